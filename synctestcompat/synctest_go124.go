@@ -1,0 +1,105 @@
+//go:build !go1.25 && goexperiment.synctest
+
+package synctestcompat
+
+import (
+	"bytes"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+const (
+	available = true
+	reason    = ""
+)
+
+// leftBehind is what Go 1.25 and later panic with.
+const leftBehind = "deadlock: main bubble goroutine has exited but blocked goroutines remain"
+
+// outcome is how a bubble ended.
+type outcome struct {
+	panicked any
+	goexit   bool // f left by Goexit: FailNow, SkipNow
+}
+
+// run gives Go 1.24 the ending of later releases. There, time stops with the
+// bubble's function; here it runs on until every goroutine has ended, which a
+// leaked ticker prevents for ever. So the function looks for goroutines of its
+// bubble before it returns and, if there are any, blocks for good on a channel
+// from outside, which freezes the bubble where it is. The look costs a stack
+// dump, about 100 µs, for each bubble.
+//
+// The outcome travels over a channel from outside because on 1.24 the return of
+// synctest.Run does not order the bubble's writes before what follows it.
+func run(t *testing.T, f func(t *testing.T)) {
+	ended := make(chan outcome, 2)
+	frozen := make(chan struct{})
+	go func() { // becomes the bubble's root
+		defer func() {
+			if r := recover(); r != nil {
+				ended <- outcome{panicked: r}
+			}
+		}()
+		synctest.Run(func() {
+			out := outcome{goexit: true}
+			defer func() {
+				synctest.Wait() // what still runs may be about to end
+				if bubbleHasOthers() {
+					ended <- outcome{panicked: leftBehind}
+					<-frozen
+				}
+				ended <- out
+			}()
+			f(t)
+			out.goexit = false
+		})
+	}()
+	out := <-ended
+	if out.panicked != nil {
+		panic(out.panicked)
+	}
+	if out.goexit {
+		runtime.Goexit()
+	}
+}
+
+// bubbleHasOthers reports whether goroutines other than the caller and the
+// bubble's root belong to the caller's bubble. Headers of a dump look like
+//
+//	goroutine 9 [chan receive (synctest), synctest group 7]:
+func bubbleHasOthers() bool {
+	buf := make([]byte, 1<<20)
+	for {
+		n := runtime.Stack(buf, true)
+		if n < len(buf) {
+			buf = buf[:n]
+			break
+		}
+		buf = make([]byte, 2*len(buf))
+	}
+	own, _, _ := bytes.Cut(buf, []byte("\n"))
+	i := bytes.Index(own, []byte("synctest group "))
+	if i < 0 {
+		return false
+	}
+	tag := own[i:] // "synctest group 7]:"
+	others := 0
+	for _, g := range bytes.Split(buf, []byte("\n\n")) {
+		header, stack, _ := bytes.Cut(g, []byte("\n"))
+		if bytes.Contains(header, tag) && !bytes.Contains(stack, []byte("internal/synctest.Run(")) {
+			others++
+		}
+	}
+	return others > 1 // the caller itself is one
+}
+
+// wait also lets zero-duration timers run, as Wait of later releases does. Here
+// they run only when the whole bubble is idle, which the receive brings about.
+// One level of them is reached: a zero timer armed by a zero timer is not.
+func wait() {
+	synctest.Wait()
+	<-time.After(0)
+	synctest.Wait()
+}

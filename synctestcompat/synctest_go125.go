@@ -1,0 +1,20 @@
+//go:build go1.25
+
+package synctestcompat
+
+import (
+	"testing"
+	"testing/synctest"
+)
+
+const (
+	available = true
+	reason    = ""
+)
+
+func run(t *testing.T, f func(t *testing.T)) {
+	t.Helper()
+	synctest.Test(t, f)
+}
+
+func wait() { synctest.Wait() }

@@ -1,0 +1,58 @@
+package synctestcompat
+
+import (
+	"testing"
+	"time"
+)
+
+// Available reports whether this toolchain has bubbles.
+const Available = available
+
+// Reason says in one sentence why bubbles are missing; it is empty where
+// [Available] is true.
+const Reason = reason
+
+// Require skips the test with [Reason] where bubbles are missing.
+func Require(tb testing.TB) {
+	tb.Helper()
+	if !Available {
+		tb.Skip("synctestcompat: " + Reason)
+	}
+}
+
+// Run calls f in a new bubble and returns when every goroutine of the bubble
+// has ended. Where bubbles are missing it skips t with [Reason].
+//
+// The T that f gets is the bubble's on Go 1.25 and later: its Cleanup functions
+// run in the bubble, its Context is cancelled there, and Run, Parallel and
+// Deadline panic. On Go 1.24 it is t itself.
+//
+// Run panics if goroutines of the bubble are blocked for ever: with f still
+// running ("deadlock: all goroutines in bubble are blocked") or after it has
+// returned ("deadlock: main bubble goroutine has exited but blocked goroutines
+// remain"). The caller may recover from that panic; the goroutines stay. A panic
+// inside the bubble ends the process and cannot be recovered by the caller. If
+// f fails t with FailNow, Run does not return: it ends its caller as FailNow
+// would.
+//
+// Run must not be called from inside a bubble or from a Cleanup function.
+// Different goroutines may run bubbles at the same time.
+func Run(t *testing.T, f func(t *testing.T)) {
+	t.Helper()
+	Require(t)
+	run(t, f)
+}
+
+// Wait blocks until every goroutine of the current bubble but the caller is
+// durably blocked. It panics outside a bubble, and if two goroutines of one
+// bubble wait at the same time.
+func Wait() { wait() }
+
+// Sleep moves the bubble's clock by d and then waits as [Wait] does, so that
+// timers due at the new instant have run and what they woke has settled. With
+// d <= 0 it only waits. It panics outside a bubble, before time has moved.
+func Sleep(d time.Duration) {
+	wait()
+	time.Sleep(d)
+	wait()
+}
