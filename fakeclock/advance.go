@@ -1,0 +1,171 @@
+package fakeclock
+
+import (
+	"fmt"
+	"time"
+)
+
+// Advance moves the clock by d, fires what is due on the way and at the target,
+// in order, and waits for it as the package comment describes.
+// Advance(0) fires what [Clock.AdvanceUntil] left.
+//
+// Concurrent calls queue and add up. Advance panics if d is negative, if it
+// would leave the clock's range of 292 years, and if a function calls it that
+// an Advance is waiting for.
+func (c *Clock) Advance(d time.Duration) {
+	if d < 0 {
+		panic(fmt.Sprintf("fakeclock: Advance(%v): time does not go back; use a duration >= 0", d))
+	}
+	c.begin("Advance")
+	defer c.end()
+	now := c.now.Load()
+	if int64(d) > never-now {
+		panic(fmt.Sprintf("fakeclock: Advance(%v): a clock covers 292 years, of which %v have passed; use another clock", d, time.Duration(now)))
+	}
+	c.move(now+int64(d), now+int64(d))
+}
+
+// AdvanceTo is Advance to an instant instead of by a duration. It panics if t is
+// before Now when its turn comes.
+func (c *Clock) AdvanceTo(t time.Time) {
+	c.begin("AdvanceTo")
+	defer c.end()
+	target := c.offset("AdvanceTo", t)
+	c.move(target, target)
+}
+
+// AdvanceUntil moves the clock to t but fires only what is due before t. What is
+// due at t itself stays armed, with Now() == t, until the next Advance, which
+// may be Advance(0). This lets an operation happen at the very instant of a
+// deadline and before the timer. It panics as AdvanceTo does.
+func (c *Clock) AdvanceUntil(t time.Time) {
+	c.begin("AdvanceUntil")
+	defer c.end()
+	target := c.offset("AdvanceUntil", t)
+	c.move(target-1, target)
+}
+
+// AdvanceNext moves the clock to the next deadline, fires all that is due there,
+// and returns that instant. It returns the zero time and false, and does not
+// move, if no timer is armed.
+func (c *Clock) AdvanceNext() (time.Time, bool) {
+	c.begin("AdvanceNext")
+	defer c.end()
+	next := c.next()
+	if next == never {
+		return time.Time{}, false
+	}
+	c.move(next, next)
+	return c.at(next), true
+}
+
+// Next returns the earliest deadline of all armed timers, or the zero time and
+// false if none is armed. The next tick of a ticker counts even if it will be
+// dropped; a deadline beyond the clock's range does not.
+func (c *Clock) Next() (time.Time, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	next := c.next()
+	if next == never {
+		return time.Time{}, false
+	}
+	return c.at(next), true
+}
+
+func (c *Clock) next() int64 {
+	c.requeueRead()
+	next := int64(never)
+	if len(c.queue.entries) > 0 {
+		next = c.queue.entries[0].when
+	}
+	for _, t := range c.unread {
+		next = min(next, t.nextTick(c.visited))
+	}
+	return next
+}
+
+// offset returns t as an offset from the start, in the turn of op.
+func (c *Clock) offset(op string, t time.Time) int64 {
+	offset := int64(t.Sub(c.start))
+	if now := c.now.Load(); offset < now {
+		panic(fmt.Sprintf("fakeclock: %s(%v): time does not go back from %v; use a later time", op, t, c.at(now)))
+	}
+	if !c.at(offset).Equal(t) {
+		panic(fmt.Sprintf("fakeclock: %s(%v): more than 292 years after the start %v; use WithStart", op, t, c.start))
+	}
+	return offset
+}
+
+// move fires what is due up to and including last, one timer at a time, then
+// sets the clock to target.
+func (c *Clock) move(last, target int64) {
+	for t := c.due(last); t != nil; t = c.due(last) {
+		c.now.Store(t.when)
+		c.visited = t.when - 1
+		c.fire(t, c.settle == nil)
+		c.rest()
+	}
+	c.now.Store(target)
+	c.visited = max(c.visited, last)
+}
+
+// due removes the first timer from the queue and returns it, nil if there is
+// none that is due up to and including last.
+func (c *Clock) due(last int64) *timer {
+	if len(c.queue.entries) == 0 || c.queue.entries[0].when > c.now.Load() {
+		c.requeueRead()
+	}
+	if len(c.queue.entries) == 0 || c.queue.entries[0].when > min(last, never-1) {
+		return nil
+	}
+	return c.queue.remove(0)
+}
+
+// begin takes the turn for op and returns with the lock held, in a settled
+// clock. The turn is a flag with a condition rather than a mutex because a
+// goroutine that waits for a mutex would keep a bubble from settling.
+func (c *Clock) begin(op string) {
+	c.mu.Lock()
+	if c.inCallback() {
+		c.mu.Unlock()
+		panic("fakeclock: " + op + " called from a function that an Advance is waiting for; " +
+			"return first, or arm another timer, or use WithSettle")
+	}
+	for c.busy {
+		c.turn.Wait()
+	}
+	c.busy = true
+	if c.settle == nil {
+		return
+	}
+	settled := false
+	defer func() {
+		if !settled { // settle panicked or ended the test: the caller cannot end the turn
+			c.end()
+		}
+	}()
+	c.rest()
+	settled = true
+}
+
+// end passes the turn on. It is deferred: settle may panic, or end a test.
+func (c *Clock) end() {
+	c.dismiss()
+	c.busy = false
+	c.turn.Signal()
+	c.mu.Unlock()
+}
+
+// rest lets what was just started come to rest: by settle if there is one, else
+// until the functions that this turn started have returned or sleep.
+func (c *Clock) rest() {
+	if c.settle == nil {
+		for c.active > 0 {
+			c.quiet.Wait()
+		}
+		return
+	}
+	c.mu.Unlock()
+	defer c.mu.Lock()
+	c.settle()
+}

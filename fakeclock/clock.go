@@ -1,0 +1,138 @@
+package fakeclock
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+)
+
+var _ clockwork.Clock = (*Clock)(nil)
+
+// Clock is a clock that moves only when told to, as the package comment
+// describes. It has no usable zero value; [New] makes one. Durations are
+// counted in nanoseconds from the start, up to 292 years. All methods may be
+// called concurrently.
+type Clock struct {
+	start  time.Time
+	settle func()
+	now    atomic.Int64 // since start; written under mu, read without
+
+	// mu is never held while foreign code runs: a timer's function or settle.
+	mu      sync.Mutex
+	visited int64 // what was due up to here has fired; now, or less while the rest of now is to come
+	queue   queue
+	unread  []*timer // tickers whose last tick is unread: armed, but not in the queue
+	holds   int      // unreleased Holds
+	held    []*timer // fired during a Hold, in firing order
+	waiting []*countWaiter
+
+	busy bool      // one Advance or release is under way
+	turn sync.Cond // its end
+
+	active  int                // functions that the Advance under way waits for
+	quiet   sync.Cond          // active is 0
+	idle    *worker            // ready for the next function
+	workers map[uint64]*worker // by goroutine
+}
+
+// New returns a clock that stands at 2000-01-01 00:00:00 UTC, as a bubble does,
+// or where [WithStart] puts it. It starts no goroutine and reads no real clock.
+func New(opts ...Option) *Clock {
+	c := &Clock{
+		start:   time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC),
+		workers: make(map[uint64]*worker),
+	}
+	c.turn.L = &c.mu
+	c.quiet.L = &c.mu
+	for _, opt := range opts {
+		opt(c)
+	}
+	return c
+}
+
+// Now returns the clock's time, without a monotonic reading and in the location
+// of the start. It takes no lock.
+func (c *Clock) Now() time.Time { return c.at(c.now.Load()) }
+
+// Since returns the time elapsed since t: Now().Sub(t).
+func (c *Clock) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
+
+// Until returns the duration until t: t.Sub(Now()).
+func (c *Clock) Until(t time.Time) time.Duration { return t.Sub(c.Now()) }
+
+// Elapsed returns how far the clock has moved since its start.
+func (c *Clock) Elapsed() time.Duration { return time.Duration(c.now.Load()) }
+
+// After returns the channel of a new timer: NewTimer(d).Chan().
+func (c *Clock) After(d time.Duration) <-chan time.Time { return c.NewTimer(d).Chan() }
+
+// NewTimer returns a timer that sends the time of its deadline, d from now, on
+// its channel. With d <= 0 the value is there when NewTimer returns.
+//
+// As in package time, Stop and Reset report true for a timer that fired but
+// whose value was not received, and discard the value.
+func (c *Clock) NewTimer(d time.Duration) clockwork.Timer {
+	t := &timer{clock: c, kind: channel, pos: unarmed, c: make(chan time.Time, 1)}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.arm(t, d)
+	return t
+}
+
+// AfterFunc calls f on another goroutine when d has passed, and at once with
+// d <= 0. The timer's Chan is nil. Stop does not wait for f.
+//
+// Advance waits for the functions that it starts, and for those that these
+// start with d <= 0. It does not wait for a function that another goroutine
+// starts with d <= 0. AfterFunc panics if f is nil, where package time ends the
+// process when the timer fires.
+func (c *Clock) AfterFunc(d time.Duration, f func()) clockwork.Timer {
+	if f == nil {
+		panic(fmt.Sprintf("fakeclock: AfterFunc(%v, nil): there is nothing to call; use NewTimer", d))
+	}
+	t := &timer{clock: c, kind: function, pos: unarmed, f: f}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.arm(t, d)
+	return t
+}
+
+// NewTicker returns a ticker that sends the time every d on its channel,
+// beginning d from now. A tick that is due while an earlier one is unread is
+// dropped; such ticks cost nothing. NewTicker panics if d <= 0, with package
+// time's text.
+//
+// As in package time, Reset and Stop discard an unread tick, and Reset panics
+// if its argument is <= 0.
+func (c *Clock) NewTicker(d time.Duration) clockwork.Ticker {
+	if d <= 0 {
+		panic("non-positive interval for NewTicker")
+	}
+	t := &timer{clock: c, kind: repeating, pos: unarmed, c: make(chan time.Time, 1), period: int64(d)}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.arm(t, d)
+	return (*ticker)(t)
+}
+
+// Sleep blocks until d has passed, and not at all with d <= 0.
+func (c *Clock) Sleep(d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	t := &timer{clock: c, kind: sleeper, pos: unarmed, wake: make(chan struct{})}
+	c.mu.Lock()
+	t.awaited = c.inCallback()
+	c.arm(t, d)
+	if t.awaited {
+		c.leave()
+	}
+	c.mu.Unlock()
+	<-t.wake
+}
+
+// at returns the instant that lies offset from the start.
+func (c *Clock) at(offset int64) time.Time { return c.start.Add(time.Duration(offset)) }

@@ -1,0 +1,79 @@
+// Package fakeclock is a clock that stands still until a test moves it.
+//
+// [Clock] implements [clockwork.Clock], so it goes wherever code takes one.
+// Its contract is package time of Go 1.23 and later: timers and tickers leave
+// no stale value behind, Stop and Reset report as they do there, and functions
+// run on goroutines of the clock.
+//
+// # What moves when
+//
+// Time moves in [Clock.Advance] and its variants only. Advance visits every
+// deadline up to its target in order, timers made or re-armed on the way
+// included, and at each of them [Clock.Now] is exactly that instant. Timers
+// with equal deadlines fire in the order in which they were armed, where
+// package time promises no order. A ticker arms itself anew at each tick, or
+// if later ticks were dropped, when the clock next looks and finds it read.
+//
+//	clock := fakeclock.New()
+//	cache := NewCache(clock, time.Minute)
+//	cache.Put("k", "v")
+//	clock.Advance(time.Minute - 1) // still there
+//	clock.Advance(1)               // gone
+//
+// Three more ways to move serve tests of what happens at a deadline.
+// [Clock.AdvanceNext] goes to the next one. [Clock.AdvanceUntil] arrives at an
+// instant and leaves what is due there unfired, so that an operation can come
+// first. [Clock.Hold] lets timers fire but keeps back what they start, so that
+// an operation can come in between.
+//
+// # What Advance waits for
+//
+// Advance returns when every function that it started has returned or sleeps
+// in this clock's [Clock.Sleep], and it waits likewise before it fires the
+// next timer. So a function never finds the clock beyond its own instant, and
+// its effects are there when Advance returns. A function woken from its Sleep
+// is waited for again. A function that waits for anything else that only the
+// test can bring about, a later timer's channel say, makes Advance hang.
+//
+// Advance does not wait for other goroutines: one that receives from a timer's
+// channel or wakes from Sleep may still be on its way when Advance returns.
+// Where that matters, give the clock a way to wait for all of them.
+//
+// # In a bubble
+//
+// In a bubble of testing/synctest (Go 1.25), WithSettle(synctest.Wait) makes
+// Advance wait until every goroutine of the bubble is blocked: before the
+// clock moves and after each timer that fires. The clock then shows what
+// package time would show in a bubble; that is the one setting in which full
+// equality is promised.
+//
+//	synctest.Test(t, func(t *testing.T) {
+//		clock := fakeclock.New(fakeclock.WithSettle(synctest.Wait))
+//		...
+//	})
+//
+// Prefer a bubble without a fake clock for code that calls package time
+// directly. Prefer this clock for code that takes a clock, for tests of what
+// happens at the very instant of a deadline, for a start other than
+// 2000-01-01, and where bubbles do not exist.
+//
+// Without a bubble a test must know that the code under test has armed its
+// timer before it advances. [Clock.BlockUntil] waits for that by counting armed
+// timers. In a bubble it is not needed: Advance settles first.
+//
+// # Differences from package time
+//
+//   - The channels of timers and tickers have capacity 1, where package time
+//     shows 0; len tells whether a value is unread.
+//   - A timer that nobody can reach any more stays armed until it is due.
+//   - AfterFunc(d, nil) panics at once, not when the timer fires.
+//   - Times carry no monotonic clock reading, as in a bubble.
+//   - A clock covers the 292 years after its start. Later deadlines never come.
+//
+// # Concurrency
+//
+// All methods may be called from any goroutine, and from a function that a
+// timer runs, except those that wait for such functions: Advance, AdvanceTo,
+// AdvanceUntil, AdvanceNext and the release of Hold. Concurrent calls of these
+// queue.
+package fakeclock

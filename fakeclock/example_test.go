@@ -1,0 +1,108 @@
+package fakeclock_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/escapement-go/escapement/fakeclock"
+)
+
+func Example() {
+	clock := fakeclock.New()
+
+	// The code under test takes a clockwork.Clock.
+	expired := false
+	session := clock.AfterFunc(30*time.Minute, func() { expired = true })
+
+	clock.Advance(20 * time.Minute)
+	session.Reset(30 * time.Minute) // the user did something
+
+	clock.Advance(30*time.Minute - 1)
+	fmt.Println(expired)
+	clock.Advance(1)
+	fmt.Println(expired)
+	// Output:
+	// false
+	// true
+}
+
+// One Advance stops at every deadline, also at those that appear on the way.
+func ExampleClock_Advance() {
+	clock := fakeclock.New()
+	wait := time.Second
+	var retry func()
+	retry = func() {
+		fmt.Println("attempt at", clock.Elapsed())
+		wait *= 2
+		clock.AfterFunc(wait, retry)
+	}
+	clock.AfterFunc(wait, retry)
+
+	clock.Advance(10 * time.Second)
+	fmt.Println("now", clock.Elapsed())
+	// Output:
+	// attempt at 1s
+	// attempt at 3s
+	// attempt at 7s
+	// now 10s
+}
+
+// A test need not know when things happen to see what happens next.
+func ExampleClock_AdvanceNext() {
+	clock := fakeclock.New()
+	clock.AfterFunc(90*time.Second, func() { fmt.Println("renew") })
+	clock.AfterFunc(2*time.Minute, func() { fmt.Println("expire") })
+
+	for at, ok := clock.AdvanceNext(); ok; at, ok = clock.AdvanceNext() {
+		fmt.Println(at.Format(time.TimeOnly))
+	}
+	// Output:
+	// renew
+	// 00:01:30
+	// expire
+	// 00:02:00
+}
+
+// Cancel at the very instant of the deadline, before the timer.
+func ExampleClock_AdvanceUntil() {
+	clock := fakeclock.New()
+	timer := clock.AfterFunc(time.Second, func() { fmt.Println("fired") })
+
+	clock.AdvanceUntil(clock.Now().Add(time.Second))
+	fmt.Println(clock.Elapsed(), timer.Stop())
+	clock.Advance(0)
+	// Output:
+	// 1s true
+}
+
+// Wait until the other goroutine sleeps, then move time.
+func ExampleClock_BlockUntil() {
+	clock := fakeclock.New()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		clock.Sleep(time.Hour)
+		fmt.Println("awake at", clock.Elapsed())
+	}()
+
+	clock.BlockUntil(1)
+	clock.Advance(time.Hour)
+	<-done
+	// Output:
+	// awake at 1h0m0s
+}
+
+// An operation that arrives after the timer has fired and before its function
+// runs: the moment at which stopping comes too late.
+func ExampleClock_Hold() {
+	clock := fakeclock.New()
+	timer := clock.AfterFunc(time.Second, func() { fmt.Println("flush") })
+
+	release := clock.Hold()
+	clock.Advance(time.Second)
+	fmt.Println("stopped:", timer.Stop())
+	release()
+	// Output:
+	// stopped: false
+	// flush
+}

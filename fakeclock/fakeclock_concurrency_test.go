@@ -1,0 +1,307 @@
+package fakeclock_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/escapement-go/escapement/fakeclock"
+	"github.com/escapement-go/escapement/synctestcompat"
+)
+
+// done is a context that is done.
+var done = func() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}()
+
+func TestClock_BlockUntilCountsArmed(t *testing.T) {
+	clock := fakeclock.New()
+	check := func(when string, n int) {
+		t.Helper()
+		if !armedIs(clock, n) {
+			t.Errorf("%s: not exactly %d timers armed", when, n)
+		}
+	}
+	clock.BlockUntil(0)
+	clock.BlockUntil(-1)
+	check("new", 0)
+	timer := clock.NewTimer(5)
+	check("NewTimer", 1)
+	clock.After(5)
+	check("After", 2)
+	function := clock.AfterFunc(5, func() {})
+	check("AfterFunc", 3)
+	ticker := clock.NewTicker(3)
+	check("NewTicker", 4)
+	clock.NewTimer(0)
+	clock.After(-1)
+	check("due at once", 4)
+	go clock.Sleep(5)
+	clock.BlockUntil(5)
+	check("Sleep", 5)
+	timer.Reset(6)
+	check("Reset", 5)
+	function.Stop()
+	check("Stop", 4)
+	clock.Advance(4)
+	check("unread tick", 4)
+	<-ticker.Chan()
+	check("read tick", 4)
+	clock.Advance(1)
+	check("fired", 2)
+	ticker.Stop()
+	check("Ticker.Stop", 1)
+	ticker.Reset(1)
+	check("Ticker.Reset", 2)
+	clock.Advance(100)
+	check("unread", 1)
+	ticker.Stop()
+	check("Ticker.Stop unread", 0)
+}
+
+func TestClock_BlockUntilWaits(t *testing.T) {
+	synctestcompat.Run(t, func(t *testing.T) {
+		clock := fakeclock.New()
+		var passed [4]bool
+		for n := 1; n < 4; n++ {
+			go func() {
+				clock.BlockUntil(n)
+				passed[n] = true
+			}()
+		}
+		synctestcompat.Wait()
+		timer := clock.NewTimer(1)
+		synctestcompat.Wait()
+		if passed != [4]bool{false, true, false, false} {
+			t.Errorf("1 armed: passed = %v", passed)
+		}
+		timer.Stop()
+		clock.NewTicker(1)
+		synctestcompat.Wait()
+		if passed[2] {
+			t.Error("BlockUntil(2) returned with 1 armed")
+		}
+		timer.Reset(1)
+		synctestcompat.Wait()
+		if passed != [4]bool{false, true, true, false} {
+			t.Errorf("2 armed: passed = %v", passed)
+		}
+		go clock.Sleep(1)
+		synctestcompat.Wait()
+		if !passed[3] {
+			t.Error("BlockUntil(3) did not return with 3 armed")
+		}
+		clock.Advance(1)
+	})
+}
+
+func TestClock_BlockUntilContext(t *testing.T) {
+	clock := fakeclock.New()
+	cause := errors.New("cause")
+	ctx, cancel := context.WithCancelCause(context.Background())
+	result := make(chan error)
+	go func() { result <- clock.BlockUntilContext(ctx, 1) }()
+	cancel(cause)
+	if err := <-result; !errors.Is(err, context.Canceled) {
+		t.Errorf("BlockUntilContext(cancelled, 1) = %v, want %v", err, context.Canceled)
+	}
+	clock.NewTimer(1) // the waiter that gave up is gone
+	if err := clock.BlockUntilContext(ctx, 1); err != nil {
+		t.Errorf("BlockUntilContext(done, 1) = %v with 1 armed, want nil", err)
+	}
+	if err := clock.BlockUntilContext(ctx, 2); err != context.Canceled {
+		t.Errorf("BlockUntilContext(done, 2) = %v with 1 armed, want %v", err, context.Canceled)
+	}
+	go func() { result <- clock.BlockUntilContext(context.Background(), 2) }()
+	clock.NewTimer(1)
+	if err := <-result; err != nil {
+		t.Errorf("BlockUntilContext(2) = %v, want nil", err)
+	}
+}
+
+// Every method may be called from an awaited function, but for those that wait.
+func TestClock_callbackCallsEveryMethod(t *testing.T) {
+	clock, calls := fakeclock.New(), 0
+	start := clock.Now()
+	var self interface {
+		Stop() bool
+		Reset(time.Duration) bool
+	}
+	self = clock.AfterFunc(1, func() {
+		if calls++; calls > 1 {
+			return
+		}
+		if clock.Now() != start.Add(1) || clock.Elapsed() != 1 || clock.Since(start) != 1 || clock.Until(start) != -1 {
+			t.Errorf("Now() = %v, want %v", clock.Now(), start.Add(1))
+		}
+		wantNext(t, clock, start, -1)
+		timer, ticker := clock.NewTimer(1), clock.NewTicker(1)
+		clock.BlockUntil(2)
+		wantBool(t, "armedIs(2)", armedIs(clock, 2), true)
+		wantNext(t, clock, start, 2)
+		clock.Sleep(1)
+		wantReceived(t, "timer", timer.Chan(), start, 2)
+		wantReceived(t, "ticker", ticker.Chan(), start, 2)
+		ticker.Reset(3)
+		ticker.Stop()
+		wantBool(t, "timer.Reset(4)", timer.Reset(4), false)
+		wantBool(t, "timer.Stop()", timer.Stop(), true)
+		<-clock.After(0)
+		wantBool(t, "Stop of itself", self.Stop(), false)
+		clock.Hold()
+		clock.AfterFunc(0, func() { t.Error("a held function ran") })
+		wantBool(t, "Reset of itself", self.Reset(1), false)
+		calls += 10
+	})
+	clock.Advance(10)
+	if calls != 11 {
+		t.Errorf("calls = %d, want 11: one full run, one held", calls)
+	}
+}
+
+func TestWithSettle_callsAndWhen(t *testing.T) {
+	happened := &log{}
+	var clock *fakeclock.Clock
+	clock = fakeclock.New(fakeclock.WithSettle(func() { happened.add(clock, "settle") }))
+	clock.NewTimer(1)
+	clock.NewTimer(1)
+	clock.NewTimer(3)
+	clock.Advance(2)
+	happened.want(t, "Advance(2)", "settle@0s", "settle@1ns", "settle@1ns")
+	clock.AdvanceUntil(clock.Now().Add(1))
+	happened.want(t, "AdvanceUntil(3)", "settle@2ns")
+	clock.AdvanceNext()
+	happened.want(t, "AdvanceNext()", "settle@3ns", "settle@3ns")
+	release := clock.Hold()
+	clock.NewTimer(0)
+	release()
+	happened.want(t, "release", "settle@3ns", "settle@3ns")
+	fakeclock.New(fakeclock.WithSettle(func() { t.Error("settle called") }), fakeclock.WithSettle(nil)).Advance(1)
+}
+
+// In a settled bubble goroutines that are about to arm a timer do so first, and
+// functions may advance the clock: their turn comes later.
+func TestWithSettle_bubble(t *testing.T) {
+	synctestcompat.Run(t, func(t *testing.T) {
+		clock, happened := fakeclock.New(fakeclock.WithSettle(synctestcompat.Wait)), &log{}
+		go func() {
+			for range 3 {
+				clock.Sleep(2)
+				happened.add(clock, "woke")
+			}
+		}()
+		advanced := make(chan struct{})
+		clock.AfterFunc(3, func() {
+			defer close(advanced)
+			happened.add(clock, "function")
+			clock.Advance(2)
+			happened.add(clock, "advanced")
+		})
+		clock.Advance(4)
+		<-advanced // not Wait: the function's Advance settles, and one may wait at a time
+		happened.want(t, "Advance(4)", "woke@2ns", "function@3ns", "woke@4ns", "woke@6ns", "advanced@6ns")
+	})
+}
+
+// Nothing of a clock outlives its last Advance, or the bubble would panic.
+func TestClock_leavesNoGoroutine(t *testing.T) {
+	synctestcompat.Run(t, func(t *testing.T) {
+		clock := fakeclock.New()
+		for range 3 {
+			clock.AfterFunc(1, func() {
+				clock.AfterFunc(0, func() {})
+				clock.Sleep(1)
+			})
+		}
+		clock.Advance(5)
+	})
+}
+
+// Eight goroutines use every method while another advances.
+func TestClock_hammer(t *testing.T) {
+	clock := fakeclock.New()
+	start := clock.Now()
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	var users, helpers sync.WaitGroup
+	var ran, stop atomic.Int64
+	var end sync.WaitGroup
+	end.Add(1)
+	go func() {
+		defer end.Done()
+		for stop.Load() == 0 {
+			clock.Advance(3)
+			clock.AdvanceNext()
+			clock.AdvanceUntil(clock.Now().Add(2 * time.Hour)) // ahead of the others' AdvanceTo
+			clock.Hold()()
+		}
+	}()
+	for i := range uint64(8) {
+		users.Add(1)
+		go func() {
+			defer users.Done()
+			random := rand.New(rand.NewPCG(seed, i))
+			timer, ticker := clock.NewTimer(1), clock.NewTicker(7)
+			function := clock.AfterFunc(5, func() { ran.Add(1); clock.Sleep(1); clock.NewTimer(2).Stop() })
+			last := clock.Now()
+			for range 200 {
+				d := time.Duration(random.IntN(20) - 2)
+				switch random.IntN(14) {
+				case 0:
+					timer.Reset(d)
+				case 1:
+					timer.Stop()
+				case 2:
+					ticker.Reset(max(d, 1))
+				case 3:
+					ticker.Stop()
+				case 4:
+					function.Reset(max(d, 1))
+				case 5:
+					function.Stop()
+				case 6:
+					clock.Sleep(d)
+				case 7:
+					<-clock.After(d)
+				case 8:
+					clock.Next()
+					clock.Elapsed()
+					clock.Since(start)
+					clock.Until(start)
+				case 9:
+					clock.BlockUntilContext(done, int(d))
+				case 10:
+					release := clock.Hold()
+					clock.AfterFunc(d, func() { ran.Add(1) })
+					release()
+				case 11:
+					clock.Advance(max(d, 0))
+				case 12:
+					helpers.Add(1)
+					go func() { defer helpers.Done(); clock.BlockUntil(1) }()
+				case 13:
+					received(timer.Chan(), start)
+					received(ticker.Chan(), start)
+				}
+				if now := clock.Now(); now.Before(last) {
+					t.Errorf("Now() = %v after %v", now, last)
+				} else {
+					last = now
+				}
+			}
+			timer.Stop()
+			ticker.Stop()
+		}()
+	}
+	users.Wait()
+	clock.NewTicker(maxRange) // lets the helpers go
+	helpers.Wait()
+	stop.Store(1)
+	end.Wait()
+}

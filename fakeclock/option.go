@@ -1,0 +1,25 @@
+package fakeclock
+
+import "time"
+
+// Option configures a [Clock] that [New] makes.
+type Option func(*Clock)
+
+// WithStart makes the clock start at t, in t's location. A monotonic reading of
+// t is dropped. Every time is as good as another, time.Time{} included.
+func WithStart(t time.Time) Option {
+	return func(c *Clock) { c.start = t.Round(0) }
+}
+
+// WithSettle makes Advance, its variants and the release of Hold call f
+// instead of waiting for the functions they start: once before the clock
+// moves, then after each timer that fires. So each of them begins and ends
+// settled, and goroutines that are about to arm a timer do so first.
+//
+// In a bubble f is synctest.Wait. Elsewhere f is whatever returns when the code
+// under test has come to rest. f may use the clock, but must not advance it.
+// As the clock no longer waits for them, functions may advance it; their call
+// queues until the one that started them is done. A nil f restores the default.
+func WithSettle(f func()) Option {
+	return func(c *Clock) { c.settle = f }
+}

@@ -1,0 +1,196 @@
+package fakeclock
+
+import (
+	"math"
+	"slices"
+	"time"
+)
+
+// timer is what the clock arms and fires, one struct for every kind.
+type timer struct {
+	clock   *Clock
+	c       chan time.Time // of a channel or repeating timer
+	f       func()         // of a function
+	wake    chan struct{}  // of a sleeper, closed to wake it
+	when    int64          // deadline; once fired, the instant of it
+	period  int64          // of a repeating timer
+	pos     int            // index in the queue, or one of the constants below
+	kind    kind
+	held    bool // fired during a Hold: the value or the wake-up is kept back
+	awaited bool // a sleeper that an Advance waited for until it slept
+}
+
+type kind uint8
+
+const (
+	channel   kind = iota // made by NewTimer or After
+	repeating             // made by NewTicker
+	function              // made by AfterFunc
+	sleeper               // made by Sleep
+)
+
+// Values of timer.pos outside the queue.
+const (
+	unarmed = -1
+	unread  = -2 // armed, in Clock.unread
+)
+
+// never is a deadline beyond the clock's range. Timers due then stay armed and
+// do not fire, so that a ticker cannot tick for ever at the last instant.
+const never = math.MaxInt64
+
+// Chan returns the channel on which the timer sends, nil for AfterFunc.
+func (t *timer) Chan() <-chan time.Time { return t.c }
+
+// Stop disarms the timer and discards an unread value. It reports whether the
+// timer was armed or its value unread.
+func (t *timer) Stop() bool {
+	t.clock.mu.Lock()
+	defer t.clock.mu.Unlock()
+	return t.clock.disarm(t)
+}
+
+// Reset arms the timer for d from now, discards an unread value, and reports
+// what Stop would have reported.
+func (t *timer) Reset(d time.Duration) bool {
+	t.clock.mu.Lock()
+	defer t.clock.mu.Unlock()
+	pending := t.clock.disarm(t)
+	t.clock.arm(t, d)
+	return pending
+}
+
+// arm arms t for d from now, or fires it if d <= 0.
+func (c *Clock) arm(t *timer, d time.Duration) {
+	now := c.now.Load()
+	t.when = later(now, int64(d))
+	if d <= 0 {
+		t.when = now
+		c.fire(t, t.kind == function && c.inCallback())
+		return
+	}
+	c.queue.push(t)
+	c.countChanged()
+}
+
+// disarm takes t out of the clock, with a value that nobody received, and
+// reports whether there was anything to take.
+func (c *Clock) disarm(t *timer) bool {
+	pending := t.pos != unarmed
+	switch t.pos {
+	case unarmed:
+	case unread:
+		c.unread = remove(c.unread, t)
+	default:
+		c.queue.remove(t.pos)
+	}
+	t.pos = unarmed
+	return c.dropValue(t) || pending
+}
+
+// dropValue discards the value that t sent or is about to send, if any.
+func (c *Clock) dropValue(t *timer) bool {
+	if t.held {
+		t.held = false
+		c.held = remove(c.held, t)
+		return true
+	}
+	select {
+	case <-t.c:
+		return true
+	default:
+		return false
+	}
+}
+
+// fire makes t, which is due now and not in the queue, take effect or, during
+// a Hold, keeps the effect back. A repeating timer is armed again. If awaited,
+// a function is one that the Advance under way waits for.
+func (c *Clock) fire(t *timer, awaited bool) {
+	if c.holds > 0 {
+		t.held = t.kind != function // Stop and Reset take a value back, not a call
+		c.held = append(c.held, t)
+	} else {
+		c.deliver(t, awaited)
+	}
+	if t.kind == repeating {
+		c.rearm(t)
+	}
+}
+
+// deliver does what t is for. The channel is empty: Stop and Reset drain it,
+// and a ticker with an unread tick is not in the queue.
+func (c *Clock) deliver(t *timer, awaited bool) {
+	switch t.kind {
+	case channel, repeating:
+		t.c <- c.at(t.when)
+	case function:
+		if awaited {
+			c.run(t.f)
+		} else {
+			go t.f()
+		}
+	case sleeper:
+		if t.awaited {
+			c.active++
+		}
+		close(t.wake)
+	}
+}
+
+// rearm puts a ticker that has just ticked back into the queue, or aside while
+// the tick is unread: until then further ticks would be dropped, so visiting
+// them would cost time and show nothing.
+func (c *Clock) rearm(t *timer) {
+	if t.held || len(t.c) > 0 {
+		t.pos = unread
+		c.unread = append(c.unread, t)
+		return
+	}
+	t.when = later(t.when, t.period)
+	c.queue.push(t)
+}
+
+// requeueRead puts the tickers whose tick has been read back into the queue. It
+// must run before the clock moves on, so that the next tick is the first after
+// the read.
+func (c *Clock) requeueRead() {
+	if len(c.unread) == 0 {
+		return
+	}
+	still := c.unread[:0]
+	for _, t := range c.unread {
+		if t.held || len(t.c) > 0 {
+			still = append(still, t)
+			continue
+		}
+		t.when = t.nextTick(c.visited)
+		c.queue.push(t)
+	}
+	clear(c.unread[len(still):])
+	c.unread = still
+}
+
+// nextTick returns the first tick after visited of a ticker that ticked at
+// t.when, which at the instant of the tick itself is not visited yet.
+func (t *timer) nextTick(visited int64) int64 {
+	visited = max(visited, t.when)
+	return later(visited-(visited-t.when)%t.period, t.period)
+}
+
+// armed returns the number of armed timers.
+func (c *Clock) armed() int { return len(c.queue.entries) + len(c.unread) }
+
+// later returns offset+d for d >= 0, or never.
+func later(offset, d int64) int64 {
+	if d > never-offset {
+		return never
+	}
+	return offset + d
+}
+
+// remove deletes t, which is in ts.
+func remove(ts []*timer, t *timer) []*timer {
+	i := slices.Index(ts, t)
+	return slices.Delete(ts, i, i+1)
+}
