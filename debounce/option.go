@@ -1,0 +1,19 @@
+package debounce
+
+import "github.com/jonboulle/clockwork"
+
+// An Option changes what [New] makes. Options are applied in order; the zero
+// Option (nil) changes nothing.
+type Option func(*config)
+
+type config struct {
+	clock clockwork.Clock // nil: package time
+}
+
+// WithClock makes the Debouncer take its time from c and from nothing else. A
+// nil c, like no WithClock, means package time, which in a synctest bubble is
+// the time of the bubble. Package time called directly is also the fastest:
+// prefer nil to a clock that only wraps it.
+func WithClock(c clockwork.Clock) Option {
+	return func(cfg *config) { cfg.clock = c }
+}
