@@ -1,0 +1,90 @@
+package limiters
+
+import (
+	"math"
+	"math/big"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func TestEvery(t *testing.T) {
+	for _, tt := range []struct {
+		interval time.Duration
+		want     Limit
+	}{
+		{time.Second, 1}, {100 * ms, 10}, {0, Inf}, {-time.Second, Inf}, {math.MinInt64, Inf}, {time.Minute, 1. / 60},
+	} {
+		if got := Every(tt.interval); got != tt.want {
+			t.Errorf("Every(%v) = %v, want %v", tt.interval, got, tt.want)
+		}
+	}
+}
+
+func TestLimit_String(t *testing.T) {
+	for _, tt := range []struct {
+		limit Limit
+		want  string
+	}{
+		{10, "10/s"}, {.5, "0.5/s"}, {0, "0/s"}, {-1, "-1/s"}, {1e21, "1e+21/s"}, {Inf, "Inf"}, {Limit(math.Inf(1)), "Inf"}, {Limit(math.NaN()), "NaN/s"},
+	} {
+		if got := tt.limit.String(); got != tt.want {
+			t.Errorf("Limit(%v).String() = %q, want %q", float64(tt.limit), got, tt.want)
+		}
+	}
+}
+
+// Whole nanoseconds come back from Every as they went in.
+func TestLimit_wholeInterval(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := rapid.Uint64Range(1, 1<<50).Draw(t, "ns")
+		got := Every(time.Duration(want)).interval()
+		if got.cost>>got.shift != want || got.cost != want<<got.shift {
+			t.Errorf("Every(%d).interval() = %d / 2^%d ns", want, got.cost, got.shift)
+		}
+	})
+}
+
+// Any other interval is rounded up in the 62nd bit, or where shift is at its end.
+func TestLimit_interval(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := Limit(math.Ldexp(rapid.Float64Range(1, 2).Draw(t, "mantissa"), rapid.IntRange(-34, 200).Draw(t, "exponent")))
+		got := r.interval()
+		exact := new(big.Rat).SetFloat64(float64(r))
+		exact.Quo(big.NewRat(1e9, 1), exact)
+		unit := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), uint(got.shift)))
+		rat := new(big.Rat).Mul(new(big.Rat).SetInt(new(big.Int).SetUint64(got.cost)), unit)
+
+		err := new(big.Rat).Sub(rat, exact)
+		most := new(big.Rat).Mul(exact, big.NewRat(1, 1<<50)) // if taken for whole nanoseconds
+		if err.Cmp(unit) >= 0 && err.Cmp(most) > 0 || err.Sign() < 0 && err.Neg(err).Cmp(most) > 0 {
+			t.Errorf("interval of %v = %d / 2^%d ns: %v off", r, got.cost, got.shift, err.FloatString(30))
+		}
+		if got.shift > 63 || got.shift < 63 && got.cost < 1<<62 {
+			t.Errorf("interval of %v = %d / 2^%d: bits to spare", r, got.cost, got.shift)
+		}
+	})
+}
+
+func TestInterval_whole(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		shift := rapid.Uint8Range(0, 63).Draw(t, "shift")
+		i := interval{rapid.Uint64Range(1<<62, math.MaxUint64).Draw(t, "cost"), shift}
+		d := rapid.Uint64Range(0, 1<<62).Draw(t, "d")
+		if hi, _ := shl(d, int(shift)); hi >= i.cost {
+			t.Skip("more than 2^64 intervals")
+		}
+		n, took := i.whole(d)
+
+		cost := new(big.Int).SetUint64(i.cost)
+		all := new(big.Int).Lsh(new(big.Int).SetUint64(d), uint(shift))
+		wantN := new(big.Int).Div(all, cost)
+		wantTook := new(big.Int).Mul(wantN, cost)
+		wantTook.Add(wantTook, new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), uint(shift)), big.NewInt(1)))
+		wantTook.Rsh(wantTook, uint(shift))
+		if n != wantN.Uint64() || took != wantTook.Uint64() || took > d {
+			t.Errorf("%v.whole(%d) = %d, %d, want %v, %v", i, d, n, took, wantN, wantTook)
+		}
+	})
+}
