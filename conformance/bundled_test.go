@@ -1,0 +1,83 @@
+package conformance_test
+
+import (
+	"testing"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/debounce"
+	"github.com/escapement-go/escapement/limiters"
+	"github.com/jonboulle/clockwork"
+)
+
+// bundledDebouncer describes package debounce, on the clock that the environment
+// has or on package time.
+func bundledDebouncer(name string, source conformance.TimeSource) conformance.DebouncerSpec {
+	return conformance.DebouncerSpec{
+		Name: name,
+		Time: source,
+		New: func(env conformance.Env, cfg conformance.DebounceConfig, fire func(int)) conformance.DebouncerFuncs {
+			d := debounce.New(cfg.Wait, fire, debounce.WithClock(clockFor(source, env)))
+			return conformance.DebouncerFuncs{
+				Call: d.Call, CancelReports: d.Cancel, Flush: func() { d.Flush() }, Pending: d.Pending, Stop: d.Stop,
+			}
+		},
+		Traits: conformance.DebounceTraits{
+			Edges:         []conformance.Edges{conformance.Trailing},
+			Payload:       conformance.LastPayload,
+			Tie:           conformance.ResetFirst,
+			StaleFire:     conformance.StaleForbidden,
+			CancelBarrier: conformance.CommitBarrier,
+			AfterCancel:   conformance.CancelReusable,
+			StopPending:   conformance.StopDrops,
+			ZeroWait:      conformance.ZeroSync,
+			Overlap:       conformance.Serial,
+		},
+	}
+}
+
+// bundledLimiter describes limiters.TokenBucket.
+func bundledLimiter(name string, source conformance.TimeSource) conformance.LimiterSpec {
+	return conformance.LimiterSpec{
+		Name: name,
+		Time: source,
+		New: func(env conformance.Env, cfg conformance.LimiterConfig) conformance.LimiterFuncs {
+			clock := clockFor(source, env)
+			l := limiters.NewTokenBucket(limiters.Limit(cfg.Rate.PerSecond()), cfg.Burst, limiters.WithClock(clock))
+			return conformance.LimiterFuncs{
+				Allow: l.Allow, AllowN: func(n int) bool { return l.AllowN(env.Clock.Now(), n) }, AllowAt: l.AllowN,
+				Tokens: l.Tokens, TokensAt: l.TokensAt,
+			}
+		},
+		Traits: conformance.LikeXTime,
+	}
+}
+
+// clockFor is the clock to inject, nil for package time.
+func clockFor(source conformance.TimeSource, env conformance.Env) clockwork.Clock {
+	if source == conformance.PackageTime {
+		return nil
+	}
+	return env.Clock
+}
+
+// TestVerdicts runs the suite over everything that this module brings and prints
+// the table of verdicts.
+func TestVerdicts(t *testing.T) {
+	var reports []*conformance.Report
+	t.Run("Debouncer", func(t *testing.T) {
+		reports = append(reports, conformance.RunDebouncer(t, bundledDebouncer("debounce.Debouncer", conformance.Injected)))
+	})
+	t.Run("DebouncerPackageTime", func(t *testing.T) {
+		reports = append(reports, conformance.RunDebouncer(t, bundledDebouncer("debounce.Debouncer", conformance.PackageTime)))
+	})
+	t.Run("TokenBucket", func(t *testing.T) {
+		reports = append(reports, conformance.RunLimiter(t, bundledLimiter("limiters.TokenBucket", conformance.Injected)))
+	})
+	t.Run("TokenBucketPackageTime", func(t *testing.T) {
+		reports = append(reports, conformance.RunLimiter(t, bundledLimiter("limiters.TokenBucket", conformance.PackageTime)))
+	})
+	t.Run("TokenBucketExplicit", func(t *testing.T) {
+		reports = append(reports, conformance.RunLimiter(t, bundledLimiter("limiters.TokenBucket", conformance.Explicit)))
+	})
+	t.Log("\n" + conformance.Table(reports...))
+}

@@ -1,0 +1,179 @@
+package conformance
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Config is how the implementation of a schedule is made, and how its callback
+// behaves. Each contract reads the fields that it knows.
+type Config struct {
+	// Wait and MaxWait are a debouncer's quiet period and its bound.
+	Wait, MaxWait time.Duration
+	// Edges says on which edges a debouncer or throttle fires; zero is Trailing.
+	Edges Edges
+	// Interval is the interval of a throttle or leaky bucket.
+	Interval time.Duration
+	// Rate and Burst are those of a limiter.
+	Rate  Rate
+	Burst int
+	// Limit, Backlog and Timeout are those of a concurrency limiter.
+	Limit, Backlog int
+	Timeout        time.Duration
+
+	// Busy is how long each callback runs, on the clock under test.
+	Busy time.Duration
+	// Inside is an operation that the first callback does before it returns.
+	Inside Op
+	// Epoch is the instant at which the schedule starts; zero means 2000-01-01
+	// 00:00:00 UTC, unless the text says "epoch=".
+	Epoch time.Time
+
+	set []string // the keys given, in the order of configKeys
+}
+
+// configKey reads and writes one field of Config.
+type configKey struct {
+	name string
+	get  func(c *Config) string
+	put  func(c *Config, s string) error
+}
+
+// configKeys are the keys in the order in which they are printed.
+var configKeys = []configKey{
+	durationKey("wait", func(c *Config) *time.Duration { return &c.Wait }),
+	durationKey("maxwait", func(c *Config) *time.Duration { return &c.MaxWait }),
+	durationKey("interval", func(c *Config) *time.Duration { return &c.Interval }),
+	{"edges", func(c *Config) string { return c.Edges.String() }, func(c *Config, s string) (err error) {
+		c.Edges, err = parseEdges(s)
+		return err
+	}},
+	{"rate", func(c *Config) string { return c.Rate.String() }, func(c *Config, s string) (err error) {
+		c.Rate, err = parseRate(s)
+		return err
+	}},
+	intKey("burst", func(c *Config) *int { return &c.Burst }),
+	intKey("limit", func(c *Config) *int { return &c.Limit }),
+	intKey("backlog", func(c *Config) *int { return &c.Backlog }),
+	durationKey("timeout", func(c *Config) *time.Duration { return &c.Timeout }),
+	durationKey("busy", func(c *Config) *time.Duration { return &c.Busy }),
+	{"inside", func(c *Config) string { return string(c.Inside) }, func(c *Config, s string) error {
+		if _, ok := arguments[Op(s)]; !ok || Op(s) == OpIdle {
+			return fmt.Errorf("inside=%q: unknown operation", s)
+		}
+		c.Inside = Op(s)
+		return nil
+	}},
+	{"epoch", func(c *Config) string { return c.Epoch.UTC().Format(time.RFC3339Nano) }, func(c *Config, s string) error {
+		t, err := time.Parse(time.RFC3339Nano, s)
+		if err != nil {
+			return fmt.Errorf("epoch=%q: want a time as in 2000-01-01T00:00:00Z", s)
+		}
+		c.Epoch = t.UTC()
+		return nil
+	}},
+}
+
+func durationKey(name string, field func(c *Config) *time.Duration) configKey {
+	return configKey{name, func(c *Config) string { return duration(*field(c)) }, func(c *Config, s string) error {
+		d, err := parseDuration(s)
+		*field(c) = d
+		return err
+	}}
+}
+
+func intKey(name string, field func(c *Config) *int) configKey {
+	return configKey{name, func(c *Config) string { return strconv.Itoa(*field(c)) }, func(c *Config, s string) error {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			return fmt.Errorf("%s=%q: want a number", name, s)
+		}
+		*field(c) = n
+		return nil
+	}}
+}
+
+// With returns the configuration with one key set from its text form, as in
+// With("wait", "100ms"). It panics on a key or value that [ParseSchedule] would
+// refuse.
+func (c Config) With(key, value string) Config {
+	if err := c.put(key, value); err != nil {
+		panic("conformance: Config.With: " + err.Error())
+	}
+	return c
+}
+
+func (c *Config) put(key, value string) error {
+	i := slices.IndexFunc(configKeys, func(k configKey) bool { return k.name == key })
+	if i < 0 {
+		return fmt.Errorf("unknown key %q", key)
+	}
+	if c.has(key) {
+		return fmt.Errorf("key %q is given twice", key)
+	}
+	set := slices.Clone(c.set)
+	at := 0
+	for at < len(set) && slices.IndexFunc(configKeys, func(k configKey) bool { return k.name == set[at] }) < i {
+		at++
+	}
+	c.set = slices.Insert(set, at, key)
+	return configKeys[i].put(c, value)
+}
+
+// has reports whether key was given.
+func (c Config) has(key string) bool { return slices.Contains(c.set, key) }
+
+// String returns the text form: the keys that were given, separated by spaces.
+func (c Config) String() string {
+	parts := make([]string, 0, len(c.set))
+	for _, k := range configKeys {
+		if c.has(k.name) {
+			parts = append(parts, k.name+"="+k.get(&c))
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// start is the instant at which the schedule begins.
+func (c Config) start() time.Time {
+	if c.has("epoch") {
+		return c.Epoch
+	}
+	return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+}
+
+// Edges says on which edges of a burst a debouncer or throttle fires.
+type Edges int
+
+// The edges. The zero value is undeclared.
+const (
+	Trailing Edges = 1 << iota
+	Leading
+
+	LeadingAndTrailing = Leading | Trailing
+)
+
+// String returns "trailing", "leading" or "both".
+func (e Edges) String() string {
+	switch e {
+	case Trailing:
+		return "trailing"
+	case Leading:
+		return "leading"
+	case LeadingAndTrailing:
+		return "both"
+	}
+	return "undeclared"
+}
+
+func parseEdges(s string) (Edges, error) {
+	for _, e := range []Edges{Trailing, Leading, LeadingAndTrailing} {
+		if e.String() == s {
+			return e, nil
+		}
+	}
+	return 0, fmt.Errorf("edges=%q: want trailing, leading or both", s)
+}

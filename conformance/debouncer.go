@@ -1,0 +1,197 @@
+package conformance
+
+import (
+	"testing"
+	"time"
+)
+
+// DebouncerSpec describes an implementation of the debouncer contract.
+type DebouncerSpec struct {
+	// Name is how reports call it.
+	Name string
+	// Time says how it takes its time: Injected or PackageTime.
+	Time TimeSource
+	// New makes a debouncer that calls fire with the payload of what it fires for.
+	// A constructor that refuses cfg panics. Instances must not share state.
+	New func(env Env, cfg DebounceConfig, fire func(int)) DebouncerFuncs
+	// Traits are the choices of the implementation. What is left undeclared fails
+	// the subtest TRAITS, which prints what was observed.
+	Traits DebounceTraits
+	// KnownFailing lists what is known to fail.
+	KnownFailing []Known
+}
+
+// DebounceConfig is what a debouncer is made with.
+type DebounceConfig struct {
+	Wait, MaxWait time.Duration
+	Edges         Edges
+}
+
+// DebouncerFuncs are the operations of one debouncer. Only Call must be there; the
+// rules of an operation that is nil are skipped.
+type DebouncerFuncs struct {
+	// Call is an event with a payload.
+	Call func(int)
+	// Cancel discards the pending event. An implementation whose cancel reports
+	// something sets CancelReports instead: true means that nothing will run for
+	// what it cancelled.
+	Cancel        func()
+	CancelReports func() bool
+	// Flush fires the pending event now.
+	Flush func()
+	// Pending reports whether an event is pending.
+	Pending func() bool
+	// Stop ends the debouncer for good.
+	Stop func()
+}
+
+// RunDebouncer holds an implementation to the laws of a debouncer, one subtest for
+// each rule, and returns what it found. [Rules] lists the rules.
+//
+// Every event of a schedule has its own payload, 1, 2, 3 and so on, so that a rule
+// can tell what a callback fired for. Implementations whose callback takes no
+// payload declare Payload: NoPayload and call fire with any number.
+func RunDebouncer(t *testing.T, spec DebouncerSpec) *Report {
+	t.Helper()
+	return debouncerContract(t, spec).run()
+}
+
+// debouncerContract is the spec in the terms of the suite.
+func debouncerContract(t *testing.T, spec DebouncerSpec) *contract {
+	t.Helper()
+	if spec.New == nil {
+		t.Fatal("conformance: RunDebouncer: the spec has no New; say how to make a debouncer")
+	}
+	c := &contract{
+		t: t, name: spec.Name, kind: "debouncer", time: spec.Time, known: spec.KnownFailing,
+		rules: debouncerRules, deb: &spec,
+	}
+	c.lab = &lab{t: t, time: spec.Time, play: func(d driver, j job, rec *recorder) { spec.play(d, j, rec) }}
+	c.traits = spec.Traits.table(c)
+	c.families = debouncerFamilies
+	c.canary = debouncerCanary
+	c.accepts = func(op Op) bool { return c.debOps[op] }
+	c.learn = func() { c.debOps = spec.operations() }
+	return c
+}
+
+// operations reports what the implementation can do. It looks at an instance
+// that is thrown away.
+func (spec *DebouncerSpec) operations() map[Op]bool {
+	d := newHand(Config{}.start(), false)
+	f := spec.New(Env{d.clock(), d.start}, DebounceConfig{Wait: time.Hour, Edges: Trailing}, func(int) {})
+	if f.Stop != nil {
+		f.Stop()
+	}
+	return map[Op]bool{
+		OpCall: f.Call != nil, OpCancel: f.Cancel != nil || f.CancelReports != nil, OpFlush: f.Flush != nil,
+		OpPending: f.Pending != nil, OpStop: f.Stop != nil,
+		opReports: f.CancelReports != nil,
+	}
+}
+
+// opReports stands for a cancel with a result in a set of operations.
+const opReports Op = "cancel reports"
+
+// do does one operation of a schedule and notes its result.
+func (f *DebouncerFuncs) do(s Step, d *Done) {
+	switch s.Op {
+	case OpCall:
+		f.Call(s.N)
+	case OpCancel:
+		if f.CancelReports != nil {
+			d.OK = f.CancelReports()
+		} else {
+			f.Cancel()
+		}
+	case OpFlush:
+		f.Flush()
+	case OpPending:
+		d.OK = f.Pending()
+	case OpStop:
+		f.Stop()
+	}
+}
+
+// insideValue is the payload of a call made in a callback; larger than those of
+// the schedule's steps, because it comes later than the event that is firing.
+const insideValue = 1000
+
+// play runs a schedule on a fresh debouncer.
+func (spec *DebouncerSpec) play(d driver, j job, rec *recorder) {
+	s := j.schedule
+	cfg := s.Config
+	rec.now = d.now
+	rec.trace.Schedule, rec.trace.Order = s, j.order
+
+	var impl DebouncerFuncs
+	fire := func(v int) {
+		i := rec.fire(v)
+		if i < 0 {
+			return
+		}
+		if i == 0 && cfg.Inside != "" {
+			step := Step{Op: cfg.Inside, At: d.now()}
+			if step.Op == OpCall {
+				step.N = insideValue
+			}
+			rec.do(step, true, func(done *Done) { impl.do(step, done) })
+		}
+		if cfg.Busy > 0 {
+			d.clock().Sleep(cfg.Busy)
+		}
+		rec.fired(i)
+	}
+	edges := cfg.Edges
+	if edges == 0 {
+		edges = Trailing
+	}
+	rec.trace.Refused = catch(func() {
+		impl = spec.New(Env{d.clock(), cfg.start()}, DebounceConfig{cfg.Wait, cfg.MaxWait, edges}, fire)
+	})
+	if rec.trace.Refused != "" {
+		return
+	}
+	// A step that may wait for a callback must not keep time from moving.
+	apart := cfg.Busy > 0 || cfg.Inside != ""
+	stopped := false
+	end := time.Duration(0)
+	for _, st := range s.Steps {
+		step := func() { rec.do(st, false, func(done *Done) { impl.do(st, done) }) }
+		switch {
+		case st.Op == OpIdle:
+			d.to(st.At)
+		case st.Racing:
+			d.race(st.At, j.order, step)
+		case apart:
+			d.to(st.At)
+			go step()
+			d.settle()
+		default:
+			d.to(st.At)
+			step()
+		}
+		stopped = stopped || st.Op == OpStop
+		end = max(end, st.At)
+	}
+	// Long enough for every fire that can still come, and for one that must not.
+	end += max(3*cfg.Wait, time.Millisecond) + time.Duration(len(s.Steps)+2)*cfg.Busy
+	d.to(end)
+	d.settle()
+	rec.mu.Lock()
+	rec.trace.End = end
+	rec.closed = !j.look
+	rec.mu.Unlock()
+	if impl.Stop != nil && !stopped {
+		if apart {
+			go func() { _ = catch(impl.Stop) }()
+		} else {
+			_ = catch(impl.Stop)
+		}
+	}
+	if j.look {
+		d.to(end + 3*cfg.Wait)
+		rec.trace.Armed = d.armed()
+	}
+	d.settle()
+}

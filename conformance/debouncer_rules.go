@@ -1,0 +1,764 @@
+package conformance
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// debouncerRules are the rules of RunDebouncer. Each is one law; the formulas are
+// over the whole trace, and where a step met a deadline they accept every order.
+var debouncerRules = []rule{
+	debRule("DB-QUIET", Core, "A trailing fire MUST come no earlier than the wait after the newest event.",
+		nil, nil, (*exam).dbQuiet),
+	debRule("DB-EXACT", Core, "On a fake clock a trailing fire MUST come at exactly the newest event plus the wait; behind a callback that still runs, at that callback's end.",
+		nil, nil, (*exam).dbExact),
+	debRule("DB-ONE", Core, "A burst MUST fire at most once.",
+		nil, nil, (*exam).dbOne),
+	debRule("DB-LAST", Core, "The callback MUST get the payload of the event that the implementation declares: the newest, or the first of the burst.",
+		nil, []string{"Payload"}, (*exam).dbLast),
+	debRule("DB-LIVE", Core, "When events stop and nothing discards them, the burst MUST fire, also if its events came while the callback was running.",
+		nil, nil, (*exam).dbLive),
+	debRule("DB-IDLE", Core, "The callback MUST NOT run without an event that has not fired yet.",
+		nil, nil, (*exam).dbIdle),
+	debRule("DB-SUBSEQ", Core, "The payloads fired MUST be a subsequence of the payloads called: none invented, repeated or out of order.",
+		nil, []string{"Payload"}, (*exam).dbSubseq),
+	debRule("DB-GAPRATE", Core, "Two successive trailing fires MUST be at least the wait apart.",
+		nil, nil, (*exam).dbGapRate),
+	debRule("DB-TIE", Core, "An event at the very instant of the deadline MUST either let the old burst fire there and start a new one, or join it; as declared, and never both.",
+		nil, []string{"Tie"}, (*exam).dbTie),
+	debRule("DB-NOSTALE", Extended, "Once a call has returned, a callback for an older event MUST NOT start within the wait.",
+		nil, []string{"StaleFire"}, (*exam).dbNoStale),
+	debRule("DB-CANCEL", Core, "Cancel MUST discard the pending event: nothing fires for it.",
+		[]Op{OpCancel}, nil, (*exam).dbCancel),
+	debRule("DB-CANCELBAR", Extended, "After the return of Cancel no callback MUST start that its promise excludes: for what it reported cancelled (commit), or at all (finish).",
+		[]Op{OpCancel}, []string{"CancelBarrier"}, (*exam).dbCancelBar),
+	debRule("DB-REUSE", Core, "After Cancel a new event MUST start a new burst, unless Cancel is declared final; then nothing MUST fire any more.",
+		[]Op{OpCancel}, []string{"AfterCancel"}, (*exam).dbReuse),
+	debRule("DB-FLUSH", Core, "Flush MUST fire a pending event at once and exactly once.",
+		[]Op{OpFlush}, nil, (*exam).dbFlush),
+	debRule("DB-FLUSH0", Core, "Flush without a pending event MUST NOT fire.",
+		[]Op{OpFlush}, nil, (*exam).dbFlush0),
+	debRule("DB-PEND", Core, "Pending MUST be true exactly while an event has neither fired nor been discarded, and false in the callback that fires it.",
+		[]Op{OpPending}, nil, (*exam).dbPend),
+	debRule("DB-STOP", Core, "After Stop nothing MUST fire; Stop MUST be idempotent, and a call after it MUST be harmless.",
+		[]Op{OpStop}, []string{"StopPending"}, (*exam).dbStop),
+	debRule("DB-ZERO", Core, "With a wait of 0 every event MUST fire at its own instant, as declared, unless the constructor refuses it.",
+		nil, []string{"ZeroWait"}, (*exam).dbZero),
+	debRule("DB-OVERLAP", Extended, "Callbacks that are declared serial MUST NOT overlap.",
+		nil, []string{"Overlap"}, (*exam).dbOverlap),
+	debRule("X-CALLS", Core, "Every operation of a legal schedule MUST return and MUST NOT panic.",
+		nil, nil, (*exam).xCalls),
+	debRule("X-REENT", Core, "An operation called from the callback MUST NOT deadlock.",
+		nil, nil, (*exam).xReent),
+	debRule("X-LEAK", Core, "When all is quiet, and after Stop, no goroutine and no armed timer MUST remain.",
+		nil, nil, (*exam).xLeak),
+	{Rule: Rule{"X-RACE", "Concurrent use of all operations MUST be free of data races.", lawsLink + "x-race", Core},
+		probe: (*contract).debouncerRace, skip: withoutRaceDetector, live: true},
+}
+
+// debRule makes a rule that judges traces; skipping follows from the operations
+// and traits it needs, and from declarations that opt out.
+func debRule(id string, level Level, text string, ops []Op, traits []string, check func(*exam) *violation) rule {
+	base := needs(ops, traits...)
+	return rule{
+		Rule:  Rule{id, text, lawsLink + anchor(id), level},
+		trace: check,
+		skip: func(c *contract) string {
+			if why := base(c); why != "" {
+				return why
+			}
+			return debOptOut(id, c)
+		},
+	}
+}
+
+// debOptOut says why a declared trait takes the rule out of force.
+func debOptOut(id string, c *contract) string {
+	tr := c.deb.Traits
+	if len(tr.Edges) > 0 && !slices.Contains(tr.Edges, Trailing) && id != "X-LEAK" && id != "X-CALLS" {
+		return "no trailing edge is declared"
+	}
+	switch {
+	case id == "DB-NOSTALE" && tr.StaleFire == StaleAllowed:
+		return "declared: StaleAllowed"
+	case id == "DB-CANCELBAR" && tr.CancelBarrier == NoBarrier:
+		return "declared: NoBarrier"
+	case id == "DB-CANCELBAR" && tr.CancelBarrier == CommitBarrier && !c.accepts(opReports):
+		return "declared: CommitBarrier, but Cancel reports nothing; set CancelReports"
+	case id == "DB-OVERLAP" && tr.Overlap == Parallel:
+		return "declared: Parallel"
+	case (id == "DB-SUBSEQ" || id == "DB-LAST") && tr.Payload == NoPayload:
+		return "declared: NoPayload"
+	case id == "X-REENT" && tr.Reentrancy == ReentrancyForbidden:
+		return "declared: ReentrancyForbidden"
+	case id == "X-LEAK" && !c.lab.bubble:
+		return "goroutines can only be told apart in a bubble"
+	}
+	return ""
+}
+
+// say makes a violation with the debouncer's lanes.
+func (x *exam) say(at time.Duration, because, headline string, args ...any) *violation {
+	return &violation{Headline: fmt.Sprintf(headline, args...), Because: because, At: at, Lanes: x.debLanes()}
+}
+
+// plain reports whether the trace is one that timing laws can judge.
+func (x *exam) plain() bool { return x.Refused == "" && !x.Stuck && x.deb().wait > 0 }
+
+// fires calls f for each fire that no flush caused, until it finds something.
+func (x *exam) fires(f func(i int, fire *Fire) *violation) *violation {
+	for i := range x.Fires {
+		if x.deb().flush[i] != nil || x.byStop(&x.Fires[i]) {
+			continue
+		}
+		if v := f(i, &x.Fires[i]); v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+// byStop reports whether a Stop that flushes may have caused the fire.
+func (x *exam) byStop(f *Fire) bool {
+	if t := x.c.deb.Traits.StopPending; t == StopDrops {
+		return false
+	}
+	return slices.ContainsFunc(x.deb().ops, func(d *Done) bool {
+		return d.Op == OpStop && d.Began.Seq < f.Began.Seq &&
+			(d.Began.At == f.Began.At || d.Ended.Seq == 0 || f.Began.Seq < d.Ended.Seq)
+	})
+}
+
+// waited reports whether fire i may have been decided earlier and have waited for a
+// callback to end.
+func (x *exam) waited(i int) bool {
+	return x.c.deb.Traits.Overlap != Parallel && x.deb().queued(x.Trace, i, x.Fires[i].Began.At-1)
+}
+
+func restarts(c *Done, wait time.Duration) string {
+	return fmt.Sprintf("call %d at %s restarts the %s wait", c.N, duration(c.Began.At), duration(wait))
+}
+
+func (x *exam) dbQuiet() *violation {
+	if !x.plain() {
+		return nil
+	}
+	v := x.deb()
+	return x.fires(func(i int, f *Fire) *violation {
+		at := f.Began.At
+		c := v.newest(f.Began.Seq, at)
+		own := v.byN[f.Value]
+		if x.waited(i) {
+			c = nil // a newer call may have come while it waited
+			if own != nil && own.Began.At < at {
+				c = own
+			}
+		}
+		if x.c.deb.Traits.Payload == LastPayload && own != nil && own.Began.Seq < f.Began.Seq &&
+			(c == nil || own.Began.At > c.Began.At) {
+			c = own // it fired for an event of this very instant
+		}
+		if c == nil || at-c.Began.At >= v.wait || at-c.Began.At < 0 {
+			return nil
+		}
+		return x.say(at, restarts(c, v.wait), "fired at %s, want %s", duration(at), duration(c.Began.At+v.wait))
+	})
+}
+
+func (x *exam) dbExact() *violation {
+	if !x.plain() {
+		return nil
+	}
+	v := x.deb()
+	for _, b := range v.bursts {
+		if b.open || b.killed != nil {
+			continue
+		}
+		to := x.end()
+		if b.next != nil {
+			to = b.next.first.Began.Seq
+		}
+		f := v.served(x.Trace, b.last, to)
+		if f == nil || f.Began.At <= b.due {
+			continue
+		}
+		if busy := v.running(x.Trace, b.due); busy != nil && x.c.deb.Traits.Overlap != Parallel && x.endsAt(f.Began.At, f) {
+			continue
+		}
+		return x.say(b.due, fmt.Sprintf("call %d at %s was the newest, and the wait is %s", b.last.N, duration(b.last.Began.At), duration(v.wait)),
+			"fired at %s, want %s", duration(f.Began.At), duration(b.due))
+	}
+	return nil
+}
+
+// end is a point after everything recorded.
+func (x *exam) end() int { return 1 << 62 }
+
+// endsAt reports whether a callback other than f ended at the instant at.
+func (x *exam) endsAt(at time.Duration, f *Fire) bool {
+	for i := range x.Fires {
+		if g := &x.Fires[i]; g != f && g.Began.Seq < f.Began.Seq && g.Ended.Seq != 0 && g.Ended.At == at {
+			return true
+		}
+	}
+	return false
+}
+
+func (x *exam) dbOne() *violation {
+	if !x.plain() {
+		return nil
+	}
+	v := x.deb()
+	for _, b := range v.bursts {
+		to := x.end()
+		if b.next != nil {
+			to = b.next.first.Began.Seq
+		}
+		if b.killed != nil {
+			to = min(to, b.killed.Began.Seq)
+		}
+		n := 0
+		found := x.fires(func(_ int, f *Fire) *violation {
+			if f.Began.Seq < b.first.Began.Seq || f.Began.Seq > to || f.Began.At > b.due || f.Began.At == b.first.Began.At {
+				return nil
+			}
+			if n++; n < 2 {
+				return nil
+			}
+			return x.say(f.Began.At, fmt.Sprintf("the events from call %d to call %d are less than %s apart: one burst", b.first.N, b.last.N, duration(v.wait)),
+				"fired %d times by %s for one burst, want once at %s", n, duration(f.Began.At), duration(b.due))
+		})
+		if found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+func (x *exam) dbLast() *violation {
+	if !x.plain() {
+		return nil
+	}
+	v := x.deb()
+	fired := map[int]bool{}
+	for i, f := range x.Fires {
+		own := v.byN[f.Value]
+		if own == nil || fired[f.Value] || own.Began.Seq > f.Began.Seq || x.waited(i) {
+			continue // DB-SUBSEQ's, or decided before it started
+		}
+		fired[f.Value] = true
+		before := v.newest(f.Began.Seq, f.Began.At)
+		latest := v.newest(f.Began.Seq, f.Began.At+1)
+		if latest == nil || own == before || own == latest {
+			if x.c.deb.Traits.Payload == LastPayload {
+				if v.flush[i] != nil && own != latest && latest != nil && !v.flush[i].Racing && !latest.Racing {
+					return x.say(f.Began.At, fmt.Sprintf("call %d at %s is the newest event", latest.N, duration(latest.Began.At)),
+						"fired with payload %d, want %d", f.Value, latest.N)
+				}
+				continue
+			}
+		}
+		want := before
+		if v.flush[i] != nil || want == nil {
+			want = latest
+		}
+		if x.c.deb.Traits.Payload == FirstPayload {
+			b := v.burstOf(want)
+			if b == nil || b.open || own == b.first || v.running(x.Trace, b.due) != nil {
+				continue
+			}
+			want = b.first
+		} else if slices.ContainsFunc(v.ops, func(d *Done) bool { return d.Racing && d.Began.At == f.Began.At }) && own == before {
+			continue
+		}
+		if want == nil || want == own {
+			continue
+		}
+		return x.say(f.Began.At, fmt.Sprintf("call %d at %s is the event that counts", want.N, duration(want.Began.At)),
+			"fired with payload %d, want %d", f.Value, want.N)
+	}
+	return nil
+}
+
+// burstOf returns the burst that a call belongs to.
+func (v *debounceView) burstOf(c *Done) *burst {
+	if c == nil {
+		return nil
+	}
+	for _, b := range v.bursts {
+		if b.first.Began.Seq <= c.Began.Seq && c.Began.Seq <= b.last.Began.Seq {
+			return b
+		}
+	}
+	return nil
+}
+
+func (x *exam) dbLive() *violation {
+	if !x.plain() {
+		return nil
+	}
+	v := x.deb()
+	for _, b := range v.bursts {
+		if x.fulfilled(b) {
+			continue
+		}
+		return x.say(b.due, fmt.Sprintf("nothing came after call %d at %s", b.last.N, duration(b.last.Began.At)),
+			"nothing fired for call %d by %s, want a fire at %s", b.last.N, duration(x.End), duration(b.due))
+	}
+	return nil
+}
+
+// fulfilled reports whether a burst fired, or need not have.
+func (x *exam) fulfilled(b *burst) bool {
+	v := x.deb()
+	if b.open || b.killed != nil || b.due > x.End {
+		return true
+	}
+	if c := v.lastKill(b.first.Began.Seq, OpCancel); c != nil && x.c.deb.Traits.AfterCancel != CancelReusable {
+		return true // DB-REUSE's, or undeclared
+	}
+	to := x.end()
+	if b.next != nil {
+		to = b.next.first.Began.Seq
+	}
+	return v.served(x.Trace, b.last, to) != nil
+}
+
+func (x *exam) dbIdle() *violation {
+	if !x.plain() {
+		return nil
+	}
+	v := x.deb()
+	return x.fires(func(i int, f *Fire) *violation {
+		why := "no event had come"
+		kill := v.lastKill(f.Began.Seq, OpCancel, OpFlush, OpStop)
+		c := v.newest(f.Began.Seq, 1<<62)
+		switch {
+		case c == nil:
+		case kill != nil && kill.Began.Seq > c.Began.Seq && kill.Op != OpFlush:
+			return nil // DB-CANCEL's or DB-STOP's
+		default:
+			g := v.served(x.Trace, c, f.Began.Seq)
+			if g == nil {
+				return nil
+			}
+			why = fmt.Sprintf("the last event, call %d, had fired at %s", c.N, duration(g.Began.At))
+		}
+		for _, b := range v.bursts {
+			if b.due == f.Began.At && b.killed == nil && i > 0 && x.Fires[i-1].Began.Seq > b.first.Began.Seq && x.Fires[i-1].Began.At < b.due {
+				return nil // DB-ONE's: the burst fired early and again at its time
+			}
+		}
+		return x.say(f.Began.At, why, "fired at %s, want no fire", duration(f.Began.At))
+	})
+}
+
+func (x *exam) dbSubseq() *violation {
+	if x.Refused != "" {
+		return nil
+	}
+	last := 0
+	for _, f := range x.Fires {
+		own := x.deb().byN[f.Value]
+		switch {
+		case own == nil || own.Began.Seq > f.Began.Seq:
+			return x.say(f.Began.At, "no call had that payload", "fired with payload %d, which nobody called with", f.Value)
+		case own.Began.Seq <= last:
+			return x.say(f.Began.At, "each event may be fired once, and not after a newer one", "fired with payload %d again or out of order", f.Value)
+		}
+		last = own.Began.Seq
+	}
+	return nil
+}
+
+func (x *exam) dbGapRate() *violation {
+	if !x.plain() {
+		return nil
+	}
+	prev := time.Duration(-1 << 62)
+	return x.fires(func(i int, f *Fire) *violation {
+		if prev > -1<<62 && !x.waited(i) && f.Began.At-prev < x.deb().wait {
+			return x.say(f.Began.At, fmt.Sprintf("the fire before it came at %s and the wait is %s", duration(prev), duration(x.deb().wait)),
+				"fired at %s, want %s at the earliest", duration(f.Began.At), duration(prev+x.deb().wait))
+		}
+		prev = f.Began.At
+		return nil
+	})
+}
+
+// ties calls f for each racing step of the given kind that met the deadline of a
+// burst.
+func (x *exam) ties(op Op, f func(d *Done, b *burst) *violation) *violation {
+	v := x.deb()
+	for _, d := range v.ops {
+		if d.Op != op || !d.Racing || d.Inside {
+			continue
+		}
+		for _, b := range v.bursts {
+			if b.open && b.due == d.Began.At && b.last.Began.Seq < d.Began.Seq {
+				if v := f(d, b); v != nil {
+					return v
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (x *exam) dbTie() *violation {
+	if !x.plain() {
+		return nil
+	}
+	v := x.deb()
+	return x.ties(OpCall, func(d *Done, b *burst) *violation {
+		n := 0
+		for _, f := range x.Fires {
+			if f.Began.At == b.due && f.Began.Seq > b.last.Began.Seq {
+				n++
+			}
+		}
+		busy := v.running(x.Trace, b.due) != nil
+		because := fmt.Sprintf("call %d met the deadline of call %d", d.N, b.last.N)
+		flushed := slices.ContainsFunc(v.ops, func(o *Done) bool { return o.Op != OpCall && o.Began.At == b.due })
+		switch {
+		case n > 1 && !flushed:
+			return x.say(b.due, because, "fired %d times at %s, want once at the most", n, duration(b.due))
+		case n == 0 && x.c.deb.Traits.Tie == FireFirst && !busy && !flushed:
+			return x.say(b.due, because+", and the tie is declared FireFirst", "did not fire at %s", duration(b.due))
+		case n > 0 && x.c.deb.Traits.Tie == ResetFirst && x.Order.certain() && !flushed:
+			return x.say(b.due, because+" and returned before the implementation was told that its timer had expired; the tie is declared ResetFirst",
+				"fired at %s, want %s", duration(b.due), duration(d.Began.At+v.wait))
+		}
+		return nil
+	})
+}
+
+func (x *exam) dbNoStale() *violation {
+	if !x.plain() {
+		return nil
+	}
+	v := x.deb()
+	return x.ties(OpCall, func(d *Done, b *burst) *violation {
+		i := slices.IndexFunc(x.Fires, func(f Fire) bool { return f.Began.At == b.due && f.Began.Seq > d.Ended.Seq })
+		if d.Ended.Seq == 0 || i < 0 || v.flush[i] != nil || x.byStop(&x.Fires[i]) {
+			return nil
+		}
+		found := x.say(b.due, fmt.Sprintf("call %d had returned at %s, before the callback started", d.N, duration(d.Ended.At)),
+			"fired at %s for an event that call %d had superseded, want %s", duration(b.due), d.N, duration(d.Began.At+v.wait))
+		found.Chance = x.Order == OrderSampled
+		return found
+	})
+}
+
+// cancelled returns the cancel that a fire disregards: what it fires for was
+// pending when the cancel began, and the cancel had returned.
+func (x *exam) cancelled(f *Fire, i int) *Done {
+	v := x.deb()
+	for _, k := range slices.Backward(v.ops) {
+		if k.Op != OpCancel || k.Ended.Seq == 0 || k.Ended.Seq > f.Began.Seq {
+			continue
+		}
+		c := v.newest(k.Began.Seq, 1<<62) // what it cancelled
+		if c == nil || v.served(x.Trace, c, k.Began.Seq) != nil {
+			continue // nothing was pending
+		}
+		if own := v.byN[f.Value]; own != nil && x.c.deb.Traits.Payload == LastPayload {
+			if own == c {
+				return k
+			}
+		} else if !v.callBetween(k.Began.Seq, f.Began.Seq) {
+			return k
+		}
+	}
+	return nil
+}
+
+func (x *exam) dbCancel() *violation {
+	if !x.plain() {
+		return nil
+	}
+	v := x.deb()
+	return x.fires(func(i int, f *Fire) *violation {
+		k := x.cancelled(f, i)
+		if k == nil || k.Racing && k.Began.At == f.Began.At && x.Order != OrderStepFirst {
+			return nil
+		}
+		c := v.newest(k.Began.Seq, 1<<62)
+		if v.running(x.Trace, c.Began.At+v.wait) != nil && k.Began.At >= c.Began.At+v.wait && !k.OK {
+			return nil // it was due already, behind a running callback
+		}
+		return x.say(f.Began.At, fmt.Sprintf("cancel at %s had discarded call %d", duration(k.Began.At), c.N),
+			"fired at %s, want no fire", duration(f.Began.At))
+	})
+}
+
+func (x *exam) dbCancelBar() *violation {
+	if !x.plain() {
+		return nil
+	}
+	commit := x.c.deb.Traits.CancelBarrier == CommitBarrier
+	return x.fires(func(i int, f *Fire) *violation {
+		k := x.cancelled(f, i)
+		if k == nil || commit && !k.OK {
+			return nil
+		}
+		why := "it had promised that nothing starts after its return"
+		if commit {
+			why = "it had reported true: nothing runs for what it cancelled"
+		}
+		found := x.say(f.Began.At, fmt.Sprintf("cancel had returned at %s, and %s", duration(k.Ended.At), why),
+			"a callback started at %s, after cancel had returned", duration(f.Began.At))
+		found.Chance = !commit && x.Order == OrderSampled && k.Racing
+		return found
+	})
+}
+
+func (x *exam) dbReuse() *violation {
+	if !x.plain() {
+		return nil
+	}
+	v := x.deb()
+	if x.c.deb.Traits.AfterCancel == CancelFinal {
+		return x.fires(func(_ int, f *Fire) *violation {
+			k := v.lastKill(f.Began.Seq, OpCancel)
+			own := v.byN[f.Value]
+			if k == nil || own == nil || own.Began.Seq < k.Began.Seq {
+				return nil
+			}
+			return x.say(f.Began.At, "cancel is declared final", "fired at %s for a call after cancel", duration(f.Began.At))
+		})
+	}
+	for _, b := range v.bursts {
+		if k := v.lastKill(b.first.Began.Seq, OpCancel); k != nil && !x.fulfilled(b) {
+			return x.say(b.due, fmt.Sprintf("call %d came after cancel at %s, as to a fresh debouncer", b.first.N, duration(k.Began.At)),
+				"nothing fired for call %d, want a fire at %s", b.last.N, duration(b.due))
+		}
+	}
+	return nil
+}
+
+// pendingAt returns the newest call that was neither fired nor discarded at the
+// point seq; nil if there is none.
+func (x *exam) pendingAt(seq int) *Done {
+	v := x.deb()
+	c := v.newest(seq, 1<<62)
+	if c == nil || v.served(x.Trace, c, seq) != nil {
+		return nil
+	}
+	if k := v.lastKill(seq, OpCancel, OpFlush, OpStop); k != nil && k.Began.Seq > c.Began.Seq {
+		return nil
+	}
+	return c
+}
+
+// unsure reports whether a racing step or a running callback leaves open what is
+// pending at the instant at.
+func (x *exam) unsure(at time.Duration) bool {
+	v := x.deb()
+	if slices.ContainsFunc(v.ops, func(d *Done) bool { return d.Racing && d.Began.At == at }) {
+		return true
+	}
+	return x.Schedule.Config.Busy > 0 && (v.running(x.Trace, at) != nil || v.running(x.Trace, at+1) != nil)
+}
+
+func (x *exam) dbFlush() *violation {
+	if !x.plain() {
+		return nil
+	}
+	v := x.deb()
+	for _, k := range v.ops {
+		if k.Op != OpFlush || k.Inside || x.unsure(k.Began.At) || x.silent(k.Began.Seq) {
+			continue
+		}
+		c := x.pendingAt(k.Began.Seq)
+		if c == nil {
+			continue
+		}
+		caused := slices.IndexFunc(x.Fires, func(f Fire) bool { return f.Began.Seq > k.Began.Seq })
+		if caused < 0 || v.flush[caused] != k {
+			return x.say(k.Began.At, fmt.Sprintf("call %d at %s was pending", c.N, duration(c.Began.At)),
+				"flush at %s fired nothing, want a fire at once", duration(k.Began.At))
+		}
+	}
+	return nil
+}
+
+// silent reports whether an earlier step makes it a matter of choice whether
+// anything still fires: a final cancel, or one whose meaning is undeclared.
+func (x *exam) silent(seq int) bool {
+	v := x.deb()
+	return v.lastKill(seq, OpStop) != nil ||
+		x.c.deb.Traits.AfterCancel != CancelReusable && v.lastKill(seq, OpCancel) != nil
+}
+
+func (x *exam) dbFlush0() *violation {
+	if !x.plain() {
+		return nil
+	}
+	v := x.deb()
+	for i, k := range v.flush {
+		if k.Inside || x.unsure(k.Began.At) || x.pendingAt(k.Began.Seq) != nil {
+			continue
+		}
+		f := x.Fires[i]
+		if v.callBetween(k.Began.Seq, f.Began.Seq) {
+			continue
+		}
+		return x.say(f.Began.At, "nothing was pending", "flush at %s fired, want nothing", duration(k.Began.At))
+	}
+	return nil
+}
+
+func (x *exam) dbPend() *violation {
+	if !x.plain() {
+		return nil
+	}
+	for _, d := range x.Done {
+		if d.Op != OpPending || d.Ended.Seq == 0 || x.unsure(d.Began.At) || x.silent(d.Began.Seq) {
+			continue
+		}
+		want := x.pendingAt(d.Began.Seq) != nil
+		if d.OK == want {
+			continue
+		}
+		where, because := "", "no event was waiting to fire"
+		if d.Inside {
+			where = " in the callback"
+		}
+		if c := x.pendingAt(d.Began.Seq); c != nil {
+			because = fmt.Sprintf("call %d at %s had neither fired nor been discarded", c.N, duration(c.Began.At))
+		}
+		return x.say(d.Began.At, because, "Pending()%s = %v at %s, want %v", where, d.OK, duration(d.Began.At), want)
+	}
+	return nil
+}
+
+func (x *exam) dbStop() *violation {
+	if x.Refused != "" {
+		return nil
+	}
+	var stop *Done
+	for i := range x.Done {
+		d := &x.Done[i]
+		if stop == nil && d.Op == OpStop {
+			stop = d
+			continue
+		}
+		if stop == nil || d.Inside {
+			continue
+		}
+		switch {
+		case d.Panic != "":
+			return x.say(d.At, fmt.Sprintf("stop at %s had ended the debouncer", duration(stop.At)), "%s after stop panicked: %s", d.Op, d.Panic)
+		case d.Ended.Seq == 0 && x.Schedule.Config.Inside == "":
+			return x.say(d.At, fmt.Sprintf("stop at %s had ended the debouncer", duration(stop.At)), "%s after stop never returned", d.Op)
+		}
+	}
+	if stop == nil || stop.Ended.Seq == 0 || stop.Panic != "" || x.Stuck {
+		return nil
+	}
+	for i := range x.Fires {
+		f := &x.Fires[i]
+		if f.Began.Seq < stop.Ended.Seq || x.byStop(f) {
+			continue
+		}
+		found := x.say(f.Began.At, fmt.Sprintf("stop had returned at %s", duration(stop.Ended.At)),
+			"fired at %s, after stop", duration(f.Began.At))
+		// At the instant of a racing stop it may have been decided before.
+		found.Chance = x.Order == OrderSampled && stop.Racing && f.Began.At == stop.Began.At
+		return found
+	}
+	return nil
+}
+
+func (x *exam) dbZero() *violation {
+	if x.Schedule.Config.Wait != 0 || !x.Schedule.Config.has("wait") || x.Stuck {
+		return nil
+	}
+	want := x.c.deb.Traits.ZeroWait
+	if (x.Refused != "") != (want == ZeroRefused) {
+		if want == ZeroRefused {
+			return x.say(0, "ZeroRefused is declared", "the constructor accepted a wait of 0")
+		}
+		return x.say(0, "ZeroRefused is not declared", "the constructor refused a wait of 0: %s", x.Refused)
+	}
+	v := x.deb()
+	for n, c := range v.calls {
+		if x.Refused != "" || x.silent(c.Began.Seq) {
+			return nil
+		}
+		var f *Fire
+		if n < len(x.Fires) {
+			f = &x.Fires[n]
+		}
+		switch {
+		case f == nil || f.Began.At != c.Began.At:
+			return x.say(c.Began.At, "with no wait each event is a burst of its own", "call %d at %s did not fire at its instant", c.N, duration(c.Began.At))
+		case want == ZeroSync && f.Began.Seq > c.Ended.Seq:
+			return x.say(c.Began.At, "ZeroSync is declared", "call %d at %s returned before its callback started", c.N, duration(c.Began.At))
+		}
+	}
+	if x.Refused == "" && len(x.Fires) > len(v.calls) && v.lastKill(x.end(), OpCancel) == nil {
+		f := x.Fires[len(v.calls)]
+		return x.say(f.Began.At, "every event had fired", "fired at %s, want no fire", duration(f.Began.At))
+	}
+	return nil
+}
+
+func (x *exam) dbOverlap() *violation {
+	if !x.plain() {
+		return nil
+	}
+	for i := range x.Fires {
+		for j := range x.Fires {
+			a, b := &x.Fires[i], &x.Fires[j]
+			if a.Began.Seq < b.Began.Seq && (a.Ended.Seq == 0 || b.Began.Seq < a.Ended.Seq) {
+				return x.say(b.Began.At, fmt.Sprintf("the callback that started at %s was still running", duration(a.Began.At)),
+					"a callback started at %s while another ran", duration(b.Began.At))
+			}
+		}
+	}
+	return nil
+}
+
+func (x *exam) xCalls() *violation {
+	for _, d := range x.Done {
+		if d.Panic != "" {
+			return x.say(d.At, "", "%s at %s panicked: %s", d.Op, duration(d.At), d.Panic)
+		}
+		if d.Ended.Seq == 0 && !d.Inside && (x.Stuck || x.Schedule.Config.Inside == "") {
+			return x.say(d.At, "everything that could wake it was asleep for good", "%s at %s never returned", d.Op, duration(d.At))
+		}
+	}
+	if x.Refused != "" && x.Schedule.Config.Wait > 0 {
+		return x.say(0, "", "the constructor refused %s: %s", x.Schedule.Config, x.Refused)
+	}
+	return nil
+}
+
+func (x *exam) xReent() *violation {
+	for _, d := range x.Done {
+		if d.Inside && d.Ended.Seq == 0 {
+			return x.say(d.Began.At, "its caller, the callback, is what it waits for", "%s called from the callback at %s never returned", d.Op, duration(d.Began.At))
+		}
+	}
+	return nil
+}
+
+func (x *exam) xLeak() *violation {
+	if !x.job.look || x.Refused != "" {
+		return nil
+	}
+	since := "when all was quiet"
+	if x.c.accepts(OpStop) {
+		since = "after Stop"
+	}
+	if len(x.Left) > 0 {
+		return x.say(x.End, "", "%d goroutines remained %s: %s", len(x.Left), since, x.Left[0])
+	}
+	if x.Armed {
+		return x.say(x.End, "", "a timer was still armed %s", since)
+	}
+	return nil
+}

@@ -1,0 +1,293 @@
+package conformance
+
+// DebounceTraits are the choices on which correct debouncers differ. The zero
+// value of each is "undeclared".
+type DebounceTraits struct {
+	// Edges lists the edges that New can build.
+	Edges []Edges
+	// Payload says which event of a burst the callback gets.
+	Payload Payload
+	// Tie says what an event does that comes at the very instant of the deadline.
+	Tie Tie
+	// StaleFire says whether a callback may still start for an event after a newer
+	// call has returned.
+	StaleFire StaleFire
+	// CancelBarrier says what the return of Cancel promises. Only with Cancel.
+	CancelBarrier CancelBarrier
+	// AfterCancel says whether the debouncer works on after Cancel. Only with Cancel.
+	AfterCancel AfterCancel
+	// StopPending says what Stop does with a pending event. Only with Stop.
+	StopPending StopPending
+	// ZeroWait says what a wait of 0 means.
+	ZeroWait ZeroWait
+	// Overlap says whether two callbacks may run at the same time.
+	Overlap Overlap
+	// Reentrancy is only declared to opt out: Forbidden means that the callback
+	// must not call the debouncer.
+	Reentrancy Reentrancy
+}
+
+// Payload says which event of a burst the callback gets.
+type Payload int
+
+// The payloads.
+const (
+	LastPayload  Payload = iota + 1 // of the newest event
+	FirstPayload                    // of the burst's first event
+	NoPayload                       // the callback has none
+)
+
+// Tie says what an event does at the very instant of the deadline, before the
+// timer has been served.
+type Tie int
+
+// The outcomes of a tie.
+const (
+	FireFirst  Tie = iota + 1 // what is due fires, the event starts a new burst
+	ResetFirst                // the event joins the burst and the deadline moves
+	EitherTie                 // either, depending on who comes first
+)
+
+// StaleFire says whether a callback may start for an event after a newer call has
+// returned.
+type StaleFire int
+
+// The choices.
+const (
+	StaleForbidden StaleFire = iota + 1 // a newer call supersedes what has not been decided
+	StaleAllowed                        // a timer that has fired runs its callback
+)
+
+// CancelBarrier says what the return of Cancel promises.
+type CancelBarrier int
+
+// The promises.
+const (
+	NoBarrier     CancelBarrier = iota + 1 // a callback that is due may still start
+	CommitBarrier                          // Cancel reports true: nothing will run for what it cancelled
+	FinishBarrier                          // no callback starts after Cancel has returned
+)
+
+// AfterCancel says whether a debouncer works on after Cancel.
+type AfterCancel int
+
+// The choices.
+const (
+	CancelReusable AfterCancel = iota + 1 // a new event starts a new burst
+	CancelFinal                           // nothing fires any more
+)
+
+// StopPending says what Stop does with a pending event.
+type StopPending int
+
+// The choices.
+const (
+	StopDrops   StopPending = iota + 1 // it is discarded
+	StopFlushes                        // it is fired by Stop
+)
+
+// ZeroWait says what a wait of 0 means.
+type ZeroWait int
+
+// The choices.
+const (
+	ZeroSync     ZeroWait = iota + 1 // each event fires before its call returns
+	ZeroNextTick                     // each event fires at its instant, after its call
+	ZeroRefused                      // the constructor panics
+)
+
+// Overlap says whether two callbacks may run at the same time.
+type Overlap int
+
+// The choices.
+const (
+	Serial   Overlap = iota + 1 // at most one runs
+	Parallel                    // a fire does not wait for the one before it
+)
+
+// Reentrancy says whether the callback may call the debouncer.
+type Reentrancy int
+
+// The choices.
+const (
+	ReentrancyAllowed   Reentrancy = iota + 1 // the default
+	ReentrancyForbidden                       // documented as a deadlock
+)
+
+// trait is one choice of a contract, in the terms of the subtest TRAITS.
+type trait struct {
+	name     string
+	declared int
+	// names of the values, in the order of the constants, for the literal.
+	values []string
+	// needless says that the implementation lacks the operation it is about.
+	needless func() bool
+	// observe tries the implementation; 0 means that nothing fits.
+	observe func() int
+}
+
+// table lists the traits with what was declared and how to observe them.
+func (d DebounceTraits) table(c *contract) []trait {
+	never := func() bool { return false }
+	without := func(op Op) func() bool { return func() bool { return !c.accepts(op) } }
+	edges := 0
+	if len(d.Edges) > 0 {
+		edges = int(Trailing)
+	}
+	return []trait{
+		{"Edges", edges, []string{"[]conformance.Edges{conformance.Trailing}", "[]conformance.Edges{conformance.Leading}",
+			"[]conformance.Edges{conformance.LeadingAndTrailing}"}, never, c.observeEdges},
+		{"Payload", int(d.Payload), []string{"LastPayload", "FirstPayload", "NoPayload"}, never, c.observePayload},
+		{"Tie", int(d.Tie), []string{"FireFirst", "ResetFirst", "EitherTie"}, never, c.observeTie},
+		{"StaleFire", int(d.StaleFire), []string{"StaleForbidden", "StaleAllowed"}, never, c.observeStaleFire},
+		{"CancelBarrier", int(d.CancelBarrier), []string{"NoBarrier", "CommitBarrier", "FinishBarrier"}, without(OpCancel), c.observeCancelBarrier},
+		{"AfterCancel", int(d.AfterCancel), []string{"CancelReusable", "CancelFinal"}, without(OpCancel), c.observeAfterCancel},
+		{"StopPending", int(d.StopPending), []string{"StopDrops", "StopFlushes"}, without(OpStop), c.observeStopPending},
+		{"ZeroWait", int(d.ZeroWait), []string{"ZeroSync", "ZeroNextTick", "ZeroRefused"}, never, c.observeZeroWait},
+		{"Overlap", int(d.Overlap), []string{"Serial", "Parallel"}, never, c.observeOverlap},
+	}
+}
+
+// tryDebouncer runs one schedule in the order given, n times where that is chance.
+func (c *contract) tryDebouncer(text string, order Order) []*Trace {
+	s, err := ParseSchedule(text)
+	if err != nil {
+		panic(err)
+	}
+	n := 1
+	if s.racing() > 0 && c.time == PackageTime {
+		order, n = OrderSampled, samples
+	}
+	var out []*Trace
+	c.try(job{schedule: s, order: order}, n, func(tr *Trace) { out = append(out, tr) })
+	return out
+}
+
+func (c *contract) observeEdges() int {
+	for _, tr := range c.tryDebouncer("wait=100ms | call 1 @0 | call 2 @1ms", OrderSettled) {
+		seen := 0
+		for _, f := range tr.Fires {
+			if f.Began.At < 1e6 {
+				seen |= int(Leading)
+			} else {
+				seen |= int(Trailing)
+			}
+		}
+		return seen
+	}
+	return 0
+}
+
+func (c *contract) observePayload() int {
+	for _, tr := range c.tryDebouncer("wait=100ms | call 7 @0 | call 9 @50ms", OrderSettled) {
+		for _, f := range tr.Fires {
+			switch f.Value {
+			case 9:
+				return int(LastPayload)
+			case 7:
+				return int(FirstPayload)
+			}
+			return int(NoPayload)
+		}
+	}
+	return 0
+}
+
+// fraction returns how often pred holds, from 0 to 1; 0 for no traces.
+func fraction(traces []*Trace, pred func(*Trace) bool) float64 {
+	n := 0
+	for _, tr := range traces {
+		if pred(tr) {
+			n++
+		}
+	}
+	return float64(n) / float64(max(1, len(traces)))
+}
+
+// firedAt reports whether a callback started at the instant of step i of the
+// schedule; after tells to count only those that started when it had returned.
+func firedAt(tr *Trace, i int, after bool) bool {
+	for _, f := range tr.Fires {
+		if f.Began.At == tr.Schedule.Steps[i].At && (!after || tr.Done[i].Ended.Seq != 0 && f.Began.Seq > tr.Done[i].Ended.Seq) {
+			return true
+		}
+	}
+	return false
+}
+
+const tieSchedule = "wait=100ms | call 1 @0 | call 2 @100ms~"
+
+func (c *contract) observeTie() int {
+	old := func(tr *Trace) bool { return firedAt(tr, 1, false) }
+	seen := append(c.tryDebouncer(tieSchedule, OrderStepFirst), c.tryDebouncer(tieSchedule, OrderHeld)...)
+	switch fraction(seen, old) {
+	case 1:
+		return int(FireFirst)
+	case 0:
+		return int(ResetFirst)
+	}
+	return int(EitherTie)
+}
+
+func (c *contract) observeStaleFire() int {
+	if fraction(c.tryDebouncer(tieSchedule, OrderHeld), func(tr *Trace) bool { return firedAt(tr, 1, true) }) >= chance {
+		return int(StaleAllowed)
+	}
+	return int(StaleForbidden)
+}
+
+func (c *contract) observeCancelBarrier() int {
+	if !c.accepts(opReports) {
+		return int(NoBarrier)
+	}
+	seen := c.tryDebouncer("wait=100ms | call 1 @0 | cancel @100ms~", OrderHeld)
+	if fraction(seen, func(tr *Trace) bool { return tr.Done[1].OK && firedAt(tr, 1, true) }) > 0 {
+		return int(NoBarrier)
+	}
+	return int(CommitBarrier)
+}
+
+func (c *contract) observeAfterCancel() int {
+	for _, tr := range c.tryDebouncer("wait=100ms | call 1 @0 | cancel @10ms | call 2 @20ms", OrderSettled) {
+		if len(tr.Fires) == 0 {
+			return int(CancelFinal)
+		}
+	}
+	return int(CancelReusable)
+}
+
+func (c *contract) observeStopPending() int {
+	for _, tr := range c.tryDebouncer("wait=100ms | call 1 @0 | stop @10ms", OrderSettled) {
+		if len(tr.Fires) > 0 && tr.Fires[0].Began.At == 10e6 {
+			return int(StopFlushes)
+		}
+	}
+	return int(StopDrops)
+}
+
+func (c *contract) observeZeroWait() int {
+	for _, tr := range c.tryDebouncer("wait=0 | call 1 @0", OrderSettled) {
+		switch {
+		case tr.Refused != "":
+			return int(ZeroRefused)
+		case len(tr.Fires) != 1 || tr.Fires[0].Began.At != 0:
+			return 0
+		case tr.Fires[0].Began.Seq < tr.Done[0].Ended.Seq:
+			return int(ZeroSync)
+		}
+		return int(ZeroNextTick)
+	}
+	return 0
+}
+
+func (c *contract) observeOverlap() int {
+	if !c.slowCallbacks() {
+		return int(Serial)
+	}
+	for _, tr := range c.tryDebouncer("wait=100ms busy=250ms | call 1 @0 | call 2 @120ms", OrderSettled) {
+		if len(tr.Fires) > 1 && tr.Fires[1].Began.Seq < tr.Fires[0].Ended.Seq {
+			return int(Parallel)
+		}
+	}
+	return int(Serial)
+}

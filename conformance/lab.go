@@ -1,0 +1,217 @@
+package conformance
+
+import (
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/escapement-go/escapement/synctestcompat"
+)
+
+// job is one run of a schedule.
+type job struct {
+	schedule Schedule
+	order    Order
+	family   string
+	look     bool // look for goroutines left at the end
+}
+
+// lab runs jobs where they belong: in bubbles if there are any, guarded by a
+// watchdog.
+type lab struct {
+	t      *testing.T
+	time   TimeSource
+	bubble bool // runs happen in bubbles
+	// play runs the job's schedule on a fresh implementation and records it.
+	play func(d driver, j job, rec *recorder)
+	// leaks says that a bubble ended with blocked goroutines.
+	leaks bool
+	runs  int
+}
+
+// chunk is how many Injected runs share a bubble. Bubble time stands still in
+// them, so they do not see each other; one bubble for each would cost a third of
+// the time.
+const chunk = 256
+
+// watchdog is the real time without any progress after which the lab looks at
+// the stacks. It decides nothing by itself.
+const watchdog = 10 * time.Second
+
+// hang is a run that made no progress.
+type hang struct {
+	job    job
+	stacks string
+}
+
+// run plays the jobs in order and hands each trace to judge, which runs on
+// another goroutine than the caller's but never concurrently with it. If a run
+// hangs, run abandons it and what came after it and reports it.
+func (l *lab) run(jobs []job, judge func(j job, tr *Trace)) *hang {
+	var next atomic.Int64 // the job under way
+	for int(next.Load()) < len(jobs) {
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended) // also when a failed T makes the bubble call Goexit
+			for int(next.Load()) < len(jobs) {
+				l.batch(jobs, &next, judge)
+			}
+		}()
+		before := next.Load()
+		seen, looks := before, 0
+		tick := time.NewTicker(watchdog / 10)
+		for alive := true; alive; {
+			select {
+			case <-ended:
+				alive = false
+			case <-tick.C:
+				if now := next.Load(); now != seen {
+					seen, looks = now, 0
+				} else if looks++; looks > 10 {
+					tick.Stop()
+					return &hang{jobs[seen], stacks()}
+				}
+			}
+		}
+		tick.Stop()
+		if next.Load() == before {
+			next.Add(1) // the bubble ended without judging its job; do not try for ever
+		}
+	}
+	l.runs += len(jobs)
+	return nil
+}
+
+// batch plays jobs from next on, as many as share a bubble, and advances next.
+func (l *lab) batch(jobs []job, next *atomic.Int64, judge func(job, *Trace)) {
+	if !l.bubble {
+		j := jobs[next.Load()]
+		rec := &recorder{}
+		l.play(newHand(j.schedule.Config.start(), false), j, rec)
+		judge(j, rec.finish())
+		next.Add(1)
+		return
+	}
+	from := int(next.Load())
+	to := from + 1
+	if l.time != PackageTime && !jobs[from].look {
+		for to < len(jobs) && to < from+chunk && !jobs[to].look {
+			to++
+		}
+	}
+	var rec *recorder
+	judged := from
+	deadlock := l.inBubble(func() {
+		for _, j := range jobs[from:to] {
+			rec = &recorder{}
+			var d driver
+			if l.time == PackageTime {
+				d = newBubbleTime()
+			} else {
+				d = newHand(j.schedule.Config.start(), true)
+			}
+			l.play(d, j, rec)
+			if j.look {
+				rec.trace.Left = bubbleMates()
+			}
+			judge(j, rec.finish())
+			judged++
+			next.Add(1)
+		}
+	})
+	if deadlock != "" {
+		l.leaks = true
+		if judged < to { // the job blocked the bubble's main goroutine
+			tr := rec.finish()
+			tr.Stuck = true
+			judge(jobs[judged], tr)
+			next.Add(1)
+		}
+	}
+}
+
+// inBubble runs f in a bubble and returns the text of its deadlock, if it ended in
+// one.
+func (l *lab) inBubble(f func()) (deadlock string) {
+	defer func() {
+		if r := recover(); r != nil {
+			switch r := r.(type) {
+			case error:
+				deadlock = r.Error()
+			case string:
+				deadlock = r
+			}
+			if !strings.HasPrefix(deadlock, "deadlock:") {
+				panic(r)
+			}
+		}
+	}()
+	synctestcompat.Run(l.t, func(*testing.T) { f() })
+	return ""
+}
+
+// stacks returns the stacks of all goroutines.
+func stacks() string {
+	buf := make([]byte, 1<<20)
+	for {
+		n := runtime.Stack(buf, true)
+		if n < len(buf) {
+			return string(buf[:n])
+		}
+		buf = make([]byte, 2*len(buf))
+	}
+}
+
+// bubbleMates names the goroutines of the caller's bubble other than the caller
+// and the bubble's root, by the function that they were started with and where
+// they block. The header of a goroutine in a bubble ends in "synctest bubble N]:",
+// on Go 1.24 in "synctest group N]:".
+func bubbleMates() []string {
+	synctestcompat.Wait()
+	dump := strings.Split(strings.TrimSpace(stacks()), "\n\n")
+	own, _, _ := strings.Cut(dump[0], "\n")
+	i := strings.Index(own, "synctest ")
+	if i < 0 {
+		return nil
+	}
+	tag := own[i:]
+	var left []string
+	for _, g := range dump[1:] {
+		header, stack, _ := strings.Cut(g, "\n")
+		if strings.HasSuffix(header, tag) && !strings.Contains(stack, "internal/synctest.Run(") &&
+			!strings.Contains(stack, "testing/synctest.testingSynctestTest(") {
+			left = append(left, describe(header, stack))
+		}
+	}
+	return left
+}
+
+// describe says what a goroutine of a dump waits for and where it came from,
+// without numbers and addresses.
+func describe(header, stack string) string {
+	_, state, _ := strings.Cut(header, "[")
+	state, _, _ = strings.Cut(state, "]")
+	state, _, _ = strings.Cut(state, ",")
+	state, _, _ = strings.Cut(state, " (")
+	lines := strings.Split(stack, "\n")
+	at, created := "", ""
+	for i := 0; i+1 < len(lines); i += 2 {
+		name, _, _ := strings.Cut(lines[i], "(0x")
+		name = strings.TrimSuffix(name, "(...)")
+		name = strings.TrimSuffix(name, "()")
+		if rest, ok := strings.CutPrefix(name, "created by "); ok {
+			created, _, _ = strings.Cut(rest, " in goroutine")
+			break
+		}
+		if strings.HasPrefix(name, "runtime.") || strings.HasPrefix(name, "time.") || strings.HasPrefix(name, "sync.") ||
+			strings.HasPrefix(name, "internal/") {
+			continue
+		}
+		if at == "" {
+			at = name
+		}
+	}
+	return state + " in " + at + ", started by " + created
+}

@@ -1,0 +1,147 @@
+package conformance
+
+import (
+	"math/big"
+	"slices"
+	"time"
+)
+
+// limiterView is a trace beside the exact token bucket. The bucket counts in
+// fractions of a token so small that all its numbers are whole: one token is as
+// many units as the rate's Per has nanoseconds, and each nanosecond brings
+// Events units. It follows the decisions that were made, so that each is judged
+// on what had really been granted before it.
+type limiterView struct {
+	per, events *big.Int
+	burst       *big.Int // in units
+	tolerance   *big.Int // of a decision, in units
+	steps       []limiterStep
+	grants      []grant // in the order of their instants
+}
+
+// limiterStep is a step and what the exact bucket says of it.
+type limiterStep struct {
+	*Done
+	// level is what the bucket held when the step came, in units; negative while it
+	// owes tokens to those who wait.
+	level *big.Int
+	// act is when a wait is due.
+	act time.Duration
+}
+
+// grant is n tokens that were granted at an instant.
+type grant struct {
+	at time.Duration
+	n  int
+	d  *Done
+}
+
+// lims returns the limiter's view of the trace, built once.
+func (x *exam) lims() *limiterView {
+	if x.model == nil {
+		x.model = newLimiterView(x.Trace, x.c.lim.Traits)
+	}
+	return x.model
+}
+
+func newLimiterView(tr *Trace, traits LimiterTraits) *limiterView {
+	cfg := tr.Schedule.Config
+	v := &limiterView{per: big.NewInt(int64(cfg.Rate.Per)), events: big.NewInt(int64(cfg.Rate.Events))}
+	v.burst = v.units(cfg.Burst)
+	// A decision may come 1ns early or late, by rounding to the clock's grain, and
+	// floating point may be off by a billionth of a token.
+	v.tolerance = new(big.Int).Rsh(v.burst, 44)
+	v.tolerance.Add(v.tolerance, v.events)
+	v.tolerance.Add(v.tolerance, new(big.Int).Div(v.per, big.NewInt(1e9)))
+	v.tolerance.Add(v.tolerance, big.NewInt(1))
+	if traits.Quantum > 1 {
+		v.tolerance.Add(v.tolerance, v.units(traits.Quantum))
+	}
+	level := v.units(traits.initial(cfg.Burst))
+	newest := time.Duration(0)
+	if len(tr.Done) > 0 {
+		newest = tr.Done[0].At
+	}
+	for i := range tr.Done {
+		d := &tr.Done[i]
+		if d.At > newest {
+			level = v.refill(level, d.At-newest)
+			newest = d.At
+		}
+		s := limiterStep{Done: d, level: level}
+		switch {
+		case d.Op == OpWait:
+			level = new(big.Int).Sub(level, v.units(d.N))
+			s.act = d.At
+			if level.Sign() < 0 && v.events.Sign() > 0 {
+				debt := new(big.Int).Neg(level)
+				debt.Add(debt, new(big.Int).Sub(v.events, big.NewInt(1)))
+				s.act += time.Duration(debt.Div(debt, v.events).Int64())
+			}
+		case d.Op == OpAllow && d.OK && d.N > 0:
+			level = new(big.Int).Sub(level, v.units(d.N))
+		}
+		v.steps = append(v.steps, s)
+		if d.OK && d.N > 0 && d.Ended.Seq != 0 {
+			at := d.At
+			if d.Op == OpWait {
+				at = d.Ended.At
+			}
+			v.grants = append(v.grants, grant{at, d.N, d})
+		}
+	}
+	slices.SortStableFunc(v.grants, func(a, b grant) int { return int(min(1, max(-1, a.at-b.at))) })
+	return v
+}
+
+// units converts tokens.
+func (v *limiterView) units(n int) *big.Int {
+	return new(big.Int).Mul(big.NewInt(int64(n)), v.per)
+}
+
+// refill returns the level after d more nanoseconds.
+func (v *limiterView) refill(level *big.Int, d time.Duration) *big.Int {
+	more := new(big.Int).Mul(v.events, big.NewInt(int64(d)))
+	more.Add(more, level)
+	if more.Cmp(v.burst) > 0 {
+		return v.burst
+	}
+	return more
+}
+
+// margin is how much more than n tokens there was, in units; negative if less.
+func (v *limiterView) margin(s limiterStep) *big.Int {
+	return new(big.Int).Sub(s.level, v.units(s.N))
+}
+
+// tokens converts units for reading.
+func (v *limiterView) tokens(units *big.Int) string {
+	f, _ := new(big.Rat).SetFrac(units, v.per).Float64()
+	return trimFloat(f)
+}
+
+// lanes are what the timeline of a limiter shows: what the exact bucket grants and
+// what was granted.
+func (x *exam) limLanes() []lane {
+	v := x.lims()
+	want, got := lane{name: "want"}, lane{name: "got"}
+	yes := map[bool]string{true: "y", false: "n"}
+	for _, s := range v.steps {
+		switch s.Op {
+		case OpAllow:
+			m := v.margin(s)
+			mark := yes[m.Sign() >= 0 && s.N <= x.Schedule.Config.Burst]
+			if m.CmpAbs(v.tolerance) <= 0 && s.N > 0 {
+				mark = "?" // within the tolerance: either
+			}
+			want.marks = append(want.marks, laneMark{s.At, mark})
+			got.marks = append(got.marks, laneMark{s.At, yes[s.OK]})
+		case OpWait:
+			want.marks = append(want.marks, laneMark{s.act, "y"})
+			if s.Ended.Seq != 0 {
+				got.marks = append(got.marks, laneMark{s.Ended.At, "y"})
+			}
+		}
+	}
+	return []lane{want, got}
+}

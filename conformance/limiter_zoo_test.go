@@ -1,0 +1,174 @@
+package conformance
+
+import (
+	"math"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// zooLimiter is a plain token bucket in floating point, correct unless mutant
+// names one of its mistakes.
+type zooLimiter struct {
+	rate   float64 // per second
+	burst  int
+	mutant string
+
+	mu     sync.Mutex
+	tokens float64
+	last   time.Time
+	began  bool
+}
+
+func (l *zooLimiter) is(mutant string) bool { return l.mutant == mutant }
+
+// fill returns the tokens at t.
+func (l *zooLimiter) fill(t time.Time) float64 {
+	elapsed := t.Sub(l.last)
+	if elapsed < 0 && !l.is("an old instant takes back time") {
+		elapsed = 0
+	}
+	more := elapsed.Seconds() * l.rate
+	switch l.mutant {
+	case "counts whole tokens only":
+		more = math.Floor(more + 1e-9)
+	case "refills too fast":
+		more *= 1.01
+	case "refills too slowly":
+		more *= 0.99
+	case "interval is cut to a nanosecond":
+		more = float64(elapsed / max(1, time.Duration(1e9/l.rate)))
+		if l.rate < 1e8 {
+			more = elapsed.Seconds() * l.rate
+		}
+	}
+	limit := float64(l.burst)
+	if l.is("bucket one too large") {
+		limit++
+	}
+	if l.is("bucket without a bound") {
+		limit = math.Inf(1)
+	}
+	return min(limit, l.tokens+more)
+}
+
+func (l *zooLimiter) allow(t time.Time, n int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.began || l.is("the zero time means new") && l.last.IsZero() || l.is("unix 0 means new") && l.last.Unix() == 0 {
+		l.began, l.last, l.tokens = true, t, float64(l.burst)
+		if l.is("starts empty") {
+			l.tokens = 0
+		}
+	}
+	if n > l.burst && !l.is("grants more than the burst") && !l.is("a large request resets the bucket") {
+		return false
+	}
+	if n > l.burst && l.is("a large request resets the bucket") {
+		l.tokens = 0
+		return false
+	}
+	if n < 0 && !l.is("a negative request adds tokens") {
+		return false
+	}
+	if n == 0 && !l.is("a request for 0 is denied") {
+		return true
+	}
+	if n == 0 {
+		return false
+	}
+	tokens := l.fill(t)
+	if l.is("moves on when it denies") {
+		// The fraction is kept in tokens only by those who store it.
+		if t.After(l.last) && tokens < float64(n) {
+			l.last = t
+		}
+	}
+	need := float64(n) - 1e-10
+	switch l.mutant {
+	case "needs a little more than there is":
+		need += 1e-3
+	case "grants a little early":
+		need -= 1e-3
+	}
+	if n > l.burst {
+		need = float64(l.burst)
+	}
+	if l.is("checks without the lock") {
+		l.mu.Unlock()
+		runtime.Gosched()
+		l.mu.Lock()
+	}
+	if l.is("panics when it is empty") && tokens <= 0 {
+		panic("integer divide by zero")
+	}
+	if tokens < need {
+		if l.is("a denied request costs a token") {
+			l.tokens, l.last = max(0, tokens-0.5), t
+		}
+		return false
+	}
+	l.tokens = tokens - float64(n)
+	if t.After(l.last) || l.is("an old instant rewinds") {
+		l.last = t
+	}
+	if l.is("forgets the rest on a grant") {
+		l.tokens = math.Floor(l.tokens + 1e-9)
+	}
+	return true
+}
+
+func (l *zooLimiter) tokensAt(t time.Time) float64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.began {
+		return float64(l.burst)
+	}
+	return l.fill(t)
+}
+
+// zooLimiterSpec describes it.
+func zooLimiterSpec(mutant string, source TimeSource) LimiterSpec {
+	return LimiterSpec{
+		Name: "zoo: " + mutant,
+		Time: source,
+		New: func(env Env, cfg LimiterConfig) LimiterFuncs {
+			l := &zooLimiter{rate: cfg.Rate.PerSecond(), burst: cfg.Burst, mutant: mutant}
+			if mutant == "limiter goroutine left behind" {
+				go func() { select {} }()
+			}
+			return LimiterFuncs{
+				AllowN:   func(n int) bool { return l.allow(env.Clock.Now(), n) },
+				AllowAt:  l.allow,
+				Tokens:   func() float64 { return l.tokensAt(env.Clock.Now()) },
+				TokensAt: l.tokensAt,
+			}
+		},
+		Traits: LikeXTime,
+	}
+}
+
+// limiterMutants are the mistakes, with the rule that must catch each.
+var limiterMutants = []struct{ name, rule string }{
+	{"refills too fast", "RL-ENV"},
+	{"interval is cut to a nanosecond", "RL-ENV"},
+	{"refills too slowly", "RL-WORK"},
+	{"needs a little more than there is", "RL-WORK"},
+	{"grants a little early", "RL-MODEL"},
+	{"starts empty", "RL-FULL"},
+	{"bucket one too large", "RL-CAP"},
+	{"bucket without a bound", "RL-CAP"},
+	{"a denied request costs a token", "RL-DENYPURE"},
+	{"moves on when it denies", "RL-FRAC"},
+	{"counts whole tokens only", "RL-WORK"},
+	{"forgets the rest on a grant", "RL-WORK"},
+	{"a request for 0 is denied", "RL-N0"},
+	{"a negative request adds tokens", "RL-NEG"},
+	{"grants more than the burst", "RL-NBIG"},
+	{"a large request resets the bucket", "RL-NBIG"},
+	{"an old instant rewinds", "RL-PAST"},
+	{"the zero time means new", "RL-EPOCH"},
+	{"unix 0 means new", "RL-EPOCH"},
+	{"panics when it is empty", "X-CALLS"},
+	{"checks without the lock", "X-CONC"},
+}

@@ -1,0 +1,172 @@
+package conformance
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/escapement-go/escapement/synctestcompat"
+)
+
+// catchOf is what the suite made of one mutant.
+type catchOf struct {
+	mutant, rule, family string
+	others               []string
+	text                 string // the failure text of its rule
+}
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// sources are the ways to take time that this toolchain can drive.
+func sources(all ...TimeSource) []TimeSource {
+	if synctestcompat.Available {
+		return all
+	}
+	return slices.DeleteFunc(all, func(s TimeSource) bool { return s == PackageTime })
+}
+
+// judgeMutant runs the suite on a mutant and checks that its rule caught it.
+func judgeMutant(t *testing.T, c *contract, mutant, rule string) catchOf {
+	t.Helper()
+	out := catchOf{mutant: mutant, rule: rule}
+	for _, v := range c.evaluate().Verdicts {
+		switch {
+		case v.Status != Fail:
+		case v.Rule == rule:
+			out.family, out.text = v.Family, v.Text
+		default:
+			out.others = append(out.others, v.Rule)
+		}
+	}
+	if out.family == "" {
+		t.Errorf("%s is not caught by %s; others: %v", mutant, rule, out.others)
+	}
+	return out
+}
+
+// matrix prints which rule catches which mutant, and where: "enumeration" and the
+// other exhaustive families need no name, "scenarios" and "polling" are named.
+func matrix(rows []catchOf) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-38s %-13s %-16s %s\n", "mutant", "caught by", "first seen in", "and by")
+	for _, r := range rows {
+		fmt.Fprintf(&b, "%-38s %-13s %-16s %s\n", r.mutant, r.rule, r.family, strings.Join(r.others, " "))
+	}
+	return b.String()
+}
+
+// The unmutated zoo passes everything, on every driver.
+func TestZoo_correctOnesPass(t *testing.T) {
+	for _, source := range sources(Injected, PackageTime) {
+		t.Run("Debouncer"+source.String(), func(t *testing.T) { RunDebouncer(t, zooDebouncerSpec("", source)) })
+	}
+	for _, source := range sources(Injected, PackageTime, Explicit) {
+		t.Run("Limiter"+source.String(), func(t *testing.T) { RunLimiter(t, zooLimiterSpec("", source)) })
+	}
+}
+
+// Every rule has a mutant that it catches; -v prints the kill matrix.
+func TestMutants(t *testing.T) {
+	if !synctestcompat.Available {
+		t.Skip("many mutants show only in bubbles: " + synctestcompat.Reason)
+	}
+	var rows []catchOf
+	caught := map[string]bool{"X-RACE": true} // see TestRace
+	for _, m := range debouncerMutants {
+		if m.rule == "X-REENT" && testing.Short() {
+			caught[m.rule] = true
+			continue // it hangs until the watchdog looks
+		}
+		rows = append(rows, judgeMutant(t, debouncerContract(t, zooDebouncerSpec(m.name, Injected)), m.name, m.rule))
+		caught[m.rule] = true
+	}
+	for _, m := range limiterMutants {
+		rows = append(rows, judgeMutant(t, limiterContract(t, zooLimiterSpec(m.name, Explicit)), m.name, m.rule))
+		caught[m.rule] = true
+	}
+	rows = append(rows, judgeMutant(t, limiterContract(t, zooLimiterSpec("limiter goroutine left behind", Injected)), "limiter goroutine left behind", "X-LEAK"))
+	t.Log("\n" + matrix(rows))
+	golden(t, rows)
+	for _, r := range append(Rules("debouncer"), Rules("limiter")...) {
+		if !caught[r.ID] {
+			t.Errorf("%s has no mutant", r.ID)
+		}
+	}
+}
+
+// The mutants whose mistake shows on package time are caught there too.
+func TestMutants_packageTime(t *testing.T) {
+	synctestcompat.Require(t)
+	if testing.Short() {
+		t.Skip("-short: the same mutants run on the injected clock")
+	}
+	for _, m := range debouncerMutants {
+		if m.name == "timer left armed" || m.rule == "X-REENT" {
+			continue // nobody can count package time's timers; the watchdog waits as on the injected clock
+		}
+		judgeMutant(t, debouncerContract(t, zooDebouncerSpec(m.name, PackageTime)), m.name, m.rule)
+	}
+}
+
+// golden compares the failure text of each mutant's rule with the file.
+func golden(t *testing.T, rows []catchOf) {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("# Made by: go test ./conformance -run '^TestMutants$' -update\n")
+	for _, r := range rows {
+		fmt.Fprintf(&b, "\n## %s\n\n%s", r.mutant, r.text)
+	}
+	path := filepath.Join("testdata", "failures.golden")
+	if *update {
+		if err := os.WriteFile(path, []byte(b.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// With -short some mutants are left out: compare section by section.
+	for _, section := range strings.Split(b.String(), "\n## ")[1:] {
+		if !strings.Contains(string(want)+"\n## ", "\n## "+section) {
+			t.Errorf("%s does not hold this text; if it is right, run with -update:\n## %s", path, section)
+		}
+	}
+}
+
+// raceMutant makes this process run the mutant of X-RACE, which must fail.
+const raceMutant = "CONFORMANCE_RACE_MUTANT"
+
+// The mutant of X-RACE fails whatever test runs it, so it runs in a process of its
+// own.
+func TestRace_mutantIsCaught(t *testing.T) {
+	if !raceDetector {
+		t.Skip("data races show only with -race")
+	}
+	synctestcompat.Require(t)
+	for _, source := range sources(Injected, PackageTime) {
+		if os.Getenv(raceMutant) == source.String() {
+			c := debouncerContract(t, zooDebouncerSpec("races on a counter", source))
+			c.lab.bubble = synctestcompat.Available
+			c.learn()
+			if _, why := c.debouncerRace(); why != "" {
+				t.Skip(why)
+			}
+			return
+		}
+	}
+	for _, source := range sources(Injected, PackageTime) {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestRace_mutantIsCaught$")
+		cmd.Env = append(os.Environ(), raceMutant+"="+source.String())
+		out, err := cmd.CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "DATA RACE") {
+			t.Errorf("%v: the race was not reported: %v\n%s", source, err, out)
+		}
+	}
+}

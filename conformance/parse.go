@@ -1,0 +1,127 @@
+package conformance
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxSteps bounds a schedule that comes from outside, such as a fuzz corpus.
+const maxSteps = 10_000
+
+// ParseSchedule reads the text form of a [Schedule]:
+//
+//	schedule = config { "|" step }
+//	config   = { key "=" value }          separated by spaces
+//	step     = op { argument } "@" instant [ "~" ]
+//	         | "idle" duration
+//
+// Keys are the fields of [Config] in lower case; operations and their arguments
+// are listed with [Op]. Instants and durations are written as Go durations
+// ("1.5ms", "0"), rates as "10/1s". An instant counts from the schedule's start
+// and is negative for a time before it; "~" marks a step that races the timers
+// of its instant; idle lets time pass after the step before it. White space
+// around parts is free. The String of the result is the canonical form.
+func ParseSchedule(text string) (Schedule, error) {
+	parts := strings.Split(text, "|")
+	if len(parts) > maxSteps {
+		return Schedule{}, fmt.Errorf("schedule: %d steps, at most %d are read", len(parts)-1, maxSteps-1)
+	}
+	var s Schedule
+	for _, field := range strings.Fields(parts[0]) {
+		key, value, ok := strings.Cut(field, "=")
+		if !ok {
+			return Schedule{}, fmt.Errorf("schedule: part 1 (config): %q is not key=value", field)
+		}
+		if err := s.Config.put(key, value); err != nil {
+			return Schedule{}, fmt.Errorf("schedule: part 1 (config): %w", err)
+		}
+	}
+	at := time.Duration(0)
+	for i, part := range parts[1:] {
+		step, err := parseStep(part, at)
+		if err != nil {
+			return Schedule{}, fmt.Errorf("schedule: part %d (%q): %w", i+2, strings.TrimSpace(part), err)
+		}
+		at = step.At
+		s.Steps = append(s.Steps, step)
+	}
+	return s, nil
+}
+
+// parseStep reads one step; after is the instant of the step before it.
+func parseStep(text string, after time.Duration) (Step, error) {
+	fields := strings.Fields(text)
+	if len(fields) == 0 {
+		return Step{}, fmt.Errorf("empty step")
+	}
+	step := Step{Op: Op(fields[0])}
+	kinds, ok := arguments[step.Op]
+	if !ok {
+		return Step{}, fmt.Errorf("unknown operation %q", fields[0])
+	}
+	args := fields[1:]
+	if step.Op != OpIdle {
+		if len(args) == 0 || !strings.HasPrefix(args[len(args)-1], "@") {
+			return Step{}, fmt.Errorf("want an instant at its end, as in %s @100ms", step.Op)
+		}
+		instant := args[len(args)-1][1:]
+		instant, step.Racing = strings.CutSuffix(instant, "~")
+		d, err := parseDuration(instant)
+		if err != nil {
+			return Step{}, err
+		}
+		step.At, args = d, args[:len(args)-1]
+	}
+	for _, kind := range kinds {
+		optional := kind < 'a'
+		if len(args) == 0 {
+			if optional {
+				continue
+			}
+			return Step{}, fmt.Errorf("an argument is missing")
+		}
+		var err error
+		switch kind | 0x20 { // lower case
+		case 'n':
+			step.N, err = strconv.Atoi(args[0])
+		case 'k':
+			step.K, err = strconv.Atoi(args[0])
+		case 'd':
+			step.D, err = parseDuration(args[0])
+		case 'r':
+			step.Rate, err = parseRate(args[0])
+		}
+		switch {
+		case err == nil:
+			args = args[1:]
+		case !optional:
+			return Step{}, fmt.Errorf("argument %q: %w", args[0], err)
+		case kind == 'N':
+			step.N = 0
+		case kind == 'K':
+			step.K = 0
+		case kind == 'D':
+			step.D = 0
+		}
+	}
+	if len(args) > 0 {
+		return Step{}, fmt.Errorf("argument %q is not for %s", args[0], step.Op)
+	}
+	if step.Op == OpIdle {
+		if step.D < 0 || after+step.D < after {
+			return Step{}, fmt.Errorf("idle wants a duration >= 0")
+		}
+		step.At = after + step.D
+	}
+	return step, nil
+}
+
+func parseDuration(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a duration", s)
+	}
+	return d, nil
+}

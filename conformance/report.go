@@ -1,0 +1,173 @@
+package conformance
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// Version is the version of the rules. It changes when a rule is added, promoted
+// or judges differently, so that two reports can be compared.
+const Version = "0.1.0"
+
+// Status is what became of a rule.
+type Status string
+
+const (
+	// Pass: the rule was judged and held.
+	Pass Status = "pass"
+	// Fail: the rule was broken.
+	Fail Status = "fail"
+	// KnownFail: the rule was broken as KnownFailing says.
+	KnownFail Status = "known"
+	// Skip: the rule was not judged; the reason says why.
+	Skip Status = "skip"
+	// Inconclusive: a run made no progress and the stacks do not prove why.
+	Inconclusive Status = "inconclusive"
+)
+
+// Verdict is what a run found on one rule.
+type Verdict struct {
+	Rule   string `json:"rule"`
+	Level  Level  `json:"level"`
+	Status Status `json:"status"`
+	// Reason is why a rule was skipped or is known to fail, or the headline of
+	// its failure.
+	Reason string `json:"reason,omitempty"`
+	// Schedule is the smallest schedule that breaks the rule.
+	Schedule string `json:"schedule,omitempty"`
+	// Family is the part of the exploration that schedule belongs to.
+	Family string `json:"family,omitempty"`
+	// Judged is the number of runs that the rule saw.
+	Judged int `json:"judged"`
+	// Text is the whole failure text.
+	Text string `json:"text,omitempty"`
+}
+
+// Report is what a run of the suite found.
+type Report struct {
+	Version  string `json:"version"`
+	Name     string `json:"name"`
+	Contract string `json:"contract"`
+	Time     string `json:"time"`
+	// Bubbles says whether the runs were settled exactly, in bubbles.
+	Bubbles bool `json:"bubbles"`
+	// Schedules is the number of different schedules explored, Runs that of the
+	// runs: a racing schedule is run in several orders.
+	Schedules int `json:"schedules"`
+	Runs      int `json:"runs"`
+	// Partial says why the run is not a whole verdict; empty if it is one.
+	Partial  string    `json:"partial,omitempty"`
+	Verdicts []Verdict `json:"verdicts"`
+}
+
+// Count returns how many rules ended with one of the statuses.
+func (r *Report) Count(statuses ...Status) int {
+	n := 0
+	for _, v := range r.Verdicts {
+		for _, s := range statuses {
+			if v.Status == s {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// Verdict returns the verdict on the rule with the given ID.
+func (r *Report) Verdict(rule string) (Verdict, bool) {
+	for _, v := range r.Verdicts {
+		if v.Rule == rule {
+			return v, true
+		}
+	}
+	return Verdict{}, false
+}
+
+// String returns the report in one line.
+func (r *Report) String() string {
+	s := fmt.Sprintf("%s (%s, %s): %d pass, %d fail, %d known failing, %d skipped", r.Name, r.Contract, r.Time,
+		r.Count(Pass), r.Count(Fail), r.Count(KnownFail), r.Count(Skip))
+	if n := r.Count(Inconclusive); n > 0 {
+		s += fmt.Sprintf(", %d inconclusive", n)
+	}
+	s += fmt.Sprintf("; %d schedules, %d runs", r.Schedules, r.Runs)
+	if r.Partial != "" {
+		s += "; partial: " + r.Partial
+	}
+	return s
+}
+
+// Table prints reports side by side: one line for each rule, one column for each
+// implementation, and below the reasons of what did not pass.
+func Table(reports ...*Report) string {
+	var rules []string
+	seen := map[string]bool{}
+	for _, r := range reports {
+		for _, v := range r.Verdicts {
+			if !seen[v.Rule] {
+				seen[v.Rule] = true
+				rules = append(rules, v.Rule)
+			}
+		}
+	}
+	mark := map[Status]string{Pass: "pass", Fail: "FAIL", KnownFail: "known", Skip: "skip", Inconclusive: "?"}
+	var b strings.Builder
+	for i, r := range reports {
+		fmt.Fprintf(&b, "[%c] %s\n", 'A'+i, r)
+	}
+	fmt.Fprintf(&b, "\n%-14s", "rule")
+	for i := range reports {
+		fmt.Fprintf(&b, "%-7s", fmt.Sprintf("[%c]", 'A'+i))
+	}
+	for _, id := range rules {
+		fmt.Fprintf(&b, "\n%-14s", id)
+		for _, r := range reports {
+			v, ok := r.Verdict(id)
+			cell := mark[v.Status]
+			if !ok {
+				cell = "-"
+			}
+			fmt.Fprintf(&b, "%-7s", cell)
+		}
+	}
+	b.WriteString("\n")
+	for i, r := range reports {
+		for _, v := range r.Verdicts {
+			if v.Status != Pass {
+				fmt.Fprintf(&b, "\n[%c] %s %s: %s", 'A'+i, v.Rule, mark[v.Status], v.Reason)
+				if v.Schedule != "" {
+					fmt.Fprintf(&b, "\n      %s", v.Schedule)
+				}
+			}
+		}
+	}
+	lines := strings.Split(b.String(), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// write appends the report as one line of JSON to the file that ESCAPEMENT_REPORT
+// names.
+func (r *Report) write() error {
+	path := os.Getenv("ESCAPEMENT_REPORT")
+	if path == "" {
+		return nil
+	}
+	line, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(append(line, '\n')); err != nil {
+		f.Close()
+		return err
+	}
+	return f.Close()
+}

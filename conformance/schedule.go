@@ -1,0 +1,184 @@
+package conformance
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Schedule says what is done to an implementation, and when. It is a value with
+// one text form, the same in failure messages, in golden files, in fuzz corpora
+// and in ESCAPEMENT_SCHEDULE:
+//
+//	wait=100ms | call 1 @0 | call 2 @99.999999ms | cancel @150ms | idle 1s
+//
+// The first part is the [Config], the others are the steps in the order in which
+// they are done. [ParseSchedule] reads the form back; its comment has the grammar.
+type Schedule struct {
+	Config Config
+	Steps  []Step
+}
+
+// Step is one operation of a schedule.
+type Step struct {
+	Op Op
+	// N is the operation's first number: the payload of a call, the tokens of an
+	// allow, the id of a timer.
+	N int
+	// K is its second number: the weight of an acquire.
+	K int
+	// D is its duration: the timeout of a wait, the period of a ticker, the
+	// length of an idle.
+	D time.Duration
+	// Rate is the new rate of a setlimit.
+	Rate Rate
+	// At is the instant of the step, counted from the start of the schedule. Steps
+	// of one instant are done in their order, each after the one before it has
+	// settled.
+	At time.Duration
+	// Racing marks a step that does not let the timers of its instant go first:
+	// timer and step meet, as they do in life, and whatever order the driver can
+	// bring about is tried.
+	Racing bool
+}
+
+// Op names an operation. Which operations a schedule may use depends on the
+// contract it is for.
+type Op string
+
+// The operations of all contracts, with their arguments.
+const (
+	OpIdle Op = "idle" // idle D: time passes (every contract)
+
+	OpCall    Op = "call"    // call N: an event with payload N (debouncer, throttle)
+	OpFault   Op = "fault"   // fault N: an error item with payload N (throttle, stream form)
+	OpCancel  Op = "cancel"  // cancel [N]: the pending event, or the Nth reservation, waiter or item
+	OpFlush   Op = "flush"   // flush (debouncer)
+	OpPending Op = "pending" // pending: asks (debouncer)
+	OpStop    Op = "stop"    // stop (debouncer, throttle)
+	OpReset   Op = "reset"   // reset (throttle)
+	OpClose   Op = "close"   // close: the input ends (streams, leaky bucket)
+
+	OpAllow    Op = "allow"    // allow N: N tokens now or not at all (limiter)
+	OpReserve  Op = "reserve"  // reserve N (limiter)
+	OpWait     Op = "wait"     // wait N [D]: blocks for N tokens, for D at most (limiter)
+	OpTokens   Op = "tokens"   // tokens: asks (limiter)
+	OpSetLimit Op = "setlimit" // setlimit RATE (limiter)
+	OpSetBurst Op = "setburst" // setburst N (limiter)
+
+	OpPut Op = "put" // put N: item N joins the queue (leaky bucket)
+
+	OpAcquire Op = "acquire" // acquire N [K] [D]: request N, weight K, for D at most (concurrency)
+	OpRelease Op = "release" // release N: request N is done (concurrency)
+	OpResize  Op = "resize"  // resize N: the limit becomes N (concurrency)
+
+	OpTimer     Op = "timer"     // timer N D: arms timer N (clock)
+	OpTicker    Op = "ticker"    // ticker N D (clock)
+	OpAfterFunc Op = "afterfunc" // afterfunc N D (clock)
+	OpSleep     Op = "sleep"     // sleep N D: goroutine N sleeps (clock)
+	OpHalt      Op = "halt"      // halt N: Stop of timer or ticker N (clock)
+	OpRearm     Op = "rearm"     // rearm N D: Reset of timer or ticker N (clock)
+	OpRead      Op = "read"      // read N: receives from timer or ticker N if there is a value (clock)
+)
+
+// arguments says which arguments an operation takes: 'n' and 'k' for its
+// numbers, 'd' for its duration, 'r' for its rate; an upper-case letter is
+// optional.
+var arguments = map[Op]string{
+	OpIdle: "d",
+	OpCall: "n", OpFault: "n", OpCancel: "N", OpFlush: "", OpPending: "", OpStop: "", OpReset: "", OpClose: "",
+	OpAllow: "n", OpReserve: "n", OpWait: "nD", OpTokens: "", OpSetLimit: "r", OpSetBurst: "n",
+	OpPut:     "n",
+	OpAcquire: "nKD", OpRelease: "n", OpResize: "n",
+	OpTimer: "nd", OpTicker: "nd", OpAfterFunc: "nd", OpSleep: "nd", OpHalt: "n", OpRearm: "nd", OpRead: "n",
+}
+
+// String returns the step's text form.
+func (s Step) String() string {
+	var b strings.Builder
+	b.WriteString(string(s.Op))
+	for _, kind := range arguments[s.Op] {
+		switch {
+		case kind == 'n', kind == 'N' && s.N != 0:
+			b.WriteString(" " + strconv.Itoa(s.N))
+		case kind == 'k', kind == 'K' && s.K != 0:
+			b.WriteString(" " + strconv.Itoa(s.K))
+		case kind == 'd', kind == 'D' && s.D != 0:
+			b.WriteString(" " + duration(s.D))
+		case kind == 'r':
+			b.WriteString(" " + s.Rate.String())
+		}
+	}
+	if s.Op != OpIdle {
+		b.WriteString(" @" + duration(s.At))
+	}
+	if s.Racing {
+		b.WriteString("~")
+	}
+	return b.String()
+}
+
+// String returns the schedule's text form.
+func (s Schedule) String() string {
+	parts := make([]string, 0, len(s.Steps)+1)
+	parts = append(parts, s.Config.String())
+	for _, st := range s.Steps {
+		parts = append(parts, st.String())
+	}
+	return strings.Join(parts, " | ")
+}
+
+// GoString is String, so that a property test prints a drawn schedule in the
+// form in which it can be replayed.
+func (s Schedule) GoString() string { return s.String() }
+
+// racing reports how many steps are marked racing.
+func (s Schedule) racing() int {
+	n := 0
+	for _, st := range s.Steps {
+		if st.Racing {
+			n++
+		}
+	}
+	return n
+}
+
+// gaps reports how many different times lie between two successive steps.
+func (s Schedule) gaps() int {
+	seen := make([]time.Duration, 0, 8)
+	for i := 1; i < len(s.Steps); i++ {
+		if d := s.Steps[i].At - s.Steps[i-1].At; !slices.Contains(seen, d) {
+			seen = append(seen, d)
+		}
+	}
+	return len(seen)
+}
+
+// smaller orders schedules as failures are reported: fewer steps first, then
+// plain configurations, none racing, fewer different gaps, and text order.
+func smaller(a, b Schedule) int {
+	return cmp.Or(
+		cmp.Compare(len(a.Steps), len(b.Steps)),
+		cmp.Compare(a.racing(), b.racing()),
+		cmp.Compare(len(a.Config.set), len(b.Config.set)),
+		cmp.Compare(a.gaps(), b.gaps()),
+		cmp.Compare(a.String(), b.String()),
+	)
+}
+
+// duration is d.String() with a plain 0 and without zero tails ("1m", not "1m0s").
+func duration(d time.Duration) string {
+	if d == 0 {
+		return "0"
+	}
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}

@@ -1,0 +1,320 @@
+package conformance
+
+import (
+	"math"
+	"sync"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+)
+
+// zooDebouncer is a plain trailing debouncer with one timer and a generation
+// count, correct unless mutant names one of its mistakes. Every mistake is one
+// statement away from the correct code.
+type zooDebouncer struct {
+	clock  clockwork.Clock
+	wait   time.Duration
+	fire   func(int)
+	mutant string
+
+	mu       sync.Mutex
+	idle     *sync.Cond
+	timer    clockwork.Timer
+	gen      int
+	pending  bool
+	value    int
+	first    int
+	last     time.Time
+	running  int
+	queue    []int
+	stopped  bool
+	everFire bool
+	stale    int // last value, kept
+}
+
+func newZooDebouncer(clock clockwork.Clock, wait time.Duration, fire func(int), mutant string) *zooDebouncer {
+	d := &zooDebouncer{clock: clock, wait: wait, fire: fire, mutant: mutant}
+	d.idle = sync.NewCond(&d.mu)
+	if mutant == "goroutine left behind" {
+		go func() { select {} }()
+	}
+	if mutant == "timer left armed" {
+		clock.NewTicker(time.Hour)
+	}
+	return d
+}
+
+func (d *zooDebouncer) is(mutant string) bool { return d.mutant == mutant }
+
+func (d *zooDebouncer) call(v int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.stopped && !d.is("call after stop works") {
+		if d.is("call after stop panics") {
+			panic("use after stop")
+		}
+		return
+	}
+	if d.is("no fire at all for one event") && !d.pending && d.value == 0 {
+		d.value = v
+		return
+	}
+	if d.is("lost while running") && d.running > 0 {
+		return
+	}
+	if d.is("panics on the third event") && v == 3 {
+		panic("index out of range")
+	}
+	now := d.clock.Now()
+	if d.is("a late event lets the old one fire first") && d.pending && !now.Before(d.last.Add(d.wait)) {
+		d.pending = false
+		d.run(d.value)
+	}
+	d.last = now
+	if d.wait == 0 {
+		if d.is("zero wait never fires") {
+			return
+		}
+		d.mu.Unlock()
+		d.fire(v)
+		d.mu.Lock()
+		return
+	}
+	if !d.pending {
+		d.first = v
+	}
+	if !d.is("keeps the first payload") || !d.pending {
+		d.value = v
+	}
+	wasPending := d.pending
+	d.pending = true
+	if d.is("not reset by later events") && wasPending {
+		return
+	}
+	if d.is("races on a counter") {
+		d.mu.Unlock()
+		d.stale++
+		d.mu.Lock()
+	}
+	d.arm()
+}
+
+// arm starts the quiet period anew.
+func (d *zooDebouncer) arm() {
+	if d.timer != nil && !d.is("old timers go on") {
+		d.timer.Stop()
+	}
+	if !d.is("no generation check") {
+		d.gen++
+	}
+	gen := d.gen
+	wait := d.wait
+	switch d.mutant {
+	case "fires 1ns early":
+		wait--
+	case "fires 1ns late":
+		wait++
+	case "rounds the wait to milliseconds":
+		wait = wait.Round(time.Millisecond)
+	case "waits half as long after a fire":
+		if d.everFire {
+			wait /= 2
+		}
+	case "wait is 32 bits":
+		wait = min(wait, math.MaxInt32*time.Microsecond)
+	}
+	if d.is("old timers go on") {
+		d.timer = d.clock.AfterFunc(wait, func() { d.expire(d.gen) })
+		return
+	}
+	d.timer = d.clock.AfterFunc(wait, func() { d.expire(gen) })
+}
+
+func (d *zooDebouncer) expire(gen int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if (gen != d.gen || !d.pending) && !d.is("no generation check") && !d.is("old timers go on") && !d.is("cancel only drops the payload") {
+		return
+	}
+	if d.is("fires only once ever") && d.everFire {
+		return
+	}
+	v := d.value
+	if !d.is("clears after the callback") {
+		d.pending = false
+	}
+	d.run(v)
+	if d.is("clears after the callback") {
+		d.pending = false
+		d.gen++
+	}
+	if d.is("fires again when idle") {
+		d.timer = d.clock.AfterFunc(3*d.wait/2, func() { d.fire(v) })
+	}
+}
+
+// run calls the callback without the lock, one at a time.
+func (d *zooDebouncer) run(v int) {
+	if d.running > 0 && !d.is("callbacks overlap") {
+		d.queue = append(d.queue, v)
+		return
+	}
+	d.everFire = true
+	d.running++
+	if d.is("hands out another payload") {
+		v += 100
+	}
+	if d.is("callback under the lock") {
+		d.fire(v)
+	} else {
+		d.mu.Unlock()
+		d.fire(v)
+		d.mu.Lock()
+	}
+	d.running--
+	for len(d.queue) > 0 {
+		v := d.queue[0]
+		d.queue = d.queue[1:]
+		if d.is("drops what came due while running") {
+			continue
+		}
+		d.run(v)
+	}
+	d.idle.Broadcast()
+	if d.is("fires twice") {
+		d.mu.Unlock()
+		d.fire(v)
+		d.mu.Lock()
+	}
+}
+
+func (d *zooDebouncer) cancel() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	was := d.pending
+	if d.is("cancel does nothing") {
+		return was
+	}
+	if d.is("cancel is final") {
+		d.stopped = true
+	}
+	if d.is("cancel only stops the timer") {
+		if d.timer != nil {
+			d.timer.Stop()
+		}
+		return was
+	}
+	d.pending = false
+	if d.timer != nil {
+		d.timer.Stop()
+	}
+	return was || d.is("cancel always reports true")
+}
+
+func (d *zooDebouncer) flush() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if (!d.pending || d.stopped) && !d.is("flush fires without an event") {
+		return
+	}
+	if d.is("flush does nothing") {
+		return
+	}
+	v := d.value
+	if d.is("flush keeps the timer") {
+		d.mu.Unlock()
+		d.fire(v)
+		d.mu.Lock()
+		return
+	}
+	d.pending = false
+	if d.timer != nil {
+		d.timer.Stop()
+	}
+	d.run(v)
+}
+
+func (d *zooDebouncer) isPending() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.is("pending while running") {
+		return d.pending || d.running > 0
+	}
+	return d.pending
+}
+
+func (d *zooDebouncer) stop() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.stopped && d.is("second stop panics") {
+		panic("close of closed channel")
+	}
+	d.stopped = true
+	if !d.is("stop keeps what waits its turn") {
+		d.queue = nil
+	}
+	if !d.is("stop lets the pending event fire") {
+		d.pending = false
+	}
+	if d.timer != nil && !d.is("stop lets the pending event fire") {
+		d.timer.Stop()
+	}
+}
+
+// zooDebouncerSpec describes it.
+func zooDebouncerSpec(mutant string, source TimeSource) DebouncerSpec {
+	return DebouncerSpec{
+		Name: "zoo: " + mutant,
+		Time: source,
+		New: func(env Env, cfg DebounceConfig, fire func(int)) DebouncerFuncs {
+			d := newZooDebouncer(env.Clock, cfg.Wait, fire, mutant)
+			return DebouncerFuncs{Call: d.call, CancelReports: d.cancel, Flush: d.flush, Pending: d.isPending, Stop: d.stop}
+		},
+		Traits: DebounceTraits{
+			Edges: []Edges{Trailing}, Payload: LastPayload, Tie: ResetFirst, StaleFire: StaleForbidden,
+			CancelBarrier: CommitBarrier, AfterCancel: CancelReusable, StopPending: StopDrops, ZeroWait: ZeroSync, Overlap: Serial,
+		},
+	}
+}
+
+// debouncerMutants are the mistakes, with the rule that must catch each.
+var debouncerMutants = []struct{ name, rule string }{
+	{"fires 1ns early", "DB-QUIET"},
+	{"not reset by later events", "DB-QUIET"},
+	{"fires 1ns late", "DB-EXACT"},
+	{"rounds the wait to milliseconds", "DB-QUIET"},
+	{"wait is 32 bits", "DB-QUIET"},
+	{"old timers go on", "DB-ONE"},
+	{"fires twice", "DB-IDLE"},
+	{"keeps the first payload", "DB-LAST"},
+	{"no fire at all for one event", "DB-LIVE"},
+	{"fires only once ever", "DB-LIVE"},
+	{"lost while running", "DB-LIVE"},
+	{"clears after the callback", "DB-LIVE"},
+	{"drops what came due while running", "DB-LIVE"},
+	{"fires again when idle", "DB-IDLE"},
+	{"hands out another payload", "DB-SUBSEQ"},
+	{"waits half as long after a fire", "DB-GAPRATE"},
+	{"a late event lets the old one fire first", "DB-TIE"},
+	{"panics on the third event", "X-CALLS"},
+	{"no generation check", "DB-NOSTALE"},
+	{"cancel does nothing", "DB-CANCEL"},
+	{"cancel is final", "DB-REUSE"},
+	{"cancel only drops the payload", "DB-CANCELBAR"},
+	{"cancel only stops the timer", "DB-CANCELBAR"},
+	{"cancel always reports true", "DB-CANCELBAR"},
+	{"flush does nothing", "DB-FLUSH"},
+	{"flush fires without an event", "DB-FLUSH0"},
+	{"flush keeps the timer", "DB-IDLE"},
+	{"pending while running", "DB-PEND"},
+	{"stop lets the pending event fire", "DB-STOP"},
+	{"stop keeps what waits its turn", "DB-STOP"},
+	{"call after stop works", "DB-STOP"},
+	{"call after stop panics", "DB-STOP"},
+	{"second stop panics", "DB-STOP"},
+	{"zero wait never fires", "DB-ZERO"},
+	{"callbacks overlap", "DB-OVERLAP"},
+	{"callback under the lock", "X-REENT"},
+	{"goroutine left behind", "X-LEAK"},
+	{"timer left armed", "X-LEAK"},
+}
