@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"runtime"
@@ -397,7 +398,7 @@ func (c *contract) conclude(r *rule, v *Verdict, only string) {
 	case c.stalls[r.ID] != "":
 		v.Status, v.Reason = Inconclusive, c.stalls[r.ID]
 	case f.judged == 0:
-		v.Status, v.Reason = Skip, "no schedule of this run concerns it"
+		v.Status, v.Reason = Skip, cmp.Or(c.exact, "no schedule of this run concerns it")
 		for _, why := range c.stopped {
 			v.Reason = why
 		}

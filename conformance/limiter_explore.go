@@ -12,6 +12,9 @@ func limiterFamilies(c *contract) []family {
 	cfg := func(rate string, burst int) Config {
 		return Config{}.With("rate", rate).With("burst", fmt.Sprint(burst))
 	}
+	if !c.accepts(OpAllow) && !c.accepts(OpWait) {
+		return nil
+	}
 	ask := OpAllow
 	if !c.accepts(OpAllow) {
 		ask = OpWait
@@ -20,9 +23,6 @@ func limiterFamilies(c *contract) []family {
 		out := []Step{{Op: ask, N: 1}}
 		for n := 2; n <= burst && c.accepts(opMany); n++ {
 			out = append(out, Step{Op: ask, N: n})
-		}
-		if c.accepts(OpWait) && ask != OpWait {
-			out = append(out, Step{Op: OpWait, N: 1})
 		}
 		return out
 	}
@@ -41,6 +41,10 @@ func limiterFamilies(c *contract) []family {
 		grid("slow", cfg("1/24h", 2), 3),
 		grid("fast", cfg("600000000/1s", 1), 4),
 		{name: "polling", schedules: polling(cfg, ask)},
+	}
+	if c.accepts(OpWait) && ask != OpWait {
+		mixed := cfg("10/1s", 3)
+		out = append(out, family{name: "waits", schedules: sequences(mixed, append(asks(3), Step{Op: OpWait, N: 1}), gaps(mixed), 3)})
 	}
 	if c.accepts(OpTokens) {
 		out = append(out, family{name: "queries", schedules: sequences(cfg("10/1s", 2), append(asks(1), Step{Op: OpTokens}), gaps(cfg("10/1s", 2)), 4)})

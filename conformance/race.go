@@ -88,7 +88,7 @@ func (c *contract) debouncerRace() (*violation, string) {
 // limiterRace uses all operations of one limiter at once.
 func (c *contract) limiterRace() (*violation, string) {
 	return nil, c.clash(func(env Env) []func(int) {
-		impl := c.lim.New(env, LimiterConfig{Rate: Rate{1000, time.Second}, Burst: 5})
+		impl := c.lim.New(env, LimiterConfig{Rate: Rate{1000, time.Second}, Burst: 5}).only(c.time)
 		var ops []func(int)
 		for _, s := range []Step{{Op: OpAllow, N: 1}, {Op: OpAllow, N: 2}, {Op: OpTokens}} {
 			if c.accepts(s.Op) && (s.N < 2 || c.accepts(opMany)) {
@@ -114,7 +114,7 @@ func (c *contract) limiterConcurrent() (*violation, string) {
 	c.lab.play = func(d driver, _ job, rec *recorder) {
 		rec.now = d.now
 		env := Env{d.clock(), Config{}.start()}
-		impl := c.lim.New(env, LimiterConfig{Rate: rate, Burst: burst})
+		impl := c.lim.New(env, LimiterConfig{Rate: rate, Burst: burst}).only(c.time)
 		for round := range rounds {
 			at := time.Duration(round) * time.Minute // long enough to fill up
 			d.to(at)
