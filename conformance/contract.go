@@ -399,8 +399,8 @@ func (c *contract) conclude(r *rule, v *Verdict, only string) {
 		v.Status, v.Reason = Inconclusive, c.stalls[r.ID]
 	case f.judged == 0:
 		v.Status, v.Reason = Skip, cmp.Or(c.exact, "no schedule of this run concerns it")
-		for _, why := range c.stopped {
-			v.Reason = why
+		for _, name := range sortedKeys(c.stopped) {
+			v.Reason = c.stopped[name]
 		}
 	}
 }

@@ -19,7 +19,8 @@ func WithStart(t time.Time) Option {
 // In a bubble f is synctest.Wait. Elsewhere f is whatever returns when the code
 // under test has come to rest. f may use the clock, but must not advance it.
 // As the clock no longer waits for them, functions may advance it; their call
-// queues until the one that started them is done. A nil f restores the default.
+// queues until the one that started them is done, and settles in its own time:
+// a test must not call synctest.Wait until then. A nil f restores the default.
 func WithSettle(f func()) Option {
 	return func(c *Clock) { c.settle = f }
 }

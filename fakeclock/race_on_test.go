@@ -1,0 +1,5 @@
+//go:build race
+
+package fakeclock_test
+
+const raceEnabled = true
