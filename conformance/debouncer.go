@@ -152,8 +152,10 @@ func (spec *DebouncerSpec) play(d driver, j job, rec *recorder) {
 	if rec.trace.Refused != "" {
 		return
 	}
-	// A step that may wait for a callback must not keep time from moving.
-	apart := cfg.Busy > 0 || cfg.Inside != ""
+	// A step that may wait for a callback must not keep time from moving. Without a
+	// bubble nobody could tell when it is done, so there it is simply called.
+	h, free := d.(*hand)
+	apart := (cfg.Busy > 0 || cfg.Inside != "") && !(free && !h.bubble)
 	stopped := false
 	end := time.Duration(0)
 	for _, st := range s.Steps {

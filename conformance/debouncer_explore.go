@@ -64,6 +64,7 @@ func debouncerFamilies(c *contract) []family {
 	}
 
 	out := []family{
+		{name: leaks, look: true, schedules: enumerate(cfg("wait", "100ms"), ops, []time.Duration{1, wait}, 2)},
 		{name: "enumeration", schedules: enumerate(cfg("wait", "100ms"), ops, around(wait), 4)},
 		{name: "odd wait", schedules: enumerate(cfg("wait", "333.333333ms"), ops, around(333_333_333), 3)},
 		{name: "long wait", schedules: enumerate(cfg("wait", "2500h"), ops[:1], around(2500*time.Hour), 3)},
@@ -96,7 +97,7 @@ func debouncerFamilies(c *contract) []family {
 				schedules: enumerate(cfg("wait", "100ms", "epoch", epoch), ops[:1], around(wait), 2)})
 		}
 	}
-	return append(out, family{name: "leaks", look: true, schedules: enumerate(cfg("wait", "100ms"), ops, []time.Duration{1, wait}, 2)})
+	return out
 }
 
 // epochs are the instants at which implementations keep sentinels or overflow.
