@@ -56,6 +56,14 @@ func (i interval) fit(n, d uint64) bool {
 	return nh < dh || nh == dh && nl < dl
 }
 
+// count returns how many whole intervals are in d, which must be less than 2^64,
+// and the nanoseconds left over.
+func (i interval) count(d uint64) (n uint64, rest float64) {
+	hi, lo := shl(d, int(i.shift))
+	n, rem := bits.Div64(hi, lo, i.cost)
+	return n, math.Ldexp(float64(rem), -int(i.shift))
+}
+
 // whole returns how many whole intervals are in d, which must be less than 2^64,
 // and how long they take, rounded up.
 func (i interval) whole(d uint64) (n, took uint64) {

@@ -1,6 +1,7 @@
 package limiters
 
 import (
+	"math"
 	"sync"
 	"time"
 
@@ -80,10 +81,18 @@ func (l *TokenBucket) Allow() bool {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	e := l.since()
-	ok, full := l.grant(e, 1)
-	if full {
-		l.at = l.after(e)
+	if l.own {
+		e := time.Since(l.at) // Half the price of time.Now.
+		ok, move := l.grant(e, 1)
+		if move {
+			l.at = l.at.Add(e)
+		}
+		return ok
+	}
+	now := l.now()
+	ok, move := l.grant(now.Sub(l.at), 1)
+	if move {
+		l.at, l.own = now.Add(-l.last), l.clock == nil && l.last == 0
 	}
 	return ok
 }
@@ -101,9 +110,9 @@ func (l *TokenBucket) AllowN(t time.Time, n int) bool {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	ok, full := l.grant(t.Sub(l.at), int64(n))
-	if full {
-		l.at, l.own = t, false
+	ok, move := l.grant(t.Sub(l.at), int64(n))
+	if move {
+		l.at, l.own = t.Add(-l.last), false
 	}
 	return ok
 }
@@ -112,7 +121,7 @@ func (l *TokenBucket) AllowN(t time.Time, n int) bool {
 func (l *TokenBucket) Tokens() float64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.tokens(l.since())
+	return l.tokens(l.now().Sub(l.at))
 }
 
 // TokensAt returns how many tokens there are at t, rounded to a float64; if t is
@@ -124,12 +133,14 @@ func (l *TokenBucket) TokensAt(t time.Time) float64 {
 	return l.tokens(t.Sub(l.at))
 }
 
-// grant takes n > 0 tokens at e after at, if they are there. If full, the caller
-// must move at to that instant: there were burst tokens then.
-func (l *TokenBucket) grant(e time.Duration, n int64) (ok, full bool) {
+// grant takes n > 0 tokens at e after at, if they are there. If move, the caller
+// must move at to last before that instant: the bucket was full then, and last is
+// 0, or the instant is further from at than e can tell.
+func (l *TokenBucket) grant(e time.Duration, n int64) (ok, move bool) {
 	if n > l.burst {
 		return false, false
 	}
+	far := e == math.MaxInt64
 	e = max(e, l.last)
 	if l.full(e) {
 		l.left, l.last = l.burst-n, 0
@@ -144,7 +155,7 @@ func (l *TokenBucket) grant(e time.Duration, n int64) (ok, full bool) {
 		e = l.rebase(e)
 	}
 	l.left, l.last = l.left-n, e
-	return true, false
+	return true, far
 }
 
 // full reports whether all that is missing has flowed in.
@@ -161,31 +172,21 @@ func (l *TokenBucket) rebase(e time.Duration) time.Duration {
 	return e - time.Duration(took)
 }
 
-// tokens returns the tokens there are at e after at.
+// tokens returns the tokens there are at e after at. The whole ones are counted,
+// as grant does it: left and what has flowed in can be too large for a float64.
 func (l *TokenBucket) tokens(e time.Duration) float64 {
 	e = max(e, l.last)
-	if l.left == l.burst || l.limit == Inf {
+	if l.limit == Inf || l.full(e) {
 		return float64(l.burst)
 	}
-	return min(float64(l.left)+e.Seconds()*float64(l.limit), float64(l.burst))
+	n, rest := l.interval.count(uint64(e))
+	return min(float64(l.left+int64(n))+rest*float64(l.limit)/1e9, float64(l.burst))
 }
 
-// since returns the time since at, on the clock of the limiter.
-func (l *TokenBucket) since() time.Duration {
+// now returns the instant on the clock of the limiter.
+func (l *TokenBucket) now() time.Time {
 	if l.clock != nil {
-		return l.clock.Since(l.at)
-	}
-	return time.Since(l.at) // For a monotonic at, half the price of time.Now.
-}
-
-// after returns the instant e after at, as just told by since.
-func (l *TokenBucket) after(e time.Duration) time.Time {
-	switch {
-	case l.clock != nil:
 		return l.clock.Now()
-	case !l.own:
-		l.own = true
-		return time.Now()
 	}
-	return l.at.Add(e)
+	return time.Now()
 }

@@ -69,7 +69,7 @@ func TestTokenBucket_keepsToTheExactBucket(t *testing.T) {
 	starts := []time.Time{{}, time.Unix(0, 0), t0, time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC)}
 	rapid.Check(t, func(t *rapid.T) {
 		r := rapid.OneOf(
-			rapid.SampledFrom([]Limit{1, 3, 10, 10. / 13, 0.3, 1.1, 1e-9, 1e9, 2e9, 3e9, 1e12, 1e-18}),
+			rapid.SampledFrom([]Limit{1, 3, 10, 10. / 13, 0.3, 1.1, 1e-3, 1e-9, 6e8, 1e9, 2e9, 3e9, 1e12, 1e-18}),
 			rapid.Map(rapid.Int64Range(1, math.MaxInt64), func(ns int64) Limit { return Every(time.Duration(ns)) }),
 			rapid.Map(rapid.Float64Range(-18, 14), func(x float64) Limit { return Limit(math.Pow(10, x)) }),
 		).Draw(t, "rate")

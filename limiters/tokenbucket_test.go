@@ -76,7 +76,7 @@ func TestTokenBucket(t *testing.T) {
 			{151 * years, 1, true}, {290 * years, 139, true}, {290 * years, 1, false}, {291 * years, 1, true}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			for _, start := range []time.Time{t0, {}, time.Unix(0, 0), time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC), time.Now()} {
+			for _, start := range []time.Time{t0, {}, time.Unix(0, 0), time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC)} {
 				run(t, NewTokenBucket(tt.limit, tt.burst), start, tt.asks)
 			}
 		})
@@ -139,6 +139,59 @@ func TestTokenBucket_farApart(t *testing.T) {
 	l = NewTokenBucket(0, 3)
 	run(t, l, first, []ask{{0, 3, true}})
 	run(t, l, last, []ask{{0, 1, false}})
+}
+
+// A bucket that 292 years do not fill gets what they bring once, and an instant
+// granted out there is the newest like any other.
+func TestTokenBucket_farApartNotFull(t *testing.T) {
+	first, far := time.Time{}, time.Date(9000, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, tt := range []struct {
+		every time.Duration
+		burst int
+		want  int // granted at far, and not again
+	}{
+		{3 * years, 400, 97}, {100 * years, 5, 2}, {math.MaxInt64, 3, 0},
+	} {
+		l := NewTokenBucket(Every(tt.every), tt.burst)
+		run(t, l, first, []ask{{0, tt.burst, true}})
+		for i := range tt.want + 1 {
+			if got := l.AllowN(far, 1); got != (i < tt.want) {
+				t.Errorf("every %v: AllowN(far, 1) #%d = %v, want %v", tt.every, i, got, i < tt.want)
+			}
+		}
+		if tt.want > 0 {
+			run(t, l, far, []ask{{-time.Hour, 1, false}, {-250 * years, 1, false}, {tt.every, 1, true}, {tt.every, 1, false}})
+		}
+	}
+
+	l := NewTokenBucket(Every(math.MaxInt64), 3) // 292 years bring less than a token
+	run(t, l, first, []ask{{0, 1, true}})
+	run(t, l, far, []ask{{0, 1, true}, {-250 * years, 1, true}, {0, 1, false}, {-250 * years, 1, false}, {200 * years, 1, false}})
+
+	c := &stepClock{now: first}
+	l = NewTokenBucket(Every(3*years), 400, WithClock(c))
+	run(t, l, first, []ask{{0, 400, true}})
+	c.now = far
+	for i := range 98 {
+		if got := l.Allow(); got != (i < 97) {
+			t.Errorf("Allow #%d in the year 9000 = %v, want %v", i, got, i < 97)
+		}
+	}
+}
+
+// What has gone through the bucket does not blur what is in it.
+func TestTokenBucket_tokensDoNotBlur(t *testing.T) {
+	l, at := NewTokenBucket(6e8, 36e9), t0
+	run(t, l, at, []ask{{0, 36e9, true}})
+	for range 30 * 24 * 60 { // drained every minute for 30 days: 1.6e15 tokens
+		at = at.Add(time.Minute)
+		run(t, l, at, []ask{{0, 36e9, true}})
+	}
+	for i, want := range []float64{0, .6, 1.2, 1.8, 2.4, 3} {
+		if got := l.TokensAt(at.Add(time.Duration(i))); math.Abs(got-want) > .001 {
+			t.Errorf("TokensAt %dns later = %v, want %v", i, got, want)
+		}
+	}
 }
 
 // Any number of intervals later, and never full meanwhile, a token is still
