@@ -75,6 +75,9 @@ func TestMutants(t *testing.T) {
 	if !synctestcompat.Available {
 		t.Skip("many mutants show only in bubbles: " + synctestcompat.Reason)
 	}
+	if raceDetector && testing.Short() {
+		t.Skip("-short: the race detector finds nothing new in mutants, at five times the cost")
+	}
 	var rows []catchOf
 	caught := map[string]bool{"X-RACE": true} // see TestRace
 	for _, m := range debouncerMutants {
