@@ -1,0 +1,54 @@
+// Package conformance holds debouncers and rate limiters to the laws that any of
+// them must keep. Import it in the test of your own type, describe the type in ten
+// lines, and learn in about a second which laws it breaks, each with the smallest
+// schedule that breaks it.
+//
+// # Terms
+//
+//   - A [Schedule] is what is done, and when:
+//     wait=100ms | call 1 @0 | call 2 @99.999999ms | cancel @150ms
+//   - A driver owns time. How an implementation takes its time is declared:
+//     [Injected], [PackageTime] or [Explicit]. The subtest CANARY proves it.
+//   - A [Trace] is what was done and what came out, each with its instant and its
+//     place in the order.
+//   - A [Rule] is one law, judged on traces. [Rules] lists them; RULES.md does too.
+//   - A trait is a choice on which correct implementations differ. It is declared,
+//     never guessed: see [DebounceTraits] and [LimiterTraits].
+//
+// # What a run does
+//
+// [RunDebouncer] and [RunLimiter] enumerate every schedule over a small alphabet,
+// to a fixed depth, and add longer scenarios. Depths and counts are constants: no
+// seed, no clock, the same schedules on every machine. Each schedule runs on a
+// fresh instance, and every trace is judged by every rule. A rule is a subtest of
+// its own, so that -run selects it.
+//
+// A step normally comes after the timers of its instant. A racing step ("@100ms~")
+// meets them as in life. On an injected clock every order is enumerated: the step
+// first; the timer fired but its function held until the step has returned;
+// the function first. In a bubble the order is chance, and 80 runs on one
+// processor see what comes. Racing schedules are judged by the set of legal
+// outcomes; a finding that honest code can produce by being overtaken counts only
+// if it turns up in one run of seven.
+//
+// Verdicts never depend on real time. The only real-time element is a watchdog of
+// ten seconds against hangs, and it fails nothing by itself: a stack must show a
+// method blocked under its own callback, or the rule is inconclusive.
+//
+// # What a verdict is worth
+//
+// A rule fails only on a MUST. An operation that is nil and a trait that is
+// undeclared skip their rules, with the reason; what is skipped is counted, and a
+// run with little left to judge is partial. What is known to fail goes into
+// KnownFailing, keyed by rule and smallest schedule: the rule still runs, and
+// passing or failing otherwise fails the test.
+//
+// Environment variables: ESCAPEMENT_SCHEDULE runs one schedule, as the replay line
+// of a failure says; ESCAPEMENT_REPORT appends each report to a file, as a line of
+// JSON.
+//
+// A panic on a goroutine of the implementation ends the process, as everywhere
+// in Go. The entry points must be called outside bubbles; they are not for
+// parallel use on one T. While racing schedules are sampled the process runs with
+// GOMAXPROCS=1.
+package conformance
