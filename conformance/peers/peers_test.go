@@ -12,8 +12,11 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// bepDebounce: the function that fired last wins, so a callback that carries its
-// value has the payload of the newest call. There is no cancel and no stop.
+// bepDebounce has no cancel and no stop. A callback that carries its value stands
+// for the payload: "The debounced function can be invoked with different functions,
+// if needed, the last one will win." Of the rest the docs say only that the function
+// "will be called when the debounced function stops being called for the given
+// duration"; what is read from the source is marked so.
 func bepDebounce() conformance.DebouncerSpec {
 	return conformance.DebouncerSpec{
 		Name: "bep/debounce v1.2.1",
@@ -23,19 +26,19 @@ func bepDebounce() conformance.DebouncerSpec {
 			return conformance.DebouncerFuncs{Call: func(v int) { debounced(func() { fire(v) }) }}
 		},
 		Traits: conformance.DebounceTraits{
-			Edges:   []conformance.Edges{conformance.Trailing},
-			Payload: conformance.LastPayload, // "the last one will win"
-			Tie:     conformance.EitherTie,
-			// The docs are silent; the code ignores the result of Timer.Stop.
-			StaleFire: conformance.StaleAllowed,
-			ZeroWait:  conformance.ZeroNextTick,
-			Overlap:   conformance.Parallel, // each fire is a timer's own goroutine
+			Edges:     []conformance.Edges{conformance.Trailing},
+			Payload:   conformance.LastPayload,
+			Tie:       conformance.EitherTie,    // source: whichever of timer and call comes first
+			StaleFire: conformance.StaleAllowed, // source: the result of Timer.Stop is ignored; see TestPeers_stricter
+			ZeroWait:  conformance.ZeroNextTick, // source: an AfterFunc of 0
+			Overlap:   conformance.Parallel,     // source: each fire is a timer's own goroutine
 		},
 	}
 }
 
-// loDebounce: the callback takes no argument; cancel ends the debouncer for good.
-// The docs name neither; both are read from the source.
+// loDebounce delays "invoking functions given until after wait milliseconds have
+// elapsed, until cancel is called", says the README: so cancel is final. The
+// functions take no argument.
 func loDebounce() conformance.DebouncerSpec {
 	return conformance.DebouncerSpec{
 		Name: "samber/lo v1.53.0 NewDebounce",
@@ -47,18 +50,20 @@ func loDebounce() conformance.DebouncerSpec {
 		Traits: conformance.DebounceTraits{
 			Edges:         []conformance.Edges{conformance.Trailing},
 			Payload:       conformance.NoPayload,
-			Tie:           conformance.EitherTie,
-			StaleFire:     conformance.StaleAllowed,
-			CancelBarrier: conformance.NoBarrier,
-			AfterCancel:   conformance.CancelFinal,
-			ZeroWait:      conformance.ZeroNextTick,
-			Overlap:       conformance.Parallel,
+			Tie:           conformance.EitherTie,    // source
+			StaleFire:     conformance.StaleAllowed, // source: the result of Timer.Stop is ignored; see TestPeers_stricter
+			CancelBarrier: conformance.NoBarrier,    // source: the callback does not look whether it was cancelled
+			AfterCancel:   conformance.CancelFinal,  // README
+			ZeroWait:      conformance.ZeroNextTick, // source: an AfterFunc of 0
+			Overlap:       conformance.Parallel,     // source: each fire is a timer's own goroutine
 		},
 	}
 }
 
-// xtime is golang.org/x/time/rate. Its docs say nothing of instants that go back
-// or of negative numbers, so the default laws are declared.
+// xtime is golang.org/x/time/rate: a "token bucket" that is "initially full", with
+// OK false "if n exceeds the Limiter's burst size". Its docs say nothing of instants
+// that go back or of negative numbers (golang/go#54082 asks for them), so no rule is
+// opted out of.
 func xtime(source conformance.TimeSource, known ...conformance.Known) conformance.LimiterSpec {
 	return conformance.LimiterSpec{
 		Name: "golang.org/x/time/rate v0.14.0",
@@ -71,7 +76,11 @@ func xtime(source conformance.TimeSource, known ...conformance.Known) conformanc
 				AllowAt:  l.AllowN,
 				Tokens:   l.Tokens,
 				TokensAt: l.TokensAt,
-				Wait:     func(n int) { _ = l.WaitN(context.Background(), n) },
+				Wait: func(n int) {
+					if err := l.WaitN(context.Background(), n); err != nil {
+						panic(err)
+					}
+				},
 			}
 		},
 		Traits:       conformance.LikeXTime,
@@ -79,8 +88,10 @@ func xtime(source conformance.TimeSource, known ...conformance.Known) conformanc
 	}
 }
 
-// uberLimiter is a leaky bucket whose slack is a burst that idle time earns: with
-// slack s it grants s+1 in a row, but only one at first.
+// uberLimiter is a leaky bucket. Slack "allows the limiter to accumulate 'unspent'
+// requests for future bursts of traffic": with a slack of b-1 it lets b pass in a
+// row, and WithSlack(0) is WithoutSlack. Slack must first be earned, as the source
+// and the README's example show: of a new limiter only the first Take is free.
 func uberLimiter(known ...conformance.Known) conformance.LimiterSpec {
 	return conformance.LimiterSpec{
 		Name: "go.uber.org/ratelimit v0.3.1",
@@ -99,7 +110,7 @@ func uberLimiter(known ...conformance.Known) conformance.LimiterSpec {
 var (
 	xtimeNegative = conformance.Known{
 		Rule: "RL-NEG", Schedule: "rate=10/1s burst=3 | allow 1 @0 | allow -1 @0 | allow 3 @0",
-		Why: "AllowN with a negative n gives tokens back; the docs do not mention n < 0",
+		Why: "AllowN with a negative n gives tokens back; the docs do not mention n < 0 (golang/go#54082), and some callers count on it",
 	}
 	xtimePast = conformance.Known{
 		Rule: "RL-PAST", Schedule: "rate=1/1s burst=2 | allow 1 @0 | allow 0 @1s | allow 1 @0 | allow 2 @1s",
@@ -108,19 +119,19 @@ var (
 	uberKnown = []conformance.Known{
 		{
 			Rule: "RL-ENV", Schedule: "rate=600000000/1s burst=1 | wait 1 @0 | wait 1 @0 | wait 1 @0",
-			Why: "the time for one request is cut to whole nanoseconds: 6e8 a second become 1e9; the docs promise \"the given RPS\"",
+			Why: "the time for one request is cut to whole nanoseconds: 6e8 a second become 1e9; the docs of New promise \"the given RPS\"",
 		},
 		{
 			Rule: "RL-WORK", Schedule: "rate=10/1s burst=2 epoch=1970-01-01T00:00:00Z | wait 1 @0 | wait 1 @10s | wait 1 @10.05s",
-			Why: "a clock at Unix(0) looks like a new limiter: what idle time had earned is lost",
+			Why: "a clock at Unix(0) looks like a new limiter: what idle time had earned is lost; the docs do not mention it",
 		},
 		{
 			Rule: "RL-MODEL", Schedule: "rate=10/1s burst=2 epoch=1970-01-01T00:00:00Z | wait 1 @0 | wait 1 @0",
-			Why: "a clock at Unix(0) looks like a new limiter: every Take is the first",
+			Why: "a clock at Unix(0) looks like a new limiter: every Take is the first; the docs do not mention it",
 		},
 		{
 			Rule: "RL-EPOCH", Schedule: "rate=10/1s burst=2 epoch=1970-01-01T00:00:00Z | wait 1 @0 | wait 1 @0",
-			Why: "a clock at Unix(0) looks like a new limiter: every Take is the first",
+			Why: "a clock at Unix(0) looks like a new limiter: every Take is the first; the docs do not mention it",
 		},
 	}
 )
@@ -137,4 +148,27 @@ func TestPeers(t *testing.T) {
 	t.Run("XTimePackageTime", func(t *testing.T) { keep(conformance.RunLimiter(t, xtime(conformance.PackageTime, xtimeNegative))) })
 	t.Run("UberRatelimit", func(t *testing.T) { keep(conformance.RunLimiter(t, uberLimiter(uberKnown...))) })
 	t.Log("\n" + conformance.Table(reports...))
+}
+
+// TestPeers_stricter shows what the debouncers would be told if they promised more
+// than their docs do: that a newer call supersedes a callback that has not started,
+// and that none starts once cancel has returned. The rules are extended ones, in
+// force only where the promise is made, so this is no verdict on the libraries.
+func TestPeers_stricter(t *testing.T) {
+	const why = "a timer that has expired cannot be stopped, and its callback does not look back"
+	stale := conformance.Known{Rule: "DB-NOSTALE", Schedule: "wait=100ms | call 1 @0 | call 2 @100ms~", Why: why}
+	late := conformance.Known{Rule: "DB-CANCELBAR", Schedule: "wait=100ms | call 1 @0 | cancel @100ms~", Why: why}
+	t.Run("BepDebounce", func(t *testing.T) {
+		spec := bepDebounce()
+		spec.Traits.StaleFire = conformance.StaleForbidden
+		spec.KnownFailing = []conformance.Known{stale}
+		conformance.RunDebouncer(t, spec)
+	})
+	t.Run("LoDebounce", func(t *testing.T) {
+		spec := loDebounce()
+		spec.Traits.StaleFire = conformance.StaleForbidden
+		spec.Traits.CancelBarrier = conformance.FinishBarrier
+		spec.KnownFailing = []conformance.Known{stale, late}
+		conformance.RunDebouncer(t, spec)
+	})
 }

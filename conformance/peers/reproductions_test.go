@@ -1,10 +1,13 @@
 package peers
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/escapement-go/escapement/fakeclock"
+	bep "github.com/bep/debounce"
+	"github.com/escapement-go/escapement/synctestcompat"
+	"github.com/samber/lo"
 	uber "go.uber.org/ratelimit"
 	"golang.org/x/time/rate"
 )
@@ -14,8 +17,9 @@ import (
 
 var start = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// The docs of AllowN: "reports whether n events may happen at time t". A request
-// for -1 is granted and pays one token in: 4 leave a bucket of 3 at one instant.
+// The docs of AllowN say "reports whether n events may happen at time t", and do not
+// mention a negative n. A request for -1 is granted and pays one token in: 4 leave a
+// bucket of 3 at one instant. Some callers count on it (golang/go#54082).
 func TestXTime_negativeRequestAddsTokens(t *testing.T) {
 	l := rate.NewLimiter(10, 3)
 	l.AllowN(start, 1)
@@ -25,8 +29,10 @@ func TestXTime_negativeRequestAddsTokens(t *testing.T) {
 	}
 }
 
-// One token a second and a burst of 2 make 3 tokens in a second; asking about the
-// start of that second again mints a fourth, and so on for ever (golang/go#56287).
+// The docs promise "events up to rate r" and "bursts of at most b tokens", and do not
+// ask that t never goes back. One token a second and a burst of 2 make 3 tokens in a
+// second; asking about the start of that second again mints a fourth, and so on for
+// ever (golang/go#56287).
 func TestXTime_pastInstantMintsTokens(t *testing.T) {
 	l := rate.NewLimiter(1, 2)
 	granted := 0
@@ -41,7 +47,8 @@ func TestXTime_pastInstantMintsTokens(t *testing.T) {
 	}
 }
 
-// 6e8 a second are 1.67ns apiece; the limiter lets them pass 1ns apart.
+// The docs of New say "will limit to the given RPS", without bounds. 6e8 a second are
+// 1.67ns apiece; the limiter lets them pass 1ns apart.
 func TestUber_fastRateIsCutToNanoseconds(t *testing.T) {
 	clock := &jumping{now: start}
 	l := uber.New(600_000_000, uber.WithoutSlack, uber.WithClock(clock))
@@ -53,7 +60,8 @@ func TestUber_fastRateIsCutToNanoseconds(t *testing.T) {
 	}
 }
 
-// A clock that stands at Unix(0) is taken for an unused limiter: nothing waits.
+// The docs of WithClock offer "typically a mock Clock for testing", and do not say
+// where it may start. At Unix(0) the limiter takes itself for unused: nothing waits.
 func TestUber_unixZeroIsTakenForNew(t *testing.T) {
 	clock := &jumping{now: time.Unix(0, 0)}
 	l := uber.New(10, uber.WithoutSlack, uber.WithClock(clock))
@@ -65,8 +73,9 @@ func TestUber_unixZeroIsTakenForNew(t *testing.T) {
 	}
 }
 
-// What idle time earns is lost when the last Take was at Unix(0): after 10s with a
-// slack of 1 the second Take waits.
+// The docs of WithSlack say that unspent requests accumulate "for future bursts of
+// traffic". They are lost when the last Take was at Unix(0): after 10s with a slack of
+// 1 the third Take waits; from any other start it does not.
 func TestUber_unixZeroLosesSlack(t *testing.T) {
 	for _, epoch := range []time.Time{time.Unix(0, 0), start} {
 		clock := &jumping{now: epoch}
@@ -84,10 +93,73 @@ func TestUber_unixZeroLosesSlack(t *testing.T) {
 	}
 }
 
+// The docs of bep/debounce say "the last one will win", and nothing of a call at the
+// instant at which the timer expires. The older function can run after the newer
+// call has returned, a whole wait early.
+func TestBep_olderFunctionRunsAfterNewerCall(t *testing.T) {
+	late := afterTheFact(t, func(f func()) (again func()) {
+		debounced := bep.New(time.Second)
+		debounced(f)
+		return func() { debounced(func() {}) }
+	})
+	if late == 0 {
+		t.Errorf("no older function ran after a newer call in %d rounds: bep/debounce looks back now", rounds)
+	}
+}
+
+// The docs of lo.NewDebounce say that functions are delayed "until after wait
+// milliseconds have elapsed", and nothing of the same tie.
+func TestLo_firesAfterNewerCall(t *testing.T) {
+	late := afterTheFact(t, func(f func()) (again func()) {
+		debounced, _ := lo.NewDebounce(time.Second, f)
+		debounced()
+		return debounced
+	})
+	if late == 0 {
+		t.Errorf("nothing fired after a newer call in %d rounds: lo.NewDebounce looks back now", rounds)
+	}
+}
+
+// The README of lo says "until cancel is called", and not whether a function may
+// still start when cancel has returned.
+func TestLo_firesAfterCancelReturned(t *testing.T) {
+	late := afterTheFact(t, func(f func()) (again func()) {
+		debounced, cancel := lo.NewDebounce(time.Second, f)
+		debounced()
+		return cancel
+	})
+	if late == 0 {
+		t.Errorf("nothing fired after cancel in %d rounds: lo.NewDebounce looks back now", rounds)
+	}
+}
+
+// rounds is how often a tie is tried: who goes first is chance.
+const rounds = 400
+
+// afterTheFact arms a debouncer of one second and calls what arm returned at the
+// instant of its deadline. It returns how often f started only after that call had
+// returned.
+func afterTheFact(t *testing.T, arm func(f func()) (again func())) (late int) {
+	synctestcompat.Require(t)
+	synctestcompat.Run(t, func(*testing.T) {
+		for range rounds {
+			var fired atomic.Bool
+			again := arm(func() { fired.Store(true) })
+			time.Sleep(time.Second)
+			again()
+			before := fired.Load()
+			synctestcompat.Wait()
+			if !before && fired.Load() {
+				late++
+			}
+			synctestcompat.Sleep(2 * time.Second)
+		}
+	})
+	return late
+}
+
 // jumping is a clock whose Sleep moves it.
 type jumping struct{ now time.Time }
 
 func (c *jumping) Now() time.Time        { return c.now }
 func (c *jumping) Sleep(d time.Duration) { c.now = c.now.Add(d) }
-
-var _ uber.Clock = (*fakeclock.Clock)(nil)
