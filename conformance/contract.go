@@ -252,6 +252,9 @@ func (c *contract) active() []*rule {
 func (c *contract) judge(active []*rule, j job, tr *Trace) {
 	x := &exam{Trace: tr, c: c, job: j}
 	for _, r := range active {
+		if about := concerns[r.ID]; about != nil && !about(c, j) {
+			continue
+		}
 		f := c.findings[r.ID]
 		if f == nil {
 			f = &finding{maybe: map[string]*frequency{}}

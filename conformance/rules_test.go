@@ -49,3 +49,16 @@ func TestRules_haveSelectableNames(t *testing.T) {
 		}
 	}
 }
+
+// What a rule is about is said only of rules that there are.
+func TestConcerns_nameRules(t *testing.T) {
+	known := map[string]bool{}
+	for _, r := range append(Rules("debouncer"), Rules("limiter")...) {
+		known[r.ID] = true
+	}
+	for id := range concerns {
+		if !known[id] {
+			t.Errorf("concerns names %q, which is no rule", id)
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package conformance
+
+import "slices"
+
+// concerns says, for rules that are about something in particular, whether a
+// schedule has it. Only such schedules count as judged, so that a rule which saw
+// none of them is skipped and not passed.
+var concerns = map[string]func(c *contract, j job) bool{
+	"DB-TIE":       racingOp(OpCall),
+	"DB-NOSTALE":   racingOp(OpCall),
+	"DB-CANCEL":    hasOp(OpCancel),
+	"DB-CANCELBAR": hasOp(OpCancel),
+	"DB-REUSE":     hasOp(OpCancel),
+	"DB-FLUSH":     hasOp(OpFlush),
+	"DB-FLUSH0":    hasOp(OpFlush),
+	"DB-PEND":      hasOp(OpPending),
+	"DB-STOP":      hasOp(OpStop),
+	"DB-ZERO": func(_ *contract, j job) bool {
+		return j.schedule.Config.has("wait") && j.schedule.Config.Wait == 0
+	},
+	"DB-OVERLAP": func(_ *contract, j job) bool { return j.schedule.Config.Busy > 0 },
+	"X-REENT":    func(_ *contract, j job) bool { return j.schedule.Config.Inside != "" },
+	"X-LEAK":     func(_ *contract, j job) bool { return j.look },
+
+	"RL-CAP":      func(c *contract, j job) bool { return hasOp(OpAllow)(c, j) || hasOp(OpTokens)(c, j) },
+	"RL-DENYPURE": hasOp(OpAllow),
+	"RL-FRAC":     func(_ *contract, j job) bool { return len(j.schedule.Steps) >= 10 },
+	"RL-N0":       asksFor(func(n, _ int) bool { return n == 0 }),
+	"RL-NEG":      asksFor(func(n, _ int) bool { return n < 0 }),
+	"RL-NBIG":     asksFor(func(n, burst int) bool { return n > burst }),
+	"RL-PAST": func(_ *contract, j job) bool {
+		return !slices.IsSortedFunc(j.schedule.Steps, func(a, b Step) int { return int(min(1, max(-1, a.At-b.At))) })
+	},
+	"RL-EPOCH": func(_ *contract, j job) bool { return j.schedule.Config.has("epoch") },
+}
+
+func hasOp(op Op) func(*contract, job) bool {
+	return func(_ *contract, j job) bool {
+		return j.schedule.Config.Inside == op ||
+			slices.ContainsFunc(j.schedule.Steps, func(s Step) bool { return s.Op == op })
+	}
+}
+
+func racingOp(op Op) func(*contract, job) bool {
+	return func(_ *contract, j job) bool {
+		return slices.ContainsFunc(j.schedule.Steps, func(s Step) bool { return s.Op == op && s.Racing })
+	}
+}
+
+func asksFor(which func(n, burst int) bool) func(*contract, job) bool {
+	return func(_ *contract, j job) bool {
+		return slices.ContainsFunc(j.schedule.Steps, func(s Step) bool {
+			return s.Op == OpAllow && which(s.N, j.schedule.Config.Burst)
+		})
+	}
+}
