@@ -155,7 +155,7 @@ func TestRace_mutantIsCaught(t *testing.T) {
 	synctestcompat.Require(t)
 	for _, source := range sources(Injected, PackageTime) {
 		if os.Getenv(raceMutant) == source.String() {
-			c := debouncerContract(t, zooDebouncerSpec("races on a counter", source))
+			c := debouncerContract(t, zooDebouncerSpec("counts before it locks", source))
 			c.lab.bubble = synctestcompat.Available
 			c.learn()
 			if _, why := c.debouncerRace(); why != "" {

@@ -29,7 +29,7 @@ type zooDebouncer struct {
 	queue    []int
 	stopped  bool
 	everFire bool
-	stale    int // last value, kept
+	calls    int
 }
 
 func newZooDebouncer(clock clockwork.Clock, wait time.Duration, fire func(int), mutant string) *zooDebouncer {
@@ -47,6 +47,9 @@ func newZooDebouncer(clock clockwork.Clock, wait time.Duration, fire func(int), 
 func (d *zooDebouncer) is(mutant string) bool { return d.mutant == mutant }
 
 func (d *zooDebouncer) call(v int) {
+	if d.is("counts before it locks") {
+		d.calls++
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.stopped && !d.is("call after stop works") {
@@ -90,11 +93,6 @@ func (d *zooDebouncer) call(v int) {
 	d.pending = true
 	if d.is("not reset by later events") && wasPending {
 		return
-	}
-	if d.is("races on a counter") {
-		d.mu.Unlock()
-		d.stale++
-		d.mu.Lock()
 	}
 	d.arm()
 }
