@@ -114,18 +114,6 @@ const (
 	ReentrancyForbidden                       // documented as a deadlock
 )
 
-// trait is one choice of a contract, in the terms of the subtest TRAITS.
-type trait struct {
-	name     string
-	declared int
-	// names of the values, in the order of the constants, for the literal.
-	values []string
-	// needless says that the implementation lacks the operation it is about.
-	needless func() bool
-	// observe tries the implementation; 0 means that nothing fits.
-	observe func() int
-}
-
 // table lists the traits with what was declared and how to observe them.
 func (d DebounceTraits) table(c *contract) []trait {
 	never := func() bool { return false }
