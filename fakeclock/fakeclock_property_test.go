@@ -303,17 +303,23 @@ func (w *world) keep(d time.Duration, newTimer func() clockwork.Timer) {
 }
 
 // called is a timer's function. Functions that re-arm each other would go on
-// for ever in the last Advance, so the program's later ones only log.
+// for ever in the last Advance, so the program's later ones only log. Each call
+// uses a duration of its own: two at one instant, as Reset(0) makes them, would
+// otherwise arm timers for the same deadline.
 func (w *world) called(id int, o op, quit chan struct{}) {
 	w.note(id, "called")
 	w.mu.Lock()
 	w.runs++
-	tired := w.runs > 50
+	runs := w.runs
 	w.mu.Unlock()
-	if o.then == nil || tired {
+	if o.then == nil || runs > 50 {
 		return
 	}
-	w.do(id, id+1000, *o.then, quit)
+	then := *o.then
+	if then.d > 0 {
+		then.d += time.Duration(runs)
+	}
+	w.do(id, id+1000, then, quit)
 }
 
 func (w *world) consume(id int, ticks <-chan time.Time, quit chan struct{}) {
