@@ -20,6 +20,18 @@ type zooLimiter struct {
 	began  bool
 }
 
+// newZooLimiter is not inlined: its name stands in a golden file.
+//
+//go:noinline
+func newZooLimiter(cfg LimiterConfig, mutant string) *zooLimiter {
+	if mutant == "limiter goroutine left behind" {
+		go sleepForEver()
+	}
+	return &zooLimiter{rate: cfg.Rate.PerSecond(), burst: cfg.Burst, mutant: mutant}
+}
+
+func sleepForEver() { select {} }
+
 func (l *zooLimiter) is(mutant string) bool { return l.mutant == mutant }
 
 // fill returns the tokens at t.
@@ -133,10 +145,7 @@ func zooLimiterSpec(mutant string, source TimeSource) LimiterSpec {
 		Name: "zoo: " + mutant,
 		Time: source,
 		New: func(env Env, cfg LimiterConfig) LimiterFuncs {
-			l := &zooLimiter{rate: cfg.Rate.PerSecond(), burst: cfg.Burst, mutant: mutant}
-			if mutant == "limiter goroutine left behind" {
-				go func() { select {} }()
-			}
+			l := newZooLimiter(cfg, mutant)
 			return LimiterFuncs{
 				AllowN:   func(n int) bool { return l.allow(env.Clock.Now(), n) },
 				AllowAt:  l.allow,

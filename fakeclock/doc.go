@@ -65,6 +65,9 @@
 //
 //   - The channels of timers and tickers have capacity 1, where package time
 //     shows 0; len tells whether a value is unread.
+//   - At the instant of several deadlines, a function that fires first finds
+//     the channels of the later timers empty; package time shows a value as
+//     soon as its instant has come.
 //   - A timer that nobody can reach any more stays armed until it is due.
 //   - AfterFunc(d, nil) panics at once, not when the timer fires.
 //   - Times carry no monotonic clock reading, as in a bubble.
