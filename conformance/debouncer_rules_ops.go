@@ -10,7 +10,7 @@ import (
 
 // cancelled returns the cancel that a fire disregards: what it fires for was
 // pending when the cancel began, and the cancel had returned.
-func (x *exam) cancelled(f *Fire, i int) *Done {
+func (x *exam) cancelled(f *Fire) *Done {
 	v := x.deb()
 	for _, k := range slices.Backward(v.ops) {
 		if k.Op != OpCancel || k.Ended.Seq == 0 || k.Ended.Seq > f.Began.Seq {
@@ -37,7 +37,7 @@ func (x *exam) dbCancel() *violation {
 	}
 	v := x.deb()
 	return x.fires(func(i int, f *Fire) *violation {
-		k := x.cancelled(f, i)
+		k := x.cancelled(f)
 		if k == nil || k.Racing && k.Began.At == f.Began.At && x.Order != OrderStepFirst {
 			return nil
 		}
@@ -56,7 +56,7 @@ func (x *exam) dbCancelBar() *violation {
 	}
 	commit := x.c.deb.Traits.CancelBarrier == CommitBarrier
 	return x.fires(func(i int, f *Fire) *violation {
-		k := x.cancelled(f, i)
+		k := x.cancelled(f)
 		if k == nil || commit && !k.OK {
 			return nil
 		}

@@ -21,6 +21,7 @@ const (
 	Explicit
 )
 
+// String returns the name of the constant.
 func (s TimeSource) String() string {
 	switch s {
 	case Injected:

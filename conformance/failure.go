@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"fmt"
-	"os"
 	"regexp"
 	"runtime"
 	"slices"
@@ -98,13 +97,13 @@ func picture(v *violation) string {
 			add(d.Step, "*")
 		}
 	}
-	return draw(append(ops, lanes...), v.At, v.Headline != "")
+	return draw(append(ops, lanes...), v.At)
 }
 
 func fireMark(value int) string { return fmt.Sprintf("F%d", value) }
 
 // draw ranks the instants and puts the caret under at.
-func draw(lanes []lane, at time.Duration, caret bool) string {
+func draw(lanes []lane, at time.Duration) string {
 	instants := []time.Duration{at}
 	for _, l := range lanes {
 		for _, m := range l.marks {
@@ -113,7 +112,7 @@ func draw(lanes []lane, at time.Duration, caret bool) string {
 	}
 	slices.Sort(instants)
 	instants = slices.Compact(instants)
-	tl := timeline.Timeline{Mark: -1, Note: "first difference"}
+	tl := timeline.Timeline{Note: "first difference"}
 	for _, i := range instants {
 		tl.Instants = append(tl.Instants, duration(i))
 	}
@@ -128,11 +127,6 @@ func draw(lanes []lane, at time.Duration, caret bool) string {
 		}
 		tl.Lanes = append(tl.Lanes, timeline.Lane{Name: l.name, Cells: cells})
 	}
-	if caret {
-		tl.Mark, _ = slices.BinarySearch(instants, at)
-	}
+	tl.Mark, _ = slices.BinarySearch(instants, at)
 	return tl.String()
 }
-
-// replaying reports whether the run is a replay of one schedule.
-func replaying() bool { return os.Getenv("ESCAPEMENT_SCHEDULE") != "" }

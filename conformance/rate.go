@@ -50,6 +50,7 @@ func (r Rate) Exact() bool {
 	return r.Events > 0 && r.Per%time.Duration(r.Events) == 0
 }
 
+// String returns the text form, as in "10/1s".
 func (r Rate) String() string {
 	if r == Inf {
 		return "inf"

@@ -78,6 +78,7 @@ const (
 	OrderSampled
 )
 
+// String says in words how the step met its timers.
 func (o Order) String() string {
 	return [...]string{
 		"each step after the timers of its instant",
