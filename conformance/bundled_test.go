@@ -1,10 +1,13 @@
 package conformance_test
 
 import (
+	"context"
 	"testing"
+	"time"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/debounce"
+	"github.com/escapement-go/escapement/fakeclock"
 	"github.com/escapement-go/escapement/limiters"
 	"github.com/jonboulle/clockwork"
 )
@@ -52,6 +55,29 @@ func bundledLimiter(name string, source conformance.TimeSource) conformance.Limi
 	}
 }
 
+// bundledClock describes fakeclock.Clock, either as it is or told to settle.
+func bundledClock(name string, waits conformance.ClockWaits) conformance.ClockSpec {
+	return conformance.ClockSpec{
+		Name: name,
+		New: func(env conformance.ClockEnv) conformance.ClockFuncs {
+			var opts []fakeclock.Option
+			if waits == conformance.WaitsForAll {
+				opts = append(opts, fakeclock.WithSettle(env.Settle))
+			}
+			clock := fakeclock.New(opts...)
+			f := conformance.ClockOf(clock)
+			f.WithTimeout = func(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+				return fakeclock.WithTimeout(parent, clock, d)
+			}
+			f.WithDeadline = func(parent context.Context, t time.Time) (context.Context, context.CancelFunc) {
+				return fakeclock.WithDeadline(parent, clock, t)
+			}
+			return f
+		},
+		Traits: conformance.ClockTraits{Waits: waits},
+	}
+}
+
 // clockFor is the clock to inject, nil for package time.
 func clockFor(source conformance.TimeSource, env conformance.Env) clockwork.Clock {
 	if source == conformance.PackageTime {
@@ -78,6 +104,12 @@ func TestVerdicts(t *testing.T) {
 	})
 	t.Run("TokenBucketExplicit", func(t *testing.T) {
 		reports = append(reports, conformance.RunLimiter(t, bundledLimiter("limiters.TokenBucket", conformance.Explicit)))
+	})
+	t.Run("Clock", func(t *testing.T) {
+		reports = append(reports, conformance.RunClock(t, bundledClock("fakeclock.Clock", conformance.WaitsForFunctions)))
+	})
+	t.Run("ClockSettled", func(t *testing.T) {
+		reports = append(reports, conformance.RunClock(t, bundledClock("fakeclock.Clock WithSettle", conformance.WaitsForAll)))
 	})
 	t.Log("\n" + conformance.Table(reports...))
 }

@@ -1,6 +1,19 @@
 package conformance
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
+
+// concerned reports whether a rule judges a run. A clock's rules judge the family
+// that bears their name, and a replay.
+func (c *contract) concerned(id string, j job) bool {
+	if strings.HasPrefix(id, "CK-") {
+		return j.family == id || j.family == "replay"
+	}
+	about := concerns[id]
+	return about == nil || about(c, j)
+}
 
 // concerns says, for rules that are about something in particular, whether a
 // schedule has it. Only such schedules count as judged, so that a rule which saw

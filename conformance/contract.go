@@ -47,6 +47,8 @@ type contract struct {
 	debOps map[Op]bool
 	lim    *LimiterSpec // the limiter contract
 	limOps map[Op]bool
+	clk    *ClockSpec // the clock contract
+	clkOps map[Op]bool
 
 	lab      *lab
 	traits   []trait
@@ -75,10 +77,19 @@ type family struct {
 	skip string
 }
 
-// afterReentry reports whether the family hangs on an implementation that holds a
-// lock while its callback runs.
-func (f family) afterReentry() bool {
-	return len(f.schedules) > 0 && (f.schedules[0].Config.Inside != "" || f.schedules[0].Config.Busy > 0)
+// withoutReentry leaves out what hangs on an implementation that holds a lock while
+// its callback runs.
+func (f family) withoutReentry() family {
+	hangs := func(s Schedule) bool {
+		return s.Config.Inside != "" || s.Config.Busy > 0 ||
+			slices.ContainsFunc(s.Steps, func(s Step) bool { return s.In != 0 })
+	}
+	kept := slices.DeleteFunc(slices.Clone(f.schedules), hangs)
+	if len(kept) == 0 && len(f.schedules) > 0 && f.skip == "" {
+		f.skip = "a method deadlocks when the callback calls it, so this would hang too"
+	}
+	f.schedules = kept
+	return f
 }
 
 // leaks is the family that looks for what runs leave behind. It comes first; an
@@ -128,7 +139,7 @@ func (c *contract) unfit() string {
 		c.t.Fatal("conformance: the spec does not say how the implementation takes its time; set Time to Injected, PackageTime or Explicit")
 	case c.time == Explicit && c.deb != nil:
 		c.t.Fatal("conformance: a debouncer needs a clock of its own; set Time to Injected or PackageTime")
-	case c.time == PackageTime && !synctestcompat.Available:
+	case (c.time == PackageTime || c.clk != nil) && !synctestcompat.Available:
 		return "package time can only be held in a bubble: " + synctestcompat.Reason
 	}
 	return ""
@@ -179,8 +190,8 @@ func (c *contract) try(j job, n int, see func(*Trace)) {
 
 // explore runs a family and judges it by all rules.
 func (c *contract) explore(f family) {
-	if f.skip == "" && f.afterReentry() && c.reentryHangs {
-		f.skip = "a method deadlocks when the callback calls it (X-REENT), so this would hang too"
+	if c.reentryHangs {
+		f = f.withoutReentry()
 	}
 	if f.skip != "" {
 		c.stopped[f.name] = f.skip
@@ -201,7 +212,7 @@ func (c *contract) explore(f family) {
 	}
 	active := c.active()
 	sampled := slices.ContainsFunc(jobs, func(j job) bool { return j.order == OrderSampled })
-	defer oneProcessor(sampled)()
+	defer oneProcessor(sampled || c.clk != nil)()
 	if h := c.lab.run(jobs, func(j job, tr *Trace) { c.judge(active, j, tr) }); h != nil {
 		c.hung(f, h)
 	}
@@ -251,7 +262,7 @@ func (c *contract) active() []*rule {
 func (c *contract) judge(active []*rule, j job, tr *Trace) {
 	x := &exam{Trace: tr, c: c, job: j}
 	for _, r := range active {
-		if about := concerns[r.ID]; about != nil && !about(c, j) {
+		if !c.concerned(r.ID, j) {
 			continue
 		}
 		f := c.findings[r.ID]
@@ -302,6 +313,10 @@ func (f *finding) settleChances() {
 // hung judges a run that made no progress.
 func (c *contract) hung(f family, h *hang) {
 	s := h.job.schedule
+	if c.clk != nil {
+		c.clockHung(f, h)
+		return
+	}
 	c.stopped[f.name] = "a run hung and the rest was given up: " + s.String()
 	id := "X-CALLS"
 	if s.Config.Inside != "" {

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -105,6 +106,10 @@ func (l *lab) batch(jobs []job, next *atomic.Int64, judge func(job, *Trace)) {
 	judged := from
 	deadlock := l.inBubble(func() {
 		for _, j := range jobs[from:to] {
+			var before map[string]string
+			if j.look {
+				before = bubbleMates()
+			}
 			rec = &recorder{}
 			var d driver
 			if l.time == PackageTime {
@@ -114,7 +119,7 @@ func (l *lab) batch(jobs []job, next *atomic.Int64, judge func(job, *Trace)) {
 			}
 			l.play(d, j, rec)
 			if j.look {
-				rec.trace.Left = bubbleMates()
+				rec.trace.Left = leftSince(before)
 			}
 			judge(j, rec.finish())
 			judged++
@@ -164,11 +169,25 @@ func stacks() string {
 	}
 }
 
-// bubbleMates names the goroutines of the caller's bubble other than the caller
+// leftSince describes the caller's bubble mates that were not there before. On Go
+// 1.24 a bubble can bear the number of one that ended in a deadlock, whose
+// goroutines are still there.
+func leftSince(before map[string]string) []string {
+	var left []string
+	for id, what := range bubbleMates() {
+		if _, old := before[id]; !old {
+			left = append(left, what)
+		}
+	}
+	slices.Sort(left)
+	return left
+}
+
+// bubbleMates describes the goroutines of the caller's bubble other than the caller
 // and the bubble's root, by the function that they were started with and where
 // they block. The header of a goroutine in a bubble ends in "synctest bubble N]:",
-// on Go 1.24 in "synctest group N]:".
-func bubbleMates() []string {
+// on Go 1.24 in "synctest group N]:". The keys tell goroutines apart.
+func bubbleMates() map[string]string {
 	synctestcompat.Wait()
 	dump := strings.Split(strings.TrimSpace(stacks()), "\n\n")
 	own, _, _ := strings.Cut(dump[0], "\n")
@@ -177,15 +196,16 @@ func bubbleMates() []string {
 		return nil
 	}
 	tag := own[i:]
-	var left []string
+	mates := map[string]string{}
 	for _, g := range dump[1:] {
 		header, stack, _ := strings.Cut(g, "\n")
 		if strings.HasSuffix(header, tag) && !strings.Contains(stack, "internal/synctest.Run(") &&
 			!strings.Contains(stack, "testing/synctest.testingSynctestTest(") {
-			left = append(left, describe(header, stack))
+			id, _, _ := strings.Cut(header, " [")
+			mates[id] = describe(header, stack)
 		}
 	}
-	return left
+	return mates
 }
 
 // describe says what a goroutine of a dump waits for and where it came from,

@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/jonboulle/clockwork"
 
 	"github.com/escapement-go/escapement/synctestcompat"
 )
@@ -65,6 +68,9 @@ func TestZoo_correctOnesPass(t *testing.T) {
 	for _, source := range sources(Injected, PackageTime) {
 		t.Run("Debouncer"+source.String(), func(t *testing.T) { RunDebouncer(t, zooDebouncerSpec("", source)) })
 	}
+	for _, waits := range []ClockWaits{WaitsForAll, WaitsForFunctions} {
+		t.Run("Clock", func(t *testing.T) { RunClock(t, zooClock("", waits, nil)) })
+	}
 	for _, source := range sources(Injected, PackageTime, Explicit) {
 		t.Run("Limiter"+source.String(), func(t *testing.T) { RunLimiter(t, zooLimiterSpec("", source)) })
 	}
@@ -92,10 +98,18 @@ func TestMutants(t *testing.T) {
 		rows = append(rows, judgeMutant(t, limiterContract(t, zooLimiterSpec(m.name, Explicit)), m.name, m.rule))
 		caught[m.rule] = true
 	}
+	for _, m := range clockMutants {
+		if m.rule == "CK-REENT" && testing.Short() {
+			caught[m.rule] = true
+			continue // it hangs until the watchdog looks
+		}
+		rows = append(rows, judgeMutant(t, clockContract(t, zooClock(m.name, m.waits, m.mistake)), m.name, m.rule))
+		caught[m.rule] = true
+	}
 	rows = append(rows, judgeMutant(t, limiterContract(t, zooLimiterSpec("limiter goroutine left behind", Injected)), "limiter goroutine left behind", "X-LEAK"))
 	t.Log("\n" + matrix(rows))
 	golden(t, rows)
-	for _, r := range append(Rules("debouncer"), Rules("limiter")...) {
+	for _, r := range slices.Concat(Rules("debouncer"), Rules("limiter"), Rules("clock")) {
 		if !caught[r.ID] {
 			t.Errorf("%s has no mutant", r.ID)
 		}
@@ -164,12 +178,32 @@ func TestRace_mutantIsCaught(t *testing.T) {
 			return
 		}
 	}
+	if os.Getenv(raceMutant) == "clock" {
+		c := clockContract(t, zooClock("counts without a lock", WaitsForFunctions, func(f *ClockFuncs) {
+			n := 0
+			afterFunc := f.AfterFunc
+			f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer {
+				wrap := &timerMutant{Timer: afterFunc(d, fn)}
+				wrap.stop = func() bool { n++; return wrap.Timer.Stop() }
+				return wrap
+			}
+		}))
+		c.learn()
+		if _, why := c.clockRace(); why != "" {
+			t.Skip(why)
+		}
+		return
+	}
+	var all []string
 	for _, source := range sources(Injected, PackageTime) {
+		all = append(all, source.String())
+	}
+	for _, source := range append(all, "clock") {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestRace_mutantIsCaught$")
-		cmd.Env = append(os.Environ(), raceMutant+"="+source.String())
+		cmd.Env = append(os.Environ(), raceMutant+"="+source)
 		out, err := cmd.CombinedOutput()
 		if err == nil || !strings.Contains(string(out), "DATA RACE") {
-			t.Errorf("%v: the race was not reported: %v\n%s", source, err, out)
+			t.Errorf("%s: the race was not reported: %v\n%s", source, err, out)
 		}
 	}
 }

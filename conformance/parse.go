@@ -12,16 +12,17 @@ const maxSteps = 10_000
 
 // ParseSchedule reads the text form of a [Schedule]:
 //
-//	schedule = config { "|" step }
+//	schedule = config { "|" step } | step { "|" step }
 //	config   = { key "=" value }          separated by spaces
-//	step     = op { argument } "@" instant [ "~" ]
+//	step     = op { argument } "@" ( instant [ "~" ] | "f" number )
 //	         | "idle" duration
 //
 // Keys are the fields of [Config] in lower case; operations and their arguments
 // are listed with [Op]. Instants and durations are written as Go durations
 // ("1.5ms", "0"), rates as "10/1s". An instant counts from the schedule's start
 // and is negative for a time before it; "~" marks a step that races the timers
-// of its instant; idle lets time pass after the step before it. White space
+// of its instant; "@f2" marks what function, sleeper or consumer 2 does when it
+// runs; idle lets time pass after the step before it. White space
 // around parts is free. The String of the result is the canonical form.
 func ParseSchedule(text string) (Schedule, error) {
 	parts := strings.Split(text, "|")
@@ -29,6 +30,9 @@ func ParseSchedule(text string) (Schedule, error) {
 		return Schedule{}, fmt.Errorf("schedule: %d steps, at most %d are read", len(parts)-1, maxSteps-1)
 	}
 	var s Schedule
+	if startsWithStep(parts[0]) {
+		parts = append([]string{""}, parts...)
+	}
 	for _, field := range strings.Fields(parts[0]) {
 		key, value, ok := strings.Cut(field, "=")
 		if !ok {
@@ -50,6 +54,16 @@ func ParseSchedule(text string) (Schedule, error) {
 	return s, nil
 }
 
+// startsWithStep reports whether the first part is a step: nothing is configured.
+func startsWithStep(part string) bool {
+	fields := strings.Fields(part)
+	if len(fields) == 0 {
+		return false
+	}
+	_, ok := arguments[Op(fields[0])]
+	return ok
+}
+
 // parseStep reads one step; after is the instant of the step before it.
 func parseStep(text string, after time.Duration) (Step, error) {
 	fields := strings.Fields(text)
@@ -67,12 +81,20 @@ func parseStep(text string, after time.Duration) (Step, error) {
 			return Step{}, fmt.Errorf("want an instant at its end, as in %s @100ms", step.Op)
 		}
 		instant := args[len(args)-1][1:]
-		instant, step.Racing = strings.CutSuffix(instant, "~")
-		d, err := parseDuration(instant)
-		if err != nil {
-			return Step{}, err
+		args = args[:len(args)-1]
+		var err error
+		if actor, ok := strings.CutPrefix(instant, "f"); ok {
+			step.At = after
+			step.In, err = strconv.Atoi(actor)
+			if err != nil || step.In < 1 {
+				return Step{}, fmt.Errorf("%q is not the number of a function, as in @f1", instant)
+			}
+		} else {
+			instant, step.Racing = strings.CutSuffix(instant, "~")
+			if step.At, err = parseDuration(instant); err != nil {
+				return Step{}, err
+			}
 		}
-		step.At, args = d, args[:len(args)-1]
 	}
 	for _, kind := range kinds {
 		optional := kind < 'a'

@@ -78,11 +78,11 @@ type laneMark struct {
 
 const lawsLink = "https://github.com/escapement-go/escapement/blob/main/conformance/RULES.md#"
 
-// Rules returns the rules of a contract, "debouncer" or "limiter", in the order of
-// their subtests.
+// Rules returns the rules of a contract, "debouncer", "limiter" or "clock", in the
+// order of their subtests.
 func Rules(contract string) []Rule {
 	var out []Rule
-	for _, r := range map[string][]rule{"debouncer": debouncerRules, "limiter": limiterRules}[contract] {
+	for _, r := range map[string][]rule{"debouncer": debouncerRules, "limiter": limiterRules, "clock": clockRules}[contract] {
 		out = append(out, r.Rule)
 	}
 	return out

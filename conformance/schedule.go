@@ -14,8 +14,8 @@ import (
 //
 //	wait=100ms | call 1 @0 | call 2 @99.999999ms | cancel @150ms | idle 1s
 //
-// The first part is the [Config], the others are the steps in the order in which
-// they are done. [ParseSchedule] reads the form back; its comment has the grammar.
+// The first part is the [Config], unless nothing is configured; the others are the
+// steps in the order in which they are done. [ParseSchedule] reads the form back; its comment has the grammar.
 type Schedule struct {
 	Config Config
 	Steps  []Step
@@ -42,6 +42,10 @@ type Step struct {
 	// timer and step meet, as they do in life, and whatever order the driver can
 	// bring about is tried.
 	Racing bool
+	// In, if it is not 0, says that the step has no instant of its own: it is done
+	// by function, sleeper or consumer In, each time that it runs, wakes or
+	// receives (clock). The text form is "@f2".
+	In int
 }
 
 // Op names an operation. Which operations a schedule may use depends on the
@@ -74,13 +78,23 @@ const (
 	OpRelease Op = "release" // release N: request N is done (concurrency)
 	OpResize  Op = "resize"  // resize N: the limit becomes N (concurrency)
 
-	OpTimer     Op = "timer"     // timer N D: arms timer N (clock)
+	OpNow       Op = "now"       // now: asks Now, Since and Until (clock)
+	OpTimer     Op = "timer"     // timer N D: makes timer N (clock)
+	OpAfter     Op = "after"     // after N D: makes channel N (clock)
 	OpTicker    Op = "ticker"    // ticker N D (clock)
-	OpAfterFunc Op = "afterfunc" // afterfunc N D (clock)
+	OpAfterFunc Op = "afterfunc" // afterfunc N D: arms function N (clock)
 	OpSleep     Op = "sleep"     // sleep N D: goroutine N sleeps (clock)
-	OpHalt      Op = "halt"      // halt N: Stop of timer or ticker N (clock)
-	OpRearm     Op = "rearm"     // rearm N D: Reset of timer or ticker N (clock)
-	OpRead      Op = "read"      // read N: receives from timer or ticker N if there is a value (clock)
+	OpConsume   Op = "consume"   // consume N K: goroutine N receives from timer, channel or ticker K (clock)
+	OpNap       Op = "nap"       // nap D: the function, sleeper or consumer that does it sleeps (clock)
+	OpHalt      Op = "halt"      // halt N: Stop of timer, ticker or function N (clock)
+	OpRearm     Op = "rearm"     // rearm N D: Reset of timer, ticker or function N (clock)
+	OpRead      Op = "read"      // read N: receives from timer, channel or ticker N if there is a value (clock)
+	OpChan      Op = "chan"      // chan N: asks for the channel of timer or function N (clock)
+	OpArmed     Op = "armed"     // armed: asks how many timers are armed (clock)
+	OpTimeout   Op = "timeout"   // timeout N D [K]: context N ends in D, under context K (clock)
+	OpDeadline  Op = "deadline"  // deadline N D [K]: context N ends D after the start (clock)
+	OpErr       Op = "err"       // err N: asks context N for its Err (clock)
+	OpWithin    Op = "within"    // within N [K]: context N is package context's own, to cancel (clock)
 )
 
 // arguments says which arguments an operation takes: 'n' and 'k' for its
@@ -92,7 +106,9 @@ var arguments = map[Op]string{
 	OpAllow: "n", OpReserve: "n", OpWait: "nD", OpTokens: "", OpSetLimit: "r", OpSetBurst: "n",
 	OpPut:     "n",
 	OpAcquire: "nKD", OpRelease: "n", OpResize: "n",
-	OpTimer: "nd", OpTicker: "nd", OpAfterFunc: "nd", OpSleep: "nd", OpHalt: "n", OpRearm: "nd", OpRead: "n",
+	OpNow: "", OpTimer: "nd", OpAfter: "nd", OpTicker: "nd", OpAfterFunc: "nd", OpSleep: "nd", OpConsume: "nk", OpNap: "d",
+	OpHalt: "n", OpRearm: "nd", OpRead: "n", OpChan: "n", OpArmed: "",
+	OpTimeout: "ndK", OpDeadline: "ndK", OpWithin: "nK", OpErr: "n",
 }
 
 // String returns the step's text form.
@@ -111,7 +127,11 @@ func (s Step) String() string {
 			b.WriteString(" " + s.Rate.String())
 		}
 	}
-	if s.Op != OpIdle {
+	switch {
+	case s.Op == OpIdle:
+	case s.In != 0:
+		b.WriteString(" @f" + strconv.Itoa(s.In))
+	default:
 		b.WriteString(" @" + duration(s.At))
 	}
 	if s.Racing {
@@ -123,7 +143,9 @@ func (s Step) String() string {
 // String returns the schedule's text form.
 func (s Schedule) String() string {
 	parts := make([]string, 0, len(s.Steps)+1)
-	parts = append(parts, s.Config.String())
+	if len(s.Config.set) > 0 || len(s.Steps) == 0 {
+		parts = append(parts, s.Config.String())
+	}
 	for _, st := range s.Steps {
 		parts = append(parts, st.String())
 	}

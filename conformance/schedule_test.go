@@ -16,7 +16,9 @@ var schedules = []string{
 	"rate=0/1s burst=3 | allow 1 @0",
 	"interval=1s backlog=2 | put 1 @0 | put 2 @0 | cancel 2 @1ms | close @1s",
 	"limit=2 backlog=1 timeout=1s | acquire 1 @0 | acquire 2 3 50ms @0 | acquire 3 50ms @0 | release 1 @1s~ | resize 3 @2s",
-	" | timer 1 1s @0 | ticker 2 1s @0 | afterfunc 3 0 @0 | sleep 4 -1s @0 | halt 1 @1s | rearm 2 5ms @1s | read 2 @1s",
+	"timer 1 1s @0 | ticker 2 1s @0 | afterfunc 3 0 @0 | sleep 4 -1s @0 | halt 1 @1s | rearm 2 5ms @1s | read 2 @1s",
+	"afterfunc 1 1s @0 | now @f1 | nap 2s @f1 | after 2 1s @0 | consume 3 2 @0 | halt 1 @f3 | chan 1 @1s | armed @1s | idle 5s",
+	"within 1 @0 | timeout 2 1s 1 @0 | timeout 3 1s @0 | deadline 4 -1s 3 @1s | within 5 4 @1s | err 2 @2s",
 	"",
 }
 
@@ -48,7 +50,9 @@ func TestParseSchedule_saysWhatIsWrong(t *testing.T) {
 		"wait=100":                  `schedule: part 1 (config): "100" is not a duration`,
 		"wait=1s wait=1s":           `schedule: part 1 (config): key "wait" is given twice`,
 		"speed=1":                   `schedule: part 1 (config): unknown key "speed"`,
-		"wait":                      `schedule: part 1 (config): "wait" is not key=value`,
+		"speed":                     `schedule: part 1 (config): "speed" is not key=value`,
+		"wait":                      `schedule: part 2 ("wait"): want an instant at its end, as in wait @100ms`,
+		"nap 1s @f0":                `schedule: part 2 ("nap 1s @f0"): "f0" is not the number of a function, as in @f1`,
 		"rate=10":                   `schedule: part 1 (config): rate "10": want events/duration, as in 10/1s, or inf`,
 		"edges=no":                  `schedule: part 1 (config): edges="no": want trailing, leading or both`,
 		"wait=1s | jump @0":         `schedule: part 2 ("jump @0"): unknown operation "jump"`,

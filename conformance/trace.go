@@ -28,6 +28,13 @@ type Trace struct {
 	// Left lists goroutines of the implementation that were alive at the end,
 	// where the run looked for them.
 	Left []string
+
+	// Of a clock: what package time showed and what the clock showed, the step
+	// under way if the run is stuck, and why nothing can be demanded of the
+	// schedule.
+	want, events []event
+	doing        string
+	unordered    string
 }
 
 // Mark is a point of a trace: an instant, and a place in the order of all that was

@@ -55,7 +55,10 @@ func WithDeadlineCause(parent context.Context, clock clockwork.Clock, d time.Tim
 	c := newDeadlineContext(parent, clock, d)
 	c.followParent()
 	if c.check(); c.Context.Err() == nil {
-		c.startTimer(func() { c.end(context.DeadlineExceeded, cause) })
+		c.startTimer(func() {
+			c.check() // an ancestor may have ended before, and the news be on its way
+			c.end(context.DeadlineExceeded, cause)
+		})
 	}
 	return c, func() {
 		c.cancel()
