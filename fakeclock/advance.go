@@ -74,10 +74,7 @@ func (c *Clock) Next() (time.Time, bool) {
 
 func (c *Clock) next() int64 {
 	c.requeueRead()
-	next := int64(never)
-	if len(c.queue.entries) > 0 {
-		next = c.queue.entries[0].when
-	}
+	next := c.queue.first().when
 	for _, t := range c.unread {
 		next = min(next, t.nextTick(c.visited))
 	}
@@ -112,13 +109,16 @@ func (c *Clock) move(last, target int64) {
 // due removes the first timer from the queue and returns it, nil if there is
 // none that is due up to and including last.
 func (c *Clock) due(last int64) *timer {
-	if len(c.queue.entries) == 0 || c.queue.entries[0].when > c.now.Load() {
+	first := c.queue.first()
+	if first.when > c.now.Load() {
 		c.requeueRead()
+		first = c.queue.first()
 	}
-	if len(c.queue.entries) == 0 || c.queue.entries[0].when > min(last, never-1) {
+	if first.when > min(last, never-1) {
 		return nil
 	}
-	return c.queue.remove(0)
+	c.queue.remove(first.t)
+	return first.t
 }
 
 // begin takes the turn for op and returns with the lock held, in a settled

@@ -43,6 +43,7 @@ type Clock struct {
 func New(opts ...Option) *Clock {
 	c := &Clock{
 		start:   time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC),
+		queue:   newQueue(),
 		workers: make(map[uint64]*worker),
 	}
 	c.turn.L = &c.mu

@@ -1,11 +1,61 @@
 package fakeclock
 
-// queue is a 4-ary heap of armed timers, ordered by deadline and then by the
-// order of arming. The keys lie beside the pointers, so that comparing entries
-// does not touch the timers.
+// queue holds the armed timers, ordered by deadline and then by the order of
+// arming. What is armed goes to a young heap, and all that is there to the old
+// one when the young one is full. So a timer that is stopped or fires soon costs
+// the same however many others are armed: it never sifts through them.
 type queue struct {
+	young, old heap
+	pushed     uint64
+}
+
+// nursery is the most that the young heap holds.
+const nursery = 16
+
+func newQueue() queue { return queue{old: heap{base: nursery}} }
+
+func (q *queue) len() int { return len(q.young.entries) + len(q.old.entries) }
+
+// push arms t for t.when.
+func (q *queue) push(t *timer) {
+	if len(q.young.entries) == nursery {
+		for _, e := range q.young.entries {
+			q.old.push(e)
+		}
+		clear(q.young.entries)
+		q.young.entries = q.young.entries[:0]
+	}
+	q.pushed++
+	q.young.push(entry{t.when, q.pushed, t})
+}
+
+// first returns the first entry, one that is never due if there is none.
+func (q *queue) first() entry {
+	first := entry{when: never}
+	if len(q.young.entries) > 0 {
+		first = q.young.entries[0]
+	}
+	if len(q.old.entries) > 0 && !first.before(q.old.entries[0]) {
+		first = q.old.entries[0]
+	}
+	return first
+}
+
+// remove disarms t, which is in the queue.
+func (q *queue) remove(t *timer) {
+	if t.pos < nursery {
+		q.young.remove(t.pos)
+	} else {
+		q.old.remove(t.pos)
+	}
+	t.pos = unarmed
+}
+
+// heap is a 4-ary heap. The keys lie beside the pointers, so that comparing
+// entries does not touch the timers.
+type heap struct {
 	entries []entry
-	pushed  uint64
+	base    int // a timer's pos is its index plus base, which tells the heaps apart
 }
 
 type entry struct {
@@ -18,68 +68,62 @@ func (e entry) before(f entry) bool {
 	return e.when < f.when || e.when == f.when && e.order < f.order
 }
 
-// push arms t for t.when.
-func (q *queue) push(t *timer) {
-	q.pushed++
-	e := entry{t.when, q.pushed, t}
-	q.entries = append(q.entries, e)
-	q.up(len(q.entries)-1, e)
+func (h *heap) push(e entry) {
+	h.entries = append(h.entries, e)
+	h.up(len(h.entries)-1, e)
 }
 
-// remove takes out the entry at index i and returns its timer.
-func (q *queue) remove(i int) *timer {
-	t := q.entries[i].t
-	t.pos = unarmed
-	end := len(q.entries) - 1
-	last := q.entries[end]
-	q.entries[end] = entry{}
-	q.entries = q.entries[:end]
+// remove takes out the entry of the timer at pos.
+func (h *heap) remove(pos int) {
+	i, end := pos-h.base, len(h.entries)-1
+	last := h.entries[end]
+	h.entries[end] = entry{}
+	h.entries = h.entries[:end]
 	switch {
 	case i == end:
-	case i > 0 && last.before(q.entries[(i-1)/4]):
-		q.up(i, last)
+	case i > 0 && last.before(h.entries[(i-1)/4]):
+		h.up(i, last)
 	default:
-		q.down(i, last)
+		h.down(i, last)
 	}
-	return t
 }
 
 // up places e at index i or above, moving entries down to make room.
-func (q *queue) up(i int, e entry) {
+func (h *heap) up(i int, e entry) {
 	for i > 0 {
 		parent := (i - 1) / 4
-		if !e.before(q.entries[parent]) {
+		if !e.before(h.entries[parent]) {
 			break
 		}
-		q.set(i, q.entries[parent])
+		h.set(i, h.entries[parent])
 		i = parent
 	}
-	q.set(i, e)
+	h.set(i, e)
 }
 
 // down places e at index i or below, moving entries up to make room.
-func (q *queue) down(i int, e entry) {
+func (h *heap) down(i int, e entry) {
 	for {
 		first := 4*i + 1
-		if first >= len(q.entries) {
+		if first >= len(h.entries) {
 			break
 		}
 		least := first
-		for j := first + 1; j < min(first+4, len(q.entries)); j++ {
-			if q.entries[j].before(q.entries[least]) {
+		for j := first + 1; j < min(first+4, len(h.entries)); j++ {
+			if h.entries[j].before(h.entries[least]) {
 				least = j
 			}
 		}
-		if !q.entries[least].before(e) {
+		if !h.entries[least].before(e) {
 			break
 		}
-		q.set(i, q.entries[least])
+		h.set(i, h.entries[least])
 		i = least
 	}
-	q.set(i, e)
+	h.set(i, e)
 }
 
-func (q *queue) set(i int, e entry) {
-	q.entries[i] = e
-	e.t.pos = i
+func (h *heap) set(i int, e entry) {
+	h.entries[i] = e
+	e.t.pos = h.base + i
 }

@@ -11,30 +11,38 @@ import (
 func TestQueue_order(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 0))
-		var q queue
+		q := newQueue()
 		var want []*timer
-		for range 300 {
-			switch op := rng.IntN(3); {
-			case op > 0 || len(want) == 0:
+		for range 600 {
+			switch op := rng.IntN(5); { // grows well beyond the nursery
+			case op > 1 || len(want) == 0:
 				u := &timer{when: rng.Int64N(20)}
 				q.push(u)
 				want = append(want, u)
 			case rng.IntN(2) == 0:
 				i := rng.IntN(len(want))
-				if got := q.remove(want[i].pos); got != want[i] || got.pos != unarmed {
-					t.Fatalf("seed %d: remove returned another timer", seed)
+				q.remove(want[i])
+				if got := want[i].pos; got != unarmed {
+					t.Fatalf("seed %d: pos is %d after remove", seed, got)
 				}
 				want = slices.Delete(want, i, i+1)
 			default:
 				slices.SortStableFunc(want, func(a, b *timer) int { return cmp.Compare(a.when, b.when) })
-				if got := q.remove(0); got != want[0] {
+				got := q.first()
+				if got.t != want[0] {
 					t.Fatalf("seed %d: first is due at %d, want %d", seed, got.when, want[0].when)
 				}
+				q.remove(got.t)
 				want = want[1:]
 			}
-			for i, e := range q.entries {
-				if e.t.pos != i || e.when != e.t.when {
-					t.Fatalf("seed %d: entry %d is at %d", seed, i, e.t.pos)
+			if q.len() != len(want) {
+				t.Fatalf("seed %d: len() = %d, want %d", seed, q.len(), len(want))
+			}
+			for _, h := range []heap{q.young, q.old} {
+				for i, e := range h.entries {
+					if e.t.pos != h.base+i || e.when != e.t.when {
+						t.Fatalf("seed %d: entry %d is at %d", seed, i, e.t.pos)
+					}
 				}
 			}
 		}

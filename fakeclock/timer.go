@@ -82,7 +82,7 @@ func (c *Clock) disarm(t *timer) bool {
 	case unread:
 		c.unread = remove(c.unread, t)
 	default:
-		c.queue.remove(t.pos)
+		c.queue.remove(t)
 	}
 	t.pos = unarmed
 	return c.dropValue(t) || pending
@@ -179,7 +179,7 @@ func (t *timer) nextTick(visited int64) int64 {
 }
 
 // armed returns the number of armed timers.
-func (c *Clock) armed() int { return len(c.queue.entries) + len(c.unread) }
+func (c *Clock) armed() int { return c.queue.len() + len(c.unread) }
 
 // later returns offset+d for d >= 0, or never.
 func later(offset, d int64) int64 {
