@@ -18,6 +18,7 @@ var _ clockwork.Clock = (*Clock)(nil)
 type Clock struct {
 	start  time.Time
 	settle func()
+	sites  bool
 	now    atomic.Int64 // since start; written under mu, read without
 
 	// mu is never held while foreign code runs: a timer's function or settle.
@@ -67,16 +68,19 @@ func (c *Clock) Until(t time.Time) time.Duration { return t.Sub(c.Now()) }
 // Elapsed returns how far the clock has moved since its start.
 func (c *Clock) Elapsed() time.Duration { return time.Duration(c.now.Load()) }
 
-// After returns the channel of a new timer: NewTimer(d).Chan().
-func (c *Clock) After(d time.Duration) <-chan time.Time { return c.NewTimer(d).Chan() }
+// After returns the channel of a new timer, as NewTimer(d).Chan() does.
+func (c *Clock) After(d time.Duration) <-chan time.Time { return c.sending(KindAfter, d).c }
 
 // NewTimer returns a timer that sends the time of its deadline, d from now, on
 // its channel. With d <= 0 the value is there when NewTimer returns.
 //
 // As in package time, Stop and Reset report true for a timer that fired but
 // whose value was not received, and discard the value.
-func (c *Clock) NewTimer(d time.Duration) clockwork.Timer {
-	t := &timer{clock: c, kind: channel, pos: unarmed, c: make(chan time.Time, 1)}
+func (c *Clock) NewTimer(d time.Duration) clockwork.Timer { return c.sending(KindTimer, d) }
+
+func (c *Clock) sending(kind Kind, d time.Duration) *timer {
+	t := c.newTimer(kind)
+	t.c = make(chan time.Time, 1)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.arm(t, d)
@@ -94,7 +98,17 @@ func (c *Clock) AfterFunc(d time.Duration, f func()) clockwork.Timer {
 	if f == nil {
 		panic(fmt.Sprintf("fakeclock: AfterFunc(%v, nil): there is nothing to call; use NewTimer", d))
 	}
-	t := &timer{clock: c, kind: function, pos: unarmed, f: f}
+	return c.calling(KindAfterFunc, d, f)
+}
+
+// contextTimer is AfterFunc for a context.
+func (c *Clock) contextTimer(d time.Duration, f func()) clockwork.Timer {
+	return c.calling(KindContext, d, f)
+}
+
+func (c *Clock) calling(kind Kind, d time.Duration, f func()) *timer {
+	t := c.newTimer(kind)
+	t.f = f
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.arm(t, d)
@@ -112,7 +126,9 @@ func (c *Clock) NewTicker(d time.Duration) clockwork.Ticker {
 	if d <= 0 {
 		panic("non-positive interval for NewTicker")
 	}
-	t := &timer{clock: c, kind: repeating, pos: unarmed, c: make(chan time.Time, 1), period: int64(d)}
+	t := c.newTimer(KindTicker)
+	t.c = make(chan time.Time, 1)
+	t.period = int64(d)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.arm(t, d)
@@ -124,7 +140,8 @@ func (c *Clock) Sleep(d time.Duration) {
 	if d <= 0 {
 		return
 	}
-	t := &timer{clock: c, kind: sleeper, pos: unarmed, wake: make(chan struct{})}
+	t := c.newTimer(KindSleep)
+	t.wake = make(chan struct{})
 	c.mu.Lock()
 	t.awaited = c.inCallback()
 	c.arm(t, d)

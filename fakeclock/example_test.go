@@ -106,3 +106,19 @@ func ExampleClock_Hold() {
 	// stopped: false
 	// flush
 }
+
+// What is armed, soonest first.
+func ExampleClock_Timers() {
+	clock := fakeclock.New()
+	clock.AfterFunc(time.Minute, func() {})
+	clock.NewTicker(10 * time.Second)
+	clock.After(30 * time.Second)
+
+	for _, timer := range clock.Timers() {
+		fmt.Println(timer)
+	}
+	// Output:
+	// Ticker every 10s due 2000-01-01 00:00:10
+	// After due 2000-01-01 00:00:30
+	// AfterFunc due 2000-01-01 00:01:00
+}

@@ -54,6 +54,15 @@ func BenchmarkClock_CreateStop(b *testing.B) {
 	}
 }
 
+// What WithSites adds.
+func BenchmarkClock_CreateStopSites(b *testing.B) {
+	clock := fakeclock.New(fakeclock.WithSites())
+	b.ReportAllocs()
+	for b.Loop() {
+		clock.NewTimer(time.Second).Stop()
+	}
+}
+
 // A whole life: create, fire, receive.
 func BenchmarkClock_Fire(b *testing.B) {
 	for _, n := range pendings {

@@ -1,6 +1,11 @@
 package fakeclock
 
-import "testing"
+import (
+	"testing"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+)
 
 // Now takes no lock: it returns while another holds it.
 func TestClock_NowTakesNoLock(t *testing.T) {
@@ -10,5 +15,26 @@ func TestClock_NowTakesNoLock(t *testing.T) {
 	defer c.mu.Unlock()
 	if got := c.Now(); got != c.start.Add(7) {
 		t.Errorf("Now() = %v, want %v", got, c.start.Add(7))
+	}
+}
+
+// Contexts reach their timer through any wrapper of a clock, and it counts as
+// what it is.
+func TestClock_contextTimer(t *testing.T) {
+	c, ran := New(), 0
+	type wrapper struct{ *Clock }
+	var through any = wrapper{c}
+	timer := through.(interface {
+		contextTimer(time.Duration, func()) clockwork.Timer
+	}).contextTimer(5, func() { ran++ })
+	if timers := c.Timers(); len(timers) != 1 || timers[0].Kind != KindContext {
+		t.Errorf("Timers() = %v, want one of a context", timers)
+	}
+	if !timer.Stop() || timer.Reset(3) {
+		t.Error("Stop() = false or Reset(3) = true, want true and false")
+	}
+	c.Advance(3)
+	if ran != 1 || timer.Chan() != nil {
+		t.Errorf("the function ran %d times, want 1, without a channel", ran)
 	}
 }

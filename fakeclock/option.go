@@ -24,3 +24,10 @@ func WithStart(t time.Time) Option {
 func WithSettle(f func()) Option {
 	return func(c *Clock) { c.settle = f }
 }
+
+// WithSites makes the clock record where each timer is made, for [Timer] and
+// for the reports that show it. A site is the first caller outside this package
+// and clockwork. Recording costs several times what the timer does.
+func WithSites() Option {
+	return func(c *Clock) { c.sites = true }
+}

@@ -74,8 +74,8 @@ func (h *heap) push(e entry) {
 }
 
 // remove takes out the entry of the timer at pos.
-func (h *heap) remove(pos int) {
-	i, end := pos-h.base, len(h.entries)-1
+func (h *heap) remove(pos int32) {
+	i, end := int(pos)-h.base, len(h.entries)-1
 	last := h.entries[end]
 	h.entries[end] = entry{}
 	h.entries = h.entries[:end]
@@ -125,5 +125,5 @@ func (h *heap) down(i int, e entry) {
 
 func (h *heap) set(i int, e entry) {
 	h.entries[i] = e
-	e.t.pos = h.base + i
+	e.t.pos = int32(h.base + i)
 }

@@ -40,7 +40,7 @@ func TestQueue_order(t *testing.T) {
 			}
 			for _, h := range []heap{q.young, q.old} {
 				for i, e := range h.entries {
-					if e.t.pos != h.base+i || e.when != e.t.when {
+					if int(e.t.pos) != h.base+i || e.when != e.t.when {
 						t.Fatalf("seed %d: entry %d is at %d", seed, i, e.t.pos)
 					}
 				}

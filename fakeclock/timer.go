@@ -9,25 +9,17 @@ import (
 // timer is what the clock arms and fires, one struct for every kind.
 type timer struct {
 	clock   *Clock
-	c       chan time.Time // of a channel or repeating timer
-	f       func()         // of a function
+	c       chan time.Time // of a kind that sends
+	f       func()         // of a kind that calls
 	wake    chan struct{}  // of a sleeper, closed to wake it
 	when    int64          // deadline; once fired, the instant of it
-	period  int64          // of a repeating timer
-	pos     int            // index in the queue, or one of the constants below
-	kind    kind
+	period  int64          // of a ticker
+	site    *site          // where it was made, if recorded
+	pos     int32          // place in the queue, or one of the constants below
+	kind    Kind
 	held    bool // fired during a Hold: the value or the wake-up is kept back
 	awaited bool // a sleeper that an Advance waited for until it slept
 }
-
-type kind uint8
-
-const (
-	channel   kind = iota // made by NewTimer or After
-	repeating             // made by NewTicker
-	function              // made by AfterFunc
-	sleeper               // made by Sleep
-)
 
 // Values of timer.pos outside the queue.
 const (
@@ -60,13 +52,22 @@ func (t *timer) Reset(d time.Duration) bool {
 	return pending
 }
 
+// newTimer returns a timer that is not armed.
+func (c *Clock) newTimer(kind Kind) *timer {
+	t := &timer{clock: c, kind: kind, pos: unarmed}
+	if c.sites {
+		t.site = here()
+	}
+	return t
+}
+
 // arm arms t for d from now, or fires it if d <= 0.
 func (c *Clock) arm(t *timer, d time.Duration) {
 	now := c.now.Load()
 	t.when = later(now, int64(d))
 	if d <= 0 {
 		t.when = now
-		c.fire(t, t.kind == function && c.inCallback())
+		c.fire(t, t.f != nil && c.inCallback())
 		return
 	}
 	c.queue.push(t)
@@ -104,16 +105,16 @@ func (c *Clock) dropValue(t *timer) bool {
 }
 
 // fire makes t, which is due now and not in the queue, take effect or, during
-// a Hold, keeps the effect back. A repeating timer is armed again. If awaited,
+// a Hold, keeps the effect back. A ticker is armed again. If awaited,
 // a function is one that the Advance under way waits for.
 func (c *Clock) fire(t *timer, awaited bool) {
 	if c.holds > 0 {
-		t.held = t.kind != function // Stop and Reset take a value back, not a call
+		t.held = t.f == nil // Stop and Reset take a value back, not a call
 		c.held = append(c.held, t)
 	} else {
 		c.deliver(t, awaited)
 	}
-	if t.kind == repeating {
+	if t.kind == KindTicker {
 		c.rearm(t)
 	}
 }
@@ -122,15 +123,15 @@ func (c *Clock) fire(t *timer, awaited bool) {
 // and a ticker with an unread tick is not in the queue.
 func (c *Clock) deliver(t *timer, awaited bool) {
 	switch t.kind {
-	case channel, repeating:
+	case KindTimer, KindAfter, KindTicker:
 		t.c <- c.at(t.when)
-	case function:
+	case KindAfterFunc, KindContext:
 		if awaited {
 			c.run(t.f)
 		} else {
 			go t.f()
 		}
-	case sleeper:
+	case KindSleep:
 		if t.awaited {
 			c.active++
 		}
