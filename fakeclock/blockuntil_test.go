@@ -17,4 +17,14 @@ func TestClock_forgetsCancelledWaiters(t *testing.T) {
 	if n := len(c.waiting); n != 0 {
 		t.Errorf("%d waiters retained, want 0", n)
 	}
+	never := func([]Timer) bool { return false }
+	if err := c.BlockUntilFunc(ctx, never); err != context.Canceled {
+		t.Errorf("BlockUntilFunc(cancelled, never) = %v, want %v", err, context.Canceled)
+	}
+	if err := c.BlockUntilFunc(ctx, func([]Timer) bool { return true }); err != nil {
+		t.Errorf("BlockUntilFunc(cancelled, always) = %v, want nil", err)
+	}
+	if n := len(c.waiting); n != 0 {
+		t.Errorf("%d waiters retained by BlockUntilFunc, want 0", n)
+	}
 }

@@ -28,7 +28,7 @@ type Clock struct {
 	unread  []*timer // tickers whose last tick is unread: armed, but not in the queue
 	holds   int      // unreleased Holds
 	held    []*timer // fired during a Hold, in firing order
-	waiting []*countWaiter
+	waiting []*waiter
 
 	busy bool      // one Advance or release is under way
 	turn sync.Cond // its end

@@ -1,7 +1,9 @@
 package fakeclock_test
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/escapement-go/escapement/fakeclock"
@@ -90,6 +92,30 @@ func ExampleClock_BlockUntil() {
 	<-done
 	// Output:
 	// awake at 1h0m0s
+}
+
+// Wait until the other goroutine has armed one timer in particular.
+func ExampleClock_BlockUntilFunc() {
+	clock := fakeclock.New()
+	stopped := make(chan time.Time)
+	go func() {
+		<-clock.After(time.Second) // connected
+		idle := clock.NewTimer(time.Minute)
+		stopped <- <-idle.Chan()
+	}()
+
+	ctx := context.Background()
+	clock.BlockUntil(1)
+	clock.Advance(time.Second)
+	err := clock.BlockUntilFunc(ctx, func(timers []fakeclock.Timer) bool {
+		return slices.ContainsFunc(timers, func(t fakeclock.Timer) bool {
+			return t.Deadline.Sub(clock.Now()) == time.Minute
+		})
+	})
+	clock.Advance(time.Minute)
+	fmt.Println(err, (<-stopped).Format(time.TimeOnly))
+	// Output:
+	// <nil> 00:01:01
 }
 
 // An operation that arrives after the timer has fired and before its function

@@ -171,19 +171,26 @@ func TestBubble_durable(t *testing.T) {
 			done.Add(1)
 		}()
 		synctest.Wait()
+		go func() {
+			if err := outside.BlockUntilFunc(ctx, func([]fakeclock.Timer) bool { return false }); !errors.Is(err, context.Canceled) {
+				t.Errorf("BlockUntilFunc = %v, want %v", err, context.Canceled)
+			}
+			done.Add(1)
+		}()
+		synctest.Wait()
 		go func() { outside.Sleep(1); done.Add(1) }()
 		synctest.Wait()
 		timer := outside.NewTimer(2)
 		go func() { <-timer.Chan(); done.Add(1) }()
 		cancel()
 		synctest.Wait()
-		if done.Load() != 2 {
-			t.Errorf("%d waits ended, want 2", done.Load())
+		if done.Load() != 3 {
+			t.Errorf("%d waits ended, want 3", done.Load())
 		}
 		outside.Advance(2)
 		synctest.Wait()
-		if done.Load() != 4 {
-			t.Errorf("%d waits ended, want 4", done.Load())
+		if done.Load() != 5 {
+			t.Errorf("%d waits ended, want 5", done.Load())
 		}
 	})
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jonboulle/clockwork"
+
 	"github.com/escapement-go/escapement/fakeclock"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
@@ -123,6 +125,65 @@ func TestClock_BlockUntilContext(t *testing.T) {
 	if err := <-result; err != nil {
 		t.Errorf("BlockUntilContext(2) = %v, want nil", err)
 	}
+}
+
+// ready is asked once for each change, and not for anything else.
+func TestClock_BlockUntilFunc(t *testing.T) {
+	synctestcompat.Run(t, func(t *testing.T) {
+		clock := fakeclock.New()
+		var asked int
+		var armed []fakeclock.Timer
+		var enough bool
+		result := make(chan error, 1)
+		go func() {
+			result <- clock.BlockUntilFunc(context.Background(), func(timers []fakeclock.Timer) bool {
+				asked++
+				armed = timers
+				clock.Next() // it may use the clock
+				return enough
+			})
+		}()
+		step := func(what string, change func(), wantAsked, wantArmed int) {
+			t.Helper()
+			change()
+			synctestcompat.Wait()
+			if asked != wantAsked || len(armed) != wantArmed {
+				t.Errorf("%s: asked %d times, about %d timers, want %d and %d", what, asked, len(armed), wantAsked, wantArmed)
+			}
+		}
+		var timer clockwork.Timer
+		step("call", func() {}, 1, 0)
+		step("NewTimer", func() { timer = clock.NewTimer(5) }, 2, 1)
+		step("Reset", func() { timer.Reset(6) }, 3, 1)
+		step("Stop", func() { timer.Stop() }, 4, 0)
+		step("Stop again", func() { timer.Stop() }, 4, 0)
+		step("NewTicker", func() { clock.NewTicker(7) }, 5, 1)
+		step("AfterFunc", func() { clock.AfterFunc(10, func() {}) }, 6, 2)
+		step("Advance", func() { clock.Advance(6) }, 6, 2)
+		step("tick", func() { clock.Advance(1) }, 7, 2)
+		step("fire", func() { clock.Advance(3) }, 8, 1)
+		step("enough", func() { enough = true; timer.Reset(1) }, 9, 2)
+		if err := <-result; err != nil {
+			t.Errorf("BlockUntilFunc = %v, want nil", err)
+		}
+		step("returned", func() { timer.Reset(2) }, 9, 2)
+	})
+}
+
+func TestClock_BlockUntilFuncGivesUp(t *testing.T) {
+	clock := fakeclock.New()
+	never := func([]fakeclock.Timer) bool { return false }
+	ctx, cancel := context.WithCancel(context.Background())
+	result := make(chan error)
+	go func() { result <- clock.BlockUntilFunc(ctx, never) }()
+	cancel()
+	if err := <-result; err != context.Canceled {
+		t.Errorf("BlockUntilFunc(cancelled) = %v, want %v", err, context.Canceled)
+	}
+	if got := panicOf(func() { clock.BlockUntilFunc(ctx, func([]fakeclock.Timer) bool { panic("ready") }) }); got != "ready" {
+		t.Errorf("BlockUntilFunc panicked with %v, want ready", got)
+	}
+	clock.NewTimer(1) // the clock works on
 }
 
 // Every method may be called from an awaited function, but for those that wait.

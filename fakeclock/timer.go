@@ -71,7 +71,7 @@ func (c *Clock) arm(t *timer, d time.Duration) {
 		return
 	}
 	c.queue.push(t)
-	c.countChanged()
+	c.changed()
 }
 
 // disarm takes t out of the clock, with a value that nobody received, and
@@ -86,6 +86,9 @@ func (c *Clock) disarm(t *timer) bool {
 		c.queue.remove(t)
 	}
 	t.pos = unarmed
+	if pending {
+		c.changed()
+	}
 	return c.dropValue(t) || pending
 }
 
@@ -117,6 +120,7 @@ func (c *Clock) fire(t *timer, awaited bool) {
 	if t.kind == KindTicker {
 		c.rearm(t)
 	}
+	c.changed()
 }
 
 // deliver does what t is for. The channel is empty: Stop and Reset drain it,
