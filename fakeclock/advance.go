@@ -131,6 +131,11 @@ func (c *Clock) begin(op string) {
 		panic("fakeclock: " + op + " called from a function that an Advance is waiting for; " +
 			"return first, or arm another timer, or use WithSettle")
 	}
+	if c.teller != 0 && c.teller == goroutineID() {
+		c.mu.Unlock()
+		panic("fakeclock: " + op + " called from the function of WithEvents; " +
+			"return first, and move the clock where the test does")
+	}
 	for c.busy {
 		c.turn.Wait()
 	}
@@ -159,13 +164,12 @@ func (c *Clock) end() {
 // rest lets what was just started come to rest: by settle if there is one, else
 // until the functions that this turn started have returned or sleep.
 func (c *Clock) rest() {
+	c.tell()
 	if c.settle == nil {
 		for c.active > 0 {
 			c.quiet.Wait()
 		}
 		return
 	}
-	c.mu.Unlock()
-	defer c.mu.Lock()
-	c.settle()
+	c.unlocked(c.settle)
 }

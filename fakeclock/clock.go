@@ -19,9 +19,10 @@ type Clock struct {
 	start  time.Time
 	settle func()
 	sites  bool
+	hook   func(Event)
 	now    atomic.Int64 // since start; written under mu, read without
 
-	// mu is never held while foreign code runs: a timer's function or settle.
+	// mu is never held while foreign code runs: a timer's function, settle or hook.
 	mu      sync.Mutex
 	visited int64 // what was due up to here has fired; now, or less while the rest of now is to come
 	queue   queue
@@ -29,6 +30,8 @@ type Clock struct {
 	holds   int      // unreleased Holds
 	held    []*timer // fired during a Hold, in firing order
 	waiting []*waiter
+	events  []Event // not delivered yet
+	teller  uint64  // the goroutine that delivers them, 0 if none does
 
 	busy bool      // one Advance or release is under way
 	turn sync.Cond // its end
@@ -82,8 +85,8 @@ func (c *Clock) sending(kind Kind, d time.Duration) *timer {
 	t := c.newTimer(kind)
 	t.c = make(chan time.Time, 1)
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.arm(t, d)
+	defer c.unlock()
+	c.arm(t, d, EventArmed)
 	return t
 }
 
@@ -110,8 +113,8 @@ func (c *Clock) calling(kind Kind, d time.Duration, f func()) *timer {
 	t := c.newTimer(kind)
 	t.f = f
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.arm(t, d)
+	defer c.unlock()
+	c.arm(t, d, EventArmed)
 	return t
 }
 
@@ -130,8 +133,8 @@ func (c *Clock) NewTicker(d time.Duration) clockwork.Ticker {
 	t.c = make(chan time.Time, 1)
 	t.period = int64(d)
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.arm(t, d)
+	defer c.unlock()
+	c.arm(t, d, EventArmed)
 	return (*ticker)(t)
 }
 
@@ -142,14 +145,20 @@ func (c *Clock) Sleep(d time.Duration) {
 	}
 	t := c.newTimer(KindSleep)
 	t.wake = make(chan struct{})
+	c.sleep(t, d)
+	<-t.wake
+}
+
+// sleep arms t for the sleep of its caller.
+func (c *Clock) sleep(t *timer, d time.Duration) {
 	c.mu.Lock()
-	t.awaited = c.inCallback()
-	c.arm(t, d)
-	if t.awaited {
+	defer c.unlock()
+	c.arm(t, d, EventArmed)
+	c.tell() // before an Advance that waits for the caller moves on
+	if c.inCallback() {
+		t.awaited = true
 		c.leave()
 	}
-	c.mu.Unlock()
-	<-t.wake
 }
 
 // at returns the instant that lies offset from the start.

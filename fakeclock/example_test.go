@@ -148,3 +148,17 @@ func ExampleClock_Timers() {
 	// After due 2000-01-01 00:00:30
 	// AfterFunc due 2000-01-01 00:01:00
 }
+
+// Why did nothing fire? In a test the hook would call t.Log.
+func ExampleWithEvents() {
+	clock := fakeclock.New(fakeclock.WithEvents(func(e fakeclock.Event) { fmt.Println(e) }))
+	timer := clock.NewTimer(time.Minute)
+	clock.Advance(40 * time.Second)
+	timer.Reset(time.Minute)
+	clock.Advance(40 * time.Second)
+	timer.Stop()
+	// Output:
+	// 2000-01-01 00:00:00 armed Timer due 2000-01-01 00:01:00
+	// 2000-01-01 00:00:40 reset Timer due 2000-01-01 00:01:40
+	// 2000-01-01 00:01:20 stopped Timer due 2000-01-01 00:01:40
+}

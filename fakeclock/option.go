@@ -31,3 +31,17 @@ func WithSettle(f func()) Option {
 func WithSites() Option {
 	return func(c *Clock) { c.sites = true }
 }
+
+// WithEvents makes the clock call f for everything that happens to a timer, in
+// order and never two calls at once: before the operation that caused it
+// returns or, if several goroutines use the clock at once, perhaps on another
+// of them. A function's timer is reported fired before the function starts. f
+// may use the clock, but must not block and must not advance it: Advance in f
+// panics. A nil f restores the default, which is none.
+//
+// When a test asks why nothing fired:
+//
+//	fakeclock.WithEvents(func(e fakeclock.Event) { t.Log(e) })
+func WithEvents(f func(Event)) Option {
+	return func(c *Clock) { c.hook = f }
+}

@@ -18,8 +18,8 @@ func (t *ticker) Reset(d time.Duration) {
 		panic("non-positive interval for Ticker.Reset")
 	}
 	t.clock.mu.Lock()
-	defer t.clock.mu.Unlock()
+	defer t.clock.unlock()
 	t.clock.disarm((*timer)(t))
 	t.period = int64(d)
-	t.clock.arm((*timer)(t), d)
+	t.clock.arm((*timer)(t), d, EventReset)
 }

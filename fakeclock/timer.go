@@ -38,17 +38,21 @@ func (t *timer) Chan() <-chan time.Time { return t.c }
 // timer was armed or its value unread.
 func (t *timer) Stop() bool {
 	t.clock.mu.Lock()
-	defer t.clock.mu.Unlock()
-	return t.clock.disarm(t)
+	defer t.clock.unlock()
+	pending := t.clock.disarm(t)
+	if pending {
+		t.clock.note(EventStopped, t)
+	}
+	return pending
 }
 
 // Reset arms the timer for d from now, discards an unread value, and reports
 // what Stop would have reported.
 func (t *timer) Reset(d time.Duration) bool {
 	t.clock.mu.Lock()
-	defer t.clock.mu.Unlock()
+	defer t.clock.unlock()
 	pending := t.clock.disarm(t)
-	t.clock.arm(t, d)
+	t.clock.arm(t, d, EventReset)
 	return pending
 }
 
@@ -62,11 +66,10 @@ func (c *Clock) newTimer(kind Kind) *timer {
 }
 
 // arm arms t for d from now, or fires it if d <= 0.
-func (c *Clock) arm(t *timer, d time.Duration) {
-	now := c.now.Load()
-	t.when = later(now, int64(d))
+func (c *Clock) arm(t *timer, d time.Duration, kind EventKind) {
+	t.when = later(c.now.Load(), max(int64(d), 0))
+	c.note(kind, t)
 	if d <= 0 {
-		t.when = now
 		c.fire(t, t.f != nil && c.inCallback())
 		return
 	}
@@ -82,6 +85,7 @@ func (c *Clock) disarm(t *timer) bool {
 	case unarmed:
 	case unread:
 		c.unread = remove(c.unread, t)
+		t.when = t.nextTick(c.visited)
 	default:
 		c.queue.remove(t)
 	}
@@ -111,6 +115,12 @@ func (c *Clock) dropValue(t *timer) bool {
 // a Hold, keeps the effect back. A ticker is armed again. If awaited,
 // a function is one that the Advance under way waits for.
 func (c *Clock) fire(t *timer, awaited bool) {
+	c.note(EventFired, t)
+	if t.f != nil {
+		// Before the function starts. Stop answers false already; of a timer
+		// with a value it must not, so that value is sent first.
+		c.tell()
+	}
 	if c.holds > 0 {
 		t.held = t.f == nil // Stop and Reset take a value back, not a call
 		c.held = append(c.held, t)
