@@ -162,3 +162,15 @@ func ExampleWithEvents() {
 	// 2000-01-01 00:00:40 reset Timer due 2000-01-01 00:01:40
 	// 2000-01-01 00:01:20 stopped Timer due 2000-01-01 00:01:40
 }
+
+// A timer at an instant, wherever the clock is by then.
+func ExampleClock_NewTimerAt() {
+	clock := fakeclock.New()
+	noon := time.Date(2000, 1, 1, 12, 0, 0, 0, time.UTC)
+	timer := clock.NewTimerAt(noon)
+
+	clock.AdvanceTo(noon.Add(time.Hour))
+	fmt.Println((<-timer.Chan()).Format(time.TimeOnly))
+	// Output:
+	// 12:00:00
+}
