@@ -83,14 +83,15 @@ func (c *Clock) next() int64 {
 
 // offset returns t as an offset from the start, in the turn of op.
 func (c *Clock) offset(op string, t time.Time) int64 {
-	offset := int64(t.Sub(c.start))
-	if now := c.now.Load(); offset < now {
-		panic(fmt.Sprintf("fakeclock: %s(%v): time does not go back from %v; use a later time", op, t, c.at(now)))
+	elapsed, now := c.now.Load(), c.Now()
+	d := t.Sub(now) // saturates
+	if d < 0 {
+		panic(fmt.Sprintf("fakeclock: %s(%v): time does not go back from %v; use a later time, or SetWall", op, t, now))
 	}
-	if !c.at(offset).Equal(t) {
-		panic(fmt.Sprintf("fakeclock: %s(%v): more than 292 years after the start %v; use WithStart", op, t, c.start))
+	if int64(d) > never-elapsed || !now.Add(d).Equal(t) {
+		panic(fmt.Sprintf("fakeclock: %s(%v): a clock covers 292 years, of which %v have passed; use WithStart", op, t, time.Duration(elapsed)))
 	}
-	return offset
+	return elapsed + int64(d)
 }
 
 // move fires what is due up to and including last, one timer at a time, then

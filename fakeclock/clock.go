@@ -16,11 +16,11 @@ var _ clockwork.Clock = (*Clock)(nil)
 // counted in nanoseconds from the start, up to 292 years. All methods may be
 // called concurrently.
 type Clock struct {
-	start  time.Time
 	settle func()
 	sites  bool
 	hook   func(Event)
-	now    atomic.Int64 // since start; written under mu, read without
+	now    atomic.Int64            // since start; written under mu, read without
+	wall   atomic.Pointer[segment] // likewise
 
 	// mu is never held while foreign code runs: a timer's function, settle or hook.
 	mu      sync.Mutex
@@ -46,10 +46,10 @@ type Clock struct {
 // or where [WithStart] puts it. It starts no goroutine and reads no real clock.
 func New(opts ...Option) *Clock {
 	c := &Clock{
-		start:   time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC),
 		queue:   newQueue(),
 		workers: make(map[uint64]*worker),
 	}
+	WithStart(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC))(c)
 	c.turn.L = &c.mu
 	c.quiet.L = &c.mu
 	for _, opt := range opts {
@@ -59,16 +59,14 @@ func New(opts ...Option) *Clock {
 }
 
 // Now returns the clock's time, without a monotonic reading and in the location
-// of the start. It takes no lock.
-func (c *Clock) Now() time.Time { return c.at(c.now.Load()) }
+// of the start, or of the last SetWall. It takes no lock.
+func (c *Clock) Now() time.Time {
+	s, now := c.reading()
+	return s.at(now)
+}
 
-// Since returns the time elapsed since t: Now().Sub(t).
-func (c *Clock) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
-
-// Until returns the duration until t: t.Sub(Now()).
-func (c *Clock) Until(t time.Time) time.Duration { return t.Sub(c.Now()) }
-
-// Elapsed returns how far the clock has moved since its start.
+// Elapsed returns how far the clock has moved since its start, whatever
+// SetWall did to the wall clock.
 func (c *Clock) Elapsed() time.Duration { return time.Duration(c.now.Load()) }
 
 // After returns the channel of a new timer, as NewTimer(d).Chan() does.
@@ -160,6 +158,3 @@ func (c *Clock) sleep(t *timer, d time.Duration) {
 		c.leave()
 	}
 }
-
-// at returns the instant that lies offset from the start.
-func (c *Clock) at(offset int64) time.Time { return c.start.Add(time.Duration(offset)) }

@@ -174,3 +174,21 @@ func ExampleClock_NewTimerAt() {
 	// Output:
 	// 12:00:00
 }
+
+// The wall clock is set back an hour; what was to happen in a minute still is.
+func ExampleClock_SetWall() {
+	clock := fakeclock.New()
+	began := clock.Now()
+	timer := clock.NewTimer(time.Minute)
+
+	clock.Advance(40 * time.Second)
+	clock.SetWall(clock.Now().Add(-time.Hour))
+	clock.Advance(20 * time.Second)
+	fmt.Println("fired at", (<-timer.Chan()).Format(time.TimeOnly))
+	fmt.Println("passed:", clock.Since(began))
+	fmt.Println("by subtraction:", clock.Now().Sub(began))
+	// Output:
+	// fired at 23:01:00
+	// passed: 1m0s
+	// by subtraction: -59m0s
+}

@@ -26,7 +26,7 @@ func TestClock_panics(t *testing.T) {
 			[]string{"fakeclock: AdvanceTo(2000-01-01 00:00:00.000000001 +0000 UTC): time does not go back from 2000-01-01 00:00:00.000000002 +0000 UTC", "; use "}},
 		{"AdvanceTo far back", func(c *fakeclock.Clock) { c.AdvanceTo(time.Time{}) }, []string{"fakeclock: AdvanceTo(", "time does not go back", "; use "}},
 		{"AdvanceTo range", func(c *fakeclock.Clock) { c.AdvanceTo(start.Add(maxRange).Add(1)) },
-			[]string{"fakeclock: AdvanceTo(", "more than 292 years after the start", "; use WithStart"}},
+			[]string{"fakeclock: AdvanceTo(", "a clock covers 292 years, of which 0s have passed", "; use WithStart"}},
 		{"AdvanceUntil back", func(c *fakeclock.Clock) { c.AdvanceUntil(start.Add(-1)) }, []string{"fakeclock: AdvanceUntil(", "time does not go back", "; use "}},
 		{"AdvanceUntil range", func(c *fakeclock.Clock) { c.AdvanceUntil(start.AddDate(300, 0, 0)) }, []string{"fakeclock: AdvanceUntil(", "292 years", "; use WithStart"}},
 		{"AfterFunc nil", func(c *fakeclock.Clock) { c.AfterFunc(time.Second, nil) },

@@ -1,0 +1,79 @@
+package fakeclock
+
+import (
+	"math"
+	"time"
+)
+
+// SetWall steps the wall clock to t, forward or back, as an operator or a time
+// server does. Now becomes t, in t's location, and goes on from there.
+//
+// Elapsed time does not step: timers keep the durations that are left, and what
+// they send is the wall time at their instants. Next, Timers, AdvanceTo,
+// AdvanceUntil, NewTimerAt and AfterFuncAt speak in wall time after the last
+// step; a target that Advance or a variant has begun to move to stays.
+//
+// [Clock.Since] and [Clock.Until] measure elapsed time across steps. t.Sub(u)
+// of two times of this clock steps with it, unlike package time's: only the
+// runtime can give a time the monotonic reading that Sub would use.
+//
+// A monotonic reading of t is dropped.
+func (c *Clock) SetWall(t time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.now.Load()
+	c.wall.Store(&segment{t.Round(0).Add(-time.Duration(now)), now, c.wall.Load()})
+	c.changed()
+}
+
+// Since returns the time elapsed since t. After steps of the wall clock a time
+// may have been shown more than once, or never: t is taken to be of the latest
+// step's time that has shown it, else to be wall time after the last step.
+// Without steps this is Now().Sub(t).
+func (c *Clock) Since(t time.Time) time.Duration {
+	last, now := c.reading()
+	end := now
+	for s := last; s != nil; end, s = s.from, s.before {
+		if !t.Before(s.at(s.from)) && !t.After(s.at(end)) {
+			return time.Duration(now) - t.Sub(s.zero)
+		}
+	}
+	return last.at(now).Sub(t)
+}
+
+// Until returns the duration until t: -Since(t).
+func (c *Clock) Until(t time.Time) time.Duration {
+	return -max(c.Since(t), -math.MaxInt64)
+}
+
+// segment maps elapsed to wall time between two steps of the wall clock. It
+// does not change, so that Now and Since take no lock.
+type segment struct {
+	zero   time.Time // wall time at the start of the clock, had there been no other
+	from   int64     // since start
+	before *segment  // up to from; nil for the first
+}
+
+func (s *segment) at(offset int64) time.Time { return s.zero.Add(time.Duration(offset)) }
+
+// reading returns the last segment and the time since start, which were both
+// current at some instant during the call.
+func (c *Clock) reading() (*segment, int64) {
+	for {
+		s := c.wall.Load()
+		now := c.now.Load()
+		if c.wall.Load() == s {
+			return s, now
+		}
+	}
+}
+
+// at returns the wall time at an offset from the start. Only of what a Hold
+// kept back is that before the last step.
+func (c *Clock) at(offset int64) time.Time {
+	s := c.wall.Load()
+	for offset < s.from {
+		s = s.before
+	}
+	return s.at(offset)
+}
