@@ -16,11 +16,12 @@ var _ clockwork.Clock = (*Clock)(nil)
 // counted in nanoseconds from the start, up to 292 years. All methods may be
 // called concurrently.
 type Clock struct {
-	settle func()
-	sites  bool
-	hook   func(Event)
-	now    atomic.Int64            // since start; written under mu, read without
-	wall   atomic.Pointer[segment] // likewise
+	settle    func()
+	sites     bool
+	hook      func(Event)
+	leftovers bool
+	now       atomic.Int64            // since start; written under mu, read without
+	wall      atomic.Pointer[segment] // likewise
 
 	// mu is never held while foreign code runs: a timer's function, settle or hook.
 	mu      sync.Mutex

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/jonboulle/clockwork"
+
 	"github.com/escapement-go/escapement/fakeclock"
 )
 
@@ -191,4 +193,34 @@ func ExampleClock_SetWall() {
 	// fired at 23:01:00
 	// passed: 1m0s
 	// by subtraction: -59m0s
+}
+
+// In a test pass t; here something that prints instead.
+func ExampleNewTest() {
+	t := &printer{}
+	clock := fakeclock.NewTest(t)
+	newCache(clock) // forgets to stop what cleans it
+	t.end()
+	// Output:
+	// fakeclock: 1 still armed at the end of the test, at 2000-01-01 00:00:00:
+	// 	Ticker every 1m0s due 2000-01-01 00:01:00 (made in fakeclock_test.newCache example_test.go:211)
+	// Stop timers and tickers, cancel contexts, advance until sleepers wake, or use WithLeftovers.
+}
+
+func newCache(clock clockwork.Clock) {
+	go clean(clock.NewTicker(time.Minute))
+}
+
+func clean(clockwork.Ticker) {}
+
+// printer is a test that prints its errors.
+type printer struct {
+	end func()
+}
+
+func (*printer) Helper()            {}
+func (p *printer) Cleanup(f func()) { p.end = f }
+
+func (*printer) Errorf(format string, args ...any) {
+	fmt.Printf(format+"\n", args...)
 }

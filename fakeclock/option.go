@@ -2,7 +2,7 @@ package fakeclock
 
 import "time"
 
-// Option configures a [Clock] that [New] makes.
+// Option configures a [Clock] that [New] or [NewTest] makes.
 type Option func(*Clock)
 
 // WithStart makes the clock start at t, in t's location. A monotonic reading of
@@ -27,7 +27,8 @@ func WithSettle(f func()) Option {
 
 // WithSites makes the clock record where each timer is made, for [Timer] and
 // for the reports that show it. A site is the first caller outside this package
-// and clockwork. Recording costs several times what the timer does.
+// and clockwork. Recording costs several times what the timer does. [NewTest]
+// does it always.
 func WithSites() Option {
 	return func(c *Clock) { c.sites = true }
 }
@@ -44,4 +45,10 @@ func WithSites() Option {
 //	fakeclock.WithEvents(func(e fakeclock.Event) { t.Log(e) })
 func WithEvents(f func(Event)) Option {
 	return func(c *Clock) { c.hook = f }
+}
+
+// WithLeftovers lets a test of [NewTest] end while timers are armed. Elsewhere
+// it does nothing.
+func WithLeftovers() Option {
+	return func(c *Clock) { c.leftovers = true }
 }
