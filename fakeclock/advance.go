@@ -111,7 +111,7 @@ func (c *Clock) move(last, target int64) {
 // none that is due up to and including last.
 func (c *Clock) due(last int64) *timer {
 	first := c.queue.first()
-	if first.when > c.now.Load() {
+	if len(c.unread) > 0 && first.when > c.now.Load() {
 		c.requeueRead()
 		first = c.queue.first()
 	}
@@ -157,6 +157,11 @@ func (c *Clock) begin(op string) {
 // end passes the turn on. It is deferred: settle may panic, or end a test.
 func (c *Clock) end() {
 	c.dismiss()
+	if c.dog != nil {
+		c.dog.timer.Stop()
+		c.dog = nil
+	}
+	c.stuck = ""
 	c.busy = false
 	c.turn.Signal()
 	c.mu.Unlock()
@@ -168,7 +173,11 @@ func (c *Clock) rest() {
 	c.tell()
 	if c.settle == nil {
 		for c.active > 0 {
+			c.guard()
 			c.quiet.Wait()
+		}
+		if c.stuck != "" {
+			panic(c.stuck)
 		}
 		return
 	}

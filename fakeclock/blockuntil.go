@@ -85,9 +85,12 @@ func (c *Clock) wait(ctx context.Context, w *waiter) error {
 
 // changed wakes the waiters that a change of the armed timers concerns.
 func (c *Clock) changed() {
-	if len(c.waiting) == 0 {
-		return
+	if len(c.waiting) > 0 {
+		c.wake()
 	}
+}
+
+func (c *Clock) wake() {
 	c.waiting = slices.DeleteFunc(c.waiting, func(w *waiter) bool {
 		if c.armed() < w.n {
 			return false

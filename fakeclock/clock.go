@@ -20,6 +20,7 @@ type Clock struct {
 	sites     bool
 	hook      func(Event)
 	leftovers bool
+	patience  time.Duration           // of the watchdog
 	now       atomic.Int64            // since start; written under mu, read without
 	wall      atomic.Pointer[segment] // likewise
 
@@ -41,14 +42,18 @@ type Clock struct {
 	quiet   sync.Cond          // active is 0
 	idle    *worker            // ready for the next function
 	workers map[uint64]*worker // by goroutine
+	steps   uint64             // changes of active
+	dog     *watchdog          // of the Advance under way, once it has waited
+	stuck   string             // why that must panic
 }
 
 // New returns a clock that stands at 2000-01-01 00:00:00 UTC, as a bubble does,
 // or where [WithStart] puts it. It starts no goroutine and reads no real clock.
 func New(opts ...Option) *Clock {
 	c := &Clock{
-		queue:   newQueue(),
-		workers: make(map[uint64]*worker),
+		queue:    newQueue(),
+		patience: patience,
+		workers:  make(map[uint64]*worker),
 	}
 	WithStart(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC))(c)
 	c.turn.L = &c.mu
@@ -154,8 +159,9 @@ func (c *Clock) sleep(t *timer, d time.Duration) {
 	defer c.unlock()
 	c.arm(t, d, EventArmed)
 	c.tell() // before an Advance that waits for the caller moves on
-	if c.inCallback() {
+	if w := c.caller(); w != nil {
 		t.awaited = true
+		w.bed = t
 		c.leave()
 	}
 }

@@ -45,8 +45,12 @@ func (k EventKind) String() string {
 // note records what happened to t, which is or was due at t.when.
 func (c *Clock) note(kind EventKind, t *timer) {
 	if c.hook != nil {
-		c.events = append(c.events, Event{kind, c.at(c.now.Load()), c.describe(t, t.when)})
+		c.record(kind, t)
 	}
+}
+
+func (c *Clock) record(kind EventKind, t *timer) {
+	c.events = append(c.events, Event{kind, c.at(c.now.Load()), c.describe(t, t.when)})
 }
 
 // unlock is mu.Unlock after the events of the operation were delivered.
@@ -63,9 +67,12 @@ func (c *Clock) unlock() {
 // goroutine is at it already, or the hook itself has come back, then these
 // events are delivered there: waiting for it might be waiting for oneself.
 func (c *Clock) tell() {
-	if len(c.events) == 0 || c.teller != 0 {
-		return
+	if len(c.events) > 0 && c.teller == 0 {
+		c.tellAll()
 	}
+}
+
+func (c *Clock) tellAll() {
 	c.teller = goroutineID()
 	defer func() { c.teller = 0 }() // the hook may panic or end the test
 	for len(c.events) > 0 {

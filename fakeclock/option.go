@@ -52,3 +52,15 @@ func WithEvents(f func(Event)) Option {
 func WithLeftovers() Option {
 	return func(c *Clock) { c.leftovers = true }
 }
+
+// WithWatchdog sets for how long Advance waits for functions that are blocked on
+// something other than this clock's Sleep: a channel, a lock, a timer. Then it
+// panics and says which functions, and where they are blocked. d is real time,
+// or bubble time in a bubble; the default is 10 s, and d <= 0 waits for ever.
+// The clock looks every d, so up to 2d may pass.
+// Functions that compute, sleep in package time or wait for the network are
+// not taken to be blocked. After the panic nothing waits for the functions any
+// more, and the clock stands where it was.
+func WithWatchdog(d time.Duration) Option {
+	return func(c *Clock) { c.patience = d }
+}

@@ -141,13 +141,13 @@ func (c *Clock) deliver(t *timer, awaited bool) {
 		t.c <- c.at(t.when)
 	case KindAfterFunc, KindContext:
 		if awaited {
-			c.run(t.f)
+			c.run(t)
 		} else {
 			go t.f()
 		}
 	case KindSleep:
 		if t.awaited {
-			c.active++
+			c.enter()
 		}
 		close(t.wake)
 	}

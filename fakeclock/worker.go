@@ -6,22 +6,23 @@ import "runtime"
 // serves all the functions of an Advance in turn, as long as none sleeps: the
 // look-up of a goroutine's identity costs more than the goroutine.
 type worker struct {
-	id   uint64
-	next chan func() // closed when the Advance ends
-	busy bool
+	id    uint64
+	next  chan func() // closed when the Advance ends
+	timer *timer      // whose function runs, nil between two and when given up
+	bed   *timer      // of its last Sleep
 }
 
-// run starts f on a worker.
-func (c *Clock) run(f func()) {
-	c.active++
+// run starts t's function on a worker.
+func (c *Clock) run(t *timer) {
+	c.enter()
 	w := c.idle
 	if w == nil {
 		w = &worker{next: make(chan func(), 1)}
 		go c.work(w)
 	}
 	c.idle = nil
-	w.busy = true
-	w.next <- f
+	w.timer = t
+	w.next <- t.f
 }
 
 // work runs functions until there is another idle worker or the Advance ends.
@@ -43,7 +44,10 @@ func (c *Clock) work(w *worker) {
 func (c *Clock) finish(w *worker) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	w.busy = false
+	if w.timer == nil { // given up
+		return false
+	}
+	w.timer = nil
 	c.leave()
 	if c.idle != nil {
 		return false
@@ -56,9 +60,14 @@ func (c *Clock) retire(w *worker) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.workers, w.id)
-	if w.busy {
+	if w.timer != nil {
 		c.leave()
 	}
+}
+
+// awake reports whether w runs a function that does not sleep.
+func (w *worker) awake() bool {
+	return w.timer != nil && (w.bed == nil || w.bed.pos == unarmed && !w.bed.held)
 }
 
 // dismiss ends the idle worker.
@@ -69,9 +78,16 @@ func (c *Clock) dismiss() {
 	}
 }
 
-// leave takes one function out of those that an Advance waits for.
+// enter adds one function to those that an Advance waits for.
+func (c *Clock) enter() {
+	c.active++
+	c.steps++
+}
+
+// leave takes one out of them.
 func (c *Clock) leave() {
 	c.active--
+	c.steps++
 	if c.active == 0 {
 		c.quiet.Signal()
 	}
@@ -79,8 +95,15 @@ func (c *Clock) leave() {
 
 // inCallback reports whether the caller runs in a function that an Advance is
 // waiting for.
-func (c *Clock) inCallback() bool {
-	return c.active > 0 && c.workers[goroutineID()] != nil
+func (c *Clock) inCallback() bool { return c.caller() != nil }
+
+// caller returns the worker that the caller runs on, nil if it is none that an
+// Advance is waiting for.
+func (c *Clock) caller() *worker {
+	if c.active == 0 {
+		return nil
+	}
+	return c.workers[goroutineID()]
 }
 
 // goroutineID reads the caller's number from the first line of its stack,
