@@ -33,7 +33,8 @@
 // next timer. So a function never finds the clock beyond its own instant, and
 // its effects are there when Advance returns. A function woken from its Sleep
 // is waited for again. A function that waits for anything else that only the
-// test can bring about, a later timer's channel say, makes Advance hang.
+// test can bring about, a later timer's channel say, would make Advance hang:
+// after 10 s it panics and shows where the function is blocked ([WithWatchdog]).
 //
 // Advance does not wait for other goroutines: one that receives from a timer's
 // channel or wakes from Sleep may still be on its way when Advance returns.
@@ -57,9 +58,25 @@
 // happens at the very instant of a deadline, for a start other than
 // 2000-01-01, and where bubbles do not exist.
 //
+// # What is armed
+//
 // Without a bubble a test must know that the code under test has armed its
 // timer before it advances. [Clock.BlockUntil] waits for that by counting armed
-// timers. In a bubble it is not needed: Advance settles first.
+// timers, [Clock.BlockUntilFunc] by looking at them: [Clock.Timers] lists kind,
+// deadline, period and, with [WithSites], where each was made. In a bubble none
+// of that is needed: Advance settles first.
+//
+// [NewTest] makes a clock that fails the test if timers are armed at its end,
+// and [WithEvents] reports each that is armed, fires, is stopped or reset:
+//
+//	clock := fakeclock.NewTest(t, fakeclock.WithEvents(func(e fakeclock.Event) { t.Log(e) }))
+//
+// # Wall time
+//
+// [Clock.SetWall] steps the wall clock, forward or back, and leaves elapsed time
+// and what is armed alone. Since and Until measure elapsed time across steps.
+// [Clock.NewTimerAt] and [Clock.AfterFuncAt] arm for an instant of wall time,
+// which becomes a duration when they are called, as everywhere in Go.
 //
 // # Differences from package time
 //
@@ -70,13 +87,14 @@
 //     soon as its instant has come.
 //   - A timer that nobody can reach any more stays armed until it is due.
 //   - AfterFunc(d, nil) panics at once, not when the timer fires.
-//   - Times carry no monotonic clock reading, as in a bubble.
+//   - Times carry no monotonic clock reading, as in a bubble: after SetWall, Sub
+//     of two of them steps where package time's would not.
 //   - A clock covers the 292 years after its start. Later deadlines never come.
 //
 // # Concurrency
 //
 // All methods may be called from any goroutine, and from a function that a
-// timer runs, except those that wait for such functions: Advance, AdvanceTo,
-// AdvanceUntil, AdvanceNext and the release of Hold. Concurrent calls of these
-// queue.
+// timer runs or that WithEvents was given, except those that wait for such
+// functions: Advance, AdvanceTo, AdvanceUntil, AdvanceNext and the release of
+// Hold. Concurrent calls of these queue.
 package fakeclock

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -284,9 +285,11 @@ func TestClock_leavesNoGoroutine(t *testing.T) {
 	})
 }
 
-// Eight goroutines use every method while another advances.
+// Eight goroutines use every method while another advances, on a clock with
+// everything on.
 func TestClock_hammer(t *testing.T) {
-	clock := fakeclock.New()
+	var events atomic.Int64
+	clock := fakeclock.NewTest(t, fakeclock.WithLeftovers(), fakeclock.WithEvents(func(fakeclock.Event) { events.Add(1) }))
 	start := clock.Now()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -299,7 +302,9 @@ func TestClock_hammer(t *testing.T) {
 		for stop.Load() == 0 {
 			clock.Advance(3)
 			clock.AdvanceNext()
-			clock.AdvanceUntil(clock.Now().Add(time.Second)) // farther than the others get meanwhile
+			// Farther than the others get meanwhile, unless one steps the wall clock.
+			panicOf(func() { clock.AdvanceUntil(clock.Now().Add(time.Second)) })
+			panicOf(func() { clock.AdvanceTo(clock.Now().Add(time.Second)) })
 			clock.Hold()()
 		}
 	}()
@@ -310,10 +315,10 @@ func TestClock_hammer(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, i))
 			timer, ticker := clock.NewTimer(1), clock.NewTicker(7)
 			function := clock.AfterFunc(5, func() { ran.Add(1); clock.Sleep(1); clock.NewTimer(2).Stop() })
-			last := clock.Now()
+			last := clock.Elapsed()
 			for range 200 {
 				d := time.Duration(random.IntN(20) - 2)
-				switch random.IntN(14) {
+				switch random.IntN(19) {
 				case 0:
 					timer.Reset(d)
 				case 1:
@@ -332,7 +337,6 @@ func TestClock_hammer(t *testing.T) {
 					<-clock.After(d)
 				case 8:
 					clock.Next()
-					clock.Elapsed()
 					clock.Since(start)
 					clock.Until(start)
 				case 9:
@@ -349,12 +353,31 @@ func TestClock_hammer(t *testing.T) {
 				case 13:
 					received(timer.Chan(), start)
 					received(ticker.Chan(), start)
+				case 14:
+					timers := clock.Timers()
+					if !slices.IsSortedFunc(timers, func(a, b fakeclock.Timer) int { return a.Deadline.Compare(b.Deadline) }) {
+						t.Errorf("Timers() = %v, not in order", timers)
+					}
+				case 15:
+					clock.BlockUntilFunc(done, func(timers []fakeclock.Timer) bool { clock.Next(); return len(timers) > int(d) })
+				case 16:
+					helpers.Add(1)
+					go func() {
+						defer helpers.Done()
+						clock.BlockUntilFunc(context.Background(), func(timers []fakeclock.Timer) bool { return len(timers) > 0 })
+					}()
+				case 17:
+					clock.SetWall(clock.Now().Add(d))
+				case 18:
+					clock.NewTimerAt(clock.Now().Add(d)).Stop()
+					clock.AfterFuncAt(clock.Now().Add(d), func() { ran.Add(1) })
 				}
-				if now := clock.Now(); now.Before(last) {
-					t.Errorf("Now() = %v after %v", now, last)
+				if now := clock.Elapsed(); now < last {
+					t.Errorf("Elapsed() = %v after %v", now, last)
 				} else {
 					last = now
 				}
+				clock.Now()
 			}
 			timer.Stop()
 			ticker.Stop()
@@ -365,4 +388,7 @@ func TestClock_hammer(t *testing.T) {
 	helpers.Wait()
 	stop.Store(1)
 	end.Wait()
+	if events.Load() == 0 {
+		t.Error("no events")
+	}
 }
