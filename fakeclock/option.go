@@ -36,9 +36,10 @@ func WithSites() Option {
 // WithEvents makes the clock call f for everything that happens to a timer, in
 // order and never two calls at once: before the operation that caused it
 // returns or, if several goroutines use the clock at once, perhaps on another
-// of them. A function's timer is reported fired before the function starts. f
-// may use the clock, but must not block and must not advance it: Advance in f
-// panics. A nil f restores the default, which is none.
+// of them. A timer is reported fired before its function starts or its sleeper
+// wakes, and after its value was sent. f may use the clock, but must not block
+// and must not advance it: Advance in f panics. A nil f restores the default,
+// which is none.
 //
 // When a test asks why nothing fired:
 //

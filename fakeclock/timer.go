@@ -116,9 +116,9 @@ func (c *Clock) dropValue(t *timer) bool {
 // a function is one that the Advance under way waits for.
 func (c *Clock) fire(t *timer, awaited bool) {
 	c.note(EventFired, t)
-	if t.f != nil {
-		// Before the function starts. Stop answers false already; of a timer
-		// with a value it must not, so that value is sent first.
+	if t.c == nil {
+		// Before the function starts or the sleeper wakes. Nobody can tell: Stop
+		// answers false already. Of a value it must not, so that is sent first.
 		c.tell()
 	}
 	if c.holds > 0 {

@@ -75,7 +75,7 @@ func (c *Clock) blocked(stacks []byte) string {
 		n++
 		fmt.Fprintf(&report, "\n\n%v\n%s", c.describe(w.timer, w.timer.when), stack)
 	}
-	if n < c.active { // a worker that has not begun
+	if n != c.active { // one has not begun, or is just being woken
 		return ""
 	}
 	return report.String()

@@ -1,6 +1,74 @@
 package fakeclock
 
-import "testing"
+import (
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Outside a bubble, on every release, and without waiting for the limit: the
+// test makes the watchdog look until it bites.
+func TestWatchdog_bites(t *testing.T) {
+	var mu sync.Mutex
+	gate := make(chan struct{})
+	for name, block := range map[string]func(){
+		"chan receive": func() { <-gate },
+		"select": func() {
+			select {
+			case <-gate:
+			case gate <- struct{}{}:
+			}
+		},
+		"sync.Mutex.Lock": func() { mu.Lock(); defer mu.Unlock() },
+	} {
+		c := New(WithWatchdog(time.Hour))
+		ended, ran := make(chan struct{}), false
+		c.AfterFunc(1, func() {
+			defer close(ended)
+			block()
+		})
+		c.AfterFunc(2, func() { ran = true })
+		mu.Lock()
+		panicked := make(chan any)
+		go func() {
+			defer func() { panicked <- recover() }()
+			c.Advance(1)
+		}()
+		text, _ := look(c, panicked).(string)
+		if !strings.HasPrefix(text, "fakeclock: Advance has waited 1h0m0s") || !strings.Contains(text, "["+name) {
+			t.Errorf("%s: panic text %q, want one with [%[1]s", name, text)
+		}
+		c.Advance(1)
+		if !ran {
+			t.Errorf("%s: the clock does not work on", name)
+		}
+		mu.Unlock()
+		if name != "sync.Mutex.Lock" {
+			gate <- struct{}{}
+		}
+		<-ended
+	}
+}
+
+// look makes the watchdog of c look until what comes from done.
+func look(c *Clock, done chan any) any {
+	for {
+		c.mu.Lock()
+		dog := c.dog
+		c.mu.Unlock()
+		if dog != nil {
+			dog.look()
+		}
+		select {
+		case v := <-done:
+			return v
+		default:
+			runtime.Gosched()
+		}
+	}
+}
 
 func TestIsBlocked(t *testing.T) {
 	for state, want := range map[string]bool{
