@@ -9,7 +9,7 @@ import (
 // Event is something that happened to a timer: what [WithEvents] delivers. The
 // zero value describes nothing.
 type Event struct {
-	Kind  EventKind
+	Kind  EventKind // what happened
 	At    time.Time // when it happened
 	Timer Timer     // as it was then; of a fired one, due when it fired
 }

@@ -114,7 +114,7 @@ func newProgram(seed uint64, n int, settled, zero bool) []op {
 }
 
 func compare(t *testing.T, ops []op) string {
-	var want, settled, plain []string
+	var want []string
 	synctest.Test(t, func(*testing.T) {
 		want = (&world{
 			clock:   clockwork.NewRealClock(),
@@ -122,24 +122,37 @@ func compare(t *testing.T, ops []op) string {
 			settle:  synctest.Wait,
 		}).run(ops)
 	})
-	synctest.Test(t, func(*testing.T) {
-		clock := fakeclock.New(fakeclock.WithSettle(synctest.Wait))
-		settled = (&world{clock: clock, advance: clock.Advance, settle: synctest.Wait}).run(ops)
+	outside := !slices.ContainsFunc(ops, func(o op) bool {
+		return o.name == "consume" || o.name == "sleeper" || o.name == "func" && o.d <= 0 || o.name == "reset" && o.d <= 0
 	})
-	if !slices.Equal(want, settled) {
-		return difference(want, settled)
-	}
-	for _, o := range ops {
-		if o.name == "consume" || o.name == "sleeper" || o.name == "func" && o.d <= 0 || o.name == "reset" && o.d <= 0 {
-			return ""
+	for _, hooked := range []bool{false, true} { // a hook opens the lock within operations
+		var got []string
+		synctest.Test(t, func(*testing.T) {
+			clock := newHooked(hooked, fakeclock.WithSettle(synctest.Wait))
+			got = (&world{clock: clock, advance: clock.Advance, settle: synctest.Wait}).run(ops)
+		})
+		if !slices.Equal(want, got) {
+			return difference(want, got)
+		}
+		if outside {
+			clock := newHooked(hooked)
+			got = (&world{clock: clock, advance: clock.Advance, settle: func() {}}).run(ops)
+		}
+		if !slices.Equal(want, got) {
+			return difference(want, got)
 		}
 	}
-	clock := fakeclock.New()
-	plain = (&world{clock: clock, advance: clock.Advance, settle: func() {}}).run(ops)
-	if !slices.Equal(want, plain) {
-		return difference(want, plain)
-	}
 	return ""
+}
+
+// newHooked returns a clock, if hooked with a hook that looks at it.
+func newHooked(hooked bool, opts ...fakeclock.Option) *fakeclock.Clock {
+	var clock *fakeclock.Clock
+	if hooked {
+		opts = append(opts, fakeclock.WithEvents(func(fakeclock.Event) { clock.Next() }))
+	}
+	clock = fakeclock.New(opts...)
+	return clock
 }
 
 func difference(want, got []string) string {

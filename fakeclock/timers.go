@@ -12,7 +12,7 @@ import (
 // is a copy, so it goes nowhere when the timer does. The zero value describes
 // no timer.
 type Timer struct {
-	Kind     Kind
+	Kind     Kind          // what made it
 	Deadline time.Time     // of a ticker, the next tick, even if it will be dropped
 	Period   time.Duration // of a ticker, else 0
 	Site     string        // where the timer was made, "pkg.Func file.go:7"; see WithSites
