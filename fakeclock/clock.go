@@ -42,7 +42,7 @@ type Clock struct {
 	quiet   sync.Cond          // active is 0
 	idle    *worker            // ready for the next function
 	workers map[uint64]*worker // by goroutine
-	steps   uint64             // changes of active
+	steps   uint64             // functions that left active
 	dog     *watchdog          // of the Advance under way, once it has waited
 	stuck   string             // why that must panic
 }

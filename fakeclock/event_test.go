@@ -2,6 +2,7 @@ package fakeclock_test
 
 import (
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -96,6 +97,44 @@ func TestWithEvents_hookUsesClock(t *testing.T) {
 	timer = clock.AfterFunc(3, func() { happened.add(clock, "runs") })
 	clock.Advance(9)
 	happened.want(t, "Advance(9)", "armed AfterFunc@0s", "fired AfterFunc@3ns", "hook@3ns", "armed Timer@3ns", "runs@3ns", "fired Timer@4ns")
+}
+
+// A value is sent before its event, so that Stop in the hook finds it; a
+// function starts, and a sleeper wakes, after theirs.
+func TestWithEvents_firedBeforeOrAfter(t *testing.T) {
+	var clock *fakeclock.Clock
+	var timer clockwork.Timer
+	var began atomic.Int32
+	fired := 0
+	clock = fakeclock.New(fakeclock.WithEvents(func(e fakeclock.Event) {
+		if e.Kind != fakeclock.EventFired {
+			return
+		}
+		fired++
+		if e.Timer.Kind == fakeclock.KindTimer {
+			wantBool(t, "Stop() of an unread timer", timer.Stop(), true)
+			return
+		}
+		for range 1000 {
+			runtime.Gosched()
+		}
+		if got := began.Load(); got != int32(fired-1) {
+			t.Errorf("%v: %d functions began, want %d", e, got, fired-1)
+		}
+	}))
+	clock.AfterFunc(1, func() {
+		began.Add(1)
+		clock.Sleep(1)
+		began.Add(1)
+	})
+	clock.AfterFunc(3, func() { began.Add(1) })
+	clock.Advance(3)
+	timer = clock.NewTimer(1)
+	clock.Advance(1)
+	wantReceived(t, "stopped in the hook", timer.Chan(), clock.Now(), -1)
+	if fired != 4 {
+		t.Errorf("%d timers fired, want 4", fired)
+	}
 }
 
 func TestWithEvents_advanceInHook(t *testing.T) {

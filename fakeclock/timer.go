@@ -147,7 +147,7 @@ func (c *Clock) deliver(t *timer, awaited bool) {
 		}
 	case KindSleep:
 		if t.awaited {
-			c.enter()
+			c.active++
 		}
 		close(t.wake)
 	}

@@ -47,7 +47,6 @@ func (c *Clock) Timers() []Timer {
 }
 
 func (c *Clock) timers() []Timer {
-	c.requeueRead()
 	entries := slices.Concat(c.queue.young.entries, c.queue.old.entries)
 	for _, t := range c.unread { // not armed for the next tick yet: last of its instant
 		entries = append(entries, entry{t.nextTick(c.visited), math.MaxUint64, t})

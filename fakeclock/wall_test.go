@@ -136,12 +136,12 @@ func TestClock_SetWallWakesBlockUntilFunc(t *testing.T) {
 	})
 }
 
-// Step k of the wall clock comes at second k and goes to hour 1000k. So a time
+// Step k of the wall clock comes at second k and goes to hour 10k. So a time
 // of step k is at second k or k+1, unless Now mixes two steps.
 func TestClock_SetWallRacesNow(t *testing.T) {
 	clock := fakeclock.New()
 	start := clock.Now()
-	const leap, steps = 1000 * time.Hour, 2000
+	const leap, steps = 10 * time.Hour, 20_000
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -32,7 +32,7 @@ func (c *Clock) guard() {
 }
 
 // look gives up on the functions that the Advance waits for if all of them are
-// blocked and none has returned, slept or been started since the last look.
+// blocked and none has returned or gone to sleep since the last look.
 func (w *watchdog) look() {
 	c := w.clock
 	c.mu.Lock()

@@ -14,7 +14,7 @@ type worker struct {
 
 // run starts t's function on a worker.
 func (c *Clock) run(t *timer) {
-	c.enter()
+	c.active++
 	w := c.idle
 	if w == nil {
 		w = &worker{next: make(chan func(), 1)}
@@ -78,13 +78,7 @@ func (c *Clock) dismiss() {
 	}
 }
 
-// enter adds one function to those that an Advance waits for.
-func (c *Clock) enter() {
-	c.active++
-	c.steps++
-}
-
-// leave takes one out of them.
+// leave takes one function out of those that an Advance waits for.
 func (c *Clock) leave() {
 	c.active--
 	c.steps++
