@@ -194,3 +194,12 @@ func TestBubble_durable(t *testing.T) {
 		}
 	})
 }
+
+// The check at the end of the test belongs to the bubble, and so may settle.
+func TestBubble_NewTest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clock := fakeclock.NewTest(t, fakeclock.WithSettle(synctest.Wait), fakeclock.WithEvents(func(e fakeclock.Event) { t.Log(e) }))
+		t.Cleanup(func() { clock.Advance(time.Second) })
+		go clock.Sleep(time.Second)
+	})
+}
