@@ -61,6 +61,7 @@ var clockRules = []rule{
 	{Rule: Rule{"CK-AWAIT", "When Advance returns, what it declares to wait for MUST have run.", lawsLink + "ck-await", Extended},
 		probe: (*contract).clockAwaits, skip: clkSkip("CK-AWAIT", []Op{OpAfterFunc})},
 	{Rule: Rule{"CK-DIFF", "On any mix of operations the clock MUST show what package time shows.", lawsLink + "ck-diff", Core},
+		trace: func(x *exam) *violation { return x.clockRule("CK-DIFF") },
 		probe: (*contract).clockDiffers, skip: clkSkip("CK-DIFF", []Op{OpTimer})},
 	clkRule("X-LEAK", "When all timers are stopped and all contexts cancelled, no goroutine MUST remain.",
 		nil),
@@ -125,7 +126,7 @@ func (x *exam) clockRule(id string) *violation {
 	if d == nil {
 		return nil
 	}
-	v := &violation{At: d.at}
+	v := &violation{At: d.at, Kind: d.kind()}
 	v.Headline = d.headline()
 	step := x.Schedule.Steps[d.part/2]
 	if d.at < 0 {
@@ -157,10 +158,10 @@ func (c *contract) clockHung(f family, h *hang) {
 			continue
 		}
 		c.reentryHangs = true
-		find := c.findings[f.name]
+		find := c.findings["CK-REENT"]
 		if find == nil {
 			find = &finding{}
-			c.findings[f.name] = find
+			c.findings["CK-REENT"] = find
 		}
 		find.judged++
 		find.keep(&violation{
@@ -183,22 +184,50 @@ func (d *difference) headline() string {
 	if len(d.want) == 0 {
 		return d.got[0].text + ", want nothing of the kind"
 	}
-	want, when := d.want[0], " (at "+duration(d.want[0].at)+")"
-	if len(d.got) == 0 {
+	want, got := d.pair()
+	when := " (at " + duration(want.at) + ")"
+	about, what, answer := strings.Cut(want.text, ": ")
+	switch {
+	case got.text == "":
 		return "nothing, want " + want.text + when
-	}
-	got := d.got[0]
-	for _, g := range d.got { // what the same goroutine has seen instead says most
-		if g.who == want.who {
-			got = g
-			break
-		}
-	}
-	about, what, ok := strings.Cut(want.text, ": ")
-	if ok && strings.HasPrefix(got.text, about+": ") {
+	case got.text == want.text:
+		return got.text + " too early, want it at " + duration(want.at)
+	case answer && strings.HasPrefix(got.text, about+": "):
 		return got.text + ", want " + what + when
 	}
 	return got.text + ", want " + want.text + when
+}
+
+// pair picks what is missing and what was seen instead, of the same thing if there
+// is one.
+func (d *difference) pair() (want, got event) {
+	for _, w := range d.want {
+		for _, g := range d.got {
+			if g.who == w.who && subject(g) == subject(w) {
+				return w, g
+			}
+		}
+	}
+	if len(d.want) > 0 {
+		want = d.want[0]
+	}
+	if len(d.got) > 0 {
+		got = d.got[0]
+	}
+	return want, got
+}
+
+// subject is what an event is about: "function 1", "read 2".
+func subject(e event) string {
+	words := strings.Fields(e.text)
+	return strings.TrimSuffix(strings.Join(words[:min(2, len(words))], " "), ":")
+}
+
+// kind tells differences of different kinds apart.
+func (d *difference) kind() string {
+	want, got := d.pair()
+	word := func(e event) string { w, _, _ := strings.Cut(e.text, " "); return w }
+	return fmt.Sprint(word(want), word(got), want.who == 0, got.who == 0)
 }
 
 func (d *difference) because(step Step, s Schedule) string {

@@ -6,12 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/escapement-go/escapement/fakeclock"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
-// The reference clock shows what package time shows on 10,000 programs of 80 steps,
-// with and without waiting for all goroutines. -v prints how often each operation
-// met a timer of each kind in each state.
+// The reference clock shows what package time shows on 10,000 programs of 80 steps:
+// as it is, told to settle, and also told to report events and sites. -v prints how
+// often each operation met a timer of each kind in each state.
 func TestClock_likePackageTime(t *testing.T) {
 	synctestcompat.Require(t)
 	n, steps := 10_000, 80
@@ -21,9 +22,17 @@ func TestClock_likePackageTime(t *testing.T) {
 	if raceDetector {
 		n /= 10
 	}
-	for _, waits := range []ClockWaits{WaitsForAll, WaitsForFunctions} {
+	for _, config := range []struct {
+		name  string
+		waits ClockWaits
+		opts  []fakeclock.Option
+	}{
+		{"plain", WaitsForFunctions, nil},
+		{"settled", WaitsForAll, nil},
+		{"settled, with events and sites", WaitsForAll, []fakeclock.Option{fakeclock.WithEvents(func(fakeclock.Event) {}), fakeclock.WithSites()}},
+	} {
 		cells := map[string]int{}
-		spec := zooClock("fakeclock", waits, nil)
+		spec := zooClock(config.name, config.waits, nil, config.opts...)
 		spec.met = func(kind, op Op, state string) { cells[fmt.Sprintf("%-9s %-9s %s", kind, state, op)]++ }
 		c := clockContract(t, spec)
 		c.findings, c.schedules, c.stopped, c.stalls = map[string]*finding{}, map[string]bool{}, map[string]string{}, map[string]string{}
@@ -31,15 +40,15 @@ func TestClock_likePackageTime(t *testing.T) {
 		c.learn()
 		v, open := c.differ(n, steps)
 		if v != nil {
-			t.Errorf("%s", c.text(c.ruleOf("CK-DIFF"), v))
+			t.Errorf("%s: %s", config.name, c.text(c.ruleOf("CK-DIFF"), v))
 			continue
 		}
 		if stall := c.stalls["CK-DIFF"]; stall != "" {
-			t.Errorf("waits=%d: %s", waits, stall)
+			t.Errorf("%s: %s", config.name, stall)
 		}
-		t.Logf("waits=%d: %d programs of %d steps, 0 differences; %d more were open in their order\n%s", waits, n, steps, open, coverage(cells))
+		t.Logf("%s: %d programs of %d steps, 0 differences; %d more were open in their order\n%s", config.name, n, steps, open, coverage(cells))
 		if short := thin(cells, 100); !testing.Short() && !raceDetector && len(short) > 0 {
-			t.Errorf("waits=%d: fewer than 100 of: %s", waits, strings.Join(short, ", "))
+			t.Errorf("%s: fewer than 100 of: %s", config.name, strings.Join(short, ", "))
 		}
 	}
 }

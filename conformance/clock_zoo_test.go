@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -11,14 +12,14 @@ import (
 )
 
 // zooClock is a correct fake clock, and one mistake at will.
-func zooClock(name string, waits ClockWaits, mistake func(f *ClockFuncs)) ClockSpec {
+func zooClock(name string, waits ClockWaits, mistake func(f *ClockFuncs), opts ...fakeclock.Option) ClockSpec {
 	return ClockSpec{
 		Name:   name,
 		Traits: ClockTraits{Waits: waits},
 		New: func(env ClockEnv) ClockFuncs {
-			opts := []fakeclock.Option{fakeclock.WithSettle(env.Settle)}
-			if waits == WaitsForFunctions {
-				opts = nil
+			opts := slices.Clone(opts)
+			if waits == WaitsForAll {
+				opts = append(opts, fakeclock.WithSettle(env.Settle))
 			}
 			clock := fakeclock.New(opts...)
 			f := ClockOf(clock)

@@ -160,7 +160,7 @@ func (c *contract) evaluate() *Report {
 		if err != nil {
 			c.t.Fatalf("conformance: ESCAPEMENT_SCHEDULE: %v", err)
 		}
-		c.explore(family{name: "replay", schedules: []Schedule{s}, look: true})
+		c.explore(family{name: c.replayed(s), schedules: []Schedule{s}, look: true})
 		return c.report("ESCAPEMENT_SCHEDULE is set: one schedule only")
 	}
 	if why := c.canary(c); why != "" {
@@ -172,6 +172,20 @@ func (c *contract) evaluate() *Report {
 		c.explore(f)
 	}
 	return c.report("")
+}
+
+// replayed names the family of a schedule that is run alone. Of a clock it is the
+// one that has the schedule, as only its rule judges it, or that of the programs.
+func (c *contract) replayed(s Schedule) string {
+	if c.clk == nil {
+		return "replay"
+	}
+	for _, f := range c.families(c) {
+		if f.name != leaks && slices.ContainsFunc(f.schedules, func(t Schedule) bool { return t.String() == s.String() }) {
+			return f.name
+		}
+	}
+	return "CK-DIFF"
 }
 
 // try runs one job n times outside the exploration.

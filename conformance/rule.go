@@ -26,7 +26,7 @@ type Rule struct {
 	Level Level
 }
 
-// rule is a Rule with its check. Exactly one of trace and probe is set.
+// rule is a Rule with its check: trace, probe, or both.
 type rule struct {
 	Rule
 	// skip says why the rule does not apply to an implementation; "" if it does.
@@ -61,6 +61,9 @@ type violation struct {
 	Lanes []lane
 	// Chance marks a finding that only counts if it turns up in one run of ten.
 	Chance bool
+	// Kind tells findings of one rule apart: a schedule is made smaller only as
+	// long as the kind remains.
+	Kind string
 	// Trace is the run.
 	Trace *Trace
 }

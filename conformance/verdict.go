@@ -50,7 +50,7 @@ func (c *contract) conclude(r *rule, v *Verdict, only string) {
 		f = &finding{}
 	}
 	f.settleChances()
-	if r.probe != nil && f.worst == nil {
+	if r.probe != nil && f.judged == 0 {
 		if only != "" {
 			v.Status, v.Reason = Skip, only
 			return
