@@ -1,0 +1,104 @@
+package peers
+
+import "github.com/escapement-go/escapement/conformance"
+
+// What each clock shows instead of what package time shows. All of it is read off
+// the smallest schedule, and none of it is judged: that a fake clock differs may be
+// what its authors chose.
+var (
+	clockworkKnown = []conformance.Known{
+		{Rule: "CK-UNREAD", Schedule: "timer 1 1s @0 | halt 1 @1s | read 1 @6s", Why: "halt 1: false, want true (at 1s)"},
+		{Rule: "CK-TICKSTOP", Schedule: "ticker 1 1s @0 | rearm 1 700ms @0 | halt 1 @0 | read 1 @5s | read 1 @5.3s | read 1 @6.3s", Why: "read 1: 700ms, want nothing (at 5s)"},
+		{Rule: "CK-TICKUNREAD", Schedule: "ticker 1 1s @0 | halt 1 @1s | read 1 @6s | read 1 @6.3s | read 1 @7.3s", Why: "read 1: 1s, want nothing (at 6s)"},
+		{Rule: "CK-TICKARG", Schedule: "ticker 1 1s @0 | rearm 1 -1ns @0", Why: "nothing, want rearm 1 -1ns: panics (at 0)"},
+		{Rule: "CK-CHAN", Schedule: "afterfunc 1 1s @0 | chan 1 @0", Why: "chan 1: nil is false, want nil is true (at 0)"},
+		{Rule: "CK-ORDER", Schedule: "afterfunc 1 1s @0 | afterfunc 2 2s @0 | idle 10s", Why: "function 2 runs, want function 1 runs (at 1s)"},
+		{Rule: "CK-AT", Schedule: "afterfunc 1 1s @0 | now @f1 | now @5s", Why: "now: 5s, want 1s (at 1s)"},
+		{Rule: "CK-CHAIN", Schedule: "afterfunc 1 1s @0 | afterfunc 3 1.3s @f1 | idle 10s", Why: "nothing, want function 3 runs (at 2.3s)"},
+		{Rule: "CK-FLOW", Schedule: "sleep 1 1s @0 | afterfunc 2 1s @f1 | idle 5s", Why: "nothing, want function 2 runs (at 2s)"},
+		{Rule: "CK-CONTEXT", Schedule: "timeout 1 0 @0 | idle 1s", Why: "a context whose deadline has passed shows none"},
+		{Rule: "CK-CTXTREE", Schedule: "timeout 1 1s @0 | idle 1s | timeout 2 1s 1 @1s | idle 1s", Why: "context 2 has ended: deadline exceeded, deadline 2s, want deadline exceeded, deadline 1s (at 1s)"},
+		{Rule: "CK-ARMED", Schedule: "timeout 1 1s @0 | cancel 1 @0 | armed @0", Why: "armed: 1, want 0 (at 0)"},
+		{Rule: "CK-AWAIT", Schedule: "", Why: "Advance returned before the function that it started had"},
+		{Rule: "CK-DIFF", Schedule: "deadline 1 4m 1 @4m | err 1 @4m", Why: "err 1: a *fmt.wrapError (clockwork.FakeClock: context deadline exceeded), want context.DeadlineExceeded (at 4m)"},
+	}
+	wrappedKnown = []conformance.Known{
+		{Rule: "CK-UNREAD", Schedule: "timer 1 1s @0 | halt 1 @1s | read 1 @6s", Why: "halt 1: false, want true (at 1s)"},
+		{Rule: "CK-TICKSTOP", Schedule: "ticker 1 1s @0 | rearm 1 700ms @0 | halt 1 @0 | read 1 @5s | read 1 @5.3s | read 1 @6.3s", Why: "read 1: 700ms, want nothing (at 5s)"},
+		{Rule: "CK-TICKUNREAD", Schedule: "ticker 1 1s @0 | halt 1 @1s | read 1 @6s | read 1 @6.3s | read 1 @7.3s", Why: "read 1: 1s, want nothing (at 6s)"},
+		{Rule: "CK-TICKARG", Schedule: "ticker 1 1s @0 | rearm 1 -1ns @0", Why: "nothing, want rearm 1 -1ns: panics (at 0)"},
+		{Rule: "CK-CHAN", Schedule: "afterfunc 1 1s @0 | chan 1 @0", Why: "chan 1: nil is false, want nil is true (at 0)"},
+		{Rule: "CK-REENT", Schedule: "afterfunc 1 1s @0 | timeout 2 1s @f1 | idle 1s", Why: "the context runs on real time"},
+		{Rule: "CK-ORDER", Schedule: "afterfunc 1 1s @0 | afterfunc 2 2s @0 | idle 10s", Why: "function 2 runs, want function 1 runs (at 1s)"},
+		{Rule: "CK-AT", Schedule: "afterfunc 1 1s @0 | now @f1 | now @5s", Why: "now: 5s, want 1s (at 1s)"},
+		{Rule: "CK-CHAIN", Schedule: "afterfunc 1 1s @0 | afterfunc 3 1.3s @f1 | idle 10s", Why: "nothing, want function 3 runs (at 2.3s)"},
+		{Rule: "CK-FLOW", Schedule: "sleep 1 1s @0 | afterfunc 2 1s @f1 | idle 5s", Why: "nothing, want function 2 runs (at 2s)"},
+		{Rule: "CK-CONTEXT", Schedule: "timeout 1 0 @0 | idle 1s", Why: "the context runs on real time"},
+		{Rule: "CK-CTXTREE", Schedule: "timeout 1 10s @0 | timeout 2 1s 1 @0 | idle 1s | cancel 1 @2s", Why: "the context runs on real time"},
+		{Rule: "CK-ARMED", Schedule: "timeout 1 1s @0 | armed @0 | armed @1s", Why: "the context runs on real time"},
+		{Rule: "CK-AWAIT", Schedule: "", Why: "Advance returned before the function that it started had"},
+		{Rule: "CK-DIFF", Schedule: "deadline 1 4m 1 @4m | err 1 @4m", Why: "the context runs on real time"},
+	}
+	quartzKnown = []conformance.Known{
+		{Rule: "CK-UNREAD", Schedule: "timer 1 1s @0 | halt 1 @1s | read 1 @6s", Why: "halt 1: false, want true (at 1s)"},
+		{Rule: "CK-TICKUNREAD", Schedule: "ticker 1 1s @0 | rearm 1 700ms @1s | read 1 @6s | read 1 @6.3s | read 1 @7.3s", Why: "read 1: 1s, want 1.7s (at 6s)"},
+		{Rule: "CK-TICKARG", Schedule: "ticker 1 1s @0 | rearm 1 -1ns @0", Why: "nothing, want rearm 1 -1ns: panics (at 0)"},
+		{Rule: "CK-DIFF", Schedule: "timer 4 18m @0 | halt 4 @1h40m", Why: "halt 4: false, want true (at 1h40m)"},
+	}
+	benbjohnsonKnown = []conformance.Known{
+		{Rule: "CK-UNREAD", Schedule: "timer 1 1s @0 | halt 1 @1s | read 1 @6s", Why: "halt 1: false, want true (at 1s)"},
+		{Rule: "CK-TICKUNREAD", Schedule: "ticker 1 1s @0 | halt 1 @1s | read 1 @6s | read 1 @6.3s | read 1 @7.3s", Why: "read 1: 1s, want nothing (at 6s)"},
+		{Rule: "CK-TICKARG", Schedule: "ticker 1 -1h @0", Why: "nothing, want ticker 1 -1h: panics (at 0)"},
+		{Rule: "CK-ZERO", Schedule: "afterfunc 1 -1h @0 | idle 1s", Why: "nothing, want function 1 runs (at 0)"},
+		{Rule: "CK-CTXTREE", Schedule: "within 1 @0 | timeout 2 1s 1 @0 | idle 1s | cancel 1 @2s", Why: "context 2 has ended: deadline exceeded, Cause cause 1, deadline 1s, want nothing of the kind"},
+		{Rule: "CK-DIFF", Schedule: "timer 8 -1ns @23m | timeout 15 50m @23m", Why: "context 15 is live, deadline 1h12m59.999999999s, want context 15 is live, deadline 1h13m (at 23m)"},
+		{Rule: "X-RACE", Why: "Err of a context reads what the timer writes, without the lock"},
+	}
+	k8sKnown = []conformance.Known{
+		{Rule: "CK-TIMER", Schedule: "after 1 1s @0 | read 1 @3s", Why: "read 1: 3s, want 1s (at 3s)"},
+		{Rule: "CK-STOP", Schedule: "timer 1 1s @0 | read 1 @5s", Why: "read 1: 5s, want 1s (at 5s)"},
+		{Rule: "CK-UNREAD", Schedule: "timer 1 1s @0 | halt 1 @1s | read 1 @6s", Why: "halt 1: false, want true (at 1s)"},
+		{Rule: "CK-TICKER", Schedule: "ticker 1 1s @0 | read 1 @0 | read 1 @2.5s | read 1 @3.5s", Why: "read 1: 2.5s, want 1s (at 2.5s)"},
+		{Rule: "CK-TICKSTOP", Schedule: "ticker 1 1s @0 | read 1 @5s | read 1 @5.3s | read 1 @6.3s", Why: "read 1: 5s, want 1s (at 5s)"},
+		{Rule: "CK-TICKUNREAD", Schedule: "ticker 1 1s @0 | halt 1 @1s | read 1 @6s | read 1 @6.3s | read 1 @7.3s", Why: "read 1: 1s, want nothing (at 6s)"},
+		{Rule: "CK-TICKARG", Schedule: "ticker 1 -1h @0", Why: "nothing, want ticker 1 -1h: panics (at 0)"},
+		{Rule: "CK-ZERO", Schedule: "afterfunc 1 -1h @0 | idle 1s", Why: "nothing, want function 1 runs (at 0)"},
+		{Rule: "CK-FUNC", Schedule: "afterfunc 1 1s @0 | halt 1 @0 | rearm 1 1s @0 | rearm 1 1s @1s | idle 5s", Why: "idle 5s never returned, or what it waits for never came"},
+		{Rule: "CK-CHAN", Schedule: "afterfunc 1 1s @0 | chan 1 @0", Why: "chan 1: nil is false, want nil is true (at 0)"},
+		{Rule: "CK-SLEEP", Schedule: "sleep 1 1s @0 | idle 3s", Why: "sleeper 1 wakes too early, want it at 1s"},
+		{Rule: "CK-SAME", Schedule: "afterfunc 1 1s @0 | afterfunc 3 1s @0 | sleep 2 600ms @400ms | idle 400ms", Why: "function 1 runs, want nothing of the kind"},
+		{Rule: "CK-REENT", Schedule: "afterfunc 1 1s @0 | timer 2 5s @0 | now @f1 | idle 1s | idle 1.3s", Why: "a method of the clock that a function called never returned"},
+		{Rule: "CK-ORDER", Schedule: "afterfunc 1 2s @0 | afterfunc 2 1s @0 | idle 10s", Why: "function 1 runs, want function 2 runs (at 1s)"},
+		{Rule: "CK-FLOW", Schedule: "ticker 1 1s @0 | consume 2 1 @0 | idle 10.5s", Why: "consumer 2 receives 10.5s, want consumer 2 receives 1s (at 1s)"},
+		{Rule: "CK-DIFF", Schedule: "afterfunc 2 1m @20m | chan 2 @31m", Why: "chan 2: nil is false, want nil is true (at 31m)"},
+	}
+	tilinnaKnown = []conformance.Known{
+		{Rule: "CK-UNREAD", Schedule: "timer 1 1s @0 | halt 1 @1s | read 1 @6s", Why: "halt 1: false, want true (at 1s)"},
+		{Rule: "CK-TICKUNREAD", Schedule: "ticker 1 1s @0 | halt 1 @1s | read 1 @6s | read 1 @6.3s | read 1 @7.3s", Why: "read 1: 1s, want nothing (at 6s)"},
+		{Rule: "CK-ORDER", Schedule: "afterfunc 1 1s @0 | afterfunc 2 2s @0 | idle 10s", Why: "function 2 runs, want function 1 runs (at 1s)"},
+		{Rule: "CK-AT", Schedule: "afterfunc 1 1s @0 | now @f1 | now @5s", Why: "now: 5s, want 1s (at 1s)"},
+		{Rule: "CK-CHAIN", Schedule: "afterfunc 1 1s @0 | afterfunc 3 1.3s @f1 | idle 10s", Why: "nothing, want function 3 runs (at 2.3s)"},
+		{Rule: "CK-FLOW", Schedule: "sleep 1 1s @0 | afterfunc 2 1s @f1 | idle 5s", Why: "nothing, want function 2 runs (at 2s)"},
+		{Rule: "CK-CONTEXT", Schedule: "timeout 1 -1s @0 | cancel 1 @0 | err 1 @0", Why: "context 1 has ended: deadline exceeded, Cause canceled, deadline -1s, want err 1: context.DeadlineExceeded (at 0)"},
+		{Rule: "CK-CONTEXT", Schedule: "deadline 1 1s @0 | idle 1s", Why: "context 1 has ended: deadline exceeded, Cause canceled, deadline -1s, want err 1: context.DeadlineExceeded (at 0)"}, // on Go 1.24
+		{Rule: "CK-CTXTREE", Schedule: "timeout 1 10s @0 | timeout 2 1s 1 @0 | idle 1s | cancel 1 @2s", Why: "context 2 has ended: deadline exceeded, Cause canceled, deadline 1s, want nothing of the kind"},
+		{Rule: "CK-AWAIT", Schedule: "", Why: "Advance returned before the function that it started had"},
+		{Rule: "CK-DIFF", Schedule: "sleep 6 22m @4m | now @f6 | idle 3h7m", Why: "now: 3h11m, want 26m (at 26m)"},
+		{Rule: "CK-DIFF", Schedule: "timeout 12 23m 1 @1h10m | idle 2h1m", Why: "now: 3h11m, want 26m (at 26m)"}, // on Go 1.24
+	}
+	clockzKnown = []conformance.Known{
+		{Rule: "CK-TIMER", Schedule: "after 1 1s @0 | read 1 @3s", Why: "read 1: 3s, want 1s (at 3s)"},
+		{Rule: "CK-STOP", Schedule: "timer 1 1s @0 | read 1 @5s", Why: "read 1: 5s, want 1s (at 5s)"},
+		{Rule: "CK-UNREAD", Schedule: "timer 1 1s @0 | halt 1 @1s | read 1 @6s", Why: "halt 1: false, want true (at 1s)"},
+		{Rule: "CK-TICKER", Schedule: "ticker 1 1s @0 | read 1 @2.5s | read 1 @3.5s", Why: "read 1: 2.5s, want 1s (at 2.5s)"},
+		{Rule: "CK-TICKSTOP", Schedule: "ticker 1 1s @0 | read 1 @5s | read 1 @5.3s | read 1 @6.3s", Why: "read 1: 5s, want 1s (at 5s)"},
+		{Rule: "CK-TICKUNREAD", Schedule: "ticker 1 1s @0 | halt 1 @1s | read 1 @6s | read 1 @6.3s | read 1 @7.3s", Why: "read 1: 1s, want nothing (at 6s)"},
+		{Rule: "CK-ZERO", Schedule: "afterfunc 1 -1h @0 | idle 1s", Why: "nothing, want function 1 runs (at 0)"},
+		{Rule: "CK-FUNC", Schedule: "afterfunc 1 1s @0 | rearm 1 1s @1s | idle 5s", Why: "nothing, want function 1 runs (at 2s)"},
+		{Rule: "CK-REENT", Schedule: "afterfunc 1 1s @0 | timer 2 5s @0 | now @f1 | idle 1s | idle 1.3s", Why: "a method of the clock that a function called never returned"},
+		{Rule: "CK-FLOW", Schedule: "ticker 1 1s @0 | consume 2 1 @0 | idle 10.5s", Why: "consumer 2 receives 10.5s, want consumer 2 receives 1s (at 1s)"},
+		{Rule: "CK-CTXTREE", Schedule: "timeout 1 1s @0 | idle 1s | timeout 2 1s 1 @1s | idle 1s", Why: "context 2 has ended: deadline exceeded, deadline 2s, want deadline exceeded, deadline 1s (at 1s)"},
+		{Rule: "CK-AWAIT", Schedule: "", Why: "Advance returned before the sleeper that it woke had run"},
+		{Rule: "CK-DIFF", Schedule: "deadline 3 23m 3 @0 | timeout 12 3m 3 @23m", Why: "context 12 has ended: deadline exceeded, deadline 26m, want deadline exceeded, deadline 23m (at 23m)"},
+	}
+)
