@@ -100,3 +100,6 @@ func armedIs(clock *fakeclock.Clock, n int) bool {
 }
 
 var _ clockwork.Clock = (*fakeclock.Clock)(nil)
+
+// start is where a clock starts.
+var start = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
