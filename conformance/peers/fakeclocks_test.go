@@ -11,6 +11,7 @@ import (
 	"github.com/coder/quartz"
 	"github.com/escapement-go/escapement/fakeclock"
 	"github.com/jonboulle/clockwork"
+	juju "github.com/juju/clock/testclock"
 	"github.com/tilinna/clock"
 	"github.com/zoobz-io/clockz"
 	k8sclock "k8s.io/utils/clock"
@@ -39,6 +40,7 @@ var clocks = []struct {
 	{"k8s", []string{"Ticker.Reset"}, func() fakeClock { return k8sClock{k8s.NewFakeClock(start)} }},
 	{"tilinna", []string{"Ticker.Reset"}, func() fakeClock { return tilinnaClock{clock.NewMock(start)} }},
 	{"clockz", []string{"Ticker.Reset"}, func() fakeClock { return clockzClock{clockz.NewFakeClockAt(start)} }},
+	{"juju", []string{"Sleep", "NewTicker", "Ticker.Reset"}, func() fakeClock { return jujuClock{juju.NewClock(start)} }},
 }
 
 func missing(library string) { panic("not implemented by " + library) }
@@ -184,6 +186,40 @@ func (c clockzClock) AfterFunc(d time.Duration, f func()) clockwork.Timer {
 func (t clockzTimer) Chan() <-chan time.Time  { return t.C() }
 func (t clockzTicker) Chan() <-chan time.Time { return t.C() }
 func (t clockzTicker) Reset(time.Duration)    { missing("clockz") }
+
+// jujuClock reads the notifications that its clock sends for each timer: the
+// 10,001st unread one panics. Those of Reset stay until the next call here.
+type jujuClock struct{ *juju.Clock }
+
+func (c jujuClock) drain() {
+	for {
+		select {
+		case <-c.Alarms():
+		default:
+			return
+		}
+	}
+}
+
+func (c jujuClock) Advance(d time.Duration) {
+	c.drain()
+	c.Clock.Advance(d)
+}
+
+func (c jujuClock) NewTimer(d time.Duration) clockwork.Timer {
+	c.drain()
+	return c.Clock.NewTimer(d)
+}
+
+func (c jujuClock) AfterFunc(d time.Duration, f func()) clockwork.Timer {
+	c.drain()
+	return c.Clock.AfterFunc(d, f)
+}
+
+func (c jujuClock) Since(t time.Time) time.Duration          { return c.Now().Sub(t) }
+func (c jujuClock) Until(t time.Time) time.Duration          { return t.Sub(c.Now()) }
+func (c jujuClock) Sleep(time.Duration)                      { missing("juju") }
+func (c jujuClock) NewTicker(time.Duration) clockwork.Ticker { missing("juju"); return nil }
 
 // Each adapter does what it is for: everything fires once its time has come, and
 // what is missing says so.
