@@ -683,10 +683,7 @@ func tidy(s Schedule) Schedule {
 
 // clockRace uses all operations of one clock at once, while it advances.
 func (c *contract) clockRace() (*violation, string) {
-	play, bubble := c.lab.play, c.lab.bubble
-	defer func() { c.lab.play, c.lab.bubble = play, bubble }()
-	c.lab.bubble = false // settling would order what must stay unordered
-	c.lab.play = func(_ driver, _ job, rec *recorder) {
+	l := c.lab.apart(func(_ driver, _ job, rec *recorder) {
 		rec.now = func() time.Duration { return 0 }
 		f := c.clk.New(ClockEnv{Settle: runtime.Gosched})
 		for range 20 {
@@ -707,11 +704,21 @@ func (c *contract) clockRace() (*violation, string) {
 				runtime.Gosched()
 			}
 		}
-	}
-	if h := c.lab.run([]job{{}}, func(job, *Trace) {}); h != nil {
+	})
+	l.bubble = false // settling would order what must stay unordered
+	if l.once() != nil {
 		return nil, "concurrent use made no progress for " + watchdog.String()
 	}
 	return nil, ""
+}
+
+func isDone(ctx context.Context) bool {
+	select {
+	case <-ctx.Done():
+		return true
+	default:
+		return false
+	}
 }
 
 // raceOperations share one timer of each kind, so that its methods meet.
@@ -758,9 +765,13 @@ func (c *contract) raceOperations(f ClockFuncs) []func(i int) {
 		ops = append(ops, func(i int) {
 			ctx, cancel := f.WithTimeout(context.Background(), d(i))
 			child, cancelChild := f.WithTimeout(ctx, milli)
+			defer cancelChild()
+			for !isDone(child) && i > 2 { // until the clock ends it
+				_ = child.Err()
+				runtime.Gosched()
+			}
 			cancel()
 			_, _ = ctx.Err(), child.Err()
-			cancelChild()
 		})
 	}
 	return ops

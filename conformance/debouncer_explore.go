@@ -249,9 +249,7 @@ func debouncerCanary(c *contract) string {
 	const beyond = 50 * wait
 	var fired, later int
 	var refused, origin string
-	play := c.lab.play
-	defer func() { c.lab.play = play }()
-	c.lab.play = func(d driver, _ job, rec *recorder) {
+	l := c.lab.apart(func(d driver, _ job, rec *recorder) {
 		rec.now = d.now
 		var mu sync.Mutex
 		n := 0
@@ -281,8 +279,8 @@ func debouncerCanary(c *contract) string {
 			_ = catch(impl.Stop)
 		}
 		d.settle()
-	}
-	if h := c.lab.run([]job{{}}, func(job, *Trace) {}); h != nil {
+	})
+	if l.once() != nil {
 		c.exact = "the first run hung"
 		return ""
 	}

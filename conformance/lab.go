@@ -32,6 +32,17 @@ type lab struct {
 	runs  int
 }
 
+// apart is a lab like l that plays something else. It is a copy: a run that hangs
+// keeps the lab that it was given.
+func (l *lab) apart(play func(d driver, j job, rec *recorder)) *lab {
+	other := *l
+	other.play = play
+	return &other
+}
+
+// once runs a single job.
+func (l *lab) once() *hang { return l.run([]job{{}}, func(job, *Trace) {}) }
+
 // chunk is how many Injected runs share a bubble. Bubble time stands still in
 // them, so they do not see each other; one bubble for each would cost a third of
 // the time.

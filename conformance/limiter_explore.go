@@ -149,9 +149,7 @@ func limiterCanary(c *contract) string {
 	}
 	const beyond = time.Hour
 	var own, other bool
-	play := c.lab.play
-	defer func() { c.lab.play = play }()
-	c.lab.play = func(d driver, _ job, rec *recorder) {
+	l := c.lab.apart(func(d driver, _ job, rec *recorder) {
 		rec.now = d.now
 		env := Env{d.clock(), Config{}.start()}
 		impl := c.lim.New(env, LimiterConfig{Rate{10, time.Second}, 1}).only(c.time)
@@ -172,8 +170,8 @@ func limiterCanary(c *contract) string {
 			impl.Stop()
 		}
 		d.settle()
-	}
-	c.lab.run([]job{{}}, func(job, *Trace) {})
+	})
+	l.once()
 	if !own && other {
 		return "the spec says Injected, but moving Env.Clock brought no token and moving package time did: " +
 			"hand Env.Clock to the implementation, or set Time: conformance.PackageTime"

@@ -15,14 +15,10 @@ import (
 // bubble they wake at the instant at which the timers fire.
 func (c *contract) clash(make func(env Env) []func(i int)) string {
 	const rounds = 50
-	play, bubble := c.lab.play, c.lab.bubble
-	defer func() { c.lab.play, c.lab.bubble = play, bubble }()
-	if c.time != PackageTime {
-		c.lab.bubble = false
-	} else if !bubble {
+	if c.time == PackageTime && !c.lab.bubble {
 		return "package time can only be held in a bubble"
 	}
-	c.lab.play = func(d driver, _ job, rec *recorder) {
+	l := c.lab.apart(func(d driver, _ job, rec *recorder) {
 		rec.now = d.now
 		ops := make(Env{d.clock(), Config{}.start()})
 		if h, ok := d.(*hand); ok {
@@ -37,8 +33,9 @@ func (c *contract) clash(make func(env Env) []func(i int)) string {
 		}
 		d.to(d.now() + 10*wait)
 		d.settle()
-	}
-	if h := c.lab.run([]job{{}}, func(job, *Trace) {}); h != nil {
+	})
+	l.bubble = l.bubble && c.time == PackageTime
+	if l.once() != nil {
 		return "concurrent use made no progress for " + watchdog.String()
 	}
 	return ""
@@ -111,10 +108,8 @@ func (c *contract) limiterRace() (*violation, string) {
 func (c *contract) limiterConcurrent() (*violation, string) {
 	const goroutines, each, rounds, burst = 8, 4, 40, 5
 	rate := Rate{10, time.Second}
-	play := c.lab.play
-	defer func() { c.lab.play = play }()
 	var worst *violation
-	c.lab.play = func(d driver, _ job, rec *recorder) {
+	l := c.lab.apart(func(d driver, _ job, rec *recorder) {
 		rec.now = d.now
 		env := Env{d.clock(), Config{}.start()}
 		impl := c.lim.New(env, LimiterConfig{Rate: rate, Burst: burst}).only(c.time)
@@ -164,8 +159,8 @@ func (c *contract) limiterConcurrent() (*violation, string) {
 			impl.Stop()
 		}
 		d.settle()
-	}
-	if h := c.lab.run([]job{{}}, func(job, *Trace) {}); h != nil {
+	})
+	if l.once() != nil {
 		return nil, "concurrent use made no progress for " + watchdog.String()
 	}
 	return worst, ""

@@ -34,7 +34,7 @@ var (
 		{Rule: "CK-AT", Schedule: "afterfunc 1 1s @0 | now @f1 | now @5s", Why: "now: 5s, want 1s (at 1s)"},
 		{Rule: "CK-CHAIN", Schedule: "afterfunc 1 1s @0 | afterfunc 3 1.3s @f1 | idle 10s", Why: "nothing, want function 3 runs (at 2.3s)"},
 		{Rule: "CK-FLOW", Schedule: "sleep 1 1s @0 | afterfunc 2 1s @f1 | idle 5s", Why: "nothing, want function 2 runs (at 2s)"},
-		{Rule: "CK-CONTEXT", Schedule: "timeout 1 0 @0 | idle 1s", Why: "the context runs on real time"},
+		{Rule: "CK-CONTEXT", Schedule: "deadline 1 1s @0 | idle 1s", Why: "the context runs on real time"},
 		{Rule: "CK-CTXTREE", Schedule: "timeout 1 10s @0 | timeout 2 1s 1 @0 | idle 1s | cancel 1 @2s", Why: "the context runs on real time"},
 		{Rule: "CK-ARMED", Schedule: "timeout 1 1s @0 | armed @0 | armed @1s", Why: "the context runs on real time"},
 		{Rule: "CK-AWAIT", Schedule: "", Why: "Advance returned before the function that it started had"},
@@ -52,8 +52,8 @@ var (
 		{Rule: "CK-TICKARG", Schedule: "ticker 1 -1h @0", Why: "nothing, want ticker 1 -1h: panics (at 0)"},
 		{Rule: "CK-ZERO", Schedule: "afterfunc 1 -1h @0 | idle 1s", Why: "nothing, want function 1 runs (at 0)"},
 		{Rule: "CK-CTXTREE", Schedule: "within 1 @0 | timeout 2 1s 1 @0 | idle 1s | cancel 1 @2s", Why: "context 2 has ended: deadline exceeded, Cause cause 1, deadline 1s, want nothing of the kind"},
-		{Rule: "X-RACE", Why: "Err of a context reads what the timer writes, without the lock"},
 		{Rule: "CK-DIFF", Schedule: "timer 5 0 @0 | rearm 5 20m @0 | idle 21m", Why: "idle 21m never returned, or what it waits for never came"},
+		{Rule: "X-RACE", Why: "Err of a context reads what the timer writes, without the lock"},
 	}
 	k8sKnown = []conformance.Known{
 		{Rule: "CK-TIMER", Schedule: "after 1 1s @0 | read 1 @3s", Why: "read 1: 3s, want 1s (at 3s)"},
@@ -100,5 +100,16 @@ var (
 		{Rule: "CK-CTXTREE", Schedule: "timeout 1 1s @0 | idle 1s | timeout 2 1s 1 @1s | idle 1s", Why: "context 2 has ended: deadline exceeded, deadline 2s, want deadline exceeded, deadline 1s (at 1s)"},
 		{Rule: "CK-AWAIT", Schedule: "", Why: "Advance returned before the sleeper that it woke had run"},
 		{Rule: "CK-DIFF", Schedule: "timer 8 0 @0 | read 8 @8m", Why: "read 8: 8m, want 0 (at 8m)"},
+	}
+	jujuKnown = []conformance.Known{
+		{Rule: "CK-TIMER", Schedule: "after 1 1s @0 | read 1 @3s", Why: "read 1: 3s, want 1s (at 3s)"},
+		{Rule: "CK-STOP", Schedule: "timer 1 1s @0 | read 1 @5s", Why: "read 1: 5s, want 1s (at 5s)"},
+		{Rule: "CK-UNREAD", Schedule: "timer 1 1s @0 | halt 1 @1s | read 1 @6s", Why: "halt 1: false, want true (at 1s)"},
+		{Rule: "CK-ORDER", Schedule: "afterfunc 1 1s @0 | afterfunc 2 2s @0 | idle 10s", Why: "function 2 runs, want function 1 runs (at 1s)"},
+		{Rule: "CK-AT", Schedule: "afterfunc 1 1s @0 | now @f1 | now @5s", Why: "now: 5s, want 1s (at 1s)"},
+		{Rule: "CK-CHAIN", Schedule: "afterfunc 1 1s @0 | afterfunc 3 1.3s @f1 | idle 10s", Why: "nothing, want function 3 runs (at 2.3s)"},
+		{Rule: "CK-FLOW", Schedule: "after 1 1s @0 | consume 2 1 @0 | after 1 1s @f2 | idle 5s", Why: "consumer 2 receives 5s, want consumer 2 receives 1s (at 1s)"},
+		{Rule: "CK-AWAIT", Schedule: "", Why: "Advance returned before the function that it started had"},
+		{Rule: "CK-DIFF", Schedule: "timer 7 16m @2m | consume 10 7 @19m", Why: "consumer 10 receives 19m, want consumer 10 receives 18m (at 19m)"},
 	}
 )

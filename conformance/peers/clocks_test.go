@@ -5,204 +5,107 @@ import (
 	"testing"
 	"time"
 
-	benbjohnson "github.com/benbjohnson/clock"
 	"github.com/coder/quartz"
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/synctestcompat"
 	"github.com/jonboulle/clockwork"
-	"github.com/tilinna/clock"
-	"github.com/zoobz-io/clockz"
-	k8s "k8s.io/utils/clock/testing"
 )
 
-// timer and ticker are those of other libraries behind clockwork's interfaces.
-type (
-	timer struct {
-		c     <-chan time.Time
-		stop  func() bool
-		reset func(d time.Duration) bool
-	}
-	ticker struct {
-		c     <-chan time.Time
-		stop  func()
-		reset func(d time.Duration)
-	}
-)
-
-func (t timer) Chan() <-chan time.Time     { return t.c }
-func (t timer) Stop() bool                 { return t.stop() }
-func (t timer) Reset(d time.Duration) bool { return t.reset(d) }
-func (t ticker) Chan() <-chan time.Time    { return t.c }
-func (t ticker) Stop()                     { t.stop() }
-func (t ticker) Reset(d time.Duration)     { t.reset(d) }
-
-func clockworkFuncs(conformance.ClockEnv) conformance.ClockFuncs {
-	c := clockwork.NewFakeClockAt(start)
+// funcs are the operations of a clock of the table: those that it has, and contexts
+// where the library brings them.
+func funcs(c fakeClock, lacks []string) conformance.ClockFuncs {
 	f := conformance.ClockOf(c)
-	f.WithTimeout = func(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-		return clockwork.WithTimeout(ctx, c, d)
+	for _, name := range lacks {
+		switch name {
+		case "Sleep":
+			f.Sleep = nil
+		case "After":
+			f.After = nil
+		case "NewTicker":
+			f.NewTicker = nil
+		case "Ticker.Reset":
+			f.NoTickerReset = true
+		}
 	}
-	f.WithDeadline = func(ctx context.Context, t time.Time) (context.Context, context.CancelFunc) {
-		return clockwork.WithDeadline(ctx, c, t)
+	switch c := c.(type) {
+	case *clockwork.FakeClock:
+		f.WithTimeout, f.WithDeadline = clockworkContexts(c)
+	case tilinnaClock:
+		f.WithTimeout, f.WithDeadline, f.Armed = c.TimeoutContext, c.DeadlineContext, c.Len
+	case interface {
+		WithTimeout(context.Context, time.Duration) (context.Context, context.CancelFunc)
+		WithDeadline(context.Context, time.Time) (context.Context, context.CancelFunc)
+	}:
+		f.WithTimeout, f.WithDeadline = c.WithTimeout, c.WithDeadline
 	}
 	return f
 }
 
-// wrappedFuncs is clockwork's clock inside a wrapper, as instrumentation makes one:
-// its contexts then run on real time.
-func wrappedFuncs(env conformance.ClockEnv) conformance.ClockFuncs {
-	f := clockworkFuncs(env)
-	c := struct{ clockwork.Clock }{clockwork.NewFakeClockAt(start)}
-	f.WithTimeout = func(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-		return clockwork.WithTimeout(ctx, c, d)
-	}
-	return f
+func clockworkContexts(c clockwork.Clock) (
+	withTimeout func(context.Context, time.Duration) (context.Context, context.CancelFunc),
+	withDeadline func(context.Context, time.Time) (context.Context, context.CancelFunc),
+) {
+	return func(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+			return clockwork.WithTimeout(ctx, c, d)
+		}, func(ctx context.Context, t time.Time) (context.Context, context.CancelFunc) {
+			return clockwork.WithDeadline(ctx, c, t)
+		}
 }
 
-// quartzFuncs moves from event to event, as the docs tell: Advance refuses to pass
-// one.
-func quartzFuncs(env conformance.ClockEnv) conformance.ClockFuncs {
-	m := quartz.NewMock(&silent{})
-	m.Set(start)
-	wrap := func(t *quartz.Timer) clockwork.Timer {
-		return timer{t.C, func() bool { return t.Stop() }, func(d time.Duration) bool { return t.Reset(d) }}
+// describe is the spec of a clock of the table, held to package time in a bubble
+// that waits for everything.
+func describe(name string, known ...conformance.Known) conformance.ClockSpec {
+	spec := conformance.ClockSpec{
+		Name:         name,
+		Traits:       conformance.ClockTraits{Waits: conformance.WaitsForAll},
+		KnownFailing: known,
 	}
-	return conformance.ClockFuncs{
-		Now:   func() time.Time { return m.Now() },
-		Since: func(t time.Time) time.Duration { return m.Since(t) },
-		Until: func(t time.Time) time.Duration { return m.Until(t) },
-		Advance: func(d time.Duration) {
-			for {
-				next, ok := m.Peek()
-				if !ok || next > d {
-					break
+	for _, peer := range clocks {
+		if peer.name == name {
+			spec.New = func(env conformance.ClockEnv) conformance.ClockFuncs {
+				c := peer.new()
+				f := funcs(c, peer.lacks)
+				if q, ok := c.(quartzClock); ok {
+					// The docs tell to go from event to event and to wait; settling waits for all.
+					f.Advance = func(d time.Duration) { q.advance(d, func(quartz.AdvanceWaiter) { env.Settle() }) }
 				}
-				m.Advance(next)
-				env.Settle() // MustWait would block on a function that sleeps
-				d -= next
+				return f
 			}
-			m.Advance(d)
-		},
-		NewTimer:  func(d time.Duration) clockwork.Timer { return wrap(m.NewTimer(d)) },
-		AfterFunc: func(d time.Duration, f func()) clockwork.Timer { return wrap(m.AfterFunc(d, f)) },
-		NewTicker: func(d time.Duration) clockwork.Ticker {
-			t := m.NewTicker(d)
-			return ticker{t.C, func() { t.Stop() }, func(d time.Duration) { t.Reset(d) }}
-		},
+		}
 	}
+	return spec
 }
 
-// silent is a testing.TB that nobody listens to.
-type silent struct{ testing.TB }
-
-func (*silent) Helper()                   {}
-func (*silent) Logf(string, ...any)       {}
-func (*silent) Log(...any)                {}
-func (*silent) Error(...any)              {}
-func (*silent) Errorf(string, ...any)     {}
-func (*silent) Fatalf(f string, a ...any) { panic(f) }
-func (*silent) Cleanup(func())            {}
-
-func benbjohnsonFuncs(conformance.ClockEnv) conformance.ClockFuncs {
-	m := benbjohnson.NewMock()
-	m.Set(start)
-	wrap := func(t *benbjohnson.Timer) clockwork.Timer { return timer{t.C, t.Stop, t.Reset} }
-	return conformance.ClockFuncs{
-		Now: m.Now, Since: m.Since, Until: m.Until, Advance: m.Add, Sleep: m.Sleep, After: m.After,
-		NewTimer:  func(d time.Duration) clockwork.Timer { return wrap(m.Timer(d)) },
-		AfterFunc: func(d time.Duration, f func()) clockwork.Timer { return wrap(m.AfterFunc(d, f)) },
-		NewTicker: func(d time.Duration) clockwork.Ticker {
-			t := m.Ticker(d)
-			return ticker{t.C, t.Stop, t.Reset}
-		},
-		WithTimeout: m.WithTimeout, WithDeadline: m.WithDeadline,
+// wrapped is clockwork's clock inside a wrapper, as instrumentation makes one: its
+// contexts then run on real time.
+func wrapped(known ...conformance.Known) conformance.ClockSpec {
+	spec := describe("clockwork, wrapped", known...)
+	spec.New = func(conformance.ClockEnv) conformance.ClockFuncs {
+		c := clockwork.NewFakeClockAt(start)
+		f := funcs(c, nil)
+		f.WithTimeout, f.WithDeadline = clockworkContexts(struct{ clockwork.Clock }{c})
+		return f
 	}
+	return spec
 }
 
-func k8sFuncs(conformance.ClockEnv) conformance.ClockFuncs {
-	c := k8s.NewFakeClock(start)
-	return conformance.ClockFuncs{
-		Now: c.Now, Since: c.Since, Advance: c.Step, Sleep: c.Sleep, After: c.After,
-		NewTimer: func(d time.Duration) clockwork.Timer {
-			t := c.NewTimer(d)
-			return timer{t.C(), t.Stop, t.Reset}
-		},
-		AfterFunc: func(d time.Duration, f func()) clockwork.Timer {
-			t := c.AfterFunc(d, f)
-			return timer{t.C(), t.Stop, t.Reset}
-		},
-		NewTicker: func(d time.Duration) clockwork.Ticker {
-			t := c.NewTicker(d)
-			return ticker{t.C(), t.Stop, nil}
-		},
-		NoTickerReset: true,
-	}
-}
-
-func tilinnaFuncs(conformance.ClockEnv) conformance.ClockFuncs {
-	m := clock.NewMock(start)
-	wrap := func(t *clock.Timer) clockwork.Timer { return timer{t.C, t.Stop, t.Reset} }
-	return conformance.ClockFuncs{
-		Now: m.Now, Since: m.Since, Until: m.Until, Advance: func(d time.Duration) { m.Add(d) }, Sleep: m.Sleep, After: m.After,
-		NewTimer:  func(d time.Duration) clockwork.Timer { return wrap(m.NewTimer(d)) },
-		AfterFunc: func(d time.Duration, f func()) clockwork.Timer { return wrap(m.AfterFunc(d, f)) },
-		NewTicker: func(d time.Duration) clockwork.Ticker {
-			t := m.NewTicker(d)
-			return ticker{t.C, t.Stop, nil}
-		},
-		NoTickerReset: true,
-		WithTimeout:   m.TimeoutContext, WithDeadline: m.DeadlineContext,
-		Armed: m.Len,
-	}
-}
-
-// clockzFuncs delivers what an Advance has made due, as its docs tell to.
-func clockzFuncs(conformance.ClockEnv) conformance.ClockFuncs {
-	c := clockz.NewFakeClockAt(start)
-	wrap := func(t clockz.Timer) clockwork.Timer { return timer{t.C(), t.Stop, t.Reset} }
-	return conformance.ClockFuncs{
-		Now: c.Now, Since: c.Since, Sleep: c.Sleep, After: c.After,
-		Advance: func(d time.Duration) {
-			c.Advance(d)
-			c.BlockUntilReady()
-		},
-		NewTimer:  func(d time.Duration) clockwork.Timer { return wrap(c.NewTimer(d)) },
-		AfterFunc: func(d time.Duration, f func()) clockwork.Timer { return wrap(c.AfterFunc(d, f)) },
-		NewTicker: func(d time.Duration) clockwork.Ticker {
-			t := c.NewTicker(d)
-			return ticker{t.C(), t.Stop, nil}
-		},
-		NoTickerReset: true,
-		WithTimeout:   c.WithTimeout, WithDeadline: c.WithDeadline,
-	}
-}
-
-// TestClocks runs the suite over other fake clocks. All are held to package time,
-// in a bubble that waits for everything.
+// TestClocks runs the suite over fake clocks and prints the table of verdicts.
 func TestClocks(t *testing.T) {
 	var reports []*conformance.Report
-	for _, peer := range []struct {
-		name  string
-		new   func(conformance.ClockEnv) conformance.ClockFuncs
-		known []conformance.Known
-	}{
-		{"clockwork v0.5.0", clockworkFuncs, clockworkKnown},
-		{"clockwork v0.5.0, wrapped", wrappedFuncs, wrappedKnown},
-		{"coder/quartz v0.3.1", quartzFuncs, quartzKnown},
-		{"benbjohnson/clock v1.3.5", benbjohnsonFuncs, benbjohnsonKnown},
-		{"k8s.io/utils/clock/testing", k8sFuncs, k8sKnown},
-		{"tilinna/clock v1.1.0", tilinnaFuncs, tilinnaKnown},
-		{"zoobz-io/clockz v1.0.2", clockzFuncs, clockzKnown},
+	for _, spec := range []conformance.ClockSpec{
+		describe("clockwork", clockworkKnown...),
+		wrapped(wrappedKnown...),
+		describe("quartz", quartzKnown...),
+		describe("benbjohnson", benbjohnsonKnown...),
+		describe("k8s", k8sKnown...),
+		describe("tilinna", tilinnaKnown...),
+		describe("clockz", clockzKnown...),
+		describe("juju", jujuKnown...),
 	} {
-		if testing.Short() && (peer.name[0] == 'k' || peer.name[0] == 'z') {
+		if testing.Short() && (spec.Name == "k8s" || spec.Name == "clockz") {
 			continue // their locks hang a run until the watchdog looks
 		}
-		t.Run(peer.name, func(t *testing.T) {
-			reports = append(reports, conformance.RunClock(t, conformance.ClockSpec{
-				Name: peer.name, New: peer.new, KnownFailing: peer.known,
-				Traits: conformance.ClockTraits{Waits: conformance.WaitsForAll},
-			}))
-		})
+		t.Run(spec.Name, func(t *testing.T) { reports = append(reports, conformance.RunClock(t, spec)) })
 	}
 	t.Log("\n" + conformance.Table(reports...))
 }
@@ -254,11 +157,7 @@ func TestClockwork_divergences(t *testing.T) {
 		}
 		t.Run(d.id, func(t *testing.T) {
 			t.Setenv("ESCAPEMENT_SCHEDULE", d.schedule)
-			r := conformance.RunClock(t, conformance.ClockSpec{
-				Name: "clockwork v0.5.0", New: clockworkFuncs,
-				Traits:       conformance.ClockTraits{Waits: conformance.WaitsForAll},
-				KnownFailing: []conformance.Known{{Rule: d.rule, Schedule: d.schedule, Why: d.what}},
-			})
+			r := conformance.RunClock(t, describe("clockwork", conformance.Known{Rule: d.rule, Schedule: d.schedule, Why: d.what}))
 			if v, _ := r.Verdict(d.rule); v.Status != conformance.KnownFail {
 				t.Errorf("%s does not find that %s", d.rule, d.what)
 			}

@@ -60,15 +60,19 @@ func newQuartzClock() fakeClock {
 // Advance goes from event to event, which is as far as quartz moves in one step,
 // and waits for each.
 func (c quartzClock) Advance(d time.Duration) {
+	c.advance(d, func(w quartz.AdvanceWaiter) { <-w.Done() })
+}
+
+func (c quartzClock) advance(d time.Duration, wait func(quartz.AdvanceWaiter)) {
 	for {
 		next, ok := c.m.Peek()
 		if !ok || next > d {
 			break
 		}
-		<-c.m.Advance(next).Done()
+		wait(c.m.Advance(next))
 		d -= next
 	}
-	<-c.m.Advance(d).Done()
+	wait(c.m.Advance(d))
 }
 
 func (c quartzClock) Now() time.Time                           { return c.m.Now() }
@@ -92,7 +96,13 @@ func (t quartzTicker) Reset(d time.Duration)     { t.t.Reset(d) }
 
 // strict is the test that quartz reports to: what would fail it panics. Clean-ups,
 // one for each timer that fires, are dropped.
-type strict struct{ silent }
+type strict struct{ testing.TB }
+
+func (*strict) Helper()                   {}
+func (*strict) Logf(string, ...any)       {}
+func (*strict) Log(...any)                {}
+func (*strict) Cleanup(func())            {}
+func (*strict) Fatalf(f string, a ...any) { panic("quartz: " + fmt.Sprintf(f, a...)) }
 
 func (*strict) Error(a ...any)            { panic("quartz: " + fmt.Sprint(a...)) }
 func (*strict) Errorf(f string, a ...any) { panic("quartz: " + fmt.Sprintf(f, a...)) }
