@@ -1,5 +1,5 @@
-// Package conformance holds debouncers and rate limiters to the laws that any of
-// them must keep. Import it in the test of your own type, describe the type in ten
+// Package conformance holds debouncers, rate limiters and fake clocks to the laws
+// that any of them must keep. Import it in the test of your own type, describe the type in ten
 // lines, and learn in about a second which laws it breaks, each with the smallest
 // schedule that breaks it.
 //
@@ -13,7 +13,8 @@
 //     place in the order.
 //   - A [Rule] is one law, judged on traces. [Rules] lists them; RULES.md does too.
 //   - A trait is a choice on which correct implementations differ. It is declared,
-//     never guessed: see [DebounceTraits] and [LimiterTraits].
+//     never guessed: see [DebounceTraits], [LimiterTraits] and
+//     [ClockTraits].
 //
 // # What a run does
 //
@@ -30,6 +31,13 @@
 // processor see what comes. Racing schedules are judged by the set of legal
 // outcomes; a finding that honest code can produce by being overtaken counts only
 // if it turns up in one run of seven.
+//
+// [RunClock] needs no model: each schedule runs on package time in a bubble, and
+// then on the clock, which must show the same values, answers and turns of
+// functions and goroutines, in the same order. What package time leaves open, such
+// as the order of equal deadlines, is compared as a set, or the schedule is not
+// judged. Each rule has its own schedules; CK-DIFF has programs with everything in
+// them, drawn from fixed seeds and made smaller when they differ.
 //
 // Verdicts never depend on real time. The only real-time element is a watchdog of
 // ten seconds against hangs, and it fails nothing by itself: a stack must show a

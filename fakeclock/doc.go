@@ -78,6 +78,9 @@
 // [Clock.NewTimerAt] and [Clock.AfterFuncAt] arm for an instant of wall time,
 // which becomes a duration when they are called, as everywhere in Go.
 //
+// Coming from another fake clock? MOVING.md, beside this file, tells what to
+// change.
+//
 // # Differences from package time
 //
 //   - The channels of timers and tickers have capacity 1, where package time
