@@ -11,6 +11,12 @@ func (c *contract) concerned(id string, j job) bool {
 	if strings.HasPrefix(id, "CK-") {
 		return j.family == id
 	}
+	if c.deb != nil && strings.HasPrefix(id, "DB-") {
+		_, edge := edgeRules[id]
+		if edge != (j.schedule.Config.has("edges") || j.schedule.Config.has("maxwait")) {
+			return false
+		}
+	}
 	about := concerns[id]
 	return about == nil || about(c, j)
 }

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
@@ -75,11 +76,20 @@ func debouncerContract(t *testing.T, spec DebouncerSpec) *contract {
 	return c
 }
 
+// edges are those that are built where a schedule does not say: trailing, if the
+// implementation can.
+func (spec *DebouncerSpec) edges() Edges {
+	if has := spec.Traits.Edges; len(has) > 0 && !slices.Contains(has, Trailing) {
+		return has[0]
+	}
+	return Trailing
+}
+
 // operations reports what the implementation can do. It looks at an instance
 // that is thrown away.
 func (spec *DebouncerSpec) operations() map[Op]bool {
 	d := newHand(Config{}.start(), false)
-	f := spec.New(Env{d.clock(), d.start}, DebounceConfig{Wait: time.Hour, Edges: Trailing}, func(int) {})
+	f := spec.New(Env{d.clock(), d.start}, DebounceConfig{Wait: time.Hour, Edges: spec.edges()}, func(int) {})
 	if f.Stop != nil {
 		f.Stop()
 	}
@@ -144,7 +154,7 @@ func (spec *DebouncerSpec) play(d driver, j job, rec *recorder) {
 	}
 	edges := cfg.Edges
 	if edges == 0 {
-		edges = Trailing
+		edges = spec.edges()
 	}
 	rec.trace.Refused = catch(func() {
 		impl = spec.New(Env{d.clock(), cfg.start()}, DebounceConfig{cfg.Wait, cfg.MaxWait, edges}, fire)

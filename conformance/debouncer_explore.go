@@ -86,6 +86,7 @@ func debouncerFamilies(c *contract) []family {
 			cfg("wait", "100ms", "busy", duration(busy)), ops,
 			[]time.Duration{1, wait - 1, wait, wait + 1, wait + 20*time.Millisecond, busy + 1}, 3)})
 	}
+	out = append(out, edgeFamilies(c, ops)...)
 	zero := zeroTimersCrash(c)
 	if t := c.deb.Traits.ZeroWait; !c.lab.bubble && t != ZeroSync && t != ZeroRefused {
 		zero = "what fires after its call at the same instant can only be awaited in a bubble"
@@ -256,7 +257,7 @@ func debouncerCanary(c *contract) string {
 		count := func() int { mu.Lock(); defer mu.Unlock(); return n }
 		var impl DebouncerFuncs
 		refused = catch(func() {
-			impl = c.deb.New(Env{d.clock(), Config{}.start()}, DebounceConfig{Wait: wait, Edges: Trailing}, func(int) {
+			impl = c.deb.New(Env{d.clock(), Config{}.start()}, DebounceConfig{Wait: wait, Edges: c.deb.edges()}, func(int) {
 				mu.Lock()
 				defer mu.Unlock()
 				n++

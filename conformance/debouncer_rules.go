@@ -47,6 +47,26 @@ var debouncerRules = []rule{
 		nil, []string{"ZeroWait"}, (*exam).dbZero),
 	debRule("DB-OVERLAP", Extended, "Callbacks that are declared serial MUST NOT overlap.",
 		nil, []string{"Overlap"}, (*exam).dbOverlap),
+	debRule("DB-LEAD", Extended, "On the leading edge the first event of all MUST fire at its own instant, with its own payload.",
+		nil, nil, edgeCheck("DB-LEAD")),
+	debRule("DB-LEAD1", Extended, "No event but the first of a burst MUST fire on the leading edge; a burst lasts until the wait has passed since its newest event.",
+		nil, nil, edgeCheck("DB-LEAD1")),
+	debRule("DB-REARM", Extended, "Once the wait has passed without an event, the next one MUST fire on the leading edge again, whatever came before.",
+		nil, nil, edgeCheck("DB-REARM")),
+	debRule("DB-LEADONLY", Extended, "With the leading edge alone nothing MUST fire on the trailing edge.",
+		nil, nil, edgeCheck("DB-LEADONLY")),
+	debRule("DB-BOTH1", Extended, "With both edges a burst of one event MUST fire once, or twice, as declared.",
+		nil, []string{"BothSingle"}, edgeCheck("DB-BOTH1")),
+	debRule("DB-BOTHN", Extended, "With both edges a burst of several events MUST fire on the trailing edge too, once, with the payload that is declared.",
+		nil, []string{"BothSingle", "Payload"}, edgeCheck("DB-BOTHN")),
+	debRule("DB-MAX", Extended, "With a bound on the wait, what is pending MUST fire when the bound has passed since the first event that has not fired, without another event.",
+		nil, nil, edgeCheck("DB-MAX")),
+	debRule("DB-MAXNE", Extended, "The bound MUST cut no wait short: nothing fires before the wait since the newest event, or the bound since the first that has not fired, has passed.",
+		nil, nil, edgeCheck("DB-MAXNE")),
+	debRule("DB-MAXTAIL", Extended, "With a bound on the wait, events MUST still fire when the wait has passed since the newest, those after a fire of the bound too.",
+		nil, nil, edgeCheck("DB-MAXTAIL")),
+	debRule("DB-MAXPAY", Extended, "A fire of the bound MUST carry the payload that is declared, of the events up to that instant.",
+		nil, []string{"Payload"}, edgeCheck("DB-MAXPAY")),
 	debRule("X-CALLS", Core, "Every operation of a legal schedule MUST return and MUST NOT panic.",
 		nil, nil, (*exam).xCalls),
 	debRule("X-REENT", Core, "An operation called from the callback MUST NOT deadlock.",
@@ -65,20 +85,34 @@ func debRule(id string, level Level, text string, ops []Op, traits []string, che
 		Rule:  Rule{id, text, lawsLink + anchor(id), level},
 		trace: check,
 		skip: func(c *contract) string {
-			if why := base(c); why != "" {
-				return why
+			for _, why := range []string{edgeOptOut(id, c.deb.Traits), base(c)} {
+				if why != "" {
+					return why
+				}
 			}
 			return debOptOut(id, c)
 		},
 	}
 }
 
+// noTrailing is why the rules of the trailing edge are skipped. They do not count as
+// core then.
+const noTrailing = "no trailing edge is declared"
+
+// edgeOptOut says why the edges that are declared take the rule out of force.
+func edgeOptOut(id string, tr DebounceTraits) string {
+	if needs, ok := edgeRules[id]; ok {
+		return needs(tr)
+	}
+	if len(tr.Edges) > 0 && !slices.Contains(tr.Edges, Trailing) && id != "X-LEAK" && id != "X-CALLS" {
+		return noTrailing
+	}
+	return ""
+}
+
 // debOptOut says why a declared trait takes the rule out of force.
 func debOptOut(id string, c *contract) string {
 	tr := c.deb.Traits
-	if len(tr.Edges) > 0 && !slices.Contains(tr.Edges, Trailing) && id != "X-LEAK" && id != "X-CALLS" {
-		return "no trailing edge is declared"
-	}
 	switch {
 	case id == "DB-NOSTALE" && tr.StaleFire == StaleAllowed:
 		return "declared: StaleAllowed"

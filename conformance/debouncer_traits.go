@@ -1,5 +1,7 @@
 package conformance
 
+import "slices"
+
 // DebounceTraits are the choices on which correct debouncers differ. The zero
 // value of each is "undeclared".
 type DebounceTraits struct {
@@ -22,6 +24,12 @@ type DebounceTraits struct {
 	ZeroWait ZeroWait
 	// Overlap says whether two callbacks may run at the same time.
 	Overlap Overlap
+	// BothSingle says how often a burst of one event fires with both edges. Only with
+	// LeadingAndTrailing.
+	BothSingle BothSingle
+	// MaxWait says how a bound on the wait works. Only declared by debouncers that
+	// take one; their rules are skipped without it.
+	MaxWait MaxWait
 	// Reentrancy is only declared to opt out: Forbidden means that the callback
 	// must not call the debouncer.
 	Reentrancy Reentrancy
@@ -105,6 +113,26 @@ const (
 	Parallel                    // a fire does not wait for the one before it
 )
 
+// BothSingle says how often a burst of one event fires with both edges.
+type BothSingle int
+
+// The choices.
+const (
+	BothOnce  BothSingle = iota + 1 // on the leading edge only
+	BothTwice                       // on both edges
+)
+
+// MaxWait says how a bound on the wait works. The first fire that it brings comes
+// when the bound has passed since the first event.
+type MaxWait int
+
+// The choices.
+const (
+	MaxWaitFromFirst MaxWait = iota + 1 // later ones too: since the first event that has not fired
+	MaxWaitFromFire                     // later ones count from the fire before
+	MaxWaitOnCall                       // only an event after the bound fires; no timer does
+)
+
 // Reentrancy says whether the callback may call the debouncer.
 type Reentrancy int
 
@@ -117,22 +145,25 @@ const (
 // table lists the traits with what was declared and how to observe them.
 func (d DebounceTraits) table(c *contract) []trait {
 	never := func() bool { return false }
+	trailing := func() bool { return len(d.Edges) > 0 && !slices.Contains(d.Edges, Trailing) } // needless without it
 	without := func(op Op) func() bool { return func() bool { return !c.accepts(op) } }
 	edges := 0
 	if len(d.Edges) > 0 {
-		edges = int(Trailing)
+		edges = int(d.Edges[0])
 	}
 	return []trait{
 		{"Edges", edges, []string{"[]conformance.Edges{conformance.Trailing}", "[]conformance.Edges{conformance.Leading}",
 			"[]conformance.Edges{conformance.LeadingAndTrailing}"}, never, c.observeEdges},
 		{"Payload", int(d.Payload), []string{"LastPayload", "FirstPayload", "NoPayload"}, never, c.observePayload},
-		{"Tie", int(d.Tie), []string{"FireFirst", "ResetFirst", "EitherTie"}, never, c.observeTie},
-		{"StaleFire", int(d.StaleFire), []string{"StaleForbidden", "StaleAllowed"}, never, c.observeStaleFire},
+		{"Tie", int(d.Tie), []string{"FireFirst", "ResetFirst", "EitherTie"}, trailing, c.observeTie},
+		{"StaleFire", int(d.StaleFire), []string{"StaleForbidden", "StaleAllowed"}, trailing, c.observeStaleFire},
 		{"CancelBarrier", int(d.CancelBarrier), []string{"NoBarrier", "CommitBarrier", "FinishBarrier"}, without(OpCancel), c.observeCancelBarrier},
 		{"AfterCancel", int(d.AfterCancel), []string{"CancelReusable", "CancelFinal"}, without(OpCancel), c.observeAfterCancel},
 		{"StopPending", int(d.StopPending), []string{"StopDrops", "StopFlushes"}, without(OpStop), c.observeStopPending},
-		{"ZeroWait", int(d.ZeroWait), []string{"ZeroSync", "ZeroNextTick", "ZeroRefused"}, never, c.observeZeroWait},
-		{"Overlap", int(d.Overlap), []string{"Serial", "Parallel"}, never, c.observeOverlap},
+		{"ZeroWait", int(d.ZeroWait), []string{"ZeroSync", "ZeroNextTick", "ZeroRefused"}, trailing, c.observeZeroWait},
+		{"Overlap", int(d.Overlap), []string{"Serial", "Parallel"}, trailing, c.observeOverlap},
+		{"BothSingle", int(d.BothSingle), []string{"BothOnce", "BothTwice"},
+			func() bool { return !slices.Contains(d.Edges, LeadingAndTrailing) }, c.observeBothSingle},
 	}
 }
 
@@ -162,6 +193,13 @@ func (c *contract) observeEdges() int {
 			}
 		}
 		return seen
+	}
+	return 0
+}
+
+func (c *contract) observeBothSingle() int {
+	for _, tr := range c.tryDebouncer("wait=100ms edges=both | call 1 @0", OrderSettled) {
+		return min(len(tr.Fires), int(BothTwice))
 	}
 	return 0
 }

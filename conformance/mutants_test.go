@@ -67,6 +67,10 @@ func matrix(rows []catchOf) string {
 func TestZoo_correctOnesPass(t *testing.T) {
 	for _, source := range sources(Injected, PackageTime) {
 		t.Run("Debouncer"+source.String(), func(t *testing.T) { RunDebouncer(t, zooDebouncerSpec("", source)) })
+		t.Run("DebouncerEdges"+source.String(), func(t *testing.T) { RunDebouncer(t, zooEdgesSpec("", source)) })
+	}
+	for _, only := range []Edges{Leading, LeadingAndTrailing} {
+		t.Run("Debouncer"+only.String(), func(t *testing.T) { RunDebouncer(t, zooEdgeSpec(only)) })
 	}
 	for _, waits := range []ClockWaits{WaitsForAll, WaitsForFunctions} {
 		t.Run("Clock", func(t *testing.T) { RunClock(t, zooClock("", waits, nil)) })
@@ -92,6 +96,10 @@ func TestMutants(t *testing.T) {
 			continue // it hangs until the watchdog looks
 		}
 		rows = append(rows, judgeMutant(t, debouncerContract(t, zooDebouncerSpec(m.name, Injected)), m.name, m.rule))
+		caught[m.rule] = true
+	}
+	for _, m := range edgeMutants {
+		rows = append(rows, judgeMutant(t, debouncerContract(t, zooEdgesSpec(m.name, Injected)), m.name, m.rule))
 		caught[m.rule] = true
 	}
 	for _, m := range limiterMutants {
@@ -127,6 +135,9 @@ func TestMutants_packageTime(t *testing.T) {
 			continue // nobody can count package time's timers, nor order a tie there; the watchdog waits as on the injected clock
 		}
 		judgeMutant(t, debouncerContract(t, zooDebouncerSpec(m.name, PackageTime)), m.name, m.rule)
+	}
+	for _, m := range edgeMutants {
+		judgeMutant(t, debouncerContract(t, zooEdgesSpec(m.name, PackageTime)), m.name, m.rule)
 	}
 }
 

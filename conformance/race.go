@@ -62,7 +62,7 @@ func gather(ops []func(i int), meanwhile, start func()) {
 // debouncerRace uses all operations of one debouncer at once.
 func (c *contract) debouncerRace() (*violation, string) {
 	why := c.clash(func(env Env) []func(int) {
-		impl := c.deb.New(env, DebounceConfig{Wait: wait, Edges: Trailing}, func(int) {})
+		impl := c.deb.New(env, DebounceConfig{Wait: wait, Edges: c.deb.edges()}, func(int) {})
 		ops := []func(int){impl.Call, func(i int) { impl.Call(-i) }}
 		for _, op := range []Op{OpCancel, OpFlush, OpPending} {
 			if c.accepts(op) {
@@ -75,7 +75,7 @@ func (c *contract) debouncerRace() (*violation, string) {
 		return nil, why
 	}
 	why = c.clash(func(env Env) []func(int) {
-		impl := c.deb.New(env, DebounceConfig{Wait: wait, Edges: Trailing}, func(int) {})
+		impl := c.deb.New(env, DebounceConfig{Wait: wait, Edges: c.deb.edges()}, func(int) {})
 		stop := func(int) { impl.Stop() }
 		return []func(int){impl.Call, stop, stop}
 	})

@@ -46,6 +46,7 @@ type exam struct {
 	c     *contract
 	job   job
 	debs  *debounceView
+	edge  *edgeFinding
 	model *limiterView
 }
 

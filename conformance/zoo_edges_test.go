@@ -1,0 +1,166 @@
+package conformance
+
+import (
+	"sync"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+)
+
+// zooEdges is a debouncer with every edge and a bound on the wait, correct unless
+// mutant names one of its mistakes.
+type zooEdges struct {
+	clock  clockwork.Clock
+	cfg    DebounceConfig
+	fire   func(int)
+	mutant string
+
+	mu           sync.Mutex
+	gen          int
+	inBurst      bool
+	size         int
+	pending      bool
+	value        int
+	first, last  time.Time
+	led          time.Time
+	bursts       int
+	everBounded  bool
+	boundedSince time.Time
+}
+
+func (d *zooEdges) is(mutant string) bool { return d.mutant == mutant }
+
+func (d *zooEdges) call(v int) {
+	d.mu.Lock()
+	now := d.clock.Now()
+	since := d.last
+	if d.is("the burst counts from its leading fire") {
+		since = d.led
+	}
+	fresh := !d.inBurst || now.Sub(since) >= d.cfg.Wait
+	if d.is("leads only once") && d.bursts > 0 {
+		fresh = false
+	}
+	if fresh {
+		d.bursts++
+		d.size = 0
+		d.led = now
+	}
+	d.inBurst, d.last = true, now
+	d.size++
+	leads := d.cfg.Edges&Leading != 0 && (d.size == 1 && !d.is("leads with the second event") || d.size == 2 && d.is("leads with the second event"))
+	if leads && !d.is("fires both edges for one event") || d.cfg.Edges == Leading && !d.is("a leading debouncer trails too") {
+		d.mu.Unlock()
+		if leads {
+			d.fire(v)
+		}
+		return
+	}
+	if !d.pending {
+		d.first = now
+	}
+	if !d.pending || !d.is("trails with the first payload") && !(d.is("the bound fires the first payload") && d.cfg.MaxWait > 0) {
+		d.value = v
+	}
+	if d.is("drops what follows a fire of the bound") && d.everBounded && d.cfg.MaxWait > 0 {
+		d.mu.Unlock()
+		return
+	}
+	d.pending = true
+	d.arm(now)
+	d.mu.Unlock()
+	if leads {
+		d.fire(v)
+	}
+}
+
+// arm arms a timer for the nearer of the two deadlines.
+func (d *zooEdges) arm(now time.Time) {
+	d.gen++
+	gen := d.gen
+	at := now.Add(d.cfg.Wait)
+	bounded := false
+	if d.cfg.MaxWait > 0 && !d.is("the bound is ignored") {
+		from := d.first
+		switch {
+		case d.is("the bound counts from the newest event"):
+			from = now
+		case d.is("the bound counts from the first event of all"):
+			if d.boundedSince.IsZero() {
+				d.boundedSince = now
+			}
+			from = d.boundedSince
+		}
+		if bound := from.Add(d.cfg.MaxWait); bound.Before(at) {
+			at, bounded = bound, true
+		}
+	}
+	d.clock.AfterFunc(at.Sub(now), func() {
+		d.mu.Lock()
+		if gen != d.gen || !d.pending {
+			d.mu.Unlock()
+			return
+		}
+		d.pending = false
+		d.everBounded = d.everBounded || bounded
+		v := d.value
+		d.mu.Unlock()
+		d.fire(v)
+	})
+}
+
+func (d *zooEdges) cancel() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.pending = false
+}
+
+func (d *zooEdges) flush() {
+	d.mu.Lock()
+	if !d.pending {
+		d.mu.Unlock()
+		return
+	}
+	d.pending = false
+	v := d.value
+	d.mu.Unlock()
+	d.fire(v)
+}
+
+// zooEdgeSpec is zooEdges as a debouncer that has one kind of edges only.
+func zooEdgeSpec(only Edges) DebouncerSpec {
+	spec := zooEdgesSpec("", Injected)
+	spec.Traits = DebounceTraits{Edges: []Edges{only}, Payload: LastPayload, CancelBarrier: NoBarrier, AfterCancel: CancelReusable, BothSingle: BothOnce}
+	return spec
+}
+
+func zooEdgesSpec(mutant string, source TimeSource) DebouncerSpec {
+	return DebouncerSpec{
+		Name: "zoo debouncer of every edge",
+		Time: source,
+		New: func(env Env, cfg DebounceConfig, fire func(int)) DebouncerFuncs {
+			d := &zooEdges{clock: env.Clock, cfg: cfg, fire: fire, mutant: mutant}
+			return DebouncerFuncs{Call: d.call, Cancel: d.cancel, Flush: d.flush}
+		},
+		Traits: DebounceTraits{
+			Edges: []Edges{Trailing, Leading, LeadingAndTrailing}, Payload: LastPayload, Tie: EitherTie, StaleFire: StaleForbidden,
+			CancelBarrier: NoBarrier, AfterCancel: CancelReusable, ZeroWait: ZeroNextTick, Overlap: Parallel,
+			BothSingle: BothOnce, MaxWait: MaxWaitFromFirst,
+		},
+	}
+}
+
+// edgeMutants are mistakes of zooEdges, each with the rule that must catch it.
+var edgeMutants = []struct{ name, rule string }{
+	{"leads with the second event", "DB-LEAD"},
+	{"the burst counts from its leading fire", "DB-LEAD1"},
+	{"leads only once", "DB-REARM"},
+	{"a leading debouncer trails too", "DB-LEADONLY"},
+	{"fires both edges for one event", "DB-BOTH1"},
+	{"trails with the first payload", "DB-BOTHN"},
+	{"the bound is ignored", "DB-MAX"},
+	{"the bound counts from the newest event", "DB-MAX"},
+	{"the bound counts from the first event of all", "DB-MAXNE"},
+	{"drops what follows a fire of the bound", "DB-MAXTAIL"},
+	{"the bound fires the first payload", "DB-MAXPAY"},
+}
