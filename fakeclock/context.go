@@ -6,25 +6,33 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jonboulle/clockwork"
 )
 
 // WithDeadline is [context.WithDeadline] on the time of a clock: any clock, a
-// wrapper of a [Clock] and the real one included, so that production code can call
-// it. (clockwork.WithDeadline knows only clockwork's own fake clock and runs on real
-// time with every other.)
+// wrapper of a [Clock] and clockwork.NewRealClock() included, so that production
+// code can call it. Do not use clockwork.WithDeadline and WithTimeout instead: they
+// ask for clockwork's own fake clock by type and run on real time with any other.
 //
-// The context is that of package context in all that it answers, and its children
-// may be of either kind. It is done when the clock reaches d: on a Clock when
-// Advance returns, with everything below it. Calling cancel releases the timer. If
-// the parent's deadline comes first no timer is made.
+// The context answers as package context's would, and contexts of either kind may be
+// above and below it. It is done when the clock reaches d: on a Clock when Advance
+// returns, with everything below it. It is done with everything below it when
+// cancel returns too, and its timer is released. If the parent's deadline comes
+// first, the context is context.WithCancel(parent), and no timer is made. A Clock
+// lists the timer as KindContext, and does so past a wrapper that embeds *Clock and
+// has an AfterFunc of its own.
 //
-// One difference remains. When an ancestor that package context made is cancelled,
-// Err and Done of the context say so at once; but a channel that Done returned
-// earlier, and a child that package context made, learn it from another goroutine,
-// a moment later.
+// One difference from package context remains. When an ancestor that package
+// context made is cancelled, the context is done as soon as it is asked, by a call
+// of Done, Err or context.Cause. But who does not ask, that is a channel that Done
+// returned earlier, children that package context made, and the timer, learns it
+// from another goroutine, a moment later. (Of the end of a custom parent with its
+// own Done channel, package context learns in this way too.)
+//
+// Contexts and their cancel functions may be used concurrently.
 func WithDeadline(parent context.Context, clock clockwork.Clock, d time.Time) (context.Context, context.CancelFunc) {
 	return WithDeadlineCause(parent, clock, d, nil)
 }
@@ -52,17 +60,19 @@ func WithDeadlineCause(parent context.Context, clock clockwork.Clock, d time.Tim
 	if cause == nil {
 		cause = context.DeadlineExceeded
 	}
-	c := newDeadlineContext(parent, clock, d)
-	c.followParent()
-	if c.check(); c.Context.Err() == nil {
-		c.startTimer(func() {
-			c.check() // an ancestor may have ended before, and the news be on its way
-			c.end(context.DeadlineExceeded, cause)
-		})
+	c := &deadlineContext{clock: clock, deadline: d}
+	c.relay.parent = parent
+	c.Context, c.cancel = context.WithCancel(&c.relay)
+	c.follow()
+	if c.poll(); c.Context.Err() == nil {
+		c.startTimer(cause)
+	}
+	if c.Context.Err() != nil {
+		c.release() // what was acquired after another goroutine released c
 	}
 	return c, func() {
-		c.cancel()
-		c.release()
+		c.poll() // the parent may have ended before
+		c.end(c.cancel)
 	}
 }
 
@@ -73,114 +83,115 @@ func WithDeadlineCause(parent context.Context, clock clockwork.Clock, d time.Tim
 // the world sees, is one of package context's, and its parent is a relay: a custom
 // parent, whose end it takes over with the relay's Err and cause. The relay ends
 // when the clock says so, or when the true parent has.
+//
+// That the parent has is seen by a child of the parent, the watch. It is package
+// context's too, so it has ended when cancelling the parent returns, if it can be
+// known by then, and with the right error; and it is asked without running the
+// methods of a custom parent, which may hold a lock while they ask us.
 type deadlineContext struct {
 	context.Context
-	cancel   context.CancelFunc // with Canceled
-	relay    *relay
-	parent   context.Context
+	cancel   context.CancelFunc // of the embedded context, with Canceled
+	relay    relay
 	clock    clockwork.Clock
 	deadline time.Time
+	above    *deadlineContext // nearest ancestor
+	watch    context.Context  // nil if the parent never ends
+
+	ending sync.Once // foreign code does not run in it
 
 	mu        sync.Mutex
-	released  bool
-	holds     []func() // what to let go of at the end
-	followers map[*deadlineContext]struct{}
+	unwatch   func()
+	timer     clockwork.Timer
+	followers map[*deadlineContext]struct{} // those that c is above
 }
 
 // ancestorKey finds the nearest deadlineContext.
 type ancestorKey struct{}
-
-func newDeadlineContext(parent context.Context, clock clockwork.Clock, d time.Time) *deadlineContext {
-	cause, setCause := context.WithCancelCause(context.WithoutCancel(parent))
-	r := &relay{Context: cause, setCause: setCause}
-	c := &deadlineContext{relay: r, parent: parent, clock: clock, deadline: d}
-	c.Context, c.cancel = context.WithCancel(r)
-	return c
-}
 
 // Deadline returns the deadline, never a parent's: that would come later.
 func (c *deadlineContext) Deadline() (time.Time, bool) { return c.deadline, true }
 
 // Done returns the channel that is closed when the context ends.
 func (c *deadlineContext) Done() <-chan struct{} {
-	c.check()
+	c.poll()
 	return c.Context.Done()
 }
 
 // Err returns nil, Canceled, DeadlineExceeded, or what a custom parent ended with.
 func (c *deadlineContext) Err() error {
-	c.check()
+	c.poll()
 	return c.Context.Err()
 }
 
 // Value passes the question on to the parent.
 func (c *deadlineContext) Value(key any) any {
-	if key == (ancestorKey{}) {
+	switch key.(type) {
+	case ancestorKey:
 		return c
+	case *int: // package context's own: context.Cause asks, up to Go 1.25 without asking Err
+		c.poll()
 	}
 	return c.Context.Value(key)
 }
 
 // String is in the style of package context.
 func (c *deadlineContext) String() string {
-	name := fmt.Sprintf("%T", c.parent)
-	if s, ok := c.parent.(fmt.Stringer); ok {
+	name := fmt.Sprintf("%T", c.relay.parent)
+	if s, ok := c.relay.parent.(fmt.Stringer); ok {
 		name = s.String()
 	}
 	return fmt.Sprintf("%s.WithDeadline(%v [%v])", name, c.deadline, c.clock.Until(c.deadline))
 }
 
-// check ends the context if its parent has ended.
-func (c *deadlineContext) check() {
-	select {
-	case <-c.parent.Done():
-		c.end(c.parent.Err(), context.Cause(c.parent))
-	default:
+// follow makes c end when its parent does: at once if that is by the end of a
+// deadlineContext above, else as soon as package context has told so.
+func (c *deadlineContext) follow() {
+	parent := c.relay.parent
+	if parent.Done() == nil {
+		return
 	}
-}
-
-func (c *deadlineContext) end(err, cause error) {
-	c.relay.end(err, cause)
-	c.release()
-}
-
-// followParent makes c end when its parent does: at once if an ancestor is a
-// deadlineContext, else as soon as package context has told so.
-func (c *deadlineContext) followParent() {
-	above, _ := c.parent.Value(ancestorKey{}).(*deadlineContext)
+	above, _ := parent.Value(ancestorKey{}).(*deadlineContext)
+	watch, unwatch := context.WithCancel(parent)
+	c.above, c.watch, c.unwatch = above, watch, unwatch
+	if context.Context(above) != parent {
+		c.mu.Lock() // poll may be called at once, on another goroutine
+		stop := context.AfterFunc(watch, c.poll)
+		c.unwatch = func() {
+			stop()
+			unwatch()
+		}
+		c.mu.Unlock()
+	}
 	if above != nil {
 		above.mu.Lock()
 		if above.followers == nil {
-			above.followers = map[*deadlineContext]struct{}{}
+			above.followers = make(map[*deadlineContext]struct{})
 		}
 		above.followers[c] = struct{}{}
 		above.mu.Unlock()
-		c.hold(func() {
-			above.mu.Lock()
-			defer above.mu.Unlock()
-			delete(above.followers, c)
-		})
-	}
-	if c.parent.Done() != nil && context.Context(above) != c.parent {
-		stop := context.AfterFunc(c.parent, c.check)
-		c.hold(func() { stop() })
 	}
 }
 
 // startTimer arms the timer, or ends the context if the deadline has passed.
-func (c *deadlineContext) startTimer(end func()) {
+func (c *deadlineContext) startTimer(cause error) {
+	expire := func() {
+		c.poll() // an ancestor may have ended before, and the news be on its way
+		c.end(func() { c.relay.expire(cause) })
+	}
 	d := c.clock.Until(c.deadline)
 	if d <= 0 {
-		end()
+		expire()
 		return
 	}
 	var timer clockwork.Timer
 	if clock, ok := c.clock.(contextTimers); ok {
-		timer = clock.contextTimer(d, end)
+		timer = clock.contextTimer(d, expire)
 	} else {
-		timer = c.clock.AfterFunc(d, end)
+		timer = c.clock.AfterFunc(d, expire)
 	}
-	c.hold(func() { timer.Stop() })
+	c.mu.Lock()
+	c.timer = timer
+	c.mu.Unlock()
 }
 
 // contextTimers is a Clock, or what embeds one: it lists the timer as a context's.
@@ -188,61 +199,105 @@ type contextTimers interface {
 	contextTimer(d time.Duration, f func()) clockwork.Timer
 }
 
-// hold has letGo called at the end, or now if that has come.
-func (c *deadlineContext) hold(letGo func()) {
-	c.mu.Lock()
-	over := c.released
-	if !over {
-		c.holds = append(c.holds, letGo)
-	}
-	c.mu.Unlock()
-	if over {
-		letGo()
-	}
-}
-
-// release lets go of the timer and the ancestors, once the context has ended, and
-// passes the end on.
-func (c *deadlineContext) release() {
-	c.mu.Lock()
-	if c.released {
-		c.mu.Unlock()
+// poll ends c if its parent has ended. It asks from above, so that contexts of
+// package context in between have been told.
+func (c *deadlineContext) poll() {
+	if c.Context.Err() != nil {
+		c.ending.Do(func() {}) // has begun elsewhere; wait until everything below has been told
 		return
 	}
-	c.released = true
-	holds, followers := c.holds, slices.Collect(maps.Keys(c.followers))
-	c.holds = nil
-	c.mu.Unlock()
-	for _, letGo := range holds {
-		letGo()
+	if c.above != nil {
+		c.above.poll()
 	}
-	for _, f := range followers {
-		f.check()
+	if c.orphaned() {
+		c.end(c.inherit)
 	}
 }
 
-// relay is the parent of a deadlineContext's embedded context. Its own embedded
-// context has the values, and the cause when all is over.
-type relay struct {
-	context.Context
-	setCause context.CancelCauseFunc
+func (c *deadlineContext) orphaned() bool { return c.watch != nil && c.watch.Err() != nil }
 
-	once    sync.Once
-	mu      sync.Mutex
-	err     error
+func (c *deadlineContext) inherit() { c.relay.end(c.watch.Err(), c.watch) }
+
+// end ends c by how, unless it has ended, and then all that can go.
+func (c *deadlineContext) end(how func()) {
+	for _, ended := range c.endAll(how) {
+		ended.release()
+	}
+	c.release()
+}
+
+// endAll ends c and the followers that end by it, and returns them. When it returns
+// they have ended, whoever ended them.
+func (c *deadlineContext) endAll(how func()) (ended []*deadlineContext) {
+	c.ending.Do(func() {
+		how()
+		c.mu.Lock()
+		followers := slices.Collect(maps.Keys(c.followers))
+		c.followers = nil
+		c.mu.Unlock()
+		for _, f := range followers {
+			if f.orphaned() {
+				ended = append(ended, f)
+				ended = append(ended, f.endAll(f.inherit)...)
+			}
+		}
+	})
+	return ended
+}
+
+// release lets go of the timer and the ancestors. It may be called again.
+func (c *deadlineContext) release() {
+	c.mu.Lock()
+	unwatch, timer := c.unwatch, c.timer
+	c.mu.Unlock()
+	if c.above != nil {
+		c.above.mu.Lock()
+		delete(c.above.followers, c)
+		c.above.mu.Unlock()
+	}
+	if unwatch != nil {
+		unwatch()
+	}
+	if timer != nil {
+		timer.Stop()
+	}
+}
+
+// relay is the parent of a deadlineContext's embedded context.
+type relay struct {
+	parent  context.Context
+	over    atomic.Pointer[outcome]
 	endThat func() // ends the one child
+}
+
+// outcome is how a relay ended: the error, and a context with the parent's values
+// and the cause.
+type outcome struct {
+	err    error
+	source context.Context
 }
 
 // open is never closed. A relay's Done must not be that of any other context, or
 // package context would attach the child to that one.
 var open = make(chan struct{})
 
+func (r *relay) Deadline() (time.Time, bool) { return r.parent.Deadline() }
+
 func (r *relay) Done() <-chan struct{} { return open }
 
 func (r *relay) Err() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.err
+	if o := r.over.Load(); o != nil {
+		return o.err
+	}
+	return nil
+}
+
+// Value also tells package context the cause.
+func (r *relay) Value(key any) any {
+	if o := r.over.Load(); o != nil {
+		return o.source.Value(key)
+	}
+	return r.parent.Value(key)
 }
 
 // AfterFunc is how package context asks a custom parent to tell its end.
@@ -251,13 +306,13 @@ func (r *relay) AfterFunc(f func()) (stop func() bool) {
 	return func() bool { return true }
 }
 
-// end ends the child. It returns when the child has ended, whoever ended it.
-func (r *relay) end(err, cause error) {
-	r.once.Do(func() {
-		r.mu.Lock()
-		r.err = err
-		r.mu.Unlock()
-		r.setCause(cause)
-		r.endThat()
-	})
+func (r *relay) expire(cause error) {
+	source, setCause := context.WithCancelCause(context.WithoutCancel(r.parent))
+	setCause(cause)
+	r.end(context.DeadlineExceeded, source)
+}
+
+func (r *relay) end(err error, source context.Context) {
+	r.over.Store(&outcome{err, source})
+	r.endThat()
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -60,6 +61,8 @@ func wantArmed(t *testing.T, clock *fakeclock.Clock, n int) {
 	}
 }
 
+// D18, D22, D23 and D26 of clockwork: Err blocks, another error, an open channel,
+// and real time if the clock is wrapped.
 func TestWithTimeout_endsWhenAdvanceReturns(t *testing.T) {
 	for name, wrap := range map[string]func(*fakeclock.Clock) clockwork.Clock{
 		"plain":    func(c *fakeclock.Clock) clockwork.Clock { return c },
@@ -84,6 +87,7 @@ func TestWithTimeout_endsWhenAdvanceReturns(t *testing.T) {
 	}
 }
 
+// D25: the end of a parent by its deadline is passed on.
 func TestWithTimeout_endsEverythingBelowAtOnce(t *testing.T) {
 	clock := fakeclock.New()
 	ctx, cancel := fakeclock.WithTimeout(context.Background(), clock, time.Second)
@@ -128,6 +132,7 @@ func TestWithTimeout_ownBelowOwnEndsAtOnce(t *testing.T) {
 	wantArmed(t, clock, 0)
 }
 
+// D19 and D20: cancel leaves an open channel and a timer.
 func TestWithTimeout_cancelReleasesTheTimer(t *testing.T) {
 	clock := fakeclock.New()
 	ctx, cancel := fakeclock.WithTimeout(context.Background(), clock, time.Second)
@@ -154,6 +159,7 @@ func TestWithTimeout_parentCancelledFirst(t *testing.T) {
 	wantArmed(t, clock, 0)
 }
 
+// D24: Cause changes with the parent's.
 func TestWithTimeout_keepsItsFirstCause(t *testing.T) {
 	clock := fakeclock.New()
 	parent, cancelParent := context.WithCancelCause(context.Background())
@@ -183,6 +189,7 @@ func TestWithTimeoutCause(t *testing.T) {
 	wantEnd(t, "with its deadline passed", ctx, context.DeadlineExceeded, slow)
 }
 
+// D21: a deadline later than the parent's is shown.
 func TestWithDeadline_earlierParentWins(t *testing.T) {
 	clock := fakeclock.New()
 	parent, cancelParent := fakeclock.WithTimeout(context.Background(), clock, time.Second)
@@ -220,9 +227,332 @@ func TestWithTimeout_customParent(t *testing.T) {
 		t.Error("a value of the parent is lost")
 	}
 	close(parent.done)
+	<-ctx.Done() // package context, too, learns it from a goroutine
 	wantEnd(t, "child", ctx, parent.err, parent.err)
 	cancel()
+
+	ctx, cancel = fakeclock.WithTimeout(parent, clock, time.Second)
+	wantEnd(t, "child of a parent that has ended", ctx, parent.err, parent.err)
+	cancel()
+
+	parent = &custom{context.Background(), make(chan struct{}), errors.New("custom")}
+	ctx, cancel = fakeclock.WithTimeout(parent, clock, time.Second)
+	clock.Advance(time.Second)
+	wantEnd(t, "child that expired first", ctx, context.DeadlineExceeded, context.DeadlineExceeded)
+	cancel()
 	wantGoroutines(t, before)
+}
+
+// told is a custom context that tells its end itself, as package context asks.
+type told struct {
+	*custom
+	tell map[int]func()
+	next int
+}
+
+func (c *told) AfterFunc(f func()) (stop func() bool) {
+	n := c.next
+	c.next++
+	c.tell[n] = f
+	return func() bool {
+		_, ok := c.tell[n]
+		delete(c.tell, n)
+		return ok
+	}
+}
+
+func TestWithTimeout_customParentWithAfterFunc(t *testing.T) {
+	clock, before := fakeclock.New(), runtime.NumGoroutine()
+	parent := &told{custom: &custom{context.Background(), make(chan struct{}), errors.New("custom")}, tell: map[int]func(){}}
+	ctx, cancel := fakeclock.WithTimeout(parent, clock, time.Second)
+	cancelled, cancelFirst := fakeclock.WithTimeout(parent, clock, time.Second)
+	if len(parent.tell) != 2 || runtime.NumGoroutine() > before {
+		t.Errorf("%d functions registered, want 2, and %d goroutines, want %d", len(parent.tell), runtime.NumGoroutine(), before)
+	}
+	cancelFirst()
+	if len(parent.tell) != 1 {
+		t.Error("cancel left its function with the parent")
+	}
+	close(parent.done)
+	for _, f := range parent.tell {
+		f()
+	}
+	wantEnd(t, "child", ctx, parent.err, parent.err)
+	wantEnd(t, "cancelled", cancelled, context.Canceled, context.Canceled)
+	cancel()
+	wantArmed(t, clock, 0)
+	wantGoroutines(t, before)
+}
+
+// renamed gives another error for its parent's end. Package context goes by the
+// parent's, as long as the channel is the parent's too.
+type renamed struct {
+	context.Context
+	err error
+}
+
+func (c *renamed) Err() error {
+	if c.Context.Err() != nil {
+		return c.err
+	}
+	return nil
+}
+
+func TestWithTimeout_parentThatRenamesErr(t *testing.T) {
+	parent, cancelParent := context.WithCancel(context.Background())
+	ctx, cancel := fakeclock.WithTimeout(&renamed{parent, errors.New("renamed")}, fakeclock.New(), time.Second)
+	defer cancel()
+	cancelParent()
+	wantEnd(t, "child", ctx, context.Canceled, context.Canceled)
+}
+
+// locking holds its lock while it asks its parent. Package context does not call a
+// context from calls of the contexts above, so this must not lock up.
+type locking struct {
+	context.Context
+	mu sync.Mutex
+}
+
+func (c *locking) Done() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.Context.Done()
+}
+
+func (c *locking) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.Context.Err()
+}
+
+func (c *locking) Value(key any) any {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.Context.Value(key)
+}
+
+func TestWithTimeout_contextBetweenHoldsALock(t *testing.T) {
+	for name, ask := range map[string]func(context.Context){
+		"Done":  func(c context.Context) { c.Done() },
+		"Err":   func(c context.Context) { _ = c.Err() },
+		"Cause": func(c context.Context) { _ = context.Cause(c) },
+	} {
+		for range 100 {
+			clock := fakeclock.New()
+			parent, cancelParent := context.WithCancel(context.Background())
+			above, cancelAbove := fakeclock.WithTimeout(parent, clock, time.Minute)
+			between := &locking{Context: above}
+			below, cancelBelow := fakeclock.WithTimeout(between, clock, time.Second)
+			channel := below.Done()
+			cancelParent()
+			ask(between)
+			<-channel
+			wantEnd(t, name, below, context.Canceled, context.Canceled)
+			cancelBelow()
+			cancelAbove()
+		}
+	}
+}
+
+// The clock's hook runs while a timer is made or released, and may ask too.
+func TestWithTimeout_hookAsks(t *testing.T) {
+	var all []context.Context
+	clock := fakeclock.New(fakeclock.WithEvents(func(fakeclock.Event) {
+		for _, ctx := range all {
+			_, _, _ = ctx.Err(), ctx.Done(), context.Cause(ctx)
+		}
+	}))
+	parent, cancelParent := context.WithCancel(context.Background())
+	defer cancelParent()
+	above, cancelAbove := fakeclock.WithTimeout(parent, clock, time.Minute)
+	defer cancelAbove()
+	all = append(all, parent, above)
+	for range 3 {
+		below, cancelBelow := fakeclock.WithTimeout(context.WithValue(above, wrapped{}, 1), clock, time.Second)
+		defer cancelBelow()
+		all = append(all, below)
+	}
+	clock.Advance(time.Second)
+	cancelAbove()
+	wantEnd(t, "above", above, context.Canceled, context.Canceled)
+	wantArmed(t, clock, 0)
+}
+
+// A cancelled parent came first, whether or not the news has arrived.
+func TestWithTimeout_parentWasFirst(t *testing.T) {
+	why := errors.New("why")
+	for name, end := range map[string]func(*fakeclock.Clock, context.CancelFunc, context.Context){
+		"cancel":   func(_ *fakeclock.Clock, cancel context.CancelFunc, _ context.Context) { cancel() },
+		"deadline": func(clock *fakeclock.Clock, _ context.CancelFunc, _ context.Context) { clock.Advance(time.Second) },
+		"Done":     func(_ *fakeclock.Clock, _ context.CancelFunc, ctx context.Context) { ctx.Done() },
+		"Err":      func(_ *fakeclock.Clock, _ context.CancelFunc, ctx context.Context) { _ = ctx.Err() },
+		"nothing":  func(*fakeclock.Clock, context.CancelFunc, context.Context) {},
+	} {
+		for range 100 {
+			clock := fakeclock.New()
+			parent, cancelParent := context.WithCancelCause(context.Background())
+			above, cancelAbove := fakeclock.WithTimeout(parent, clock, time.Minute)
+			between, cancelBetween := context.WithCancel(above)
+			ctx, cancel := fakeclock.WithTimeoutCause(between, clock, time.Second, errors.New("late"))
+			cancelParent(why)
+			end(clock, cancel, ctx)
+			if got := context.Cause(ctx); got != why { // before Go 1.26 that does not call Err
+				t.Fatalf("%s: Cause = %v, want %v", name, got, why)
+			}
+			wantEnd(t, name, ctx, context.Canceled, why)
+			cancel()
+			cancelBetween()
+			cancelAbove()
+		}
+	}
+}
+
+func TestWithTimeout_parentIsOver(t *testing.T) {
+	clock := fakeclock.New(fakeclock.WithEvents(func(e fakeclock.Event) { t.Errorf("%v", e) }))
+	why := errors.New("why")
+	parent, cancelParent := context.WithCancelCause(context.Background())
+	cancelParent(why)
+	for _, d := range []time.Duration{-1, 0, 1} {
+		ctx, cancel := fakeclock.WithTimeoutCause(parent, clock, d, errors.New("late"))
+		wantEnd(t, fmt.Sprint(d), ctx, context.Canceled, why)
+		cancel()
+	}
+}
+
+// Channels are closed all the way down, without a question.
+func TestWithTimeout_chainEndsWhenCancelReturns(t *testing.T) {
+	for name, end := range map[string]func(*fakeclock.Clock, context.CancelFunc){
+		"cancel":   func(_ *fakeclock.Clock, cancel context.CancelFunc) { cancel() },
+		"deadline": func(clock *fakeclock.Clock, _ context.CancelFunc) { clock.Advance(10) },
+	} {
+		clock := fakeclock.New()
+		root, cancelRoot := fakeclock.WithTimeout(context.Background(), clock, 10)
+		var channels []<-chan struct{}
+		ctx := root
+		for i := range 9 {
+			if i%2 == 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithCancel(context.WithValue(ctx, wrapped{}, i))
+				defer cancel()
+				channels = append(channels, ctx.Done())
+			}
+			next, cancel := fakeclock.WithTimeout(ctx, clock, 10)
+			defer cancel()
+			ctx = next
+			channels = append(channels, ctx.Done())
+		}
+		end(clock, cancelRoot)
+		for i, channel := range channels {
+			select {
+			case <-channel:
+			default:
+				t.Errorf("%s: channel %d is open, want closed", name, i)
+			}
+		}
+		wantArmed(t, clock, 0)
+		cancelRoot()
+	}
+}
+
+// A second call returns when everything below has ended too, as in package context.
+func TestWithTimeout_everyCancelWaits(t *testing.T) {
+	clock := fakeclock.New()
+	for range 200 {
+		root, cancelRoot := fakeclock.WithTimeout(context.Background(), clock, time.Minute)
+		var channels []<-chan struct{}
+		var cancels []context.CancelFunc
+		for range 20 {
+			ctx, cancel := fakeclock.WithTimeout(context.WithValue(root, wrapped{}, 1), clock, time.Second)
+			channels, cancels = append(channels, ctx.Done()), append(cancels, cancel)
+		}
+		var wg sync.WaitGroup
+		for range 2 {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				cancelRoot()
+				for _, channel := range channels {
+					select {
+					case <-channel:
+					default:
+						t.Error("a channel is open after cancel returned")
+					}
+				}
+			}()
+		}
+		wg.Wait()
+		for _, cancel := range cancels {
+			cancel()
+		}
+	}
+	wantArmed(t, clock, 0)
+}
+
+// meddling is a clock that does something after it has armed a timer.
+type meddling struct {
+	clockwork.Clock
+	then func()
+}
+
+func (c *meddling) AfterFunc(d time.Duration, f func()) clockwork.Timer {
+	timer := c.Clock.AfterFunc(d, f)
+	c.then()
+	return timer
+}
+
+func TestWithTimeout_endsWhileItIsMade(t *testing.T) {
+	clock := fakeclock.New()
+	above, cancelAbove := fakeclock.WithTimeout(context.Background(), clock, time.Minute)
+	ctx, cancel := fakeclock.WithTimeout(above, &meddling{clock, cancelAbove}, time.Second)
+	defer cancel()
+	wantEnd(t, "context", ctx, context.Canceled, context.Canceled)
+	wantArmed(t, clock, 0)
+}
+
+// A context that has ended is not kept by its ancestors.
+func TestWithTimeout_ancestorsForget(t *testing.T) {
+	clock := fakeclock.New()
+	std, cancelStd := context.WithCancel(context.Background())
+	defer cancelStd()
+	root, cancelRoot := fakeclock.WithTimeout(std, clock, time.Minute)
+	defer cancelRoot()
+	var collected atomic.Int32
+	func() {
+		for _, parent := range []context.Context{std, root} {
+			value := new([16]int)
+			runtime.SetFinalizer(value, func(*[16]int) { collected.Add(1) })
+			_, cancel := fakeclock.WithTimeout(context.WithValue(parent, wrapped{}, value), clock, time.Second)
+			cancel()
+		}
+	}()
+	for i := 0; collected.Load() < 2 && i < 100; i++ {
+		runtime.GC()
+		for range 100 {
+			runtime.Gosched()
+		}
+	}
+	if n := collected.Load(); n != 2 {
+		t.Errorf("%d of 2 cancelled contexts were collected", n)
+	}
+	runtime.KeepAlive(root)
+}
+
+func TestWithTimeout_kind(t *testing.T) {
+	clock := fakeclock.New()
+	for _, row := range []struct {
+		clock clockwork.Clock
+		want  fakeclock.Kind
+	}{
+		{clock, fakeclock.KindContext},
+		{embedded{clock, "x"}, fakeclock.KindContext},
+		{wrapped{clock}, fakeclock.KindAfterFunc}, // all that can be known
+	} {
+		_, cancel := fakeclock.WithTimeout(context.Background(), row.clock, time.Second)
+		if timers := clock.Timers(); len(timers) != 1 || timers[0].Kind != row.want {
+			t.Errorf("%T: Timers() = %v, want one %v", row.clock, timers, row.want)
+		}
+		cancel()
+	}
 }
 
 func TestWithTimeout_cancelLeavesNoGoroutine(t *testing.T) {
@@ -307,34 +637,48 @@ func TestWithTimeout_concurrently(t *testing.T) {
 	wantArmed(t, clock, 0)
 }
 
-func ExampleWithTimeout() {
-	clock := fakeclock.New()
-	ctx, cancel := fakeclock.WithTimeout(context.Background(), clock, time.Minute)
-	defer cancel()
-
-	fmt.Println(ctx.Err())
-	clock.Advance(time.Minute)
-	fmt.Println(ctx.Err())
-	// Output:
-	// <nil>
-	// context deadline exceeded
-}
-
-// Creating and cancelling, beside package context on real time.
+// Creating and cancelling, and asking, beside package context on real time.
 func BenchmarkWithTimeout(b *testing.B) {
-	b.Run("fakeclock", func(b *testing.B) {
-		clock := fakeclock.New()
-		b.ReportAllocs()
-		for b.Loop() {
-			_, cancel := fakeclock.WithTimeout(context.Background(), clock, time.Hour)
-			cancel()
-		}
-	})
-	b.Run("context", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			_, cancel := context.WithTimeout(context.Background(), time.Hour)
-			cancel()
-		}
-	})
+	clock := fakeclock.New()
+	ours := func(parent context.Context) (context.Context, context.CancelFunc) {
+		return fakeclock.WithTimeout(parent, clock, time.Hour)
+	}
+	theirs := func(parent context.Context) (context.Context, context.CancelFunc) {
+		return context.WithTimeout(parent, time.Hour)
+	}
+	background := context.Background()
+	cancellable, cancel := context.WithCancel(background)
+	defer cancel()
+	timed, cancel := fakeclock.WithTimeout(background, clock, 2*time.Hour)
+	defer cancel()
+	theirTimed, cancel := context.WithTimeout(background, 2*time.Hour)
+	defer cancel()
+	for _, row := range []struct {
+		name   string
+		make   func(context.Context) (context.Context, context.CancelFunc)
+		parent context.Context
+	}{
+		{"background/fakeclock", ours, background},
+		{"background/context", theirs, background},
+		{"cancellable/fakeclock", ours, cancellable},
+		{"cancellable/context", theirs, cancellable},
+		{"timed/fakeclock", ours, timed},
+		{"timed/context", theirs, theirTimed},
+	} {
+		b.Run(row.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				_, cancel := row.make(row.parent)
+				cancel()
+			}
+		})
+		b.Run("Err/"+row.name, func(b *testing.B) {
+			ctx, cancel := row.make(row.parent)
+			defer cancel()
+			b.ReportAllocs()
+			for b.Loop() {
+				_ = ctx.Err()
+			}
+		})
+	}
 }
