@@ -39,7 +39,11 @@ var concerns = map[string]func(c *contract, j job) bool{
 	},
 	"DB-OVERLAP": func(_ *contract, j job) bool { return j.schedule.Config.Busy > 0 },
 	"X-REENT":    func(_ *contract, j job) bool { return j.schedule.Config.Inside != "" },
-	"X-LEAK":     func(_ *contract, j job) bool { return j.look },
+	"TH-RESET":   hasOp(OpReset),
+	"TH-ZERO": func(_ *contract, j job) bool {
+		return j.schedule.Config.has("interval") && j.schedule.Config.Interval == 0
+	},
+	"X-LEAK": func(_ *contract, j job) bool { return j.look },
 
 	"RL-CAP":      func(c *contract, j job) bool { return hasOp(OpAllow)(c, j) || hasOp(OpTokens)(c, j) },
 	"RL-DENYPURE": hasOp(OpAllow),

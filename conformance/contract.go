@@ -47,6 +47,8 @@ type contract struct {
 	debOps map[Op]bool
 	lim    *LimiterSpec // the limiter contract
 	limOps map[Op]bool
+	thr    *ThrottleSpec // the throttle contract
+	thrOps map[Op]bool
 	clk    *ClockSpec // the clock contract
 	clkOps map[Op]bool
 

@@ -270,7 +270,7 @@ func needsEdge(which ...Edges) func(t DebounceTraits) string {
 				}
 			}
 		}
-		return "declared edges do not include it"
+		return noSuchEdge
 	}
 }
 

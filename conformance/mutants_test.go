@@ -72,6 +72,10 @@ func TestZoo_correctOnesPass(t *testing.T) {
 	for _, only := range []Edges{Leading, LeadingAndTrailing} {
 		t.Run("Debouncer"+only.String(), func(t *testing.T) { RunDebouncer(t, zooEdgeSpec(only)) })
 	}
+	for _, source := range sources(Injected, PackageTime) {
+		t.Run("Throttle"+source.String(), func(t *testing.T) { RunThrottle(t, zooThrottleSpec("", source)) })
+	}
+	t.Run("ThrottleExplicit", func(t *testing.T) { RunThrottle(t, zooThrottleSpec("", Explicit, Leading)) })
 	for _, waits := range []ClockWaits{WaitsForAll, WaitsForFunctions} {
 		t.Run("Clock", func(t *testing.T) { RunClock(t, zooClock("", waits, nil)) })
 	}
@@ -102,6 +106,14 @@ func TestMutants(t *testing.T) {
 		rows = append(rows, judgeMutant(t, debouncerContract(t, zooEdgesSpec(m.name, Injected)), m.name, m.rule))
 		caught[m.rule] = true
 	}
+	for _, m := range throttleMutants {
+		if m.rule == "TH-ONEOF" && raceDetector {
+			caught[m.rule] = true
+			continue // it is a data race as well
+		}
+		rows = append(rows, judgeMutant(t, throttleContract(t, zooThrottleSpec(m.name, Injected)), m.name, m.rule))
+		caught[m.rule] = true
+	}
 	for _, m := range limiterMutants {
 		rows = append(rows, judgeMutant(t, limiterContract(t, zooLimiterSpec(m.name, Explicit)), m.name, m.rule))
 		caught[m.rule] = true
@@ -117,7 +129,7 @@ func TestMutants(t *testing.T) {
 	rows = append(rows, judgeMutant(t, limiterContract(t, zooLimiterSpec("limiter goroutine left behind", Injected)), "limiter goroutine left behind", "X-LEAK"))
 	t.Log("\n" + matrix(rows))
 	golden(t, rows)
-	for _, r := range slices.Concat(Rules("debouncer"), Rules("limiter"), Rules("clock")) {
+	for _, r := range slices.Concat(Rules("debouncer"), Rules("throttle"), Rules("limiter"), Rules("clock")) {
 		if !caught[r.ID] {
 			t.Errorf("%s has no mutant", r.ID)
 		}

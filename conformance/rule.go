@@ -82,11 +82,12 @@ type laneMark struct {
 
 const lawsLink = "https://github.com/escapement-go/escapement/blob/main/conformance/RULES.md#"
 
-// Rules returns the rules of a contract, "debouncer", "limiter" or "clock", in the
+// Rules returns the rules of a contract, "debouncer", "throttle", "limiter" or
+// "clock", in the
 // order of their subtests.
 func Rules(contract string) []Rule {
 	var out []Rule
-	for _, r := range map[string][]rule{"debouncer": debouncerRules, "limiter": limiterRules, "clock": clockRules}[contract] {
+	for _, r := range map[string][]rule{"debouncer": debouncerRules, "limiter": limiterRules, "throttle": throttleRules, "clock": clockRules}[contract] {
 		out = append(out, r.Rule)
 	}
 	return out

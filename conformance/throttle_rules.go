@@ -1,0 +1,397 @@
+package conformance
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// throttleRules are the rules of RunThrottle. Those of the model say which law the
+// first difference breaks.
+var throttleRules = []rule{
+	thrRule("TH-FIRST", Core, "On the leading edge the very first event MUST be emitted at once, wherever on the time line the clock starts.", Leading, LeadingAndTrailing),
+	thrRule("TH-LEADNEXT", Core, "On the leading edge an event that comes after the end of an interval MUST be emitted at once; at its very end, as declared.", Leading, LeadingAndTrailing),
+	thrRule("TH-SPACE", Core, "Two emissions MUST be at least the interval apart."),
+	thrRule("TH-DROP", Core, "With the leading edge alone an event within an interval MUST be dropped, and never emitted later.", Leading),
+	thrRule("TH-LAST", Core, "On the trailing edge, what came last in an interval MUST be emitted at its end.", Trailing, LeadingAndTrailing),
+	thrRule("TH-NOTDEB", Core, "Events that go on coming MUST NOT put off the end of an interval.", Trailing, LeadingAndTrailing),
+	thrRule("TH-PAY", Core, "The trailing edge MUST emit the payload that is declared: of the newest event of the interval, or of its first.", Trailing, LeadingAndTrailing),
+	thrRule("TH-SINGLE", Core, "With both edges a single event MUST be emitted once, or twice, as declared.", LeadingAndTrailing),
+	thrRule("TH-TRAILONLY", Core, "With the trailing edge alone an event MUST NOT be emitted before the end of its interval.", Trailing),
+	thrRule("TH-TRAILOPENS", Core, "An emission on the trailing edge MUST open an interval of its own.", Trailing, LeadingAndTrailing),
+	thrRule("TH-NOSPON", Core, "Nothing MUST be emitted without an event since the last emission."),
+	thrRule("TH-ZERO", Core, "With an interval of 0 every event MUST be emitted, unless the constructor refuses it.", Leading, LeadingAndTrailing),
+	thrRule("TH-RESET", Core, "After Reset the next event MUST be emitted, and begin an interval of full length.", Leading),
+	{Rule: Rule{"TH-ONEOF", "Of events that many goroutines bring at one instant exactly one MUST be emitted at once.", lawsLink + "th-oneof", Core},
+		probe: (*contract).throttleConcurrent, skip: thrSkip("TH-ONEOF", Leading)},
+	{Rule: Rule{"X-CALLS", "Every operation of a legal schedule MUST return and MUST NOT panic.", lawsLink + "x-calls", Core},
+		trace: func(x *exam) *violation { return x.thrCalls() }},
+	{Rule: Rule{"X-LEAK", "When all is quiet, and after Stop, no goroutine and no armed timer MUST remain.", lawsLink + "x-leak", Core},
+		trace: func(x *exam) *violation { return x.xLeft() }, skip: thrSkip("X-LEAK")},
+	{Rule: Rule{"X-RACE", "Concurrent use of all operations MUST be free of data races.", lawsLink + "x-race", Core},
+		probe: (*contract).throttleRace, skip: withoutRaceDetector, live: true},
+}
+
+func thrRule(id string, level Level, text string, edges ...Edges) rule {
+	return rule{
+		Rule: Rule{id, text, lawsLink + anchor(id), level},
+		skip: thrSkip(id, edges...),
+		trace: func(x *exam) *violation {
+			if d := x.throttleDifference(); d.rule == id {
+				return d.v
+			}
+			return nil
+		},
+	}
+}
+
+// thrSkip says why a rule does not apply: it is about other edges, or an operation
+// that is not there.
+func thrSkip(id string, edges ...Edges) func(c *contract) string {
+	return func(c *contract) string {
+		switch has := c.thr.Traits.Edges; {
+		case id == "TH-RESET" && !c.accepts(OpReset):
+			return "the implementation has no reset"
+		case id == "X-LEAK" && !c.lab.bubble:
+			return "goroutines can only be told apart in a bubble"
+		case id == "TH-DROP" && c.thr.Traits.BothSingle == 0 && len(has) == 0:
+			return "trait Edges is undeclared"
+		case len(edges) == 0 || len(has) == 0 && slices.Contains(edges, Leading):
+			return ""
+		case !slices.ContainsFunc(edges, func(e Edges) bool { return slices.Contains(has, e) }):
+			return noSuchEdge
+		}
+		return ""
+	}
+}
+
+// noSuchEdge is why rules of edges that are not declared are skipped. They do not
+// count as core then.
+const noSuchEdge = "declared edges do not include it"
+
+// throttleModel says what must be emitted in a schedule of settled steps, and up to
+// which instant that is certain.
+func (x *exam) throttleModel() (want []edgeFire, certain time.Duration) {
+	cfg, traits := x.Schedule.Config, x.c.thr.Traits
+	edges := cfg.Edges
+	if edges == 0 {
+		edges = x.c.thr.edges()
+	}
+	const far = 1 << 62
+	certain = far
+	running, pending := false, false
+	var until time.Duration
+	value, size := 0, 0
+	pass := func(to time.Duration) {
+		for running && until <= to {
+			if !pending {
+				running = until == to && traits.Boundary != BoundaryPasses
+				return
+			}
+			want = append(want, edgeFire{at: until, value: value, kind: "trailing", size: size})
+			pending, size = false, 0
+			until += cfg.Interval
+		}
+	}
+	for _, s := range x.Schedule.Steps {
+		atEnd := running && s.At == until
+		trailed := atEnd && pending
+		if cfg.Interval == 0 {
+			if s.Op == OpCall {
+				want = append(want, edgeFire{at: s.At, value: s.N, kind: "zero"})
+			}
+			continue
+		}
+		if atEnd && (traits.Boundary == 0 || edges != Leading) && !trailed {
+			certain = min(certain, s.At) // a timer may have closed the interval, or nobody
+		}
+		pass(s.At)
+		switch {
+		case s.Op == OpReset:
+			running = false
+		case s.Op != OpCall:
+		case !running && edges&Leading != 0:
+			want = append(want, edgeFire{at: s.At, value: s.N, kind: "leading", size: 1})
+			running, until, size = true, s.At+cfg.Interval, 1
+			if edges == LeadingAndTrailing && traits.BothSingle == BothTwice {
+				pending, value = true, s.N
+			}
+		case !running:
+			running, until, pending, value, size = true, s.At+cfg.Interval, true, s.N, 1
+		case edges&Trailing != 0:
+			if !pending || traits.Payload != FirstPayload {
+				value = s.N
+			}
+			pending = true
+			size++
+		}
+	}
+	pass(far)
+	return want, certain
+}
+
+// throttleDifference compares a run with the model.
+func (x *exam) throttleDifference() *edgeFinding {
+	if x.edge != nil {
+		return x.edge
+	}
+	x.edge = &edgeFinding{}
+	if x.Refused != "" {
+		return x.edge
+	}
+	want, certain := x.throttleModel()
+	for i := 0; i < max(len(want), len(x.Fires)); i++ {
+		var w *edgeFire
+		var g *Fire
+		if i < len(want) {
+			w = &want[i]
+		}
+		if i < len(x.Fires) {
+			g = &x.Fires[i]
+		}
+		noPayload := x.c.thr.Traits.Payload == NoPayload
+		if w != nil && g != nil && w.at == g.Began.At && (w.value == g.Value || noPayload) {
+			continue
+		}
+		at := time.Duration(1 << 62)
+		if w != nil {
+			at = w.at
+		}
+		if g != nil {
+			at = min(at, g.Began.At)
+		}
+		if at >= certain {
+			return x.edge
+		}
+		x.edge.rule = x.throttleRule(want, i, g)
+		x.edge.v = x.edgeViolation(want, w, g, at)
+		x.edge.v.Because = x.throttleBecause(want, i)
+		return x.edge
+	}
+	return x.edge
+}
+
+// throttleRule is the rule that a difference at the i-th emission breaks.
+func (x *exam) throttleRule(want []edgeFire, i int, g *Fire) string {
+	cfg := x.Schedule.Config
+	var w *edgeFire
+	if i < len(want) {
+		w = &want[i]
+	}
+	reset := slices.ContainsFunc(x.Schedule.Steps, func(s Step) bool { return s.Op == OpReset })
+	missing := w != nil && (g == nil || g.Began.At >= w.at)
+	switch {
+	case cfg.Interval == 0:
+		return "TH-ZERO"
+	case missing && g != nil && g.Began.At == w.at:
+		if w.kind == "leading" {
+			return "TH-LEADNEXT"
+		}
+		return "TH-PAY"
+	case missing && w.kind == "leading" && i == 0:
+		return "TH-FIRST"
+	case missing && w.kind == "leading" && reset:
+		return "TH-RESET"
+	case missing && w.kind == "leading":
+		return "TH-LEADNEXT"
+	case missing && w.size <= 1 && x.edgesOf() == LeadingAndTrailing && x.c.thr.Traits.BothSingle == BothTwice:
+		return "TH-SINGLE"
+	case missing && g != nil && x.calls(w.at-cfg.Interval, w.at) > 1:
+		return "TH-NOTDEB"
+	case missing:
+		return "TH-LAST"
+	case i == 0:
+		return "TH-TRAILONLY" // an emission before the first that there should be
+	}
+	last := want[i-1]
+	gap := g.Began.At - last.at
+	switch {
+	case x.calls(last.at-1, g.Began.At) == 0 || x.calls(last.at, g.Began.At) == 0 && last.kind == "trailing":
+		return "TH-NOSPON"
+	case last.kind == "leading" && x.edgesOf() == LeadingAndTrailing && x.calls(last.at, g.Began.At) == 0:
+		return "TH-SINGLE"
+	case gap < cfg.Interval && last.kind == "trailing":
+		return "TH-TRAILOPENS"
+	case gap < cfg.Interval && reset:
+		return "TH-RESET"
+	case gap < cfg.Interval:
+		return "TH-SPACE"
+	case x.edgesOf() == Leading && !slices.ContainsFunc(x.Schedule.Steps, func(s Step) bool { return s.Op == OpCall && s.At == g.Began.At }):
+		return "TH-DROP"
+	case x.edgesOf() == Leading:
+		return "TH-LEADNEXT" // at the very end of an interval, against what is declared
+	}
+	return "TH-NOSPON"
+}
+
+func (x *exam) edgesOf() Edges {
+	if e := x.Schedule.Config.Edges; e != 0 {
+		return e
+	}
+	return x.c.thr.edges()
+}
+
+func (x *exam) throttleBecause(want []edgeFire, i int) string {
+	interval := x.Schedule.Config.Interval
+	switch {
+	case interval == 0:
+		return "the interval is 0"
+	case i < len(want) && want[i].kind == "leading":
+		return fmt.Sprintf("call %d at %s finds no interval running", want[i].value, duration(want[i].at))
+	case i < len(want):
+		return fmt.Sprintf("the interval of %s ends at %s with an event to emit", duration(interval), duration(want[i].at))
+	case i > 0:
+		return fmt.Sprintf("the emission at %s opened an interval of %s", duration(want[i-1].at), duration(interval))
+	}
+	return ""
+}
+
+// thrCalls finds operations that panicked or did not return.
+func (x *exam) thrCalls() *violation {
+	for _, d := range x.Done {
+		if d.Panic != "" {
+			return &violation{Headline: fmt.Sprintf("%s panicked: %s", d.Step, d.Panic), At: d.At}
+		}
+		if x.Stuck && d.Ended.Seq == 0 {
+			return &violation{Headline: fmt.Sprintf("%s never returned", d.Step), At: d.At}
+		}
+	}
+	return nil
+}
+
+// xLeft finds what a run has left behind.
+func (x *exam) xLeft() *violation {
+	switch {
+	case len(x.Left) > 0:
+		return &violation{Headline: "a goroutine is left: " + x.Left[0], At: x.End}
+	case x.Armed:
+		return &violation{Headline: "a timer is still armed", At: x.End}
+	}
+	return nil
+}
+
+// throttleFamilies lists what RunThrottle explores, in constants.
+func throttleFamilies(c *contract) []family {
+	call := []Step{{Op: OpCall}}
+	number := func(all []Schedule) []Schedule {
+		for _, s := range all {
+			n := 0
+			for i := range s.Steps {
+				if s.Steps[i].Op == OpCall {
+					n++
+					s.Steps[i].N = n
+				}
+			}
+		}
+		return all
+	}
+	base := Config{}.With("interval", "100ms")
+	edges := c.thr.Traits.Edges
+	if len(edges) == 0 {
+		edges = []Edges{c.thr.edges()}
+	}
+	grid := []time.Duration{0, 1, wait / 2, wait - 1, wait, wait + 1, 5 * wait / 2}
+	var out []family
+	out = append(out, family{name: leaks, look: true, schedules: number(sequences(base, call, []time.Duration{1, wait}, 3))})
+	for _, e := range edges {
+		cfg := base.With("edges", e.String())
+		out = append(out,
+			family{name: "edges " + e.String(), schedules: number(sequences(cfg, call, grid, 5))},
+			family{name: "sustained " + e.String(), schedules: sustained(cfg)})
+		if e&Leading != 0 {
+			out = append(out, family{name: "zero " + e.String(), skip: zeroTimersCrash(c),
+				schedules: number(sequences(Config{}.With("interval", "0").With("edges", e.String()), call, []time.Duration{0, 1, wait}, 3))})
+		}
+		if c.time != PackageTime {
+			for _, epoch := range epochs {
+				out = append(out, family{name: "epoch " + epoch, schedules: number(sequences(cfg.With("epoch", epoch), call, grid, 3))})
+			}
+		}
+	}
+	out = append(out, family{name: "odd interval", schedules: number(sequences(Config{}.With("interval", "333.333333ms"), call,
+		[]time.Duration{1, 333333332, 333333333, 333333334}, 4))})
+	if c.accepts(OpReset) && slices.Contains(edges, Leading) {
+		out = append(out, family{name: "reset", schedules: number(sequences(base.With("edges", "leading"), []Step{{Op: OpCall}, {Op: OpReset}},
+			[]time.Duration{1, wait / 2, wait - 1, wait + 1}, 4))})
+	}
+	return out
+}
+
+// sustained are events that go on coming, faster and slower than the interval.
+func sustained(cfg Config) []Schedule {
+	var out []Schedule
+	for _, gap := range []time.Duration{wait / 10, wait * 3 / 10, wait * 7 / 10, wait * 13 / 10} {
+		s := Schedule{Config: cfg}
+		for i := range 40 {
+			s.Steps = append(s.Steps, Step{Op: OpCall, N: i + 1, At: time.Duration(i) * gap})
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// throttleConcurrent has many goroutines bring an event at one instant.
+func (c *contract) throttleConcurrent() (*violation, string) {
+	const goroutines, each, rounds = 8, 4, 40
+	var worst *violation
+	l := c.lab.apart(func(d driver, _ job, rec *recorder) {
+		rec.now = d.now
+		var mu sync.Mutex
+		n := 0
+		emit := func(int) { mu.Lock(); defer mu.Unlock(); n++ }
+		env := Env{d.clock(), Config{}.start()}
+		impl := c.thr.New(env, ThrottleConfig{wait, Leading}, emit)
+		for round := range rounds {
+			at := time.Duration(round) * time.Minute
+			d.to(at)
+			var wg sync.WaitGroup
+			start := make(chan struct{})
+			for range goroutines {
+				wg.Add(1)
+				go func() {
+					defer wg.Done()
+					<-start
+					for i := range each {
+						_ = catch(func() { impl.do(Step{Op: OpCall, N: i}, env.Start.Add(at), c.time == Explicit, emit) })
+					}
+				}()
+			}
+			close(start)
+			wg.Wait()
+			d.settle()
+			mu.Lock()
+			if n != 1 && worst == nil {
+				worst = &violation{
+					Headline: fmt.Sprintf("%d goroutines with %d events each at one instant brought %d emissions, want 1", goroutines, each, n),
+					Because:  fmt.Sprintf("no interval was running (round %d of %d), and no order of the calls emits another number", round+1, rounds),
+				}
+			}
+			n = 0
+			mu.Unlock()
+		}
+		if impl.Stop != nil {
+			impl.Stop()
+		}
+		d.settle()
+	})
+	if l.once() != nil {
+		return nil, "concurrent use made no progress for " + watchdog.String()
+	}
+	return worst, ""
+}
+
+// throttleRace uses all operations of one throttle at once.
+func (c *contract) throttleRace() (*violation, string) {
+	return nil, c.clash(func(env Env) []func(int) {
+		impl := c.thr.New(env, ThrottleConfig{wait, c.thr.edges()}, func(int) {})
+		call := func(i int) {
+			impl.do(Step{Op: OpCall, N: i}, env.Start.Add(time.Duration(i)), c.time == Explicit, func(int) {})
+		}
+		ops := []func(int){call, call}
+		if impl.Reset != nil {
+			ops = append(ops, func(int) { impl.Reset() })
+		}
+		return ops
+	})
+}
