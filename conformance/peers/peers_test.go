@@ -105,6 +105,44 @@ func uberLimiter(known ...conformance.Known) conformance.LimiterSpec {
 	}
 }
 
+// loThrottle invokes "given functions only once in every interval". The functions
+// take no argument.
+func loThrottle() conformance.ThrottleSpec {
+	return conformance.ThrottleSpec{
+		Name: "samber/lo v1.53.0 NewThrottle",
+		Time: conformance.PackageTime,
+		New: func(_ conformance.Env, cfg conformance.ThrottleConfig, emit func(int)) conformance.ThrottleFuncs {
+			throttled, reset := lo.NewThrottle(cfg.Interval, func() { emit(0) })
+			return conformance.ThrottleFuncs{Call: func(int) { throttled() }, Reset: reset}
+		},
+		Traits: conformance.ThrottleTraits{
+			Edges:    []conformance.Edges{conformance.Leading},
+			Boundary: conformance.BoundaryPasses, // source: a timer ends the interval
+			Payload:  conformance.NoPayload,
+		},
+	}
+}
+
+// xtimeSometimes runs f "if Interval has elapsed since Do last ran f", and with an
+// Interval of 0 only the first time, as the zero value does: no throttle.
+func xtimeSometimes() conformance.ThrottleSpec {
+	return conformance.ThrottleSpec{
+		Name: "golang.org/x/time/rate v0.14.0 Sometimes",
+		Time: conformance.PackageTime,
+		New: func(_ conformance.Env, cfg conformance.ThrottleConfig, emit func(int)) conformance.ThrottleFuncs {
+			if cfg.Interval == 0 {
+				panic("an Interval of 0 is no filter")
+			}
+			s := rate.Sometimes{Interval: cfg.Interval}
+			return conformance.ThrottleFuncs{Call: func(v int) { s.Do(func() { emit(v) }) }}
+		},
+		Traits: conformance.ThrottleTraits{
+			Edges:    []conformance.Edges{conformance.Leading},
+			Boundary: conformance.BoundaryPasses, // source
+		},
+	}
+}
+
 // What is known to fail. Each is shown by the library alone in
 // reproductions_test.go.
 var (
@@ -142,6 +180,8 @@ func TestPeers(t *testing.T) {
 	keep := func(r *conformance.Report) { reports = append(reports, r) }
 	t.Run("BepDebounce", func(t *testing.T) { keep(conformance.RunDebouncer(t, bepDebounce())) })
 	t.Run("LoDebounce", func(t *testing.T) { keep(conformance.RunDebouncer(t, loDebounce())) })
+	t.Run("LoThrottle", func(t *testing.T) { keep(conformance.RunThrottle(t, loThrottle())) })
+	t.Run("XTimeSometimes", func(t *testing.T) { keep(conformance.RunThrottle(t, xtimeSometimes())) })
 	t.Run("XTimeExplicit", func(t *testing.T) {
 		keep(conformance.RunLimiter(t, xtime(conformance.Explicit, xtimeNegative, xtimePast)))
 	})
