@@ -79,6 +79,12 @@ func TestZoo_correctOnesPass(t *testing.T) {
 	for _, waits := range []ClockWaits{WaitsForAll, WaitsForFunctions} {
 		t.Run("Clock", func(t *testing.T) { RunClock(t, zooClock("", waits, nil)) })
 	}
+	t.Run("ClockThatWaitsForNothing", func(t *testing.T) {
+		RunClock(t, zooClock("", WaitsForNothing, func(f *ClockFuncs) {
+			afterFunc := f.AfterFunc
+			f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer { return afterFunc(d, func() { go fn() }) }
+		}))
+	})
 	for _, source := range sources(Injected, PackageTime, Explicit) {
 		t.Run("Limiter"+source.String(), func(t *testing.T) { RunLimiter(t, zooLimiterSpec("", source)) })
 	}
