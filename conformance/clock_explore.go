@@ -503,9 +503,6 @@ func (c *contract) program(seed uint64, n int) Schedule {
 				}
 				st.D = time.Minute + time.Duration(rng.Int64N(int64(time.Hour)))
 			}
-			if consumed[st.N] {
-				st.D = max(st.D, 1) // go.dev/issue/76052 hangs Go 1.25.12
-			}
 			dues[st.N-1] = at + st.D
 		case OpRead:
 			st.N = pick(OpTimer, OpTicker, OpAfter)
@@ -543,6 +540,11 @@ func (c *contract) program(seed uint64, n int) Schedule {
 					s.Steps = append(s.Steps, f)
 				}
 			}
+		}
+	}
+	for i := range s.Steps { // go.dev/issue/76052: Go 1.25.12 hangs for good
+		if st := &s.Steps[i]; st.Op == OpRearm && consumed[st.N] {
+			st.D = max(st.D, 1)
 		}
 	}
 	if id := pick(OpTicker); rng.IntN(4) == 0 && id != 0 {
