@@ -112,41 +112,37 @@ func (x *exam) edgeModel() (want []edgeFire, certain time.Duration) {
 
 // edgeDifference compares a run with the model.
 func (x *exam) edgeDifference() *edgeFinding {
-	if x.edge != nil {
-		return x.edge
+	if x.edge == nil {
+		want, certain := x.edgeModel()
+		x.edge = x.findEdge(want, certain, x.c.deb.Traits.Payload, x.edgeRule)
 	}
-	x.edge = &edgeFinding{}
-	want, certain := x.edgeModel()
-	for i := 0; ; i++ {
+	return x.edge
+}
+
+// findEdge compares the fires of a run with those of a model, of which those from an
+// instant on are uncertain, and lets rule name the first difference.
+func (x *exam) findEdge(want []edgeFire, certain time.Duration, payload Payload, rule func(want []edgeFire, i int, g *Fire) string) *edgeFinding {
+	for i := 0; i < max(len(want), len(x.Fires)); i++ {
 		var w *edgeFire
 		var g *Fire
+		at := certain // the earlier of the two is what differs; if it is in doubt, so is the rest
 		if i < len(want) {
 			w = &want[i]
+			at = min(at, w.at)
 		}
 		if i < len(x.Fires) {
 			g = &x.Fires[i]
-		}
-		switch {
-		case w == nil && g == nil:
-			return x.edge
-		case w != nil && g != nil && w.at == g.Began.At && (w.value == g.Value || x.c.deb.Traits.Payload == NoPayload):
-			continue
-		}
-		// The earlier of the two is what differs; if it is in doubt, so is the rest.
-		at := time.Duration(1 << 62)
-		if w != nil {
-			at = w.at
-		}
-		if g != nil {
 			at = min(at, g.Began.At)
 		}
-		if at >= certain {
-			return x.edge
+		if w != nil && g != nil && w.at == g.Began.At && (w.value == g.Value || payload == NoPayload) {
+			continue
 		}
-		x.edge.rule = x.edgeRule(want, i, g)
-		x.edge.v = x.edgeViolation(want, w, g, at)
-		return x.edge
+		if at >= certain {
+			break
+		}
+		return &edgeFinding{rule(want, i, g), x.edgeViolation(want, w, g, at)}
 	}
+	return &edgeFinding{}
 }
 
 // edgeRule is the rule that a difference at the i-th fire breaks.
@@ -213,7 +209,9 @@ func (x *exam) edgeViolation(want []edgeFire, w *edgeFire, g *Fire, at time.Dura
 		v.Headline = fmt.Sprintf("fired %d at %s, want %d at %s", g.Value, duration(g.Began.At), w.value, duration(w.at))
 	}
 	cfg := x.Schedule.Config
-	if w != nil {
+	if cfg.has("interval") {
+		v.Because = x.intervalBecause(want, w, at)
+	} else if w != nil {
 		switch w.kind {
 		case "leading":
 			v.Because = fmt.Sprintf("call %d at %s is the first of its burst", w.value, duration(w.at))

@@ -133,41 +133,12 @@ func (x *exam) throttleModel() (want []edgeFire, certain time.Duration) {
 
 // throttleDifference compares a run with the model.
 func (x *exam) throttleDifference() *edgeFinding {
-	if x.edge != nil {
-		return x.edge
+	if x.edge == nil && x.Refused != "" {
+		x.edge = &edgeFinding{}
 	}
-	x.edge = &edgeFinding{}
-	if x.Refused != "" {
-		return x.edge
-	}
-	want, certain := x.throttleModel()
-	for i := 0; i < max(len(want), len(x.Fires)); i++ {
-		var w *edgeFire
-		var g *Fire
-		if i < len(want) {
-			w = &want[i]
-		}
-		if i < len(x.Fires) {
-			g = &x.Fires[i]
-		}
-		noPayload := x.c.thr.Traits.Payload == NoPayload
-		if w != nil && g != nil && w.at == g.Began.At && (w.value == g.Value || noPayload) {
-			continue
-		}
-		at := time.Duration(1 << 62)
-		if w != nil {
-			at = w.at
-		}
-		if g != nil {
-			at = min(at, g.Began.At)
-		}
-		if at >= certain {
-			return x.edge
-		}
-		x.edge.rule = x.throttleRule(want, i, g)
-		x.edge.v = x.edgeViolation(want, w, g, at)
-		x.edge.v.Because = x.throttleBecause(want, i)
-		return x.edge
+	if x.edge == nil {
+		want, certain := x.throttleModel()
+		x.edge = x.findEdge(want, certain, x.c.thr.Traits.Payload, x.throttleRule)
 	}
 	return x.edge
 }
@@ -232,17 +203,21 @@ func (x *exam) edgesOf() Edges {
 	return x.c.thr.edges()
 }
 
-func (x *exam) throttleBecause(want []edgeFire, i int) string {
+// intervalBecause says why w, or nothing, must be emitted at that instant.
+func (x *exam) intervalBecause(want []edgeFire, w *edgeFire, at time.Duration) string {
 	interval := x.Schedule.Config.Interval
 	switch {
 	case interval == 0:
 		return "the interval is 0"
-	case i < len(want) && want[i].kind == "leading":
-		return fmt.Sprintf("call %d at %s finds no interval running", want[i].value, duration(want[i].at))
-	case i < len(want):
-		return fmt.Sprintf("the interval of %s ends at %s with an event to emit", duration(interval), duration(want[i].at))
-	case i > 0:
-		return fmt.Sprintf("the emission at %s opened an interval of %s", duration(want[i-1].at), duration(interval))
+	case w != nil && w.kind == "leading":
+		return fmt.Sprintf("call %d at %s finds no interval running", w.value, duration(w.at))
+	case w != nil:
+		return fmt.Sprintf("the interval of %s ends at %s with an event to emit", duration(interval), duration(w.at))
+	}
+	for i := len(want) - 1; i >= 0; i-- {
+		if want[i].at <= at {
+			return fmt.Sprintf("the emission at %s opened an interval of %s", duration(want[i].at), duration(interval))
+		}
 	}
 	return ""
 }
