@@ -1,0 +1,211 @@
+package limiters
+
+import (
+	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+)
+
+// A Throttle lets the first event pass, and then none until interval has gone by
+// since: the leading edge of each window. It compares instants, and has no timer
+// and no goroutine. What it denies is dropped: it never comes back to it.
+//
+// Its window opens with an event that passes, not on a grid: at t, with
+// [PerWindow](k), the next k-1 events before t+interval pass too, and the first
+// one at t+interval or later opens the next. With k = 1 they are at least
+// interval apart. With more, k-1 at the end of a window and k at the start of the
+// next can be close together: any time of length L has at most
+// k * (L/interval + 1) + k-1 of them, the quotient rounded down. For an even flow
+// use a [TokenBucket].
+//
+// Throttling is not debouncing, which asks another question:
+//
+//	                     debounce                   throttle
+//	asks                 has it stopped?            is it too fast?
+//	fires                wait after the last event  with the first, then every interval
+//	at most              1 per wait                 k per window
+//	under constant load  perhaps never              every interval
+//	delay                wait                       0 (leading), up to interval (trailing, sample)
+//	needs a timer        yes                        not for the leading edge
+//
+// Nor does a Throttle queue events or block: to hold events back until there is
+// room is a leaky bucket, and to sleep until then is the Wait of a rate limiter.
+//
+// The zero Throttle lets everything pass, as interval 0 does. The window is open
+// at its end: an event exactly interval after its start is in the next one. The
+// first event passes whatever the instant, also the zero time. Instants more than
+// 292 years apart count as 292 years apart.
+//
+// Time may go back. An event that is before the start of the window by interval
+// or more opens a window of its own. By less, and the window counts from that
+// event: it ends interval later at the latest. So however the clock is set, it
+// takes no longer than interval from the first event on until one passes.
+//
+// In a synctest bubble, use a Throttle that has not seen an event outside of it,
+// or Reset it. All methods are safe for concurrent use, and take effect one after
+// the other. Denials take no lock.
+type Throttle struct {
+	clock    clockwork.Clock // nil: package time
+	interval time.Duration
+	k        int
+
+	epoch atomic.Pointer[epoch] // nil: no event yet. Stored with mu held
+
+	mu    sync.Mutex
+	start time.Duration // of the window, counted from the base of epoch
+	count int           // passed in the window
+}
+
+// An epoch is what a denial needs to know.
+type epoch struct {
+	base time.Time
+	full atomic.Int64 // start of a window that lets no more pass, or notFull
+}
+
+const (
+	notFull = math.MaxInt64
+	remote  = 1 << 62 // an epoch is for starts at most so far from its base
+)
+
+// A ThrottleOption is an option of [NewThrottle]: [WithClock] or [PerWindow].
+type ThrottleOption interface{ applyThrottle(*throttleConfig) }
+
+type throttleConfig struct {
+	config
+	k int
+}
+
+func (o Option) applyThrottle(cfg *throttleConfig) {
+	if o != nil {
+		o(&cfg.config)
+	}
+}
+
+type perWindow int
+
+func (k perWindow) applyThrottle(cfg *throttleConfig) { cfg.k = int(k) }
+
+// PerWindow lets k events pass per window, instead of 1. The window opens with
+// the first of them. It panics if k is less than 1.
+func PerWindow(k int) ThrottleOption {
+	if k < 1 {
+		panic(fmt.Sprintf("limiters: PerWindow: k %d must be >= 1: to let nothing pass, do not ask", k))
+	}
+	return perWindow(k)
+}
+
+// NewThrottle returns a Throttle of one event, or PerWindow, per interval. If
+// interval is 0 everything passes. It panics if interval is negative.
+func NewThrottle(interval time.Duration, opts ...ThrottleOption) *Throttle {
+	if interval < 0 {
+		panic(fmt.Sprintf("limiters: NewThrottle: interval %v must be >= 0: use 0 to let everything pass", interval))
+	}
+	cfg := throttleConfig{k: 1}
+	for _, opt := range opts {
+		if opt != nil {
+			opt.applyThrottle(&cfg)
+		}
+	}
+	return &Throttle{clock: cfg.clock, interval: interval, k: cfg.k}
+}
+
+// Allow reports whether an event passes now.
+func (h *Throttle) Allow() bool {
+	if h.interval == 0 {
+		return true
+	}
+	// The window is read before the clock: an instant before its start means
+	// that the clock was set back, not that another goroutine was faster.
+	if ep := h.epoch.Load(); ep != nil {
+		full := ep.full.Load()
+		var e time.Duration
+		if h.clock == nil {
+			e = time.Since(ep.base) // Half the price of time.Now.
+		} else {
+			e = h.clock.Now().Sub(ep.base)
+		}
+		if h.within(full, e) {
+			return false
+		}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.clock != nil {
+		return h.pass(h.clock.Now())
+	}
+	return h.pass(time.Now())
+}
+
+// AllowAt reports whether an event at t passes. It reads no clock.
+func (h *Throttle) AllowAt(t time.Time) bool {
+	if h.interval == 0 {
+		return true
+	}
+	if ep := h.epoch.Load(); ep != nil && h.within(ep.full.Load(), t.Sub(ep.base)) {
+		return false
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.pass(t)
+}
+
+// Reset closes the window: the next event passes as the first did.
+func (h *Throttle) Reset() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.epoch.Store(nil)
+}
+
+// within reports whether e is in the window that starts at full, and certainly
+// so: an e that saturated, which is also all there is from notFull on, is not.
+func (h *Throttle) within(full int64, e time.Duration) bool {
+	return int64(e) >= full && e != math.MaxInt64 && uint64(e)-uint64(full) < uint64(h.interval)
+}
+
+// pass decides with mu held.
+func (h *Throttle) pass(t time.Time) bool {
+	ep := h.epoch.Load()
+	if ep == nil {
+		h.count = 0
+		ep = h.move(nil, t)
+	} else if gap := t.Sub(ep.base.Add(h.start)); gap >= h.interval || gap <= -h.interval {
+		h.count = 0
+		ep = h.move(ep, t)
+	} else if gap < 0 {
+		ep = h.move(ep, t)
+	}
+	if h.count == h.k {
+		return false
+	}
+	h.count++
+	if h.count == h.k {
+		ep.full.Store(int64(h.start))
+	}
+	return true
+}
+
+// move makes t the start of the window.
+func (h *Throttle) move(ep *epoch, t time.Time) *epoch {
+	var e time.Duration
+	if ep != nil {
+		e = t.Sub(ep.base)
+	}
+	far := ep == nil || e > remote || e < -remote
+	if far {
+		ep, e = &epoch{base: t}, 0
+	}
+	h.start = e
+	if h.count == h.k {
+		ep.full.Store(int64(e))
+	} else {
+		ep.full.Store(notFull)
+	}
+	if far {
+		h.epoch.Store(ep)
+	}
+	return ep
+}
