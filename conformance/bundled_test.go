@@ -55,6 +55,22 @@ func bundledLimiter(name string, source conformance.TimeSource) conformance.Limi
 	}
 }
 
+// bundledThrottle describes limiters.Throttle.
+func bundledThrottle(name string, source conformance.TimeSource) conformance.ThrottleSpec {
+	return conformance.ThrottleSpec{
+		Name: name,
+		Time: source,
+		New: func(env conformance.Env, cfg conformance.ThrottleConfig, _ func(int)) conformance.ThrottleFuncs {
+			h := limiters.NewThrottle(cfg.Interval, limiters.WithClock(clockFor(source, env)))
+			return conformance.ThrottleFuncs{Allow: h.Allow, AllowAt: h.AllowAt, Reset: h.Reset}
+		},
+		Traits: conformance.ThrottleTraits{
+			Edges:    []conformance.Edges{conformance.Leading},
+			Boundary: conformance.BoundaryPasses,
+		},
+	}
+}
+
 // bundledClock describes fakeclock.Clock, either as it is or told to settle.
 func bundledClock(name string, waits conformance.ClockWaits) conformance.ClockSpec {
 	return conformance.ClockSpec{
@@ -104,6 +120,15 @@ func TestVerdicts(t *testing.T) {
 	})
 	t.Run("TokenBucketExplicit", func(t *testing.T) {
 		reports = append(reports, conformance.RunLimiter(t, bundledLimiter("limiters.TokenBucket", conformance.Explicit)))
+	})
+	t.Run("Throttle", func(t *testing.T) {
+		reports = append(reports, conformance.RunThrottle(t, bundledThrottle("limiters.Throttle", conformance.Injected)))
+	})
+	t.Run("ThrottlePackageTime", func(t *testing.T) {
+		reports = append(reports, conformance.RunThrottle(t, bundledThrottle("limiters.Throttle", conformance.PackageTime)))
+	})
+	t.Run("ThrottleExplicit", func(t *testing.T) {
+		reports = append(reports, conformance.RunThrottle(t, bundledThrottle("limiters.Throttle", conformance.Explicit)))
 	})
 	t.Run("Clock", func(t *testing.T) {
 		reports = append(reports, conformance.RunClock(t, bundledClock("fakeclock.Clock", conformance.WaitsForFunctions)))
