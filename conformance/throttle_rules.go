@@ -133,9 +133,6 @@ func (x *exam) throttleModel() (want []edgeFire, certain time.Duration) {
 
 // throttleDifference compares a run with the model.
 func (x *exam) throttleDifference() *edgeFinding {
-	if x.edge == nil && x.Refused != "" {
-		x.edge = &edgeFinding{}
-	}
 	if x.edge == nil {
 		want, certain := x.throttleModel()
 		x.edge = x.findEdge(want, certain, x.c.thr.Traits.Payload, x.throttleRule)
@@ -224,6 +221,9 @@ func (x *exam) intervalBecause(want []edgeFire, w *edgeFire, at time.Duration) s
 
 // thrCalls finds operations that panicked or did not return.
 func (x *exam) thrCalls() *violation {
+	if x.Refused != "" && x.Schedule.Config.Interval > 0 {
+		return &violation{Headline: fmt.Sprintf("the constructor refused %s: %s", x.Schedule.Config, x.Refused)}
+	}
 	for _, d := range x.Done {
 		if d.Panic != "" {
 			return &violation{Headline: fmt.Sprintf("%s panicked: %s", d.Step, d.Panic), At: d.At}
