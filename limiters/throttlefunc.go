@@ -1,0 +1,318 @@
+package limiters
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+)
+
+// Edges are the ends of a window at which a [ThrottleFunc] runs its function:
+// Leading, Trailing, Leading|Trailing, or Sample alone.
+type Edges uint8
+
+const (
+	Leading  Edges = 1 << iota // the first event, at once; alone, the rest is dropped
+	Trailing                   // the newest event, at the end of the window
+	Sample                     // the newest event, at the end of each slot of a fixed grid
+)
+
+// A ThrottleFuncOption is an option of [NewThrottleFunc]: [WithClock] or [Edges].
+type ThrottleFuncOption interface {
+	applyThrottleFunc(*throttleFuncConfig)
+}
+
+type throttleFuncConfig struct {
+	config
+	edges Edges
+}
+
+func (o Option) applyThrottleFunc(cfg *throttleFuncConfig) {
+	if o != nil {
+		o(&cfg.config)
+	}
+}
+
+func (e Edges) applyThrottleFunc(cfg *throttleFuncConfig) { cfg.edges = e }
+
+// A ThrottleFunc runs a function with the events given to Call, at most once per
+// interval, so that it can be told of the newest event where a [Throttle] would
+// drop it. By its edges:
+//
+//   - Leading|Trailing, the default: an event outside of a window opens one and
+//     runs at once. If more come within, the newest runs at its end.
+//   - Trailing: an event outside of a window opens one; the newest runs at its end.
+//   - Leading: as Throttle. There is no timer.
+//   - Sample: the first event begins a grid of slots of interval. The newest
+//     event of each slot runs at its end; a slot without events runs nothing.
+//
+// A run at the end of a window opens the next one, so runs are at least interval
+// apart; with Sample they are one per slot. No event runs twice.
+//
+// The zero ThrottleFunc has no function to run: its Call panics. Make one with
+// [NewThrottleFunc]. A window is open at its end: an event at exactly its start
+// plus interval is in it only if it comes before the timer. With interval 0 every
+// event runs, in order, before Call returns or, if the function is running, after.
+//
+// The function runs on the goroutine of the caller (the leading edge, Flush) or of
+// the timer, one run at a time and under no lock: it may call any method. What
+// falls due while it runs follows on the same goroutine, with the newest event,
+// and opens its window then; with Leading alone it is dropped. If the function
+// panics, what had fallen due waits for the timer, with interval 0 for a Call.
+//
+// Only while an event waits is there an armed timer. A clock that goes back delays
+// a run by interval at most. All methods are safe for concurrent use.
+type ThrottleFunc[T any] struct {
+	interval time.Duration
+	f        func(T)
+	clock    clockwork.Clock // nil: package time
+	edges    Edges
+
+	mu      sync.Mutex
+	stopped bool
+	open    bool      // start is one
+	start   time.Time // of the newest window or slot
+	pending bool      // value waits for the timer or, if due, for the running f
+	due     bool
+	value   T
+	queue   []T // with interval 0
+	timer   throttleTimer
+
+	running bool
+	runner  atomic.Uint64
+	done    sync.Cond // L is mu: a run has ended
+}
+
+// throttleTimer is what *time.Timer and clockwork.Timer have in common.
+type throttleTimer interface {
+	Reset(time.Duration) bool
+	Stop() bool
+}
+
+// NewThrottleFunc returns a ThrottleFunc that runs f. It panics if interval is
+// negative, f is nil, or the edges are none of those listed there.
+func NewThrottleFunc[T any](interval time.Duration, f func(T), opts ...ThrottleFuncOption) *ThrottleFunc[T] {
+	if interval < 0 {
+		panic(fmt.Sprintf("limiters: NewThrottleFunc: interval %v must be >= 0: use 0 to run every event", interval))
+	}
+	if f == nil {
+		panic("limiters: NewThrottleFunc: f must not be nil: pass the function to run")
+	}
+	cfg := throttleFuncConfig{edges: Leading | Trailing}
+	for _, opt := range opts {
+		if opt != nil {
+			opt.applyThrottleFunc(&cfg)
+		}
+	}
+	if cfg.edges == 0 || cfg.edges > Sample {
+		panic(fmt.Sprintf("limiters: NewThrottleFunc: edges %d: use Leading, Trailing, Leading|Trailing or Sample", cfg.edges))
+	}
+	h := &ThrottleFunc[T]{interval: interval, f: f, clock: cfg.clock, edges: cfg.edges}
+	h.done.L = &h.mu
+	return h
+}
+
+// Call is an event v. It runs the function if v is due at once, and does not wait
+// for a run on another goroutine. After Stop it does nothing.
+func (h *ThrottleFunc[T]) Call(v T) {
+	if h.f == nil {
+		panic("limiters: ThrottleFunc.Call: no function to run: use NewThrottleFunc")
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.stopped:
+	case h.interval == 0:
+		h.queue = append(h.queue, v)
+		if !h.running {
+			h.run()
+		}
+	case h.pending:
+		h.value = v
+	default:
+		h.first(v)
+	}
+}
+
+// first is an event with none pending.
+func (h *ThrottleFunc[T]) first(v T) {
+	now := h.now()
+	gap := now.Sub(h.start)
+	if h.edges == Sample && h.open && gap >= 0 {
+		gap %= h.interval
+		h.start = now.Add(-gap)
+	}
+	within := h.open && gap < h.interval && gap > -h.interval
+	switch {
+	case within && gap < 0:
+		h.start, gap = now, 0
+	case !within && h.edges&Leading != 0:
+		if h.running { // for longer than the window
+			if h.edges&Trailing != 0 {
+				h.value, h.pending, h.due = v, true, true
+			}
+			return
+		}
+		h.value, h.pending = v, true
+		h.run()
+		return
+	case !within:
+		h.open, h.start, gap = true, now, 0
+	}
+	if h.edges != Leading {
+		h.value, h.pending = v, true
+		h.arm(h.interval - gap)
+	}
+}
+
+// Cancel drops the event that waits, if any, and reports whether there was one.
+// The window stays.
+func (h *ThrottleFunc[T]) Cancel() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.drop()
+}
+
+// Flush runs the function now with the event that waits, if any, and reports
+// whether there was one. The run opens a window. If the function is running
+// already, that run is followed by this one, and Flush does not wait for it.
+func (h *ThrottleFunc[T]) Flush() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.pending {
+		return false
+	}
+	h.disarm()
+	if h.running {
+		h.due = true
+	} else {
+		h.run()
+	}
+	return true
+}
+
+// Stop drops the event that waits and makes Call do nothing. When it returns the
+// function is not running, unless it is the function that called, and no timer is
+// armed.
+func (h *ThrottleFunc[T]) Stop() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.stopped = true
+	h.drop()
+	for h.running && h.runner.Load() != throttleGoid() {
+		h.done.Wait()
+	}
+}
+
+func (h *ThrottleFunc[T]) drop() bool {
+	had := h.pending || len(h.queue) > 0
+	var zero T
+	h.value, h.pending, h.due, h.queue = zero, false, false, nil
+	h.disarm()
+	return had
+}
+
+// expire is the function of the timer. If it comes for a window that is no more
+// it finds nothing pending, or that it is early.
+func (h *ThrottleFunc[T]) expire() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.pending || h.due {
+		return
+	}
+	if gap := h.now().Sub(h.start); gap < h.interval {
+		h.arm(h.interval - max(gap, 0))
+		return
+	}
+	if h.running {
+		h.due = true
+		return
+	}
+	h.run()
+}
+
+// run runs what is pending or queued, and then what has fallen due meanwhile. It
+// takes and leaves with mu held, also if f panics.
+func (h *ThrottleFunc[T]) run() {
+	h.running = true
+	h.runner.Store(throttleGoid())
+	defer func() {
+		h.running = false
+		if h.due { // f panicked
+			h.due = false
+			h.arm(1)
+		}
+		if h.done.L != nil {
+			h.done.Broadcast()
+		}
+	}()
+	for {
+		var v, zero T
+		if h.interval == 0 {
+			v, h.queue = h.queue[0], h.queue[1:]
+		} else {
+			v, h.value, h.pending, h.due = h.value, zero, false, false
+			h.begin()
+		}
+		h.unlocked(v)
+		if !h.due && len(h.queue) == 0 {
+			return
+		}
+	}
+}
+
+func (h *ThrottleFunc[T]) unlocked(v T) {
+	h.mu.Unlock()
+	defer h.mu.Lock()
+	h.f(v)
+}
+
+// begin opens the window of a run that begins now.
+func (h *ThrottleFunc[T]) begin() {
+	now := h.now()
+	if gap := now.Sub(h.start); h.edges == Sample && h.open && gap >= 0 {
+		now = now.Add(-(gap % h.interval))
+	}
+	h.open, h.start = true, now
+}
+
+func (h *ThrottleFunc[T]) arm(d time.Duration) {
+	switch {
+	case h.timer != nil:
+		h.timer.Reset(d)
+	case h.clock != nil:
+		h.timer = h.clock.AfterFunc(d, h.expire)
+	default:
+		h.timer = time.AfterFunc(d, h.expire)
+	}
+}
+
+func (h *ThrottleFunc[T]) disarm() {
+	if h.timer != nil {
+		h.timer.Stop()
+	}
+}
+
+func (h *ThrottleFunc[T]) now() time.Time {
+	if h.clock != nil {
+		return h.clock.Now()
+	}
+	return time.Now()
+}
+
+// throttleGoid returns the number of the calling goroutine, which only the header
+// of its stack trace tells: "goroutine 123 [running]:".
+func throttleGoid() uint64 {
+	var buf [40]byte
+	var id uint64
+	for _, c := range buf[len("goroutine "):runtime.Stack(buf[:], false)] {
+		if c < '0' || c > '9' {
+			break
+		}
+		id = id*10 + uint64(c-'0')
+	}
+	return id
+}
