@@ -71,6 +71,29 @@ func bundledThrottle(name string, source conformance.TimeSource) conformance.Thr
 	}
 }
 
+// bundledThrottleFunc describes limiters.ThrottleFunc.
+func bundledThrottleFunc(name string, source conformance.TimeSource) conformance.ThrottleSpec {
+	return conformance.ThrottleSpec{
+		Name: name,
+		Time: source,
+		New: func(env conformance.Env, cfg conformance.ThrottleConfig, emit func(int)) conformance.ThrottleFuncs {
+			edges := map[conformance.Edges]limiters.Edges{
+				conformance.Leading:            limiters.Leading,
+				conformance.Trailing:           limiters.Trailing,
+				conformance.LeadingAndTrailing: limiters.Leading | limiters.Trailing,
+			}[cfg.Edges]
+			h := limiters.NewThrottleFunc(cfg.Interval, emit, edges, limiters.WithClock(clockFor(source, env)))
+			return conformance.ThrottleFuncs{Call: h.Call, Stop: h.Stop}
+		},
+		Traits: conformance.ThrottleTraits{
+			Edges:      []conformance.Edges{conformance.Leading, conformance.Trailing, conformance.LeadingAndTrailing},
+			Boundary:   conformance.BoundaryPasses,
+			BothSingle: conformance.BothOnce,
+			Payload:    conformance.LastPayload,
+		},
+	}
+}
+
 // bundledClock describes fakeclock.Clock, either as it is or told to settle.
 func bundledClock(name string, waits conformance.ClockWaits) conformance.ClockSpec {
 	return conformance.ClockSpec{
@@ -129,6 +152,12 @@ func TestVerdicts(t *testing.T) {
 	})
 	t.Run("ThrottleExplicit", func(t *testing.T) {
 		reports = append(reports, conformance.RunThrottle(t, bundledThrottle("limiters.Throttle", conformance.Explicit)))
+	})
+	t.Run("ThrottleFunc", func(t *testing.T) {
+		reports = append(reports, conformance.RunThrottle(t, bundledThrottleFunc("limiters.ThrottleFunc", conformance.Injected)))
+	})
+	t.Run("ThrottleFuncPackageTime", func(t *testing.T) {
+		reports = append(reports, conformance.RunThrottle(t, bundledThrottleFunc("limiters.ThrottleFunc", conformance.PackageTime)))
 	})
 	t.Run("Clock", func(t *testing.T) {
 		reports = append(reports, conformance.RunClock(t, bundledClock("fakeclock.Clock", conformance.WaitsForFunctions)))
