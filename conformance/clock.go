@@ -114,6 +114,14 @@ const (
 // rule, and returns what it found. Each schedule runs on package time in a bubble
 // and on the clock, which must show the same. [Rules] lists the rules.
 //
+//	conformance.RunClock(t, conformance.ClockSpec{
+//		Name: "mine",
+//		New: func(env conformance.ClockEnv) conformance.ClockFuncs {
+//			return conformance.ClockOf(mine.NewFakeClock())
+//		},
+//		Traits: conformance.ClockTraits{Waits: conformance.WaitsForFunctions},
+//	})
+//
 // Where package time promises nothing, as for the order of equal deadlines, nothing
 // is demanded. Without bubbles everything is skipped.
 func RunClock(t *testing.T, spec ClockSpec) *Report {

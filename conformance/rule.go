@@ -83,8 +83,7 @@ type laneMark struct {
 const lawsLink = "https://github.com/escapement-go/escapement/blob/main/conformance/RULES.md#"
 
 // Rules returns the rules of a contract, "debouncer", "throttle", "limiter" or
-// "clock", in the
-// order of their subtests.
+// "clock", in the order of their subtests.
 func Rules(contract string) []Rule {
 	var out []Rule
 	for _, r := range map[string][]rule{"debouncer": debouncerRules, "limiter": limiterRules, "throttle": throttleRules, "clock": clockRules}[contract] {

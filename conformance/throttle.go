@@ -74,6 +74,21 @@ const (
 
 // RunThrottle holds an implementation to the laws of a throttle, one subtest for each
 // rule, and returns what it found. [Rules] lists the rules.
+//
+//	conformance.RunThrottle(t, conformance.ThrottleSpec{
+//		Name: "mine",
+//		Time: conformance.PackageTime,
+//		New: func(_ conformance.Env, cfg conformance.ThrottleConfig, emit func(int)) conformance.ThrottleFuncs {
+//			return conformance.ThrottleFuncs{Call: mine.NewThrottle(cfg.Interval, emit).Call}
+//		},
+//		Traits: conformance.ThrottleTraits{
+//			Edges:    []conformance.Edges{conformance.Leading},
+//			Boundary: conformance.BoundaryPasses,
+//		},
+//	})
+//
+// An interval begins with an emission, or with an event that waits for its end; a
+// sampler that emits on a fixed grid is another thing.
 func RunThrottle(t *testing.T, spec ThrottleSpec) *Report {
 	t.Helper()
 	return throttleContract(t, spec).run()
