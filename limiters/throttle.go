@@ -131,9 +131,16 @@ func (h *Throttle) Allow() bool {
 		if h.within(full, e) {
 			return false
 		}
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		// Unless others were here meanwhile, that instant is still good.
+		if h.epoch.Load() == ep && e >= h.start && e <= remote {
+			return h.pass(ep.base.Add(e))
+		}
+	} else {
+		h.mu.Lock()
+		defer h.mu.Unlock()
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	if h.clock != nil {
 		return h.pass(h.clock.Now())
 	}
