@@ -9,6 +9,12 @@
 //   - grant: an event that may happen. It takes its tokens at once.
 //   - envelope: what can be granted in any time of length L, which is
 //     rate * L + burst, and no more.
+//   - window: of a throttle, the interval that an event opens.
+//
+// To choose: a [TokenBucket] keeps a rate and allows bursts. A [Throttle] lets
+// one event pass per window and drops the others, without a timer; a
+// [ThrottleFunc] also runs the newest of them at the end, and [ThrottleStream] is
+// a Throttle for channels. [Sometimes] is for logs and the like.
 //
 // [TokenBucket] decides as the Limiter of golang.org/x/time/rate does, to the
 // nanosecond, as long as time does not go back, n is not negative and the rate
