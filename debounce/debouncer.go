@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/escapement-go/escapement/internal/goroutine"
 	"github.com/jonboulle/clockwork"
 )
 
@@ -171,7 +172,7 @@ func (d *Debouncer[T]) Flush() bool {
 		return true
 	}
 	defer d.mu.Unlock()
-	if d.runner.Load() == goid() {
+	if d.runner.Load() == goroutine.ID() {
 		return true
 	}
 	last := &d.queue[len(d.queue)-1]
@@ -204,7 +205,7 @@ func (d *Debouncer[T]) Stop() {
 	defer d.mu.Unlock()
 	d.stopped = true
 	d.drop()
-	if d.running && d.runner.Load() != goid() {
+	if d.running && d.runner.Load() != goroutine.ID() {
 		for d.running {
 			d.done.Wait()
 		}
@@ -262,7 +263,7 @@ func (d *Debouncer[T]) fire(j job[T]) {
 	// and waits, as it should. Asking only then who is running would be free
 	// for a firing, but nothing can tell them.
 	if d.runner.Load() == 0 {
-		d.runner.Store(goid())
+		d.runner.Store(goroutine.ID())
 	}
 	d.f(j.value)
 }

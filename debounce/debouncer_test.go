@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/escapement-go/escapement/internal/goroutine"
 )
 
 const ms = time.Millisecond
@@ -314,9 +316,9 @@ func TestDebouncer_CallDoesNotAllocate(t *testing.T) {
 }
 
 func TestGoid(t *testing.T) {
-	mine, other := goid(), make(chan uint64)
-	go func() { other <- goid() }()
-	if got := <-other; got == 0 || mine == 0 || got == mine || mine != goid() {
-		t.Errorf("goid() = %d, in another goroutine %d", mine, got)
+	mine, other := goroutine.ID(), make(chan uint64)
+	go func() { other <- goroutine.ID() }()
+	if got := <-other; got == 0 || mine == 0 || got == mine || mine != goroutine.ID() {
+		t.Errorf("goroutine.ID() = %d, in another goroutine %d", mine, got)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"runtime"
 	"time"
+
+	"github.com/escapement-go/escapement/internal/goroutine"
 )
 
 // Advance moves the clock by d, fires what is due on the way and at the target,
@@ -133,7 +135,7 @@ func (c *Clock) begin(op string) {
 		panic("fakeclock: " + op + " called from a function that an Advance is waiting for; " +
 			"return first, or arm another timer, or use WithSettle")
 	}
-	if c.teller != 0 && c.teller == goroutineID() {
+	if c.teller != 0 && c.teller == goroutine.ID() {
 		c.mu.Unlock()
 		panic("fakeclock: " + op + " called from the function of WithEvents; " +
 			"return first, and move the clock where the test does")

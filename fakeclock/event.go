@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/escapement-go/escapement/internal/goroutine"
 )
 
 // Event is something that happened to a timer: what [WithEvents] delivers. The
@@ -73,7 +75,7 @@ func (c *Clock) tell() {
 }
 
 func (c *Clock) tellAll() {
-	c.teller = goroutineID()
+	c.teller = goroutine.ID()
 	defer func() { c.teller = 0 }() // the hook may panic or end the test
 	for len(c.events) > 0 {
 		e := c.events[0]

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/escapement-go/escapement/internal/goroutine"
 )
 
 // Outside a bubble, on every release, and without waiting for the limit: the
@@ -99,7 +101,7 @@ func TestIsBlocked(t *testing.T) {
 }
 
 func TestStackOf(t *testing.T) {
-	id := goroutineID()
+	id := goroutine.ID()
 	stack := stackOf(allStacks(), id)
 	if stack == "" || isBlocked(stack) {
 		t.Errorf("stackOf(this goroutine) = %q, want that of a running one", stack)

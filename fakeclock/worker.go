@@ -1,6 +1,6 @@
 package fakeclock
 
-import "runtime"
+import "github.com/escapement-go/escapement/internal/goroutine"
 
 // worker is a goroutine on which functions run whose end an Advance awaits. One
 // serves all the functions of an Advance in turn, as long as none sleeps: the
@@ -27,7 +27,7 @@ func (c *Clock) run(t *timer) {
 
 // work runs functions until there is another idle worker or the Advance ends.
 func (c *Clock) work(w *worker) {
-	w.id = goroutineID()
+	w.id = goroutine.ID()
 	c.mu.Lock()
 	c.workers[w.id] = w
 	c.mu.Unlock()
@@ -97,20 +97,5 @@ func (c *Clock) caller() *worker {
 	if c.active == 0 {
 		return nil
 	}
-	return c.workers[goroutineID()]
-}
-
-// goroutineID reads the caller's number from the first line of its stack,
-// "goroutine 7 [running]:". There is no other way to ask.
-func goroutineID() uint64 {
-	var buf [32]byte
-	runtime.Stack(buf[:], false)
-	id := uint64(0)
-	for _, b := range buf[len("goroutine "):] {
-		if b < '0' || b > '9' {
-			break
-		}
-		id = id*10 + uint64(b-'0')
-	}
-	return id
+	return c.workers[goroutine.ID()]
 }

@@ -2,11 +2,11 @@ package limiters
 
 import (
 	"fmt"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/escapement-go/escapement/internal/goroutine"
 	"github.com/jonboulle/clockwork"
 )
 
@@ -202,7 +202,7 @@ func (h *ThrottleFunc[T]) Stop() {
 	defer h.mu.Unlock()
 	h.stopped = true
 	h.drop()
-	for h.running && h.runner.Load() != throttleGoid() {
+	for h.running && h.runner.Load() != goroutine.ID() {
 		h.done.Wait()
 	}
 }
@@ -238,7 +238,7 @@ func (h *ThrottleFunc[T]) expire() {
 // takes and leaves with mu held, also if f panics.
 func (h *ThrottleFunc[T]) run() {
 	h.running = true
-	h.runner.Store(throttleGoid())
+	h.runner.Store(goroutine.ID())
 	defer func() {
 		h.running = false
 		if h.due { // f panicked
@@ -301,18 +301,4 @@ func (h *ThrottleFunc[T]) now() time.Time {
 		return h.clock.Now()
 	}
 	return time.Now()
-}
-
-// throttleGoid returns the number of the calling goroutine, which only the header
-// of its stack trace tells: "goroutine 123 [running]:".
-func throttleGoid() uint64 {
-	var buf [40]byte
-	var id uint64
-	for _, c := range buf[len("goroutine "):runtime.Stack(buf[:], false)] {
-		if c < '0' || c > '9' {
-			break
-		}
-		id = id*10 + uint64(c-'0')
-	}
-	return id
 }

@@ -1,0 +1,20 @@
+// Package goroutine tells goroutines apart: whether a method is called by the very
+// function that it would have to wait for.
+package goroutine
+
+import "runtime"
+
+// ID returns the number of the calling goroutine, at least 1, which no other has
+// while it lives. The header of its stack trace, "goroutine 123 [running]:", is the
+// only place that tells it; reading that takes about a microsecond.
+func ID() uint64 {
+	var buf [40]byte
+	var id uint64
+	for _, c := range buf[len("goroutine "):runtime.Stack(buf[:], false)] {
+		if c < '0' || c > '9' {
+			break
+		}
+		id = id*10 + uint64(c-'0')
+	}
+	return id
+}
