@@ -34,6 +34,10 @@ const (
 	chance  = 0.15
 )
 
+// tries is how often the schedule of a known failure is run again before it is said
+// to pass. What decides may be chance, such as the order in which goroutines run.
+const tries = 100
+
 // contract is one run of the suite on one implementation.
 type contract struct {
 	t     *testing.T
@@ -64,6 +68,7 @@ type contract struct {
 	schedules map[string]bool
 	stopped   map[string]string // families given up, and why
 	stalls    map[string]string // rules left inconclusive, and why
+	until     string            // the rule whose first finding ends the exploration; "" for none
 	// reentryHangs says that a method called from the callback blocked for good.
 	reentryHangs bool
 	exact        string // why runs cannot be settled exactly; "" if they can
@@ -172,6 +177,9 @@ func (c *contract) evaluate() *Report {
 	}
 	for _, f := range c.families(c) {
 		c.explore(f)
+		if c.until != "" && c.found(c.until).worst != nil {
+			break
+		}
 	}
 	return c.report("")
 }
@@ -281,11 +289,7 @@ func (c *contract) judge(active []*rule, j job, tr *Trace) {
 		if !c.concerned(r.ID, j) {
 			continue
 		}
-		f := c.findings[r.ID]
-		if f == nil {
-			f = &finding{maybe: map[string]*frequency{}}
-			c.findings[r.ID] = f
-		}
+		f := c.found(r.ID)
 		f.judged++
 		v := r.trace(x)
 		if v == nil {
@@ -294,6 +298,9 @@ func (c *contract) judge(active []*rule, j job, tr *Trace) {
 		v.Trace = tr
 		if v.Chance {
 			key := j.schedule.String()
+			if f.maybe == nil {
+				f.maybe = map[string]*frequency{}
+			}
 			if f.maybe[key] == nil {
 				f.maybe[key] = &frequency{first: v, family: j.family}
 			}
@@ -302,6 +309,14 @@ func (c *contract) judge(active []*rule, j job, tr *Trace) {
 		}
 		f.keep(v, j.family)
 	}
+}
+
+// found is what was seen of a rule so far.
+func (c *contract) found(rule string) *finding {
+	if c.findings[rule] == nil {
+		c.findings[rule] = &finding{}
+	}
+	return c.findings[rule]
 }
 
 // keep remembers v if its schedule is the smallest so far.
@@ -340,11 +355,7 @@ func (c *contract) hung(f family, h *hang) {
 	}
 	if where := blockedInCallback(h.stacks); where != "" && s.Config.Inside != "" {
 		c.reentryHangs = true
-		find := c.findings[id]
-		if find == nil {
-			find = &finding{}
-			c.findings[id] = find
-		}
+		find := c.found(id)
 		find.judged++
 		find.keep(&violation{
 			Headline: fmt.Sprintf("%s called from the callback never returned", s.Config.Inside),

@@ -22,6 +22,9 @@ func (c *contract) report(only string) *Report {
 	for i := range c.rules {
 		v := &r.Verdicts[i+2]
 		c.conclude(&c.rules[i], v, only)
+		if c.insist(v) {
+			c.conclude(&c.rules[i], v, only)
+		}
 		c.applyKnown(v)
 	}
 	r.Schedules, r.Runs = len(c.schedules), c.lab.runs
@@ -81,6 +84,28 @@ func (c *contract) conclude(r *rule, v *Verdict, only string) {
 			v.Reason = c.stopped[name]
 		}
 	}
+}
+
+// insist runs the schedule of a known failure again if it did not turn up, and
+// reports whether it did then.
+func (c *contract) insist(v *Verdict) bool {
+	for _, k := range c.known {
+		if k.Rule != v.Rule || v.Status != Pass && v.Status != Fail || v.Schedule == k.Schedule {
+			continue
+		}
+		s, err := ParseSchedule(k.Schedule)
+		if err != nil || !c.schedules[k.Schedule] {
+			continue // a probe's, or one that is no longer part of the exploration
+		}
+		f := c.found(v.Rule)
+		for range tries {
+			c.explore(family{name: c.replayed(s), schedules: []Schedule{s}})
+			if f.settleChances(); f.worst != nil && f.worst.Trace.Schedule.String() == k.Schedule {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // applyKnown compares a verdict with KnownFailing.

