@@ -12,30 +12,133 @@ import (
 	"github.com/jonboulle/clockwork"
 )
 
-// bundledDebouncer describes package debounce, on the clock that the environment
+// bundledDebouncer describes debounce.Debouncer, on the clock that the environment
 // has or on package time.
 func bundledDebouncer(name string, source conformance.TimeSource) conformance.DebouncerSpec {
 	return conformance.DebouncerSpec{
 		Name: name,
 		Time: source,
 		New: func(env conformance.Env, cfg conformance.DebounceConfig, fire func(int)) conformance.DebouncerFuncs {
-			d := debounce.New(cfg.Wait, fire, debounce.WithClock(clockFor(source, env)))
+			d := debounce.New(cfg.Wait, fire, debounceOptions(source, env, cfg)...)
 			return conformance.DebouncerFuncs{
 				Call: d.Call, CancelReports: d.Cancel, Flush: func() { d.Flush() }, Pending: d.Pending, Stop: d.Stop,
 			}
 		},
-		Traits: conformance.DebounceTraits{
-			Edges:         []conformance.Edges{conformance.Trailing},
-			Payload:       conformance.LastPayload,
-			Tie:           conformance.ResetFirst,
-			StaleFire:     conformance.StaleForbidden,
-			CancelBarrier: conformance.CommitBarrier,
-			AfterCancel:   conformance.CancelReusable,
-			StopPending:   conformance.StopDrops,
-			ZeroWait:      conformance.ZeroSync,
-			Overlap:       conformance.Serial,
-		},
+		Traits: debounceTraits,
 	}
+}
+
+// debounceTraits are the choices of package debounce.
+var debounceTraits = conformance.DebounceTraits{
+	Edges:         []conformance.Edges{conformance.Trailing, conformance.Leading, conformance.LeadingAndTrailing},
+	Payload:       conformance.LastPayload,
+	Tie:           conformance.ResetFirst,
+	StaleFire:     conformance.StaleForbidden,
+	CancelBarrier: conformance.CommitBarrier,
+	AfterCancel:   conformance.CancelReusable,
+	StopPending:   conformance.StopDrops,
+	ZeroWait:      conformance.ZeroSync,
+	Overlap:       conformance.Serial,
+	BothSingle:    conformance.BothOnce,
+	MaxWait:       conformance.MaxWaitFromFirst,
+}
+
+// debounceOptions says in the terms of package debounce what cfg says.
+func debounceOptions(source conformance.TimeSource, env conformance.Env, cfg conformance.DebounceConfig) []debounce.Option {
+	opts := []debounce.Option{debounce.WithClock(clockFor(source, env))}
+	switch cfg.Edges {
+	case conformance.Leading:
+		opts = append(opts, debounce.Leading())
+	case conformance.LeadingAndTrailing:
+		opts = append(opts, debounce.LeadingAndTrailing())
+	}
+	if cfg.MaxWait > 0 {
+		opts = append(opts, debounce.MaxWait(cfg.MaxWait))
+	}
+	return opts
+}
+
+// bundledTwice describes debounce.Debouncer where a burst of one call fires twice.
+func bundledTwice(name string, source conformance.TimeSource) conformance.DebouncerSpec {
+	spec := bundledDebouncer(name, source)
+	spec.New = func(env conformance.Env, cfg conformance.DebounceConfig, fire func(int)) conformance.DebouncerFuncs {
+		opts := debounceOptions(source, env, cfg)
+		if cfg.Edges == conformance.LeadingAndTrailing {
+			opts = append(opts, debounce.LeadingAndTrailingTwice())
+		}
+		d := debounce.New(cfg.Wait, fire, opts...)
+		return conformance.DebouncerFuncs{
+			Call: d.Call, CancelReports: d.Cancel, Flush: func() { d.Flush() }, Pending: d.Pending, Stop: d.Stop,
+		}
+	}
+	spec.Traits.BothSingle = conformance.BothTwice
+	return spec
+}
+
+// bundledBatch describes debounce.Batch by the newest value of each batch.
+func bundledBatch(name string, source conformance.TimeSource) conformance.DebouncerSpec {
+	spec := bundledDebouncer(name, source)
+	spec.New = func(env conformance.Env, cfg conformance.DebounceConfig, fire func(int)) conformance.DebouncerFuncs {
+		newest := func(values []int) { fire(values[len(values)-1]) }
+		d := debounce.NewBatch(cfg.Wait, newest, debounceOptions(source, env, cfg)...)
+		return conformance.DebouncerFuncs{
+			Call: d.Call, CancelReports: d.Cancel, Flush: func() { d.Flush() }, Pending: d.Pending, Stop: d.Stop,
+		}
+	}
+	return spec
+}
+
+// bundledKeyed describes one key of a debounce.Keyed, beside another one.
+func bundledKeyed(name string, source conformance.TimeSource) conformance.DebouncerSpec {
+	spec := bundledDebouncer(name, source)
+	spec.New = func(env conformance.Env, cfg conformance.DebounceConfig, fire func(int)) conformance.DebouncerFuncs {
+		mine := func(key string, v int) {
+			if key == "mine" {
+				fire(v)
+			}
+		}
+		d := debounce.NewKeyed(cfg.Wait, mine, debounceOptions(source, env, cfg)...)
+		return conformance.DebouncerFuncs{
+			Call: func(v int) {
+				_ = d.Call("other", -v)
+				_ = d.Call("mine", v)
+			},
+			CancelReports: func() bool { return d.Cancel("mine") },
+			Flush:         func() { d.Flush("mine") },
+			Pending:       func() bool { return d.Pending("mine") },
+			Stop:          d.Stop,
+		}
+	}
+	return spec
+}
+
+// bundledStream describes debounce.Stream. Its reader is the callback.
+func bundledStream(name string, source conformance.TimeSource) conformance.DebouncerSpec {
+	spec := bundledDebouncer(name, source)
+	spec.New = func(env conformance.Env, cfg conformance.DebounceConfig, fire func(int)) conformance.DebouncerFuncs {
+		ctx, cancel := context.WithCancel(context.Background())
+		in := make(chan int)
+		out := debounce.Stream(ctx, in, cfg.Wait, nil, debounceOptions(source, env, cfg)...)
+		go func() {
+			for v := range out {
+				fire(v)
+			}
+		}()
+		return conformance.DebouncerFuncs{
+			Call: func(v int) {
+				select {
+				case in <- v:
+				case <-ctx.Done():
+				}
+			},
+			Stop: cancel,
+		}
+	}
+	spec.Traits.Tie = conformance.FireFirst
+	spec.Traits.StaleFire = conformance.StaleAllowed // a value is called when it is read, and what is due goes first
+	spec.Traits.ZeroWait = conformance.ZeroNextTick
+	spec.Traits.Reentrancy = conformance.ReentrancyForbidden // a reader that sends waits for itself
+	return spec
 }
 
 // bundledLimiter describes limiters.TokenBucket.
@@ -135,6 +238,16 @@ func TestVerdicts(t *testing.T) {
 	t.Run("DebouncerPackageTime", func(t *testing.T) {
 		reports = append(reports, conformance.RunDebouncer(t, bundledDebouncer("debounce.Debouncer", conformance.PackageTime)))
 	})
+	for _, debouncer := range []struct {
+		name string
+		spec func(string, conformance.TimeSource) conformance.DebouncerSpec
+	}{
+		{"DebouncerTwice", bundledTwice}, {"Batch", bundledBatch}, {"Keyed", bundledKeyed}, {"Stream", bundledStream},
+	} {
+		t.Run(debouncer.name, func(t *testing.T) {
+			reports = append(reports, conformance.RunDebouncer(t, debouncer.spec("debounce."+debouncer.name, conformance.Injected)))
+		})
+	}
 	t.Run("TokenBucket", func(t *testing.T) {
 		reports = append(reports, conformance.RunLimiter(t, bundledLimiter("limiters.TokenBucket", conformance.Injected)))
 	})

@@ -1,7 +1,8 @@
 package debounce
 
 import (
-	"fmt"
+	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -10,8 +11,13 @@ import (
 	"github.com/jonboulle/clockwork"
 )
 
+// ErrStopped is what Close returns if Stop or Cancel dropped the value for which
+// it waited.
+var ErrStopped = errors.New("debounce: stopped before the pending call could run")
+
 // A Debouncer runs a function once a burst of calls is over: at exactly the
-// newest call plus wait, with the newest value.
+// newest call plus wait, with the newest value. Options make it run at the first
+// call too, or only then, and bound how long it can be put off.
 //
 // It keeps one timer and re-arms it lazily: a call during a burst only notes
 // its time, and the timer, when it expires, goes back to sleep for what is left
@@ -21,42 +27,45 @@ import (
 // methods find nothing to do. Make one with [New].
 //
 // The quiet period is closed at its end: a call at exactly newest + wait comes
-// too late if the firing was decided first, and otherwise extends the burst. A
-// wait of 0 means that every call fires, and synchronously: see Call.
+// too late if the firing was decided first, and otherwise extends the burst; if
+// there is nothing left to fire, it begins a burst. A wait of 0 means that every
+// call fires, and synchronously: see Call.
 //
 // The function runs on the goroutine of the timer, or on that of the caller
-// (Flush, and Call if wait is 0). A firing that falls due while the function is
-// running is decided anew when it returns, and runs on the same goroutine. If
-// the function panics, the panic goes where package time or the caller would
-// see it; the Debouncer stays usable.
+// (Call on the leading edge or if wait is 0, Flush, Close). A firing that falls
+// due while the function is running is decided anew when it returns, and runs on
+// the same goroutine. If the function panics, the panic goes where package time or
+// the caller would see it; the Debouncer stays usable.
 //
 // An idle Debouncer holds no goroutine and no armed timer; neither does one
-// after Stop or Cancel. Its timer is made by the first Call that needs it: in a
-// synctest bubble, make that first Call in the bubble, and leave the Debouncer
-// there. A clock that goes back may delay a firing, by wait at most.
+// after Stop, Cancel or Close. Its timer is made by the first Call that needs it:
+// in a synctest bubble, make the first Call in the bubble, and leave the Debouncer
+// there. A clock that goes back may delay a firing, by wait at most, or by
+// MaxWait if that is less.
 //
 // All methods are safe for concurrent use.
 type Debouncer[T any] struct {
-	wait  time.Duration
 	f     func(T)
 	clock clockwork.Clock // nil: package time
+	idle  func()          // if not nil: called, without mu, when nothing is left of a burst
 
 	mu      sync.Mutex
 	stopped bool
 
-	// The burst. While pending, the timer is armed, for base + newest + wait or
-	// earlier, or its function is about to take mu, or leave will arm it.
-	pending bool
-	value   T             // of the newest call
-	base    time.Time     // when the burst began
-	newest  time.Duration // the newest call, counted from base
-	timer   timer         // nil until the first burst
+	// The burst. While it has something unfired, the timer is armed, for its
+	// deadline or earlier, or its function is about to take mu, or leave will arm it.
+	burst
+	value T         // of the newest call, while unfired
+	base  time.Time // instants are counted from the first call
+	begun bool      // base is set
+	timer timer     // nil until it is needed
 
 	// The execution. Callbacks run one after the other, all on the goroutine
 	// that set running; queue is what it has to run next, due already.
 	running bool
 	runner  atomic.Uint64 // its goroutine; written before a callback, without mu
 	queue   []job[T]
+	room    [1]job[T] // for a queue of one, as it mostly is
 	done    sync.Cond // L is mu: a callback has ended, or an outcome is known
 }
 
@@ -78,71 +87,83 @@ type outcome struct {
 	ran   bool // false: Cancel or Stop dropped it
 }
 
-// New returns a Debouncer that runs f when no call has come for wait. It panics
-// if wait is negative or f is nil. It starts no goroutine and no timer.
+// New returns a Debouncer that runs f when no call has come for wait, or as opts
+// say. It panics if wait is negative or f is nil. It starts no goroutine and no
+// timer.
 func New[T any](wait time.Duration, f func(T), opts ...Option) *Debouncer[T] {
-	if wait < 0 {
-		panic(fmt.Sprintf("debounce: New: wait %v must be >= 0", wait))
-	}
 	if f == nil {
 		panic("debounce: New: f must not be nil: pass the function to run")
 	}
-	var cfg config
-	for _, opt := range opts {
-		if opt != nil {
-			opt(&cfg)
-		}
-	}
-	d := &Debouncer[T]{wait: wait, f: f, clock: cfg.clock}
-	d.done.L = &d.mu
+	d := new(Debouncer[T])
+	d.init("New", wait, f, apply(opts))
 	return d
 }
 
-// Call makes v the newest value and the end of the quiet period wait from now.
-// It does not block on a running callback.
+// init makes d what constructor returns.
+func (d *Debouncer[T]) init(constructor string, wait time.Duration, f func(T), cfg config) {
+	d.f, d.clock, d.burst = f, cfg.clock, cfg.burst(constructor, wait)
+	d.queue, d.done.L = d.room[:0], &d.mu
+}
+
+// Call makes v the newest value and the end of the quiet period wait from now. It
+// does not block on a running callback.
 //
-// If wait is 0, Call runs f(v) itself before it returns, and then whatever
-// other calls have left behind meanwhile; if a callback is running, it leaves v
-// to the goroutine that runs it. Every call fires, one at a time, in order.
+// If the call fires at once, on the leading edge of a burst or because wait is 0,
+// Call runs f(v) itself before it returns, and then whatever other calls have left
+// behind meanwhile; if a callback is running, it leaves v to the goroutine that
+// runs it. What fires at once fires one at a time, in order.
 //
-// After Stop, Call does nothing. On a zero Debouncer it panics.
+// After Stop and Close, Call does nothing. On a zero Debouncer it panics.
 func (d *Debouncer[T]) Call(v T) {
 	d.mu.Lock()
-	if !d.pending {
-		d.first(v)
+	if !d.unfired {
+		d.first(v, v)
 		return
 	}
 	d.value, d.newest = v, d.since()
 	d.mu.Unlock()
 }
 
-// first is Call with no burst to join. It releases mu.
-func (d *Debouncer[T]) first(v T) {
-	switch {
-	case d.f == nil:
+// first is Call with nothing unfired to replace. If v fires at once and also stays
+// to fire later, it stays as again. It releases mu.
+func (d *Debouncer[T]) first(v, again T) {
+	if d.f == nil || d.stopped {
 		d.mu.Unlock()
-		panic("debounce: Call: zero Debouncer: use New")
-	case d.stopped:
-	case d.wait == 0:
+		if d.f == nil {
+			panic("debounce: Call: zero Debouncer: use New")
+		}
+		return
+	}
+	fires := d.burst.call(d.since())
+	if d.wait == 0 {
+		fires = true
+		if d.unfired && d.edges == twice {
+			d.queue = append(d.queue, job[T]{value: v})
+			v = again
+		}
+		d.unfired = false
+	}
+	if d.unfired {
+		d.value = again
+	}
+	switch {
+	case fires:
 		d.queue = append(d.queue, job[T]{value: v})
 		if !d.running {
 			d.run()
 			return
 		}
-	default:
-		d.pending, d.value = true, v
-		d.begin()
-		if len(d.queue) == 0 { // Otherwise leave will arm the timer, or has, for now.
-			d.arm(d.wait)
-		}
+	case d.unfired && len(d.queue) == 0: // Otherwise leave will arm the timer, or has, for now.
+		d.arm(d.rest(d.newest))
 	}
 	d.mu.Unlock()
 }
 
-// Cancel drops the call that has not fired yet. True means that there was one,
-// and that nothing will run for it; false, that nothing was pending or that its
-// firing had been decided already, so that f is about to run, is running, or
-// has run. Cancel does not wait for a running callback.
+// Cancel drops the call that has not fired yet, and ends the burst: the next call
+// begins one. True means that there was such a call, and that nothing will run for
+// it; false, that nothing was pending or that its firing had been decided already,
+// so that f is about to run, is running, or has run. Cancel does not wait for a
+// running callback.
 func (d *Debouncer[T]) Cancel() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -150,7 +171,8 @@ func (d *Debouncer[T]) Cancel() bool {
 }
 
 // Flush runs f now, on the caller's goroutine, if a call is pending, and reports
-// whether it did. The deadline is dead with it: the next call begins a burst.
+// whether it did. The deadline is dead with it: the next call begins a burst. A
+// call that fired on the leading edge is not pending.
 //
 // If a callback is running, its goroutine runs f once more, right after it, and
 // Flush waits for that. Called by the callback, Flush does not wait: true then
@@ -159,10 +181,7 @@ func (d *Debouncer[T]) Cancel() bool {
 // by a goroutine for which the callback waits.
 func (d *Debouncer[T]) Flush() bool {
 	d.mu.Lock()
-	if d.pending {
-		d.timer.Stop()
-		d.queue = append(d.queue, job[T]{value: d.take()})
-	}
+	d.settle()
 	if len(d.queue) == 0 {
 		d.mu.Unlock()
 		return false
@@ -175,11 +194,7 @@ func (d *Debouncer[T]) Flush() bool {
 	if d.runner.Load() == goroutine.ID() {
 		return true
 	}
-	last := &d.queue[len(d.queue)-1]
-	if last.out == nil {
-		last.out = new(outcome)
-	}
-	out := last.out
+	out := d.await()
 	for !out.known {
 		d.done.Wait()
 	}
@@ -188,11 +203,12 @@ func (d *Debouncer[T]) Flush() bool {
 
 // Pending reports whether a call has not fired yet and is not cancelled: whether
 // Cancel would find something to drop. In the callback, the call for which it
-// runs is no longer pending.
+// runs is no longer pending, save one of [LeadingAndTrailingTwice] that is to fire
+// again.
 func (d *Debouncer[T]) Pending() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.pending || len(d.queue) > 0
+	return d.unfired || len(d.queue) > 0
 }
 
 // Stop drops the call that has not fired yet and ends the Debouncer. It returns
@@ -210,6 +226,71 @@ func (d *Debouncer[T]) Stop() {
 			d.done.Wait()
 		}
 	}
+}
+
+// Close ends the Debouncer as Stop does, but runs f for the call that has not
+// fired yet, on the caller's goroutine, or on the one that runs a callback now;
+// it returns when nothing of the Debouncer runs any more.
+//
+// ctx bounds only how long Close waits for other goroutines: if it is done first,
+// Close returns its error, and the call still runs. Close returns [ErrStopped] if
+// Stop or Cancel drop the call meanwhile. Called by the callback, Close does
+// not wait and returns nil: f then runs as soon as the callback has returned. Close
+// may be called again, and waits again.
+func (d *Debouncer[T]) Close(ctx context.Context) error {
+	d.mu.Lock()
+	d.stopped = true
+	d.settle()
+	if !d.running {
+		if len(d.queue) == 0 {
+			d.mu.Unlock()
+		} else {
+			d.run()
+		}
+		return nil
+	}
+	defer d.mu.Unlock()
+	if d.runner.Load() == goroutine.ID() {
+		return nil
+	}
+	var out *outcome
+	if len(d.queue) > 0 {
+		out = d.await()
+	}
+	stop := context.AfterFunc(ctx, func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.done.Broadcast()
+	})
+	defer stop()
+	for d.running && ctx.Err() == nil {
+		d.done.Wait()
+	}
+	switch {
+	case out != nil && out.known && !out.ran:
+		return ErrStopped
+	case d.running:
+		return ctx.Err()
+	}
+	return nil
+}
+
+// settle makes what is unfired due and ends the burst.
+func (d *Debouncer[T]) settle() {
+	if d.unfired {
+		d.disarm()
+		d.queue = append(d.queue, job[T]{value: d.take()})
+		d.burst.end()
+	}
+}
+
+// await returns the outcome of the last of the queue, which has yet to come.
+func (d *Debouncer[T]) await() *outcome {
+	last := &d.queue[len(d.queue)-1]
+	if last.out == nil {
+		last.out = new(outcome)
+	}
+	return last.out
 }
 
 // expire is the function of the timer. It may come late, after a newer call or
@@ -241,10 +322,12 @@ func (d *Debouncer[T]) run() {
 func (d *Debouncer[T]) next() (j job[T], ok bool) {
 	if len(d.queue) > 0 {
 		j, d.queue[0] = d.queue[0], j
-		d.queue = d.queue[1:]
+		if d.queue = d.queue[1:]; len(d.queue) == 0 {
+			d.queue = d.room[:0]
+		}
 		return j, true
 	}
-	if !d.pending || d.rest() > 0 {
+	if !d.unfired || d.rest(d.since()) > 0 {
 		return j, false
 	}
 	j.value = d.take()
@@ -272,21 +355,23 @@ func (d *Debouncer[T]) fire(j job[T]) {
 func (d *Debouncer[T]) leave() {
 	d.running = false
 	d.runner.Store(0)
-	if len(d.queue) > 0 {
+	idle := d.idle
+	switch {
+	case len(d.queue) > 0:
 		d.arm(0)
-	} else if d.pending {
-		d.arm(d.rest())
+		idle = nil
+	case d.unfired:
+		d.arm(d.rest(d.since()))
+		idle = nil
+	case idle != nil:
+		if left := d.quiet(d.since()); left > 0 {
+			d.arm(left) // Only to say then that the burst is over.
+			idle = nil
+		}
 	}
 	d.mu.Unlock()
-}
-
-// begin begins a burst, or begins it anew, at the present instant.
-func (d *Debouncer[T]) begin() {
-	d.newest = 0
-	if d.clock == nil {
-		d.base = time.Now()
-	} else {
-		d.base = d.clock.Now()
+	if idle != nil {
+		idle()
 	}
 }
 
@@ -302,43 +387,47 @@ func (d *Debouncer[T]) arm(wait time.Duration) {
 	}
 }
 
-// since returns the time since the burst began.
+func (d *Debouncer[T]) disarm() {
+	if d.timer != nil {
+		d.timer.Stop()
+	}
+}
+
+// since returns the present instant.
 func (d *Debouncer[T]) since() time.Duration {
-	if d.clock == nil {
+	switch {
+	case !d.begun:
+		d.begun = true
+		if d.clock == nil {
+			d.base = time.Now()
+		} else {
+			d.base = d.clock.Now()
+		}
+		return 0
+	case d.clock == nil:
 		return time.Since(d.base) // Half the price of time.Now.
 	}
 	return d.clock.Since(d.base)
 }
 
-// rest returns how much of the quiet period is left: for the timer to wait, or,
-// if nothing, to fire.
-func (d *Debouncer[T]) rest() time.Duration {
-	now := d.since()
-	if now < d.newest { // The clock went back: do not wait until it is here again.
-		d.begin()
-		return d.wait
-	}
-	return d.wait - (now - d.newest)
-}
-
-// take takes the newest value and ends the burst.
+// take takes the newest value; the burst goes on.
 func (d *Debouncer[T]) take() (v T) {
-	d.pending = false
+	d.unfired = false
 	v, d.value = d.value, v
 	return v
 }
 
 // drop forgets all that has not been decided, and reports whether there was any.
 func (d *Debouncer[T]) drop() bool {
-	found := d.pending || len(d.queue) > 0
-	if d.timer != nil {
-		d.timer.Stop()
-	}
+	found := d.unfired || len(d.queue) > 0
+	d.disarm()
 	d.take()
-	for _, j := range d.queue {
-		j.out.set(false)
+	d.burst.end()
+	for i := range d.queue {
+		d.queue[i].out.set(false)
+		d.queue[i] = job[T]{}
 	}
-	d.queue = nil
+	d.queue = d.room[:0]
 	d.done.Broadcast()
 	return found
 }

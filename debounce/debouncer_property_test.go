@@ -1,7 +1,10 @@
 package debounce
 
 import (
+	"context"
 	"fmt"
+	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -34,6 +37,7 @@ type system interface {
 	flush() bool
 	pending() bool
 	stop()
+	close()
 }
 
 // play takes the steps with the system that build makes. The callback takes
@@ -63,6 +67,9 @@ func play(build func(f func(int)) system, steps []step, inside [][]step) []strin
 			case "stop":
 				log("stop")
 				s.stop()
+			case "close":
+				log("close")
+				s.close()
 			}
 			log("pending %v", s.pending())
 			s.settle()
@@ -94,31 +101,90 @@ func (r subject) cancel() bool       { return r.Cancel() }
 func (r subject) flush() bool        { return r.Flush() }
 func (r subject) pending() bool      { return r.Pending() }
 func (r subject) stop()              { r.Stop() }
+func (r subject) close()             { _ = r.Close(context.Background()) }
 
-// model is what the documentation says, with no timer: the newest call is due
-// wait after it, and a callback under way comes first.
+// model is what the documentation says, with no timer: a list of calls, of which
+// each is due by a formula, and a callback under way comes first.
 type model struct {
-	wait    time.Duration
+	variant
 	f       func(int)
 	time    time.Duration
-	calls   []int // due when flushed, at deadline otherwise
-	flushed int   // how many of calls
-	due     time.Duration
+	calls   []modelCall // of the burst, all that came
+	fired   int         // how many of them the trailing edge need not answer any more
+	ready   []int       // values that are due
 	running bool
 	stopped bool
 }
 
+type modelCall struct {
+	at    time.Duration
+	value int
+}
+
+// variant is what a debouncer is made with.
+type variant struct {
+	wait, maxWait time.Duration
+	leads, trails bool
+	singleTwice   bool
+	name          string
+	options       []Option
+}
+
+func variants(wait time.Duration) []variant {
+	out := []variant{
+		{name: "trailing", trails: true},
+		{name: "leading", leads: true, options: []Option{Leading()}},
+		{name: "both", leads: true, trails: true, options: []Option{LeadingAndTrailing()}},
+		{name: "twice", leads: true, trails: true, singleTwice: true, options: []Option{LeadingAndTrailingTwice()}},
+	}
+	for _, v := range out[:4:4] {
+		for _, w := range []time.Duration{wait / 2, wait, wait * 5 / 2} {
+			if w > 0 {
+				v := v
+				v.name, v.maxWait, v.options = fmt.Sprintf("%s, at most %v", v.name, w), w, append([]Option{MaxWait(w)}, v.options...)
+				out = append(out, v)
+			}
+		}
+	}
+	for i := range out {
+		out[i].wait = wait
+	}
+	return out
+}
+
 func (m *model) now() time.Duration { return m.time }
-func (m *model) pending() bool      { return len(m.calls) > 0 }
+func (m *model) pending() bool      { return len(m.ready) > 0 || m.trails && m.fired < len(m.calls) }
+
+// due is when the trailing edge fires.
+func (m *model) due() time.Duration {
+	due := m.calls[len(m.calls)-1].at + m.wait
+	if m.maxWait > 0 {
+		due = min(due, m.calls[m.fired].at+m.maxWait)
+	}
+	return due
+}
 
 func (m *model) settle() {
-	for !m.running && (m.flushed > 0 || len(m.calls) > 0 && m.due <= m.time) {
-		v := m.calls[0]
-		m.calls, m.flushed = m.calls[1:], max(m.flushed-1, 0)
+	for !m.running {
+		switch {
+		case len(m.ready) > 0:
+		case m.trails && m.fired < len(m.calls) && m.due() <= m.time:
+			m.answer()
+		default:
+			return
+		}
+		v := m.ready[0]
+		m.ready = m.ready[1:]
 		m.running = true
 		m.f(v)
 		m.running = false
 	}
+}
+
+// answer makes the newest value due.
+func (m *model) answer() {
+	m.ready = append(m.ready, m.calls[len(m.calls)-1].value)
+	m.fired = len(m.calls)
 }
 
 func (m *model) advance(d time.Duration) {
@@ -126,37 +192,62 @@ func (m *model) advance(d time.Duration) {
 	if end > m.time {
 		m.settle()
 	}
-	for !m.running && len(m.calls) > 0 && m.due < end {
-		m.time = max(m.time, m.due)
+	for !m.running && m.trails && m.fired < len(m.calls) && m.due() < end {
+		m.time = max(m.time, m.due())
 		m.settle()
 	}
 	m.time = max(m.time, end)
 }
 
 func (m *model) call(v int) {
-	switch {
-	case m.stopped:
-	case m.wait == 0:
-		m.calls = append(m.calls, v)
-		m.flushed++
+	if m.stopped {
+		return
+	}
+	unfired := m.trails && m.fired < len(m.calls)
+	if n := len(m.calls); n > 0 && !unfired && m.time-m.calls[n-1].at >= m.wait {
+		m.calls, m.fired = nil, 0 // a new burst
+	}
+	m.calls = append(m.calls, modelCall{m.time, v})
+	if m.leads && len(m.calls) == 1 {
+		m.ready = append(m.ready, v)
+		if !m.singleTwice {
+			m.fired = 1
+		}
+	}
+	if m.wait == 0 && m.trails && m.fired < len(m.calls) {
+		m.answer()
+	}
+	if len(m.ready) > 0 {
 		m.settle()
-	default:
-		m.calls = append(m.calls[:m.flushed], v)
-		m.due = m.time + m.wait
 	}
 }
 
 func (m *model) cancel() bool {
 	had := m.pending()
-	m.calls, m.flushed = nil, 0
+	m.calls, m.fired, m.ready = nil, 0, nil
 	return had
 }
 
 func (m *model) flush() bool {
 	had := m.pending()
-	m.flushed = len(m.calls)
-	m.settle()
+	if m.trails && m.fired < len(m.calls) {
+		m.answer()
+		m.calls, m.fired = nil, 0
+	}
+	m.settleReady()
 	return had
+}
+
+// settleReady runs what is due if there is any, and then what falls due.
+func (m *model) settleReady() {
+	if len(m.ready) > 0 {
+		m.settle()
+	}
+}
+
+func (m *model) close() {
+	m.stopped = true
+	m.flush()
 }
 
 func (m *model) stop() {
@@ -164,26 +255,70 @@ func (m *model) stop() {
 	m.stopped = true
 }
 
+// plays runs steps on the Debouncer and on the model.
+func (v variant) plays(steps []step, inside [][]step) (got, want []string) {
+	got = play(func(f func(int)) system {
+		c := newHandClock()
+		return subject{c, New(v.wait, f, append([]Option{WithClock(c)}, v.options...)...), c.now}
+	}, steps, inside)
+	want = play(func(f func(int)) system { return &model{variant: v, f: f} }, steps, inside)
+	return got, want
+}
+
 func TestDebouncer_doesAsTheModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		wait := rapid.SampledFrom([]time.Duration{0, 1, 7, 100}).Draw(t, "wait")
+		v := rapid.SampledFrom(variants(wait)).Draw(t, "variant")
 		stepGen := rapid.Custom(func(t *rapid.T) step {
 			return step{
 				gap:   max(rapid.SampledFrom([]time.Duration{0, 1, wait / 2, wait - 1, wait, wait + 1, 3 * wait}).Draw(t, "gap"), 0),
 				early: rapid.Bool().Draw(t, "early"),
-				op:    rapid.SampledFrom([]string{"call", "call", "call", "call", "call", "cancel", "flush", "idle", "stop"}).Draw(t, "op"),
+				op:    rapid.SampledFrom(ops).Draw(t, "op"),
 			}
 		})
 		steps := rapid.SliceOfN(stepGen, 1, 12).Draw(t, "steps")
 		inside := rapid.SliceOfN(rapid.SliceOfN(stepGen, 0, 4), 0, 4).Draw(t, "inside")
-
-		got := play(func(f func(int)) system {
-			c := newHandClock()
-			return subject{c, New(wait, f, WithClock(c)), c.now}
-		}, steps, inside)
-		want := play(func(f func(int)) system { return &model{wait: wait, f: f} }, steps, inside)
-		if !slices.Equal(got, want) {
-			t.Fatalf("wait %v\ngot\n\t%q\nwant\n\t%q", wait, got, want)
+		if got, want := v.plays(steps, inside); !slices.Equal(got, want) {
+			t.Fatalf("wait %v, %s\ngot\n\t%q\nwant\n\t%q", wait, v.name, got, want)
 		}
 	})
+}
+
+// ops are what a step may do, the likelier the oftener; no test needs all ends.
+var ops = []string{"call", "call", "call", "call", "call", "call", "call", "call", "cancel", "cancel", "flush", "flush", "idle", "idle", "stop", "close"}
+
+// Random schedules of 200 steps give what the model gives, for every variant: 50
+// of them, or 100,000 with DEBOUNCE_FULL set.
+func TestDebouncer_longSchedules(t *testing.T) {
+	schedules := 50
+	switch {
+	case testing.Short():
+		schedules = 5
+	case os.Getenv("DEBOUNCE_FULL") != "":
+		schedules = 100_000
+	}
+	const wait = 100
+	for _, v := range variants(wait) {
+		t.Run(v.name, func(t *testing.T) {
+			t.Parallel()
+			for seed := range uint64(schedules) {
+				rnd := rand.New(rand.NewPCG(1, seed))
+				steps := make([]step, 200)
+				for i := range steps {
+					steps[i] = step{
+						gap:   []time.Duration{0, 1, wait / 2, wait - 1, wait, wait + 1, 3 * wait, time.Duration(rnd.IntN(2 * wait))}[rnd.IntN(8)],
+						early: rnd.IntN(4) == 0,
+						op:    ops[rnd.IntN(len(ops)-2)], // all but the ends
+					}
+				}
+				if got, want := v.plays(steps, nil); !slices.Equal(got, want) {
+					i := 0
+					for i < min(len(got), len(want)) && got[i] == want[i] {
+						i++
+					}
+					t.Fatalf("schedule %d, from line %d on\ngot\n\t%q\nwant\n\t%q", seed, i, got[i:min(i+3, len(got))], want[i:min(i+3, len(want))])
+				}
+			}
+		})
+	}
 }

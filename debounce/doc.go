@@ -2,37 +2,83 @@
 //
 // The terms, as used throughout the package:
 //
-//   - wait, or quiet period: how long it must stay silent before f runs.
+//   - wait, or quiet period: how long it must stay silent before a burst is over.
 //   - burst: calls of which each comes less than wait after the one before.
 //   - deadline: the instant of the newest call plus wait. Every call moves it.
 //   - trailing edge: the end of a burst, when its deadline is reached. f runs
 //     there, once, with the value of the newest call.
+//   - leading edge: the first call of a burst. With [Leading] or
+//     [LeadingAndTrailing] f runs there, with that call's value.
 //   - decision: the atomic step that takes the newest value out of the
 //     Debouncer, to run f with it. What returned before the decision is
-//     honoured by it; what comes after belongs to the next burst.
+//     honoured by it; what comes after belongs to the next firing.
 //
 // A Debouncer promises:
 //
-//   - f runs at exactly newest call + wait on a clock that can be that exact
-//     (a fake clock, a synctest bubble), and never before.
+//   - On the trailing edge f runs at exactly newest call + wait on a clock that can
+//     be that exact (a fake clock, a synctest bubble), and never before, unless
+//     [MaxWait] or Flush say so.
 //   - No value is stale: a timer that expires while a newer call comes in finds
 //     the deadline moved and goes back to sleep.
 //   - f never overlaps with itself and never runs under a lock: it may call any
 //     method of its Debouncer.
 //   - No call is lost because it came while f was running.
 //
-// It does not promise that every call is answered (that is what a queue does)
-// or that a steady stream of calls is ever answered (that is what a throttle
-// does: calls closer together than wait postpone f for as long as they last).
+// It does not promise that every call is answered (that is what a queue does; see
+// [Batch] for one that hands out all values of a burst) or that a steady stream of
+// calls is ever answered: calls closer together than wait postpone f for as long
+// as they last. [MaxWait] bounds that. What answers a steady stream at a steady
+// rate is a throttle; package limiters has them.
 //
-// Saving a document once its author pauses for half a second:
+//	                      debounce                     throttle
+//	f runs                when calls have paused       at most once an interval
+//	steady stream         never (MaxWait: every W)     every interval
+//	single call           wait later (Leading: now)    now
+//	made for              the last word of a burst     a bound on the rate
+//	                      (save, search, resize)       (scroll, progress, an API)
 //
-//	saver := debounce.New(500*time.Millisecond, save)
-//	defer saver.Stop()
+// # States
+//
+// A Debouncer is idle, or has a burst, of which something may be unfired:
+//
+//	state    on           if                     does                     next
+//	idle     call         trailing               notes the value          unfired
+//	idle     call         leading edge           fires                    burst (twice: unfired)
+//	burst    call         both edges             notes the value          unfired
+//	burst    call         Leading                only moves the deadline  burst
+//	burst    deadline                            nothing, no timer runs   idle
+//	unfired  call                                replaces the value and   unfired
+//	                                             moves the deadline
+//	unfired  deadline                            fires                    idle
+//	unfired  MaxWait                             fires                    burst
+//	unfired  Flush                               fires                    idle
+//	any      Cancel       something is unfired   drops it                 idle
+//	any      Stop, Close                         drops it or fires it     stopped
+//
+// A call at exactly the deadline finds what the timer has left: an unfired value, if
+// the timer has not come to it, and then moves the deadline; otherwise it is the
+// first call of a burst.
+//
+// # Cost
+//
+// A call takes constant time: a lock and a read of the monotonic clock, and no
+// allocation. The timer is armed once for each burst and again at most once for
+// each wait that the burst lasts. Firing costs a goroutine of the timer, or nothing
+// but f on the caller's; [Leading] has no timer. [Batch] allocates its slices,
+// [Keyed] a debouncer for each burst of a key.
+//
+// COMPARISON.md, beside this file, has the same calls in lodash and RxJS.
+//
+// # Use
+//
+// Saving a document once its author pauses for half a second, and at least every
+// ten seconds while they do not:
+//
+//	saver := debounce.New(500*time.Millisecond, save, debounce.MaxWait(10*time.Second))
 //	for doc := range edits {
 //		saver.Call(doc)
 //	}
-//	saver.Flush() // do not wait for the last one
+//	err := saver.Close(ctx) // do not wait for the last one
 //
 // In a test, the same code on a clock held in the hand:
 //

@@ -1,6 +1,7 @@
 package debounce_test
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -64,4 +65,127 @@ func ExampleDebouncer_Call() {
 	// 1s: try 1 of /index
 	// 2s: try 2 of /index
 	// 3s: try 3 of /index
+}
+
+// A button that acts on the first press, and ignores the bounces of its contact.
+func ExampleLeading() {
+	clock := fakeclock.New()
+	press := debounce.New(50*time.Millisecond, func(n int) { fmt.Printf("%v: press %d\n", clock.Elapsed(), n) },
+		debounce.WithClock(clock), debounce.Leading())
+	for n := range 3 {
+		press.Call(n)
+		clock.Advance(10 * time.Millisecond)
+	}
+	clock.Advance(time.Second)
+	press.Call(3)
+
+	// Output:
+	// 0s: press 0
+	// 1.03s: press 3
+}
+
+// The first keystroke shows at once, the last one when the typing pauses.
+func ExampleLeadingAndTrailing() {
+	clock := fakeclock.New()
+	search := debounce.New(300*time.Millisecond, func(q string) { fmt.Printf("%v: %s\n", clock.Elapsed(), q) },
+		debounce.WithClock(clock), debounce.LeadingAndTrailing())
+	defer search.Stop()
+	for _, q := range []string{"g", "go", "gop", "goph"} {
+		search.Call(q)
+		clock.Advance(100 * time.Millisecond)
+	}
+	clock.Advance(time.Second)
+	search.Call("gopher") // alone: it fires once
+
+	// Output:
+	// 0s: g
+	// 600ms: goph
+	// 1.4s: gopher
+}
+
+// An author who never pauses is saved all the same.
+func ExampleMaxWait() {
+	clock := fakeclock.New()
+	saver := debounce.New(time.Second, func(n int) { fmt.Printf("%v: save %d\n", clock.Elapsed(), n) },
+		debounce.WithClock(clock), debounce.MaxWait(5*time.Second))
+	for n := range 16 {
+		saver.Call(n)
+		clock.Advance(500 * time.Millisecond)
+	}
+	clock.Advance(time.Minute)
+	saver.Stop()
+
+	// Output:
+	// 5s: save 9
+	// 8.5s: save 15
+}
+
+// Rows are written together: when none has come for a while, or when the oldest has
+// waited for a second.
+func ExampleBatch() {
+	clock := fakeclock.New()
+	rows := debounce.NewBatch(100*time.Millisecond, func(rows []int) { fmt.Printf("%v: insert %v\n", clock.Elapsed(), rows) },
+		debounce.WithClock(clock), debounce.MaxWait(time.Second))
+	for row := range 4 {
+		rows.Call(row)
+		clock.Advance(90 * time.Millisecond)
+	}
+	clock.Advance(time.Second)
+	rows.Call(4)
+	if err := rows.Close(context.Background()); err != nil {
+		fmt.Println(err)
+	}
+
+	// Output:
+	// 370ms: insert [0 1 2 3]
+	// 1.36s: insert [4]
+}
+
+// Each file is compiled once its own changes have come to rest.
+func ExampleKeyed() {
+	clock := fakeclock.New()
+	compile := debounce.NewKeyed(100*time.Millisecond, func(file string, version int) {
+		fmt.Printf("%v: compile %s, version %d\n", clock.Elapsed(), file, version)
+	}, debounce.WithClock(clock))
+	defer compile.Stop()
+	for version, file := range []string{"a.go", "b.go", "a.go"} {
+		if err := compile.Call(file, version); err != nil { // only with MaxKeys
+			fmt.Println(err)
+		}
+		clock.Advance(30 * time.Millisecond)
+	}
+	clock.Advance(time.Second)
+	fmt.Println(compile.Len(), "files are under way")
+
+	// Output:
+	// 130ms: compile b.go, version 1
+	// 160ms: compile a.go, version 2
+	// 0 files are under way
+}
+
+func ExampleStream() {
+	in := make(chan string)
+	go func() {
+		defer close(in) // what is pending then comes out at once
+		for _, q := range []string{"g", "go", "gopher"} {
+			in <- q
+		}
+	}()
+	for q := range debounce.Stream(context.Background(), in, time.Hour, nil) {
+		fmt.Println(q)
+	}
+
+	// Output:
+	// gopher
+}
+
+func ExampleDebouncer_Close() {
+	saver := debounce.New(time.Hour, func(doc string) { fmt.Println("save", doc) })
+	saver.Call("draft")
+	fmt.Println(saver.Close(context.Background()))
+	saver.Call("too late")
+
+	// Output:
+	// save draft
+	// <nil>
 }

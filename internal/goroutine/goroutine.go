@@ -2,13 +2,20 @@
 // function that it would have to wait for.
 package goroutine
 
-import "runtime"
+import (
+	"runtime"
+	"sync"
+)
+
+// headers are buffers for the header: runtime.Stack would put one on the heap each time.
+var headers = sync.Pool{New: func() any { return new([40]byte) }}
 
 // ID returns the number of the calling goroutine, at least 1, which no other has
 // while it lives. The header of its stack trace, "goroutine 123 [running]:", is the
 // only place that tells it; reading that takes about a microsecond.
 func ID() uint64 {
-	var buf [40]byte
+	buf := headers.Get().(*[40]byte)
+	defer headers.Put(buf)
 	var id uint64
 	for _, c := range buf[len("goroutine "):runtime.Stack(buf[:], false)] {
 		if c < '0' || c > '9' {

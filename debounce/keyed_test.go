@@ -1,0 +1,187 @@
+package debounce
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/escapement-go/escapement/fakeclock"
+	"github.com/escapement-go/escapement/synctestcompat"
+)
+
+// Each key does what a debouncer of its own would, whatever the others do and
+// however often it was let go of in between.
+func TestKeyed_isOneDebouncerPerKey(t *testing.T) {
+	seeds := uint64(20)
+	if testing.Short() {
+		seeds = 3
+	}
+	for _, v := range variants(100) {
+		for seed := range seeds {
+			clock := fakeclock.New()
+			start := clock.Now()
+			rnd := rand.New(rand.NewPCG(2, seed))
+			opts := append([]Option{WithClock(clock)}, v.options...)
+			var got, want []string
+			log := func(to *[]string) func(string, int) {
+				return func(k string, v int) { *to = append(*to, fmt.Sprintf("%s %d@%d", k, v, clock.Since(start))) }
+			}
+			logWant := log(&want)
+			keyed := NewKeyed(v.wait, log(&got), opts...)
+			single := map[string]*Debouncer[int]{}
+			keys := []string{"a", "b", "c"}
+			for _, k := range keys {
+				single[k] = New(v.wait, func(v int) { logWant(k, v) }, opts...)
+			}
+			for i := range 100 {
+				clock.Advance([]time.Duration{0, 1, 20, 50, 99, 100, 101, 300}[rnd.IntN(8)])
+				k := keys[rnd.IntN(len(keys))]
+				switch rnd.IntN(8) {
+				case 0:
+					got = append(got, fmt.Sprintf("cancel %v", keyed.Cancel(k)))
+					want = append(want, fmt.Sprintf("cancel %v", single[k].Cancel()))
+				case 1:
+					got = append(got, fmt.Sprintf("flush %v", keyed.Flush(k)))
+					want = append(want, fmt.Sprintf("flush %v", single[k].Flush()))
+				default:
+					if err := keyed.Call(k, i); err != nil {
+						t.Fatal(err)
+					}
+					single[k].Call(i)
+				}
+				got = append(got, fmt.Sprintf("pending %v", keyed.Pending(k)))
+				want = append(want, fmt.Sprintf("pending %v", single[k].Pending()))
+			}
+			clock.Advance(time.Hour)
+			// Two keys that fire at one instant have no order.
+			slices.Sort(got)
+			slices.Sort(want)
+			if !slices.Equal(got, want) {
+				t.Fatalf("%s, seed %d: got\n%q\nwant\n%q", v.name, seed, got, want)
+			}
+			if n, armed := keyed.Len(), len(clock.Timers()); n != 0 || armed != 0 {
+				t.Errorf("%s, seed %d: %d keys are held and %d timers armed after an hour of silence", v.name, seed, n, armed)
+			}
+		}
+	}
+}
+
+// A key is held only while it makes a difference.
+func TestKeyed_letsGo(t *testing.T) {
+	for name, tt := range map[string]struct {
+		opt   Option
+		until time.Duration
+	}{
+		"trailing": {nil, 100},
+		"leading":  {Leading(), 100},
+		"both":     {LeadingAndTrailing(), 100},
+		"bound":    {MaxWait(30), 30},
+	} {
+		clock := fakeclock.New()
+		d := NewKeyed(100, func(int, int) {}, WithClock(clock), tt.opt)
+		for k := range 1000 {
+			if err := d.Call(k, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		clock.Advance(tt.until - 1)
+		if got := d.Len(); got != 1000 {
+			t.Errorf("%s: 1ns before the end of the bursts, %d keys are held, want 1000", name, got)
+		}
+		clock.Advance(1)
+		if got := d.Len(); got != 0 {
+			t.Errorf("%s: at the end of the bursts, %d keys are held, want 0", name, got)
+		}
+		_ = d.Call(1, 1)
+		d.Cancel(1)
+		if got := d.Len(); got != 0 {
+			t.Errorf("%s: after Cancel %d keys are held, want 0", name, got)
+		}
+	}
+}
+
+func TestKeyed_MaxKeys(t *testing.T) {
+	clock := fakeclock.New()
+	var fired []string
+	d := NewKeyed(100, func(k string, v int) { fired = append(fired, fmt.Sprint(k, v)) }, WithClock(clock), MaxKeys(2))
+	for _, tt := range []struct {
+		key  string
+		want error
+	}{{"a", nil}, {"b", nil}, {"c", ErrKeys}, {"a", nil}} {
+		if err := d.Call(tt.key, 1); !errors.Is(err, tt.want) {
+			t.Errorf("Call(%s) = %v, want %v", tt.key, err, tt.want)
+		}
+		clock.Advance(20)
+	}
+	clock.Advance(50)
+	if err := d.Call("c", 2); err != nil { // b has fired
+		t.Errorf("Call(c) = %v, want nil", err)
+	}
+	clock.Advance(time.Hour)
+	if want := []string{"b1", "a1", "c2"}; !slices.Equal(fired, want) {
+		t.Errorf("fired %v, want %v", fired, want)
+	}
+}
+
+func TestKeyed_Stop(t *testing.T) {
+	synctestcompat.Run(t, func(t *testing.T) {
+		j := newJournal()
+		d := NewKeyed(100*ms, func(k string, v int) {
+			j.log("%s%d begins", k, v)
+			time.Sleep(time.Second)
+			j.log("%s%d ends", k, v)
+		})
+		_ = d.Call("a", 1)
+		time.Sleep(50 * ms)
+		_ = d.Call("b", 2)
+		synctestcompat.Sleep(60 * ms)
+		d.Stop()
+		j.log("stopped, %d held", d.Len())
+		if err := d.Call("c", 3); err != nil || d.Cancel("c") || d.Flush("b") || d.Pending("b") {
+			t.Errorf("after Stop something is pending, or Call() = %v", err)
+		}
+		synctestcompat.Sleep(time.Hour)
+		j.check(t, "100ms: a1 begins", "1.1s: a1 ends", "1.1s: stopped, 0 held")
+	})
+}
+
+// Two callbacks that stop or close the Keyed do not wait for each other.
+func TestKeyed_endedByCallbacks(t *testing.T) {
+	for name, end := range map[string]func(*Keyed[string, int]){
+		"Stop":  (*Keyed[string, int]).Stop,
+		"Close": func(d *Keyed[string, int]) { _ = d.Close(context.Background()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctestcompat.Run(t, func(t *testing.T) {
+				ran := make(chan string, 8)
+				var d *Keyed[string, int]
+				d = NewKeyed(100*ms, func(k string, _ int) {
+					time.Sleep(time.Second)
+					end(d)
+					ran <- k
+				})
+				_ = d.Call("a", 1)
+				_ = d.Call("b", 1)
+				synctestcompat.Sleep(time.Hour)
+				if len(ran) != 2 || d.Len() != 0 {
+					t.Errorf("%d callbacks have returned, %d keys are held, want 2 and 0", len(ran), d.Len())
+				}
+			})
+		})
+	}
+}
+
+func TestKeyed_Close(t *testing.T) {
+	clock := fakeclock.New()
+	fired := map[string]int{}
+	d := NewKeyed(100, func(k string, v int) { fired[k] += v }, WithClock(clock))
+	_ = d.Call("a", 1)
+	_ = d.Call("b", 2)
+	if err := d.Close(context.Background()); err != nil || fired["a"] != 1 || fired["b"] != 2 || d.Len() != 0 {
+		t.Errorf("Close() = %v, fired %v, %d held", err, fired, d.Len())
+	}
+}
