@@ -81,8 +81,7 @@ func (w *world) run(rec *recorder) {
 		}
 		w.begin(2*i, s, rec)
 		if d := s.At - w.at; d > 0 {
-			w.f.Advance(d)
-			w.settle()
+			w.advance(d)
 		}
 		w.mu.Lock()
 		w.at, w.part = max(w.at, s.At), 2*i+1
@@ -125,9 +124,17 @@ func (w *world) end() {
 	}
 	w.settle()
 	if longest > 0 {
-		w.f.Advance(longest)
-		w.settle()
+		w.advance(longest)
 	}
+}
+
+// advance moves the clock. Package time cannot fail to move, so that a clock which
+// panics differs.
+func (w *world) advance(d time.Duration) {
+	if msg := catch(func() { w.f.Advance(d) }); msg != "" {
+		w.note(0, "!", "Advance(%s): panics: %s", duration(d), msg)
+	}
+	w.settle()
 }
 
 // note records an event.

@@ -121,6 +121,25 @@ var clockMutants = []struct {
 			return t
 		}
 	}},
+	{"Advance panics where two deadlines meet", "CK-SAME", WaitsForAll, func(f *ClockFuncs) {
+		var mu sync.Mutex
+		due := map[time.Time]int{}
+		afterFunc, advance := f.AfterFunc, f.Advance
+		f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer {
+			mu.Lock()
+			due[f.Now().Add(d)]++
+			mu.Unlock()
+			return afterFunc(d, fn)
+		}
+		f.Advance = func(d time.Duration) {
+			for at, n := range due {
+				if n > 1 && !at.After(f.Now().Add(d)) {
+					panic("two heads, one slot")
+				}
+			}
+			advance(d)
+		}
+	}},
 	{"functions run under the clock's lock", "CK-REENT", WaitsForAll, func(f *ClockFuncs) {
 		var mu sync.Mutex
 		now, afterFunc := f.Now, f.AfterFunc
