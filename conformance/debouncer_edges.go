@@ -102,6 +102,9 @@ func (x *exam) edgeModel() (want []edgeFire, certain time.Duration) {
 		case OpFlush:
 			if pending {
 				want = append(want, edgeFire{s.At, value, "flush", burst, size})
+				if bounded && traits.MaxWait == MaxWaitFromFire {
+					doubt(s.At + 1)
+				}
 			}
 			pending, cut = false, s.At
 		}

@@ -294,7 +294,7 @@ func (x *exam) dbLast() *violation {
 			}
 		}
 		want := before
-		if v.flush[i] != nil || want == nil {
+		if v.flush[i] != nil || x.byStop(&x.Fires[i]) || want == nil {
 			want = latest
 		}
 		if x.c.deb.Traits.Payload == FirstPayload {

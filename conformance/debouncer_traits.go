@@ -33,6 +33,9 @@ type DebounceTraits struct {
 	// Reentrancy is only declared to opt out: Forbidden means that the callback
 	// must not call the debouncer.
 	Reentrancy Reentrancy
+	// StopBarrier is only declared to opt out: NoBarrier means that a callback that is
+	// due at the very instant of Stop may still start when Stop has returned.
+	StopBarrier CancelBarrier
 }
 
 // Payload says which event of a burst the callback gets.
@@ -63,7 +66,7 @@ type StaleFire int
 // The choices.
 const (
 	StaleForbidden StaleFire = iota + 1 // a newer call supersedes what has not been decided
-	StaleAllowed                        // a timer that has fired runs its callback
+	StaleAllowed                        // a timer that has fired runs its callback, or a goroutine is started for it
 )
 
 // CancelBarrier says what the return of Cancel promises.
@@ -111,6 +114,9 @@ type Overlap int
 const (
 	Serial   Overlap = iota + 1 // at most one runs
 	Parallel                    // a fire does not wait for the one before it
+	// SerialReceiver: at most one runs, on the goroutine that receives the events.
+	// The wait of those that come meanwhile counts from its end.
+	SerialReceiver
 )
 
 // BothSingle says how often a burst of one event fires with both edges.
@@ -161,7 +167,7 @@ func (d DebounceTraits) table(c *contract) []trait {
 		{"AfterCancel", int(d.AfterCancel), []string{"CancelReusable", "CancelFinal"}, without(OpCancel), c.observeAfterCancel},
 		{"StopPending", int(d.StopPending), []string{"StopDrops", "StopFlushes"}, without(OpStop), c.observeStopPending},
 		{"ZeroWait", int(d.ZeroWait), []string{"ZeroSync", "ZeroNextTick", "ZeroRefused"}, trailing, c.observeZeroWait},
-		{"Overlap", int(d.Overlap), []string{"Serial", "Parallel"}, trailing, c.observeOverlap},
+		{"Overlap", int(d.Overlap), []string{"Serial", "Parallel", "SerialReceiver"}, trailing, c.observeOverlap},
 		{"BothSingle", int(d.BothSingle), []string{"BothOnce", "BothTwice"},
 			func() bool { return !slices.Contains(d.Edges, LeadingAndTrailing) }, c.observeBothSingle},
 	}
@@ -311,8 +317,12 @@ func (c *contract) observeOverlap() int {
 		return int(Serial)
 	}
 	for _, tr := range c.tryDebouncer("wait=100ms busy=250ms | call 1 @0 | call 2 @120ms", OrderSettled) {
-		if len(tr.Fires) > 1 && tr.Fires[1].Began.Seq < tr.Fires[0].Ended.Seq {
+		switch {
+		case len(tr.Fires) < 2:
+		case tr.Fires[1].Began.Seq < tr.Fires[0].Ended.Seq:
 			return int(Parallel)
+		case tr.Fires[1].Began.At > tr.Fires[0].Ended.At:
+			return int(SerialReceiver)
 		}
 	}
 	return int(Serial)
