@@ -71,8 +71,10 @@ func thrSkip(id string, edges ...Edges) func(c *contract) string {
 const noSuchEdge = "declared edges do not include it"
 
 // throttleModel says what must be emitted in a schedule of settled steps, and up to
-// which instant that is certain.
-func (x *exam) throttleModel() (want []edgeFire, certain time.Duration) {
+// which instant that is certain. With the trailing edge alone there are two correct
+// throttles: an event that follows an emission waits for the end of the interval that
+// the emission has opened or, if opens is false, opens one itself.
+func (x *exam) throttleModel(opens bool) (want []edgeFire, certain time.Duration) {
 	cfg, traits := x.Schedule.Config, x.c.thr.Traits
 	edges := cfg.Edges
 	if edges == 0 {
@@ -92,6 +94,7 @@ func (x *exam) throttleModel() (want []edgeFire, certain time.Duration) {
 			want = append(want, edgeFire{at: until, value: value, kind: "trailing", size: size})
 			pending, size = false, 0
 			until += cfg.Interval
+			running = opens
 		}
 	}
 	for _, s := range x.Schedule.Steps {
@@ -100,6 +103,9 @@ func (x *exam) throttleModel() (want []edgeFire, certain time.Duration) {
 		if cfg.Interval == 0 {
 			if s.Op == OpCall {
 				want = append(want, edgeFire{at: s.At, value: s.N, kind: "zero"})
+			}
+			if traits.BothSingle == BothTwice && edges == LeadingAndTrailing {
+				certain = 0
 			}
 			continue
 		}
@@ -134,8 +140,14 @@ func (x *exam) throttleModel() (want []edgeFire, certain time.Duration) {
 // throttleDifference compares a run with the model.
 func (x *exam) throttleDifference() *edgeFinding {
 	if x.edge == nil {
-		want, certain := x.throttleModel()
-		x.edge = x.findEdge(want, certain, x.c.thr.Traits.Payload, x.throttleRule)
+		find := func(opens bool) *edgeFinding {
+			want, certain := x.throttleModel(opens)
+			return x.findEdge(want, certain, x.c.thr.Traits.Payload, x.throttleRule)
+		}
+		x.edge = find(true)
+		if x.edge.v != nil && x.edgesOf() == Trailing && find(false).v == nil {
+			x.edge = &edgeFinding{}
+		}
 	}
 	return x.edge
 }
