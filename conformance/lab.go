@@ -17,6 +17,7 @@ type job struct {
 	order    Order
 	family   string
 	look     bool // look for goroutines left at the end
+	jump     bool // move package time too, on an injected clock
 }
 
 // lab runs jobs where they belong: in bubbles if there are any, guarded by a
@@ -126,7 +127,9 @@ func (l *lab) batch(jobs []job, next *atomic.Int64, judge func(job, *Trace)) {
 			if l.time == PackageTime {
 				d = newBubbleTime()
 			} else {
-				d = newHand(j.schedule.Config.start(), true)
+				h := newHand(j.schedule.Config.start(), true)
+				h.jump = j.jump
+				d = h
 			}
 			l.play(d, j, rec)
 			if j.look {

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"slices"
+	"sync"
 	"testing"
 	"time"
 )
@@ -125,7 +126,7 @@ func (spec *ThrottleSpec) edges() Edges {
 // is thrown away.
 func (spec *ThrottleSpec) operations() map[Op]bool {
 	d := newHand(Config{}.start(), false)
-	f := spec.New(Env{d.clock(), d.start}, ThrottleConfig{time.Hour, spec.edges()}, func(int) {})
+	f := spec.New(Env{d.clock(), d.start}, ThrottleConfig{Interval: time.Hour, Edges: spec.edges()}, func(int) {})
 	if f.Stop != nil {
 		f.Stop()
 	}
@@ -172,7 +173,7 @@ func (spec *ThrottleSpec) play(d driver, j job, rec *recorder) {
 	var impl ThrottleFuncs
 	start := s.Config.start()
 	rec.trace.Refused = catch(func() {
-		impl = spec.New(Env{d.clock(), start}, ThrottleConfig{s.Config.Interval, edges}, emit)
+		impl = spec.New(Env{d.clock(), start}, ThrottleConfig{Interval: s.Config.Interval, Edges: edges}, emit)
 	})
 	if rec.trace.Refused != "" {
 		return
@@ -262,40 +263,65 @@ func (tr ThrottleTraits) table(c *contract) []trait {
 }
 
 // throttleCanary proves that the implementation takes its time from where the spec
-// says.
+// says, and looks whether runs can be settled exactly.
 func throttleCanary(c *contract) string {
-	if c.time != Injected || !c.lab.bubble {
+	if c.time != Injected {
 		return ""
 	}
-	own, other := 0, 0
+	var mu sync.Mutex
+	own, other, started := 0, 0, false
 	c.lab.apart(func(d driver, _ job, rec *recorder) {
 		rec.now = d.now
 		n := 0
-		f := c.thr.New(Env{d.clock(), Config{}.start()}, ThrottleConfig{wait, c.thr.edges()}, func(int) { n++ })
+		emit := func(int) {
+			mu.Lock()
+			defer mu.Unlock()
+			n++
+			if !c.lab.bubble && !driven(createdBy()) {
+				started = true
+			}
+		}
+		count := func() int { mu.Lock(); defer mu.Unlock(); return n }
+		before := 0
+		if !c.lab.bubble {
+			before = strangers()
+		}
+		f := c.thr.New(Env{d.clock(), Config{}.start()}, ThrottleConfig{Interval: wait, Edges: c.thr.edges()}, emit)
 		ask := func() int {
-			before := n
+			before := count()
 			for i := range 3 {
-				_ = catch(func() { f.do(Step{Op: OpCall, N: i}, time.Time{}, false, func(int) { n++ }) }) // X-CALLS judges panics
+				_ = catch(func() { f.do(Step{Op: OpCall, N: i}, time.Time{}, false, emit) }) // X-CALLS judges panics
 			}
 			d.settle()
-			return n - before
+			return count() - before
 		}
 		ask()
+		left := !c.lab.bubble && strangers() > before // whoever is not there any more has emitted
 		d.to(time.Hour)
-		own = ask() + n
-		settled := n
-		time.Sleep(time.Hour)
-		d.settle()
-		ask()
-		other = n - settled
+		own = ask() + count()
+		settled := count()
+		if c.lab.bubble { // move the other clock
+			time.Sleep(time.Hour)
+			d.settle()
+			ask()
+			other = count() - settled
+		}
+		mu.Lock()
+		started = started || left
+		mu.Unlock()
 		if f.Stop != nil {
 			f.Stop()
 		}
 		d.settle()
 	}).once()
-	if other > 0 && own <= 2 {
+	mu.Lock()
+	defer mu.Unlock()
+	switch {
+	case other > 0 && own <= 2:
 		return "the spec says Injected, but moving package time brought emissions and moving Env.Clock did not: " +
 			"hand Env.Clock to the implementation, or set Time: conformance.PackageTime"
+	case started:
+		c.exact = ownGoroutines
 	}
 	return ""
 }

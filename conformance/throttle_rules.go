@@ -328,7 +328,7 @@ func (c *contract) throttleConcurrent() (*violation, string) {
 		n := 0
 		emit := func(int) { mu.Lock(); defer mu.Unlock(); n++ }
 		env := Env{d.clock(), Config{}.start()}
-		impl := c.thr.New(env, ThrottleConfig{wait, Leading}, emit)
+		impl := c.thr.New(env, ThrottleConfig{Interval: wait, Edges: Leading}, emit)
 		for round := range rounds {
 			at := time.Duration(round) * time.Minute
 			d.to(at)
@@ -371,7 +371,7 @@ func (c *contract) throttleConcurrent() (*violation, string) {
 // throttleRace uses all operations of one throttle at once.
 func (c *contract) throttleRace() (*violation, string) {
 	return nil, c.clash(func(env Env) []func(int) {
-		impl := c.thr.New(env, ThrottleConfig{wait, c.thr.edges()}, func(int) {})
+		impl := c.thr.New(env, ThrottleConfig{Interval: wait, Edges: c.thr.edges()}, func(int) {})
 		call := func(i int) {
 			impl.do(Step{Op: OpCall, N: i}, env.Start.Add(time.Duration(i)), c.time == Explicit, func(int) {})
 		}
