@@ -184,7 +184,12 @@ func (c *contract) evaluate() *Report {
 // replayed names the family of a schedule that is run alone. Of a clock it is the
 // one that has the schedule, as only its rule judges it, or that of the programs.
 func (c *contract) replayed(s Schedule) string {
-	if c.clk == nil {
+	switch keyed := slices.ContainsFunc(s.Steps, func(s Step) bool { return s.K != 0 }); {
+	case keyed && (c.thr != nil || c.deb != nil) && c.accepts(opKeys):
+		return keys
+	case keyed && (c.thr != nil || c.deb != nil):
+		return instances
+	case c.clk == nil:
 		return "replay"
 	}
 	for _, f := range c.families(c) {
@@ -371,8 +376,8 @@ func (c *contract) hung(f family, h *hang) {
 func blockedInCallback(dump string) string {
 	for _, g := range strings.Split(dump, "\n\n") {
 		header, stack, _ := strings.Cut(g, "\n")
-		method := strings.Index(stack, ".(*DebouncerFuncs).do(")
-		callback := strings.Index(stack, ".(*DebouncerSpec).play.func1(")
+		method := max(strings.Index(stack, ".(*DebouncerFuncs).do("), strings.Index(stack, ".(*ThrottleFuncs).do("))
+		callback := strings.Index(stack, "Spec).play.func1(")
 		if method < 0 || callback < method {
 			continue
 		}

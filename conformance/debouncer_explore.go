@@ -87,6 +87,7 @@ func debouncerFamilies(c *contract) []family {
 			[]time.Duration{1, wait - 1, wait, wait + 1, wait + 20*time.Millisecond, busy + 1}, 3)})
 	}
 	out = append(out, edgeFamilies(c, ops)...)
+	out = append(out, moreDebouncerFamilies(c)...)
 	zero := zeroTimersCrash(c)
 	if t := c.deb.Traits.ZeroWait; !c.lab.bubble && t != ZeroSync && t != ZeroRefused {
 		zero = "what fires after its call at the same instant can only be awaited in a bubble"
@@ -259,7 +260,7 @@ func debouncerCanary(c *contract) string {
 		var impl DebouncerFuncs
 		before := strangers()
 		refused = catch(func() {
-			impl = c.deb.New(Env{d.clock(), Config{}.start()}, DebounceConfig{Wait: wait, Edges: c.deb.edges()}, func(int) {
+			impl = c.deb.build(Env{d.clock(), Config{}.start()}, DebounceConfig{Wait: wait, Edges: c.deb.edges()}, func(int, []int) {
 				mu.Lock()
 				defer mu.Unlock()
 				n++

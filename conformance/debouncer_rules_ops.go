@@ -20,7 +20,7 @@ func (x *exam) cancelled(f *Fire) *Done {
 		if c == nil || v.served(x.Trace, c, k.Began.Seq) != nil {
 			continue // nothing was pending
 		}
-		if own := v.byN[f.Value]; own != nil && x.c.deb.Traits.Payload == LastPayload {
+		if own := v.byN[f.Value]; own != nil && x.c.deb.Traits.Payload.ofNewest() {
 			if own == c {
 				return k
 			}

@@ -36,6 +36,16 @@ type DebounceTraits struct {
 	// StopBarrier is only declared to opt out: NoBarrier means that a callback that is
 	// due at the very instant of Stop may still start when Stop has returned.
 	StopBarrier CancelBarrier
+
+	// These are only declared by those whom they concern; the rules that they put in
+	// force are skipped without them.
+
+	// CloseFlush says what the end of the input does with the pending event.
+	CloseFlush CloseFlush
+	// ClockBack says what becomes of the wait when the clock is set back: BackBounded.
+	ClockBack ClockBack
+	// PanicPolicy says where the panic of a callback goes.
+	PanicPolicy PanicPolicy
 }
 
 // Payload says which event of a burst the callback gets.
@@ -46,7 +56,11 @@ const (
 	LastPayload  Payload = iota + 1 // of the newest event
 	FirstPayload                    // of the burst's first event
 	NoPayload                       // the callback has none
+	AllPayloads                     // of all events of the burst, in order: the spec has NewBatch
 )
+
+// ofNewest reports whether the newest event is what a callback is known by.
+func (p Payload) ofNewest() bool { return p == LastPayload || p == AllPayloads }
 
 // Tie says what an event does at the very instant of the deadline, before the
 // timer has been served.
@@ -160,7 +174,7 @@ func (d DebounceTraits) table(c *contract) []trait {
 	return []trait{
 		{"Edges", edges, []string{"[]conformance.Edges{conformance.Trailing}", "[]conformance.Edges{conformance.Leading}",
 			"[]conformance.Edges{conformance.LeadingAndTrailing}"}, never, c.observeEdges},
-		{"Payload", int(d.Payload), []string{"LastPayload", "FirstPayload", "NoPayload"}, never, c.observePayload},
+		{"Payload", int(d.Payload), []string{"LastPayload", "FirstPayload", "NoPayload", "AllPayloads"}, never, c.observePayload},
 		{"Tie", int(d.Tie), []string{"FireFirst", "ResetFirst", "EitherTie"}, trailing, c.observeTie},
 		{"StaleFire", int(d.StaleFire), []string{"StaleForbidden", "StaleAllowed"}, trailing, c.observeStaleFire},
 		{"CancelBarrier", int(d.CancelBarrier), []string{"NoBarrier", "CommitBarrier", "FinishBarrier"}, without(OpCancel), c.observeCancelBarrier},
@@ -213,6 +227,9 @@ func (c *contract) observeBothSingle() int {
 func (c *contract) observePayload() int {
 	for _, tr := range c.tryDebouncer("wait=100ms | call 7 @0 | call 9 @50ms", OrderSettled) {
 		for _, f := range tr.Fires {
+			if len(f.Values) > 0 {
+				return int(AllPayloads)
+			}
 			switch f.Value {
 			case 9:
 				return int(LastPayload)

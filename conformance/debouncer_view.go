@@ -224,7 +224,7 @@ func (x *exam) debLanes() []lane {
 
 func (x *exam) wantMark(b *burst) string {
 	switch x.c.deb.Traits.Payload {
-	case LastPayload:
+	case LastPayload, AllPayloads:
 		return fireMark(b.last.N)
 	case FirstPayload:
 		return fireMark(b.first.N)

@@ -211,6 +211,8 @@ func throttleDesigns(source TimeSource) []design[ThrottleSpec] {
 	after := leading
 	after.Boundary = BoundaryWaits
 	all := ThrottleTraits{Edges: []Edges{Leading, Trailing, LeadingAndTrailing}, Boundary: BoundaryPasses, BothSingle: BothOnce, Payload: LastPayload}
+	forbids := all // its callbacks run on the goroutine that receives
+	forbids.Reentrancy = ReentrancyForbidden
 	return []design[ThrottleSpec]{
 		{"stamps", spec(leading, func(clock clockwork.Clock, cfg ThrottleConfig, _ func(int)) ThrottleFuncs {
 			allow, reset := stampThrottle(clock, cfg.Interval, func(gap time.Duration) bool { return gap >= cfg.Interval })
@@ -224,7 +226,7 @@ func throttleDesigns(source TimeSource) []design[ThrottleSpec] {
 			d := &coolingThrottle{clock: clock, interval: cfg.Interval, emit: emit}
 			return ThrottleFuncs{Call: d.call}
 		})},
-		{"a loop", spec(all, func(clock clockwork.Clock, cfg ThrottleConfig, emit func(int)) ThrottleFuncs {
+		{"a loop", spec(forbids, func(clock clockwork.Clock, cfg ThrottleConfig, emit func(int)) ThrottleFuncs {
 			d := newLoopThrottle(clock, cfg, emit)
 			return ThrottleFuncs{Call: d.call, Stop: sync.OnceFunc(func() { close(d.done) })}
 		})},

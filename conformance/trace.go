@@ -156,6 +156,13 @@ func (r *recorder) fire(v int) int {
 	return len(r.trace.Fires) - 1
 }
 
+// batch records what callback i got.
+func (r *recorder) batch(i int, all []int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.trace.Fires[i].Values = all
+}
+
 // fired records the end of callback i.
 func (r *recorder) fired(i int) {
 	r.mu.Lock()
