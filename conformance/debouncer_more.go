@@ -84,7 +84,7 @@ func (x *exam) dbAll() *violation {
 
 // dbClose judges the end of the input.
 func (x *exam) dbClose() *violation {
-	if !x.plain() {
+	if x.c.breaks(debouncerLaws...) || !x.plain() {
 		return nil
 	}
 	steps := x.Schedule.Steps
@@ -125,9 +125,14 @@ func (x *exam) dbClose() *violation {
 	return nil
 }
 
+// debouncerLaws are those that hold of one debouncer on a clock that only goes
+// forward. What it gets wrong alone says nothing of keys, instances and the rest.
+var debouncerLaws = []string{"DB-QUIET", "DB-EXACT", "DB-ONE", "DB-LAST", "DB-LIVE", "DB-IDLE", "DB-SUBSEQ",
+	"DB-LEAD", "DB-LEAD1", "DB-REARM", "DB-LEADONLY", "DB-BOTH1", "DB-BOTHN", "X-CALLS"}
+
 // dbApart judges what each key, or each instance, did for itself.
 func (x *exam) dbApart() *violation {
-	if x.Refused != "" || x.Stuck {
+	if x.c.breaks(debouncerLaws...) || x.Refused != "" || x.Stuck {
 		return nil
 	}
 	for key := 1; key <= 2; key++ {
@@ -167,7 +172,7 @@ func (x *exam) dbApart() *violation {
 
 // dbBack judges runs in which the clock is set back once.
 func (x *exam) dbBack() *violation {
-	if x.Refused != "" || x.Stuck {
+	if x.c.breaks(debouncerLaws...) || x.Refused != "" || x.Stuck {
 		return nil
 	}
 	w := x.Schedule.Config.Wait

@@ -54,6 +54,9 @@ func (c *contract) otherClock() (*violation, string) {
 
 // panics runs schedules whose first callback panics, and judges what follows.
 func (c *contract) panics() (*violation, string) {
+	if c.breaks(debouncerLaws...) || c.breaks(throttleLaws...) {
+		return nil, "rules are broken that panics have nothing to do with"
+	}
 	policy := PanicPolicy(0)
 	cfg := Config{}.With("panics", "1")
 	ops := []Op{OpCall}

@@ -58,7 +58,9 @@ func moreThrottleFamilies(c *contract, edges []Edges, number func([]Schedule) []
 	}
 	if c.time != PackageTime && c.thr.Traits.ClockBack != 0 {
 		for _, e := range edges {
-			out = append(out, family{name: "back " + e.String(), schedules: setBack(base.With("edges", e.String()))})
+			if e != NoEdges {
+				out = append(out, family{name: "back " + e.String(), schedules: setBack(base.With("edges", e.String()))})
+			}
 		}
 	}
 	return out
@@ -188,7 +190,7 @@ func (x *exam) throttleBusy() *violation {
 
 // throttleBack judges runs in which the clock is set back, as declared.
 func (x *exam) throttleBack() *violation {
-	if x.Refused != "" || x.Stuck {
+	if x.c.breaks(throttleLaws...) || x.Refused != "" || x.Stuck {
 		return nil
 	}
 	cfg := x.Schedule.Config
@@ -251,8 +253,20 @@ func (x *exam) throttleStands() *violation {
 	return nil
 }
 
+// throttleLaws are those that hold of one throttle on a clock that only goes forward.
+var throttleLaws = []string{"TH-FIRST", "TH-LEADNEXT", "TH-SPACE", "TH-DROP", "TH-LAST", "TH-NOTDEB", "TH-PAY", "TH-SINGLE",
+	"TH-TRAILONLY", "TH-TRAILOPENS", "TH-NOSPON", "TH-NONE", "X-CALLS"}
+
+// breaks reports whether one of the rules has been found broken so far.
+func (c *contract) breaks(rules ...string) bool {
+	return slices.ContainsFunc(rules, func(id string) bool { f := c.findings[id]; return f != nil && f.worst != nil })
+}
+
 // throttleApart judges what each key, or each instance, did for itself.
 func (x *exam) throttleApart() *violation {
+	if x.c.breaks(throttleLaws...) {
+		return nil // what one alone gets wrong says nothing of two
+	}
 	for key := 1; key <= 2; key++ {
 		own := *x.Trace
 		own.Schedule.Steps, own.Fires = nil, nil

@@ -31,6 +31,9 @@ type zooEdges struct {
 func (d *zooEdges) is(mutant string) bool { return d.mutant == mutant }
 
 func (d *zooEdges) call(v int) {
+	if d.cfg.Edges == NoEdges && !d.is("the bound needs no edge") {
+		return
+	}
 	d.mu.Lock()
 	now := d.clock.Now()
 	since := d.last
@@ -79,6 +82,9 @@ func (d *zooEdges) arm(now time.Time) {
 	d.gen++
 	gen := d.gen
 	at := now.Add(d.cfg.Wait)
+	if d.cfg.Edges == NoEdges {
+		at = now.Add(time.Hour)
+	}
 	bounded := false
 	if d.cfg.MaxWait > 0 && !d.is("the bound is ignored") {
 		from := d.first
@@ -143,7 +149,7 @@ func zooEdgesSpec(mutant string, source TimeSource) DebouncerSpec {
 			return DebouncerFuncs{Call: d.call, Cancel: d.cancel, Flush: d.flush}
 		},
 		Traits: DebounceTraits{
-			Edges: []Edges{Trailing, Leading, LeadingAndTrailing}, Payload: LastPayload, Tie: EitherTie, StaleFire: StaleForbidden,
+			Edges: []Edges{Trailing, Leading, LeadingAndTrailing, NoEdges}, Payload: LastPayload, Tie: EitherTie, StaleFire: StaleForbidden,
 			CancelBarrier: NoBarrier, AfterCancel: CancelReusable, ZeroWait: ZeroNextTick, Overlap: Parallel,
 			BothSingle: BothOnce, MaxWait: MaxWaitFromFirst,
 		},
@@ -163,4 +169,76 @@ var edgeMutants = []struct{ name, rule string }{
 	{"the bound counts from the first event of all", "DB-MAXNE"},
 	{"drops what follows a fire of the bound", "DB-MAXTAIL"},
 	{"the bound fires the first payload", "DB-MAXPAY"},
+	{"the bound needs no edge", "DB-NONE"},
+}
+
+// zooBatch collects the events of a burst, correct unless mutant names its mistake.
+type zooBatch struct {
+	clock  clockwork.Clock
+	wait   time.Duration
+	fire   func([]int)
+	mutant string
+
+	mu   sync.Mutex
+	gen  int
+	held []int
+}
+
+func (d *zooBatch) call(v int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.held = append(d.held, v)
+	d.gen++
+	gen := d.gen
+	d.clock.AfterFunc(d.wait, func() { d.expire(gen) })
+}
+
+func (d *zooBatch) expire(gen int) {
+	d.mu.Lock()
+	if gen != d.gen || len(d.held) == 0 {
+		d.mu.Unlock()
+		return
+	}
+	all := d.held
+	switch d.mutant {
+	case "a batch has the newest event only":
+		all = all[len(all)-1:]
+		fallthrough
+	default:
+		d.held = nil
+	case "a batch keeps what it has fired":
+	}
+	d.mu.Unlock()
+	d.fire(all)
+}
+
+func (d *zooBatch) cancel() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.gen++
+	if d.mutant != "a batch keeps what was cancelled" {
+		d.held = nil
+	}
+}
+
+func zooBatchSpec(mutant string, source TimeSource) DebouncerSpec {
+	return DebouncerSpec{
+		Name: "zoo batch",
+		Time: source,
+		NewBatch: func(env Env, cfg DebounceConfig, fire func([]int)) DebouncerFuncs {
+			d := &zooBatch{clock: env.Clock, wait: cfg.Wait, fire: fire, mutant: mutant}
+			return DebouncerFuncs{Call: d.call, Cancel: d.cancel}
+		},
+		Traits: DebounceTraits{
+			Edges: []Edges{Trailing}, Payload: AllPayloads, Tie: EitherTie, StaleFire: StaleForbidden,
+			CancelBarrier: NoBarrier, AfterCancel: CancelReusable, ZeroWait: ZeroNextTick, Overlap: Parallel,
+		},
+	}
+}
+
+// batchMutants are mistakes of zooBatch.
+var batchMutants = []struct{ name, rule string }{
+	{"a batch has the newest event only", "DB-ALL"},
+	{"a batch keeps what it has fired", "DB-ALL"},
+	{"a batch keeps what was cancelled", "DB-ALL"},
 }
