@@ -102,6 +102,9 @@ func (x *exam) edgeModel() (want []edgeFire, certain time.Duration) {
 			pending = true
 		case OpCancel:
 			pending, cut = false, s.At
+			if traits.AfterCancel == CancelReusable {
+				inBurst = false
+			}
 		case OpFlush:
 			if pending {
 				want = append(want, edgeFire{s.At, value, "flush", burst, size})

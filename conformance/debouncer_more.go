@@ -3,6 +3,7 @@ package conformance
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -22,6 +23,7 @@ func moreDebouncerFamilies(c *contract) []family {
 	if base.has("edges") {
 		return out
 	}
+	out = append(out, family{name: "zero payload", schedules: []Schedule{{base, []Step{{Op: OpCall}}}}})
 	if c.accepts(OpClose) {
 		out = append(out, family{name: string(OpClose), look: true,
 			schedules: ending(enumerate(base, call, []time.Duration{1, wait + 1}, 3), OpClose, []time.Duration{0, wait / 2, wait + 1})})
@@ -194,4 +196,69 @@ func (x *exam) dbBack() *violation {
 		return x.say(x.Fires[n-1].Began.At, because, "fired %d times for %d events", n, calls)
 	}
 	return nil
+}
+
+// debouncerConcurrent has many goroutines bring an event at one instant.
+func (c *contract) debouncerConcurrent() (*violation, string) {
+	const goroutines, each, rounds = 8, 4, 20
+	if c.breaks(debouncerLaws...) {
+		return nil, "rules are broken that goroutines have nothing to do with"
+	}
+	kinds := c.deb.Traits.Edges
+	if len(kinds) == 0 {
+		kinds = []Edges{c.deb.edges()}
+	}
+	var worst *violation
+	for _, edges := range kinds {
+		l := c.lab.apart(func(d driver, _ job, rec *recorder) {
+			rec.now = d.now
+			var mu sync.Mutex
+			n := 0
+			impl := c.deb.build(Env{d.clock(), Config{}.start()}, DebounceConfig{Wait: wait, Edges: edges},
+				func(int, []int) { mu.Lock(); defer mu.Unlock(); n++ })
+			count := func() int { mu.Lock(); defer mu.Unlock(); return n }
+			for round := range rounds {
+				d.to(time.Duration(round) * time.Minute)
+				var wg sync.WaitGroup
+				start := make(chan struct{})
+				for g := range goroutines {
+					wg.Add(1)
+					go func() {
+						defer wg.Done()
+						<-start
+						for i := range each {
+							_ = catch(func() { impl.Call((round*goroutines+g)*each + i + 1) }) // X-CALLS judges panics
+						}
+					}()
+				}
+				before := count()
+				close(start)
+				wg.Wait()
+				d.settle()
+				led := count() - before
+				d.to(d.now() + 3*wait)
+				d.settle()
+				all := count() - before
+				wantLed, want := 0, 0
+				if edges != NoEdges {
+					wantLed, want = int(edges&Leading)/int(Leading), int(edges&Leading)/int(Leading)+int(edges&Trailing)
+				}
+				if (led != wantLed || all != want) && worst == nil {
+					worst = &violation{
+						Headline: fmt.Sprintf("%d goroutines with %d events each at one instant brought %d fires at once and %d in all, want %d and %d",
+							goroutines, each, led, all, wantLed, want),
+						Because: fmt.Sprintf("they are one burst (edges=%s, round %d of %d), and no order of the calls fires otherwise", edges, round+1, rounds),
+					}
+				}
+			}
+			if impl.Stop != nil {
+				impl.Stop()
+			}
+			d.settle()
+		})
+		if l.once() != nil {
+			return nil, "concurrent use made no progress for " + watchdog.String()
+		}
+	}
+	return worst, ""
 }

@@ -80,6 +80,8 @@ var debouncerRules = []rule{
 		nil, []string{"Payload"}, (*exam).dbApart),
 	debRule("X-BACK", Extended, "When the clock is set back, what is pending MUST fire once, and be held up for one wait at most.",
 		nil, nil, (*exam).dbBack),
+	{Rule: Rule{"X-CONC", "Of events that many goroutines bring at one instant each edge MUST fire once.", lawsLink + "x-conc", Core},
+		probe: (*contract).debouncerConcurrent},
 	{Rule: Rule{"X-CLOCK1", "No other clock than the one injected MUST have any influence.", lawsLink + "x-clock1", Core},
 		probe: (*contract).otherClock, skip: func(c *contract) string { return debOptOut("X-CLOCK1", c) }},
 	{Rule: Rule{"X-PANIC", "After the panic of a callback the debouncer MUST work on, and the panic go where it is declared to go.", lawsLink + "x-panic", Extended},
@@ -386,7 +388,7 @@ func (x *exam) fulfilled(b *burst) bool {
 	if b.open || b.killed != nil || b.due > x.End {
 		return true
 	}
-	if c := v.lastKill(b.first.Began.Seq, OpCancel); c != nil && x.c.deb.Traits.AfterCancel != CancelReusable {
+	if c := v.lastKill(b.first.Began.Seq, OpCancel); c != nil && !x.c.deb.Traits.AfterCancel.usable() {
 		return true // DB-REUSE's, or undeclared
 	}
 	to := x.end()

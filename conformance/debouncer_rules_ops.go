@@ -146,7 +146,7 @@ func (x *exam) dbFlush() *violation {
 func (x *exam) silent(seq int) bool {
 	v := x.deb()
 	return v.lastKill(seq, OpStop) != nil ||
-		x.c.deb.Traits.AfterCancel != CancelReusable && v.lastKill(seq, OpCancel) != nil
+		!x.c.deb.Traits.AfterCancel.usable() && v.lastKill(seq, OpCancel) != nil
 }
 
 func (x *exam) dbFlush0() *violation {

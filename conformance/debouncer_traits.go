@@ -98,9 +98,13 @@ type AfterCancel int
 
 // The choices.
 const (
-	CancelReusable AfterCancel = iota + 1 // a new event starts a new burst
-	CancelFinal                           // nothing fires any more
+	CancelReusable   AfterCancel = iota + 1 // a new event starts a new burst
+	CancelFinal                             // nothing fires any more
+	CancelKeepsBurst                        // what is pending is dropped; the burst goes on, which a leading edge shows
 )
+
+// usable reports whether a new event fires after Cancel.
+func (a AfterCancel) usable() bool { return a == CancelReusable || a == CancelKeepsBurst }
 
 // StopPending says what Stop does with a pending event.
 type StopPending int
@@ -178,7 +182,7 @@ func (d DebounceTraits) table(c *contract) []trait {
 		{"Tie", int(d.Tie), []string{"FireFirst", "ResetFirst", "EitherTie"}, trailing, c.observeTie},
 		{"StaleFire", int(d.StaleFire), []string{"StaleForbidden", "StaleAllowed"}, trailing, c.observeStaleFire},
 		{"CancelBarrier", int(d.CancelBarrier), []string{"NoBarrier", "CommitBarrier", "FinishBarrier"}, without(OpCancel), c.observeCancelBarrier},
-		{"AfterCancel", int(d.AfterCancel), []string{"CancelReusable", "CancelFinal"}, without(OpCancel), c.observeAfterCancel},
+		{"AfterCancel", int(d.AfterCancel), []string{"CancelReusable", "CancelFinal", "CancelKeepsBurst"}, without(OpCancel), c.observeAfterCancel},
 		{"StopPending", int(d.StopPending), []string{"StopDrops", "StopFlushes"}, without(OpStop), c.observeStopPending},
 		{"ZeroWait", int(d.ZeroWait), []string{"ZeroSync", "ZeroNextTick", "ZeroRefused"}, trailing, c.observeZeroWait},
 		{"Overlap", int(d.Overlap), []string{"Serial", "Parallel", "SerialReceiver"}, trailing, c.observeOverlap},

@@ -37,8 +37,10 @@ func moreThrottleFamilies(c *contract, edges []Edges, number func([]Schedule) []
 		} else if c.thr.Traits.Reentrancy == ReentrancyForbidden {
 			slow = "declared: ReentrancyForbidden, so methods may wait for a running callback"
 		}
-		stream := c.accepts(OpFault) || c.accepts(OpClose) || c.accepts(OpCancel)
-		if c.time == Explicit || e == NoEdges || stream {
+		if e&Trailing != 0 {
+			out = append(out, family{name: "zero payload " + e.String(), schedules: []Schedule{{cfg, []Step{{Op: OpCall, N: 1}, {Op: OpCall, At: 1}}}}})
+		}
+		if c.time == Explicit || e == NoEdges || c.accepts(OpFault) {
 			continue // nothing of theirs calls back
 		}
 		for _, op := range []Op{OpCall, OpReset, OpStop} {

@@ -306,6 +306,10 @@ func (x *exam) throttleRule(want []edgeFire, i int, g *Fire) string {
 	case i == 0:
 		return "TH-TRAILONLY" // an emission before the first that there should be
 	}
+	atCall := slices.ContainsFunc(x.Schedule.Steps, func(s Step) bool { return s.Op == OpCall && s.At == g.Began.At })
+	if x.edgesOf() == Trailing && atCall && g.Began.At-want[i-1].at > cfg.Interval {
+		return "TH-TRAILONLY"
+	}
 	last := want[i-1]
 	gap := g.Began.At - last.at
 	switch {
@@ -319,7 +323,7 @@ func (x *exam) throttleRule(want []edgeFire, i int, g *Fire) string {
 		return "TH-RESET"
 	case gap < cfg.Interval:
 		return "TH-SPACE"
-	case x.edgesOf() == Leading && !slices.ContainsFunc(x.Schedule.Steps, func(s Step) bool { return s.Op == OpCall && s.At == g.Began.At }):
+	case x.edgesOf() == Leading && !atCall:
 		return "TH-DROP"
 	case x.edgesOf() == Leading:
 		return "TH-LEADNEXT" // at the very end of an interval, against what is declared

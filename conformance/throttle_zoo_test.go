@@ -25,7 +25,8 @@ type zooThrottle struct {
 	gen     int
 	armed   bool
 	n       int
-	count   int  // emissions of the interval
+	count   int // emissions of the interval
+	ended   bool
 	busy    bool // only of the mutant that needs it
 	stands  bool // the clock stands still when it is set back
 	newest  time.Time
@@ -51,6 +52,9 @@ func (d *zooThrottle) allowAt(now time.Time) bool {
 	}
 	now = d.reckon(now)
 	open := !d.used || !now.Before(d.until)
+	if d.is("the zero time is the last emission") && now.Sub(time.Time{}) < d.cfg.Interval {
+		return false
+	}
 	k := max(1, d.cfg.K)
 	if d.is("lets one more pass") && k > 1 {
 		k++
@@ -144,6 +148,16 @@ func (d *zooThrottle) enter(v int) {
 	}
 	now = d.reckon(now)
 	running := d.used && now.Before(d.until)
+	if d.is("a zero payload is no event") && v == 0 {
+		d.mu.Unlock()
+		return
+	}
+	if d.is("a trailing throttle leads after its first interval") && !running && !d.until.IsZero() && d.cfg.Edges == Trailing {
+		d.until = now.Add(d.cfg.Interval)
+		d.mu.Unlock()
+		d.emit(v)
+		return
+	}
 	if running {
 		if !d.pending || !d.is("emits the first payload") {
 			d.value = v
@@ -167,6 +181,15 @@ func (d *zooThrottle) enter(v int) {
 	d.mu.Unlock()
 	if lead {
 		d.emit(v)
+	}
+	if d.is("what came during the callback follows at once") && lead {
+		d.mu.Lock()
+		next, ok := d.value, d.pending
+		d.pending = false
+		d.mu.Unlock()
+		if ok {
+			d.emit(next)
+		}
 	}
 	if d.is("forgets what came during the callback") && lead {
 		d.mu.Lock()
@@ -197,6 +220,19 @@ func (d *zooThrottle) arm(in time.Duration) {
 		d.emit(v)
 	})
 }
+
+// end is the end of the input: it emits what is pending.
+func (d *zooThrottle) end() {
+	d.mu.Lock()
+	v, ok := d.value, d.pending
+	d.pending, d.ended = false, true
+	d.mu.Unlock()
+	if ok && !d.is("drops what is pending at the end") {
+		d.emit(v)
+	}
+}
+
+func (d *zooThrottle) closed() bool { d.mu.Lock(); defer d.mu.Unlock(); return d.ended }
 
 func (d *zooThrottle) reset() {
 	d.mu.Lock()
@@ -250,9 +286,9 @@ func zooThrottleSpec(mutant string, source TimeSource, edges ...Edges) ThrottleS
 				d.mu.Unlock()
 				own.call(v)
 			}
-			return ThrottleFuncs{Call: d.call, CallKey: byKey, AllowAt: d.allowAt, Reset: d.reset}
+			return ThrottleFuncs{Call: d.call, CallKey: byKey, AllowAt: d.allowAt, Reset: d.reset, Close: d.end, Closed: d.closed}
 		},
-		Traits: ThrottleTraits{Edges: edges, Boundary: BoundaryPasses, BothSingle: BothOnce, Payload: LastPayload,
+		Traits: ThrottleTraits{Edges: edges, CloseFlush: CloseFires, Boundary: BoundaryPasses, BothSingle: BothOnce, Payload: LastPayload,
 			Windows: WindowsFromFirst, ClockBack: back, PanicPolicy: PanicPropagates},
 	}
 }
@@ -350,6 +386,11 @@ var throttleMutants = []struct{ name, rule string }{
 	{"checks without the lock", "TH-ONEOF"},
 	{"panics on the third event", "X-CALLS"},
 	{"goroutine left behind", "X-LEAK"},
+	{"a trailing throttle leads after its first interval", "TH-TRAILONLY"},
+	{"a zero payload is no event", "TH-PAY"},
+	{"the zero time is the last emission", "TH-FIRST"},
+	{"what came during the callback follows at once", "TH-BUSY"},
+	{"drops what is pending at the end", "TH-CLOSE"},
 	{"lets one more pass", "TH-RATE"},
 	{"an interval counts from its newest event", "TH-MAXIMAL"},
 	{"no edge is the leading one", "TH-NONE"},

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"runtime"
 	"sync"
 	"time"
 
@@ -35,6 +36,17 @@ func (d *zooEdges) call(v int) {
 		return
 	}
 	d.mu.Lock()
+	if d.is("checks the burst without the lock") && !d.inBurst && d.cfg.Edges&Leading != 0 {
+		d.mu.Unlock()
+		for range 100 {
+			runtime.Gosched() // lets others in
+		}
+		d.fire(v)
+		d.mu.Lock()
+		d.inBurst, d.last, d.size = true, d.clock.Now(), 1
+		d.mu.Unlock()
+		return
+	}
 	now := d.clock.Now()
 	since := d.last
 	if d.is("the burst counts from its leading fire") {
@@ -52,6 +64,28 @@ func (d *zooEdges) call(v int) {
 	d.inBurst, d.last = true, now
 	d.size++
 	leads := d.cfg.Edges&Leading != 0 && (d.size == 1 && !d.is("leads with the second event") || d.size == 2 && d.is("leads with the second event"))
+	if leads && d.is("leads a wait late") {
+		d.clock.AfterFunc(d.cfg.Wait, func() { d.fire(v) })
+		leads = false
+	}
+	if d.is("never trails what it has led") && d.cfg.Edges == LeadingAndTrailing {
+		d.mu.Unlock()
+		if leads {
+			d.fire(v)
+		}
+		return
+	}
+	if d.is("a fire of the bound makes the next event lead") && d.everBounded && fresh && d.cfg.MaxWait > 0 {
+		d.mu.Unlock()
+		d.fire(v)
+		return
+	}
+	if d.is("the bound waits for an event") && d.pending && d.cfg.MaxWait > 0 && now.Sub(d.first) >= d.cfg.MaxWait {
+		d.pending = false
+		d.mu.Unlock()
+		d.fire(v)
+		return
+	}
 	if leads && !d.is("fires both edges for one event") || d.cfg.Edges == Leading && !d.is("a leading debouncer trails too") {
 		d.mu.Unlock()
 		if leads {
@@ -86,7 +120,11 @@ func (d *zooEdges) arm(now time.Time) {
 		at = now.Add(time.Hour)
 	}
 	bounded := false
-	if d.cfg.MaxWait > 0 && !d.is("the bound is ignored") {
+	if d.is("both deadlines fire") && d.cfg.MaxWait == d.cfg.Wait && d.first.Equal(now) {
+		v := d.value
+		d.clock.AfterFunc(d.cfg.MaxWait, func() { d.fire(v) })
+	}
+	if d.cfg.MaxWait > 0 && !d.is("the bound is ignored") && !d.is("the bound waits for an event") {
 		from := d.first
 		switch {
 		case d.is("the bound counts from the newest event"):
@@ -119,10 +157,18 @@ func (d *zooEdges) cancel() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.pending = false
+	if !d.is("cancel leaves the burst open") {
+		d.inBurst = false
+	}
 }
 
 func (d *zooEdges) flush() {
 	d.mu.Lock()
+	if d.is("flush fires again what has led") && d.inBurst && !d.pending && d.cfg.Edges == Leading {
+		d.mu.Unlock()
+		d.fire(d.value)
+		return
+	}
 	if !d.pending {
 		d.mu.Unlock()
 		return
@@ -170,6 +216,14 @@ var edgeMutants = []struct{ name, rule string }{
 	{"drops what follows a fire of the bound", "DB-MAXTAIL"},
 	{"the bound fires the first payload", "DB-MAXPAY"},
 	{"the bound needs no edge", "DB-NONE"},
+	{"leads a wait late", "DB-LEAD"},
+	{"never trails what it has led", "DB-BOTHN"},
+	{"cancel leaves the burst open", "DB-REARM"},
+	{"flush fires again what has led", "DB-LEADONLY"},
+	{"the bound waits for an event", "DB-MAX"},
+	{"a fire of the bound makes the next event lead", "DB-MAXNE"},
+	{"both deadlines fire", "DB-MAXNE"},
+	{"checks the burst without the lock", "X-CONC"},
 }
 
 // zooBatch collects the events of a burst, correct unless mutant names its mistake.
@@ -195,7 +249,7 @@ func (d *zooBatch) call(v int) {
 
 func (d *zooBatch) expire(gen int) {
 	d.mu.Lock()
-	if gen != d.gen || len(d.held) == 0 {
+	if gen != d.gen && d.mutant != "a timer outlives its batch" || len(d.held) == 0 {
 		d.mu.Unlock()
 		return
 	}
@@ -241,4 +295,5 @@ var batchMutants = []struct{ name, rule string }{
 	{"a batch has the newest event only", "DB-ALL"},
 	{"a batch keeps what it has fired", "DB-ALL"},
 	{"a batch keeps what was cancelled", "DB-ALL"},
+	{"a timer outlives its batch", "DB-QUIET"},
 }

@@ -59,6 +59,9 @@ func (d *zooDebouncer) call(v int) {
 		}
 		return
 	}
+	if d.is("a zero payload is no event") && v == 0 {
+		return
+	}
 	if d.is("no fire at all for one event") && !d.pending && d.value == 0 {
 		d.value = v
 		return
@@ -365,6 +368,7 @@ var debouncerMutants = []struct{ name, rule string }{
 	{"callback under the lock", "X-REENT"},
 	{"goroutine left behind", "X-LEAK"},
 	{"timer left armed", "X-LEAK"},
+	{"a zero payload is no event", "DB-LIVE"},
 	{"drops what is pending at the end", "DB-CLOSE"},
 	{"goes on waiting at the end", "DB-CLOSE"},
 	{"keys share a wait", "DB-KEY"},
