@@ -2,6 +2,8 @@ package conformance_test
 
 import (
 	"context"
+	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -34,6 +36,8 @@ func bundledDebouncer(name string, source conformance.TimeSource) conformance.De
 			StopPending:   conformance.StopDrops,
 			ZeroWait:      conformance.ZeroSync,
 			Overlap:       conformance.Serial,
+			ClockBack:     conformance.BackBounded,
+			PanicPolicy:   conformance.PanicPropagates,
 		},
 	}
 }
@@ -61,8 +65,43 @@ func bundledThrottle(name string, source conformance.TimeSource) conformance.Thr
 		Name: name,
 		Time: source,
 		New: func(env conformance.Env, cfg conformance.ThrottleConfig, _ func(int)) conformance.ThrottleFuncs {
-			h := limiters.NewThrottle(cfg.Interval, limiters.WithClock(clockFor(source, env)))
+			h := limiters.NewThrottle(cfg.Interval, limiters.WithClock(clockFor(source, env)), limiters.PerWindow(max(1, cfg.K)))
 			return conformance.ThrottleFuncs{Allow: h.Allow, AllowAt: h.AllowAt, Reset: h.Reset}
+		},
+		Traits: conformance.ThrottleTraits{
+			Edges:     []conformance.Edges{conformance.Leading},
+			Boundary:  conformance.BoundaryPasses,
+			Windows:   conformance.WindowsFromFirst,
+			ClockBack: conformance.BackBounded,
+		},
+	}
+}
+
+// bundledThrottleStream describes limiters.ThrottleStream. Its items carry their
+// numbers, the errors too.
+func bundledThrottleStream(name string, source conformance.TimeSource) conformance.ThrottleSpec {
+	return conformance.ThrottleSpec{
+		Name: name,
+		Time: source,
+		New: func(env conformance.Env, cfg conformance.ThrottleConfig, emit func(int)) conformance.ThrottleFuncs {
+			h := limiters.NewThrottle(cfg.Interval, limiters.WithClock(clockFor(source, env)))
+			ctx, cancel := context.WithCancel(context.Background())
+			in := make(chan limiters.Item[int])
+			out := limiters.ThrottleStream(ctx, h, in)
+			var closed atomic.Bool
+			go func() {
+				for item := range out {
+					emit(item.Value)
+				}
+				closed.Store(true)
+			}()
+			return conformance.ThrottleFuncs{
+				Call:   func(v int) { in <- limiters.Item[int]{Value: v} },
+				Fault:  func(v int) { in <- limiters.Item[int]{Value: v, Err: errors.ErrUnsupported} },
+				Close:  func() { close(in) },
+				Cancel: cancel,
+				Closed: closed.Load,
+			}
 		},
 		Traits: conformance.ThrottleTraits{
 			Edges:    []conformance.Edges{conformance.Leading},
@@ -90,6 +129,9 @@ func bundledThrottleFunc(name string, source conformance.TimeSource) conformance
 			Boundary:   conformance.BoundaryPasses,
 			BothSingle: conformance.BothOnce,
 			Payload:    conformance.LastPayload,
+
+			ClockBack:   conformance.BackBounded,
+			PanicPolicy: conformance.PanicPropagates,
 		},
 	}
 }
@@ -152,6 +194,12 @@ func TestVerdicts(t *testing.T) {
 	})
 	t.Run("ThrottleExplicit", func(t *testing.T) {
 		reports = append(reports, conformance.RunThrottle(t, bundledThrottle("limiters.Throttle", conformance.Explicit)))
+	})
+	t.Run("ThrottleStream", func(t *testing.T) {
+		reports = append(reports, conformance.RunThrottle(t, bundledThrottleStream("limiters.ThrottleStream", conformance.Injected)))
+	})
+	t.Run("ThrottleStreamPackageTime", func(t *testing.T) {
+		reports = append(reports, conformance.RunThrottle(t, bundledThrottleStream("limiters.ThrottleStream", conformance.PackageTime)))
 	})
 	t.Run("ThrottleFunc", func(t *testing.T) {
 		reports = append(reports, conformance.RunThrottle(t, bundledThrottleFunc("limiters.ThrottleFunc", conformance.Injected)))
