@@ -90,6 +90,7 @@ var concerns = map[string]func(c *contract, j job) bool{
 	"DB-ZERO": func(_ *contract, j job) bool {
 		return j.schedule.Config.has("wait") && j.schedule.Config.Wait == 0
 	},
+	"DB-NEG":     func(_ *contract, j job) bool { return j.schedule.Config.Wait < 0 },
 	"DB-OVERLAP": func(_ *contract, j job) bool { return j.schedule.Config.Busy > 0 },
 	"X-REENT":    func(_ *contract, j job) bool { return j.schedule.Config.Inside != "" },
 	"TH-RESET":   hasOp(OpReset),

@@ -46,6 +46,8 @@ var debouncerRules = []rule{
 		[]Op{OpStop}, []string{"StopPending"}, (*exam).dbStop),
 	debRule("DB-ZERO", Core, "With a wait of 0 every event MUST fire at its own instant, as declared, unless the constructor refuses it.",
 		nil, []string{"ZeroWait"}, (*exam).dbZero),
+	debRule("DB-NEG", Core, "A negative wait MUST be refused by the constructor, or mean 0.",
+		nil, []string{"ZeroWait"}, (*exam).dbNeg),
 	debRule("DB-OVERLAP", Extended, "Callbacks that are declared serial MUST NOT overlap.",
 		nil, []string{"Overlap"}, (*exam).dbOverlap),
 	debRule("DB-LEAD", Extended, "On the leading edge the first event of all MUST fire at its own instant, with its own payload.",

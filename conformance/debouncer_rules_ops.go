@@ -264,6 +264,21 @@ func (x *exam) dbZero() *violation {
 	return nil
 }
 
+func (x *exam) dbNeg() *violation {
+	if x.Schedule.Config.Wait >= 0 || x.Stuck || x.Refused != "" {
+		return nil
+	}
+	if x.c.deb.Traits.ZeroWait == ZeroRefused {
+		return x.say(0, "ZeroRefused is declared", "the constructor accepted a wait of %s", duration(x.Schedule.Config.Wait))
+	}
+	for n, c := range x.deb().calls {
+		if n >= len(x.Fires) || x.Fires[n].Began.At != c.Began.At {
+			return x.say(c.Began.At, "a negative wait was accepted, so it means 0", "call %d at %s did not fire at its instant", c.N, duration(c.Began.At))
+		}
+	}
+	return nil
+}
+
 func (x *exam) dbOverlap() *violation {
 	if !x.plain() {
 		return nil

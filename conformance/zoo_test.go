@@ -72,6 +72,9 @@ func (d *zooDebouncer) call(v int) {
 	if d.is("panics on the third event") && v == 3 {
 		panic("index out of range")
 	}
+	if d.is("a negative wait never fires") && d.wait < 0 {
+		return
+	}
 	now := d.clock.Now()
 	if d.is("a late event lets the old one fire first") && d.pending && !now.Before(d.last.Add(d.wait)) {
 		d.pending = false
@@ -364,6 +367,7 @@ var debouncerMutants = []struct{ name, rule string }{
 	{"call after stop panics", "DB-STOP"},
 	{"second stop panics", "DB-STOP"},
 	{"zero wait never fires", "DB-ZERO"},
+	{"a negative wait never fires", "DB-NEG"},
 	{"callbacks overlap", "DB-OVERLAP"},
 	{"callback under the lock", "X-REENT"},
 	{"goroutine left behind", "X-LEAK"},
