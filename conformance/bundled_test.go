@@ -2,6 +2,8 @@ package conformance_test
 
 import (
 	"context"
+	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,6 +24,7 @@ func bundledDebouncer(name string, source conformance.TimeSource) conformance.De
 			d := debounce.New(cfg.Wait, fire, debounceOptions(source, env, cfg)...)
 			return conformance.DebouncerFuncs{
 				Call: d.Call, CancelReports: d.Cancel, Flush: func() { d.Flush() }, Pending: d.Pending, Stop: d.Stop,
+				Close: func() { _ = d.Close(context.Background()) },
 			}
 		},
 		Traits: debounceTraits,
@@ -41,6 +44,9 @@ var debounceTraits = conformance.DebounceTraits{
 	Overlap:       conformance.Serial,
 	BothSingle:    conformance.BothOnce,
 	MaxWait:       conformance.MaxWaitFromFirst,
+	ClockBack:     conformance.BackBounded,
+	PanicPolicy:   conformance.PanicPropagates,
+	CloseFlush:    conformance.CloseFires,
 }
 
 // debounceOptions says in the terms of package debounce what cfg says.
@@ -75,38 +81,35 @@ func bundledTwice(name string, source conformance.TimeSource) conformance.Deboun
 	return spec
 }
 
-// bundledBatch describes debounce.Batch by the newest value of each batch.
+// bundledBatch describes debounce.Batch.
 func bundledBatch(name string, source conformance.TimeSource) conformance.DebouncerSpec {
 	spec := bundledDebouncer(name, source)
-	spec.New = func(env conformance.Env, cfg conformance.DebounceConfig, fire func(int)) conformance.DebouncerFuncs {
-		newest := func(values []int) { fire(values[len(values)-1]) }
-		d := debounce.NewBatch(cfg.Wait, newest, debounceOptions(source, env, cfg)...)
+	spec.New = nil
+	spec.NewBatch = func(env conformance.Env, cfg conformance.DebounceConfig, fire func([]int)) conformance.DebouncerFuncs {
+		d := debounce.NewBatch(cfg.Wait, fire, debounceOptions(source, env, cfg)...)
 		return conformance.DebouncerFuncs{
 			Call: d.Call, CancelReports: d.Cancel, Flush: func() { d.Flush() }, Pending: d.Pending, Stop: d.Stop,
+			Close: func() { _ = d.Close(context.Background()) },
 		}
 	}
+	spec.Traits.Payload = conformance.AllPayloads
 	return spec
 }
 
-// bundledKeyed describes one key of a debounce.Keyed, beside another one.
+// bundledKeyed describes debounce.Keyed, with 0 as the key of calls that have none.
 func bundledKeyed(name string, source conformance.TimeSource) conformance.DebouncerSpec {
 	spec := bundledDebouncer(name, source)
 	spec.New = func(env conformance.Env, cfg conformance.DebounceConfig, fire func(int)) conformance.DebouncerFuncs {
-		mine := func(key string, v int) {
-			if key == "mine" {
-				fire(v)
-			}
-		}
-		d := debounce.NewKeyed(cfg.Wait, mine, debounceOptions(source, env, cfg)...)
+		d := debounce.NewKeyed(cfg.Wait, func(_, v int) { fire(v) }, debounceOptions(source, env, cfg)...)
+		call := func(key, v int) { _ = d.Call(key, v) } // without MaxKeys there is no error
 		return conformance.DebouncerFuncs{
-			Call: func(v int) {
-				_ = d.Call("other", -v)
-				_ = d.Call("mine", v)
-			},
-			CancelReports: func() bool { return d.Cancel("mine") },
-			Flush:         func() { d.Flush("mine") },
-			Pending:       func() bool { return d.Pending("mine") },
+			Call:          func(v int) { call(0, v) },
+			CallKey:       call,
+			CancelReports: func() bool { return d.Cancel(0) },
+			Flush:         func() { d.Flush(0) },
+			Pending:       func() bool { return d.Pending(0) },
 			Stop:          d.Stop,
+			Close:         func() { _ = d.Close(context.Background()) },
 		}
 	}
 	return spec
@@ -131,7 +134,8 @@ func bundledStream(name string, source conformance.TimeSource) conformance.Debou
 				case <-ctx.Done():
 				}
 			},
-			Stop: cancel,
+			Stop:  cancel,
+			Close: func() { close(in) },
 		}
 	}
 	spec.Traits.Tie = conformance.FireFirst
@@ -164,8 +168,43 @@ func bundledThrottle(name string, source conformance.TimeSource) conformance.Thr
 		Name: name,
 		Time: source,
 		New: func(env conformance.Env, cfg conformance.ThrottleConfig, _ func(int)) conformance.ThrottleFuncs {
-			h := limiters.NewThrottle(cfg.Interval, limiters.WithClock(clockFor(source, env)))
+			h := limiters.NewThrottle(cfg.Interval, limiters.WithClock(clockFor(source, env)), limiters.PerWindow(max(1, cfg.K)))
 			return conformance.ThrottleFuncs{Allow: h.Allow, AllowAt: h.AllowAt, Reset: h.Reset}
+		},
+		Traits: conformance.ThrottleTraits{
+			Edges:     []conformance.Edges{conformance.Leading},
+			Boundary:  conformance.BoundaryPasses,
+			Windows:   conformance.WindowsFromFirst,
+			ClockBack: conformance.BackBounded,
+		},
+	}
+}
+
+// bundledThrottleStream describes limiters.ThrottleStream. Its items carry their
+// numbers, the errors too.
+func bundledThrottleStream(name string, source conformance.TimeSource) conformance.ThrottleSpec {
+	return conformance.ThrottleSpec{
+		Name: name,
+		Time: source,
+		New: func(env conformance.Env, cfg conformance.ThrottleConfig, emit func(int)) conformance.ThrottleFuncs {
+			h := limiters.NewThrottle(cfg.Interval, limiters.WithClock(clockFor(source, env)))
+			ctx, cancel := context.WithCancel(context.Background())
+			in := make(chan limiters.Item[int])
+			out := limiters.ThrottleStream(ctx, h, in)
+			var closed atomic.Bool
+			go func() {
+				for item := range out {
+					emit(item.Value)
+				}
+				closed.Store(true)
+			}()
+			return conformance.ThrottleFuncs{
+				Call:   func(v int) { in <- limiters.Item[int]{Value: v} },
+				Fault:  func(v int) { in <- limiters.Item[int]{Value: v, Err: errors.ErrUnsupported} },
+				Close:  func() { close(in) },
+				Cancel: cancel,
+				Closed: closed.Load,
+			}
 		},
 		Traits: conformance.ThrottleTraits{
 			Edges:    []conformance.Edges{conformance.Leading},
@@ -193,6 +232,9 @@ func bundledThrottleFunc(name string, source conformance.TimeSource) conformance
 			Boundary:   conformance.BoundaryPasses,
 			BothSingle: conformance.BothOnce,
 			Payload:    conformance.LastPayload,
+
+			ClockBack:   conformance.BackBounded,
+			PanicPolicy: conformance.PanicPropagates,
 		},
 	}
 }
@@ -265,6 +307,12 @@ func TestVerdicts(t *testing.T) {
 	})
 	t.Run("ThrottleExplicit", func(t *testing.T) {
 		reports = append(reports, conformance.RunThrottle(t, bundledThrottle("limiters.Throttle", conformance.Explicit)))
+	})
+	t.Run("ThrottleStream", func(t *testing.T) {
+		reports = append(reports, conformance.RunThrottle(t, bundledThrottleStream("limiters.ThrottleStream", conformance.Injected)))
+	})
+	t.Run("ThrottleStreamPackageTime", func(t *testing.T) {
+		reports = append(reports, conformance.RunThrottle(t, bundledThrottleStream("limiters.ThrottleStream", conformance.PackageTime)))
 	})
 	t.Run("ThrottleFunc", func(t *testing.T) {
 		reports = append(reports, conformance.RunThrottle(t, bundledThrottleFunc("limiters.ThrottleFunc", conformance.Injected)))

@@ -11,14 +11,67 @@ func (c *contract) concerned(id string, j job) bool {
 	if strings.HasPrefix(id, "CK-") {
 		return j.family == id
 	}
+	if c.deb != nil && (debFamily[id] != nil || apartForDebouncers(j) && strings.HasPrefix(id, "DB-")) {
+		return debFamily[id] != nil && debFamily[id](j)
+	}
 	if c.deb != nil && strings.HasPrefix(id, "DB-") {
 		_, edge := edgeRules[id]
 		if edge != (j.schedule.Config.has("edges") || j.schedule.Config.has("maxwait")) {
 			return false
 		}
 	}
+	if c.thr != nil && c.apart(id, j) {
+		return thrFamily[id] != nil && thrFamily[id](j)
+	}
 	about := concerns[id]
 	return about == nil || about(c, j)
+}
+
+// apartForDebouncers reports whether a run of a debouncer is one that only rules made
+// for it judge.
+func apartForDebouncers(j job) bool {
+	return slices.ContainsFunc(j.schedule.Steps, func(s Step) bool { return s.Op == OpClose || s.Op == OpWall || s.K != 0 })
+}
+
+// debFamily says which runs the rules judge that are made for something particular.
+var debFamily = map[string]func(j job) bool{
+	"DB-NONE":  func(j job) bool { return j.schedule.Config.Edges == NoEdges },
+	"DB-CLOSE": stepped(OpClose),
+	"DB-KEY":   func(j job) bool { return j.family == keys },
+	"X-ISO":    func(j job) bool { return j.family == instances },
+	"X-BACK":   stepped(OpWall),
+}
+
+// apart reports whether a run of a throttle is one that only rules made for it judge.
+func (c *contract) apart(id string, j job) bool {
+	if id == "X-CALLS" || id == "X-LEAK" || id == "X-REENT" {
+		return false
+	}
+	cfg := j.schedule.Config
+	return thrFamily[id] != nil || cfg.Busy > 0 || cfg.Inside != "" || cfg.K > 1 || cfg.Edges == NoEdges ||
+		slices.ContainsFunc(j.schedule.Steps, func(s Step) bool { return s.Op != OpCall && s.Op != OpReset && s.Op != OpIdle || s.K != 0 })
+}
+
+// thrFamily says which runs the rules judge that are made for something particular.
+var thrFamily = map[string]func(j job) bool{
+	"TH-BUSY":      func(j job) bool { return j.schedule.Config.Busy > 0 },
+	"TH-RATE":      func(j job) bool { return j.schedule.Config.K > 1 },
+	"TH-MAXIMAL":   func(j job) bool { return j.schedule.Config.K > 1 },
+	"TH-NONE":      func(j job) bool { return j.schedule.Config.Edges == NoEdges },
+	"TH-ERR":       stepped(OpFault),
+	"TH-ERRNEUT":   stepped(OpFault),
+	"TH-CTX":       stepped(OpCancel),
+	"TH-CLOSE":     stepped(OpClose),
+	"TH-CLOCKBACK": stepped(OpWall),
+	"X-BACK":       stepped(OpWall),
+	"TH-KEY":       func(j job) bool { return j.family == keys },
+	"X-ISO":        func(j job) bool { return j.family == instances },
+}
+
+func stepped(op Op) func(job) bool {
+	return func(j job) bool {
+		return slices.ContainsFunc(j.schedule.Steps, func(s Step) bool { return s.Op == op })
+	}
 }
 
 // concerns says, for rules that are about something in particular, whether a
@@ -37,6 +90,7 @@ var concerns = map[string]func(c *contract, j job) bool{
 	"DB-ZERO": func(_ *contract, j job) bool {
 		return j.schedule.Config.has("wait") && j.schedule.Config.Wait == 0
 	},
+	"DB-NEG":     func(_ *contract, j job) bool { return j.schedule.Config.Wait < 0 },
 	"DB-OVERLAP": func(_ *contract, j job) bool { return j.schedule.Config.Busy > 0 },
 	"X-REENT":    func(_ *contract, j job) bool { return j.schedule.Config.Inside != "" },
 	"TH-RESET":   hasOp(OpReset),

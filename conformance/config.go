@@ -15,8 +15,10 @@ type Config struct {
 	Wait, MaxWait time.Duration
 	// Edges says on which edges a debouncer or throttle fires; zero is Trailing.
 	Edges Edges
-	// Interval is the interval of a throttle or leaky bucket.
+	// Interval is the interval of a throttle or leaky bucket, K the number of events
+	// that a throttle lets pass in one.
 	Interval time.Duration
+	K        int
 	// Rate and Burst are those of a limiter.
 	Rate  Rate
 	Burst int
@@ -28,6 +30,8 @@ type Config struct {
 	Busy time.Duration
 	// Inside is an operation that the first callback does before it returns.
 	Inside Op
+	// Panics is the number of the callback that panics, counted from 1.
+	Panics int
 	// Epoch is the instant at which the schedule starts; zero means 2000-01-01
 	// 00:00:00 UTC, unless the text says "epoch=".
 	Epoch time.Time
@@ -47,6 +51,7 @@ var configKeys = []configKey{
 	durationKey("wait", func(c *Config) *time.Duration { return &c.Wait }),
 	durationKey("maxwait", func(c *Config) *time.Duration { return &c.MaxWait }),
 	durationKey("interval", func(c *Config) *time.Duration { return &c.Interval }),
+	intKey("k", func(c *Config) *int { return &c.K }),
 	{"edges", func(c *Config) string { return c.Edges.String() }, func(c *Config, s string) (err error) {
 		c.Edges, err = parseEdges(s)
 		return err
@@ -67,6 +72,7 @@ var configKeys = []configKey{
 		c.Inside = Op(s)
 		return nil
 	}},
+	intKey("panics", func(c *Config) *int { return &c.Panics }),
 	{"epoch", func(c *Config) string { return c.Epoch.UTC().Format(time.RFC3339Nano) }, func(c *Config, s string) error {
 		t, err := time.Parse(time.RFC3339Nano, s)
 		if err != nil {
@@ -152,11 +158,12 @@ type Edges int
 const (
 	Trailing Edges = 1 << iota
 	Leading
+	NoEdges // neither: where an option can switch off both
 
 	LeadingAndTrailing = Leading | Trailing
 )
 
-// String returns "trailing", "leading" or "both".
+// String returns "trailing", "leading", "both" or "none".
 func (e Edges) String() string {
 	switch e {
 	case Trailing:
@@ -165,15 +172,17 @@ func (e Edges) String() string {
 		return "leading"
 	case LeadingAndTrailing:
 		return "both"
+	case NoEdges:
+		return "none"
 	}
 	return "undeclared"
 }
 
 func parseEdges(s string) (Edges, error) {
-	for _, e := range []Edges{Trailing, Leading, LeadingAndTrailing} {
+	for _, e := range []Edges{Trailing, Leading, LeadingAndTrailing, NoEdges} {
 		if e.String() == s {
 			return e, nil
 		}
 	}
-	return 0, fmt.Errorf("edges=%q: want trailing, leading or both", s)
+	return 0, fmt.Errorf("edges=%q: want trailing, leading, both or none", s)
 }

@@ -175,6 +175,11 @@ func (c *contract) evaluate() *Report {
 		r.Verdicts[0] = Verdict{Rule: "CANARY", Level: Core, Status: Fail, Reason: why, Text: "CANARY: " + why}
 		return r
 	}
+	if c.exact != "" && !c.lab.bubble && c.lim == nil {
+		r := c.blank(c.exact)
+		r.Verdicts[0] = Verdict{Rule: "CANARY", Level: Core, Status: Pass}
+		return r
+	}
 	for _, f := range c.families(c) {
 		c.explore(f)
 		if c.until != "" && c.found(c.until).worst != nil {
@@ -187,7 +192,12 @@ func (c *contract) evaluate() *Report {
 // replayed names the family of a schedule that is run alone. Of a clock it is the
 // one that has the schedule, as only its rule judges it, or that of the programs.
 func (c *contract) replayed(s Schedule) string {
-	if c.clk == nil {
+	switch keyed := slices.ContainsFunc(s.Steps, func(s Step) bool { return s.K != 0 }); {
+	case keyed && (c.thr != nil || c.deb != nil) && c.accepts(opKeys):
+		return keys
+	case keyed && (c.thr != nil || c.deb != nil):
+		return instances
+	case c.clk == nil:
 		return "replay"
 	}
 	for _, f := range c.families(c) {
@@ -377,8 +387,8 @@ func (c *contract) hung(f family, h *hang) {
 func blockedInCallback(dump string) string {
 	for _, g := range strings.Split(dump, "\n\n") {
 		header, stack, _ := strings.Cut(g, "\n")
-		method := strings.Index(stack, ".(*DebouncerFuncs).do(")
-		callback := strings.Index(stack, ".(*DebouncerSpec).play.func1(")
+		method := max(strings.Index(stack, ".(*DebouncerFuncs).do("), strings.Index(stack, ".(*ThrottleFuncs).do("))
+		callback := strings.Index(stack, "Spec).play.func1(")
 		if method < 0 || callback < method {
 			continue
 		}

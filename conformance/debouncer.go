@@ -15,6 +15,8 @@ type DebouncerSpec struct {
 	// New makes a debouncer that calls fire with the payload of what it fires for.
 	// A constructor that refuses cfg panics. Instances must not share state.
 	New func(env Env, cfg DebounceConfig, fire func(int)) DebouncerFuncs
+	// NewBatch stands for New where the callback gets all events of a burst.
+	NewBatch func(env Env, cfg DebounceConfig, fire func([]int)) DebouncerFuncs
 	// Traits are the choices of the implementation. What is left undeclared fails
 	// the subtest TRAITS, which prints what was observed.
 	Traits DebounceTraits
@@ -44,6 +46,11 @@ type DebouncerFuncs struct {
 	Pending func() bool
 	// Stop ends the debouncer for good.
 	Stop func()
+	// Close ends the input of a stream or batch. It may start what it does and return.
+	// Nothing is called after it.
+	Close func()
+	// CallKey is Call for a debouncer that keeps a wait for each key.
+	CallKey func(key, v int)
 }
 
 // RunDebouncer holds an implementation to the laws of a debouncer, one subtest for
@@ -60,7 +67,7 @@ func RunDebouncer(t *testing.T, spec DebouncerSpec) *Report {
 // debouncerContract is the spec in the terms of the suite.
 func debouncerContract(t *testing.T, spec DebouncerSpec) *contract {
 	t.Helper()
-	if spec.New == nil {
+	if spec.New == nil && spec.NewBatch == nil {
 		t.Fatal("conformance: RunDebouncer: the spec has no New; say how to make a debouncer")
 	}
 	c := &contract{
@@ -89,15 +96,29 @@ func (spec *DebouncerSpec) edges() Edges {
 // that is thrown away.
 func (spec *DebouncerSpec) operations() map[Op]bool {
 	d := newHand(Config{}.start(), false)
-	f := spec.New(Env{d.clock(), d.start}, DebounceConfig{Wait: time.Hour, Edges: spec.edges()}, func(int) {})
+	f := spec.build(Env{d.clock(), d.start}, DebounceConfig{Wait: time.Hour, Edges: spec.edges()}, func(int, []int) {})
 	if f.Stop != nil {
 		f.Stop()
 	}
 	return map[Op]bool{
 		OpCall: f.Call != nil, OpCancel: f.Cancel != nil || f.CancelReports != nil, OpFlush: f.Flush != nil,
 		OpPending: f.Pending != nil, OpStop: f.Stop != nil,
-		opReports: f.CancelReports != nil,
+		opReports: f.CancelReports != nil, OpClose: f.Close != nil, opKeys: f.CallKey != nil,
 	}
+}
+
+// build makes a debouncer of either kind.
+func (spec *DebouncerSpec) build(env Env, cfg DebounceConfig, fire func(v int, all []int)) DebouncerFuncs {
+	if spec.NewBatch == nil {
+		return spec.New(env, cfg, func(v int) { fire(v, nil) })
+	}
+	return spec.NewBatch(env, cfg, func(all []int) {
+		v := 0
+		if len(all) > 0 {
+			v = all[len(all)-1]
+		}
+		fire(v, slices.Clone(all))
+	})
 }
 
 // opReports stands for a cancel with a result in a set of operations.
@@ -107,7 +128,13 @@ const opReports Op = "cancel reports"
 func (f *DebouncerFuncs) do(s Step, d *Done) {
 	switch s.Op {
 	case OpCall:
+		if s.K != 0 && f.CallKey != nil {
+			f.CallKey(s.K, s.N)
+			return
+		}
 		f.Call(s.N)
+	case OpClose:
+		f.Close()
 	case OpCancel:
 		if f.CancelReports != nil {
 			d.OK = f.CancelReports()
@@ -134,31 +161,33 @@ func (spec *DebouncerSpec) play(d driver, j job, rec *recorder) {
 	rec.now = d.now
 	rec.trace.Schedule, rec.trace.Order = s, j.order
 
-	var impl DebouncerFuncs
-	fire := func(v int) {
+	var impl *DebouncerFuncs
+	fire := func(key, v int, all []int) {
 		i := rec.fire(v)
 		if i < 0 {
 			return
 		}
-		if i == 0 && cfg.Inside != "" {
-			step := Step{Op: cfg.Inside, At: d.now()}
-			if step.Op == OpCall {
-				step.N = insideValue
-			}
+		if all != nil {
+			rec.batch(i, all)
+		}
+		rec.during(i, key, cfg, d, func(step Step) {
 			rec.do(step, true, func(done *Done) { impl.do(step, done) })
-		}
-		if cfg.Busy > 0 {
-			d.clock().Sleep(cfg.Busy)
-		}
-		rec.fired(i)
+		})
 	}
 	edges := cfg.Edges
 	if edges == 0 {
 		edges = spec.edges()
 	}
-	rec.trace.Refused = catch(func() {
-		impl = spec.New(Env{d.clock(), cfg.start()}, DebounceConfig{cfg.Wait, cfg.MaxWait, edges}, fire)
-	})
+	made := map[int]*DebouncerFuncs{}
+	instance := func(key int) *DebouncerFuncs {
+		if made[key] == nil {
+			f := spec.build(Env{guard(d.clock(), cfg), cfg.start()}, DebounceConfig{cfg.Wait, cfg.MaxWait, edges},
+				func(v int, all []int) { fire(key, v, all) })
+			made[key] = &f
+		}
+		return made[key]
+	}
+	rec.trace.Refused = catch(func() { impl = instance(0) })
 	if rec.trace.Refused != "" {
 		return
 	}
@@ -169,10 +198,19 @@ func (spec *DebouncerSpec) play(d driver, j job, rec *recorder) {
 	stopped := false
 	end := time.Duration(0)
 	for _, st := range s.Steps {
-		step := func() { rec.do(st, false, func(done *Done) { impl.do(st, done) }) }
+		at, one := impl, st
+		if st.K != 0 && (impl.CallKey == nil || j.family == instances) {
+			at, one.K = instance(st.K), 0
+		}
+		step := func() { rec.do(st, false, func(done *Done) { at.do(one, done) }) }
 		switch {
 		case st.Op == OpIdle:
 			d.to(st.At)
+		case st.Op == OpWall:
+			d.to(st.At)
+			if free {
+				h.c.SetWall(h.c.Now().Add(st.D))
+			}
 		case st.Racing:
 			d.race(st.At, j.order, step)
 		case apart:
@@ -194,11 +232,13 @@ func (spec *DebouncerSpec) play(d driver, j job, rec *recorder) {
 	rec.trace.End = end
 	rec.closed = !j.look
 	rec.mu.Unlock()
-	if impl.Stop != nil && !stopped {
-		if apart {
-			go func() { _ = catch(impl.Stop) }()
-		} else {
-			_ = catch(impl.Stop)
+	for _, f := range made {
+		switch {
+		case f.Stop == nil || stopped && f == impl:
+		case apart:
+			go func() { _ = catch(f.Stop) }()
+		default:
+			_ = catch(f.Stop)
 		}
 	}
 	if j.look {

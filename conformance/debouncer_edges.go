@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -31,6 +32,9 @@ func (x *exam) edgeModel() (want []edgeFire, certain time.Duration) {
 	if edges == 0 {
 		edges = Trailing
 	}
+	if edges == NoEdges {
+		return nil, far
+	}
 	bounded := cfg.has("maxwait")
 	var (
 		pending     bool
@@ -46,7 +50,6 @@ func (x *exam) edgeModel() (want []edgeFire, certain time.Duration) {
 		}
 		return last + cfg.Wait, "trailing"
 	}
-	const far = 1 << 62
 	certain = far
 	doubt := func(at time.Duration) {
 		certain = min(certain, at)
@@ -99,9 +102,15 @@ func (x *exam) edgeModel() (want []edgeFire, certain time.Duration) {
 			pending = true
 		case OpCancel:
 			pending, cut = false, s.At
+			if traits.AfterCancel == CancelReusable {
+				inBurst = false
+			}
 		case OpFlush:
 			if pending {
 				want = append(want, edgeFire{s.At, value, "flush", burst, size})
+				if bounded && traits.MaxWait == MaxWaitFromFire {
+					doubt(s.At + 1)
+				}
 			}
 			pending, cut = false, s.At
 		}
@@ -155,6 +164,9 @@ func (x *exam) edgeRule(want []edgeFire, i int, g *Fire) string {
 		w = &want[i]
 	}
 	missing := w != nil && (g == nil || g.Began.At >= w.at)
+	if x.Schedule.Config.Edges == NoEdges {
+		return "DB-NONE"
+	}
 	if x.Schedule.Config.has("maxwait") {
 		switch {
 		case missing && g != nil && g.Began.At == w.at:
@@ -243,6 +255,9 @@ func edgeCheck(id string) func(x *exam) *violation {
 		if d := x.edgeDifference(); d.rule == id {
 			return d.v
 		}
+		if id == "DB-MAXTAIL" {
+			return x.tailLost()
+		}
 		return nil
 	}
 }
@@ -260,6 +275,7 @@ var edgeRules = map[string]func(t DebounceTraits) string{
 	"DB-MAXNE":    needsBound,
 	"DB-MAXTAIL":  needsBound,
 	"DB-MAXPAY":   needsBound,
+	"DB-NONE":     needsEdge(NoEdges),
 }
 
 func needsEdge(which ...Edges) func(t DebounceTraits) string {
@@ -304,6 +320,10 @@ func edgeFamilies(c *contract, ops []Op) []family {
 			family{name: "edges " + e.String(), schedules: enumerate(cfg, []Op{OpCall}, []time.Duration{0, 1, wait / 2, wait - 1, wait + 1, 3 * wait}, 5)},
 			family{name: "edges " + e.String() + " cut", schedules: enumerate(cfg, few, []time.Duration{1, wait / 2, wait + 1, 3 * wait}, 4)})
 	}
+	if c.deb.Traits.MaxWait != 0 && needsEdge(NoEdges)(c.deb.Traits) == "" {
+		cfg := Config{}.With("wait", "100ms").With("maxwait", "250ms").With("edges", NoEdges.String())
+		out = append(out, family{name: "edges none bound", schedules: enumerate(cfg, []Op{OpCall}, []time.Duration{1, wait - 1, wait + 1}, 4)})
+	}
 	if c.deb.Traits.MaxWait != 0 && needsEdge(Trailing)(c.deb.Traits) == "" {
 		for _, bound := range []string{"250ms", "100ms"} {
 			cfg := Config{}.With("wait", "100ms").With("maxwait", bound)
@@ -313,4 +333,23 @@ func edgeFamilies(c *contract, ops []Op) []family {
 		}
 	}
 	return out
+}
+
+// tailLost finds an event that the wait alone should have fired, whatever the bound
+// did before. It looks where the model is in doubt, too.
+func (x *exam) tailLost() *violation {
+	if cfg := x.Schedule.Config; x.Refused != "" || x.Stuck || !cfg.has("maxwait") || cfg.Edges == NoEdges || !x.c.deb.Traits.Payload.ofNewest() {
+		return nil
+	}
+	steps := x.Schedule.Steps
+	for i, s := range steps {
+		due := s.At + x.Schedule.Config.Wait
+		if s.Op != OpCall || i+1 < len(steps) && steps[i+1].At <= due || due > x.End {
+			continue
+		}
+		if !slices.ContainsFunc(x.Fires, func(f Fire) bool { return f.Value == s.N && f.Began.At <= due }) {
+			return x.edgeViolation(nil, &edgeFire{at: due, value: s.N, kind: "trailing"}, nil, due)
+		}
+	}
+	return nil
 }

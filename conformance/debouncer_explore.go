@@ -87,10 +87,12 @@ func debouncerFamilies(c *contract) []family {
 			[]time.Duration{1, wait - 1, wait, wait + 1, wait + 20*time.Millisecond, busy + 1}, 3)})
 	}
 	out = append(out, edgeFamilies(c, ops)...)
+	out = append(out, moreDebouncerFamilies(c)...)
 	zero := zeroTimersCrash(c)
 	if t := c.deb.Traits.ZeroWait; !c.lab.bubble && t != ZeroSync && t != ZeroRefused {
 		zero = "what fires after its call at the same instant can only be awaited in a bubble"
 	}
+	out = append(out, family{name: "negative wait", skip: zero, schedules: enumerate(cfg("wait", "-1ns"), ops[:1], []time.Duration{0, 1, wait}, 3)})
 	out = append(out, family{name: "zero wait", skip: zero, schedules: enumerate(cfg("wait", "0"), ops, []time.Duration{0, 1, wait}, 3)})
 	if c.time == Injected {
 		for _, epoch := range epochs {
@@ -250,14 +252,16 @@ func debouncerCanary(c *contract) string {
 	const beyond = 50 * wait
 	var fired, later int
 	var refused, origin string
+	var own bool
 	l := c.lab.apart(func(d driver, _ job, rec *recorder) {
 		rec.now = d.now
 		var mu sync.Mutex
 		n := 0
 		count := func() int { mu.Lock(); defer mu.Unlock(); return n }
 		var impl DebouncerFuncs
+		before := strangers()
 		refused = catch(func() {
-			impl = c.deb.New(Env{d.clock(), Config{}.start()}, DebounceConfig{Wait: wait, Edges: c.deb.edges()}, func(int) {
+			impl = c.deb.build(Env{d.clock(), Config{}.start()}, DebounceConfig{Wait: wait, Edges: c.deb.edges()}, func(int, []int) {
 				mu.Lock()
 				defer mu.Unlock()
 				n++
@@ -268,6 +272,7 @@ func debouncerCanary(c *contract) string {
 			return
 		}
 		_ = catch(func() { impl.Call(1) }) // X-CALLS judges panics
+		own = strangers() > before
 		d.to(beyond)
 		d.settle()
 		fired = count()
@@ -291,12 +296,30 @@ func debouncerCanary(c *contract) string {
 	case fired == 0 && later > 0:
 		return "the spec says Injected, but nothing fired when Env.Clock moved and something did when package time moved: " +
 			"hand Env.Clock to the implementation, or set Time: conformance.PackageTime"
-	case c.time == Injected && !c.lab.bubble && fired == 0:
-		c.exact = "goroutines of the implementation can only be driven exactly in a bubble"
-	case c.time == Injected && !c.lab.bubble && !strings.Contains(origin, "fakeclock.") && !strings.Contains(origin, "conformance."):
-		c.exact = "the callback runs on a goroutine of the implementation, which can only be driven exactly in a bubble"
+	case c.time == Injected && !c.lab.bubble && (own || fired == 0 || !driven(origin)):
+		c.exact = ownGoroutines
 	}
 	return ""
+}
+
+// ownGoroutines is why runs cannot be judged outside a bubble.
+const ownGoroutines = "goroutines of the implementation can only be driven exactly in a bubble"
+
+// driven reports whether a goroutine started by the function is one that the
+// clock or the suite waits for.
+func driven(origin string) bool {
+	return strings.Contains(origin, "escapement/fakeclock.") || strings.Contains(origin, "escapement/conformance.(*lab)")
+}
+
+// strangers counts the goroutines that neither the clock nor the suite has started.
+func strangers() int {
+	n := 0
+	for _, g := range strings.Split(stacks(), "\n\n") {
+		if _, by, ok := strings.Cut(g, "created by "); ok && !driven(by) {
+			n++
+		}
+	}
+	return n
 }
 
 // createdBy returns the function that started the caller's goroutine.

@@ -3,6 +3,7 @@ package conformance
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -45,6 +46,8 @@ var debouncerRules = []rule{
 		[]Op{OpStop}, []string{"StopPending"}, (*exam).dbStop),
 	debRule("DB-ZERO", Core, "With a wait of 0 every event MUST fire at its own instant, as declared, unless the constructor refuses it.",
 		nil, []string{"ZeroWait"}, (*exam).dbZero),
+	debRule("DB-NEG", Core, "A negative wait MUST be refused by the constructor, or mean 0.",
+		nil, []string{"ZeroWait"}, (*exam).dbNeg),
 	debRule("DB-OVERLAP", Extended, "Callbacks that are declared serial MUST NOT overlap.",
 		nil, []string{"Overlap"}, (*exam).dbOverlap),
 	debRule("DB-LEAD", Extended, "On the leading edge the first event of all MUST fire at its own instant, with its own payload.",
@@ -67,6 +70,24 @@ var debouncerRules = []rule{
 		nil, nil, edgeCheck("DB-MAXTAIL")),
 	debRule("DB-MAXPAY", Extended, "A fire of the bound MUST carry the payload that is declared, of the events up to that instant.",
 		nil, []string{"Payload"}, edgeCheck("DB-MAXPAY")),
+	debRule("DB-NONE", Extended, "With no edge at all nothing MUST fire, by a bound neither, unless the constructor refuses it.",
+		nil, nil, edgeCheck("DB-NONE")),
+	debRule("DB-ALL", Extended, "A callback that is declared to get all events MUST get each that has not fired and was not discarded, once and in order.",
+		nil, nil, (*exam).dbAll),
+	debRule("DB-CLOSE", Extended, "When the input ends, what is pending MUST fire at once, fire at its time or be dropped, as declared, and nothing more.",
+		[]Op{OpClose}, nil, (*exam).dbClose),
+	debRule("DB-KEY", Extended, "Each key MUST have a wait of its own.",
+		nil, nil, (*exam).dbApart),
+	debRule("X-ISO", Core, "Instances MUST NOT share state.",
+		nil, []string{"Payload"}, (*exam).dbApart),
+	debRule("X-BACK", Extended, "When the clock is set back, what is pending MUST fire once, and be held up for one wait at most.",
+		nil, nil, (*exam).dbBack),
+	{Rule: Rule{"X-CONC", "Of events that many goroutines bring at one instant each edge MUST fire once.", lawsLink + "x-conc", Core},
+		probe: (*contract).debouncerConcurrent},
+	{Rule: Rule{"X-CLOCK1", "No other clock than the one injected MUST have any influence.", lawsLink + "x-clock1", Core},
+		probe: (*contract).otherClock, skip: func(c *contract) string { return debOptOut("X-CLOCK1", c) }},
+	{Rule: Rule{"X-PANIC", "After the panic of a callback the debouncer MUST work on, and the panic go where it is declared to go.", lawsLink + "x-panic", Extended},
+		probe: (*contract).panics, skip: func(c *contract) string { return debOptOut("X-PANIC", c) }},
 	debRule("X-CALLS", Core, "Every operation of a legal schedule MUST return and MUST NOT panic.",
 		nil, nil, (*exam).xCalls),
 	debRule("X-REENT", Core, "An operation called from the callback MUST NOT deadlock.",
@@ -104,7 +125,7 @@ func edgeOptOut(id string, tr DebounceTraits) string {
 	if needs, ok := edgeRules[id]; ok {
 		return needs(tr)
 	}
-	if len(tr.Edges) > 0 && !slices.Contains(tr.Edges, Trailing) && id != "X-LEAK" && id != "X-CALLS" {
+	if len(tr.Edges) > 0 && !slices.Contains(tr.Edges, Trailing) && !strings.HasPrefix(id, "X-") {
 		return noTrailing
 	}
 	return ""
@@ -126,15 +147,35 @@ func debOptOut(id string, c *contract) string {
 		return "declared: NoPayload"
 	case id == "X-REENT" && tr.Reentrancy == ReentrancyForbidden:
 		return "declared: ReentrancyForbidden"
+	case id == "DB-ALL" && tr.Payload != AllPayloads:
+		return "no Payload: AllPayloads is declared"
+	case id == "DB-CLOSE" && tr.CloseFlush == 0:
+		return "no CloseFlush is declared"
+	case id == "DB-KEY" && !c.accepts(opKeys):
+		return "the implementation has no " + string(opKeys)
+	case (id == "DB-KEY" || id == "X-ISO" && c.accepts(opKeys)) && tr.Payload == NoPayload:
+		return "declared: NoPayload, so nobody can tell for which key a callback runs"
+	case id == "X-BACK" && tr.ClockBack != BackBounded:
+		return "no ClockBack: BackBounded is declared"
+	case (id == "X-BACK" || id == "X-CLOCK1") && c.time == PackageTime:
+		return "no clock is injected"
+	case id == "X-CLOCK1" && !c.lab.bubble:
+		return "package time can only be held in a bubble"
+	case id == "X-PANIC" && tr.PanicPolicy == 0:
+		return "no PanicPolicy is declared"
 	case id == "X-LEAK" && !c.lab.bubble:
 		return "goroutines can only be told apart in a bubble"
 	}
 	return ""
 }
 
-// say makes a violation with the debouncer's lanes.
+// say makes a violation, of a debouncer with its lanes.
 func (x *exam) say(at time.Duration, because, headline string, args ...any) *violation {
-	return &violation{Headline: fmt.Sprintf(headline, args...), Because: because, At: at, Lanes: x.debLanes()}
+	v := &violation{Headline: fmt.Sprintf(headline, args...), Because: because, At: at}
+	if x.c.deb != nil {
+		v.Lanes = x.debLanes()
+	}
+	return v
 }
 
 // plain reports whether the trace is one that timing laws can judge.
@@ -189,7 +230,7 @@ func (x *exam) dbQuiet() *violation {
 				c = own
 			}
 		}
-		if x.c.deb.Traits.Payload == LastPayload && own != nil && own.Began.Seq < f.Began.Seq &&
+		if x.c.deb.Traits.Payload.ofNewest() && own != nil && own.Began.Seq < f.Began.Seq &&
 			(c == nil || own.Began.At > c.Began.At) {
 			c = own // it fired for an event of this very instant
 		}
@@ -285,7 +326,7 @@ func (x *exam) dbLast() *violation {
 		before := v.newest(f.Began.Seq, f.Began.At)
 		latest := v.newest(f.Began.Seq, f.Began.At+1)
 		if latest == nil || own == before || own == latest {
-			if x.c.deb.Traits.Payload == LastPayload {
+			if x.c.deb.Traits.Payload.ofNewest() {
 				if v.flush[i] != nil && own != latest && latest != nil && !v.flush[i].Racing && !latest.Racing {
 					return x.say(f.Began.At, fmt.Sprintf("call %d at %s is the newest event", latest.N, duration(latest.Began.At)),
 						"fired with payload %d, want %d", f.Value, latest.N)
@@ -294,7 +335,7 @@ func (x *exam) dbLast() *violation {
 			}
 		}
 		want := before
-		if v.flush[i] != nil || want == nil {
+		if v.flush[i] != nil || x.byStop(&x.Fires[i]) || want == nil {
 			want = latest
 		}
 		if x.c.deb.Traits.Payload == FirstPayload {
@@ -349,7 +390,7 @@ func (x *exam) fulfilled(b *burst) bool {
 	if b.open || b.killed != nil || b.due > x.End {
 		return true
 	}
-	if c := v.lastKill(b.first.Began.Seq, OpCancel); c != nil && x.c.deb.Traits.AfterCancel != CancelReusable {
+	if c := v.lastKill(b.first.Began.Seq, OpCancel); c != nil && !x.c.deb.Traits.AfterCancel.usable() {
 		return true // DB-REUSE's, or undeclared
 	}
 	to := x.end()

@@ -20,7 +20,7 @@ func (x *exam) cancelled(f *Fire) *Done {
 		if c == nil || v.served(x.Trace, c, k.Began.Seq) != nil {
 			continue // nothing was pending
 		}
-		if own := v.byN[f.Value]; own != nil && x.c.deb.Traits.Payload == LastPayload {
+		if own := v.byN[f.Value]; own != nil && x.c.deb.Traits.Payload.ofNewest() {
 			if own == c {
 				return k
 			}
@@ -146,7 +146,7 @@ func (x *exam) dbFlush() *violation {
 func (x *exam) silent(seq int) bool {
 	v := x.deb()
 	return v.lastKill(seq, OpStop) != nil ||
-		x.c.deb.Traits.AfterCancel != CancelReusable && v.lastKill(seq, OpCancel) != nil
+		!x.c.deb.Traits.AfterCancel.usable() && v.lastKill(seq, OpCancel) != nil
 }
 
 func (x *exam) dbFlush0() *violation {
@@ -217,7 +217,8 @@ func (x *exam) dbStop() *violation {
 	}
 	for i := range x.Fires {
 		f := &x.Fires[i]
-		if f.Began.Seq < stop.Ended.Seq || x.byStop(f) {
+		if f.Began.Seq < stop.Ended.Seq || x.byStop(f) ||
+			x.c.deb.Traits.StopBarrier == NoBarrier && stop.Racing && f.Began.At == stop.Began.At {
 			continue
 		}
 		found := x.say(f.Began.At, fmt.Sprintf("stop had returned at %s", duration(stop.Ended.At)),
@@ -259,6 +260,21 @@ func (x *exam) dbZero() *violation {
 	if x.Refused == "" && len(x.Fires) > len(v.calls) && v.lastKill(x.end(), OpCancel) == nil {
 		f := x.Fires[len(v.calls)]
 		return x.say(f.Began.At, "every event had fired", "fired at %s, want no fire", duration(f.Began.At))
+	}
+	return nil
+}
+
+func (x *exam) dbNeg() *violation {
+	if x.Schedule.Config.Wait >= 0 || x.Stuck || x.Refused != "" {
+		return nil
+	}
+	if x.c.deb.Traits.ZeroWait == ZeroRefused {
+		return x.say(0, "ZeroRefused is declared", "the constructor accepted a wait of %s", duration(x.Schedule.Config.Wait))
+	}
+	for n, c := range x.deb().calls {
+		if n >= len(x.Fires) || x.Fires[n].Began.At != c.Began.At {
+			return x.say(c.Began.At, "a negative wait was accepted, so it means 0", "call %d at %s did not fire at its instant", c.N, duration(c.Began.At))
+		}
 	}
 	return nil
 }

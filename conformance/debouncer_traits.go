@@ -33,6 +33,19 @@ type DebounceTraits struct {
 	// Reentrancy is only declared to opt out: Forbidden means that the callback
 	// must not call the debouncer.
 	Reentrancy Reentrancy
+	// StopBarrier is only declared to opt out: NoBarrier means that a callback that is
+	// due at the very instant of Stop may still start when Stop has returned.
+	StopBarrier CancelBarrier
+
+	// These are only declared by those whom they concern; the rules that they put in
+	// force are skipped without them.
+
+	// CloseFlush says what the end of the input does with the pending event.
+	CloseFlush CloseFlush
+	// ClockBack says what becomes of the wait when the clock is set back: BackBounded.
+	ClockBack ClockBack
+	// PanicPolicy says where the panic of a callback goes.
+	PanicPolicy PanicPolicy
 }
 
 // Payload says which event of a burst the callback gets.
@@ -43,7 +56,11 @@ const (
 	LastPayload  Payload = iota + 1 // of the newest event
 	FirstPayload                    // of the burst's first event
 	NoPayload                       // the callback has none
+	AllPayloads                     // of all events of the burst, in order: the spec has NewBatch
 )
+
+// ofNewest reports whether the newest event is what a callback is known by.
+func (p Payload) ofNewest() bool { return p == LastPayload || p == AllPayloads }
 
 // Tie says what an event does at the very instant of the deadline, before the
 // timer has been served.
@@ -63,7 +80,7 @@ type StaleFire int
 // The choices.
 const (
 	StaleForbidden StaleFire = iota + 1 // a newer call supersedes what has not been decided
-	StaleAllowed                        // a timer that has fired runs its callback
+	StaleAllowed                        // a timer that has fired runs its callback, or a goroutine is started for it
 )
 
 // CancelBarrier says what the return of Cancel promises.
@@ -81,9 +98,13 @@ type AfterCancel int
 
 // The choices.
 const (
-	CancelReusable AfterCancel = iota + 1 // a new event starts a new burst
-	CancelFinal                           // nothing fires any more
+	CancelReusable   AfterCancel = iota + 1 // a new event starts a new burst
+	CancelFinal                             // nothing fires any more
+	CancelKeepsBurst                        // what is pending is dropped; the burst goes on, which a leading edge shows
 )
+
+// usable reports whether a new event fires after Cancel.
+func (a AfterCancel) usable() bool { return a == CancelReusable || a == CancelKeepsBurst }
 
 // StopPending says what Stop does with a pending event.
 type StopPending int
@@ -111,6 +132,9 @@ type Overlap int
 const (
 	Serial   Overlap = iota + 1 // at most one runs
 	Parallel                    // a fire does not wait for the one before it
+	// SerialReceiver: at most one runs, on the goroutine that receives the events.
+	// The wait of those that come meanwhile counts from its end.
+	SerialReceiver
 )
 
 // BothSingle says how often a burst of one event fires with both edges.
@@ -154,14 +178,14 @@ func (d DebounceTraits) table(c *contract) []trait {
 	return []trait{
 		{"Edges", edges, []string{"[]conformance.Edges{conformance.Trailing}", "[]conformance.Edges{conformance.Leading}",
 			"[]conformance.Edges{conformance.LeadingAndTrailing}"}, never, c.observeEdges},
-		{"Payload", int(d.Payload), []string{"LastPayload", "FirstPayload", "NoPayload"}, never, c.observePayload},
+		{"Payload", int(d.Payload), []string{"LastPayload", "FirstPayload", "NoPayload", "AllPayloads"}, never, c.observePayload},
 		{"Tie", int(d.Tie), []string{"FireFirst", "ResetFirst", "EitherTie"}, trailing, c.observeTie},
 		{"StaleFire", int(d.StaleFire), []string{"StaleForbidden", "StaleAllowed"}, trailing, c.observeStaleFire},
 		{"CancelBarrier", int(d.CancelBarrier), []string{"NoBarrier", "CommitBarrier", "FinishBarrier"}, without(OpCancel), c.observeCancelBarrier},
-		{"AfterCancel", int(d.AfterCancel), []string{"CancelReusable", "CancelFinal"}, without(OpCancel), c.observeAfterCancel},
+		{"AfterCancel", int(d.AfterCancel), []string{"CancelReusable", "CancelFinal", "CancelKeepsBurst"}, without(OpCancel), c.observeAfterCancel},
 		{"StopPending", int(d.StopPending), []string{"StopDrops", "StopFlushes"}, without(OpStop), c.observeStopPending},
 		{"ZeroWait", int(d.ZeroWait), []string{"ZeroSync", "ZeroNextTick", "ZeroRefused"}, trailing, c.observeZeroWait},
-		{"Overlap", int(d.Overlap), []string{"Serial", "Parallel"}, trailing, c.observeOverlap},
+		{"Overlap", int(d.Overlap), []string{"Serial", "Parallel", "SerialReceiver"}, trailing, c.observeOverlap},
 		{"BothSingle", int(d.BothSingle), []string{"BothOnce", "BothTwice"},
 			func() bool { return !slices.Contains(d.Edges, LeadingAndTrailing) }, c.observeBothSingle},
 	}
@@ -207,6 +231,9 @@ func (c *contract) observeBothSingle() int {
 func (c *contract) observePayload() int {
 	for _, tr := range c.tryDebouncer("wait=100ms | call 7 @0 | call 9 @50ms", OrderSettled) {
 		for _, f := range tr.Fires {
+			if len(f.Values) > 0 {
+				return int(AllPayloads)
+			}
 			switch f.Value {
 			case 9:
 				return int(LastPayload)
@@ -311,8 +338,12 @@ func (c *contract) observeOverlap() int {
 		return int(Serial)
 	}
 	for _, tr := range c.tryDebouncer("wait=100ms busy=250ms | call 1 @0 | call 2 @120ms", OrderSettled) {
-		if len(tr.Fires) > 1 && tr.Fires[1].Began.Seq < tr.Fires[0].Ended.Seq {
+		switch {
+		case len(tr.Fires) < 2:
+		case tr.Fires[1].Began.Seq < tr.Fires[0].Ended.Seq:
 			return int(Parallel)
+		case tr.Fires[1].Began.At > tr.Fires[0].Ended.At:
+			return int(SerialReceiver)
 		}
 	}
 	return int(Serial)

@@ -37,8 +37,12 @@ func (x *exam) deb() *debounceView {
 
 func newDebounceView(tr *Trace, traits DebounceTraits) *debounceView {
 	v := &debounceView{wait: tr.Schedule.Config.Wait, byN: map[int]*Done{}, flush: map[int]*Done{}}
-	for i := range tr.Done {
-		switch d := &tr.Done[i]; d.Op {
+	done := tr.Done
+	if traits.Overlap == SerialReceiver {
+		done = received(tr)
+	}
+	for i := range done {
+		switch d := &done[i]; d.Op {
 		case OpCall, OpCancel, OpFlush, OpStop:
 			v.ops = append(v.ops, d)
 		}
@@ -91,6 +95,19 @@ func newDebounceView(tr *Trace, traits DebounceTraits) *debounceView {
 		}
 	}
 	return v
+}
+
+// received lists the steps with the events that came during a callback at its end.
+func received(tr *Trace) []Done {
+	out := slices.Clone(tr.Done)
+	for i := range out {
+		for _, f := range tr.Fires {
+			if out[i].Op == OpCall && f.Began.Seq < out[i].Began.Seq && out[i].Began.Seq < f.Ended.Seq {
+				out[i].Began.At = f.Ended.At
+			}
+		}
+	}
+	return out
 }
 
 // causedByFlush finds the fires that a flush caused: for each flush one at the most,
@@ -207,7 +224,7 @@ func (x *exam) debLanes() []lane {
 
 func (x *exam) wantMark(b *burst) string {
 	switch x.c.deb.Traits.Payload {
-	case LastPayload:
+	case LastPayload, AllPayloads:
 		return fireMark(b.last.N)
 	case FirstPayload:
 		return fireMark(b.first.N)

@@ -65,6 +65,7 @@ type hand struct {
 	c      *fakeclock.Clock
 	start  time.Time
 	bubble bool
+	jump   bool          // package time moves an hour before each step, which is nobody's business
 	at     time.Duration // the schedule's instant: Explicit runs may go back
 }
 
@@ -82,6 +83,9 @@ func (h *hand) clock() clockwork.Clock { return h.c }
 func (h *hand) now() time.Duration     { return h.c.Elapsed() }
 
 func (h *hand) to(at time.Duration) {
+	if h.jump {
+		time.Sleep(time.Hour)
+	}
 	h.at = at
 	h.c.Advance(max(0, at-h.c.Elapsed()))
 }

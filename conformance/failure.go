@@ -85,6 +85,9 @@ func picture(v *violation) string {
 		if strings.HasPrefix(arguments[s.Op], "n") {
 			mark = fmt.Sprint(s.N)
 		}
+		if s.Op == OpCall && s.K != 0 {
+			mark += fmt.Sprintf("(key %d)", s.K)
+		}
 		if s.Racing {
 			mark += "~"
 		}

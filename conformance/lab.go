@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ type job struct {
 	order    Order
 	family   string
 	look     bool // look for goroutines left at the end
+	jump     bool // move package time too, on an injected clock
 }
 
 // lab runs jobs where they belong: in bubbles if there are any, guarded by a
@@ -83,7 +85,7 @@ func (l *lab) run(jobs []job, judge func(j job, tr *Trace)) *hang {
 					seen, looks = now, 0
 				} else if looks++; looks > 10 {
 					tick.Stop()
-					return &hang{jobs[seen], stacks()}
+					return &hang{jobs[seen], newStacks()}
 				}
 			}
 		}
@@ -126,7 +128,9 @@ func (l *lab) batch(jobs []job, next *atomic.Int64, judge func(job, *Trace)) {
 			if l.time == PackageTime {
 				d = newBubbleTime()
 			} else {
-				d = newHand(j.schedule.Config.start(), true)
+				h := newHand(j.schedule.Config.start(), true)
+				h.jump = j.jump
+				d = h
 			}
 			l.play(d, j, rec)
 			if j.look {
@@ -178,6 +182,29 @@ func stacks() string {
 		}
 		buf = make([]byte, 2*len(buf))
 	}
+}
+
+// abandoned are the goroutines that were there at earlier hangs. They prove nothing of
+// a later one.
+var abandoned = struct {
+	sync.Mutex
+	ids map[string]bool
+}{ids: map[string]bool{}}
+
+// newStacks returns the stacks of all goroutines but the abandoned, and abandons
+// them.
+func newStacks() string {
+	abandoned.Lock()
+	defer abandoned.Unlock()
+	var out []string
+	for _, g := range strings.Split(stacks(), "\n\n") {
+		id, _, _ := strings.Cut(g, " [")
+		if !abandoned.ids[id] {
+			out = append(out, g)
+		}
+		abandoned.ids[id] = true
+	}
+	return strings.Join(out, "\n\n")
 }
 
 // leftSince describes the caller's bubble mates that were not there before. On Go

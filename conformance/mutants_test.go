@@ -69,6 +69,8 @@ func TestZoo_correctOnesPass(t *testing.T) {
 	for _, source := range sources(Injected, PackageTime) {
 		t.Run("Debouncer"+source.String(), func(t *testing.T) { RunDebouncer(t, zooDebouncerSpec("", source)) })
 		t.Run("DebouncerEdges"+source.String(), func(t *testing.T) { RunDebouncer(t, zooEdgesSpec("", source)) })
+		t.Run("DebouncerBatch"+source.String(), func(t *testing.T) { RunDebouncer(t, zooBatchSpec("", source)) })
+		t.Run("ThrottleStream"+source.String(), func(t *testing.T) { RunThrottle(t, zooStreamSpec("", source)) })
 	}
 	for _, only := range []Edges{Leading, LeadingAndTrailing} {
 		t.Run("Debouncer"+only.String(), func(t *testing.T) { RunDebouncer(t, zooEdgeSpec(only)) })
@@ -113,7 +115,19 @@ func TestMutants(t *testing.T) {
 		rows = append(rows, judgeMutant(t, debouncerContract(t, zooEdgesSpec(m.name, Injected)), m.name, m.rule))
 		caught[m.rule] = true
 	}
+	for _, m := range batchMutants {
+		rows = append(rows, judgeMutant(t, debouncerContract(t, zooBatchSpec(m.name, Injected)), m.name, m.rule))
+		caught[m.rule] = true
+	}
+	for _, m := range streamMutants {
+		rows = append(rows, judgeMutant(t, throttleContract(t, zooStreamSpec(m.name, Injected)), m.name, m.rule))
+		caught[m.rule] = true
+	}
 	for _, m := range throttleMutants {
+		if m.rule == "X-REENT" && testing.Short() {
+			caught[m.rule] = true
+			continue // it hangs until the watchdog looks
+		}
 		if m.rule == "TH-ONEOF" && raceDetector {
 			caught[m.rule] = true
 			continue // it is a data race as well
@@ -154,8 +168,8 @@ func TestMutants_packageTime(t *testing.T) {
 		t.Skip("-short: the same mutants run on the injected clock")
 	}
 	for _, m := range debouncerMutants {
-		if m.name == "timer left armed" || m.rule == "DB-TIE" || m.rule == "X-REENT" {
-			continue // nobody can count package time's timers, nor order a tie there; the watchdog waits as on the injected clock
+		if m.name == "timer left armed" || slices.Contains([]string{"DB-TIE", "X-REENT", "X-BACK", "X-CLOCK1", "X-PANIC"}, m.rule) {
+			continue // nobody can count package time's timers, order a tie there, set it back or catch a panic; the watchdog waits as on the injected clock
 		}
 		c := debouncerContract(t, zooDebouncerSpec(m.name, PackageTime))
 		c.until = m.rule

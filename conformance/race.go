@@ -62,12 +62,15 @@ func gather(ops []func(i int), meanwhile, start func()) {
 // debouncerRace uses all operations of one debouncer at once.
 func (c *contract) debouncerRace() (*violation, string) {
 	why := c.clash(func(env Env) []func(int) {
-		impl := c.deb.New(env, DebounceConfig{Wait: wait, Edges: c.deb.edges()}, func(int) {})
+		impl := c.deb.build(env, DebounceConfig{Wait: wait, Edges: c.deb.edges()}, func(int, []int) {})
 		ops := []func(int){impl.Call, func(i int) { impl.Call(-i) }}
 		for _, op := range []Op{OpCancel, OpFlush, OpPending} {
 			if c.accepts(op) {
 				ops = append(ops, func(int) { impl.do(Step{Op: op}, &Done{}) })
 			}
+		}
+		if impl.CallKey != nil {
+			ops = append(ops, func(i int) { impl.CallKey(i, i) }, func(i int) { impl.CallKey(i+1, i) })
 		}
 		return ops
 	})
@@ -75,7 +78,7 @@ func (c *contract) debouncerRace() (*violation, string) {
 		return nil, why
 	}
 	why = c.clash(func(env Env) []func(int) {
-		impl := c.deb.New(env, DebounceConfig{Wait: wait, Edges: c.deb.edges()}, func(int) {})
+		impl := c.deb.build(env, DebounceConfig{Wait: wait, Edges: c.deb.edges()}, func(int, []int) {})
 		stop := func(int) { impl.Stop() }
 		return []func(int){impl.Call, stop, stop}
 	})

@@ -27,7 +27,7 @@ type Step struct {
 	// N is the operation's first number: the payload of a call, the tokens of an
 	// allow, the id of a timer.
 	N int
-	// K is its second number: the weight of an acquire.
+	// K is its second number: the key of a call, the weight of an acquire.
 	K int
 	// D is its duration: the timeout of a wait, the period of a ticker, the
 	// length of an idle.
@@ -56,7 +56,7 @@ type Op string
 const (
 	OpIdle Op = "idle" // idle D: time passes (every contract)
 
-	OpCall    Op = "call"    // call N: an event with payload N (debouncer, throttle)
+	OpCall    Op = "call"    // call N [K]: an event with payload N, for key K (debouncer, throttle)
 	OpFault   Op = "fault"   // fault N: an error item with payload N (throttle, stream form)
 	OpCancel  Op = "cancel"  // cancel [N]: the pending event, or the Nth reservation, waiter or item
 	OpFlush   Op = "flush"   // flush (debouncer)
@@ -64,6 +64,7 @@ const (
 	OpStop    Op = "stop"    // stop (debouncer, throttle)
 	OpReset   Op = "reset"   // reset (throttle)
 	OpClose   Op = "close"   // close: the input ends (streams, leaky bucket)
+	OpWall    Op = "wall"    // wall D: the wall clock is set D further, or back (debouncer, throttle)
 
 	OpAllow    Op = "allow"    // allow N: N tokens now or not at all (limiter)
 	OpReserve  Op = "reserve"  // reserve N (limiter)
@@ -102,7 +103,7 @@ const (
 // optional.
 var arguments = map[Op]string{
 	OpIdle: "d",
-	OpCall: "n", OpFault: "n", OpCancel: "N", OpFlush: "", OpPending: "", OpStop: "", OpReset: "", OpClose: "",
+	OpCall: "nK", OpFault: "n", OpWall: "d", OpCancel: "N", OpFlush: "", OpPending: "", OpStop: "", OpReset: "", OpClose: "",
 	OpAllow: "n", OpReserve: "n", OpWait: "nD", OpTokens: "", OpSetLimit: "r", OpSetBurst: "n",
 	OpPut:     "n",
 	OpAcquire: "nKD", OpRelease: "n", OpResize: "n",

@@ -54,7 +54,7 @@ func TestParseSchedule_saysWhatIsWrong(t *testing.T) {
 		"wait":                      `schedule: part 2 ("wait"): want an instant at its end, as in wait @100ms`,
 		"nap 1s @f0":                `schedule: part 2 ("nap 1s @f0"): "f0" is not the number of a function, as in @f1`,
 		"rate=10":                   `schedule: part 1 (config): rate "10": want events/duration, as in 10/1s, or inf`,
-		"edges=no":                  `schedule: part 1 (config): edges="no": want trailing, leading or both`,
+		"edges=no":                  `schedule: part 1 (config): edges="no": want trailing, leading, both or none`,
 		"wait=1s | jump @0":         `schedule: part 2 ("jump @0"): unknown operation "jump"`,
 		"wait=1s | call 1":          `schedule: part 2 ("call 1"): want an instant at its end, as in call @100ms`,
 		"wait=1s | call @0":         `schedule: part 2 ("call @0"): an argument is missing`,

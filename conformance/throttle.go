@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"slices"
+	"sync"
 	"testing"
 	"time"
 )
@@ -27,6 +28,9 @@ type ThrottleSpec struct {
 type ThrottleConfig struct {
 	Interval time.Duration
 	Edges    Edges
+	// K is the number of events that an interval lets pass; 0 stands for 1. Only
+	// asked for if the trait Windows is declared.
+	K int
 }
 
 // ThrottleFuncs are the operations of one throttle. One of Call, Allow and AllowAt
@@ -43,34 +47,17 @@ type ThrottleFuncs struct {
 	Reset func()
 	// Stop releases what the throttle holds, and drops what is pending.
 	Stop func()
+
+	// CallKey is Call for a throttle that keeps an interval for each key.
+	CallKey func(key, v int)
+
+	// Fault is an error item of a stream, which goes to emit too. Close ends the input
+	// of a stream, Cancel its context, and Closed reports whether its output is closed.
+	// They may start what they do and return. Nothing is sent after Close or Cancel.
+	Fault         func(v int)
+	Close, Cancel func()
+	Closed        func() bool
 }
-
-// ThrottleTraits are the choices on which correct throttles differ. The zero value
-// of each is "undeclared".
-type ThrottleTraits struct {
-	// Edges lists the edges that New can build: on the leading edge an event that
-	// finds no interval running is emitted at once, on the trailing edge the newest
-	// event of an interval is emitted at its end.
-	Edges []Edges
-	// Boundary says what becomes of an event at the very end of an interval. Only
-	// with the leading edge.
-	Boundary Boundary
-	// BothSingle says how often a single event is emitted with both edges. Only with
-	// LeadingAndTrailing.
-	BothSingle BothSingle
-	// Payload says which event of an interval the trailing edge emits. Only with the
-	// trailing edge.
-	Payload Payload
-}
-
-// Boundary says what becomes of an event at the very end of an interval.
-type Boundary int
-
-// The choices.
-const (
-	BoundaryPasses Boundary = iota + 1 // it is emitted: an elapsed time equal to the interval is enough
-	BoundaryWaits                      // it still belongs to the interval
-)
 
 // RunThrottle holds an implementation to the laws of a throttle, one subtest for each
 // rule, and returns what it found. [Rules] lists the rules.
@@ -125,16 +112,18 @@ func (spec *ThrottleSpec) edges() Edges {
 // is thrown away.
 func (spec *ThrottleSpec) operations() map[Op]bool {
 	d := newHand(Config{}.start(), false)
-	f := spec.New(Env{d.clock(), d.start}, ThrottleConfig{time.Hour, spec.edges()}, func(int) {})
-	if f.Stop != nil {
-		f.Stop()
-	}
+	f := spec.New(Env{d.clock(), d.start}, ThrottleConfig{Interval: time.Hour, Edges: spec.edges()}, func(int) {})
+	f.release()
 	explicit := spec.Time == Explicit
 	return map[Op]bool{
 		OpCall:  explicit && f.AllowAt != nil || !explicit && (f.Call != nil || f.Allow != nil),
-		OpReset: f.Reset != nil, OpStop: f.Stop != nil,
+		OpReset: f.Reset != nil, OpStop: f.Stop != nil, opKeys: f.CallKey != nil,
+		OpFault: f.Fault != nil, OpClose: f.Close != nil && f.Closed != nil, OpCancel: f.Cancel != nil && f.Closed != nil,
 	}
 }
+
+// opKeys stands for calls with a key in a set of operations.
+const opKeys Op = "call with key"
 
 // do does one operation. An event that is allowed is an emission.
 func (f *ThrottleFuncs) do(s Step, at time.Time, explicit bool, emit func(int)) {
@@ -143,7 +132,15 @@ func (f *ThrottleFuncs) do(s Step, at time.Time, explicit bool, emit func(int)) 
 		f.Reset()
 	case s.Op == OpStop:
 		f.Stop()
+	case s.Op == OpFault:
+		f.Fault(s.N)
+	case s.Op == OpClose:
+		f.Close()
+	case s.Op == OpCancel:
+		f.Cancel()
 	case s.Op != OpCall:
+	case s.K != 0 && f.CallKey != nil:
+		f.CallKey(s.K, s.N)
 	case explicit:
 		if f.AllowAt(at) {
 			emit(s.N)
@@ -155,147 +152,163 @@ func (f *ThrottleFuncs) do(s Step, at time.Time, explicit bool, emit func(int)) 
 	}
 }
 
-// play runs a schedule on a fresh throttle.
+// release lets go of what the throttle holds.
+func (f *ThrottleFuncs) release() {
+	switch {
+	case f.Stop != nil:
+		f.Stop()
+	case f.Cancel != nil:
+		f.Cancel()
+	}
+}
+
+// play runs a schedule on a fresh throttle, or on one for each key if the throttle
+// has no keys of its own.
 func (spec *ThrottleSpec) play(d driver, j job, rec *recorder) {
 	s := j.schedule
+	cfg := s.Config
 	rec.now = d.now
 	rec.trace.Schedule, rec.trace.Order = s, j.order
-	emit := func(v int) {
-		if i := rec.fire(v); i >= 0 {
-			rec.fired(i)
+	var impl *ThrottleFuncs
+	emit := func(key, v int) {
+		i := rec.fire(v)
+		if i < 0 {
+			return
 		}
+		rec.during(i, key, cfg, d, func(step Step) {
+			rec.do(step, true, func(*Done) { impl.do(step, cfg.start().Add(step.At), spec.Time == Explicit, func(int) {}) })
+		})
 	}
-	edges := s.Config.Edges
+	edges := cfg.Edges
 	if edges == 0 {
 		edges = spec.edges()
 	}
-	var impl ThrottleFuncs
-	start := s.Config.start()
-	rec.trace.Refused = catch(func() {
-		impl = spec.New(Env{d.clock(), start}, ThrottleConfig{s.Config.Interval, edges}, emit)
-	})
+	start := cfg.start()
+	made := map[int]*ThrottleFuncs{}
+	instance := func(key int) *ThrottleFuncs {
+		if made[key] == nil {
+			f := spec.New(Env{guard(d.clock(), cfg), start}, ThrottleConfig{cfg.Interval, edges, cfg.K}, func(v int) { emit(key, v) })
+			made[key] = &f
+		}
+		return made[key]
+	}
+	rec.trace.Refused = catch(func() { impl = instance(0) })
 	if rec.trace.Refused != "" {
 		return
 	}
-	end := time.Duration(0)
+	h, free := d.(*hand)
+	apart := (cfg.Busy > 0 || cfg.Inside != "") && !(free && !h.bubble)
+	end, skew := time.Duration(0), time.Duration(0)
 	for _, st := range s.Steps {
 		d.to(st.At)
-		rec.do(st, false, func(*Done) { impl.do(st, start.Add(st.At), spec.Time == Explicit, emit) })
+		if st.Op == OpWall {
+			skew += st.D
+			if free {
+				h.c.SetWall(h.c.Now().Add(st.D))
+			}
+			end = max(end, st.At)
+			continue
+		}
+		at, one := impl, st
+		if st.K != 0 && (impl.CallKey == nil || j.family == instances) {
+			at, one.K = instance(st.K), 0
+		}
+		step := func() {
+			rec.do(st, false, func(*Done) {
+				at.do(one, start.Add(st.At+skew), spec.Time == Explicit, func(v int) { emit(st.K, v) })
+			})
+		}
+		if apart {
+			go step()
+		} else {
+			step()
+		}
 		d.settle()
+		if impl.Closed != nil && (st.Op == OpClose || st.Op == OpCancel) {
+			rec.settled(impl.Closed())
+		}
 		end = max(end, st.At)
 	}
-	end += max(3*s.Config.Interval, time.Millisecond)
+	end += max(3*cfg.Interval, time.Millisecond) + time.Duration(len(s.Steps)+2)*cfg.Busy
 	d.to(end)
 	d.settle()
 	rec.mu.Lock()
 	rec.trace.End = end
+	rec.trace.Closed = impl.Closed != nil && impl.Closed()
 	rec.closed = !j.look
 	rec.mu.Unlock()
-	if impl.Stop != nil {
-		_ = catch(impl.Stop)
+	for _, f := range made {
+		if apart {
+			go func() { _ = catch(f.release) }()
+		} else {
+			_ = catch(f.release)
+		}
 	}
 	if j.look {
-		d.to(end + 3*s.Config.Interval)
+		d.to(end + 3*cfg.Interval)
 		rec.trace.Armed = d.armed()
 	}
 	d.settle()
 }
 
-// table lists the traits with what was declared and how to observe them.
-func (tr ThrottleTraits) table(c *contract) []trait {
-	edges := 0
-	if len(tr.Edges) > 0 {
-		edges = int(tr.Edges[0])
-	}
-	has := func(which ...Edges) bool {
-		return slices.ContainsFunc(tr.Edges, func(e Edges) bool { return slices.Contains(which, e) })
-	}
-	see := func(text string) *Trace {
-		s, err := ParseSchedule(text)
-		if err != nil {
-			panic(err)
-		}
-		var seen *Trace
-		c.try(job{schedule: s}, 1, func(tr *Trace) { seen = tr })
-		return seen
-	}
-	return []trait{
-		{"Edges", edges, []string{"[]conformance.Edges{conformance.Trailing}", "[]conformance.Edges{conformance.Leading}",
-			"[]conformance.Edges{conformance.LeadingAndTrailing}"}, func() bool { return false }, func() int {
-			out := 0
-			for _, f := range see("interval=100ms | call 1 @0 | call 2 @1ms").Fires {
-				if f.Began.At == 0 {
-					out |= int(Leading)
-				} else {
-					out |= int(Trailing)
-				}
-			}
-			return out
-		}},
-		{"Boundary", int(tr.Boundary), []string{"BoundaryPasses", "BoundaryWaits"},
-			func() bool { return len(tr.Edges) > 0 && !has(Leading, LeadingAndTrailing) }, func() int {
-				for _, f := range see("interval=100ms | call 1 @0 | call 2 @100ms").Fires {
-					if f.Value == 2 && f.Began.At == wait {
-						return int(BoundaryPasses)
-					}
-				}
-				return int(BoundaryWaits)
-			}},
-		{"BothSingle", int(tr.BothSingle), []string{"BothOnce", "BothTwice"}, func() bool { return !has(LeadingAndTrailing) },
-			func() int { return min(int(BothTwice), len(see("interval=100ms edges=both | call 1 @0").Fires)) }},
-		{"Payload", int(tr.Payload), []string{"LastPayload", "FirstPayload", "NoPayload"}, func() bool { return !has(Trailing, LeadingAndTrailing) },
-			func() int {
-				for _, f := range see("interval=100ms | call 7 @0 | call 8 @1ms | call 9 @2ms").Fires {
-					switch {
-					case f.Began.At == 0:
-					case f.Value == 9:
-						return int(LastPayload)
-					case f.Value == 7 || f.Value == 8:
-						return int(FirstPayload)
-					default:
-						return int(NoPayload)
-					}
-				}
-				return int(LastPayload)
-			}},
-	}
-}
-
 // throttleCanary proves that the implementation takes its time from where the spec
-// says.
+// says, and looks whether runs can be settled exactly.
 func throttleCanary(c *contract) string {
-	if c.time != Injected || !c.lab.bubble {
+	if c.time != Injected {
 		return ""
 	}
-	own, other := 0, 0
+	var mu sync.Mutex
+	own, other, started := 0, 0, false
 	c.lab.apart(func(d driver, _ job, rec *recorder) {
 		rec.now = d.now
 		n := 0
-		f := c.thr.New(Env{d.clock(), Config{}.start()}, ThrottleConfig{wait, c.thr.edges()}, func(int) { n++ })
+		emit := func(int) {
+			mu.Lock()
+			defer mu.Unlock()
+			n++
+			if !c.lab.bubble && !driven(createdBy()) {
+				started = true
+			}
+		}
+		count := func() int { mu.Lock(); defer mu.Unlock(); return n }
+		before := 0
+		if !c.lab.bubble {
+			before = strangers()
+		}
+		f := c.thr.New(Env{d.clock(), Config{}.start()}, ThrottleConfig{Interval: wait, Edges: c.thr.edges()}, emit)
 		ask := func() int {
-			before := n
+			before := count()
 			for i := range 3 {
-				_ = catch(func() { f.do(Step{Op: OpCall, N: i}, time.Time{}, false, func(int) { n++ }) }) // X-CALLS judges panics
+				_ = catch(func() { f.do(Step{Op: OpCall, N: i}, time.Time{}, false, emit) }) // X-CALLS judges panics
 			}
 			d.settle()
-			return n - before
+			return count() - before
 		}
 		ask()
+		left := !c.lab.bubble && strangers() > before // whoever is not there any more has emitted
 		d.to(time.Hour)
-		own = ask() + n
-		settled := n
-		time.Sleep(time.Hour)
-		d.settle()
-		ask()
-		other = n - settled
-		if f.Stop != nil {
-			f.Stop()
+		own = ask() + count()
+		settled := count()
+		if c.lab.bubble { // move the other clock
+			time.Sleep(time.Hour)
+			d.settle()
+			ask()
+			other = count() - settled
 		}
+		mu.Lock()
+		started = started || left
+		mu.Unlock()
+		f.release()
 		d.settle()
 	}).once()
-	if other > 0 && own <= 2 {
+	mu.Lock()
+	defer mu.Unlock()
+	switch {
+	case other > 0 && own <= 2:
 		return "the spec says Injected, but moving package time brought emissions and moving Env.Clock did not: " +
 			"hand Env.Clock to the implementation, or set Time: conformance.PackageTime"
+	case started:
+		c.exact = ownGoroutines
 	}
 	return ""
 }

@@ -22,9 +22,32 @@ var throttleRules = []rule{
 	thrRule("TH-TRAILOPENS", Core, "An emission on the trailing edge MUST open an interval of its own.", Trailing, LeadingAndTrailing),
 	thrRule("TH-NOSPON", Core, "Nothing MUST be emitted without an event since the last emission."),
 	thrRule("TH-ZERO", Core, "With an interval of 0 every event MUST be emitted, unless the constructor refuses it.", Leading, LeadingAndTrailing),
+	thrRule("TH-NONE", Extended, "With no edge at all nothing MUST be emitted, unless the constructor refuses it.", NoEdges),
 	thrRule("TH-RESET", Core, "After Reset the next event MUST be emitted, and begin an interval of full length.", Leading),
-	{Rule: Rule{"TH-ONEOF", "Of events that many goroutines bring at one instant exactly one MUST be emitted at once.", lawsLink + "th-oneof", Core},
+	{Rule: Rule{"TH-ONEOF", "Of events that many goroutines bring at one instant exactly one MUST be emitted at once, or the k that are declared.", lawsLink + "th-oneof", Core},
 		probe: (*contract).throttleConcurrent, skip: thrSkip("TH-ONEOF", Leading)},
+	thrRule("TH-RATE", Extended, "No interval MUST hold more than the k events that it lets pass, counted as declared.", Leading),
+	thrRule("TH-MAXIMAL", Extended, "An event that finds less than k in its interval MUST be emitted at once.", Leading),
+	thrRule("TH-ERR", Extended, "An error item MUST be passed on at once, in its place, whatever the interval."),
+	thrRule("TH-ERRNEUT", Extended, "Errors MUST neither open nor put off an interval, nor count in one."),
+	thrRule("TH-CTX", Extended, "When its context is cancelled the output MUST be closed at once, and nothing emitted any more."),
+	thrRule("TH-CLOSE", Extended, "When its input ends the output MUST be closed, and what is pending treated as declared."),
+	{Rule: Rule{"TH-BUSY", "A callback that takes time MUST change nothing in this: emissions begin at least the interval apart, none comes twice, and what came last on the trailing edge is emitted.", lawsLink + "th-busy", Core},
+		trace: (*exam).throttleBusy, skip: thrSkip("TH-BUSY")},
+	{Rule: Rule{"TH-CLOCKBACK", "When the clock is set back, events MUST be held up for one interval at most.", lawsLink + "th-clockback", Extended},
+		trace: (*exam).throttleBack, skip: thrSkip("TH-CLOCKBACK")},
+	{Rule: Rule{"X-BACK", "When the clock is set back, nothing MUST come sooner than on a clock that stands still until it is where it was.", lawsLink + "x-back", Extended},
+		trace: (*exam).throttleBack, skip: thrSkip("X-BACK")},
+	{Rule: Rule{"TH-KEY", "Each key MUST have an interval of its own.", lawsLink + "th-key", Extended},
+		trace: (*exam).throttleApart, skip: thrSkip("TH-KEY")},
+	{Rule: Rule{"X-ISO", "Instances MUST NOT share state.", lawsLink + "x-iso", Core},
+		trace: (*exam).throttleApart, skip: thrSkip("X-ISO")},
+	{Rule: Rule{"X-CLOCK1", "No other clock than the one injected MUST have any influence.", lawsLink + "x-clock1", Core},
+		probe: (*contract).otherClock, skip: thrSkip("X-CLOCK1")},
+	{Rule: Rule{"X-PANIC", "After the panic of a callback the throttle MUST work on, and the panic go where it is declared to go.", lawsLink + "x-panic", Extended},
+		probe: (*contract).panics, skip: thrSkip("X-PANIC")},
+	{Rule: Rule{"X-REENT", "An operation called from the callback MUST NOT deadlock.", lawsLink + "x-reent", Core},
+		trace: func(x *exam) *violation { return x.xReent() }, skip: thrSkip("X-REENT")},
 	{Rule: Rule{"X-CALLS", "Every operation of a legal schedule MUST return and MUST NOT panic.", lawsLink + "x-calls", Core},
 		trace: func(x *exam) *violation { return x.thrCalls() }},
 	{Rule: Rule{"X-LEAK", "When all is quiet, and after Stop, no goroutine and no armed timer MUST remain.", lawsLink + "x-leak", Core},
@@ -41,7 +64,7 @@ func thrRule(id string, level Level, text string, edges ...Edges) rule {
 			if d := x.throttleDifference(); d.rule == id {
 				return d.v
 			}
-			return nil
+			return x.outputLeftOpen(id)
 		},
 	}
 }
@@ -51,8 +74,16 @@ func thrRule(id string, level Level, text string, edges ...Edges) rule {
 func thrSkip(id string, edges ...Edges) func(c *contract) string {
 	return func(c *contract) string {
 		switch has := c.thr.Traits.Edges; {
-		case id == "TH-RESET" && !c.accepts(OpReset):
-			return "the implementation has no reset"
+		case thrNeeds[id] != "" && !c.accepts(thrNeeds[id]):
+			return "the implementation has no " + string(thrNeeds[id])
+		case thrOptions[id] != nil && thrOptions[id](c.thr.Traits) != "":
+			return thrOptions[id](c.thr.Traits)
+		case id == "X-CLOCK1" && !(c.lab.bubble && c.time == Injected):
+			return "only where a clock is injected and package time can be held does the difference show"
+		case id == "X-BACK" && c.time == PackageTime, id == "TH-CLOCKBACK" && c.time == PackageTime:
+			return "package time cannot be set back"
+		case id == "X-REENT" && c.time == Explicit:
+			return "there is no callback"
 		case id == "X-LEAK" && !c.lab.bubble:
 			return "goroutines can only be told apart in a bubble"
 		case id == "TH-DROP" && c.thr.Traits.BothSingle == 0 && len(has) == 0:
@@ -66,19 +97,58 @@ func thrSkip(id string, edges ...Edges) func(c *contract) string {
 	}
 }
 
+// thrNeeds are the operations that rules are about.
+var thrNeeds = map[string]Op{
+	"TH-RESET": OpReset, "TH-ERR": OpFault, "TH-ERRNEUT": OpFault, "TH-CTX": OpCancel, "TH-CLOSE": OpClose, "TH-KEY": opKeys,
+}
+
+// thrOptions say why a rule that rests on an optional trait is not in force.
+var thrOptions = map[string]func(t ThrottleTraits) string{
+	"TH-RATE":    func(t ThrottleTraits) string { return undeclared(t.Windows == 0, "Windows") },
+	"TH-MAXIMAL": func(t ThrottleTraits) string { return undeclared(t.Windows == 0, "Windows") },
+	"TH-CLOSE": func(t ThrottleTraits) string {
+		trailing := slices.Contains(t.Edges, Trailing) || slices.Contains(t.Edges, LeadingAndTrailing)
+		return undeclared(trailing && t.CloseFlush == 0, "CloseFlush")
+	},
+	"TH-CLOCKBACK": func(t ThrottleTraits) string { return undeclared(t.ClockBack != BackBounded, "ClockBack: BackBounded") },
+	"X-BACK":       func(t ThrottleTraits) string { return undeclared(t.ClockBack != BackStands, "ClockBack: BackStands") },
+	"X-PANIC":      func(t ThrottleTraits) string { return undeclared(t.PanicPolicy == 0, "PanicPolicy") },
+	"X-REENT": func(t ThrottleTraits) string {
+		if t.Reentrancy == ReentrancyForbidden {
+			return "declared: ReentrancyForbidden"
+		}
+		return ""
+	},
+}
+
+// undeclared says why a rule that rests on an optional trait is skipped, if it is.
+func undeclared(yes bool, trait string) string {
+	if yes {
+		return "no " + trait + " is declared"
+	}
+	return ""
+}
+
 // noSuchEdge is why rules of edges that are not declared are skipped. They do not
 // count as core then.
 const noSuchEdge = "declared edges do not include it"
 
 // throttleModel says what must be emitted in a schedule of settled steps, and up to
-// which instant that is certain.
-func (x *exam) throttleModel() (want []edgeFire, certain time.Duration) {
+// which instant that is certain. With the trailing edge alone there are two correct
+// throttles: an event that follows an emission waits for the end of the interval that
+// the emission has opened or, if opens is false, opens one itself.
+func (x *exam) throttleModel(opens bool) (want []edgeFire, certain time.Duration) {
 	cfg, traits := x.Schedule.Config, x.c.thr.Traits
 	edges := cfg.Edges
 	if edges == 0 {
 		edges = x.c.thr.edges()
 	}
-	const far = 1 << 62
+	if edges == NoEdges {
+		return nil, far
+	}
+	if cfg.K > 1 {
+		return x.windowModel(), far
+	}
 	certain = far
 	running, pending := false, false
 	var until time.Duration
@@ -92,14 +162,18 @@ func (x *exam) throttleModel() (want []edgeFire, certain time.Duration) {
 			want = append(want, edgeFire{at: until, value: value, kind: "trailing", size: size})
 			pending, size = false, 0
 			until += cfg.Interval
+			running = opens
 		}
 	}
 	for _, s := range x.Schedule.Steps {
 		atEnd := running && s.At == until
 		trailed := atEnd && pending
-		if cfg.Interval == 0 {
+		if cfg.Interval == 0 && s.Op != OpFault {
 			if s.Op == OpCall {
 				want = append(want, edgeFire{at: s.At, value: s.N, kind: "zero"})
+			}
+			if traits.BothSingle == BothTwice && edges == LeadingAndTrailing {
+				certain = 0
 			}
 			continue
 		}
@@ -110,6 +184,18 @@ func (x *exam) throttleModel() (want []edgeFire, certain time.Duration) {
 		switch {
 		case s.Op == OpReset:
 			running = false
+		case s.Op == OpFault:
+			want = append(want, edgeFire{at: s.At, value: s.N, kind: "error"})
+		case s.Op == OpCancel:
+			return want, certain
+		case s.Op == OpClose:
+			if pending && traits.CloseFlush == CloseFires {
+				want = append(want, edgeFire{at: s.At, value: value, kind: "trailing", size: size})
+			}
+			if !pending || traits.CloseFlush != CloseAtDeadline {
+				return want, certain
+			}
+			return append(want, edgeFire{at: until, value: value, kind: "trailing", size: size}), certain
 		case s.Op != OpCall:
 		case !running && edges&Leading != 0:
 			want = append(want, edgeFire{at: s.At, value: s.N, kind: "leading", size: 1})
@@ -131,11 +217,42 @@ func (x *exam) throttleModel() (want []edgeFire, certain time.Duration) {
 	return want, certain
 }
 
+// far is later than everything.
+const far = 1 << 62
+
+// windowModel says what a throttle emits that lets several events pass.
+func (x *exam) windowModel() (want []edgeFire) {
+	cfg, traits := x.Schedule.Config, x.c.thr.Traits
+	var passed []time.Duration // in the interval that is running, oldest first
+	for _, s := range x.Schedule.Steps {
+		over := func(t time.Duration) bool {
+			return s.At-t > cfg.Interval || s.At-t == cfg.Interval && traits.Boundary == BoundaryPasses
+		}
+		switch {
+		case traits.Windows == WindowsSliding:
+			passed = slices.DeleteFunc(passed, over)
+		case len(passed) > 0 && over(passed[0]):
+			passed = nil
+		}
+		if len(passed) < cfg.K {
+			passed = append(passed, s.At)
+			want = append(want, edgeFire{at: s.At, value: s.N, kind: "leading"})
+		}
+	}
+	return want
+}
+
 // throttleDifference compares a run with the model.
 func (x *exam) throttleDifference() *edgeFinding {
 	if x.edge == nil {
-		want, certain := x.throttleModel()
-		x.edge = x.findEdge(want, certain, x.c.thr.Traits.Payload, x.throttleRule)
+		find := func(opens bool) *edgeFinding {
+			want, certain := x.throttleModel(opens)
+			return x.findEdge(want, certain, x.c.thr.Traits.Payload, x.throttleRule)
+		}
+		x.edge = find(true)
+		if x.edge.v != nil && x.edgesOf() == Trailing && find(false).v == nil {
+			x.edge = &edgeFinding{}
+		}
 	}
 	return x.edge
 }
@@ -147,9 +264,26 @@ func (x *exam) throttleRule(want []edgeFire, i int, g *Fire) string {
 	if i < len(want) {
 		w = &want[i]
 	}
-	reset := slices.ContainsFunc(x.Schedule.Steps, func(s Step) bool { return s.Op == OpReset })
+	has := func(op Op) bool {
+		return slices.ContainsFunc(x.Schedule.Steps, func(s Step) bool { return s.Op == op })
+	}
+	reset := has(OpReset)
 	missing := w != nil && (g == nil || g.Began.At >= w.at)
 	switch {
+	case x.edgesOf() == NoEdges:
+		return "TH-NONE"
+	case has(OpCancel):
+		return "TH-CTX"
+	case has(OpClose):
+		return "TH-CLOSE"
+	case has(OpFault) && missing && w.kind == "error":
+		return "TH-ERR"
+	case has(OpFault):
+		return "TH-ERRNEUT"
+	case cfg.K > 1 && missing:
+		return "TH-MAXIMAL"
+	case cfg.K > 1:
+		return "TH-RATE"
 	case cfg.Interval == 0:
 		return "TH-ZERO"
 	case missing && g != nil && g.Began.At == w.at:
@@ -172,6 +306,10 @@ func (x *exam) throttleRule(want []edgeFire, i int, g *Fire) string {
 	case i == 0:
 		return "TH-TRAILONLY" // an emission before the first that there should be
 	}
+	atCall := slices.ContainsFunc(x.Schedule.Steps, func(s Step) bool { return s.Op == OpCall && s.At == g.Began.At })
+	if x.edgesOf() == Trailing && atCall && g.Began.At-want[i-1].at > cfg.Interval {
+		return "TH-TRAILONLY"
+	}
 	last := want[i-1]
 	gap := g.Began.At - last.at
 	switch {
@@ -185,7 +323,7 @@ func (x *exam) throttleRule(want []edgeFire, i int, g *Fire) string {
 		return "TH-RESET"
 	case gap < cfg.Interval:
 		return "TH-SPACE"
-	case x.edgesOf() == Leading && !slices.ContainsFunc(x.Schedule.Steps, func(s Step) bool { return s.Op == OpCall && s.At == g.Began.At }):
+	case x.edgesOf() == Leading && !atCall:
 		return "TH-DROP"
 	case x.edgesOf() == Leading:
 		return "TH-LEADNEXT" // at the very end of an interval, against what is declared
@@ -206,6 +344,10 @@ func (x *exam) intervalBecause(want []edgeFire, w *edgeFire, at time.Duration) s
 	switch {
 	case interval == 0:
 		return "the interval is 0"
+	case w != nil && w.kind == "error":
+		return fmt.Sprintf("item %d at %s is an error", w.value, duration(w.at))
+	case x.Schedule.Config.K > 1:
+		return fmt.Sprintf("%d events may pass in %s", x.Schedule.Config.K, duration(interval))
 	case w != nil && w.kind == "leading":
 		return fmt.Sprintf("call %d at %s finds no interval running", w.value, duration(w.at))
 	case w != nil:
@@ -228,7 +370,7 @@ func (x *exam) thrCalls() *violation {
 		if d.Panic != "" {
 			return &violation{Headline: fmt.Sprintf("%s panicked: %s", d.Step, d.Panic), At: d.At}
 		}
-		if x.Stuck && d.Ended.Seq == 0 {
+		if x.Stuck && d.Ended.Seq == 0 && !d.Inside {
 			return &violation{Headline: fmt.Sprintf("%s never returned", d.Step), At: d.At}
 		}
 	}
@@ -290,7 +432,7 @@ func throttleFamilies(c *contract) []family {
 		out = append(out, family{name: "reset", schedules: number(sequences(base.With("edges", "leading"), []Step{{Op: OpCall}, {Op: OpReset}},
 			[]time.Duration{1, wait / 2, wait - 1, wait + 1}, 4))})
 	}
-	return out
+	return append(out, moreThrottleFamilies(c, edges, number)...)
 }
 
 // sustained are events that go on coming, faster and slower than the interval.
@@ -309,6 +451,10 @@ func sustained(cfg Config) []Schedule {
 // throttleConcurrent has many goroutines bring an event at one instant.
 func (c *contract) throttleConcurrent() (*violation, string) {
 	const goroutines, each, rounds = 8, 4, 40
+	k := 1
+	if c.thr.Traits.Windows != 0 {
+		k = 3
+	}
 	var worst *violation
 	l := c.lab.apart(func(d driver, _ job, rec *recorder) {
 		rec.now = d.now
@@ -316,7 +462,7 @@ func (c *contract) throttleConcurrent() (*violation, string) {
 		n := 0
 		emit := func(int) { mu.Lock(); defer mu.Unlock(); n++ }
 		env := Env{d.clock(), Config{}.start()}
-		impl := c.thr.New(env, ThrottleConfig{wait, Leading}, emit)
+		impl := c.thr.New(env, ThrottleConfig{Interval: wait, Edges: Leading, K: k}, emit)
 		for round := range rounds {
 			at := time.Duration(round) * time.Minute
 			d.to(at)
@@ -336,18 +482,16 @@ func (c *contract) throttleConcurrent() (*violation, string) {
 			wg.Wait()
 			d.settle()
 			mu.Lock()
-			if n != 1 && worst == nil {
+			if n != k && worst == nil {
 				worst = &violation{
-					Headline: fmt.Sprintf("%d goroutines with %d events each at one instant brought %d emissions, want 1", goroutines, each, n),
+					Headline: fmt.Sprintf("%d goroutines with %d events each at one instant brought %d emissions, want %d", goroutines, each, n, k),
 					Because:  fmt.Sprintf("no interval was running (round %d of %d), and no order of the calls emits another number", round+1, rounds),
 				}
 			}
 			n = 0
 			mu.Unlock()
 		}
-		if impl.Stop != nil {
-			impl.Stop()
-		}
+		impl.release()
 		d.settle()
 	})
 	if l.once() != nil {
@@ -359,13 +503,16 @@ func (c *contract) throttleConcurrent() (*violation, string) {
 // throttleRace uses all operations of one throttle at once.
 func (c *contract) throttleRace() (*violation, string) {
 	return nil, c.clash(func(env Env) []func(int) {
-		impl := c.thr.New(env, ThrottleConfig{wait, c.thr.edges()}, func(int) {})
+		impl := c.thr.New(env, ThrottleConfig{Interval: wait, Edges: c.thr.edges()}, func(int) {})
 		call := func(i int) {
 			impl.do(Step{Op: OpCall, N: i}, env.Start.Add(time.Duration(i)), c.time == Explicit, func(int) {})
 		}
 		ops := []func(int){call, call}
 		if impl.Reset != nil {
 			ops = append(ops, func(int) { impl.Reset() })
+		}
+		if impl.CallKey != nil {
+			ops = append(ops, func(i int) { impl.CallKey(i, i) }, func(i int) { impl.CallKey(i+1, i) })
 		}
 		return ops
 	})

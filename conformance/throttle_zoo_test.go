@@ -3,6 +3,7 @@ package conformance
 import (
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jonboulle/clockwork"
@@ -22,7 +23,13 @@ type zooThrottle struct {
 	pending bool
 	value   int
 	gen     int
+	armed   bool
 	n       int
+	count   int // emissions of the interval
+	ended   bool
+	busy    bool // only of the mutant that needs it
+	stands  bool // the clock stands still when it is set back
+	newest  time.Time
 }
 
 func (d *zooThrottle) is(mutant string) bool { return d.mutant == mutant }
@@ -43,7 +50,22 @@ func (d *zooThrottle) allowAt(now time.Time) bool {
 		d.used, d.until = true, now.Add(d.cfg.Interval)
 		return d.cfg.Interval == 0
 	}
+	now = d.reckon(now)
 	open := !d.used || !now.Before(d.until)
+	if d.is("the zero time is the last emission") && now.Sub(time.Time{}) < d.cfg.Interval {
+		return false
+	}
+	k := max(1, d.cfg.K)
+	if d.is("lets one more pass") && k > 1 {
+		k++
+	}
+	if d.used && !open && d.count < k {
+		d.count++
+		if d.is("an interval counts from its newest event") {
+			d.until = now.Add(d.cfg.Interval)
+		}
+		return true
+	}
 	if d.is("an event at the end waits") {
 		open = !d.used || now.After(d.until) || d.cfg.Interval == 0
 	}
@@ -61,15 +83,61 @@ func (d *zooThrottle) allowAt(now time.Time) bool {
 			runtime.Gosched() // lets others in
 		}
 	}
-	d.used, d.until = true, now.Add(d.cfg.Interval)
+	d.used, d.until, d.count = true, now.Add(d.cfg.Interval), 1
+	if d.is("an interval ends on package time too") {
+		time.AfterFunc(d.cfg.Interval, d.reset)
+	}
 	if d.is("the interval is a nanosecond short") {
 		d.until = d.until.Add(-1)
 	}
 	return true
 }
 
+// reckon is the instant that counts. A clock that is set back to before the interval
+// ends it, unless it is to stand still.
+func (d *zooThrottle) reckon(now time.Time) time.Time {
+	if d.stands {
+		if now.Before(d.newest) && !d.is("follows a clock that is set back") {
+			now = d.newest
+		}
+		d.newest = now
+	}
+	if d.used && now.Before(d.until.Add(-d.cfg.Interval)) && !d.is("a clock that is set back freezes it") {
+		d.used = false
+	}
+	return now
+}
+
+// call is an event. What it does with the lock held, it does in enter.
 func (d *zooThrottle) call(v int) {
+	if d.is("callback under the lock") {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if d.cfg.Edges&Leading != 0 {
+			d.emit(v)
+		}
+		return
+	}
+	if d.is("a panic leaves it busy") {
+		if d.busy {
+			return
+		}
+		d.busy = true
+		d.enter(v)
+		d.busy = false
+		return
+	}
+	d.enter(v)
+}
+
+func (d *zooThrottle) enter(v int) {
+	if d.cfg.Edges == NoEdges && !d.is("no edge is the leading one") {
+		return
+	}
 	d.mu.Lock()
+	if d.cfg.Edges == NoEdges {
+		d.cfg.Edges = Leading
+	}
 	now := d.clock.Now()
 	if d.cfg.Edges == Leading && !d.is("a leading throttle emits later") {
 		d.mu.Unlock()
@@ -78,7 +146,18 @@ func (d *zooThrottle) call(v int) {
 		}
 		return
 	}
+	now = d.reckon(now)
 	running := d.used && now.Before(d.until)
+	if d.is("a zero payload is no event") && v == 0 {
+		d.mu.Unlock()
+		return
+	}
+	if d.is("a trailing throttle leads after its first interval") && !running && !d.until.IsZero() && d.cfg.Edges == Trailing {
+		d.until = now.Add(d.cfg.Interval)
+		d.mu.Unlock()
+		d.emit(v)
+		return
+	}
 	if running {
 		if !d.pending || !d.is("emits the first payload") {
 			d.value = v
@@ -87,6 +166,9 @@ func (d *zooThrottle) call(v int) {
 			d.arm(d.cfg.Interval)
 		}
 		d.pending = true
+		if !d.armed { // the clock was set back after the timer had fired
+			d.arm(d.cfg.Interval)
+		}
 		d.mu.Unlock()
 		return
 	}
@@ -100,13 +182,29 @@ func (d *zooThrottle) call(v int) {
 	if lead {
 		d.emit(v)
 	}
+	if d.is("what came during the callback follows at once") && lead {
+		d.mu.Lock()
+		next, ok := d.value, d.pending
+		d.pending = false
+		d.mu.Unlock()
+		if ok {
+			d.emit(next)
+		}
+	}
+	if d.is("forgets what came during the callback") && lead {
+		d.mu.Lock()
+		d.pending = false
+		d.mu.Unlock()
+	}
 }
 
 func (d *zooThrottle) arm(in time.Duration) {
 	d.gen++
 	gen := d.gen
+	d.armed = true
 	d.clock.AfterFunc(in, func() {
 		d.mu.Lock()
+		d.armed = d.armed && gen != d.gen
 		if gen != d.gen || !d.pending && !d.is("emits without an event") || d.is("drops what came last") {
 			d.mu.Unlock()
 			return
@@ -123,6 +221,19 @@ func (d *zooThrottle) arm(in time.Duration) {
 	})
 }
 
+// end is the end of the input: it emits what is pending.
+func (d *zooThrottle) end() {
+	d.mu.Lock()
+	v, ok := d.value, d.pending
+	d.pending, d.ended = false, true
+	d.mu.Unlock()
+	if ok && !d.is("drops what is pending at the end") {
+		d.emit(v)
+	}
+}
+
+func (d *zooThrottle) closed() bool { d.mu.Lock(); defer d.mu.Unlock(); return d.ended }
+
 func (d *zooThrottle) reset() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -133,13 +244,28 @@ func (d *zooThrottle) reset() {
 
 func zooThrottleSpec(mutant string, source TimeSource, edges ...Edges) ThrottleSpec {
 	if len(edges) == 0 {
-		edges = []Edges{Leading, Trailing, LeadingAndTrailing}
+		edges = []Edges{Leading, Trailing, LeadingAndTrailing, NoEdges}
 	}
+	back := BackBounded
+	if mutant == "follows a clock that is set back" {
+		back = BackStands
+	}
+	var shared *zooThrottle
 	return ThrottleSpec{
 		Name: "zoo throttle",
 		Time: source,
 		New: func(env Env, cfg ThrottleConfig, emit func(int)) ThrottleFuncs {
-			d := &zooThrottle{clock: env.Clock, cfg: cfg, emit: emit, mutant: mutant}
+			d := &zooThrottle{clock: env.Clock, cfg: cfg, emit: emit, mutant: mutant, stands: mutant == "follows a clock that is set back"}
+			if mutant == "instances share an interval" {
+				if shared == nil || shared.clock != env.Clock {
+					shared = d
+				}
+				return ThrottleFuncs{Call: func(v int) {
+					if d == shared || shared.allowAt(env.Clock.Now()) {
+						d.call(v)
+					}
+				}}
+			}
 			if mutant == "goroutine left behind" {
 				startForGood()
 			}
@@ -147,10 +273,98 @@ func zooThrottleSpec(mutant string, source TimeSource, edges ...Edges) ThrottleS
 				n := 0
 				return ThrottleFuncs{Call: func(v int) { n++; d.call(v) }}
 			}
-			return ThrottleFuncs{Call: d.call, AllowAt: d.allowAt, Reset: d.reset}
+			keys := map[int]*zooThrottle{}
+			byKey := func(key, v int) {
+				d.mu.Lock()
+				if mutant == "keys share an interval" {
+					key = 0
+				}
+				if keys[key] == nil {
+					keys[key] = &zooThrottle{clock: env.Clock, cfg: cfg, emit: emit, mutant: mutant}
+				}
+				own := keys[key]
+				d.mu.Unlock()
+				own.call(v)
+			}
+			return ThrottleFuncs{Call: d.call, CallKey: byKey, AllowAt: d.allowAt, Reset: d.reset, Close: d.end, Closed: d.closed}
 		},
-		Traits: ThrottleTraits{Edges: edges, Boundary: BoundaryPasses, BothSingle: BothOnce, Payload: LastPayload},
+		Traits: ThrottleTraits{Edges: edges, CloseFlush: CloseFires, Boundary: BoundaryPasses, BothSingle: BothOnce, Payload: LastPayload,
+			Windows: WindowsFromFirst, ClockBack: back, PanicPolicy: PanicPropagates},
 	}
+}
+
+// zooStream is a throttle of a stream, correct unless mutant names its mistake.
+func zooStream(clock clockwork.Clock, cfg ThrottleConfig, emit func(int), mutant string) ThrottleFuncs {
+	type item struct {
+		v    int
+		err  bool
+		last bool
+	}
+	in, out, quit := make(chan item), make(chan int), make(chan struct{})
+	var closed atomic.Bool
+	go func() {
+		for v := range out {
+			emit(v)
+		}
+		closed.Store(true)
+	}()
+	go func() {
+		if mutant != "the output is never closed" {
+			defer close(out)
+		}
+		d := &zooThrottle{clock: clock, cfg: cfg}
+		for {
+			var next item
+			select {
+			case next = <-in:
+			case <-quit:
+				if mutant == "a context that ends is not looked at" {
+					<-in
+				}
+				return
+			}
+			switch {
+			case next.last:
+				return
+			case next.err && mutant == "errors wait their turn":
+				if !d.allowAt(clock.Now()) {
+					continue
+				}
+			case next.err && mutant == "an error opens an interval":
+				d.allowAt(clock.Now())
+			case !next.err && !d.allowAt(clock.Now()):
+				continue
+			}
+			out <- next.v
+		}
+	}()
+	cancel := sync.OnceFunc(func() { close(quit) })
+	return ThrottleFuncs{
+		Call:   func(v int) { in <- item{v: v} },
+		Fault:  func(v int) { in <- item{v: v, err: true} },
+		Close:  func() { in <- item{last: true} },
+		Cancel: cancel,
+		Closed: closed.Load,
+	}
+}
+
+func zooStreamSpec(mutant string, source TimeSource) ThrottleSpec {
+	return ThrottleSpec{
+		Name: "zoo stream",
+		Time: source,
+		New: func(env Env, cfg ThrottleConfig, emit func(int)) ThrottleFuncs {
+			return zooStream(env.Clock, cfg, emit, mutant)
+		},
+		Traits: ThrottleTraits{Edges: []Edges{Leading}, Boundary: BoundaryPasses},
+	}
+}
+
+// streamMutants are mistakes of zooStream.
+var streamMutants = []struct{ name, rule string }{
+	{"errors wait their turn", "TH-ERR"},
+	{"an error opens an interval", "TH-ERRNEUT"},
+	{"a context that ends is not looked at", "TH-CTX"},
+	{"the output is never closed", "TH-CLOSE"},
 }
 
 // throttleMutants are mistakes, each with the rule that must catch it.
@@ -172,4 +386,20 @@ var throttleMutants = []struct{ name, rule string }{
 	{"checks without the lock", "TH-ONEOF"},
 	{"panics on the third event", "X-CALLS"},
 	{"goroutine left behind", "X-LEAK"},
+	{"a trailing throttle leads after its first interval", "TH-TRAILONLY"},
+	{"a zero payload is no event", "TH-PAY"},
+	{"the zero time is the last emission", "TH-FIRST"},
+	{"what came during the callback follows at once", "TH-BUSY"},
+	{"drops what is pending at the end", "TH-CLOSE"},
+	{"lets one more pass", "TH-RATE"},
+	{"an interval counts from its newest event", "TH-MAXIMAL"},
+	{"no edge is the leading one", "TH-NONE"},
+	{"forgets what came during the callback", "TH-BUSY"},
+	{"a clock that is set back freezes it", "TH-CLOCKBACK"},
+	{"follows a clock that is set back", "X-BACK"},
+	{"keys share an interval", "TH-KEY"},
+	{"instances share an interval", "X-ISO"},
+	{"an interval ends on package time too", "X-CLOCK1"},
+	{"a panic leaves it busy", "X-PANIC"},
+	{"callback under the lock", "X-REENT"},
 }

@@ -25,6 +25,10 @@ type Trace struct {
 	Stuck bool
 	// Armed says that a timer was still armed at the end (Injected only).
 	Armed bool
+	// Closed says that the output of a stream was closed at the end.
+	Closed bool
+	// Panicked says that a callback panicked, as the schedule wants it.
+	Panicked bool
 	// Left lists goroutines of the implementation that were alive at the end,
 	// where the run looked for them.
 	Left []string
@@ -63,6 +67,8 @@ type Done struct {
 // Fire is one run of the callback.
 type Fire struct {
 	Value        int
+	Values       []int // all that it got, where the callback gets a batch
+	Key          int   // of the instance that ran it, where there are several
 	Began, Ended Mark
 }
 
@@ -148,6 +154,13 @@ func (r *recorder) fire(v int) int {
 	}
 	r.trace.Fires = append(r.trace.Fires, Fire{Value: v, Began: r.mark()})
 	return len(r.trace.Fires) - 1
+}
+
+// batch records what callback i got.
+func (r *recorder) batch(i int, all []int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.trace.Fires[i].Values = all
 }
 
 // fired records the end of callback i.

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"runtime"
 	"sync"
 	"time"
 
@@ -31,7 +32,21 @@ type zooEdges struct {
 func (d *zooEdges) is(mutant string) bool { return d.mutant == mutant }
 
 func (d *zooEdges) call(v int) {
+	if d.cfg.Edges == NoEdges && !d.is("the bound needs no edge") {
+		return
+	}
 	d.mu.Lock()
+	if d.is("checks the burst without the lock") && !d.inBurst && d.cfg.Edges&Leading != 0 {
+		d.mu.Unlock()
+		for range 100 {
+			runtime.Gosched() // lets others in
+		}
+		d.fire(v)
+		d.mu.Lock()
+		d.inBurst, d.last, d.size = true, d.clock.Now(), 1
+		d.mu.Unlock()
+		return
+	}
 	now := d.clock.Now()
 	since := d.last
 	if d.is("the burst counts from its leading fire") {
@@ -49,6 +64,28 @@ func (d *zooEdges) call(v int) {
 	d.inBurst, d.last = true, now
 	d.size++
 	leads := d.cfg.Edges&Leading != 0 && (d.size == 1 && !d.is("leads with the second event") || d.size == 2 && d.is("leads with the second event"))
+	if leads && d.is("leads a wait late") {
+		d.clock.AfterFunc(d.cfg.Wait, func() { d.fire(v) })
+		leads = false
+	}
+	if d.is("never trails what it has led") && d.cfg.Edges == LeadingAndTrailing {
+		d.mu.Unlock()
+		if leads {
+			d.fire(v)
+		}
+		return
+	}
+	if d.is("a fire of the bound makes the next event lead") && d.everBounded && fresh && d.cfg.MaxWait > 0 {
+		d.mu.Unlock()
+		d.fire(v)
+		return
+	}
+	if d.is("the bound waits for an event") && d.pending && d.cfg.MaxWait > 0 && now.Sub(d.first) >= d.cfg.MaxWait {
+		d.pending = false
+		d.mu.Unlock()
+		d.fire(v)
+		return
+	}
 	if leads && !d.is("fires both edges for one event") || d.cfg.Edges == Leading && !d.is("a leading debouncer trails too") {
 		d.mu.Unlock()
 		if leads {
@@ -79,8 +116,15 @@ func (d *zooEdges) arm(now time.Time) {
 	d.gen++
 	gen := d.gen
 	at := now.Add(d.cfg.Wait)
+	if d.cfg.Edges == NoEdges {
+		at = now.Add(time.Hour)
+	}
 	bounded := false
-	if d.cfg.MaxWait > 0 && !d.is("the bound is ignored") {
+	if d.is("both deadlines fire") && d.cfg.MaxWait == d.cfg.Wait && d.first.Equal(now) {
+		v := d.value
+		d.clock.AfterFunc(d.cfg.MaxWait, func() { d.fire(v) })
+	}
+	if d.cfg.MaxWait > 0 && !d.is("the bound is ignored") && !d.is("the bound waits for an event") {
 		from := d.first
 		switch {
 		case d.is("the bound counts from the newest event"):
@@ -113,10 +157,18 @@ func (d *zooEdges) cancel() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.pending = false
+	if !d.is("cancel leaves the burst open") {
+		d.inBurst = false
+	}
 }
 
 func (d *zooEdges) flush() {
 	d.mu.Lock()
+	if d.is("flush fires again what has led") && d.inBurst && !d.pending && d.cfg.Edges == Leading {
+		d.mu.Unlock()
+		d.fire(d.value)
+		return
+	}
 	if !d.pending {
 		d.mu.Unlock()
 		return
@@ -143,7 +195,7 @@ func zooEdgesSpec(mutant string, source TimeSource) DebouncerSpec {
 			return DebouncerFuncs{Call: d.call, Cancel: d.cancel, Flush: d.flush}
 		},
 		Traits: DebounceTraits{
-			Edges: []Edges{Trailing, Leading, LeadingAndTrailing}, Payload: LastPayload, Tie: EitherTie, StaleFire: StaleForbidden,
+			Edges: []Edges{Trailing, Leading, LeadingAndTrailing, NoEdges}, Payload: LastPayload, Tie: EitherTie, StaleFire: StaleForbidden,
 			CancelBarrier: NoBarrier, AfterCancel: CancelReusable, ZeroWait: ZeroNextTick, Overlap: Parallel,
 			BothSingle: BothOnce, MaxWait: MaxWaitFromFirst,
 		},
@@ -163,4 +215,85 @@ var edgeMutants = []struct{ name, rule string }{
 	{"the bound counts from the first event of all", "DB-MAXNE"},
 	{"drops what follows a fire of the bound", "DB-MAXTAIL"},
 	{"the bound fires the first payload", "DB-MAXPAY"},
+	{"the bound needs no edge", "DB-NONE"},
+	{"leads a wait late", "DB-LEAD"},
+	{"never trails what it has led", "DB-BOTHN"},
+	{"cancel leaves the burst open", "DB-REARM"},
+	{"flush fires again what has led", "DB-LEADONLY"},
+	{"the bound waits for an event", "DB-MAX"},
+	{"a fire of the bound makes the next event lead", "DB-MAXNE"},
+	{"both deadlines fire", "DB-MAXNE"},
+	{"checks the burst without the lock", "X-CONC"},
+}
+
+// zooBatch collects the events of a burst, correct unless mutant names its mistake.
+type zooBatch struct {
+	clock  clockwork.Clock
+	wait   time.Duration
+	fire   func([]int)
+	mutant string
+
+	mu   sync.Mutex
+	gen  int
+	held []int
+}
+
+func (d *zooBatch) call(v int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.held = append(d.held, v)
+	d.gen++
+	gen := d.gen
+	d.clock.AfterFunc(d.wait, func() { d.expire(gen) })
+}
+
+func (d *zooBatch) expire(gen int) {
+	d.mu.Lock()
+	if gen != d.gen && d.mutant != "a timer outlives its batch" || len(d.held) == 0 {
+		d.mu.Unlock()
+		return
+	}
+	all := d.held
+	switch d.mutant {
+	case "a batch has the newest event only":
+		all = all[len(all)-1:]
+		fallthrough
+	default:
+		d.held = nil
+	case "a batch keeps what it has fired":
+	}
+	d.mu.Unlock()
+	d.fire(all)
+}
+
+func (d *zooBatch) cancel() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.gen++
+	if d.mutant != "a batch keeps what was cancelled" {
+		d.held = nil
+	}
+}
+
+func zooBatchSpec(mutant string, source TimeSource) DebouncerSpec {
+	return DebouncerSpec{
+		Name: "zoo batch",
+		Time: source,
+		NewBatch: func(env Env, cfg DebounceConfig, fire func([]int)) DebouncerFuncs {
+			d := &zooBatch{clock: env.Clock, wait: cfg.Wait, fire: fire, mutant: mutant}
+			return DebouncerFuncs{Call: d.call, Cancel: d.cancel}
+		},
+		Traits: DebounceTraits{
+			Edges: []Edges{Trailing}, Payload: AllPayloads, Tie: EitherTie, StaleFire: StaleForbidden,
+			CancelBarrier: NoBarrier, AfterCancel: CancelReusable, ZeroWait: ZeroNextTick, Overlap: Parallel,
+		},
+	}
+}
+
+// batchMutants are mistakes of zooBatch.
+var batchMutants = []struct{ name, rule string }{
+	{"a batch has the newest event only", "DB-ALL"},
+	{"a batch keeps what it has fired", "DB-ALL"},
+	{"a batch keeps what was cancelled", "DB-ALL"},
+	{"a timer outlives its batch", "DB-QUIET"},
 }

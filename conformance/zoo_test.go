@@ -30,6 +30,7 @@ type zooDebouncer struct {
 	stopped  bool
 	everFire bool
 	calls    int
+	shared   *zooDebouncer
 }
 
 func newZooDebouncer(clock clockwork.Clock, wait time.Duration, fire func(int), mutant string) *zooDebouncer {
@@ -58,6 +59,9 @@ func (d *zooDebouncer) call(v int) {
 		}
 		return
 	}
+	if d.is("a zero payload is no event") && v == 0 {
+		return
+	}
 	if d.is("no fire at all for one event") && !d.pending && d.value == 0 {
 		d.value = v
 		return
@@ -67,6 +71,9 @@ func (d *zooDebouncer) call(v int) {
 	}
 	if d.is("panics on the third event") && v == 3 {
 		panic("index out of range")
+	}
+	if d.is("a negative wait never fires") && d.wait < 0 {
+		return
 	}
 	now := d.clock.Now()
 	if d.is("a late event lets the old one fire first") && d.pending && !now.Before(d.last.Add(d.wait)) {
@@ -78,10 +85,11 @@ func (d *zooDebouncer) call(v int) {
 		if d.is("zero wait never fires") {
 			return
 		}
-		d.mu.Unlock()
-		d.fire(v)
-		d.mu.Lock()
+		d.unlocked(v)
 		return
+	}
+	if d.shared != nil {
+		d.shared.cancel()
 	}
 	if !d.pending {
 		d.first = v
@@ -126,6 +134,9 @@ func (d *zooDebouncer) arm() {
 		return
 	}
 	d.timer = d.clock.AfterFunc(wait, func() { d.expire(gen) })
+	if d.is("arms a timer of package time too") {
+		time.AfterFunc(wait, func() { d.expire(gen) })
+	}
 }
 
 func (d *zooDebouncer) expire(gen int) {
@@ -135,6 +146,10 @@ func (d *zooDebouncer) expire(gen int) {
 		return
 	}
 	if d.is("fires only once ever") && d.everFire {
+		return
+	}
+	if now := d.clock.Now(); d.is("waits for the clock to come back") && now.Before(d.last) {
+		d.timer = d.clock.AfterFunc(d.last.Sub(now), func() { d.expire(gen) })
 		return
 	}
 	v := d.value
@@ -162,13 +177,32 @@ func (d *zooDebouncer) run(v int) {
 	if d.is("hands out another payload") {
 		v += 100
 	}
-	if d.is("callback under the lock") {
+	switch d.mutant {
+	case "callback under the lock":
 		d.fire(v)
-	} else {
-		d.mu.Unlock()
-		d.fire(v)
-		d.mu.Lock()
+		d.ran()
+	case "a panic leaves it running":
+		d.unlocked(v)
+		d.ran()
+	default:
+		func() {
+			defer d.ran()
+			d.unlocked(v)
+		}()
 	}
+	if d.is("fires twice") {
+		d.unlocked(v)
+	}
+}
+
+func (d *zooDebouncer) unlocked(v int) {
+	d.mu.Unlock()
+	defer d.mu.Lock()
+	d.fire(v)
+}
+
+// ran ends a run of the callback and runs what came due meanwhile.
+func (d *zooDebouncer) ran() {
 	d.running--
 	for len(d.queue) > 0 {
 		v := d.queue[0]
@@ -179,11 +213,6 @@ func (d *zooDebouncer) run(v int) {
 		d.run(v)
 	}
 	d.idle.Broadcast()
-	if d.is("fires twice") {
-		d.mu.Unlock()
-		d.fire(v)
-		d.mu.Lock()
-	}
 }
 
 func (d *zooDebouncer) cancel() bool {
@@ -220,9 +249,7 @@ func (d *zooDebouncer) flush() {
 	}
 	v := d.value
 	if d.is("flush keeps the timer") {
-		d.mu.Unlock()
-		d.fire(v)
-		d.mu.Lock()
+		d.unlocked(v)
 		return
 	}
 	d.pending = false
@@ -230,6 +257,16 @@ func (d *zooDebouncer) flush() {
 		d.timer.Stop()
 	}
 	d.run(v)
+}
+
+// end is the end of the input: it fires what is pending.
+func (d *zooDebouncer) end() {
+	if d.is("drops what is pending at the end") {
+		d.cancel()
+	}
+	if !d.is("goes on waiting at the end") {
+		d.flush()
+	}
 }
 
 func (d *zooDebouncer) isPending() bool {
@@ -261,16 +298,35 @@ func (d *zooDebouncer) stop() {
 
 // zooDebouncerSpec describes it.
 func zooDebouncerSpec(mutant string, source TimeSource) DebouncerSpec {
+	var shared *zooDebouncer
 	return DebouncerSpec{
 		Name: "zoo: " + mutant,
 		Time: source,
 		New: func(env Env, cfg DebounceConfig, fire func(int)) DebouncerFuncs {
 			d := newZooDebouncer(env.Clock, cfg.Wait, fire, mutant)
-			return DebouncerFuncs{Call: d.call, CancelReports: d.cancel, Flush: d.flush, Pending: d.isPending, Stop: d.stop}
+			if shared != nil && shared.clock == env.Clock && mutant == "instances share a burst" {
+				d.shared = shared
+			}
+			shared = d
+			keys := map[int]*zooDebouncer{}
+			byKey := func(key, v int) {
+				d.mu.Lock()
+				if mutant == "keys share a wait" {
+					key = 0
+				}
+				if keys[key] == nil {
+					keys[key] = newZooDebouncer(env.Clock, cfg.Wait, fire, mutant)
+				}
+				own := keys[key]
+				d.mu.Unlock()
+				own.call(v)
+			}
+			return DebouncerFuncs{Call: d.call, CallKey: byKey, CancelReports: d.cancel, Flush: d.flush, Pending: d.isPending, Stop: d.stop, Close: d.end}
 		},
 		Traits: DebounceTraits{
 			Edges: []Edges{Trailing}, Payload: LastPayload, Tie: ResetFirst, StaleFire: StaleForbidden,
 			CancelBarrier: CommitBarrier, AfterCancel: CancelReusable, StopPending: StopDrops, ZeroWait: ZeroSync, Overlap: Serial,
+			CloseFlush: CloseFires, ClockBack: BackBounded, PanicPolicy: PanicPropagates,
 		},
 	}
 }
@@ -311,8 +367,17 @@ var debouncerMutants = []struct{ name, rule string }{
 	{"call after stop panics", "DB-STOP"},
 	{"second stop panics", "DB-STOP"},
 	{"zero wait never fires", "DB-ZERO"},
+	{"a negative wait never fires", "DB-NEG"},
 	{"callbacks overlap", "DB-OVERLAP"},
 	{"callback under the lock", "X-REENT"},
 	{"goroutine left behind", "X-LEAK"},
 	{"timer left armed", "X-LEAK"},
+	{"a zero payload is no event", "DB-LIVE"},
+	{"drops what is pending at the end", "DB-CLOSE"},
+	{"goes on waiting at the end", "DB-CLOSE"},
+	{"keys share a wait", "DB-KEY"},
+	{"instances share a burst", "X-ISO"},
+	{"waits for the clock to come back", "X-BACK"},
+	{"arms a timer of package time too", "X-CLOCK1"},
+	{"a panic leaves it running", "X-PANIC"},
 }

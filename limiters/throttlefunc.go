@@ -223,8 +223,12 @@ func (h *ThrottleFunc[T]) expire() {
 	if !h.pending || h.due {
 		return
 	}
-	if gap := h.now().Sub(h.start); gap < h.interval {
-		h.arm(h.interval - max(gap, 0))
+	if now := h.now(); now.Before(h.start) { // the clock went back: wait once, not until it is here again
+		h.start = now
+		h.arm(h.interval)
+		return
+	} else if gap := now.Sub(h.start); gap < h.interval {
+		h.arm(h.interval - gap)
 		return
 	}
 	if h.running {

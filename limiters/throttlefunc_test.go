@@ -263,3 +263,21 @@ func TestThrottleFunc_concurrent(t *testing.T) {
 		}
 	}
 }
+
+// A clock that goes back while an event waits delays its run by the interval at most.
+// The timer used to be armed again and again, until the clock was where it had been.
+func TestThrottleFunc_clockGoesBackWhileOneWaits(t *testing.T) {
+	for _, back := range []time.Duration{1, 50 * time.Millisecond, time.Hour} {
+		clock := fakeclock.New()
+		var ran []time.Duration
+		h := NewThrottleFunc(100*time.Millisecond, func(int) { ran = append(ran, clock.Elapsed()) }, Trailing, WithClock(clock))
+		h.Call(1)
+		clock.Advance(10 * time.Millisecond)
+		clock.SetWall(clock.Now().Add(-back))
+		clock.Advance(10 * time.Second)
+		if len(ran) != 1 || ran[0] > 200*time.Millisecond {
+			t.Errorf("set back by %v: ran at %v, want once, by 200ms", back, ran)
+		}
+		h.Stop()
+	}
+}

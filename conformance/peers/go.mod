@@ -6,6 +6,7 @@ require (
 	github.com/benbjohnson/clock v1.3.5
 	github.com/bep/debounce v1.2.1
 	github.com/coder/quartz v0.3.1
+	github.com/eapache/go-resiliency v1.7.0
 	github.com/escapement-go/escapement v0.0.0
 	github.com/jonboulle/clockwork v0.5.0
 	github.com/juju/clock v1.1.1

@@ -2,10 +2,13 @@ package peers
 
 import (
 	"context"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	bep "github.com/bep/debounce"
+	"github.com/eapache/go-resiliency/batcher"
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/samber/lo"
 	uber "go.uber.org/ratelimit"
@@ -120,6 +123,64 @@ func loThrottle() conformance.ThrottleSpec {
 			Boundary: conformance.BoundaryPasses, // source: a timer ends the interval
 			Payload:  conformance.NoPayload,
 		},
+		KnownFailing: []conformance.Known{loReentry},
+	}
+}
+
+// loThrottleBy is NewThrottleByWithCount, which "will be invoked count times in every
+// interval" for each key. The functions get the key; the newest event of a key
+// stands for the payload, since they run before the call returns.
+func loThrottleBy() conformance.ThrottleSpec {
+	return conformance.ThrottleSpec{
+		Name: "samber/lo v1.53.0 NewThrottleByWithCount",
+		Time: conformance.PackageTime,
+		New: func(_ conformance.Env, cfg conformance.ThrottleConfig, emit func(int)) conformance.ThrottleFuncs {
+			var newest sync.Map
+			throttled, reset := lo.NewThrottleByWithCount(cfg.Interval, cfg.K, func(key int) {
+				v, _ := newest.Load(key)
+				emit(v.(int))
+			})
+			call := func(key, v int) {
+				newest.Store(key, v)
+				throttled(key)
+			}
+			return conformance.ThrottleFuncs{Call: func(v int) { call(0, v) }, CallKey: call, Reset: reset}
+		},
+		Traits: conformance.ThrottleTraits{
+			Edges:      []conformance.Edges{conformance.Leading},
+			Boundary:   conformance.BoundaryPasses,      // source: a timer ends the interval
+			Windows:    conformance.WindowsFromFirst,    // source
+			Reentrancy: conformance.ReentrancyForbidden, // as NewThrottle, where it is shown
+		},
+		KnownFailing: []conformance.Known{loKeys},
+	}
+}
+
+// eapacheBatcher "will batch all calls to Run that occur within `timeout` time before
+// calling doWork just once for the entire batch": a throttle with the trailing edge,
+// whose newest call stands for the batch. The docs leave undefined what Run does
+// after Shutdown, and nothing here tries it.
+func eapacheBatcher() conformance.ThrottleSpec {
+	return conformance.ThrottleSpec{
+		Name: "eapache/go-resiliency v1.7.0 batcher",
+		Time: conformance.PackageTime,
+		New: func(_ conformance.Env, cfg conformance.ThrottleConfig, emit func(int)) conformance.ThrottleFuncs {
+			b := batcher.New(cfg.Interval, func(all []interface{}) error {
+				emit(all[len(all)-1].(int))
+				return nil
+			})
+			var closed atomic.Bool
+			return conformance.ThrottleFuncs{
+				Call:   func(v int) { go b.Run(v) }, // waits for its batch
+				Close:  func() { go func() { b.Shutdown(true); closed.Store(true) }() },
+				Closed: closed.Load,
+			}
+		},
+		Traits: conformance.ThrottleTraits{
+			Edges:      []conformance.Edges{conformance.Trailing},
+			Payload:    conformance.LastPayload,
+			CloseFlush: conformance.CloseFires, // Shutdown "flushes and executes any pending batches"
+		},
 	}
 }
 
@@ -137,8 +198,9 @@ func xtimeSometimes() conformance.ThrottleSpec {
 			return conformance.ThrottleFuncs{Call: func(v int) { s.Do(func() { emit(v) }) }}
 		},
 		Traits: conformance.ThrottleTraits{
-			Edges:    []conformance.Edges{conformance.Leading},
-			Boundary: conformance.BoundaryPasses, // source
+			Edges:      []conformance.Edges{conformance.Leading},
+			Boundary:   conformance.BoundaryPasses,      // source
+			Reentrancy: conformance.ReentrancyForbidden, // "if f causes Do to be called, it will deadlock"
 		},
 	}
 }
@@ -153,6 +215,14 @@ var (
 	xtimePast = conformance.Known{
 		Rule: "RL-PAST", Schedule: "rate=1/1s burst=2 | allow 1 @0 | allow 0 @1s | allow 1 @0 | allow 2 @1s",
 		Why: "AllowN with an older t moves the limiter back, and the time since is paid again; the docs do not mention it (golang/go#56287)",
+	}
+	loReentry = conformance.Known{
+		Rule: "X-REENT", Schedule: "interval=100ms edges=leading inside=call | call 1 @0",
+		Why: "the functions run under the mutex that the throttled function takes; the docs do not forbid the call",
+	}
+	loKeys = conformance.Known{
+		Rule: "TH-KEY", Schedule: "interval=100ms | call 1 1 @0 | call 2 2 @50ms | call 3 2 @100ms",
+		Why: "all keys share the timer of the first; the docs promise \"only once in every interval\" for each",
 	}
 	uberKnown = []conformance.Known{
 		{
@@ -181,6 +251,8 @@ func TestPeers(t *testing.T) {
 	t.Run("BepDebounce", func(t *testing.T) { keep(conformance.RunDebouncer(t, bepDebounce())) })
 	t.Run("LoDebounce", func(t *testing.T) { keep(conformance.RunDebouncer(t, loDebounce())) })
 	t.Run("LoThrottle", func(t *testing.T) { keep(conformance.RunThrottle(t, loThrottle())) })
+	t.Run("LoThrottleBy", func(t *testing.T) { keep(conformance.RunThrottle(t, loThrottleBy())) })
+	t.Run("EapacheBatcher", func(t *testing.T) { keep(conformance.RunThrottle(t, eapacheBatcher())) })
 	t.Run("XTimeSometimes", func(t *testing.T) { keep(conformance.RunThrottle(t, xtimeSometimes())) })
 	t.Run("XTimeExplicit", func(t *testing.T) {
 		keep(conformance.RunLimiter(t, xtime(conformance.Explicit, xtimeNegative, xtimePast)))

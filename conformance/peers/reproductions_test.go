@@ -1,6 +1,8 @@
 package peers
 
 import (
+	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -131,6 +133,67 @@ func TestLo_firesAfterCancelReturned(t *testing.T) {
 	if late == 0 {
 		t.Errorf("nothing fired after cancel in %d rounds: lo.NewDebounce looks back now", rounds)
 	}
+}
+
+// The docs of lo.NewThrottle say nothing of a call from the function. It waits for the
+// mutex under which the function runs: from the function itself, for ever.
+func TestLo_throttleHoldsItsMutex(t *testing.T) {
+	var throttled func()
+	blocked := false
+	throttled, _ = lo.NewThrottle(time.Hour, func() {
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			throttled()
+		}()
+		for {
+			select {
+			case <-ended:
+				return
+			default:
+			}
+			for _, g := range strings.Split(stackDump(), "\n\n") {
+				if strings.Contains(g, "[sync.Mutex.Lock") && strings.Contains(g, ".throttledFunc(") {
+					blocked = true
+					return
+				}
+			}
+			runtime.Gosched()
+		}
+	})
+	throttled()
+	if !blocked {
+		t.Error("the call went through: lo runs its functions without the mutex now")
+	}
+}
+
+// The docs of lo.NewThrottleBy say "only once in every interval" of each key. The timer
+// that the first key starts lets the second pass again before its interval is over.
+func TestLo_keysShareATimer(t *testing.T) {
+	synctestcompat.Require(t)
+	synctestcompat.Run(t, func(*testing.T) {
+		var passed []time.Duration
+		begin := time.Now()
+		throttled, _ := lo.NewThrottleBy(time.Second, func(key string) {
+			if key == "b" {
+				passed = append(passed, time.Since(begin))
+			}
+		})
+		throttled("a")
+		synctestcompat.Sleep(900 * time.Millisecond)
+		throttled("b")
+		synctestcompat.Sleep(150 * time.Millisecond)
+		throttled("b")
+		synctestcompat.Sleep(time.Hour)
+		if len(passed) != 2 || passed[1]-passed[0] >= time.Second {
+			t.Errorf("b passed at %v: each key has an interval of its own now", passed)
+		}
+	})
+}
+
+func stackDump() string {
+	buf := make([]byte, 1<<20)
+	return string(buf[:runtime.Stack(buf, true)])
 }
 
 // rounds is how often a tie is tried: who goes first is chance.
