@@ -18,6 +18,9 @@ func (c *contract) concerned(id string, j job) bool {
 		}
 	}
 	about := concerns[id]
+	if c.con != nil {
+		about = concurrencyConcerns[id]
+	}
 	return about == nil || about(c, j)
 }
 
