@@ -10,7 +10,7 @@ import (
 // concurrencyOrders lists the orders in which a schedule is run. Where a select may
 // find two things ready, which it takes is chance.
 func (c *contract) concurrencyOrders(s Schedule) []Order {
-	const often = 40
+	const often = 24
 	switch {
 	case s.racing() > 0 && c.time == PackageTime:
 		return slices.Repeat([]Order{OrderSampled}, often)

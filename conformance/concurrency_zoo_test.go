@@ -530,7 +530,7 @@ func TestConcurrencyMutants(t *testing.T) {
 			continue // it is a data race as well
 		}
 		c := concurrencyContract(t, zooQueueSpec(m.name, Injected))
-		c.families = smallest
+		c.families = func(c *contract) []family { return smallest(c, m.rule) }
 		row := judgeMutant(t, c, m.name, m.rule)
 		if m.rule == "X-CONC" || m.rule == "CT-NOLOST" { // how many, and when first, is chance
 			row.text = regexp.MustCompile(`\d+ (of \d+|run|wait|are|requests)|(round) \d+`).ReplaceAllString(row.text, "N $1$2")
@@ -547,10 +547,14 @@ func TestConcurrencyMutants(t *testing.T) {
 }
 
 // smallest are the families without their longer schedules: whatever fails on one of
-// those and on a shorter one too is reported with the shorter one.
-func smallest(c *contract) []family {
+// those and on a shorter one too is reported with the shorter one. With -short racing
+// schedules are for those alone who need them.
+func smallest(c *contract, rule string) []family {
 	all := concurrencyFamilies(c)
 	for i := range all {
+		if testing.Short() && all[i].name == "racing" && rule != "CT-TIE" {
+			all[i].schedules = nil
+		}
 		all[i].schedules = slices.DeleteFunc(all[i].schedules, func(s Schedule) bool { return len(s.Steps) > 4 })
 	}
 	return all
