@@ -2,12 +2,16 @@ package conformance_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/fakeclock"
 	"github.com/escapement-go/escapement/limiters"
+	"github.com/escapement-go/escapement/limiters/httplimit"
 )
 
 // bundledConcurrency describes limiters.Concurrency.
@@ -50,8 +54,32 @@ func unboundedConcurrency() conformance.ConcurrencySpec {
 	return spec
 }
 
-// TestConcurrencyVerdicts runs the suite over limiters.Concurrency and prints the
-// table of verdicts.
+// runKey is where a request carries what its handler shall run.
+type runKey struct{}
+
+// bundledMiddleware describes httplimit.Concurrency.
+func bundledMiddleware() conformance.ConcurrencySpec {
+	spec := bundledConcurrency(conformance.Injected)
+	spec.Name = "httplimit.Concurrency"
+	spec.New = func(env conformance.Env, cfg conformance.ConcurrencyConfig) conformance.ConcurrencyFuncs {
+		c := limiters.NewConcurrency(cfg.Limit, limiters.Backlog(cfg.Backlog), limiters.Timeout(cfg.Timeout), limiters.WithClock(env.Clock))
+		h := httplimit.Concurrency(c, httplimit.OnThrottle(func(*http.Request, error) { cfg.OnReject() }))(http.HandlerFunc(
+			func(_ http.ResponseWriter, r *http.Request) { r.Context().Value(runKey{}).(func())() }))
+		return conformance.ConcurrencyFuncs{Resize: c.Resize, Do: func(ctx context.Context, run func()) error {
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, httptest.NewRequest("GET", "/", nil).WithContext(context.WithValue(ctx, runKey{}, run)))
+			if w.Code != http.StatusOK {
+				return errors.New(w.Body.String())
+			}
+			return nil
+		}}
+	}
+	spec.Traits.Single, spec.Traits.Hook = true, conformance.HookOnce
+	return spec
+}
+
+// TestConcurrencyVerdicts runs the suite over limiters.Concurrency and httplimit, and
+// prints the table of verdicts.
 func TestConcurrencyVerdicts(t *testing.T) {
 	var reports []*conformance.Report
 	t.Run("Injected", func(t *testing.T) {
@@ -62,6 +90,9 @@ func TestConcurrencyVerdicts(t *testing.T) {
 	})
 	t.Run("Unbounded", func(t *testing.T) {
 		reports = append(reports, conformance.RunConcurrency(t, unboundedConcurrency()))
+	})
+	t.Run("Middleware", func(t *testing.T) {
+		reports = append(reports, conformance.RunConcurrency(t, bundledMiddleware()))
 	})
 	t.Log("\n" + conformance.Table(reports...))
 }

@@ -350,9 +350,11 @@ func (x *exam) conDifference() *violation {
 	case want == fateFull:
 		out.Because = fmt.Sprintf("%d of %d slots are taken and %d of %d places in the backlog", v.wanted.used, v.wanted.limit, waiting, v.model.backlog)
 	case want == fateRuns:
-		out.Because = fmt.Sprintf("with it %d of %d slots are taken", v.wanted.used, v.wanted.limit)
+		out.Because = fmt.Sprintf("it is its turn, and with it no more than %d of %d slots are taken", v.wanted.used, v.wanted.limit)
+	case got == fateRuns && v.used() > v.wanted.limit:
+		out.Because = fmt.Sprintf("with it %d slots are taken, and there are %d", v.used(), v.wanted.limit)
 	case got == fateFull && v.model.backlog >= 0:
-		out.Because = fmt.Sprintf("with it %d of %d places in the backlog are taken", waiting, v.model.backlog)
+		out.Because = fmt.Sprintf("with it no more than %d of %d places in the backlog are taken", waiting, v.model.backlog)
 	default:
 		out.Because = fmt.Sprintf("%d of %d slots are taken, and it is not its turn", v.wanted.used, v.wanted.limit)
 	}
@@ -432,6 +434,8 @@ func (x *exam) conCalls() *violation {
 		for _, s := range g.steps {
 			over := s.Op == OpRelease && s.request < 0
 			switch {
+			case over && x.c.con.Traits.OverRelease != OverReleaseIgnored:
+				return nil // what follows is not judged
 			case over:
 			case s.panicked != "":
 				return &violation{Headline: fmt.Sprintf("%s panicked: %s", s.Step, s.panicked), At: g.at}

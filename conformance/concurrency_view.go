@@ -226,21 +226,26 @@ func (v *concurrencyView) used() int {
 	return n
 }
 
-// lanes show who was let in (+) and who was not (-), and should have been; "w" is a
-// request that should wait.
+// lanes show who was let in (+), who was not (x) and, at the first difference, who
+// waits (w).
 func (v *concurrencyView) lanes() []lane {
 	want, got := lane{name: "want"}, lane{name: "got"}
-	sign := map[fate]string{fateRuns: "+", fateFull: "-", fateWaits: "w"}
-	for r, q := range v.tr.requests {
-		if q.decided.Seq != 0 && (q.decided.At < v.at || q.decided.At == v.at && r < len(v.seen)) {
-			mark := map[bool]string{true: "+", false: "-"}[q.admitted]
-			got.marks = append(got.marks, laneMark{q.decided.At, fmt.Sprint(q.id, mark)})
-			if r >= len(v.seen) || v.wanted.fates[r].outside() == v.seen[r] {
-				want.marks = append(want.marks, laneMark{q.decided.At, fmt.Sprint(q.id, mark)})
-			}
+	sign := map[fate]string{fateRuns: "+", fateFull: "x", fateWaits: "w"}
+	put := func(l *lane, at time.Duration, r int, f fate) {
+		l.marks = append(l.marks, laneMark{at, fmt.Sprint(v.tr.requests[r].id, sign[f.outside()])})
+	}
+	for r, seen := range v.seen {
+		wanted, at := v.wanted.fates[r].outside(), v.at
+		if seen != fateWaits {
+			at = v.tr.requests[r].decided.At
 		}
-		if r < len(v.seen) && v.wanted.fates[r].outside() != v.seen[r] {
-			want.marks = append(want.marks, laneMark{v.at, fmt.Sprint(q.id, sign[v.wanted.fates[r].outside()])})
+		switch {
+		case wanted != seen:
+			put(&want, v.at, r, wanted)
+			put(&got, at, r, seen)
+		case seen != fateWaits:
+			put(&want, at, r, seen)
+			put(&got, at, r, seen)
 		}
 	}
 	return []lane{want, got}
