@@ -264,7 +264,7 @@ func (c *contract) concurrencyRace() (*violation, string) {
 	return nil, c.clash(func(env Env) []func(int) {
 		impl := c.con.New(env, c.manyConfig(2, 4))
 		run := func(int) { _ = impl.request(context.Background(), func() { runtime.Gosched() }) }
-		ops := []func(int){run, run, run}
+		ops := []func(int){run}
 		if conContext(c) == "" {
 			ops = append(ops, func(int) {
 				ctx, cancel := context.WithCancel(context.Background())
@@ -285,6 +285,6 @@ func (c *contract) concurrencyRace() (*violation, string) {
 		if c.accepts(OpResize) {
 			ops = append(ops, func(i int) { impl.Resize(1 + i%3) })
 		}
-		return ops
+		return append(ops, ops...) // each against itself too
 	})
 }
