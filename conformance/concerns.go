@@ -24,6 +24,9 @@ func (c *contract) concerned(id string, j job) bool {
 		return thrFamily[id] != nil && thrFamily[id](j)
 	}
 	about := concerns[id]
+	if c.con != nil {
+		about = concurrencyConcerns[id]
+	}
 	return about == nil || about(c, j)
 }
 

@@ -55,6 +55,8 @@ type contract struct {
 	thrOps map[Op]bool
 	clk    *ClockSpec // the clock contract
 	clkOps map[Op]bool
+	con    *ConcurrencySpec // the concurrency contract
+	conOps map[Op]bool
 
 	lab      *lab
 	traits   []trait
@@ -146,6 +148,10 @@ func (c *contract) unfit() string {
 		c.t.Fatal("conformance: the spec does not say how the implementation takes its time; set Time to Injected, PackageTime or Explicit")
 	case c.time == Explicit && c.deb != nil:
 		c.t.Fatal("conformance: a debouncer needs a clock of its own; set Time to Injected or PackageTime")
+	case c.time == Explicit && c.con != nil:
+		c.t.Fatal("conformance: those who wait for a slot need a clock of their own; set Time to Injected or PackageTime")
+	case c.con != nil && !synctestcompat.Available:
+		return "those who wait for a slot can only be settled in a bubble: " + synctestcompat.Reason
 	case (c.time == PackageTime || c.clk != nil) && !synctestcompat.Available:
 		return "package time can only be held in a bubble: " + synctestcompat.Reason
 	}
@@ -263,6 +269,9 @@ func oneProcessor(yes bool) (restore func()) {
 
 // orders lists the orders in which a schedule is run.
 func (c *contract) orders(s Schedule) []Order {
+	if c.con != nil {
+		return c.concurrencyOrders(s)
+	}
 	if s.racing() == 0 {
 		return []Order{OrderSettled}
 	}

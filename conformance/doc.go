@@ -1,4 +1,4 @@
-// Package conformance holds debouncers, throttles, rate limiters and fake clocks to
+// Package conformance holds debouncers, throttles, rate limiters, concurrency limiters and fake clocks to
 // the laws that any of them must keep. Import it in the test of your own type, describe the type in ten
 // lines, and learn in about a second which laws it breaks, each with the smallest
 // schedule that breaks it.
@@ -14,7 +14,7 @@
 //   - A [Rule] is one law, judged on traces. [Rules] lists them; RULES.md does too.
 //   - A trait is a choice on which correct implementations differ. It is declared,
 //     never guessed: see [DebounceTraits], [ThrottleTraits],
-//     [LimiterTraits] and [ClockTraits].
+//     [LimiterTraits], [ConcurrencyTraits] and [ClockTraits].
 //
 // # What a run does
 //
@@ -31,6 +31,12 @@
 // processor see what comes. Racing schedules are judged by the set of legal
 // outcomes; a finding that honest code can produce by being overtaken counts only
 // if it turns up in one run of seven.
+//
+// [RunConcurrency] explores likewise, and after each schedule it lets everything end
+// and counts what is left: as many requests come as there are slots and places, and
+// one more. The model holds every state that some order of what happens at an
+// instant leads to, so where a slot comes free as a wait ends, either outcome will
+// do, but not both and not neither.
 //
 // [RunClock] needs no model: each schedule runs on package time in a bubble, and
 // then on the clock, which must show the same values, answers and turns of

@@ -185,12 +185,18 @@ func TestMutants_packageTime(t *testing.T) {
 // golden compares the failure text of each mutant's rule with the file.
 func golden(t *testing.T, rows []catchOf) {
 	t.Helper()
+	goldenFile(t, "failures.golden", rows)
+}
+
+// goldenFile is golden with a file of its own for a test of its own.
+func goldenFile(t *testing.T, name string, rows []catchOf) {
+	t.Helper()
 	var b strings.Builder
-	b.WriteString("# Made by: go test ./conformance -run '^TestMutants$' -update\n")
+	fmt.Fprintf(&b, "# Made by: go test ./conformance -run '^%s$' -update\n", t.Name())
 	for _, r := range rows {
 		fmt.Fprintf(&b, "\n## %s\n\n%s", r.mutant, r.text)
 	}
-	path := filepath.Join("testdata", "failures.golden")
+	path := filepath.Join("testdata", name)
 	if *update {
 		if err := os.WriteFile(path, []byte(b.String()), 0o666); err != nil {
 			t.Fatal(err)

@@ -39,6 +39,9 @@ type Trace struct {
 	want, events []event
 	doing        string
 	unordered    string
+
+	// Of a concurrency limiter: its requests.
+	conc *concurrencyTrace
 }
 
 // Mark is a point of a trace: an instant, and a place in the order of all that was

@@ -10,11 +10,16 @@
 //   - envelope: what can be granted in any time of length L, which is
 //     rate * L + burst, and no more.
 //   - window: of a throttle, the interval that an event opens.
+//   - slot: the right to run, of which there are limit; it is given back.
+//   - backlog: the requests that wait for slots.
 //
 // To choose: a [TokenBucket] keeps a rate and allows bursts. A [Throttle] lets
 // one event pass per window and drops the others, without a timer; a
 // [ThrottleFunc] also runs the newest of them at the end, and [ThrottleStream] is
-// a Throttle for channels. [Sometimes] is for logs and the like.
+// a Throttle for channels. [Sometimes] is for logs and the like. A [Concurrency]
+// limits how many events go on at once, however fast they come; it is the only one
+// that must be told when they end. Package httplimit puts both kinds in front of
+// HTTP handlers.
 //
 // [TokenBucket] decides as the Limiter of golang.org/x/time/rate does, to the
 // nanosecond, as long as time does not go back, n is not negative and the rate

@@ -1,0 +1,290 @@
+package conformance
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// manyConfig is what probes with many goroutines make a limiter with.
+func (c *contract) manyConfig(limit, backlog int) ConcurrencyConfig {
+	cfg := ConcurrencyConfig{Limit: limit, Backlog: backlog, Timeout: time.Hour, OnReject: func() {}}
+	if c.con.Traits.Backlog == BacklogUnbounded {
+		cfg.Backlog = -1
+	}
+	if c.con.Traits.Timeout == TimeoutNone {
+		cfg.Timeout = -1
+	}
+	return cfg
+}
+
+// request asks for one slot, calls run and gives the slot back.
+func (f *ConcurrencyFuncs) request(ctx context.Context, run func()) error {
+	err := f.enter()(ctx, 1, run)
+	if err == nil && f.Release != nil && !f.handles(Step{Op: OpAcquire}) {
+		f.Release(1)
+	}
+	return err
+}
+
+// concurrencyConcurrent has many goroutines bring a request at one instant.
+func (c *contract) concurrencyConcurrent() (*violation, string) {
+	const requests, rounds, limit, backlog = 24, 30, 3, 5
+	if c.con.Traits.Backlog == 0 {
+		return nil, "trait Backlog is undeclared"
+	}
+	var worst *violation
+	l := c.lab.apart(func(d driver, _ job, rec *recorder) {
+		rec.now = d.now
+		impl := c.con.New(Env{d.clock(), Config{}.start()}, c.manyConfig(limit, backlog))
+		wantWaiting := requests - limit
+		if c.con.Traits.Backlog == BacklogBounded {
+			wantWaiting = backlog
+		}
+		for round := 0; round < rounds && worst == nil; round++ {
+			var mu sync.Mutex
+			running, rejected, answered := 0, 0, 0
+			leave, start := make(chan struct{}), make(chan struct{})
+			ctx, cancel := context.WithCancel(context.Background())
+			for range requests {
+				go func() {
+					<-start
+					ran := false
+					_ = catch(func() {
+						_ = impl.request(ctx, func() {
+							ran = true
+							mu.Lock()
+							running++
+							mu.Unlock()
+							<-leave
+						})
+					})
+					mu.Lock()
+					defer mu.Unlock()
+					answered++
+					if !ran {
+						rejected++
+					}
+				}()
+			}
+			close(start)
+			d.settle()
+			mu.Lock()
+			waiting := requests - running - rejected
+			if running != limit || waiting != wantWaiting {
+				worst = &violation{
+					Headline: fmt.Sprintf("of %d requests at one instant %d run, %d wait and %d are rejected, want %d, %d and %d",
+						requests, running, waiting, rejected, limit, wantWaiting, requests-limit-wantWaiting),
+					Because: fmt.Sprintf("no order of the calls leads to that (round %d of %d, limit=%d backlog=%d)", round+1, rounds, limit, backlog),
+				}
+			}
+			mu.Unlock()
+			close(leave) // those who wait follow at once
+			d.settle()
+			mu.Lock()
+			if answered < requests && worst == nil {
+				worst = &violation{Headline: fmt.Sprintf("%d of %d requests are never answered, though all slots are free", requests-answered, requests)}
+			}
+			mu.Unlock()
+			cancel()
+			d.settle()
+		}
+		if impl.Stop != nil {
+			impl.Stop()
+		}
+		d.settle()
+	})
+	if l.once() != nil {
+		return nil, "concurrent use made no progress for " + watchdog.String()
+	}
+	if worst == nil {
+		_, worst = c.churn()
+	}
+	return worst, ""
+}
+
+// concurrencyLost is the probe of CT-NOLOST.
+func (c *contract) concurrencyLost() (*violation, string) {
+	lost, _ := c.churn()
+	return lost, ""
+}
+
+// churn has goroutines that come and go, some of which give up while they wait, and
+// looks each time whether somebody waits when all others are gone, and whether too
+// many ran.
+func (c *contract) churn() (lost, over *violation) {
+	const rounds, limit = 80, 2
+	c.lab.apart(func(d driver, _ job, rec *recorder) {
+		rec.now = d.now
+		impl := c.con.New(Env{d.clock(), Config{}.start()}, c.manyConfig(limit, 10))
+		for round := 0; round < rounds && lost == nil && over == nil; round++ {
+			goroutines := limit + 1 + round%4
+			forever, stop := context.WithCancel(context.Background())
+			var running, most, ended atomic.Int64
+			for g := range goroutines {
+				go func() {
+					defer ended.Add(1)
+					for i := range 1 + round/4%2 {
+						ctx, cancel := context.WithCancel(forever)
+						if g%2 == 1 && (i+round)%3 == 0 {
+							go cancel()
+						}
+						_ = catch(func() {
+							_ = impl.request(ctx, func() {
+								if n := running.Add(1); n > most.Load() {
+									most.Store(n)
+								}
+								for range (g + round/8) % 4 {
+									runtime.Gosched()
+								}
+								running.Add(-1)
+							})
+						})
+						cancel()
+					}
+				}()
+			}
+			d.settle()
+			if n := int(ended.Load()); n < goroutines {
+				lost = &violation{
+					Headline: fmt.Sprintf("%d of %d goroutines wait for ever, though nobody runs", goroutines-n, goroutines),
+					Because:  fmt.Sprintf("each asked and released what it got, some gave up while they waited (round %d of %d, limit=%d)", round+1, rounds, limit),
+				}
+			}
+			if n := most.Load(); n > limit {
+				over = &violation{Headline: fmt.Sprintf("%d requests ran at once, with a limit of %d", n, limit)}
+			}
+			stop()
+			d.settle()
+			for range goroutines { // who waits without a context
+				if int(ended.Load()) == goroutines || impl.Release == nil {
+					break
+				}
+				go func() { _ = catch(func() { impl.Release(1) }) }()
+				d.settle()
+			}
+		}
+		if impl.Stop != nil {
+			impl.Stop()
+		}
+		d.settle()
+	}).once()
+	return lost, over
+}
+
+// concurrencyReentry calls operations from the hook.
+func (c *contract) concurrencyReentry() (*violation, string) {
+	cfg := c.manyConfig(1, 1)
+	if cfg.Backlog < 0 && cfg.Timeout < 0 {
+		return nil, "nothing is rejected without a backlog and a timeout"
+	}
+	cfg.Backlog, cfg.Timeout = min(cfg.Backlog, 0), min(cfg.Timeout, 0) // whichever there is rejects at once
+	h := c.lab.apart(func(d driver, _ job, rec *recorder) {
+		rec.now = d.now
+		var impl ConcurrencyFuncs
+		var within atomic.Bool // what the hook asks for may be rejected too
+		cfg.OnReject = func() {
+			if within.CompareAndSwap(false, true) {
+				calledFromHook(&impl)
+				within.Store(false)
+			}
+		}
+		if catch(func() { impl = c.con.New(Env{d.clock(), Config{}.start()}, cfg) }) != "" {
+			return
+		}
+		leave := make(chan struct{})
+		for range 2 {
+			go func() { _ = catch(func() { _ = impl.request(context.Background(), func() { <-leave }) }) }()
+			d.settle()
+		}
+		close(leave)
+		d.settle()
+		if impl.Stop != nil {
+			impl.Stop()
+		}
+		d.settle()
+	}).once()
+	if h == nil {
+		return nil, ""
+	}
+	if where := blockedUnder(h.stacks, "conformance.calledFromHook("); where != "" {
+		return &violation{
+			Headline: "an operation that the hook calls never returned",
+			Because:  "its goroutine is blocked, under the hook: " + where,
+		}, ""
+	}
+	return nil, "no progress for " + watchdog.String() + ", and the stacks do not prove why"
+}
+
+// calledFromHook does what a hook may do. Its name is looked for in stacks.
+//
+//go:noinline
+func calledFromHook(impl *ConcurrencyFuncs) {
+	if impl.TryAcquire != nil && impl.TryAcquire(1) {
+		impl.Release(1)
+	}
+	if impl.Resize != nil {
+		impl.Resize(1)
+	}
+	done, cancel := context.WithCancel(context.Background())
+	cancel()
+	switch {
+	case impl.Acquire != nil:
+		if impl.Acquire(done, 1) == nil {
+			impl.Release(1)
+		}
+	case impl.Do != nil:
+		_ = impl.Do(done, func() {})
+	}
+}
+
+// blockedUnder describes a goroutine of a dump that waits for a lock or a channel
+// below a function.
+func blockedUnder(dump, function string) string {
+	for _, g := range strings.Split(dump, "\n\n") {
+		header, stack, _ := strings.Cut(g, "\n")
+		if !strings.Contains(stack, function) {
+			continue
+		}
+		for _, state := range []string{"sync.", "semacquire", "chan ", "select"} {
+			if strings.Contains(header, "["+state) {
+				return describe(header, stack)
+			}
+		}
+	}
+	return ""
+}
+
+// concurrencyRace uses all operations of one limiter at once.
+func (c *contract) concurrencyRace() (*violation, string) {
+	return nil, c.clash(func(env Env) []func(int) {
+		impl := c.con.New(env, c.manyConfig(2, 4))
+		run := func(int) { _ = impl.request(context.Background(), func() { runtime.Gosched() }) }
+		ops := []func(int){run}
+		if conContext(c) == "" {
+			ops = append(ops, func(int) {
+				ctx, cancel := context.WithCancel(context.Background())
+				go cancel()
+				_ = impl.request(ctx, func() {})
+			})
+		}
+		if c.accepts(OpTry) {
+			ops = append(ops, func(int) {
+				if impl.TryAcquire(1) {
+					impl.Release(1)
+				}
+			})
+		}
+		if c.accepts(OpDo) {
+			ops = append(ops, func(int) { _ = impl.Do(context.Background(), func() {}) })
+		}
+		if c.accepts(OpResize) {
+			ops = append(ops, func(i int) { impl.Resize(1 + i%3) })
+		}
+		return append(ops, ops...) // each against itself too
+	})
+}

@@ -1,0 +1,593 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+
+	"github.com/escapement-go/escapement/synctestcompat"
+)
+
+var (
+	errZooFull    = errors.New("full")
+	errZooTimeout = errors.New("timeout")
+	errZooTooBig  = errors.New("too big")
+)
+
+// zooQueue is a semaphore with a list of those who wait, a backlog and a timeout,
+// correct unless mutant names one of its mistakes.
+type zooQueue struct {
+	clock  clockwork.Clock
+	cfg    ConcurrencyConfig
+	mutant string
+
+	mu      sync.Mutex
+	used    int
+	seats   int
+	n       int
+	waiters []*zooWaiter
+}
+
+type zooWaiter struct {
+	weight  int
+	ready   chan struct{}
+	granted bool
+}
+
+func (q *zooQueue) is(mutant string) bool { return q.mutant == mutant }
+
+func (q *zooQueue) fits(weight int) bool {
+	limit := q.cfg.Limit
+	if q.is("lets one more run") {
+		limit++
+	}
+	return q.used+weight <= limit
+}
+
+// wake lets those run whose turn it is. mu is held.
+func (q *zooQueue) wake() {
+	for len(q.waiters) > 0 {
+		i := 0
+		if q.is("serves the newest first") {
+			i = len(q.waiters) - 1
+		}
+		w := q.waiters[i]
+		if !q.fits(w.weight) {
+			return
+		}
+		q.waiters = slices.Delete(q.waiters, i, i+1)
+		q.used += w.weight
+		w.granted = true
+		if !q.is("a request that runs keeps its place") {
+			q.seats--
+		}
+		close(w.ready)
+	}
+}
+
+func (q *zooQueue) reject(err error) error {
+	if q.cfg.OnReject != nil {
+		q.cfg.OnReject()
+		if q.is("calls the hook twice when the backlog is full") && err == errZooFull {
+			q.cfg.OnReject()
+		}
+	}
+	return err
+}
+
+func (q *zooQueue) acquire(ctx context.Context, weight int) error {
+	if err := ctx.Err(); err != nil && !q.is("looks at the context only while it waits") {
+		return err
+	}
+	q.mu.Lock()
+	q.n++
+	if q.is("panics on the third request") && q.n == 3 {
+		q.mu.Unlock()
+		panic("index out of range")
+	}
+	if q.is("a timeout of 0 rejects everything") && q.cfg.Timeout == 0 {
+		q.mu.Unlock()
+		return q.reject(errZooTimeout)
+	}
+	if weight > q.cfg.Limit && !q.is("a request for more than the limit waits") {
+		q.mu.Unlock()
+		return q.reject(errZooTooBig)
+	}
+	if q.fits(weight) && (len(q.waiters) == 0 || q.is("a light request overtakes")) {
+		if q.is("checks without the lock") {
+			q.mu.Unlock()
+			runtime.Gosched()
+			q.mu.Lock()
+		}
+		q.used += weight
+		q.mu.Unlock()
+		return nil
+	}
+	full := q.cfg.Backlog >= 0 && q.seats >= q.cfg.Backlog
+	if q.is("one place too many") {
+		full = q.cfg.Backlog >= 0 && q.seats > q.cfg.Backlog
+	}
+	if full || q.cfg.Timeout == 0 {
+		if q.is("calls the hook under the lock") {
+			defer q.mu.Unlock()
+			return q.reject(errZooFull)
+		}
+		q.mu.Unlock()
+		return q.reject(errZooFull)
+	}
+	q.seats++
+	w := &zooWaiter{weight: weight, ready: make(chan struct{})}
+	if q.is("joins after it has let go of the lock") {
+		q.mu.Unlock()
+		runtime.Gosched()
+		q.mu.Lock()
+	}
+	q.waiters = append(q.waiters, w)
+	q.mu.Unlock()
+	return q.wait(ctx, w)
+}
+
+func (q *zooQueue) wait(ctx context.Context, w *zooWaiter) error {
+	var expired <-chan time.Time
+	if timeout := q.cfg.Timeout; timeout > 0 {
+		if q.is("times out a nanosecond late") {
+			timeout++
+		}
+		timer := q.clock.NewTimer(timeout)
+		defer timer.Stop()
+		expired = timer.Chan()
+	}
+	done := ctx.Done()
+	if q.is("does not look at the context while it waits") {
+		done = nil
+	}
+	select {
+	case <-w.ready:
+		return nil
+	case <-done:
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		if w.granted {
+			q.used -= w.weight
+			q.wake()
+		} else {
+			q.leave(w, "a cancelled request keeps its place", "a cancelled request stays in the queue")
+		}
+		return ctx.Err()
+	case <-expired:
+		q.mu.Lock()
+		if w.granted {
+			q.mu.Unlock()
+			if q.is("loses the slot at a tie") {
+				return q.reject(errZooTimeout)
+			}
+			return nil
+		}
+		q.leave(w, "a request that timed out keeps its place", "a request that timed out stays in the queue")
+		q.mu.Unlock()
+		if q.is("does not call the hook at a timeout") {
+			return errZooTimeout
+		}
+		return q.reject(errZooTimeout)
+	}
+}
+
+// leave takes w out of the queue. mu is held.
+func (q *zooQueue) leave(w *zooWaiter, keepsPlace, stays string) {
+	if !q.is(stays) {
+		q.waiters = slices.DeleteFunc(q.waiters, func(o *zooWaiter) bool { return o == w })
+	}
+	if !q.is(keepsPlace) && !q.is(stays) {
+		q.seats--
+	}
+	if !q.is("nobody looks again when the first gives up") {
+		q.wake()
+	}
+}
+
+func (q *zooQueue) try(weight int) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if weight > q.cfg.Limit || !q.fits(weight) || len(q.waiters) > 0 {
+		return false
+	}
+	q.used += weight
+	return true
+}
+
+func (q *zooQueue) release(weight int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.used < weight && !q.is("a release too many raises the limit") {
+		panic("released more than was acquired")
+	}
+	if q.is("gives back one slot only") {
+		weight = 1
+	}
+	q.used -= weight
+	if !q.is("wakes nobody") {
+		q.wake()
+	}
+}
+
+func (q *zooQueue) do(ctx context.Context, run func()) error {
+	err := q.acquire(ctx, 1)
+	if q.is("serves what it has rejected") && err != nil {
+		run()
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	if q.is("a panic keeps the slot") {
+		run()
+		q.release(1)
+		return nil
+	}
+	defer q.release(1)
+	run()
+	return nil
+}
+
+func (q *zooQueue) resize(limit int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.is("a lower limit is forgotten") && limit < q.cfg.Limit {
+		return
+	}
+	q.cfg.Limit = limit
+	if !q.is("a higher limit wakes nobody") {
+		q.wake()
+	}
+}
+
+// newZooQueue is not inlined: its name stands in a golden file.
+//
+//go:noinline
+func newZooQueue(env Env, cfg ConcurrencyConfig, mutant string) *zooQueue {
+	if mutant == "goroutine left behind by a semaphore" {
+		go sleepForEver()
+	}
+	return &zooQueue{clock: env.Clock, cfg: cfg, mutant: mutant}
+}
+
+func zooQueueSpec(mutant string, source TimeSource) ConcurrencySpec {
+	return ConcurrencySpec{
+		Name: "zoo queue: " + mutant,
+		Time: source,
+		New: func(env Env, cfg ConcurrencyConfig) ConcurrencyFuncs {
+			q := newZooQueue(env, cfg, mutant)
+			f := ConcurrencyFuncs{Acquire: q.acquire, TryAcquire: q.try, Release: q.release, Do: q.do, Resize: q.resize}
+			if mutant == "counts requests without a lock" {
+				n := 0
+				f.TryAcquire = func(weight int) bool { n++; return q.try(weight) }
+			}
+			return f
+		},
+		Traits: ConcurrencyTraits{
+			Backlog: BacklogBounded, Timeout: TimeoutBounded, Context: ContextHonoured, SeatHeld: SeatFreed, Fair: FairFIFO,
+			Oversize: OversizeFails, OverRelease: OverReleasePanics, Hook: HookOnce,
+		},
+	}
+}
+
+// zooChannel is a buffered channel with a slot for each that runs.
+func zooChannelSpec(source TimeSource) ConcurrencySpec {
+	return ConcurrencySpec{
+		Name: "zoo channel",
+		Time: source,
+		New: func(_ Env, cfg ConcurrencyConfig) ConcurrencyFuncs {
+			slots := make(chan struct{}, cfg.Limit)
+			return ConcurrencyFuncs{
+				Acquire: func(ctx context.Context, _ int) error {
+					if err := ctx.Err(); err != nil {
+						return err
+					}
+					select {
+					case slots <- struct{}{}:
+						return nil
+					case <-ctx.Done():
+						return ctx.Err()
+					}
+				},
+				TryAcquire: func(int) bool {
+					select {
+					case slots <- struct{}{}:
+						return true
+					default:
+						return false
+					}
+				},
+				Release: func(int) {
+					select {
+					case <-slots:
+					default:
+					}
+				},
+			}
+		},
+		Traits: ConcurrencyTraits{
+			Backlog: BacklogUnbounded, Timeout: TimeoutNone, Context: ContextHonoured, Fair: FairFIFO,
+			Single: true, OverRelease: OverReleaseIgnored, Hook: HookNone,
+		},
+	}
+}
+
+// zooCond is a counter and a condition that everybody checks again: who gets a slot
+// is chance.
+type zooCond struct {
+	mu          sync.Mutex
+	cond        sync.Cond
+	limit, used int
+}
+
+func zooCondSpec(source TimeSource) ConcurrencySpec {
+	return ConcurrencySpec{
+		Name: "zoo condition",
+		Time: source,
+		New: func(_ Env, cfg ConcurrencyConfig) ConcurrencyFuncs {
+			s := &zooCond{limit: cfg.Limit}
+			s.cond.L = &s.mu
+			change := func(limit, used int) {
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				s.limit += limit
+				s.used += used
+				s.cond.Broadcast()
+			}
+			return ConcurrencyFuncs{
+				Lock: func(weight int) {
+					s.mu.Lock()
+					defer s.mu.Unlock()
+					for s.used+weight > s.limit {
+						s.cond.Wait()
+					}
+					s.used += weight
+				},
+				Release: func(weight int) { change(0, -weight) },
+				Resize:  func(limit int) { s.mu.Lock(); d := limit - s.limit; s.mu.Unlock(); change(d, 0) },
+			}
+		},
+		Traits: ConcurrencyTraits{
+			Backlog: BacklogUnbounded, Timeout: TimeoutNone, Fair: FairNone,
+			Oversize: OversizeWaits, OverRelease: OverReleaseUndefined, Hook: HookNone,
+		},
+	}
+}
+
+// zooTokens is middleware with a channel of tokens for those who run and another for
+// all who are in there.
+func zooTokensSpec(source TimeSource) ConcurrencySpec {
+	return ConcurrencySpec{
+		Name: "zoo tokens",
+		Time: source,
+		New: func(env Env, cfg ConcurrencyConfig) ConcurrencyFuncs {
+			inside := make(chan struct{}, cfg.Limit+cfg.Backlog)
+			slots := make(chan struct{}, cfg.Limit)
+			return ConcurrencyFuncs{Do: func(ctx context.Context, run func()) error {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				select {
+				case inside <- struct{}{}:
+					defer func() { <-inside }()
+				default:
+					cfg.OnReject()
+					return errZooFull
+				}
+				select {
+				case slots <- struct{}{}:
+				default:
+					timer := env.Clock.NewTimer(cfg.Timeout)
+					defer timer.Stop()
+					select {
+					case slots <- struct{}{}:
+					case <-ctx.Done():
+						return ctx.Err()
+					case <-timer.Chan():
+						cfg.OnReject()
+						return errZooTimeout
+					}
+				}
+				defer func() { <-slots }()
+				run()
+				return nil
+			}}
+		},
+		Traits: ConcurrencyTraits{
+			Backlog: BacklogBounded, Timeout: TimeoutBounded, Context: ContextHonoured, SeatHeld: SeatFreed, Fair: FairFIFO,
+			Single: true, Hook: HookOnce,
+		},
+	}
+}
+
+// zooSeats is middleware that counts those in the backlog and lets them go only when
+// they are done.
+func zooSeatsSpec(source TimeSource) ConcurrencySpec {
+	return ConcurrencySpec{
+		Name: "zoo seats",
+		Time: source,
+		New: func(env Env, cfg ConcurrencyConfig) ConcurrencyFuncs {
+			var mu sync.Mutex
+			seats := 0
+			slots := make(chan struct{}, cfg.Limit)
+			serve := func(run func()) error {
+				defer func() { <-slots }()
+				run()
+				return nil
+			}
+			return ConcurrencyFuncs{Do: func(ctx context.Context, run func()) error {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				select {
+				case slots <- struct{}{}:
+					return serve(run)
+				default:
+				}
+				mu.Lock()
+				if seats >= cfg.Backlog {
+					mu.Unlock()
+					return errZooFull
+				}
+				seats++
+				mu.Unlock()
+				defer func() { mu.Lock(); seats--; mu.Unlock() }()
+				expired := make(chan struct{})
+				timer := env.Clock.AfterFunc(cfg.Timeout, func() { close(expired) })
+				defer timer.Stop()
+				select {
+				case slots <- struct{}{}:
+					return serve(run)
+				case <-ctx.Done():
+					return ctx.Err()
+				case <-expired:
+					return errZooTimeout
+				}
+			}}
+		},
+		Traits: ConcurrencyTraits{
+			Backlog: BacklogBounded, Timeout: TimeoutBounded, Context: ContextHonoured, SeatHeld: SeatKept, Fair: FairFIFO,
+			Single: true, Hook: HookNone,
+		},
+	}
+}
+
+// concurrencyMutants are mistakes, each with the rule that must catch it.
+var concurrencyMutants = []struct{ name, rule string }{
+	{"lets one more run", "CT-LIMIT"},
+	{"wakes nobody", "CT-WORK"},
+	{"one place too many", "CT-REJECT"},
+	{"a request that runs keeps its place", "CT-SEAT"},
+	{"times out a nanosecond late", "CT-TIME"},
+	{"a request that timed out keeps its place", "CT-TIME"},
+	{"a timeout of 0 rejects everything", "CT-TIME0"},
+	{"does not look at the context while it waits", "CT-CTX"},
+	{"a cancelled request keeps its place", "CT-CTX"},
+	{"looks at the context only while it waits", "CT-CTXPRE"},
+	{"loses the slot at a tie", "CT-TIE"},
+	{"a cancelled request stays in the queue", "CT-NOGHOST"},
+	{"a request that timed out stays in the queue", "CT-NOGHOST"},
+	{"gives back one slot only", "CT-RELEASE"},
+	{"a release too many raises the limit", "CT-OVERREL"},
+	{"nobody looks again when the first gives up", "CT-HEAD"},
+	{"serves the newest first", "CT-FIFO"},
+	{"a light request overtakes", "CT-FIFO"},
+	{"joins after it has let go of the lock", "CT-NOLOST"},
+	{"a request for more than the limit waits", "CT-OVER"},
+	{"a lower limit is forgotten", "CT-RESIZE"},
+	{"a higher limit wakes nobody", "CT-RESIZE"},
+	{"calls the hook twice when the backlog is full", "CT-HOOK"},
+	{"does not call the hook at a timeout", "CT-HOOK"},
+	{"serves what it has rejected", "CT-CONV"},
+	{"panics on the third request", "X-CALLS"},
+	{"a panic keeps the slot", "X-PANIC"},
+	{"calls the hook under the lock", "X-REENT"},
+	{"goroutine left behind by a semaphore", "X-LEAK"},
+	{"checks without the lock", "X-CONC"},
+}
+
+// The correct ones, of five designs, pass on both drivers.
+func TestConcurrency_correctOnesPass(t *testing.T) {
+	drivers := sources(Injected, PackageTime)
+	if testing.Short() {
+		drivers = drivers[:1]
+	}
+	for _, source := range drivers {
+		for _, spec := range []ConcurrencySpec{
+			zooQueueSpec("", source), zooChannelSpec(source), zooCondSpec(source), zooTokensSpec(source), zooSeatsSpec(source),
+		} {
+			t.Run(spec.Name+source.String(), func(t *testing.T) { RunConcurrency(t, spec) })
+		}
+	}
+}
+
+// Every rule of the concurrency contract has a mutant that it catches; -v prints the
+// kill matrix.
+func TestConcurrencyMutants(t *testing.T) {
+	synctestcompat.Require(t)
+	if raceDetector && testing.Short() {
+		t.Skip("-short: the race detector finds nothing new in mutants, at five times the cost")
+	}
+	var rows []catchOf
+	caught := map[string]bool{"X-RACE": true} // see TestRace_mutantIsCaught
+	for _, m := range concurrencyMutants {
+		caught[m.rule] = true
+		switch {
+		case m.rule == "X-REENT" && testing.Short():
+			continue // it hangs until the watchdog looks
+		case m.rule == "X-CONC" && raceDetector:
+			continue // it is a data race as well
+		}
+		c := concurrencyContract(t, zooQueueSpec(m.name, Injected))
+		c.families = func(c *contract) []family { return smallest(c, m.rule) }
+		row := judgeMutant(t, c, m.name, m.rule)
+		if m.rule == "X-CONC" || m.rule == "CT-NOLOST" { // how many, and when first, is chance
+			row.text = regexp.MustCompile(`\d+ of \d+ goroutines|instant \d+ run, \d+ wait and \d+|round \d+`).
+				ReplaceAllStringFunc(row.text, func(s string) string { return regexp.MustCompile(`\d+`).ReplaceAllString(s, "N") })
+		}
+		rows = append(rows, row)
+	}
+	t.Log("\n" + matrix(rows))
+	goldenFile(t, "concurrency.golden", rows)
+	for _, r := range Rules("concurrency") {
+		if !caught[r.ID] {
+			t.Errorf("%s has no mutant", r.ID)
+		}
+	}
+}
+
+// smallest are the families without their longer schedules: whatever fails on one of
+// those and on a shorter one too is reported with the shorter one. With -short racing
+// schedules are for those alone who need them.
+func smallest(c *contract, rule string) []family {
+	all := concurrencyFamilies(c)
+	for i := range all {
+		if testing.Short() && all[i].name == "racing" && rule != "CT-TIE" {
+			all[i].schedules = nil
+		}
+		all[i].schedules = slices.DeleteFunc(all[i].schedules, func(s Schedule) bool { return len(s.Steps) > 4 })
+	}
+	return all
+}
+
+// The mutant of X-RACE fails whatever test runs it, so it runs in a process of its
+// own.
+func TestConcurrencyRace_mutantIsCaught(t *testing.T) {
+	if !raceDetector {
+		t.Skip("data races show only with -race")
+	}
+	synctestcompat.Require(t)
+	if os.Getenv(raceMutant) == "concurrency" {
+		c := concurrencyContract(t, zooQueueSpec("counts requests without a lock", Injected))
+		c.learn()
+		if _, why := c.concurrencyRace(); why != "" {
+			t.Skip(why)
+		}
+		return
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^TestConcurrencyRace_mutantIsCaught$")
+	cmd.Env = append(os.Environ(), raceMutant+"=concurrency")
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "DATA RACE") {
+		t.Errorf("the race was not reported: %v\n%s", err, out)
+	}
+}
+
+// What a rule is about is said only of rules that there are.
+func TestConcurrencyConcerns_nameRules(t *testing.T) {
+	for id := range concurrencyConcerns {
+		if !slices.ContainsFunc(Rules("concurrency"), func(r Rule) bool { return r.ID == id }) {
+			t.Errorf("concurrencyConcerns names %q, which is no rule", id)
+		}
+	}
+}

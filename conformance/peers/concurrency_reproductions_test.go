@@ -1,0 +1,60 @@
+package peers
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/escapement-go/escapement/synctestcompat"
+	"github.com/failsafe-go/failsafe-go/bulkhead"
+	"github.com/go-chi/chi/v5/middleware"
+)
+
+// cancelled is a context that is done.
+func cancelled() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}
+
+// The docs of failsafe-go: "Returns context.Canceled if the ctx is canceled."
+func TestFailsafe_givesPermitsToCancelled(t *testing.T) {
+	given := 0
+	for range rounds {
+		if bulkhead.New[any](1).AcquirePermit(cancelled()) == nil {
+			given++
+		}
+	}
+	if given == 0 {
+		t.Errorf("no permit was given to a cancelled context in %d rounds: failsafe-go looks first now", rounds)
+	}
+}
+
+// A ReleasePermit too many waits for the next permit, and frees that one: then two
+// hold the only permit.
+func TestFailsafe_releasesAnother(t *testing.T) {
+	synctestcompat.Require(t)
+	synctestcompat.Run(t, func(*testing.T) {
+		b := bulkhead.New[any](1)
+		go b.ReleasePermit()
+		synctestcompat.Wait()
+		first := b.TryAcquirePermit()
+		synctestcompat.Wait()
+		if second := b.TryAcquirePermit(); !first || !second {
+			t.Errorf("TryAcquirePermit = %v and %v: failsafe-go no longer frees what it does not hold", first, second)
+		}
+	})
+}
+
+// chi serves requests whose context is done.
+func TestChi_servesCancelled(t *testing.T) {
+	served := 0
+	h := middleware.Throttle(1)(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { served++ }))
+	for range rounds {
+		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil).WithContext(cancelled()))
+	}
+	if served == 0 {
+		t.Errorf("no cancelled request was served in %d rounds: chi looks first now", rounds)
+	}
+}

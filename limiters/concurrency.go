@@ -1,0 +1,382 @@
+package limiters
+
+import (
+	"container/list"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+)
+
+// What [Concurrency.Acquire] and [Concurrency.Do] return besides the errors of the
+// context.
+var (
+	// ErrBacklogFull means that all slots are taken and the backlog is full.
+	ErrBacklogFull = errors.New("limiters: no slot is free and the backlog is full")
+	// ErrTimeout means that no slot came free within the timeout. It is not
+	// context.DeadlineExceeded, which would be the caller's own deadline.
+	ErrTimeout = errors.New("limiters: no slot came free within the timeout")
+	// ErrOverLimit means that more slots were asked for than there are.
+	ErrOverLimit = errors.New("limiters: more slots than the limit")
+)
+
+// A Concurrency limits how many requests run at once, where a rate limiter limits
+// how many begin per second. A request takes a slot, or several if it weighs more,
+// and gives them back when it is done:
+//
+//	err := c.Do(ctx, func() error { return serve(w, r) })
+//
+// It is a weighted semaphore with a queue. Of limit slots those that are free are
+// given at once. A request that finds too few waits in the backlog, which is served
+// first come, first served: nobody overtakes, also not one that weighs less or has
+// just come, so that heavy requests are not starved. A request leaves the backlog
+// when it gets its slots, when the timeout has run out since it came, and when its
+// context is done; then those behind it are looked at again. Only waiting takes a
+// place in the backlog, running does not: up to limit + backlog requests are in
+// there together.
+//
+// Without options the backlog has no bound and the wait no end but the context's,
+// as in golang.org/x/sync/semaphore. Backlog(0) rejects what cannot run at once.
+//
+// The zero Concurrency has no slots, and refuses everything with [ErrOverLimit].
+// Limits are from 1; one above 1<<61 counts as 1<<61.
+//
+// At the instant at which the timeout ends a request gets a slot that comes free or
+// [ErrTimeout], never both and never neither. If the context is done, even at the
+// same instant, and Acquire returns an error, no slot is taken.
+//
+// It has no goroutines, and a timer only for as long as a request waits with a
+// timeout. All methods are safe for concurrent use, and take effect one after the
+// other. Where nobody waits, Acquire and Release are one atomic operation each.
+type Concurrency struct {
+	clock   clockwork.Clock // nil: package time
+	backlog int             // math.MaxInt: no bound
+	timeout time.Duration   // noTimeout: none
+
+	// state is twice the number of free slots, negative if the limit was lowered
+	// below what is in use, plus the bit queued. While that bit is set state and
+	// limit change only with mu held.
+	state atomic.Int64
+	limit atomic.Int64 // changed with mu held
+
+	mu      sync.Mutex
+	waiters list.List // of *waiter, in the order in which they came
+}
+
+const (
+	queued    = 1 // somebody waits
+	maxSlots  = 1 << 61
+	noTimeout = time.Duration(-1)
+)
+
+// waiter is a request in the backlog.
+type waiter struct {
+	n     int64
+	place *list.Element // nil: it has been answered
+	ready chan struct{} // closed when it is answered
+	err   error         // the answer, nil for slots; set before ready is closed
+}
+
+// A ConcurrencyOption is an option of [NewConcurrency]: [WithClock], [Backlog] or
+// [Timeout].
+type ConcurrencyOption interface{ applyConcurrency(*concurrencyConfig) }
+
+type concurrencyConfig struct {
+	config
+	backlog int
+	timeout time.Duration
+}
+
+func (o Option) applyConcurrency(cfg *concurrencyConfig) {
+	if o != nil {
+		o(&cfg.config)
+	}
+}
+
+type backlogOption int
+
+func (n backlogOption) applyConcurrency(cfg *concurrencyConfig) { cfg.backlog = int(n) }
+
+// Backlog lets at most n requests wait. With 0 none does: what cannot run at once
+// is rejected. It panics if n is negative.
+func Backlog(n int) ConcurrencyOption {
+	if n < 0 {
+		panic(fmt.Sprintf("limiters: Backlog: n %d must be >= 0: for no bound, leave it out", n))
+	}
+	return backlogOption(n)
+}
+
+type timeoutOption time.Duration
+
+func (d timeoutOption) applyConcurrency(cfg *concurrencyConfig) { cfg.timeout = time.Duration(d) }
+
+// Timeout lets a request wait for d at most. With 0 none waits, but those that find
+// a slot get it. It panics if d is negative.
+func Timeout(d time.Duration) ConcurrencyOption {
+	if d < 0 {
+		panic(fmt.Sprintf("limiters: Timeout: d %v must be >= 0: for no timeout, leave it out", d))
+	}
+	return timeoutOption(d)
+}
+
+// NewConcurrency returns a Concurrency of limit slots. It panics if limit is less
+// than 1.
+func NewConcurrency(limit int, opts ...ConcurrencyOption) *Concurrency {
+	slots := slots("NewConcurrency", limit)
+	cfg := concurrencyConfig{backlog: math.MaxInt, timeout: noTimeout}
+	for _, opt := range opts {
+		if opt != nil {
+			opt.applyConcurrency(&cfg)
+		}
+	}
+	c := &Concurrency{clock: cfg.clock, backlog: cfg.backlog, timeout: cfg.timeout}
+	c.limit.Store(slots)
+	c.state.Store(slots << 1)
+	return c
+}
+
+func slots(function string, limit int) int64 {
+	if limit < 1 {
+		panic(fmt.Sprintf("limiters: %s: limit %d must be >= 1: to let nothing run, do not ask", function, limit))
+	}
+	return min(int64(limit), maxSlots)
+}
+
+// Do takes a slot, calls f and gives the slot back, also if f panics or calls
+// runtime.Goexit. It blocks as Acquire does. It returns what f returned, or, if
+// there was no slot and f was not called, the error of Acquire.
+func (c *Concurrency) Do(ctx context.Context, f func() error) error {
+	if err := c.Acquire(ctx, 1); err != nil {
+		return err
+	}
+	defer c.Release(1)
+	return f()
+}
+
+// Acquire takes n slots, and waits for them if it must and may. If it returns nil,
+// n slots must be released later. If it returns an error it took nothing:
+// [ErrBacklogFull], [ErrTimeout], [ErrOverLimit] if n is more than the limit or a
+// Resize made it so, or ctx.Err() if ctx is done, which is looked at first. If n is
+// 0 there is nothing to wait for. It panics if n is negative.
+func (c *Concurrency) Acquire(ctx context.Context, n int) error {
+	mustCount("Acquire", n)
+	done := ctx.Done()
+	select {
+	case <-done:
+		return ctx.Err()
+	default:
+	}
+	if c.take(int64(n)) {
+		return nil
+	}
+	w, err := c.join(int64(n))
+	if w == nil {
+		return err
+	}
+	return c.wait(ctx, done, w)
+}
+
+// TryAcquire takes n slots if they are free and nobody waits, and reports whether it
+// did. It never blocks. If n is 0 the answer is true. It panics if n is negative.
+func (c *Concurrency) TryAcquire(n int) bool {
+	mustCount("TryAcquire", n)
+	return c.take(int64(n)) || n == 0
+}
+
+// Release gives n slots back, and lets those run who waited for them. Any goroutine
+// may do it. It does not block. It panics if fewer than n are in use, or if n is
+// negative, and changes nothing then.
+func (c *Concurrency) Release(n int) {
+	mustCount("Release", n)
+	s := c.state.Load()
+	for s&queued == 0 && int64(n) <= c.limit.Load()-s>>1 {
+		if c.state.CompareAndSwap(s, s+int64(n)<<1) {
+			return
+		}
+		s = c.state.Load()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.put(int64(n))
+	c.wake()
+}
+
+// Resize changes the limit. Requests that run go on: if the limit is less than what
+// is in use, nothing is given until enough has been released. If it is more than
+// before, those who waited get the new slots now. Requests that wait for more slots
+// than there are left get [ErrOverLimit]. It panics if limit is less than 1.
+func (c *Concurrency) Resize(limit int) {
+	slots := slots("Concurrency.Resize", limit)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.state.Or(queued) // from here on everybody takes the lock
+	c.state.Add((slots - c.limit.Load()) << 1)
+	c.limit.Store(slots)
+	for e := c.waiters.Front(); e != nil; {
+		w := e.Value.(*waiter)
+		e = e.Next()
+		if w.n > slots {
+			c.answer(w, ErrOverLimit)
+		}
+	}
+	c.wake()
+}
+
+// Limit returns the number of slots.
+func (c *Concurrency) Limit() int { return int(c.limit.Load()) }
+
+// InUse returns how many slots are taken. After a Resize it can be more than the
+// limit.
+func (c *Concurrency) InUse() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return int(c.limit.Load() - c.state.Load()>>1)
+}
+
+// Waiting returns how many requests wait.
+func (c *Concurrency) Waiting() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.waiters.Len()
+}
+
+func mustCount(method string, n int) {
+	if n < 0 {
+		panic(fmt.Sprintf("limiters: Concurrency.%s: n %d must be >= 0: count the slots", method, n))
+	}
+}
+
+// take takes n slots if they are free and nobody waits.
+func (c *Concurrency) take(n int64) bool {
+	for {
+		s := c.state.Load()
+		if s&queued != 0 || s>>1 < n {
+			return false
+		}
+		if c.state.CompareAndSwap(s, s-n<<1) {
+			return true
+		}
+	}
+}
+
+// join takes n slots after all, or finds out why they cannot be had, or makes the
+// caller wait. Between the look at what is free and the bit that makes those
+// who release look into the backlog nothing can come free unseen.
+func (c *Concurrency) join(n int64) (*waiter, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for {
+		s := c.state.Load()
+		switch {
+		case n == 0:
+			return nil, nil
+		case n > c.limit.Load():
+			return nil, ErrOverLimit
+		case s&queued == 0 && s>>1 >= n:
+			if c.state.CompareAndSwap(s, s-n<<1) {
+				return nil, nil
+			}
+		case c.waiters.Len() >= c.backlog:
+			return nil, ErrBacklogFull
+		case c.timeout == 0:
+			return nil, ErrTimeout
+		case c.state.CompareAndSwap(s, s|queued):
+			w := &waiter{n: n, ready: make(chan struct{})}
+			w.place = c.waiters.PushBack(w)
+			return w, nil
+		}
+	}
+}
+
+// wait waits for the answer to w, or gives up.
+func (c *Concurrency) wait(ctx context.Context, done <-chan struct{}, w *waiter) error {
+	var expired <-chan time.Time
+	if c.timeout != noTimeout {
+		timer := c.newTimer()
+		defer timer.Stop()
+		expired = timer.Chan()
+	}
+	select {
+	case <-w.ready:
+	case <-expired:
+		if c.leave(w) {
+			return ErrTimeout
+		}
+	case <-done:
+		if c.leave(w) {
+			return ctx.Err()
+		}
+	}
+	select {
+	case <-done:
+		// It was answered, but the caller has gone: what it got goes to the next.
+		if w.err == nil {
+			c.Release(int(w.n))
+		}
+		return ctx.Err()
+	default:
+		return w.err
+	}
+}
+
+// leave takes w out of the backlog, unless it has been answered.
+func (c *Concurrency) leave(w *waiter) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if w.place == nil {
+		return false
+	}
+	c.waiters.Remove(w.place)
+	c.wake() // it may have stood in the way of those behind it
+	return true
+}
+
+// put gives n slots back. mu is held.
+func (c *Concurrency) put(n int64) {
+	for {
+		s := c.state.Load()
+		if used := c.limit.Load() - s>>1; n > used {
+			panic(fmt.Sprintf("limiters: Concurrency.Release: n %d is more than the %d in use: release once what was acquired, or use Do", n, used))
+		}
+		if c.state.CompareAndSwap(s, s+n<<1) {
+			return
+		}
+	}
+}
+
+// wake gives what is free to those who wait, in their order. mu is held.
+func (c *Concurrency) wake() {
+	for c.waiters.Len() > 0 {
+		w := c.waiters.Front().Value.(*waiter)
+		if c.state.Load()>>1 < w.n {
+			return
+		}
+		c.state.Add(-w.n << 1)
+		c.answer(w, nil)
+	}
+	c.state.And(^queued)
+}
+
+// answer ends the wait of w. mu is held.
+func (c *Concurrency) answer(w *waiter, err error) {
+	c.waiters.Remove(w.place)
+	w.place, w.err = nil, err
+	close(w.ready)
+}
+
+func (c *Concurrency) newTimer() clockwork.Timer {
+	if c.clock != nil {
+		return c.clock.NewTimer(c.timeout)
+	}
+	return packageTimer{time.NewTimer(c.timeout)}
+}
+
+// packageTimer is a timer of package time.
+type packageTimer struct{ *time.Timer }
+
+func (t packageTimer) Chan() <-chan time.Time { return t.C }

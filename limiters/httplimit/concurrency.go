@@ -1,0 +1,57 @@
+package httplimit
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/escapement-go/escapement/limiters"
+)
+
+// What [New] lets wait, and for how long.
+const (
+	DefaultBacklog = 1000
+	DefaultTimeout = 30 * time.Second
+)
+
+// New returns middleware that lets limit requests run at once and
+// [DefaultBacklog] others wait for [DefaultTimeout]. For other numbers, or a clock,
+// use [Concurrency]. It panics if limit is less than 1.
+func New(limit int, opts ...Option) func(http.Handler) http.Handler {
+	return Concurrency(limiters.NewConcurrency(limit, limiters.Backlog(DefaultBacklog), limiters.Timeout(DefaultTimeout)), opts...)
+}
+
+// Concurrency returns middleware that takes a slot of c for each request. The
+// backlog and the timeout are those of c; limiters.Backlog(0) rejects what cannot
+// run at once. All handlers that it wraps, and everybody else who uses c, share its
+// slots.
+//
+// The slot is given back when the handler has returned or panicked, also with
+// http.ErrAbortHandler. The panic goes on to the server. A request waits until its
+// context is done at most: if its deadline has passed that is answered like a
+// timeout; if the client has gone nobody is there to answer, and nothing is
+// reported to OnThrottle. It panics if c is nil.
+func Concurrency(c *limiters.Concurrency, opts ...Option) func(http.Handler) http.Handler {
+	if c == nil {
+		panic("httplimit: Concurrency: c is nil: make one with limiters.NewConcurrency, or use New")
+	}
+	cfg := configure(opts)
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			err := c.Do(r.Context(), func() error {
+				next.ServeHTTP(w, r)
+				return nil
+			})
+			switch {
+			case err == nil:
+			case errors.Is(err, limiters.ErrTimeout), errors.Is(err, context.DeadlineExceeded):
+				cfg.reject(w, r, err, http.StatusServiceUnavailable, "request timeout", cfg.retryAfter)
+			case errors.Is(err, context.Canceled):
+				w.WriteHeader(http.StatusServiceUnavailable) // for who logs it
+			default:
+				cfg.reject(w, r, err, http.StatusServiceUnavailable, "service busy", cfg.retryAfter)
+			}
+		})
+	}
+}
