@@ -61,6 +61,7 @@ type contract struct {
 
 	// What was found.
 	findings  map[string]*finding
+	searches  map[string]int // differences of a limiter that were traced back, by family
 	schedules map[string]bool
 	stopped   map[string]string // families given up, and why
 	stalls    map[string]string // rules left inconclusive, and why
@@ -151,6 +152,7 @@ func (c *contract) unfit() string {
 func (c *contract) evaluate() *Report {
 	c.t.Helper()
 	c.findings = map[string]*finding{}
+	c.searches = map[string]int{}
 	c.schedules = map[string]bool{}
 	c.stopped = map[string]string{}
 	c.stalls = map[string]string{}

@@ -43,10 +43,6 @@ func limiterFamilies(c *contract) []family {
 		grid("fast", cfg("600000000/1s", 1), 4),
 		{name: "polling", schedules: polling(cfg, ask)},
 	}
-	if c.accepts(OpWait) && ask != OpWait {
-		mixed := cfg("10/1s", 3)
-		out = append(out, family{name: "waits", schedules: sequences(mixed, append(asks(3), Step{Op: OpWait, N: 1}), gaps(mixed), 3)})
-	}
 	if c.accepts(OpTokens) {
 		out = append(out, family{name: "queries", schedules: sequences(cfg("10/1s", 2), append(asks(1), Step{Op: OpTokens}), gaps(cfg("10/1s", 2)), 4)})
 	}
@@ -66,7 +62,7 @@ func limiterFamilies(c *contract) []family {
 			out = append(out, grid("epoch "+epoch, cfg("10/1s", 2).With("epoch", epoch), 3))
 		}
 	}
-	return out
+	return append(out, heldFamilies(c)...)
 }
 
 // sequences lists every schedule of up to depth of the given steps with the given

@@ -48,6 +48,7 @@ type exam struct {
 	debs  *debounceView
 	edge  *edgeFinding
 	model *limiterView
+	held  *mismatch
 }
 
 // violation is what a rule found.
@@ -86,7 +87,7 @@ const lawsLink = "https://github.com/escapement-go/escapement/blob/main/conforma
 // "clock", in the order of their subtests.
 func Rules(contract string) []Rule {
 	var out []Rule
-	for _, r := range map[string][]rule{"debouncer": debouncerRules, "limiter": limiterRules, "throttle": throttleRules, "clock": clockRules}[contract] {
+	for _, r := range map[string][]rule{"debouncer": debouncerRules, "limiter": allLimiterRules, "throttle": throttleRules, "clock": clockRules}[contract] {
 		out = append(out, r.Rule)
 	}
 	return out
