@@ -61,7 +61,8 @@ type contract struct {
 
 	// What was found.
 	findings  map[string]*finding
-	searches  map[string]int // differences of a limiter that were traced back, by family
+	searches  map[string]int  // differences of a limiter that were traced back, by family
+	basics    map[string]bool // laws of a limiter that are broken without anything that could explain it
 	schedules map[string]bool
 	stopped   map[string]string // families given up, and why
 	stalls    map[string]string // rules left inconclusive, and why
@@ -152,7 +153,7 @@ func (c *contract) unfit() string {
 func (c *contract) evaluate() *Report {
 	c.t.Helper()
 	c.findings = map[string]*finding{}
-	c.searches = map[string]int{}
+	c.searches, c.basics = map[string]int{}, map[string]bool{}
 	c.schedules = map[string]bool{}
 	c.stopped = map[string]string{}
 	c.stalls = map[string]string{}

@@ -378,15 +378,15 @@ func (a *account) reserve(d *Done, number, sets int) {
 		return
 	}
 	a.add(-d.N, -d.N)
-	if a.waived == "RS-DEBT" {
-		a.add(0, d.N)
-	}
 	if a.flow.Sign() == 0 && a.lo.Sign() < 0 {
 		a.lost = true // a reservation that is never due is one that each limiter has in its own way
 		return
 	}
 	c.from, c.to = a.due(a.hi), a.due(a.lo)
 	a.claims = append(a.claims, c)
+	if a.waived == "RS-DEBT" {
+		a.add(0, d.N)
+	}
 	switch act := saturate(d.At, max(0, d.Delay)); {
 	case act < c.from-a.slack:
 		a.differ("RS-DELAY", c.from, a.level()+" when these were taken", "reserve %d at %s has a delay of %s, want %s", d.N, duration(d.At), duration(d.Delay), duration(c.from-d.At))
@@ -433,7 +433,7 @@ func (a *account) wait(d *Done, number, sets int, early bool) {
 	fifo := a.traits.Fair == FairFIFO
 	after := func(level *big.Int) time.Duration { return a.due(new(big.Int).Sub(level, a.tokens(d.N))) }
 	c.from, c.to = after(a.hi), after(a.lo)
-	if failed && !a.cutAt(d, number) {
+	if failed && !a.cutFirst(d, number) {
 		switch {
 		case d.D == 0 && a.flow.Sign() > 0:
 			a.differ("W-EXACT", d.At, a.level(), "wait %d at %s returned an error at once, want nil at %s", d.N, duration(d.At), duration(c.to))
@@ -456,10 +456,9 @@ func (a *account) wait(d *Done, number, sets int, early bool) {
 	}
 }
 
-// cutAt reports whether the wait's context was cancelled at the instant at which it
-// began.
-func (a *account) cutAt(d *Done, number int) bool {
-	return slices.ContainsFunc(a.tr.Done, func(o Done) bool { return o.Op == OpCancel && o.N == number && o.At == d.At })
+// cutFirst reports whether the wait's context was cancelled before it returned.
+func (a *account) cutFirst(d *Done, number int) bool {
+	return slices.ContainsFunc(a.tr.Done, func(o Done) bool { return o.Op == OpCancel && o.N == number && o.Began.Seq < d.Ended.Seq })
 }
 
 // returned judges the return of a wait.

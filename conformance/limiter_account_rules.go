@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"time"
@@ -85,14 +86,15 @@ func (x *exam) traced() *mismatch {
 		return nil
 	}
 	for _, law := range accountLaws {
-		if !hasOp(law.op)(nil, x.job) {
-			continue
+		if !hasOp(law.op)(nil, x.job) || x.c.basics[d.law] && (law.op == OpSetLimit || law.op == OpSetBurst) {
+			continue // what is broken without a change needs none to explain it
 		}
 		if other := accounted(x.Trace, traits, law.id); other == nil || other.event > d.event {
 			d.law = law.id
-			break
+			return d
 		}
 	}
+	x.c.basics[d.law] = true
 	return d
 }
 
@@ -126,6 +128,9 @@ func (x *exam) set(from, to time.Duration, ops ...Op) bool {
 	})
 }
 
+// forever is an instant so late that a delay which ends after it stands for never.
+const forever = math.MaxInt64 - 1<<20
+
 // heldEnvelope is RL-ENV for traces with reservations and waits: they count at the
 // instant at which they are due. Left out is what was reserved or waited for across a
 // change, as it may keep the instant that it had before.
@@ -147,7 +152,7 @@ func (x *exam) heldEnvelope() *violation {
 			at = saturate(d.At, max(0, d.Delay))
 			if gone := slices.ContainsFunc(x.Done, func(o Done) bool {
 				return o.Op == OpCancel && o.N == number && (o.At <= at || traits.LateCancel != LateIgnored)
-			}); gone || x.set(d.At, at, moves...) {
+			}); gone || at > forever || x.set(d.At, at, moves...) {
 				continue
 			}
 		case OpWait:
@@ -278,7 +283,7 @@ func (x *exam) reservesInOrder() *violation {
 		case d.Op == OpSetLimit || d.Op == OpSetBurst || d.Op == OpCancel:
 			before = nil
 		case d.Op == OpReserve && d.OK:
-			if before != nil && saturate(d.At, d.Delay)+1 < saturate(before.At, before.Delay) {
+			if before != nil && saturate(d.At, d.Delay) < saturate(before.At, before.Delay)-1 {
 				return x.tell(d.At, "", "reserve %d at %s is due at %s, before reserve %d of %s that is due at %s", d.N, duration(d.At), duration(d.At+d.Delay),
 					before.N, duration(before.At), duration(before.At+before.Delay))
 			}

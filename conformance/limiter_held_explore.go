@@ -18,7 +18,7 @@ func heldFamilies(c *contract) []family {
 		}
 	}
 	// drained is a bucket of 3 with nothing in it.
-	drained := func(alphabet string, gaps []time.Duration, depth int) []Schedule {
+	drained := func(alphabet string, gaps []time.Duration, depth int, tail ...Step) []Schedule {
 		cfg := Config{}.With("rate", "10/1s").With("burst", "3")
 		head := []Step{{Op: OpAllow, N: 3}}
 		switch {
@@ -29,7 +29,7 @@ func heldFamilies(c *contract) []family {
 			cfg = Config{}.With("rate", "10/1s").With("burst", "1")
 			head = []Step{{Op: OpWait, N: 1}}
 		}
-		alone := followed(head, c.able(steps(strings.Split(alphabet, ",")...)), gaps, depth)
+		alone := followed(head, c.able(steps(strings.Split(alphabet, ",")...)), gaps, depth, c.able(tail)...)
 		for i := range alone {
 			alone[i].Config = cfg
 		}
@@ -47,24 +47,28 @@ func heldFamilies(c *contract) []family {
 		return out
 	}
 	half := []time.Duration{0, t / 2, t}
-	add("reservations", append(drained("reserve 1,reserve 3,allow 1,cancel 1,cancel 2,reserve 4", []time.Duration{0, t, 5 * t / 2}, 3),
-		drained("reserve 2,cancel 1,allow 1", []time.Duration{0, t / 2, 4 * t}, 4)...)...)
+	// What is asked for last shows the level to the nanosecond.
+	last, lastWait := Step{Op: OpReserve, N: 1}, Step{Op: OpWait, N: 1}
+	add("reservations", append(drained("reserve 1,reserve 3,allow 1,cancel 1,cancel 2,reserve 4", []time.Duration{0, t, 5 * t / 2}, 3, last),
+		drained("reserve 2,cancel 1,allow 1", []time.Duration{0, t / 2, 4 * t}, 3, last)...)...)
 	add("reservations in a row", rows(c)...)
-	add("waits", drained("wait 1,wait 2,wait 1 100ms,cancel 1,cancel 2,allow 1", half, 3)...)
-	add("deadlines", drained("wait 1 50ms,wait 2 199ms,wait 1 150ms,wait 1 -1ns,wait 3,allow 1", half, 2)...)
+	add("waits", drained("wait 1,wait 2,wait 1 100ms,cancel 1,cancel 2,allow 1", half, 3, lastWait)...)
+	add("deadlines", drained("wait 1 50ms,wait 2 199ms,wait 1 150ms,wait 1 -1ns,wait 3,allow 1", half, 2, lastWait)...)
 	add("cancelled before", listed("rate=10/1s burst=3 | cancel 1 @0 | wait 1 @0 | allow 3 @0", "rate=10/1s burst=3 | wait 1 -1ns @0 | allow 3 @0",
 		"rate=10/1s burst=3 | cancel 1 @0 | wait 3 @0 | allow 3 @50ms", "rate=10/1s burst=1 | cancel 1 @0 | wait 1 @0 | allow 1 @0")...)
 	add("limits", drained("setlimit 100/1s,setlimit 5/1s,allow 1,allow 3", []time.Duration{0, t, 5 * t / 2}, 3)...)
-	add("limits and reservations", drained("setlimit 100/1s,setlimit 5/1s,reserve 1,cancel 1,allow 1", []time.Duration{0, t / 2, 4 * t}, 3)...)
+	add("limits and reservations", drained("setlimit 100/1s,setlimit 5/1s,reserve 1,cancel 1,allow 1", []time.Duration{0, t / 2, 4 * t}, 2, last)...)
 	add("limits and waits", drained("setlimit 100/1s,setlimit 5/1s,wait 1", half, 3)...)
-	full := sequences(Config{}.With("rate", "10/1s").With("burst", "3"), c.able(steps("setburst 1", "setburst 5", "allow 1", "allow 3")), []time.Duration{0, t, 10 * t}, 4)
+	full := sequences(Config{}.With("rate", "10/1s").With("burst", "3"), c.able(steps("setburst 1", "setburst 5", "allow 1", "allow 3")), []time.Duration{0, t, 10 * t}, 3)
 	add("bursts", full...)
 	add("bursts and reservations", drained("setburst 1,setburst 5,reserve 1,allow 1", []time.Duration{0, t, 10 * t}, 3)...)
 	add("bursts and waits", drained("setburst 1,setburst 5,wait 1", half, 3)...)
 	if c.lim.Traits.Inf == InfGrants {
 		free := Config{}.With("rate", "inf").With("burst", "3")
 		add("infinite", append(sequences(free, c.able(steps("allow 1", "allow 7", "reserve 2", "wait 2", "setlimit 10/1s", "cancel 1")), []time.Duration{0, t}, 3),
-			drained("setlimit inf,setlimit 10/1s,reserve 3,allow 3,cancel 1", []time.Duration{0, 1, t}, 4)...)...)
+			slices.Concat(listed("rate=10/1s burst=3 | allow 3 @0 | setlimit inf @0 | reserve 3 @0 | setlimit 10/1s @0 | allow 3 @0 | cancel 1 @0 | allow 3 @0",
+				"rate=10/1s burst=3 | allow 3 @0 | setlimit inf @0 | reserve 3 @1ms | setlimit 10/1s @1ms | allow 3 @1ms | cancel 1 @1ms | allow 3 @1ms"),
+				drained("setlimit inf,setlimit 10/1s,reserve 3,allow 3,cancel 1", []time.Duration{0, t}, 3))...)...)
 	}
 	starving := listed("rate=10/1s burst=3 | allow 3 @0 | wait 3 @0", "rate=10/1s burst=1 | allow 1 @0 | wait 1 @0", "rate=10/1s burst=2 | allow 1 @0 | allow 1 @0 | wait 1 @1ms | wait 1 @1ms")
 	for i := range starving {
@@ -90,6 +94,22 @@ func heldFamilies(c *contract) []family {
 			"rate=1/1s burst=2 | allow 2 @10s | tokens @0 | allow 2 @10s",
 			"rate=1/1s burst=3 | allow 1 @10s | tokens @0 | tokens @9s | tokens @10s")
 		add("back in time", past...)
+	}
+	return out
+}
+
+// leavings are schedules in which a wait is given up in each way.
+func (c *contract) leavings() []Schedule {
+	var out []Schedule
+	for _, text := range []string{"wait 1 @0 | wait 1 @0", "wait 1 @0 | wait 1 @0 | cancel 2 @50ms", "wait 1 @0 | wait 1 50ms @0", "wait 1 @0 | wait 1 -1ns @0",
+		"wait 1 @0 | wait 1 @0 | wait 1 @0 | cancel 2 @50ms | cancel 3 @50ms"} {
+		s, err := ParseSchedule("rate=10/1s burst=1 | " + text)
+		if err != nil {
+			panic(err)
+		}
+		if c.offers(s) {
+			out = append(out, s)
+		}
 	}
 	return out
 }

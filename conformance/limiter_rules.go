@@ -71,9 +71,9 @@ func limOptOut(id string, c *contract) string {
 		return "declared: FairNone"
 	case (id == "RL-INF" || id == "RL-INFOUT") && t.Inf == InfAbsent:
 		return "declared: InfAbsent"
-	case id == "RL-PAST" && c.time != Explicit:
+	case (id == "RL-PAST" || id == "RL-PASTQ") && c.time != Explicit:
 		return "only explicit instants can go back"
-	case id == "RL-PAST" && t.BackTime == BackRewind:
+	case (id == "RL-PAST" || id == "RL-PASTQ") && t.BackTime == BackRewind:
 		return "declared: BackRewind"
 	case id == "RL-EPOCH" && c.time == PackageTime:
 		return "a bubble always starts in the year 2000"
@@ -245,7 +245,7 @@ func (x *exam) rlCap() *violation {
 		if d.Op == OpSetBurst {
 			burst = d.N
 		}
-		if d.Op == OpTokens && d.Tokens > float64(burst)*(1+1e-9) {
+		if d.Op == OpTokens && d.Tokens > float64(max(0, burst))*(1+1e-9) {
 			return x.tell(d.At, fmt.Sprintf("the burst is %d", burst), "Tokens() = %s at %s, want %d at the most", trimFloat(d.Tokens), duration(d.At), burst)
 		}
 	}
@@ -467,4 +467,4 @@ func (x *exam) limLeak() *violation {
 }
 
 // allLimiterRules are the rules of RunLimiter in the order of their subtests.
-var allLimiterRules = slices.Concat(limiterRules, heldRules)
+var allLimiterRules = slices.Concat(limiterRules, extremeRules, heldRules)
