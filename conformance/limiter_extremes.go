@@ -179,13 +179,18 @@ func (c *contract) limiterDrift() (*violation, string) {
 	}
 	const burst = 4
 	var worst *violation
+	why := ""
 	rate := Rate{3, time.Second}
 	c.lab.apart(func(d driver, _ job, rec *recorder) {
 		rec.now = d.now
 		start := d.clock().Now()
-		impl := c.lim.New(Env{d.clock(), start}, LimiterConfig{rate, burst}).only(c.time)
+		var impl LimiterFuncs
+		if refused := catch(func() { impl = c.lim.New(Env{d.clock(), start}, LimiterConfig{rate, burst}).only(c.time) }); refused != "" {
+			why = "the constructor refused a rate of " + rate.String() + ": " + refused
+			return
+		}
 		if impl.Stop != nil {
-			defer impl.Stop()
+			defer func() { impl.Stop(); d.settle() }()
 		}
 		at, granted := time.Duration(0), 0
 		least := c.lim.Traits.initial(burst) - 1 - c.lim.Traits.Quantum
@@ -209,7 +214,7 @@ func (c *contract) limiterDrift() (*violation, string) {
 			}
 		}
 	}).once()
-	return worst, ""
+	return worst, why
 }
 
 // limiterBack sets the wall clock back, and on again.

@@ -10,6 +10,14 @@ func TestLimiterZoo_correctOnesPass(t *testing.T) {
 	for _, source := range sources(Injected, PackageTime, Explicit) {
 		t.Run("BucketInDebt"+source.String(), func(t *testing.T) { RunLimiter(t, heldBucketSpec("", source)) })
 	}
+	for _, source := range sources(Injected, PackageTime) {
+		t.Run("BucketWithAQueue"+source.String(), func(t *testing.T) { RunLimiter(t, fifoBucketSpec("", source)) })
+		t.Run("ChannelOfTokens"+source.String(), func(t *testing.T) { RunLimiter(t, tickerBucketSpec(source)) })
+		t.Run("TriedAgain"+source.String(), func(t *testing.T) { RunLimiter(t, retryBucketSpec(source)) })
+	}
+	for _, source := range sources(Injected, PackageTime, Explicit) {
+		t.Run("BucketAsAnInstant"+source.String(), func(t *testing.T) { RunLimiter(t, tatBucketSpec(source)) })
+	}
 }
 
 func TestLimiterZoo_mutants(t *testing.T) {
