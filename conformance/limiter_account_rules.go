@@ -16,9 +16,9 @@ var accountLaws = []struct {
 }{
 	{"W-PRE", OpWait}, {"W-DEADEQ", OpWait}, {"W-DEAD", OpWait}, {"W-CANCEL", OpCancel},
 	{"CN-IDEM", OpCancel}, {"CN-LATE", OpCancel}, {"CN-LIFO", OpCancel}, {"CN-ANY", OpCancel}, {"CN-UPPER", OpCancel}, {"CN-LOWER", OpCancel},
-	{"RL-INFOUT", OpSetLimit}, {"SL-NORETRO", OpSetLimit}, {"SL-KEEP", OpSetLimit},
+	{"W-WAKE", OpWait}, {"RL-INFOUT", OpSetLimit}, {"SL-NORETRO", OpSetLimit}, {"SL-KEEP", OpSetLimit},
 	{"SB-NOGIFT", OpSetBurst}, {"SB-CAP", OpSetBurst}, {"SB-LIVE", OpSetBurst},
-	{"W-WAKE", OpWait}, {"RS-OK", OpReserve}, {"RS-DEBT", OpReserve}, {"W-EATS", OpWait},
+	{"RS-OK", OpReserve}, {"RS-DEBT", OpReserve}, {"W-EATS", OpWait},
 }
 
 // searched is how many differences of each family are traced back to their law.
@@ -85,9 +85,12 @@ func (x *exam) traced() *mismatch {
 	if d == nil {
 		return nil
 	}
+	if x.c.basics[d.law] {
+		return d // it is broken where nothing else explains it
+	}
 	for _, law := range accountLaws {
-		if !hasOp(law.op)(nil, x.job) || x.c.basics[d.law] && (law.op == OpSetLimit || law.op == OpSetBurst) {
-			continue // what is broken without a change needs none to explain it
+		if !hasOp(law.op)(nil, x.job) {
+			continue
 		}
 		if other := accounted(x.Trace, traits, law.id); other == nil || other.event > d.event {
 			d.law = law.id

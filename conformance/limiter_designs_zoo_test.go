@@ -134,7 +134,9 @@ func (l *fifoBucket) setLimit(r Rate) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.fill()
-	l.level = l.level / int64(l.rate.Per) * int64(r.Per)
+	if r.Per != l.rate.Per {
+		l.level = int64(float64(l.level) / float64(l.rate.Per) * float64(r.Per))
+	}
 	l.rate = r
 	if l.mutant != "a new limit leaves the timer" {
 		l.serve()
@@ -165,12 +167,13 @@ func fifoBucketSpec(mutant string, source TimeSource) LimiterSpec {
 	}
 }
 
-// fifoMutants are its mistakes, with the rule that must catch each.
-var fifoMutants = []struct{ name, rule string }{
-	{"who comes last is served first", "W-FIFO"},
-	{"a request overtakes those who wait", "W-NOSTARVE"},
-	{"who gives up leaves the next asleep", "W-NOLOST"},
-	{"a new limit leaves the timer", "W-WAKE"},
+// fifoMutants are its mistakes, with the rule that must catch each and a family in
+// which it shows.
+var fifoMutants = []struct{ name, rule, family string }{
+	{"who comes last is served first", "W-FIFO", "waits"},
+	{"a request overtakes those who wait", "W-NOSTARVE", "starving"},
+	{"who gives up leaves the next asleep", "W-NOLOST", "waits"},
+	{"a new limit leaves the timer", "W-WAKE", "limits and waits"},
 }
 
 // tatBucket is a token bucket as one instant in whole nanoseconds: the one at which
@@ -407,7 +410,7 @@ func retryBucketSpec(source TimeSource) LimiterSpec {
 							return nil
 						}
 						missing := float64(n) - l.tokensAt(now)
-						timer := env.Clock.NewTimer(time.Duration(math.Ceil(missing/l.rate*1e9 - 1e-3)))
+						timer := env.Clock.NewTimer(time.Duration(min(math.Ceil(missing/l.rate*1e9-1e-3), 1e18)))
 						select {
 						case <-timer.Chan():
 						case <-ctx.Done():

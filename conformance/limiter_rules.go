@@ -453,7 +453,9 @@ func (x *exam) limCalls() *violation {
 			return x.tell(d.At, "everything that could wake it was asleep for good", "%s %d at %s never returned", d.Op, d.N, duration(d.At))
 		}
 	}
-	if x.Refused != "" && x.Schedule.Config.Rate.Exact() && x.Schedule.Config.Rate.Interval() >= time.Millisecond {
+	cfg := x.Schedule.Config
+	sane := cfg.Rate.Exact() && cfg.Rate.Interval() >= time.Millisecond && cfg.Rate.Interval() <= 24*time.Hour && cfg.Burst > 0 && cfg.Burst < 1<<16
+	if x.Refused != "" && sane {
 		return &violation{Headline: fmt.Sprintf("the constructor refused %s: %s", x.Schedule.Config, x.Refused)}
 	}
 	return nil
