@@ -281,7 +281,7 @@ func (c *contract) active() []*rule {
 func (c *contract) judge(active []*rule, j job, tr *Trace) {
 	x := &exam{Trace: tr, c: c, job: j}
 	for _, r := range active {
-		if !c.concerned(r.ID, j) {
+		if !c.concerned(r.ID, j) || c.lim != nil && tr.Refused != "" && r.ID != "X-CALLS" && r.ID != "X-CFG" {
 			continue
 		}
 		f := c.findings[r.ID]

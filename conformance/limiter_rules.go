@@ -454,7 +454,7 @@ func (x *exam) limCalls() *violation {
 		}
 	}
 	cfg := x.Schedule.Config
-	sane := cfg.Rate.Exact() && cfg.Rate.Interval() >= time.Millisecond && cfg.Rate.Interval() <= 24*time.Hour && cfg.Burst > 0 && cfg.Burst < 1<<16
+	sane := cfg.Rate.Exact() && cfg.Rate.Interval() >= time.Millisecond && cfg.Rate.Interval() <= 24*time.Hour && cfg.Burst == 1
 	if x.Refused != "" && sane {
 		return &violation{Headline: fmt.Sprintf("the constructor refused %s: %s", x.Schedule.Config, x.Refused)}
 	}
