@@ -117,7 +117,7 @@ func (x *exam) extended() bool {
 // stuck, with time going forward, and with a rate that brings something.
 func (x *exam) steady() bool {
 	rate := x.Schedule.Config.Rate
-	return x.Refused == "" && !x.Stuck && (rate.Events > 0 || rate == Inf) && x.sorted() && x.Schedule.Config.Burst > 0
+	return x.Refused == "" && !x.Stuck && (rate.Events > 0 && !rate.extreme() || rate == Inf) && x.sorted() && x.Schedule.Config.Burst > 0
 }
 
 func (x *exam) sorted() bool {
@@ -211,7 +211,7 @@ func (x *exam) highest(from, to time.Duration) (Rate, int) {
 
 // waitsInOrder is W-FIFO.
 func (x *exam) waitsInOrder() *violation {
-	if x.Refused != "" || x.Stuck || !x.sorted() {
+	if !x.steady() {
 		return nil
 	}
 	for i, a := range x.Done {
@@ -276,7 +276,7 @@ func (x *exam) waitsReturn() *violation {
 
 // reservesInOrder is RS-MONO.
 func (x *exam) reservesInOrder() *violation {
-	if x.Refused != "" || x.Stuck || !x.sorted() {
+	if !x.steady() {
 		return nil
 	}
 	var before *Done

@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"time"
 
@@ -20,7 +21,11 @@ const (
 // is thrown away.
 func (spec *LimiterSpec) operations() map[Op]bool {
 	d := newHand(Config{}.start(), false)
-	f := spec.New(Env{d.clock(), d.start}, LimiterConfig{Rate{10, time.Second}, 3}).only(spec.Time)
+	env := Env{d.clock(), d.start}
+	f, refused := spec.make(env, LimiterConfig{Rate{10, time.Second}, 3})
+	if refused != "" {
+		f = spec.New(env, LimiterConfig{Rate{10, time.Second}, 1}).only(spec.Time)
+	}
 	ops := map[Op]bool{
 		OpAllow:    f.AllowAt != nil || f.Allow != nil || f.AllowN != nil,
 		opMany:     !spec.Traits.Single && (f.AllowAt != nil || f.AllowN != nil),
@@ -43,6 +48,15 @@ func (spec *LimiterSpec) operations() map[Op]bool {
 		f.Stop()
 	}
 	return ops
+}
+
+// make makes a limiter, or says why the constructor refused.
+func (spec *LimiterSpec) make(env Env, cfg LimiterConfig) (f LimiterFuncs, refused string) {
+	refused = catch(func() { f = spec.New(env, cfg).only(spec.Time) })
+	if refused != "" {
+		refused = fmt.Sprintf("the constructor refused rate=%s burst=%d: %s", cfg.Rate, cfg.Burst, refused)
+	}
+	return f, refused
 }
 
 // only leaves the operations of one way to take time.

@@ -97,7 +97,7 @@ func (x *exam) tell(at time.Duration, because, headline string, args ...any) *vi
 // forward reports whether the trace is one that the model can judge: made, not
 // stuck, and with time going forward.
 func (x *exam) forward() bool {
-	return x.Refused == "" && !x.Stuck && x.Schedule.Config.Rate.Events > 0 &&
+	return x.Refused == "" && !x.Stuck && x.Schedule.Config.Rate.Events > 0 && !x.Schedule.Config.Rate.extreme() &&
 		slices.IsSortedFunc(x.Schedule.Steps, func(a, b Step) int { return int(min(1, max(-1, a.At-b.At))) })
 }
 
