@@ -134,7 +134,7 @@ func newAccount(tr *Trace, traits LimiterTraits) *account {
 			disturbances++
 		case OpSetBurst:
 			burst = max(burst, s.N)
-		case OpCancel, OpWait:
+		case OpCancel:
 			disturbances++
 		}
 	}

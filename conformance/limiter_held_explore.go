@@ -54,8 +54,10 @@ func heldFamilies(c *contract) []family {
 	add("reservations in a row", rows(c)...)
 	add("waits", drained("wait 1,wait 2,wait 1 100ms,cancel 1,cancel 2,allow 1", half, 3, lastWait)...)
 	add("deadlines", drained("wait 1 50ms,wait 2 199ms,wait 1 150ms,wait 1 -1ns,wait 3,allow 1", half, 2, lastWait)...)
-	add("cancelled before", listed("rate=10/1s burst=3 | cancel 1 @0 | wait 1 @0 | allow 3 @0", "rate=10/1s burst=3 | wait 1 -1ns @0 | allow 3 @0",
-		"rate=10/1s burst=3 | cancel 1 @0 | wait 3 @0 | allow 3 @50ms", "rate=10/1s burst=1 | cancel 1 @0 | wait 1 @0 | allow 1 @0")...)
+	// Who selects among a context that is done and a token that is there takes either
+	// by chance, so that each is run many times.
+	add("cancelled before", slices.Repeat(listed("rate=10/1s burst=1 | wait 1 -1ns @0 | allow 1 @0", "rate=10/1s burst=3 | wait 1 -1ns @0 | allow 3 @0",
+		"rate=10/1s burst=1 | cancel 1 @0 | wait 1 @0 | allow 1 @0", "rate=10/1s burst=3 | cancel 1 @0 | wait 3 @0 | allow 3 @50ms"), 40)...)
 	add("limits", drained("setlimit 100/1s,setlimit 5/1s,allow 1,allow 3", []time.Duration{0, t, 5 * t / 2}, 3)...)
 	add("limits and reservations", drained("setlimit 100/1s,setlimit 5/1s,reserve 1,cancel 1,allow 1", []time.Duration{0, t / 2, 4 * t}, 2, last)...)
 	add("limits and waits", drained("setlimit 100/1s,setlimit 5/1s,wait 1", half, 3)...)
