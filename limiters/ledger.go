@@ -1,6 +1,9 @@
 package limiters
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // A ledger is what a TokenBucket keeps so that Cancel gives back what is due.
 //
@@ -13,19 +16,26 @@ import "time"
 // more than the burst. So what there can be given back is no more than the room
 // that there was for it at any time since. While the limit and the burst
 // stay as they are there always is, as long as it waits: there are less than n
-// tokens more than the debt. After a change, rooms are noted.
+// tokens more than the debt. After a change, the room is noted, at a mark.
 type ledger struct {
 	origin  amount // number of the first token to flow in after at
 	delayed bool   // the newest event has to wait,
 	tail    amount // until this token
 
 	epoch uint64 // how often the bucket was full: nothing from before is given back
-	era   uint64 // how often limit or burst were changed
-	watch bool   // reservations from before the last change may be waiting,
-	room  amount // and this is the least there was since
+	mark  *mark  // since the newest change of limit or burst
+	watch bool   // reservations from before the mark may be waiting
 
 	latest time.Time // when the last of the reservations may act,
 	booked uint64    // made in this epoch
+}
+
+// A mark begins with a change of limit or burst and ends with the next. A
+// reservation has the mark that it was made in, so that there are no more of
+// them than matter to somebody.
+type mark struct {
+	room amount // the least there was
+	next *mark
 }
 
 // void is called when the bucket is full: without the reservations made so far
@@ -46,8 +56,8 @@ func (l *TokenBucket) flowed(n uint64) {
 
 // note notes the room that there is.
 func (l *TokenBucket) note(there amount) {
-	if room := (amount{l.burst, 0}).minus(there); room.less(l.room) {
-		l.room = room
+	if room := (amount{l.burst, 0}).minus(there); room.less(l.mark.room) {
+		l.mark.room = room
 	}
 }
 
@@ -114,17 +124,19 @@ func (l *TokenBucket) advance(t time.Time, clock bool) {
 		l.anchor(newest)
 	}
 	l.moved(t, e, clock)
+	if l.watch {
+		l.note(amount{l.left, l.frac})
+	}
 }
 
 // changed is called after a change of limit or burst, at the instant at.
 func (l *TokenBucket) changed() {
-	if l.booked == l.epoch && !l.latest.Before(l.at) {
-		if !l.watch {
-			l.watch, l.room = true, amount{l.burst, 0}
-		}
+	l.watch = l.booked == l.epoch && !l.latest.Before(l.at)
+	if l.watch {
+		l.mark.next = &mark{room: amount{math.MaxInt64, 0}}
+		l.mark = l.mark.next
 		l.note(amount{l.left, l.frac})
 	}
-	l.era++
 }
 
 // cancel gives back at t what r has taken.
@@ -134,7 +146,7 @@ func (l *TokenBucket) cancel(r *Reservation, t time.Time, clock bool) {
 	since := t.Sub(l.at)
 	e := max(since, l.last)
 	switch {
-	case n == 0, l.limit == Inf, r.epoch != l.epoch, l.full(e):
+	case n == 0, l.limit == Inf, r.epoch != l.epoch, !l.there(e).less(amount{l.burst, 0}):
 		return
 	case !r.never && (r.act.Before(t) || r.act.Before(l.at.Add(l.last))):
 		return
@@ -143,22 +155,25 @@ func (l *TokenBucket) cancel(r *Reservation, t time.Time, clock bool) {
 	if l.delayed {
 		pos := r.pos
 		if !r.delayed { // It is now that it may act.
-			now, frac := l.flow(e)
-			pos = l.origin.plus(amount{int64(now), frac})
+			n, frac := l.flow(e)
+			if now := l.origin.plus(amount{int64(n), frac}); pos.less(now) {
+				pos = now
+			}
 		}
 		if after := l.tail.minus(pos); after.whole >= 0 {
 			refund = refund.minus(after)
 		}
 	}
-	limited := r.era != l.era
-	if limited && l.room.less(refund) {
-		refund = l.room
+	for m := r.mark.next; m != nil; m = m.next {
+		if m.room.less(refund) {
+			refund = m.room
+		}
 	}
 	if refund.whole < 0 || refund == (amount{}) {
 		return
 	}
-	if limited {
-		l.room = l.room.minus(refund)
+	for m := r.mark.next; m != nil; m = m.next {
+		m.room = m.room.minus(refund)
 	}
 	if r.delayed && l.delayed && l.tail == r.pos {
 		l.tail.whole -= n

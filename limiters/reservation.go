@@ -25,7 +25,7 @@ type Reservation struct {
 	delayed bool   // they were not there
 	pos     amount // where in the stream of tokens they are complete
 	epoch   uint64
-	era     uint64
+	mark    *mark
 }
 
 // Reserve reserves a token from now on. See ReserveN.
@@ -136,7 +136,7 @@ func (l *TokenBucket) reserve(t time.Time, e time.Duration, n int64, most time.D
 	}
 	r := Reservation{
 		lim: l, act: l.at.Add(l.last).Add(wait), ok: true, never: wait == InfDuration,
-		n: n, delayed: !ok, pos: l.tail, epoch: l.epoch, era: l.era,
+		n: n, delayed: !ok, pos: l.origin.minus(amount{l.left, 0}), epoch: l.epoch, mark: l.mark,
 	}
 	if l.booked != l.epoch || r.act.After(l.latest) {
 		l.booked, l.latest = l.epoch, r.act

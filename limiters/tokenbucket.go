@@ -245,6 +245,9 @@ func (l *TokenBucket) rate(r Limit) {
 	l.limit = r.sane()
 	l.interval = l.limit.interval()
 	l.inf.Store(l.limit == Inf)
+	if l.mark == nil {
+		l.mark = new(mark)
+	}
 }
 
 // read returns the instant on the clock, and how long after at it is.
