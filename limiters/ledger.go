@@ -151,14 +151,13 @@ func (l *TokenBucket) cancel(r *Reservation, t time.Time, clock bool) {
 	case !r.never && (r.act.Before(t) || r.act.Before(l.at.Add(l.last))):
 		return
 	}
+	flowed, frac := l.flow(e)
+	now := l.origin.plus(amount{int64(flowed), frac})
 	refund := amount{n, 0}
-	if l.delayed {
+	if l.delayed && !r.never && l.interval != never { // Those who never act lose nothing.
 		pos := r.pos
-		if !r.delayed { // It is now that it may act.
-			n, frac := l.flow(e)
-			if now := l.origin.plus(amount{int64(n), frac}); pos.less(now) {
-				pos = now
-			}
+		if !r.delayed && pos.less(now) {
+			pos = now // It is now that it may act.
 		}
 		if after := l.tail.minus(pos); after.whole >= 0 {
 			refund = refund.minus(after)
@@ -175,8 +174,8 @@ func (l *TokenBucket) cancel(r *Reservation, t time.Time, clock bool) {
 	for m := r.mark.next; m != nil; m = m.next {
 		m.room = m.room.minus(refund)
 	}
-	if r.delayed && l.delayed && l.tail == r.pos {
-		l.tail.whole -= n
+	if before := l.tail.minus(amount{n, 0}); r.delayed && l.delayed && l.tail == r.pos && !before.less(now) {
+		l.tail = before
 	}
 	if l.refund(e, refund) {
 		l.moved(t, since, clock)
