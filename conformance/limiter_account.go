@@ -576,23 +576,22 @@ func (a *account) giveUp(c *claim, law string) {
 	case a.traits.Refund == RefundConservative && law != "CN-ANY after a limit was set":
 		lo, hi = max(0, n-later), max(0, n-live)
 	}
-	gift, theft := 0, 0
 	switch {
 	case a.waived == law && c.d.Op == OpWait:
-		lo, hi, gift, theft = 0, n, a.bound, n
+		lo, hi = -n, n+a.bound
 	case a.waived == law:
 		lo, hi = 0, n
 	case a.waived == "CN-UPPER" && c.d.Op == OpReserve:
-		gift = a.bound
+		hi = n + a.bound
 	case a.waived == "CN-LOWER" && c.d.Op == OpReserve:
-		theft = n
+		lo = -n
 	}
 	c.inOrder = a.newest(c)
 	c.over = true
 	if a.traits.Fair != FairFIFO && c.d.Op == OpWait {
 		hi = 0 // the upper end never counted it as taken
 	}
-	a.add(lo-theft, hi+gift)
+	a.add(lo, hi)
 	a.moved()
 }
 

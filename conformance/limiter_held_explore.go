@@ -13,6 +13,7 @@ func heldFamilies(c *contract) []family {
 	var out []family
 	add := func(name string, schedules ...Schedule) {
 		schedules = slices.DeleteFunc(schedules, func(s Schedule) bool { return !c.offers(s) })
+		slices.SortStableFunc(schedules, func(a, b Schedule) int { return len(a.Steps) - len(b.Steps) })
 		if len(schedules) > 0 {
 			out = append(out, family{name: name, schedules: schedules})
 		}
@@ -68,9 +69,9 @@ func heldFamilies(c *contract) []family {
 	if c.lim.Traits.Inf == InfGrants {
 		free := Config{}.With("rate", "inf").With("burst", "3")
 		add("infinite", append(sequences(free, c.able(steps("allow 1", "allow 7", "reserve 2", "wait 2", "setlimit 10/1s", "cancel 1")), []time.Duration{0, t}, 3),
-			slices.Concat(listed("rate=10/1s burst=3 | allow 3 @0 | setlimit inf @0 | reserve 3 @0 | setlimit 10/1s @0 | allow 3 @0 | cancel 1 @0 | allow 3 @0",
-				"rate=10/1s burst=3 | allow 3 @0 | setlimit inf @0 | reserve 3 @1ms | setlimit 10/1s @1ms | allow 3 @1ms | cancel 1 @1ms | allow 3 @1ms"),
-				drained("setlimit inf,setlimit 10/1s,reserve 3,allow 3,cancel 1", []time.Duration{0, t}, 3))...)...)
+			drained("setlimit inf,setlimit 10/1s,reserve 3,allow 3,cancel 1", []time.Duration{0, t}, 3)...)...)
+		add("after an infinite rate", listed("rate=10/1s burst=3 | allow 3 @0 | setlimit inf @0 | reserve 3 @0 | setlimit 10/1s @0 | allow 3 @0 | cancel 1 @0 | allow 3 @0",
+			"rate=10/1s burst=3 | allow 3 @0 | setlimit inf @0 | reserve 3 @1ms | setlimit 10/1s @1ms | allow 3 @1ms | cancel 1 @1ms | allow 3 @1ms")...)
 	}
 	starving := listed("rate=10/1s burst=3 | allow 3 @0 | wait 3 @0", "rate=10/1s burst=1 | allow 1 @0 | wait 1 @0", "rate=10/1s burst=2 | allow 1 @0 | allow 1 @0 | wait 1 @1ms | wait 1 @1ms")
 	for i := range starving {

@@ -363,7 +363,7 @@ var heldMutants = []struct {
 	{"a lower burst puts off the next token", "SB-LIVE", "bursts", Explicit},
 	{"a burst is set without the lock", "SL-CONC", "cancelled before", Explicit},
 	{"an infinite rate is a high one", "RL-INF", "infinite", Explicit},
-	{"what was free is refunded", "RL-INFOUT", "infinite", Explicit},
+	{"what was free is refunded", "RL-INFOUT", "after an infinite rate", Explicit},
 	{"a rate of 0 is no limit", "RL-LIM0", "no rate", Explicit},
 	{"a long delay overflows", "RL-TINY", "tiny rates", Explicit},
 	{"an interval below 1ns is no limit", "RL-HUGE", "huge rates", Explicit},
