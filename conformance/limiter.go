@@ -82,6 +82,20 @@ type Reservation struct {
 
 // RunLimiter holds an implementation to the laws of a rate limiter, one subtest
 // for each rule, and returns what it found. [Rules] lists the rules.
+//
+//	conformance.RunLimiter(t, conformance.LimiterSpec{
+//		Name: "mine",
+//		Time: conformance.PackageTime,
+//		New: func(_ conformance.Env, cfg conformance.LimiterConfig) conformance.LimiterFuncs {
+//			l := mine.NewLimiter(cfg.Rate.PerSecond(), cfg.Burst)
+//			return conformance.LimiterFuncs{AllowN: l.TryTake, WaitN: l.Take}
+//		},
+//		Traits: conformance.LikeXTime, // or leave it out, and read what TRAITS says
+//	})
+//
+// What is waited for and what is reserved counts at the instant at which it is due,
+// on the same exact bucket as what is granted at once. Where correct limiters differ
+// after a cancel or a change of the limit, the bucket's level is a range.
 func RunLimiter(t *testing.T, spec LimiterSpec) *Report {
 	t.Helper()
 	return limiterContract(t, spec).run()
