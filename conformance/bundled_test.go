@@ -153,9 +153,17 @@ func bundledLimiter(name string, source conformance.TimeSource) conformance.Limi
 		New: func(env conformance.Env, cfg conformance.LimiterConfig) conformance.LimiterFuncs {
 			clock := clockFor(source, env)
 			l := limiters.NewTokenBucket(limiters.Limit(cfg.Rate.PerSecond()), cfg.Burst, limiters.WithClock(clock))
+			reserve := func(t time.Time, n int) conformance.Reservation {
+				r := l.ReserveN(t, n)
+				return conformance.Reservation{OK: r.OK, Delay: r.Delay, DelayFrom: r.DelayFrom, Cancel: r.Cancel, CancelAt: r.CancelAt}
+			}
 			return conformance.LimiterFuncs{
 				Allow: l.Allow, AllowN: func(n int) bool { return l.AllowN(env.Clock.Now(), n) }, AllowAt: l.AllowN,
-				Tokens: l.Tokens, TokensAt: l.TokensAt,
+				Tokens: l.Tokens, TokensAt: l.TokensAt, WaitN: l.WaitN,
+				Reserve: func(n int) conformance.Reservation { return reserve(env.Clock.Now(), n) }, ReserveAt: reserve,
+				SetLimit:   func(r conformance.Rate) { l.SetLimit(limiters.Limit(r.PerSecond())) },
+				SetLimitAt: func(t time.Time, r conformance.Rate) { l.SetLimitAt(t, limiters.Limit(r.PerSecond())) },
+				SetBurst:   l.SetBurst, SetBurstAt: l.SetBurstAt,
 			}
 		},
 		Traits: conformance.LikeXTime,

@@ -3,6 +3,7 @@ package conformance
 import (
 	"slices"
 	"strings"
+	"time"
 )
 
 // concerned reports whether a rule judges a run. A clock's rules judge the family
@@ -111,6 +112,34 @@ var concerns = map[string]func(c *contract, j job) bool{
 	"RL-PAST": func(_ *contract, j job) bool {
 		return !slices.IsSortedFunc(j.schedule.Steps, func(a, b Step) int { return int(min(1, max(-1, a.At-b.At))) })
 	},
+	"RL-LIM0": func(_ *contract, j job) bool {
+		return j.schedule.Config.has("rate") && j.schedule.Config.Rate.Events == 0
+	},
+	"RL-TINY": func(_ *contract, j job) bool {
+		return j.schedule.Config.Rate.extreme() && j.schedule.Config.Rate.Interval() > time.Hour
+	},
+	"RL-HUGE": func(_ *contract, j job) bool {
+		return j.schedule.Config.Rate.extreme() && j.schedule.Config.Rate.Interval() < 2
+	},
+	"RL-INF":    atInfiniteRate,
+	"RL-INFOUT": func(c *contract, j job) bool { return atInfiniteRate(c, j) && hasOp(OpSetLimit)(c, j) },
+	"X-CFG": func(_ *contract, j job) bool {
+		return j.schedule.Config.has("burst") && (j.schedule.Config.Burst < 1 || j.schedule.Config.Burst >= 1<<30)
+	},
+	"RS-OK": hasOp(OpReserve), "RS-DELAY": hasOp(OpReserve), "RS-MONO": hasOp(OpReserve), "RS-DEBT": hasOp(OpReserve),
+	"CN-UPPER": cancelsA(OpReserve), "CN-LOWER": cancelsA(OpReserve), "CN-LIFO": cancelsA(OpReserve),
+	"CN-ANY": cancelsA(OpReserve), "CN-LATE": cancelsA(OpReserve), "CN-IDEM": cancelsA(OpReserve),
+	"W-NOTEARLY": hasOp(OpWait), "W-EXACT": hasOp(OpWait), "W-EATS": hasOp(OpWait), "W-FIFO": hasOp(OpWait), "W-NOLOST": hasOp(OpWait),
+	"W-DEAD": hasDeadline, "W-DEADEQ": func(c *contract, j job) bool { return hasDeadline(c, j) || cancelsA(OpWait)(c, j) },
+	"W-PRE": func(c *contract, j job) bool { return cancelsA(OpWait)(c, j) || hasDeadline(c, j) }, "W-CANCEL": cancelsA(OpWait),
+	"W-NOSTARVE": func(c *contract, j job) bool { return hasOp(OpWait)(c, j) && starving(j.schedule) },
+	"W-WAKE": func(c *contract, j job) bool {
+		return hasOp(OpWait)(c, j) && (hasOp(OpCancel)(c, j) || hasOp(OpSetLimit)(c, j) || hasOp(OpSetBurst)(c, j))
+	},
+	"SL-NORETRO": hasOp(OpSetLimit), "SL-KEEP": hasOp(OpSetLimit),
+	"SB-CAP": hasOp(OpSetBurst), "SB-NOGIFT": hasOp(OpSetBurst), "SB-LIVE": hasOp(OpSetBurst),
+	"RL-PASTQ": hasOp(OpTokens),
+
 	"RL-EPOCH": func(_ *contract, j job) bool { return j.schedule.Config.has("epoch") },
 }
 
@@ -133,4 +162,19 @@ func asksFor(which func(n, burst int) bool) func(*contract, job) bool {
 			return s.Op == OpAllow && which(s.N, j.schedule.Config.Burst)
 		})
 	}
+}
+
+// cancelsA tells schedules in which a reservation, or a wait, is given up.
+func cancelsA(op Op) func(*contract, job) bool {
+	return func(_ *contract, j job) bool {
+		return slices.ContainsFunc(j.schedule.Steps, func(s Step) bool { return s.Op == OpCancel && j.schedule.holder(s.N).Op == op })
+	}
+}
+
+func hasDeadline(_ *contract, j job) bool {
+	return slices.ContainsFunc(j.schedule.Steps, func(s Step) bool { return s.Op == OpWait && s.D != 0 })
+}
+
+func atInfiniteRate(_ *contract, j job) bool {
+	return j.schedule.Config.Rate == Inf || slices.ContainsFunc(j.schedule.Steps, func(s Step) bool { return s.Rate == Inf })
 }

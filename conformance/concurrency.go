@@ -75,7 +75,7 @@ type ConcurrencyTraits struct {
 	// while it runs. Only with BacklogBounded.
 	SeatHeld SeatHeld
 	// Fair says in which order those who wait get slots.
-	Fair Fair
+	Fair Fairness
 	// Single says that each request takes one slot. Oversize is needless then.
 	Single bool
 	// Oversize says what becomes of a request for more than the limit.
@@ -123,22 +123,13 @@ const (
 	SeatKept                      // until it is done
 )
 
-// Fair says in which order those who wait get slots.
-type Fair int
-
-// The choices.
-const (
-	FairFIFO Fair = iota + 1 // in the order in which they came; nobody overtakes
-	FairNone                 // in any order
-)
-
 // OversizeRequest says what becomes of a request for more slots than there are.
 type OversizeRequest int
 
 // The choices.
 const (
-	OversizeFails OversizeRequest = iota + 1 // it is rejected at once
-	OversizeWaits                            // until its context or the timeout ends, in nobody's way
+	OversizeFails  OversizeRequest = iota + 1 // it is rejected at once
+	OversizeBlocks                            // until its context or the timeout ends, in nobody's way
 )
 
 // OverRelease says what a Release does when nothing is held.
@@ -187,7 +178,7 @@ func RunConcurrency(t *testing.T, spec ConcurrencySpec) *Report {
 // LikeSemaphore are the traits of golang.org/x/sync/semaphore.
 var LikeSemaphore = ConcurrencyTraits{
 	Backlog: BacklogUnbounded, Timeout: TimeoutNone, Context: ContextHonoured, Fair: FairFIFO,
-	Oversize: OversizeWaits, OverRelease: OverReleasePanics, Hook: HookNone,
+	Oversize: OversizeBlocks, OverRelease: OverReleasePanics, Hook: HookNone,
 }
 
 // concurrencyContract is the spec in the terms of the suite.
@@ -313,7 +304,7 @@ func (tr ConcurrencyTraits) table(c *contract) []trait {
 			seen := see("limit=1 backlog=5 timeout=1h | acquire 1 @0 | acquire 2 @0 | acquire 3 @0 | acquire 4 @0 | release 1 @0 | release 2 @0 | idle 1ns")
 			return choose(seen.admitted(2) && seen.admitted(3) && !seen.admitted(4))
 		}},
-		{"Oversize", int(tr.Oversize), []string{"OversizeFails", "OversizeWaits"}, func() bool { return tr.Single }, func() int {
+		{"Oversize", int(tr.Oversize), []string{"OversizeFails", "OversizeBlocks"}, func() bool { return tr.Single }, func() int {
 			return choose(see("limit=1 backlog=5 timeout=1h | acquire 1 2 @0").rejected(1))
 		}},
 		{"OverRelease", int(tr.OverRelease), []string{"OverReleasePanics", "OverReleaseIgnored", "OverReleaseUndefined"},

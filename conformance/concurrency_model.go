@@ -98,7 +98,7 @@ func newConcurrencyModel(cfg ConcurrencyConfig, traits ConcurrencyTraits) *concu
 	return &concurrencyModel{
 		backlog: cfg.Backlog, timeout: cfg.Timeout,
 		fifo: traits.Fair == FairFIFO, seatKept: traits.SeatHeld == SeatKept,
-		bigWaits: traits.Oversize == OversizeWaits, noCtx: traits.Context == ContextIgnored,
+		bigWaits: traits.Oversize == OversizeBlocks, noCtx: traits.Context == ContextIgnored,
 		states: []*concurrencyState{{limit: cfg.Limit}},
 	}
 }

@@ -103,7 +103,7 @@ func conOver(c *contract) string {
 	if c.con.Traits.Single {
 		return noSuchThing
 	}
-	if why := conLeaves(c); why != "" && c.con.Traits.Oversize == OversizeWaits {
+	if why := conLeaves(c); why != "" && c.con.Traits.Oversize == OversizeBlocks {
 		return "declared to wait, and nothing ends the wait"
 	}
 	return declares(c, "Oversize", false)

@@ -360,7 +360,7 @@ func zooCondSpec(source TimeSource) ConcurrencySpec {
 		},
 		Traits: ConcurrencyTraits{
 			Backlog: BacklogUnbounded, Timeout: TimeoutNone, Fair: FairNone,
-			Oversize: OversizeWaits, OverRelease: OverReleaseUndefined, Hook: HookNone,
+			Oversize: OversizeBlocks, OverRelease: OverReleaseUndefined, Hook: HookNone,
 		},
 	}
 }

@@ -67,6 +67,8 @@ type contract struct {
 
 	// What was found.
 	findings  map[string]*finding
+	searches  map[string]int  // differences of a limiter that were traced back, by family
+	basics    map[string]bool // laws of a limiter that are broken without anything that could explain it
 	schedules map[string]bool
 	stopped   map[string]string // families given up, and why
 	stalls    map[string]string // rules left inconclusive, and why
@@ -162,6 +164,7 @@ func (c *contract) unfit() string {
 func (c *contract) evaluate() *Report {
 	c.t.Helper()
 	c.findings = map[string]*finding{}
+	c.searches, c.basics = map[string]int{}, map[string]bool{}
 	c.schedules = map[string]bool{}
 	c.stopped = map[string]string{}
 	c.stalls = map[string]string{}
@@ -305,7 +308,7 @@ func (c *contract) active() []*rule {
 func (c *contract) judge(active []*rule, j job, tr *Trace) {
 	x := &exam{Trace: tr, c: c, job: j}
 	for _, r := range active {
-		if !c.concerned(r.ID, j) {
+		if !c.concerned(r.ID, j) || c.lim != nil && tr.Refused != "" && r.ID != "X-CALLS" && r.ID != "X-CFG" {
 			continue
 		}
 		f := c.found(r.ID)

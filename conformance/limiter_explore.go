@@ -34,7 +34,7 @@ func limiterFamilies(c *contract) []family {
 		return family{name: name, schedules: sequences(c, asks(c.Burst), gaps(c), depth)}
 	}
 	out := []family{
-		{name: leaks, look: true, schedules: sequences(cfg("10/1s", 3), asks(1), []time.Duration{0, time.Second}, 2)},
+		{name: leaks, look: true, schedules: append(sequences(cfg("10/1s", 3), asks(1), []time.Duration{0, time.Second}, 2), c.leavings()...)},
 		grid("burst 1", cfg("10/1s", 1), 5),
 		grid("burst 3", cfg("10/1s", 3), 4),
 		grid("thirds", cfg("3/1s", 2), 4),
@@ -42,10 +42,6 @@ func limiterFamilies(c *contract) []family {
 		grid("slow", cfg("1/24h", 2), 3),
 		grid("fast", cfg("600000000/1s", 1), 4),
 		{name: "polling", schedules: polling(cfg, ask)},
-	}
-	if c.accepts(OpWait) && ask != OpWait {
-		mixed := cfg("10/1s", 3)
-		out = append(out, family{name: "waits", schedules: sequences(mixed, append(asks(3), Step{Op: OpWait, N: 1}), gaps(mixed), 3)})
 	}
 	if c.accepts(OpTokens) {
 		out = append(out, family{name: "queries", schedules: sequences(cfg("10/1s", 2), append(asks(1), Step{Op: OpTokens}), gaps(cfg("10/1s", 2)), 4)})
@@ -66,7 +62,7 @@ func limiterFamilies(c *contract) []family {
 			out = append(out, grid("epoch "+epoch, cfg("10/1s", 2).With("epoch", epoch), 3))
 		}
 	}
-	return out
+	return append(append(out, extremeFamilies(c)...), heldFamilies(c)...)
 }
 
 // sequences lists every schedule of up to depth of the given steps with the given

@@ -13,10 +13,10 @@ import (
 var limiterRules = []rule{
 	limRule("RL-ENV", "In any window of length L at most rate*L + burst tokens MUST be granted.",
 		nil, nil, (*exam).rlEnv),
-	limRule("RL-WORK", "A request that the bucket can pay for MUST be granted, and a wait MUST return as soon as it can be paid.",
-		nil, []string{"Initial"}, (*exam).rlWork),
+	limRule("RL-WORK", "A request that the bucket can pay for MUST be granted.",
+		[]Op{OpAllow}, []string{"Initial"}, (*exam).rlWork),
 	limRule("RL-MODEL", "Every decision MUST be that of the exact token bucket, except within 1ns, or a billionth of a token, of the boundary.",
-		nil, []string{"Initial"}, (*exam).rlModel),
+		[]Op{OpAllow}, []string{"Initial"}, (*exam).rlModel),
 	limRule("RL-FULL", "A new limiter MUST grant its burst at once.",
 		nil, []string{"Initial"}, (*exam).rlFull),
 	limRule("RL-CAP", "The bucket MUST NOT hold more than the burst, after any idle time.",
@@ -67,9 +67,13 @@ func limOptOut(id string, c *contract) string {
 		return "declared: not full at first"
 	case id == "RL-NBIG" && t.Oversize == OversizePrepaid:
 		return "declared: OversizePrepaid"
-	case id == "RL-PAST" && c.time != Explicit:
+	case slices.Contains([]string{"W-EXACT", "W-FIFO", "W-NOSTARVE", "W-WAKE"}, id) && t.Fair == FairNone:
+		return "declared: FairNone"
+	case (id == "RL-INF" || id == "RL-INFOUT") && t.Inf == InfAbsent:
+		return "declared: InfAbsent"
+	case (id == "RL-PAST" || id == "RL-PASTQ") && c.time != Explicit:
 		return "only explicit instants can go back"
-	case id == "RL-PAST" && t.BackTime == BackRewind:
+	case (id == "RL-PAST" || id == "RL-PASTQ") && t.BackTime == BackRewind:
 		return "declared: BackRewind"
 	case id == "RL-EPOCH" && c.time == PackageTime:
 		return "a bubble always starts in the year 2000"
@@ -81,13 +85,19 @@ func limOptOut(id string, c *contract) string {
 
 // tell makes a violation with the limiter's lanes.
 func (x *exam) tell(at time.Duration, because, headline string, args ...any) *violation {
-	return &violation{Headline: fmt.Sprintf(headline, args...), Because: because, At: at, Lanes: x.limLanes()}
+	v := &violation{Headline: fmt.Sprintf(headline, args...), Because: because, At: at}
+	if x.extended() || x.Schedule.Config.Rate.Per <= 0 {
+		v.Lanes = x.heldLanes()
+	} else {
+		v.Lanes = x.limLanes()
+	}
+	return v
 }
 
 // forward reports whether the trace is one that the model can judge: made, not
 // stuck, and with time going forward.
 func (x *exam) forward() bool {
-	return x.Refused == "" && !x.Stuck && x.Schedule.Config.Rate.Events > 0 &&
+	return x.Refused == "" && !x.Stuck && x.Schedule.Config.Rate.Events > 0 && !x.Schedule.Config.Rate.extreme() &&
 		slices.IsSortedFunc(x.Schedule.Steps, func(a, b Step) int { return int(min(1, max(-1, a.At-b.At))) })
 }
 
@@ -97,9 +107,17 @@ func (x *exam) odd(s Step) bool {
 	return s.N < 1 || s.N > x.Schedule.Config.Burst
 }
 
-// tame is forward without odd requests.
+// tame is forward without odd requests, with nothing but requests and plain waits.
 func (x *exam) tame() bool {
-	return x.forward() && !slices.ContainsFunc(x.Schedule.Steps, func(s Step) bool { return s.Op != OpTokens && s.Op != OpIdle && x.odd(s) })
+	return x.forward() && !slices.ContainsFunc(x.Schedule.Steps, func(s Step) bool {
+		switch s.Op {
+		case OpTokens, OpIdle:
+			return false
+		case OpAllow, OpWait:
+			return x.odd(s) || s.D != 0
+		}
+		return true
+	})
 }
 
 func trimFloat(f float64) string { return strconv.FormatFloat(f, 'g', 10, 64) }
@@ -125,6 +143,9 @@ func (x *exam) envelope() (from, to grant, got int, bad bool) {
 }
 
 func (x *exam) rlEnv() *violation {
+	if x.extended() && x.steady() {
+		return x.heldEnvelope()
+	}
 	if !x.tame() {
 		return nil
 	}
@@ -157,45 +178,30 @@ func (x *exam) holds(s limiterStep) string {
 }
 
 func (x *exam) rlWork() *violation {
+	if x.extended() {
+		return x.broken("RL-WORK")
+	}
 	if !x.tame() {
 		return nil
 	}
 	v := x.lims()
-	found := x.decisions(func(s limiterStep, margin *big.Int) *violation {
+	return x.decisions(func(s limiterStep, margin *big.Int) *violation {
 		if s.OK || margin.Cmp(v.tolerance) < 0 {
 			return nil
 		}
 		return x.tell(s.At, x.holds(s), "allow %d at %s was denied, want granted", s.N, duration(s.At))
 	})
-	if found != nil {
-		return found
-	}
-	slack := v.waitSlack()
-	for _, s := range v.steps {
-		if s.Op == OpWait && s.act+slack < x.End && (s.Ended.Seq == 0 || s.Ended.At > s.act+slack) {
-			at := "never"
-			if s.Ended.Seq != 0 {
-				at = "at " + duration(s.Ended.At)
-			}
-			return x.tell(s.act, x.holds(s), "wait %d at %s returned %s, want %s", s.N, duration(s.At), at, duration(s.act))
-		}
-	}
-	return nil
-}
-
-// waitSlack is how far from the exact instant a wait may return: a nanosecond, and
-// the time that the tolerance of a decision takes to refill.
-func (v *limiterView) waitSlack() time.Duration {
-	n := new(big.Int).Div(v.tolerance, v.events)
-	return time.Duration(n.Int64()) + 1
 }
 
 func (x *exam) rlModel() *violation {
+	if x.extended() {
+		return x.broken("RL-MODEL")
+	}
 	if !x.tame() {
 		return nil
 	}
 	v := x.lims()
-	found := x.decisions(func(s limiterStep, margin *big.Int) *violation {
+	return x.decisions(func(s limiterStep, margin *big.Int) *violation {
 		if margin.CmpAbs(v.tolerance) <= 0 || s.OK == (margin.Sign() > 0) {
 			return nil
 		}
@@ -205,16 +211,6 @@ func (x *exam) rlModel() *violation {
 		}
 		return x.tell(s.At, x.holds(s), "allow %d at %s was %s, want %s", s.N, duration(s.At), got, want)
 	})
-	if found != nil {
-		return found
-	}
-	slack := v.waitSlack()
-	for _, s := range v.steps {
-		if s.Op == OpWait && s.Ended.Seq != 0 && s.Ended.At < s.act-slack {
-			return x.tell(s.Ended.At, x.holds(s), "wait %d at %s returned at %s, want %s", s.N, duration(s.At), duration(s.Ended.At), duration(s.act))
-		}
-	}
-	return nil
 }
 
 func (x *exam) rlFull() *violation {
@@ -243,11 +239,17 @@ func (x *exam) rlCap() *violation {
 	}
 	burst := x.Schedule.Config.Burst
 	for _, d := range x.Done {
-		if d.Op == OpTokens && d.Tokens > float64(burst)*(1+1e-9) {
+		if d.Op == OpSetLimit && d.Rate == Inf {
+			return nil
+		}
+		if d.Op == OpSetBurst {
+			burst = d.N
+		}
+		if d.Op == OpTokens && d.Tokens > float64(max(0, burst))*(1+1e-9) {
 			return x.tell(d.At, fmt.Sprintf("the burst is %d", burst), "Tokens() = %s at %s, want %d at the most", trimFloat(d.Tokens), duration(d.At), burst)
 		}
 	}
-	if !x.tame() {
+	if !x.tame() || x.extended() {
 		return nil
 	}
 	sum, at, from := 0, time.Duration(-1), time.Duration(0)
@@ -303,8 +305,7 @@ func (x *exam) differs(drop func(s limiterStep) bool) (limiterStep, bool) {
 		if i >= len(other.Done) {
 			break
 		}
-		if s.Op == OpAllow && s.OK != other.Done[i].OK && v.margin(s).CmpAbs(v.tolerance) > 0 ||
-			s.Op == OpWait && (s.Ended.Seq == 0) == (other.Done[i].Ended.Seq == 0) && (s.Ended.At-other.Done[i].Ended.At).Abs() > v.waitSlack() {
+		if s.Op == OpAllow && s.OK != other.Done[i].OK && v.margin(s).CmpAbs(v.tolerance) > 0 {
 			return s, true
 		}
 	}
@@ -312,7 +313,7 @@ func (x *exam) differs(drop func(s limiterStep) bool) (limiterStep, bool) {
 }
 
 func (x *exam) rlDenyPure() *violation {
-	if !x.tame() || len(x.Schedule.Steps) > 8 {
+	if !x.tame() || x.extended() || len(x.Schedule.Steps) > 8 {
 		return nil
 	}
 	v := x.lims()
@@ -355,7 +356,7 @@ func (x *exam) rlFrac() *violation {
 // oddly judges requests of an unusual size: what it says of the request itself, and
 // whether it changed what was decided after it.
 func (x *exam) oddly(which func(n int) bool, what string, self func(s limiterStep) *violation) *violation {
-	if !x.forward() || !slices.ContainsFunc(x.Schedule.Steps, func(s Step) bool { return which(s.N) && s.Op == OpAllow }) ||
+	if !x.forward() || x.extended() || !slices.ContainsFunc(x.Schedule.Steps, func(s Step) bool { return which(s.N) && s.Op == OpAllow }) ||
 		slices.ContainsFunc(x.Schedule.Steps, func(s Step) bool { return s.Op == OpAllow && x.odd(s) && !which(s.N) }) {
 		return nil
 	}
@@ -391,6 +392,9 @@ func (x *exam) rlNegative() *violation {
 
 func (x *exam) rlBig() *violation {
 	burst := x.Schedule.Config.Burst
+	if x.extended() {
+		return x.broken("RL-NBIG")
+	}
 	return x.oddly(func(n int) bool { return n > burst }, "a request for more than the burst", func(s limiterStep) *violation {
 		if !s.OK {
 			return nil
@@ -408,7 +412,7 @@ func (x *exam) rlPast() *violation {
 	lo, hi := time.Duration(math.MaxInt64), time.Duration(math.MinInt64)
 	for _, s := range v.steps {
 		lo, hi = min(lo, s.At), max(hi, s.At)
-		if !s.OK || s.N < 1 || s.N > x.Schedule.Config.Burst {
+		if s.Op != OpAllow || !s.OK || s.N < 1 || s.N > x.Schedule.Config.Burst {
 			continue
 		}
 		sum += s.N
@@ -449,7 +453,9 @@ func (x *exam) limCalls() *violation {
 			return x.tell(d.At, "everything that could wake it was asleep for good", "%s %d at %s never returned", d.Op, d.N, duration(d.At))
 		}
 	}
-	if x.Refused != "" && x.Schedule.Config.Rate.Exact() && x.Schedule.Config.Rate.Interval() >= time.Millisecond {
+	cfg := x.Schedule.Config
+	sane := cfg.Rate.Exact() && cfg.Rate.Interval() >= time.Millisecond && cfg.Rate.Interval() <= 24*time.Hour && cfg.Burst == 1
+	if x.Refused != "" && sane {
 		return &violation{Headline: fmt.Sprintf("the constructor refused %s: %s", x.Schedule.Config, x.Refused)}
 	}
 	return nil
@@ -461,3 +467,6 @@ func (x *exam) limLeak() *violation {
 	}
 	return x.tell(x.End, "", "%d goroutines remained: %s", len(x.Left), x.Left[0])
 }
+
+// allLimiterRules are the rules of RunLimiter in the order of their subtests.
+var allLimiterRules = slices.Concat(limiterRules, extremeRules, heldRules)

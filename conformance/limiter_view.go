@@ -54,7 +54,7 @@ func newLimiterView(tr *Trace, traits LimiterTraits) *limiterView {
 	v.tolerance.Add(v.tolerance, v.events)
 	v.tolerance.Add(v.tolerance, new(big.Int).Div(v.per, big.NewInt(1e9)))
 	v.tolerance.Add(v.tolerance, big.NewInt(1))
-	if traits.Quantum > 1 {
+	if traits.Quantum > 0 {
 		v.tolerance.Add(v.tolerance, v.units(traits.Quantum))
 	}
 	level := v.units(traits.initial(cfg.Burst))

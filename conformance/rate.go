@@ -50,6 +50,12 @@ func (r Rate) Exact() bool {
 	return r.Events > 0 && r.Per%time.Duration(r.Events) == 0
 }
 
+// extreme reports whether the time between two events is beyond what limiters are
+// for: below a nanosecond, or above a year.
+func (r Rate) extreme() bool {
+	return r.Events > 0 && (r.Per < time.Duration(r.Events) || r.Per/time.Duration(r.Events) > 365*24*time.Hour)
+}
+
 // String returns the text form, as in "10/1s".
 func (r Rate) String() string {
 	if r == Inf {

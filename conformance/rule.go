@@ -49,6 +49,7 @@ type exam struct {
 	edge  *edgeFinding
 	model *limiterView
 	conc  *concurrencyView
+	held  *mismatch
 }
 
 // violation is what a rule found.
@@ -87,7 +88,7 @@ const lawsLink = "https://github.com/escapement-go/escapement/blob/main/conforma
 // "concurrency" or "clock", in the order of their subtests.
 func Rules(contract string) []Rule {
 	var out []Rule
-	for _, r := range map[string][]rule{"debouncer": debouncerRules, "limiter": limiterRules, "throttle": throttleRules, "concurrency": concurrencyRules, "clock": clockRules}[contract] {
+	for _, r := range map[string][]rule{"debouncer": debouncerRules, "limiter": allLimiterRules, "throttle": throttleRules, "concurrency": concurrencyRules, "clock": clockRules}[contract] {
 		out = append(out, r.Rule)
 	}
 	return out

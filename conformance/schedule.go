@@ -58,7 +58,7 @@ const (
 
 	OpCall    Op = "call"    // call N [K]: an event with payload N, for key K (debouncer, throttle)
 	OpFault   Op = "fault"   // fault N: an error item with payload N (throttle, stream form)
-	OpCancel  Op = "cancel"  // cancel [N]: the pending event, or the Nth reservation, waiter or item
+	OpCancel  Op = "cancel"  // cancel [N]: the pending event, or the Nth item, or the Nth of a limiter's reserve and wait steps
 	OpFlush   Op = "flush"   // flush (debouncer)
 	OpPending Op = "pending" // pending: asks (debouncer)
 	OpStop    Op = "stop"    // stop (debouncer, throttle)

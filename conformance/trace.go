@@ -61,8 +61,11 @@ type Done struct {
 	Began, Ended Mark
 	// OK is what an operation with a result said: cancelled, granted, pending.
 	OK bool
-	// Tokens is what a tokens query returned.
+	// Tokens is what a tokens query returned, Delay what a reservation said, Err what
+	// a wait returned.
 	Tokens float64
+	Delay  time.Duration
+	Err    error
 	// Panic is what the call panicked with, if it did.
 	Panic string
 }
@@ -144,7 +147,8 @@ func (r *recorder) do(s Step, inside bool, call func(d *Done)) {
 		return
 	}
 	done := &r.trace.Done[i]
-	done.Ended, done.OK, done.Tokens, done.Panic = r.mark(), d.OK, d.Tokens, d.Panic
+	done.Ended, done.OK, done.Panic = r.mark(), d.OK, d.Panic
+	done.Tokens, done.Delay, done.Err = d.Tokens, d.Delay, d.Err
 }
 
 // fire records the start of a callback and returns its number, negative after

@@ -68,13 +68,17 @@ func (c *contract) declared(name string) bool {
 	return false
 }
 
+// lacking begins the reason to skip a rule of an operation that is not there. A
+// limiter need not have them all to have a whole verdict.
+const lacking = "the implementation has no "
+
 // needs makes a rule's skip function: the operations it is about must be there and
 // the traits it depends on declared.
 func needs(ops []Op, traits ...string) func(c *contract) string {
 	return func(c *contract) string {
 		for _, op := range ops {
 			if !c.accepts(op) {
-				return "the implementation has no " + string(op)
+				return lacking + string(op)
 			}
 		}
 		for _, name := range traits {

@@ -146,7 +146,8 @@ func (c *contract) markPartial(r *Report) {
 	}
 	core, ran := 0, 0
 	for _, v := range r.Verdicts[2:] {
-		if v.Level == Core && v.Reason != noTrailing && v.Reason != noSuchEdge && v.Reason != noSuchThing {
+		lacks := c.lim != nil && strings.HasPrefix(v.Reason, lacking)
+		if v.Level == Core && v.Reason != noTrailing && v.Reason != noSuchEdge && v.Reason != noSuchThing && !lacks {
 			core++
 			if v.Status != Skip {
 				ran++

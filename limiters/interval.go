@@ -3,6 +3,7 @@ package limiters
 import (
 	"math"
 	"math/bits"
+	"time"
 )
 
 // An interval is the time between two events at some rate in nanoseconds, in
@@ -12,6 +13,9 @@ import (
 // second, by less than 2^-63 ns. So no number of intervals is shorter than it
 // should be, and as many as a bucket can hold are less than a nanosecond longer.
 // The zero interval is that of an infinite rate.
+//
+// Methods that take d nanoseconds and a phase count the phase, in units of
+// 1/cost of an interval and less than one, as gone by already.
 type interval struct {
 	cost  uint64
 	shift uint8
@@ -20,8 +24,11 @@ type interval struct {
 // never is an interval longer than any time.Duration.
 var never = interval{cost: math.MaxUint64}
 
-// interval returns 1e9/r. r must be sane and finite.
+// interval returns 1e9/r. r must be sane.
 func (r Limit) interval() interval {
+	if r == Inf {
+		return interval{}
+	}
 	if r < 0x1p-34 { // one in 544 years, or none
 		return never
 	}
@@ -49,30 +56,44 @@ func (r Limit) interval() interval {
 	return interval{cost, uint8(scale - 53 + exp)}
 }
 
-// fit reports whether n intervals take less than d nanoseconds.
-func (i interval) fit(n, d uint64) bool {
+// still reports whether counting intervals makes no sense: there are none, or
+// they have no length.
+func (i interval) still() bool { return i.cost == 0 || i == never }
+
+// fit reports whether n intervals take less than d.
+func (i interval) fit(n, d, phase uint64) bool {
 	nh, nl := bits.Mul64(n, i.cost)
-	dh, dl := shl(d, int(i.shift))
+	dh, dl := i.scale(d, phase)
 	return nh < dh || nh == dh && nl < dl
 }
 
-// count returns how many whole intervals are in d, which must be less than 2^64,
-// and the nanoseconds left over.
-func (i interval) count(d uint64) (n uint64, rest float64) {
-	hi, lo := shl(d, int(i.shift))
-	n, rem := bits.Div64(hi, lo, i.cost)
-	return n, math.Ldexp(float64(rem), -int(i.shift))
+// wait returns how long after d n intervals are complete, which must not fit,
+// rounded down; if it is longer than a time.Duration, the longest one.
+func (i interval) wait(n, d, phase uint64) time.Duration {
+	nh, nl := bits.Mul64(n, i.cost)
+	dh, dl := i.scale(d, phase)
+	lo, borrow := bits.Sub64(nl, dl, 0)
+	hi, _ := bits.Sub64(nh, dh, borrow)
+	if hi>>i.shift > 0 {
+		return math.MaxInt64
+	}
+	return time.Duration(min(hi<<(64-i.shift)|lo>>i.shift, math.MaxInt64))
 }
 
-// whole returns how many whole intervals are in d, which must be less than 2^64,
-// and how long they take, rounded up.
-func (i interval) whole(d uint64) (n, took uint64) {
-	hi, lo := shl(d, int(i.shift))
-	n, _ = bits.Div64(hi, lo, i.cost)
-	hi, lo = bits.Mul64(n, i.cost)
-	lo, carry := bits.Add64(lo, 1<<i.shift-1, 0)
-	hi += carry
-	return n, hi<<(64-i.shift) | lo>>i.shift
+// count returns how many whole intervals are in d, which must be less than 2^64,
+// and the fraction of one left over in units of 2^-64.
+func (i interval) count(d, phase uint64) (n, frac uint64) {
+	hi, lo := i.scale(d, phase)
+	n, rem := bits.Div64(hi, lo, i.cost)
+	frac, _ = bits.Div64(rem, 0, i.cost)
+	return n, frac
+}
+
+// scale returns d and phase in the units of cost.
+func (i interval) scale(d, phase uint64) (hi, lo uint64) {
+	hi, lo = shl(d, int(i.shift))
+	lo, carry := bits.Add64(lo, phase, 0)
+	return hi + carry, lo
 }
 
 // shl returns v << by, for 0 <= by < 128, as 128 bits.

@@ -10,7 +10,7 @@ import (
 // those that a burst allows.
 //
 // Zero, negative and NaN limits mean 0; [Inf] and the floating-point infinity
-// mean no limit. Rates below one event in 544 years are as good as 0; those above
+// mean no limit. Rates below one event in 544 years count as 0; those above
 // 1e12 are rounded down to fewer digits than a float64 has.
 type Limit float64
 

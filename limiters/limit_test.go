@@ -67,24 +67,37 @@ func TestLimit_interval(t *testing.T) {
 	})
 }
 
-func TestInterval_whole(t *testing.T) {
+func TestInterval_count(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		shift := rapid.Uint8Range(0, 63).Draw(t, "shift")
-		i := interval{rapid.Uint64Range(1<<62, math.MaxUint64).Draw(t, "cost"), shift}
+		i := interval{rapid.Uint64Range(1<<62, math.MaxUint64-1).Draw(t, "cost"), shift}
 		d := rapid.Uint64Range(0, 1<<62).Draw(t, "d")
-		if hi, _ := shl(d, int(shift)); hi >= i.cost {
+		phase := rapid.Uint64Range(0, i.cost-1).Draw(t, "phase")
+		if hi, _ := shl(d, int(shift)); hi >= i.cost-1 {
 			t.Skip("more than 2^64 intervals")
 		}
-		n, took := i.whole(d)
+		n, frac := i.count(d, phase)
 
 		cost := new(big.Int).SetUint64(i.cost)
 		all := new(big.Int).Lsh(new(big.Int).SetUint64(d), uint(shift))
-		wantN := new(big.Int).Div(all, cost)
-		wantTook := new(big.Int).Mul(wantN, cost)
-		wantTook.Add(wantTook, new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), uint(shift)), big.NewInt(1)))
-		wantTook.Rsh(wantTook, uint(shift))
-		if n != wantN.Uint64() || took != wantTook.Uint64() || took > d {
-			t.Errorf("%v.whole(%d) = %d, %d, want %v, %v", i, d, n, took, wantN, wantTook)
+		all.Add(all, new(big.Int).SetUint64(phase))
+		wantN, rest := new(big.Int).DivMod(all, cost, new(big.Int))
+		wantFrac := rest.Div(rest.Lsh(rest, 64), cost)
+		if n != wantN.Uint64() || frac != wantFrac.Uint64() {
+			t.Errorf("%v.count(%d, %d) = %d, %d, want %v, %v", i, d, phase, n, frac, wantN, wantFrac)
+		}
+
+		// The next whole interval, and some more.
+		m := rapid.Uint64Range(n+1, n+1<<20).Draw(t, "m")
+		gap := new(big.Int).Mul(new(big.Int).SetUint64(m), cost)
+		gap.Rsh(gap.Sub(gap, all), uint(shift))
+		if want := gap.Uint64(); gap.IsInt64() && uint64(i.wait(m, d, phase)) != want {
+			t.Errorf("%v.wait(%d, %d, %d) = %d, want %d", i, m, d, phase, i.wait(m, d, phase), want)
+		} else if !gap.IsInt64() && i.wait(m, d, phase) != math.MaxInt64 {
+			t.Errorf("%v.wait(%d, %d, %d) = %d, want the longest", i, m, d, phase, i.wait(m, d, phase))
+		}
+		if i.fit(m, d, phase) || n > 0 && !i.fit(n-1, d, phase) {
+			t.Errorf("%v.fit(_, %d, %d): %d whole ones, but %d fit or %d do not", i, d, phase, n, m, n-1)
 		}
 	})
 }

@@ -2,7 +2,9 @@ package limiters
 
 import (
 	"math"
+	"math/bits"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jonboulle/clockwork"
@@ -14,40 +16,50 @@ type Limiter = TokenBucket
 
 // A TokenBucket grants events at a rate, and bursts of them after quieter times.
 // It is a bucket of burst tokens, full at first, into which rate tokens per
-// second flow until it is full. An event is granted if its tokens are there, and
-// takes them; an event that is denied takes nothing.
+// second flow until it is full. An event takes tokens. If they are not there,
+// Allow denies the event and takes nothing, Wait waits for them, and Reserve
+// says when they will be there; the last two leave a debt that is paid first.
 //
 // Its state is an instant, the tokens there were at that instant, and the tokens
-// taken since, all whole numbers: so no rounding error can build up, however
+// taken since, in whole numbers: so no rounding error can build up, however
 // many events there are. See the package comment for how it compares with
 // golang.org/x/time/rate.
 //
 // The zero TokenBucket has no tokens and no rate, and rejects all events (other
-// than n == 0). Make one with [NewTokenBucket].
+// than n == 0) until both are set. Make one with [NewTokenBucket].
 //
 // Rates are in events per second, from 0 (the burst, and then nothing) to [Inf]
 // (everything, whatever the burst). The envelope is closed at its end: tokens
 // that take exactly d are there d later. Any instants will do, also the zero
 // time. Those more than 292 years apart, the longest time.Duration, count as 292
-// years apart, which fills all but the slowest buckets.
+// years apart, which fills all but the slowest buckets. An instant before the
+// newest one at which something was granted, reserved, cancelled or set counts as
+// the newest.
 //
-// Methods without an instant use that of the clock. In a synctest bubble, use
-// a TokenBucket that has not granted anything outside of it: its time and that of
-// the bubble have nothing to do with each other.
+// Methods without an instant use that of the clock, which they read when it is
+// their turn. In a synctest bubble, use a TokenBucket that has not granted
+// anything outside of it: its time and that of the bubble have nothing to do with
+// each other.
 //
-// It has no goroutines and no timers. All methods are safe for concurrent use,
-// and take effect one after the other.
+// It has no goroutines, and no timers but that of a Wait while it waits. All
+// methods are safe for concurrent use, and take effect one after the other.
 type TokenBucket struct {
-	clock    clockwork.Clock // nil: package time
+	clock clockwork.Clock // nil: package time
+	inf   atomic.Bool     // limit is Inf
+
+	mu       sync.Mutex
 	limit    Limit
 	burst    int64
 	interval interval
 
-	mu   sync.Mutex
-	at   time.Time     // an instant at which there were, before what was
-	left int64         // taken since, left tokens; never above burst
-	last time.Duration // the newest grant, counted from at
-	own  bool          // at is an instant of package time, monotonic
+	at    time.Time     // an instant at which there were, before what was
+	left  int64         // taken since, left tokens; never above burst
+	phase uint64        // and of one more this part, in units of 1/interval.cost,
+	frac  uint64        // or if interval.still() this, in units of 2^-64
+	last  time.Duration // the newest instant, counted from at
+	own   bool          // at is an instant of package time, monotonic
+
+	ledger
 }
 
 // NewTokenBucket returns a full TokenBucket of b tokens, refilled at rate r. A
@@ -59,60 +71,63 @@ func NewTokenBucket(r Limit, b int, opts ...Option) *TokenBucket {
 			opt(&cfg)
 		}
 	}
-	l := &TokenBucket{clock: cfg.clock, limit: r.sane(), burst: max(int64(b), 0)}
+	l := &TokenBucket{clock: cfg.clock, burst: max(int64(b), 0), last: math.MinInt64}
 	l.left = l.burst
-	if l.limit < Inf {
-		l.interval = l.limit.interval()
-	}
+	l.rate(r)
 	return l
 }
 
 // Limit returns the rate.
-func (l *TokenBucket) Limit() Limit { return l.limit }
+func (l *TokenBucket) Limit() Limit {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.limit
+}
 
 // Burst returns the most tokens that there can be, and so the most events that
 // can be granted at once. It does not matter if the rate is Inf.
-func (l *TokenBucket) Burst() int { return int(l.burst) }
+func (l *TokenBucket) Burst() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return int(l.burst)
+}
 
 // Allow reports whether an event may happen now, and takes a token if so.
 func (l *TokenBucket) Allow() bool {
-	if l.limit == Inf {
+	if l.inf.Load() {
 		return true
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.own {
-		e := time.Since(l.at) // Half the price of time.Now.
-		ok, move := l.grant(e, 1)
-		if move {
-			l.at = l.at.Add(e)
-		}
+		ok, _ := l.grant(time.Since(l.at), 1) // Half the price of time.Now.
 		return ok
 	}
 	now := l.now()
-	ok, move := l.grant(now.Sub(l.at), 1)
-	if move {
-		l.at, l.own = now.Add(-l.last), l.clock == nil && l.last == 0
+	e := now.Sub(l.at)
+	ok, moved := l.grant(e, 1)
+	if moved {
+		l.moved(now, e, true)
 	}
 	return ok
 }
 
 // AllowN reports whether n events may happen at t, all of them or none, and
-// takes n tokens if so. A t before an instant granted already counts as that
-// instant. If n is 0 the answer is true, if n is negative it is false, and
-// neither changes anything.
+// takes n tokens if so. If n is 0 the answer is true, if n is negative it is
+// false, and neither changes anything.
 func (l *TokenBucket) AllowN(t time.Time, n int) bool {
 	if n <= 0 {
 		return n == 0
 	}
-	if l.limit == Inf {
+	if l.inf.Load() {
 		return true
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	ok, move := l.grant(t.Sub(l.at), int64(n))
-	if move {
-		l.at, l.own = t.Add(-l.last), false
+	e := t.Sub(l.at)
+	ok, moved := l.grant(e, int64(n))
+	if moved {
+		l.moved(t, e, false)
 	}
 	return ok
 }
@@ -124,63 +139,125 @@ func (l *TokenBucket) Tokens() float64 {
 	return l.tokens(l.now().Sub(l.at))
 }
 
-// TokensAt returns how many tokens there are at t, rounded to a float64; if t is
-// before an instant granted already, at that instant. It is never more than the
-// burst, and may be less than zero by what flows in during one nanosecond.
+// TokensAt returns how many tokens there are at t, rounded to a float64. It is
+// never more than the burst, and negative while there is a debt: by less than
+// what flows in during one nanosecond if nothing was reserved.
 func (l *TokenBucket) TokensAt(t time.Time) float64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.tokens(t.Sub(l.at))
 }
 
-// grant takes n > 0 tokens at e after at, if they are there. If move, the caller
-// must move at to last before that instant: the bucket was full then, and last is
-// 0, or the instant is further from at than e can tell.
-func (l *TokenBucket) grant(e time.Duration, n int64) (ok, move bool) {
+// half of the range of a number: the bucket counts from a newer instant, and with
+// smaller numbers, before what it counts with can overflow.
+const half = 1 << 62
+
+// grant takes n > 0 tokens at e after at, if they are there. If moved, at is that
+// instant now.
+func (l *TokenBucket) grant(e time.Duration, n int64) (ok, moved bool) {
 	if n > l.burst {
 		return false, false
 	}
-	far := e == math.MaxInt64
 	e = max(e, l.last)
 	if l.full(e) {
-		l.left, l.last = l.burst-n, 0
+		l.fill(e)
+		l.left, l.delayed = l.left-n, false
 		return true, true
 	}
 	// The missing tokens must be complete before the next nanosecond.
-	if n > l.left && !l.interval.fit(uint64(n)-uint64(l.left), uint64(e)+1) {
+	if n > l.left && !l.interval.fit(uint64(n)-uint64(l.left), uint64(e)+1, l.phase) {
 		return false, false
 	}
-	const half = 1 << 62
-	if e > half || l.left < n-half {
-		e = l.rebase(e)
+	if l.watch {
+		l.note(l.there(e))
 	}
-	l.left, l.last = l.left-n, e
-	return true, far
+	if e > half || l.left < n-half {
+		l.anchor(e)
+		e, moved = 0, true
+	}
+	l.left, l.last, l.delayed = l.left-n, e, false
+	return true, moved
 }
 
 // full reports whether all that is missing has flowed in.
 func (l *TokenBucket) full(e time.Duration) bool {
-	return l.left == l.burst || l.interval.fit(uint64(l.burst)-uint64(l.left), uint64(e))
+	return l.left == l.burst || l.interval.fit(uint64(l.burst)-uint64(l.left), uint64(e), l.phase)
 }
 
-// rebase moves at, in a bucket that has not been full for ages, by as many whole
-// intervals as there are until e, and returns e as counted from there.
-func (l *TokenBucket) rebase(e time.Duration) time.Duration {
-	n, took := l.interval.whole(uint64(e))
+// fill makes e the instant at, in a bucket that is full then.
+func (l *TokenBucket) fill(e time.Duration) {
+	l.at, l.last = l.at.Add(e), 0
+	l.left, l.phase, l.frac = l.burst, 0, 0
+	l.void()
+}
+
+// anchor makes e the instant at, in a bucket that is not full then.
+func (l *TokenBucket) anchor(e time.Duration) {
+	n, frac := l.flow(e)
+	l.at, l.last = l.at.Add(e), 0
 	l.left += int64(n)
-	l.at = l.at.Add(time.Duration(took))
-	return e - time.Duration(took)
+	l.flowed(n)
+	l.carry(frac)
 }
 
-// tokens returns the tokens there are at e after at. The whole ones are counted,
-// as grant does it: left and what has flowed in can be too large for a float64.
-func (l *TokenBucket) tokens(e time.Duration) float64 {
-	e = max(e, l.last)
-	if l.limit == Inf || l.full(e) {
-		return float64(l.burst)
+// moved sets at to t more precisely than e, by which it was moved, can say: e may
+// be less than the distance, and the clock's instants may have a monotonic part.
+func (l *TokenBucket) moved(t time.Time, e time.Duration, clock bool) {
+	clock = clock && l.clock == nil
+	if e == math.MaxInt64 || clock && l.at.Equal(t) {
+		l.at, l.own = t, clock
 	}
-	n, rest := l.interval.count(uint64(e))
-	return min(float64(l.left+int64(n))+rest*float64(l.limit)/1e9, float64(l.burst))
+}
+
+// flow returns how many tokens have flowed in e after at, and 2^-64 of one, in a
+// bucket that is not full then.
+func (l *TokenBucket) flow(e time.Duration) (n, frac uint64) {
+	if l.interval.still() {
+		return 0, l.frac
+	}
+	return l.interval.count(uint64(e), l.phase)
+}
+
+// carry sets the part of a token that there is at the instant at besides left.
+func (l *TokenBucket) carry(frac uint64) {
+	l.phase, l.frac = 0, frac
+	if !l.interval.still() {
+		l.phase, _ = bits.Mul64(frac, l.interval.cost)
+	}
+}
+
+// there returns the tokens there are at e after at. The whole ones are counted,
+// as grant does it: left and what has flowed in can be too large for a float64.
+func (l *TokenBucket) there(e time.Duration) amount {
+	if l.full(e) {
+		return amount{l.burst, 0}
+	}
+	n, frac := l.flow(e)
+	return amount{l.left + int64(n), frac}
+}
+
+func (l *TokenBucket) tokens(e time.Duration) float64 {
+	return min(l.there(max(e, l.last)).float(), float64(l.burst))
+}
+
+// rate sets the limit.
+func (l *TokenBucket) rate(r Limit) {
+	l.limit = r.sane()
+	l.interval = l.limit.interval()
+	l.inf.Store(l.limit == Inf)
+	if l.mark == nil {
+		l.mark = new(mark)
+	}
+}
+
+// read returns the instant on the clock, and how long after at it is.
+func (l *TokenBucket) read() (time.Time, time.Duration) {
+	if l.own {
+		e := time.Since(l.at) // Half the price of time.Now.
+		return l.at.Add(e), e
+	}
+	now := l.now()
+	return now, now.Sub(l.at)
 }
 
 // now returns the instant on the clock of the limiter.

@@ -166,7 +166,7 @@ func TestTokenBucket_farApartNotFull(t *testing.T) {
 
 	l := NewTokenBucket(Every(math.MaxInt64), 3) // 292 years bring less than a token
 	run(t, l, first, []ask{{0, 1, true}})
-	run(t, l, far, []ask{{0, 1, true}, {-250 * years, 1, true}, {0, 1, false}, {-250 * years, 1, false}, {200 * years, 1, false}})
+	run(t, l, far, []ask{{0, 1, true}, {-250 * years, 1, true}, {0, 1, false}, {-250 * years, 1, false}, {200 * years, 1, true}, {200 * years, 1, false}})
 
 	c := &stepClock{now: first}
 	l = NewTokenBucket(Every(3*years), 400, WithClock(c))

@@ -12,7 +12,9 @@ require (
 	github.com/go-chi/chi/v5 v5.5.0
 	github.com/jonboulle/clockwork v0.5.0
 	github.com/juju/clock v1.1.1
+	github.com/juju/ratelimit v1.0.2
 	github.com/samber/lo v1.53.0
+	github.com/throttled/throttled/v2 v2.15.0
 	github.com/tilinna/clock v1.1.0
 	github.com/zoobz-io/clockz v1.0.2
 	go.uber.org/ratelimit v0.3.1
@@ -23,6 +25,7 @@ require (
 
 require (
 	github.com/bits-and-blooms/bitset v1.24.4 // indirect
+	github.com/hashicorp/golang-lru v0.5.4 // indirect
 	github.com/juju/errors v0.0.0-20220203013757-bd733f3c86b9 // indirect
 	github.com/juju/loggo v0.0.0-20210728185423-eebad3a902c4 // indirect
 	golang.org/x/text v0.22.0 // indirect

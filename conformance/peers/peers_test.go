@@ -1,11 +1,9 @@
 package peers
 
 import (
-	"context"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	bep "github.com/bep/debounce"
 	"github.com/eapache/go-resiliency/batcher"
@@ -63,34 +61,6 @@ func loDebounce() conformance.DebouncerSpec {
 	}
 }
 
-// xtime is golang.org/x/time/rate: a "token bucket" that is "initially full", with
-// OK false "if n exceeds the Limiter's burst size". Its docs say nothing of instants
-// that go back or of negative numbers (golang/go#54082 asks for them), so no rule is
-// opted out of.
-func xtime(source conformance.TimeSource, known ...conformance.Known) conformance.LimiterSpec {
-	return conformance.LimiterSpec{
-		Name: "golang.org/x/time/rate v0.14.0",
-		Time: source,
-		New: func(_ conformance.Env, cfg conformance.LimiterConfig) conformance.LimiterFuncs {
-			l := rate.NewLimiter(rate.Limit(cfg.Rate.PerSecond()), cfg.Burst)
-			return conformance.LimiterFuncs{
-				Allow:    l.Allow,
-				AllowN:   func(n int) bool { return l.AllowN(time.Now(), n) },
-				AllowAt:  l.AllowN,
-				Tokens:   l.Tokens,
-				TokensAt: l.TokensAt,
-				Wait: func(n int) {
-					if err := l.WaitN(context.Background(), n); err != nil {
-						panic(err)
-					}
-				},
-			}
-		},
-		Traits:       conformance.LikeXTime,
-		KnownFailing: known,
-	}
-}
-
 // uberLimiter is a leaky bucket. Slack "allows the limiter to accumulate 'unspent'
 // requests for future bursts of traffic": with a slack of b-1 it lets b pass in a
 // row, and WithSlack(0) is WithoutSlack. Slack must first be earned, as the source
@@ -103,7 +73,7 @@ func uberLimiter(known ...conformance.Known) conformance.LimiterSpec {
 			l := uber.New(cfg.Rate.Events, uber.Per(cfg.Rate.Per), uber.WithClock(env.Clock), uber.WithSlack(cfg.Burst-1))
 			return conformance.LimiterFuncs{Wait: func(int) { l.Take() }}
 		},
-		Traits:       conformance.LimiterTraits{Initial: conformance.InitialOne, Single: true},
+		Traits:       conformance.LimiterTraits{Initial: conformance.InitialOne, Single: true, Fair: conformance.FairFIFO, Rewake: conformance.RewakeKeeps},
 		KnownFailing: known,
 	}
 }
@@ -208,14 +178,6 @@ func xtimeSometimes() conformance.ThrottleSpec {
 // What is known to fail. Each is shown by the library alone in
 // reproductions_test.go.
 var (
-	xtimeNegative = conformance.Known{
-		Rule: "RL-NEG", Schedule: "rate=10/1s burst=3 | allow 1 @0 | allow -1 @0 | allow 3 @0",
-		Why: "AllowN with a negative n gives tokens back; the docs do not mention n < 0 (golang/go#54082), and some callers count on it",
-	}
-	xtimePast = conformance.Known{
-		Rule: "RL-PAST", Schedule: "rate=1/1s burst=2 | allow 1 @0 | allow 0 @1s | allow 1 @0 | allow 2 @1s",
-		Why: "AllowN with an older t moves the limiter back, and the time since is paid again; the docs do not mention it (golang/go#56287)",
-	}
 	loReentry = conformance.Known{
 		Rule: "X-REENT", Schedule: "interval=100ms edges=leading inside=call | call 1 @0",
 		Why: "the functions run under the mutex that the throttled function takes; the docs do not forbid the call",
@@ -230,12 +192,12 @@ var (
 			Why: "the time for one request is cut to whole nanoseconds: 6e8 a second become 1e9; the docs of New promise \"the given RPS\"",
 		},
 		{
-			Rule: "RL-WORK", Schedule: "rate=10/1s burst=2 epoch=1970-01-01T00:00:00Z | wait 1 @0 | wait 1 @10s | wait 1 @10.05s",
-			Why: "a clock at Unix(0) looks like a new limiter: what idle time had earned is lost; the docs do not mention it",
+			Rule: "RL-HUGE", Schedule: "rate=1500000000/1s burst=1 | wait 1 @0 | wait 1 @0 | wait 1 @0",
+			Why: "the time for one request is cut to whole nanoseconds: above 1e9 a second nothing waits; the docs of New promise \"the given RPS\"",
 		},
 		{
-			Rule: "RL-MODEL", Schedule: "rate=10/1s burst=2 epoch=1970-01-01T00:00:00Z | wait 1 @0 | wait 1 @0",
-			Why: "a clock at Unix(0) looks like a new limiter: every Take is the first; the docs do not mention it",
+			Rule: "W-EATS", Schedule: "rate=10/1s burst=2 epoch=1970-01-01T00:00:00Z | wait 1 @0 | wait 1 @0",
+			Why: "a clock at Unix(0) looks like a new limiter: every Take is the first, and takes nothing from the next; the docs do not mention it",
 		},
 		{
 			Rule: "RL-EPOCH", Schedule: "rate=10/1s burst=2 epoch=1970-01-01T00:00:00Z | wait 1 @0 | wait 1 @0",
@@ -254,10 +216,7 @@ func TestPeers(t *testing.T) {
 	t.Run("LoThrottleBy", func(t *testing.T) { keep(conformance.RunThrottle(t, loThrottleBy())) })
 	t.Run("EapacheBatcher", func(t *testing.T) { keep(conformance.RunThrottle(t, eapacheBatcher())) })
 	t.Run("XTimeSometimes", func(t *testing.T) { keep(conformance.RunThrottle(t, xtimeSometimes())) })
-	t.Run("XTimeExplicit", func(t *testing.T) {
-		keep(conformance.RunLimiter(t, xtime(conformance.Explicit, xtimeNegative, xtimePast)))
-	})
-	t.Run("XTimePackageTime", func(t *testing.T) { keep(conformance.RunLimiter(t, xtime(conformance.PackageTime, xtimeNegative))) })
+	limiterPeers(t, keep)
 	t.Run("UberRatelimit", func(t *testing.T) { keep(conformance.RunLimiter(t, uberLimiter(uberKnown...))) })
 	t.Log("\n" + conformance.Table(reports...))
 }

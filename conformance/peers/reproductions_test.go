@@ -62,6 +62,18 @@ func TestUber_fastRateIsCutToNanoseconds(t *testing.T) {
 	}
 }
 
+// Above 1e9 a second the interval is cut to nothing: no Take ever waits.
+func TestUber_veryFastRateIsUnlimited(t *testing.T) {
+	clock := &jumping{now: start}
+	l := uber.New(1_500_000_000, uber.WithoutSlack, uber.WithClock(clock))
+	for range 10_000 {
+		l.Take()
+	}
+	if got := clock.now.Sub(start); got != 0 {
+		t.Errorf("10000 Takes took %v: the rate is kept", got)
+	}
+}
+
 // The docs of WithClock offer "typically a mock Clock for testing", and do not say
 // where it may start. At Unix(0) the limiter takes itself for unused: nothing waits.
 func TestUber_unixZeroIsTakenForNew(t *testing.T) {

@@ -1,0 +1,218 @@
+package peers
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/failsafe-go/failsafe-go/ratelimiter"
+	"github.com/juju/ratelimit"
+	"github.com/throttled/throttled/v2"
+	"github.com/throttled/throttled/v2/store/memstore"
+	"golang.org/x/time/rate"
+)
+
+// xtime is golang.org/x/time/rate: a "token bucket" that is "initially full", with
+// OK false "if n exceeds the Limiter's burst size". Its docs say nothing of instants
+// that go back or of negative numbers (golang/go#54082 asks for them), so no rule is
+// opted out of.
+func xtime(source conformance.TimeSource, known ...conformance.Known) conformance.LimiterSpec {
+	return conformance.LimiterSpec{
+		Name: "golang.org/x/time/rate v0.14.0",
+		Time: source,
+		New: func(_ conformance.Env, cfg conformance.LimiterConfig) conformance.LimiterFuncs {
+			l := rate.NewLimiter(rate.Limit(cfg.Rate.PerSecond()), cfg.Burst)
+			reserve := func(t time.Time, n int) conformance.Reservation {
+				r := l.ReserveN(t, n)
+				return conformance.Reservation{OK: r.OK, Delay: r.Delay, DelayFrom: r.DelayFrom, Cancel: r.Cancel, CancelAt: r.CancelAt}
+			}
+			return conformance.LimiterFuncs{
+				Allow:      l.Allow,
+				AllowN:     func(n int) bool { return l.AllowN(time.Now(), n) },
+				AllowAt:    l.AllowN,
+				Tokens:     l.Tokens,
+				TokensAt:   l.TokensAt,
+				WaitN:      l.WaitN,
+				Reserve:    func(n int) conformance.Reservation { return reserve(time.Now(), n) },
+				ReserveAt:  reserve,
+				SetLimit:   func(r conformance.Rate) { l.SetLimit(rate.Limit(r.PerSecond())) },
+				SetLimitAt: func(t time.Time, r conformance.Rate) { l.SetLimitAt(t, rate.Limit(r.PerSecond())) },
+				SetBurst:   l.SetBurst,
+				SetBurstAt: l.SetBurstAt,
+			}
+		},
+		Traits:       conformance.LikeXTime,
+		KnownFailing: known,
+	}
+}
+
+// jujuBucket "represents a token bucket that fills at a predetermined rate": one
+// token at each multiple of the interval since it was made. Take "takes count tokens
+// from the bucket without blocking. It returns the time that the caller should wait";
+// "this is irrevocable".
+func jujuBucket(known ...conformance.Known) conformance.LimiterSpec {
+	return conformance.LimiterSpec{
+		Name: "juju/ratelimit v1.0.2",
+		Time: conformance.Injected,
+		New: func(env conformance.Env, cfg conformance.LimiterConfig) conformance.LimiterFuncs {
+			if !cfg.Rate.Exact() {
+				panic("it is made with an interval, in whole nanoseconds")
+			}
+			b := ratelimit.NewBucketWithClock(cfg.Rate.Interval(), int64(cfg.Burst), env.Clock)
+			return conformance.LimiterFuncs{
+				Allow:  func() bool { return b.TakeAvailable(1) == 1 },
+				AllowN: func(n int) bool { _, ok := b.TakeMaxDuration(int64(n), 0); return ok },
+				Tokens: func() float64 { return float64(b.Available()) },
+				Wait:   func(n int) { b.Wait(int64(n)) },
+				Reserve: func(n int) conformance.Reservation {
+					d := b.Take(int64(n))
+					return conformance.Reservation{Delay: func() time.Duration { return d }}
+				},
+			}
+		},
+		Traits: conformance.LimiterTraits{
+			Initial: conformance.InitialFull, Quantum: 1, Oversize: conformance.OversizeWaits, BackTime: conformance.BackClamp,
+			ZeroRate: conformance.ZeroRateRefused, Inf: conformance.InfAbsent, Fair: conformance.FairFIFO, Rewake: conformance.RewakeKeeps,
+		},
+		KnownFailing: known,
+	}
+}
+
+// failsafeSmooth lets one permit pass in each interval: a bucket of 1, on a grid.
+// AcquirePermits "returns an error if the ctx is canceled"; nothing is said of what
+// becomes of the permits then.
+func failsafeSmooth(known ...conformance.Known) conformance.LimiterSpec {
+	return conformance.LimiterSpec{
+		Name: "failsafe-go v0.9.8 smooth",
+		Time: conformance.PackageTime,
+		New: func(_ conformance.Env, cfg conformance.LimiterConfig) conformance.LimiterFuncs {
+			if !cfg.Rate.Exact() || cfg.Burst != 1 {
+				panic("it is made with an interval, and has no burst")
+			}
+			l := ratelimiter.NewSmoothBuilderWithMaxRate[any](cfg.Rate.Interval()).Build()
+			return conformance.LimiterFuncs{
+				Allow: l.TryAcquirePermit,
+				WaitN: func(ctx context.Context, n int) error { return l.AcquirePermits(ctx, uint(n)) },
+				Reserve: func(int) conformance.Reservation {
+					d := l.ReservePermit()
+					return conformance.Reservation{Delay: func() time.Duration { return d }}
+				},
+			}
+		},
+		Traits: conformance.LimiterTraits{
+			Initial: conformance.InitialFull, Single: true, Quantum: 1, ZeroRate: conformance.ZeroRateRefused, Inf: conformance.InfAbsent,
+			Fair: conformance.FairFIFO, DeadlineCheck: conformance.DeadlineSleeps, Refund: conformance.RefundNone, Rewake: conformance.RewakeKeeps,
+		},
+		KnownFailing: known,
+	}
+}
+
+// throttledGCRA is the GCRA of throttled over its store in memory: MaxBurst "defines
+// the number of requests that will be allowed to exceed the rate in a single burst",
+// so that a burst of b is a MaxBurst of b-1.
+func throttledGCRA(known ...conformance.Known) conformance.LimiterSpec {
+	return conformance.LimiterSpec{
+		Name: "throttled/v2 v2.15.0 GCRA",
+		Time: conformance.PackageTime,
+		New: func(_ conformance.Env, cfg conformance.LimiterConfig) conformance.LimiterFuncs {
+			if cfg.Rate.Events < 1 || cfg.Burst < 1 {
+				panic("it is made with a count for a period, and at least one request is allowed")
+			}
+			store, err := memstore.NewCtx(0)
+			if err != nil {
+				panic(err)
+			}
+			l, err := throttled.NewGCRARateLimiterCtx(store, throttled.RateQuota{MaxRate: throttled.PerDuration(cfg.Rate.Events, cfg.Rate.Per), MaxBurst: cfg.Burst - 1})
+			if err != nil {
+				panic(err)
+			}
+			return conformance.LimiterFuncs{AllowN: func(n int) bool {
+				for { // an error says that others were faster, ten times
+					if limited, _, err := l.RateLimitCtx(context.Background(), "key", n); err == nil {
+						return !limited
+					}
+				}
+			}}
+		},
+		Traits: conformance.LimiterTraits{
+			Initial: conformance.InitialFull, Oversize: conformance.OversizeRejected, ZeroRate: conformance.ZeroRateRefused, Inf: conformance.InfAbsent,
+		},
+		KnownFailing: known,
+	}
+}
+
+// What is known to fail. Each is shown by the library alone in
+// limiters_reproductions_test.go.
+var (
+	xtimeKnown = []conformance.Known{
+		{
+			Rule: "RL-ENV", Schedule: "rate=10/1s burst=3 | allow 3 @0 | reserve 1 @0 | cancel 1 @0 | cancel 1 @0 | reserve 1 @0",
+			Why: "a second Cancel refunds again, and what it refunds is granted on top of the burst; the docs of Cancel do not mention it",
+		},
+		{
+			Rule: "RL-NEG", Schedule: "rate=10/1s burst=3 | allow 1 @0 | allow -1 @0 | allow 3 @0",
+			Why: "AllowN with a negative n gives tokens back; the docs do not mention n < 0 (golang/go#54082), and some callers count on it",
+		},
+		{
+			Rule: "RL-TINY", Schedule: "rate=1/2562047h47m16.854775807s burst=1 | allow 1 @0 | allow 1 @0",
+			Why: "a delay of 2^63ns is rounded to one that overflows, and becomes none: every request is granted (the rest of golang/go#71154)",
+		},
+		{
+			Rule: "RL-INFOUT", Schedule: "rate=10/1s burst=3 | allow 3 @0 | setlimit inf @0 | reserve 3 @1ms | setlimit 10/1s @1ms | allow 3 @1ms | cancel 1 @1ms | allow 3 @1ms",
+			Why: "Cancel of a reservation made under Inf refunds tokens that were never taken; the docs do not mention it",
+		},
+		{
+			Rule: "CN-LIFO", Schedule: "rate=3/1s burst=3 | allow 3 @0 | reserve 1 @0 | reserve 1 @0 | reserve 1 @0 | cancel 3 @0 | cancel 2 @0 | cancel 1 @0 | reserve 1 @0",
+			Why: "Cancel compares instants that were rounded to nanoseconds: of three reservations cancelled in reverse, one stays taken",
+		},
+		{
+			Rule: "CN-IDEM", Schedule: "rate=10/1s burst=3 | allow 3 @0 | reserve 1 @0 | cancel 1 @0 | cancel 1 @0 | reserve 1 @0",
+			Why: "a second Cancel refunds again; the docs do not mention it",
+		},
+	}
+	xtimePast = conformance.Known{
+		Rule: "RL-PAST", Schedule: "rate=1/1s burst=2 | allow 1 @0 | allow 0 @1s | allow 1 @0 | allow 2 @1s",
+		Why: "AllowN with an older t moves the limiter back, and the time since is paid again; the docs do not mention it (golang/go#56287)",
+	}
+	jujuBucketKnown = conformance.Known{
+		Rule: "RL-NBIG", Schedule: "rate=10/1s burst=3 | allow 9223372036854775807 @0",
+		Why: "the wait for so many tokens overflows and is less than any maximum: they are granted at once; the docs set no bound to count",
+	}
+	failsafeKnown = conformance.Known{
+		Rule: "W-PRE", Schedule: "rate=10/1s burst=1 | wait 1 -1ns @0 | allow 1 @0",
+		Why: "a context that is done and a permit that is there are chosen between by chance; the docs of AcquirePermit say that it returns an error if the context is canceled",
+	}
+	throttledKnown = []conformance.Known{
+		{
+			Rule: "RL-ENV", Schedule: "rate=600000000/1s burst=1 | allow 1 @0 | allow 1 @1ns | allow 1 @2ns",
+			Why: "the time for one request is cut to whole nanoseconds; the docs of PerDuration do not mention it",
+		},
+		{
+			Rule: "RL-MODEL", Schedule: "rate=600000000/1s burst=1 | allow 1 @0 | allow 1 @1ns | allow 1 @2ns",
+			Why: "the time for one request is cut to whole nanoseconds; the docs of PerDuration do not mention it",
+		},
+		{
+			Rule: "RL-NEG", Schedule: "rate=10/1s burst=3 | allow 1 @0 | allow -1 @0 | allow 3 @0",
+			Why: "a negative quantity gives requests back; the docs do not mention it",
+		},
+		{
+			Rule: "RL-NBIG", Schedule: "rate=10/1s burst=3 | allow 9223372036854775807 @0",
+			Why: "the time for so many requests overflows, and they are allowed; the docs set no bound to quantity",
+		},
+		{
+			Rule: "RL-TINY", Schedule: "rate=1/2562047h47m16.854775807s burst=1 | allow 1 @0 | allow 1 @0",
+			Why: "the instant at which the next request may come overflows, and every request is allowed",
+		},
+	}
+)
+
+func limiterPeers(t *testing.T, keep func(*conformance.Report)) {
+	t.Run("XTimeExplicit", func(t *testing.T) {
+		keep(conformance.RunLimiter(t, xtime(conformance.Explicit, append(xtimeKnown[:len(xtimeKnown):len(xtimeKnown)], xtimePast)...)))
+	})
+	t.Run("XTimePackageTime", func(t *testing.T) { keep(conformance.RunLimiter(t, xtime(conformance.PackageTime, xtimeKnown...))) })
+	t.Run("JujuRatelimit", func(t *testing.T) { keep(conformance.RunLimiter(t, jujuBucket(jujuBucketKnown))) })
+	t.Run("FailsafeSmooth", func(t *testing.T) { keep(conformance.RunLimiter(t, failsafeSmooth(failsafeKnown))) })
+	t.Run("Throttled", func(t *testing.T) { keep(conformance.RunLimiter(t, throttledGCRA(throttledKnown...))) })
+}

@@ -1,0 +1,192 @@
+package limiters
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+)
+
+// A GCRA grants events at a rate with bursts, as a [TokenBucket] does, by the
+// generic cell rate algorithm of ATM networks (ITU-T I.371, virtual scheduling). Its state
+// is one number, the theoretical arrival time at which the next event would be
+// due if they came evenly. An event is granted if it is not earlier than that by
+// more than burst-1 intervals, and moves it an interval on.
+//
+// It decides exactly as a bucket of burst tokens into which one token flows per
+// interval: so burst events at once when it has been idle, then one per
+// interval. It counts in whole nanoseconds, and nothing is rounded. The envelope
+// is closed at its end: what takes exactly d is granted d later.
+//
+// To choose: a GCRA is faster, in particular for several goroutines, and tells
+// when to try again. A TokenBucket also has rates that are no whole number of
+// nanoseconds, can wait and reserve, and can be changed.
+//
+// The zero GCRA rejects all events (other than n == 0). Make one with [NewGCRA].
+//
+// Any instants will do, also the zero time. One before the newest that was granted
+// is judged as it stands: less is left at it, so it may be denied where a
+// TokenBucket, for which it counts as the newest, still has tokens. Never is
+// more granted.
+//
+// In a synctest bubble, use a GCRA that has not granted anything outside of it.
+//
+// It has no goroutines, timers or locks: a grant is one compare-and-swap, a denial
+// only reads. All methods are safe for concurrent use, and take effect one after the other.
+type GCRA struct {
+	clock    clockwork.Clock // nil: package time
+	interval int64
+	burst    int64
+
+	epoch atomic.Pointer[gcraEpoch] // nil: nothing granted yet
+}
+
+// A gcraEpoch is the state as counted from an instant that was granted. The first
+// grant, and one that is very much later, begin an epoch.
+type gcraEpoch struct {
+	base time.Time
+	tat  atomic.Int64 // the theoretical arrival time, or over
+}
+
+const (
+	tooFar = 1 << 60 // 36 years: a grant so long after the base begins an epoch
+	over   = 1 << 62 // the next epoch has begun. Later than any arrival time
+)
+
+// A GCRAResult is a decision of a [GCRA], and how things stand after it.
+type GCRAResult struct {
+	// Allowed says whether all n events were granted.
+	Allowed bool
+	// Remaining is how many more could be granted at the same instant.
+	Remaining int
+	// RetryAfter is how much later the n events could be granted, if there are no
+	// others: no sooner, and then for certain. It is 0 if they were granted, and
+	// InfDuration if they never can be.
+	RetryAfter time.Duration
+	// ResetAfter is how much later all is as if there had never been an event.
+	ResetAfter time.Duration
+}
+
+// NewGCRA returns a GCRA of one event per interval, and burst at once. A negative
+// burst is 0. It panics if interval is less than a nanosecond, or burst intervals
+// are more than 73 years.
+func NewGCRA(interval time.Duration, burst int, opts ...Option) *GCRA {
+	if interval <= 0 {
+		panic(fmt.Sprintf("limiters: NewGCRA: interval %v must be >= 1ns: use a TokenBucket for higher rates, and for Inf", interval))
+	}
+	burst = max(burst, 0)
+	if burst > 0 && int64(interval) > 2*tooFar/int64(burst) {
+		panic(fmt.Sprintf("limiters: NewGCRA: %d intervals of %v are more than 73 years: use a TokenBucket, or a smaller burst", burst, interval))
+	}
+	var cfg config
+	for _, opt := range opts {
+		if opt != nil {
+			opt(&cfg)
+		}
+	}
+	return &GCRA{clock: cfg.clock, interval: int64(interval), burst: int64(burst)}
+}
+
+// Allow reports whether an event may happen now, and grants it if so.
+func (g *GCRA) Allow() bool {
+	ep := g.epoch.Load()
+	if ep == nil || g.clock != nil {
+		return g.AllowN(1).Allowed
+	}
+	now := int64(time.Since(ep.base)) // Half the price of time.Now.
+	for {
+		tat := ep.tat.Load()
+		if tat == over || now > tooFar {
+			return g.AllowN(1).Allowed
+		}
+		next := max(now, tat) + g.interval
+		if next-g.interval*g.burst > now {
+			return false
+		}
+		if ep.tat.CompareAndSwap(tat, next) {
+			return true
+		}
+	}
+}
+
+// AllowN grants n events now, all of them or none. See AllowAt.
+func (g *GCRA) AllowN(n int) GCRAResult {
+	if g.clock != nil {
+		return g.AllowAt(g.clock.Now(), n)
+	}
+	if ep := g.epoch.Load(); ep != nil {
+		if now := time.Since(ep.base); now <= tooFar {
+			if r, ok := g.decide(ep, time.Time{}, int64(now), n); ok {
+				return r
+			}
+		}
+	}
+	return g.AllowAt(time.Now(), n)
+}
+
+// AllowAt grants n events at t, all of them or none. It reads no clock. With n == 0
+// it only tells how things stand, and changes nothing. A negative n is denied, and
+// so is an n of more than burst: they can never be granted.
+func (g *GCRA) AllowAt(t time.Time, n int) GCRAResult {
+	for {
+		ep := g.epoch.Load()
+		if ep == nil {
+			if n > 0 && int64(n) <= g.burst {
+				g.begin(nil, t, 0)
+				continue
+			}
+			ep = &gcraEpoch{base: t}
+		}
+		if r, ok := g.decide(ep, t, int64(t.Sub(ep.base)), n); ok {
+			return r
+		}
+	}
+}
+
+// begin begins an epoch.
+func (g *GCRA) begin(old *gcraEpoch, t time.Time, tat int64) {
+	ep := &gcraEpoch{base: t}
+	ep.tat.Store(tat)
+	g.epoch.CompareAndSwap(old, ep)
+}
+
+// decide decides at t, which is now after the base of ep, unless that is over.
+func (g *GCRA) decide(ep *gcraEpoch, t time.Time, now int64, n int) (r GCRAResult, ok bool) {
+	now = min(max(now, -tooFar), over)
+	tau := g.interval * g.burst
+	for {
+		tat := ep.tat.Load()
+		if tat == over {
+			return r, false
+		}
+		next := max(now, tat)
+		if n < 0 || int64(n) > g.burst {
+			return g.result(now, next, InfDuration), true
+		}
+		if n == 0 {
+			return g.result(now, next, 0), true
+		}
+		next += g.interval * int64(n)
+		if next-tau > now {
+			return g.result(now, next-g.interval*int64(n), time.Duration(next-tau-now)), true
+		}
+		if now <= tooFar {
+			if ep.tat.CompareAndSwap(tat, next) {
+				return g.result(now, next, 0), true
+			}
+		} else if ep.tat.CompareAndSwap(tat, over) {
+			g.begin(ep, t, next-now) // Until then the others try again.
+			return g.result(now, next, 0), true
+		}
+	}
+}
+
+// result tells how things stand at now if the theoretical arrival time is next.
+func (g *GCRA) result(now, next int64, retry time.Duration) GCRAResult {
+	r := GCRAResult{Allowed: retry == 0, RetryAfter: retry, ResetAfter: time.Duration(next - now)}
+	if room := g.interval*g.burst - (next - now); room > 0 {
+		r.Remaining = int(room / g.interval)
+	}
+	return r
+}

@@ -1,0 +1,166 @@
+package limiters
+
+import (
+	"math"
+	"time"
+)
+
+// InfDuration is what Delay returns if the tokens will not be there for 292 years
+// or ever, or if the [Reservation] is not OK. It is the longest time.Duration.
+const InfDuration = time.Duration(math.MaxInt64)
+
+// A Reservation holds tokens of a [TokenBucket] that are there now or will be. Who
+// holds it may act after its delay, or may cancel it so that others get them.
+//
+// The zero Reservation is not OK. A Reservation must not be copied. Its methods
+// are safe for concurrent use.
+type Reservation struct {
+	lim   *TokenBucket
+	act   time.Time
+	ok    bool
+	never bool // act is not meant
+
+	// What Cancel needs. The first belongs to the lock of lim.
+	n       int64  // tokens to give back
+	delayed bool   // they were not there
+	pos     amount // where in the stream of tokens they are complete
+	epoch   uint64
+	mark    *mark
+}
+
+// Reserve reserves a token from now on. See ReserveN.
+func (l *TokenBucket) Reserve() *Reservation {
+	r := l.reserveNow() // Here, so that r stays on the stack of a caller who keeps it there.
+	return &r
+}
+
+// ReserveN reserves n tokens from t on, as soon as they will be there. They are
+// taken from the bucket at once, which leaves it in debt if they are not there
+// yet. It is not OK, and takes nothing, if n is more than the burst (unless the
+// rate is Inf), negative, or would leave a debt of more than 4e18 tokens. If n is
+// 0 it is OK without delay, and takes nothing.
+//
+// It does not allocate if the caller does not let the Reservation escape.
+func (l *TokenBucket) ReserveN(t time.Time, n int) *Reservation {
+	r := l.reserveAt(t, n)
+	return &r
+}
+
+// OK reports whether tokens are reserved. If not, Delay returns InfDuration, and
+// Cancel does nothing.
+func (r *Reservation) OK() bool { return r.ok }
+
+// Delay returns how long from now on the holder must wait before it acts. See
+// DelayFrom.
+func (r *Reservation) Delay() time.Duration {
+	switch {
+	case !r.ok || r.never:
+		return InfDuration
+	case r.lim.clock == nil:
+		return max(0, time.Until(r.act))
+	}
+	return max(0, r.act.Sub(r.lim.clock.Now()))
+}
+
+// DelayFrom returns how long from t on the holder must wait before it acts: 0 if
+// it may at once, InfDuration if the tokens take longer than that to flow in. It
+// does not change if the limit, the burst or other reservations do.
+func (r *Reservation) DelayFrom(t time.Time) time.Duration {
+	if !r.ok || r.never {
+		return InfDuration
+	}
+	return max(0, r.act.Sub(t))
+}
+
+// Cancel gives the tokens back as of now. See CancelAt.
+func (r *Reservation) Cancel() {
+	if !r.ok {
+		return
+	}
+	r.lim.mu.Lock()
+	defer r.lim.mu.Unlock()
+	now, _ := r.lim.read()
+	r.lim.cancel(r, now, true)
+}
+
+// CancelAt says that the holder does not act, and gives the tokens back as of t, as
+// far as possible: those that were reserved after it, and whose delays include
+// its own, cannot act earlier, so their tokens are not given back.
+// Nor is more given back than it took, or than would be there now if it had never
+// been made. It does nothing after the delay is over, and nothing the second time.
+//
+// If t is exactly when the holder could have acted, it is still in time.
+func (r *Reservation) CancelAt(t time.Time) {
+	if !r.ok {
+		return
+	}
+	r.lim.mu.Lock()
+	defer r.lim.mu.Unlock()
+	r.lim.cancel(r, t, false)
+}
+
+func (l *TokenBucket) reserveNow() Reservation {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now, e := l.read()
+	return l.reserve(now, e, 1, InfDuration, true)
+}
+
+func (l *TokenBucket) reserveAt(t time.Time, n int) Reservation {
+	if n < 0 {
+		return Reservation{lim: l}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.reserve(t, t.Sub(l.at), int64(n), InfDuration, false)
+}
+
+// reserve takes n >= 0 tokens at t, which is e after at, or as soon after as they
+// will be there, if that is within most.
+func (l *TokenBucket) reserve(t time.Time, e time.Duration, n int64, most time.Duration, clock bool) Reservation {
+	if n == 0 || l.limit == Inf {
+		return Reservation{lim: l, act: t, ok: true}
+	}
+	if n > l.burst || most < 0 {
+		return Reservation{lim: l}
+	}
+	var wait time.Duration
+	ok, moved := l.grant(e, n)
+	if !ok {
+		if wait, moved = l.owe(max(e, l.last), n, most); wait == 0 {
+			return Reservation{lim: l}
+		}
+	}
+	if moved {
+		l.moved(t, e, clock)
+	}
+	r := Reservation{
+		lim: l, act: l.at.Add(l.last).Add(wait), ok: true, never: wait == InfDuration,
+		n: n, delayed: !ok, pos: l.origin.minus(amount{l.left, 0}), epoch: l.epoch, mark: l.mark,
+	}
+	if l.booked != l.epoch || r.act.After(l.latest) {
+		l.booked, l.latest = l.epoch, r.act
+	}
+	return r
+}
+
+// owe takes n tokens that are not there at e after at, and returns how much later
+// they will be, or 0 if that is more than most or the debt would be too great. If
+// moved, at is that instant now.
+func (l *TokenBucket) owe(e time.Duration, n int64, most time.Duration) (wait time.Duration, moved bool) {
+	wait = l.interval.wait(uint64(n)-uint64(l.left), uint64(e), l.phase)
+	there := l.there(e)
+	if wait > most || there.whole < n-half {
+		return 0, false
+	}
+	if l.watch {
+		l.note(there)
+	}
+	if e > half || l.left < n-half {
+		l.anchor(e)
+		e, moved = 0, true
+	}
+	l.left, l.last, l.delayed = l.left-n, e, true
+	l.tail = l.origin.minus(amount{l.left, 0})
+	return wait, moved
+}
