@@ -9,7 +9,8 @@ import (
 
 // ConcurrencySpec describes an implementation of the concurrency contract: at most
 // so many requests run at once, and the others wait or are rejected. Semaphores,
-// bulkheads and throttling middleware are of this kind.
+// bulkheads and throttling middleware are of this kind. One that polls for slots, and
+// so finds them some time after they are free, is not.
 type ConcurrencySpec struct {
 	// Name is how reports call it.
 	Name string
@@ -34,7 +35,8 @@ type ConcurrencyConfig struct {
 	// nothing, for an implementation that declares BacklogUnbounded.
 	Backlog int
 	// Timeout is how long a request may wait, 0 included. It is -1, and means
-	// nothing, for an implementation that declares TimeoutNone.
+	// nothing, for an implementation that declares TimeoutNone. An implementation
+	// to which a 0, here or as Backlog, means something else than none refuses it.
 	Timeout time.Duration
 	// OnReject is the hook to install, for an implementation that declares HookOnce.
 	OnReject func()
