@@ -6,9 +6,7 @@ import (
 
 	bep "github.com/bep/debounce"
 	"github.com/escapement-go/escapement/debounce"
-	"github.com/escapement-go/escapement/limiters"
 	"github.com/samber/lo"
-	"golang.org/x/time/rate"
 )
 
 // BenchmarkDebounce measures one more call while an event is pending, which is what
@@ -37,44 +35,5 @@ func pending(b *testing.B, call func()) {
 	call()
 	for b.Loop() {
 		call()
-	}
-}
-
-// BenchmarkAllow measures a request on package time. Both limiters read the clock
-// and take one lock; a grant comes from a burst that does not run out,
-// a denial from one that is spent for the hour.
-func BenchmarkAllow(b *testing.B) {
-	const plenty = 1 << 30
-	xtime, own := rate.NewLimiter(rate.Every(time.Hour), 1), limiters.NewTokenBucket(limiters.Every(time.Hour), 1)
-	xtime.Allow()
-	own.Allow()
-	for _, bench := range []struct {
-		name  string
-		allow func() bool
-		want  bool
-	}{
-		{"grant/xtime", rate.NewLimiter(1e9, plenty).Allow, true},
-		{"grant/escapement", limiters.NewTokenBucket(1e9, plenty).Allow, true},
-		{"deny/xtime", xtime.Allow, false},
-		{"deny/escapement", own.Allow, false},
-	} {
-		b.Run(bench.name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if bench.allow() != bench.want {
-					b.Fatalf("Allow() = %v, want %v", !bench.want, bench.want)
-				}
-			}
-		})
-		b.Run(bench.name+"/parallel", func(b *testing.B) {
-			b.ReportAllocs()
-			b.RunParallel(func(pb *testing.PB) {
-				for pb.Next() {
-					if bench.allow() != bench.want {
-						b.Errorf("Allow() = %v, want %v", !bench.want, bench.want)
-					}
-				}
-			})
-		})
 	}
 }

@@ -7,9 +7,12 @@ require (
 	github.com/bep/debounce v1.2.1
 	github.com/coder/quartz v0.3.1
 	github.com/escapement-go/escapement v0.0.0
+	github.com/failsafe-go/failsafe-go v0.9.8
 	github.com/jonboulle/clockwork v0.5.0
 	github.com/juju/clock v1.1.1
+	github.com/juju/ratelimit v1.0.2
 	github.com/samber/lo v1.53.0
+	github.com/throttled/throttled/v2 v2.15.0
 	github.com/tilinna/clock v1.1.0
 	github.com/zoobz-io/clockz v1.0.2
 	go.uber.org/ratelimit v0.3.1
@@ -18,6 +21,8 @@ require (
 )
 
 require (
+	github.com/bits-and-blooms/bitset v1.24.4 // indirect
+	github.com/hashicorp/golang-lru v0.5.4 // indirect
 	github.com/juju/errors v0.0.0-20220203013757-bd733f3c86b9 // indirect
 	github.com/juju/loggo v0.0.0-20210728185423-eebad3a902c4 // indirect
 	golang.org/x/text v0.22.0 // indirect
