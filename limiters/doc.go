@@ -9,11 +9,13 @@
 //   - grant: an event that may happen. It takes its tokens at once.
 //   - envelope: what can be granted in any time of length L, which is
 //     rate * L + burst, and no more.
+//   - reservation: tokens taken before they are there. It may act when they are.
 //   - window: of a throttle, the interval that an event opens.
 //   - slot: the right to run, of which there are limit; it is given back.
 //   - backlog: the requests that wait for slots.
 //
-// To choose: a [TokenBucket] keeps a rate and allows bursts. A [Throttle] lets
+// To choose: a [TokenBucket] keeps a rate and allows bursts; it can also wait and
+// reserve. A [GCRA] decides the same, faster, and says when to try again. A [Throttle] lets
 // one event pass per window and drops the others, without a timer; a
 // [ThrottleFunc] also runs the newest of them at the end, and [ThrottleStream] is
 // a Throttle for channels. [Sometimes] is for logs and the like. A [Concurrency]
@@ -21,20 +23,51 @@
 // that must be told when they end. Package httplimit puts both kinds in front of
 // HTTP handlers.
 //
-// [TokenBucket] decides as the Limiter of golang.org/x/time/rate does, to the
-// nanosecond, as long as time does not go back, n is not negative and the rate
-// is a finite number. Like it, it counts in whole nanoseconds and grants
-// an event in the nanosecond in which its token is complete: less than one
-// nanosecond early. Outside of that it keeps to the envelope:
+// [TokenBucket] has all that the Limiter of golang.org/x/time/rate v0.14.0 has:
+// a program that uses it needs another import, and NewTokenBucket for NewLimiter.
+// It decides as that does, with delays that are the same to the nanosecond, as long
+// as time does not go back, n is positive, the rate is a finite number, and a
+// reservation is cancelled once, under the limit and burst it was made under. Like
+// it, it counts in whole nanoseconds and grants an event in the nanosecond in
+// which its token is complete: less than one nanosecond early. Outside of that it
+// keeps to the envelope, and differs in these histories, of a bucket with limit 1/s,
+// burst 10 and no tokens left, if nothing else is said:
 //
-//   - An instant before the newest one granted counts as the newest. In
-//     x/time/rate it sets the clock back, and the same time is paid for twice.
-//   - AllowN(t, 0) is true and changes nothing, always.
-//   - AllowN with a negative n is false and changes nothing; it adds no tokens.
-//   - The floating-point infinity is Inf. A rate that is not a number is 0.
+//   - An instant before the newest counts as the newest, in all methods. A full
+//     bucket, and AllowN at +10s, +0s, +10s, and so on, 200 times in turn: 10 are
+//     granted. In x/time/rate it sets the clock back, the same time is paid for
+//     again, and all 200 are granted.
+//   - The clock is read when it is a method's turn, not before: goroutines that
+//     compete for Allow cannot set the clock back for one another.
+//   - n == 0 changes nothing. With a debt, AllowN(t, 0) is true, ReserveN(t, 0) has
+//     no delay and WaitN(ctx, 0) does not wait; there false, and as long as the debt.
+//   - n < 0 changes nothing. AllowN(t, -5) is false, ReserveN(t, -5) not OK and
+//     WaitN(ctx, -5) an [ErrNegative]; there they add 5 tokens.
+//   - Cancel gives back once. ReserveN(t, 5) and two CancelAt(t): no tokens; there 10.
+//   - Cancel gives back what was taken. SetLimitAt(t, Inf), ReserveN(t, 5),
+//     SetLimitAt(t, 1), CancelAt(t): no tokens; there 5.
+//   - Cancel counts what was reserved later in tokens, not in time at the old limit.
+//     ReserveN(t, 5), SetLimitAt(t, 10), ReserveN(t, 5), CancelAt(t) of the first:
+//     nothing comes back, as the second waits for all of it; there 9 tokens.
+//   - Cancel gives back no more than there would be without the reservation.
+//     ReserveN(t, 5), SetLimitAt(t, 100), AllowN(t+1s, 10), CancelAt(t+1s): no tokens,
+//     the bucket was full meanwhile; there 9. Nor more than was taken, whatever was
+//     cancelled before: ReserveN(t, 4), ReserveN(t, 3), CancelAt(t) of the first,
+//     ReserveN(t, 2) and its CancelAt(t), CancelAt(t) of the second: 3 tokens come
+//     back with the last; there 4.
+//   - What was cancelled too late, or in vain, stays so.
+//   - The floating-point infinity is Inf, and a rate that is not a number, or is
+//     negative, is 0. With those of math.Inf(1) and math.NaN(), a burst of 5 and 100
+//     calls of Allow: 100 and 5 are granted; there 100 and 100, and Tokens is NaN.
 //   - A negative burst is 0.
-//   - Allow reads the clock when it is its turn, not before: goroutines that
-//     compete cannot set the clock back for one another.
+//   - A delay does not overflow. With Every(math.MaxInt64) and a burst of 1, two
+//     calls of AllowN(t, 1): the second is denied; there it is granted.
+//   - A reservation whose tokens need 292 years or more never may act: its delay is
+//     [InfDuration] whenever one asks. There it counts down from that.
+//   - A context that is done is an error whatever the tokens, also if n == 0. If it is
+//     done at the instant at which a Wait ends, the Wait has succeeded; there it is
+//     either. A Wait that would end after the deadline returns [ErrDeadline], which
+//     is also a context.DeadlineExceeded; there it is not.
 //   - Nothing drifts. The tokens of a rate like 10/s or Every(7*time.Millisecond)
 //     are complete at exactly the nanosecond one would expect, and the
 //     one before is too early, after any number of events.
@@ -45,6 +78,12 @@
 //	if !lim.Allow() {
 //		http.Error(w, "slow down", http.StatusTooManyRequests)
 //		return
+//	}
+//
+// Or as many as come, each in its turn, but not after the request has gone:
+//
+//	if err := lim.Wait(r.Context()); err != nil {
+//		return err
 //	}
 //
 // The same decision as a function of time, for a test, a simulation or a log:

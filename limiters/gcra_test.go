@@ -152,62 +152,71 @@ func (b *bucketNS) take(t time.Duration, n int) bool {
 // Decisions are those of the token bucket, to the nanosecond, and what the result
 // says comes true.
 func TestGCRA_isTheTokenBucket(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		interval := rapid.OneOf(
-			rapid.SampledFrom([]time.Duration{1, 2, 3, 7, ms, time.Second}),
-			rapid.Map(rapid.Int64Range(1, 1<<50), func(d int64) time.Duration { return time.Duration(d) }),
-		).Draw(t, "interval")
-		burst := rapid.IntRange(0, 6).Draw(t, "burst")
-		start := rapid.SampledFrom([]time.Time{{}, time.Unix(0, 0), t0}).Draw(t, "start")
-		g, b := NewGCRA(interval, burst), newBucketNS(interval, burst)
-		tb := NewTokenBucket(Every(interval), burst)
-		i := Every(interval).interval()
-		exact := i.cost == uint64(interval)<<i.shift // not rounded on the way
-		at := time.Duration(0)
-		for i := range rapid.IntRange(1, 40).Draw(t, "steps") {
-			at += rapid.OneOf(
-				rapid.SampledFrom([]time.Duration{0, 0, 1, interval - 1, interval, interval + 1, 2 * interval}),
-				rapid.Map(rapid.Float64Range(0, 8), func(x float64) time.Duration { return time.Duration(x * float64(interval)) }),
-			).Draw(t, "gap")
-			n := rapid.OneOf(rapid.IntRange(0, 3), rapid.IntRange(-1, burst+1), rapid.SampledFrom([]int{maxInt, math.MinInt})).Draw(t, "n")
-			now := start.Add(at)
-			level := b.at(at)
-			want := b.take(at, n)
-			if n == 0 || !want {
-				if before, after := g.AllowAt(now, 0), g.AllowAt(now, 0); before != after {
-					t.Fatalf("step %d: looking at %v changes %+v to %+v", i, at, before, after)
-				}
-			}
-			before := g.AllowAt(now, 0)
-			got := g.AllowAt(now, n)
-			if got.Allowed != want {
-				t.Fatalf("step %d: AllowAt(%v, %d) = %+v, but there are %v of %v ns", i, at, n, got, level, b.size)
-			}
-			if exact && tb.AllowN(now, n) != want {
-				t.Fatalf("step %d: TokenBucket.AllowN(%v, %d) = %v", i, at, n, !want)
-			}
-			if !want && before != g.AllowAt(now, 0) {
-				t.Fatalf("step %d: a denial changes %+v to %+v", i, before, g.AllowAt(now, 0))
-			}
-			after := b.at(at)
-			if left := new(big.Int).Div(after, b.interval); left.Int64() != int64(got.Remaining) {
-				t.Fatalf("step %d: AllowAt(%v, %d) = %+v, but %v are left", i, at, n, got, left)
-			}
-			if reset := new(big.Int).Sub(b.size, after); reset.Int64() != int64(got.ResetAfter) {
-				t.Fatalf("step %d: AllowAt(%v, %d) = %+v, but it is as new in %v", i, at, n, got, reset)
-			}
-			retry := InfDuration
-			if want {
-				retry = 0
-			} else if n > 0 && n <= burst {
-				cost := new(big.Int).Mul(b.interval, big.NewInt(int64(n)))
-				retry = time.Duration(cost.Sub(cost, after).Int64())
-			}
-			if got.RetryAfter != retry {
-				t.Fatalf("step %d: AllowAt(%v, %d) = %+v, want to retry after %v", i, at, n, got, retry)
+	rounds := 1
+	if fullRun {
+		rounds = 1000
+	}
+	for range rounds {
+		rapid.Check(t, likeTokenBucket)
+	}
+}
+
+func likeTokenBucket(t *rapid.T) {
+
+	interval := rapid.OneOf(
+		rapid.SampledFrom([]time.Duration{1, 2, 3, 7, ms, time.Second}),
+		rapid.Map(rapid.Int64Range(1, 1<<50), func(d int64) time.Duration { return time.Duration(d) }),
+	).Draw(t, "interval")
+	burst := rapid.IntRange(0, 6).Draw(t, "burst")
+	start := rapid.SampledFrom([]time.Time{{}, time.Unix(0, 0), t0}).Draw(t, "start")
+	g, b := NewGCRA(interval, burst), newBucketNS(interval, burst)
+	tb := NewTokenBucket(Every(interval), burst)
+	i := Every(interval).interval()
+	exact := i.cost == uint64(interval)<<i.shift // not rounded on the way
+	at := time.Duration(0)
+	for i := range rapid.IntRange(1, 40).Draw(t, "steps") {
+		at += rapid.OneOf(
+			rapid.SampledFrom([]time.Duration{0, 0, 1, interval - 1, interval, interval + 1, 2 * interval}),
+			rapid.Map(rapid.Float64Range(0, 8), func(x float64) time.Duration { return time.Duration(x * float64(interval)) }),
+		).Draw(t, "gap")
+		n := rapid.OneOf(rapid.IntRange(0, 3), rapid.IntRange(-1, burst+1), rapid.SampledFrom([]int{maxInt, math.MinInt})).Draw(t, "n")
+		now := start.Add(at)
+		level := b.at(at)
+		want := b.take(at, n)
+		if n == 0 || !want {
+			if before, after := g.AllowAt(now, 0), g.AllowAt(now, 0); before != after {
+				t.Fatalf("step %d: looking at %v changes %+v to %+v", i, at, before, after)
 			}
 		}
-	})
+		before := g.AllowAt(now, 0)
+		got := g.AllowAt(now, n)
+		if got.Allowed != want {
+			t.Fatalf("step %d: AllowAt(%v, %d) = %+v, but there are %v of %v ns", i, at, n, got, level, b.size)
+		}
+		if exact && tb.AllowN(now, n) != want {
+			t.Fatalf("step %d: TokenBucket.AllowN(%v, %d) = %v", i, at, n, !want)
+		}
+		if !want && before != g.AllowAt(now, 0) {
+			t.Fatalf("step %d: a denial changes %+v to %+v", i, before, g.AllowAt(now, 0))
+		}
+		after := b.at(at)
+		if left := new(big.Int).Div(after, b.interval); left.Int64() != int64(got.Remaining) {
+			t.Fatalf("step %d: AllowAt(%v, %d) = %+v, but %v are left", i, at, n, got, left)
+		}
+		if reset := new(big.Int).Sub(b.size, after); reset.Int64() != int64(got.ResetAfter) {
+			t.Fatalf("step %d: AllowAt(%v, %d) = %+v, but it is as new in %v", i, at, n, got, reset)
+		}
+		retry := InfDuration
+		if want {
+			retry = 0
+		} else if n > 0 && n <= burst {
+			cost := new(big.Int).Mul(b.interval, big.NewInt(int64(n)))
+			retry = time.Duration(cost.Sub(cost, after).Int64())
+		}
+		if got.RetryAfter != retry {
+			t.Fatalf("step %d: AllowAt(%v, %d) = %+v, want to retry after %v", i, at, n, got, retry)
+		}
+	}
 }
 
 func TestGCRA_clock(t *testing.T) {

@@ -26,7 +26,7 @@ type ledger struct {
 	mark  *mark  // since the newest change of limit or burst
 	watch bool   // reservations from before the mark may be waiting
 
-	latest time.Time // when the last of the reservations may act,
+	latest time.Time // when the last of the reservations that wait may act,
 	booked uint64    // made in this epoch
 }
 
@@ -61,78 +61,9 @@ func (l *TokenBucket) note(there amount) {
 	}
 }
 
-// SetLimit sets the limit from now on. See SetLimitAt.
-func (l *TokenBucket) SetLimit(r Limit) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.setLimit(l.now(), true, r)
-}
-
-// SetLimitAt sets the limit from t on. The tokens that there are stay, and so do
-// debts; reservations and waits made before keep their instants. Under [Inf]
-// debts are paid at once, and when it ends the bucket is full, unless it is
-// the same instant.
-func (l *TokenBucket) SetLimitAt(t time.Time, r Limit) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.setLimit(t, false, r)
-}
-
-// SetBurst sets the burst from now on. See SetBurstAt.
-func (l *TokenBucket) SetBurst(b int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.setBurst(l.now(), true, b)
-}
-
-// SetBurstAt sets the burst from t on. Tokens above it are lost; a higher burst
-// brings no tokens but the time to collect them. A negative b is 0.
-// Reservations and waits made before keep their instants.
-func (l *TokenBucket) SetBurstAt(t time.Time, b int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.setBurst(t, false, b)
-}
-
-func (l *TokenBucket) setLimit(t time.Time, clock bool, r Limit) {
-	l.advance(t, clock)
-	l.rate(r)
-	l.carry(l.frac)
-	l.changed()
-}
-
-func (l *TokenBucket) setBurst(t time.Time, clock bool, b int) {
-	l.advance(t, clock)
-	l.rate(l.limit) // In a zero TokenBucket it is not set.
-	l.burst = max(int64(b), 0)
-	if l.left >= l.burst {
-		if l.left > l.burst || l.frac > 0 {
-			l.void()
-		}
-		l.left = l.burst
-		l.carry(0)
-	}
-	l.changed()
-}
-
-// advance makes t, or the newest instant if that is later, the instant at.
-func (l *TokenBucket) advance(t time.Time, clock bool) {
-	e := t.Sub(l.at)
-	if newest := max(e, l.last); l.full(newest) {
-		l.fill(newest)
-	} else {
-		l.anchor(newest)
-	}
-	l.moved(t, e, clock)
-	if l.watch {
-		l.note(amount{l.left, l.frac})
-	}
-}
-
 // changed is called after a change of limit or burst, at the instant at.
-func (l *TokenBucket) changed() {
-	l.watch = l.booked == l.epoch && !l.latest.Before(l.at)
-	if l.watch {
+func (l *TokenBucket) changed(waiting bool) {
+	if l.watch = waiting; waiting {
 		l.mark.next = &mark{room: amount{math.MaxInt64, 0}}
 		l.mark = l.mark.next
 		l.note(amount{l.left, l.frac})

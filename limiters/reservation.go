@@ -30,7 +30,8 @@ type Reservation struct {
 
 // Reserve reserves a token from now on. See ReserveN.
 func (l *TokenBucket) Reserve() *Reservation {
-	r := l.reserveNow() // Here, so that r stays on the stack of a caller who keeps it there.
+	var r Reservation // Here, so that it stays on the stack of a caller who keeps it there.
+	l.reserveNow(&r)
 	return &r
 }
 
@@ -42,7 +43,8 @@ func (l *TokenBucket) Reserve() *Reservation {
 //
 // It does not allocate if the caller does not let the Reservation escape.
 func (l *TokenBucket) ReserveN(t time.Time, n int) *Reservation {
-	r := l.reserveAt(t, n)
+	var r Reservation
+	l.reserveAt(&r, t, n)
 	return &r
 }
 
@@ -99,59 +101,55 @@ func (r *Reservation) CancelAt(t time.Time) {
 	r.lim.cancel(r, t, false)
 }
 
-func (l *TokenBucket) reserveNow() Reservation {
+func (l *TokenBucket) reserveNow(r *Reservation) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now, e := l.read()
-	return l.reserve(now, e, 1, InfDuration, true)
+	if !l.own || l.limit == Inf {
+		l.reserve(r, l.now(), 1, true)
+	} else if wait, _ := l.take(time.Since(l.at), 1, InfDuration); wait >= 0 {
+		l.book(r, 1, wait)
+	}
 }
 
-func (l *TokenBucket) reserveAt(t time.Time, n int) Reservation {
-	if n < 0 {
-		return Reservation{lim: l}
-	}
+func (l *TokenBucket) reserveAt(r *Reservation, t time.Time, n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.reserve(t, t.Sub(l.at), int64(n), InfDuration, false)
+	l.reserve(r, t, int64(n), false)
 }
 
-// reserve takes n >= 0 tokens at t, which is e after at, or as soon after as they
-// will be there, if that is within most.
-func (l *TokenBucket) reserve(t time.Time, e time.Duration, n int64, most time.Duration, clock bool) Reservation {
-	if n == 0 || l.limit == Inf {
-		return Reservation{lim: l, act: t, ok: true}
+// reserve reserves n tokens at t, or as soon after as they will be there. If it
+// cannot it leaves r, which is zero, as it is.
+func (l *TokenBucket) reserve(r *Reservation, t time.Time, n int64, clock bool) {
+	if n == 0 || n > 0 && l.limit == Inf {
+		r.lim, r.ok, r.act = l, true, t
+		return
 	}
-	if n > l.burst || most < 0 {
-		return Reservation{lim: l}
-	}
-	var wait time.Duration
-	ok, moved := l.grant(e, n)
-	if !ok {
-		if wait, moved = l.owe(max(e, l.last), n, most); wait == 0 {
-			return Reservation{lim: l}
-		}
-	}
+	e := t.Sub(l.at)
+	wait, moved := l.take(e, n, InfDuration)
 	if moved {
 		l.moved(t, e, clock)
 	}
-	r := Reservation{
-		lim: l, act: l.at.Add(l.last).Add(wait), ok: true, never: wait == InfDuration,
-		n: n, delayed: !ok, pos: l.origin.minus(amount{l.left, 0}), epoch: l.epoch, mark: l.mark,
+	if wait >= 0 {
+		l.book(r, n, wait)
 	}
-	if l.booked != l.epoch || r.act.After(l.latest) {
-		l.booked, l.latest = l.epoch, r.act
-	}
-	return r
 }
 
-// owe takes n tokens that are not there at e after at, and returns how much later
-// they will be, or 0 if that is more than most or the debt would be too great. If
+// take takes n tokens at e after at, or as soon after as they will be there, if
+// that is within most: wait later. If wait is negative they were not taken. If
 // moved, at is that instant now.
-func (l *TokenBucket) owe(e time.Duration, n int64, most time.Duration) (wait time.Duration, moved bool) {
-	wait = l.interval.wait(uint64(n)-uint64(l.left), uint64(e), l.phase)
+func (l *TokenBucket) take(e time.Duration, n int64, most time.Duration) (wait time.Duration, moved bool) {
+	if n < 0 || n > l.burst || most < 0 {
+		return -1, false
+	}
+	ok, moved := l.grant(e, n)
+	if ok {
+		return 0, moved
+	}
+	e = max(e, l.last)
 	there := l.there(e)
-	if wait > most || there.whole < n-half {
-		return 0, false
+	wait = l.interval.wait(uint64(n)-uint64(l.left), uint64(e), l.phase)
+	if wait > most || there.whole < n-half { // Too late, or too much to count.
+		return -1, false
 	}
 	if l.watch {
 		l.note(there)
@@ -163,4 +161,16 @@ func (l *TokenBucket) owe(e time.Duration, n int64, most time.Duration) (wait ti
 	l.left, l.last, l.delayed = l.left-n, e, true
 	l.tail = l.origin.minus(amount{l.left, 0})
 	return wait, moved
+}
+
+// book makes r the reservation of the n tokens that were taken last.
+func (l *TokenBucket) book(r *Reservation, n int64, wait time.Duration) {
+	r.lim, r.ok, r.n = l, true, n
+	r.act = l.at.Add(l.last).Add(wait)
+	r.never, r.delayed = wait == InfDuration, wait > 0
+	r.pos = l.origin.minus(amount{l.left, 0})
+	r.epoch, r.mark = l.epoch, l.mark
+	if wait > 0 && (l.booked != l.epoch || r.act.After(l.latest)) {
+		l.booked, l.latest = l.epoch, r.act
+	}
 }

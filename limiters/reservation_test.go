@@ -258,6 +258,11 @@ func TestTokenBucket_SetLimit(t *testing.T) {
 	l.SetLimitAt(t0.Add(2*time.Hour), Inf)
 	l.SetLimitAt(t0.Add(2*time.Hour+1), 1)
 	tokens(t, l, 2*time.Hour+1, 100)
+
+	l = NewTokenBucket(3, 5)
+	l.AllowN(t0, 5)
+	l.SetLimitAt(t0.Add(time.Second), 0) // 3 intervals of 3/s, which are rounded up
+	run(t, l, t0, []ask{{time.Second, 3, true}, {time.Second, 1, false}})
 	for r, want := range map[Limit]Limit{-1: 0, Limit(math.NaN()): 0, Limit(math.Inf(1)): Inf, 3: 3} {
 		if l.SetLimitAt(t0, r); l.Limit() != want {
 			t.Errorf("SetLimit(%v): Limit() = %v, want %v", r, l.Limit(), want)

@@ -322,8 +322,14 @@ func (h *history) envelope(r Limit, b int) {
 
 // However time goes, and with whatever numbers: the laws hold.
 func TestTokenBucket_laws(t *testing.T) {
-	t.Run("one limit", rapid.MakeCheck(func(t *rapid.T) { laws(t, false) }))
-	t.Run("limits", rapid.MakeCheck(func(t *rapid.T) { laws(t, true) }))
+	rounds := 1
+	if fullRun {
+		rounds = 1000
+	}
+	for range rounds {
+		t.Run("one limit", rapid.MakeCheck(func(t *rapid.T) { laws(t, false) }))
+		t.Run("limits", rapid.MakeCheck(func(t *rapid.T) { laws(t, true) }))
+	}
 }
 
 func laws(t *rapid.T, sets bool) {

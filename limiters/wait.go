@@ -65,18 +65,20 @@ func (l *TokenBucket) WaitN(ctx context.Context, n int) error {
 	if limited {
 		most = deadline.Sub(now)
 	}
-	if most >= 0 {
-		if ok, moved := l.grant(e, int64(n)); ok {
-			if moved {
-				l.moved(now, e, true)
-			}
-			l.mu.Unlock()
-			return nil
-		}
+	wait, moved := l.take(e, int64(n), most)
+	if moved {
+		l.moved(now, e, true)
 	}
-	r := l.reserve(now, e, int64(n), most, true)
+	if wait == 0 {
+		l.mu.Unlock()
+		return nil
+	}
+	var r Reservation
+	if wait > 0 {
+		l.book(&r, int64(n), wait)
+	}
 	l.mu.Unlock()
-	if !r.ok {
+	if wait < 0 {
 		return fmt.Errorf("limiters: WaitN(n=%d): %w", n, ErrDeadline)
 	}
 	return r.wait(ctx, r.DelayFrom(now))

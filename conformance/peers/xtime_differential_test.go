@@ -48,6 +48,7 @@ func newXrate(r rate.Limit, b int) *xrate {
 func (x *xrate) setLimit(r rate.Limit) {
 	x.rate = new(big.Rat).SetFloat64(float64(r))
 	x.rate.Quo(x.rate, rat(1e9))
+	x.round(x.tokens)
 }
 
 // at returns the tokens at t.
@@ -247,6 +248,9 @@ func (d *differential) step() bool {
 		p := &pair{ours: d.ours.ReserveN(now, int(n)), theirs: d.theirs.ReserveN(now, int(n))}
 		ours, theirs := p.ours.DelayFrom(now), p.theirs.DelayFrom(now)
 		d.did("ReserveN", "ReserveN(%d): %v, %v", n, p.ours.OK(), ours)
+		if !sure && !d.near(ours, theirs) {
+			return false
+		}
 		if p.ours.OK() != (n <= d.x.burst) || p.theirs.OK() != p.ours.OK() || !d.near(ours, theirs) {
 			d.fail("ReserveN(%d): ours %v %v, theirs %v %v", n, p.ours.OK(), ours, p.theirs.OK(), theirs)
 		}
@@ -265,6 +269,9 @@ func (d *differential) step() bool {
 			return true
 		}
 		p.settled = true
+		if p.ended[0] || p.ended[1] { // waits, that are through
+			return p.ended[0] == p.ended[1]
+		}
 		sure := d.x.cancel(p.xreservation, t)
 		if p.cancel != nil {
 			d.did("cancel Wait", "cancel Wait(%d)", p.n)
@@ -303,6 +310,7 @@ func (d *differential) step() bool {
 		if d.x.burst = b; d.x.tokens.Cmp(rat(b)) > 0 {
 			d.x.tokens.SetInt64(b)
 		}
+		d.x.round(d.x.tokens)
 	default:
 		d.did("Tokens", "TokensAt")
 	}
