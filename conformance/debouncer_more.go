@@ -16,9 +16,9 @@ func moreDebouncerFamilies(c *contract) []family {
 	if e := c.deb.edges(); e != Trailing {
 		base = base.With("edges", e.String())
 	}
-	out := []family{{name: instances, schedules: keyed(enumerate(base, call, gaps, 4))}}
+	out := []family{{name: instances, schedules: keyed(enumerate(base, call, gaps, 3))}}
 	if c.accepts(opKeys) {
-		out = append(out, family{name: keys, schedules: keyed(enumerate(base, call, gaps, 4))})
+		out = append(out, family{name: keys, schedules: keyed(enumerate(base, call, gaps, 3))})
 	}
 	if base.has("edges") {
 		return out

@@ -251,11 +251,12 @@ func throttleDesigns(source TimeSource) []design[ThrottleSpec] {
 	}
 }
 
-// Correct throttles of any make pass. With -short each takes its time in one way.
+// Correct throttles of any make pass. Each takes its time in one way,
+// half of them with -short, or with CONFORMANCE_FULL=1 in both.
 func TestDesigns_throttles(t *testing.T) {
 	for _, source := range sources(Injected, PackageTime) {
 		for i, d := range throttleDesigns(source) {
-			if testing.Short() && TimeSource(i%2)+Injected != source {
+			if !takesPart(i, source) {
 				continue
 			}
 			t.Run(source.String()+"/"+d.name, func(t *testing.T) { RunThrottle(t, d.make()) })

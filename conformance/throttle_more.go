@@ -16,14 +16,14 @@ func moreThrottleFamilies(c *contract, edges []Edges, number func([]Schedule) []
 		for _, k := range []string{"2", "3"} {
 			cfg := base.With("edges", "leading").With("k", k)
 			out = append(out, family{name: "k " + k, schedules: slices.Concat(
-				number(sequences(cfg, call, []time.Duration{0, 1, wait / 2, wait - 1, wait, wait + 1}, 5)), sustained(cfg))})
+				number(sequences(cfg, call, []time.Duration{0, 1, wait / 2, wait - 1, wait, wait + 1}, 4)), sustained(cfg))})
 		}
 	}
 	for _, e := range edges {
 		cfg := base.With("edges", e.String())
 		if c.accepts(OpFault) {
 			out = append(out, family{name: "errors " + e.String(), schedules: numbered(
-				sequences(cfg, []Step{{Op: OpCall}, {Op: OpFault}}, []time.Duration{0, 1, wait / 2, wait + 1}, 4))})
+				sequences(cfg, []Step{{Op: OpCall}, {Op: OpFault}}, []time.Duration{0, 1, wait / 2, wait + 1}, 3))})
 		}
 		for _, end := range []Op{OpCancel, OpClose} {
 			if c.accepts(end) {
@@ -51,12 +51,12 @@ func moreThrottleFamilies(c *contract, edges []Edges, number func([]Schedule) []
 		}
 		for _, busy := range []time.Duration{wait * 3 / 10, wait * 5 / 2} {
 			out = append(out, family{name: "busy " + duration(busy) + " " + e.String(), skip: slow, schedules: number(
-				sequences(cfg.With("busy", duration(busy)), call, []time.Duration{1, wait / 2, wait + 1, busy + 1}, 4))})
+				sequences(cfg.With("busy", duration(busy)), call, []time.Duration{1, wait / 2, wait + 1, busy + 1}, 3))})
 		}
 	}
-	out = append(out, family{name: instances, schedules: keyed(number(sequences(base, call, []time.Duration{0, 1, wait / 2, wait + 1}, 4)))})
+	out = append(out, family{name: instances, schedules: keyed(number(sequences(base, call, []time.Duration{0, 1, wait / 2, wait + 1}, 3)))})
 	if c.accepts(opKeys) {
-		out = append(out, family{name: keys, schedules: keyed(number(sequences(base, call, []time.Duration{0, 1, wait / 2, wait + 1}, 4)))})
+		out = append(out, family{name: keys, schedules: keyed(number(sequences(base, call, []time.Duration{0, 1, wait / 2, wait + 1}, 3)))})
 	}
 	if c.time != PackageTime && c.thr.Traits.ClockBack != 0 {
 		for _, e := range edges {
