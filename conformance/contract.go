@@ -52,6 +52,7 @@ type contract struct {
 	clk    *ClockSpec // the clock contract
 	clkOps map[Op]bool
 
+	single   bool // a Judge's: there are no subtests
 	lab      *lab
 	traits   []trait
 	families func(c *contract) []family
@@ -150,12 +151,7 @@ func (c *contract) unfit() string {
 // evaluate explores and judges. It fails no test by itself.
 func (c *contract) evaluate() *Report {
 	c.t.Helper()
-	c.findings = map[string]*finding{}
-	c.schedules = map[string]bool{}
-	c.stopped = map[string]string{}
-	c.stalls = map[string]string{}
-	c.lab.bubble = c.time != Explicit && synctestcompat.Available
-	c.learn()
+	c.prepare()
 
 	if text := os.Getenv("ESCAPEMENT_SCHEDULE"); text != "" {
 		s, err := ParseSchedule(text)

@@ -34,7 +34,11 @@ func (c *contract) text(r *rule, v *violation) string {
 // pattern selects the rule's subtest, and nothing else, with -run.
 func (c *contract) pattern(id string) string {
 	var parts []string
-	for _, p := range append(strings.Split(c.t.Name(), "/"), id) {
+	names := append(strings.Split(c.t.Name(), "/"), id)
+	if c.single {
+		names = names[:len(names)-1]
+	}
+	for _, p := range names {
 		parts = append(parts, "^"+regexp.QuoteMeta(p)+"$")
 	}
 	return strings.Join(parts, "/")

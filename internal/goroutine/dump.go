@@ -133,6 +133,9 @@ func describe(header, stack string) Waiting {
 	state, _, _ = strings.Cut(state, ",")
 	var w Waiting
 	w.State, _, w.Durable = strings.Cut(state, " (")
+	if w.State == "sleep" || w.State == "sync.Cond.Wait" {
+		w.Durable = true // Go 1.24 does not mark these
+	}
 	lines := strings.Split(stack, "\n")
 	for i := 0; i+1 < len(lines); i += 2 {
 		name := functionName(lines[i])
