@@ -241,6 +241,11 @@ func (c Config) without(key string) Config {
 	return out
 }
 
+// Only reports whether no other keys are given than these.
+func (c Config) Only(keys ...string) bool {
+	return !slices.ContainsFunc(c.set, func(key string) bool { return !slices.Contains(keys, key) })
+}
+
 // prepare does what comes before any run.
 func (c *contract) prepare() {
 	c.schedules = map[string]bool{}

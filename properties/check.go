@@ -51,7 +51,7 @@ func CheckClock(t *testing.T, spec conformance.ClockSpec) {
 //
 // With ESCAPEMENT_SCHEDULE set it runs that schedule and no other, as the replay line
 // of a failure says.
-func Check(t *testing.T, j *conformance.Judge, schedules *rapid.Generator[conformance.Schedule]) {
+func Check(t rapid.TB, j *conformance.Judge, schedules *rapid.Generator[conformance.Schedule]) {
 	t.Helper()
 	if text := os.Getenv("ESCAPEMENT_SCHEDULE"); text != "" {
 		s, err := conformance.ParseSchedule(text)

@@ -117,3 +117,21 @@ func TestCheck_bundled(t *testing.T) {
 	}
 	t.Run("Clock", func(t *testing.T) { properties.CheckClock(t, clock()) })
 }
+
+// What this module brings keeps the laws of two runs.
+func TestLaws_bundled(t *testing.T) {
+	for _, source := range []conformance.TimeSource{conformance.Injected, conformance.PackageTime, conformance.Explicit} {
+		t.Run(source.String(), func(t *testing.T) {
+			t.Run("TokenBucket", func(t *testing.T) { properties.LawsLimiter(t, limiter(source)) })
+			t.Run("Throttle", func(t *testing.T) { properties.LawsThrottle(t, throttle(source)) })
+			if source != conformance.Explicit {
+				t.Run("Debouncer", func(t *testing.T) { properties.LawsDebouncer(t, debouncer(source)) })
+				t.Run("ThrottleFunc", func(t *testing.T) { properties.LawsThrottle(t, throttleFunc(source)) })
+			}
+		})
+	}
+}
+
+func FuzzDebouncer(f *testing.F) { properties.FuzzDebouncer(f, debouncer(conformance.Injected)) }
+func FuzzThrottle(f *testing.F)  { properties.FuzzThrottle(f, throttleFunc(conformance.Injected)) }
+func FuzzLimiter(f *testing.F)   { properties.FuzzLimiter(f, limiter(conformance.Explicit)) }
