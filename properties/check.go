@@ -21,21 +21,21 @@ import (
 func CheckDebouncer(t *testing.T, spec conformance.DebouncerSpec) {
 	t.Helper()
 	j := conformance.JudgeDebouncer(t, spec)
-	Check(t, j, Debouncers(j, spec.Traits))
+	Check(t, j, Debouncers(j, spec))
 }
 
 // CheckThrottle is [CheckDebouncer] for a throttle and [conformance.RunThrottle].
 func CheckThrottle(t *testing.T, spec conformance.ThrottleSpec) {
 	t.Helper()
 	j := conformance.JudgeThrottle(t, spec)
-	Check(t, j, Throttles(j, spec.Traits))
+	Check(t, j, Throttles(j, spec))
 }
 
 // CheckLimiter is [CheckDebouncer] for a rate limiter and [conformance.RunLimiter].
 func CheckLimiter(t *testing.T, spec conformance.LimiterSpec) {
 	t.Helper()
 	j := conformance.JudgeLimiter(t, spec)
-	Check(t, j, Limiters(j, spec.Time))
+	Check(t, j, Limiters(j, spec))
 }
 
 // CheckClock is [CheckDebouncer] for a fake clock and [conformance.RunClock]: programs

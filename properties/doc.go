@@ -46,7 +46,7 @@
 // Draw a schedule, run it, look at the trace:
 //
 //	judge := conformance.JudgeDebouncer(t, spec)
-//	schedules := properties.Debouncers(judge, spec.Traits)
+//	schedules := properties.Debouncers(judge, spec)
 //	rapid.Check(t, func(t *rapid.T) {
 //		s := schedules.Draw(t, "schedule")
 //		if tr := judge.Trace(s); len(tr.Fires) > len(s.Steps) {

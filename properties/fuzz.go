@@ -19,7 +19,7 @@ func FuzzDebouncer(f *testing.F, spec conformance.DebouncerSpec) {
 	f.Helper()
 	fuzz(f, func(t *testing.T) subject {
 		j := conformance.JudgeDebouncer(t, spec)
-		return subject{j, Debouncers(j, spec.Traits), fitDebouncer(j, spec.Traits)}
+		return subject{j, Debouncers(j, spec), fitDebouncer(j, spec.Traits)}
 	})
 }
 
@@ -28,7 +28,7 @@ func FuzzThrottle(f *testing.F, spec conformance.ThrottleSpec) {
 	f.Helper()
 	fuzz(f, func(t *testing.T) subject {
 		j := conformance.JudgeThrottle(t, spec)
-		return subject{j, Throttles(j, spec.Traits), fitThrottle(j, spec.Traits)}
+		return subject{j, Throttles(j, spec), fitThrottle(j, spec.Traits)}
 	})
 }
 
@@ -37,7 +37,7 @@ func FuzzLimiter(f *testing.F, spec conformance.LimiterSpec) {
 	f.Helper()
 	fuzz(f, func(t *testing.T) subject {
 		j := conformance.JudgeLimiter(t, spec)
-		return subject{j, Limiters(j, spec.Time), fitLimiter(j)}
+		return subject{j, Limiters(j, spec), fitLimiter(j)}
 	})
 }
 

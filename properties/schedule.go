@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/synctestcompat"
 )
 
 // move is one step of a schedule before it has an instant. Its zero value is the
@@ -71,8 +72,10 @@ func accepted(j *conformance.Judge, ops ...conformance.Op) []conformance.Op {
 // deadlines and one nanosecond either side of them, and cancels, flushes and queries
 // between them, right after a fire, and meeting one. Each schedule has one of the
 // configurations that the implementation declares.
-func Debouncers(j *conformance.Judge, traits conformance.DebounceTraits) *rapid.Generator[conformance.Schedule] {
-	ops := accepted(j, conformance.OpCall, conformance.OpCancel, conformance.OpFlush, conformance.OpPending, conformance.OpStop)
+func Debouncers(j *conformance.Judge, spec conformance.DebouncerSpec) *rapid.Generator[conformance.Schedule] {
+	traits, source := spec.Traits, spec.Time
+	others := accepted(j, conformance.OpCancel, conformance.OpFlush, conformance.OpPending, conformance.OpStop)
+	ops := append([]conformance.Op{conformance.OpCall, conformance.OpCall, conformance.OpCall}, others...)
 	configs := []conformance.Config{config("wait", "100ms")}
 	if len(traits.Edges) > 0 && !slices.Contains(traits.Edges, conformance.Trailing) {
 		configs = nil
@@ -89,9 +92,27 @@ func Debouncers(j *conformance.Judge, traits conformance.DebounceTraits) *rapid.
 			configs = append(configs, config("wait", "100ms", "edges", e.String()))
 		}
 	}
+	if len(configs) > 0 && synctestcompat.Available && traits.Reentrancy != conformance.ReentrancyForbidden {
+		configs = append(configs, config("wait", "100ms", "busy", "30ms"), config("wait", "100ms", "busy", "250ms"))
+		for _, op := range append(others, conformance.OpCall) {
+			configs = append(configs, config("wait", "100ms", "inside", string(op)))
+		}
+	}
+	if len(configs) > 0 && source == conformance.Injected && synctestcompat.Available {
+		configs = append(configs, config("wait", "0"))
+		for _, epoch := range epochs {
+			configs = append(configs, config("wait", "100ms", "epoch", epoch))
+		}
+	}
 	return rapid.Custom(func(t *rapid.T) conformance.Schedule {
 		cfg := rapid.SampledFrom(configs).Draw(t, "config")
+		if cfg.Busy > 0 || cfg.Inside != "" {
+			return clear(cfg, ops).Draw(t, "schedule")
+		}
 		gaps := around(cfg.Wait)
+		if cfg.Wait == 0 {
+			gaps = []time.Duration{0, 1, time.Second}
+		}
 		if cfg.MaxWait > cfg.Wait {
 			gaps = append(gaps, cfg.MaxWait-cfg.Wait, cfg.MaxWait-1, cfg.MaxWait, cfg.MaxWait+1, cfg.MaxWait-cfg.Wait/2)
 		}
@@ -100,7 +121,7 @@ func Debouncers(j *conformance.Judge, traits conformance.DebounceTraits) *rapid.
 		s := conformance.Schedule{Config: cfg}
 		at, last := time.Duration(0), time.Duration(0)
 		calls, stopped := 0, false
-		plain := cfg.MaxWait == 0 && cfg.Edges == 0
+		plain := cfg.MaxWait == 0 && cfg.Edges == 0 && cfg.Wait > 0
 		for i, m := range drawn {
 			if stopped && m.op != conformance.OpCall && m.op != conformance.OpStop {
 				continue
@@ -130,14 +151,39 @@ func Debouncers(j *conformance.Judge, traits conformance.DebounceTraits) *rapid.
 	})
 }
 
+// epochs are instants at which implementations keep sentinels or overflow.
+var epochs = []string{"0001-01-01T00:00:00Z", "1970-01-01T00:00:00Z", "2261-01-01T00:00:00Z"}
+
+// clear draws schedules for callbacks that take time or call back. Where a step meets the
+// start or the end of one, several outcomes are right; so each gap is a little longer
+// than the deadlines are apart.
+func clear(cfg conformance.Config, ops []conformance.Op) *rapid.Generator[conformance.Schedule] {
+	gaps := []time.Duration{0, cfg.Wait / 2, cfg.Wait, cfg.Wait + cfg.Wait/5, cfg.Wait * 5 / 2, 10 * cfg.Wait}
+	return rapid.Map(moves(ops, len(gaps)-1, 0, 0), func(drawn []move) conformance.Schedule {
+		s := conformance.Schedule{Config: cfg}
+		at, stopped := time.Duration(0), false
+		for i, m := range drawn {
+			if stopped && m.op != conformance.OpCall && m.op != conformance.OpStop {
+				continue
+			}
+			if i > 0 {
+				at += gaps[min(m.gap, len(gaps)-1)] + time.Duration(7*i)*time.Microsecond
+			}
+			stopped = stopped || m.op == conformance.OpStop
+			s.Steps = append(s.Steps, conformance.Step{Op: m.op, At: at})
+		}
+		return number(s)
+	})
+}
+
 func raced(s conformance.Schedule) bool {
 	return slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return st.Racing })
 }
 
 // Throttles draws schedules for a throttle: sustained calls, bursts, calls at the end of an
 // interval and one nanosecond either side of it, and resets between them.
-func Throttles(j *conformance.Judge, traits conformance.ThrottleTraits) *rapid.Generator[conformance.Schedule] {
-	edges := traits.Edges
+func Throttles(j *conformance.Judge, spec conformance.ThrottleSpec) *rapid.Generator[conformance.Schedule] {
+	edges := spec.Traits.Edges
 	if len(edges) == 0 {
 		edges = []conformance.Edges{conformance.Leading}
 	}
@@ -147,6 +193,17 @@ func Throttles(j *conformance.Judge, traits conformance.ThrottleTraits) *rapid.G
 			configs = append(configs, config("interval", d, "edges", e.String()))
 		}
 	}
+	for _, e := range edges {
+		if spec.Time == conformance.PackageTime {
+			break // bubbles start when they start, and zero timers crash some of them
+		}
+		for _, epoch := range epochs {
+			configs = append(configs, config("interval", "100ms", "edges", e.String(), "epoch", epoch))
+		}
+		if e&conformance.Leading != 0 {
+			configs = append(configs, config("interval", "0", "edges", e.String()))
+		}
+	}
 	return rapid.Custom(func(t *rapid.T) conformance.Schedule {
 		cfg := rapid.SampledFrom(configs).Draw(t, "config")
 		ops := []conformance.Op{conformance.OpCall}
@@ -154,6 +211,9 @@ func Throttles(j *conformance.Judge, traits conformance.ThrottleTraits) *rapid.G
 			ops = append(ops, accepted(j, conformance.OpReset)...)
 		}
 		gaps := around(cfg.Interval)
+		if cfg.Interval == 0 {
+			gaps = []time.Duration{0, 1, time.Second}
+		}
 		s := conformance.Schedule{Config: cfg}
 		at, calls := time.Duration(0), 0
 		for i, m := range moves(ops, len(gaps), 2*cfg.Interval, 0).Draw(t, "moves") {
@@ -180,7 +240,7 @@ var limits = [][2]string{{"10/1s", "3"}, {"10/1s", "1"}, {"3/1s", "2"}, {"10/13s
 // where the implementation has them, several reservations at once, cancelled in any
 // order, and limits that are set while some are in debt. Some ask for odd numbers of
 // tokens, and some, of limiters that are told the time, go back in it.
-func Limiters(j *conformance.Judge, source conformance.TimeSource) *rapid.Generator[conformance.Schedule] {
+func Limiters(j *conformance.Judge, spec conformance.LimiterSpec) *rapid.Generator[conformance.Schedule] {
 	asks := accepted(j, conformance.OpAllow)
 	if len(asks) == 0 {
 		asks = accepted(j, conformance.OpWait)
@@ -194,6 +254,9 @@ func Limiters(j *conformance.Judge, source conformance.TimeSource) *rapid.Genera
 	return rapid.Custom(func(t *rapid.T) conformance.Schedule {
 		limit := rapid.SampledFrom(limits).Draw(t, "limit")
 		cfg := config("rate", limit[0], "burst", limit[1])
+		if spec.Time != conformance.PackageTime && rapid.IntRange(0, 7).Draw(t, "epoch") == 7 {
+			cfg = cfg.With("epoch", rapid.SampledFrom(epochs).Draw(t, "year"))
+		}
 		interval := cfg.Rate.Interval()
 		gaps := []time.Duration{0, interval, max(0, interval-2), interval + 2, interval / 2, interval / 10, interval / 3, interval * time.Duration(cfg.Burst), 100 * interval}
 		ops, kind := append(slices.Clone(asks), more...), rapid.IntRange(0, 5).Draw(t, "kind")
@@ -209,7 +272,7 @@ func Limiters(j *conformance.Judge, source conformance.TimeSource) *rapid.Genera
 			}
 			switch {
 			case i == 0:
-			case kind == 3 && source == conformance.Explicit && m.race && asks[0] == conformance.OpAllow:
+			case kind == 3 && spec.Time == conformance.Explicit && m.n%2 == 1 && asks[0] == conformance.OpAllow:
 				at -= min(gap, time.Hour)
 			default:
 				at += gap
