@@ -22,7 +22,11 @@ const inProcess = "RAPIDBUBBLE_FAIL"
 // rerun runs one of the tests below in a process of its own and returns its output.
 func rerun(t *testing.T, dir, test string, args ...string) string {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], append([]string{"-test.v", "-test.run=^" + test + "$"}, args...)...)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, append([]string{"-test.v", "-test.run=^" + test + "$"}, args...)...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), inProcess+"=1", `GORACE=suppress_equal_stacks=0 suppress_equal_addresses=0`)
 	out, err := cmd.CombinedOutput()
