@@ -73,39 +73,11 @@ func accepted(j *conformance.Judge, ops ...conformance.Op) []conformance.Op {
 // between them, right after a fire, and meeting one. Each schedule has one of the
 // configurations that the implementation declares.
 func Debouncers(j *conformance.Judge, spec conformance.DebouncerSpec) *rapid.Generator[conformance.Schedule] {
-	traits, source := spec.Traits, spec.Time
 	others := accepted(j, conformance.OpCancel, conformance.OpFlush, conformance.OpPending, conformance.OpStop)
 	ops := append([]conformance.Op{conformance.OpCall, conformance.OpCall, conformance.OpCall}, others...)
-	configs := []conformance.Config{config("wait", "100ms")}
-	if len(traits.Edges) > 0 && !slices.Contains(traits.Edges, conformance.Trailing) {
-		configs = nil
-	}
-	if len(configs) > 0 {
-		configs = append(configs, config("wait", "333.333333ms"), config("wait", "1ms"), config("wait", "2500h"))
-		if traits.MaxWait != 0 {
-			configs = append(configs, config("wait", "100ms", "maxwait", "250ms"), config("wait", "100ms", "maxwait", "100ms"),
-				config("wait", "100ms", "maxwait", "1s"))
-		}
-	}
-	for _, e := range traits.Edges {
-		if e != conformance.Trailing {
-			configs = append(configs, config("wait", "100ms", "edges", e.String()))
-		}
-	}
-	if len(configs) > 0 && synctestcompat.Available && traits.Reentrancy != conformance.ReentrancyForbidden {
-		configs = append(configs, config("wait", "100ms", "busy", "30ms"), config("wait", "100ms", "busy", "250ms"))
-		for _, op := range append(others, conformance.OpCall) {
-			configs = append(configs, config("wait", "100ms", "inside", string(op)))
-		}
-	}
-	if len(configs) > 0 && source == conformance.Injected && synctestcompat.Available {
-		configs = append(configs, config("wait", "0"))
-		for _, epoch := range epochs {
-			configs = append(configs, config("wait", "100ms", "epoch", epoch))
-		}
-	}
+	kinds := configs(spec, others)
 	return rapid.Custom(func(t *rapid.T) conformance.Schedule {
-		cfg := rapid.SampledFrom(configs).Draw(t, "config")
+		cfg := rapid.SampledFrom(rapid.SampledFrom(kinds).Draw(t, "kind")).Draw(t, "config")
 		if cfg.Busy > 0 || cfg.Inside != "" {
 			return clear(cfg, ops).Draw(t, "schedule")
 		}
@@ -149,6 +121,42 @@ func Debouncers(j *conformance.Judge, spec conformance.DebouncerSpec) *rapid.Gen
 		}
 		return s
 	})
+}
+
+// configs lists the configurations in which a debouncer is tried, by kind, each kind as
+// often as any other.
+func configs(spec conformance.DebouncerSpec, others []conformance.Op) [][]conformance.Config {
+	var kinds [][]conformance.Config
+	traits := spec.Traits
+	if len(traits.Edges) == 0 || slices.Contains(traits.Edges, conformance.Trailing) {
+		kinds = append(kinds, []conformance.Config{config("wait", "100ms")},
+			[]conformance.Config{config("wait", "333.333333ms"), config("wait", "1ms"), config("wait", "2500h")})
+		if traits.MaxWait != 0 {
+			kinds = append(kinds, []conformance.Config{config("wait", "100ms", "maxwait", "250ms"),
+				config("wait", "100ms", "maxwait", "100ms"), config("wait", "100ms", "maxwait", "1s")})
+		}
+		if synctestcompat.Available && traits.Reentrancy != conformance.ReentrancyForbidden {
+			kinds = append(kinds, []conformance.Config{config("wait", "100ms", "busy", "30ms"), config("wait", "100ms", "busy", "250ms")})
+			var inside []conformance.Config
+			for _, op := range append([]conformance.Op{conformance.OpCall}, others...) {
+				inside = append(inside, config("wait", "100ms", "inside", string(op)))
+			}
+			kinds = append(kinds, inside)
+		}
+		if synctestcompat.Available && spec.Time == conformance.Injected {
+			odd := []conformance.Config{config("wait", "0")}
+			for _, epoch := range epochs {
+				odd = append(odd, config("wait", "100ms", "epoch", epoch))
+			}
+			kinds = append(kinds, odd)
+		}
+	}
+	for _, e := range traits.Edges {
+		if e != conformance.Trailing {
+			kinds = append(kinds, []conformance.Config{config("wait", "100ms", "edges", e.String())})
+		}
+	}
+	return kinds
 }
 
 // epochs are instants at which implementations keep sentinels or overflow.
@@ -265,14 +273,14 @@ func Limiters(j *conformance.Judge, spec conformance.LimiterSpec) *rapid.Generat
 		}
 		s := conformance.Schedule{Config: cfg}
 		at, reserved := time.Duration(0), 0
-		for i, m := range moves(ops, len(gaps), 2*interval, 9).Draw(t, "moves") {
+		for i, m := range moves(ops, len(gaps), 2*interval, 19).Draw(t, "moves") {
 			gap := m.any
 			if m.gap < len(gaps) {
 				gap = gaps[m.gap]
 			}
 			switch {
 			case i == 0:
-			case kind == 3 && spec.Time == conformance.Explicit && m.n%2 == 1 && asks[0] == conformance.OpAllow:
+			case kind/2 == 1 && spec.Time == conformance.Explicit && m.n >= 10 && asks[0] == conformance.OpAllow:
 				at -= min(gap, time.Hour)
 			default:
 				at += gap
@@ -283,8 +291,8 @@ func Limiters(j *conformance.Judge, spec conformance.LimiterSpec) *rapid.Generat
 				st.N = 1
 				if j.Several() {
 					st.N = 1 + m.n%cfg.Burst
-					if kind == 4 && m.race {
-						st.N = []int{0, -1, cfg.Burst + 1, math.MaxInt32, math.MaxInt, -3, math.MinInt, 0, 1, 2}[m.n]
+					if kind == 4 && m.n >= 10 {
+						st.N = []int{cfg.Burst + 1, 0, -1, math.MaxInt32, math.MaxInt, -3, math.MinInt, -cfg.Burst, 2 * cfg.Burst, 1 << 40}[m.n-10]
 					}
 				}
 				if m.op == conformance.OpReserve {
