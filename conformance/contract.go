@@ -52,7 +52,8 @@ type contract struct {
 	clk    *ClockSpec // the clock contract
 	clkOps map[Op]bool
 
-	single   bool // a Judge's: there are no subtests
+	single   bool   // a Judge's: there are no subtests
+	pkg      string // the import path of its test
 	lab      *lab
 	traits   []trait
 	families func(c *contract) []family

@@ -64,7 +64,7 @@ func newJudge(c *contract) *Judge {
 	if why := c.unfit(); why != "" {
 		c.t.Skip("conformance: " + why)
 	}
-	c.single = true
+	c.single, c.pkg = true, callerPackage()
 	c.prepare()
 	if why := c.canary(c); why != "" {
 		c.t.Fatal("conformance: CANARY: " + why)

@@ -135,3 +135,10 @@ func TestLaws_bundled(t *testing.T) {
 func FuzzDebouncer(f *testing.F) { properties.FuzzDebouncer(f, debouncer(conformance.Injected)) }
 func FuzzThrottle(f *testing.F)  { properties.FuzzThrottle(f, throttleFunc(conformance.Injected)) }
 func FuzzLimiter(f *testing.F)   { properties.FuzzLimiter(f, limiter(conformance.Explicit)) }
+
+// The token bucket decides as an exact bucket does, however long the history.
+func TestMachineLimiter_bundled(t *testing.T) {
+	for _, source := range []conformance.TimeSource{conformance.Injected, conformance.PackageTime, conformance.Explicit} {
+		t.Run(source.String(), func(t *testing.T) { properties.MachineLimiter(t, limiter(source)) })
+	}
+}

@@ -1,6 +1,7 @@
 package properties
 
 import (
+	"math/big"
 	"sync"
 	"testing"
 	"time"
@@ -123,38 +124,47 @@ func toySpec(mutant string) conformance.DebouncerSpec {
 		Name: "toy",
 		Time: conformance.Injected,
 		New: func(env conformance.Env, cfg conformance.DebounceConfig, fire func(int)) conformance.DebouncerFuncs {
+			if cfg.Wait <= 0 {
+				panic("toy: it needs a wait")
+			}
 			d := &toy{clock: env.Clock, wait: cfg.Wait, fire: fire, mutant: mutant}
 			return conformance.DebouncerFuncs{Call: d.call, Pending: d.isPending, Stop: d.stop}
 		},
 		Traits: conformance.DebounceTraits{
 			Edges:   []conformance.Edges{conformance.Trailing},
 			Payload: conformance.LastPayload,
-			Tie:     conformance.EitherTie, StaleFire: conformance.StaleAllowed, ZeroWait: conformance.ZeroNextTick, Overlap: conformance.Parallel,
+			Tie:     conformance.EitherTie, StaleFire: conformance.StaleAllowed, ZeroWait: conformance.ZeroRefused, Overlap: conformance.Parallel,
 		},
 	}
 }
 
-// bucketSpec is a token bucket in whole nanoseconds of one token each interval.
+// bucketSpec is an exact token bucket.
 func bucketSpec(mutant string) conformance.LimiterSpec {
 	return conformance.LimiterSpec{
 		Name: "bucket",
 		Time: conformance.Explicit,
 		New: func(env conformance.Env, cfg conformance.LimiterConfig) conformance.LimiterFuncs {
-			interval := cfg.Rate.Interval()
-			full := interval * time.Duration(cfg.Burst)
+			// In units of which a token is as many as the rate's Per has nanoseconds, and each
+			// nanosecond brings as many as there are events.
+			token, flow := big.NewInt(int64(cfg.Rate.Per)), big.NewInt(int64(cfg.Rate.Events))
+			times := func(a *big.Int, n int64) *big.Int { return new(big.Int).Mul(a, big.NewInt(n)) }
+			full := times(token, int64(cfg.Burst))
 			level, last := full, env.Start
 			return conformance.LimiterFuncs{AllowAt: func(t time.Time, n int) bool {
 				if d := t.Sub(last); d > 0 {
-					level, last = min(full, level+d), t
+					level, last = new(big.Int).Add(level, times(flow, int64(d))), t
 				}
-				cost := interval * time.Duration(n)
+				if level.Cmp(full) > 0 {
+					level = full
+				}
+				cost := times(token, int64(n))
 				if mutant == "a discount for many" && n > 1 {
-					cost -= interval
+					cost.Sub(cost, token)
 				}
-				if n < 0 || n > cfg.Burst || cost > level {
+				if n < 0 || n > cfg.Burst || cost.Cmp(level) > 0 {
 					return false
 				}
-				level -= cost
+				level = new(big.Int).Sub(level, cost)
 				return true
 			}}
 		},

@@ -78,7 +78,12 @@ func Debouncers(j *conformance.Judge, spec conformance.DebouncerSpec) *rapid.Gen
 	kinds := configs(spec, others)
 	return rapid.Custom(func(t *rapid.T) conformance.Schedule {
 		cfg := rapid.SampledFrom(rapid.SampledFrom(kinds).Draw(t, "kind")).Draw(t, "config")
-		if cfg.Busy > 0 || cfg.Inside != "" {
+		switch {
+		case cfg.Busy > 0:
+			// Without flushes: which later calls may join what waits behind two callbacks is
+			// not settled.
+			return clear(cfg, slices.DeleteFunc(slices.Clone(ops), func(op conformance.Op) bool { return op == conformance.OpFlush })).Draw(t, "schedule")
+		case cfg.Inside != "":
 			return clear(cfg, ops).Draw(t, "schedule")
 		}
 		gaps := around(cfg.Wait)

@@ -100,6 +100,18 @@ func InBubble(tag string) []Waiting {
 	return out
 }
 
+// Asleep reports whether the goroutine of a bubble that has a function on its stack is
+// in time.Sleep.
+func Asleep(tag, function string) bool {
+	for _, g := range strings.Split(all(), "\n\n") {
+		header, stack, _ := strings.Cut(g, "\n")
+		if strings.HasSuffix(header, tag) && strings.Contains(stack, function) {
+			return describe(header, stack).State == "sleep"
+		}
+	}
+	return false
+}
+
 // keepsBubble reports whether a stack is that of a goroutine that is there for the
 // bubble's sake: its root, what package testing puts in it, and on Go 1.24 its first
 // one when the function that it ran has returned.

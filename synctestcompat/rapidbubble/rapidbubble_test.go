@@ -216,6 +216,14 @@ func TestMakeFuzz_drawsFromTheInput(t *testing.T) {
 	}
 }
 
+// A property that sleeps longer than the horizon is not blocked.
+func TestHorizon_letsAPropertySleep(t *testing.T) {
+	Check(t, func(*T) {
+		time.Sleep(150 * time.Minute)
+		time.Sleep(time.Hour)
+	}, Horizon(time.Hour))
+}
+
 func TestHorizon_refusesNoTime(t *testing.T) {
 	defer func() {
 		want := "rapidbubble: Horizon(0s): a property needs time to run; use a duration > 0"

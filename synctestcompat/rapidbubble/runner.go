@@ -89,6 +89,7 @@ type iteration struct {
 	cancel   context.CancelFunc
 	over     bool   // the property has returned or failed
 	tag      string // of the bubble's goroutines
+	horizon  *time.Timer
 }
 
 // failure is what a property ended with, other than by returning.
@@ -152,15 +153,13 @@ func (it *iteration) inside(st *testing.T, r *runner, rt *rapid.T, prop func(*T)
 		it.learnTag()
 	}
 	before := runtime.NumGoroutine()
-	horizon := time.AfterFunc(r.horizon, func() {
-		it.learnTag()
-		ended <- fmt.Sprintf("deadlock: the property is still blocked after %v (see Horizon):", r.horizon)
-		freeze()
-	})
+	it.watch(r.horizon, ended)
 	exits := true
 	defer func() {
 		it.cleanup()
-		horizon.Stop()
+		it.mu.Lock()
+		it.horizon.Stop()
+		it.mu.Unlock()
 		if runtime.NumGoroutine() > before {
 			it.learnTag() // some may be left behind
 		}
@@ -170,6 +169,25 @@ func (it *iteration) inside(st *testing.T, r *runner, rt *rapid.T, prop func(*T)
 	}()
 	it.attempt(func() { prop(&T{rt, it}) })
 	exits = false
+}
+
+// watch ends the bubble after so much of its time, unless the property is then asleep:
+// that ends by itself.
+func (it *iteration) watch(horizon time.Duration, ended chan<- string) {
+	it.mu.Lock()
+	defer it.mu.Unlock()
+	it.horizon = time.AfterFunc(horizon, func() {
+		it.learnTag()
+		it.mu.Lock()
+		tag := it.tag
+		it.mu.Unlock()
+		if goroutine.Asleep(tag, "/rapidbubble.(*iteration).inside(") {
+			it.watch(horizon, ended)
+			return
+		}
+		ended <- fmt.Sprintf("deadlock: the property is still blocked after %v (see Horizon):", horizon)
+		freeze()
+	})
 }
 
 // learnTag notes which bubble the caller is in. That takes microseconds, so it is done
