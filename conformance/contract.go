@@ -58,6 +58,8 @@ type contract struct {
 	con    *ConcurrencySpec // the concurrency contract
 	conOps map[Op]bool
 
+	single   bool   // a Judge's: there are no subtests
+	pkg      string // the import path of its test
 	lab      *lab
 	traits   []trait
 	families func(c *contract) []family
@@ -163,13 +165,7 @@ func (c *contract) unfit() string {
 // evaluate explores and judges. It fails no test by itself.
 func (c *contract) evaluate() *Report {
 	c.t.Helper()
-	c.findings = map[string]*finding{}
-	c.searches, c.basics = map[string]int{}, map[string]bool{}
-	c.schedules = map[string]bool{}
-	c.stopped = map[string]string{}
-	c.stalls = map[string]string{}
-	c.lab.bubble = c.time != Explicit && synctestcompat.Available
-	c.learn()
+	c.prepare()
 
 	if text := os.Getenv("ESCAPEMENT_SCHEDULE"); text != "" {
 		s, err := ParseSchedule(text)

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"runtime"
@@ -24,7 +25,7 @@ func (c *contract) text(r *rule, v *violation) string {
 			fmt.Fprintf(&b, "order: %s\n", v.Trace.Order)
 		}
 		fmt.Fprintf(&b, "\n%s\n", picture(v))
-		fmt.Fprintf(&b, "replay: ESCAPEMENT_SCHEDULE='%s' go test -run '%s' %s\n", v.Trace.Schedule, c.pattern(r.ID), callerPackage())
+		fmt.Fprintf(&b, "replay: ESCAPEMENT_SCHEDULE='%s' go test -run '%s' %s\n", v.Trace.Schedule, c.pattern(r.ID), cmp.Or(c.pkg, callerPackage()))
 	} else {
 		fmt.Fprintf(&b, "replay: go test -run '%s' %s\n", c.pattern(r.ID), callerPackage())
 	}
@@ -34,7 +35,11 @@ func (c *contract) text(r *rule, v *violation) string {
 // pattern selects the rule's subtest, and nothing else, with -run.
 func (c *contract) pattern(id string) string {
 	var parts []string
-	for _, p := range append(strings.Split(c.t.Name(), "/"), id) {
+	names := append(strings.Split(c.t.Name(), "/"), id)
+	if c.single {
+		names = names[:len(names)-1]
+	}
+	for _, p := range names {
 		parts = append(parts, "^"+regexp.QuoteMeta(p)+"$")
 	}
 	return strings.Join(parts, "/")

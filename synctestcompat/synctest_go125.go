@@ -13,7 +13,6 @@ const (
 )
 
 func run(t *testing.T, f func(t *testing.T)) {
-	t.Helper()
 	synctest.Test(t, f)
 }
 

@@ -38,8 +38,10 @@ func Require(tb testing.TB) {
 // Run must not be called from inside a bubble or from a Cleanup function.
 // Different goroutines may run bubbles at the same time.
 func Run(t *testing.T, f func(t *testing.T)) {
-	t.Helper()
-	Require(t)
+	if !Available {
+		t.Helper()
+		Require(t)
+	}
 	run(t, f)
 }
 

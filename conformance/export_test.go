@@ -1,0 +1,60 @@
+package conformance
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// ZooMutant is a mutant of the zoo, for tests of other packages that judge it too.
+type ZooMutant struct {
+	Name, Rule string
+	// Smallest is the schedule that the suite prints for it, "" if its rule needs none.
+	Smallest string
+	// One of these is its description.
+	Debouncer *DebouncerSpec
+	Throttle  *ThrottleSpec
+	Limiter   *LimiterSpec
+	Clock     *ClockSpec
+}
+
+// ZooMutants lists the zoo in the order of TestMutants, which shows that the suite
+// catches each of them.
+func ZooMutants(t *testing.T) []ZooMutant {
+	t.Helper()
+	golden, err := os.ReadFile("testdata/failures.golden")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []ZooMutant
+	add := func(m ZooMutant) {
+		_, section, _ := strings.Cut(string(golden), "\n## "+m.Name+"\n\n"+m.Rule+":")
+		section, _, _ = strings.Cut(section, "\n## ")
+		if found := regexp.MustCompile(`ESCAPEMENT_SCHEDULE='([^']*)'`).FindStringSubmatch(section); found != nil {
+			m.Smallest = found[1]
+		}
+		out = append(out, m)
+	}
+	for _, m := range debouncerMutants {
+		spec := zooDebouncerSpec(m.name, Injected)
+		add(ZooMutant{Name: m.name, Rule: m.rule, Debouncer: &spec})
+	}
+	for _, m := range edgeMutants {
+		spec := zooEdgesSpec(m.name, Injected)
+		add(ZooMutant{Name: m.name, Rule: m.rule, Debouncer: &spec})
+	}
+	for _, m := range throttleMutants {
+		spec := zooThrottleSpec(m.name, Injected)
+		add(ZooMutant{Name: m.name, Rule: m.rule, Throttle: &spec})
+	}
+	for _, m := range limiterMutants {
+		spec := zooLimiterSpec(m.name, Explicit)
+		add(ZooMutant{Name: m.name, Rule: m.rule, Limiter: &spec})
+	}
+	for _, m := range clockMutants {
+		spec := zooClock(m.name, m.waits, m.mistake)
+		add(ZooMutant{Name: m.name, Rule: m.rule, Clock: &spec})
+	}
+	return out
+}

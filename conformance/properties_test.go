@@ -1,0 +1,140 @@
+package conformance_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/properties"
+	"github.com/escapement-go/escapement/synctestcompat"
+)
+
+// notDrawn are mutants that the suite catches and properties do not, and why.
+var notDrawn = map[string]string{
+	"TH-ONEOF checks without the lock":        "shows only when goroutines call at once, which no schedule does",
+	"X-CONC checks without the lock":          "shows only when goroutines call at once, which no schedule does",
+	"CK-SAME one deadline holds one function": "programs have few equal deadlines, as package time promises no order for them",
+}
+
+// listener is a TB that fails nobody.
+type listener struct {
+	rapid.TB
+	failed bool
+	log    strings.Builder
+}
+
+func (l *listener) Helper()                           {}
+func (l *listener) Failed() bool                      { return l.failed }
+func (l *listener) Log(args ...any)                   { fmt.Fprintln(&l.log, args...) }
+func (l *listener) Logf(format string, args ...any)   { fmt.Fprintf(&l.log, format+"\n", args...) }
+func (l *listener) Error(args ...any)                 { l.Log(args...); l.failed = true }
+func (l *listener) Errorf(format string, args ...any) { l.Logf(format, args...); l.failed = true }
+func (l *listener) FailNow()                          { l.failed = true; runtime.Goexit() }
+
+// check runs a check that may fail, and returns the rule that broke and the schedules that rapid
+// and Smallest came to.
+func check(t *testing.T, m conformance.ZooMutant) (rule, byRapid, smallest string) {
+	t.Helper()
+	l := &listener{TB: t}
+	done := make(chan bool)
+	go func() {
+		defer close(done)
+		switch {
+		case m.Debouncer != nil:
+			j := conformance.JudgeDebouncer(t, *m.Debouncer)
+			properties.Check(l, j, properties.Debouncers(j, *m.Debouncer))
+		case m.Throttle != nil:
+			j := conformance.JudgeThrottle(t, *m.Throttle)
+			properties.Check(l, j, properties.Throttles(j, *m.Throttle))
+		case m.Limiter != nil:
+			j := conformance.JudgeLimiter(t, *m.Limiter)
+			properties.Check(l, j, properties.Limiters(j, *m.Limiter))
+		default:
+			j := conformance.JudgeClock(t, *m.Clock)
+			properties.Check(l, j, properties.Clocks(j))
+		}
+	}()
+	<-done
+	if !l.failed {
+		return "", "", ""
+	}
+	out, better, _ := strings.Cut(l.log.String(), "a smaller schedule breaks the rule as well:")
+	if found := regexp.MustCompile(`(?m)^\s*([A-Z]+-[A-Z0-9]+): `).FindStringSubmatch(out); found != nil {
+		rule = found[1]
+	}
+	replay := regexp.MustCompile(`ESCAPEMENT_SCHEDULE='([^']*)' go test`)
+	for _, found := range replay.FindAllStringSubmatch(out, -1) {
+		byRapid = found[1]
+	}
+	smallest = byRapid
+	if found := replay.FindStringSubmatch(better); found != nil {
+		smallest = found[1]
+	}
+	return rule, byRapid, smallest
+}
+
+// Which of the suite's mutants properties find too, and how small what they come to
+// is; -v prints the table. With PROPERTIES_FULL=1 it is all of them, in minutes.
+func TestMutants_byProperties(t *testing.T) {
+	synctestcompat.Require(t)
+	for name, value := range map[string]string{"rapid.seed": "1", "rapid.checks": "1000", "rapid.nofailfile": "true"} {
+		f := flag.Lookup(name)
+		before := f.Value.String()
+		if err := f.Value.Set(value); err != nil {
+			t.Fatal(err)
+		}
+		defer f.Value.Set(before)
+	}
+	steps := func(text string) int {
+		s, err := conformance.ParseSchedule(text)
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+		return len(s.Steps)
+	}
+	var table strings.Builder
+	found, alike, same := 0, 0, 0
+	fmt.Fprintf(&table, "%-44s %-13s %-13s %-8s %-6s %s\n", "mutant", "conformance", "properties", "explorer", "rapid", "Smallest")
+	for i, m := range conformance.ZooMutants(t) {
+		if os.Getenv("PROPERTIES_FULL") == "" && (i%5 != 0 || m.Clock != nil) {
+			continue
+		}
+		if m.Rule == "X-REENT" || m.Rule == "CK-REENT" {
+			continue // it hangs until the watchdog looks
+		}
+		rule, byRapid, smallest := check(t, m)
+		why := notDrawn[m.Rule+" "+m.Name]
+		switch {
+		case rule == "" && why == "":
+			t.Errorf("%s (%s) is not found", m.Name, m.Rule)
+		case rule != "" && why != "":
+			t.Errorf("%s is found (%s), although it is listed: %s", m.Name, rule, why)
+		}
+		if rule == "" {
+			fmt.Fprintf(&table, "%-44s %-13s %-13s %s\n", m.Name, m.Rule, "-", why)
+			continue
+		}
+		found++
+		explorer := "-"
+		if m.Smallest != "" && rule == m.Rule {
+			explorer = fmt.Sprint(steps(m.Smallest))
+			alike++
+			if steps(smallest) == steps(m.Smallest) {
+				same++
+			}
+		}
+		fmt.Fprintf(&table, "%-44s %-13s %-13s %-8s %-6d %d", m.Name, m.Rule, rule, explorer, steps(byRapid), steps(smallest))
+		if explorer != "-" && smallest != m.Smallest {
+			fmt.Fprintf(&table, "  %s | explorer: %s", smallest, m.Smallest)
+		}
+		fmt.Fprintln(&table)
+	}
+	t.Logf("\n%s%d found; %d by the rule that is made for them, of which %d came to as few steps as the explorer", table.String(), found, alike, same)
+}

@@ -1,0 +1,181 @@
+package goroutine
+
+import (
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+)
+
+// Waiting is a goroutine of a bubble, as a stack dump shows it.
+type Waiting struct {
+	// State is what it waits for, "sync.Mutex.Lock" or "chan receive", or that it
+	// is "running" or "runnable".
+	State string
+	// Durable says that only the bubble can make it go on.
+	Durable bool
+	// At is the innermost function that is not of the runtime's or of packages
+	// time, sync and context, with file and line; CreatedBy the function that
+	// started it.
+	At, CreatedBy string
+}
+
+// String describes the goroutine without numbers and addresses, so that two runs
+// of one program give the same text.
+func (w Waiting) String() string {
+	s := w.State + " in " + w.At
+	if w.CreatedBy != "" {
+		s += ", started by " + w.CreatedBy
+	}
+	return s
+}
+
+// Bubble returns the tag that marks the goroutines of the caller's bubble in a
+// dump, "" outside bubbles. The header of a goroutine in a bubble ends in
+// "synctest bubble N]:", on Go 1.24 in "synctest group N]:".
+func Bubble() string {
+	var buf [128]byte
+	header, _, _ := strings.Cut(string(buf[:runtime.Stack(buf[:], false)]), "\n")
+	if i := strings.Index(header, "synctest "); i >= 0 {
+		return header[i:]
+	}
+	return ""
+}
+
+// BubbleUnder returns the tag of the newest bubble that goroutine id, or one that it
+// started, has made and that has not ended, leaving out those in not; "" if there is
+// none.
+func BubbleUnder(id uint64, not map[string]bool) string {
+	type made struct {
+		id  uint64
+		tag string
+	}
+	children := map[uint64][]made{}
+	for _, g := range strings.Split(all(), "\n\n") {
+		header, stack, _ := strings.Cut(g, "\n")
+		_, by, _ := strings.Cut(stack, " in goroutine ")
+		by, _, _ = strings.Cut(by, "\n")
+		parent, err := strconv.ParseUint(by, 10, 64)
+		number, _, _ := strings.Cut(strings.TrimPrefix(header, "goroutine "), " ")
+		child, err2 := strconv.ParseUint(number, 10, 64)
+		if err != nil || err2 != nil {
+			continue
+		}
+		m := made{id: child}
+		if i := strings.Index(header, "synctest "); i >= 0 {
+			m.tag = header[i:]
+		}
+		children[parent] = append(children[parent], m)
+	}
+	var newest made
+	var walk func(id uint64)
+	walk = func(id uint64) {
+		for _, c := range children[id] {
+			if c.tag == "" {
+				walk(c.id)
+			} else if c.id > newest.id && !not[c.tag] {
+				newest = c
+			}
+		}
+	}
+	walk(id)
+	return newest.tag
+}
+
+// InBubble describes the goroutines of a bubble in sorted order, without those that
+// keep the bubble itself.
+func InBubble(tag string) []Waiting {
+	if tag == "" {
+		return nil
+	}
+	var out []Waiting
+	for _, g := range strings.Split(all(), "\n\n") {
+		header, stack, _ := strings.Cut(g, "\n")
+		if strings.HasSuffix(header, tag) && !keepsBubble(stack) {
+			out = append(out, describe(header, stack))
+		}
+	}
+	slices.SortFunc(out, func(a, b Waiting) int { return strings.Compare(a.String(), b.String()) })
+	return out
+}
+
+// Asleep reports whether the goroutine of a bubble that has a function on its stack is
+// in time.Sleep.
+func Asleep(tag, function string) bool {
+	for _, g := range strings.Split(all(), "\n\n") {
+		header, stack, _ := strings.Cut(g, "\n")
+		if strings.HasSuffix(header, tag) && strings.Contains(stack, function) {
+			return describe(header, stack).State == "sleep"
+		}
+	}
+	return false
+}
+
+// keepsBubble reports whether a stack is that of a goroutine that is there for the
+// bubble's sake: its root, what package testing puts in it, and on Go 1.24 its first
+// one when the function that it ran has returned.
+func keepsBubble(stack string) bool {
+	stack, _, _ = strings.Cut(stack, "\ncreated by ")
+	top, _, _ := strings.Cut(stack, "\n")
+	return strings.Contains(stack, "internal/synctest.Run(") ||
+		strings.Contains(stack, "testing/synctest.testingSynctestTest(") ||
+		strings.Contains(top, "/synctestcompat.run.func")
+}
+
+// enough is the size that the last dump needed.
+var enough atomic.Int64
+
+// all returns the stacks of all goroutines.
+func all() string {
+	buf := make([]byte, max(1<<16, enough.Load()))
+	for {
+		if n := runtime.Stack(buf, true); n < len(buf) {
+			enough.Store(int64(n + n/4))
+			return strings.TrimSpace(string(buf[:n]))
+		}
+		buf = make([]byte, 2*len(buf))
+	}
+}
+
+// describe reads one goroutine of a dump.
+func describe(header, stack string) Waiting {
+	_, state, _ := strings.Cut(header, "[")
+	state, _, _ = strings.Cut(state, "]")
+	state, _, _ = strings.Cut(state, ",")
+	var w Waiting
+	w.State, _, w.Durable = strings.Cut(state, " (")
+	if w.State == "sleep" || w.State == "sync.Cond.Wait" {
+		w.Durable = true // Go 1.24 does not mark these
+	}
+	lines := strings.Split(stack, "\n")
+	for i := 0; i+1 < len(lines); i += 2 {
+		name := functionName(lines[i])
+		if by, ok := strings.CutPrefix(name, "created by "); ok {
+			w.CreatedBy, _, _ = strings.Cut(by, " in goroutine")
+			break
+		}
+		if w.At == "" && !ofRuntime(name) {
+			place, _, _ := strings.Cut(strings.TrimSpace(lines[i+1]), " +0x")
+			w.At = name + " at " + place[strings.LastIndex(place, "/")+1:]
+		}
+	}
+	return w
+}
+
+// functionName is the line of a stack without its arguments.
+func functionName(line string) string {
+	if strings.HasSuffix(line, ")") {
+		line = line[:strings.LastIndex(line, "(")]
+	}
+	return line
+}
+
+func ofRuntime(function string) bool {
+	for _, p := range []string{"runtime.", "internal/", "time.", "sync.", "context."} {
+		if strings.HasPrefix(function, p) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,59 @@
+// Package properties explores further than package conformance: package rapid draws
+// long random schedules for the same contracts, the same rules judge them, and what
+// fails is made smaller.
+//
+// # A property test in ten lines
+//
+// Describe the implementation as for conformance, and check it:
+//
+//	func TestLimiter_properties(t *testing.T) {
+//		properties.CheckLimiter(t, conformance.LimiterSpec{
+//			Name: "mine",
+//			Time: conformance.Explicit,
+//			New: func(env conformance.Env, cfg conformance.LimiterConfig) conformance.LimiterFuncs {
+//				return conformance.LimiterFuncs{AllowAt: mine.New(cfg.Rate.PerSecond(), cfg.Burst).AllowN}
+//			},
+//			Traits: conformance.LikeXTime,
+//		})
+//	}
+//
+// [FuzzLimiter] makes the same a native fuzz target, whose corpus is readable schedules.
+// [LawsLimiter] holds it to the laws that compare two runs: that the same history an
+// hour later has the same outcome, that a question changes nothing, and so on.
+//
+// # When conformance is enough
+//
+// Conformance enumerates every short schedule, smallest first, in the same second on every
+// machine, and probes what no single schedule shows, such as data races and what the
+// methods do to their callers. Nearly all mistakes show there. Run it always. Properties
+// add length, odd numbers and mixes: state that wears out, counts that overflow, a cancel
+// of one of five reservations; and the laws of two runs. They are random: run them with
+// the tests for a second, and for an hour (-rapid.checks=1000000) after a rewrite.
+//
+// # To reproduce and to make smaller
+//
+// A failure prints the schedule in one line, with the command that replays it:
+//
+//	ESCAPEMENT_SCHEDULE='wait=100ms | call 1 @0 | cancel @99ms' go test -run '^TestMine$'
+//
+// rapid also prints its seed, and writes a fail file under testdata/rapid that is tried
+// first from then on; delete it when the mistake is gone. What rapid could not make
+// smaller is made smaller step by step afterwards, as [conformance.Judge] does for any
+// schedule that breaks a rule: see its Smallest.
+//
+// # A law of one's own
+//
+// Draw a schedule, run it, look at the trace:
+//
+//	judge := conformance.JudgeDebouncer(t, spec)
+//	schedules := properties.Debouncers(judge, spec)
+//	rapid.Check(t, func(t *rapid.T) {
+//		s := schedules.Draw(t, "schedule")
+//		if tr := judge.Trace(s); len(tr.Fires) > len(s.Steps) {
+//			t.Fatalf("%d fires", len(tr.Fires))
+//		}
+//	})
+//
+// For properties that start goroutines of their own, and for state machines that decide
+// as they go, see package synctestcompat/rapidbubble.
+package properties

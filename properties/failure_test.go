@@ -1,0 +1,113 @@
+package properties
+
+import (
+	"flag"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/synctestcompat"
+	"github.com/escapement-go/escapement/synctestcompat/rapidbubble"
+)
+
+// listener is a TB that fails nobody.
+type listener struct {
+	rapid.TB
+	failed bool
+	log    strings.Builder
+}
+
+func (l *listener) Helper()                           {}
+func (l *listener) Failed() bool                      { return l.failed }
+func (l *listener) Log(args ...any)                   { fmt.Fprintln(&l.log, args...) }
+func (l *listener) Logf(format string, args ...any)   { fmt.Fprintf(&l.log, format+"\n", args...) }
+func (l *listener) Error(args ...any)                 { l.Log(args...); l.failed = true }
+func (l *listener) Errorf(format string, args ...any) { l.Logf(format, args...); l.failed = true }
+func (l *listener) FailNow()                          { l.failed = true; runtime.Goexit() }
+
+// listen runs a check and returns what it logged, with a fixed seed and no fail file.
+func listen(t *testing.T, check func(l *listener)) *listener {
+	t.Helper()
+	for name, value := range map[string]string{"rapid.seed": "1", "rapid.nofailfile": "true"} {
+		f := flag.Lookup(name)
+		before := f.Value.String()
+		if err := f.Value.Set(value); err != nil {
+			t.Fatal(err)
+		}
+		defer f.Value.Set(before)
+	}
+	l := &listener{TB: t}
+	done := make(chan bool)
+	go func() {
+		defer close(done)
+		check(l)
+	}()
+	<-done
+	return l
+}
+
+// says fails the test unless the check failed and said so.
+func says(t *testing.T, l *listener, want ...string) {
+	t.Helper()
+	for _, w := range want {
+		if !l.failed || !strings.Contains(l.log.String(), w) {
+			t.Errorf("failed = %v and the log does not say %q:\n%s", l.failed, w, l.log.String())
+		}
+	}
+}
+
+// A failure prints the drawn schedule, the rule and the line that replays it.
+func TestCheck_failure(t *testing.T) {
+	synctestcompat.Require(t)
+	spec := toySpec("later bursts wait longer")
+	j := conformance.JudgeDebouncer(t, spec)
+	l := listen(t, func(l *listener) { Check(l, j, Debouncers(j, spec)) })
+	says(t, l,
+		"draw schedule: wait=100ms | call 1 @0 | call 2 @100ms\n",
+		"DB-EXACT: fired at 200.000001ms, want 200ms",
+		"replay: ESCAPEMENT_SCHEDULE='wait=100ms | call 1 @0 | call 2 @100ms' go test -run '^TestCheck_failure$' github.com/escapement-go/escapement/properties\n")
+}
+
+// With ESCAPEMENT_SCHEDULE that schedule runs, and no other.
+func TestCheck_replaysASchedule(t *testing.T) {
+	for schedule, fails := range map[string]bool{
+		"wait=100ms | call 1 @0":                 false,
+		"wait=100ms | call 1 @0 | call 2 @200ms": true,
+	} {
+		t.Setenv("ESCAPEMENT_SCHEDULE", schedule)
+		spec := toySpec("later bursts wait longer")
+		j := conformance.JudgeDebouncer(t, spec)
+		l := listen(t, func(l *listener) {
+			Check(l, j, rapid.Custom(func(*rapid.T) conformance.Schedule {
+				t.Error("a schedule was drawn")
+				return conformance.Schedule{}
+			}))
+		})
+		if l.failed != fails {
+			t.Errorf("%s: failed = %v, want %v:\n%s", schedule, l.failed, fails, l.log.String())
+		}
+	}
+}
+
+// What is known to fail does not fail the check, and what is undeclared is not judged.
+func TestCheck_honoursTheSpec(t *testing.T) {
+	spec := toySpec("later bursts wait longer")
+	for _, rule := range []string{"DB-EXACT", "DB-LIVE"} {
+		spec.KnownFailing = append(spec.KnownFailing, conformance.Known{Rule: rule, Why: "the mutant of a test"})
+	}
+	CheckDebouncer(t, spec)
+	first := toySpec("")
+	first.Traits.Payload = 0
+	CheckDebouncer(t, first)
+}
+
+// The machine finds what is granted for less, and prints the history.
+func TestMachineLimiter_findsAMutant(t *testing.T) {
+	synctestcompat.Require(t)
+	l := listen(t, func(l *listener) { rapidbubble.Check(l, machineOf(bucketSpec("a discount for many"), true)) })
+	says(t, l, "tokens are granted at", " | allow 1 @0 | allow 2 @0")
+}

@@ -1,0 +1,288 @@
+package properties
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/internal/stackmark"
+)
+
+// LawsDebouncer holds a debouncer to the laws that compare two runs, one subtest for
+// each: X-REPLAY, X-SHIFT, X-SCALE, X-RENAME, X-QUERY, X-ISO, X-EVICT, DB-INSERT and
+// DB-CONCAT. [Laws] says what they demand. The schedules keep away from ties, whose
+// outcome may be open.
+func LawsDebouncer(t *testing.T, spec conformance.DebouncerSpec) {
+	t.Helper()
+	laws(t, debouncerTwin(t, spec), debouncerLaws(spec))
+}
+
+// LawsThrottle is [LawsDebouncer] for a throttle, with X-REPLAY, X-SHIFT, X-SCALE,
+// X-RENAME, X-ISO and X-EVICT.
+func LawsThrottle(t *testing.T, spec conformance.ThrottleSpec) {
+	t.Helper()
+	laws(t, throttleTwin(t, spec), []Law{replay, shift, scale, rename, iso, evict})
+}
+
+// LawsLimiter is [LawsDebouncer] for a rate limiter, with X-REPLAY, X-SHIFT, X-SCALE,
+// X-QUERY, X-ISO, X-EVICT and RL-SPLIT.
+func LawsLimiter(t *testing.T, spec conformance.LimiterSpec) {
+	t.Helper()
+	laws(t, limiterTwin(t, spec), limiterLaws(spec))
+}
+
+// Law is a law that compares the outcomes of two runs.
+type Law struct {
+	// ID is its name and that of its subtest.
+	ID string
+	// Text is the law in one sentence.
+	Text string
+
+	broken func(w *twin, p pair) string
+}
+
+// Laws lists the laws of two runs.
+func Laws() []Law {
+	return []Law{replay, shift, scale, rename, query, iso, evict, insert, concat, split}
+}
+
+// pair is what a law compares on: a schedule, another one, and a number for whatever
+// the law chooses.
+type pair struct {
+	first, second conformance.Schedule
+	k             int
+}
+
+// GoString lists what was drawn, schedules in their text form.
+func (p pair) GoString() string { return fmt.Sprintf("%s, %s, k=%d", p.first, p.second, p.k) }
+
+// laws checks each law in a subtest.
+func laws(t *testing.T, w *twin, all []Law) {
+	t.Helper()
+	for _, law := range all {
+		t.Run(law.ID, func(t *testing.T) {
+			if law.ID == query.ID && !w.judge.Accepts(w.question) {
+				t.Skip("properties: the implementation has no " + string(w.question))
+			}
+			rapid.Check(t, func(rt *rapid.T) {
+				if why := law.broken(w, w.pairs.Draw(rt, "schedules")); why != "" {
+					stackmark.Call(stackmark.Of(law.ID), func() { rt.Fatalf("%s: %s\n%s", law.ID, why, law.Text) })
+				}
+			})
+		})
+	}
+}
+
+// outcome is what a run showed: what was fired or granted, and when.
+type outcome struct {
+	at    time.Duration
+	value int
+}
+
+// String is "2@187.5ms".
+func (o outcome) String() string { return fmt.Sprintf("%d@%v", o.value, o.at) }
+
+// outcomes runs a schedule and lists what came out: the fires of a callback, or the
+// numbers of the requests that were granted.
+func outcomes(j *conformance.Judge, s conformance.Schedule) []outcome {
+	tr := j.Trace(s)
+	var out []outcome
+	for _, f := range tr.Fires {
+		out = append(out, outcome{f.Began.At, f.Value})
+	}
+	asked := 0
+	for _, d := range tr.Done {
+		if d.Op != conformance.OpAllow {
+			continue
+		}
+		if asked++; d.OK {
+			out = append(out, outcome{d.At, asked})
+		}
+	}
+	return out
+}
+
+// differ says how the outcomes of two schedules differ, if they do.
+func differ(what string, s conformance.Schedule, got, want []outcome) string {
+	if slices.Equal(got, want) {
+		return ""
+	}
+	return fmt.Sprintf("%s\n    %s\n  came to %v, want %v", what, s, got, want)
+}
+
+// later is the schedule d later.
+func later(s conformance.Schedule, d time.Duration) conformance.Schedule {
+	s.Steps = slices.Clone(s.Steps)
+	for i := range s.Steps {
+		s.Steps[i].At += d
+	}
+	return s
+}
+
+// moved are outcomes d later.
+func moved(all []outcome, d time.Duration) []outcome {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].at += d
+	}
+	return all
+}
+
+// number counts the calls of a schedule from 1.
+func number(s conformance.Schedule) conformance.Schedule {
+	s.Steps = slices.Clone(s.Steps)
+	n := 0
+	for i := range s.Steps {
+		if s.Steps[i].Op == conformance.OpCall {
+			n++
+			s.Steps[i].N = n
+		}
+	}
+	return s
+}
+
+var replay = Law{"X-REPLAY", "The same schedule on a fresh instance MUST have the same outcome.", func(w *twin, p pair) string {
+	return differ("a second run of", p.first, outcomes(w.judge, p.first), outcomes(w.judge, p.first))
+}}
+
+var shift = Law{"X-SHIFT", "The same schedule at another time, and in another year, MUST have the same outcome then.", func(w *twin, p pair) string {
+	want := outcomes(w.judge, p.first)
+	d := []time.Duration{1, time.Second, 1000 * time.Hour, 17*time.Hour + 3}[p.k%4]
+	s := later(p.first, d)
+	if why := differ(fmt.Sprintf("%v later:", d), s, outcomes(w.judge, s), moved(want, d)); why != "" || w.source == conformance.PackageTime {
+		return why
+	}
+	s = p.first
+	s.Config = s.Config.With("epoch", []string{"0001-01-01T00:00:00Z", "1970-01-01T00:00:00Z", "1969-12-31T23:59:59.999999999Z", "2200-01-01T00:00:00Z"}[p.k%4])
+	return differ("in another year:", s, outcomes(w.judge, s), want)
+}}
+
+var scale = Law{"X-SCALE", "With all durations k times as long, the same MUST come out k times as late.", func(w *twin, p pair) string {
+	k := []time.Duration{2, 3, 10, 1000}[p.k%4]
+	s := conformance.Schedule{Config: w.scale(p.first.Config, k), Steps: slices.Clone(p.first.Steps)}
+	for i := range s.Steps {
+		s.Steps[i].At *= k
+	}
+	want := outcomes(w.judge, p.first)
+	for i := range want {
+		want[i].at *= k
+	}
+	return differ(fmt.Sprintf("%d times as long:", k), s, outcomes(w.judge, s), want)
+}}
+
+var rename = Law{"X-RENAME", "Other payloads MUST change nothing but the payloads that come out.", func(w *twin, p pair) string {
+	other := func(n int) int { return 3 - 7*n }
+	s := conformance.Schedule{Config: p.first.Config, Steps: slices.Clone(p.first.Steps)}
+	for i := range s.Steps {
+		s.Steps[i].N = other(s.Steps[i].N)
+	}
+	want := outcomes(w.judge, p.first)
+	for i := range want {
+		if !w.nameless {
+			want[i].value = other(want[i].value)
+		}
+	}
+	return differ("with other payloads:", s, outcomes(w.judge, s), want)
+}}
+
+var query = Law{"X-QUERY", "A question MUST change nothing that comes later.", func(w *twin, p pair) string {
+	s := conformance.Schedule{Config: p.first.Config}
+	for i, st := range p.first.Steps {
+		if i > 0 && (p.k>>(i%8))&1 == 0 {
+			middle := (s.Steps[len(s.Steps)-1].At + st.At) / 2
+			s.Steps = append(s.Steps, conformance.Step{Op: w.question, At: middle})
+		}
+		s.Steps = append(s.Steps, st, conformance.Step{Op: w.question, At: st.At})
+	}
+	return differ("with questions between:", s, outcomes(w.judge, s), outcomes(w.judge, p.first))
+}}
+
+var iso = Law{"X-ISO", "What another instance does MUST change nothing.", func(w *twin, p pair) string {
+	return differ("with another instance beside:", p.first, outcomes(w.beside, p.first), outcomes(w.judge, p.first))
+}}
+
+var evict = Law{"X-EVICT", "After a long idle an instance MUST be as good as new.", func(w *twin, p pair) string {
+	d := p.first.Steps[len(p.first.Steps)-1].At + w.long(p.first.Config)
+	p.second.Config = p.first.Config
+	s := number(conformance.Schedule{Config: p.first.Config, Steps: slices.Concat(p.first.Steps, later(p.second, d).Steps)})
+	return differ("after a long idle:", s, outcomes(w.judge, s), w.joined(p, d))
+}}
+
+var concat = Law{"DB-CONCAT", "What comes more than the wait after everything else MUST come out as if it came alone.", func(w *twin, p pair) string {
+	d := p.first.Steps[len(p.first.Steps)-1].At + p.first.Config.Wait + time.Microsecond
+	p.second.Config = p.first.Config
+	s := number(conformance.Schedule{Config: p.first.Config, Steps: slices.Concat(p.first.Steps, later(p.second, d).Steps)})
+	return differ("one after the other:", s, outcomes(w.judge, s), w.joined(p, d))
+}}
+
+// joined are the outcomes of the first schedule, then those of the second one, d later
+// and numbered on.
+func (w *twin) joined(p pair, d time.Duration) []outcome {
+	n := 0
+	for _, st := range p.first.Steps {
+		if st.Op == conformance.OpCall || st.Op == conformance.OpAllow {
+			n++
+		}
+	}
+	out := outcomes(w.judge, p.first)
+	for _, o := range outcomes(w.judge, number(p.second)) {
+		if !w.nameless {
+			o.value += n
+		}
+		out = append(out, outcome{o.at + d, o.value})
+	}
+	return out
+}
+
+var insert = Law{"DB-INSERT", "One more event inside a burst MUST change neither how often nor when it fires.", func(w *twin, p pair) string {
+	var calls []int // of those that a call follows in the same burst
+	for i := 0; i+1 < len(p.first.Steps); i++ {
+		a, b := p.first.Steps[i], p.first.Steps[i+1]
+		if a.Op == conformance.OpCall && b.Op == conformance.OpCall && b.At-a.At < p.first.Config.Wait {
+			calls = append(calls, i)
+		}
+	}
+	if len(calls) == 0 {
+		return ""
+	}
+	i := calls[p.k%len(calls)]
+	s := conformance.Schedule{Config: p.first.Config, Steps: slices.Clone(p.first.Steps)}
+	more := s.Steps[i]
+	more.N, more.At = 400, (more.At+s.Steps[i+1].At)/2
+	s.Steps = slices.Insert(s.Steps, i+1, more)
+	return differ("with one more call inside a burst:", s, outcomes(w.judge, s), outcomes(w.judge, p.first))
+}}
+
+var split = Law{"RL-SPLIT", "What is granted in one request MUST be granted in two at the same instant, with the same tokens left.", func(w *twin, p pair) string {
+	granted := map[int]bool{} // by number of the request
+	for _, o := range outcomes(w.judge, p.first) {
+		granted[o.value] = true
+	}
+	s := conformance.Schedule{Config: p.first.Config}
+	asked, added := 0, 0
+	var want []outcome
+	for _, st := range p.first.Steps {
+		if st.Op != conformance.OpAllow {
+			s.Steps = append(s.Steps, st)
+			continue
+		}
+		asked++
+		if st.N > 1 && granted[asked] {
+			part := st
+			part.N = 1 + p.k%(st.N-1)
+			s.Steps = append(s.Steps, part)
+			want = append(want, outcome{st.At, asked + added})
+			st.N -= part.N
+			added++
+		}
+		s.Steps = append(s.Steps, st)
+		if granted[asked] {
+			want = append(want, outcome{st.At, asked + added})
+		}
+	}
+	return differ("with grants split in two:", s, outcomes(w.judge, s), want)
+}}

@@ -1,0 +1,149 @@
+package properties
+
+import (
+	"math/big"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/fakeclock"
+	"github.com/escapement-go/escapement/synctestcompat"
+	"github.com/escapement-go/escapement/synctestcompat/rapidbubble"
+	"github.com/jonboulle/clockwork"
+)
+
+// MachineLimiter drives a limiter as a state machine beside an exact bucket, in bubbles. It
+// decides as it goes: the bucket says when the next token is due, and the machine asks
+// then, two nanoseconds before and two after, which schedules that are drawn beforehand
+// hardly meet once the history is long. The limiter must have Allow, AllowN or AllowAt.
+//
+// A decision may be off by what flows in during a nanosecond. A failure prints the
+// history as a schedule.
+func MachineLimiter(t *testing.T, spec conformance.LimiterSpec) {
+	t.Helper()
+	if spec.Traits.Quantum > 1 {
+		t.Skip("properties: MachineLimiter: tokens that arrive together are judged by conformance only")
+	}
+	j := conformance.JudgeLimiter(t, spec)
+	if !j.Accepts(conformance.OpAllow) {
+		t.Skip("properties: MachineLimiter: the implementation has no Allow, AllowN or AllowAt")
+	}
+	rapidbubble.Check(t, machineOf(spec, j.Several()))
+}
+
+// machineOf is the machine as a property.
+func machineOf(spec conformance.LimiterSpec, several bool) func(*rapidbubble.T) {
+	return func(t *rapidbubble.T) {
+		limit := rapid.SampledFrom(limits).Draw(t.T, "limit")
+		newMachine(spec, several, config("rate", limit[0], "burst", limit[1])).run(t)
+	}
+}
+
+// machine is one limiter and the bucket beside it.
+type machine struct {
+	spec    conformance.LimiterSpec
+	several bool
+	funcs   conformance.LimiterFuncs
+	advance func(d time.Duration)
+	start   time.Time
+	at      time.Duration
+	done    conformance.Schedule
+
+	tokens, burst, rate *big.Rat // rate in tokens for each nanosecond
+}
+
+func newMachine(spec conformance.LimiterSpec, several bool, cfg conformance.Config) *machine {
+	m := &machine{
+		spec: spec, several: several, start: time.Now(), done: conformance.Schedule{Config: cfg},
+		burst: new(big.Rat).SetInt64(int64(cfg.Burst)), rate: big.NewRat(int64(cfg.Rate.Events), int64(cfg.Rate.Per)),
+	}
+	m.tokens = new(big.Rat).Set(m.burst)
+	switch spec.Traits.Initial {
+	case conformance.InitialEmpty:
+		m.tokens.SetInt64(0)
+	case conformance.InitialOne:
+		m.tokens.SetInt64(1)
+	}
+	var clock clockwork.Clock = synctestcompat.NewClock()
+	m.advance = synctestcompat.Sleep
+	if spec.Time != conformance.PackageTime {
+		fake := fakeclock.New(fakeclock.WithStart(m.start), fakeclock.WithSettle(synctestcompat.Wait))
+		clock, m.advance = fake, fake.Advance
+	}
+	m.funcs = spec.New(conformance.Env{Clock: clock, Start: m.start}, conformance.LimiterConfig{Rate: cfg.Rate, Burst: cfg.Burst})
+	return m
+}
+
+func (m *machine) run(t *rapidbubble.T) {
+	if m.funcs.Stop != nil {
+		t.Cleanup(m.funcs.Stop)
+	}
+	largest := 1
+	if m.several {
+		largest = m.done.Config.Burst
+	}
+	count := rapid.IntRange(1, largest)
+	t.Repeat(map[string]func(*rapidbubble.T){
+		"ask": func(t *rapidbubble.T) { m.ask(t, count.Draw(t.T, "n")) },
+		"ask when it is due": func(t *rapidbubble.T) {
+			n := count.Draw(t.T, "n")
+			m.pass(m.due(n) + time.Duration(rapid.SampledFrom([]int{2, -2, 0}).Draw(t.T, "off")))
+			m.ask(t, n)
+		},
+		"wait": func(t *rapidbubble.T) {
+			m.pass(time.Duration(rapid.Int64Range(1, 3*int64(m.done.Config.Rate.Interval())+1).Draw(t.T, "ns")))
+		},
+	})
+}
+
+// pass lets time pass.
+func (m *machine) pass(d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	m.advance(d)
+	m.at += d
+	m.tokens.Add(m.tokens, new(big.Rat).Mul(m.rate, new(big.Rat).SetInt64(int64(d))))
+	if m.tokens.Cmp(m.burst) > 0 {
+		m.tokens.Set(m.burst)
+	}
+}
+
+// due is how long it takes until there are n tokens, in whole nanoseconds.
+func (m *machine) due(n int) time.Duration {
+	missing := new(big.Rat).SetInt64(int64(n))
+	missing.Quo(missing.Sub(missing, m.tokens), m.rate)
+	if missing.Sign() <= 0 {
+		return 0
+	}
+	up := new(big.Int).Add(missing.Num(), new(big.Int).Sub(missing.Denom(), big.NewInt(1)))
+	return time.Duration(up.Quo(up, missing.Denom()).Int64())
+}
+
+// ask asks for n tokens and compares the answer with what the bucket holds.
+func (m *machine) ask(t *rapidbubble.T, n int) {
+	m.done.Steps = append(m.done.Steps, conformance.Step{Op: conformance.OpAllow, N: n, At: m.at})
+	var ok bool
+	switch {
+	case m.spec.Time == conformance.Explicit:
+		ok = m.funcs.AllowAt(m.start.Add(m.at), n)
+	case m.funcs.AllowN != nil:
+		ok = m.funcs.AllowN(n)
+	default:
+		ok = m.funcs.Allow()
+	}
+	slack := new(big.Rat).Add(m.rate, big.NewRat(1, 1e9))
+	short := new(big.Rat).Sub(new(big.Rat).SetInt64(int64(n)), m.tokens) // how much is missing
+	tokens, _ := m.tokens.Float64()
+	switch {
+	case ok && short.Cmp(slack) > 0:
+		t.Fatalf("%d tokens are granted at %v, when there are %.9f:\n%s", n, m.at, tokens, m.done)
+	case !ok && new(big.Rat).Neg(short).Cmp(slack) > 0:
+		t.Fatalf("%d tokens are denied at %v, when there are %.9f:\n%s", n, m.at, tokens, m.done)
+	}
+	if ok {
+		m.tokens.Sub(m.tokens, new(big.Rat).SetInt64(int64(n)))
+	}
+}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package rapidbubble
+
+const raceDetector = false
