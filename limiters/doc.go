@@ -14,7 +14,10 @@
 // To choose: a [TokenBucket] keeps a rate and allows bursts. A [Throttle] lets
 // one event pass per window and drops the others, without a timer; a
 // [ThrottleFunc] also runs the newest of them at the end, and [ThrottleStream] is
-// a Throttle for channels. [Sometimes] is for logs and the like.
+// a Throttle for channels. [Sometimes] is for logs and the like. A [LeakyBucket]
+// queues events and lets them go at an even pace. A [SlidingLog] keeps a limit in
+// any stretch of time, a [SlidingCounter] nearly so with two counters, and a
+// [FixedWindow] counts anew every minute, say. [Keyed] has one of them per user.
 //
 // [TokenBucket] decides as the Limiter of golang.org/x/time/rate does, to the
 // nanosecond, as long as time does not go back, n is not negative and the rate
