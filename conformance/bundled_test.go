@@ -2,6 +2,7 @@ package conformance_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -94,6 +95,32 @@ func bundledThrottleFunc(name string, source conformance.TimeSource) conformance
 	}
 }
 
+// bundledBucket describes limiters.LeakyBucket.
+func bundledBucket(name string, source conformance.TimeSource) conformance.LeakyBucketSpec {
+	return conformance.LeakyBucketSpec{
+		Name: name,
+		Time: source,
+		New: func(env conformance.Env, cfg conformance.LeakyBucketConfig, leave func(int)) conformance.LeakyBucketFuncs {
+			b := limiters.NewLeakyBucket(cfg.Interval, cfg.Backlog, leave, limiters.WithClock(clockFor(source, env)))
+			var tickets sync.Map
+			return conformance.LeakyBucketFuncs{
+				Put: func(v int) bool {
+					ticket, err := b.Put(v)
+					tickets.Store(v, ticket)
+					return err == nil
+				},
+				Cancel: func(v int) bool {
+					ticket, ok := tickets.Load(v)
+					return ok && b.Cancel(ticket.(limiters.Ticket))
+				},
+				Close: func() { _ = b.Close(context.Background()) },
+				Stop:  b.Stop,
+			}
+		},
+		Traits: conformance.LeakyBucketTraits{Head: conformance.HeadAtOnce, Close: conformance.CloseDrains},
+	}
+}
+
 // bundledClock describes fakeclock.Clock, either as it is or told to settle.
 func bundledClock(name string, waits conformance.ClockWaits) conformance.ClockSpec {
 	return conformance.ClockSpec{
@@ -158,6 +185,12 @@ func TestVerdicts(t *testing.T) {
 	})
 	t.Run("ThrottleFuncPackageTime", func(t *testing.T) {
 		reports = append(reports, conformance.RunThrottle(t, bundledThrottleFunc("limiters.ThrottleFunc", conformance.PackageTime)))
+	})
+	t.Run("LeakyBucket", func(t *testing.T) {
+		reports = append(reports, conformance.RunLeakyBucket(t, bundledBucket("limiters.LeakyBucket", conformance.Injected)))
+	})
+	t.Run("LeakyBucketPackageTime", func(t *testing.T) {
+		reports = append(reports, conformance.RunLeakyBucket(t, bundledBucket("limiters.LeakyBucket", conformance.PackageTime)))
 	})
 	t.Run("Clock", func(t *testing.T) {
 		reports = append(reports, conformance.RunClock(t, bundledClock("fakeclock.Clock", conformance.WaitsForFunctions)))

@@ -43,7 +43,9 @@ var concerns = map[string]func(c *contract, j job) bool{
 	"TH-ZERO": func(_ *contract, j job) bool {
 		return j.schedule.Config.has("interval") && j.schedule.Config.Interval == 0
 	},
-	"X-LEAK": func(_ *contract, j job) bool { return j.look },
+	"LB-CANCEL": hasOp(OpCancel),
+	"LB-CLOSE":  hasOp(OpClose),
+	"X-LEAK":    func(_ *contract, j job) bool { return j.look },
 
 	"RL-CAP":      func(c *contract, j job) bool { return hasOp(OpAllow)(c, j) || hasOp(OpTokens)(c, j) },
 	"RL-DENYPURE": hasOp(OpAllow),

@@ -49,6 +49,8 @@ type contract struct {
 	limOps map[Op]bool
 	thr    *ThrottleSpec // the throttle contract
 	thrOps map[Op]bool
+	lky    *LeakyBucketSpec // the leaky bucket contract
+	lkyOps map[Op]bool
 	clk    *ClockSpec // the clock contract
 	clkOps map[Op]bool
 
@@ -141,6 +143,8 @@ func (c *contract) unfit() string {
 		c.t.Fatal("conformance: the spec does not say how the implementation takes its time; set Time to Injected, PackageTime or Explicit")
 	case c.time == Explicit && c.deb != nil:
 		c.t.Fatal("conformance: a debouncer needs a clock of its own; set Time to Injected or PackageTime")
+	case c.time == Explicit && c.lky != nil:
+		c.t.Fatal("conformance: a leaky bucket needs a clock of its own; set Time to Injected or PackageTime")
 	case (c.time == PackageTime || c.clk != nil) && !synctestcompat.Available:
 		return "package time can only be held in a bubble: " + synctestcompat.Reason
 	}
@@ -366,8 +370,8 @@ func (c *contract) hung(f family, h *hang) {
 func blockedInCallback(dump string) string {
 	for _, g := range strings.Split(dump, "\n\n") {
 		header, stack, _ := strings.Cut(g, "\n")
-		method := strings.Index(stack, ".(*DebouncerFuncs).do(")
-		callback := strings.Index(stack, ".(*DebouncerSpec).play.func1(")
+		method := max(strings.Index(stack, ".(*DebouncerFuncs).do("), strings.Index(stack, ".(*LeakyBucketFuncs).do("))
+		callback := max(strings.Index(stack, ".(*DebouncerSpec).play.func1("), strings.Index(stack, ".(*LeakyBucketSpec).play.func1("))
 		if method < 0 || callback < method {
 			continue
 		}

@@ -77,6 +77,12 @@ func TestZoo_correctOnesPass(t *testing.T) {
 		t.Run("Throttle"+source.String(), func(t *testing.T) { RunThrottle(t, zooThrottleSpec("", source)) })
 	}
 	t.Run("ThrottleExplicit", func(t *testing.T) { RunThrottle(t, zooThrottleSpec("", Explicit, Leading)) })
+	for _, source := range sources(Injected, PackageTime) {
+		for _, spec := range []LeakyBucketSpec{zooBucketSpec("", source), zooSleeper(source), zooTicker(source),
+			zooPeriods(source, false), zooPeriods(source, true), zooReserver(source), zooTurns(source, 0), zooTurns(source, 3)} {
+			t.Run("LeakyBucket"+source.String(), func(t *testing.T) { RunLeakyBucket(t, spec) })
+		}
+	}
 	for _, waits := range []ClockWaits{WaitsForAll, WaitsForFunctions} {
 		t.Run("Clock", func(t *testing.T) { RunClock(t, zooClock("", waits, nil)) })
 	}
@@ -125,6 +131,18 @@ func TestMutants(t *testing.T) {
 		rows = append(rows, row)
 		caught[m.rule] = true
 	}
+	for _, m := range leakyMutants {
+		if m.rule == "X-REENT" && testing.Short() || m.rule == "X-CONC" && raceDetector {
+			caught[m.rule] = true
+			continue // it hangs until the watchdog looks; it is a data race as well
+		}
+		row := judgeMutant(t, leakyContract(t, zooBucketSpec(m.name, Injected)), m.name, m.rule)
+		if m.rule == "X-CONC" { // how many, and when first, is chance
+			row.text = regexp.MustCompile(`(had|round) \d+ `).ReplaceAllString(row.text, "$1 N ")
+		}
+		rows = append(rows, row)
+		caught[m.rule] = true
+	}
 	for _, m := range limiterMutants {
 		rows = append(rows, judgeMutant(t, limiterContract(t, zooLimiterSpec(m.name, Explicit)), m.name, m.rule))
 		caught[m.rule] = true
@@ -140,7 +158,7 @@ func TestMutants(t *testing.T) {
 	rows = append(rows, judgeMutant(t, limiterContract(t, zooLimiterSpec("limiter goroutine left behind", Injected)), "limiter goroutine left behind", "X-LEAK"))
 	t.Log("\n" + matrix(rows))
 	golden(t, rows)
-	for _, r := range slices.Concat(Rules("debouncer"), Rules("throttle"), Rules("limiter"), Rules("clock")) {
+	for _, r := range slices.Concat(Rules("debouncer"), Rules("throttle"), Rules("limiter"), Rules("leaky bucket"), Rules("clock")) {
 		if !caught[r.ID] {
 			t.Errorf("%s has no mutant", r.ID)
 		}

@@ -48,6 +48,7 @@ type exam struct {
 	debs  *debounceView
 	edge  *edgeFinding
 	model *limiterView
+	leaky *leakyView
 }
 
 // violation is what a rule found.
@@ -82,11 +83,11 @@ type laneMark struct {
 
 const lawsLink = "https://github.com/escapement-go/escapement/blob/main/conformance/RULES.md#"
 
-// Rules returns the rules of a contract, "debouncer", "throttle", "limiter" or
-// "clock", in the order of their subtests.
+// Rules returns the rules of a contract, "debouncer", "throttle", "limiter", "leaky
+// bucket" or "clock", in the order of their subtests.
 func Rules(contract string) []Rule {
 	var out []Rule
-	for _, r := range map[string][]rule{"debouncer": debouncerRules, "limiter": limiterRules, "throttle": throttleRules, "clock": clockRules}[contract] {
+	for _, r := range map[string][]rule{"debouncer": debouncerRules, "limiter": limiterRules, "throttle": throttleRules, "leaky bucket": leakyRules, "clock": clockRules}[contract] {
 		out = append(out, r.Rule)
 	}
 	return out
