@@ -45,7 +45,20 @@ var concerns = map[string]func(c *contract, j job) bool{
 	},
 	"LB-CANCEL": hasOp(OpCancel),
 	"LB-CLOSE":  hasOp(OpClose),
-	"X-LEAK":    func(_ *contract, j job) bool { return j.look },
+	"GC-RETRYNEG": func(c *contract, j job) bool {
+		full := j.schedule.Config.Rate.Events
+		if c.quo.Kind == GCRA {
+			full = j.schedule.Config.Burst
+		}
+		return slices.ContainsFunc(j.schedule.Steps, func(s Step) bool { return s.N > full })
+	},
+	"GC-PEEKPURE": func(c *contract, j job) bool {
+		return hasOp(OpTokens)(c, j) || asksFor(func(n, _ int) bool { return n == 0 })(c, j)
+	},
+	"GC-NEG":   asksFor(func(n, _ int) bool { return n < 0 }),
+	"SC-ORDER": goesBack,
+	"SC-N1":    func(_ *contract, j job) bool { return j.schedule.Config.Rate.Events == 1 },
+	"X-LEAK":   func(_ *contract, j job) bool { return j.look },
 
 	"RL-CAP":      func(c *contract, j job) bool { return hasOp(OpAllow)(c, j) || hasOp(OpTokens)(c, j) },
 	"RL-DENYPURE": hasOp(OpAllow),
@@ -53,10 +66,8 @@ var concerns = map[string]func(c *contract, j job) bool{
 	"RL-N0":       asksFor(func(n, _ int) bool { return n == 0 }),
 	"RL-NEG":      asksFor(func(n, _ int) bool { return n < 0 }),
 	"RL-NBIG":     asksFor(func(n, burst int) bool { return n > burst }),
-	"RL-PAST": func(_ *contract, j job) bool {
-		return !slices.IsSortedFunc(j.schedule.Steps, func(a, b Step) int { return int(min(1, max(-1, a.At-b.At))) })
-	},
-	"RL-EPOCH": func(_ *contract, j job) bool { return j.schedule.Config.has("epoch") },
+	"RL-PAST":     goesBack,
+	"RL-EPOCH":    func(_ *contract, j job) bool { return j.schedule.Config.has("epoch") },
 }
 
 func hasOp(op Op) func(*contract, job) bool {
@@ -78,4 +89,9 @@ func asksFor(which func(n, burst int) bool) func(*contract, job) bool {
 			return s.Op == OpAllow && which(s.N, j.schedule.Config.Burst)
 		})
 	}
+}
+
+// goesBack reports whether an instant is before one that came earlier.
+func goesBack(_ *contract, j job) bool {
+	return !slices.IsSortedFunc(j.schedule.Steps, func(a, b Step) int { return int(min(1, max(-1, a.At-b.At))) })
 }

@@ -51,6 +51,8 @@ type contract struct {
 	thrOps map[Op]bool
 	lky    *LeakyBucketSpec // the leaky bucket contract
 	lkyOps map[Op]bool
+	quo    *QuotaSpec // the quota contract
+	quoOps map[Op]bool
 	clk    *ClockSpec // the clock contract
 	clkOps map[Op]bool
 

@@ -49,6 +49,7 @@ type exam struct {
 	edge  *edgeFinding
 	model *limiterView
 	leaky *leakyView
+	quota *quotaView
 }
 
 // violation is what a rule found.
@@ -84,10 +85,10 @@ type laneMark struct {
 const lawsLink = "https://github.com/escapement-go/escapement/blob/main/conformance/RULES.md#"
 
 // Rules returns the rules of a contract, "debouncer", "throttle", "limiter", "leaky
-// bucket" or "clock", in the order of their subtests.
+// bucket", "quota" or "clock", in the order of their subtests.
 func Rules(contract string) []Rule {
 	var out []Rule
-	for _, r := range map[string][]rule{"debouncer": debouncerRules, "limiter": limiterRules, "throttle": throttleRules, "leaky bucket": leakyRules, "clock": clockRules}[contract] {
+	for _, r := range map[string][]rule{"debouncer": debouncerRules, "limiter": limiterRules, "throttle": throttleRules, "leaky bucket": leakyRules, "quota": quotaRules, "clock": clockRules}[contract] {
 		out = append(out, r.Rule)
 	}
 	return out

@@ -56,6 +56,8 @@ type Done struct {
 	OK bool
 	// Tokens is what a tokens query returned.
 	Tokens float64
+	// Answer is what a quota answered.
+	Answer Answer
 	// Panic is what the call panicked with, if it did.
 	Panic string
 }
@@ -135,7 +137,7 @@ func (r *recorder) do(s Step, inside bool, call func(d *Done)) {
 		return
 	}
 	done := &r.trace.Done[i]
-	done.Ended, done.OK, done.Tokens, done.Panic = r.mark(), d.OK, d.Tokens, d.Panic
+	done.Ended, done.OK, done.Tokens, done.Answer, done.Panic = r.mark(), d.OK, d.Tokens, d.Answer, d.Panic
 }
 
 // fire records the start of a callback and returns its number, negative after

@@ -121,7 +121,7 @@ func (c *contract) markPartial(r *Report) {
 	}
 	core, ran := 0, 0
 	for _, v := range r.Verdicts[2:] {
-		if v.Level == Core && v.Reason != noTrailing && v.Reason != noSuchEdge {
+		if v.Level == Core && v.Reason != noTrailing && v.Reason != noSuchEdge && v.Reason != otherKind {
 			core++
 			if v.Status != Skip {
 				ran++
