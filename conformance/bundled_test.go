@@ -3,6 +3,7 @@ package conformance_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -247,6 +248,78 @@ func bundledThrottleFunc(name string, source conformance.TimeSource) conformance
 	}
 }
 
+// bundledBucket describes limiters.LeakyBucket.
+func bundledBucket(name string, source conformance.TimeSource) conformance.LeakyBucketSpec {
+	return conformance.LeakyBucketSpec{
+		Name: name,
+		Time: source,
+		New: func(env conformance.Env, cfg conformance.LeakyBucketConfig, leave func(int)) conformance.LeakyBucketFuncs {
+			b := limiters.NewLeakyBucket(cfg.Interval, cfg.Backlog, leave, limiters.WithClock(clockFor(source, env)))
+			var tickets sync.Map
+			return conformance.LeakyBucketFuncs{
+				Put: func(v int) bool {
+					ticket, err := b.Put(v)
+					tickets.Store(v, ticket)
+					return err == nil
+				},
+				Cancel: func(v int) bool {
+					ticket, ok := tickets.Load(v)
+					return ok && b.Cancel(ticket.(limiters.Ticket))
+				},
+				Close: func() { _ = b.Close(context.Background()) },
+				Stop:  b.Stop,
+			}
+		},
+		Traits: conformance.LeakyBucketTraits{Head: conformance.HeadAtOnce, CloseFlush: conformance.CloseAtDeadline},
+	}
+}
+
+// bundledWindow describes one of the limiters by windows.
+func bundledWindow(kind conformance.QuotaKind, source conformance.TimeSource) conformance.QuotaSpec {
+	type window interface {
+		AllowN(t time.Time, n int) bool
+		Allow() bool
+		Remaining() int
+		RemainingAt(t time.Time) int
+	}
+	return conformance.QuotaSpec{
+		Name: "limiters." + kind.String(),
+		Time: source,
+		Kind: kind,
+		New: func(env conformance.Env, cfg conformance.QuotaConfig) conformance.QuotaFuncs {
+			var w window
+			switch clock := limiters.WithClock(clockFor(source, env)); kind {
+			case conformance.FixedWindow:
+				w = limiters.NewFixedWindow(cfg.Limit, cfg.Window, clock)
+			case conformance.SlidingLog:
+				w = limiters.NewSlidingLog(cfg.Limit, cfg.Window, clock)
+			case conformance.SlidingCounter:
+				w = limiters.NewSlidingCounter(cfg.Limit, cfg.Window, clock)
+			}
+			return conformance.QuotaFuncs{
+				Take: func(n int) conformance.Answer {
+					if n == 1 {
+						return conformance.Answer{OK: w.Allow(), Remaining: w.Remaining()}
+					}
+					return conformance.Answer{OK: w.AllowN(env.Clock.Now(), n), Remaining: w.Remaining()}
+				},
+				TakeAt: func(t time.Time, n int) conformance.Answer {
+					return conformance.Answer{OK: w.AllowN(t, n), Remaining: w.RemainingAt(t)}
+				},
+				Peek:   func() conformance.Answer { return conformance.Answer{Remaining: w.Remaining()} },
+				PeekAt: func(t time.Time) conformance.Answer { return conformance.Answer{Remaining: w.RemainingAt(t)} },
+			}
+		},
+		Traits: conformance.QuotaTraits{
+			Edge:     conformance.EdgeHalfOpen,
+			Align:    conformance.AlignEpoch,
+			Denied:   conformance.DeniedFree,
+			BackTime: conformance.BackClamp,
+			Answers:  conformance.AnswersRemaining,
+		},
+	}
+}
+
 // bundledClock describes fakeclock.Clock, either as it is or told to settle.
 func bundledClock(name string, waits conformance.ClockWaits) conformance.ClockSpec {
 	return conformance.ClockSpec{
@@ -328,6 +401,21 @@ func TestVerdicts(t *testing.T) {
 	t.Run("ThrottleFuncPackageTime", func(t *testing.T) {
 		reports = append(reports, conformance.RunThrottle(t, bundledThrottleFunc("limiters.ThrottleFunc", conformance.PackageTime)))
 	})
+	t.Run("LeakyBucket", func(t *testing.T) {
+		reports = append(reports, conformance.RunLeakyBucket(t, bundledBucket("limiters.LeakyBucket", conformance.Injected)))
+	})
+	t.Run("LeakyBucketPackageTime", func(t *testing.T) {
+		reports = append(reports, conformance.RunLeakyBucket(t, bundledBucket("limiters.LeakyBucket", conformance.PackageTime)))
+	})
+	for _, kind := range []conformance.QuotaKind{conformance.FixedWindow, conformance.SlidingLog, conformance.SlidingCounter} {
+		for _, source := range []conformance.TimeSource{conformance.Injected, conformance.PackageTime, conformance.Explicit} {
+			t.Run(kind.String()+source.String(), func(t *testing.T) {
+				if r := conformance.RunQuota(t, bundledWindow(kind, source)); source == conformance.PackageTime {
+					reports = append(reports, r) // the others have the same verdicts
+				}
+			})
+		}
+	}
 	t.Run("Clock", func(t *testing.T) {
 		reports = append(reports, conformance.RunClock(t, bundledClock("fakeclock.Clock", conformance.WaitsForFunctions)))
 	})

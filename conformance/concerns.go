@@ -101,7 +101,22 @@ var concerns = map[string]func(c *contract, j job) bool{
 	"TH-ZERO": func(_ *contract, j job) bool {
 		return j.schedule.Config.has("interval") && j.schedule.Config.Interval == 0
 	},
-	"X-LEAK": func(_ *contract, j job) bool { return j.look },
+	"LB-CANCEL": hasOp(OpCancel),
+	"LB-CLOSE":  hasOp(OpClose),
+	"GC-RETRYNEG": func(c *contract, j job) bool {
+		full := j.schedule.Config.Rate.Events
+		if c.quo.Kind == GCRA {
+			full = j.schedule.Config.Burst
+		}
+		return slices.ContainsFunc(j.schedule.Steps, func(s Step) bool { return s.N > full })
+	},
+	"GC-PEEKPURE": func(c *contract, j job) bool {
+		return hasOp(OpTokens)(c, j) || asksFor(func(n, _ int) bool { return n == 0 })(c, j)
+	},
+	"GC-NEG":   asksFor(func(n, _ int) bool { return n < 0 }),
+	"SC-ORDER": goesBack,
+	"SC-N1":    func(_ *contract, j job) bool { return j.schedule.Config.Rate.Events == 1 },
+	"X-LEAK":   func(_ *contract, j job) bool { return j.look },
 
 	"RL-CAP":      func(c *contract, j job) bool { return hasOp(OpAllow)(c, j) || hasOp(OpTokens)(c, j) },
 	"RL-DENYPURE": hasOp(OpAllow),
@@ -109,9 +124,7 @@ var concerns = map[string]func(c *contract, j job) bool{
 	"RL-N0":       asksFor(func(n, _ int) bool { return n == 0 }),
 	"RL-NEG":      asksFor(func(n, _ int) bool { return n < 0 }),
 	"RL-NBIG":     asksFor(func(n, burst int) bool { return n > burst }),
-	"RL-PAST": func(_ *contract, j job) bool {
-		return !slices.IsSortedFunc(j.schedule.Steps, func(a, b Step) int { return int(min(1, max(-1, a.At-b.At))) })
-	},
+	"RL-PAST":     goesBack,
 	"RL-LIM0": func(_ *contract, j job) bool {
 		return j.schedule.Config.has("rate") && j.schedule.Config.Rate.Events == 0
 	},
@@ -177,4 +190,9 @@ func hasDeadline(_ *contract, j job) bool {
 
 func atInfiniteRate(_ *contract, j job) bool {
 	return j.schedule.Config.Rate == Inf || slices.ContainsFunc(j.schedule.Steps, func(s Step) bool { return s.Rate == Inf })
+}
+
+// goesBack reports whether an instant is before one that came earlier.
+func goesBack(_ *contract, j job) bool {
+	return !slices.IsSortedFunc(j.schedule.Steps, func(a, b Step) int { return int(min(1, max(-1, a.At-b.At))) })
 }

@@ -22,7 +22,8 @@ type Config struct {
 	// Rate and Burst are those of a limiter.
 	Rate  Rate
 	Burst int
-	// Limit, Backlog and Timeout are those of a concurrency limiter.
+	// Limit, Backlog and Timeout are those of a concurrency limiter; a leaky bucket
+	// has a Backlog too.
 	Limit, Backlog int
 	Timeout        time.Duration
 

@@ -53,6 +53,10 @@ type contract struct {
 	limOps map[Op]bool
 	thr    *ThrottleSpec // the throttle contract
 	thrOps map[Op]bool
+	lky    *LeakyBucketSpec // the leaky bucket contract
+	lkyOps map[Op]bool
+	quo    *QuotaSpec // the quota contract
+	quoOps map[Op]bool
 	clk    *ClockSpec // the clock contract
 	clkOps map[Op]bool
 	con    *ConcurrencySpec // the concurrency contract
@@ -156,6 +160,8 @@ func (c *contract) unfit() string {
 		c.t.Fatal("conformance: those who wait for a slot need a clock of their own; set Time to Injected or PackageTime")
 	case c.con != nil && !synctestcompat.Available:
 		return "those who wait for a slot can only be settled in a bubble: " + synctestcompat.Reason
+	case c.time == Explicit && c.lky != nil:
+		c.t.Fatal("conformance: a leaky bucket needs a clock of its own; set Time to Injected or PackageTime")
 	case (c.time == PackageTime || c.clk != nil) && !synctestcompat.Available:
 		return "package time can only be held in a bubble: " + synctestcompat.Reason
 	}
@@ -395,7 +401,7 @@ func (c *contract) hung(f family, h *hang) {
 func blockedInCallback(dump string) string {
 	for _, g := range strings.Split(dump, "\n\n") {
 		header, stack, _ := strings.Cut(g, "\n")
-		method := max(strings.Index(stack, ".(*DebouncerFuncs).do("), strings.Index(stack, ".(*ThrottleFuncs).do("))
+		method := max(strings.Index(stack, ".(*DebouncerFuncs).do("), strings.Index(stack, ".(*ThrottleFuncs).do("), strings.Index(stack, ".(*LeakyBucketFuncs).do("))
 		callback := strings.Index(stack, "Spec).play.func1(")
 		if method < 0 || callback < method {
 			continue

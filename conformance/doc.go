@@ -1,7 +1,7 @@
-// Package conformance holds debouncers, throttles, rate limiters, concurrency limiters and fake clocks to
-// the laws that any of them must keep. Import it in the test of your own type, describe the type in ten
-// lines, and learn in about a second which laws it breaks, each with the smallest
-// schedule that breaks it.
+// Package conformance holds debouncers, throttles, rate limiters, leaky buckets, windows,
+// concurrency limiters and fake clocks to the laws that any of them must keep. Import it
+// in the test of your own type, describe the type in ten lines, and learn in about a
+// second which laws it breaks, each with the smallest schedule that breaks it.
 //
 // # Terms
 //
@@ -13,13 +13,14 @@
 //     place in the order.
 //   - A [Rule] is one law, judged on traces. [Rules] lists them; RULES.md does too.
 //   - A trait is a choice on which correct implementations differ. It is declared,
-//     never guessed: see [DebounceTraits], [ThrottleTraits],
-//     [LimiterTraits], [ConcurrencyTraits] and [ClockTraits].
+//     never guessed: see [DebounceTraits], [ThrottleTraits], [LimiterTraits],
+//     [LeakyBucketTraits], [QuotaTraits], [ConcurrencyTraits] and [ClockTraits].
 //
 // # What a run does
 //
-// [RunDebouncer], [RunThrottle] and [RunLimiter] enumerate every schedule over a small alphabet,
-// to a fixed depth, and add longer scenarios. Depths and counts are constants: no
+// [RunDebouncer], [RunThrottle], [RunLimiter] for token buckets, [RunLeakyBucket] and
+// [RunQuota] for windows and GCRA enumerate every schedule over a small alphabet, to
+// a fixed depth, and add longer scenarios. Depths and counts are constants: no
 // seed, no clock, the same schedules on every machine. Each schedule runs on a
 // fresh instance, and every trace is judged by every rule. A rule is a subtest of
 // its own, so that -run selects it.

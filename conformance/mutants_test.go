@@ -34,6 +34,15 @@ func sources(all ...TimeSource) []TimeSource {
 	return slices.DeleteFunc(all, func(s TimeSource) bool { return s == PackageTime })
 }
 
+// fewSources are the sources, only the first with -short and the race detector, which
+// finds nothing new in the others.
+func fewSources(all ...TimeSource) []TimeSource {
+	if raceDetector && testing.Short() {
+		return all[:1]
+	}
+	return sources(all...)
+}
+
 // judgeMutant runs the suite on a mutant and checks that its rule caught it.
 func judgeMutant(t *testing.T, c *contract, mutant, rule string) catchOf {
 	t.Helper()
@@ -79,6 +88,20 @@ func TestZoo_correctOnesPass(t *testing.T) {
 		t.Run("Throttle"+source.String(), func(t *testing.T) { RunThrottle(t, zooThrottleSpec("", source)) })
 	}
 	t.Run("ThrottleExplicit", func(t *testing.T) { RunThrottle(t, zooThrottleSpec("", Explicit, Leading)) })
+	for _, source := range fewSources(Injected, PackageTime) {
+		for _, spec := range []LeakyBucketSpec{zooBucketSpec("", source), zooSleeper(source), zooTicker(source),
+			zooPeriods(source, false), zooPeriods(source, true), zooReserver(source), zooTurns(source, 0), zooTurns(source, 3)} {
+			t.Run("LeakyBucket"+source.String(), func(t *testing.T) { RunLeakyBucket(t, spec) })
+		}
+	}
+	for _, source := range fewSources(Explicit, PackageTime, Injected) {
+		for _, kind := range []QuotaKind{FixedWindow, SlidingLog, SlidingCounter, GCRA} {
+			t.Run("Quota"+kind.String()+source.String(), func(t *testing.T) { RunQuota(t, zooQuotaSpec("", kind, source)) })
+		}
+	}
+	for _, spec := range quotaZoo() {
+		t.Run("Quota", func(t *testing.T) { RunQuota(t, spec) })
+	}
 	for _, waits := range []ClockWaits{WaitsForAll, WaitsForFunctions} {
 		t.Run("Clock", func(t *testing.T) { RunClock(t, zooClock("", waits, nil)) })
 	}
@@ -139,6 +162,34 @@ func TestMutants(t *testing.T) {
 		rows = append(rows, row)
 		caught[m.rule] = true
 	}
+	for _, m := range leakyMutants {
+		if m.rule == "X-REENT" && testing.Short() || m.rule == "X-CONC" && raceDetector || caught[m.rule] && testing.Short() {
+			caught[m.rule] = true
+			continue // it hangs until the watchdog looks; it is a data race as well; one for each rule will do
+		}
+		row := judgeMutant(t, leakyContract(t, zooBucketSpec(m.name, Injected)), m.name, m.rule)
+		if m.rule == "X-CONC" { // how many, and when first, is chance
+			row.text = regexp.MustCompile(`(had|round) \d+ `).ReplaceAllString(row.text, "$1 N ")
+		}
+		rows = append(rows, row)
+		caught[m.rule] = true
+	}
+	for _, m := range quotaMutants {
+		if m.rule == "X-CONC" && raceDetector || caught[m.rule] && testing.Short() {
+			caught[m.rule] = true
+			continue // it is a data race as well; one for each rule will do
+		}
+		name, source := m.kind.String()+": "+m.name, Explicit
+		if m.rule == "X-LEAK" {
+			source = Injected
+		}
+		row := judgeMutant(t, quotaContract(t, zooQuotaSpec(m.name, m.kind, source)), name, m.rule)
+		if m.rule == "X-CONC" { // how many, and when first, is chance
+			row.text = regexp.MustCompile(`(granted|round) \d+([, ])`).ReplaceAllString(row.text, "$1 N$2")
+		}
+		rows = append(rows, row)
+		caught[m.rule] = true
+	}
 	for _, m := range limiterMutants {
 		rows = append(rows, judgeMutant(t, limiterContract(t, zooLimiterSpec(m.name, Explicit)), m.name, m.rule))
 		caught[m.rule] = true
@@ -161,9 +212,11 @@ func TestMutants(t *testing.T) {
 	rows = append(rows, judgeMutant(t, limiterContract(t, zooLimiterSpec("limiter goroutine left behind", Injected)), "limiter goroutine left behind", "X-LEAK"))
 	t.Log("\n" + matrix(rows))
 	golden(t, rows)
-	for _, r := range slices.Concat(Rules("debouncer"), Rules("throttle"), Rules("limiter"), Rules("clock")) {
-		if !caught[r.ID] {
-			t.Errorf("%s has no mutant", r.ID)
+	for _, contract := range Contracts() {
+		for _, r := range Rules(contract) {
+			if !caught[r.ID] {
+				t.Errorf("%s has no mutant", r.ID)
+			}
 		}
 	}
 }
@@ -259,11 +312,27 @@ func TestRace_mutantIsCaught(t *testing.T) {
 		}
 		return
 	}
+	switch os.Getenv(raceMutant) {
+	case "leaky bucket":
+		c := leakyContract(t, zooBucketSpec("counts without the lock", Injected))
+		c.learn()
+		if _, why := c.leakyRace(); why != "" {
+			t.Skip(why)
+		}
+		return
+	case "quota":
+		c := quotaContract(t, zooQuotaSpec("counts without the lock", GCRA, Explicit))
+		c.learn()
+		if _, why := c.quotaRace(); why != "" {
+			t.Skip(why)
+		}
+		return
+	}
 	var all []string
 	for _, source := range sources(Injected, PackageTime) {
 		all = append(all, source.String())
 	}
-	for _, source := range append(all, "clock") {
+	for _, source := range append(all, "leaky bucket", "quota", "clock") {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestRace_mutantIsCaught$")
 		cmd.Env = append(os.Environ(), raceMutant+"="+source)
 		out, err := cmd.CombinedOutput()

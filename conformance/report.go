@@ -117,12 +117,12 @@ func Table(reports ...*Report) string {
 	for i, r := range reports {
 		fmt.Fprintf(&b, "[%c] %s\n", 'A'+i, r)
 	}
-	fmt.Fprintf(&b, "\n%-14s", "rule")
+	fmt.Fprintf(&b, "\n%-15s", "rule")
 	for i := range reports {
 		fmt.Fprintf(&b, "%-7s", fmt.Sprintf("[%c]", 'A'+i))
 	}
 	for _, id := range rules {
-		fmt.Fprintf(&b, "\n%-14s", id)
+		fmt.Fprintf(&b, "\n%-15s", id)
 		for _, r := range reports {
 			v, ok := r.Verdict(id)
 			cell := mark[v.Status]

@@ -50,6 +50,8 @@ type exam struct {
 	model *limiterView
 	conc  *concurrencyView
 	held  *mismatch
+	leaky *leakyView
+	quota *quotaView
 }
 
 // violation is what a rule found.
@@ -84,11 +86,19 @@ type laneMark struct {
 
 const lawsLink = "https://github.com/escapement-go/escapement/blob/main/conformance/RULES.md#"
 
-// Rules returns the rules of a contract, "debouncer", "throttle", "limiter",
-// "concurrency" or "clock", in the order of their subtests.
+// Contracts returns the names of the contracts, for [Rules].
+func Contracts() []string {
+	return []string{"debouncer", "throttle", "limiter", "leaky bucket", "quota", "concurrency", "clock"}
+}
+
+// Rules returns the rules of a contract, one of [Contracts], in the order of their
+// subtests.
 func Rules(contract string) []Rule {
 	var out []Rule
-	for _, r := range map[string][]rule{"debouncer": debouncerRules, "limiter": allLimiterRules, "throttle": throttleRules, "concurrency": concurrencyRules, "clock": clockRules}[contract] {
+	for _, r := range map[string][]rule{
+		"debouncer": debouncerRules, "throttle": throttleRules, "limiter": allLimiterRules, "leaky bucket": leakyRules,
+		"quota": quotaRules, "concurrency": concurrencyRules, "clock": clockRules,
+	}[contract] {
 		out = append(out, r.Rule)
 	}
 	return out

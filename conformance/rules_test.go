@@ -16,7 +16,7 @@ func TestRules_areDocumented(t *testing.T) {
 		"One rule is one law, and one subtest of that name. A rule fails only on a MUST. *Core* rules hold for every\n" +
 		"implementation that has the operation; *extended* ones for those that declare the trait.\n" +
 		"`CANARY` comes first and proves that time is taken from where the spec says; `TRAITS` fails while a choice is undeclared.\n")
-	for _, contract := range []string{"debouncer", "throttle", "limiter", "concurrency", "clock"} {
+	for _, contract := range Contracts() {
 		fmt.Fprintf(&b, "\n## %s\n", strings.ToUpper(contract[:1])+contract[1:])
 		for _, r := range Rules(contract) {
 			fmt.Fprintf(&b, "\n### %s\n\n%s *%s*\n", r.ID, r.Text, r.Level)
@@ -41,7 +41,7 @@ func TestRules_areDocumented(t *testing.T) {
 // its contract.
 func TestRules_haveSelectableNames(t *testing.T) {
 	name := regexp.MustCompile(`^[A-Z]+-[A-Z0-9]+$`)
-	for _, contract := range []string{"debouncer", "throttle", "limiter", "concurrency", "clock"} {
+	for _, contract := range Contracts() {
 		seen := map[string]bool{"CANARY": true, "TRAITS": true}
 		for _, r := range Rules(contract) {
 			if !name.MatchString(r.ID) || seen[r.ID] {
@@ -58,8 +58,10 @@ func TestRules_haveSelectableNames(t *testing.T) {
 // What a rule is about is said only of rules that there are.
 func TestConcerns_nameRules(t *testing.T) {
 	known := map[string]bool{}
-	for _, r := range slices.Concat(Rules("debouncer"), Rules("throttle"), Rules("limiter"), Rules("clock")) {
-		known[r.ID] = true
+	for _, contract := range Contracts() {
+		for _, r := range Rules(contract) {
+			known[r.ID] = true
+		}
 	}
 	for id := range concerns {
 		if !known[id] {

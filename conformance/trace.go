@@ -66,6 +66,8 @@ type Done struct {
 	Tokens float64
 	Delay  time.Duration
 	Err    error
+	// Answer is what a quota answered.
+	Answer Answer
 	// Panic is what the call panicked with, if it did.
 	Panic string
 }
@@ -148,7 +150,7 @@ func (r *recorder) do(s Step, inside bool, call func(d *Done)) {
 	}
 	done := &r.trace.Done[i]
 	done.Ended, done.OK, done.Panic = r.mark(), d.OK, d.Panic
-	done.Tokens, done.Delay, done.Err = d.Tokens, d.Delay, d.Err
+	done.Tokens, done.Delay, done.Err, done.Answer = d.Tokens, d.Delay, d.Err, d.Answer
 }
 
 // fire records the start of a callback and returns its number, negative after

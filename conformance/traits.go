@@ -29,7 +29,10 @@ func (c *contract) checkTraits() Verdict {
 	if len(missing) == 0 {
 		return v
 	}
-	kind := map[string]string{"debouncer": "DebounceTraits", "throttle": "ThrottleTraits", "limiter": "LimiterTraits", "concurrency": "ConcurrencyTraits", "clock": "ClockTraits"}[c.kind]
+	kind := map[string]string{
+		"debouncer": "DebounceTraits", "throttle": "ThrottleTraits", "limiter": "LimiterTraits", "leaky bucket": "LeakyBucketTraits",
+		"quota": "QuotaTraits", "concurrency": "ConcurrencyTraits", "clock": "ClockTraits",
+	}[c.kind]
 	var b strings.Builder
 	fmt.Fprintf(&b, "TRAITS: undeclared: %s\n", strings.Join(missing, ", "))
 	b.WriteString("Correct implementations differ in these choices, so the rules that depend on them are skipped until\n" +

@@ -147,7 +147,7 @@ func (c *contract) markPartial(r *Report) {
 	core, ran := 0, 0
 	for _, v := range r.Verdicts[2:] {
 		lacks := c.lim != nil && strings.HasPrefix(v.Reason, lacking)
-		if v.Level == Core && v.Reason != noTrailing && v.Reason != noSuchEdge && v.Reason != noSuchThing && !lacks {
+		if v.Level == Core && v.Reason != noTrailing && v.Reason != noSuchEdge && v.Reason != noSuchThing && v.Reason != otherKind && !lacks {
 			core++
 			if v.Status != Skip {
 				ran++

@@ -18,10 +18,13 @@
 // reserve. A [GCRA] decides the same, faster, and says when to try again. A [Throttle] lets
 // one event pass per window and drops the others, without a timer; a
 // [ThrottleFunc] also runs the newest of them at the end, and [ThrottleStream] is
-// a Throttle for channels. [Sometimes] is for logs and the like. A [Concurrency]
-// limits how many events go on at once, however fast they come; it is the only one
-// that must be told when they end. Package httplimit puts both kinds in front of
-// HTTP handlers.
+// a Throttle for channels. [Sometimes] is for logs and the like. A [LeakyBucket]
+// queues events and lets them go at an even pace. A [SlidingLog] keeps a limit in
+// any stretch of time, a [SlidingCounter] nearly so with two counters, and a
+// [FixedWindow] counts anew every minute, say. [Keyed] has one of them per user. A
+// [Concurrency] limits how many events go on at once, however fast they come; it is
+// the only one that must be told when they end. Package httplimit puts limiters in
+// front of HTTP handlers.
 //
 // [TokenBucket] has all that the Limiter of golang.org/x/time/rate v0.14.0 has:
 // a program that uses it needs another import, and NewTokenBucket for NewLimiter.

@@ -3,6 +3,7 @@ module github.com/escapement-go/escapement/conformance/peers
 go 1.24.0
 
 require (
+	github.com/RussellLuo/slidingwindow v0.0.0-20200528002341-535bb99d338b
 	github.com/benbjohnson/clock v1.3.5
 	github.com/bep/debounce v1.2.1
 	github.com/coder/quartz v0.3.1
@@ -14,8 +15,10 @@ require (
 	github.com/juju/clock v1.1.1
 	github.com/juju/ratelimit v1.0.2
 	github.com/samber/lo v1.53.0
+	github.com/sethvargo/go-limiter v0.7.1
 	github.com/throttled/throttled/v2 v2.15.0
 	github.com/tilinna/clock v1.1.0
+	github.com/ulule/limiter/v3 v3.11.2
 	github.com/zoobz-io/clockz v1.0.2
 	go.uber.org/ratelimit v0.3.1
 	golang.org/x/sync v0.19.0
@@ -28,6 +31,7 @@ require (
 	github.com/hashicorp/golang-lru v0.5.4 // indirect
 	github.com/juju/errors v0.0.0-20220203013757-bd733f3c86b9 // indirect
 	github.com/juju/loggo v0.0.0-20210728185423-eebad3a902c4 // indirect
+	github.com/pkg/errors v0.9.1 // indirect
 	golang.org/x/text v0.22.0 // indirect
 )
 

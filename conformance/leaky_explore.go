@@ -1,0 +1,295 @@
+package conformance
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/escapement-go/escapement/internal/goroutine"
+)
+
+// leakyFamilies lists what RunLeakyBucket explores, in constants.
+func leakyFamilies(c *contract) []family {
+	if c.exact != "" || !c.accepts(OpPut) {
+		return nil
+	}
+	base := Config{}.With("interval", "100ms")
+	size := func(n int) Config { return base.With("backlog", fmt.Sprint(n)) }
+	put := []Step{{Op: OpPut}}
+	grid := []time.Duration{0, 1, wait / 2, wait - 1, wait, wait + 1, 5 * wait / 2}
+	out := []family{
+		{name: leaks, look: true, schedules: withItems(sequences(size(2), put, []time.Duration{1, wait}, 3))},
+		{name: "queue", schedules: withItems(sequences(size(2), put, grid, 4))},
+		{name: "longer queue", schedules: withItems(sequences(size(2), put, []time.Duration{0, wait / 2, wait, 5 * wait / 2}, 5))},
+		{name: "queue of one", schedules: withItems(sequences(size(1), put, grid, 4))},
+		{name: "bursts", schedules: withItems(sequences(size(3), put, []time.Duration{0, wait}, 7))},
+		{name: "long", schedules: longQueues()},
+	}
+	if c.accepts(OpCancel) {
+		steps := []Step{{Op: OpPut}, {Op: OpCancel, N: 1}, {Op: OpCancel, N: 2}, {Op: OpCancel, N: 3}}
+		out = append(out,
+			family{name: "cancels", schedules: withItems(sequences(size(2), steps, []time.Duration{0, wait / 2}, 4))},
+			family{name: "later cancels", schedules: withItems(sequences(size(1), []Step{{Op: OpPut}, {Op: OpCancel, N: 2}}, []time.Duration{0, wait / 2, wait}, 5))})
+	}
+	if c.accepts(OpClose) {
+		out = append(out, family{name: "closes", schedules: withItems(sequences(size(2), []Step{{Op: OpPut}, {Op: OpClose}}, []time.Duration{0, wait / 2, wait}, 4))})
+	}
+	for _, op := range []Op{OpPut, OpCancel, OpClose} {
+		if c.accepts(op) {
+			out = append(out, family{name: "inside", schedules: withItems(sequences(size(2).With("inside", string(op)), put, []time.Duration{0, wait}, 3))})
+		}
+	}
+	if c.time != PackageTime {
+		for _, epoch := range epochs {
+			out = append(out, family{name: "epoch " + epoch, schedules: withItems(sequences(size(2).With("epoch", epoch), put, grid, 3))})
+		}
+	}
+	return out
+}
+
+// withItems gives the items their numbers, and leaves out schedules that begin with
+// another step than a put.
+func withItems(all []Schedule) []Schedule {
+	all = slices.DeleteFunc(all, func(s Schedule) bool { return s.Steps[0].Op != OpPut })
+	for _, s := range all {
+		n := 0
+		for i := range s.Steps {
+			if s.Steps[i].Op == OpPut {
+				n++
+				s.Steps[i].N = n
+			}
+		}
+	}
+	return all
+}
+
+// longQueues fill a queue at once, and go on faster and slower than it empties, at
+// intervals that are not round.
+func longQueues() []Schedule {
+	var out []Schedule
+	for _, interval := range []time.Duration{wait, 333333333, 7} {
+		for _, gap := range []time.Duration{0, interval * 3 / 10, interval * 7 / 10, interval, interval * 13 / 10, 3*interval + 1} {
+			s := Schedule{Config: Config{}.With("interval", duration(interval)).With("backlog", "20")}
+			for i := range 40 {
+				s.Steps = append(s.Steps, Step{Op: OpPut, N: i + 1, At: time.Duration(i) * gap})
+			}
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// leakyCanary proves that the implementation takes its time from where the spec says,
+// and looks whether runs can be settled exactly.
+func leakyCanary(c *contract) string {
+	if !c.accepts(OpPut) {
+		return "New returned no Put: say how to offer an item"
+	}
+	const beyond = 50 * wait
+	var left, later int
+	var below bool // the first item left below its Put
+	var refused, origin string
+	l := c.lab.apart(func(d driver, _ job, rec *recorder) {
+		rec.now = d.now
+		var mu sync.Mutex
+		n, putter, own, by := 0, goroutine.ID(), false, ""
+		count := func() int { mu.Lock(); defer mu.Unlock(); return n }
+		var impl LeakyBucketFuncs
+		refused = catch(func() {
+			impl = c.lky.New(Env{d.clock(), Config{}.start()}, LeakyBucketConfig{wait, 3}, func(v int) {
+				mu.Lock()
+				defer mu.Unlock()
+				n++
+				switch v {
+				case 1:
+					own = goroutine.ID() == putter
+				case 2:
+					by = createdBy()
+				}
+			})
+		})
+		if refused != "" {
+			return
+		}
+		for v := range 3 { // X-CALLS judges panics
+			_ = catch(func() { impl.Put(v + 1) })
+			d.settle()
+		}
+		d.to(beyond)
+		d.settle()
+		left = count()
+		mu.Lock()
+		below, origin = own, by
+		mu.Unlock()
+		if c.lab.bubble && c.time == Injected { // move the other clock
+			time.Sleep(beyond)
+			d.settle()
+			later = count() - left
+		}
+		impl.end()
+		d.settle()
+	})
+	if l.once() != nil {
+		c.exact = "the first run hung"
+		return ""
+	}
+	switch {
+	case refused != "":
+		return fmt.Sprintf("New refused an interval of %v and a backlog of 3: %s", wait, refused)
+	case left <= 1 && later > 0:
+		return "the spec says Injected, but what waited did not leave when Env.Clock moved and did when package time moved: " +
+			"hand Env.Clock to the implementation, or set Time: conformance.PackageTime"
+	case c.time == Injected && !c.lab.bubble && left < 3:
+		c.exact = "goroutines of the implementation can only be driven exactly in a bubble"
+	case c.time == Injected && !c.lab.bubble && c.lky.Traits.Head == HeadAtOnce && !below:
+		c.exact = "what leaves at once does so on another goroutine, which can only be driven exactly in a bubble"
+	case c.time == Injected && !c.lab.bubble && !strings.Contains(origin, "fakeclock.") && !strings.Contains(origin, "conformance."):
+		c.exact = "items leave on a goroutine of the implementation, which can only be driven exactly in a bubble"
+	}
+	return ""
+}
+
+// leakyConcurrent has many goroutines put items at one instant.
+func (c *contract) leakyConcurrent() (*violation, string) {
+	const goroutines, each, rounds, backlog = 8, 4, 20, 5
+	var worst *violation
+	l := c.lab.apart(func(d driver, _ job, rec *recorder) {
+		rec.now = d.now
+		var mu sync.Mutex
+		accepted, left := map[int]bool{}, map[int]int{}
+		impl := c.lky.New(Env{d.clock(), Config{}.start()}, LeakyBucketConfig{wait, backlog}, func(v int) {
+			mu.Lock()
+			defer mu.Unlock()
+			left[v]++
+		})
+		for round := range rounds {
+			began := time.Duration(round) * 50 * wait
+			d.to(began)
+			var wg sync.WaitGroup
+			start := make(chan struct{})
+			for g := range goroutines {
+				wg.Add(1)
+				go func() {
+					defer wg.Done()
+					<-start
+					for i := range each {
+						v := (round*goroutines+g)*each + i
+						ok := false
+						_ = catch(func() { ok = impl.Put(v) })
+						mu.Lock()
+						accepted[v] = ok
+						mu.Unlock()
+					}
+				}()
+			}
+			close(start)
+			wg.Wait()
+			d.to(began + 40*wait)
+			d.settle()
+			mu.Lock()
+			n := 0
+			for v, ok := range accepted {
+				want := 0
+				if ok {
+					n++
+					want = 1
+				}
+				if left[v] != want && worst == nil {
+					worst = &violation{Headline: fmt.Sprintf("an item that was put beside others left %d times, want %d: once if it was accepted", left[v], want)}
+				}
+			}
+			if most := backlog + 1 + c.lky.Traits.Slack; n > most && !c.lky.Traits.Unbounded && worst == nil {
+				worst = &violation{
+					Headline: fmt.Sprintf("%d goroutines with %d items each at one instant had %d accepted, want %d at the most", goroutines, each, n, most),
+					Because:  fmt.Sprintf("nothing waited (round %d of %d), and no order of the calls has more accepted with a backlog of %d", round+1, rounds, backlog),
+				}
+			}
+			clear(accepted)
+			clear(left)
+			mu.Unlock()
+		}
+		impl.end()
+		d.settle()
+	})
+	if l.once() != nil {
+		return nil, "concurrent use made no progress for " + watchdog.String()
+	}
+	return worst, ""
+}
+
+// leakyRace uses all operations of one bucket at once.
+func (c *contract) leakyRace() (*violation, string) {
+	why := c.clash(func(env Env) []func(int) {
+		impl := c.lky.New(env, LeakyBucketConfig{wait, 3}, func(int) {})
+		put := func(i int) { impl.Put(i) }
+		ops := []func(int){put, put}
+		if impl.Cancel != nil {
+			ops = append(ops, func(i int) { impl.Cancel(i) })
+		}
+		return ops
+	})
+	if why != "" || !c.accepts(OpStop) {
+		return nil, why
+	}
+	return nil, c.clash(func(env Env) []func(int) {
+		impl := c.lky.New(env, LeakyBucketConfig{wait, 3}, func(int) {})
+		stop := func(int) { impl.Stop() }
+		return []func(int){func(i int) { impl.Put(i) }, stop, stop}
+	})
+}
+
+// leakyPanic lets the function panic where that is known to unwind into the suite:
+// below a Put.
+func (c *contract) leakyPanic() (*violation, string) {
+	var worst *violation
+	var below atomic.Bool
+	l := c.lab.apart(func(d driver, _ job, rec *recorder) {
+		rec.now = d.now
+		var mu sync.Mutex
+		var left []time.Duration
+		putting := uint64(0)
+		impl := c.lky.New(Env{d.clock(), Config{}.start()}, LeakyBucketConfig{wait, 3}, func(v int) {
+			mu.Lock()
+			left = append(left, d.now())
+			own := putting != 0 && goroutine.ID() == putting
+			mu.Unlock()
+			if v == 1 && own {
+				below.Store(true)
+				panic("the function of the item")
+			}
+		})
+		for v := 1; v <= 3; v++ {
+			mu.Lock()
+			putting = goroutine.ID()
+			mu.Unlock()
+			_ = catch(func() { impl.Put(v) })
+			mu.Lock()
+			putting = 0
+			mu.Unlock()
+			d.settle()
+		}
+		d.to(10 * wait)
+		d.settle()
+		mu.Lock()
+		if want := []time.Duration{0, wait, 2 * wait}; below.Load() && !slices.Equal(left, want) {
+			worst = &violation{
+				Headline: fmt.Sprintf("the function panicked with the first of three items, and they left at %v, want %v", left, want),
+				Because:  "an item that has left has left, and the others must not pay for it",
+			}
+		}
+		mu.Unlock()
+		impl.end()
+		d.settle()
+	})
+	switch {
+	case l.once() != nil && below.Load():
+		return &violation{Headline: "after the function panicked in a Put, the next operation never returned",
+			Because: "what Put holds must be released when the function unwinds it"}, ""
+	case !below.Load():
+		return nil, "items leave on a goroutine of the implementation, where a panic would end the test"
+	}
+	return worst, ""
+}

@@ -1,0 +1,268 @@
+package peers
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/RussellLuo/slidingwindow"
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/failsafe-go/failsafe-go/ratelimiter"
+	"github.com/throttled/throttled/v2"
+	"github.com/throttled/throttled/v2/store/memstore"
+	"github.com/ulule/limiter/v3"
+	"github.com/ulule/limiter/v3/drivers/store/memory"
+	uber "go.uber.org/ratelimit"
+)
+
+// throttledQuota "uses the generic cell-rate algorithm", with "quantity 0" to "peek";
+// RetryAfter "should be -1 unless the rate limit has been exceeded", and is for what
+// never fits. wrap may put something in front of the store.
+func throttledQuota(name string, wrap func(throttled.GCRAStoreCtx) throttled.GCRAStoreCtx, known ...conformance.Known) conformance.QuotaSpec {
+	return conformance.QuotaSpec{
+		Name: name,
+		Time: conformance.PackageTime,
+		Kind: conformance.GCRA,
+		New: func(_ conformance.Env, cfg conformance.QuotaConfig) conformance.QuotaFuncs {
+			store, err := memstore.NewCtx(0)
+			if err != nil {
+				panic(err)
+			}
+			l, err := throttled.NewGCRARateLimiterCtx(wrap(store), throttled.RateQuota{
+				MaxRate: throttled.PerDuration(cfg.Limit, cfg.Window), MaxBurst: cfg.Burst - 1,
+			})
+			if err != nil {
+				panic(err)
+			}
+			ask := func(n int) conformance.Answer {
+				limited, r, err := l.RateLimitCtx(context.WithValue(context.Background(), races{}, new(int)), "key", n)
+				if err != nil {
+					panic(err)
+				}
+				return conformance.Answer{OK: !limited, RetryAfter: r.RetryAfter, ResetAfter: r.ResetAfter, Remaining: r.Remaining}
+			}
+			return conformance.QuotaFuncs{Take: ask} // which peeks for 0
+		},
+		Traits: conformance.QuotaTraits{
+			TooLarge: conformance.TooLargeNegative,
+			Answers:  conformance.AnswersRetry | conformance.AnswersReset | conformance.AnswersRemaining,
+		},
+		KnownFailing: known,
+	}
+}
+
+// losesFirst is a store in which somebody else wins the first race of each request.
+type losesFirst struct{ throttled.GCRAStoreCtx }
+
+type races struct{}
+
+func (s losesFirst) CompareAndSwapWithTTL(ctx context.Context, key string, old, value int64, ttl time.Duration) (bool, error) {
+	if n := ctx.Value(races{}).(*int); *n == 0 {
+		*n++
+		return false, nil
+	}
+	return s.GCRAStoreCtx.CompareAndSwapWithTTL(ctx, key, old, value, ttl)
+}
+
+// slidingWindow blends two windows that begin at whole multiples of their size.
+func slidingWindow(known ...conformance.Known) conformance.QuotaSpec {
+	return conformance.QuotaSpec{
+		Name: "RussellLuo/slidingwindow 535bb99",
+		Time: conformance.Explicit,
+		Kind: conformance.SlidingCounter,
+		New: func(_ conformance.Env, cfg conformance.QuotaConfig) conformance.QuotaFuncs {
+			l, _ := slidingwindow.NewLimiter(cfg.Window, int64(cfg.Limit), func() (slidingwindow.Window, slidingwindow.StopFunc) {
+				return slidingwindow.NewLocalWindow()
+			})
+			return conformance.QuotaFuncs{TakeAt: func(t time.Time, n int) conformance.Answer {
+				return conformance.Answer{OK: l.AllowN(t, int64(n))}
+			}}
+		},
+		Traits: conformance.QuotaTraits{
+			Align:    conformance.AlignEpoch,
+			Denied:   conformance.DeniedFree,
+			BackTime: conformance.BackClamp,
+		},
+		KnownFailing: known,
+	}
+}
+
+// ulule counts every request of a key that expires a period after the first; Reset is
+// in whole seconds, so it is not looked at. It runs without the cleaner of its default
+// store, a goroutine that only the garbage collector can stop.
+func ulule(known ...conformance.Known) conformance.QuotaSpec {
+	return conformance.QuotaSpec{
+		Name: "ulule/limiter v3.11.2",
+		Time: conformance.PackageTime,
+		Kind: conformance.FixedWindow,
+		New: func(_ conformance.Env, cfg conformance.QuotaConfig) conformance.QuotaFuncs {
+			l := limiter.New(memory.NewStoreWithOptions(limiter.StoreOptions{}),
+				limiter.Rate{Limit: int64(cfg.Limit), Period: cfg.Window})
+			answer := func(c limiter.Context, err error) conformance.Answer {
+				if err != nil {
+					panic(err)
+				}
+				return conformance.Answer{OK: !c.Reached, Remaining: int(c.Remaining)}
+			}
+			return conformance.QuotaFuncs{
+				Take: func(n int) conformance.Answer { return answer(l.Increment(context.Background(), "key", int64(n))) },
+				Peek: func() conformance.Answer { return answer(l.Peek(context.Background(), "key")) },
+			}
+		},
+		Traits: conformance.QuotaTraits{
+			Edge:    conformance.EdgeClosed,    // source: expired is strictly after
+			Align:   conformance.AlignFirstUse, // source
+			Denied:  conformance.DeniedCounted, // source: increments first
+			Answers: conformance.AnswersRemaining,
+		},
+		KnownFailing: known,
+	}
+}
+
+// failsafeBursty allows so many executions per period, one period after the other.
+func failsafeBursty(known ...conformance.Known) conformance.QuotaSpec {
+	return conformance.QuotaSpec{
+		Name: "failsafe-go v0.9.8 bursty",
+		Time: conformance.PackageTime,
+		Kind: conformance.FixedWindow,
+		New: func(_ conformance.Env, cfg conformance.QuotaConfig) conformance.QuotaFuncs {
+			l := ratelimiter.NewBursty[any](uint(cfg.Limit), cfg.Window)
+			return conformance.QuotaFuncs{Take: func(n int) conformance.Answer {
+				if n < 0 {
+					panic("failsafe takes unsigned numbers only")
+				}
+				return conformance.Answer{OK: l.TryAcquirePermits(uint(n))}
+			}}
+		},
+		Traits: conformance.QuotaTraits{
+			Edge:   conformance.EdgeHalfOpen,
+			Align:  conformance.AlignCreation,
+			Denied: conformance.DeniedFree,
+		},
+		KnownFailing: known,
+	}
+}
+
+// uberBucket is a "leaky-bucket rate limit algorithm": callers block for their turn,
+// any number of them. With slack it lets so many more pass after idle time.
+func uberBucket(slack int, known ...conformance.Known) conformance.LeakyBucketSpec {
+	return conformance.LeakyBucketSpec{
+		Name: "go.uber.org/ratelimit v0.3.1",
+		Time: conformance.Injected,
+		New: func(env conformance.Env, cfg conformance.LeakyBucketConfig, leave func(int)) conformance.LeakyBucketFuncs {
+			l := uber.New(1, uber.Per(cfg.Interval), uber.WithClock(env.Clock), uber.WithSlack(slack))
+			return conformance.LeakyBucketFuncs{Put: func(v int) bool {
+				go func() { l.Take(); leave(v) }()
+				return true
+			}}
+		},
+		Traits:       conformance.LeakyBucketTraits{Head: conformance.HeadAtOnce, Slack: slack, Unbounded: true},
+		KnownFailing: known,
+	}
+}
+
+// failsafeSmooth spreads executions "evenly over a period": callers block for their
+// turn.
+func failsafeSmooth(known ...conformance.Known) conformance.LeakyBucketSpec {
+	return conformance.LeakyBucketSpec{
+		Name: "failsafe-go v0.9.8 smooth",
+		Time: conformance.PackageTime,
+		New: func(_ conformance.Env, cfg conformance.LeakyBucketConfig, leave func(int)) conformance.LeakyBucketFuncs {
+			l := ratelimiter.NewSmoothWithMaxRate[any](cfg.Interval)
+			return conformance.LeakyBucketFuncs{Put: func(v int) bool {
+				go func() {
+					if err := l.AcquirePermit(context.Background()); err == nil {
+						leave(v)
+					}
+				}()
+				return true
+			}}
+		},
+		Traits:       conformance.LeakyBucketTraits{Head: conformance.HeadAtOnce, Unbounded: true},
+		KnownFailing: known,
+	}
+}
+
+// known makes an entry of a list of known failures.
+func known(rule, schedule, why string) conformance.Known {
+	return conformance.Known{Rule: rule, Schedule: schedule, Why: why}
+}
+
+const (
+	overflows   = "the sum of what was used and a number near the largest int64 is negative; the docs do not bound the number"
+	givesBack   = "a negative number gives back what was never taken; the docs do not mention it"
+	unixZeroNew = "a clock at Unix(0) looks like a new limiter; the docs do not mention it"
+	grid        = "what is idle is rounded down to whole intervals, so that the next turn may come early; the docs promise an even spread"
+)
+
+var (
+	throttledKnown = []conformance.Known{
+		known("GC-REMAIN", "rate=10/1s burst=4 | allow -1 @0", "after a negative quantity more than Limit remain; the docs of Limit call it the maximum"),
+		known("GC-NEG", "rate=10/1s burst=4 | allow 1 @0 | allow -1 @0 | allow 4 @0", givesBack),
+		known("RL-NBIG", "rate=10/1s burst=4 | allow 9223372036854775807 @0", overflows),
+	}
+	throttledRacingKnown = append(throttledKnown[:3:3],
+		known("GC-RETRY", "rate=10/1s burst=4 | allow 1 @0 | allow 0 @0 | allow 4 @0", peekTakes),
+		known("GC-RESET", "rate=10/1s burst=4 | allow 1 @0 | allow 0 @0", peekTakes),
+		known("GC-PEEKPURE", "rate=10/1s burst=4 | allow 0 @0 | allow 0 @0 | allow 4 @0", peekTakes),
+	)
+	slidingWindowKnown = []conformance.Known{
+		known("SC-APPROX", "rate=2/1s epoch=0001-01-01T00:00:00Z | allow 1 @0 | allow 1 @2.5s | allow 1 @5s",
+			"instants are kept in nanoseconds since 1970, which do not reach the year 1; the docs do not mention it"),
+		known("GC-NEG", "rate=4/1s | allow -1 @0 | allow 1 @0 | allow 4 @0", givesBack),
+		known("RL-NBIG", "rate=4/1s | allow 1 @0 | allow 9223372036854775807 @0", overflows),
+	}
+	ululeKnown = []conformance.Known{
+		known("GC-REMAIN", "rate=4/1s | allow -1 @0", "after a negative count more than Limit remain"),
+		known("GC-NEG", "rate=4/1s | allow -1 @0 | allow 1 @0 | allow 4 @0", givesBack),
+		known("RL-NBIG", "rate=4/1s | allow 1 @0 | allow 9223372036854775807 @0", overflows),
+	}
+	burstyKnown = []conformance.Known{
+		known("RL-NBIG", "rate=4/1s | allow 4 @0 | allow 9223372036854775807 @0", overflows),
+	}
+	uberBucketKnown = []conformance.Known{
+		known("LB-SPACE", "interval=100ms backlog=2 epoch=1970-01-01T00:00:00Z | put 1 @0 | put 2 @0", unixZeroNew),
+		known("LB-IDLE", "interval=100ms backlog=2 epoch=1970-01-01T00:00:00Z | put 1 @0 | put 2 @1ns", unixZeroNew),
+		known("LB-SAMEINSTANT", "interval=100ms backlog=2 epoch=1970-01-01T00:00:00Z | put 1 @0 | put 2 @0", unixZeroNew),
+	}
+	uberSlackKnown = []conformance.Known{
+		known("LB-EXACT", "interval=100ms backlog=2 epoch=1970-01-01T00:00:00Z | put 1 @0 | put 2 @1ns | put 3 @2ns", unixZeroNew),
+	}
+	smoothKnown = []conformance.Known{
+		known("LB-SPACE", "interval=100ms backlog=1 | put 1 @0 | put 2 @100.000001ms | put 3 @100.000001ms", grid),
+		known("LB-IDLE", "interval=100ms backlog=1 | put 1 @0 | put 2 @100.000001ms | put 3 @100.000001ms", grid),
+	}
+)
+
+const peekTakes = "the quantity 0 is overwritten by 1 before the first attempt, and taken in the second; the docs say no update is performed"
+
+// TestQuotas runs the suite over published limiters by windows, GCRA and leaky
+// buckets, and prints the table of verdicts.
+func TestQuotas(t *testing.T) {
+	var reports []*conformance.Report
+	as := func(s throttled.GCRAStoreCtx) throttled.GCRAStoreCtx { return s }
+	racing := func(s throttled.GCRAStoreCtx) throttled.GCRAStoreCtx { return losesFirst{s} }
+	for _, tt := range []struct {
+		name string
+		spec conformance.QuotaSpec
+	}{
+		{"Throttled", throttledQuota("throttled v2.15.0 GCRA", as, throttledKnown...)},
+		{"ThrottledRacing", throttledQuota("throttled v2.15.0 GCRA, losing each first race", racing, throttledRacingKnown...)},
+		{"SlidingWindow", slidingWindow(slidingWindowKnown...)},
+		{"Ulule", ulule(ululeKnown...)},
+		{"FailsafeBursty", failsafeBursty(burstyKnown...)},
+	} {
+		t.Run(tt.name, func(t *testing.T) { reports = append(reports, conformance.RunQuota(t, tt.spec)) })
+	}
+	for _, tt := range []struct {
+		name string
+		spec conformance.LeakyBucketSpec
+	}{
+		{"UberRatelimit", uberBucket(0, uberBucketKnown...)},
+		{"UberRatelimitSlack", uberBucket(3, uberSlackKnown...)},
+		{"FailsafeSmooth", failsafeSmooth(smoothKnown...)},
+	} {
+		t.Run(tt.name, func(t *testing.T) { reports = append(reports, conformance.RunLeakyBucket(t, tt.spec)) })
+	}
+	t.Log("\n" + conformance.Table(reports...))
+}

@@ -1,0 +1,141 @@
+package limiters
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// ErrTooManyKeys is the error of [Keyed.Do] if there is no room for another key;
+// compare with errors.Is.
+var ErrTooManyKeys = errors.New("limiters: too many keys are in use")
+
+// A Keyed has a limiter of its own for each key: for each user, address or tenant.
+// Keys do not influence each other, except that there is room for a bounded number.
+//
+// A limiter is made when its key is first used. It is forgotten only when nobody
+// can tell: when it decides as a new one would from now on, which fresh reports,
+// and no call uses it. So forgetting never grants anything, whatever the keys. If
+// there is no room, a new key is refused: choose the bound so that this happens only
+// under attack, and deny then. That holds while the clock does not go back to before
+// what has been forgotten.
+//
+// Each call with a new key looks at a few of the others in turn, so that idle keys
+// are forgotten at the pace at which new ones come, and none costs more than a few
+// looks, also when all the room is taken. A limiter that was changed after it was
+// made, such as by a new rate, must not be reported as fresh, or the change is
+// lost.
+//
+// The zero Keyed has no limiters and no room: make one with [NewKeyed]. It has no
+// goroutine and no timer. All methods are safe for concurrent use.
+type Keyed[K comparable, L any] struct {
+	room  int
+	make  func(key K) L
+	fresh func(L) bool
+
+	mu   sync.Mutex
+	keys map[K]*keyedEntry[K, L]
+	all  []*keyedEntry[K, L]
+	hand int // what in all is looked at next
+}
+
+type keyedEntry[K comparable, L any] struct {
+	key   K
+	at    int // in all
+	users int // calls of Do
+	l     L
+}
+
+// looks is how many limiters a call with a new key looks at. With two, everything
+// that is idle has been found before the keys have doubled; more make room sooner
+// when there is none.
+const looks = 4
+
+// NewKeyed returns a Keyed with room for so many keys. make makes the limiter of a
+// key. fresh reports whether a limiter decides from now on as one that make has just
+// made; for a [FixedWindow], [SlidingLog] or [SlidingCounter] that is its method
+// Fresh. Both are called with a lock held and must not use the Keyed. It panics if
+// room is less than 1 or a function is nil.
+//
+//	users := limiters.NewKeyed(100_000, func(string) *limiters.SlidingLog {
+//		return limiters.NewSlidingLog(10, time.Minute)
+//	}, (*limiters.SlidingLog).Fresh)
+func NewKeyed[K comparable, L any](room int, make func(key K) L, fresh func(L) bool) *Keyed[K, L] {
+	if room < 1 {
+		panic(fmt.Sprintf("limiters: NewKeyed: room %d must be >= 1: without keys use the limiter itself", room))
+	}
+	if make == nil || fresh == nil {
+		panic("limiters: NewKeyed: make and fresh must not be nil: pass a function that never reports fresh to keep all keys")
+	}
+	return &Keyed[K, L]{room: room, make: make, fresh: fresh, keys: map[K]*keyedEntry[K, L]{}}
+}
+
+// Do calls f with the limiter of key, under no lock. Keep the limiter no longer than
+// f runs: it may be forgotten after that. If there is no room for the key, f is not
+// called and the error is ErrTooManyKeys; otherwise it is nil. It panics if key is
+// not equal to itself, as NaN.
+//
+//	ok := false
+//	err := users.Do(name, func(l *limiters.SlidingLog) { ok = l.Allow() })
+func (k *Keyed[K, L]) Do(key K, f func(L)) error {
+	e := k.acquire(key)
+	if e == nil {
+		return ErrTooManyKeys
+	}
+	defer k.release(e)
+	f(e.l)
+	return nil
+}
+
+// Len returns how many keys there are now, those included that could be forgotten.
+func (k *Keyed[K, L]) Len() int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return len(k.all)
+}
+
+func (k *Keyed[K, L]) acquire(key K) *keyedEntry[K, L] {
+	if key != key {
+		panic(fmt.Sprintf("limiters: Keyed.Do: key %v is not equal to itself, so it would be new each time: use another", key))
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	e := k.keys[key]
+	if e == nil {
+		k.sweep()
+		if len(k.all) >= k.room {
+			return nil
+		}
+		e = &keyedEntry[K, L]{key: key, at: len(k.all), l: k.make(key)}
+		k.keys[key] = e
+		k.all = append(k.all, e)
+	}
+	e.users++
+	return e
+}
+
+func (k *Keyed[K, L]) release(e *keyedEntry[K, L]) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	e.users--
+}
+
+// sweep forgets what it can of the next few limiters.
+func (k *Keyed[K, L]) sweep() {
+	for range min(looks, len(k.all)) {
+		if k.hand >= len(k.all) {
+			k.hand = 0
+		}
+		e := k.all[k.hand]
+		if e.users > 0 || !k.fresh(e.l) {
+			k.hand++
+			continue
+		}
+		delete(k.keys, e.key)
+		last := len(k.all) - 1
+		k.all[e.at] = k.all[last]
+		k.all[e.at].at = e.at
+		k.all[last] = nil
+		k.all = k.all[:last]
+	}
+}
