@@ -119,8 +119,8 @@ func ulule(known ...conformance.Known) conformance.QuotaSpec {
 	}
 }
 
-// failsafeBursty allows so many executions per period, one period after the other.
-func failsafeBursty(known ...conformance.Known) conformance.QuotaSpec {
+// failsafeBurstyQuota allows so many executions per period, one period after the other.
+func failsafeBurstyQuota(known ...conformance.Known) conformance.QuotaSpec {
 	return conformance.QuotaSpec{
 		Name: "failsafe-go v0.9.8 bursty",
 		Time: conformance.PackageTime,
@@ -161,9 +161,9 @@ func uberBucket(slack int, known ...conformance.Known) conformance.LeakyBucketSp
 	}
 }
 
-// failsafeSmooth spreads executions "evenly over a period": callers block for their
+// failsafeSmoothQuota spreads executions "evenly over a period": callers block for their
 // turn.
-func failsafeSmooth(known ...conformance.Known) conformance.LeakyBucketSpec {
+func failsafeSmoothQuota(known ...conformance.Known) conformance.LeakyBucketSpec {
 	return conformance.LeakyBucketSpec{
 		Name: "failsafe-go v0.9.8 smooth",
 		Time: conformance.PackageTime,
@@ -196,12 +196,12 @@ const (
 )
 
 var (
-	throttledKnown = []conformance.Known{
+	throttledQuotaKnown = []conformance.Known{
 		known("GC-REMAIN", "rate=10/1s burst=4 | allow -1 @0", "after a negative quantity more than Limit remain; the docs of Limit call it the maximum"),
 		known("GC-NEG", "rate=10/1s burst=4 | allow 1 @0 | allow -1 @0 | allow 4 @0", givesBack),
 		known("RL-NBIG", "rate=10/1s burst=4 | allow 9223372036854775807 @0", overflows),
 	}
-	throttledRacingKnown = append(throttledKnown[:3:3],
+	throttledRacingKnown = append(throttledQuotaKnown[:3:3],
 		known("GC-RETRY", "rate=10/1s burst=4 | allow 1 @0 | allow 0 @0 | allow 4 @0", peekTakes),
 		known("GC-RESET", "rate=10/1s burst=4 | allow 1 @0 | allow 0 @0", peekTakes),
 		known("GC-PEEKPURE", "rate=10/1s burst=4 | allow 0 @0 | allow 0 @0 | allow 4 @0", peekTakes),
@@ -246,11 +246,11 @@ func TestQuotas(t *testing.T) {
 		name string
 		spec conformance.QuotaSpec
 	}{
-		{"Throttled", throttledQuota("throttled v2.15.0 GCRA", as, throttledKnown...)},
+		{"Throttled", throttledQuota("throttled v2.15.0 GCRA", as, throttledQuotaKnown...)},
 		{"ThrottledRacing", throttledQuota("throttled v2.15.0 GCRA, losing each first race", racing, throttledRacingKnown...)},
 		{"SlidingWindow", slidingWindow(slidingWindowKnown...)},
 		{"Ulule", ulule(ululeKnown...)},
-		{"FailsafeBursty", failsafeBursty(burstyKnown...)},
+		{"FailsafeBursty", failsafeBurstyQuota(burstyKnown...)},
 	} {
 		t.Run(tt.name, func(t *testing.T) { reports = append(reports, conformance.RunQuota(t, tt.spec)) })
 	}
@@ -260,7 +260,7 @@ func TestQuotas(t *testing.T) {
 	}{
 		{"UberRatelimit", uberBucket(0, uberBucketKnown...)},
 		{"UberRatelimitSlack", uberBucket(3, uberSlackKnown...)},
-		{"FailsafeSmooth", failsafeSmooth(smoothKnown...)},
+		{"FailsafeSmooth", failsafeSmoothQuota(smoothKnown...)},
 	} {
 		t.Run(tt.name, func(t *testing.T) { reports = append(reports, conformance.RunLeakyBucket(t, tt.spec)) })
 	}
