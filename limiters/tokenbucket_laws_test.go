@@ -218,9 +218,9 @@ func (h *history) reserve(n int) {
 	}
 	without := h.there()
 	h.take(int64(n))
-	act := there.newest
-	if act += delay; act < there.newest {
-		act = math.MaxInt64
+	act := time.Duration(math.MaxInt64)
+	if delay < InfDuration {
+		act = there.newest + delay
 	}
 	h.held = append(h.held, &held{Reservation: r, event: event{act, int64(n)}, without: without})
 }
@@ -345,7 +345,7 @@ func laws(t *rapid.T, sets bool) {
 	}
 	for i := range rapid.IntRange(1, 40).Draw(t, "steps") {
 		interval := float64(time.Second)
-		if f := float64(h.limit); f > 0 && f < 1e9 {
+		if f := float64(h.limit); f > 1e-6 && f < 1e9 {
 			interval /= f
 		}
 		switch rapid.IntRange(0, 9).Draw(t, "time") {
