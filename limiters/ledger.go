@@ -77,7 +77,7 @@ func (l *TokenBucket) cancel(r *Reservation, t time.Time, clock bool) {
 	since := t.Sub(l.at)
 	e := max(since, l.last)
 	switch {
-	case n == 0, l.limit == Inf, r.epoch != l.epoch, !l.there(e).less(amount{l.burst, 0}):
+	case n == 0, r.epoch != l.epoch, !l.there(e).less(amount{l.burst, 0}):
 		return
 	case !r.never && (r.act.Before(t) || r.act.Before(l.at.Add(l.last))):
 		return

@@ -93,18 +93,20 @@ type held struct {
 	after     int64 // tokens taken since
 	cancelled bool  // in time
 	over      bool  // cancelled, or too late to
+	shared    bool  // others were cancelled, after a change of limit or burst
 }
 
 // history drives a TokenBucket and judges every step.
 type history struct {
 	*rapid.T
-	l      *TokenBucket
-	w      *world
-	limit  Limit
-	start  time.Time
-	held   []*held
-	events []event
-	at     time.Duration
+	l       *TokenBucket
+	w       *world
+	limit   Limit
+	start   time.Time
+	held    []*held
+	events  []event
+	changed bool // limit or burst
+	at      time.Duration
 }
 
 func (h *history) fail(op string, format string, args ...any) {
@@ -218,9 +220,9 @@ func (h *history) reserve(n int) {
 	}
 	without := h.there()
 	h.take(int64(n))
-	act := there.newest
-	if act += delay; act < there.newest {
-		act = math.MaxInt64
+	act := time.Duration(math.MaxInt64)
+	if delay < InfDuration {
+		act = there.newest + delay
 	}
 	h.held = append(h.held, &held{Reservation: r, event: event{act, int64(n)}, without: without})
 }
@@ -259,6 +261,9 @@ func (h *history) cancel(i int) {
 			h.fail(op, "without it there would be %s", r.without.tokens.FloatString(12))
 		}
 		h.all(func(w *world) { w.add(back) })
+		for _, other := range h.held {
+			other.shared = other.shared || h.changed
+		}
 		h.w.tokens = tokens()
 	}
 	r.cancelled = r.cancelled || !r.over && r.at >= there.newest
@@ -270,6 +275,9 @@ func (r *held) n0() int64 { return r.event.n }
 // atLeast checks that enough was given back: all but what was taken since, and
 // what would have been lost without the reservation too.
 func (h *history) atLeast(op string, r *held, there *world, back *big.Rat) {
+	if r.shared {
+		return // What both would have lost together, each would not have alone.
+	}
 	w := r.without.clone()
 	w.to(h.at)
 	least := new(big.Rat).SetInt64(r.event.n - r.after)
@@ -284,12 +292,13 @@ func (h *history) atLeast(op string, r *held, there *world, back *big.Rat) {
 func (h *history) setLimit(r Limit) {
 	h.l.SetLimitAt(h.start.Add(h.at), r)
 	h.all(func(w *world) { w.to(h.at); w.limit(r) })
-	h.limit = r
+	h.limit, h.changed = r, true
 }
 
 func (h *history) setBurst(b int) {
 	h.l.SetBurstAt(h.start.Add(h.at), b)
 	h.all(func(w *world) { w.to(h.at); w.burst = int64(max(b, 0)); w.cap() })
+	h.changed = true
 }
 
 // envelope checks all windows that begin and end with an event.
@@ -345,7 +354,7 @@ func laws(t *rapid.T, sets bool) {
 	}
 	for i := range rapid.IntRange(1, 40).Draw(t, "steps") {
 		interval := float64(time.Second)
-		if f := float64(h.limit); f > 0 && f < 1e9 {
+		if f := float64(h.limit); f > 1e-6 && f < 1e9 {
 			interval /= f
 		}
 		switch rapid.IntRange(0, 9).Draw(t, "time") {

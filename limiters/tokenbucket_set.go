@@ -54,9 +54,6 @@ func (l *TokenBucket) setBurst(t time.Time, clock bool, b int) {
 	l.rate(l.limit) // In a zero TokenBucket it is not set.
 	l.burst = max(int64(b), 0)
 	if l.left >= l.burst {
-		if l.left > l.burst || l.frac > 0 {
-			l.void()
-		}
 		l.left = l.burst
 		l.carry(0)
 	}

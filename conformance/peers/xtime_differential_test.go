@@ -168,9 +168,22 @@ type pair struct {
 	settled bool // cancelled, or from before the limit was set
 
 	cancel context.CancelFunc // of a wait
+	ends   [2]chan error
 	ended  [2]bool
 	err    [2]error
 	took   [2]time.Duration
+}
+
+// look sees which waits have ended.
+func (p *pair) look() {
+	synctest.Wait()
+	for i, end := range p.ends {
+		select {
+		case err := <-end:
+			p.err[i], p.ended[i] = err, true
+		default:
+		}
+	}
 }
 
 // differential is one history.
@@ -269,14 +282,14 @@ func (d *differential) step() bool {
 			return true
 		}
 		p.settled = true
-		if p.ended[0] || p.ended[1] { // waits, that are through
+		if p.look(); p.ended[0] || p.ended[1] { // waits, that are through
 			return p.ended[0] == p.ended[1]
 		}
 		sure := d.x.cancel(p.xreservation, t)
 		if p.cancel != nil {
 			d.did("cancel Wait", "cancel Wait(%d)", p.n)
 			p.cancel()
-			synctest.Wait()
+			p.look()
 			if sure && class(p.err[0]) != class(p.err[1]) {
 				d.fail("cancelled WaitN(%d): ours %v, theirs %v", p.n, p.err[0], p.err[1])
 			}
@@ -359,11 +372,13 @@ func (d *differential) wait(now time.Time, t, n int64) bool {
 	}
 	p := &pair{cancel: cancel}
 	for i, wait := range []func(context.Context, int) error{d.ours.WaitN, d.theirs.WaitN} {
+		p.ends[i] = make(chan error, 1)
 		go func() {
-			p.err[i] = wait(ctx, int(n))
-			p.took[i], p.ended[i] = time.Since(now), true
+			err := wait(ctx, int(n))
+			p.took[i] = time.Since(now)
+			p.ends[i] <- err
 		}()
-		synctest.Wait()
+		p.look()
 	}
 	d.did("WaitN", "WaitN(%d), %s: ended %v, %v", n, kind, p.ended[0], p.err[0])
 	if p.ended[0] != p.ended[1] || class(p.err[0]) != class(p.err[1]) {
@@ -419,7 +434,7 @@ func history(t *testing.T, seed uint64, counts map[string]int) {
 			if p.cancel == nil {
 				continue
 			}
-			if p.ended[0] && p.ended[1] && (class(p.err[0]) != class(p.err[1]) || !d.near(p.took[0], p.took[1])) && !p.settled {
+			if p.look(); p.ended[0] && p.ended[1] && (class(p.err[0]) != class(p.err[1]) || !d.near(p.took[0], p.took[1])) && !p.settled {
 				d.fail("WaitN(%d): ours %v after %v, theirs %v after %v", p.n, p.err[0], p.took[0], p.err[1], p.took[1])
 			}
 			p.cancel()
