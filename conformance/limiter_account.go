@@ -486,6 +486,7 @@ func (a *account) returned(c *claim) {
 	fifo := a.traits.Fair == FairFIFO
 	what := fmt.Sprintf("wait %d at %s", d.N, duration(d.At))
 	if d.Err == nil {
+		a.leavers(at)
 		switch {
 		case c.cut >= 0 && at > c.cut:
 			a.differ("W-CANCEL", c.cut, "its context was cancelled at "+duration(c.cut), "%s returned nil at %s, want an error at %s", what, duration(at), duration(c.cut))
@@ -521,6 +522,17 @@ func (a *account) returned(c *claim) {
 		law = "W-DEADEQ"
 	}
 	a.giveUp(c, law)
+}
+
+// leavers settles the waits that give up at this instant: who is served in their
+// place can be seen to return before they are.
+func (a *account) leavers(at time.Duration) {
+	for _, c := range a.claims {
+		d := c.d
+		if d.Op == OpWait && !c.over && !c.free && d.Err != nil && d.Ended.Seq != 0 && d.Ended.At == at && (c.cut >= 0 || d.D > 0 && at == d.At+d.D) {
+			a.returned(c)
+		}
+	}
 }
 
 // cancel judges nothing by itself: what comes back shows in what follows.

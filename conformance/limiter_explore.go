@@ -9,6 +9,11 @@ import (
 
 // limiterFamilies lists what RunLimiter explores, in constants.
 func limiterFamilies(c *contract) []family {
+	return slices.Concat(requestFamilies(c), extremeFamilies(c), heldFamilies(c))
+}
+
+// requestFamilies lists what is explored of requests that are answered at once.
+func requestFamilies(c *contract) []family {
 	cfg := func(rate string, burst int) Config {
 		return Config{}.With("rate", rate).With("burst", fmt.Sprint(burst))
 	}
@@ -62,7 +67,7 @@ func limiterFamilies(c *contract) []family {
 			out = append(out, grid("epoch "+epoch, cfg("10/1s", 2).With("epoch", epoch), 3))
 		}
 	}
-	return append(append(out, extremeFamilies(c)...), heldFamilies(c)...)
+	return out
 }
 
 // sequences lists every schedule of up to depth of the given steps with the given

@@ -45,7 +45,7 @@ func heldMutantRows(t *testing.T) []catchOf {
 	judge := func(spec LimiterSpec, name, id, only string) {
 		c := limiterContract(t, spec)
 		c.families = func(c *contract) []family {
-			all := append([]family{{name: leaks, look: true, schedules: c.leavings()}}, append(extremeFamilies(c), heldFamilies(c)...)...)
+			all := append([]family{{name: leaks, look: true, schedules: c.leavings()}}, slices.Concat(extremeFamilies(c), heldFamilies(c))...)
 			all = slices.DeleteFunc(all, func(f family) bool { return f.name != only })
 			for i := range all {
 				all[i].schedules = all[i].schedules[:min(smaller, len(all[i].schedules))]

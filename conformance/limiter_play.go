@@ -300,22 +300,22 @@ func (s Schedule) holder(n int) Step {
 // patience is how long everything that is held can take to be served, by any
 // limiter that serves it at all.
 func (s Schedule) patience() time.Duration {
-	n, slowest, longest := s.Config.Burst, s.Config.Rate.Interval(), time.Duration(0)
+	n, slowest, longest := time.Duration(max(0, s.Config.Burst)), s.Config.Rate.Interval(), time.Duration(0)
 	for _, st := range s.Steps {
 		switch st.Op {
 		case OpReserve, OpWait:
-			n += max(0, st.N)
+			n += time.Duration(max(0, st.N))
 			longest = max(longest, st.D)
 		case OpSetBurst:
-			n += max(0, st.N)
+			n += time.Duration(max(0, st.N))
 		case OpSetLimit:
 			slowest = max(slowest, st.Rate.Interval())
 		}
 	}
-	if slowest > math.MaxInt64/time.Duration(4*n+4) {
+	if slowest > math.MaxInt64/(4*n+4) {
 		return longest
 	}
-	return longest + time.Duration(2*n+2)*(slowest+1)
+	return longest + (2*n+2)*(slowest+1)
 }
 
 // saturate adds durations without overflow.
