@@ -68,7 +68,7 @@ func concurrencyFamilies(c *contract) []family {
 		out = append(out, family{name: name, schedules: c.plan(p)})
 	}
 	out = append(out, family{name: leaks, look: true, schedules: c.plan(concurrencyPlan{cfg: cfg(1, 1, "100ms"), gaps: []time.Duration{0, wait}, depth: 3, cancel: context})})
-	add("one slot", concurrencyPlan{cfg: cfg(1, 2, "1h"), gaps: now, depth: 7, cancel: context})
+	add("one slot", concurrencyPlan{cfg: cfg(1, 2, "1h"), gaps: now, depth: 6, cancel: context})
 	add("two slots", concurrencyPlan{cfg: cfg(2, 1, "1h"), gaps: now, depth: 5, cancel: context, running: context})
 	add("three slots", concurrencyPlan{cfg: cfg(3, 1, "1h"), gaps: now, depth: 6})
 	if tr.Backlog == BacklogBounded {
