@@ -56,7 +56,7 @@ func (q *zooQueue) fits(weight int) bool {
 
 // wake lets those run whose turn it is. mu is held.
 func (q *zooQueue) wake() {
-	for len(q.waiters) > 0 {
+	for first := true; len(q.waiters) > 0 && (first || !q.is("wakes one at a time")); first = false {
 		i := 0
 		if q.is("serves the newest first") {
 			i = len(q.waiters) - 1
@@ -471,6 +471,7 @@ var concurrencyMutants = []struct {
 }{
 	{"lets one more run", "CT-LIMIT", 0},
 	{"wakes nobody", "CT-WORK", 0},
+	{"wakes one at a time", "CT-WORK", 4},
 	{"one place too many", "CT-REJECT", 0},
 	{"a request that runs keeps its place", "CT-SEAT", 0},
 	{"times out a nanosecond late", "CT-TIME", 0},
@@ -590,6 +591,34 @@ func TestConcurrencyConcerns_nameRules(t *testing.T) {
 	for id := range concurrencyConcerns {
 		if !slices.ContainsFunc(Rules("concurrency"), func(r Rule) bool { return r.ID == id }) {
 			t.Errorf("concurrencyConcerns names %q, which is no rule", id)
+		}
+	}
+}
+
+// Without declared traits nothing is failed but TRAITS, which prints what was seen.
+func TestConcurrency_undeclared(t *testing.T) {
+	synctestcompat.Require(t)
+	seats := zooSeatsSpec(Injected)
+	seats.Traits.OverRelease = OverReleaseUndefined // not asked for: there is no Release
+	for _, spec := range []ConcurrencySpec{zooQueueSpec("", Injected), zooChannelSpec(Injected), zooTokensSpec(Injected), seats} {
+		declared := spec.Traits
+		spec.Traits = ConcurrencyTraits{Single: declared.Single}
+		c := concurrencyContract(t, spec)
+		for _, v := range c.evaluate().Verdicts {
+			if (v.Status == Fail) != (v.Rule == "TRAITS") {
+				t.Errorf("%s: %s: %s\n%s", spec.Name, v.Rule, v.Status, v.Text)
+			}
+			if v.Rule != "TRAITS" {
+				continue
+			}
+			for _, tr := range declared.table(c) {
+				if tr.needless() || tr.declared == 0 {
+					continue
+				}
+				if line := tr.name + ": conformance." + tr.values[tr.declared-1] + ", // observed"; !strings.Contains(v.Text, line) {
+					t.Errorf("%s: TRAITS does not say %q:\n%s", spec.Name, line, v.Text)
+				}
+			}
 		}
 	}
 }
