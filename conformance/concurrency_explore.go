@@ -49,7 +49,7 @@ func concurrencyFamilies(c *contract) []family {
 		case BacklogBounded:
 			out = out.With("backlog", fmt.Sprint(backlog))
 		case 0:
-			out = out.With("backlog", "9")
+			out = out.With("backlog", "99") // more than ever wait here
 		}
 		switch tr.Timeout {
 		case TimeoutBounded:
@@ -68,7 +68,7 @@ func concurrencyFamilies(c *contract) []family {
 		out = append(out, family{name: name, schedules: c.plan(p)})
 	}
 	out = append(out, family{name: leaks, look: true, schedules: c.plan(concurrencyPlan{cfg: cfg(1, 1, "100ms"), gaps: []time.Duration{0, wait}, depth: 3, cancel: context})})
-	add("one slot", concurrencyPlan{cfg: cfg(1, 2, "1h"), gaps: now, depth: 7, cancel: context})
+	add("one slot", concurrencyPlan{cfg: cfg(1, 2, "1h"), gaps: now, depth: 6, cancel: context})
 	add("two slots", concurrencyPlan{cfg: cfg(2, 1, "1h"), gaps: now, depth: 5, cancel: context, running: context})
 	add("three slots", concurrencyPlan{cfg: cfg(3, 1, "1h"), gaps: now, depth: 6})
 	if tr.Backlog == BacklogBounded {
@@ -100,6 +100,7 @@ func concurrencyFamilies(c *contract) []family {
 	}
 	if c.accepts(OpResize) {
 		add("resize", concurrencyPlan{cfg: cfg(2, 2, "1h"), gaps: now, depth: 4, resize: []int{1, 3}})
+		add("resize by two", concurrencyPlan{cfg: cfg(1, 2, "1h"), gaps: now, depth: 4, resize: []int{3}})
 	}
 	if c.accepts(OpTry) {
 		weights := []int{1, 2}
@@ -114,7 +115,45 @@ func concurrencyFamilies(c *contract) []family {
 	if c.accepts(OpRelease) && c.declared("OverRelease") && tr.OverRelease != OverReleaseUndefined {
 		add("over-release", concurrencyPlan{cfg: cfg(1, 1, "1h"), gaps: now, depth: 4, over: true})
 	}
-	return append(out, family{name: "racing", schedules: c.racing(cfg)}, family{name: "long queue", schedules: longQueue(cfg)})
+	return append(out, family{name: "racing", schedules: c.racing(cfg)}, family{name: "scenarios", schedules: c.scenarios(cfg)},
+		family{name: "long queue", schedules: longQueue(cfg)})
+}
+
+// scenarios are longer schedules in which one step must let several others run.
+func (c *contract) scenarios(cfg func(limit, backlog int, timeout string) Config) []Schedule {
+	var texts []string
+	if !c.con.Traits.Single {
+		crowd := " | acquire 1 @0 | acquire 2 3 @0 | acquire 3 @50ms | acquire 4 @50ms"
+		texts = append(texts,
+			cfg(3, 5, "1h").String()+" | acquire 1 3 @0 | acquire 2 @0 | acquire 3 @0 | acquire 4 @0 | acquire 5 @0 | release 1 @0",
+			cfg(3, 5, "1h").String()+crowd+" | acquire 5 @50ms | release 1 @60ms | release 2 @70ms")
+		if conContext(c) == "" {
+			texts = append(texts, cfg(3, 5, "1h").String()+crowd+" | cancel 2 @60ms")
+		}
+		if c.con.Traits.Timeout == TimeoutBounded {
+			texts = append(texts, cfg(3, 5, "100ms").String()+crowd+" | idle 60ms")
+		}
+		if c.accepts(OpResize) {
+			texts = append(texts, cfg(3, 5, "1h").String()+crowd+" | resize 6 @60ms")
+		}
+	}
+	if c.accepts(OpResize) {
+		texts = append(texts, cfg(3, 5, "1h").String()+" | acquire 1 @0 | acquire 2 @0 | acquire 3 @0 | acquire 4 @0 | acquire 5 @0 | "+
+			"resize 1 @0 | release 1 @0 | release 2 @0 | release 3 @0 | resize 3 @0")
+	}
+	return parseAll(texts)
+}
+
+func parseAll(texts []string) []Schedule {
+	out := make([]Schedule, len(texts))
+	for i, text := range texts {
+		s, err := ParseSchedule(text)
+		if err != nil {
+			panic(err)
+		}
+		out[i] = s
+	}
+	return out
 }
 
 // plan lists every schedule of a plan, of up to its depth. Requests are numbered in
@@ -233,14 +272,8 @@ func (p concurrencyPlan) next(cfg ConcurrencyConfig, traits ConcurrencyTraits, s
 // racing lists schedules in which a slot comes free, or is asked for, at the instant
 // at which a wait ends.
 func (c *contract) racing(cfg func(limit, backlog int, timeout string) Config) []Schedule {
-	var out []Schedule
-	add := func(text string) {
-		s, err := ParseSchedule(text)
-		if err != nil {
-			panic(err)
-		}
-		out = append(out, s)
-	}
+	var texts []string
+	add := func(text string) { texts = append(texts, text) }
 	one, two := "acquire 1 @0 | acquire 2 @0", "acquire 1 @0 | acquire 2 @0 | acquire 3 @0"
 	for _, backlog := range []int{1, 2} {
 		if c.con.Traits.Timeout == TimeoutBounded {
@@ -277,7 +310,7 @@ func (c *contract) racing(cfg func(limit, backlog int, timeout string) Config) [
 			add(conf + " | do 1 @0 | do 2 @0 | release 1 @0 | do 3 @0~")
 		}
 	}
-	return out
+	return parseAll(texts)
 }
 
 // longQueue are many requests that come and go in turn.

@@ -79,10 +79,10 @@ func conTimeout(c *contract) string {
 }
 
 func conContext(c *contract) string {
-	if !c.hasContext() {
+	if c.con.Traits.Context == ContextIgnored {
 		return noSuchThing
 	}
-	return declares(c, "Context", c.con.Traits.Context == ContextIgnored)
+	return declares(c, "Context", false)
 }
 
 func conSeat(c *contract) string {

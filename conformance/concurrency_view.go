@@ -13,11 +13,9 @@ type concurrencyView struct {
 	tr    *concurrencyTrace
 	model *concurrencyModel
 
-	// differs says that no state of the model is what was observed. Then group is
-	// the number of the group under way, at the instant, steps what was done in it,
-	// and wanted the nearest legal state.
+	// differs says that no state of the model is what was observed. Then at is the
+	// instant, steps what was done there, and wanted the nearest legal state.
 	differs bool
-	group   int
 	at      time.Duration
 	steps   []Step
 	events  bool // something was due at that instant as well
@@ -51,11 +49,10 @@ func newConcurrencyView(tr *Trace, spec *ConcurrencySpec, bias int, alter func(m
 		alter(v.model)
 	}
 	gone := map[int]bool{}
-	for i, g := range v.tr.groups {
+	for _, g := range v.tr.groups {
 		if g.settled.Seq == 0 {
 			return v // the run got stuck here
 		}
-		v.group = i
 		if !v.model.pass(g.at, !g.racing, func(at time.Duration) bool {
 			v.steps, v.events = nil, true
 			seq := math.MaxInt

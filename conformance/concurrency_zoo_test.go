@@ -56,7 +56,7 @@ func (q *zooQueue) fits(weight int) bool {
 
 // wake lets those run whose turn it is. mu is held.
 func (q *zooQueue) wake() {
-	for len(q.waiters) > 0 {
+	for first := true; len(q.waiters) > 0 && (first || !q.is("wakes one at a time")); first = false {
 		i := 0
 		if q.is("serves the newest first") {
 			i = len(q.waiters) - 1
@@ -463,50 +463,54 @@ func zooSeatsSpec(source TimeSource) ConcurrencySpec {
 	}
 }
 
-// concurrencyMutants are mistakes, each with the rule that must catch it.
-var concurrencyMutants = []struct{ name, rule string }{
-	{"lets one more run", "CT-LIMIT"},
-	{"wakes nobody", "CT-WORK"},
-	{"one place too many", "CT-REJECT"},
-	{"a request that runs keeps its place", "CT-SEAT"},
-	{"times out a nanosecond late", "CT-TIME"},
-	{"a request that timed out keeps its place", "CT-TIME"},
-	{"a timeout of 0 rejects everything", "CT-TIME0"},
-	{"does not look at the context while it waits", "CT-CTX"},
-	{"a cancelled request keeps its place", "CT-CTX"},
-	{"looks at the context only while it waits", "CT-CTXPRE"},
-	{"loses the slot at a tie", "CT-TIE"},
-	{"a cancelled request stays in the queue", "CT-NOGHOST"},
-	{"a request that timed out stays in the queue", "CT-NOGHOST"},
-	{"gives back one slot only", "CT-RELEASE"},
-	{"a release too many raises the limit", "CT-OVERREL"},
-	{"nobody looks again when the first gives up", "CT-HEAD"},
-	{"serves the newest first", "CT-FIFO"},
-	{"a light request overtakes", "CT-FIFO"},
-	{"joins after it has let go of the lock", "CT-NOLOST"},
-	{"a request for more than the limit waits", "CT-OVER"},
-	{"a lower limit is forgotten", "CT-RESIZE"},
-	{"a higher limit wakes nobody", "CT-RESIZE"},
-	{"calls the hook twice when the backlog is full", "CT-HOOK"},
-	{"does not call the hook at a timeout", "CT-HOOK"},
-	{"serves what it has rejected", "CT-CONV"},
-	{"panics on the third request", "X-CALLS"},
-	{"a panic keeps the slot", "X-PANIC"},
-	{"calls the hook under the lock", "X-REENT"},
-	{"goroutine left behind by a semaphore", "X-LEAK"},
-	{"checks without the lock", "X-CONC"},
+// concurrencyMutants are mistakes, each with the rule that must catch it and, if they
+// are more than three, the steps that it takes.
+var concurrencyMutants = []struct {
+	name, rule string
+	steps      int
+}{
+	{"lets one more run", "CT-LIMIT", 0},
+	{"wakes nobody", "CT-WORK", 0},
+	{"wakes one at a time", "CT-WORK", 4},
+	{"one place too many", "CT-REJECT", 0},
+	{"a request that runs keeps its place", "CT-SEAT", 0},
+	{"times out a nanosecond late", "CT-TIME", 0},
+	{"a request that timed out keeps its place", "CT-TIME", 0},
+	{"a timeout of 0 rejects everything", "CT-TIME0", 0},
+	{"does not look at the context while it waits", "CT-CTX", 0},
+	{"a cancelled request keeps its place", "CT-CTX", 0},
+	{"looks at the context only while it waits", "CT-CTXPRE", 0},
+	{"loses the slot at a tie", "CT-TIE", 0},
+	{"a cancelled request stays in the queue", "CT-NOGHOST", 4},
+	{"a request that timed out stays in the queue", "CT-NOGHOST", 4},
+	{"gives back one slot only", "CT-RELEASE", 0},
+	{"a release too many raises the limit", "CT-OVERREL", 0},
+	{"nobody looks again when the first gives up", "CT-HEAD", 4},
+	{"serves the newest first", "CT-FIFO", 0},
+	{"a light request overtakes", "CT-FIFO", 0},
+	{"joins after it has let go of the lock", "CT-NOLOST", 0},
+	{"a request for more than the limit waits", "CT-OVER", 0},
+	{"a lower limit is forgotten", "CT-RESIZE", 0},
+	{"a higher limit wakes nobody", "CT-RESIZE", 4},
+	{"calls the hook twice when the backlog is full", "CT-HOOK", 0},
+	{"does not call the hook at a timeout", "CT-HOOK", 0},
+	{"serves what it has rejected", "CT-CONV", 0},
+	{"panics on the third request", "X-CALLS", 0},
+	{"a panic keeps the slot", "X-PANIC", 0},
+	{"calls the hook under the lock", "X-REENT", 0},
+	{"goroutine left behind by a semaphore", "X-LEAK", 0},
+	{"checks without the lock", "X-CONC", 0},
 }
 
 // The correct ones, of five designs, pass on both drivers.
 func TestConcurrency_correctOnesPass(t *testing.T) {
-	drivers := sources(Injected, PackageTime)
-	if testing.Short() {
-		drivers = drivers[:1]
-	}
-	for _, source := range drivers {
+	for _, source := range sources(Injected, PackageTime) {
 		for _, spec := range []ConcurrencySpec{
 			zooQueueSpec("", source), zooChannelSpec(source), zooCondSpec(source), zooTokensSpec(source), zooSeatsSpec(source),
 		} {
+			if source == PackageTime && testing.Short() {
+				continue
+			}
 			t.Run(spec.Name+source.String(), func(t *testing.T) { RunConcurrency(t, spec) })
 		}
 	}
@@ -522,15 +526,18 @@ func TestConcurrencyMutants(t *testing.T) {
 	var rows []catchOf
 	caught := map[string]bool{"X-RACE": true} // see TestRace_mutantIsCaught
 	for _, m := range concurrencyMutants {
+		again := caught[m.rule]
 		caught[m.rule] = true
 		switch {
+		case again && testing.Short():
+			continue // one for each rule
 		case m.rule == "X-REENT" && testing.Short():
 			continue // it hangs until the watchdog looks
 		case m.rule == "X-CONC" && raceDetector:
 			continue // it is a data race as well
 		}
 		c := concurrencyContract(t, zooQueueSpec(m.name, Injected))
-		c.families = func(c *contract) []family { return smallest(c, m.rule) }
+		c.families = func(c *contract) []family { return smallest(c, m.rule, max(3, m.steps)) }
 		row := judgeMutant(t, c, m.name, m.rule)
 		if m.rule == "X-CONC" || m.rule == "CT-NOLOST" { // how many, and when first, is chance
 			row.text = regexp.MustCompile(`\d+ of \d+ goroutines|instant \d+ run, \d+ wait and \d+|round \d+`).
@@ -548,15 +555,14 @@ func TestConcurrencyMutants(t *testing.T) {
 }
 
 // smallest are the families without their longer schedules: whatever fails on one of
-// those and on a shorter one too is reported with the shorter one. With -short racing
-// schedules are for those alone who need them.
-func smallest(c *contract, rule string) []family {
+// those and on a shorter one too is reported with the shorter one. Racing schedules
+// are for the rule that needs them.
+func smallest(c *contract, rule string, steps int) []family {
 	all := concurrencyFamilies(c)
 	for i := range all {
-		if testing.Short() && all[i].name == "racing" && rule != "CT-TIE" {
-			all[i].schedules = nil
-		}
-		all[i].schedules = slices.DeleteFunc(all[i].schedules, func(s Schedule) bool { return len(s.Steps) > 4 })
+		all[i].schedules = slices.DeleteFunc(all[i].schedules, func(s Schedule) bool {
+			return len(s.Steps) > steps || s.racing() > 0 && rule != "CT-TIE"
+		})
 	}
 	return all
 }
@@ -588,6 +594,34 @@ func TestConcurrencyConcerns_nameRules(t *testing.T) {
 	for id := range concurrencyConcerns {
 		if !slices.ContainsFunc(Rules("concurrency"), func(r Rule) bool { return r.ID == id }) {
 			t.Errorf("concurrencyConcerns names %q, which is no rule", id)
+		}
+	}
+}
+
+// Without declared traits nothing is failed but TRAITS, which prints what was seen.
+func TestConcurrency_undeclared(t *testing.T) {
+	synctestcompat.Require(t)
+	seats := zooSeatsSpec(Injected)
+	seats.Traits.OverRelease = OverReleaseUndefined // not asked for: there is no Release
+	for _, spec := range []ConcurrencySpec{zooQueueSpec("", Injected), zooChannelSpec(Injected), zooTokensSpec(Injected), seats} {
+		declared := spec.Traits
+		spec.Traits = ConcurrencyTraits{Single: declared.Single}
+		c := concurrencyContract(t, spec)
+		for _, v := range c.evaluate().Verdicts {
+			if (v.Status == Fail) != (v.Rule == "TRAITS") {
+				t.Errorf("%s: %s: %s\n%s", spec.Name, v.Rule, v.Status, v.Text)
+			}
+			if v.Rule != "TRAITS" {
+				continue
+			}
+			for _, tr := range declared.table(c) {
+				if tr.needless() || tr.declared == 0 {
+					continue
+				}
+				if line := tr.name + ": conformance." + tr.values[tr.declared-1] + ", // observed"; !strings.Contains(v.Text, line) {
+					t.Errorf("%s: TRAITS does not say %q:\n%s", spec.Name, line, v.Text)
+				}
+			}
 		}
 	}
 }
