@@ -256,6 +256,7 @@ func (c *contract) prepare() {
 
 // reset forgets what was found.
 func (c *contract) reset() {
+	clear(c.schedules)
 	c.findings = map[string]*finding{}
 	c.stopped = map[string]string{}
 	c.stalls = map[string]string{}
