@@ -82,7 +82,8 @@ func (j *Judge) Several() bool { return j.c.accepts(opMany) }
 // Run runs a schedule on fresh instances, in each order in which its racing steps can
 // meet their timers, and returns the rules that it breaks, in the order of [Rules].
 // Rules that are provisional or listed in KnownFailing are left out, and so are those of
-// an undeclared trait.
+// an undeclared trait. A run that makes no progress, for which no rule can be blamed, is
+// logged.
 func (j *Judge) Run(s Schedule) []Violation {
 	c := j.c
 	c.t.Helper()
@@ -103,6 +104,9 @@ func (j *Judge) Run(s Schedule) []Violation {
 			j.leaks = j.leaks || r.ID == "X-LEAK"
 			out = append(out, Violation{r.ID, f.worst.Headline, c.text(r, f.worst)})
 		}
+	}
+	for _, id := range sortedKeys(c.stalls) {
+		c.t.Logf("conformance: %s is inconclusive: %s", id, c.stalls[id])
 	}
 	return out
 }
@@ -256,6 +260,7 @@ func (c *contract) prepare() {
 
 // reset forgets what was found.
 func (c *contract) reset() {
+	clear(c.schedules)
 	c.findings = map[string]*finding{}
 	c.searches, c.basics = map[string]int{}, map[string]bool{}
 	c.stopped = map[string]string{}

@@ -54,6 +54,7 @@
 //		}
 //	})
 //
-// For properties that start goroutines of their own, and for state machines that decide
-// as they go, see package synctestcompat/rapidbubble.
+// [MachineLimiter] is a state machine that decides as it goes, beside an exact model. For
+// machines of your own, and for properties that start goroutines of their own, see package
+// synctestcompat/rapidbubble.
 package properties

@@ -3,6 +3,7 @@
 package rapidbubble_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -28,16 +29,20 @@ func ExampleCheck() {
 	_ = testStop // go test runs it
 }
 
-// The property of a fuzz test runs in bubbles as well.
-func ExampleFuzz() {
-	fuzzStop := func(f *testing.F) {
-		rapidbubble.Fuzz(f, func(t *rapidbubble.T) {
-			ctx := t.Context()
-			done := make(chan bool)
-			go func() { <-ctx.Done(); close(done) }()
-			t.Cleanup(func() { <-done })
-			time.Sleep(time.Duration(rapid.IntRange(0, 1e9).Draw(t.T, "sleep")))
-		})
-	}
-	_ = fuzzStop // go test runs it
+// A fuzz target draws what the property needs from its input.
+func ExampleMakeFuzz() {
+	target := rapidbubble.MakeFuzz(func(t *rapidbubble.T) {
+		begin := time.Now()
+		late := rapid.Bool().Draw(t.T, "late")
+		if late {
+			time.Sleep(time.Hour)
+		}
+		fmt.Println(late, time.Since(begin))
+	})
+	t := new(testing.T) // go test -fuzz does this
+	target(t, []byte{0, 0, 0, 0, 0, 0, 0, 0})
+	target(t, []byte{1, 0, 0, 0, 0, 0, 0, 0})
+	// Output:
+	// false 0s
+	// true 1h0m0s
 }

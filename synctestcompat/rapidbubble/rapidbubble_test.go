@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -46,8 +47,15 @@ func TestCheck_failures(t *testing.T) {
 		}
 		return
 	}
-	out := rerun(t, t.TempDir(), "TestCheck_failures", "-rapid.nofailfile", "-rapid.seed=1", "-rapid.checks=100")
+	args := []string{"-rapid.nofailfile", "-rapid.seed=1", "-rapid.checks=100"}
+	if testing.Short() {
+		args = append(args, "-test.skip=/("+slow+")$")
+	}
+	out := rerun(t, t.TempDir(), "TestCheck_failures", args...)
 	for _, f := range failing {
+		if testing.Short() && slices.Contains(strings.Split(slow, "|"), f.name) {
+			continue
+		}
 		t.Run(f.name, func(t *testing.T) {
 			mine := section(out, "TestCheck_failures/"+f.name)
 			for _, want := range append(f.says, "FAIL: TestCheck_failures/"+f.name) {
@@ -61,6 +69,9 @@ func TestCheck_failures(t *testing.T) {
 		})
 	}
 }
+
+// slow are those that -short leaves out.
+const slow = "MutexHang|DeadlockWhileTicking"
 
 // section returns what a verbose run printed for a test.
 func section(out, test string) string {
