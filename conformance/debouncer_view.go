@@ -82,8 +82,8 @@ func newDebounceView(tr *Trace, traits DebounceTraits) *debounceView {
 		}
 	}
 	for _, b := range v.bursts {
-		if f := v.running(tr, b.due); f != nil && b.killed == nil {
-			// Served late, if at all: what came before the callback's end decides.
+		if f := lastInRow(tr, v.running(tr, b.due)); f != nil && b.killed == nil {
+			// Served late, if at all: what came before the callbacks' end decides.
 			for _, d := range v.ops {
 				if d.Began.Seq > b.last.Began.Seq && d.Began.At >= b.due && (f.Ended.Seq == 0 || d.Began.Seq < f.Ended.Seq) {
 					b.open = true
@@ -133,6 +133,16 @@ func (v *debounceView) running(tr *Trace, at time.Duration) *Fire {
 		}
 	}
 	return nil
+}
+
+// lastInRow returns the last of the callbacks that begin each when another ends, f first.
+func lastInRow(tr *Trace, f *Fire) *Fire {
+	for i := range tr.Fires {
+		if g := &tr.Fires[i]; f != nil && f.Ended.Seq != 0 && g.Began.Seq > f.Ended.Seq && g.Began.At == f.Ended.At {
+			f = g
+		}
+	}
+	return f
 }
 
 // newest returns the newest call that counts, began before the point seq and lies

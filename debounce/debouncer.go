@@ -318,19 +318,18 @@ func (d *Debouncer[T]) run() {
 	}
 }
 
-// next decides: it takes what is due, the longest waiting first.
+// next decides what is due, and returns what has waited longest of that.
 func (d *Debouncer[T]) next() (j job[T], ok bool) {
-	if len(d.queue) > 0 {
-		j, d.queue[0] = d.queue[0], j
-		if d.queue = d.queue[1:]; len(d.queue) == 0 {
-			d.queue = d.room[:0]
-		}
-		return j, true
+	if d.unfired && d.rest(d.since()) <= 0 {
+		d.queue = append(d.queue, job[T]{value: d.take()})
 	}
-	if !d.unfired || d.rest(d.since()) > 0 {
+	if len(d.queue) == 0 {
 		return j, false
 	}
-	j.value = d.take()
+	j, d.queue[0] = d.queue[0], j
+	if d.queue = d.queue[1:]; len(d.queue) == 0 {
+		d.queue = d.room[:0]
+	}
 	return j, true
 }
 

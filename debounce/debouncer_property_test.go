@@ -40,15 +40,23 @@ type system interface {
 	close()
 }
 
+// line of a trace: something that happened: what was done or asked, and the answer.
+type line struct {
+	at   time.Duration
+	what string
+	n    int
+	ok   bool
+}
+
+func (e line) String() string { return fmt.Sprintf("%v: %s %d %v", e.at, e.what, e.n, e.ok) }
+
 // play takes the steps with the system that build makes. The callback takes
 // steps too: inside[i] when it runs for the i-th time.
-func play(build func(f func(int)) system, steps []step, inside [][]step) []string {
+func play(build func(f func(int)) system, steps []step, inside [][]step) []line {
 	var s system
-	var trace []string
+	trace := make([]line, 0, 4*len(steps))
 	value, fired := 0, 0
-	log := func(format string, args ...any) {
-		trace = append(trace, fmt.Sprintf("%v: ", s.now())+fmt.Sprintf(format, args...))
-	}
+	log := func(what string, n int, ok bool) { trace = append(trace, line{s.now(), what, n, ok}) }
 	take := func(steps []step) {
 		for _, st := range steps {
 			s.advance(st.gap)
@@ -58,29 +66,29 @@ func play(build func(f func(int)) system, steps []step, inside [][]step) []strin
 			switch st.op {
 			case "call":
 				value++
-				log("call %d", value)
+				log("call", value, true)
 				s.call(value)
 			case "cancel":
-				log("cancel %v", s.cancel())
+				log("cancel", 0, s.cancel())
 			case "flush":
-				log("flush %v", s.flush())
+				log("flush", 0, s.flush())
 			case "stop":
-				log("stop")
+				log("stop", 0, true)
 				s.stop()
 			case "close":
-				log("close")
+				log("close", 0, true)
 				s.close()
 			}
-			log("pending %v", s.pending())
+			log("pending", 0, s.pending())
 			s.settle()
 		}
 	}
 	s = build(func(v int) {
-		log("f(%d) begins, pending %v", v, s.pending())
+		log("f begins, pending", v, s.pending())
 		if fired++; fired <= len(inside) {
 			take(inside[fired-1])
 		}
-		log("f(%d) ends", v)
+		log("f ends", v, true)
 	})
 	take(steps)
 	take([]step{{gap: time.Hour, op: "idle"}})
@@ -166,11 +174,10 @@ func (m *model) due() time.Duration {
 
 func (m *model) settle() {
 	for !m.running {
-		switch {
-		case len(m.ready) > 0:
-		case m.trails && m.fired < len(m.calls) && m.due() <= m.time:
+		if m.trails && m.fired < len(m.calls) && m.due() <= m.time {
 			m.answer()
-		default:
+		}
+		if len(m.ready) == 0 {
 			return
 		}
 		v := m.ready[0]
@@ -256,7 +263,7 @@ func (m *model) stop() {
 }
 
 // plays runs steps on the Debouncer and on the model.
-func (v variant) plays(steps []step, inside [][]step) (got, want []string) {
+func (v variant) plays(steps []step, inside [][]step) (got, want []line) {
 	got = play(func(f func(int)) system {
 		c := newHandClock()
 		return subject{c, New(v.wait, f, append([]Option{WithClock(c)}, v.options...)...), c.now}
@@ -279,7 +286,7 @@ func TestDebouncer_doesAsTheModel(t *testing.T) {
 		steps := rapid.SliceOfN(stepGen, 1, 12).Draw(t, "steps")
 		inside := rapid.SliceOfN(rapid.SliceOfN(stepGen, 0, 4), 0, 4).Draw(t, "inside")
 		if got, want := v.plays(steps, inside); !slices.Equal(got, want) {
-			t.Fatalf("wait %v, %s\ngot\n\t%q\nwant\n\t%q", wait, v.name, got, want)
+			t.Fatalf("wait %v, %s\ngot\n\t%v\nwant\n\t%v", wait, v.name, got, want)
 		}
 	})
 }
@@ -316,7 +323,7 @@ func TestDebouncer_longSchedules(t *testing.T) {
 					for i < min(len(got), len(want)) && got[i] == want[i] {
 						i++
 					}
-					t.Fatalf("schedule %d, from line %d on\ngot\n\t%q\nwant\n\t%q", seed, i, got[i:min(i+3, len(got))], want[i:min(i+3, len(want))])
+					t.Fatalf("schedule %d, from line %d on\ngot\n\t%v\nwant\n\t%v", seed, i, got[i:min(i+3, len(got))], want[i:min(i+3, len(want))])
 				}
 			}
 		})
