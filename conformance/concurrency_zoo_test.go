@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -512,44 +511,6 @@ func TestConcurrency_correctOnesPass(t *testing.T) {
 				continue
 			}
 			t.Run(spec.Name+source.String(), func(t *testing.T) { RunConcurrency(t, spec) })
-		}
-	}
-}
-
-// Every rule of the concurrency contract has a mutant that it catches; -v prints the
-// kill matrix.
-func TestConcurrencyMutants(t *testing.T) {
-	synctestcompat.Require(t)
-	if raceDetector && testing.Short() {
-		t.Skip("-short: the race detector finds nothing new in mutants, at five times the cost")
-	}
-	var rows []catchOf
-	caught := map[string]bool{"X-RACE": true} // see TestRace_mutantIsCaught
-	for _, m := range concurrencyMutants {
-		again := caught[m.rule]
-		caught[m.rule] = true
-		switch {
-		case again && testing.Short():
-			continue // one for each rule
-		case m.rule == "X-REENT" && testing.Short():
-			continue // it hangs until the watchdog looks
-		case m.rule == "X-CONC" && raceDetector:
-			continue // it is a data race as well
-		}
-		c := concurrencyContract(t, zooQueueSpec(m.name, Injected))
-		c.families = func(c *contract) []family { return smallest(c, m.rule, max(3, m.steps)) }
-		row := judgeMutant(t, c, m.name, m.rule)
-		if m.rule == "X-CONC" || m.rule == "CT-NOLOST" { // how many, and when first, is chance
-			row.text = regexp.MustCompile(`\d+ of \d+ goroutines|instant \d+ run, \d+ wait and \d+|round \d+`).
-				ReplaceAllStringFunc(row.text, func(s string) string { return regexp.MustCompile(`\d+`).ReplaceAllString(s, "N") })
-		}
-		rows = append(rows, row)
-	}
-	t.Log("\n" + matrix(rows))
-	goldenFile(t, "concurrency.golden", rows)
-	for _, r := range Rules("concurrency") {
-		if !caught[r.ID] {
-			t.Errorf("%s has no mutant", r.ID)
 		}
 	}
 }

@@ -78,7 +78,7 @@ type contract struct {
 	schedules map[string]bool
 	stopped   map[string]string // families given up, and why
 	stalls    map[string]string // rules left inconclusive, and why
-	until     string            // the rule whose first finding ends the exploration; "" for none
+	until     string            // if not "", the only rule that is asked for: its first finding ends the exploration
 	// reentryHangs says that a method called from the callback blocked for good.
 	reentryHangs bool
 	exact        string // why runs cannot be settled exactly; "" if they can

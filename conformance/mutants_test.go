@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -43,6 +44,9 @@ func fewSources(all ...TimeSource) []TimeSource {
 	return sources(all...)
 }
 
+// chances are the numbers in what concurrent rules say.
+var chances = regexp.MustCompile(`\b(|brought |had |granted |got |and |round |instant |run, )\d+([, ]| of \d+ goroutines)`)
+
 // judgeMutant runs the suite on a mutant and checks that its rule caught it.
 func judgeMutant(t *testing.T, c *contract, mutant, rule string) catchOf {
 	t.Helper()
@@ -52,6 +56,9 @@ func judgeMutant(t *testing.T, c *contract, mutant, rule string) catchOf {
 		case v.Status != Fail:
 		case v.Rule == rule:
 			out.family, out.text = v.Family, v.Text
+			if slices.Contains([]string{"TH-ONEOF", "X-CONC", "SL-CONC", "CT-NOLOST"}, rule) { // how many, and when first, is chance
+				out.text = chances.ReplaceAllString(out.text, "${1}N$2")
+			}
 		default:
 			out.others = append(out.others, v.Rule)
 		}
@@ -116,7 +123,67 @@ func TestZoo_correctOnesPass(t *testing.T) {
 	}
 }
 
-// Every rule has a mutant that it catches; -v prints the kill matrix.
+// mutant is a mistake, with the rule that must catch it.
+type mutant struct {
+	contract, name, rule string
+	make                 func(t *testing.T) *contract
+}
+
+// mutants lists those of all contracts but the limiter's that are shown a single
+// family.
+func mutants() []mutant {
+	var all []mutant
+	add := func(contract, name, rule string, make func(t *testing.T) *contract) {
+		all = append(all, mutant{contract, name, rule, make})
+	}
+	for _, m := range debouncerMutants {
+		add("debouncer", m.name, m.rule, func(t *testing.T) *contract { return debouncerContract(t, zooDebouncerSpec(m.name, Injected)) })
+	}
+	for _, m := range edgeMutants {
+		add("debouncer", m.name, m.rule, func(t *testing.T) *contract { return debouncerContract(t, zooEdgesSpec(m.name, Injected)) })
+	}
+	for _, m := range batchMutants {
+		add("debouncer", m.name, m.rule, func(t *testing.T) *contract { return debouncerContract(t, zooBatchSpec(m.name, Injected)) })
+	}
+	for _, m := range streamMutants {
+		add("throttle", m.name, m.rule, func(t *testing.T) *contract { return throttleContract(t, zooStreamSpec(m.name, Injected)) })
+	}
+	for _, m := range throttleMutants {
+		add("throttle", m.name, m.rule, func(t *testing.T) *contract { return throttleContract(t, zooThrottleSpec(m.name, Injected)) })
+	}
+	for _, m := range leakyMutants {
+		add("leaky bucket", m.name, m.rule, func(t *testing.T) *contract { return leakyContract(t, zooBucketSpec(m.name, Injected)) })
+	}
+	for _, m := range quotaMutants {
+		source := Explicit
+		if m.rule == "X-LEAK" {
+			source = Injected
+		}
+		add("quota", m.kind.String()+": "+m.name, m.rule, func(t *testing.T) *contract { return quotaContract(t, zooQuotaSpec(m.name, m.kind, source)) })
+	}
+	for _, m := range limiterMutants {
+		add("limiter", m.name, m.rule, func(t *testing.T) *contract { return limiterContract(t, zooLimiterSpec(m.name, Explicit)) })
+	}
+	const left = "limiter goroutine left behind"
+	add("limiter", left, "X-LEAK", func(t *testing.T) *contract { return limiterContract(t, zooLimiterSpec(left, Injected)) })
+	for _, m := range concurrencyMutants {
+		add("concurrency", m.name, m.rule, func(t *testing.T) *contract {
+			c := concurrencyContract(t, zooQueueSpec(m.name, Injected))
+			c.families = func(c *contract) []family { return smallest(c, m.rule, max(3, m.steps)) }
+			return c
+		})
+	}
+	for _, m := range clockMutants {
+		add("clock", m.name, m.rule, func(t *testing.T) *contract { return clockContract(t, zooClock(m.name, m.waits, m.mistake)) })
+	}
+	return all
+}
+
+// hangs reports whether a mutant blocks until the watchdog looks.
+func (m mutant) hangs() bool { return m.rule == "X-REENT" || m.rule == "CK-REENT" }
+
+// Every rule has a mutant that it catches. Each is explored until its rule has found
+// it; with CONFORMANCE_FULL it is explored to the end, and -v prints the kill matrix.
 func TestMutants(t *testing.T) {
 	if !synctestcompat.Available {
 		t.Skip("many mutants show only in bubbles: " + synctestcompat.Reason)
@@ -124,121 +191,104 @@ func TestMutants(t *testing.T) {
 	if raceDetector && testing.Short() {
 		t.Skip("-short: the race detector finds nothing new in mutants, at five times the cost")
 	}
+	full := os.Getenv("CONFORMANCE_FULL") != ""
 	var rows []catchOf
-	caught := map[string]bool{"X-RACE": true} // see TestRace
-	for _, m := range debouncerMutants {
-		if m.rule == "X-REENT" && testing.Short() {
-			caught[m.rule] = true
-			continue // it hangs until the watchdog looks
+	caught := map[string]bool{}
+	for _, m := range mutants() {
+		key := m.contract + " " + m.rule
+		racing := raceDetector && (m.rule == "TH-ONEOF" || m.rule == "X-CONC") // it is a data race as well
+		again := testing.Short() && caught[key]                                // one for each rule will do
+		caught[key] = true
+		if m.hangs() || racing || again {
+			continue // see TestMutants_thatHang
 		}
-		rows = append(rows, judgeMutant(t, debouncerContract(t, zooDebouncerSpec(m.name, Injected)), m.name, m.rule))
-		caught[m.rule] = true
-	}
-	for _, m := range edgeMutants {
-		rows = append(rows, judgeMutant(t, debouncerContract(t, zooEdgesSpec(m.name, Injected)), m.name, m.rule))
-		caught[m.rule] = true
-	}
-	for _, m := range batchMutants {
-		rows = append(rows, judgeMutant(t, debouncerContract(t, zooBatchSpec(m.name, Injected)), m.name, m.rule))
-		caught[m.rule] = true
-	}
-	for _, m := range streamMutants {
-		rows = append(rows, judgeMutant(t, throttleContract(t, zooStreamSpec(m.name, Injected)), m.name, m.rule))
-		caught[m.rule] = true
-	}
-	for _, m := range throttleMutants {
-		if m.rule == "X-REENT" && testing.Short() {
-			caught[m.rule] = true
-			continue // it hangs until the watchdog looks
+		c := m.make(t)
+		if !full {
+			c.until = m.rule
 		}
-		if m.rule == "TH-ONEOF" && raceDetector {
-			caught[m.rule] = true
-			continue // it is a data race as well
-		}
-		row := judgeMutant(t, throttleContract(t, zooThrottleSpec(m.name, Injected)), m.name, m.rule)
-		if m.rule == "TH-ONEOF" { // how many, and when first, is chance
-			row.text = regexp.MustCompile(`(brought|round) \d+ `).ReplaceAllString(row.text, "$1 N ")
-		}
-		rows = append(rows, row)
-		caught[m.rule] = true
-	}
-	for _, m := range leakyMutants {
-		if m.rule == "X-REENT" && testing.Short() || m.rule == "X-CONC" && raceDetector || caught[m.rule] && testing.Short() {
-			caught[m.rule] = true
-			continue // it hangs until the watchdog looks; it is a data race as well; one for each rule will do
-		}
-		row := judgeMutant(t, leakyContract(t, zooBucketSpec(m.name, Injected)), m.name, m.rule)
-		if m.rule == "X-CONC" { // how many, and when first, is chance
-			row.text = regexp.MustCompile(`(had|round) \d+ `).ReplaceAllString(row.text, "$1 N ")
-		}
-		rows = append(rows, row)
-		caught[m.rule] = true
-	}
-	for _, m := range quotaMutants {
-		if m.rule == "X-CONC" && raceDetector || caught[m.rule] && testing.Short() {
-			caught[m.rule] = true
-			continue // it is a data race as well; one for each rule will do
-		}
-		name, source := m.kind.String()+": "+m.name, Explicit
-		if m.rule == "X-LEAK" {
-			source = Injected
-		}
-		row := judgeMutant(t, quotaContract(t, zooQuotaSpec(m.name, m.kind, source)), name, m.rule)
-		if m.rule == "X-CONC" { // how many, and when first, is chance
-			row.text = regexp.MustCompile(`(granted|round) \d+([, ])`).ReplaceAllString(row.text, "$1 N$2")
-		}
-		rows = append(rows, row)
-		caught[m.rule] = true
-	}
-	for _, m := range limiterMutants {
-		rows = append(rows, judgeMutant(t, limiterContract(t, zooLimiterSpec(m.name, Explicit)), m.name, m.rule))
-		caught[m.rule] = true
-	}
-	for _, m := range clockMutants {
-		if m.rule == "CK-REENT" && testing.Short() {
-			caught[m.rule] = true
-			continue // it hangs until the watchdog looks
-		}
-		rows = append(rows, judgeMutant(t, clockContract(t, zooClock(m.name, m.waits, m.mistake)), m.name, m.rule))
-		caught[m.rule] = true
+		rows = append(rows, judgeMutant(t, c, m.name, m.rule))
 	}
 	for _, row := range heldMutantRows(t) {
-		if row.rule == "SL-CONC" { // how many, and when first, is chance
-			row.text = regexp.MustCompile(`(got|round) \d+ `).ReplaceAllString(row.text, "$1 N ")
-		}
 		rows = append(rows, row)
-		caught[row.rule] = true
+		caught["limiter "+row.rule] = true
 	}
-	rows = append(rows, judgeMutant(t, limiterContract(t, zooLimiterSpec("limiter goroutine left behind", Injected)), "limiter goroutine left behind", "X-LEAK"))
 	t.Log("\n" + matrix(rows))
-	golden(t, rows)
+	if !full {
+		golden(t, rows)
+	}
 	for _, contract := range Contracts() {
-		if contract == "concurrency" {
-			continue // see TestConcurrencyMutants
-		}
 		for _, r := range Rules(contract) {
-			if !caught[r.ID] {
-				t.Errorf("%s has no mutant", r.ID)
+			if !caught[contract+" "+r.ID] && r.ID != "X-RACE" { // see TestRace
+				t.Errorf("%s %s has no mutant", contract, r.ID)
 			}
 		}
 	}
 }
 
-// The mutants whose mistake shows on package time are caught there too.
+// hangMutant makes this process run the mutant of that contract which hangs.
+const hangMutant = "CONFORMANCE_HANG_MUTANT"
+
+// Mutants that hang are judged after the watchdog has looked. They run in processes of
+// their own, so that it looks at all of them at once.
+func TestMutants_thatHang(t *testing.T) {
+	synctestcompat.Require(t)
+	if testing.Short() {
+		t.Skip("-short: the watchdog waits for " + watchdog.String())
+	}
+	all := slices.DeleteFunc(mutants(), func(m mutant) bool { return !m.hangs() })
+	if which := os.Getenv(hangMutant); which != "" {
+		for _, m := range all {
+			if m.contract == which {
+				c := m.make(t)
+				c.until = m.rule
+				fmt.Printf("<%s>", judgeMutant(t, c, m.name, m.rule).text)
+			}
+		}
+		return
+	}
+	rows := make([]catchOf, len(all))
+	var wg sync.WaitGroup
+	for i, m := range all {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			cmd := exec.Command(os.Args[0], "-test.run=^TestMutants_thatHang$")
+			cmd.Env = append(os.Environ(), hangMutant+"="+m.contract)
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Errorf("%s: %v\n%s", m.contract, err, out)
+				return
+			}
+			_, text, _ := strings.Cut(string(out), "<")
+			text = text[:strings.LastIndex(text, ">")]
+			rows[i] = catchOf{mutant: m.contract + ": " + m.name, rule: m.rule, text: text}
+		}()
+	}
+	wg.Wait()
+	goldenFile(t, "hangs.golden", rows)
+}
+
+// Mistakes that show on package time are caught there too, one for each rule.
 func TestMutants_packageTime(t *testing.T) {
 	synctestcompat.Require(t)
 	if testing.Short() {
 		t.Skip("-short: the same mutants run on the injected clock")
 	}
+	seen := map[string]bool{}
 	for _, m := range debouncerMutants {
-		if m.name == "timer left armed" || slices.Contains([]string{"DB-TIE", "X-REENT", "X-BACK", "X-CLOCK1", "X-PANIC"}, m.rule) {
+		if seen[m.rule] || m.name == "timer left armed" || slices.Contains([]string{"DB-TIE", "X-REENT", "X-BACK", "X-CLOCK1", "X-PANIC"}, m.rule) {
 			continue // nobody can count package time's timers, order a tie there, set it back or catch a panic; the watchdog waits as on the injected clock
 		}
 		c := debouncerContract(t, zooDebouncerSpec(m.name, PackageTime))
 		c.until = m.rule
 		judgeMutant(t, c, m.name, m.rule)
+		seen[m.rule] = true
 	}
 	for _, m := range edgeMutants {
+		if seen[m.rule] {
+			continue
+		}
+		seen[m.rule] = true
 		c := debouncerContract(t, zooEdgesSpec(m.name, PackageTime))
 		c.until = m.rule
 		judgeMutant(t, c, m.name, m.rule)

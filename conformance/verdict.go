@@ -21,6 +21,9 @@ func (c *contract) report(only string) *Report {
 	}
 	for i := range c.rules {
 		v := &r.Verdicts[i+2]
+		if c.until != "" && v.Rule != c.until {
+			continue
+		}
 		c.conclude(&c.rules[i], v, only)
 		if c.insist(v) {
 			c.conclude(&c.rules[i], v, only)
