@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -268,7 +269,7 @@ func (x *exam) dbExact() *violation {
 }
 
 // end is a point after everything recorded.
-func (x *exam) end() int { return 1 << 62 }
+func (x *exam) end() int { return math.MaxInt }
 
 // endsAt reports whether a callback other than f ended at the instant at.
 func (x *exam) endsAt(at time.Duration, f *Fire) bool {

@@ -117,12 +117,12 @@ func (m *timeline) advance(to time.Duration) {
 				f(true)
 			}
 			m.running = nil
+		case m.pending && m.due <= m.now:
+			m.pending = false
+			m.queue = append(m.queue, &flushed{value: m.value})
 		case len(m.queue) > 0:
 			m.fire(m.queue[0])
 			m.queue = m.queue[min(1, len(m.queue)):]
-		case m.pending && m.due <= m.now:
-			m.pending = false
-			m.fire(&flushed{value: m.value})
 		default:
 			for _, f := range m.idle {
 				f()

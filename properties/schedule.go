@@ -297,7 +297,7 @@ func Limiters(j *conformance.Judge, spec conformance.LimiterSpec) *rapid.Generat
 				if j.Several() {
 					st.N = 1 + m.n%cfg.Burst
 					if kind == 4 && m.n >= 10 {
-						st.N = []int{cfg.Burst + 1, 0, -1, math.MaxInt32, math.MaxInt, -3, math.MinInt, -cfg.Burst, 2 * cfg.Burst, 1 << 40}[m.n-10]
+						st.N = []int{cfg.Burst + 1, 0, -1, math.MaxInt32, math.MaxInt, -3, math.MinInt, -cfg.Burst, 2 * cfg.Burst, math.MaxInt32 - 1}[m.n-10]
 					}
 				}
 				if m.op == conformance.OpReserve {
