@@ -248,9 +248,11 @@ func (d *contextDebouncer) drop() {
 }
 
 func (d *contextDebouncer) call(v int) {
-	d.drop()
 	ctx, cancel := context.WithCancel(context.Background())
 	d.mu.Lock()
+	if d.cancel != nil {
+		d.cancel()
+	}
 	d.cancel = cancel
 	d.mu.Unlock()
 	timer := d.clock.NewTimer(d.wait)

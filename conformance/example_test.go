@@ -28,7 +28,7 @@ func ExampleRules() {
 	}
 	// Output:
 	// RL-ENV (core): In any window of length L at most rate*L + burst tokens MUST be granted.
-	// RL-WORK (core): A request that the bucket can pay for MUST be granted, and a wait MUST return as soon as it can be paid.
+	// RL-WORK (core): A request that the bucket can pay for MUST be granted.
 }
 
 // A rate is an exact fraction; implementations take it as they need it.
