@@ -204,8 +204,12 @@ func TestLo_keysShareATimer(t *testing.T) {
 }
 
 func stackDump() string {
-	buf := make([]byte, 1<<20)
-	return string(buf[:runtime.Stack(buf, true)])
+	for size := 1 << 20; ; size *= 2 {
+		buf := make([]byte, size)
+		if n := runtime.Stack(buf, true); n < size {
+			return string(buf[:n])
+		}
+	}
 }
 
 // rounds is how often a tie is tried: who goes first is chance.
