@@ -143,6 +143,7 @@ func bundledStream(name string, source conformance.TimeSource) conformance.Debou
 	spec.Traits.StaleFire = conformance.StaleAllowed // a value is called when it is read, and what is due goes first
 	spec.Traits.ZeroWait = conformance.ZeroNextTick
 	spec.Traits.Reentrancy = conformance.ReentrancyForbidden // a reader that sends waits for itself
+	spec.Traits.StopBarrier = conformance.NoBarrier          // a context is done before the goroutine has seen it
 	return spec
 }
 

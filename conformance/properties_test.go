@@ -77,6 +77,15 @@ func check(t *testing.T, m conformance.ZooMutant) (rule, byRapid, smallest strin
 		case m.Limiter != nil:
 			j := conformance.JudgeLimiter(t, *m.Limiter)
 			properties.Check(l, j, properties.Limiters(j, *m.Limiter))
+		case m.Concurrency != nil:
+			j := conformance.JudgeConcurrency(t, *m.Concurrency)
+			properties.Check(l, j, properties.Concurrencies(j, *m.Concurrency))
+		case m.LeakyBucket != nil:
+			j := conformance.JudgeLeakyBucket(t, *m.LeakyBucket)
+			properties.Check(l, j, properties.LeakyBuckets(j, *m.LeakyBucket))
+		case m.Quota != nil:
+			j := conformance.JudgeQuota(t, *m.Quota)
+			properties.Check(l, j, properties.Quotas(j, *m.Quota))
 		default:
 			j := conformance.JudgeClock(t, *m.Clock)
 			properties.Check(l, j, properties.Clocks(j))
@@ -166,6 +175,37 @@ func TestMutants_byProperties(t *testing.T) {
 		if err := os.WriteFile(filepath.Join("..", "properties", "MUTANTS.md"), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// The windows of a second run begin where those of the first do, also when they are longer
+// than an hour.
+func TestJudgeQuota_longWindows(t *testing.T) {
+	synctestcompat.Require(t)
+	j := conformance.JudgeQuota(t, bundledWindow(conformance.FixedWindow, conformance.PackageTime))
+	s, err := conformance.ParseSchedule("rate=4/24h | allow 2 @0 | tokens @0 | allow 3 @12h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range j.Run(s) {
+		t.Error(v.Text)
+	}
+}
+
+// Correct implementations of other designs keep their rules on random schedules too.
+func TestHonest_byProperties(t *testing.T) {
+	synctestcompat.Require(t)
+	for _, m := range conformance.ZooHonest() {
+		t.Run(m.Name, func(t *testing.T) {
+			switch {
+			case m.Concurrency != nil:
+				properties.CheckConcurrency(t, *m.Concurrency)
+			case m.LeakyBucket != nil:
+				properties.CheckLeakyBucket(t, *m.LeakyBucket)
+			default:
+				properties.CheckQuota(t, *m.Quota)
+			}
+		})
 	}
 }
 
