@@ -41,7 +41,6 @@ var notDrawn = map[string]string{
 	"X-PANIC a panic leaves it busy":                  "callbacks do not panic",
 	"X-CONC checks the bound without the lock":        "shows only when goroutines call at once, which no schedule does",
 	"X-CONC SlidingCounter: decides without the lock": "shows only when goroutines call at once, which no schedule does",
-	"CT-NOLOST joins after it has let go of the lock": "shows only when goroutines call at once, which no schedule does",
 	"CT-OVERREL a release too many raises the limit":  "what nobody holds is not released",
 	"X-CONC checks the burst without the lock":        "shows only when goroutines call at once, which no schedule does",
 	"TH-ONEOF checks without the lock":                "shows only when goroutines call at once, which no schedule does",

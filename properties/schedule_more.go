@@ -270,8 +270,8 @@ func Quotas(j *conformance.Judge, spec conformance.QuotaSpec) *rapid.Generator[c
 			cfg = config("rate", fmt.Sprintf("%d/1h", limit))
 		}
 		odd, asks := 1, ops
-		if kind == 4 && j.Several() { // one of them, as the laws of each are about nothing else
-			all := []int{-1, 0, limit + 1, -limit, 2 * limit, -3}
+		if kind == 1 && j.Several() { // one of them, as the laws of each are about nothing else
+			all := []int{limit + 1, -1, 0, -limit, 2 * limit, -3}
 			if spec.Kind != conformance.SlidingLog { // one with a mistake would remember each event
 				all = append(all, math.MaxInt32, math.MaxInt, math.MinInt, math.MaxInt32-1)
 			}
@@ -299,7 +299,7 @@ func Quotas(j *conformance.Judge, spec conformance.QuotaSpec) *rapid.Generator[c
 				case !j.Several():
 				case limit == 1e9:
 					st.N = limit / 2 * (1 + m.n%2)
-				case kind == 4 && m.n >= 10:
+				case kind == 1 && m.n%2 == 1:
 					st.N = odd
 				case kind >= 2:
 					st.N = 1 + m.n%limit
