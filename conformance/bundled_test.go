@@ -143,6 +143,7 @@ func bundledStream(name string, source conformance.TimeSource) conformance.Debou
 	spec.Traits.StaleFire = conformance.StaleAllowed // a value is called when it is read, and what is due goes first
 	spec.Traits.ZeroWait = conformance.ZeroNextTick
 	spec.Traits.Reentrancy = conformance.ReentrancyForbidden // a reader that sends waits for itself
+	spec.Traits.StopBarrier = conformance.NoBarrier          // a context is done before the goroutine has seen it
 	return spec
 }
 
@@ -320,6 +321,33 @@ func bundledWindow(kind conformance.QuotaKind, source conformance.TimeSource) co
 	}
 }
 
+// bundledGCRA describes limiters.GCRA. It judges an instant before the newest as it
+// stands, where there is less.
+func bundledGCRA(name string, source conformance.TimeSource) conformance.QuotaSpec {
+	answer := func(r limiters.GCRAResult) conformance.Answer {
+		return conformance.Answer{OK: r.Allowed, Remaining: r.Remaining, RetryAfter: r.RetryAfter, ResetAfter: r.ResetAfter}
+	}
+	return conformance.QuotaSpec{
+		Name: name,
+		Time: source,
+		Kind: conformance.GCRA,
+		New: func(env conformance.Env, cfg conformance.QuotaConfig) conformance.QuotaFuncs {
+			g := limiters.NewGCRA(cfg.Window/time.Duration(cfg.Limit), cfg.Burst, limiters.WithClock(clockFor(source, env)))
+			return conformance.QuotaFuncs{
+				Take:   func(n int) conformance.Answer { return answer(g.AllowN(n)) },
+				TakeAt: func(t time.Time, n int) conformance.Answer { return answer(g.AllowAt(t, n)) },
+				Peek:   func() conformance.Answer { return answer(g.AllowN(0)) },
+				PeekAt: func(t time.Time) conformance.Answer { return answer(g.AllowAt(t, 0)) },
+			}
+		},
+		Traits: conformance.QuotaTraits{
+			TooLarge: conformance.TooLargeForever,
+			BackTime: conformance.BackReject,
+			Answers:  conformance.AnswersRetry | conformance.AnswersReset | conformance.AnswersRemaining,
+		},
+	}
+}
+
 // bundledClock describes fakeclock.Clock, either as it is or told to settle.
 func bundledClock(name string, waits conformance.ClockWaits) conformance.ClockSpec {
 	return conformance.ClockSpec{
@@ -415,6 +443,13 @@ func TestVerdicts(t *testing.T) {
 				}
 			})
 		}
+	}
+	for _, source := range []conformance.TimeSource{conformance.Injected, conformance.PackageTime, conformance.Explicit} {
+		t.Run("GCRA"+source.String(), func(t *testing.T) {
+			if r := conformance.RunQuota(t, bundledGCRA("limiters.GCRA", source)); source == conformance.PackageTime {
+				reports = append(reports, r)
+			}
+		})
 	}
 	t.Run("Clock", func(t *testing.T) {
 		reports = append(reports, conformance.RunClock(t, bundledClock("fakeclock.Clock", conformance.WaitsForFunctions)))

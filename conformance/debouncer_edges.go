@@ -105,6 +105,14 @@ func (x *exam) edgeModel() (want []edgeFire, certain time.Duration) {
 			if traits.AfterCancel == CancelReusable {
 				inBurst = false
 			}
+			if traits.AfterCancel == CancelFinal {
+				return want, certain // nothing counts any more
+			}
+		case OpStop:
+			if traits.StopPending != StopDrops {
+				doubt(s.At)
+			}
+			return want, certain
 		case OpFlush:
 			if pending {
 				want = append(want, edgeFire{s.At, value, "flush", burst, size})
@@ -343,6 +351,9 @@ func (x *exam) tailLost() *violation {
 	}
 	steps := x.Schedule.Steps
 	for i, s := range steps {
+		if s.Op == OpStop || s.Op == OpCancel && x.c.deb.Traits.AfterCancel == CancelFinal {
+			return nil
+		}
 		due := s.At + x.Schedule.Config.Wait
 		if s.Op != OpCall || i+1 < len(steps) && steps[i+1].At <= due || due > x.End {
 			continue

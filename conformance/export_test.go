@@ -13,10 +13,13 @@ type ZooMutant struct {
 	// Smallest is the schedule that the suite prints for it, "" if its rule needs none.
 	Smallest string
 	// One of these is its description.
-	Debouncer *DebouncerSpec
-	Throttle  *ThrottleSpec
-	Limiter   *LimiterSpec
-	Clock     *ClockSpec
+	Debouncer   *DebouncerSpec
+	Throttle    *ThrottleSpec
+	Limiter     *LimiterSpec
+	Clock       *ClockSpec
+	Concurrency *ConcurrencySpec
+	LeakyBucket *LeakyBucketSpec
+	Quota       *QuotaSpec
 }
 
 // ZooMutants lists the zoo in the order of TestMutants, which shows that the suite
@@ -52,9 +55,47 @@ func ZooMutants(t *testing.T) []ZooMutant {
 		spec := zooLimiterSpec(m.name, Explicit)
 		add(ZooMutant{Name: m.name, Rule: m.rule, Limiter: &spec})
 	}
+	for _, m := range leakyMutants {
+		spec := zooBucketSpec(m.name, Injected)
+		add(ZooMutant{Name: m.name, Rule: m.rule, LeakyBucket: &spec})
+	}
+	for _, m := range quotaMutants {
+		source := Explicit
+		if m.rule == "X-LEAK" {
+			source = Injected
+		}
+		spec := zooQuotaSpec(m.name, m.kind, source)
+		add(ZooMutant{Name: m.kind.String() + ": " + m.name, Rule: m.rule, Quota: &spec})
+	}
+	for _, m := range concurrencyMutants {
+		if m.rule == "CT-NOLOST" || m.rule == "X-CONC" {
+			continue // whether a schedule shows it is chance
+		}
+		spec := zooQueueSpec(m.name, Injected)
+		add(ZooMutant{Name: m.name, Rule: m.rule, Concurrency: &spec})
+	}
 	for _, m := range clockMutants {
 		spec := zooClock(m.name, m.waits, m.mistake)
 		add(ZooMutant{Name: m.name, Rule: m.rule, Clock: &spec})
+	}
+	return out
+}
+
+// ZooHonest lists the correct implementations of the contracts in which others than the
+// reference types of this module are most unlike them.
+func ZooHonest() []ZooMutant {
+	var out []ZooMutant
+	for _, source := range []TimeSource{Injected, PackageTime} {
+		for _, spec := range []LeakyBucketSpec{zooBucketSpec("", source), zooSleeper(source), zooTicker(source),
+			zooPeriods(source, false), zooPeriods(source, true), zooReserver(source), zooTurns(source, 0), zooTurns(source, 3)} {
+			out = append(out, ZooMutant{Name: spec.Name + " " + source.String(), LeakyBucket: &spec})
+		}
+		for _, spec := range []ConcurrencySpec{zooQueueSpec("", source), zooChannelSpec(source), zooCondSpec(source), zooTokensSpec(source), zooSeatsSpec(source)} {
+			out = append(out, ZooMutant{Name: spec.Name + " " + source.String(), Concurrency: &spec})
+		}
+	}
+	for _, spec := range quotaZoo() {
+		out = append(out, ZooMutant{Name: spec.Name, Quota: &spec})
 	}
 	return out
 }

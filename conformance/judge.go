@@ -51,6 +51,24 @@ func JudgeLimiter(t *testing.T, spec LimiterSpec) *Judge {
 	return newJudge(limiterContract(t, spec))
 }
 
+// JudgeConcurrency returns the judge of a concurrency limiter.
+func JudgeConcurrency(t *testing.T, spec ConcurrencySpec) *Judge {
+	t.Helper()
+	return newJudge(concurrencyContract(t, spec))
+}
+
+// JudgeLeakyBucket returns the judge of a leaky bucket.
+func JudgeLeakyBucket(t *testing.T, spec LeakyBucketSpec) *Judge {
+	t.Helper()
+	return newJudge(leakyContract(t, spec))
+}
+
+// JudgeQuota returns the judge of a quota.
+func JudgeQuota(t *testing.T, spec QuotaSpec) *Judge {
+	t.Helper()
+	return newJudge(quotaContract(t, spec))
+}
+
 // JudgeClock returns the judge of a fake clock.
 func JudgeClock(t *testing.T, spec ClockSpec) *Judge {
 	t.Helper()
@@ -76,7 +94,7 @@ func newJudge(c *contract) *Judge {
 // may use it.
 func (j *Judge) Accepts(op Op) bool { return j.c.accepts(op) }
 
-// Several reports whether a limiter can be asked for more than one token at a time.
+// Several reports whether a limiter or quota can be asked for more than one token at a time.
 func (j *Judge) Several() bool { return j.c.accepts(opMany) }
 
 // Run runs a schedule on fresh instances, in each order in which its racing steps can
@@ -149,15 +167,45 @@ func (j *Judge) Smallest(s Schedule, rule string) Schedule {
 	for again := true; again; {
 		again = false
 		for _, try := range reductions(s) {
-			if j.c.clk != nil {
-				try = tidy(try)
-			}
+			try = j.c.tidied(try)
 			if len(try.Steps) > 0 && smaller(try, s) < 0 && breaks(try) {
 				s, again = try, true
 				break
 			}
 		}
 	}
+	return s
+}
+
+// tidied makes a schedule legal from which steps were taken: requests and items are
+// numbered in the order in which they are first heard of, and nothing is done to one
+// that never comes.
+func (c *contract) tidied(s Schedule) Schedule {
+	switch {
+	case c.clk != nil:
+		return tidy(s)
+	case c.con == nil && c.lky == nil:
+		return s
+	}
+	comes := func(st Step) bool { return slices.Contains([]Op{OpPut, OpAcquire, OpTry, OpDo}, st.Op) }
+	out, numbers := s.Steps[:0:0], map[int]int{}
+	for i, st := range s.Steps {
+		if !comes(st) && !slices.Contains([]Op{OpCancel, OpRelease, OpPanic, OpExit}, st.Op) {
+			out = append(out, st)
+			continue
+		}
+		// A context may be cancelled before its request comes.
+		early := c.con != nil && st.Op == OpCancel && slices.ContainsFunc(s.Steps[i:], func(o Step) bool { return comes(o) && o.N == st.N })
+		if numbers[st.N] == 0 && !comes(st) && !early {
+			continue
+		}
+		if numbers[st.N] == 0 {
+			numbers[st.N] = len(numbers) + 1
+		}
+		st.N = numbers[st.N]
+		out = append(out, st)
+	}
+	s.Steps = out
 	return s
 }
 
@@ -216,7 +264,7 @@ func reductions(s Schedule) []Schedule {
 		if want := callNumber(s.Steps, i); st.Op == OpCall && st.N != want {
 			add(func(t *Schedule) { t.Steps[i].N = want })
 		}
-		if st.Op != OpCall && st.N > 1 {
+		if st.Op != OpCall && st.N > 1 && !slices.Contains([]Op{OpPut, OpAcquire, OpTry, OpDo}, st.Op) { // those have numbers of their own
 			add(func(t *Schedule) { t.Steps[i].N = 1 })
 		}
 	}

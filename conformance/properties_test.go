@@ -30,18 +30,22 @@ var notDrawn = map[string]string{
 	"X-BACK":       "clocks are not set back",
 	"TH-CLOCKBACK": "clocks are not set back",
 	"X-CLOCK1":     "package time is not moved",
-	"X-PANIC":      "callbacks do not panic",
 	"TH-BUSY":      "callbacks of throttles take no time",
 	"TH-RATE":      "one event per interval is drawn",
 	"TH-MAXIMAL":   "one event per interval is drawn",
 
-	"DB-LIVE a zero payload is no event":       "payloads count from 1",
-	"TH-PAY a zero payload is no event":        "payloads count from 1",
-	"DB-REARM cancel leaves the burst open":    "it takes more than 1000 schedules",
-	"X-CONC checks the burst without the lock": "shows only when goroutines call at once, which no schedule does",
-	"TH-ONEOF checks without the lock":         "shows only when goroutines call at once, which no schedule does",
-	"X-CONC checks without the lock":           "shows only when goroutines call at once, which no schedule does",
-	"CK-SAME one deadline holds one function":  "programs have few equal deadlines, as package time promises no order for them",
+	"DB-LIVE a zero payload is no event":              "payloads count from 1",
+	"TH-PAY a zero payload is no event":               "payloads count from 1",
+	"DB-REARM cancel leaves the burst open":           "it takes more than 1000 schedules",
+	"X-PANIC a panic leaves it running":               "callbacks do not panic",
+	"X-PANIC a panic leaves it busy":                  "callbacks do not panic",
+	"X-CONC checks the bound without the lock":        "shows only when goroutines call at once, which no schedule does",
+	"X-CONC SlidingCounter: decides without the lock": "shows only when goroutines call at once, which no schedule does",
+	"CT-OVERREL a release too many raises the limit":  "what nobody holds is not released",
+	"X-CONC checks the burst without the lock":        "shows only when goroutines call at once, which no schedule does",
+	"TH-ONEOF checks without the lock":                "shows only when goroutines call at once, which no schedule does",
+	"X-CONC checks without the lock":                  "shows only when goroutines call at once, which no schedule does",
+	"CK-SAME one deadline holds one function":         "programs have few equal deadlines, as package time promises no order for them",
 }
 
 // listener is a TB that fails nobody.
@@ -77,6 +81,15 @@ func check(t *testing.T, m conformance.ZooMutant) (rule, byRapid, smallest strin
 		case m.Limiter != nil:
 			j := conformance.JudgeLimiter(t, *m.Limiter)
 			properties.Check(l, j, properties.Limiters(j, *m.Limiter))
+		case m.Concurrency != nil:
+			j := conformance.JudgeConcurrency(t, *m.Concurrency)
+			properties.Check(l, j, properties.Concurrencies(j, *m.Concurrency))
+		case m.LeakyBucket != nil:
+			j := conformance.JudgeLeakyBucket(t, *m.LeakyBucket)
+			properties.Check(l, j, properties.LeakyBuckets(j, *m.LeakyBucket))
+		case m.Quota != nil:
+			j := conformance.JudgeQuota(t, *m.Quota)
+			properties.Check(l, j, properties.Quotas(j, *m.Quota))
 		default:
 			j := conformance.JudgeClock(t, *m.Clock)
 			properties.Check(l, j, properties.Clocks(j))
@@ -166,6 +179,40 @@ func TestMutants_byProperties(t *testing.T) {
 		if err := os.WriteFile(filepath.Join("..", "properties", "MUTANTS.md"), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// The windows of a second run begin where those of the first do, also when they are longer
+// than an hour.
+func TestJudgeQuota_longWindows(t *testing.T) {
+	synctestcompat.Require(t)
+	j := conformance.JudgeQuota(t, bundledWindow(conformance.FixedWindow, conformance.PackageTime))
+	s, err := conformance.ParseSchedule("rate=4/24h | allow 2 @0 | tokens @0 | allow 3 @12h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range j.Run(s) {
+		t.Error(v.Text)
+	}
+}
+
+// Correct implementations of other designs keep their rules on random schedules too.
+func TestHonest_byProperties(t *testing.T) {
+	synctestcompat.Require(t)
+	for i, m := range conformance.ZooHonest() {
+		if testing.Short() && i%2 == 1 {
+			continue
+		}
+		t.Run(m.Name, func(t *testing.T) {
+			switch {
+			case m.Concurrency != nil:
+				properties.CheckConcurrency(t, *m.Concurrency)
+			case m.LeakyBucket != nil:
+				properties.CheckLeakyBucket(t, *m.LeakyBucket)
+			default:
+				properties.CheckQuota(t, *m.Quota)
+			}
+		})
 	}
 }
 

@@ -164,7 +164,7 @@ func (x *exam) span(most func(span time.Duration) int) *violation {
 		if d.OK && d.N > 0 {
 			sum += d.N
 		}
-		if limit := most(hi - lo); sum > limit {
+		if limit := most(hi - lo + 2*x.c.quo.Traits.Grain); sum > limit { // either end may be off by the grain
 			return x.reply(d.At, fmt.Sprintf("all instants lie between %s and %s; asking about an earlier one brings nothing", duration(lo), duration(hi)),
 				"%d were granted by step %d, want %d at the most", sum, i+1, limit)
 		}

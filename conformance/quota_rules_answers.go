@@ -123,7 +123,8 @@ func (x *exam) traceless(drop func(d *Done) bool, what string) *violation {
 		return nil // the first request, whatever it asks for, may be where windows begin
 	}
 	if x.c.time == PackageTime { // the other run must begin at the same place of the grid
-		time.Sleep(time.Until(time.Now().Truncate(time.Hour).Add(time.Hour)))
+		window := x.Schedule.Config.Rate.Per
+		time.Sleep(window - time.Since(x.Schedule.Config.start())%window)
 	}
 	other := x.rerun(without)
 	for i, d := range kept {

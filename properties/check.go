@@ -38,6 +38,28 @@ func CheckLimiter(t *testing.T, spec conformance.LimiterSpec) {
 	Check(t, j, Limiters(j, spec))
 }
 
+// CheckConcurrency is [CheckDebouncer] for a concurrency limiter and
+// [conformance.RunConcurrency]. Where there are no bubbles it skips the test.
+func CheckConcurrency(t *testing.T, spec conformance.ConcurrencySpec) {
+	t.Helper()
+	j := conformance.JudgeConcurrency(t, spec)
+	Check(t, j, Concurrencies(j, spec))
+}
+
+// CheckLeakyBucket is [CheckDebouncer] for a leaky bucket and [conformance.RunLeakyBucket].
+func CheckLeakyBucket(t *testing.T, spec conformance.LeakyBucketSpec) {
+	t.Helper()
+	j := conformance.JudgeLeakyBucket(t, spec)
+	Check(t, j, LeakyBuckets(j, spec))
+}
+
+// CheckQuota is [CheckDebouncer] for a quota, of any kind, and [conformance.RunQuota].
+func CheckQuota(t *testing.T, spec conformance.QuotaSpec) {
+	t.Helper()
+	j := conformance.JudgeQuota(t, spec)
+	Check(t, j, Quotas(j, spec))
+}
+
 // CheckClock is [CheckDebouncer] for a fake clock and [conformance.RunClock]: programs
 // run on the clock and on package time, which must show the same.
 func CheckClock(t *testing.T, spec conformance.ClockSpec) {

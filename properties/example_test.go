@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/limiters"
 	"github.com/escapement-go/escapement/properties"
 )
 
@@ -95,4 +96,26 @@ func ExampleCheck() {
 	s, _ := conformance.ParseSchedule("rate=10/1s burst=3 | allow 1 @0 | allow 1 @50ms | allow 2 @290ms | allow 1 @301ms | allow 2 @301ms | allow 1 @2s")
 	fmt.Println(judge.Smallest(s, "RL-ENV"))
 	// Output: rate=10/1s burst=3 | allow 1 @0 | allow 2 @290ms | allow 2 @301ms
+}
+
+// A history of one's own: two wait, one gives up, and a slot comes free as the other does.
+func ExampleCheckConcurrency() {
+	spec := conformance.ConcurrencySpec{
+		Name: "mine",
+		Time: conformance.Injected,
+		New: func(env conformance.Env, cfg conformance.ConcurrencyConfig) conformance.ConcurrencyFuncs {
+			c := limiters.NewConcurrency(cfg.Limit, limiters.Backlog(cfg.Backlog), limiters.Timeout(cfg.Timeout), limiters.WithClock(env.Clock))
+			return conformance.ConcurrencyFuncs{Acquire: c.Acquire, Release: c.Release}
+		},
+		Traits: conformance.ConcurrencyTraits{
+			Backlog: conformance.BacklogBounded, Timeout: conformance.TimeoutBounded, Context: conformance.ContextHonoured,
+			SeatHeld: conformance.SeatFreed, Fair: conformance.FairFIFO, Oversize: conformance.OversizeFails,
+			OverRelease: conformance.OverReleasePanics, Hook: conformance.HookNone,
+		},
+	}
+	// In a test: properties.CheckConcurrency(t, spec)
+	judge := conformance.JudgeConcurrency(new(testing.T), spec)
+	s, _ := conformance.ParseSchedule("limit=1 backlog=2 timeout=100ms | acquire 1 @0 | acquire 2 @0 | acquire 3 @0 | cancel 2 @50ms | release 1 @100ms~")
+	fmt.Println(len(judge.Run(s)), "rules broken")
+	// Output: 0 rules broken
 }
