@@ -196,6 +196,24 @@ func TestJudgeQuota_longWindows(t *testing.T) {
 	}
 }
 
+// After Stop nothing is expected, on whatever edge and within whatever bound.
+func TestJudgeDebouncer_afterStop(t *testing.T) {
+	j := conformance.JudgeDebouncer(t, bundledDebouncer("stopped", conformance.Injected))
+	for _, text := range []string{
+		"wait=100ms maxwait=250ms | call 1 @0 | stop @0",
+		"wait=100ms edges=both | call 1 @0 | call 2 @1ms | stop @2ms | call 3 @1s",
+		"wait=100ms edges=leading | call 1 @0 | stop @1ms | call 2 @1s",
+	} {
+		s, err := conformance.ParseSchedule(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range j.Run(s) {
+			t.Error(v.Text)
+		}
+	}
+}
+
 // Correct implementations of other designs keep their rules on random schedules too.
 func TestHonest_byProperties(t *testing.T) {
 	synctestcompat.Require(t)
