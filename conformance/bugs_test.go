@@ -6,12 +6,15 @@ import (
 	"testing"
 )
 
-// bugs are defects that debouncers and throttles have had in life, each with the
-// mutant that has it, in the order of the catalogue from which the numbers are.
-var bugs = []struct {
+// bug is a defect that implementations have had in life, with the mutant that has it.
+type bug struct {
 	id, what, mutant string
 	outside          string // why nothing judges it
-}{
+}
+
+// bugs are those of debouncers and throttles, in the order of the catalogue from which
+// the numbers are.
+var bugs = []bug{
 	{"D01", "a timer that has expired fires for an event that a newer one has superseded", "no generation check", ""},
 	{"D02", "fires after cancel has returned", "cancel only stops the timer", ""},
 	{"D04", "the last event is lost if it comes while the callback runs", "clears after the callback", ""},
@@ -69,21 +72,43 @@ var bugs = []struct {
 // -v prints the table.
 func TestBugs(t *testing.T) {
 	type mutants = []struct{ name, rule string }
-	rules := map[string]map[string]string{"D": {"counts before it locks": "X-RACE"}, "T": {}}
+	rules := map[string]map[string]string{"D": {"counts before it locks": "X-RACE"}, "T": {}, "": {}}
+	know := func(kind, name, rule string) {
+		if rules[kind][name] == "" {
+			rules[kind][name] = rule
+		}
+	}
 	for kind, tables := range map[string][]mutants{
 		"D": {debouncerMutants, edgeMutants, batchMutants},
 		"T": {throttleMutants, streamMutants},
+		"":  {limiterMutants, leakyMutants},
 	} {
 		for _, table := range tables {
 			for _, m := range table {
-				rules[kind][m.name] = m.rule
+				know(kind, m.name, m.rule)
 			}
 		}
 	}
+	for _, m := range heldMutants {
+		know("", m.name, m.rule)
+	}
+	for _, m := range fifoMutants {
+		know("", m.name, m.rule)
+	}
+	for _, m := range quotaMutants {
+		know("", m.kind.String()+": "+m.name, m.rule)
+	}
+	for _, m := range concurrencyMutants {
+		know("", m.name, m.rule)
+	}
 	var b strings.Builder
 	seen := map[string]bool{}
-	for _, bug := range bugs {
-		rule := rules[bug.id[:1]][bug.mutant]
+	for _, bug := range append(bugs[:len(bugs):len(bugs)], limiterBugs...) {
+		kind := bug.id[:1]
+		if rules[kind] == nil {
+			kind = ""
+		}
+		rule := rules[kind][bug.mutant]
 		if seen[bug.id] || (rule == "") == (bug.outside == "") {
 			t.Errorf("%s (%s): mutant %q, rule %q, outside %q: want a mutant with a rule, or a reason", bug.id, bug.what, bug.mutant, rule, bug.outside)
 		}
