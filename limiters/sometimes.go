@@ -52,7 +52,7 @@ func (s *Sometimes) begin() bool {
 	defer s.mu.Unlock()
 	run := s.count == 0 || s.count < uint64(max(s.First, 0)) || s.Every > 0 && s.count%uint64(s.Every) == 0
 	if !run && s.Interval > 0 && s.running == 0 {
-		run = !s.ran || s.now().Sub(s.last) >= s.Interval
+		run = !s.ran || s.since() >= s.Interval
 	}
 	s.count++
 	if run {
@@ -69,6 +69,14 @@ func (s *Sometimes) end() {
 	if s.Interval > 0 {
 		s.last = s.now()
 	}
+}
+
+// since returns the time since the end of the newest run.
+func (s *Sometimes) since() time.Duration {
+	if s.Clock != nil {
+		return s.Clock.Since(s.last)
+	}
+	return time.Since(s.last) // half the price of time.Now
 }
 
 func (s *Sometimes) now() time.Time {
