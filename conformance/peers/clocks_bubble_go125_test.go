@@ -81,3 +81,5 @@ func (bubbleClock) AfterFunc(d time.Duration, f func()) clockwork.Timer {
 }
 func (t bubbleTimer) Chan() <-chan time.Time  { return t.C }
 func (t bubbleTicker) Chan() <-chan time.Time { return t.C }
+
+const go124 = false

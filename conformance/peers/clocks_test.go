@@ -91,6 +91,9 @@ func wrapped(known ...conformance.Known) conformance.ClockSpec {
 
 // TestClocks runs the suite over fake clocks and prints the table of verdicts.
 func TestClocks(t *testing.T) {
+	if go124 && testing.Short() {
+		t.Skip("-short: some of these clocks leave bubbles in a deadlock, and the runtime of this release can crash on them")
+	}
 	var reports []*conformance.Report
 	for _, spec := range []conformance.ClockSpec{
 		describe("clockwork", clockworkKnown...),
