@@ -43,7 +43,7 @@ func (r *recorder) during(i, key int, cfg Config, d driver, inside func(Step)) {
 func survivable() bool {
 	buf := make([]byte, 16<<10)
 	buf = buf[:runtime.Stack(buf, false)]
-	return bytes.Contains(buf, []byte("conformance.catch(")) || bytes.Contains(buf, []byte("conformance.guarded."))
+	return bytes.Contains(buf, []byte("conformance.catch(")) || bytes.Contains(buf, []byte("guarded.AfterFunc."))
 }
 
 // guarded is a clock whose functions survive the panic that the schedule wants.
