@@ -216,12 +216,14 @@ func (d *Debouncer[T]) Pending() bool {
 // after Stop nothing of the Debouncer runs, and Call, Cancel, Flush and Pending
 // find nothing to do. Stop may be called again, and waits again; it must not be
 // called by a goroutine for which the callback waits.
-func (d *Debouncer[T]) Stop() {
+func (d *Debouncer[T]) Stop() { d.stop(true) }
+
+func (d *Debouncer[T]) stop(wait bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.stopped = true
 	d.drop()
-	if d.running && d.runner.Load() != goroutine.ID() {
+	if wait && d.running && d.runner.Load() != goroutine.ID() {
 		for d.running {
 			d.done.Wait()
 		}
@@ -237,7 +239,9 @@ func (d *Debouncer[T]) Stop() {
 // Stop or Cancel drop the call meanwhile. Called by the callback, Close does
 // not wait and returns nil: f then runs as soon as the callback has returned. Close
 // may be called again, and waits again.
-func (d *Debouncer[T]) Close(ctx context.Context) error {
+func (d *Debouncer[T]) Close(ctx context.Context) error { return d.close(ctx, true) }
+
+func (d *Debouncer[T]) close(ctx context.Context, wait bool) error {
 	d.mu.Lock()
 	d.stopped = true
 	d.settle()
@@ -250,7 +254,7 @@ func (d *Debouncer[T]) Close(ctx context.Context) error {
 		return nil
 	}
 	defer d.mu.Unlock()
-	if d.runner.Load() == goroutine.ID() {
+	if !wait || d.runner.Load() == goroutine.ID() {
 		return nil
 	}
 	var out *outcome

@@ -3,6 +3,7 @@ package debounce
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync"
 	"time"
 
@@ -84,10 +85,7 @@ func (d *Keyed[K, T]) Len() int {
 func (d *Keyed[K, T]) Stop() {
 	all := d.stop()
 	for _, e := range all { // First none can fire any more, then all are waited for.
-		e.mu.Lock()
-		e.stopped = true
-		e.drop()
-		e.mu.Unlock()
+		e.stop(false)
 	}
 	within := inCallback(all)
 	for k, e := range all {
@@ -106,14 +104,7 @@ func (d *Keyed[K, T]) Close(ctx context.Context) error {
 	within := inCallback(all)
 	var first error
 	for k, e := range all {
-		if within && e.isRunning() {
-			e.mu.Lock()
-			e.stopped = true
-			e.settle() // Its own goroutine runs it.
-			e.mu.Unlock()
-			continue
-		}
-		if err := e.Debouncer.Close(ctx); err != nil && first == nil {
+		if err := e.close(ctx, !within); err != nil && first == nil {
 			first = err
 		}
 		d.release(k, e)
@@ -126,11 +117,7 @@ func (d *Keyed[K, T]) stop() map[K]*entry[T] {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.stopped = true
-	all := make(map[K]*entry[T], len(d.held))
-	for k, e := range d.held {
-		all[k] = e
-	}
-	return all
+	return maps.Clone(d.held)
 }
 
 // inCallback reports whether the caller is the callback of one of all.
@@ -200,10 +187,4 @@ func (e *entry[T]) fresh() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return !e.running && !e.unfired && len(e.queue) == 0 && e.quiet(e.since()) <= 0
-}
-
-func (e *entry[T]) isRunning() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.running
 }
