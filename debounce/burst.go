@@ -31,7 +31,7 @@ func (b *burst) call(now time.Duration) (fires bool) {
 		b.newest = now
 		return false
 	}
-	begins := !b.open || now-b.newest >= b.wait
+	begins := !b.open || now-min(b.newest, now) >= b.wait
 	b.open, b.newest, b.first = true, now, now
 	fires = begins && b.edges != trailing
 	b.unfired = !fires && b.edges != leading || fires && b.edges == twice

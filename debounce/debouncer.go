@@ -135,24 +135,19 @@ func (d *Debouncer[T]) first(v, again T) {
 		return
 	}
 	fires := d.burst.call(d.since())
-	if d.wait == 0 {
-		fires = true
-		if d.unfired && d.edges == twice {
-			d.queue = append(d.queue, job[T]{value: v})
-			v = again
-		}
-		d.unfired = false
+	if fires {
+		d.queue = append(d.queue, job[T]{value: v})
 	}
 	if d.unfired {
 		d.value = again
+		if d.rest(d.newest) <= 0 { // wait is 0
+			d.queue, fires = append(d.queue, job[T]{value: d.take()}), true
+		}
 	}
 	switch {
-	case fires:
-		d.queue = append(d.queue, job[T]{value: v})
-		if !d.running {
-			d.run()
-			return
-		}
+	case fires && !d.running:
+		d.run()
+		return
 	case d.unfired && len(d.queue) == 0: // Otherwise leave will arm the timer, or has, for now.
 		d.arm(d.rest(d.newest))
 	}

@@ -93,21 +93,14 @@ func (s *stream[T]) take(v T) bool {
 		return false
 	}
 	armed := s.unfired
-	fires := s.call(now)
-	if s.wait == 0 { // Every value is a burst, and over.
-		fires = true
-		if s.unfired && s.edges == twice && !s.send(v) {
-			return false
-		}
-		s.unfired = false
+	if s.call(now) && !s.send(v) {
+		return false
 	}
-	if s.unfired {
-		s.value = v
-		if !armed {
-			s.timer.Reset(max(s.rest(s.clock.Since(s.base)), 0))
-		}
+	if !s.unfired {
+		return true
 	}
-	return !fires || s.send(v)
+	s.value = v
+	return armed || s.expire()
 }
 
 // expire fires what is due, or arms the timer for what is not yet.
