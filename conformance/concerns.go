@@ -177,6 +177,29 @@ func asksFor(which func(n, burst int) bool) func(*contract, job) bool {
 	}
 }
 
+// odd reports whether a schedule has the input out of the ordinary that a rule is about.
+// What is known to break the rule may break any other once such input has come.
+func (c *contract) odd(id string, s Schedule) bool {
+	most := s.Config.Burst
+	if c.quo != nil && c.quo.Kind != GCRA {
+		most = s.Config.Rate.Events
+	}
+	asks := func(which func(n int) bool) bool {
+		return slices.ContainsFunc(s.Steps, func(st Step) bool {
+			return (st.Op == OpAllow || st.Op == OpReserve || st.Op == OpWait) && which(st.N)
+		})
+	}
+	switch id {
+	case "RL-NEG", "GC-NEG":
+		return asks(func(n int) bool { return n < 0 })
+	case "RL-NBIG":
+		return asks(func(n int) bool { return n > most })
+	case "RL-PAST":
+		return goesBack(c, job{schedule: s})
+	}
+	return false
+}
+
 // cancelsA tells schedules in which a reservation, or a wait, is given up.
 func cancelsA(op Op) func(*contract, job) bool {
 	return func(_ *contract, j job) bool {

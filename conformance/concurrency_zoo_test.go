@@ -3,8 +3,6 @@ package conformance
 import (
 	"context"
 	"errors"
-	"os"
-	"os/exec"
 	"runtime"
 	"slices"
 	"strings"
@@ -526,28 +524,6 @@ func smallest(c *contract, rule string, steps int) []family {
 		})
 	}
 	return all
-}
-
-// The mutant of X-RACE fails whatever test runs it, so it runs in a process of its
-// own.
-func TestConcurrencyRace_mutantIsCaught(t *testing.T) {
-	if !raceDetector {
-		t.Skip("data races show only with -race")
-	}
-	synctestcompat.Require(t)
-	if os.Getenv(raceMutant) == "concurrency" {
-		c := concurrencyContract(t, zooQueueSpec("counts requests without a lock", Injected))
-		c.learn()
-		if _, why := c.concurrencyRace(); why != "" {
-			t.Skip(why)
-		}
-		return
-	}
-	cmd := exec.Command(os.Args[0], "-test.run=^TestConcurrencyRace_mutantIsCaught$")
-	cmd.Env = append(os.Environ(), raceMutant+"=concurrency")
-	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "DATA RACE") {
-		t.Errorf("the race was not reported: %v\n%s", err, out)
-	}
 }
 
 // What a rule is about is said only of rules that there are.

@@ -17,7 +17,9 @@ import (
 type Known struct {
 	// Rule is the rule's ID.
 	Rule string
-	// Schedule is the smallest schedule that breaks it, as the failure prints it.
+	// Schedule is the smallest schedule that breaks it, as the failure prints it. Where the
+	// suite's own schedules do not break the rule it may be any that does, such as one that
+	// package properties came to.
 	Schedule string
 	// Why is the reason, for the report.
 	Why string

@@ -40,7 +40,7 @@ var heldRules = []rule{
 	accountRule("W-WAKE", "When the limit changes or another gives up, who waits MUST keep its instant or be served anew, as declared.", OpWait, "Fair", "Rewake"),
 	accountRule("RS-OK", "A reservation MUST be OK if the burst can hold it, and one that is not OK MUST take nothing.", OpReserve, "Oversize"),
 	accountRule("RS-DELAY", "The delay of a reservation MUST be the time until the bucket has paid for it and for all before it.", OpReserve),
-	limRule("RS-MONO", "While nothing is changed or given back, a reservation MUST NOT be due before an earlier one.", []Op{OpReserve}, nil, (*exam).reservesInOrder),
+	limRule("RS-MONO", "While nothing is changed or given back, a reservation of tokens MUST NOT be due before an earlier one.", []Op{OpReserve}, nil, (*exam).reservesInOrder),
 	accountRule("RS-DEBT", "What was reserved MUST be paid before anything else is granted.", OpReserve),
 	accountRule("CN-UPPER", "A cancel MUST NOT bring more tokens than the reservation took.", opGiveUp),
 	accountRule("CN-LOWER", "A cancel MUST NOT take tokens.", opGiveUp),
@@ -136,7 +136,9 @@ const forever = math.MaxInt64 - 1<<20
 
 // heldEnvelope is RL-ENV for traces with reservations and waits: they count at the
 // instant at which they are due. Left out is what was reserved or waited for across a
-// change, as it may keep the instant that it had before.
+// change, as it may keep the instant that it had before. Who takes requests for more than
+// the burst may grant the largest as well: instead of the burst if it waits until it is
+// paid for, on top of it if the next one pays.
 func (x *exam) heldEnvelope() *violation {
 	a := newAccount(x.Trace, LimiterTraits{Quantum: x.c.lim.Traits.Quantum})
 	traits := x.c.lim.Traits
@@ -171,12 +173,20 @@ func (x *exam) heldEnvelope() *violation {
 	}
 	slices.SortStableFunc(grants, func(a, b grant) int { return int(min(1, max(-1, a.at-b.at))) })
 	for i, first := range grants {
-		sum := 0
+		sum, largest := 0, 0
 		for _, last := range grants[i:] {
 			sum += last.n
+			largest = max(largest, last.n)
 			rate, burst := x.highest(first.at, last.at)
 			if rate == Inf {
 				break
+			}
+			switch {
+			case largest <= burst:
+			case traits.Oversize == OversizeWaits:
+				burst = largest
+			case traits.Oversize == OversizePrepaid:
+				burst += largest
 			}
 			most := new(big.Int).Mul(a.flowOf(rate), big.NewInt(int64(last.at-first.at)))
 			most.Add(most, a.tokens(burst))
@@ -296,7 +306,7 @@ func (x *exam) reservesInOrder() *violation {
 		switch {
 		case d.Op == OpSetLimit || d.Op == OpSetBurst || d.Op == OpCancel:
 			before = nil
-		case d.Op == OpReserve && d.OK:
+		case d.Op == OpReserve && d.OK && d.N > 0: // for nothing there is nothing to wait for
 			if before != nil && saturate(d.At, d.Delay) < saturate(before.At, before.Delay)-1 {
 				return x.tell(d.At, "", "reserve %d at %s is due at %s, before reserve %d of %s that is due at %s", d.N, duration(d.At), duration(d.At+d.Delay),
 					before.N, duration(before.At), duration(before.At+before.Delay))

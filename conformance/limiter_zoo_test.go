@@ -18,6 +18,7 @@ type zooLimiter struct {
 	tokens float64
 	last   time.Time
 	began  bool
+	count  int
 }
 
 // newZooLimiter is not inlined: its name stands in a golden file.
@@ -65,6 +66,9 @@ func (l *zooLimiter) fill(t time.Time) float64 {
 }
 
 func (l *zooLimiter) allow(t time.Time, n int) bool {
+	if l.is("counts before it locks") { // TestRace_mutantIsCaught
+		l.count++
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.began || l.is("the zero time means new") && l.last.IsZero() || l.is("unix 0 means new") && l.last.Unix() == 0 {

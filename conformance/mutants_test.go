@@ -328,29 +328,37 @@ func goldenFile(t *testing.T, name string, rows []catchOf) {
 	}
 }
 
-// raceMutant makes this process run the mutant of X-RACE, which must fail.
+// raceMutant makes this process run a mutant of X-RACE, which must fail.
 const raceMutant = "CONFORMANCE_RACE_MUTANT"
 
-// The mutant of X-RACE fails whatever test runs it, so it runs in a process of its
-// own.
-func TestRace_mutantIsCaught(t *testing.T) {
-	if !raceDetector {
-		t.Skip("data races show only with -race")
-	}
-	synctestcompat.Require(t)
-	for _, source := range sources(Injected, PackageTime) {
-		if os.Getenv(raceMutant) == source.String() {
-			c := debouncerContract(t, zooDebouncerSpec("counts before it locks", source))
-			c.lab.bubble = synctestcompat.Available
-			c.learn()
-			if _, why := c.debouncerRace(); why != "" {
-				t.Skip(why)
-			}
-			return
-		}
-	}
-	if os.Getenv(raceMutant) == "clock" {
-		c := clockContract(t, zooClock("counts without a lock", WaitsForFunctions, func(f *ClockFuncs) {
+// raceMutants run the rule on a mutant for each contract, and say why they cannot.
+var raceMutants = []struct {
+	name string
+	run  func(t *testing.T) (*violation, string)
+}{
+	{"debouncer", func(t *testing.T) (*violation, string) {
+		return learned(debouncerContract(t, zooDebouncerSpec("counts before it locks", Injected))).debouncerRace()
+	}},
+	{"debouncer on package time", func(t *testing.T) (*violation, string) {
+		return learned(debouncerContract(t, zooDebouncerSpec("counts before it locks", PackageTime))).debouncerRace()
+	}},
+	{"throttle", func(t *testing.T) (*violation, string) {
+		return learned(throttleContract(t, zooThrottleSpec("checks without the lock", Injected))).throttleRace()
+	}},
+	{"limiter", func(t *testing.T) (*violation, string) {
+		return learned(limiterContract(t, zooLimiterSpec("counts before it locks", Explicit))).limiterRace()
+	}},
+	{"leaky bucket", func(t *testing.T) (*violation, string) {
+		return learned(leakyContract(t, zooBucketSpec("counts without the lock", Injected))).leakyRace()
+	}},
+	{"quota", func(t *testing.T) (*violation, string) {
+		return learned(quotaContract(t, zooQuotaSpec("counts without the lock", GCRA, Explicit))).quotaRace()
+	}},
+	{"concurrency", func(t *testing.T) (*violation, string) {
+		return learned(concurrencyContract(t, zooQueueSpec("counts requests without a lock", Injected))).concurrencyRace()
+	}},
+	{"clock", func(t *testing.T) (*violation, string) {
+		return learned(clockContract(t, zooClock("counts without a lock", WaitsForFunctions, func(f *ClockFuncs) {
 			n := 0
 			afterFunc := f.AfterFunc
 			f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer {
@@ -358,39 +366,36 @@ func TestRace_mutantIsCaught(t *testing.T) {
 				wrap.stop = func() bool { n++; return wrap.Timer.Stop() }
 				return wrap
 			}
-		}))
-		c.learn()
-		if _, why := c.clockRace(); why != "" {
-			t.Skip(why)
-		}
-		return
+		}))).clockRace()
+	}},
+}
+
+// learned is a contract that knows what the implementation has.
+func learned(c *contract) *contract {
+	c.lab.bubble = c.time != Explicit && synctestcompat.Available
+	c.learn()
+	return c
+}
+
+// A mutant of X-RACE fails whatever test runs it, so each runs in a process of its own.
+func TestRace_mutantIsCaught(t *testing.T) {
+	if !raceDetector {
+		t.Skip("data races show only with -race")
 	}
-	switch os.Getenv(raceMutant) {
-	case "leaky bucket":
-		c := leakyContract(t, zooBucketSpec("counts without the lock", Injected))
-		c.learn()
-		if _, why := c.leakyRace(); why != "" {
-			t.Skip(why)
+	synctestcompat.Require(t)
+	for _, m := range raceMutants {
+		if os.Getenv(raceMutant) == m.name {
+			if _, why := m.run(t); why != "" {
+				t.Skip(why)
+			}
+			return
 		}
-		return
-	case "quota":
-		c := quotaContract(t, zooQuotaSpec("counts without the lock", GCRA, Explicit))
-		c.learn()
-		if _, why := c.quotaRace(); why != "" {
-			t.Skip(why)
-		}
-		return
 	}
-	var all []string
-	for _, source := range sources(Injected, PackageTime) {
-		all = append(all, source.String())
-	}
-	for _, source := range append(all, "leaky bucket", "quota", "clock") {
+	for _, m := range raceMutants {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestRace_mutantIsCaught$")
-		cmd.Env = append(os.Environ(), raceMutant+"="+source)
-		out, err := cmd.CombinedOutput()
-		if err == nil || !strings.Contains(string(out), "DATA RACE") {
-			t.Errorf("%s: the race was not reported: %v\n%s", source, err, out)
+		cmd.Env = append(os.Environ(), raceMutant+"="+m.name)
+		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "DATA RACE") {
+			t.Errorf("%s: the race was not reported: %v\n%s", m.name, err, out)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/internal/bundled"
 	"github.com/escapement-go/escapement/properties"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
@@ -185,7 +186,7 @@ func TestMutants_byProperties(t *testing.T) {
 // than an hour.
 func TestJudgeQuota_longWindows(t *testing.T) {
 	synctestcompat.Require(t)
-	j := conformance.JudgeQuota(t, bundledWindow(conformance.FixedWindow, conformance.PackageTime))
+	j := conformance.JudgeQuota(t, bundled.Quota(conformance.FixedWindow, conformance.PackageTime))
 	s, err := conformance.ParseSchedule("rate=4/24h | allow 2 @0 | tokens @0 | allow 3 @12h")
 	if err != nil {
 		t.Fatal(err)
@@ -197,7 +198,7 @@ func TestJudgeQuota_longWindows(t *testing.T) {
 
 // After Stop nothing is expected, on whatever edge and within whatever bound.
 func TestJudgeDebouncer_afterStop(t *testing.T) {
-	j := conformance.JudgeDebouncer(t, bundledDebouncer("stopped", conformance.Injected))
+	j := conformance.JudgeDebouncer(t, bundled.Debouncer(conformance.Injected))
 	for _, text := range []string{
 		"wait=100ms maxwait=250ms | call 1 @0 | stop @0",
 		"wait=100ms edges=both | call 1 @0 | call 2 @1ms | stop @2ms | call 3 @1s",

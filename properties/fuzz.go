@@ -155,7 +155,7 @@ func fitLimiter(j *conformance.Judge) func(conformance.Schedule) bool {
 			odd := st.N < 1 || st.N > c.Burst || st.N > 1 && !j.Several()
 			return (st.Op == conformance.OpAllow || st.Op == conformance.OpReserve) && odd || st.Op == conformance.OpWait && st.N != 1 ||
 				st.Op == conformance.OpSetLimit && (st.Rate.Events < 1 || st.Rate.Per < 1) || st.Op == conformance.OpSetBurst && (st.N < 1 || st.N > 1000) ||
-				st.Op == conformance.OpCancel && st.N < 1
+				st.Op == conformance.OpCancel && (st.N < 1 || !j.GivesUp())
 		})
 	}
 }

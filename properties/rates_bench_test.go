@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/internal/bundled"
 	"github.com/escapement-go/escapement/properties"
 )
 
@@ -12,7 +13,7 @@ import (
 func BenchmarkSchedule(b *testing.B) {
 	for _, source := range []conformance.TimeSource{conformance.Injected, conformance.PackageTime} {
 		b.Run("Debouncer"+source.String(), func(b *testing.B) {
-			spec := debouncer(source)
+			spec := bundled.Debouncer(source)
 			j := conformance.JudgeDebouncer(new(testing.T), spec)
 			g := properties.Debouncers(j, spec)
 			for i := 0; b.Loop(); i++ {
@@ -20,7 +21,7 @@ func BenchmarkSchedule(b *testing.B) {
 			}
 		})
 		b.Run("Limiter"+source.String(), func(b *testing.B) {
-			spec := limiter(source)
+			spec := bundled.TokenBucket(source)
 			j := conformance.JudgeLimiter(new(testing.T), spec)
 			g := properties.Limiters(j, spec)
 			for i := 0; b.Loop(); i++ {

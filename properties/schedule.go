@@ -254,7 +254,10 @@ func Limiters(j *conformance.Judge, spec conformance.LimiterSpec) *rapid.Generat
 	if len(asks) == 0 {
 		asks = accepted(j, conformance.OpWait)
 	}
-	more := accepted(j, conformance.OpTokens, conformance.OpReserve, conformance.OpCancel, conformance.OpSetLimit, conformance.OpSetBurst)
+	more := accepted(j, conformance.OpTokens, conformance.OpReserve, conformance.OpSetLimit, conformance.OpSetBurst)
+	if j.GivesUp() {
+		more = append(more, conformance.OpCancel)
+	}
 	waits := asks
 	if asks[0] != conformance.OpWait {
 		waits = append(slices.Clone(asks), accepted(j, conformance.OpWait)...)

@@ -89,27 +89,28 @@ func wrapped(known ...conformance.Known) conformance.ClockSpec {
 	return spec
 }
 
+func fakeClocks() []peer[conformance.ClockSpec] {
+	return []peer[conformance.ClockSpec]{
+		{"clockwork", describe("clockwork", clockworkKnown...)},
+		{"clockwork, wrapped", wrapped(wrappedKnown...)},
+		{"quartz", describe("quartz", quartzKnown...)},
+		{"benbjohnson", describe("benbjohnson", benbjohnsonKnown...)},
+		{"k8s", describe("k8s", k8sKnown...)},
+		{"tilinna", describe("tilinna", tilinnaKnown...)},
+		{"clockz", describe("clockz", clockzKnown...)},
+		{"juju", describe("juju", jujuKnown...)},
+	}
+}
+
 // TestClocks runs the suite over fake clocks and prints the table of verdicts.
 func TestClocks(t *testing.T) {
 	if go124 && testing.Short() {
 		t.Skip("-short: some of these clocks leave bubbles in a deadlock, and the runtime of this release can crash on them")
 	}
 	var reports []*conformance.Report
-	for _, spec := range []conformance.ClockSpec{
-		describe("clockwork", clockworkKnown...),
-		wrapped(wrappedKnown...),
-		describe("quartz", quartzKnown...),
-		describe("benbjohnson", benbjohnsonKnown...),
-		describe("k8s", k8sKnown...),
-		describe("tilinna", tilinnaKnown...),
-		describe("clockz", clockzKnown...),
-		describe("juju", jujuKnown...),
-	} {
-		if testing.Short() && (spec.Name == "k8s" || spec.Name == "clockz" || spec.Name == "juju") {
-			continue // a run of theirs hangs until the watchdog looks
-		}
-		t.Run(spec.Name, func(t *testing.T) { reports = append(reports, conformance.RunClock(t, spec)) })
-	}
+	each(t, fakeClocks(), func(t *testing.T, spec conformance.ClockSpec) {
+		reports = append(reports, conformance.RunClock(t, spec))
+	})
 	t.Log("\n" + conformance.Table(reports...))
 }
 

@@ -110,13 +110,16 @@ var (
 	}
 )
 
+func semaphores() []peer[conformance.ConcurrencySpec] {
+	return []peer[conformance.ConcurrencySpec]{{"XSync", xsync()}, {"Chi", chiThrottle()}, {"Failsafe", failsafeBulkhead()}}
+}
+
 // TestConcurrencyPeers runs the suite over the libraries and prints the table of
 // verdicts.
 func TestConcurrencyPeers(t *testing.T) {
 	var reports []*conformance.Report
-	keep := func(r *conformance.Report) { reports = append(reports, r) }
-	t.Run("XSync", func(t *testing.T) { keep(conformance.RunConcurrency(t, xsync())) })
-	t.Run("Chi", func(t *testing.T) { keep(conformance.RunConcurrency(t, chiThrottle())) })
-	t.Run("Failsafe", func(t *testing.T) { keep(conformance.RunConcurrency(t, failsafeBulkhead())) })
+	each(t, semaphores(), func(t *testing.T, spec conformance.ConcurrencySpec) {
+		reports = append(reports, conformance.RunConcurrency(t, spec))
+	})
 	t.Log("\n" + conformance.Table(reports...))
 }

@@ -33,6 +33,7 @@ require (
 	github.com/juju/loggo v0.0.0-20210728185423-eebad3a902c4 // indirect
 	github.com/pkg/errors v0.9.1 // indirect
 	golang.org/x/text v0.22.0 // indirect
+	pgregory.net/rapid v1.3.0 // indirect
 )
 
 replace github.com/escapement-go/escapement => ../..

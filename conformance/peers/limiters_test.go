@@ -2,7 +2,6 @@ package peers
 
 import (
 	"context"
-	"testing"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -207,18 +206,17 @@ var (
 	}
 )
 
-func limiterPeers(t *testing.T, keep func(*conformance.Report)) {
-	t.Run("XTimeExplicit", func(t *testing.T) {
-		keep(conformance.RunLimiter(t, xtime(conformance.Explicit, append(xtimeKnown[:len(xtimeKnown):len(xtimeKnown)], xtimePast)...)))
-	})
-	t.Run("XTimePackageTime", func(t *testing.T) { keep(conformance.RunLimiter(t, xtime(conformance.PackageTime, xtimeKnown...))) })
-	t.Run("JujuRatelimit", func(t *testing.T) { keep(conformance.RunLimiter(t, jujuBucket(jujuBucketKnown))) })
-	t.Run("FailsafeSmooth", func(t *testing.T) {
-		known := []conformance.Known{failsafeKnown}
-		if go124 {
-			known = nil // its timer never wins there
-		}
-		keep(conformance.RunLimiter(t, failsafeSmooth(known...)))
-	})
-	t.Run("Throttled", func(t *testing.T) { keep(conformance.RunLimiter(t, throttledGCRA(throttledKnown...))) })
+func rateLimiters() []peer[conformance.LimiterSpec] {
+	smooth := []conformance.Known{failsafeKnown}
+	if go124 {
+		smooth = nil // its timer never wins there
+	}
+	return []peer[conformance.LimiterSpec]{
+		{"XTimeExplicit", xtime(conformance.Explicit, append(xtimeKnown[:len(xtimeKnown):len(xtimeKnown)], xtimePast)...)},
+		{"XTimePackageTime", xtime(conformance.PackageTime, xtimeKnown...)},
+		{"JujuRatelimit", jujuBucket(jujuBucketKnown)},
+		{"FailsafeSmooth", failsafeSmooth(smooth...)},
+		{"Throttled", throttledGCRA(throttledKnown...)},
+		{"UberRatelimit", uberLimiter(uberKnown...)},
+	}
 }

@@ -1,6 +1,7 @@
 package peers
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -206,20 +207,55 @@ var (
 	}
 )
 
+// debouncers and throttles, and rateLimiters in another file, are what TestPeers and TestProperties judge, by the
+// names of their subtests.
+func debouncers() []peer[conformance.DebouncerSpec] {
+	return []peer[conformance.DebouncerSpec]{{"BepDebounce", bepDebounce()}, {"LoDebounce", loDebounce()}}
+}
+
+func throttles() []peer[conformance.ThrottleSpec] {
+	return []peer[conformance.ThrottleSpec]{
+		{"LoThrottle", loThrottle()},
+		{"LoThrottleBy", loThrottleBy()},
+		{"EapacheBatcher", eapacheBatcher()},
+		{"XTimeSometimes", xtimeSometimes()},
+	}
+}
+
+// peer is a library in a test.
+type peer[S any] struct {
+	name string
+	spec S
+}
+
+// hanging are those of which some runs hang until the watchdog looks. They are left out
+// with -short, and of random schedules.
+var hanging = []string{"LoThrottle", "k8s", "clockz", "juju"}
+
+// each runs a test for each of the libraries.
+func each[S any](t *testing.T, peers []peer[S], run func(t *testing.T, spec S)) {
+	for _, p := range peers {
+		t.Run(p.name, func(t *testing.T) {
+			if testing.Short() && slices.Contains(hanging, p.name) {
+				t.Skip("-short: some of its runs hang until the watchdog looks")
+			}
+			run(t, p.spec)
+		})
+	}
+}
+
 // TestPeers runs the suite over the libraries and prints the table of verdicts.
 func TestPeers(t *testing.T) {
 	var reports []*conformance.Report
-	keep := func(r *conformance.Report) { reports = append(reports, r) }
-	t.Run("BepDebounce", func(t *testing.T) { keep(conformance.RunDebouncer(t, bepDebounce())) })
-	t.Run("LoDebounce", func(t *testing.T) { keep(conformance.RunDebouncer(t, loDebounce())) })
-	if !testing.Short() { // a run of its hangs until the watchdog looks
-		t.Run("LoThrottle", func(t *testing.T) { keep(conformance.RunThrottle(t, loThrottle())) })
-	}
-	t.Run("LoThrottleBy", func(t *testing.T) { keep(conformance.RunThrottle(t, loThrottleBy())) })
-	t.Run("EapacheBatcher", func(t *testing.T) { keep(conformance.RunThrottle(t, eapacheBatcher())) })
-	t.Run("XTimeSometimes", func(t *testing.T) { keep(conformance.RunThrottle(t, xtimeSometimes())) })
-	limiterPeers(t, keep)
-	t.Run("UberRatelimit", func(t *testing.T) { keep(conformance.RunLimiter(t, uberLimiter(uberKnown...))) })
+	each(t, debouncers(), func(t *testing.T, spec conformance.DebouncerSpec) {
+		reports = append(reports, conformance.RunDebouncer(t, spec))
+	})
+	each(t, throttles(), func(t *testing.T, spec conformance.ThrottleSpec) {
+		reports = append(reports, conformance.RunThrottle(t, spec))
+	})
+	each(t, rateLimiters(), func(t *testing.T, spec conformance.LimiterSpec) {
+		reports = append(reports, conformance.RunLimiter(t, spec))
+	})
 	t.Log("\n" + conformance.Table(reports...))
 }
 

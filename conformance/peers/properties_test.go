@@ -1,0 +1,41 @@
+package peers
+
+import (
+	"flag"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/escapement-go/escapement/properties"
+	"github.com/escapement-go/escapement/synctestcompat"
+)
+
+// What the suite knows of the libraries is all that random schedules find: what else
+// one shows belongs into its list of known failures, with its smallest schedule. The
+// schedules are the same each time, as what is found in others' code must not be chance;
+// PEERS_FULL leaves number and seed to -rapid.checks and -rapid.seed.
+func TestProperties(t *testing.T) {
+	synctestcompat.Require(t)
+	if os.Getenv("PEERS_FULL") == "" {
+		for name, value := range map[string]string{"rapid.seed": "1", "rapid.checks": "500", "rapid.nofailfile": "true"} {
+			f := flag.Lookup(name)
+			before := f.Value.String()
+			if err := f.Value.Set(value); err != nil {
+				t.Fatal(err)
+			}
+			defer f.Value.Set(before)
+		}
+	}
+	t.Run("Debouncer", func(t *testing.T) { each(t, lively(debouncers()), properties.CheckDebouncer) })
+	t.Run("Throttle", func(t *testing.T) { each(t, lively(throttles()), properties.CheckThrottle) })
+	t.Run("Limiter", func(t *testing.T) { each(t, lively(rateLimiters()), properties.CheckLimiter) })
+	t.Run("Concurrency", func(t *testing.T) { each(t, lively(semaphores()), properties.CheckConcurrency) })
+	t.Run("Quota", func(t *testing.T) { each(t, lively(quotas()), properties.CheckQuota) })
+	t.Run("LeakyBucket", func(t *testing.T) { each(t, lively(leakyBuckets()), properties.CheckLeakyBucket) })
+	t.Run("Clock", func(t *testing.T) { each(t, lively(fakeClocks()), properties.CheckClock) })
+}
+
+// lively are those that do not hang.
+func lively[S any](peers []peer[S]) []peer[S] {
+	return slices.DeleteFunc(peers, func(p peer[S]) bool { return slices.Contains(hanging, p.name) })
+}
