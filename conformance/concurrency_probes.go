@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -31,70 +30,67 @@ func (f *ConcurrencyFuncs) request(ctx context.Context, run func()) error {
 	return err
 }
 
-// concurrencyConcurrent has many goroutines bring a request at one instant.
+// concurrencyConcurrent has goroutines bring requests at one instant.
 func (c *contract) concurrencyConcurrent() (*violation, string) {
-	const requests, rounds, limit, backlog = 24, 30, 3, 5
+	const instances, each, limit, backlog = places / 2, 6, 3, 4 // two meet for the third slot, and for the last seat
+	const requests = meeters * each
 	if c.con.Traits.Backlog == 0 {
 		return nil, "trait Backlog is undeclared"
+	}
+	wantWaiting := requests - limit
+	if c.con.Traits.Backlog == BacklogBounded {
+		wantWaiting = backlog
 	}
 	var worst *violation
 	l := c.lab.apart(func(d driver, _ job, rec *recorder) {
 		rec.now = d.now
-		impl := c.con.New(Env{d.clock(), Config{}.start()}, c.manyConfig(limit, backlog))
-		wantWaiting := requests - limit
-		if c.con.Traits.Backlog == BacklogBounded {
-			wantWaiting = backlog
+		var impls [instances]ConcurrencyFuncs
+		for i := range impls {
+			impls[i] = c.con.New(Env{d.clock(), Config{}.start()}, c.manyConfig(limit, backlog))
 		}
-		for round := 0; round < rounds && worst == nil; round++ {
-			var mu sync.Mutex
-			running, rejected, answered := 0, 0, 0
-			leave, start := make(chan struct{}), make(chan struct{})
+		for round := 0; round < meetings && worst == nil; round++ {
+			var running, rejected, answered [instances]atomic.Int64
+			leave := make(chan struct{})
 			ctx, cancel := context.WithCancel(context.Background())
-			for range requests {
-				go func() {
-					<-start
-					ran := false
-					_ = catch(func() {
-						_ = impl.request(ctx, func() {
-							ran = true
-							mu.Lock()
-							running++
-							mu.Unlock()
-							<-leave
-						})
+			crowd(instances, each, func(i, _ int) {
+				ran := false
+				_ = catch(func() {
+					_ = impls[i].request(ctx, func() {
+						ran = true
+						running[i].Add(1)
+						<-leave
 					})
-					mu.Lock()
-					defer mu.Unlock()
-					answered++
-					if !ran {
-						rejected++
-					}
-				}()
-			}
-			close(start)
+				})
+				answered[i].Add(1)
+				if !ran {
+					rejected[i].Add(1)
+				}
+			})
 			d.settle()
-			mu.Lock()
-			waiting := requests - running - rejected
-			if running != limit || waiting != wantWaiting {
-				worst = &violation{
-					Headline: fmt.Sprintf("of %d requests at one instant %d run, %d wait and %d are rejected, want %d, %d and %d",
-						requests, running, waiting, rejected, limit, wantWaiting, requests-limit-wantWaiting),
-					Because: fmt.Sprintf("no order of the calls leads to that (round %d of %d, limit=%d backlog=%d)", round+1, rounds, limit, backlog),
+			for i := range impls {
+				running, rejected := int(running[i].Load()), int(rejected[i].Load())
+				if waiting := requests - running - rejected; (running != limit || waiting != wantWaiting) && worst == nil {
+					worst = &violation{
+						Headline: fmt.Sprintf("of %d requests at one instant %d run, %d wait and %d are rejected, want %d, %d and %d",
+							requests, running, waiting, rejected, limit, wantWaiting, requests-limit-wantWaiting),
+						Because: fmt.Sprintf("no order of the calls leads to that (round %d of %d, limit=%d backlog=%d)", round+1, meetings, limit, backlog),
+					}
 				}
 			}
-			mu.Unlock()
 			close(leave) // those who wait follow at once
 			d.settle()
-			mu.Lock()
-			if answered < requests && worst == nil {
-				worst = &violation{Headline: fmt.Sprintf("%d of %d requests are never answered, though all slots are free", requests-answered, requests)}
+			for i := range impls {
+				if n := int(answered[i].Load()); n < requests && worst == nil {
+					worst = &violation{Headline: fmt.Sprintf("%d of %d requests are never answered, though all slots are free", requests-n, requests)}
+				}
 			}
-			mu.Unlock()
 			cancel()
 			d.settle()
 		}
-		if impl.Stop != nil {
-			impl.Stop()
+		for i := range impls {
+			if impls[i].Stop != nil {
+				impls[i].Stop()
+			}
 		}
 		d.settle()
 	})

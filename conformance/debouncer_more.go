@@ -3,7 +3,7 @@ package conformance
 import (
 	"fmt"
 	"slices"
-	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -198,9 +198,9 @@ func (x *exam) dbBack() *violation {
 	return nil
 }
 
-// debouncerConcurrent has many goroutines bring an event at one instant.
+// debouncerConcurrent has goroutines bring events at one instant.
 func (c *contract) debouncerConcurrent() (*violation, string) {
-	const goroutines, each, rounds = 8, 4, 20
+	const each = 3
 	if c.breaks(debouncerLaws...) {
 		return nil, "rules are broken that goroutines have nothing to do with"
 	}
@@ -210,49 +210,48 @@ func (c *contract) debouncerConcurrent() (*violation, string) {
 	}
 	var worst *violation
 	for _, edges := range kinds {
+		wantLed, want := int64(0), int64(0)
+		if edges&Leading != 0 && edges != NoEdges {
+			wantLed, want = 1, 1
+		}
+		if edges&Trailing != 0 && edges != NoEdges {
+			want++
+		}
 		l := c.lab.apart(func(d driver, _ job, rec *recorder) {
 			rec.now = d.now
-			var mu sync.Mutex
-			n := 0
-			impl := c.deb.build(Env{d.clock(), Config{}.start()}, DebounceConfig{Wait: wait, Edges: edges},
-				func(int, []int) { mu.Lock(); defer mu.Unlock(); n++ })
-			count := func() int { mu.Lock(); defer mu.Unlock(); return n }
-			for round := range rounds {
-				d.to(time.Duration(round) * time.Minute)
-				var wg sync.WaitGroup
-				start := make(chan struct{})
-				for g := range goroutines {
-					wg.Add(1)
-					go func() {
-						defer wg.Done()
-						<-start
-						for i := range each {
-							_ = catch(func() { impl.Call((round*goroutines+g)*each + i + 1) }) // X-CALLS judges panics
-						}
-					}()
-				}
-				before := count()
-				close(start)
-				wg.Wait()
+			var fires [places]atomic.Int64
+			var impls [places]DebouncerFuncs
+			for i := range impls {
+				impls[i] = c.deb.build(Env{d.clock(), Config{}.start()}, DebounceConfig{Wait: wait, Edges: edges}, func(int, []int) { fires[i].Add(1) })
+			}
+			for round := range meetings {
+				d.to(time.Duration(round) * 10 * wait)
+				meet(func(g, i int) {
+					for n := range each {
+						_ = catch(func() { impls[i].Call((round*meeters+g)*each + n + 1) }) // X-CALLS judges panics
+					}
+				})
 				d.settle()
-				led := count() - before
+				var led [places]int64
+				for i := range led {
+					led[i] = fires[i].Load()
+				}
 				d.to(d.now() + 3*wait)
 				d.settle()
-				all := count() - before
-				wantLed, want := 0, 0
-				if edges != NoEdges {
-					wantLed, want = int(edges&Leading)/int(Leading), int(edges&Leading)/int(Leading)+int(edges&Trailing)
-				}
-				if (led != wantLed || all != want) && worst == nil {
-					worst = &violation{
-						Headline: fmt.Sprintf("%d goroutines with %d events each at one instant brought %d fires at once and %d in all, want %d and %d",
-							goroutines, each, led, all, wantLed, want),
-						Because: fmt.Sprintf("they are one burst (edges=%s, round %d of %d), and no order of the calls fires otherwise", edges, round+1, rounds),
+				for i := range impls {
+					if all := fires[i].Swap(0); (led[i] != wantLed || all != want) && worst == nil {
+						worst = &violation{
+							Headline: fmt.Sprintf("%d goroutines with %d events each at one instant brought %d fires at once and %d in all, want %d and %d",
+								meeters, each, led[i], all, wantLed, want),
+							Because: fmt.Sprintf("they are one burst (edges=%s, round %d of %d), and no order of the calls fires otherwise", edges, round+1, meetings),
+						}
 					}
 				}
 			}
-			if impl.Stop != nil {
-				impl.Stop()
+			for i := range impls {
+				if impls[i].Stop != nil {
+					impls[i].Stop()
+				}
 			}
 			d.settle()
 		})

@@ -152,66 +152,52 @@ func leakyCanary(c *contract) string {
 	return ""
 }
 
-// leakyConcurrent has many goroutines put items at one instant.
+// leakyConcurrent has goroutines put items at one instant.
 func (c *contract) leakyConcurrent() (*violation, string) {
-	const goroutines, each, rounds, backlog = 8, 4, 20, 5
+	const each, backlog = 5, 4
 	var worst *violation
 	l := c.lab.apart(func(d driver, _ job, rec *recorder) {
 		rec.now = d.now
-		var mu sync.Mutex
-		accepted, left := map[int]bool{}, map[int]int{}
-		impl := c.lky.New(Env{d.clock(), Config{}.start()}, LeakyBucketConfig{wait, backlog}, func(v int) {
-			mu.Lock()
-			defer mu.Unlock()
-			left[v]++
-		})
-		for round := range rounds {
-			began := time.Duration(round) * 50 * wait
-			d.to(began)
-			var wg sync.WaitGroup
-			start := make(chan struct{})
-			for g := range goroutines {
-				wg.Add(1)
-				go func() {
-					defer wg.Done()
-					<-start
-					for i := range each {
-						v := (round*goroutines+g)*each + i
-						ok := false
-						_ = catch(func() { ok = impl.Put(v) })
-						mu.Lock()
-						accepted[v] = ok
-						mu.Unlock()
-					}
-				}()
-			}
-			close(start)
-			wg.Wait()
-			d.to(began + 40*wait)
-			d.settle()
-			mu.Lock()
-			n := 0
-			for v, ok := range accepted {
-				want := 0
-				if ok {
-					n++
-					want = 1
-				}
-				if left[v] != want && worst == nil {
-					worst = &violation{Headline: fmt.Sprintf("an item that was put beside others left %d times, want %d: once if it was accepted", left[v], want)}
-				}
-			}
-			if most := backlog + 1 + c.lky.Traits.Slack; n > most && !c.lky.Traits.Unbounded && worst == nil {
-				worst = &violation{
-					Headline: fmt.Sprintf("%d goroutines with %d items each at one instant had %d accepted, want %d at the most", goroutines, each, n, most),
-					Because:  fmt.Sprintf("nothing waited (round %d of %d), and no order of the calls has more accepted with a backlog of %d", round+1, rounds, backlog),
-				}
-			}
-			clear(accepted)
-			clear(left)
-			mu.Unlock()
+		var left, accepted [places][meeters * each]atomic.Int64
+		var impls [places]LeakyBucketFuncs
+		for i := range impls {
+			impls[i] = c.lky.New(Env{d.clock(), Config{}.start()}, LeakyBucketConfig{wait, backlog}, func(v int) { left[i][v].Add(1) })
 		}
-		impl.end()
+		for round := range meetings {
+			began := time.Duration(round) * 20 * wait
+			d.to(began)
+			meet(func(g, i int) {
+				for n := range each {
+					v := g*each + n
+					_ = catch(func() { // X-CALLS judges panics
+						if impls[i].Put(v) {
+							accepted[i][v].Add(1)
+						}
+					})
+				}
+			})
+			d.to(began + 15*wait)
+			d.settle()
+			for i := range impls {
+				n := int64(0)
+				for v := range accepted[i] {
+					got, want := left[i][v].Swap(0), accepted[i][v].Swap(0)
+					n += want
+					if got != want && worst == nil {
+						worst = &violation{Headline: fmt.Sprintf("an item that was put beside others left %d times, want %d: once if it was accepted", got, want)}
+					}
+				}
+				if most := int64(backlog + 1 + c.lky.Traits.Slack); n > most && !c.lky.Traits.Unbounded && worst == nil {
+					worst = &violation{
+						Headline: fmt.Sprintf("%d goroutines with %d items each at one instant had %d accepted, want %d at the most", meeters, each, n, most),
+						Because:  fmt.Sprintf("nothing waited (round %d of %d), and no order of the calls has more accepted with a backlog of %d", round+1, meetings, backlog),
+					}
+				}
+			}
+		}
+		for i := range impls {
+			impls[i].end()
+		}
 		d.settle()
 	})
 	if l.once() != nil {

@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
-	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -312,74 +312,72 @@ func (c *contract) limiterOneClock() (*violation, string) {
 	return worst, ""
 }
 
-// limiterSetConcurrent sets limit and burst at an instant at which others ask.
+// limiterSetConcurrent sets limit and burst at an instant at which somebody asks.
 func (c *contract) limiterSetConcurrent() (*violation, string) {
-	const goroutines, each, rounds, burst = 6, 4, 60, 5
+	const each, burst = 7, 5
 	rate := Rate{10, time.Second}
+	most := int64(burst)
+	if c.lim.Traits.Raise != RaiseBringsNothing {
+		most += 2
+	}
 	var worst *violation
 	why := ""
 	h := c.lab.apart(func(d driver, _ job, rec *recorder) {
 		rec.now = d.now
 		env := Env{d.clock(), d.clock().Now()}
-		impl, refused := c.lim.make(env, LimiterConfig{rate, burst})
-		if why = refused; why != "" {
-			return
+		var impls [places]LimiterFuncs
+		for i := range impls {
+			if impls[i], why = c.lim.make(env, LimiterConfig{rate, burst}); why != "" {
+				return
+			}
 		}
-		for round := range rounds {
-			at := time.Duration(round) * time.Minute
+		for round := range meetings {
+			at := time.Duration(round) * 2 * time.Second
 			d.to(at)
-			most := burst
-			if c.lim.Traits.Raise != RaiseBringsNothing {
-				most += 2
-			}
-			var mu sync.Mutex
-			var wg sync.WaitGroup
-			granted := 0
-			start := make(chan struct{})
-			run := func(f func()) {
-				wg.Add(1)
-				go func() {
-					defer wg.Done()
-					<-start
-					_ = catch(f) // X-CALLS judges panics
-				}()
-			}
-			for g := range goroutines {
-				run(func() {
-					for i := range each {
-						var done Done
-						if impl.do(Step{Op: OpAllow, N: 1}, env.Start.Add(at), g+i, &done); done.OK {
-							mu.Lock()
-							granted++
-							mu.Unlock()
-						}
+			now := env.Start.Add(at)
+			var granted [places]atomic.Int64
+			ask := func(g, i int) {
+				for n := range each {
+					var done Done
+					if impls[i].do(Step{Op: OpAllow, N: 1}, now, g+n, &done); done.OK {
+						granted[i].Add(1)
 					}
-				})
+				}
 			}
-			run(func() {
-				for i := range each {
+			set := func(i int) {
+				for n := range 4 {
 					if c.accepts(OpSetLimit) {
-						impl.do(Step{Op: OpSetLimit, Rate: Rate{10 - i%2, time.Second}}, env.Start.Add(at), 0, &Done{})
+						impls[i].do(Step{Op: OpSetLimit, Rate: Rate{10 - n%2, time.Second}}, now, 0, &Done{})
 					}
 					if c.accepts(OpSetBurst) {
-						impl.do(Step{Op: OpSetBurst, N: burst - i%2}, env.Start.Add(at), 0, &Done{})
+						impls[i].do(Step{Op: OpSetBurst, N: burst - n%2}, now, 0, &Done{})
 					}
 				}
 				if c.accepts(OpSetBurst) {
-					impl.do(Step{Op: OpSetBurst, N: burst}, env.Start.Add(at), 0, &Done{})
+					impls[i].do(Step{Op: OpSetBurst, N: burst}, now, 0, &Done{})
 				}
+			}
+			meet(func(g, i int) {
+				_ = catch(func() { // X-CALLS judges panics
+					if g == 1 {
+						set(i)
+					}
+					ask(g, i)
+				})
 			})
-			close(start)
-			wg.Wait()
-			if granted > most && worst == nil {
-				worst = &violation{
-					Headline: fmt.Sprintf("%d goroutines asking at one instant, while limit and burst were set, got %d tokens, want %d at the most", goroutines, granted, most),
-					Because:  fmt.Sprintf("the burst was never above %d (round %d of %d)", burst, round+1, rounds),
+			for i := range granted {
+				if n := granted[i].Load(); n > most && worst == nil {
+					worst = &violation{
+						Headline: fmt.Sprintf("%d goroutines asking at one instant, while limit and burst were set, got %d tokens, want %d at the most", meeters, n, most),
+						Because:  fmt.Sprintf("the burst was never above %d (round %d of %d)", burst, round+1, meetings),
+					}
 				}
 			}
 		}
-		if impl.Stop != nil {
-			impl.Stop()
+		for i := range impls {
+			if impls[i].Stop != nil {
+				impls[i].Stop()
+			}
 		}
 		d.settle()
 	}).once()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -54,94 +55,90 @@ func (c *contract) limiterRace() (*violation, string) {
 	})
 }
 
-// limiterConcurrent has many goroutines ask, reserve and wait at one instant: what
-// they get together must be what some order of the same calls gets.
+// limiterConcurrent has goroutines ask, reserve and wait at one instant: what they get
+// together must be what some order of the same calls gets.
 func (c *contract) limiterConcurrent() (*violation, string) {
-	const goroutines, each, rounds = 8, 4, 40
+	const each = 4
 	rate, burst := Rate{10, time.Second}, 5
 	var worst *violation
 	why := ""
 	l := c.lab.apart(func(d driver, _ job, rec *recorder) {
 		rec.now = d.now
 		env := Env{d.clock(), Config{}.start()}
-		impl, refused := c.lim.make(env, LimiterConfig{rate, burst})
-		if refused != "" {
-			burst = 1
-			if impl, refused = c.lim.make(env, LimiterConfig{rate, burst}); refused != "" {
-				why = refused
-				return
+		var impls [places]LimiterFuncs
+		for i := range impls {
+			impl, refused := c.lim.make(env, LimiterConfig{rate, burst})
+			if refused != "" {
+				burst = 1
+				if impl, refused = c.lim.make(env, LimiterConfig{rate, burst}); refused != "" {
+					why = refused
+					return
+				}
 			}
+			impls[i] = impl
 		}
 		broken := func(round int, headline string, args ...any) {
 			if worst == nil {
 				worst = &violation{Headline: fmt.Sprintf(headline, args...),
-					Because: fmt.Sprintf("no order of the calls does that (round %d of %d, rate=%s burst=%d)", round+1, rounds, rate, burst)}
+					Because: fmt.Sprintf("no order of the calls does that (round %d of %d, rate=%s burst=%d)", round+1, meetings, rate, burst)}
 			}
 		}
-		for round := range rounds {
-			at := time.Duration(round) * time.Minute // long enough to fill up
+		for round := range meetings {
+			at := time.Duration(round) * 2 * time.Second // long enough to fill up
 			d.to(at)
 			want := burst
 			if round == 0 {
 				want = c.lim.Traits.initial(burst)
 			}
-			var mu sync.Mutex
-			var wg sync.WaitGroup
-			n, panicked := 0, ""
-			var due []time.Duration
-			start := make(chan struct{})
-			// In the odd rounds half of them reserve, where that can be done.
+			// In the odd rounds one of them reserves, where that can be done.
 			reserves := round%2 == 1 && c.accepts(OpReserve)
-			for g := range goroutines {
-				wg.Add(1)
-				go func() {
-					defer wg.Done()
-					<-start
-					for i := range each {
-						var done Done
-						delay := time.Duration(-1)
-						msg := catch(func() {
-							if reserves && g%2 == 0 {
-								if r := impl.reserve(env.Start.Add(at), 1); r.ok() {
-									delay = r.delay(env.Start.Add(at), c.time == Explicit)
-								}
-								return
+			var delays [places][meeters][]time.Duration // 0: served at once
+			var panicked atomic.Value
+			meet(func(g, i int) {
+				for n := range each {
+					var done Done
+					delay := time.Duration(-1)
+					if msg := catch(func() {
+						if reserves && g == 0 {
+							if r := impls[i].reserve(env.Start.Add(at), 1); r.ok() {
+								delay = r.delay(env.Start.Add(at), c.time == Explicit)
 							}
-							impl.do(Step{Op: OpAllow, N: 1}, env.Start.Add(at), g+i, &done)
-						})
-						mu.Lock()
-						if done.OK || delay == 0 {
-							n++
+							return
 						}
-						if delay > 0 {
-							due = append(due, delay)
+						if impls[i].do(Step{Op: OpAllow, N: 1}, env.Start.Add(at), g+n, &done); done.OK {
+							delay = 0
 						}
-						if msg != "" {
-							panicked = msg
-						}
-						mu.Unlock()
+					}); msg != "" {
+						panicked.Store(msg)
 					}
-				}()
+					if delay >= 0 {
+						delays[i][g] = append(delays[i][g], delay)
+					}
+				}
+			})
+			if msg := panicked.Load(); msg != nil {
+				broken(round, "a request panicked: %s", msg)
 			}
-			close(start)
-			wg.Wait()
-			if panicked != "" {
-				broken(round, "a request panicked: %s", panicked)
-			}
-			if n != want {
-				broken(round, "%d goroutines asking %d times each at one instant got %d tokens, want %d", goroutines, each, n, want)
-			}
-			// Those that were not served at once are due one interval after the other.
-			slices.Sort(due)
-			slack := time.Duration(len(due)+1) + time.Duration(c.lim.Traits.Quantum)*rate.Interval()
-			for i, got := range due {
-				if exact := time.Duration(i+1) * rate.Interval(); (got - exact).Abs() > slack {
-					broken(round, "of the reservations that were made at one instant by many goroutines, number %d in time is due after %s, want %s", i+1, duration(got), duration(exact))
+			for i := range impls {
+				all := slices.Concat(delays[i][:]...)
+				slices.Sort(all)
+				due := slices.DeleteFunc(slices.Clone(all), func(d time.Duration) bool { return d == 0 })
+				if n := len(all) - len(due); n != want {
+					broken(round, "%d goroutines asking %d times each at one instant got %d tokens, want %d", meeters, each, n, want)
+				}
+				// Those that were not served at once are due one interval after the other.
+				slack := time.Duration(len(due)+1) + time.Duration(c.lim.Traits.Quantum)*rate.Interval()
+				for n, got := range due {
+					if exact := time.Duration(n+1) * rate.Interval(); (got - exact).Abs() > slack {
+						broken(round, "of the reservations that were made at one instant by many goroutines, number %d in time is due after %s, want %s", n+1, duration(got), duration(exact))
+					}
 				}
 			}
 		}
-		if impl.Stop != nil {
-			impl.Stop()
+		for i := range impls {
+			if impls[i].Stop != nil {
+				impls[i].Stop()
+			}
 		}
 		d.settle()
 	})

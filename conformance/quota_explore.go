@@ -3,7 +3,7 @@ package conformance
 import (
 	"fmt"
 	"math"
-	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -147,59 +147,53 @@ func quotaCanary(c *contract) string {
 	return ""
 }
 
-// quotaConcurrent has many goroutines ask at one instant, and others peek.
+// quotaConcurrent has goroutines ask at one instant, of which one peeks on some limiters.
 func (c *contract) quotaConcurrent() (*violation, string) {
-	const goroutines, each, rounds, limit = 8, 4, 40, 5
+	const each, limit = 4, 5
 	var worst *violation
 	l := c.lab.apart(func(d driver, _ job, rec *recorder) {
 		rec.now = d.now
 		env := Env{d.clock(), Config{}.start()}
-		impl := c.quo.New(env, QuotaConfig{limit, time.Second, limit})
-		for round := range rounds {
-			at := time.Duration(round) * time.Minute // long enough to be as if new
+		var impls [places]QuotaFuncs
+		for i := range impls {
+			impls[i] = c.quo.New(env, QuotaConfig{limit, time.Second, limit})
+		}
+		for round := range meetings {
+			at := time.Duration(round) * 5 * time.Second // long enough to be as if new
 			d.to(at)
-			var mu sync.Mutex
-			var wg sync.WaitGroup
-			n, panicked := 0, ""
-			start := make(chan struct{})
-			for g := range goroutines {
-				wg.Add(1)
-				go func() {
-					defer wg.Done()
-					<-start
-					for i := range each {
-						var done Done
-						step := Step{Op: OpAllow, N: 1}
-						if g == 0 && c.accepts(OpTokens) {
-							step.Op = OpTokens
-						}
-						msg := catch(func() { impl.do(step, env.Start.Add(at), c.time == Explicit, &done) })
-						mu.Lock()
-						if done.OK && step.Op == OpAllow {
-							n++
-						}
-						if msg != "" {
-							panicked = fmt.Sprintf("%s (%d)", msg, i)
-						}
-						mu.Unlock()
+			var granted [places]atomic.Int64
+			var panicked atomic.Value
+			meet(func(g, i int) {
+				for n := range each {
+					var done Done
+					step := Step{Op: OpAllow, N: 1}
+					if i%4 == 0 && n == each/2 && c.accepts(OpTokens) {
+						step.Op = OpTokens
 					}
-				}()
+					if msg := catch(func() { impls[i].do(step, env.Start.Add(at), c.time == Explicit, &done) }); msg != "" {
+						panicked.Store(msg)
+					}
+					if done.OK && step.Op == OpAllow {
+						granted[i].Add(1)
+					}
+				}
+			})
+			if msg := panicked.Load(); msg != nil && worst == nil {
+				worst = &violation{Headline: "a request panicked: " + msg.(string)}
 			}
-			close(start)
-			wg.Wait()
-			switch {
-			case worst != nil:
-			case panicked != "":
-				worst = &violation{Headline: "a request panicked: " + panicked}
-			case n != limit:
-				worst = &violation{
-					Headline: fmt.Sprintf("%d goroutines asking %d times each at one instant were granted %d, want %d", goroutines, each, n, limit),
-					Because:  fmt.Sprintf("the limiter was as if new (round %d of %d), and no order of the calls grants another number", round+1, rounds),
+			for i := range impls {
+				if n := granted[i].Load(); n != limit && worst == nil {
+					worst = &violation{
+						Headline: fmt.Sprintf("%d goroutines asking %d times each at one instant were granted %d, want %d", meeters, each, n, limit),
+						Because:  fmt.Sprintf("the limiter was as if new (round %d of %d), and no order of the calls grants another number", round+1, meetings),
+					}
 				}
 			}
 		}
-		if impl.Stop != nil {
-			impl.Stop()
+		for i := range impls {
+			if impls[i].Stop != nil {
+				impls[i].Stop()
+			}
 		}
 		d.settle()
 	})

@@ -2,4 +2,7 @@
 
 package conformance
 
-const raceDetector = false
+const (
+	raceDetector = false
+	places       = 300 // see meet
+)

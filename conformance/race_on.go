@@ -2,4 +2,7 @@
 
 package conformance
 
-const raceDetector = true
+const (
+	raceDetector = true
+	places       = 40 // see meet
+)

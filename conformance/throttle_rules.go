@@ -3,7 +3,7 @@ package conformance
 import (
 	"fmt"
 	"slices"
-	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -448,9 +448,9 @@ func sustained(cfg Config) []Schedule {
 	return out
 }
 
-// throttleConcurrent has many goroutines bring an event at one instant.
+// throttleConcurrent has goroutines bring events at one instant.
 func (c *contract) throttleConcurrent() (*violation, string) {
-	const goroutines, each, rounds = 8, 4, 40
+	const each = 3
 	k := 1
 	if c.thr.Traits.Windows != 0 {
 		k = 3
@@ -458,40 +458,34 @@ func (c *contract) throttleConcurrent() (*violation, string) {
 	var worst *violation
 	l := c.lab.apart(func(d driver, _ job, rec *recorder) {
 		rec.now = d.now
-		var mu sync.Mutex
-		n := 0
-		emit := func(int) { mu.Lock(); defer mu.Unlock(); n++ }
 		env := Env{d.clock(), Config{}.start()}
-		impl := c.thr.New(env, ThrottleConfig{Interval: wait, Edges: Leading, K: k}, emit)
-		for round := range rounds {
-			at := time.Duration(round) * time.Minute
+		var emitted [places]atomic.Int64
+		var impls [places]ThrottleFuncs
+		emit := func(i int) func(int) { return func(int) { emitted[i].Add(1) } }
+		for i := range impls {
+			impls[i] = c.thr.New(env, ThrottleConfig{Interval: wait, Edges: Leading, K: k}, emit(i))
+		}
+		for round := range meetings {
+			at := time.Duration(round) * 10 * wait
 			d.to(at)
-			var wg sync.WaitGroup
-			start := make(chan struct{})
-			for range goroutines {
-				wg.Add(1)
-				go func() {
-					defer wg.Done()
-					<-start
-					for i := range each {
-						_ = catch(func() { impl.do(Step{Op: OpCall, N: i}, env.Start.Add(at), c.time == Explicit, emit) })
-					}
-				}()
-			}
-			close(start)
-			wg.Wait()
+			meet(func(g, i int) {
+				for range each {
+					_ = catch(func() { impls[i].do(Step{Op: OpCall, N: g + 1}, env.Start.Add(at), c.time == Explicit, emit(i)) })
+				}
+			})
 			d.settle()
-			mu.Lock()
-			if n != k && worst == nil {
-				worst = &violation{
-					Headline: fmt.Sprintf("%d goroutines with %d events each at one instant brought %d emissions, want %d", goroutines, each, n, k),
-					Because:  fmt.Sprintf("no interval was running (round %d of %d), and no order of the calls emits another number", round+1, rounds),
+			for i := range impls {
+				if n := emitted[i].Swap(0); n != int64(k) && worst == nil {
+					worst = &violation{
+						Headline: fmt.Sprintf("%d goroutines with %d events each at one instant brought %d emissions, want %d", meeters, each, n, k),
+						Because:  fmt.Sprintf("no interval was running (round %d of %d), and no order of the calls emits another number", round+1, meetings),
+					}
 				}
 			}
-			n = 0
-			mu.Unlock()
 		}
-		impl.release()
+		for i := range impls {
+			impls[i].release()
+		}
 		d.settle()
 	})
 	if l.once() != nil {
