@@ -259,5 +259,63 @@ func (c *contract) debouncerConcurrent() (*violation, string) {
 			return nil, "concurrent use made no progress for " + watchdog.String()
 		}
 	}
+	if worst == nil && c.accepts(OpFlush) && slices.Contains(kinds, Trailing) {
+		return c.flushesConcurrent()
+	}
+	return worst, ""
+}
+
+// flushesConcurrent has a flush meet an event, or another flush of the same event.
+func (c *contract) flushesConcurrent() (worst *violation, why string) {
+	l := c.lab.apart(func(d driver, _ job, rec *recorder) {
+		rec.now = d.now
+		var fires [places]atomic.Int64
+		var impls [places]DebouncerFuncs
+		for i := range impls {
+			impls[i] = c.deb.build(Env{d.clock(), Config{}.start()}, DebounceConfig{Wait: wait, Edges: Trailing}, func(int, []int) { fires[i].Add(1) })
+		}
+		for round := range meetings {
+			d.to(time.Duration(round) * 10 * wait)
+			twice := round%2 == 1
+			for i := range impls {
+				if twice {
+					_ = catch(func() { impls[i].Call(round + 1) })
+				}
+			}
+			d.settle()
+			meet(func(g, i int) {
+				_ = catch(func() { // X-CALLS judges panics
+					if twice || g == 0 {
+						impls[i].Flush()
+					} else {
+						impls[i].Call(round + 1)
+					}
+				})
+			})
+			d.to(d.now() + 3*wait)
+			d.settle()
+			for i := range impls {
+				if n := fires[i].Swap(0); n != 1 && worst == nil {
+					what := "a flush beside it"
+					if twice {
+						what = "two flushes at one instant"
+					}
+					worst = &violation{
+						Headline: fmt.Sprintf("one event and %s brought %d fires, want 1", what, n),
+						Because:  fmt.Sprintf("no order of the calls fires otherwise (round %d of %d)", round+1, meetings),
+					}
+				}
+			}
+		}
+		for i := range impls {
+			if impls[i].Stop != nil {
+				impls[i].Stop()
+			}
+		}
+		d.settle()
+	})
+	if l.once() != nil {
+		return nil, "concurrent use made no progress for " + watchdog.String()
+	}
 	return worst, ""
 }

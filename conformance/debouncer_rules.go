@@ -83,7 +83,7 @@ var debouncerRules = []rule{
 		nil, []string{"Payload"}, (*exam).dbApart),
 	debRule("X-BACK", Extended, "When the clock is set back, what is pending MUST fire once, and be held up for one wait at most.",
 		nil, nil, (*exam).dbBack),
-	{Rule: Rule{"X-CONC", "Of events that many goroutines bring at one instant each edge MUST fire once.", lawsLink + "x-conc", Core},
+	{Rule: Rule{"X-CONC", "Of events that many goroutines bring at one instant each edge MUST fire once, also if they flush them.", lawsLink + "x-conc", Core},
 		probe: (*contract).debouncerConcurrent},
 	{Rule: Rule{"X-CLOCK1", "No other clock than the one injected MUST have any influence.", lawsLink + "x-clock1", Core},
 		probe: (*contract).otherClock, skip: func(c *contract) string { return debOptOut("X-CLOCK1", c) }},

@@ -203,6 +203,61 @@ func (c *contract) leakyConcurrent() (*violation, string) {
 	if l.once() != nil {
 		return nil, "concurrent use made no progress for " + watchdog.String()
 	}
+	if worst == nil && c.accepts(OpCancel) {
+		return c.cancelsConcurrent()
+	}
+	return worst, ""
+}
+
+// cancelsConcurrent has two goroutines cancel the same item at one instant.
+func (c *contract) cancelsConcurrent() (worst *violation, why string) {
+	l := c.lab.apart(func(d driver, _ job, rec *recorder) {
+		rec.now = d.now
+		var left, cancelled [places]atomic.Int64
+		var impls [places]LeakyBucketFuncs
+		for i := range impls {
+			impls[i] = c.lky.New(Env{d.clock(), Config{}.start()}, LeakyBucketConfig{wait, 3}, func(v int) {
+				if v%4 == 3 {
+					left[i].Add(1)
+				}
+			})
+		}
+		for round := range meetings {
+			d.to(time.Duration(round) * 10 * wait)
+			var waits [places]bool
+			for i := range impls {
+				_ = catch(func() {
+					waits[i] = impls[i].Put(4*round+1) && impls[i].Put(4*round+2) && impls[i].Put(4*round+3)
+				})
+			}
+			d.settle()
+			meet(func(_, i int) {
+				_ = catch(func() { // X-CALLS judges panics
+					if waits[i] && impls[i].Cancel(4*round+3) {
+						cancelled[i].Add(1)
+					}
+				})
+			})
+			d.to(d.now() + 5*wait)
+			d.settle()
+			for i := range impls {
+				left, cancelled := left[i].Swap(0), cancelled[i].Swap(0)
+				if waits[i] && left+cancelled != 1 && worst == nil {
+					worst = &violation{
+						Headline: fmt.Sprintf("two goroutines cancelled an item at one instant: %d were told that it was there, and it left %d times, want 1 and 0", cancelled, left),
+						Because:  fmt.Sprintf("it waited behind two others (round %d of %d)", round+1, meetings),
+					}
+				}
+			}
+		}
+		for i := range impls {
+			impls[i].end()
+		}
+		d.settle()
+	})
+	if l.once() != nil {
+		return nil, "concurrent use made no progress for " + watchdog.String()
+	}
 	return worst, ""
 }
 

@@ -46,7 +46,7 @@ var leakyRules = []rule{
 			}
 			return ""
 		}},
-	{Rule: Rule{"X-CONC", "Of items that many goroutines put at one instant no more MUST be accepted than one after the other, and each that is MUST leave once.", lawsLink + "x-conc", Core},
+	{Rule: Rule{"X-CONC", "Of items that many goroutines put at one instant no more MUST be accepted than one after the other, and each that is MUST leave once, or be cancelled once.", lawsLink + "x-conc", Core},
 		probe: (*contract).leakyConcurrent, skip: func(c *contract) string { return c.exact }},
 	{Rule: Rule{"X-RACE", "Concurrent use of all operations MUST be free of data races.", lawsLink + "x-race", Core},
 		probe: (*contract).leakyRace, skip: withoutRaceDetector, live: true},

@@ -181,6 +181,13 @@ func (b *zooBucket) cancel(v int) bool {
 	switch {
 	case b.is("cancel does nothing"):
 		return true
+	case b.is("cancel finds and takes out under two locks"):
+		b.mu.Unlock()
+		runtime.Gosched()
+		b.mu.Lock()
+		b.queue = slices.DeleteFunc(b.queue, func(o int) bool { return o == v })
+		b.arm()
+		return true
 	case b.is("a cancel costs the others an interval") && i == 0:
 		b.last = b.clock.Now().Add(b.cfg.Interval)
 	}
@@ -248,6 +255,7 @@ var leakyMutants = []struct{ name, rule string }{
 	{"goroutine left behind", "X-LEAK"},
 	{"a panic leaves it running", "X-PANIC"},
 	{"checks the bound without the lock", "X-CONC"},
+	{"cancel finds and takes out under two locks", "X-CONC"},
 	{"the function runs under the lock", "X-REENT"},
 }
 

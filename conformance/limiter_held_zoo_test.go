@@ -188,6 +188,11 @@ func (c *heldClaim) cancelAt(t time.Time) {
 	if t.Equal(c.act) && l.is("a cancel at its instant is too late") {
 		return
 	}
+	if l.is("a cancel looks and refunds under two locks") {
+		l.mu.Unlock()
+		runtime.Gosched()
+		l.mu.Lock()
+	}
 	c.gone = true
 	later := 0
 	after := false
@@ -356,6 +361,7 @@ var heldMutants = []struct {
 	{"a cancel refunds everything", "CN-ANY", "reservations in a row", Explicit},
 	{"a late cancel refunds", "CN-LATE", "reservations", Explicit},
 	{"a second cancel refunds again", "CN-IDEM", "reservations", Explicit},
+	{"a cancel looks and refunds under two locks", "X-CONC", "cancelled before", Explicit},
 	{"a new limit counts from the beginning", "SL-NORETRO", "limits", Explicit},
 	{"a new limit fills the bucket", "SL-KEEP", "limits", Explicit},
 	{"a lower burst leaves the tokens", "SB-CAP", "bursts", Explicit},

@@ -145,10 +145,72 @@ func (c *contract) limiterConcurrent() (*violation, string) {
 	if l.once() != nil {
 		return nil, "concurrent use made no progress for " + watchdog.String()
 	}
+	if worst == nil && why == "" && c.accepts(opGiveUp) && !c.breaks("CN-UPPER", "CN-LOWER", "CN-IDEM", "CN-LIFO", "RS-DEBT") {
+		worst = c.refundsConcurrent()
+	}
 	if worst == nil && why == "" && c.accepts(OpWait) && (c.time == PackageTime || c.lab.bubble) {
 		worst = c.waitersConcurrent()
 	}
 	return worst, why
+}
+
+// refundsConcurrent has two goroutines cancel the same reservation at one instant, which
+// may give its token back once: to the debt that it made.
+func (c *contract) refundsConcurrent() (worst *violation) {
+	rate, burst := Rate{10, time.Second}, 2
+	c.lab.apart(func(d driver, _ job, rec *recorder) {
+		rec.now = d.now
+		env := Env{d.clock(), Config{}.start()}
+		var impls [places]LimiterFuncs
+		for i := range impls {
+			var refused string
+			if impls[i], refused = c.lim.make(env, LimiterConfig{rate, burst}); refused != "" {
+				return
+			}
+		}
+		for round := range meetings {
+			at := time.Duration(round) * 2 * time.Second
+			d.to(at)
+			now := env.Start.Add(at)
+			ask := func(i int) bool {
+				var done Done
+				impls[i].do(Step{Op: OpAllow, N: 1}, now, 0, &done)
+				return done.OK
+			}
+			var debts [places]Reservation
+			for i := range impls {
+				_ = catch(func() {
+					for n := 0; n <= burst && ask(i); n++ {
+					}
+					debts[i] = impls[i].reserve(now, 1)
+				})
+			}
+			meet(func(_, i int) {
+				_ = catch(func() { // X-CALLS judges panics
+					if debts[i].ok() {
+						debts[i].cancel(now, c.time == Explicit)
+					}
+				})
+			})
+			for i := range impls {
+				granted := false
+				_ = catch(func() { granted = ask(i) })
+				if granted && worst == nil {
+					worst = &violation{
+						Headline: "two goroutines cancelled a reservation at one instant, and a token came of it that was never there",
+						Because:  fmt.Sprintf("the bucket was empty when the token was reserved (round %d of %d, rate=%s burst=%d)", round+1, meetings, rate, burst),
+					}
+				}
+			}
+		}
+		for i := range impls {
+			if impls[i].Stop != nil {
+				impls[i].Stop()
+			}
+		}
+		d.settle()
+	}).once()
+	return worst
 }
 
 // waitersConcurrent has goroutines wait from one instant on, and give up at the

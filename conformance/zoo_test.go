@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"math"
+	"runtime"
 	"sync"
 	"time"
 
@@ -248,6 +249,11 @@ func (d *zooDebouncer) flush() {
 		return
 	}
 	v := d.value
+	if d.is("flush looks and fires under two locks") {
+		d.mu.Unlock()
+		runtime.Gosched()
+		d.mu.Lock()
+	}
 	if d.is("flush keeps the timer") {
 		d.unlocked(v)
 		return
@@ -360,6 +366,7 @@ var debouncerMutants = []struct{ name, rule string }{
 	{"flush does nothing", "DB-FLUSH"},
 	{"flush fires without an event", "DB-FLUSH0"},
 	{"flush keeps the timer", "DB-IDLE"},
+	{"flush looks and fires under two locks", "X-CONC"},
 	{"pending while running", "DB-PEND"},
 	{"stop lets the pending event fire", "DB-STOP"},
 	{"stop keeps what waits its turn", "DB-STOP"},
