@@ -35,7 +35,7 @@ func TestProperties(t *testing.T) {
 	t.Run("Clock", func(t *testing.T) { each(t, lively(fakeClocks()), properties.CheckClock) })
 }
 
-// lively are those that do not hang.
+// lively are those that do not hang; of programs for a clock some hang benbjohnson's too.
 func lively[S any](peers []peer[S]) []peer[S] {
-	return slices.DeleteFunc(peers, func(p peer[S]) bool { return slices.Contains(hanging, p.name) })
+	return slices.DeleteFunc(peers, func(p peer[S]) bool { return p.name == "benbjohnson" || slices.Contains(hanging, p.name) })
 }
