@@ -205,18 +205,23 @@ func (x *exam) heldEnvelope() *violation {
 // highest returns the highest rate and burst that were in force between two instants.
 func (x *exam) highest(from, to time.Duration) (Rate, int) {
 	rate, burst := x.Schedule.Config.Rate, x.Schedule.Config.Burst
-	per := func(r Rate) *big.Rat { return big.NewRat(int64(r.Events), int64(max(1, r.Per))) }
 	for _, d := range x.Done {
 		before := d.At < from
 		switch {
 		case d.At > to:
 		case d.Op == OpSetBurst && (before || d.N > burst):
 			burst = d.N
-		case d.Op == OpSetLimit && (before || rate != Inf && (d.Rate == Inf || per(d.Rate).Cmp(per(rate)) > 0)):
+		case d.Op == OpSetLimit && (before || d.Rate.above(rate)):
 			rate = d.Rate
 		}
 	}
 	return rate, burst
+}
+
+// above reports whether r is the higher rate.
+func (r Rate) above(o Rate) bool {
+	per := func(r Rate) *big.Rat { return big.NewRat(int64(r.Events), int64(max(1, r.Per))) }
+	return o != Inf && (r == Inf || per(r).Cmp(per(o)) > 0)
 }
 
 // waitsInOrder is W-FIFO.
@@ -244,8 +249,15 @@ func (x *exam) waitsInTime() *violation {
 		return nil
 	}
 	cfg := x.Schedule.Config
+	waited := 0
 	for _, d := range x.Done {
-		by := d.At + time.Duration(2*cfg.Burst+2)*cfg.Rate.Interval()
+		if d.Op == OpWait {
+			waited += d.N
+		}
+	}
+	for _, d := range x.Done {
+		others := waited - d.N // who may be served first
+		by := d.At + time.Duration(2*cfg.Burst+2+others)*cfg.Rate.Interval()
 		if d.Op == OpWait && x.End > by && (d.Ended.Seq == 0 || d.Ended.At > by) {
 			return x.tell(by, fmt.Sprintf("the rate %s fills the whole bucket in %s", cfg.Rate, duration(time.Duration(cfg.Burst)*cfg.Rate.Interval())),
 				"wait %d at %s had not returned by %s, overtaken by requests that came later", d.N, duration(d.At), duration(by))

@@ -410,19 +410,32 @@ func (x *exam) rlPast() *violation {
 	v := x.lims()
 	sum := 0
 	lo, hi := time.Duration(math.MaxInt64), time.Duration(math.MinInt64)
+	rate, burst := x.Schedule.Config.Rate, x.Schedule.Config.Burst // the highest so far
 	for _, s := range v.steps {
 		lo, hi = min(lo, s.At), max(hi, s.At)
-		if s.Op != OpAllow || !s.OK || s.N < 1 || s.N > x.Schedule.Config.Burst {
+		switch {
+		case s.Op == OpSetLimit && s.Rate.above(rate):
+			rate = s.Rate
+		case s.Op == OpSetBurst && s.N > burst:
+			if burst = s.N; x.c.lim.Traits.Raise != RaiseBringsNothing {
+				return nil
+			}
+		}
+		if rate == Inf || rate.Per <= 0 {
+			return nil
+		}
+		if s.Op != OpAllow || !s.OK || s.N < 1 || s.N > burst {
 			continue
 		}
 		sum += s.N
-		limit := new(big.Int).Mul(v.events, big.NewInt(int64(hi-lo)))
-		limit.Add(limit, v.burst)
-		limit.Add(limit, v.tolerance)
-		if v.units(sum).Cmp(limit) > 0 {
+		limit := big.NewRat(int64(rate.Events), int64(rate.Per))
+		limit.Mul(limit, new(big.Rat).SetInt64(int64(hi-lo)))
+		limit.Add(limit, new(big.Rat).SetInt64(int64(burst)))
+		most := new(big.Rat).Add(limit, new(big.Rat).SetFrac(v.tolerance, v.per))
+		if new(big.Rat).SetInt64(int64(sum)).Cmp(most) > 0 {
+			f, _ := limit.Float64()
 			return x.tell(s.At, fmt.Sprintf("all instants lie between %s and %s; asking about an earlier one brings no time", duration(lo), duration(hi)),
-				"%d tokens were granted by step %d, want %s at the most", sum, slices.IndexFunc(v.steps, func(o limiterStep) bool { return o.Done == s.Done })+1,
-				v.tokens(new(big.Int).Sub(limit, v.tolerance)))
+				"%d tokens were granted by step %d, want %s at the most", sum, slices.IndexFunc(v.steps, func(o limiterStep) bool { return o.Done == s.Done })+1, trimFloat(f))
 		}
 	}
 	return nil

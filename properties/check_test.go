@@ -54,6 +54,15 @@ func FuzzThrottle(f *testing.F) {
 	properties.FuzzThrottle(f, bundled.ThrottleFunc(conformance.Injected))
 }
 func FuzzLimiter(f *testing.F) { properties.FuzzLimiter(f, bundled.TokenBucket(conformance.Explicit)) }
+func FuzzConcurrency(f *testing.F) {
+	properties.FuzzConcurrency(f, bundled.Concurrency(conformance.Injected))
+}
+func FuzzLeakyBucket(f *testing.F) {
+	properties.FuzzLeakyBucket(f, bundled.LeakyBucket(conformance.Injected))
+}
+func FuzzQuota(f *testing.F) {
+	properties.FuzzQuota(f, bundled.Quota(conformance.SlidingLog, conformance.Explicit))
+}
 
 // The token bucket decides as an exact bucket does, however long the history.
 func TestMachineLimiter_bundled(t *testing.T) {

@@ -17,7 +17,9 @@
 //		})
 //	}
 //
-// [FuzzLimiter] makes the same a native fuzz target, whose corpus is readable schedules.
+// [FuzzLimiter] and its like make the same a native fuzz target, whose corpus is readable
+// schedules. Programs for clocks have none: few texts are programs of which package time
+// leaves nothing open.
 // [LawsLimiter] holds it to the laws that compare two runs: that the same history an
 // hour later has the same outcome, that a question changes nothing, and so on.
 //

@@ -41,6 +41,33 @@ func FuzzLimiter(f *testing.F, spec conformance.LimiterSpec) {
 	})
 }
 
+// FuzzConcurrency is [FuzzDebouncer] for a concurrency limiter.
+func FuzzConcurrency(f *testing.F, spec conformance.ConcurrencySpec) {
+	f.Helper()
+	fuzz(f, func(t *testing.T) subject {
+		j := conformance.JudgeConcurrency(t, spec)
+		return subject{j, Concurrencies(j, spec), fitConcurrency(j, spec)}
+	})
+}
+
+// FuzzLeakyBucket is [FuzzDebouncer] for a leaky bucket.
+func FuzzLeakyBucket(f *testing.F, spec conformance.LeakyBucketSpec) {
+	f.Helper()
+	fuzz(f, func(t *testing.T) subject {
+		j := conformance.JudgeLeakyBucket(t, spec)
+		return subject{j, LeakyBuckets(j, spec), fitLeakyBucket(j, spec)}
+	})
+}
+
+// FuzzQuota is [FuzzDebouncer] for a quota, of any kind.
+func FuzzQuota(f *testing.F, spec conformance.QuotaSpec) {
+	f.Helper()
+	fuzz(f, func(t *testing.T) subject {
+		j := conformance.JudgeQuota(t, spec)
+		return subject{j, Quotas(j, spec), fitQuota(j, spec)}
+	})
+}
+
 // subject is what a fuzz target runs.
 type subject struct {
 	judge     *conformance.Judge
@@ -87,6 +114,11 @@ func corpus(of func(t *testing.T) subject) []conformance.Schedule {
 	}()
 	<-done
 	return out
+}
+
+// among reports whether a configuration is one that is drawn.
+func among(configs []conformance.Config, cfg conformance.Config) bool {
+	return slices.ContainsFunc(configs, func(c conformance.Config) bool { return c.String() == cfg.String() })
 }
 
 func report(t *testing.T, j *conformance.Judge, s conformance.Schedule) {
@@ -156,6 +188,79 @@ func fitLimiter(j *conformance.Judge) func(conformance.Schedule) bool {
 			return (st.Op == conformance.OpAllow || st.Op == conformance.OpReserve) && odd || st.Op == conformance.OpWait && st.N != 1 ||
 				st.Op == conformance.OpSetLimit && (st.Rate.Events < 1 || st.Rate.Per < 1) || st.Op == conformance.OpSetBurst && (st.N < 1 || st.N > 1000) ||
 				st.Op == conformance.OpCancel && (st.N < 1 || !j.GivesUp())
+		})
+	}
+}
+
+func fitConcurrency(j *conformance.Judge, spec conformance.ConcurrencySpec) func(conformance.Schedule) bool {
+	configs := crowds(spec)
+	return func(s conformance.Schedule) bool {
+		if !among(configs, s.Config) || !plain(j, s, "limit", "backlog", "timeout", "epoch") {
+			return false
+		}
+		c := crowd{gone: map[int]bool{}}
+		at, together := time.Duration(0), 0
+		for _, st := range s.Steps {
+			switch st.Op {
+			case conformance.OpAcquire, conformance.OpTry, conformance.OpDo:
+				if together++; st.At > at {
+					together = 1
+				}
+				at = st.At
+				weighs := st.K != 0 && (spec.Traits.Single || st.Op == conformance.OpDo || st.K < 2 || st.K > s.Config.Limit)
+				if together > 5 || weighs || st.D != 0 || st.N != c.enter(st.Op) {
+					return false
+				}
+			case conformance.OpRelease, conformance.OpPanic, conformance.OpExit:
+				i := slices.Index(c.live, st.N)
+				if i < 0 || i >= s.Config.Limit || st.N != c.leave(st.Op, i, s.Config.Limit) {
+					return false
+				}
+			case conformance.OpCancel:
+				if len(c.came)-st.N > 3 || st.N != c.cancel(len(c.came)-st.N, false) {
+					return false
+				}
+			case conformance.OpResize:
+				if st.N < 1 || st.N > 4 {
+					return false
+				}
+			}
+		}
+		return true
+	}
+}
+
+func fitLeakyBucket(j *conformance.Judge, spec conformance.LeakyBucketSpec) func(conformance.Schedule) bool {
+	configs := buckets(spec)
+	return func(s conformance.Schedule) bool {
+		if !among(configs, s.Config) || !plain(j, s, "interval", "backlog", "epoch") {
+			return false
+		}
+		items, closed := 0, false
+		for _, st := range s.Steps {
+			switch {
+			case st.Op == conformance.OpPut:
+				if items++; st.N != items {
+					return false
+				}
+			case closed, st.Op == conformance.OpCancel && (st.N < 1 || st.N > items), st.Op != conformance.OpCancel && items == 0:
+				return false
+			}
+			closed = closed || st.Op == conformance.OpClose
+		}
+		return true
+	}
+}
+
+func fitQuota(j *conformance.Judge, spec conformance.QuotaSpec) func(conformance.Schedule) bool {
+	configs := quotas(spec.Kind)
+	return func(s conformance.Schedule) bool {
+		most := s.Config.Rate.Events
+		if spec.Kind == conformance.GCRA {
+			most = s.Config.Burst
+		}
+		return among(configs, s.Config) && plain(j, s, "rate", "burst") && !slices.ContainsFunc(s.Steps, func(st conformance.Step) bool {
+			return st.Op == conformance.OpAllow && (st.N < 1 || st.N > most || st.N > 1 && !j.Several())
 		})
 	}
 }

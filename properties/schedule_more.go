@@ -184,17 +184,7 @@ func (c *crowd) cancel(n int, early bool) int {
 // and after long idles; cancels of any of them, the input that ends, and functions that
 // call back.
 func LeakyBuckets(j *conformance.Judge, spec conformance.LeakyBucketSpec) *rapid.Generator[conformance.Schedule] {
-	var configs []conformance.Config
-	for _, interval := range []string{"100ms", "333.333333ms", "7ns", "24h"} {
-		for _, backlog := range []string{"2", "1", "3", "8"} {
-			configs = append(configs, config("interval", interval, "backlog", backlog))
-		}
-	}
-	if spec.Time != conformance.PackageTime {
-		for _, epoch := range epochs {
-			configs = append(configs, config("interval", "100ms", "backlog", "2", "epoch", epoch))
-		}
-	}
+	configs := buckets(spec)
 	put := []conformance.Op{conformance.OpPut, conformance.OpPut, conformance.OpPut}
 	kinds := [][]conformance.Op{put}
 	for _, op := range accepted(j, conformance.OpCancel, conformance.OpClose) {
@@ -239,19 +229,41 @@ func LeakyBuckets(j *conformance.Judge, spec conformance.LeakyBucketSpec) *rapid
 	})
 }
 
+// buckets lists the configurations in which a leaky bucket is tried.
+func buckets(spec conformance.LeakyBucketSpec) []conformance.Config {
+	var out []conformance.Config
+	for _, interval := range []string{"100ms", "333.333333ms", "7ns", "24h"} {
+		for _, backlog := range []string{"2", "1", "3", "8"} {
+			out = append(out, config("interval", interval, "backlog", backlog))
+		}
+	}
+	if spec.Time != conformance.PackageTime {
+		for _, epoch := range epochs {
+			out = append(out, config("interval", "100ms", "backlog", "2", "epoch", epoch))
+		}
+	}
+	return out
+}
+
+// quotas lists the limits with which a quota is tried. Windows divide a day, so that they
+// begin alike however they are counted.
+func quotas(kind conformance.QuotaKind) []conformance.Config {
+	if kind != conformance.GCRA {
+		return []conformance.Config{config("rate", "3/1s"), config("rate", "1/1s"), config("rate", "2/250ms"), config("rate", "10/1m"), config("rate", "4/24h")}
+	}
+	var out []conformance.Config
+	for _, l := range [][2]string{{"10/1s", "3"}, {"10/1s", "1"}, {"5/1s", "2"}, {"1000/1s", "10"}, {"1/1s", "2"}} {
+		out = append(out, config("rate", l[0], "burst", l[1]))
+	}
+	return out
+}
+
 // Quotas draws histories for a quota: requests in bursts, polling, at the instants at which
 // windows end and one nanosecond either side of them, off the grid, and after long idles;
 // looks between them, numbers that are odd, and, of limiters that are told the time,
 // instants that go back.
 func Quotas(j *conformance.Judge, spec conformance.QuotaSpec) *rapid.Generator[conformance.Schedule] {
-	// Windows divide a day, so that they begin alike however they are counted.
-	limits := []conformance.Config{config("rate", "3/1s"), config("rate", "1/1s"), config("rate", "2/250ms"), config("rate", "10/1m"), config("rate", "4/24h")}
-	if spec.Kind == conformance.GCRA {
-		limits = nil
-		for _, l := range [][2]string{{"10/1s", "3"}, {"10/1s", "1"}, {"5/1s", "2"}, {"1000/1s", "10"}, {"1/1s", "2"}} {
-			limits = append(limits, config("rate", l[0], "burst", l[1]))
-		}
-	}
+	limits := quotas(spec.Kind)
 	ops := append([]conformance.Op{conformance.OpAllow, conformance.OpAllow, conformance.OpAllow}, accepted(j, conformance.OpTokens)...)
 	starts := append([]string{"2000-01-01T00:00:00.3Z"}, epochs...)
 	return rapid.Custom(func(t *rapid.T) conformance.Schedule {
