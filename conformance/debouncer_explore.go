@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/escapement-go/escapement/internal/goroutine"
 )
 
 // anchor is the heading of a rule in RULES.md.
@@ -318,7 +320,7 @@ func driven(origin string) bool {
 // strangers counts the goroutines that neither the clock nor the suite has started.
 func strangers() int {
 	n := 0
-	for _, g := range strings.Split(stacks(), "\n\n") {
+	for _, g := range goroutine.Stacks() {
 		if _, by, ok := strings.Cut(g, "created by "); ok && !driven(by) {
 			n++
 		}

@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -9,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/escapement-go/escapement/internal/goroutine"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
@@ -172,18 +172,6 @@ func (l *lab) inBubble(f func()) (deadlock string) {
 	return ""
 }
 
-// stacks returns the stacks of all goroutines.
-func stacks() string {
-	buf := make([]byte, 1<<20)
-	for {
-		n := runtime.Stack(buf, true)
-		if n < len(buf) {
-			return string(buf[:n])
-		}
-		buf = make([]byte, 2*len(buf))
-	}
-}
-
 // abandoned are the goroutines that were there at earlier hangs. They prove nothing of
 // a later one.
 var abandoned = struct {
@@ -197,7 +185,7 @@ func newStacks() string {
 	abandoned.Lock()
 	defer abandoned.Unlock()
 	var out []string
-	for _, g := range strings.Split(stacks(), "\n\n") {
+	for _, g := range goroutine.Stacks() {
 		id, _, _ := strings.Cut(g, " [")
 		if !abandoned.ids[id] {
 			out = append(out, g)
@@ -222,54 +210,20 @@ func leftSince(before map[string]string) []string {
 }
 
 // bubbleMates describes the goroutines of the caller's bubble other than the caller
-// and the bubble's root, by the function that they were started with and where
-// they block. The header of a goroutine in a bubble ends in "synctest bubble N]:",
-// on Go 1.24 in "synctest group N]:". The keys tell goroutines apart.
+// and the bubble's root. The keys tell goroutines apart.
 func bubbleMates() map[string]string {
 	synctestcompat.Wait()
-	dump := strings.Split(strings.TrimSpace(stacks()), "\n\n")
-	own, _, _ := strings.Cut(dump[0], "\n")
-	i := strings.Index(own, "synctest ")
-	if i < 0 {
-		return nil
-	}
-	tag := own[i:]
 	mates := map[string]string{}
-	for _, g := range dump[1:] {
-		header, stack, _ := strings.Cut(g, "\n")
-		if strings.HasSuffix(header, tag) && !strings.Contains(stack, "internal/synctest.Run(") &&
-			!strings.Contains(stack, "testing/synctest.testingSynctestTest(") {
-			id, _, _ := strings.Cut(header, " [")
-			mates[id] = describe(header, stack)
-		}
+	for _, g := range goroutine.InBubble(goroutine.Bubble()) {
+		mates[g.ID] = brief(g)
 	}
 	return mates
 }
 
 // describe says what a goroutine of a dump waits for and where it came from,
 // without numbers and addresses.
-func describe(header, stack string) string {
-	_, state, _ := strings.Cut(header, "[")
-	state, _, _ = strings.Cut(state, "]")
-	state, _, _ = strings.Cut(state, ",")
-	state, _, _ = strings.Cut(state, " (")
-	lines := strings.Split(stack, "\n")
-	at, created := "", ""
-	for i := 0; i+1 < len(lines); i += 2 {
-		name, _, _ := strings.Cut(lines[i], "(0x")
-		name = strings.TrimSuffix(name, "(...)")
-		name = strings.TrimSuffix(name, "()")
-		if rest, ok := strings.CutPrefix(name, "created by "); ok {
-			created, _, _ = strings.Cut(rest, " in goroutine")
-			break
-		}
-		if strings.HasPrefix(name, "runtime.") || strings.HasPrefix(name, "time.") || strings.HasPrefix(name, "sync.") ||
-			strings.HasPrefix(name, "internal/") {
-			continue
-		}
-		if at == "" {
-			at = name
-		}
-	}
-	return state + " in " + at + ", started by " + created
+func describe(header, stack string) string { return brief(goroutine.Describe(header, stack)) }
+
+func brief(g goroutine.Waiting) string {
+	return g.State + " in " + g.Function + ", started by " + g.CreatedBy
 }

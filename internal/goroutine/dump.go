@@ -10,21 +10,26 @@ import (
 
 // Waiting is a goroutine of a bubble, as a stack dump shows it.
 type Waiting struct {
+	// ID tells goroutines apart.
+	ID string
 	// State is what it waits for, "sync.Mutex.Lock" or "chan receive", or that it
 	// is "running" or "runnable".
 	State string
 	// Durable says that only the bubble can make it go on.
 	Durable bool
-	// At is the innermost function that is not of the runtime's or of packages
-	// time, sync and context, with file and line; CreatedBy the function that
-	// started it.
-	At, CreatedBy string
+	// Function is the innermost one that is not of the runtime's or of packages
+	// time, sync and context, Place where in it, as file and line; CreatedBy is the
+	// function that started the goroutine.
+	Function, Place, CreatedBy string
 }
 
 // String describes the goroutine without numbers and addresses, so that two runs
 // of one program give the same text.
 func (w Waiting) String() string {
-	s := w.State + " in " + w.At
+	s := w.State + " in " + w.Function
+	if w.Place != "" {
+		s += " at " + w.Place
+	}
 	if w.CreatedBy != "" {
 		s += ", started by " + w.CreatedBy
 	}
@@ -52,7 +57,7 @@ func BubbleUnder(id uint64, not map[string]bool) string {
 		tag string
 	}
 	children := map[uint64][]made{}
-	for _, g := range strings.Split(all(), "\n\n") {
+	for _, g := range Stacks() {
 		header, stack, _ := strings.Cut(g, "\n")
 		_, by, _ := strings.Cut(stack, " in goroutine ")
 		by, _, _ = strings.Cut(by, "\n")
@@ -90,10 +95,10 @@ func InBubble(tag string) []Waiting {
 		return nil
 	}
 	var out []Waiting
-	for _, g := range strings.Split(all(), "\n\n") {
+	for _, g := range Stacks() {
 		header, stack, _ := strings.Cut(g, "\n")
 		if strings.HasSuffix(header, tag) && !keepsBubble(stack) {
-			out = append(out, describe(header, stack))
+			out = append(out, Describe(header, stack))
 		}
 	}
 	slices.SortFunc(out, func(a, b Waiting) int { return strings.Compare(a.String(), b.String()) })
@@ -103,10 +108,10 @@ func InBubble(tag string) []Waiting {
 // Asleep reports whether the goroutine of a bubble that has a function on its stack is
 // in time.Sleep.
 func Asleep(tag, function string) bool {
-	for _, g := range strings.Split(all(), "\n\n") {
+	for _, g := range Stacks() {
 		header, stack, _ := strings.Cut(g, "\n")
 		if strings.HasSuffix(header, tag) && strings.Contains(stack, function) {
-			return describe(header, stack).State == "sleep"
+			return Describe(header, stack).State == "sleep"
 		}
 	}
 	return false
@@ -126,24 +131,25 @@ func keepsBubble(stack string) bool {
 // enough is the size that the last dump needed.
 var enough atomic.Int64
 
-// all returns the stacks of all goroutines.
-func all() string {
+// Stacks returns the stacks of all goroutines, the caller's first.
+func Stacks() []string {
 	buf := make([]byte, max(1<<16, enough.Load()))
 	for {
 		if n := runtime.Stack(buf, true); n < len(buf) {
 			enough.Store(int64(n + n/4))
-			return strings.TrimSpace(string(buf[:n]))
+			return strings.Split(strings.TrimSpace(string(buf[:n])), "\n\n")
 		}
 		buf = make([]byte, 2*len(buf))
 	}
 }
 
-// describe reads one goroutine of a dump.
-func describe(header, stack string) Waiting {
+// Describe reads one goroutine of a dump.
+func Describe(header, stack string) Waiting {
 	_, state, _ := strings.Cut(header, "[")
 	state, _, _ = strings.Cut(state, "]")
 	state, _, _ = strings.Cut(state, ",")
 	var w Waiting
+	w.ID, _, _ = strings.Cut(header, " [")
 	w.State, _, w.Durable = strings.Cut(state, " (")
 	if w.State == "sleep" || w.State == "sync.Cond.Wait" {
 		w.Durable = true // Go 1.24 does not mark these
@@ -155,9 +161,9 @@ func describe(header, stack string) Waiting {
 			w.CreatedBy, _, _ = strings.Cut(by, " in goroutine")
 			break
 		}
-		if w.At == "" && !ofRuntime(name) {
+		if w.Function == "" && !ofRuntime(name) {
 			place, _, _ := strings.Cut(strings.TrimSpace(lines[i+1]), " +0x")
-			w.At = name + " at " + place[strings.LastIndex(place, "/")+1:]
+			w.Function, w.Place = name, place[strings.LastIndex(place, "/")+1:]
 		}
 	}
 	return w

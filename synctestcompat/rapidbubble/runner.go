@@ -315,7 +315,7 @@ func (it *iteration) leftText(deadlock string) string {
 	defer it.mu.Unlock()
 	var where []string
 	for _, w := range atRest(it.tag) {
-		if !strings.Contains(w.At, "/rapidbubble.freeze ") {
+		if !strings.HasSuffix(w.Function, "/rapidbubble.freeze") {
 			where = append(where, "\n    "+w.String())
 		}
 	}
