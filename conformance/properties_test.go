@@ -41,6 +41,7 @@ var notDrawn = map[string]string{
 	"X-PANIC a panic leaves it busy":                    "callbacks do not panic",
 	"X-CONC checks the bound without the lock":          "shows only when goroutines call at once, which no schedule does",
 	"X-CONC SlidingCounter: decides without the lock":   "shows only when goroutines call at once, which no schedule does",
+	"TH-ONEOF looks and begins under two locks":         "shows only when goroutines call at once, which no schedule does",
 	"X-CONC flush looks and fires under two locks":      "shows only when goroutines call at once, which no schedule does",
 	"X-CONC cancel finds and takes out under two locks": "shows only when goroutines call at once, which no schedule does",
 	"X-CONC a cancel looks and refunds under two locks": "shows only when goroutines call at once, which no schedule does",

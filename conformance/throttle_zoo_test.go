@@ -172,6 +172,11 @@ func (d *zooThrottle) enter(v int) {
 		d.mu.Unlock()
 		return
 	}
+	if d.is("looks and begins under two locks") {
+		d.mu.Unlock()
+		runtime.Gosched()
+		d.mu.Lock()
+	}
 	d.used, d.until = true, now.Add(d.cfg.Interval)
 	lead := d.cfg.Edges&Leading != 0 || d.is("a trailing throttle leads too")
 	if !lead || d.is("emits a single event twice") {
@@ -384,6 +389,7 @@ var throttleMutants = []struct{ name, rule string }{
 	{"zero interval blocks", "TH-ZERO"},
 	{"reset does nothing", "TH-RESET"},
 	{"checks without the lock", "TH-ONEOF"},
+	{"looks and begins under two locks", "TH-ONEOF"},
 	{"panics on the third event", "X-CALLS"},
 	{"goroutine left behind", "X-LEAK"},
 	{"a trailing throttle leads after its first interval", "TH-TRAILONLY"},
