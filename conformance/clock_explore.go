@@ -72,6 +72,9 @@ func followed(head []Step, alphabet []Step, gaps []time.Duration, depth int, tai
 	return out
 }
 
+// longest is the longest duration.
+const longest = "2562047h47m16.854775807s"
+
 const (
 	milli  = time.Millisecond
 	second = time.Second
@@ -108,18 +111,22 @@ func clockFamilies(c *contract) []family {
 			followed(steps("timer 1 1s", "timer 2 1.7s"), steps("read 1", "read 2"), edge, 3, read(2, 3*second), read(1, 1)),
 			followed(steps("after 1 1s"), steps("read 1"), edge, 3, read(1, 3*second)),
 			clocked("timer 1 3s @0 | timer 2 1s @0 | timer 3 2s @0 | read 1 @10s | read 2 @10s | read 3 @10s",
-				"timer 1 2562047h47m16.854775807s @0 | read 1 @1h"))},
-		{name: "CK-STOP", schedules: where(lifecycle, false)},
+				"timer 1 "+longest+" @0 | read 1 @1h", "after 1 "+longest+" @0 | read 1 @1h"))},
+		{name: "CK-STOP", schedules: append(where(lifecycle, false), clocked(
+			"timer 1 1s @0 | rearm 1 "+longest+" @0 | read 1 @1h | rearm 1 1s @1h | read 1 @2h",
+			"timer 1 "+longest+" @0 | halt 1 @1h | read 1 @2h")...)},
 		{name: "CK-UNREAD", schedules: where(lifecycle, true)},
 		{name: "CK-TICKER", schedules: slices.Concat(
 			followed(steps("ticker 1 1s"), steps("read 1"), []time.Duration{0, 300 * milli, second, 2500 * milli, 5500 * milli}, 4, read(1, second)),
-			followed(steps("ticker 1 1s", "ticker 2 700ms"), steps("read 1", "read 2"), []time.Duration{300 * milli, 3 * second}, 3, read(1, second)))},
-		{name: "CK-TICKSTOP", schedules: where(ticks, false)},
+			followed(steps("ticker 1 1s", "ticker 2 700ms"), steps("read 1", "read 2"), []time.Duration{300 * milli, 3 * second}, 3, read(1, second)),
+			clocked("ticker 1 "+longest+" @0 | read 1 @1h", "ticker 1 1ms @0 | read 1 @2s | read 1 @2.0005s | read 1 @2.001s"))},
+		{name: "CK-TICKSTOP", schedules: append(where(ticks, false), clocked("ticker 1 1s @0 | rearm 1 "+longest+" @0 | read 1 @1h")...)},
 		{name: "CK-TICKUNREAD", schedules: where(ticks, true)},
 		{name: "CK-TICKARG", schedules: tickArguments(c)},
 		{name: "CK-ZERO", schedules: c.zeroDurations()},
-		{name: "CK-FUNC", schedules: append(followed(steps("afterfunc 1 1s"), steps("halt 1", "rearm 1 1s"), []time.Duration{0, 1, second - 1, second, 3 * second}, 3, idle(5*second)),
-			followed(steps("afterfunc 1 1s", "afterfunc 2 1.7s"), steps("halt 1", "rearm 2 400ms"), []time.Duration{0, second}, 2, idle(700*milli), idle(5*second))...)},
+		{name: "CK-FUNC", schedules: slices.Concat(clocked("afterfunc 1 "+longest+" @0 | idle 1h | halt 1 @1h", "afterfunc 1 1s @0 | rearm 1 "+longest+" @0 | idle 1h"),
+			followed(steps("afterfunc 1 1s"), steps("halt 1", "rearm 1 1s"), []time.Duration{0, 1, second - 1, second, 3 * second}, 3, idle(5*second)),
+			followed(steps("afterfunc 1 1s", "afterfunc 2 1.7s"), steps("halt 1", "rearm 2 400ms"), []time.Duration{0, second}, 2, idle(700*milli), idle(5*second)))},
 		{name: "CK-CHAN", schedules: clocked("afterfunc 1 1s @0 | chan 1 @0", "timer 1 1s @0 | chan 1 @0")},
 		{name: "CK-SLEEP", schedules: append(followed(steps("sleep 1 1s"), steps("now"), edge, 2, idle(3*second)),
 			clocked("sleep 1 2s @0 | sleep 2 1s @0 | idle 1s | idle 1s | idle 1s", "sleep 1 1s @0 | sleep 2 1s @500ms | idle 500ms | idle 500ms")...)},
@@ -131,7 +138,7 @@ func clockFamilies(c *contract) []family {
 		{name: "CK-CHAIN", schedules: c.inFunction(false)},
 		{name: "CK-FLOW", schedules: c.flows()},
 		{name: "CK-CONTEXT", schedules: append(followed(steps("timeout 1 1s"), steps("cancel 1", "err 1"), []time.Duration{0, 1, second - 1, second, 3 * second}, 2, idle(2*second)),
-			clocked("timeout 1 0 @0 | idle 1s", "timeout 1 -1s @0 | cancel 1 @0 | err 1 @0", "deadline 1 1s @0 | idle 1s", "deadline 1 1s @400ms | idle 1s",
+			clocked("timeout 1 "+longest+" @0 | idle 1h | cancel 1 @1h", "timeout 1 0 @0 | idle 1s", "timeout 1 -1s @0 | cancel 1 @0 | err 1 @0", "deadline 1 1s @0 | idle 1s", "deadline 1 1s @400ms | idle 1s",
 				"deadline 1 1s @2s | idle 1s", "timeout 1 1s @0 | timeout 2 3s @0 | idle 2s | cancel 2 @2.5s",
 				"afterfunc 1 1s @0 | timeout 2 1s @f1 | idle 1s | idle 1s", "timeout 1 3s @0 | afterfunc 2 1s @0 | cancel 1 @f2 | idle 1s | idle 4s")...)},
 		{name: "CK-CTXTREE", schedules: contextTrees()},

@@ -62,7 +62,7 @@ func newWorld(s Schedule, f ClockFuncs, settle func()) *world {
 		schedule: s, f: f, settle: settle, start: f.Now(), quit: make(chan struct{}),
 		follow: map[int][]Step{}, turns: map[int]int{},
 		chans: map[int]<-chan time.Time{}, timers: map[int]clockwork.Timer{}, tickers: map[int]clockwork.Ticker{},
-		contexts: map[int]context.Context{0: context.Background()}, cancels: map[int]context.CancelFunc{}, seen: map[int]string{},
+		contexts: map[int]context.Context{0: context.WithValue(context.Background(), rootKey{}, true)}, cancels: map[int]context.CancelFunc{}, seen: map[int]string{},
 	}
 	for _, s := range s.Steps {
 		if s.In != 0 {
@@ -205,11 +205,17 @@ func (w *world) step(who int, s Step) {
 	case OpNow:
 		now := w.f.Now()
 		text := duration(now.Sub(w.start))
-		if w.f.Since != nil && w.f.Since(w.start) != now.Sub(w.start) {
-			text += ", but Since(start) is " + duration(w.f.Since(w.start))
-		}
-		if w.f.Until != nil && w.f.Until(w.start) != w.start.Sub(now) {
-			text += ", but Until(start) is " + duration(w.f.Until(w.start))
+		for _, ago := range []time.Duration{0, 90 * time.Minute} {
+			t, name := w.start.Add(-ago), "start"
+			if ago != 0 {
+				name += "-" + duration(ago)
+			}
+			if w.f.Since != nil && w.f.Since(t) != now.Sub(t) {
+				text += ", but Since(" + name + ") is " + duration(w.f.Since(t))
+			}
+			if w.f.Until != nil && w.f.Until(t) != t.Sub(now) {
+				text += ", but Until(" + name + ") is " + duration(w.f.Until(t))
+			}
 		}
 		w.note(who, duration(now.Sub(w.start)), "now: %s", text)
 	case OpTimer:
@@ -341,10 +347,10 @@ func (w *world) consume(id, k int) {
 func (w *world) contextStep(s Step) {
 	w.mu.Lock()
 	parent, cancel := w.contexts[s.K], w.cancels[s.N]
-	w.mu.Unlock()
 	if parent == nil {
-		parent = context.Background()
+		parent = w.contexts[0]
 	}
+	w.mu.Unlock()
 	var ctx context.Context
 	switch s.Op {
 	case OpTimeout:
@@ -385,6 +391,9 @@ func (w *world) observeContexts() {
 	}
 }
 
+// rootKey is the key of a value that every context has from its parents.
+type rootKey struct{}
+
 // state describes a context as far as its Done and Deadline say, and once it has
 // ended its Err and Cause.
 func (w *world) state(ctx context.Context) string {
@@ -396,6 +405,9 @@ func (w *world) state(ctx context.Context) string {
 			text += ", Cause " + describeError(cause)
 		}
 	default:
+	}
+	if ctx.Value(rootKey{}) == nil {
+		text += ", without the value of its parent"
 	}
 	if d, ok := ctx.Deadline(); ok {
 		text += ", deadline " + duration(d.Sub(w.start))

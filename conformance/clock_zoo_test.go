@@ -37,6 +37,16 @@ func zooClock(name string, waits ClockWaits, mistake func(f *ClockFuncs), opts .
 	}
 }
 
+// valueless is a context that forgets the values of its parents.
+type valueless struct{ context.Context }
+
+func (v valueless) Value(key any) any {
+	if _, root := key.(rootKey); root {
+		return nil
+	}
+	return v.Context.Value(key)
+}
+
 // clockMutants are mistakes, each with the rule that must catch it.
 var clockMutants = []struct {
 	name, rule string
@@ -46,6 +56,26 @@ var clockMutants = []struct {
 	{"Since is a nanosecond off", "CK-NOW", WaitsForAll, func(f *ClockFuncs) {
 		since := f.Since
 		f.Since = func(t time.Time) time.Duration { return since(t) + 1 }
+	}},
+	{"Since counts from the start", "CK-NOW", WaitsForAll, func(f *ClockFuncs) {
+		start := f.Now()
+		f.Since = func(time.Time) time.Duration { return f.Now().Sub(start) }
+	}},
+	{"the longest wait of a function overflows", "CK-FUNC", WaitsForAll, func(f *ClockFuncs) {
+		afterFunc := f.AfterFunc
+		f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer {
+			if f.Now().UnixNano()+int64(d) < 0 {
+				d = 0
+			}
+			return afterFunc(d, fn)
+		}
+	}},
+	{"a context has no values", "CK-CTXTREE", WaitsForAll, func(f *ClockFuncs) {
+		withTimeout := f.WithTimeout
+		f.WithTimeout = func(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+			ctx, cancel := withTimeout(parent, d)
+			return valueless{ctx}, cancel
+		}
 	}},
 	{"timer sends the time after its deadline", "CK-TIMER", WaitsForAll, func(f *ClockFuncs) {
 		f.NewTimer = func(d time.Duration) clockwork.Timer { return newRelay(f, d, 1, true) }

@@ -232,11 +232,15 @@ func (spec *ConcurrencySpec) operations() map[Op]bool {
 		OpRelease: f.Release != nil && (f.Acquire != nil || f.Lock != nil || f.TryAcquire != nil),
 		OpTry:     f.TryAcquire != nil && f.Release != nil,
 		OpDo:      f.Do != nil,
+		opTwoWays: f.Do != nil && f.enter() != nil && !f.handles(Step{Op: OpAcquire}),
 		OpCancel:  (f.Acquire != nil || f.Lock == nil && f.Do != nil) && spec.Traits.Context != ContextIgnored,
 		OpResize:  f.Resize != nil,
 		OpStop:    f.Stop != nil,
 	}
 }
+
+// opTwoWays stands for a Do beside an Acquire or Lock in a set of operations.
+const opTwoWays Op = "Do beside Acquire"
 
 // enter is what an acquire does: it takes slots, calls run once it has them, and
 // gives them back when run has returned.

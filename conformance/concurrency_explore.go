@@ -34,6 +34,7 @@ type concurrencyPlan struct {
 	deadline               time.Duration
 	resize                 []int
 	try, over              bool
+	later                  bool // each ends once more with time for every timeout
 	ends                   []Op // how a handler ends, besides by returning
 }
 
@@ -76,6 +77,7 @@ func concurrencyFamilies(c *contract) []family {
 	}
 	if timeout {
 		add("timeout", concurrencyPlan{cfg: cfg(1, 1, "100ms"), gaps: around, depth: 4, cancel: context})
+		add("several wait with a timeout", concurrencyPlan{cfg: cfg(1, 3, "100ms"), gaps: []time.Duration{0, wait / 2}, depth: 4, cancel: context, later: true})
 		out = append(out, family{name: "timeout of 0", skip: zeroTimersCrash(c),
 			schedules: c.plan(concurrencyPlan{cfg: cfg(1, 2, "0"), gaps: now, depth: 4})})
 		if c.time == Injected {
@@ -101,6 +103,19 @@ func concurrencyFamilies(c *contract) []family {
 	if c.accepts(OpResize) {
 		add("resize", concurrencyPlan{cfg: cfg(2, 2, "1h"), gaps: now, depth: 4, resize: []int{1, 3}})
 		add("resize by two", concurrencyPlan{cfg: cfg(1, 2, "1h"), gaps: now, depth: 4, resize: []int{3}})
+		if timeout {
+			add("resize and a timeout", concurrencyPlan{cfg: cfg(1, 2, "100ms"), gaps: []time.Duration{0, wait / 2}, depth: 4, resize: []int{1, 2}, later: true})
+		}
+		if !tr.Single {
+			weights := []int{1, 2}
+			if conOver(c) == "" {
+				weights = append(weights, 3)
+			}
+			add("resize and weights", concurrencyPlan{cfg: cfg(2, 3, "1h"), weights: weights, gaps: now, depth: 4, resize: []int{1, 3}})
+		}
+		if c.accepts(OpTry) {
+			add("resize and try", concurrencyPlan{cfg: cfg(2, 2, "1h"), enter: OpTry, gaps: now, depth: 4, resize: []int{1, 3}})
+		}
 	}
 	if c.accepts(OpTry) {
 		weights := []int{1, 2}
@@ -111,6 +126,15 @@ func concurrencyFamilies(c *contract) []family {
 	}
 	if c.accepts(OpDo) {
 		add("handlers", concurrencyPlan{cfg: cfg(1, 1, "1h"), enter: OpDo, gaps: now, depth: 5, ends: []Op{OpPanic, OpExit}})
+	}
+	if c.accepts(opTwoWays) {
+		add("handlers without a backlog", concurrencyPlan{cfg: cfg(1, 0, "1h"), enter: OpDo, gaps: now, depth: 3})
+		if context {
+			add("handlers and contexts", concurrencyPlan{cfg: cfg(1, 2, "1h"), enter: OpDo, gaps: now, depth: 4, cancel: true, early: true, running: true})
+		}
+		if timeout {
+			add("handlers and a timeout", concurrencyPlan{cfg: cfg(1, 1, "100ms"), enter: OpDo, gaps: []time.Duration{0, wait / 2, wait}, depth: 3, later: true})
+		}
 	}
 	if c.accepts(OpRelease) && c.declared("OverRelease") && tr.OverRelease != OverReleaseUndefined {
 		add("over-release", concurrencyPlan{cfg: cfg(1, 1, "1h"), gaps: now, depth: 4, over: true})
@@ -138,8 +162,15 @@ func (c *contract) scenarios(cfg func(limit, backlog int, timeout string) Config
 		}
 	}
 	if c.accepts(OpResize) {
-		texts = append(texts, cfg(3, 5, "1h").String()+" | acquire 1 @0 | acquire 2 @0 | acquire 3 @0 | acquire 4 @0 | acquire 5 @0 | "+
-			"resize 1 @0 | release 1 @0 | release 2 @0 | release 3 @0 | resize 3 @0")
+		five := " | acquire 1 @0 | acquire 2 @0 | acquire 3 @0 | acquire 4 @0 | acquire 5 @0"
+		texts = append(texts, cfg(3, 5, "1h").String()+five+" | resize 1 @0 | release 1 @0 | release 2 @0 | release 3 @0 | resize 3 @0",
+			cfg(3, 5, "1h").String()+five+" | resize 1 @0 | resize 2 @0 | resize 3 @0 | release 1 @0 | resize 4 @0",
+			cfg(3, 5, "1h").String()+" | acquire 1 @0 | acquire 2 @0 | resize 1 @0 | acquire 3 @0 | acquire 4 @0 | resize 2 @0 | resize 3 @0 | release 1 @0",
+			cfg(1, 5, "1h").String()+five+" | resize 2 @0 | resize 4 @0 | resize 4 @0 | release 1 @0 | resize 2 @0 | release 2 @0 | release 3 @0")
+		if conContext(c) == "" {
+			texts = append(texts, cfg(1, 5, "1h").String()+five+" | cancel 2 @0 | resize 2 @0 | cancel 4 @0 | resize 4 @0",
+				cfg(3, 5, "1h").String()+five+" | resize 1 @0 | cancel 4 @0 | release 1 @0 | release 2 @0 | release 3 @0")
+		}
 	}
 	return parseAll(texts)
 }
@@ -173,6 +204,9 @@ func (c *contract) plan(p concurrencyPlan) []Schedule {
 	grow = func(steps []Step) {
 		if len(steps) > 0 {
 			out = append(out, Schedule{p.cfg, slices.Clone(steps)})
+			if last := steps[len(steps)-1]; p.later {
+				out = append(out, Schedule{p.cfg, append(slices.Clone(steps), Step{Op: OpIdle, D: wait, At: last.At + wait})})
+			}
 		}
 		if len(steps) == p.depth {
 			return
@@ -246,6 +280,9 @@ func (p concurrencyPlan) next(cfg ConcurrencyConfig, traits ConcurrencyTraits, s
 		}
 	}
 	for _, k := range p.weights {
+		if len(p.resize) > 0 && k > m.states[0].limit && m.bigWaits {
+			continue // whether it runs after a Resize is nobody's law
+		}
 		if k == 1 {
 			k = 0 // the text says nothing of it
 		}
@@ -261,7 +298,10 @@ func (p concurrencyPlan) next(cfg ConcurrencyConfig, traits ConcurrencyTraits, s
 		out = append(out, Step{Op: OpCancel, N: id})
 	}
 	for _, n := range p.resize {
-		out = append(out, Step{Op: OpResize, N: n})
+		// What becomes of a request that waits for more than a lowered limit is open.
+		if !slices.ContainsFunc(m.states[0].waiting(), func(r int) bool { return m.requests[r].weight > n }) {
+			out = append(out, Step{Op: OpResize, N: n})
+		}
 	}
 	if p.over && m.states[0].used == 0 && !slices.ContainsFunc(steps, func(s Step) bool { return s.N == 9 }) {
 		out = append(out, Step{Op: OpRelease, N: 9})
@@ -308,7 +348,23 @@ func (c *contract) racing(cfg func(limit, backlog int, timeout string) Config) [
 		}
 		if c.accepts(OpDo) {
 			add(conf + " | do 1 @0 | do 2 @0 | release 1 @0 | do 3 @0~")
+			if conContext(c) == "" {
+				add(conf + " | do 1 @0 | do 2 @0 | release 1 @0 | cancel 2 @0~")
+			}
 		}
+	}
+	if !c.con.Traits.Single {
+		heavy := " | acquire 1 3 @0 | acquire 2 2 @0 | acquire 3 3 @0"
+		if conContext(c) == "" {
+			add(cfg(3, 2, "1h").String() + heavy + " | release 1 @0 | cancel 2 @0~")
+			add(cfg(3, 2, "1h").String() + heavy + " | cancel 2 @0 | release 1 @0~")
+		}
+		if c.con.Traits.Timeout == TimeoutBounded {
+			add(cfg(3, 2, "100ms").String() + " | acquire 1 3 @0 | acquire 2 2 @0 | acquire 3 3 @50ms | release 1 @100ms~")
+		}
+	}
+	if c.accepts(OpResize) && conContext(c) == "" {
+		add(cfg(1, 2, "1h").String() + " | " + one + " | resize 2 @0 | cancel 2 @0~")
 	}
 	return parseAll(texts)
 }

@@ -307,9 +307,14 @@ func (r *concurrencyRun) overReleased() bool {
 }
 
 // epilogue lets everything end that the schedule began, and shows what is left of
-// slots and places.
+// slots and places. If there is a timeout that ends, it does so after it, when no timer
+// is left that could change anything.
 func (r *concurrencyRun) epilogue(at time.Duration, s Schedule) {
 	r.drain(at)
+	if s.Config.Timeout == wait {
+		at += wait
+		r.d.to(at)
+	}
 	limit := s.Config.Limit
 	for _, st := range s.Steps {
 		if st.Op == OpResize {

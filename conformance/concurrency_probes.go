@@ -172,14 +172,43 @@ func (c *contract) churn() (lost, over *violation) {
 	return lost, over
 }
 
-// concurrencyReentry calls operations from the hook.
+// concurrencyReentry calls operations from the hook, once for each way in which a
+// request is rejected.
 func (c *contract) concurrencyReentry() (*violation, string) {
 	cfg := c.manyConfig(1, 1)
 	if cfg.Backlog < 0 && cfg.Timeout < 0 {
 		return nil, "nothing is rejected without a backlog and a timeout"
 	}
-	cfg.Backlog, cfg.Timeout = min(cfg.Backlog, 0), min(cfg.Timeout, 0) // whichever there is rejects at once
-	h := c.lab.apart(func(d driver, _ job, rec *recorder) {
+	full, late := cfg, cfg
+	full.Backlog, full.Timeout = min(cfg.Backlog, 0), min(cfg.Timeout, 0) // whichever there is rejects at once
+	late.Timeout = min(cfg.Timeout, wait)
+	ways := []func() *hang{func() *hang { return c.hooked(full, nil) }}
+	if late.Timeout > 0 {
+		ways = append(ways, func() *hang { return c.hooked(late, func(d driver, _ func()) { d.to(d.now() + wait) }) })
+	}
+	if conContext(c) == "" {
+		ways = append(ways, func() *hang { return c.hooked(cfg, func(_ driver, cancel func()) { cancel() }) })
+	}
+	for _, way := range ways {
+		h := way()
+		if h == nil {
+			continue
+		}
+		if where := blockedUnder(h.stacks, "conformance.calledFromHook("); where != "" {
+			return &violation{
+				Headline: "an operation that the hook calls never returned",
+				Because:  "its goroutine is blocked, under the hook: " + where,
+			}, ""
+		}
+		return nil, "no progress for " + watchdog.String() + ", and the stacks do not prove why"
+	}
+	return nil, ""
+}
+
+// hooked brings two requests for one slot and then does what makes the second give up.
+// The hook calls operations.
+func (c *contract) hooked(cfg ConcurrencyConfig, then func(d driver, cancel func())) *hang {
+	return c.lab.apart(func(d driver, _ job, rec *recorder) {
 		rec.now = d.now
 		var impl ConcurrencyFuncs
 		var within atomic.Bool // what the hook asks for may be rejected too
@@ -193,10 +222,16 @@ func (c *contract) concurrencyReentry() (*violation, string) {
 			return
 		}
 		leave := make(chan struct{})
-		for range 2 {
-			go func() { _ = catch(func() { _ = impl.request(context.Background(), func() { <-leave }) }) }()
+		ctx, cancel := context.WithCancel(context.Background())
+		for _, ctx := range []context.Context{context.Background(), ctx} {
+			go func() { _ = catch(func() { _ = impl.request(ctx, func() { <-leave }) }) }()
 			d.settle()
 		}
+		if then != nil {
+			then(d, cancel)
+			d.settle()
+		}
+		cancel()
 		close(leave)
 		d.settle()
 		if impl.Stop != nil {
@@ -204,16 +239,6 @@ func (c *contract) concurrencyReentry() (*violation, string) {
 		}
 		d.settle()
 	}).once()
-	if h == nil {
-		return nil, ""
-	}
-	if where := blockedUnder(h.stacks, "conformance.calledFromHook("); where != "" {
-		return &violation{
-			Headline: "an operation that the hook calls never returned",
-			Because:  "its goroutine is blocked, under the hook: " + where,
-		}, ""
-	}
-	return nil, "no progress for " + watchdog.String() + ", and the stacks do not prove why"
 }
 
 // calledFromHook does what a hook may do. Its name is looked for in stacks.

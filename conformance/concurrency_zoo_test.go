@@ -26,6 +26,7 @@ var (
 type zooQueue struct {
 	clock  clockwork.Clock
 	cfg    ConcurrencyConfig
+	first  int // the limit that it was made with
 	mutant string
 
 	mu      sync.Mutex
@@ -96,7 +97,11 @@ func (q *zooQueue) acquire(ctx context.Context, weight int) error {
 		q.mu.Unlock()
 		return q.reject(errZooTimeout)
 	}
-	if weight > q.cfg.Limit && !q.is("a request for more than the limit waits") {
+	most := q.cfg.Limit
+	if q.is("more than the limit is more than the first one") {
+		most = q.first
+	}
+	if weight > most && !q.is("a request for more than the limit waits") {
 		q.mu.Unlock()
 		return q.reject(errZooTooBig)
 	}
@@ -137,6 +142,9 @@ func (q *zooQueue) acquire(ctx context.Context, weight int) error {
 func (q *zooQueue) wait(ctx context.Context, w *zooWaiter) error {
 	var expired <-chan time.Time
 	if timeout := q.cfg.Timeout; timeout > 0 {
+		if q.is("the timeout grows with the limit") {
+			timeout = timeout * time.Duration(q.cfg.Limit) / time.Duration(q.first)
+		}
 		if q.is("times out a nanosecond late") {
 			timeout++
 		}
@@ -155,6 +163,9 @@ func (q *zooQueue) wait(ctx context.Context, w *zooWaiter) error {
 		q.mu.Lock()
 		defer q.mu.Unlock()
 		if w.granted {
+			if q.is("gives back one slot when it is cancelled as it gets them") {
+				w.weight = 1
+			}
 			q.used -= w.weight
 			q.wake()
 		} else {
@@ -171,6 +182,10 @@ func (q *zooQueue) wait(ctx context.Context, w *zooWaiter) error {
 			return nil
 		}
 		q.leave(w, "a request that timed out keeps its place", "a request that timed out stays in the queue")
+		if q.is("calls the hook under the lock at a timeout") {
+			defer q.mu.Unlock()
+			return q.reject(errZooTimeout)
+		}
 		q.mu.Unlock()
 		if q.is("does not call the hook at a timeout") {
 			return errZooTimeout
@@ -195,7 +210,11 @@ func (q *zooQueue) leave(w *zooWaiter, keepsPlace, stays string) {
 func (q *zooQueue) try(weight int) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if weight > q.cfg.Limit || !q.fits(weight) || len(q.waiters) > 0 {
+	fits := q.fits(weight)
+	if q.is("a try looks at the first limit") {
+		fits = q.used+weight <= q.first
+	}
+	if weight > q.cfg.Limit || !fits || len(q.waiters) > 0 {
 		return false
 	}
 	q.used += weight
@@ -218,6 +237,9 @@ func (q *zooQueue) release(weight int) {
 }
 
 func (q *zooQueue) do(ctx context.Context, run func()) error {
+	if q.is("a handler waits without its context") {
+		ctx = context.Background()
+	}
 	err := q.acquire(ctx, 1)
 	if q.is("serves what it has rejected") && err != nil {
 		run()
@@ -242,7 +264,18 @@ func (q *zooQueue) resize(limit int) {
 	if q.is("a lower limit is forgotten") && limit < q.cfg.Limit {
 		return
 	}
+	more := limit - q.cfg.Limit
 	q.cfg.Limit = limit
+	if q.is("a higher limit wakes as many as it adds") {
+		for ; more > 0 && len(q.waiters) > 0; more-- {
+			w := q.waiters[0]
+			q.waiters = q.waiters[1:]
+			q.used += w.weight
+			w.granted = true
+			q.seats--
+			close(w.ready)
+		}
+	}
 	if !q.is("a higher limit wakes nobody") {
 		q.wake()
 	}
@@ -255,7 +288,7 @@ func newZooQueue(env Env, cfg ConcurrencyConfig, mutant string) *zooQueue {
 	if mutant == "goroutine left behind by a semaphore" {
 		go sleepForEver()
 	}
-	return &zooQueue{clock: env.Clock, cfg: cfg, mutant: mutant}
+	return &zooQueue{clock: env.Clock, cfg: cfg, first: cfg.Limit, mutant: mutant}
 }
 
 func zooQueueSpec(mutant string, source TimeSource) ConcurrencySpec {
@@ -472,12 +505,15 @@ var concurrencyMutants = []struct {
 	{"one place too many", "CT-REJECT", 0},
 	{"a request that runs keeps its place", "CT-SEAT", 0},
 	{"times out a nanosecond late", "CT-TIME", 0},
+	{"the timeout grows with the limit", "CT-TIME", 5},
 	{"a request that timed out keeps its place", "CT-TIME", 0},
 	{"a timeout of 0 rejects everything", "CT-TIME0", 0},
 	{"does not look at the context while it waits", "CT-CTX", 0},
 	{"a cancelled request keeps its place", "CT-CTX", 0},
+	{"a handler waits without its context", "CT-CTX", 0},
 	{"looks at the context only while it waits", "CT-CTXPRE", 0},
 	{"loses the slot at a tie", "CT-TIE", 0},
+	{"gives back one slot when it is cancelled as it gets them", "CT-TIE", 5},
 	{"a cancelled request stays in the queue", "CT-NOGHOST", 4},
 	{"a request that timed out stays in the queue", "CT-NOGHOST", 4},
 	{"gives back one slot only", "CT-RELEASE", 0},
@@ -487,14 +523,18 @@ var concurrencyMutants = []struct {
 	{"a light request overtakes", "CT-FIFO", 0},
 	{"joins after it has let go of the lock", "CT-NOLOST", 0},
 	{"a request for more than the limit waits", "CT-OVER", 0},
+	{"more than the limit is more than the first one", "CT-OVER", 0},
 	{"a lower limit is forgotten", "CT-RESIZE", 0},
 	{"a higher limit wakes nobody", "CT-RESIZE", 4},
+	{"a higher limit wakes as many as it adds", "CT-RESIZE", 9},
+	{"a try looks at the first limit", "CT-RESIZE", 0},
 	{"calls the hook twice when the backlog is full", "CT-HOOK", 0},
 	{"does not call the hook at a timeout", "CT-HOOK", 0},
 	{"serves what it has rejected", "CT-CONV", 0},
 	{"panics on the third request", "X-CALLS", 0},
 	{"a panic keeps the slot", "X-PANIC", 0},
 	{"calls the hook under the lock", "X-REENT", 0},
+	{"calls the hook under the lock at a timeout", "X-REENT", 0},
 	{"goroutine left behind by a semaphore", "X-LEAK", 0},
 	{"checks without the lock", "X-CONC", 0},
 }

@@ -127,6 +127,8 @@ func (f *LeakyBucketFuncs) do(s Step, d *Done) {
 		d.OK = f.Cancel(s.N)
 	case OpClose:
 		f.Close()
+	case OpStop:
+		f.Stop()
 	}
 }
 
@@ -152,11 +154,13 @@ func (spec *LeakyBucketSpec) play(d driver, j job, rec *recorder) {
 		if i < 0 {
 			return
 		}
-		if i == 0 && cfg.Inside != "" {
+		// The first item may leave below its Put, the second hardly does. Close may wait
+		// for what the function itself keeps from leaving.
+		if cfg.Inside != "" && (i == 0 || i == 1 && cfg.Inside != OpClose) {
 			step := Step{Op: cfg.Inside, At: d.now()}
 			switch step.Op {
 			case OpPut:
-				step.N = insideValue
+				step.N = insideValue + i
 			case OpCancel:
 				step.N = s.Steps[len(s.Steps)-1].N
 			}
@@ -170,13 +174,24 @@ func (spec *LeakyBucketSpec) play(d driver, j job, rec *recorder) {
 	if rec.trace.Refused != "" {
 		return
 	}
-	end, puts := time.Duration(0), 2
+	end, puts, stopped := time.Duration(0), 2, false
+	if cfg.Inside != "" {
+		puts++
+	}
 	for _, st := range s.Steps {
-		d.to(st.At)
 		step := func() { rec.do(st, false, func(done *Done) { impl.do(st, done) }) }
-		switch st.Op {
-		case OpIdle:
-		case OpClose:
+		if st.Racing {
+			d.to(max(d.now(), st.At-1)) // only the timers of the instant are in the race
+			d.race(st.At, j.order, step)
+		} else {
+			d.to(st.At)
+		}
+		switch {
+		case st.Racing:
+			d.settle()
+		case st.Op == OpIdle:
+		case st.Op == OpClose || st.Op == OpStop:
+			stopped = stopped || st.Op == OpStop
 			go step()
 			d.settle()
 		default:
@@ -195,7 +210,9 @@ func (spec *LeakyBucketSpec) play(d driver, j job, rec *recorder) {
 	rec.trace.End = end
 	rec.closed = !j.look
 	rec.mu.Unlock()
-	impl.end()
+	if !stopped {
+		impl.end()
+	}
 	if j.look {
 		d.settle()
 		d.to(end + 3*cfg.Interval)

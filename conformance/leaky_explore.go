@@ -32,10 +32,23 @@ func leakyFamilies(c *contract) []family {
 		steps := []Step{{Op: OpPut}, {Op: OpCancel, N: 1}, {Op: OpCancel, N: 2}, {Op: OpCancel, N: 3}}
 		out = append(out,
 			family{name: "cancels", schedules: withItems(sequences(size(2), steps, []time.Duration{0, wait / 2}, 4))},
+			family{name: "cancels and what comes later", schedules: append(
+				after(size(3), "put 1 @0 | put 2 @0 | put 3 @0 | put 4 @0", "put 0 @0 | cancel 2 @0 | cancel 3 @0 | cancel 4 @0", []time.Duration{0, wait / 2, wait}, 2),
+				after(size(2), "put 1 @0 | put 2 @0 | cancel 2 @0", "put 0 @0", []time.Duration{0, wait / 2, wait}, 3)...)},
 			family{name: "later cancels", schedules: withItems(sequences(size(1), []Step{{Op: OpPut}, {Op: OpCancel, N: 2}}, []time.Duration{0, wait / 2, wait}, 5))})
 	}
 	if c.accepts(OpClose) {
 		out = append(out, family{name: "closes", schedules: withItems(sequences(size(2), []Step{{Op: OpPut}, {Op: OpClose}}, []time.Duration{0, wait / 2, wait}, 4))})
+		if c.accepts(OpCancel) {
+			out = append(out, family{name: "closes and cancels", schedules: after(size(2), "put 1 @0 | put 2 @0 | put 3 @0",
+				"close @0 | cancel 2 @0 | cancel 3 @0", []time.Duration{0, wait / 2}, 3)})
+		}
+	}
+	if c.accepts(OpStop) {
+		out = append(out, family{name: leaks, look: true, schedules: after(size(2), "put 1 @0 | put 2 @0 | put 3 @0", "stop @0", []time.Duration{0, wait / 2, wait}, 1)})
+	}
+	if c.lky.Traits.Slack == 0 {
+		out = append(out, family{name: "racing", schedules: c.leakyRaces()})
 	}
 	for _, op := range []Op{OpPut, OpCancel, OpClose} {
 		if c.accepts(op) {
@@ -64,6 +77,43 @@ func withItems(all []Schedule) []Schedule {
 		}
 	}
 	return all
+}
+
+// after lists the schedules that begin with head, all of it at 0, and go on with up to
+// depth steps of the alphabet, each a gap after the one before it.
+func after(cfg Config, head, alphabet string, gaps []time.Duration, depth int) []Schedule {
+	begin, steps := parseAll([]string{head})[0].Steps, parseAll([]string{alphabet})[0].Steps
+	var out []Schedule
+	for _, gap := range gaps {
+		for _, s := range sequences(cfg, steps, gaps, depth) {
+			for i := range s.Steps {
+				s.Steps[i].At += gap
+			}
+			out = append(out, Schedule{cfg, append(slices.Clone(begin), s.Steps...)})
+		}
+	}
+	return withItems(out)
+}
+
+// leakyRaces are schedules in which something is done at the instant at which an item
+// that waits is due.
+func (c *contract) leakyRaces() []Schedule {
+	const conf = "interval=100ms backlog=2 | put 1 @0 | put 2 @0"
+	texts := []string{
+		conf + " | put 3 @100ms~",
+		conf + " | put 3 @0 | put 4 @100ms~",
+		conf + " | put 3 @100ms~ | put 4 @100ms~",
+		conf + " | put 3 @100ms~ | put 4 @200ms~",
+		conf + " | put 3 @50ms | put 4 @200ms~ | put 5 @250ms",
+	}
+	if c.accepts(OpCancel) {
+		texts = append(texts,
+			conf+" | cancel 2 @100ms~",
+			conf+" | cancel 2 @100ms~ | put 3 @150ms | put 4 @150ms",
+			conf+" | put 3 @0 | cancel 2 @100ms~ | put 4 @150ms",
+			conf+" | put 3 @0 | cancel 3 @100ms~")
+	}
+	return parseAll(texts)
 }
 
 // longQueues fill a queue at once, and go on faster and slower than it empties, at

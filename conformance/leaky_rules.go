@@ -119,7 +119,7 @@ func (x *exam) lbSameInstant() *violation {
 }
 
 func (x *exam) lbExact() *violation {
-	if !x.quiet() {
+	if !x.drained() || x.Schedule.racing() > 0 && x.c.lky.Traits.Head != HeadAtOnce {
 		return nil
 	}
 	if _, _, crowded := x.crowded(); crowded {
@@ -135,7 +135,7 @@ func (x *exam) lbExact() *violation {
 }
 
 func (x *exam) lbIdle() *violation {
-	if !x.quiet() {
+	if !x.quiet() || x.Schedule.racing() > 0 && x.c.lky.Traits.Head != HeadAtOnce {
 		return nil
 	}
 	it, due, idle, found := x.mistimed()
@@ -157,7 +157,7 @@ func (x *exam) lbIdle() *violation {
 }
 
 func (x *exam) lbBound() *violation {
-	if !x.judgeable() {
+	if !x.judgeable() || x.Schedule.racing() > 0 {
 		return nil
 	}
 	v := x.leakyView()
@@ -207,7 +207,7 @@ func (x *exam) lbDrop() *violation {
 			return x.told(it.left[0].Began.At, "", "item %d left at %s, which was refused at %s", it.put.N, duration(it.left[0].Began.At), duration(it.put.Began.At))
 		case len(it.left) > 1:
 			return x.told(it.left[1].Began.At, "", "item %d left twice, at %s and at %s", it.put.N, duration(it.left[0].Began.At), duration(it.left[1].Began.At))
-		case it.put.OK && len(it.left) == 0 && it.cancelled == nil && v.closed == nil:
+		case it.put.OK && len(it.left) == 0 && it.cancelled == nil && v.closed == nil && !x.stopped():
 			return x.told(it.put.Began.At, fmt.Sprintf("it was accepted at %s", duration(it.put.Began.At)), "item %d never left (up to %s)", it.put.N, duration(x.End))
 		}
 	}
@@ -242,7 +242,7 @@ func (x *exam) lbEmpty() *violation {
 }
 
 func (x *exam) lbFrac() *violation {
-	if !x.quiet() || len(x.Schedule.Steps) > 8 {
+	if !x.quiet() || len(x.Schedule.Steps) > 8 || x.Schedule.racing() > 0 {
 		return nil
 	}
 	without := Schedule{Config: x.Schedule.Config}
@@ -282,7 +282,7 @@ func (x *exam) lbCancel() *violation {
 		}
 		k := slices.IndexFunc(v.items, func(it leakyItem) bool { return it.put.N == d.N })
 		waits := k >= 0 && v.items[k].waits(d)
-		if waits != d.OK {
+		if waits != d.OK && !d.Racing {
 			return x.told(d.Began.At, map[bool]string{true: "it waited", false: "it did not wait: it had left, was refused, or was never put"}[waits],
 				"cancel %d at %s reported %v, want %v", d.N, duration(d.Began.At), d.OK, waits)
 		}
@@ -349,7 +349,7 @@ func (x *exam) lbClose() *violation {
 		case x.c.lky.Traits.CloseFlush == CloseDrops && len(it.left) > 0:
 			return x.told(it.left[0].Began.At, fmt.Sprintf("the input was closed at %s, and what waits is dropped", duration(v.closed.Began.At)),
 				"item %d left at %s, want never", it.put.N, duration(it.left[0].Began.At))
-		case x.c.lky.Traits.CloseFlush == CloseAtDeadline && len(it.left) == 0:
+		case x.c.lky.Traits.CloseFlush == CloseAtDeadline && len(it.left) == 0 && it.cancelled == nil:
 			return x.told(it.put.Began.At, fmt.Sprintf("it waited when the input was closed at %s, and what waits is drained", duration(v.closed.Began.At)),
 				"item %d never left (up to %s)", it.put.N, duration(x.End))
 		}

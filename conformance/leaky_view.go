@@ -66,6 +66,18 @@ func (x *exam) quiet() bool {
 	return x.judgeable() && !slices.ContainsFunc(x.Done, func(d Done) bool { return d.Op != OpPut || d.Inside })
 }
 
+// drained is quiet, but the input may have been closed and what waits leaves in its turn.
+func (x *exam) drained() bool {
+	return x.judgeable() && !slices.ContainsFunc(x.Done, func(d Done) bool {
+		return d.Inside || d.Op != OpPut && (d.Op != OpClose || x.c.lky.Traits.CloseFlush != CloseAtDeadline)
+	})
+}
+
+// stopped reports whether what waits was dropped.
+func (x *exam) stopped() bool {
+	return slices.ContainsFunc(x.Done, func(d Done) bool { return d.Op == OpStop })
+}
+
 // dues says when the accepted items must leave, as far as the implementation's own
 // decisions to accept go. Where declarations leave it open there are two answers.
 func (x *exam) dues() [][]time.Duration {

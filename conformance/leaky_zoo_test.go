@@ -26,6 +26,7 @@ type zooBucket struct {
 	closed  bool
 	offers  int
 	ghosts  int
+	waited  bool // what leaves had waited
 }
 
 func newZooBucket(clock clockwork.Clock, cfg LeakyBucketConfig, leave func(int), mutant string) *zooBucket {
@@ -54,7 +55,7 @@ func (b *zooBucket) put(v int) bool {
 	}
 	now := b.clock.Now()
 	gap := now.Sub(b.last)
-	free := len(b.queue) == 0 && !b.running && (!b.used || gap >= b.cfg.Interval ||
+	free := (len(b.queue) == 0 || b.is("overtakes what is due at this instant")) && !b.running && (!b.used || gap >= b.cfg.Interval ||
 		b.is("the grid lets an item through early") && now.Truncate(b.cfg.Interval).After(b.last.Truncate(b.cfg.Interval)) ||
 		b.is("an arrival as the last one leaves is free") && gap == 0)
 	if free && b.is("the first item waits") {
@@ -135,9 +136,17 @@ func (b *zooBucket) expire() {
 		}
 		return
 	}
+	if b.clock.Now().Sub(b.last) < b.cfg.Interval && !b.early() && !b.is("a timer that was armed again fires twice") {
+		b.arm() // it had fired already when it was armed anew
+		return
+	}
 	v := b.queue[0]
 	b.queue = b.queue[1:]
-	b.last = b.clock.Now()
+	b.last, b.waited = b.clock.Now(), true
+	defer func() { b.waited = false }()
+	if b.closed && b.is("drains at half the pace") {
+		b.last = b.last.Add(b.cfg.Interval)
+	}
 	if b.is("drops every fourth item") && v%4 == 0 {
 		b.arm()
 		return
@@ -153,9 +162,14 @@ func (b *zooBucket) expire() {
 	b.arm()
 }
 
+// early reports whether the timer is meant to be early.
+func (b *zooBucket) early() bool {
+	return b.is("a nanosecond early") || b.is("rounds the interval to milliseconds")
+}
+
 // run lets v leave, without the lock.
 func (b *zooBucket) run(v int) {
-	if b.is("the function runs under the lock") {
+	if b.is("the function runs under the lock") || b.is("the function of what waited runs under the lock") && b.waited {
 		b.leave(v)
 		return
 	}
@@ -191,7 +205,12 @@ func (b *zooBucket) cancel(v int) bool {
 	case b.is("a cancel costs the others an interval") && i == 0:
 		b.last = b.clock.Now().Add(b.cfg.Interval)
 	}
-	b.queue = slices.Delete(b.queue, i, i+1)
+	if last := len(b.queue) - 1; b.is("the last item takes the place of a cancelled one") {
+		b.queue[i] = b.queue[last]
+		b.queue = b.queue[:last]
+	} else {
+		b.queue = slices.Delete(b.queue, i, i+1)
+	}
 	b.arm()
 	return true
 }
@@ -209,6 +228,9 @@ func (b *zooBucket) close() {
 func (b *zooBucket) stop() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.is("stop leaves a goroutine if something waits") && len(b.queue) > 0 {
+		startForGood()
+	}
 	b.closed, b.queue = true, nil
 	b.timer.Stop()
 	if b.is("stop leaves the timer armed") {
@@ -234,15 +256,19 @@ var leakyMutants = []struct{ name, rule string }{
 	{"a nanosecond early", "LB-SPACE"},
 	{"rounds the interval to milliseconds", "LB-EXACT"},
 	{"a nanosecond late", "LB-EXACT"},
+	{"drains at half the pace", "LB-EXACT"},
 	{"an idle bucket saves up credit", "LB-IDLE"},
 	{"the first item waits", "LB-IDLE"},
 	{"an arrival as the last one leaves is free", "LB-SAMEINSTANT"},
+	{"a timer that was armed again fires twice", "LB-SAMEINSTANT"},
 	{"one more may wait", "LB-BOUND"},
 	{"one less may wait", "LB-BOUND"},
 	{"a refused item leaves all the same", "LB-DROP"},
 	{"drops every fourth item", "LB-DROP"},
 	{"an item stays in the queue", "LB-DROP"},
 	{"a late item goes first", "LB-FIFO"},
+	{"overtakes what is due at this instant", "LB-FIFO"},
+	{"the last item takes the place of a cancelled one", "LB-FIFO"},
 	{"the last item leaves nothing behind", "LB-EMPTY"},
 	{"a refused item starts the interval anew", "LB-FRAC"},
 	{"cancel does nothing", "LB-CANCEL"},
@@ -253,10 +279,12 @@ var leakyMutants = []struct{ name, rule string }{
 	{"panics on the third item", "X-CALLS"},
 	{"stop leaves the timer armed", "X-LEAK"},
 	{"goroutine left behind", "X-LEAK"},
+	{"stop leaves a goroutine if something waits", "X-LEAK"},
 	{"a panic leaves it running", "X-PANIC"},
 	{"checks the bound without the lock", "X-CONC"},
 	{"cancel finds and takes out under two locks", "X-CONC"},
 	{"the function runs under the lock", "X-REENT"},
+	{"the function of what waited runs under the lock", "X-REENT"},
 }
 
 // zooSleeper is a goroutine that takes an item from a channel and sleeps after each.

@@ -225,7 +225,7 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// hangMutant makes this process run the mutant of that contract which hangs.
+// hangMutant makes this process run that mutant, which hangs.
 const hangMutant = "CONFORMANCE_HANG_MUTANT"
 
 // Mutants that hang are judged after the watchdog has looked. They run in processes of
@@ -238,7 +238,7 @@ func TestMutants_thatHang(t *testing.T) {
 	all := slices.DeleteFunc(mutants(), func(m mutant) bool { return !m.hangs() })
 	if which := os.Getenv(hangMutant); which != "" {
 		for _, m := range all {
-			if m.contract == which {
+			if m.contract+": "+m.name == which {
 				c := m.make(t)
 				c.until = m.rule
 				fmt.Printf("<%s>", judgeMutant(t, c, m.name, m.rule).text)
@@ -253,10 +253,10 @@ func TestMutants_thatHang(t *testing.T) {
 		go func() {
 			defer wg.Done()
 			cmd := exec.Command(os.Args[0], "-test.run=^TestMutants_thatHang$")
-			cmd.Env = append(os.Environ(), hangMutant+"="+m.contract)
+			cmd.Env = append(os.Environ(), hangMutant+"="+m.contract+": "+m.name)
 			out, err := cmd.CombinedOutput()
 			if err != nil {
-				t.Errorf("%s: %v\n%s", m.contract, err, out)
+				t.Errorf("%s: %s: %v\n%s", m.contract, m.name, err, out)
 				return
 			}
 			_, text, _ := strings.Cut(string(out), "<")
