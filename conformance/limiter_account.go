@@ -29,6 +29,7 @@ type account struct {
 	lo, hi    *big.Int
 	at        time.Duration
 	low       bool // nothing is known of the lower end of the range
+	shows     bool // what Tokens shows is judged
 	lost      bool // nothing can be demanded any more
 	claims    []*claim
 	found     *mismatch
@@ -59,6 +60,12 @@ type mismatch struct {
 func accounted(tr *Trace, traits LimiterTraits, waived string) *mismatch {
 	a := newAccount(tr, traits)
 	a.waived = waived
+	return a.replay()
+}
+
+// replay follows the trace up to the first difference.
+func (a *account) replay() *mismatch {
+	tr := a.tr
 	// begins and returns, in the order in which they were seen
 	type event struct {
 		seq  int
@@ -107,6 +114,8 @@ func accounted(tr *Trace, traits LimiterTraits, waived string) *mismatch {
 				a.setLimit(d.Rate)
 			case OpSetBurst:
 				a.setBurst(d.N)
+			case OpTokens:
+				a.shown(d)
 			}
 		}
 		if a.lost {
@@ -126,7 +135,12 @@ func accounted(tr *Trace, traits LimiterTraits, waived string) *mismatch {
 func newAccount(tr *Trace, traits LimiterTraits) *account {
 	cfg := tr.Schedule.Config
 	a := &account{tr: tr, traits: traits, burst: cfg.Burst, bound: cfg.Burst, one: big.NewInt(1)}
-	rates, disturbances, burst := []Rate{cfg.Rate}, 1, cfg.Burst
+	rates, disturbances, burst, least := []Rate{cfg.Rate}, 1, cfg.Burst, cfg.Burst
+	for _, s := range tr.Schedule.Steps {
+		if s.Op == OpSetBurst {
+			least = min(least, s.N)
+		}
+	}
 	for _, s := range tr.Schedule.Steps {
 		switch s.Op {
 		case OpSetLimit:
@@ -136,6 +150,10 @@ func newAccount(tr *Trace, traits LimiterTraits) *account {
 			burst = max(burst, s.N)
 		case OpCancel:
 			disturbances++
+		case OpWait:
+			if s.N >= least {
+				disturbances++ // who is served late, out of a bucket that is full by then, loses what came meanwhile
+			}
 		}
 	}
 	for _, r := range rates {
@@ -300,6 +318,38 @@ func (a *account) level() string {
 	return fmt.Sprintf("the bucket held between %s and %s tokens at %s", read(a.lo), read(a.hi), duration(a.at))
 }
 
+// shown judges what Tokens shows: whole tokens or fractions, a debt or nothing. What is
+// waited for may be taken at once or when it is there.
+func (a *account) shown(d *Done) {
+	if !a.shows || a.rate == Inf {
+		return
+	}
+	most := a.hi
+	for _, c := range a.claims {
+		if c.d.Op == OpWait && !c.over && !c.free {
+			most = new(big.Int).Add(most, a.tokens(c.d.N))
+		}
+	}
+	most = new(big.Int).Add(larger(most, new(big.Int)), a.slop)
+	least := new(big.Int).Sub(a.lo, new(big.Int).Add(a.slop, a.one))
+	got := new(big.Rat).SetFloat64(d.Tokens)
+	if got != nil {
+		got.Mul(got, new(big.Rat).SetInt(a.one))
+		if got.Cmp(new(big.Rat).SetInt(most)) <= 0 && (a.low || got.Cmp(new(big.Rat).SetInt(least)) > 0) {
+			return
+		}
+	}
+	a.differ("RL-TOKENS", d.At, a.level(), "Tokens() = %s at %s", trimFloat(d.Tokens), duration(d.At))
+}
+
+// odd deals with what is reserved or waited for in a number below 1: it must change
+// nothing.
+func (a *account) odd(d *Done) {
+	if d.N < 0 && a.waived == "RL-NEG" || d.N == 0 && a.waived == "RL-N0" {
+		a.low, a.hi = true, a.tokens(a.bound)
+	}
+}
+
 // oversize deals with a request for more than the burst; fine says whether it was
 // refused.
 func (a *account) oversize(d *Done, refused bool) (handled bool) {
@@ -308,7 +358,10 @@ func (a *account) oversize(d *Done, refused bool) (handled bool) {
 		return false
 	case a.traits.Oversize == OversizeRejected:
 		if !refused {
-			a.differ("RL-NBIG", d.At, fmt.Sprintf("the burst is %d", a.burst), "%s %d at %s was accepted, want refused at once", d.Op, d.N, duration(d.At))
+			a.differ("RL-NBIG", d.At, fmt.Sprintf("the burst is %d", a.burst), "%s %d at %s was granted, want refused", d.Op, d.N, duration(d.At))
+		}
+		if d.Op == OpWait && a.waived == "RL-NBIG" {
+			a.low, a.hi = true, a.tokens(a.bound)
 		}
 	case a.traits.Oversize == OversizeWaits && d.Op == OpAllow:
 	case a.traits.Oversize == OversizeWaits:
@@ -366,6 +419,7 @@ func (a *account) reserve(d *Done, number, sets int) {
 		return
 	}
 	if d.N < 1 {
+		a.odd(d)
 		return
 	}
 	if d.N > a.burst {
@@ -430,7 +484,11 @@ func (a *account) wait(d *Done, number, sets int, early bool) {
 		}
 		return
 	}
-	if d.N < 1 || a.oversize(d, failed) {
+	if d.N < 1 {
+		a.odd(d)
+		return
+	}
+	if a.oversize(d, d.Err != nil || d.Ended.Seq == 0) { // it may block until its context is done
 		return
 	}
 	if a.rate == Inf {

@@ -57,9 +57,15 @@ func (x *exam) ordinary() bool {
 	return x.fit() && !slices.ContainsFunc(x.Done, func(d Done) bool { return d.Op != OpAllow || d.N < 1 || d.N > x.full() })
 }
 
+// opens reports whether it asks for what cannot be granted, or for nothing, which may
+// open a window all the same.
+func (x *exam) opens() bool {
+	return x.c.quo.Traits.Align == AlignFirstUse && x.asks(func(d Done) bool { return d.Op == OpAllow && (d.N < 1 || d.N > x.full()) })
+}
+
 // answerable is fit, and whatever else was asked for was not granted.
 func (x *exam) answerable() bool {
-	return x.fit() && !slices.ContainsFunc(x.Done, func(d Done) bool {
+	return x.fit() && !x.opens() && !slices.ContainsFunc(x.Done, func(d Done) bool {
 		return d.N < 0 || d.N > x.full() && (d.OK || x.c.quo.Traits.Denied == DeniedCounted)
 	})
 }
