@@ -66,6 +66,7 @@ func accounted(tr *Trace, traits LimiterTraits, waived string) *mismatch {
 // replay follows the trace up to the first difference.
 func (a *account) replay() *mismatch {
 	tr := a.tr
+	a.forgive()
 	// begins and returns, in the order in which they were seen
 	type event struct {
 		seq  int
@@ -135,12 +136,7 @@ func (a *account) replay() *mismatch {
 func newAccount(tr *Trace, traits LimiterTraits) *account {
 	cfg := tr.Schedule.Config
 	a := &account{tr: tr, traits: traits, burst: cfg.Burst, bound: cfg.Burst, one: big.NewInt(1)}
-	rates, disturbances, burst, least := []Rate{cfg.Rate}, 1, cfg.Burst, cfg.Burst
-	for _, s := range tr.Schedule.Steps {
-		if s.Op == OpSetBurst {
-			least = min(least, s.N)
-		}
-	}
+	rates, disturbances, burst := []Rate{cfg.Rate}, 1, cfg.Burst
 	for _, s := range tr.Schedule.Steps {
 		switch s.Op {
 		case OpSetLimit:
@@ -150,10 +146,6 @@ func newAccount(tr *Trace, traits LimiterTraits) *account {
 			burst = max(burst, s.N)
 		case OpCancel:
 			disturbances++
-		case OpWait:
-			if s.N >= least {
-				disturbances++ // who is served late, out of a bucket that is full by then, loses what came meanwhile
-			}
 		}
 	}
 	for _, r := range rates {
@@ -196,6 +188,27 @@ func newAccount(tr *Trace, traits LimiterTraits) *account {
 		a.at = tr.Done[0].At
 	}
 	return a
+}
+
+// forgive adds a nanosecond for each wait for a whole bucket: who serves it that late
+// loses what comes meanwhile, as the bucket is full.
+func (a *account) forgive() {
+	least, fastest, waits := a.burst, a.flow, int64(0)
+	for _, s := range a.tr.Schedule.Steps {
+		switch s.Op {
+		case OpSetBurst:
+			least = min(least, s.N)
+		case OpSetLimit:
+			fastest = larger(fastest, a.flowOf(s.Rate))
+		}
+	}
+	for _, s := range a.tr.Schedule.Steps {
+		if s.Op == OpWait && s.N >= least {
+			waits++
+		}
+	}
+	a.slop = new(big.Int).Add(a.slop, new(big.Int).Mul(fastest, big.NewInt(waits)))
+	a.setRate(a.rate)
 }
 
 func (a *account) tokens(n int) *big.Int {
