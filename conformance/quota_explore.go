@@ -39,10 +39,11 @@ func quotaFamilies(c *contract) []family {
 		{name: "after long", schedules: sequences(cfg(2), one, []time.Duration{0, w, time.Hour}, 5)},
 	}
 	others := family{name: "other windows"}
-	for _, rate := range []string{"2/1.5s", "2/100ms", "2/1m30s"} {
-		if c.quo.Kind == GCRA && rate == "2/100ms" {
-			rate = "2/1.001s" // events 500.5ms apart
-		}
+	rates := []string{"2/1.5s", "2/100ms", "2/1m30s"}
+	if c.quo.Kind == GCRA {
+		rates = []string{"2/1.5s", "2/1.001s"} // events 750ms and 500.5ms apart
+	}
+	for _, rate := range rates {
 		each := Config{}.With("rate", rate)
 		w := each.Rate.Per
 		if c.quo.Kind == GCRA {
