@@ -123,8 +123,11 @@ var concerns = map[string]func(c *contract, j job) bool{
 	"RL-FRAC":     func(_ *contract, j job) bool { return len(j.schedule.Steps) >= 10 },
 	"RL-N0":       asksFor(func(n, _ int) bool { return n == 0 }),
 	"RL-NEG":      asksFor(func(n, _ int) bool { return n < 0 }),
-	"RL-NBIG":     asksFor(func(n, burst int) bool { return n > burst }),
-	"RL-PAST":     goesBack,
+	"RL-NBIG": func(c *contract, j job) bool {
+		return asksFor(func(n, burst int) bool { return n > burst })(c, j) || hasOp(OpSetBurst)(c, j)
+	},
+	"RL-TOKENS": hasOp(OpTokens),
+	"RL-PAST":   goesBack,
 	"RL-LIM0": func(_ *contract, j job) bool {
 		return j.schedule.Config.has("rate") && j.schedule.Config.Rate.Events == 0
 	},
@@ -172,7 +175,7 @@ func racingOp(op Op) func(*contract, job) bool {
 func asksFor(which func(n, burst int) bool) func(*contract, job) bool {
 	return func(_ *contract, j job) bool {
 		return slices.ContainsFunc(j.schedule.Steps, func(s Step) bool {
-			return s.Op == OpAllow && which(s.N, j.schedule.Config.Burst)
+			return (s.Op == OpAllow || s.Op == OpReserve || s.Op == OpWait) && which(s.N, j.schedule.Config.Burst)
 		})
 	}
 }

@@ -29,6 +29,7 @@ type account struct {
 	lo, hi    *big.Int
 	at        time.Duration
 	low       bool // nothing is known of the lower end of the range
+	shows     bool // what Tokens shows is judged
 	lost      bool // nothing can be demanded any more
 	claims    []*claim
 	found     *mismatch
@@ -59,6 +60,13 @@ type mismatch struct {
 func accounted(tr *Trace, traits LimiterTraits, waived string) *mismatch {
 	a := newAccount(tr, traits)
 	a.waived = waived
+	return a.replay()
+}
+
+// replay follows the trace up to the first difference.
+func (a *account) replay() *mismatch {
+	tr := a.tr
+	a.forgive()
 	// begins and returns, in the order in which they were seen
 	type event struct {
 		seq  int
@@ -107,6 +115,8 @@ func accounted(tr *Trace, traits LimiterTraits, waived string) *mismatch {
 				a.setLimit(d.Rate)
 			case OpSetBurst:
 				a.setBurst(d.N)
+			case OpTokens:
+				a.shown(d)
 			}
 		}
 		if a.lost {
@@ -178,6 +188,27 @@ func newAccount(tr *Trace, traits LimiterTraits) *account {
 		a.at = tr.Done[0].At
 	}
 	return a
+}
+
+// forgive adds a nanosecond for each wait for a whole bucket: who serves it that late
+// loses what comes meanwhile, as the bucket is full.
+func (a *account) forgive() {
+	least, fastest, waits := a.burst, a.flow, int64(0)
+	for _, s := range a.tr.Schedule.Steps {
+		switch s.Op {
+		case OpSetBurst:
+			least = min(least, s.N)
+		case OpSetLimit:
+			fastest = larger(fastest, a.flowOf(s.Rate))
+		}
+	}
+	for _, s := range a.tr.Schedule.Steps {
+		if s.Op == OpWait && s.N >= least {
+			waits++
+		}
+	}
+	a.slop = new(big.Int).Add(a.slop, new(big.Int).Mul(fastest, big.NewInt(waits)))
+	a.setRate(a.rate)
 }
 
 func (a *account) tokens(n int) *big.Int {
@@ -300,6 +331,38 @@ func (a *account) level() string {
 	return fmt.Sprintf("the bucket held between %s and %s tokens at %s", read(a.lo), read(a.hi), duration(a.at))
 }
 
+// shown judges what Tokens shows: whole tokens or fractions, a debt or nothing. What is
+// waited for may be taken at once or when it is there.
+func (a *account) shown(d *Done) {
+	if !a.shows || a.rate == Inf {
+		return
+	}
+	most := a.hi
+	for _, c := range a.claims {
+		if c.d.Op == OpWait && !c.over && !c.free {
+			most = new(big.Int).Add(most, a.tokens(c.d.N))
+		}
+	}
+	most = new(big.Int).Add(larger(most, new(big.Int)), a.slop)
+	least := new(big.Int).Sub(a.lo, new(big.Int).Add(a.slop, a.one))
+	got := new(big.Rat).SetFloat64(d.Tokens)
+	if got != nil {
+		got.Mul(got, new(big.Rat).SetInt(a.one))
+		if got.Cmp(new(big.Rat).SetInt(most)) <= 0 && (a.low || got.Cmp(new(big.Rat).SetInt(least)) > 0) {
+			return
+		}
+	}
+	a.differ("RL-TOKENS", d.At, a.level(), "Tokens() = %s at %s", trimFloat(d.Tokens), duration(d.At))
+}
+
+// odd deals with what is reserved or waited for in a number below 1: it must change
+// nothing.
+func (a *account) odd(d *Done) {
+	if d.N < 0 && a.waived == "RL-NEG" || d.N == 0 && a.waived == "RL-N0" {
+		a.low, a.hi = true, a.tokens(a.bound)
+	}
+}
+
 // oversize deals with a request for more than the burst; fine says whether it was
 // refused.
 func (a *account) oversize(d *Done, refused bool) (handled bool) {
@@ -308,7 +371,10 @@ func (a *account) oversize(d *Done, refused bool) (handled bool) {
 		return false
 	case a.traits.Oversize == OversizeRejected:
 		if !refused {
-			a.differ("RL-NBIG", d.At, fmt.Sprintf("the burst is %d", a.burst), "%s %d at %s was accepted, want refused at once", d.Op, d.N, duration(d.At))
+			a.differ("RL-NBIG", d.At, fmt.Sprintf("the burst is %d", a.burst), "%s %d at %s was granted, want refused", d.Op, d.N, duration(d.At))
+		}
+		if d.Op == OpWait && a.waived == "RL-NBIG" {
+			a.low, a.hi = true, a.tokens(a.bound)
 		}
 	case a.traits.Oversize == OversizeWaits && d.Op == OpAllow:
 	case a.traits.Oversize == OversizeWaits:
@@ -366,6 +432,7 @@ func (a *account) reserve(d *Done, number, sets int) {
 		return
 	}
 	if d.N < 1 {
+		a.odd(d)
 		return
 	}
 	if d.N > a.burst {
@@ -430,7 +497,11 @@ func (a *account) wait(d *Done, number, sets int, early bool) {
 		}
 		return
 	}
-	if d.N < 1 || a.oversize(d, failed) {
+	if d.N < 1 {
+		a.odd(d)
+		return
+	}
+	if a.oversize(d, d.Err != nil || d.Ended.Seq == 0) { // it may block until its context is done
 		return
 	}
 	if a.rate == Inf {

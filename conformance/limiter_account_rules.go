@@ -14,6 +14,7 @@ var accountLaws = []struct {
 	id string
 	op Op
 }{
+	{"RL-NEG", OpWait}, {"RL-NEG", OpReserve}, {"RL-N0", OpWait}, {"RL-N0", OpReserve}, {"RL-NBIG", OpWait},
 	{"W-PRE", OpWait}, {"W-DEADEQ", OpWait}, {"W-DEAD", OpWait}, {"W-CANCEL", OpCancel},
 	{"CN-IDEM", OpCancel}, {"CN-LATE", OpCancel}, {"CN-LIFO", OpCancel}, {"CN-ANY", OpCancel}, {"CN-UPPER", OpCancel}, {"CN-LOWER", OpCancel},
 	{"W-WAKE", OpWait}, {"RL-INFOUT", OpSetLimit}, {"SL-NORETRO", OpSetLimit}, {"SL-KEEP", OpSetLimit},
@@ -230,11 +231,11 @@ func (x *exam) waitsInOrder() *violation {
 		return nil
 	}
 	for i, a := range x.Done {
-		if a.Op != OpWait || !a.OK || a.Ended.Seq == 0 {
+		if a.Op != OpWait || !a.OK || a.Ended.Seq == 0 || a.N < 1 {
 			continue
 		}
 		for _, b := range x.Done[i+1:] {
-			if b.Op == OpWait && b.OK && b.Ended.Seq != 0 && b.Ended.At+1 < a.Ended.At && !x.set(a.At, b.At, OpSetLimit, OpSetBurst) {
+			if b.Op == OpWait && b.N > 0 && b.OK && b.Ended.Seq != 0 && b.Ended.At+1 < a.Ended.At && !x.set(a.At, b.At, OpSetLimit, OpSetBurst) {
 				return x.tell(b.Ended.At, "", "wait %d at %s returned at %s, before wait %d that began earlier, at %s, and returned at %s",
 					b.N, duration(b.At), duration(b.Ended.At), a.N, duration(a.At), duration(a.Ended.At))
 			}
@@ -299,7 +300,7 @@ func (x *exam) waitsReturn() *violation {
 		}
 		number++
 		cut := slices.ContainsFunc(x.Done, func(o Done) bool { return o.Op == OpCancel && o.N == number })
-		if d.Op == OpWait && d.D == 0 && !cut && d.N <= least && (d.Ended.Seq == 0 || d.Err != nil && d.Ended.At >= x.End) {
+		if d.Op == OpWait && d.D == 0 && !cut && d.N > 0 && d.N <= least && (d.Ended.Seq == 0 || d.Err != nil && d.Ended.At >= x.End) {
 			return x.tell(x.End, "nobody had asked since "+duration(x.Schedule.Steps[len(x.Schedule.Steps)-1].At),
 				"wait %d at %s had not returned by %s", d.N, duration(d.At), duration(x.End))
 		}

@@ -99,7 +99,7 @@ func (l *fifoBucket) waitN(ctx context.Context, n int) error {
 	}
 	w := &fifoWaiter{n, make(chan struct{})}
 	l.mu.Lock()
-	if n > l.burst {
+	if n < 0 || n > l.burst {
 		l.mu.Unlock()
 		return errTooMany
 	}
@@ -329,8 +329,9 @@ func tatBucketSpec(source TimeSource) LimiterSpec {
 	}
 }
 
-// tickerBucketSpec is a channel of tokens that a goroutine fills on a ticker.
-func tickerBucketSpec(source TimeSource) LimiterSpec {
+// tickerBucketSpec is a channel of tokens that a goroutine fills on a ticker, correct
+// unless mutant says that the ticker outlives it.
+func tickerBucketSpec(mutant string, source TimeSource) LimiterSpec {
 	return LimiterSpec{
 		Name: "zoo: channel of tokens",
 		Time: source,
@@ -344,7 +345,9 @@ func tickerBucketSpec(source TimeSource) LimiterSpec {
 			}
 			ticker := env.Clock.NewTicker(cfg.Rate.Interval())
 			go func() {
-				defer ticker.Stop()
+				if mutant == "" {
+					defer ticker.Stop()
+				}
 				for {
 					select {
 					case <-ticker.Chan():

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -36,17 +37,6 @@ func heldFamilies(c *contract) []family {
 		}
 		return alone[1:] // the head alone is nothing new
 	}
-	listed := func(texts ...string) []Schedule {
-		var out []Schedule
-		for _, text := range texts {
-			s, err := ParseSchedule(text)
-			if err != nil {
-				panic(err)
-			}
-			out = append(out, s)
-		}
-		return out
-	}
 	half := []time.Duration{0, t / 2, t}
 	// What is asked for last shows the level to the nanosecond.
 	last, lastWait := Step{Op: OpReserve, N: 1}, Step{Op: OpWait, N: 1}
@@ -66,6 +56,20 @@ func heldFamilies(c *contract) []family {
 	add("bursts", full...)
 	add("bursts and reservations", drained("setburst 1,setburst 5,reserve 1,allow 1", []time.Duration{0, t, 10 * t}, 3)...)
 	add("bursts and waits", drained("setburst 1,setburst 5,wait 1", half, 3)...)
+	add("given up after a change", changes()...)
+	add("no rate for a while", pauses(c)...)
+	odd := "reserve 0,reserve -1,allow 1"
+	if c.accepts(opContext) {
+		odd += ",wait 0,wait -1,wait 4"
+	}
+	tail := last
+	if !c.accepts(OpReserve) {
+		tail = lastWait
+	}
+	add("odd waits and reservations", drained(odd, []time.Duration{0, t / 2}, 2, tail)...)
+	add("odd instants", uneven(c, tail)...)
+	shown := drained("tokens,reserve 1,wait 1,cancel 1,allow 1,setlimit 100/1s,setburst 1", []time.Duration{0, t / 2}, 3, Step{Op: OpTokens})
+	add("what is shown", slices.DeleteFunc(shown, func(s Schedule) bool { return !c.accepts(OpTokens) })...)
 	if c.lim.Traits.Inf == InfGrants {
 		free := Config{}.With("rate", "inf").With("burst", "3")
 		add("infinite", append(sequences(free, c.able(steps("allow 1", "allow 7", "reserve 2", "wait 2", "setlimit 10/1s", "cancel 1")), []time.Duration{0, t}, 3),
@@ -120,7 +124,8 @@ func (c *contract) leavings() []Schedule {
 // able leaves the steps that the implementation can do.
 func (c *contract) able(all []Step) []Step {
 	return slices.DeleteFunc(all, func(s Step) bool {
-		return !c.accepts(s.Op) || s.N > 1 && !c.accepts(opMany) && s.Op != OpSetBurst && s.Op != OpCancel || s.Op == OpWait && s.D != 0 && !c.accepts(opContext)
+		one := s.N == 1 || s.N == 0 && s.Op != OpAllow && s.Op != OpReserve && s.Op != OpWait
+		return !c.accepts(s.Op) || !one && !c.accepts(opMany) && s.Op != OpSetBurst && s.Op != OpCancel || s.Op == OpWait && s.D != 0 && !c.accepts(opContext)
 	})
 }
 
@@ -170,6 +175,76 @@ func rows(c *contract) []Schedule {
 				}
 			})
 		}
+	}
+	return out
+}
+
+// changes sets a limit or burst between a reservation or wait and its cancel.
+func changes() []Schedule {
+	var out []Schedule
+	for _, set := range []string{"setlimit 100/1s", "setlimit 5/1s", "setburst 2", "setburst 5"} {
+		for _, hold := range []string{"reserve 1", "wait 1", "reserve 2", "wait 2"} {
+			for _, at := range []string{"0", "5ms"} {
+				for _, later := range []string{"5ms", "50ms"} {
+					op, _, _ := strings.Cut(hold, " ")
+					out = append(out, listed(fmt.Sprintf("rate=10/1s burst=3 | allow 3 @0 | %s @0 | %s @%s | cancel 1 @%s | %s 1 @%s", hold, set, at, later, op, later))...)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// pauses sets a limit of 0 and, later, another one.
+func pauses(c *contract) []Schedule {
+	if c.lim.Traits.ZeroRate != ZeroRateBurst {
+		return nil
+	}
+	return listed(
+		"rate=10/1s burst=3 | allow 3 @0 | setlimit 0/1s @150ms | allow 1 @1h | allow 1 @1h",
+		"rate=10/1s burst=3 | allow 3 @0 | setlimit 0/1s @0 | setlimit 10/1s @1h | allow 1 @1h | allow 1 @1h0m0.11s",
+		"rate=10/1s burst=3 | allow 3 @0 | setlimit 0/1s @50ms | setlimit 10/1s @1h | allow 1 @1h | allow 1 @1h0m0.06s",
+		"rate=10/1s burst=3 | allow 3 @0 | setlimit 0/1s @50ms | allow 1 @1h | setlimit 10/1s @2h | allow 1 @2h | allow 1 @2h0m0.06s | allow 3 @3h",
+	)
+}
+
+// uneven reserves, waits and gives up at instants that fall between two tokens, at a
+// rate whose interval is no whole number of anything; and again and again.
+func uneven(c *contract, tail Step) []Schedule {
+	cfg := Config{}.With("rate", "7/1s").With("burst", "2")
+	var out []Schedule
+	for _, alphabet := range [][]Step{steps("reserve 1", "reserve 2", "cancel 1"), steps("wait 1", "wait 2", "cancel 1")} {
+		all := followed(steps("allow 2"), c.able(alphabet), []time.Duration{0, 33_333_333, 200_000_001}, 3, tail)
+		for i := range all {
+			all[i].Config = cfg
+		}
+		out = append(out, all[1:]...)
+	}
+	for _, op := range []string{"reserve 1", "wait 1"} {
+		for _, set := range []bool{false, true} {
+			text := "rate=10/1s burst=3 | allow 3 @0"
+			for i := 1; i <= 6; i++ {
+				at := i * 10
+				if set {
+					text += fmt.Sprintf(" | setlimit %d/1s @%dms", 10+10*(i%2), at)
+				}
+				text += fmt.Sprintf(" | %s @%dms | cancel %d @%dms", op, at, i, at+5)
+			}
+			out = append(out, listed(text+" | allow 1 @95ms | allow 1 @101ms")...)
+		}
+	}
+	return out
+}
+
+// listed parses schedules.
+func listed(texts ...string) []Schedule {
+	var out []Schedule
+	for _, text := range texts {
+		s, err := ParseSchedule(text)
+		if err != nil {
+			panic(err)
+		}
+		out = append(out, s)
 	}
 	return out
 }

@@ -19,7 +19,7 @@ func TestZoo_limiterDesignsPass(t *testing.T) {
 	run(heldBucketSpec("", Injected))
 	run(fifoBucketSpec("", Injected))
 	run(tatBucketSpec(Explicit))
-	run(tickerBucketSpec(PackageTime))
+	run(tickerBucketSpec("", PackageTime))
 	if testing.Short() {
 		return
 	}
@@ -31,7 +31,7 @@ func TestZoo_limiterDesignsPass(t *testing.T) {
 	}
 	run(heldBucketSpec("", Explicit))
 	run(tatBucketSpec(Injected))
-	run(tickerBucketSpec(Injected))
+	run(tickerBucketSpec("", Injected))
 	run(retryBucketSpec(PackageTime))
 }
 
@@ -61,6 +61,8 @@ func heldMutantRows(t *testing.T) []catchOf {
 	for _, m := range fifoMutants {
 		judge(fifoBucketSpec(m.name, Injected), m.name, m.rule, m.family)
 	}
+	const ticks = "the ticker goes on after Stop"
+	judge(tickerBucketSpec(ticks, Injected), ticks, "X-LEAK", leaks)
 	return rows
 }
 

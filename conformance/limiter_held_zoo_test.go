@@ -28,6 +28,8 @@ type heldBucket struct {
 	last   time.Time
 	began  bool
 	held   []*heldClaim
+
+	cancels int
 }
 
 type heldClaim struct {
@@ -37,6 +39,7 @@ type heldClaim struct {
 	act  time.Time
 	free bool // nothing was taken
 	gone bool // given back
+	rate float64
 }
 
 func newHeldBucket(clock clockwork.Clock, cfg LimiterConfig, mutant string) *heldBucket {
@@ -109,6 +112,9 @@ func (l *heldBucket) tokensAt(t time.Time) float64 {
 		return float64(max(0, l.burst))
 	}
 	dt := max(0, t.Sub(l.last))
+	if l.is("a query shows the level of the last request") {
+		dt = 0
+	}
 	if l.is("a query looks both ways") {
 		dt = t.Sub(l.last).Abs()
 	}
@@ -146,7 +152,13 @@ func (l *heldBucket) take(t time.Time, n int, by time.Duration) (*heldClaim, boo
 		l.held = append(l.held, c)
 		return c, true
 	}
+	if l.is("a reservation for 0 empties the bucket") && n == 0 {
+		l.tokens = min(0, l.tokens)
+	}
 	if n > max(0, l.burst) || n < 0 {
+		if l.is("a reservation for a negative number adds tokens") {
+			l.tokens += float64(max(0, -n))
+		}
 		if l.is("a reservation that is refused takes its tokens") {
 			l.tokens -= float64(n)
 		}
@@ -168,7 +180,7 @@ func (l *heldBucket) take(t time.Time, n int, by time.Duration) (*heldClaim, boo
 	if l.tokens -= float64(n); l.is("a debt is forgiven") {
 		l.tokens = max(0, l.tokens)
 	}
-	c := &heldClaim{l: l, n: n, at: t, act: t.Add(d)}
+	c := &heldClaim{l: l, n: n, at: t, act: t.Add(d), rate: l.rate}
 	l.held = append(l.held, c)
 	return c, true
 }
@@ -203,7 +215,15 @@ func (c *heldClaim) cancelAt(t time.Time) {
 		after = after || o == c
 	}
 	back := max(0, c.n-later)
-	switch l.mutant {
+	switch l.cancels++; l.mutant {
+	case "a cancel after a new limit refunds nothing":
+		if c.rate != l.rate {
+			back = 0
+		}
+	case "the third cancel refunds nothing":
+		if l.cancels == 3 {
+			back = 0
+		}
 	case "a cancel refunds everything":
 		back = c.n
 	case "a cancel refunds twice":
@@ -228,6 +248,11 @@ func (l *heldBucket) waitN(ctx context.Context, n int) error {
 		by = deadline.Sub(now)
 	}
 	c, ok := l.take(now, n, by)
+	if n > l.burst && l.is("a wait for more than the burst empties the bucket") {
+		l.mu.Lock()
+		l.tokens = min(0, l.tokens)
+		l.mu.Unlock()
+	}
 	if !ok {
 		return errTooLate
 	}
@@ -235,6 +260,8 @@ func (l *heldBucket) waitN(ctx context.Context, n int) error {
 	switch l.mutant {
 	case "a wait wakes early":
 		d = d * 9 / 10
+	case "a wait sleeps whole milliseconds":
+		d = d.Truncate(time.Millisecond)
 	case "a wait wakes late":
 		d += time.Millisecond
 	}
@@ -267,7 +294,10 @@ func (l *heldBucket) waitN(ctx context.Context, n int) error {
 func (l *heldBucket) setLimit(t time.Time, r Rate) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.is("a new limit counts from the beginning") {
+	switch {
+	case l.is("a limit of 0 forgets what has accrued") && r.Events == 0:
+		l.last = t
+	case !l.is("a new limit counts from the beginning"):
 		l.fill(t)
 	}
 	l.limit(r)
@@ -377,4 +407,12 @@ var heldMutants = []struct {
 	{"keeps thousandths only", "RL-DRIFT", "starving", Explicit},
 	{"divides by the burst", "X-CFG", "odd bursts", Explicit},
 	{"an old instant rewinds", "X-BACK", "cancelled before", Injected},
+	{"a reservation for 0 empties the bucket", "RL-N0", "odd waits and reservations", Explicit},
+	{"a reservation for a negative number adds tokens", "RL-NEG", "odd waits and reservations", Explicit},
+	{"a wait for more than the burst empties the bucket", "RL-NBIG", "odd waits and reservations", Injected},
+	{"a wait sleeps whole milliseconds", "W-NOTEARLY", "odd instants", Injected},
+	{"the third cancel refunds nothing", "CN-LIFO", "odd instants", Explicit},
+	{"a cancel after a new limit refunds nothing", "CN-LIFO", "given up after a change", Explicit},
+	{"a limit of 0 forgets what has accrued", "SL-NORETRO", "no rate for a while", Explicit},
+	{"a query shows the level of the last request", "RL-TOKENS", "what is shown", Explicit},
 }

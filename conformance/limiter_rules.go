@@ -21,6 +21,8 @@ var limiterRules = []rule{
 		nil, []string{"Initial"}, (*exam).rlFull),
 	limRule("RL-CAP", "The bucket MUST NOT hold more than the burst, after any idle time.",
 		nil, nil, (*exam).rlCap),
+	extended(limRule("RL-TOKENS", "Tokens MUST show the tokens that are there, rounded down to whole ones or not, and what is owed as a negative number or as nothing.",
+		[]Op{OpTokens}, []string{"Initial"}, (*exam).rlTokens)),
 	limRule("RL-DENYPURE", "A request that is denied MUST leave no trace: what follows is decided as if it had not been made.",
 		[]Op{OpAllow}, []string{"Initial"}, (*exam).rlDenyPure),
 	limRule("RL-FRAC", "However often the limiter is asked, tokens MUST accrue at the full rate: fractions are not lost between requests.",
@@ -37,7 +39,7 @@ var limiterRules = []rule{
 		nil, nil, (*exam).rlEpoch),
 	limRule("X-CALLS", "Every operation of a legal schedule MUST return and MUST NOT panic.",
 		nil, nil, (*exam).limCalls),
-	limRule("X-LEAK", "When all is quiet, and after Stop, no goroutine MUST remain.",
+	limRule("X-LEAK", "When all is quiet, and after Stop, no goroutine MUST remain, and after Stop no armed timer.",
 		nil, nil, (*exam).limLeak),
 	{Rule: Rule{"X-CONC", "Requests made at one instant by many goroutines MUST together get what some order of them gets.", lawsLink + "x-conc", Core},
 		probe: (*contract).limiterConcurrent, skip: needs([]Op{OpAllow}, "Initial")},
@@ -144,6 +146,9 @@ func (x *exam) envelope() (from, to grant, got int, bad bool) {
 
 func (x *exam) rlEnv() *violation {
 	if x.extended() && x.steady() {
+		if slices.ContainsFunc(x.Schedule.Steps, func(s Step) bool { return s.N < 0 }) {
+			return nil // RL-NEG judges what they bring
+		}
 		return x.heldEnvelope()
 	}
 	if !x.tame() {
@@ -268,6 +273,36 @@ func (x *exam) rlCap() *violation {
 	return nil
 }
 
+// extended makes a rule one for those who offer more.
+func extended(r rule) rule {
+	r.Level = Extended
+	return r
+}
+
+func (x *exam) rlTokens() *violation {
+	if !x.steady() || !slices.ContainsFunc(x.Schedule.Steps, func(s Step) bool { return s.Op == OpTokens }) {
+		return nil
+	}
+	look := func(waived string) *mismatch {
+		a := newAccount(x.Trace, x.c.lim.Traits)
+		a.shows, a.waived = true, waived
+		return a.replay()
+	}
+	d := look("")
+	if d == nil || d.law != "RL-TOKENS" {
+		return nil
+	}
+	for _, law := range accountLaws { // what is shown may be what a limiter has that breaks another law
+		if !hasOp(law.op)(nil, x.job) {
+			continue
+		}
+		if other := look(law.id); other == nil || other.event > d.event {
+			return nil
+		}
+	}
+	return x.tell(d.at, d.because, "%s", d.headline)
+}
+
 // rerun plays another schedule on a fresh implementation, in the same bubble.
 func (x *exam) rerun(s Schedule) *Trace {
 	rec := &recorder{}
@@ -378,6 +413,9 @@ func (x *exam) oddly(which func(n int) bool, what string, self func(s limiterSte
 }
 
 func (x *exam) rlZero() *violation {
+	if x.extended() {
+		return x.broken("RL-N0")
+	}
 	return x.oddly(func(n int) bool { return n == 0 }, "a request for 0 tokens", func(s limiterStep) *violation {
 		if s.OK || s.level.Sign() < 0 {
 			return nil
@@ -387,6 +425,9 @@ func (x *exam) rlZero() *violation {
 }
 
 func (x *exam) rlNegative() *violation {
+	if x.extended() {
+		return x.broken("RL-NEG")
+	}
 	return x.oddly(func(n int) bool { return n < 0 }, "a request for a negative number", func(limiterStep) *violation { return nil })
 }
 
@@ -475,7 +516,13 @@ func (x *exam) limCalls() *violation {
 }
 
 func (x *exam) limLeak() *violation {
-	if !x.job.look || x.Refused != "" || len(x.Left) == 0 {
+	if !x.job.look || x.Refused != "" {
+		return nil
+	}
+	if len(x.Left) == 0 && x.Armed && x.c.accepts(OpStop) {
+		return x.tell(x.End, "nobody waits, and Stop has returned", "a timer is still armed")
+	}
+	if len(x.Left) == 0 {
 		return nil
 	}
 	return x.tell(x.End, "", "%d goroutines remained: %s", len(x.Left), x.Left[0])

@@ -38,6 +38,20 @@ func quotaFamilies(c *contract) []family {
 		{name: "many", schedules: steady(cfg, w)},
 		{name: "after long", schedules: sequences(cfg(2), one, []time.Duration{0, w, time.Hour}, 5)},
 	}
+	others := family{name: "other windows"}
+	rates := []string{"2/1.5s", "2/100ms", "2/1m30s"}
+	if c.quo.Kind == GCRA {
+		rates = []string{"2/1.5s", "2/1.001s"} // events 750ms and 500.5ms apart
+	}
+	for _, rate := range rates {
+		each := Config{}.With("rate", rate)
+		w := each.Rate.Per
+		if c.quo.Kind == GCRA {
+			each, w = each.With("burst", "2"), w/2
+		}
+		others.schedules = append(others.schedules, sequences(each, one, []time.Duration{0, w / 2, w - 1, w, w + 1, 5 * w / 2}, 4)...)
+	}
+	out = append(out, others)
 	if c.quo.Kind != GCRA {
 		out = append(out, family{name: "off the grid", schedules: shifted(sequences(cfg(2), one,
 			[]time.Duration{0, 3 * w / 10, 7*w/10 - 1, 7 * w / 10, 7*w/10 + 1, w}, 4), 3*w/10)})

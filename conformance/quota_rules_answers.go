@@ -151,14 +151,14 @@ func (x *exam) gcPeekPure() *violation {
 	if x.asks(func(d Done) bool { return d.Op == OpAllow && (d.N < 0 || d.N > x.full()) }) {
 		return nil
 	}
-	if x.c.quo.Traits.Align == AlignFirstUse && x.asks(func(d Done) bool { return d.Op == OpAllow && d.N == 0 }) {
-		return nil // to ask for 0 is a request, with which a window may begin
+	if x.opens() {
+		return nil
 	}
 	return x.traceless(func(d *Done) bool { return d.Op == OpTokens || d.N == 0 }, "a look")
 }
 
 func (x *exam) gcNegative() *violation {
-	if x.asks(func(d Done) bool { return d.Op != OpAllow || d.N == 0 || d.N > x.full() }) {
+	if x.opens() || x.asks(func(d Done) bool { return d.Op != OpAllow || d.N == 0 || d.N > x.full() }) {
 		return nil
 	}
 	return x.traceless(func(d *Done) bool { return d.N < 0 }, "a request for a negative number")
@@ -170,7 +170,7 @@ func (x *exam) quoBig() *violation {
 			return x.reply(d.At, fmt.Sprintf("no more than %d are ever granted at once", x.full()), "allow %d at %s was granted, want denied", d.N, duration(d.At))
 		}
 	}
-	if x.c.quo.Traits.Denied == DeniedCounted || x.asks(func(d Done) bool { return d.Op != OpAllow || d.N < 1 }) {
+	if x.c.quo.Traits.Denied == DeniedCounted || x.opens() || x.asks(func(d Done) bool { return d.Op != OpAllow || d.N < 1 }) {
 		return nil
 	}
 	return x.traceless(func(d *Done) bool { return d.N > x.full() }, "a request for more than the limit")

@@ -57,9 +57,17 @@ func (x *exam) ordinary() bool {
 	return x.fit() && !slices.ContainsFunc(x.Done, func(d Done) bool { return d.Op != OpAllow || d.N < 1 || d.N > x.full() })
 }
 
+// opens reports whether it asks for what cannot be granted, or for nothing, before it
+// asks again later: even that may open a window.
+func (x *exam) opens() bool {
+	return x.c.quo.Traits.Align == AlignFirstUse && len(x.Done) > 0 && x.asks(func(d Done) bool {
+		return d.Op == OpAllow && (d.N < 1 || d.N > x.full()) && d.At < x.Done[len(x.Done)-1].At
+	})
+}
+
 // answerable is fit, and whatever else was asked for was not granted.
 func (x *exam) answerable() bool {
-	return x.fit() && !slices.ContainsFunc(x.Done, func(d Done) bool {
+	return x.fit() && !x.opens() && !slices.ContainsFunc(x.Done, func(d Done) bool {
 		return d.N < 0 || d.N > x.full() && (d.OK || x.c.quo.Traits.Denied == DeniedCounted)
 	})
 }

@@ -29,7 +29,13 @@ type zooQuota struct {
 func (q *zooQuota) is(mutant string) bool { return q.mutant == mutant }
 
 // grain is the time between two events of GCRA.
-func (q *zooQuota) grain() time.Duration { return q.cfg.Window / time.Duration(q.cfg.Limit) }
+func (q *zooQuota) grain() time.Duration {
+	t := q.cfg.Window / time.Duration(q.cfg.Limit)
+	if q.is("the interval is cut to whole milliseconds") {
+		t = t.Truncate(time.Millisecond)
+	}
+	return t
+}
 
 func (q *zooQuota) full() int {
 	if q.kind == GCRA {
@@ -226,6 +232,9 @@ func zooQuotaSpec(mutant string, kind QuotaKind, source TimeSource) QuotaSpec {
 		Kind: kind,
 		New: func(env Env, cfg QuotaConfig) QuotaFuncs {
 			q := &zooQuota{kind: kind, cfg: cfg, mutant: mutant}
+			if mutant == "the window is cut to whole seconds" {
+				q.cfg.Window = max(time.Second, cfg.Window.Truncate(time.Second))
+			}
 			if mutant == "goroutine left behind" {
 				startForGood()
 			}
@@ -248,6 +257,7 @@ var quotaMutants = []struct {
 }{
 	{"one too many", SlidingLog, "SW-ANY"},
 	{"forgets the whole log", SlidingLog, "SW-ANY"},
+	{"the window is cut to whole seconds", SlidingLog, "SW-ANY"},
 	{"an event leaves a nanosecond late", SlidingLog, "SW-EXP"},
 	{"the last one is denied", SlidingLog, "SW-WORK"},
 	{"a denied request counts", SlidingLog, "SW-DENYCOUNT"},
@@ -260,10 +270,12 @@ var quotaMutants = []struct {
 	{"one too many", FixedWindow, "FW-ALIGNED"},
 	{"windows begin with the first request", FixedWindow, "FW-ALIGNED"},
 	{"half of the limit carries over", FixedWindow, "FW-2N"},
+	{"the window is cut to whole seconds", FixedWindow, "FW-NOEXTEND"},
 	{"a hit extends the window", FixedWindow, "FW-NOEXTEND"},
 	{"a window begins a nanosecond late", FixedWindow, "FW-EDGE"},
 	{"the last one is denied", FixedWindow, "FW-HIT"},
 	{"a nanosecond early", GCRA, "GC-EQUIV"},
+	{"the interval is cut to whole milliseconds", GCRA, "GC-EQUIV"},
 	{"one too many", GCRA, "GC-BURST"},
 	{"the last one is denied", GCRA, "GC-BURST"},
 	{"idle time builds up", GCRA, "GC-TAT"},
@@ -323,6 +335,30 @@ func quotaZoo() []QuotaSpec {
 					return Answer{OK: true}
 				}
 			}),
+		{
+			Name: "a window that any request opens", Time: Explicit, Kind: FixedWindow,
+			Traits: QuotaTraits{Edge: EdgeHalfOpen, Align: AlignFirstUse, Denied: DeniedFree, BackTime: BackClamp, TooLarge: TooLargeZero, Answers: AnswersRemaining | AnswersReset},
+			New: func(_ Env, cfg QuotaConfig) QuotaFuncs {
+				var mu sync.Mutex
+				var until, newest time.Time
+				n := 0
+				return QuotaFuncs{TakeAt: func(t time.Time, k int) Answer {
+					mu.Lock()
+					defer mu.Unlock()
+					if t.Before(newest) {
+						t = newest
+					}
+					if newest = t; !t.Before(until) {
+						n, until = 0, t.Add(cfg.Window)
+					}
+					ok := k >= 0 && k <= cfg.Limit-n
+					if ok {
+						n += k
+					}
+					return Answer{OK: ok, Remaining: cfg.Limit - n, ResetAfter: until.Sub(t)}
+				}}
+			},
+		},
 		of("an increment that expires", FixedWindow, QuotaTraits{Edge: EdgeClosed, Align: AlignFirstUse, Denied: DeniedCounted},
 			func(cfg QuotaConfig) func(time.Time, int) Answer {
 				var until time.Time
