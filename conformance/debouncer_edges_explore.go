@@ -83,7 +83,7 @@ func edgeExtras(c *contract, name string, cfg Config, ops, few []Op) []family {
 	}
 	if c.accepts(OpPending) {
 		out = append(out, family{name: name + " queries",
-			schedules: enumerate(cfg, append(slices.Clone(few), OpPending), []time.Duration{1, wait * 7 / 10, wait + 1}, 4)})
+			schedules: enumerate(cfg, append(slices.Clone(few), OpPending), []time.Duration{wait * 7 / 10, wait + 1}, 4)})
 	}
 	if c.accepts(OpClose) && c.deb.Traits.CloseFlush != 0 {
 		out = append(out, family{name: name + " close",
