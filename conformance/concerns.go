@@ -17,7 +17,8 @@ func (c *contract) concerned(id string, j job) bool {
 	}
 	if c.deb != nil && strings.HasPrefix(id, "DB-") {
 		_, edge := edgeRules[id]
-		if edge != (j.schedule.Config.has("edges") || j.schedule.Config.has("maxwait")) {
+		configured := j.schedule.Config.has("edges") || j.schedule.Config.has("maxwait")
+		if edge != configured && !onAnyEdge[id] || !configured && c.deb.edges() != Trailing {
 			return false
 		}
 	}
@@ -30,6 +31,9 @@ func (c *contract) concerned(id string, j job) bool {
 	}
 	return about == nil || about(c, j)
 }
+
+// onAnyEdge are the rules of a debouncer that judge every edge, within a bound too.
+var onAnyEdge = map[string]bool{"DB-STOP": true, "DB-PEND": true, "DB-OVERLAP": true, "DB-ALL": true, "DB-CLOSE": true}
 
 // apartForDebouncers reports whether a run of a debouncer is one that only rules made
 // for it judge.
@@ -48,7 +52,7 @@ var debFamily = map[string]func(j job) bool{
 
 // apart reports whether a run of a throttle is one that only rules made for it judge.
 func (c *contract) apart(id string, j job) bool {
-	if id == "X-CALLS" || id == "X-LEAK" || id == "X-REENT" {
+	if id == "X-CALLS" || id == "X-LEAK" || id == "X-REENT" || id == "TH-RESET" && j.schedule.Config.Inside == "" {
 		return false
 	}
 	cfg := j.schedule.Config
@@ -58,9 +62,10 @@ func (c *contract) apart(id string, j job) bool {
 
 // thrFamily says which runs the rules judge that are made for something particular.
 var thrFamily = map[string]func(j job) bool{
+	"TH-STOP":      stepped(OpStop),
 	"TH-BUSY":      func(j job) bool { return j.schedule.Config.Busy > 0 },
-	"TH-RATE":      func(j job) bool { return j.schedule.Config.K > 1 },
-	"TH-MAXIMAL":   func(j job) bool { return j.schedule.Config.K > 1 },
+	"TH-RATE":      func(j job) bool { return j.schedule.Config.K > 1 && !stepped(OpWall)(j) },
+	"TH-MAXIMAL":   func(j job) bool { return j.schedule.Config.K > 1 && !stepped(OpWall)(j) },
 	"TH-NONE":      func(j job) bool { return j.schedule.Config.Edges == NoEdges },
 	"TH-ERR":       stepped(OpFault),
 	"TH-ERRNEUT":   stepped(OpFault),

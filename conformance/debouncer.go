@@ -15,7 +15,8 @@ type DebouncerSpec struct {
 	// New makes a debouncer that calls fire with the payload of what it fires for.
 	// A constructor that refuses cfg panics. Instances must not share state.
 	New func(env Env, cfg DebounceConfig, fire func(int)) DebouncerFuncs
-	// NewBatch stands for New where the callback gets all events of a burst.
+	// NewBatch stands for New where the callback gets all events of a burst. They are the
+	// callback's until it returns.
 	NewBatch func(env Env, cfg DebounceConfig, fire func([]int)) DebouncerFuncs
 	// Traits are the choices of the implementation. What is left undeclared fails
 	// the subtest TRAITS, which prints what was observed.
@@ -117,7 +118,7 @@ func (spec *DebouncerSpec) build(env Env, cfg DebounceConfig, fire func(v int, a
 		if len(all) > 0 {
 			v = all[len(all)-1]
 		}
-		fire(v, slices.Clone(all))
+		fire(v, all)
 	})
 }
 
@@ -173,6 +174,9 @@ func (spec *DebouncerSpec) play(d driver, j job, rec *recorder) {
 		rec.during(i, key, cfg, d, func(step Step) {
 			rec.do(step, true, func(done *Done) { impl.do(step, done) })
 		})
+		if all != nil {
+			rec.batch(i, all) // it is the callback's until it returns
+		}
 	}
 	edges := cfg.Edges
 	if edges == 0 {

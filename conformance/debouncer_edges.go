@@ -22,25 +22,32 @@ type edgeFinding struct {
 	v    *violation
 }
 
-// edgeModel says what must fire in a schedule of settled steps, and up to which
-// instant that is certain: an event at the very instant of a deadline, or soon after
-// a cancel or flush within a burst, is dealt with in more than one way.
-func (x *exam) edgeModel() (want []edgeFire, certain time.Duration) {
+// edgeModel is what must fire in a schedule, and up to which instant that is certain: an
+// event at the very instant of a deadline, or soon after a cancel or flush within a
+// burst, is dealt with in more than one way.
+type edgeModel struct {
+	want    []edgeFire
+	certain time.Duration
+	// pending says what each query must answer, by the point where it began.
+	pending map[int]bool
+}
+
+// edgeModel works it out. With both edges the bound may count from the first event that
+// has not fired, or, if fromLead, from the leading fire of the burst.
+func (x *exam) edgeModel(fromLead bool) edgeModel {
 	cfg := x.Schedule.Config
 	traits := x.c.deb.Traits
 	edges := cfg.Edges
 	if edges == 0 {
 		edges = Trailing
 	}
-	if edges == NoEdges {
-		return nil, far
-	}
+	m := edgeModel{certain: far, pending: map[int]bool{}}
 	bounded := cfg.has("maxwait")
 	var (
 		pending     bool
 		value       int
-		first, last time.Duration // the first event that has not fired, and the newest
-		cut         time.Duration // the newest cancel or flush
+		first, last time.Duration         // the first event that has not fired, and the newest
+		cut         = time.Duration(-far) // the newest cancel or flush
 		burst, size int
 		inBurst     bool
 	)
@@ -50,42 +57,48 @@ func (x *exam) edgeModel() (want []edgeFire, certain time.Duration) {
 		}
 		return last + cfg.Wait, "trailing"
 	}
-	certain = far
 	doubt := func(at time.Duration) {
-		certain = min(certain, at)
+		m.certain = min(m.certain, at)
+	}
+	fire := func(at time.Duration, kind string) {
+		m.want = append(m.want, edgeFire{at, value, kind, burst, size})
+		pending = false
+		if bounded && traits.MaxWait == MaxWaitFromFire && kind != "trailing" {
+			doubt(at + 1)
+		}
 	}
 	pass := func(to time.Duration) {
 		if !pending {
 			return
 		}
-		at, kind := deadline()
-		if at > to {
-			return
-		}
-		want = append(want, edgeFire{at, value, kind, burst, size})
-		pending = false
-		if kind == "bound" && traits.MaxWait == MaxWaitFromFire {
-			doubt(at + 1)
+		if at, kind := deadline(); at <= to {
+			fire(at, kind)
 		}
 	}
-	for _, s := range x.Schedule.Steps {
-		if at, _ := deadline(); pending && at == s.At {
-			doubt(s.At)
+	for _, s := range x.Done {
+		if edges == NoEdges {
+			m.pending[s.Began.Seq] = false
+			continue
 		}
-		pass(s.At)
+		now := s.Began.At
+		if at, _ := deadline(); pending && at == now && !s.Inside {
+			doubt(now) // within a callback it has gone
+		}
+		pass(now)
 		switch s.Op {
 		case OpCall:
-			quiet := !inBurst || s.At > max(last, cut)+cfg.Wait
-			if inBurst && edges != Trailing && !quiet && (s.At >= last+cfg.Wait || cut >= last) {
-				doubt(s.At)
+			quiet := !inBurst || now > max(last, cut)+cfg.Wait
+			if inBurst && edges != Trailing && !quiet && (now >= last+cfg.Wait || cut >= last) {
+				doubt(now)
 			}
-			if quiet || s.At >= last+cfg.Wait {
+			if quiet || now >= last+cfg.Wait {
 				burst, size = burst+1, 0
 			}
-			inBurst, last = true, s.At
+			inBurst, last = true, now
 			size++
 			if edges&Leading != 0 && size == 1 {
-				want = append(want, edgeFire{s.At, s.N, "leading", burst, size})
+				m.want = append(m.want, edgeFire{now, s.N, "leading", burst, size})
+				first = now
 				if edges&Trailing == 0 || traits.BothSingle != BothTwice {
 					continue
 				}
@@ -93,45 +106,73 @@ func (x *exam) edgeModel() (want []edgeFire, certain time.Duration) {
 			if edges&Trailing == 0 {
 				continue
 			}
-			if !pending {
-				first = s.At
+			if !pending && !(fromLead && edges&Leading != 0 && size == 2) {
+				first = now
 			}
 			if !pending || traits.Payload != FirstPayload {
 				value = s.N
 			}
 			pending = true
+		case OpPending:
+			switch {
+			case edges == Leading && size > 1: // events that nothing will fire for
+			case edges == LeadingAndTrailing && traits.BothSingle == BothTwice:
+			default:
+				m.pending[s.Began.Seq] = pending
+			}
 		case OpCancel:
-			pending, cut = false, s.At
+			pending, cut = false, now
 			if traits.AfterCancel == CancelReusable {
 				inBurst = false
 			}
 			if traits.AfterCancel == CancelFinal {
-				return want, certain // nothing counts any more
+				return m // nothing counts any more
 			}
 		case OpStop:
-			if traits.StopPending != StopDrops {
-				doubt(s.At)
+			switch {
+			case traits.StopPending == StopFlushes && pending:
+				fire(now, "flush")
+			case traits.StopPending == 0:
+				doubt(now)
 			}
-			return want, certain
+			return m
+		case OpClose:
+			switch {
+			case !pending || traits.CloseFlush == CloseDrops:
+			case traits.CloseFlush == CloseAtDeadline:
+				pass(far)
+			default:
+				fire(now, "flush")
+			}
+			return m
 		case OpFlush:
 			if pending {
-				want = append(want, edgeFire{s.At, value, "flush", burst, size})
-				if bounded && traits.MaxWait == MaxWaitFromFire {
-					doubt(s.At + 1)
-				}
+				fire(now, "flush")
 			}
-			pending, cut = false, s.At
+			cut = now
 		}
 	}
 	pass(far)
-	return want, certain
+	return m
 }
 
-// edgeDifference compares a run with the model.
+// edgeDifference compares a run with the model. How long callbacks run is nothing that it
+// knows of.
 func (x *exam) edgeDifference() *edgeFinding {
-	if x.edge == nil {
-		want, certain := x.edgeModel()
-		x.edge = x.findEdge(want, certain, x.c.deb.Traits.Payload, x.edgeRule)
+	cfg, traits := x.Schedule.Config, x.c.deb.Traits
+	switch {
+	case x.edge != nil:
+	case cfg.Busy > 0, cfg.Inside != "" && traits.BothSingle == BothTwice && cfg.Edges == LeadingAndTrailing:
+		x.edge = &edgeFinding{}
+	default:
+		find := func(fromLead bool) *edgeFinding {
+			m := x.edgeModel(fromLead)
+			return x.findEdge(m.want, m.certain, traits.Payload, x.edgeRule)
+		}
+		x.edge = find(false)
+		if x.edge.v != nil && cfg.has("maxwait") && cfg.Edges == LeadingAndTrailing && find(true).v == nil {
+			x.edge = &edgeFinding{}
+		}
 	}
 	return x.edge
 }
@@ -172,6 +213,21 @@ func (x *exam) edgeRule(want []edgeFire, i int, g *Fire) string {
 		w = &want[i]
 	}
 	missing := w != nil && (g == nil || g.Began.At >= w.at)
+	at := time.Duration(far) // of what differs
+	if w != nil {
+		at = w.at
+	}
+	if g != nil {
+		at = min(at, g.Began.At)
+	}
+	for _, d := range x.Done {
+		switch {
+		case d.Op == OpClose:
+			return "DB-CLOSE"
+		case d.Op == OpStop && d.Began.At <= at:
+			return "DB-STOP"
+		}
+	}
 	if x.Schedule.Config.Edges == NoEdges {
 		return "DB-NONE"
 	}
@@ -224,6 +280,7 @@ func (x *exam) calls(from, to time.Duration) int {
 func (x *exam) edgeViolation(want []edgeFire, w *edgeFire, g *Fire, at time.Duration) *violation {
 	v := &violation{At: at}
 	switch {
+	case w == nil && g == nil: // the caller says it
 	case w == nil:
 		v.Headline = fmt.Sprintf("fired %d at %s, want nothing more", g.Value, duration(g.Began.At))
 	case g == nil:
@@ -263,7 +320,15 @@ func edgeCheck(id string) func(x *exam) *violation {
 		if d := x.edgeDifference(); d.rule == id {
 			return d.v
 		}
-		if id == "DB-MAXTAIL" {
+		bounded := x.Schedule.Config.has("maxwait")
+		switch {
+		case x.Refused != "" || x.Stuck:
+		case x.Schedule.Config.Busy > 0:
+			return x.edgeBusy(id)
+		case x.Schedule.Config.Inside != "":
+		case id == "DB-LEAD1":
+			return x.leadsWithin()
+		case id == "DB-MAXTAIL" && bounded, id == "DB-BOTHN" && !bounded:
 			return x.tailLost()
 		}
 		return nil
@@ -309,44 +374,10 @@ func needsBound(t DebounceTraits) string {
 	return ""
 }
 
-// edgeFamilies are the schedules of the leading edge and of the bound. A leading
-// debouncer may go by timestamps, so that no gap is exactly the wait.
-func edgeFamilies(c *contract, ops []Op) []family {
-	var out []family
-	few := []Op{OpCall}
-	for _, op := range ops {
-		if op == OpCancel && c.deb.Traits.AfterCancel != CancelFinal || op == OpFlush {
-			few = append(few, op)
-		}
-	}
-	for _, e := range c.deb.Traits.Edges {
-		if e == Trailing {
-			continue
-		}
-		cfg := Config{}.With("wait", "100ms").With("edges", e.String())
-		out = append(out,
-			family{name: "edges " + e.String(), schedules: enumerate(cfg, []Op{OpCall}, []time.Duration{0, 1, wait / 2, wait - 1, wait + 1, 3 * wait}, 5)},
-			family{name: "edges " + e.String() + " cut", schedules: enumerate(cfg, few, []time.Duration{1, wait / 2, wait + 1, 3 * wait}, 4)})
-	}
-	if c.deb.Traits.MaxWait != 0 && needsEdge(NoEdges)(c.deb.Traits) == "" {
-		cfg := Config{}.With("wait", "100ms").With("maxwait", "250ms").With("edges", NoEdges.String())
-		out = append(out, family{name: "edges none bound", schedules: enumerate(cfg, []Op{OpCall}, []time.Duration{1, wait - 1, wait + 1}, 4)})
-	}
-	if c.deb.Traits.MaxWait != 0 && needsEdge(Trailing)(c.deb.Traits) == "" {
-		for _, bound := range []string{"250ms", "100ms"} {
-			cfg := Config{}.With("wait", "100ms").With("maxwait", bound)
-			out = append(out,
-				family{name: "bound " + bound, schedules: enumerate(cfg, []Op{OpCall}, []time.Duration{0, 1, wait * 6 / 10, wait - 1, wait + 1}, 6)},
-				family{name: "bound " + bound + " cut", schedules: enumerate(cfg, few, []time.Duration{1, wait * 7 / 10, wait - 1, wait + 1}, 4)})
-		}
-	}
-	return out
-}
-
-// tailLost finds an event that the wait alone should have fired, whatever the bound
-// did before. It looks where the model is in doubt, too.
+// tailLost finds an event that the wait alone should have fired, whatever came before. It
+// looks where the model is in doubt, too.
 func (x *exam) tailLost() *violation {
-	if cfg := x.Schedule.Config; x.Refused != "" || x.Stuck || !cfg.has("maxwait") || cfg.Edges == NoEdges || !x.c.deb.Traits.Payload.ofNewest() {
+	if e := x.Schedule.Config.Edges; e == NoEdges || e == Leading || !x.c.deb.Traits.Payload.ofNewest() {
 		return nil
 	}
 	steps := x.Schedule.Steps
@@ -360,6 +391,72 @@ func (x *exam) tailLost() *violation {
 		}
 		if !slices.ContainsFunc(x.Fires, func(f Fire) bool { return f.Value == s.N && f.Began.At <= due }) {
 			return x.edgeViolation(nil, &edgeFire{at: due, value: s.N, kind: "trailing"}, nil, due)
+		}
+	}
+	return nil
+}
+
+// leadsWithin finds an event that fired at its own instant, less than the wait after the
+// one before it. It looks where the model is in doubt, too.
+func (x *exam) leadsWithin() *violation {
+	if cfg := x.Schedule.Config; cfg.Edges&Leading == 0 || cfg.has("maxwait") || x.c.deb.Traits.Payload == NoPayload {
+		return nil
+	}
+	var before *Done
+	for i := range x.Done {
+		d := &x.Done[i]
+		if d.Op != OpCall {
+			if d.Op != OpPending {
+				before = nil
+			}
+			continue
+		}
+		for _, f := range x.Fires {
+			asked := slices.ContainsFunc(x.Done, func(o Done) bool { // to fire now
+				return o.Began.At == d.Began.At && (o.Op == OpFlush || o.Op == OpStop || o.Op == OpClose)
+			})
+			if before != nil && !asked && f.Value == d.N && f.Began.At == d.Began.At && d.Began.At-before.Began.At < x.Schedule.Config.Wait {
+				v := x.edgeViolation(nil, nil, &f, f.Began.At)
+				v.Because = fmt.Sprintf("call %d at %s is of the same burst", before.N, duration(before.Began.At))
+				return v
+			}
+		}
+		before = d
+	}
+	return nil
+}
+
+// edgeBusy judges what a callback that takes time leaves certain: an event that none ran
+// within the wait before fires at once, and what came last on the trailing edge fires.
+func (x *exam) edgeBusy(id string) *violation {
+	cfg, traits := x.Schedule.Config, x.c.deb.Traits
+	if !traits.Payload.ofNewest() || cfg.has("maxwait") {
+		return nil
+	}
+	fired := func(n int, at time.Duration) bool {
+		return slices.ContainsFunc(x.Fires, func(f Fire) bool { return f.Value == n && f.Began.At <= at })
+	}
+	for i, s := range x.Schedule.Steps {
+		if s.Op != OpCall {
+			return nil
+		}
+		since := time.Duration(-far)
+		if i > 0 {
+			since = x.Schedule.Steps[i-1].At
+		}
+		for _, f := range x.Fires {
+			if f.Began.At < s.At && (f.Ended.Seq == 0 || f.Ended.At > since) {
+				since = max(since, f.Ended.At)
+				if f.Ended.Seq == 0 {
+					since = far
+				}
+			}
+		}
+		if (id == "DB-LEAD" && i == 0 || id == "DB-REARM" && i > 0 && since < s.At-cfg.Wait) && !fired(s.N, s.At) {
+			return x.edgeViolation(nil, &edgeFire{at: s.At, value: s.N, kind: "leading"}, nil, s.At)
+		}
+		if id == "DB-BOTHN" && cfg.Edges == LeadingAndTrailing && i == len(x.Schedule.Steps)-1 && !fired(s.N, x.End) {
+			return x.edgeViolation(nil, &edgeFire{at: s.At + cfg.Wait, value: s.N, kind: "trailing"}, nil, s.At+cfg.Wait)
 		}
 	}
 	return nil

@@ -73,6 +73,9 @@ func debouncerFamilies(c *contract) []family {
 		{name: "racing", schedules: racingSchedules(ops, cfg("wait", "100ms"))},
 		{name: "scenarios", schedules: debouncerScenarios(ops, cfg("wait", "100ms"))},
 	}
+	if c.accepts(OpStop) {
+		out = append(out, family{name: "stop", schedules: stops(c, cfg("wait", "100ms"))})
+	}
 	if c.accepts(OpPending) {
 		out = append(out, family{name: "queries", schedules: enumerate(cfg("wait", "100ms"),
 			append(slices.Clone(ops), OpPending), []time.Duration{0, wait - 1, wait}, 4)})

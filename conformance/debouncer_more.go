@@ -20,6 +20,9 @@ func moreDebouncerFamilies(c *contract) []family {
 	if c.accepts(opKeys) {
 		out = append(out, family{name: keys, schedules: keyed(enumerate(base, call, gaps, 3))})
 	}
+	if c.time == Injected && c.deb.Traits.ClockBack != 0 {
+		out = append(out, debouncerBack(c, base)...)
+	}
 	if base.has("edges") {
 		return out
 	}
@@ -28,24 +31,37 @@ func moreDebouncerFamilies(c *contract) []family {
 		out = append(out, family{name: string(OpClose), look: true,
 			schedules: ending(enumerate(base, call, []time.Duration{1, wait + 1}, 3), OpClose, []time.Duration{0, wait / 2, wait + 1})})
 	}
-	if c.time == Injected && c.deb.Traits.ClockBack != 0 {
-		var back []Schedule
+	return out
+}
+
+// debouncerBack sets the clock back within a burst.
+func debouncerBack(c *contract, base Config) []family {
+	configs := []Config{base}
+	for _, e := range c.deb.Traits.Edges {
+		if e&Leading != 0 && e.String() != base.Edges.String() {
+			configs = append(configs, base.With("edges", e.String()))
+		}
+	}
+	var back []Schedule
+	for _, cfg := range configs {
 		for _, by := range []time.Duration{-1, -wait, -time.Hour} {
 			for _, at := range []time.Duration{1, wait / 2, wait - 1} {
 				head := []Step{{Op: OpCall, N: 1}, {Op: OpWall, D: by, At: at}}
-				back = append(back, Schedule{base, head},
-					Schedule{base, append(slices.Clone(head), Step{Op: OpCall, N: 2, At: at + 1})},
-					Schedule{base, append(slices.Clone(head), Step{Op: OpCall, N: 2, At: at + 3*wait})})
+				second := append(slices.Clone(head), Step{Op: OpCall, N: 2, At: at + 3*wait})
+				back = append(back, Schedule{cfg, second}, Schedule{cfg, append(slices.Clone(second), Step{Op: OpCall, N: 3, At: at + 5*wait})})
+				if cfg.Edges != Leading {
+					back = append(back, Schedule{cfg, head}, Schedule{cfg, append(slices.Clone(head), Step{Op: OpCall, N: 2, At: at + 1})})
+				}
 			}
 		}
-		out = append(out, family{name: "back", schedules: back})
 	}
-	return out
+	return []family{{name: "back", schedules: back}}
 }
 
 // dbAll holds what each callback got against the events since the one before it.
 func (x *exam) dbAll() *violation {
-	if !x.plain() {
+	edges := x.Schedule.Config.Edges
+	if !x.plain() || edges == LeadingAndTrailing && x.c.deb.Traits.BothSingle == BothTwice {
 		return nil
 	}
 	v := x.deb()
@@ -76,6 +92,9 @@ func (x *exam) dbAll() *violation {
 		}
 		want := pending[:n+1]
 		pending = pending[n+1:]
+		if edges == Leading {
+			want = want[n:] // what came before it in its burst is lost
+		}
 		if !slices.Equal(f.Values, want) {
 			return x.say(f.Began.At, "these events had neither fired nor been discarded",
 				"fired at %s with %v, want %v", duration(f.Began.At), f.Values, want)
@@ -87,6 +106,12 @@ func (x *exam) dbAll() *violation {
 // dbClose judges the end of the input.
 func (x *exam) dbClose() *violation {
 	if x.c.breaks(debouncerLaws...) || !x.plain() {
+		return nil
+	}
+	if x.withEdges() {
+		if d := x.edgeDifference(); d.rule == "DB-CLOSE" {
+			return d.v
+		}
 		return nil
 	}
 	steps := x.Schedule.Steps
@@ -159,7 +184,7 @@ func (x *exam) dbApart() *violation {
 		}
 		apart := &exam{Trace: &own, c: x.c, job: x.job}
 		checks := []func(*exam) *violation{(*exam).dbQuiet, (*exam).dbExact, (*exam).dbOne, (*exam).dbLast, (*exam).dbLive}
-		if x.Schedule.Config.has("edges") {
+		if x.withEdges() {
 			checks = []func(*exam) *violation{func(x *exam) *violation { return x.edgeDifference().v }}
 		}
 		for _, check := range checks {
@@ -178,6 +203,9 @@ func (x *exam) dbBack() *violation {
 		return nil
 	}
 	w := x.Schedule.Config.Wait
+	if x.Schedule.Config.Edges&Leading != 0 {
+		return x.leadBack()
+	}
 	calls := 0
 	because := ""
 	for _, s := range x.Schedule.Steps {
@@ -194,6 +222,27 @@ func (x *exam) dbBack() *violation {
 	}
 	if n := len(x.Fires); n > calls {
 		return x.say(x.Fires[n-1].Began.At, because, "fired %d times for %d events", n, calls)
+	}
+	return nil
+}
+
+// leadBack judges the leading edge: once the wait has passed since an event that came
+// after the step back, the next one is leading again.
+func (x *exam) leadBack() *violation {
+	var before, back *Step
+	untold := x.c.deb.Traits.Payload == NoPayload
+	for i := range x.Schedule.Steps {
+		s := &x.Schedule.Steps[i]
+		if s.Op == OpWall {
+			before, back = nil, s
+			continue
+		}
+		if back != nil && before != nil && s.At > before.At+x.Schedule.Config.Wait &&
+			!slices.ContainsFunc(x.Fires, func(f Fire) bool { return (untold || f.Value == s.N) && f.Began.At == s.At }) {
+			return x.say(s.At, fmt.Sprintf("the clock was set back by %s at %s, and call %d came later", duration(-back.D), duration(back.At), before.N),
+				"call %d did not fire at %s", s.N, duration(s.At))
+		}
+		before = s
 	}
 	return nil
 }

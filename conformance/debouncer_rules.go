@@ -126,7 +126,7 @@ func edgeOptOut(id string, tr DebounceTraits) string {
 	if needs, ok := edgeRules[id]; ok {
 		return needs(tr)
 	}
-	if len(tr.Edges) > 0 && !slices.Contains(tr.Edges, Trailing) && !strings.HasPrefix(id, "X-") {
+	if len(tr.Edges) > 0 && !slices.Contains(tr.Edges, Trailing) && !strings.HasPrefix(id, "X-") && !onAnyEdge[id] {
 		return noTrailing
 	}
 	return ""
@@ -202,7 +202,7 @@ func (x *exam) byStop(f *Fire) bool {
 	}
 	return slices.ContainsFunc(x.deb().ops, func(d *Done) bool {
 		return d.Op == OpStop && d.Began.Seq < f.Began.Seq &&
-			(d.Began.At == f.Began.At || d.Ended.Seq == 0 || f.Began.Seq < d.Ended.Seq)
+			(d.Began.At == f.Began.At || d.Ended.Seq == 0 || f.Began.Seq < d.Ended.Seq || x.deb().inRow(x.Trace, d.Began.At, f))
 	})
 }
 
@@ -341,7 +341,7 @@ func (x *exam) dbLast() *violation {
 		}
 		if x.c.deb.Traits.Payload == FirstPayload {
 			b := v.burstOf(want)
-			if b == nil || b.open || own == b.first || v.running(x.Trace, b.due) != nil {
+			if b == nil || b.open || own == b.first || v.running(x.Trace, b.due) != nil || v.joins(b, own) {
 				continue
 			}
 			want = b.first
@@ -355,6 +355,20 @@ func (x *exam) dbLast() *violation {
 			"fired with payload %d, want %d", f.Value, want.N)
 	}
 	return nil
+}
+
+// joins reports whether b may be part of the burst that c began: what began b met the
+// deadline of the one before it.
+func (v *debounceView) joins(b *burst, c *Done) bool {
+	for _, p := range slices.Backward(v.bursts) {
+		if p.next == b && p.open {
+			if p.first == c {
+				return true
+			}
+			b = p
+		}
+	}
+	return false
 }
 
 // burstOf returns the burst that a call belongs to.
@@ -416,8 +430,8 @@ func (x *exam) dbIdle() *violation {
 			return nil // DB-CANCEL's or DB-STOP's
 		default:
 			g := v.served(x.Trace, c, f.Began.Seq)
-			if g == nil {
-				return nil
+			if g == nil || !v.newestPayload && x.waited(i) && i < len(v.bursts) {
+				return nil // or g was for an older event, and this one has waited
 			}
 			why = fmt.Sprintf("the last event, call %d, had fired at %s", c.N, duration(g.Began.At))
 		}

@@ -24,11 +24,32 @@ func (x *exam) cancelled(f *Fire) *Done {
 			if own == c {
 				return k
 			}
-		} else if !v.callBetween(k.Began.Seq, f.Began.Seq) {
+		} else if !v.callBetween(k.Began.Seq, f.Began.Seq) && !x.owed(f, k.Began.At) {
 			return k
 		}
 	}
 	return nil
+}
+
+// owed reports whether a burst that was due at the instant at may have waited until f,
+// behind a running callback.
+func (x *exam) owed(f *Fire, at time.Duration) bool {
+	v := x.deb()
+	if v.running(x.Trace, at) == nil {
+		return false
+	}
+	left := 0
+	for _, b := range v.bursts {
+		if b.killed == nil && b.due <= at {
+			left++
+		}
+	}
+	for _, g := range x.Fires {
+		if g.Began.Seq < f.Began.Seq {
+			left--
+		}
+	}
+	return left > 0
 }
 
 func (x *exam) dbCancel() *violation {
@@ -109,6 +130,12 @@ func (x *exam) pendingAt(seq int) *Done {
 	return c
 }
 
+// withEdges reports whether an edge or a bound is configured: then the rules about the
+// trailing edge alone do not judge.
+func (x *exam) withEdges() bool {
+	return x.Schedule.Config.has("edges") || x.Schedule.Config.has("maxwait")
+}
+
 // unsure reports whether a racing step or a running callback leaves open what is
 // pending at the instant at.
 func (x *exam) unsure(at time.Duration) bool {
@@ -168,6 +195,9 @@ func (x *exam) dbFlush0() *violation {
 }
 
 func (x *exam) dbPend() *violation {
+	if x.withEdges() {
+		return x.edgePend()
+	}
 	if !x.plain() {
 		return nil
 	}
@@ -191,9 +221,37 @@ func (x *exam) dbPend() *violation {
 	return nil
 }
 
+// edgePend judges Pending where an edge or a bound is configured.
+func (x *exam) edgePend() *violation {
+	if x.Refused != "" || x.Stuck || x.Schedule.Config.Busy > 0 || x.edgeDifference().v != nil {
+		return nil
+	}
+	one, other := x.edgeModel(false), x.edgeModel(true)
+	for _, d := range x.Done {
+		want, sure := one.pending[d.Began.Seq]
+		if d.Op != OpPending || d.Ended.Seq == 0 || !sure || d.OK == want || d.Began.At >= one.certain ||
+			d.OK == other.pending[d.Began.Seq] {
+			continue
+		}
+		because := "no event was waiting to fire"
+		if want {
+			because = "an event had neither fired nor been discarded"
+		}
+		v := x.edgeViolation(one.want, nil, nil, d.Began.At)
+		v.Headline, v.Because = fmt.Sprintf("Pending() = %v at %s, want %v", d.OK, duration(d.Began.At), want), because
+		return v
+	}
+	return nil
+}
+
 func (x *exam) dbStop() *violation {
 	if x.Refused != "" {
 		return nil
+	}
+	if x.withEdges() {
+		if d := x.edgeDifference(); d.rule == "DB-STOP" {
+			return d.v
+		}
 	}
 	var stop *Done
 	for i := range x.Done {
@@ -214,6 +272,12 @@ func (x *exam) dbStop() *violation {
 	}
 	if stop == nil || stop.Ended.Seq == 0 || stop.Panic != "" || x.Stuck {
 		return nil
+	}
+	if x.plain() && !x.withEdges() && x.c.deb.Traits.StopPending == StopFlushes && !stop.Inside && !x.unsure(stop.Began.At) && !x.silent(stop.Began.Seq) {
+		if c := x.pendingAt(stop.Began.Seq); c != nil && !slices.ContainsFunc(x.Fires, func(f Fire) bool { return f.Began.Seq > stop.Began.Seq && x.byStop(&f) }) {
+			return x.say(stop.Began.At, fmt.Sprintf("call %d at %s was pending, and StopFlushes is declared", c.N, duration(c.Began.At)),
+				"stop at %s fired nothing, want a fire at once", duration(stop.Began.At))
+		}
 	}
 	for i := range x.Fires {
 		f := &x.Fires[i]

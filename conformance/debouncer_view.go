@@ -14,6 +14,8 @@ type debounceView struct {
 	byN    map[int]*Done
 	bursts []*burst
 	flush  map[int]*Done // fires that a flush caused, by index
+	// newestPayload says that a fire bears the number of the newest event that it is for.
+	newestPayload bool
 }
 
 // burst is a maximal run of calls less than wait apart, as far as it got.
@@ -36,7 +38,8 @@ func (x *exam) deb() *debounceView {
 }
 
 func newDebounceView(tr *Trace, traits DebounceTraits) *debounceView {
-	v := &debounceView{wait: tr.Schedule.Config.Wait, byN: map[int]*Done{}, flush: map[int]*Done{}}
+	v := &debounceView{wait: tr.Schedule.Config.Wait, byN: map[int]*Done{}, flush: map[int]*Done{},
+		newestPayload: traits.Payload.ofNewest()}
 	done := tr.Done
 	if traits.Overlap == SerialReceiver {
 		done = received(tr)
@@ -58,7 +61,7 @@ func newDebounceView(tr *Trace, traits DebounceTraits) *debounceView {
 		case dead:
 		case d.Op == OpCall:
 			v.calls = append(v.calls, d)
-			if cur != nil && d.Began.At-cur.last.Began.At < v.wait {
+			if cur != nil && cur.killed == nil && d.Began.At-cur.last.Began.At < v.wait {
 				cur.last, cur.due = d, d.Began.At+v.wait
 				continue
 			}
@@ -145,6 +148,20 @@ func lastInRow(tr *Trace, f *Fire) *Fire {
 	return f
 }
 
+// inRow reports whether f is one of the callbacks that begin each when another ends, behind
+// the one that was running at the instant at.
+func (v *debounceView) inRow(tr *Trace, at time.Duration, f *Fire) bool {
+	g := v.running(tr, at)
+	for i := range tr.Fires {
+		if h := &tr.Fires[i]; g != nil && g.Ended.Seq != 0 && h.Began.Seq > g.Ended.Seq && h.Began.At == g.Ended.At {
+			if g = h; h.Began.Seq == f.Began.Seq {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // newest returns the newest call that counts, began before the point seq and lies
 // before the instant at.
 func (v *debounceView) newest(seq int, at time.Duration) *Done {
@@ -178,7 +195,7 @@ func (v *debounceView) callBetween(from, to int) bool {
 // racing call is for the burst before it.
 func (v *debounceView) serves(tr *Trace, i int, c *Done) bool {
 	f := &tr.Fires[i]
-	if own := v.byN[f.Value]; own != nil && own.Began.Seq < c.Began.Seq && v.queued(tr, i, f.Began.At-1) {
+	if own := v.byN[f.Value]; v.newestPayload && own != nil && own.Began.Seq < c.Began.Seq && v.queued(tr, i, f.Began.At-1) {
 		return false // decided before c and kept waiting
 	}
 	return f.Began.Seq > c.Began.Seq && (f.Began.At > c.Began.At || v.flush[i] != nil)

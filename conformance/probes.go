@@ -52,30 +52,47 @@ func (c *contract) otherClock() (*violation, string) {
 	return nil, ""
 }
 
-// panics runs schedules whose first callback panics, and judges what follows.
+// panics runs schedules in which a callback panics, the first or the second, and judges what follows.
 func (c *contract) panics() (*violation, string) {
 	if c.breaks(debouncerLaws...) || c.breaks(throttleLaws...) {
 		return nil, "rules are broken that panics have nothing to do with"
 	}
 	policy := PanicPolicy(0)
-	cfg := Config{}.With("panics", "1")
 	ops := []Op{OpCall}
+	var configs []Config
 	if c.thr != nil {
 		policy = c.thr.Traits.PanicPolicy
-		cfg = cfg.With("interval", "100ms").With("edges", c.thr.edges().String())
+		for _, e := range c.thr.Traits.Edges {
+			configs = append(configs, Config{}.With("interval", "100ms").With("edges", e.String()))
+		}
+		if len(configs) == 0 {
+			configs = []Config{Config{}.With("interval", "100ms").With("edges", c.thr.edges().String())}
+		}
 	} else {
 		policy = c.deb.Traits.PanicPolicy
-		cfg = cfg.With("wait", "100ms")
-		if e := c.deb.edges(); e != Trailing {
-			cfg = cfg.With("edges", e.String())
+		cfg := Config{}.With("wait", "100ms")
+		if len(c.deb.Traits.Edges) == 0 || slices.Contains(c.deb.Traits.Edges, Trailing) {
+			configs = append(configs, cfg)
+			if c.deb.Traits.MaxWait != 0 && needsBound(c.deb.Traits) == "" {
+				configs = append(configs, cfg.With("maxwait", "100ms"))
+			}
+		}
+		for _, e := range c.deb.Traits.Edges {
+			if e != Trailing {
+				configs = append(configs, cfg.With("edges", e.String()))
+			}
 		}
 		if c.accepts(OpFlush) {
 			ops = append(ops, OpFlush)
 		}
 	}
 	var jobs []job
-	for _, s := range enumerate(cfg, ops, []time.Duration{1, wait - 1, wait + 1, 3 * wait}, 3) {
-		jobs = append(jobs, job{schedule: s})
+	for _, cfg := range configs {
+		for _, nth := range []string{"1", "2"} {
+			for _, s := range enumerate(cfg.With("panics", nth), ops, []time.Duration{1, wait - 1, wait + 1, 3 * wait}, 3) {
+				jobs = append(jobs, job{schedule: s})
+			}
+		}
 	}
 	panicked := 0
 	var worst *violation
@@ -120,12 +137,12 @@ func (x *exam) afterPanic(policy PanicPolicy) *violation {
 	checks := []func(*exam) *violation{func(x *exam) *violation { return x.edgeDifference().v }}
 	if x.c.thr != nil {
 		checks[0] = func(x *exam) *violation { return x.throttleDifference().v }
-	} else if !x.Schedule.Config.has("edges") {
+	} else if !x.withEdges() {
 		checks = []func(*exam) *violation{(*exam).dbQuiet, (*exam).dbExact, (*exam).dbOne, (*exam).dbLive, (*exam).dbIdle, (*exam).dbFlush}
 	}
 	for _, check := range checks {
 		if v := check(x); v != nil {
-			v.Headline = "after the panic of the first callback: " + v.Headline
+			v.Headline = "after the panic of a callback: " + v.Headline
 			return v
 		}
 	}

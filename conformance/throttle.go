@@ -200,7 +200,9 @@ func (spec *ThrottleSpec) play(d driver, j job, rec *recorder) {
 	apart := (cfg.Busy > 0 || cfg.Inside != "") && !(free && !h.bubble)
 	end, skew := time.Duration(0), time.Duration(0)
 	for _, st := range s.Steps {
-		d.to(st.At)
+		if !st.Racing {
+			d.to(st.At)
+		}
 		if st.Op == OpWall {
 			skew += st.D
 			if free {
@@ -218,9 +220,12 @@ func (spec *ThrottleSpec) play(d driver, j job, rec *recorder) {
 				at.do(one, start.Add(st.At+skew), spec.Time == Explicit, func(v int) { emit(st.K, v) })
 			})
 		}
-		if apart {
+		switch {
+		case st.Racing:
+			d.race(st.At, j.order, step)
+		case apart:
 			go step()
-		} else {
+		default:
 			step()
 		}
 		d.settle()

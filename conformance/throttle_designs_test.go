@@ -170,7 +170,7 @@ func (d *observed) call(v int) {
 		d.has = d.cfg.Edges&Trailing != 0
 		return
 	}
-	if d.cfg.Edges&Leading != 0 {
+	if d.cfg.Edges&Leading != 0 || d.cfg.Interval == 0 {
 		d.send()
 	}
 	d.start()

@@ -17,10 +17,21 @@ func moreThrottleFamilies(c *contract, edges []Edges, number func([]Schedule) []
 			cfg := base.With("edges", "leading").With("k", k)
 			out = append(out, family{name: "k " + k, schedules: slices.Concat(
 				number(sequences(cfg, call, []time.Duration{0, 1, wait / 2, wait - 1, wait, wait + 1}, 4)), sustained(cfg))})
+			if c.accepts(OpReset) {
+				out = append(out, family{name: "k " + k + " reset", schedules: number(sequences(cfg, []Step{{Op: OpCall}, {Op: OpReset}},
+					[]time.Duration{1, wait / 2, wait + 1}, 5))})
+			}
 		}
 	}
 	for _, e := range edges {
 		cfg := base.With("edges", e.String())
+		if c.accepts(OpStop) {
+			out = append(out, family{name: "stop " + e.String(), look: true, schedules: ending(
+				number(sequences(cfg, call, []time.Duration{1, wait / 2, wait + 1}, 3)), OpStop, []time.Duration{0, wait / 2, wait + 1})})
+		}
+		if e&Trailing != 0 && c.time != Explicit && !c.accepts(OpFault) {
+			out = append(out, family{name: "racing " + e.String(), schedules: intervalEnds(cfg)})
+		}
 		if c.accepts(OpFault) {
 			out = append(out, family{name: "errors " + e.String(), schedules: numbered(
 				sequences(cfg, []Step{{Op: OpCall}, {Op: OpFault}}, []time.Duration{0, 1, wait / 2, wait + 1}, 3))})
@@ -44,6 +55,9 @@ func moreThrottleFamilies(c *contract, edges []Edges, number func([]Schedule) []
 			continue // nothing of theirs calls back
 		}
 		for _, op := range []Op{OpCall, OpReset, OpStop} {
+			if op == OpReset && e != Leading {
+				continue
+			}
 			if c.accepts(op) && c.thr.Traits.Reentrancy != ReentrancyForbidden {
 				out = append(out, family{name: "inside " + string(op) + " " + e.String(),
 					schedules: number(sequences(cfg.With("inside", string(op)), call, []time.Duration{1, wait + 1}, 2))})
@@ -56,16 +70,100 @@ func moreThrottleFamilies(c *contract, edges []Edges, number func([]Schedule) []
 	}
 	out = append(out, family{name: instances, schedules: keyed(number(sequences(base, call, []time.Duration{0, 1, wait / 2, wait + 1}, 3)))})
 	if c.accepts(opKeys) {
-		out = append(out, family{name: keys, schedules: keyed(number(sequences(base, call, []time.Duration{0, 1, wait / 2, wait + 1}, 3)))})
+		for _, e := range edges {
+			out = append(out, family{name: keys, schedules: keyed(number(sequences(base.With("edges", e.String()), call, []time.Duration{0, 1, wait / 2, wait + 1}, 3)))})
+		}
 	}
 	if c.time != PackageTime && c.thr.Traits.ClockBack != 0 {
 		for _, e := range edges {
 			if e != NoEdges {
 				out = append(out, family{name: "back " + e.String(), schedules: setBack(base.With("edges", e.String()))})
 			}
+			if e == Leading && c.thr.Traits.Windows != 0 && c.thr.Traits.ClockBack == BackBounded {
+				out = append(out, family{name: "back k", schedules: setBack(base.With("edges", e.String()).With("k", "2"))})
+			}
 		}
 	}
 	return out
+}
+
+// intervalEnds let a call meet the end of an interval with an event to emit, and another
+// one follow.
+func intervalEnds(cfg Config) []Schedule {
+	var out []Schedule
+	for _, gap := range []time.Duration{1, wait / 2, wait - 1} {
+		tie := []Step{{Op: OpCall, N: 1}, {Op: OpCall, N: 2, At: gap}, {Op: OpCall, N: 3, At: wait, Racing: true}}
+		out = append(out, Schedule{cfg, tie})
+		for _, next := range []time.Duration{1, wait / 2, wait - 1, wait + 1} {
+			out = append(out, Schedule{cfg, append(slices.Clone(tie), Step{Op: OpCall, N: 4, At: wait + next})})
+		}
+	}
+	return append(out, Schedule{cfg, []Step{{Op: OpCall, N: 1}, {Op: OpCall, N: 2, At: wait, Racing: true}}})
+}
+
+// stopHolds is TH-STOP: nothing is emitted once it has returned, until another event comes.
+func (x *exam) stopHolds() *violation {
+	for i, d := range x.Done {
+		if d.Op != OpStop || d.Ended.Seq == 0 || d.Inside {
+			continue
+		}
+		until := far
+		if i+1 < len(x.Done) {
+			until = x.Done[i+1].Began.Seq
+		}
+		for _, f := range x.Fires {
+			if f.Began.Seq > d.Ended.Seq && f.Began.Seq < until {
+				return &violation{Headline: fmt.Sprintf("emitted %d at %s, after stop", f.Value, duration(f.Began.At)),
+					Because: fmt.Sprintf("stop had returned at %s, and drops what is pending", duration(d.Ended.At)), At: f.Began.At,
+					Lanes: []lane{{"got", []laneMark{{f.Began.At, fireMark(f.Value)}}}}}
+			}
+		}
+	}
+	return nil
+}
+
+// throttleLoose judges what is certain whoever comes first where an event meets the end
+// of an interval, and what callbacks do: emissions are the interval apart, none comes twice
+// or after a newer one, and what came last is emitted on the trailing edge.
+func (x *exam) throttleLoose() *edgeFinding {
+	cfg, traits := x.Schedule.Config, x.c.thr.Traits
+	twice := traits.BothSingle == BothTwice && x.edgesOf() == LeadingAndTrailing
+	if x.Refused != "" || x.Stuck || traits.Payload != LastPayload || twice {
+		return &edgeFinding{}
+	}
+	order := map[int]int{} // of the events
+	last := Done{}
+	for _, d := range x.Done {
+		if d.Op == OpCall {
+			order[d.N], last = d.Began.Seq, d
+		}
+	}
+	got := lane{name: "got"}
+	for _, f := range x.Fires {
+		got.marks = append(got.marks, laneMark{f.Began.At, fireMark(f.Value)})
+	}
+	say := func(rule string, at time.Duration, because, headline string, args ...any) *edgeFinding {
+		return &edgeFinding{rule, &violation{Headline: fmt.Sprintf(headline, args...), Because: because, At: at, Lanes: []lane{got}}}
+	}
+	for i := 1; i < len(x.Fires); i++ {
+		f, before := x.Fires[i], x.Fires[i-1]
+		if f.Began.At-before.Began.At < cfg.Interval {
+			return say("TH-SPACE", f.Began.At, fmt.Sprintf("the emission at %s opened an interval of %s", duration(before.Began.At), duration(cfg.Interval)),
+				"emitted at %s, want %s at the earliest", duration(f.Began.At), duration(before.Began.At+cfg.Interval))
+		}
+		if order[f.Value] <= order[before.Value] {
+			rule := "TH-PAY"
+			if f.Value == before.Value {
+				rule = "TH-NOSPON"
+			}
+			return say(rule, f.Began.At, fmt.Sprintf("%d had been emitted at %s", before.Value, duration(before.Began.At)),
+				"emitted %d at %s, want a newer event", f.Value, duration(f.Began.At))
+		}
+	}
+	if x.edgesOf()&Trailing != 0 && last.Op != "" && !slices.ContainsFunc(x.Fires, func(f Fire) bool { return f.Value == last.N }) {
+		return say("TH-LAST", last.Began.At, "nothing came after it", "call %d at %s was not emitted by %s", last.N, duration(last.Began.At), duration(x.End))
+	}
+	return &edgeFinding{}
 }
 
 // The families of calls to two instances, and of calls with two keys.
@@ -178,6 +276,17 @@ func (x *exam) throttleBusy() *violation {
 		}
 	}
 	steps := x.Schedule.Steps
+	for _, s := range steps { // no callback has run, and none begun, for an interval
+		idle := !slices.ContainsFunc(x.Fires, func(f Fire) bool {
+			return f.Began.At < s.At && (f.Ended.Seq == 0 || f.Ended.At >= s.At-cfg.Interval)
+		})
+		alone := !slices.ContainsFunc(steps, func(o Step) bool { return o.N < s.N && o.At >= s.At-cfg.Interval })
+		if x.edgesOf()&Leading != 0 && s.Op == OpCall && idle && alone && x.c.thr.Traits.Payload != NoPayload &&
+			!slices.ContainsFunc(x.Fires, func(f Fire) bool { return f.Value == s.N && f.Began.At == s.At }) {
+			return &violation{Headline: fmt.Sprintf("call %d was not emitted at %s", s.N, duration(s.At)),
+				Because: "no interval was running, and no callback", At: s.At}
+		}
+	}
 	if last := steps[len(steps)-1]; x.edgesOf()&Trailing != 0 && x.c.thr.Traits.Payload == LastPayload &&
 		!slices.ContainsFunc(x.Fires, func(f Fire) bool { return f.Value == last.N }) {
 		v := &violation{Headline: fmt.Sprintf("call %d was not emitted by %s", last.N, duration(x.End)),
@@ -216,12 +325,17 @@ func (x *exam) throttleBack() *violation {
 		} else if !steady {
 			return nil
 		}
+		if last := x.Schedule.Steps[len(x.Schedule.Steps)-1]; steady && last.At < by {
+			return nil
+		}
 		if !slices.ContainsFunc(x.Fires, func(f Fire) bool { return f.Began.At >= s.At && f.Began.At <= by }) {
 			return &violation{Headline: fmt.Sprintf("nothing was emitted from %s to %s", duration(s.At), duration(by)),
 				Because: fmt.Sprintf("the clock was set back by %s at %s, and that may hold events up for %s at most", duration(-back.D), duration(back.At), duration(cfg.Interval)),
 				At:      by}
 		}
-		return nil
+		if !steady {
+			return nil
+		}
 	}
 	return nil
 }

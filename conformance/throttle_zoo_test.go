@@ -28,6 +28,7 @@ type zooThrottle struct {
 	count   int // emissions of the interval
 	ended   bool
 	busy    bool // only of the mutant that needs it
+	stopped bool
 	stands  bool // the clock stands still when it is set back
 	newest  time.Time
 }
@@ -102,6 +103,9 @@ func (d *zooThrottle) reckon(now time.Time) time.Time {
 		}
 		d.newest = now
 	}
+	if d.is("a clock that is set back freezes several") && d.cfg.K > 1 {
+		return now
+	}
 	if d.used && now.Before(d.until.Add(-d.cfg.Interval)) && !d.is("a clock that is set back freezes it") {
 		d.used = false
 	}
@@ -148,6 +152,13 @@ func (d *zooThrottle) enter(v int) {
 	}
 	now = d.reckon(now)
 	running := d.used && now.Before(d.until)
+	if d.pending && d.armed && !d.is("an event at the very end overtakes what is pending") {
+		running = true // the timer is on the way
+	}
+	if d.stopped || d.is("an interval of zero never trails") && d.cfg.Interval == 0 && d.cfg.Edges == Trailing {
+		d.mu.Unlock()
+		return
+	}
 	if d.is("a zero payload is no event") && v == 0 {
 		d.mu.Unlock()
 		return
@@ -207,10 +218,26 @@ func (d *zooThrottle) arm(in time.Duration) {
 	d.gen++
 	gen := d.gen
 	d.armed = true
+	if d.is("the trailing edge is rounded to milliseconds") {
+		in = in.Truncate(time.Millisecond)
+	}
+	if d.is("the trailing edge leaves a timer armed") {
+		d.clock.AfterFunc(1000*in, func() {})
+	}
 	d.clock.AfterFunc(in, func() {
 		d.mu.Lock()
 		d.armed = d.armed && gen != d.gen
 		if gen != d.gen || !d.pending && !d.is("emits without an event") || d.is("drops what came last") {
+			d.mu.Unlock()
+			return
+		}
+		if d.is("a panic on the trailing edge wedges it") {
+			d.mu.Unlock()
+			d.emit(d.value)
+			d.mu.Lock()
+			d.pending = false
+			d.until = d.clock.Now().Add(d.cfg.Interval)
+			d.arm(d.cfg.Interval)
 			d.mu.Unlock()
 			return
 		}
@@ -242,8 +269,17 @@ func (d *zooThrottle) closed() bool { d.mu.Lock(); defer d.mu.Unlock(); return d
 func (d *zooThrottle) reset() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !d.is("reset does nothing") {
+	if !d.is("reset does nothing") && !(d.is("reset does nothing for several") && d.cfg.K > 1) {
 		d.used = false
+	}
+}
+
+func (d *zooThrottle) stop() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.stopped = true
+	if !d.is("stop lets the pending event come") {
+		d.pending = false
 	}
 }
 
@@ -291,7 +327,7 @@ func zooThrottleSpec(mutant string, source TimeSource, edges ...Edges) ThrottleS
 				d.mu.Unlock()
 				own.call(v)
 			}
-			return ThrottleFuncs{Call: d.call, CallKey: byKey, AllowAt: d.allowAt, Reset: d.reset, Close: d.end, Closed: d.closed}
+			return ThrottleFuncs{Call: d.call, CallKey: byKey, AllowAt: d.allowAt, Reset: d.reset, Stop: d.stop, Close: d.end, Closed: d.closed}
 		},
 		Traits: ThrottleTraits{Edges: edges, CloseFlush: CloseFires, Boundary: BoundaryPasses, BothSingle: BothOnce, Payload: LastPayload,
 			Windows: WindowsFromFirst, ClockBack: back, PanicPolicy: PanicPropagates},
@@ -408,4 +444,12 @@ var throttleMutants = []struct{ name, rule string }{
 	{"an interval ends on package time too", "X-CLOCK1"},
 	{"a panic leaves it busy", "X-PANIC"},
 	{"callback under the lock", "X-REENT"},
+	{"stop lets the pending event come", "TH-STOP"},
+	{"an event at the very end overtakes what is pending", "TH-PAY"},
+	{"an interval of zero never trails", "TH-ZERO"},
+	{"the trailing edge is rounded to milliseconds", "TH-LAST"},
+	{"the trailing edge leaves a timer armed", "X-LEAK"},
+	{"a panic on the trailing edge wedges it", "X-PANIC"},
+	{"reset does nothing for several", "TH-RESET"},
+	{"a clock that is set back freezes several", "TH-CLOCKBACK"},
 }

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
@@ -169,7 +170,9 @@ func (r *recorder) fire(v int) int {
 func (r *recorder) batch(i int, all []int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.trace.Fires[i].Values = all
+	if !r.closed {
+		r.trace.Fires[i].Values = slices.Clone(all)
+	}
 }
 
 // fired records the end of callback i.

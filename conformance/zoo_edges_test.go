@@ -27,6 +27,8 @@ type zooEdges struct {
 	bursts       int
 	everBounded  bool
 	boundedSince time.Time
+	stopped      bool
+	busy         bool // only of the mutant that needs it
 }
 
 func (d *zooEdges) is(mutant string) bool { return d.mutant == mutant }
@@ -41,9 +43,13 @@ func (d *zooEdges) call(v int) {
 		for range 100 {
 			runtime.Gosched() // lets others in
 		}
-		d.fire(v)
 		d.mu.Lock()
 		d.inBurst, d.last, d.size = true, d.clock.Now(), 1
+		d.mu.Unlock()
+		d.fire(v)
+		return
+	}
+	if d.stopped && !(d.is("an event after stop leads") && d.cfg.Edges&Leading != 0) {
 		d.mu.Unlock()
 		return
 	}
@@ -53,8 +59,18 @@ func (d *zooEdges) call(v int) {
 		since = d.led
 	}
 	fresh := !d.inBurst || now.Sub(since) >= d.cfg.Wait
+	if d.is("an event at the zero time is none") && since.IsZero() {
+		fresh = true
+	}
+	if d.is("a wait of zero leads only once") && d.cfg.Wait == 0 && d.bursts > 0 {
+		fresh = false
+	}
 	if d.is("leads only once") && d.bursts > 0 {
 		fresh = false
+	}
+	if fresh && d.busy {
+		d.mu.Unlock()
+		return
 	}
 	if fresh {
 		d.bursts++
@@ -84,6 +100,15 @@ func (d *zooEdges) call(v int) {
 		d.pending = false
 		d.mu.Unlock()
 		d.fire(v)
+		return
+	}
+	if leads && d.is("a panic on the leading edge wedges it") && d.cfg.Edges == Leading {
+		d.busy = true
+		d.mu.Unlock()
+		d.fire(v)
+		d.mu.Lock()
+		d.busy = false
+		d.mu.Unlock()
 		return
 	}
 	if leads && !d.is("fires both edges for one event") || d.cfg.Edges == Leading && !d.is("a leading debouncer trails too") {
@@ -141,9 +166,15 @@ func (d *zooEdges) arm(now time.Time) {
 	}
 	d.clock.AfterFunc(at.Sub(now), func() {
 		d.mu.Lock()
+		if gen != d.gen && d.is("an old timer ends a newer burst") {
+			d.inBurst = false
+		}
 		if gen != d.gen || !d.pending {
 			d.mu.Unlock()
 			return
+		}
+		if bounded && d.is("a fire of the bound ends the burst") {
+			d.inBurst = false
 		}
 		d.pending = false
 		d.everBounded = d.everBounded || bounded
@@ -179,10 +210,37 @@ func (d *zooEdges) flush() {
 	d.fire(v)
 }
 
+func (d *zooEdges) isPending() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.pending || d.is("what has led is pending") && d.inBurst && d.cfg.Edges == LeadingAndTrailing
+}
+
+func (d *zooEdges) stop() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.stopped = true
+	if !(d.is("the bound fires after stop") && d.cfg.MaxWait > 0) {
+		d.pending = false
+	}
+}
+
+// end is the end of the input: it fires what is pending.
+func (d *zooEdges) end() {
+	d.mu.Lock()
+	fires := d.pending || d.is("close fires again what has led") && d.inBurst && d.cfg.Edges == LeadingAndTrailing
+	d.pending, d.stopped = false, true
+	v := d.value
+	d.mu.Unlock()
+	if fires {
+		d.fire(v)
+	}
+}
+
 // zooEdgeSpec is zooEdges as a debouncer that has one kind of edges only.
 func zooEdgeSpec(only Edges) DebouncerSpec {
 	spec := zooEdgesSpec("", Injected)
-	spec.Traits = DebounceTraits{Edges: []Edges{only}, Payload: LastPayload, CancelBarrier: NoBarrier, AfterCancel: CancelReusable, BothSingle: BothOnce}
+	spec.Traits = DebounceTraits{Edges: []Edges{only}, Payload: LastPayload, CancelBarrier: NoBarrier, AfterCancel: CancelReusable, BothSingle: BothOnce, StopPending: StopDrops}
 	return spec
 }
 
@@ -192,12 +250,12 @@ func zooEdgesSpec(mutant string, source TimeSource) DebouncerSpec {
 		Time: source,
 		New: func(env Env, cfg DebounceConfig, fire func(int)) DebouncerFuncs {
 			d := &zooEdges{clock: env.Clock, cfg: cfg, fire: fire, mutant: mutant}
-			return DebouncerFuncs{Call: d.call, Cancel: d.cancel, Flush: d.flush}
+			return DebouncerFuncs{Call: d.call, Cancel: d.cancel, Flush: d.flush, Pending: d.isPending, Stop: d.stop, Close: d.end}
 		},
 		Traits: DebounceTraits{
 			Edges: []Edges{Trailing, Leading, LeadingAndTrailing, NoEdges}, Payload: LastPayload, Tie: EitherTie, StaleFire: StaleForbidden,
 			CancelBarrier: NoBarrier, AfterCancel: CancelReusable, ZeroWait: ZeroNextTick, Overlap: Parallel,
-			BothSingle: BothOnce, MaxWait: MaxWaitFromFirst,
+			BothSingle: BothOnce, MaxWait: MaxWaitFromFirst, StopPending: StopDrops, CloseFlush: CloseFires, PanicPolicy: PanicPropagates,
 		},
 	}
 }
@@ -224,6 +282,15 @@ var edgeMutants = []struct{ name, rule string }{
 	{"a fire of the bound makes the next event lead", "DB-MAXNE"},
 	{"both deadlines fire", "DB-MAXNE"},
 	{"checks the burst without the lock", "X-CONC"},
+	{"an event after stop leads", "DB-STOP"},
+	{"the bound fires after stop", "DB-STOP"},
+	{"what has led is pending", "DB-PEND"},
+	{"close fires again what has led", "DB-CLOSE"},
+	{"an event at the zero time is none", "DB-LEAD1"},
+	{"a wait of zero leads only once", "DB-REARM"},
+	{"an old timer ends a newer burst", "DB-LEAD1"},
+	{"a fire of the bound ends the burst", "DB-MAXNE"},
+	{"a panic on the leading edge wedges it", "X-PANIC"},
 }
 
 // zooBatch collects the events of a burst, correct unless mutant names its mistake.
@@ -261,6 +328,8 @@ func (d *zooBatch) expire(gen int) {
 	default:
 		d.held = nil
 	case "a batch keeps what it has fired":
+	case "the next batch overwrites one that is handed out":
+		d.held = all[:0]
 	}
 	d.mu.Unlock()
 	d.fire(all)
@@ -296,4 +365,5 @@ var batchMutants = []struct{ name, rule string }{
 	{"a batch keeps what it has fired", "DB-ALL"},
 	{"a batch keeps what was cancelled", "DB-ALL"},
 	{"a timer outlives its batch", "DB-QUIET"},
+	{"the next batch overwrites one that is handed out", "DB-ALL"},
 }

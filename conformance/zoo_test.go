@@ -32,6 +32,7 @@ type zooDebouncer struct {
 	everFire bool
 	calls    int
 	shared   *zooDebouncer
+	deaf     time.Time // only of the mutant that needs it
 }
 
 func newZooDebouncer(clock clockwork.Clock, wait time.Duration, fire func(int), mutant string) *zooDebouncer {
@@ -77,6 +78,9 @@ func (d *zooDebouncer) call(v int) {
 		return
 	}
 	now := d.clock.Now()
+	if now.Before(d.deaf) {
+		return
+	}
 	if d.is("a late event lets the old one fire first") && d.pending && !now.Before(d.last.Add(d.wait)) {
 		d.pending = false
 		d.run(d.value)
@@ -223,6 +227,12 @@ func (d *zooDebouncer) cancel() bool {
 	if d.is("cancel does nothing") {
 		return was
 	}
+	if d.is("deaf until the cancelled deadline") && was {
+		d.deaf = d.last.Add(d.wait)
+	}
+	if d.is("cancel after stop revives it") {
+		d.stopped = false
+	}
 	if d.is("cancel is final") {
 		d.stopped = true
 	}
@@ -242,7 +252,7 @@ func (d *zooDebouncer) cancel() bool {
 func (d *zooDebouncer) flush() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if (!d.pending || d.stopped) && !d.is("flush fires without an event") {
+	if (!d.pending || d.stopped && !d.is("flush fires what stop has dropped")) && !d.is("flush fires without an event") {
 		return
 	}
 	if d.is("flush does nothing") {
@@ -294,7 +304,7 @@ func (d *zooDebouncer) stop() {
 	if !d.is("stop keeps what waits its turn") {
 		d.queue = nil
 	}
-	if !d.is("stop lets the pending event fire") {
+	if !d.is("stop lets the pending event fire") && !d.is("flush fires what stop has dropped") {
 		d.pending = false
 	}
 	if d.timer != nil && !d.is("stop lets the pending event fire") {
@@ -373,6 +383,9 @@ var debouncerMutants = []struct{ name, rule string }{
 	{"call after stop works", "DB-STOP"},
 	{"call after stop panics", "DB-STOP"},
 	{"second stop panics", "DB-STOP"},
+	{"flush fires what stop has dropped", "DB-STOP"},
+	{"cancel after stop revives it", "DB-STOP"},
+	{"deaf until the cancelled deadline", "DB-LIVE"},
 	{"zero wait never fires", "DB-ZERO"},
 	{"a negative wait never fires", "DB-NEG"},
 	{"callbacks overlap", "DB-OVERLAP"},
