@@ -60,7 +60,7 @@ func heldFamilies(c *contract) []family {
 	add("no rate for a while", pauses(c)...)
 	odd := "reserve 0,reserve -1,allow 1"
 	if c.accepts(opContext) {
-		odd += ",wait 0,wait -1,wait 4"
+		odd += ",wait 0,wait 4" // a wait for less may try again for ever, without letting time pass
 	}
 	tail := last
 	if !c.accepts(OpReserve) {

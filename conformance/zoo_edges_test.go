@@ -38,7 +38,7 @@ func (d *zooEdges) call(v int) {
 		return
 	}
 	d.mu.Lock()
-	if d.is("checks the burst without the lock") && !d.inBurst && d.cfg.Edges&Leading != 0 {
+	if d.is("checks the burst without the lock") && !d.inBurst && !d.stopped && d.cfg.Edges&Leading != 0 {
 		d.mu.Unlock()
 		for range 100 {
 			runtime.Gosched() // lets others in

@@ -13,7 +13,8 @@ import (
 // What the suite knows of the libraries is all that random schedules find: what else
 // one shows belongs into its list of known failures, with its smallest schedule. The
 // schedules are the same each time, as what is found in others' code must not be chance;
-// PEERS_FULL leaves number and seed to -rapid.checks and -rapid.seed.
+// This file comes before those of the clocks, which leave goroutines behind that make each
+// look at the stacks long. PEERS_FULL leaves number and seed to -rapid.checks and -rapid.seed.
 func TestProperties(t *testing.T) {
 	synctestcompat.Require(t)
 	if os.Getenv("PEERS_FULL") == "" {
