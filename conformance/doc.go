@@ -65,5 +65,5 @@
 // A panic on a goroutine of the implementation ends the process, as everywhere
 // in Go. The entry points must be called outside bubbles; they are not for
 // parallel use on one T. While racing schedules are sampled the process runs with
-// GOMAXPROCS=1.
+// GOMAXPROCS=1, and while calls meet at one instant with 2 at least.
 package conformance

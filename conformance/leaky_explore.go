@@ -211,7 +211,11 @@ func (c *contract) leakyConcurrent() (*violation, string) {
 		var left, accepted [places][meeters * each]atomic.Int64
 		var impls [places]LeakyBucketFuncs
 		for i := range impls {
-			impls[i] = c.lky.New(Env{d.clock(), Config{}.start()}, LeakyBucketConfig{wait, backlog}, func(v int) { left[i][v].Add(1) })
+			impls[i] = c.lky.New(Env{d.clock(), Config{}.start()}, LeakyBucketConfig{wait, backlog}, func(v int) {
+				if v >= 0 && v < meeters*each { // other rules judge what was never put
+					left[i][v].Add(1)
+				}
+			})
 		}
 		for round := range meetings {
 			began := time.Duration(round) * 20 * wait

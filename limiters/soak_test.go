@@ -2,9 +2,11 @@ package limiters
 
 import (
 	"cmp"
+	"context"
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -18,10 +20,7 @@ type grant struct{ before, after time.Duration }
 // or the bound of the window, in every stretch of time. Without it the test is skipped:
 // it is a soak, and takes real time.
 func TestSoak(t *testing.T) {
-	long, err := time.ParseDuration(os.Getenv("LIMITERS_SOAK"))
-	if err != nil {
-		t.Skip("set LIMITERS_SOAK=10s to run it for 10s each")
-	}
+	long := soak(t)
 	const rate, burst, n, window = 1e5, 1000, 10_000, 100 * time.Millisecond
 	for _, tt := range []struct {
 		name  string
@@ -59,6 +58,16 @@ func TestSoak(t *testing.T) {
 	}
 }
 
+// soak is for how long a soak runs; without one it skips the test.
+func soak(t *testing.T) time.Duration {
+	t.Helper()
+	long, err := time.ParseDuration(os.Getenv("LIMITERS_SOAK"))
+	if err != nil {
+		t.Skip("set LIMITERS_SOAK=10s to run it for 10s each")
+	}
+	return long
+}
+
 // hammer returns what was granted, in the order of the answers, and how often it asked.
 func hammer(allow func() bool, long time.Duration) (grants []grant, asked int) {
 	var mu sync.Mutex
@@ -84,4 +93,61 @@ func hammer(allow func() bool, long time.Duration) (grants []grant, asked int) {
 	wg.Wait()
 	slices.SortFunc(grants, func(a, b grant) int { return cmp.Compare(a.after, b.after) })
 	return grants, asked
+}
+
+// Eight goroutines put items into a leaky bucket as fast as they can. Each that is
+// accepted leaves once, and none before its turn: the n-th not before n intervals after
+// the first.
+func TestSoak_leakyBucket(t *testing.T) {
+	long := soak(t)
+	const interval = 20 * time.Microsecond
+	var mu sync.Mutex
+	var left []time.Duration
+	start := time.Now()
+	b := NewLeakyBucket(interval, 100, func(int) {
+		mu.Lock()
+		defer mu.Unlock()
+		left = append(left, time.Since(start))
+	})
+	grants, asked := hammer(func() bool { _, err := b.Put(1); return err == nil }, long)
+	if err := b.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if len(left) != len(grants) {
+		t.Errorf("%d items left, want the %d that were accepted", len(left), len(grants))
+	}
+	first := grants[0].before
+	for _, g := range grants {
+		first = min(first, g.before)
+	}
+	for i, at := range left {
+		if due := first + time.Duration(i)*interval; at < due {
+			t.Fatalf("item %d left at %v, want %v at the earliest", i, at, due)
+		}
+	}
+	t.Logf("%d of %d items accepted, %.4f of the rate", len(left), asked, float64(len(left))*interval.Seconds()/long.Seconds())
+}
+
+// Eight goroutines take one of three slots and give it back as fast as they can: no more
+// than three ever have one.
+func TestSoak_concurrency(t *testing.T) {
+	long := soak(t)
+	const limit = 3
+	c := NewConcurrency(limit, Backlog(4))
+	var running, most atomic.Int64
+	grants, asked := hammer(func() bool {
+		if c.Acquire(context.Background(), 1) != nil {
+			return false
+		}
+		defer c.Release(1)
+		if n := running.Add(1); n > most.Load() {
+			most.Store(n)
+		}
+		defer running.Add(-1)
+		return true
+	}, long)
+	if most.Load() > limit || c.InUse() != 0 || c.Waiting() != 0 {
+		t.Errorf("%d ran at once, %d slots in use and %d requests waiting in the end; want %d at the most, 0 and 0", most.Load(), c.InUse(), c.Waiting(), limit)
+	}
+	t.Logf("%d of %d requests ran, %d at once", len(grants), asked, most.Load())
 }
