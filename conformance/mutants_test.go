@@ -146,7 +146,11 @@ func mutants() []mutant {
 		add("debouncer", m.name, m.rule, func(t *testing.T) *contract { return debouncerContract(t, zooBatchSpec(m.name, Injected)) })
 	}
 	for _, m := range streamMutants {
-		add("throttle", m.name, m.rule, func(t *testing.T) *contract { return throttleContract(t, zooStreamSpec(m.name, Injected)) })
+		add("throttle", m.name, m.rule, func(t *testing.T) *contract {
+			c := throttleContract(t, zooStreamSpec(m.name, Injected))
+			c.families = func(c *contract) []family { return ended(c, m.rule) }
+			return c
+		})
 	}
 	for _, m := range throttleMutants {
 		add("throttle", m.name, m.rule, func(t *testing.T) *contract { return throttleContract(t, zooThrottleSpec(m.name, Injected)) })
@@ -177,6 +181,17 @@ func mutants() []mutant {
 		add("clock", m.name, m.rule, func(t *testing.T) *contract { return clockContract(t, zooClock(m.name, m.waits, m.mistake)) })
 	}
 	return all
+}
+
+// ended are the families of a throttle's stream that its rule needs. A mutant that leaves
+// goroutines after each run leaves few so, which make the looks of later tests long.
+func ended(c *contract, rule string) []family {
+	op := map[string]Op{"TH-CTX": OpCancel, "TH-CLOSE": OpClose}[rule]
+	return slices.DeleteFunc(throttleFamilies(c), func(f family) bool {
+		return op != "" && !slices.ContainsFunc(f.schedules, func(s Schedule) bool {
+			return slices.ContainsFunc(s.Steps, func(st Step) bool { return st.Op == op })
+		})
+	})
 }
 
 // hangs reports whether a mutant blocks until the watchdog looks.

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 )
@@ -107,7 +108,7 @@ func (x *exam) stopHolds() *violation {
 		if d.Op != OpStop || d.Ended.Seq == 0 || d.Inside {
 			continue
 		}
-		until := far
+		until := math.MaxInt
 		if i+1 < len(x.Done) {
 			until = x.Done[i+1].Began.Seq
 		}

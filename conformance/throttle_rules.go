@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -227,7 +228,7 @@ func (x *exam) windowModel() (want []edgeFire, certain time.Duration) {
 	cfg, traits := x.Schedule.Config, x.c.thr.Traits
 	var passed []time.Duration // in the interval that is running, oldest first
 	certain = far
-	again := -far // counts the events since a reset, of which the first must pass
+	again := math.MinInt // counts the events since a reset, of which the first must pass
 	for _, s := range x.Schedule.Steps {
 		if s.Op == OpReset {
 			passed, again = nil, 1
