@@ -207,8 +207,8 @@ var (
 	}
 )
 
-// debouncers and throttles, and rateLimiters in another file, are what TestPeers and TestProperties judge, by the
-// names of their subtests.
+// debouncers and throttles, and rateLimiters in another file, are what TestPeers and
+// TestProperties judge, by the names of their subtests.
 func debouncers() []peer[conformance.DebouncerSpec] {
 	return []peer[conformance.DebouncerSpec]{{"BepDebounce", bepDebounce()}, {"LoDebounce", loDebounce()}}
 }
@@ -229,7 +229,7 @@ type peer[S any] struct {
 }
 
 // hanging are those of which some runs hang until the watchdog looks. They are left out
-// with -short, and of random schedules.
+// with -short, and random schedules leave them out.
 var hanging = []string{"LoThrottle", "k8s", "clockz", "juju"}
 
 // each runs a test for each of the libraries.
