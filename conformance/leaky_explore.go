@@ -48,7 +48,7 @@ func leakyFamilies(c *contract) []family {
 		out = append(out, family{name: leaks, look: true, schedules: after(size(2), "put 1 @0 | put 2 @0 | put 3 @0", "stop @0", []time.Duration{0, wait / 2, wait}, 1)})
 	}
 	if c.lky.Traits.Slack == 0 {
-		out = append(out, family{name: "racing", schedules: c.leakyRaces()})
+		out = append(out, family{name: "racing", skip: unsettled(c), schedules: c.leakyRaces()})
 	}
 	for _, op := range []Op{OpPut, OpCancel, OpClose} {
 		if c.accepts(op) {

@@ -6,6 +6,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/internal/bundled"
 	"github.com/escapement-go/escapement/properties"
+	"github.com/escapement-go/escapement/synctestcompat"
 )
 
 // What this module brings keeps its rules on random schedules.
@@ -24,9 +25,12 @@ func TestCheck_bundled(t *testing.T) {
 				t.Run("DebouncerTwice", func(t *testing.T) { properties.CheckDebouncer(t, bundled.Twice(source)) })
 				t.Run("Batch", func(t *testing.T) { properties.CheckDebouncer(t, bundled.Batch(source)) })
 				t.Run("Keyed", func(t *testing.T) { properties.CheckDebouncer(t, bundled.Keyed(source)) })
-				t.Run("Stream", func(t *testing.T) { properties.CheckDebouncer(t, bundled.Stream(source)) })
+				t.Run("Stream", func(t *testing.T) { synctestcompat.Require(t); properties.CheckDebouncer(t, bundled.Stream(source)) })
 				t.Run("ThrottleFunc", func(t *testing.T) { properties.CheckThrottle(t, bundled.ThrottleFunc(source)) })
-				t.Run("ThrottleStream", func(t *testing.T) { properties.CheckThrottle(t, bundled.ThrottleStream(source)) })
+				t.Run("ThrottleStream", func(t *testing.T) {
+					synctestcompat.Require(t)
+					properties.CheckThrottle(t, bundled.ThrottleStream(source))
+				})
 			}
 		})
 	}
