@@ -95,9 +95,13 @@ func (spec *ConcurrencySpec) play(d driver, j job, rec *recorder) {
 	rec.mu.Lock()
 	r.out.drained = rec.mark()
 	rec.mu.Unlock()
+	own := len(r.out.groups)
 	if !over {
 		r.epilogue(last, s)
 	}
+	rec.mu.Lock()
+	rec.trace.Done = r.told(own)
+	rec.mu.Unlock()
 	r.leave()
 	rec.mu.Lock()
 	rec.trace.End = d.now()
@@ -304,6 +308,26 @@ func (r *concurrencyRun) overReleased() bool {
 		}
 	}
 	return false
+}
+
+// told lists the steps of the first groups as everybody can see them. A request ends when
+// it gets its slots or is rejected. mu is held.
+func (r *concurrencyRun) told(groups int) []Done {
+	var out []Done
+	for _, g := range r.out.groups[:groups] {
+		for _, s := range g.steps {
+			d := Done{Step: s.Step, Began: g.began, Panic: s.panicked}
+			if s.ended {
+				d.Ended = g.settled
+			}
+			if s.Op == OpAcquire || s.Op == OpTry || s.Op == OpDo {
+				q := r.out.requests[s.request]
+				d.Began, d.Ended, d.OK, d.Err = q.arrived, q.decided, q.admitted, q.err
+			}
+			out = append(out, d)
+		}
+	}
+	return out
 }
 
 // epilogue lets everything end that the schedule began, and shows what is left of

@@ -58,7 +58,8 @@ type Done struct {
 	// Inside says that a callback did it.
 	Inside bool
 	// Began and Ended are the points just before the call and just after its
-	// return.
+	// return. A request to a concurrency limiter ends when it gets its slots or is
+	// rejected.
 	Began, Ended Mark
 	// OK is what an operation with a result said: cancelled, granted, pending.
 	OK bool

@@ -9,13 +9,15 @@ import (
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
+var kinds = []conformance.QuotaKind{conformance.FixedWindow, conformance.SlidingLog, conformance.SlidingCounter, conformance.GCRA}
+
 // What this module brings keeps its rules on random schedules.
 func TestCheck_bundled(t *testing.T) {
 	for _, source := range []conformance.TimeSource{conformance.Injected, conformance.PackageTime, conformance.Explicit} {
 		t.Run(source.String(), func(t *testing.T) {
 			t.Run("TokenBucket", func(t *testing.T) { properties.CheckLimiter(t, bundled.TokenBucket(source)) })
 			t.Run("Throttle", func(t *testing.T) { properties.CheckThrottle(t, bundled.Throttle(source)) })
-			for _, kind := range []conformance.QuotaKind{conformance.FixedWindow, conformance.SlidingLog, conformance.SlidingCounter, conformance.GCRA} {
+			for _, kind := range kinds {
 				t.Run(kind.String(), func(t *testing.T) { properties.CheckQuota(t, bundled.Quota(kind, source)) })
 			}
 			if source != conformance.Explicit {
@@ -43,8 +45,13 @@ func TestLaws_bundled(t *testing.T) {
 		t.Run(source.String(), func(t *testing.T) {
 			t.Run("TokenBucket", func(t *testing.T) { properties.LawsLimiter(t, bundled.TokenBucket(source)) })
 			t.Run("Throttle", func(t *testing.T) { properties.LawsThrottle(t, bundled.Throttle(source)) })
+			for _, kind := range kinds {
+				t.Run(kind.String(), func(t *testing.T) { properties.LawsQuota(t, bundled.Quota(kind, source)) })
+			}
 			if source != conformance.Explicit {
 				t.Run("Debouncer", func(t *testing.T) { properties.LawsDebouncer(t, bundled.Debouncer(source)) })
+				t.Run("LeakyBucket", func(t *testing.T) { properties.LawsLeakyBucket(t, bundled.LeakyBucket(source)) })
+				t.Run("Concurrency", func(t *testing.T) { properties.LawsConcurrency(t, bundled.Concurrency(source)) })
 				t.Run("ThrottleFunc", func(t *testing.T) { properties.LawsThrottle(t, bundled.ThrottleFunc(source)) })
 			}
 		})

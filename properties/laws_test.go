@@ -2,6 +2,7 @@ package properties
 
 import (
 	"math/big"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -9,6 +10,8 @@ import (
 	"github.com/jonboulle/clockwork"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/internal/bundled"
+	"github.com/escapement-go/escapement/synctestcompat"
 )
 
 // toy is a trailing debouncer that is correct unless mutant names a mistake that only
@@ -211,6 +214,107 @@ func TestLaws_catchMutants(t *testing.T) {
 				t.Errorf("%q is not caught", mutants[law.ID])
 			}
 			t.Logf("%q on %#v:\n%s", mutants[law.ID], p, why)
+		})
+	}
+}
+
+// The laws see mistakes in queues, windows and semaphores too.
+func TestLaws_otherContracts(t *testing.T) {
+	for _, m := range []struct {
+		law, mutant string
+		make        func(t *testing.T, mutant bool) *twin
+	}{
+		{"X-QUERY", "a look takes one", func(t *testing.T, mutant bool) *twin {
+			spec := bundled.Quota(conformance.SlidingLog, conformance.Explicit)
+			create := spec.New
+			spec.New = func(env conformance.Env, cfg conformance.QuotaConfig) conformance.QuotaFuncs {
+				f := create(env, cfg)
+				if mutant {
+					f.PeekAt = func(t time.Time) conformance.Answer { return f.TakeAt(t, 1) }
+				}
+				return f
+			}
+			return quotaTwin(t, spec)
+		}},
+		{"RL-SPLIT", "a discount for many", func(t *testing.T, mutant bool) *twin {
+			spec := bundled.Quota(conformance.GCRA, conformance.Explicit)
+			create := spec.New
+			spec.New = func(env conformance.Env, cfg conformance.QuotaConfig) conformance.QuotaFuncs {
+				f := create(env, cfg)
+				take := f.TakeAt
+				f.TakeAt = func(t time.Time, n int) conformance.Answer {
+					if mutant && n > 1 {
+						n--
+					}
+					return take(t, n)
+				}
+				return f
+			}
+			return quotaTwin(t, spec)
+		}},
+		{"X-RENAME", "takes 0 and less for nothing", func(t *testing.T, mutant bool) *twin {
+			spec := bundled.LeakyBucket(conformance.Injected)
+			create := spec.New
+			spec.New = func(env conformance.Env, cfg conformance.LeakyBucketConfig, leave func(int)) conformance.LeakyBucketFuncs {
+				f := create(env, cfg, leave)
+				put := f.Put
+				f.Put = func(v int) bool { return mutant && v <= 0 || put(v) }
+				return f
+			}
+			return leakyTwin(t, spec)
+		}},
+		{"X-EVICT", "refuses the first after a minute", func(t *testing.T, mutant bool) *twin {
+			spec := bundled.LeakyBucket(conformance.Injected)
+			create := spec.New
+			spec.New = func(env conformance.Env, cfg conformance.LeakyBucketConfig, leave func(int)) conformance.LeakyBucketFuncs {
+				f := create(env, cfg, leave)
+				put, last := f.Put, env.Clock.Now()
+				f.Put = func(v int) bool {
+					idle := env.Clock.Since(last)
+					last = env.Clock.Now()
+					return (!mutant || idle < time.Minute) && put(v)
+				}
+				return f
+			}
+			return leakyTwin(t, spec)
+		}},
+		{"X-SCALE", "waits no longer than a second", func(t *testing.T, mutant bool) *twin {
+			spec := bundled.Concurrency(conformance.Injected)
+			create := spec.New
+			spec.New = func(env conformance.Env, cfg conformance.ConcurrencyConfig) conformance.ConcurrencyFuncs {
+				if mutant {
+					cfg.Timeout = min(cfg.Timeout, time.Second)
+				}
+				return create(env, cfg)
+			}
+			return concurrencyTwin(t, spec)
+		}},
+		{"X-ISO", "one semaphore for all", func(t *testing.T, mutant bool) *twin {
+			spec := bundled.Concurrency(conformance.Injected)
+			create := spec.New
+			var first conformance.ConcurrencyFuncs
+			var made clockwork.Clock // the clock of first
+			spec.New = func(env conformance.Env, cfg conformance.ConcurrencyConfig) conformance.ConcurrencyFuncs {
+				if !mutant || env.Clock != made {
+					first, made = create(env, cfg), env.Clock
+				}
+				return first
+			}
+			return concurrencyTwin(t, spec)
+		}},
+	} {
+		t.Run(m.law+" "+m.mutant, func(t *testing.T) {
+			synctestcompat.Require(t)
+			w := m.make(t, false)
+			law := w.laws[slices.IndexFunc(w.laws, func(l Law) bool { return l.ID == m.law })]
+			if p, why := firstBroken(law, w); why != "" {
+				t.Errorf("the unmutated one breaks it on %#v: %s", p, why)
+			}
+			p, why := firstBroken(law, m.make(t, true))
+			if why == "" {
+				t.Error("it is not caught")
+			}
+			t.Logf("on %#v:\n%s", p, why)
 		})
 	}
 }

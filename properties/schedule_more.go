@@ -103,39 +103,36 @@ func Concurrencies(j *conformance.Judge, spec conformance.ConcurrencySpec) *rapi
 // crowds lists the configurations in which a concurrency limiter is tried.
 func crowds(spec conformance.ConcurrencySpec) []conformance.Config {
 	var out []conformance.Config
-	add := func(limit, backlog, timeout, epoch string) {
-		cfg := config("limit", limit)
-		switch spec.Traits.Backlog {
-		case conformance.BacklogBounded:
-			cfg = cfg.With("backlog", backlog)
-		case 0:
-			cfg = cfg.With("backlog", "99") // more than ever wait here
-		}
-		switch spec.Traits.Timeout {
-		case conformance.TimeoutBounded:
-			cfg = cfg.With("timeout", timeout)
-		case 0:
-			cfg = cfg.With("timeout", "1h")
-		}
-		if epoch != "" {
-			cfg = cfg.With("epoch", epoch)
-		}
-		out = append(out, cfg)
-	}
 	for _, timeout := range []string{"100ms", "333.333333ms", "1h"} {
-		add("1", "2", timeout, "")
-		add("2", "1", timeout, "")
-		add("3", "4", timeout, "")
+		out = append(out, bounds(spec, "1", "2", timeout), bounds(spec, "2", "1", timeout), bounds(spec, "3", "4", timeout))
 	}
-	add("1", "5", "100ms", "")
-	add("2", "0", "100ms", "")
+	out = append(out, bounds(spec, "1", "5", "100ms"), bounds(spec, "2", "0", "100ms"))
 	if spec.Time == conformance.Injected && spec.Traits.Timeout == conformance.TimeoutBounded {
-		add("2", "2", "0", "") // zero timers crash some bubbles
+		out = append(out, bounds(spec, "2", "2", "0")) // zero timers crash some bubbles
 		for _, epoch := range epochs {
-			add("1", "2", "100ms", epoch)
+			out = append(out, bounds(spec, "1", "2", "100ms").With("epoch", epoch))
 		}
 	}
 	return out
+}
+
+// bounds is a configuration of what the implementation bounds. What is undeclared has a
+// bound that is never met.
+func bounds(spec conformance.ConcurrencySpec, limit, backlog, timeout string) conformance.Config {
+	cfg := config("limit", limit)
+	switch spec.Traits.Backlog {
+	case conformance.BacklogBounded:
+		cfg = cfg.With("backlog", backlog)
+	case 0:
+		cfg = cfg.With("backlog", "99")
+	}
+	switch spec.Traits.Timeout {
+	case conformance.TimeoutBounded:
+		cfg = cfg.With("timeout", timeout)
+	case 0:
+		cfg = cfg.With("timeout", "1h")
+	}
+	return cfg
 }
 
 // crowd remembers which requests came, and which were told to go.
