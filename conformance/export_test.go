@@ -81,11 +81,29 @@ func ZooMutants(t *testing.T) []ZooMutant {
 	return out
 }
 
-// ZooHonest lists the correct implementations of the contracts in which others than the
-// reference types of this module are most unlike them.
+// ZooHonest lists correct implementations of other designs than the reference types of
+// this module.
 func ZooHonest() []ZooMutant {
 	var out []ZooMutant
 	for _, source := range []TimeSource{Injected, PackageTime} {
+		for _, d := range debouncerDesigns(source) {
+			spec := d.make()
+			out = append(out, ZooMutant{Name: d.name + " " + source.String(), Debouncer: &spec})
+		}
+		for _, spec := range []DebouncerSpec{zooDebouncerSpec("", source), zooEdgesSpec("", source), zooBatchSpec("", source)} {
+			out = append(out, ZooMutant{Name: spec.Name + " " + source.String(), Debouncer: &spec})
+		}
+		for _, d := range throttleDesigns(source) {
+			spec := d.make()
+			out = append(out, ZooMutant{Name: d.name + " " + source.String(), Throttle: &spec})
+		}
+		for _, spec := range []ThrottleSpec{zooThrottleSpec("", source), zooStreamSpec("", source)} {
+			out = append(out, ZooMutant{Name: spec.Name + " " + source.String(), Throttle: &spec})
+		}
+		for _, spec := range []LimiterSpec{zooLimiterSpec("", source), heldBucketSpec("", source), fifoBucketSpec("", source),
+			tatBucketSpec(source), tickerBucketSpec("", source), retryBucketSpec(source)} {
+			out = append(out, ZooMutant{Name: spec.Name + " " + source.String(), Limiter: &spec})
+		}
 		for _, spec := range []LeakyBucketSpec{zooBucketSpec("", source), zooSleeper(source), zooTicker(source),
 			zooPeriods(source, false), zooPeriods(source, true), zooReserver(source), zooTurns(source, 0), zooTurns(source, 3)} {
 			out = append(out, ZooMutant{Name: spec.Name + " " + source.String(), LeakyBucket: &spec})

@@ -46,6 +46,7 @@ type claim struct {
 	free     bool          // made under Inf: nothing was taken
 	over     bool          // it has returned, or was given up
 	inOrder  bool          // it was given up when all after it had been, in reverse order
+	after    int           // how many tokens were granted at once since, of a burst that was raised
 }
 
 // mismatch is what no level of the range explains.
@@ -403,6 +404,9 @@ func (a *account) allow(d *Done) {
 		}
 		a.lo, a.hi = larger(a.lo, least), larger(a.hi, least)
 		a.add(-d.N, -d.N)
+		for _, c := range a.claims {
+			c.after += d.N
+		}
 		return
 	}
 	most := new(big.Int).Add(need, a.slop)
@@ -648,12 +652,12 @@ func (a *account) cancel(c *claim, sets int) {
 // newest reports whether everything after c was given up, in reverse order.
 func (a *account) newest(c *claim) bool {
 	i := slices.Index(a.claims, c)
-	return !slices.ContainsFunc(a.claims[i+1:], func(o *claim) bool { return !o.free && !o.inOrder })
+	return c.after == 0 && !slices.ContainsFunc(a.claims[i+1:], func(o *claim) bool { return !o.free && !o.inOrder })
 }
 
 // giveUp gives back what c took, as declared.
 func (a *account) giveUp(c *claim, law string) {
-	n, later, live := c.d.N, 0, 0
+	n, later, live := c.d.N, c.after, 0
 	for _, o := range a.claims[slices.Index(a.claims, c)+1:] {
 		if !o.free {
 			if later += o.d.N; !o.over {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/big"
 	"slices"
 	"sync"
 	"time"
@@ -282,7 +283,8 @@ func (l *tatBucket) setLimit(t time.Time, r Rate) {
 	defer l.mu.Unlock()
 	t = l.at(t)
 	if missing := l.full.Sub(t); missing > 0 {
-		l.full = t.Add(missing / l.period * r.Interval()).Add(missing % l.period * r.Interval() / l.period)
+		owed := new(big.Int).Mul(big.NewInt(int64(missing)), big.NewInt(int64(r.Interval())))
+		l.full = t.Add(time.Duration(owed.Quo(owed, big.NewInt(int64(l.period))).Int64()))
 	}
 	l.period = r.Interval()
 }

@@ -237,6 +237,12 @@ func TestHonest_byProperties(t *testing.T) {
 		}
 		t.Run(m.Name, func(t *testing.T) {
 			switch {
+			case m.Debouncer != nil:
+				properties.CheckDebouncer(t, *m.Debouncer)
+			case m.Throttle != nil:
+				properties.CheckThrottle(t, *m.Throttle)
+			case m.Limiter != nil:
+				properties.CheckLimiter(t, *m.Limiter)
 			case m.Concurrency != nil:
 				properties.CheckConcurrency(t, *m.Concurrency)
 			case m.LeakyBucket != nil:
