@@ -179,9 +179,16 @@ func rows(c *contract) []Schedule {
 	return out
 }
 
-// changes sets a limit or burst between a reservation or wait and its cancel.
+// changes sets a limit or burst between a reservation or wait and its cancel, with another
+// one behind it or not.
 func changes() []Schedule {
 	var out []Schedule
+	for _, set := range []string{"setlimit 100/1s", "setlimit 5/1s", "setburst 5"} {
+		for _, given := range []string{"cancel 1 @0", "cancel 2 @0", "cancel 1 @0 | cancel 2 @0", "cancel 2 @0 | cancel 1 @0"} {
+			out = append(out, listed(fmt.Sprintf("rate=10/1s burst=3 | allow 3 @0 | reserve 1 @0 | %s @0 | reserve 1 @0 | %s | reserve 1 @0", set, given),
+				fmt.Sprintf("rate=10/1s burst=3 | allow 3 @0 | reserve 2 @0 | %s @0 | reserve 1 @0 | %s | reserve 1 @0", set, given))...)
+		}
+	}
 	for _, set := range []string{"setlimit 100/1s", "setlimit 5/1s", "setburst 2", "setburst 5"} {
 		for _, hold := range []string{"reserve 1", "wait 1", "reserve 2", "wait 2"} {
 			for _, at := range []string{"0", "5ms"} {

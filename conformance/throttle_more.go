@@ -22,6 +22,10 @@ func moreThrottleFamilies(c *contract, edges []Edges, number func([]Schedule) []
 				out = append(out, family{name: "k " + k + " reset", schedules: number(sequences(cfg, []Step{{Op: OpCall}, {Op: OpReset}},
 					[]time.Duration{1, wait / 2, wait + 1}, 5))})
 			}
+			if c.accepts(OpStop) {
+				out = append(out, family{name: "k " + k + " stop", schedules: ending(
+					number(sequences(cfg, call, []time.Duration{1, wait + 1}, 3)), OpStop, []time.Duration{0, wait / 2, wait + 1})})
+			}
 		}
 	}
 	for _, e := range edges {

@@ -230,9 +230,12 @@ func (x *exam) windowModel() (want []edgeFire, certain time.Duration) {
 	certain = far
 	again := math.MinInt // counts the events since a reset, of which the first must pass
 	for _, s := range x.Schedule.Steps {
-		if s.Op == OpReset {
+		switch s.Op {
+		case OpReset:
 			passed, again = nil, 1
 			continue
+		case OpStop:
+			return want, certain
 		}
 		if again++; again == 3 {
 			certain = min(certain, s.At)

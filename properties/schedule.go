@@ -80,7 +80,7 @@ func Debouncers(j *conformance.Judge, spec conformance.DebouncerSpec) *rapid.Gen
 		cfg := rapid.SampledFrom(rapid.SampledFrom(kinds).Draw(t, "kind")).Draw(t, "config")
 		switch {
 		case cfg.Busy > 0, cfg.Inside != "":
-			return clear(cfg, ops).Draw(t, "schedule")
+			return clear(cfg, cfg.Wait, ops).Draw(t, "schedule")
 		}
 		gaps := around(cfg.Wait)
 		if cfg.Wait == 0 {
@@ -153,8 +153,27 @@ func configs(spec conformance.DebouncerSpec, others []conformance.Op) [][]confor
 		}
 	}
 	for _, e := range traits.Edges {
-		if e != conformance.Trailing {
-			kinds = append(kinds, []conformance.Config{config("wait", "100ms", "edges", e.String())})
+		if e == conformance.Trailing {
+			continue
+		}
+		kinds = append(kinds, []conformance.Config{config("wait", "100ms", "edges", e.String())})
+		if traits.MaxWait != 0 && e == conformance.LeadingAndTrailing {
+			kinds = append(kinds, []conformance.Config{config("wait", "100ms", "maxwait", "250ms", "edges", e.String()),
+				config("wait", "100ms", "maxwait", "100ms", "edges", e.String())})
+		}
+		if synctestcompat.Available && traits.Reentrancy != conformance.ReentrancyForbidden && e != conformance.NoEdges {
+			kinds = append(kinds, []conformance.Config{config("wait", "100ms", "edges", e.String(), "busy", "30ms"),
+				config("wait", "100ms", "edges", e.String(), "busy", "250ms")})
+		}
+		if synctestcompat.Available && spec.Time == conformance.Injected && e != conformance.NoEdges {
+			var odd []conformance.Config
+			if traits.BothSingle != conformance.BothTwice {
+				odd = append(odd, config("wait", "0", "edges", e.String()))
+			}
+			for _, epoch := range epochs {
+				odd = append(odd, config("wait", "100ms", "edges", e.String(), "epoch", epoch))
+			}
+			kinds = append(kinds, odd)
 		}
 	}
 	return kinds
@@ -166,8 +185,8 @@ var epochs = []string{"0001-01-01T00:00:00Z", "1970-01-01T00:00:00Z", "2261-01-0
 // clear draws schedules for callbacks that take time or call back. Where a step meets the
 // start or the end of one, several outcomes are right; so each gap is a little longer
 // than the deadlines are apart.
-func clear(cfg conformance.Config, ops []conformance.Op) *rapid.Generator[conformance.Schedule] {
-	gaps := []time.Duration{0, cfg.Wait / 2, cfg.Wait, cfg.Wait + cfg.Wait/5, cfg.Wait * 5 / 2, 10 * cfg.Wait}
+func clear(cfg conformance.Config, wait time.Duration, ops []conformance.Op) *rapid.Generator[conformance.Schedule] {
+	gaps := []time.Duration{0, wait / 2, wait, wait + wait/5, wait * 5 / 2, 10 * wait}
 	return rapid.Map(moves(ops, len(gaps)-1, 0, 0), func(drawn []move) conformance.Schedule {
 		s := conformance.Schedule{Config: cfg}
 		at, stopped := time.Duration(0), false
@@ -190,7 +209,8 @@ func raced(s conformance.Schedule) bool {
 }
 
 // Throttles draws schedules for a throttle: sustained calls, bursts, calls at the end of an
-// interval and one nanosecond either side of it, and resets between them.
+// interval and one nanosecond either side of it, resets between them, a stop at the end, and
+// callbacks that take time.
 func Throttles(j *conformance.Judge, spec conformance.ThrottleSpec) *rapid.Generator[conformance.Schedule] {
 	edges := spec.Traits.Edges
 	if len(edges) == 0 {
@@ -209,11 +229,29 @@ func Throttles(j *conformance.Judge, spec conformance.ThrottleSpec) *rapid.Gener
 		for _, epoch := range epochs {
 			configs = append(configs, config("interval", "100ms", "edges", e.String(), "epoch", epoch))
 		}
-		if e&conformance.Leading != 0 {
+		if e&conformance.Leading != 0 || e == conformance.Trailing && synctestcompat.Available {
 			configs = append(configs, config("interval", "0", "edges", e.String()))
 		}
 	}
+	if spec.Traits.Windows != 0 && slices.Contains(edges, conformance.Leading) {
+		for _, k := range []string{"2", "3", "10"} {
+			configs = append(configs, config("interval", "100ms", "edges", "leading", "k", k))
+		}
+	}
+	var busy []conformance.Config
+	if synctestcompat.Available && spec.Time != conformance.Explicit && spec.Traits.Reentrancy != conformance.ReentrancyForbidden && !j.Accepts(conformance.OpFault) {
+		for _, e := range edges {
+			if e != conformance.NoEdges {
+				busy = append(busy, config("interval", "100ms", "edges", e.String(), "busy", "30ms"), config("interval", "100ms", "edges", e.String(), "busy", "250ms"))
+			}
+		}
+	}
 	return rapid.Custom(func(t *rapid.T) conformance.Schedule {
+		kind := rapid.IntRange(0, 9).Draw(t, "kind")
+		if kind == 9 && len(busy) > 0 {
+			cfg := rapid.SampledFrom(busy).Draw(t, "config")
+			return clear(cfg, cfg.Interval, []conformance.Op{conformance.OpCall}).Draw(t, "schedule")
+		}
 		cfg := rapid.SampledFrom(configs).Draw(t, "config")
 		ops := []conformance.Op{conformance.OpCall}
 		if cfg.Edges == conformance.Leading {
@@ -236,6 +274,9 @@ func Throttles(j *conformance.Judge, spec conformance.ThrottleSpec) *rapid.Gener
 				st.N = calls
 			}
 			s.Steps = append(s.Steps, st)
+		}
+		if kind == 8 && j.Accepts(conformance.OpStop) {
+			s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpStop, At: at + []time.Duration{1, 0, cfg.Interval / 2, cfg.Interval + 1}[calls%4]})
 		}
 		return s
 	})

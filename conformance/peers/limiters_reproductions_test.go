@@ -48,6 +48,31 @@ func TestXTime_reverseCancelsLeaveOneTaken(t *testing.T) {
 	}
 }
 
+// Cancel counts what was reserved later in time, at the limit at which it was reserved
+// itself. After another limit that comes to more than was taken, or to less.
+func TestXTime_cancelAfterSetLimit(t *testing.T) {
+	for _, c := range []struct {
+		limit  rate.Limit
+		tokens float64 // after the first was given up, and, if the limit fell, the second before
+	}{
+		{100, -0.2}, // one for the second reservation is missing, and should be -1
+		{5, -1},     // nothing is reserved, so that it should be 0
+	} {
+		l := rate.NewLimiter(10, 3)
+		l.AllowN(start, 3)
+		first := l.ReserveN(start, 1)
+		l.SetLimitAt(start, c.limit)
+		second := l.ReserveN(start, 1)
+		if c.limit < 10 {
+			second.CancelAt(start)
+		}
+		first.CancelAt(start)
+		if got := l.TokensAt(start); math.Abs(got-c.tokens) > 1e-6 {
+			t.Errorf("after a limit of %v: %v tokens, want %v as in v0.14.0", c.limit, got, c.tokens)
+		}
+	}
+}
+
 // Under Inf nothing is taken; a cancel of what was reserved then brings tokens all
 // the same.
 func TestXTime_cancelOfWhatWasFreeRefunds(t *testing.T) {

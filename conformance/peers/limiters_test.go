@@ -162,8 +162,12 @@ var (
 			Why: "Cancel of a reservation made under Inf refunds tokens that were never taken; the docs do not mention it",
 		},
 		{
-			Rule: "CN-LIFO", Schedule: "rate=3/1s burst=3 | allow 3 @0 | reserve 1 @0 | reserve 1 @0 | reserve 1 @0 | cancel 3 @0 | cancel 2 @0 | cancel 1 @0 | reserve 1 @0",
-			Why: "Cancel compares instants that were rounded to nanoseconds: of three reservations cancelled in reverse, one stays taken",
+			Rule: "CN-LIFO", Schedule: "rate=10/1s burst=3 | allow 3 @0 | reserve 1 @0 | setlimit 5/1s @0 | reserve 1 @0 | cancel 2 @0 | cancel 1 @0 | reserve 1 @0",
+			Why: "Cancel counts what was reserved later in time at the limit of then: of two reservations cancelled in reverse, one stays taken; the docs do not mention it",
+		},
+		{
+			Rule: "CN-UPPER", Schedule: "rate=10/1s burst=3 | allow 3 @0 | reserve 1 @0 | setlimit 100/1s @0 | reserve 1 @0 | cancel 1 @0 | reserve 1 @0",
+			Why: "of two reservations the second is due first, as the limit was raised between; Cancel of the first then gives back more than it took; the docs do not mention it",
 		},
 		{
 			Rule: "CN-IDEM", Schedule: "rate=10/1s burst=3 | allow 3 @0 | reserve 1 @0 | cancel 1 @0 | cancel 1 @0 | reserve 1 @0",
