@@ -156,7 +156,8 @@ func configs(spec conformance.DebouncerSpec, others []conformance.Op) [][]confor
 		if e == conformance.Trailing {
 			continue
 		}
-		kinds = append(kinds, []conformance.Config{config("wait", "100ms", "edges", e.String())})
+		edge := []conformance.Config{config("wait", "100ms", "edges", e.String())}
+		kinds = append(kinds, edge, edge) // twice as often
 		if traits.MaxWait != 0 && e == conformance.LeadingAndTrailing {
 			kinds = append(kinds, []conformance.Config{config("wait", "100ms", "maxwait", "250ms", "edges", e.String()),
 				config("wait", "100ms", "maxwait", "100ms", "edges", e.String())})
@@ -253,7 +254,7 @@ func Throttles(j *conformance.Judge, spec conformance.ThrottleSpec) *rapid.Gener
 			return clear(cfg, cfg.Interval, []conformance.Op{conformance.OpCall}).Draw(t, "schedule")
 		}
 		cfg := rapid.SampledFrom(configs).Draw(t, "config")
-		ops := []conformance.Op{conformance.OpCall}
+		ops := []conformance.Op{conformance.OpCall, conformance.OpCall, conformance.OpCall}
 		if cfg.Edges == conformance.Leading {
 			ops = append(ops, accepted(j, conformance.OpReset)...)
 		}
