@@ -115,5 +115,8 @@ func ZooHonest() []ZooMutant {
 	for _, spec := range quotaZoo() {
 		out = append(out, ZooMutant{Name: spec.Name, Quota: &spec})
 	}
+	for _, spec := range chosenLimiters(choices()) {
+		out = append(out, ZooMutant{Name: spec.Name, Limiter: &spec})
+	}
 	return out
 }

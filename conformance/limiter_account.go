@@ -460,7 +460,7 @@ func (a *account) reserve(d *Done, number, sets int) {
 		return
 	}
 	a.add(-d.N, -d.N)
-	if a.flow.Sign() == 0 && a.lo.Sign() < 0 {
+	if a.lo.Sign() < 0 && (a.flow.Sign() == 0 || a.due(a.lo) > forever) {
 		a.lost = true // a reservation that is never due is one that each limiter has in its own way
 		return
 	}

@@ -139,7 +139,7 @@ const forever = math.MaxInt64 - 1<<20
 // instant at which they are due. Left out is what was reserved or waited for across a
 // change, as it may keep the instant that it had before. Who takes requests for more than
 // the burst may grant the largest as well: instead of the burst if it waits until it is
-// paid for, on top of it if the next one pays.
+// paid for, on top of it if the next one pays. What comes back late may be granted on top too.
 func (x *exam) heldEnvelope() *violation {
 	a := newAccount(x.Trace, LimiterTraits{Quantum: x.c.lim.Traits.Quantum})
 	traits := x.c.lim.Traits
@@ -147,18 +147,24 @@ func (x *exam) heldEnvelope() *violation {
 	if traits.Refund != RefundConservative && traits.Refund != RefundNone || traits.Rewake != RewakeKeeps {
 		moves = append(moves, OpCancel)
 	}
-	var grants []grant
-	number := 0
+	var grants, late []grant // late are what came back after its instant
+	number, burst := 0, x.Schedule.Config.Burst
 	for i := range x.Done {
 		d := &x.Done[i]
 		at := d.At
 		switch d.Op {
+		case OpSetBurst:
+			burst = d.N
 		case OpReserve:
 			number++
 			at = saturate(d.At, max(0, d.Delay))
-			if gone := slices.ContainsFunc(x.Done, func(o Done) bool {
+			i := slices.IndexFunc(x.Done, func(o Done) bool {
 				return o.Op == OpCancel && o.N == number && (o.At <= at || traits.LateCancel != LateIgnored)
-			}); gone || at > forever || x.set(d.At, at, moves...) {
+			})
+			if i >= 0 && x.Done[i].At > at {
+				late = append(late, grant{at: x.Done[i].At, n: d.N})
+			}
+			if i >= 0 || at > forever || x.set(d.At, at, moves...) {
 				continue
 			}
 		case OpWait:
@@ -169,7 +175,7 @@ func (x *exam) heldEnvelope() *violation {
 			}
 		}
 		if d.OK && d.N > 0 {
-			grants = append(grants, grant{at, d.N, d})
+			grants = append(grants, grant{at: at, n: d.N, d: d, over: d.N > burst})
 		}
 	}
 	slices.SortStableFunc(grants, func(a, b grant) int { return int(min(1, max(-1, a.at-b.at))) })
@@ -177,17 +183,26 @@ func (x *exam) heldEnvelope() *violation {
 		sum, largest := 0, 0
 		for _, last := range grants[i:] {
 			sum += last.n
-			largest = max(largest, last.n)
+			if last.over {
+				largest = max(largest, last.n)
+			}
 			rate, burst := x.highest(first.at, last.at)
 			if rate == Inf {
 				break
 			}
 			switch {
-			case largest <= burst:
+			case largest == 0:
 			case traits.Oversize == OversizeWaits:
-				burst = largest
+				burst = max(burst, largest)
+			case traits.Oversize == OversizePrepaid && largest > math.MaxInt/2-burst:
+				continue
 			case traits.Oversize == OversizePrepaid:
-				burst += largest
+				burst = max(burst, largest) + largest // one that has been reserved may wait as well
+			}
+			for _, g := range late {
+				if g.at >= first.at && g.at <= last.at {
+					burst += g.n
+				}
 			}
 			most := new(big.Int).Mul(a.flowOf(rate), big.NewInt(int64(last.at-first.at)))
 			most.Add(most, a.tokens(burst))

@@ -332,8 +332,8 @@ func (x *exam) differs(drop func(s limiterStep) bool) (limiterStep, bool) {
 		kept = append(kept, s)
 		without.Steps = append(without.Steps, s.Step)
 	}
-	if !matters || len(v.steps) != len(x.Schedule.Steps) {
-		return limiterStep{}, false
+	if !matters || len(v.steps) != len(x.Schedule.Steps) || x.c.lim.Traits.Initial != InitialFull && drop(v.steps[0]) {
+		return limiterStep{}, false // what does not start full may start with the first request, whatever it asks for
 	}
 	other := x.rerun(without)
 	for i, s := range kept {
@@ -452,8 +452,12 @@ func (x *exam) rlPast() *violation {
 	sum := 0
 	lo, hi := time.Duration(math.MaxInt64), time.Duration(math.MinInt64)
 	rate, burst := x.Schedule.Config.Rate, x.Schedule.Config.Burst // the highest so far
+	now := burst
 	for _, s := range v.steps {
 		lo, hi = min(lo, s.At), max(hi, s.At)
+		if s.Op == OpSetBurst {
+			now = s.N
+		}
 		switch {
 		case s.Op == OpSetLimit && s.Rate.above(rate):
 			rate = s.Rate
@@ -465,7 +469,7 @@ func (x *exam) rlPast() *violation {
 		if rate == Inf || rate.Per <= 0 {
 			return nil
 		}
-		if s.Op != OpAllow || !s.OK || s.N < 1 || s.N > burst {
+		if s.Op != OpAllow || !s.OK || s.N < 1 || s.N > now {
 			continue
 		}
 		sum += s.N

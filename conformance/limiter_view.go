@@ -34,6 +34,8 @@ type grant struct {
 	at time.Duration
 	n  int
 	d  *Done
+	// over says that it was more than the burst of then.
+	over bool
 }
 
 // lims returns the limiter's view of the trace, built once.
@@ -87,7 +89,7 @@ func newLimiterView(tr *Trace, traits LimiterTraits) *limiterView {
 			if d.Op == OpWait {
 				at = d.Ended.At
 			}
-			v.grants = append(v.grants, grant{at, d.N, d})
+			v.grants = append(v.grants, grant{at: at, n: d.N, d: d})
 		}
 	}
 	slices.SortStableFunc(v.grants, func(a, b grant) int { return int(min(1, max(-1, a.at-b.at))) })
