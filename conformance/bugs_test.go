@@ -80,7 +80,7 @@ func TestBugs(t *testing.T) {
 	}
 	for kind, tables := range map[string][]mutants{
 		"D": {debouncerMutants, edgeMutants, batchMutants},
-		"T": {throttleMutants, streamMutants},
+		"T": {throttleMutants, streamMutants, plainMutants},
 		"":  {limiterMutants, leakyMutants},
 	} {
 		for _, table := range tables {

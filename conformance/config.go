@@ -33,7 +33,7 @@ type Config struct {
 	Inside Op
 	// Panics is the number of the callback that panics, counted from 1.
 	Panics int
-	// Epoch is the instant at which the schedule starts; zero means 2000-01-01
+	// Epoch is the instant at which the schedule starts; zero means 2040-01-01
 	// 00:00:00 UTC, unless the text says "epoch=".
 	Epoch time.Time
 
@@ -149,7 +149,7 @@ func (c Config) start() time.Time {
 	if c.has("epoch") {
 		return c.Epoch
 	}
-	return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+	return time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC)
 }
 
 // Edges says on which edges of a burst a debouncer or throttle fires.

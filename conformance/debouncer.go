@@ -27,8 +27,11 @@ type DebouncerSpec struct {
 
 // DebounceConfig is what a debouncer is made with.
 type DebounceConfig struct {
-	Wait, MaxWait time.Duration
-	Edges         Edges
+	Wait time.Duration
+	// MaxWait is the bound on the wait; 0 stands for none. Only asked for if the trait
+	// MaxWait is declared.
+	MaxWait time.Duration
+	Edges   Edges
 }
 
 // DebouncerFuncs are the operations of one debouncer. Only Call must be there; the
@@ -41,11 +44,11 @@ type DebouncerFuncs struct {
 	// what it cancelled.
 	Cancel        func()
 	CancelReports func() bool
-	// Flush fires the pending event now.
+	// Flush fires the pending event now, and nothing if there is none.
 	Flush func()
 	// Pending reports whether an event is pending.
 	Pending func() bool
-	// Stop ends the debouncer for good.
+	// Stop ends the debouncer for good. A call after it does nothing.
 	Stop func()
 	// Close ends the input of a stream or batch. It may start what it does and return.
 	// Nothing is called after it.
@@ -93,14 +96,20 @@ func (spec *DebouncerSpec) edges() Edges {
 	return Trailing
 }
 
+// kinds are the edges that are declared, or else those that are built.
+func (spec *DebouncerSpec) kinds() []Edges {
+	if has := spec.Traits.Edges; len(has) > 0 {
+		return has
+	}
+	return []Edges{spec.edges()}
+}
+
 // operations reports what the implementation can do. It looks at an instance
 // that is thrown away.
 func (spec *DebouncerSpec) operations() map[Op]bool {
 	d := newHand(Config{}.start(), false)
 	f := spec.build(Env{d.clock(), d.start}, DebounceConfig{Wait: time.Hour, Edges: spec.edges()}, func(int, []int) {})
-	if f.Stop != nil {
-		f.Stop()
-	}
+	f.release(false)
 	return map[Op]bool{
 		OpCall: f.Call != nil, OpCancel: f.Cancel != nil || f.CancelReports != nil, OpFlush: f.Flush != nil,
 		OpPending: f.Pending != nil, OpStop: f.Stop != nil,
@@ -148,6 +157,16 @@ func (f *DebouncerFuncs) do(s Step, d *Done) {
 		d.OK = f.Pending()
 	case OpStop:
 		f.Stop()
+	}
+}
+
+// release ends the debouncer, if it can be ended and its input has not done so.
+func (f *DebouncerFuncs) release(ended bool) {
+	switch {
+	case f.Stop != nil:
+		f.Stop()
+	case f.Close != nil && !ended:
+		f.Close()
 	}
 }
 
@@ -199,7 +218,7 @@ func (spec *DebouncerSpec) play(d driver, j job, rec *recorder) {
 	// bubble nobody could tell when it is done, so there it is simply called.
 	h, free := d.(*hand)
 	apart := (cfg.Busy > 0 || cfg.Inside != "") && !(free && !h.bubble)
-	stopped := false
+	stopped, ended := false, false
 	end := time.Duration(0)
 	for _, st := range s.Steps {
 		at, one := impl, st
@@ -226,6 +245,7 @@ func (spec *DebouncerSpec) play(d driver, j job, rec *recorder) {
 			step()
 		}
 		stopped = stopped || st.Op == OpStop
+		ended = ended || st.Op == OpClose
 		end = max(end, st.At)
 	}
 	// Long enough for every fire that can still come, and for one that must not.
@@ -237,12 +257,13 @@ func (spec *DebouncerSpec) play(d driver, j job, rec *recorder) {
 	rec.closed = !j.look
 	rec.mu.Unlock()
 	for _, f := range made {
+		release := func() { f.release(ended && f == impl) }
 		switch {
-		case f.Stop == nil || stopped && f == impl:
+		case stopped && f == impl:
 		case apart:
-			go func() { _ = catch(f.Stop) }()
+			go func() { _ = catch(release) }()
 		default:
-			_ = catch(f.Stop)
+			_ = catch(release)
 		}
 	}
 	if j.look {

@@ -229,6 +229,62 @@ func (d *loopDebouncer) stop() {
 	<-d.exited
 }
 
+// handingDebouncer hands what fires to a receiver, who takes it when the callback before
+// has ended. What has been handed over nobody takes back.
+type handingDebouncer struct {
+	clock clockwork.Clock
+	wait  time.Duration
+	out   chan int
+
+	mu      sync.Mutex
+	gen     int
+	timer   clockwork.Timer
+	stopped bool
+}
+
+func newHandingDebouncer(clock clockwork.Clock, wait time.Duration, fire func(int)) *handingDebouncer {
+	d := &handingDebouncer{clock: clock, wait: wait, out: make(chan int, 16)}
+	go func() {
+		for v := range d.out {
+			fire(v)
+		}
+	}()
+	return d
+}
+
+func (d *handingDebouncer) call(v int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.stopped {
+		return
+	}
+	if d.timer != nil {
+		d.timer.Stop()
+	}
+	d.gen++
+	gen := d.gen
+	d.timer = d.clock.AfterFunc(d.wait, func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if gen == d.gen && !d.stopped {
+			d.out <- v
+		}
+	})
+}
+
+func (d *handingDebouncer) stop() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.stopped {
+		return
+	}
+	d.stopped = true
+	if d.timer != nil {
+		d.timer.Stop()
+	}
+	close(d.out)
+}
+
 // contextDebouncer starts a goroutine for each call, which the next call's cancels.
 type contextDebouncer struct {
 	clock clockwork.Clock
@@ -875,6 +931,11 @@ func debouncerDesigns(source TimeSource) []design[DebouncerSpec] {
 			func(clock clockwork.Clock, cfg DebounceConfig, fire func(int)) DebouncerFuncs {
 				d := newLoopDebouncer(clock, cfg.Wait, fire, 64, false)
 				return DebouncerFuncs{Call: d.call, Stop: sync.OnceFunc(func() { close(d.done) })}
+			})},
+		{"a receiver that is handed what fires", spec(trailingTraits.with(func(d *DebounceTraits) { d.StaleFire, d.Overlap, d.StopBarrier = StaleAllowed, Serial, NoBarrier }),
+			func(clock clockwork.Clock, cfg DebounceConfig, fire func(int)) DebouncerFuncs {
+				d := newHandingDebouncer(clock, cfg.Wait, fire)
+				return DebouncerFuncs{Call: d.call, Stop: d.stop}
 			})},
 		{"a goroutine and a context for each call", spec(trailingTraits,
 			func(clock clockwork.Clock, cfg DebounceConfig, fire func(int)) DebouncerFuncs {

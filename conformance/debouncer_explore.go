@@ -301,9 +301,7 @@ func debouncerCanary(c *contract) string {
 			d.settle()
 			later = count() - fired
 		}
-		if impl.Stop != nil {
-			_ = catch(impl.Stop)
-		}
+		_ = catch(func() { impl.release(false) })
 		d.settle()
 	})
 	if l.once() != nil {

@@ -175,6 +175,9 @@ func (x *exam) say(at time.Duration, because, headline string, args ...any) *vio
 	v := &violation{Headline: fmt.Sprintf(headline, args...), Because: because, At: at}
 	if x.c.deb != nil {
 		v.Lanes = x.debLanes()
+		if x.deb().received {
+			v.Because += "; of what comes during a callback the wait counts from its end, as SerialReceiver is declared"
+		}
 	}
 	return v
 }
@@ -425,6 +428,8 @@ func (x *exam) dbIdle() *violation {
 		kill := v.lastKill(f.Began.Seq, OpCancel, OpFlush, OpStop)
 		c := v.newest(f.Began.Seq, 1<<62)
 		switch {
+		case c == nil && kill != nil && kill.Op == OpStop:
+			return nil // DB-STOP's
 		case c == nil:
 		case kill != nil && kill.Began.Seq > c.Began.Seq && kill.Op != OpFlush:
 			return nil // DB-CANCEL's or DB-STOP's

@@ -281,17 +281,35 @@ func (x *exam) dbStop() *violation {
 	}
 	for i := range x.Fires {
 		f := &x.Fires[i]
-		if f.Began.Seq < stop.Ended.Seq || x.byStop(f) ||
-			x.c.deb.Traits.StopBarrier == NoBarrier && stop.Racing && f.Began.At == stop.Began.At {
+		due := stop.Racing && f.Began.At == stop.Began.At || x.waitedAt(f, stop)
+		if f.Began.Seq < stop.Ended.Seq || x.byStop(f) || due && x.c.deb.Traits.StopBarrier == NoBarrier {
 			continue
 		}
-		found := x.say(f.Began.At, fmt.Sprintf("stop had returned at %s", duration(stop.Ended.At)),
-			"fired at %s, after stop", duration(f.Began.At))
+		because := fmt.Sprintf("stop had returned at %s", duration(stop.Ended.At))
+		if due {
+			because += "; if it is documented that what is due may still start then, declare StopBarrier: NoBarrier"
+		}
+		found := x.say(f.Began.At, because, "fired at %s, after stop", duration(f.Began.At))
 		// At the instant of a racing stop it may have been decided before.
 		found.Chance = x.Order == OrderSampled && stop.Racing && f.Began.At == stop.Began.At
 		return found
 	}
 	return nil
+}
+
+// waitedAt reports whether a fire was due when stop came, and could not start because
+// another callback was running.
+func (x *exam) waitedAt(f *Fire, stop *Done) bool {
+	v := x.deb()
+	if x.c.deb.Traits.Overlap != Serial || v.running(x.Trace, stop.Began.At) == nil || !x.endsAt(f.Began.At, f) {
+		return false
+	}
+	c := v.byN[f.Value]
+	if !v.newestPayload || c == nil {
+		c = v.newest(stop.Began.Seq, stop.Began.At-v.wait+1)
+	}
+	return c != nil && c.Began.Seq < stop.Began.Seq &&
+		(x.withEdges() || c.Began.At+v.wait <= stop.Began.At) // by a bound it may be due sooner
 }
 
 func (x *exam) dbZero() *violation {

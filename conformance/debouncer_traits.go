@@ -34,7 +34,8 @@ type DebounceTraits struct {
 	// must not call the debouncer.
 	Reentrancy Reentrancy
 	// StopBarrier is only declared to opt out: NoBarrier means that a callback that is
-	// due at the very instant of Stop may still start when Stop has returned.
+	// due may still start when Stop has returned: at the very instant of Stop, or when the
+	// callback ends for which it waits, as where a receiver is handed what fires.
 	StopBarrier CancelBarrier
 
 	// These are only declared by those whom they concern; the rules that they put in

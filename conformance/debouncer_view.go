@@ -16,6 +16,7 @@ type debounceView struct {
 	flush  map[int]*Done // fires that a flush caused, by index
 	// newestPayload says that a fire bears the number of the newest event that it is for.
 	newestPayload bool
+	received      bool // a call counts from the end of the callback during which it came
 }
 
 // burst is a maximal run of calls less than wait apart, as far as it got.
@@ -43,6 +44,7 @@ func newDebounceView(tr *Trace, traits DebounceTraits) *debounceView {
 	done := tr.Done
 	if traits.Overlap == SerialReceiver {
 		done = received(tr)
+		v.received = slices.ContainsFunc(done, func(d Done) bool { return d.Began.At != d.At && !d.Inside })
 	}
 	for i := range done {
 		switch d := &done[i]; d.Op {

@@ -51,6 +51,10 @@ func ZooMutants(t *testing.T) []ZooMutant {
 		spec := zooThrottleSpec(m.name, Injected)
 		add(ZooMutant{Name: m.name, Rule: m.rule, Throttle: &spec})
 	}
+	for _, m := range plainMutants {
+		spec := zooPlainSpec(m.name, Injected)
+		add(ZooMutant{Name: m.name, Rule: m.rule, Throttle: &spec})
+	}
 	for _, m := range limiterMutants {
 		spec := zooLimiterSpec(m.name, Explicit)
 		add(ZooMutant{Name: m.name, Rule: m.rule, Limiter: &spec})

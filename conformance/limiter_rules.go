@@ -78,7 +78,7 @@ func limOptOut(id string, c *contract) string {
 	case (id == "RL-PAST" || id == "RL-PASTQ") && t.BackTime == BackRewind:
 		return "declared: BackRewind"
 	case id == "RL-EPOCH" && c.time == PackageTime:
-		return "a bubble always starts in the year 2000"
+		return "package time always starts at the same instant"
 	case id == "X-LEAK" && !c.lab.bubble:
 		return "goroutines can only be told apart in a bubble"
 	}

@@ -16,6 +16,26 @@ const (
 	patience = 20_000 // turns to spin, until another goroutine may need the processor
 )
 
+// meeting counts what is done at one of the places in a round, and what comes of it.
+type meeting struct {
+	begun, fires atomic.Int64
+	found        atomic.Int64 // how many had begun at the first fire
+}
+
+func (m *meeting) fire() {
+	if m.fires.Add(1) == 1 {
+		m.found.Store(m.begun.Load())
+	}
+}
+
+// end ends a round of each calls for each of the meeters: how often it fired, and whether
+// only when the last call had begun. A goroutine that fires for others may come then, and
+// one fire is for all.
+func (m *meeting) end(each int64) (fires int64, late bool) {
+	m.begun.Store(0)
+	return m.fires.Swap(0), m.found.Swap(0) == meeters*each
+}
+
 // meet has the goroutines call f for each place, both as nearly at one instant as the
 // machine can, and waits until all have returned; f must not block. They spin until the
 // other is there: those that are woken follow one another, and short calls would not meet.

@@ -93,6 +93,7 @@ func TestZoo_correctOnesPass(t *testing.T) {
 	}
 	for _, source := range sources(Injected, PackageTime) {
 		t.Run("Throttle"+source.String(), func(t *testing.T) { RunThrottle(t, zooThrottleSpec("", source)) })
+		t.Run("ThrottlePlain"+source.String(), func(t *testing.T) { RunThrottle(t, zooPlainSpec("", source)) })
 	}
 	t.Run("ThrottleExplicit", func(t *testing.T) { RunThrottle(t, zooThrottleSpec("", Explicit, Leading)) })
 	for _, source := range fewSources(Injected, PackageTime) {
@@ -154,6 +155,9 @@ func mutants() []mutant {
 	}
 	for _, m := range throttleMutants {
 		add("throttle", m.name, m.rule, func(t *testing.T) *contract { return throttleContract(t, zooThrottleSpec(m.name, Injected)) })
+	}
+	for _, m := range plainMutants {
+		add("throttle", m.name, m.rule, func(t *testing.T) *contract { return throttleContract(t, zooPlainSpec(m.name, Injected)) })
 	}
 	for _, m := range leakyMutants {
 		add("leaky bucket", m.name, m.rule, func(t *testing.T) *contract { return leakyContract(t, zooBucketSpec(m.name, Injected)) })

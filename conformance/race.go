@@ -58,10 +58,20 @@ func gather(ops []func(i int), meanwhile, start func()) {
 	wg.Wait()
 }
 
-// debouncerRace uses all operations of one debouncer at once.
+// debouncerRace uses all operations of one debouncer of each kind at once.
 func (c *contract) debouncerRace() (*violation, string) {
+	why := ""
+	for _, edges := range c.deb.kinds() {
+		if why == "" && edges != NoEdges {
+			why = c.debouncerClash(edges)
+		}
+	}
+	return nil, why
+}
+
+func (c *contract) debouncerClash(edges Edges) string {
 	why := c.clash(func(env Env) []func(int) {
-		impl := c.deb.build(env, DebounceConfig{Wait: wait, Edges: c.deb.edges()}, func(int, []int) {})
+		impl := c.deb.build(env, DebounceConfig{Wait: wait, Edges: edges}, func(int, []int) {})
 		ops := []func(int){impl.Call, func(i int) { impl.Call(-i) }}
 		for _, op := range []Op{OpCancel, OpFlush, OpPending} {
 			if c.accepts(op) {
@@ -74,12 +84,11 @@ func (c *contract) debouncerRace() (*violation, string) {
 		return ops
 	})
 	if why != "" || !c.accepts(OpStop) {
-		return nil, why
+		return why
 	}
-	why = c.clash(func(env Env) []func(int) {
-		impl := c.deb.build(env, DebounceConfig{Wait: wait, Edges: c.deb.edges()}, func(int, []int) {})
+	return c.clash(func(env Env) []func(int) {
+		impl := c.deb.build(env, DebounceConfig{Wait: wait, Edges: edges}, func(int, []int) {})
 		stop := func(int) { impl.Stop() }
 		return []func(int){impl.Call, stop, stop}
 	})
-	return nil, why
 }

@@ -40,7 +40,8 @@ type Step struct {
 	At time.Duration
 	// Racing marks a step that does not let the timers of its instant go first:
 	// timer and step meet, as they do in life, and whatever order the driver can
-	// bring about is tried.
+	// bring about is tried. To a throttle, those of one instant come in a row, before the
+	// timer or after it.
 	Racing bool
 	// In, if it is not 0, says that the step has no instant of its own: it is done
 	// by function, sleeper or consumer In, each time that it runs, wakes or

@@ -45,7 +45,8 @@ type ThrottleFuncs struct {
 	AllowAt func(t time.Time) bool
 	// Reset forgets the last emission: the next event passes. Leading edge only.
 	Reset func()
-	// Stop releases what the throttle holds, and drops what is pending.
+	// Stop releases what the throttle holds, and drops what is pending. A call after it
+	// does no harm. Where the end emits what is pending, it is Close.
 	Stop func()
 
 	// CallKey is Call for a throttle that keeps an interval for each key.
@@ -108,12 +109,20 @@ func (spec *ThrottleSpec) edges() Edges {
 	return Leading
 }
 
+// kinds are the edges that are declared, or else those that are built.
+func (spec *ThrottleSpec) kinds() []Edges {
+	if has := spec.Traits.Edges; len(has) > 0 {
+		return has
+	}
+	return []Edges{spec.edges()}
+}
+
 // operations reports what the implementation can do. It looks at an instance that
 // is thrown away.
 func (spec *ThrottleSpec) operations() map[Op]bool {
 	d := newHand(Config{}.start(), false)
 	f := spec.New(Env{d.clock(), d.start}, ThrottleConfig{Interval: time.Hour, Edges: spec.edges()}, func(int) {})
-	f.release()
+	f.release(false)
 	explicit := spec.Time == Explicit
 	return map[Op]bool{
 		OpCall:  explicit && f.AllowAt != nil || !explicit && (f.Call != nil || f.Allow != nil),
@@ -152,13 +161,15 @@ func (f *ThrottleFuncs) do(s Step, at time.Time, explicit bool, emit func(int)) 
 	}
 }
 
-// release lets go of what the throttle holds.
-func (f *ThrottleFuncs) release() {
+// release lets go of what the throttle holds. Whose input has ended has done so itself.
+func (f *ThrottleFuncs) release(ended bool) {
 	switch {
 	case f.Stop != nil:
 		f.Stop()
 	case f.Cancel != nil:
 		f.Cancel()
+	case f.Close != nil && !ended:
+		f.Close()
 	}
 }
 
@@ -198,8 +209,10 @@ func (spec *ThrottleSpec) play(d driver, j job, rec *recorder) {
 	}
 	h, free := d.(*hand)
 	apart := (cfg.Busy > 0 || cfg.Inside != "") && !(free && !h.bubble)
-	end, skew := time.Duration(0), time.Duration(0)
-	for _, st := range s.Steps {
+	end, skew, ended := time.Duration(0), time.Duration(0), false
+	for i, n := 0, 0; i < len(s.Steps); i += n {
+		st := s.Steps[i]
+		n = s.row(i)
 		if !st.Racing {
 			d.to(st.At)
 		}
@@ -211,14 +224,16 @@ func (spec *ThrottleSpec) play(d driver, j job, rec *recorder) {
 			end = max(end, st.At)
 			continue
 		}
-		at, one := impl, st
-		if st.K != 0 && (impl.CallKey == nil || j.family == instances) {
-			at, one.K = instance(st.K), 0
-		}
 		step := func() {
-			rec.do(st, false, func(*Done) {
-				at.do(one, start.Add(st.At+skew), spec.Time == Explicit, func(v int) { emit(st.K, v) })
-			})
+			for _, st := range s.Steps[i : i+n] {
+				at, one := impl, st
+				if st.K != 0 && (impl.CallKey == nil || j.family == instances) {
+					at, one.K = instance(st.K), 0
+				}
+				rec.do(st, false, func(*Done) {
+					at.do(one, start.Add(st.At+skew), spec.Time == Explicit, func(v int) { emit(st.K, v) })
+				})
+			}
 		}
 		switch {
 		case st.Racing:
@@ -232,7 +247,7 @@ func (spec *ThrottleSpec) play(d driver, j job, rec *recorder) {
 		if impl.Closed != nil && (st.Op == OpClose || st.Op == OpCancel) {
 			rec.settled(impl.Closed())
 		}
-		end = max(end, st.At)
+		end, ended = max(end, st.At), ended || st.Op == OpClose
 	}
 	end += max(3*cfg.Interval, time.Millisecond) + time.Duration(len(s.Steps)+2)*cfg.Busy
 	d.to(end)
@@ -243,10 +258,11 @@ func (spec *ThrottleSpec) play(d driver, j job, rec *recorder) {
 	rec.closed = !j.look
 	rec.mu.Unlock()
 	for _, f := range made {
+		release := func() { f.release(ended && f == impl) }
 		if apart {
-			go func() { _ = catch(f.release) }()
+			go func() { _ = catch(release) }()
 		} else {
-			_ = catch(f.release)
+			_ = catch(release)
 		}
 	}
 	if j.look {
@@ -303,7 +319,7 @@ func throttleCanary(c *contract) string {
 		mu.Lock()
 		started = started || left
 		mu.Unlock()
-		f.release()
+		f.release(false)
 		d.settle()
 	}).once()
 	mu.Lock()

@@ -12,7 +12,7 @@ import (
 // Correct throttles of very different makes. None may be accused.
 
 // stampThrottle compares atomic stamps.
-func stampThrottle(clock clockwork.Clock, interval time.Duration, passes func(gap time.Duration) bool) (allow func() bool, reset func()) {
+func stampThrottle(clock clockwork.Clock, passes func(gap time.Duration) bool) (allow func() bool, reset func()) {
 	const never = -1 << 62
 	start := clock.Now()
 	var last atomic.Int64
@@ -21,7 +21,7 @@ func stampThrottle(clock clockwork.Clock, interval time.Duration, passes func(ga
 		now := int64(clock.Since(start))
 		for {
 			old := last.Load()
-			if old != never && interval > 0 && !passes(time.Duration(now-old)) {
+			if old != never && !passes(time.Duration(now-old)) {
 				return false
 			}
 			if last.CompareAndSwap(old, now) {
@@ -94,6 +94,76 @@ func newLoopThrottle(clock clockwork.Clock, cfg ThrottleConfig, emit func(int)) 
 }
 
 func (d *loopThrottle) call(v int) { d.in <- v }
+
+// wokenThrottle is a goroutine that events wake: those that come before it looks are one.
+type wokenThrottle struct{ wake, done chan struct{} }
+
+func newWokenThrottle(clock clockwork.Clock, cfg ThrottleConfig, emit func(int)) *wokenThrottle {
+	d := &wokenThrottle{make(chan struct{}, 1), make(chan struct{})}
+	go func() {
+		timer := clock.NewTimer(time.Hour)
+		defer timer.Stop()
+		for {
+			select {
+			case <-d.wake:
+			case <-d.done:
+				return
+			}
+			timer.Reset(cfg.Interval)
+			emit(0)
+			select {
+			case <-timer.Chan():
+			case <-d.done:
+				return
+			}
+		}
+	}()
+	return d
+}
+
+func (d *wokenThrottle) call(int) {
+	select {
+	case d.wake <- struct{}{}:
+	default:
+	}
+}
+
+// batchThrottle emits the newest of a batch, whose interval its first event begins. It ends
+// with its input, and in no other way.
+type batchThrottle struct {
+	in     chan int
+	closed atomic.Bool
+}
+
+func newBatchThrottle(clock clockwork.Clock, cfg ThrottleConfig, emit func(int)) *batchThrottle {
+	d := &batchThrottle{in: make(chan int)}
+	go func() {
+		defer d.closed.Store(true)
+		timer := clock.NewTimer(time.Hour)
+		timer.Stop()
+		defer timer.Stop()
+		pending, newest := false, 0
+		for {
+			select {
+			case v, ok := <-d.in:
+				if !ok {
+					if pending {
+						emit(newest)
+					}
+					return
+				}
+				if !pending {
+					timer.Reset(cfg.Interval)
+				}
+				pending, newest = true, v
+			case <-timer.Chan():
+				pending = false
+				emit(newest)
+			}
+		}
+	}()
+	return d
+}
 
 // remainingThrottle reckons the time that remains from the last emission, as
 // underscore does. With the trailing edge alone, an event after an emission starts an
@@ -215,11 +285,11 @@ func throttleDesigns(source TimeSource) []design[ThrottleSpec] {
 	forbids.Reentrancy = ReentrancyForbidden
 	return []design[ThrottleSpec]{
 		{"stamps", spec(leading, func(clock clockwork.Clock, cfg ThrottleConfig, _ func(int)) ThrottleFuncs {
-			allow, reset := stampThrottle(clock, cfg.Interval, func(gap time.Duration) bool { return gap >= cfg.Interval })
+			allow, reset := stampThrottle(clock, func(gap time.Duration) bool { return gap >= cfg.Interval })
 			return ThrottleFuncs{Allow: allow, Reset: reset}
 		})},
 		{"stamps, open after the end", spec(after, func(clock clockwork.Clock, cfg ThrottleConfig, _ func(int)) ThrottleFuncs {
-			allow, reset := stampThrottle(clock, cfg.Interval, func(gap time.Duration) bool { return gap > cfg.Interval })
+			allow, reset := stampThrottle(clock, func(gap time.Duration) bool { return gap > cfg.Interval })
 			return ThrottleFuncs{Allow: allow, Reset: reset}
 		})},
 		{"cooling", spec(leading, func(clock clockwork.Clock, cfg ThrottleConfig, emit func(int)) ThrottleFuncs {
@@ -230,6 +300,16 @@ func throttleDesigns(source TimeSource) []design[ThrottleSpec] {
 			d := newLoopThrottle(clock, cfg, emit)
 			return ThrottleFuncs{Call: d.call, Stop: sync.OnceFunc(func() { close(d.done) })}
 		})},
+		{"a loop that is woken", spec(ThrottleTraits{Edges: []Edges{LeadingAndTrailing}, Boundary: BoundaryPasses, BothSingle: BothOnce, Payload: NoPayload},
+			func(clock clockwork.Clock, cfg ThrottleConfig, emit func(int)) ThrottleFuncs {
+				d := newWokenThrottle(clock, cfg, emit)
+				return ThrottleFuncs{Call: d.call, Stop: sync.OnceFunc(func() { close(d.done) })}
+			})},
+		{"a batch that ends with its input", spec(ThrottleTraits{Edges: []Edges{Trailing}, Payload: LastPayload, CloseFlush: CloseFires, Reentrancy: ReentrancyForbidden},
+			func(clock clockwork.Clock, cfg ThrottleConfig, emit func(int)) ThrottleFuncs {
+				d := newBatchThrottle(clock, cfg, emit)
+				return ThrottleFuncs{Call: func(v int) { d.in <- v }, Close: func() { close(d.in) }, Closed: d.closed.Load}
+			})},
 		{"the time that remains", spec(all, func(clock clockwork.Clock, cfg ThrottleConfig, emit func(int)) ThrottleFuncs {
 			d := &remainingThrottle{clock: clock, cfg: cfg, emit: emit}
 			return ThrottleFuncs{Call: d.call}

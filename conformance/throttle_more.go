@@ -34,8 +34,12 @@ func moreThrottleFamilies(c *contract, edges []Edges, number func([]Schedule) []
 			out = append(out, family{name: "stop " + e.String(), look: true, schedules: ending(
 				number(sequences(cfg, call, []time.Duration{1, wait / 2, wait + 1}, 3)), OpStop, []time.Duration{0, wait / 2, wait + 1})})
 		}
-		if e&Trailing != 0 && c.time != Explicit && !c.accepts(OpFault) {
+		switch {
+		case c.time == Explicit || c.accepts(OpFault):
+		case e&Trailing != 0:
 			out = append(out, family{name: "racing " + e.String(), schedules: intervalEnds(cfg)})
+		case e == Leading && c.accepts(OpReset):
+			out = append(out, family{name: "racing reset", schedules: resetAtEnd(cfg)})
 		}
 		if c.accepts(OpFault) {
 			out = append(out, family{name: "errors " + e.String(), schedules: numbered(
@@ -92,18 +96,43 @@ func moreThrottleFamilies(c *contract, edges []Edges, number func([]Schedule) []
 	return out
 }
 
-// intervalEnds let a call meet the end of an interval with an event to emit, and another
-// one follow.
+// row counts the racing steps of one instant that begin with step i: nothing comes between
+// them. Any other step is by itself.
+func (s Schedule) row(i int) int {
+	n := 1
+	for ; i+n < len(s.Steps); n++ {
+		if next := s.Steps[i+n]; !s.Steps[i].Racing || !next.Racing || next.At != s.Steps[i].At {
+			break
+		}
+	}
+	return n
+}
+
+// intervalEnds let a call, or two, meet the end of an interval with an event to emit, and
+// another one follow.
 func intervalEnds(cfg Config) []Schedule {
 	var out []Schedule
 	for _, gap := range []time.Duration{1, wait / 2, wait - 1} {
 		tie := []Step{{Op: OpCall, N: 1}, {Op: OpCall, N: 2, At: gap}, {Op: OpCall, N: 3, At: wait, Racing: true}}
-		out = append(out, Schedule{cfg, tie})
+		out = append(out, Schedule{cfg, tie}, Schedule{cfg, append(slices.Clone(tie), Step{Op: OpCall, N: 4, At: wait, Racing: true})})
 		for _, next := range []time.Duration{1, wait / 2, wait - 1, wait + 1} {
 			out = append(out, Schedule{cfg, append(slices.Clone(tie), Step{Op: OpCall, N: 4, At: wait + next})})
 		}
 	}
 	return append(out, Schedule{cfg, []Step{{Op: OpCall, N: 1}, {Op: OpCall, N: 2, At: wait, Racing: true}}})
+}
+
+// resetAtEnd lets a reset, or a reset and an event, meet the end of an interval, and
+// another event come before that of the next.
+func resetAtEnd(cfg Config) []Schedule {
+	var out []Schedule
+	for _, next := range []time.Duration{1, wait / 2, wait - 1} {
+		for _, racing := range []bool{false, true} {
+			out = append(out, Schedule{cfg, []Step{{Op: OpCall, N: 1}, {Op: OpReset, At: wait, Racing: true},
+				{Op: OpCall, N: 2, At: wait, Racing: racing}, {Op: OpCall, N: 3, At: wait + next}}})
+		}
+	}
+	return out
 }
 
 // stopHolds is TH-STOP: nothing is emitted once it has returned, until another event comes.
@@ -127,20 +156,28 @@ func (x *exam) stopHolds() *violation {
 	return nil
 }
 
-// throttleLoose judges what is certain whoever comes first where an event meets the end
-// of an interval, and what callbacks do: emissions are the interval apart, none comes twice
-// or after a newer one, and what came last is emitted on the trailing edge.
+// throttleLoose judges what is certain whoever comes first where an event or a reset meets
+// the end of an interval, and what callbacks do: emissions are the interval apart, none comes
+// twice or after a newer one, and what came last is emitted on the trailing edge.
 func (x *exam) throttleLoose() *edgeFinding {
 	cfg, traits := x.Schedule.Config, x.c.thr.Traits
 	twice := traits.BothSingle == BothTwice && x.edgesOf() == LeadingAndTrailing
-	if x.Refused != "" || x.Stuck || traits.Payload != LastPayload || twice {
+	if x.Refused != "" || x.Stuck || twice {
 		return &edgeFinding{}
 	}
 	order := map[int]int{} // of the events
-	last := Done{}
+	reset := 0             // the point at which one began
+	// Calls in a row may each be on a goroutine of its own, and then come in any order.
+	row := false
+	for i := range x.Schedule.Steps {
+		row = row || x.Schedule.row(i) > 1
+	}
 	for _, d := range x.Done {
-		if d.Op == OpCall {
-			order[d.N], last = d.Began.Seq, d
+		switch d.Op {
+		case OpCall:
+			order[d.N] = d.Began.Seq
+		case OpReset:
+			reset = d.Began.Seq
 		}
 	}
 	got := lane{name: "got"}
@@ -152,11 +189,15 @@ func (x *exam) throttleLoose() *edgeFinding {
 	}
 	for i := 1; i < len(x.Fires); i++ {
 		f, before := x.Fires[i], x.Fires[i-1]
-		if f.Began.At-before.Began.At < cfg.Interval {
-			return say("TH-SPACE", f.Began.At, fmt.Sprintf("the emission at %s opened an interval of %s", duration(before.Began.At), duration(cfg.Interval)),
+		if f.Began.At-before.Began.At < cfg.Interval && (before.Began.Seq > reset || f.Began.Seq < reset) {
+			rule := "TH-SPACE"
+			if reset > 0 {
+				rule = "TH-RESET"
+			}
+			return say(rule, f.Began.At, fmt.Sprintf("the emission at %s opened an interval of %s", duration(before.Began.At), duration(cfg.Interval)),
 				"emitted at %s, want %s at the earliest", duration(f.Began.At), duration(before.Began.At+cfg.Interval))
 		}
-		if order[f.Value] <= order[before.Value] {
+		if traits.Payload == LastPayload && !row && order[f.Value] <= order[before.Value] {
 			rule := "TH-PAY"
 			if f.Value == before.Value {
 				rule = "TH-NOSPON"
@@ -165,10 +206,34 @@ func (x *exam) throttleLoose() *edgeFinding {
 				"emitted %d at %s, want a newer event", f.Value, duration(f.Began.At))
 		}
 	}
-	if x.edgesOf()&Trailing != 0 && last.Op != "" && !slices.ContainsFunc(x.Fires, func(f Fire) bool { return f.Value == last.N }) {
+	if last := x.lostLast(); last != nil && !row {
 		return say("TH-LAST", last.Began.At, "nothing came after it", "call %d at %s was not emitted by %s", last.N, duration(last.Began.At), duration(x.End))
 	}
 	return &edgeFinding{}
+}
+
+// lostLast returns the newest event if the trailing edge should have emitted it and has
+// not. Without its payload an emission that begins after it is taken for its own.
+func (x *exam) lostLast() *Done {
+	if x.edgesOf()&Trailing == 0 {
+		return nil
+	}
+	for i := len(x.Done) - 1; i >= 0; i-- {
+		last := &x.Done[i]
+		if last.Op != OpCall {
+			continue
+		}
+		if slices.ContainsFunc(x.Fires, func(f Fire) bool {
+			if x.c.thr.Traits.Payload == LastPayload {
+				return f.Value == last.N
+			}
+			return f.Began.Seq > last.Began.Seq
+		}) {
+			return nil
+		}
+		return last
+	}
+	return nil
 }
 
 // The families of calls to two instances, and of calls with two keys.
@@ -292,8 +357,7 @@ func (x *exam) throttleBusy() *violation {
 				Because: "no interval was running, and no callback", At: s.At}
 		}
 	}
-	if last := steps[len(steps)-1]; x.edgesOf()&Trailing != 0 && x.c.thr.Traits.Payload == LastPayload &&
-		!slices.ContainsFunc(x.Fires, func(f Fire) bool { return f.Value == last.N }) {
+	if last := x.lostLast(); last != nil && !last.Inside {
 		v := &violation{Headline: fmt.Sprintf("call %d was not emitted by %s", last.N, duration(x.End)),
 			Because: "nothing came after it", At: last.At}
 		if len(x.Fires) > 0 {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync/atomic"
+	"sync"
 	"time"
 )
 
@@ -172,6 +172,9 @@ func (x *exam) throttleModel(opens bool) (want []edgeFire, certain time.Duration
 		atEnd := running && s.At == until
 		trailed := atEnd && pending
 		if cfg.Interval == 0 && s.Op != OpFault {
+			if last := len(want) - 1; traits.Boundary == BoundaryWaits && last >= 0 && want[last].at == s.At {
+				certain = min(certain, s.At) // the very end of an interval is where it began
+			}
 			if s.Op == OpCall {
 				want = append(want, edgeFire{at: s.At, value: s.N, kind: "zero"})
 			}
@@ -424,10 +427,7 @@ func throttleFamilies(c *contract) []family {
 		return all
 	}
 	base := Config{}.With("interval", "100ms")
-	edges := c.thr.Traits.Edges
-	if len(edges) == 0 {
-		edges = []Edges{c.thr.edges()}
-	}
+	edges := c.thr.kinds()
 	grid := []time.Duration{0, 1, wait / 2, wait - 1, wait, wait + 1, 5 * wait / 2}
 	var out []family
 	out = append(out, family{name: leaks, look: true, schedules: number(sequences(base, call, []time.Duration{1, wait}, 3))})
@@ -476,11 +476,7 @@ func sustained(cfg Config) []Schedule {
 
 // throttleConcurrent has goroutines bring events at one instant.
 func (c *contract) throttleConcurrent() (worst *violation, why string) {
-	kinds := c.thr.Traits.Edges
-	if len(kinds) == 0 {
-		kinds = []Edges{c.thr.edges()}
-	}
-	for _, edges := range kinds {
+	for _, edges := range c.thr.kinds() {
 		if edges != NoEdges && worst == nil && why == "" {
 			worst, why = c.throttleMeetings(edges)
 		}
@@ -503,9 +499,9 @@ func (c *contract) throttleMeetings(edges Edges) (worst *violation, why string) 
 	l := c.lab.apart(func(d driver, _ job, rec *recorder) {
 		rec.now = d.now
 		env := Env{d.clock(), Config{}.start()}
-		var emitted [places]atomic.Int64
+		var met [places]meeting
 		var impls [places]ThrottleFuncs
-		emit := func(i int) func(int) { return func(int) { emitted[i].Add(1) } }
+		emit := func(i int) func(int) { return func(int) { met[i].fire() } }
 		for i := range impls {
 			impls[i] = c.thr.New(env, ThrottleConfig{Interval: wait, Edges: edges, K: k}, emit(i))
 		}
@@ -514,18 +510,23 @@ func (c *contract) throttleMeetings(edges Edges) (worst *violation, why string) 
 			d.to(at)
 			meet(func(g, i int) {
 				for range each {
+					met[i].begun.Add(1)
 					_ = catch(func() { impls[i].do(Step{Op: OpCall, N: g + 1}, env.Start.Add(at), c.time == Explicit, emit(i)) })
 				}
 			})
 			d.settle()
 			var led [places]int64
 			for i := range led {
-				led[i] = emitted[i].Load()
+				led[i] = met[i].fires.Load()
 			}
 			d.to(at + 3*wait)
 			d.settle()
 			for i := range impls {
-				if all := emitted[i].Swap(0); (led[i] != wantLed || all != want) && worst == nil {
+				all, late := met[i].end(each)
+				if late && edges == LeadingAndTrailing && c.thr.Traits.BothSingle != BothTwice && all == wantLed {
+					continue // it found them all, and they were one
+				}
+				if (led[i] != wantLed || all != want) && worst == nil {
 					worst = &violation{
 						Headline: fmt.Sprintf("%d goroutines with %d events each at one instant brought %d emissions at once and %d in all, want %d and %d",
 							meeters, each, led[i], all, wantLed, want),
@@ -535,7 +536,7 @@ func (c *contract) throttleMeetings(edges Edges) (worst *violation, why string) 
 			}
 		}
 		for i := range impls {
-			impls[i].release()
+			impls[i].release(false)
 		}
 		d.settle()
 	})
@@ -545,10 +546,20 @@ func (c *contract) throttleMeetings(edges Edges) (worst *violation, why string) 
 	return worst, ""
 }
 
-// throttleRace uses all operations of one throttle at once.
+// throttleRace uses all operations of one throttle of each kind at once.
 func (c *contract) throttleRace() (*violation, string) {
-	return nil, c.clash(func(env Env) []func(int) {
-		impl := c.thr.New(env, ThrottleConfig{Interval: wait, Edges: c.thr.edges()}, func(int) {})
+	why := ""
+	for _, edges := range c.thr.kinds() {
+		if why == "" && edges != NoEdges {
+			why = c.throttleClash(edges)
+		}
+	}
+	return nil, why
+}
+
+func (c *contract) throttleClash(edges Edges) string {
+	why := c.clash(func(env Env) []func(int) {
+		impl := c.thr.New(env, ThrottleConfig{Interval: wait, Edges: edges}, func(int) {})
 		call := func(i int) {
 			impl.do(Step{Op: OpCall, N: i}, env.Start.Add(time.Duration(i)), c.time == Explicit, func(int) {})
 		}
@@ -560,5 +571,17 @@ func (c *contract) throttleRace() (*violation, string) {
 			ops = append(ops, func(i int) { impl.CallKey(i, i) }, func(i int) { impl.CallKey(i+1, i) })
 		}
 		return ops
+	})
+	if why != "" || !c.accepts(OpStop) {
+		return why
+	}
+	return c.clash(func(env Env) []func(int) {
+		impl := c.thr.New(env, ThrottleConfig{Interval: wait, Edges: edges}, func(int) {})
+		stop := sync.OnceFunc(impl.Stop)
+		return []func(int){func(i int) { impl.do(Step{Op: OpCall, N: i}, env.Start, c.time == Explicit, func(int) {}) }, func(i int) {
+			if i == 2 {
+				stop()
+			}
+		}}
 	})
 }

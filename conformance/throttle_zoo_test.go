@@ -334,6 +334,118 @@ func zooThrottleSpec(mutant string, source TimeSource, edges ...Edges) ThrottleS
 	}
 }
 
+// zooPlain is a throttle whose callback gets no payload, correct unless mutant names one of
+// its mistakes. On the leading edge it asks no clock.
+type zooPlain struct {
+	clock  clockwork.Clock
+	cfg    ThrottleConfig
+	emit   func(int)
+	mutant string
+
+	mu      sync.Mutex
+	used    bool
+	last    time.Time
+	waiting bool
+	gen     int
+	timer   clockwork.Timer
+}
+
+func (d *zooPlain) call(int) {
+	if d.cfg.Edges == Leading {
+		d.cool()
+		return
+	}
+	d.mu.Lock()
+	now := d.clock.Now()
+	rest := d.cfg.Interval - now.Sub(d.last)
+	switch {
+	case !d.used || rest <= 0:
+		d.used, d.last, d.waiting = true, now, false
+		d.gen++
+		d.mu.Unlock()
+		d.emit(0)
+		return
+	case !d.waiting:
+		d.waiting = true
+		d.gen++
+		gen := d.gen
+		d.clock.AfterFunc(rest, func() { d.trail(gen) })
+	}
+	d.mu.Unlock()
+}
+
+func (d *zooPlain) trail(gen int) {
+	d.mu.Lock()
+	if d.mutant == "a timer that has expired takes what is new" {
+		gen = d.gen
+	}
+	if (gen != d.gen || !d.waiting) && d.mutant != "a timer that has expired emits all the same" {
+		d.mu.Unlock()
+		return
+	}
+	d.last = d.clock.Now()
+	if d.mutant != "what comes while it emits is forgotten" {
+		d.waiting = false
+	}
+	d.mu.Unlock()
+	d.emit(0)
+	if d.mutant == "what comes while it emits is forgotten" {
+		d.mu.Lock()
+		d.waiting = false
+		d.mu.Unlock()
+	}
+}
+
+func (d *zooPlain) cool() {
+	d.mu.Lock()
+	if d.timer != nil && d.cfg.Interval > 0 {
+		d.mu.Unlock()
+		return
+	}
+	d.gen++
+	gen := d.gen
+	d.timer = d.clock.AfterFunc(d.cfg.Interval, func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if gen == d.gen || d.mutant == "a timer that has expired ends the interval after a reset" {
+			d.timer = nil
+		}
+	})
+	d.mu.Unlock()
+	d.emit(0)
+}
+
+func (d *zooPlain) reset() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.timer != nil {
+		d.timer.Stop()
+		d.timer = nil
+	}
+	d.used = false
+	d.gen++
+}
+
+func zooPlainSpec(mutant string, source TimeSource) ThrottleSpec {
+	return ThrottleSpec{
+		Name: "zoo throttle without payload",
+		Time: source,
+		New: func(env Env, cfg ThrottleConfig, emit func(int)) ThrottleFuncs {
+			d := &zooPlain{clock: env.Clock, cfg: cfg, emit: emit, mutant: mutant}
+			return ThrottleFuncs{Call: d.call, Reset: d.reset}
+		},
+		Traits: ThrottleTraits{Edges: []Edges{LeadingAndTrailing, Leading}, Boundary: BoundaryPasses, BothSingle: BothOnce, Payload: NoPayload},
+	}
+}
+
+// plainMutants are mistakes of zooPlain.
+var plainMutants = []struct{ name, rule string }{
+	{"a timer that has expired emits all the same", "TH-SPACE"},
+	{"a timer that has expired takes what is new", "TH-SPACE"},
+	{"a timer that has expired ends the interval after a reset", "TH-RESET"},
+	{"what comes while it emits is forgotten", "TH-BUSY"},
+}
+
 // zooStream is a throttle of a stream, correct unless mutant names its mistake.
 func zooStream(clock clockwork.Clock, cfg ThrottleConfig, emit func(int), mutant string) ThrottleFuncs {
 	type item struct {

@@ -203,6 +203,33 @@ func TestLo_keysShareATimer(t *testing.T) {
 	})
 }
 
+// The docs of lo.NewThrottle say "only once in every interval", and of reset that it is "to
+// reset interval". A timer that has expired when reset comes waits for the mutex, and then
+// ends the interval that the next call has begun.
+func TestLo_expiredTimerEndsTheNextInterval(t *testing.T) {
+	synctestcompat.Require(t)
+	early := 0
+	for range rounds {
+		synctestcompat.Run(t, func(*testing.T) {
+			passed := 0
+			throttled, reset := lo.NewThrottle(time.Second, func() { passed++ })
+			throttled()
+			time.Sleep(time.Second)
+			reset()
+			throttled()
+			synctestcompat.Sleep(time.Nanosecond)
+			throttled()
+			if passed == 3 {
+				early++
+			}
+			synctestcompat.Sleep(time.Hour)
+		})
+	}
+	if early == 0 {
+		t.Errorf("no interval ended early in %d rounds: an expired timer looks whose interval it ends now", rounds)
+	}
+}
+
 func stackDump() string {
 	for size := 1 << 20; ; size *= 2 {
 		buf := make([]byte, size)
