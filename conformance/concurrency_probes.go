@@ -11,14 +11,7 @@ import (
 
 // manyConfig is what probes with many goroutines make a limiter with.
 func (c *contract) manyConfig(limit, backlog int) ConcurrencyConfig {
-	cfg := ConcurrencyConfig{Limit: limit, Backlog: backlog, Timeout: time.Hour, OnReject: func() {}}
-	if c.con.Traits.Backlog == BacklogUnbounded {
-		cfg.Backlog = -1
-	}
-	if c.con.Traits.Timeout == TimeoutNone {
-		cfg.Timeout = -1
-	}
-	return cfg
+	return c.con.Traits.without(ConcurrencyConfig{Limit: limit, Backlog: backlog, Timeout: time.Hour, OnReject: func() {}})
 }
 
 // request asks for one slot, calls run and gives the slot back.
@@ -38,8 +31,11 @@ func (c *contract) concurrencyConcurrent() (*violation, string) {
 		return nil, "trait Backlog is undeclared"
 	}
 	wantWaiting := requests - limit
-	if c.con.Traits.Backlog == BacklogBounded {
+	switch c.con.Traits.Backlog {
+	case BacklogBounded:
 		wantWaiting = backlog
+	case BacklogNone:
+		wantWaiting = 0
 	}
 	var worst *violation
 	l := c.lab.apart(func(d driver, _ job, rec *recorder) {
@@ -106,7 +102,90 @@ func (c *contract) concurrencyConcurrent() (*violation, string) {
 // concurrencyLost is the probe of CT-NOLOST.
 func (c *contract) concurrencyLost() (*violation, string) {
 	lost, _ := c.churn()
+	if lost == nil {
+		lost = c.missed()
+	}
 	return lost, ""
+}
+
+// missed has the release of the only slot meet a request that comes for it, which must
+// not miss it between its look at the slot and its wait.
+func (c *contract) missed() (lost *violation) {
+	const rounds = 2 * meetings
+	c.lab.apart(func(d driver, _ job, rec *recorder) {
+		rec.now = d.now
+		ctx, cancel := context.WithCancel(context.Background())
+		var impls [places]ConcurrencyFuncs
+		var leave [places]chan struct{} // ends the handler that has the slot
+		var ran, rejected [places]atomic.Int64
+		for i := range impls {
+			impls[i] = c.con.New(Env{d.clock(), Config{}.start()}, c.manyConfig(1, 2))
+		}
+		handlers := impls[0].handles(Step{Op: OpAcquire})
+		come := func(i int, leave chan struct{}) {
+			before := ran[i].Load()
+			_ = catch(func() {
+				_ = impls[i].enter()(ctx, 1, func() {
+					ran[i].Add(1)
+					if handlers {
+						<-leave
+					}
+				})
+			})
+			if ran[i].Load() == before {
+				rejected[i].Add(1)
+			}
+		}
+		for i := range impls {
+			leave[i] = make(chan struct{})
+			go come(i, leave[i])
+		}
+		d.settle()
+		for round := 1; round <= rounds && lost == nil; round++ {
+			next := leave
+			for i := range next {
+				next[i] = make(chan struct{})
+			}
+			crowd(places, 1, func(i, k int) {
+				switch {
+				case k == 1:
+					come(i, next[i])
+				case handlers:
+					close(leave[i])
+				default:
+					_ = catch(func() { impls[i].Release(1) })
+				}
+			})
+			leave = next
+			d.settle()
+			for i := range impls {
+				switch {
+				case rejected[i].Load() > 0:
+					round = rounds // for other rules: nobody waits here
+				case int(ran[i].Load()) <= round && lost == nil:
+					lost = &violation{
+						Headline: "a request waits for ever, though the only slot is free",
+						Because:  fmt.Sprintf("the slot was released while the request came (round %d of %d, limit=1)", round, rounds),
+					}
+				}
+			}
+		}
+		cancel()
+		for i := range impls {
+			close(leave[i])
+			if impls[i].Release != nil {
+				go func() { _ = catch(func() { impls[i].Release(1) }) }() // wakes who waits without a context
+			}
+		}
+		d.settle()
+		for i := range impls {
+			if impls[i].Stop != nil {
+				_ = catch(impls[i].Stop)
+			}
+		}
+		d.settle()
+	}).once()
+	return lost
 }
 
 // churn has goroutines that come and go, some of which give up while they wait, and

@@ -177,6 +177,12 @@ func mutants() []mutant {
 			return c
 		})
 	}
+	const late = "takes the signal after its look"
+	add("concurrency", late, "CT-NOLOST", func(t *testing.T) *contract {
+		c := concurrencyContract(t, zooSignalSpec(late, Injected))
+		c.families = func(*contract) []family { return nil }
+		return c
+	})
 	for _, m := range clockMutants {
 		add("clock", m.name, m.rule, func(t *testing.T) *contract { return clockContract(t, zooClock(m.name, m.waits, m.mistake)) })
 	}

@@ -108,6 +108,8 @@ func crowds(spec conformance.ConcurrencySpec) []conformance.Config {
 		switch spec.Traits.Backlog {
 		case conformance.BacklogBounded:
 			cfg = cfg.With("backlog", backlog)
+		case conformance.BacklogNone:
+			cfg = cfg.With("backlog", "0")
 		case 0:
 			cfg = cfg.With("backlog", "99") // more than ever wait here
 		}
