@@ -91,7 +91,7 @@ func (c *contract) concurrencyConcurrent() (*violation, string) {
 		d.settle()
 	})
 	if l.once() != nil {
-		return nil, "concurrent use made no progress for " + watchdog.String()
+		return nil, "concurrent use made no progress"
 	}
 	if worst == nil {
 		_, worst = c.churn()
@@ -279,7 +279,7 @@ func (c *contract) concurrencyReentry() (*violation, string) {
 				Because:  "its goroutine is blocked, under the hook: " + where,
 			}, ""
 		}
-		return nil, "no progress for " + watchdog.String() + ", and the stacks do not prove why"
+		return nil, "no progress, and the stacks do not prove why"
 	}
 	return nil, ""
 }
