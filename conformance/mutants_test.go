@@ -118,10 +118,23 @@ func TestZoo_correctOnesPass(t *testing.T) {
 			f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer { return afterFunc(d, func() { go fn() }) }
 		}))
 	})
+	t.Run("ClockWithoutTimerReset", func(t *testing.T) {
+		RunClock(t, zooClock("", WaitsForAll, func(f *ClockFuncs) {
+			newTimer, afterFunc := f.NewTimer, f.AfterFunc
+			f.NewTimer = func(d time.Duration) clockwork.Timer { return noReset{newTimer(d)} }
+			f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer { return noReset{afterFunc(d, fn)} }
+			f.NoTimerReset = true
+		}))
+	})
 	for _, source := range sources(Injected, PackageTime, Explicit) {
 		t.Run("Limiter"+source.String(), func(t *testing.T) { RunLimiter(t, zooLimiterSpec("", source)) })
 	}
 }
+
+// noReset is a timer that can be stopped only.
+type noReset struct{ clockwork.Timer }
+
+func (noReset) Reset(time.Duration) bool { panic("there is no Reset") }
 
 // mutant is a mistake, with the rule that must catch it.
 type mutant struct {
