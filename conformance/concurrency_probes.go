@@ -108,84 +108,89 @@ func (c *contract) concurrencyLost() (*violation, string) {
 	return lost, ""
 }
 
-// missed has the release of the only slot meet a request that comes for it, which must
-// not miss it between its look at the slot and its wait.
+// missed releases the only slot while a request asks its context: between the look that
+// finds no slot and the wait for one most do. That release must not be lost.
 func (c *contract) missed() (lost *violation) {
-	const rounds = 2 * meetings
+	const calls = 4 // of Done and Err, the one after the other
+	if conContext(c) != "" {
+		return nil
+	}
+	defer oneProcessor(true)() // the release goes first, as far as it gets
 	c.lab.apart(func(d driver, _ job, rec *recorder) {
 		rec.now = d.now
-		ctx, cancel := context.WithCancel(context.Background())
-		var impls [places]ConcurrencyFuncs
-		var leave [places]chan struct{} // ends the handler that has the slot
-		var ran, rejected [places]atomic.Int64
-		for i := range impls {
-			impls[i] = c.con.New(Env{d.clock(), Config{}.start()}, c.manyConfig(1, 2))
-		}
-		handlers := impls[0].handles(Step{Op: OpAcquire})
-		come := func(i int, leave chan struct{}) {
-			before := ran[i].Load()
-			_ = catch(func() {
-				_ = impls[i].enter()(ctx, 1, func() {
-					ran[i].Add(1)
-					if handlers {
-						<-leave
-					}
-				})
-			})
-			if ran[i].Load() == before {
-				rejected[i].Add(1)
-			}
-		}
-		for i := range impls {
-			leave[i] = make(chan struct{})
-			go come(i, leave[i])
-		}
-		d.settle()
-		for round := 1; round <= rounds && lost == nil; round++ {
-			next := leave
-			for i := range next {
-				next[i] = make(chan struct{})
-			}
-			crowd(places, 1, func(i, k int) {
-				switch {
-				case k == 1:
-					come(i, next[i])
-				case handlers:
-					close(leave[i])
-				default:
-					_ = catch(func() { impls[i].Release(1) })
+		for call := int64(1); call <= calls && lost == nil; call++ {
+			impl := c.con.New(Env{d.clock(), Config{}.start()}, c.manyConfig(1, 2))
+			forever, stop := context.WithCancel(context.Background())
+			leave := make(chan struct{})
+			handlers := impl.handles(Step{Op: OpAcquire})
+			free := func() {
+				if handlers {
+					close(leave)
+				} else {
+					impl.Release(1)
 				}
-			})
-			leave = next
+			}
+			var ended atomic.Int64
+			come := func(ctx context.Context) {
+				go func() {
+					_ = catch(func() {
+						_ = impl.enter()(ctx, 1, func() {
+							if handlers {
+								<-leave
+							}
+						})
+					})
+					ended.Add(1)
+				}()
+				d.settle()
+			}
+			come(forever)
+			var asked atomic.Int64
+			come(&slowContext{forever, func() {
+				if asked.Add(1) == call {
+					go func() { _ = catch(free) }()
+					for range 20 {
+						runtime.Gosched()
+					}
+				}
+			}})
+			if asked.Load() < call {
+				_ = catch(free)
+				d.settle()
+			} else if ended.Load() < 2 {
+				lost = &violation{
+					Headline: "a request waits for ever, though the only slot is free",
+					Because:  fmt.Sprintf("the slot was released while the request asked its context (limit=1, call %d of Done and Err)", call),
+				}
+			}
+			stop()
+			if impl.Release != nil {
+				go func() { _ = catch(func() { impl.Release(1) }) }()
+			}
 			d.settle()
-			for i := range impls {
-				switch {
-				case rejected[i].Load() > 0:
-					round = rounds // for other rules: nobody waits here
-				case int(ran[i].Load()) <= round && lost == nil:
-					lost = &violation{
-						Headline: "a request waits for ever, though the only slot is free",
-						Because:  fmt.Sprintf("the slot was released while the request came (round %d of %d, limit=1)", round, rounds),
-					}
-				}
+			if impl.Stop != nil {
+				_ = catch(impl.Stop)
 			}
+			d.settle()
 		}
-		cancel()
-		for i := range impls {
-			close(leave[i])
-			if impls[i].Release != nil {
-				go func() { _ = catch(func() { impls[i].Release(1) }) }() // wakes who waits without a context
-			}
-		}
-		d.settle()
-		for i := range impls {
-			if impls[i].Stop != nil {
-				_ = catch(impls[i].Stop)
-			}
-		}
-		d.settle()
 	}).once()
 	return lost
+}
+
+// slowContext is a context that does something before it answers.
+type slowContext struct {
+	context.Context
+	before func()
+}
+
+func (c *slowContext) Done() <-chan struct{} {
+	c.before()
+	return c.Context.Done()
+}
+
+func (c *slowContext) Err() error {
+	c.before()
+	return c.Context.Err()
 }
 
 // churn has goroutines that come and go, some of which give up while they wait, and

@@ -601,12 +601,13 @@ func zooSignalSpec(mutant string, source TimeSource) ConcurrencySpec {
 							}
 							continue
 						}
+						done := ctx.Done()
 						if mutant != "" {
 							freed = signal.Load()
 						}
 						select {
 						case <-*freed:
-						case <-ctx.Done():
+						case <-done:
 							return ctx.Err()
 						}
 					}
