@@ -46,8 +46,9 @@ type ClockFuncs struct {
 	NewTimer  func(d time.Duration) clockwork.Timer
 	AfterFunc func(d time.Duration, f func()) clockwork.Timer
 	NewTicker func(d time.Duration) clockwork.Ticker
-	// NoTickerReset says that its tickers have no Reset worth calling.
-	NoTickerReset bool
+	// NoTimerReset and NoTickerReset say that its timers, those of functions included,
+	// and its tickers have no Reset worth calling.
+	NoTimerReset, NoTickerReset bool
 
 	WithTimeout  func(parent context.Context, d time.Duration) (context.Context, context.CancelFunc)
 	WithDeadline func(parent context.Context, t time.Time) (context.Context, context.CancelFunc)
@@ -152,8 +153,12 @@ func clockContract(t *testing.T, spec ClockSpec) *contract {
 	return c
 }
 
-// opRepace stands for Reset of a ticker in a set of operations.
-const opRepace Op = "Ticker.Reset"
+// opReset and opRepace stand for the Reset of a timer and of a ticker in a set of
+// operations.
+const (
+	opReset  Op = "Timer.Reset"
+	opRepace Op = "Ticker.Reset"
+)
 
 // operations reports what the clock can do. It looks at one that is thrown away.
 func (spec *ClockSpec) operations() map[Op]bool {
@@ -165,10 +170,10 @@ func (spec *ClockSpec) operations() map[Op]bool {
 		OpIdle: true, OpNow: true,
 		OpTimer: f.NewTimer != nil, OpAfter: f.After != nil, OpTicker: f.NewTicker != nil, OpAfterFunc: f.AfterFunc != nil,
 		OpSleep: f.Sleep != nil, OpNap: f.Sleep != nil,
-		OpHalt: timers, OpRearm: timers, OpChan: timers,
+		OpHalt: timers, OpRearm: timers && !f.NoTimerReset || f.NewTicker != nil && !f.NoTickerReset, OpChan: timers,
 		OpConsume: channels, OpRead: channels,
-		opRepace: f.NewTicker != nil && !f.NoTickerReset,
-		OpArmed:  f.Armed != nil, OpTimeout: f.WithTimeout != nil, OpDeadline: f.WithDeadline != nil,
+		opReset: timers && !f.NoTimerReset, opRepace: f.NewTicker != nil && !f.NoTickerReset,
+		OpArmed: f.Armed != nil, OpTimeout: f.WithTimeout != nil, OpDeadline: f.WithDeadline != nil,
 		OpWithin: contexts, OpCancel: contexts, OpErr: contexts,
 	}
 }

@@ -160,7 +160,7 @@ func (c *contract) can(s Schedule) bool {
 		if s.Op == OpTicker {
 			tickers[s.N] = true
 		}
-		if !c.accepts(s.Op) || s.Op == OpRearm && tickers[s.N] && !c.accepts(opRepace) {
+		if !c.accepts(s.Op) || s.Op == OpRearm && !c.resets(tickers[s.N]) {
 			return false
 		}
 		if c.clk.Traits.Waits > WaitsForAll && (s.Op == OpConsume || s.Op == OpSleep) && s.In != 0 {
@@ -168,6 +168,14 @@ func (c *contract) can(s Schedule) bool {
 		}
 	}
 	return true
+}
+
+// resets reports whether timers, or tickers, can be reset.
+func (c *contract) resets(ticker bool) bool {
+	if ticker {
+		return c.accepts(opRepace)
+	}
+	return c.accepts(opReset)
 }
 
 // where picks the schedules of one timer or ticker that do, or do not, stop or
@@ -504,10 +512,12 @@ func (c *contract) program(seed uint64, n int) Schedule {
 			if st.N == 0 {
 				return st, false
 			}
-			if st.D = length(kinds[st.N-1], in); kinds[st.N-1] == OpTicker {
-				if !c.accepts(opRepace) {
-					return st, false
-				}
+			st.D = length(kinds[st.N-1], in)
+			ticker := kinds[st.N-1] == OpTicker
+			if !c.resets(ticker) {
+				return st, false
+			}
+			if ticker {
 				st.D = time.Minute + time.Duration(rng.Int64N(int64(time.Hour)))
 			}
 			dues[st.N-1] = at + st.D
@@ -605,7 +615,7 @@ func (c *contract) differ(n, steps int) (*violation, int) {
 // runClock runs jobs; a hang ends them.
 func (c *contract) runClock(jobs []job, see func(job, *Trace)) {
 	if h := c.lab.run(jobs, see); h != nil {
-		c.stalls["CK-DIFF"] = fmt.Sprintf("no progress for %v: %.200s...", watchdog, h.job.schedule)
+		c.stalls["CK-DIFF"] = fmt.Sprintf("no progress: %.200s...", h.job.schedule)
 	}
 }
 
@@ -716,7 +726,7 @@ func (c *contract) clockRace() (*violation, string) {
 	})
 	l.bubble = false // settling would order what must stay unordered
 	if l.once() != nil {
-		return nil, "concurrent use made no progress for " + watchdog.String()
+		return nil, "concurrent use made no progress"
 	}
 	return nil, ""
 }
@@ -735,7 +745,10 @@ func (c *contract) raceOperations(f ClockFuncs) []func(i int) {
 	ops := []func(int){func(int) { f.Now() }}
 	d := func(i int) time.Duration { return time.Duration(i) * milli }
 	share := func(t clockwork.Timer) {
-		ops = append(ops, func(i int) { t.Reset(d(i)) }, func(int) { t.Stop() })
+		if c.accepts(opReset) {
+			ops = append(ops, func(i int) { t.Reset(d(i)) })
+		}
+		ops = append(ops, func(int) { t.Stop() })
 		if t.Chan() != nil {
 			ops = append(ops, func(int) {
 				select {

@@ -172,7 +172,7 @@ func (c *contract) clockHung(f family, h *hang) {
 		}, f.name)
 		return
 	}
-	c.stalls[f.name] = "no progress for " + watchdog.String() + ", and the stacks do not prove why: " + s.String()
+	c.stalls[f.name] = "no progress, and the stacks do not prove why: " + s.String()
 }
 
 // counted are the answers to armed steps.

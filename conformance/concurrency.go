@@ -32,18 +32,21 @@ type ConcurrencyConfig struct {
 	// Limit is the number of slots, at least 1.
 	Limit int
 	// Backlog is how many requests may wait, 0 included. It is -1, and means
-	// nothing, for an implementation that declares BacklogUnbounded.
+	// nothing, for an implementation that declares BacklogUnbounded, and always 0
+	// for one that declares BacklogNone.
 	Backlog int
 	// Timeout is how long a request may wait, 0 included. It is -1, and means
-	// nothing, for an implementation that declares TimeoutNone. An implementation
-	// to which a 0, here or as Backlog, means something else than none refuses it.
+	// nothing, for an implementation that declares TimeoutNone or BacklogNone. An
+	// implementation to which a 0, here or as Backlog, means something else than
+	// none refuses it.
 	Timeout time.Duration
 	// OnReject is the hook to install, for an implementation that declares HookOnce.
 	OnReject func()
 }
 
 // ConcurrencyFuncs are the operations of one concurrency limiter; those that are
-// nil are not tried. One of Acquire, Lock and Do must be there.
+// nil are not tried. One of Acquire, Lock and Do must be there, or TryAcquire if the
+// implementation declares BacklogNone.
 type ConcurrencyFuncs struct {
 	// Acquire blocks until it has taken weight slots, and returns nil, or until the
 	// request is rejected. An implementation that knows no weights declares Single
@@ -69,14 +72,15 @@ type ConcurrencyFuncs struct {
 type ConcurrencyTraits struct {
 	// Backlog says whether there is a bound on how many wait.
 	Backlog Backlog
-	// Timeout says whether there is a bound on how long they wait.
+	// Timeout says whether there is a bound on how long they wait. Not with
+	// BacklogNone.
 	Timeout Timeout
 	// Context says whether a context ends the wait. Not for Lock.
 	Context Context
 	// SeatHeld says whether a request that waited keeps its place in the backlog
 	// while it runs. Only with BacklogBounded.
 	SeatHeld SeatHeld
-	// Fair says in which order those who wait get slots.
+	// Fair says in which order those who wait get slots. Not with BacklogNone.
 	Fair Fairness
 	// Single says that each request takes one slot. Oversize is needless then.
 	Single bool
@@ -95,6 +99,7 @@ type Backlog int
 const (
 	BacklogBounded   Backlog = iota + 1 // as New is told
 	BacklogUnbounded                    // there is none
+	BacklogNone                         // nothing waits: what cannot run is rejected at once
 )
 
 // Timeout says whether there is a bound on how long a request waits.
@@ -111,8 +116,9 @@ type Context int
 
 // The choices.
 const (
-	ContextHonoured Context = iota + 1
-	ContextIgnored
+	ContextHonoured Context = iota + 1 // it does, and a request whose context is done before never runs
+	ContextIgnored                     // it does not
+	ContextEndsWait                    // it does, but a request that need not wait may run though its context is done
 )
 
 // SeatHeld says whether a request that waited keeps its place in the backlog while
@@ -199,9 +205,16 @@ func concurrencyContract(t *testing.T, spec ConcurrencySpec) *contract {
 	c.canary = concurrencyCanary
 	c.accepts = func(op Op) bool { return c.conOps[op] }
 	c.learn = func() {
-		c.conOps = spec.operations()
-		if !c.hasContext() {
+		f := c.sample()
+		c.conOps = f.operations(spec.Traits)
+		if !c.conOps[opContext] {
 			spec.Traits.Context = ContextIgnored
+		}
+		if spec.Traits.Backlog == 0 && c.traits[0].observe() == int(BacklogNone) {
+			spec.Traits.Backlog = BacklogNone // none of the other rules is about what waits then
+		}
+		if spec.Traits.Backlog == BacklogNone { // there is nothing to choose
+			spec.Traits.Timeout, spec.Traits.Fair = TimeoutNone, FairNone
 		}
 	}
 	return c
@@ -210,36 +223,64 @@ func concurrencyContract(t *testing.T, spec ConcurrencySpec) *contract {
 // config is the configuration of a schedule, as New wants it.
 func (spec *ConcurrencySpec) config(c Config, onReject func()) ConcurrencyConfig {
 	cfg := ConcurrencyConfig{Limit: c.Limit, Backlog: c.Backlog, Timeout: c.Timeout, OnReject: onReject}
-	if !c.has("backlog") || spec.Traits.Backlog == BacklogUnbounded {
+	if !c.has("backlog") {
 		cfg.Backlog = -1
 	}
-	if !c.has("timeout") || spec.Traits.Timeout == TimeoutNone {
+	if !c.has("timeout") {
+		cfg.Timeout = -1
+	}
+	return spec.Traits.without(cfg)
+}
+
+// without is cfg without what is declared not to be there.
+func (tr ConcurrencyTraits) without(cfg ConcurrencyConfig) ConcurrencyConfig {
+	switch tr.Backlog {
+	case BacklogUnbounded:
+		cfg.Backlog = -1
+	case BacklogNone:
+		cfg.Backlog, cfg.Timeout = 0, -1
+	}
+	if tr.Timeout == TimeoutNone {
 		cfg.Timeout = -1
 	}
 	return cfg
 }
 
-// operations reports what the implementation can do. It looks at an instance that
-// is thrown away.
-func (spec *ConcurrencySpec) operations() map[Op]bool {
-	d := newHand(Config{}.start(), false)
-	f := spec.New(Env{d.clock(), d.start}, ConcurrencyConfig{Limit: 1, Backlog: 1, Timeout: time.Hour, OnReject: func() {}})
-	if f.Stop != nil {
-		f.Stop()
+// sample returns the operations of a limiter that is thrown away.
+func (c *contract) sample() (f ConcurrencyFuncs) {
+	c.t.Helper()
+	cfg := c.manyConfig(1, 1)
+	if why := catch(func() {
+		d := newHand(Config{}.start(), false)
+		f = c.con.New(Env{d.clock(), d.start}, cfg)
+		if f.Stop != nil {
+			f.Stop()
+		}
+	}); why != "" {
+		c.t.Fatalf("conformance: New panics with Limit %d, Backlog %d, Timeout %s: %s\n"+
+			"It may refuse a Backlog or a Timeout of 0, but must take this. If nothing can wait, declare BacklogNone;\n"+
+			"if there is no bound on how many wait, or how long, BacklogUnbounded or TimeoutNone.", cfg.Limit, cfg.Backlog, cfg.Timeout, why)
 	}
+	return f
+}
+
+// operations reports what a limiter can do.
+func (f *ConcurrencyFuncs) operations(traits ConcurrencyTraits) map[Op]bool {
 	return map[Op]bool{
 		OpAcquire: f.enter() != nil,
 		OpRelease: f.Release != nil && (f.Acquire != nil || f.Lock != nil || f.TryAcquire != nil),
 		OpTry:     f.TryAcquire != nil && f.Release != nil,
 		OpDo:      f.Do != nil,
 		opTwoWays: f.Do != nil && f.enter() != nil && !f.handles(Step{Op: OpAcquire}),
-		OpCancel:  (f.Acquire != nil || f.Lock == nil && f.Do != nil) && spec.Traits.Context != ContextIgnored,
+		OpCancel:  f.hasContext() && traits.Context != ContextIgnored,
+		opContext: f.hasContext(),
 		OpResize:  f.Resize != nil,
 		OpStop:    f.Stop != nil,
 	}
 }
 
-// opTwoWays stands for a Do beside an Acquire or Lock in a set of operations.
+// In a set of operations opTwoWays stands for a Do beside an Acquire or Lock, and
+// opContext for requests that are given contexts.
 const opTwoWays Op = "Do beside Acquire"
 
 // enter is what an acquire does: it takes slots, calls run once it has them, and
@@ -262,28 +303,46 @@ func (f *ConcurrencyFuncs) enter() func(ctx context.Context, weight int, run fun
 		}
 	case f.Do != nil:
 		return func(ctx context.Context, _ int, run func()) error { return f.Do(ctx, run) }
+	case f.TryAcquire != nil && f.Release != nil:
+		return func(_ context.Context, weight int, run func()) error {
+			if !f.TryAcquire(weight) {
+				return errTried
+			}
+			run()
+			return nil
+		}
 	}
 	return nil
+}
+
+// hasContext reports whether requests are given contexts.
+func (f *ConcurrencyFuncs) hasContext() bool {
+	return f.Acquire != nil || f.Do != nil && f.Lock == nil
 }
 
 // handles reports whether a step's request is a handler that gives its slot back by
 // returning, rather than by Release.
 func (f *ConcurrencyFuncs) handles(s Step) bool {
-	return s.Op == OpDo || s.Op == OpAcquire && f.Acquire == nil && f.Lock == nil
+	return s.Op == OpDo || s.Op == OpAcquire && f.Acquire == nil && f.Lock == nil && f.Do != nil
 }
 
 // table lists the traits with what was declared and how to observe them.
 func (tr ConcurrencyTraits) table(c *contract) []trait {
-	// see plays a schedule as for an implementation with all that can be declared,
-	// and returns what became of its requests.
-	see := func(text string) *concurrencyTrace {
+	// see plays a schedule as for an implementation with all that can be declared, and
+	// returns what say makes of what became of its requests. A run that hangs, or a
+	// configuration that is refused, shows nothing.
+	see := func(text string, say func(seen *concurrencyTrace) int) int {
 		s, err := ParseSchedule(text)
 		if err != nil {
 			panic(err)
 		}
-		var seen *concurrencyTrace
-		c.try(job{schedule: s}, 1, func(tr *Trace) { seen = tr.conc })
-		return seen
+		said := 0
+		c.try(job{schedule: s}, 1, func(tr *Trace) {
+			if tr.Refused == "" {
+				said = say(tr.conc)
+			}
+		})
+		return said
 	}
 	const idle = " | idle 1s"
 	choose := func(first bool) int {
@@ -292,53 +351,60 @@ func (tr ConcurrencyTraits) table(c *contract) []trait {
 		}
 		return 2
 	}
-	never := func() bool { return false }
+	nowaits := func() bool { return c.con.Traits.Backlog == BacklogNone }
+	unbounded := func() bool { return tr.Backlog == BacklogUnbounded || nowaits() }
 	return []trait{
-		{"Backlog", int(tr.Backlog), []string{"BacklogBounded", "BacklogUnbounded"}, never, func() int {
-			return choose(see("limit=1 backlog=1 timeout=1h | acquire 1 @0 | acquire 2 @0 | acquire 3 @0").rejected(3))
+		{"Backlog", int(tr.Backlog), []string{"BacklogBounded", "BacklogUnbounded", "BacklogNone"}, func() bool { return false }, func() int {
+			return see("limit=1 backlog=1 timeout=1h | acquire 1 @0 | acquire 2 @0 | acquire 3 @0", func(seen *concurrencyTrace) int {
+				if seen.rejected(2) {
+					return int(BacklogNone)
+				}
+				return choose(seen.rejected(3))
+			})
 		}},
-		{"Timeout", int(tr.Timeout), []string{"TimeoutBounded", "TimeoutNone"}, never, func() int {
-			return choose(see("limit=1 backlog=5 timeout=100ms | acquire 1 @0 | acquire 2 @0" + idle).rejected(2))
+		{"Timeout", int(tr.Timeout), []string{"TimeoutBounded", "TimeoutNone"}, nowaits, func() int {
+			return see("limit=1 backlog=5 timeout=100ms | acquire 1 @0 | acquire 2 @0"+idle, func(seen *concurrencyTrace) int {
+				return choose(seen.rejected(2))
+			})
 		}},
-		{"Context", int(tr.Context), []string{"ContextHonoured", "ContextIgnored"}, func() bool { return !c.hasContext() }, func() int {
-			return choose(see("limit=1 backlog=5 timeout=1h | acquire 1 @0 | acquire 2 @0 | cancel 2 @0").rejected(2))
+		{"Context", int(tr.Context), []string{"ContextHonoured", "ContextIgnored", "ContextEndsWait"}, func() bool { return !c.accepts(opContext) }, func() int {
+			if nowaits() {
+				return see("limit=1 timeout=1h | cancel 1 @0 | acquire 1 @0", func(seen *concurrencyTrace) int { return choose(seen.rejected(1)) })
+			}
+			return see("limit=1 backlog=5 timeout=1h | acquire 1 @0 | acquire 2 @0 | cancel 2 @0", func(seen *concurrencyTrace) int {
+				return choose(seen.rejected(2))
+			})
 		}},
-		{"SeatHeld", int(tr.SeatHeld), []string{"SeatFreed", "SeatKept"}, func() bool { return tr.Backlog == BacklogUnbounded }, func() int {
-			return choose(!see("limit=1 backlog=1 timeout=1h | acquire 1 @0 | acquire 2 @0 | release 1 @0 | acquire 3 @0").rejected(3))
+		{"SeatHeld", int(tr.SeatHeld), []string{"SeatFreed", "SeatKept"}, unbounded, func() int {
+			return see("limit=1 backlog=1 timeout=1h | acquire 1 @0 | acquire 2 @0 | release 1 @0 | acquire 3 @0", func(seen *concurrencyTrace) int {
+				return choose(!seen.rejected(3))
+			})
 		}},
-		{"Fair", int(tr.Fair), []string{"FairFIFO", "FairNone"}, never, func() int {
-			seen := see("limit=1 backlog=5 timeout=1h | acquire 1 @0 | acquire 2 @0 | acquire 3 @0 | acquire 4 @0 | release 1 @0 | release 2 @0 | idle 1ns")
-			return choose(seen.admitted(2) && seen.admitted(3) && !seen.admitted(4))
+		{"Fair", int(tr.Fair), []string{"FairFIFO", "FairNone"}, nowaits, func() int {
+			return see("limit=1 backlog=5 timeout=1h | acquire 1 @0 | acquire 2 @0 | acquire 3 @0 | acquire 4 @0 | release 1 @0 | release 2 @0 | idle 1ns",
+				func(seen *concurrencyTrace) int {
+					return choose(seen.admitted(2) && seen.admitted(3) && !seen.admitted(4))
+				})
 		}},
 		{"Oversize", int(tr.Oversize), []string{"OversizeFails", "OversizeBlocks"}, func() bool { return tr.Single }, func() int {
-			return choose(see("limit=1 backlog=5 timeout=1h | acquire 1 2 @0").rejected(1))
+			return see("limit=1 backlog=5 timeout=1h | acquire 1 2 @0", func(seen *concurrencyTrace) int { return choose(seen.rejected(1)) })
 		}},
 		{"OverRelease", int(tr.OverRelease), []string{"OverReleasePanics", "OverReleaseIgnored", "OverReleaseUndefined"},
 			func() bool { return !c.accepts(OpRelease) }, func() int {
-				seen := see("limit=1 backlog=5 timeout=1h | release 9 @0 | acquire 1 @0 | acquire 2 @0")
-				over := seen.groups[0].steps[0]
-				switch {
-				case over.panicked != "":
-					return int(OverReleasePanics)
-				case over.ended && seen.admitted(1) && !seen.admitted(2):
-					return int(OverReleaseIgnored)
-				}
-				return int(OverReleaseUndefined)
+				return see("limit=1 backlog=5 timeout=1h | release 9 @0 | acquire 1 @0 | acquire 2 @0", func(seen *concurrencyTrace) int {
+					switch over := seen.groups[0].steps[0]; {
+					case over.panicked != "":
+						return int(OverReleasePanics)
+					case over.ended && seen.admitted(1) && !seen.admitted(2):
+						return int(OverReleaseIgnored)
+					}
+					return int(OverReleaseUndefined)
+				})
 			}},
-		{"Hook", int(tr.Hook), []string{"HookOnce", "HookNone"}, never, func() int {
-			return choose(len(see("limit=1 backlog=0 timeout=0 | acquire 1 @0 | acquire 2 @0").hooks) > 0)
+		{"Hook", int(tr.Hook), []string{"HookOnce", "HookNone"}, func() bool { return false }, func() int {
+			return see("limit=1 backlog=0 timeout=0 | acquire 1 @0 | acquire 2 @0", func(seen *concurrencyTrace) int { return choose(len(seen.hooks) > 0) })
 		}},
 	}
-}
-
-// hasContext reports whether requests are given contexts.
-func (c *contract) hasContext() bool {
-	d := newHand(Config{}.start(), false)
-	f := c.con.New(Env{d.clock(), d.start}, ConcurrencyConfig{Limit: 1, Backlog: 1, Timeout: time.Hour, OnReject: func() {}})
-	if f.Stop != nil {
-		f.Stop()
-	}
-	return f.Acquire != nil || f.Do != nil && f.Lock == nil
 }
 
 // rejected reports whether request id was rejected while its schedule ran.

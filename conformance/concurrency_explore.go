@@ -49,6 +49,8 @@ func concurrencyFamilies(c *contract) []family {
 		switch tr.Backlog {
 		case BacklogBounded:
 			out = out.With("backlog", fmt.Sprint(backlog))
+		case BacklogNone:
+			out = out.With("backlog", "0")
 		case 0:
 			out = out.With("backlog", "99") // more than ever wait here
 		}
@@ -303,8 +305,13 @@ func (p concurrencyPlan) next(cfg ConcurrencyConfig, traits ConcurrencyTraits, s
 			out = append(out, Step{Op: OpResize, N: n})
 		}
 	}
-	if p.over && m.states[0].used == 0 && !slices.ContainsFunc(steps, func(s Step) bool { return s.N == 9 }) {
-		out = append(out, Step{Op: OpRelease, N: 9})
+	if p.over && !slices.ContainsFunc(steps, func(s Step) bool { return s.N == 9 }) {
+		switch used := m.states[0].used; {
+		case used == 0:
+			out = append(out, Step{Op: OpRelease, N: 9})
+		case traits.OverRelease == OverReleasePanics && !traits.Single:
+			out = append(out, Step{Op: OpRelease, N: 9, K: used + 1})
+		}
 	}
 	return out
 }
@@ -389,7 +396,7 @@ func longQueue(cfg func(limit, backlog int, timeout string) Config) []Schedule {
 // says.
 func concurrencyCanary(c *contract) string {
 	if !c.accepts(OpAcquire) {
-		return "New returned nothing that can be used: set Acquire or Lock, and Release, or Do"
+		return "New returned nothing that can be used: set Acquire or Lock, and Release, or Do; where nothing waits TryAcquire and Release will do"
 	}
 	if c.time != Injected || c.con.Traits.Timeout != TimeoutBounded {
 		return ""

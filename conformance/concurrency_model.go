@@ -71,6 +71,7 @@ type concurrencyModel struct {
 	seatKept bool
 	bigWaits bool
 	noCtx    bool
+	ctxLate  bool // a context that is done before is looked at only by who waits
 
 	requests []modelRequest
 	states   []*concurrencyState
@@ -98,7 +99,7 @@ func newConcurrencyModel(cfg ConcurrencyConfig, traits ConcurrencyTraits) *concu
 	return &concurrencyModel{
 		backlog: cfg.Backlog, timeout: cfg.Timeout,
 		fifo: traits.Fair == FairFIFO, seatKept: traits.SeatHeld == SeatKept,
-		bigWaits: traits.Oversize == OversizeBlocks, noCtx: traits.Context == ContextIgnored,
+		bigWaits: traits.Oversize == OversizeBlocks, noCtx: traits.Context == ContextIgnored, ctxLate: traits.Context == ContextEndsWait,
 		states: []*concurrencyState{{limit: cfg.Limit}},
 	}
 }
@@ -293,7 +294,14 @@ func (m *concurrencyModel) arrive(c *concurrencyState, r int) []*concurrencyStat
 		return []*concurrencyState{c}
 	}
 	if c.fates[r] == fateGone || q.gone && !m.noCtx && !q.try {
-		return end(fateGone)
+		gone := end(fateGone)
+		if fits := c.used+q.weight <= c.limit && (len(c.queue) == 0 || !m.fifo); !m.ctxLate || !fits {
+			return gone
+		}
+		runs := c.clone()
+		runs.used += q.weight
+		runs.fates[r] = fateRuns
+		return append(gone, runs)
 	}
 	if q.weight > c.limit {
 		if m.bigWaits && !q.try {

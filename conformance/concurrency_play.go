@@ -174,7 +174,7 @@ func (r *concurrencyRun) step(g *concurrencyGroup, s Step) {
 	case OpRelease, OpPanic, OpExit:
 		if !known {
 			r.record(g, done)
-			go func() { r.finish(done, catch(func() { r.impl.Release(1) })) }()
+			go func() { r.finish(done, catch(func() { r.impl.Release(max(1, s.K)) })) }()
 			return
 		}
 		q := r.out.requests[i]

@@ -11,14 +11,7 @@ import (
 
 // manyConfig is what probes with many goroutines make a limiter with.
 func (c *contract) manyConfig(limit, backlog int) ConcurrencyConfig {
-	cfg := ConcurrencyConfig{Limit: limit, Backlog: backlog, Timeout: time.Hour, OnReject: func() {}}
-	if c.con.Traits.Backlog == BacklogUnbounded {
-		cfg.Backlog = -1
-	}
-	if c.con.Traits.Timeout == TimeoutNone {
-		cfg.Timeout = -1
-	}
-	return cfg
+	return c.con.Traits.without(ConcurrencyConfig{Limit: limit, Backlog: backlog, Timeout: time.Hour, OnReject: func() {}})
 }
 
 // request asks for one slot, calls run and gives the slot back.
@@ -38,8 +31,11 @@ func (c *contract) concurrencyConcurrent() (*violation, string) {
 		return nil, "trait Backlog is undeclared"
 	}
 	wantWaiting := requests - limit
-	if c.con.Traits.Backlog == BacklogBounded {
+	switch c.con.Traits.Backlog {
+	case BacklogBounded:
 		wantWaiting = backlog
+	case BacklogNone:
+		wantWaiting = 0
 	}
 	var worst *violation
 	l := c.lab.apart(func(d driver, _ job, rec *recorder) {
@@ -95,7 +91,7 @@ func (c *contract) concurrencyConcurrent() (*violation, string) {
 		d.settle()
 	})
 	if l.once() != nil {
-		return nil, "concurrent use made no progress for " + watchdog.String()
+		return nil, "concurrent use made no progress"
 	}
 	if worst == nil {
 		_, worst = c.churn()
@@ -106,7 +102,95 @@ func (c *contract) concurrencyConcurrent() (*violation, string) {
 // concurrencyLost is the probe of CT-NOLOST.
 func (c *contract) concurrencyLost() (*violation, string) {
 	lost, _ := c.churn()
+	if lost == nil {
+		lost = c.missed()
+	}
 	return lost, ""
+}
+
+// missed releases the only slot while a request asks its context: between the look that
+// finds no slot and the wait for one most do. That release must not be lost.
+func (c *contract) missed() (lost *violation) {
+	const calls = 4 // of Done and Err, the one after the other
+	if conContext(c) != "" {
+		return nil
+	}
+	defer oneProcessor(true)() // the release goes first, as far as it gets
+	c.lab.apart(func(d driver, _ job, rec *recorder) {
+		rec.now = d.now
+		for call := int64(1); call <= calls && lost == nil; call++ {
+			impl := c.con.New(Env{d.clock(), Config{}.start()}, c.manyConfig(1, 2))
+			forever, stop := context.WithCancel(context.Background())
+			leave := make(chan struct{})
+			handlers := impl.handles(Step{Op: OpAcquire})
+			free := func() {
+				if handlers {
+					close(leave)
+				} else {
+					impl.Release(1)
+				}
+			}
+			var ended atomic.Int64
+			come := func(ctx context.Context) {
+				go func() {
+					_ = catch(func() {
+						_ = impl.enter()(ctx, 1, func() {
+							if handlers {
+								<-leave
+							}
+						})
+					})
+					ended.Add(1)
+				}()
+				d.settle()
+			}
+			come(forever)
+			var asked atomic.Int64
+			come(&slowContext{forever, func() {
+				if asked.Add(1) == call {
+					go func() { _ = catch(free) }()
+					for range 20 {
+						runtime.Gosched()
+					}
+				}
+			}})
+			if asked.Load() < call {
+				_ = catch(free)
+				d.settle()
+			} else if ended.Load() < 2 {
+				lost = &violation{
+					Headline: "a request waits for ever, though the only slot is free",
+					Because:  fmt.Sprintf("the slot was released while the request asked its context (limit=1, call %d of Done and Err)", call),
+				}
+			}
+			stop()
+			if impl.Release != nil {
+				go func() { _ = catch(func() { impl.Release(1) }) }()
+			}
+			d.settle()
+			if impl.Stop != nil {
+				_ = catch(impl.Stop)
+			}
+			d.settle()
+		}
+	}).once()
+	return lost
+}
+
+// slowContext is a context that does something before it answers.
+type slowContext struct {
+	context.Context
+	before func()
+}
+
+func (c *slowContext) Done() <-chan struct{} {
+	c.before()
+	return c.Context.Done()
+}
+
+func (c *slowContext) Err() error {
+	c.before()
+	return c.Context.Err()
 }
 
 // churn has goroutines that come and go, some of which give up while they wait, and
@@ -200,7 +284,7 @@ func (c *contract) concurrencyReentry() (*violation, string) {
 				Because:  "its goroutine is blocked, under the hook: " + where,
 			}, ""
 		}
-		return nil, "no progress for " + watchdog.String() + ", and the stacks do not prove why"
+		return nil, "no progress, and the stacks do not prove why"
 	}
 	return nil, ""
 }

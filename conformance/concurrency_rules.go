@@ -15,7 +15,7 @@ var concurrencyRules = []rule{
 	conRule("CT-TIME", Core, "A request that waits MUST be rejected at exactly its arrival plus the timeout, and its place MUST be free then.", conTimeout),
 	conRule("CT-TIME0", Core, "With a timeout of 0 a request that finds its slots free MUST get them, and another MUST be rejected at once.", conTimeout),
 	conRule("CT-CTX", Core, "When the context of a request that waits is done, it MUST be rejected at once and its place be free; when it is done later nothing MUST come of it.", conContext),
-	conRule("CT-CTXPRE", Core, "A request whose context is already done MUST be rejected, always, and MUST NOT take a slot.", conContext),
+	conRule("CT-CTXPRE", Core, "A request whose context is already done MUST be rejected, always, and MUST NOT take a slot; if that is declared, only one that would have to wait.", conContext),
 	conRule("CT-TIE", Core, "When a slot comes free at the instant at which the wait ends, the request MUST either get it or be rejected, never both and never neither, and the slot MUST NOT be lost.", conLeaves),
 	conRule("CT-NOGHOST", Core, "A slot MUST NOT go to a request that has given up.", conLeaves),
 	conRule("CT-RELEASE", Core, "What a request took MUST be free when it is done, all of it, exactly once.", nil),
@@ -24,7 +24,7 @@ var concurrencyRules = []rule{
 	conRule("CT-HEAD", Core, "When the request that is first in the backlog gives up, or can never run, those behind it that fit MUST get the free slots at once.", conHead),
 	conRule("CT-FIFO", Extended, "Slots MUST go to those who wait in the order in which they came, and a request that comes later MUST NOT overtake.", conFIFO),
 	{Rule: Rule{"CT-NOLOST", "However many requests come and go at once, none MUST wait while its slots are free.", lawsLink + "ct-nolost", Core},
-		probe: (*contract).concurrencyLost},
+		probe: (*contract).concurrencyLost, skip: conWaits},
 	conRule("CT-OVER", Core, "A request for more than the limit MUST be rejected at once, if it is not declared to wait; it MUST NOT run.", conOver),
 	conRule("CT-RESIZE", Core, "After the limit was lowered nothing MUST be admitted before enough has been released; after it was raised those who wait MUST get the new slots at once.", conResize),
 	{Rule: Rule{"CT-HOOK", "The hook MUST be called exactly once for each request that is rejected.", lawsLink + "ct-hook", Extended},
@@ -70,11 +70,21 @@ func conTrace(id string) func(x *exam) *violation {
 const noSuchThing = "the implementation is declared to have no such thing"
 
 // The skip functions say why a rule does not apply.
+func conWaits(c *contract) string {
+	if c.con.Traits.Backlog == BacklogNone {
+		return noSuchThing
+	}
+	return ""
+}
+
 func conBounded(c *contract) string {
 	return declares(c, "Backlog", c.con.Traits.Backlog == BacklogUnbounded)
 }
 
 func conTimeout(c *contract) string {
+	if why := conWaits(c); why != "" {
+		return why
+	}
 	return declares(c, "Timeout", c.con.Traits.Timeout == TimeoutNone)
 }
 
@@ -89,10 +99,16 @@ func conSeat(c *contract) string {
 	if why := conBounded(c); why != "" {
 		return why
 	}
+	if why := conWaits(c); why != "" {
+		return why
+	}
 	return declares(c, "SeatHeld", c.con.Traits.SeatHeld == SeatKept)
 }
 
 func conLeaves(c *contract) string {
+	if why := conWaits(c); why != "" {
+		return why
+	}
 	if why := conContext(c); why != "" {
 		return conTimeout(c)
 	}
@@ -116,7 +132,12 @@ func conHead(c *contract) string {
 	return conLeaves(c)
 }
 
-func conFIFO(c *contract) string { return declares(c, "Fair", c.con.Traits.Fair == FairNone) }
+func conFIFO(c *contract) string {
+	if why := conWaits(c); why != "" {
+		return why
+	}
+	return declares(c, "Fair", c.con.Traits.Fair == FairNone)
+}
 
 func conResize(c *contract) string { return conHas(c, OpResize) }
 
@@ -223,6 +244,8 @@ func (x *exam) conSuspects(v *concurrencyView) []string {
 	came := slices.ContainsFunc(v.steps, func(s Step) bool { return s.N == r && s.Op != OpResize && s.Op != OpRelease && s.Op != OpCancel })
 	at := func(op Op) bool { return slices.ContainsFunc(v.steps, func(s Step) bool { return s.Op == op }) }
 	switch {
+	case at(OpPanic) || at(OpExit):
+		return []string{"X-PANIC"}
 	case q.gone:
 		return []string{"CT-CTXPRE"}
 	case want == fateTooBig || q.weight > v.wanted.limit:
@@ -341,6 +364,9 @@ func (x *exam) conDifference() *violation {
 	switch {
 	case v.model.requests[r].gone:
 		out.Because = "its context was done before it came"
+		if x.c.con.Traits.Context == ContextHonoured {
+			out.Because += "; where that may be, if it need not wait, declare ContextEndsWait"
+		}
 	case want == fateGone:
 		out.Because = "its context is done"
 	case want == fateLate:
@@ -391,13 +417,17 @@ func (x *exam) conOverRelease() *violation {
 			if s.Op != OpRelease || s.request >= 0 {
 				continue
 			}
+			what := fmt.Sprintf("a release at %s of what nobody holds", duration(g.at))
+			if s.K > 1 {
+				what = fmt.Sprintf("a release at %s of %d slots, one more than are held,", duration(g.at), s.K)
+			}
 			switch panics := x.c.con.Traits.OverRelease == OverReleasePanics; {
 			case !s.ended:
-				return &violation{Headline: fmt.Sprintf("a release at %s of what nobody holds never returned", duration(g.at)), At: g.at}
+				return &violation{Headline: what + " never returned", At: g.at}
 			case panics && s.panicked == "":
-				return &violation{Headline: fmt.Sprintf("a release at %s of what nobody holds went unnoticed, want a panic", duration(g.at)), At: g.at}
+				return &violation{Headline: what + " went unnoticed, want a panic", At: g.at}
 			case !panics && s.panicked != "":
-				return &violation{Headline: fmt.Sprintf("a release at %s of what nobody holds panicked, want it ignored: %s", duration(g.at), s.panicked), At: g.at}
+				return &violation{Headline: what + " panicked, want it ignored: " + s.panicked, At: g.at}
 			}
 		}
 	}

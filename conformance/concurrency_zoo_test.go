@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -224,7 +225,7 @@ func (q *zooQueue) try(weight int) bool {
 func (q *zooQueue) release(weight int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.used < weight && !q.is("a release too many raises the limit") {
+	if q.used < weight && !q.is("a release too many raises the limit") && !(q.is("a release looks whether anything is held") && q.used > 0) {
 		panic("released more than was acquired")
 	}
 	if q.is("gives back one slot only") {
@@ -493,6 +494,137 @@ func zooSeatsSpec(source TimeSource) ConcurrencySpec {
 	}
 }
 
+// zooGateSpec is a counter that lets in whom it can, and nobody waits. As middleware it
+// looks at no context.
+func zooGateSpec(source TimeSource, middleware bool) ConcurrencySpec {
+	spec := ConcurrencySpec{
+		Name: "zoo gate",
+		Time: source,
+		New: func(_ Env, cfg ConcurrencyConfig) ConcurrencyFuncs {
+			if cfg.Backlog != 0 || cfg.Timeout >= 0 {
+				panic("nothing can wait here")
+			}
+			var used atomic.Int64
+			leave := func(int) { used.Add(-1) }
+			enter := func(int) bool {
+				if used.Add(1) <= int64(cfg.Limit) {
+					return true
+				}
+				leave(1)
+				return false
+			}
+			if !middleware {
+				return ConcurrencyFuncs{TryAcquire: enter, Release: leave}
+			}
+			return ConcurrencyFuncs{Do: func(_ context.Context, run func()) error {
+				if !enter(1) {
+					cfg.OnReject()
+					return errZooFull
+				}
+				defer leave(1)
+				run()
+				return nil
+			}}
+		},
+		Traits: ConcurrencyTraits{Backlog: BacklogNone, Single: true, OverRelease: OverReleaseUndefined, Hook: HookNone},
+	}
+	if middleware {
+		spec.Name = "zoo gate before a handler"
+		spec.Traits.Context, spec.Traits.Hook = ContextIgnored, HookOnce
+	}
+	return spec
+}
+
+// zooSelectSpec is a buffered channel as most write it: select takes either the slot
+// that is free or the context that is done.
+func zooSelectSpec(source TimeSource) ConcurrencySpec {
+	spec := zooChannelSpec(source)
+	spec.Name, spec.Traits.Context = "zoo select", ContextEndsWait
+	made := spec.New
+	spec.New = func(env Env, cfg ConcurrencyConfig) ConcurrencyFuncs {
+		slots := make(chan struct{}, cfg.Limit)
+		f := made(env, cfg)
+		f.TryAcquire = nil
+		f.Acquire = func(ctx context.Context, _ int) error {
+			select {
+			case slots <- struct{}{}:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		f.Release = func(int) {
+			select {
+			case <-slots:
+			default:
+			}
+		}
+		return f
+	}
+	return spec
+}
+
+// zooNewestSpec serves the newest of those who wait first, which keeps most of the
+// times short when there are too many.
+func zooNewestSpec(source TimeSource) ConcurrencySpec {
+	spec := zooQueueSpec("serves the newest first", source)
+	spec.Name, spec.Traits.Fair = "zoo stack", FairNone
+	return spec
+}
+
+// zooSignalSpec is a number that is exchanged atomically, and a channel that each
+// release closes for all who wait. mutant is "", or that who waits takes the channel
+// after its look at the number.
+func zooSignalSpec(mutant string, source TimeSource) ConcurrencySpec {
+	return ConcurrencySpec{
+		Name: "zoo signal: " + mutant,
+		Time: source,
+		New: func(_ Env, cfg ConcurrencyConfig) ConcurrencyFuncs {
+			var used atomic.Int64
+			var signal atomic.Pointer[chan struct{}]
+			renew := func() *chan struct{} {
+				next := make(chan struct{})
+				return signal.Swap(&next)
+			}
+			renew()
+			return ConcurrencyFuncs{
+				Acquire: func(ctx context.Context, weight int) error {
+					for {
+						if err := ctx.Err(); err != nil {
+							return err
+						}
+						freed := signal.Load()
+						n := used.Load()
+						if n+int64(weight) <= int64(cfg.Limit) {
+							if used.CompareAndSwap(n, n+int64(weight)) {
+								return nil
+							}
+							continue
+						}
+						done := ctx.Done()
+						if mutant != "" {
+							freed = signal.Load()
+						}
+						select {
+						case <-*freed:
+						case <-done:
+							return ctx.Err()
+						}
+					}
+				},
+				Release: func(weight int) {
+					used.Add(-int64(weight))
+					close(*renew())
+				},
+			}
+		},
+		Traits: ConcurrencyTraits{
+			Backlog: BacklogUnbounded, Timeout: TimeoutNone, Context: ContextHonoured, Fair: FairNone,
+			Oversize: OversizeBlocks, OverRelease: OverReleaseUndefined, Hook: HookNone,
+		},
+	}
+}
+
 // concurrencyMutants are mistakes, each with the rule that must catch it and, if they
 // are more than three, the steps that it takes.
 var concurrencyMutants = []struct {
@@ -518,6 +650,7 @@ var concurrencyMutants = []struct {
 	{"a request that timed out stays in the queue", "CT-NOGHOST", 4},
 	{"gives back one slot only", "CT-RELEASE", 0},
 	{"a release too many raises the limit", "CT-OVERREL", 0},
+	{"a release looks whether anything is held", "CT-OVERREL", 0},
 	{"nobody looks again when the first gives up", "CT-HEAD", 4},
 	{"serves the newest first", "CT-FIFO", 0},
 	{"a light request overtakes", "CT-FIFO", 0},
@@ -539,11 +672,12 @@ var concurrencyMutants = []struct {
 	{"checks without the lock", "X-CONC", 0},
 }
 
-// The correct ones, of five designs, pass on both drivers.
+// The correct ones, of nine designs, pass on both drivers.
 func TestConcurrency_correctOnesPass(t *testing.T) {
 	for _, source := range sources(Injected, PackageTime) {
 		for _, spec := range []ConcurrencySpec{
 			zooQueueSpec("", source), zooChannelSpec(source), zooCondSpec(source), zooTokensSpec(source), zooSeatsSpec(source),
+			zooGateSpec(source, false), zooGateSpec(source, true), zooSelectSpec(source), zooNewestSpec(source), zooSignalSpec("", source),
 		} {
 			if source == PackageTime && testing.Short() {
 				continue
@@ -580,7 +714,12 @@ func TestConcurrency_undeclared(t *testing.T) {
 	synctestcompat.Require(t)
 	seats := zooSeatsSpec(Injected)
 	seats.Traits.OverRelease = OverReleaseUndefined // not asked for: there is no Release
-	for _, spec := range []ConcurrencySpec{zooQueueSpec("", Injected), zooChannelSpec(Injected), zooTokensSpec(Injected), seats} {
+	gate := zooGateSpec(Injected, true)
+	gate.New = func(env Env, cfg ConcurrencyConfig) ConcurrencyFuncs { // it takes what it is given, and lets nothing wait
+		cfg.Backlog, cfg.Timeout = 0, -1
+		return zooGateSpec(Injected, true).New(env, cfg)
+	}
+	for _, spec := range []ConcurrencySpec{zooQueueSpec("", Injected), zooChannelSpec(Injected), zooTokensSpec(Injected), seats, gate} {
 		declared := spec.Traits
 		spec.Traits = ConcurrencyTraits{Single: declared.Single}
 		c := concurrencyContract(t, spec)

@@ -84,6 +84,7 @@ type contract struct {
 	// reentryHangs says that a method called from the callback blocked for good.
 	reentryHangs bool
 	exact        string // why runs cannot be settled exactly; "" if they can
+	unsettled    string // why no bubble can be settled; "" if they can
 }
 
 // family is a part of the exploration: schedules of one kind.
@@ -195,9 +196,14 @@ func (c *contract) evaluate() *Report {
 	}
 	for _, f := range c.families(c) {
 		c.explore(f)
-		if c.until != "" && c.found(c.until).worst != nil {
+		if c.unsettled != "" || c.until != "" && c.found(c.until).worst != nil {
 			break
 		}
+	}
+	if c.unsettled != "" && !c.foundAny() {
+		r := c.blank(c.unsettled)
+		r.Verdicts[0] = Verdict{Rule: "CANARY", Level: Core, Status: Pass}
+		return r
 	}
 	return c.report("")
 }
@@ -337,6 +343,16 @@ func (c *contract) judge(active []*rule, j job, tr *Trace) {
 	}
 }
 
+// foundAny reports whether a rule was seen broken.
+func (c *contract) foundAny() bool {
+	for _, f := range c.findings {
+		if f.worst != nil {
+			return true
+		}
+	}
+	return false
+}
+
 // found is what was seen of a rule so far.
 func (c *contract) found(rule string) *finding {
 	if c.findings[rule] == nil {
@@ -395,7 +411,21 @@ func (c *contract) hung(f family, h *hang) {
 		c.stopped[f.name] = "a method waits on a lock while the callback runs, which no driver can settle: " + s.String()
 		return
 	}
-	c.stalls[id] = "no progress for " + watchdog.String() + ", and the stacks do not prove why: " + s.String()
+	if where := waitsForLock(h.stacks); where != "" && c.con != nil {
+		c.unsettled = "one who waits for a slot keeps a lock for which others wait, so that no bubble can be settled (" + s.String() + "): " + where
+	}
+	c.stalls[id] = "no progress, and the stacks do not prove why: " + s.String()
+}
+
+// waitsForLock describes a goroutine of a dump that waits for a lock in a bubble.
+func waitsForLock(dump string) string {
+	for _, g := range strings.Split(dump, "\n\n") {
+		header, stack, _ := strings.Cut(g, "\n")
+		if strings.Contains(header, "synctest ") && (strings.Contains(header, "[sync.Mutex") || strings.Contains(header, "[sync.RWMutex")) {
+			return describe(header, stack)
+		}
+	}
+	return ""
 }
 
 // blockedInCallback returns what a goroutine waits for that called the

@@ -305,7 +305,7 @@ func (c *contract) debouncerConcurrent() (*violation, string) {
 			d.settle()
 		})
 		if l.once() != nil {
-			return nil, "concurrent use made no progress for " + watchdog.String()
+			return nil, "concurrent use made no progress"
 		}
 	}
 	if worst == nil && c.accepts(OpFlush) && slices.Contains(kinds, Trailing) {
@@ -362,7 +362,7 @@ func (c *contract) flushesConcurrent() (worst *violation, why string) {
 		d.settle()
 	})
 	if l.once() != nil {
-		return nil, "concurrent use made no progress for " + watchdog.String()
+		return nil, "concurrent use made no progress"
 	}
 	return worst, ""
 }

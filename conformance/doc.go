@@ -47,8 +47,9 @@
 // them, drawn from fixed seeds and made smaller when they differ.
 //
 // Verdicts never depend on real time. The only real-time element is a watchdog of
-// ten seconds against hangs, and it fails nothing by itself: a stack must show a
-// method blocked under its own callback, or the rule is inconclusive.
+// ten seconds against hangs, two where every goroutine waits for another and one for a
+// lock, and it fails nothing by itself: a stack must show a method blocked under its
+// own callback, or the rule is inconclusive.
 //
 // # What a verdict is worth
 //

@@ -51,7 +51,8 @@ func (l *lab) once() *hang { return l.run([]job{{}}, func(job, *Trace) {}) }
 const chunk = 256
 
 // watchdog is the real time without any progress after which the lab looks at
-// the stacks. It decides nothing by itself.
+// the stacks. It decides nothing by itself. If the stacks show before that nobody can
+// go on, two looks will do.
 const watchdog = 10 * time.Second
 
 // hang is a run that made no progress.
@@ -74,7 +75,7 @@ func (l *lab) run(jobs []job, judge func(j job, tr *Trace)) *hang {
 			}
 		}()
 		before := next.Load()
-		seen, looks := before, 0
+		seen, looks, locked := before, 0, 0
 		tick := time.NewTicker(watchdog / 10)
 		for alive := true; alive; {
 			select {
@@ -82,8 +83,14 @@ func (l *lab) run(jobs []job, judge func(j job, tr *Trace)) *hang {
 				alive = false
 			case <-tick.C:
 				if now := next.Load(); now != seen {
-					seen, looks = now, 0
-				} else if looks++; looks > 10 {
+					seen, looks, locked = now, 0, 0
+					continue
+				}
+				looks++
+				if locked++; !allWait() {
+					locked = 0
+				}
+				if looks > 10 || locked > 1 {
 					tick.Stop()
 					return &hang{jobs[seen], newStacks()}
 				}
@@ -178,6 +185,28 @@ var abandoned = struct {
 	sync.Mutex
 	ids map[string]bool
 }{ids: map[string]bool{}}
+
+// allWait reports whether every goroutine in bubbles waits, and one of them for a lock:
+// no bubble can be settled then, so that nothing more will happen in it.
+func allWait() bool {
+	abandoned.Lock()
+	defer abandoned.Unlock()
+	locked := false
+	for _, g := range goroutine.Stacks() {
+		header, stack, _ := strings.Cut(g, "\n")
+		id, _, _ := strings.Cut(g, " [")
+		if !strings.Contains(header, "synctest ") || abandoned.ids[id] {
+			continue
+		}
+		switch w := goroutine.Describe(header, stack); {
+		case strings.HasPrefix(w.State, "sync.Mutex") || strings.HasPrefix(w.State, "sync.RWMutex"):
+			locked = true
+		case !w.Durable:
+			return false
+		}
+	}
+	return locked
+}
 
 // newStacks returns the stacks of all goroutines but the abandoned, and abandons
 // them.

@@ -255,7 +255,7 @@ func (c *contract) leakyConcurrent() (*violation, string) {
 		d.settle()
 	})
 	if l.once() != nil {
-		return nil, "concurrent use made no progress for " + watchdog.String()
+		return nil, "concurrent use made no progress"
 	}
 	if worst == nil && c.accepts(OpCancel) {
 		return c.cancelsConcurrent()
@@ -310,7 +310,7 @@ func (c *contract) cancelsConcurrent() (worst *violation, why string) {
 		d.settle()
 	})
 	if l.once() != nil {
-		return nil, "concurrent use made no progress for " + watchdog.String()
+		return nil, "concurrent use made no progress"
 	}
 	return worst, ""
 }

@@ -382,7 +382,7 @@ func (c *contract) limiterSetConcurrent() (*violation, string) {
 		d.settle()
 	}).once()
 	if h != nil {
-		return nil, "concurrent use made no progress for " + watchdog.String()
+		return nil, "concurrent use made no progress"
 	}
 	return worst, why
 }

@@ -143,7 +143,7 @@ func (c *contract) limiterConcurrent() (*violation, string) {
 		d.settle()
 	})
 	if l.once() != nil {
-		return nil, "concurrent use made no progress for " + watchdog.String()
+		return nil, "concurrent use made no progress"
 	}
 	if worst == nil && why == "" && c.accepts(opGiveUp) && !c.breaks("CN-UPPER", "CN-LOWER", "CN-IDEM", "CN-LIFO", "RS-DEBT") {
 		worst = c.refundsConcurrent()

@@ -119,10 +119,23 @@ func TestZoo_correctOnesPass(t *testing.T) {
 			f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer { return afterFunc(d, func() { go fn() }) }
 		}))
 	})
+	t.Run("ClockWithoutTimerReset", func(t *testing.T) {
+		RunClock(t, zooClock("", WaitsForAll, func(f *ClockFuncs) {
+			newTimer, afterFunc := f.NewTimer, f.AfterFunc
+			f.NewTimer = func(d time.Duration) clockwork.Timer { return noReset{newTimer(d)} }
+			f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer { return noReset{afterFunc(d, fn)} }
+			f.NoTimerReset = true
+		}))
+	})
 	for _, source := range sources(Injected, PackageTime, Explicit) {
 		t.Run("Limiter"+source.String(), func(t *testing.T) { RunLimiter(t, zooLimiterSpec("", source)) })
 	}
 }
+
+// noReset is a timer that can be stopped only.
+type noReset struct{ clockwork.Timer }
+
+func (noReset) Reset(time.Duration) bool { panic("there is no Reset") }
 
 // mutant is a mistake, with the rule that must catch it.
 type mutant struct {
@@ -181,6 +194,12 @@ func mutants() []mutant {
 			return c
 		})
 	}
+	const late = "takes the signal after its look"
+	add("concurrency", late, "CT-NOLOST", func(t *testing.T) *contract {
+		c := concurrencyContract(t, zooSignalSpec(late, Injected))
+		c.families = func(*contract) []family { return nil }
+		return c
+	})
 	for _, m := range clockMutants {
 		add("clock", m.name, m.rule, func(t *testing.T) *contract { return clockContract(t, zooClock(m.name, m.waits, m.mistake)) })
 	}

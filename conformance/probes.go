@@ -27,7 +27,7 @@ func (c *contract) otherClock() (*violation, string) {
 	still, hung := runs(false)
 	moved, hungToo := runs(true)
 	if hung || hungToo || len(still) != len(moved) {
-		return nil, "a run made no progress for " + watchdog.String()
+		return nil, "a run made no progress"
 	}
 	for i, tr := range moved {
 		want := lane{name: "want"}
@@ -114,7 +114,7 @@ func (c *contract) panics() (*violation, string) {
 				Because: "nothing runs that could let go of what it waits for: " + where,
 				Trace:   &Trace{Schedule: h.job.schedule}}, ""
 		}
-		return nil, "no progress for " + watchdog.String() + ", and the stacks do not prove why"
+		return nil, "no progress, and the stacks do not prove why"
 	case panicked == 0:
 		return nil, "the callback runs on a goroutine of the implementation, or of package time, where a panic would end the process"
 	}

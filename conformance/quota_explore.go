@@ -212,7 +212,7 @@ func (c *contract) quotaConcurrent() (*violation, string) {
 		d.settle()
 	})
 	if l.once() != nil {
-		return nil, "concurrent use made no progress for " + watchdog.String()
+		return nil, "concurrent use made no progress"
 	}
 	return worst, ""
 }

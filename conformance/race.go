@@ -35,7 +35,7 @@ func (c *contract) clash(make func(env Env) []func(i int)) string {
 	})
 	l.bubble = l.bubble && c.time == PackageTime
 	if l.once() != nil {
-		return "concurrent use made no progress for " + watchdog.String()
+		return "concurrent use made no progress"
 	}
 	return ""
 }

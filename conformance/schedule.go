@@ -79,7 +79,7 @@ const (
 	OpAcquire Op = "acquire" // acquire N [K] [D]: request N, weight K, for D at most (concurrency)
 	OpTry     Op = "try"     // try N [K]: request N, now or not at all (concurrency)
 	OpDo      Op = "do"      // do N [D]: request N as a handler (concurrency)
-	OpRelease Op = "release" // release N: request N is done; if there is none, one release too many (concurrency)
+	OpRelease Op = "release" // release N [K]: request N is done; if there is none, a release too many, of K slots (concurrency)
 	OpPanic   Op = "panic"   // panic N: the handler of request N panics (concurrency)
 	OpExit    Op = "exit"    // exit N: the handler of request N calls runtime.Goexit (concurrency)
 	OpResize  Op = "resize"  // resize N: the limit becomes N (concurrency)
@@ -111,7 +111,7 @@ var arguments = map[Op]string{
 	OpCall: "nK", OpFault: "n", OpWall: "d", OpCancel: "N", OpFlush: "", OpPending: "", OpStop: "", OpReset: "", OpClose: "",
 	OpAllow: "n", OpReserve: "n", OpWait: "nD", OpTokens: "", OpSetLimit: "r", OpSetBurst: "n",
 	OpPut:     "n",
-	OpAcquire: "nKD", OpTry: "nK", OpDo: "nD", OpRelease: "n", OpPanic: "n", OpExit: "n", OpResize: "n",
+	OpAcquire: "nKD", OpTry: "nK", OpDo: "nD", OpRelease: "nK", OpPanic: "n", OpExit: "n", OpResize: "n",
 	OpNow: "", OpTimer: "nd", OpAfter: "nd", OpTicker: "nd", OpAfterFunc: "nd", OpSleep: "nd", OpConsume: "nk", OpNap: "d",
 	OpHalt: "n", OpRearm: "nd", OpRead: "n", OpChan: "n", OpArmed: "",
 	OpTimeout: "ndK", OpDeadline: "ndK", OpWithin: "nK", OpErr: "n",

@@ -541,7 +541,7 @@ func (c *contract) throttleMeetings(edges Edges) (worst *violation, why string) 
 		d.settle()
 	})
 	if l.once() != nil {
-		return nil, "concurrent use made no progress for " + watchdog.String()
+		return nil, "concurrent use made no progress"
 	}
 	return worst, ""
 }

@@ -123,6 +123,8 @@ func bounds(spec conformance.ConcurrencySpec, limit, backlog, timeout string) co
 	switch spec.Traits.Backlog {
 	case conformance.BacklogBounded:
 		cfg = cfg.With("backlog", backlog)
+	case conformance.BacklogNone:
+		cfg = cfg.With("backlog", "0")
 	case 0:
 		cfg = cfg.With("backlog", "99")
 	}

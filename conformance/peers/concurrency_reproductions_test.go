@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	resiliency "github.com/eapache/go-resiliency/semaphore"
 	"github.com/escapement-go/escapement/synctestcompat"
 	"github.com/failsafe-go/failsafe-go/bulkhead"
 	"github.com/go-chi/chi/v5/middleware"
@@ -45,6 +46,22 @@ func TestFailsafe_releasesAnother(t *testing.T) {
 			t.Errorf("TryAcquirePermit = %v and %v: failsafe-go no longer frees what it does not hold", first, second)
 		}
 	})
+}
+
+// A semaphore of eapache/go-resiliency with a timeout of 0 refuses tickets that are free.
+func TestEapache_refusesFreeTickets(t *testing.T) {
+	synctestcompat.Require(t)
+	refused := 0
+	for range rounds {
+		synctestcompat.Run(t, func(*testing.T) {
+			if resiliency.New(1, 0).Acquire() != nil {
+				refused++
+			}
+		})
+	}
+	if refused == 0 {
+		t.Errorf("no free ticket was refused in %d rounds: go-resiliency looks at the tickets first now", rounds)
+	}
 }
 
 // chi serves requests whose context is done.

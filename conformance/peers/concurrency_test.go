@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	resiliency "github.com/eapache/go-resiliency/semaphore"
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/failsafe-go/failsafe-go/bulkhead"
 	"github.com/go-chi/chi/v5/middleware"
@@ -97,6 +98,33 @@ func failsafeBulkhead() conformance.ConcurrencySpec {
 	}
 }
 
+// eapacheSemaphore gives up if it could not acquire "within the configured timeout". "It
+// is an error to call Release on a Semaphore from which you have not first acquired a
+// ticket".
+func eapacheSemaphore() conformance.ConcurrencySpec {
+	return conformance.ConcurrencySpec{
+		Name: "eapache/go-resiliency v1.7.0 semaphore",
+		Time: conformance.PackageTime,
+		New: func(_ conformance.Env, cfg conformance.ConcurrencyConfig) conformance.ConcurrencyFuncs {
+			s := resiliency.New(cfg.Limit, cfg.Timeout)
+			return conformance.ConcurrencyFuncs{
+				Acquire: func(context.Context, int) error { return s.Acquire() },
+				Release: func(int) { s.Release() },
+			}
+		},
+		Traits: conformance.ConcurrencyTraits{
+			Backlog:     conformance.BacklogUnbounded,
+			Timeout:     conformance.TimeoutBounded,
+			Context:     conformance.ContextIgnored,
+			Fair:        conformance.FairFIFO, // source: a channel
+			Single:      true,
+			OverRelease: conformance.OverReleaseUndefined,
+			Hook:        conformance.HookNone,
+		},
+		KnownFailing: []conformance.Known{eapacheNoTime},
+	}
+}
+
 // What is known to fail. Each is shown by the library alone in
 // concurrency_reproductions_test.go.
 var (
@@ -108,10 +136,14 @@ var (
 		Rule: "CT-CTXPRE", Schedule: "limit=1 timeout=1h | cancel 1 @0 | acquire 1 @0",
 		Why: "a permit is given every other time although the context is done: select chooses between that and a free permit",
 	}
+	eapacheNoTime = conformance.Known{
+		Rule: "CT-TIME0", Schedule: "limit=1 timeout=0 | acquire 1 @0",
+		Why: "with a timeout of 0 a free ticket is refused every other time: select chooses between it and a timer of 0",
+	}
 )
 
 func semaphores() []peer[conformance.ConcurrencySpec] {
-	return []peer[conformance.ConcurrencySpec]{{"XSync", xsync()}, {"Chi", chiThrottle()}, {"Failsafe", failsafeBulkhead()}}
+	return []peer[conformance.ConcurrencySpec]{{"XSync", xsync()}, {"Chi", chiThrottle()}, {"Failsafe", failsafeBulkhead()}, {"Eapache", eapacheSemaphore()}}
 }
 
 // TestConcurrencyPeers runs the suite over the libraries and prints the table of
