@@ -523,7 +523,7 @@ func (a *account) wait(d *Done, number, sets int, early bool) {
 		switch {
 		case d.D == 0 && a.flow.Sign() > 0:
 			a.differ("W-EXACT", d.At, a.level(), "wait %d at %s returned an error at once, want nil at %s", d.N, duration(d.At), duration(c.to))
-		case d.D > 0 && c.to+a.slack < d.At+d.D && !a.low:
+		case d.D > 0 && c.to < d.At+d.D-a.slack && !a.low:
 			a.differ("W-DEAD", d.At, a.level(), "wait %d with %s left failed at once at %s, want nil at %s", d.N, duration(d.D), duration(d.At), duration(c.to))
 		}
 		if tie := (c.from - d.At - d.D).Abs() <= a.slack; a.waived == "W-DEADEQ" && tie || a.waived == "W-DEAD" && !tie {
@@ -590,7 +590,7 @@ func (a *account) returned(c *claim) {
 		a.differ("W-CANCEL", c.cut, "its context was cancelled at "+duration(c.cut), "%s returned at %s, want an error at %s", what, duration(at), duration(c.cut))
 	case at > deadline:
 		a.differ("W-DEAD", deadline, "its deadline was at "+duration(deadline), "%s returned at %s, want an error by then", what, duration(at))
-	case at < deadline && (d.D == 0 || fifo && c.to+a.slack < deadline):
+	case at < deadline && (d.D == 0 || fifo && c.to < deadline-a.slack):
 		a.differ("W-EXACT", at, a.level()+", with what it waits for taken off", "%s returned an error at %s, want nil at %s", what, duration(at), duration(c.to))
 	}
 	if at >= c.from-a.slack {
@@ -625,7 +625,7 @@ func (a *account) cancel(c *claim, sets int) {
 		if a.waived == "CN-IDEM" {
 			a.add(-c.d.N, a.bound)
 		}
-	case a.at > c.to+a.slack:
+	case a.at-a.slack > c.to:
 		if a.traits.LateCancel != LateIgnored || a.waived == "CN-LATE" {
 			a.add(0, c.d.N)
 		}

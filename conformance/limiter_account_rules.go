@@ -147,13 +147,16 @@ func (x *exam) heldEnvelope() *violation {
 	if traits.Refund != RefundConservative && traits.Refund != RefundNone || traits.Rewake != RewakeKeeps {
 		moves = append(moves, OpCancel)
 	}
-	var grants, late []grant // late are what came back after its instant
+	var grants, late, raised []grant // late are what came back after its instant, raised what a higher burst brought
 	number, burst := 0, x.Schedule.Config.Burst
 	for i := range x.Done {
 		d := &x.Done[i]
 		at := d.At
 		switch d.Op {
 		case OpSetBurst:
+			if d.N > burst && traits.Raise != RaiseBringsNothing {
+				raised = append(raised, grant{at: d.At, n: d.N - burst})
+			}
 			burst = d.N
 		case OpReserve:
 			number++
@@ -180,9 +183,9 @@ func (x *exam) heldEnvelope() *violation {
 	}
 	slices.SortStableFunc(grants, func(a, b grant) int { return int(min(1, max(-1, a.at-b.at))) })
 	for i, first := range grants {
-		sum, largest := 0, 0
+		sum, largest := new(big.Int), 0
 		for _, last := range grants[i:] {
-			sum += last.n
+			sum.Add(sum, big.NewInt(int64(last.n)))
 			if last.over {
 				largest = max(largest, last.n)
 			}
@@ -190,32 +193,39 @@ func (x *exam) heldEnvelope() *violation {
 			if rate == Inf {
 				break
 			}
-			switch {
-			case largest == 0:
-			case traits.Oversize == OversizeWaits:
-				burst = max(burst, largest)
-			case traits.Oversize == OversizePrepaid && largest > math.MaxInt/2-burst:
-				continue
-			case traits.Oversize == OversizePrepaid:
-				burst = max(burst, largest) + largest // one that has been reserved may wait as well
-			}
-			for _, g := range late {
-				if g.at >= first.at && g.at <= last.at {
-					burst += g.n
+			top := big.NewInt(int64(burst))
+			if over := big.NewInt(int64(largest)); largest > 0 && traits.Oversize != OversizeRejected {
+				top = larger(top, new(big.Int).Add(over, between(raised, first.at, last.at)))
+				if traits.Oversize == OversizePrepaid {
+					top = new(big.Int).Add(top, over)
 				}
 			}
-			most := new(big.Int).Mul(a.flowOf(rate), big.NewInt(int64(last.at-first.at)))
-			most.Add(most, a.tokens(burst))
-			if a.tokens(sum).Cmp(new(big.Int).Add(most, a.slop)) <= 0 {
+			top = new(big.Int).Add(top, between(late, first.at, last.at))
+			flow := new(big.Int).Mul(a.flowOf(rate), big.NewInt(int64(last.at-first.at)))
+			most := new(big.Int).Add(flow, new(big.Int).Mul(top, a.one))
+			if new(big.Int).Mul(sum, a.one).Cmp(new(big.Int).Add(most, a.slop)) <= 0 {
 				continue
 			}
-			f, _ := new(big.Rat).SetFrac(most, a.one).Float64()
-			return x.tell(last.at, fmt.Sprintf("in %s the rate %s brings %s tokens, on top of a burst of %d", duration(last.at-first.at), rate,
-				trimFloat(f-float64(burst)), burst),
-				"%d tokens were granted from %s to %s, want %s at the most", sum, duration(first.at), duration(last.at), trimFloat(f))
+			in := func(units *big.Int) string {
+				f, _ := new(big.Rat).SetFrac(units, a.one).Float64()
+				return trimFloat(f)
+			}
+			return x.tell(last.at, fmt.Sprintf("in %s the rate %s brings %s tokens, on top of a burst of %d", duration(last.at-first.at), rate, in(flow), top),
+				"%d tokens were granted from %s to %s, want %s at the most", sum, duration(first.at), duration(last.at), in(most))
 		}
 	}
 	return nil
+}
+
+// between is how much there is from one instant to another.
+func between(all []grant, from, to time.Duration) *big.Int {
+	sum := new(big.Int)
+	for _, g := range all {
+		if g.at >= from && g.at <= to {
+			sum.Add(sum, big.NewInt(int64(g.n)))
+		}
+	}
+	return sum
 }
 
 // highest returns the highest rate and burst that were in force between two instants.

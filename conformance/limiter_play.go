@@ -304,15 +304,15 @@ func (s Schedule) patience() time.Duration {
 	for _, st := range s.Steps {
 		switch st.Op {
 		case OpReserve, OpWait:
-			n += time.Duration(max(0, st.N))
+			n = saturate(n, time.Duration(max(0, st.N)))
 			longest = max(longest, st.D)
 		case OpSetBurst:
-			n += time.Duration(max(0, st.N))
+			n = saturate(n, time.Duration(max(0, st.N)))
 		case OpSetLimit:
 			slowest = max(slowest, st.Rate.Interval())
 		}
 	}
-	if slowest > math.MaxInt64/(4*n+4) {
+	if n > math.MaxInt64/8 || slowest > math.MaxInt64/(4*n+4) {
 		return longest
 	}
 	return longest + (2*n+2)*(slowest+1)
