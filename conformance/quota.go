@@ -125,7 +125,7 @@ type Align int
 const (
 	AlignEpoch    Align = iota + 1 // on the clock: at whole multiples of the window, as time.Truncate has them
 	AlignCreation                  // one after the other, from when the limiter was made or first asked
-	AlignFirstUse                  // with the first request after the window before has ended
+	AlignFirstUse                  // with the first request after the window before has ended; the first window may begin when the limiter is made
 )
 
 // Denied says whether a request that was denied counts.
@@ -305,8 +305,7 @@ func (tr QuotaTraits) table(c *contract) []trait {
 			if last("rate=1/1s burst=1 epoch=2000-01-01T00:00:00.3Z | allow 1 @200ms | allow 1 @750ms").OK {
 				return int(AlignEpoch)
 			}
-			grid := last("rate=1/1s burst=1 epoch=2000-01-01T00:00:00.3Z | allow 1 @200ms | allow 1 @1.1s").OK ||
-				last("rate=1/1s burst=1 epoch=2000-01-01T00:00:00.3Z | allow 1 @200ms | allow 1 @1.7s | allow 1 @2.3s").OK
+			grid := last("rate=1/1s burst=1 epoch=2000-01-01T00:00:00.3Z | allow 1 @200ms | allow 1 @1.7s | allow 1 @2.3s").OK
 			return pick(grid, int(AlignCreation), int(AlignFirstUse))
 		}},
 		{"Denied", int(tr.Denied), []string{"DeniedFree", "DeniedCounted"}, func() bool { return kind == GCRA }, func() int {
