@@ -54,6 +54,11 @@ const chunk = 256
 // the stacks. It decides nothing by itself.
 const watchdog = 10 * time.Second
 
+// quiet is how many times over a limiter without Stop is left alone before anybody looks
+// for goroutines that it left, or lets the bubble end: a janitor that ends when there
+// is nothing left to clean does no harm.
+const quiet = 10
+
 // hang is a run that made no progress.
 type hang struct {
 	job    job

@@ -226,8 +226,12 @@ func (spec *LimiterSpec) play(d driver, j job, rec *recorder) {
 			h.cancel()
 		}
 	}
-	if j.look {
-		d.to(saturate(end, time.Duration(s.Config.Burst+1)*s.Config.Rate.Interval()))
+	rest := max(0, time.Duration(s.Config.Burst+1)*s.Config.Rate.Interval()) // until all is there again
+	switch {
+	case impl.Stop == nil && spec.Time != Explicit && rest < time.Hour:
+		d.to(saturate(end, quiet*rest))
+	case j.look:
+		d.to(saturate(end, rest))
 	}
 	if impl.Stop != nil {
 		_ = catch(impl.Stop)

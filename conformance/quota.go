@@ -263,8 +263,11 @@ func (spec *QuotaSpec) play(d driver, j job, rec *recorder) {
 	rec.trace.End = end
 	rec.closed = !j.look
 	rec.mu.Unlock()
-	if impl.Stop != nil {
+	switch {
+	case impl.Stop != nil:
 		_ = catch(impl.Stop)
+	case spec.Time != Explicit: // a janitor may go home once there is nothing left to clean
+		d.to(saturate(end, quiet*min(s.Config.Rate.Per, 1000*time.Hour)))
 	}
 	if j.look {
 		d.settle()

@@ -509,6 +509,47 @@ func quotaZoo() []QuotaSpec {
 					return Answer{OK: estimate <= float64(cfg.Limit)}
 				}
 			}),
+		{
+			Name: "a log whose janitor goes home", Time: PackageTime, Kind: SlidingLog,
+			Traits: QuotaTraits{Edge: EdgeHalfOpen, Denied: DeniedFree, Single: true},
+			New: func(_ Env, cfg QuotaConfig) QuotaFuncs {
+				var mu sync.Mutex
+				var log []time.Time
+				working := false
+				clean := func() (more bool) {
+					mu.Lock()
+					defer mu.Unlock()
+					for len(log) > 0 && time.Since(log[0]) >= cfg.Window {
+						log = log[1:]
+					}
+					working = len(log) > 0
+					return working
+				}
+				return QuotaFuncs{Take: func(int) Answer {
+					mu.Lock()
+					defer mu.Unlock()
+					n := 0
+					for _, at := range log {
+						if time.Since(at) < cfg.Window {
+							n++
+						}
+					}
+					if n >= cfg.Limit {
+						return Answer{}
+					}
+					log = append(log, time.Now())
+					if !working {
+						working = true
+						go func() {
+							for more := true; more; more = clean() {
+								time.Sleep(2 * cfg.Window)
+							}
+						}()
+					}
+					return Answer{OK: true}
+				}}
+			},
+		},
 		of("a bucket in floating point", GCRA, QuotaTraits{Grain: 1, Answers: AnswersRemaining | AnswersRetry, TooLarge: TooLargeForever},
 			func(cfg QuotaConfig) func(time.Time, int) Answer {
 				tokens, rate := float64(cfg.Burst), float64(cfg.Limit)/cfg.Window.Seconds()
