@@ -54,10 +54,16 @@ const chunk = 256
 // the stacks. It decides nothing by itself.
 const watchdog = 10 * time.Second
 
-// quiet is how many times over a limiter without Stop is left alone before anybody looks
-// for goroutines that it left, or lets the bubble end: a janitor that ends when there
-// is nothing left to clean does no harm.
-const quiet = 10
+// rest leaves a limiter without Stop alone for ten times as long as what happened until
+// end can matter, before anybody looks for goroutines that it left, or lets the bubble
+// end: a janitor that ends when there is nothing left to clean does no harm. Longer than
+// a year nobody waits; the instants of package time end.
+func rest(d driver, end, matters time.Duration) {
+	const year = 365 * 24 * time.Hour
+	if end < year && matters > 0 && matters < year/10 {
+		d.to(end + 10*matters)
+	}
+}
 
 // hang is a run that made no progress.
 type hang struct {

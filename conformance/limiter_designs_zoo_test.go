@@ -430,3 +430,28 @@ func retryBucketSpec(source TimeSource) LimiterSpec {
 		},
 	}
 }
+
+// perSecondSpec is the bucket in floating point of those who say only how many per
+// second: that is its burst, too.
+func perSecondSpec(mutant string) LimiterSpec {
+	return LimiterSpec{
+		Name: "zoo: so many per second: " + mutant,
+		Time: Explicit,
+		New: func(_ Env, cfg LimiterConfig) LimiterFuncs {
+			if cfg.Burst != cfg.Rate.Events || cfg.Rate.Per != time.Second {
+				panic("it takes events per second, and nothing else")
+			}
+			return LimiterFuncs{AllowAt: newZooLimiter(cfg, mutant).allow}
+		},
+		Traits: LikeXTime,
+	}
+}
+
+// perSecondMutants are some of its mistakes, which only a burst above 1 shows.
+var perSecondMutants = []struct{ name, rule string }{
+	{"refills too fast", "RL-ENV"},
+	{"forgets the rest on a grant", "RL-WORK"},
+	{"moves on when it denies", "RL-FRAC"},
+	{"bucket without a bound", "RL-CAP"},
+	{"a large request resets the bucket", "RL-NBIG"},
+}

@@ -168,6 +168,9 @@ func mutants() []mutant {
 	for _, m := range limiterMutants {
 		add("limiter", m.name, m.rule, func(t *testing.T) *contract { return limiterContract(t, zooLimiterSpec(m.name, Explicit)) })
 	}
+	for _, m := range perSecondMutants {
+		add("limiter", "so many per second: "+m.name, m.rule, func(t *testing.T) *contract { return limiterContract(t, perSecondSpec(m.name)) })
+	}
 	const left = "limiter goroutine left behind"
 	add("limiter", left, "X-LEAK", func(t *testing.T) *contract { return limiterContract(t, zooLimiterSpec(left, Injected)) })
 	for _, m := range concurrencyMutants {

@@ -266,8 +266,8 @@ func (spec *QuotaSpec) play(d driver, j job, rec *recorder) {
 	switch {
 	case impl.Stop != nil:
 		_ = catch(impl.Stop)
-	case spec.Time != Explicit: // a janitor may go home once there is nothing left to clean
-		d.to(saturate(end, quiet*min(s.Config.Rate.Per, 1000*time.Hour)))
+	case spec.Time != Explicit:
+		rest(d, end, s.Config.Rate.Per)
 	}
 	if j.look {
 		d.settle()
@@ -313,7 +313,7 @@ func (tr QuotaTraits) table(c *contract) []trait {
 		}},
 		{"Denied", int(tr.Denied), []string{"DeniedFree", "DeniedCounted"}, func() bool { return kind == GCRA }, func() int {
 			if kind == SlidingCounter && c.accepts(opMany) {
-				return pick(last("rate=4/1s burst=4 | allow 4 @0 | allow 4 @500ms | allow 1 @1.5s").OK, int(DeniedFree), int(DeniedCounted))
+				return pick(last("rate=4/1s burst=4 | allow 4 @0 | allow 4 @500ms | allow 1 @1.3s").OK, int(DeniedFree), int(DeniedCounted))
 			}
 			if kind == FixedWindow && c.accepts(opMany) {
 				return pick(last("rate=3/1s burst=1 | allow 2 @0 | allow 2 @1ms | allow 1 @2ms").OK, int(DeniedFree), int(DeniedCounted))
