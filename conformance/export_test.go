@@ -87,7 +87,7 @@ func ZooHonest() []ZooMutant {
 	var out []ZooMutant
 	for _, source := range []TimeSource{Injected, PackageTime} {
 		for _, spec := range []LeakyBucketSpec{zooBucketSpec("", source), zooSleeper(source), zooTicker(source),
-			zooPeriods(source, false), zooPeriods(source, true), zooReserver(source), zooTurns(source, 0), zooTurns(source, 3)} {
+			zooPeriods(source, false), zooPeriods(source, true), zooReserver(source), zooTurns(source, 0, ""), zooTurns(source, 3, "")} {
 			out = append(out, ZooMutant{Name: spec.Name + " " + source.String(), LeakyBucket: &spec})
 		}
 		for _, spec := range []ConcurrencySpec{zooQueueSpec("", source), zooChannelSpec(source), zooCondSpec(source), zooTokensSpec(source), zooSeatsSpec(source)} {

@@ -432,16 +432,18 @@ func retryBucketSpec(source TimeSource) LimiterSpec {
 }
 
 // perSecondSpec is the bucket in floating point of those who say only how many per
-// second: that is its burst, too.
+// second: that is its burst, too. Its time begins when it is made.
 func perSecondSpec(mutant string) LimiterSpec {
 	return LimiterSpec{
 		Name: "zoo: so many per second: " + mutant,
 		Time: Explicit,
-		New: func(_ Env, cfg LimiterConfig) LimiterFuncs {
+		New: func(env Env, cfg LimiterConfig) LimiterFuncs {
 			if cfg.Burst != cfg.Rate.Events || cfg.Rate.Per != time.Second {
 				panic("it takes events per second, and nothing else")
 			}
-			return LimiterFuncs{AllowAt: newZooLimiter(cfg, mutant).allow}
+			l := newZooLimiter(cfg, mutant)
+			l.began, l.last, l.tokens = true, env.Start, float64(cfg.Burst)
+			return LimiterFuncs{AllowAt: l.allow}
 		},
 		Traits: LikeXTime,
 	}
@@ -453,5 +455,6 @@ var perSecondMutants = []struct{ name, rule string }{
 	{"forgets the rest on a grant", "RL-WORK"},
 	{"moves on when it denies", "RL-FRAC"},
 	{"bucket without a bound", "RL-CAP"},
+	{"time stands still for a full bucket", "RL-CAP"},
 	{"a large request resets the bucket", "RL-NBIG"},
 }

@@ -42,6 +42,10 @@ func requestFamilies(c *contract) []family {
 	if c.tied {
 		usual = cfg("3/1s", 3)
 	}
+	var late []Schedule // what was full all the time has a past as well
+	if c.lim.Traits.Initial == InitialFull {
+		late = shifted(sequences(usual, asks(3), []time.Duration{0, usual.Rate.Interval()}, 3), time.Hour)
+	}
 	out := []family{
 		{name: leaks, look: true, schedules: append(sequences(usual, asks(1), []time.Duration{0, time.Second}, 2), c.leavings()...)},
 		grid("burst 1", cfg("10/1s", 1), 5),
@@ -51,6 +55,7 @@ func requestFamilies(c *contract) []family {
 		grid("slow", cfg("1/24h", 2), 3),
 		grid("fast", cfg("600000000/1s", 1), 4),
 		{name: "full", schedules: full(ask)},
+		{name: "late", schedules: late},
 		{name: "polling", schedules: polling(ask, cfg("10/1s", 1), cfg("10/1s", 5), cfg("3/1s", 1), cfg("1000/1s", 2), cfg("1/7s", 1))},
 	}
 	if c.tied { // most of the others are refused

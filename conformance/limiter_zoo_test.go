@@ -127,8 +127,9 @@ func (l *zooLimiter) allow(t time.Time, n int) bool {
 		}
 		return false
 	}
+	still := l.is("time stands still for a full bucket") && l.tokens >= float64(l.burst)
 	l.tokens = tokens - float64(n)
-	if t.After(l.last) || l.is("an old instant rewinds") {
+	if t.After(l.last) && !still || l.is("an old instant rewinds") {
 		l.last = t
 	}
 	if l.is("forgets the rest on a grant") {

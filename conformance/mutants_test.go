@@ -97,7 +97,7 @@ func TestZoo_correctOnesPass(t *testing.T) {
 	t.Run("ThrottleExplicit", func(t *testing.T) { RunThrottle(t, zooThrottleSpec("", Explicit, Leading)) })
 	for _, source := range fewSources(Injected, PackageTime) {
 		for _, spec := range []LeakyBucketSpec{zooBucketSpec("", source), zooSleeper(source), zooTicker(source),
-			zooPeriods(source, false), zooPeriods(source, true), zooReserver(source), zooTurns(source, 0), zooTurns(source, 3)} {
+			zooPeriods(source, false), zooPeriods(source, true), zooReserver(source), zooTurns(source, 0, ""), zooTurns(source, 3, "")} {
 			t.Run("LeakyBucket"+source.String(), func(t *testing.T) { RunLeakyBucket(t, spec) })
 		}
 	}
@@ -157,6 +157,9 @@ func mutants() []mutant {
 	}
 	for _, m := range leakyMutants {
 		add("leaky bucket", m.name, m.rule, func(t *testing.T) *contract { return leakyContract(t, zooBucketSpec(m.name, Injected)) })
+	}
+	for _, m := range turnMutants {
+		add("leaky bucket", m.name, m.rule, func(t *testing.T) *contract { return leakyContract(t, zooTurns(Injected, 3, m.name)) })
 	}
 	for _, m := range quotaMutants {
 		source := Explicit
