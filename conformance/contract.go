@@ -53,6 +53,7 @@ type contract struct {
 	debOps map[Op]bool
 	lim    *LimiterSpec // the limiter contract
 	limOps map[Op]bool
+	tied   bool          // the limiter's burst is what comes in the Per of its rate
 	thr    *ThrottleSpec // the throttle contract
 	thrOps map[Op]bool
 	lky    *LeakyBucketSpec // the leaky bucket contract

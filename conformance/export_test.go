@@ -109,7 +109,7 @@ func ZooHonest() []ZooMutant {
 			out = append(out, ZooMutant{Name: spec.Name + " " + source.String(), Limiter: &spec})
 		}
 		for _, spec := range []LeakyBucketSpec{zooBucketSpec("", source), zooSleeper(source), zooTicker(source),
-			zooPeriods(source, false), zooPeriods(source, true), zooReserver(source), zooTurns(source, 0), zooTurns(source, 3)} {
+			zooPeriods(source, false), zooPeriods(source, true), zooReserver(source), zooTurns(source, 0, ""), zooTurns(source, 3, "")} {
 			out = append(out, ZooMutant{Name: spec.Name + " " + source.String(), LeakyBucket: &spec})
 		}
 		for _, spec := range []ConcurrencySpec{zooQueueSpec("", source), zooChannelSpec(source), zooCondSpec(source), zooTokensSpec(source), zooSeatsSpec(source)} {

@@ -55,6 +55,17 @@ const chunk = 256
 // go on, two looks will do.
 const watchdog = 10 * time.Second
 
+// rest leaves a limiter without Stop alone for ten times as long as what happened until
+// end can matter, before anybody looks for goroutines that it left, or lets the bubble
+// end: a janitor that ends when there is nothing left to clean does no harm. Longer than
+// a year nobody waits; the instants of package time end.
+func rest(d driver, end, matters time.Duration) {
+	const year = 365 * 24 * time.Hour
+	if end < year && matters > 0 && matters < year/10 {
+		d.to(end + 10*matters)
+	}
+}
+
 // hang is a run that made no progress.
 type hang struct {
 	job    job

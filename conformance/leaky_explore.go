@@ -47,7 +47,9 @@ func leakyFamilies(c *contract) []family {
 	if c.accepts(OpStop) {
 		out = append(out, family{name: leaks, look: true, schedules: after(size(2), "put 1 @0 | put 2 @0 | put 3 @0", "stop @0", []time.Duration{0, wait / 2, wait}, 1)})
 	}
-	if c.lky.Traits.Slack == 0 {
+	if slack := c.lky.Traits.Slack; slack > 0 {
+		out = append(out, family{name: "slack", schedules: slacks(slack)})
+	} else {
 		out = append(out, family{name: "racing", skip: unsettled(c), schedules: c.leakyRaces()})
 	}
 	for _, op := range []Op{OpPut, OpCancel, OpClose} {
@@ -128,6 +130,24 @@ func longQueues() []Schedule {
 			}
 			out = append(out, s)
 		}
+	}
+	return out
+}
+
+// slacks let idle time pass, around and far beyond what the slack makes up for, and then
+// put more than may leave together, twice.
+func slacks(slack int) []Schedule {
+	var out []Schedule
+	full := time.Duration(slack) * wait
+	for _, idle := range []time.Duration{full - wait/2, full, full + wait*3/10, full + wait*7/10, full + wait, 2 * full, 20 * full} {
+		s := Schedule{Config: Config{}.With("interval", duration(wait)).With("backlog", fmt.Sprint(slack+4))}
+		s.Steps = append(s.Steps, Step{Op: OpPut, N: 1})
+		for _, at := range []time.Duration{idle, 2*idle + 2*wait} { // all have left 2 intervals after the first
+			for range slack + 3 {
+				s.Steps = append(s.Steps, Step{Op: OpPut, N: len(s.Steps) + 1, At: at})
+			}
+		}
+		out = append(out, s)
 	}
 	return out
 }

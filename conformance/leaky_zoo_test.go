@@ -450,8 +450,14 @@ func zooReserver(source TimeSource) LeakyBucketSpec {
 	}
 }
 
+// turnMutants are the mistakes of zooTurns with a slack.
+var turnMutants = []struct{ name, rule string }{
+	{"an interval of the slack counts twice", "LB-EXACT"},
+	{"the slack is ten times as large", "LB-SPACE"},
+}
+
 // zooTurns blocks its callers until their turn, with a slack and without a bound.
-func zooTurns(source TimeSource, slack int) LeakyBucketSpec {
+func zooTurns(source TimeSource, slack int, mutant string) LeakyBucketSpec {
 	return LeakyBucketSpec{
 		Name: "zoo turns",
 		Time: source,
@@ -464,8 +470,12 @@ func zooTurns(source TimeSource, slack int) LeakyBucketSpec {
 				now := env.Clock.Now()
 				next := now
 				if used {
-					if next = last.Add(cfg.Interval); now.Add(-time.Duration(slack) * cfg.Interval).After(next) {
-						next = now.Add(-time.Duration(slack) * cfg.Interval)
+					oldest := now.Add(-time.Duration(slack) * cfg.Interval)
+					if mutant == "the slack is ten times as large" {
+						oldest = now.Add(-10 * time.Duration(slack) * cfg.Interval)
+					}
+					if next = last.Add(cfg.Interval); oldest.After(next) || oldest.After(last) && mutant == "an interval of the slack counts twice" {
+						next = oldest
 					}
 				}
 				used, last = true, next

@@ -22,7 +22,10 @@ type LimiterSpec struct {
 	KnownFailing []Known
 }
 
-// LimiterConfig is what a limiter is made with.
+// LimiterConfig is what a limiter is made with. One that lets so many events per time
+// come all at once can be made for any of them, with Burst events per
+// Burst*Rate.Interval(), if Rate.Exact says that this is the same rate. If the time
+// cannot be chosen, New panics unless Burst is Rate.Events.
 type LimiterConfig struct {
 	Rate  Rate
 	Burst int
@@ -116,6 +119,12 @@ func limiterContract(t *testing.T, spec LimiterSpec) *contract {
 	c.families = limiterFamilies
 	c.canary = limiterCanary
 	c.accepts = func(op Op) bool { return c.limOps[op] }
-	c.learn = func() { c.limOps = spec.operations() }
+	c.learn = func() {
+		f, cfg, refused := spec.first(Env{newHand(Config{}.start(), false).c, Config{}.start()}, 10, 3)
+		if refused != "" {
+			t.Fatalf("conformance: RunLimiter: %s; New must accept it, or the burst 1, or as many per second as the burst", refused)
+		}
+		c.limOps, c.tied = spec.operations(f), cfg.Burst > 1 && cfg.Burst == cfg.Rate.Events
+	}
 	return c
 }

@@ -532,7 +532,7 @@ func (a *account) wait(d *Done, number, sets int, early bool) {
 		return
 	}
 	if d.D > 0 && a.traits.DeadlineCheck == DeadlineFailFast && c.from-a.slack > d.At+d.D {
-		a.differ("W-DEAD", d.At, a.level(), "wait %d with %s left did not fail at once at %s, want an error: its tokens come at %s", d.N, duration(d.D), duration(d.At), duration(c.from))
+		a.differ("W-DEAD", d.At, a.level()+", and DeadlineFailFast is declared", "wait %d with %s left did not fail at once at %s, want an error: its tokens come at %s", d.N, duration(d.D), duration(d.At), duration(c.from))
 	}
 	a.claims = append(a.claims, c)
 	if fifo {

@@ -432,3 +432,31 @@ func retryBucketSpec(source TimeSource) LimiterSpec {
 		},
 	}
 }
+
+// perSecondSpec is the bucket in floating point of those who say only how many per
+// second: that is its burst, too. Its time begins when it is made.
+func perSecondSpec(mutant string) LimiterSpec {
+	return LimiterSpec{
+		Name: "zoo: so many per second: " + mutant,
+		Time: Explicit,
+		New: func(env Env, cfg LimiterConfig) LimiterFuncs {
+			if cfg.Burst != cfg.Rate.Events || cfg.Rate.Per != time.Second {
+				panic("it takes events per second, and nothing else")
+			}
+			l := newZooLimiter(cfg, mutant)
+			l.began, l.last, l.tokens = true, env.Start, float64(cfg.Burst)
+			return LimiterFuncs{AllowAt: l.allow}
+		},
+		Traits: LikeXTime,
+	}
+}
+
+// perSecondMutants are some of its mistakes, which only a burst above 1 shows.
+var perSecondMutants = []struct{ name, rule string }{
+	{"refills too fast", "RL-ENV"},
+	{"forgets the rest on a grant", "RL-WORK"},
+	{"moves on when it denies", "RL-FRAC"},
+	{"bucket without a bound", "RL-CAP"},
+	{"time stands still for a full bucket", "RL-CAP"},
+	{"a large request resets the bucket", "RL-NBIG"},
+}

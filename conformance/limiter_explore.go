@@ -38,22 +38,37 @@ func requestFamilies(c *contract) []family {
 	grid := func(name string, c Config, depth int) family {
 		return family{name: name, schedules: sequences(c, asks(c.Burst), gaps(c), depth)}
 	}
+	usual := cfg("10/1s", 3)
+	if c.tied {
+		usual = cfg("3/1s", 3)
+	}
+	var late []Schedule // what was full all the time has a past as well
+	if c.lim.Traits.Initial == InitialFull {
+		late = shifted(sequences(usual, asks(3), []time.Duration{0, usual.Rate.Interval()}, 3), time.Hour)
+	}
 	out := []family{
-		{name: leaks, look: true, schedules: append(sequences(cfg("10/1s", 3), asks(1), []time.Duration{0, time.Second}, 2), c.leavings()...)},
+		{name: leaks, look: true, schedules: append(sequences(usual, asks(1), []time.Duration{0, time.Second}, 2), c.leavings()...)},
 		grid("burst 1", cfg("10/1s", 1), 5),
 		grid("burst 3", cfg("10/1s", 3), 4),
 		grid("thirds", cfg("3/1s", 2), 4),
 		grid("thirteenths", cfg("10/13s", 2), 3),
 		grid("slow", cfg("1/24h", 2), 3),
 		grid("fast", cfg("600000000/1s", 1), 4),
-		{name: "polling", schedules: polling(cfg, ask)},
+		{name: "full", schedules: full(ask)},
+		{name: "late", schedules: late},
+		{name: "polling", schedules: polling(ask, cfg("10/1s", 1), cfg("10/1s", 5), cfg("3/1s", 1), cfg("1000/1s", 2), cfg("1/7s", 1))},
+	}
+	if c.tied { // most of the others are refused
+		out = append(out, grid("a burst a second", cfg("3/1s", 3), 3),
+			family{name: "a burst a second", schedules: sequences(cfg("2/1s", 2), asks(1), gaps(cfg("2/1s", 2)), 5)},
+			family{name: "a burst a second", schedules: polling(ask, cfg("2/1s", 2), cfg("3/1s", 3), cfg("10/1s", 10))})
 	}
 	if c.accepts(OpTokens) {
 		out = append(out, family{name: "queries", schedules: sequences(cfg("10/1s", 2), append(asks(1), Step{Op: OpTokens}), gaps(cfg("10/1s", 2)), 4)})
 	}
 	if c.accepts(opMany) {
 		for _, n := range []int{0, -1, -3, 4, math.MaxInt32, math.MaxInt, math.MinInt} {
-			out = append(out, family{name: "odd numbers", schedules: sequences(cfg("10/1s", 3),
+			out = append(out, family{name: "odd numbers", schedules: sequences(usual,
 				[]Step{{Op: OpAllow, N: 3}, {Op: OpAllow, N: n}, {Op: OpAllow, N: 1}}, []time.Duration{0, 50 * time.Millisecond, 100 * time.Millisecond}, 3)})
 		}
 	}
@@ -113,13 +128,34 @@ func toAndFro(c Config) []Schedule {
 	return out
 }
 
+// full asks for the burst at first, and after a long time, at rates whose tokens take
+// no round time: the way from tokens to a time and back may end just below the burst.
+func full(ask Op) []Schedule {
+	var out []Schedule
+	for _, per := range []int{7, 13, 29} {
+		for events := 1; events < per; events++ {
+			for burst := range 3 {
+				cfg := Config{}.With("rate", fmt.Sprintf("%d/%ds", events, per)).With("burst", fmt.Sprint(burst+1))
+				one := []Step{{Op: ask, N: 1}}
+				s := Schedule{cfg, slices.Repeat(one, burst+1)}
+				again := slices.Clone(s.Steps)
+				for i := range again {
+					again[i].At = time.Hour
+				}
+				out = append(out, Schedule{cfg, append(s.Steps, again...)})
+			}
+		}
+	}
+	return out
+}
+
 // polling asks often: at fractions of the interval that do and do not divide it.
-func polling(cfg func(rate string, burst int) Config, ask Op) []Schedule {
+func polling(ask Op, configs ...Config) []Schedule {
 	var out []Schedule
 	if ask != OpAllow {
 		return nil
 	}
-	for _, c := range []Config{cfg("10/1s", 1), cfg("10/1s", 5), cfg("3/1s", 1), cfg("1000/1s", 2), cfg("1/7s", 1)} {
+	for _, c := range configs {
 		t := c.Rate.Interval()
 		for _, gap := range []time.Duration{t * 3 / 10, t / 10, t * 7 / 10, t - 1, t/3 + 1, t} {
 			s := Schedule{Config: c}
@@ -153,7 +189,7 @@ func limiterCanary(c *contract) string {
 	l := c.lab.apart(func(d driver, _ job, rec *recorder) {
 		rec.now = d.now
 		env := Env{d.clock(), Config{}.start()}
-		impl := c.lim.New(env, LimiterConfig{Rate{10, time.Second}, 1}).only(c.time)
+		impl, _, _ := c.lim.first(env, 10, 3)
 		allow := func() bool {
 			var done Done
 			impl.do(Step{Op: OpAllow, N: 1}, env.Start, 0, &done)

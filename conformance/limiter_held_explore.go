@@ -72,8 +72,8 @@ func heldFamilies(c *contract) []family {
 	add("what is shown", slices.DeleteFunc(shown, func(s Schedule) bool { return !c.accepts(OpTokens) })...)
 	if c.lim.Traits.Inf == InfGrants {
 		free := Config{}.With("rate", "inf").With("burst", "3")
-		add("infinite", append(sequences(free, c.able(steps("allow 1", "allow 7", "reserve 2", "wait 2", "setlimit 10/1s", "cancel 1")), []time.Duration{0, t}, 3),
-			drained("setlimit inf,setlimit 10/1s,reserve 3,allow 3,cancel 1", []time.Duration{0, t}, 3)...)...)
+		add("infinite", slices.Concat(listed("rate=inf burst=3 | wait 7 @0", "rate=inf burst=3 | reserve 7 @0"), sequences(free, c.able(steps("allow 1", "allow 7", "reserve 2", "wait 2", "setlimit 10/1s", "cancel 1")), []time.Duration{0, t}, 3),
+			drained("setlimit inf,setlimit 10/1s,reserve 3,allow 3,cancel 1", []time.Duration{0, t}, 3))...)
 		add("after an infinite rate", listed("rate=10/1s burst=3 | allow 3 @0 | setlimit inf @0 | reserve 3 @0 | setlimit 10/1s @0 | allow 3 @0 | cancel 1 @0 | allow 3 @0",
 			"rate=10/1s burst=3 | allow 3 @0 | setlimit inf @0 | reserve 3 @1ms | setlimit 10/1s @1ms | allow 3 @1ms | cancel 1 @1ms | allow 3 @1ms")...)
 	}

@@ -19,6 +19,7 @@ func TestZoo_limiterDesignsPass(t *testing.T) {
 	run(heldBucketSpec("", Injected))
 	run(fifoBucketSpec("", Injected))
 	run(tatBucketSpec(Explicit))
+	run(perSecondSpec(""))
 	run(tickerBucketSpec("", PackageTime))
 	if testing.Short() {
 		return

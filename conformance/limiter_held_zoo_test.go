@@ -242,6 +242,9 @@ func (l *heldBucket) waitN(ctx context.Context, n int) error {
 	if err := ctx.Err(); err != nil && !l.is("a context is looked at only while it sleeps") {
 		return err
 	}
+	if n > l.burst && l.is("a wait never gets more than the burst") {
+		return errTooMany
+	}
 	by := time.Duration(math.MaxInt64)
 	now := l.clock.Now()
 	if deadline, ok := ctx.Deadline(); ok {
@@ -399,6 +402,7 @@ var heldMutants = []struct {
 	{"a lower burst puts off the next token", "SB-LIVE", "bursts", Explicit},
 	{"a burst is set without the lock", "SL-CONC", "cancelled before", Explicit},
 	{"an infinite rate is a high one", "RL-INF", "infinite", Explicit},
+	{"a wait never gets more than the burst", "RL-INF", "infinite", Injected},
 	{"what was free is refunded", "RL-INFOUT", "after an infinite rate", Explicit},
 	{"a rate of 0 is no limit", "RL-LIM0", "no rate", Explicit},
 	{"a long delay overflows", "RL-TINY", "tiny rates", Explicit},

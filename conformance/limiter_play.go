@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,15 +18,8 @@ const (
 	opGiveUp  Op = "reservation that can be cancelled"
 )
 
-// operations reports what the implementation can do. It looks at an instance that
-// is thrown away.
-func (spec *LimiterSpec) operations() map[Op]bool {
-	d := newHand(Config{}.start(), false)
-	env := Env{d.clock(), d.start}
-	f, refused := spec.make(env, LimiterConfig{Rate{10, time.Second}, 3})
-	if refused != "" {
-		f = spec.New(env, LimiterConfig{Rate{10, time.Second}, 1}).only(spec.Time)
-	}
+// operations reports what the implementation can do, by an instance, which it stops.
+func (spec *LimiterSpec) operations(f LimiterFuncs) map[Op]bool {
 	ops := map[Op]bool{
 		OpAllow:    f.AllowAt != nil || f.Allow != nil || f.AllowN != nil,
 		opMany:     !spec.Traits.Single && (f.AllowAt != nil || f.AllowN != nil),
@@ -39,7 +33,7 @@ func (spec *LimiterSpec) operations() map[Op]bool {
 	}
 	if ops[OpReserve] {
 		_ = catch(func() {
-			r := f.reserve(d.start, 1)
+			r := f.reserve(Config{}.start(), 1)
 			ops[opGiveUp] = r.Cancel != nil || r.CancelAt != nil
 		})
 	}
@@ -57,6 +51,20 @@ func (spec *LimiterSpec) make(env Env, cfg LimiterConfig) (f LimiterFuncs, refus
 		refused = fmt.Sprintf("the constructor refused rate=%s burst=%d: %s", cfg.Rate, cfg.Burst, refused)
 	}
 	return f, refused
+}
+
+// first makes a limiter of so many events per second with the burst, or with a burst of
+// 1, or of as many per second as the burst: some have no burst, or no other. If the
+// constructor refuses all of them, it says why it did the first.
+func (spec *LimiterSpec) first(env Env, events, burst int) (f LimiterFuncs, cfg LimiterConfig, refused string) {
+	for _, cfg = range []LimiterConfig{{Rate{events, time.Second}, burst}, {Rate{events, time.Second}, 1}, {Rate{burst, time.Second}, burst}} {
+		f, why := spec.make(env, cfg)
+		if why == "" {
+			return f, cfg, ""
+		}
+		refused = cmp.Or(refused, why)
+	}
+	return f, cfg, refused
 }
 
 // only leaves the operations of one way to take time.
@@ -226,8 +234,12 @@ func (spec *LimiterSpec) play(d driver, j job, rec *recorder) {
 			h.cancel()
 		}
 	}
+	refill := max(0, time.Duration(s.Config.Burst+1)*s.Config.Rate.Interval())
 	if j.look {
-		d.to(saturate(end, time.Duration(s.Config.Burst+1)*s.Config.Rate.Interval()))
+		d.to(saturate(end, refill))
+	}
+	if impl.Stop == nil && spec.Time != Explicit {
+		rest(d, end, refill)
 	}
 	if impl.Stop != nil {
 		_ = catch(impl.Stop)

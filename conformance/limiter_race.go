@@ -14,12 +14,11 @@ func (c *contract) limiterRace() (*violation, string) {
 	if !c.accepts(OpAllow) && c.time != PackageTime {
 		return nil, "a wait on an injected clock would have to be settled, which orders what must stay unordered"
 	}
-	burst := 5
-	if _, refused := c.lim.make(Env{newHand(Config{}.start(), false).c, Config{}.start()}, LimiterConfig{Rate{1000, time.Second}, burst}); refused != "" {
-		burst = 1
+	if _, _, refused := c.lim.first(Env{newHand(Config{}.start(), false).c, Config{}.start()}, 1000, 5); refused != "" {
+		return nil, refused
 	}
 	return nil, c.clash(func(env Env) []func(i int) {
-		impl := c.lim.New(env, LimiterConfig{Rate: Rate{1000, time.Second}, Burst: burst}).only(c.time)
+		impl, _, _ := c.lim.first(env, 1000, 5)
 		now := func(i int) time.Time { return env.Start.Add(time.Duration(i)) }
 		var ops []func(int)
 		twice := func(run func(i int)) { ops = append(ops, run, run) }
@@ -67,15 +66,12 @@ func (c *contract) limiterConcurrent() (*violation, string) {
 		env := Env{d.clock(), Config{}.start()}
 		var impls [places]LimiterFuncs
 		for i := range impls {
-			impl, refused := c.lim.make(env, LimiterConfig{rate, burst})
+			impl, cfg, refused := c.lim.first(env, 10, 5)
 			if refused != "" {
-				burst = 1
-				if impl, refused = c.lim.make(env, LimiterConfig{rate, burst}); refused != "" {
-					why = refused
-					return
-				}
+				why = refused
+				return
 			}
-			impls[i] = impl
+			impls[i], rate, burst = impl, cfg.Rate, cfg.Burst
 		}
 		broken := func(round int, headline string, args ...any) {
 			if worst == nil {

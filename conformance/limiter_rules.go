@@ -191,7 +191,7 @@ func (x *exam) rlWork() *violation {
 	}
 	v := x.lims()
 	return x.decisions(func(s limiterStep, margin *big.Int) *violation {
-		if s.OK || margin.Cmp(v.tolerance) < 0 {
+		if s.OK || margin.Cmp(v.tolerance) < 0 && !(s.brimful && margin.Sign() >= 0) {
 			return nil
 		}
 		return x.tell(s.At, x.holds(s), "allow %d at %s was denied, want granted", s.N, duration(s.At))
@@ -512,7 +512,8 @@ func (x *exam) limCalls() *violation {
 		}
 	}
 	cfg := x.Schedule.Config
-	sane := cfg.Rate.Exact() && cfg.Rate.Interval() >= time.Millisecond && cfg.Rate.Interval() <= 24*time.Hour && cfg.Burst == 1
+	sane := cfg.Rate.Exact() && cfg.Rate.Interval() >= time.Millisecond && cfg.Rate.Interval() <= 24*time.Hour && cfg.Burst == 1 &&
+		(cfg.Rate == Rate{1, time.Second} || !x.c.tied)
 	if x.Refused != "" && sane {
 		return &violation{Headline: fmt.Sprintf("the constructor refused %s: %s", x.Schedule.Config, x.Refused)}
 	}

@@ -27,6 +27,9 @@ type limiterStep struct {
 	level *big.Int
 	// act is when a wait is due.
 	act time.Duration
+	// brimful says that more than fits had come by this instant, whatever was rounded:
+	// the bucket was full then, and holds what has not been taken since.
+	brimful bool
 }
 
 // grant is n tokens that were granted at an instant.
@@ -60,17 +63,19 @@ func newLimiterView(tr *Trace, traits LimiterTraits) *limiterView {
 		v.tolerance.Add(v.tolerance, v.units(traits.Quantum))
 	}
 	level := v.units(traits.initial(cfg.Burst))
-	newest := time.Duration(0)
+	newest, brimful := time.Duration(0), false
 	if len(tr.Done) > 0 {
 		newest = tr.Done[0].At
 	}
 	for i := range tr.Done {
 		d := &tr.Done[i]
 		if d.At > newest {
+			before := level
 			level = v.refill(level, d.At-newest)
+			brimful = v.spills(before, d.At-newest)
 			newest = d.At
 		}
-		s := limiterStep{Done: d, level: level}
+		s := limiterStep{Done: d, level: level, brimful: brimful}
 		switch {
 		case d.Op == OpWait:
 			level = new(big.Int).Sub(level, v.units(d.N))
@@ -109,6 +114,13 @@ func (v *limiterView) refill(level *big.Int, d time.Duration) *big.Int {
 		return v.burst
 	}
 	return more
+}
+
+// spills reports whether what comes in d is clearly more than fits.
+func (v *limiterView) spills(level *big.Int, d time.Duration) bool {
+	more := new(big.Int).Mul(v.events, big.NewInt(int64(d)))
+	more.Add(more, level)
+	return more.Sub(more, v.burst).Cmp(v.tolerance) > 0
 }
 
 // margin is how much more than n tokens there was, in units; negative if less.

@@ -49,6 +49,9 @@ func (l *zooLimiter) fill(t time.Time) float64 {
 		more *= 1.01
 	case "refills too slowly":
 		more *= 0.99
+	case "the last nanosecond before it is full is cut off":
+		full := time.Duration((float64(l.burst) - l.tokens) / l.rate * 1e9)
+		more = min(elapsed, full).Seconds() * l.rate
 	case "interval is cut to a nanosecond":
 		more = float64(elapsed / max(1, time.Duration(1e9/l.rate)))
 		if l.rate < 1e8 {
@@ -124,8 +127,9 @@ func (l *zooLimiter) allow(t time.Time, n int) bool {
 		}
 		return false
 	}
+	still := l.is("time stands still for a full bucket") && l.tokens >= float64(l.burst)
 	l.tokens = tokens - float64(n)
-	if t.After(l.last) || l.is("an old instant rewinds") {
+	if t.After(l.last) && !still || l.is("an old instant rewinds") {
 		l.last = t
 	}
 	if l.is("forgets the rest on a grant") {
@@ -166,6 +170,7 @@ var limiterMutants = []struct{ name, rule string }{
 	{"refills too fast", "RL-ENV"},
 	{"interval is cut to a nanosecond", "RL-ENV"},
 	{"refills too slowly", "RL-WORK"},
+	{"the last nanosecond before it is full is cut off", "RL-WORK"},
 	{"needs a little more than there is", "RL-WORK"},
 	{"grants a little early", "RL-MODEL"},
 	{"starts empty", "RL-FULL"},

@@ -98,7 +98,7 @@ func TestZoo_correctOnesPass(t *testing.T) {
 	t.Run("ThrottleExplicit", func(t *testing.T) { RunThrottle(t, zooThrottleSpec("", Explicit, Leading)) })
 	for _, source := range fewSources(Injected, PackageTime) {
 		for _, spec := range []LeakyBucketSpec{zooBucketSpec("", source), zooSleeper(source), zooTicker(source),
-			zooPeriods(source, false), zooPeriods(source, true), zooReserver(source), zooTurns(source, 0), zooTurns(source, 3)} {
+			zooPeriods(source, false), zooPeriods(source, true), zooReserver(source), zooTurns(source, 0, ""), zooTurns(source, 3, "")} {
 			t.Run("LeakyBucket"+source.String(), func(t *testing.T) { RunLeakyBucket(t, spec) })
 		}
 	}
@@ -175,6 +175,9 @@ func mutants() []mutant {
 	for _, m := range leakyMutants {
 		add("leaky bucket", m.name, m.rule, func(t *testing.T) *contract { return leakyContract(t, zooBucketSpec(m.name, Injected)) })
 	}
+	for _, m := range turnMutants {
+		add("leaky bucket", m.name, m.rule, func(t *testing.T) *contract { return leakyContract(t, zooTurns(Injected, 3, m.name)) })
+	}
 	for _, m := range quotaMutants {
 		source := Explicit
 		if m.rule == "X-LEAK" {
@@ -184,6 +187,9 @@ func mutants() []mutant {
 	}
 	for _, m := range limiterMutants {
 		add("limiter", m.name, m.rule, func(t *testing.T) *contract { return limiterContract(t, zooLimiterSpec(m.name, Explicit)) })
+	}
+	for _, m := range perSecondMutants {
+		add("limiter", "so many per second: "+m.name, m.rule, func(t *testing.T) *contract { return limiterContract(t, perSecondSpec(m.name)) })
 	}
 	const left = "limiter goroutine left behind"
 	add("limiter", left, "X-LEAK", func(t *testing.T) *contract { return limiterContract(t, zooLimiterSpec(left, Injected)) })

@@ -125,7 +125,7 @@ type Align int
 const (
 	AlignEpoch    Align = iota + 1 // on the clock: at whole multiples of the window, as time.Truncate has them
 	AlignCreation                  // one after the other, from when the limiter was made or first asked
-	AlignFirstUse                  // with the first request after the window before has ended
+	AlignFirstUse                  // with the first request after the window before has ended; the first window may begin when the limiter is made
 )
 
 // Denied says whether a request that was denied counts.
@@ -263,8 +263,11 @@ func (spec *QuotaSpec) play(d driver, j job, rec *recorder) {
 	rec.trace.End = end
 	rec.closed = !j.look
 	rec.mu.Unlock()
-	if impl.Stop != nil {
+	switch {
+	case impl.Stop != nil:
 		_ = catch(impl.Stop)
+	case spec.Time != Explicit:
+		rest(d, end, s.Config.Rate.Per)
 	}
 	if j.look {
 		d.settle()
@@ -305,13 +308,12 @@ func (tr QuotaTraits) table(c *contract) []trait {
 			if last("rate=1/1s burst=1 epoch=2000-01-01T00:00:00.3Z | allow 1 @200ms | allow 1 @750ms").OK {
 				return int(AlignEpoch)
 			}
-			grid := last("rate=1/1s burst=1 epoch=2000-01-01T00:00:00.3Z | allow 1 @200ms | allow 1 @1.1s").OK ||
-				last("rate=1/1s burst=1 epoch=2000-01-01T00:00:00.3Z | allow 1 @200ms | allow 1 @1.7s | allow 1 @2.3s").OK
+			grid := last("rate=1/1s burst=1 epoch=2000-01-01T00:00:00.3Z | allow 1 @200ms | allow 1 @1.7s | allow 1 @2.3s").OK
 			return pick(grid, int(AlignCreation), int(AlignFirstUse))
 		}},
 		{"Denied", int(tr.Denied), []string{"DeniedFree", "DeniedCounted"}, func() bool { return kind == GCRA }, func() int {
 			if kind == SlidingCounter && c.accepts(opMany) {
-				return pick(last("rate=4/1s burst=4 | allow 4 @0 | allow 4 @500ms | allow 1 @1.5s").OK, int(DeniedFree), int(DeniedCounted))
+				return pick(last("rate=4/1s burst=4 | allow 4 @0 | allow 4 @500ms | allow 1 @1.3s").OK, int(DeniedFree), int(DeniedCounted))
 			}
 			if kind == FixedWindow && c.accepts(opMany) {
 				return pick(last("rate=3/1s burst=1 | allow 2 @0 | allow 2 @1ms | allow 1 @2ms").OK, int(DeniedFree), int(DeniedCounted))

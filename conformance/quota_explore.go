@@ -220,7 +220,7 @@ func (c *contract) quotaConcurrent() (*violation, string) {
 // quotaRace uses all operations of one limiter at once.
 func (c *contract) quotaRace() (*violation, string) {
 	return nil, c.clash(func(env Env) []func(int) {
-		impl := c.quo.New(env, QuotaConfig{3, wait, 3})
+		impl := c.quo.New(env, QuotaConfig{5, time.Second, 5}) // 200ms apart: some take whole intervals only
 		var ops []func(int)
 		for _, s := range []Step{{Op: OpAllow, N: 1}, {Op: OpAllow, N: 2}, {Op: OpTokens}} {
 			if c.accepts(s.Op) && (s.N < 2 || c.accepts(opMany)) {

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"math"
 	"math/big"
 	"slices"
 	"time"
@@ -16,7 +17,7 @@ type quotaModel struct {
 	t       time.Duration // between two events of GCRA
 	edge    Edge
 	align   Align
-	anchor  time.Duration // where windows begin that are one after the other
+	anchor  time.Duration // where the first window begins, or those that are one after the other
 	counted bool          // denied requests count
 	past    []taken
 }
@@ -27,8 +28,11 @@ type taken struct {
 	n  int
 }
 
+// never is the anchor of windows none of which was opened by the constructor.
+const never = math.MinInt64 / 2
+
 // newQuotaModel returns the model of a configuration, as declared. The anchor is for
-// AlignCreation.
+// AlignCreation and AlignFirstUse.
 func newQuotaModel(kind QuotaKind, cfg Config, tr QuotaTraits, anchor time.Duration) *quotaModel {
 	m := &quotaModel{kind: kind, limit: cfg.Rate.Events, window: cfg.Rate.Per, edge: tr.Edge, align: tr.Align, anchor: anchor,
 		counted: tr.Denied == DeniedCounted}
@@ -64,12 +68,13 @@ func (m *quotaModel) index(t time.Duration) int64 {
 
 // opened is when the window of t opened, where windows open with a request.
 func (m *quotaModel) opened(t time.Duration) (start time.Duration, ok bool) {
+	start = m.anchor
 	for _, e := range m.past {
-		if !ok || m.over(e.at-start) {
-			start, ok = e.at, true
+		if m.over(e.at - start) {
+			start = e.at
 		}
 	}
-	return start, ok && !m.over(t-start)
+	return start, !m.over(t - start)
 }
 
 // over reports whether something of that age is outside the window.
@@ -124,10 +129,37 @@ func (m *quotaModel) room(t time.Duration) *big.Rat {
 	return room
 }
 
+// capped is the model in which no more than one event above the limit counts in a
+// window, however often it is asked in vain: a counter that stops there sees as well
+// that nothing fits, and is not locked up for the next window by a flood in this one.
+func (m *quotaModel) capped() *quotaModel {
+	other := *m
+	other.past = nil
+	for _, e := range m.past {
+		sum := 0
+		for _, o := range other.past {
+			if m.index(o.at) == m.index(e.at) {
+				sum += o.n
+			}
+		}
+		other.past = append(other.past, taken{e.at, min(e.n, m.limit+1-sum)})
+	}
+	return &other
+}
+
 // fits reports whether n events fit at t, and whether that is clear: the same within
-// the grain, and for the estimate of a SlidingCounter within one event, as it may be
-// rounded either way.
+// the grain, for the estimate of a SlidingCounter within one event, as it may be
+// rounded either way, and for one that counts what it denies also if it stops to.
 func (m *quotaModel) fits(t time.Duration, n int, grain time.Duration) (yes, clear bool) {
+	yes, clear = m.fit(t, n, grain)
+	if m.kind == SlidingCounter && m.counted && clear && !yes {
+		other, sure := m.capped().fit(t, n, grain)
+		clear = sure && !other
+	}
+	return yes, clear
+}
+
+func (m *quotaModel) fit(t time.Duration, n int, grain time.Duration) (yes, clear bool) {
 	want := big.NewRat(int64(n), 1)
 	room := m.room(t)
 	yes = room.Cmp(want) >= 0
@@ -158,7 +190,10 @@ func (m *quotaModel) until(t time.Duration, n int) time.Duration {
 	for _, e := range m.past {
 		at = append(at, e.at+m.window, e.at+m.window+1)
 	}
-	if m.kind == FixedWindow && m.align != AlignFirstUse {
+	switch {
+	case m.kind == FixedWindow && m.align == AlignFirstUse:
+		at = append(at, m.anchor+m.window, m.anchor+m.window+1)
+	case m.kind == FixedWindow:
 		next := m.anchor + time.Duration(m.index(t)+1)*m.window
 		at = append(at, next, next+1)
 	}

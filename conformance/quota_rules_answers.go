@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -58,15 +59,30 @@ func (x *exam) gcReset() *violation {
 	})
 }
 
-func (x *exam) answers(check func(s quotaStep) *violation) *violation {
+// answers returns what check finds in the first view, if it finds something in each.
+func (x *exam) answers(check func(s quotaStep) *violation) (first *violation) {
 	v := x.quotaView()
 	if v == nil {
 		return nil
 	}
-	for _, s := range v.steps {
-		if s.N > x.full() {
-			continue // it may be refused without a look
+	for _, v := range append([]*quotaView{v}, v.also...) {
+		found := v.find(func(s quotaStep) *violation {
+			if s.N > x.full() {
+				return nil // it may be refused without a look
+			}
+			return check(s)
+		})
+		if found == nil {
+			return nil
 		}
+		first = cmp.Or(first, found)
+	}
+	return first
+}
+
+// find returns the first violation.
+func (v *quotaView) find(check func(s quotaStep) *violation) *violation {
+	for _, s := range v.steps {
 		if found := check(s); found != nil {
 			return found
 		}

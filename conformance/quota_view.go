@@ -9,8 +9,9 @@ import (
 // quotaView is a trace beside the model that fits it best.
 type quotaView struct {
 	steps []quotaStep
-	bad   int    // the first step that is decided otherwise, -1 if none is
-	rule  string // that it breaks
+	bad   int          // the first step that is decided otherwise, -1 if none is
+	rule  string       // that it breaks
+	also  []*quotaView // that agree as well: where windows begin is not settled yet
 }
 
 // quotaStep is a request and the model just before it.
@@ -78,21 +79,30 @@ func (x *exam) quotaView() *quotaView {
 		return x.quota
 	}
 	tr := x.c.quo.Traits
-	anchors := []time.Duration{0}
-	if first := x.Done[0].At; tr.Align == AlignCreation && first > 0 {
-		anchors = append(anchors, first)
-	}
-	for _, anchor := range anchors {
-		v := x.compare(tr, anchor)
-		if x.quota == nil || v.bad < 0 || x.quota.bad >= 0 && v.bad > x.quota.bad {
+	for _, anchor := range x.anchors(tr) {
+		switch v := x.compare(tr, anchor); {
+		case x.quota == nil || x.quota.bad >= 0 && (v.bad < 0 || v.bad > x.quota.bad):
 			x.quota = v
-		}
-		if v.bad < 0 {
-			return v
+		case v.bad < 0:
+			x.quota.also = append(x.quota.also, v)
 		}
 	}
-	x.quota.rule = x.lawOf(x.quota)
+	if x.quota.bad >= 0 {
+		x.quota.rule = x.lawOf(x.quota)
+	}
 	return x.quota
+}
+
+// anchors are where the first window may begin, as the traits leave it open whether
+// the limiter's constructor begins one.
+func (x *exam) anchors(tr QuotaTraits) []time.Duration {
+	switch first := x.Done[0].At; {
+	case tr.Align == AlignFirstUse && x.c.quo.Kind == FixedWindow:
+		return []time.Duration{never, 0}
+	case tr.Align == AlignCreation && first > 0:
+		return []time.Duration{0, first}
+	}
+	return []time.Duration{0}
 }
 
 // compare follows the trace with the model of some traits. The model counts what was
@@ -120,8 +130,10 @@ func (x *exam) lawOf(v *quotaView) string {
 	agrees := func(change func(*QuotaTraits)) bool {
 		other := tr
 		change(&other)
-		w := x.compare(other, 0)
-		return w.bad < 0 || w.bad > v.bad
+		return slices.ContainsFunc(x.anchors(other), func(anchor time.Duration) bool {
+			w := x.compare(other, anchor)
+			return w.bad < 0 || w.bad > v.bad
+		})
 	}
 	flip := func(tr *QuotaTraits) { tr.Edge = EdgeHalfOpen + EdgeClosed - tr.Edge }
 	switch x.c.quo.Kind {
@@ -162,6 +174,23 @@ func (x *exam) lawOf(v *quotaView) string {
 		return "GC-TAT"
 	}
 	return "GC-EQUIV"
+}
+
+// aligned says with which other Align the whole trace would be right, if with one.
+func (x *exam) aligned() string {
+	tr := x.c.quo.Traits
+	names := []string{AlignEpoch: "AlignEpoch", AlignCreation: "AlignCreation", AlignFirstUse: "AlignFirstUse"}
+	for other := AlignEpoch; other <= AlignFirstUse; other++ {
+		if tr.Align == 0 || other == tr.Align || x.c.quo.Kind == SlidingCounter && other == AlignFirstUse {
+			continue
+		}
+		declared := tr
+		declared.Align = other
+		if slices.ContainsFunc(x.anchors(declared), func(anchor time.Duration) bool { return x.compare(declared, anchor).bad < 0 }) {
+			return "; that would be right if " + names[other] + " were declared, not " + names[tr.Align]
+		}
+	}
+	return ""
 }
 
 // reply makes a violation with the lanes of a quota.

@@ -359,6 +359,60 @@ func quotaZoo() []QuotaSpec {
 				}}
 			},
 		},
+		{
+			Name: "a window that the constructor opens", Time: Explicit, Kind: FixedWindow,
+			Traits: QuotaTraits{Edge: EdgeClosed, Align: AlignFirstUse, Denied: DeniedFree, BackTime: BackClamp, Single: true,
+				TooLarge: TooLargeZero, Answers: AnswersRemaining | AnswersRetry | AnswersReset},
+			New: func(env Env, cfg QuotaConfig) QuotaFuncs {
+				var mu sync.Mutex
+				began, newest, n := env.Start, env.Start, 0
+				return QuotaFuncs{TakeAt: func(t time.Time, _ int) Answer {
+					mu.Lock()
+					defer mu.Unlock()
+					if t.Before(newest) {
+						t = newest
+					}
+					if newest = t; t.Sub(began) > cfg.Window {
+						began, n = t, 0
+					}
+					ok := n < cfg.Limit
+					if ok {
+						n++
+					}
+					return Answer{OK: ok, Remaining: cfg.Limit - n, RetryAfter: began.Add(cfg.Window + 1).Sub(t), ResetAfter: began.Add(cfg.Window + 1).Sub(t)}
+				}}
+			},
+		},
+		{
+			Name: "a grid from the first request on", Time: Explicit, Kind: FixedWindow,
+			Traits: QuotaTraits{Edge: EdgeHalfOpen, Align: AlignCreation, Denied: DeniedFree, BackTime: BackClamp, Single: true,
+				TooLarge: TooLargeZero, Answers: AnswersRemaining | AnswersRetry | AnswersReset},
+			New: func(_ Env, cfg QuotaConfig) QuotaFuncs {
+				var mu sync.Mutex
+				var first, newest time.Time
+				used, tick, n := false, time.Duration(0), 0
+				return QuotaFuncs{TakeAt: func(t time.Time, _ int) Answer {
+					mu.Lock()
+					defer mu.Unlock()
+					if !used {
+						used, first, newest = true, t, t
+					}
+					if t.Before(newest) {
+						t = newest
+					}
+					newest = t
+					if now := t.Sub(first) / cfg.Window; now != tick {
+						tick, n = now, 0
+					}
+					ok := n < cfg.Limit
+					if ok {
+						n++
+					}
+					next := first.Add((tick + 1) * cfg.Window).Sub(t)
+					return Answer{OK: ok, Remaining: cfg.Limit - n, RetryAfter: next, ResetAfter: next}
+				}}
+			},
+		},
 		of("an increment that expires", FixedWindow, QuotaTraits{Edge: EdgeClosed, Align: AlignFirstUse, Denied: DeniedCounted},
 			func(cfg QuotaConfig) func(time.Time, int) Answer {
 				var until time.Time
@@ -439,6 +493,63 @@ func quotaZoo() []QuotaSpec {
 					return Answer{OK: ok}
 				}
 			}),
+		of("a counter of all that was asked, up to the limit", SlidingCounter, QuotaTraits{Align: AlignEpoch, Denied: DeniedCounted},
+			func(cfg QuotaConfig) func(time.Time, int) Answer {
+				var start time.Time
+				before, current := 0, 0
+				return func(t time.Time, k int) Answer {
+					if now := t.Truncate(cfg.Window); !now.Equal(start) {
+						if before = 0; now.Sub(start) == cfg.Window {
+							before = current
+						}
+						current, start = 0, now
+					}
+					current = min(current+k, cfg.Limit+1)
+					estimate := float64(before)*float64(cfg.Window-t.Sub(start))/float64(cfg.Window) + float64(current)
+					return Answer{OK: estimate <= float64(cfg.Limit)}
+				}
+			}),
+		{
+			Name: "a log whose janitor goes home", Time: PackageTime, Kind: SlidingLog,
+			Traits: QuotaTraits{Edge: EdgeHalfOpen, Denied: DeniedFree, Single: true},
+			New: func(_ Env, cfg QuotaConfig) QuotaFuncs {
+				var mu sync.Mutex
+				var log []time.Time
+				working := false
+				clean := func() (more bool) {
+					mu.Lock()
+					defer mu.Unlock()
+					for len(log) > 0 && time.Since(log[0]) >= cfg.Window {
+						log = log[1:]
+					}
+					working = len(log) > 0
+					return working
+				}
+				return QuotaFuncs{Take: func(int) Answer {
+					mu.Lock()
+					defer mu.Unlock()
+					n := 0
+					for _, at := range log {
+						if time.Since(at) < cfg.Window {
+							n++
+						}
+					}
+					if n >= cfg.Limit {
+						return Answer{}
+					}
+					log = append(log, time.Now())
+					if !working {
+						working = true
+						go func() {
+							for more := true; more; more = clean() {
+								time.Sleep(2 * cfg.Window)
+							}
+						}()
+					}
+					return Answer{OK: true}
+				}}
+			},
+		},
 		of("a bucket in floating point", GCRA, QuotaTraits{Grain: 1, Answers: AnswersRemaining | AnswersRetry, TooLarge: TooLargeForever},
 			func(cfg QuotaConfig) func(time.Time, int) Answer {
 				tokens, rate := float64(cfg.Burst), float64(cfg.Limit)/cfg.Window.Seconds()

@@ -26,7 +26,7 @@ func TestTraits_observed(t *testing.T) {
 	}
 	for _, source := range []TimeSource{Injected, PackageTime} {
 		for _, spec := range []LeakyBucketSpec{zooBucketSpec("", source), zooSleeper(source),
-			zooTicker(source), zooPeriods(source, true), zooReserver(source), zooTurns(source, 0)} {
+			zooTicker(source), zooPeriods(source, true), zooReserver(source), zooTurns(source, 0, "")} {
 			check(leakyContract(t, spec))
 		}
 	}

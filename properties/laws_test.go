@@ -175,6 +175,36 @@ func bucketSpec(mutant string) conformance.LimiterSpec {
 	}
 }
 
+// tickingSpec is a bucket to which a token comes at whole multiples of the interval
+// since it was made. That goes on while nobody asks, so it is never quite as if new.
+func tickingSpec() conformance.LimiterSpec {
+	return conformance.LimiterSpec{
+		Name: "ticking",
+		Time: conformance.Explicit,
+		New: func(env conformance.Env, cfg conformance.LimiterConfig) conformance.LimiterFuncs {
+			if !cfg.Rate.Exact() || cfg.Burst < 0 {
+				panic("want a whole interval and no negative burst")
+			}
+			every, tokens, last := cfg.Rate.Interval(), cfg.Burst, env.Start
+			return conformance.LimiterFuncs{AllowAt: func(t time.Time, n int) bool {
+				if ticks := t.Sub(last) / every; ticks > 0 {
+					tokens += int(min(ticks, time.Duration(cfg.Burst-tokens)))
+					last = last.Add(ticks * every)
+				}
+				if n < 0 || n > tokens {
+					return false
+				}
+				tokens -= n
+				return true
+			}}
+		},
+		Traits: conformance.LimiterTraits{
+			Initial: conformance.InitialFull, Oversize: conformance.OversizeRejected, ZeroRate: conformance.ZeroRateRefused, Inf: conformance.InfAbsent,
+			BackTime: conformance.BackClamp, Quantum: 1,
+		},
+	}
+}
+
 // firstBroken is the first of some pairs, always the same, that breaks a law.
 func firstBroken(law Law, w *twin) (p pair, why string) {
 	for seed := range 100 {
@@ -324,4 +354,6 @@ func TestLaws_toysAreRight(t *testing.T) {
 	t.Run("Debouncer", func(t *testing.T) { CheckDebouncer(t, toySpec("")) })
 	t.Run("Limiter", func(t *testing.T) { CheckLimiter(t, bucketSpec("")) })
 	t.Run("LimiterLaws", func(t *testing.T) { LawsLimiter(t, bucketSpec("")) })
+	t.Run("TickingLimiter", func(t *testing.T) { CheckLimiter(t, tickingSpec()) })
+	t.Run("TickingLimiterLaws", func(t *testing.T) { LawsLimiter(t, tickingSpec()) })
 }
