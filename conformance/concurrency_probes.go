@@ -101,9 +101,9 @@ func (c *contract) concurrencyConcurrent() (*violation, string) {
 
 // concurrencyLost is the probe of CT-NOLOST.
 func (c *contract) concurrencyLost() (*violation, string) {
-	lost, _ := c.churn()
+	lost := c.missed()
 	if lost == nil {
-		lost = c.missed()
+		lost, _ = c.churn()
 	}
 	return lost, ""
 }

@@ -56,7 +56,7 @@ func judgeMutant(t *testing.T, c *contract, mutant, rule string) catchOf {
 		case v.Status != Fail:
 		case v.Rule == rule:
 			out.family, out.text = v.Family, v.Text
-			if slices.Contains([]string{"TH-ONEOF", "X-CONC", "SL-CONC", "CT-NOLOST"}, rule) { // how many, and when first, is chance
+			if slices.Contains([]string{"TH-ONEOF", "X-CONC", "SL-CONC", "CT-NOLOST", "CK-AWAIT"}, rule) { // how many, and when first, is chance
 				out.text = chances.ReplaceAllString(out.text, "${1}N$2")
 			}
 		default:
