@@ -61,10 +61,11 @@
 //
 // Environment variables: ESCAPEMENT_SCHEDULE runs one schedule, as the replay line
 // of a failure says; ESCAPEMENT_REPORT appends each report to a file, as a line of
-// JSON.
+// JSON; ESCAPEMENT_LAST names a file for the schedule under way.
 //
 // A panic on a goroutine of the implementation ends the process, as everywhere
-// in Go. The entry points must be called outside bubbles; they are not for
+// in Go; run the test again with ESCAPEMENT_LAST to learn which schedule it died of.
+// The entry points must be called outside bubbles; they are not for
 // parallel use on one T. While racing schedules are sampled the process runs with
 // GOMAXPROCS=1, and while calls meet at one instant with 2 at least.
 package conformance

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -116,10 +117,21 @@ func (l *lab) run(jobs []job, judge func(j job, tr *Trace)) *hang {
 	return nil
 }
 
+// note writes a schedule that is about to run to the file that ESCAPEMENT_LAST names: if the
+// process ends with it, that is what it died of.
+func note(s Schedule) {
+	if path := os.Getenv("ESCAPEMENT_LAST"); path != "" {
+		if err := os.WriteFile(path, []byte(s.String()+"\n"), 0o666); err != nil {
+			panic("conformance: ESCAPEMENT_LAST: " + err.Error())
+		}
+	}
+}
+
 // batch plays jobs from next on, as many as share a bubble, and advances next.
 func (l *lab) batch(jobs []job, next *atomic.Int64, judge func(job, *Trace)) {
 	if !l.bubble {
 		j := jobs[next.Load()]
+		note(j.schedule)
 		rec := &recorder{}
 		l.play(newHand(j.schedule.Config.start(), false), j, rec)
 		judge(j, rec.finish())
@@ -150,6 +162,7 @@ func (l *lab) batch(jobs []job, next *atomic.Int64, judge func(job, *Trace)) {
 				h.jump = j.jump
 				d = h
 			}
+			note(j.schedule)
 			l.play(d, j, rec)
 			if j.look {
 				rec.trace.Left = leftSince(before)
