@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 )
@@ -45,8 +46,8 @@ type ConcurrencyConfig struct {
 }
 
 // ConcurrencyFuncs are the operations of one concurrency limiter; those that are
-// nil are not tried. One of Acquire, Lock and Do must be there, or TryAcquire if the
-// implementation declares BacklogNone.
+// nil are not tried. One of Acquire, Take, Lock and Do must be there, or TryAcquire or
+// TryTake if the implementation declares BacklogNone.
 type ConcurrencyFuncs struct {
 	// Acquire blocks until it has taken weight slots, and returns nil, or until the
 	// request is rejected. An implementation that knows no weights declares Single
@@ -58,6 +59,12 @@ type ConcurrencyFuncs struct {
 	TryAcquire func(weight int) bool
 	// Release gives weight slots back. It goes with the three above.
 	Release func(weight int)
+	// Take and TryTake are Acquire and TryAcquire for an implementation that hands out
+	// what gives the slots back: a function, or the method of a permit, a token or a
+	// listener's connection. They are used instead of Acquire, TryAcquire and Release. A
+	// release too many calls one of those functions again.
+	Take    func(ctx context.Context, weight int) (release func(), err error)
+	TryTake func(weight int) (release func(), ok bool)
 	// Do is the form of middleware: it takes one slot, calls run and gives the slot
 	// back. It returns an error if the request was rejected.
 	Do func(ctx context.Context, run func()) error
@@ -195,6 +202,12 @@ func concurrencyContract(t *testing.T, spec ConcurrencySpec) *contract {
 	if spec.New == nil {
 		t.Fatal("conformance: RunConcurrency: the spec has no New; say how to make a limiter")
 	}
+	create := spec.New
+	spec.New = func(env Env, cfg ConcurrencyConfig) ConcurrencyFuncs {
+		f := create(env, cfg)
+		f.keep(spec.Traits.OverRelease)
+		return f
+	}
 	c := &contract{
 		t: t, name: spec.Name, kind: "concurrency", time: spec.Time, known: spec.KnownFailing,
 		rules: concurrencyRules, con: &spec,
@@ -262,6 +275,60 @@ func (c *contract) sample() (f ConcurrencyFuncs) {
 			"if there is no bound on how many wait, or how long, BacklogUnbounded or TimeoutNone.", cfg.Limit, cfg.Backlog, cfg.Timeout, why)
 	}
 	return f
+}
+
+// keep keeps what Take and TryTake hand out, and makes an Acquire, a TryAcquire and a
+// Release of them.
+func (f *ConcurrencyFuncs) keep(over OverRelease) {
+	if f.Take == nil && f.TryTake == nil {
+		return
+	}
+	var mu sync.Mutex
+	held := map[int][]func(){} // by weight
+	var newest func()
+	live := 0
+	hold := func(weight int, release func()) {
+		mu.Lock()
+		defer mu.Unlock()
+		held[weight], newest = append(held[weight], release), release
+		live++
+	}
+	if take := f.Take; take != nil {
+		f.Acquire = func(ctx context.Context, weight int) error {
+			release, err := take(ctx, weight)
+			if err == nil {
+				hold(weight, release)
+			}
+			return err
+		}
+	}
+	if try := f.TryTake; try != nil {
+		f.TryAcquire = func(weight int) bool {
+			release, ok := try(weight)
+			if ok {
+				hold(weight, release)
+			}
+			return ok
+		}
+	}
+	f.Release = func(weight int) {
+		mu.Lock()
+		var release func()
+		switch n := len(held[weight]); {
+		case n > 0:
+			release, held[weight] = held[weight][n-1], held[weight][:n-1]
+			live--
+		case live == 0:
+			release = newest // once more
+		}
+		mu.Unlock()
+		switch {
+		case release != nil:
+			release()
+		case over == OverReleasePanics:
+			panic("nothing was handed out that could be called for it")
+		}
+	}
 }
 
 // operations reports what a limiter can do.

@@ -259,6 +259,8 @@ func (x *exam) conSuspects(v *concurrencyView) []string {
 	case !came && got == fateFull && (want == fateWaits || want == fateRuns):
 		// It gave up by itself.
 		return append(x.conCauses(v), "CT-TIME", "CT-WORK")
+	case x.conReleasedNothing() && !x.c.breaks("CT-LIMIT", "CT-WORK", "CT-RELEASE"):
+		return []string{"CT-OVERREL"}
 	}
 	for _, guess := range []struct {
 		rule  string

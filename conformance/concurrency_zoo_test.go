@@ -293,6 +293,9 @@ func newZooQueue(env Env, cfg ConcurrencyConfig, mutant string) *zooQueue {
 }
 
 func zooQueueSpec(mutant string, source TimeSource) ConcurrencySpec {
+	if mutant == permitTwice {
+		return zooPermits(mutant, source)
+	}
 	return ConcurrencySpec{
 		Name: "zoo queue: " + mutant,
 		Time: source,
@@ -310,6 +313,38 @@ func zooQueueSpec(mutant string, source TimeSource) ConcurrencySpec {
 			Oversize: OversizeFails, OverRelease: OverReleasePanics, Hook: HookOnce,
 		},
 	}
+}
+
+const permitTwice = "a permit gives its slots back twice"
+
+// zooPermits is a queue that hands out what gives the slots back, which it does once.
+func zooPermits(mutant string, source TimeSource) ConcurrencySpec {
+	spec := zooQueueSpec("", source)
+	spec.Name = "zoo permits: " + mutant
+	spec.Traits.OverRelease = OverReleaseIgnored
+	spec.New = func(env Env, cfg ConcurrencyConfig) ConcurrencyFuncs {
+		q, again := newZooQueue(env, cfg, ""), mutant == permitTwice
+		if again {
+			q.mutant = "a release too many raises the limit"
+		}
+		permit := func(weight int) func() {
+			if again {
+				return func() { q.release(weight) }
+			}
+			return sync.OnceFunc(func() { q.release(weight) })
+		}
+		return ConcurrencyFuncs{
+			Take: func(ctx context.Context, weight int) (func(), error) {
+				if err := q.acquire(ctx, weight); err != nil {
+					return nil, err
+				}
+				return permit(weight), nil
+			},
+			TryTake: func(weight int) (func(), bool) { return permit(weight), q.try(weight) },
+			Resize:  q.resize,
+		}
+	}
+	return spec
 }
 
 // zooChannel is a buffered channel with a slot for each that runs.
@@ -650,6 +685,7 @@ var concurrencyMutants = []struct {
 	{"a request that timed out stays in the queue", "CT-NOGHOST", 4},
 	{"gives back one slot only", "CT-RELEASE", 0},
 	{"a release too many raises the limit", "CT-OVERREL", 0},
+	{permitTwice, "CT-OVERREL", 0},
 	{"a release looks whether anything is held", "CT-OVERREL", 0},
 	{"nobody looks again when the first gives up", "CT-HEAD", 4},
 	{"serves the newest first", "CT-FIFO", 0},
@@ -676,7 +712,7 @@ var concurrencyMutants = []struct {
 func TestConcurrency_correctOnesPass(t *testing.T) {
 	for _, source := range sources(Injected, PackageTime) {
 		for _, spec := range []ConcurrencySpec{
-			zooQueueSpec("", source), zooChannelSpec(source), zooCondSpec(source), zooTokensSpec(source), zooSeatsSpec(source),
+			zooQueueSpec("", source), zooPermits("", source), zooChannelSpec(source), zooCondSpec(source), zooTokensSpec(source), zooSeatsSpec(source),
 			zooGateSpec(source, false), zooGateSpec(source, true), zooSelectSpec(source), zooNewestSpec(source), zooSignalSpec("", source),
 		} {
 			if source == PackageTime && testing.Short() {

@@ -112,7 +112,7 @@ func ZooHonest() []ZooMutant {
 			zooPeriods(source, false), zooPeriods(source, true), zooReserver(source), zooTurns(source, 0, ""), zooTurns(source, 3, "")} {
 			out = append(out, ZooMutant{Name: spec.Name + " " + source.String(), LeakyBucket: &spec})
 		}
-		for _, spec := range []ConcurrencySpec{zooQueueSpec("", source), zooChannelSpec(source), zooCondSpec(source), zooTokensSpec(source), zooSeatsSpec(source)} {
+		for _, spec := range []ConcurrencySpec{zooQueueSpec("", source), zooPermits("", source), zooChannelSpec(source), zooCondSpec(source), zooTokensSpec(source), zooSeatsSpec(source)} {
 			out = append(out, ZooMutant{Name: spec.Name + " " + source.String(), Concurrency: &spec})
 		}
 	}
