@@ -244,6 +244,32 @@ func TestHonest_byProperties(t *testing.T) {
 	}
 }
 
+// They keep the laws of two runs as well. A third of them is asked, or with PROPERTIES_FULL=1 all.
+func TestHonest_laws(t *testing.T) {
+	synctestcompat.Require(t)
+	for i, m := range conformance.ZooHonest() {
+		if os.Getenv("PROPERTIES_FULL") == "" && (i%3 != 0 || testing.Short() && i%9 != 0) {
+			continue
+		}
+		t.Run(m.Name, func(t *testing.T) {
+			switch {
+			case m.Debouncer != nil:
+				properties.LawsDebouncer(t, *m.Debouncer)
+			case m.Throttle != nil:
+				properties.LawsThrottle(t, *m.Throttle)
+			case m.Limiter != nil:
+				properties.LawsLimiter(t, *m.Limiter)
+			case m.Concurrency != nil:
+				properties.LawsConcurrency(t, *m.Concurrency)
+			case m.LeakyBucket != nil:
+				properties.LawsLeakyBucket(t, *m.LeakyBucket)
+			default:
+				properties.LawsQuota(t, *m.Quota)
+			}
+		})
+	}
+}
+
 // mutantsHead explains the table.
 const mutantsHead = `# What finds which mutant
 

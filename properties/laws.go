@@ -178,7 +178,7 @@ var replay = Law{"X-REPLAY", "The same schedule on a fresh instance MUST have th
 
 var shift = Law{"X-SHIFT", "The same schedule at another time, and in another year, MUST have the same outcome then.", func(w *twin, p pair) string {
 	want := outcomes(w.judge, p.first)
-	shifts := []time.Duration{time.Second, 1000 * time.Hour, 1, 17*time.Hour + 3}
+	shifts := []time.Duration{time.Second, time.Minute, 1, 10*time.Hour + 3}
 	years := []string{"0001-01-01T00:00:00Z", "1970-01-01T00:00:00Z", "2200-01-01T00:00:00Z", "1969-12-31T23:59:59.999999999Z"}
 	if w.windows {
 		shifts, years = shifts[:2], years[:3]
