@@ -89,11 +89,18 @@ func debouncerContract(t *testing.T, spec DebouncerSpec) *contract {
 
 // edges are those that are built where a schedule does not say: trailing, if the
 // implementation can.
-func (spec *DebouncerSpec) edges() Edges {
-	if has := spec.Traits.Edges; len(has) > 0 && !slices.Contains(has, Trailing) {
-		return has[0]
+func (spec *DebouncerSpec) edges() Edges { return preferred(spec.Traits.Edges, Trailing) }
+
+// preferred returns first if it is among the edges, or none is, or else one of them that
+// fires something, if there is any.
+func preferred(has []Edges, first Edges) Edges {
+	if len(has) == 0 || slices.Contains(has, first) {
+		return first
 	}
-	return Trailing
+	if i := slices.IndexFunc(has, func(e Edges) bool { return e != NoEdges }); i >= 0 {
+		return has[i]
+	}
+	return has[0]
 }
 
 // kinds are the edges that are declared, or else those that are built.

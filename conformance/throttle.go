@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -102,12 +101,7 @@ func throttleContract(t *testing.T, spec ThrottleSpec) *contract {
 }
 
 // edges are those that are built where a schedule does not say.
-func (spec *ThrottleSpec) edges() Edges {
-	if has := spec.Traits.Edges; len(has) > 0 && !slices.Contains(has, Leading) {
-		return has[0]
-	}
-	return Leading
-}
+func (spec *ThrottleSpec) edges() Edges { return preferred(spec.Traits.Edges, Leading) }
 
 // kinds are the edges that are declared, or else those that are built.
 func (spec *ThrottleSpec) kinds() []Edges {
