@@ -122,6 +122,9 @@ func ZooHonest() []ZooMutant {
 	for _, spec := range chosenDebouncers(choices()) {
 		out = append(out, ZooMutant{Name: spec.Name, Debouncer: &spec})
 	}
+	for _, spec := range chosenThrottles(choices()) {
+		out = append(out, ZooMutant{Name: spec.Name, Throttle: &spec})
+	}
 	for _, spec := range chosenLimiters(choices()) {
 		out = append(out, ZooMutant{Name: spec.Name, Limiter: &spec})
 	}
