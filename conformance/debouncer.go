@@ -256,7 +256,11 @@ func (spec *DebouncerSpec) play(d driver, j job, rec *recorder) {
 		end = max(end, st.At)
 	}
 	// Long enough for every fire that can still come, and for one that must not.
-	end += max(3*cfg.Wait, time.Millisecond) + time.Duration(len(s.Steps)+2)*cfg.Busy
+	fires := len(s.Steps) + 2
+	if edges == LeadingAndTrailing && spec.Traits.BothSingle == BothTwice {
+		fires *= 2
+	}
+	end += max(3*cfg.Wait, time.Millisecond) + time.Duration(fires)*cfg.Busy
 	d.to(end)
 	d.settle()
 	rec.mu.Lock()

@@ -122,8 +122,12 @@ func (spec *ThrottleSpec) operations() map[Op]bool {
 		OpCall:  explicit && f.AllowAt != nil || !explicit && (f.Call != nil || f.Allow != nil),
 		OpReset: f.Reset != nil, OpStop: f.Stop != nil, opKeys: f.CallKey != nil,
 		OpFault: f.Fault != nil, OpClose: f.Close != nil && f.Closed != nil, OpCancel: f.Cancel != nil && f.Closed != nil,
+		opEmits: !explicit && f.Call != nil,
 	}
 }
+
+// opEmits stands for a throttle that calls emit itself in a set of operations.
+const opEmits Op = "emit"
 
 // opKeys stands for calls with a key in a set of operations.
 const opKeys Op = "call with key"
