@@ -89,11 +89,18 @@ func debouncerContract(t *testing.T, spec DebouncerSpec) *contract {
 
 // edges are those that are built where a schedule does not say: trailing, if the
 // implementation can.
-func (spec *DebouncerSpec) edges() Edges {
-	if has := spec.Traits.Edges; len(has) > 0 && !slices.Contains(has, Trailing) {
-		return has[0]
+func (spec *DebouncerSpec) edges() Edges { return preferred(spec.Traits.Edges, Trailing) }
+
+// preferred returns first if it is among the edges, or none is, or else one of them that
+// fires something, if there is any.
+func preferred(has []Edges, first Edges) Edges {
+	if len(has) == 0 || slices.Contains(has, first) {
+		return first
 	}
-	return Trailing
+	if i := slices.IndexFunc(has, func(e Edges) bool { return e != NoEdges }); i >= 0 {
+		return has[i]
+	}
+	return has[0]
 }
 
 // kinds are the edges that are declared, or else those that are built.
@@ -249,7 +256,11 @@ func (spec *DebouncerSpec) play(d driver, j job, rec *recorder) {
 		end = max(end, st.At)
 	}
 	// Long enough for every fire that can still come, and for one that must not.
-	end += max(3*cfg.Wait, time.Millisecond) + time.Duration(len(s.Steps)+2)*cfg.Busy
+	fires := len(s.Steps) + 2
+	if edges == LeadingAndTrailing && spec.Traits.BothSingle == BothTwice {
+		fires *= 2
+	}
+	end += max(3*cfg.Wait, time.Millisecond) + time.Duration(fires)*cfg.Busy
 	d.to(end)
 	d.settle()
 	rec.mu.Lock()

@@ -39,7 +39,7 @@ func debouncerBack(c *contract, base Config) []family {
 	configs := []Config{base}
 	for _, e := range c.deb.Traits.Edges {
 		if e&Leading != 0 && e.String() != base.Edges.String() {
-			configs = append(configs, base.With("edges", e.String()))
+			configs = append(configs, Config{}.With("wait", "100ms").With("edges", e.String()))
 		}
 	}
 	var back []Schedule

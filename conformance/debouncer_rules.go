@@ -298,9 +298,12 @@ func (x *exam) dbOne() *violation {
 			to = min(to, b.killed.Began.Seq)
 		}
 		n := 0
-		found := x.fires(func(_ int, f *Fire) *violation {
+		found := x.fires(func(i int, f *Fire) *violation {
 			if f.Began.Seq < b.first.Began.Seq || f.Began.Seq > to || f.Began.At > b.due || f.Began.At == b.first.Began.At {
 				return nil
+			}
+			if own := v.byN[f.Value]; x.waited(i) && (!v.newestPayload || own != nil && own.Began.Seq < b.first.Began.Seq) {
+				return nil // it may be the burst before, which was due behind a callback
 			}
 			if n++; n < 2 {
 				return nil

@@ -227,9 +227,10 @@ func (x *exam) edgePend() *violation {
 		return nil
 	}
 	one, other := x.edgeModel(false), x.edgeModel(true)
+	certain := min(one.certain, other.certain)
 	for _, d := range x.Done {
 		want, sure := one.pending[d.Began.Seq]
-		if d.Op != OpPending || d.Ended.Seq == 0 || !sure || d.OK == want || d.Began.At >= one.certain ||
+		if d.Op != OpPending || d.Ended.Seq == 0 || !sure || d.OK == want || d.Began.At >= certain ||
 			d.OK == other.pending[d.Began.Seq] {
 			continue
 		}

@@ -67,7 +67,7 @@ func newDebounceView(tr *Trace, traits DebounceTraits) *debounceView {
 				cur.last, cur.due = d, d.Began.At+v.wait
 				continue
 			}
-			if cur != nil && d.Racing && d.Began.At == cur.due {
+			if cur != nil && cur.killed == nil && d.Racing && d.Began.At == cur.due {
 				cur.open = true
 			}
 			b := &burst{first: d, last: d, due: d.Began.At + v.wait}

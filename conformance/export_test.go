@@ -119,6 +119,12 @@ func ZooHonest() []ZooMutant {
 	for _, spec := range quotaZoo() {
 		out = append(out, ZooMutant{Name: spec.Name, Quota: &spec})
 	}
+	for _, spec := range chosenDebouncers(choices()) {
+		out = append(out, ZooMutant{Name: spec.Name, Debouncer: &spec})
+	}
+	for _, spec := range chosenThrottles(choices()) {
+		out = append(out, ZooMutant{Name: spec.Name, Throttle: &spec})
+	}
 	for _, spec := range chosenLimiters(choices()) {
 		out = append(out, ZooMutant{Name: spec.Name, Limiter: &spec})
 	}

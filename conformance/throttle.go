@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -102,12 +101,7 @@ func throttleContract(t *testing.T, spec ThrottleSpec) *contract {
 }
 
 // edges are those that are built where a schedule does not say.
-func (spec *ThrottleSpec) edges() Edges {
-	if has := spec.Traits.Edges; len(has) > 0 && !slices.Contains(has, Leading) {
-		return has[0]
-	}
-	return Leading
-}
+func (spec *ThrottleSpec) edges() Edges { return preferred(spec.Traits.Edges, Leading) }
 
 // kinds are the edges that are declared, or else those that are built.
 func (spec *ThrottleSpec) kinds() []Edges {
@@ -128,8 +122,12 @@ func (spec *ThrottleSpec) operations() map[Op]bool {
 		OpCall:  explicit && f.AllowAt != nil || !explicit && (f.Call != nil || f.Allow != nil),
 		OpReset: f.Reset != nil, OpStop: f.Stop != nil, opKeys: f.CallKey != nil,
 		OpFault: f.Fault != nil, OpClose: f.Close != nil && f.Closed != nil, OpCancel: f.Cancel != nil && f.Closed != nil,
+		opEmits: !explicit && f.Call != nil,
 	}
 }
+
+// opEmits stands for a throttle that calls emit itself in a set of operations.
+const opEmits Op = "emit"
 
 // opKeys stands for calls with a key in a set of operations.
 const opKeys Op = "call with key"

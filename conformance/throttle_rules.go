@@ -85,8 +85,10 @@ func thrSkip(id string, edges ...Edges) func(c *contract) string {
 			return "only where a clock is injected and package time can be held does the difference show"
 		case id == "X-BACK" && c.time == PackageTime, id == "TH-CLOCKBACK" && c.time == PackageTime:
 			return "package time cannot be set back"
-		case id == "X-REENT" && c.time == Explicit:
+		case id == "X-REENT" && c.time == Explicit, id == "X-PANIC" && !c.accepts(opEmits):
 			return "there is no callback"
+		case (id == "TH-KEY" || id == "X-ISO" && c.accepts(opKeys)) && c.thr.Traits.Payload == NoPayload:
+			return "declared: NoPayload, so nobody can tell for which key a callback runs"
 		case id == "X-LEAK" && !c.lab.bubble:
 			return "goroutines can only be told apart in a bubble"
 		case id == "TH-DROP" && c.thr.Traits.BothSingle == 0 && len(has) == 0:
@@ -147,7 +149,12 @@ func (x *exam) throttleModel(opens bool) (want []edgeFire, certain time.Duration
 		edges = x.c.thr.edges()
 	}
 	if edges == NoEdges {
-		return nil, far
+		for _, s := range x.Schedule.Steps {
+			if s.Op == OpFault {
+				want = append(want, edgeFire{at: s.At, value: s.N, kind: "error"})
+			}
+		}
+		return want, far
 	}
 	if cfg.K > 1 {
 		return x.windowModel()
@@ -169,6 +176,7 @@ func (x *exam) throttleModel(opens bool) (want []edgeFire, certain time.Duration
 		}
 	}
 	for _, s := range x.Schedule.Steps {
+		pass(s.At - 1)
 		atEnd := running && s.At == until
 		trailed := atEnd && pending
 		if cfg.Interval == 0 && s.Op != OpFault {
@@ -291,7 +299,7 @@ func (x *exam) throttleRule(want []edgeFire, i int, g *Fire) string {
 	reset := has(OpReset)
 	missing := w != nil && (g == nil || g.Began.At >= w.at)
 	switch {
-	case x.edgesOf() == NoEdges:
+	case x.edgesOf() == NoEdges && !(missing && w.kind == "error"):
 		return "TH-NONE"
 	case has(OpCancel):
 		return "TH-CTX"
