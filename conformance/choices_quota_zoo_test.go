@@ -278,7 +278,7 @@ func chosenQuotas(n int) []QuotaSpec {
 
 // Whatever a correct limiter of a kind chooses, and declares, it passes.
 func TestChoices_quotas(t *testing.T) {
-	for _, spec := range chosenQuotas(choices()) {
+	for _, spec := range chosenQuotas(fewChoices()) {
 		t.Run(spec.Name, func(t *testing.T) {
 			RunQuota(t, spec)
 			if t.Failed() {
