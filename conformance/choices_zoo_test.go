@@ -279,6 +279,14 @@ func choices() int {
 	return 6
 }
 
+// fewChoices is choices where one of them takes long.
+func fewChoices() int {
+	if n := choices(); n > 6 {
+		return n
+	}
+	return 1
+}
+
 // Whatever a correct limiter chooses, and declares, it passes. With CONFORMANCE_FULL=1 in
 // more combinations.
 func TestChoices_limiters(t *testing.T) {

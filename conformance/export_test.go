@@ -128,5 +128,17 @@ func ZooHonest() []ZooMutant {
 	for _, spec := range chosenLimiters(choices()) {
 		out = append(out, ZooMutant{Name: spec.Name, Limiter: &spec})
 	}
+	for _, spec := range chosenWaits(choices()) {
+		out = append(out, ZooMutant{Name: spec.Name, Limiter: &spec})
+	}
+	for _, spec := range chosenLeaky(choices()) {
+		out = append(out, ZooMutant{Name: spec.Name, LeakyBucket: &spec})
+	}
+	for _, spec := range chosenQueues(choices()) {
+		out = append(out, ZooMutant{Name: spec.Name, Concurrency: &spec})
+	}
+	for _, spec := range chosenQuotas(choices()) {
+		out = append(out, ZooMutant{Name: spec.Name, Quota: &spec})
+	}
 	return out
 }

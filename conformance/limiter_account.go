@@ -46,6 +46,7 @@ type claim struct {
 	free     bool          // made under Inf: nothing was taken
 	over     bool          // it has returned, or was given up
 	inOrder  bool          // it was given up when all after it had been, in reverse order
+	lost     int           // how many of its tokens may not have come back when it was given up
 	after    int           // how many tokens were granted at once since, of a burst that was raised
 }
 
@@ -674,6 +675,7 @@ func (a *account) giveUp(c *claim, law string) {
 	case a.traits.Refund == RefundConservative && law != "CN-ANY after a limit was set":
 		lo, hi = max(0, n-later), max(0, n-live)
 	}
+	c.lost = n - lo
 	switch {
 	case a.waived == law && c.d.Op == OpWait:
 		lo, hi = -n, n+a.bound
@@ -693,19 +695,23 @@ func (a *account) giveUp(c *claim, law string) {
 	a.moved()
 }
 
-// moved gives those who wait new instants, if they are served anew.
+// moved gives those who wait new instants, if they are served anew. What is lost of those
+// who gave up behind them may be taken when it would have been their turn, or at once.
 func (a *account) moved() {
 	if a.traits.Rewake == RewakeKeeps && a.waived != "W-WAKE" {
 		return
 	}
-	behind := 0
+	behind, lost := 0, 0
 	for _, c := range slices.Backward(a.claims) {
+		if c.over {
+			lost += c.lost
+		}
 		if c.free || c.over || c.d.Op == OpReserve && c.to < a.at {
 			continue
 		}
 		more := a.tokens(behind)
 		behind += c.d.N
-		from, to := a.due(new(big.Int).Add(a.hi, more)), a.due(new(big.Int).Add(a.lo, more))
+		from, to := a.due(new(big.Int).Add(a.hi, new(big.Int).Add(more, a.tokens(lost)))), a.due(new(big.Int).Add(a.lo, more))
 		if a.rate == Inf {
 			from, to = a.at, a.at
 		}

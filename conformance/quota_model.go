@@ -18,6 +18,7 @@ type quotaModel struct {
 	edge    Edge
 	align   Align
 	anchor  time.Duration // where the first window begins, or those that are one after the other
+	shut    bool          // the first window has its beginning, though each other has its end instead
 	counted bool          // denied requests count
 	past    []taken
 }
@@ -31,10 +32,17 @@ type taken struct {
 // never is the anchor of windows none of which was opened by the constructor.
 const never = math.MinInt64 / 2
 
-// newQuotaModel returns the model of a configuration, as declared. The anchor is for
+// beginning is where the first window begins, and whether it has that instant in it
+// though windows have their ends in them.
+type beginning struct {
+	at time.Duration
+	in bool
+}
+
+// newQuotaModel returns the model of a configuration, as declared. The beginning is for
 // AlignCreation and AlignFirstUse.
-func newQuotaModel(kind QuotaKind, cfg Config, tr QuotaTraits, anchor time.Duration) *quotaModel {
-	m := &quotaModel{kind: kind, limit: cfg.Rate.Events, window: cfg.Rate.Per, edge: tr.Edge, align: tr.Align, anchor: anchor,
+func newQuotaModel(kind QuotaKind, cfg Config, tr QuotaTraits, first beginning) *quotaModel {
+	m := &quotaModel{kind: kind, limit: cfg.Rate.Events, window: cfg.Rate.Per, edge: tr.Edge, align: tr.Align, anchor: first.at, shut: first.in,
 		counted: tr.Denied == DeniedCounted}
 	if kind == GCRA {
 		m.limit, m.t = cfg.Burst, cfg.Rate.Per/time.Duration(cfg.Rate.Events)
@@ -56,7 +64,7 @@ func (m *quotaModel) add(at time.Duration, n int, granted bool) {
 // index is the window that t is in, of those that are one after the other.
 func (m *quotaModel) index(t time.Duration) int64 {
 	t -= m.anchor
-	if m.edge == EdgeClosed && m.kind == FixedWindow {
+	if m.edge == EdgeClosed && m.kind == FixedWindow && !(m.shut && t == 0) {
 		t--
 	}
 	i := t / m.window
@@ -80,6 +88,36 @@ func (m *quotaModel) opened(t time.Duration) (start time.Duration, ok bool) {
 // over reports whether something of that age is outside the window.
 func (m *quotaModel) over(age time.Duration) bool {
 	return age > m.window || age == m.window && m.edge != EdgeClosed
+}
+
+// torn reports whether it hangs on the grain in which window something at t is: there
+// is no window then that it can be said to be in.
+func (m *quotaModel) torn(t, grain time.Duration) bool {
+	if grain == 0 || m.kind != FixedWindow && m.kind != SlidingCounter {
+		return false
+	}
+	before, after := t-grain, t+grain
+	if m.align == AlignFirstUse {
+		start, _ := m.opened(before)
+		return m.over(before-start) != m.over(after-start)
+	}
+	if m.align == AlignCreation {
+		before = max(before, min(t, m.anchor)) // nothing comes before it is made
+	}
+	return m.index(before) != m.index(after)
+}
+
+// settled is from when on it does not matter any more in which window something at t,
+// where it hangs on the grain, was.
+func (m *quotaModel) settled(t, grain time.Duration) time.Duration {
+	if m.align == AlignFirstUse {
+		return math.MaxInt64 // each window begins where the last one ended
+	}
+	windows := time.Duration(1)
+	if m.kind == SlidingCounter {
+		windows = 2
+	}
+	return t + windows*m.window + 2*grain
 }
 
 // room is how many more events fit at t.

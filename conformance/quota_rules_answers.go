@@ -67,8 +67,8 @@ func (x *exam) answers(check func(s quotaStep) *violation) (first *violation) {
 	}
 	for _, v := range append([]*quotaView{v}, v.also...) {
 		found := v.find(func(s quotaStep) *violation {
-			if s.N > x.full() {
-				return nil // it may be refused without a look
+			if s.N > x.full() || s.murky || x.c.quo.Traits.Grain > 0 && s.model.torn(s.At, x.c.quo.Traits.Grain) {
+				return nil // it may be refused without a look, or one hangs on the grain
 			}
 			return check(s)
 		})
@@ -145,7 +145,7 @@ func (x *exam) traceless(drop func(d *Done) bool, what string) *violation {
 	other := x.rerun(without)
 	for i, d := range kept {
 		if i < len(other.Done) && d.Op == OpAllow && d.OK != other.Done[i].OK {
-			if tr := x.c.quo.Traits; tr.Grain > 0 && !(&exam{Trace: other, c: x.c}).compare(tr, 0).steps[i].clear {
+			if tr := x.c.quo.Traits; tr.Grain > 0 && !(&exam{Trace: other, c: x.c}).compare(tr, x.anchors(tr)[0]).steps[i].clear {
 				return nil // rounding decides, which may be another one after another request
 			}
 			return x.reply(d.At, "without "+what+" before it, the same limiter decides otherwise",

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 )
@@ -19,6 +20,7 @@ type quotaStep struct {
 	*Done
 	model       quotaModel
 	fits, clear bool
+	murky       bool // it hangs on the grain in which window something before it was
 }
 
 // counted is the model just after the request.
@@ -95,28 +97,50 @@ func (x *exam) quotaView() *quotaView {
 
 // anchors are where the first window may begin, as the traits leave it open whether
 // the limiter's constructor begins one.
-func (x *exam) anchors(tr QuotaTraits) []time.Duration {
-	switch first := x.Done[0].At; {
-	case tr.Align == AlignFirstUse && x.c.quo.Kind == FixedWindow:
-		return []time.Duration{never, 0}
-	case tr.Align == AlignCreation && first > 0:
-		return []time.Duration{0, first}
+func (x *exam) anchors(tr QuotaTraits) []beginning {
+	kind := x.c.quo.Kind
+	switch {
+	case tr.Align == AlignFirstUse && kind == FixedWindow:
+		return []beginning{{at: never}, {at: 0}}
+	case tr.Align != AlignCreation:
+		return []beginning{{}}
 	}
-	return []time.Duration{0}
+	out := []beginning{{}}
+	for _, d := range x.Done {
+		if at := (beginning{at: d.At}); !slices.Contains(out, at) {
+			out = append(out, at)
+		}
+		if d.Op == OpAllow && d.N >= 1 && d.N <= x.full() {
+			break // the others may be no first use
+		}
+	}
+	if tr.Edge == EdgeClosed && kind == FixedWindow {
+		for _, b := range slices.Clone(out) {
+			out = append(out, beginning{b.at, true})
+		}
+	}
+	return out
 }
 
 // compare follows the trace with the model of some traits. The model counts what was
 // really granted, so that each decision is judged on its own.
-func (x *exam) compare(tr QuotaTraits, anchor time.Duration) *quotaView {
+func (x *exam) compare(tr QuotaTraits, first beginning) *quotaView {
 	v := &quotaView{bad: -1}
-	m := newQuotaModel(x.c.quo.Kind, x.Schedule.Config, tr, anchor)
+	m := newQuotaModel(x.c.quo.Kind, x.Schedule.Config, tr, first)
+	murky := time.Duration(math.MinInt64) // until when it is
 	for i := range x.Done {
 		s := quotaStep{Done: &x.Done[i], model: *m}
 		s.fits, s.clear = m.fits(s.At, s.N, tr.Grain)
+		if s.murky = s.At < murky; s.murky {
+			s.clear = false
+		}
 		if s.clear && s.fits != s.OK && v.bad < 0 && s.Op == OpAllow && s.N >= 1 && s.N <= x.full() {
 			v.bad = i
 		}
 		v.steps = append(v.steps, s)
+		if s.Op == OpAllow && s.N > 0 && (s.OK || m.counted) && m.torn(s.At, tr.Grain) {
+			murky = m.settled(s.At, tr.Grain)
+		}
 		m.add(s.At, s.N, s.OK)
 	}
 	return v
@@ -130,8 +154,8 @@ func (x *exam) lawOf(v *quotaView) string {
 	agrees := func(change func(*QuotaTraits)) bool {
 		other := tr
 		change(&other)
-		return slices.ContainsFunc(x.anchors(other), func(anchor time.Duration) bool {
-			w := x.compare(other, anchor)
+		return slices.ContainsFunc(x.anchors(other), func(first beginning) bool {
+			w := x.compare(other, first)
 			return w.bad < 0 || w.bad > v.bad
 		})
 	}
@@ -186,7 +210,7 @@ func (x *exam) aligned() string {
 		}
 		declared := tr
 		declared.Align = other
-		if slices.ContainsFunc(x.anchors(declared), func(anchor time.Duration) bool { return x.compare(declared, anchor).bad < 0 }) {
+		if slices.ContainsFunc(x.anchors(declared), func(first beginning) bool { return x.compare(declared, first).bad < 0 }) {
 			return "; that would be right if " + names[other] + " were declared, not " + names[tr.Align]
 		}
 	}
