@@ -276,12 +276,12 @@ func choices() int {
 	case testing.Short():
 		return 2
 	}
-	return 6
+	return 4
 }
 
 // fewChoices is choices where one of them takes long.
 func fewChoices() int {
-	if n := choices(); n > 6 {
+	if n := choices(); n > 4 {
 		return n
 	}
 	return 1

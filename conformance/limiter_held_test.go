@@ -39,11 +39,14 @@ func TestZoo_limiterDesignsPass(t *testing.T) {
 // heldMutantRows judges the mutants of limiters that wait, reserve and change. Each is
 // shown the smaller schedules of one family, and no rules that explore by themselves
 // but its own: all of that is for TestMutants_limitersInFull.
-func heldMutantRows(t *testing.T) []catchOf {
+func heldMutantRows(t *testing.T, mine func() bool) []catchOf {
 	t.Helper()
 	const smaller = 1000
 	var rows []catchOf
 	judge := func(spec LimiterSpec, name, id, only string) {
+		if !mine() {
+			return
+		}
 		c := limiterContract(t, spec)
 		c.families = func(c *contract) []family {
 			all := append([]family{{name: leaks, look: true, schedules: c.leavings()}}, slices.Concat(extremeFamilies(c), heldFamilies(c))...)

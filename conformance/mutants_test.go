@@ -226,8 +226,12 @@ func ended(c *contract, rule string) []family {
 // hangs reports whether a mutant blocks until the watchdog looks.
 func (m mutant) hangs() bool { return m.rule == "X-REENT" || m.rule == "CK-REENT" }
 
+// mutantHalf makes this process judge every second mutant, from 0 or from 1 on.
+const mutantHalf = "CONFORMANCE_MUTANT_HALF"
+
 // Every rule has a mutant that it catches. Each is explored until its rule has found
-// it; with CONFORMANCE_FULL it is explored to the end, and -v prints the kill matrix.
+// it; with CONFORMANCE_FULL it is explored to the end, and -v prints the kill matrix. Two
+// processes judge half of them each, and take with them what the mutants left behind.
 func TestMutants(t *testing.T) {
 	if !synctestcompat.Available {
 		t.Skip("many mutants show only in bubbles: " + synctestcompat.Reason)
@@ -235,7 +239,13 @@ func TestMutants(t *testing.T) {
 	if raceDetector && testing.Short() {
 		t.Skip("-short: the race detector finds nothing new in mutants, at five times the cost")
 	}
-	full := os.Getenv("CONFORMANCE_FULL") != ""
+	full, half := os.Getenv("CONFORMANCE_FULL") != "", os.Getenv(mutantHalf)
+	if half == "" && !full && !*update {
+		inHalves(t)
+		return
+	}
+	turn := -1
+	mine := func() bool { turn++; return half == "" || fmt.Sprint(turn%2) == half }
 	var rows []catchOf
 	caught := map[string]bool{}
 	for _, m := range mutants() {
@@ -243,7 +253,7 @@ func TestMutants(t *testing.T) {
 		racing := raceDetector && (m.rule == "TH-ONEOF" || m.rule == "X-CONC") // it is a data race as well
 		again := testing.Short() && caught[key]                                // one for each rule will do
 		caught[key] = true
-		if m.hangs() || racing || again {
+		if m.hangs() || racing || again || !mine() {
 			continue // see TestMutants_thatHang
 		}
 		c := m.make(t)
@@ -252,13 +262,16 @@ func TestMutants(t *testing.T) {
 		}
 		rows = append(rows, judgeMutant(t, c, m.name, m.rule))
 	}
-	for _, row := range heldMutantRows(t) {
-		rows = append(rows, row)
-		caught["limiter "+row.rule] = true
-	}
+	rows = append(rows, heldMutantRows(t, mine)...)
 	t.Log("\n" + matrix(rows))
 	if !full {
 		golden(t, rows)
+	}
+	for _, m := range heldMutants {
+		caught["limiter "+m.rule] = true
+	}
+	for _, m := range fifoMutants {
+		caught["limiter "+m.rule] = true
 	}
 	for _, contract := range Contracts() {
 		for _, r := range Rules(contract) {
@@ -267,6 +280,25 @@ func TestMutants(t *testing.T) {
 			}
 		}
 	}
+}
+
+// inHalves runs this test in two processes.
+func inHalves(t *testing.T) {
+	t.Helper()
+	var wg sync.WaitGroup
+	for _, half := range []string{"0", "1"} {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			cmd := exec.Command(os.Args[0], "-test.run=^TestMutants$", "-test.short="+fmt.Sprint(testing.Short()), "-test.v="+fmt.Sprint(testing.Verbose()))
+			cmd.Env = append(os.Environ(), mutantHalf+"="+half)
+			out, err := cmd.CombinedOutput()
+			if t.Logf("half %s:\n%s", half, out); err != nil {
+				t.Errorf("half %s: %v", half, err)
+			}
+		}()
+	}
+	wg.Wait()
 }
 
 // hangMutant makes this process run that mutant, which hangs.

@@ -94,10 +94,13 @@ func limiterTwin(t *testing.T, spec conformance.LimiterSpec) *twin {
 	w := &twin{
 		judge: conformance.JudgeLimiter(t, spec), source: spec.Time, question: conformance.OpTokens,
 		long: func(c conformance.Config) time.Duration { return 1000 * c.Rate.Interval() * time.Duration(c.Burst) },
-		laws: []Law{replay, shift, scale, query, iso}, windows: spec.Traits.Quantum > 0,
+		laws: []Law{replay, scale, query, iso}, windows: spec.Traits.Quantum > 0,
 	}
-	if spec.Traits.Initial == conformance.InitialFull && spec.Traits.Quantum == 0 {
-		w.laws = append(w.laws, evict) // tokens that come at instants of the limiter's own tell it from a new one
+	if spec.Traits.Initial == conformance.InitialFull { // else it fills up before the first request
+		w.laws = append(w.laws, shift)
+		if spec.Traits.Quantum == 0 { // tokens that come at instants of the limiter's own tell it from a new one
+			w.laws = append(w.laws, evict)
+		}
 	}
 	if !spec.Traits.Single {
 		w.laws = append(w.laws, split)
@@ -185,10 +188,13 @@ func leakyTwin(t *testing.T, spec conformance.LeakyBucketSpec) *twin {
 	w := &twin{
 		judge: conformance.JudgeLeakyBucket(t, spec), source: spec.Time,
 		long: func(c conformance.Config) time.Duration { return 1000 * c.Interval },
-		laws: []Law{replay, shift, scale, rename, iso}, windows: spec.Traits.Head == conformance.HeadOnGrid,
+		laws: []Law{replay, scale, rename, iso}, windows: spec.Traits.Head == conformance.HeadOnGrid,
 	}
-	if spec.Traits.Slack == 0 && !w.windows { // idle time is saved up, or the grid goes on
-		w.laws = append(w.laws, evict)
+	if spec.Traits.Slack == 0 { // else idle time is saved up
+		w.laws = append(w.laws, shift)
+		if !w.windows { // the grid goes on
+			w.laws = append(w.laws, evict)
+		}
 	}
 	twice := spec
 	twice.New = func(env conformance.Env, cfg conformance.LeakyBucketConfig, leave func(int)) conformance.LeakyBucketFuncs {
