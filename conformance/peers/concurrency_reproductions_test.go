@@ -50,6 +50,9 @@ func TestFailsafe_releasesAnother(t *testing.T) {
 
 // A semaphore of eapache/go-resiliency with a timeout of 0 refuses tickets that are free.
 func TestEapache_refusesFreeTickets(t *testing.T) {
+	if zeroTimersAreLate {
+		t.Skip("a timer of 0 is not ready at once on this release")
+	}
 	synctestcompat.Require(t)
 	refused := 0
 	for range rounds {
