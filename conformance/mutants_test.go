@@ -344,7 +344,8 @@ func TestMutants_thatHang(t *testing.T) {
 	goldenFile(t, "hangs.golden", rows)
 }
 
-// Mistakes that show on package time are caught there too, one for each rule.
+// Mistakes that show on package time are caught there too, one for every second rule, or
+// with CONFORMANCE_FULL=1 for each.
 func TestMutants_packageTime(t *testing.T) {
 	synctestcompat.Require(t)
 	if testing.Short() {
@@ -355,16 +356,22 @@ func TestMutants_packageTime(t *testing.T) {
 		if seen[m.rule] || m.name == "timer left armed" || slices.Contains([]string{"DB-TIE", "X-REENT", "X-BACK", "X-CLOCK1", "X-PANIC", "X-CONC"}, m.rule) {
 			continue // nobody can count package time's timers, order a tie there, set it back or catch a panic; the watchdog waits as on the injected clock; two locks show in a tie there
 		}
+		seen[m.rule] = true
+		if len(seen)%2 == 0 && os.Getenv("CONFORMANCE_FULL") == "" {
+			continue
+		}
 		c := debouncerContract(t, zooDebouncerSpec(m.name, PackageTime))
 		c.until = m.rule
 		judgeMutant(t, c, m.name, m.rule)
-		seen[m.rule] = true
 	}
 	for _, m := range edgeMutants {
 		if seen[m.rule] {
 			continue
 		}
 		seen[m.rule] = true
+		if len(seen)%2 == 0 && os.Getenv("CONFORMANCE_FULL") == "" {
+			continue
+		}
 		c := debouncerContract(t, zooEdgesSpec(m.name, PackageTime))
 		c.until = m.rule
 		judgeMutant(t, c, m.name, m.rule)
