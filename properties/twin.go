@@ -13,7 +13,6 @@ type twin struct {
 	judge *conformance.Judge
 	laws  []Law
 	// beside makes two instances and does everything with the other one first.
-	// Nil: there is no way to.
 	beside   *conformance.Judge
 	source   conformance.TimeSource
 	pairs    *rapid.Generator[pair]
@@ -68,7 +67,7 @@ func bare() func(m move) conformance.Step {
 	return func(m move) conformance.Step { return conformance.Step{Op: m.op} }
 }
 
-// asking are requests for up to most tokens, and questions.
+// asking are requests for up to most tokens.
 func asking(most int) func() func(m move) conformance.Step {
 	return func() func(m move) conformance.Step {
 		return func(m move) conformance.Step { return conformance.Step{Op: m.op, N: 1 + m.n%most} }

@@ -246,6 +246,10 @@ func concurrencyTwin(t *testing.T, spec conformance.ConcurrencySpec) *twin {
 // hold takes a slot for good, if it can be had without a handler.
 func hold(f conformance.ConcurrencyFuncs) {
 	switch {
+	case f.TryTake != nil:
+		f.TryTake(1)
+	case f.Take != nil:
+		_, _ = f.Take(context.Background(), 1)
 	case f.TryAcquire != nil:
 		f.TryAcquire(1)
 	case f.Acquire != nil:
