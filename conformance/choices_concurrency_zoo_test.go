@@ -287,12 +287,5 @@ func chosenQueues(n int) []ConcurrencySpec {
 
 // Whatever a correct concurrency limiter chooses, and declares, it passes.
 func TestChoices_queues(t *testing.T) {
-	for _, spec := range chosenQueues(choices()) {
-		t.Run(spec.Name, func(t *testing.T) {
-			RunConcurrency(t, spec)
-			if t.Failed() {
-				t.Logf("%s %+v", spec.Time, spec.Traits)
-			}
-		})
-	}
+	tryAll(t, chosenQueues(choices()), RunConcurrency, func(s ConcurrencySpec) (string, TimeSource, any) { return s.Name, s.Time, s.Traits })
 }

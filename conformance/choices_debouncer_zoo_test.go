@@ -79,14 +79,7 @@ func (d *choosyDebouncer) do(f func()) {
 	runs := d.runs
 	d.runs = nil
 	d.mu.Unlock()
-	var run func(i int)
-	run = func(i int) {
-		if i < len(runs) {
-			defer run(i + 1) // whatever a callback does
-			runs[i]()
-		}
-	}
-	run(0)
+	inTurn(runs)
 }
 
 func (d *choosyDebouncer) serial() bool { return d.traits.Overlap != Parallel }
@@ -541,12 +534,5 @@ func chosenDebouncers(n int) []DebouncerSpec {
 // Whatever a correct debouncer chooses, and declares, it passes. With CONFORMANCE_FULL=1 in
 // more combinations.
 func TestChoices_debouncers(t *testing.T) {
-	for _, spec := range chosenDebouncers(choices()) {
-		t.Run(spec.Name, func(t *testing.T) {
-			RunDebouncer(t, spec)
-			if t.Failed() {
-				t.Logf("%+v", spec.Traits)
-			}
-		})
-	}
+	tryAll(t, chosenDebouncers(choices()), RunDebouncer, func(s DebouncerSpec) (string, TimeSource, any) { return s.Name, s.Time, s.Traits })
 }

@@ -238,12 +238,5 @@ func chosenLeaky(n int) []LeakyBucketSpec {
 
 // Whatever a correct leaky bucket chooses, and declares, it passes.
 func TestChoices_leakyBuckets(t *testing.T) {
-	for _, spec := range chosenLeaky(choices()) {
-		t.Run(spec.Name, func(t *testing.T) {
-			RunLeakyBucket(t, spec)
-			if t.Failed() {
-				t.Logf("%s %+v", spec.Time, spec.Traits)
-			}
-		})
-	}
+	tryAll(t, chosenLeaky(choices()), RunLeakyBucket, func(s LeakyBucketSpec) (string, TimeSource, any) { return s.Name, s.Time, s.Traits })
 }

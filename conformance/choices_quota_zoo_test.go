@@ -278,12 +278,5 @@ func chosenQuotas(n int) []QuotaSpec {
 
 // Whatever a correct limiter of a kind chooses, and declares, it passes.
 func TestChoices_quotas(t *testing.T) {
-	for _, spec := range chosenQuotas(fewChoices()) {
-		t.Run(spec.Name, func(t *testing.T) {
-			RunQuota(t, spec)
-			if t.Failed() {
-				t.Logf("%s %+v", spec.Time, spec.Traits)
-			}
-		})
-	}
+	tryAll(t, chosenQuotas(fewChoices()), RunQuota, func(s QuotaSpec) (string, TimeSource, any) { return s.Name, s.Time, s.Traits })
 }

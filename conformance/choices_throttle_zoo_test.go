@@ -59,14 +59,7 @@ func (d *choosyThrottle) do(f func()) {
 	runs := d.runs
 	d.runs = nil
 	d.mu.Unlock()
-	var run func(i int)
-	run = func(i int) {
-		if i < len(runs) {
-			defer run(i + 1) // whatever a callback does
-			runs[i]()
-		}
-	}
-	run(0)
+	inTurn(runs)
 }
 
 func (d *choosyThrottle) send(v int) {
@@ -371,12 +364,5 @@ func chosenThrottles(n int) []ThrottleSpec {
 // Whatever a correct throttle chooses, and declares, it passes. With CONFORMANCE_FULL=1 in
 // more combinations.
 func TestChoices_throttles(t *testing.T) {
-	for _, spec := range chosenThrottles(choices()) {
-		t.Run(spec.Name, func(t *testing.T) {
-			RunThrottle(t, spec)
-			if t.Failed() {
-				t.Logf("%+v", spec.Traits)
-			}
-		})
-	}
+	tryAll(t, chosenThrottles(choices()), RunThrottle, func(s ThrottleSpec) (string, TimeSource, any) { return s.Name, s.Time, s.Traits })
 }

@@ -386,12 +386,5 @@ func chosenWaits(n int) []LimiterSpec {
 
 // Whatever a correct limiter with waits chooses, and declares, it passes.
 func TestChoices_waits(t *testing.T) {
-	for _, spec := range chosenWaits(fewChoices()) {
-		t.Run(spec.Name, func(t *testing.T) {
-			RunLimiter(t, spec)
-			if t.Failed() {
-				t.Logf("%s %+v", spec.Time, spec.Traits)
-			}
-		})
-	}
+	tryAll(t, chosenWaits(fewChoices()), RunLimiter, func(s LimiterSpec) (string, TimeSource, any) { return s.Name, s.Time, s.Traits })
 }

@@ -287,15 +287,31 @@ func fewChoices() int {
 	return 1
 }
 
-// Whatever a correct limiter chooses, and declares, it passes. With CONFORMANCE_FULL=1 in
-// more combinations.
-func TestChoices_limiters(t *testing.T) {
-	for _, spec := range chosenLimiters(choices()) {
-		t.Run(spec.Name, func(t *testing.T) {
-			RunLimiter(t, spec)
+// tryAll runs the suite on implementations that choose, and prints what those that fail
+// have chosen.
+func tryAll[Spec any](t *testing.T, specs []Spec, run func(*testing.T, Spec) *Report, chosen func(Spec) (name string, source TimeSource, traits any)) {
+	t.Helper()
+	for _, spec := range specs {
+		name, source, traits := chosen(spec)
+		t.Run(name, func(t *testing.T) {
+			run(t, spec)
 			if t.Failed() {
-				t.Logf("%+v", spec.Traits)
+				t.Logf("%s %+v", source, traits)
 			}
 		})
 	}
+}
+
+// inTurn runs what was started, all of it, whatever a callback does.
+func inTurn(runs []func()) {
+	if len(runs) > 0 {
+		defer inTurn(runs[1:])
+		runs[0]()
+	}
+}
+
+// Whatever a correct limiter chooses, and declares, it passes. With CONFORMANCE_FULL=1 in
+// more combinations.
+func TestChoices_limiters(t *testing.T) {
+	tryAll(t, chosenLimiters(choices()), RunLimiter, func(s LimiterSpec) (string, TimeSource, any) { return s.Name, s.Time, s.Traits })
 }

@@ -78,12 +78,13 @@ type hang struct {
 // hangs, run abandons it and what came after it and reports it.
 func (l *lab) run(jobs []job, judge func(j job, tr *Trace)) *hang {
 	var next atomic.Int64 // the job under way
+	note := noter()
 	for int(next.Load()) < len(jobs) {
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended) // also when a failed T makes the bubble call Goexit
 			for int(next.Load()) < len(jobs) {
-				l.batch(jobs, &next, judge)
+				l.batch(jobs, &next, note, judge)
 			}
 		}()
 		before := next.Load()
@@ -117,10 +118,14 @@ func (l *lab) run(jobs []job, judge func(j job, tr *Trace)) *hang {
 	return nil
 }
 
-// note writes a schedule that is about to run to the file that ESCAPEMENT_LAST names: if the
-// process ends with it, that is what it died of.
-func note(s Schedule) {
-	if path := os.Getenv("ESCAPEMENT_LAST"); path != "" {
+// noter returns what writes a schedule that is about to run to the file that
+// ESCAPEMENT_LAST names: if the process ends with it, that is what it died of.
+func noter() func(s Schedule) {
+	path := os.Getenv("ESCAPEMENT_LAST")
+	if path == "" {
+		return func(Schedule) {}
+	}
+	return func(s Schedule) {
 		if err := os.WriteFile(path, []byte(s.String()+"\n"), 0o666); err != nil {
 			panic("conformance: ESCAPEMENT_LAST: " + err.Error())
 		}
@@ -128,7 +133,7 @@ func note(s Schedule) {
 }
 
 // batch plays jobs from next on, as many as share a bubble, and advances next.
-func (l *lab) batch(jobs []job, next *atomic.Int64, judge func(job, *Trace)) {
+func (l *lab) batch(jobs []job, next *atomic.Int64, note func(Schedule), judge func(job, *Trace)) {
 	if !l.bubble {
 		j := jobs[next.Load()]
 		note(j.schedule)
