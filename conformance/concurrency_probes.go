@@ -48,7 +48,7 @@ func (c *contract) concurrencyConcurrent() (*violation, string) {
 			var running, rejected, answered [instances]atomic.Int64
 			leave := make(chan struct{})
 			ctx, cancel := context.WithCancel(context.Background())
-			crowd(instances, each, func(i, _ int) {
+			c.lab.crowd(instances, each, func(i, _ int) {
 				ran := false
 				_ = catch(func() {
 					_ = impls[i].request(ctx, func() {

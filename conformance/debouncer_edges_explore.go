@@ -32,7 +32,7 @@ func edgeFamilies(c *contract, ops []Op) []family {
 		out = append(out, edgeExtras(c, name, cfg, ops, few)...)
 		zero := Config{}.With("wait", "0").With("edges", e.String())
 		if traits.BothSingle != BothTwice {
-			out = append(out, family{name: name + " zero wait", skip: zeroTimersCrash(c),
+			out = append(out, family{name: name + " zero wait", skip: unsettled(c),
 				schedules: enumerate(zero, []Op{OpCall}, []time.Duration{1, wait}, 3)})
 		}
 		slow := ""

@@ -22,21 +22,6 @@ func withoutRaceDetector(*contract) string {
 	return ""
 }
 
-// zeroTimersCrash says why schedules that arm zero-duration timers cannot be run
-// on package time here: with -race and several processors, Go 1.25 and 1.26 crash
-// (go.dev/issue/78156).
-func zeroTimersCrash(c *contract) string {
-	if why := unsettled(c); why != "" {
-		return why
-	}
-	v := runtime.Version()
-	if c.time == PackageTime && raceDetector && runtime.GOMAXPROCS(0) > 1 &&
-		(strings.HasPrefix(v, "go1.25") || strings.HasPrefix(v, "go1.26")) {
-		return "zero-duration timers under -race crash " + v + " with GOMAXPROCS > 1 (go.dev/issue/78156)"
-	}
-	return ""
-}
-
 // unsettled says why what runs at once on another goroutine cannot be waited for.
 func unsettled(c *contract) string {
 	if c.time == Injected && !c.lab.bubble {
@@ -104,11 +89,11 @@ func debouncerFamilies(c *contract) []family {
 	}
 	out = append(out, edgeFamilies(c, ops)...)
 	out = append(out, moreDebouncerFamilies(c)...)
-	zero := zeroTimersCrash(c)
+	zero := unsettled(c)
 	if t := c.deb.Traits.ZeroWait; !c.lab.bubble && t != ZeroSync && t != ZeroRefused {
 		zero = "what fires after its call at the same instant can only be awaited in a bubble"
 	}
-	negative := zeroTimersCrash(c)
+	negative := unsettled(c)
 	if !c.lab.bubble && c.deb.Traits.ZeroWait != ZeroRefused {
 		negative = "what fires after its call at the same instant can only be awaited in a bubble"
 	}

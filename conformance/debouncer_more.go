@@ -272,7 +272,7 @@ func (c *contract) debouncerConcurrent() (*violation, string) {
 			}
 			for round := range meetings {
 				d.to(time.Duration(round) * 10 * wait)
-				meet(func(g, i int) {
+				c.lab.meet(func(g, i int) {
 					for n := range each {
 						met[i].begun.Add(1)
 						_ = catch(func() { impls[i].Call((round*meeters+g)*each + n + 1) }) // X-CALLS judges panics
@@ -332,7 +332,7 @@ func (c *contract) flushesConcurrent() (worst *violation, why string) {
 				}
 			}
 			d.settle()
-			meet(func(g, i int) {
+			c.lab.meet(func(g, i int) {
 				_ = catch(func() { // X-CALLS judges panics
 					if twice || g == 0 {
 						impls[i].Flush()

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -73,10 +74,20 @@ type hang struct {
 	stacks string
 }
 
+// timersCrash says that timers of package time crash the process if two goroutines of a
+// bubble make them with no duration, or poll them, on two processors: with -race Go 1.25
+// and 1.26 do (go.dev/issue/78156).
+func (l *lab) timersCrash() bool {
+	v := runtime.Version()
+	return raceDetector && l.bubble && l.time == PackageTime &&
+		(strings.HasPrefix(v, "go1.25") || strings.HasPrefix(v, "go1.26"))
+}
+
 // run plays the jobs in order and hands each trace to judge, which runs on
 // another goroutine than the caller's but never concurrently with it. If a run
 // hangs, run abandons it and what came after it and reports it.
 func (l *lab) run(jobs []job, judge func(j job, tr *Trace)) *hang {
+	defer oneProcessor(l.timersCrash())()
 	var next atomic.Int64 // the job under way
 	note := noter()
 	for int(next.Load()) < len(jobs) {

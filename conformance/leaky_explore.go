@@ -240,7 +240,7 @@ func (c *contract) leakyConcurrent() (*violation, string) {
 		for round := range meetings {
 			began := time.Duration(round) * 20 * wait
 			d.to(began)
-			meet(func(g, i int) {
+			c.lab.meet(func(g, i int) {
 				for n := range each {
 					v := g*each + n
 					_ = catch(func() { // X-CALLS judges panics
@@ -305,7 +305,7 @@ func (c *contract) cancelsConcurrent() (worst *violation, why string) {
 				})
 			}
 			d.settle()
-			meet(func(_, i int) {
+			c.lab.meet(func(_, i int) {
 				_ = catch(func() { // X-CALLS judges panics
 					if waits[i] && impls[i].Cancel(4*round+3) {
 						cancelled[i].Add(1)

@@ -357,7 +357,7 @@ func (c *contract) limiterSetConcurrent() (*violation, string) {
 					impls[i].do(Step{Op: OpSetBurst, N: burst}, now, 0, &Done{})
 				}
 			}
-			meet(func(g, i int) {
+			c.lab.meet(func(g, i int) {
 				_ = catch(func() { // X-CALLS judges panics
 					if g == 1 {
 						set(i)

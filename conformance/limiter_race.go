@@ -90,7 +90,7 @@ func (c *contract) limiterConcurrent() (*violation, string) {
 			reserves := round%2 == 1 && c.accepts(OpReserve)
 			var delays [places][meeters][]time.Duration // 0: served at once
 			var panicked atomic.Value
-			meet(func(g, i int) {
+			c.lab.meet(func(g, i int) {
 				for n := range each {
 					var done Done
 					delay := time.Duration(-1)
@@ -181,7 +181,7 @@ func (c *contract) refundsConcurrent() (worst *violation) {
 					debts[i] = impls[i].reserve(now, 1)
 				})
 			}
-			meet(func(_, i int) {
+			c.lab.meet(func(_, i int) {
 				_ = catch(func() { // X-CALLS judges panics
 					if debts[i].ok() {
 						debts[i].cancel(now, c.time == Explicit)

@@ -39,8 +39,8 @@ func (m *meeting) end(each int64) (fires int64, late bool) {
 // meet has the goroutines call f for each place, both as nearly at one instant as the
 // machine can, and waits until all have returned; f must not block. They spin until the
 // other is there: those that are woken follow one another, and short calls would not meet.
-func meet(f func(g, i int)) {
-	defer twoProcessors()()
+func (l *lab) meet(f func(g, i int)) {
+	defer l.twoProcessors()()
 	var wg sync.WaitGroup
 	var at [meeters]struct {
 		atomic.Int64
@@ -70,8 +70,8 @@ func meet(f func(g, i int)) {
 // crowd calls f for each place n times from each of two goroutines, or, where a call
 // blocks, from one that comes after it on the same processor. Each call of one row meets one
 // of the other. It returns when all calls have begun.
-func crowd(places, n int, f func(i, k int)) {
-	defer twoProcessors()()
+func (l *lab) crowd(places, n int, f func(i, k int)) {
+	defer l.twoProcessors()()
 	var at [meeters]struct {
 		atomic.Int64
 		_ [56]byte
@@ -103,10 +103,10 @@ func crowd(places, n int, f func(i, k int)) {
 }
 
 // twoProcessors makes the process run on two processors at least, until the result is
-// called.
-func twoProcessors() (restore func()) {
+// called; on one where two are not safe.
+func (l *lab) twoProcessors() (restore func()) {
 	n := runtime.GOMAXPROCS(0)
-	if n >= meeters {
+	if n >= meeters || l.timersCrash() {
 		return func() {}
 	}
 	runtime.GOMAXPROCS(meeters)

@@ -177,7 +177,7 @@ func (c *contract) quotaConcurrent() (*violation, string) {
 			d.to(at)
 			var granted [places]atomic.Int64
 			var panicked atomic.Value
-			meet(func(g, i int) {
+			c.lab.meet(func(g, i int) {
 				for n := range each {
 					var done Done
 					step := Step{Op: OpAllow, N: 1}
