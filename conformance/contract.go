@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/escapement-go/escapement/synctestcompat"
@@ -135,9 +136,15 @@ type frequency struct {
 	family string
 }
 
+// alone is held by what runs schedules: a run sets GOMAXPROCS and looks at the stacks of
+// all goroutines, so that parallel tests take turns.
+var alone sync.Mutex
+
 // run does everything and reports it as subtests.
 func (c *contract) run() *Report {
 	c.t.Helper()
+	alone.Lock()
+	defer alone.Unlock()
 	if why := c.unfit(); why != "" {
 		r := c.blank(why)
 		c.t.Run("CANARY", func(t *testing.T) { t.Skip("conformance: " + why) })

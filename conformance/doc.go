@@ -65,8 +65,8 @@
 //
 // A panic on a goroutine of the implementation ends the process, as everywhere
 // in Go; run the test again with ESCAPEMENT_LAST to learn which schedule it died of.
-// The entry points must be called outside bubbles; they are not for
-// parallel use on one T. While racing schedules are sampled the process runs with
+// The entry points must be called outside bubbles. Tests that call them may be
+// parallel: they take turns. While racing schedules are sampled the process runs with
 // GOMAXPROCS=1, and while calls meet at one instant with 2 at least. With -race on Go
 // 1.25 and 1.26, package time in bubbles is used with GOMAXPROCS=1 only: its timers can
 // crash there on more (go.dev/issue/78156).

@@ -79,6 +79,8 @@ func JudgeClock(t *testing.T, spec ClockSpec) *Judge {
 // toolchain cannot run the contract it skips the test; a failing CANARY fails it.
 func newJudge(c *contract) *Judge {
 	c.t.Helper()
+	alone.Lock()
+	defer alone.Unlock()
 	if why := c.unfit(); why != "" {
 		c.t.Skip("conformance: " + why)
 	}
@@ -110,6 +112,8 @@ func (j *Judge) GivesUp() bool { return j.c.accepts(opGiveUp) }
 func (j *Judge) Run(s Schedule) []Violation {
 	c := j.c
 	c.t.Helper()
+	alone.Lock()
+	defer alone.Unlock()
 	c.reset()
 	if slices.ContainsFunc(c.known, func(k Known) bool { return c.odd(k.Rule, s) }) {
 		return nil
@@ -146,6 +150,8 @@ func (j *Judge) Run(s Schedule) []Violation {
 func (j *Judge) Trace(s Schedule) *Trace {
 	c := j.c
 	c.t.Helper()
+	alone.Lock()
+	defer alone.Unlock()
 	c.reset()
 	s.Steps = slices.Clone(s.Steps)
 	for i := range s.Steps {

@@ -6,6 +6,39 @@ import (
 	"testing"
 )
 
+// Parallel tests take turns: whoever uses the implementation has the process for itself.
+func TestParallel_takesTurns(t *testing.T) {
+	const text = "rate=10/1s burst=1 | allow 1 @0"
+	t.Setenv("ESCAPEMENT_SCHEDULE", text) // of RunLimiter
+	s, err := ParseSchedule(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	used, shared := 0, 0
+	spec := zooLimiterSpec("", Explicit)
+	fresh := spec.New
+	spec.New = func(env Env, cfg LimiterConfig) LimiterFuncs {
+		used++
+		if alone.TryLock() {
+			alone.Unlock()
+			shared++
+		}
+		return fresh(env, cfg)
+	}
+	for name, run := range map[string]func(t *testing.T){
+		"RunLimiter":   func(t *testing.T) { RunLimiter(t, spec) },
+		"JudgeLimiter": func(t *testing.T) { JudgeLimiter(t, spec) },
+		"Judge.Run":    func(t *testing.T) { JudgeLimiter(t, spec).Run(s) },
+		"Judge.Trace":  func(t *testing.T) { JudgeLimiter(t, spec).Trace(s) },
+	} {
+		used, shared = 0, 0
+		t.Run(name, run)
+		if used == 0 || shared > 0 {
+			t.Errorf("%s used the implementation %d times, %d of them while another test could have", name, used, shared)
+		}
+	}
+}
+
 // After a crash ESCAPEMENT_LAST holds the schedule that was under way.
 func TestLast_isKnownAfterACrash(t *testing.T) {
 	last := filepath.Join(t.TempDir(), "last")
