@@ -37,6 +37,9 @@ func TestVerdicts(t *testing.T) {
 		verdict("TokenBucket"+source.String(), func(t *testing.T) *conformance.Report {
 			return conformance.RunLimiter(t, bundled.TokenBucket(source))
 		})
+		verdict("GCRABucket"+source.String(), func(t *testing.T) *conformance.Report {
+			return conformance.RunLimiter(t, bundled.GCRABucket(source))
+		})
 		throttle("Throttle"+source.String(), bundled.Throttle(source))
 	}
 	for _, source := range []conformance.TimeSource{injected, packageTime} {

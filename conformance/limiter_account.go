@@ -168,16 +168,8 @@ func newAccount(tr *Trace, traits LimiterTraits) *account {
 	a.slop = new(big.Int).Add(fastest, new(big.Int).Div(a.one, big.NewInt(1e9)))
 	a.slop.Add(a.slop, new(big.Int).Rsh(a.tokens(burst), 44))
 	a.slop.Mul(a.slop, big.NewInt(int64(disturbances)))
-	// Some count in whole nanoseconds for each token, which matters little at a rate
-	// whose interval has many.
 	for _, r := range rates {
-		if !r.Exact() && r.Interval() >= time.Microsecond {
-			asked := cfg.Burst
-			for _, s := range tr.Schedule.Steps {
-				asked += min(max(0, s.N), burst)
-			}
-			a.slop.Add(a.slop, new(big.Int).Mul(a.flowOf(r), big.NewInt(int64(asked))))
-		}
+		a.slop.Add(a.slop, new(big.Int).Mul(a.flowOf(r), big.NewInt(cut(r, burst, tr.Schedule))))
 	}
 	a.slop.Add(a.slop, big.NewInt(1))
 	if traits.Quantum > 0 {
@@ -190,6 +182,20 @@ func newAccount(tr *Trace, traits LimiterTraits) *account {
 		a.at = tr.Done[0].At
 	}
 	return a
+}
+
+// cut is by how many nanoseconds a limiter may be off that counts in whole ones for each
+// token, as one does that is made from [Rate.Interval]: it matters little at a rate whose
+// interval has many.
+func cut(r Rate, burst int, s Schedule) int64 {
+	if r.Exact() || r.Interval() < time.Microsecond {
+		return 0
+	}
+	asked := int64(s.Config.Burst)
+	for _, s := range s.Steps {
+		asked += int64(min(max(0, s.N), burst))
+	}
+	return asked
 }
 
 // forgive adds a nanosecond for each wait for a whole bucket: who serves it that late

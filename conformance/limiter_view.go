@@ -56,7 +56,7 @@ func newLimiterView(tr *Trace, traits LimiterTraits) *limiterView {
 	// A decision may come 1ns early or late, by rounding to the clock's grain, and
 	// floating point may be off by a billionth of a token.
 	v.tolerance = new(big.Int).Rsh(v.burst, 44)
-	v.tolerance.Add(v.tolerance, v.events)
+	v.tolerance.Add(v.tolerance, new(big.Int).Mul(v.events, big.NewInt(1+cut(cfg.Rate, cfg.Burst, tr.Schedule))))
 	v.tolerance.Add(v.tolerance, new(big.Int).Div(v.per, big.NewInt(1e9)))
 	v.tolerance.Add(v.tolerance, big.NewInt(1))
 	if traits.Quantum > 0 {

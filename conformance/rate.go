@@ -35,7 +35,8 @@ func (r Rate) PerSecond() float64 {
 }
 
 // Interval returns the time between two events, rounded to the nearest
-// nanosecond. It is 0 for [Inf] and for a rate of no events.
+// nanosecond. It is 0 for [Inf] and for a rate of no events. Where it is a
+// microsecond or more, no rule holds the rounding against a limiter made from it.
 func (r Rate) Interval() time.Duration {
 	if r.Events <= 0 {
 		return 0

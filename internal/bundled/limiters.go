@@ -36,6 +36,29 @@ func TokenBucket(source conformance.TimeSource) conformance.LimiterSpec {
 	}
 }
 
+// GCRABucket describes limiters.GCRA as the token bucket that it is.
+func GCRABucket(source conformance.TimeSource) conformance.LimiterSpec {
+	return conformance.LimiterSpec{
+		Name: "limiters.GCRA, a token bucket",
+		Time: source,
+		New: func(env conformance.Env, cfg conformance.LimiterConfig) conformance.LimiterFuncs {
+			g := limiters.NewGCRA(cfg.Rate.Interval(), cfg.Burst, limiters.WithClock(clockFor(source, env)))
+			return conformance.LimiterFuncs{
+				Allow:   g.Allow,
+				AllowN:  func(n int) bool { return g.AllowN(n).Allowed },
+				AllowAt: func(t time.Time, n int) bool { return g.AllowAt(t, n).Allowed },
+			}
+		},
+		Traits: conformance.LimiterTraits{
+			Initial:  conformance.InitialFull,
+			Oversize: conformance.OversizeRejected,
+			ZeroRate: conformance.ZeroRateRefused,
+			Inf:      conformance.InfAbsent,
+			BackTime: conformance.BackReject,
+		},
+	}
+}
+
 // Throttle describes limiters.Throttle.
 func Throttle(source conformance.TimeSource) conformance.ThrottleSpec {
 	return conformance.ThrottleSpec{
