@@ -49,10 +49,13 @@ func (x *exam) inOrder() bool {
 	return slices.IsSortedFunc(x.Schedule.Steps, func(a, b Step) int { return int(min(1, max(-1, a.At-b.At))) })
 }
 
-// fit reports whether the model can judge the trace: made, not stuck, without a panic,
-// in order.
-func (x *exam) fit() bool {
-	return x.Refused == "" && !x.Stuck && x.inOrder() && !slices.ContainsFunc(x.Done, func(d Done) bool { return d.Panic != "" })
+// fit reports whether the model can judge the trace: made of what makes sense, not stuck,
+// without a panic, in order.
+func (x *exam) fit() bool { return x.countable() && x.inOrder() }
+
+// countable is fit in any order.
+func (x *exam) countable() bool {
+	return !x.c.oddQuota(x.Schedule.Config) && x.Refused == "" && !x.Stuck && !slices.ContainsFunc(x.Done, func(d Done) bool { return d.Panic != "" })
 }
 
 // ordinary is fit, and nothing but requests that could be granted.
