@@ -112,7 +112,7 @@ func quoModel(id, text string, kind QuotaKind) rule {
 			if s.OK {
 				got, want = want, got
 			}
-			return x.reply(s.At, v.because(s)+x.aligned(), "allow %d at %s was %s, want %s", s.N, duration(s.At), got, want)
+			return x.reply(s.At, v.because(s), "allow %d at %s was %s, want %s", s.N, duration(s.At), got, want)
 		}
 		return nil
 	}, []Op{OpAllow}, kind)

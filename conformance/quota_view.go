@@ -203,23 +203,6 @@ func (x *exam) lawOf(v *quotaView) string {
 	return "GC-EQUIV"
 }
 
-// aligned says with which other Align the whole trace would be right, if with one.
-func (x *exam) aligned() string {
-	tr := x.c.quo.Traits
-	names := []string{AlignEpoch: "AlignEpoch", AlignCreation: "AlignCreation", AlignFirstUse: "AlignFirstUse"}
-	for other := AlignEpoch; other <= AlignFirstUse; other++ {
-		if tr.Align == 0 || other == tr.Align || x.c.quo.Kind == SlidingCounter && other == AlignFirstUse {
-			continue
-		}
-		declared := tr
-		declared.Align = other
-		if slices.ContainsFunc(x.anchors(declared), func(first beginning) bool { return x.compare(declared, first).bad < 0 }) {
-			return "; that would be right if " + names[other] + " were declared, not " + names[tr.Align]
-		}
-	}
-	return ""
-}
-
 // reply makes a violation with the lanes of a quota.
 func (x *exam) reply(at time.Duration, because, headline string, args ...any) *violation {
 	want, got := lane{name: "want"}, lane{name: "got"}
