@@ -47,6 +47,9 @@ type quotaWhims struct {
 }
 
 func newChoosyQuota(kind QuotaKind, cfg QuotaConfig, tr QuotaTraits, w quotaWhims, start time.Time) *choosyQuota {
+	if cfg.Window > math.MaxInt64/8 {
+		panic("choosyQuota: it counts four windows back")
+	}
 	q := &choosyQuota{kind: kind, cfg: cfg, traits: tr, whims: w, tokens: fraction64(cfg.Burst)}
 	if w.made {
 		q.began, q.anchor = true, q.cut(start)

@@ -144,7 +144,10 @@ var concerns = map[string]func(c *contract, j job) bool{
 	},
 	"RL-INF":    atInfiniteRate,
 	"RL-INFOUT": func(c *contract, j job) bool { return atInfiniteRate(c, j) && hasOp(OpSetLimit)(c, j) },
-	"X-CFG": func(_ *contract, j job) bool {
+	"X-CFG": func(c *contract, j job) bool {
+		if c.quo != nil {
+			return c.oddQuota(j.schedule.Config)
+		}
 		return j.schedule.Config.has("burst") && (j.schedule.Config.Burst < 1 || j.schedule.Config.Burst >= 1<<30)
 	},
 	"RS-OK": hasOp(OpReserve), "RS-DELAY": hasOp(OpReserve), "RS-MONO": hasOp(OpReserve), "RS-DEBT": hasOp(OpReserve),

@@ -28,6 +28,8 @@ var extremeRules = []rule{
 		nil, nil, (*exam).rlConfig),
 	{Rule: Rule{"RL-DRIFT", "Over any number of requests the tokens granted MUST stay within a burst of what the rate brought.", lawsLink + "rl-drift", Core},
 		probe: (*contract).limiterDrift, skip: needs([]Op{OpAllow}, "Initial")},
+	{Rule: Rule{"RL-IDLE", "However long nobody asks, the bucket MUST be full then, and not more than full: no time is too long to count.", lawsLink + "rl-cap", Core},
+		probe: (*contract).limiterIdle, skip: needs([]Op{OpAllow}, "Initial")},
 	{Rule: Rule{"X-BACK", "A clock that is set back MUST NOT bring tokens, and MUST NOT keep them back for longer than it was set back, where it is declared to stand still.", lawsLink + "x-back", Core},
 		probe: (*contract).limiterBack, skip: limBackSkip},
 	{Rule: Rule{"X-CLOCK1", "Nothing but the injected clock MUST decide: moving package time changes nothing.", lawsLink + "x-clock1", Core},
@@ -215,6 +217,72 @@ func (c *contract) limiterDrift() (*violation, string) {
 			}
 		}
 	}).once()
+	return worst, why
+}
+
+// limiterIdle leaves a limiter alone for so long that the nanoseconds times the rate are
+// more than an int64 holds, or the milliseconds more than an int32. Whether what is left of
+// such a product is too small is chance, so each is tried a few times.
+func (c *contract) limiterIdle() (*violation, string) {
+	const day = 24 * time.Hour
+	var worst *violation
+	why := ""
+	for _, idle := range []struct {
+		events int
+		time   time.Duration
+	}{{1_000_000, day}, {1000, 300 * day}, {100, 4000 * day}} {
+		c.lab.apart(func(d driver, _ job, rec *recorder) {
+			rec.now = d.now
+			mates := func() int {
+				if !c.lab.bubble {
+					return 0
+				}
+				return len(bubbleMates())
+			}
+			before := mates()
+			env := Env{d.clock(), d.clock().Now()}
+			impl, cfg, refused := c.lim.first(env, idle.events, 3)
+			if why = refused; why != "" {
+				return
+			}
+			defer func() {
+				if impl.Stop != nil {
+					impl.Stop()
+				}
+				d.settle()
+			}()
+			at := time.Duration(0)
+			ask := func() (granted int) {
+				for i := range cfg.Burst + 1 {
+					var done Done
+					_ = catch(func() { impl.do(Step{Op: OpAllow, N: 1}, env.Start.Add(at), i, &done) }) // X-CALLS judges panics
+					if done.OK {
+						granted++
+					}
+				}
+				return granted
+			}
+			ask()
+			d.settle()
+			if c.time != Explicit && (d.armed() || !c.lab.bubble || mates() > before) {
+				why = "something of the limiter runs on, and would tick for years"
+				return
+			}
+			for i := range 6 {
+				at += idle.time + time.Duration(i)*idle.time/7
+				d.to(at)
+				if n := ask(); (n < cfg.Burst || n > cfg.Burst+c.lim.Traits.Quantum) && worst == nil {
+					worst = &violation{
+						Headline: fmt.Sprintf("%d tokens were granted at once after %s, want %d", n, duration(idle.time+time.Duration(i)*idle.time/7), cfg.Burst),
+						Because:  fmt.Sprintf("nobody had asked meanwhile, and the rate %s fills the bucket of %d sooner", cfg.Rate, cfg.Burst),
+					}
+				}
+			}
+		}).once()
+		if why != "" {
+			break
+		}
+	}
 	return worst, why
 }
 

@@ -305,6 +305,9 @@ func (x *exam) rlTokens() *violation {
 
 // rerun plays another schedule on a fresh implementation, in the same bubble.
 func (x *exam) rerun(s Schedule) *Trace {
+	if x.still {
+		return &Trace{}
+	}
 	rec := &recorder{}
 	var d driver
 	if x.c.time == PackageTime {

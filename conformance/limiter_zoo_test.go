@@ -52,6 +52,8 @@ func (l *zooLimiter) fill(t time.Time) float64 {
 	case "the last nanosecond before it is full is cut off":
 		full := time.Duration((float64(l.burst) - l.tokens) / l.rate * 1e9)
 		more = min(elapsed, full).Seconds() * l.rate
+	case "a product overflows after a long time":
+		more = float64(int64(elapsed)*int64(l.rate)) / 1e9
 	case "interval is cut to a nanosecond":
 		more = float64(elapsed / max(1, time.Duration(1e9/l.rate)))
 		if l.rate < 1e8 {
@@ -180,6 +182,7 @@ var limiterMutants = []struct{ name, rule string }{
 	{"moves on when it denies", "RL-FRAC"},
 	{"counts whole tokens only", "RL-WORK"},
 	{"forgets the rest on a grant", "RL-WORK"},
+	{"a product overflows after a long time", "RL-IDLE"},
 	{"a request for 0 is denied", "RL-N0"},
 	{"a negative request adds tokens", "RL-NEG"},
 	{"grants more than the burst", "RL-NBIG"},

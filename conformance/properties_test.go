@@ -31,6 +31,7 @@ var notDrawn = map[string]string{
 	"X-BACK":       "clocks are not set back",
 	"TH-CLOCKBACK": "clocks are not set back",
 	"X-CLOCK1":     "package time is not moved",
+	"X-CFG":        "limits and windows are those of common sense",
 	"X-CONC":       "shows only when goroutines call at once, which no schedule does",
 	"TH-ONEOF":     "shows only when goroutines call at once, which no schedule does",
 

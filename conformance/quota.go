@@ -125,7 +125,7 @@ type Align int
 const (
 	AlignEpoch    Align = iota + 1 // on the clock: at whole multiples of the window, as time.Truncate has them
 	AlignCreation                  // one after the other, from when the limiter was made or first asked
-	AlignFirstUse                  // with the first request after the window before has ended; the first window may begin when the limiter is made
+	AlignFirstUse                  // with the first request after the window before has ended; the first window may begin when the limiter is made. FixedWindow only
 )
 
 // Denied says whether a request that was denied counts.
@@ -188,6 +188,8 @@ func quotaContract(t *testing.T, spec QuotaSpec) *contract {
 		t.Fatal("conformance: RunQuota: the spec has no New; say how to make a limiter")
 	case spec.Kind < FixedWindow || spec.Kind > GCRA:
 		t.Fatal("conformance: RunQuota: the spec has no Kind; say what the limiter promises: FixedWindow, SlidingLog, SlidingCounter or GCRA")
+	case spec.Kind == SlidingCounter && spec.Traits.Align == AlignFirstUse:
+		t.Fatal("conformance: RunQuota: the windows of a SlidingCounter follow one another, as each fades out in the next; declare AlignEpoch or AlignCreation")
 	}
 	c := &contract{
 		t: t, name: spec.Name, kind: "quota", time: spec.Time, known: spec.KnownFailing,
@@ -297,11 +299,15 @@ func (tr QuotaTraits) table(c *contract) []trait {
 		}
 		return b
 	}
+	aligns := []string{"AlignEpoch", "AlignCreation", "AlignFirstUse"}
+	if kind == SlidingCounter {
+		aligns = aligns[:AlignCreation]
+	}
 	return []trait{
 		{"Edge", int(tr.Edge), []string{"EdgeHalfOpen", "EdgeClosed"}, func() bool { return kind != FixedWindow && kind != SlidingLog }, func() int {
 			return pick(last("rate=1/1s burst=1 | allow 1 @0 | allow 1 @1s").OK, int(EdgeHalfOpen), int(EdgeClosed))
 		}},
-		{"Align", int(tr.Align), []string{"AlignEpoch", "AlignCreation", "AlignFirstUse"}, func() bool { return kind != FixedWindow && kind != SlidingCounter }, func() int {
+		{"Align", int(tr.Align), aligns, func() bool { return kind != FixedWindow && kind != SlidingCounter }, func() int {
 			if kind == SlidingCounter { // 2 fit again when the window before has faded by half
 				return pick(last("rate=4/1s burst=1 epoch=2000-01-01T00:00:00.3Z | allow 4 @0 | allow 2 @1.2s").OK, int(AlignEpoch), int(AlignCreation))
 			}

@@ -94,7 +94,8 @@ func quotaFamilies(c *contract) []family {
 			out = append(out, family{name: "epoch " + epoch, schedules: sequences(cfg(2).With("epoch", epoch), one, gaps, 3)})
 		}
 	}
-	return out
+	// Last, as who reckons with such a window may never come to an end.
+	return append(out, family{name: "odd limits", schedules: oddQuotas(c)})
 }
 
 // shifted makes all of the schedules begin later.

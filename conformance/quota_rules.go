@@ -39,6 +39,8 @@ var quotaRules = []rule{
 	quoRule("GC-NEG", "A request for a negative number MUST leave no trace.", (*exam).gcNegative, []Op{opMany}),
 	quoRule("RL-NBIG", "A request for more than the limit, or the burst, MUST NOT be granted, however large, and MUST leave no trace.", (*exam).quoBig, []Op{opMany}),
 	quoRule("X-CALLS", "Every operation of a legal schedule MUST return and MUST NOT panic.", (*exam).quoCalls, nil),
+	quoRule("X-CFG", "A limiter whose limit, burst or window makes no sense, or cannot be counted with, MUST be refused by its constructor, or keep working: it does not panic later and is not unlimited.",
+		(*exam).quoConfig, []Op{OpAllow}),
 	quoRule("X-LEAK", "When all is quiet, and after Stop, no goroutine and no armed timer MUST remain.",
 		func(x *exam) *violation { return x.xLeft() }, nil),
 	{Rule: Rule{"X-CONC", "Requests made at one instant by many goroutines MUST together get what some order of them gets, whoever peeks meanwhile.", lawsLink + "x-conc", Core},
@@ -67,7 +69,7 @@ func quoRule(id, text string, check func(*exam) *violation, ops []Op, kinds ...Q
 				return why
 			case id == "X-LEAK" && !c.lab.bubble:
 				return "goroutines can only be told apart in a bubble"
-			case id == "X-LEAK" || id == "X-CALLS":
+			case id == "X-LEAK" || id == "X-CALLS" || id == "X-CFG":
 				return ""
 			case id == "SC-ORDER" && c.time != Explicit:
 				return "only explicit instants can go back"
@@ -110,7 +112,7 @@ func quoModel(id, text string, kind QuotaKind) rule {
 			if s.OK {
 				got, want = want, got
 			}
-			return x.reply(s.At, v.because(s)+x.aligned(), "allow %d at %s was %s, want %s", s.N, duration(s.At), got, want)
+			return x.reply(s.At, v.because(s), "allow %d at %s was %s, want %s", s.N, duration(s.At), got, want)
 		}
 		return nil
 	}, []Op{OpAllow}, kind)
@@ -173,6 +175,9 @@ func (x *exam) span(most func(span time.Duration) int) *violation {
 }
 
 func (x *exam) quoCalls() *violation {
+	if x.c.oddQuota(x.Schedule.Config) && !x.Stuck {
+		return nil // X-CFG says what comes of it
+	}
 	for _, d := range x.Done {
 		if odd := d.Op == OpAllow && (d.N < 1 || d.N > x.full()); d.Panic != "" && !odd {
 			return x.reply(d.At, "", "%s panicked: %s", d.Step, d.Panic)

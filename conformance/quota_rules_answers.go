@@ -25,7 +25,7 @@ func (x *exam) gcRetry() *violation {
 }
 
 func (x *exam) gcRemain() *violation {
-	if !x.fit() {
+	if !x.countable() || !x.inOrder() && x.c.quo.Traits.BackTime == BackRewind {
 		return nil
 	}
 	for _, d := range x.Done {
@@ -119,7 +119,7 @@ func (x *exam) gcRetryNever() *violation {
 // traceless reruns the schedule without some steps, and finds the first of the others
 // that is decided otherwise.
 func (x *exam) traceless(drop func(d *Done) bool, what string) *violation {
-	if x.Refused != "" || x.Stuck || !x.inOrder() || len(x.Schedule.Steps) > 8 || len(x.Done) != len(x.Schedule.Steps) {
+	if x.c.oddQuota(x.Schedule.Config) || x.Refused != "" || x.Stuck || !x.inOrder() || len(x.Schedule.Steps) > 8 || len(x.Done) != len(x.Schedule.Steps) {
 		return nil
 	}
 	without := Schedule{Config: x.Schedule.Config}
@@ -138,7 +138,7 @@ func (x *exam) traceless(drop func(d *Done) bool, what string) *violation {
 	if !matters || x.c.quo.Traits.Align == AlignCreation && drop(&x.Done[0]) {
 		return nil // the first request, whatever it asks for, may be where windows begin
 	}
-	if x.c.time == PackageTime { // the other run must begin at the same place of the grid
+	if x.c.time == PackageTime && !x.still { // the other run must begin at the same place of the grid
 		window := x.Schedule.Config.Rate.Per
 		time.Sleep(window - time.Since(x.Schedule.Config.start())%window)
 	}
@@ -184,6 +184,9 @@ func (x *exam) gcNegative() *violation {
 }
 
 func (x *exam) quoBig() *violation {
+	if x.c.oddQuota(x.Schedule.Config) {
+		return nil // what can never be granted there is not clear
+	}
 	for _, d := range x.Done {
 		if d.Op == OpAllow && d.N > x.full() && d.OK {
 			return x.reply(d.At, fmt.Sprintf("no more than %d are ever granted at once", x.full()), "allow %d at %s was granted, want denied", d.N, duration(d.At))

@@ -49,10 +49,13 @@ func (x *exam) inOrder() bool {
 	return slices.IsSortedFunc(x.Schedule.Steps, func(a, b Step) int { return int(min(1, max(-1, a.At-b.At))) })
 }
 
-// fit reports whether the model can judge the trace: made, not stuck, without a panic,
-// in order.
-func (x *exam) fit() bool {
-	return x.Refused == "" && !x.Stuck && x.inOrder() && !slices.ContainsFunc(x.Done, func(d Done) bool { return d.Panic != "" })
+// fit reports whether the model can judge the trace: made of what makes sense, not stuck,
+// without a panic, in order.
+func (x *exam) fit() bool { return x.countable() && x.inOrder() }
+
+// countable is fit in any order.
+func (x *exam) countable() bool {
+	return !x.c.oddQuota(x.Schedule.Config) && x.Refused == "" && !x.Stuck && !slices.ContainsFunc(x.Done, func(d Done) bool { return d.Panic != "" })
 }
 
 // ordinary is fit, and nothing but requests that could be granted.
@@ -198,23 +201,6 @@ func (x *exam) lawOf(v *quotaView) string {
 		return "GC-TAT"
 	}
 	return "GC-EQUIV"
-}
-
-// aligned says with which other Align the whole trace would be right, if with one.
-func (x *exam) aligned() string {
-	tr := x.c.quo.Traits
-	names := []string{AlignEpoch: "AlignEpoch", AlignCreation: "AlignCreation", AlignFirstUse: "AlignFirstUse"}
-	for other := AlignEpoch; other <= AlignFirstUse; other++ {
-		if tr.Align == 0 || other == tr.Align || x.c.quo.Kind == SlidingCounter && other == AlignFirstUse {
-			continue
-		}
-		declared := tr
-		declared.Align = other
-		if slices.ContainsFunc(x.anchors(declared), func(first beginning) bool { return x.compare(declared, first).bad < 0 }) {
-			return "; that would be right if " + names[other] + " were declared, not " + names[tr.Align]
-		}
-	}
-	return ""
 }
 
 // reply makes a violation with the lanes of a quota.

@@ -55,6 +55,7 @@ func (q *zooQuota) takeAt(t time.Time, n int) Answer {
 			panic("index out of range")
 		}
 	}
+	asked := t
 	if q.used && t.Before(q.newest) {
 		if q.is("an old instant starts anew") {
 			q.used, q.log, q.current, q.before, q.arrival, q.newest = false, nil, 0, 0, t, t
@@ -89,6 +90,8 @@ func (q *zooQuota) takeAt(t time.Time, n int) Answer {
 		ok = q.full()-room+n <= q.full()
 	case "a burst of one is none":
 		ok = ok && q.full() > 1
+	case "an expiry overflows":
+		ok = n <= q.full() && (ok || t.UnixNano() > q.newest.UnixNano()+int64(q.cfg.Window))
 	}
 	if ok || q.is("a denied request counts") || q.is("a hit extends the window") {
 		q.used, q.newest = true, t
@@ -99,7 +102,11 @@ func (q *zooQuota) takeAt(t time.Time, n int) Answer {
 	if q.is("a hit extends the window") && q.kind == FixedWindow {
 		q.start = t
 	}
-	return q.answer(t, n, ok)
+	a := q.answer(t, n, ok)
+	if q.is("remaining of an old instant counts from there") {
+		a.Remaining -= int(max(0, t.Sub(asked)) / q.grain())
+	}
+	return a
 }
 
 // move begins the window of t.
@@ -232,6 +239,10 @@ func zooQuotaSpec(mutant string, kind QuotaKind, source TimeSource) QuotaSpec {
 		Kind: kind,
 		New: func(env Env, cfg QuotaConfig) QuotaFuncs {
 			q := &zooQuota{kind: kind, cfg: cfg, mutant: mutant}
+			if t := cfg.Window / time.Duration(max(1, cfg.Limit)); kind == GCRA && mutant != "takes any interval" &&
+				(t < 1 || cfg.Burst > 0 && t > math.MaxInt64/2/time.Duration(cfg.Burst)) {
+				panic("zooQuota: a burst of intervals is too short or too long to count with")
+			}
 			if mutant == "the window is cut to whole seconds" {
 				q.cfg.Window = max(time.Second, cfg.Window.Truncate(time.Second))
 			}
@@ -284,6 +295,7 @@ var quotaMutants = []struct {
 	{"retry is a nanosecond short", SlidingLog, "GC-RETRY"},
 	{"retry of what never fits", GCRA, "GC-RETRYNEG"},
 	{"remaining counts before", GCRA, "GC-REMAIN"},
+	{"remaining of an old instant counts from there", GCRA, "GC-REMAIN"},
 	{"reset is one event late", GCRA, "GC-RESET"},
 	{"a denied request counts", GCRA, "GC-DENYPURE"},
 	{"a look takes one", GCRA, "GC-PEEKPURE"},
@@ -291,6 +303,8 @@ var quotaMutants = []struct {
 	{"the sum overflows", FixedWindow, "RL-NBIG"},
 	{"a large request starts anew", GCRA, "RL-NBIG"},
 	{"panics on the third request", FixedWindow, "X-CALLS"},
+	{"takes any interval", GCRA, "X-CFG"},
+	{"an expiry overflows", FixedWindow, "X-CFG"},
 	{"goroutine left behind", GCRA, "X-LEAK"},
 	{"decides without the lock", SlidingCounter, "X-CONC"},
 }
@@ -461,6 +475,9 @@ func quotaZoo() []QuotaSpec {
 			}),
 		of("a ring of the last that were granted", SlidingLog, QuotaTraits{Edge: EdgeHalfOpen, Denied: DeniedFree, Single: true},
 			func(cfg QuotaConfig) func(time.Time, int) Answer {
+				if cfg.Limit < 1 {
+					panic("a ring has a place at least")
+				}
 				ring, n := make([]time.Time, cfg.Limit), 0
 				return func(t time.Time, _ int) Answer {
 					if n >= cfg.Limit && t.Sub(ring[n%cfg.Limit]) < cfg.Window {
@@ -513,6 +530,9 @@ func quotaZoo() []QuotaSpec {
 			Name: "a log whose janitor goes home", Time: PackageTime, Kind: SlidingLog,
 			Traits: QuotaTraits{Edge: EdgeHalfOpen, Denied: DeniedFree, Single: true},
 			New: func(_ Env, cfg QuotaConfig) QuotaFuncs {
+				if cfg.Window > math.MaxInt64/2 {
+					panic("the janitor comes every other window")
+				}
 				var mu sync.Mutex
 				var log []time.Time
 				working := false
@@ -575,6 +595,9 @@ func quotaZoo() []QuotaSpec {
 			New: func(env Env, cfg QuotaConfig) QuotaFuncs {
 				var arrival, newest atomic.Int64
 				t1 := int64(cfg.Window) / int64(cfg.Limit)
+				if t1 < 1 || cfg.Burst > 0 && t1 > math.MaxInt64/4/int64(cfg.Burst) {
+					panic("intervals are too short or too long to count with")
+				}
 				return QuotaFuncs{TakeAt: func(t time.Time, n int) Answer {
 					if n <= 0 || n > cfg.Burst {
 						return Answer{OK: n == 0}

@@ -52,6 +52,7 @@ type exam struct {
 	held  *mismatch
 	leaky *leakyView
 	quota *quotaView
+	still bool // nothing can be run again
 }
 
 // violation is what a rule found.

@@ -2,6 +2,7 @@ package peers
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -192,6 +193,7 @@ const (
 	overflows   = "the sum of what was used and a number near the largest int64 is negative; the docs do not bound the number"
 	givesBack   = "a negative number gives back what was never taken; the docs do not mention it"
 	unixZeroNew = "a clock at Unix(0) looks like a new limiter; the docs do not mention it"
+	tooLong     = "an instant 292 years on does not fit, so that everything is granted; the docs do not bound the time"
 	grid        = "what is idle is rounded down to whole intervals, so that the next turn may come early; the docs promise an even spread"
 )
 
@@ -200,8 +202,9 @@ var (
 		known("GC-REMAIN", "rate=10/1s burst=4 | allow -1 @0", "after a negative quantity more than Limit remain; the docs of Limit call it the maximum"),
 		known("GC-NEG", "rate=10/1s burst=4 | allow 1 @0 | allow -1 @0 | allow 4 @0", givesBack),
 		known("RL-NBIG", "rate=10/1s burst=4 | allow 9223372036854775807 @0", overflows),
+		known("X-CFG", "rate=1/2562047h47m16.854775807s burst=1 | allow 1 @0 | allow 1 @0", tooLong),
 	}
-	throttledRacingKnown = append(throttledQuotaKnown[:3:3],
+	throttledRacingKnown = append(slices.Clone(throttledQuotaKnown),
 		known("GC-RETRY", "rate=10/1s burst=4 | allow 1 @0 | allow 0 @0 | allow 4 @0", peekTakes),
 		known("GC-RESET", "rate=10/1s burst=4 | allow 1 @0 | allow 0 @0", peekTakes),
 		known("GC-PEEKPURE", "rate=10/1s burst=4 | allow 0 @0 | allow 0 @0 | allow 4 @0", peekTakes),
@@ -216,8 +219,10 @@ var (
 		known("GC-REMAIN", "rate=4/1s | allow -1 @0", "after a negative count more than Limit remain"),
 		known("GC-NEG", "rate=4/1s | allow -1 @0 | allow 1 @0 | allow 4 @0", givesBack),
 		known("RL-NBIG", "rate=4/1s | allow 1 @0 | allow 9223372036854775807 @0", overflows),
+		known("X-CFG", "rate=1/2562047h47m16.854775807s | allow 1 @0 | allow 1 @0 | allow 1 @0", tooLong),
 	}
 	burstyKnown = []conformance.Known{
+		known("X-CFG", "rate=0/1s | allow 1 @0", "a limit of 0 is accepted, and the first request divides by it; the docs do not mention it"),
 		known("RL-NBIG", "rate=4/1s | allow 4 @0 | allow 9223372036854775807 @0", overflows),
 	}
 	uberBucketKnown = []conformance.Known{
