@@ -93,6 +93,11 @@ var clockMutants = []struct {
 			return t.Timer.Reset(d)
 		}
 	})},
+	{"keeps a lock when a timer is reset", "CK-REENT", WaitsForAll, wrapTimers(func(t *timerMutant) {
+		var mu sync.Mutex
+		t.stop = func() bool { mu.Lock(); defer mu.Unlock(); return t.Timer.Stop() }
+		t.reset = func(d time.Duration) bool { mu.Lock(); return t.Timer.Reset(d) }
+	})},
 	{"values stay after Stop, as before Go 1.23", "CK-UNREAD", WaitsForAll, func(f *ClockFuncs) {
 		f.NewTimer = func(d time.Duration) clockwork.Timer { return newRelay(f, d, 0, false) }
 	}},

@@ -487,3 +487,13 @@ func (t *concurrencyTrace) admitted(id int) bool {
 		return r.id == id && r.admitted && r.decided.Seq < t.drained.Seq
 	})
 }
+
+// parked reports whether somebody waited for a slot while everything was settled, which
+// nobody does who waits for a lock.
+func (t *concurrencyTrace) parked() bool {
+	return slices.ContainsFunc(t.requests, func(q *request) bool {
+		return slices.ContainsFunc(t.groups, func(g *concurrencyGroup) bool {
+			return g.settled.Seq > q.arrived.Seq && (q.decided.Seq == 0 || q.decided.Seq > g.settled.Seq)
+		})
+	})
+}

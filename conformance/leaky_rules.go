@@ -16,9 +16,9 @@ var leakyRules = []rule{
 		(*exam).lbIdle),
 	lkyRule("LB-SAMEINSTANT", "Two items that come at the very instant at which the last one left MUST NOT leave together.",
 		(*exam).lbSameInstant),
-	lkyRule("LB-BOUND", "As many items as the backlog MUST be accepted to wait, and not one more.",
+	lkyRule("LB-BOUND", "As many items as the backlog MUST be accepted to wait, and not one more; all of them, if it is declared that there is no bound.",
 		(*exam).lbBound),
-	lkyRule("LB-DROP", "An item that was refused MUST NOT leave; one that was accepted MUST leave, once.",
+	lkyRule("LB-DROP", "An item that was refused, or that waits when Stop returns, MUST NOT leave; any other that was accepted MUST leave, once.",
 		(*exam).lbDrop),
 	lkyRule("LB-FIFO", "Items MUST leave in the order in which they came.",
 		(*exam).lbFIFO),
@@ -61,7 +61,7 @@ func lkyRule(id, text string, check func(*exam) *violation, ops ...Op) rule {
 			switch why := base(c); {
 			case why != "":
 				return why
-			case tr.Unbounded && (id == "LB-BOUND" || id == "LB-FRAC"):
+			case tr.Unbounded && id == "LB-FRAC":
 				return "declared: Unbounded"
 			case id == "LB-SAMEINSTANT" && tr.Slack > 0:
 				return "declared: Slack"
@@ -184,6 +184,9 @@ func (x *exam) lbBound() *violation {
 		atOnce := x.c.lky.Traits.Head == HeadAtOnce && waiting == 0 &&
 			(x.c.lky.Traits.Slack > 0 || last < 0 || put.Began.At >= last+interval)
 		switch {
+		case x.c.lky.Traits.Unbounded && !put.OK:
+			return x.told(put.Began.At, "Unbounded is declared", "item %d was refused, want accepted", put.N)
+		case x.c.lky.Traits.Unbounded:
 		case !put.OK && places < backlog:
 			return x.told(put.Began.At, fmt.Sprintf("%d waited, and the backlog is %d", waiting, backlog), "item %d was refused, want accepted", put.N)
 		case !put.OK && atOnce && places == 0 && x.c.lky.Traits.Slack == 0:
@@ -200,11 +203,17 @@ func (x *exam) lbDrop() *violation {
 		return nil
 	}
 	v := x.leakyView()
+	var stop *Done // the first that has returned
+	if i := slices.IndexFunc(x.Done, func(d Done) bool { return d.Op == OpStop && d.Ended.Seq != 0 }); i >= 0 {
+		stop = &x.Done[i]
+	}
 	for i := range v.items {
 		it := &v.items[i]
 		switch {
 		case !it.put.OK && len(it.left) > 0:
 			return x.told(it.left[0].Began.At, "", "item %d left at %s, which was refused at %s", it.put.N, duration(it.left[0].Began.At), duration(it.put.Began.At))
+		case stop != nil && len(it.left) > 0 && it.left[0].Began.Seq > stop.Ended.Seq && it.waits(stop):
+			return x.told(it.left[0].Began.At, fmt.Sprintf("stop at %s had returned", duration(stop.Began.At)), "item %d left at %s, want never", it.put.N, duration(it.left[0].Began.At))
 		case len(it.left) > 1:
 			return x.told(it.left[1].Began.At, "", "item %d left twice, at %s and at %s", it.put.N, duration(it.left[0].Began.At), duration(it.left[1].Began.At))
 		case it.put.OK && len(it.left) == 0 && it.cancelled == nil && v.closed == nil && !x.stopped():
