@@ -34,29 +34,29 @@ func (c *contract) lost(id string, f family, h *hang, where string) {
 const neverReturned = "an operation never returned: it waits for a lock that nobody gives back"
 
 // lostLock describes a goroutine of a dump that waits in a bubble for a lock which nobody
-// will give back, "" if the dump does not prove that. All goroutines in bubbles wait, or
-// there would be no dump.
-//
-// If those in code that is not the suite's all wait for locks, whoever holds this one is
-// among them or has left without unlocking it. Where to wait for a slot can be to wait for
-// a lock, that proves nothing; but an operation that needs no slot must not wait for those
-// who do. Such operations are under the function of the suite that under names; it is ""
-// where no operation may wait for a lock.
+// will give back, "" if the dump does not prove that. All goroutines of bubbles must wait,
+// so that nothing happens there any more. If those in code that is not the suite's all wait
+// for locks, whoever holds this one is among them or has left without unlocking it. Where
+// to wait for a slot can be to wait for a lock, that proves nothing; but an operation that
+// needs no slot must not wait for those who do. Such operations are under the function of
+// the suite that under names; it is "" where no operation may wait for a lock.
 func (c *contract) lostLock(dump, under string) string {
 	lost := ""
 	for _, g := range strings.Split(dump, "\n\n") {
 		header, stack, _ := strings.Cut(g, "\n")
 		stack, _, _ = strings.Cut(stack, "\ncreated by ")
+		w := goroutine.Describe(header, stack)
 		bubble := strings.Contains(header, "synctest ")
-		locked := bubble && (strings.Contains(header, "[sync.Mutex") || strings.Contains(header, "[sync.RWMutex"))
+		locked := bubble && (strings.HasPrefix(w.State, "sync.Mutex") || strings.HasPrefix(w.State, "sync.RWMutex"))
 		switch {
+		case bubble && !locked && !w.Durable:
+			return "" // it runs
 		case !c.foreign(stack):
 		case !bubble && (strings.Contains(stack, "\ntesting.tRunner(") || strings.Contains(stack, "\ntesting.(*M).Run(")):
 			// It waits for the suite.
 		case !bubble || !locked && under == "":
 			return "" // it may hold the lock, and give it back
 		case locked && lost == "" && strings.Contains(stack, under):
-			w := goroutine.Describe(header, stack)
 			lost = w.State + " in " + w.Function
 		}
 	}
