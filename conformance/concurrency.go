@@ -226,6 +226,9 @@ func concurrencyContract(t *testing.T, spec ConcurrencySpec) *contract {
 		if spec.Traits.Backlog == 0 && c.traits[0].observe() == int(BacklogNone) {
 			spec.Traits.Backlog = BacklogNone // none of the other rules is about what waits then
 		}
+		if spec.Traits.SeatHeld == 0 && spec.Traits.Backlog == BacklogBounded { // no rule need tell what TRAITS does
+			spec.Traits.SeatHeld = SeatHeld(c.traits[3].observe())
+		}
 		if spec.Traits.Backlog == BacklogNone { // there is nothing to choose
 			spec.Traits.Timeout, spec.Traits.Fair = TimeoutNone, FairNone
 		}

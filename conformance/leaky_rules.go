@@ -100,7 +100,7 @@ func (x *exam) lbSpace() *violation {
 		return nil
 	}
 	a, b := x.Fires[i], x.Fires[k]
-	return x.told(b.Began.At, fmt.Sprintf("the interval is %s", duration(x.Schedule.Config.Interval)),
+	return x.told(b.Began.At, fmt.Sprintf("the interval is %s, and a Slack of %d is declared", duration(x.Schedule.Config.Interval), x.c.lky.Traits.Slack),
 		"item %d left %s after item %d, want %s at least", b.Value, duration(b.Began.At-a.Began.At), a.Value,
 		duration(time.Duration(k-i-x.c.lky.Traits.Slack)*x.Schedule.Config.Interval))
 }
@@ -111,7 +111,7 @@ func (x *exam) lbSameInstant() *violation {
 	}
 	for k := 1; k < len(x.Fires); k++ {
 		if a, b := x.Fires[k-1], x.Fires[k]; a.Began.At == b.Began.At {
-			return x.told(b.Began.At, fmt.Sprintf("the interval is %s", duration(x.Schedule.Config.Interval)),
+			return x.told(b.Began.At, fmt.Sprintf("the interval is %s, and no Slack is declared", duration(x.Schedule.Config.Interval)),
 				"items %d and %d left together at %s", a.Value, b.Value, duration(b.Began.At))
 		}
 	}
@@ -130,7 +130,11 @@ func (x *exam) lbExact() *violation {
 		return nil
 	}
 	at := it.left[0].Began.At
-	return x.told(min(at, due), fmt.Sprintf("item %d waited, and an item leaves every %s while any waits", it.put.N, duration(x.Schedule.Config.Interval)),
+	because := fmt.Sprintf("item %d waited, and an item leaves every %s while any waits", it.put.N, duration(x.Schedule.Config.Interval))
+	if slack := x.c.lky.Traits.Slack; slack > 0 {
+		because += fmt.Sprintf(", once a Slack of %d, which is declared, is used up", slack)
+	}
+	return x.told(min(at, due), because,
 		"item %d left at %s, want %s", it.put.N, duration(at), duration(due))
 }
 
@@ -152,7 +156,7 @@ func (x *exam) lbIdle() *violation {
 		return nil
 	}
 	at := it.left[0].Began.At
-	return x.told(min(at, due), fmt.Sprintf("it came at %s and found nothing waiting", duration(it.put.Began.At)),
+	return x.told(min(at, due), fmt.Sprintf("it came at %s and found nothing waiting, and %s is declared", duration(it.put.Began.At), x.c.traits[0].values[x.c.lky.Traits.Head-1]),
 		"item %d left at %s, want %s", it.put.N, duration(at), duration(due))
 }
 
@@ -192,7 +196,7 @@ func (x *exam) lbBound() *violation {
 		case !put.OK && atOnce && places == 0 && x.c.lky.Traits.Slack == 0:
 			return x.told(put.Began.At, "nothing waited, and the interval was over", "item %d was refused, want accepted", put.N)
 		case put.OK && waiting >= backlog && !atOnce:
-			return x.told(put.Began.At, fmt.Sprintf("%d waited, and the backlog is %d", waiting, backlog), "item %d was accepted, want refused", put.N)
+			return x.told(put.Began.At, fmt.Sprintf("%d waited, and the backlog is %d: Unbounded is not declared", waiting, backlog), "item %d was accepted, want refused", put.N)
 		}
 	}
 	return nil
@@ -356,10 +360,10 @@ func (x *exam) lbClose() *violation {
 			return x.told(it.put.Began.At, fmt.Sprintf("the input was closed at %s", duration(v.closed.Began.At)), "item %d was accepted, want refused", it.put.N)
 		case !it.waits(v.closed):
 		case x.c.lky.Traits.CloseFlush == CloseDrops && len(it.left) > 0:
-			return x.told(it.left[0].Began.At, fmt.Sprintf("the input was closed at %s, and what waits is dropped", duration(v.closed.Began.At)),
+			return x.told(it.left[0].Began.At, fmt.Sprintf("the input was closed at %s, and CloseDrops is declared", duration(v.closed.Began.At)),
 				"item %d left at %s, want never", it.put.N, duration(it.left[0].Began.At))
 		case x.c.lky.Traits.CloseFlush == CloseAtDeadline && len(it.left) == 0 && it.cancelled == nil:
-			return x.told(it.put.Began.At, fmt.Sprintf("it waited when the input was closed at %s, and what waits is drained", duration(v.closed.Began.At)),
+			return x.told(it.put.Began.At, fmt.Sprintf("it waited when the input was closed at %s, and CloseAtDeadline is declared", duration(v.closed.Began.At)),
 				"item %d never left (up to %s)", it.put.N, duration(x.End))
 		}
 	}
