@@ -277,11 +277,20 @@ func orders() []Schedule {
 			out = append(out, s...)
 		})
 	}
-	var parts []string
+	var parts, halts, rearms []string
 	for i := range 40 { // more than a small sort can keep in order by chance
 		parts = append(parts, fmt.Sprintf("afterfunc %d %ds @0", i+1, 1+i*17%41))
+		switch i % 5 { // what is taken out of the middle must not disturb the rest
+		case 1, 3:
+			halts = append(halts, fmt.Sprintf("halt %d @0", i+1))
+		case 2:
+			rearms = append(rearms, fmt.Sprintf("rearm %d %d.5s @0", i+1, 1+i*11%41))
+		}
 	}
-	return append(out, clocked(strings.Join(parts, " | ")+" | idle 1m")...)
+	for _, more := range [][]string{nil, halts, append(halts, rearms...)} {
+		out = append(out, clocked(strings.Join(append(slices.Clone(parts), more...), " | ")+" | idle 1m")...)
+	}
+	return out
 }
 
 // permute calls f with each permutation of the numbers below n.
@@ -731,9 +740,11 @@ func (c *contract) clockRace() (*violation, string) {
 	return nil, ""
 }
 
-func isDone(ctx context.Context) bool {
+func isDone(ctx context.Context) bool { return isClosed(ctx.Done()) }
+
+func isClosed(c <-chan struct{}) bool {
 	select {
-	case <-ctx.Done():
+	case <-c:
 		return true
 	default:
 		return false

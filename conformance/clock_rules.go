@@ -172,6 +172,10 @@ func (c *contract) clockHung(f family, h *hang) {
 		}, f.name)
 		return
 	}
+	if where := c.waitsForEver(h); where != "" && f.name != leaks {
+		c.lost(f.name, f, h, where)
+		return
+	}
 	c.stalls[f.name] = "no progress, and the stacks do not prove why: " + s.String()
 }
 

@@ -52,6 +52,7 @@ type world struct {
 	timers   map[int]clockwork.Timer
 	tickers  map[int]clockwork.Ticker
 	contexts map[int]context.Context
+	dones    map[int]<-chan struct{} // what Done of each context returned at first
 	cancels  map[int]context.CancelFunc
 	seen     map[int]string // the last state of each context
 	release  []func()       // takes down all that was made
@@ -63,6 +64,7 @@ func newWorld(s Schedule, f ClockFuncs, settle func()) *world {
 		follow: map[int][]Step{}, turns: map[int]int{},
 		chans: map[int]<-chan time.Time{}, timers: map[int]clockwork.Timer{}, tickers: map[int]clockwork.Ticker{},
 		contexts: map[int]context.Context{0: context.WithValue(context.Background(), rootKey{}, true)}, cancels: map[int]context.CancelFunc{}, seen: map[int]string{},
+		dones: map[int]<-chan struct{}{},
 	}
 	for _, s := range s.Steps {
 		if s.In != 0 {
@@ -370,7 +372,7 @@ func (w *world) contextStep(s Step) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.contexts[s.N], w.cancels[s.N] = ctx, cancel
+	w.contexts[s.N], w.dones[s.N], w.cancels[s.N] = ctx, ctx.Done(), cancel
 	w.release = append(w.release, cancel)
 	if w.ledger != nil && s.Op != OpWithin {
 		w.ledger.context(s.N, ctx)
@@ -383,7 +385,11 @@ func (w *world) observeContexts() {
 		if id == 0 {
 			continue
 		}
+		told := isClosed(w.dones[id])
 		state := w.state(w.contexts[id])
+		if told != isClosed(w.contexts[id].Done()) {
+			state += ", unlike what its Done returned at first"
+		}
 		if state != w.seen[id] {
 			w.seen[id] = state
 			w.note(0, fmt.Sprintf("C%d", id), "context %d %s", id, state)

@@ -47,6 +47,20 @@ func (v valueless) Value(key any) any {
 	return v.Context.Value(key)
 }
 
+// lazyContext is told that it has ended when its Done is called.
+type lazyContext struct {
+	context.Context
+	ended sync.Once
+	done  chan struct{}
+}
+
+func (l *lazyContext) Done() <-chan struct{} {
+	if l.Err() != nil {
+		l.ended.Do(func() { close(l.done) })
+	}
+	return l.done
+}
+
 // clockMutants are mistakes, each with the rule that must catch it.
 var clockMutants = []struct {
 	name, rule string
@@ -92,6 +106,11 @@ var clockMutants = []struct {
 			}
 			return t.Timer.Reset(d)
 		}
+	})},
+	{"keeps a lock when a timer is reset", "CK-REENT", WaitsForAll, wrapTimers(func(t *timerMutant) {
+		var mu sync.Mutex
+		t.stop = func() bool { mu.Lock(); defer mu.Unlock(); return t.Timer.Stop() }
+		t.reset = func(d time.Duration) bool { mu.Lock(); return t.Timer.Reset(d) }
 	})},
 	{"values stay after Stop, as before Go 1.23", "CK-UNREAD", WaitsForAll, func(f *ClockFuncs) {
 		f.NewTimer = func(d time.Duration) clockwork.Timer { return newRelay(f, d, 0, false) }
@@ -193,6 +212,18 @@ var clockMutants = []struct {
 			}
 		}
 	}},
+	{"Stop among many drops the newest as well", "CK-ORDER", WaitsForAll, func(f *ClockFuncs) {
+		var made []clockwork.Timer
+		wrapFuncs(func(t *timerMutant) {
+			made = append(made, t.Timer)
+			t.stop = func() bool {
+				if len(made) > 30 {
+					made[len(made)-1].Stop()
+				}
+				return t.Timer.Stop()
+			}
+		})(f)
+	}},
 	{"Now is the end of the Advance", "CK-AT", WaitsForAll, func(f *ClockFuncs) {
 		var mu sync.Mutex
 		var end time.Time
@@ -251,6 +282,13 @@ var clockMutants = []struct {
 		f.WithTimeout = func(p context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 			ctx, cancel := withTimeout(p, d)
 			return wrappingContext{ctx}, cancel
+		}
+	}},
+	{"a context ends when it is asked", "CK-CONTEXT", WaitsForAll, func(f *ClockFuncs) {
+		withTimeout := f.WithTimeout
+		f.WithTimeout = func(p context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+			ctx, cancel := withTimeout(p, d)
+			return &lazyContext{Context: ctx, done: make(chan struct{})}, cancel
 		}
 	}},
 	{"a child shows its own deadline", "CK-CTXTREE", WaitsForAll, func(f *ClockFuncs) {

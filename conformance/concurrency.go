@@ -226,6 +226,9 @@ func concurrencyContract(t *testing.T, spec ConcurrencySpec) *contract {
 		if spec.Traits.Backlog == 0 && c.traits[0].observe() == int(BacklogNone) {
 			spec.Traits.Backlog = BacklogNone // none of the other rules is about what waits then
 		}
+		if spec.Traits.SeatHeld == 0 && spec.Traits.Backlog == BacklogBounded { // no rule need tell what TRAITS does
+			spec.Traits.SeatHeld = SeatHeld(c.traits[3].observe())
+		}
 		if spec.Traits.Backlog == BacklogNone { // there is nothing to choose
 			spec.Traits.Timeout, spec.Traits.Fair = TimeoutNone, FairNone
 		}
@@ -485,5 +488,15 @@ func (t *concurrencyTrace) rejected(id int) bool {
 func (t *concurrencyTrace) admitted(id int) bool {
 	return slices.ContainsFunc(t.requests, func(r *request) bool {
 		return r.id == id && r.admitted && r.decided.Seq < t.drained.Seq
+	})
+}
+
+// parked reports whether somebody waited for a slot while everything was settled, which
+// nobody does who waits for a lock.
+func (t *concurrencyTrace) parked() bool {
+	return slices.ContainsFunc(t.requests, func(q *request) bool {
+		return slices.ContainsFunc(t.groups, func(g *concurrencyGroup) bool {
+			return g.settled.Seq > q.arrived.Seq && (q.decided.Seq == 0 || q.decided.Seq > g.settled.Seq)
+		})
 	})
 }

@@ -191,10 +191,20 @@ func (r *concurrencyRun) step(g *concurrencyGroup, s Step) {
 			q.end <- s.Op
 			r.finish(done, "")
 		} else {
-			r.finish(done, catch(func() { r.impl.Release(q.weight) }))
+			r.finish(done, r.release(q.weight))
 		}
 	}
 }
+
+// release gives slots back, and returns what it panicked with.
+func (r *concurrencyRun) release(weight int) string {
+	return catch(func() { unhindered(func() { r.impl.Release(weight) }) })
+}
+
+// unhindered does what need not wait for a slot. Its name is looked for in stacks.
+//
+//go:noinline
+func unhindered(do func()) { do() }
 
 func (r *concurrencyRun) record(g *concurrencyGroup, done *concurrencyStep) {
 	r.rec.mu.Lock()
@@ -224,6 +234,10 @@ func (r *concurrencyRun) arrive(done *concurrencyStep) {
 			ctx, q.cancel = fakeclock.WithTimeout(ctx, r.d.clock(), s.D)
 		}
 	}
+	ask := func() { r.ask(ctx, q, s.Op) }
+	if s.Op == OpTry || len(r.open(true)) == 0 && len(r.open(false)) == 0 {
+		ask = func() { unhindered(func() { r.ask(ctx, q, s.Op) }) }
+	}
 	r.rec.mu.Lock()
 	q.arrived = r.rec.mark()
 	r.out.requests = append(r.out.requests, q)
@@ -232,7 +246,7 @@ func (r *concurrencyRun) arrive(done *concurrencyStep) {
 		defer cancel()
 		defer q.cancel()
 		defer func() { r.finish(done, q.panicked) }() // also if the handler leaves by Goexit
-		q.panicked = catch(func() { r.ask(ctx, q, s.Op) })
+		q.panicked = catch(ask)
 	}()
 }
 
@@ -393,7 +407,7 @@ func (r *concurrencyRun) leave() {
 			if q.handler {
 				q.end <- OpRelease
 			} else {
-				go func() { _ = catch(func() { r.impl.Release(q.weight) }) }()
+				go r.release(q.weight)
 			}
 		}
 		r.d.settle()

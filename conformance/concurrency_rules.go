@@ -386,10 +386,40 @@ func (x *exam) conDifference() *violation {
 	default:
 		out.Because = fmt.Sprintf("%d of %d slots are taken, and it is not its turn", v.wanted.used, v.wanted.limit)
 	}
+	if name := x.conDeclared(v); name != "" {
+		out.Because += "; " + name + " is declared"
+	}
 	if q.id >= epilogueID {
 		out.Because += fmt.Sprintf("; requests from %d on come when all others have ended", epilogueID)
 	}
 	return out
+}
+
+// conDeclared is the declared choice that makes the first difference one, "" if none does.
+func (x *exam) conDeclared(v *concurrencyView) string {
+	r, want, got := v.first()
+	name, rule := "", x.conBroken(v)
+	switch q := v.model.requests[r]; {
+	case rule == "CT-FIFO":
+		name = "Fair"
+	case rule == "CT-SEAT", want == fateFull && v.model.seatKept:
+		name = "SeatHeld"
+	case q.gone: // which has told so
+	case want == fateGone:
+		name = "Context"
+	case want == fateLate:
+		name = "Timeout"
+	case q.weight > v.wanted.limit:
+		name = "Oversize"
+	case want == fateFull, got == fateFull && v.model.backlog < 0:
+		name = "Backlog"
+	}
+	for _, t := range x.c.traits {
+		if t.name == name && t.declared > 0 {
+			return t.values[t.declared-1]
+		}
+	}
+	return ""
 }
 
 // conAnswers finds requests that were not answered exactly once.
@@ -427,9 +457,9 @@ func (x *exam) conOverRelease() *violation {
 			case !s.ended:
 				return &violation{Headline: what + " never returned", At: g.at}
 			case panics && s.panicked == "":
-				return &violation{Headline: what + " went unnoticed, want a panic", At: g.at}
+				return &violation{Headline: what + " went unnoticed, want a panic", Because: "OverReleasePanics is declared", At: g.at}
 			case !panics && s.panicked != "":
-				return &violation{Headline: what + " panicked, want it ignored: " + s.panicked, At: g.at}
+				return &violation{Headline: what + " panicked, want it ignored: " + s.panicked, Because: "OverReleaseIgnored is declared", At: g.at}
 			}
 		}
 	}
@@ -450,7 +480,7 @@ func (x *exam) conHook() *violation {
 	}
 	return &violation{
 		Headline: fmt.Sprintf("by %s the hook was called %d times, want %d", duration(v.hooks), v.hookCalls, v.hookLeast),
-		Because:  fmt.Sprintf("%d requests had been rejected", v.hookLeast), At: v.hooks,
+		Because:  fmt.Sprintf("%d requests had been rejected, and HookOnce is declared", v.hookLeast), At: v.hooks,
 	}
 }
 

@@ -121,6 +121,9 @@ func (q *zooQueue) acquire(ctx context.Context, weight int) error {
 		full = q.cfg.Backlog >= 0 && q.seats > q.cfg.Backlog
 	}
 	if full || q.cfg.Timeout == 0 {
+		if q.is("keeps a lock when the backlog is full") {
+			return q.reject(errZooFull)
+		}
 		if q.is("calls the hook under the lock") {
 			defer q.mu.Unlock()
 			return q.reject(errZooFull)
@@ -701,6 +704,7 @@ var concurrencyMutants = []struct {
 	{"does not call the hook at a timeout", "CT-HOOK", 0},
 	{"serves what it has rejected", "CT-CONV", 0},
 	{"panics on the third request", "X-CALLS", 0},
+	{"keeps a lock when the backlog is full", "X-CALLS", 0},
 	{"a panic keeps the slot", "X-PANIC", 0},
 	{"calls the hook under the lock", "X-REENT", 0},
 	{"calls the hook under the lock at a timeout", "X-REENT", 0},

@@ -87,6 +87,7 @@ type contract struct {
 	reentryHangs bool
 	exact        string // why runs cannot be settled exactly; "" if they can
 	unsettled    string // why no bubble can be settled; "" if they can
+	parked       bool   // of a concurrency limiter: who waits for a slot waits for no lock
 }
 
 // family is a part of the exploration: schedules of one kind.
@@ -325,6 +326,7 @@ func (c *contract) active() []*rule {
 // judge shows a trace to every rule.
 func (c *contract) judge(active []*rule, j job, tr *Trace) {
 	x := &exam{Trace: tr, c: c, job: j}
+	c.parked = c.parked || tr.conc != nil && tr.conc.parked()
 	for _, r := range active {
 		if !c.concerned(r.ID, j) || c.lim != nil && tr.Refused != "" && r.ID != "X-CALLS" && r.ID != "X-CFG" {
 			continue
@@ -417,6 +419,16 @@ func (c *contract) hung(f family, h *hang) {
 	if s.Config.Busy > 0 {
 		// Whether a method may wait for a running callback is a choice.
 		c.stopped[f.name] = "a method waits on a lock while the callback runs, which no driver can settle: " + s.String()
+		return
+	}
+	if c.con != nil && c.waitsForEver(h) == "" { // it may be that nobody has asked yet for what must not wait
+		beside := parseAll([]string{"limit=1 backlog=2 timeout=1h | acquire 1 @0 | acquire 2 @0 | release 1 @0"})
+		if again := c.lab.run([]job{{schedule: beside[0]}}, func(job, *Trace) {}); again != nil && c.waitsForEver(again) != "" {
+			h = again
+		}
+	}
+	if where := c.waitsForEver(h); where != "" {
+		c.lost(id, f, h, where)
 		return
 	}
 	if where := waitsForLock(h.stacks); where != "" && c.con != nil {

@@ -289,7 +289,10 @@ func debouncerCanary(c *contract) string {
 		_ = catch(func() { impl.release(false) })
 		d.settle()
 	})
-	if l.once() != nil {
+	if h := l.once(); h != nil {
+		if where := c.waitsForEver(h); where != "" {
+			return neverReturned + ": " + where
+		}
 		c.exact = "the first run hung"
 		return ""
 	}

@@ -42,7 +42,8 @@ type LeakyBucketFuncs struct {
 	Cancel func(v int) bool
 	// Close ends the input. It may block until what waits has left or is dropped.
 	Close func()
-	// Stop releases what the bucket holds, and drops what waits.
+	// Stop releases what the bucket holds, and drops what waits. One that lets it leave
+	// is a Close.
 	Stop func()
 }
 
@@ -51,7 +52,8 @@ type LeakyBucketFuncs struct {
 type LeakyBucketTraits struct {
 	// Head says when an item leaves that finds nothing waiting.
 	Head Head
-	// CloseFlush says what becomes of what waits when the input ends. Only with Close.
+	// CloseFlush says what becomes of what waits when the input ends: CloseAtDeadline or
+	// CloseDrops. Only with Close.
 	CloseFlush CloseFlush
 	// Slack is how many items more than one may leave at once after idle time, if it
 	// is not none. Only with HeadAtOnce.
@@ -92,6 +94,12 @@ func leakyContract(t *testing.T, spec LeakyBucketSpec) *contract {
 	t.Helper()
 	if spec.New == nil {
 		t.Fatal("conformance: RunLeakyBucket: the spec has no New; say how to make a leaky bucket")
+	}
+	switch tr := spec.Traits; {
+	case tr.CloseFlush == CloseFires:
+		t.Fatal("conformance: RunLeakyBucket: with CloseFires what waits would leave together; declare CloseAtDeadline or CloseDrops")
+	case tr.Slack < 0 || tr.Slack > 0 && tr.Head > HeadAtOnce:
+		t.Fatalf("conformance: RunLeakyBucket: a Slack of %d goes with HeadAtOnce only, and is not negative", tr.Slack)
 	}
 	c := &contract{
 		t: t, name: spec.Name, kind: "leaky bucket", time: spec.Time, known: spec.KnownFailing,

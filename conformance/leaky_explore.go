@@ -202,7 +202,10 @@ func leakyCanary(c *contract) string {
 		impl.end()
 		d.settle()
 	})
-	if l.once() != nil {
+	if h := l.once(); h != nil {
+		if where := c.waitsForEver(h); where != "" {
+			return neverReturned + ": " + where
+		}
 		c.exact = "the first run hung"
 		return ""
 	}

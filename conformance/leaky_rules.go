@@ -16,9 +16,9 @@ var leakyRules = []rule{
 		(*exam).lbIdle),
 	lkyRule("LB-SAMEINSTANT", "Two items that come at the very instant at which the last one left MUST NOT leave together.",
 		(*exam).lbSameInstant),
-	lkyRule("LB-BOUND", "As many items as the backlog MUST be accepted to wait, and not one more.",
+	lkyRule("LB-BOUND", "As many items as the backlog MUST be accepted to wait, and not one more; all of them, if it is declared that there is no bound.",
 		(*exam).lbBound),
-	lkyRule("LB-DROP", "An item that was refused MUST NOT leave; one that was accepted MUST leave, once.",
+	lkyRule("LB-DROP", "An item that was refused, or that waits when Stop returns, MUST NOT leave; any other that was accepted MUST leave, once.",
 		(*exam).lbDrop),
 	lkyRule("LB-FIFO", "Items MUST leave in the order in which they came.",
 		(*exam).lbFIFO),
@@ -61,7 +61,7 @@ func lkyRule(id, text string, check func(*exam) *violation, ops ...Op) rule {
 			switch why := base(c); {
 			case why != "":
 				return why
-			case tr.Unbounded && (id == "LB-BOUND" || id == "LB-FRAC"):
+			case tr.Unbounded && id == "LB-FRAC":
 				return "declared: Unbounded"
 			case id == "LB-SAMEINSTANT" && tr.Slack > 0:
 				return "declared: Slack"
@@ -100,7 +100,7 @@ func (x *exam) lbSpace() *violation {
 		return nil
 	}
 	a, b := x.Fires[i], x.Fires[k]
-	return x.told(b.Began.At, fmt.Sprintf("the interval is %s", duration(x.Schedule.Config.Interval)),
+	return x.told(b.Began.At, fmt.Sprintf("the interval is %s, and a Slack of %d is declared", duration(x.Schedule.Config.Interval), x.c.lky.Traits.Slack),
 		"item %d left %s after item %d, want %s at least", b.Value, duration(b.Began.At-a.Began.At), a.Value,
 		duration(time.Duration(k-i-x.c.lky.Traits.Slack)*x.Schedule.Config.Interval))
 }
@@ -111,7 +111,7 @@ func (x *exam) lbSameInstant() *violation {
 	}
 	for k := 1; k < len(x.Fires); k++ {
 		if a, b := x.Fires[k-1], x.Fires[k]; a.Began.At == b.Began.At {
-			return x.told(b.Began.At, fmt.Sprintf("the interval is %s", duration(x.Schedule.Config.Interval)),
+			return x.told(b.Began.At, fmt.Sprintf("the interval is %s, and no Slack is declared", duration(x.Schedule.Config.Interval)),
 				"items %d and %d left together at %s", a.Value, b.Value, duration(b.Began.At))
 		}
 	}
@@ -130,7 +130,11 @@ func (x *exam) lbExact() *violation {
 		return nil
 	}
 	at := it.left[0].Began.At
-	return x.told(min(at, due), fmt.Sprintf("item %d waited, and an item leaves every %s while any waits", it.put.N, duration(x.Schedule.Config.Interval)),
+	because := fmt.Sprintf("item %d waited, and an item leaves every %s while any waits", it.put.N, duration(x.Schedule.Config.Interval))
+	if slack := x.c.lky.Traits.Slack; slack > 0 {
+		because += fmt.Sprintf(", once a Slack of %d, which is declared, is used up", slack)
+	}
+	return x.told(min(at, due), because,
 		"item %d left at %s, want %s", it.put.N, duration(at), duration(due))
 }
 
@@ -152,7 +156,7 @@ func (x *exam) lbIdle() *violation {
 		return nil
 	}
 	at := it.left[0].Began.At
-	return x.told(min(at, due), fmt.Sprintf("it came at %s and found nothing waiting", duration(it.put.Began.At)),
+	return x.told(min(at, due), fmt.Sprintf("it came at %s and found nothing waiting, and %s is declared", duration(it.put.Began.At), x.c.traits[0].values[x.c.lky.Traits.Head-1]),
 		"item %d left at %s, want %s", it.put.N, duration(at), duration(due))
 }
 
@@ -184,12 +188,15 @@ func (x *exam) lbBound() *violation {
 		atOnce := x.c.lky.Traits.Head == HeadAtOnce && waiting == 0 &&
 			(x.c.lky.Traits.Slack > 0 || last < 0 || put.Began.At >= last+interval)
 		switch {
+		case x.c.lky.Traits.Unbounded && !put.OK:
+			return x.told(put.Began.At, "Unbounded is declared", "item %d was refused, want accepted", put.N)
+		case x.c.lky.Traits.Unbounded:
 		case !put.OK && places < backlog:
 			return x.told(put.Began.At, fmt.Sprintf("%d waited, and the backlog is %d", waiting, backlog), "item %d was refused, want accepted", put.N)
 		case !put.OK && atOnce && places == 0 && x.c.lky.Traits.Slack == 0:
 			return x.told(put.Began.At, "nothing waited, and the interval was over", "item %d was refused, want accepted", put.N)
 		case put.OK && waiting >= backlog && !atOnce:
-			return x.told(put.Began.At, fmt.Sprintf("%d waited, and the backlog is %d", waiting, backlog), "item %d was accepted, want refused", put.N)
+			return x.told(put.Began.At, fmt.Sprintf("%d waited, and the backlog is %d: Unbounded is not declared", waiting, backlog), "item %d was accepted, want refused", put.N)
 		}
 	}
 	return nil
@@ -200,11 +207,17 @@ func (x *exam) lbDrop() *violation {
 		return nil
 	}
 	v := x.leakyView()
+	var stop *Done // the first that has returned
+	if i := slices.IndexFunc(x.Done, func(d Done) bool { return d.Op == OpStop && d.Ended.Seq != 0 }); i >= 0 {
+		stop = &x.Done[i]
+	}
 	for i := range v.items {
 		it := &v.items[i]
 		switch {
 		case !it.put.OK && len(it.left) > 0:
 			return x.told(it.left[0].Began.At, "", "item %d left at %s, which was refused at %s", it.put.N, duration(it.left[0].Began.At), duration(it.put.Began.At))
+		case stop != nil && len(it.left) > 0 && it.left[0].Began.Seq > stop.Ended.Seq && it.waits(stop):
+			return x.told(it.left[0].Began.At, fmt.Sprintf("stop at %s had returned", duration(stop.Began.At)), "item %d left at %s, want never", it.put.N, duration(it.left[0].Began.At))
 		case len(it.left) > 1:
 			return x.told(it.left[1].Began.At, "", "item %d left twice, at %s and at %s", it.put.N, duration(it.left[0].Began.At), duration(it.left[1].Began.At))
 		case it.put.OK && len(it.left) == 0 && it.cancelled == nil && v.closed == nil && !x.stopped():
@@ -347,10 +360,10 @@ func (x *exam) lbClose() *violation {
 			return x.told(it.put.Began.At, fmt.Sprintf("the input was closed at %s", duration(v.closed.Began.At)), "item %d was accepted, want refused", it.put.N)
 		case !it.waits(v.closed):
 		case x.c.lky.Traits.CloseFlush == CloseDrops && len(it.left) > 0:
-			return x.told(it.left[0].Began.At, fmt.Sprintf("the input was closed at %s, and what waits is dropped", duration(v.closed.Began.At)),
+			return x.told(it.left[0].Began.At, fmt.Sprintf("the input was closed at %s, and CloseDrops is declared", duration(v.closed.Began.At)),
 				"item %d left at %s, want never", it.put.N, duration(it.left[0].Began.At))
 		case x.c.lky.Traits.CloseFlush == CloseAtDeadline && len(it.left) == 0 && it.cancelled == nil:
-			return x.told(it.put.Began.At, fmt.Sprintf("it waited when the input was closed at %s, and what waits is drained", duration(v.closed.Began.At)),
+			return x.told(it.put.Began.At, fmt.Sprintf("it waited when the input was closed at %s, and CloseAtDeadline is declared", duration(v.closed.Began.At)),
 				"item %d never left (up to %s)", it.put.N, duration(x.End))
 		}
 	}

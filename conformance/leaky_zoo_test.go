@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jonboulle/clockwork"
@@ -18,6 +19,7 @@ type zooBucket struct {
 	mutant string
 
 	mu      sync.Mutex
+	kept    sync.Mutex // of a mutant
 	queue   []int
 	used    bool
 	last    time.Time
@@ -189,6 +191,9 @@ func (b *zooBucket) cancel(v int) bool {
 	defer b.mu.Unlock()
 	i := slices.Index(b.queue, v)
 	if i < 0 {
+		if b.is("keeps a lock where nothing is cancelled") {
+			b.kept.Lock()
+		}
 		return false
 	}
 	b.ghosts++
@@ -231,7 +236,11 @@ func (b *zooBucket) stop() {
 	if b.is("stop leaves a goroutine if something waits") && len(b.queue) > 0 {
 		startForGood()
 	}
-	b.closed, b.queue = true, nil
+	b.closed = true
+	if b.is("stop lets what waits leave") {
+		return
+	}
+	b.queue = nil
 	b.timer.Stop()
 	if b.is("stop leaves the timer armed") {
 		b.timer.Reset(time.Hour)
@@ -266,6 +275,7 @@ var leakyMutants = []struct{ name, rule string }{
 	{"a refused item leaves all the same", "LB-DROP"},
 	{"drops every fourth item", "LB-DROP"},
 	{"an item stays in the queue", "LB-DROP"},
+	{"stop lets what waits leave", "LB-DROP"},
 	{"a late item goes first", "LB-FIFO"},
 	{"overtakes what is due at this instant", "LB-FIFO"},
 	{"the last item takes the place of a cancelled one", "LB-FIFO"},
@@ -277,6 +287,7 @@ var leakyMutants = []struct{ name, rule string }{
 	{"accepts after close", "LB-CLOSE"},
 	{"close drops what waits", "LB-CLOSE"},
 	{"panics on the third item", "X-CALLS"},
+	{"keeps a lock where nothing is cancelled", "X-CALLS"},
 	{"stop leaves the timer armed", "X-LEAK"},
 	{"goroutine left behind", "X-LEAK"},
 	{"stop leaves a goroutine if something waits", "X-LEAK"},
@@ -454,6 +465,7 @@ func zooReserver(source TimeSource) LeakyBucketSpec {
 var turnMutants = []struct{ name, rule string }{
 	{"an interval of the slack counts twice", "LB-EXACT"},
 	{"the slack is ten times as large", "LB-SPACE"},
+	{"no more than three wait", "LB-BOUND"},
 }
 
 // zooTurns blocks its callers until their turn, with a slack and without a bound.
@@ -465,6 +477,7 @@ func zooTurns(source TimeSource, slack int, mutant string) LeakyBucketSpec {
 			var mu sync.Mutex
 			var last time.Time
 			used := false
+			var waiting atomic.Int64
 			take := func() {
 				mu.Lock()
 				now := env.Clock.Now()
@@ -485,7 +498,11 @@ func zooTurns(source TimeSource, slack int, mutant string) LeakyBucketSpec {
 				}
 			}
 			return LeakyBucketFuncs{Put: func(v int) bool {
-				go func() { take(); leave(v) }()
+				if waiting.Add(1) > 4 && mutant == "no more than three wait" {
+					waiting.Add(-1)
+					return false
+				}
+				go func() { take(); waiting.Add(-1); leave(v) }()
 				return true
 			}}
 		},
