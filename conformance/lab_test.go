@@ -3,6 +3,7 @@ package conformance
 import (
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 )
 
@@ -57,5 +58,30 @@ func TestLast_isKnownAfterACrash(t *testing.T) {
 	}
 	if string(got) != want.String()+"\n" {
 		t.Errorf("%s holds %q, want %q", last, got, want)
+	}
+}
+
+// turnstile hands out turns by a lock that a timer gives back.
+func turnstile(env Env, cfg LimiterConfig) LimiterFuncs {
+	var mu sync.Mutex
+	return LimiterFuncs{Wait: func(int) {
+		mu.Lock()
+		env.Clock.AfterFunc(cfg.Rate.Interval(), mu.Unlock)
+	}}
+}
+
+// Who waits for a lock waits for ever only if nobody can give it back, and a timer can.
+func TestLostLock_timersGiveBack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: the watchdog waits for " + (2 * watchdog / 10).String())
+	}
+	spec := zooLimiterSpec("", Injected)
+	spec.New, spec.Traits.Single = turnstile, true
+	s, err := ParseSchedule("rate=10/1s burst=1 | wait 1 @0 | wait 1 @0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range JudgeLimiter(t, spec).Run(s) {
+		t.Error(v.Text)
 	}
 }

@@ -70,7 +70,10 @@ func (l *zooLimiter) fill(t time.Time) float64 {
 	return min(limit, l.tokens+more)
 }
 
-func (l *zooLimiter) allow(t time.Time, n int) bool {
+func (l *zooLimiter) allow(t time.Time, n int) (ok bool) {
+	if l.is("keeps a lock when it denies") {
+		defer func() { keep(&l.mu, !ok) }()
+	}
 	if l.is("counts before it locks") { // TestRace_mutantIsCaught
 		l.count++
 	}
@@ -191,5 +194,6 @@ var limiterMutants = []struct{ name, rule string }{
 	{"the zero time means new", "RL-EPOCH"},
 	{"unix 0 means new", "RL-EPOCH"},
 	{"panics when it is empty", "X-CALLS"},
+	{"keeps a lock when it denies", "X-CALLS"},
 	{"checks without the lock", "X-CONC"},
 }

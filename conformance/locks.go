@@ -10,12 +10,15 @@ import (
 // waitsForEver describes an operation of a run without progress that waits for a lock
 // which nobody will give back, "" if that cannot be proved.
 func (c *contract) waitsForEver(h *hang) string {
-	if c.con != nil {
-		if where := c.lostLock(h.stacks, ".unhindered("); where != "" || !c.parked {
+	switch {
+	case c.lim != nil: // a wait may be one for a lock that a timer gives back
+		return c.lostLock(h.stacks, ".(*LimiterFuncs).do(", true)
+	case c.con != nil:
+		if where := c.lostLock(h.stacks, ".unhindered(", false); where != "" || !c.parked {
 			return where
 		}
 	}
-	return c.lostLock(h.stacks, "")
+	return c.lostLock(h.stacks, "", true)
 }
 
 // lost enters that rule id is broken by a run in which an operation waits for ever, which
@@ -33,28 +36,28 @@ func (c *contract) lost(id string, f family, h *hang, where string) {
 
 const neverReturned = "an operation never returned: it waits for a lock that nobody gives back"
 
-// lostLock describes a goroutine of a dump that waits in a bubble for a lock which nobody
-// will give back, "" if the dump does not prove that. All goroutines of bubbles must wait,
-// so that nothing happens there any more. If those in code that is not the suite's all wait
-// for locks, whoever holds this one is among them or has left without unlocking it. Where
-// to wait for a slot can be to wait for a lock, that proves nothing; but an operation that
-// needs no slot must not wait for those who do. Such operations are under the function of
-// the suite that under names; it is "" where no operation may wait for a lock.
-func (c *contract) lostLock(dump, under string) string {
+// lostLock describes a goroutine of a dump that waits for a lock which nobody will give
+// back, "" if the dump does not prove that. All goroutines of bubbles must wait, so that
+// nothing happens there any more. If those in code that is not the suite's all wait for
+// locks, whoever holds this one is among them or has left without unlocking it; that is
+// asked if alone. Where to wait for a slot can be to wait for a lock, it proves nothing; but
+// an operation that needs no slot must not wait for those who do. The operations that count
+// are those under a function of the suite, all if under is "".
+func (c *contract) lostLock(dump, under string, alone bool) string {
 	lost := ""
 	for _, g := range strings.Split(dump, "\n\n") {
 		header, stack, _ := strings.Cut(g, "\n")
 		stack, _, _ = strings.Cut(stack, "\ncreated by ")
 		w := goroutine.Describe(header, stack)
 		bubble := strings.Contains(header, "synctest ")
-		locked := bubble && (strings.HasPrefix(w.State, "sync.Mutex") || strings.HasPrefix(w.State, "sync.RWMutex"))
+		locked := (bubble || !c.lab.bubble) && (strings.HasPrefix(w.State, "sync.Mutex") || strings.HasPrefix(w.State, "sync.RWMutex"))
 		switch {
 		case bubble && !locked && !w.Durable:
 			return "" // it runs
 		case !c.foreign(stack):
 		case !bubble && (strings.Contains(stack, "\ntesting.tRunner(") || strings.Contains(stack, "\ntesting.(*M).Run(")):
 			// It waits for the suite.
-		case !bubble || !locked && under == "":
+		case !locked && (alone || !bubble):
 			return "" // it may hold the lock, and give it back
 		case locked && lost == "" && strings.Contains(stack, under):
 			lost = w.State + " in " + w.Function

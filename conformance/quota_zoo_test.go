@@ -44,7 +44,10 @@ func (q *zooQuota) full() int {
 	return q.cfg.Limit
 }
 
-func (q *zooQuota) takeAt(t time.Time, n int) Answer {
+func (q *zooQuota) takeAt(t time.Time, n int) (answer Answer) {
+	if q.is("keeps a lock when it denies") {
+		defer func() { keep(&q.mu, !answer.OK) }()
+	}
 	if q.is("counts without the lock") {
 		q.n++
 	}
@@ -303,6 +306,7 @@ var quotaMutants = []struct {
 	{"the sum overflows", FixedWindow, "RL-NBIG"},
 	{"a large request starts anew", GCRA, "RL-NBIG"},
 	{"panics on the third request", FixedWindow, "X-CALLS"},
+	{"keeps a lock when it denies", GCRA, "X-CALLS"},
 	{"takes any interval", GCRA, "X-CFG"},
 	{"an expiry overflows", FixedWindow, "X-CFG"},
 	{"goroutine left behind", GCRA, "X-LEAK"},

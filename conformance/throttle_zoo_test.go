@@ -138,6 +138,9 @@ func (d *zooThrottle) enter(v int) {
 	if d.cfg.Edges == NoEdges && !d.is("no edge is the leading one") {
 		return
 	}
+	if d.is("keeps a lock when an event waits") {
+		defer func() { keep(&d.mu, d.pending) }()
+	}
 	d.mu.Lock()
 	if d.cfg.Edges == NoEdges {
 		d.cfg.Edges = Leading
@@ -539,6 +542,7 @@ var throttleMutants = []struct{ name, rule string }{
 	{"checks without the lock", "TH-ONEOF"},
 	{"looks and begins under two locks", "TH-ONEOF"},
 	{"panics on the third event", "X-CALLS"},
+	{"keeps a lock when an event waits", "X-CALLS"},
 	{"goroutine left behind", "X-LEAK"},
 	{"a trailing throttle leads after its first interval", "TH-TRAILONLY"},
 	{"a zero payload is no event", "TH-PAY"},

@@ -220,7 +220,17 @@ func (d *zooDebouncer) ran() {
 	d.idle.Broadcast()
 }
 
-func (d *zooDebouncer) cancel() bool {
+// keep locks again what was unlocked.
+func keep(mu *sync.Mutex, yes bool) {
+	if yes {
+		mu.Lock()
+	}
+}
+
+func (d *zooDebouncer) cancel() (cancelled bool) {
+	if d.is("keeps a lock when nothing is cancelled") {
+		defer func() { keep(&d.mu, !cancelled) }()
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	was := d.pending
@@ -367,6 +377,7 @@ var debouncerMutants = []struct{ name, rule string }{
 	{"waits half as long after a fire", "DB-GAPRATE"},
 	{"a late event lets the old one fire first", "DB-TIE"},
 	{"panics on the third event", "X-CALLS"},
+	{"keeps a lock when nothing is cancelled", "X-CALLS"},
 	{"no generation check", "DB-NOSTALE"},
 	{"cancel does nothing", "DB-CANCEL"},
 	{"cancel is final", "DB-REUSE"},
