@@ -76,6 +76,7 @@ type contract struct {
 
 	// What was found.
 	findings  map[string]*finding
+	seen      map[string]int  // traits that were observed
 	searches  map[string]int  // differences of a limiter that were traced back, by family
 	basics    map[string]bool // laws of a limiter that are broken without anything that could explain it
 	schedules map[string]bool
@@ -85,7 +86,7 @@ type contract struct {
 	// reentryHangs says that a method called from the callback blocked for good.
 	reentryHangs bool
 	exact        string // why runs cannot be settled exactly; "" if they can
-	unsettled    string // why no bubble can be settled; "" if they can
+	unsettled    string // why nothing more is explored, as where no bubble can be settled; "" if it is
 }
 
 // family is a part of the exploration: schedules of one kind.
@@ -328,6 +329,9 @@ func (c *contract) judge(active []*rule, j job, tr *Trace) {
 		if v == nil {
 			continue
 		}
+		if tr.turned {
+			c.unsettled = "timers for no time come without end, and each such run takes long"
+		}
 		v.Trace = tr
 		if v.Chance {
 			key := j.schedule.String()
@@ -407,6 +411,17 @@ func (c *contract) hung(f family, h *hang) {
 		}, f.name)
 		return
 	}
+	if where := lockLeft(h.stacks); where != "" && (c.deb != nil || c.thr != nil) {
+		find := c.found("X-CALLS")
+		find.judged++
+		find.keep(&violation{
+			Headline: "nothing goes on",
+			Because:  "a lock is waited for, and nobody is there who could let go of it: " + where,
+			Trace:    &Trace{Schedule: s, Order: h.job.order},
+		}, f.name)
+		c.unsettled = c.stopped[f.name]
+		return
+	}
 	if s.Config.Busy > 0 {
 		// Whether a method may wait for a running callback is a choice.
 		c.stopped[f.name] = "a method waits on a lock while the callback runs, which no driver can settle: " + s.String()
@@ -427,6 +442,26 @@ func waitsForLock(dump string) string {
 		}
 	}
 	return ""
+}
+
+// lockLeft describes a goroutine of a dump that waits for a lock in a bubble in which all
+// others wait for one too, or are the suite's.
+func lockLeft(dump string) string {
+	found := ""
+	for _, g := range strings.Split(dump, "\n\n") {
+		header, stack, _ := strings.Cut(g, "\n")
+		switch {
+		case !strings.Contains(header, "synctest ") || strings.Contains(header, "[synctest."):
+		case strings.Contains(stack, "Spec).play.func1("):
+			return "" // a callback
+		case strings.Contains(header, "[sync.Mutex") || strings.Contains(header, "[sync.RWMutex"):
+			found = describe(header, stack)
+		case !slices.ContainsFunc([]string{"escapement/conformance.(*hand).", "escapement/conformance.(*bubbleTime).", "testing/synctest.testingSynctestTest("},
+			func(ours string) bool { return strings.Contains(stack, ours) }):
+			return ""
+		}
+	}
+	return found
 }
 
 // blockedInCallback returns what a goroutine waits for that called the
