@@ -30,9 +30,12 @@ func (r *recorder) during(i, key int, cfg Config, d driver, inside func(Step)) {
 	if cfg.Busy > 0 {
 		d.clock().Sleep(cfg.Busy)
 	}
-	if i+1 == cfg.Panics && survivable() {
+	if i+1 != cfg.Panics {
+		return
+	}
+	if called, survived := survivable(); survived {
 		r.mu.Lock()
-		r.trace.Panicked = true
+		r.trace.Panicked, r.trace.called = true, called
 		r.mu.Unlock()
 		panic(plannedPanic)
 	}
@@ -40,10 +43,11 @@ func (r *recorder) during(i, key int, cfg Config, d driver, inside func(Step)) {
 
 // survivable reports whether the suite can recover a panic of its caller: a call of
 // the suite, or a timer of a guarded clock, is on the stack.
-func survivable() bool {
+func survivable() (called, survived bool) {
 	buf := make([]byte, 16<<10)
 	buf = buf[:runtime.Stack(buf, false)]
-	return bytes.Contains(buf, []byte("conformance.catch(")) || bytes.Contains(buf, []byte("guarded.AfterFunc."))
+	called = bytes.Contains(buf, []byte("conformance.catch("))
+	return called, called || bytes.Contains(buf, []byte("guarded.AfterFunc."))
 }
 
 // guarded is a clock whose functions survive the panic that the schedule wants.
@@ -60,12 +64,69 @@ func (g guarded) AfterFunc(d time.Duration, f func()) clockwork.Timer {
 	})
 }
 
-// guard guards the clock if a callback of the schedule panics.
-func guard(c clockwork.Clock, cfg Config) clockwork.Clock {
+// guard guards the clock if a callback of the schedule panics, and watches it.
+func guard(c clockwork.Clock, cfg Config, rec *recorder) clockwork.Clock {
+	c = &watched{Clock: c, rec: rec}
 	if cfg.Panics == 0 {
 		return c
 	}
 	return guarded{c}
+}
+
+// watched is a clock on which nobody can go on for ever at one instant: timers for no time
+// do not expire any more once there were many, and the trace says so.
+type watched struct {
+	clockwork.Clock
+	rec *recorder
+	at  time.Time // of the newest of them
+	n   int
+}
+
+// endless is more timers for no time than anybody needs at one instant.
+const endless = 1000
+
+// turns reports whether a timer for d is one too many.
+func (w *watched) turns(d time.Duration) bool {
+	if d > 0 {
+		return false
+	}
+	now := w.Clock.Now()
+	w.rec.mu.Lock()
+	defer w.rec.mu.Unlock()
+	if w.n++; !now.Equal(w.at) {
+		w.at, w.n = now, 1
+	}
+	if w.n > endless {
+		w.rec.trace.turned = true
+	}
+	return w.n > endless
+}
+
+func (w *watched) AfterFunc(d time.Duration, f func()) clockwork.Timer {
+	return w.timer(d, func(d time.Duration) clockwork.Timer { return w.Clock.AfterFunc(d, f) })
+}
+
+func (w *watched) NewTimer(d time.Duration) clockwork.Timer { return w.timer(d, w.Clock.NewTimer) }
+
+func (w *watched) timer(d time.Duration, arm func(time.Duration) clockwork.Timer) clockwork.Timer {
+	if !w.turns(d) {
+		return &watchedTimer{arm(d), w}
+	}
+	t := arm(time.Hour)
+	t.Stop()
+	return t
+}
+
+type watchedTimer struct {
+	clockwork.Timer
+	w *watched
+}
+
+func (t *watchedTimer) Reset(d time.Duration) bool {
+	if t.w.turns(d) {
+		return t.Stop()
+	}
+	return t.Timer.Reset(d)
 }
 
 // settled notes of the newest step what was seen when all had settled.

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/escapement-go/escapement/synctestcompat"
 	"github.com/jonboulle/clockwork"
 )
 
@@ -510,9 +509,6 @@ func chosenDebouncers(n int) []DebouncerSpec {
 		ways := debouncerWays{
 			timersApart: coin() && stale, callsApart: coin(), queues: coin() && stale && tr.Overlap == Serial, tooLate: coin() && stale && tr.Overlap == Parallel && tr.Tie != ResetFirst,
 			keepsQueue: coin(), leadsLate: coin(), flushEnds: coin(), fromLead: coin(), inboxFirst: coin(), refusesNegative: coin(),
-		}
-		if !synctestcompat.Available {
-			ways.callsApart = ways.timersApart // the trial run sees one edge alone
 		}
 		if tr.Overlap == SerialReceiver {
 			ways.timersApart, ways.callsApart = true, true // it is the receiver that runs them

@@ -15,6 +15,9 @@ func (c *contract) concerned(id string, j job) bool {
 	if c.deb != nil && (debFamily[id] != nil || apartForDebouncers(j) && strings.HasPrefix(id, "DB-")) {
 		return debFamily[id] != nil && debFamily[id](j)
 	}
+	if c.deb != nil && j.schedule.renewed() != nil && strings.HasPrefix(id, "DB-") && id != "DB-QUIET" && id != "DB-MAXNE" {
+		return false // a loop may take the two in either order
+	}
 	if c.deb != nil && strings.HasPrefix(id, "DB-") {
 		_, edge := edgeRules[id]
 		configured := j.schedule.Config.has("edges") || j.schedule.Config.has("maxwait")

@@ -77,6 +77,7 @@ type contract struct {
 
 	// What was found.
 	findings  map[string]*finding
+	seen      map[string]int  // traits that were observed
 	searches  map[string]int  // differences of a limiter that were traced back, by family
 	basics    map[string]bool // laws of a limiter that are broken without anything that could explain it
 	schedules map[string]bool
@@ -86,7 +87,7 @@ type contract struct {
 	// reentryHangs says that a method called from the callback blocked for good.
 	reentryHangs bool
 	exact        string // why runs cannot be settled exactly; "" if they can
-	unsettled    string // why no bubble can be settled; "" if they can
+	unsettled    string // why nothing more is explored, as where no bubble can be settled; "" if it is
 	parked       bool   // of a concurrency limiter: who waits for a slot waits for no lock
 }
 
@@ -336,6 +337,9 @@ func (c *contract) judge(active []*rule, j job, tr *Trace) {
 		v := r.trace(x)
 		if v == nil {
 			continue
+		}
+		if tr.turned {
+			c.unsettled = "timers for no time come without end, and each such run takes long"
 		}
 		v.Trace = tr
 		if v.Chance {

@@ -208,10 +208,11 @@ func (spec *DebouncerSpec) play(d driver, j job, rec *recorder) {
 	if edges == 0 {
 		edges = spec.edges()
 	}
+	env := Env{guard(d.clock(), cfg, rec), cfg.start()}
 	made := map[int]*DebouncerFuncs{}
 	instance := func(key int) *DebouncerFuncs {
 		if made[key] == nil {
-			f := spec.build(Env{guard(d.clock(), cfg), cfg.start()}, DebounceConfig{cfg.Wait, cfg.MaxWait, edges},
+			f := spec.build(env, DebounceConfig{cfg.Wait, cfg.MaxWait, edges},
 				func(v int, all []int) { fire(key, v, all) })
 			made[key] = &f
 		}
@@ -227,12 +228,18 @@ func (spec *DebouncerSpec) play(d driver, j job, rec *recorder) {
 	apart := (cfg.Busy > 0 || cfg.Inside != "") && !(free && !h.bubble)
 	stopped, ended := false, false
 	end := time.Duration(0)
-	for _, st := range s.Steps {
-		at, one := impl, st
-		if st.K != 0 && (impl.CallKey == nil || j.family == instances) {
-			at, one.K = instance(st.K), 0
+	for i, n := 0, 0; i < len(s.Steps); i += n {
+		st := s.Steps[i]
+		n = s.renewal(i)
+		step := func() {
+			for _, st := range s.Steps[i : i+n] {
+				at, one := impl, st
+				if st.K != 0 && (impl.CallKey == nil || j.family == instances) {
+					at, one.K = instance(st.K), 0
+				}
+				rec.do(st, false, func(done *Done) { at.do(one, done) })
+			}
 		}
-		step := func() { rec.do(st, false, func(done *Done) { at.do(one, done) }) }
 		switch {
 		case st.Op == OpIdle:
 			d.to(st.At)

@@ -10,10 +10,14 @@ import (
 type edgeFire struct {
 	at    time.Duration
 	value int
-	kind  string // leading, trailing, bound or flush
+	kind  string // leading, trailing, bound, brought or flush
 	burst int    // the number of its burst
 	size  int    // the number of events in that burst by then
 }
+
+// brought is the kind of a fire that an event brings which comes after the bound. It may be
+// for that event, or for those before it.
+const brought = "brought"
 
 // edgeFinding is the first difference between what such a debouncer should have
 // done and what it did, and the rule that it breaks.
@@ -51,8 +55,9 @@ func (x *exam) edgeModel(fromLead bool) edgeModel {
 		burst, size int
 		inBurst     bool
 	)
+	onCall := bounded && traits.MaxWait == MaxWaitOnCall
 	deadline := func() (time.Duration, string) {
-		if bounded && first+cfg.MaxWait < last+cfg.Wait {
+		if bounded && !onCall && first+cfg.MaxWait < last+cfg.Wait {
 			return first + cfg.MaxWait, "bound"
 		}
 		return last + cfg.Wait, "trailing"
@@ -63,8 +68,8 @@ func (x *exam) edgeModel(fromLead bool) edgeModel {
 	fire := func(at time.Duration, kind string) {
 		m.want = append(m.want, edgeFire{at, value, kind, burst, size})
 		pending = false
-		if bounded && traits.MaxWait == MaxWaitFromFire && kind != "trailing" {
-			doubt(at + 1)
+		if bounded && traits.MaxWait != MaxWaitFromFirst && kind != "trailing" {
+			doubt(at + 1) // what the next bound counts from
 		}
 	}
 	pass := func(to time.Duration) {
@@ -113,6 +118,12 @@ func (x *exam) edgeModel(fromLead bool) edgeModel {
 				value = s.N
 			}
 			pending = true
+			if onCall && now >= first+cfg.MaxWait {
+				if now == first+cfg.MaxWait {
+					doubt(now)
+				}
+				fire(now, brought)
+			}
 		case OpPending:
 			switch {
 			case edges == Leading && size > 1: // events that nothing will fire for
@@ -125,7 +136,10 @@ func (x *exam) edgeModel(fromLead bool) edgeModel {
 			if traits.AfterCancel == CancelReusable {
 				inBurst = false
 			}
-			if traits.AfterCancel == CancelFinal {
+			if traits.AfterCancel == 0 {
+				doubt(now + 1)
+			}
+			if !traits.AfterCancel.usable() {
 				return m // nothing counts any more
 			}
 		case OpStop:
@@ -180,8 +194,8 @@ func (x *exam) edgeDifference() *edgeFinding {
 // findEdge compares the fires of a run with those of a model, of which those from an
 // instant on are uncertain, and lets rule name the first difference.
 func (x *exam) findEdge(want []edgeFire, certain time.Duration, payload Payload, rule func(want []edgeFire, i int, g *Fire) string) *edgeFinding {
-	if x.Refused != "" || x.Stuck {
-		return &edgeFinding{} // for X-CALLS
+	if x.Refused != "" || x.Stuck || x.xReent() != nil {
+		return &edgeFinding{} // for X-CALLS and X-REENT
 	}
 	for i := 0; i < max(len(want), len(x.Fires)); i++ {
 		var w *edgeFire
@@ -195,7 +209,7 @@ func (x *exam) findEdge(want []edgeFire, certain time.Duration, payload Payload,
 			g = &x.Fires[i]
 			at = min(at, g.Began.At)
 		}
-		if w != nil && g != nil && w.at == g.Began.At && (w.value == g.Value || payload == NoPayload) {
+		if w != nil && g != nil && w.at == g.Began.At && (w.value == g.Value || payload == NoPayload || w.kind == brought) {
 			continue
 		}
 		if at >= certain {
@@ -237,7 +251,7 @@ func (x *exam) edgeRule(want []edgeFire, i int, g *Fire) string {
 			return "DB-MAXPAY"
 		case !missing:
 			return "DB-MAXNE"
-		case w.kind == "bound":
+		case w.kind == "bound", w.kind == brought:
 			return "DB-MAX"
 		}
 		return "DB-MAXTAIL"
@@ -297,6 +311,8 @@ func (x *exam) edgeViolation(want []edgeFire, w *edgeFire, g *Fire, at time.Dura
 			v.Because = fmt.Sprintf("call %d at %s is the first of its burst", w.value, duration(w.at))
 		case "bound":
 			v.Because = fmt.Sprintf("the first event that has not fired came at %s, and the bound is %s", duration(w.at-cfg.MaxWait), duration(cfg.MaxWait))
+		case brought:
+			v.Because = fmt.Sprintf("more than the bound of %s has passed since the first event that has not fired, so that call %d fires: MaxWaitOnCall is declared", duration(cfg.MaxWait), w.value)
 		case "trailing":
 			v.Because = fmt.Sprintf("the newest event came at %s, and the wait is %s", duration(w.at-cfg.Wait), duration(cfg.Wait))
 		case "flush":
@@ -322,12 +338,14 @@ func edgeCheck(id string) func(x *exam) *violation {
 		}
 		bounded := x.Schedule.Config.has("maxwait")
 		switch {
-		case x.Refused != "" || x.Stuck:
+		case x.Refused != "" || x.Stuck || x.xReent() != nil:
 		case x.Schedule.Config.Busy > 0:
 			return x.edgeBusy(id)
 		case x.Schedule.Config.Inside != "":
 		case id == "DB-LEAD1":
 			return x.leadsWithin()
+		case id == "DB-MAXNE" && bounded && x.Schedule.renewed() != nil:
+			return x.firesRenewed()
 		case id == "DB-MAXTAIL" && bounded, id == "DB-BOTHN" && !bounded:
 			return x.tailLost()
 		}
@@ -365,13 +383,7 @@ func needsEdge(which ...Edges) func(t DebounceTraits) string {
 }
 
 func needsBound(t DebounceTraits) string {
-	switch t.MaxWait {
-	case 0:
-		return "no MaxWait is declared"
-	case MaxWaitOnCall:
-		return "declared: MaxWaitOnCall"
-	}
-	return ""
+	return undeclared(t.MaxWait == 0, "MaxWait")
 }
 
 // tailLost finds an event that the wait alone should have fired, whatever came before. It
@@ -382,7 +394,7 @@ func (x *exam) tailLost() *violation {
 	}
 	steps := x.Schedule.Steps
 	for i, s := range steps {
-		if s.Op == OpStop || s.Op == OpCancel && x.c.deb.Traits.AfterCancel == CancelFinal {
+		if s.Op == OpStop || s.Op == OpCancel && !x.c.deb.Traits.AfterCancel.usable() {
 			return nil
 		}
 		due := s.At + x.Schedule.Config.Wait
@@ -391,6 +403,23 @@ func (x *exam) tailLost() *violation {
 		}
 		if !slices.ContainsFunc(x.Fires, func(f Fire) bool { return f.Value == s.N && f.Began.At <= due }) {
 			return x.edgeViolation(nil, &edgeFire{at: due, value: s.N, kind: "trailing"}, nil, due)
+		}
+	}
+	return nil
+}
+
+// firesRenewed finds an event behind a cancel that fired at its own instant, as if the bound
+// counted from what was cancelled.
+func (x *exam) firesRenewed() *violation {
+	call := x.Schedule.renewed()
+	if x.c.deb.Traits.AfterCancel != CancelReusable || !x.c.deb.Traits.Payload.ofNewest() {
+		return nil
+	}
+	for _, f := range x.Fires {
+		if f.Value == call.N && f.Began.At == call.At {
+			v := x.edgeViolation(nil, nil, &f, f.Began.At)
+			v.Because = fmt.Sprintf("cancel at %s had discarded what came before call %d", duration(call.At), call.N)
+			return v
 		}
 	}
 	return nil

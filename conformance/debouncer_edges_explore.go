@@ -52,7 +52,7 @@ func edgeFamilies(c *contract, ops []Op) []family {
 		out = append(out, family{name: "edges none bound", schedules: enumerate(cfg, []Op{OpCall}, []time.Duration{1, wait - 1, wait + 1}, 4)})
 	}
 	for _, e := range []Edges{Trailing, LeadingAndTrailing} {
-		if needsEdge(e)(traits) != "" || needsBound(traits) != "" {
+		if needsEdge(e)(traits) != "" {
 			continue
 		}
 		for _, bound := range []string{"250ms", "100ms"} {
@@ -65,6 +65,10 @@ func edgeFamilies(c *contract, ops []Op) []family {
 				family{name: name + " cut", schedules: enumerate(cfg, few, []time.Duration{1, wait * 7 / 10, wait - 1, wait + 1}, 4)})
 			if bound == "250ms" {
 				out = append(out, edgeExtras(c, name, cfg, ops, few)...)
+			}
+			if bound == "250ms" && e == Trailing && c.accepts(OpCancel) && traits.AfterCancel == CancelReusable {
+				out = append(out, family{name: name + " renewed", schedules: []Schedule{{cfg, []Step{{Op: OpCall, N: 1}, {Op: OpCall, N: 2, At: wait * 9 / 10},
+					{Op: OpCall, N: 3, At: wait * 9 / 5}, {Op: OpCancel, At: cfg.MaxWait, Racing: true}, {Op: OpCall, N: 4, At: cfg.MaxWait, Racing: true}}}}})
 			}
 		}
 	}

@@ -195,6 +195,30 @@ func racingSchedules(ops []Op, cfg Config) []Schedule {
 	return out
 }
 
+// renewal counts the steps from i on that come without a pause: two, where a cancel or flush
+// and the event behind it meet a deadline together. That event begins a burst of its own,
+// of which a timer that has expired for the old one must know nothing.
+func (s Schedule) renewal(i int) int {
+	if i+1 == len(s.Steps) {
+		return 1
+	}
+	end, call := s.Steps[i], s.Steps[i+1]
+	if (end.Op == OpCancel || end.Op == OpFlush) && call.Op == OpCall && end.Racing && call.Racing && end.At == call.At {
+		return 2
+	}
+	return 1
+}
+
+// renewed returns the event that renews a burst, if the schedule has one.
+func (s Schedule) renewed() *Step {
+	for i := range s.Steps {
+		if s.renewal(i) > 1 {
+			return &s.Steps[i+1]
+		}
+	}
+	return nil
+}
+
 // debouncerScenarios are longer than enumeration reaches: they wear an instance out.
 func debouncerScenarios(ops []Op, cfg Config) []Schedule {
 	build := func(next func(i int) (Op, time.Duration), n int) Schedule {
@@ -256,38 +280,48 @@ func deBruijn(k int) []int {
 func debouncerCanary(c *contract) string {
 	const beyond = 50 * wait
 	var fired, later int
-	var refused, origin string
-	var own bool
+	var refused string
+	var apart bool // something runs on goroutines that nobody can wait for
+	kinds := []Edges{c.deb.edges()}
+	if !c.lab.bubble { // callbacks of each edge may have goroutines of their own
+		kinds = append(kinds, slices.DeleteFunc(slices.Clone(c.deb.kinds()), func(e Edges) bool { return e == NoEdges || e == kinds[0] })...)
+	}
 	l := c.lab.apart(func(d driver, _ job, rec *recorder) {
 		rec.now = d.now
 		var mu sync.Mutex
 		n := 0
 		count := func() int { mu.Lock(); defer mu.Unlock(); return n }
-		var impl DebouncerFuncs
-		before := strangers()
-		refused = catch(func() {
-			impl = c.deb.build(Env{d.clock(), Config{}.start()}, DebounceConfig{Wait: wait, Edges: c.deb.edges()}, func(int, []int) {
-				mu.Lock()
-				defer mu.Unlock()
-				n++
-				origin = createdBy()
+		for _, e := range kinds {
+			var impl DebouncerFuncs
+			before := strangers()
+			refused = catch(func() {
+				impl = c.deb.build(Env{guard(d.clock(), Config{}, rec), Config{}.start()}, DebounceConfig{Wait: wait, Edges: e}, func(int, []int) {
+					strange := !driven(createdBy())
+					mu.Lock()
+					defer mu.Unlock()
+					n++
+					apart = apart || strange
+				})
 			})
-		})
-		if refused != "" {
-			return
-		}
-		_ = catch(func() { impl.Call(1) }) // X-CALLS judges panics
-		own = strangers() > before
-		d.to(beyond)
-		d.settle()
-		fired = count()
-		if c.lab.bubble && c.time == Injected { // move the other clock
-			time.Sleep(beyond)
+			if refused != "" {
+				return
+			}
+			_ = catch(func() { impl.Call(1) }) // X-CALLS judges panics
+			left := strangers() > before       // whoever is not there any more has fired
+			d.to(d.now() + beyond)
 			d.settle()
-			later = count() - fired
+			fired = count()
+			if c.lab.bubble && c.time == Injected { // move the other clock
+				time.Sleep(beyond)
+				d.settle()
+				later = count() - fired
+			}
+			_ = catch(func() { impl.release(false) })
+			d.settle()
+			mu.Lock()
+			apart = apart || left
+			mu.Unlock()
 		}
-		_ = catch(func() { impl.release(false) })
-		d.settle()
 	})
 	if h := l.once(); h != nil {
 		if where := c.waitsForEver(h); where != "" {
@@ -302,7 +336,7 @@ func debouncerCanary(c *contract) string {
 	case fired == 0 && later > 0:
 		return "the spec says Injected, but nothing fired when Env.Clock moved and something did when package time moved: " +
 			"hand Env.Clock to the implementation, or set Time: conformance.PackageTime"
-	case c.time == Injected && !c.lab.bubble && (own || fired == 0 || !driven(origin)):
+	case c.time == Injected && !c.lab.bubble && (apart || fired == 0):
 		c.exact = ownGoroutines
 	}
 	return ""

@@ -63,7 +63,7 @@ var debouncerRules = []rule{
 		nil, []string{"BothSingle"}, edgeCheck("DB-BOTH1")),
 	debRule("DB-BOTHN", Extended, "With both edges a burst of several events MUST fire on the trailing edge too, once, with the payload that is declared.",
 		nil, []string{"BothSingle", "Payload"}, edgeCheck("DB-BOTHN")),
-	debRule("DB-MAX", Extended, "With a bound on the wait, what is pending MUST fire when the bound has passed since the first event that has not fired, without another event.",
+	debRule("DB-MAX", Extended, "With a bound on the wait, what is pending MUST fire when the bound has passed since the first event that has not fired, without another event; or with the next one, as declared.",
 		nil, nil, edgeCheck("DB-MAX")),
 	debRule("DB-MAXNE", Extended, "The bound MUST cut no wait short: nothing fires before the wait since the newest event, or the bound since the first that has not fired, has passed.",
 		nil, nil, edgeCheck("DB-MAXNE")),
@@ -549,7 +549,19 @@ func (x *exam) dbNoStale() *violation {
 	})
 }
 
+// withoutEnd finds timers that expire, and are armed again, without any time passing.
+func (x *exam) withoutEnd() *violation {
+	if !x.turned {
+		return nil
+	}
+	return &violation{Headline: fmt.Sprintf("more than %d timers were armed for no time at one instant", endless),
+		Because: "on a clock that stands until it is moved that goes on for ever"}
+}
+
 func (x *exam) xCalls() *violation {
+	if v := x.withoutEnd(); v != nil {
+		return v
+	}
 	for _, d := range x.Done {
 		if d.Panic != "" {
 			return x.say(d.At, "", "%s at %s panicked: %s", d.Op, duration(d.At), d.Panic)

@@ -189,6 +189,10 @@ func (d DebounceTraits) table(c *contract) []trait {
 		{"Overlap", int(d.Overlap), []string{"Serial", "Parallel", "SerialReceiver"}, trailing, c.observeOverlap},
 		{"BothSingle", int(d.BothSingle), []string{"BothOnce", "BothTwice"},
 			func() bool { return !slices.Contains(d.Edges, LeadingAndTrailing) }, c.observeBothSingle},
+		optional("MaxWait", int(d.MaxWait), "MaxWaitFromFirst", "MaxWaitFromFire", "MaxWaitOnCall"),
+		optional("Reentrancy", int(d.Reentrancy), "ReentrancyAllowed", "ReentrancyForbidden"),
+		optional("StopBarrier", int(d.StopBarrier), "NoBarrier"),
+		optional("CloseFlush", int(d.CloseFlush), "CloseFires", "CloseAtDeadline", "CloseDrops"),
 	}
 }
 
@@ -305,6 +309,13 @@ func (c *contract) observeAfterCancel() int {
 	for _, tr := range c.tryDebouncer("wait=100ms | call 1 @0 | cancel @10ms | call 2 @20ms", OrderSettled) {
 		if len(tr.Fires) == 0 {
 			return int(CancelFinal)
+		}
+	}
+	if e := preferred(c.deb.Traits.Edges, Leading); e&Leading != 0 && e != NoEdges && slices.Contains(c.deb.Traits.Edges, e) {
+		for _, tr := range c.tryDebouncer("wait=100ms edges="+e.String()+" | call 1 @0 | cancel @10ms | call 2 @20ms", OrderSettled) {
+			if !slices.ContainsFunc(tr.Fires, func(f Fire) bool { return f.Began.At == 20e6 }) {
+				return int(CancelKeepsBurst)
+			}
 		}
 	}
 	return int(CancelReusable)

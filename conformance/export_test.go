@@ -47,6 +47,10 @@ func ZooMutants(t *testing.T) []ZooMutant {
 		spec := zooEdgesSpec(m.name, Injected)
 		add(ZooMutant{Name: m.name, Rule: m.rule, Debouncer: &spec})
 	}
+	for _, m := range onCallMutants {
+		spec := zooOnCallSpec(m.name, Injected)
+		add(ZooMutant{Name: "a bound on call: " + m.name, Rule: m.rule, Debouncer: &spec})
+	}
 	for _, m := range throttleMutants {
 		spec := zooThrottleSpec(m.name, Injected)
 		add(ZooMutant{Name: m.name, Rule: m.rule, Throttle: &spec})
@@ -94,7 +98,7 @@ func ZooHonest() []ZooMutant {
 			spec := d.make()
 			out = append(out, ZooMutant{Name: d.name + " " + source.String(), Debouncer: &spec})
 		}
-		for _, spec := range []DebouncerSpec{zooDebouncerSpec("", source), zooEdgesSpec("", source), zooBatchSpec("", source)} {
+		for _, spec := range []DebouncerSpec{zooDebouncerSpec("", source), zooEdgesSpec("", source), zooOnCallSpec("", source), zooBatchSpec("", source)} {
 			out = append(out, ZooMutant{Name: spec.Name + " " + source.String(), Debouncer: &spec})
 		}
 		for _, d := range throttleDesigns(source) {

@@ -20,9 +20,7 @@ func (c *contract) text(r *rule, v *violation) string {
 	if v.Because != "" {
 		fmt.Fprintf(&b, "because %s\n", v.Because)
 	}
-	if other := c.instead(r, v.Trace); other != "" {
-		fmt.Fprintf(&b, "it would be right if %s\n", other)
-	}
+	b.WriteString(c.fits(r, v))
 	if v.Trace != nil {
 		if v.Trace.Order != OrderSettled {
 			fmt.Fprintf(&b, "order: %s\n", v.Trace.Order)

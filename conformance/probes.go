@@ -54,7 +54,7 @@ func (c *contract) otherClock() (*violation, string) {
 
 // panics runs schedules in which a callback panics, the first or the second, and judges what follows.
 func (c *contract) panics() (*violation, string) {
-	if c.breaks(debouncerLaws...) || c.breaks(throttleLaws...) {
+	if c.breaks(debouncerLaws...) || c.breaks("DB-MAX", "DB-MAXNE", "DB-MAXTAIL", "DB-MAXPAY") || c.breaks(throttleLaws...) {
 		return nil, "rules are broken that panics have nothing to do with"
 	}
 	policy := PanicPolicy(0)
@@ -73,7 +73,7 @@ func (c *contract) panics() (*violation, string) {
 		cfg := Config{}.With("wait", "100ms")
 		if len(c.deb.Traits.Edges) == 0 || slices.Contains(c.deb.Traits.Edges, Trailing) {
 			configs = append(configs, cfg)
-			if c.deb.Traits.MaxWait != 0 && needsBound(c.deb.Traits) == "" {
+			if c.deb.Traits.MaxWait != 0 {
 				configs = append(configs, cfg.With("maxwait", "100ms"))
 			}
 		}
@@ -123,13 +123,17 @@ func (c *contract) panics() (*violation, string) {
 
 // afterPanic judges a run in which a callback has panicked.
 func (x *exam) afterPanic(policy PanicPolicy) *violation {
+	if x.called && policy == PanicPropagates && !slices.ContainsFunc(x.Done, func(d Done) bool { return d.Panic != "" }) {
+		return &violation{Headline: "the panic of the callback came out of nothing",
+			Because: "an operation ran the callback, and PanicPropagates is declared; if it is documented so, declare PanicPolicy: PanicRecovered"}
+	}
 	for i, d := range x.Done {
 		switch {
 		case d.Panic == "":
 		case d.Panic != plannedPanic:
 			return &violation{Headline: fmt.Sprintf("%s panicked: %s", d.Step, d.Panic), Because: "a callback had panicked before", At: d.At}
 		case policy == PanicRecovered:
-			return &violation{Headline: fmt.Sprintf("the panic of the callback came out of %s", d.Step), Because: "PanicRecovered is declared", At: d.At}
+			return &violation{Headline: fmt.Sprintf("the panic of the callback came out of %s", d.Step), Because: "PanicRecovered is declared; if it is documented so, declare PanicPolicy: PanicPropagates", At: d.At}
 		default:
 			x.Done[i].Panic = ""
 		}

@@ -193,10 +193,11 @@ func (spec *ThrottleSpec) play(d driver, j job, rec *recorder) {
 		edges = spec.edges()
 	}
 	start := cfg.start()
+	env := Env{guard(d.clock(), cfg, rec), start}
 	made := map[int]*ThrottleFuncs{}
 	instance := func(key int) *ThrottleFuncs {
 		if made[key] == nil {
-			f := spec.New(Env{guard(d.clock(), cfg), start}, ThrottleConfig{cfg.Interval, edges, cfg.K}, func(v int) { emit(key, v) })
+			f := spec.New(env, ThrottleConfig{cfg.Interval, edges, cfg.K}, func(v int) { emit(key, v) })
 			made[key] = &f
 		}
 		return made[key]
@@ -294,7 +295,7 @@ func throttleCanary(c *contract) string {
 		if !c.lab.bubble {
 			before = strangers()
 		}
-		f := c.thr.New(Env{d.clock(), Config{}.start()}, ThrottleConfig{Interval: wait, Edges: c.thr.edges()}, emit)
+		f := c.thr.New(Env{guard(d.clock(), Config{}, rec), Config{}.start()}, ThrottleConfig{Interval: wait, Edges: c.thr.edges()}, emit)
 		ask := func() int {
 			before := count()
 			for i := range 3 {

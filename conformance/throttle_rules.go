@@ -252,6 +252,9 @@ func (x *exam) windowModel() (want []edgeFire, certain time.Duration) {
 			certain = min(certain, s.At)
 		}
 		over := func(t time.Duration) bool {
+			if s.At-t == cfg.Interval && traits.Boundary == 0 {
+				certain = min(certain, s.At)
+			}
 			return s.At-t > cfg.Interval || s.At-t == cfg.Interval && traits.Boundary == BoundaryPasses
 		}
 		switch {
@@ -394,6 +397,9 @@ func (x *exam) intervalBecause(want []edgeFire, w *edgeFire, at time.Duration) s
 
 // thrCalls finds operations that panicked or did not return.
 func (x *exam) thrCalls() *violation {
+	if v := x.withoutEnd(); v != nil {
+		return v
+	}
 	if x.Refused != "" && x.Schedule.Config.Interval > 0 {
 		return &violation{Headline: fmt.Sprintf("the constructor refused %s: %s", x.Schedule.Config, x.Refused)}
 	}
@@ -506,7 +512,7 @@ func (c *contract) throttleMeetings(edges Edges) (worst *violation, why string) 
 	}
 	l := c.lab.apart(func(d driver, _ job, rec *recorder) {
 		rec.now = d.now
-		env := Env{d.clock(), Config{}.start()}
+		env := Env{guard(d.clock(), Config{}, rec), Config{}.start()}
 		var met [places]meeting
 		var impls [places]ThrottleFuncs
 		emit := func(i int) func(int) { return func(int) { met[i].fire() } }

@@ -126,7 +126,11 @@ func (tr ThrottleTraits) table(c *contract) []trait {
 			func() int { return min(int(BothTwice), len(see("interval=100ms edges=both | call 1 @0").Fires)) }},
 		{"Payload", int(tr.Payload), []string{"LastPayload", "FirstPayload", "NoPayload"}, func() bool { return !has(Trailing, LeadingAndTrailing) },
 			func() int {
-				for _, f := range see("interval=100ms | call 7 @0 | call 8 @1ms | call 9 @2ms").Fires {
+				cfg := "interval=100ms"
+				if e := preferred(tr.Edges, Trailing); len(tr.Edges) > 0 {
+					cfg += " edges=" + e.String()
+				}
+				for _, f := range see(cfg + " | call 7 @0 | call 8 @1ms | call 9 @2ms").Fires {
 					switch {
 					case f.Began.At == 0:
 					case f.Value == 9:
@@ -139,5 +143,9 @@ func (tr ThrottleTraits) table(c *contract) []trait {
 				}
 				return int(LastPayload)
 			}},
+		optional("Windows", int(tr.Windows), "WindowsFromFirst", "WindowsSliding"),
+		optional("ClockBack", int(tr.ClockBack), "BackBounded", "BackStands"),
+		optional("CloseFlush", int(tr.CloseFlush), "CloseFires", "CloseAtDeadline", "CloseDrops"),
+		optional("Reentrancy", int(tr.Reentrancy), "ReentrancyAllowed", "ReentrancyForbidden"),
 	}
 }

@@ -30,6 +30,9 @@ type Trace struct {
 	Closed bool
 	// Panicked says that a callback panicked, as the schedule wants it.
 	Panicked bool
+	called   bool // by an operation, not a timer
+	// turned says that timers for no time came without end.
+	turned bool
 	// Left lists goroutines of the implementation that were alive at the end,
 	// where the run looked for them.
 	Left []string

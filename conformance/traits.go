@@ -13,8 +13,14 @@ type trait struct {
 	values []string
 	// needless says that the implementation lacks the operation it is about.
 	needless func() bool
-	// observe tries the implementation; 0 means that nothing fits.
+	// observe tries the implementation; 0 means that nothing fits. It is nil if nobody need
+	// declare the trait.
 	observe func() int
+}
+
+// optional is a trait that nobody need declare.
+func optional(name string, declared int, values ...string) trait {
+	return trait{name, declared, values, func() bool { return true }, nil}
 }
 
 // checkTraits is the subtest TRAITS.

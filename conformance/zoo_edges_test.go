@@ -15,8 +15,10 @@ type zooEdges struct {
 	cfg    DebounceConfig
 	fire   func(int)
 	mutant string
+	onCall bool // no timer brings the fire of the bound
 
 	mu           sync.Mutex
+	timer        clockwork.Timer
 	gen          int
 	inBurst      bool
 	size         int
@@ -96,8 +98,8 @@ func (d *zooEdges) call(v int) {
 		d.fire(v)
 		return
 	}
-	if d.is("the bound waits for an event") && d.pending && d.cfg.MaxWait > 0 && now.Sub(d.first) >= d.cfg.MaxWait {
-		d.pending = false
+	if (d.onCall && !d.is("no event brings the fire") || d.is("the bound waits for an event")) && d.pending && d.cfg.MaxWait > 0 && now.Sub(d.first) >= d.cfg.MaxWait {
+		d.pending, d.everBounded = false, true
 		d.mu.Unlock()
 		d.fire(v)
 		return
@@ -136,9 +138,22 @@ func (d *zooEdges) call(v int) {
 	}
 }
 
+// sameBurst is a mistake: a new burst is taken for the one that was cancelled.
+const sameBurst = "a new burst within a bound is taken for the cancelled one"
+
+// disarm makes sameBurst show only where a timer has expired already.
+func (d *zooEdges) disarm() {
+	if d.timer != nil && d.is(sameBurst) {
+		d.timer.Stop()
+	}
+}
+
 // arm arms a timer for the nearer of the two deadlines.
 func (d *zooEdges) arm(now time.Time) {
-	d.gen++
+	d.disarm()
+	if !d.is(sameBurst) || !d.first.Equal(now) {
+		d.gen++
+	}
 	gen := d.gen
 	at := now.Add(d.cfg.Wait)
 	if d.cfg.Edges == NoEdges {
@@ -149,7 +164,7 @@ func (d *zooEdges) arm(now time.Time) {
 		v := d.value
 		d.clock.AfterFunc(d.cfg.MaxWait, func() { d.fire(v) })
 	}
-	if d.cfg.MaxWait > 0 && !d.is("the bound is ignored") && !d.is("the bound waits for an event") {
+	if d.cfg.MaxWait > 0 && (!d.onCall || d.is("a timer brings the fire")) && !d.is("the bound is ignored") && !d.is("the bound waits for an event") {
 		from := d.first
 		switch {
 		case d.is("the bound counts from the newest event"):
@@ -164,7 +179,7 @@ func (d *zooEdges) arm(now time.Time) {
 			at, bounded = bound, true
 		}
 	}
-	d.clock.AfterFunc(at.Sub(now), func() {
+	d.timer = d.clock.AfterFunc(at.Sub(now), func() {
 		d.mu.Lock()
 		if gen != d.gen && d.is("an old timer ends a newer burst") {
 			d.inBurst = false
@@ -188,6 +203,7 @@ func (d *zooEdges) cancel() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.pending = false
+	d.disarm()
 	if !d.is("cancel leaves the burst open") {
 		d.inBurst = false
 	}
@@ -205,6 +221,7 @@ func (d *zooEdges) flush() {
 		return
 	}
 	d.pending = false
+	d.disarm()
 	v := d.value
 	d.mu.Unlock()
 	d.fire(v)
@@ -260,6 +277,24 @@ func zooEdgesSpec(mutant string, source TimeSource) DebouncerSpec {
 	}
 }
 
+// zooOnCallSpec is zooEdges where only an event brings the fire of the bound.
+func zooOnCallSpec(mutant string, source TimeSource) DebouncerSpec {
+	spec := zooEdgesSpec(mutant, source)
+	spec.New = func(env Env, cfg DebounceConfig, fire func(int)) DebouncerFuncs {
+		d := &zooEdges{clock: env.Clock, cfg: cfg, fire: fire, mutant: mutant, onCall: true}
+		return DebouncerFuncs{Call: d.call, Cancel: d.cancel, Flush: d.flush, Pending: d.isPending, Stop: d.stop, Close: d.end}
+	}
+	spec.Traits.MaxWait = MaxWaitOnCall
+	return spec
+}
+
+// onCallMutants are its mistakes.
+var onCallMutants = []struct{ name, rule string }{
+	{"no event brings the fire", "DB-MAX"},
+	{"a timer brings the fire", "DB-MAXNE"},
+	{"drops what follows a fire of the bound", "DB-MAXTAIL"},
+}
+
 // edgeMutants are mistakes of zooEdges, each with the rule that must catch it.
 var edgeMutants = []struct{ name, rule string }{
 	{"leads with the second event", "DB-LEAD"},
@@ -291,6 +326,7 @@ var edgeMutants = []struct{ name, rule string }{
 	{"an old timer ends a newer burst", "DB-LEAD1"},
 	{"a fire of the bound ends the burst", "DB-MAXNE"},
 	{"a panic on the leading edge wedges it", "X-PANIC"},
+	{sameBurst, "DB-MAXNE"},
 }
 
 // zooBatch collects the events of a burst, correct unless mutant names its mistake.

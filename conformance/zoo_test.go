@@ -107,6 +107,9 @@ func (d *zooDebouncer) call(v int) {
 	if d.is("not reset by later events") && wasPending {
 		return
 	}
+	if d.is("a new burst is taken for the cancelled one") && !wasPending {
+		d.gen--
+	}
 	d.arm()
 }
 
@@ -146,6 +149,9 @@ func (d *zooDebouncer) arm() {
 
 func (d *zooDebouncer) expire(gen int) {
 	d.mu.Lock()
+	if d.is("keeps a lock when a timer fires for nothing") && gen != d.gen {
+		return
+	}
 	defer d.mu.Unlock()
 	if (gen != d.gen || !d.pending) && !d.is("no generation check") && !d.is("old timers go on") && !d.is("cancel only drops the payload") {
 		return
@@ -155,6 +161,10 @@ func (d *zooDebouncer) expire(gen int) {
 	}
 	if now := d.clock.Now(); d.is("waits for the clock to come back") && now.Before(d.last) {
 		d.timer = d.clock.AfterFunc(d.last.Sub(now), func() { d.expire(gen) })
+		return
+	}
+	if rest := d.last.Add(d.wait).Sub(d.clock.Now()); d.is("looks again for no time") && rest >= 0 {
+		d.timer = d.clock.AfterFunc(rest, func() { d.expire(gen) })
 		return
 	}
 	v := d.value
@@ -203,6 +213,9 @@ func (d *zooDebouncer) run(v int) {
 func (d *zooDebouncer) unlocked(v int) {
 	d.mu.Unlock()
 	defer d.mu.Lock()
+	if d.is("a panic is swallowed") {
+		defer func() { _ = recover() }()
+	}
 	d.fire(v)
 }
 
@@ -357,7 +370,7 @@ func zooDebouncerSpec(mutant string, source TimeSource) DebouncerSpec {
 	}
 }
 
-// debouncerMutants are the mistakes, with the rule that must catch each.
+// debouncerMutants are the other mistakes, with the rule that must catch each.
 var debouncerMutants = []struct{ name, rule string }{
 	{"fires 1ns early", "DB-QUIET"},
 	{"not reset by later events", "DB-QUIET"},
@@ -378,12 +391,15 @@ var debouncerMutants = []struct{ name, rule string }{
 	{"a late event lets the old one fire first", "DB-TIE"},
 	{"panics on the third event", "X-CALLS"},
 	{"keeps a lock when nothing is cancelled", "X-CALLS"},
+	{"keeps a lock when a timer fires for nothing", "X-CALLS"},
+	{"looks again for no time", "X-CALLS"},
 	{"no generation check", "DB-NOSTALE"},
 	{"cancel does nothing", "DB-CANCEL"},
 	{"cancel is final", "DB-REUSE"},
 	{"cancel only drops the payload", "DB-CANCELBAR"},
 	{"cancel only stops the timer", "DB-CANCELBAR"},
 	{"cancel always reports true", "DB-CANCELBAR"},
+	{"a new burst is taken for the cancelled one", "DB-QUIET"},
 	{"flush does nothing", "DB-FLUSH"},
 	{"flush fires without an event", "DB-FLUSH0"},
 	{"flush keeps the timer", "DB-IDLE"},
@@ -411,4 +427,5 @@ var debouncerMutants = []struct{ name, rule string }{
 	{"waits for the clock to come back", "X-BACK"},
 	{"arms a timer of package time too", "X-CLOCK1"},
 	{"a panic leaves it running", "X-PANIC"},
+	{"a panic is swallowed", "X-PANIC"},
 }
