@@ -66,7 +66,7 @@ func (g guarded) AfterFunc(d time.Duration, f func()) clockwork.Timer {
 
 // guard guards the clock if a callback of the schedule panics, and watches it.
 func guard(c clockwork.Clock, cfg Config, rec *recorder) clockwork.Clock {
-	c = &watched{Clock: c, rec: rec}
+	c = &watched{Clock: c, rec: rec, most: endless}
 	if cfg.Panics == 0 {
 		return c
 	}
@@ -77,12 +77,13 @@ func guard(c clockwork.Clock, cfg Config, rec *recorder) clockwork.Clock {
 // do not expire any more once there were many, and the trace says so.
 type watched struct {
 	clockwork.Clock
-	rec *recorder
-	at  time.Time // of the newest of them
-	n   int
+	rec  *recorder
+	most int       // of them at one instant
+	at   time.Time // of the newest of them
+	n    int
 }
 
-// endless is more timers for no time than anybody needs at one instant.
+// endless is more timers for no time than one instance needs at one instant.
 const endless = 1000
 
 // turns reports whether a timer for d is one too many.
@@ -96,10 +97,10 @@ func (w *watched) turns(d time.Duration) bool {
 	if w.n++; !now.Equal(w.at) {
 		w.at, w.n = now, 1
 	}
-	if w.n > endless {
+	if w.n > w.most {
 		w.rec.trace.turned = true
 	}
-	return w.n > endless
+	return w.n > w.most
 }
 
 func (w *watched) AfterFunc(d time.Duration, f func()) clockwork.Timer {

@@ -512,7 +512,7 @@ func (c *contract) throttleMeetings(edges Edges) (worst *violation, why string) 
 	}
 	l := c.lab.apart(func(d driver, _ job, rec *recorder) {
 		rec.now = d.now
-		env := Env{guard(d.clock(), Config{}, rec), Config{}.start()}
+		env := Env{&watched{Clock: d.clock(), rec: rec, most: endless * places}, Config{}.start()}
 		var met [places]meeting
 		var impls [places]ThrottleFuncs
 		emit := func(i int) func(int) { return func(int) { met[i].fire() } }
