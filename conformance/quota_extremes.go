@@ -9,9 +9,8 @@ import (
 
 // oddQuotas are limits, bursts and windows that make no sense, or that few can count with:
 // an interval of GCRA that is rounded to nothing, or of which a burst is longer than any
-// duration; windows of a nanosecond, and those that end after the last instant of int64.
+// duration, and windows of a nanosecond.
 func oddQuotas(c *contract) []Schedule {
-	const longest, half = "1/2562047h47m16.854775807s", "1/1281023h53m38.427387904s"
 	var out []Schedule
 	add := func(rate string, bursts ...string) {
 		for _, burst := range bursts {
@@ -31,14 +30,13 @@ func oddQuotas(c *contract) []Schedule {
 		add("10/1s", "0", "-1", "2147483647")
 		add("2000000000/1s", "1", "3")
 		add("1500000000/1s", "1", "3")
-		add(longest, "1", "3")
-		add(half, "2", "4")
+		add("1/2562047h47m16.854775807s", "3")
+		add("1/1281023h53m38.427387904s", "4")
 		return out
 	}
-	for _, rate := range []string{"0/1s", "1/1ns", longest, half} {
-		if c.quo.Traits.Grain == 0 || rate != "1/1ns" {
-			add(rate, "")
-		}
+	add("0/1s", "")
+	if c.quo.Traits.Grain == 0 {
+		add("1/1ns", "")
 	}
 	return out
 }

@@ -93,8 +93,6 @@ func (q *zooQuota) takeAt(t time.Time, n int) (answer Answer) {
 		ok = q.full()-room+n <= q.full()
 	case "a burst of one is none":
 		ok = ok && q.full() > 1
-	case "an expiry overflows":
-		ok = n <= q.full() && (ok || t.UnixNano() > q.newest.UnixNano()+int64(q.cfg.Window))
 	}
 	if ok || q.is("a denied request counts") || q.is("a hit extends the window") {
 		q.used, q.newest = true, t
@@ -308,7 +306,6 @@ var quotaMutants = []struct {
 	{"panics on the third request", FixedWindow, "X-CALLS"},
 	{"keeps a lock when it denies", GCRA, "X-CALLS"},
 	{"takes any interval", GCRA, "X-CFG"},
-	{"an expiry overflows", FixedWindow, "X-CFG"},
 	{"goroutine left behind", GCRA, "X-LEAK"},
 	{"decides without the lock", SlidingCounter, "X-CONC"},
 }

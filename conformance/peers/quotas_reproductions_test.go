@@ -129,18 +129,6 @@ func TestUlule_oddCounts(t *testing.T) {
 	})
 }
 
-// One of 1 in 292 years is followed by another one: the end of the period does not fit.
-func TestUlule_longestPeriod(t *testing.T) {
-	synctestcompat.Require(t)
-	synctestcompat.Run(t, func(t *testing.T) {
-		l := limiter.New(memory.NewStoreWithOptions(limiter.StoreOptions{}), limiter.Rate{Limit: 1, Period: math.MaxInt64})
-		_, _ = l.Increment(context.Background(), "a", 1)
-		if c, err := l.Increment(context.Background(), "a", 1); err != nil || c.Reached {
-			t.Error("the second of 1 was denied: the end of the period does not overflow any more")
-		}
-	})
-}
-
 // NewBursty accepts 0 executions; to ask for one panics.
 func TestFailsafeBursty_limitOfNone(t *testing.T) {
 	l := ratelimiter.NewBursty[any](0, time.Second)

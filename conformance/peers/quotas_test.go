@@ -219,7 +219,6 @@ var (
 		known("GC-REMAIN", "rate=4/1s | allow -1 @0", "after a negative count more than Limit remain"),
 		known("GC-NEG", "rate=4/1s | allow -1 @0 | allow 1 @0 | allow 4 @0", givesBack),
 		known("RL-NBIG", "rate=4/1s | allow 1 @0 | allow 9223372036854775807 @0", overflows),
-		known("X-CFG", "rate=1/2562047h47m16.854775807s | allow 1 @0 | allow 1 @0 | allow 1 @0", tooLong),
 	}
 	burstyKnown = []conformance.Known{
 		known("X-CFG", "rate=0/1s | allow 1 @0", "a limit of 0 is accepted, and the first request divides by it; the docs do not mention it"),
