@@ -133,7 +133,7 @@ func check(t *testing.T, m conformance.ZooMutant) (rule, byRapid, smallest strin
 // is; -v prints the table. With PROPERTIES_FULL=1 it is all of them, in minutes.
 func TestMutants_byProperties(t *testing.T) {
 	synctestcompat.Require(t)
-	for name, value := range map[string]string{"rapid.seed": "1", "rapid.checks": "3000", "rapid.nofailfile": "true"} {
+	for name, value := range map[string]string{"rapid.seed": "1", "rapid.checks": "3000", "rapid.nofailfile": "true", "rapid.shrinktime": "1h"} {
 		f := flag.Lookup(name)
 		before := f.Value.String()
 		if err := f.Value.Set(value); err != nil {

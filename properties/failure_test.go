@@ -29,10 +29,11 @@ func (l *listener) Error(args ...any)                 { l.Log(args...); l.failed
 func (l *listener) Errorf(format string, args ...any) { l.Logf(format, args...); l.failed = true }
 func (l *listener) FailNow()                          { l.failed = true; runtime.Goexit() }
 
-// listen runs a check and returns what it logged, with a fixed seed and no fail file.
+// listen runs a check and returns what it logged, with a fixed seed, no fail file, and as
+// much time to shrink as it takes on a busy machine.
 func listen(t *testing.T, check func(l *listener)) *listener {
 	t.Helper()
-	for name, value := range map[string]string{"rapid.seed": "1", "rapid.nofailfile": "true"} {
+	for name, value := range map[string]string{"rapid.seed": "1", "rapid.nofailfile": "true", "rapid.shrinktime": "1h"} {
 		f := flag.Lookup(name)
 		before := f.Value.String()
 		if err := f.Value.Set(value); err != nil {

@@ -18,7 +18,7 @@ import (
 func TestProperties(t *testing.T) {
 	synctestcompat.Require(t)
 	if os.Getenv("PEERS_FULL") == "" {
-		for name, value := range map[string]string{"rapid.seed": "1", "rapid.checks": "500", "rapid.nofailfile": "true"} {
+		for name, value := range map[string]string{"rapid.seed": "1", "rapid.checks": "500", "rapid.nofailfile": "true", "rapid.shrinktime": "1h"} {
 			f := flag.Lookup(name)
 			before := f.Value.String()
 			if err := f.Value.Set(value); err != nil {

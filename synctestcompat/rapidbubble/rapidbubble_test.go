@@ -47,7 +47,7 @@ func TestCheck_failures(t *testing.T) {
 		}
 		return
 	}
-	args := []string{"-rapid.nofailfile", "-rapid.seed=1", "-rapid.checks=100"}
+	args := []string{"-rapid.nofailfile", "-rapid.seed=1", "-rapid.checks=100", "-rapid.shrinktime=1h"}
 	if testing.Short() {
 		args = append(args, "-test.skip=/("+slow+")$")
 	}
