@@ -17,8 +17,11 @@ import (
 // with a payload would be none for those that declare no payload. BackRewind is none of
 // them: it would explain any mistake about instants that go back.
 func (c *contract) fits(r *rule, v *violation) string {
-	if v.Trace == nil || len(v.Trace.Done) == 0 || r.trace == nil || c.choices() == nil || v.Trace.Refused != "" && (c.lim != nil || c.quo != nil) {
+	switch tr := v.Trace; {
+	case tr == nil || r.trace == nil || c.choices() == nil:
 		return ""
+	case tr.Refused != "" && (c.lim != nil || c.quo != nil), tr.Refused == "" && len(tr.Done) == 0:
+		return "" // nothing was done, for whatever reason
 	}
 	_, blind := c.holdsWith("", nil, r, v.Trace)
 	var held, freed []string
