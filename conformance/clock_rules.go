@@ -159,17 +159,11 @@ func (c *contract) clockHung(f family, h *hang) {
 			continue
 		}
 		c.reentryHangs = true
-		find := c.findings["CK-REENT"]
-		if find == nil {
-			find = &finding{}
-			c.findings["CK-REENT"] = find
-		}
-		find.judged++
-		find.keep(&violation{
+		c.blame("CK-REENT", f, &violation{
 			Headline: "a method of the clock that a function called never returned",
 			Because:  "its goroutine is blocked under the function that the clock runs: " + describe(header, stack),
 			Trace:    &Trace{Schedule: s},
-		}, f.name)
+		})
 		return
 	}
 	if where := c.waitsForEver(h); where != "" && f.name != leaks {

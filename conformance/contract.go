@@ -411,13 +411,11 @@ func (c *contract) hung(f family, h *hang) {
 	}
 	if where := blockedInCallback(h.stacks); where != "" && s.Config.Inside != "" {
 		c.reentryHangs = true
-		find := c.found(id)
-		find.judged++
-		find.keep(&violation{
+		c.blame(id, f, &violation{
 			Headline: fmt.Sprintf("%s called from the callback never returned", s.Config.Inside),
 			Because:  "its goroutine is blocked, under its own callback: " + where,
 			Trace:    &Trace{Schedule: s, Order: h.job.order},
-		}, f.name)
+		})
 		return
 	}
 	if s.Config.Busy > 0 {
@@ -425,14 +423,15 @@ func (c *contract) hung(f family, h *hang) {
 		c.stopped[f.name] = "a method waits on a lock while the callback runs, which no driver can settle: " + s.String()
 		return
 	}
-	if c.con != nil && c.waitsForEver(h) == "" { // it may be that nobody has asked yet for what must not wait
+	proof, where := h, c.waitsForEver(h)
+	if c.con != nil && where == "" { // it may be that nobody has asked yet for what must not wait
 		beside := parseAll([]string{"limit=1 backlog=2 timeout=1h | acquire 1 @0 | acquire 2 @0 | release 1 @0"})
-		if again := c.lab.run([]job{{schedule: beside[0]}}, func(job, *Trace) {}); again != nil && c.waitsForEver(again) != "" {
-			h = again
+		if proof = c.lab.run([]job{{schedule: beside[0]}}, func(job, *Trace) {}); proof != nil {
+			where = c.waitsForEver(proof)
 		}
 	}
-	if where := c.waitsForEver(h); where != "" {
-		c.lost(id, f, h, where)
+	if where != "" {
+		c.lost(id, f, proof, where)
 		return
 	}
 	if where := waitsForLock(h.stacks); where != "" && c.con != nil {
@@ -441,15 +440,11 @@ func (c *contract) hung(f family, h *hang) {
 	c.stalls[id] = "no progress, and the stacks do not prove why: " + s.String()
 }
 
-// waitsForLock describes a goroutine of a dump that waits for a lock in a bubble.
-func waitsForLock(dump string) string {
-	for _, g := range strings.Split(dump, "\n\n") {
-		header, stack, _ := strings.Cut(g, "\n")
-		if strings.Contains(header, "synctest ") && (strings.Contains(header, "[sync.Mutex") || strings.Contains(header, "[sync.RWMutex")) {
-			return describe(header, stack)
-		}
-	}
-	return ""
+// blame enters that a run without progress breaks a rule.
+func (c *contract) blame(id string, f family, v *violation) {
+	find := c.found(id)
+	find.judged++
+	find.keep(v, f.name)
 }
 
 // blockedInCallback returns what a goroutine waits for that called the

@@ -239,7 +239,7 @@ func allWait() bool {
 			continue
 		}
 		switch w := goroutine.Describe(header, stack); {
-		case strings.HasPrefix(w.State, "sync.Mutex") || strings.HasPrefix(w.State, "sync.RWMutex"):
+		case isLocked(w):
 			locked = true
 		case !w.Durable:
 			return false

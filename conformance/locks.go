@@ -25,13 +25,11 @@ func (c *contract) waitsForEver(h *hang) string {
 // ends the exploration.
 func (c *contract) lost(id string, f family, h *hang, where string) {
 	c.unsettled = neverReturned
-	find := c.found(id)
-	find.judged++
-	find.keep(&violation{
+	c.blame(id, f, &violation{
 		Headline: neverReturned,
 		Because:  "all else waits too, and nobody is there to unlock it: " + where,
 		Trace:    &Trace{Schedule: h.job.schedule, Order: h.job.order},
-	}, f.name)
+	})
 }
 
 const neverReturned = "an operation never returned: it waits for a lock that nobody gives back"
@@ -50,7 +48,7 @@ func (c *contract) lostLock(dump, under string, alone bool) string {
 		stack, _, _ = strings.Cut(stack, "\ncreated by ")
 		w := goroutine.Describe(header, stack)
 		bubble := strings.Contains(header, "synctest ")
-		locked := (bubble || !c.lab.bubble) && (strings.HasPrefix(w.State, "sync.Mutex") || strings.HasPrefix(w.State, "sync.RWMutex"))
+		locked := (bubble || !c.lab.bubble) && isLocked(w)
 		switch {
 		case bubble && !locked && !w.Durable:
 			return "" // it runs
@@ -64,6 +62,22 @@ func (c *contract) lostLock(dump, under string, alone bool) string {
 		}
 	}
 	return lost
+}
+
+// waitsForLock describes a goroutine of a dump that waits for a lock in a bubble.
+func waitsForLock(dump string) string {
+	for _, g := range strings.Split(dump, "\n\n") {
+		header, stack, _ := strings.Cut(g, "\n")
+		if w := goroutine.Describe(header, stack); strings.Contains(header, "synctest ") && isLocked(w) {
+			return brief(w)
+		}
+	}
+	return ""
+}
+
+// isLocked reports whether a goroutine waits for a lock.
+func isLocked(w goroutine.Waiting) bool {
+	return strings.HasPrefix(w.State, "sync.Mutex") || strings.HasPrefix(w.State, "sync.RWMutex")
 }
 
 // foreign reports whether a stack has a function that is not of the suite or of the
