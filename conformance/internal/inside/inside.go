@@ -1,0 +1,23 @@
+// Package inside is what the packages under conformance know of each other and users
+// need not: it seals [conformance.Spec], so that the interface can grow.
+package inside
+
+import "time"
+
+// Options is how the repository's own tests have a spec examined.
+type Options struct {
+	// Until is the only rule that is asked for; its first finding ends the exploration.
+	// "" asks for all of them.
+	Until string
+	// Keep chooses the schedules that are explored, by their family and number of steps;
+	// nil keeps all of them.
+	Keep func(family string, steps int) bool
+	// Patience is the real time without any progress after which the watchdog looks at
+	// the stacks; 0 stands for that of users.
+	Patience time.Duration
+	// Live runs the rules that fail whatever test is running when they find something.
+	Live bool
+	// Observed, if it is not nil, is told what is observed of each choice that must be
+	// declared, and what was. Nothing is explored then.
+	Observed func(choice string, observed, declared int, values []string)
+}

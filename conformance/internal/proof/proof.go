@@ -1,0 +1,223 @@
+// Package proof shows that the rules of a contract are right: each catches the mutants
+// made for it, with the text that is written down, and accuses no correct design. The
+// tests of the contracts' packages are calls of it.
+package proof
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
+	"github.com/escapement-go/escapement/internal/zoo"
+	"github.com/escapement-go/escapement/synctestcompat"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// process names the mutant that this process runs, where each needs one of its own.
+const process = "ESCAPEMENT_MUTANT"
+
+// catch is what the suite made of one mutant.
+type catch struct {
+	mutant, rule, family string
+	others               []string
+	text                 string // the failure text of its rule
+}
+
+// Mutants checks that the rule of each mutant catches it, and compares the texts with
+// testdata/failures.golden. Each is explored until its rule has found it; with -v the
+// table of who caught what is printed. Every rule must have a mutant.
+func Mutants(t *testing.T, rules []conformance.Rule, all []zoo.Mutant) {
+	t.Helper()
+	synctestcompat.Require(t)
+	var rows []catch
+	caught := map[string]bool{}
+	for _, m := range all {
+		again := testing.Short() && caught[m.Rule] // one for each rule will do
+		caught[m.Rule] = true
+		racing := raceDetector && m.Chance // it is a data race as well
+		if m.Hangs || m.Rule == "X-RACE" || racing || again {
+			continue
+		}
+		rows = append(rows, judge(t, m))
+	}
+	t.Log("\n" + matrix(rows))
+	golden(t, "failures.golden", rows)
+	for _, r := range rules {
+		if !caught[r.ID] {
+			t.Errorf("%s has no mutant", r.ID)
+		}
+	}
+}
+
+// judge runs the suite on a mutant and checks that its rule caught it.
+func judge(t *testing.T, m zoo.Mutant) catch {
+	t.Helper()
+	o := inside.Options{Until: m.Rule}
+	if m.Steps > 0 || m.Only != nil {
+		o.Keep = func(family string, steps int) bool {
+			return (m.Steps == 0 || steps <= m.Steps) && (m.Only == nil || m.Only(family))
+		}
+	}
+	out := catch{mutant: m.Name, rule: m.Rule}
+	for _, v := range m.Spec.Examine(t, o).Verdicts {
+		switch {
+		case v.Status != conformance.Fail:
+		case v.Rule == m.Rule:
+			out.family, out.text = v.Family, v.Text
+			if m.Chance { // how many, and when first
+				out.text = chances.ReplaceAllString(out.text, "${1}N$2")
+			}
+		default:
+			out.others = append(out.others, v.Rule)
+		}
+	}
+	if out.family == "" {
+		t.Errorf("%s is not caught by %s; others: %v", m.Name, m.Rule, out.others)
+	}
+	return out
+}
+
+// chances are the numbers in what rules of concurrent use say.
+var chances = regexp.MustCompile(`\b(|brought |had |granted |got |and |round |instant |run, )\d+([, ]| of \d+ goroutines)`)
+
+// matrix prints which rule catches which mutant, and where.
+func matrix(rows []catch) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-48s %-15s %-16s %s\n", "mutant", "caught by", "first seen in", "and by")
+	for _, r := range rows {
+		fmt.Fprintf(&b, "%-48s %-15s %-16s %s\n", r.mutant, r.rule, r.family, strings.Join(r.others, " "))
+	}
+	return b.String()
+}
+
+// Hangs is Mutants for those that hang, each in a process of its own, all at once.
+func Hangs(t *testing.T, all []zoo.Mutant) {
+	t.Helper()
+	synctestcompat.Require(t)
+	if testing.Short() {
+		t.Skip("-short: the watchdog takes its time")
+	}
+	var hanging []zoo.Mutant
+	for _, m := range all {
+		if m.Hangs {
+			hanging = append(hanging, m)
+		}
+		if m.Hangs && os.Getenv(process) == m.Name {
+			fmt.Printf("<%s>", judge(t, m).text)
+			return
+		}
+	}
+	rows := make([]catch, len(hanging))
+	var wg sync.WaitGroup
+	for i, m := range hanging {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			out, err := alone(t, m.Name)
+			if err != nil {
+				t.Errorf("%s: %v\n%s", m.Name, err, out)
+				return
+			}
+			_, text, _ := strings.Cut(out, "<")
+			rows[i] = catch{mutant: m.Name, rule: m.Rule, text: text[:strings.LastIndex(text, ">")]}
+		}()
+	}
+	wg.Wait()
+	golden(t, "hangs.golden", rows)
+}
+
+// alone runs the test in a process of its own, for one mutant.
+func alone(t *testing.T, mutant string) (out string, err error) {
+	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+	cmd.Env = append(os.Environ(), process+"="+mutant)
+	text, err := cmd.CombinedOutput()
+	return string(text), err
+}
+
+// Races checks that the race detector reports the mutants of X-RACE. They fail whatever
+// test runs them, so each runs in a process of its own.
+func Races(t *testing.T, all []zoo.Mutant) {
+	t.Helper()
+	if !raceDetector {
+		t.Skip("data races show only with -race")
+	}
+	synctestcompat.Require(t)
+	for _, m := range all {
+		if m.Rule != "X-RACE" {
+			continue
+		}
+		if os.Getenv(process) == m.Name {
+			m.Spec.Examine(t, inside.Options{Until: m.Rule, Live: true, Keep: func(string, int) bool { return false }})
+			return
+		}
+		if out, err := alone(t, m.Name); err == nil || !strings.Contains(out, "DATA RACE") {
+			t.Errorf("%s: the race was not reported: %v\n%s", m.Name, err, out)
+		}
+	}
+}
+
+// Designs checks that no rule accuses a correct design.
+func Designs(t *testing.T, all []zoo.Design) {
+	t.Helper()
+	for _, d := range all {
+		t.Run(d.Name, func(t *testing.T) {
+			d.Spec.Run(t)
+			if t.Failed() {
+				t.Logf("%+v", d.Spec)
+			}
+		})
+	}
+}
+
+// Observed checks that what TRAITS observes is what correct designs declare, so that a
+// stranger can paste it.
+func Observed(t *testing.T, all []zoo.Design) {
+	t.Helper()
+	synctestcompat.Require(t)
+	for _, d := range all {
+		d.Spec.Examine(t, inside.Options{Observed: func(choice string, observed, declared int, values []string) {
+			if observed != declared {
+				t.Errorf("%s: trait %s: observed %d, declared %d of %v", d.Name, choice, observed, declared, values)
+			}
+		}})
+	}
+}
+
+// golden compares the text of each row with a file in testdata.
+func golden(t *testing.T, name string, rows []catch) {
+	t.Helper()
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Made by: go test -run '^%s$' -update\n", t.Name())
+	for _, r := range rows {
+		fmt.Fprintf(&b, "\n## %s\n\n%s", r.mutant, r.text)
+	}
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(b.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Some mutants may be left out: compare section by section.
+	for _, section := range strings.Split(b.String(), "\n## ")[1:] {
+		if !strings.Contains(string(want)+"\n## ", "\n## "+section) {
+			t.Errorf("%s does not hold this text; if it is right, run with -update:\n## %s", path, section)
+		}
+	}
+}

@@ -1,0 +1,224 @@
+package suite
+
+import (
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+)
+
+// Epochs are the instants at which implementations keep sentinels or overflow.
+var Epochs = []string{"0001-01-01T00:00:00Z", "1970-01-01T00:00:00Z", "2261-01-01T00:00:00Z", "3000-01-01T00:00:00Z"}
+
+// The families of calls to two instances, and of calls with two keys.
+const (
+	Instances = "instances"
+	Keys      = "keys"
+)
+
+// MustParse reads the text of a schedule that the suite itself wrote.
+func MustParse(text string) conformance.Schedule {
+	s, err := conformance.ParseSchedule(text)
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// ParseAll reads texts.
+func ParseAll(texts ...string) []conformance.Schedule {
+	out := make([]conformance.Schedule, len(texts))
+	for i, text := range texts {
+		out[i] = MustParse(text)
+	}
+	return out
+}
+
+// Plan is the schedule of these steps.
+func Plan(cfg conformance.Config, steps ...conformance.Step) conformance.Schedule {
+	return conformance.Schedule{Config: cfg, Steps: steps}
+}
+
+// Configured is the configuration with so many keys and values.
+func Configured(keys ...string) conformance.Config {
+	out := conformance.Config{}
+	for i := 0; i < len(keys); i += 2 {
+		out = out.With(keys[i], keys[i+1])
+	}
+	return out
+}
+
+// Around are the gaps around a deadline.
+func Around(w time.Duration) []time.Duration { return []time.Duration{0, 1, w - 1, w, w + 1} }
+
+// Enumerate lists every schedule of up to depth steps over the operations and gaps. The
+// first step comes at 0; from three steps on it is the first operation, since what comes
+// before the first event was seen with fewer. After a stop only the first operation and
+// stop follow. Calls are numbered.
+func Enumerate(cfg conformance.Config, ops []conformance.Op, gaps []time.Duration, depth int) []conformance.Schedule {
+	var out []conformance.Schedule
+	var grow func(steps []conformance.Step, calls int, left int)
+	grow = func(steps []conformance.Step, calls, left int) {
+		if left == 0 {
+			out = append(out, conformance.Schedule{Config: cfg, Steps: slices.Clone(steps)})
+			return
+		}
+		stopped := slices.ContainsFunc(steps, func(s conformance.Step) bool { return s.Op == conformance.OpStop })
+		choices := gaps
+		if len(steps) == 0 {
+			choices = []time.Duration{0}
+		}
+		for _, op := range ops {
+			if len(steps) == 0 && depth > 2 && left > 2 && op != ops[0] || stopped && op != ops[0] && op != conformance.OpStop {
+				continue
+			}
+			for _, gap := range choices {
+				s := conformance.Step{Op: op, At: gap}
+				if len(steps) > 0 {
+					s.At += steps[len(steps)-1].At
+				}
+				n := calls
+				if op == conformance.OpCall {
+					n++
+					s.N = n
+				}
+				grow(append(steps, s), n, left-1)
+			}
+		}
+	}
+	for n := 1; n <= depth; n++ {
+		grow(nil, 0, n)
+	}
+	return out
+}
+
+// Sequences lists every schedule of up to depth of the given steps with the given gaps
+// between them.
+func Sequences(cfg conformance.Config, steps []conformance.Step, gaps []time.Duration, depth int) []conformance.Schedule {
+	gaps = slices.Clone(gaps)
+	slices.Sort(gaps)
+	gaps = slices.Compact(gaps)
+	var out []conformance.Schedule
+	var grow func(done []conformance.Step, left int)
+	grow = func(done []conformance.Step, left int) {
+		if left == 0 {
+			out = append(out, conformance.Schedule{Config: cfg, Steps: slices.Clone(done)})
+			return
+		}
+		for _, s := range steps {
+			if len(done) == 0 {
+				grow(append(done, s), left-1)
+				continue
+			}
+			for _, gap := range gaps {
+				s.At = done[len(done)-1].At + gap
+				grow(append(done, s), left-1)
+			}
+		}
+	}
+	for n := 1; n <= depth; n++ {
+		grow(nil, n)
+	}
+	return out
+}
+
+// Numbered gives each step its place as its number.
+func Numbered(all []conformance.Schedule) []conformance.Schedule {
+	for _, s := range all {
+		for i := range s.Steps {
+			s.Steps[i].N = i + 1
+		}
+	}
+	return all
+}
+
+// NumberedCalls numbers the calls alone.
+func NumberedCalls(all []conformance.Schedule) []conformance.Schedule {
+	for _, s := range all {
+		n := 0
+		for i := range s.Steps {
+			if s.Steps[i].Op == conformance.OpCall {
+				n++
+				s.Steps[i].N = n
+			}
+		}
+	}
+	return all
+}
+
+// Ending lets each schedule end in op, some time after its last step.
+func Ending(all []conformance.Schedule, op conformance.Op, gaps []time.Duration) []conformance.Schedule {
+	var out []conformance.Schedule
+	for _, s := range all {
+		for _, gap := range gaps {
+			at := s.Steps[len(s.Steps)-1].At + gap
+			out = append(out, conformance.Schedule{Config: s.Config, Steps: append(slices.Clone(s.Steps), conformance.Step{Op: op, At: at})})
+		}
+	}
+	return out
+}
+
+// Keyed gives each schedule of two calls and more the keys 1 and 2, in every way that
+// starts with 1 and uses both.
+func Keyed(all []conformance.Schedule) []conformance.Schedule {
+	var out []conformance.Schedule
+	for _, s := range all {
+		n := len(s.Steps)
+		for bits := 1; bits < 1<<(n-1); bits++ {
+			steps := slices.Clone(s.Steps)
+			for i := range steps {
+				steps[i].K = 1
+				if i > 0 && bits>>(i-1)&1 == 1 {
+					steps[i].K = 2
+				}
+			}
+			out = append(out, conformance.Schedule{Config: s.Config, Steps: steps})
+		}
+	}
+	return out
+}
+
+// DeBruijn returns a sequence of the numbers below k in which every pair of them stands
+// side by side.
+func DeBruijn(k int) []int {
+	var out []int
+	for a := range k { // the Lyndon words of length 1 and 2 in order
+		out = append(out, a)
+		for b := a + 1; b < k; b++ {
+			out = append(out, a, b)
+		}
+	}
+	return append(out, 0)
+}
+
+// The functions below are for the About of rules.
+
+// Has selects the runs whose schedule has one of the operations, in a callback too.
+func Has(ops ...conformance.Op) func(Job) bool {
+	return func(j Job) bool {
+		return slices.Contains(ops, j.Schedule.Config.Inside) ||
+			slices.ContainsFunc(j.Schedule.Steps, func(s conformance.Step) bool { return slices.Contains(ops, s.Op) })
+	}
+}
+
+// Steps selects the runs whose schedule has the operation as a step.
+func Steps(op conformance.Op) func(Job) bool {
+	return func(j Job) bool {
+		return slices.ContainsFunc(j.Schedule.Steps, func(s conformance.Step) bool { return s.Op == op })
+	}
+}
+
+// Races selects the runs in which the operation races.
+func Races(op conformance.Op) func(Job) bool {
+	return func(j Job) bool {
+		return slices.ContainsFunc(j.Schedule.Steps, func(s conformance.Step) bool { return s.Op == op && s.Racing })
+	}
+}
+
+// GoesBack reports whether an instant is before one that came earlier.
+func GoesBack(s conformance.Schedule) bool {
+	return !slices.IsSortedFunc(s.Steps, func(a, b conformance.Step) int { return int(min(1, max(-1, a.At-b.At))) })
+}
+
+// InFamily selects the runs of one family.
+func InFamily(name string) func(Job) bool { return func(j Job) bool { return j.Family == name } }

@@ -1,0 +1,121 @@
+package suite
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/internal/goroutine"
+)
+
+// Life is how a canary shows whether time moves for the implementation.
+type Life struct {
+	// Make makes an instance. It calls sign whenever something shows that the instance
+	// lives: a callback, an item that leaves.
+	Make func(env conformance.Env, sign func())
+	// Use does what will bring signs when time has moved, or asks, and returns how many
+	// signs it got by asking.
+	Use func() int
+	// Beyond is time enough for a sign.
+	Beyond time.Duration
+	// Release ends the instance.
+	Release func()
+}
+
+// Pulse is what a canary saw.
+type Pulse struct {
+	// Refused is what the constructor panicked with.
+	Refused string
+	// Own are the signs that came when the declared clock had moved, Other those that came
+	// when the other one had.
+	Own, Other int
+	// Strange says that a sign came on a goroutine that neither the clock nor the suite has
+	// started, or that such a goroutine was left.
+	Strange bool
+	// Hang is the run that made no progress, if it did.
+	Hang *Hang
+}
+
+// Sees moves the declared clock and then the other one, and returns which of them brought
+// signs of life.
+func (s *Suite) Sees(l Life) Pulse {
+	var p Pulse
+	if hang := s.Play(func(st *Stage) { p = l.pulse(st) }); hang != nil {
+		return Pulse{Hang: hang}
+	}
+	return p
+}
+
+func (l Life) pulse(st *Stage) (p Pulse) {
+	var mu sync.Mutex
+	signs, strange := 0, false
+	sign := func() {
+		odd := !st.Bubble && !driven(createdBy())
+		mu.Lock()
+		defer mu.Unlock()
+		signs++
+		strange = strange || odd
+	}
+	before := 0
+	if !st.Bubble {
+		before = strangers()
+	}
+	if p.Refused = Catch(func() { l.Make(st.Env(), sign) }); p.Refused != "" {
+		return p
+	}
+	// use returns the signs since it was last called.
+	use := func() int {
+		asked := 0
+		_ = Catch(func() { asked = l.Use() }) // X-CALLS judges panics
+		st.Settle()
+		mu.Lock()
+		defer mu.Unlock()
+		n := signs + asked
+		signs = 0
+		return n
+	}
+	use()
+	left := !st.Bubble && strangers() > before // whoever is not there any more has given a sign
+	st.To(st.Now() + l.Beyond)
+	st.Settle()
+	p.Own = use()
+	if st.Bubble && st.Time == conformance.Injected { // move the other clock
+		time.Sleep(l.Beyond)
+		st.Settle()
+		p.Other = use()
+	}
+	_ = Catch(l.Release)
+	st.Settle()
+	mu.Lock()
+	defer mu.Unlock()
+	p.Strange = strange || left
+	return p
+}
+
+// WrongClock is what a canary says where the other clock is in use.
+func WrongClock(pkg string) string {
+	return fmt.Sprintf("the spec says Injected, but nothing came of it that Env.Clock moved and something did when package time moved: "+
+		"hand Env.Clock to the implementation, or set Time: %s.PackageTime", pkg)
+}
+
+// strangers counts the goroutines that neither the clock nor the suite has started.
+func strangers() int {
+	n := 0
+	for _, g := range goroutine.Stacks() {
+		if _, by, ok := strings.Cut(g, "created by "); ok && !driven(by) {
+			n++
+		}
+	}
+	return n
+}
+
+// createdBy returns the function that started the caller's goroutine.
+func createdBy() string {
+	buf := make([]byte, 16<<10)
+	_, by, _ := strings.Cut(string(buf[:runtime.Stack(buf, false)]), "created by ")
+	by, _, _ = strings.Cut(by, "\n")
+	return by
+}

@@ -1,0 +1,50 @@
+package suite
+
+import (
+	"fmt"
+
+	"github.com/escapement-go/escapement/conformance"
+)
+
+// Calls is the rule of every contract that operations return and do not panic.
+func Calls[T, E any](check func(e E) *Violation) Rule[T, E] {
+	return Rule[T, E]{
+		Rule: conformance.Rule{ID: "X-CALLS", Level: conformance.Core,
+			Text: "Every operation of a legal schedule MUST return and MUST NOT panic."},
+		Check: check,
+	}
+}
+
+// Race is the rule of every contract that the race detector judges.
+func Race[T, E any](use func(p *Probe) (skip string)) Rule[T, E] {
+	return Rule[T, E]{
+		Rule: conformance.Rule{ID: "X-RACE", Level: conformance.Core,
+			Text: "Concurrent use of all operations MUST be free of data races."},
+		Unless: func(*Suite, *T) string { return WithoutRaceDetector() },
+		Probe:  func(p *Probe) (*Violation, string) { return nil, use(p) },
+		Live:   true,
+	}
+}
+
+// WithoutEnd finds timers that expire, and are armed again, without any time passing.
+func (r *Recording) WithoutEnd() *Violation {
+	if !r.Turned {
+		return nil
+	}
+	return &Violation{Headline: fmt.Sprintf("more than %d timers were armed for no time at one instant", Endless),
+		Because: "on a clock that stands until it is moved that goes on for ever"}
+}
+
+// LeftBehind finds what a run has left behind.
+func (r *Recording) LeftBehind() *Violation {
+	switch {
+	case len(r.Left) > 0:
+		return &Violation{Headline: "a goroutine is left: " + r.Left[0], At: r.End}
+	case r.Armed:
+		return &Violation{Headline: "a timer is still armed", At: r.End}
+	}
+	return nil
+}
+
+// Looked selects the runs that looked for what they left behind.
+func Looked(j Job) bool { return j.Look }

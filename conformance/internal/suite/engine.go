@@ -1,0 +1,481 @@
+package suite
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
+	"github.com/escapement-go/escapement/synctestcompat"
+)
+
+// About is what every spec says.
+type About struct {
+	Name  string
+	Time  conformance.TimeSource
+	Known []conformance.Known
+}
+
+// engine is one run of the suite on one implementation.
+type engine[T, E any] struct {
+	*Suite
+	about   About
+	c       Contract[T, E]
+	rules   []Rule[T, E]
+	traits  *T
+	choices []Choice
+	options inside.Options
+	single  bool   // an examiner's: there are no subtests
+	pkg     string // the import path of its test
+
+	// What was found.
+	findings  map[string]*finding
+	stalls    map[string]string // rules left inconclusive, and why
+	schedules map[string]bool
+	observed  map[string]int // choices, as they were observed
+
+}
+
+// finding is what was seen of one rule.
+type finding struct {
+	judged int
+	worst  *Violation // with the smallest schedule
+	family string
+	// maybe are findings that count only if they are frequent, by schedule.
+	maybe map[string]*frequency
+}
+
+type frequency struct {
+	hits   int
+	first  *Violation
+	family string
+}
+
+// alone is held by what runs schedules: a run sets GOMAXPROCS and looks at the stacks of
+// all goroutines, so that parallel tests take turns.
+var alone sync.Mutex
+
+// newEngine makes the engine. What is wrong with the spec fails the test.
+func newEngine[T, E any](t *testing.T, about About, c Contract[T, E], o inside.Options) *engine[T, E] {
+	t.Helper()
+	e := &engine[T, E]{
+		Suite: &Suite{T: t, Time: about.Time, profile: c.Profile(), givenUp: map[string]string{}},
+		about: about, c: c, options: o,
+	}
+	e.lab = &lab{t: t, time: about.Time, suite: e.Suite, play: c.Play, patience: cmp.Or(o.Patience, patience)}
+	e.rules = linked(c)
+	e.traits = c.Traits()
+	return e
+}
+
+// linked are the rules of a contract with their links.
+func linked[T, E any](c Contract[T, E]) []Rule[T, E] {
+	rules := c.Rules()
+	for i := range rules {
+		rules[i].Link = link(c.Profile().Kind, rules[i].ID)
+	}
+	return rules
+}
+
+// Laws are the rules of a contract, as data.
+func Laws[T, E any](c Contract[T, E]) []conformance.Rule {
+	var out []conformance.Rule
+	for _, r := range linked(c) {
+		out = append(out, r.Rule)
+	}
+	return out
+}
+
+// Run holds an implementation to a contract, one subtest for each rule.
+func Run[T, E any](t *testing.T, about About, c Contract[T, E]) *conformance.Report {
+	t.Helper()
+	alone.Lock()
+	defer alone.Unlock()
+	e := newEngine(t, about, c, inside.Options{})
+	if why := e.unfit(); why != "" {
+		r := e.blank(why)
+		t.Run("CANARY", func(t *testing.T) { t.Skip("conformance: " + why) })
+		e.close(r, true)
+		return r
+	}
+	r := e.evaluate()
+	for i := range r.Verdicts {
+		e.subtest(&r.Verdicts[i])
+	}
+	e.close(r, false)
+	return r
+}
+
+// Examine is Run without subtests: it fails no test.
+func Examine[T, E any](t *testing.T, about About, c Contract[T, E], o inside.Options) *conformance.Report {
+	t.Helper()
+	alone.Lock()
+	defer alone.Unlock()
+	e := newEngine(t, about, c, o)
+	if why := e.unfit(); why != "" {
+		return e.blank(why)
+	}
+	if o.Observed != nil {
+		e.observeAll(o.Observed)
+		return e.blank("observed only")
+	}
+	r := e.evaluate()
+	if o.Live {
+		e.runAllLive(r)
+	}
+	if err := r.Write(); err != nil {
+		t.Errorf("conformance: ESCAPEMENT_REPORT: %v", err)
+	}
+	return r
+}
+
+// observeAll tells what is observed of each choice that must be declared.
+func (e *engine[T, E]) observeAll(tell func(choice string, observed, declared int, values []string)) {
+	e.prepare()
+	for _, c := range e.choices {
+		if !c.needless() {
+			tell(c.Name, c.Observe(), c.Declared, c.Values)
+		}
+	}
+}
+
+// runAllLive runs the rules that are live in the test itself.
+func (e *engine[T, E]) runAllLive(r *conformance.Report) {
+	for i := range e.rules {
+		if v := &r.Verdicts[i+2]; e.rules[i].Live && v.Reason == inSubtest {
+			e.runLive(e.T, &e.rules[i], v)
+		}
+	}
+}
+
+// unfit says why nothing can be run here.
+func (e *engine[T, E]) unfit() string {
+	e.T.Helper()
+	if e.Time < conformance.Injected || e.Time > conformance.Explicit {
+		e.T.Fatal("conformance: the spec does not say how the implementation takes its time; set Time to Injected, PackageTime or Explicit")
+	}
+	skip, misuse := e.c.Unfit(e.Suite)
+	if misuse != "" {
+		e.T.Fatal("conformance: " + misuse)
+	}
+	if skip == "" && e.Time == conformance.PackageTime && !synctestcompat.Available {
+		return "package time can only be held in a bubble: " + synctestcompat.Reason
+	}
+	return skip
+}
+
+// prepare does what comes before any run.
+func (e *engine[T, E]) prepare() {
+	e.reset()
+	e.Bubble = e.Time != conformance.Explicit && synctestcompat.Available
+	e.lab.bubble = e.Bubble
+	e.ops = e.c.Learn(e.Suite)
+	e.traits = e.c.Traits()
+	e.choices = e.c.Table(e.Suite, e.traits)
+}
+
+// reset forgets what was found.
+func (e *engine[T, E]) reset() {
+	e.schedules = map[string]bool{}
+	e.findings = map[string]*finding{}
+	e.givenUp = map[string]string{}
+	e.stalls = map[string]string{}
+	e.cannotReenter = false
+}
+
+// evaluate explores and judges. It fails no test by itself.
+func (e *engine[T, E]) evaluate() *conformance.Report {
+	e.T.Helper()
+	e.prepare()
+	if text := os.Getenv("ESCAPEMENT_SCHEDULE"); text != "" {
+		s, err := conformance.ParseSchedule(text)
+		if err != nil {
+			e.T.Fatalf("conformance: ESCAPEMENT_SCHEDULE: %v", err)
+		}
+		e.explore(Family{Name: e.familyOf(s), Schedules: []conformance.Schedule{s}, Look: true})
+		return e.report("ESCAPEMENT_SCHEDULE is set: one schedule only")
+	}
+	if why := e.c.Canary(e.Suite); why != "" {
+		r := e.blank("CANARY failed")
+		r.Verdicts[0] = conformance.Verdict{Rule: "CANARY", Level: conformance.Core, Status: conformance.Fail, Reason: why, Text: "CANARY: " + why}
+		return r
+	}
+	if e.inexact != "" && !e.Bubble && e.Time != conformance.Explicit && !e.profile.Spares {
+		return e.nothing(e.inexact)
+	}
+	for _, f := range e.c.Families(e.Suite) {
+		e.explore(e.kept(f))
+		if e.over != "" || e.options.Until != "" && e.found(e.options.Until).worst != nil {
+			break
+		}
+	}
+	if e.over != "" && !e.foundAny() {
+		return e.nothing(e.over)
+	}
+	return e.report("")
+}
+
+// kept is the family with the schedules that the options keep.
+func (e *engine[T, E]) kept(f Family) Family {
+	if keep := e.options.Keep; keep != nil {
+		f.Schedules = slices.DeleteFunc(slices.Clone(f.Schedules), func(s conformance.Schedule) bool { return !keep(f.Name, len(s.Steps)) })
+	}
+	return f
+}
+
+// nothing is a report of a run whose canary lives and in which nothing can be judged.
+func (e *engine[T, E]) nothing(why string) *conformance.Report {
+	r := e.blank(why)
+	r.Verdicts[0] = conformance.Verdict{Rule: "CANARY", Level: conformance.Core, Status: conformance.Pass}
+	return r
+}
+
+// familyOf names the family of a schedule that is run alone.
+func (e *engine[T, E]) familyOf(s conformance.Schedule) string {
+	if f, ok := e.c.(Finding); ok {
+		return f.FamilyOf(e.Suite, s)
+	}
+	return "replay"
+}
+
+// explore runs a family and judges it by all rules.
+func (e *engine[T, E]) explore(f Family) {
+	if e.cannotReenter {
+		f = f.withoutReentry()
+	}
+	if f.Skip != "" {
+		e.givenUp[f.Name] = f.Skip
+		return
+	}
+	var jobs []Job
+	for _, s := range f.Schedules {
+		e.schedules[s.String()] = true
+		for _, o := range e.orders(s) {
+			jobs = append(jobs, Job{Schedule: s, Order: o, Family: f.Name, Look: f.Look})
+		}
+	}
+	if e.lab.leaks && len(jobs) > fewer {
+		// Bubbles cannot get rid of what blocks in them for ever, and each look at the
+		// stacks would grow with it.
+		jobs = jobs[:fewer]
+		e.inexact = fmt.Sprintf("each run leaves goroutines behind, so that only the first %d runs of each family were made", fewer)
+	}
+	active := e.active()
+	sampled := slices.ContainsFunc(jobs, func(j Job) bool { return j.Order == conformance.OrderSampled })
+	defer oneProcessor(sampled || e.profile.OneProcessor)()
+	if h := e.lab.run(jobs, func(j Job, rec *Recording) { e.judge(active, j, rec) }); h != nil {
+		e.hung(f, h)
+	}
+}
+
+// withoutReentry leaves out what hangs on an implementation that holds a lock while its
+// callback runs.
+func (f Family) withoutReentry() Family {
+	hangs := func(s conformance.Schedule) bool {
+		return s.Config.Inside != "" || s.Config.Busy > 0 ||
+			slices.ContainsFunc(s.Steps, func(s conformance.Step) bool { return s.In != 0 })
+	}
+	kept := slices.DeleteFunc(slices.Clone(f.Schedules), hangs)
+	if len(kept) == 0 && len(f.Schedules) > 0 && f.Skip == "" {
+		f.Skip = "a method deadlocks when the callback calls it, so this would hang too"
+	}
+	f.Schedules = kept
+	return f
+}
+
+// orders lists the orders in which a schedule is run.
+func (e *engine[T, E]) orders(s conformance.Schedule) []conformance.Order {
+	if o, ok := e.c.(Orderly); ok {
+		return o.Orders(e.Suite, s)
+	}
+	switch {
+	case s.RacingSteps() == 0:
+		return []conformance.Order{conformance.OrderSettled}
+	case e.Time == conformance.PackageTime:
+		return slices.Repeat([]conformance.Order{conformance.OrderSampled}, Samples)
+	case !e.Bubble && slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return st.Racing && st.Op != conformance.OpCall }):
+		// Without a bubble nobody can tell a step that waits for what is held from one that
+		// is still running.
+		return []conformance.Order{conformance.OrderStepFirst, conformance.OrderFireFirst}
+	}
+	return []conformance.Order{conformance.OrderStepFirst, conformance.OrderHeld, conformance.OrderFireFirst}
+}
+
+// active are the rules that judge traces of this implementation.
+func (e *engine[T, E]) active() []*Rule[T, E] {
+	var out []*Rule[T, E]
+	for i := range e.rules {
+		if r := &e.rules[i]; (r.Check != nil || r.Again != nil) && e.skip(r, e.traits, e.choices).why == "" {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// judge shows a run to every rule.
+func (e *engine[T, E]) judge(active []*Rule[T, E], j Job, rec *Recording) {
+	x := e.c.Exam(e.traits, rec, j)
+	for _, r := range active {
+		if r.About != nil && !r.About(j) || r.Sees != nil && !r.Sees(x) || e.breaks(r.Beyond) {
+			continue
+		}
+		f := e.found(r.ID)
+		f.judged++
+		v := e.check(r, x)
+		if v == nil {
+			continue
+		}
+		if rec.Turned {
+			e.over = "timers for no time come without end, and each such run takes long"
+		}
+		v.Run = rec
+		if v.Chance {
+			f.chance(v, j)
+			continue
+		}
+		f.keep(v, j.Family)
+	}
+}
+
+// check judges one run by one rule.
+func (e *engine[T, E]) check(r *Rule[T, E], x E) *Violation {
+	if r.Check != nil {
+		if v := r.Check(x); v != nil || r.Again == nil {
+			return v
+		}
+	}
+	return r.Again(x, e.rerun)
+}
+
+// rerun plays another schedule on a fresh instance, in the same bubble.
+func (e *engine[T, E]) rerun(s conformance.Schedule) *Recording {
+	var d Driver
+	if e.Time == conformance.PackageTime {
+		d = NewBubbleTime()
+	} else {
+		d = NewHand(s.Config.Start(), e.Bubble)
+	}
+	st := newStage(e.Suite, Job{Schedule: s}, d)
+	e.c.Play(st)
+	return st.Rec.finish()
+}
+
+// breaks reports whether one of the rules has been found broken so far.
+func (e *engine[T, E]) breaks(rules []string) bool {
+	return slices.ContainsFunc(rules, func(id string) bool { f := e.findings[id]; return f != nil && f.worst != nil })
+}
+
+// foundAny reports whether a rule was seen broken.
+func (e *engine[T, E]) foundAny() bool {
+	for _, f := range e.findings {
+		if f.worst != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// found is what was seen of a rule so far.
+func (e *engine[T, E]) found(rule string) *finding {
+	if e.findings[rule] == nil {
+		e.findings[rule] = &finding{}
+	}
+	return e.findings[rule]
+}
+
+// chance counts a finding that counts only if it is frequent.
+func (f *finding) chance(v *Violation, j Job) {
+	key := j.Schedule.String()
+	if f.maybe == nil {
+		f.maybe = map[string]*frequency{}
+	}
+	if f.maybe[key] == nil {
+		f.maybe[key] = &frequency{first: v, family: j.Family}
+	}
+	f.maybe[key].hits++
+}
+
+// keep remembers v if its schedule is the smallest so far.
+func (f *finding) keep(v *Violation, family string) {
+	order := -1
+	if f.worst != nil {
+		order = v.Run.Schedule.Compare(f.worst.Run.Schedule)
+	}
+	if order < 0 || order == 0 && f.family == Leaks {
+		f.worst, f.family = v, family // the same schedule counts as found by the enumeration
+	}
+}
+
+// settleChances turns frequent findings into violations.
+func (f *finding) settleChances() {
+	for _, m := range f.maybe {
+		if float64(m.hits) >= Chance*Samples {
+			m.first.Headline += fmt.Sprintf(" (in %d of %d runs)", m.hits, Samples)
+			f.keep(m.first, m.family)
+		}
+	}
+	f.maybe = nil
+}
+
+// hung judges a run that made no progress.
+func (e *engine[T, E]) hung(f Family, h *Hang) {
+	s := h.Job.Schedule
+	e.givenUp[f.Name] = "a run hung and the rest was given up: " + s.String()
+	id := "X-CALLS"
+	if s.Config.Inside != "" {
+		id = "X-REENT"
+	}
+	if c, ok := e.c.(Hanging); ok {
+		if rule, v, done := c.Hung(e.Suite, h); done {
+			if v != nil {
+				e.blame(cmp.Or(rule, id), f, h, v)
+			} else {
+				e.stalls[cmp.Or(rule, id)] = noProof + s.String()
+			}
+			return
+		}
+	}
+	if where := h.blockedInCallback(); where != "" && s.Config.Inside != "" {
+		e.cannotReenter = true
+		e.blame(id, f, h, &Violation{
+			Headline: fmt.Sprintf("%s called from the callback never returned", s.Config.Inside),
+			Because:  "its goroutine is blocked, under its own callback: " + where,
+		})
+		return
+	}
+	if s.Config.Busy > 0 {
+		// Whether a method may wait for a running callback is a choice.
+		e.givenUp[f.Name] = "a method waits on a lock while the callback runs, which no driver can settle: " + s.String()
+		return
+	}
+	if where := e.WaitsForEver(h); where != "" {
+		e.blame(id, f, h, e.Lost(where))
+		return
+	}
+	e.stalls[id] = noProof + s.String()
+}
+
+const noProof = "no progress, and the stacks do not prove why: "
+
+// CannotReenter tells the suite that a method called from the callback blocks for good.
+func (s *Suite) CannotReenter() { s.cannotReenter = true }
+
+// Lost ends the exploration and returns what to say of an operation that waits for ever.
+func (s *Suite) Lost(where string) *Violation {
+	s.over = NeverReturned
+	return &Violation{Headline: NeverReturned, Because: "all else waits too, and nobody is there to unlock it: " + where}
+}
+
+// blame enters that a run without progress breaks a rule.
+func (e *engine[T, E]) blame(id string, f Family, h *Hang, v *Violation) {
+	if v.Run == nil {
+		v.Run = &Recording{Trace: conformance.Trace{Schedule: h.Job.Schedule, Order: h.Job.Order}}
+	}
+	find := e.found(id)
+	find.judged++
+	find.keep(v, f.Name)
+}

@@ -1,0 +1,234 @@
+package suite
+
+import (
+	"hash/crc32"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
+)
+
+// examiner is the [conformance.Examiner] of a contract.
+type examiner[T, E any] struct {
+	e *engine[T, E]
+	// leaks says that something was left behind, so that each run looks for it. Else only
+	// one schedule of eight does, by its text: a look takes longer than the run.
+	leaks bool
+}
+
+// NewExaminer looks at the implementation as Run does before it explores.
+func NewExaminer[T, E any](t *testing.T, about About, c Contract[T, E]) conformance.Examiner {
+	t.Helper()
+	alone.Lock()
+	defer alone.Unlock()
+	e := newEngine(t, about, c, inside.Options{})
+	if why := e.unfit(); why != "" {
+		t.Skip("conformance: " + why)
+	}
+	e.single, e.pkg = true, callerPackage()
+	e.prepare()
+	if why := e.c.Canary(e.Suite); why != "" {
+		t.Fatal("conformance: CANARY: " + why)
+	}
+	return &examiner[T, E]{e: e}
+}
+
+// Kind returns the contract's name.
+func (j *examiner[T, E]) Kind() string { return j.e.profile.Kind }
+
+// Time returns how the implementation takes its time.
+func (j *examiner[T, E]) Time() conformance.TimeSource { return j.e.Suite.Time }
+
+// Twins asks the contract.
+func (j *examiner[T, E]) Twins() conformance.Twins { return j.e.c.(Drawing).Twins(j.e.Suite) }
+
+// Draw draws a schedule.
+func (j *examiner[T, E]) Draw(pick func(label string, n int) int) conformance.Schedule {
+	return j.e.c.(Drawing).Draw(j.e.Suite, pick)
+}
+
+// Fits asks the contract.
+func (j *examiner[T, E]) Fits(s conformance.Schedule) bool {
+	return j.e.c.(Drawing).Fits(j.e.Suite, s)
+}
+
+// Run runs a schedule and judges it.
+func (j *examiner[T, E]) Run(s conformance.Schedule) []conformance.Violation {
+	e := j.e
+	e.T.Helper()
+	alone.Lock()
+	defer alone.Unlock()
+	e.reset()
+	if slices.ContainsFunc(e.about.Known, func(k conformance.Known) bool { return e.odd(k.Rule, s) }) {
+		return nil
+	}
+	look := j.leaks || crc32.ChecksumIEEE([]byte(s.String()))%8 == 0
+	e.explore(Family{Name: e.familyOf(s), Schedules: []conformance.Schedule{s}, Look: look})
+	var out []conformance.Violation
+	for i := range e.rules {
+		r, f := &e.rules[i], e.findings[e.rules[i].ID]
+		if f == nil || r.Level == conformance.Provisional {
+			continue
+		}
+		f.settleChances()
+		if f.worst != nil && slices.ContainsFunc(e.about.Known, func(k conformance.Known) bool { return k.Rule == r.ID }) {
+			return nil
+		}
+		if f.worst != nil {
+			j.leaks = j.leaks || r.ID == "X-LEAK"
+			out = append(out, conformance.Violation{Rule: r.ID, Headline: f.worst.Headline, Text: e.text(r, f.worst)})
+		}
+	}
+	for _, id := range sortedKeys(e.stalls) {
+		e.T.Logf("conformance: %s is inconclusive: %s", id, e.stalls[id])
+	}
+	return out
+}
+
+// odd reports whether a schedule has the input out of the ordinary that a rule is about.
+func (e *engine[T, E]) odd(id string, s conformance.Schedule) bool {
+	return slices.ContainsFunc(e.rules, func(r Rule[T, E]) bool { return r.ID == id && r.Odd != nil && r.Odd(s) })
+}
+
+// Trace runs a schedule once.
+func (j *examiner[T, E]) Trace(s conformance.Schedule) *conformance.Trace {
+	return j.trace(s, j.e.Suite.Try)
+}
+
+// Beside runs it with a second instance in use.
+func (j *examiner[T, E]) Beside(s conformance.Schedule) *conformance.Trace {
+	return j.trace(s, func(s conformance.Schedule, o conformance.Order, n int) []*Recording {
+		j.e.twice = true
+		defer func() { j.e.twice = false }()
+		return j.e.Try(s, o, n)
+	})
+}
+
+func (j *examiner[T, E]) trace(s conformance.Schedule, try func(conformance.Schedule, conformance.Order, int) []*Recording) *conformance.Trace {
+	e := j.e
+	e.T.Helper()
+	alone.Lock()
+	defer alone.Unlock()
+	e.reset()
+	s.Steps = slices.Clone(s.Steps)
+	for i := range s.Steps {
+		s.Steps[i].Racing = false
+	}
+	seen := try(s, conformance.OrderSettled, 1)
+	if len(seen) == 0 {
+		e.T.Fatalf("conformance: Trace: a run made no progress: %s", s)
+	}
+	return &seen[0].Trace
+}
+
+// Smallest makes a schedule that breaks a rule smaller: without steps, plainer configured,
+// none racing, with rounder and fewer gaps.
+func (j *examiner[T, E]) Smallest(s conformance.Schedule, rule string) conformance.Schedule {
+	breaks := func(s conformance.Schedule) bool {
+		return slices.ContainsFunc(j.Run(s), func(v conformance.Violation) bool { return v.Rule == rule })
+	}
+	for again := true; again; {
+		again = false
+		for _, try := range reductions(s) {
+			if tidy, ok := j.e.c.(Tidy); ok {
+				try = tidy.Tidied(j.e.Suite, try)
+			}
+			if len(try.Steps) > 0 && try.Compare(s) < 0 && breaks(try) {
+				s, again = try, true
+				break
+			}
+		}
+	}
+	return s
+}
+
+// reductions lists simpler schedules, the boldest first.
+func reductions(s conformance.Schedule) []conformance.Schedule {
+	r := reducer{s: s}
+	r.fewerSteps()
+	for _, key := range []string{"maxwait", "edges", "busy", "inside", "epoch"} { // the others are needed
+		r.add(func(t *conformance.Schedule) { t.Config = t.Config.Without(key) })
+	}
+	for i, st := range s.Steps {
+		if st.Racing {
+			r.add(func(t *conformance.Schedule) { t.Steps[i].Racing = false })
+		}
+	}
+	r.rounderGaps()
+	r.plainerNumbers()
+	return r.out
+}
+
+type reducer struct {
+	s   conformance.Schedule
+	out []conformance.Schedule
+}
+
+func (r *reducer) add(change func(s *conformance.Schedule)) {
+	t := conformance.Schedule{Config: r.s.Config, Steps: slices.Clone(r.s.Steps)}
+	change(&t)
+	if len(t.Steps) > 0 {
+		r.out = append(r.out, t)
+	}
+}
+
+// fewerSteps leaves out halves, quarters and so on, down to single steps.
+func (r *reducer) fewerSteps() {
+	for n := len(r.s.Steps) / 2; n > 0; n /= 2 {
+		for i := 0; i+n <= len(r.s.Steps); i += n {
+			r.add(func(t *conformance.Schedule) { t.Steps = slices.Delete(t.Steps, i, i+n) })
+			r.add(func(t *conformance.Schedule) { // and what comes after it comes earlier
+				gap := t.Steps[i+n-1].At
+				if i > 0 {
+					gap -= t.Steps[i-1].At
+				}
+				t.Steps = slices.Delete(t.Steps, i, i+n)
+				for k := i; k < len(t.Steps); k++ {
+					t.Steps[k].At -= gap
+				}
+			})
+		}
+	}
+}
+
+// rounderGaps makes each gap 0, or like one before it.
+func (r *reducer) rounderGaps() {
+	seen := []time.Duration{0}
+	for i := range r.s.Steps {
+		before := time.Duration(0)
+		if i > 0 {
+			before = r.s.Steps[i-1].At
+		}
+		gap := r.s.Steps[i].At - before
+		for _, g := range seen {
+			r.add(func(t *conformance.Schedule) {
+				for k := i; k < len(t.Steps); k++ {
+					t.Steps[k].At += g - gap
+				}
+			})
+		}
+		if !slices.Contains(seen, gap) {
+			seen = append(seen, gap)
+		}
+	}
+}
+
+// plainerNumbers lets payloads count from 1, and other numbers be 1; those of requests and
+// items are names.
+func (r *reducer) plainerNumbers() {
+	calls := 0
+	for i, st := range r.s.Steps {
+		if st.Op == conformance.OpCall {
+			calls++
+			if want := calls; st.N != want {
+				r.add(func(t *conformance.Schedule) { t.Steps[i].N = want })
+			}
+			continue
+		}
+		if st.N > 1 && !conformance.IsNamed(st.Op) {
+			r.add(func(t *conformance.Schedule) { t.Steps[i].N = 1 })
+		}
+	}
+}

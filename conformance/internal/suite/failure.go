@@ -1,0 +1,140 @@
+package suite
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// link leads to a rule in RULES.md, where each heading is a contract's name and an id.
+func link(kind, id string) string {
+	return "https://github.com/escapement-go/escapement/blob/main/conformance/RULES.md#" +
+		strings.ReplaceAll(strings.ToLower(kind+" "+id), " ", "-")
+}
+
+// text is what a broken rule prints: what happened, the rule, why, the timeline, and how
+// to run just this case again.
+func (e *engine[T, E]) text(r *Rule[T, E], v *Violation) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n%s\n", r.ID, v.Headline, r.Text)
+	if v.Because != "" {
+		fmt.Fprintf(&b, "because %s\n", v.Because)
+	}
+	b.WriteString(e.hint(r, v))
+	if v.Run != nil {
+		if v.Run.Order != conformance.OrderSettled {
+			fmt.Fprintf(&b, "order: %s\n", v.Run.Order)
+		}
+		fmt.Fprintf(&b, "\n%s\n", picture(v))
+		fmt.Fprintf(&b, "replay: ESCAPEMENT_SCHEDULE='%s' go test -run '%s' %s\n", v.Run.Schedule, e.pattern(r.ID), cmp.Or(e.pkg, callerPackage()))
+	} else {
+		fmt.Fprintf(&b, "replay: go test -run '%s' %s\n", e.pattern(r.ID), callerPackage())
+	}
+	return b.String()
+}
+
+// pattern selects the rule's subtest, and nothing else, with -run.
+func (e *engine[T, E]) pattern(id string) string {
+	names := append(strings.Split(e.T.Name(), "/"), id)
+	if e.single {
+		names = names[:len(names)-1]
+	}
+	for i, p := range names {
+		names[i] = "^" + regexp.QuoteMeta(p) + "$"
+	}
+	return strings.Join(names, "/")
+}
+
+// callerPackage is the import path of the test that runs the suite.
+func callerPackage() string {
+	pcs := make([]uintptr, 64)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])
+	name := ""
+	for {
+		f, more := frames.Next()
+		if strings.HasPrefix(f.Function, "testing.") {
+			break
+		}
+		name = f.Function
+		if !more {
+			break
+		}
+	}
+	slash := strings.LastIndex(name, "/") + 1
+	pkg, _, _ := strings.Cut(name[slash:], ".")
+	return strings.TrimSuffix(name[:slash]+strings.ReplaceAll(pkg, "%2e", "."), "_test")
+}
+
+// picture draws the run: a lane for each kind of operation, then the rule's own.
+func picture(v *Violation) string {
+	lanes := v.Lanes
+	if lanes == nil && len(v.Run.Fires) > 0 {
+		lanes = []Lane{v.Run.Got()}
+	}
+	var ops []Lane
+	add := func(s conformance.Step, mark string) {
+		i := slices.IndexFunc(ops, func(l Lane) bool { return l.Name == string(s.Op) })
+		if i < 0 {
+			i = len(ops)
+			ops = append(ops, Lane{Name: string(s.Op)})
+		}
+		ops[i].Marks = append(ops[i].Marks, Mark{s.At, mark})
+	}
+	for _, s := range v.Run.Schedule.Steps {
+		mark := "x"
+		if strings.HasPrefix(conformance.ArgumentsOf(s.Op), "n") {
+			mark = fmt.Sprint(s.N)
+		}
+		if conformance.ArgumentsOf(s.Op) == "nK" && s.K != 0 && s.Op == conformance.OpCall {
+			mark += fmt.Sprintf("(key %d)", s.K)
+		}
+		if s.Racing {
+			mark += "~"
+		}
+		if s.Op != conformance.OpIdle {
+			add(s, mark)
+		}
+	}
+	for _, d := range v.Run.Done {
+		if d.Inside {
+			add(d.Step, "*")
+		}
+	}
+	return draw(append(ops, lanes...), v.At)
+}
+
+// draw ranks the instants and puts the caret under at.
+func draw(lanes []Lane, at time.Duration) string {
+	instants := []time.Duration{at}
+	for _, l := range lanes {
+		for _, m := range l.Marks {
+			instants = append(instants, m.At)
+		}
+	}
+	slices.Sort(instants)
+	instants = slices.Compact(instants)
+	tl := timeline.Timeline{Note: "first difference"}
+	for _, i := range instants {
+		tl.Instants = append(tl.Instants, timeline.Duration(i))
+	}
+	for _, l := range lanes {
+		cells := map[int]string{}
+		for _, m := range l.Marks {
+			col, _ := slices.BinarySearch(instants, m.At)
+			if cells[col] != "" {
+				cells[col] += ","
+			}
+			cells[col] += m.Text
+		}
+		tl.Lanes = append(tl.Lanes, timeline.Lane{Name: l.Name, Cells: cells})
+	}
+	tl.Mark, _ = slices.BinarySearch(instants, at)
+	return tl.String()
+}

@@ -1,0 +1,245 @@
+package suite
+
+import (
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/internal/goroutine"
+	"github.com/escapement-go/escapement/synctestcompat"
+)
+
+// lab runs jobs where they belong: in bubbles if there are any, guarded by a watchdog.
+type lab struct {
+	t      *testing.T
+	time   conformance.TimeSource
+	bubble bool // runs happen in bubbles
+	suite  *Suite
+	// play runs the job's schedule on a fresh implementation and records it.
+	play func(s *Stage)
+	// patience is the real time without any progress after which the lab looks at the
+	// stacks. It decides nothing by itself. If the stacks show before that nobody can go
+	// on, two looks will do.
+	patience time.Duration
+	// leaks says that a bubble ended with blocked goroutines.
+	leaks bool
+	runs  int
+}
+
+// patience is that of users.
+const patience = 10 * time.Second
+
+// with is a lab like l that plays something else. It is a copy: a run that hangs keeps the
+// lab that it was given.
+func (l *lab) with(play func(s *Stage)) *lab {
+	other := *l
+	other.play = play
+	return &other
+}
+
+// once runs a single job.
+func (l *lab) once() *Hang { return l.run([]Job{{}}, func(Job, *Recording) {}) }
+
+// chunk is how many Injected runs share a bubble. Bubble time stands still in them, so
+// they do not see each other; one bubble for each would cost a third of the time.
+const chunk = 256
+
+// Hang is a run that made no progress.
+type Hang struct {
+	Job Job
+	// Stacks are those of all goroutines.
+	Stacks string
+}
+
+// timersCrash says that timers of package time crash the process if two goroutines of a
+// bubble make them with no duration, or poll them, on two processors: with -race Go 1.25
+// and 1.26 do (go.dev/issue/78156).
+func (l *lab) timersCrash() bool {
+	v := runtime.Version()
+	return raceDetector && l.bubble && l.time == conformance.PackageTime &&
+		(strings.HasPrefix(v, "go1.25") || strings.HasPrefix(v, "go1.26"))
+}
+
+// run plays the jobs in order and hands each trace to judge, which runs on another
+// goroutine than the caller's but never concurrently with it. If a run hangs, run abandons
+// it and what came after it and reports it.
+func (l *lab) run(jobs []Job, judge func(j Job, rec *Recording)) *Hang {
+	defer oneProcessor(l.timersCrash())()
+	var next atomic.Int64 // the job under way
+	note := noter()
+	for int(next.Load()) < len(jobs) {
+		ended := make(chan struct{})
+		Start(func() {
+			defer close(ended) // also when a failed T makes the bubble call Goexit
+			for int(next.Load()) < len(jobs) {
+				l.batch(jobs, &next, note, judge)
+			}
+		})
+		before := next.Load()
+		if stuck := l.watch(&next, ended); stuck >= 0 {
+			return &Hang{jobs[stuck], newStacks()}
+		}
+		if next.Load() == before {
+			next.Add(1) // the bubble ended without judging its job; do not try for ever
+		}
+	}
+	l.runs += len(jobs)
+	return nil
+}
+
+// watch waits until ended, and returns the job at which nothing has moved for as long as
+// the lab is patient, or at which two looks have found nobody who can go on; -1 if there
+// is none.
+func (l *lab) watch(next *atomic.Int64, ended <-chan struct{}) int64 {
+	seen, looks, locked := next.Load(), 0, 0
+	tick := time.NewTicker(l.patience / 10)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ended:
+			return -1
+		case <-tick.C:
+		}
+		if now := next.Load(); now != seen {
+			seen, looks, locked = now, 0, 0
+			continue
+		}
+		looks++
+		if locked++; !allWait() {
+			locked = 0
+		}
+		if looks > 10 || locked > 1 {
+			return seen
+		}
+	}
+}
+
+// noter returns what writes a schedule that is about to run to the file that
+// ESCAPEMENT_LAST names: if the process ends with it, that is what it died of.
+func noter() func(s conformance.Schedule) {
+	path := os.Getenv("ESCAPEMENT_LAST")
+	if path == "" {
+		return func(conformance.Schedule) {}
+	}
+	return func(s conformance.Schedule) {
+		if err := os.WriteFile(path, []byte(s.String()+"\n"), 0o666); err != nil {
+			panic("conformance: ESCAPEMENT_LAST: " + err.Error())
+		}
+	}
+}
+
+// batch plays jobs from next on, as many as share a bubble, and advances next.
+func (l *lab) batch(jobs []Job, next *atomic.Int64, note func(conformance.Schedule), judge func(Job, *Recording)) {
+	if !l.bubble {
+		j := jobs[next.Load()]
+		note(j.Schedule)
+		s := newStage(l.suite, j, NewHand(j.Schedule.Config.Start(), false))
+		l.play(s)
+		judge(j, s.Rec.finish())
+		next.Add(1)
+		return
+	}
+	from := int(next.Load())
+	to := from + 1
+	if l.time != conformance.PackageTime && !jobs[from].Look {
+		for to < len(jobs) && to < from+chunk && !jobs[to].Look {
+			to++
+		}
+	}
+	var s *Stage
+	judged := from
+	deadlock := l.inBubble(func() {
+		for _, j := range jobs[from:to] {
+			var before map[string]string
+			if j.Look {
+				before = bubbleMates()
+			}
+			s = newStage(l.suite, j, l.driver(j))
+			note(j.Schedule)
+			l.play(s)
+			if j.Look {
+				s.Rec.rec.Left = leftSince(before)
+			}
+			judge(j, s.Rec.finish())
+			judged++
+			next.Add(1)
+		}
+	})
+	if deadlock != "" {
+		l.leaks = true
+		if judged < to { // the job blocked the bubble's main goroutine
+			rec := s.Rec.finish()
+			rec.Stuck = true
+			judge(jobs[judged], rec)
+			next.Add(1)
+		}
+	}
+}
+
+// driver makes the driver of a run in a bubble.
+func (l *lab) driver(j Job) Driver {
+	if l.time == conformance.PackageTime {
+		return NewBubbleTime()
+	}
+	h := NewHand(j.Schedule.Config.Start(), l.bubble)
+	h.jump = j.Jump
+	return h
+}
+
+// inBubble runs f in a bubble and returns the text of its deadlock, if it ended in one.
+func (l *lab) inBubble(f func()) (deadlock string) {
+	defer func() {
+		if r := recover(); r != nil {
+			switch r := r.(type) {
+			case error:
+				deadlock = r.Error()
+			case string:
+				deadlock = r
+			}
+			if !strings.HasPrefix(deadlock, "deadlock:") {
+				panic(r)
+			}
+		}
+	}()
+	synctestcompat.Run(l.t, func(*testing.T) { f() })
+	return ""
+}
+
+// leftSince describes the caller's bubble mates that were not there before. On Go 1.24 a
+// bubble can bear the number of one that ended in a deadlock, whose goroutines are still
+// there.
+func leftSince(before map[string]string) []string {
+	var left []string
+	for id, what := range bubbleMates() {
+		if _, old := before[id]; !old {
+			left = append(left, what)
+		}
+	}
+	slices.Sort(left)
+	return left
+}
+
+// bubbleMates describes the goroutines of the caller's bubble other than the caller and
+// the bubble's root. The keys tell goroutines apart.
+func bubbleMates() map[string]string {
+	synctestcompat.Wait()
+	mates := map[string]string{}
+	for _, g := range goroutine.InBubble(goroutine.Bubble()) {
+		mates[g.ID] = brief(g)
+	}
+	return mates
+}
+
+// oneProcessor makes the process run on one processor until the result is called.
+func oneProcessor(yes bool) (restore func()) {
+	if !yes {
+		return func() {}
+	}
+	n := runtime.GOMAXPROCS(1)
+	return func() { runtime.GOMAXPROCS(n) }
+}

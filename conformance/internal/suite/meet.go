@@ -1,0 +1,176 @@
+package suite
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/escapement-go/escapement/conformance"
+)
+
+// A probe of concurrent use has two goroutines meet at each of its instances, round after
+// round: between a check and the act after it are often nanoseconds, and another call comes
+// between them in a small part of the meetings only. There are [Places] instances, fewer
+// under -race, where each step takes long.
+const (
+	// Meeters is the number of goroutines, Meetings that of rounds.
+	Meeters  = 2
+	Meetings = 6
+	spins    = 20_000 // turns until another goroutine may need the processor
+)
+
+// NoProgress is why nothing is said of concurrent use that hangs.
+const NoProgress = "concurrent use made no progress"
+
+// Meeting describes a probe of concurrent use: instances of type I, of which Meeters
+// goroutines use each at one instant.
+type Meeting[I any] struct {
+	// Make makes the instance of a place.
+	Make func(env conformance.Env, place int) I
+	// Each is how often each goroutine calls.
+	Each int
+	// Before prepares a round, once for all places; nil does nothing.
+	Before func(st *Stage, round int)
+	// Prepare prepares each place for a round; nil does nothing.
+	Prepare func(in I, round int)
+	// Call is call number n of goroutine g; it must not block.
+	Call func(in I, round, g, n int)
+	// Between looks at a place when the calls have settled and time stands; nil does nothing.
+	Between func(in I, place int)
+	// Pass lets the time of a round pass.
+	Pass func(st *Stage, round int)
+	// Judge says what is wrong with what a round brought to a place.
+	Judge func(in I, place, round int) *Violation
+	// Release ends an instance.
+	Release func(in I)
+}
+
+// Meet runs the meeting and returns the first violation, with the round in which it came,
+// or why it could not be run. What calls panic with is not looked at: X-CALLS is.
+func Meet[I any](p *Probe, m Meeting[I]) (worst *Violation, skip string) {
+	hang := p.Play(func(st *Stage) {
+		var in [Places]I
+		env := st.EnvOf(Places)
+		for i := range in {
+			in[i] = m.Make(env, i)
+		}
+		for round := range Meetings {
+			if m.Before != nil {
+				m.Before(st, round)
+			}
+			if m.Prepare != nil {
+				for i := range in {
+					_ = Catch(func() { m.Prepare(in[i], round) })
+				}
+				st.Settle()
+			}
+			p.meet(func(g, i int) {
+				for n := range m.Each {
+					_ = Catch(func() { m.Call(in[i], round, g, n) })
+				}
+			})
+			st.Settle()
+			if m.Between != nil {
+				for i := range in {
+					m.Between(in[i], i)
+				}
+			}
+			m.Pass(st, round)
+			st.Settle()
+			for i := range in {
+				if v := m.Judge(in[i], i, round); v != nil && worst == nil {
+					worst = v
+				}
+			}
+		}
+		for i := range in {
+			_ = Catch(func() { m.Release(in[i]) })
+		}
+		st.Settle()
+	})
+	if hang != nil {
+		return nil, NoProgress
+	}
+	return worst, ""
+}
+
+// InRound says in which round of a meeting something was seen.
+func InRound(round int) string { return fmt.Sprintf("round %d of %d", round+1, Meetings) }
+
+// meet has the goroutines call f for each place, both as nearly at one instant as the
+// machine can, and waits until all have returned; f must not block. They spin until the
+// other is there: those that are woken follow one another, and short calls would not meet.
+func (s *Suite) meet(f func(g, i int)) {
+	defer s.lab.twoProcessors()()
+	var wg sync.WaitGroup
+	var at [Meeters]struct {
+		atomic.Int64
+		_ [56]byte // a cache line of its own
+	}
+	for g := range Meeters {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for i := range Places {
+				at[g].Store(int64(i + 1))
+				for n := 0; at[1-g].Load() <= int64(i); n++ {
+					if n > spins {
+						runtime.Gosched()
+					}
+				}
+				for range (i*7 + g*13) % 31 { // who comes first, and by how much, varies
+					at[g].Load()
+				}
+				f(g, i)
+			}
+		}()
+	}
+	wg.Wait()
+}
+
+// Crowd calls f for each place n times from each of two goroutines, or, where a call blocks,
+// from one that comes after it on the same processor. Each call of one row meets one of the
+// other. It returns when all calls have begun.
+func (s *Suite) Crowd(places, n int, f func(i, k int)) {
+	defer s.lab.twoProcessors()()
+	var at [Meeters]struct {
+		atomic.Int64
+		_ [56]byte
+	}
+	var begun sync.WaitGroup
+	var next func(g, i, k int)
+	next = func(g, i, k int) {
+		switch { // it has the processor when this one blocks or ends
+		case k+1 < n:
+			go next(g, i, k+1)
+		case i+1 < places:
+			go next(g, i+1, 0)
+		}
+		turn := int64(i*n + k)
+		at[g].Store(turn + 1)
+		for n := 0; at[1-g].Load() <= turn; n++ {
+			if n > spins {
+				runtime.Gosched()
+			}
+		}
+		begun.Done()
+		f(i, g*n+k)
+	}
+	begun.Add(Meeters * places * n)
+	for g := range Meeters {
+		go next(g, 0, 0)
+	}
+	begun.Wait()
+}
+
+// twoProcessors makes the process run on two processors at least, until the result is
+// called; on one where two are not safe.
+func (l *lab) twoProcessors() (restore func()) {
+	n := runtime.GOMAXPROCS(0)
+	if n >= Meeters || l.timersCrash() {
+		return func() {}
+	}
+	runtime.GOMAXPROCS(Meeters)
+	return func() { runtime.GOMAXPROCS(n) }
+}

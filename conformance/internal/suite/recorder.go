@@ -1,0 +1,152 @@
+package suite
+
+import (
+	"bytes"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+)
+
+// Recording is the trace of one run and what the suite and the contract know besides.
+type Recording struct {
+	conformance.Trace
+	// Detail is what the contract records in terms of its own.
+	Detail any
+	// Turned says that timers for no time came without end.
+	Turned bool
+	// Called says that the planned panic came out of a callback that an operation ran,
+	// rather than a timer.
+	Called bool
+}
+
+// Recorder collects a Recording. Callbacks record from any goroutine.
+type Recorder struct {
+	now func() time.Duration
+
+	mu     sync.Mutex
+	rec    Recording
+	seq    int
+	closed bool // what comes after the end is not recorded
+}
+
+// Locked calls f with what is recorded so far, while nothing else is recorded.
+func (r *Recorder) Locked(f func(rec *Recording)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f(&r.rec)
+}
+
+// Mark returns the point that comes next. It is for use under Locked.
+func (r *Recorder) Mark() conformance.Mark {
+	r.seq++
+	return conformance.Mark{At: r.now(), Seq: r.seq}
+}
+
+// Do records a step around its call and turns a panic into a part of the trace. Inside
+// says that a callback does it.
+func (r *Recorder) Do(s conformance.Step, inside bool, call func(d *conformance.Done)) {
+	r.mu.Lock()
+	if r.closed {
+		r.mu.Unlock()
+		return
+	}
+	i := len(r.rec.Done)
+	r.rec.Done = append(r.rec.Done, conformance.Done{Step: s, Inside: inside, Began: r.Mark()})
+	r.mu.Unlock()
+
+	var d conformance.Done
+	d.Panic = Catch(func() { operation(func() { call(&d) }) })
+
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return
+	}
+	done := &r.rec.Done[i]
+	done.Ended, done.OK, done.Panic = r.Mark(), d.OK, d.Panic
+	done.Tokens, done.Delay, done.Err, done.Answer = d.Tokens, d.Delay, d.Err, d.Answer
+}
+
+// Settled notes of the newest step what was seen when all had settled.
+func (r *Recorder) Settled(ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if n := len(r.rec.Done); n > 0 && !r.closed {
+		r.rec.Done[n-1].OK = ok
+	}
+}
+
+// Fire records the start of a callback and returns its number, negative after the end of
+// the trace.
+func (r *Recorder) Fire(v int) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return -1
+	}
+	r.rec.Fires = append(r.rec.Fires, conformance.Fire{Value: v, Began: r.Mark()})
+	return len(r.rec.Fires) - 1
+}
+
+// Batch records all that callback i got.
+func (r *Recorder) Batch(i int, all []int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.closed {
+		r.rec.Fires[i].Values = slices.Clone(all)
+	}
+}
+
+// Fired records the end of callback i.
+func (r *Recorder) Fired(i int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.closed {
+		r.rec.Fires[i].Ended = r.Mark()
+	}
+}
+
+// finish closes the recording and returns it.
+func (r *Recorder) finish() *Recording {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	return &r.rec
+}
+
+// Catch calls f and returns what it panicked with, "" if it did not.
+func Catch(f func()) (msg string) {
+	defer func() {
+		if r := recover(); r != nil {
+			msg = fmt.Sprint(r)
+			if msg == "" {
+				msg = "(empty panic)"
+			}
+		}
+	}()
+	caught(f)
+	return ""
+}
+
+// PlannedPanic is what a callback panics with if the schedule wants it.
+const PlannedPanic = "conformance: the callback panics, as the schedule says"
+
+// survivable reports whether the suite can recover a panic of its caller: a call of the
+// suite, or a timer of a guarded clock, is on the stack.
+func survivable() (called, survived bool) {
+	buf := make([]byte, 16<<10)
+	buf = buf[:runtime.Stack(buf, false)]
+	called = bytes.Contains(buf, []byte(markCaught))
+	return called, called || bytes.Contains(buf, []byte(markExpired))
+}
+
+// Caught reports whether a panic of the caller would come to the suite: whether an
+// operation that the suite has called is on the stack.
+func Caught() bool {
+	called, _ := survivable()
+	return called
+}

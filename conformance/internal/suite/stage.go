@@ -1,0 +1,211 @@
+package suite
+
+import (
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/fakeclock"
+	"github.com/jonboulle/clockwork"
+)
+
+// Stage is where one schedule runs on one fresh instance.
+type Stage struct {
+	*Suite
+	Job
+	Driver
+	Rec *Recorder
+
+	// Blocks says which steps may wait for what only the driver can bring, so that they
+	// need a goroutine of their own; nil means none.
+	Blocks func(s conformance.Step) bool
+	// Rests says that everything settles after each step, not only before the next.
+	Rests bool
+	// Alone says that a racing step meets the timers of its own instant only: what is due
+	// before has come and settled.
+	Alone bool
+}
+
+// newStage prepares a run.
+func newStage(s *Suite, j Job, d Driver) *Stage {
+	st := &Stage{Suite: s, Job: j, Driver: d, Rec: &Recorder{now: d.Now}}
+	st.Rec.rec.Schedule, st.Rec.rec.Order = j.Schedule, j.Order
+	return st
+}
+
+// Config is the schedule's.
+func (s *Stage) Config() conformance.Config { return s.Schedule.Config }
+
+// Steps are the schedule's.
+func (s *Stage) Steps() []conformance.Step { return s.Schedule.Steps }
+
+// Env is what the instance is made in. Its clock survives the planned panic, and stops
+// who arms timers for no time without end.
+func (s *Stage) Env() conformance.Env { return s.EnvOf(1) }
+
+// EnvOf is Env for as many instances on one clock.
+func (s *Stage) EnvOf(instances int) conformance.Env {
+	var c clockwork.Clock = &watched{Clock: s.Clock(), rec: s.Rec, most: Endless * instances}
+	if s.Config().Panics != 0 {
+		c = guarded{c}
+	}
+	return conformance.Env{Clock: c, Start: s.Config().Start()}
+}
+
+// Plain is Env with the driver's own clock.
+func (s *Stage) Plain() conformance.Env {
+	return conformance.Env{Clock: s.Clock(), Start: s.Config().Start()}
+}
+
+// Make makes an instance. It records what the constructor panics with, and reports whether
+// it did not.
+func (s *Stage) Make(make func()) bool {
+	s.Rec.rec.Refused = Catch(make)
+	return s.Rec.rec.Refused == ""
+}
+
+// Fake is the fake clock, nil on package time.
+func (s *Stage) Fake() *fakeclock.Clock {
+	if h, ok := s.Driver.(*Hand); ok {
+		return h.Fake
+	}
+	return nil
+}
+
+// Exact reports whether it can be told when what runs on a goroutine has come to rest.
+func (s *Stage) Exact() bool {
+	h, ok := s.Driver.(*Hand)
+	return !ok || h.Bubble
+}
+
+// Each does the steps of the schedule, each at its instant, in the order with its timers
+// that the job says. Row says how many of the steps that are left come in one go; nil
+// means one. Idle lets time pass, wall sets the wall clock of a fake clock, and do does
+// everything else. It returns the instant of the last step.
+func (s *Stage) Each(row func(left []conformance.Step) int, do func(st conformance.Step)) (end time.Duration) {
+	steps := s.Steps()
+	for i, n := 0, 1; i < len(steps); i += n {
+		first := steps[i]
+		if n = 1; row != nil {
+			n = row(steps[i:])
+		}
+		all := func() {
+			for _, st := range steps[i : i+n] {
+				do(st)
+			}
+		}
+		switch {
+		case first.Op == conformance.OpIdle:
+			s.To(first.At)
+		case first.Op == conformance.OpWall:
+			s.To(first.At)
+			if fake := s.Fake(); fake != nil {
+				fake.SetWall(fake.Now().Add(first.D))
+			}
+		default:
+			s.one(first, all)
+		}
+		end = max(end, first.At)
+	}
+	return end
+}
+
+// one does what comes in one go.
+func (s *Stage) one(first conformance.Step, all func()) {
+	blocks := s.Blocks != nil && s.Blocks(first)
+	switch {
+	case first.Racing:
+		if s.Alone {
+			s.To(max(s.Now(), first.At-1))
+		}
+		s.Race(first.At, s.Order, all)
+	case blocks:
+		s.To(first.At)
+		Start(all)
+	default:
+		s.To(first.At)
+		all()
+	}
+	if s.Rests || blocks {
+		s.Settle()
+	}
+}
+
+// During does what the callback of a schedule does, after its start was recorded as fire
+// i: an operation, some time, a panic. Inside does the operation.
+func (s *Stage) During(i, key int, inside func(conformance.Step)) {
+	callback(func() { s.during(i, key, inside) })
+}
+
+func (s *Stage) during(i, key int, inside func(conformance.Step)) {
+	r, cfg := s.Rec, s.Config()
+	defer r.Fired(i)
+	if key != 0 {
+		r.mu.Lock()
+		r.rec.Fires[i].Key = key
+		r.mu.Unlock()
+	}
+	if i == 0 && cfg.Inside != "" {
+		step := conformance.Step{Op: cfg.Inside, At: s.Now()}
+		if step.Op == conformance.OpCall {
+			step.N = InsideValue
+		}
+		inside(step)
+	}
+	if cfg.Busy > 0 {
+		s.Clock().Sleep(cfg.Busy)
+	}
+	if i+1 != cfg.Panics {
+		return
+	}
+	if called, survived := survivable(); survived {
+		r.mu.Lock()
+		r.rec.Panicked, r.rec.Called = true, called
+		r.mu.Unlock()
+		panic(PlannedPanic)
+	}
+}
+
+// Callback runs what the implementation calls, so that stacks show it.
+func (s *Stage) Callback(do func()) { callback(do) }
+
+// InsideValue is the payload of a call made in a callback; larger than those of the
+// schedule's steps, because it comes later than the event that is firing.
+const InsideValue = 1000
+
+// End ends the recording at an instant by which all that the schedule can bring has come,
+// and then releases what was made. Where the run looks for what is left, it is left alone
+// for matters, the time in which anything can still happen, before anybody looks.
+func (s *Stage) End(at, matters time.Duration, release func()) {
+	s.To(at)
+	s.Settle()
+	s.Rec.mu.Lock()
+	s.Rec.rec.End = at
+	s.Rec.closed = !s.Look
+	s.Rec.mu.Unlock()
+	release()
+	if s.Look {
+		s.Settle()
+		s.To(Sum(at, matters))
+		s.Rec.rec.Armed = s.Armed()
+	}
+	s.Settle()
+}
+
+// Rest leaves an instance without Stop alone for ten times as long as what happened until
+// end can matter, before anybody looks for goroutines that it left, or lets the bubble
+// end: a janitor that ends when there is nothing left to clean does no harm. Longer than
+// a year nobody waits; the instants of package time end.
+func (s *Stage) Rest(end, matters time.Duration) {
+	const year = 365 * 24 * time.Hour
+	if end < year && matters > 0 && matters < year/10 {
+		s.To(end + 10*matters)
+	}
+}
+
+// Sum adds durations without overflow.
+func Sum(a, b time.Duration) time.Duration {
+	if a > 1<<63-1-b {
+		return 1<<63 - 1
+	}
+	return a + b
+}

@@ -1,0 +1,148 @@
+package suite
+
+import (
+	"testing"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+)
+
+// Suite is what a contract may ask of the engine.
+type Suite struct {
+	// T is the test that runs the suite.
+	T *testing.T
+	// Time is how the implementation takes its time.
+	Time conformance.TimeSource
+	// Bubble says that runs happen in bubbles, where everything can be settled.
+	Bubble bool
+
+	profile Profile
+	lab     *lab
+	ops     map[conformance.Op]bool
+	inexact string // why runs cannot be settled exactly; "" if they can
+	over    string // why nothing more is explored; "" if more is
+	// cannotReenter says that a method called from the callback blocked for good.
+	cannotReenter bool
+	givenUp       map[string]string // families, and why
+	twice         bool              // runs have a second instance beside the one that is judged
+}
+
+// Accepts reports whether the implementation has an operation.
+func (s *Suite) Accepts(op conformance.Op) bool { return s.ops[op] }
+
+// Able returns those of the operations that the implementation has.
+func (s *Suite) Able(ops ...conformance.Op) []conformance.Op {
+	var out []conformance.Op
+	for _, op := range ops {
+		if s.ops[op] {
+			out = append(out, op)
+		}
+	}
+	return out
+}
+
+// Twice says that Play is to make a second instance and do everything with it first.
+func (s *Suite) Twice() bool { return s.twice }
+
+// Unsettled is why what a timer starts at once cannot be waited for, "" if it can.
+func (s *Suite) Unsettled() string {
+	return If(s.Time == conformance.Injected && !s.Bubble, "only in a bubble can be waited for what a timer starts at once")
+}
+
+// Inexact is why runs cannot be settled exactly, "" if they can.
+func (s *Suite) Inexact() string { return s.inexact }
+
+// CannotSettle tells the suite why runs cannot be settled exactly.
+func (s *Suite) CannotSettle(why string) { s.inexact = why }
+
+// End tells the suite why nothing more is to be explored.
+func (s *Suite) End(why string) { s.over = why }
+
+// Ended is what End was told.
+func (s *Suite) Ended() string { return s.over }
+
+// Try runs a schedule n times outside the exploration and returns what was recorded. Where
+// a run hangs there are fewer.
+func (s *Suite) Try(schedule conformance.Schedule, order conformance.Order, n int) []*Recording {
+	jobs := make([]Job, n)
+	for i := range jobs {
+		jobs[i] = Job{Schedule: schedule, Order: order}
+	}
+	runs := s.lab.runs
+	defer oneProcessor(order == conformance.OrderSampled || s.profile.OneProcessor)()
+	var out []*Recording
+	if h := s.lab.run(jobs, func(_ Job, rec *Recording) { out = append(out, rec) }); h != nil {
+		s.givenUp["traits"] = "a run hung: " + h.Job.Schedule.String()
+	}
+	s.lab.runs = runs
+	return out
+}
+
+// TryText is Try with a schedule's text: once, or as often as chance needs where the
+// schedule races on package time.
+func (s *Suite) TryText(text string, order conformance.Order) []*Recording {
+	schedule, n := MustParse(text), 1
+	if schedule.RacingSteps() > 0 && s.Time == conformance.PackageTime {
+		order, n = conformance.OrderSampled, Samples
+	}
+	return s.Try(schedule, order, n)
+}
+
+// Share returns how often pred holds, from 0 to 1; 0 for no runs.
+func Share(runs []*Recording, pred func(*Recording) bool) float64 {
+	n := 0
+	for _, r := range runs {
+		if pred(r) {
+			n++
+		}
+	}
+	return float64(n) / float64(max(1, len(runs)))
+}
+
+// Play runs something else than the contract's schedules: once, on a stage of its own. It
+// returns the hang if it makes no progress.
+func (s *Suite) Play(play func(st *Stage)) *Hang { return s.lab.with(play).once() }
+
+// Run runs jobs outside the exploration.
+func (s *Suite) Run(jobs []Job, see func(Job, *Recording)) *Hang { return s.lab.run(jobs, see) }
+
+// InBubble runs f in a bubble.
+func (s *Suite) InBubble(f func()) { s.lab.inBubble(f) }
+
+// Probe is what a rule that judges by runs of its own gets.
+type Probe struct{ *Suite }
+
+// Samples is how often a racing schedule runs where the order is chance, and Chance the
+// share of those runs in which a finding must turn up if honest code can produce it by
+// being overtaken between its decision and the first instruction of its callback. Sampled
+// runs use one processor, on which that takes a preemption at the wrong moment: less than
+// one run in a thousand. A missing check shows in about half of them.
+const (
+	Samples = 80
+	Chance  = 0.15
+)
+
+// Wait is the wait, interval or timeout of most schedules.
+const Wait = 100 * time.Millisecond
+
+// OwnGoroutines is why runs cannot be judged outside a bubble.
+const OwnGoroutines = "goroutines of the implementation can only be driven exactly in a bubble"
+
+// OnlyInBubble is why leaks cannot be seen outside a bubble.
+const OnlyInBubble = "goroutines can only be told apart in a bubble"
+
+// WithoutRaceDetector is why rules that need it are skipped, "" if it is there.
+func WithoutRaceDetector() string {
+	if !raceDetector {
+		return "data races show only with -race"
+	}
+	return ""
+}
+
+// If returns why if yes, for what rules say of themselves.
+func If(yes bool, why string) string {
+	if yes {
+		return why
+	}
+	return ""
+}

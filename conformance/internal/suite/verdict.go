@@ -1,0 +1,271 @@
+package suite
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/escapement-go/escapement/conformance"
+)
+
+// report turns the findings into verdicts, CANARY and TRAITS first. Only says why there is
+// no more than one schedule.
+func (e *engine[T, E]) report(only string) *conformance.Report {
+	r := e.blank("")
+	r.Partial = only
+	r.Verdicts[0] = conformance.Verdict{Rule: "CANARY", Level: conformance.Core, Status: conformance.Pass}
+	if only != "" {
+		r.Verdicts[0] = conformance.Verdict{Rule: "CANARY", Level: conformance.Core, Status: conformance.Skip, Reason: only}
+		r.Verdicts[1] = conformance.Verdict{Rule: "TRAITS", Level: conformance.Core, Status: conformance.Skip, Reason: only}
+	} else {
+		r.Verdicts[1] = e.checkTraits()
+	}
+	absent := map[string]bool{}
+	for i := range e.rules {
+		v := &r.Verdicts[i+2]
+		if until := e.options.Until; until != "" && v.Rule != until {
+			continue
+		}
+		absent[v.Rule] = e.conclude(&e.rules[i], v, only)
+		if e.insist(v) {
+			e.conclude(&e.rules[i], v, only)
+		}
+		e.applyKnown(v)
+	}
+	r.Schedules, r.Runs = len(e.schedules), e.lab.runs
+	e.markPartial(r, absent)
+	return r
+}
+
+// conclude reaches the verdict on one rule. It reports whether there is nothing that the
+// rule is about.
+func (e *engine[T, E]) conclude(r *Rule[T, E], v *conformance.Verdict, only string) (absent bool) {
+	v.Status, v.Reason = conformance.Pass, ""
+	if skip := e.skip(r, e.traits, e.choices); skip.why != "" {
+		v.Status, v.Reason = conformance.Skip, skip.why
+		return skip.absent
+	}
+	if r.Live {
+		v.Status, v.Reason = conformance.Skip, only
+		if only == "" {
+			v.Reason = inSubtest
+		}
+		return false
+	}
+	f := e.findings[r.ID]
+	if f == nil {
+		f = &finding{}
+	}
+	f.settleChances()
+	if r.Probe != nil && f.judged == 0 {
+		if why := e.probe(r, f, only); why != "" {
+			v.Status, v.Reason = conformance.Skip, why
+			return false
+		}
+	}
+	v.Judged = f.judged
+	switch {
+	case f.worst != nil:
+		v.Status, v.Reason, v.Family = conformance.Fail, f.worst.Headline, f.family
+		if f.worst.Run != nil {
+			v.Schedule = f.worst.Run.Schedule.String()
+		}
+		v.Text = e.text(r, f.worst)
+	case e.stalls[r.ID] != "":
+		v.Status, v.Reason = conformance.Inconclusive, e.stalls[r.ID]
+	case f.judged == 0:
+		v.Status, v.Reason = conformance.Skip, cmp.Or(e.inexact, "no schedule of this run concerns it")
+		for _, name := range sortedKeys(e.givenUp) {
+			v.Reason = e.givenUp[name]
+		}
+	}
+	return false
+}
+
+// inSubtest is the reason to skip a live rule until its subtest runs.
+const inSubtest = "runs in its subtest"
+
+// probe lets a rule judge by runs of its own, and returns why it did not.
+func (e *engine[T, E]) probe(r *Rule[T, E], f *finding, only string) (skip string) {
+	switch {
+	case only != "":
+		return only
+	case e.breaks(r.Beyond):
+		return "rules are broken without which it means nothing"
+	}
+	broken, why := r.Probe(&Probe{e.Suite})
+	if why != "" {
+		return why
+	}
+	f.judged++
+	if broken != nil {
+		f.worst, f.family = broken, "probe"
+	}
+	return ""
+}
+
+// tries is how often the schedule of a known failure is run again before it is said to
+// pass. What decides may be chance, such as the order in which goroutines run.
+const tries = 100
+
+// insist runs the schedule of a known failure again if it did not turn up, and reports
+// whether it did then. One that is not explored, because random schedules found it, counts
+// where the exploration finds nothing.
+func (e *engine[T, E]) insist(v *conformance.Verdict) bool {
+	for _, k := range e.about.Known {
+		if k.Rule != v.Rule || v.Status != conformance.Pass && v.Status != conformance.Fail || v.Schedule == k.Schedule {
+			continue
+		}
+		s, err := conformance.ParseSchedule(k.Schedule)
+		if err != nil || k.Schedule == "" || v.Status == conformance.Fail && !e.schedules[k.Schedule] {
+			continue // a probe's, or one that is no longer the smallest
+		}
+		if e.repeats(v.Rule, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// repeats runs a schedule again and again until it breaks the rule, if it does. What else
+// it breaks is not looked at.
+func (e *engine[T, E]) repeats(rule string, s conformance.Schedule) bool {
+	f, all := e.found(rule), e.findings
+	e.findings = map[string]*finding{rule: f}
+	defer func() { e.findings = all }()
+	for range tries {
+		e.explore(Family{Name: e.familyOf(s), Schedules: []conformance.Schedule{s}})
+		if f.settleChances(); f.worst != nil && f.worst.Run.Schedule.String() == s.String() {
+			return true
+		}
+	}
+	return false
+}
+
+// applyKnown compares a verdict with what is known to fail.
+func (e *engine[T, E]) applyKnown(v *conformance.Verdict) {
+	for _, k := range e.about.Known {
+		if k.Rule != v.Rule || v.Status == conformance.Skip {
+			continue
+		}
+		switch {
+		case v.Status == conformance.Fail && v.Schedule == k.Schedule:
+			v.Status, v.Reason = conformance.KnownFail, k.Why
+		case v.Status == conformance.Fail:
+			v.Text = fmt.Sprintf("known to fail on %q, but now the smallest failing schedule is another one:\n%s", k.Schedule, v.Text)
+			v.Reason += " (not the known failure)"
+		case v.Status == conformance.Pass:
+			v.Status, v.Reason = conformance.Fail, "it is listed in KnownFailing but passes: remove the entry"
+			v.Text = v.Rule + ": " + v.Reason
+		}
+	}
+}
+
+// blank is a report in which every rule is skipped for one reason.
+func (e *engine[T, E]) blank(why string) *conformance.Report {
+	r := &conformance.Report{Version: conformance.Version, Name: e.about.Name, Contract: e.profile.Kind, Time: e.Time.String(), Bubbles: e.Bubble, Partial: why}
+	for _, id := range []string{"CANARY", "TRAITS"} {
+		r.Verdicts = append(r.Verdicts, conformance.Verdict{Rule: id, Level: conformance.Core, Status: conformance.Skip, Reason: why})
+	}
+	for i := range e.rules {
+		r.Verdicts = append(r.Verdicts, conformance.Verdict{Rule: e.rules[i].ID, Level: e.rules[i].Level, Status: conformance.Skip, Reason: why})
+	}
+	return r
+}
+
+// markPartial says so if too little ran for a verdict on the whole.
+func (e *engine[T, E]) markPartial(r *conformance.Report, absent map[string]bool) {
+	if r.Partial != "" {
+		return
+	}
+	core, ran := 0, 0
+	for _, v := range r.Verdicts[2:] {
+		if v.Level == conformance.Core && !absent[v.Rule] {
+			core++
+			if v.Status != conformance.Skip {
+				ran++
+			}
+		}
+	}
+	switch {
+	case e.inexact != "":
+		r.Partial = e.inexact
+	case ran*10 < core*6:
+		r.Partial = fmt.Sprintf("%d of %d core rules ran", ran, core)
+	}
+	for _, f := range sortedKeys(e.givenUp) {
+		if strings.Contains(e.givenUp[f], "hung") {
+			r.Partial = strings.TrimPrefix(r.Partial+"; "+f+": "+e.givenUp[f], "; ")
+		}
+	}
+}
+
+func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
+
+// subtest reports one verdict under the rule's name.
+func (e *engine[T, E]) subtest(v *conformance.Verdict) {
+	e.T.Run(v.Rule, func(t *testing.T) {
+		i := slices.IndexFunc(e.rules, func(r Rule[T, E]) bool { return r.ID == v.Rule })
+		if i >= 0 && e.rules[i].Live && v.Reason == inSubtest {
+			e.runLive(t, &e.rules[i], v)
+		}
+		if a, ok := any(t).(interface{ Attr(key, value string) }); ok {
+			a.Attr("conformance.rule", v.Rule)
+			a.Attr("conformance.status", string(v.Status))
+		}
+		switch v.Status {
+		case conformance.Fail:
+			if v.Level == conformance.Provisional {
+				t.Skip("provisional, fails:\n" + v.Text)
+			}
+			t.Error("\n" + v.Text)
+		case conformance.KnownFail:
+			t.Skip("known failing: " + v.Reason + "\n" + v.Text)
+		case conformance.Skip, conformance.Inconclusive:
+			t.Skip(string(v.Status) + ": " + v.Reason)
+		}
+	})
+}
+
+// runLive runs a rule that fails whatever test is running when it finds something.
+func (e *engine[T, E]) runLive(t *testing.T, r *Rule[T, E], v *conformance.Verdict) {
+	for _, k := range e.about.Known {
+		if k.Rule == r.ID {
+			v.Status, v.Reason = conformance.Skip, "known failing, and it cannot be run without failing the test: "+k.Why
+			return
+		}
+	}
+	outer := e.lab.t
+	e.lab.t = t
+	defer func() {
+		e.lab.t = outer
+		if t.Failed() && v.Status == conformance.Pass {
+			v.Status, v.Reason = conformance.Fail, "the race detector reported a data race; its report is in the output above"
+		}
+	}()
+	v.Status, v.Reason, v.Judged = conformance.Pass, "", 1
+	broken, why := r.Probe(&Probe{e.Suite})
+	switch {
+	case why != "":
+		v.Status, v.Reason, v.Judged = conformance.Skip, why, 0
+	case broken != nil:
+		v.Status, v.Reason, v.Text = conformance.Fail, broken.Headline, e.text(r, broken)
+	}
+}
+
+// close prints the last line and writes the report.
+func (e *engine[T, E]) close(r *conformance.Report, unfit bool) {
+	e.T.Helper()
+	if err := r.Write(); err != nil {
+		e.T.Errorf("conformance: ESCAPEMENT_REPORT: %v", err)
+	}
+	ran := r.Count(conformance.Pass, conformance.Fail, conformance.KnownFail, conformance.Inconclusive)
+	if ran == 0 && !unfit {
+		e.T.Errorf("conformance: %s: nothing ran", r)
+		return
+	}
+	e.T.Logf("conformance: %s", r)
+}

@@ -1,0 +1,55 @@
+package suite
+
+import (
+	"fmt"
+	"time"
+)
+
+// Violation is what a rule found.
+type Violation struct {
+	// Headline says what happened and what should have: "fired at 100ms, want 101ms".
+	Headline string
+	// Because says why, in terms of the schedule.
+	Because string
+	// At is the instant of the first difference, Lanes what the timeline shows beside the
+	// operations; nil shows the callbacks.
+	At    time.Duration
+	Lanes []Lane
+	// Chance marks a finding that counts only if it turns up often: honest code can produce
+	// it by being overtaken.
+	Chance bool
+	// Kind tells findings of one rule apart: a schedule is made smaller only as long as
+	// the kind remains.
+	Kind string
+	// Run is the run; the suite sets it for what a Check returns.
+	Run *Recording
+}
+
+// Broken makes a violation at an instant.
+func Broken(at time.Duration, because, headline string, args ...any) *Violation {
+	return &Violation{Headline: fmt.Sprintf(headline, args...), Because: because, At: at}
+}
+
+// Lane is a line of the timeline.
+type Lane struct {
+	Name  string
+	Marks []Mark
+}
+
+// Mark is a text at an instant of a lane.
+type Mark struct {
+	At   time.Duration
+	Text string
+}
+
+// FireMark is how the timeline shows a callback.
+func FireMark(value int) string { return fmt.Sprintf("F%d", value) }
+
+// Got is the lane of the callbacks of a run.
+func (r *Recording) Got() Lane {
+	got := Lane{Name: "got"}
+	for _, f := range r.Fires {
+		got.Marks = append(got.Marks, Mark{f.Began.At, FireMark(f.Value)})
+	}
+	return got
+}

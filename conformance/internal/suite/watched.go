@@ -1,0 +1,78 @@
+package suite
+
+import (
+	"time"
+
+	"github.com/jonboulle/clockwork"
+)
+
+// guarded is a clock whose functions survive the panic that the schedule wants.
+type guarded struct{ clockwork.Clock }
+
+func (g guarded) AfterFunc(d time.Duration, f func()) clockwork.Timer {
+	return g.Clock.AfterFunc(d, func() {
+		defer func() {
+			if r := recover(); r != nil && r != PlannedPanic {
+				panic(r)
+			}
+		}()
+		expired(f)
+	})
+}
+
+// watched is a clock on which nobody can go on for ever at one instant: timers for no time
+// do not expire any more once there were many, and the trace says so.
+type watched struct {
+	clockwork.Clock
+	rec  *Recorder
+	most int       // of them at one instant
+	at   time.Time // of the newest of them
+	n    int
+}
+
+// Endless is more timers for no time than one instance needs at one instant.
+const Endless = 1000
+
+// turns reports whether a timer for d is one too many.
+func (w *watched) turns(d time.Duration) bool {
+	if d > 0 {
+		return false
+	}
+	now := w.Clock.Now()
+	w.rec.mu.Lock()
+	defer w.rec.mu.Unlock()
+	if w.n++; !now.Equal(w.at) {
+		w.at, w.n = now, 1
+	}
+	if w.n > w.most {
+		w.rec.rec.Turned = true
+	}
+	return w.n > w.most
+}
+
+func (w *watched) AfterFunc(d time.Duration, f func()) clockwork.Timer {
+	return w.timer(d, func(d time.Duration) clockwork.Timer { return w.Clock.AfterFunc(d, f) })
+}
+
+func (w *watched) NewTimer(d time.Duration) clockwork.Timer { return w.timer(d, w.Clock.NewTimer) }
+
+func (w *watched) timer(d time.Duration, arm func(time.Duration) clockwork.Timer) clockwork.Timer {
+	if !w.turns(d) {
+		return &watchedTimer{arm(d), w}
+	}
+	t := arm(time.Hour)
+	t.Stop()
+	return t
+}
+
+type watchedTimer struct {
+	clockwork.Timer
+	w *watched
+}
+
+func (t *watchedTimer) Reset(d time.Duration) bool {
+	if t.w.turns(d) {
+		return t.Stop()
+	}
+	return t.Timer.Reset(d)
+}

@@ -1,0 +1,86 @@
+package leakybuckettest
+
+import "time"
+
+// dues says when the accepted items must leave, as far as the implementation's own
+// decisions to accept go. Where declarations leave it open there are two answers.
+func (x *exam) dues() [][]time.Duration {
+	interval, traits := x.Schedule.Config.Interval, x.traits
+	answers := 1
+	if traits.Head == HeadWaits || traits.Slack > 0 {
+		answers = 2
+	}
+	var out [][]time.Duration
+	for answer := range answers {
+		var dues []time.Duration
+		var last time.Duration // when the item before left, or would have with its slack
+		for _, it := range x.view().items {
+			if !it.put.OK {
+				continue
+			}
+			at, first := it.put.Began.At, len(dues) == 0
+			due := at
+			switch {
+			case traits.Head == HeadOnGrid:
+				due = (at/interval + 1) * interval
+				if !first {
+					due = max(due, last+interval)
+				}
+				last = due
+			case traits.Head == HeadWaits && first:
+				due = at + interval
+				last = due
+			case traits.Head == HeadWaits:
+				if due = last + interval; at >= last && answer == 0 || at >= due {
+					due = at + interval // nothing waited; in the other answer the last period still ran
+				}
+				last = due
+			default:
+				slack := time.Duration(traits.Slack) * interval
+				if first {
+					if last = at; answer == 1 {
+						last = at - slack
+					}
+				} else {
+					last = max(last+interval, at-slack)
+				}
+				due = max(at, last)
+			}
+			dues = append(dues, due)
+		}
+		out = append(out, dues)
+	}
+	return out
+}
+
+// mistimed returns the first accepted item that left at another instant than it
+// should have, and when that is; found by the answer that goes on longest.
+func (x *exam) mistimed() (it *item, due time.Duration, idle, found bool) {
+	v := x.view()
+	best := -1
+	for _, dues := range x.dues() {
+		k := 0
+		var before *item
+		for i := range v.items {
+			item := &v.items[i]
+			if !item.put.OK {
+				continue
+			}
+			if len(item.left) > 0 && item.left[0].Began.At != dues[k] || len(item.left) == 0 && dues[k] <= x.End {
+				if k > best {
+					best, found = k, true
+					it, due = item, dues[k]
+					idle = before == nil || len(before.left) > 0 && before.left[0].Began.Seq < item.put.Began.Seq &&
+						(x.traits.Head != HeadAtOnce || item.put.Began.At >= before.left[0].Began.At+x.Schedule.Config.Interval)
+				}
+				break
+			}
+			before = item
+			k++
+		}
+		if k == len(dues) {
+			return nil, 0, false, false
+		}
+	}
+	return it, due, idle, found
+}

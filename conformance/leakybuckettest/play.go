@@ -1,0 +1,87 @@
+package leakybuckettest
+
+import (
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// do does one operation of a schedule and notes its result.
+func (f *Funcs) do(s conformance.Step, d *conformance.Done) {
+	switch s.Op {
+	case conformance.OpPut:
+		d.OK = f.Put(s.N)
+	case conformance.OpCancel:
+		d.OK = f.Cancel(s.N)
+	case conformance.OpClose:
+		f.Close()
+	case conformance.OpStop:
+		f.Stop()
+	}
+}
+
+// end releases what can be released.
+func (f *Funcs) end() {
+	switch {
+	case f.Stop != nil:
+		_ = suite.Catch(f.Stop)
+	case f.Close != nil:
+		suite.Start(func() { _ = suite.Catch(f.Close) })
+	}
+}
+
+// Play runs a schedule on a fresh leaky bucket.
+func (c *contract) Play(st *suite.Stage) {
+	cfg := st.Config()
+	var impl Funcs
+	leave := func(v int) {
+		st.Callback(func() {
+			if i := st.Rec.Fire(v); i >= 0 {
+				c.inside(st, &impl, i)
+				st.Rec.Fired(i)
+			}
+		})
+	}
+	if !st.Make(func() { impl = c.spec.New(st.Plain(), Config{cfg.Interval, cfg.Backlog}, leave) }) {
+		return
+	}
+	st.Rests = true
+	st.Alone = true
+	st.Blocks = func(s conformance.Step) bool { return s.Op == conformance.OpClose || s.Op == conformance.OpStop }
+	puts, stopped := 2, false
+	if cfg.Inside != "" {
+		puts++
+	}
+	end := st.Each(nil, func(s conformance.Step) {
+		if s.Op == conformance.OpPut {
+			puts++
+		}
+		stopped = stopped || s.Op == conformance.OpStop
+		st.Rec.Do(s, false, func(done *conformance.Done) { impl.do(s, done) })
+	})
+	end += time.Duration(puts) * cfg.Interval // long enough for all that waits
+	st.End(end, 3*cfg.Interval, func() {
+		if !stopped {
+			impl.end()
+		}
+	})
+}
+
+// inside does what the schedule wants of the function with which item i leaves. The first
+// item may leave below its Put, the second hardly does. Close may wait for what the
+// function itself keeps from leaving.
+func (c *contract) inside(st *suite.Stage, impl *Funcs, i int) {
+	op := st.Config().Inside
+	if op == "" || i != 0 && (i != 1 || op == conformance.OpClose) {
+		return
+	}
+	step := conformance.Step{Op: op, At: st.Now()}
+	switch op {
+	case conformance.OpPut:
+		step.N = suite.InsideValue + i
+	case conformance.OpCancel:
+		step.N = st.Steps()[len(st.Steps())-1].N
+	}
+	st.Rec.Do(step, true, func(done *conformance.Done) { impl.do(step, done) })
+}

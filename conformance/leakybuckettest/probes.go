@@ -1,0 +1,216 @@
+package leakybuckettest
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// Canary proves that time is taken from where the spec says.
+func (c *contract) Canary(s *suite.Suite) string {
+	if !s.Accepts(conformance.OpPut) {
+		return "New returned no Put: say how to offer an item"
+	}
+	var impl Funcs
+	v := 0
+	pulse := s.Sees(suite.Life{
+		Make: func(env conformance.Env, sign func()) {
+			impl = c.spec.New(env, Config{suite.Wait, 3}, func(int) { sign() })
+		},
+		Use: func() int { // one leaves, if at once; the others wait
+			for range 3 {
+				v++
+				impl.Put(v)
+			}
+			return 0
+		},
+		Beyond:  50 * suite.Wait,
+		Release: func() { impl.end() },
+	})
+	switch {
+	case pulse.Hang != nil:
+		if where := s.WaitsForEver(pulse.Hang); where != "" {
+			return suite.NeverReturned + ": " + where
+		}
+		s.CannotSettle("the first run hung")
+	case pulse.Refused != "":
+		return fmt.Sprintf("New refused an interval of %v and a backlog of 3: %s", suite.Wait, pulse.Refused)
+	case pulse.Own <= 1 && pulse.Other > 1:
+		return suite.WrongClock("leakybuckettest")
+	case s.Time == conformance.Injected && !s.Bubble && (pulse.Strange || pulse.Own == 0):
+		s.CannotSettle(suite.OwnGoroutines)
+	}
+	return ""
+}
+
+// crowdedBucket is a bucket to which many goroutines come at one instant.
+type crowdedBucket struct {
+	Funcs
+	left, accepted []atomic.Int64 // by item
+}
+
+// concurrent has goroutines put items at one instant, and then cancel the same one.
+func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
+	const each, backlog, items = 5, 4, suite.Meeters * 5
+	most := int64(backlog + 1 + c.spec.Traits.Slack)
+	worst, skip := suite.Meet(p, suite.Meeting[*crowdedBucket]{
+		Make: func(env conformance.Env, _ int) *crowdedBucket {
+			b := &crowdedBucket{left: make([]atomic.Int64, items), accepted: make([]atomic.Int64, items)}
+			b.Funcs = c.spec.New(env, Config{suite.Wait, backlog}, func(v int) {
+				if v >= 0 && v < items { // other rules judge what was never put
+					b.left[v].Add(1)
+				}
+			})
+			return b
+		},
+		Each:   each,
+		Before: func(st *suite.Stage, round int) { st.To(time.Duration(round) * 20 * suite.Wait) },
+		Call: func(b *crowdedBucket, _, g, n int) {
+			if v := g*each + n; b.Put(v) {
+				b.accepted[v].Add(1)
+			}
+		},
+		Pass: func(st *suite.Stage, round int) { st.To(time.Duration(round)*20*suite.Wait + 15*suite.Wait) },
+		Judge: func(b *crowdedBucket, _, round int) (worst *suite.Violation) {
+			n := int64(0)
+			for v := range b.left {
+				got, want := b.left[v].Swap(0), b.accepted[v].Swap(0)
+				n += want
+				if got != want && worst == nil {
+					worst = suite.Broken(0, "", "an item that was put beside others left %d times, want %d: once if it was accepted", got, want)
+				}
+			}
+			if n > most && !c.spec.Traits.Unbounded && worst == nil {
+				worst = suite.Broken(0, fmt.Sprintf("nothing waited (%s), and no order of the calls has more accepted with a backlog of %d", suite.InRound(round), backlog),
+					"%d goroutines with %d items each at one instant had %d accepted, want %d at the most", suite.Meeters, each, n, most)
+			}
+			return worst
+		},
+		Release: func(b *crowdedBucket) { b.end() },
+	})
+	if worst == nil && skip == "" && p.Accepts(conformance.OpCancel) {
+		return c.cancels(p)
+	}
+	return worst, skip
+}
+
+// cancelledBucket is a bucket of which two goroutines cancel the last of three items.
+type cancelledBucket struct {
+	Funcs
+	waits           bool
+	left, cancelled atomic.Int64
+}
+
+// cancels has two goroutines cancel the same item at one instant.
+func (c *contract) cancels(p *suite.Probe) (*suite.Violation, string) {
+	return suite.Meet(p, suite.Meeting[*cancelledBucket]{
+		Make: func(env conformance.Env, _ int) *cancelledBucket {
+			b := &cancelledBucket{}
+			b.Funcs = c.spec.New(env, Config{suite.Wait, 3}, func(v int) {
+				if v%4 == 3 {
+					b.left.Add(1)
+				}
+			})
+			return b
+		},
+		Each:   1,
+		Before: func(st *suite.Stage, round int) { st.To(time.Duration(round) * 10 * suite.Wait) },
+		Prepare: func(b *cancelledBucket, round int) {
+			b.waits = false
+			b.waits = b.Put(4*round+1) && b.Put(4*round+2) && b.Put(4*round+3)
+		},
+		Call: func(b *cancelledBucket, round, _, _ int) {
+			if b.waits && b.Cancel(4*round+3) {
+				b.cancelled.Add(1)
+			}
+		},
+		Pass: func(st *suite.Stage, _ int) { st.To(st.Now() + 5*suite.Wait) },
+		Judge: func(b *cancelledBucket, _, round int) *suite.Violation {
+			left, cancelled := b.left.Swap(0), b.cancelled.Swap(0)
+			if !b.waits || left+cancelled == 1 {
+				return nil
+			}
+			return suite.Broken(0, "it waited behind two others ("+suite.InRound(round)+")",
+				"two goroutines cancelled an item at one instant: %d were told that it was there, and it left %d times, want 1 and 0", cancelled, left)
+		},
+		Release: func(b *cancelledBucket) { b.end() },
+	})
+}
+
+// race uses all operations of one bucket at once.
+func (c *contract) race(p *suite.Probe) (skip string) {
+	skip = p.Clash(func(env conformance.Env) []func(int) {
+		impl := c.spec.New(env, Config{suite.Wait, 3}, func(int) {})
+		put := func(i int) { impl.Put(i) }
+		ops := []func(int){put, put}
+		if impl.Cancel != nil {
+			ops = append(ops, func(i int) { impl.Cancel(i) })
+		}
+		return ops
+	})
+	if skip != "" || !p.Accepts(conformance.OpStop) {
+		return skip
+	}
+	return p.Clash(func(env conformance.Env) []func(int) {
+		impl := c.spec.New(env, Config{suite.Wait, 3}, func(int) {})
+		stop := func(int) { impl.Stop() }
+		return []func(int){func(i int) { impl.Put(i) }, stop, stop}
+	})
+}
+
+// panics lets the function panic where that is known to unwind into the suite: below a Put.
+func (c *contract) panics(p *suite.Probe) (worst *suite.Violation, skip string) {
+	var below atomic.Bool
+	hang := p.Play(func(st *suite.Stage) {
+		var mu sync.Mutex
+		var left []time.Duration
+		impl := c.spec.New(st.Plain(), Config{suite.Wait, 3}, func(v int) {
+			mu.Lock()
+			left = append(left, st.Now())
+			mu.Unlock()
+			if v == 1 && suite.Caught() {
+				below.Store(true)
+				panic("the function of the item")
+			}
+		})
+		for v := 1; v <= 3; v++ {
+			_ = suite.Catch(func() { impl.Put(v) })
+			st.Settle()
+		}
+		st.To(10 * suite.Wait)
+		st.Settle()
+		mu.Lock()
+		defer mu.Unlock()
+		if below.Load() && !c.inTime(left) {
+			worst = suite.Broken(0, "an item that has left has left, and the others must not pay for it",
+				"the function panicked with the first of three items, and they left at %v, want %v", left, []time.Duration{0, suite.Wait, 2 * suite.Wait})
+		}
+		impl.end()
+		st.Settle()
+	})
+	switch {
+	case hang != nil && below.Load():
+		return suite.Broken(0, "what Put holds must be released when the function unwinds it",
+			"after the function panicked in a Put, the next operation never returned"), ""
+	case !below.Load():
+		return nil, ownGoroutine
+	}
+	return worst, ""
+}
+
+// inTime reports whether three items that were put together left as they must: a new
+// bucket may have its slack already.
+func (c *contract) inTime(left []time.Duration) bool {
+	for saved := range min(2, c.spec.Traits.Slack) + 1 {
+		early := time.Duration(saved)
+		if slices.Equal(left, []time.Duration{0, max(0, 1-early) * suite.Wait, (2 - early) * suite.Wait}) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,153 @@
+// Package leakybuckettest holds leaky buckets to their laws: queues with a bound whose
+// items leave one at a time, an interval apart.
+//
+//	func TestConformance(t *testing.T) {
+//		leakybuckettest.Run(t, leakybuckettest.Spec{
+//			Name: "mine",
+//			Time: leakybuckettest.PackageTime,
+//			New: func(_ leakybuckettest.Env, cfg leakybuckettest.Config, leave func(int)) leakybuckettest.Funcs {
+//				b := mine.NewBucket(cfg.Interval, cfg.Backlog, leave)
+//				return leakybuckettest.Funcs{Put: b.TryPut, Stop: b.Stop}
+//			},
+//			Traits: leakybuckettest.Traits{Head: leakybuckettest.HeadAtOnce},
+//		})
+//	}
+//
+// Leave Traits out at first: the subtest TRAITS prints the literal to paste. What the
+// suite does and how it counts is said in package conformance.
+package leakybuckettest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// What a spec needs of the suite's vocabulary; package conformance explains it.
+type (
+	Env        = conformance.Env
+	TimeSource = conformance.TimeSource
+	Known      = conformance.Known
+	Report     = conformance.Report
+	CloseFlush = conformance.CloseFlush
+)
+
+// The ways to take time that a leaky bucket may have, and what may become of what waits
+// when the input ends.
+const (
+	Injected        = conformance.Injected
+	PackageTime     = conformance.PackageTime
+	CloseAtDeadline = conformance.CloseAtDeadline
+	CloseDrops      = conformance.CloseDrops
+)
+
+// Spec describes an implementation.
+type Spec struct {
+	// Name is how reports call it.
+	Name string
+	// Time says how it takes its time: Injected or PackageTime.
+	Time TimeSource
+	// New makes a bucket that calls leave with each item as it leaves. A constructor that
+	// refuses cfg panics. Instances must not share state.
+	New func(env Env, cfg Config, leave func(int)) Funcs
+	// Traits are the choices of the implementation. What is left undeclared fails the
+	// subtest TRAITS, which prints what was observed.
+	Traits Traits
+	// KnownFailing lists what is known to fail.
+	KnownFailing []Known
+}
+
+// Config is what a leaky bucket is made with.
+type Config struct {
+	Interval time.Duration
+	// Backlog is the most items that wait, not counting one that leaves at once. One that a
+	// goroutine of the implementation holds ready does wait.
+	Backlog int
+}
+
+// Funcs are the operations of one leaky bucket. Put must be there; the rules of an
+// operation that is nil are skipped.
+type Funcs struct {
+	// Put offers item v and reports whether it was accepted. It does not block until the
+	// item leaves. For a bucket whose callers block for their turn, Put starts a goroutine
+	// that waits for it and calls leave.
+	Put func(v int) bool
+	// Cancel takes item v out of the queue and reports whether it was there.
+	Cancel func(v int) bool
+	// Close ends the input. It may block until what waits has left or is dropped.
+	Close func()
+	// Stop releases what the bucket holds, and drops what waits. One that lets it leave is
+	// a Close.
+	Stop func()
+}
+
+// Run holds an implementation to the laws of a leaky bucket, one subtest for each rule,
+// and returns what it found.
+func Run(t *testing.T, spec Spec) *Report {
+	t.Helper()
+	return spec.Run(t)
+}
+
+// Run is the function [Run].
+func (spec Spec) Run(t *testing.T) *Report {
+	t.Helper()
+	return suite.Run(t, spec.about(), &contract{spec: spec})
+}
+
+// Judge returns what runs single schedules.
+func (spec Spec) Judge(t *testing.T) conformance.Examiner {
+	t.Helper()
+	return suite.NewExaminer(t, spec.about(), &contract{spec: spec})
+}
+
+// Examine is for the tests of this module.
+func (spec Spec) Examine(t *testing.T, o inside.Options) *Report {
+	t.Helper()
+	return suite.Examine(t, spec.about(), &contract{spec: spec}, o)
+}
+
+func (spec Spec) about() suite.About {
+	return suite.About{Name: spec.Name, Time: spec.Time, Known: spec.KnownFailing}
+}
+
+// Rules are the laws, in the order of their subtests.
+func Rules() []conformance.Rule { return suite.Laws(&contract{}) }
+
+// contract is the spec in the terms of the suite.
+type contract struct {
+	spec Spec
+}
+
+// Profile names the contract.
+func (c *contract) Profile() suite.Profile {
+	return suite.Profile{Kind: "leaky bucket", Package: "leakybuckettest"}
+}
+
+// Unfit refuses specs that cannot be run.
+func (c *contract) Unfit(s *suite.Suite) (skip, misuse string) {
+	switch tr := c.spec.Traits; {
+	case c.spec.New == nil:
+		return "", "leakybuckettest.Run: the spec has no New; say how to make a leaky bucket"
+	case s.Time == conformance.Explicit:
+		return "", "leakybuckettest.Run: a leaky bucket needs a clock of its own; set Time to Injected or PackageTime"
+	case tr.CloseFlush == conformance.CloseFires:
+		return "", "leakybuckettest.Run: with CloseFires what waits would leave together; declare CloseAtDeadline or CloseDrops"
+	case tr.Slack < 0 || tr.Slack > 0 && tr.Head > HeadAtOnce:
+		return "", "leakybuckettest.Run: a Slack goes with HeadAtOnce only, and is not negative"
+	}
+	return "", ""
+}
+
+// Learn looks at an instance that is thrown away.
+func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
+	h := suite.NewHand(conformance.Config{}.Start(), false)
+	f := c.spec.New(Env{Clock: h.Clock(), Start: h.Start}, Config{time.Hour, 3}, func(int) {})
+	f.end()
+	return map[conformance.Op]bool{
+		conformance.OpPut: f.Put != nil, conformance.OpCancel: f.Cancel != nil, conformance.OpStop: f.Stop != nil,
+		conformance.OpClose: f.Close != nil && s.Bubble, // it may block, which only a bubble can drive
+	}
+}

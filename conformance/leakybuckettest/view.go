@@ -1,0 +1,125 @@
+package leakybuckettest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// exam is one run under judgement.
+type exam struct {
+	*suite.Recording
+	traits *Traits
+	seen   *view
+}
+
+// Exam puts a trace in the terms of a queue.
+func (c *contract) Exam(tr *Traits, rec *suite.Recording, _ suite.Job) *exam {
+	return &exam{Recording: rec, traits: tr}
+}
+
+// view is a trace as a queue sees it.
+type view struct {
+	items  []item // in the order in which they were put
+	closed *conformance.Done
+}
+
+// item is an item that was put.
+type item struct {
+	put       *conformance.Done
+	cancelled *conformance.Done  // the cancel that took it out
+	left      []conformance.Fire // how it left, once if all is well
+}
+
+// waits reports whether the item was in the queue when d began.
+func (it *item) waits(d *conformance.Done) bool {
+	return it.put.OK && it.put.Ended.Seq != 0 && it.put.Began.Seq < d.Began.Seq &&
+		(it.cancelled == nil || it.cancelled.Began.Seq >= d.Began.Seq) &&
+		(len(it.left) == 0 || it.left[0].Began.Seq > d.Began.Seq)
+}
+
+// view is the trace as a queue sees it, built once.
+func (x *exam) view() *view {
+	if x.seen != nil {
+		return x.seen
+	}
+	v := &view{}
+	x.seen = v
+	for i := range x.Done {
+		d := &x.Done[i]
+		switch d.Op {
+		case conformance.OpPut:
+			it := item{put: d}
+			for _, f := range x.Fires {
+				if f.Value == d.N {
+					it.left = append(it.left, f)
+				}
+			}
+			v.items = append(v.items, it)
+		case conformance.OpCancel:
+			if k := slices.IndexFunc(v.items, func(it item) bool { return it.put.N == d.N }); k >= 0 && d.OK && v.items[k].cancelled == nil {
+				v.items[k].cancelled = d
+			}
+		case conformance.OpClose:
+			if v.closed == nil {
+				v.closed = d
+			}
+		}
+	}
+	return v
+}
+
+// judgeable reports whether the trace is one that the model can judge.
+func (x *exam) judgeable() bool {
+	return x.Refused == "" && !x.Stuck && !slices.ContainsFunc(x.Done, func(d conformance.Done) bool { return d.Panic != "" })
+}
+
+// quiet is judgeable, and nothing was cancelled or closed, nor done by the function.
+func (x *exam) quiet() bool {
+	return x.judgeable() && !slices.ContainsFunc(x.Done, func(d conformance.Done) bool { return d.Op != conformance.OpPut || d.Inside })
+}
+
+// drained is quiet, but the input may have been closed and what waits leaves in its turn.
+func (x *exam) drained() bool {
+	return x.judgeable() && !slices.ContainsFunc(x.Done, func(d conformance.Done) bool {
+		return d.Inside || d.Op != conformance.OpPut && (d.Op != conformance.OpClose || x.traits.CloseFlush != conformance.CloseAtDeadline)
+	})
+}
+
+// stopped reports whether what waits was dropped.
+func (x *exam) stopped() bool {
+	return slices.ContainsFunc(x.Done, func(d conformance.Done) bool { return d.Op == conformance.OpStop })
+}
+
+// told makes a violation with the lanes of a leaky bucket.
+func (x *exam) told(at time.Duration, because, headline string, args ...any) *suite.Violation {
+	want, got := suite.Lane{Name: "want"}, suite.Lane{Name: "got"}
+	if x.quiet() && x.traits.Head != 0 {
+		dues, k := x.dues()[0], 0
+		for _, it := range x.view().items {
+			if it.put.OK {
+				want.Marks = append(want.Marks, suite.Mark{At: dues[k], Text: suite.FireMark(it.put.N)})
+				k++
+			}
+		}
+	}
+	for _, f := range x.Fires {
+		got.Marks = append(got.Marks, suite.Mark{At: f.Began.At, Text: suite.FireMark(f.Value)})
+	}
+	refused := suite.Lane{Name: "refused"}
+	for _, it := range x.view().items {
+		if !it.put.OK {
+			refused.Marks = append(refused.Marks, suite.Mark{At: it.put.Began.At, Text: fmt.Sprint(it.put.N)})
+		}
+	}
+	var lanes []suite.Lane
+	for _, l := range []suite.Lane{refused, want, got} {
+		if len(l.Marks) > 0 {
+			lanes = append(lanes, l)
+		}
+	}
+	return &suite.Violation{Headline: fmt.Sprintf(headline, args...), Because: because, At: at, Lanes: lanes}
+}

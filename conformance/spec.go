@@ -1,0 +1,77 @@
+package conformance
+
+import (
+	"testing"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance/internal/inside"
+)
+
+// Spec describes an implementation to the suite. The packages of the contracts have one
+// each: debouncertest.Spec, limitertest.Spec and so on. Nobody else implements it.
+type Spec interface {
+	// Run holds the implementation to the laws of its contract, one subtest for each
+	// rule, and returns what it found.
+	Run(t *testing.T) *Report
+	// Judge returns what runs single schedules. Where the toolchain cannot run the
+	// implementation it skips the test; a failing CANARY fails it.
+	Judge(t *testing.T) Examiner
+	// Examine is Run for the tests of this module: it reports, and fails no test.
+	Examine(t *testing.T, o inside.Options) *Report
+}
+
+// Examiner runs single schedules on an implementation and judges them by the rules of
+// its contract. It is for tests that choose their own schedules: package properties
+// draws them, and a regression test may hold the one that once failed.
+//
+// An Examiner belongs to one test and must not be used by two goroutines at once, nor
+// inside a bubble.
+type Examiner interface {
+	// Kind is the contract, as reports name it, Time how the implementation takes its time.
+	Kind() string
+	Time() TimeSource
+	// Draw returns a random schedule that the implementation can be run with. pick returns
+	// a number below n; 0 is the plainest choice, so that smaller numbers make plainer
+	// schedules. The labels say what is chosen.
+	Draw(pick func(label string, n int) int) Schedule
+	// Fits reports whether a schedule is one that the contract knows and the
+	// implementation can be run with.
+	Fits(s Schedule) bool
+	// Run runs a schedule on fresh instances, in each order in which its racing steps can
+	// meet their timers, and returns the rules that it breaks, in the order of the
+	// contract's rules. Rules that are provisional are left out, and so are those of an
+	// undeclared trait. If a rule that is listed as known to fail breaks, or is about odd
+	// input that the schedule has, nothing is returned: what else is broken may be the same
+	// mistake. A run that makes no progress, for which no rule can be blamed, is logged.
+	Run(s Schedule) []Violation
+	// Trace runs a schedule once on a fresh instance and returns what happened, without
+	// judging it: for laws that compare two runs. Steps do not race. It fails the test if
+	// the run makes no progress.
+	Trace(s Schedule) *Trace
+	// Beside is Trace with a second instance in use, to which the same is done.
+	Beside(s Schedule) *Trace
+	// Twins says how the laws that compare two runs are put to it.
+	Twins() Twins
+	// Smallest makes a schedule that breaks a rule smaller, as long as it still breaks it.
+	// It returns s itself if that does not break the rule.
+	Smallest(s Schedule, rule string) Schedule
+}
+
+// Twins is how the laws that compare two runs are put to an implementation; see package
+// properties.
+type Twins struct {
+	// Laws are the ids of those that apply.
+	Laws []string
+	// Question is an operation that asks and changes nothing, "" if there is none.
+	Question Op
+	// Nameless says that what comes out does not bear the payload.
+	Nameless bool
+	// Windows says that time is counted in windows, one unit each: what is moved must be
+	// moved by whole ones.
+	Windows bool
+	// Long is a time after which nothing that happened before matters.
+	Long func(c Config) time.Duration
+	// Draw returns a random schedule that keeps clear of every tie, whose outcome may be
+	// open. pick is that of [Examiner.Draw].
+	Draw func(pick func(label string, n int) int) Schedule
+}

@@ -1,0 +1,22 @@
+package timeline
+
+import (
+	"strings"
+	"time"
+)
+
+// Duration is d.String() with a plain 0 and without zero tails ("1m", not "1m0s"): how
+// schedules and pictures write instants.
+func Duration(d time.Duration) string {
+	if d == 0 {
+		return "0"
+	}
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}

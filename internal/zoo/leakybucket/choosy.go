@@ -1,0 +1,238 @@
+package leakybucket
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+
+	lb "github.com/escapement-go/escapement/conformance/leakybuckettest"
+)
+
+// choosyLeaky is a queue that knows when each item of it leaves, and has one timer.
+type choosyLeaky struct {
+	clock  clockwork.Clock
+	cfg    lb.Config
+	traits lb.Traits
+	whims  leakyWhims
+	leave  func(int)
+	made   time.Time
+
+	mu     sync.Mutex
+	queue  []choosyItem
+	next   time.Time // no item leaves before
+	began  bool      // next is set
+	timer  clockwork.Timer
+	closed bool
+	gone   chan struct{} // closed when the input has ended and nothing waits
+}
+
+type choosyItem struct {
+	v     int
+	at    time.Time
+	ghost bool // cancelled: it keeps its instant for nobody
+}
+
+// leakyWhims is what no trait is about.
+type leakyWhims struct {
+	keeps   bool // what is cancelled keeps its place and its instant until then
+	cancels bool
+	closes  bool
+	blocks  bool // Close returns when nothing waits any more
+	stops   bool
+	runs    bool // an item that leaves at once leaves on a goroutine of its own, not below Put
+	saved   bool // a new bucket has its slack
+	rests   bool // a period goes on after the last item, so that the next one may wait for less than a whole one; with lb.HeadWaits
+}
+
+// due is when an item leaves that comes now, after all that wait.
+func (b *choosyLeaky) due(now time.Time) time.Time {
+	t := now
+	switch b.traits.Head {
+	case lb.HeadOnGrid:
+		if b.began && b.next.After(now) {
+			return b.next
+		}
+		return b.made.Add((now.Sub(b.made)/b.cfg.Interval + 1) * b.cfg.Interval)
+	case lb.HeadWaits:
+		if b.began && b.next.After(now) && (len(b.queue) > 0 || b.whims.rests) {
+			return b.next
+		}
+		return now.Add(b.cfg.Interval)
+	}
+	if b.began && b.next.After(t) {
+		t = b.next
+	}
+	return t
+}
+
+// after sets the first instant at which the next one may leave: an interval after one
+// that was due at t.
+func (b *choosyLeaky) after(t time.Time) {
+	b.next, b.began = t.Add(b.cfg.Interval), true
+}
+
+func (b *choosyLeaky) put(v int) bool {
+	b.mu.Lock()
+	now := b.clock.Now()
+	if b.closed {
+		b.mu.Unlock()
+		return false
+	}
+	if s := now.Add(-time.Duration(b.traits.Slack) * b.cfg.Interval); b.traits.Head == lb.HeadAtOnce && (!b.began || b.next.Before(s)) {
+		if b.began { // what was saved up: no more than the slack
+			b.next = s
+		} else {
+			b.next = now
+			if b.whims.saved {
+				b.next = s
+			}
+		}
+	}
+	at := b.due(now)
+	if b.traits.Head == lb.HeadAtOnce && len(b.queue) == 0 && !at.After(now) {
+		if b.next, b.began = b.next.Add(b.cfg.Interval), true; b.traits.Slack == 0 {
+			b.after(now)
+		}
+		b.mu.Unlock()
+		if b.whims.runs {
+			go b.leave(v)
+		} else {
+			b.leave(v)
+		}
+		return true
+	}
+	if len(b.queue) >= b.cfg.Backlog && !b.traits.Unbounded {
+		b.mu.Unlock()
+		return false
+	}
+	b.queue = append(b.queue, choosyItem{v: v, at: at})
+	if b.traits.Head == lb.HeadAtOnce {
+		b.next, b.began = b.next.Add(b.cfg.Interval), true
+	} else {
+		b.after(at)
+	}
+	b.arm()
+	b.mu.Unlock()
+	return true
+}
+
+// arm arms the timer for the head of the queue.
+func (b *choosyLeaky) arm() {
+	if b.timer != nil {
+		b.timer.Stop()
+		b.timer = nil
+	}
+	if len(b.queue) > 0 {
+		b.timer = b.clock.AfterFunc(b.queue[0].at.Sub(b.clock.Now()), b.expire)
+	} else if b.closed && b.gone != nil {
+		close(b.gone)
+		b.gone = nil
+	}
+}
+
+// expire lets the head of the queue leave.
+func (b *choosyLeaky) expire() {
+	b.mu.Lock()
+	if len(b.queue) == 0 || b.clock.Now().Before(b.queue[0].at) {
+		b.mu.Unlock()
+		return
+	}
+	it := b.queue[0]
+	b.queue = b.queue[1:]
+	b.arm()
+	b.mu.Unlock()
+	if !it.ghost {
+		b.leave(it.v)
+	}
+}
+
+func (b *choosyLeaky) cancel(v int) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	i := slices.IndexFunc(b.queue, func(it choosyItem) bool { return it.v == v && !it.ghost })
+	switch {
+	case i < 0:
+		return false
+	case b.whims.keeps:
+		b.queue[i].ghost = true
+		return true
+	}
+	for k := len(b.queue) - 1; k > i; k-- { // the others move up
+		b.queue[k].at = b.queue[k-1].at
+	}
+	b.queue = slices.Delete(b.queue, i, i+1)
+	b.next = b.next.Add(-b.cfg.Interval)
+	b.arm()
+	return true
+}
+
+func (b *choosyLeaky) close() {
+	b.mu.Lock()
+	b.closed = true
+	if b.traits.CloseFlush == lb.CloseDrops {
+		b.queue = nil
+	}
+	gone := make(chan struct{})
+	if b.gone == nil {
+		b.gone = gone
+	} else {
+		gone = b.gone
+	}
+	b.arm()
+	b.mu.Unlock()
+	if b.whims.blocks {
+		<-gone
+	}
+}
+
+func (b *choosyLeaky) stop() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed, b.queue = true, nil
+	b.arm()
+}
+
+func choosyLeakySpec(source lb.TimeSource, tr lb.Traits, w leakyWhims) lb.Spec {
+	return lb.Spec{
+		Name: "a choosy leaky bucket", Time: source, Traits: tr,
+		New: func(env lb.Env, cfg lb.Config, leave func(int)) lb.Funcs {
+			b := &choosyLeaky{clock: env.Clock, cfg: cfg, traits: tr, whims: w, leave: leave, made: env.Clock.Now()}
+			f := lb.Funcs{Put: b.put}
+			if w.cancels {
+				f.Cancel = b.cancel
+			}
+			if w.closes {
+				f.Close = b.close
+			}
+			if w.stops {
+				f.Stop = b.stop
+			}
+			return f
+		},
+	}
+}
+
+// chosen are buckets with choices drawn from a seed, which is always the same.
+func chosen(n int) []lb.Spec {
+	rnd := rand.New(rand.NewPCG(3, 3))
+	var out []lb.Spec
+	for i := range n {
+		coin := func() bool { return rnd.IntN(2) == 0 }
+		w := leakyWhims{keeps: coin(), cancels: coin(), closes: coin(), blocks: coin(), stops: coin(), runs: coin(), rests: coin(), saved: coin()}
+		tr := lb.Traits{Head: lb.Head(1 + i%3), Unbounded: rnd.IntN(3) == 0}
+		if w.closes {
+			tr.CloseFlush = []lb.CloseFlush{lb.CloseAtDeadline, lb.CloseDrops}[rnd.IntN(2)]
+		}
+		if tr.Head == lb.HeadAtOnce && coin() {
+			tr.Slack = rnd.IntN(4)
+		}
+		spec := choosyLeakySpec([]lb.TimeSource{lb.Injected, lb.PackageTime}[(i+i/2)%2], tr, w)
+		spec.Name = fmt.Sprintf("%s %d", spec.Name, i)
+		out = append(out, spec)
+	}
+	return out
+}

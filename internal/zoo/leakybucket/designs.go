@@ -1,0 +1,216 @@
+package leakybucket
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+
+	lb "github.com/escapement-go/escapement/conformance/leakybuckettest"
+)
+
+// sleeper is a goroutine that takes an item from a channel and sleeps after each.
+func sleeper(source lb.TimeSource) lb.Spec {
+	return lb.Spec{
+		Name: "zoo sleeper",
+		Time: source,
+		New: func(env lb.Env, cfg lb.Config, leave func(int)) lb.Funcs {
+			in, done := make(chan int, cfg.Backlog), make(chan struct{})
+			go func() {
+				for {
+					select {
+					case v := <-in:
+						leave(v)
+					case <-done:
+						return
+					}
+					select {
+					case <-env.Clock.After(cfg.Interval):
+					case <-done:
+						return
+					}
+				}
+			}()
+			var once sync.Once
+			end := func() { once.Do(func() { close(done) }) }
+			return lb.Funcs{Put: func(v int) bool {
+				select {
+				case <-done:
+					return false
+				default:
+				}
+				select {
+				case in <- v:
+					return true
+				default:
+					return false
+				}
+			}, Close: end, Stop: end}
+		},
+		Traits: lb.Traits{Head: lb.HeadAtOnce, CloseFlush: lb.CloseDrops},
+	}
+}
+
+// ticker lets an item leave with each tick.
+func ticker(source lb.TimeSource) lb.Spec {
+	return lb.Spec{
+		Name: "zoo ticker",
+		Time: source,
+		New: func(env lb.Env, cfg lb.Config, leave func(int)) lb.Funcs {
+			in, done := make(chan int, cfg.Backlog), make(chan struct{})
+			ticker := env.Clock.NewTicker(cfg.Interval)
+			go func() {
+				for {
+					select {
+					case <-ticker.Chan():
+						select {
+						case v := <-in:
+							leave(v)
+						default:
+						}
+					case <-done:
+						return
+					}
+				}
+			}()
+			return lb.Funcs{Put: func(v int) bool {
+				select {
+				case in <- v:
+					return true
+				default:
+					return false
+				}
+			}, Stop: sync.OnceFunc(func() { ticker.Stop(); close(done) })}
+		},
+		Traits: lb.Traits{Head: lb.HeadOnGrid},
+	}
+}
+
+// periods starts a period with the first item, and goes on as long as there are
+// any: with lazy, until a period ends in which none came.
+func periods(source lb.TimeSource, lazy bool) lb.Spec {
+	return lb.Spec{
+		Name: "zoo periods",
+		Time: source,
+		New: func(env lb.Env, cfg lb.Config, leave func(int)) lb.Funcs {
+			var mu sync.Mutex
+			var queue []int
+			running, stopped := false, false
+			var expire func()
+			expire = func() {
+				mu.Lock()
+				if len(queue) == 0 || stopped {
+					running = false
+					mu.Unlock()
+					return
+				}
+				v := queue[0]
+				queue = queue[1:]
+				if running = lazy || len(queue) > 0; running {
+					env.Clock.AfterFunc(cfg.Interval, expire)
+				}
+				mu.Unlock()
+				leave(v)
+			}
+			return lb.Funcs{Put: func(v int) bool {
+				mu.Lock()
+				defer mu.Unlock()
+				if len(queue) == cfg.Backlog {
+					return false
+				}
+				if queue = append(queue, v); !running {
+					running = true
+					env.Clock.AfterFunc(cfg.Interval, expire)
+				}
+				return true
+			}}
+		},
+		Traits: lb.Traits{Head: lb.HeadWaits},
+	}
+}
+
+// reserver gives each item its instant when it comes, on a timer of its own. What
+// is cancelled keeps its instant for nobody.
+func reserver(source lb.TimeSource) lb.Spec {
+	return lb.Spec{
+		Name: "zoo reserver",
+		Time: source,
+		New: func(env lb.Env, cfg lb.Config, leave func(int)) lb.Funcs {
+			var mu sync.Mutex
+			var next time.Time
+			timers := map[int]clockwork.Timer{}
+			return lb.Funcs{
+				Put: func(v int) bool {
+					mu.Lock()
+					defer mu.Unlock()
+					now := env.Clock.Now()
+					if next.Before(now) {
+						next = now
+					}
+					if next.Sub(now) > time.Duration(cfg.Backlog)*cfg.Interval {
+						return false
+					}
+					timers[v] = env.Clock.AfterFunc(next.Sub(now), func() { leave(v) })
+					next = next.Add(cfg.Interval)
+					return true
+				},
+				Cancel: func(v int) bool {
+					mu.Lock()
+					defer mu.Unlock()
+					return timers[v] != nil && timers[v].Stop()
+				},
+				Stop: func() {
+					mu.Lock()
+					defer mu.Unlock()
+					for _, timer := range timers {
+						timer.Stop()
+					}
+				},
+			}
+		},
+		Traits: lb.Traits{Head: lb.HeadAtOnce},
+	}
+}
+
+// turns blocks its callers until their turn, with a slack and without a bound.
+func turns(source lb.TimeSource, slack int, mutant string) lb.Spec {
+	return lb.Spec{
+		Name: "zoo turns",
+		Time: source,
+		New: func(env lb.Env, cfg lb.Config, leave func(int)) lb.Funcs {
+			var mu sync.Mutex
+			var last time.Time
+			used := false
+			var waiting atomic.Int64
+			take := func() {
+				mu.Lock()
+				now := env.Clock.Now()
+				next := now
+				if used {
+					oldest := now.Add(-time.Duration(slack) * cfg.Interval)
+					if mutant == "the slack is ten times as large" {
+						oldest = now.Add(-10 * time.Duration(slack) * cfg.Interval)
+					}
+					if next = last.Add(cfg.Interval); oldest.After(next) || oldest.After(last) && mutant == "an interval of the slack counts twice" {
+						next = oldest
+					}
+				}
+				used, last = true, next
+				mu.Unlock()
+				if d := next.Sub(now); d > 0 {
+					env.Clock.Sleep(d)
+				}
+			}
+			return lb.Funcs{Put: func(v int) bool {
+				if waiting.Add(1) > 4 && mutant == "no more than three wait" {
+					waiting.Add(-1)
+					return false
+				}
+				go func() { take(); waiting.Add(-1); leave(v) }()
+				return true
+			}}
+		},
+		Traits: lb.Traits{Head: lb.HeadAtOnce, Slack: slack, Unbounded: true},
+	}
+}

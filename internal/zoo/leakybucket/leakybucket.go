@@ -1,0 +1,87 @@
+// Package leakybucket has the zoo's leaky buckets.
+package leakybucket
+
+import (
+	"fmt"
+
+	lb "github.com/escapement-go/escapement/conformance/leakybuckettest"
+	"github.com/escapement-go/escapement/internal/zoo"
+)
+
+// Mutants are mistakes, each with the rule that must catch it.
+func Mutants() []zoo.Mutant {
+	var all []zoo.Mutant
+	for _, m := range []struct{ name, rule string }{
+		{"the grid lets an item through early", "LB-SPACE"},
+		{"a nanosecond early", "LB-SPACE"},
+		{"rounds the interval to milliseconds", "LB-EXACT"},
+		{"a nanosecond late", "LB-EXACT"},
+		{"drains at half the pace", "LB-EXACT"},
+		{"an idle bucket saves up credit", "LB-IDLE"},
+		{"the first item waits", "LB-IDLE"},
+		{"an arrival as the last one leaves is free", "LB-SAMEINSTANT"},
+		{"a timer that was armed again fires twice", "LB-SAMEINSTANT"},
+		{"one more may wait", "LB-BOUND"},
+		{"one less may wait", "LB-BOUND"},
+		{"a refused item leaves all the same", "LB-DROP"},
+		{"drops every fourth item", "LB-DROP"},
+		{"an item stays in the queue", "LB-DROP"},
+		{"stop lets what waits leave", "LB-DROP"},
+		{"a late item goes first", "LB-FIFO"},
+		{"overtakes what is due at this instant", "LB-FIFO"},
+		{"the last item takes the place of a cancelled one", "LB-FIFO"},
+		{"the last item leaves nothing behind", "LB-EMPTY"},
+		{"a refused item starts the interval anew", "LB-FRAC"},
+		{"cancel does nothing", "LB-CANCEL"},
+		{"a cancel costs the others an interval", "LB-CANCEL"},
+		{"cancelled items hold their places", "LB-CANCEL"},
+		{"accepts after close", "LB-CLOSE"},
+		{"close drops what waits", "LB-CLOSE"},
+		{"panics on the third item", "X-CALLS"},
+		{"keeps a lock where nothing is cancelled", "X-CALLS"},
+		{"stop leaves the timer armed", "X-LEAK"},
+		{"goroutine left behind", "X-LEAK"},
+		{"stop leaves a goroutine if something waits", "X-LEAK"},
+		{"a panic leaves it running", "X-PANIC"},
+		{"checks the bound without the lock", "X-CONC"},
+		{"cancel finds and takes out under two locks", "X-CONC"},
+		{"the function runs under the lock", "X-REENT"},
+		{"the function of what waited runs under the lock", "X-REENT"},
+	} {
+		all = append(all, zoo.Mutant{
+			Name: m.name, Rule: m.rule, Spec: queueSpec(m.name, lb.Injected),
+			Hangs: m.rule == "X-REENT" || m.name == "keeps a lock where nothing is cancelled", Chance: m.rule == "X-CONC",
+		})
+	}
+	for _, m := range []struct{ name, rule string }{
+		{"an interval of the slack counts twice", "LB-EXACT"},
+		{"the slack is ten times as large", "LB-SPACE"},
+		{"no more than three wait", "LB-BOUND"},
+	} {
+		all = append(all, zoo.Mutant{Name: m.name, Rule: m.rule, Spec: turns(lb.Injected, 3, m.name)})
+	}
+	return append(all, zoo.Mutant{Name: "counts without the lock", Rule: "X-RACE", Spec: queueSpec("counts without the lock", lb.Injected)})
+}
+
+// Designs are correct buckets of several kinds, on both clocks.
+func Designs() []zoo.Design {
+	var all []zoo.Design
+	for _, source := range []lb.TimeSource{lb.Injected, lb.PackageTime} {
+		for _, spec := range []lb.Spec{
+			queueSpec("", source), sleeper(source), ticker(source), periods(source, false), periods(source, true),
+			reserver(source), turns(source, 0, ""), turns(source, 3, ""),
+		} {
+			all = append(all, zoo.Design{Name: fmt.Sprintf("%s %s", spec.Name, source), Spec: spec})
+		}
+	}
+	return all
+}
+
+// Chosen are n correct buckets that choose all that may be chosen, drawn from a constant.
+func Chosen(n int) []zoo.Design {
+	var all []zoo.Design
+	for _, spec := range chosen(n) {
+		all = append(all, zoo.Design{Name: spec.Name, Spec: spec})
+	}
+	return all
+}

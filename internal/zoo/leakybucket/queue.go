@@ -1,0 +1,262 @@
+package leakybucket
+
+import (
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+
+	lb "github.com/escapement-go/escapement/conformance/leakybuckettest"
+	"github.com/escapement-go/escapement/internal/zoo"
+)
+
+// queue is a queue with one timer, correct unless mutant names one of its
+// mistakes.
+type queue struct {
+	clock  clockwork.Clock
+	cfg    lb.Config
+	leave  func(int)
+	mutant string
+
+	mu      sync.Mutex
+	kept    sync.Mutex // of a mutant
+	items   []int
+	used    bool
+	last    time.Time
+	running bool
+	timer   clockwork.Timer
+	closed  bool
+	offers  int
+	ghosts  int
+	waited  bool // what leaves had waited
+}
+
+func newQueue(clock clockwork.Clock, cfg lb.Config, leave func(int), mutant string) *queue {
+	b := &queue{clock: clock, cfg: cfg, leave: leave, mutant: mutant}
+	b.timer = clock.AfterFunc(time.Hour, b.expire)
+	b.timer.Stop()
+	if mutant == "goroutine left behind" {
+		zoo.LeaveForGood()
+	}
+	return b
+}
+
+func (b *queue) is(mutant string) bool { return b.mutant == mutant }
+
+func (b *queue) put(v int) bool {
+	if b.is("counts without the lock") {
+		b.offers++
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed && !b.is("accepts after close") {
+		return false
+	}
+	if b.is("panics on the third item") && v == 3 {
+		panic("index out of range")
+	}
+	now := b.clock.Now()
+	gap := now.Sub(b.last)
+	free := (len(b.items) == 0 || b.is("overtakes what is due at this instant")) && !b.running && (!b.used || gap >= b.cfg.Interval ||
+		b.is("the grid lets an item through early") && now.Truncate(b.cfg.Interval).After(b.last.Truncate(b.cfg.Interval)) ||
+		b.is("an arrival as the last one leaves is free") && gap == 0)
+	if free && b.is("the first item waits") {
+		b.last, b.used, free = now, true, false
+		gap = 0
+	}
+	limit := b.cfg.Backlog
+	switch b.mutant {
+	case "one more may wait":
+		limit++
+	case "one less may wait":
+		limit--
+	case "cancelled items hold their places":
+		limit -= b.ghosts
+	}
+	if b.is("checks the bound without the lock") && !free {
+		n := len(b.items)
+		b.mu.Unlock()
+		for range 100 {
+			runtime.Gosched() // lets others in
+		}
+		b.mu.Lock()
+		if n < limit {
+			b.items = append(b.items, v)
+		}
+		b.arm()
+		return n < limit
+	}
+	switch {
+	case free && b.is("an idle bucket saves up credit") && b.used && gap >= 2*b.cfg.Interval:
+		b.last = now.Add(-b.cfg.Interval)
+		b.run(v)
+	case free:
+		b.last, b.used = now, true
+		b.run(v)
+	case len(b.items) >= limit:
+		switch {
+		case b.is("a refused item leaves all the same"):
+			b.items = append(b.items, v)
+		case b.is("a refused item starts the interval anew"):
+			b.last = now
+			b.arm()
+		}
+		return false
+	case b.is("a late item goes first"):
+		b.items = slices.Insert(b.items, 0, v)
+	default:
+		b.items = append(b.items, v)
+	}
+	b.arm()
+	return true
+}
+
+// arm arms the timer for the head of the queue.
+func (b *queue) arm() {
+	b.timer.Stop()
+	if len(b.items) == 0 || b.running {
+		return
+	}
+	in := b.cfg.Interval - b.clock.Now().Sub(b.last)
+	switch {
+	case b.is("rounds the interval to milliseconds"):
+		in = in.Round(time.Millisecond)
+	case b.is("a nanosecond late"):
+		in++
+	case b.is("a nanosecond early") && in > 1:
+		in--
+	}
+	b.timer.Reset(in)
+}
+
+func (b *queue) expire() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.items) == 0 || b.running {
+		if b.is("an empty queue gives its last item again") && b.used {
+			b.run(b.offers)
+		}
+		return
+	}
+	if b.clock.Now().Sub(b.last) < b.cfg.Interval && !b.early() && !b.is("a timer that was armed again fires twice") {
+		b.arm() // it had fired already when it was armed anew
+		return
+	}
+	v := b.items[0]
+	b.items = b.items[1:]
+	b.last, b.waited = b.clock.Now(), true
+	defer func() { b.waited = false }()
+	if b.closed && b.is("drains at half the pace") {
+		b.last = b.last.Add(b.cfg.Interval)
+	}
+	if b.is("drops every fourth item") && v%4 == 0 {
+		b.arm()
+		return
+	}
+	b.run(v)
+	if b.is("an item stays in the queue") && v == 2 && len(b.items) == 0 {
+		b.items = append(b.items, v)
+		b.mutant = ""
+	}
+	if b.is("the last item leaves nothing behind") && len(b.items) == 0 {
+		b.leave(0)
+	}
+	b.arm()
+}
+
+// early reports whether the timer is meant to be early.
+func (b *queue) early() bool {
+	return b.is("a nanosecond early") || b.is("rounds the interval to milliseconds")
+}
+
+// run lets v leave, without the lock.
+func (b *queue) run(v int) {
+	if b.is("the function runs under the lock") || b.is("the function of what waited runs under the lock") && b.waited {
+		b.leave(v)
+		return
+	}
+	b.running = true
+	defer func() {
+		if !b.is("a panic leaves it running") || recover() == nil {
+			b.running = false
+		}
+	}()
+	b.mu.Unlock()
+	defer b.mu.Lock()
+	b.leave(v)
+}
+
+func (b *queue) cancel(v int) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	i := slices.Index(b.items, v)
+	if i < 0 {
+		if b.is("keeps a lock where nothing is cancelled") {
+			b.kept.Lock()
+		}
+		return false
+	}
+	b.ghosts++
+	switch {
+	case b.is("cancel does nothing"):
+		return true
+	case b.is("cancel finds and takes out under two locks"):
+		b.mu.Unlock()
+		runtime.Gosched()
+		b.mu.Lock()
+		b.items = slices.DeleteFunc(b.items, func(o int) bool { return o == v })
+		b.arm()
+		return true
+	case b.is("a cancel costs the others an interval") && i == 0:
+		b.last = b.clock.Now().Add(b.cfg.Interval)
+	}
+	if last := len(b.items) - 1; b.is("the last item takes the place of a cancelled one") {
+		b.items[i] = b.items[last]
+		b.items = b.items[:last]
+	} else {
+		b.items = slices.Delete(b.items, i, i+1)
+	}
+	b.arm()
+	return true
+}
+
+func (b *queue) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed = true
+	if b.is("close drops what waits") {
+		b.items = nil
+		b.arm()
+	}
+}
+
+func (b *queue) stop() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.is("stop leaves a goroutine if something waits") && len(b.items) > 0 {
+		zoo.LeaveForGood()
+	}
+	b.closed = true
+	if b.is("stop lets what waits leave") {
+		return
+	}
+	b.items = nil
+	b.timer.Stop()
+	if b.is("stop leaves the timer armed") {
+		b.timer.Reset(time.Hour)
+	}
+}
+
+func queueSpec(mutant string, source lb.TimeSource) lb.Spec {
+	return lb.Spec{
+		Name: "zoo bucket",
+		Time: source,
+		New: func(env lb.Env, cfg lb.Config, leave func(int)) lb.Funcs {
+			b := newQueue(env.Clock, cfg, leave, mutant)
+			return lb.Funcs{Put: b.put, Cancel: b.cancel, Close: b.close, Stop: b.stop}
+		},
+		Traits: lb.Traits{Head: lb.HeadAtOnce, CloseFlush: lb.CloseAtDeadline},
+	}
+}

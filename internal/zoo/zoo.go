@@ -1,0 +1,41 @@
+// Package zoo has the implementations on which the suite is proved: for each contract
+// mutants, which are one mistake away from correct code, and correct designs of many
+// kinds. Each contract has a folder with one list of either.
+package zoo
+
+import (
+	"github.com/escapement-go/escapement/conformance"
+)
+
+// Mutant is a mistake, with the rule that must catch it.
+type Mutant struct {
+	// Name says what is wrong. It is unique within its contract.
+	Name string
+	// Rule is the id of the rule.
+	Rule string
+	// Spec describes the implementation.
+	Spec conformance.Spec
+
+	// Hangs says that a run ends only when the watchdog has looked, so that it needs a
+	// process of its own.
+	Hangs bool
+	// Steps is the longest schedule that it needs, where exploring more takes long; 0 is
+	// no bound. Only is the one family that it needs.
+	Steps int
+	Only  func(family string) bool
+	// Chance says that numbers in the text are chance.
+	Chance bool
+}
+
+// Design is a correct implementation.
+type Design struct {
+	// Name is unique within its contract.
+	Name string
+	Spec conformance.Spec
+}
+
+// LeaveForGood starts a goroutine that never ends.
+func LeaveForGood() { go forGood() }
+
+//go:noinline
+func forGood() { select {} }
