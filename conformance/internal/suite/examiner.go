@@ -220,7 +220,7 @@ func (r *reducer) rounderGaps() {
 func (r *reducer) plainerNumbers() {
 	calls := 0
 	for i, st := range r.s.Steps {
-		if st.Op == conformance.OpCall {
+		if conformance.Counts(st.Op) {
 			calls++
 			if want := calls; st.N != want {
 				r.add(func(t *conformance.Schedule) { t.Steps[i].N = want })
