@@ -128,12 +128,15 @@ func trimFloat(f float64) string { return strconv.FormatFloat(f, 'g', 10, 64) }
 // there is one.
 func (x *exam) envelope() (from, to grant, got int, bad bool) {
 	v := x.lims()
+	burst := x.Schedule.Config.Burst
 	start := new(big.Int).Add(v.burst, v.tolerance)
 	var n, taken, limit big.Int // used again and again, as many pairs are looked at
 	for i, a := range v.grants {
 		sum := 0
 		for _, b := range v.grants[i:] {
-			sum += b.n
+			if sum += b.n; sum <= burst {
+				continue
+			}
 			taken.Mul(n.SetInt64(int64(sum)), v.per)
 			limit.Mul(n.SetInt64(int64(b.at-a.at)), v.events)
 			if taken.Cmp(limit.Add(&limit, start)) > 0 {
@@ -477,7 +480,9 @@ func (x *exam) rlPast() *violation {
 		if s.Op != OpAllow || !s.OK || s.N < 1 || s.N > now {
 			continue
 		}
-		sum += s.N
+		if sum += s.N; sum <= burst {
+			continue
+		}
 		limit := big.NewRat(int64(rate.Events), int64(rate.Per))
 		limit.Mul(limit, new(big.Rat).SetInt64(int64(hi-lo)))
 		limit.Add(limit, new(big.Rat).SetInt64(int64(burst)))
