@@ -251,7 +251,7 @@ func (e *engine[T, E]) explore(f Family) {
 		e.givenUp[f.Name] = f.Skip
 		return
 	}
-	var jobs []Job
+	jobs := make([]Job, 0, len(f.Schedules))
 	for _, s := range f.Schedules {
 		e.schedules[s.String()] = true
 		for _, o := range e.orders(s) {
