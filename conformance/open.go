@@ -49,3 +49,6 @@ func Counts(op Op) bool { return op == OpCall }
 
 // Ends reports whether nothing is expected to work after an operation.
 func Ends(op Op) bool { return op == OpStop }
+
+// Puts reports whether an operation brings an item, whose number is its name.
+func Puts(op Op) bool { return op == OpPut }
