@@ -179,7 +179,8 @@ func (x *exam) difference() *suite.Violation {
 	words := map[fate]string{fateWaits: "waits", fateRuns: "runs", fateFull: "is rejected"}
 	wants := map[fate]string{fateWaits: "it to wait", fateRuns: "it to run", fateFull: "it to be rejected"}
 	id := v.tr.requests[r].id
-	out := suite.Broken(v.at, x.because(v), "request %d %s at %s, want %s", id, words[got], timeline.Duration(v.at), wants[want.outside()])
+	out := suite.Broken(v.at, x.because(v),
+		"request %d %s at %s, want %s", id, words[got], timeline.Duration(v.at), wants[want.outside()])
 	out.Lanes = v.lanes()
 	if name := x.declaredSo(v); name != "" {
 		out.Because += "; " + name + " is declared"
@@ -202,13 +203,16 @@ func (x *exam) because(v *view) string {
 	case want == fateGone:
 		return "its context is done"
 	case want == fateLate:
-		return fmt.Sprintf("it came at %s and the timeout is %s", timeline.Duration(q.arrived.At), timeline.Duration(v.model.timeout))
+		return fmt.Sprintf("it came at %s and the timeout is %s",
+			timeline.Duration(q.arrived.At), timeline.Duration(v.model.timeout))
 	case want == fateTooBig:
 		return fmt.Sprintf("it asks for %d slots of %d", q.weight, wanted.limit)
 	case want == fateFull:
-		return fmt.Sprintf("%d of %d slots are taken and %d of %d places in the backlog", wanted.used, wanted.limit, waiting, backlog)
+		return fmt.Sprintf("%d of %d slots are taken and %d of %d places in the backlog",
+			wanted.used, wanted.limit, waiting, backlog)
 	case want == fateRuns:
-		return fmt.Sprintf("it is its turn, and with it no more than %d of %d slots are taken", wanted.used, wanted.limit)
+		return fmt.Sprintf("it is its turn, and with it no more than %d of %d slots are taken",
+			wanted.used, wanted.limit)
 	case got == fateRuns && v.used() > wanted.limit:
 		return fmt.Sprintf("with it %d slots are taken, and there are %d", v.used(), wanted.limit)
 	case got == fateFull && backlog >= 0:

@@ -97,7 +97,8 @@ func (d *drawing) move(i int, m suite.Move) {
 		return
 	}
 	races := m.Op == conformance.OpAcquire || m.Op == conformance.OpRelease || m.Op == conformance.OpCancel
-	st.Racing = m.Race && races && len(d.steps) > 0 && !slices.ContainsFunc(d.steps, func(st conformance.Step) bool { return st.Racing })
+	raced := conformance.Schedule{Steps: d.steps}.RacingSteps() > 0
+	st.Racing = m.Race && races && len(d.steps) > 0 && !raced
 	d.steps = append(d.steps, st)
 }
 
@@ -256,14 +257,16 @@ func (c *callers) step(m suite.Move, limit int) conformance.Step {
 // order in which they are first heard of, and nothing is done to one that never comes.
 func (c *contract) Tidied(_ *suite.Suite, s conformance.Schedule) conformance.Schedule {
 	out, numbers := s.Steps[:0:0], map[int]int{}
+	ends := []conformance.Op{conformance.OpCancel, conformance.OpRelease, conformance.OpPanic, conformance.OpExit}
 	for i, st := range s.Steps {
-		ends := st.Op == conformance.OpCancel || st.Op == conformance.OpRelease || st.Op == conformance.OpPanic || st.Op == conformance.OpExit
-		if !comes(st.Op) && !ends {
+		if !comes(st.Op) && !slices.Contains(ends, st.Op) {
 			out = append(out, st)
 			continue
 		}
 		// A context may be cancelled before its request comes.
-		early := st.Op == conformance.OpCancel && slices.ContainsFunc(s.Steps[i:], func(o conformance.Step) bool { return comes(o.Op) && o.N == st.N })
+		early := st.Op == conformance.OpCancel && slices.ContainsFunc(s.Steps[i:], func(o conformance.Step) bool {
+			return comes(o.Op) && o.N == st.N
+		})
 		if numbers[st.N] == 0 && !comes(st.Op) && !early {
 			continue
 		}

@@ -24,7 +24,8 @@ func (c *contract) Hung(s *suite.Suite, h *suite.Hang) (rule string, broken *sui
 		return "", v, true
 	}
 	if where := h.WaitsForLock(); where != "" {
-		s.End(fmt.Sprintf("one who waits for a slot keeps a lock for which others wait, so that no bubble can be settled (%s): %s", h.Job.Schedule, where))
+		s.End(fmt.Sprintf("one who waits for a slot keeps a lock for which others wait, so that no bubble can be "+
+			"settled (%s): %s", h.Job.Schedule, where))
 	}
 	return "", nil, true
 }

@@ -45,7 +45,8 @@ type state struct {
 
 func (s *state) clone() *state {
 	c := *s
-	c.fates, c.queue, c.kept, c.fresh = slices.Clone(s.fates), slices.Clone(s.queue), slices.Clone(s.kept), slices.Clone(s.fresh)
+	c.fates, c.queue = slices.Clone(s.fates), slices.Clone(s.queue)
+	c.kept, c.fresh = slices.Clone(s.kept), slices.Clone(s.fresh)
 	return &c
 }
 
@@ -62,6 +63,15 @@ type demand struct {
 	try     bool
 	handler bool
 	gone    bool // its context was done before it came
+}
+
+// demanded is the request of a step that is done at an instant.
+func demanded(s conformance.Step, at time.Duration, gone, handler bool) demand {
+	q := demand{weight: max(1, s.K), at: at, try: s.Op == conformance.OpTry, gone: gone, handler: handler}
+	if s.D > 0 {
+		q.expires = at + s.D
+	}
+	return q
 }
 
 // model says what may become of the requests of a schedule: where an order is open it holds
@@ -101,7 +111,8 @@ func newModel(cfg Config, traits *Traits) *model {
 	return &model{
 		backlog: cfg.Backlog, timeout: cfg.Timeout,
 		fifo: traits.Fair == FairFIFO, seatKept: traits.SeatHeld == SeatKept,
-		bigWaits: traits.Oversize == OversizeBlocks, noCtx: traits.Context == ContextIgnored, ctxLate: traits.Context == ContextEndsWait,
+		bigWaits: traits.Oversize == OversizeBlocks,
+		noCtx:    traits.Context == ContextIgnored, ctxLate: traits.Context == ContextEndsWait,
 		states: []*state{{limit: cfg.Limit}},
 	}
 }
@@ -224,7 +235,8 @@ func (m *model) walk(s *state, steps []conformance.Step, events []event, out *[]
 // quiet reports whether nobody has to be admitted. Where the order is open it is
 // enough that one of those who wait does not fit: it may be the one whose turn it is.
 func (m *model) quiet(s *state) bool {
-	return m.fifo || len(s.queue) == 0 || slices.ContainsFunc(s.queue, func(r int) bool { return m.demands[r].weight > s.limit-s.used })
+	blocked := func(r int) bool { return m.demands[r].weight > s.limit-s.used }
+	return m.fifo || len(s.queue) == 0 || slices.ContainsFunc(s.queue, blocked)
 }
 
 // do does a step, and returns what it brings about.

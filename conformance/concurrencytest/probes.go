@@ -14,7 +14,8 @@ import (
 // Canary proves that the timeout is measured on the clock that the spec says.
 func (c *contract) Canary(s *suite.Suite) string {
 	if !s.Accepts(conformance.OpAcquire) {
-		return "New returned nothing that can be used: set Acquire or Lock, and Release, or Do; where nothing waits TryAcquire and Release will do"
+		return "New returned nothing that can be used: set Acquire or Lock, and Release, or Do; where nothing " +
+			"waits TryAcquire and Release will do"
 	}
 	if s.Time != conformance.Injected || c.traits.Timeout != TimeoutBounded {
 		return ""
@@ -141,7 +142,8 @@ func crowded(st *suite.Stage, houses []fullHouse, round, wantWaiting int) (worst
 	for i := range houses {
 		running, rejected := int(houses[i].running.Load()), int(houses[i].rejected.Load())
 		if waiting := brought - running - rejected; (running != slots || waiting != wantWaiting) && worst == nil {
-			worst = suite.Broken(0, fmt.Sprintf("no order of the calls leads to that (%s, limit=%d backlog=%d)", suite.InRound(round), slots, placesFree),
+			worst = suite.Broken(0, fmt.Sprintf("no order of the calls leads to that (%s, limit=%d "+
+				"backlog=%d)", suite.InRound(round), slots, placesFree),
 				"of %d requests at one instant %d run, %d wait and %d are rejected, want %d, %d and %d",
 				brought, running, waiting, rejected, slots, wantWaiting, brought-slots-wantWaiting)
 		}
@@ -150,7 +152,8 @@ func crowded(st *suite.Stage, houses []fullHouse, round, wantWaiting int) (worst
 	st.Settle()
 	for i := range houses {
 		if n := int(houses[i].answered.Load()); n < brought && worst == nil {
-			worst = suite.Broken(0, "", "%d of %d requests are never answered, though all slots are free", brought-n, brought)
+			worst = suite.Broken(0, "", "%d of %d requests are never answered, though all slots are "+
+				"free", brought-n, brought)
 		}
 	}
 	cancel()

@@ -24,7 +24,9 @@ func (c *contract) reentry(p *suite.Probe) (*suite.Violation, string) {
 		})
 	}
 	if c.traits.contexts() {
-		ways = append(ways, func() *suite.Hang { return c.hooked(p, cfg, func(_ *suite.Stage, cancel func()) { cancel() }) })
+		ways = append(ways, func() *suite.Hang {
+			return c.hooked(p, cfg, func(_ *suite.Stage, cancel func()) { cancel() })
+		})
 	}
 	for _, way := range ways {
 		h := way()
@@ -32,7 +34,8 @@ func (c *contract) reentry(p *suite.Probe) (*suite.Violation, string) {
 			continue
 		}
 		if where := h.BlockedInCallback(); where != "" {
-			return suite.Broken(0, "its goroutine is blocked, under the hook: "+where, "an operation that the hook calls never returned"), ""
+			return suite.Broken(0, "its goroutine is blocked, under the hook: "+where,
+				"an operation that the hook calls never returned"), ""
 		}
 		return nil, "no progress, and the stacks do not prove why"
 	}

@@ -76,7 +76,8 @@ func (c *contract) releasedAt(st *suite.Stage, call int64) (lost *suite.Violatio
 		_ = suite.Catch(free)
 		st.Settle()
 	} else if ended.Load() < 2 {
-		lost = suite.Broken(0, fmt.Sprintf("the slot was released while the request asked its context (limit=1, call %d of Done and Err)", call),
+		lost = suite.Broken(0, fmt.Sprintf("the slot was released while the request asked its context (limit=1, "+
+			"call %d of Done and Err)", call),
 			"a request waits for ever, though the only slot is free")
 	}
 	stop()
@@ -154,7 +155,8 @@ func (f *Funcs) comeAndGo(st *suite.Stage, round int) (lost, over *suite.Violati
 	}
 	st.Settle()
 	if n := int(ended.Load()); n < goroutines {
-		lost = suite.Broken(0, fmt.Sprintf("each asked and released what it got, some gave up while they waited (round %d of %d, limit=%d)", round+1, churnRounds, churnLimit),
+		lost = suite.Broken(0, fmt.Sprintf("each asked and released what it got, some gave up while they waited "+
+			"(round %d of %d, limit=%d)", round+1, churnRounds, churnLimit),
 			"%d of %d goroutines wait for ever, though nobody runs", goroutines-n, goroutines)
 	}
 	if n := most.Load(); n > churnLimit {

@@ -21,8 +21,8 @@ func (c *contract) Orders(s *suite.Suite, schedule conformance.Schedule) []confo
 	case racing && s.Time == conformance.PackageTime:
 		return slices.Repeat([]conformance.Order{conformance.OrderSampled}, often)
 	case racing:
-		return append([]conformance.Order{conformance.OrderStepFirst, conformance.OrderHeld, conformance.OrderFireFirst},
-			slices.Repeat([]conformance.Order{conformance.OrderSampled}, often)...)
+		each := []conformance.Order{conformance.OrderStepFirst, conformance.OrderHeld, conformance.OrderFireFirst}
+		return append(each, slices.Repeat([]conformance.Order{conformance.OrderSampled}, often)...)
 	case cancelsBefore(schedule) || schedule.Config.Has("timeout") && schedule.Config.Timeout == 0:
 		return slices.Repeat([]conformance.Order{conformance.OrderSettled}, often)
 	}
@@ -74,8 +74,8 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		f.timeouts()
 	}
 	if f.contexts {
-		f.add("context done before", plan{cfg: tr.bounded(1, 1, "1h"), gaps: now, depth: 4, early: true})
-		f.add("deadline of the context", plan{cfg: tr.bounded(1, 2, "100ms"), gaps: []time.Duration{0, suite.Wait / 2, suite.Wait}, depth: 3, deadline: suite.Wait / 2})
+		f.add("context done before", 1, 1, "1h", plan{depth: 4, early: true})
+		f.add("deadline of the context", 1, 2, "100ms", plan{gaps: halves, depth: 3, deadline: suite.Wait / 2})
 	}
 	if !tr.Single {
 		f.weights()
@@ -88,95 +88,110 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		if tr.Single {
 			weights = nil
 		}
-		f.add("try", plan{cfg: tr.bounded(2, 2, "1h"), weights: weights, gaps: now, depth: 4, try: true})
+		f.add("try", 2, 2, "1h", plan{weights: weights, depth: 4, try: true})
 	}
 	f.handlers()
 	if s.Accepts(conformance.OpRelease) && tr.OverRelease != 0 && tr.OverRelease != OverReleaseUndefined {
-		f.add(overRelease, plan{cfg: tr.bounded(1, 1, "1h"), gaps: now, depth: 4, over: true})
+		f.add(overRelease, 1, 1, "1h", plan{depth: 4, over: true})
 	}
-	return append(f.out, suite.Family{Name: "racing", Schedules: f.races()}, suite.Family{Name: "scenarios", Schedules: f.scenarios()},
+	return append(f.out,
+		suite.Family{Name: "racing", Schedules: f.races()},
+		suite.Family{Name: "scenarios", Schedules: f.scenarios()},
 		suite.Family{Name: "long queue", Schedules: f.longQueues()})
 }
 
-// now is no gap at all.
-var now = []time.Duration{0}
+// halves are gaps of half a wait.
+var halves = []time.Duration{0, suite.Wait / 2, suite.Wait}
 
-func (f *families) add(name string, p plan) {
-	f.out = append(f.out, suite.Family{Name: name, Schedules: p.schedules(f.tr)})
+// add adds the family of a plan for limiters of one configuration.
+func (f *families) add(name string, limit, backlog int, timeout string, p plan) {
+	f.out = append(f.out, suite.Family{Name: name, Schedules: f.planned(limit, backlog, timeout, p)})
+}
+
+func (f *families) planned(limit, backlog int, timeout string, p plan) []conformance.Schedule {
+	p.cfg = f.tr.bounded(limit, backlog, timeout)
+	if p.epoch != "" {
+		p.cfg = p.cfg.With("epoch", p.epoch)
+	}
+	return p.schedules(f.tr)
 }
 
 // slots are requests that come, go and give up at one instant.
 func (f *families) slots() {
-	f.out = append(f.out, suite.Family{Name: suite.Leaks, Look: true,
-		Schedules: plan{cfg: f.tr.bounded(1, 1, "100ms"), gaps: []time.Duration{0, suite.Wait}, depth: 3, cancel: f.contexts}.schedules(f.tr)})
-	f.add("one slot", plan{cfg: f.tr.bounded(1, 2, "1h"), gaps: now, depth: 6, cancel: f.contexts})
-	f.add("two slots", plan{cfg: f.tr.bounded(2, 1, "1h"), gaps: now, depth: 5, cancel: f.contexts, running: f.contexts})
-	f.add("three slots", plan{cfg: f.tr.bounded(3, 1, "1h"), gaps: now, depth: 6})
+	f.out = append(f.out, suite.Family{Name: suite.Leaks, Look: true, Schedules: f.planned(1, 1, "100ms",
+		plan{gaps: []time.Duration{0, suite.Wait}, depth: 3, cancel: f.contexts})})
+	f.add("one slot", 1, 2, "1h", plan{depth: 6, cancel: f.contexts})
+	f.add("two slots", 2, 1, "1h", plan{depth: 5, cancel: f.contexts, running: f.contexts})
+	f.add("three slots", 3, 1, "1h", plan{depth: 6})
 	if f.tr.Backlog == BacklogBounded {
-		f.add("no backlog", plan{cfg: f.tr.bounded(2, 0, "1h"), gaps: now, depth: 5})
+		f.add("no backlog", 2, 0, "1h", plan{depth: 5})
 	}
 }
 
 // timeouts are requests around the instants at which waits end.
 func (f *families) timeouts() {
 	around := []time.Duration{0, suite.Wait / 2, suite.Wait - 1, suite.Wait}
-	f.add("timeout", plan{cfg: f.tr.bounded(1, 1, "100ms"), gaps: around, depth: 4, cancel: f.contexts})
-	f.add("several wait with a timeout", plan{cfg: f.tr.bounded(1, 3, "100ms"), gaps: []time.Duration{0, suite.Wait / 2}, depth: 4, cancel: f.contexts, later: true})
+	f.add("timeout", 1, 1, "100ms", plan{gaps: around, depth: 4, cancel: f.contexts})
+	f.add("several wait with a timeout", 1, 3, "100ms", plan{gaps: halves[:2], depth: 4,
+		cancel: f.contexts, later: true})
 	f.out = append(f.out, suite.Family{Name: "timeout of 0", Skip: f.s.Unsettled(),
-		Schedules: plan{cfg: f.tr.bounded(1, 2, "0"), gaps: now, depth: 4}.schedules(f.tr)})
+		Schedules: f.planned(1, 2, "0", plan{depth: 4})})
 	if f.s.Time != conformance.Injected {
 		return
 	}
 	for _, epoch := range suite.Epochs {
-		f.add("epoch "+epoch, plan{cfg: f.tr.bounded(1, 1, "100ms").With("epoch", epoch), gaps: around, depth: 3})
+		f.add("epoch "+epoch, 1, 1, "100ms", plan{epoch: epoch, gaps: around, depth: 3})
 	}
 }
 
 // weights are requests for several slots.
 func (f *families) weights() {
-	f.add("weights", plan{cfg: f.tr.bounded(3, 3, "1h"), weights: []int{1, 2, 3}, gaps: now, depth: 4, cancel: f.contexts})
-	f.add("heavy and light", plan{cfg: f.tr.bounded(2, 3, "1h"), weights: []int{1, 2}, gaps: now, depth: 5, cancel: f.contexts})
+	f.add("weights", 3, 3, "1h", plan{weights: []int{1, 2, 3}, depth: 4, cancel: f.contexts})
+	f.add("heavy and light", 2, 3, "1h", plan{weights: []int{1, 2}, depth: 5, cancel: f.contexts})
 	if f.timeout {
-		f.add("weights and a timeout", plan{cfg: f.tr.bounded(3, 3, "100ms"), weights: []int{1, 3}, gaps: []time.Duration{0, suite.Wait / 2}, depth: 4})
+		f.add("weights and a timeout", 3, 3, "100ms", plan{weights: []int{1, 3}, gaps: halves[:2], depth: 4})
 	}
 	if f.oversize {
-		f.add("more than the limit", plan{cfg: f.tr.bounded(2, 5, "1h"), weights: []int{1, 3}, gaps: now, depth: 5, cancel: f.contexts})
+		f.add("more than the limit", 2, 5, "1h", plan{weights: []int{1, 3}, depth: 5, cancel: f.contexts})
 	}
 }
 
 // resizes change the limit while requests run and wait.
 func (f *families) resizes() {
-	f.add("resize", plan{cfg: f.tr.bounded(2, 2, "1h"), gaps: now, depth: 4, resize: []int{1, 3}})
-	f.add("resize by two", plan{cfg: f.tr.bounded(1, 2, "1h"), gaps: now, depth: 4, resize: []int{3}})
+	f.add("resize", 2, 2, "1h", plan{depth: 4, resize: []int{1, 3}})
+	f.add("resize by two", 1, 2, "1h", plan{depth: 4, resize: []int{3}})
 	if f.timeout {
-		f.add("resize and a timeout", plan{cfg: f.tr.bounded(1, 2, "100ms"), gaps: []time.Duration{0, suite.Wait / 2}, depth: 4, resize: []int{1, 2}, later: true})
+		f.add("resize and a timeout", 1, 2, "100ms", plan{gaps: halves[:2], depth: 4, resize: []int{1, 2}, later: true})
 	}
 	if !f.tr.Single {
 		weights := []int{1, 2}
 		if f.oversize {
 			weights = append(weights, 3)
 		}
-		f.add("resize and weights", plan{cfg: f.tr.bounded(2, 3, "1h"), weights: weights, gaps: now, depth: 4, resize: []int{1, 3}})
+		f.add("resize and weights", 2, 3, "1h", plan{weights: weights, depth: 4, resize: []int{1, 3}})
 	}
 	if f.s.Accepts(conformance.OpTry) {
-		f.add("resize and try", plan{cfg: f.tr.bounded(2, 2, "1h"), enter: conformance.OpTry, gaps: now, depth: 4, resize: []int{1, 3}})
+		f.add("resize and try", 2, 2, "1h", plan{enter: conformance.OpTry, depth: 4, resize: []int{1, 3}})
 	}
 }
 
 // handlers give their slots back by returning.
 func (f *families) handlers() {
 	if f.s.Accepts(conformance.OpDo) {
-		f.add("handlers", plan{cfg: f.tr.bounded(1, 1, "1h"), enter: conformance.OpDo, gaps: now, depth: 5, ends: []conformance.Op{conformance.OpPanic, conformance.OpExit}})
+		f.add("handlers", 1, 1, "1h", plan{enter: conformance.OpDo, depth: 5,
+			ends: []conformance.Op{conformance.OpPanic, conformance.OpExit}})
 	}
 	if !f.s.Accepts(opTwoWays) {
 		return
 	}
-	f.add("handlers without a backlog", plan{cfg: f.tr.bounded(1, 0, "1h"), enter: conformance.OpDo, gaps: now, depth: 3})
+	f.add("handlers without a backlog", 1, 0, "1h", plan{enter: conformance.OpDo, depth: 3})
 	if f.contexts {
-		f.add("handlers and contexts", plan{cfg: f.tr.bounded(1, 2, "1h"), enter: conformance.OpDo, gaps: now, depth: 4, cancel: true, early: true, running: true})
+		f.add("handlers and contexts", 1, 2, "1h", plan{enter: conformance.OpDo, depth: 4,
+			cancel: true, early: true, running: true})
 	}
 	if f.timeout {
-		f.add("handlers and a timeout", plan{cfg: f.tr.bounded(1, 1, "100ms"), enter: conformance.OpDo, gaps: []time.Duration{0, suite.Wait / 2, suite.Wait}, depth: 3, later: true})
+		f.add("handlers and a timeout", 1, 1, "100ms", plan{enter: conformance.OpDo, gaps: halves, depth: 3,
+			later: true})
 	}
 }
 
@@ -204,8 +219,10 @@ func (f *families) scenarios() []conformance.Schedule {
 		const five = "acquire 1 @0 | acquire 2 @0 | acquire 3 @0 | acquire 4 @0 | acquire 5 @0"
 		add(3, 5, "1h", five+" | resize 1 @0 | release 1 @0 | release 2 @0 | release 3 @0 | resize 3 @0")
 		add(3, 5, "1h", five+" | resize 1 @0 | resize 2 @0 | resize 3 @0 | release 1 @0 | resize 4 @0")
-		add(3, 5, "1h", "acquire 1 @0 | acquire 2 @0 | resize 1 @0 | acquire 3 @0 | acquire 4 @0 | resize 2 @0 | resize 3 @0 | release 1 @0")
-		add(1, 5, "1h", five+" | resize 2 @0 | resize 4 @0 | resize 4 @0 | release 1 @0 | resize 2 @0 | release 2 @0 | release 3 @0")
+		add(3, 5, "1h", "acquire 1 @0 | acquire 2 @0 | resize 1 @0 | acquire 3 @0 | acquire 4 @0 | "+
+			"resize 2 @0 | resize 3 @0 | release 1 @0")
+		add(1, 5, "1h", five+" | resize 2 @0 | resize 4 @0 | resize 4 @0 | "+
+			"release 1 @0 | resize 2 @0 | release 2 @0 | release 3 @0")
 		if f.contexts {
 			add(1, 5, "1h", five+" | cancel 2 @0 | resize 2 @0 | cancel 4 @0 | resize 4 @0")
 			add(3, 5, "1h", five+" | resize 1 @0 | cancel 4 @0 | release 1 @0 | release 2 @0 | release 3 @0")

@@ -14,9 +14,10 @@ import (
 // that wait, as far as the order is given.
 type plan struct {
 	cfg     conformance.Config
-	enter   conformance.Op // OpAcquire if it is not set
-	weights []int          // one slot each if there are none
-	gaps    []time.Duration
+	epoch   string
+	enter   conformance.Op  // OpAcquire if it is not set
+	weights []int           // one slot each if there are none
+	gaps    []time.Duration // none if there are none
 	depth   int
 
 	cancel, early, running bool // contexts are cancelled: while it waits, before it comes, while it runs
@@ -36,6 +37,10 @@ func (p plan) schedules(tr *Traits) []conformance.Schedule {
 	if p.weights == nil {
 		p.weights = []int{0}
 	}
+	none := []time.Duration{0}
+	if p.gaps == nil {
+		p.gaps = none
+	}
 	traits := *tr
 	traits.Fair = FairFIFO
 	var out []conformance.Schedule
@@ -53,7 +58,7 @@ func (p plan) schedules(tr *Traits) []conformance.Schedule {
 		}
 		gaps, at := p.gaps, time.Duration(0)
 		if len(steps) == 0 {
-			gaps = now
+			gaps = none
 		} else {
 			at = steps[len(steps)-1].At
 		}
@@ -86,11 +91,7 @@ func (p plan) after(traits *Traits, steps []conformance.Step) *position {
 		i, known := at.index[s.N]
 		switch {
 		case comes(s.Op):
-			q := demand{weight: max(1, s.K), at: s.At, try: s.Op == conformance.OpTry, gone: at.early[s.N], handler: s.Op == conformance.OpDo}
-			if s.D > 0 {
-				q.expires = s.At + s.D
-			}
-			i = at.m.add(q)
+			i = at.m.add(demanded(s, s.At, at.early[s.N], s.Op == conformance.OpDo))
 			at.index[s.N] = i
 		case s.Op == conformance.OpCancel && !known:
 			at.early[s.N] = true

@@ -96,7 +96,8 @@ func (f *families) heavyTies() []conformance.Schedule {
 		out = f.with(3, 2, "1h", heavy+" | release 1 @0 | cancel 2 @0~", heavy+" | cancel 2 @0 | release 1 @0~")
 	}
 	if f.timeout {
-		out = append(out, f.with(3, 2, "100ms", "acquire 1 3 @0 | acquire 2 2 @0 | acquire 3 3 @50ms | release 1 @100ms~")...)
+		out = append(out, f.with(3, 2, "100ms",
+			"acquire 1 3 @0 | acquire 2 2 @0 | acquire 3 3 @50ms | release 1 @100ms~")...)
 	}
 	return out
 }

@@ -166,7 +166,8 @@ func (c *contract) Unfit(s *suite.Suite) (skip, misuse string) {
 	case c.spec.New == nil:
 		return "", "concurrencytest.Run: the spec has no New; say how to make a limiter"
 	case s.Time == conformance.Explicit:
-		return "", "concurrencytest.Run: those who wait for a slot need a clock of their own; set Time to Injected or PackageTime"
+		return "", "concurrencytest.Run: those who wait for a slot need a clock of their own; set Time to " +
+			"Injected or PackageTime"
 	case !synctestcompat.Available:
 		return "those who wait for a slot can only be settled in a bubble: " + synctestcompat.Reason, ""
 	}
@@ -207,8 +208,9 @@ func (c *contract) sample(s *suite.Suite) (f Funcs) {
 		}
 	}); why != "" {
 		s.T.Fatalf("conformance: New panics with Limit %d, Backlog %d, Timeout %s: %s\n"+
-			"It may refuse a Backlog or a Timeout of 0, but must take this. If nothing can wait, declare BacklogNone;\n"+
-			"if there is no bound on how many wait, or how long, BacklogUnbounded or TimeoutNone.", cfg.Limit, cfg.Backlog, cfg.Timeout, why)
+			"It may refuse a Backlog or a Timeout of 0, but must take this. If nothing can wait, declare "+
+			"BacklogNone;\nif there is no bound on how many wait, or how long, BacklogUnbounded or TimeoutNone.",
+			cfg.Limit, cfg.Backlog, cfg.Timeout, why)
 	}
 	return f
 }

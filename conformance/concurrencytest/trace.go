@@ -83,7 +83,9 @@ func (t *trace) parked() bool {
 
 // releasedNothing reports whether something was released that nobody held.
 func (t *trace) releasedNothing() bool {
-	return slices.ContainsFunc(t.groups, func(g *group) bool { return slices.ContainsFunc(g.steps, (*step).releasesNothing) })
+	return slices.ContainsFunc(t.groups, func(g *group) bool {
+		return slices.ContainsFunc(g.steps, (*step).releasesNothing)
+	})
 }
 
 // open lists the requests that run, or those that wait.

@@ -128,7 +128,8 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		{
 			Name: "Timeout", Declared: int(declared.Timeout), Values: timeouts, Needless: nowaits,
 			Observe: func() int {
-				return first(see(s, "limit=1 backlog=5 timeout=100ms | acquire 1 @0 | acquire 2 @0 | idle 1s", rejects(2)))
+				return first(see(s, "limit=1 backlog=5 timeout=100ms | acquire 1 @0 | acquire 2 @0 | idle 1s",
+					rejects(2)))
 			},
 		},
 		{
@@ -138,7 +139,8 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 				if nowaits() {
 					return first(see(s, "limit=1 timeout=1h | cancel 1 @0 | acquire 1 @0", rejects(1)))
 				}
-				return first(see(s, "limit=1 backlog=5 timeout=1h | acquire 1 @0 | acquire 2 @0 | cancel 2 @0", rejects(2)))
+				return first(see(s, "limit=1 backlog=5 timeout=1h | acquire 1 @0 | acquire 2 @0 | cancel 2 @0",
+					rejects(2)))
 			},
 		},
 		{
@@ -149,8 +151,8 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		{
 			Name: "Fair", Declared: int(declared.Fair), Values: orders, Needless: nowaits,
 			Observe: func() int {
-				return first(see(s, "limit=1 backlog=5 timeout=1h | acquire 1 @0 | acquire 2 @0 | acquire 3 @0 | acquire 4 @0 | "+
-					"release 1 @0 | release 2 @0 | idle 1ns",
+				return first(see(s, "limit=1 backlog=5 timeout=1h | acquire 1 @0 | acquire 2 @0 | acquire 3 @0 | "+
+					"acquire 4 @0 | release 1 @0 | release 2 @0 | idle 1ns",
 					func(seen *trace) bool { return seen.admitted(2) && seen.admitted(3) && !seen.admitted(4) }))
 			},
 		},
@@ -167,7 +169,8 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		{
 			Name: "Hook", Declared: int(declared.Hook), Values: hooks, Needless: suite.Always,
 			Observe: func() int {
-				return first(see(s, "limit=1 backlog=0 timeout=0 | acquire 1 @0 | acquire 2 @0", func(seen *trace) bool { return len(seen.hooks) > 0 }))
+				return first(see(s, "limit=1 backlog=0 timeout=0 | acquire 1 @0 | acquire 2 @0",
+					func(seen *trace) bool { return len(seen.hooks) > 0 }))
 			},
 		},
 	}
@@ -189,7 +192,8 @@ func (c *contract) observeBacklog(s *suite.Suite) Backlog {
 
 // observeSeatHeld looks whether a place is free when who had it runs.
 func (c *contract) observeSeatHeld(s *suite.Suite) SeatHeld {
-	return SeatHeld(first(see(s, "limit=1 backlog=1 timeout=1h | acquire 1 @0 | acquire 2 @0 | release 1 @0 | acquire 3 @0",
+	return SeatHeld(first(see(s,
+		"limit=1 backlog=1 timeout=1h | acquire 1 @0 | acquire 2 @0 | release 1 @0 | acquire 3 @0",
 		func(seen *trace) bool { return !seen.rejected(3) })))
 }
 

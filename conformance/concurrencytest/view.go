@@ -128,11 +128,7 @@ func (v *view) take(g *group, tr *Traits, gone map[int]bool) bool {
 		case s.releasesNothing():
 			return false
 		case comes(st.Op):
-			q := demand{weight: max(1, st.K), at: g.at, try: st.Op == conformance.OpTry, gone: gone[st.N], handler: v.tr.requests[s.request].handler}
-			if st.D > 0 {
-				q.expires = g.at + st.D
-			}
-			v.model.add(q)
+			v.model.add(demanded(st, g.at, gone[st.N], v.tr.requests[s.request].handler))
 		}
 		if st.Op != conformance.OpResize {
 			st.N = s.request
@@ -160,8 +156,9 @@ func (v *view) compare(at time.Duration, seq int) bool {
 	seen := make([]fate, len(v.model.demands))
 	for r := range seen {
 		seen[r] = v.tr.observed(r, at, seq)
-		if before := r < len(v.seen) && v.seen[r] != fateWaits; !before && seen[r] != fateWaits && v.tr.requests[r].decided.At < at {
-			return v.difference(v.tr.requests[r].decided.At, seen, v.asBefore)
+		before := r < len(v.seen) && v.seen[r] != fateWaits
+		if decided := v.tr.requests[r].decided.At; !before && seen[r] != fateWaits && decided < at {
+			return v.difference(decided, seen, v.asBefore)
 		}
 	}
 	var legal []*state
@@ -189,7 +186,9 @@ func (v *view) asBefore(s *state) *state {
 }
 
 func (v *view) difference(at time.Duration, seen []fate, wanted func(s *state) *state) bool {
-	nearest := slices.MinFunc(v.model.states, func(a, b *state) int { return cmp.Compare(mismatches(a, seen), mismatches(b, seen)) })
+	nearest := slices.MinFunc(v.model.states, func(a, b *state) int {
+		return cmp.Compare(mismatches(a, seen), mismatches(b, seen))
+	})
 	v.wanted = wanted(nearest)
 	v.differs, v.at, v.seen = true, at, seen
 	return false

@@ -28,6 +28,7 @@ type choosy struct {
 
 type choosyRequest struct {
 	weight int
+	big    bool          // more than the limit
 	done   chan struct{} // closed when it has been decided
 	ended  bool
 	err    error
@@ -67,31 +68,42 @@ func (q *choosy) acquire(ctx context.Context, weight int) (waited bool, err erro
 	if q.traits.Context == ct.ContextHonoured && ctx.Err() != nil {
 		return false, ctx.Err()
 	}
+	r, err := q.come(ctx, weight)
+	if r == nil || err != nil {
+		return false, err
+	}
+	return q.wait(ctx, r)
+}
+
+// come decides what becomes of a request. One that has to wait is returned; it is in the
+// backlog unless it can never run.
+func (q *choosy) come(ctx context.Context, weight int) (*choosyRequest, error) {
 	q.mu.Lock()
+	defer q.mu.Unlock()
 	big := weight > q.cfg.Limit
 	fits := q.used+weight <= q.cfg.Limit
-	if !big && fits && (len(q.queue) == 0 || q.traits.Fair == ct.FairNone && q.whims.barge) {
-		q.used += weight
-		q.mu.Unlock()
-		return false, nil
-	}
-	r := &choosyRequest{weight: weight, done: make(chan struct{})}
+	full := q.traits.Backlog == ct.BacklogBounded && len(q.queue)+q.kept >= q.cfg.Backlog
+	r := &choosyRequest{weight: weight, big: big, done: make(chan struct{})}
 	switch {
+	case !big && fits && (len(q.queue) == 0 || q.traits.Fair == ct.FairNone && q.whims.barge):
+		q.used += weight
+		return nil, nil
 	case big && q.traits.Oversize == ct.OversizeFails:
-		err = errTooBig
+		return nil, errTooBig
 	case q.traits.Context != ct.ContextIgnored && ctx.Err() != nil:
-		err = ctx.Err()
-	case q.traits.Backlog == ct.BacklogNone, !big && q.traits.Backlog == ct.BacklogBounded && len(q.queue)+q.kept >= q.cfg.Backlog:
-		err = errFull
+		return nil, ctx.Err()
+	case q.traits.Backlog == ct.BacklogNone, !big && full:
+		return nil, errFull
 	case q.traits.Timeout == ct.TimeoutBounded && q.cfg.Timeout == 0:
-		err = errTimeout
+		return nil, errTimeout
 	case !big:
 		q.queue = append(q.queue, r)
 	}
-	q.mu.Unlock()
-	if err != nil {
-		return false, err
-	}
+	return r, nil
+}
+
+// wait waits until a request has been decided.
+func (q *choosy) wait(ctx context.Context, r *choosyRequest) (waited bool, err error) {
 	if q.traits.Timeout == ct.TimeoutBounded {
 		timer := q.clock.AfterFunc(q.cfg.Timeout, func() { q.end(r, errTimeout) })
 		defer timer.Stop()
@@ -105,7 +117,7 @@ func (q *choosy) acquire(ctx context.Context, weight int) (waited bool, err erro
 	case <-gone:
 		q.end(r, ctx.Err())
 	}
-	return !big, r.err
+	return !r.big, r.err
 }
 
 // end rejects a request that waits, if it still does.
@@ -244,8 +256,10 @@ func chosen(n int) []ct.Spec {
 			overtake: coin(), newest: coin(), barge: coin(), hooked: coin(), tried: coin(),
 		}
 		tr := ct.Traits{
-			Backlog: ct.Backlog(pick(3)), Timeout: ct.Timeout(pick(2)), Context: ct.Context(pick(3)), SeatHeld: ct.SeatHeld(pick(2)), Fair: ct.Fairness(pick(2)),
-			Single: rnd.IntN(3) == 0, Oversize: ct.Oversize(pick(2)), OverRelease: ct.OverRelease(pick(3)), Hook: ct.Hook(pick(2)),
+			Backlog: ct.Backlog(pick(3)), Timeout: ct.Timeout(pick(2)), Context: ct.Context(pick(3)),
+			SeatHeld: ct.SeatHeld(pick(2)), Fair: ct.Fairness(pick(2)),
+			Single: rnd.IntN(3) == 0, Oversize: ct.Oversize(pick(2)),
+			OverRelease: ct.OverRelease(pick(3)), Hook: ct.Hook(pick(2)),
 		}
 		if tr.Backlog == ct.BacklogNone {
 			tr.Timeout, tr.Fair, tr.SeatHeld, tr.Oversize = 0, 0, 0, ct.OversizeFails
@@ -253,7 +267,8 @@ func chosen(n int) []ct.Spec {
 				w.form = 3
 			}
 		} else if w.form == 1 { // it has no errors, so it cannot reject
-			tr.Backlog, tr.Timeout, tr.Context, tr.SeatHeld, tr.Oversize, tr.Hook = ct.BacklogUnbounded, ct.TimeoutNone, 0, 0, ct.OversizeBlocks, ct.HookNone
+			tr.Backlog, tr.Timeout, tr.Context, tr.SeatHeld = ct.BacklogUnbounded, ct.TimeoutNone, 0, 0
+			tr.Oversize, tr.Hook = ct.OversizeBlocks, ct.HookNone
 		}
 		if w.form == 1 && tr.Backlog == ct.BacklogNone {
 			w.form = 0

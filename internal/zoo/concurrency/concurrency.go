@@ -72,7 +72,8 @@ func Mutants() []zoo.Mutant {
 	}
 	const late, uncounted = "takes the signal after its look", "counts requests without a lock"
 	return append(all,
-		zoo.Mutant{Name: late, Rule: "CT-NOLOST", Spec: signal(late, ct.Injected), Only: func(string) bool { return false }, Chance: true},
+		zoo.Mutant{Name: late, Rule: "CT-NOLOST", Spec: signal(late, ct.Injected), Chance: true,
+			Only: func(string) bool { return false }},
 		zoo.Mutant{Name: uncounted, Rule: "X-RACE", Spec: queueSpec(uncounted, ct.Injected)})
 }
 
@@ -81,8 +82,9 @@ func Designs() []zoo.Design {
 	var all []zoo.Design
 	for _, source := range []ct.TimeSource{ct.Injected, ct.PackageTime} {
 		for _, spec := range []ct.Spec{
-			queueSpec("", source), permitsSpec("", source), channel(source), conditionSpec(source), tokens(source), seats(source),
-			gate(source, false), gate(source, true), selecting(source), stack(source), signal("", source),
+			queueSpec("", source), permitsSpec("", source), channel(source), conditionSpec(source), tokens(source),
+			seats(source), gate(source, false), gate(source, true), selecting(source), stack(source),
+			signal("", source),
 		} {
 			all = append(all, zoo.Design{Name: fmt.Sprintf("%s %s", spec.Name, source), Spec: spec})
 		}

@@ -132,7 +132,8 @@ func tokens(source ct.TimeSource) ct.Spec {
 			}}
 		},
 		Traits: ct.Traits{
-			Backlog: ct.BacklogBounded, Timeout: ct.TimeoutBounded, Context: ct.ContextHonoured, SeatHeld: ct.SeatFreed, Fair: ct.FairFIFO,
+			Backlog: ct.BacklogBounded, Timeout: ct.TimeoutBounded, Context: ct.ContextHonoured,
+			SeatHeld: ct.SeatFreed, Fair: ct.FairFIFO,
 			Single: true, Hook: ct.HookOnce,
 		},
 	}
@@ -184,7 +185,8 @@ func seats(source ct.TimeSource) ct.Spec {
 			}}
 		},
 		Traits: ct.Traits{
-			Backlog: ct.BacklogBounded, Timeout: ct.TimeoutBounded, Context: ct.ContextHonoured, SeatHeld: ct.SeatKept, Fair: ct.FairFIFO,
+			Backlog: ct.BacklogBounded, Timeout: ct.TimeoutBounded, Context: ct.ContextHonoured,
+			SeatHeld: ct.SeatKept, Fair: ct.FairFIFO,
 			Single: true, Hook: ct.HookNone,
 		},
 	}
@@ -222,7 +224,9 @@ func gate(source ct.TimeSource, middleware bool) ct.Spec {
 				return nil
 			}}
 		},
-		Traits: ct.Traits{Backlog: ct.BacklogNone, Single: true, OverRelease: ct.OverReleaseUndefined, Hook: ct.HookNone},
+		Traits: ct.Traits{
+			Backlog: ct.BacklogNone, Single: true, OverRelease: ct.OverReleaseUndefined, Hook: ct.HookNone,
+		},
 	}
 	if middleware {
 		spec.Name = "zoo gate before a handler"

@@ -226,7 +226,8 @@ func (q *queue) try(weight int) bool {
 func (q *queue) release(weight int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.used < weight && !q.is("a release too many raises the limit") && !(q.is("a release looks whether anything is held") && q.used > 0) {
+	held := q.is("a release looks whether anything is held") && q.used > 0
+	if q.used < weight && !held && !q.is("a release too many raises the limit") {
 		panic("released more than was acquired")
 	}
 	if q.is("gives back one slot only") {
@@ -307,7 +308,8 @@ func queueSpec(mutant string, source ct.TimeSource) ct.Spec {
 			return f
 		},
 		Traits: ct.Traits{
-			Backlog: ct.BacklogBounded, Timeout: ct.TimeoutBounded, Context: ct.ContextHonoured, SeatHeld: ct.SeatFreed, Fair: ct.FairFIFO,
+			Backlog: ct.BacklogBounded, Timeout: ct.TimeoutBounded, Context: ct.ContextHonoured,
+			SeatHeld: ct.SeatFreed, Fair: ct.FairFIFO,
 			Oversize: ct.OversizeFails, OverRelease: ct.OverReleasePanics, Hook: ct.HookOnce,
 		},
 	}
