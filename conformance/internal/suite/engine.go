@@ -439,7 +439,7 @@ func (e *engine[T, E]) hung(f Family, h *Hang) {
 			return
 		}
 	}
-	if where := h.blockedInCallback(); where != "" && s.Config.Inside != "" {
+	if where := h.BlockedInCallback(); where != "" && s.Config.Inside != "" {
 		e.cannotReenter = true
 		e.blame(id, f, h, &Violation{
 			Headline: fmt.Sprintf("%s called from the callback never returned", s.Config.Inside),

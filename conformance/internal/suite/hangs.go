@@ -95,9 +95,9 @@ func (g Goroutine) below(mark string) int { return strings.Index(g.Stack, mark) 
 // String says what it waits for.
 func (g Goroutine) String() string { return brief(g.Waiting) }
 
-// blockedInCallback returns what a goroutine waits for that called the implementation from
+// BlockedInCallback returns what a goroutine waits for that called the implementation from
 // its own callback, "" if there is none.
-func (h *Hang) blockedInCallback() string {
+func (h *Hang) BlockedInCallback() string {
 	for _, g := range h.Goroutines() {
 		call, back := g.below(markOperation), g.below(markCallback)
 		if call >= 0 && back > call && g.Blocked() {

@@ -235,11 +235,16 @@ func bubbleMates() map[string]string {
 	return mates
 }
 
-// oneProcessor makes the process run on one processor until the result is called.
+// OneProcessor makes the process run on one processor until the result is called.
+func OneProcessor() (restore func()) {
+	n := runtime.GOMAXPROCS(1)
+	return func() { runtime.GOMAXPROCS(n) }
+}
+
+// oneProcessor is OneProcessor if yes.
 func oneProcessor(yes bool) (restore func()) {
 	if !yes {
 		return func() {}
 	}
-	n := runtime.GOMAXPROCS(1)
-	return func() { runtime.GOMAXPROCS(n) }
+	return OneProcessor()
 }
