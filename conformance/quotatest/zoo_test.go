@@ -1,8 +1,11 @@
 package quotatest_test
 
 import (
+	"strings"
 	"testing"
 
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/proof"
 	"github.com/escapement-go/escapement/conformance/quotatest"
 	"github.com/escapement-go/escapement/internal/zoo/quota"
@@ -20,3 +23,37 @@ func TestDesigns_chosen(t *testing.T) { proof.Designs(t, quota.Chosen(4)) }
 
 // What TRAITS observes is what correct designs declare, so that a stranger can paste it.
 func TestTraits(t *testing.T) { proof.Observed(t, quota.Designs()) }
+
+// Who declares another choice than the implementation makes is told which declaration would
+// fit, by every rule that fails for it.
+func TestHint(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: each of these is explored to the end")
+	}
+	for _, k := range []struct {
+		kind  quotatest.Kind
+		wrong func(tr *quotatest.Traits)
+		fits  string
+	}{
+		{quotatest.FixedWindow, func(tr *quotatest.Traits) { tr.Edge = quotatest.EdgeClosed }, "Edge: EdgeHalfOpen"},
+		{quotatest.FixedWindow, func(tr *quotatest.Traits) { tr.Align = quotatest.AlignFirstUse }, "Align: AlignEpoch"},
+		{quotatest.SlidingLog, func(tr *quotatest.Traits) { tr.Denied = quotatest.DeniedCounted }, "Denied: DeniedFree"},
+		{quotatest.GCRA, func(tr *quotatest.Traits) { tr.TooLarge = quotatest.TooLargeForever }, "TooLarge: TooLargeNegative"},
+	} {
+		spec := quota.Plain(k.kind)
+		k.wrong(&spec.Traits)
+		failed := 0
+		short := func(family string, steps int) bool { return steps <= 3 }
+		for _, v := range spec.Examine(t, inside.Options{Keep: short}).Verdicts {
+			if v.Status != conformance.Fail {
+				continue
+			}
+			if failed++; !strings.Contains(v.Text, "declare "+k.fits) && !strings.Contains(v.Text, "or "+k.fits) {
+				t.Errorf("want the text to lead to %s:\n%s", k.fits, v.Text)
+			}
+		}
+		if failed == 0 {
+			t.Errorf("nothing failed where %s would fit", k.fits)
+		}
+	}
+}
