@@ -1,0 +1,212 @@
+// Package edge has what debouncers and throttles share: they fire on the leading edge, on
+// the trailing edge or on both, of a burst or of an interval. A contract's model says what
+// must fire; Compare finds the first difference.
+package edge
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// Far is later than everything.
+const Far = 1 << 62
+
+// Fire is what a model wants to fire.
+type Fire struct {
+	At    time.Duration
+	Value int
+	Kind  Kind
+	Burst int // the number of its burst
+	Size  int // the number of events in that burst, or interval, by then
+}
+
+// Kind is why something fires.
+type Kind string
+
+// The kinds.
+const (
+	Leading  Kind = "leading"
+	Trailing Kind = "trailing"
+	Bound    Kind = "bound"   // the wait has a bound, which has passed
+	Brought  Kind = "brought" // an event brings it that comes after the bound; it may be for that event, or for those before it
+	Flushed  Kind = "flush"
+	Fault    Kind = "error" // an error item of a stream
+	Zero     Kind = "zero"  // there is no wait
+)
+
+// Model is what must fire in a schedule, and up to which instant that is certain: from
+// there on an event is dealt with in more than one way.
+type Model struct {
+	Want    []Fire
+	Certain time.Duration
+}
+
+// Doubt says that nothing is certain from an instant on.
+func (m *Model) Doubt(at time.Duration) { m.Certain = min(m.Certain, at) }
+
+// Finding is the first difference between what should have fired and what did, and the
+// rule that it breaks. The zero Finding is none.
+type Finding struct {
+	Rule string
+	*suite.Violation
+}
+
+// Breaks returns the violation if it breaks that rule.
+func (f *Finding) Breaks(rule string) *suite.Violation {
+	if f.Rule != rule {
+		return nil
+	}
+	return f.Violation
+}
+
+// Terms are how a contract names a difference and explains what it wanted.
+type Terms struct {
+	// Rule is the rule that a difference at the i-th fire breaks; got is nil where nothing
+	// fired.
+	Rule func(want []Fire, i int, got *conformance.Fire) string
+	// Because says why w must fire, or, if it is nil, why nothing must, at that instant.
+	Because func(want []Fire, w *Fire, at time.Duration) string
+}
+
+// Compare compares the fires of a run with those of a model. Payloads count unless there
+// are none.
+func Compare(rec *suite.Recording, m Model, payload conformance.Payload, terms Terms) *Finding {
+	if rec.Refused != "" || rec.Stuck || Reentered(rec) != nil {
+		return &Finding{} // for X-CALLS and X-REENT
+	}
+	for i := range max(len(m.Want), len(rec.Fires)) {
+		var w *Fire
+		var g *conformance.Fire
+		at := m.Certain // the earlier of the two is what differs; if it is in doubt, so is the rest
+		if i < len(m.Want) {
+			w = &m.Want[i]
+			at = min(at, w.At)
+		}
+		if i < len(rec.Fires) {
+			g = &rec.Fires[i]
+			at = min(at, g.Began.At)
+		}
+		if w != nil && g != nil && w.At == g.Began.At && (w.Value == g.Value || payload == conformance.NoPayload || w.Kind == Brought) {
+			continue
+		}
+		if at >= m.Certain {
+			break
+		}
+		return &Finding{terms.Rule(m.Want, i, g), terms.Difference(rec, m.Want, w, g, at)}
+	}
+	return &Finding{}
+}
+
+// Difference says that w should have fired and got did; either may be nil. Where both are,
+// the caller says what is wrong.
+func (t Terms) Difference(rec *suite.Recording, want []Fire, w *Fire, got *conformance.Fire, at time.Duration) *suite.Violation {
+	v := &suite.Violation{At: at, Because: t.Because(want, w, at)}
+	switch {
+	case w == nil && got == nil:
+	case w == nil:
+		v.Headline = fmt.Sprintf("fired %d at %s, want nothing more", got.Value, timeline.Duration(got.Began.At))
+	case got == nil:
+		v.Headline = fmt.Sprintf("nothing fired, want %d at %s", w.Value, timeline.Duration(w.At))
+	default:
+		v.Headline = fmt.Sprintf("fired %d at %s, want %d at %s", got.Value, timeline.Duration(got.Began.At), w.Value, timeline.Duration(w.At))
+	}
+	shown := suite.Lane{Name: "want"}
+	for _, f := range want {
+		shown.Marks = append(shown.Marks, suite.Mark{At: f.At, Text: suite.FireMark(f.Value)})
+	}
+	v.Lanes = []suite.Lane{shown, rec.Got()}
+	return v
+}
+
+// Missing reports whether the i-th fire that was wanted did not come, or came late, rather
+// than another one in its place.
+func Missing(want []Fire, i int, got *conformance.Fire) bool {
+	return i < len(want) && (got == nil || got.Began.At >= want[i].At)
+}
+
+// Calls counts the events after from, up to and including to.
+func Calls(s conformance.Schedule, from, to time.Duration) int {
+	n := 0
+	for _, st := range s.Steps {
+		if st.Op == conformance.OpCall && st.At > from && st.At <= to {
+			n++
+		}
+	}
+	return n
+}
+
+// Reentered finds an operation that a callback called and that never returned.
+func Reentered(rec *suite.Recording) *conformance.Done {
+	for i := range rec.Done {
+		if d := &rec.Done[i]; d.Inside && d.Ended.Seq == 0 {
+			return d
+		}
+	}
+	return nil
+}
+
+// Preferred returns first if it is among the edges, or none is, or else one of them that
+// fires something, if there is any.
+func Preferred(has []conformance.Edges, first conformance.Edges) conformance.Edges {
+	if len(has) == 0 || slices.Contains(has, first) {
+		return first
+	}
+	if i := slices.IndexFunc(has, func(e conformance.Edges) bool { return e != conformance.NoEdges }); i >= 0 {
+		return has[i]
+	}
+	return has[0]
+}
+
+// Kinds are the edges that are declared, or else the one that is built.
+func Kinds(has []conformance.Edges, first conformance.Edges) []conformance.Edges {
+	if len(has) > 0 {
+		return has
+	}
+	return []conformance.Edges{Preferred(has, first)}
+}
+
+// NoSuchEdge is why rules of edges that are not declared are skipped.
+const NoSuchEdge = "declared edges do not include it"
+
+// Alter returns a run as if another edge had been configured, for the hint: nil, false for
+// one that is declared already, or built.
+func Alter(rec *suite.Recording, has []conformance.Edges, built, e conformance.Edges) (*suite.Recording, bool) {
+	if configured := rec.Schedule.Config.Edges; configured != 0 {
+		built = configured
+	}
+	if e == built || slices.Contains(has, e) {
+		return nil, false
+	}
+	other := *rec
+	other.Schedule.Config = other.Schedule.Config.Without("edges").With("edges", e.String())
+	return &other, true
+}
+
+// OfKey is what one key, or one instance, did and got by itself.
+func OfKey(rec *suite.Recording, key int) *suite.Recording {
+	own := *rec
+	own.Schedule.Steps, own.Fires, own.Done = nil, nil, nil
+	mine := map[int]bool{}
+	for _, s := range rec.Schedule.Steps {
+		if s.K == key {
+			own.Schedule.Steps = append(own.Schedule.Steps, s)
+			mine[s.N] = true
+		}
+	}
+	for _, d := range rec.Done {
+		if d.K == key {
+			own.Done = append(own.Done, d)
+		}
+	}
+	for _, f := range rec.Fires {
+		if f.Key == key || f.Key == 0 && mine[f.Value] {
+			own.Fires = append(own.Fires, f)
+		}
+	}
+	return &own
+}

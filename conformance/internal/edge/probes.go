@@ -1,0 +1,182 @@
+package edge
+
+import (
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// OtherClock runs schedules of calls twice, the second time with package time moving on by
+// an hour before each step: what comes out must be the same. Key is that of the wait or
+// interval.
+func OtherClock(p *suite.Probe, key string) (*suite.Violation, string) {
+	const wait = suite.Wait
+	schedules := suite.Enumerate(suite.Configured(key, timeline.Duration(wait)), []conformance.Op{conformance.OpCall},
+		suite.Around(wait), 3)
+	still, hung := runAll(p, schedules, false)
+	moved, hungToo := runAll(p, schedules, true)
+	if hung || hungToo || len(still) != len(moved) {
+		return nil, "a run made no progress"
+	}
+	for i, rec := range moved {
+		if !sameFires(still[i], rec) {
+			want := still[i].Got()
+			want.Name = "want"
+			return &suite.Violation{
+				Headline: fmt.Sprintf("%d callbacks, want %d as on package time that stands still", len(rec.Fires), len(still[i].Fires)),
+				Because:  "package time moved on by an hour before each step, and Env.Clock did not",
+				Lanes:    []suite.Lane{want, rec.Got()}, Run: rec,
+			}, ""
+		}
+	}
+	return nil, ""
+}
+
+func runAll(p *suite.Probe, schedules []conformance.Schedule, jump bool) (out []*suite.Recording, hung bool) {
+	var jobs []suite.Job
+	for _, s := range schedules {
+		jobs = append(jobs, suite.Job{Schedule: s, Jump: jump})
+	}
+	h := p.Run(jobs, func(_ suite.Job, rec *suite.Recording) { out = append(out, rec) })
+	return out, h != nil
+}
+
+func sameFires(a, b *suite.Recording) bool {
+	return slices.EqualFunc(a.Fires, b.Fires, func(f, g conformance.Fire) bool {
+		return f.Began.At == g.Began.At && f.Value == g.Value
+	})
+}
+
+// Panics runs schedules in which a callback panics, the first or the second, and judges
+// what follows by after.
+func Panics(p *suite.Probe, configs []conformance.Config, ops []conformance.Op, policy conformance.PanicPolicy,
+	after func(rec *suite.Recording, j suite.Job) *suite.Violation) (*suite.Violation, string) {
+	var jobs []suite.Job
+	for _, cfg := range configs {
+		for _, nth := range []string{"1", "2"} {
+			gaps := []time.Duration{1, suite.Wait - 1, suite.Wait + 1, 3 * suite.Wait}
+			for _, s := range suite.Enumerate(cfg.With("panics", nth), ops, gaps, 3) {
+				jobs = append(jobs, suite.Job{Schedule: s})
+			}
+		}
+	}
+	panicked := 0
+	var worst *suite.Violation
+	h := p.Run(jobs, func(j suite.Job, rec *suite.Recording) {
+		if !rec.Panicked {
+			return
+		}
+		panicked++
+		v := gone(rec, policy)
+		if v == nil {
+			if v = after(rec, j); v != nil {
+				v.Headline = "after the panic of a callback: " + v.Headline
+			}
+		}
+		if v != nil && (worst == nil || rec.Schedule.Compare(worst.Run.Schedule) < 0) {
+			v.Run = rec
+			worst = v
+		}
+	})
+	switch {
+	case h != nil:
+		if where := h.LockedOut(); where != "" {
+			return &suite.Violation{Headline: "an operation never returned after a callback had panicked",
+				Because: "nothing runs that could let go of what it waits for: " + where,
+				Run:     &suite.Recording{Trace: conformance.Trace{Schedule: h.Job.Schedule}}}, ""
+		}
+		return nil, "no progress, and the stacks do not prove why"
+	case panicked == 0:
+		return nil, "the callback runs on a goroutine of the implementation, or of package time, where a panic would end the process"
+	}
+	return worst, ""
+}
+
+// gone judges where the panic of a callback went. A panic that came out where it is
+// declared to come out is taken out of the trace.
+func gone(rec *suite.Recording, policy conformance.PanicPolicy) *suite.Violation {
+	if rec.Called && policy == conformance.PanicPropagates && !slices.ContainsFunc(rec.Done, func(d conformance.Done) bool { return d.Panic != "" }) {
+		return suite.Broken(0, "an operation ran the callback, and PanicPropagates is declared; if it is documented so, declare PanicPolicy: PanicRecovered",
+			"the panic of the callback came out of nothing")
+	}
+	for i, d := range rec.Done {
+		switch {
+		case d.Panic == "":
+		case d.Panic != suite.PlannedPanic:
+			return suite.Broken(d.At, "a callback had panicked before", "%s panicked: %s", d.Step, d.Panic)
+		case policy == conformance.PanicRecovered:
+			return suite.Broken(d.At, "PanicRecovered is declared; if it is documented so, declare PanicPolicy: PanicPropagates",
+				"the panic of the callback came out of %s", d.Step)
+		default:
+			rec.Done[i].Panic = ""
+		}
+	}
+	return nil
+}
+
+// Burst is a probe of events that many goroutines bring at one instant.
+type Burst struct {
+	// Make makes an instance that fires by calling fire, and returns what brings event v to
+	// it and what releases it.
+	Make func(env conformance.Env, fire func()) (call func(at time.Duration, v int), release func())
+	// Led and All are how many fires there must be at once and in all.
+	Led, All int64
+	// Once says that a burst which is served when all of it is there may fire once only: with
+	// both edges, where a single event fires once.
+	Once bool
+	// Fires is what the contract calls them, Because why there must be so many.
+	Fires   string
+	Because func(round int) string
+}
+
+// crowd is an instance to which many goroutines come at one instant.
+type crowd struct {
+	call         func(at time.Duration, v int)
+	release      func()
+	begun, fires atomic.Int64
+	found        atomic.Int64 // how many had begun at the first fire
+	led          int64        // how many had fired at the instant itself
+}
+
+func (c *crowd) fire() {
+	if c.fires.Add(1) == 1 {
+		c.found.Store(c.begun.Load())
+	}
+}
+
+// Together runs the probe.
+func (b Burst) Together(p *suite.Probe) (*suite.Violation, string) {
+	const each, round = 3, 10 * suite.Wait
+	return suite.Meet(p, suite.Meeting[*crowd]{
+		Make: func(env conformance.Env, _ int) *crowd {
+			c := &crowd{}
+			c.call, c.release = b.Make(env, c.fire)
+			return c
+		},
+		Each:   each,
+		Before: func(st *suite.Stage, n int) { st.To(time.Duration(n) * round) },
+		Call: func(c *crowd, n, g, i int) {
+			c.begun.Add(1)
+			c.call(time.Duration(n)*round, (n*suite.Meeters+g)*each+i+1)
+		},
+		Between: func(c *crowd, _ int) { c.led = c.fires.Load() },
+		Pass:    func(st *suite.Stage, _ int) { st.To(st.Now() + 3*suite.Wait) },
+		Judge: func(c *crowd, _, n int) *suite.Violation {
+			// A goroutine that fires for others may come when the last call has begun, and one
+			// fire is for all.
+			all, late := c.fires.Swap(0), c.found.Swap(0) == suite.Meeters*each
+			c.begun.Store(0)
+			if c.led == b.Led && all == b.All || late && b.Once && all == b.Led {
+				return nil
+			}
+			return suite.Broken(0, b.Because(n), "%d goroutines with %d events each at one instant brought %d %s at once and %d in all, want %d and %d",
+				suite.Meeters, each, c.led, b.Fires, all, b.Led, b.All)
+		},
+		Release: func(c *crowd) { c.release() },
+	})
+}
