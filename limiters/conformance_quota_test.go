@@ -57,8 +57,10 @@ func windows(t *testing.T, kind quotatest.Kind, make func(limit int, d time.Dura
 					PeekAt: func(t time.Time) quotatest.Answer { return quotatest.Answer{Remaining: w.RemainingAt(t)} },
 				}
 			},
-			Traits: quotatest.Traits{Edge: quotatest.EdgeHalfOpen, Align: quotatest.AlignEpoch, Denied: quotatest.DeniedFree,
-				BackTime: quotatest.BackClamp, Answers: quotatest.AnswersRemaining},
+			Traits: quotatest.Traits{
+				Edge: quotatest.EdgeHalfOpen, Align: quotatest.AlignEpoch, Denied: quotatest.DeniedFree,
+				BackTime: quotatest.BackClamp, Answers: quotatest.AnswersRemaining,
+			},
 		})
 	})
 }
@@ -67,7 +69,9 @@ func windows(t *testing.T, kind quotatest.Kind, make func(limit int, d time.Dura
 // deny what it would grant at the newest.
 func TestConformance_GCRA(t *testing.T) {
 	answer := func(r limiters.GCRAResult) quotatest.Answer {
-		return quotatest.Answer{OK: r.Allowed, Remaining: r.Remaining, RetryAfter: r.RetryAfter, ResetAfter: r.ResetAfter}
+		return quotatest.Answer{
+			OK: r.Allowed, RetryAfter: r.RetryAfter, ResetAfter: r.ResetAfter, Remaining: r.Remaining,
+		}
 	}
 	everyTime(t, func(t *testing.T, source quotatest.TimeSource) {
 		quotatest.Run(t, quotatest.Spec{
@@ -82,8 +86,10 @@ func TestConformance_GCRA(t *testing.T) {
 					PeekAt: func(t time.Time) quotatest.Answer { return answer(g.AllowAt(t, 0)) },
 				}
 			},
-			Traits: quotatest.Traits{TooLarge: quotatest.TooLargeForever, BackTime: quotatest.BackReject,
-				Answers: quotatest.AnswersRetry | quotatest.AnswersReset | quotatest.AnswersRemaining},
+			Traits: quotatest.Traits{
+				TooLarge: quotatest.TooLargeForever, BackTime: quotatest.BackReject,
+				Answers: quotatest.AnswersRetry | quotatest.AnswersReset | quotatest.AnswersRemaining,
+			},
 		})
 	})
 }

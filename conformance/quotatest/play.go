@@ -35,7 +35,7 @@ func (f *Funcs) stop() {
 func (c *contract) Play(st *suite.Stage) {
 	env, cfg := st.Plain(), st.Config()
 	var impl Funcs
-	if !st.Make(func() { impl = c.spec.New(env, Config{cfg.Rate.Events, cfg.Rate.Per, cfg.Burst}) }) {
+	if !st.Make(func() { impl = c.made(st, env, Config{cfg.Rate.Events, cfg.Rate.Per, cfg.Burst}) }) {
 		return
 	}
 	end := st.Each(nil, func(s conformance.Step) {
@@ -49,4 +49,25 @@ func (c *contract) Play(st *suite.Stage) {
 			st.Rest(end, cfg.Rate.Per)
 		}
 	})
+}
+
+// made makes the limiter of a stage, with another beside it if the stage asks for that: what
+// is asked of the one is asked of the other before.
+func (c *contract) made(st *suite.Stage, env Env, cfg Config) Funcs {
+	f := c.spec.New(env, cfg)
+	if !st.Twice() {
+		return f
+	}
+	other := c.spec.New(env, cfg)
+	take, at, stop := f.Take, f.TakeAt, f.Stop
+	if take != nil {
+		f.Take = func(n int) Answer { other.Take(n); return take(n) }
+	}
+	if at != nil {
+		f.TakeAt = func(t time.Time, n int) Answer { other.TakeAt(t, n); return at(t, n) }
+	}
+	if stop != nil {
+		f.Stop = func() { other.Stop(); stop() }
+	}
+	return f
 }

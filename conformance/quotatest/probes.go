@@ -70,7 +70,8 @@ func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
 			if l.peeks && n == each/2 {
 				step.Op = conformance.OpTokens
 			}
-			if msg := suite.Catch(func() { l.do(step, start.Add(time.Duration(round)*pause), p.Time, &done) }); msg != "" {
+			at := start.Add(time.Duration(round) * pause)
+			if msg := suite.Catch(func() { l.do(step, at, p.Time, &done) }); msg != "" {
 				l.panicked.Store(msg)
 			}
 			if done.OK && step.Op == conformance.OpAllow {
@@ -86,8 +87,10 @@ func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
 			if granted == limit {
 				return nil
 			}
-			return suite.Broken(0, "the limiter was as if new ("+suite.InRound(round)+"), and no order of the calls grants another number",
-				"%d goroutines asking %d times each at one instant were granted %d, want %d", suite.Meeters, each, granted, limit)
+			return suite.Broken(0,
+				"the limiter was as if new ("+suite.InRound(round)+"), and no order of the calls grants another number",
+				"%d goroutines asking %d times each at one instant were granted %d, want %d",
+				suite.Meeters, each, granted, limit)
 		},
 		Release: func(l *crowded) { l.stop() },
 	})
@@ -96,9 +99,10 @@ func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
 // race uses all operations of one limiter at once.
 func (c *contract) race(p *suite.Probe) (skip string) {
 	return p.Clash(func(env conformance.Env) []func(int) {
-		impl := c.spec.New(env, Config{Limit: 5, Window: time.Second, Burst: 5}) // 200ms apart: some take whole intervals only
+		// Events 200ms apart: some take intervals of whole milliseconds only.
+		impl := c.spec.New(env, Config{Limit: 5, Window: time.Second, Burst: 5})
 		var ops []func(int)
-		for _, s := range []conformance.Step{{Op: conformance.OpAllow, N: 1}, {Op: conformance.OpAllow, N: 2}, {Op: conformance.OpTokens}} {
+		for _, s := range []conformance.Step{asking(1), asking(2), looking} {
 			if p.Accepts(s.Op) && (s.N < 2 || p.Accepts(takesMany)) {
 				run := func(i int) { impl.do(s, env.Start.Add(time.Duration(i)), p.Time, &conformance.Done{}) }
 				ops = append(ops, run, run)

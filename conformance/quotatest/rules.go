@@ -17,7 +17,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 	answered := func(id, text string) conformance.Rule { // for those who answer it
 		return conformance.Rule{ID: id, Text: text, Level: conformance.Extended}
 	}
-	log, counter, window, gcra := c.absentBut(SlidingLog), c.absentBut(SlidingCounter), c.absentBut(FixedWindow), c.absentBut(GCRA)
+	log, counter := c.absentBut(SlidingLog), c.absentBut(SlidingCounter)
+	window, gcra := c.absentBut(FixedWindow), c.absentBut(GCRA)
 	exact := c.absentBut(FixedWindow, SlidingLog, GCRA)
 	allow, many := []conformance.Op{conformance.OpAllow}, []conformance.Op{takesMany}
 	return []suite.Rule[Traits, *exam]{
@@ -27,7 +28,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check: func(x *exam) *suite.Violation { return x.decided("SW-ANY") },
 		},
 		{
-			Rule:   core("SW-EXP", "An event exactly as old as the window MUST be outside of it, or inside, as declared."),
+			Rule: core("SW-EXP", "An event exactly as old as the window MUST be outside of it, "+
+				"or inside, as declared."),
 			Absent: log, Ops: allow, Unless: c.undeclared,
 			Check: func(x *exam) *suite.Violation { return x.decided("SW-EXP") },
 		},
@@ -43,7 +45,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		},
 		{
 			Rule: core("SC-APPROX", "A request MUST be granted if the estimate has room for it and denied if not, "+
-				"except within one event of the boundary; and any time as long as a window MUST see no more than twice the limit."),
+				"except within one event of the boundary; "+
+				"and any time as long as a window MUST see no more than twice the limit."),
 			Absent: counter, Ops: allow, Unless: c.undeclared,
 			Check: func(x *exam) *suite.Violation { return cmp.Or(x.twice(), x.decided("SC-APPROX")) },
 		},
@@ -59,7 +62,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check: (*exam).backInWindows,
 		},
 		{
-			Rule:   core("SC-N1", "With a limit of 1 an event MUST be granted when two windows are empty, and no other in its window."),
+			Rule: core("SC-N1", "With a limit of 1 an event MUST be granted when two windows are empty, "+
+				"and no other in its window."),
 			Absent: counter, Ops: allow, Unless: c.undeclared,
 			About: func(j suite.Job) bool { return j.Schedule.Config.Rate.Events == 1 },
 			Check: func(x *exam) *suite.Violation { return x.decided("SC-N1") },
@@ -70,7 +74,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check: func(x *exam) *suite.Violation { return x.decided("SC-FIRST") },
 		},
 		{
-			Rule:   core("FW-ALIGNED", "In each window, which begins where it is declared, at most the limit MUST be granted."),
+			Rule: core("FW-ALIGNED", "In each window, which begins where it is declared, "+
+				"at most the limit MUST be granted."),
 			Absent: window, Ops: allow, Unless: c.undeclared,
 			Check: func(x *exam) *suite.Violation { return x.decided("FW-ALIGNED") },
 		},
@@ -80,7 +85,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check: (*exam).twice,
 		},
 		{
-			Rule:   core("FW-NOEXTEND", "Requests MUST NOT extend a window: the next one begins when it is due, and has its limit."),
+			Rule: core("FW-NOEXTEND", "Requests MUST NOT extend a window: "+
+				"the next one begins when it is due, and has its limit."),
 			Absent: window, Ops: allow, Unless: c.undeclared,
 			Check: func(x *exam) *suite.Violation { return x.decided("FW-NOEXTEND") },
 		},
@@ -114,17 +120,19 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check: func(x *exam) *suite.Violation { return cmp.Or(x.backInBucket(), x.decided("GC-TAT")) },
 		},
 		{
-			Rule: answered("GC-RETRY", "A request that was denied MUST be granted after exactly the RetryAfter of its answer, "+
-				"and not a nanosecond before."),
+			Rule: answered("GC-RETRY", "A request that was denied MUST be granted "+
+				"after exactly the RetryAfter of its answer, and not a nanosecond before."),
 			Absent: exact, Ops: allow,
 			Unless: func(s *suite.Suite, tr *Traits) string {
-				return cmp.Or(unanswered(tr, AnswersRetry), suite.If(tr.Denied == DeniedCounted, "declared: DeniedCounted"), c.undeclared(s, tr))
+				return cmp.Or(unanswered(tr, AnswersRetry),
+					suite.If(tr.Denied == DeniedCounted, "declared: DeniedCounted"), c.undeclared(s, tr))
 			},
 			Check: (*exam).retry,
 		},
 		{
-			Rule: answered("GC-RETRYNEG", "The RetryAfter of a request that can never be granted MUST be what is declared."),
-			Ops:  many,
+			Rule: answered("GC-RETRYNEG", "The RetryAfter of a request that can never be granted "+
+				"MUST be what is declared."),
+			Ops: many,
 			Unless: func(s *suite.Suite, tr *Traits) string {
 				return cmp.Or(unanswered(tr, AnswersRetry), c.undeclared(s, tr))
 			},
@@ -175,8 +183,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Again: (*exam).withoutNegative,
 		},
 		{
-			Rule: core("RL-NBIG", "A request for more than the limit, or the burst, MUST NOT be granted, however large, "+
-				"and MUST leave no trace."),
+			Rule: core("RL-NBIG", "A request for more than the limit, or the burst, "+
+				"MUST NOT be granted, however large, and MUST leave no trace."),
 			Ops: many, Unless: c.undeclared,
 			About: func(j suite.Job) bool { // windows have no burst: any request
 				return asks(j.Schedule, func(n int) bool { return n > j.Schedule.Config.Burst })
@@ -202,8 +210,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check:  func(x *exam) *suite.Violation { return x.LeftBehind() },
 		},
 		{
-			Rule: core("X-CONC", "Requests made at one instant by many goroutines MUST together get what some order of them gets, "+
-				"whoever peeks meanwhile."),
+			Rule: core("X-CONC", "Requests made at one instant by many goroutines "+
+				"MUST together get what some order of them gets, whoever peeks meanwhile."),
 			Ops:   allow,
 			Probe: c.concurrent,
 		},
@@ -236,5 +244,7 @@ func unanswered(tr *Traits, field Answers) string {
 
 // asks reports whether a request is for such a number.
 func asks(s conformance.Schedule, which func(n int) bool) bool {
-	return slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return st.Op == conformance.OpAllow && which(st.N) })
+	return slices.ContainsFunc(s.Steps, func(st conformance.Step) bool {
+		return st.Op == conformance.OpAllow && which(st.N)
+	})
 }

@@ -19,12 +19,13 @@ func (x *exam) retry() *suite.Violation {
 		if s.OK || s.fits || s.Op != conformance.OpAllow {
 			return nil
 		}
-		want := s.model.until(s.At, s.N)
-		if got := s.Answer.RetryAfter; (got - want).Abs() > x.traits.Grain {
-			return x.broken(s.At, fmt.Sprintf("%d fit at %s, if nothing else is granted", s.N, timeline.Duration(s.At+want)),
-				"allow %d at %s was denied with RetryAfter %s, want %s", s.N, timeline.Duration(s.At), timeline.Duration(got), timeline.Duration(want))
+		want, got := s.model.until(s.At, s.N), s.Answer.RetryAfter
+		if (got - want).Abs() <= x.traits.Grain {
+			return nil
 		}
-		return nil
+		because := fmt.Sprintf("%d fit at %s, if nothing else is granted", s.N, timeline.Duration(s.At+want))
+		return x.broken(s.At, because, "allow %d at %s was denied with RetryAfter %s, want %s",
+			s.N, timeline.Duration(s.At), timeline.Duration(got), timeline.Duration(want))
 	})
 }
 
@@ -115,7 +116,8 @@ func (x *exam) retryNever() *suite.Violation {
 		}
 		if !ok {
 			return x.broken(d.At, fmt.Sprintf("no more than %d are ever granted at once", x.full()),
-				"allow %d at %s was denied with RetryAfter %s, want %s", d.N, timeline.Duration(d.At), timeline.Duration(got), want)
+				"allow %d at %s was denied with RetryAfter %s, want %s",
+				d.N, timeline.Duration(d.At), timeline.Duration(got), want)
 		}
 	}
 	return nil
@@ -183,7 +185,8 @@ func (x *exam) withoutLooks(again suite.Rerun) *suite.Violation {
 	if x.asks(odd) || x.opensOddly() {
 		return nil
 	}
-	return x.without(again, func(d *conformance.Done) bool { return d.Op == conformance.OpTokens || d.N == 0 }, "a look")
+	look := func(d *conformance.Done) bool { return d.Op == conformance.OpTokens || d.N == 0 }
+	return x.without(again, look, "a look")
 }
 
 func (x *exam) withoutNegative(again suite.Rerun) *suite.Violation {
@@ -214,5 +217,6 @@ func (x *exam) withoutLarge(again suite.Rerun) *suite.Violation {
 	if x.traits.Denied == DeniedCounted || x.asks(odd) || x.opensOddly() {
 		return nil
 	}
-	return x.without(again, func(d *conformance.Done) bool { return d.N > x.full() }, "a request for more than the limit")
+	large := func(d *conformance.Done) bool { return d.N > x.full() }
+	return x.without(again, large, "a request for more than the limit")
 }

@@ -41,8 +41,9 @@ func (x *exam) twice() *suite.Violation {
 				sum += b.N
 			}
 			if sum > 2*cfg.Rate.Events {
-				return x.broken(b.At, fmt.Sprintf("the limit is %d in %s", cfg.Rate.Events, timeline.Duration(cfg.Rate.Per)),
-					"%d were granted from %s to %s, want %d at the most", sum, timeline.Duration(a.At), timeline.Duration(b.At), 2*cfg.Rate.Events)
+				because := fmt.Sprintf("the limit is %d in %s", cfg.Rate.Events, timeline.Duration(cfg.Rate.Per))
+				return x.broken(b.At, because, "%d were granted from %s to %s, want %d at the most",
+					sum, timeline.Duration(a.At), timeline.Duration(b.At), 2*cfg.Rate.Events)
 			}
 		}
 	}
@@ -79,9 +80,9 @@ func (x *exam) bounded(most func(span time.Duration) int) *suite.Violation {
 			sum += d.N
 		}
 		if limit := most(hi - lo + 2*x.traits.Grain); sum > limit { // either end may be off by the grain
-			return x.broken(d.At, fmt.Sprintf("all instants lie between %s and %s; asking about an earlier one brings nothing",
-				timeline.Duration(lo), timeline.Duration(hi)),
-				"%d were granted by step %d, want %d at the most", sum, i+1, limit)
+			because := fmt.Sprintf("all instants lie between %s and %s; asking about an earlier one brings nothing",
+				timeline.Duration(lo), timeline.Duration(hi))
+			return x.broken(d.At, because, "%d were granted by step %d, want %d at the most", sum, i+1, limit)
 		}
 	}
 	return nil
@@ -152,8 +153,9 @@ func (x *exam) unlimited(steps []conformance.Done) *suite.Violation {
 			continue
 		}
 		if sum += o.N; big.NewInt(int64(sum)).Cmp(most) > 0 {
-			return x.broken(o.At, fmt.Sprintf("the constructor had accepted %s, which is no more than %s there", cfg, most),
-				"%d were granted from %s to %s, want %s at the most", sum, timeline.Duration(d.At), timeline.Duration(o.At), most)
+			because := fmt.Sprintf("the constructor had accepted %s, which is no more than %s there", cfg, most)
+			return x.broken(o.At, because, "%d were granted from %s to %s, want %s at the most",
+				sum, timeline.Duration(d.At), timeline.Duration(o.At), most)
 		}
 	}
 	return nil

@@ -14,6 +14,11 @@ import (
 // constructors refuse.
 const otherWindows = "other windows"
 
+// asking is a request for n, looking one for an answer without taking anything.
+func asking(n int) conformance.Step { return conformance.Step{Op: conformance.OpAllow, N: n} }
+
+var looking = conformance.Step{Op: conformance.OpTokens}
+
 // explored is what the schedules of a limiter are made of.
 type explored struct {
 	*suite.Suite
@@ -28,12 +33,12 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	if !s.Accepts(conformance.OpAllow) {
 		return nil
 	}
-	e := &explored{Suite: s, kind: c.spec.Kind, unit: time.Second, one: []conformance.Step{{Op: conformance.OpAllow, N: 1}}}
+	e := &explored{Suite: s, kind: c.spec.Kind, unit: time.Second, one: []conformance.Step{asking(1)}}
 	if e.kind == GCRA {
 		e.unit = suite.Wait
 	}
 	for n := 1; n <= 4 && (n == 1 || s.Accepts(takesMany)); n++ {
-		e.many = append(e.many, conformance.Step{Op: conformance.OpAllow, N: n})
+		e.many = append(e.many, asking(n))
 	}
 	out := e.windows()
 	if s.Accepts(takesMany) {
@@ -41,7 +46,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	}
 	if w := e.unit; s.Accepts(conformance.OpTokens) {
 		out = append(out, suite.Family{Name: "looks", Schedules: suite.Sequences(e.config(2),
-			[]conformance.Step{{Op: conformance.OpAllow, N: 1}, {Op: conformance.OpTokens}}, []time.Duration{0, w / 2, w}, 4)})
+			[]conformance.Step{asking(1), looking}, []time.Duration{0, w / 2, w}, 4)})
 	}
 	if s.Time == conformance.Explicit {
 		out = append(out, suite.Family{Name: "back in time", Schedules: e.back()})
@@ -91,8 +96,9 @@ func (e *explored) windows() []suite.Family {
 	out = append(out, suite.Family{Name: "off the grid", Schedules: later(suite.Sequences(e.config(2), e.one,
 		[]time.Duration{0, 3 * w / 10, 7*w/10 - 1, 7 * w / 10, 7*w/10 + 1, w}, 4), 3*w/10)})
 	if e.Time != conformance.PackageTime {
-		out = append(out, suite.Family{Name: "off the epoch", Schedules: suite.Sequences(
-			e.config(4).With("epoch", "2000-01-01T00:00:00.3Z"), e.many, []time.Duration{0, 7 * w / 10, w, 6 * w / 5}, 3)})
+		cfg := e.config(4).With("epoch", "2000-01-01T00:00:00.3Z")
+		out = append(out, suite.Family{Name: "off the epoch",
+			Schedules: suite.Sequences(cfg, e.many, []time.Duration{0, 7 * w / 10, w, 6 * w / 5}, 3)})
 	}
 	return out
 }
@@ -150,14 +156,14 @@ func (e *explored) oddNumbers() []suite.Family {
 	}
 	var out []suite.Family
 	for _, n := range odd {
-		steps := []conformance.Step{{Op: conformance.OpAllow, N: 4}, {Op: conformance.OpAllow, N: n}, {Op: conformance.OpAllow, N: 1}}
+		steps := []conformance.Step{asking(4), asking(n), asking(1)}
 		out = append(out, suite.Family{Name: "odd numbers",
 			Schedules: suite.Sequences(e.config(4), steps, []time.Duration{0, e.unit / 2}, 3)})
 	}
 	if e.kind == SlidingCounter || e.kind == FixedWindow {
-		steps := []conformance.Step{{Op: conformance.OpAllow, N: 5e8}, {Op: conformance.OpAllow, N: 1e9}}
-		out = append(out, suite.Family{Name: "large", Schedules: suite.Sequences(suite.Configured("rate", "1000000000/1h"),
-			steps, []time.Duration{0, time.Hour, 80 * time.Minute}, 3)})
+		cfg, steps := suite.Configured("rate", "1000000000/1h"), []conformance.Step{asking(5e8), asking(1e9)}
+		out = append(out, suite.Family{Name: "large",
+			Schedules: suite.Sequences(cfg, steps, []time.Duration{0, time.Hour, 80 * time.Minute}, 3)})
 	}
 	return out
 }
@@ -182,7 +188,7 @@ func (e *explored) oddLimits(grain time.Duration) []conformance.Schedule {
 	add := func(each conformance.Config) {
 		steps := slices.Clone(e.one)
 		if e.Accepts(conformance.OpTokens) {
-			steps = append(steps, conformance.Step{Op: conformance.OpTokens})
+			steps = append(steps, looking)
 		}
 		out = append(out, suite.Sequences(each, steps, []time.Duration{0, 1}, 3)...)
 		out = append(out, suite.Plan(each, slices.Repeat(e.one, 5)...))

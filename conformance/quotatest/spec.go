@@ -13,7 +13,11 @@
 //					return quotatest.Answer{OK: l.AllowN(t, n)}
 //				}}
 //			},
-//			Traits: quotatest.Traits{Edge: quotatest.EdgeHalfOpen, Denied: quotatest.DeniedFree, BackTime: quotatest.BackClamp},
+//			Traits: quotatest.Traits{
+//				Edge:     quotatest.EdgeHalfOpen,
+//				Denied:   quotatest.DeniedFree,
+//				BackTime: quotatest.BackClamp,
+//			},
 //		})
 //	}
 //
@@ -170,8 +174,8 @@ func (c *contract) Unfit(*suite.Suite) (skip, misuse string) {
 		return "", "quotatest.Run: the spec has no Kind; " +
 			"say what the limiter promises: FixedWindow, SlidingLog, SlidingCounter or GCRA"
 	case spec.Kind == SlidingCounter && spec.Traits.Align == AlignFirstUse:
-		return "", "quotatest.Run: the windows of a SlidingCounter follow one another, as each fades out in the next; " +
-			"declare AlignEpoch or AlignCreation"
+		return "", "quotatest.Run: the windows of a SlidingCounter follow one another, " +
+			"as each fades out in the next; declare AlignEpoch or AlignCreation"
 	}
 	return "", ""
 }

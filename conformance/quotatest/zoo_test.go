@@ -27,23 +27,21 @@ func TestTraits(t *testing.T) { proof.Observed(t, quota.Designs()) }
 // Who declares another choice than the implementation makes is told which declaration would
 // fit, by every rule that fails for it.
 func TestHint(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: each of these is explored to the end")
-	}
+	type traits = quotatest.Traits
 	for _, k := range []struct {
 		kind  quotatest.Kind
-		wrong func(tr *quotatest.Traits)
+		wrong func(tr *traits)
 		fits  string
 	}{
-		{quotatest.FixedWindow, func(tr *quotatest.Traits) { tr.Edge = quotatest.EdgeClosed }, "Edge: EdgeHalfOpen"},
-		{quotatest.FixedWindow, func(tr *quotatest.Traits) { tr.Align = quotatest.AlignFirstUse }, "Align: AlignEpoch"},
-		{quotatest.SlidingLog, func(tr *quotatest.Traits) { tr.Denied = quotatest.DeniedCounted }, "Denied: DeniedFree"},
-		{quotatest.GCRA, func(tr *quotatest.Traits) { tr.TooLarge = quotatest.TooLargeForever }, "TooLarge: TooLargeNegative"},
+		{quotatest.FixedWindow, func(tr *traits) { tr.Edge = quotatest.EdgeClosed }, "Edge: EdgeHalfOpen"},
+		{quotatest.FixedWindow, func(tr *traits) { tr.Align = quotatest.AlignFirstUse }, "Align: AlignEpoch"},
+		{quotatest.SlidingLog, func(tr *traits) { tr.Denied = quotatest.DeniedCounted }, "Denied: DeniedFree"},
+		{quotatest.GCRA, func(tr *traits) { tr.TooLarge = quotatest.TooLargeForever }, "TooLarge: TooLargeNegative"},
 	} {
 		spec := quota.Plain(k.kind)
 		k.wrong(&spec.Traits)
 		failed := 0
-		short := func(family string, steps int) bool { return steps <= 3 }
+		short := func(_ string, steps int) bool { return steps <= 3 }
 		for _, v := range spec.Examine(t, inside.Options{Keep: short}).Verdicts {
 			if v.Status != conformance.Fail {
 				continue

@@ -11,8 +11,8 @@ import (
 	qt "github.com/escapement-go/escapement/conformance/quotatest"
 )
 
-// choosy is a limiter of each kind that remembers every request that counts, and
-// works out from all of them what is left.
+// choosy is a limiter of any kind that makes the choices that it is told to make. It
+// remembers every request that counts, and works out from all of them what is left.
 type choosy struct {
 	kind   qt.Kind
 	cfg    qt.Config
@@ -26,7 +26,7 @@ type choosy struct {
 	newest time.Time
 	asked  bool
 	past   []counted
-	tokens *big.Rat // of qt.GCRA, at the instant filled
+	tokens *big.Rat // of GCRA, at the instant filled
 	filled time.Time
 	used   bool // filled is set
 }
@@ -39,10 +39,10 @@ type counted struct {
 
 // whims is what no trait is about.
 type whims struct {
-	made   bool // the constructor begins the first window, where windows have a beginning of their own
-	odd    bool // what can never be granted opens windows too, and counts if denied requests do
+	made   bool // the constructor begins the first window, unless windows begin on the clock
+	odd    bool // what can never be granted begins windows too, and counts if denied requests do
 	past   bool // instants of requests that are denied count as the newest as well
-	before bool // where windows include their ends, the beginning of the first is the end of one before
+	before bool // where windows include their ends and not their starts, so does the first one
 	peeks  bool // there is a Peek
 	stops  bool // there is a Stop
 }
@@ -96,7 +96,8 @@ func (l *choosy) window(t time.Time) time.Time {
 		}
 		since := t.Sub(l.anchor)
 		n := since / l.cfg.Window
-		if l.kind == qt.FixedWindow && l.traits.Edge == qt.EdgeClosed && since%l.cfg.Window == 0 && (n > 0 || l.whims.before) {
+		ends := l.kind == qt.FixedWindow && l.traits.Edge == qt.EdgeClosed && since%l.cfg.Window == 0
+		if ends && (n > 0 || l.whims.before) {
 			n--
 		}
 		return l.anchor.Add(n * l.cfg.Window)
@@ -176,48 +177,70 @@ func (l *choosy) take(t time.Time, n int, peek bool) qt.Answer {
 	}
 	ordinary := !peek && n > 0 && n <= l.full()
 	if ordinary || !peek && l.whims.odd {
-		if !l.began || l.traits.Align == qt.AlignFirstUse && l.outside(t.Sub(l.open)) {
-			l.open = t
-			if !l.began {
-				l.began, l.anchor = true, t
-			}
-		}
+		l.begin(t)
 	}
-	ok := n <= 0 || n <= l.full() && l.room(t).Cmp(fraction(n)) >= 0
-	if n < 0 || old && l.traits.BackTime == qt.BackReject {
-		ok = false
-	}
-	a := qt.Answer{OK: ok, RetryAfter: -7, ResetAfter: -7, Remaining: -7} // those that nobody declares are nonsense
+	ok := l.fits(t, n) && !(old && l.traits.BackTime == qt.BackReject)
+	retry := unanswered
 	if !ok && l.traits.Answers&qt.AnswersRetry != 0 {
-		a.RetryAfter = l.retry(t, n)
+		retry = l.retry(t, n)
 	}
-	counts := ok || l.traits.Denied == qt.DeniedCounted && (ordinary || l.whims.odd)
-	if !peek && n > 0 && counts && !(old && !ok) {
-		l.past = append(l.past, counted{t, l.window(t), n})
-		for t.Sub(l.past[0].at) > 4*l.cfg.Window {
-			l.past = l.past[1:]
-		}
-		if l.kind == qt.GCRA {
-			l.tokens = new(big.Rat).Sub(l.level(t), fraction(n))
-			l.filled, l.used = t, true
-		}
+	counts := ok || l.traits.Denied == qt.DeniedCounted && (ordinary || l.whims.odd) && !old
+	if !peek && n > 0 && counts {
+		l.count(t, n)
 	}
 	if !peek && (ok || l.whims.past) {
 		l.newest, l.asked = t, true
 	}
+	return l.answer(t, ok, retry)
+}
+
+// unanswered is the nonsense in fields that are not declared to be answered.
+const unanswered time.Duration = -7
+
+// begin begins the window of a request at t, where requests begin windows.
+func (l *choosy) begin(t time.Time) {
+	if !l.began || l.traits.Align == qt.AlignFirstUse && l.outside(t.Sub(l.open)) {
+		l.open = t
+	}
+	if !l.began {
+		l.began, l.anchor = true, t
+	}
+}
+
+// fits reports whether a request for n at t can be granted. One for nothing can.
+func (l *choosy) fits(t time.Time, n int) bool {
+	return n == 0 || n > 0 && n <= l.full() && l.room(t).Cmp(fraction(n)) >= 0
+}
+
+// count counts a request for n at t.
+func (l *choosy) count(t time.Time, n int) {
+	l.past = append(l.past, counted{t, l.window(t), n})
+	for t.Sub(l.past[0].at) > 4*l.cfg.Window {
+		l.past = l.past[1:]
+	}
+	if l.kind == qt.GCRA {
+		l.tokens = new(big.Rat).Sub(l.level(t), fraction(n))
+		l.filled, l.used = t, true
+	}
+}
+
+// answer fills in what is declared to be answered.
+func (l *choosy) answer(t time.Time, ok bool, retry time.Duration) qt.Answer {
+	a := qt.Answer{OK: ok, RetryAfter: retry, ResetAfter: unanswered, Remaining: int(unanswered)}
 	if l.traits.Answers&qt.AnswersReset != 0 {
 		a.ResetAfter = l.until(t, l.full())
 	}
 	if l.traits.Answers&qt.AnswersRemaining != 0 {
+		a.Remaining = 0
 		if room := l.room(t); room.Sign() > 0 {
 			a.Remaining = int(new(big.Int).Div(room.Num(), room.Denom()).Int64())
-		} else {
-			a.Remaining = 0
 		}
 	}
 	return a
 }
 
+// retry is how long a request for n takes from t until it is granted, as declared if that
+// is never.
 func (l *choosy) retry(t time.Time, n int) time.Duration {
 	switch {
 	case n <= l.full():
@@ -260,8 +283,10 @@ func chosen(n int) []qt.Spec {
 		coin := func() bool { return rnd.IntN(2) == 0 }
 		kind, source := qt.Kind(1+i%4), []qt.TimeSource{qt.Explicit, qt.Injected, qt.PackageTime}[rnd.IntN(3)]
 		tr := qt.Traits{
-			Edge: qt.Edge(pick(2)), Align: qt.Align(pick(3)), Denied: qt.Denied(pick(2)), TooLarge: qt.TooLarge(pick(3)), BackTime: qt.BackTime(pick(3)),
-			Answers: qt.Answers(rnd.IntN(8)), Single: rnd.IntN(4) == 0, Grain: []time.Duration{0, 0, 0, time.Microsecond, time.Millisecond}[rnd.IntN(5)],
+			Edge: qt.Edge(pick(2)), Align: qt.Align(pick(3)), Denied: qt.Denied(pick(2)),
+			TooLarge: qt.TooLarge(pick(3)), BackTime: qt.BackTime(pick(3)),
+			Answers: qt.Answers(rnd.IntN(8)), Single: rnd.IntN(4) == 0,
+			Grain: []time.Duration{0, 0, 0, time.Microsecond, time.Millisecond}[rnd.IntN(5)],
 		}
 		switch {
 		case kind == qt.GCRA: // it has no windows

@@ -9,9 +9,12 @@ import (
 	qt "github.com/escapement-go/escapement/conformance/quotatest"
 )
 
+// takeAt asks for n events at t.
+type takeAt = func(t time.Time, n int) qt.Answer
+
 // serial is a limiter that is told the time, to which take is asked under a lock, in order and
 // for no more than it can grant.
-func serial(name string, kind qt.Kind, tr qt.Traits, make func(cfg qt.Config) func(t time.Time, n int) qt.Answer) qt.Spec {
+func serial(name string, kind qt.Kind, tr qt.Traits, make func(cfg qt.Config) takeAt) qt.Spec {
 	tr.BackTime = qt.BackClamp
 	return qt.Spec{Name: name, Time: qt.Explicit, Kind: kind, Traits: tr, New: func(_ qt.Env, cfg qt.Config) qt.Funcs {
 		take, mu := make(cfg), new(sync.Mutex)
@@ -33,8 +36,9 @@ func serial(name string, kind qt.Kind, tr qt.Traits, make func(cfg qt.Config) fu
 
 // wholeLog remembers all that was asked, also what was denied.
 func wholeLog() qt.Spec {
-	return serial("a log of all that was asked", qt.SlidingLog, qt.Traits{Edge: qt.EdgeClosed, Denied: qt.DeniedCounted},
-		func(cfg qt.Config) func(time.Time, int) qt.Answer {
+	return serial("a log of all that was asked", qt.SlidingLog,
+		qt.Traits{Edge: qt.EdgeClosed, Denied: qt.DeniedCounted},
+		func(cfg qt.Config) takeAt {
 			var log []time.Time
 			return func(t time.Time, k int) qt.Answer {
 				n := 0
@@ -53,8 +57,9 @@ func wholeLog() qt.Spec {
 
 // ring remembers the instants of as many events as may be granted in a window.
 func ring() qt.Spec {
-	return serial("a ring of the last that were granted", qt.SlidingLog, qt.Traits{Edge: qt.EdgeHalfOpen, Denied: qt.DeniedFree, Single: true},
-		func(cfg qt.Config) func(time.Time, int) qt.Answer {
+	return serial("a ring of the last that were granted", qt.SlidingLog,
+		qt.Traits{Edge: qt.EdgeHalfOpen, Denied: qt.DeniedFree, Single: true},
+		func(cfg qt.Config) takeAt {
 			if cfg.Limit < 1 {
 				panic("a ring has a place at least")
 			}
@@ -72,8 +77,9 @@ func ring() qt.Spec {
 
 // roundedDown rounds its estimate down.
 func roundedDown() qt.Spec {
-	return serial("a counter that rounds down", qt.SlidingCounter, qt.Traits{Align: qt.AlignCreation, Denied: qt.DeniedFree},
-		func(cfg qt.Config) func(time.Time, int) qt.Answer {
+	return serial("a counter that rounds down", qt.SlidingCounter,
+		qt.Traits{Align: qt.AlignCreation, Denied: qt.DeniedFree},
+		func(cfg qt.Config) takeAt {
 			var start time.Time
 			used, before, current := false, 0, 0
 			return func(t time.Time, k int) qt.Answer {
@@ -98,8 +104,9 @@ func roundedDown() qt.Spec {
 
 // cappedCounter counts what is denied too, but no more than one above the limit.
 func cappedCounter() qt.Spec {
-	return serial("a counter of all that was asked, up to the limit", qt.SlidingCounter, qt.Traits{Align: qt.AlignEpoch, Denied: qt.DeniedCounted},
-		func(cfg qt.Config) func(time.Time, int) qt.Answer {
+	return serial("a counter of all that was asked, up to the limit", qt.SlidingCounter,
+		qt.Traits{Align: qt.AlignEpoch, Denied: qt.DeniedCounted},
+		func(cfg qt.Config) takeAt {
 			var start time.Time
 			before, current := 0, 0
 			return func(t time.Time, k int) qt.Answer {
@@ -166,8 +173,9 @@ func janitor() qt.Spec {
 
 // floatingBucket is a token bucket in floating point.
 func floatingBucket() qt.Spec {
-	return serial("a bucket in floating point", qt.GCRA, qt.Traits{Grain: 1, Answers: qt.AnswersRemaining | qt.AnswersRetry, TooLarge: qt.TooLargeForever},
-		func(cfg qt.Config) func(time.Time, int) qt.Answer {
+	return serial("a bucket in floating point", qt.GCRA,
+		qt.Traits{Grain: 1, Answers: qt.AnswersRemaining | qt.AnswersRetry, TooLarge: qt.TooLargeForever},
+		func(cfg qt.Config) takeAt {
 			tokens, rate := float64(cfg.Burst), float64(cfg.Limit)/cfg.Window.Seconds()
 			var last time.Time
 			used := false
@@ -180,7 +188,8 @@ func floatingBucket() qt.Spec {
 				}
 				used, last = true, t
 				if float64(k) > tokens+1e-9 {
-					return qt.Answer{Remaining: int(tokens + 1e-9), RetryAfter: time.Duration(math.Round((float64(k) - tokens) / rate * 1e9))}
+					wait := math.Round((float64(k) - tokens) / rate * 1e9)
+					return qt.Answer{Remaining: int(tokens + 1e-9), RetryAfter: time.Duration(wait)}
 				}
 				tokens -= float64(k)
 				return qt.Answer{OK: true, Remaining: int(tokens + 1e-9)}

@@ -10,8 +10,7 @@ import (
 	"github.com/escapement-go/escapement/internal/zoo"
 )
 
-// limiter is a limiter of each kind, correct unless mutant names one of its
-// mistakes.
+// limiter is of any kind, and correct unless mutant names one of its mistakes.
 type limiter struct {
 	kind   qt.Kind
 	cfg    qt.Config
@@ -24,7 +23,7 @@ type limiter struct {
 	start   time.Time   // of a window
 	before  int
 	current int
-	arrival time.Time // of the next event of GCRA, in theory
+	arrival time.Time // the theoretical arrival time of GCRA
 	n       int
 }
 
@@ -80,6 +79,19 @@ func (l *limiter) takeAt(t time.Time, n int) (answer qt.Answer) {
 		l.used, l.log, l.current, l.before = false, nil, 0, 0
 		return l.answer(t, n, false)
 	}
+	ok := l.decide(t, n)
+	if l.is("a hit extends the window") && l.kind == qt.FixedWindow {
+		l.used, l.newest, l.start = true, t, t
+	}
+	a := l.answer(t, n, ok)
+	if l.is("remaining of an old instant counts from there") {
+		a.Remaining -= int(max(0, t.Sub(asked)) / l.interval())
+	}
+	return a
+}
+
+// decide decides a request for n at t, and counts it if it is granted.
+func (l *limiter) decide(t time.Time, n int) (ok bool) {
 	l.move(t)
 	room := l.room(t)
 	if l.is("decides without the lock") {
@@ -89,7 +101,7 @@ func (l *limiter) takeAt(t time.Time, n int) (answer qt.Answer) {
 		}
 		l.mu.Lock()
 	}
-	ok := n <= room
+	ok = n <= room
 	switch l.mutant {
 	case "one too many":
 		ok = n <= room+1 && n <= l.full()
@@ -100,20 +112,11 @@ func (l *limiter) takeAt(t time.Time, n int) (answer qt.Answer) {
 	case "a burst of one is none":
 		ok = ok && l.full() > 1
 	}
-	if ok || l.is("a denied request counts") || l.is("a hit extends the window") {
-		l.used, l.newest = true, t
-	}
 	if ok || l.is("a denied request counts") {
+		l.used, l.newest = true, t
 		l.take(t, n)
 	}
-	if l.is("a hit extends the window") && l.kind == qt.FixedWindow {
-		l.start = t
-	}
-	a := l.answer(t, n, ok)
-	if l.is("remaining of an old instant counts from there") {
-		a.Remaining -= int(max(0, t.Sub(asked)) / l.interval())
-	}
-	return a
+	return ok
 }
 
 // move begins the window of t.
@@ -235,8 +238,8 @@ func (l *limiter) answer(t time.Time, n int, ok bool) qt.Answer {
 }
 
 func limiterSpec(mutant string, kind qt.Kind, source qt.TimeSource) qt.Spec {
-	tr := qt.Traits{Denied: qt.DeniedFree, BackTime: qt.BackClamp, Edge: qt.EdgeHalfOpen, Align: qt.AlignEpoch, TooLarge: qt.TooLargeNegative,
-		Answers: qt.AnswersRetry | qt.AnswersReset | qt.AnswersRemaining}
+	tr := qt.Traits{Denied: qt.DeniedFree, BackTime: qt.BackClamp, Edge: qt.EdgeHalfOpen, Align: qt.AlignEpoch,
+		TooLarge: qt.TooLargeNegative, Answers: qt.AnswersRetry | qt.AnswersReset | qt.AnswersRemaining}
 	if kind == qt.SlidingCounter {
 		tr.Answers = 0
 	}

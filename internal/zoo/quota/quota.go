@@ -100,13 +100,5 @@ func Chosen(n int) []zoo.Design {
 	return all
 }
 
-// Plain is a correct limiter that is told the time, and makes the plainest choices that its
-// kind has: for tests that declare others.
-func Plain(kind qt.Kind) qt.Spec {
-	tr := qt.Traits{Denied: qt.DeniedFree, BackTime: qt.BackClamp, TooLarge: qt.TooLargeNegative,
-		Answers: qt.AnswersRetry | qt.AnswersReset | qt.AnswersRemaining}
-	if kind != qt.GCRA {
-		tr.Edge, tr.Align = qt.EdgeHalfOpen, qt.AlignEpoch
-	}
-	return choosySpec(kind, qt.Explicit, tr, whims{})
-}
+// Plain is a correct limiter that is told the time, and makes the first of all choices.
+func Plain(kind qt.Kind) qt.Spec { return limiterSpec("", kind, qt.Explicit) }

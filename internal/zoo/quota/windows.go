@@ -11,8 +11,9 @@ import (
 
 // expiringKey counts under a key that expires a window after its first event.
 func expiringKey() qt.Spec {
-	return serial("a key that expires", qt.FixedWindow, qt.Traits{Edge: qt.EdgeHalfOpen, Align: qt.AlignFirstUse, Denied: qt.DeniedFree},
-		func(cfg qt.Config) func(time.Time, int) qt.Answer {
+	return serial("a key that expires", qt.FixedWindow,
+		qt.Traits{Edge: qt.EdgeHalfOpen, Align: qt.AlignFirstUse, Denied: qt.DeniedFree},
+		func(cfg qt.Config) takeAt {
 			var until time.Time
 			n := 0
 			return func(t time.Time, k int) qt.Answer {
@@ -35,7 +36,8 @@ func expiringKey() qt.Spec {
 func openedByAny() qt.Spec {
 	return qt.Spec{
 		Name: "a window that any request opens", Time: qt.Explicit, Kind: qt.FixedWindow,
-		Traits: qt.Traits{Edge: qt.EdgeHalfOpen, Align: qt.AlignFirstUse, Denied: qt.DeniedFree, BackTime: qt.BackClamp, TooLarge: qt.TooLargeZero, Answers: qt.AnswersRemaining | qt.AnswersReset},
+		Traits: qt.Traits{Edge: qt.EdgeHalfOpen, Align: qt.AlignFirstUse, Denied: qt.DeniedFree, BackTime: qt.BackClamp,
+			TooLarge: qt.TooLargeZero, Answers: qt.AnswersRemaining | qt.AnswersReset},
 		New: func(_ qt.Env, cfg qt.Config) qt.Funcs {
 			var mu sync.Mutex
 			var until, newest time.Time
@@ -63,8 +65,8 @@ func openedByAny() qt.Spec {
 func openedAtOnce() qt.Spec {
 	return qt.Spec{
 		Name: "a window that the constructor opens", Time: qt.Explicit, Kind: qt.FixedWindow,
-		Traits: qt.Traits{Edge: qt.EdgeClosed, Align: qt.AlignFirstUse, Denied: qt.DeniedFree, BackTime: qt.BackClamp, Single: true,
-			TooLarge: qt.TooLargeZero, Answers: qt.AnswersRemaining | qt.AnswersRetry | qt.AnswersReset},
+		Traits: qt.Traits{Edge: qt.EdgeClosed, Align: qt.AlignFirstUse, Denied: qt.DeniedFree, BackTime: qt.BackClamp,
+			Single: true, TooLarge: qt.TooLargeZero, Answers: qt.AnswersRemaining | qt.AnswersRetry | qt.AnswersReset},
 		New: func(env qt.Env, cfg qt.Config) qt.Funcs {
 			var mu sync.Mutex
 			began, newest, n := env.Start, env.Start, 0
@@ -81,7 +83,8 @@ func openedAtOnce() qt.Spec {
 				if ok {
 					n++
 				}
-				return qt.Answer{OK: ok, Remaining: cfg.Limit - n, RetryAfter: began.Add(cfg.Window + 1).Sub(t), ResetAfter: began.Add(cfg.Window + 1).Sub(t)}
+				next := began.Add(cfg.Window + 1).Sub(t)
+				return qt.Answer{OK: ok, Remaining: cfg.Limit - n, RetryAfter: next, ResetAfter: next}
 			}}
 		},
 	}
@@ -91,8 +94,8 @@ func openedAtOnce() qt.Spec {
 func gridFromFirst() qt.Spec {
 	return qt.Spec{
 		Name: "a grid from the first request on", Time: qt.Explicit, Kind: qt.FixedWindow,
-		Traits: qt.Traits{Edge: qt.EdgeHalfOpen, Align: qt.AlignCreation, Denied: qt.DeniedFree, BackTime: qt.BackClamp, Single: true,
-			TooLarge: qt.TooLargeZero, Answers: qt.AnswersRemaining | qt.AnswersRetry | qt.AnswersReset},
+		Traits: qt.Traits{Edge: qt.EdgeHalfOpen, Align: qt.AlignCreation, Denied: qt.DeniedFree, BackTime: qt.BackClamp,
+			Single: true, TooLarge: qt.TooLargeZero, Answers: qt.AnswersRemaining | qt.AnswersRetry | qt.AnswersReset},
 		New: func(_ qt.Env, cfg qt.Config) qt.Funcs {
 			var mu sync.Mutex
 			var first, newest time.Time
@@ -123,8 +126,9 @@ func gridFromFirst() qt.Spec {
 
 // expiringIncrement counts first and decides then, under a key that expires after a window.
 func expiringIncrement() qt.Spec {
-	return serial("an increment that expires", qt.FixedWindow, qt.Traits{Edge: qt.EdgeClosed, Align: qt.AlignFirstUse, Denied: qt.DeniedCounted},
-		func(cfg qt.Config) func(time.Time, int) qt.Answer {
+	return serial("an increment that expires", qt.FixedWindow,
+		qt.Traits{Edge: qt.EdgeClosed, Align: qt.AlignFirstUse, Denied: qt.DeniedCounted},
+		func(cfg qt.Config) takeAt {
 			var until time.Time
 			n := 0
 			return func(t time.Time, k int) qt.Answer {
@@ -137,10 +141,11 @@ func expiringIncrement() qt.Spec {
 		})
 }
 
-// ticksFromFirst has windows that follow one another from the first request on, and says no more than yes or no.
+// ticksFromFirst is gridFromFirst, of any number of events, that says yes or no.
 func ticksFromFirst() qt.Spec {
-	return serial("ticks from the first request", qt.FixedWindow, qt.Traits{Edge: qt.EdgeHalfOpen, Align: qt.AlignCreation, Denied: qt.DeniedFree},
-		func(cfg qt.Config) func(time.Time, int) qt.Answer {
+	return serial("ticks from the first request", qt.FixedWindow,
+		qt.Traits{Edge: qt.EdgeHalfOpen, Align: qt.AlignCreation, Denied: qt.DeniedFree},
+		func(cfg qt.Config) takeAt {
 			var first time.Time
 			used, left, tick := false, cfg.Limit, time.Duration(0)
 			return func(t time.Time, k int) qt.Answer {
