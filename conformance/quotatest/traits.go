@@ -1,6 +1,7 @@
 package quotatest
 
 import (
+	"strings"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -137,25 +138,27 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	}
 }
 
-// observeAlign asks where windows begin.
+// observeAlign asks where windows begin. On the clock one of 28s has begun 8s before the
+// schedule, on package time too, where no other start can be chosen.
 func (c *contract) observeAlign(s *suite.Suite) int {
-	const conf = "rate=1/1s burst=1 epoch=2000-01-01T00:00:00.3Z"
 	switch {
 	case c.spec.Kind == SlidingCounter: // 2 fit again when the window before has faded by half
-		const conf = "rate=4/1s burst=1 epoch=2000-01-01T00:00:00.3Z"
-		return either(grants(s, conf+" | allow 4 @0 | allow 2 @1.2s"), AlignEpoch, AlignCreation)
-	case grants(s, conf+" | allow 1 @200ms | allow 1 @750ms"):
+		text := "rate=4/28s burst=1 | " + strings.Repeat("allow 1 @0 | ", 4) + "allow 1 @34s | allow 1 @34s"
+		return either(grants(s, text), AlignEpoch, AlignCreation)
+	case grants(s, "rate=1/28s burst=1 | allow 1 @5s | allow 1 @21s"):
 		return int(AlignEpoch)
 	}
-	return either(grants(s, conf+" | allow 1 @200ms | allow 1 @1.7s | allow 1 @2.3s"), AlignCreation, AlignFirstUse)
+	grid := grants(s, "rate=1/28s burst=1 | allow 1 @5s | allow 1 @47s | allow 1 @65s")
+	return either(grid, AlignCreation, AlignFirstUse)
 }
 
 // observeDenied asks whether a request that was denied counts.
 func (c *contract) observeDenied(s *suite.Suite) int {
 	free := "rate=1/1s burst=1 | allow 1 @0 | allow 1 @900ms | allow 1 @1.8s"
 	switch {
-	case c.spec.Kind == SlidingCounter && s.Accepts(takesMany):
-		free = "rate=4/1s burst=4 | allow 4 @0 | allow 4 @500ms | allow 1 @1.3s"
+	case c.spec.Kind == SlidingCounter:
+		free = "rate=4/1s burst=4 | " +
+			strings.Repeat("allow 1 @0 | ", 4) + strings.Repeat("allow 1 @500ms | ", 4) + "allow 1 @1.3s"
 	case c.spec.Kind == FixedWindow && s.Accepts(takesMany):
 		free = "rate=3/1s burst=1 | allow 2 @0 | allow 2 @1ms | allow 1 @2ms"
 	}

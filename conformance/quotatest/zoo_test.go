@@ -9,6 +9,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/proof"
 	"github.com/escapement-go/escapement/conformance/quotatest"
 	"github.com/escapement-go/escapement/internal/zoo/quota"
+	"github.com/escapement-go/escapement/synctestcompat"
 )
 
 func TestMutants(t *testing.T) { proof.Mutants(t, quotatest.Rules(), quota.Mutants()) }
@@ -38,7 +39,7 @@ func TestHint(t *testing.T) {
 		{quotatest.SlidingLog, func(tr *traits) { tr.Denied = quotatest.DeniedCounted }, "Denied: DeniedFree"},
 		{quotatest.GCRA, func(tr *traits) { tr.TooLarge = quotatest.TooLargeForever }, "TooLarge: TooLargeNegative"},
 	} {
-		spec := quota.Plain(k.kind)
+		spec := quota.Plain(k.kind, quotatest.Explicit)
 		k.wrong(&spec.Traits)
 		failed := 0
 		short := func(_ string, steps int) bool { return steps <= 3 }
@@ -53,5 +54,19 @@ func TestHint(t *testing.T) {
 		if failed == 0 {
 			t.Errorf("nothing failed where %s would fit", k.fits)
 		}
+	}
+}
+
+// On package time the windows of a second run begin where those of the first do, also when
+// they are longer than an hour: what is compared is a limiter with itself.
+func TestJudge_longWindows(t *testing.T) {
+	synctestcompat.Require(t)
+	j := quota.Plain(quotatest.FixedWindow, quotatest.PackageTime).Judge(t)
+	s, err := conformance.ParseSchedule("rate=4/24h | allow 2 @0 | tokens @0 | allow 3 @12h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range j.Run(s) {
+		t.Error(v.Text)
 	}
 }

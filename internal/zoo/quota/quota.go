@@ -100,5 +100,5 @@ func Chosen(n int) []zoo.Design {
 	return all
 }
 
-// Plain is a correct limiter that is told the time, and makes the first of all choices.
-func Plain(kind qt.Kind) qt.Spec { return limiterSpec("", kind, qt.Explicit) }
+// Plain is a correct limiter that makes the first of all choices.
+func Plain(kind qt.Kind, source qt.TimeSource) qt.Spec { return limiterSpec("", kind, source) }
