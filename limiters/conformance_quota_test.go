@@ -100,11 +100,3 @@ func everyTime(t *testing.T, run func(t *testing.T, source quotatest.TimeSource)
 		t.Run(source.String(), func(t *testing.T) { run(t, source) })
 	}
 }
-
-// injected is the clock of the environment, or nil for package time.
-func injected(source quotatest.TimeSource, env quotatest.Env) clockwork.Clock {
-	if source == quotatest.PackageTime {
-		return nil
-	}
-	return env.Clock
-}
