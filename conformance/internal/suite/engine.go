@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -66,7 +67,10 @@ func newEngine[T, E any](t *testing.T, about About, c Contract[T, E], o inside.O
 		Suite: &Suite{T: t, Time: about.Time, profile: c.Profile(), givenUp: map[string]string{}},
 		about: about, c: c, options: o,
 	}
-	e.lab = &lab{t: t, time: about.Time, suite: e.Suite, play: c.Play, patience: cmp.Or(o.Patience, patience)}
+	e.lab = &lab{
+		t: t, time: about.Time, suite: e.Suite, play: c.Play,
+		patience: cmp.Or(o.Patience, patience), rounds: new(atomic.Int64),
+	}
 	e.rules = linked(c)
 	e.traits = c.Traits()
 	return e
