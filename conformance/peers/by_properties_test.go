@@ -33,7 +33,6 @@ func TestProperties(t *testing.T) {
 	t.Run("Concurrency", func(t *testing.T) { drawn(t, semaphores(), properties.CheckConcurrency) })
 	t.Run("Quota", func(t *testing.T) { drawn(t, quotas(), properties.CheckQuota) })
 	t.Run("LeakyBucket", func(t *testing.T) { drawn(t, leakyBuckets(), properties.CheckLeakyBucket) })
-	t.Run("Clock", func(t *testing.T) { drawn(t, fakeClocks(), properties.CheckClock) })
 }
 
 // drawn checks the libraries that do not hang; of programs for a clock some hang
