@@ -30,7 +30,6 @@ type engine[T, E any] struct {
 	traits  *T
 	choices []Choice
 	options inside.Options
-	single  bool   // an examiner's: there are no subtests
 	pkg     string // the import path of its test
 
 	// What was found.
