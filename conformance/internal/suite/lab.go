@@ -235,6 +235,15 @@ func bubbleMates() map[string]string {
 	return mates
 }
 
+// Others counts the goroutines of the caller's bubble but the caller and the bubble's root;
+// outside a bubble there is nothing to count.
+func (s *Suite) Others() int {
+	if !s.Bubble {
+		return 0
+	}
+	return len(bubbleMates())
+}
+
 // oneProcessor makes the process run on one processor until the result is called.
 func oneProcessor(yes bool) (restore func()) {
 	if !yes {
