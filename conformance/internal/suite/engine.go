@@ -188,6 +188,9 @@ func (e *engine[T, E]) reset() {
 	e.givenUp = map[string]string{}
 	e.stalls = map[string]string{}
 	e.cannotReenter = false
+	if c, ok := e.c.(Remembering); ok {
+		c.Forget()
+	}
 }
 
 // evaluate explores and judges. It fails no test by itself.
