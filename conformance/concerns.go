@@ -6,33 +6,66 @@ import (
 	"time"
 )
 
-// concerned reports whether a rule judges a run. A clock's rules judge the family
-// that bears their name.
+// concerned reports whether a rule judges a run.
 func (c *contract) concerned(id string, j job) bool {
-	if strings.HasPrefix(id, "CK-") {
-		return j.family == id
+	about := c.concern(id)
+	return about == nil || about(c, j)
+}
+
+// concern returns what reports whether a rule judges a run; nil if it judges all.
+func (c *contract) concern(id string) func(*contract, job) bool {
+	switch {
+	case strings.HasPrefix(id, "CK-"): // a clock's rules judge the family that bears their name
+		return func(_ *contract, j job) bool { return j.family == id }
+	case c.deb != nil:
+		return debouncerConcern(id)
+	case c.thr != nil:
+		return throttleConcern(id)
+	case c.con != nil:
+		return concurrencyConcerns[id]
 	}
-	if c.deb != nil && (debFamily[id] != nil || apartForDebouncers(j) && strings.HasPrefix(id, "DB-")) {
-		return debFamily[id] != nil && debFamily[id](j)
+	return concerns[id]
+}
+
+// debouncerConcern is the concern of a debouncer's rule.
+func debouncerConcern(id string) func(*contract, job) bool {
+	about, family := concerns[id], debFamily[id]
+	if family != nil {
+		return func(_ *contract, j job) bool { return family(j) }
 	}
-	if c.deb != nil && j.schedule.renewed() != nil && strings.HasPrefix(id, "DB-") && id != "DB-QUIET" && id != "DB-MAXNE" {
-		return false // a loop may take the two in either order
+	if !strings.HasPrefix(id, "DB-") {
+		return about
 	}
-	if c.deb != nil && strings.HasPrefix(id, "DB-") {
-		_, edge := edgeRules[id]
+	_, edge := edgeRules[id]
+	both := onAnyEdge[id]
+	return func(c *contract, j job) bool {
 		configured := j.schedule.Config.has("edges") || j.schedule.Config.has("maxwait")
-		if edge != configured && !onAnyEdge[id] || !configured && c.deb.edges() != Trailing {
+		switch {
+		case edge != configured && !both, !configured && c.deb.edges() != Trailing:
+			return false
+		case about != nil && !about(c, j), apartForDebouncers(j):
 			return false
 		}
+		// With a renewed burst a loop may take the two events in either order.
+		return id == "DB-QUIET" || id == "DB-MAXNE" || j.schedule.renewed() == nil
 	}
-	if c.thr != nil && c.apart(id, j) {
-		return thrFamily[id] != nil && thrFamily[id](j)
+}
+
+// throttleConcern is the concern of a throttle's rule.
+func throttleConcern(id string) func(*contract, job) bool {
+	about, family := concerns[id], thrFamily[id]
+	switch {
+	case family != nil:
+		return func(_ *contract, j job) bool { return family(j) }
+	case id == "X-CALLS" || id == "X-LEAK" || id == "X-REENT":
+		return about
 	}
-	about := concerns[id]
-	if c.con != nil {
-		about = concurrencyConcerns[id]
+	return func(c *contract, j job) bool {
+		if apartForThrottles(j) && (id != "TH-RESET" || j.schedule.Config.Inside != "") {
+			return false
+		}
+		return about == nil || about(c, j)
 	}
-	return about == nil || about(c, j)
 }
 
 // onAnyEdge are the rules of a debouncer that judge every edge, within a bound too.
@@ -53,13 +86,11 @@ var debFamily = map[string]func(j job) bool{
 	"X-BACK":   stepped(OpWall),
 }
 
-// apart reports whether a run of a throttle is one that only rules made for it judge.
-func (c *contract) apart(id string, j job) bool {
-	if id == "X-CALLS" || id == "X-LEAK" || id == "X-REENT" || id == "TH-RESET" && j.schedule.Config.Inside == "" {
-		return false
-	}
+// apartForThrottles reports whether a run of a throttle is one that only rules made for
+// it judge.
+func apartForThrottles(j job) bool {
 	cfg := j.schedule.Config
-	return thrFamily[id] != nil || cfg.Busy > 0 || cfg.Inside != "" || cfg.K > 1 || cfg.Edges == NoEdges ||
+	return cfg.Busy > 0 || cfg.Inside != "" || cfg.K > 1 || cfg.Edges == NoEdges ||
 		slices.ContainsFunc(j.schedule.Steps, func(s Step) bool { return s.Op != OpCall && s.Op != OpReset && s.Op != OpIdle || s.K != 0 })
 }
 

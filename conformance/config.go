@@ -149,8 +149,10 @@ func (c Config) start() time.Time {
 	if c.has("epoch") {
 		return c.Epoch
 	}
-	return time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC)
+	return usualStart
 }
+
+var usualStart = time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Edges says on which edges of a burst a debouncer or throttle fires.
 type Edges int

@@ -260,7 +260,7 @@ func (c *contract) explore(f family) {
 		c.stopped[f.name] = f.skip
 		return
 	}
-	var jobs []job
+	jobs := make([]job, 0, len(f.schedules))
 	for _, s := range f.schedules {
 		c.schedules[s.String()] = true
 		for _, o := range c.orders(s) {
@@ -313,23 +313,29 @@ func (c *contract) orders(s Schedule) []Order {
 	return []Order{OrderStepFirst, OrderHeld, OrderFireFirst}
 }
 
+// activeRule is a rule that judges traces, with its concern.
+type activeRule struct {
+	*rule
+	about func(*contract, job) bool
+}
+
 // active are the rules that judge traces of this implementation.
-func (c *contract) active() []*rule {
-	var out []*rule
+func (c *contract) active() []activeRule {
+	var out []activeRule
 	for i := range c.rules {
 		if r := &c.rules[i]; r.trace != nil && (r.skip == nil || r.skip(c) == "") {
-			out = append(out, r)
+			out = append(out, activeRule{r, c.concern(r.ID)})
 		}
 	}
 	return out
 }
 
 // judge shows a trace to every rule.
-func (c *contract) judge(active []*rule, j job, tr *Trace) {
+func (c *contract) judge(active []activeRule, j job, tr *Trace) {
 	x := &exam{Trace: tr, c: c, job: j}
 	c.parked = c.parked || tr.conc != nil && tr.conc.parked()
 	for _, r := range active {
-		if !c.concerned(r.ID, j) || c.lim != nil && tr.Refused != "" && r.ID != "X-CALLS" && r.ID != "X-CFG" {
+		if r.about != nil && !r.about(c, j) || c.lim != nil && tr.Refused != "" && r.ID != "X-CALLS" && r.ID != "X-CFG" {
 			continue
 		}
 		f := c.found(r.ID)

@@ -91,7 +91,12 @@ func sequences(cfg Config, steps []Step, gaps []time.Duration, depth int) []Sche
 	gaps = slices.Clone(gaps)
 	slices.Sort(gaps)
 	gaps = slices.Compact(gaps)
-	var out []Schedule
+	number, longest := 0, len(steps)
+	for range depth {
+		number += longest
+		longest *= len(gaps) * len(steps)
+	}
+	out := make([]Schedule, 0, number)
 	var grow func(done []Step, left int)
 	grow = func(done []Step, left int) {
 		if left == 0 {

@@ -128,15 +128,18 @@ func trimFloat(f float64) string { return strconv.FormatFloat(f, 'g', 10, 64) }
 // there is one.
 func (x *exam) envelope() (from, to grant, got int, bad bool) {
 	v := x.lims()
-	limit := new(big.Int)
+	burst := x.Schedule.Config.Burst
+	start := new(big.Int).Add(v.burst, v.tolerance)
+	var n, taken, limit big.Int // used again and again, as many pairs are looked at
 	for i, a := range v.grants {
 		sum := 0
 		for _, b := range v.grants[i:] {
-			sum += b.n
-			limit.Mul(v.events, big.NewInt(int64(b.at-a.at)))
-			limit.Add(limit, v.burst)
-			limit.Add(limit, v.tolerance)
-			if v.units(sum).Cmp(limit) > 0 {
+			if sum += b.n; sum <= burst {
+				continue
+			}
+			taken.Mul(n.SetInt64(int64(sum)), v.per)
+			limit.Mul(n.SetInt64(int64(b.at-a.at)), v.events)
+			if taken.Cmp(limit.Add(&limit, start)) > 0 {
 				return a, b, sum, true
 			}
 		}
@@ -166,11 +169,11 @@ func (x *exam) rlEnv() *violation {
 }
 
 // decisions calls f for each allow of a tame trace until it finds something.
-func (x *exam) decisions(f func(s limiterStep, margin *big.Int) *violation) *violation {
+func (x *exam) decisions(f func(s limiterStep) *violation) *violation {
 	v := x.lims()
 	for _, s := range v.steps {
 		if s.Op == OpAllow && s.Ended.Seq != 0 && s.Panic == "" && !x.odd(s.Step) {
-			if found := f(s, v.margin(s)); found != nil {
+			if found := f(s); found != nil {
 				return found
 			}
 		}
@@ -190,8 +193,8 @@ func (x *exam) rlWork() *violation {
 		return nil
 	}
 	v := x.lims()
-	return x.decisions(func(s limiterStep, margin *big.Int) *violation {
-		if s.OK || margin.Cmp(v.tolerance) < 0 && !(s.brimful && margin.Sign() >= 0) {
+	return x.decisions(func(s limiterStep) *violation {
+		if s.OK || s.margin.Cmp(v.tolerance) < 0 && !(s.brimful && s.margin.Sign() >= 0) {
 			return nil
 		}
 		return x.tell(s.At, x.holds(s), "allow %d at %s was denied, want granted", s.N, duration(s.At))
@@ -206,8 +209,8 @@ func (x *exam) rlModel() *violation {
 		return nil
 	}
 	v := x.lims()
-	return x.decisions(func(s limiterStep, margin *big.Int) *violation {
-		if margin.CmpAbs(v.tolerance) <= 0 || s.OK == (margin.Sign() > 0) {
+	return x.decisions(func(s limiterStep) *violation {
+		if s.margin.CmpAbs(v.tolerance) <= 0 || s.OK == (s.margin.Sign() > 0) {
 			return nil
 		}
 		got, want := "denied", "granted"
@@ -323,6 +326,9 @@ func (x *exam) rerun(s Schedule) *Trace {
 // first of the others that is decided otherwise, if its decision is a clear one.
 func (x *exam) differs(drop func(s limiterStep) bool) (limiterStep, bool) {
 	v := x.lims()
+	if !slices.ContainsFunc(v.steps, drop) {
+		return limiterStep{}, false
+	}
 	without := Schedule{Config: x.Schedule.Config}
 	var kept []limiterStep
 	dropped, matters := false, false
@@ -343,7 +349,7 @@ func (x *exam) differs(drop func(s limiterStep) bool) (limiterStep, bool) {
 		if i >= len(other.Done) {
 			break
 		}
-		if s.Op == OpAllow && s.OK != other.Done[i].OK && v.margin(s).CmpAbs(v.tolerance) > 0 {
+		if s.Op == OpAllow && s.OK != other.Done[i].OK && s.margin.CmpAbs(v.tolerance) > 0 {
 			return s, true
 		}
 	}
@@ -354,8 +360,7 @@ func (x *exam) rlDenyPure() *violation {
 	if !x.tame() || x.extended() || len(x.Schedule.Steps) > 8 {
 		return nil
 	}
-	v := x.lims()
-	denied := func(s limiterStep) bool { return s.Op == OpAllow && !s.OK && v.margin(s).Sign() < 0 }
+	denied := func(s limiterStep) bool { return s.Op == OpAllow && !s.OK && s.margin.Sign() < 0 }
 	s, bad := x.differs(denied)
 	if !bad {
 		return nil
@@ -374,7 +379,7 @@ func (x *exam) rlFrac() *violation {
 	level, want, got := v.units(x.c.lim.Traits.initial(x.Schedule.Config.Burst)), 0, 0
 	at := x.Schedule.Steps[0].At
 	for _, d := range x.Done {
-		level = v.refill(level, d.At-at)
+		level, _ = v.refill(level, d.At-at)
 		at = d.At
 		if d.Op == OpAllow && level.Cmp(v.per) >= 0 {
 			level = new(big.Int).Sub(level, v.per)
@@ -475,7 +480,9 @@ func (x *exam) rlPast() *violation {
 		if s.Op != OpAllow || !s.OK || s.N < 1 || s.N > now {
 			continue
 		}
-		sum += s.N
+		if sum += s.N; sum <= burst {
+			continue
+		}
 		limit := big.NewRat(int64(rate.Events), int64(rate.Per))
 		limit.Mul(limit, new(big.Rat).SetInt64(int64(hi-lo)))
 		limit.Add(limit, new(big.Rat).SetInt64(int64(burst)))

@@ -25,6 +25,8 @@ type limiterStep struct {
 	// level is what the bucket held when the step came, in units; negative while it
 	// owes tokens to those who wait.
 	level *big.Int
+	// margin is how much more than N tokens that was; negative if less.
+	margin *big.Int
 	// act is when a wait is due.
 	act time.Duration
 	// brimful says that more than fits had come by this instant, whatever was rounded:
@@ -62,6 +64,7 @@ func newLimiterView(tr *Trace, traits LimiterTraits) *limiterView {
 	if traits.Quantum > 0 {
 		v.tolerance.Add(v.tolerance, v.units(traits.Quantum))
 	}
+	v.steps, v.grants = make([]limiterStep, 0, len(tr.Done)), make([]grant, 0, len(tr.Done))
 	level := v.units(traits.initial(cfg.Burst))
 	newest, brimful := time.Duration(0), false
 	if len(tr.Done) > 0 {
@@ -70,15 +73,13 @@ func newLimiterView(tr *Trace, traits LimiterTraits) *limiterView {
 	for i := range tr.Done {
 		d := &tr.Done[i]
 		if d.At > newest {
-			before := level
-			level = v.refill(level, d.At-newest)
-			brimful = v.spills(before, d.At-newest)
+			level, brimful = v.refill(level, d.At-newest)
 			newest = d.At
 		}
-		s := limiterStep{Done: d, level: level, brimful: brimful}
+		s := limiterStep{Done: d, level: level, margin: new(big.Int).Sub(level, v.units(d.N)), brimful: brimful}
 		switch {
 		case d.Op == OpWait:
-			level = new(big.Int).Sub(level, v.units(d.N))
+			level = s.margin
 			s.act = d.At
 			if level.Sign() < 0 && v.events.Sign() > 0 {
 				debt := new(big.Int).Neg(level)
@@ -86,7 +87,7 @@ func newLimiterView(tr *Trace, traits LimiterTraits) *limiterView {
 				s.act += time.Duration(debt.Div(debt, v.events).Int64())
 			}
 		case d.Op == OpAllow && d.OK && d.N > 0:
-			level = new(big.Int).Sub(level, v.units(d.N))
+			level = s.margin
 		}
 		v.steps = append(v.steps, s)
 		if d.OK && d.N > 0 && d.Ended.Seq != 0 {
@@ -106,26 +107,14 @@ func (v *limiterView) units(n int) *big.Int {
 	return new(big.Int).Mul(big.NewInt(int64(n)), v.per)
 }
 
-// refill returns the level after d more nanoseconds.
-func (v *limiterView) refill(level *big.Int, d time.Duration) *big.Int {
+// refill returns the level after d more nanoseconds, and whether what comes in them is
+// clearly more than fits.
+func (v *limiterView) refill(level *big.Int, d time.Duration) (after *big.Int, spills bool) {
 	more := new(big.Int).Mul(v.events, big.NewInt(int64(d)))
-	more.Add(more, level)
-	if more.Cmp(v.burst) > 0 {
-		return v.burst
+	if more.Add(more, level).Cmp(v.burst) <= 0 {
+		return more, false
 	}
-	return more
-}
-
-// spills reports whether what comes in d is clearly more than fits.
-func (v *limiterView) spills(level *big.Int, d time.Duration) bool {
-	more := new(big.Int).Mul(v.events, big.NewInt(int64(d)))
-	more.Add(more, level)
-	return more.Sub(more, v.burst).Cmp(v.tolerance) > 0
-}
-
-// margin is how much more than n tokens there was, in units; negative if less.
-func (v *limiterView) margin(s limiterStep) *big.Int {
-	return new(big.Int).Sub(s.level, v.units(s.N))
+	return v.burst, more.Sub(more, v.burst).Cmp(v.tolerance) > 0
 }
 
 // tokens converts units for reading.
@@ -143,9 +132,8 @@ func (x *exam) limLanes() []lane {
 	for _, s := range v.steps {
 		switch s.Op {
 		case OpAllow:
-			m := v.margin(s)
-			mark := yes[m.Sign() >= 0 && s.N <= x.Schedule.Config.Burst]
-			if m.CmpAbs(v.tolerance) <= 0 && s.N > 0 {
+			mark := yes[s.margin.Sign() >= 0 && s.N <= x.Schedule.Config.Burst]
+			if s.margin.CmpAbs(v.tolerance) <= 0 && s.N > 0 {
 				mark = "?" // within the tolerance: either
 			}
 			want.marks = append(want.marks, laneMark{s.At, mark})

@@ -42,3 +42,13 @@ func IsNamed(op Op) bool {
 // Write appends the report as one line of JSON to the file that ESCAPEMENT_REPORT names,
 // if it names one.
 func (r *Report) Write() error { return r.write() }
+
+// Counts reports whether the number of an operation is a payload, which counts from 1 in
+// the schedules of the suite.
+func Counts(op Op) bool { return op == OpCall }
+
+// Ends reports whether nothing is expected to work after an operation.
+func Ends(op Op) bool { return op == OpStop }
+
+// Puts reports whether an operation brings an item, whose number is its name.
+func Puts(op Op) bool { return op == OpPut }

@@ -30,6 +30,10 @@ func (r Rate) PerSecond() float64 {
 	if r.Per <= 0 {
 		return 0
 	}
+	const whole = 1 << 53 // every whole number up to it is a float64, so that one division rounds once
+	if r.Events >= 0 && int64(r.Events) <= whole/int64(time.Second) && r.Per <= whole {
+		return float64(int64(r.Events)*int64(time.Second)) / float64(r.Per)
+	}
 	f, _ := new(big.Rat).Mul(big.NewRat(int64(r.Events), int64(r.Per)), big.NewRat(1e9, 1)).Float64()
 	return f
 }

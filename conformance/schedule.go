@@ -118,44 +118,49 @@ var arguments = map[Op]string{
 }
 
 // String returns the step's text form.
-func (s Step) String() string {
-	var b strings.Builder
-	b.WriteString(string(s.Op))
+func (s Step) String() string { return string(s.append(nil)) }
+
+// append appends the text form to b.
+func (s Step) append(b []byte) []byte {
+	b = append(b, s.Op...)
 	for _, kind := range arguments[s.Op] {
 		switch {
 		case kind == 'n', kind == 'N' && s.N != 0:
-			b.WriteString(" " + strconv.Itoa(s.N))
+			b = strconv.AppendInt(append(b, ' '), int64(s.N), 10)
 		case kind == 'k', kind == 'K' && s.K != 0:
-			b.WriteString(" " + strconv.Itoa(s.K))
+			b = strconv.AppendInt(append(b, ' '), int64(s.K), 10)
 		case kind == 'd', kind == 'D' && s.D != 0:
-			b.WriteString(" " + duration(s.D))
+			b = append(append(b, ' '), duration(s.D)...)
 		case kind == 'r':
-			b.WriteString(" " + s.Rate.String())
+			b = append(append(b, ' '), s.Rate.String()...)
 		}
 	}
 	switch {
 	case s.Op == OpIdle:
 	case s.In != 0:
-		b.WriteString(" @f" + strconv.Itoa(s.In))
+		b = strconv.AppendInt(append(b, " @f"...), int64(s.In), 10)
 	default:
-		b.WriteString(" @" + duration(s.At))
+		b = append(append(b, " @"...), duration(s.At)...)
 	}
 	if s.Racing {
-		b.WriteString("~")
+		b = append(b, '~')
 	}
-	return b.String()
+	return b
 }
 
 // String returns the schedule's text form.
 func (s Schedule) String() string {
-	parts := make([]string, 0, len(s.Steps)+1)
+	b := make([]byte, 0, 256) // one buffer for all, as an exploration asks for 100,000 texts
 	if len(s.Config.set) > 0 || len(s.Steps) == 0 {
-		parts = append(parts, s.Config.String())
+		b = append(b, s.Config.String()...)
 	}
 	for _, st := range s.Steps {
-		parts = append(parts, st.String())
+		if len(b) > 0 {
+			b = append(b, " | "...)
+		}
+		b = st.append(b)
 	}
-	return strings.Join(parts, " | ")
+	return string(b)
 }
 
 // GoString is String, so that a property test prints a drawn schedule in the

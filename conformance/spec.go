@@ -44,6 +44,9 @@ type Examiner interface {
 	// input that the schedule has, nothing is returned: what else is broken may be the same
 	// mistake. A run that makes no progress, for which no rule can be blamed, is logged.
 	Run(s Schedule) []Violation
+	// Accepts reports whether the implementation has an operation, so that schedules may
+	// use it.
+	Accepts(op Op) bool
 	// Trace runs a schedule once on a fresh instance and returns what happened, without
 	// judging it: for laws that compare two runs. Steps do not race. It fails the test if
 	// the run makes no progress.

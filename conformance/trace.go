@@ -142,6 +142,9 @@ func (r *recorder) do(s Step, inside bool, call func(d *Done)) {
 		return
 	}
 	i := len(r.trace.Done)
+	if i == 0 { // a callback may do more
+		r.trace.Done = make([]Done, 0, len(r.trace.Schedule.Steps))
+	}
 	r.trace.Done = append(r.trace.Done, Done{Step: s, Inside: inside, Began: r.mark()})
 	r.mu.Unlock()
 

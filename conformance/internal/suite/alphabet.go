@@ -53,8 +53,8 @@ func Around(w time.Duration) []time.Duration { return []time.Duration{0, 1, w - 
 
 // Enumerate lists every schedule of up to depth steps over the operations and gaps. The
 // first step comes at 0; from three steps on it is the first operation, since what comes
-// before the first event was seen with fewer. After a stop only the first operation and
-// stop follow. Calls are numbered.
+// before the first event was seen with fewer. After an operation that ends it all only that
+// and the first operation follow. Payloads count from 1.
 func Enumerate(cfg conformance.Config, ops []conformance.Op, gaps []time.Duration, depth int) []conformance.Schedule {
 	var out []conformance.Schedule
 	var grow func(steps []conformance.Step, calls int, left int)
@@ -63,13 +63,13 @@ func Enumerate(cfg conformance.Config, ops []conformance.Op, gaps []time.Duratio
 			out = append(out, conformance.Schedule{Config: cfg, Steps: slices.Clone(steps)})
 			return
 		}
-		stopped := slices.ContainsFunc(steps, func(s conformance.Step) bool { return s.Op == conformance.OpStop })
+		stopped := slices.ContainsFunc(steps, func(s conformance.Step) bool { return conformance.Ends(s.Op) })
 		choices := gaps
 		if len(steps) == 0 {
 			choices = []time.Duration{0}
 		}
 		for _, op := range ops {
-			if len(steps) == 0 && depth > 2 && left > 2 && op != ops[0] || stopped && op != ops[0] && op != conformance.OpStop {
+			if len(steps) == 0 && depth > 2 && left > 2 && op != ops[0] || stopped && op != ops[0] && !conformance.Ends(op) {
 				continue
 			}
 			for _, gap := range choices {
@@ -78,7 +78,7 @@ func Enumerate(cfg conformance.Config, ops []conformance.Op, gaps []time.Duratio
 					s.At += steps[len(steps)-1].At
 				}
 				n := calls
-				if op == conformance.OpCall {
+				if conformance.Counts(op) {
 					n++
 					s.N = n
 				}
@@ -132,12 +132,12 @@ func Numbered(all []conformance.Schedule) []conformance.Schedule {
 	return all
 }
 
-// NumberedCalls numbers the calls alone.
+// NumberedCalls lets payloads count from 1, and leaves other numbers alone.
 func NumberedCalls(all []conformance.Schedule) []conformance.Schedule {
 	for _, s := range all {
 		n := 0
 		for i := range s.Steps {
-			if s.Steps[i].Op == conformance.OpCall {
+			if conformance.Counts(s.Steps[i].Op) {
 				n++
 				s.Steps[i].N = n
 			}

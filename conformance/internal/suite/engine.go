@@ -251,7 +251,7 @@ func (e *engine[T, E]) explore(f Family) {
 		e.givenUp[f.Name] = f.Skip
 		return
 	}
-	var jobs []Job
+	jobs := make([]Job, 0, len(f.Schedules))
 	for _, s := range f.Schedules {
 		e.schedules[s.String()] = true
 		for _, o := range e.orders(s) {
@@ -297,7 +297,7 @@ func (e *engine[T, E]) orders(s conformance.Schedule) []conformance.Order {
 		return []conformance.Order{conformance.OrderSettled}
 	case e.Time == conformance.PackageTime:
 		return slices.Repeat([]conformance.Order{conformance.OrderSampled}, Samples)
-	case !e.Bubble && slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return st.Racing && st.Op != conformance.OpCall }):
+	case !e.Bubble && slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return st.Racing && !conformance.Counts(st.Op) }):
 		// Without a bubble nobody can tell a step that waits for what is held from one that
 		// is still running.
 		return []conformance.Order{conformance.OrderStepFirst, conformance.OrderFireFirst}

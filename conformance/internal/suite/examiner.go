@@ -41,6 +41,9 @@ func (j *examiner[T, E]) Kind() string { return j.e.profile.Kind }
 // Time returns how the implementation takes its time.
 func (j *examiner[T, E]) Time() conformance.TimeSource { return j.e.Suite.Time }
 
+// Accepts asks the suite.
+func (j *examiner[T, E]) Accepts(op conformance.Op) bool { return j.e.Suite.Accepts(op) }
+
 // Twins asks the contract.
 func (j *examiner[T, E]) Twins() conformance.Twins { return j.e.c.(Drawing).Twins(j.e.Suite) }
 
@@ -220,7 +223,7 @@ func (r *reducer) rounderGaps() {
 func (r *reducer) plainerNumbers() {
 	calls := 0
 	for i, st := range r.s.Steps {
-		if st.Op == conformance.OpCall {
+		if conformance.Counts(st.Op) {
 			calls++
 			if want := calls; st.N != want {
 				r.add(func(t *conformance.Schedule) { t.Steps[i].N = want })

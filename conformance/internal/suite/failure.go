@@ -92,7 +92,7 @@ func picture(v *Violation) string {
 		if strings.HasPrefix(conformance.ArgumentsOf(s.Op), "n") {
 			mark = fmt.Sprint(s.N)
 		}
-		if conformance.ArgumentsOf(s.Op) == "nK" && s.K != 0 && s.Op == conformance.OpCall {
+		if conformance.Counts(s.Op) && s.K != 0 {
 			mark += fmt.Sprintf("(key %d)", s.K)
 		}
 		if s.Racing {

@@ -55,6 +55,9 @@ func (r *Recorder) Do(s conformance.Step, inside bool, call func(d *conformance.
 		return
 	}
 	i := len(r.rec.Done)
+	if i == 0 { // a callback may do more
+		r.rec.Done = make([]conformance.Done, 0, len(r.rec.Schedule.Steps))
+	}
 	r.rec.Done = append(r.rec.Done, conformance.Done{Step: s, Inside: inside, Began: r.Mark()})
 	r.mu.Unlock()
 

@@ -146,7 +146,7 @@ func (s *Stage) during(i, key int, inside func(conformance.Step)) {
 	}
 	if i == 0 && cfg.Inside != "" {
 		step := conformance.Step{Op: cfg.Inside, At: s.Now()}
-		if step.Op == conformance.OpCall {
+		if conformance.Counts(step.Op) {
 			step.N = InsideValue
 		}
 		inside(step)
