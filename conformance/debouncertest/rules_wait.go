@@ -1,7 +1,6 @@
 package debouncertest
 
 import (
-
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"

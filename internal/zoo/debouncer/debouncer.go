@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/escapement-go/escapement/conformance"
 	db "github.com/escapement-go/escapement/conformance/debouncertest"
 	"github.com/escapement-go/escapement/internal/zoo"
 )
@@ -40,15 +41,29 @@ func mutant(name, rule string, spec db.Spec) zoo.Mutant {
 
 // onPackageTime are mistakes that show on package time too, one for each rule. Nobody can
 // count package time's timers, order a tie there, set it back or catch a panic; the
-// watchdog waits as on the injected clock; and two locks show in a tie there.
+// watchdog waits as on the injected clock; and two locks show in a tie there. Those that
+// show late are shown the one family that they need.
 func onPackageTime() []zoo.Mutant {
+	late := map[string]string{
+		"X-CALLS": "enumeration", "DB-NOSTALE": "racing", "DB-CANCELBAR": "racing", "DB-PEND": "inside pending",
+		"DB-ZERO": "zero wait", "DB-NEG": "negative wait", "DB-OVERLAP": "busy 30ms", "DB-CLOSE": "close",
+		"DB-KEY": "keys", "X-ISO": "instances", "DB-NONE": "edges none cut",
+		"DB-LEAD": "edges leading", "DB-LEAD1": "edges leading", "DB-REARM": "edges leading", "DB-LEADONLY": "edges leading",
+		"DB-BOTH1": "edges both", "DB-BOTHN": "edges both",
+		"DB-MAX": "bound 250ms", "DB-MAXNE": "bound 250ms", "DB-MAXTAIL": "bound 250ms", "DB-MAXPAY": "bound 250ms",
+	}
 	seen := map[string]bool{"DB-TIE": true, "X-REENT": true, "X-BACK": true, "X-CLOCK1": true, "X-PANIC": true, "X-CONC": true}
 	var all []zoo.Mutant
 	add := func(of func(mutant string, source db.TimeSource) db.Spec, mistakes []mistake) {
 		for _, m := range mistakes {
 			if !seen[m.rule] && m.name != "timer left armed" {
 				seen[m.rule] = true
-				all = append(all, mutant(m.name+", on package time", m.rule, of(m.name, db.PackageTime)))
+				made := mutant(m.name+", on package time", m.rule, of(m.name, db.PackageTime))
+				if family := late[m.rule]; family != "" {
+					made.Only = func(name string) bool { return name == family }
+				}
+				made.Chance = made.Only != nil && made.Only("racing") // how often it shows
+				all = append(all, made)
 			}
 		}
 	}
@@ -76,7 +91,7 @@ func Designs() []zoo.Design {
 		spec := edgeSpec(only)
 		add(spec.Name+", "+only.String()+" only", spec)
 	}
-	for _, spec := range queued() {
+	for _, spec := range Queued() {
 		add("a queue: "+spec.Name, spec)
 	}
 	return all
@@ -89,4 +104,20 @@ func Chosen(n int) []zoo.Design {
 		all = append(all, zoo.Design{Name: spec.Name, Spec: spec})
 	}
 	return all
+}
+
+// Plain are the choices of a debouncer that can do all that one can.
+func Plain() db.Traits {
+	return db.Traits{
+		Edges: []db.Edges{db.Trailing, db.Leading, db.LeadingAndTrailing}, Payload: db.LastPayload, Tie: db.ResetFirst,
+		StaleFire: db.StaleForbidden, CancelBarrier: db.NoBarrier, AfterCancel: db.CancelReusable, StopPending: db.StopDrops,
+		ZeroWait: db.ZeroNextTick, Overlap: db.Serial, BothSingle: db.BothOnce, MaxWait: db.MaxWaitFromFirst, CloseFlush: db.CloseFires,
+	}
+}
+
+// Choosing is a correct debouncer on an injected clock that chooses so.
+func Choosing(tr db.Traits) db.Spec {
+	all := map[conformance.Op]bool{conformance.OpCancel: true, conformance.OpFlush: true, conformance.OpPending: true,
+		conformance.OpStop: true, conformance.OpClose: true}
+	return choosySpec(db.Injected, tr, ways{}, all)
 }

@@ -286,6 +286,7 @@ func onCallSpec(mutant string, source db.TimeSource) db.Spec {
 		d := &anyEdge{clock: env.Clock, cfg: cfg, fire: fire, mutant: mutant, onCall: true}
 		return db.Funcs{Call: d.call, Cancel: d.cancel, Flush: d.flush, Pending: d.isPending, Stop: d.stop, Close: d.end}
 	}
+	spec.Name += ", the bound on call"
 	spec.Traits.MaxWait = db.MaxWaitOnCall
 	return spec
 }

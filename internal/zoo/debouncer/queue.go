@@ -136,8 +136,8 @@ func (d *queue) end() {
 	d.settle(true)
 }
 
-// queued are its variants.
-func queued() []db.Spec {
+// Queued are its variants.
+func Queued() []db.Spec {
 	variant := func(name string, payload db.Payload, change func(d *queue, traits *db.Traits)) db.Spec {
 		spec := db.Spec{
 			Name: name,
