@@ -34,9 +34,7 @@ func TestProperties(t *testing.T) {
 	t.Run("Throttle", func(t *testing.T) { drawn(t, throttles(), properties.CheckThrottle) })
 	t.Run("Limiter", func(t *testing.T) { drawn(t, rateLimiters(), properties.CheckLimiter) })
 	t.Run("Concurrency", func(t *testing.T) { drawn(t, semaphores(), check[concurrencytest.Spec]) })
-	t.Run("Quota", func(t *testing.T) { drawn(t, quotas(), properties.CheckQuota) })
 	t.Run("LeakyBucket", func(t *testing.T) { drawn(t, leakyBuckets(), properties.CheckLeakyBucket) })
-	t.Run("Clock", func(t *testing.T) { drawn(t, fakeClocks(), properties.CheckClock) })
 }
 
 // drawn checks the libraries that do not hang; of programs for a clock some hang

@@ -98,7 +98,12 @@ func Sequences(cfg conformance.Config, steps []conformance.Step, gaps []time.Dur
 	gaps = slices.Clone(gaps)
 	slices.Sort(gaps)
 	gaps = slices.Compact(gaps)
-	var out []conformance.Schedule
+	number, longest := 0, len(steps)
+	for range depth {
+		number += longest
+		longest *= len(gaps) * len(steps)
+	}
+	out := make([]conformance.Schedule, 0, number)
 	var grow func(done []conformance.Step, left int)
 	grow = func(done []conformance.Step, left int) {
 		if left == 0 {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -29,7 +30,6 @@ type engine[T, E any] struct {
 	traits  *T
 	choices []Choice
 	options inside.Options
-	single  bool   // an examiner's: there are no subtests
 	pkg     string // the import path of its test
 
 	// What was found.
@@ -66,7 +66,10 @@ func newEngine[T, E any](t *testing.T, about About, c Contract[T, E], o inside.O
 		Suite: &Suite{T: t, Time: about.Time, profile: c.Profile(), givenUp: map[string]string{}},
 		about: about, c: c, options: o,
 	}
-	e.lab = &lab{t: t, time: about.Time, suite: e.Suite, play: c.Play, patience: cmp.Or(o.Patience, patience)}
+	e.lab = &lab{
+		t: t, time: about.Time, suite: e.Suite, play: c.Play,
+		patience: cmp.Or(o.Patience, patience), rounds: new(atomic.Int64),
+	}
 	e.rules = linked(c)
 	e.traits = c.Traits()
 	return e
@@ -185,6 +188,9 @@ func (e *engine[T, E]) reset() {
 	e.givenUp = map[string]string{}
 	e.stalls = map[string]string{}
 	e.cannotReenter = false
+	if c, ok := e.c.(Remembering); ok {
+		c.Forget()
+	}
 }
 
 // evaluate explores and judges. It fails no test by itself.

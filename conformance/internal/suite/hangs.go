@@ -107,6 +107,18 @@ func (h *Hang) BlockedInCallback() string {
 	return ""
 }
 
+// LockedInCallback returns what a goroutine waits for in a callback, if it is a lock or the
+// like, "" if there is none.
+func (h *Hang) LockedInCallback() string {
+	for _, g := range h.Goroutines() {
+		locked := strings.HasPrefix(g.State, "sync.") || strings.HasPrefix(g.State, "semacquire")
+		if locked && g.below(markCallback) >= 0 {
+			return g.String()
+		}
+	}
+	return ""
+}
+
 // lockedOut returns what an operation waits for, if it is a lock and no callback is
 // running.
 func (h *Hang) lockedOut() string {

@@ -26,6 +26,8 @@ type lab struct {
 	// stacks. It decides nothing by itself. If the stacks show before that nobody can go
 	// on, two looks will do.
 	patience time.Duration
+	// rounds counts those of meetings: a job that has many makes progress with each.
+	rounds *atomic.Int64
 	// leaks says that a bubble ended with blocked goroutines.
 	leaks bool
 	runs  int
@@ -96,7 +98,7 @@ func (l *lab) run(jobs []Job, judge func(j Job, rec *Recording)) *Hang {
 // the lab is patient, or at which two looks have found nobody who can go on; -1 if there
 // is none.
 func (l *lab) watch(next *atomic.Int64, ended <-chan struct{}) int64 {
-	seen, looks, locked := next.Load(), 0, 0
+	seen, rounds, looks, locked := next.Load(), l.rounds.Load(), 0, 0
 	tick := time.NewTicker(l.patience / 10)
 	defer tick.Stop()
 	for {
@@ -105,8 +107,8 @@ func (l *lab) watch(next *atomic.Int64, ended <-chan struct{}) int64 {
 			return -1
 		case <-tick.C:
 		}
-		if now := next.Load(); now != seen {
-			seen, looks, locked = now, 0, 0
+		if job, round := next.Load(), l.rounds.Load(); job != seen || round != rounds {
+			seen, rounds, looks, locked = job, round, 0, 0
 			continue
 		}
 		looks++
@@ -233,6 +235,15 @@ func bubbleMates() map[string]string {
 		mates[g.ID] = brief(g)
 	}
 	return mates
+}
+
+// Others counts the goroutines of the caller's bubble but the caller and the bubble's root;
+// outside a bubble there is nothing to count.
+func (s *Suite) Others() int {
+	if !s.Bubble {
+		return 0
+	}
+	return len(bubbleMates())
 }
 
 // OneProcessor makes the process run on one processor until the result is called.

@@ -20,6 +20,9 @@ type Stage struct {
 	Blocks func(s conformance.Step) bool
 	// Rests says that everything settles after each step, not only before the next.
 	Rests bool
+	// After is told of each step when everything has settled behind it, if Rests; nil is
+	// told of none.
+	After func(s conformance.Step)
 	// Alone says that a racing step meets the timers of its own instant only: what is due
 	// before has come and settled.
 	Alone bool
@@ -130,6 +133,9 @@ func (s *Stage) one(first conformance.Step, all func()) {
 	}
 	if s.Rests || blocks {
 		s.Settle()
+	}
+	if s.After != nil {
+		s.After(first)
 	}
 }
 
