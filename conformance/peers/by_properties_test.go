@@ -9,6 +9,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/concurrencytest"
+	"github.com/escapement-go/escapement/conformance/debouncertest"
 	"github.com/escapement-go/escapement/properties"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
@@ -30,7 +31,7 @@ func TestProperties(t *testing.T) {
 			defer f.Value.Set(before)
 		}
 	}
-	t.Run("Debouncer", func(t *testing.T) { drawn(t, debouncers(), properties.CheckDebouncer) })
+	t.Run("Debouncer", func(t *testing.T) { drawn(t, debouncers(), check[debouncertest.Spec]) })
 	t.Run("Throttle", func(t *testing.T) { drawn(t, throttles(), properties.CheckThrottle) })
 	t.Run("Limiter", func(t *testing.T) { drawn(t, rateLimiters(), properties.CheckLimiter) })
 	t.Run("Concurrency", func(t *testing.T) { drawn(t, semaphores(), check[concurrencytest.Spec]) })

@@ -127,9 +127,7 @@ func designs(source db.TimeSource) []design {
 				d := &twoTimers{clock: clock, cfg: cfg, fire: fire}
 				return db.Funcs{Call: d.call, Cancel: d.cancel, Flush: d.flush}
 			})},
-		{"times of the last call and fire", spec(plain(func(d *db.Traits) {
-			d.Edges, d.MaxWait, d.BothSingle, d.Tie = all, db.MaxWaitFromFire, db.BothOnce, db.ResetFirst
-		}),
+		{"times of the last call and fire", spec(db.Lodash(),
 			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
 				d := &lastCallTime{clock: clock, cfg: cfg, fire: fire}
 				return db.Funcs{Call: d.call, Cancel: d.cancel, Flush: d.flush, Pending: d.isPending}
