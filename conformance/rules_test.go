@@ -1,0 +1,130 @@
+package conformance_test
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// RULES.md is made from the rules, so that it cannot fall behind them. Each rule has a
+// heading of its own, to which its link leads.
+func TestRules_areDocumented(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("<!-- Made by: go test ./conformance -run '^TestRules_areDocumented$' -update -->\n\n# Rules\n\n" +
+		"One rule is one law, and one subtest of that name. A rule fails only on a MUST. *Core* rules hold for every\n" +
+		"implementation that has the operation; *extended* ones for those that declare the trait.\n" +
+		"`CANARY` comes first and proves that time is taken from where the spec says; `TRAITS` fails while a choice is undeclared.\n")
+	for _, c := range contracts() {
+		title := strings.ToUpper(c.kind[:1]) + c.kind[1:]
+		fmt.Fprintf(&b, "\n## %s\n\nPackage `%s`.\n", title, c.pkg)
+		for _, r := range c.rules {
+			fmt.Fprintf(&b, "\n### %s: %s\n\n%s *%s*\n", title, r.ID, r.Text, r.Level)
+		}
+	}
+	b.WriteString("\n## Laws without a rule of that name\n\nOf debouncers and throttles.\n\n")
+	for _, law := range lawsElsewhere {
+		fmt.Fprintf(&b, "- **%s**: %s\n", law.id, law.where)
+	}
+	if *update {
+		if err := os.WriteFile("RULES.md", []byte(b.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if got, err := os.ReadFile("RULES.md"); err != nil || string(got) != b.String() {
+		t.Errorf("RULES.md is not what the rules say (%v); run with -update", err)
+	}
+}
+
+// Each rule's link leads to a heading of RULES.md, and no two rules share one.
+func TestRules_haveLinksOfTheirOwn(t *testing.T) {
+	text, err := os.ReadFile("RULES.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	anchors := map[string]int{}
+	for _, line := range strings.Split(string(text), "\n") {
+		if title, ok := strings.CutPrefix(line, "### "); ok {
+			anchors[strings.ReplaceAll(strings.ReplaceAll(strings.ToLower(title), ":", ""), " ", "-")]++
+		}
+	}
+	for _, c := range contracts() {
+		for _, r := range c.rules {
+			if _, anchor, _ := strings.Cut(r.Link, "#"); anchors[anchor] != 1 {
+				t.Errorf("%s %s: %d headings of RULES.md answer to %s, want 1", c.kind, r.ID, anchors[anchor], r.Link)
+			}
+		}
+	}
+}
+
+// A rule's ID is a subtest's name: it must be selectable with -run, and unique in its
+// contract.
+func TestRules_haveSelectableNames(t *testing.T) {
+	name := regexp.MustCompile(`^[A-Z]+-[A-Z0-9]+$`)
+	for _, c := range contracts() {
+		seen := map[string]bool{"CANARY": true, "TRAITS": true}
+		for _, r := range c.rules {
+			if !name.MatchString(r.ID) || seen[r.ID] {
+				t.Errorf("%s: the ID %q is not unique or not selectable", c.kind, r.ID)
+			}
+			seen[r.ID] = true
+			if !strings.Contains(r.Text, "MUST") || !strings.HasSuffix(r.Text, ".") {
+				t.Errorf("%s: %q does not say what an implementation MUST do", r.ID, r.Text)
+			}
+		}
+	}
+}
+
+// lawsElsewhere are the laws of debouncers and throttles that have no rule of their
+// own.
+var lawsElsewhere = []struct{ id, where string }{
+	{"X-SHIFT", "compares two runs. In one run all rules judge the schedules that start at other epochs."},
+	{"X-SCALE", "compares two runs. In one run all rules judge odd and long waits."},
+	{"X-REPLAY", "compares two runs."},
+	{"X-RENAME", "compares two runs. A payload of 0 is tried, and judged by all rules."},
+	{"X-QUERY", "compares two runs. All rules judge schedules with pending among the other operations."},
+	{"X-EVICT", "compares two runs."},
+	{"X-CFG", "DB-ZERO, DB-NEG and TH-ZERO judge what is not positive, X-CALLS a constructor that refuses what is."},
+	{"DB-INSERT", "compares two runs."},
+	{"DB-CONCAT", "compares two runs."},
+	{"DB-MAXAUTO", "DB-MAX: the bound fires without another event."},
+	{"DB-MAXNOLEAD", "DB-MAXNE: what a fire of the bound makes lead comes too early."},
+	{"DB-MAXEQ", "DB-MAX and DB-MAXNE judge a bound equal to the wait. A smaller one is not tried: refused, cut to the wait or taken as it is, all are right."},
+	{"DB-MAXTIE", "DB-MAXNE: one fire too many."},
+	{"DB-SERIALKEEP", "DB-LIVE, DB-QUIET and DB-EXACT judge events that come while the callback runs."},
+	{"DB-GOROUTINE", "is a choice, on which no rule depends."},
+	{"DB-NOLOCK", "X-REENT judges what a lock held during the callback does to the callback. That it keeps others waiting is a choice."},
+	{"TH-SUBSEQ", "TH-NOSPON, TH-PAY and TH-SPACE compare every emission with the events."},
+	{"TH-ANCHOR", "is a choice. TH-BUSY demands what holds from the start and from the end of the callback."},
+	{"TH-NOLOCK", "as DB-NOLOCK."},
+}
+
+// Each law of debouncers and throttles has a rule, or it is said where it went.
+func TestRules_coverTheLaws(t *testing.T) {
+	const laws = `X-SHIFT X-SCALE X-REPLAY X-RENAME X-QUERY X-ISO X-EVICT X-RACE X-LEAK X-REENT X-PANIC X-CLOCK1 X-BACK X-CFG X-CONC
+		DB-QUIET DB-EXACT DB-ONE DB-LAST DB-LIVE DB-IDLE DB-SUBSEQ DB-GAPRATE DB-INSERT DB-CONCAT DB-TIE DB-NOSTALE DB-ZERO DB-NEG
+		DB-LEAD DB-LEAD1 DB-REARM DB-LEADONLY DB-BOTH1 DB-BOTHN DB-NONE
+		DB-MAX DB-MAXNE DB-MAXAUTO DB-MAXTAIL DB-MAXPAY DB-MAXNOLEAD DB-MAXEQ DB-MAXTIE
+		DB-CANCEL DB-CANCELBAR DB-REUSE DB-STOP DB-FLUSH DB-FLUSH0 DB-PEND DB-CLOSE DB-OVERLAP DB-SERIALKEEP DB-GOROUTINE DB-NOLOCK
+		TH-SPACE TH-FIRST TH-LEADNEXT TH-DROP TH-LAST TH-PAY TH-SINGLE TH-TRAILONLY TH-TRAILOPENS TH-NOTDEB TH-NOSPON TH-SUBSEQ
+		TH-RATE TH-MAXIMAL TH-ANCHOR TH-ERR TH-ERRNEUT TH-ZERO TH-CTX TH-CLOSE TH-RESET TH-ONEOF TH-KEY TH-NOLOCK TH-CLOCKBACK`
+	found := map[string]bool{}
+	for _, c := range contracts()[:2] {
+		for _, r := range c.rules {
+			found[r.ID] = true
+		}
+	}
+	for _, law := range lawsElsewhere {
+		if found[law.id] {
+			t.Errorf("%s has a rule and is listed as without", law.id)
+		}
+		found[law.id] = true
+	}
+	for _, law := range strings.Fields(laws) {
+		if !found[law] {
+			t.Errorf("%s has no rule, and nothing says why", law)
+		}
+	}
+}
