@@ -23,7 +23,7 @@ func TestMutants_thatRace(t *testing.T) { proof.Races(t, debouncer.Mutants()) }
 
 func TestDesigns(t *testing.T) { proof.Designs(t, debouncer.Designs()) }
 
-func TestDesigns_chosen(t *testing.T) { proof.Designs(t, debouncer.Chosen(4)) }
+func TestDesigns_chosen(t *testing.T) { proof.Chosen(t, debouncer.Chosen) }
 
 // Callbacks may wait in a queue, for longer than what is explored shows.
 func TestDesigns_queued(t *testing.T) {

@@ -18,6 +18,6 @@ func TestMutants_thatRace(t *testing.T) { proof.Races(t, limiter.Mutants()) }
 
 func TestDesigns(t *testing.T) { proof.Designs(t, limiter.Designs()) }
 
-func TestDesigns_chosen(t *testing.T) { proof.Designs(t, limiter.Chosen(4)) }
+func TestDesigns_chosen(t *testing.T) { proof.Chosen(t, limiter.Chosen) }
 
-func TestDesigns_chosenWaits(t *testing.T) { proof.Designs(t, limiter.ChosenWaits(1)) }
+func TestDesigns_chosenWaits(t *testing.T) { proof.Chosen(t, limiter.ChosenWaits) }

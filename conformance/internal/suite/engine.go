@@ -68,7 +68,7 @@ func newEngine[T, E any](t *testing.T, about About, c Contract[T, E], o inside.O
 	}
 	e.lab = &lab{
 		t: t, time: about.Time, suite: e.Suite, play: c.Play,
-		patience: cmp.Or(o.Patience, patience), rounds: new(atomic.Int64),
+		first: o.FirstLook, rounds: new(atomic.Int64),
 	}
 	e.rules = linked(c)
 	e.traits = c.Traits()
