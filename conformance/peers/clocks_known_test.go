@@ -1,12 +1,12 @@
 package peers
 
-import "github.com/escapement-go/escapement/conformance"
+import "github.com/escapement-go/escapement/conformance/clocktest"
 
 // What each clock shows instead of what package time shows. All of it is read off
 // the smallest schedule, and none of it is judged: that a fake clock differs may be
 // what its authors chose.
 var (
-	clockworkKnown = []conformance.Known{
+	clockworkKnown = []clocktest.Known{
 		{Rule: "CK-UNREAD", Schedule: "timer 1 1s @0 | halt 1 @1s | read 1 @6s", Why: "halt 1: false, want true (at 1s)"},
 		{Rule: "CK-TICKSTOP", Schedule: "ticker 1 1s @0 | rearm 1 700ms @0 | halt 1 @0 | read 1 @5s | read 1 @5.3s | read 1 @6.3s", Why: "read 1: 700ms, want nothing (at 5s)"},
 		{Rule: "CK-TICKUNREAD", Schedule: "ticker 1 1s @0 | halt 1 @1s | read 1 @6s | read 1 @6.3s | read 1 @7.3s", Why: "read 1: 1s, want nothing (at 6s)"},
@@ -23,7 +23,7 @@ var (
 		{Rule: "CK-DIFF", Schedule: "timeout 7 3m 4 @59m | err 7 @1h38m", Why: "err 7: a *fmt.wrapError (clockwork.FakeClock: context deadline exceeded), want context.DeadlineExceeded (at 1h38m)"},
 		{Rule: "CK-DIFF", Schedule: "within 4 2 @0 | timeout 7 3m 4 @59m | idle 39m", Why: "context 7 has ended: deadline exceeded, Cause <nil>, deadline 1h2m, want deadline exceeded, deadline 1h2m (at 1h38m)"}, // on Go 1.24
 	}
-	wrappedKnown = []conformance.Known{
+	wrappedKnown = []clocktest.Known{
 		{Rule: "CK-UNREAD", Schedule: "timer 1 1s @0 | halt 1 @1s | read 1 @6s", Why: "halt 1: false, want true (at 1s)"},
 		{Rule: "CK-TICKSTOP", Schedule: "ticker 1 1s @0 | rearm 1 700ms @0 | halt 1 @0 | read 1 @5s | read 1 @5.3s | read 1 @6.3s", Why: "read 1: 700ms, want nothing (at 5s)"},
 		{Rule: "CK-TICKUNREAD", Schedule: "ticker 1 1s @0 | halt 1 @1s | read 1 @6s | read 1 @6.3s | read 1 @7.3s", Why: "read 1: 1s, want nothing (at 6s)"},
@@ -40,13 +40,13 @@ var (
 		{Rule: "CK-AWAIT", Schedule: "", Why: "Advance returned before the function that it started had"},
 		{Rule: "CK-DIFF", Schedule: "timeout 7 3m 4 @59m | idle 39m", Why: "context 7 is live, deadline 1h41m, want context 7 is live, deadline 1h2m (at 59m)"},
 	}
-	quartzKnown = []conformance.Known{
+	quartzKnown = []clocktest.Known{
 		{Rule: "CK-UNREAD", Schedule: "timer 1 1s @0 | halt 1 @1s | read 1 @6s", Why: "halt 1: false, want true (at 1s)"},
 		{Rule: "CK-TICKUNREAD", Schedule: "ticker 1 1s @0 | rearm 1 700ms @1s | read 1 @6s | read 1 @6.3s | read 1 @7.3s", Why: "read 1: 1s, want 1.7s (at 6s)"},
 		{Rule: "CK-TICKARG", Schedule: "ticker 1 1s @0 | rearm 1 -1ns @0", Why: "nothing, want rearm 1 -1ns: panics (at 0)"},
 		{Rule: "CK-DIFF", Schedule: "timer 8 55m @1h23m | halt 8 @2h24m", Why: "halt 8: false, want true (at 2h24m)"},
 	}
-	benbjohnsonKnown = []conformance.Known{
+	benbjohnsonKnown = []clocktest.Known{
 		{Rule: "CK-UNREAD", Schedule: "timer 1 1s @0 | halt 1 @1s | read 1 @6s", Why: "halt 1: false, want true (at 1s)"},
 		{Rule: "CK-TICKUNREAD", Schedule: "ticker 1 1s @0 | halt 1 @1s | read 1 @6s | read 1 @6.3s | read 1 @7.3s", Why: "read 1: 1s, want nothing (at 6s)"},
 		{Rule: "CK-TICKARG", Schedule: "ticker 1 -1h @0", Why: "nothing, want ticker 1 -1h: panics (at 0)"},
@@ -55,7 +55,7 @@ var (
 		{Rule: "CK-DIFF", Schedule: "timer 5 0 @0 | rearm 5 20m @0 | idle 21m", Why: "idle 21m never returned, or what it waits for never came"},
 		{Rule: "X-RACE", Why: "Err of a context reads what the timer writes, without the lock"},
 	}
-	k8sKnown = []conformance.Known{
+	k8sKnown = []clocktest.Known{
 		{Rule: "CK-TIMER", Schedule: "after 1 1s @0 | read 1 @3s", Why: "read 1: 3s, want 1s (at 3s)"},
 		{Rule: "CK-STOP", Schedule: "timer 1 1s @0 | read 1 @5s", Why: "read 1: 5s, want 1s (at 5s)"},
 		{Rule: "CK-UNREAD", Schedule: "timer 1 1s @0 | halt 1 @1s | read 1 @6s", Why: "halt 1: false, want true (at 1s)"},
@@ -73,7 +73,7 @@ var (
 		{Rule: "CK-FLOW", Schedule: "ticker 1 1s @0 | consume 2 1 @0 | idle 10.5s", Why: "consumer 2 receives 10.5s, want consumer 2 receives 1s (at 1s)"},
 		{Rule: "CK-DIFF", Schedule: "ticker 1 17m @0 | consume 4 1 @12m | idle 52m", Why: "consumer 4 receives 1h4m, want consumer 4 receives 17m (at 17m)"},
 	}
-	tilinnaKnown = []conformance.Known{
+	tilinnaKnown = []clocktest.Known{
 		{Rule: "CK-UNREAD", Schedule: "timer 1 1s @0 | halt 1 @1s | read 1 @6s", Why: "halt 1: false, want true (at 1s)"},
 		{Rule: "CK-TICKUNREAD", Schedule: "ticker 1 1s @0 | halt 1 @1s | read 1 @6s | read 1 @6.3s | read 1 @7.3s", Why: "read 1: 1s, want nothing (at 6s)"},
 		{Rule: "CK-ORDER", Schedule: "afterfunc 1 1s @0 | afterfunc 2 2s @0 | idle 10s", Why: "function 2 runs, want function 1 runs (at 1s)"},
@@ -86,7 +86,7 @@ var (
 		{Rule: "CK-AWAIT", Schedule: "", Why: "Advance returned before the function that it started had"},
 		{Rule: "CK-DIFF", Schedule: "sleep 5 17m @0 | now @f5 | idle 38m", Why: "now: 38m, want 17m (at 17m)"},
 	}
-	clockzKnown = []conformance.Known{
+	clockzKnown = []clocktest.Known{
 		{Rule: "CK-TIMER", Schedule: "after 1 1s @0 | read 1 @3s", Why: "read 1: 3s, want 1s (at 3s)"},
 		{Rule: "CK-STOP", Schedule: "timer 1 1s @0 | read 1 @5s", Why: "read 1: 5s, want 1s (at 5s)"},
 		{Rule: "CK-UNREAD", Schedule: "timer 1 1s @0 | halt 1 @1s | read 1 @6s", Why: "halt 1: false, want true (at 1s)"},
@@ -101,7 +101,7 @@ var (
 		{Rule: "CK-AWAIT", Schedule: "", Why: "Advance returned before the sleeper that it woke had run"},
 		{Rule: "CK-DIFF", Schedule: "timer 8 0 @0 | read 8 @8m", Why: "read 8: 8m, want 0 (at 8m)"},
 	}
-	jujuKnown = []conformance.Known{
+	jujuKnown = []clocktest.Known{
 		{Rule: "CK-TIMER", Schedule: "after 1 1s @0 | read 1 @3s", Why: "read 1: 3s, want 1s (at 3s)"},
 		{Rule: "CK-STOP", Schedule: "timer 1 1s @0 | read 1 @5s", Why: "read 1: 5s, want 1s (at 5s)"},
 		{Rule: "CK-UNREAD", Schedule: "timer 1 1s @0 | halt 1 @1s | read 1 @6s", Why: "halt 1: false, want true (at 1s)"},

@@ -7,14 +7,15 @@ import (
 
 	"github.com/coder/quartz"
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/clocktest"
 	"github.com/escapement-go/escapement/synctestcompat"
 	"github.com/jonboulle/clockwork"
 )
 
 // funcs are the operations of a clock of the table: those that it has, and contexts
 // where the library brings them.
-func funcs(c fakeClock, lacks []string) conformance.ClockFuncs {
-	f := conformance.ClockOf(c)
+func funcs(c fakeClock, lacks []string) clocktest.Funcs {
+	f := clocktest.Of(c)
 	for _, name := range lacks {
 		switch name {
 		case "Sleep":
@@ -54,15 +55,15 @@ func clockworkContexts(c clockwork.Clock) (
 
 // describe is the spec of a clock of the table, held to package time in a bubble
 // that waits for everything.
-func describe(name string, known ...conformance.Known) conformance.ClockSpec {
-	spec := conformance.ClockSpec{
+func describe(name string, known ...clocktest.Known) clocktest.Spec {
+	spec := clocktest.Spec{
 		Name:         name,
-		Traits:       conformance.ClockTraits{Waits: conformance.WaitsForAll},
+		Traits:       clocktest.Traits{Waits: clocktest.WaitsForAll},
 		KnownFailing: known,
 	}
 	for _, peer := range clocks {
 		if peer.name == name {
-			spec.New = func(env conformance.ClockEnv) conformance.ClockFuncs {
+			spec.New = func(env clocktest.Env) clocktest.Funcs {
 				c := peer.new()
 				f := funcs(c, peer.lacks)
 				if q, ok := c.(quartzClock); ok {
@@ -78,9 +79,9 @@ func describe(name string, known ...conformance.Known) conformance.ClockSpec {
 
 // wrapped is clockwork's clock inside a wrapper, as instrumentation makes one: its
 // contexts then run on real time.
-func wrapped(known ...conformance.Known) conformance.ClockSpec {
+func wrapped(known ...clocktest.Known) clocktest.Spec {
 	spec := describe("clockwork, wrapped", known...)
-	spec.New = func(conformance.ClockEnv) conformance.ClockFuncs {
+	spec.New = func(clocktest.Env) clocktest.Funcs {
 		c := clockwork.NewFakeClockAt(start)
 		f := funcs(c, nil)
 		f.WithTimeout, f.WithDeadline = clockworkContexts(struct{ clockwork.Clock }{c})
@@ -89,8 +90,8 @@ func wrapped(known ...conformance.Known) conformance.ClockSpec {
 	return spec
 }
 
-func fakeClocks() []peer[conformance.ClockSpec] {
-	return []peer[conformance.ClockSpec]{
+func fakeClocks() []peer[clocktest.Spec] {
+	return []peer[clocktest.Spec]{
 		{"clockwork", describe("clockwork", clockworkKnown...)},
 		{"clockwork, wrapped", wrapped(wrappedKnown...)},
 		{"quartz", describe("quartz", quartzKnown...)},
@@ -108,8 +109,8 @@ func TestClocks(t *testing.T) {
 		t.Skip("-short: some of these clocks leave bubbles in a deadlock, and the runtime of this release can crash on them")
 	}
 	var reports []*conformance.Report
-	each(t, fakeClocks(), func(t *testing.T, spec conformance.ClockSpec) {
-		reports = append(reports, conformance.RunClock(t, spec))
+	each(t, fakeClocks(), func(t *testing.T, spec clocktest.Spec) {
+		reports = append(reports, clocktest.Run(t, spec))
 	})
 	t.Log("\n" + conformance.Table(reports...))
 }
@@ -161,7 +162,7 @@ func TestClockwork_divergences(t *testing.T) {
 		}
 		t.Run(d.id, func(t *testing.T) {
 			t.Setenv("ESCAPEMENT_SCHEDULE", d.schedule)
-			r := conformance.RunClock(t, describe("clockwork", conformance.Known{Rule: d.rule, Schedule: d.schedule, Why: d.what}))
+			r := clocktest.Run(t, describe("clockwork", clocktest.Known{Rule: d.rule, Schedule: d.schedule, Why: d.what}))
 			if v, _ := r.Verdict(d.rule); v.Status != conformance.KnownFail {
 				t.Errorf("%s does not find that %s", d.rule, d.what)
 			}

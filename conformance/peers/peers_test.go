@@ -6,61 +6,13 @@ import (
 	"sync/atomic"
 	"testing"
 
-	bep "github.com/bep/debounce"
 	"github.com/eapache/go-resiliency/batcher"
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/debouncertest"
 	"github.com/samber/lo"
 	uber "go.uber.org/ratelimit"
 	"golang.org/x/time/rate"
 )
-
-// bepDebounce has no cancel and no stop. A callback that carries its value stands
-// for the payload: "The debounced function can be invoked with different functions,
-// if needed, the last one will win." Of the rest the docs say only that the function
-// "will be called when the debounced function stops being called for the given
-// duration"; what is read from the source is marked so.
-func bepDebounce() conformance.DebouncerSpec {
-	return conformance.DebouncerSpec{
-		Name: "bep/debounce v1.2.1",
-		Time: conformance.PackageTime,
-		New: func(_ conformance.Env, cfg conformance.DebounceConfig, fire func(int)) conformance.DebouncerFuncs {
-			debounced := bep.New(cfg.Wait)
-			return conformance.DebouncerFuncs{Call: func(v int) { debounced(func() { fire(v) }) }}
-		},
-		Traits: conformance.DebounceTraits{
-			Edges:     []conformance.Edges{conformance.Trailing},
-			Payload:   conformance.LastPayload,
-			Tie:       conformance.EitherTie,    // source: whichever of timer and call comes first
-			StaleFire: conformance.StaleAllowed, // source: the result of Timer.Stop is ignored; see TestPeers_stricter
-			ZeroWait:  conformance.ZeroNextTick, // source: an AfterFunc of 0
-			Overlap:   conformance.Parallel,     // source: each fire is a timer's own goroutine
-		},
-	}
-}
-
-// loDebounce delays "invoking functions given until after wait milliseconds have
-// elapsed, until cancel is called", says the README: so cancel is final. The
-// functions take no argument.
-func loDebounce() conformance.DebouncerSpec {
-	return conformance.DebouncerSpec{
-		Name: "samber/lo v1.53.0 NewDebounce",
-		Time: conformance.PackageTime,
-		New: func(_ conformance.Env, cfg conformance.DebounceConfig, fire func(int)) conformance.DebouncerFuncs {
-			debounced, cancel := lo.NewDebounce(cfg.Wait, func() { fire(0) })
-			return conformance.DebouncerFuncs{Call: func(int) { debounced() }, Cancel: cancel}
-		},
-		Traits: conformance.DebounceTraits{
-			Edges:         []conformance.Edges{conformance.Trailing},
-			Payload:       conformance.NoPayload,
-			Tie:           conformance.EitherTie,    // source
-			StaleFire:     conformance.StaleAllowed, // source: the result of Timer.Stop is ignored; see TestPeers_stricter
-			CancelBarrier: conformance.NoBarrier,    // source: the callback does not look whether it was cancelled
-			AfterCancel:   conformance.CancelFinal,  // README
-			ZeroWait:      conformance.ZeroNextTick, // source: an AfterFunc of 0
-			Overlap:       conformance.Parallel,     // source: each fire is a timer's own goroutine
-		},
-	}
-}
 
 // uberLimiter is a leaky bucket. Slack "allows the limiter to accumulate 'unspent'
 // requests for future bursts of traffic": with a slack of b-1 it lets b pass in a
@@ -211,12 +163,8 @@ var (
 	}
 )
 
-// debouncers and throttles, and rateLimiters in another file, are what TestPeers and
-// TestProperties judge, by the names of their subtests.
-func debouncers() []peer[conformance.DebouncerSpec] {
-	return []peer[conformance.DebouncerSpec]{{"BepDebounce", bepDebounce()}, {"LoDebounce", loDebounce()}}
-}
-
+// throttles, and rateLimiters in another file, are what TestPeers and TestProperties judge,
+// by the names of their subtests.
 func throttles() []peer[conformance.ThrottleSpec] {
 	return []peer[conformance.ThrottleSpec]{
 		{"LoThrottle", loThrottle()},
@@ -251,8 +199,8 @@ func each[S any](t *testing.T, peers []peer[S], run func(t *testing.T, spec S)) 
 // TestPeers runs the suite over the libraries and prints the table of verdicts.
 func TestPeers(t *testing.T) {
 	var reports []*conformance.Report
-	each(t, debouncers(), func(t *testing.T, spec conformance.DebouncerSpec) {
-		reports = append(reports, conformance.RunDebouncer(t, spec))
+	each(t, debouncers(), func(t *testing.T, spec debouncertest.Spec) {
+		reports = append(reports, debouncertest.Run(t, spec))
 	})
 	each(t, throttles(), func(t *testing.T, spec conformance.ThrottleSpec) {
 		reports = append(reports, conformance.RunThrottle(t, spec))
@@ -261,27 +209,4 @@ func TestPeers(t *testing.T) {
 		reports = append(reports, conformance.RunLimiter(t, spec))
 	})
 	t.Log("\n" + conformance.Table(reports...))
-}
-
-// TestPeers_stricter shows what the debouncers would be told if they promised more
-// than their docs do: that a newer call supersedes a callback that has not started,
-// and that none starts once cancel has returned. The rules are extended ones, in
-// force only where the promise is made, so this is no verdict on the libraries.
-func TestPeers_stricter(t *testing.T) {
-	const why = "a timer that has expired cannot be stopped, and its callback does not look back"
-	stale := conformance.Known{Rule: "DB-NOSTALE", Schedule: "wait=100ms | call 1 @0 | call 2 @100ms~", Why: why}
-	late := conformance.Known{Rule: "DB-CANCELBAR", Schedule: "wait=100ms | call 1 @0 | cancel @100ms~", Why: why}
-	t.Run("BepDebounce", func(t *testing.T) {
-		spec := bepDebounce()
-		spec.Traits.StaleFire = conformance.StaleForbidden
-		spec.KnownFailing = []conformance.Known{stale}
-		conformance.RunDebouncer(t, spec)
-	})
-	t.Run("LoDebounce", func(t *testing.T) {
-		spec := loDebounce()
-		spec.Traits.StaleFire = conformance.StaleForbidden
-		spec.Traits.CancelBarrier = conformance.FinishBarrier
-		spec.KnownFailing = []conformance.Known{stale, late}
-		conformance.RunDebouncer(t, spec)
-	})
 }

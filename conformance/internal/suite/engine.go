@@ -30,7 +30,6 @@ type engine[T, E any] struct {
 	traits  *T
 	choices []Choice
 	options inside.Options
-	single  bool   // an examiner's: there are no subtests
 	pkg     string // the import path of its test
 
 	// What was found.
@@ -189,6 +188,9 @@ func (e *engine[T, E]) reset() {
 	e.givenUp = map[string]string{}
 	e.stalls = map[string]string{}
 	e.cannotReenter = false
+	if c, ok := e.c.(Remembering); ok {
+		c.Forget()
+	}
 }
 
 // evaluate explores and judges. It fails no test by itself.
@@ -301,7 +303,7 @@ func (e *engine[T, E]) orders(s conformance.Schedule) []conformance.Order {
 		return []conformance.Order{conformance.OrderSettled}
 	case e.Time == conformance.PackageTime:
 		return slices.Repeat([]conformance.Order{conformance.OrderSampled}, Samples)
-	case !e.Bubble && slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return st.Racing && !conformance.Counts(st.Op) }):
+	case !e.Bubble && slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return st.Racing && !st.Op.Counts() }):
 		// Without a bubble nobody can tell a step that waits for what is held from one that
 		// is still running.
 		return []conformance.Order{conformance.OrderStepFirst, conformance.OrderFireFirst}
@@ -443,7 +445,7 @@ func (e *engine[T, E]) hung(f Family, h *Hang) {
 			return
 		}
 	}
-	if where := h.blockedInCallback(); where != "" && s.Config.Inside != "" {
+	if where := h.BlockedInCallback(); where != "" && s.Config.Inside != "" {
 		e.cannotReenter = true
 		e.blame(id, f, h, &Violation{
 			Headline: fmt.Sprintf("%s called from the callback never returned", s.Config.Inside),

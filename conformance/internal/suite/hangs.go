@@ -95,12 +95,24 @@ func (g Goroutine) below(mark string) int { return strings.Index(g.Stack, mark) 
 // String says what it waits for.
 func (g Goroutine) String() string { return brief(g.Waiting) }
 
-// blockedInCallback returns what a goroutine waits for that called the implementation from
+// BlockedInCallback returns what a goroutine waits for that called the implementation from
 // its own callback, "" if there is none.
-func (h *Hang) blockedInCallback() string {
+func (h *Hang) BlockedInCallback() string {
 	for _, g := range h.Goroutines() {
 		call, back := g.below(markOperation), g.below(markCallback)
 		if call >= 0 && back > call && g.Blocked() {
+			return g.String()
+		}
+	}
+	return ""
+}
+
+// LockedInCallback returns what a goroutine waits for in a callback, if it is a lock or the
+// like, "" if there is none.
+func (h *Hang) LockedInCallback() string {
+	for _, g := range h.Goroutines() {
+		locked := strings.HasPrefix(g.State, "sync.") || strings.HasPrefix(g.State, "semacquire")
+		if locked && g.below(markCallback) >= 0 {
 			return g.String()
 		}
 	}

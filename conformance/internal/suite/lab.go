@@ -237,11 +237,25 @@ func bubbleMates() map[string]string {
 	return mates
 }
 
-// oneProcessor makes the process run on one processor until the result is called.
+// Others counts the goroutines of the caller's bubble but the caller and the bubble's root;
+// outside a bubble there is nothing to count.
+func (s *Suite) Others() int {
+	if !s.Bubble {
+		return 0
+	}
+	return len(bubbleMates())
+}
+
+// OneProcessor makes the process run on one processor until the result is called.
+func OneProcessor() (restore func()) {
+	n := runtime.GOMAXPROCS(1)
+	return func() { runtime.GOMAXPROCS(n) }
+}
+
+// oneProcessor is OneProcessor if yes.
 func oneProcessor(yes bool) (restore func()) {
 	if !yes {
 		return func() {}
 	}
-	n := runtime.GOMAXPROCS(1)
-	return func() { runtime.GOMAXPROCS(n) }
+	return OneProcessor()
 }

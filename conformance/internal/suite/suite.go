@@ -25,6 +25,7 @@ type Suite struct {
 	cannotReenter bool
 	givenUp       map[string]string // families, and why
 	twice         bool              // runs have a second instance beside the one that is judged
+	single        bool              // an examiner's: there are no subtests
 }
 
 // Accepts reports whether the implementation has an operation.
@@ -43,6 +44,13 @@ func (s *Suite) Able(ops ...conformance.Op) []conformance.Op {
 
 // Twice says that Play is to make a second instance and do everything with it first.
 func (s *Suite) Twice() bool { return s.twice }
+
+// Single says that schedules are run one by one, as whoever has them wants, and nothing is
+// explored.
+func (s *Suite) Single() bool { return s.single }
+
+// Reentrant reports whether no method called from the callback has blocked for good so far.
+func (s *Suite) Reentrant() bool { return !s.cannotReenter }
 
 // Unsettled is why what a timer starts at once cannot be waited for, "" if it can.
 func (s *Suite) Unsettled() string {
@@ -103,14 +111,36 @@ func Share(runs []*Recording, pred func(*Recording) bool) float64 {
 // returns the hang if it makes no progress.
 func (s *Suite) Play(play func(st *Stage)) *Hang { return s.lab.with(play).once() }
 
+// PlayOutside is Play outside bubbles: to settle would order what must stay unordered for the
+// race detector to see it.
+func (s *Suite) PlayOutside(play func(st *Stage)) *Hang {
+	l := s.lab.with(play)
+	l.bubble = false
+	return l.once()
+}
+
 // Run runs jobs outside the exploration.
-func (s *Suite) Run(jobs []Job, see func(Job, *Recording)) *Hang { return s.lab.run(jobs, see) }
+func (s *Suite) Run(jobs []Job, see func(Job, *Recording)) *Hang {
+	defer oneProcessor(s.profile.OneProcessor)()
+	return s.lab.run(jobs, see)
+}
 
 // InBubble runs f in a bubble.
 func (s *Suite) InBubble(f func()) { s.lab.inBubble(f) }
 
 // Probe is what a rule that judges by runs of its own gets.
-type Probe struct{ *Suite }
+type Probe struct {
+	*Suite
+	explored []conformance.Schedule
+	stall    string // why it came to no end, "" if it did
+}
+
+// Explored counts schedules that the probe runs as explored.
+func (p *Probe) Explored(s ...conformance.Schedule) { p.explored = append(p.explored, s...) }
+
+// Stalled says that a run made no progress, so that the rule is inconclusive unless something
+// was found.
+func (p *Probe) Stalled(why string) { p.stall = why }
 
 // Samples is how often a racing schedule runs where the order is chance, and Chance the
 // share of those runs in which a finding must turn up if honest code can produce it by

@@ -96,9 +96,16 @@ func (e *engine[T, E]) probe(r *Rule[T, E], f *finding, only string) (skip strin
 	case e.breaks(r.Beyond):
 		return "rules are broken without which it means nothing"
 	}
-	broken, why := r.Probe(&Probe{e.Suite})
+	p := &Probe{Suite: e.Suite}
+	broken, why := r.Probe(p)
 	if why != "" {
 		return why
+	}
+	for _, s := range p.explored {
+		e.schedules[s.String()] = true
+	}
+	if p.stall != "" {
+		e.stalls[r.ID] = p.stall
 	}
 	f.judged++
 	if broken != nil {
@@ -247,7 +254,7 @@ func (e *engine[T, E]) runLive(t *testing.T, r *Rule[T, E], v *conformance.Verdi
 		}
 	}()
 	v.Status, v.Reason, v.Judged = conformance.Pass, "", 1
-	broken, why := r.Probe(&Probe{e.Suite})
+	broken, why := r.Probe(&Probe{Suite: e.Suite})
 	switch {
 	case why != "":
 		v.Status, v.Reason, v.Judged = conformance.Skip, why, 0

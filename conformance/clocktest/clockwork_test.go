@@ -1,0 +1,158 @@
+package clocktest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/synctestcompat"
+	"github.com/jonboulle/clockwork"
+)
+
+// The programs alone find what clockwork's fake clock is known to do otherwise (D1 to D17; D6
+// shows as D5, whose answer differs first; of D14 programs cannot know, as they settle). -v
+// prints a smallest schedule of each.
+func TestPrograms_findClockwork(t *testing.T) {
+	synctestcompat.Require(t)
+	spec := Spec{
+		Name: "clockwork", Traits: Traits{Waits: WaitsForAll},
+		New: func(Env) Funcs { return Of(clockwork.NewFakeClock()) },
+	}
+	found := map[string]string{}
+	wanted := []string{"D1", "D2", "D3", "D4", "D5", "D7", "D8", "D9", "D10", "D11", "D12", "D13", "D15", "D16", "D17"}
+	probe(t, spec, func(s *search) *suite.Violation {
+		seen := map[string]int{}
+		for seed := uint64(0); seed < 6000 && len(found) < len(wanted); seed++ {
+			var first *suite.Violation
+			s.try([]conformance.Schedule{s.program(s.probe.Suite, seed, 80)}, func(x *exam) {
+				if first = x.inOrder(); first != nil {
+					first.Run = x.Recording
+				}
+			})
+			if first == nil {
+				continue
+			}
+			if seen[first.Kind]++; seen[first.Kind] > 60 {
+				continue // enough of this kind
+			}
+			small := s.smallest(first)
+			if d := divergence(small); d != "" && found[d] == "" {
+				found[d] = small.Headline + "\n      " + small.Run.Schedule.String()
+			}
+		}
+		return nil
+	})
+	for _, d := range wanted {
+		if found[d] == "" {
+			t.Errorf("no program shows %s", d)
+		}
+		t.Logf("%-4s %s", d, found[d])
+	}
+}
+
+// shown is a smallest schedule and what it shows of clockwork.
+type shown struct {
+	steps     []conformance.Step
+	got, want string // the headline
+	panics    bool   // want is a panic at the instant of the difference
+	word      string // the first word of what it is about
+	n         int    // and its number
+	// goroutines sleep or receive, functions run.
+	goroutines, functions bool
+}
+
+func show(v *suite.Violation) *shown {
+	s := &shown{steps: v.Run.Schedule.Steps}
+	s.got, s.want, _ = strings.Cut(v.Headline, ", want ")
+	about := s.got
+	if s.got == "nothing" {
+		about = s.want
+	}
+	var rest string
+	s.word, rest, _ = strings.Cut(about, " ")
+	_, _ = fmt.Sscanf(rest, "%d", &s.n)
+	s.panics = strings.HasSuffix(s.want, "panics (at "+timeline.Duration(v.At)+")")
+	s.goroutines = s.has(conformance.OpConsume, 0) || s.has(conformance.OpSleep, 0)
+	s.functions = s.has(conformance.OpAfterFunc, 0)
+	return s
+}
+
+// at finds a step by operation and number, 0 for any, that the schedule does, or what acts of
+// itself; inside one that another function, sleeper or consumer does. It is negative if there
+// is none.
+func (s *shown) at(op conformance.Op, n int) int { return s.find(op, n, false) }
+
+func (s *shown) find(op conformance.Op, n int, inside bool) int {
+	return slices.IndexFunc(s.steps, func(s conformance.Step) bool {
+		return s.Op == op && (n == 0 || s.N == n) && (s.In != 0 && s.In != n) == inside
+	})
+}
+
+func (s *shown) has(op conformance.Op, n int) bool    { return s.find(op, n, false) >= 0 }
+func (s *shown) inside(op conformance.Op, n int) bool { return s.find(op, n, true) >= 0 }
+
+// alone reports whether the schedule alone uses timers.
+func (s *shown) alone() bool { return !s.goroutines && !s.functions }
+
+// ofFunction reports whether it is about function n, and no goroutine sleeps or receives.
+func (s *shown) ofFunction() bool { return !s.goroutines && s.has(conformance.OpAfterFunc, s.n) }
+
+// divergences tell by what a smallest schedule shows which of the known ones it is: the
+// first that fits.
+var divergences = []struct {
+	id   string
+	fits func(s *shown) bool
+}{
+	{"D17", func(s *shown) bool { return s.word == "chan" }},
+	{"D3", func(s *shown) bool { return s.word == "rearm" && s.panics && s.has(conformance.OpTicker, s.n) }},
+	{"D2", func(s *shown) bool {
+		return s.word == "armed:" && s.alone() && s.has(conformance.OpTicker, 0) && s.has(conformance.OpRearm, 0) &&
+			!s.has(conformance.OpTimer, 0) && !s.has(conformance.OpAfter, 0)
+	}},
+	{"D4", func(s *shown) bool { return s.alone() && s.word == "halt" && strings.HasSuffix(s.got, "false") }},
+	{"D5", func(s *shown) bool { return s.alone() && s.word == "rearm" && strings.HasSuffix(s.got, "false") }},
+	{"D1", func(s *shown) bool {
+		return s.alone() && s.word == "read" && s.has(conformance.OpTicker, s.n) && s.has(conformance.OpRearm, s.n) &&
+			s.at(conformance.OpHalt, s.n) > s.at(conformance.OpRearm, s.n)
+	}},
+	{"D7", func(s *shown) bool {
+		return s.alone() && s.word == "read" && s.has(conformance.OpTicker, s.n) &&
+			(s.has(conformance.OpRearm, s.n) || s.has(conformance.OpHalt, s.n))
+	}},
+	{"D9", func(s *shown) bool { return s.word == "now:" && s.goroutines && !s.functions }},
+	{"D8", func(s *shown) bool { return s.word == "now:" && !s.goroutines }},
+	{"D13", func(s *shown) bool {
+		return s.word == "function" && strings.HasPrefix(s.want, "function") && s.got != "nothing" && !s.goroutines &&
+			!s.inside(conformance.OpHalt, 0) && !s.inside(conformance.OpRearm, 0)
+	}},
+	{"D11", func(s *shown) bool {
+		return s.ofFunction() && s.inside(conformance.OpHalt, s.n) && (s.word == "function" || s.word == "halt")
+	}},
+	{"D12", func(s *shown) bool {
+		return s.ofFunction() && s.inside(conformance.OpRearm, s.n) && (s.word == "function" || s.word == "rearm")
+	}},
+	{"D16", func(s *shown) bool {
+		return s.got == "nothing" && s.word == "consumer" && !s.functions &&
+			s.has(conformance.OpTicker, s.steps[s.at(conformance.OpConsume, s.n)].K)
+	}},
+	{"D15", func(s *shown) bool { return s.got == "nothing" && s.goroutines && !s.functions }},
+	{"D10", func(s *shown) bool {
+		return s.got == "nothing" && s.word == "function" && !s.goroutines &&
+			slices.ContainsFunc(s.steps, func(s conformance.Step) bool { return s.In != 0 })
+	}},
+}
+
+// divergence names what a smallest schedule shows of clockwork.
+func divergence(v *suite.Violation) string {
+	s := show(v)
+	for _, d := range divergences {
+		if d.fits(s) {
+			return d.id
+		}
+	}
+	return ""
+}

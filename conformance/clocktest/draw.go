@@ -1,0 +1,108 @@
+package clocktest
+
+import (
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// Draw draws a program of up to 40 steps.
+func (c *contract) Draw(s *suite.Suite, pick func(label string, n int) int) conformance.Schedule {
+	n := 1 + pick("steps", 40)
+	schedule := newProgram(s, c.spec.Traits.Waits, &picked{of: pick}).draw(n)
+	if len(schedule.Steps) == 0 {
+		schedule.Steps = []conformance.Step{{Op: conformance.OpNow}}
+	}
+	return schedule
+}
+
+// picked are dice of which 0 is the plainest fall. Lengths are multiples of a sixtieth of
+// the most that is asked for, each with an odd part of its own, so that few instants
+// coincide.
+type picked struct {
+	of    func(label string, n int) int
+	count int
+}
+
+func (d *picked) pick(label string, n int) int {
+	k := d.of(label, n)
+	if label == labelWithout || label == labelOdd || label == labelLast {
+		return n - 1 - k
+	}
+	return k
+}
+
+func (d *picked) length(label string, most time.Duration) time.Duration {
+	const parts = 60
+	if most < time.Millisecond {
+		return time.Duration(d.of(label, int(most)))
+	}
+	d.count++
+	odd := time.Duration(d.count) * 104_729 % 1_000_003
+	return time.Duration(d.of(label, parts))*(most/parts) + odd
+}
+
+// Bounds of schedules that others have written: what a clock may be asked to do in a run.
+const (
+	fitSteps = 200
+	fitTicks = 1_000
+	fitSpan  = 1_000 * time.Hour
+)
+
+// Fits reports whether a schedule is one that a clock can be held to in a moment.
+func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
+	steps := schedule.Steps
+	if len(steps) == 0 || len(steps) > fitSteps || schedule.Config.Given() > 0 || !c.playable(s, schedule) {
+		return false
+	}
+	end := steps[len(steps)-1].At
+	period := end/fitTicks + 1
+	tickers := map[int]bool{}
+	for _, st := range steps {
+		if st.Op == conformance.OpTicker {
+			tickers[st.N] = true
+		}
+	}
+	at := time.Duration(0)
+	return !slices.ContainsFunc(steps, func(st conformance.Step) bool {
+		ticks := st.Op == conformance.OpTicker || st.Op == conformance.OpRearm && tickers[st.N]
+		back := st.At < at
+		at = st.At
+		return back || st.Racing || named(st.Op) && st.N < 1 ||
+			st.At > fitSpan || max(st.D, -st.D) > fitSpan || ticks && st.D > 0 && st.D < period
+	})
+}
+
+// named reports whether an operation names what it makes or uses.
+func named(op conformance.Op) bool {
+	return op != conformance.OpIdle && op != conformance.OpNow && op != conformance.OpArmed && op != conformance.OpNap
+}
+
+// Twins names no laws: a clock is compared with package time, not with itself.
+func (c *contract) Twins(*suite.Suite) conformance.Twins { return conformance.Twins{} }
+
+// Tidied makes the idle steps of a schedule fit the instants of the others again.
+func (c *contract) Tidied(_ *suite.Suite, schedule conformance.Schedule) conformance.Schedule {
+	return tidied(schedule)
+}
+
+func tidied(s conformance.Schedule) conformance.Schedule {
+	at := time.Duration(0)
+	out := s.Steps[:0:0]
+	for _, st := range s.Steps {
+		if st.Op == conformance.OpIdle {
+			if st.D = st.At - at; st.D <= 0 {
+				continue
+			}
+		}
+		if st.In != 0 {
+			st.At = at
+		}
+		at = st.At
+		out = append(out, st)
+	}
+	s.Steps = out
+	return s
+}

@@ -1,0 +1,190 @@
+package clocktest
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+)
+
+// ledger keeps the books of a world on package time, which cannot be asked what is armed.
+// It tells the number of armed timers, what state each is in, and whether the outcome of a
+// schedule hangs on an order that package time leaves open.
+type ledger struct {
+	start time.Time
+
+	mu      sync.Mutex
+	open    string // why the outcome hangs on an order that is open; "" if it does not
+	met     []meeting
+	objects map[int]*object
+	earlier []*object // made under a number that was used again
+	naps    []time.Duration
+	actedAt time.Duration
+	turn    int
+}
+
+// meeting is an operation on a timer, and the state in which it found it.
+type meeting struct {
+	kind, op conformance.Op
+	state    string
+}
+
+// object is a timer of any kind.
+type object struct {
+	kind   conformance.Op
+	due    time.Duration // the deadline; of a ticker the first tick that nobody has received
+	period time.Duration
+	halted bool
+	ctx    context.Context // of a context
+	taken  bool            // the value was received, or the function ran
+	served time.Duration   // when
+}
+
+func newLedger() *ledger {
+	return &ledger{start: time.Now(), objects: map[int]*object{}, actedAt: -1}
+}
+
+func (l *ledger) now() time.Duration { return time.Since(l.start) }
+
+// States of a timer.
+const (
+	stateArmed   = "armed"
+	stateUnread  = "unread" // fired, its value not received
+	stateSpent   = "spent"  // fired and received, or run
+	stateStopped = "stopped"
+)
+
+func (o *object) state(now time.Duration) string {
+	switch {
+	case o.halted:
+		return stateStopped
+	case o.due > now:
+		return stateArmed
+	case o.kind == conformance.OpAfterFunc || o.kind != conformance.OpTicker && o.taken:
+		return stateSpent
+	}
+	return stateUnread
+}
+
+// before enters a step that is about to be done.
+func (l *ledger) before(s conformance.Step) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	o := l.objects[s.N]
+	made := func(o object) {
+		if old := l.objects[s.N]; old != nil {
+			l.earlier = append(l.earlier, old)
+		}
+		o.kind, o.served = s.Op, -1
+		l.objects[s.N] = &o
+	}
+	switch s.Op {
+	case conformance.OpTimer, conformance.OpAfter, conformance.OpAfterFunc, conformance.OpTimeout, conformance.OpSleep:
+		made(object{due: now + max(s.D, 0)})
+	case conformance.OpDeadline:
+		made(object{due: max(s.D, now)})
+	case conformance.OpTicker:
+		if s.D > 0 {
+			made(object{due: now + s.D, period: s.D})
+		}
+	case conformance.OpNap:
+		l.naps = append(l.naps, now+s.D)
+	case conformance.OpHalt, conformance.OpRearm, conformance.OpRead:
+		if o == nil {
+			return
+		}
+		l.met = append(l.met, meeting{o.kind, s.Op, o.state(now)})
+		switch {
+		case s.Op == conformance.OpHalt:
+			o.halted = true
+		case s.Op == conformance.OpRearm && (o.kind != conformance.OpTicker || s.D > 0):
+			o.halted, o.taken, o.due = false, false, now+max(s.D, 0)
+			if o.kind == conformance.OpTicker {
+				o.period = s.D
+			}
+		}
+	}
+}
+
+// context enters the context that was made as n.
+func (l *ledger) context(n int, ctx context.Context) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if o := l.objects[n]; o != nil {
+		o.ctx = ctx
+	}
+}
+
+// took enters that the value of n was received.
+func (l *ledger) took(n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	o := l.objects[n]
+	if o == nil {
+		return
+	}
+	now := l.now()
+	o.taken, o.served = true, now
+	if o.kind == conformance.OpTicker {
+		o.due += ((now-o.due)/o.period + 1) * o.period
+	}
+}
+
+// acts enters that function, sleeper or consumer id is about to do s in its turn,
+// and notices if another turn might come at the same instant, or a timer fire that
+// s touches.
+func (l *ledger) acts(id, turn int, s conformance.Step) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	if o := l.objects[id]; o != nil && o.kind == conformance.OpAfterFunc && o.due == now {
+		o.taken, o.served = true, now
+	}
+	if l.actedAt == now && l.turn != turn {
+		l.open = "two goroutines act at one instant"
+	}
+	l.actedAt, l.turn = now, turn
+	switch s.Op {
+	case conformance.OpHalt, conformance.OpRearm, conformance.OpRead:
+		if o := l.objects[s.N]; o != nil && !o.halted && o.due == now && o.served != now {
+			l.open = "a timer is due at the instant at which another goroutine touches it"
+		}
+	case conformance.OpCancel, conformance.OpTimeout, conformance.OpDeadline, conformance.OpWithin, conformance.OpArmed:
+		for _, o := range l.objects {
+			if !o.halted && o.due == now && o.served != now {
+				l.open = "something is due at the instant at which another goroutine looks at all"
+			}
+		}
+	}
+}
+
+// armed counts what has its deadline ahead.
+func (l *ledger) armed() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now, n := l.now(), 0
+	count := func(o *object) {
+		switch {
+		case o.kind == conformance.OpTimeout || o.kind == conformance.OpDeadline:
+			if d, ok := o.ctx.Deadline(); ok && o.ctx.Err() == nil && d.Equal(l.start.Add(o.due)) {
+				n++ // not if a parent's deadline comes first: that needs no timer
+			}
+		case o.kind == conformance.OpTicker && !o.halted, !o.halted && o.due > now:
+			n++
+		}
+	}
+	for _, o := range l.objects {
+		count(o)
+	}
+	for _, o := range l.earlier {
+		count(o)
+	}
+	for _, end := range l.naps {
+		if end > now {
+			n++
+		}
+	}
+	return n
+}

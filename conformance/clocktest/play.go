@@ -1,0 +1,39 @@
+package clocktest
+
+import (
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/synctestcompat"
+)
+
+// comparison is what a run records: what package time showed and what the clock has shown.
+type comparison struct {
+	want, got []event
+	// doing is the step under way on the clock.
+	doing string
+	// ledger has the books of the run on package time.
+	ledger *ledger
+}
+
+// Play runs a schedule on package time and on a fresh clock, in the same bubble: neither
+// sees the other's time. Where the outcome hangs on what package time leaves open there is
+// nothing to hold the clock to, and the clock is left out.
+func (c *contract) Play(st *suite.Stage) {
+	want := newWorld(st, packageTime())
+	want.ledger = newLedger()
+	want.run(func(conformance.Step) {})
+	seen := comparison{want: want.events, ledger: want.ledger}
+	record := func() { st.Rec.Locked(func(rec *suite.Recording) { rec.Detail = seen }) }
+	record()
+	if seen.ledger.open != "" {
+		return
+	}
+	got := newWorld(st, c.spec.New(Env{Settle: synctestcompat.Wait}))
+	got.run(func(s conformance.Step) { // the step may block for ever
+		seen.got, seen.doing = got.seen(), s.String()
+		record()
+	})
+	seen.got = got.events
+	record()
+	st.Rec.Locked(func(rec *suite.Recording) { rec.End = got.at })
+}

@@ -1,0 +1,201 @@
+package clocktest
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/synctestcompat"
+	"github.com/jonboulle/clockwork"
+)
+
+// Canary proves that the clock stands still while package time moves, and moves by what it
+// is told.
+func (c *contract) Canary(s *suite.Suite) (why string) {
+	s.InBubble(func() {
+		f := c.spec.New(Env{Settle: synctestcompat.Wait})
+		if f.Now == nil || f.Advance == nil {
+			why = "New returned no Now or no Advance: a clock can be read and moved"
+			return
+		}
+		start := f.Now()
+		time.Sleep(time.Hour)
+		synctestcompat.Wait()
+		if d := f.Now().Sub(start); d != 0 {
+			why = "the clock moved by " + d.String() + " while package time moved by 1h: it is no fake clock"
+			return
+		}
+		f.Advance(time.Minute)
+		synctestcompat.Wait()
+		if d := f.Now().Sub(start); d != time.Minute {
+			why = "Advance(1m) moved the clock by " + d.String()
+		}
+	})
+	return why
+}
+
+// woken is what a timer of a clock wakes or runs.
+type woken int
+
+const (
+	function woken = iota
+	sleeper
+)
+
+// returnsEarly tells how Advance returned before what it woke had run, "" if it did not.
+func (c *contract) returnsEarly(s *suite.Suite, what woken) (how string) {
+	s.InBubble(func() {
+		f := c.spec.New(Env{Settle: synctestcompat.Wait})
+		const rounds = 20
+		for i := range rounds {
+			var ran atomic.Bool
+			if what == sleeper {
+				suite.Start(func() {
+					f.Sleep(time.Second)
+					ran.Store(true)
+				})
+			} else {
+				f.AfterFunc(time.Second, func() {
+					var wg sync.WaitGroup // a function that takes its time
+					wg.Add(1)
+					go func() { runtime.Gosched(); wg.Done() }()
+					wg.Wait()
+					ran.Store(true)
+				})
+			}
+			synctestcompat.Wait()
+			f.Advance(time.Second)
+			returned := ran.Load()
+			synctestcompat.Wait()
+			if !returned && ran.Load() {
+				how = fmt.Sprintf("in round %d of %d", i+1, rounds)
+				return
+			}
+		}
+	})
+	return how
+}
+
+// awaits has Advance wait for what it declares to wait for.
+func (c *contract) awaits(p *suite.Probe) (*suite.Violation, string) {
+	declared := c.spec.Traits.Waits
+	if how := c.returnsEarly(p.Suite, function); how != "" {
+		return &suite.Violation{
+			Headline: "Advance returned before the function that it started had (" + how + ")",
+			Because:  "the clock declares " + declared.String(),
+		}, ""
+	}
+	if declared != WaitsForAll || !p.Accepts(conformance.OpSleep) {
+		return nil, ""
+	}
+	if how := c.returnsEarly(p.Suite, sleeper); how != "" {
+		return &suite.Violation{
+			Headline: "Advance returned before the sleeper that it woke had run (" + how + ")",
+			Because:  "the clock declares " + declared.String(),
+		}, ""
+	}
+	return nil, ""
+}
+
+// race uses all operations of one clock at once, while it advances.
+func (c *contract) race(p *suite.Probe) (skip string) {
+	hang := p.PlayOutside(func(*suite.Stage) {
+		f := c.spec.New(Env{Settle: runtime.Gosched})
+		for range 20 {
+			clash(f, shared(p, f))
+		}
+	})
+	if hang != nil {
+		return suite.NoProgress
+	}
+	return ""
+}
+
+// clash runs each operation on two goroutines and advances until all have returned.
+func clash(f Funcs, ops []func(i int)) {
+	var running atomic.Int64
+	for _, op := range ops {
+		repeat := func() {
+			defer running.Add(-1)
+			for i := range 5 {
+				_ = suite.Catch(func() { op(i) }) // other rules judge panics
+			}
+		}
+		running.Add(2)
+		suite.Start(repeat)
+		suite.Start(repeat)
+	}
+	for running.Load() > 0 {
+		f.Advance(milli) // until the sleepers have slept
+		runtime.Gosched()
+	}
+}
+
+// shared are the operations on a clock and on one timer of each kind, so that their methods
+// meet.
+func shared(p *suite.Probe, f Funcs) []func(i int) {
+	ops := []func(int){func(int) { f.Now() }}
+	if f.NewTimer != nil {
+		ops = append(ops, sharedTimer(p, f.NewTimer(milli))...)
+		ops = append(ops, func(i int) { f.NewTimer(millis(i)).Stop() })
+	}
+	if f.AfterFunc != nil {
+		ops = append(ops, sharedTimer(p, f.AfterFunc(milli, func() {}))...)
+	}
+	if f.NewTicker != nil {
+		t := f.NewTicker(milli)
+		ops = append(ops, func(int) { t.Stop() }, func(int) { poll(t.Chan()) })
+		if p.Accepts(opResetTicker) {
+			ops = append(ops, func(i int) { t.Reset(millis(i + 1)) })
+		}
+	}
+	if f.Sleep != nil {
+		ops = append(ops, func(i int) { f.Sleep(millis(i)) })
+	}
+	if f.Armed != nil {
+		ops = append(ops, func(int) { f.Armed() })
+	}
+	if f.WithTimeout != nil {
+		ops = append(ops, func(i int) { nest(f, i) })
+	}
+	return ops
+}
+
+func millis(n int) time.Duration { return time.Duration(n) * milli }
+
+func sharedTimer(p *suite.Probe, t clockwork.Timer) []func(i int) {
+	ops := []func(int){func(int) { t.Stop() }}
+	if p.Accepts(opResetTimer) {
+		ops = append(ops, func(i int) { t.Reset(millis(i)) })
+	}
+	if t.Chan() != nil {
+		ops = append(ops, func(int) { poll(t.Chan()) })
+	}
+	return ops
+}
+
+// poll receives if there is a value.
+func poll(c <-chan time.Time) {
+	select {
+	case <-c:
+	default:
+	}
+}
+
+// nest makes a context within a context.
+func nest(f Funcs, i int) {
+	ctx, cancel := f.WithTimeout(context.Background(), millis(i))
+	child, cancelChild := f.WithTimeout(ctx, milli)
+	defer cancelChild()
+	for !isClosed(child.Done()) && i > 2 { // until the clock ends it
+		_ = child.Err()
+		runtime.Gosched()
+	}
+	cancel()
+	_, _ = ctx.Err(), child.Err()
+}

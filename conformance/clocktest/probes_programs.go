@@ -1,0 +1,165 @@
+package clocktest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// The random programs of CK-DIFF, which judges this many whose outcome is not open. Their
+// seeds are their numbers; batch are drawn at a time.
+const (
+	fixedPrograms = 300
+	fixedSteps    = 30
+	batch         = 256
+)
+
+// differs runs programs, and takes from the first that differs whatever is not needed for a
+// difference.
+func (c *contract) differs(p *suite.Probe) (*suite.Violation, string) {
+	search := &search{contract: c, probe: p}
+	var first *suite.Violation
+	judged, seed := 0, uint64(0)
+	for judged < fixedPrograms && first == nil && !search.stalled {
+		schedules := make([]conformance.Schedule, min(fixedPrograms-judged, batch))
+		for i := range schedules {
+			schedules[i] = c.program(p.Suite, seed, fixedSteps)
+			seed++
+		}
+		search.run(schedules, func(x *exam) {
+			if x.open() != "" {
+				return
+			}
+			judged++
+			if v := x.inOrder(); v != nil && first == nil {
+				v.Run, first = x.Recording, v
+			}
+		})
+	}
+	if first == nil {
+		return nil, ""
+	}
+	return search.smallest(first), ""
+}
+
+// search runs programs for a probe.
+type search struct {
+	*contract
+	probe   *suite.Probe
+	stalled bool
+}
+
+// run runs schedules, which count as explored, and shows their traces. A run without progress
+// ends it.
+func (s *search) run(schedules []conformance.Schedule, see func(x *exam)) {
+	s.probe.Explored(schedules...)
+	s.try(schedules, see)
+}
+
+// try is run for schedules that do not count.
+func (s *search) try(schedules []conformance.Schedule, see func(x *exam)) {
+	jobs := make([]suite.Job, len(schedules))
+	for i := range jobs {
+		jobs[i] = suite.Job{Schedule: schedules[i], Family: programs}
+	}
+	h := s.probe.Run(jobs, func(j suite.Job, rec *suite.Recording) { see(s.Exam(s.Traits(), rec, j)) })
+	if h != nil {
+		s.stalled = true
+		s.probe.Stalled(fmt.Sprintf("no progress: %.200s...", h.Job.Schedule))
+	}
+}
+
+// shrinking is a difference whose schedule is made smaller as long as a difference of its
+// kind remains.
+type shrinking struct {
+	*search
+	found *suite.Violation
+}
+
+// smallest leaves out steps and rounds durations.
+func (s *search) smallest(v *suite.Violation) *suite.Violation {
+	k := &shrinking{s, v}
+	for k.fewerSteps() {
+	}
+	k.lastIdle()
+	k.rounder(time.Minute)
+	k.rounder(time.Second)
+	return k.found
+}
+
+// keeps reports whether a schedule shows such a difference, which is the one from then on.
+func (k *shrinking) keeps(s conformance.Schedule) bool {
+	var found *suite.Violation
+	k.try([]conformance.Schedule{s}, func(x *exam) {
+		if found = x.inOrder(); found != nil {
+			found.Run = x.Recording
+		}
+	})
+	if found == nil || found.Kind != k.found.Kind {
+		return false
+	}
+	k.found = found
+	return true
+}
+
+// schedule is a copy of what is left.
+func (k *shrinking) schedule() conformance.Schedule {
+	s := k.found.Run.Schedule
+	s.Steps = slices.Clone(s.Steps)
+	return s
+}
+
+// fewerSteps leaves out halves, quarters and so on, down to single steps. It reports whether
+// there were any to leave out.
+func (k *shrinking) fewerSteps() (fewer bool) {
+	for size := max(1, len(k.schedule().Steps)/2); size > 0; size /= 2 {
+		for i := 0; i+size <= len(k.schedule().Steps); {
+			s := k.schedule()
+			s.Steps = slices.Delete(s.Steps, i, i+size)
+			if len(s.Steps) > 0 && k.keeps(tidied(s)) {
+				fewer = true
+			} else {
+				i++
+			}
+		}
+	}
+	return fewer
+}
+
+// lastIdle lets time pass where the last step may only be there for that.
+func (k *shrinking) lastIdle() {
+	s := k.schedule()
+	last := &s.Steps[len(s.Steps)-1]
+	if last.Op == conformance.OpIdle {
+		return
+	}
+	*last = conformance.Step{Op: conformance.OpIdle, At: last.At}
+	k.keeps(tidied(s))
+}
+
+// rounder rounds the duration of each step up to whole units, and then the instant of the
+// steps that come together with it.
+func (k *shrinking) rounder(unit time.Duration) {
+	up := func(d time.Duration) time.Duration { return (d + unit - 1) / unit * unit }
+	for i := 0; i < len(k.schedule().Steps); i++ {
+		s := k.schedule()
+		s.Steps[i].D = up(s.Steps[i].D)
+		if s.Steps[i].Op != conformance.OpIdle {
+			k.keeps(s)
+		}
+		if s = k.schedule(); i >= len(s.Steps) {
+			return
+		}
+		at := s.Steps[i].At
+		for n := i; n < len(s.Steps) && s.Steps[n].At == at; n++ {
+			s.Steps[n].At = up(at)
+		}
+		if slices.IsSortedFunc(s.Steps, func(a, b conformance.Step) int { return cmp.Compare(a.At, b.At) }) {
+			k.keeps(tidied(s))
+		}
+	}
+}

@@ -1,0 +1,269 @@
+package clocktest
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// dice are what a program is drawn with. The labels say what is chosen.
+type dice interface {
+	// pick returns a number below n.
+	pick(label string, n int) int
+	// length returns a duration below most.
+	length(label string, most time.Duration) time.Duration
+}
+
+// seeded are dice that fall as their seed wants. Lengths are any number of nanoseconds, so
+// that few instants coincide: package time promises no order for those that do.
+type seeded struct{ *rand.Rand }
+
+func (s seeded) pick(_ string, n int) int { return s.IntN(n) }
+
+func (s seeded) length(_ string, most time.Duration) time.Duration {
+	return time.Duration(s.Int64N(int64(most)))
+}
+
+// program returns the random schedule of n steps that belongs to a seed.
+func (c *contract) program(s *suite.Suite, seed uint64, n int) conformance.Schedule {
+	return newProgram(s, c.spec.Traits.Waits, seeded{rand.New(rand.NewPCG(seed, 0))}).draw(n)
+}
+
+// Labels of what is out of the ordinary if it is 0.
+const (
+	labelWithout = "without"
+	labelOdd     = "odd length"
+	labelLast    = "bad period at the end"
+)
+
+// program is a random schedule that uses everything the clock has, as it is drawn.
+type program struct {
+	dice
+	suite       *suite.Suite
+	ops, nested []conformance.Op // what the schedule does, and what functions do
+	flow        bool             // goroutines sleep and receive
+	late        bool             // the bubbles of Go 1.24 serve a function's own timers of zero too late
+
+	steps    []conformance.Step
+	at       time.Duration
+	kinds    []conformance.Op // of each id, from 1 on
+	dues     []time.Duration  // of each id
+	consumed map[int]bool     // channels that have a consumer
+}
+
+func newProgram(s *suite.Suite, waits Waits, d dice) *program {
+	p := &program{
+		dice: d, suite: s, consumed: map[int]bool{},
+		flow: waits <= WaitsForAll,
+		late: strings.HasPrefix(runtime.Version(), "go1.24"),
+	}
+	ops := []conformance.Op{
+		conformance.OpTimer, conformance.OpTimer, conformance.OpAfterFunc, conformance.OpAfterFunc,
+		conformance.OpTicker, conformance.OpAfter,
+		conformance.OpHalt, conformance.OpHalt, conformance.OpRearm, conformance.OpRearm,
+		conformance.OpRead, conformance.OpRead, conformance.OpRead, conformance.OpNow,
+		conformance.OpIdle, conformance.OpIdle, conformance.OpIdle,
+		conformance.OpTimeout, conformance.OpDeadline, conformance.OpWithin, conformance.OpCancel,
+		conformance.OpErr, conformance.OpArmed, conformance.OpChan,
+	}
+	if p.flow {
+		ops = append(ops, conformance.OpConsume, conformance.OpSleep)
+	}
+	ops = s.Able(ops...)
+	nested := s.Able(conformance.OpNow, conformance.OpTimer, conformance.OpAfterFunc, conformance.OpTicker,
+		conformance.OpHalt, conformance.OpRearm, conformance.OpRead, conformance.OpNap,
+		conformance.OpCancel, conformance.OpTimeout)
+	// Each program does without some of the operations: what one of them breaks cannot hide
+	// what another does.
+	var without []conformance.Op
+	for _, op := range slices.Compact(slices.Clone(ops)) {
+		if op != conformance.OpIdle && d.pick(labelWithout, 4) == 0 {
+			without = append(without, op)
+		}
+	}
+	dropped := func(op conformance.Op) bool { return slices.Contains(without, op) }
+	p.ops = slices.DeleteFunc(ops, dropped)
+	if s.Reentrant() && waits != WaitsForNothing {
+		p.nested = slices.DeleteFunc(nested, dropped)
+	}
+	return p
+}
+
+// most bounds the draws for each step: the operations that are left may have nothing to do.
+const most = 100
+
+// draw draws n steps, or fewer if the dice bring none, and maybe one more.
+func (p *program) draw(n int) conformance.Schedule {
+	for draws := 0; len(p.steps) < n && draws < most*n; draws++ {
+		op := p.ops[p.pick("operation", len(p.ops))]
+		if op == conformance.OpIdle {
+			p.idle()
+			continue
+		}
+		st, ok := p.step(op, 0)
+		if !ok {
+			continue
+		}
+		p.steps = append(p.steps, st)
+		acts := op == conformance.OpAfterFunc || op == conformance.OpSleep || op == conformance.OpConsume
+		if acts && len(p.nested) > 0 && p.pick("acts", 3) > 0 {
+			for range 1 + p.pick("more", 2) {
+				if f, ok := p.step(p.nested[p.pick("act", len(p.nested))], st.N); ok {
+					p.steps = append(p.steps, f)
+				}
+			}
+		}
+	}
+	for i := range p.steps { // go.dev/issue/76052: Go 1.25.12 hangs for good
+		if st := &p.steps[i]; st.Op == conformance.OpRearm && p.consumed[st.N] {
+			st.D = max(st.D, 1)
+		}
+	}
+	p.badPeriod()
+	return conformance.Schedule{Steps: p.steps}
+}
+
+// idle lets time pass: some, or up to a deadline, or just before or after it.
+func (p *program) idle() {
+	d := p.length("idle", 40*time.Minute)
+	if len(p.dues) > 0 && p.pick("to a deadline", 2) == 0 {
+		d = p.dues[p.pick("deadline", len(p.dues))] + time.Duration(p.pick("around", 3)-1) - p.at
+	}
+	if d <= 0 {
+		return
+	}
+	p.at += d
+	p.steps = append(p.steps, conformance.Step{Op: conformance.OpIdle, D: d, At: p.at})
+}
+
+// badPeriod ends some programs with a period that must panic: a clock that takes it may spin
+// when it is moved.
+func (p *program) badPeriod() {
+	id := p.one(conformance.OpTicker)
+	if p.pick(labelLast, 4) != 0 || id == 0 {
+		return
+	}
+	bad := conformance.Step{Op: conformance.OpTicker, N: p.made(conformance.OpTicker, 0), At: p.at}
+	bad.D = -time.Duration(p.pick("below zero", 2))
+	if p.pick("Reset", 2) == 0 && p.suite.Accepts(opResetTicker) {
+		bad.Op, bad.N = conformance.OpRearm, id
+	}
+	p.steps = append(p.steps, bad)
+}
+
+// one returns the id of something of one of these kinds, 0 if none was found.
+func (p *program) one(of ...conformance.Op) int {
+	for range 8 {
+		if len(p.kinds) == 0 {
+			return 0
+		}
+		id := 1 + p.pick("id", len(p.kinds))
+		if slices.Contains(of, p.kinds[id-1]) {
+			return id
+		}
+	}
+	return 0
+}
+
+// made returns the id of something new.
+func (p *program) made(op conformance.Op, d time.Duration) int {
+	p.kinds, p.dues = append(p.kinds, op), append(p.dues, p.at+d)
+	return len(p.kinds)
+}
+
+// wait is the duration of a timer: an hour at the most, some close to zero, some not above
+// it where somebody waits for what comes at once.
+func (p *program) wait(op conformance.Op, in int) time.Duration {
+	switch p.pick(labelOdd, 12) {
+	case 0:
+		if in == 0 && (op != conformance.OpAfterFunc || p.flow) || in != 0 && !p.late {
+			return -time.Duration(p.pick("below zero", 2))
+		}
+	case 1:
+		return 1 + p.length("short", 1000)
+	}
+	return 1 + p.length("length", time.Hour)
+}
+
+// contextKinds are what may be the parent of a context.
+var contextKinds = []conformance.Op{conformance.OpTimeout, conformance.OpDeadline, conformance.OpWithin}
+
+// step draws one step of the schedule, or of function, sleeper or consumer in, and reports
+// whether there is something to do it to.
+func (p *program) step(op conformance.Op, in int) (st conformance.Step, ok bool) {
+	st = conformance.Step{Op: op, At: p.at, In: in}
+	switch op {
+	case conformance.OpTimer, conformance.OpAfter, conformance.OpAfterFunc, conformance.OpTicker, conformance.OpSleep,
+		conformance.OpTimeout, conformance.OpDeadline, conformance.OpWithin:
+		p.make(&st)
+		return st, true
+	case conformance.OpConsume:
+		st.K = p.one(conformance.OpTimer, conformance.OpTicker, conformance.OpAfter)
+		if st.K == 0 || p.consumed[st.K] {
+			return st, false
+		}
+		p.consumed[st.K] = true
+		st.N = p.made(op, 0)
+	case conformance.OpRearm:
+		return st, p.rearm(&st)
+	case conformance.OpHalt:
+		st.N = p.one(conformance.OpTimer, conformance.OpTicker, conformance.OpAfterFunc)
+	case conformance.OpChan:
+		st.N = p.one(conformance.OpTimer, conformance.OpAfterFunc)
+	case conformance.OpRead:
+		st.N = p.one(conformance.OpTimer, conformance.OpTicker, conformance.OpAfter)
+	case conformance.OpCancel, conformance.OpErr:
+		st.N = p.one(contextKinds...)
+	case conformance.OpNap:
+		st.D = 1 + p.length("nap", 10*time.Minute)
+	}
+	bare := op == conformance.OpNow || op == conformance.OpArmed || op == conformance.OpNap
+	return st, bare || st.N != 0
+}
+
+// make completes a step that makes something.
+func (p *program) make(st *conformance.Step) {
+	switch st.Op {
+	case conformance.OpTicker, conformance.OpSleep:
+		st.D = 1 + p.length("length", time.Hour)
+		if st.Op == conformance.OpTicker {
+			st.D += time.Minute // few enough ticks
+		}
+		st.N = p.made(st.Op, st.D)
+	case conformance.OpWithin:
+		st.N, st.K = p.made(st.Op, 0), p.one(contextKinds...)
+	case conformance.OpDeadline:
+		d := p.wait(st.Op, st.In)
+		st.D, st.N, st.K = p.at+d, p.made(st.Op, d), p.one(contextKinds...)
+	default:
+		st.D = p.wait(st.Op, st.In)
+		st.N = p.made(st.Op, st.D)
+		if st.Op == conformance.OpTimeout {
+			st.K = p.one(contextKinds...)
+		}
+	}
+}
+
+// rearm completes a Reset, and reports whether there is something to reset.
+func (p *program) rearm(st *conformance.Step) bool {
+	st.N = p.one(conformance.OpTimer, conformance.OpTicker, conformance.OpAfterFunc)
+	if st.N == 0 {
+		return false
+	}
+	kind := p.kinds[st.N-1]
+	st.D = p.wait(kind, st.In)
+	ticker := kind == conformance.OpTicker
+	if !resets(p.suite, ticker) {
+		return false
+	}
+	if ticker {
+		st.D = time.Minute + p.length("length", time.Hour)
+	}
+	p.dues[st.N-1] = p.at + st.D
+	return true
+}

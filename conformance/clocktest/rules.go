@@ -1,0 +1,239 @@
+package clocktest
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// programs is the family of schedules that are not written down: what is drawn, and what is
+// run alone and is in no other family.
+const programs = "CK-DIFF"
+
+// Rules are the laws of a fake clock. Each but X-LEAK judges the family that bears its name.
+func (c *contract) Rules() []suite.Rule[Traits, *exam] {
+	core := func(id, text string) conformance.Rule {
+		return conformance.Rule{ID: id, Text: text, Level: conformance.Core}
+	}
+	unlessNothing := func(_ *suite.Suite, tr *Traits) string {
+		return suite.If(tr.Waits == WaitsForNothing, "declared: "+tr.Waits.String())
+	}
+	return []suite.Rule[Traits, *exam]{
+		{
+			Rule: core("CK-NOW", "The clock MUST move by what Advance says and by nothing else, and Since and "+
+				"Until MUST agree with Now."),
+			About: suite.InFamily("CK-NOW"),
+			Check: (*exam).inOrder,
+		},
+		{
+			Rule: core("CK-TIMER", "A timer, and After, MUST send once, no sooner than the clock reaches the "+
+				"deadline, and what it sends MUST be the time of the deadline."),
+			Ops:   []conformance.Op{conformance.OpTimer},
+			About: suite.InFamily("CK-TIMER"),
+			Check: (*exam).inOrder,
+		},
+		{
+			Rule: core("CK-STOP", "Stop and Reset MUST report whether the timer was armed; a stopped timer MUST "+
+				"NOT fire, and one that was reset MUST fire once, that much after the Reset."),
+			Ops:   []conformance.Op{conformance.OpTimer},
+			About: suite.InFamily("CK-STOP"),
+			Check: (*exam).inOrder,
+		},
+		{
+			Rule: core("CK-UNREAD", "Stop and Reset of a timer that has fired but whose value was not received "+
+				"MUST report true, and no value from before a Stop or Reset MUST be received after it "+
+				"(Go 1.23)."),
+			Ops:   []conformance.Op{conformance.OpTimer},
+			About: suite.InFamily("CK-UNREAD"),
+			Check: (*exam).inOrder,
+		},
+		{
+			Rule: core("CK-TICKER", "A ticker MUST send the time of each tick; ticks that come while one is "+
+				"unread MUST be dropped, and the cadence MUST NOT shift."),
+			Ops:   []conformance.Op{conformance.OpTicker},
+			About: suite.InFamily("CK-TICKER"),
+			Check: (*exam).inOrder,
+		},
+		{
+			Rule: core("CK-TICKSTOP", "A stopped ticker MUST NOT tick; Reset MUST make it tick at the new "+
+				"period from then on, a stopped one too, until it is stopped."),
+			Ops:   []conformance.Op{conformance.OpTicker},
+			About: suite.InFamily("CK-TICKSTOP"),
+			Check: (*exam).inOrder,
+		},
+		{
+			Rule: core("CK-TICKUNREAD", "No tick from before a Stop or Reset of a ticker MUST be received after "+
+				"it (Go 1.23)."),
+			Ops:   []conformance.Op{conformance.OpTicker},
+			About: suite.InFamily("CK-TICKUNREAD"),
+			Check: (*exam).inOrder,
+		},
+		{
+			Rule:  core("CK-TICKARG", "NewTicker and Ticker.Reset MUST panic if the period is not positive."),
+			Ops:   []conformance.Op{conformance.OpTicker},
+			About: suite.InFamily("CK-TICKARG"),
+			Check: (*exam).inOrder,
+		},
+		{
+			Rule: core("CK-ZERO", "Timers, functions and sleeps with a duration <= 0 MUST fire at once, without "+
+				"the clock being moved."),
+			About: suite.InFamily("CK-ZERO"),
+			Check: (*exam).inOrder,
+		},
+		{
+			Rule: core("CK-FUNC", "AfterFunc MUST run its function once when the duration has passed and not "+
+				"before; Stop and Reset MUST report whether it was armed, and hold."),
+			Ops:   []conformance.Op{conformance.OpAfterFunc},
+			About: suite.InFamily("CK-FUNC"),
+			Check: (*exam).inAnyOrder,
+		},
+		{
+			Rule:  core("CK-CHAN", "The channel of a timer that AfterFunc made MUST be nil."),
+			Ops:   []conformance.Op{conformance.OpAfterFunc},
+			About: suite.InFamily("CK-CHAN"),
+			Check: (*exam).inOrder,
+		},
+		{
+			Rule:  core("CK-SLEEP", "Sleep MUST return when the duration has passed, and not before."),
+			Ops:   []conformance.Op{conformance.OpSleep},
+			About: suite.InFamily("CK-SLEEP"),
+			Check: (*exam).inAnyOrder,
+		},
+		{
+			Rule:  core("CK-SAME", "Timers that are due at one instant MUST all fire, in whatever order."),
+			About: suite.InFamily("CK-SAME"),
+			Check: (*exam).inAnyOrder,
+		},
+		{
+			Rule:  core("CK-REENT", "A function MUST be able to call every method of the clock and its timers."),
+			Ops:   []conformance.Op{conformance.OpAfterFunc},
+			About: suite.InFamily("CK-REENT"),
+			Check: (*exam).inOrder,
+		},
+		{
+			Rule: core("CK-ORDER", "Functions with different deadlines MUST run in the order of their "+
+				"deadlines, however far the clock is moved at once."),
+			Ops:    []conformance.Op{conformance.OpAfterFunc},
+			Unless: unlessNothing,
+			About:  suite.InFamily("CK-ORDER"),
+			Check:  (*exam).inOrder,
+		},
+		{
+			Rule: core("CK-AT", "While a function runs, Now MUST be the instant at which it was due, however "+
+				"far the clock is moved at once."),
+			Ops:    []conformance.Op{conformance.OpAfterFunc},
+			Unless: unlessNothing,
+			About:  suite.InFamily("CK-AT"),
+			Check:  (*exam).inOrder,
+		},
+		{
+			Rule: core("CK-CHAIN", "What a function arms, resets or stops MUST take effect before the clock "+
+				"moves on: what it arms fires on the way, what it stops does not."),
+			Ops:    []conformance.Op{conformance.OpAfterFunc},
+			Unless: unlessNothing,
+			About:  suite.InFamily("CK-CHAIN"),
+			Check:  (*exam).inOrder,
+		},
+		{
+			Rule: core("CK-FLOW", "A goroutine that a timer wakes MUST have its turn before the clock moves on: "+
+				"it finds Now at that instant, and what it arms, receives, resets or stops counts."),
+			Ops: []conformance.Op{conformance.OpConsume},
+			Unless: func(_ *suite.Suite, tr *Traits) string {
+				return suite.If(tr.Waits > WaitsForAll, "declared: "+tr.Waits.String())
+			},
+			About: suite.InFamily("CK-FLOW"),
+			Check: (*exam).inOrder,
+		},
+		{
+			Rule: core("CK-CONTEXT", "A context with a deadline MUST be live before it, without blocking "+
+				"whoever asks, and MUST have ended with context.DeadlineExceeded from it on, "+
+				"or as cancelled before."),
+			Ops:   []conformance.Op{conformance.OpTimeout},
+			About: suite.InFamily("CK-CONTEXT"),
+			Check: (*exam).inOrder,
+		},
+		{
+			Rule: core("CK-CTXTREE", "A context MUST have the earlier deadline of its own and its parent's, end "+
+				"when its parent ends, and keep the Err and Cause with which it first ended."),
+			Ops:   []conformance.Op{conformance.OpTimeout},
+			About: suite.InFamily("CK-CTXTREE"),
+			Check: (*exam).inOrder,
+		},
+		{
+			Rule: core("CK-ARMED", "What is armed MUST be counted once, and what has fired or was stopped, "+
+				"reset or cancelled MUST NOT be counted any more."),
+			Ops:   []conformance.Op{conformance.OpArmed},
+			About: suite.InFamily("CK-ARMED"),
+			Check: (*exam).counts,
+		},
+		{
+			Rule: conformance.Rule{ID: "CK-AWAIT", Level: conformance.Extended,
+				Text: "When Advance returns, what it declares to wait for MUST have run."},
+			Ops:      []conformance.Op{conformance.OpAfterFunc},
+			Declared: []string{"Waits"},
+			Unless:   unlessNothing,
+			Probe:    c.awaits,
+		},
+		{
+			Rule:  core("CK-DIFF", "On any mix of operations the clock MUST show what package time shows."),
+			Ops:   []conformance.Op{conformance.OpTimer},
+			About: suite.InFamily(programs),
+			Check: (*exam).inOrder,
+			Probe: c.differs,
+		},
+		{
+			Rule: core("X-LEAK", "When all timers are stopped and all contexts cancelled, "+
+				"no goroutine MUST remain."),
+			About: suite.Looked,
+			Check: (*exam).leaves,
+		},
+		suite.Race[Traits, *exam](c.race),
+	}
+}
+
+// inOrder judges a run by comparing it with package time.
+func (x *exam) inOrder() *suite.Violation {
+	return x.compared(x.want, x.got, x.traits.Waits != WaitsForNothing)
+}
+
+// inAnyOrder is inOrder, but what comes while time moves, or at one step, may come in any
+// order: that is for other rules.
+func (x *exam) inAnyOrder() *suite.Violation { return x.compared(x.want, x.got, false) }
+
+// counts looks at nothing but the answers to how many timers are armed.
+func (x *exam) counts() *suite.Violation {
+	return x.compared(counted(x.want), counted(x.got), x.traits.Waits != WaitsForNothing)
+}
+
+func counted(events []event) []event {
+	return slices.DeleteFunc(slices.Clone(events), func(e event) bool {
+		return !strings.HasPrefix(e.text, string(conformance.OpArmed)+":")
+	})
+}
+
+func (x *exam) compared(want, got []event, ordered bool) *suite.Violation {
+	switch {
+	case x.open() != "":
+		return nil
+	case x.Stuck:
+		return x.stuck()
+	}
+	d := compare(want, got, ordered)
+	if d == nil {
+		return nil
+	}
+	return x.told(d, want, got)
+}
+
+func (x *exam) leaves() *suite.Violation {
+	if x.open() != "" || len(x.Left) == 0 {
+		return nil
+	}
+	return &suite.Violation{
+		Headline: "a goroutine is left: " + x.Left[0],
+		Because:  "all timers were stopped, all contexts cancelled and every sleeper woken",
+		At:       x.End,
+	}
+}

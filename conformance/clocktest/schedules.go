@@ -1,0 +1,187 @@
+package clocktest
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// longest is the longest duration.
+const longest = "2562047h47m16.854775807s"
+
+const (
+	milli  = time.Millisecond
+	second = time.Second
+)
+
+// Families lists what is explored, in constants: one family for each rule, by its name, and
+// those that need least of a clock first.
+func (c *contract) Families(s *suite.Suite) []suite.Family {
+	if !s.Bubble {
+		return nil
+	}
+	out := []suite.Family{
+		{Name: suite.Leaks, Look: true, Schedules: leaks()},
+		{Name: "CK-REENT", Schedules: bareTurns()},
+		{Name: "CK-NOW", Schedules: following("now", "now", []time.Duration{0, 1, second, 3*time.Hour + 1}, 3)},
+		{Name: "CK-TIMER", Schedules: timers()},
+		{Name: "CK-STOP", Schedules: append(stopping(timerLives(), false), suite.ParseAll(
+			"timer 1 1s @0 | rearm 1 "+longest+" @0 | read 1 @1h | rearm 1 1s @1h | read 1 @2h",
+			"timer 1 "+longest+" @0 | halt 1 @1h | read 1 @2h")...)},
+		{Name: "CK-UNREAD", Schedules: stopping(timerLives(), true)},
+		{Name: "CK-TICKER", Schedules: tickers()},
+		{Name: "CK-TICKSTOP", Schedules: append(stopping(tickerLives(s), false),
+			suite.ParseAll("ticker 1 1s @0 | rearm 1 "+longest+" @0 | read 1 @1h")...)},
+		{Name: "CK-TICKUNREAD", Schedules: stopping(tickerLives(s), true)},
+		{Name: "CK-TICKARG", Schedules: tickerPeriods(s)},
+		{Name: "CK-ZERO", Schedules: zeroDurations()},
+		{Name: "CK-FUNC", Schedules: functions()},
+		{Name: "CK-CHAN", Schedules: suite.ParseAll("afterfunc 1 1s @0 | chan 1 @0", "timer 1 1s @0 | chan 1 @0")},
+		{Name: "CK-SLEEP", Schedules: sleepers()},
+		{Name: "CK-SAME", Schedules: sameDeadlines()},
+		{Name: "CK-ORDER", Schedules: orders()},
+		{Name: "CK-AT", Schedules: instants()},
+		{Name: "CK-CHAIN", Schedules: turns(s)},
+		{Name: "CK-FLOW", Schedules: flows(s)},
+		{Name: "CK-CONTEXT", Schedules: contexts()},
+		{Name: "CK-CTXTREE", Schedules: contextTrees()},
+		{Name: "CK-ARMED", Schedules: counts()},
+	}
+	rules := c.Rules()
+	for i := range out {
+		f := &out[i]
+		f.Schedules = slices.DeleteFunc(f.Schedules, func(t conformance.Schedule) bool { return !c.playable(s, t) })
+		for _, r := range rules {
+			if r.ID == f.Name && r.Unless != nil {
+				f.Skip = r.Unless(s, &c.spec.Traits)
+			}
+		}
+	}
+	return out
+}
+
+// playable reports whether the clock has all that a schedule asks of it. What a function
+// starts on a goroutine has its turn in time only if Advance waits for it.
+func (c *contract) playable(s *suite.Suite, schedule conformance.Schedule) bool {
+	tickers := map[int]bool{}
+	for _, st := range schedule.Steps {
+		if st.Op == conformance.OpTicker {
+			tickers[st.N] = true
+		}
+		if !s.Accepts(st.Op) || st.Op == conformance.OpRearm && !resets(s, tickers[st.N]) {
+			return false
+		}
+		starts := st.Op == conformance.OpConsume || st.Op == conformance.OpSleep
+		if st.In != 0 && starts && c.spec.Traits.Waits > WaitsForAll {
+			return false
+		}
+	}
+	return true
+}
+
+// resets reports whether timers, or tickers, can be reset.
+func resets(s *suite.Suite, ticker bool) bool {
+	if ticker {
+		return s.Accepts(opResetTicker)
+	}
+	return s.Accepts(opResetTimer)
+}
+
+// stepsOf reads steps of one instant, separated by bars and written without it.
+func stepsOf(text string) []conformance.Step {
+	var out []conformance.Step
+	for _, part := range strings.Split(text, "|") {
+		if !strings.Contains(part, "@") {
+			part += " @0"
+		}
+		out = append(out, suite.MustParse(part).Steps...)
+	}
+	return out
+}
+
+// following appends to head every sequence of up to depth steps of the alphabet, each a gap
+// after the one before it, and ends each with tail, whose instants count from the step
+// before.
+func following(
+	head, alphabet string, gaps []time.Duration, depth int, tail ...conformance.Step,
+) (out []conformance.Schedule) {
+	next := stepsOf(alphabet)
+	var grow func(done []conformance.Step, left int)
+	grow = func(done []conformance.Step, left int) {
+		all := slices.Clone(done)
+		at := all[len(all)-1].At
+		for _, s := range tail {
+			at += s.At
+			s.At = at
+			all = append(all, s)
+		}
+		out = append(out, conformance.Schedule{Steps: all})
+		if left == 0 {
+			return
+		}
+		for _, s := range next {
+			for _, gap := range gaps {
+				s.At = done[len(done)-1].At + gap
+				grow(append(done, s), left-1)
+			}
+		}
+	}
+	grow(stepsOf(head), depth)
+	return out
+}
+
+// read receives from timer n some time after the step before, idle lets so much time pass.
+func read(n int, after time.Duration) conformance.Step {
+	return conformance.Step{Op: conformance.OpRead, N: n, At: after}
+}
+
+func idle(d time.Duration) conformance.Step {
+	return conformance.Step{Op: conformance.OpIdle, D: d, At: d}
+}
+
+// leaks are schedules after which nothing must be left.
+func leaks() []conformance.Schedule {
+	return suite.ParseAll(
+		"timer 1 1s @0 | idle 2s",
+		"timer 1 1s @0 | halt 1 @0",
+		"ticker 1 1s @0 | idle 2s",
+		"afterfunc 1 1s @0 | idle 2s",
+		"afterfunc 1 1s @0 | halt 1 @0",
+		"sleep 1 1s @0 | idle 2s",
+		"timeout 1 1s @0 | idle 2s",
+		"timeout 1 1s @0 | cancel 1 @0",
+		"timeout 1 5s @0 | timeout 2 1s 1 @0 | cancel 2 @500ms | idle 2s",
+		"within 1 @0 | timeout 2 5s 1 @0 | cancel 1 @500ms | idle 2s",
+	)
+}
+
+// counts ask for the number of armed timers after everything that changes it.
+func counts() []conformance.Schedule {
+	gaps := []time.Duration{0, 400 * milli, 3 * second}
+	armed := conformance.Step{Op: conformance.OpArmed}
+	later := conformance.Step{Op: conformance.OpArmed, At: 5 * second}
+	out := suite.ParseAll("armed @0")
+	for _, kind := range []struct{ head, uses string }{
+		{"timer 1 1s | armed", "halt 1 | rearm 1 1s | read 1"},
+		{"afterfunc 1 1s | armed", "halt 1 | rearm 1 1s"},
+		{"ticker 1 1s | armed", "halt 1 | rearm 1 700ms | read 1"},
+	} {
+		out = append(out, following(kind.head, kind.uses, gaps, 2, armed, later)...)
+	}
+	return append(out, suite.ParseAll(
+		"sleep 1 1s @0 | armed @0 | armed @1s",
+		"after 1 1s @0 | armed @500ms | armed @1s",
+		"timer 1 1s @0 | timer 2 2s @0 | afterfunc 3 3s @0 | ticker 4 1h @0 | sleep 5 1h @0 | "+
+			"armed @0 | armed @1s | armed @2s | armed @3s",
+		"timeout 1 1s @0 | armed @0 | armed @1s",
+		"timeout 1 1s @0 | cancel 1 @0 | armed @0",
+		"timeout 1 1s @0 | timeout 2 5s 1 @0 | armed @0 | cancel 1 @0 | armed @0",
+		"within 1 @0 | timeout 2 5s 1 @0 | armed @0 | cancel 1 @0 | armed @0",
+		"timeout 1 5s @0 | timeout 2 1s 1 @0 | cancel 1 @500ms | armed @500ms",
+		"afterfunc 1 1s @0 | nap 1s @f1 | armed @1s | armed @2s",
+		"afterfunc 1 1s @0 | rearm 1 1s @f1 | armed @1s | armed @2s",
+	)...)
+}

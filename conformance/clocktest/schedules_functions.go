@@ -1,0 +1,165 @@
+package clocktest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+func functions() []conformance.Schedule {
+	gaps, few := []time.Duration{0, 1, second - 1, second, 3 * second}, []time.Duration{0, second}
+	return slices.Concat(
+		suite.ParseAll("afterfunc 1 "+longest+" @0 | idle 1h | halt 1 @1h",
+			"afterfunc 1 1s @0 | rearm 1 "+longest+" @0 | idle 1h"),
+		following("afterfunc 1 1s", "halt 1 | rearm 1 1s", gaps, 3, idle(5*second)),
+		following("afterfunc 1 1s | afterfunc 2 1.7s", "halt 1 | rearm 2 400ms", few, 2,
+			idle(700*milli), idle(5*second)))
+}
+
+// orders arm functions in every order of their deadlines and move the clock past all of them
+// at once. A clock that leaves the order to chance gets it wrong in one of many runs of the
+// smallest.
+func orders() []conformance.Schedule {
+	var out []conformance.Schedule
+	for _, n := range []int{2, 3, 4} {
+		for _, p := range permutations(n) {
+			var parts []string
+			for i, at := range p {
+				parts = append(parts, fmt.Sprintf("afterfunc %d %ds @0", i+1, at+1))
+			}
+			s := suite.ParseAll(strings.Join(parts, " | ") + " | idle 10s")
+			if n == 2 {
+				s = slices.Repeat(s, 25)
+			}
+			out = append(out, s...)
+		}
+	}
+	var parts, halts, rearms []string
+	for i := range 40 { // more than a small sort can keep in order by chance
+		parts = append(parts, fmt.Sprintf("afterfunc %d %ds @0", i+1, 1+i*17%41))
+		switch i % 5 { // what is taken out of the middle must not disturb the rest
+		case 1, 3:
+			halts = append(halts, fmt.Sprintf("halt %d @0", i+1))
+		case 2:
+			rearms = append(rearms, fmt.Sprintf("rearm %d %d.5s @0", i+1, 1+i*11%41))
+		}
+	}
+	for _, more := range [][]string{nil, halts, append(halts, rearms...)} {
+		out = append(out, suite.MustParse(strings.Join(append(slices.Clone(parts), more...), " | ")+" | idle 1m"))
+	}
+	return out
+}
+
+// permutations are those of the numbers below n.
+func permutations(n int) [][]int {
+	var out [][]int
+	var grow func(p []int)
+	grow = func(p []int) {
+		if len(p) == n {
+			out = append(out, slices.Clone(p))
+			return
+		}
+		for i := range n {
+			if !slices.Contains(p, i) {
+				grow(append(p, i))
+			}
+		}
+	}
+	grow(nil)
+	return out
+}
+
+// instants ask a function for the time.
+func instants() []conformance.Schedule {
+	return append(following("afterfunc 1 1s | now @f1", "now", []time.Duration{second - 1, second, 5 * second}, 2),
+		suite.ParseAll(
+			"afterfunc 1 3s @0 | now @f1 | afterfunc 2 1s @0 | now @f2 | afterfunc 3 2s @0 | now @f3 | idle 10s",
+			"afterfunc 1 1s @0 | now @f1 | rearm 1 1s @f1 | idle 5.5s | halt 1 @6s")...)
+}
+
+// deeds are what a function does in its turn, with itself, with a timer 2 of any kind, or
+// with something new.
+var deeds = []string{
+	"now", "timer 3 1.3s", "after 3 1.3s", "ticker 3 1.3s", "afterfunc 3 1.3s", "rearm 1 1.3s",
+	"halt 1", "halt 2", "rearm 2 2.7s", "rearm 2 300ms", "read 2", "nap 1.3s",
+}
+
+// bareTurns let a function do each of the deeds while the clock is moved from deadline to
+// deadline, so that only returning counts.
+func bareTurns() []conformance.Schedule {
+	var out []conformance.Schedule
+	for _, deed := range deeds {
+		out = append(out, suite.MustParse("afterfunc 1 1s @0 | timer 2 5s @0 | "+deed+" @f1 | idle 1s | idle 1.3s"))
+	}
+	return append(out, suite.MustParse("afterfunc 1 1s @0 | timeout 2 1s @f1 | idle 1s"))
+}
+
+// turns let a function do each of the deeds while the clock is moved far, at once and in two
+// parts.
+func turns(s *suite.Suite) []conformance.Schedule {
+	var out []conformance.Schedule
+	for _, deed := range deeds {
+		head := "afterfunc 1 1s @0 | " + deed + " @f1 | "
+		switch {
+		case deed == "now":
+		case strings.Contains(deed, " 2"):
+			out = append(out, turnsOn(s, deed, head)...)
+		default:
+			end := ""
+			if !strings.HasPrefix(deed, "afterfunc") && strings.Contains(deed, " 3") {
+				end = " | read 3 @10.1s"
+			}
+			out = append(out, suite.ParseAll(head+"idle 10s"+end, head+"idle 1.5s | idle 1s | idle 10s"+end)...)
+		}
+	}
+	return append(out, suite.ParseAll(
+		"afterfunc 1 1s @0 | afterfunc 2 1s @f1 | afterfunc 3 1s @f2 | afterfunc 4 1s @f3 | idle 10s",
+		"timer 1 1.5s @0 | afterfunc 2 1s @0 | rearm 1 1.5s @f2 | read 1 @2s | read 1 @3s",
+		"afterfunc 1 1s @0 | halt 2 @f1 | afterfunc 2 1.1s @0 | idle 1.2s",
+	)...)
+}
+
+// turnsOn are the turns of a function that uses timer 2, which may be of several kinds.
+func turnsOn(s *suite.Suite, deed, head string) []conformance.Schedule {
+	var out []conformance.Schedule
+	for _, two := range []string{"timer 2 2.1s", "afterfunc 2 2.1s", "ticker 2 2.1s"} {
+		if strings.HasPrefix(two, "ticker") && strings.HasPrefix(deed, "rearm") && !s.Accepts(opResetTicker) {
+			continue
+		}
+		end := ""
+		if !strings.HasPrefix(two, "afterfunc") {
+			end = " | read 2 @10.1s"
+		}
+		head := two + " @0 | " + head
+		out = append(out, suite.ParseAll(head+"idle 10s"+end, head+"idle 1.5s | idle 10s"+end)...)
+	}
+	return out
+}
+
+// flows are schedules in which goroutines receive and sleep.
+func flows(s *suite.Suite) []conformance.Schedule {
+	out := suite.ParseAll(
+		"ticker 1 1s @0 | consume 2 1 @0 | idle 2s",
+		"ticker 1 1s @0 | consume 2 1 @0 | idle 3s",
+		"ticker 1 1s @0 | consume 2 1 @0 | idle 10.5s",
+		"ticker 1 1s @0 | consume 2 1 @0 | now @f2 | idle 5s",
+		"timer 1 1s @0 | consume 2 1 @0 | now @f2 | idle 5s",
+		"timer 1 1s @0 | consume 2 1 @0 | rearm 1 1s @f2 | idle 5s",
+		"after 1 1s @0 | consume 2 1 @0 | after 1 1s @f2 | idle 5s",
+		"sleep 1 1s @0 | now @f1 | idle 5s",
+		"sleep 1 1s @0 | nap 1s @f1 | nap 1s @f1 | nap 1s @f1 | idle 10s",
+		"sleep 1 1s @0 | afterfunc 2 1s @f1 | idle 5s",
+		"sleep 1 1s @0 | halt 2 @f1 | afterfunc 2 2s @0 | idle 5s",
+		"timer 1 1s @0 | consume 2 1 @0 | afterfunc 3 2s @0 | halt 3 @f2 | idle 5s",
+		"timer 1 1s @0 | consume 2 1 @0 | timer 3 2s @0 | rearm 3 5s @f2 | read 3 @5s | read 3 @6s",
+		"ticker 1 1s @0 | consume 2 1 @0 | halt 1 @f2 | idle 5s",
+	)
+	if s.Accepts(opResetTicker) {
+		out = append(out, suite.MustParse("ticker 1 1s @0 | consume 2 1 @0 | rearm 1 1.5s @f2 | idle 10s"))
+	}
+	return out
+}

@@ -1,0 +1,139 @@
+package clocktest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// aroundSecond are gaps within, up to and just before a second.
+var aroundSecond = []time.Duration{0, 1, 700 * milli, second - 1, second}
+
+func timers() []conformance.Schedule {
+	return slices.Concat(
+		following("timer 1 1s", "read 1 | now", aroundSecond, 3, read(1, 3*second)),
+		following("timer 1 1s | timer 2 1.7s", "read 1 | read 2", aroundSecond, 3, read(2, 3*second), read(1, 1)),
+		following("after 1 1s", "read 1", aroundSecond, 3, read(1, 3*second)),
+		suite.ParseAll("timer 1 3s @0 | timer 2 1s @0 | timer 3 2s @0 | read 1 @10s | read 2 @10s | read 3 @10s",
+			"timer 1 "+longest+" @0 | read 1 @1h", "after 1 "+longest+" @0 | read 1 @1h"))
+}
+
+// fewGaps are gaps before a deadline in a second, at it, and after it and the next one.
+var fewGaps = []time.Duration{0, 400 * milli, second, 3 * second}
+
+// timerLives stop, reset and read one timer.
+func timerLives() []conformance.Schedule {
+	return append(following("timer 1 1s", "halt 1 | read 1 | rearm 1 1s", fewGaps, 3, read(1, 5*second)),
+		following("timer 1 1s", "halt 1 | read 1 | rearm 1 2.3s | rearm 1 200ms", fewGaps, 2, read(1, 5*second))...)
+}
+
+func tickers() []conformance.Schedule {
+	gaps := []time.Duration{0, 300 * milli, second, 2500 * milli, 5500 * milli}
+	few := []time.Duration{300 * milli, 3 * second}
+	return slices.Concat(
+		following("ticker 1 1s", "read 1", gaps, 4, read(1, second)),
+		following("ticker 1 1s | ticker 2 700ms", "read 1 | read 2", few, 3, read(1, second)),
+		suite.ParseAll("ticker 1 "+longest+" @0 | read 1 @1h",
+			"ticker 1 1ms @0 | read 1 @2s | read 1 @2.0005s | read 1 @2.001s"))
+}
+
+// tickerLives stop, reset and read one ticker.
+func tickerLives(s *suite.Suite) []conformance.Schedule {
+	uses := "halt 1 | read 1"
+	if s.Accepts(opResetTicker) {
+		uses += " | rearm 1 700ms"
+	}
+	return following("ticker 1 1s", uses, fewGaps, 3, read(1, 5*second), read(1, 300*milli), read(1, second))
+}
+
+// stopping picks the schedules of one timer or ticker that do, or do not, stop or reset it
+// while a value is unread.
+func stopping(all []conformance.Schedule, unread bool) []conformance.Schedule {
+	return slices.DeleteFunc(all, func(s conformance.Schedule) bool { return stopsUnread(s) != unread })
+}
+
+func stopsUnread(s conformance.Schedule) bool {
+	first := s.Steps[0]
+	due, armed, taken := first.D, true, false
+	period := first.D
+	for _, s := range s.Steps[1:] {
+		fired := armed && !taken && s.At >= due
+		switch s.Op {
+		case conformance.OpHalt, conformance.OpRearm:
+			if fired {
+				return true
+			}
+			armed, taken = s.Op == conformance.OpRearm, false
+			if armed {
+				due, period = s.At+s.D, s.D
+			}
+		case conformance.OpRead:
+			switch {
+			case fired && first.Op == conformance.OpTicker:
+				due += ((s.At-due)/period + 1) * period
+			case fired:
+				taken = true
+			}
+		}
+	}
+	return false
+}
+
+// tickerPeriods never move the clock after what must panic: a clock that accepts a period of
+// zero may spin for ever.
+func tickerPeriods(s *suite.Suite) []conformance.Schedule {
+	out := suite.ParseAll("ticker 1 0 @0", "ticker 1 -1ns @0", "ticker 1 -1h @0")
+	if s.Accepts(opResetTicker) {
+		out = append(out, suite.ParseAll("ticker 1 1s @0 | rearm 1 0 @0", "ticker 1 1s @0 | rearm 1 -1ns @0",
+			"ticker 1 1s @0 | halt 1 @0 | rearm 1 0 @0")...)
+	}
+	return out
+}
+
+func zeroDurations() []conformance.Schedule {
+	var out []conformance.Schedule
+	for _, d := range []string{"0", "-1ns", "-1h"} {
+		out = append(out, suite.ParseAll(
+			"timer 1 "+d+" @0 | read 1 @0 | read 1 @1s",
+			"timer 1 1s @0 | rearm 1 "+d+" @0 | read 1 @0 | read 1 @2s",
+			"timer 1 1s @0 | halt 1 @0 | rearm 1 "+d+" @0 | read 1 @0 | read 1 @2s",
+			"timer 1 1s @0 | read 1 @1s | rearm 1 "+d+" @2s | read 1 @2s | read 1 @3s",
+			"after 1 "+d+" @0 | read 1 @0 | read 1 @1s",
+			"sleep 1 "+d+" @0 | idle 1s",
+			"afterfunc 1 "+d+" @0 | idle 1s",
+			"afterfunc 1 1s @0 | rearm 1 "+d+" @0 | idle 2s",
+			"afterfunc 1 1s @0 | rearm 1 "+d+" @2s | idle 2s",
+			"afterfunc 1 "+d+" @0 | halt 1 @0 | idle 1s",
+			"afterfunc 1 1s @0 | afterfunc 2 "+d+" @f1 | idle 1s | idle 1s",
+			"afterfunc 1 1s @0 | timer 2 "+d+" @f1 | read 2 @1s",
+		)...)
+	}
+	return out
+}
+
+// sameDeadlines have three timers of two kinds that are due at one instant.
+func sameDeadlines() []conformance.Schedule {
+	var out []conformance.Schedule
+	makers := []string{"timer", "afterfunc", "ticker", "sleep", "after"}
+	for _, a := range makers {
+		for _, b := range makers {
+			text := a + " 1 1s @0 | " + a + " 3 1s @0 | " + b + " 2 600ms @400ms"
+			for i, m := range []string{a, b, a} { // in the order of their numbers
+				if m != "afterfunc" && m != "sleep" {
+					text += fmt.Sprintf(" | read %d @1s", i+1)
+				}
+			}
+			out = append(out, suite.MustParse(text+" | idle 400ms"))
+		}
+	}
+	return out
+}
+
+func sleepers() []conformance.Schedule {
+	return append(following("sleep 1 1s", "now", aroundSecond, 2, idle(3*second)),
+		suite.ParseAll("sleep 1 2s @0 | sleep 2 1s @0 | idle 1s | idle 1s | idle 1s",
+			"sleep 1 1s @0 | sleep 2 1s @500ms | idle 500ms | idle 500ms")...)
+}

@@ -1,0 +1,235 @@
+// Package clocktest holds fake clocks to what package time does: clocks that move when they
+// are told to, and otherwise have timers, tickers, functions, sleepers and contexts like
+// those of package time. Each schedule runs on package time in a bubble and then on the
+// clock, which must show the same.
+//
+//	func TestConformance(t *testing.T) {
+//		clocktest.Run(t, clocktest.Spec{
+//			Name: "mine",
+//			New: func(env clocktest.Env) clocktest.Funcs {
+//				return clocktest.Of(mine.NewFakeClock())
+//			},
+//			Traits: clocktest.Traits{Waits: clocktest.WaitsForFunctions},
+//		})
+//	}
+//
+// Where package time promises nothing, as for the order of equal deadlines, nothing is
+// demanded. Without bubbles everything is skipped. Leave Traits out at first: the subtest
+// TRAITS prints the literal to paste. What the suite does and how it counts is said in
+// package conformance.
+package clocktest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/synctestcompat"
+	"github.com/jonboulle/clockwork"
+)
+
+// What a spec needs of the suite's vocabulary; package conformance explains it.
+type (
+	Known  = conformance.Known
+	Report = conformance.Report
+)
+
+// Spec describes an implementation.
+type Spec struct {
+	// Name is how reports call it.
+	Name string
+	// New makes a clock that stands still. Clocks must not share state.
+	New func(env Env) Funcs
+	// Traits are the choices of the implementation. What is left undeclared fails the
+	// subtest TRAITS, which prints what was observed.
+	Traits Traits
+	// KnownFailing lists what is known to fail.
+	KnownFailing []Known
+}
+
+// Env is what a clock is made in.
+type Env struct {
+	// Settle returns when every goroutine of the test is blocked. A clock that can be told
+	// to wait for goroutines while it advances gets this to do so.
+	Settle func()
+}
+
+// Funcs are the operations of one clock; those that are nil are not tried. Now and Advance
+// must be there. [Of] fills them from a clock with clockwork's methods.
+type Funcs struct {
+	Now     func() time.Time
+	Since   func(t time.Time) time.Duration
+	Until   func(t time.Time) time.Duration
+	Advance func(d time.Duration)
+
+	Sleep     func(d time.Duration)
+	After     func(d time.Duration) <-chan time.Time
+	NewTimer  func(d time.Duration) clockwork.Timer
+	AfterFunc func(d time.Duration, f func()) clockwork.Timer
+	NewTicker func(d time.Duration) clockwork.Ticker
+	// NoTimerReset and NoTickerReset say that its timers, those of functions included, and
+	// its tickers have no Reset worth calling.
+	NoTimerReset, NoTickerReset bool
+
+	WithTimeout  func(parent context.Context, d time.Duration) (context.Context, context.CancelFunc)
+	WithDeadline func(parent context.Context, t time.Time) (context.Context, context.CancelFunc)
+
+	// Armed returns the number of armed timers of every kind, contexts included.
+	Armed func() int
+}
+
+// Clock is a fake clock that [Of] can describe.
+type Clock interface {
+	clockwork.Clock
+	Advance(d time.Duration)
+}
+
+// Of returns the operations of a clock with clockwork's methods, all but the contexts.
+// Armed is there if the clock has BlockUntilContext, which counts.
+func Of(c Clock) Funcs {
+	f := Funcs{
+		Now: c.Now, Since: c.Since, Until: c.Until, Advance: c.Advance,
+		Sleep: c.Sleep, After: c.After, NewTimer: c.NewTimer, AfterFunc: c.AfterFunc, NewTicker: c.NewTicker,
+	}
+	if b, ok := c.(interface {
+		BlockUntilContext(ctx context.Context, n int) error
+	}); ok {
+		over, cancel := context.WithCancel(context.Background())
+		cancel()
+		f.Armed = func() int {
+			n := 0
+			for b.BlockUntilContext(over, n+1) == nil {
+				n++
+			}
+			return n
+		}
+	}
+	return f
+}
+
+// Run holds a fake clock to what package time does, one subtest for each rule, and returns
+// what it found.
+func Run(t *testing.T, spec Spec) *Report {
+	t.Helper()
+	return spec.Run(t)
+}
+
+// Run is the function [Run].
+func (spec Spec) Run(t *testing.T) *Report {
+	t.Helper()
+	return suite.Run(t, spec.about(), &contract{spec: spec})
+}
+
+// Judge returns what runs single schedules.
+func (spec Spec) Judge(t *testing.T) conformance.Judge {
+	t.Helper()
+	return suite.NewExaminer(t, spec.about(), &contract{spec: spec})
+}
+
+// Examine is for the tests of this module.
+func (spec Spec) Examine(t *testing.T, o inside.Options) *Report {
+	t.Helper()
+	return suite.Examine(t, spec.about(), &contract{spec: spec}, o)
+}
+
+// about says that the clock is injected: its time is not that of the bubble.
+func (spec Spec) about() suite.About {
+	return suite.About{Name: spec.Name, Time: conformance.Injected, Known: spec.KnownFailing}
+}
+
+// Rules are the laws, in the order of their subtests.
+func Rules() []conformance.Rule { return suite.Laws(&contract{}) }
+
+// contract is the spec in the terms of the suite.
+type contract struct {
+	spec Spec
+	home map[string]string // families, by the text of each of their schedules
+}
+
+// Profile names the contract. Which goroutine comes first on several processors would be
+// chance, on package time too.
+func (c *contract) Profile() suite.Profile {
+	return suite.Profile{Kind: "clock", Package: "clocktest", OneProcessor: true, OwnClock: true}
+}
+
+// Unfit refuses specs that cannot be run.
+func (c *contract) Unfit(*suite.Suite) (skip, misuse string) {
+	switch {
+	case c.spec.New == nil:
+		return "", "clocktest.Run: the spec has no New; say how to make a clock"
+	case !synctestcompat.Available:
+		return "package time can only be held in a bubble: " + synctestcompat.Reason, ""
+	}
+	return "", ""
+}
+
+// The Reset of timers, and that of tickers, in the set of operations that a clock has. In
+// schedules both are rearm.
+const (
+	opResetTimer  conformance.Op = "Timer.Reset"
+	opResetTicker conformance.Op = "Ticker.Reset"
+)
+
+// Learn looks at a clock that is thrown away.
+func (c *contract) Learn(*suite.Suite) map[conformance.Op]bool {
+	f := c.spec.New(Env{Settle: func() {}})
+	timers := f.NewTimer != nil || f.AfterFunc != nil
+	channels := f.NewTimer != nil || f.NewTicker != nil || f.After != nil
+	contexts := f.WithTimeout != nil || f.WithDeadline != nil
+	resetTimer, resetTicker := timers && !f.NoTimerReset, f.NewTicker != nil && !f.NoTickerReset
+	return map[conformance.Op]bool{
+		conformance.OpIdle: true, conformance.OpNow: true,
+		conformance.OpTimer: f.NewTimer != nil, conformance.OpAfter: f.After != nil,
+		conformance.OpTicker: f.NewTicker != nil, conformance.OpAfterFunc: f.AfterFunc != nil,
+		conformance.OpSleep: f.Sleep != nil, conformance.OpNap: f.Sleep != nil,
+		conformance.OpHalt: timers, conformance.OpRearm: resetTimer || resetTicker, conformance.OpChan: timers,
+		opResetTimer: resetTimer, opResetTicker: resetTicker,
+		conformance.OpConsume: channels, conformance.OpRead: channels,
+		conformance.OpArmed:   f.Armed != nil,
+		conformance.OpTimeout: f.WithTimeout != nil, conformance.OpDeadline: f.WithDeadline != nil,
+		conformance.OpWithin: contexts, conformance.OpCancel: contexts, conformance.OpErr: contexts,
+	}
+}
+
+// FamilyOf finds the family of a schedule that is run alone, as only its rule judges it:
+// the one that has the schedule, or that of the programs. Schedules that are drawn are
+// programs.
+func (c *contract) FamilyOf(s *suite.Suite, schedule conformance.Schedule) string {
+	if s.Single() {
+		return programs
+	}
+	if c.home == nil {
+		c.home = map[string]string{}
+		for _, f := range c.Families(s) {
+			for _, t := range f.Schedules {
+				if text := t.String(); f.Name != suite.Leaks && c.home[text] == "" {
+					c.home[text] = f.Name
+				}
+			}
+		}
+	}
+	if family := c.home[schedule.String()]; family != "" {
+		return family
+	}
+	return programs
+}
+
+// Hung judges a run without progress: a goroutine that waits for a lock in a method which
+// it called from a function of the clock proves why.
+func (c *contract) Hung(s *suite.Suite, h *suite.Hang) (rule string, broken *suite.Violation, done bool) {
+	if where := h.LockedInCallback(); where != "" {
+		s.CannotReenter()
+		return "CK-REENT", &suite.Violation{
+			Headline: "a method of the clock that a function called never returned",
+			Because:  "its goroutine is blocked under the function that the clock runs: " + where,
+		}, true
+	}
+	family := h.Job.Family
+	if where := s.WaitsForEver(h); where != "" && family != suite.Leaks {
+		return family, s.Lost(where), true
+	}
+	return family, nil, true
+}

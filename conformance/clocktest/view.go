@@ -1,0 +1,149 @@
+package clocktest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// exam is one run under judgement.
+type exam struct {
+	*suite.Recording
+	comparison
+	traits *Traits
+}
+
+// Exam puts a trace beside that of package time.
+func (c *contract) Exam(tr *Traits, rec *suite.Recording, _ suite.Job) *exam {
+	x := &exam{Recording: rec, traits: tr}
+	x.comparison, _ = rec.Detail.(comparison)
+	return x
+}
+
+// open is why there is nothing to hold the clock to, "" if there is.
+func (x *exam) open() string {
+	if x.ledger == nil {
+		return "nothing ran"
+	}
+	return x.ledger.open
+}
+
+// told says what the clock showed, and what package time shows.
+func (x *exam) told(d *difference, want, got []event) *suite.Violation {
+	step := x.Schedule.Steps[d.part/2]
+	v := &suite.Violation{
+		Headline: d.headline(), Because: d.because(step, x.Schedule), At: d.at, Kind: d.kind(),
+		Lanes: d.lanes(step, want, got),
+	}
+	if d.at < 0 {
+		v.At = step.At
+	}
+	return v
+}
+
+// stuck says which step blocked for good.
+func (x *exam) stuck() *suite.Violation {
+	d := &difference{agreed: len(x.got)}
+	return &suite.Violation{
+		Headline: fmt.Sprintf("%s never returned, or what it waits for never came", x.doing),
+		Because:  "every goroutine is blocked, while on package time the schedule runs to its end",
+		At:       x.End,
+		Lanes:    d.lanes(conformance.Step{}, x.want, x.got),
+	}
+}
+
+func (d *difference) headline() string {
+	if len(d.want) == 0 {
+		return d.got[0].text + ", want nothing of the kind"
+	}
+	want, got := d.pair()
+	when := " (at " + timeline.Duration(want.at) + ")"
+	about, what, answer := strings.Cut(want.text, ": ")
+	switch {
+	case got.text == "":
+		return "nothing, want " + want.text + when
+	case got.text == want.text:
+		return got.text + " too early, want it at " + timeline.Duration(want.at)
+	case answer && strings.HasPrefix(got.text, about+": "):
+		return got.text + ", want " + what + when
+	}
+	return got.text + ", want " + want.text + when
+}
+
+// pair picks what is missing and what was seen instead, of the same thing if there is one.
+func (d *difference) pair() (want, got event) {
+	for _, w := range d.want {
+		for _, g := range d.got {
+			if g.who == w.who && g.subject() == w.subject() {
+				return w, g
+			}
+		}
+	}
+	if len(d.want) > 0 {
+		want = d.want[0]
+	}
+	if len(d.got) > 0 {
+		got = d.got[0]
+	}
+	return want, got
+}
+
+// subject is what an event is about: "function 1", "read 2".
+func (e event) subject() string {
+	words := strings.Fields(e.text)
+	return strings.TrimSuffix(strings.Join(words[:min(2, len(words))], " "), ":")
+}
+
+// kind tells differences of different kinds apart.
+func (d *difference) kind() string {
+	want, got := d.pair()
+	word := func(e event) string { w, _, _ := strings.Cut(e.text, " "); return w }
+	return fmt.Sprint(word(want), word(got), want.who == 0, got.who == 0)
+}
+
+func (d *difference) because(step conformance.Step, s conformance.Schedule) string {
+	text := fmt.Sprintf("package time shows the latter while it moves to %s", timeline.Duration(step.At))
+	if d.part%2 == 1 {
+		text = "package time shows the latter at the step " + step.String()
+	}
+	for _, f := range s.Steps {
+		if f.In != 0 {
+			text += fmt.Sprintf("; %d does %s in its turn", f.In, call(f))
+		}
+	}
+	return text
+}
+
+// lanes shows what package time shows and what the clock has shown, up to the first
+// difference, which came at the step.
+func (d *difference) lanes(step conformance.Step, wanted, shown []event) []suite.Lane {
+	want, got := suite.Lane{Name: "want"}, suite.Lane{Name: "got"}
+	wanted = slices.Clone(wanted)
+	slices.SortStableFunc(wanted, func(a, b event) int { // the order of one instant is chance
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.part, b.part), cmp.Compare(a.who, b.who))
+	})
+	for _, e := range wanted {
+		want.Marks = append(want.Marks, suite.Mark{At: e.at, Text: e.mark})
+	}
+	rest := slices.Clone(wanted)
+	for _, e := range shown[:d.agreed] {
+		i := slices.IndexFunc(rest, func(w event) bool { return w.who == e.who && w.text == e.text })
+		if i >= 0 {
+			got.Marks = append(got.Marks, suite.Mark{At: rest[i].at, Text: e.mark})
+			rest = slices.Delete(rest, i, i+1)
+		}
+	}
+	at := d.at
+	if at < 0 {
+		at = step.At
+	}
+	for _, e := range d.got {
+		got.Marks = append(got.Marks, suite.Mark{At: at, Text: e.mark})
+	}
+	return []suite.Lane{want, got}
+}

@@ -1,0 +1,254 @@
+package clocktest
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/jonboulle/clockwork"
+)
+
+// event is something that was seen of a clock.
+type event struct {
+	// part is the step during which it was seen, twice its index: plus 0 while time moved
+	// to the step's instant, plus 1 from the step on.
+	part int
+	// who saw it: 0 the schedule, else a function, sleeper or consumer.
+	who int
+	// at is when, on package time; unknown on the clock under test.
+	at time.Duration
+	// text says what, mark does so in a timeline.
+	text, mark string
+}
+
+// followUps bounds how often a function, sleeper or consumer does its steps, as one that
+// arms itself would go on for ever.
+const followUps = 12
+
+// world runs a schedule on a clock, package time or another, and notes what can be seen of
+// it.
+type world struct {
+	stage  *suite.Stage
+	f      Funcs
+	start  time.Time
+	quit   chan struct{}              // ends the consumers
+	follow map[int][]conformance.Step // what functions, sleepers and consumers do
+	ledger *ledger                    // of package time only
+
+	mu       sync.Mutex
+	at       time.Duration // how far the schedule has moved the clock
+	part     int
+	events   []event
+	over     bool
+	turns    map[int]int // of each function, sleeper and consumer
+	allTurns int
+	channels map[int]<-chan time.Time
+	timers   map[int]clockwork.Timer
+	tickers  map[int]clockwork.Ticker
+	contexts map[int]*timedContext
+	root     context.Context
+	release  []func() // takes down all that was made
+}
+
+func newWorld(st *suite.Stage, f Funcs) *world {
+	w := &world{
+		stage: st, f: f, start: f.Now(), quit: make(chan struct{}),
+		follow: map[int][]conformance.Step{}, turns: map[int]int{},
+		channels: map[int]<-chan time.Time{}, timers: map[int]clockwork.Timer{}, tickers: map[int]clockwork.Ticker{},
+		contexts: map[int]*timedContext{}, root: context.WithValue(context.Background(), rootKey{}, true),
+	}
+	for _, s := range st.Steps() {
+		if s.In != 0 {
+			w.follow[s.In] = append(w.follow[s.In], s)
+		}
+	}
+	return w
+}
+
+// run does the schedule, and tells of each step before it is done.
+func (w *world) run(tell func(s conformance.Step)) {
+	for i, s := range w.stage.Steps() {
+		if s.In != 0 {
+			continue
+		}
+		w.mu.Lock()
+		w.part = 2 * i
+		w.mu.Unlock()
+		tell(s)
+		if d := s.At - w.at; d > 0 {
+			w.advance(d)
+		}
+		w.mu.Lock()
+		w.at, w.part = max(w.at, s.At), 2*i+1
+		w.mu.Unlock()
+		w.do(0, s)
+		w.stage.Settle()
+		w.observeContexts()
+	}
+	w.end()
+}
+
+// end takes everything down: what is still armed is disarmed, sleepers sleep on to their
+// ends, and nothing more is noted.
+func (w *world) end() {
+	w.mu.Lock()
+	w.over = true
+	release := w.release
+	w.mu.Unlock()
+	for _, f := range release {
+		_ = suite.Catch(f)
+	}
+	close(w.quit)
+	longest, back := time.Duration(0), time.Duration(0)
+	for _, s := range w.stage.Steps() {
+		if s.Op == conformance.OpSleep || s.Op == conformance.OpNap {
+			longest = max(longest, s.D)
+		}
+		back += max(0, -s.D) // a clock may go back by it, which other rules judge
+	}
+	w.stage.Settle()
+	if longest > 0 {
+		w.advance(longest + back)
+	}
+}
+
+// advance moves the clock. Package time cannot fail to move, so that a clock which panics
+// differs.
+func (w *world) advance(d time.Duration) {
+	if msg := suite.Catch(func() { w.f.Advance(d) }); msg != "" {
+		w.note(0, "!", "Advance(%s): panics: %s", timeline.Duration(d), msg)
+	}
+	w.stage.Settle()
+}
+
+// seen are the events so far.
+func (w *world) seen() []event {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.events
+}
+
+// note records an event.
+func (w *world) note(who int, mark, format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.over {
+		return
+	}
+	e := event{part: w.part, who: who, text: fmt.Sprintf(format, args...), mark: mark}
+	if w.ledger != nil {
+		e.at = w.ledger.now()
+	}
+	w.events = append(w.events, e)
+}
+
+// noteAnswer records what a method that answers yes or no has said.
+func (w *world) noteAnswer(who int, s conformance.Step, yes bool) {
+	mark := "n"
+	if yes {
+		mark = "y"
+	}
+	w.note(who, mark, "%s: %v", call(s), yes)
+}
+
+// turn says that function, sleeper or consumer id has its turn, and does its steps.
+func (w *world) turn(id int, mark, format string, args ...any) {
+	w.note(id, mark, format, args...)
+	w.mu.Lock()
+	w.turns[id]++
+	w.allTurns++
+	turn, enough := w.allTurns, w.turns[id] > followUps
+	w.mu.Unlock()
+	if enough {
+		return
+	}
+	for _, s := range w.follow[id] {
+		if w.isOver() {
+			return
+		}
+		if w.ledger != nil {
+			w.ledger.acts(id, turn, s)
+		}
+		w.do(id, s)
+	}
+}
+
+func (w *world) isOver() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.over
+}
+
+// do does one step for who.
+func (w *world) do(who int, s conformance.Step) {
+	if w.ledger != nil {
+		w.ledger.before(s)
+	}
+	if msg := suite.Catch(func() { w.step(who, s) }); msg != "" {
+		w.note(who, "!", "%s: panics", call(s))
+	}
+}
+
+// call is a step without its instant.
+func call(s conformance.Step) string {
+	s.At, s.In = 0, 0
+	text := s.String()
+	return text[:len(text)-len(" @0")]
+}
+
+func (w *world) step(who int, s conformance.Step) {
+	switch s.Op {
+	case conformance.OpNow:
+		w.askNow(who)
+	case conformance.OpTimer, conformance.OpAfter, conformance.OpTicker, conformance.OpAfterFunc:
+		w.arm(s)
+	case conformance.OpSleep, conformance.OpNap, conformance.OpConsume:
+		w.wait(who, s)
+	case conformance.OpHalt, conformance.OpRearm, conformance.OpRead, conformance.OpChan:
+		w.use(who, s)
+	case conformance.OpArmed:
+		w.askArmed(who, s)
+	case conformance.OpErr:
+		w.askErr(who, s)
+	case conformance.OpTimeout, conformance.OpDeadline, conformance.OpWithin:
+		w.makeContext(s)
+	case conformance.OpCancel:
+		if c := w.contextOf(s.N); c != nil && c.cancel != nil {
+			c.cancel()
+		}
+	}
+}
+
+// askNow notes the time, and whether Since and Until agree with it.
+func (w *world) askNow(who int) {
+	now := w.f.Now()
+	text := timeline.Duration(now.Sub(w.start))
+	for _, ago := range []time.Duration{0, 90 * time.Minute} {
+		t, name := w.start.Add(-ago), "start"
+		if ago != 0 {
+			name += "-" + timeline.Duration(ago)
+		}
+		if w.f.Since != nil && w.f.Since(t) != now.Sub(t) {
+			text += ", but Since(" + name + ") is " + timeline.Duration(w.f.Since(t))
+		}
+		if w.f.Until != nil && w.f.Until(t) != t.Sub(now) {
+			text += ", but Until(" + name + ") is " + timeline.Duration(w.f.Until(t))
+		}
+	}
+	w.note(who, timeline.Duration(now.Sub(w.start)), "now: %s", text)
+}
+
+// askArmed notes how many timers are armed, which package time does not tell.
+func (w *world) askArmed(who int, s conformance.Step) {
+	n := 0
+	if w.ledger != nil {
+		n = w.ledger.armed()
+	} else {
+		n = w.f.Armed()
+	}
+	w.note(who, fmt.Sprint(n), "%s: %d", call(s), n)
+}

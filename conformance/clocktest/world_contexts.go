@@ -1,0 +1,146 @@
+package clocktest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// timedContext is a context of a world.
+type timedContext struct {
+	context.Context
+	cancel context.CancelFunc
+	// done is what Done returned at first.
+	done <-chan struct{}
+	seen string // its last state
+}
+
+// rootKey is the key of a value that every context has from its parents.
+type rootKey struct{}
+
+// contextOf returns context n, nil if there is none.
+func (w *world) contextOf(n int) *timedContext {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.contexts[n]
+}
+
+// makeContext makes a context, under another one if the step names it.
+func (w *world) makeContext(s conformance.Step) {
+	parent := w.root
+	if p := w.contextOf(s.K); p != nil {
+		parent = p.Context
+	}
+	c := &timedContext{}
+	switch s.Op {
+	case conformance.OpTimeout:
+		c.Context, c.cancel = w.f.WithTimeout(parent, s.D)
+	case conformance.OpDeadline:
+		c.Context, c.cancel = w.f.WithDeadline(parent, w.start.Add(s.D))
+	case conformance.OpWithin:
+		ctx, cancel := context.WithCancelCause(parent)
+		err := fmt.Errorf("cause %d", s.N)
+		c.Context, c.cancel = ctx, func() { cancel(err) }
+	}
+	c.done = c.Done()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.contexts[s.N] = c
+	w.release = append(w.release, c.cancel)
+	if w.ledger != nil && s.Op != conformance.OpWithin {
+		w.ledger.context(s.N, c.Context)
+	}
+}
+
+// observeContexts notes each context whose state has changed.
+func (w *world) observeContexts() {
+	for _, id := range slices.Sorted(maps.Keys(w.contexts)) {
+		c := w.contexts[id]
+		told := isClosed(c.done)
+		state := w.state(c)
+		if told != isClosed(c.Done()) {
+			state += ", unlike what its Done returned at first"
+		}
+		if state != c.seen {
+			c.seen = state
+			w.note(0, fmt.Sprintf("C%d", id), "context %d %s", id, state)
+		}
+	}
+}
+
+// state describes a context as far as its Done and Deadline say, and once it has ended its
+// Err and Cause.
+func (w *world) state(ctx context.Context) string {
+	text := "is live"
+	if isClosed(ctx.Done()) {
+		text = "has ended: " + describeError(ctx.Err())
+		if cause := context.Cause(ctx); !errors.Is(ctx.Err(), cause) {
+			text += ", Cause " + describeError(cause)
+		}
+	}
+	if ctx.Value(rootKey{}) == nil {
+		text += ", without the value of its parent"
+	}
+	if d, ok := ctx.Deadline(); ok {
+		text += ", deadline " + timeline.Duration(d.Sub(w.start))
+	}
+	return text
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// describeError names what an error is, according to errors.Is.
+func describeError(err error) string {
+	for _, known := range []error{context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(err, known) {
+			return strings.TrimPrefix(known.Error(), "context ")
+		}
+	}
+	return fmt.Sprint(err)
+}
+
+// askErr notes what Err says, and whether it says it with the very errors of package
+// context. Asking must not block; if it does, that is what is noted.
+func (w *world) askErr(who int, s conformance.Step) {
+	c := w.contextOf(s.N)
+	if c == nil {
+		return
+	}
+	answer := make(chan error, 1)
+	suite.Start(func() { answer <- c.Err() })
+	if who == 0 {
+		w.stage.Settle()
+	}
+	select {
+	case err := <-answer:
+		text, mark := "nil", "live"
+		switch {
+		case err == context.Canceled:
+			text = "context.Canceled"
+		case err == context.DeadlineExceeded:
+			text = "context.DeadlineExceeded"
+		case err != nil:
+			text = fmt.Sprintf("a %T (%v)", err, err)
+		}
+		if err != nil {
+			mark = "err"
+		}
+		w.note(who, mark, "%s: %s", call(s), text)
+	default:
+		w.note(who, "blocks", "%s: blocks", call(s))
+	}
+}

@@ -1,0 +1,88 @@
+// Package clock has the zoo's fake clocks.
+package clock
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	ct "github.com/escapement-go/escapement/conformance/clocktest"
+	"github.com/escapement-go/escapement/fakeclock"
+	"github.com/escapement-go/escapement/internal/zoo"
+	"github.com/jonboulle/clockwork"
+)
+
+// mistake is what is wrong with a clock, with the rule that must catch it.
+type mistake struct {
+	name, rule string
+	make       func(f *ct.Funcs)
+}
+
+// Mutants are mistakes, each with the rule that must catch it.
+func Mutants() []zoo.Mutant {
+	var all []zoo.Mutant
+	for _, m := range slices.Concat(timerMistakes, functionMistakes, contextMistakes) {
+		waits := ct.WaitsForAll
+		if m.rule == "CK-AWAIT" || m.rule == "X-RACE" {
+			waits = ct.WaitsForFunctions
+		}
+		all = append(all, zoo.Mutant{
+			Name: m.name, Rule: m.rule, Spec: spec(m.name, waits, m.make),
+			Hangs: m.rule == "CK-REENT", Chance: m.rule == "CK-AWAIT",
+		})
+	}
+	return all
+}
+
+// Designs are correct clocks that wait for more or less and have more or less.
+func Designs() []zoo.Design {
+	var all []zoo.Design
+	for _, s := range []ct.Spec{
+		spec("waits for all", ct.WaitsForAll, nil),
+		spec("waits for functions", ct.WaitsForFunctions, nil),
+		spec("waits for nothing", ct.WaitsForNothing, func(f *ct.Funcs) {
+			afterFunc := f.AfterFunc
+			f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer { return afterFunc(d, func() { go fn() }) }
+		}),
+		spec("without Reset of timers", ct.WaitsForAll, func(f *ct.Funcs) {
+			newTimer, afterFunc := f.NewTimer, f.AfterFunc
+			f.NewTimer = func(d time.Duration) clockwork.Timer { return noReset{newTimer(d)} }
+			f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer { return noReset{afterFunc(d, fn)} }
+			f.NoTimerReset = true
+		}),
+	} {
+		all = append(all, zoo.Design{Name: s.Name, Spec: s})
+	}
+	return all
+}
+
+// noReset is a timer that can be stopped only.
+type noReset struct{ clockwork.Timer }
+
+func (noReset) Reset(time.Duration) bool { panic("there is no Reset") }
+
+// spec describes a correct fake clock, and one mistake at will.
+func spec(name string, waits ct.Waits, change func(f *ct.Funcs)) ct.Spec {
+	return ct.Spec{
+		Name:   name,
+		Traits: ct.Traits{Waits: waits},
+		New: func(env ct.Env) ct.Funcs {
+			var opts []fakeclock.Option
+			if waits == ct.WaitsForAll {
+				opts = append(opts, fakeclock.WithSettle(env.Settle))
+			}
+			clock := fakeclock.New(opts...)
+			f := ct.Of(clock)
+			f.WithTimeout = func(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+				return fakeclock.WithTimeout(parent, clock, d)
+			}
+			f.WithDeadline = func(parent context.Context, t time.Time) (context.Context, context.CancelFunc) {
+				return fakeclock.WithDeadline(parent, clock, t)
+			}
+			if change != nil {
+				change(&f)
+			}
+			return f
+		},
+	}
+}

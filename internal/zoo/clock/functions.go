@@ -1,0 +1,171 @@
+package clock
+
+import (
+	"sync"
+	"time"
+
+	ct "github.com/escapement-go/escapement/conformance/clocktest"
+	"github.com/escapement-go/escapement/fakeclock"
+	"github.com/jonboulle/clockwork"
+)
+
+// functionMistakes are mistakes of AfterFunc and of how the clock moves on.
+var functionMistakes = []mistake{
+	{"the longest wait of a function overflows", "CK-FUNC", func(f *ct.Funcs) {
+		afterFunc := f.AfterFunc
+		f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer {
+			if f.Now().UnixNano()+int64(d) < 0 {
+				d = 0
+			}
+			return afterFunc(d, fn)
+		}
+	}},
+	{"Stop of a function always says false", "CK-FUNC", wrapFuncs(func(t *timerMutant) {
+		t.stop = func() bool { t.Timer.Stop(); return false }
+	})},
+	{"a function's timer has a channel", "CK-CHAN", wrapFuncs(func(t *timerMutant) {
+		t.c = make(chan time.Time)
+	})},
+	{"one deadline holds one function", "CK-SAME", func(f *ct.Funcs) {
+		var mu sync.Mutex
+		taken := map[time.Time]bool{}
+		afterFunc := f.AfterFunc
+		f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer {
+			mu.Lock()
+			due := f.Now().Add(d)
+			lost := taken[due]
+			taken[due] = true
+			mu.Unlock()
+			t := afterFunc(d, fn)
+			if lost && d > 0 {
+				t.Stop()
+			}
+			return t
+		}
+	}},
+	{"Advance panics where two deadlines meet", "CK-SAME", func(f *ct.Funcs) {
+		var mu sync.Mutex
+		due := map[time.Time]int{}
+		afterFunc, advance := f.AfterFunc, f.Advance
+		f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer {
+			mu.Lock()
+			due[f.Now().Add(d)]++
+			mu.Unlock()
+			return afterFunc(d, fn)
+		}
+		f.Advance = func(d time.Duration) {
+			for at, n := range due {
+				if n > 1 && !at.After(f.Now().Add(d)) {
+					panic("two heads, one slot")
+				}
+			}
+			advance(d)
+		}
+	}},
+	{"functions run under the clock's lock", "CK-REENT", func(f *ct.Funcs) {
+		var mu sync.Mutex
+		now, afterFunc := f.Now, f.AfterFunc
+		f.Now = func() time.Time { mu.Lock(); defer mu.Unlock(); return now() }
+		f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer {
+			return afterFunc(d, func() { mu.Lock(); defer mu.Unlock(); fn() })
+		}
+	}},
+	{"functions run in the reverse order", "CK-ORDER", func(f *ct.Funcs) {
+		var due []func()
+		afterFunc, advance := f.AfterFunc, f.Advance
+		f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer {
+			return afterFunc(d, func() { due = append(due, fn) })
+		}
+		f.Advance = func(d time.Duration) {
+			advance(d)
+			for len(due) > 0 {
+				last := due[len(due)-1]
+				due = due[:len(due)-1]
+				last()
+			}
+		}
+	}},
+	{"Stop among many drops the newest as well", "CK-ORDER", func(f *ct.Funcs) {
+		var made []clockwork.Timer
+		wrapFuncs(func(t *timerMutant) {
+			made = append(made, t.Timer)
+			t.stop = func() bool {
+				if len(made) > 30 {
+					made[len(made)-1].Stop()
+				}
+				return t.Timer.Stop()
+			}
+		})(f)
+	}},
+	{"Now is the end of the Advance", "CK-AT", func(f *ct.Funcs) {
+		var mu sync.Mutex
+		var end time.Time
+		now, since, until, advance := f.Now, f.Since, f.Until, f.Advance
+		f.Now = func() time.Time {
+			mu.Lock()
+			defer mu.Unlock()
+			if n := now(); n.After(end) {
+				return n
+			}
+			return end
+		}
+		f.Since = func(t time.Time) time.Duration { return since(t) + f.Now().Sub(now()) }
+		f.Until = func(t time.Time) time.Duration { return until(t) - f.Now().Sub(now()) }
+		f.Advance = func(d time.Duration) {
+			mu.Lock()
+			end = now().Add(d)
+			mu.Unlock()
+			advance(d)
+		}
+	}},
+	{"what a function arms counts from the end of the Advance", "CK-CHAIN", func(f *ct.Funcs) {
+		var mu sync.Mutex
+		advancing := false
+		var late []func()
+		newTimer, advance := f.NewTimer, f.Advance
+		f.NewTimer = func(d time.Duration) clockwork.Timer {
+			t := newTimer(d)
+			mu.Lock()
+			defer mu.Unlock()
+			if advancing {
+				t.Stop()
+				late = append(late, func() { t.Reset(d) })
+			}
+			return t
+		}
+		f.Advance = func(d time.Duration) {
+			mu.Lock()
+			advancing = true
+			mu.Unlock()
+			advance(d)
+			mu.Lock()
+			defer mu.Unlock()
+			advancing = false
+			for _, f := range late {
+				f()
+			}
+			late = nil
+		}
+	}},
+	{"does not wait for what it wakes", "CK-FLOW", func(f *ct.Funcs) {
+		*f = ct.Of(fakeclock.New())
+	}},
+	{"a stopped function is still counted", "CK-ARMED", func(f *ct.Funcs) {
+		n := 0
+		armed := f.Armed
+		wrapFuncs(func(t *timerMutant) {
+			t.stop = func() bool { n++; return t.Timer.Stop() }
+		})(f)
+		f.Armed = func() int { return armed() + n }
+	}},
+	{"says that it waits for functions and does not", "CK-AWAIT", func(f *ct.Funcs) {
+		afterFunc := f.AfterFunc
+		f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer { return afterFunc(d, func() { go fn() }) }
+	}},
+	{"counts without a lock", "X-RACE", func(f *ct.Funcs) {
+		n := 0
+		wrapFuncs(func(t *timerMutant) {
+			t.stop = func() bool { n++; return t.Timer.Stop() }
+		})(f)
+	}},
+}
