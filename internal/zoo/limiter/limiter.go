@@ -21,11 +21,14 @@ func Mutants() []zoo.Mutant {
 	all = append(all, zoo.Mutant{Name: leavesGoroutine, Rule: "X-LEAK", Spec: bucketSpec(leavesGoroutine, lt.Injected)})
 	for _, m := range debtMutants {
 		all = append(all, inFamily(m.family, zoo.Mutant{
-			Name: m.name, Rule: m.rule, Spec: debtSpec(m.name, m.source), Chance: m.rule == "X-CONC" || m.rule == "SL-CONC",
+			Name: m.name, Rule: m.rule, Spec: debtSpec(m.name, m.source),
+			Chance: m.rule == "X-CONC" || m.rule == "SL-CONC",
 		}))
 	}
 	for _, m := range queueMutants {
-		all = append(all, inFamily(m.family, zoo.Mutant{Name: m.name, Rule: m.rule, Spec: queueSpec(m.name, lt.Injected)}))
+		all = append(all, inFamily(m.family, zoo.Mutant{
+			Name: m.name, Rule: m.rule, Spec: queueSpec(m.name, lt.Injected),
+		}))
 	}
 	const ticks = "the ticker goes on after Stop"
 	all = append(all, inFamily("leaks", zoo.Mutant{Name: ticks, Rule: "X-LEAK", Spec: tickerSpec(ticks, lt.Injected)}))
