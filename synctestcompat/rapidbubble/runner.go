@@ -94,7 +94,7 @@ type iteration struct {
 // failure is what a property ended with, other than by returning.
 type failure struct {
 	value any    // to panic with
-	mark  uint32 // for where it happened
+	mark  uint64 // for where it happened
 }
 
 // iterate runs the property in a bubble and fails where and as it failed.

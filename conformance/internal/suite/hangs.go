@@ -8,8 +8,9 @@ import (
 	"github.com/escapement-go/escapement/internal/goroutine"
 )
 
-// abandoned are the goroutines that were there at earlier hangs. They prove nothing of a
-// later one.
+// abandoned are the goroutines that were there at earlier hangs, and those of bubbles that had
+// ended when an engine was made, in which nothing runs any more. They prove nothing of a later
+// hang.
 var abandoned = struct {
 	sync.Mutex
 	ids map[string]bool
@@ -63,6 +64,18 @@ func newStacks() string {
 		abandoned.ids[id] = true
 	}
 	return strings.Join(out, "\n\n")
+}
+
+// abandonBubbles abandons the goroutines of all bubbles that there are.
+func abandonBubbles() {
+	abandoned.Lock()
+	defer abandoned.Unlock()
+	for _, g := range goroutine.Stacks() {
+		header, _, _ := strings.Cut(g, "\n")
+		if id, _, _ := strings.Cut(g, " ["); strings.Contains(header, "synctest ") {
+			abandoned.ids[id] = true
+		}
+	}
 }
 
 // isLocked reports whether a goroutine waits for a lock.
