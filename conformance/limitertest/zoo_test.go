@@ -55,7 +55,7 @@ func TestHint(t *testing.T) {
 	late.LateCancel = lt.LateRefunds
 	spec := limiter.Choosing(late, lt.Explicit)
 	spec.Traits = lt.LikeXTime
-	short := func(_ string, steps int) bool { return steps <= 4 }
+	short := func(family string, steps int) bool { return family == "reservations" && steps <= 5 }
 	failed := 0
 	for _, v := range spec.Examine(t, inside.Options{Keep: short}).Verdicts {
 		if v.Status != conformance.Fail {
