@@ -51,7 +51,8 @@ func Designs() []zoo.Design {
 		bucketSpec("", lt.Injected), bucketSpec("", lt.PackageTime), bucketSpec("", lt.Explicit),
 		debtSpec("", lt.Injected), queueSpec("", lt.Injected), instantSpec(lt.Explicit), perSecondSpec(""),
 		tickerSpec("", lt.PackageTime),
-		debtSpec("", lt.PackageTime), debtSpec("", lt.Explicit), queueSpec("", lt.PackageTime), instantSpec(lt.Injected),
+		debtSpec("", lt.PackageTime), debtSpec("", lt.Explicit),
+		queueSpec("", lt.PackageTime), instantSpec(lt.Injected),
 		retrySpec(lt.Injected), retrySpec(lt.PackageTime),
 	}
 	if synctestcompat.Available { // its goroutine can only be driven exactly in a bubble
