@@ -228,8 +228,7 @@ func (c *contract) waitsConcurrent(p *suite.Probe) (worst *suite.Violation) {
 // them in a third of patient.
 const (
 	waiters = 6
-	apart   = 100 * time.Millisecond
-	patient = 3 * waiters * apart
+	patient = 3 * waiters * interval
 )
 
 // waitTogether has goroutines wait from one instant on, of whom some give up when the next
@@ -261,7 +260,7 @@ func (c *contract) waitTogether(st *suite.Stage, impl *Funcs, leave bool) (serve
 	}
 	close(start)
 	st.Settle()
-	st.Race(from+apart, conformance.OrderHeld, cancel)
+	st.Race(from+interval, conformance.OrderHeld, cancel)
 	st.To(from + patient)
 	st.Settle()
 	mu.Lock()
@@ -279,9 +278,9 @@ func (c *contract) judgeWaits(served []time.Duration, stayed int, round string) 
 			"of %d goroutines that waited for a token each from one instant on, and did not give up, %d were served",
 			stayed, len(served))
 	}
-	grace := time.Duration(waiters+1) + time.Duration(c.spec.Traits.Quantum)*apart
+	grace := time.Duration(waiters+1) + time.Duration(c.spec.Traits.Quantum)*interval
 	for i, got := range served {
-		if least := time.Duration(i+1-c.spec.Traits.initial(1)) * apart; got < least-grace {
+		if least := time.Duration(i+1-c.spec.Traits.initial(1)) * interval; got < least-grace {
 			return suite.Broken(0, fmt.Sprintf("the rate is %s and the burst 1 (%s)", rate, round),
 				"of goroutines that waited for a token each from one instant on, "+
 					"number %d in time was served after %s, want %s",
