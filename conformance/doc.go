@@ -1,7 +1,19 @@
 // Package conformance holds debouncers, throttles, rate limiters, leaky buckets, windows,
-// concurrency limiters and fake clocks to the laws that any of them must keep. Import it
-// in the test of your own type, describe the type in ten lines, and learn in about a
-// second which laws it breaks, each with the smallest schedule that breaks it.
+// concurrency limiters and fake clocks to the laws that any of them must keep. Import the
+// package of your contract in the test of your own type, describe the type in ten lines, and
+// learn in about a second which laws it breaks, each with the smallest schedule that breaks
+// it.
+//
+//	debouncertest    debouncers: trailing, leading, both, a bound on the wait, keys, batches, streams
+//	throttletest     throttles: leading, trailing, both, k per interval, keys, streams with errors
+//	limitertest      token buckets: allow, wait, reserve, cancel, new limits
+//	quotatest        windows and GCRA: what answers at once with remaining and retry-after
+//	leakybuckettest  queues that let items go at an even pace
+//	concurrencytest  semaphores, bulkheads: limit, backlog, timeout, weights
+//	clocktest        fake clocks, beside package time in a bubble
+//
+// This package is their common vocabulary. A contract's package re-exports what its Spec
+// needs, so that a test imports that one only.
 //
 // # Terms
 //
@@ -11,63 +23,50 @@
 //     [Injected], [PackageTime] or [Explicit]. The subtest CANARY proves it.
 //   - A [Trace] is what was done and what came out, each with its instant and its
 //     place in the order.
-//   - A [Rule] is one law, judged on traces. [Rules] lists them; RULES.md does too.
+//   - A [Rule] is one law, judged on traces. RULES.md lists them, and so does the function
+//     Rules of each contract's package.
 //   - A trait is a choice on which correct implementations differ. It is declared,
-//     never guessed: see [DebounceTraits], [ThrottleTraits], [LimiterTraits],
-//     [LeakyBucketTraits], [QuotaTraits], [ConcurrencyTraits] and [ClockTraits].
+//     never guessed: each contract's package has its Traits.
 //
 // # What a run does
 //
-// [RunDebouncer], [RunThrottle], [RunLimiter] for token buckets, [RunLeakyBucket] and
-// [RunQuota] for windows and GCRA enumerate every schedule over a small alphabet, to
-// a fixed depth, and add longer scenarios. Depths and counts are constants: no
-// seed, no clock, the same schedules on every machine. Each schedule runs on a
-// fresh instance, and every trace is judged by every rule. A rule is a subtest of
-// its own, so that -run selects it.
+// Run enumerates every schedule over a small alphabet, to a fixed depth, and adds longer
+// scenarios. Depths and counts are constants: no seed, no clock, the same schedules on
+// every machine. Each schedule runs on a fresh instance, and every trace is judged by
+// every rule. A rule is a subtest of its own, so that -run selects it.
 //
-// A step normally comes after the timers of its instant. A racing step ("@100ms~")
-// meets them as in life. On an injected clock every order is enumerated: the step
-// first; the timer fired but its function held until the step has returned;
-// the function first. In a bubble the order is chance, and 80 runs on one
-// processor see what comes. Racing schedules are judged by the set of legal
-// outcomes; a finding that honest code can produce by being overtaken counts only
-// if it turns up in one run of seven.
+// A step normally comes after the timers of its instant. A racing step ("@100ms~") meets
+// them as in life. On an injected clock every order is enumerated: the step first; the
+// timer fired but its function held until the step has returned; the function first. In a
+// bubble the order is chance, and 80 runs on one processor see what comes. Racing schedules
+// are judged by the set of legal outcomes; a finding that honest code can produce by being
+// overtaken counts only if it turns up in 15 % of the runs.
 //
-// [RunConcurrency] explores likewise, and after each schedule it lets everything end
-// and counts what is left: as many requests come as there are slots and places, and
-// one more. The model holds every state that some order of what happens at an
-// instant leads to, so where a slot comes free as a wait ends, either outcome will
-// do, but not both and not neither.
+// A semaphore's model holds every state that some order of what happens at an instant leads
+// to: where a slot comes free as a wait ends, either outcome will do, but not both and not
+// neither. A clock needs no model: each schedule runs on package time in a bubble, and then
+// on the clock, which must show the same.
 //
-// [RunClock] needs no model: each schedule runs on package time in a bubble, and
-// then on the clock, which must show the same values, answers and turns of
-// functions and goroutines, in the same order. What package time leaves open, such
-// as the order of equal deadlines, is compared as a set, or the schedule is not
-// judged. Each rule has its own schedules; CK-DIFF has programs with everything in
-// them, drawn from fixed seeds and made smaller when they differ.
-//
-// Verdicts never depend on real time. The only real-time element is a watchdog of
-// ten seconds against hangs, two where every goroutine waits for another and one for a
-// lock, and it fails nothing by itself: a stack must show a method blocked under its
-// own callback, or the rule is inconclusive.
+// Verdicts never depend on real time. The only real-time element is a watchdog against
+// hangs: it looks at the stacks of a run that makes no progress, and gives it up after ten
+// seconds. It fails nothing by itself: the stacks must prove that an operation waits for
+// ever, or the rule is inconclusive.
 //
 // # What a verdict is worth
 //
-// A rule fails only on a MUST. An operation that is nil and a trait that is
-// undeclared skip their rules, with the reason; what is skipped is counted, and a
-// run with little left to judge is partial. What is known to fail goes into
-// KnownFailing, keyed by rule and smallest schedule: the rule still runs, and
-// passing or failing otherwise fails the test.
+// A rule fails only on a MUST. An operation that is nil and a trait that is undeclared skip
+// their rules, with the reason; what is skipped is counted, and a run with little left to
+// judge is partial. What is known to fail goes into KnownFailing, keyed by rule and
+// smallest schedule: the rule still runs, and passing or failing otherwise fails the test.
 //
-// Environment variables: ESCAPEMENT_SCHEDULE runs one schedule, as the replay line
-// of a failure says; ESCAPEMENT_REPORT appends each report to a file, as a line of
-// JSON; ESCAPEMENT_LAST names a file for the schedule under way.
+// Environment variables: ESCAPEMENT_SCHEDULE runs one schedule, as the replay line of a
+// failure says; ESCAPEMENT_REPORT appends each report to a file, as a line of JSON;
+// ESCAPEMENT_LAST names a file for the schedule under way.
 //
-// A panic on a goroutine of the implementation ends the process, as everywhere
-// in Go; run the test again with ESCAPEMENT_LAST to learn which schedule it died of.
-// The entry points must be called outside bubbles. Tests that call them may be
-// parallel: they take turns. While racing schedules are sampled the process runs with
-// GOMAXPROCS=1, and while calls meet at one instant with 2 at least. With -race on Go
-// 1.25 and 1.26, package time in bubbles is used with GOMAXPROCS=1 only: its timers can
-// crash there on more (go.dev/issue/78156).
+// A panic on a goroutine of the implementation ends the process, as everywhere in Go; run
+// the test again with ESCAPEMENT_LAST to learn which schedule it died of. Specs must be run
+// outside bubbles. Tests that run them may be parallel: they take turns. While racing
+// schedules are sampled the process runs with GOMAXPROCS=1, and while calls meet at one
+// instant with 2 at least. With -race on Go 1.25 and 1.26, package time in bubbles is used
+// with GOMAXPROCS=1 only: its timers can crash there on more (go.dev/issue/78156).
 package conformance

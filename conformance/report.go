@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 )
 
 // Version is the version of the rules. It changes when a rule is added, promoted
@@ -115,11 +116,11 @@ func Table(reports ...*Report) string {
 	mark := map[Status]string{Pass: "pass", Fail: "FAIL", KnownFail: "known", Skip: "skip", Inconclusive: "?"}
 	var b strings.Builder
 	for i, r := range reports {
-		fmt.Fprintf(&b, "[%c] %s\n", 'A'+i, r)
+		fmt.Fprintf(&b, "%-5s %s\n", label(i), r)
 	}
 	fmt.Fprintf(&b, "\n%-15s", "rule")
 	for i := range reports {
-		fmt.Fprintf(&b, "%-7s", fmt.Sprintf("[%c]", 'A'+i))
+		fmt.Fprintf(&b, "%-7s", label(i))
 	}
 	for _, id := range rules {
 		fmt.Fprintf(&b, "\n%-15s", id)
@@ -136,7 +137,7 @@ func Table(reports ...*Report) string {
 	for i, r := range reports {
 		for _, v := range r.Verdicts {
 			if v.Status != Pass {
-				fmt.Fprintf(&b, "\n[%c] %s %s: %s", 'A'+i, v.Rule, mark[v.Status], v.Reason)
+				fmt.Fprintf(&b, "\n%s %s %s: %s", label(i), v.Rule, mark[v.Status], v.Reason)
 				if v.Schedule != "" {
 					fmt.Fprintf(&b, "\n      %s", v.Schedule)
 				}
@@ -150,14 +151,26 @@ func Table(reports ...*Report) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// Write appends the report as one line of JSON to the file that ESCAPEMENT_REPORT
-// names.
-func (r *Report) Write() error {
+// label names the i-th report of a table: [A] to [Z], then [AA], [AB] and so on.
+func label(i int) string {
+	name := string(rune('A' + i%26))
+	for i = i/26 - 1; i >= 0; i = i/26 - 1 {
+		name = string(rune('A'+i%26)) + name
+	}
+	return "[" + name + "]"
+}
+
+// Write appends the report as one line of JSON, with the seconds that it took, to the file
+// that ESCAPEMENT_REPORT names, if it names one.
+func (r *Report) Write(took time.Duration) error {
 	path := os.Getenv("ESCAPEMENT_REPORT")
 	if path == "" {
 		return nil
 	}
-	line, err := json.Marshal(r)
+	line, err := json.Marshal(struct {
+		*Report
+		Seconds float64 `json:"seconds"`
+	}{r, took.Seconds()})
 	if err != nil {
 		return err
 	}

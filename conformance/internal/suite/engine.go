@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
@@ -99,18 +100,19 @@ func Run[T, E any](t *testing.T, about About, c Contract[T, E]) *conformance.Rep
 	t.Helper()
 	alone.Lock()
 	defer alone.Unlock()
+	began := time.Now()
 	e := newEngine(t, about, c, inside.Options{})
 	if why := e.unfit(); why != "" {
 		r := e.blank(why)
 		t.Run("CANARY", func(t *testing.T) { t.Skip("conformance: " + why) })
-		e.close(r, true)
+		e.close(r, time.Since(began), true)
 		return r
 	}
 	r := e.evaluate()
 	for i := range r.Verdicts {
 		e.subtest(&r.Verdicts[i])
 	}
-	e.close(r, false)
+	e.close(r, time.Since(began), false)
 	return r
 }
 
@@ -119,6 +121,7 @@ func Examine[T, E any](t *testing.T, about About, c Contract[T, E], o inside.Opt
 	t.Helper()
 	alone.Lock()
 	defer alone.Unlock()
+	began := time.Now()
 	e := newEngine(t, about, c, o)
 	if why := e.unfit(); why != "" {
 		return e.blank(why)
@@ -131,7 +134,7 @@ func Examine[T, E any](t *testing.T, about About, c Contract[T, E], o inside.Opt
 	if o.Live {
 		e.runAllLive(r)
 	}
-	if err := r.Write(); err != nil {
+	if err := r.Write(time.Since(began)); err != nil {
 		t.Errorf("conformance: ESCAPEMENT_REPORT: %v", err)
 	}
 	return r

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/escapement-go/escapement/conformance"
 )
@@ -263,10 +264,10 @@ func (e *engine[T, E]) runLive(t *testing.T, r *Rule[T, E], v *conformance.Verdi
 	}
 }
 
-// close prints the last line and writes the report.
-func (e *engine[T, E]) close(r *conformance.Report, unfit bool) {
+// close prints the last line and writes the report of what took so long.
+func (e *engine[T, E]) close(r *conformance.Report, took time.Duration, unfit bool) {
 	e.T.Helper()
-	if err := r.Write(); err != nil {
+	if err := r.Write(took); err != nil {
 		e.T.Errorf("conformance: ESCAPEMENT_REPORT: %v", err)
 	}
 	ran := r.Count(conformance.Pass, conformance.Fail, conformance.KnownFail, conformance.Inconclusive)
