@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/escapement-go/escapement/synctestcompat"
 )
@@ -147,17 +148,18 @@ func (c *contract) run() *Report {
 	c.t.Helper()
 	alone.Lock()
 	defer alone.Unlock()
+	began := time.Now()
 	if why := c.unfit(); why != "" {
 		r := c.blank(why)
 		c.t.Run("CANARY", func(t *testing.T) { t.Skip("conformance: " + why) })
-		c.close(r)
+		c.close(r, began)
 		return r
 	}
 	r := c.evaluate()
 	for i := range r.Verdicts {
 		c.subtest(&r.Verdicts[i])
 	}
-	c.close(r)
+	c.close(r, began)
 	return r
 }
 

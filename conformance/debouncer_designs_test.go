@@ -1034,7 +1034,11 @@ func TestDesigns_debouncers(t *testing.T) {
 			if !takesPart(i, source) {
 				continue
 			}
-			t.Run(source.String()+"/"+d.name, func(t *testing.T) { RunDebouncer(t, d.make()) })
+			t.Run(source.String()+"/"+d.name, func(t *testing.T) {
+				spec := d.make()
+				spec.Name += ": " + d.name
+				RunDebouncer(t, spec)
+			})
 		}
 	}
 }

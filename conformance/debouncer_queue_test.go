@@ -142,7 +142,7 @@ func (d *queued) end() {
 func queuedSpecs() []conformance.DebouncerSpec {
 	variant := func(name string, payload conformance.Payload, change func(d *queued, traits *conformance.DebounceTraits)) conformance.DebouncerSpec {
 		spec := conformance.DebouncerSpec{
-			Name: name,
+			Name: "a queue: " + name,
 			Time: conformance.Injected,
 			Traits: conformance.DebounceTraits{
 				Edges:   []conformance.Edges{conformance.Trailing, conformance.Leading, conformance.LeadingAndTrailing},

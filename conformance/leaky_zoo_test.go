@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"fmt"
 	"runtime"
 	"slices"
 	"sync"
@@ -379,7 +380,7 @@ func zooTicker(source TimeSource) LeakyBucketSpec {
 // any: with lazy, until a period ends in which none came.
 func zooPeriods(source TimeSource, lazy bool) LeakyBucketSpec {
 	return LeakyBucketSpec{
-		Name: "zoo periods",
+		Name: map[bool]string{false: "zoo periods", true: "zoo periods, until one is empty"}[lazy],
 		Time: source,
 		New: func(env Env, cfg LeakyBucketConfig, leave func(int)) LeakyBucketFuncs {
 			var mu sync.Mutex
@@ -471,7 +472,7 @@ var turnMutants = []struct{ name, rule string }{
 // zooTurns blocks its callers until their turn, with a slack and without a bound.
 func zooTurns(source TimeSource, slack int, mutant string) LeakyBucketSpec {
 	return LeakyBucketSpec{
-		Name: "zoo turns",
+		Name: fmt.Sprintf("zoo turns, slack %d", slack),
 		Time: source,
 		New: func(env Env, cfg LeakyBucketConfig, leave func(int)) LeakyBucketFuncs {
 			var mu sync.Mutex

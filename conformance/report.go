@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 )
 
 // Version is the version of the rules. It changes when a rule is added, promoted
@@ -150,14 +151,17 @@ func Table(reports ...*Report) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// write appends the report as one line of JSON to the file that ESCAPEMENT_REPORT
-// names.
-func (r *Report) write() error {
+// write appends the report as one line of JSON, with the seconds that it took, to the
+// file that ESCAPEMENT_REPORT names.
+func (r *Report) write(took time.Duration) error {
 	path := os.Getenv("ESCAPEMENT_REPORT")
 	if path == "" {
 		return nil
 	}
-	line, err := json.Marshal(r)
+	line, err := json.Marshal(struct {
+		*Report
+		Seconds float64 `json:"seconds"`
+	}{r, took.Seconds()})
 	if err != nil {
 		return err
 	}

@@ -339,7 +339,11 @@ func TestDesigns_throttles(t *testing.T) {
 			if !takesPart(i, source) {
 				continue
 			}
-			t.Run(source.String()+"/"+d.name, func(t *testing.T) { RunThrottle(t, d.make()) })
+			t.Run(source.String()+"/"+d.name, func(t *testing.T) {
+				spec := d.make()
+				spec.Name += ": " + d.name
+				RunThrottle(t, spec)
+			})
 		}
 	}
 }

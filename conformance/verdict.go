@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // report turns the findings into verdicts, CANARY and TRAITS first.
@@ -242,10 +243,10 @@ func (c *contract) runLive(t *testing.T, r *rule, v *Verdict) {
 	}
 }
 
-// close prints the last line and writes the report.
-func (c *contract) close(r *Report) {
+// close prints the last line and writes the report of what began then.
+func (c *contract) close(r *Report, began time.Time) {
 	c.t.Helper()
-	if err := r.write(); err != nil {
+	if err := r.write(time.Since(began)); err != nil {
 		c.t.Errorf("conformance: ESCAPEMENT_REPORT: %v", err)
 	}
 	switch {

@@ -257,6 +257,7 @@ func (d *zooEdges) end() {
 // zooEdgeSpec is zooEdges as a debouncer that has one kind of edges only.
 func zooEdgeSpec(only Edges) DebouncerSpec {
 	spec := zooEdgesSpec("", Injected)
+	spec.Name = "zoo debouncer of one edge, " + only.String()
 	spec.Traits = DebounceTraits{Edges: []Edges{only}, Payload: LastPayload, CancelBarrier: NoBarrier, AfterCancel: CancelReusable, BothSingle: BothOnce, StopPending: StopDrops}
 	return spec
 }
@@ -280,6 +281,7 @@ func zooEdgesSpec(mutant string, source TimeSource) DebouncerSpec {
 // zooOnCallSpec is zooEdges where only an event brings the fire of the bound.
 func zooOnCallSpec(mutant string, source TimeSource) DebouncerSpec {
 	spec := zooEdgesSpec(mutant, source)
+	spec.Name = "zoo debouncer with a bound on call"
 	spec.New = func(env Env, cfg DebounceConfig, fire func(int)) DebouncerFuncs {
 		d := &zooEdges{clock: env.Clock, cfg: cfg, fire: fire, mutant: mutant, onCall: true}
 		return DebouncerFuncs{Call: d.call, Cancel: d.cancel, Flush: d.flush, Pending: d.isPending, Stop: d.stop, Close: d.end}

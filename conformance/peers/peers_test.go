@@ -273,12 +273,14 @@ func TestPeers_stricter(t *testing.T) {
 	late := conformance.Known{Rule: "DB-CANCELBAR", Schedule: "wait=100ms | call 1 @0 | cancel @100ms~", Why: why}
 	t.Run("BepDebounce", func(t *testing.T) {
 		spec := bepDebounce()
+		spec.Name += ", stricter"
 		spec.Traits.StaleFire = conformance.StaleForbidden
 		spec.KnownFailing = []conformance.Known{stale}
 		conformance.RunDebouncer(t, spec)
 	})
 	t.Run("LoDebounce", func(t *testing.T) {
 		spec := loDebounce()
+		spec.Name += ", stricter"
 		spec.Traits.StaleFire = conformance.StaleForbidden
 		spec.Traits.CancelBarrier = conformance.FinishBarrier
 		spec.KnownFailing = []conformance.Known{stale, late}
