@@ -1,7 +1,9 @@
 package conformance
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"slices"
 	"testing"
 	"time"
@@ -9,27 +11,47 @@ import (
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
+// reportMutant makes this process report on the mutant with that number.
+const reportMutant = "CONFORMANCE_REPORT_MUTANT"
+
 // Each mutant is explored to the end, and its report goes to the file that
-// ESCAPEMENT_REPORT names, as those of the entry points do. Those that hang are left out:
-// each would wait for the watchdog, and hangs.golden has what they are told.
+// ESCAPEMENT_REPORT names, as those of the entry points do. Each has a process of its own:
+// what one leaves behind would slow down all that come after it. Those that hang are left
+// out, as each would wait for the watchdog; hangs.golden has what they are told.
 func TestReport_mutants(t *testing.T) {
 	if os.Getenv("ESCAPEMENT_REPORT") == "" {
 		t.Skip("set ESCAPEMENT_REPORT: it takes minutes, and TestMutants judges the same")
 	}
 	synctestcompat.Require(t)
-	for _, m := range reportedMutants() {
+	which := os.Getenv(reportMutant)
+	for i, m := range reportedMutants() {
 		t.Run(m.contract+": "+m.name, func(t *testing.T) {
-			c := m.make(t)
-			c.name = m.name
-			began := time.Now()
-			r := c.evaluate()
-			if v, _ := r.Verdict(m.rule); v.Status != Fail {
-				t.Errorf("%s is not caught by %s: %s", m.name, m.rule, v.Status)
-			}
-			if err := r.write(time.Since(began)); err != nil {
-				t.Error(err)
+			switch which {
+			case "":
+				cmd := exec.Command(os.Args[0], "-test.run=^TestReport_mutants$")
+				cmd.Env = append(os.Environ(), reportMutant+"="+fmt.Sprint(i))
+				if out, err := cmd.CombinedOutput(); err != nil {
+					t.Errorf("%v\n%s", err, out)
+				}
+			case fmt.Sprint(i):
+				m.report(t)
 			}
 		})
+	}
+}
+
+// report explores the mutant to the end and writes the report.
+func (m mutant) report(t *testing.T) {
+	t.Helper()
+	c := m.make(t)
+	c.name = m.name
+	began := time.Now()
+	r := c.evaluate()
+	if v, _ := r.Verdict(m.rule); v.Status != Fail {
+		t.Errorf("%s is not caught by %s: %s", m.name, m.rule, v.Status)
+	}
+	if err := r.write(time.Since(began)); err != nil {
+		t.Error(err)
 	}
 }
 
