@@ -63,7 +63,7 @@ func TestCompare_saysWhatDiffers(t *testing.T) {
 		{func(r *report) { r.Verdicts[4].Schedule = "timer 1 1s @0" }, []string{"CK-ZERO", "[timer 1 1s @0]"}},
 		{func(r *report) { r.Verdicts[4].Text += "more" }, []string{"CK-ZERO", "was: fail 3 in programs #"}},
 		{func(r *report) { r.Verdicts = r.Verdicts[:4] }, []string{"CK-ZERO", "is: nothing"}},
-		{func(r *report) { r.Name = "other" }, []string{"zoo|Injected\n  is on record, but has not run", "other|Injected\n  is not on record"}},
+		{func(r *report) { r.Name = "other" }, []string{"zoo|Injected  is on record, but has not run", "other|Injected  is not on record"}},
 	} {
 		r := sample()
 		k.change(&r)
@@ -161,8 +161,31 @@ func TestPlan_isWhole(t *testing.T) {
 
 func TestChances_haveReasons(t *testing.T) {
 	for _, c := range chances {
-		if c.why == "" || c.rule == "" || c.loose == nil || c.keys == nil {
-			t.Errorf("%+v: want keys, a rule, a reason and what is chance", c)
+		if c.why == "" || c.keys == nil || c.rules == nil || c.numbers.NumSubexp() != 1 {
+			t.Errorf("%+v: want implementations, rules, numbers in a group and a reason", c)
+		}
+	}
+}
+
+// How often a sampled finding was seen is no result; that it was seen is one.
+func TestChances_leaveTheRest(t *testing.T) {
+	reported := func(source, text string) report {
+		r := sample()
+		r.Contract, r.Time, r.Verdicts[4].Rule = "debouncer", source, "DB-STOP"
+		r.Verdicts[4].Reason = text
+		return r
+	}
+	for _, k := range []struct {
+		source, was, is string
+		differ          int
+	}{
+		{"PackageTime", "fired (in 30 of 80 runs)", "fired (in 41 of 80 runs)", 0},
+		{"PackageTime", "fired (in 30 of 80 runs)", "fired at 30ms (in 30 of 80 runs)", 1},
+		{"Injected", "fired (in 30 of 80 runs)", "fired (in 41 of 80 runs)", 1},
+	} {
+		var out strings.Builder
+		if n := compare(&out, resultsOf(t, reported(k.source, k.was)), resultsOf(t, reported(k.source, k.is)), ""); n != k.differ {
+			t.Errorf("compare of %q and %q on %s = %d, want %d:\n%s", k.was, k.is, k.source, n, k.differ, &out)
 		}
 	}
 }

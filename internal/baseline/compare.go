@@ -29,11 +29,11 @@ func compare(w io.Writer, want, got results, texts string) int {
 		was, is := want[k], got[k]
 		switch {
 		case was == nil:
-			fmt.Fprintf(w, "%s\n  is not on record\n", k)
+			fmt.Fprintf(w, "%s  is not on record\n", k)
 			differ++
 			continue
 		case is == nil:
-			fmt.Fprintf(w, "%s\n  is on record, but has not run\n", k)
+			fmt.Fprintf(w, "%s  is on record, but has not run\n", k)
 			differ++
 			continue
 		}

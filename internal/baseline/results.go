@@ -53,9 +53,6 @@ func (rs results) add(set string, r report, names *strings.Replacer, texts strin
 		}
 		out.put(v.Rule, v.String())
 	}
-	for _, c := range chances {
-		c.applyExplored(k, out)
-	}
 	if old := rs[k]; old != nil && !equal(old, out) {
 		return fmt.Errorf("two reports of %q differ: give them names of their own", k)
 	}
@@ -75,7 +72,7 @@ func (v verdict) String() string {
 	}
 	b.WriteString(v.Status)
 	if v.Status != "skip" {
-		fmt.Fprintf(&b, " %s", v.judged())
+		fmt.Fprintf(&b, " %d", v.Judged)
 	}
 	if v.Family != "" {
 		fmt.Fprintf(&b, " in %s", v.Family)
@@ -92,14 +89,6 @@ func (v verdict) String() string {
 	return oneLine(b.String())
 }
 
-// judged is how many runs the rule saw, or "some" if that is chance.
-func (v verdict) judged() string {
-	if v.Judged < 0 {
-		return "some"
-	}
-	return fmt.Sprint(v.Judged)
-}
-
 func oneLine(s string) string { return strings.ReplaceAll(s, "\n", `\n`) }
 
 // withoutTest takes from the replay line of a failure text which test of which package
@@ -113,6 +102,9 @@ func hash(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(te
 func keepText(dir, text string) error {
 	if dir == "" || text == "" {
 		return nil
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
 	}
 	return os.WriteFile(filepath.Join(dir, hash(text)+".txt"), []byte(text), 0o666)
 }
