@@ -61,7 +61,8 @@
 //
 // Environment variables: ESCAPEMENT_SCHEDULE runs one schedule, as the replay line
 // of a failure says; ESCAPEMENT_REPORT appends each report to a file, as a line of
-// JSON; ESCAPEMENT_LAST names a file for the schedule under way.
+// JSON, with the seconds that it took; ESCAPEMENT_LAST names a file for the schedule
+// under way.
 //
 // A panic on a goroutine of the implementation ends the process, as everywhere
 // in Go; run the test again with ESCAPEMENT_LAST to learn which schedule it died of.

@@ -161,8 +161,8 @@ func TestPlan_isWhole(t *testing.T) {
 
 func TestChances_haveReasons(t *testing.T) {
 	for _, c := range chances {
-		if c.why == "" || c.keys == nil || c.rules == nil || c.numbers.NumSubexp() != 1 {
-			t.Errorf("%+v: want implementations, rules, numbers in a group and a reason", c)
+		if c.why == "" || c.keys == nil || c.rules == nil || (c.numbers == nil) != c.caught || c.numbers != nil && c.numbers.NumSubexp() == 0 {
+			t.Errorf("%+v: want implementations, rules, numbers in groups or caught, and a reason", c)
 		}
 	}
 }
@@ -186,6 +186,38 @@ func TestChances_leaveTheRest(t *testing.T) {
 		var out strings.Builder
 		if n := compare(&out, resultsOf(t, reported(k.source, k.was)), resultsOf(t, reported(k.source, k.is)), ""); n != k.differ {
 			t.Errorf("compare of %q and %q on %s = %d, want %d:\n%s", k.was, k.is, k.source, n, k.differ, &out)
+		}
+	}
+}
+
+func TestChances_ofGoroutinesThatRace(t *testing.T) {
+	c := chances[slices.IndexFunc(chances, func(c chance) bool { return c.rules == racing })]
+	for text, want := range map[string]string{
+		"of 12 requests at one instant 6 run, 4 wait and 2 are rejected, want 3, 4 and 5":                       "of 12 requests at one instant N run, N wait and N are rejected, want 3, 4 and 5",
+		"2 goroutines with 3 events each at one instant brought 2 emissions at once and 3 in all, want 1 and 2": "2 goroutines with 3 events each at one instant brought N emissions at once and N in all, want 1 and 2",
+		"2 of 4 goroutines wait for ever, though nobody runs":                                                   "N of 4 goroutines wait for ever, though nobody runs",
+		"number 2 in time was served after 0, want 100ms":                                                       "number N in time was served after N, want N",
+		"an item that was put beside others left 2 times, want 1: once if it was accepted":                      "an item that was put beside others left N times, want 1: once if it was accepted",
+		"a request panicked: index out of range [3]":                                                            "a request panicked: index out of range [3]",
+	} {
+		if got := c.without(text); got != want {
+			t.Errorf("without(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+// Where it is chance whether a mistake is caught, it is none whether the rule was judged.
+func TestChances_ofBeingCaught(t *testing.T) {
+	judged := func(status string) report {
+		r := sample()
+		r.Contract, r.Name = "throttle", "a panic leaves it busy"
+		r.Verdicts[4] = verdict{Rule: "TH-ONEOF", Level: "core", Status: status, Judged: 1, Text: status}
+		return r
+	}
+	for status, differ := range map[string]int{"fail": 0, "skip": 1, "inconclusive": 1} {
+		var out strings.Builder
+		if n := compare(&out, resultsOf(t, judged("pass")), resultsOf(t, judged(status)), ""); n != differ {
+			t.Errorf("compare of pass and %s = %d, want %d:\n%s", status, n, differ, &out)
 		}
 	}
 }

@@ -46,6 +46,9 @@ func compare(w io.Writer, want, got results, texts string) int {
 			rules[item]++
 			fmt.Fprintf(w, "%s  %-14s was: %s\n  %-14s  is: %s\n", head, item, orNone(a), "", orNone(b))
 			fmt.Fprint(w, textDiff(texts, a, b))
+			if racing.MatchString(item) && strings.HasPrefix(k, "mutant|") {
+				fmt.Fprintln(w, "    goroutines race here: see whether it is so again, and if not, whether it belongs to what is chance")
+			}
 			head = ""
 		}
 		if head == "" {

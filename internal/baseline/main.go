@@ -3,9 +3,24 @@
 //
 //	go run ./internal/baseline [flags] [contract ...]
 //
-// It runs the tests of the plan, each process with ESCAPEMENT_REPORT set, and reads nothing
+// A name of a contract, such as clock, limits it to that contract. It runs the tests of the plan, each process with ESCAPEMENT_REPORT set, and reads nothing
 // but those reports: where an implementation is tested, and by which test, is free. It
 // exits with 1 if a result differs or a test fails.
+//
+// What is compared, of each implementation: the number of schedules and runs, why it is
+// partial, and of each rule its level, its status, how many runs it judged, the family and
+// the smallest schedule of its failure, the headline, and a hash of the whole text without
+// the name of the test. What is chance is in chances, each with its reason. To see both
+// texts where they differ, run it with -texts and the same directory before and after a
+// change. Where a change gives new names to what texts speak of, testdata/names.txt has
+// both; where it moves tests, the plan does.
+//
+// Left out are mutants that hang, as each waits 10 s for the watchdog (their texts are in
+// testdata/hangs.golden of the suite), X-RACE, which runs with -race only, and what only
+// CONFORMANCE_FULL adds to correct implementations.
+//
+// For a comparison of speed, -bench prints each report as a benchmark, for benchstat; on
+// standard error are the seconds of CPU of each process.
 package main
 
 import (
