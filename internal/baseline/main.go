@@ -3,9 +3,10 @@
 //
 //	go run ./internal/baseline [flags] [contract ...]
 //
-// A name of a contract, such as clock, limits it to that contract. It runs the tests of the plan, each process with ESCAPEMENT_REPORT set, and reads nothing
-// but those reports: where an implementation is tested, and by which test, is free. It
-// exits with 1 if a result differs or a test fails.
+// A name of a contract, such as clock, limits it to that contract. It runs the tests of
+// the plan with ESCAPEMENT_REPORT set, and reads nothing but those reports: where an
+// implementation is tested, and by which test, is free. It exits with 1 if a result
+// differs or a test fails.
 //
 // What is compared, of each implementation: the number of schedules and runs, why it is
 // partial, and of each rule its level, its status, how many runs it judged, the family and
