@@ -123,6 +123,9 @@ func reportDir(keep string) (string, error) {
 // choose returns the part of the plan that is asked for: all contracts if none is named.
 func choose(contracts, sets []string) ([]run, error) {
 	for i, c := range contracts {
+		if strings.HasPrefix(c, "-") {
+			return nil, fmt.Errorf("%s: flags come before contracts", c)
+		}
 		contracts[i] = strings.ReplaceAll(c, "_", " ")
 		if !slices.ContainsFunc(plan, func(r run) bool { return r.contract == contracts[i] }) {
 			return nil, fmt.Errorf("no contract %q", c)
