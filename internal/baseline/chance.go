@@ -6,7 +6,7 @@ import (
 )
 
 // chance is what differs from run to run of the same code, and why. Nothing else is taken
-// from what is compared. All of it was found by running everything several times, on one
+// from what is compared. All of it was found by running everything twice or more, on one
 // processor and on two.
 type chance struct {
 	keys  *regexp.Regexp // of the implementations that show it
