@@ -2,6 +2,7 @@ package peers
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -133,7 +134,7 @@ func failsafeBurstyQuota(known ...quotatest.Known) quotatest.Spec {
 // any number of them. With slack it lets so many more pass after idle time.
 func uberBucket(slack int, known ...conformance.Known) conformance.LeakyBucketSpec {
 	return conformance.LeakyBucketSpec{
-		Name: "go.uber.org/ratelimit v0.3.1",
+		Name: fmt.Sprintf("go.uber.org/ratelimit v0.3.1, slack %d", slack),
 		Time: conformance.Injected,
 		New: func(env conformance.Env, cfg conformance.LeakyBucketConfig, leave func(int)) conformance.LeakyBucketFuncs {
 			l := uber.New(1, uber.Per(cfg.Interval), uber.WithClock(env.Clock), uber.WithSlack(slack))

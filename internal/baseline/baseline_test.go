@@ -1,0 +1,223 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func sample() report {
+	return report{
+		Name: "zoo", Contract: "clock", Time: "Injected", Bubbles: true, Schedules: 30, Runs: 40, Seconds: 0.5,
+		Verdicts: []verdict{
+			{Rule: "CANARY", Level: "core", Status: "pass"},
+			{Rule: "CK-NOW", Level: "core", Status: "pass", Judged: 7},
+			{Rule: "CK-STOP", Level: "core", Status: "pass", Judged: 7},
+			{Rule: "CK-CHAN", Level: "extended", Status: "skip", Reason: "lacks it:\nAfterFunc"},
+			{Rule: "CK-ZERO", Level: "core", Status: "fail", Judged: 3, Family: "programs", Schedule: "timer 1 0 @0", Reason: "fired twice",
+				Text: "CK-ZERO: fired twice\n\nreplay: ESCAPEMENT_SCHEDULE='timer 1 0 @0' go test -run '^TestClock$/^CK-ZERO$' example.com/a\n"},
+		},
+	}
+}
+
+func resultsOf(t *testing.T, reports ...report) results {
+	t.Helper()
+	rs := results{}
+	for _, r := range reports {
+		if err := rs.add("mutant", r, strings.NewReplacer(), ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return rs
+}
+
+func TestResults_areReadAsWritten(t *testing.T) {
+	rs := resultsOf(t, sample())
+	text := rs.print()
+	if line := "\tCK-NOW CK-STOP: pass 7\n"; !strings.Contains(string(text), line) {
+		t.Errorf("print() does not fold into %q:\n%s", line, text)
+	}
+	got, err := parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if n := compare(&out, rs, got, ""); n != 0 || out.Len() != 0 {
+		t.Errorf("compare of what was written and read = %d, want 0:\n%s", n, &out)
+	}
+}
+
+func TestCompare_saysWhatDiffers(t *testing.T) {
+	for _, k := range []struct {
+		change func(r *report)
+		want   []string
+	}{
+		{func(r *report) { r.Runs++ }, []string{"explored", "was: 30 schedules, 40 runs", "is: 30 schedules, 41 runs"}},
+		{func(r *report) { r.Partial = "2 of 9 core rules ran" }, []string{"partial", "was: nothing", "is: 2 of 9"}},
+		{func(r *report) { r.Verdicts[1].Judged = 8 }, []string{"mutant|clock|zoo|Injected\n", "CK-NOW", "was: pass 7", "is: pass 8"}},
+		{func(r *report) { r.Verdicts[2].Status = "inconclusive" }, []string{"CK-STOP", "is: inconclusive 7"}},
+		{func(r *report) { r.Verdicts[1].Level = "extended" }, []string{"CK-NOW", "is: extended pass 7"}},
+		{func(r *report) { r.Verdicts[3].Reason = "declared" }, []string{"CK-CHAN", `was: extended skip lacks it:\nAfterFunc`}},
+		{func(r *report) { r.Verdicts[4].Schedule = "timer 1 1s @0" }, []string{"CK-ZERO", "[timer 1 1s @0]"}},
+		{func(r *report) { r.Verdicts[4].Text += "more" }, []string{"CK-ZERO", "was: fail 3 in programs #"}},
+		{func(r *report) { r.Verdicts = r.Verdicts[:4] }, []string{"CK-ZERO", "is: nothing"}},
+		{func(r *report) { r.Name = "other" }, []string{"zoo|Injected  is on record, but has not run", "other|Injected  is not on record"}},
+	} {
+		r := sample()
+		k.change(&r)
+		var out strings.Builder
+		if n := compare(&out, resultsOf(t, sample()), resultsOf(t, r), ""); n == 0 {
+			t.Errorf("compare finds nothing, want %q", k.want)
+		}
+		for _, want := range k.want {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("compare says\n%s\nwant %q", &out, want)
+			}
+		}
+	}
+}
+
+// Which test of which package runs an implementation, how long it takes and the order of
+// the rules is no result.
+func TestCompare_looksThroughMoves(t *testing.T) {
+	moved := sample()
+	moved.Seconds = 9
+	slices.Reverse(moved.Verdicts)
+	moved.Verdicts[0].Text = strings.ReplaceAll(moved.Verdicts[0].Text, "^TestClock$/^CK-ZERO$' example.com/a", "^TestOther$/^it's$' example.com/b/c")
+	var out strings.Builder
+	if n := compare(&out, resultsOf(t, sample()), resultsOf(t, moved), ""); n != 0 {
+		t.Errorf("compare after a move = %d, want 0:\n%s", n, &out)
+	}
+}
+
+func TestCompare_showsTextsThatItHas(t *testing.T) {
+	dir := t.TempDir()
+	changed := sample()
+	changed.Verdicts[4].Text = strings.Replace(changed.Verdicts[4].Text, "twice\n\n", "twice\nbecause of it\n", 1)
+	was, is := results{}, results{}
+	if err := was.add("mutant", sample(), strings.NewReplacer(), dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := is.add("mutant", changed, strings.NewReplacer(), dir); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	compare(&out, was, is, dir)
+	if want := "    - \n    + because of it\n"; !strings.Contains(out.String(), want) {
+		t.Errorf("compare says\n%s\nwant %q", &out, want)
+	}
+}
+
+func TestResults_wantNamesOfTheirOwn(t *testing.T) {
+	rs := resultsOf(t, sample(), sample()) // the same twice is no matter
+	other := sample()
+	other.Runs++
+	if err := rs.add("mutant", other, strings.NewReplacer(), ""); err == nil {
+		t.Error("two results of one name are taken")
+	}
+}
+
+func TestNames_areThoseOnRecord(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "names.txt")
+	if err := os.WriteFile(path, []byte("# now, before\nclocktest.\tconformance.\nclock zoo\tzoo\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	names, err := readNames(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	was, is, old := sample(), sample(), results{}
+	was.Verdicts[4].Text += "declare conformance.WaitsForAll"
+	is.Verdicts[4].Text += "declare clocktest.WaitsForAll"
+	is.Name = "clock zoo"
+	if err := old.add("mutant", is, names, ""); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if n := compare(&out, resultsOf(t, was), old, ""); n != 0 {
+		t.Errorf("compare with other names = %d, want 0:\n%s", n, &out)
+	}
+}
+
+// Each contract is on record in each set, in a file of reports of its own.
+func TestPlan_isWhole(t *testing.T) {
+	seen := map[string]bool{}
+	for _, r := range plan {
+		if seen[r.file()] {
+			t.Errorf("%s is written twice", r.file())
+		}
+		seen[r.file()] = true
+	}
+	for _, contract := range contractsOf(plan) {
+		for _, set := range allSets {
+			if r := (run{set: set, contract: contract}); !seen[r.file()] {
+				t.Errorf("%s is not in the plan", r.file())
+			}
+		}
+	}
+}
+
+func TestChances_haveReasons(t *testing.T) {
+	for _, c := range chances {
+		if c.why == "" || c.keys == nil || c.rules == nil || (c.numbers == nil) != c.caught || c.numbers != nil && c.numbers.NumSubexp() == 0 {
+			t.Errorf("%+v: want implementations, rules, numbers in groups or caught, and a reason", c)
+		}
+	}
+}
+
+// How often a sampled finding was seen is no result; that it was seen is one.
+func TestChances_leaveTheRest(t *testing.T) {
+	reported := func(source, text string) report {
+		r := sample()
+		r.Contract, r.Time, r.Verdicts[4].Rule = "debouncer", source, "DB-STOP"
+		r.Verdicts[4].Reason = text
+		return r
+	}
+	for _, k := range []struct {
+		source, was, is string
+		differ          int
+	}{
+		{"PackageTime", "fired (in 30 of 80 runs)", "fired (in 41 of 80 runs)", 0},
+		{"PackageTime", "fired (in 30 of 80 runs)", "fired at 30ms (in 30 of 80 runs)", 1},
+		{"Injected", "fired (in 30 of 80 runs)", "fired (in 41 of 80 runs)", 1},
+	} {
+		var out strings.Builder
+		if n := compare(&out, resultsOf(t, reported(k.source, k.was)), resultsOf(t, reported(k.source, k.is)), ""); n != k.differ {
+			t.Errorf("compare of %q and %q on %s = %d, want %d:\n%s", k.was, k.is, k.source, n, k.differ, &out)
+		}
+	}
+}
+
+func TestChances_ofGoroutinesThatRace(t *testing.T) {
+	c := chances[slices.IndexFunc(chances, func(c chance) bool { return c.rules == racing })]
+	for text, want := range map[string]string{
+		"of 12 requests at one instant 6 run, 4 wait and 2 are rejected, want 3, 4 and 5":                       "of 12 requests at one instant N run, N wait and N are rejected, want 3, 4 and 5",
+		"2 goroutines with 3 events each at one instant brought 2 emissions at once and 3 in all, want 1 and 2": "2 goroutines with 3 events each at one instant brought N emissions at once and N in all, want 1 and 2",
+		"2 of 4 goroutines wait for ever, though nobody runs":                                                   "N of 4 goroutines wait for ever, though nobody runs",
+		"number 2 in time was served after 0, want 100ms":                                                       "number N in time was served after N, want N",
+		"an item that was put beside others left 2 times, want 1: once if it was accepted":                      "an item that was put beside others left N times, want 1: once if it was accepted",
+		"a request panicked: index out of range [3]":                                                            "a request panicked: index out of range [3]",
+	} {
+		if got := c.without(text); got != want {
+			t.Errorf("without(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+// Where it is chance whether a mistake is caught, it is none whether the rule was judged.
+func TestChances_ofBeingCaught(t *testing.T) {
+	judged := func(status string) report {
+		r := sample()
+		r.Contract, r.Name = "throttle", "a panic leaves it busy"
+		r.Verdicts[4] = verdict{Rule: "TH-ONEOF", Level: "core", Status: status, Judged: 1, Text: status}
+		return r
+	}
+	for status, differ := range map[string]int{"fail": 0, "skip": 1, "inconclusive": 1} {
+		var out strings.Builder
+		if n := compare(&out, resultsOf(t, judged("pass")), resultsOf(t, judged(status)), ""); n != differ {
+			t.Errorf("compare of pass and %s = %d, want %d:\n%s", status, n, differ, &out)
+		}
+	}
+}

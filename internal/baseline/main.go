@@ -1,0 +1,146 @@
+// Command baseline compares what the suite finds on every implementation in this module,
+// and on the libraries of conformance/peers, with what is on record in testdata.
+//
+//	go run ./internal/baseline [flags] [contract ...]
+//
+// A name of a contract, such as clock, limits it to that contract. It runs the tests of
+// the plan with ESCAPEMENT_REPORT set, and reads nothing but those reports: where an
+// implementation is tested, and by which test, is free. It exits with 1 if a result
+// differs or a test fails.
+//
+// What is compared, of each implementation: the number of schedules and runs, why it is
+// partial, and of each rule its level, its status, how many runs it judged, the family and
+// the smallest schedule of its failure, the headline, and a hash of the whole text without
+// the name of the test. What is chance is in chances, each with its reason. To see both
+// texts where they differ, run it with -texts and the same directory before and after a
+// change. Where a change gives new names to what texts speak of, testdata/names.txt has
+// both; where it moves tests, the plan does.
+//
+// Left out are mutants that hang, as each waits 10 s for the watchdog (their texts are in
+// testdata/hangs.golden of the suite), X-RACE, which runs with -race only, and what only
+// CONFORMANCE_FULL adds to correct implementations.
+//
+// For a comparison of speed, -bench prints each report as a benchmark, for benchstat; on
+// standard error are the seconds of CPU of each process.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+var (
+	update = flag.Bool("update", false, "write what is found to testdata")
+	sets   = flag.String("sets", strings.Join(allSets, ","), "the sets of implementations to look at")
+	bench  = flag.Bool("bench", false, "print seconds and schedules per second of each implementation, as benchmarks do")
+	keep   = flag.String("keep", "", "keep the reports and the output of the tests in this `directory`")
+	from   = flag.String("from", "", "read the reports that -keep left in this `directory`, and run nothing")
+	texts  = flag.String("texts", "", "write failure texts to this `directory`, named by their hash, so that later runs can show both")
+	jobs   = flag.Int("p", 1, "how many processes run at once")
+)
+
+const records = "internal/baseline/testdata"
+
+func main() {
+	flag.Parse()
+	if err := do(flag.Args()); err != nil {
+		fmt.Fprintln(os.Stderr, "baseline:", err)
+		os.Exit(1)
+	}
+}
+
+func do(contracts []string) error {
+	chosen, err := choose(contracts, strings.Split(*sets, ","))
+	if err != nil {
+		return err
+	}
+	names, err := readNames(filepath.Join(records, "names.txt"))
+	if err != nil {
+		return err
+	}
+	dir := *from
+	var failed error
+	if dir == "" {
+		if dir, err = reportDir(*keep); err != nil {
+			return err
+		}
+		if *keep == "" {
+			defer os.RemoveAll(dir)
+		}
+		failed = runAll(chosen, dir, *jobs)
+	}
+	found := results{}
+	for _, r := range chosen {
+		reports, err := readReports(filepath.Join(dir, r.file()))
+		if err != nil {
+			return err
+		}
+		for _, rep := range reports {
+			if rep.Contract != r.contract {
+				return fmt.Errorf("%s of the plan runs %q, of the contract %s", r.file(), rep.Name, rep.Contract)
+			}
+			if err := found.add(r.set, rep, names, *texts); err != nil {
+				return err
+			}
+		}
+		if *bench {
+			printBench(os.Stdout, r.set, reports)
+		}
+	}
+	if *update {
+		if failed != nil {
+			return failed
+		}
+		return found.write(chosen)
+	}
+	want, err := readRecords(chosen)
+	if err != nil {
+		return err
+	}
+	differ := compare(os.Stdout, want, found, *texts)
+	switch {
+	case failed != nil:
+		return failed
+	case differ > 0:
+		return fmt.Errorf("%d of %d implementations differ", differ, len(want))
+	}
+	fmt.Printf("baseline: %d implementations, no difference\n", len(want))
+	return nil
+}
+
+// reportDir is where the tests write their reports.
+func reportDir(keep string) (string, error) {
+	if keep == "" {
+		return os.MkdirTemp("", "baseline")
+	}
+	return keep, os.MkdirAll(keep, 0o777)
+}
+
+// choose returns the part of the plan that is asked for: all contracts if none is named.
+func choose(contracts, sets []string) ([]run, error) {
+	for i, c := range contracts {
+		if strings.HasPrefix(c, "-") {
+			return nil, fmt.Errorf("%s: flags come before contracts", c)
+		}
+		contracts[i] = strings.ReplaceAll(c, "_", " ")
+		if !slices.ContainsFunc(plan, func(r run) bool { return r.contract == contracts[i] }) {
+			return nil, fmt.Errorf("no contract %q", c)
+		}
+	}
+	for _, s := range sets {
+		if !slices.Contains(allSets, s) {
+			return nil, fmt.Errorf("-sets: no set %q; there are %s", s, strings.Join(allSets, ", "))
+		}
+	}
+	var out []run
+	for _, r := range plan {
+		if (len(contracts) == 0 || slices.Contains(contracts, r.contract)) && slices.Contains(sets, r.set) {
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
