@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/debouncertest"
 	"github.com/jonboulle/clockwork"
 )
 
@@ -56,21 +57,21 @@ func (d *debouncer) stop() {
 // The suite on a debouncer of one's own. On Go 1.24 without the experiment the
 // rules that need a bubble are skipped and the report says so.
 func TestSuite(t *testing.T) {
-	report := conformance.RunDebouncer(t, conformance.DebouncerSpec{
+	report := debouncertest.Run(t, debouncertest.Spec{
 		Name: "a user's own",
-		Time: conformance.Injected,
-		New: func(env conformance.Env, cfg conformance.DebounceConfig, fire func(int)) conformance.DebouncerFuncs {
+		Time: debouncertest.Injected,
+		New: func(env debouncertest.Env, cfg debouncertest.Config, fire func(int)) debouncertest.Funcs {
 			d := &debouncer{clock: env.Clock, wait: cfg.Wait, f: fire}
-			return conformance.DebouncerFuncs{Call: d.call, Stop: d.stop}
+			return debouncertest.Funcs{Call: d.call, Stop: d.stop}
 		},
-		Traits: conformance.DebounceTraits{
-			Edges:       []conformance.Edges{conformance.Trailing},
-			Payload:     conformance.LastPayload,
-			Tie:         conformance.ResetFirst,
-			StaleFire:   conformance.StaleForbidden,
-			StopPending: conformance.StopDrops,
-			ZeroWait:    conformance.ZeroNextTick,
-			Overlap:     conformance.Parallel,
+		Traits: debouncertest.Traits{
+			Edges:       []debouncertest.Edges{debouncertest.Trailing},
+			Payload:     debouncertest.LastPayload,
+			Tie:         debouncertest.ResetFirst,
+			StaleFire:   debouncertest.StaleForbidden,
+			StopPending: debouncertest.StopDrops,
+			ZeroWait:    debouncertest.ZeroNextTick,
+			Overlap:     debouncertest.Parallel,
 		},
 	})
 	if got := report.Count(conformance.Fail, conformance.Inconclusive); got != 0 {
