@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/escapement-go/escapement/internal/goroutine"
+	"github.com/escapement-go/escapement/internal/stackmark"
 	"github.com/jonboulle/clockwork"
 )
 
@@ -63,7 +62,7 @@ type Debouncer[T any] struct {
 	// The execution. Callbacks run one after the other, all on the goroutine
 	// that set running; queue is what it has to run next, due already.
 	running bool
-	runner  atomic.Uint64 // its goroutine; written before a callback, without mu
+	mark    stackmark.Mark // on the stack of the callback
 	queue   []job[T]
 	room    [1]job[T] // for a queue of one, as it mostly is
 	done    sync.Cond // L is mu: a callback has ended, or an outcome is known
@@ -186,7 +185,7 @@ func (d *Debouncer[T]) Flush() bool {
 		return true
 	}
 	defer d.mu.Unlock()
-	if d.runner.Load() == goroutine.ID() {
+	if d.inCallback() {
 		return true
 	}
 	out := d.await()
@@ -218,7 +217,7 @@ func (d *Debouncer[T]) stop(wait bool) {
 	defer d.mu.Unlock()
 	d.stopped = true
 	d.drop()
-	if wait && d.running && d.runner.Load() != goroutine.ID() {
+	if wait && !d.inCallback() {
 		for d.running {
 			d.done.Wait()
 		}
@@ -249,7 +248,7 @@ func (d *Debouncer[T]) close(ctx context.Context, wait bool) error {
 		return nil
 	}
 	defer d.mu.Unlock()
-	if !wait || d.runner.Load() == goroutine.ID() {
+	if !wait || d.inCallback() {
 		return nil
 	}
 	var out *outcome
@@ -334,25 +333,19 @@ func (d *Debouncer[T]) next() (j job[T], ok bool) {
 
 // fire runs the callback without mu, and has mu again even if it panics.
 func (d *Debouncer[T]) fire(j job[T]) {
-	d.mu.Unlock()
 	defer func() {
-		d.mu.Lock()
 		j.out.set(true)
 		d.done.Broadcast()
 	}()
-	// A Stop or Flush that comes before the store belongs to another goroutine
-	// and waits, as it should. Asking only then who is running would be free
-	// for a firing, but nothing can tell them.
-	if d.runner.Load() == 0 {
-		d.runner.Store(goroutine.ID())
-	}
-	d.f(j.value)
+	d.mark.Unlocked(&d.mu, func() { d.f(j.value) })
 }
+
+// inCallback reports whether the caller's caller was called by the running callback.
+func (d *Debouncer[T]) inCallback() bool { return d.running && d.mark.On() }
 
 // leave ends a run. After a panic, there may be a queue: the timer takes it on.
 func (d *Debouncer[T]) leave() {
 	d.running = false
-	d.runner.Store(0)
 	idle := d.idle
 	switch {
 	case len(d.queue) > 0:

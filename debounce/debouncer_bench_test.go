@@ -37,8 +37,7 @@ func BenchmarkDebouncer_Call(b *testing.B) {
 	}
 }
 
-// A burst of one call, ended by hand. Most of it is the callback's goroutine
-// asking who it is, for the sake of Stop: once a burst, never in Call.
+// A burst of one call, ended by hand. Most of it is the timer, armed and stopped.
 func BenchmarkDebouncer_Flush(b *testing.B) {
 	d := New(time.Hour, func(int) {})
 	defer d.Stop()

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/escapement-go/escapement/internal/goroutine"
 )
 
 const ms = time.Millisecond
@@ -312,13 +310,5 @@ func TestDebouncer_CallDoesNotAllocate(t *testing.T) {
 			t.Errorf("%s: Call during a burst allocates %v times, want 0", name, got)
 		}
 		d.Stop()
-	}
-}
-
-func TestGoid(t *testing.T) {
-	mine, other := goroutine.ID(), make(chan uint64)
-	go func() { other <- goroutine.ID() }()
-	if got := <-other; got == 0 || mine == 0 || got == mine || mine != goroutine.ID() {
-		t.Errorf("goroutine.ID() = %d, in another goroutine %d", mine, got)
 	}
 }

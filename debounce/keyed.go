@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/escapement-go/escapement/internal/goroutine"
+	"github.com/escapement-go/escapement/internal/stackmark"
 )
 
 // ErrKeys is what Keyed.Call returns for a new key while [MaxKeys] others are held.
@@ -120,15 +120,25 @@ func (d *Keyed[K, T]) stop() map[K]*entry[T] {
 	return maps.Clone(d.held)
 }
 
-// inCallback reports whether the caller is the callback of one of all.
+// inCallback reports whether the caller was called by the callback of one of all.
 func inCallback[K comparable, T any](all map[K]*entry[T]) bool {
-	self := goroutine.ID()
+	running := map[uint64]bool{}
 	for _, e := range all {
-		if e.runner.Load() == self {
-			return true
+		if mark := e.runs(); mark != 0 {
+			running[mark] = true
 		}
 	}
-	return false
+	return len(running) > 0 && stackmark.Any(func(mark uint64) bool { return running[mark] })
+}
+
+// runs returns the mark of e's callback, 0 if it is not running.
+func (e *entry[T]) runs() uint64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.running {
+		return 0
+	}
+	return e.mark.Number()
 }
 
 // ask does what leaves a key alone that is not held.

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"runtime"
 	"time"
-
-	"github.com/escapement-go/escapement/internal/goroutine"
 )
 
 // Advance moves the clock by d, fires what is due on the way and at the target,
@@ -135,7 +133,7 @@ func (c *Clock) begin(op string) {
 		panic("fakeclock: " + op + " called from a function that an Advance is waiting for; " +
 			"return first, or arm another timer, or use WithSettle")
 	}
-	if c.teller != 0 && c.teller == goroutine.ID() {
+	if c.telling && c.teller.On() {
 		c.mu.Unlock()
 		panic("fakeclock: " + op + " called from the function of WithEvents; " +
 			"return first, and move the clock where the test does")
@@ -159,7 +157,6 @@ func (c *Clock) begin(op string) {
 
 // end passes the turn on. It is deferred: settle may panic, or end a test.
 func (c *Clock) end() {
-	c.dismiss()
 	if c.dog != nil {
 		c.dog.timer.Stop()
 		c.dog = nil

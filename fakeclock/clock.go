@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/escapement-go/escapement/internal/stackmark"
 	"github.com/jonboulle/clockwork"
 )
 
@@ -32,16 +33,17 @@ type Clock struct {
 	holds   int      // unreleased Holds
 	held    []*timer // fired during a Hold, in firing order
 	waiting []*waiter
-	events  []Event // not delivered yet
-	teller  uint64  // the goroutine that delivers them, 0 if none does
+	events  []Event        // not delivered yet
+	telling bool           // somebody delivers them
+	teller  stackmark.Mark // on the stack of hook
 
 	busy bool      // one Advance or release is under way
 	turn sync.Cond // its end
 
 	active  int                // functions that the Advance under way waits for
 	quiet   sync.Cond          // active is 0
-	idle    *worker            // ready for the next function
-	workers map[uint64]*worker // by goroutine
+	workers map[uint64]*worker // by mark, but not those given up
+	idle    []*worker          // of workers, those that run nothing
 	steps   uint64             // functions that left active
 	dog     *watchdog          // of the Advance under way, once it has waited
 	stuck   string             // why that must panic

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"time"
-
-	"github.com/escapement-go/escapement/internal/goroutine"
 )
 
 // Event is something that happened to a timer: what [WithEvents] delivers. The
@@ -69,18 +67,18 @@ func (c *Clock) unlock() {
 // goroutine is at it already, or the hook itself has come back, then these
 // events are delivered there: waiting for it might be waiting for oneself.
 func (c *Clock) tell() {
-	if len(c.events) > 0 && c.teller == 0 {
+	if len(c.events) > 0 && !c.telling {
 		c.tellAll()
 	}
 }
 
 func (c *Clock) tellAll() {
-	c.teller = goroutine.ID()
-	defer func() { c.teller = 0 }() // the hook may panic or end the test
+	c.telling = true
+	defer func() { c.telling = false }() // the hook may panic or end the test
 	for len(c.events) > 0 {
 		e := c.events[0]
 		c.events = c.events[1:]
-		c.unlocked(func() { c.hook(e) })
+		c.teller.Unlocked(&c.mu, func() { c.hook(e) })
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"github.com/escapement-go/escapement/internal/stackmark"
 )
 
 // watchdog ends an Advance that waits for functions that are blocked for good.
@@ -63,12 +65,12 @@ func (w *watchdog) look() {
 // blocked describes the awaited functions if all of them are blocked.
 func (c *Clock) blocked(stacks []byte) string {
 	var report strings.Builder
-	n := 0
+	n, byMark := 0, stacksByMark(stacks)
 	for _, w := range c.workers {
 		if !w.awake() {
 			continue
 		}
-		stack := stackOf(stacks, w.id)
+		stack := byMark[w.mark]
 		if !isBlocked(stack) {
 			return ""
 		}
@@ -94,7 +96,7 @@ func (c *Clock) giveUp(report string) {
 	c.stuck += report
 	for _, w := range c.workers {
 		if w.awake() {
-			delete(c.workers, w.id)
+			delete(c.workers, w.mark)
 			w.timer = nil
 			c.leave()
 		}
@@ -110,15 +112,16 @@ func allStacks() []byte {
 	}
 }
 
-// stackOf returns the part of stacks that is about the goroutine with that id.
-func stackOf(stacks []byte, id uint64) string {
-	head := fmt.Appendf(nil, "goroutine %d [", id)
+// stacksByMark returns the parts of stacks that are about goroutines with marks.
+func stacksByMark(stacks []byte) map[uint64]string {
+	byMark := make(map[uint64]string)
 	for _, stack := range bytes.Split(stacks, []byte("\n\n")) {
-		if bytes.HasPrefix(stack, head) {
-			return string(bytes.TrimSpace(stack))
+		stack := string(bytes.TrimSpace(stack))
+		for _, mark := range stackmark.InTrace(stack) {
+			byMark[mark] = stack
 		}
 	}
-	return ""
+	return byMark
 }
 
 // isBlocked reports whether stack is of a goroutine that waits for another, as

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/escapement-go/escapement/internal/goroutine"
+	"github.com/escapement-go/escapement/internal/stackmark"
 )
 
 // Outside a bubble, on every release, and without waiting for the limit: the
@@ -15,8 +15,16 @@ import (
 func TestWatchdog_bites(t *testing.T) {
 	var mu sync.Mutex
 	gate := make(chan struct{})
+	var deep func(frames int)
+	deep = func(frames int) { // its trace leaves out the middle
+		if frames > 0 {
+			deep(frames - 1)
+			return
+		}
+		<-gate
+	}
 	for name, block := range map[string]func(){
-		"chan receive": func() { <-gate },
+		"chan receive": func() { deep(1_000) },
 		"select": func() {
 			select {
 			case <-gate:
@@ -100,13 +108,15 @@ func TestIsBlocked(t *testing.T) {
 	}
 }
 
-func TestStackOf(t *testing.T) {
-	id := goroutine.ID()
-	stack := stackOf(allStacks(), id)
-	if stack == "" || isBlocked(stack) {
-		t.Errorf("stackOf(this goroutine) = %q, want that of a running one", stack)
-	}
-	if got := stackOf(allStacks(), 1<<63); got != "" {
-		t.Errorf("stackOf(none) = %q, want nothing", got)
-	}
+func TestStacksByMark(t *testing.T) {
+	before := stacksByMark(allStacks())
+	stackmark.Call(1<<40, func() {
+		got := stacksByMark(allStacks())
+		if stack := got[1<<40]; stack == "" || isBlocked(stack) {
+			t.Errorf("the stack of this goroutine is %q, want that of a running one", stack)
+		}
+		if len(got) != len(before)+1 {
+			t.Errorf("%d stacks, before the call %d", len(got), len(before))
+		}
+	})
 }

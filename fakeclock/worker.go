@@ -1,81 +1,58 @@
 package fakeclock
 
-import "github.com/escapement-go/escapement/internal/goroutine"
+import "github.com/escapement-go/escapement/internal/stackmark"
 
-// worker is a goroutine on which functions run whose end an Advance awaits. One
-// serves all the functions of an Advance in turn, as long as none sleeps: the
-// look-up of a goroutine's identity costs more than the goroutine.
+// worker runs a function whose end an Advance awaits, on a new goroutine. Methods know
+// by its mark on the stack that the function called them. It serves one function after
+// another, so that marks stay short and nothing is allocated; a clock has as many workers
+// as functions were under way at once.
 type worker struct {
-	id    uint64
-	next  chan func() // closed when the Advance ends
-	timer *timer      // whose function runs, nil between two and when given up
-	bed   *timer      // of its last Sleep
+	mark  uint64
+	work  func()
+	f     func() // the function to run
+	timer *timer // whose function it is, nil between two and when given up
+	bed   *timer // of its last Sleep
 }
 
 // run starts t's function on a worker.
 func (c *Clock) run(t *timer) {
 	c.active++
-	w := c.idle
-	if w == nil {
-		w = &worker{next: make(chan func(), 1)}
-		go c.work(w)
-	}
-	c.idle = nil
-	w.timer = t
-	w.next <- t.f
+	w := c.hire()
+	w.f, w.timer = t.f, t
+	go w.work()
 }
 
-// work runs functions until there is another idle worker or the Advance ends.
-func (c *Clock) work(w *worker) {
-	w.id = goroutine.ID()
-	c.mu.Lock()
-	c.workers[w.id] = w
-	c.mu.Unlock()
-	defer c.retire(w) // deferred for functions that call runtime.Goexit
-	for f := range w.next {
-		f()
-		if !c.finish(w) {
-			return
-		}
+// hire returns a worker that runs nothing.
+func (c *Clock) hire() *worker {
+	if last := len(c.idle) - 1; last >= 0 {
+		w := c.idle[last]
+		c.idle = c.idle[:last]
+		return w
 	}
+	w := &worker{mark: stackmark.New()}
+	w.work = func() {
+		defer c.retire(w) // deferred for functions that call runtime.Goexit
+		stackmark.Call(w.mark, w.f)
+	}
+	c.workers[w.mark] = w
+	return w
 }
 
-// finish ends w's function and reports whether w is to wait for another.
-func (c *Clock) finish(w *worker) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if w.timer == nil { // given up
-		return false
-	}
-	w.timer = nil
-	c.leave()
-	if c.idle != nil {
-		return false
-	}
-	c.idle = w
-	return true
-}
-
+// retire ends w's function.
 func (c *Clock) retire(w *worker) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.workers, w.id)
-	if w.timer != nil {
-		c.leave()
+	if w.timer == nil { // given up
+		return
 	}
+	w.f, w.timer, w.bed = nil, nil, nil
+	c.idle = append(c.idle, w)
+	c.leave()
 }
 
 // awake reports whether w runs a function that does not sleep.
 func (w *worker) awake() bool {
 	return w.timer != nil && (w.bed == nil || w.bed.pos == unarmed && !w.bed.held)
-}
-
-// dismiss ends the idle worker.
-func (c *Clock) dismiss() {
-	if c.idle != nil {
-		close(c.idle.next)
-		c.idle = nil
-	}
 }
 
 // leave takes one function out of those that an Advance waits for.
@@ -93,9 +70,12 @@ func (c *Clock) inCallback() bool { return c.caller() != nil }
 
 // caller returns the worker that the caller runs on, nil if it is none that an
 // Advance is waiting for.
-func (c *Clock) caller() *worker {
-	if c.active == 0 {
-		return nil
+func (c *Clock) caller() (caller *worker) {
+	if c.active > 0 {
+		stackmark.Any(func(mark uint64) bool {
+			caller = c.workers[mark]
+			return caller != nil
+		})
 	}
-	return c.workers[goroutine.ID()]
+	return caller
 }

@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/escapement-go/escapement/internal/goroutine"
+	"github.com/escapement-go/escapement/internal/stackmark"
 	"github.com/jonboulle/clockwork"
 )
 
@@ -58,9 +57,9 @@ type LeakyBucket[T any] struct {
 	closed bool
 	timer  throttleTimer
 
-	running bool          // f is; the timer is not armed
-	runner  atomic.Uint64 // the goroutine of f
-	changed chan struct{} // if not nil, closed when f has returned or the queue is empty
+	running bool           // f is; the timer is not armed
+	mark    stackmark.Mark // on the stack of f
+	changed chan struct{}  // if not nil, closed when f has returned or the queue is empty
 }
 
 // A Ticket names an item that was put. No two items of a bucket share one.
@@ -170,10 +169,10 @@ func (b *LeakyBucket[T]) Close(ctx context.Context) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.closed = true
+	if b.running && b.mark.On() {
+		return nil
+	}
 	for len(b.queue) > 0 || b.running {
-		if b.runner.Load() == goroutine.ID() {
-			return nil
-		}
 		if b.await(ctx.Done()) {
 			b.drop()
 			return ctx.Err()
@@ -190,7 +189,10 @@ func (b *LeakyBucket[T]) Stop() {
 	defer b.mu.Unlock()
 	b.closed = true
 	b.drop()
-	for b.running && b.runner.Load() != goroutine.ID() {
+	if b.running && b.mark.On() {
+		return
+	}
+	for b.running {
 		b.await(nil)
 	}
 }
@@ -263,15 +265,11 @@ func (b *LeakyBucket[T]) leave(item leakyItem[T]) {
 		return
 	}
 	b.running = true
-	b.runner.Store(goroutine.ID())
 	defer func() {
 		b.running = false
-		b.runner.Store(0)
 		b.next()
 	}()
-	b.mu.Unlock()
-	defer b.mu.Lock()
-	b.f(item.v)
+	b.mark.Unlocked(&b.mu, func() { b.f(item.v) })
 }
 
 // next arms the timer for the head of the queue.

@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// Claims: to wait and to be refused cost a lock and a clock, and allocate nothing. An
-// item that leaves at once costs a look at the number of its goroutine on top, a
-// microsecond or more and one allocation.
+// Claims: to wait and to be refused cost a lock and a clock, to leave at once another lock,
+// and the function. Nothing is allocated.
 func BenchmarkLeakyBucket_Put(b *testing.B) {
 	for _, bm := range []struct {
 		name     string

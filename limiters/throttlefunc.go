@@ -3,10 +3,9 @@ package limiters
 import (
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/escapement-go/escapement/internal/goroutine"
+	"github.com/escapement-go/escapement/internal/stackmark"
 	"github.com/jonboulle/clockwork"
 )
 
@@ -78,12 +77,13 @@ type ThrottleFunc[T any] struct {
 	pending bool      // value waits for the timer or, if due, for the running f
 	due     bool
 	value   T
-	queue   []T // with interval 0
+	queue   []T  // with interval 0
+	room    [1]T // for a queue of one, as it mostly is
 	timer   throttleTimer
 
 	running bool
-	runner  atomic.Uint64
-	done    sync.Cond // L is mu: a run has ended
+	mark    stackmark.Mark // on the stack of f
+	done    sync.Cond      // L is mu: a run has ended
 }
 
 // throttleTimer is what *time.Timer and clockwork.Timer have in common.
@@ -128,7 +128,7 @@ func (h *ThrottleFunc[T]) Call(v T) {
 	case h.interval == 0:
 		h.queue = append(h.queue, v)
 		if !h.running {
-			h.run()
+			h.run(time.Time{})
 		}
 	case h.pending:
 		h.value = v
@@ -157,7 +157,7 @@ func (h *ThrottleFunc[T]) first(v T) {
 			return
 		}
 		h.value, h.pending = v, true
-		h.run()
+		h.run(now)
 		return
 	case !within:
 		h.open, h.start, gap = true, now, 0
@@ -189,7 +189,7 @@ func (h *ThrottleFunc[T]) Flush() bool {
 	if h.running {
 		h.due = true
 	} else {
-		h.run()
+		h.run(h.now())
 	}
 	return true
 }
@@ -202,7 +202,10 @@ func (h *ThrottleFunc[T]) Stop() {
 	defer h.mu.Unlock()
 	h.stopped = true
 	h.drop()
-	for h.running && h.runner.Load() != goroutine.ID() {
+	if h.running && h.mark.On() {
+		return
+	}
+	for h.running {
 		h.done.Wait()
 	}
 }
@@ -210,7 +213,8 @@ func (h *ThrottleFunc[T]) Stop() {
 func (h *ThrottleFunc[T]) drop() bool {
 	had := h.pending || len(h.queue) > 0
 	var zero T
-	h.value, h.pending, h.due, h.queue = zero, false, false, nil
+	clear(h.queue)
+	h.value, h.pending, h.due, h.queue = zero, false, false, h.room[:0]
 	h.disarm()
 	return had
 }
@@ -223,60 +227,60 @@ func (h *ThrottleFunc[T]) expire() {
 	if !h.pending || h.due {
 		return
 	}
-	if now := h.now(); now.Before(h.start) { // the clock went back: wait once, not until it is here again
+	now := h.now()
+	switch gap := now.Sub(h.start); {
+	case gap < 0: // the clock went back: wait once, not until it is here again
 		h.start = now
 		h.arm(h.interval)
-		return
-	} else if gap := now.Sub(h.start); gap < h.interval {
+	case gap < h.interval:
 		h.arm(h.interval - gap)
-		return
-	}
-	if h.running {
+	case h.running:
 		h.due = true
-		return
+	default:
+		h.run(now)
 	}
-	h.run()
 }
 
 // run runs what is pending or queued, and then what has fallen due meanwhile. It
-// takes and leaves with mu held, also if f panics.
-func (h *ThrottleFunc[T]) run() {
+// takes and leaves with mu held, also if f panics. With interval 0 it does not ask for
+// the time.
+func (h *ThrottleFunc[T]) run(now time.Time) {
 	h.running = true
-	h.runner.Store(goroutine.ID())
-	defer func() {
-		h.running = false
-		if h.due { // f panicked
-			h.due = false
-			h.arm(1)
-		}
-		if h.done.L != nil {
-			h.done.Broadcast()
-		}
-	}()
+	defer h.leave()
 	for {
 		var v, zero T
 		if h.interval == 0 {
-			v, h.queue = h.queue[0], h.queue[1:]
+			v, h.queue[0] = h.queue[0], zero
+			if h.queue = h.queue[1:]; len(h.queue) == 0 {
+				h.queue = h.room[:0]
+			}
 		} else {
 			v, h.value, h.pending, h.due = h.value, zero, false, false
-			h.begin()
+			h.begin(now)
 		}
-		h.unlocked(v)
-		if !h.due && len(h.queue) == 0 {
+		h.mark.Unlocked(&h.mu, func() { h.f(v) })
+		switch {
+		case len(h.queue) > 0:
+		case h.due:
+			now = h.now()
+		default:
 			return
 		}
 	}
 }
 
-func (h *ThrottleFunc[T]) unlocked(v T) {
-	h.mu.Unlock()
-	defer h.mu.Lock()
-	h.f(v)
+// leave ends a run.
+func (h *ThrottleFunc[T]) leave() {
+	h.running = false
+	if h.due { // f panicked
+		h.due = false
+		h.arm(1)
+	}
+	h.done.Broadcast()
 }
 
 // begin opens the window of a run that begins now.
-func (h *ThrottleFunc[T]) begin() {
-	now := h.now()
+func (h *ThrottleFunc[T]) begin(now time.Time) {
 	if gap := now.Sub(h.start); h.edges == Sample && h.open && gap >= 0 {
 		now = now.Add(-(gap % h.interval))
 	}
@@ -301,8 +305,11 @@ func (h *ThrottleFunc[T]) disarm() {
 }
 
 func (h *ThrottleFunc[T]) now() time.Time {
-	if h.clock != nil {
+	switch {
+	case h.clock != nil:
 		return h.clock.Now()
+	case h.open:
+		return h.start.Add(time.Since(h.start)) // half the price of time.Now
 	}
 	return time.Now()
 }

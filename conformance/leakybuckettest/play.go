@@ -43,7 +43,7 @@ func (c *contract) Play(st *suite.Stage) {
 			}
 		})
 	}
-	if !st.Make(func() { impl = c.spec.New(st.Plain(), Config{cfg.Interval, cfg.Backlog}, leave) }) {
+	if !st.Make(func() { impl = c.made(st, Config{cfg.Interval, cfg.Backlog}, leave) }) {
 		return
 	}
 	st.Rests = true
@@ -66,6 +66,22 @@ func (c *contract) Play(st *suite.Stage) {
 			impl.end()
 		}
 	})
+}
+
+// made makes the bucket of a stage, with another beside it if the stage asks for that:
+// whatever is put into the one is put into the other before.
+func (c *contract) made(st *suite.Stage, cfg Config, leave func(int)) Funcs {
+	f := c.spec.New(st.Plain(), cfg, leave)
+	if !st.Twice() {
+		return f
+	}
+	other := c.spec.New(st.Plain(), cfg, func(int) {})
+	put, stop := f.Put, f.Stop
+	f.Put = func(v int) bool { other.Put(-v); return put(v) }
+	if stop != nil {
+		f.Stop = func() { other.Stop(); stop() }
+	}
+	return f
 }
 
 // inside does what the schedule wants of the function with which item i leaves. The first

@@ -2,10 +2,15 @@ package peers
 
 import (
 	"flag"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"testing"
 
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/concurrencytest"
+	"github.com/escapement-go/escapement/conformance/debouncertest"
+	"github.com/escapement-go/escapement/conformance/limitertest"
 	"github.com/escapement-go/escapement/properties"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
@@ -27,11 +32,10 @@ func TestProperties(t *testing.T) {
 			defer f.Value.Set(before)
 		}
 	}
-	t.Run("Debouncer", func(t *testing.T) { drawn(t, debouncers(), properties.CheckDebouncer) })
+	t.Run("Debouncer", func(t *testing.T) { drawn(t, debouncers(), check[debouncertest.Spec]) })
 	t.Run("Throttle", func(t *testing.T) { drawn(t, throttles(), properties.CheckThrottle) })
-	t.Run("Limiter", func(t *testing.T) { drawn(t, rateLimiters(), properties.CheckLimiter) })
-	t.Run("Concurrency", func(t *testing.T) { drawn(t, semaphores(), properties.CheckConcurrency) })
-	t.Run("Quota", func(t *testing.T) { drawn(t, quotas(), properties.CheckQuota) })
+	t.Run("Limiter", func(t *testing.T) { drawn(t, rateLimiters(), check[limitertest.Spec]) })
+	t.Run("Concurrency", func(t *testing.T) { drawn(t, semaphores(), check[concurrencytest.Spec]) })
 	t.Run("LeakyBucket", func(t *testing.T) { drawn(t, leakyBuckets(), properties.CheckLeakyBucket) })
 }
 
@@ -45,5 +49,16 @@ func drawn[S any](t *testing.T, peers []peer[S], check func(t *testing.T, spec S
 			}
 			check(t, p.spec)
 		})
+	}
+}
+
+// check draws schedules for a library, the same each time, and judges them.
+func check[S conformance.Spec](t *testing.T, spec S) {
+	e := spec.Judge(t)
+	for seed := range uint64(500) {
+		rnd := rand.New(rand.NewPCG(1, seed))
+		for _, v := range e.Run(e.Draw(func(_ string, n int) int { return rnd.IntN(n) })) {
+			t.Error("\n" + v.Text)
+		}
 	}
 }

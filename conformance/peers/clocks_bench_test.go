@@ -115,6 +115,28 @@ func BenchmarkFakeClockCreateStopFunc(b *testing.B) {
 	})
 }
 
+// BenchmarkFakeClockFireFunc is the whole life of a function: AfterFunc, Advance, and the
+// wait until it has run, where Advance does not wait for it.
+// Claim: no slower than clockwork.
+func BenchmarkFakeClockFireFunc(b *testing.B) {
+	for _, s := range subjects {
+		b.Run(s.name, func(b *testing.B) {
+			s.run(b, func(m meter, new func() fakeClock) {
+				c, n := new(), int64(0)
+				var ran atomic.Int64
+				f := func() { ran.Add(1) }
+				for m.Loop() {
+					c.AfterFunc(time.Millisecond, f)
+					c.Advance(time.Millisecond)
+					for n++; ran.Load() < n; {
+						runtime.Gosched()
+					}
+				}
+			})
+		})
+	}
+}
+
 // BenchmarkFakeClockAdvance is one Advance over timers with distinct deadlines that
 // were armed in random order, and arming is not timed. Functions count until the
 // last has run, whether Advance waits for it or not; channels are not read.

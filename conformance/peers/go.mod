@@ -14,6 +14,7 @@ require (
 	github.com/jonboulle/clockwork v0.5.0
 	github.com/juju/clock v1.1.1
 	github.com/juju/ratelimit v1.0.2
+	github.com/romdo/go-debounce v0.1.0
 	github.com/samber/lo v1.53.0
 	github.com/sethvargo/go-limiter v0.7.1
 	github.com/throttled/throttled/v2 v2.15.0

@@ -6,78 +6,13 @@ import (
 	"sync/atomic"
 	"testing"
 
-	bep "github.com/bep/debounce"
 	"github.com/eapache/go-resiliency/batcher"
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/debouncertest"
+	"github.com/escapement-go/escapement/conformance/limitertest"
 	"github.com/samber/lo"
-	uber "go.uber.org/ratelimit"
 	"golang.org/x/time/rate"
 )
-
-// bepDebounce has no cancel and no stop. A callback that carries its value stands
-// for the payload: "The debounced function can be invoked with different functions,
-// if needed, the last one will win." Of the rest the docs say only that the function
-// "will be called when the debounced function stops being called for the given
-// duration"; what is read from the source is marked so.
-func bepDebounce() conformance.DebouncerSpec {
-	return conformance.DebouncerSpec{
-		Name: "bep/debounce v1.2.1",
-		Time: conformance.PackageTime,
-		New: func(_ conformance.Env, cfg conformance.DebounceConfig, fire func(int)) conformance.DebouncerFuncs {
-			debounced := bep.New(cfg.Wait)
-			return conformance.DebouncerFuncs{Call: func(v int) { debounced(func() { fire(v) }) }}
-		},
-		Traits: conformance.DebounceTraits{
-			Edges:     []conformance.Edges{conformance.Trailing},
-			Payload:   conformance.LastPayload,
-			Tie:       conformance.EitherTie,    // source: whichever of timer and call comes first
-			StaleFire: conformance.StaleAllowed, // source: the result of Timer.Stop is ignored; see TestPeers_stricter
-			ZeroWait:  conformance.ZeroNextTick, // source: an AfterFunc of 0
-			Overlap:   conformance.Parallel,     // source: each fire is a timer's own goroutine
-		},
-	}
-}
-
-// loDebounce delays "invoking functions given until after wait milliseconds have
-// elapsed, until cancel is called", says the README: so cancel is final. The
-// functions take no argument.
-func loDebounce() conformance.DebouncerSpec {
-	return conformance.DebouncerSpec{
-		Name: "samber/lo v1.53.0 NewDebounce",
-		Time: conformance.PackageTime,
-		New: func(_ conformance.Env, cfg conformance.DebounceConfig, fire func(int)) conformance.DebouncerFuncs {
-			debounced, cancel := lo.NewDebounce(cfg.Wait, func() { fire(0) })
-			return conformance.DebouncerFuncs{Call: func(int) { debounced() }, Cancel: cancel}
-		},
-		Traits: conformance.DebounceTraits{
-			Edges:         []conformance.Edges{conformance.Trailing},
-			Payload:       conformance.NoPayload,
-			Tie:           conformance.EitherTie,    // source
-			StaleFire:     conformance.StaleAllowed, // source: the result of Timer.Stop is ignored; see TestPeers_stricter
-			CancelBarrier: conformance.NoBarrier,    // source: the callback does not look whether it was cancelled
-			AfterCancel:   conformance.CancelFinal,  // README
-			ZeroWait:      conformance.ZeroNextTick, // source: an AfterFunc of 0
-			Overlap:       conformance.Parallel,     // source: each fire is a timer's own goroutine
-		},
-	}
-}
-
-// uberLimiter is a leaky bucket. Slack "allows the limiter to accumulate 'unspent'
-// requests for future bursts of traffic": with a slack of b-1 it lets b pass in a
-// row, and WithSlack(0) is WithoutSlack. Slack must first be earned, as the source
-// and the README's example show: of a new limiter only the first Take is free.
-func uberLimiter(known ...conformance.Known) conformance.LimiterSpec {
-	return conformance.LimiterSpec{
-		Name: "go.uber.org/ratelimit v0.3.1",
-		Time: conformance.Injected,
-		New: func(env conformance.Env, cfg conformance.LimiterConfig) conformance.LimiterFuncs {
-			l := uber.New(cfg.Rate.Events, uber.Per(cfg.Rate.Per), uber.WithClock(env.Clock), uber.WithSlack(cfg.Burst-1))
-			return conformance.LimiterFuncs{Wait: func(int) { l.Take() }}
-		},
-		Traits:       conformance.LimiterTraits{Initial: conformance.InitialOne, Single: true, Fair: conformance.FairFIFO, Rewake: conformance.RewakeKeeps},
-		KnownFailing: known,
-	}
-}
 
 // loThrottle invokes "given functions only once in every interval". The functions
 // take no argument.
@@ -191,32 +126,10 @@ var (
 		Rule: "TH-KEY", Schedule: "interval=100ms | call 1 1 @0 | call 2 2 @50ms | call 3 2 @100ms",
 		Why: "all keys share the timer of the first; the docs promise \"only once in every interval\" for each",
 	}
-	uberKnown = []conformance.Known{
-		{
-			Rule: "RL-ENV", Schedule: "rate=600000000/1s burst=1 | wait 1 @0 | wait 1 @0 | wait 1 @0",
-			Why: "the time for one request is cut to whole nanoseconds: 6e8 a second become 1e9; the docs of New promise \"the given RPS\"",
-		},
-		{
-			Rule: "RL-HUGE", Schedule: "rate=1500000000/1s burst=1 | wait 1 @0 | wait 1 @0 | wait 1 @0",
-			Why: "the time for one request is cut to whole nanoseconds: above 1e9 a second nothing waits; the docs of New promise \"the given RPS\"",
-		},
-		{
-			Rule: "W-EATS", Schedule: "rate=10/1s burst=2 epoch=1970-01-01T00:00:00Z | wait 1 @0 | wait 1 @0",
-			Why: "a clock at Unix(0) looks like a new limiter: every Take is the first, and takes nothing from the next; the docs do not mention it",
-		},
-		{
-			Rule: "RL-EPOCH", Schedule: "rate=10/1s burst=2 epoch=1970-01-01T00:00:00Z | wait 1 @0 | wait 1 @0",
-			Why: "a clock at Unix(0) looks like a new limiter: every Take is the first; the docs do not mention it",
-		},
-	}
 )
 
-// debouncers and throttles, and rateLimiters in another file, are what TestPeers and
-// TestProperties judge, by the names of their subtests.
-func debouncers() []peer[conformance.DebouncerSpec] {
-	return []peer[conformance.DebouncerSpec]{{"BepDebounce", bepDebounce()}, {"LoDebounce", loDebounce()}}
-}
-
+// throttles, and rateLimiters in another file, are what TestPeers and TestProperties judge,
+// by the names of their subtests.
 func throttles() []peer[conformance.ThrottleSpec] {
 	return []peer[conformance.ThrottleSpec]{
 		{"LoThrottle", loThrottle()},
@@ -251,37 +164,14 @@ func each[S any](t *testing.T, peers []peer[S], run func(t *testing.T, spec S)) 
 // TestPeers runs the suite over the libraries and prints the table of verdicts.
 func TestPeers(t *testing.T) {
 	var reports []*conformance.Report
-	each(t, debouncers(), func(t *testing.T, spec conformance.DebouncerSpec) {
-		reports = append(reports, conformance.RunDebouncer(t, spec))
+	each(t, debouncers(), func(t *testing.T, spec debouncertest.Spec) {
+		reports = append(reports, debouncertest.Run(t, spec))
 	})
 	each(t, throttles(), func(t *testing.T, spec conformance.ThrottleSpec) {
 		reports = append(reports, conformance.RunThrottle(t, spec))
 	})
-	each(t, rateLimiters(), func(t *testing.T, spec conformance.LimiterSpec) {
-		reports = append(reports, conformance.RunLimiter(t, spec))
+	each(t, rateLimiters(), func(t *testing.T, spec limitertest.Spec) {
+		reports = append(reports, limitertest.Run(t, spec))
 	})
 	t.Log("\n" + conformance.Table(reports...))
-}
-
-// TestPeers_stricter shows what the debouncers would be told if they promised more
-// than their docs do: that a newer call supersedes a callback that has not started,
-// and that none starts once cancel has returned. The rules are extended ones, in
-// force only where the promise is made, so this is no verdict on the libraries.
-func TestPeers_stricter(t *testing.T) {
-	const why = "a timer that has expired cannot be stopped, and its callback does not look back"
-	stale := conformance.Known{Rule: "DB-NOSTALE", Schedule: "wait=100ms | call 1 @0 | call 2 @100ms~", Why: why}
-	late := conformance.Known{Rule: "DB-CANCELBAR", Schedule: "wait=100ms | call 1 @0 | cancel @100ms~", Why: why}
-	t.Run("BepDebounce", func(t *testing.T) {
-		spec := bepDebounce()
-		spec.Traits.StaleFire = conformance.StaleForbidden
-		spec.KnownFailing = []conformance.Known{stale}
-		conformance.RunDebouncer(t, spec)
-	})
-	t.Run("LoDebounce", func(t *testing.T) {
-		spec := loDebounce()
-		spec.Traits.StaleFire = conformance.StaleForbidden
-		spec.Traits.CancelBarrier = conformance.FinishBarrier
-		spec.KnownFailing = []conformance.Known{stale, late}
-		conformance.RunDebouncer(t, spec)
-	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/RussellLuo/slidingwindow"
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/quotatest"
 	"github.com/failsafe-go/failsafe-go/ratelimiter"
 	"github.com/throttled/throttled/v2"
 	"github.com/throttled/throttled/v2/store/memstore"
@@ -19,12 +20,12 @@ import (
 // throttledQuota "uses the generic cell-rate algorithm", with "quantity 0" to "peek";
 // RetryAfter "should be -1 unless the rate limit has been exceeded", and is for what
 // never fits. wrap may put something in front of the store.
-func throttledQuota(name string, wrap func(throttled.GCRAStoreCtx) throttled.GCRAStoreCtx, known ...conformance.Known) conformance.QuotaSpec {
-	return conformance.QuotaSpec{
+func throttledQuota(name string, wrap func(throttled.GCRAStoreCtx) throttled.GCRAStoreCtx, known ...quotatest.Known) quotatest.Spec {
+	return quotatest.Spec{
 		Name: name,
-		Time: conformance.PackageTime,
-		Kind: conformance.GCRA,
-		New: func(_ conformance.Env, cfg conformance.QuotaConfig) conformance.QuotaFuncs {
+		Time: quotatest.PackageTime,
+		Kind: quotatest.GCRA,
+		New: func(_ quotatest.Env, cfg quotatest.Config) quotatest.Funcs {
 			store, err := memstore.NewCtx(0)
 			if err != nil {
 				panic(err)
@@ -35,19 +36,16 @@ func throttledQuota(name string, wrap func(throttled.GCRAStoreCtx) throttled.GCR
 			if err != nil {
 				panic(err)
 			}
-			ask := func(n int) conformance.Answer {
+			ask := func(n int) quotatest.Answer {
 				limited, r, err := l.RateLimitCtx(context.WithValue(context.Background(), races{}, new(int)), "key", n)
 				if err != nil {
 					panic(err)
 				}
-				return conformance.Answer{OK: !limited, RetryAfter: r.RetryAfter, ResetAfter: r.ResetAfter, Remaining: r.Remaining}
+				return quotatest.Answer{OK: !limited, RetryAfter: r.RetryAfter, ResetAfter: r.ResetAfter, Remaining: r.Remaining}
 			}
-			return conformance.QuotaFuncs{Take: ask} // which peeks for 0
+			return quotatest.Funcs{Take: ask} // which peeks for 0
 		},
-		Traits: conformance.QuotaTraits{
-			TooLarge: conformance.TooLargeNegative,
-			Answers:  conformance.AnswersRetry | conformance.AnswersReset | conformance.AnswersRemaining,
-		},
+		Traits:       quotatest.Throttled(),
 		KnownFailing: known,
 	}
 }
@@ -66,24 +64,20 @@ func (s losesFirst) CompareAndSwapWithTTL(ctx context.Context, key string, old, 
 }
 
 // slidingWindow blends two windows that begin at whole multiples of their size.
-func slidingWindow(known ...conformance.Known) conformance.QuotaSpec {
-	return conformance.QuotaSpec{
+func slidingWindow(known ...quotatest.Known) quotatest.Spec {
+	return quotatest.Spec{
 		Name: "RussellLuo/slidingwindow 535bb99",
-		Time: conformance.Explicit,
-		Kind: conformance.SlidingCounter,
-		New: func(_ conformance.Env, cfg conformance.QuotaConfig) conformance.QuotaFuncs {
+		Time: quotatest.Explicit,
+		Kind: quotatest.SlidingCounter,
+		New: func(_ quotatest.Env, cfg quotatest.Config) quotatest.Funcs {
 			l, _ := slidingwindow.NewLimiter(cfg.Window, int64(cfg.Limit), func() (slidingwindow.Window, slidingwindow.StopFunc) {
 				return slidingwindow.NewLocalWindow()
 			})
-			return conformance.QuotaFuncs{TakeAt: func(t time.Time, n int) conformance.Answer {
-				return conformance.Answer{OK: l.AllowN(t, int64(n))}
+			return quotatest.Funcs{TakeAt: func(t time.Time, n int) quotatest.Answer {
+				return quotatest.Answer{OK: l.AllowN(t, int64(n))}
 			}}
 		},
-		Traits: conformance.QuotaTraits{
-			Align:    conformance.AlignEpoch,
-			Denied:   conformance.DeniedFree,
-			BackTime: conformance.BackClamp,
-		},
+		Traits:       quotatest.RussellLuo(),
 		KnownFailing: known,
 	}
 }
@@ -91,55 +85,46 @@ func slidingWindow(known ...conformance.Known) conformance.QuotaSpec {
 // ulule counts every request of a key that expires a period after the first; Reset is
 // in whole seconds, so it is not looked at. It runs without the cleaner of its default
 // store, a goroutine that only the garbage collector can stop.
-func ulule(known ...conformance.Known) conformance.QuotaSpec {
-	return conformance.QuotaSpec{
+func ulule(known ...quotatest.Known) quotatest.Spec {
+	return quotatest.Spec{
 		Name: "ulule/limiter v3.11.2",
-		Time: conformance.PackageTime,
-		Kind: conformance.FixedWindow,
-		New: func(_ conformance.Env, cfg conformance.QuotaConfig) conformance.QuotaFuncs {
+		Time: quotatest.PackageTime,
+		Kind: quotatest.FixedWindow,
+		New: func(_ quotatest.Env, cfg quotatest.Config) quotatest.Funcs {
 			l := limiter.New(memory.NewStoreWithOptions(limiter.StoreOptions{}),
 				limiter.Rate{Limit: int64(cfg.Limit), Period: cfg.Window})
-			answer := func(c limiter.Context, err error) conformance.Answer {
+			answer := func(c limiter.Context, err error) quotatest.Answer {
 				if err != nil {
 					panic(err)
 				}
-				return conformance.Answer{OK: !c.Reached, Remaining: int(c.Remaining)}
+				return quotatest.Answer{OK: !c.Reached, Remaining: int(c.Remaining)}
 			}
-			return conformance.QuotaFuncs{
-				Take: func(n int) conformance.Answer { return answer(l.Increment(context.Background(), "key", int64(n))) },
-				Peek: func() conformance.Answer { return answer(l.Peek(context.Background(), "key")) },
+			return quotatest.Funcs{
+				Take: func(n int) quotatest.Answer { return answer(l.Increment(context.Background(), "key", int64(n))) },
+				Peek: func() quotatest.Answer { return answer(l.Peek(context.Background(), "key")) },
 			}
 		},
-		Traits: conformance.QuotaTraits{
-			Edge:    conformance.EdgeClosed,    // source: expired is strictly after
-			Align:   conformance.AlignFirstUse, // source
-			Denied:  conformance.DeniedCounted, // source: increments first
-			Answers: conformance.AnswersRemaining,
-		},
+		Traits:       quotatest.Ulule(), // source: expired is strictly after; it increments first
 		KnownFailing: known,
 	}
 }
 
 // failsafeBurstyQuota allows so many executions per period, one period after the other.
-func failsafeBurstyQuota(known ...conformance.Known) conformance.QuotaSpec {
-	return conformance.QuotaSpec{
+func failsafeBurstyQuota(known ...quotatest.Known) quotatest.Spec {
+	return quotatest.Spec{
 		Name: "failsafe-go v0.9.8 bursty",
-		Time: conformance.PackageTime,
-		Kind: conformance.FixedWindow,
-		New: func(_ conformance.Env, cfg conformance.QuotaConfig) conformance.QuotaFuncs {
+		Time: quotatest.PackageTime,
+		Kind: quotatest.FixedWindow,
+		New: func(_ quotatest.Env, cfg quotatest.Config) quotatest.Funcs {
 			l := ratelimiter.NewBursty[any](uint(cfg.Limit), cfg.Window)
-			return conformance.QuotaFuncs{Take: func(n int) conformance.Answer {
+			return quotatest.Funcs{Take: func(n int) quotatest.Answer {
 				if n < 0 {
 					panic("failsafe takes unsigned numbers only")
 				}
-				return conformance.Answer{OK: l.TryAcquirePermits(uint(n))}
+				return quotatest.Answer{OK: l.TryAcquirePermits(uint(n))}
 			}}
 		},
-		Traits: conformance.QuotaTraits{
-			Edge:   conformance.EdgeHalfOpen,
-			Align:  conformance.AlignCreation,
-			Denied: conformance.DeniedFree,
-		},
+		Traits:       quotatest.FailsafeBursty(),
 		KnownFailing: known,
 	}
 }
@@ -241,10 +226,10 @@ var (
 
 const peekTakes = "the quantity 0 is overwritten by 1 before the first attempt, and taken in the second; the docs say no update is performed"
 
-func quotas() []peer[conformance.QuotaSpec] {
+func quotas() []peer[quotatest.Spec] {
 	as := func(s throttled.GCRAStoreCtx) throttled.GCRAStoreCtx { return s }
 	racing := func(s throttled.GCRAStoreCtx) throttled.GCRAStoreCtx { return losesFirst{s} }
-	return []peer[conformance.QuotaSpec]{
+	return []peer[quotatest.Spec]{
 		{"Throttled", throttledQuota("throttled v2.15.0 GCRA", as, throttledQuotaKnown...)},
 		{"ThrottledRacing", throttledQuota("throttled v2.15.0 GCRA, losing each first race", racing, throttledRacingKnown...)},
 		{"SlidingWindow", slidingWindow(slidingWindowKnown...)},
@@ -265,8 +250,8 @@ func leakyBuckets() []peer[conformance.LeakyBucketSpec] {
 // buckets, and prints the table of verdicts.
 func TestQuotas(t *testing.T) {
 	var reports []*conformance.Report
-	each(t, quotas(), func(t *testing.T, spec conformance.QuotaSpec) {
-		reports = append(reports, conformance.RunQuota(t, spec))
+	each(t, quotas(), func(t *testing.T, spec quotatest.Spec) {
+		reports = append(reports, quotatest.Run(t, spec))
 	})
 	t.Run("LeakyBucket", func(t *testing.T) {
 		each(t, leakyBuckets(), func(t *testing.T, spec conformance.LeakyBucketSpec) {

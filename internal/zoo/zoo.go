@@ -39,3 +39,12 @@ func LeaveForGood() { go forGood() }
 
 //go:noinline
 func forGood() { select {} }
+
+// InTurn runs all of runs, whatever one of them panics with: the panic goes on when the
+// others are done.
+func InTurn(runs []func()) {
+	if len(runs) > 0 {
+		defer InTurn(runs[1:])
+		runs[0]()
+	}
+}

@@ -210,3 +210,15 @@ func OfKey(rec *suite.Recording, key int) *suite.Recording {
 	}
 	return &own
 }
+
+// FamilyOf names the family of a schedule that is run alone: that of keys or of instances
+// if its calls have keys. Keys says whether the implementation has keys of its own.
+func FamilyOf(schedule conformance.Schedule, keys bool) string {
+	switch keyed := slices.ContainsFunc(schedule.Steps, func(s conformance.Step) bool { return s.K != 0 }); {
+	case keyed && keys:
+		return suite.Keys
+	case keyed:
+		return suite.Instances
+	}
+	return "replay"
+}

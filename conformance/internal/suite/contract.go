@@ -104,6 +104,9 @@ type Job struct {
 	Look bool
 	// Jump makes package time move an hour before each step on an injected clock.
 	Jump bool
+	// Review says that a run which was judged before is judged once more, to find out what
+	// another declaration would make of it: an Exam learns nothing from it.
+	Review bool
 }
 
 // Family is a part of the exploration: schedules of one kind.
@@ -146,7 +149,15 @@ type Tidy interface {
 	Tidied(s *Suite, schedule conformance.Schedule) conformance.Schedule
 }
 
-// Drawing is a contract that draws random schedules; see [conformance.Examiner].
+// Remembering is a contract whose Exam learns from each run something that it needs for
+// those that come after it, such as what was explained before and at what cost. Rules do
+// not see it.
+type Remembering interface {
+	// Forget is called before anything is explored.
+	Forget()
+}
+
+// Drawing is a contract that draws random schedules; see [conformance.Judge].
 type Drawing interface {
 	Draw(s *Suite, pick func(label string, n int) int) conformance.Schedule
 	Fits(s *Suite, schedule conformance.Schedule) bool

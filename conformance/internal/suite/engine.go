@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -65,9 +66,13 @@ func newEngine[T, E any](t *testing.T, about About, c Contract[T, E], o inside.O
 		Suite: &Suite{T: t, Time: about.Time, profile: c.Profile(), givenUp: map[string]string{}},
 		about: about, c: c, options: o,
 	}
-	e.lab = &lab{t: t, time: about.Time, suite: e.Suite, play: c.Play, patience: cmp.Or(o.Patience, patience)}
+	e.lab = &lab{
+		t: t, time: about.Time, suite: e.Suite, play: c.Play,
+		first: o.FirstLook, rounds: new(atomic.Int64),
+	}
 	e.rules = linked(c)
 	e.traits = c.Traits()
+	abandonBubbles()
 	return e
 }
 
@@ -184,6 +189,9 @@ func (e *engine[T, E]) reset() {
 	e.givenUp = map[string]string{}
 	e.stalls = map[string]string{}
 	e.cannotReenter = false
+	if c, ok := e.c.(Remembering); ok {
+		c.Forget()
+	}
 }
 
 // evaluate explores and judges. It fails no test by itself.
@@ -296,7 +304,7 @@ func (e *engine[T, E]) orders(s conformance.Schedule) []conformance.Order {
 		return []conformance.Order{conformance.OrderSettled}
 	case e.Time == conformance.PackageTime:
 		return slices.Repeat([]conformance.Order{conformance.OrderSampled}, Samples)
-	case !e.Bubble && slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return st.Racing && !conformance.Counts(st.Op) }):
+	case !e.Bubble && slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return st.Racing && !st.Op.Counts() }):
 		// Without a bubble nobody can tell a step that waits for what is held from one that
 		// is still running.
 		return []conformance.Order{conformance.OrderStepFirst, conformance.OrderFireFirst}
@@ -438,7 +446,7 @@ func (e *engine[T, E]) hung(f Family, h *Hang) {
 			return
 		}
 	}
-	if where := h.blockedInCallback(); where != "" && s.Config.Inside != "" {
+	if where := h.BlockedInCallback(); where != "" && s.Config.Inside != "" {
 		e.cannotReenter = true
 		e.blame(id, f, h, &Violation{
 			Headline: fmt.Sprintf("%s called from the callback never returned", s.Config.Inside),

@@ -72,7 +72,7 @@ func (e *engine[T, E]) hangs() bool {
 // holds reports whether a run breaks no rule with the traits t, and whether r is in force
 // with them. Nothing is run again for it, and what else was found is no excuse.
 func (e *engine[T, E]) holds(r *Rule[T, E], t *T, choices []Choice, rec *Recording) (inForce, ok bool) {
-	j := Job{Schedule: rec.Schedule, Order: rec.Order, Family: e.familyOf(rec.Schedule), Look: true}
+	j := Job{Schedule: rec.Schedule, Order: rec.Order, Family: e.familyOf(rec.Schedule), Look: true, Review: true}
 	x := e.c.Exam(t, rec, j)
 	judges := func(r *Rule[T, E]) bool {
 		return (r.Check != nil || r.Again != nil) && e.skip(r, t, choices).why == "" &&

@@ -56,6 +56,7 @@ func Meet[I any](p *Probe, m Meeting[I]) (worst *Violation, skip string) {
 			in[i] = m.Make(env, i)
 		}
 		for round := range Meetings {
+			p.lab.rounds.Add(1)
 			if m.Before != nil {
 				m.Before(st, round)
 			}

@@ -20,6 +20,9 @@ type Stage struct {
 	Blocks func(s conformance.Step) bool
 	// Rests says that everything settles after each step, not only before the next.
 	Rests bool
+	// After is told of each step when everything has settled behind it, if Rests; nil is
+	// told of none.
+	After func(s conformance.Step)
 	// Alone says that a racing step meets the timers of its own instant only: what is due
 	// before has come and settled.
 	Alone bool
@@ -31,6 +34,9 @@ func newStage(s *Suite, j Job, d Driver) *Stage {
 	st.Rec.rec.Schedule, st.Rec.rec.Order = j.Schedule, j.Order
 	return st
 }
+
+// Drive lets another driver than the suite's own bring about the orders of this run.
+func (s *Stage) Drive(d Driver) { s.Driver, s.Rec.now = d, d.Now }
 
 // Config is the schedule's.
 func (s *Stage) Config() conformance.Config { return s.Schedule.Config }
@@ -128,6 +134,9 @@ func (s *Stage) one(first conformance.Step, all func()) {
 	if s.Rests || blocks {
 		s.Settle()
 	}
+	if s.After != nil {
+		s.After(first)
+	}
 }
 
 // During does what the callback of a schedule does, after its start was recorded as fire
@@ -146,7 +155,7 @@ func (s *Stage) during(i, key int, inside func(conformance.Step)) {
 	}
 	if i == 0 && cfg.Inside != "" {
 		step := conformance.Step{Op: cfg.Inside, At: s.Now()}
-		if conformance.Counts(step.Op) {
+		if step.Op.Counts() {
 			step.N = InsideValue
 		}
 		inside(step)

@@ -89,14 +89,18 @@ const lacking = "the implementation has no "
 
 // skip says why a rule is not in force with the traits t, of which choices are the table.
 func (e *engine[T, E]) skip(r *Rule[T, E], t *T, choices []Choice) skipped {
+	return skip(e.Suite, r, t, choices)
+}
+
+func skip[T, E any](s *Suite, r *Rule[T, E], t *T, choices []Choice) skipped {
 	if r.Absent != nil {
-		if why := r.Absent(e.Suite, t); why != "" {
+		if why := r.Absent(s, t); why != "" {
 			return skipped{why, true}
 		}
 	}
 	for _, op := range r.Ops {
-		if !e.Accepts(op) {
-			return skipped{lacking + string(op), e.profile.Spares}
+		if !s.Accepts(op) {
+			return skipped{lacking + string(op), s.profile.Spares}
 		}
 	}
 	for _, name := range r.Declared {
@@ -105,9 +109,17 @@ func (e *engine[T, E]) skip(r *Rule[T, E], t *T, choices []Choice) skipped {
 		}
 	}
 	if r.Unless != nil {
-		if why := r.Unless(e.Suite, t); why != "" {
+		if why := r.Unless(s, t); why != "" {
 			return skipped{why, false}
 		}
 	}
 	return skipped{}
+}
+
+// InForce reports whether a rule of the contract judges a run with the traits t: for a
+// contract in which one difference may be about several rules.
+func InForce[T, E any](s *Suite, c Contract[T, E], t *T, j Job, id string) bool {
+	rules := c.Rules()
+	i := slices.IndexFunc(rules, func(r Rule[T, E]) bool { return r.ID == id })
+	return i >= 0 && skip(s, &rules[i], t, c.Table(s, t)).why == "" && (rules[i].About == nil || rules[i].About(j))
 }

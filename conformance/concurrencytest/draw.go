@@ -1,0 +1,281 @@
+package concurrencytest
+
+import (
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// Draw draws requests in bursts, with weights or with deadlines, that are released in any
+// order and right at the instant at which another's wait ends, cancels of one of several that
+// wait, handlers that panic, and limits that change. At most one step meets the timers of its
+// instant.
+func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
+	d := &drawing{cfg: suite.OneOf(pick, "config", c.drawn()), tr: &c.spec.Traits, kind: pick("kind", 8)}
+	d.wait = d.cfg.Timeout
+	if d.wait == 0 {
+		d.wait = suite.Wait
+	}
+	d.gaps = append([]time.Duration{0, 0, 0}, suite.GapsAround(d.wait)...)
+	d.deadlines = d.kind == 4 && s.Accepts(conformance.OpCancel)
+	moves := suite.Moves(pick, d.ops(s), len(d.gaps)+1, 2*d.wait, 19)
+	if d.tr.Fair == FairNone {
+		moves = moves[:min(len(moves), 10)] // any order is right, and there are many
+	}
+	for i, m := range moves {
+		d.move(i, m)
+	}
+	if len(d.steps) == 0 {
+		d.steps = []conformance.Step{{Op: conformance.OpAcquire, N: 1}}
+	}
+	return conformance.Schedule{Config: d.cfg, Steps: d.steps}
+}
+
+// drawing is a schedule that is being drawn.
+type drawing struct {
+	cfg       conformance.Config
+	tr        *Traits
+	kind      int // what it is about
+	wait      time.Duration
+	gaps      []time.Duration
+	deadlines bool
+
+	steps    []conformance.Step
+	c        callers
+	at       time.Duration
+	last     time.Duration // when the newest request came
+	together int           // how many came then
+}
+
+// ops are the operations of a schedule of this kind, those that are more frequent twice.
+func (d *drawing) ops(s *suite.Suite) []conformance.Op {
+	out := s.Able(conformance.OpAcquire, conformance.OpAcquire, conformance.OpTry, conformance.OpDo)
+	out = append(out, conformance.OpRelease, conformance.OpRelease)
+	out = append(out, s.Able(conformance.OpCancel)...)
+	if d.kind == 5 {
+		out = append(out, s.Able(conformance.OpResize)...)
+	}
+	if d.kind == 6 && s.Accepts(conformance.OpDo) {
+		out = append(out, conformance.OpPanic, conformance.OpExit)
+	}
+	return out
+}
+
+// move makes a step of a move, if it can be made.
+func (d *drawing) move(i int, m suite.Move) {
+	before := d.at
+	switch {
+	case i == 0:
+	case m.Gap < len(d.gaps):
+		d.at += d.gaps[m.Gap]
+	case m.Gap == len(d.gaps):
+		d.at = max(d.at, d.last+d.wait) // the wait of the newest ends
+	default:
+		d.at += m.Any
+	}
+	st := conformance.Step{Op: m.Op, At: d.at}
+	switch m.Op {
+	case conformance.OpAcquire, conformance.OpTry, conformance.OpDo:
+		if d.together++; d.at > d.last {
+			d.together = 1
+		} else if d.together > 5 {
+			return // whose waits would end together, in any order
+		}
+		d.last = d.at
+		d.request(&st, m)
+	case conformance.OpCancel:
+		st.N = d.c.cancel(m.N, d.kind == 7)
+	case conformance.OpResize:
+		st.N = 1 + m.N%4
+	default:
+		st.N = d.c.leave(m.Op, m.N, d.cfg.Limit)
+	}
+	if st.N == 0 {
+		d.at = before
+		return
+	}
+	races := m.Op == conformance.OpAcquire || m.Op == conformance.OpRelease || m.Op == conformance.OpCancel
+	raced := conformance.Schedule{Steps: d.steps}.RacingSteps() > 0
+	st.Racing = m.Race && races && len(d.steps) > 0 && !raced
+	d.steps = append(d.steps, st)
+}
+
+// request draws what a request asks for.
+func (d *drawing) request(st *conformance.Step, m suite.Move) {
+	if d.kind/2 == 1 && !d.tr.Single && m.Op != conformance.OpDo {
+		ended := d.tr.Context == ContextHonoured || d.tr.Timeout == TimeoutBounded
+		over := d.tr.Oversize == OversizeFails || d.tr.Oversize == OversizeBlocks && ended
+		if st.K = 1 + m.N%d.cfg.Limit; over && m.N == 19 {
+			st.K = d.cfg.Limit + 1
+		}
+		if st.K == 1 {
+			st.K = 0 // the text says nothing of it
+		}
+	}
+	if d.deadlines && m.Op != conformance.OpTry && m.N%3 == 2 {
+		st.D = []time.Duration{d.wait / 2, d.wait, d.wait - 1, 1}[m.N%4]
+	}
+	st.N = d.c.enter(m.Op)
+}
+
+// drawn lists the configurations of schedules that are drawn.
+func (c *contract) drawn() []conformance.Config {
+	var out []conformance.Config
+	tr := &c.spec.Traits
+	for _, timeout := range []string{"100ms", "333.333333ms", "1h"} {
+		out = append(out, tr.bounded(1, 2, timeout), tr.bounded(2, 1, timeout), tr.bounded(3, 4, timeout))
+	}
+	out = append(out, tr.bounded(1, 5, "100ms"), tr.bounded(2, 0, "100ms"))
+	if c.spec.Time == conformance.Injected && tr.Timeout == TimeoutBounded {
+		out = append(out, tr.bounded(2, 2, "0")) // zero timers crash some bubbles
+		for _, epoch := range suite.DrawnEpochs {
+			out = append(out, tr.bounded(1, 2, "100ms").With("epoch", epoch))
+		}
+	}
+	return out
+}
+
+// callers remembers which requests came, and which were told to go.
+type callers struct {
+	came []conformance.Op
+	live []int // not released
+	gone []int // whose contexts were cancelled
+}
+
+func (c *callers) enter(op conformance.Op) int {
+	c.came = append(c.came, op)
+	c.live = append(c.live, len(c.came))
+	return len(c.came)
+}
+
+// leave is one of the oldest requests, 0 if there is none that can leave so. Those that do not
+// run have nothing to release.
+func (c *callers) leave(op conformance.Op, n, limit int) int {
+	if len(c.live) == 0 {
+		return 0
+	}
+	i := n % min(len(c.live), limit)
+	id := c.live[i]
+	if op != conformance.OpRelease && c.came[id-1] != conformance.OpDo {
+		return 0
+	}
+	c.live = slices.Delete(c.live, i, i+1)
+	return id
+}
+
+// cancel is one of the newest requests, or the next to come; 0 if it cannot be.
+func (c *callers) cancel(n int, early bool) int {
+	id := len(c.came) - n%4
+	if early && n >= 15 {
+		id = len(c.came) + 1
+	}
+	if id < 1 || slices.Contains(c.gone, id) || id <= len(c.came) && c.came[id-1] == conformance.OpTry {
+		return 0
+	}
+	c.gone = append(c.gone, id)
+	return id
+}
+
+// Fits accepts what is configured and numbered as a drawn schedule is.
+func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
+	if !suite.Among(c.drawn(), schedule.Config) || !s.Plain(schedule, "limit", "backlog", "timeout", "epoch") {
+		return false
+	}
+	f := &fitting{limit: schedule.Config.Limit, single: c.spec.Traits.Single}
+	return !slices.ContainsFunc(schedule.Steps, func(st conformance.Step) bool { return !f.fits(st) })
+}
+
+// fitting follows a schedule that may have been drawn.
+type fitting struct {
+	limit    int
+	single   bool
+	c        callers
+	at       time.Duration
+	together int
+}
+
+func (f *fitting) fits(st conformance.Step) bool {
+	switch st.Op {
+	case conformance.OpAcquire, conformance.OpTry, conformance.OpDo:
+		if f.together++; st.At > f.at {
+			f.together = 1
+		}
+		f.at = st.At
+		weighs := st.K != 0 && (f.single || st.Op == conformance.OpDo || st.K < 2 || st.K > f.limit)
+		return f.together <= 5 && !weighs && st.D == 0 && st.N == f.c.enter(st.Op)
+	case conformance.OpRelease, conformance.OpPanic, conformance.OpExit:
+		i := slices.Index(f.c.live, st.N)
+		return i >= 0 && i < f.limit && st.N == f.c.leave(st.Op, i, f.limit)
+	case conformance.OpCancel:
+		back := len(f.c.came) - st.N
+		return back <= 3 && st.N == f.c.cancel(back, false)
+	case conformance.OpResize:
+		return st.N >= 1 && st.N <= 4
+	}
+	return true
+}
+
+// Twins puts the laws that compare two runs to a limiter that serves first come, first served:
+// in any other order two runs may differ.
+func (c *contract) Twins(s *suite.Suite) conformance.Twins {
+	if c.spec.Traits.Fair != FairFIFO {
+		return conformance.Twins{}
+	}
+	ops := s.Able(conformance.OpAcquire, conformance.OpAcquire, conformance.OpTry, conformance.OpDo,
+		conformance.OpRelease, conformance.OpRelease, conformance.OpCancel)
+	return conformance.Twins{
+		Laws: []string{"X-REPLAY", "X-SHIFT", "X-SCALE", "X-ISO"},
+		Draw: func(pick suite.Pick) conformance.Schedule {
+			limit := 1 + pick("limit", 2)
+			cfg := c.spec.Traits.bounded(limit, limit+1, suite.Unit.String())
+			var all callers
+			return suite.DrawClear(pick, cfg, ops, func(m suite.Move) conformance.Step { return all.step(m, limit) })
+		},
+	}
+}
+
+// step lets a request come, go or give up; nothing if none can.
+func (c *callers) step(m suite.Move, limit int) conformance.Step {
+	st := conformance.Step{Op: m.Op}
+	switch m.Op {
+	case conformance.OpCancel:
+		st.N = c.cancel(m.N, false)
+	case conformance.OpRelease:
+		st.N = c.leave(m.Op, m.N, limit)
+	default:
+		st.N = c.enter(m.Op)
+	}
+	if st.N == 0 {
+		st.Op = ""
+	}
+	return st
+}
+
+// Tidied makes a schedule legal from which steps were taken: requests are numbered in the
+// order in which they are first heard of, and nothing is done to one that never comes.
+func (c *contract) Tidied(_ *suite.Suite, s conformance.Schedule) conformance.Schedule {
+	out, numbers := s.Steps[:0:0], map[int]int{}
+	ends := []conformance.Op{conformance.OpCancel, conformance.OpRelease, conformance.OpPanic, conformance.OpExit}
+	for i, st := range s.Steps {
+		if !comes(st.Op) && !slices.Contains(ends, st.Op) {
+			out = append(out, st)
+			continue
+		}
+		// A context may be cancelled before its request comes.
+		early := st.Op == conformance.OpCancel && slices.ContainsFunc(s.Steps[i:], func(o conformance.Step) bool {
+			return comes(o.Op) && o.N == st.N
+		})
+		if numbers[st.N] == 0 && !comes(st.Op) && !early {
+			continue
+		}
+		if numbers[st.N] == 0 {
+			numbers[st.N] = len(numbers) + 1
+		}
+		st.N = numbers[st.N]
+		out = append(out, st)
+	}
+	s.Steps = out
+	return s
+}

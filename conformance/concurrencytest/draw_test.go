@@ -1,0 +1,85 @@
+package concurrencytest_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/synctestcompat"
+)
+
+// What is drawn breaks no rule of correct designs, is what it says when it is read back, and
+// is the plainest where every choice is the plainest.
+func TestDraw(t *testing.T) {
+	synctestcompat.Require(t)
+	for _, name := range []string{
+		"zoo queue:  Injected", "zoo queue:  PackageTime", "zoo condition Injected", "zoo tokens Injected",
+		"zoo gate Injected",
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := design(t, name).Judge(t)
+			if s := j.Draw(func(string, int) int { return 0 }); len(s.Steps) != 1 || !j.Fits(s) {
+				t.Errorf("the plainest schedule is %q, Fits = %v", s, j.Fits(s))
+			}
+			rnd := rand.New(rand.NewPCG(1, 1))
+			pick := func(_ string, n int) int { return rnd.IntN(n) }
+			fits := 0
+			draws := 200
+			if testing.Short() {
+				draws = 40
+			}
+			for range draws {
+				s := j.Draw(pick)
+				if again, err := conformance.ParseSchedule(s.String()); err != nil || again.String() != s.String() {
+					t.Fatalf("%q is read as %q, %v", s, again, err)
+				}
+				if j.Fits(s) {
+					fits++
+				}
+				for _, v := range j.Run(s) {
+					t.Errorf("%s: %s", s, v.Text)
+				}
+			}
+			if fits == 0 {
+				t.Error("nothing fits that is drawn")
+			}
+		})
+	}
+}
+
+// With another instance beside it, of which a slot is taken, the same becomes of every
+// request; and a schedule read again has the same outcome.
+func TestTwins(t *testing.T) {
+	synctestcompat.Require(t)
+	j := design(t, "zoo queue:  Injected").Judge(t)
+	rnd := rand.New(rand.NewPCG(2, 2))
+	tw := j.Twins()
+	if len(tw.Laws) != 4 {
+		t.Fatalf("Twins().Laws = %v, want 4", tw.Laws)
+	}
+	for range 100 {
+		s := tw.Draw(func(_ string, n int) int { return rnd.IntN(n) })
+		if len(s.Steps) == 0 {
+			continue
+		}
+		want := outcome(j.Trace(s))
+		if got := outcome(j.Trace(s)); got != want {
+			t.Errorf("%s: %s, want %s as before", s, got, want)
+		}
+		if got := outcome(j.Beside(s)); got != want {
+			t.Errorf("%s: beside another instance %s, want %s", s, got, want)
+		}
+	}
+	if laws := design(t, "zoo condition Injected").Judge(t).Twins().Laws; laws != nil {
+		t.Errorf("without an order the laws are %v, want none", laws)
+	}
+}
+
+func outcome(tr *conformance.Trace) string {
+	out := ""
+	for _, d := range tr.Done {
+		out += fmt.Sprint(d.Step, d.Ended.At, d.OK, d.Err, "; ")
+	}
+	return out
+}

@@ -1,0 +1,62 @@
+package concurrencytest
+
+import (
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/fakeclock"
+)
+
+// racingHand is a fake clock in a bubble that does not settle by itself, so that a step and
+// the timers of its instant can meet with nothing settled between them.
+type racingHand struct{ *suite.Hand }
+
+func newRacingHand(start time.Time, bubble bool) *racingHand {
+	return &racingHand{&suite.Hand{Fake: fakeclock.New(fakeclock.WithStart(start)), Start: start, Bubble: bubble}}
+}
+
+// To lets everything happen that is due on the way and at at itself.
+func (h *racingHand) To(at time.Duration) {
+	h.before(at + 1)
+	h.Hand.To(at)
+	h.Settle()
+}
+
+// before lets everything happen that is due before at.
+func (h *racingHand) before(at time.Duration) {
+	h.Settle()
+	for {
+		next, ok := h.Fake.Next()
+		if !ok || next.Sub(h.Start) >= at {
+			return
+		}
+		h.Fake.AdvanceTo(next)
+		h.Settle()
+	}
+}
+
+// Race does a step beside the timers of its instant, in one of four orders.
+func (h *racingHand) Race(at time.Duration, order conformance.Order, step func()) {
+	h.before(at)
+	switch order {
+	case conformance.OrderFireFirst:
+		h.Hand.To(at)
+		h.Settle()
+		step()
+	case conformance.OrderStepFirst:
+		h.Fake.AdvanceUntil(h.Start.Add(at))
+		step()
+		h.Settle()
+		h.Fake.Advance(0)
+	case conformance.OrderHeld:
+		release := h.Fake.Hold()
+		h.Hand.To(at)
+		step()
+		release()
+	default: // the timer has fired, but who waits for it has not run yet
+		h.Hand.To(at)
+		step()
+	}
+	h.Settle()
+}

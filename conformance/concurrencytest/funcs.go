@@ -1,0 +1,137 @@
+package concurrencytest
+
+import (
+	"context"
+	"sync"
+
+	"github.com/escapement-go/escapement/conformance"
+)
+
+// In a set of operations opTwoWays stands for a Do beside an Acquire or Lock, and opContext
+// for requests that are given contexts.
+const (
+	opTwoWays conformance.Op = "Do beside Acquire"
+	opContext conformance.Op = "context"
+)
+
+// operations reports what a limiter can do.
+func (f *Funcs) operations(tr Traits) map[conformance.Op]bool {
+	return map[conformance.Op]bool{
+		conformance.OpAcquire: f.enter() != nil,
+		conformance.OpRelease: f.Release != nil && (f.Acquire != nil || f.Lock != nil || f.TryAcquire != nil),
+		conformance.OpTry:     f.TryAcquire != nil && f.Release != nil,
+		conformance.OpDo:      f.Do != nil,
+		opTwoWays:             f.Do != nil && f.enter() != nil && !f.handles(conformance.OpAcquire),
+		conformance.OpCancel:  f.hasContext() && tr.Context != ContextIgnored,
+		opContext:             f.hasContext(),
+		conformance.OpResize:  f.Resize != nil,
+		conformance.OpStop:    f.Stop != nil,
+	}
+}
+
+// enter is what an acquire does: it takes slots and calls run once it has them. Middleware
+// gives them back when run has returned.
+func (f *Funcs) enter() func(ctx context.Context, weight int, run func()) error {
+	switch {
+	case f.Acquire != nil && f.Release != nil:
+		return func(ctx context.Context, weight int, run func()) error {
+			err := f.Acquire(ctx, weight)
+			if err == nil {
+				run()
+			}
+			return err
+		}
+	case f.Lock != nil && f.Release != nil:
+		return func(_ context.Context, weight int, run func()) error {
+			f.Lock(weight)
+			run()
+			return nil
+		}
+	case f.Do != nil:
+		return func(ctx context.Context, _ int, run func()) error { return f.Do(ctx, run) }
+	case f.TryAcquire != nil && f.Release != nil:
+		return func(_ context.Context, weight int, run func()) error {
+			if !f.TryAcquire(weight) {
+				return errTried
+			}
+			run()
+			return nil
+		}
+	}
+	return nil
+}
+
+// hasContext reports whether requests are given contexts.
+func (f *Funcs) hasContext() bool { return f.Acquire != nil || f.Do != nil && f.Lock == nil }
+
+// handles reports whether the request of a step with this operation is a handler that gives
+// its slot back by returning, rather than by Release.
+func (f *Funcs) handles(op conformance.Op) bool {
+	return op == conformance.OpDo || op == conformance.OpAcquire && f.Acquire == nil && f.Lock == nil && f.Do != nil
+}
+
+// keep keeps what Take and TryTake hand out, and makes an Acquire, a TryAcquire and a Release
+// of them.
+func (f *Funcs) keep(over OverRelease) {
+	if f.Take == nil && f.TryTake == nil {
+		return
+	}
+	held := &permits{byWeight: map[int][]func(){}}
+	if take := f.Take; take != nil {
+		f.Acquire = func(ctx context.Context, weight int) error {
+			release, err := take(ctx, weight)
+			if err == nil {
+				held.add(weight, release)
+			}
+			return err
+		}
+	}
+	if try := f.TryTake; try != nil {
+		f.TryAcquire = func(weight int) bool {
+			release, ok := try(weight)
+			if ok {
+				held.add(weight, release)
+			}
+			return ok
+		}
+	}
+	f.Release = func(weight int) {
+		switch release := held.take(weight); {
+		case release != nil:
+			release()
+		case over == OverReleasePanics:
+			panic("nothing was handed out that could be called for it")
+		}
+	}
+}
+
+// permits are functions that give slots back.
+type permits struct {
+	mu       sync.Mutex
+	byWeight map[int][]func()
+	newest   func()
+	held     int
+}
+
+func (p *permits) add(weight int, release func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.byWeight[weight], p.newest = append(p.byWeight[weight], release), release
+	p.held++
+}
+
+// take returns a function for so many slots. When none is held at all it returns the newest
+// once more, and nil if none was ever handed out.
+func (p *permits) take(weight int) func() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch all := p.byWeight[weight]; {
+	case len(all) > 0:
+		p.byWeight[weight] = all[:len(all)-1]
+		p.held--
+		return all[len(all)-1]
+	case p.held == 0:
+		return p.newest
+	}
+	return nil
+}

@@ -1,0 +1,40 @@
+package concurrencytest
+
+import (
+	"fmt"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// Hung looks for what a run without progress proves. Who waits for a slot may do so by
+// waiting for a lock, which proves nothing; but whoever needs no slot must not wait for those
+// who do, and where waiting for a slot was seen to be something else, no lock is a slot.
+func (c *contract) Hung(s *suite.Suite, h *suite.Hang) (rule string, broken *suite.Violation, done bool) {
+	proof, where := h, c.waitsForEver(s, h)
+	if where == "" { // it may be that nobody has asked yet for what must not wait
+		beside := suite.MustParse("limit=1 backlog=2 timeout=1h | acquire 1 @0 | acquire 2 @0 | release 1 @0")
+		if proof = s.Run([]suite.Job{{Schedule: beside}}, func(suite.Job, *suite.Recording) {}); proof != nil {
+			where = c.waitsForEver(s, proof)
+		}
+	}
+	if where != "" {
+		v := s.Lost(where)
+		v.Run = &suite.Recording{Trace: conformance.Trace{Schedule: proof.Job.Schedule, Order: proof.Job.Order}}
+		return "", v, true
+	}
+	if where := h.WaitsForLock(); where != "" {
+		s.End(fmt.Sprintf("one who waits for a slot keeps a lock for which others wait, so that no bubble can be "+
+			"settled (%s): %s", h.Job.Schedule, where))
+	}
+	return "", nil, true
+}
+
+// waitsForEver describes an operation that waits for a lock which nobody will give back, ""
+// if that cannot be proved.
+func (c *contract) waitsForEver(s *suite.Suite, h *suite.Hang) string {
+	if where := s.LostPromptly(h); where != "" || !c.parked {
+		return where
+	}
+	return s.LostLock(h)
+}

@@ -1,0 +1,345 @@
+package concurrencytest
+
+import (
+	"context"
+	"runtime"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/fakeclock"
+)
+
+// run is one run of a schedule.
+type run struct {
+	*suite.Stage
+	c    *contract
+	impl Funcs
+	out  *trace
+	byID map[int]int  // indices in out.requests
+	gone map[int]bool // whose contexts were done before they came
+}
+
+// Play runs a schedule on a fresh limiter.
+func (c *contract) Play(st *suite.Stage) {
+	s := st.Schedule
+	if s.RacingSteps() > 0 && st.Fake() != nil {
+		st.Drive(newRacingHand(s.Config.Start(), st.Bubble))
+	}
+	r := &run{Stage: st, c: c, out: &trace{}, byID: map[int]int{}, gone: map[int]bool{}}
+	st.Rec.Locked(func(rec *suite.Recording) { rec.Detail = r.out })
+	if !st.Make(r.create) {
+		return
+	}
+	last := time.Duration(0)
+	for i := 0; i < len(s.Steps); {
+		n := i + 1
+		for n < len(s.Steps) && s.Steps[n].Racing && s.Steps[n].At == s.Steps[i].At {
+			n++
+		}
+		r.together(s.Steps[i:n], st.Order)
+		last, i = s.Steps[i].At, n
+	}
+	r.note(func() { r.out.drained = st.Rec.Mark() })
+	own := len(r.out.groups)
+	if c.traits.OverRelease == OverReleaseIgnored || !r.out.releasedNothing() {
+		r.epilogue(last)
+	}
+	st.Rec.Locked(func(rec *suite.Recording) { rec.Done = r.out.done(own) })
+	r.leave()
+	c.parked = c.parked || r.out.parked()
+	st.End(st.Now(), time.Hour, func() {
+		if r.impl.Stop != nil {
+			_ = suite.Catch(r.impl.Stop)
+		}
+	})
+}
+
+// create makes the limiter, and if asked another one of which a slot is taken for good.
+func (r *run) create() {
+	cfg := r.c.traits.config(r.Config(), func() {
+		r.note(func() { r.out.hooks = append(r.out.hooks, r.Rec.Mark()) })
+	})
+	if !r.Twice() {
+		r.impl = r.c.make(r.Plain(), cfg)
+		return
+	}
+	beside := cfg
+	beside.OnReject = func() {}
+	other := r.c.make(r.Plain(), beside)
+	r.impl = r.c.make(r.Plain(), cfg)
+	other.hold()
+	if stop := r.impl.Stop; stop != nil {
+		r.impl.Stop = func() { other.Stop(); stop() }
+	}
+}
+
+// hold takes a slot for good, if it can be had without a handler.
+func (f *Funcs) hold() {
+	switch {
+	case f.TryAcquire != nil:
+		f.TryAcquire(1)
+	case f.Acquire != nil:
+		_ = f.Acquire(context.Background(), 1)
+	case f.Lock != nil:
+		f.Lock(1)
+	}
+}
+
+// note changes what is recorded.
+func (r *run) note(change func()) { r.Rec.Locked(func(*suite.Recording) { change() }) }
+
+// together does steps of one instant and lets everything settle.
+func (r *run) together(steps []conformance.Step, order conformance.Order) {
+	g := &group{at: steps[0].At, racing: steps[0].Racing}
+	do := func() {
+		r.note(func() {
+			g.began = r.Rec.Mark()
+			r.out.groups = append(r.out.groups, g)
+		})
+		for _, s := range steps {
+			r.step(g, s)
+		}
+	}
+	if g.racing {
+		r.Race(g.at, order, do)
+	} else {
+		r.To(g.at)
+		do()
+	}
+	r.Settle()
+	r.note(func() { g.settled = r.Rec.Mark() })
+}
+
+// step does one step without waiting for what comes of it.
+func (r *run) step(g *group, s conformance.Step) {
+	done := &step{Step: s, request: -1}
+	begun := func() { r.note(func() { g.steps = append(g.steps, done) }) }
+	i, known := r.byID[s.N]
+	switch s.Op {
+	case conformance.OpAcquire, conformance.OpTry, conformance.OpDo:
+		done.request = len(r.out.requests)
+		r.byID[s.N] = done.request
+		begun()
+		r.arrive(done)
+	case conformance.OpCancel:
+		if known {
+			done.request = i
+		} else {
+			r.gone[s.N] = true // before it comes
+		}
+		begun()
+		if known {
+			r.out.requests[i].cancel()
+		}
+		r.finish(done, "")
+	case conformance.OpResize:
+		begun()
+		r.finish(done, suite.Catch(func() { r.impl.Resize(s.N) }))
+	case conformance.OpRelease, conformance.OpPanic, conformance.OpExit:
+		switch {
+		case !known:
+			begun()
+			suite.Start(func() { r.finish(done, suite.Catch(func() { r.impl.Release(max(1, s.K)) })) })
+		case r.out.requests[i].mayEnd(r):
+			done.request = i
+			begun()
+			r.end(done)
+		}
+	}
+}
+
+// mayEnd reports whether the request runs, and notes that it is told to end.
+func (q *request) mayEnd(r *run) (runs bool) {
+	r.note(func() {
+		runs = q.admitted && !q.finished
+		q.finished = q.finished || runs
+	})
+	return runs
+}
+
+// end lets the request of a step give back what it has.
+func (r *run) end(done *step) {
+	if q := r.out.requests[done.request]; q.handler {
+		q.end <- done.Op
+		r.finish(done, "")
+	} else {
+		r.finish(done, r.release(q.weight))
+	}
+}
+
+// release gives slots back, and returns what it panicked with.
+func (r *run) release(weight int) string {
+	return suite.Catch(func() { suite.Promptly(func() { r.impl.Release(weight) }) })
+}
+
+// finish notes that a step has ended.
+func (r *run) finish(done *step, panicked string) {
+	r.note(func() { done.ended, done.panicked = true, panicked })
+}
+
+// arrive lets a request come, on a goroutine of its own.
+func (r *run) arrive(done *step) {
+	s := done.Step
+	q := &request{id: s.N, weight: max(1, s.K), handler: r.impl.handles(s.Op), end: make(chan conformance.Op, 1)}
+	ctx, cancel := context.WithCancel(context.Background())
+	q.cancel = cancel
+	if r.gone[s.N] {
+		cancel()
+	}
+	if s.D > 0 {
+		if r.Time == conformance.PackageTime {
+			ctx, q.cancel = context.WithTimeout(ctx, s.D)
+		} else {
+			ctx, q.cancel = fakeclock.WithTimeout(ctx, r.Clock(), s.D)
+		}
+	}
+	ask := func() { r.ask(ctx, q, s.Op) }
+	prompt := s.Op == conformance.OpTry
+	r.note(func() {
+		prompt = prompt || len(r.out.open(true)) == 0 && len(r.out.open(false)) == 0
+		q.arrived = r.Rec.Mark()
+		r.out.requests = append(r.out.requests, q)
+	})
+	if prompt { // it need not wait for anybody
+		ask = func() { suite.Promptly(func() { r.ask(ctx, q, s.Op) }) }
+	}
+	suite.Start(func() {
+		defer cancel()
+		defer q.cancel()
+		defer func() { r.finish(done, q.panicked) }() // also if the handler leaves by Goexit
+		q.panicked = suite.Catch(ask)
+	})
+}
+
+// ask makes a request and records the answer. Of a handler that is told to panic the panic
+// stops here, as it would in a server.
+func (r *run) ask(ctx context.Context, q *request, op conformance.Op) {
+	told := conformance.Op("")
+	defer func() {
+		if told != conformance.OpPanic {
+			return
+		}
+		if p := recover(); p != nil && p != handlerPanic {
+			panic(p)
+		}
+	}()
+	err := r.enter(ctx, q, op, func() {
+		r.note(func() {
+			if q.decided.Seq == 0 {
+				q.decided, q.admitted = r.Rec.Mark(), true
+			}
+			q.runs++
+			q.answered++
+		})
+		if !q.handler {
+			return
+		}
+		switch told = <-q.end; told {
+		case conformance.OpPanic:
+			panic(handlerPanic)
+		case conformance.OpExit:
+			runtime.Goexit()
+		}
+	})
+	r.note(func() {
+		if err == nil && q.runs > 0 || told == conformance.OpPanic && q.runs > 0 {
+			return
+		}
+		q.answered++
+		q.err = err
+		if q.decided.Seq == 0 {
+			q.decided = r.Rec.Mark()
+		}
+	})
+}
+
+// enter asks for slots in the way that the operation says.
+func (r *run) enter(ctx context.Context, q *request, op conformance.Op, admitted func()) error {
+	switch {
+	case op == conformance.OpDo:
+		return r.impl.Do(ctx, admitted)
+	case op != conformance.OpTry:
+		return r.impl.enter()(ctx, q.weight, admitted)
+	case !r.impl.TryAcquire(q.weight):
+		return errTried
+	}
+	admitted()
+	return nil
+}
+
+type playError string
+
+func (e playError) Error() string { return string(e) }
+
+const (
+	errTried     = playError("false")
+	handlerPanic = playError("the handler was told to panic")
+)
+
+// epilogue lets everything end that the schedule began, and shows what is left of slots and
+// places. If there is a timeout that ends, it does so after it, when no timer is left that
+// could change anything.
+func (r *run) epilogue(at time.Duration) {
+	r.drain(at)
+	cfg := r.Config()
+	if cfg.Timeout == suite.Wait {
+		at += suite.Wait
+		r.To(at)
+	}
+	limit := cfg.Limit
+	for _, st := range r.Steps() {
+		if st.Op == conformance.OpResize {
+			limit = st.N
+		}
+	}
+	for i := range limit + max(0, min(2, cfg.Backlog)) + 1 {
+		r.alone(conformance.Step{Op: conformance.OpAcquire, N: epilogueID + i, At: at})
+	}
+	r.drain(at)
+}
+
+// epilogueID is the number of the first request of the epilogue.
+const epilogueID = 1001
+
+// alone does a step of the epilogue.
+func (r *run) alone(s conformance.Step) { r.together([]conformance.Step{s}, conformance.OrderSettled) }
+
+// drain releases what runs, again and again, and then gives up what still waits.
+func (r *run) drain(at time.Duration) {
+	for again := true; again; {
+		again = false
+		for _, q := range r.open(true) {
+			r.alone(conformance.Step{Op: conformance.OpRelease, N: q.id, At: at})
+			again = true
+		}
+	}
+	for _, q := range r.open(false) {
+		r.alone(conformance.Step{Op: conformance.OpCancel, N: q.id, At: at})
+	}
+}
+
+// open lists the requests that run, or those that wait.
+func (r *run) open(running bool) (open []*request) {
+	r.note(func() { open = r.out.open(running) })
+	return open
+}
+
+// leave makes every goroutine end that can be made to.
+func (r *run) leave() {
+	for range len(r.out.requests) + 1 {
+		for _, q := range r.out.requests {
+			q.cancel()
+		}
+		r.Settle()
+		for _, q := range r.open(true) {
+			q.finished = true
+			if q.handler {
+				q.end <- conformance.OpRelease
+			} else {
+				suite.Start(func() { r.release(q.weight) })
+			}
+		}
+		r.Settle()
+	}
+}

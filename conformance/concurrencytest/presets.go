@@ -1,0 +1,41 @@
+package concurrencytest
+
+// The functions below are the traits of libraries that are known, to start from: each is
+// proved on the library that it names.
+
+// XSyncSemaphore are the traits of golang.org/x/sync/semaphore: Acquire blocks until there is
+// room or its context is done, first come, first served. More than the size waits for its
+// context; a release too many panics.
+func XSyncSemaphore() Traits {
+	return Traits{
+		Backlog: BacklogUnbounded, Timeout: TimeoutNone, Context: ContextHonoured, Fair: FairFIFO,
+		Oversize: OversizeBlocks, OverRelease: OverReleasePanics, Hook: HookNone,
+	}
+}
+
+// ChiThrottle are the traits of ThrottleBacklog of go-chi/chi: middleware with a backlog and
+// a timeout.
+func ChiThrottle() Traits {
+	return Traits{
+		Backlog: BacklogBounded, Timeout: TimeoutBounded, Context: ContextHonoured, SeatHeld: SeatFreed, Fair: FairFIFO,
+		Single: true, Hook: HookNone,
+	}
+}
+
+// FailsafeBulkhead are the traits of the bulkhead of failsafe-go: permits, one each, with a
+// wait that is bounded. A release too many must not happen.
+func FailsafeBulkhead() Traits {
+	return Traits{
+		Backlog: BacklogUnbounded, Timeout: TimeoutBounded, Context: ContextHonoured, Fair: FairFIFO,
+		Single: true, OverRelease: OverReleaseUndefined, Hook: HookNone,
+	}
+}
+
+// GoResiliencySemaphore are the traits of the semaphore of eapache/go-resiliency: tickets, one
+// each, with a timeout and without contexts.
+func GoResiliencySemaphore() Traits {
+	return Traits{
+		Backlog: BacklogUnbounded, Timeout: TimeoutBounded, Context: ContextIgnored, Fair: FairFIFO,
+		Single: true, OverRelease: OverReleaseUndefined, Hook: HookNone,
+	}
+}

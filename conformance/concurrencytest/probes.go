@@ -1,0 +1,209 @@
+package concurrencytest
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// Canary proves that the timeout is measured on the clock that the spec says.
+func (c *contract) Canary(s *suite.Suite) string {
+	if !s.Accepts(conformance.OpAcquire) {
+		return "New returned nothing that can be used: set Acquire or Lock, and Release, or Do; where nothing " +
+			"waits TryAcquire and Release will do"
+	}
+	if s.Time != conformance.Injected || c.traits.Timeout != TimeoutBounded {
+		return ""
+	}
+	own, other := false, false
+	s.Play(func(st *suite.Stage) {
+		own = c.late(st, func() { st.To(st.Now() + 2*time.Hour) })
+		other = c.late(st, func() { time.Sleep(2 * time.Hour) })
+	})
+	if other && !own {
+		return "the spec says Injected, but a wait ended when package time moved and not when Env.Clock did: " +
+			"hand Env.Clock to the implementation, or set Time: concurrencytest.PackageTime"
+	}
+	return ""
+}
+
+// late reports whether a wait that may take an hour ends when a clock moves.
+func (c *contract) late(st *suite.Stage, move func()) bool {
+	f := c.make(st.Plain(), Config{Limit: 1, Backlog: 5, Timeout: time.Hour, OnReject: func() {}})
+	leave := make(chan struct{})
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var ended atomic.Bool
+	suite.Start(func() {
+		_ = suite.Catch(func() { _ = f.enter()(ctx, 1, func() { <-leave }) })
+		if f.Release != nil {
+			_ = suite.Catch(func() { f.Release(1) })
+		}
+	})
+	st.Settle()
+	suite.Start(func() {
+		defer ended.Store(true)
+		_ = suite.Catch(func() {
+			if f.enter()(ctx, 1, func() {}) == nil && f.Release != nil {
+				f.Release(1)
+			}
+		})
+	})
+	st.Settle()
+	move()
+	st.Settle()
+	late := ended.Load()
+	close(leave)
+	cancel()
+	st.Settle()
+	f.end()
+	st.Settle()
+	return late
+}
+
+// request asks for one slot, calls run and gives the slot back.
+func (f *Funcs) request(ctx context.Context, run func()) error {
+	err := f.enter()(ctx, 1, run)
+	if err == nil && f.Release != nil && !f.handles(conformance.OpAcquire) {
+		f.Release(1)
+	}
+	return err
+}
+
+// end releases what the limiter holds.
+func (f *Funcs) end() {
+	if f.Stop != nil {
+		_ = suite.Catch(f.Stop)
+	}
+}
+
+// busyLimiter is a limiter to which more requests come at one instant than can run or wait.
+type busyLimiter struct {
+	Funcs
+	running, rejected, answered atomic.Int64
+}
+
+const (
+	each       = 6 // requests of a goroutine; two meet for the third slot, and for the last place
+	brought    = suite.Meeters * each
+	slots      = 3
+	placesFree = 4
+)
+
+// concurrent has goroutines bring requests at one instant.
+func (c *contract) concurrent(p *suite.Probe) (worst *suite.Violation, skip string) {
+	wantWaiting := brought - slots
+	switch c.traits.Backlog {
+	case BacklogBounded:
+		wantWaiting = placesFree
+	case BacklogNone:
+		wantWaiting = 0
+	}
+	hang := p.Play(func(st *suite.Stage) {
+		limiters := make([]busyLimiter, suite.Places/2)
+		for i := range limiters {
+			limiters[i].Funcs = c.make(st.Plain(), c.traits.many(slots, placesFree))
+		}
+		for round := 0; round < suite.Meetings && worst == nil; round++ {
+			worst = bringAll(st, limiters, round, wantWaiting)
+		}
+		for i := range limiters {
+			limiters[i].end()
+		}
+		st.Settle()
+	})
+	if hang != nil {
+		return nil, suite.NoProgress
+	}
+	if worst == nil {
+		_, worst = c.churn(p)
+	}
+	return worst, ""
+}
+
+// bringAll brings requests to each limiter, looks at how many run and wait, and lets all of
+// them go.
+func bringAll(st *suite.Stage, limiters []busyLimiter, round, wantWaiting int) (worst *suite.Violation) {
+	for i := range limiters {
+		l := &limiters[i]
+		l.running.Store(0)
+		l.rejected.Store(0)
+		l.answered.Store(0)
+	}
+	leave := make(chan struct{})
+	ctx, cancel := context.WithCancel(context.Background())
+	st.Crowd(len(limiters), each, func(i, _ int) { limiters[i].bring(ctx, leave) })
+	st.Settle()
+	for i := range limiters {
+		running, rejected := int(limiters[i].running.Load()), int(limiters[i].rejected.Load())
+		if waiting := brought - running - rejected; (running != slots || waiting != wantWaiting) && worst == nil {
+			because := fmt.Sprintf("no order of the calls leads to that (%s, limit=%d backlog=%d)",
+				suite.InRound(round), slots, placesFree)
+			worst = suite.Broken(0, because,
+				"of %d requests at one instant %d run, %d wait and %d are rejected, want %d, %d and %d",
+				brought, running, waiting, rejected, slots, wantWaiting, brought-slots-wantWaiting)
+		}
+	}
+	close(leave) // those who wait follow at once
+	st.Settle()
+	for i := range limiters {
+		if n := int(limiters[i].answered.Load()); n < brought && worst == nil {
+			worst = suite.Broken(0, "",
+				"%d of %d requests are never answered, though all slots are free", brought-n, brought)
+		}
+	}
+	cancel()
+	st.Settle()
+	return worst
+}
+
+// bring makes a request that keeps its slot until it is told to leave.
+func (l *busyLimiter) bring(ctx context.Context, leave chan struct{}) {
+	ran := false
+	_ = suite.Catch(func() {
+		_ = l.request(ctx, func() {
+			ran = true
+			l.running.Add(1)
+			<-leave
+		})
+	})
+	l.answered.Add(1)
+	if !ran {
+		l.rejected.Add(1)
+	}
+}
+
+// race uses all operations of one limiter at once.
+func (c *contract) race(p *suite.Probe) (skip string) {
+	return p.Clash(func(env conformance.Env) []func(int) {
+		impl := c.make(env, c.traits.many(2, 4))
+		run := func(int) { _ = impl.request(context.Background(), func() { runtime.Gosched() }) }
+		ops := []func(int){run}
+		if c.traits.contexts() {
+			ops = append(ops, func(int) {
+				ctx, cancel := context.WithCancel(context.Background())
+				go cancel()
+				_ = impl.request(ctx, func() {})
+			})
+		}
+		if p.Accepts(conformance.OpTry) {
+			ops = append(ops, func(int) {
+				if impl.TryAcquire(1) {
+					impl.Release(1)
+				}
+			})
+		}
+		if p.Accepts(conformance.OpDo) {
+			ops = append(ops, func(int) { _ = impl.Do(context.Background(), func() {}) })
+		}
+		if p.Accepts(conformance.OpResize) {
+			ops = append(ops, func(i int) { impl.Resize(1 + i%3) })
+		}
+		return append(ops, ops...) // each against itself too
+	})
+}

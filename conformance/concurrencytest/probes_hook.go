@@ -1,0 +1,99 @@
+package concurrencytest
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// reentry calls operations from the hook, once for each way in which a request is rejected.
+func (c *contract) reentry(p *suite.Probe) (*suite.Violation, string) {
+	cfg := c.traits.many(1, 1)
+	if cfg.Backlog < 0 && cfg.Timeout < 0 {
+		return nil, "nothing is rejected without a backlog and a timeout"
+	}
+	full, late := cfg, cfg
+	full.Backlog, full.Timeout = min(cfg.Backlog, 0), min(cfg.Timeout, 0) // whichever there is rejects at once
+	late.Timeout = min(cfg.Timeout, suite.Wait)
+	ways := []func() *suite.Hang{func() *suite.Hang { return c.hooked(p, full, nil) }}
+	if late.Timeout > 0 {
+		ways = append(ways, func() *suite.Hang {
+			return c.hooked(p, late, func(st *suite.Stage, _ func()) { st.To(st.Now() + suite.Wait) })
+		})
+	}
+	if c.traits.contexts() {
+		ways = append(ways, func() *suite.Hang {
+			return c.hooked(p, cfg, func(_ *suite.Stage, cancel func()) { cancel() })
+		})
+	}
+	for _, way := range ways {
+		h := way()
+		if h == nil {
+			continue
+		}
+		if where := h.BlockedInCallback(); where != "" {
+			return suite.Broken(0, "its goroutine is blocked, under the hook: "+where,
+				"an operation that the hook calls never returned"), ""
+		}
+		return nil, "no progress, and the stacks do not prove why"
+	}
+	return nil, ""
+}
+
+// hooked brings two requests for one slot and then does what makes the second give up. The
+// hook calls operations.
+func (c *contract) hooked(p *suite.Probe, cfg Config, then func(st *suite.Stage, cancel func())) *suite.Hang {
+	return p.Play(func(st *suite.Stage) {
+		var impl Funcs
+		var within atomic.Bool // what the hook asks for may be rejected too
+		cfg.OnReject = func() {
+			if within.CompareAndSwap(false, true) {
+				st.Callback(func() {
+					step := conformance.Step{Op: conformance.OpAcquire, At: st.Now()}
+					st.Rec.Do(step, true, func(*conformance.Done) { impl.fromHook() })
+				})
+				within.Store(false)
+			}
+		}
+		if suite.Catch(func() { impl = c.make(st.Plain(), cfg) }) != "" {
+			return
+		}
+		leave := make(chan struct{})
+		ctx, cancel := context.WithCancel(context.Background())
+		for _, ctx := range []context.Context{context.Background(), ctx} {
+			suite.Start(func() { _ = suite.Catch(func() { _ = impl.request(ctx, func() { <-leave }) }) })
+			st.Settle()
+		}
+		if then != nil {
+			then(st, cancel)
+			st.Settle()
+		}
+		cancel()
+		close(leave)
+		st.Settle()
+		impl.end()
+		st.Settle()
+	})
+}
+
+// fromHook does what a hook may do.
+func (f *Funcs) fromHook() {
+	if f.TryAcquire != nil && f.TryAcquire(1) {
+		f.Release(1)
+	}
+	if f.Resize != nil {
+		f.Resize(1)
+	}
+	done, cancel := context.WithCancel(context.Background())
+	cancel()
+	switch {
+	case f.Acquire != nil:
+		if f.Acquire(done, 1) == nil {
+			f.Release(1)
+		}
+	case f.Do != nil:
+		_ = f.Do(done, func() {})
+	}
+}

@@ -1,0 +1,175 @@
+package concurrencytest
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// lost looks for requests that wait for ever because a release has passed them by.
+func (c *contract) lost(p *suite.Probe) (*suite.Violation, string) {
+	lost := c.missed(p)
+	if lost == nil {
+		lost, _ = c.churn(p)
+	}
+	return lost, ""
+}
+
+// missed releases the only slot while a request asks its context: between the look that finds
+// no slot and the wait for one most do. That release must not be lost.
+func (c *contract) missed(p *suite.Probe) (lost *suite.Violation) {
+	const calls = 4 // of Done and Err, the one after the other
+	if !c.traits.contexts() {
+		return nil
+	}
+	defer suite.OneProcessor()() // the release goes first, as far as it gets
+	p.Play(func(st *suite.Stage) {
+		for call := int64(1); call <= calls && lost == nil; call++ {
+			lost = c.releasedAt(st, call)
+		}
+	})
+	return lost
+}
+
+// releasedAt releases the only slot at a call of a request to its context.
+func (c *contract) releasedAt(st *suite.Stage, call int64) (lost *suite.Violation) {
+	impl := c.make(st.Plain(), c.traits.many(1, 2))
+	forever, stop := context.WithCancel(context.Background())
+	leave := make(chan struct{})
+	handlers := impl.handles(conformance.OpAcquire)
+	free := func() {
+		if handlers {
+			close(leave)
+		} else {
+			impl.Release(1)
+		}
+	}
+	var ended atomic.Int64
+	come := func(ctx context.Context) {
+		suite.Start(func() {
+			_ = suite.Catch(func() {
+				_ = impl.enter()(ctx, 1, func() {
+					if handlers {
+						<-leave
+					}
+				})
+			})
+			ended.Add(1)
+		})
+		st.Settle()
+	}
+	come(forever)
+	var asked atomic.Int64
+	come(&slowContext{forever, func() {
+		if asked.Add(1) == call {
+			suite.Start(func() { _ = suite.Catch(free) })
+			for range 20 {
+				runtime.Gosched()
+			}
+		}
+	}})
+	if asked.Load() < call {
+		_ = suite.Catch(free)
+		st.Settle()
+	} else if ended.Load() < 2 {
+		lost = suite.Broken(0, fmt.Sprintf("the slot was released while the request asked its context (limit=1, "+
+			"call %d of Done and Err)", call),
+			"a request waits for ever, though the only slot is free")
+	}
+	stop()
+	if impl.Release != nil {
+		suite.Start(func() { _ = suite.Catch(func() { impl.Release(1) }) })
+	}
+	st.Settle()
+	impl.end()
+	st.Settle()
+	return lost
+}
+
+// slowContext is a context that does something before it answers.
+type slowContext struct {
+	context.Context
+	before func()
+}
+
+func (c *slowContext) Done() <-chan struct{} {
+	c.before()
+	return c.Context.Done()
+}
+
+func (c *slowContext) Err() error {
+	c.before()
+	return c.Context.Err()
+}
+
+// The probe in which goroutines come and go.
+const (
+	churnRounds = 80
+	churnLimit  = 2
+)
+
+// churn has goroutines that come and go, some of which give up while they wait, and looks
+// each time whether somebody waits when all others are gone, and whether too many ran.
+func (c *contract) churn(p *suite.Probe) (lost, over *suite.Violation) {
+	p.Play(func(st *suite.Stage) {
+		impl := c.make(st.Plain(), c.traits.many(churnLimit, 10))
+		for round := 0; round < churnRounds && lost == nil && over == nil; round++ {
+			lost, over = impl.comeAndGo(st, round)
+		}
+		impl.end()
+		st.Settle()
+	})
+	return lost, over
+}
+
+// comeAndGo is one round of a churn.
+func (f *Funcs) comeAndGo(st *suite.Stage, round int) (lost, over *suite.Violation) {
+	goroutines := churnLimit + 1 + round%4
+	forever, stop := context.WithCancel(context.Background())
+	var running, most, ended atomic.Int64
+	for g := range goroutines {
+		run := func() {
+			if n := running.Add(1); n > most.Load() {
+				most.Store(n)
+			}
+			for range (g + round/8) % 4 {
+				runtime.Gosched()
+			}
+			running.Add(-1)
+		}
+		suite.Start(func() {
+			defer ended.Add(1)
+			for i := range 1 + round/4%2 {
+				ctx, cancel := context.WithCancel(forever)
+				if g%2 == 1 && (i+round)%3 == 0 {
+					go cancel()
+				}
+				_ = suite.Catch(func() { _ = f.request(ctx, run) })
+				cancel()
+			}
+		})
+	}
+	st.Settle()
+	if n := int(ended.Load()); n < goroutines {
+		lost = suite.Broken(0, fmt.Sprintf("each asked and released what it got, some gave up while they waited "+
+			"(round %d of %d, limit=%d)", round+1, churnRounds, churnLimit),
+			"%d of %d goroutines wait for ever, though nobody runs", goroutines-n, goroutines)
+	}
+	if n := most.Load(); n > churnLimit {
+		over = suite.Broken(0, "", "%d requests ran at once, with a limit of %d", n, churnLimit)
+	}
+	stop()
+	st.Settle()
+	for range goroutines { // who waits without a context
+		if int(ended.Load()) == goroutines || f.Release == nil {
+			break
+		}
+		suite.Start(func() { _ = suite.Catch(func() { f.Release(1) }) })
+		st.Settle()
+	}
+	return lost, over
+}

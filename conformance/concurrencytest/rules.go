@@ -1,0 +1,375 @@
+package concurrencytest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// Rules are the laws of a concurrency limiter. Most compare the run with the model, and judge
+// those whose first difference is about them.
+func (c *contract) Rules() []suite.Rule[Traits, *exam] {
+	core := func(id, text string) conformance.Rule {
+		return conformance.Rule{ID: id, Text: text, Level: conformance.Core}
+	}
+	extended := func(id, text string) conformance.Rule {
+		return conformance.Rule{ID: id, Text: text, Level: conformance.Extended}
+	}
+	withoutContext := func(_ *suite.Suite, tr *Traits) string {
+		return suite.If(tr.Context == ContextIgnored, noSuchThing)
+	}
+	return []suite.Rule[Traits, *exam]{
+		{
+			Rule:  core("CT-LIMIT", "The requests that run MUST NOT take more slots than the limit."),
+			Check: differs("CT-LIMIT"),
+		},
+		{
+			Rule: core("CT-WORK", "A request that comes while its slots are free and nobody waits MUST get them "+
+				"at once, "+
+				"and one that waits MUST get them as soon as they are free and it is its turn."),
+			Check: differs("CT-WORK"),
+		},
+		{
+			Rule: core("CT-REJECT", "A request MUST be rejected at once if and only if it cannot run and as many "+
+				"wait as the backlog has places, none included."),
+			Absent: func(_ *suite.Suite, tr *Traits) string {
+				return suite.If(tr.Backlog == BacklogUnbounded, noSuchThing)
+			},
+			Declared: []string{"Backlog"},
+			About:    func(j suite.Job) bool { return j.Schedule.Config.Has("backlog") },
+			Check:    differs("CT-REJECT"),
+		},
+		{
+			Rule: extended("CT-SEAT", "A request that runs MUST NOT hold a place in the backlog, unless that is "+
+				"declared."),
+			Absent: func(_ *suite.Suite, tr *Traits) string {
+				return suite.If(tr.Backlog == BacklogUnbounded || tr.Backlog == BacklogNone, noSuchThing)
+			},
+			Declared: []string{"Backlog", "SeatHeld"},
+			Unless:   func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.SeatHeld == SeatKept, noSuchThing) },
+			About:    func(j suite.Job) bool { return j.Schedule.Config.Backlog > 0 && len(j.Schedule.Steps) > 2 },
+			Check:    differs("CT-SEAT"),
+		},
+		{
+			Rule: core("CT-TIME", "A request that waits MUST be rejected at exactly its arrival plus the "+
+				"timeout, and its place MUST be free then."),
+			Absent:   func(_ *suite.Suite, tr *Traits) string { return tr.noTimeout() },
+			Declared: []string{"Timeout"},
+			About:    func(j suite.Job) bool { return j.Schedule.Config.Timeout > 0 },
+			Check:    differs("CT-TIME"),
+		},
+		{
+			Rule: core("CT-TIME0", "With a timeout of 0 a request that finds its slots free MUST get them, "+
+				"and another MUST be rejected at once."),
+			Absent:   func(_ *suite.Suite, tr *Traits) string { return tr.noTimeout() },
+			Declared: []string{"Timeout"},
+			About: func(j suite.Job) bool {
+				return j.Schedule.Config.Has("timeout") && j.Schedule.Config.Timeout == 0
+			},
+			Check: differs("CT-TIME0"),
+		},
+		{
+			Rule: core("CT-CTX", "When the context of a request that waits is done, it MUST be rejected at once "+
+				"and its place be free; "+
+				"when it is done later nothing MUST come of it."),
+			Absent:   withoutContext,
+			Declared: []string{"Context"},
+			About:    func(j suite.Job) bool { return cancels(j.Schedule) },
+			Check:    differs("CT-CTX"),
+		},
+		{
+			Rule: core("CT-CTXPRE", "A request whose context is already done MUST be rejected, always, and MUST "+
+				"NOT take a slot; "+
+				"if that is declared, only one that would have to wait."),
+			Absent:   withoutContext,
+			Declared: []string{"Context"},
+			About:    func(j suite.Job) bool { return cancelsBefore(j.Schedule) },
+			Check:    differs("CT-CTXPRE"),
+		},
+		{
+			Rule: core("CT-TIE", "When a slot comes free at the instant at which the wait ends, the request MUST "+
+				"either get it or be rejected, "+
+				"never both and never neither, and the slot MUST NOT be lost."),
+			Absent: func(_ *suite.Suite, tr *Traits) string { return tr.nobodyLeaves() },
+			Unless: func(_ *suite.Suite, tr *Traits) string { return tr.mayLeave() },
+			About:  func(j suite.Job) bool { return j.Schedule.RacingSteps() > 0 },
+			Check:  differs("CT-TIE"),
+		},
+		{
+			Rule:   core("CT-NOGHOST", "A slot MUST NOT go to a request that has given up."),
+			Absent: func(_ *suite.Suite, tr *Traits) string { return tr.nobodyLeaves() },
+			Unless: func(_ *suite.Suite, tr *Traits) string { return tr.mayLeave() },
+			About:  func(j suite.Job) bool { return cancels(j.Schedule) || j.Schedule.Config.Timeout > 0 },
+			Check:  differs("CT-NOGHOST"),
+		},
+		{
+			Rule:  core("CT-RELEASE", "What a request took MUST be free when it is done, all of it, exactly once."),
+			About: suite.Has(conformance.OpRelease),
+			Check: differs("CT-RELEASE"),
+		},
+		{
+			Rule: core("CT-OVERREL", "A release of what nobody holds MUST be detected or ignored, as declared; it "+
+				"MUST NOT block, nor raise the limit."),
+			Absent: func(s *suite.Suite, tr *Traits) string {
+				absent := !s.Accepts(conformance.OpRelease) || tr.OverRelease == OverReleaseUndefined
+				return suite.If(absent, noSuchThing)
+			},
+			Declared: []string{"OverRelease"},
+			About:    func(j suite.Job) bool { return j.Family == overRelease || j.Family == "replay" },
+			Check:    (*exam).overRelease,
+			Again:    (*exam).afterOverRelease,
+		},
+		{
+			Rule: core("CT-HEAD", "When the request that is first in the backlog gives up, or can never run, "+
+				"those behind it that fit MUST get the free slots at once."),
+			Absent: func(_ *suite.Suite, tr *Traits) string {
+				return cmp.Or(suite.If(tr.Single, noSuchThing), tr.nobodyLeaves())
+			},
+			Unless: func(_ *suite.Suite, tr *Traits) string { return tr.mayLeave() },
+			About:  func(j suite.Job) bool { return weighs(j.Schedule) },
+			Check:  differs("CT-HEAD"),
+		},
+		{
+			Rule: extended("CT-FIFO", "Slots MUST go to those who wait in the order in which they came, and a "+
+				"request that comes later MUST NOT overtake."),
+			Absent: func(_ *suite.Suite, tr *Traits) string {
+				return cmp.Or(tr.nothingWaits(), suite.If(tr.Fair == FairNone, noSuchThing))
+			},
+			Declared: []string{"Fair"},
+			About:    func(j suite.Job) bool { return len(j.Schedule.Steps) > 2 },
+			Check:    differs("CT-FIFO"),
+		},
+		{
+			Rule: core("CT-NOLOST", "However many requests come and go at once, none MUST wait while its slots "+
+				"are free."),
+			Absent: func(_ *suite.Suite, tr *Traits) string { return tr.nothingWaits() },
+			Probe:  c.lost,
+		},
+		{
+			Rule: core("CT-OVER", "A request for more than the limit MUST be rejected at once, if it is not "+
+				"declared to wait; it MUST NOT run."),
+			Absent:   func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.Single, noSuchThing) },
+			Declared: []string{"Oversize"},
+			Unless:   func(_ *suite.Suite, tr *Traits) string { return tr.waitsForEver() },
+			About: func(j suite.Job) bool {
+				more := func(s conformance.Step) bool { return s.K > j.Schedule.Config.Limit }
+				return slices.ContainsFunc(j.Schedule.Steps, more)
+			},
+			Check: differs("CT-OVER"),
+		},
+		{
+			Rule: core("CT-RESIZE", "After the limit was lowered nothing MUST be admitted before enough has been "+
+				"released; "+
+				"after it was raised those who wait MUST get the new slots at once."),
+			Ops:   []conformance.Op{conformance.OpResize},
+			About: suite.Has(conformance.OpResize),
+			Check: differs("CT-RESIZE"),
+		},
+		{
+			Rule:     extended("CT-HOOK", "The hook MUST be called exactly once for each request that is rejected."),
+			Absent:   func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.Hook == HookNone, noSuchThing) },
+			Declared: []string{"Hook"},
+			About: func(j suite.Job) bool {
+				return j.Schedule.Config.Has("backlog") || j.Schedule.Config.Has("timeout")
+			},
+			Check: (*exam).hook,
+		},
+		{
+			Rule: core("CT-CONV", "Each request MUST be answered exactly once: it runs or it is rejected; "+
+				"and when all have ended every slot and every place MUST be free."),
+			Check: (*exam).conserves,
+		},
+		suite.Calls[Traits]((*exam).calls),
+		{
+			Rule: core("X-PANIC", "A handler that panics or leaves by runtime.Goexit MUST give back its slot."),
+			Absent: func(s *suite.Suite, _ *Traits) string {
+				return suite.If(!s.Accepts(conformance.OpDo), noSuchThing)
+			},
+			About: suite.Has(conformance.OpPanic, conformance.OpExit),
+			Check: differs("X-PANIC"),
+		},
+		{
+			Rule: extended("X-REENT", "Every operation MUST be callable from the hook: it MUST NOT be called "+
+				"under a lock."),
+			Absent:   func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.Hook == HookNone, noSuchThing) },
+			Declared: []string{"Hook"},
+			Probe:    c.reentry,
+		},
+		{
+			Rule:  core("X-LEAK", "When all is quiet, and after Stop, no goroutine and no armed timer MUST remain."),
+			About: suite.Looked,
+			Check: (*exam).left,
+		},
+		{
+			Rule: core("X-CONC", "Of requests that many goroutines bring at one instant exactly as many MUST run "+
+				"and wait as some order of the same calls allows."),
+			Unless: func(_ *suite.Suite, tr *Traits) string {
+				return suite.If(tr.Backlog == 0, "trait Backlog is undeclared")
+			},
+			Probe: c.concurrent,
+		},
+		suite.Race[Traits, *exam](c.race),
+	}
+}
+
+// cancels reports whether a context is done at some instant.
+func cancels(s conformance.Schedule) bool {
+	return slices.ContainsFunc(s.Steps, func(st conformance.Step) bool {
+		return st.Op == conformance.OpCancel || st.D > 0 && st.Op != conformance.OpIdle
+	})
+}
+
+// cancelsBefore reports whether a context is cancelled before its request comes.
+func cancelsBefore(s conformance.Schedule) bool {
+	for i, st := range s.Steps {
+		if st.Op == conformance.OpCancel && slices.ContainsFunc(s.Steps[i:], func(o conformance.Step) bool {
+			return o.N == st.N && (o.Op == conformance.OpAcquire || o.Op == conformance.OpDo)
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// weighs reports whether a request asks for several slots.
+func weighs(s conformance.Schedule) bool {
+	return slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return st.K > 1 })
+}
+
+// differs finds runs whose first difference from the model breaks the rule.
+func differs(rule string) func(x *exam) *suite.Violation {
+	return func(x *exam) *suite.Violation {
+		if x.Refused != "" || x.Stuck || !x.view().differs || x.broken() != rule {
+			return nil // X-CALLS judges refusals, and what got stuck
+		}
+		return x.difference()
+	}
+}
+
+// conserves finds requests that were not answered exactly once, and slots that are gone.
+func (x *exam) conserves() *suite.Violation {
+	if x.Refused == "" && !x.Stuck {
+		if v := x.answers(); v != nil {
+			return v
+		}
+	}
+	return differs("CT-CONV")(x)
+}
+
+// answers finds requests that were not answered exactly once.
+func (x *exam) answers() *suite.Violation {
+	for _, q := range x.requests {
+		switch {
+		case q.panicked != "" || q.answered == 0:
+			continue // for X-CALLS, or a matter of the model
+		case q.answered > 1 && q.runs == 1:
+			return suite.Broken(q.decided.At, "", "request %d ran, and was rejected all the same: %v", q.id, q.err)
+		case q.answered > 1:
+			return suite.Broken(q.decided.At, "", "request %d ran %d times", q.id, q.runs)
+		case q.runs == 0 && q.err == nil:
+			return suite.Broken(q.decided.At, "", "request %d neither ran nor was it rejected", q.id)
+		}
+	}
+	return nil
+}
+
+// overRelease judges releases of what nobody holds.
+func (x *exam) overRelease() *suite.Violation {
+	if x.Refused != "" || x.Stuck {
+		return nil
+	}
+	for _, g := range x.groups {
+		for _, s := range g.steps {
+			if !s.releasesNothing() {
+				continue
+			}
+			what := fmt.Sprintf("a release at %s of what nobody holds", timeline.Duration(g.at))
+			if s.K > 1 {
+				what = fmt.Sprintf("a release at %s of %d slots, one more than are held,", timeline.Duration(g.at), s.K)
+			}
+			switch panics := x.traits.OverRelease == OverReleasePanics; {
+			case !s.ended:
+				return suite.Broken(g.at, "", "%s never returned", what)
+			case panics && s.panicked == "":
+				return suite.Broken(g.at, "OverReleasePanics is declared", "%s went unnoticed, want a panic", what)
+			case !panics && s.panicked != "":
+				return suite.Broken(g.at, "OverReleaseIgnored is declared",
+					"%s panicked, want it ignored: %s", what, s.panicked)
+			}
+		}
+	}
+	return nil
+}
+
+// afterOverRelease finds what comes of a release of what nobody holds: a difference that is
+// not there without it.
+func (x *exam) afterOverRelease(again suite.Rerun) *suite.Violation {
+	v := differs("CT-OVERREL")(x)
+	if v == nil {
+		return nil
+	}
+	without := x.Schedule
+	without.Steps = slices.Clone(without.Steps)
+	for _, g := range x.groups {
+		for _, done := range g.steps {
+			if done.releasesNothing() {
+				same := func(s conformance.Step) bool { return s == done.Step }
+				without.Steps = slices.DeleteFunc(without.Steps, same)
+			}
+		}
+	}
+	if o := x.like(again(without)); o.view().differs {
+		return nil
+	}
+	return v
+}
+
+// hook judges how often the hook was called.
+func (x *exam) hook() *suite.Violation {
+	if x.Refused != "" || x.Stuck {
+		return nil
+	}
+	v := x.view()
+	if v.hooks < 0 {
+		return nil
+	}
+	return suite.Broken(v.hooks, fmt.Sprintf("%d requests had been rejected, and HookOnce is declared", v.hookLeast),
+		"by %s the hook was called %d times, want %d", timeline.Duration(v.hooks), v.hookCalls, v.hookLeast)
+}
+
+// calls finds operations that panicked or did not return.
+func (x *exam) calls() *suite.Violation {
+	if cfg := x.Schedule.Config; x.Refused != "" {
+		if cfg.Has("backlog") && cfg.Backlog == 0 || cfg.Has("timeout") && cfg.Timeout == 0 {
+			return nil // it may refuse what it does not offer
+		}
+		return suite.Broken(0, "", "the constructor refused %s: %s", cfg, x.Refused)
+	}
+	for _, g := range x.groups {
+		for _, s := range g.steps {
+			switch {
+			case s.releasesNothing() && x.traits.OverRelease != OverReleaseIgnored:
+				return nil // what follows is not judged
+			case s.releasesNothing():
+			case s.panicked != "":
+				return suite.Broken(g.at, "", "%s panicked: %s", s.Step, s.panicked)
+			case !s.ended && (s.Op == conformance.OpTry || x.Stuck):
+				return suite.Broken(g.at, "", "%s never returned", s.Step)
+			}
+		}
+	}
+	return nil
+}
+
+// left finds what a run has left behind. A request that cannot be made to give up is none of
+// that.
+func (x *exam) left() *suite.Violation {
+	if x.Refused != "" || slices.ContainsFunc(x.requests, func(q *request) bool { return q.decided.Seq == 0 }) {
+		return nil
+	}
+	return x.LeftBehind()
+}

@@ -1,0 +1,248 @@
+package concurrencytest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// overRelease is the family of releases of what nobody holds.
+const overRelease = "over-release"
+
+// Orders lists the orders in which a schedule is run. Where a select may find two things
+// ready, which it takes is chance.
+func (c *contract) Orders(s *suite.Suite, schedule conformance.Schedule) []conformance.Order {
+	const often = 24
+	racing := schedule.RacingSteps() > 0
+	switch {
+	case racing && s.Time == conformance.PackageTime:
+		return slices.Repeat([]conformance.Order{conformance.OrderSampled}, often)
+	case racing:
+		each := []conformance.Order{conformance.OrderStepFirst, conformance.OrderHeld, conformance.OrderFireFirst}
+		return append(each, slices.Repeat([]conformance.Order{conformance.OrderSampled}, often)...)
+	case cancelsBefore(schedule) || schedule.Config.Has("timeout") && schedule.Config.Timeout == 0:
+		return slices.Repeat([]conformance.Order{conformance.OrderSettled}, often)
+	}
+	return []conformance.Order{conformance.OrderSettled}
+}
+
+// bounded is a configuration of what the implementation bounds. What is undeclared has a
+// bound that is never met.
+func (tr *Traits) bounded(limit, backlog int, timeout string) conformance.Config {
+	out := conformance.Config{}.With("limit", fmt.Sprint(limit))
+	switch tr.Backlog {
+	case BacklogBounded:
+		out = out.With("backlog", fmt.Sprint(backlog))
+	case BacklogNone:
+		out = out.With("backlog", "0")
+	case 0:
+		out = out.With("backlog", "99")
+	}
+	switch tr.Timeout {
+	case TimeoutBounded:
+		out = out.With("timeout", timeout)
+	case 0:
+		out = out.With("timeout", "1h")
+	}
+	return out
+}
+
+// families collects what is explored.
+type families struct {
+	s   *suite.Suite
+	tr  *Traits
+	out []suite.Family
+
+	contexts bool // end waits
+	timeout  bool // ends waits
+	oversize bool // what becomes of a request for more than the limit is known
+}
+
+// Families lists what is explored, in constants.
+func (c *contract) Families(s *suite.Suite) []suite.Family {
+	tr := &c.traits
+	if !s.Accepts(conformance.OpAcquire) {
+		return nil
+	}
+	f := &families{s: s, tr: tr, contexts: tr.contexts(), timeout: tr.Timeout == TimeoutBounded,
+		oversize: !tr.Single && tr.Oversize != 0 && tr.waitsForEver() == ""}
+	f.slots()
+	if f.timeout {
+		f.timeouts()
+	}
+	if f.contexts {
+		f.add("context done before", 1, 1, "1h", plan{depth: 4, early: true})
+		f.add("deadline of the context", 1, 2, "100ms", plan{gaps: halves, depth: 3, deadline: suite.Wait / 2})
+	}
+	if !tr.Single {
+		f.weights()
+	}
+	if s.Accepts(conformance.OpResize) {
+		f.resizes()
+	}
+	if s.Accepts(conformance.OpTry) {
+		weights := []int{1, 2}
+		if tr.Single {
+			weights = nil
+		}
+		f.add("try", 2, 2, "1h", plan{weights: weights, depth: 4, try: true})
+	}
+	f.handlers()
+	if s.Accepts(conformance.OpRelease) && tr.OverRelease != 0 && tr.OverRelease != OverReleaseUndefined {
+		f.add(overRelease, 1, 1, "1h", plan{depth: 4, over: true})
+	}
+	return append(f.out,
+		suite.Family{Name: "racing", Schedules: f.races()},
+		suite.Family{Name: "scenarios", Schedules: f.scenarios()},
+		suite.Family{Name: "long queue", Schedules: f.longQueues()})
+}
+
+// halves are gaps of half a wait.
+var halves = []time.Duration{0, suite.Wait / 2, suite.Wait}
+
+// add adds the family of a plan for limiters of one configuration.
+func (f *families) add(name string, limit, backlog int, timeout string, p plan) {
+	f.out = append(f.out, suite.Family{Name: name, Schedules: f.planned(limit, backlog, timeout, p)})
+}
+
+func (f *families) planned(limit, backlog int, timeout string, p plan) []conformance.Schedule {
+	p.cfg = f.tr.bounded(limit, backlog, timeout)
+	if p.epoch != "" {
+		p.cfg = p.cfg.With("epoch", p.epoch)
+	}
+	return p.schedules(f.tr)
+}
+
+// slots are requests that come, go and give up at one instant.
+func (f *families) slots() {
+	f.out = append(f.out, suite.Family{Name: suite.Leaks, Look: true, Schedules: f.planned(1, 1, "100ms",
+		plan{gaps: []time.Duration{0, suite.Wait}, depth: 3, cancel: f.contexts})})
+	f.add("one slot", 1, 2, "1h", plan{depth: 6, cancel: f.contexts})
+	f.add("two slots", 2, 1, "1h", plan{depth: 5, cancel: f.contexts, running: f.contexts})
+	f.add("three slots", 3, 1, "1h", plan{depth: 6})
+	if f.tr.Backlog == BacklogBounded {
+		f.add("no backlog", 2, 0, "1h", plan{depth: 5})
+	}
+}
+
+// timeouts are requests around the instants at which waits end.
+func (f *families) timeouts() {
+	around := []time.Duration{0, suite.Wait / 2, suite.Wait - 1, suite.Wait}
+	f.add("timeout", 1, 1, "100ms", plan{gaps: around, depth: 4, cancel: f.contexts})
+	f.add("several wait with a timeout", 1, 3, "100ms", plan{gaps: halves[:2], depth: 4,
+		cancel: f.contexts, later: true})
+	f.out = append(f.out, suite.Family{Name: "timeout of 0", Skip: f.s.Unsettled(),
+		Schedules: f.planned(1, 2, "0", plan{depth: 4})})
+	if f.s.Time != conformance.Injected {
+		return
+	}
+	for _, epoch := range suite.Epochs {
+		f.add("epoch "+epoch, 1, 1, "100ms", plan{epoch: epoch, gaps: around, depth: 3})
+	}
+}
+
+// weights are requests for several slots.
+func (f *families) weights() {
+	f.add("weights", 3, 3, "1h", plan{weights: []int{1, 2, 3}, depth: 4, cancel: f.contexts})
+	f.add("heavy and light", 2, 3, "1h", plan{weights: []int{1, 2}, depth: 5, cancel: f.contexts})
+	if f.timeout {
+		f.add("weights and a timeout", 3, 3, "100ms", plan{weights: []int{1, 3}, gaps: halves[:2], depth: 4})
+	}
+	if f.oversize {
+		f.add("more than the limit", 2, 5, "1h", plan{weights: []int{1, 3}, depth: 5, cancel: f.contexts})
+	}
+}
+
+// resizes change the limit while requests run and wait.
+func (f *families) resizes() {
+	f.add("resize", 2, 2, "1h", plan{depth: 4, resize: []int{1, 3}})
+	f.add("resize by two", 1, 2, "1h", plan{depth: 4, resize: []int{3}})
+	if f.timeout {
+		f.add("resize and a timeout", 1, 2, "100ms", plan{gaps: halves[:2], depth: 4, resize: []int{1, 2}, later: true})
+	}
+	if !f.tr.Single {
+		weights := []int{1, 2}
+		if f.oversize {
+			weights = append(weights, 3)
+		}
+		f.add("resize and weights", 2, 3, "1h", plan{weights: weights, depth: 4, resize: []int{1, 3}})
+	}
+	if f.s.Accepts(conformance.OpTry) {
+		f.add("resize and try", 2, 2, "1h", plan{enter: conformance.OpTry, depth: 4, resize: []int{1, 3}})
+	}
+}
+
+// handlers give their slots back by returning.
+func (f *families) handlers() {
+	if f.s.Accepts(conformance.OpDo) {
+		f.add("handlers", 1, 1, "1h", plan{enter: conformance.OpDo, depth: 5,
+			ends: []conformance.Op{conformance.OpPanic, conformance.OpExit}})
+	}
+	if !f.s.Accepts(opTwoWays) {
+		return
+	}
+	f.add("handlers without a backlog", 1, 0, "1h", plan{enter: conformance.OpDo, depth: 3})
+	if f.contexts {
+		f.add("handlers and contexts", 1, 2, "1h", plan{enter: conformance.OpDo, depth: 4,
+			cancel: true, early: true, running: true})
+	}
+	if f.timeout {
+		f.add("handlers and a timeout", 1, 1, "100ms", plan{enter: conformance.OpDo, gaps: halves, depth: 3,
+			later: true})
+	}
+}
+
+// scenarios are longer schedules in which one step must let several others run.
+func (f *families) scenarios() []conformance.Schedule {
+	var texts []string
+	add := func(limit, backlog int, timeout, steps string) {
+		texts = append(texts, f.tr.bounded(limit, backlog, timeout).String()+" | "+steps)
+	}
+	if !f.tr.Single {
+		const waiting = "acquire 1 @0 | acquire 2 3 @0 | acquire 3 @50ms | acquire 4 @50ms"
+		add(3, 5, "1h", "acquire 1 3 @0 | acquire 2 @0 | acquire 3 @0 | acquire 4 @0 | acquire 5 @0 | release 1 @0")
+		add(3, 5, "1h", waiting+" | acquire 5 @50ms | release 1 @60ms | release 2 @70ms")
+		if f.contexts {
+			add(3, 5, "1h", waiting+" | cancel 2 @60ms")
+		}
+		if f.timeout {
+			add(3, 5, "100ms", waiting+" | idle 60ms")
+		}
+		if f.s.Accepts(conformance.OpResize) {
+			add(3, 5, "1h", waiting+" | resize 6 @60ms")
+		}
+	}
+	if f.s.Accepts(conformance.OpResize) {
+		const five = "acquire 1 @0 | acquire 2 @0 | acquire 3 @0 | acquire 4 @0 | acquire 5 @0"
+		add(3, 5, "1h", five+" | resize 1 @0 | release 1 @0 | release 2 @0 | release 3 @0 | resize 3 @0")
+		add(3, 5, "1h", five+" | resize 1 @0 | resize 2 @0 | resize 3 @0 | release 1 @0 | resize 4 @0")
+		add(3, 5, "1h", "acquire 1 @0 | acquire 2 @0 | resize 1 @0 | acquire 3 @0 | acquire 4 @0 | "+
+			"resize 2 @0 | resize 3 @0 | release 1 @0")
+		add(1, 5, "1h", five+" | resize 2 @0 | resize 4 @0 | resize 4 @0 | "+
+			"release 1 @0 | resize 2 @0 | release 2 @0 | release 3 @0")
+		if f.contexts {
+			add(1, 5, "1h", five+" | cancel 2 @0 | resize 2 @0 | cancel 4 @0 | resize 4 @0")
+			add(3, 5, "1h", five+" | resize 1 @0 | cancel 4 @0 | release 1 @0 | release 2 @0 | release 3 @0")
+		}
+	}
+	return suite.ParseAll(texts...)
+}
+
+// longQueues are many requests that come and go in turn.
+func (f *families) longQueues() []conformance.Schedule {
+	var out []conformance.Schedule
+	for _, limit := range []int{1, 3} {
+		s := conformance.Schedule{Config: f.tr.bounded(limit, 40, "1h")}
+		for i := range 40 {
+			s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpAcquire, N: i + 1, At: time.Duration(i)})
+		}
+		for i := range 40 {
+			s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpRelease, N: i + 1, At: time.Duration(40 + i)})
+		}
+		out = append(out, s)
+	}
+	return out
+}

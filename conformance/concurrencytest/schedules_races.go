@@ -1,0 +1,103 @@
+package concurrencytest
+
+import (
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// races are schedules in which a slot comes free, or is asked for, at the instant at which a
+// wait ends.
+func (f *families) races() []conformance.Schedule {
+	var out []conformance.Schedule
+	for _, backlog := range []int{1, 2} {
+		out = append(out, f.ties(backlog)...)
+		out = append(out, f.atOnce(backlog)...)
+	}
+	if !f.tr.Single {
+		out = append(out, f.heavyTies()...)
+	}
+	if f.s.Accepts(conformance.OpResize) && f.contexts {
+		out = append(out, f.with(1, 2, "1h", onesTurn+" | resize 2 @0 | cancel 2 @0~")...)
+	}
+	return out
+}
+
+const (
+	onesTurn = "acquire 1 @0 | acquire 2 @0"
+	twosTurn = "acquire 1 @0 | acquire 2 @0 | acquire 3 @0"
+)
+
+// with are the schedules of these steps in one configuration.
+func (f *families) with(limit, backlog int, timeout string, texts ...string) []conformance.Schedule {
+	cfg := f.tr.bounded(limit, backlog, timeout).String()
+	all := make([]string, len(texts))
+	for i, text := range texts {
+		all[i] = cfg + " | " + text
+	}
+	return suite.ParseAll(all...)
+}
+
+// ties meet the timeouts of those who wait.
+func (f *families) ties(backlog int) []conformance.Schedule {
+	if !f.timeout {
+		return nil
+	}
+	texts := []string{
+		onesTurn + " | release 1 @100ms~",
+		twosTurn + " | release 1 @100ms~",
+		onesTurn + " | acquire 3 @50ms | release 1 @100ms~",
+		onesTurn + " | acquire 3 @100ms~",
+		onesTurn + " | release 1 @100ms~ | acquire 3 @100ms~",
+		onesTurn + " | acquire 3 @100ms~ | release 1 @100ms~",
+	}
+	if f.contexts {
+		texts = append(texts,
+			onesTurn+" | cancel 2 @100ms~",
+			onesTurn+" | release 1 @100ms~ | cancel 2 @100ms~",
+			"acquire 1 @0 | acquire 2 100ms @0 | release 1 @100ms~")
+	}
+	if f.s.Accepts(conformance.OpResize) {
+		texts = append(texts, onesTurn+" | resize 2 @100ms~")
+	}
+	return f.with(1, backlog, "100ms", texts...)
+}
+
+// atOnce are steps with nothing settled between them, and contexts that end by themselves.
+func (f *families) atOnce(backlog int) []conformance.Schedule {
+	texts := []string{
+		onesTurn + " | release 1 @0 | acquire 3 @0~",
+		onesTurn + " | acquire 3 @0 | release 1 @0~",
+	}
+	if f.contexts {
+		texts = append(texts,
+			onesTurn+" | release 1 @0 | cancel 2 @0~",
+			onesTurn+" | cancel 2 @0 | release 1 @0~",
+			twosTurn+" | release 1 @0 | cancel 2 @0~",
+			twosTurn+" | cancel 2 @0 | release 1 @0~",
+			onesTurn+" | cancel 2 @0 | acquire 3 @0~",
+			"acquire 1 @0 | cancel 1 @0~",
+			"acquire 1 @0 | acquire 2 100ms @0 | release 1 @100ms~",
+			"acquire 1 @0 | acquire 2 100ms @0 | acquire 3 @0 | release 1 @100ms~")
+	}
+	if f.s.Accepts(conformance.OpDo) {
+		texts = append(texts, "do 1 @0 | do 2 @0 | release 1 @0 | do 3 @0~")
+		if f.contexts {
+			texts = append(texts, "do 1 @0 | do 2 @0 | release 1 @0 | cancel 2 @0~")
+		}
+	}
+	return f.with(1, backlog, "1h", texts...)
+}
+
+// heavyTies are ties of requests for several slots, of which one gives back all.
+func (f *families) heavyTies() []conformance.Schedule {
+	var out []conformance.Schedule
+	if f.contexts {
+		const heavy = "acquire 1 3 @0 | acquire 2 2 @0 | acquire 3 3 @0"
+		out = f.with(3, 2, "1h", heavy+" | release 1 @0 | cancel 2 @0~", heavy+" | cancel 2 @0 | release 1 @0~")
+	}
+	if f.timeout {
+		out = append(out, f.with(3, 2, "100ms",
+			"acquire 1 3 @0 | acquire 2 2 @0 | acquire 3 3 @50ms | release 1 @100ms~")...)
+	}
+	return out
+}

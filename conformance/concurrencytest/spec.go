@@ -1,0 +1,223 @@
+// Package concurrencytest holds concurrency limiters to their laws: at most so many
+// requests run at once, and the others wait or are rejected. Semaphores, bulkheads and
+// throttling middleware are of this kind. One that polls for slots, and so finds them some
+// time after they are free, is not.
+//
+//	func TestConformance(t *testing.T) {
+//		concurrencytest.Run(t, concurrencytest.Spec{
+//			Name: "mine",
+//			Time: concurrencytest.PackageTime,
+//			New: func(_ concurrencytest.Env, cfg concurrencytest.Config) concurrencytest.Funcs {
+//				s := mine.NewSemaphore(cfg.Limit)
+//				return concurrencytest.Funcs{Acquire: s.Acquire, Release: s.Release}
+//			},
+//			Traits: concurrencytest.XSyncSemaphore(),
+//		})
+//	}
+//
+// Leave Traits out at first: the subtest TRAITS prints the literal to paste. Those who wait
+// are goroutines, which can only be driven exactly in a bubble: where the toolchain has none
+// the suite skips. What the suite does and how it counts is said in package conformance.
+package concurrencytest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/synctestcompat"
+)
+
+// What a spec needs of the suite's vocabulary; package conformance explains it.
+type (
+	Env        = conformance.Env
+	TimeSource = conformance.TimeSource
+	Known      = conformance.Known
+	Report     = conformance.Report
+	Fairness   = conformance.Fairness
+)
+
+// The ways to take time that a concurrency limiter may have, and the orders in which those
+// who wait may get slots.
+const (
+	Injected    = conformance.Injected
+	PackageTime = conformance.PackageTime
+	FairFIFO    = conformance.FairFIFO
+	FairNone    = conformance.FairNone
+)
+
+// Spec describes an implementation.
+type Spec struct {
+	// Name is how reports call it.
+	Name string
+	// Time says how it takes its time: Injected or PackageTime. It matters only if there is
+	// a timeout.
+	Time TimeSource
+	// New makes a limiter. A constructor that refuses cfg panics. Instances must not share
+	// state.
+	New func(env Env, cfg Config) Funcs
+	// Traits are the choices of the implementation. What is left undeclared fails the
+	// subtest TRAITS, which prints what was observed.
+	Traits Traits
+	// KnownFailing lists what is known to fail.
+	KnownFailing []Known
+}
+
+// Config is what a concurrency limiter is made with.
+type Config struct {
+	// Limit is the number of slots, at least 1.
+	Limit int
+	// Backlog is how many requests may wait, 0 included. It is -1, and means nothing, for
+	// an implementation that declares BacklogUnbounded, and always 0 for one that declares
+	// BacklogNone.
+	Backlog int
+	// Timeout is how long a request may wait, 0 included. It is -1, and means nothing, for
+	// an implementation that declares TimeoutNone or BacklogNone. An implementation to which
+	// a 0, here or as Backlog, means something else than none refuses it.
+	Timeout time.Duration
+	// OnReject is the hook to install, for an implementation that declares HookOnce.
+	OnReject func()
+}
+
+// Funcs are the operations of one concurrency limiter; those that are nil are not tried.
+// One of Acquire, Take, Lock and Do must be there, or TryAcquire or TryTake if the
+// implementation declares BacklogNone.
+type Funcs struct {
+	// Acquire blocks until it has taken weight slots, and returns nil, or until the request
+	// is rejected. An implementation that knows no weights declares Single and ignores it.
+	Acquire func(ctx context.Context, weight int) error
+	// Lock is Acquire for an implementation that has neither contexts nor errors.
+	Lock func(weight int)
+	// TryAcquire takes weight slots, now or not at all.
+	TryAcquire func(weight int) bool
+	// Release gives weight slots back. It goes with the three above.
+	Release func(weight int)
+	// Take and TryTake are Acquire and TryAcquire for an implementation that hands out what
+	// gives the slots back: a function, or the method of a permit, a token or a listener's
+	// connection. They are used instead of Acquire, TryAcquire and Release. A release too
+	// many calls one of those functions again.
+	Take    func(ctx context.Context, weight int) (release func(), err error)
+	TryTake func(weight int) (release func(), ok bool)
+	// Do is the form of middleware: it takes one slot, calls run and gives the slot back. It
+	// returns an error if the request was rejected.
+	Do func(ctx context.Context, run func()) error
+	// Resize changes the limit.
+	Resize func(limit int)
+	// Stop releases what the limiter holds, if it holds anything.
+	Stop func()
+}
+
+// Run holds an implementation to the laws of a concurrency limiter, one subtest for each
+// rule, and returns what it found.
+func Run(t *testing.T, spec Spec) *Report {
+	t.Helper()
+	return spec.Run(t)
+}
+
+// Run is the function [Run].
+func (spec Spec) Run(t *testing.T) *Report {
+	t.Helper()
+	return suite.Run(t, spec.about(), newContract(spec))
+}
+
+// Judge returns what runs single schedules.
+func (spec Spec) Judge(t *testing.T) conformance.Judge {
+	t.Helper()
+	return suite.NewExaminer(t, spec.about(), newContract(spec))
+}
+
+// Examine is for the tests of this module.
+func (spec Spec) Examine(t *testing.T, o inside.Options) *Report {
+	t.Helper()
+	return suite.Examine(t, spec.about(), newContract(spec), o)
+}
+
+func (spec Spec) about() suite.About {
+	return suite.About{Name: spec.Name, Time: spec.Time, Known: spec.KnownFailing}
+}
+
+// Rules are the laws, in the order of their subtests.
+func Rules() []conformance.Rule { return suite.Laws(newContract(Spec{})) }
+
+// contract is the spec in the terms of the suite.
+type contract struct {
+	spec Spec
+	// traits are those that are declared, and what Learn has found: rules need not be told
+	// what the implementation shows.
+	traits Traits
+	suite  *suite.Suite
+	// parked says that somebody was seen who waits for a slot and for no lock.
+	parked bool
+}
+
+func newContract(spec Spec) *contract { return &contract{spec: spec, traits: spec.Traits} }
+
+// Profile names the contract.
+func (c *contract) Profile() suite.Profile {
+	return suite.Profile{Kind: "concurrency", Package: "concurrencytest"}
+}
+
+// Unfit refuses specs that cannot be run.
+func (c *contract) Unfit(s *suite.Suite) (skip, misuse string) {
+	switch {
+	case c.spec.New == nil:
+		return "", "concurrencytest.Run: the spec has no New; say how to make a limiter"
+	case s.Time == conformance.Explicit:
+		return "", "concurrencytest.Run: those who wait for a slot need a clock of their own; set Time to " +
+			"Injected or PackageTime"
+	case !synctestcompat.Available:
+		return "those who wait for a slot can only be settled in a bubble: " + synctestcompat.Reason, ""
+	}
+	return "", ""
+}
+
+// Learn looks at a limiter that is thrown away, and at what it shows of the choices that are
+// not declared and on which other rules than their own depend.
+func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
+	s.T.Helper()
+	c.suite = s
+	f := c.sample(s)
+	ops := f.operations(c.traits)
+	if !ops[opContext] {
+		c.traits.Context = ContextIgnored
+	}
+	if c.traits.Backlog == 0 && c.observeBacklog(s) == BacklogNone {
+		c.traits.Backlog = BacklogNone // none of the other rules is about what waits then
+	}
+	if c.traits.SeatHeld == 0 && c.traits.Backlog == BacklogBounded { // no rule need tell what TRAITS does
+		c.traits.SeatHeld = c.observeSeatHeld(s)
+	}
+	if c.traits.Backlog == BacklogNone { // there is nothing to choose
+		c.traits.Timeout, c.traits.Fair = TimeoutNone, FairNone
+	}
+	return ops
+}
+
+// sample returns the operations of a limiter that is thrown away.
+func (c *contract) sample(s *suite.Suite) (f Funcs) {
+	s.T.Helper()
+	cfg := c.traits.many(1, 1)
+	if why := suite.Catch(func() {
+		h := suite.NewHand(conformance.Config{}.Start(), false)
+		f = c.make(Env{Clock: h.Clock(), Start: h.Start}, cfg)
+		if f.Stop != nil {
+			f.Stop()
+		}
+	}); why != "" {
+		s.T.Fatalf("conformance: New panics with Limit %d, Backlog %d, Timeout %s: %s\n"+
+			"It may refuse a Backlog or a Timeout of 0, but must take this. If nothing can wait, declare "+
+			"BacklogNone;\nif there is no bound on how many wait, or how long, BacklogUnbounded or TimeoutNone.",
+			cfg.Limit, cfg.Backlog, cfg.Timeout, why)
+	}
+	return f
+}
+
+// make makes a limiter whose permits, if it hands out such, are kept for Release.
+func (c *contract) make(env Env, cfg Config) Funcs {
+	f := c.spec.New(env, cfg)
+	f.keep(c.spec.Traits.OverRelease)
+	return f
+}

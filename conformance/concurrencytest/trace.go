@@ -1,0 +1,125 @@
+package concurrencytest
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+)
+
+// trace is what was done to a concurrency limiter and what came of it. It is the detail of a
+// recording.
+type trace struct {
+	groups   []*group
+	requests []*request
+	hooks    []conformance.Mark
+	// drained is where the schedule ended and the epilogue began: everything is released, and
+	// as many requests come as there are slots and places, and one more.
+	drained conformance.Mark
+}
+
+// group is steps of one instant with nothing settled in between.
+type group struct {
+	at     time.Duration
+	racing bool // the timers of the instant did not go first
+	steps  []*step
+	// began and settled are the points before the first step and when everything had come to
+	// rest.
+	began, settled conformance.Mark
+}
+
+// step is a step that was done.
+type step struct {
+	conformance.Step
+	request  int // its index in requests, -1 for a resize and for a release of nothing
+	ended    bool
+	panicked string
+}
+
+// releasesNothing reports whether nobody held what the step released.
+func (s *step) releasesNothing() bool { return s.Op == conformance.OpRelease && s.request < 0 }
+
+// request is what became of an acquire, a try or a do.
+type request struct {
+	id, weight int
+	arrived    conformance.Mark
+	decided    conformance.Mark // when it got its slots or was rejected
+	admitted   bool
+	err        error
+	panicked   string // what Acquire itself panicked with
+	runs       int    // how often the handler ran
+	answered   int    // how many answers it got: runs and errors
+
+	handler  bool
+	finished bool // it has released
+	end      chan conformance.Op
+	cancel   context.CancelFunc
+}
+
+// rejected reports whether request id was rejected while its schedule ran.
+func (t *trace) rejected(id int) bool {
+	return slices.ContainsFunc(t.requests, func(q *request) bool {
+		return q.id == id && !q.admitted && q.decided.Seq > 0 && q.decided.Seq < t.drained.Seq
+	})
+}
+
+// admitted reports whether request id got slots while its schedule ran.
+func (t *trace) admitted(id int) bool {
+	return slices.ContainsFunc(t.requests, func(q *request) bool {
+		return q.id == id && q.admitted && q.decided.Seq < t.drained.Seq
+	})
+}
+
+// parked reports whether somebody waited for a slot while everything was settled, which
+// nobody does who waits for a lock.
+func (t *trace) parked() bool {
+	return slices.ContainsFunc(t.requests, func(q *request) bool {
+		return slices.ContainsFunc(t.groups, func(g *group) bool {
+			return g.settled.Seq > q.arrived.Seq && (q.decided.Seq == 0 || q.decided.Seq > g.settled.Seq)
+		})
+	})
+}
+
+// releasedNothing reports whether something was released that nobody held.
+func (t *trace) releasedNothing() bool {
+	return slices.ContainsFunc(t.groups, func(g *group) bool {
+		return slices.ContainsFunc(g.steps, (*step).releasesNothing)
+	})
+}
+
+// open lists the requests that run, or those that wait.
+func (t *trace) open(running bool) []*request {
+	var out []*request
+	for _, q := range t.requests {
+		if running && q.admitted && !q.finished || !running && q.decided.Seq == 0 {
+			out = append(out, q)
+		}
+	}
+	return out
+}
+
+// done lists the steps of the first groups as everybody can see them. A request ends when it
+// gets its slots or is rejected.
+func (t *trace) done(groups int) []conformance.Done {
+	var out []conformance.Done
+	for _, g := range t.groups[:groups] {
+		for _, s := range g.steps {
+			d := conformance.Done{Step: s.Step, Began: g.began, Panic: s.panicked}
+			if s.ended {
+				d.Ended = g.settled
+			}
+			if comes(s.Op) {
+				q := t.requests[s.request]
+				d.Began, d.Ended, d.OK, d.Err = q.arrived, q.decided, q.admitted, q.err
+			}
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// comes reports whether a request comes with an operation.
+func comes(op conformance.Op) bool {
+	return op == conformance.OpAcquire || op == conformance.OpTry || op == conformance.OpDo
+}

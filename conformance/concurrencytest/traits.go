@@ -1,0 +1,312 @@
+package concurrencytest
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// Traits are the choices on which correct concurrency limiters differ. The zero value of
+// each but Single is "undeclared".
+type Traits struct {
+	// Backlog says whether there is a bound on how many wait.
+	Backlog Backlog
+	// Timeout says whether there is a bound on how long they wait. Not with BacklogNone.
+	Timeout Timeout
+	// Context says whether a context ends the wait. Not for Lock.
+	Context Context
+	// SeatHeld says whether a request that waited keeps its place in the backlog while it
+	// runs. Only with BacklogBounded.
+	SeatHeld SeatHeld
+	// Fair says in which order those who wait get slots. Not with BacklogNone.
+	Fair Fairness
+	// Single says that each request takes one slot. Oversize is needless then.
+	Single bool
+	// Oversize says what becomes of a request for more than the limit.
+	Oversize Oversize
+	// OverRelease says what a Release does when nothing is held. Only with Release.
+	OverRelease OverRelease
+	// Hook says whether New installs OnReject.
+	Hook Hook
+}
+
+// Backlog says whether there is a bound on how many wait.
+type Backlog int
+
+// The choices.
+const (
+	BacklogBounded   Backlog = iota + 1 // as New is told
+	BacklogUnbounded                    // there is none
+	BacklogNone                         // nothing waits: what cannot run is rejected at once
+)
+
+// Timeout says whether there is a bound on how long a request waits.
+type Timeout int
+
+// The choices.
+const (
+	TimeoutBounded Timeout = iota + 1 // as New is told
+	TimeoutNone                       // there is none but the context's
+)
+
+// Context says whether a context ends the wait.
+type Context int
+
+// The choices.
+const (
+	ContextHonoured Context = iota + 1 // it does, and a request whose context is done before never runs
+	ContextIgnored                     // it does not
+	ContextEndsWait                    // it does, but a request that need not wait may run though its context is done
+)
+
+// SeatHeld says whether a request that waited keeps its place in the backlog while it runs.
+type SeatHeld int
+
+// The choices.
+const (
+	SeatFreed SeatHeld = iota + 1 // it waits no more
+	SeatKept                      // until it is done
+)
+
+// Oversize says what becomes of a request for more slots than there are.
+type Oversize int
+
+// The choices.
+const (
+	OversizeFails  Oversize = iota + 1 // it is rejected at once
+	OversizeBlocks                     // until its context or the timeout ends, in nobody's way
+)
+
+// OverRelease says what a Release does when nothing is held.
+type OverRelease int
+
+// The choices.
+const (
+	OverReleasePanics    OverRelease = iota + 1 // it panics; what the limiter does afterwards is not judged
+	OverReleaseIgnored                          // it does nothing
+	OverReleaseUndefined                        // the caller must not do it
+)
+
+// Hook says whether there is a hook for what is rejected.
+type Hook int
+
+// The choices.
+const (
+	HookOnce Hook = iota + 1 // OnReject is called for each rejection
+	HookNone                 // there is none
+)
+
+var (
+	backlogs     = []string{"BacklogBounded", "BacklogUnbounded", "BacklogNone"}
+	timeouts     = []string{"TimeoutBounded", "TimeoutNone"}
+	contexts     = []string{"ContextHonoured", "ContextIgnored", "ContextEndsWait"}
+	seats        = []string{"SeatFreed", "SeatKept"}
+	orders       = []string{"FairFIFO", "FairNone"}
+	oversizes    = []string{"OversizeFails", "OversizeBlocks"}
+	overReleases = []string{"OverReleasePanics", "OverReleaseIgnored", "OverReleaseUndefined"}
+	hooks        = []string{"HookOnce", "HookNone"}
+)
+
+// Traits returns what is declared or was found.
+func (c *contract) Traits() *Traits {
+	tr := c.traits
+	return &tr
+}
+
+// Table lists the choices. None of them is offered as an explanation of a failure: who runs
+// and who waits is what the rules are about.
+func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
+	declared := c.spec.Traits
+	nowaits := func() bool { return tr.Backlog == BacklogNone }
+	return []suite.Choice{
+		{
+			Name: "Backlog", Declared: int(declared.Backlog), Values: backlogs, Needless: suite.Always,
+			Observe: func() int { return int(c.observeBacklog(s)) },
+		},
+		{
+			Name: "Timeout", Declared: int(declared.Timeout), Values: timeouts, Needless: nowaits,
+			Observe: func() int {
+				return first(see(s, "limit=1 backlog=5 timeout=100ms | acquire 1 @0 | acquire 2 @0 | idle 1s",
+					rejects(2)))
+			},
+		},
+		{
+			Name: "Context", Declared: int(declared.Context), Values: contexts,
+			Needless: func() bool { return !s.Accepts(opContext) },
+			Observe: func() int {
+				if nowaits() {
+					return first(see(s, "limit=1 timeout=1h | cancel 1 @0 | acquire 1 @0", rejects(1)))
+				}
+				return first(see(s, "limit=1 backlog=5 timeout=1h | acquire 1 @0 | acquire 2 @0 | cancel 2 @0",
+					rejects(2)))
+			},
+		},
+		{
+			Name: "SeatHeld", Declared: int(declared.SeatHeld), Values: seats,
+			Needless: func() bool { return tr.Backlog == BacklogUnbounded || nowaits() },
+			Observe:  func() int { return int(c.observeSeatHeld(s)) },
+		},
+		{
+			Name: "Fair", Declared: int(declared.Fair), Values: orders, Needless: nowaits,
+			Observe: func() int {
+				return first(see(s, "limit=1 backlog=5 timeout=1h | acquire 1 @0 | acquire 2 @0 | acquire 3 @0 | "+
+					"acquire 4 @0 | release 1 @0 | release 2 @0 | idle 1ns",
+					func(seen *trace) bool { return seen.admitted(2) && seen.admitted(3) && !seen.admitted(4) }))
+			},
+		},
+		{
+			Name: "Oversize", Declared: int(declared.Oversize), Values: oversizes,
+			Needless: func() bool { return tr.Single },
+			Observe:  func() int { return first(see(s, "limit=1 backlog=5 timeout=1h | acquire 1 2 @0", rejects(1))) },
+		},
+		{
+			Name: "OverRelease", Declared: int(declared.OverRelease), Values: overReleases,
+			Needless: func() bool { return !s.Accepts(conformance.OpRelease) },
+			Observe:  func() int { return int(c.observeOverRelease(s)) },
+		},
+		{
+			Name: "Hook", Declared: int(declared.Hook), Values: hooks, Needless: suite.Always,
+			Observe: func() int {
+				return first(see(s, "limit=1 backlog=0 timeout=0 | acquire 1 @0 | acquire 2 @0",
+					func(seen *trace) bool { return len(seen.hooks) > 0 }))
+			},
+		},
+	}
+}
+
+// observeBacklog looks at what becomes of requests that cannot run.
+func (c *contract) observeBacklog(s *suite.Suite) Backlog {
+	seen := try(s, "limit=1 backlog=1 timeout=1h | acquire 1 @0 | acquire 2 @0 | acquire 3 @0")
+	switch {
+	case seen == nil:
+		return 0
+	case seen.rejected(2):
+		return BacklogNone
+	case seen.rejected(3):
+		return BacklogBounded
+	}
+	return BacklogUnbounded
+}
+
+// observeSeatHeld looks whether a place is free when who had it runs.
+func (c *contract) observeSeatHeld(s *suite.Suite) SeatHeld {
+	return SeatHeld(first(see(s,
+		"limit=1 backlog=1 timeout=1h | acquire 1 @0 | acquire 2 @0 | release 1 @0 | acquire 3 @0",
+		func(seen *trace) bool { return !seen.rejected(3) })))
+}
+
+// observeOverRelease looks at what comes of a release when nothing is held.
+func (c *contract) observeOverRelease(s *suite.Suite) OverRelease {
+	seen := try(s, "limit=1 backlog=5 timeout=1h | release 9 @0 | acquire 1 @0 | acquire 2 @0")
+	if seen == nil {
+		return 0
+	}
+	switch over := seen.groups[0].steps[0]; {
+	case over.panicked != "":
+		return OverReleasePanics
+	case over.ended && seen.admitted(1) && !seen.admitted(2):
+		return OverReleaseIgnored
+	}
+	return OverReleaseUndefined
+}
+
+// try plays a schedule as for an implementation with all that can be declared, and returns
+// what became of its requests: nil if the run hangs, or the configuration is refused.
+func try(s *suite.Suite, text string) *trace {
+	for _, rec := range s.TryText(text, conformance.OrderSettled) {
+		if rec.Refused == "" {
+			return rec.Detail.(*trace)
+		}
+	}
+	return nil
+}
+
+// see reports whether a schedule was played, and whether what became of its requests is as
+// asked.
+func see(s *suite.Suite, text string, is func(seen *trace) bool) (played, yes bool) {
+	seen := try(s, text)
+	return seen != nil, seen != nil && is(seen)
+}
+
+// first is the first of two values if it was seen, the second if it was not, and none if
+// nothing was.
+func first(played, yes bool) int {
+	switch {
+	case yes:
+		return 1
+	case played:
+		return 2
+	}
+	return 0
+}
+
+// rejects asks for a request that was rejected.
+func rejects(id int) func(seen *trace) bool {
+	return func(seen *trace) bool { return seen.rejected(id) }
+}
+
+// config is the configuration of a schedule, as New wants it.
+func (tr *Traits) config(c conformance.Config, onReject func()) Config {
+	cfg := Config{Limit: c.Limit, Backlog: c.Backlog, Timeout: c.Timeout, OnReject: onReject}
+	if !c.Has("backlog") {
+		cfg.Backlog = -1
+	}
+	if !c.Has("timeout") {
+		cfg.Timeout = -1
+	}
+	return tr.without(cfg)
+}
+
+// many is the configuration of limiters to which many goroutines come.
+func (tr *Traits) many(limit, backlog int) Config {
+	return tr.without(Config{Limit: limit, Backlog: backlog, Timeout: time.Hour, OnReject: func() {}})
+}
+
+// without is cfg without what is declared not to be there.
+func (tr *Traits) without(cfg Config) Config {
+	switch tr.Backlog {
+	case BacklogUnbounded:
+		cfg.Backlog = -1
+	case BacklogNone:
+		cfg.Backlog, cfg.Timeout = 0, -1
+	}
+	if tr.Timeout == TimeoutNone {
+		cfg.Timeout = -1
+	}
+	return cfg
+}
+
+// nothingWaits says so if it is declared.
+func (tr *Traits) nothingWaits() string { return suite.If(tr.Backlog == BacklogNone, noSuchThing) }
+
+// noTimeout says so if it is declared, or if nothing waits.
+func (tr *Traits) noTimeout() string {
+	return cmp.Or(tr.nothingWaits(), suite.If(tr.Timeout == TimeoutNone, noSuchThing))
+}
+
+// contexts reports whether a context is known to end a wait.
+func (tr *Traits) contexts() bool {
+	return tr.Context == ContextHonoured || tr.Context == ContextEndsWait
+}
+
+// nobodyLeaves says so if neither a context nor a timeout ends a wait.
+func (tr *Traits) nobodyLeaves() string {
+	return cmp.Or(tr.nothingWaits(), suite.If(!tr.contexts() && tr.Timeout == TimeoutNone, noSuchThing))
+}
+
+// mayLeave says what must be declared before it is known whether anybody leaves who waits.
+func (tr *Traits) mayLeave() string {
+	return suite.If(!tr.contexts() && tr.Timeout == 0, "trait Timeout is undeclared")
+}
+
+// waitsForEver says so of a request for more than the limit.
+func (tr *Traits) waitsForEver() string {
+	ends := tr.nobodyLeaves() == "" && tr.mayLeave() == ""
+	return suite.If(!ends && tr.Oversize == OversizeBlocks, "declared to wait, and nothing ends the wait")
+}
+
+// noSuchThing is why rules about something that an implementation declares not to have are
+// skipped.
+const noSuchThing = "the implementation is declared to have no such thing"

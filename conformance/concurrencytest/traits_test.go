@@ -1,0 +1,61 @@
+package concurrencytest_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/concurrencytest"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
+	"github.com/escapement-go/escapement/internal/zoo/concurrency"
+	"github.com/escapement-go/escapement/synctestcompat"
+)
+
+// Without declared traits nothing is failed but TRAITS, which prints what was seen.
+func TestTraits_undeclared(t *testing.T) {
+	synctestcompat.Require(t)
+	for _, name := range []string{
+		"zoo queue:  Injected", "zoo channel Injected", "zoo tokens Injected", "zoo seats Injected",
+		"zoo gate before a handler Injected",
+	} {
+		spec := design(t, name)
+		var lines []string
+		spec.Examine(t, inside.Options{Observed: func(choice string, _, declared int, values []string) {
+			if declared > 0 {
+				lines = append(lines, fmt.Sprintf("%s: concurrencytest.%s, // observed", choice, values[declared-1]))
+			}
+		}})
+		spec.Traits = concurrencytest.Traits{Single: spec.Traits.Single}
+		if create := spec.New; strings.HasPrefix(name, "zoo gate") { // it takes what it is given, and lets nothing wait
+			spec.New = func(env concurrencytest.Env, cfg concurrencytest.Config) concurrencytest.Funcs {
+				cfg.Backlog, cfg.Timeout = 0, -1
+				return create(env, cfg)
+			}
+		}
+		r := spec.Examine(t, inside.Options{})
+		for _, v := range r.Verdicts {
+			if (v.Status == conformance.Fail) != (v.Rule == "TRAITS") {
+				t.Errorf("%s: %s: %s\n%s", name, v.Rule, v.Status, v.Text)
+			}
+		}
+		v, _ := r.Verdict("TRAITS")
+		for _, line := range lines {
+			if !strings.Contains(v.Text, line) {
+				t.Errorf("%s: TRAITS does not say %q:\n%s", name, line, v.Text)
+			}
+		}
+	}
+}
+
+// design is the correct design of that name.
+func design(t *testing.T, name string) concurrencytest.Spec {
+	t.Helper()
+	for _, d := range concurrency.Designs() {
+		if d.Name == name {
+			return d.Spec.(concurrencytest.Spec)
+		}
+	}
+	t.Fatalf("there is no design %q", name)
+	return concurrencytest.Spec{}
+}

@@ -1,0 +1,186 @@
+package debouncertest
+
+import (
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// Draw draws calls in bursts, after long idles, at deadlines and one nanosecond either side
+// of them, and cancels, flushes and queries between them, right after a fire, and meeting
+// one. Each schedule has one of the configurations that the implementation declares.
+func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
+	ops := append([]conformance.Op{conformance.OpCall, conformance.OpCall, conformance.OpCall}, others(s)...)
+	cfg := suite.OneOf(pick, "config", suite.OneOf(pick, "kind", c.drawn(s)))
+	if cfg.Busy > 0 || cfg.Inside != "" {
+		return suite.DrawBusy(pick, cfg, cfg.Wait, ops)
+	}
+	gaps := gapsOf(cfg)
+	plain := cfg.MaxWait == 0 && cfg.Edges == 0 && cfg.Wait > 0
+	out := conformance.Schedule{Config: cfg}
+	at, last := time.Duration(0), time.Duration(0)
+	calls, stopped, raced := 0, false, false
+	// The last gap is to the deadline of the newest call.
+	for i, m := range suite.Moves(pick, ops, len(gaps)+1, 2*cfg.Wait, 0) {
+		if stopped && m.Op != conformance.OpCall && m.Op != conformance.OpStop {
+			continue
+		}
+		due := last + cfg.Wait
+		switch {
+		case i == 0:
+		case m.Gap < len(gaps):
+			at += gaps[m.Gap]
+		case m.Gap == len(gaps):
+			at = max(at, due)
+		default:
+			at += m.Any
+		}
+		st := conformance.Step{Op: m.Op, At: at}
+		// A racing step must be the first at a deadline, and none may be due before it.
+		if m.Race && plain && m.Op != conformance.OpPending && calls > 0 && at == due && at > out.Steps[len(out.Steps)-1].At && !raced {
+			st.Racing, raced = true, true
+		}
+		if m.Op == conformance.OpCall {
+			calls++
+			st.N, last = calls, at
+		}
+		stopped = stopped || m.Op == conformance.OpStop
+		out.Steps = append(out.Steps, st)
+	}
+	return out
+}
+
+// others are the operations of drawn schedules besides calls.
+func others(s *suite.Suite) []conformance.Op {
+	return s.Able(conformance.OpCancel, conformance.OpFlush, conformance.OpPending, conformance.OpStop)
+}
+
+// gapsOf are the gaps at which the deadlines of a configuration are met, or just missed.
+func gapsOf(cfg conformance.Config) []time.Duration {
+	gaps := suite.GapsAround(cfg.Wait)
+	if cfg.Wait == 0 {
+		gaps = []time.Duration{0, 1, time.Second}
+	}
+	if w, most := cfg.Wait, cfg.MaxWait; most > w {
+		gaps = append(gaps, most-w, most-1, most, most+1, most-w/2)
+	}
+	return gaps
+}
+
+// drawn lists the configurations of schedules that are drawn, by kind, each kind as often
+// as any other.
+func (c *contract) drawn(s *suite.Suite) [][]conformance.Config {
+	var kinds [][]conformance.Config
+	if declared := c.spec.Traits.Edges; len(declared) == 0 || slices.Contains(declared, Trailing) {
+		kinds = c.drawnTrailing(s)
+	}
+	for _, e := range c.spec.Traits.Edges {
+		if e != Trailing {
+			kinds = append(kinds, c.drawnEdge(s, e)...)
+		}
+	}
+	return kinds
+}
+
+// drawnTrailing are those of the trailing edge.
+func (c *contract) drawnTrailing(s *suite.Suite) [][]conformance.Config {
+	traits := c.spec.Traits
+	base := suite.Configured("wait", "100ms")
+	each := func(key string, values ...string) (out []conformance.Config) {
+		for _, v := range values {
+			out = append(out, base.Without(key).With(key, v))
+		}
+		return out
+	}
+	kinds := [][]conformance.Config{{base}, each("wait", "333.333333ms", "1ms", "2500h")}
+	if traits.MaxWait != 0 {
+		kinds = append(kinds, each("maxwait", "250ms", "100ms", "1s"))
+	}
+	if s.Bubble && traits.Reentrancy != ReentrancyForbidden {
+		inside := []string{string(conformance.OpCall)}
+		for _, op := range others(s) {
+			inside = append(inside, string(op))
+		}
+		kinds = append(kinds, each("busy", "30ms", "250ms"), each("inside", inside...))
+	}
+	if s.Bubble && s.Time == conformance.Injected {
+		kinds = append(kinds, append(each("wait", "0"), each("epoch", suite.DrawnEpochs...)...))
+	}
+	return kinds
+}
+
+// drawnEdge are those of another kind of edges.
+func (c *contract) drawnEdge(s *suite.Suite, e Edges) [][]conformance.Config {
+	traits := c.spec.Traits
+	base := suite.Configured("wait", "100ms", "edges", e.String())
+	kinds := [][]conformance.Config{{base}, {base}} // twice as often
+	if traits.MaxWait != 0 && e == LeadingAndTrailing {
+		kinds = append(kinds, []conformance.Config{base.With("maxwait", "250ms"), base.With("maxwait", "100ms")})
+	}
+	if e == NoEdges {
+		return kinds
+	}
+	if s.Bubble && traits.Reentrancy != ReentrancyForbidden {
+		kinds = append(kinds, []conformance.Config{base.With("busy", "30ms"), base.With("busy", "250ms")})
+	}
+	if s.Bubble && s.Time == conformance.Injected {
+		var odd []conformance.Config
+		if traits.BothSingle != BothTwice {
+			odd = append(odd, suite.Configured("wait", "0", "edges", e.String()))
+		}
+		for _, epoch := range suite.DrawnEpochs {
+			odd = append(odd, base.With("epoch", epoch))
+		}
+		kinds = append(kinds, odd)
+	}
+	return kinds
+}
+
+// Fits accepts any wait that timers can be made of, with what is declared, and nothing but
+// calls and stops after a stop.
+func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
+	cfg, edges := schedule.Config, schedule.Config.Edges
+	if edges == 0 {
+		edges = Trailing
+	}
+	bound := cfg.MaxWait == 0 ||
+		c.spec.Traits.MaxWait != 0 && cfg.Edges == 0 && cfg.MaxWait >= cfg.Wait && suite.Measurable(cfg.MaxWait)
+	if !s.Plain(schedule, "wait", "maxwait", "edges") || !suite.Measurable(cfg.Wait) || !bound || !slices.Contains(c.spec.Traits.Edges, edges) {
+		return false
+	}
+	stop := slices.IndexFunc(schedule.Steps, func(st conformance.Step) bool { return st.Op == conformance.OpStop })
+	return stop < 0 || !slices.ContainsFunc(schedule.Steps[stop:], func(st conformance.Step) bool {
+		return st.Op != conformance.OpStop && st.Op != conformance.OpCall
+	})
+}
+
+// Twins puts the laws that compare two runs to a debouncer.
+func (c *contract) Twins(s *suite.Suite) conformance.Twins {
+	traits := c.spec.Traits
+	ops := append([]conformance.Op{conformance.OpCall, conformance.OpCall}, s.Able(conformance.OpFlush)...)
+	if traits.AfterCancel != CancelFinal {
+		ops = append(ops, s.Able(conformance.OpCancel)...)
+	}
+	tw := conformance.Twins{
+		Laws:     []string{"X-REPLAY", "X-SHIFT", "X-SCALE", "X-RENAME", "X-ISO", "X-EVICT", "DB-CONCAT"},
+		Nameless: traits.Payload == NoPayload,
+		Long:     func(cfg conformance.Config) time.Duration { return 100_000 * cfg.Wait },
+		Draw: func(pick suite.Pick) conformance.Schedule {
+			cfg := suite.Configured("wait", suite.Unit.String())
+			if e := suite.OneOf(pick, "edges", c.kinds()); e != Trailing {
+				cfg = cfg.With("edges", e.String())
+			}
+			return suite.DrawClear(pick, cfg, ops, suite.Bare)
+		},
+	}
+	if s.Accepts(conformance.OpPending) {
+		tw.Question = conformance.OpPending
+		tw.Laws = append(tw.Laws, "X-QUERY")
+	}
+	if !slices.Contains(traits.Edges, Leading) && traits.Payload != NoPayload {
+		tw.Laws = append(tw.Laws, "DB-INSERT")
+	}
+	return tw
+}

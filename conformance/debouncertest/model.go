@@ -1,0 +1,321 @@
+package debouncertest
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// model is what a debouncer with edges or a bound must do in a run: what fires, and what it
+// must answer to each query, by the point where that began.
+type model struct {
+	edge.Model
+	pending map[int]bool
+}
+
+// state is such a debouncer while the model goes through a run. An event at the very
+// instant of a deadline, or soon after a cancel or flush within a burst, is dealt with in
+// more than one way: from there on the model is in doubt.
+type state struct {
+	model
+	cfg    conformance.Config
+	traits *Traits
+	edges  Edges
+	// bounded says that there is a bound on the wait, onCall that only an event brings its
+	// fire, fromLead that with both edges it counts from the leading fire of the burst
+	// rather than from the first event that has not fired.
+	bounded, onCall, fromLead bool
+
+	waits       bool          // an event has not fired
+	value       int           // what will fire
+	first, last time.Duration // the first event that has not fired, and the newest
+	cut         time.Duration // the newest cancel or flush
+	open        bool          // there is a burst
+	burst, size int           // its number, and its events so far
+	over        bool          // nothing counts any more
+}
+
+// model works out what must happen in the run.
+func (x *exam) model(fromLead bool) model {
+	cfg := x.Schedule.Config
+	bounded := cfg.Has("maxwait")
+	m := &state{
+		model: model{edge.Model{Certain: edge.Far}, map[int]bool{}},
+		cfg:   cfg, traits: x.traits, edges: cfg.Edges,
+		bounded: bounded, onCall: bounded && x.traits.MaxWait == MaxWaitOnCall, fromLead: fromLead,
+		cut: -edge.Far,
+	}
+	if m.edges == 0 {
+		m.edges = Trailing
+	}
+	for i := range x.Done {
+		if m.do(&x.Done[i]); m.over {
+			return m.model
+		}
+	}
+	m.pass(edge.Far)
+	return m.model
+}
+
+// deadline is when what waits is due, and why.
+func (m *state) deadline() (time.Duration, edge.Kind) {
+	if m.bounded && !m.onCall && m.first+m.cfg.MaxWait < m.last+m.cfg.Wait {
+		return m.first + m.cfg.MaxWait, edge.Bound
+	}
+	return m.last + m.cfg.Wait, edge.Trailing
+}
+
+// fire fires what waits.
+func (m *state) fire(at time.Duration, kind edge.Kind) {
+	m.Want = append(m.Want, edge.Fire{At: at, Value: m.value, Kind: kind, Burst: m.burst, Size: m.size})
+	m.waits = false
+	if m.bounded && m.traits.MaxWait != MaxWaitFromFirst && kind != edge.Trailing {
+		m.Doubt(at + 1) // what the next bound counts from
+	}
+}
+
+// pass lets time pass up to an instant.
+func (m *state) pass(to time.Duration) {
+	if !m.waits {
+		return
+	}
+	if at, kind := m.deadline(); at <= to {
+		m.fire(at, kind)
+	}
+}
+
+// do does one operation of the run.
+func (m *state) do(d *conformance.Done) {
+	if m.edges == NoEdges {
+		m.pending[d.Began.Seq] = false
+		return
+	}
+	now := d.Began.At
+	if at, _ := m.deadline(); m.waits && at == now && !d.Inside {
+		m.Doubt(now) // within a callback it has gone
+	}
+	m.pass(now)
+	switch d.Op {
+	case conformance.OpCall:
+		m.call(d.N, now)
+	case conformance.OpPending:
+		m.asked(d.Began.Seq)
+	case conformance.OpCancel:
+		m.cancel(now)
+	case conformance.OpStop:
+		m.stop(now)
+	case conformance.OpClose:
+		m.close(now)
+	case conformance.OpFlush:
+		if m.waits {
+			m.fire(now, edge.Flushed)
+		}
+		m.cut = now
+	}
+}
+
+// call is an event.
+func (m *state) call(v int, now time.Duration) {
+	m.join(now)
+	leads := m.edges&Leading != 0 && m.size == 1
+	if leads {
+		m.Want = append(m.Want, edge.Fire{At: now, Value: v, Kind: edge.Leading, Burst: m.burst, Size: m.size})
+		m.first = now
+	}
+	if m.edges&Trailing == 0 || leads && m.traits.BothSingle != BothTwice {
+		return
+	}
+	if !m.waits && !(m.fromLead && m.edges&Leading != 0 && m.size == 2) {
+		m.first = now
+	}
+	if !m.waits || m.traits.Payload != FirstPayload {
+		m.value = v
+	}
+	m.waits = true
+	if m.onCall && now >= m.first+m.cfg.MaxWait {
+		if now == m.first+m.cfg.MaxWait {
+			m.Doubt(now)
+		}
+		m.fire(now, edge.Brought)
+	}
+}
+
+// join lets an event belong to the burst, or begin one.
+func (m *state) join(now time.Duration) {
+	quiet := !m.open || now > max(m.last, m.cut)+m.cfg.Wait
+	waited := now >= m.last+m.cfg.Wait
+	if m.open && m.edges != Trailing && !quiet && (waited || m.cut >= m.last) {
+		m.Doubt(now)
+	}
+	if quiet || waited {
+		m.burst, m.size = m.burst+1, 0
+	}
+	m.open, m.last = true, now
+	m.size++
+}
+
+// asked is a query that began at a point of the run.
+func (m *state) asked(seq int) {
+	switch {
+	case m.edges == Leading && m.size > 1: // events that nothing will fire for
+	case m.edges == LeadingAndTrailing && m.traits.BothSingle == BothTwice:
+	default:
+		m.pending[seq] = m.waits
+	}
+}
+
+// cancel drops what waits.
+func (m *state) cancel(now time.Duration) {
+	m.waits, m.cut = false, now
+	switch m.traits.AfterCancel {
+	case CancelReusable:
+		m.open = false
+	case 0:
+		m.Doubt(now + 1)
+	}
+	m.over = !m.traits.AfterCancel.usable()
+}
+
+// stop ends the debouncer.
+func (m *state) stop(now time.Duration) {
+	m.over = true
+	switch {
+	case m.traits.StopPending == StopFlushes && m.waits:
+		m.fire(now, edge.Flushed)
+	case m.traits.StopPending == 0:
+		m.Doubt(now)
+	}
+}
+
+// close ends the input.
+func (m *state) close(now time.Duration) {
+	m.over = true
+	switch {
+	case !m.waits || m.traits.CloseFlush == CloseDrops:
+	case m.traits.CloseFlush == CloseAtDeadline:
+		m.pass(edge.Far)
+	default:
+		m.fire(now, edge.Flushed)
+	}
+}
+
+// difference compares a run with the model. How long callbacks run is nothing that it
+// knows of.
+func (x *exam) difference() *edge.Finding {
+	cfg := x.Schedule.Config
+	both := cfg.Edges == LeadingAndTrailing
+	switch {
+	case x.first != nil:
+	case cfg.Busy > 0, cfg.Inside != "" && x.traits.BothSingle == BothTwice && both:
+		x.first = &edge.Finding{}
+	default:
+		find := func(fromLead bool) *edge.Finding {
+			return edge.Compare(x.Recording, x.model(fromLead).Model, x.traits.Payload, x.terms())
+		}
+		x.first = find(false)
+		if x.first.Violation != nil && cfg.Has("maxwait") && both && find(true).Violation == nil {
+			x.first = &edge.Finding{}
+		}
+	}
+	return x.first
+}
+
+// terms are those of a debouncer.
+func (x *exam) terms() edge.Terms {
+	return edge.Terms{Rule: x.edgeRule, Because: x.edgeBecause}
+}
+
+// edgeRule is the rule that a difference at the i-th fire breaks.
+func (x *exam) edgeRule(want []edge.Fire, i int, got *conformance.Fire) string {
+	at := time.Duration(edge.Far) // of what differs
+	if i < len(want) {
+		at = want[i].At
+	}
+	if got != nil {
+		at = min(at, got.Began.At)
+	}
+	for _, d := range x.Done {
+		switch {
+		case d.Op == conformance.OpClose:
+			return "DB-CLOSE"
+		case d.Op == conformance.OpStop && d.Began.At <= at:
+			return "DB-STOP"
+		}
+	}
+	switch missing := edge.Missing(want, i, got); {
+	case x.Schedule.Config.Edges == NoEdges:
+		return "DB-NONE"
+	case x.Schedule.Config.Has("maxwait") && missing:
+		return missingInBound(&want[i], got)
+	case x.Schedule.Config.Has("maxwait"):
+		return "DB-MAXNE"
+	case missing:
+		return missingEdge(&want[i])
+	}
+	return x.unwanted(want, i, got.Began.At)
+}
+
+// missingInBound is the rule that says that w must fire, where there is a bound.
+func missingInBound(w *edge.Fire, got *conformance.Fire) string {
+	switch {
+	case got != nil && got.Began.At == w.At:
+		return "DB-MAXPAY"
+	case w.Kind == edge.Bound, w.Kind == edge.Brought:
+		return "DB-MAX"
+	}
+	return "DB-MAXTAIL"
+}
+
+// missingEdge is the rule that says that w must fire, where there is none.
+func missingEdge(w *edge.Fire) string {
+	switch {
+	case w.Kind == edge.Leading && w.Burst == 1:
+		return "DB-LEAD"
+	case w.Kind == edge.Leading:
+		return "DB-REARM"
+	case w.Size == 1:
+		return "DB-BOTH1"
+	}
+	return "DB-BOTHN"
+}
+
+// unwanted is the rule that the i-th fire breaks, which nothing wanted at that instant.
+func (x *exam) unwanted(want []edge.Fire, i int, at time.Duration) string {
+	for _, s := range x.Schedule.Steps {
+		if s.Op == conformance.OpCall && s.At == at {
+			return "DB-LEAD1" // at an event that is not the first of its burst
+		}
+	}
+	switch {
+	case x.Schedule.Config.Edges == Leading:
+		return "DB-LEADONLY"
+	case i > 0 && want[i-1].Kind == edge.Leading && want[i-1].Size == 1 && edge.Calls(x.Schedule, want[i-1].At, at) == 0:
+		return "DB-BOTH1"
+	}
+	return "DB-BOTHN"
+}
+
+// edgeBecause says why w must fire.
+func (x *exam) edgeBecause(_ []edge.Fire, w *edge.Fire, _ time.Duration) string {
+	if w == nil {
+		return ""
+	}
+	cfg, at := x.Schedule.Config, timeline.Duration(w.At)
+	switch w.Kind {
+	case edge.Leading:
+		return fmt.Sprintf("call %d at %s is the first of its burst", w.Value, at)
+	case edge.Bound:
+		return fmt.Sprintf("the first event that has not fired came at %s, and the bound is %s", timeline.Duration(w.At-cfg.MaxWait), timeline.Duration(cfg.MaxWait))
+	case edge.Brought:
+		return fmt.Sprintf("more than the bound of %s has passed since the first event that has not fired, so that call %d fires: MaxWaitOnCall is declared",
+			timeline.Duration(cfg.MaxWait), w.Value)
+	case edge.Trailing:
+		return fmt.Sprintf("the newest event came at %s, and the wait is %s", timeline.Duration(w.At-cfg.Wait), timeline.Duration(cfg.Wait))
+	case edge.Flushed:
+		return fmt.Sprintf("flush at %s fires what is pending", at)
+	}
+	return ""
+}

@@ -1,0 +1,175 @@
+package debouncertest
+
+import (
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// do does one operation of a schedule and notes its result.
+func (f *Funcs) do(s conformance.Step, d *conformance.Done) {
+	switch s.Op {
+	case conformance.OpCall:
+		if s.K != 0 && f.CallKey != nil {
+			f.CallKey(s.K, s.N)
+			return
+		}
+		f.Call(s.N)
+	case conformance.OpClose:
+		f.Close()
+	case conformance.OpCancel:
+		if f.CancelReports != nil {
+			d.OK = f.CancelReports()
+		} else {
+			f.Cancel()
+		}
+	case conformance.OpFlush:
+		f.Flush()
+	case conformance.OpPending:
+		d.OK = f.Pending()
+	case conformance.OpStop:
+		f.Stop()
+	}
+}
+
+// release ends the debouncer, if it can be ended and its input has not done so.
+func (f *Funcs) release(ended bool) {
+	switch {
+	case f.Stop != nil:
+		f.Stop()
+	case f.Close != nil && !ended:
+		f.Close()
+	}
+}
+
+// player plays a schedule on fresh debouncers: on one, and where steps have keys that the
+// implementation knows nothing of, on one more for each key.
+type player struct {
+	c     *contract
+	st    *suite.Stage
+	env   Env
+	cfg   Config
+	steps []conformance.Step
+	impl  *Funcs         // that of steps without a key
+	made  map[int]*Funcs // by key; 0 is impl
+	// second are the instances to which everything is done first, and of which nothing is
+	// recorded, if a second one is asked for.
+	second map[int]*Funcs
+}
+
+// Play runs a schedule on a fresh debouncer.
+func (c *contract) Play(st *suite.Stage) {
+	cfg := st.Config()
+	p := &player{c: c, st: st, env: st.Env(), cfg: Config{cfg.Wait, cfg.MaxWait, cfg.Edges},
+		steps: st.Steps(), made: map[int]*Funcs{}, second: map[int]*Funcs{}}
+	if p.cfg.Edges == 0 {
+		p.cfg.Edges = c.built()
+	}
+	if !st.Make(func() { p.impl = p.instance(0) }) {
+		return
+	}
+	// A step that may wait for a callback must not keep time from moving. Without a bubble
+	// nobody could tell when it is done, so there it is simply called.
+	waits := (cfg.Busy > 0 || cfg.Inside != "") && st.Exact()
+	st.Blocks = func(conformance.Step) bool { return waits }
+	end := st.Each(row, p.do)
+	// Long enough for every fire that can still come, and for one that must not.
+	fires := len(p.steps) + 2
+	if p.cfg.Edges == LeadingAndTrailing && c.spec.Traits.BothSingle == BothTwice {
+		fires *= 2
+	}
+	end += max(3*cfg.Wait, time.Millisecond) + time.Duration(fires)*cfg.Busy
+	st.End(end, max(0, 3*cfg.Wait), func() { p.release(waits) })
+}
+
+// instance returns the instance of a key, and makes it if it is not there.
+func (p *player) instance(key int) *Funcs {
+	if p.made[key] == nil {
+		if p.st.Twice() {
+			f := p.c.build(p.env, p.cfg, func(int, []int) {})
+			p.second[key] = &f
+		}
+		f := p.c.build(p.env, p.cfg, func(v int, all []int) { p.fired(key, v, all) })
+		p.made[key] = &f
+	}
+	return p.made[key]
+}
+
+// fired is the callback.
+func (p *player) fired(key, v int, all []int) {
+	rec := p.st.Rec
+	i := rec.Fire(v)
+	if i < 0 {
+		return
+	}
+	if all != nil {
+		rec.Batch(i, all)
+	}
+	p.st.During(i, key, func(step conformance.Step) {
+		rec.Do(step, true, func(done *conformance.Done) { p.impl.do(step, done) })
+	})
+	if all != nil {
+		rec.Batch(i, all) // it is the callback's until it returns
+	}
+}
+
+// do does a step.
+func (p *player) do(s conformance.Step) {
+	on, key := s, 0
+	if s.K != 0 && (p.impl.CallKey == nil || p.st.Family == suite.Instances) {
+		key, on.K = s.K, 0
+	}
+	f := p.instance(key)
+	p.st.Rec.Do(s, false, func(done *conformance.Done) {
+		if second := p.second[key]; second != nil {
+			second.do(on, &conformance.Done{})
+		}
+		f.do(on, done)
+	})
+}
+
+// release ends what was made. Where steps may wait for callbacks, so may this.
+func (p *player) release(waits bool) {
+	did := func(op conformance.Op) bool {
+		return slices.ContainsFunc(p.steps, func(s conformance.Step) bool { return s.Op == op })
+	}
+	for _, made := range []map[int]*Funcs{p.second, p.made} {
+		for key, f := range made {
+			release := func() { _ = suite.Catch(func() { f.release(did(conformance.OpClose) && key == 0) }) }
+			switch {
+			case did(conformance.OpStop) && key == 0:
+			case waits:
+				suite.Start(release)
+			default:
+				release()
+			}
+		}
+	}
+}
+
+// row counts the steps that come without a pause: two, where a cancel or flush and the
+// event behind it meet a deadline together. That event begins a burst of its own, of which
+// a timer that has expired for the old one must know nothing.
+func row(left []conformance.Step) int {
+	if len(left) < 2 {
+		return 1
+	}
+	end, call := left[0], left[1]
+	ends := end.Op == conformance.OpCancel || end.Op == conformance.OpFlush
+	if ends && call.Op == conformance.OpCall && end.Racing && call.Racing && end.At == call.At {
+		return 2
+	}
+	return 1
+}
+
+// renewed returns the event that renews a burst, if the schedule has one.
+func renewed(s conformance.Schedule) *conformance.Step {
+	for i := range s.Steps {
+		if row(s.Steps[i:]) > 1 {
+			return &s.Steps[i+1]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,218 @@
+package debouncertest
+
+import (
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// Canary proves that the implementation takes its time from where the spec says, and looks
+// whether runs can be settled exactly.
+func (c *contract) Canary(s *suite.Suite) string {
+	if !s.Accepts(conformance.OpCall) {
+		return "New returned no Call: say how to bring an event"
+	}
+	kinds := []Edges{c.built()}
+	if !s.Bubble { // callbacks of each edge may have goroutines of their own
+		kinds = append(kinds, slices.DeleteFunc(slices.Clone(c.kinds()), func(e Edges) bool { return e == NoEdges || e == kinds[0] })...)
+	}
+	fired, strange := 0, false
+	for _, edges := range kinds {
+		pulse := s.Sees(c.life(edges))
+		switch {
+		case pulse.Hang != nil:
+			if where := s.WaitsForEver(pulse.Hang); where != "" {
+				return suite.NeverReturned + ": " + where
+			}
+			s.CannotSettle("the first run hung")
+			return ""
+		case pulse.Refused != "":
+			return fmt.Sprintf("New refused a wait of %v: %s", wait, pulse.Refused)
+		case pulse.Own == 0 && pulse.Other > 0:
+			return suite.WrongClock("debouncertest")
+		}
+		fired += pulse.Own
+		strange = strange || pulse.Strange
+	}
+	if s.Time == conformance.Injected && !s.Bubble && (strange || fired == 0) {
+		s.CannotSettle(suite.OwnGoroutines)
+	}
+	return ""
+}
+
+// life is that of a debouncer: events bring fires.
+func (c *contract) life(edges Edges) suite.Life {
+	var impl Funcs
+	calls := 0
+	return suite.Life{
+		Make: func(env conformance.Env, sign func()) {
+			impl = c.build(env, Config{Wait: wait, Edges: edges}, func(int, []int) { sign() })
+		},
+		Use: func() int {
+			calls++
+			impl.Call(calls)
+			return 0
+		},
+		Beyond:  50 * wait,
+		Release: func() { impl.release(false) },
+	}
+}
+
+// concurrent has goroutines bring events at one instant.
+func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
+	kinds := c.kinds()
+	for _, edges := range kinds {
+		if v, skip := c.together(edges).Together(p); v != nil || skip != "" {
+			return v, skip
+		}
+	}
+	if p.Accepts(conformance.OpFlush) && slices.Contains(kinds, Trailing) {
+		return c.flushes(p)
+	}
+	return nil, ""
+}
+
+// together are events that goroutines bring at one instant to one kind of debouncer.
+func (c *contract) together(edges Edges) edge.Burst {
+	led, all := int64(0), int64(0)
+	if edges&Leading != 0 {
+		led, all = 1, 1
+	}
+	if edges&Trailing != 0 {
+		all++
+	}
+	return edge.Burst{
+		Make: func(env conformance.Env, fire func()) (func(time.Duration, int), func()) {
+			impl := c.build(env, Config{Wait: wait, Edges: edges}, func(int, []int) { fire() })
+			return func(_ time.Duration, v int) { impl.Call(v) }, func() { impl.release(false) }
+		},
+		Led: led, All: all,
+		Once:  edges == LeadingAndTrailing && c.spec.Traits.BothSingle != BothTwice,
+		Fires: "fires",
+		Because: func(round int) string {
+			return fmt.Sprintf("they are one burst (edges=%s, %s), and no order of the calls fires otherwise", edges, suite.InRound(round))
+		},
+	}
+}
+
+// flushed is a debouncer that is flushed while events come.
+type flushed struct {
+	Funcs
+	fires atomic.Int64
+}
+
+// flushes has a flush meet an event, or another flush of the same event.
+func (c *contract) flushes(p *suite.Probe) (*suite.Violation, string) {
+	twice := func(round int) bool { return round%2 == 1 }
+	return suite.Meet(p, suite.Meeting[*flushed]{
+		Make: func(env conformance.Env, _ int) *flushed {
+			d := &flushed{}
+			d.Funcs = c.build(env, Config{Wait: wait, Edges: Trailing}, func(int, []int) { d.fires.Add(1) })
+			return d
+		},
+		Each:   1,
+		Before: func(st *suite.Stage, round int) { st.To(time.Duration(round) * 10 * wait) },
+		Prepare: func(d *flushed, round int) {
+			if twice(round) {
+				d.Call(round + 1)
+			}
+		},
+		Call: func(d *flushed, round, g, _ int) {
+			if twice(round) || g == 0 {
+				d.Flush()
+			} else {
+				d.Call(round + 1)
+			}
+		},
+		Pass: func(st *suite.Stage, _ int) { st.To(st.Now() + 3*wait) },
+		Judge: func(d *flushed, _, round int) *suite.Violation {
+			n := d.fires.Swap(0)
+			if n == 1 {
+				return nil
+			}
+			what := "a flush beside it"
+			if twice(round) {
+				what = "two flushes at one instant"
+			}
+			return suite.Broken(0, "no order of the calls fires otherwise ("+suite.InRound(round)+")",
+				"one event and %s brought %d fires, want 1", what, n)
+		},
+		Release: func(d *flushed) { d.release(false) },
+	})
+}
+
+// race uses all operations of one debouncer of each kind at once.
+func (c *contract) race(p *suite.Probe) (skip string) {
+	for _, edges := range c.kinds() {
+		if edges == NoEdges {
+			continue
+		}
+		if skip := c.clash(p, edges); skip != "" {
+			return skip
+		}
+	}
+	return ""
+}
+
+func (c *contract) clash(p *suite.Probe, edges Edges) (skip string) {
+	build := func(env conformance.Env) Funcs {
+		return c.build(env, Config{Wait: wait, Edges: edges}, func(int, []int) {})
+	}
+	skip = p.Clash(func(env conformance.Env) []func(int) {
+		impl := build(env)
+		ops := []func(int){impl.Call, func(i int) { impl.Call(-i) }}
+		for _, op := range p.Able(conformance.OpCancel, conformance.OpFlush, conformance.OpPending) {
+			ops = append(ops, func(int) { impl.do(conformance.Step{Op: op}, &conformance.Done{}) })
+		}
+		if impl.CallKey != nil {
+			ops = append(ops, func(i int) { impl.CallKey(i, i) }, func(i int) { impl.CallKey(i+1, i) })
+		}
+		return ops
+	})
+	if skip != "" || !p.Accepts(conformance.OpStop) {
+		return skip
+	}
+	return p.Clash(func(env conformance.Env) []func(int) {
+		impl := build(env)
+		stop := func(int) { impl.Stop() }
+		return []func(int){impl.Call, stop, stop}
+	})
+}
+
+// panics lets callbacks panic, with each kind of edges and with a bound.
+func (c *contract) panics(p *suite.Probe) (*suite.Violation, string) {
+	traits := c.Traits()
+	base := suite.Configured("wait", "100ms")
+	var configs []conformance.Config
+	if len(traits.Edges) == 0 || slices.Contains(traits.Edges, Trailing) {
+		configs = append(configs, base)
+		if traits.MaxWait != 0 {
+			configs = append(configs, base.With("maxwait", "100ms"))
+		}
+	}
+	for _, e := range traits.Edges {
+		if e != Trailing {
+			configs = append(configs, base.With("edges", e.String()))
+		}
+	}
+	return edge.Panics(p, configs, p.Able(conformance.OpCall, conformance.OpFlush), traits.PanicPolicy,
+		func(rec *suite.Recording, j suite.Job) *suite.Violation { return c.Exam(traits, rec, j).worksOn() })
+}
+
+// worksOn judges a run in which a callback has panicked.
+func (x *exam) worksOn() *suite.Violation {
+	if x.configured() {
+		return x.difference().Violation
+	}
+	for _, check := range []func(*exam) *suite.Violation{(*exam).quiet, (*exam).exact, (*exam).once, (*exam).live, (*exam).idle, (*exam).flush} {
+		if v := check(x); v != nil {
+			return v
+		}
+	}
+	return nil
+}

@@ -1,0 +1,179 @@
+package debouncertest
+
+import (
+	"slices"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// rule is one law of a debouncer. The formulas are over the whole trace, and where a step
+// met a deadline they accept every order.
+type rule = suite.Rule[Traits, *exam]
+
+// Rules are the laws of a debouncer.
+func (c *contract) Rules() []rule {
+	return slices.Concat(
+		trailingRules(),
+		tieRules(),
+		cancelRules(),
+		flushRules(),
+		[]rule{stopRule()},
+		waitRules(),
+		[]rule{overlapRule()},
+		edgeRules(),
+		boundRules(),
+		[]rule{noEdgeRule(), allRule(), closeRule()},
+		keyRules(),
+		[]rule{backRule()},
+		c.commonRules(),
+	)
+}
+
+func core(id, text string) conformance.Rule {
+	return conformance.Rule{ID: id, Text: text, Level: conformance.Core}
+}
+
+func extended(id, text string) conformance.Rule {
+	return conformance.Rule{ID: id, Text: text, Level: conformance.Extended}
+}
+
+// laws are those that hold of one debouncer on a clock that only goes forward. What it gets
+// wrong alone says nothing of keys, instances and the rest.
+var laws = []string{"DB-QUIET", "DB-EXACT", "DB-ONE", "DB-LAST", "DB-LIVE", "DB-IDLE", "DB-SUBSEQ",
+	"DB-LEAD", "DB-LEAD1", "DB-REARM", "DB-LEADONLY", "DB-BOTH1", "DB-BOTHN", "X-CALLS"}
+
+// noTrailing says that there is no trailing edge to judge.
+func noTrailing(_ *suite.Suite, tr *Traits) string {
+	return suite.If(len(tr.Edges) > 0 && !slices.Contains(tr.Edges, Trailing), "no trailing edge is declared")
+}
+
+// without says that none of these edges is declared.
+func without(edges ...Edges) func(*suite.Suite, *Traits) string {
+	return func(_ *suite.Suite, tr *Traits) string {
+		declared := slices.ContainsFunc(edges, func(e Edges) bool { return slices.Contains(tr.Edges, e) })
+		return suite.If(!declared, edge.NoSuchEdge)
+	}
+}
+
+// A run in which the input ends, the clock is set back or events have keys is judged by the
+// rules made for that. Where a cancel and an event behind it meet a deadline together, a
+// loop may take the two in either order, so that little is certain. Of the others, those in
+// which an edge or a bound is configured are judged by the rules of edges and bounds, and
+// the rest by those of the trailing edge.
+
+// particular reports whether only rules made for what the run has judge it.
+func (x *exam) particular() bool {
+	return slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool {
+		return s.Op == conformance.OpClose || s.Op == conformance.OpWall || s.K != 0
+	})
+}
+
+// ofTrailing selects the runs that the rules of the trailing edge judge.
+func (x *exam) ofTrailing() bool { return x.ofTrailingOrRenewed() && renewed(x.Schedule) == nil }
+
+// ofTrailingOrRenewed is ofTrailing for what is certain of a renewed burst too.
+func (x *exam) ofTrailingOrRenewed() bool {
+	return !x.configured() && x.traits.built() == Trailing && !x.particular()
+}
+
+// ofEdges selects the runs that the rules of edges and bounds judge.
+func (x *exam) ofEdges() bool { return x.ofEdgesOrRenewed() && renewed(x.Schedule) == nil }
+
+// ofEdgesOrRenewed is ofEdges for what is certain of a renewed burst too.
+func (x *exam) ofEdgesOrRenewed() bool { return x.configured() && !x.particular() }
+
+// ofAnyEdge selects the runs that either judge.
+func (x *exam) ofAnyEdge() bool { return x.ofTrailing() || x.ofEdges() }
+
+// commonRules are those of every contract, as far as they concern a debouncer.
+func (c *contract) commonRules() []rule {
+	return []rule{
+		{
+			Rule: core("X-CONC", "Of events that many goroutines bring at one instant each edge MUST fire once, "+
+				"also if they flush them."),
+			Beyond: laws,
+			Probe:  c.concurrent,
+		},
+		{
+			Rule: core("X-CLOCK1", "No other clock than the one injected MUST have any influence."),
+			Unless: func(s *suite.Suite, _ *Traits) string {
+				if s.Time == conformance.PackageTime {
+					return "no clock is injected"
+				}
+				return suite.If(!s.Bubble, "package time can only be held in a bubble")
+			},
+			Probe: func(p *suite.Probe) (*suite.Violation, string) { return edge.OtherClock(p, "wait") },
+		},
+		{
+			Rule: extended("X-PANIC", "After the panic of a callback the debouncer MUST work on, "+
+				"and the panic go where it is declared to go."),
+			Unless: func(_ *suite.Suite, tr *Traits) string {
+				return suite.If(tr.PanicPolicy == 0, "no PanicPolicy is declared")
+			},
+			Beyond: append(slices.Clone(laws), "DB-MAX", "DB-MAXNE", "DB-MAXTAIL", "DB-MAXPAY"),
+			Probe:  c.panics,
+		},
+		suite.Calls[Traits]((*exam).calls),
+		{
+			Rule: core("X-REENT", "An operation called from the callback MUST NOT deadlock."),
+			Unless: func(_ *suite.Suite, tr *Traits) string {
+				return suite.If(tr.Reentrancy == ReentrancyForbidden, "declared: ReentrancyForbidden")
+			},
+			About: func(j suite.Job) bool { return j.Schedule.Config.Inside != "" },
+			Check: (*exam).reentry,
+		},
+		{
+			Rule:   core("X-LEAK", "When all is quiet, and after Stop, no goroutine and no armed timer MUST remain."),
+			Unless: func(s *suite.Suite, _ *Traits) string { return suite.If(!s.Bubble, suite.OnlyInBubble) },
+			About:  suite.Looked,
+			Check:  (*exam).leak,
+		},
+		suite.Race[Traits, *exam](c.race),
+	}
+}
+
+func (x *exam) calls() *suite.Violation {
+	if v := x.WithoutEnd(); v != nil {
+		return v
+	}
+	for _, d := range x.Done {
+		if d.Panic != "" {
+			return x.told(d.At, "", "%s at %s panicked: %s", d.Op, timeline.Duration(d.At), d.Panic)
+		}
+		if d.Ended.Seq == 0 && !d.Inside && (x.Stuck || x.Schedule.Config.Inside == "") {
+			return x.told(d.At, "everything that could wake it was asleep for good", "%s at %s never returned", d.Op, timeline.Duration(d.At))
+		}
+	}
+	if x.Refused != "" && x.Schedule.Config.Wait > 0 {
+		return x.told(0, "", "the constructor refused %s: %s", x.Schedule.Config, x.Refused)
+	}
+	return nil
+}
+
+func (x *exam) reentry() *suite.Violation {
+	if d := edge.Reentered(x.Recording); d != nil {
+		return x.told(d.Began.At, "its caller, the callback, is what it waits for",
+			"%s called from the callback at %s never returned", d.Op, timeline.Duration(d.Began.At))
+	}
+	return nil
+}
+
+func (x *exam) leak() *suite.Violation {
+	if x.Refused != "" {
+		return nil
+	}
+	since := "when all was quiet"
+	if x.stops {
+		since = "after Stop"
+	}
+	switch {
+	case len(x.Left) > 0:
+		return x.told(x.End, "", "%d goroutines remained %s: %s", len(x.Left), since, x.Left[0])
+	case x.Armed:
+		return x.told(x.End, "", "a timer was still armed %s", since)
+	}
+	return nil
+}

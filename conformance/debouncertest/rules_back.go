@@ -1,0 +1,75 @@
+package debouncertest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// backRule is that of a clock that is set back.
+func backRule() rule {
+	return rule{
+		Rule: extended("X-BACK", "When the clock is set back, what is pending MUST fire once, and be held up for one wait at most."),
+		Unless: func(s *suite.Suite, tr *Traits) string {
+			return cmp.Or(suite.If(tr.ClockBack != BackBounded, "no ClockBack: BackBounded is declared"),
+				suite.If(s.Time == conformance.PackageTime, "no clock is injected"))
+		},
+		About:  suite.Steps(conformance.OpWall),
+		Beyond: laws,
+		Check:  (*exam).back,
+	}
+}
+
+// back judges runs in which the clock is set back once.
+func (x *exam) back() *suite.Violation {
+	if x.Refused != "" || x.Stuck {
+		return nil
+	}
+	w := x.Schedule.Config.Wait
+	if x.Schedule.Config.Edges&Leading != 0 {
+		return x.leadBack()
+	}
+	calls := 0
+	because := ""
+	for _, s := range x.Schedule.Steps {
+		if s.Op == conformance.OpWall {
+			because = fmt.Sprintf("the clock was set back by %s at %s, and that may hold up what is pending for %s at most", timeline.Duration(-s.D), timeline.Duration(s.At), timeline.Duration(w))
+			continue
+		}
+		calls++
+		superseded := slices.ContainsFunc(x.Schedule.Steps, func(o conformance.Step) bool { return o.Op == conformance.OpCall && o.At > s.At && o.At <= s.At+2*w })
+		served := slices.ContainsFunc(x.Fires, func(f conformance.Fire) bool { return f.Began.At >= s.At+w && f.Began.At <= s.At+2*w })
+		if !superseded && !served {
+			return x.told(s.At+2*w, because, "nothing fired for call %d at %s by %s", s.N, timeline.Duration(s.At), timeline.Duration(s.At+2*w))
+		}
+	}
+	if n := len(x.Fires); n > calls {
+		return x.told(x.Fires[n-1].Began.At, because, "fired %d times for %d events", n, calls)
+	}
+	return nil
+}
+
+// leadBack judges the leading edge: once the wait has passed since an event that came
+// after the step back, the next one is leading again.
+func (x *exam) leadBack() *suite.Violation {
+	var before, back *conformance.Step
+	untold := x.traits.Payload == NoPayload
+	for i := range x.Schedule.Steps {
+		s := &x.Schedule.Steps[i]
+		if s.Op == conformance.OpWall {
+			before, back = nil, s
+			continue
+		}
+		if back != nil && before != nil && s.At > before.At+x.Schedule.Config.Wait &&
+			!slices.ContainsFunc(x.Fires, func(f conformance.Fire) bool { return (untold || f.Value == s.N) && f.Began.At == s.At }) {
+			return x.told(s.At, fmt.Sprintf("the clock was set back by %s at %s, and call %d came later", timeline.Duration(-back.D), timeline.Duration(back.At), before.N),
+				"call %d did not fire at %s", s.N, timeline.Duration(s.At))
+		}
+		before = s
+	}
+	return nil
+}

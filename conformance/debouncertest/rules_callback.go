@@ -1,0 +1,96 @@
+package debouncertest
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// overlapRule is that of callbacks that take time.
+func overlapRule() rule {
+	return rule{
+		Rule:     extended("DB-OVERLAP", "Callbacks that are declared serial MUST NOT overlap."),
+		Declared: []string{"Overlap"},
+		Unless:   func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.Overlap == Parallel, "declared: Parallel") },
+		About:    func(j suite.Job) bool { return j.Schedule.Config.Busy > 0 },
+		Sees:     (*exam).ofAnyEdge,
+		Check:    (*exam).overlap,
+	}
+}
+
+// allRule is that of callbacks that get all events.
+func allRule() rule {
+	return rule{
+		Rule: extended("DB-ALL", "A callback that is declared to get all events MUST get each that has not fired and was not discarded, "+
+			"once and in order."),
+		Unless: func(_ *suite.Suite, tr *Traits) string {
+			return suite.If(tr.Payload != AllPayloads, "no Payload: AllPayloads is declared")
+		},
+		Sees:  (*exam).ofAnyEdge,
+		Check: (*exam).all,
+	}
+}
+
+func (x *exam) overlap() *suite.Violation {
+	if !x.judgeable() {
+		return nil
+	}
+	for i := range x.Fires {
+		for j := range x.Fires {
+			a, b := &x.Fires[i], &x.Fires[j]
+			if a.Began.Seq < b.Began.Seq && (a.Ended.Seq == 0 || b.Began.Seq < a.Ended.Seq) {
+				return x.told(b.Began.At, fmt.Sprintf("the callback that started at %s was still running", timeline.Duration(a.Began.At)),
+					"a callback started at %s while another ran", timeline.Duration(b.Began.At))
+			}
+		}
+	}
+	return nil
+}
+
+// all holds what each callback got against the events since the one before it.
+func (x *exam) all() *suite.Violation {
+	edges := x.Schedule.Config.Edges
+	if !x.judgeable() || edges == LeadingAndTrailing && x.traits.BothSingle == BothTwice {
+		return nil
+	}
+	v := x.view()
+	var pending []int
+	ops := v.ops
+	dead := false
+	take := func(to int) { // the operations that began before the point to
+		for len(ops) > 0 && ops[0].Began.Seq < to {
+			switch d := ops[0]; {
+			case dead:
+			case d.Op == conformance.OpCall:
+				pending = append(pending, d.N)
+			case d.Op == conformance.OpStop, d.Op == conformance.OpCancel:
+				pending = nil
+				dead = d.Op == conformance.OpStop || x.traits.AfterCancel == CancelFinal
+			}
+			ops = ops[1:]
+		}
+	}
+	for _, f := range x.Fires {
+		take(f.Began.Seq)
+		n := slices.Index(pending, f.Value)
+		if n < 0 {
+			if len(f.Values) == 0 {
+				return x.told(f.Began.At, "", "fired at %s with no event", timeline.Duration(f.Began.At))
+			}
+			continue // DB-SUBSEQ's, or decided before a racing cancel
+		}
+		want := pending[:n+1]
+		pending = pending[n+1:]
+		if edges == Leading {
+			want = want[n:] // what came before it in its burst is lost
+		}
+		if !slices.Equal(f.Values, want) {
+			return x.told(f.Began.At, "these events had neither fired nor been discarded",
+				"fired at %s with %v, want %v", timeline.Duration(f.Began.At), f.Values, want)
+		}
+	}
+	return nil
+}

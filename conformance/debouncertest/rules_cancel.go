@@ -1,0 +1,167 @@
+package debouncertest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// cancelRules are those of Cancel.
+func cancelRules() []rule {
+	ops, about := []conformance.Op{conformance.OpCancel}, suite.Has(conformance.OpCancel)
+	return []rule{
+		{
+			Rule:   core("DB-CANCEL", "Cancel MUST discard the pending event: nothing fires for it."),
+			Ops:    ops,
+			Absent: noTrailing,
+			About:  about,
+			Sees:   (*exam).ofTrailing,
+			Check:  (*exam).cancel,
+		},
+		{
+			Rule: extended("DB-CANCELBAR", "After the return of Cancel no callback MUST start that its promise excludes: "+
+				"for what it reported cancelled (commit), or at all (finish)."),
+			Ops:      ops,
+			Declared: []string{"CancelBarrier"},
+			Absent:   noTrailing,
+			Unless:   promisesNothing,
+			About:    about,
+			Sees:     (*exam).ofTrailing,
+			Check:    (*exam).barrier,
+		},
+		{
+			Rule: core("DB-REUSE", "After Cancel a new event MUST start a new burst, unless Cancel is declared final; "+
+				"then nothing MUST fire any more."),
+			Ops:      ops,
+			Declared: []string{"AfterCancel"},
+			Absent:   noTrailing,
+			About:    about,
+			Sees:     (*exam).ofTrailing,
+			Check:    (*exam).reuse,
+		},
+	}
+}
+
+// promisesNothing is why the return of Cancel excludes no callback.
+func promisesNothing(s *suite.Suite, tr *Traits) string {
+	switch {
+	case tr.CancelBarrier == NoBarrier:
+		return "declared: NoBarrier"
+	case tr.CancelBarrier == CommitBarrier && !s.Accepts(opReports):
+		return "declared: CommitBarrier, but Cancel reports nothing; set CancelReports"
+	}
+	return ""
+}
+
+// cancelled returns the cancel that a fire disregards: what it fires for was
+// pending when the cancel began, and the cancel had returned.
+func (x *exam) cancelled(f *conformance.Fire) *conformance.Done {
+	v := x.view()
+	for _, k := range slices.Backward(v.ops) {
+		if k.Op != conformance.OpCancel || k.Ended.Seq == 0 || k.Ended.Seq > f.Began.Seq {
+			continue
+		}
+		c := v.newest(k.Began.Seq, edge.Far) // what it cancelled
+		if c == nil || v.served(c, k.Began.Seq) != nil {
+			continue // nothing was pending
+		}
+		if own := v.byN[f.Value]; own != nil && x.traits.bearsNewest() {
+			if own == c {
+				return k
+			}
+		} else if !v.callBetween(k.Began.Seq, f.Began.Seq) && !x.owed(f, k.Began.At) {
+			return k
+		}
+	}
+	return nil
+}
+
+// owed reports whether a burst that was due at the instant at may have waited until f,
+// behind a running callback.
+func (x *exam) owed(f *conformance.Fire, at time.Duration) bool {
+	v := x.view()
+	if v.running(at) == nil {
+		return false
+	}
+	left := 0
+	for _, b := range v.bursts {
+		if b.endedBy == nil && b.due <= at {
+			left++
+		}
+	}
+	for _, g := range x.Fires {
+		if g.Began.Seq < f.Began.Seq {
+			left--
+		}
+	}
+	return left > 0
+}
+
+func (x *exam) cancel() *suite.Violation {
+	if !x.judgeable() {
+		return nil
+	}
+	v := x.view()
+	return x.eachFire(func(i int, f *conformance.Fire) *suite.Violation {
+		k := x.cancelled(f)
+		if k == nil || k.Racing && k.Began.At == f.Began.At && x.Order != conformance.OrderStepFirst {
+			return nil
+		}
+		c := v.newest(k.Began.Seq, edge.Far)
+		if v.running(c.Began.At+v.wait) != nil && k.Began.At >= c.Began.At+v.wait && !k.OK {
+			return nil // it was due already, behind a running callback
+		}
+		return x.told(f.Began.At, fmt.Sprintf("cancel at %s had discarded call %d", timeline.Duration(k.Began.At), c.N),
+			"fired at %s, want no fire", timeline.Duration(f.Began.At))
+	})
+}
+
+func (x *exam) barrier() *suite.Violation {
+	if !x.judgeable() {
+		return nil
+	}
+	commit := x.traits.CancelBarrier == CommitBarrier
+	return x.eachFire(func(i int, f *conformance.Fire) *suite.Violation {
+		k := x.cancelled(f)
+		if k == nil || commit && !k.OK {
+			return nil
+		}
+		why := "it had promised that nothing starts after its return"
+		if commit {
+			why = "it had reported true: nothing runs for what it cancelled"
+		}
+		found := x.told(f.Began.At, fmt.Sprintf("cancel had returned at %s, and %s", timeline.Duration(k.Ended.At), why),
+			"a callback started at %s, after cancel had returned", timeline.Duration(f.Began.At))
+		found.Chance = !commit && x.Order == conformance.OrderSampled && k.Racing
+		return found
+	})
+}
+
+func (x *exam) reuse() *suite.Violation {
+	if !x.judgeable() {
+		return nil
+	}
+	v := x.view()
+	if x.traits.AfterCancel == CancelFinal {
+		return x.eachFire(func(_ int, f *conformance.Fire) *suite.Violation {
+			k := v.lastOf(f.Began.Seq, conformance.OpCancel)
+			own := v.byN[f.Value]
+			if k == nil || own == nil || own.Began.Seq < k.Began.Seq {
+				return nil
+			}
+			return x.told(f.Began.At, "cancel is declared final", "fired at %s for a call after cancel", timeline.Duration(f.Began.At))
+		})
+	}
+	for _, b := range v.bursts {
+		if k := v.lastOf(b.first.Began.Seq, conformance.OpCancel); k != nil && !x.fulfilled(b) {
+			return x.told(b.due, fmt.Sprintf("call %d came after cancel at %s, as to a fresh debouncer", b.first.N, timeline.Duration(k.Began.At)),
+				"nothing fired for call %d, want a fire at %s", b.last.N, timeline.Duration(b.due))
+		}
+	}
+	return nil
+}

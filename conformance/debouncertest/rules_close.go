@@ -1,0 +1,70 @@
+package debouncertest
+
+import (
+	"fmt"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// closeRule is that of the end of the input.
+func closeRule() rule {
+	return rule{
+		Rule: extended("DB-CLOSE", "When the input ends, what is pending MUST fire at once, fire at its time or be dropped, as declared, "+
+			"and nothing more."),
+		Ops: []conformance.Op{conformance.OpClose},
+		Unless: func(_ *suite.Suite, tr *Traits) string {
+			return suite.If(tr.CloseFlush == 0, "no CloseFlush is declared")
+		},
+		About:  suite.Steps(conformance.OpClose),
+		Beyond: laws,
+		Check:  (*exam).close,
+	}
+}
+
+// close judges the end of the input.
+func (x *exam) close() *suite.Violation {
+	if !x.judgeable() {
+		return nil
+	}
+	if x.configured() {
+		return x.difference().Breaks("DB-CLOSE")
+	}
+	steps := x.Schedule.Steps
+	end := steps[len(steps)-1]
+	var last conformance.Step
+	for _, s := range steps {
+		if s.Op == conformance.OpCall {
+			last = s
+		}
+	}
+	due := last.At + x.Schedule.Config.Wait
+	if last.Op == "" || due <= end.At {
+		due = -1 // nothing was pending
+	}
+	for i, f := range x.Fires {
+		if f.Began.At < end.At || f.Began.Seq < x.Done[len(x.Done)-1].Began.Seq {
+			continue
+		}
+		at := f.Began.At
+		switch how := x.traits.CloseFlush; {
+		case due < 0:
+			return x.told(at, "nothing was pending when the input ended", "fired at %s, want nothing more", timeline.Duration(at))
+		case how == CloseDrops:
+			return x.told(at, "CloseDrops is declared", "fired at %s, after the input had ended at %s", timeline.Duration(at), timeline.Duration(end.At))
+		case how == CloseFires && at != end.At:
+			return x.told(at, "CloseFires is declared", "fired at %s, want %s, when the input ended", timeline.Duration(at), timeline.Duration(end.At))
+		case how == CloseAtDeadline && at != due:
+			return x.told(at, "CloseAtDeadline is declared", "fired at %s, want %s", timeline.Duration(at), timeline.Duration(due))
+		case i+1 < len(x.Fires):
+			return x.told(x.Fires[i+1].Began.At, "one event was pending when the input ended", "fired again at %s", timeline.Duration(x.Fires[i+1].Began.At))
+		}
+		return nil
+	}
+	if due >= 0 && x.traits.CloseFlush != CloseDrops {
+		return x.told(end.At, fmt.Sprintf("call %d at %s was pending", last.N, timeline.Duration(last.At)),
+			"nothing fired for call %d after the input had ended at %s", last.N, timeline.Duration(end.At))
+	}
+	return nil
+}

@@ -1,0 +1,245 @@
+package debouncertest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// edgeRules are those of the leading edge, alone or with the trailing one.
+func edgeRules() []rule {
+	leading := without(Leading, LeadingAndTrailing)
+	return []rule{
+		{
+			Rule:   extended("DB-LEAD", "On the leading edge the first event of all MUST fire at its own instant, with its own payload."),
+			Absent: leading,
+			Sees:   (*exam).ofEdges,
+			Check:  differs("DB-LEAD", (*exam).firstLost, nil),
+		},
+		{
+			Rule: extended("DB-LEAD1", "No event but the first of a burst MUST fire on the leading edge; "+
+				"a burst lasts until the wait has passed since its newest event."),
+			Absent: leading,
+			Sees:   (*exam).ofEdges,
+			Check:  differs("DB-LEAD1", nil, (*exam).leadsWithin),
+		},
+		{
+			Rule: extended("DB-REARM", "Once the wait has passed without an event, the next one MUST fire on the leading edge again, "+
+				"whatever came before."),
+			Absent: leading,
+			Sees:   (*exam).ofEdges,
+			Check:  differs("DB-REARM", (*exam).laterLost, nil),
+		},
+		{
+			Rule:   extended("DB-LEADONLY", "With the leading edge alone nothing MUST fire on the trailing edge."),
+			Absent: without(Leading),
+			Sees:   (*exam).ofEdges,
+			Check:  differs("DB-LEADONLY", nil, nil),
+		},
+		{
+			Rule:     extended("DB-BOTH1", "With both edges a burst of one event MUST fire once, or twice, as declared."),
+			Declared: []string{"BothSingle"},
+			Absent:   without(LeadingAndTrailing),
+			Sees:     (*exam).ofEdges,
+			Check:    differs("DB-BOTH1", nil, nil),
+		},
+		{
+			Rule: extended("DB-BOTHN", "With both edges a burst of several events MUST fire on the trailing edge too, once, "+
+				"with the payload that is declared."),
+			Declared: []string{"BothSingle", "Payload"},
+			Absent:   without(LeadingAndTrailing),
+			Sees:     (*exam).ofEdges,
+			Check:    differs("DB-BOTHN", (*exam).lastLost, func(x *exam) *suite.Violation { return x.tailLost(false) }),
+		},
+	}
+}
+
+// noEdgeRule is that of a debouncer that fires on no edge.
+func noEdgeRule() rule {
+	return rule{
+		Rule:   extended("DB-NONE", "With no edge at all nothing MUST fire, by a bound neither, unless the constructor refuses it."),
+		Absent: without(NoEdges),
+		About:  func(j suite.Job) bool { return j.Schedule.Config.Edges == NoEdges },
+		Check:  differs("DB-NONE", nil, nil),
+	}
+}
+
+// differs makes the check of a rule of edges and bounds: whether the first difference
+// between a run and the model breaks it. If not, busy judges what is certain where
+// callbacks take time, and doubtful what is certain where the model is in doubt; either
+// may be nil.
+func differs(id string, busy, doubtful func(x *exam) *suite.Violation) func(x *exam) *suite.Violation {
+	return func(x *exam) *suite.Violation {
+		if v := x.difference().Breaks(id); v != nil {
+			return v
+		}
+		if x.Refused != "" || x.Stuck || edge.Reentered(x.Recording) != nil {
+			return nil
+		}
+		check := doubtful
+		switch cfg := x.Schedule.Config; {
+		case cfg.Busy > 0:
+			check = busy
+		case cfg.Inside != "":
+			return nil
+		}
+		if check == nil {
+			return nil
+		}
+		return check(x)
+	}
+}
+
+// lost says that an event should have fired at an instant.
+func (x *exam) lost(v int, at time.Duration, kind edge.Kind) *suite.Violation {
+	return x.terms().Difference(x.Recording, nil, &edge.Fire{At: at, Value: v, Kind: kind}, nil, at)
+}
+
+// early says that nothing should have fired then.
+func (x *exam) early(f *conformance.Fire, because string, args ...any) *suite.Violation {
+	v := x.terms().Difference(x.Recording, nil, nil, f, f.Began.At)
+	v.Because = fmt.Sprintf(because, args...)
+	return v
+}
+
+// tailLost finds an event that the wait alone should have fired, whatever came before,
+// within a bound or without one.
+func (x *exam) tailLost(bounded bool) *suite.Violation {
+	cfg := x.Schedule.Config
+	if cfg.Has("maxwait") != bounded || cfg.Edges == NoEdges || cfg.Edges == Leading || !x.traits.bearsNewest() {
+		return nil
+	}
+	steps := x.Schedule.Steps
+	for i, s := range steps {
+		if s.Op == conformance.OpStop || s.Op == conformance.OpCancel && !x.traits.AfterCancel.usable() {
+			return nil
+		}
+		due := s.At + cfg.Wait
+		if s.Op != conformance.OpCall || i+1 < len(steps) && steps[i+1].At <= due || due > x.End {
+			continue
+		}
+		if !x.firedBy(s.N, due) {
+			return x.lost(s.N, due, edge.Trailing)
+		}
+	}
+	return nil
+}
+
+// firedBy reports whether something fired with a payload up to an instant.
+func (x *exam) firedBy(v int, at time.Duration) bool {
+	return slices.ContainsFunc(x.Fires, func(f conformance.Fire) bool { return f.Value == v && f.Began.At <= at })
+}
+
+// leadsWithin finds an event that fired at its own instant, less than the wait after the
+// one before it.
+func (x *exam) leadsWithin() *suite.Violation {
+	cfg := x.Schedule.Config
+	if cfg.Edges&Leading == 0 || cfg.Has("maxwait") || x.traits.Payload == NoPayload {
+		return nil
+	}
+	var before *conformance.Done
+	for i := range x.Done {
+		switch d := &x.Done[i]; d.Op {
+		case conformance.OpCall:
+			if before != nil && d.Began.At-before.Began.At < cfg.Wait && !x.toldToFire(d.Began.At) {
+				if f := x.firedAt(d.N, d.Began.At); f != nil {
+					return x.early(f, "call %d at %s is of the same burst", before.N, timeline.Duration(before.Began.At))
+				}
+			}
+			before = d
+		case conformance.OpPending:
+		default:
+			before = nil
+		}
+	}
+	return nil
+}
+
+// toldToFire reports whether a step of that instant may fire what is pending.
+func (x *exam) toldToFire(at time.Duration) bool {
+	return slices.ContainsFunc(x.Done, func(d conformance.Done) bool {
+		return d.Began.At == at && (d.Op == conformance.OpFlush || d.Op == conformance.OpStop || d.Op == conformance.OpClose)
+	})
+}
+
+// firedAt returns what fired with a payload at an instant.
+func (x *exam) firedAt(v int, at time.Duration) *conformance.Fire {
+	for i := range x.Fires {
+		if f := &x.Fires[i]; f.Value == v && f.Began.At == at {
+			return f
+		}
+	}
+	return nil
+}
+
+// Where callbacks take time, this is certain: an event fires at once if within the wait
+// before it nothing came and no callback ran, and what came last fires on the trailing edge.
+
+// callsAlone are the calls with which the schedule begins, of a run in which callbacks take
+// time and something is certain.
+func (x *exam) callsAlone() []conformance.Step {
+	steps := x.Schedule.Steps
+	if !x.traits.bearsNewest() || x.Schedule.Config.Has("maxwait") {
+		return nil
+	}
+	if i := slices.IndexFunc(steps, func(s conformance.Step) bool { return s.Op != conformance.OpCall }); i >= 0 {
+		return steps[:i]
+	}
+	return steps
+}
+
+// firstLost finds a first event that did not fire.
+func (x *exam) firstLost() *suite.Violation {
+	calls := x.callsAlone()
+	if len(calls) == 0 || x.Schedule.Config.Edges&Leading == 0 || x.firedBy(calls[0].N, calls[0].At) {
+		return nil
+	}
+	return x.lost(calls[0].N, calls[0].At, edge.Leading)
+}
+
+// laterLost finds a later event that should have led.
+func (x *exam) laterLost() *suite.Violation {
+	if x.Schedule.Config.Edges&Leading == 0 {
+		return nil
+	}
+	calls := x.callsAlone()
+	for i, s := range calls {
+		if i > 0 && x.quietSince(calls[i-1].At, s.At) < s.At-x.Schedule.Config.Wait && !x.firedBy(s.N, s.At) {
+			return x.lost(s.N, s.At, edge.Leading)
+		}
+	}
+	return nil
+}
+
+// quietSince is the instant since which no callback was running up to at, but not before
+// from; it lies in the far future if one still runs.
+func (x *exam) quietSince(from, at time.Duration) time.Duration {
+	since := from
+	for _, f := range x.Fires {
+		switch {
+		case f.Began.At >= at:
+		case f.Ended.Seq == 0:
+			since = edge.Far
+		default:
+			since = max(since, f.Ended.At)
+		}
+	}
+	return since
+}
+
+// lastLost finds a last event that did not fire on the trailing edge.
+func (x *exam) lastLost() *suite.Violation {
+	cfg, calls := x.Schedule.Config, x.callsAlone()
+	if cfg.Edges != LeadingAndTrailing || len(calls) == 0 || len(calls) < len(x.Schedule.Steps) {
+		return nil
+	}
+	if last := calls[len(calls)-1]; !x.firedBy(last.N, x.End) {
+		return x.lost(last.N, last.At+cfg.Wait, edge.Trailing)
+	}
+	return nil
+}

@@ -1,0 +1,166 @@
+package debouncertest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// flushRules are those of Flush, and of the question what is pending.
+func flushRules() []rule {
+	return []rule{
+		{
+			Rule:   core("DB-FLUSH", "Flush MUST fire a pending event at once and exactly once."),
+			Ops:    []conformance.Op{conformance.OpFlush},
+			Absent: noTrailing,
+			About:  suite.Has(conformance.OpFlush),
+			Sees:   (*exam).ofTrailing,
+			Check:  (*exam).flush,
+		},
+		{
+			Rule:   core("DB-FLUSH0", "Flush without a pending event MUST NOT fire."),
+			Ops:    []conformance.Op{conformance.OpFlush},
+			Absent: noTrailing,
+			About:  suite.Has(conformance.OpFlush),
+			Sees:   (*exam).ofTrailing,
+			Check:  (*exam).flushNothing,
+		},
+		{
+			Rule: core("DB-PEND", "Pending MUST be true exactly while an event has neither fired nor been discarded, "+
+				"and false in the callback that fires it."),
+			Ops:   []conformance.Op{conformance.OpPending},
+			About: suite.Has(conformance.OpPending),
+			Sees:  (*exam).ofAnyEdge,
+			Check: (*exam).pending,
+		},
+	}
+}
+
+// pendingAt returns the newest call that was neither fired nor discarded at the
+// point seq; nil if there is none.
+func (x *exam) pendingAt(seq int) *conformance.Done {
+	v := x.view()
+	c := v.newest(seq, edge.Far)
+	if c == nil || v.served(c, seq) != nil {
+		return nil
+	}
+	if k := v.lastOf(seq, conformance.OpCancel, conformance.OpFlush, conformance.OpStop); k != nil && k.Began.Seq > c.Began.Seq {
+		return nil
+	}
+	return c
+}
+
+// unsure reports whether a racing step or a running callback leaves open what is
+// pending at the instant at.
+func (x *exam) unsure(at time.Duration) bool {
+	v := x.view()
+	if slices.ContainsFunc(v.ops, func(d *conformance.Done) bool { return d.Racing && d.Began.At == at }) {
+		return true
+	}
+	return x.Schedule.Config.Busy > 0 && (v.running(at) != nil || v.running(at+1) != nil)
+}
+
+// silent reports whether an earlier step makes it a matter of choice whether
+// anything still fires: a final cancel, or one whose meaning is undeclared.
+func (x *exam) silent(seq int) bool {
+	v := x.view()
+	return v.lastOf(seq, conformance.OpStop) != nil ||
+		!x.traits.AfterCancel.usable() && v.lastOf(seq, conformance.OpCancel) != nil
+}
+
+func (x *exam) flush() *suite.Violation {
+	if !x.judgeable() {
+		return nil
+	}
+	v := x.view()
+	for _, k := range v.ops {
+		if k.Op != conformance.OpFlush || k.Inside || x.unsure(k.Began.At) || x.silent(k.Began.Seq) {
+			continue
+		}
+		c := x.pendingAt(k.Began.Seq)
+		if c == nil {
+			continue
+		}
+		caused := slices.IndexFunc(x.Fires, func(f conformance.Fire) bool { return f.Began.Seq > k.Began.Seq })
+		if caused < 0 || v.flush[caused] != k {
+			return x.told(k.Began.At, fmt.Sprintf("call %d at %s was pending", c.N, timeline.Duration(c.Began.At)),
+				"flush at %s fired nothing, want a fire at once", timeline.Duration(k.Began.At))
+		}
+	}
+	return nil
+}
+
+func (x *exam) flushNothing() *suite.Violation {
+	if !x.judgeable() {
+		return nil
+	}
+	v := x.view()
+	for i := range x.Fires {
+		k := v.flush[i]
+		if k == nil || k.Inside || x.unsure(k.Began.At) || x.pendingAt(k.Began.Seq) != nil {
+			continue
+		}
+		f := x.Fires[i]
+		if v.callBetween(k.Began.Seq, f.Began.Seq) {
+			continue
+		}
+		return x.told(f.Began.At, "nothing was pending", "flush at %s fired, want nothing", timeline.Duration(k.Began.At))
+	}
+	return nil
+}
+
+func (x *exam) pending() *suite.Violation {
+	if x.configured() {
+		return x.edgePending()
+	}
+	if !x.judgeable() {
+		return nil
+	}
+	for _, d := range x.Done {
+		if d.Op != conformance.OpPending || d.Ended.Seq == 0 || x.unsure(d.Began.At) || x.silent(d.Began.Seq) {
+			continue
+		}
+		want := x.pendingAt(d.Began.Seq) != nil
+		if d.OK == want {
+			continue
+		}
+		where, because := "", "no event was waiting to fire"
+		if d.Inside {
+			where = " in the callback"
+		}
+		if c := x.pendingAt(d.Began.Seq); c != nil {
+			because = fmt.Sprintf("call %d at %s had neither fired nor been discarded", c.N, timeline.Duration(c.Began.At))
+		}
+		return x.told(d.Began.At, because, "Pending()%s = %v at %s, want %v", where, d.OK, timeline.Duration(d.Began.At), want)
+	}
+	return nil
+}
+
+// edgePending judges Pending where an edge or a bound is configured.
+func (x *exam) edgePending() *suite.Violation {
+	if x.Refused != "" || x.Stuck || x.Schedule.Config.Busy > 0 || x.difference().Violation != nil {
+		return nil
+	}
+	one, other := x.model(false), x.model(true)
+	certain := min(one.Certain, other.Certain)
+	for _, d := range x.Done {
+		want, sure := one.pending[d.Began.Seq]
+		if d.Op != conformance.OpPending || d.Ended.Seq == 0 || !sure || d.OK == want || d.Began.At >= certain ||
+			d.OK == other.pending[d.Began.Seq] {
+			continue
+		}
+		v := x.terms().Difference(x.Recording, one.Want, nil, nil, d.Began.At)
+		v.Headline = fmt.Sprintf("Pending() = %v at %s, want %v", d.OK, timeline.Duration(d.Began.At), want)
+		v.Because = "no event was waiting to fire"
+		if want {
+			v.Because = "an event had neither fired nor been discarded"
+		}
+		return v
+	}
+	return nil
+}

@@ -1,0 +1,110 @@
+package debouncertest
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// stopRule is that of Stop.
+func stopRule() rule {
+	return rule{
+		Rule:     core("DB-STOP", "After Stop nothing MUST fire; Stop MUST be idempotent, and a call after it MUST be harmless."),
+		Ops:      []conformance.Op{conformance.OpStop},
+		Declared: []string{"StopPending"},
+		About:    suite.Has(conformance.OpStop),
+		Sees:     (*exam).ofAnyEdge,
+		Check:    (*exam).stop,
+	}
+}
+
+func (x *exam) stop() *suite.Violation {
+	if x.Refused != "" {
+		return nil
+	}
+	if x.configured() {
+		if v := x.difference().Breaks("DB-STOP"); v != nil {
+			return v
+		}
+	}
+	i := slices.IndexFunc(x.Done, func(d conformance.Done) bool { return d.Op == conformance.OpStop })
+	if i < 0 {
+		return nil
+	}
+	stop := &x.Done[i]
+	if v := x.harmed(stop, x.Done[i+1:]); v != nil || stop.Ended.Seq == 0 || stop.Panic != "" || x.Stuck {
+		return v
+	}
+	if v := x.unflushed(stop); v != nil {
+		return v
+	}
+	return x.firesAfter(stop)
+}
+
+// harmed finds an operation that did not bear that the debouncer had been stopped.
+func (x *exam) harmed(stop *conformance.Done, after []conformance.Done) *suite.Violation {
+	because := fmt.Sprintf("stop at %s had ended the debouncer", timeline.Duration(stop.At))
+	for _, d := range after {
+		switch {
+		case d.Inside:
+		case d.Panic != "":
+			return x.told(d.At, because, "%s after stop panicked: %s", d.Op, d.Panic)
+		case d.Ended.Seq == 0 && x.Schedule.Config.Inside == "":
+			return x.told(d.At, because, "%s after stop never returned", d.Op)
+		}
+	}
+	return nil
+}
+
+// unflushed finds what was pending and did not fire, where stop is declared to fire it.
+func (x *exam) unflushed(stop *conformance.Done) *suite.Violation {
+	if !x.judgeable() || x.configured() || x.traits.StopPending != StopFlushes ||
+		stop.Inside || x.unsure(stop.Began.At) || x.silent(stop.Began.Seq) {
+		return nil
+	}
+	c := x.pendingAt(stop.Began.Seq)
+	fired := slices.ContainsFunc(x.Fires, func(f conformance.Fire) bool { return f.Began.Seq > stop.Began.Seq && x.byStop(&f) })
+	if c == nil || fired {
+		return nil
+	}
+	return x.told(stop.Began.At, fmt.Sprintf("call %d at %s was pending, and StopFlushes is declared", c.N, timeline.Duration(c.Began.At)),
+		"stop at %s fired nothing, want a fire at once", timeline.Duration(stop.Began.At))
+}
+
+// firesAfter finds what started after stop had returned.
+func (x *exam) firesAfter(stop *conformance.Done) *suite.Violation {
+	for i := range x.Fires {
+		f := &x.Fires[i]
+		due := stop.Racing && f.Began.At == stop.Began.At || x.waitedAt(f, stop)
+		if f.Began.Seq < stop.Ended.Seq || x.byStop(f) || due && x.traits.StopBarrier == NoBarrier {
+			continue
+		}
+		because := fmt.Sprintf("stop had returned at %s", timeline.Duration(stop.Ended.At))
+		if due {
+			because += "; if it is documented that what is due may still start then, declare StopBarrier: NoBarrier"
+		}
+		found := x.told(f.Began.At, because, "fired at %s, after stop", timeline.Duration(f.Began.At))
+		// At the instant of a racing stop it may have been decided before.
+		found.Chance = x.Order == conformance.OrderSampled && stop.Racing && f.Began.At == stop.Began.At
+		return found
+	}
+	return nil
+}
+
+// waitedAt reports whether a fire was due when stop came, and could not start because
+// another callback was running.
+func (x *exam) waitedAt(f *conformance.Fire, stop *conformance.Done) bool {
+	v := x.view()
+	if x.traits.Overlap != Serial || v.running(stop.Began.At) == nil || !x.endsAt(f.Began.At, f) {
+		return false
+	}
+	c := v.byN[f.Value]
+	if !v.bearsNewest || c == nil {
+		c = v.newest(stop.Began.Seq, stop.Began.At-v.wait+1)
+	}
+	return c != nil && c.Began.Seq < stop.Began.Seq &&
+		(x.configured() || c.Began.At+v.wait <= stop.Began.At) // by a bound it may be due sooner
+}

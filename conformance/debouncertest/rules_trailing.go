@@ -1,0 +1,380 @@
+package debouncertest
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// trailingRules are those of the trailing edge.
+func trailingRules() []rule {
+	return []rule{
+		{
+			Rule:   core("DB-QUIET", "A trailing fire MUST come no earlier than the wait after the newest event."),
+			Absent: noTrailing,
+			Sees:   (*exam).ofTrailingOrRenewed,
+			Check:  (*exam).quiet,
+		},
+		{
+			Rule: core("DB-EXACT", "On a fake clock a trailing fire MUST come at exactly the newest event plus the wait; "+
+				"behind a callback that still runs, at that callback's end."),
+			Absent: noTrailing,
+			Sees:   (*exam).ofTrailing,
+			Check:  (*exam).exact,
+		},
+		{
+			Rule:   core("DB-ONE", "A burst MUST fire at most once."),
+			Absent: noTrailing,
+			Sees:   (*exam).ofTrailing,
+			Check:  (*exam).once,
+		},
+		{
+			Rule: core("DB-LAST", "The callback MUST get the payload of the event that the implementation declares: "+
+				"the newest, or the first of the burst."),
+			Declared: []string{"Payload"},
+			Absent:   noTrailing,
+			Unless:   nameless,
+			Sees:     (*exam).ofTrailing,
+			Check:    (*exam).payload,
+		},
+		{
+			Rule: core("DB-LIVE", "When events stop and nothing discards them, the burst MUST fire, "+
+				"also if its events came while the callback was running."),
+			Absent: noTrailing,
+			Sees:   (*exam).ofTrailing,
+			Check:  (*exam).live,
+		},
+		{
+			Rule:   core("DB-IDLE", "The callback MUST NOT run without an event that has not fired yet."),
+			Absent: noTrailing,
+			Sees:   (*exam).ofTrailing,
+			Check:  (*exam).idle,
+		},
+		{
+			Rule: core("DB-SUBSEQ", "The payloads fired MUST be a subsequence of the payloads called: "+
+				"none invented, repeated or out of order."),
+			Declared: []string{"Payload"},
+			Absent:   noTrailing,
+			Unless:   nameless,
+			Sees:     (*exam).ofTrailing,
+			Check:    (*exam).subsequence,
+		},
+		{
+			Rule:   core("DB-GAPRATE", "Two successive trailing fires MUST be at least the wait apart."),
+			Absent: noTrailing,
+			Sees:   (*exam).ofTrailing,
+			Check:  (*exam).gaps,
+		},
+	}
+}
+
+// nameless is why nothing can be said of payloads.
+func nameless(_ *suite.Suite, tr *Traits) string {
+	return suite.If(tr.Payload == NoPayload, "declared: NoPayload")
+}
+
+// eachFire calls f for each fire that no flush caused, until it finds something.
+func (x *exam) eachFire(f func(i int, fire *conformance.Fire) *suite.Violation) *suite.Violation {
+	for i := range x.Fires {
+		if x.view().flush[i] != nil || x.byStop(&x.Fires[i]) {
+			continue
+		}
+		if v := f(i, &x.Fires[i]); v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+// byStop reports whether a Stop that flushes may have caused the fire.
+func (x *exam) byStop(f *conformance.Fire) bool {
+	if t := x.traits.StopPending; t == StopDrops {
+		return false
+	}
+	return slices.ContainsFunc(x.view().ops, func(d *conformance.Done) bool {
+		return d.Op == conformance.OpStop && d.Began.Seq < f.Began.Seq &&
+			(d.Began.At == f.Began.At || d.Ended.Seq == 0 || f.Began.Seq < d.Ended.Seq || x.view().inRow(d.Began.At, f))
+	})
+}
+
+// waited reports whether fire i may have been decided earlier and have waited for a
+// callback to end.
+func (x *exam) waited(i int) bool {
+	return x.traits.Overlap != Parallel && x.view().queued(i, x.Fires[i].Began.At-1)
+}
+
+// afterAll is a point after everything recorded.
+const afterAll = math.MaxInt
+
+func restarts(c *conformance.Done, wait time.Duration) string {
+	return fmt.Sprintf("call %d at %s restarts the %s wait", c.N, timeline.Duration(c.Began.At), timeline.Duration(wait))
+}
+
+func (x *exam) quiet() *suite.Violation {
+	if !x.judgeable() {
+		return nil
+	}
+	v := x.view()
+	return x.eachFire(func(i int, f *conformance.Fire) *suite.Violation {
+		at := f.Began.At
+		c := v.newest(f.Began.Seq, at)
+		own := v.byN[f.Value]
+		if x.waited(i) {
+			c = nil // a newer call may have come while it waited
+			if own != nil && own.Began.At < at {
+				c = own
+			}
+		}
+		if x.traits.bearsNewest() && own != nil && own.Began.Seq < f.Began.Seq &&
+			(c == nil || own.Began.At > c.Began.At) {
+			c = own // it fired for an event of this very instant
+		}
+		if c == nil || at-c.Began.At >= v.wait || at-c.Began.At < 0 {
+			return nil
+		}
+		return x.told(at, restarts(c, v.wait), "fired at %s, want %s", timeline.Duration(at), timeline.Duration(c.Began.At+v.wait))
+	})
+}
+
+func (x *exam) exact() *suite.Violation {
+	if !x.judgeable() {
+		return nil
+	}
+	v := x.view()
+	for _, b := range v.bursts {
+		if b.open || b.endedBy != nil {
+			continue
+		}
+		to := afterAll
+		if b.next != nil {
+			to = b.next.first.Began.Seq
+		}
+		f := v.served(b.last, to)
+		if f == nil || f.Began.At <= b.due {
+			continue
+		}
+		if busy := v.running(b.due); busy != nil && x.traits.Overlap != Parallel && x.endsAt(f.Began.At, f) {
+			continue
+		}
+		return x.told(b.due, fmt.Sprintf("call %d at %s was the newest, and the wait is %s", b.last.N, timeline.Duration(b.last.Began.At), timeline.Duration(v.wait)),
+			"fired at %s, want %s", timeline.Duration(f.Began.At), timeline.Duration(b.due))
+	}
+	return nil
+}
+
+// endsAt reports whether a callback other than f ended at the instant at.
+func (x *exam) endsAt(at time.Duration, f *conformance.Fire) bool {
+	for i := range x.Fires {
+		if g := &x.Fires[i]; g != f && g.Began.Seq < f.Began.Seq && g.Ended.Seq != 0 && g.Ended.At == at {
+			return true
+		}
+	}
+	return false
+}
+
+func (x *exam) once() *suite.Violation {
+	if !x.judgeable() {
+		return nil
+	}
+	v := x.view()
+	for _, b := range v.bursts {
+		to := afterAll
+		if b.next != nil {
+			to = b.next.first.Began.Seq
+		}
+		if b.endedBy != nil {
+			to = min(to, b.endedBy.Began.Seq)
+		}
+		n := 0
+		found := x.eachFire(func(i int, f *conformance.Fire) *suite.Violation {
+			if f.Began.Seq < b.first.Began.Seq || f.Began.Seq > to || f.Began.At > b.due || f.Began.At == b.first.Began.At {
+				return nil
+			}
+			if own := v.byN[f.Value]; x.waited(i) && (!v.bearsNewest || own != nil && own.Began.Seq < b.first.Began.Seq) {
+				return nil // it may be the burst before, which was due behind a callback
+			}
+			if n++; n < 2 {
+				return nil
+			}
+			return x.told(f.Began.At, fmt.Sprintf("the events from call %d to call %d are less than %s apart: one burst", b.first.N, b.last.N, timeline.Duration(v.wait)),
+				"fired %d times by %s for one burst, want once at %s", n, timeline.Duration(f.Began.At), timeline.Duration(b.due))
+		})
+		if found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+func (x *exam) payload() *suite.Violation {
+	if !x.judgeable() {
+		return nil
+	}
+	v := x.view()
+	fired := map[int]bool{}
+	for i, f := range x.Fires {
+		own := v.byN[f.Value]
+		if own == nil || fired[f.Value] || own.Began.Seq > f.Began.Seq || x.waited(i) {
+			continue // DB-SUBSEQ's, or decided before it started
+		}
+		fired[f.Value] = true
+		before := v.newest(f.Began.Seq, f.Began.At)
+		latest := v.newest(f.Began.Seq, f.Began.At+1)
+		if latest == nil || own == before || own == latest {
+			if x.traits.bearsNewest() {
+				if v.flush[i] != nil && own != latest && latest != nil && !v.flush[i].Racing && !latest.Racing {
+					return x.told(f.Began.At, fmt.Sprintf("call %d at %s is the newest event", latest.N, timeline.Duration(latest.Began.At)),
+						"fired with payload %d, want %d", f.Value, latest.N)
+				}
+				continue
+			}
+		}
+		want := before
+		if v.flush[i] != nil || x.byStop(&x.Fires[i]) || want == nil {
+			want = latest
+		}
+		if x.traits.Payload == FirstPayload {
+			b := v.burstOf(want)
+			if b == nil || b.open || own == b.first || v.running(b.due) != nil || v.joins(b, own) {
+				continue
+			}
+			want = b.first
+		} else if slices.ContainsFunc(v.ops, func(d *conformance.Done) bool { return d.Racing && d.Began.At == f.Began.At }) && own == before {
+			continue
+		}
+		if want == nil || want == own {
+			continue
+		}
+		return x.told(f.Began.At, fmt.Sprintf("call %d at %s is the event that counts", want.N, timeline.Duration(want.Began.At)),
+			"fired with payload %d, want %d", f.Value, want.N)
+	}
+	return nil
+}
+
+// joins reports whether b may be part of the burst that c began: what began b met the
+// deadline of the one before it.
+func (v *view) joins(b *burst, c *conformance.Done) bool {
+	for _, p := range slices.Backward(v.bursts) {
+		if p.next == b && p.open {
+			if p.first == c {
+				return true
+			}
+			b = p
+		}
+	}
+	return false
+}
+
+// burstOf returns the burst that a call belongs to.
+func (v *view) burstOf(c *conformance.Done) *burst {
+	if c == nil {
+		return nil
+	}
+	for _, b := range v.bursts {
+		if b.first.Began.Seq <= c.Began.Seq && c.Began.Seq <= b.last.Began.Seq {
+			return b
+		}
+	}
+	return nil
+}
+
+func (x *exam) live() *suite.Violation {
+	if !x.judgeable() {
+		return nil
+	}
+	v := x.view()
+	for _, b := range v.bursts {
+		if x.fulfilled(b) {
+			continue
+		}
+		return x.told(b.due, fmt.Sprintf("nothing came after call %d at %s", b.last.N, timeline.Duration(b.last.Began.At)),
+			"nothing fired for call %d by %s, want a fire at %s", b.last.N, timeline.Duration(x.End), timeline.Duration(b.due))
+	}
+	return nil
+}
+
+// fulfilled reports whether a burst fired, or need not have.
+func (x *exam) fulfilled(b *burst) bool {
+	v := x.view()
+	if b.open || b.endedBy != nil || b.due > x.End {
+		return true
+	}
+	if c := v.lastOf(b.first.Began.Seq, conformance.OpCancel); c != nil && !x.traits.AfterCancel.usable() {
+		return true // DB-REUSE's, or undeclared
+	}
+	to := afterAll
+	if b.next != nil {
+		to = b.next.first.Began.Seq
+	}
+	return v.served(b.last, to) != nil
+}
+
+func (x *exam) idle() *suite.Violation {
+	if !x.judgeable() {
+		return nil
+	}
+	v := x.view()
+	return x.eachFire(func(i int, f *conformance.Fire) *suite.Violation {
+		why := "no event had come"
+		kill := v.lastOf(f.Began.Seq, conformance.OpCancel, conformance.OpFlush, conformance.OpStop)
+		c := v.newest(f.Began.Seq, edge.Far)
+		switch {
+		case c == nil && kill != nil && kill.Op == conformance.OpStop:
+			return nil // DB-STOP's
+		case c == nil:
+		case kill != nil && kill.Began.Seq > c.Began.Seq && kill.Op != conformance.OpFlush:
+			return nil // DB-CANCEL's or DB-STOP's
+		default:
+			g := v.served(c, f.Began.Seq)
+			if g == nil || !v.bearsNewest && x.waited(i) && i < len(v.bursts) {
+				return nil // or g was for an older event, and this one has waited
+			}
+			why = fmt.Sprintf("the last event, call %d, had fired at %s", c.N, timeline.Duration(g.Began.At))
+		}
+		for _, b := range v.bursts {
+			if b.due == f.Began.At && b.endedBy == nil && i > 0 && x.Fires[i-1].Began.Seq > b.first.Began.Seq && x.Fires[i-1].Began.At < b.due {
+				return nil // DB-ONE's: the burst fired early and again at its time
+			}
+		}
+		return x.told(f.Began.At, why, "fired at %s, want no fire", timeline.Duration(f.Began.At))
+	})
+}
+
+func (x *exam) subsequence() *suite.Violation {
+	if x.Refused != "" {
+		return nil
+	}
+	last := 0
+	for _, f := range x.Fires {
+		own := x.view().byN[f.Value]
+		switch {
+		case own == nil || own.Began.Seq > f.Began.Seq:
+			return x.told(f.Began.At, "no call had that payload", "fired with payload %d, which nobody called with", f.Value)
+		case own.Began.Seq <= last:
+			return x.told(f.Began.At, "each event may be fired once, and not after a newer one", "fired with payload %d again or out of order", f.Value)
+		}
+		last = own.Began.Seq
+	}
+	return nil
+}
+
+func (x *exam) gaps() *suite.Violation {
+	if !x.judgeable() {
+		return nil
+	}
+	prev := time.Duration(-edge.Far)
+	return x.eachFire(func(i int, f *conformance.Fire) *suite.Violation {
+		if prev > -edge.Far && !x.waited(i) && f.Began.At-prev < x.view().wait {
+			return x.told(f.Began.At, fmt.Sprintf("the fire before it came at %s and the wait is %s", timeline.Duration(prev), timeline.Duration(x.view().wait)),
+				"fired at %s, want %s at the earliest", timeline.Duration(f.Began.At), timeline.Duration(prev+x.view().wait))
+		}
+		prev = f.Began.At
+		return nil
+	})
+}

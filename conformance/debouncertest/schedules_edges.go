@@ -1,0 +1,182 @@
+package debouncertest
+
+import (
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// edges are the schedules of the leading edge and of the bound. A leading debouncer may go
+// by timestamps, so that no gap is exactly the wait.
+func (e *explorer) edges() []suite.Family {
+	few := onlyCalls
+	for _, op := range e.ops {
+		if op == conformance.OpCancel && e.traits.AfterCancel != CancelFinal || op == conformance.OpFlush {
+			few = append(slices.Clone(few), op)
+		}
+	}
+	var out []suite.Family
+	for _, ed := range e.traits.Edges {
+		if ed != Trailing {
+			out = append(out, e.edge(ed, few)...)
+		}
+	}
+	if e.traits.MaxWait == 0 {
+		return out
+	}
+	if slices.Contains(e.traits.Edges, NoEdges) {
+		cfg := suite.Configured("wait", "100ms", "maxwait", "250ms", "edges", NoEdges.String())
+		out = append(out, suite.Family{Name: "edges none bound",
+			Schedules: suite.Enumerate(cfg, onlyCalls, []time.Duration{1, wait - 1, wait + 1}, 4)})
+	}
+	for _, ed := range []Edges{Trailing, LeadingAndTrailing} {
+		if slices.Contains(e.traits.Edges, ed) {
+			out = append(out, e.bound(ed, "250ms", few)...)
+			out = append(out, e.bound(ed, "100ms", few)...)
+		}
+	}
+	return out
+}
+
+// edge are the schedules of one kind of edges that is not the trailing one alone.
+func (e *explorer) edge(ed Edges, few []conformance.Op) []suite.Family {
+	cfg, name := suite.Configured("wait", "100ms", "edges", ed.String()), "edges "+ed.String()
+	out := []suite.Family{
+		{Name: name, Schedules: suite.Enumerate(cfg, onlyCalls, []time.Duration{0, 1, wait / 2, wait - 1, wait + 1, 3 * wait}, 5)},
+		{Name: name + " cut", Schedules: suite.Enumerate(cfg, few, []time.Duration{1, wait / 2, wait + 1, 3 * wait}, 4)},
+	}
+	if ed == NoEdges {
+		return out
+	}
+	out = append(out, suite.Family{Name: name + " racing", Schedules: races(onlyCalls, cfg)})
+	out = append(out, e.configured(name, cfg, few)...)
+	if e.traits.BothSingle != BothTwice {
+		out = append(out, suite.Family{Name: name + " zero wait", Skip: e.Unsettled(),
+			Schedules: suite.Enumerate(suite.Configured("wait", "0", "edges", ed.String()), onlyCalls, []time.Duration{1, wait}, 3)})
+	}
+	slow := suite.If(!e.Bubble || e.traits.Reentrancy == ReentrancyForbidden, "a callback that runs for a while cannot be driven exactly")
+	for _, busy := range []time.Duration{wait * 3 / 10, wait * 5 / 2} {
+		out = append(out, suite.Family{Name: name + " busy " + timeline.Duration(busy), Skip: slow, Schedules: suite.Enumerate(
+			cfg.With("busy", timeline.Duration(busy)), onlyCalls,
+			[]time.Duration{1, wait / 2, wait + 1, wait + 20*time.Millisecond, busy + 1, 5 * wait}, 3)})
+	}
+	return out
+}
+
+// bound are the schedules of a bound on the wait.
+func (e *explorer) bound(ed Edges, bound string, few []conformance.Op) []suite.Family {
+	cfg, name, depth := suite.Configured("wait", "100ms", "maxwait", bound), "bound "+bound, 6
+	if ed != Trailing {
+		cfg, name, depth = cfg.With("edges", ed.String()), "edges "+ed.String()+" "+name, 5
+	}
+	out := []suite.Family{
+		{Name: name, Schedules: suite.Enumerate(cfg, onlyCalls, []time.Duration{0, 1, wait * 6 / 10, wait - 1, wait + 1}, depth)},
+		{Name: name + " cut", Schedules: suite.Enumerate(cfg, few, []time.Duration{1, wait * 7 / 10, wait - 1, wait + 1}, 4)},
+	}
+	if cfg.MaxWait == wait {
+		return out
+	}
+	out = append(out, e.configured(name, cfg, few)...)
+	if ed == Trailing && e.Accepts(conformance.OpCancel) && e.traits.AfterCancel == CancelReusable {
+		out = append(out, suite.Family{Name: name + " renewed", Schedules: []conformance.Schedule{suite.Plan(cfg,
+			conformance.Step{Op: conformance.OpCall, N: 1},
+			conformance.Step{Op: conformance.OpCall, N: 2, At: wait * 9 / 10},
+			conformance.Step{Op: conformance.OpCall, N: 3, At: wait * 9 / 5},
+			conformance.Step{Op: conformance.OpCancel, At: cfg.MaxWait, Racing: true},
+			conformance.Step{Op: conformance.OpCall, N: 4, At: cfg.MaxWait, Racing: true},
+		)}})
+	}
+	return out
+}
+
+// configured are what any configuration with an edge or a bound is tried with.
+func (e *explorer) configured(name string, cfg conformance.Config, few []conformance.Op) []suite.Family {
+	out := []suite.Family{
+		{Name: name + " leaks", Look: true, Schedules: suite.Enumerate(cfg, e.ops, []time.Duration{1}, 2)},
+		{Name: name + " worn", Schedules: worn(cfg, few)},
+	}
+	if e.Accepts(conformance.OpStop) {
+		out = append(out, suite.Family{Name: name + " stop", Schedules: e.stops(cfg)})
+	}
+	if e.Accepts(conformance.OpPending) {
+		out = append(out, suite.Family{Name: name + " queries",
+			Schedules: suite.Enumerate(cfg, append(slices.Clone(few), conformance.OpPending), []time.Duration{wait * 7 / 10, wait + 1}, 4)})
+	}
+	if e.Accepts(conformance.OpClose) && e.traits.CloseFlush != 0 {
+		out = append(out, suite.Family{Name: name + " close",
+			Schedules: suite.Ending(suite.Enumerate(cfg, few, []time.Duration{1, wait + 1}, 3), conformance.OpClose,
+				[]time.Duration{0, wait / 2, wait + 1})})
+	}
+	if e.Accepts(opKeys) {
+		out = append(out, suite.Family{Name: suite.Keys,
+			Schedules: suite.Keyed(suite.Enumerate(cfg, onlyCalls, []time.Duration{1, wait / 2, wait + 1}, 3))})
+	}
+	if e.Time == conformance.Injected {
+		for _, epoch := range suite.Epochs {
+			out = append(out, suite.Family{Name: name + " epoch " + epoch,
+				Schedules: suite.Enumerate(cfg.With("epoch", epoch), few, []time.Duration{1, wait - 1, wait + 1}, 3)})
+		}
+	}
+	if e.traits.Reentrancy == ReentrancyForbidden {
+		return out
+	}
+	for _, op := range append(slices.Clone(e.ops), conformance.OpPending) {
+		if e.Accepts(op) {
+			out = append(out, suite.Family{Name: name + " inside " + string(op),
+				Schedules: suite.Enumerate(cfg.With("inside", string(op)), onlyCalls, []time.Duration{1, wait * 7 / 10, 2 * wait}, 4)})
+		}
+	}
+	return out
+}
+
+// stops are schedules in which a stop comes, with anything that the debouncer can be asked
+// to do behind it.
+func (e *explorer) stops(cfg conformance.Config) []conformance.Schedule {
+	out := suite.Enumerate(cfg, []conformance.Op{conformance.OpCall, conformance.OpStop}, []time.Duration{1, wait + 1}, 3)
+	for calls := 1; calls <= 2; calls++ {
+		var head []conformance.Step
+		for i := range calls {
+			head = append(head, conformance.Step{Op: conformance.OpCall, N: i + 1, At: time.Duration(i)})
+		}
+		head = append(head, conformance.Step{Op: conformance.OpStop, At: wait / 2})
+		for _, op := range []conformance.Op{conformance.OpCancel, conformance.OpFlush, conformance.OpPending} {
+			if !e.Accepts(op) {
+				continue
+			}
+			after := append(slices.Clone(head), conformance.Step{Op: op, At: wait/2 + 1})
+			out = append(out, suite.Plan(cfg, after...), suite.Plan(cfg, append(slices.Clone(after), conformance.Step{Op: conformance.OpCall, N: calls + 1, At: 3 * wait})...))
+		}
+	}
+	return out
+}
+
+// worn are long schedules: bursts of many events, and many bursts.
+func worn(cfg conformance.Config, few []conformance.Op) []conformance.Schedule {
+	var out []conformance.Schedule
+	for _, gap := range []time.Duration{wait * 3 / 10, wait * 7 / 10, wait + 1} {
+		s := conformance.Schedule{Config: cfg}
+		for i := range 40 {
+			s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpCall, N: i + 1, At: time.Duration(i) * gap})
+		}
+		out = append(out, s)
+	}
+	for _, op := range few {
+		s, at, n := conformance.Schedule{Config: cfg}, time.Duration(0), 0
+		for i := range 40 {
+			for range 1 + i%3 {
+				n++
+				s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpCall, N: n, At: at})
+				at += wait * 3 / 10
+			}
+			if op != conformance.OpCall && i%2 == 0 {
+				s.Steps = append(s.Steps, conformance.Step{Op: op, At: at})
+			}
+			at += wait + 7
+		}
+		out = append(out, s)
+	}
+	return out
+}

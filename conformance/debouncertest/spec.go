@@ -1,0 +1,202 @@
+// Package debouncertest holds debouncers to their laws: of a burst of events they let one
+// through, when the events have paused, when they begin, or both.
+//
+//	func TestConformance(t *testing.T) {
+//		debouncertest.Run(t, debouncertest.Spec{
+//			Name: "mine",
+//			Time: debouncertest.PackageTime,
+//			New: func(_ debouncertest.Env, cfg debouncertest.Config, fire func(int)) debouncertest.Funcs {
+//				d := mine.NewDebouncer(cfg.Wait, fire)
+//				return debouncertest.Funcs{Call: d.Call, Cancel: d.Cancel, Stop: d.Close}
+//			},
+//			Traits: debouncertest.Traits{Payload: debouncertest.LastPayload, Overlap: debouncertest.Parallel},
+//		})
+//	}
+//
+// Leave Traits out at first: the subtest TRAITS prints the literal to paste. What the
+// suite does and how it counts is said in package conformance.
+package debouncertest
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// What a spec needs of the suite's vocabulary; package conformance explains it.
+type (
+	Env        = conformance.Env
+	TimeSource = conformance.TimeSource
+	Known      = conformance.Known
+	Report     = conformance.Report
+)
+
+// The ways to take time that a debouncer may have.
+const (
+	Injected    = conformance.Injected
+	PackageTime = conformance.PackageTime
+)
+
+// Spec describes an implementation.
+type Spec struct {
+	// Name is how reports call it.
+	Name string
+	// Time says how it takes its time: Injected or PackageTime.
+	Time TimeSource
+	// New makes a debouncer that calls fire with the payload of what it fires for. A
+	// constructor that refuses cfg panics. Instances must not share state.
+	New func(env Env, cfg Config, fire func(int)) Funcs
+	// NewBatch stands for New where the callback gets all events of a burst. They are the
+	// callback's until it returns.
+	NewBatch func(env Env, cfg Config, fire func([]int)) Funcs
+	// Traits are the choices of the implementation. What is left undeclared fails the
+	// subtest TRAITS, which prints what was observed.
+	Traits Traits
+	// KnownFailing lists what is known to fail.
+	KnownFailing []Known
+}
+
+// Config is what a debouncer is made with.
+type Config struct {
+	Wait time.Duration
+	// MaxWait is the bound on the wait; 0 stands for none. Only asked for if the trait
+	// MaxWait is declared.
+	MaxWait time.Duration
+	Edges   Edges
+}
+
+// Funcs are the operations of one debouncer. Only Call must be there; the rules of an
+// operation that is nil are skipped.
+type Funcs struct {
+	// Call is an event with a payload.
+	Call func(int)
+	// Cancel discards the pending event. An implementation whose cancel reports something
+	// sets CancelReports instead: true means that nothing will run for what it cancelled.
+	Cancel        func()
+	CancelReports func() bool
+	// Flush fires the pending event now, and nothing if there is none.
+	Flush func()
+	// Pending reports whether an event is pending.
+	Pending func() bool
+	// Stop ends the debouncer for good. A call after it does nothing.
+	Stop func()
+	// Close ends the input of a stream or batch. It may start what it does and return.
+	// Nothing is called after it.
+	Close func()
+	// CallKey is Call for a debouncer that keeps a wait for each key.
+	CallKey func(key, v int)
+}
+
+// Run holds an implementation to the laws of a debouncer, one subtest for each rule, and
+// returns what it found. [Rules] lists the rules.
+//
+// Every event of a schedule has its own payload, 1, 2, 3 and so on, so that a rule can
+// tell what a callback fired for. Implementations whose callback takes no payload declare
+// Payload: NoPayload and call fire with any number.
+func Run(t *testing.T, spec Spec) *Report {
+	t.Helper()
+	return spec.Run(t)
+}
+
+// Run is the function [Run].
+func (spec Spec) Run(t *testing.T) *Report {
+	t.Helper()
+	return suite.Run(t, spec.about(), &contract{spec: spec})
+}
+
+// Judge returns what runs single schedules.
+func (spec Spec) Judge(t *testing.T) conformance.Judge {
+	t.Helper()
+	return suite.NewExaminer(t, spec.about(), &contract{spec: spec})
+}
+
+// Examine is for the tests of this module.
+func (spec Spec) Examine(t *testing.T, o inside.Options) *Report {
+	t.Helper()
+	return suite.Examine(t, spec.about(), &contract{spec: spec}, o)
+}
+
+func (spec Spec) about() suite.About {
+	return suite.About{Name: spec.Name, Time: spec.Time, Known: spec.KnownFailing}
+}
+
+// Rules are the laws, in the order of their subtests.
+func Rules() []conformance.Rule { return suite.Laws(&contract{}) }
+
+// contract is the spec in the terms of the suite.
+type contract struct {
+	spec  Spec
+	stops bool // the implementation has a Stop
+}
+
+// Profile names the contract.
+func (c *contract) Profile() suite.Profile {
+	return suite.Profile{Kind: "debouncer", Package: "debouncertest"}
+}
+
+// Unfit refuses specs that cannot be run.
+func (c *contract) Unfit(s *suite.Suite) (skip, misuse string) {
+	switch {
+	case c.spec.New == nil && c.spec.NewBatch == nil:
+		return "", "debouncertest.Run: the spec has no New; say how to make a debouncer"
+	case s.Time == conformance.Explicit:
+		return "", "debouncertest.Run: a debouncer needs a clock of its own; set Time to Injected or PackageTime"
+	}
+	return "", ""
+}
+
+// Operations that an implementation may have and that no step names.
+const (
+	opReports conformance.Op = "cancel reports"
+	opKeys    conformance.Op = "call with key"
+)
+
+// Learn looks at an instance that is thrown away.
+func (c *contract) Learn(*suite.Suite) map[conformance.Op]bool {
+	h := suite.NewHand(conformance.Config{}.Start(), false)
+	f := c.build(Env{Clock: h.Clock(), Start: h.Start}, Config{Wait: time.Hour, Edges: c.built()}, func(int, []int) {})
+	f.release(false)
+	c.stops = f.Stop != nil
+	return map[conformance.Op]bool{
+		conformance.OpCall: f.Call != nil, conformance.OpCancel: f.Cancel != nil || f.CancelReports != nil,
+		conformance.OpFlush: f.Flush != nil, conformance.OpPending: f.Pending != nil, conformance.OpStop: f.Stop != nil,
+		conformance.OpClose: f.Close != nil, opReports: f.CancelReports != nil, opKeys: f.CallKey != nil,
+	}
+}
+
+// built are the edges that are built where a schedule does not say.
+func (c *contract) built() Edges { return c.spec.Traits.built() }
+
+// kinds are the edges that are declared, or else those that are built.
+func (c *contract) kinds() []Edges { return edge.Kinds(c.spec.Traits.Edges, Trailing) }
+
+// build makes a debouncer of either kind.
+func (c *contract) build(env Env, cfg Config, fire func(v int, all []int)) Funcs {
+	if c.spec.NewBatch == nil {
+		return c.spec.New(env, cfg, func(v int) { fire(v, nil) })
+	}
+	return c.spec.NewBatch(env, cfg, func(all []int) {
+		v := 0
+		if len(all) > 0 {
+			v = all[len(all)-1]
+		}
+		fire(v, all)
+	})
+}
+
+// FamilyOf tells schedules of keys or instances, which only the rules made for them judge.
+func (c *contract) FamilyOf(s *suite.Suite, schedule conformance.Schedule) string {
+	keyed := slices.ContainsFunc(schedule.Steps, func(st conformance.Step) bool { return st.K != 0 })
+	switch {
+	case keyed && s.Accepts(opKeys):
+		return suite.Keys
+	case keyed:
+		return suite.Instances
+	}
+	return "replay"
+}

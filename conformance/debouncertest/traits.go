@@ -1,0 +1,185 @@
+package debouncertest
+
+import (
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
+)
+
+// Traits are the choices on which correct debouncers differ. The zero value of each is
+// "undeclared".
+type Traits struct {
+	// Edges lists the edges that New can build.
+	Edges []Edges
+	// Payload says which event of a burst the callback gets.
+	Payload Payload
+	// Tie says what an event does that comes at the very instant of the deadline.
+	Tie Tie
+	// StaleFire says whether a callback may still start for an event after a newer
+	// call has returned.
+	StaleFire StaleFire
+	// CancelBarrier says what the return of Cancel promises. Only with Cancel.
+	CancelBarrier CancelBarrier
+	// AfterCancel says whether the debouncer works on after Cancel. Only with Cancel.
+	AfterCancel AfterCancel
+	// StopPending says what Stop does with a pending event. Only with Stop.
+	StopPending StopPending
+	// ZeroWait says what a wait of 0 means.
+	ZeroWait ZeroWait
+	// Overlap says whether two callbacks may run at the same time.
+	Overlap Overlap
+	// BothSingle says how often a burst of one event fires with both edges. Only with
+	// LeadingAndTrailing.
+	BothSingle BothSingle
+	// MaxWait says how a bound on the wait works. Only declared by debouncers that
+	// take one; their rules are skipped without it.
+	MaxWait MaxWait
+	// Reentrancy is only declared to opt out: Forbidden means that the callback
+	// must not call the debouncer.
+	Reentrancy Reentrancy
+	// StopBarrier is only declared to opt out: NoBarrier means that a callback that is
+	// due may still start when Stop has returned: at the very instant of Stop, or when the
+	// callback ends for which it waits, as where a receiver is handed what fires.
+	StopBarrier CancelBarrier
+
+	// These are only declared by those whom they concern; the rules that they put in
+	// force are skipped without them.
+
+	// CloseFlush says what the end of the input does with the pending event.
+	CloseFlush CloseFlush
+	// ClockBack says what becomes of the wait when the clock is set back: BackBounded.
+	ClockBack ClockBack
+	// PanicPolicy says where the panic of a callback goes.
+	PanicPolicy PanicPolicy
+}
+
+// built are the edges that are built where a schedule does not say: trailing, if the
+// implementation can.
+func (t *Traits) built() Edges { return edge.Preferred(t.Edges, Trailing) }
+
+// bearsNewest reports whether the newest event is what a callback is known by.
+func (t *Traits) bearsNewest() bool { return t.Payload == LastPayload || t.Payload == AllPayloads }
+
+// The choices that other contracts have too; package conformance explains them.
+type (
+	Edges       = conformance.Edges
+	Payload     = conformance.Payload
+	BothSingle  = conformance.BothSingle
+	Reentrancy  = conformance.Reentrancy
+	CloseFlush  = conformance.CloseFlush
+	ClockBack   = conformance.ClockBack
+	PanicPolicy = conformance.PanicPolicy
+)
+
+// Their values.
+const (
+	Trailing           = conformance.Trailing
+	Leading            = conformance.Leading
+	LeadingAndTrailing = conformance.LeadingAndTrailing
+	NoEdges            = conformance.NoEdges
+
+	LastPayload  = conformance.LastPayload
+	FirstPayload = conformance.FirstPayload
+	NoPayload    = conformance.NoPayload
+	AllPayloads  = conformance.AllPayloads
+
+	BothOnce  = conformance.BothOnce
+	BothTwice = conformance.BothTwice
+
+	ReentrancyAllowed   = conformance.ReentrancyAllowed
+	ReentrancyForbidden = conformance.ReentrancyForbidden
+
+	CloseFires      = conformance.CloseFires
+	CloseAtDeadline = conformance.CloseAtDeadline
+	CloseDrops      = conformance.CloseDrops
+
+	BackBounded = conformance.BackBounded
+
+	PanicPropagates = conformance.PanicPropagates
+	PanicRecovered  = conformance.PanicRecovered
+)
+
+// Tie says what an event does at the very instant of the deadline, before the
+// timer has been served.
+type Tie int
+
+// The outcomes of a tie.
+const (
+	FireFirst  Tie = iota + 1 // what is due fires, the event starts a new burst
+	ResetFirst                // the event joins the burst and the deadline moves
+	EitherTie                 // either, depending on who comes first
+)
+
+// StaleFire says whether a callback may start for an event after a newer call has
+// returned.
+type StaleFire int
+
+// The choices.
+const (
+	StaleForbidden StaleFire = iota + 1 // a newer call supersedes what has not been decided
+	StaleAllowed                        // a timer that has fired runs its callback, or a goroutine is started for it
+)
+
+// CancelBarrier says what the return of Cancel promises.
+type CancelBarrier int
+
+// The promises.
+const (
+	NoBarrier     CancelBarrier = iota + 1 // a callback that is due may still start
+	CommitBarrier                          // Cancel reports true: nothing will run for what it cancelled
+	FinishBarrier                          // no callback starts after Cancel has returned
+)
+
+// AfterCancel says whether a debouncer works on after Cancel.
+type AfterCancel int
+
+// The choices.
+const (
+	CancelReusable   AfterCancel = iota + 1 // a new event starts a new burst
+	CancelFinal                             // nothing fires any more
+	CancelKeepsBurst                        // what is pending is dropped; the burst goes on, which a leading edge shows
+)
+
+// usable reports whether a new event fires after Cancel.
+func (a AfterCancel) usable() bool { return a == CancelReusable || a == CancelKeepsBurst }
+
+// StopPending says what Stop does with a pending event.
+type StopPending int
+
+// The choices.
+const (
+	StopDrops   StopPending = iota + 1 // it is discarded
+	StopFlushes                        // it is fired by Stop
+)
+
+// ZeroWait says what a wait of 0 means.
+type ZeroWait int
+
+// The choices.
+const (
+	ZeroSync     ZeroWait = iota + 1 // each event fires before its call returns
+	ZeroNextTick                     // each event fires at its instant, after its call
+	ZeroRefused                      // the constructor panics
+)
+
+// Overlap says whether two callbacks may run at the same time.
+type Overlap int
+
+// The choices.
+const (
+	Serial   Overlap = iota + 1 // at most one runs
+	Parallel                    // a fire does not wait for the one before it
+	// SerialReceiver: at most one runs, on the goroutine that receives the events.
+	// The wait of those that come meanwhile counts from its end.
+	SerialReceiver
+)
+
+// MaxWait says how a bound on the wait works. The first fire that it brings comes
+// when the bound has passed since the first event.
+type MaxWait int
+
+// The choices.
+const (
+	MaxWaitFromFirst MaxWait = iota + 1 // later ones too: since the first event that has not fired
+	MaxWaitFromFire                     // later ones count from the fire before
+	MaxWaitOnCall                       // only an event after the bound fires; no timer does
+)

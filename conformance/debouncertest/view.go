@@ -1,0 +1,322 @@
+package debouncertest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// exam is one run under judgement.
+type exam struct {
+	*suite.Recording
+	job    suite.Job
+	traits *Traits
+	stops  bool          // the implementation has a Stop
+	seen   *view         // see view
+	first  *edge.Finding // see difference
+}
+
+// Exam puts a trace in the terms of a debouncer.
+func (c *contract) Exam(tr *Traits, rec *suite.Recording, job suite.Job) *exam {
+	return &exam{Recording: rec, job: job, traits: tr, stops: c.stops}
+}
+
+// configured reports whether an edge or a bound is configured: then the rules about the
+// trailing edge alone do not judge.
+func (x *exam) configured() bool {
+	return x.Schedule.Config.Has("edges") || x.Schedule.Config.Has("maxwait")
+}
+
+// judgeable reports whether the trace is one that timing laws can judge.
+func (x *exam) judgeable() bool { return x.Refused == "" && !x.Stuck && x.view().wait > 0 }
+
+// told makes a violation with the lanes of a debouncer.
+func (x *exam) told(at time.Duration, because, headline string, args ...any) *suite.Violation {
+	v := &suite.Violation{Headline: fmt.Sprintf(headline, args...), Because: because, At: at, Lanes: x.lanes()}
+	if x.view().moved {
+		v.Because += "; of what comes during a callback the wait counts from its end, as SerialReceiver is declared"
+	}
+	return v
+}
+
+// view is a trace in the terms of the debouncer's laws. It is built from what was done and
+// what came out, and knows nothing of how a debouncer works.
+type view struct {
+	rec    *suite.Recording
+	wait   time.Duration
+	ops    []*conformance.Done // calls, cancels, flushes and stops in the order in which they began
+	calls  []*conformance.Done // calls that count: not after Stop, nor after a final Cancel
+	byN    map[int]*conformance.Done
+	bursts []*burst
+	flush  map[int]*conformance.Done // what caused the fires that a flush caused, by index
+	// bearsNewest says that a fire bears the number of the newest event that it is for.
+	bearsNewest bool
+	// moved says that a call counts from the end of the callback during which it came.
+	moved bool
+}
+
+// burst is a maximal run of calls less than wait apart, as far as it got.
+type burst struct {
+	first, last *conformance.Done
+	due         time.Duration     // last + wait
+	endedBy     *conformance.Done // the cancel, flush or stop that came before it was due
+	// open says that a racing step met its deadline, or that the callback was busy then:
+	// whether it fires, and when, depends on who came first.
+	open bool
+	next *burst
+}
+
+// view returns the debouncer's view of the trace, built once.
+func (x *exam) view() *view {
+	if x.seen == nil {
+		x.seen = newView(x.Recording, x.traits)
+	}
+	return x.seen
+}
+
+func newView(rec *suite.Recording, traits *Traits) *view {
+	v := &view{rec: rec, wait: rec.Schedule.Config.Wait, byN: map[int]*conformance.Done{}, flush: map[int]*conformance.Done{},
+		bearsNewest: traits.bearsNewest()}
+	done := rec.Done
+	if traits.Overlap == SerialReceiver {
+		done = v.received()
+		v.moved = slices.ContainsFunc(done, func(d conformance.Done) bool { return d.Began.At != d.At && !d.Inside })
+	}
+	for i := range done {
+		switch d := &done[i]; d.Op {
+		case conformance.OpCall:
+			v.byN[d.N] = d
+			v.ops = append(v.ops, d)
+		case conformance.OpCancel, conformance.OpFlush, conformance.OpStop:
+			v.ops = append(v.ops, d)
+		}
+	}
+	v.causedByFlush()
+	v.group(traits.AfterCancel == CancelFinal)
+	v.servedLate()
+	return v
+}
+
+// group finds the bursts, and the calls that count.
+func (v *view) group(cancelIsFinal bool) {
+	var cur *burst
+	for _, d := range v.ops {
+		switch {
+		case d.Op == conformance.OpCall:
+			v.calls = append(v.calls, d)
+			if cur = v.join(cur, d); cur.first == d {
+				v.bursts = append(v.bursts, cur)
+			}
+		case cur == nil || cur.endedBy != nil:
+		case d.Began.At < cur.due:
+			cur.endedBy = d
+		case d.Racing && d.Began.At == cur.due:
+			cur.open = true
+		}
+		if d.Op == conformance.OpStop || d.Op == conformance.OpCancel && cancelIsFinal {
+			return
+		}
+	}
+}
+
+// join returns the burst that a call belongs to: cur, which is the one before it and may be
+// nil, or one that it begins.
+func (v *view) join(cur *burst, call *conformance.Done) *burst {
+	b := &burst{first: call, last: call, due: call.Began.At + v.wait}
+	if cur == nil {
+		return b
+	}
+	if cur.endedBy == nil && call.Began.At-cur.last.Began.At < v.wait {
+		cur.last, cur.due = call, b.due
+		return cur
+	}
+	if cur.endedBy == nil && call.Racing && call.Began.At == cur.due {
+		cur.open = true
+	}
+	cur.next = b
+	return b
+}
+
+// servedLate finds the bursts that were due while a callback was running. They are served
+// at its end, if at all: what came before that decides.
+func (v *view) servedLate() {
+	for _, b := range v.bursts {
+		f := v.lastInRow(v.running(b.due))
+		if f == nil || b.endedBy != nil {
+			continue
+		}
+		b.open = b.open || f.Ended.Seq == 0 || slices.ContainsFunc(v.ops, func(d *conformance.Done) bool {
+			return d.Began.Seq > b.last.Began.Seq && d.Began.At >= b.due && d.Began.Seq < f.Ended.Seq
+		})
+	}
+}
+
+// received lists the steps with the events that came during a callback at its end.
+func (v *view) received() []conformance.Done {
+	out := slices.Clone(v.rec.Done)
+	for i := range out {
+		for _, f := range v.rec.Fires {
+			if out[i].Op == conformance.OpCall && f.Began.Seq < out[i].Began.Seq && out[i].Began.Seq < f.Ended.Seq {
+				out[i].Began.At = f.Ended.At
+			}
+		}
+	}
+	return out
+}
+
+// causedByFlush finds the fires that a flush caused: for each flush one at the most,
+// at its instant or before it returned, or behind the callback that was running.
+func (v *view) causedByFlush() {
+	used := map[*conformance.Done]bool{}
+	for i, f := range v.rec.Fires {
+		for _, d := range slices.Backward(v.ops) {
+			if d.Op == conformance.OpFlush && !used[d] && d.Began.Seq < f.Began.Seq &&
+				(f.Began.At == d.Began.At || d.Ended.Seq == 0 || f.Began.Seq < d.Ended.Seq || v.queued(i, d.Began.At)) {
+				v.flush[i], used[d] = d, true
+				break
+			}
+		}
+	}
+}
+
+// running returns a callback that was running at the instant at.
+func (v *view) running(at time.Duration) *conformance.Fire {
+	for i := range v.rec.Fires {
+		if f := &v.rec.Fires[i]; f.Began.At < at && (f.Ended.Seq == 0 || f.Ended.At >= at) {
+			return f
+		}
+	}
+	return nil
+}
+
+// lastInRow returns the last of the callbacks that begin each when another ends, f first.
+func (v *view) lastInRow(f *conformance.Fire) *conformance.Fire {
+	for i := range v.rec.Fires {
+		if g := &v.rec.Fires[i]; f != nil && f.Ended.Seq != 0 && g.Began.Seq > f.Ended.Seq && g.Began.At == f.Ended.At {
+			f = g
+		}
+	}
+	return f
+}
+
+// inRow reports whether f is one of the callbacks that begin each when another ends, behind
+// the one that was running at the instant at.
+func (v *view) inRow(at time.Duration, f *conformance.Fire) bool {
+	g := v.running(at)
+	for i := range v.rec.Fires {
+		if h := &v.rec.Fires[i]; g != nil && g.Ended.Seq != 0 && h.Began.Seq > g.Ended.Seq && h.Began.At == g.Ended.At {
+			if g = h; h.Began.Seq == f.Began.Seq {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// newest returns the newest call that counts, began before the point seq and lies
+// before the instant at.
+func (v *view) newest(seq int, at time.Duration) *conformance.Done {
+	var out *conformance.Done
+	for _, c := range v.calls {
+		if c.Began.Seq < seq && c.Began.At < at {
+			out = c
+		}
+	}
+	return out
+}
+
+// lastOf returns the last cancel, flush or stop that had returned at seq.
+func (v *view) lastOf(seq int, ops ...conformance.Op) *conformance.Done {
+	var out *conformance.Done
+	for _, d := range v.ops {
+		if slices.Contains(ops, d.Op) && d.Ended.Seq != 0 && d.Ended.Seq < seq {
+			out = d
+		}
+	}
+	return out
+}
+
+// callBetween reports whether a call that counts began between two points.
+func (v *view) callBetween(from, to int) bool {
+	return slices.ContainsFunc(v.calls, func(c *conformance.Done) bool { return c.Began.Seq > from && c.Began.Seq < to })
+}
+
+// serves reports whether fire i can have fired for the call c: it came after it
+// and, unless a flush asked for it, at a later instant. A fire at the instant of a
+// racing call is for the burst before it.
+func (v *view) serves(i int, c *conformance.Done) bool {
+	f := &v.rec.Fires[i]
+	if own := v.byN[f.Value]; v.bearsNewest && own != nil && own.Began.Seq < c.Began.Seq && v.queued(i, f.Began.At-1) {
+		return false // decided before c and kept waiting
+	}
+	return f.Began.Seq > c.Began.Seq && (f.Began.At > c.Began.At || v.flush[i] != nil)
+}
+
+// queued reports whether fire i came when a callback ended that had been running
+// at the instant at: it may have been decided then and waited its turn.
+func (v *view) queued(i int, at time.Duration) bool {
+	f := &v.rec.Fires[i]
+	for j := range v.rec.Fires {
+		g := &v.rec.Fires[j]
+		if g.Began.Seq < f.Began.Seq && g.Ended.Seq != 0 && g.Ended.At == f.Began.At && g.Began.At <= at && at < g.Ended.At {
+			return true
+		}
+	}
+	return false
+}
+
+// served returns the first fire before the point to that can have fired for c.
+func (v *view) served(c *conformance.Done, to int) *conformance.Fire {
+	for i := range v.rec.Fires {
+		if v.rec.Fires[i].Began.Seq < to && v.serves(i, c) {
+			return &v.rec.Fires[i]
+		}
+	}
+	return nil
+}
+
+// lanes are what the timeline of a debouncer shows: what the laws want of a
+// schedule that leaves nothing open, and what came.
+func (x *exam) lanes() []suite.Lane {
+	v := x.view()
+	want, got := suite.Lane{Name: "want"}, suite.Lane{Name: "got"}
+	open := v.wait == 0
+	for _, b := range v.bursts {
+		open = open || b.open
+		switch {
+		case b.endedBy == nil && b.due <= x.End:
+			want.Marks = append(want.Marks, suite.Mark{At: b.due, Text: x.wantMark(b)})
+		case b.endedBy != nil && b.endedBy.Op == conformance.OpFlush,
+			b.endedBy != nil && b.endedBy.Op == conformance.OpStop && x.traits.StopPending == StopFlushes:
+			want.Marks = append(want.Marks, suite.Mark{At: b.endedBy.Began.At, Text: x.wantMark(b)})
+		}
+	}
+	for _, f := range x.Fires {
+		got.Marks = append(got.Marks, suite.Mark{At: f.Began.At, Text: x.gotMark(f.Value)})
+	}
+	if open {
+		return []suite.Lane{got}
+	}
+	return []suite.Lane{want, got}
+}
+
+func (x *exam) wantMark(b *burst) string {
+	switch x.traits.Payload {
+	case LastPayload, AllPayloads:
+		return suite.FireMark(b.last.N)
+	case FirstPayload:
+		return suite.FireMark(b.first.N)
+	}
+	return "F"
+}
+
+func (x *exam) gotMark(value int) string {
+	if p := x.traits.Payload; p == NoPayload || p == 0 {
+		return "F"
+	}
+	return suite.FireMark(value)
+}

@@ -1,0 +1,133 @@
+package debouncertest_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/debouncertest"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
+	"github.com/escapement-go/escapement/conformance/internal/proof"
+	"github.com/escapement-go/escapement/internal/zoo/debouncer"
+	"github.com/escapement-go/escapement/synctestcompat"
+)
+
+func TestMutants(t *testing.T) {
+	proof.Mutants(t, debouncertest.Rules(), debouncer.Mutants())
+}
+
+func TestMutants_thatHang(t *testing.T) { proof.Hangs(t, debouncer.Mutants()) }
+
+func TestMutants_thatRace(t *testing.T) { proof.Races(t, debouncer.Mutants()) }
+
+func TestDesigns(t *testing.T) { proof.Designs(t, debouncer.Designs()) }
+
+func TestDesigns_chosen(t *testing.T) { proof.Chosen(t, debouncer.Chosen) }
+
+// Callbacks may wait in a queue, for longer than what is explored shows.
+func TestDesigns_queued(t *testing.T) {
+	synctestcompat.Require(t)
+	for _, spec := range debouncer.Queued() {
+		judge(t, spec,
+			"wait=100ms busy=250ms | call 1 @0 | call 2 @100.007ms | call 3 @200.014ms | stop @300.021ms",
+			"wait=100ms busy=250ms | call 1 @0 | call 2 @100.007ms | call 3 @200.014ms | cancel @200.014ms",
+			"wait=100ms edges=both | call 1 @0 | call 2 @0 | flush @0")
+	}
+}
+
+// judge runs single schedules, none of which may break a rule.
+func judge(t *testing.T, spec debouncertest.Spec, texts ...string) {
+	t.Helper()
+	j := spec.Judge(t)
+	for _, text := range texts {
+		s, err := conformance.ParseSchedule(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range j.Run(s) {
+			t.Errorf("%s: %s", spec.Name, v.Text)
+		}
+	}
+}
+
+// Who declares another choice than the implementation makes is told which declaration
+// would fit.
+func TestHint(t *testing.T) {
+	synctestcompat.Require(t)
+	type traits = debouncertest.Traits
+	right := debouncer.Plain()
+	leadsTo := func(spec debouncertest.Spec, rule, fits string) {
+		t.Helper()
+		for _, v := range spec.Examine(t, inside.Options{Until: rule}).Verdicts {
+			hint := strings.Contains(v.Text, "if it is documented so, declare") && strings.Contains(v.Text, fits)
+			if v.Rule == rule && (v.Status != conformance.Fail || !hint) {
+				t.Errorf("%s: got %s, want a failure that leads to %s:\n%s", rule, v.Status, fits, v.Text)
+			}
+		}
+	}
+	for _, k := range []struct {
+		rule, fits string
+		is         func(tr *traits)
+	}{
+		{"DB-LAST", "Payload: FirstPayload", func(tr *traits) { tr.Payload = debouncertest.FirstPayload }},
+		{"DB-TIE", "Tie: FireFirst", func(tr *traits) { tr.Tie = debouncertest.FireFirst }},
+		{"DB-LIVE", "AfterCancel: CancelFinal", func(tr *traits) { tr.AfterCancel = debouncertest.CancelFinal }},
+		{"DB-REARM", "AfterCancel: CancelKeepsBurst", func(tr *traits) { tr.AfterCancel = debouncertest.CancelKeepsBurst }},
+		{"DB-STOP", "StopPending: StopFlushes", func(tr *traits) { tr.StopPending = debouncertest.StopFlushes }},
+		{"DB-ZERO", "ZeroWait: ZeroRefused", func(tr *traits) { tr.ZeroWait = debouncertest.ZeroRefused }},
+		{"DB-OVERLAP", "Overlap: Parallel", func(tr *traits) { tr.Overlap = debouncertest.Parallel }},
+		{"DB-LEAD1", "BothSingle: BothTwice", func(tr *traits) { tr.BothSingle = debouncertest.BothTwice }},
+		{"DB-MAX", "MaxWait: MaxWaitOnCall", func(tr *traits) { tr.MaxWait = debouncertest.MaxWaitOnCall }},
+		{"DB-CLOSE", "CloseFlush: CloseAtDeadline", func(tr *traits) { tr.CloseFlush = debouncertest.CloseAtDeadline }},
+	} {
+		made := right
+		k.is(&made)
+		spec := debouncer.Choosing(made)
+		spec.Traits = right
+		leadsTo(spec, k.rule, k.fits)
+	}
+	spec := debouncer.Choosing(right)
+	spec.Traits.Edges = []debouncertest.Edges{debouncertest.Leading}
+	build := spec.New
+	spec.New = func(env debouncertest.Env, cfg debouncertest.Config, fire func(int)) debouncertest.Funcs {
+		cfg.Edges = debouncertest.Trailing
+		return build(env, cfg, fire)
+	}
+	leadsTo(spec, "DB-LEAD", "Edges: []debouncertest.Edges{debouncertest.Trailing}")
+}
+
+// Without declarations nobody is accused, and what TRAITS prints is what a plain debouncer
+// declares.
+func TestTraits(t *testing.T) {
+	synctestcompat.Require(t)
+	spec := debouncer.Choosing(debouncer.Plain())
+	spec.Traits = debouncertest.Traits{}
+	short := func(_ string, steps int) bool { return steps <= 2 }
+	for _, v := range spec.Examine(t, inside.Options{Keep: short}).Verdicts {
+		failed := v.Status == conformance.Fail
+		if failed != (v.Rule == "TRAITS") {
+			t.Errorf("%s: %s: %s", v.Rule, v.Status, v.Text)
+		}
+		for _, line := range []string{"debouncertest.Traits{", "Payload: debouncertest.LastPayload, // observed", "Tie: debouncertest.ResetFirst, // observed"} {
+			if v.Rule == "TRAITS" && !strings.Contains(v.Text, line) {
+				t.Errorf("TRAITS does not print %q:\n%s", line, v.Text)
+			}
+		}
+	}
+}
+
+// The rules are those of RULES.md, in the order of the subtests.
+func TestRules(t *testing.T) {
+	var ids []string
+	for _, r := range debouncertest.Rules() {
+		ids = append(ids, r.ID)
+	}
+	want := strings.Fields(`DB-QUIET DB-EXACT DB-ONE DB-LAST DB-LIVE DB-IDLE DB-SUBSEQ DB-GAPRATE DB-TIE DB-NOSTALE
+		DB-CANCEL DB-CANCELBAR DB-REUSE DB-FLUSH DB-FLUSH0 DB-PEND DB-STOP DB-ZERO DB-NEG DB-OVERLAP
+		DB-LEAD DB-LEAD1 DB-REARM DB-LEADONLY DB-BOTH1 DB-BOTHN DB-MAX DB-MAXNE DB-MAXTAIL DB-MAXPAY DB-NONE
+		DB-ALL DB-CLOSE DB-KEY X-ISO X-BACK X-CONC X-CLOCK1 X-PANIC X-CALLS X-REENT X-LEAK X-RACE`)
+	if !slices.Equal(ids, want) {
+		t.Errorf("rules are %v, want %v", ids, want)
+	}
+}

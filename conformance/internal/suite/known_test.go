@@ -1,0 +1,131 @@
+package suite
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
+)
+
+// bell is a contract of one operation and one law: each call fires at once.
+type bell struct {
+	rings func() bool // whether this instance fires at all
+	used  func()
+}
+
+type bellTraits struct{}
+
+func (b bell) Profile() Profile                                   { return Profile{Kind: "bell", Package: "belltest"} }
+func (b bell) Traits() *bellTraits                                { return &bellTraits{} }
+func (b bell) Table(*Suite, *bellTraits) []Choice                 { return nil }
+func (b bell) Unfit(*Suite) (string, string)                      { return "", "" }
+func (b bell) Canary(*Suite) string                               { return "" }
+func (b bell) Exam(_ *bellTraits, r *Recording, _ Job) *Recording { return r }
+
+func (b bell) Learn(*Suite) map[conformance.Op]bool {
+	return map[conformance.Op]bool{conformance.OpCall: true}
+}
+
+func (b bell) Families(*Suite) []Family {
+	return []Family{{Name: "calls", Schedules: ParseAll("call 1 @0", "call 1 @0 | call 2 @1s")}}
+}
+
+func (b bell) Play(s *Stage) {
+	if b.used != nil {
+		b.used()
+	}
+	rings := b.rings == nil || b.rings()
+	end := s.Each(nil, func(st conformance.Step) {
+		s.Rec.Do(st, false, func(*conformance.Done) {
+			if rings {
+				s.Rec.Fired(s.Rec.Fire(st.N))
+			}
+		})
+	})
+	s.End(end, 0, func() {})
+}
+
+func (b bell) Rules() []Rule[bellTraits, *Recording] {
+	return []Rule[bellTraits, *Recording]{{
+		Rule: conformance.Rule{ID: "BL-RING", Level: conformance.Core, Text: "Each call MUST fire at once."},
+		Check: func(r *Recording) *Violation {
+			if len(r.Fires) != len(r.Done) {
+				return Broken(0, "", "%d calls fired %d times", len(r.Done), len(r.Fires))
+			}
+			return nil
+		},
+	}}
+}
+
+func aboutBell(known ...conformance.Known) About {
+	return About{Name: "bell", Time: conformance.Injected, Known: known}
+}
+
+// A known failure that chance hides once is looked for again; one that is gone is reported.
+func TestKnown_isLookedForAgain(t *testing.T) {
+	const schedule = "call 1 @0"
+	t.Setenv("ESCAPEMENT_SCHEDULE", schedule) // no others, which would be counted too
+	known := conformance.Known{Rule: "BL-RING", Schedule: schedule, Why: "every seventh is lost, from some time on"}
+	made, broken := 0, func(int) bool { return false }
+	b := bell{rings: func() bool { made++; return !broken(made) }}
+	verdict := func(known ...conformance.Known) conformance.Verdict {
+		made = 0
+		v, _ := Examine(t, aboutBell(known...), b, inside.Options{}).Verdict("BL-RING")
+		return v
+	}
+	if v := verdict(); v.Status != conformance.Pass {
+		t.Fatalf("an honest bell: BL-RING is %s: %s", v.Status, v.Text)
+	}
+	explored := made
+	if v := verdict(known); v.Status != conformance.Fail {
+		t.Errorf("listed, but it passes: BL-RING is %s, want fail", v.Status)
+	}
+	broken = func(made int) bool { return made > explored && made%7 == 0 }
+	if v := verdict(known); v.Status != conformance.KnownFail {
+		t.Errorf("listed, and it fails at times: BL-RING is %s, want known failing: %s", v.Status, v.Text)
+	}
+}
+
+// Parallel tests take turns: whoever uses the implementation has the process for itself.
+func TestRun_takesTurns(t *testing.T) {
+	s := MustParse("call 1 @0")
+	used, shared := 0, 0
+	b := bell{used: func() {
+		used++
+		if alone.TryLock() {
+			alone.Unlock()
+			shared++
+		}
+	}}
+	for name, run := range map[string]func(t *testing.T){
+		"Run":            func(t *testing.T) { Run(t, aboutBell(), b) },
+		"Examine":        func(t *testing.T) { Examine(t, aboutBell(), b, inside.Options{}) },
+		"Examiner.Run":   func(t *testing.T) { NewExaminer(t, aboutBell(), b).Run(s) },
+		"Examiner.Trace": func(t *testing.T) { NewExaminer(t, aboutBell(), b).Trace(s) },
+	} {
+		used, shared = 0, 0
+		t.Run(name, run)
+		if used == 0 || shared > 0 {
+			t.Errorf("%s used the implementation %d times, %d of them while another test could have", name, used, shared)
+		}
+	}
+}
+
+// After a crash ESCAPEMENT_LAST holds the schedule that was under way.
+func TestLast_isKnownAfterACrash(t *testing.T) {
+	last := filepath.Join(t.TempDir(), "last")
+	t.Setenv("ESCAPEMENT_LAST", last)
+	want := MustParse("call 1 @0 | call 2 @50ms")
+	for _, v := range NewExaminer(t, aboutBell(), bell{}).Run(want) {
+		t.Error(v.Text)
+	}
+	got, err := os.ReadFile(last)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want.String()+"\n" {
+		t.Errorf("%s holds %q, want %q", last, got, want)
+	}
+}

@@ -1,0 +1,114 @@
+package leakybuckettest
+
+import (
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// Draw draws items in bursts, a little faster and slower than they leave, at the instants
+// at which they do and one nanosecond either side, and after long idles; cancels of any of
+// them, the input that ends, and functions that call back.
+func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
+	cfg := suite.OneOf(pick, "config", c.drawn())
+	put := []conformance.Op{conformance.OpPut, conformance.OpPut, conformance.OpPut}
+	kinds := [][]conformance.Op{put}
+	for _, op := range s.Able(conformance.OpCancel, conformance.OpClose) {
+		kinds = append(kinds, append(slices.Clone(put), op))
+	}
+	ops, inside := put, false
+	if k := pick("kind", 2*len(kinds)+1); k < 2*len(kinds) {
+		ops = kinds[k/2]
+	} else {
+		inside = true
+		cfg = cfg.With("inside", string(suite.OneOf(pick, "inside", s.Able(conformance.OpPut, conformance.OpCancel, conformance.OpClose))))
+	}
+	d := cfg.Interval
+	gaps := []time.Duration{0, d, d - 1, d + 1, 1, d / 2, d * 3 / 10, d * 13 / 10, 5 * d / 2, 100 * d}
+	if inside {
+		gaps = gaps[:2]
+	}
+	out := conformance.Schedule{Config: cfg}
+	at, items, closed := time.Duration(0), 0, false
+	for i, m := range suite.Moves(pick, ops, len(gaps), 2*d, 19) {
+		switch {
+		case i == 0:
+		case m.Gap < len(gaps):
+			at += gaps[m.Gap]
+		case !inside:
+			at += m.Any
+		}
+		st := conformance.Step{Op: m.Op, At: at}
+		switch {
+		case items == 0 || m.Op == conformance.OpPut || closed:
+			items++
+			st.Op, st.N = conformance.OpPut, items
+		case m.Op == conformance.OpCancel:
+			st.N = items - m.N%items
+		case m.Op == conformance.OpClose:
+			closed = true
+		}
+		out.Steps = append(out.Steps, st)
+	}
+	return out
+}
+
+// drawn lists the configurations of schedules that are drawn.
+func (c *contract) drawn() []conformance.Config {
+	var out []conformance.Config
+	for _, interval := range []string{"100ms", "333.333333ms", "7ns", "24h"} {
+		for _, backlog := range []string{"2", "1", "3", "8"} {
+			out = append(out, suite.Configured("interval", interval, "backlog", backlog))
+		}
+	}
+	if c.spec.Time != conformance.PackageTime {
+		for _, epoch := range suite.DrawnEpochs {
+			out = append(out, suite.Configured("interval", "100ms", "backlog", "2", "epoch", epoch))
+		}
+	}
+	return out
+}
+
+// Fits accepts what is configured and numbered as a drawn schedule is.
+func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
+	if !suite.Among(c.drawn(), schedule.Config) || !s.Plain(schedule, "interval", "backlog", "epoch") {
+		return false
+	}
+	items, closed := 0, false
+	for _, st := range schedule.Steps {
+		switch {
+		case st.Op == conformance.OpPut:
+			if items++; st.N != items {
+				return false
+			}
+		case closed, st.Op == conformance.OpCancel && (st.N < 1 || st.N > items), st.Op != conformance.OpCancel && items == 0:
+			return false
+		}
+		closed = closed || st.Op == conformance.OpClose
+	}
+	return true
+}
+
+// Twins puts the laws that compare two runs to a bucket.
+func (c *contract) Twins(*suite.Suite) conformance.Twins {
+	tr := c.spec.Traits
+	tw := conformance.Twins{
+		Laws:    []string{"X-REPLAY", "X-SCALE", "X-RENAME", "X-ISO"},
+		Windows: tr.Head == HeadOnGrid,
+		Long:    func(cfg conformance.Config) time.Duration { return 1000 * cfg.Interval },
+		Draw: func(pick suite.Pick) conformance.Schedule {
+			backlog := suite.OneOf(pick, "backlog", []string{"2", "5"})
+			cfg := suite.Configured("interval", suite.Unit.String(), "backlog", backlog)
+			return suite.DrawClear(pick, cfg, []conformance.Op{conformance.OpPut}, suite.Bare)
+		},
+	}
+	if tr.Slack == 0 { // else idle time is saved up
+		tw.Laws = append(tw.Laws, "X-SHIFT")
+		if !tw.Windows { // the grid goes on
+			tw.Laws = append(tw.Laws, "X-EVICT")
+		}
+	}
+	return tw
+}

@@ -1,0 +1,355 @@
+package limitertest
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// account is the exact token bucket beside a trace in which tokens are also waited
+// for, reserved and given back, and the limit changes. What the laws leave open makes
+// its level a range: every correct limiter with the declared traits is somewhere
+// within it. Each decision must be one that a level of the range explains, and then
+// narrows the range. It counts in units that make all numbers whole: one token is as
+// many units as the least common multiple of all Pers has nanoseconds.
+type account struct {
+	tr     *conformance.Trace
+	traits *Traits
+	waived string // the law that is not demanded, to see whether it is the one that was broken
+
+	one, flow    *big.Int      // units of a token, units per nanosecond
+	tolerance    *big.Int      // what rounding may do to a decision, in units
+	grace        time.Duration // what the tolerance is in time
+	rate         Rate
+	burst        int
+	bound        int // the burst, or a former one if SB-CAP is waived
+	lo, hi       *big.Int
+	at           time.Duration
+	noFloor      bool // nothing is known of the lower end of the range
+	judgesTokens bool // what Tokens shows is judged
+	open         bool // nothing can be demanded any more
+	claims       []*claim
+	found        *difference
+}
+
+// claim is a reservation, or a wait that was not refused at once.
+type claim struct {
+	d            *conformance.Done
+	number       int           // as in cancel N
+	from, to     time.Duration // the range of its instant
+	limits       int           // how many limits had been set when it was made
+	cancelled    time.Duration // when its context was cancelled; never if negative
+	free         bool          // made under Inf: nothing was taken
+	ended        bool          // it has returned, or was given up
+	inOrder      bool          // it was given up when all after it had been, in reverse order
+	unreturned   int           // how many of its tokens may not have come back when it was given up
+	grantedSince int           // how many tokens were granted at once since, of a burst that was raised
+}
+
+// difference is what no level of the range explains.
+type difference struct {
+	law               string
+	event             int
+	at                time.Duration
+	headline, because string
+}
+
+// accounted replays the trace; it returns nil if the range explains everything.
+func accounted(tr *conformance.Trace, traits *Traits, waived string) *difference {
+	a := newAccount(tr, traits)
+	a.waived = waived
+	return a.replay()
+}
+
+// replay follows the trace up to the first difference.
+func (a *account) replay() *difference {
+	tr := a.tr
+	a.forgive()
+	// begins and returns, in the order in which they were seen
+	type event struct {
+		seq  int
+		d    *conformance.Done
+		ends bool
+	}
+	var events []event
+	for i := range tr.Done {
+		d := &tr.Done[i]
+		events = append(events, event{d.Began.Seq, d, false})
+		if d.Op == conformance.OpWait && d.Ended.Seq != 0 {
+			events = append(events, event{d.Ended.Seq, d, true})
+		}
+	}
+	slices.SortFunc(events, func(a, b event) int { return cmp.Compare(a.seq, b.seq) })
+	numbers := a.numbers()
+	early := map[int]bool{} // contexts that were cancelled before their waits began
+	sets := 0
+	for i, e := range events {
+		d := e.d
+		if d.Panic != "" {
+			return nil // X-CALLS says so
+		}
+		if e.ends {
+			a.pass(d.Ended.At)
+			if c := a.claim(numbers[d]); c != nil {
+				a.returned(c)
+			}
+		} else {
+			a.pass(d.At)
+			switch d.Op {
+			case conformance.OpAllow:
+				a.allow(d)
+			case conformance.OpReserve:
+				a.reserve(d, numbers[d], sets)
+			case conformance.OpWait:
+				a.wait(d, numbers[d], sets, early[numbers[d]])
+			case conformance.OpCancel:
+				if c := a.claim(d.N); c != nil {
+					a.cancel(c, sets)
+				} else {
+					early[d.N] = true
+				}
+			case conformance.OpSetLimit:
+				sets++
+				a.setLimit(d.Rate)
+			case conformance.OpSetBurst:
+				a.setBurst(d.N)
+			case conformance.OpTokens:
+				a.shown(d)
+			}
+		}
+		if a.open {
+			return nil
+		}
+		if a.found != nil {
+			a.found.event = i
+			return a.found
+		}
+	}
+	if a.finish(); a.found != nil {
+		a.found.event = len(events)
+	}
+	return a.found
+}
+
+func newAccount(tr *conformance.Trace, traits *Traits) *account {
+	cfg := tr.Schedule.Config
+	a := &account{tr: tr, traits: traits, burst: cfg.Burst, bound: cfg.Burst, one: big.NewInt(1)}
+	rates, disturbances, burst := []Rate{cfg.Rate}, 1, cfg.Burst
+	for _, s := range tr.Schedule.Steps {
+		switch s.Op {
+		case conformance.OpSetLimit:
+			rates = append(rates, s.Rate)
+			disturbances++
+		case conformance.OpSetBurst:
+			burst = max(burst, s.N)
+		case conformance.OpCancel:
+			disturbances++
+		}
+	}
+	for _, r := range rates {
+		if r.Per > 0 {
+			per := big.NewInt(int64(r.Per))
+			gcd := new(big.Int).GCD(nil, nil, a.one, per)
+			a.one.Mul(a.one, per.Div(per, gcd))
+		}
+	}
+	// Each answer may be 1ns early or late, by rounding to the clock's grain, and
+	// floating point may be off by a billionth of a token.
+	fastest := big.NewInt(1)
+	for _, r := range rates {
+		if f := a.flowOf(r); f.Cmp(fastest) > 0 {
+			fastest = f
+		}
+	}
+	a.tolerance = new(big.Int).Add(fastest, new(big.Int).Div(a.one, big.NewInt(1e9)))
+	a.tolerance.Add(a.tolerance, new(big.Int).Rsh(a.tokens(burst), 44))
+	a.tolerance.Mul(a.tolerance, big.NewInt(int64(disturbances)))
+	for _, r := range rates {
+		a.tolerance.Add(a.tolerance, new(big.Int).Mul(a.flowOf(r), big.NewInt(roundingOf(r, burst, tr.Schedule))))
+	}
+	a.tolerance.Add(a.tolerance, big.NewInt(1))
+	if traits.Quantum > 0 {
+		a.tolerance.Add(a.tolerance, a.tokens(traits.Quantum))
+	}
+	a.setRate(cfg.Rate)
+	a.lo = a.tokens(traits.initial(cfg.Burst))
+	a.hi = a.lo
+	if len(tr.Done) > 0 {
+		a.at = tr.Done[0].At
+	}
+	return a
+}
+
+// roundingOf is by how many nanoseconds a limiter may be off that counts in whole ones for
+// each token, as one does that is made from [Rate.Interval]: it matters little at a rate
+// whose interval has many.
+func roundingOf(r Rate, burst int, s conformance.Schedule) int64 {
+	if r.Exact() || r.Interval() < time.Microsecond {
+		return 0
+	}
+	asked := int64(s.Config.Burst)
+	for _, s := range s.Steps {
+		asked += int64(min(max(0, s.N), burst))
+	}
+	return asked
+}
+
+// forgive adds a nanosecond for each wait for a whole bucket: who serves it that late
+// loses what comes meanwhile, as the bucket is full.
+func (a *account) forgive() {
+	least, fastest, waits := a.burst, a.flow, int64(0)
+	for _, s := range a.tr.Schedule.Steps {
+		switch s.Op {
+		case conformance.OpSetBurst:
+			least = min(least, s.N)
+		case conformance.OpSetLimit:
+			fastest = larger(fastest, a.flowOf(s.Rate))
+		}
+	}
+	for _, s := range a.tr.Schedule.Steps {
+		if s.Op == conformance.OpWait && s.N >= least {
+			waits++
+		}
+	}
+	a.tolerance = new(big.Int).Add(a.tolerance, new(big.Int).Mul(fastest, big.NewInt(waits)))
+	a.setRate(a.rate)
+}
+
+// tokens converts tokens into units.
+func (a *account) tokens(n int) *big.Int {
+	return new(big.Int).Mul(big.NewInt(int64(n)), a.one)
+}
+
+// flowOf is what a rate brings each nanosecond, in units.
+func (a *account) flowOf(r Rate) *big.Int {
+	f := new(big.Int)
+	if r.Events > 0 && r.Per > 0 {
+		f.Div(f.Mul(big.NewInt(int64(r.Events)), a.one), big.NewInt(int64(r.Per)))
+	}
+	return f
+}
+
+// setRate makes r the rate.
+func (a *account) setRate(r Rate) {
+	a.rate, a.flow = r, a.flowOf(r)
+	a.grace = 1
+	if a.flow.Sign() > 0 {
+		if n := new(big.Int).Div(a.tolerance, a.flow); n.IsInt64() && n.Int64() < math.MaxInt64/2 {
+			a.grace += time.Duration(n.Int64())
+		}
+	}
+}
+
+// numbers maps reservations and waits to their numbers.
+func (a *account) numbers() map[*conformance.Done]int {
+	out := map[*conformance.Done]int{}
+	for i := range a.tr.Done {
+		if d := &a.tr.Done[i]; d.Op == conformance.OpReserve || d.Op == conformance.OpWait {
+			out[d] = len(out) + 1
+		}
+	}
+	return out
+}
+
+// claim returns the claim of that number, nil if there is none yet.
+func (a *account) claim(number int) *claim {
+	for _, c := range a.claims {
+		if c.number == number {
+			return c
+		}
+	}
+	return nil
+}
+
+// pass lets time pass.
+func (a *account) pass(at time.Duration) {
+	if at <= a.at {
+		return
+	}
+	if a.rate == Inf {
+		a.hi = a.tokens(a.bound)
+	} else {
+		more := new(big.Int).Mul(a.flow, big.NewInt(int64(at-a.at)))
+		a.lo, a.hi = new(big.Int).Add(a.lo, more), new(big.Int).Add(a.hi, more)
+	}
+	a.at = at
+	a.clamp()
+}
+
+// clamp keeps the level below the burst. What waits unfairly may have been taken
+// already or not, so the upper end counts it on top.
+func (a *account) clamp() {
+	top := a.bound
+	if a.traits.Fair != FairFIFO {
+		for _, c := range a.claims {
+			if c.d.Op == conformance.OpWait && !c.ended {
+				top += c.d.N
+			}
+		}
+	}
+	if t := a.tokens(a.burst); a.lo.Cmp(t) > 0 {
+		a.lo = t
+	}
+	if t := a.tokens(top); a.hi.Cmp(t) > 0 {
+		a.hi = t
+	}
+}
+
+// add moves the ends of the range by whole tokens.
+func (a *account) add(lo, hi int) {
+	a.lo, a.hi = new(big.Int).Add(a.lo, a.tokens(lo)), new(big.Int).Add(a.hi, a.tokens(hi))
+	a.clamp()
+}
+
+// due is when the level will be zero.
+func (a *account) due(level *big.Int) time.Duration {
+	if level.Sign() >= 0 {
+		return a.at
+	}
+	if a.flow.Sign() == 0 {
+		return math.MaxInt64
+	}
+	n := new(big.Int).Neg(level)
+	n.Add(n, new(big.Int).Sub(a.flow, big.NewInt(1)))
+	if n.Div(n, a.flow); !n.IsInt64() {
+		return math.MaxInt64
+	}
+	return suite.Sum(a.at, time.Duration(n.Int64()))
+}
+
+// differ notes that a law is broken, unless it is waived or another one was found broken.
+func (a *account) differ(law string, at time.Duration, because, headline string, args ...any) {
+	if a.found == nil && a.waived != law {
+		a.found = &difference{law: law, at: at, headline: fmt.Sprintf(headline, args...), because: because}
+	}
+}
+
+// level says what the range is, for reading.
+func (a *account) level() string {
+	read := func(n *big.Int) string {
+		f, _ := new(big.Rat).SetFrac(n, a.one).Float64()
+		return number(f)
+	}
+	if a.noFloor {
+		return fmt.Sprintf("the bucket held at most %s tokens at %s", read(a.hi), timeline.Duration(a.at))
+	}
+	if a.lo.Cmp(a.hi) == 0 {
+		return fmt.Sprintf("the bucket held %s tokens at %s", read(a.lo), timeline.Duration(a.at))
+	}
+	return fmt.Sprintf("the bucket held between %s and %s tokens at %s", read(a.lo), read(a.hi),
+		timeline.Duration(a.at))
+}
+
+func larger(a, b *big.Int) *big.Int {
+	if a.Cmp(b) > 0 {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,99 @@
+package limitertest
+
+import (
+	"fmt"
+	"math/big"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// allow judges a request that is answered at once.
+func (a *account) allow(d *conformance.Done) {
+	if d.N < 1 || a.oversize(d, !d.OK) {
+		return
+	}
+	if a.rate == Inf {
+		if !d.OK {
+			a.differ("RL-INF", d.At, "the rate is infinite",
+				"allow %d at %s was denied, want granted", d.N, timeline.Duration(d.At))
+		}
+		return
+	}
+	need := a.tokens(d.N)
+	if d.OK {
+		least := new(big.Int).Sub(need, a.tolerance)
+		if a.hi.Cmp(least) < 0 {
+			a.differ("RL-MODEL", d.At, a.level(),
+				"allow %d at %s was granted, want denied", d.N, timeline.Duration(d.At))
+		}
+		a.lo, a.hi = larger(a.lo, least), larger(a.hi, least)
+		a.add(-d.N, -d.N)
+		for _, c := range a.claims {
+			c.grantedSince += d.N
+		}
+		return
+	}
+	most := new(big.Int).Add(need, a.tolerance)
+	if !a.noFloor && a.lo.Cmp(most) >= 0 {
+		a.differ("RL-WORK", d.At, a.level(), "allow %d at %s was denied, want granted", d.N, timeline.Duration(d.At))
+	}
+	if a.hi.Cmp(most) > 0 {
+		a.hi = most
+	}
+}
+
+// oversize deals with a request for more than the burst, and reports whether nothing is
+// left to judge of it.
+func (a *account) oversize(d *conformance.Done, refused bool) (handled bool) {
+	switch {
+	case a.rate == Inf || d.N <= a.burst:
+		return false
+	case a.traits.Oversize == OversizeRejected:
+		if !refused {
+			a.differ("RL-NBIG", d.At, fmt.Sprintf("the burst is %d", a.burst),
+				"%s %d at %s was granted, want refused", d.Op, d.N, timeline.Duration(d.At))
+		}
+		if d.Op == conformance.OpWait && a.waived == "RL-NBIG" {
+			a.noFloor, a.hi = true, a.tokens(a.bound)
+		}
+	case a.traits.Oversize == OversizeWaits && d.Op == conformance.OpAllow:
+	case a.traits.Oversize == OversizeWaits:
+		return false
+	default:
+		a.open = true
+	}
+	return true
+}
+
+// outOfRange deals with what is reserved or waited for in a number below 1: it must change
+// nothing.
+func (a *account) outOfRange(d *conformance.Done) {
+	if d.N < 0 && a.waived == "RL-NEG" || d.N == 0 && a.waived == "RL-N0" {
+		a.noFloor, a.hi = true, a.tokens(a.bound)
+	}
+}
+
+// shown judges what Tokens shows: whole tokens or fractions, a debt or nothing. What is
+// waited for may be taken at once or when it is there.
+func (a *account) shown(d *conformance.Done) {
+	if !a.judgesTokens || a.rate == Inf {
+		return
+	}
+	most := a.hi
+	for _, c := range a.claims {
+		if c.d.Op == conformance.OpWait && !c.ended && !c.free {
+			most = new(big.Int).Add(most, a.tokens(c.d.N))
+		}
+	}
+	most = new(big.Int).Add(larger(most, new(big.Int)), a.tolerance)
+	least := new(big.Int).Sub(a.lo, new(big.Int).Add(a.tolerance, a.one))
+	got := new(big.Rat).SetFloat64(d.Tokens)
+	if got != nil {
+		got.Mul(got, new(big.Rat).SetInt(a.one))
+		if got.Cmp(new(big.Rat).SetInt(most)) <= 0 && (a.noFloor || got.Cmp(new(big.Rat).SetInt(least)) > 0) {
+			return
+		}
+	}
+	a.differ("RL-TOKENS", d.At, a.level(), "Tokens() = %s at %s", number(d.Tokens), timeline.Duration(d.At))
+}

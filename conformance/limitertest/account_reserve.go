@@ -1,0 +1,206 @@
+package limitertest
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// forever is an instant so late that a delay which ends after it stands for never.
+const forever = math.MaxInt64 - 1<<20
+
+// reserve takes up a reservation.
+func (a *account) reserve(d *conformance.Done, number, sets int) {
+	c := &claim{d: d, number: number, from: d.At, to: d.At, limits: sets, cancelled: -1}
+	if a.rate == Inf {
+		if !d.OK || d.Delay > 0 {
+			a.differ("RL-INF", d.At, "the rate is infinite",
+				"reserve %d at %s: OK %t, delay %s, want at once",
+				d.N, timeline.Duration(d.At), d.OK, timeline.Duration(d.Delay))
+		}
+		c.free = true
+		a.claims = append(a.claims, c)
+		return
+	}
+	if d.N < 1 {
+		a.outOfRange(d)
+		return
+	}
+	burst := fmt.Sprintf("the burst is %d", a.burst)
+	if d.N > a.burst {
+		switch {
+		case a.traits.Oversize == OversizeRejected && d.OK:
+			a.differ("RS-OK", d.At, burst, "reserve %d at %s is OK, want not", d.N, timeline.Duration(d.At))
+		case a.traits.Oversize == OversizeRejected:
+			if a.waived == "RS-OK" {
+				a.add(-d.N, 0)
+			}
+			return
+		case a.traits.Oversize != OversizeWaits:
+			a.open = true
+			return
+		}
+	}
+	if !d.OK {
+		if a.flow.Sign() > 0 {
+			a.differ("RS-OK", d.At, burst, "reserve %d at %s is not OK", d.N, timeline.Duration(d.At))
+		}
+		return
+	}
+	a.add(-d.N, -d.N)
+	if a.lo.Sign() < 0 && (a.flow.Sign() == 0 || a.due(a.lo) > forever) {
+		a.open = true // a reservation that is never due is one that each limiter has in its own way
+		return
+	}
+	c.from, c.to = a.due(a.hi), a.due(a.lo)
+	a.claims = append(a.claims, c)
+	if a.waived == "RS-DEBT" {
+		a.add(0, d.N)
+	}
+	a.delayed(c)
+}
+
+// delayed judges the delay of a reservation, which tells where in the range the limiter is.
+func (a *account) delayed(c *claim) {
+	d, act := c.d, suite.Sum(c.d.At, max(0, c.d.Delay))
+	differ := func(want time.Duration) {
+		a.differ("RS-DELAY", want, a.level()+" when these were taken", "reserve %d at %s has a delay of %s, want %s",
+			d.N, timeline.Duration(d.At), timeline.Duration(d.Delay), timeline.Duration(want-d.At))
+	}
+	switch {
+	case act < c.from-a.grace:
+		differ(c.from)
+	case act-a.grace > c.to && !a.noFloor:
+		differ(c.to)
+	}
+	if d.Delay <= 0 || a.waived != "" {
+		return
+	}
+	owed := new(big.Int).Neg(new(big.Int).Mul(a.flow, big.NewInt(int64(d.Delay))))
+	low, high := new(big.Int).Sub(owed, a.tolerance), new(big.Int).Add(owed, a.tolerance)
+	if a.noFloor = false; a.lo.Cmp(low) < 0 {
+		a.lo = low
+	}
+	if a.hi.Cmp(high) > 0 {
+		a.hi = high
+	}
+}
+
+// cancel judges nothing by itself: what comes back shows in what follows.
+func (a *account) cancel(c *claim, sets int) {
+	switch {
+	case c.d.Op == conformance.OpWait:
+		if c.cancelled < 0 && !c.ended {
+			c.cancelled = a.at
+		}
+	case c.free:
+		if a.waived == "RL-INFOUT" {
+			a.add(0, c.d.N)
+		}
+	case c.ended:
+		if a.waived == "CN-IDEM" {
+			a.add(-c.d.N, a.bound)
+		}
+	case a.at-a.grace > c.to:
+		if a.traits.LateCancel != LateIgnored || a.waived == "CN-LATE" {
+			a.add(0, c.d.N)
+		}
+		if a.waived == "CN-LATE" {
+			a.add(-c.d.N, 0)
+		}
+		c.ended = c.ended || a.traits.LateCancel != LateIgnored
+	case a.at >= c.from-a.grace:
+		a.add(0, c.d.N) // at its very instant it may count as in time or not
+		c.ended = true
+		a.moved()
+	default:
+		law := "CN-ANY"
+		if a.newest(c) {
+			law = "CN-LIFO"
+		}
+		if c.limits != sets && law == "CN-ANY" {
+			law = "CN-ANY after a limit was set"
+		}
+		a.giveUp(c, law)
+	}
+}
+
+// newest reports whether everything after c was given up, in reverse order.
+func (a *account) newest(c *claim) bool {
+	i := slices.Index(a.claims, c)
+	return c.grantedSince == 0 &&
+		!slices.ContainsFunc(a.claims[i+1:], func(o *claim) bool { return !o.free && !o.inOrder })
+}
+
+// giveUp gives back what c took, as declared.
+func (a *account) giveUp(c *claim, law string) {
+	n, later, live := c.d.N, c.grantedSince, 0
+	for _, o := range a.claims[slices.Index(a.claims, c)+1:] {
+		if !o.free {
+			if later += o.d.N; !o.ended {
+				live += o.d.N
+			}
+		}
+	}
+	lo, hi := 0, n
+	switch {
+	case a.traits.Refund == RefundNone:
+		hi = 0
+	case a.traits.Refund == RefundFull || a.traits.Refund == RefundConservative && a.newest(c):
+		lo = n
+	case a.traits.Refund == RefundConservative && law != "CN-ANY after a limit was set":
+		lo, hi = max(0, n-later), max(0, n-live)
+	}
+	c.unreturned = n - lo
+	switch {
+	case a.waived == law && c.d.Op == conformance.OpWait:
+		lo, hi = -n, n+a.bound
+	case a.waived == law:
+		lo, hi = 0, n
+	case a.waived == "CN-UPPER" && c.d.Op == conformance.OpReserve:
+		hi = n + a.bound
+	case a.waived == "CN-LOWER" && c.d.Op == conformance.OpReserve:
+		lo = -n
+	}
+	c.inOrder = a.newest(c)
+	c.ended = true
+	if a.traits.Fair != FairFIFO && c.d.Op == conformance.OpWait {
+		hi = 0 // the upper end never counted it as taken
+	}
+	a.add(lo, hi)
+	a.moved()
+}
+
+// moved gives those who wait new instants, if they are served anew. What is lost of those
+// who gave up behind them may be taken when it would have been their turn, or at once.
+func (a *account) moved() {
+	if a.traits.Rewake == RewakeKeeps && a.waived != "W-WAKE" {
+		return
+	}
+	behind, lost := 0, 0
+	for _, c := range slices.Backward(a.claims) {
+		if c.ended {
+			lost += c.unreturned
+		}
+		if c.free || c.ended || c.d.Op == conformance.OpReserve && c.to < a.at {
+			continue
+		}
+		more := a.tokens(behind)
+		behind += c.d.N
+		from := a.due(new(big.Int).Add(a.hi, new(big.Int).Add(more, a.tokens(lost))))
+		to := a.due(new(big.Int).Add(a.lo, more))
+		if a.rate == Inf {
+			from, to = a.at, a.at
+		}
+		if c.d.Op == conformance.OpReserve || a.traits.Rewake == 0 || a.waived == "W-WAKE" {
+			from, to = min(from, c.from), max(to, c.to)
+		}
+		c.from, c.to = from, to
+	}
+}

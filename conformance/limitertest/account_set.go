@@ -1,0 +1,71 @@
+package limitertest
+
+import "math/big"
+
+// setLimit changes the rate.
+func (a *account) setLimit(r Rate) {
+	old, flow := a.rate, a.flow
+	was := new(big.Int).Set(a.lo)
+	a.setRate(r)
+	switch {
+	case old == Inf || r == Inf:
+		a.lo = was
+		if old == Inf {
+			a.hi = a.tokens(a.bound) // what an infinite rate has brought
+		}
+		if a.waived == "RL-INFOUT" {
+			a.noFloor = true
+		}
+	case a.waived == "SL-NORETRO":
+		a.lo, a.hi = a.hindsight(a.lo, flow, true), a.hindsight(a.hi, flow, false)
+	case a.waived == "SL-KEEP":
+		a.noFloor, a.hi = true, a.tokens(a.bound)
+	case a.traits.Rewake != RewakeServes:
+		// What is owed stays the same in tokens, or in time as with those who wait.
+		for _, end := range []**big.Int{&a.lo, &a.hi} {
+			if (*end).Sign() >= 0 || flow.Sign() == 0 {
+				continue
+			}
+			inTime := new(big.Int).Mul(*end, a.flow)
+			inTime.Div(inTime, flow)
+			if (end == &a.lo) == (inTime.Cmp(*end) < 0) {
+				*end = inTime
+			}
+		}
+	}
+	a.clamp()
+	a.moved()
+}
+
+// hindsight is a level as it would be had the new limit held since the beginning.
+func (a *account) hindsight(level, flow *big.Int, lower bool) *big.Int {
+	gain := new(big.Int).Sub(a.flow, flow)
+	gain.Mul(gain, big.NewInt(int64(a.at-a.tr.Done[0].At)))
+	if (gain.Sign() < 0) != lower {
+		return level
+	}
+	return gain.Add(gain, level)
+}
+
+// setBurst changes the burst.
+func (a *account) setBurst(burst int) {
+	more := burst - a.burst
+	a.burst = burst
+	if a.bound = burst; a.waived == "SB-CAP" && more < 0 {
+		a.bound = burst - more
+	}
+	lo, hi := 0, 0
+	switch {
+	case a.traits.Raise == RaiseBringsTokens:
+		lo, hi = more, more
+	case a.traits.Raise == 0 && more > 0, a.waived == "SB-NOGIFT" && more > 0:
+		hi = a.bound
+	case a.traits.Raise == 0:
+		lo = more
+	}
+	if a.waived == "SB-LIVE" && more < 0 {
+		a.noFloor = true
+	}
+	a.add(lo, hi)
+	a.moved()
+}

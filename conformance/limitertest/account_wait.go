@@ -1,0 +1,190 @@
+package limitertest
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// wait takes up a wait that begins. Early says that its context was cancelled before.
+func (a *account) wait(d *conformance.Done, number, sets int, early bool) {
+	c := &claim{d: d, number: number, from: d.At, to: d.At, limits: sets, cancelled: -1}
+	atOnce := d.Ended.Seq != 0 && d.Ended.At == d.At
+	failed := atOnce && d.Err != nil
+	switch {
+	case early || d.D < 0:
+		if !failed {
+			a.differ("W-PRE", d.At, "its context was done before it began",
+				"wait %d at %s %s, want an error at once", d.N, timeline.Duration(d.At), outcome(d))
+		}
+		if a.waived == "W-PRE" {
+			a.add(-d.N, 0)
+		}
+		return
+	case d.N < 1:
+		a.outOfRange(d)
+		return
+	case a.oversize(d, d.Err != nil || d.Ended.Seq == 0): // it may block until its context is done
+		return
+	case a.rate == Inf:
+		if !atOnce || failed {
+			a.differ("RL-INF", d.At, "the rate is infinite",
+				"wait %d at %s %s, want nil at once", d.N, timeline.Duration(d.At), outcome(d))
+		}
+		c.free = true
+		a.claims = append(a.claims, c)
+		return
+	}
+	after := func(level *big.Int) time.Duration { return a.due(new(big.Int).Sub(level, a.tokens(d.N))) }
+	c.from, c.to = after(a.hi), after(a.lo)
+	if failed && !a.cancelledFirst(d, number) {
+		a.failed(c)
+		return
+	}
+	if d.D > 0 && a.traits.DeadlineCheck == DeadlineFailFast && c.from-a.grace > d.At+d.D {
+		a.differ("W-DEAD", d.At, a.level()+", and DeadlineFailFast is declared",
+			"wait %d with %s left did not fail at once at %s, want an error: its tokens come at %s",
+			d.N, timeline.Duration(d.D), timeline.Duration(d.At), timeline.Duration(c.from))
+	}
+	a.claims = append(a.claims, c)
+	if a.traits.Fair == FairFIFO {
+		a.add(-d.N, -d.N)
+	} else {
+		a.add(-d.N, 0)
+	}
+}
+
+// failed judges a wait that returned an error as soon as it began.
+func (a *account) failed(c *claim) {
+	d := c.d
+	switch {
+	case d.D == 0 && a.flow.Sign() > 0:
+		a.differ("W-EXACT", d.At, a.level(), "wait %d at %s returned an error at once, want nil at %s",
+			d.N, timeline.Duration(d.At), timeline.Duration(c.to))
+	case d.D > 0 && c.to < d.At+d.D-a.grace && !a.noFloor:
+		a.differ("W-DEAD", d.At, a.level(), "wait %d with %s left failed at once at %s, want nil at %s",
+			d.N, timeline.Duration(d.D), timeline.Duration(d.At), timeline.Duration(c.to))
+	}
+	tie := (c.from - d.At - d.D).Abs() <= a.grace
+	if a.waived == "W-DEADEQ" && tie || a.waived == "W-DEAD" && !tie {
+		a.add(-d.N, 0)
+	}
+}
+
+// cancelledFirst reports whether the wait's context was cancelled before it returned.
+func (a *account) cancelledFirst(d *conformance.Done, number int) bool {
+	return slices.ContainsFunc(a.tr.Done, func(o conformance.Done) bool {
+		return o.Op == conformance.OpCancel && o.N == number && o.Began.Seq < d.Ended.Seq
+	})
+}
+
+// returned judges the return of a wait.
+func (a *account) returned(c *claim) {
+	if c.ended || c.free {
+		return
+	}
+	deadline := time.Duration(math.MaxInt64)
+	if c.d.D > 0 {
+		deadline = suite.Sum(c.d.At, c.d.D)
+	}
+	if c.d.Err == nil {
+		a.leavers(c.d.Ended.At)
+		a.served(c, deadline)
+	} else {
+		a.left(c, deadline)
+	}
+}
+
+// served judges a wait that returned nil.
+func (a *account) served(c *claim, deadline time.Duration) {
+	d, at, fifo := c.d, c.d.Ended.At, a.traits.Fair == FairFIFO
+	what := fmt.Sprintf("wait %d at %s", d.N, timeline.Duration(d.At))
+	switch {
+	case c.cancelled >= 0 && at > c.cancelled:
+		a.differ("W-CANCEL", c.cancelled, "its context was cancelled at "+timeline.Duration(c.cancelled),
+			"%s returned nil at %s, want an error at %s", what, timeline.Duration(at), timeline.Duration(c.cancelled))
+	case at > deadline:
+		a.differ("W-DEAD", deadline, "its deadline was at "+timeline.Duration(deadline),
+			"%s returned nil at %s, want an error by then", what, timeline.Duration(at))
+	case fifo && at < c.from-a.grace:
+		a.differ("W-NOTEARLY", at, a.level()+", with what it waits for taken off",
+			"%s returned at %s, want %s", what, timeline.Duration(at), timeline.Duration(c.from))
+	case fifo && at-a.grace > c.to && !a.noFloor:
+		a.differ("W-EXACT", c.to, a.level()+", with what it waits for taken off",
+			"%s returned at %s, want %s", what, timeline.Duration(at), timeline.Duration(c.to))
+	case !fifo && a.hi.Cmp(new(big.Int).Sub(a.tokens(d.N), a.tolerance)) < 0:
+		a.differ("W-NOTEARLY", at, a.level(),
+			"%s returned at %s, before its tokens were there", what, timeline.Duration(at))
+	}
+	c.ended = true
+	if !fifo {
+		a.add(0, -d.N)
+	}
+	if a.waived == "W-EATS" {
+		a.add(-d.N, d.N)
+	}
+}
+
+// left judges a wait that returned an error some time after it began.
+func (a *account) left(c *claim, deadline time.Duration) {
+	d, at, fifo := c.d, c.d.Ended.At, a.traits.Fair == FairFIFO
+	what := fmt.Sprintf("wait %d at %s", d.N, timeline.Duration(d.At))
+	switch {
+	case c.cancelled >= 0 && at == c.cancelled:
+	case c.cancelled >= 0 && c.cancelled < deadline:
+		a.differ("W-CANCEL", c.cancelled, "its context was cancelled at "+timeline.Duration(c.cancelled),
+			"%s returned at %s, want an error at %s", what, timeline.Duration(at), timeline.Duration(c.cancelled))
+	case at > deadline:
+		a.differ("W-DEAD", deadline, "its deadline was at "+timeline.Duration(deadline),
+			"%s returned at %s, want an error by then", what, timeline.Duration(at))
+	case at < deadline && (d.D == 0 || fifo && c.to < deadline-a.grace):
+		a.differ("W-EXACT", at, a.level()+", with what it waits for taken off",
+			"%s returned an error at %s, want nil at %s", what, timeline.Duration(at), timeline.Duration(c.to))
+	}
+	law := "W-CANCEL"
+	if at >= c.from-a.grace {
+		law = "W-DEADEQ"
+	}
+	a.giveUp(c, law)
+}
+
+// leavers settles the waits that give up at this instant: who is served in their place can
+// be seen to return before they are.
+func (a *account) leavers(at time.Duration) {
+	for _, c := range a.claims {
+		d := c.d
+		gone := d.Op == conformance.OpWait && !c.ended && !c.free && d.Err != nil && d.Ended.Seq != 0 &&
+			d.Ended.At == at
+		if gone && (c.cancelled >= 0 || d.D > 0 && at == d.At+d.D) {
+			a.returned(c)
+		}
+	}
+}
+
+// finish judges the waits that never returned.
+func (a *account) finish() {
+	for _, c := range a.claims {
+		if c.d.Op != conformance.OpWait || c.ended || c.free || c.d.Ended.Seq != 0 {
+			continue
+		}
+		what := fmt.Sprintf("wait %d at %s never returned", c.d.N, timeline.Duration(c.d.At))
+		deadline := c.d.At + c.d.D
+		switch {
+		case c.cancelled >= 0:
+			a.differ("W-CANCEL", c.cancelled, "its context was cancelled at "+timeline.Duration(c.cancelled),
+				"%s, want an error at %s", what, timeline.Duration(c.cancelled))
+		case c.d.D > 0 && a.tr.End > deadline:
+			a.differ("W-DEAD", deadline, "its deadline was at "+timeline.Duration(deadline),
+				"%s, want an error by then", what)
+		case a.traits.Fair == FairFIFO && !a.noFloor && c.to < math.MaxInt64 && a.tr.End-a.grace > c.to:
+			a.differ("W-EXACT", c.to, a.level()+", with what it waits for taken off",
+				"%s, want nil at %s", what, timeline.Duration(c.to))
+		}
+	}
+}

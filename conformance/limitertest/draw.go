@@ -1,0 +1,177 @@
+package limitertest
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// drawnLimits are the rates and bursts of drawn schedules, the plainest first.
+var drawnLimits = []conformance.Config{
+	limited("10/1s", 3), limited("10/1s", 1), limited("3/1s", 2), limited("10/13s", 2), limited("1/24h", 2),
+	limited("1000/1s", 10), limited("600000000/1s", 1),
+}
+
+// Draw draws requests in bursts, polling, at the instant at which a token is there and two
+// nanoseconds either side of it, after long idles, and, where the implementation has them,
+// several reservations at once, cancelled in any order, and limits that are set while some
+// are in debt. Some ask for odd numbers of tokens, and some, of limiters that are told the
+// time, go back in it.
+func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
+	cfg := suite.OneOf(pick, "limit", drawnLimits)
+	if s.Time != PackageTime && pick("epoch", 8) == 7 {
+		cfg = cfg.With("epoch", suite.OneOf(pick, "year", suite.DrawnEpochs))
+	}
+	interval := cfg.Rate.Interval()
+	gaps := []time.Duration{0, interval, max(0, interval-2), interval + 2, interval / 2, interval / 10, interval / 3,
+		interval * time.Duration(cfg.Burst), 100 * interval}
+	kind := pick("kind", 6)
+	d := &drawer{Suite: s, cfg: cfg, odd: kind == 4}
+	back := kind/2 == 1 && s.Time == Explicit && s.Accepts(conformance.OpAllow)
+	out := conformance.Schedule{Config: cfg}
+	at := time.Duration(0)
+	for i, m := range suite.Moves(pick, drawnOps(s, kind == 5), len(gaps), 2*interval, 19) {
+		gap := m.Any
+		if m.Gap < len(gaps) {
+			gap = gaps[m.Gap]
+		}
+		switch {
+		case i == 0:
+		case back && m.N >= 10:
+			at -= min(gap, time.Hour)
+		default:
+			at += gap
+		}
+		if st := d.step(m); st.Op != "" {
+			st.At = at
+			out.Steps = append(out.Steps, st)
+		}
+	}
+	if len(out.Steps) == 0 {
+		out.Steps = []conformance.Step{{Op: asking(s), N: 1}}
+	}
+	return out
+}
+
+// drawnOps are the operations of a drawn schedule: requests as often as everything else,
+// or requests and waits.
+func drawnOps(s *suite.Suite, waits bool) []conformance.Op {
+	ask := asking(s)
+	if waits {
+		return s.Able(slices.Compact([]conformance.Op{ask, conformance.OpWait})...)
+	}
+	all := append([]conformance.Op{ask, ask},
+		s.Able(conformance.OpTokens, conformance.OpReserve, conformance.OpSetLimit, conformance.OpSetBurst)...)
+	if s.Accepts(opGiveUp) {
+		all = append(all, conformance.OpCancel)
+	}
+	return all
+}
+
+// drawer makes steps of moves.
+type drawer struct {
+	*suite.Suite
+	cfg      conformance.Config
+	odd      bool // some ask for odd numbers of tokens
+	reserved int
+}
+
+// step is the step of a move, without its instant; one without an operation if nothing can
+// be cancelled.
+func (d *drawer) step(m suite.Move) conformance.Step {
+	st := conformance.Step{Op: m.Op}
+	switch m.Op {
+	case conformance.OpAllow:
+		st.N = d.number(m.N)
+	case conformance.OpReserve:
+		st.N = d.number(m.N)
+		d.reserved++
+	case conformance.OpWait:
+		st.N = 1
+	case conformance.OpCancel:
+		if d.reserved == 0 {
+			return conformance.Step{}
+		}
+		st.N = 1 + m.N%d.reserved // by no means always the newest
+	case conformance.OpSetLimit:
+		st.Rate = Rate{Events: 1 + m.N, Per: d.cfg.Rate.Per}
+	case conformance.OpSetBurst:
+		st.N = 1 + m.N
+	}
+	return st
+}
+
+// number is how many tokens are asked for.
+func (d *drawer) number(n int) int {
+	burst := d.cfg.Burst
+	switch {
+	case !d.Accepts(opSeveral):
+		return 1
+	case d.odd && n >= 10:
+		return []int{burst + 1, 0, -1, math.MaxInt32, math.MaxInt, -3, math.MinInt, -burst, 2 * burst,
+			math.MaxInt32 - 1}[n-10]
+	}
+	return 1 + n%burst
+}
+
+// Fits accepts what is configured and asked for in the ranges of drawn schedules.
+func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
+	cfg := schedule.Config
+	if !s.Plain(schedule, "rate", "burst") || cfg.Rate.Events < 1 || cfg.Rate.Events > 1e9 || cfg.Rate.Per < 1 ||
+		cfg.Rate.Per > 24*time.Hour || cfg.Rate.Interval() < 1 || cfg.Burst < 1 || cfg.Burst > 1000 {
+		return false
+	}
+	return !slices.ContainsFunc(schedule.Steps, func(st conformance.Step) bool {
+		switch st.Op {
+		case conformance.OpAllow, conformance.OpReserve:
+			return st.N < 1 || st.N > cfg.Burst || st.N > 1 && !s.Accepts(opSeveral)
+		case conformance.OpWait:
+			return st.N != 1
+		case conformance.OpSetLimit:
+			return st.Rate.Events < 1 || st.Rate.Per < 1
+		case conformance.OpSetBurst:
+			return st.N < 1 || st.N > 1000
+		case conformance.OpCancel:
+			return st.N < 1 || !s.Accepts(opGiveUp)
+		}
+		return false
+	})
+}
+
+// Twins puts the laws that compare two runs to a limiter.
+func (c *contract) Twins(s *suite.Suite) conformance.Twins {
+	tr := c.spec.Traits
+	if !s.Accepts(conformance.OpAllow) {
+		return conformance.Twins{} // they need AllowN, Allow or AllowAt
+	}
+	tw := conformance.Twins{
+		Laws:     []string{"X-REPLAY", "X-SCALE", "X-QUERY", "X-ISO"},
+		Question: conformance.OpTokens,
+		Windows:  tr.Quantum > 0,
+		Long: func(cfg conformance.Config) time.Duration {
+			return 1000 * cfg.Rate.Interval() * time.Duration(cfg.Burst)
+		},
+		Draw: func(pick suite.Pick) conformance.Schedule {
+			burst := suite.OneOf(pick, "burst", []int{3, 1, 10})
+			most := burst
+			if !s.Accepts(opSeveral) {
+				most = 1
+			}
+			cfg := limited("1/"+suite.Unit.String(), burst)
+			return suite.DrawClear(pick, cfg, []conformance.Op{conformance.OpAllow}, suite.Asking(most))
+		},
+	}
+	if tr.Initial == InitialFull { // else it fills up before the first request
+		tw.Laws = append(tw.Laws, "X-SHIFT")
+		if tr.Quantum == 0 { // tokens that come at instants of the limiter's own tell it from a new one
+			tw.Laws = append(tw.Laws, "X-EVICT")
+		}
+	}
+	if !tr.Single {
+		tw.Laws = append(tw.Laws, "RL-SPLIT")
+	}
+	return tw
+}

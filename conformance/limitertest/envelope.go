@@ -1,0 +1,147 @@
+package limitertest
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// granted is what was granted in a trace with reservations and waits: they count at the
+// instant at which they are due. Left out is what was reserved or waited for across a
+// change, as it may keep the instant that it had before.
+type granted struct {
+	grants []grant // in the order of their instants
+	late   []grant // what came back after its instant
+	raised []grant // what a higher burst brought
+}
+
+// newGranted collects it.
+func (x *exam) newGranted() granted {
+	moves := []conformance.Op{conformance.OpSetLimit, conformance.OpSetBurst}
+	if x.traits.Refund != RefundConservative && x.traits.Refund != RefundNone || x.traits.Rewake != RewakeKeeps {
+		moves = append(moves, conformance.OpCancel)
+	}
+	var g granted
+	claimed, burst := 0, x.Schedule.Config.Burst
+	for i := range x.Done {
+		d := &x.Done[i]
+		at := d.At
+		switch d.Op {
+		case conformance.OpSetBurst:
+			if d.N > burst && x.traits.Raise != RaiseBringsNothing {
+				g.raised = append(g.raised, grant{at: d.At, n: d.N - burst})
+			}
+			burst = d.N
+		case conformance.OpReserve:
+			claimed++
+			at = suite.Sum(d.At, max(0, d.Delay))
+			i := slices.IndexFunc(x.Done, func(o conformance.Done) bool {
+				return o.Op == conformance.OpCancel && o.N == claimed &&
+					(o.At <= at || x.traits.LateCancel != LateIgnored)
+			})
+			if i >= 0 && x.Done[i].At > at {
+				g.late = append(g.late, grant{at: x.Done[i].At, n: d.N})
+			}
+			if i >= 0 || at > forever || x.changed(d.At, at, moves...) {
+				continue
+			}
+		case conformance.OpWait:
+			claimed++
+			at = d.Ended.At
+			if d.Ended.Seq == 0 || x.changed(d.At, at, conformance.OpSetLimit, conformance.OpSetBurst) {
+				continue
+			}
+		}
+		if d.OK && d.N > 0 {
+			g.grants = append(g.grants, grant{at: at, n: d.N, d: d, oversize: d.N > burst})
+		}
+	}
+	slices.SortStableFunc(g.grants, func(a, b grant) int { return int(min(1, max(-1, a.at-b.at))) })
+	return g
+}
+
+// envelope looks for a window in which more was granted than rate*L + burst.
+func (x *exam) envelope() *suite.Violation {
+	a := newAccount(&x.Trace, &Traits{Quantum: x.traits.Quantum})
+	g := x.newGranted()
+	for i, first := range g.grants {
+		sum, largest := new(big.Int), 0
+		for _, last := range g.grants[i:] {
+			sum.Add(sum, big.NewInt(int64(last.n)))
+			if last.oversize {
+				largest = max(largest, last.n)
+			}
+			rate, burst := x.highest(first.at, last.at)
+			if rate == Inf {
+				break
+			}
+			top := x.top(g, burst, largest, first.at, last.at)
+			flow := new(big.Int).Mul(a.flowOf(rate), big.NewInt(int64(last.at-first.at)))
+			most := new(big.Int).Add(flow, new(big.Int).Mul(top, a.one))
+			if new(big.Int).Mul(sum, a.one).Cmp(new(big.Int).Add(most, a.tolerance)) <= 0 {
+				continue
+			}
+			in := func(units *big.Int) string {
+				f, _ := new(big.Rat).SetFrac(units, a.one).Float64()
+				return number(f)
+			}
+			return x.broken(last.at, fmt.Sprintf("in %s the rate %s brings %s tokens, on top of a burst of %d",
+				timeline.Duration(last.at-first.at), rate, in(flow), top),
+				"%d tokens were granted from %s to %s, want %s at the most",
+				sum, timeline.Duration(first.at), timeline.Duration(last.at), in(most))
+		}
+	}
+	return nil
+}
+
+// top is what may be granted in a window besides what the rate brings: the burst, and what
+// came back late. Who takes requests for more than the burst may grant the largest as well:
+// instead of the burst if it waits until it is paid for, on top of it if the next one pays.
+func (x *exam) top(g granted, burst, largest int, from, to time.Duration) *big.Int {
+	top := big.NewInt(int64(burst))
+	if over := big.NewInt(int64(largest)); largest > 0 && x.traits.Oversize != OversizeRejected {
+		top = larger(top, new(big.Int).Add(over, between(g.raised, from, to)))
+		if x.traits.Oversize == OversizePrepaid {
+			top = new(big.Int).Add(top, over)
+		}
+	}
+	return new(big.Int).Add(top, between(g.late, from, to))
+}
+
+// between is how much there is from one instant to another.
+func between(all []grant, from, to time.Duration) *big.Int {
+	sum := new(big.Int)
+	for _, g := range all {
+		if g.at >= from && g.at <= to {
+			sum.Add(sum, big.NewInt(int64(g.n)))
+		}
+	}
+	return sum
+}
+
+// highest returns the highest rate and burst that were in force between two instants.
+func (x *exam) highest(from, to time.Duration) (Rate, int) {
+	rate, burst := x.Schedule.Config.Rate, x.Schedule.Config.Burst
+	for _, d := range x.Done {
+		before := d.At < from
+		switch {
+		case d.At > to:
+		case d.Op == conformance.OpSetBurst && (before || d.N > burst):
+			burst = d.N
+		case d.Op == conformance.OpSetLimit && (before || above(d.Rate, rate)):
+			rate = d.Rate
+		}
+	}
+	return rate, burst
+}
+
+// above reports whether r is a higher rate than o.
+func above(r, o Rate) bool {
+	per := func(r Rate) *big.Rat { return big.NewRat(int64(r.Events), int64(max(1, r.Per))) }
+	return o != Inf && (r == Inf || per(r).Cmp(per(o)) > 0)
+}

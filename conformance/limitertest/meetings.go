@@ -1,0 +1,364 @@
+package limitertest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// concurrent has goroutines ask, reserve and wait at one instant: what they get together
+// must be what some order of the same calls gets.
+func (c *contract) concurrent(p *suite.Probe) (worst *suite.Violation, skip string) {
+	worst, skip = c.requestsConcurrent(p)
+	if worst == nil && skip == "" && p.Accepts(opGiveUp) && !c.cancelsTwice(p) {
+		worst = c.cancelsConcurrent(p)
+	}
+	if worst == nil && skip == "" && p.Accepts(conformance.OpWait) && (p.Time == PackageTime || p.Bubble) {
+		worst = c.waitsConcurrent(p)
+	}
+	return worst, skip
+}
+
+// roundAt is when a round of a meeting begins: long enough after the one before it for the
+// bucket to fill up.
+func roundAt(round int) time.Duration { return time.Duration(round) * 2 * time.Second }
+
+// toRound lets the time before a round pass.
+func toRound(st *suite.Stage, round int) { st.To(roundAt(round)) }
+
+// instantOf is what an explicit clock shows in a round.
+func instantOf(round int) time.Time { return conformance.Config{}.Start().Add(roundAt(round)) }
+
+// askedTogether is a limiter that several goroutines ask at one instant.
+type askedTogether struct {
+	Funcs
+	cfg      Config
+	delays   [suite.Meeters][]time.Duration // what each goroutine was told; 0 is served at once
+	panicked atomic.Value
+}
+
+// requestsConcurrent has goroutines ask for tokens at one instant. In the odd rounds one of
+// them reserves, where that can be done.
+func (c *contract) requestsConcurrent(p *suite.Probe) (worst *suite.Violation, skip string) {
+	const each = 4
+	refused := ""
+	worst, skip = suite.Meet(p, suite.Meeting[*askedTogether]{
+		Make: func(env Env, _ int) *askedTogether {
+			l := &askedTogether{}
+			l.Funcs, l.cfg, refused = c.first(env, 10, 5)
+			return l
+		},
+		Each:   each,
+		Before: toRound,
+		Call: func(l *askedTogether, round, g, n int) {
+			delay := time.Duration(-1)
+			msg := suite.Catch(func() {
+				switch {
+				case round%2 == 0 || g != 0 || !p.Accepts(conformance.OpReserve):
+					if l.allows(instantOf(round), g+n) {
+						delay = 0
+					}
+				default:
+					if r := l.reserve(instantOf(round), 1); r.ok() {
+						delay = r.delay(instantOf(round), p.Time == Explicit)
+					}
+				}
+			})
+			if msg != "" {
+				l.panicked.Store(msg)
+			}
+			if delay >= 0 {
+				l.delays[g] = append(l.delays[g], delay)
+			}
+		},
+		Pass: func(*suite.Stage, int) {},
+		Judge: func(l *askedTogether, _, round int) *suite.Violation {
+			if refused != "" {
+				return nil
+			}
+			return c.judgeTogether(l, round, each)
+		},
+		Release: func(l *askedTogether) { l.end() },
+	})
+	if refused != "" {
+		return nil, refused
+	}
+	return worst, skip
+}
+
+// judgeTogether judges what goroutines got that asked so often each in a round.
+func (c *contract) judgeTogether(l *askedTogether, round, each int) *suite.Violation {
+	rate, burst := l.cfg.Rate, l.cfg.Burst
+	all := slices.Concat(l.delays[:]...)
+	l.delays = [suite.Meeters][]time.Duration{}
+	broken := func(headline string, args ...any) *suite.Violation {
+		return suite.Broken(0, fmt.Sprintf("no order of the calls does that (%s, rate=%s burst=%d)",
+			suite.InRound(round), rate, burst), headline, args...)
+	}
+	if msg := l.panicked.Load(); msg != nil {
+		return broken("a request panicked: %s", msg)
+	}
+	want := burst
+	if round == 0 {
+		want = c.spec.Traits.initial(burst)
+	}
+	slices.Sort(all)
+	due := slices.DeleteFunc(slices.Clone(all), func(d time.Duration) bool { return d == 0 })
+	if n := len(all) - len(due); n != want {
+		return broken("%d goroutines asking %d times each at one instant got %d tokens, want %d",
+			suite.Meeters, each, n, want)
+	}
+	// Those that were not served at once are due one interval after the other.
+	grace := time.Duration(len(due)+1) + time.Duration(c.spec.Traits.Quantum)*rate.Interval()
+	for n, got := range due {
+		if exact := time.Duration(n+1) * rate.Interval(); (got - exact).Abs() > grace {
+			return broken("of the reservations that were made at one instant by many goroutines, "+
+				"number %d in time is due after %s, want %s",
+				n+1, timeline.Duration(got), timeline.Duration(exact))
+		}
+	}
+	return nil
+}
+
+// inDebt is the limiter of which a reservation is cancelled more than once.
+var inDebt = Config{perSecond(10), 2}
+
+// reserveEmpty takes all that a limiter of that kind has, and reserves one token more.
+func reserveEmpty(f *Funcs, at time.Time) Reservation {
+	for n := 0; n <= inDebt.Burst && f.allows(at, 0); n++ {
+	}
+	return f.reserve(at, 1)
+}
+
+// cancelsTwice reports whether two cancels of a reservation, one after the other, bring a
+// token that was never there, or whether there is no such limiter: then goroutines that
+// cancel at one instant show nothing new.
+func (c *contract) cancelsTwice(p *suite.Probe) (granted bool) {
+	p.Play(func(st *suite.Stage) {
+		at := st.Config().Start()
+		impl, refused := c.make(st.Plain(), inDebt)
+		if refused != "" {
+			granted = true
+			return
+		}
+		_ = suite.Catch(func() { // X-CALLS judges panics
+			if r := reserveEmpty(&impl, at); r.ok() {
+				r.cancel(at, p.Time == Explicit)
+				r.cancel(at, p.Time == Explicit)
+			}
+			granted = impl.allows(at, 0)
+		})
+		impl.end()
+		st.Settle()
+	})
+	return granted
+}
+
+// cancelledTogether is a limiter of which a reservation is cancelled by several goroutines.
+type cancelledTogether struct {
+	Funcs
+	debt    Reservation
+	granted bool
+}
+
+// cancelsConcurrent has two goroutines cancel the same reservation at one instant, which
+// may give its token back once: to the debt that it made.
+func (c *contract) cancelsConcurrent(p *suite.Probe) *suite.Violation {
+	worst, _ := suite.Meet(p, suite.Meeting[*cancelledTogether]{
+		Make: func(env Env, _ int) *cancelledTogether {
+			l := &cancelledTogether{}
+			l.Funcs, _ = c.make(env, inDebt)
+			return l
+		},
+		Each:    1,
+		Before:  toRound,
+		Prepare: func(l *cancelledTogether, round int) { l.debt = reserveEmpty(&l.Funcs, instantOf(round)) },
+		Call: func(l *cancelledTogether, round, _, _ int) {
+			if l.debt.ok() {
+				l.debt.cancel(instantOf(round), p.Time == Explicit)
+			}
+		},
+		Pass: func(*suite.Stage, int) {},
+		Judge: func(l *cancelledTogether, _, round int) *suite.Violation {
+			granted := false
+			_ = suite.Catch(func() { granted = l.allows(instantOf(round), 0) })
+			if !granted {
+				return nil
+			}
+			return suite.Broken(0,
+				fmt.Sprintf("the bucket was empty when the token was reserved (%s, rate=%s burst=%d)",
+					suite.InRound(round), inDebt.Rate, inDebt.Burst),
+				"two goroutines cancelled a reservation at one instant, and a token came of it that was never there")
+		},
+		Release: func(l *cancelledTogether) { l.end() },
+	})
+	return worst
+}
+
+// waitsConcurrent has goroutines wait from one instant on, and give up at the instant at
+// which the next token comes: whatever meets, the tokens that remain are handed out one
+// interval after the other, and everybody who stayed is served.
+func (c *contract) waitsConcurrent(p *suite.Probe) (worst *suite.Violation) {
+	const rounds = 20
+	p.Play(func(st *suite.Stage) {
+		for round := range rounds {
+			impl, refused := c.make(st.Plain(), Config{perSecond(10), 1})
+			if refused != "" {
+				return
+			}
+			served, stayed := c.waitTogether(st, &impl, round%2 == 1 && p.Accepts(opContext))
+			if worst == nil {
+				worst = c.judgeWaits(served, stayed, fmt.Sprintf("round %d of %d", round+1, rounds))
+			}
+			impl.end()
+			st.Settle()
+		}
+	})
+	return worst
+}
+
+// waiters are the goroutines that wait together, at a rate that hands out a token to all of
+// them in a third of patient.
+const (
+	waiters = 6
+	patient = 3 * waiters * interval
+)
+
+// waitTogether has goroutines wait from one instant on, of whom some give up when the next
+// token comes, if they leave. It returns after which times they were served, in order, and
+// how many have not given up.
+func (c *contract) waitTogether(st *suite.Stage, impl *Funcs, leave bool) (served []time.Duration, stayed int) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var mu sync.Mutex
+	from, start := st.Now(), make(chan struct{})
+	for g := range waiters {
+		mine, leaves := context.Background(), leave && g%3 == 0
+		if leaves {
+			mine = ctx
+		} else {
+			stayed++
+		}
+		suite.Start(func() {
+			<-start
+			var done conformance.Done
+			if msg := suite.Catch(func() { impl.wait(mine, 1, &done) }); msg == "" && done.OK {
+				mu.Lock()
+				if served = append(served, st.Now()-from); leaves {
+					stayed++ // it had its token before it could give up
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	close(start)
+	st.Settle()
+	st.Race(from+interval, conformance.OrderHeld, cancel)
+	st.To(from + patient)
+	st.Settle()
+	mu.Lock()
+	defer mu.Unlock()
+	slices.Sort(served)
+	return slices.Clone(served), stayed
+}
+
+// judgeWaits judges what goroutines got that waited together.
+func (c *contract) judgeWaits(served []time.Duration, stayed int, round string) *suite.Violation {
+	rate := perSecond(10)
+	if len(served) != stayed {
+		return suite.Broken(0, fmt.Sprintf("in %s the rate %s brings enough for all (%s)", timeline.Duration(patient),
+			rate, round),
+			"of %d goroutines that waited for a token each from one instant on, and did not give up, %d were served",
+			stayed, len(served))
+	}
+	grace := time.Duration(waiters+1) + time.Duration(c.spec.Traits.Quantum)*interval
+	for i, got := range served {
+		if least := time.Duration(i+1-c.spec.Traits.initial(1)) * interval; got < least-grace {
+			return suite.Broken(0, fmt.Sprintf("the rate is %s and the burst 1 (%s)", rate, round),
+				"of goroutines that waited for a token each from one instant on, "+
+					"number %d in time was served after %s, want %s",
+				i+1, timeline.Duration(got), timeline.Duration(least))
+		}
+	}
+	return nil
+}
+
+// setTogether is a limiter whose limit and burst are set while somebody asks.
+type setTogether struct {
+	Funcs
+	granted atomic.Int64
+}
+
+// setConcurrently sets limit and burst at an instant at which somebody asks.
+func (c *contract) setConcurrently(p *suite.Probe) (worst *suite.Violation, skip string) {
+	const each, burst = 7, 5
+	most := int64(burst)
+	if c.spec.Traits.Raise != RaiseBringsNothing {
+		most += 2
+	}
+	refused := ""
+	worst, skip = suite.Meet(p, suite.Meeting[*setTogether]{
+		Make: func(env Env, _ int) *setTogether {
+			l, why := &setTogether{}, ""
+			if l.Funcs, why = c.make(env, Config{perSecond(10), burst}); why != "" {
+				refused = why
+			}
+			return l
+		},
+		Each:   1,
+		Before: toRound,
+		Call: func(l *setTogether, round, g, _ int) {
+			now := instantOf(round)
+			if g == 1 {
+				l.setAndReset(p.Suite, now, burst)
+			}
+			for n := range each {
+				if l.allows(now, g+n) {
+					l.granted.Add(1)
+				}
+			}
+		},
+		Pass: func(*suite.Stage, int) {},
+		Judge: func(l *setTogether, _, round int) *suite.Violation {
+			n := l.granted.Swap(0)
+			if n <= most {
+				return nil
+			}
+			return suite.Broken(0, fmt.Sprintf("the burst was never above %d (%s)", burst, suite.InRound(round)),
+				"%d goroutines asking at one instant, while limit and burst were set, got %d tokens, "+
+					"want %d at the most",
+				suite.Meeters, n, most)
+		},
+		Release: func(l *setTogether) { l.end() },
+	})
+	if refused != "" {
+		return nil, refused
+	}
+	return worst, skip
+}
+
+// setAndReset sets limit and burst to a little less and back, a few times.
+func (f *Funcs) setAndReset(s *suite.Suite, now time.Time, burst int) {
+	limit := func(events int) {
+		if s.Accepts(conformance.OpSetLimit) {
+			f.do(conformance.Step{Op: conformance.OpSetLimit, Rate: perSecond(events)}, now, 0, &conformance.Done{})
+		}
+	}
+	size := func(burst int) {
+		if s.Accepts(conformance.OpSetBurst) {
+			f.do(conformance.Step{Op: conformance.OpSetBurst, N: burst}, now, 0, &conformance.Done{})
+		}
+	}
+	for n := range 4 {
+		limit(10 - n%2)
+		size(burst - n%2)
+	}
+	size(burst)
+}

@@ -1,0 +1,118 @@
+package limitertest
+
+import (
+	"math/big"
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+)
+
+// view is a trace beside the exact token bucket. The bucket counts in fractions of a token
+// so small that all its numbers are whole: one token is as many units as the rate's Per has
+// nanoseconds, and each nanosecond brings Events units. It follows the decisions that were
+// made, so that each is judged on what had really been granted before it.
+type view struct {
+	per, events *big.Int
+	burst       *big.Int // in units
+	tolerance   *big.Int // of a decision, in units
+	steps       []step
+	grants      []grant // in the order of their instants
+}
+
+// step is a step and what the exact bucket says of it.
+type step struct {
+	*conformance.Done
+	// level is what the bucket held when the step came, in units; negative while it
+	// owes tokens to those who wait.
+	level *big.Int
+	// margin is how much more than N tokens that was; negative if less.
+	margin *big.Int
+	// due is when a wait is due.
+	due time.Duration
+	// brimful says that more than fits had come by this instant, whatever was rounded:
+	// the bucket was full then, and holds what has not been taken since.
+	brimful bool
+}
+
+// grant is n tokens that were granted at an instant.
+type grant struct {
+	at time.Duration
+	n  int
+	d  *conformance.Done
+	// oversize says that it was more than the burst of then.
+	oversize bool
+}
+
+// newView follows the trace.
+func newView(tr *conformance.Trace, traits *Traits) *view {
+	cfg := tr.Schedule.Config
+	v := &view{per: big.NewInt(int64(cfg.Rate.Per)), events: big.NewInt(int64(cfg.Rate.Events))}
+	v.burst = v.units(cfg.Burst)
+	// A decision may come 1ns early or late, by rounding to the clock's grain, and floating
+	// point may be off by a billionth of a token.
+	v.tolerance = new(big.Int).Rsh(v.burst, 44)
+	v.tolerance.Add(v.tolerance, new(big.Int).Mul(v.events, big.NewInt(1+roundingOf(cfg.Rate, cfg.Burst, tr.Schedule))))
+	v.tolerance.Add(v.tolerance, new(big.Int).Div(v.per, big.NewInt(1e9)))
+	v.tolerance.Add(v.tolerance, big.NewInt(1))
+	if traits.Quantum > 0 {
+		v.tolerance.Add(v.tolerance, v.units(traits.Quantum))
+	}
+	v.steps, v.grants = make([]step, 0, len(tr.Done)), make([]grant, 0, len(tr.Done))
+	level := v.units(traits.initial(cfg.Burst))
+	newest, brimful := time.Duration(0), false
+	if len(tr.Done) > 0 {
+		newest = tr.Done[0].At
+	}
+	for i := range tr.Done {
+		d := &tr.Done[i]
+		if d.At > newest {
+			level, brimful = v.refill(level, d.At-newest)
+			newest = d.At
+		}
+		s := step{Done: d, level: level, margin: new(big.Int).Sub(level, v.units(d.N)), brimful: brimful}
+		switch {
+		case d.Op == conformance.OpWait:
+			level = s.margin
+			s.due = d.At
+			if level.Sign() < 0 && v.events.Sign() > 0 {
+				debt := new(big.Int).Neg(level)
+				debt.Add(debt, new(big.Int).Sub(v.events, big.NewInt(1)))
+				s.due += time.Duration(debt.Div(debt, v.events).Int64())
+			}
+		case d.Op == conformance.OpAllow && d.OK && d.N > 0:
+			level = s.margin
+		}
+		v.steps = append(v.steps, s)
+		if d.OK && d.N > 0 && d.Ended.Seq != 0 {
+			at := d.At
+			if d.Op == conformance.OpWait {
+				at = d.Ended.At
+			}
+			v.grants = append(v.grants, grant{at: at, n: d.N, d: d})
+		}
+	}
+	slices.SortStableFunc(v.grants, func(a, b grant) int { return int(min(1, max(-1, a.at-b.at))) })
+	return v
+}
+
+// units converts tokens.
+func (v *view) units(n int) *big.Int {
+	return new(big.Int).Mul(big.NewInt(int64(n)), v.per)
+}
+
+// refill returns the level after d more nanoseconds, and whether what comes in them is
+// clearly more than fits.
+func (v *view) refill(level *big.Int, d time.Duration) (after *big.Int, spills bool) {
+	more := new(big.Int).Mul(v.events, big.NewInt(int64(d)))
+	if more.Add(more, level).Cmp(v.burst) <= 0 {
+		return more, false
+	}
+	return v.burst, more.Sub(more, v.burst).Cmp(v.tolerance) > 0
+}
+
+// tokens converts units for reading.
+func (v *view) tokens(units *big.Int) string {
+	f, _ := new(big.Rat).SetFrac(units, v.per).Float64()
+	return number(f)
+}

@@ -1,0 +1,340 @@
+package limitertest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/fakeclock"
+)
+
+// make makes a limiter, or says why the constructor refused.
+func (c *contract) make(env Env, cfg Config) (f Funcs, refused string) {
+	refused = suite.Catch(func() { f = c.spec.New(env, cfg).only(c.spec.Time) })
+	if refused != "" {
+		refused = fmt.Sprintf("the constructor refused rate=%s burst=%d: %s", cfg.Rate, cfg.Burst, refused)
+	}
+	return f, refused
+}
+
+// first makes a limiter of so many events per second with the burst, or with a burst of
+// 1, or of as many per second as the burst: some have no burst, or no other. If the
+// constructor refuses all of them, it says why it did the first.
+func (c *contract) first(env Env, events, burst int) (f Funcs, cfg Config, refused string) {
+	for _, cfg = range []Config{{perSecond(events), burst}, {perSecond(events), 1}, {perSecond(burst), burst}} {
+		f, why := c.make(env, cfg)
+		if why == "" {
+			return f, cfg, ""
+		}
+		refused = cmp.Or(refused, why)
+	}
+	return f, cfg, refused
+}
+
+// perSecond is a rate of so many events per second.
+func perSecond(events int) Rate { return Rate{Events: events, Per: time.Second} }
+
+// only leaves the operations of one way to take time.
+func (f Funcs) only(s TimeSource) Funcs {
+	if s == Explicit {
+		return Funcs{
+			AllowAt: f.AllowAt, TokensAt: f.TokensAt, ReserveAt: f.ReserveAt,
+			SetLimitAt: f.SetLimitAt, SetBurstAt: f.SetBurstAt, Stop: f.Stop,
+		}
+	}
+	f.AllowAt, f.TokensAt, f.ReserveAt, f.SetLimitAt, f.SetBurstAt = nil, nil, nil, nil, nil
+	return f
+}
+
+// do does one operation at the instant at, one that no other operation is needed for;
+// turn chooses between Allow and AllowN.
+func (f *Funcs) do(s conformance.Step, at time.Time, turn int, d *conformance.Done) {
+	suite.Promptly(func() { f.promptly(s, at, turn, d) })
+}
+
+func (f *Funcs) promptly(s conformance.Step, at time.Time, turn int, d *conformance.Done) {
+	switch s.Op {
+	case conformance.OpAllow:
+		switch {
+		case f.AllowAt != nil:
+			d.OK = f.AllowAt(at, s.N)
+		case f.AllowN == nil || f.Allow != nil && s.N == 1 && turn%2 == 0:
+			d.OK = f.Allow()
+		default:
+			d.OK = f.AllowN(s.N)
+		}
+	case conformance.OpTokens:
+		if f.Tokens != nil {
+			d.Tokens = f.Tokens()
+		} else {
+			d.Tokens = f.TokensAt(at)
+		}
+	case conformance.OpSetLimit:
+		if f.SetLimit != nil {
+			f.SetLimit(s.Rate)
+		} else {
+			f.SetLimitAt(at, s.Rate)
+		}
+	case conformance.OpSetBurst:
+		if f.SetBurst != nil {
+			f.SetBurst(s.N)
+		} else {
+			f.SetBurstAt(at, s.N)
+		}
+	}
+}
+
+// allows asks for a single token.
+func (f *Funcs) allows(at time.Time, turn int) bool {
+	var d conformance.Done
+	f.do(conformance.Step{Op: conformance.OpAllow, N: 1}, at, turn, &d)
+	return d.OK
+}
+
+// wait blocks for n tokens, as well as the implementation can.
+func (f *Funcs) wait(ctx context.Context, n int, d *conformance.Done) {
+	if f.WaitN != nil {
+		d.Err = f.WaitN(ctx, n)
+	} else {
+		f.Wait(n)
+	}
+	d.OK = d.Err == nil
+}
+
+func (f *Funcs) reserve(at time.Time, n int) (r Reservation) {
+	suite.Promptly(func() {
+		if f.Reserve != nil {
+			r = f.Reserve(n)
+		} else {
+			r = f.ReserveAt(at, n)
+		}
+	})
+	return r
+}
+
+// end releases what the limiter holds.
+func (f *Funcs) end() {
+	if f.Stop != nil {
+		f.Stop()
+	}
+}
+
+// ok and delay ask the reservation, cancel gives it up, at an instant if it is explicit.
+func (r Reservation) ok() bool { return r.OK == nil || r.OK() }
+
+func (r Reservation) delay(at time.Time, explicit bool) time.Duration {
+	if explicit && r.DelayFrom != nil {
+		return r.DelayFrom(at)
+	}
+	return r.Delay()
+}
+
+func (r Reservation) cancel(at time.Time, explicit bool) {
+	suite.Promptly(func() {
+		if explicit && r.CancelAt != nil {
+			r.CancelAt(at)
+		} else {
+			r.Cancel()
+		}
+	})
+}
+
+// beside returns f with everything that takes tokens done to the other one first.
+func (f Funcs) beside(other Funcs) Funcs {
+	if allow := f.Allow; allow != nil {
+		f.Allow = func() bool { other.Allow(); return allow() }
+	}
+	if allowN := f.AllowN; allowN != nil {
+		f.AllowN = func(n int) bool { other.AllowN(n); return allowN(n) }
+	}
+	if allowAt := f.AllowAt; allowAt != nil {
+		f.AllowAt = func(t time.Time, n int) bool { other.AllowAt(t, n); return allowAt(t, n) }
+	}
+	if stop := f.Stop; stop != nil {
+		f.Stop = func() { other.Stop(); stop() }
+	}
+	return f
+}
+
+// claimant is who has reserved or waits, and can give it up: the reservation, or the
+// context of the wait. Those of a schedule are counted from 1, in the order of their steps.
+type claimant struct {
+	made   bool
+	r      Reservation
+	ctx    context.Context
+	cancel context.CancelFunc
+}
+
+// open makes the context of a wait: its deadline is d from now, if d is not 0.
+func (h *claimant) open(st *suite.Stage, d time.Duration) {
+	root, cancelRoot := h.ctx, h.cancel
+	if root == nil {
+		root, cancelRoot = context.WithCancel(context.Background())
+	}
+	h.ctx, h.cancel = root, cancelRoot
+	if d == 0 {
+		return
+	}
+	var stop context.CancelFunc
+	if st.Time == PackageTime {
+		h.ctx, stop = context.WithTimeout(root, d)
+	} else {
+		h.ctx, stop = fakeclock.WithTimeout(root, st.Clock(), d)
+	}
+	h.cancel = func() { cancelRoot(); stop() }
+}
+
+// claims reports whether a step is one that can be given up later.
+func claims(s conformance.Step) bool {
+	return s.Op == conformance.OpReserve || s.Op == conformance.OpWait
+}
+
+// claim returns the nth step of a schedule that can be given up, counted from 1.
+func claimOf(s conformance.Schedule, n int) conformance.Step {
+	for _, st := range s.Steps {
+		if claims(st) {
+			if n--; n == 0 {
+				return st
+			}
+		}
+	}
+	return conformance.Step{}
+}
+
+// run is a schedule that is played.
+type run struct {
+	*suite.Stage
+	impl      Funcs
+	claimants []*claimant
+	turn      int // steps so far
+	claimed   int // of the claimants, those whose step has begun
+}
+
+// Play runs a schedule on a fresh limiter.
+func (c *contract) Play(st *suite.Stage) {
+	cfg := st.Config()
+	r := &run{Stage: st}
+	made := st.Make(func() {
+		r.impl = c.spec.New(st.Plain(), Config{cfg.Rate, cfg.Burst}).only(c.spec.Time)
+		if st.Twice() {
+			r.impl = r.impl.beside(c.spec.New(st.Plain(), Config{cfg.Rate, cfg.Burst}).only(c.spec.Time))
+		}
+	})
+	if !made {
+		return
+	}
+	for _, s := range st.Steps() {
+		if claims(s) {
+			r.claimants = append(r.claimants, &claimant{})
+		}
+	}
+	st.Rests = len(r.claimants) > 0
+	end := st.Each(nil, r.step)
+	if len(r.claimants) > 0 {
+		end = suite.Sum(end, patience(st.Schedule))
+	}
+	st.End(end, 0, func() {
+		for _, h := range r.claimants {
+			if h.cancel != nil {
+				h.cancel()
+			}
+		}
+		refill := max(0, time.Duration(cfg.Burst+1)*cfg.Rate.Interval())
+		if st.Look {
+			st.To(suite.Sum(end, refill))
+		}
+		if r.impl.Stop == nil && st.Time != Explicit {
+			st.Rest(end, refill)
+		}
+		_ = suite.Catch(r.impl.end)
+	})
+}
+
+// step does one step, and does not block.
+func (r *run) step(s conformance.Step) {
+	at, explicit, turn := r.Config().Start().Add(s.At), r.Time == Explicit, r.turn
+	r.turn++
+	switch s.Op {
+	case conformance.OpWait:
+		h := r.claimants[r.claimed]
+		r.claimed++
+		h.made = true
+		h.open(r.Stage, s.D)
+		suite.Start(func() {
+			r.Rec.Do(s, false, func(done *conformance.Done) { r.impl.wait(h.ctx, s.N, done) })
+		})
+	case conformance.OpReserve:
+		h := r.claimants[r.claimed]
+		r.claimed++
+		r.Rec.Do(s, false, func(done *conformance.Done) {
+			reserved := r.impl.reserve(at, s.N)
+			if done.OK = reserved.ok(); done.OK {
+				h.r, h.made = reserved, true
+				done.Delay = reserved.delay(at, explicit)
+			}
+		})
+	case conformance.OpCancel:
+		if s.N >= 1 && s.N <= len(r.claimants) {
+			r.cancel(s, at)
+		}
+	default:
+		r.Rec.Do(s, false, func(done *conformance.Done) { r.impl.do(s, at, turn, done) })
+	}
+}
+
+// cancel gives up what a step names.
+func (r *run) cancel(s conformance.Step, at time.Time) {
+	h := r.claimants[s.N-1]
+	switch {
+	case h.cancel != nil:
+		r.Rec.Do(s, false, func(*conformance.Done) { h.cancel() })
+	case claimOf(r.Schedule, s.N).Op == conformance.OpWait: // it has not begun yet, and will find its context done
+		h.ctx, h.cancel = context.WithCancel(context.Background())
+		r.Rec.Do(s, false, func(*conformance.Done) { h.cancel() })
+	case h.made:
+		r.Rec.Do(s, false, func(*conformance.Done) { h.r.cancel(at, r.Time == Explicit) })
+	}
+}
+
+// patience is how long everything that is reserved or waited for can take to be served, by
+// any limiter that serves it at all.
+func patience(s conformance.Schedule) time.Duration {
+	n, slowest, longest := time.Duration(max(0, s.Config.Burst)), s.Config.Rate.Interval(), time.Duration(0)
+	for _, st := range s.Steps {
+		switch st.Op {
+		case conformance.OpReserve, conformance.OpWait:
+			n = suite.Sum(n, time.Duration(max(0, st.N)))
+			longest = max(longest, st.D)
+		case conformance.OpSetBurst:
+			n = suite.Sum(n, time.Duration(max(0, st.N)))
+		case conformance.OpSetLimit:
+			slowest = max(slowest, st.Rate.Interval())
+		}
+	}
+	if n > math.MaxInt64/8 || slowest > math.MaxInt64/(4*n+4) {
+		return longest
+	}
+	return longest + (2*n+2)*(slowest+1)
+}
+
+// outcome says what came of a wait, in a word.
+func outcome(d *conformance.Done) string {
+	switch {
+	case d.Ended.Seq == 0:
+		return "never returned"
+	case d.Panic != "":
+		return "panicked"
+	case d.Err == nil:
+		return "returned nil"
+	case errors.Is(d.Err, context.Canceled):
+		return "returned context.Canceled"
+	case errors.Is(d.Err, context.DeadlineExceeded):
+		return "returned context.DeadlineExceeded"
+	}
+	return "returned an error"
+}

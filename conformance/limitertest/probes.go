@@ -1,0 +1,324 @@
+package limitertest
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// probeRules are the laws that are judged by runs of their own.
+func (c *contract) probeRules() []rule {
+	return []rule{
+		{
+			Rule: core("RL-DRIFT", "Over any number of requests the tokens granted MUST stay within a burst of "+
+				"what the rate brought."),
+			Ops: ops(conformance.OpAllow), Declared: []string{"Initial"},
+			Probe: c.drift,
+		},
+		{
+			Rule: core("RL-IDLE", "However long nobody asks, the bucket MUST be full then, and not more than "+
+				"full: no time is too long to count."),
+			Ops: ops(conformance.OpAllow), Declared: []string{"Initial"},
+			Probe: c.idle,
+		},
+		{
+			Rule: core("X-BACK",
+				"A clock that is set back MUST NOT bring tokens, and MUST NOT keep them back for longer than it "+
+					"was set back, where it is declared to stand still."),
+			Ops: ops(conformance.OpAllow), Declared: []string{"Initial"},
+			Unless: func(s *suite.Suite, t *Traits) string {
+				switch {
+				case s.Time != Injected:
+					return "only an injected clock can be set back"
+				case t.BackTime == BackRewind:
+					return "declared: BackRewind"
+				}
+				return ""
+			},
+			Probe: c.back,
+		},
+		{
+			Rule: core("X-CLOCK1", "Nothing but the injected clock MUST decide: moving package time changes "+
+				"nothing."),
+			Declared: []string{"Initial"},
+			Unless: func(s *suite.Suite, _ *Traits) string {
+				return suite.If(s.Time != Injected || !s.Bubble,
+					"only of an injected clock, in a bubble, can package time be moved apart")
+			},
+			Probe: c.oneClock,
+		},
+		{
+			Rule: core("SL-CONC", "A limit or burst that is set while others ask MUST NOT let them have more than "+
+				"the larger burst."),
+			Ops: ops(conformance.OpAllow), Declared: []string{"Initial"},
+			Absent: func(s *suite.Suite, _ *Traits) string {
+				sets := s.Accepts(conformance.OpSetBurst) || s.Accepts(conformance.OpSetLimit)
+				return suite.If(!sets, "the implementation has no setlimit or setburst")
+			},
+			Probe: c.setConcurrently,
+		},
+	}
+}
+
+// race uses all operations of one limiter at once.
+func (c *contract) race(p *suite.Probe) (skip string) {
+	if !p.Accepts(conformance.OpAllow) && p.Time != PackageTime {
+		return "a wait on an injected clock would have to be settled, which orders what must stay unordered"
+	}
+	start := conformance.Config{}.Start()
+	spare, _, refused := c.first(Env{Clock: suite.NewHand(start, false).Clock(), Start: start}, 1000, 5)
+	if refused != "" {
+		return refused
+	}
+	spare.end()
+	return p.Clash(func(env Env) []func(i int) {
+		impl, _, _ := c.first(env, 1000, 5)
+		return c.clashing(p, &impl, func(i int) time.Time { return env.Start.Add(time.Duration(i)) })
+	})
+}
+
+// clashing are the operations that race, each twice.
+func (c *contract) clashing(p *suite.Probe, impl *Funcs, now func(i int) time.Time) []func(i int) {
+	var all []func(int)
+	twice := func(run func(i int)) { all = append(all, run, run) }
+	for _, s := range supported(p.Suite, steps("allow 1", "allow 2", "tokens", "setlimit 500/1s", "setburst 4")) {
+		twice(func(i int) { impl.do(s, now(i), i, &conformance.Done{}) })
+	}
+	if p.Accepts(conformance.OpReserve) {
+		twice(func(i int) {
+			r := impl.reserve(now(i), 1)
+			if r.ok() {
+				r.delay(now(i), p.Time == Explicit)
+				if p.Accepts(opGiveUp) {
+					r.cancel(now(i), p.Time == Explicit)
+				}
+			}
+		})
+	}
+	if p.Accepts(conformance.OpWait) && p.Time == PackageTime {
+		twice(func(int) { impl.wait(context.Background(), 1, &conformance.Done{}) })
+	}
+	if p.Accepts(opContext) {
+		// On an injected clock nobody may wait for good: the context is done already, or
+		// about to be.
+		twice(func(int) {
+			ctx, cancel := context.WithCancel(context.Background())
+			go cancel()
+			impl.wait(ctx, 1, &conformance.Done{})
+		})
+	}
+	return all
+}
+
+// drift asks very often, at instants that fall everywhere between two tokens.
+func (c *contract) drift(p *suite.Probe) (worst *suite.Violation, skip string) {
+	const burst = 4
+	rate, rounds := perSecond(3), 30_000
+	if p.Time == Explicit {
+		rounds = 200_000
+	}
+	p.Play(func(st *suite.Stage) {
+		start := st.Clock().Now()
+		impl, refused := c.make(Env{Clock: st.Clock(), Start: start}, Config{rate, burst})
+		if skip = refused; skip != "" {
+			return
+		}
+		defer func() { impl.end(); st.Settle() }()
+		at, granted := time.Duration(0), 0
+		least := c.spec.Traits.initial(burst) - 1 - c.spec.Traits.Quantum
+		for i := range rounds {
+			at += 61*time.Millisecond + time.Duration(i%97)*time.Microsecond
+			if p.Time != Explicit {
+				st.To(at)
+			}
+			if impl.allows(start.Add(at), i) {
+				granted++
+			}
+		}
+		exact := new(big.Int).Mul(big.NewInt(int64(rate.Events)), big.NewInt(int64(at)))
+		brought := int(exact.Div(exact, big.NewInt(int64(rate.Per))).Int64())
+		if granted < brought+min(0, least) || granted > brought+burst+1+c.spec.Traits.Quantum {
+			worst = suite.Broken(0,
+				fmt.Sprintf("the rate %s brought %d, and the bucket of %d was never full: "+
+					"one token was asked for %d times",
+					rate, brought, burst, rounds),
+				"%d tokens were granted in %s, want between %d and %d",
+				granted, timeline.Duration(at), brought+min(0, least), brought+burst+1)
+		}
+	})
+	return worst, skip
+}
+
+// longIdle are rates and times at which the nanoseconds times the rate are more than an
+// int64 holds, or the milliseconds more than an int32. Whether what is left of such a
+// product is too small is chance, so each is tried a few times.
+var longIdle = []struct {
+	events int
+	time   time.Duration
+}{
+	{1_000_000, 24 * time.Hour},
+	{1000, 300 * 24 * time.Hour},
+	{100, 4000 * 24 * time.Hour},
+}
+
+// idle leaves a limiter alone for very long.
+func (c *contract) idle(p *suite.Probe) (worst *suite.Violation, skip string) {
+	for _, idle := range longIdle {
+		p.Play(func(st *suite.Stage) { worst, skip = c.idleFor(st, idle.events, idle.time, worst) })
+		if skip != "" {
+			break
+		}
+	}
+	return worst, skip
+}
+
+// idleFor leaves a limiter of so many events per second alone for d and longer. It returns
+// what was found before, if anything was.
+func (c *contract) idleFor(st *suite.Stage, events int, d time.Duration,
+	before *suite.Violation) (worst *suite.Violation, skip string) {
+	worst = before
+	others := st.Others()
+	start := st.Clock().Now()
+	impl, cfg, refused := c.first(Env{Clock: st.Clock(), Start: start}, events, 3)
+	if refused != "" {
+		return worst, refused
+	}
+	defer func() { impl.end(); st.Settle() }()
+	at := time.Duration(0)
+	ask := func() (granted int) {
+		for i := range cfg.Burst + 1 {
+			ok := false
+			_ = suite.Catch(func() { ok = impl.allows(start.Add(at), i) }) // X-CALLS judges panics
+			if ok {
+				granted++
+			}
+		}
+		return granted
+	}
+	ask()
+	st.Settle()
+	if st.Time != Explicit && (st.Armed() || !st.Bubble || st.Others() > others) {
+		return worst, "something of the limiter runs on, and would tick for years"
+	}
+	for i := range 6 {
+		idle := d + time.Duration(i)*d/7
+		at += idle
+		st.To(at)
+		if n := ask(); (n < cfg.Burst || n > cfg.Burst+c.spec.Traits.Quantum) && worst == nil {
+			worst = suite.Broken(0,
+				fmt.Sprintf("nobody had asked meanwhile, and the rate %s fills the bucket of %d sooner", cfg.Rate,
+					cfg.Burst),
+				"%d tokens were granted at once after %s, want %d", n, timeline.Duration(idle), cfg.Burst)
+		}
+	}
+	return worst, ""
+}
+
+// back sets the wall clock back, and on again.
+func (c *contract) back(p *suite.Probe) (worst *suite.Violation, skip string) {
+	const burst = 3
+	for _, first := range []int{1, burst} {
+		p.Play(func(st *suite.Stage) {
+			impl, refused := c.make(Env{Clock: st.Clock(), Start: st.Clock().Now()}, Config{perSecond(1), burst})
+			if skip = refused; skip != "" {
+				return
+			}
+			defer func() { impl.end(); st.Settle() }()
+			if v := c.setBack(st, &impl, first, burst); worst == nil {
+				worst = v
+			}
+		})
+	}
+	return worst, skip
+}
+
+// setBack sets the wall clock back and on again after so many requests to a limiter of one
+// token a second.
+func (c *contract) setBack(st *suite.Stage, impl *Funcs, first, burst int) (worst *suite.Violation) {
+	const back = time.Hour
+	clock, granted := st.Fake(), 0
+	ask := func(n int) {
+		for i := range n {
+			if impl.allows(clock.Now(), i) {
+				granted++
+			}
+		}
+		st.Settle()
+	}
+	ask(first)
+	start := clock.Now()
+	for range 3 {
+		clock.SetWall(start.Add(-back))
+		ask(2)
+		clock.SetWall(start)
+		ask(2)
+	}
+	if granted > burst+1 {
+		worst = suite.Broken(0, "no time passed, and the bucket holds "+fmt.Sprint(burst),
+			"%d tokens were granted while the clock was set back by %s and on again, want %d at the most",
+			granted, timeline.Duration(back), burst)
+	}
+	clock.SetWall(start.Add(-back))
+	granted = 0
+	later := back + time.Duration(burst+1)*time.Second
+	clock.Advance(later)
+	ask(1)
+	if granted == 0 && worst == nil && c.spec.Traits.BackTime == BackClamp {
+		worst = suite.Broken(0,
+			"by then the clock had passed every instant that it had shown before, "+
+				"by more than the bucket takes to fill",
+			"nothing was granted %s after the clock was set back by %s",
+			timeline.Duration(later), timeline.Duration(back))
+	}
+	return worst
+}
+
+// runaway is a hand whose bubble's package time runs on while its own stands.
+type runaway struct{ *suite.Hand }
+
+func (r runaway) To(at time.Duration) {
+	r.Hand.To(at)
+	time.Sleep(time.Hour)
+	r.Settle()
+}
+
+// oneClock plays a few schedules while package time runs away.
+func (c *contract) oneClock(p *suite.Probe) (worst *suite.Violation, skip string) {
+	for _, text := range []string{
+		"allow 1 @0 | allow 1 @0 | allow 1 @50ms | allow 1 @100ms | allow 1 @150ms | allow 1 @300ms",
+		"allow 1 @0 | allow 1 @0 | reserve 1 @0 | reserve 1 @50ms | allow 1 @250ms | allow 1 @300ms",
+		"wait 1 @0 | wait 1 @0 | wait 1 @0 | idle 50ms | idle 50ms | wait 1 @150ms | idle 50ms | idle 50ms",
+		"allow 1 @0 | allow 1 @0 | setlimit 10/1s @50ms | allow 1 @50ms | allow 1 @100ms | " +
+			"setburst 2 @150ms | allow 1 @150ms | allow 1 @200ms",
+	} {
+		s := suite.MustParse("rate=10/1s burst=2 | " + text)
+		s.Steps = slices.DeleteFunc(s.Steps, func(st conformance.Step) bool {
+			return st.Op != conformance.OpIdle && len(supported(p.Suite, []conformance.Step{st})) == 0
+		})
+		if len(s.Steps) < 3 {
+			continue
+		}
+		rec := &suite.Recording{}
+		p.Play(func(st *suite.Stage) {
+			st.Job.Schedule, st.Driver = s, runaway{st.Driver.(*suite.Hand)}
+			st.Rec.Locked(func(r *suite.Recording) { rec, r.Schedule = r, s })
+			c.Play(st)
+		})
+		if rec.Refused != "" {
+			continue
+		}
+		x := &exam{Recording: rec, traits: &c.spec.Traits}
+		if d := accounted(&rec.Trace, x.traits, ""); d != nil && worst == nil {
+			worst = x.broken(d.at, "package time ran on by an hour at each step "+
+				"while the injected clock did not; "+d.because, "%s", d.headline)
+			worst.Run = rec
+		}
+	}
+	return worst, ""
+}

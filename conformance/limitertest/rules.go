@@ -1,0 +1,146 @@
+package limitertest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// rule is a law of a limiter.
+type rule = suite.Rule[Traits, *exam]
+
+// Rules are the laws of a limiter.
+func (c *contract) Rules() []rule {
+	return slices.Concat(
+		requestRules(),
+		instantRules(),
+		c.useRules(),
+		rateRules(),
+		[]rule{pastQuery, oddConfig},
+		c.probeRules(),
+		waitRules(),
+		reserveRules(),
+		cancelRules(),
+		limitRules(),
+		burstRules(),
+		infiniteRules(),
+	)
+}
+
+func core(id, text string) conformance.Rule {
+	return conformance.Rule{ID: id, Text: text, Level: conformance.Core}
+}
+
+func extended(id, text string) conformance.Rule {
+	return conformance.Rule{ID: id, Text: text, Level: conformance.Extended}
+}
+
+// ops are operations that a rule needs.
+func ops(all ...conformance.Op) []conformance.Op { return all }
+
+// law is the Check of a rule that a difference from the account breaks.
+func law(id string) func(*exam) *suite.Violation {
+	return func(x *exam) *suite.Violation { return x.breaks(id) }
+}
+
+// accepted is the Sees of the rules that have nothing to say where the constructor refused.
+func accepted(x *exam) bool { return x.Refused == "" }
+
+// asksFor selects the runs in which so many tokens are asked for, whichever way.
+func asksFor(which func(n, burst int) bool) func(suite.Job) bool {
+	return func(j suite.Job) bool { return asks(j.Schedule, which) }
+}
+
+func asks(schedule conformance.Schedule, which func(n, burst int) bool) bool {
+	return slices.ContainsFunc(schedule.Steps, func(s conformance.Step) bool {
+		return (s.Op == conformance.OpAllow || claims(s)) && which(s.N, schedule.Config.Burst)
+	})
+}
+
+func isZero(n, _ int) bool        { return n == 0 }
+func isNegative(n, _ int) bool    { return n < 0 }
+func isTooMany(n, burst int) bool { return n > burst }
+func either(a, b func(suite.Job) bool) func(suite.Job) bool {
+	return func(j suite.Job) bool { return a(j) || b(j) }
+}
+
+func both(a, b func(suite.Job) bool) func(suite.Job) bool {
+	return func(j suite.Job) bool { return a(j) && b(j) }
+}
+
+// givesUp selects the runs in which a reservation, or a wait, is cancelled.
+func givesUp(op conformance.Op) func(suite.Job) bool {
+	return func(j suite.Job) bool {
+		return slices.ContainsFunc(j.Schedule.Steps, func(s conformance.Step) bool {
+			return s.Op == conformance.OpCancel && claimOf(j.Schedule, s.N).Op == op
+		})
+	}
+}
+
+// hasDeadline selects the runs in which a wait has a deadline.
+func hasDeadline(j suite.Job) bool {
+	return slices.ContainsFunc(j.Schedule.Steps, func(s conformance.Step) bool {
+		return s.Op == conformance.OpWait && s.D != 0
+	})
+}
+
+// useRules are the laws of any use: that it returns, leaves nothing behind, and is safe
+// from many goroutines.
+func (c *contract) useRules() []rule {
+	return []rule{
+		suite.Calls[Traits]((*exam).calls),
+		{
+			Rule: core("X-LEAK", "When all is quiet, and after Stop, no goroutine MUST remain, and after Stop "+
+				"no armed timer."),
+			Unless: func(s *suite.Suite, _ *Traits) string { return suite.If(!s.Bubble, suite.OnlyInBubble) },
+			About:  suite.Looked,
+			Sees:   accepted,
+			Check:  (*exam).leftBehind,
+		},
+		{
+			Rule: core("X-CONC", "Requests made at one instant by many goroutines MUST together get what some "+
+				"order of them gets."),
+			Ops: ops(conformance.OpAllow), Declared: []string{"Initial"},
+			Probe: c.concurrent,
+		},
+		suite.Race[Traits, *exam](c.race),
+	}
+}
+
+func (x *exam) calls() *suite.Violation {
+	for _, d := range x.Done {
+		if d.Panic != "" && !x.outOfRange(d.Step) {
+			return x.broken(d.At, "", "%s %d at %s panicked: %s", d.Op, d.N, timeline.Duration(d.At), d.Panic)
+		}
+		if d.Ended.Seq == 0 && x.Stuck {
+			return x.broken(d.At, "everything that could wake it was asleep for good",
+				"%s %d at %s never returned", d.Op, d.N, timeline.Duration(d.At))
+		}
+	}
+	if x.Refused != "" && x.usual() {
+		return &suite.Violation{Headline: fmt.Sprintf("the constructor refused %s: %s", x.Schedule.Config, x.Refused)}
+	}
+	return nil
+}
+
+// usual reports whether the limiter is one that any constructor must accept.
+func (x *exam) usual() bool {
+	rate := x.Schedule.Config.Rate
+	return rate.Exact() && rate.Interval() >= time.Millisecond && rate.Interval() <= 24*time.Hour &&
+		x.Schedule.Config.Burst == 1 &&
+		(rate == perSecond(1) || !x.tied)
+}
+
+func (x *exam) leftBehind() *suite.Violation {
+	switch {
+	case len(x.Left) > 0:
+		return x.broken(x.End, "", "%d goroutines remained: %s", len(x.Left), x.Left[0])
+	case x.Armed && x.stops:
+		return x.broken(x.End, "nobody waits, and Stop has returned", "a timer is still armed")
+	}
+	return nil
+}

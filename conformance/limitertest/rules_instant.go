@@ -1,0 +1,144 @@
+package limitertest
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// instantRules are the laws of instants: those that go back, and those far from others.
+func instantRules() []rule {
+	return []rule{
+		{
+			Rule: core("RL-PAST",
+				"Instants that go back MUST NOT add tokens: all that is granted between the earliest and "+
+					"the newest instant stays within the envelope."),
+			Ops: ops(conformance.OpAllow), Declared: []string{"BackTime"},
+			Unless: cannotGoBack,
+			About:  func(j suite.Job) bool { return suite.GoesBack(j.Schedule) },
+			Odd:    suite.GoesBack,
+			Sees:   accepted,
+			Check:  (*exam).past,
+		},
+		{
+			Rule: core("RL-EPOCH", "Decisions MUST NOT depend on where on the time line the clock starts."),
+			Unless: func(s *suite.Suite, _ *Traits) string {
+				return suite.If(s.Time == PackageTime, "package time always starts at the same instant")
+			},
+			About: func(j suite.Job) bool { return j.Schedule.Config.Has("epoch") },
+			Sees:  accepted,
+			Again: (*exam).epoch,
+		},
+	}
+}
+
+var pastQuery = rule{
+	Rule: core("RL-PASTQ", "A query about an instant before the newest one MUST NOT show more tokens than there are."),
+	Ops:  ops(conformance.OpTokens), Declared: []string{"BackTime"},
+	Unless: cannotGoBack,
+	About:  suite.Has(conformance.OpTokens),
+	Sees:   accepted,
+	Check:  (*exam).pastQuery,
+}
+
+// cannotGoBack takes rules about instants that go back out of force.
+func cannotGoBack(s *suite.Suite, t *Traits) string {
+	switch {
+	case s.Time != Explicit:
+		return "only explicit instants can go back"
+	case t.BackTime == BackRewind:
+		return "declared: BackRewind"
+	}
+	return ""
+}
+
+func (x *exam) past() *suite.Violation {
+	if !x.made() || x.judgeable() || x.Schedule.Config.Rate.Events <= 0 {
+		return nil
+	}
+	v := x.view()
+	sum := 0
+	lo, hi := time.Duration(math.MaxInt64), time.Duration(math.MinInt64)
+	rate, burst := x.Schedule.Config.Rate, x.Schedule.Config.Burst // the highest so far
+	now := burst
+	for i, s := range v.steps {
+		lo, hi = min(lo, s.At), max(hi, s.At)
+		if s.Op == conformance.OpSetBurst {
+			now = s.N
+		}
+		switch {
+		case s.Op == conformance.OpSetLimit && above(s.Rate, rate):
+			rate = s.Rate
+		case s.Op == conformance.OpSetBurst && s.N > burst:
+			if burst = s.N; x.traits.Raise != RaiseBringsNothing {
+				return nil
+			}
+		}
+		if rate == Inf || rate.Per <= 0 {
+			return nil
+		}
+		if s.Op != conformance.OpAllow || !s.OK || s.N < 1 || s.N > now {
+			continue
+		}
+		if sum += s.N; sum <= burst {
+			continue
+		}
+		limit := big.NewRat(int64(rate.Events), int64(rate.Per))
+		limit.Mul(limit, new(big.Rat).SetInt64(int64(hi-lo)))
+		limit.Add(limit, new(big.Rat).SetInt64(int64(burst)))
+		most := new(big.Rat).Add(limit, new(big.Rat).SetFrac(v.tolerance, v.per))
+		if new(big.Rat).SetInt64(int64(sum)).Cmp(most) > 0 {
+			f, _ := limit.Float64()
+			return x.broken(s.At,
+				fmt.Sprintf("all instants lie between %s and %s; asking about an earlier one brings no time",
+					timeline.Duration(lo), timeline.Duration(hi)),
+				"%d tokens were granted by step %d, want %s at the most", sum, i+1, number(f))
+		}
+	}
+	return nil
+}
+
+func (x *exam) pastQuery() *suite.Violation {
+	if !x.made() || x.forward() {
+		return nil
+	}
+	for i, d := range x.Done {
+		if d.Op != conformance.OpTokens {
+			continue
+		}
+		for _, later := range x.Done[i+1:] {
+			if later.Op != conformance.OpTokens {
+				break
+			}
+			if later.At > d.At && d.Tokens > later.Tokens+1e-9*float64(x.Schedule.Config.Burst) {
+				return x.broken(d.At, "time brings tokens and takes none",
+					"Tokens at %s are %s, more than the %s of %s",
+					timeline.Duration(d.At), number(d.Tokens), number(later.Tokens), timeline.Duration(later.At))
+			}
+		}
+	}
+	return nil
+}
+
+func (x *exam) epoch(again suite.Rerun) *suite.Violation {
+	if !x.plain() || !x.Schedule.Config.Has("epoch") {
+		return nil
+	}
+	other := again(conformance.Schedule{Config: x.Schedule.Config.Without("epoch"),
+		Steps: slices.Clone(x.Schedule.Steps)})
+	for i, d := range x.Done {
+		if i < len(other.Done) && (d.OK != other.Done[i].OK || d.Ended.At != other.Done[i].Ended.At) {
+			return x.broken(d.At,
+				"a clock that starts at "+conformance.Config{}.Start().Format(time.RFC3339)+" gets another answer",
+				"%s %d at %s after %s is decided otherwise",
+				d.Op, d.N, timeline.Duration(d.At), x.Schedule.Config.Epoch.Format(time.RFC3339))
+		}
+	}
+	return nil
+}

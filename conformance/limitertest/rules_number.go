@@ -1,0 +1,137 @@
+package limitertest
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// unusual is a kind of requests whose number of tokens has a rule of its own.
+type unusual struct {
+	is   func(n, burst int) bool
+	what string
+}
+
+var (
+	zero     = unusual{isZero, "a request for 0 tokens"}
+	negative = unusual{isNegative, "a request for a negative number"}
+	tooMany  = unusual{isTooMany, "a request for more than the burst"}
+)
+
+// unusually reports whether the run has requests of that kind, no others out of range, and
+// nothing but requests.
+func (x *exam) unusually(u unusual) bool {
+	burst := x.Schedule.Config.Burst
+	asked := func(which func(s conformance.Step) bool) bool {
+		return slices.ContainsFunc(x.Schedule.Steps,
+			func(s conformance.Step) bool { return s.Op == conformance.OpAllow && which(s) })
+	}
+	return x.judgeable() && !x.beyondRequests() && asked(func(s conformance.Step) bool { return u.is(s.N, burst) }) &&
+		!asked(func(s conformance.Step) bool { return x.outOfRange(s) && !u.is(s.N, burst) })
+}
+
+// requests calls f for each request of that kind until it finds something.
+func (x *exam) requests(u unusual, f func(s step) *suite.Violation) *suite.Violation {
+	if !x.unusually(u) {
+		return nil
+	}
+	for _, s := range x.view().steps {
+		if s.Op == conformance.OpAllow && u.is(s.N, x.Schedule.Config.Burst) {
+			if found := f(s); found != nil {
+				return found
+			}
+		}
+	}
+	return nil
+}
+
+func (x *exam) zero() *suite.Violation {
+	if x.beyondRequests() {
+		return x.breaks("RL-N0")
+	}
+	return x.requests(zero, func(s step) *suite.Violation {
+		if s.OK || s.level.Sign() < 0 {
+			return nil
+		}
+		return x.broken(s.At, "nothing is asked for and nothing is owed",
+			"allow 0 at %s was denied, want granted", timeline.Duration(s.At))
+	})
+}
+
+func (x *exam) tooMany() *suite.Violation {
+	if x.beyondRequests() {
+		return x.breaks("RL-NBIG")
+	}
+	return x.requests(tooMany, func(s step) *suite.Violation {
+		if !s.OK {
+			return nil
+		}
+		return x.broken(s.At, fmt.Sprintf("the bucket never holds more than %d", x.Schedule.Config.Burst),
+			"allow %d at %s was granted, want denied", s.N, timeline.Duration(s.At))
+	})
+}
+
+// changedBy looks for a decision that requests of that kind have changed. The exact bucket
+// does not count what they were given, so that a later decision shows it.
+func (x *exam) changedBy(u unusual, again suite.Rerun) *suite.Violation {
+	if !x.unusually(u) {
+		return nil
+	}
+	s, bad := x.without(again, func(s step) bool {
+		return s.Op == conformance.OpAllow && u.is(s.N, x.Schedule.Config.Burst)
+	})
+	if !bad {
+		return nil
+	}
+	return x.broken(s.At, "without "+u.what+" before it, the same limiter decides otherwise",
+		"%s %d at %s: %s changed the outcome", s.Op, s.N, timeline.Duration(s.At), u.what)
+}
+
+func (x *exam) denyPure(again suite.Rerun) *suite.Violation {
+	if !x.plain() || x.beyondRequests() || len(x.Schedule.Steps) > 8 {
+		return nil
+	}
+	s, bad := x.without(again, func(s step) bool { return s.Op == conformance.OpAllow && !s.OK && s.margin.Sign() < 0 })
+	if !bad {
+		return nil
+	}
+	return x.broken(s.At, "without the requests that were denied before it, the same limiter decides otherwise",
+		"%s %d at %s: a denied request changed the outcome", s.Op, s.N, timeline.Duration(s.At))
+}
+
+// without runs the schedule again without the steps that drop selects and returns the first
+// of the others that is decided otherwise, if its decision is a clear one.
+func (x *exam) without(again suite.Rerun, drop func(s step) bool) (step, bool) {
+	v := x.view()
+	if !slices.ContainsFunc(v.steps, drop) {
+		return step{}, false
+	}
+	others := conformance.Schedule{Config: x.Schedule.Config}
+	var kept []step
+	dropped, matters := false, false
+	for _, s := range v.steps {
+		if drop(s) {
+			dropped = true
+			continue
+		}
+		matters = matters || dropped
+		kept = append(kept, s)
+		others.Steps = append(others.Steps, s.Step)
+	}
+	if !matters || len(v.steps) != len(x.Schedule.Steps) || x.traits.Initial != InitialFull && drop(v.steps[0]) {
+		return step{}, false // what does not start full may start with the first request, whatever it asks for
+	}
+	other := again(others)
+	for i, s := range kept {
+		if i >= len(other.Done) {
+			break
+		}
+		if s.Op == conformance.OpAllow && s.OK != other.Done[i].OK && s.margin.CmpAbs(v.tolerance) > 0 {
+			return s, true
+		}
+	}
+	return step{}, false
+}

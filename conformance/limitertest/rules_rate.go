@@ -1,0 +1,163 @@
+package limitertest
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// rateRules are the laws of rates at the ends of their range.
+func rateRules() []rule {
+	return []rule{
+		{
+			Rule: core("RL-LIM0", "At a rate of 0 a limiter MUST grant what it has at first, or nothing as "+
+				"declared, and never anything more."),
+			Ops: ops(conformance.OpAllow), Declared: []string{"Initial", "ZeroRate"},
+			About: func(j suite.Job) bool {
+				return j.Schedule.Config.Has("rate") && j.Schedule.Config.Rate.Events == 0
+			},
+			Sees:  accepted,
+			Check: (*exam).zeroRate,
+		},
+		{
+			Rule: core("RL-TINY", "A rate however small MUST NOT grant more than the envelope: no delay overflows "+
+				"into none."),
+			About: func(j suite.Job) bool {
+				return j.Schedule.Config.Rate.Extreme() && j.Schedule.Config.Rate.Interval() > time.Hour
+			},
+			Sees: accepted,
+			Check: func(x *exam) *suite.Violation {
+				return x.extremeRate(func(r Rate) bool { return r.Per > time.Duration(r.Events) })
+			},
+		},
+		{
+			Rule: core("RL-HUGE", "A rate however large MUST NOT grant more than the envelope: no interval is "+
+				"rounded to nothing."),
+			About: func(j suite.Job) bool {
+				return j.Schedule.Config.Rate.Extreme() && j.Schedule.Config.Rate.Interval() < 2
+			},
+			Sees: accepted,
+			Check: func(x *exam) *suite.Violation {
+				return x.extremeRate(func(r Rate) bool { return r.Per < time.Duration(r.Events) })
+			},
+		},
+	}
+}
+
+// oddConfig is the law of bursts that make no sense.
+var oddConfig = rule{
+	Rule: core("X-CFG", "A limiter whose burst or rate makes no sense MUST be refused by its constructor, "+
+		"or keep working: it does not panic later and is not unlimited."),
+	About: func(j suite.Job) bool { return j.Schedule.Config.Has("burst") && senseless(j.Schedule.Config.Burst) },
+	Check: (*exam).oddConfig,
+}
+
+// infiniteRules are the laws of an infinite rate.
+func infiniteRules() []rule {
+	absent := func(_ *suite.Suite, t *Traits) string { return suite.If(t.Inf == InfAbsent, "declared: InfAbsent") }
+	return []rule{
+		{
+			Rule: core("RL-INF", "At an infinite rate everything MUST be granted at once, whatever the burst."),
+			Ops:  ops(conformance.OpAllow), Declared: []string{"Initial", "Inf"},
+			Unless: absent,
+			About:  atInfiniteRate,
+			Sees:   accepted,
+			Check:  law("RL-INF"),
+		},
+		{
+			Rule: core("RL-INFOUT", "After an infinite rate the bucket MUST hold no more than the burst, "+
+				"and a cancel of what was reserved under it, for nothing, MUST bring nothing."),
+			Ops: ops(conformance.OpSetLimit), Declared: []string{"Initial", "Inf"},
+			Unless: absent,
+			About:  both(atInfiniteRate, suite.Has(conformance.OpSetLimit)),
+			Sees:   accepted,
+			Check:  law("RL-INFOUT"),
+		},
+	}
+}
+
+// atInfiniteRate selects the runs in which the rate is infinite, at first or later.
+func atInfiniteRate(j suite.Job) bool {
+	return j.Schedule.Config.Rate == Inf ||
+		slices.ContainsFunc(j.Schedule.Steps, func(s conformance.Step) bool { return s.Rate == Inf })
+}
+
+// senseless reports whether a burst is one that nobody wants.
+func senseless(burst int) bool { return burst < 1 || burst >= 1<<30 }
+
+// extremeRate is the envelope at rates of one kind.
+func (x *exam) extremeRate(kind func(r Rate) bool) *suite.Violation {
+	rate := x.Schedule.Config.Rate
+	if !rate.Extreme() || !kind(rate) || !x.made() || x.Schedule.Config.Burst < 1 || !x.forward() {
+		return nil
+	}
+	return x.envelope()
+}
+
+func (x *exam) zeroRate() *suite.Violation {
+	cfg := x.Schedule.Config
+	if cfg.Rate.Events != 0 || cfg.Burst < 1 || !x.made() {
+		return nil
+	}
+	left := x.traits.initial(cfg.Burst)
+	if x.traits.ZeroRate != ZeroRateBurst {
+		left = 0
+	}
+	there := left
+	for i := range x.Done {
+		d := &x.Done[i]
+		granted := d.Op == conformance.OpAllow && d.OK || d.Op == conformance.OpWait && d.OK && d.Ended.Seq != 0
+		deadline := d.At + d.D
+		switch {
+		case granted && d.N > left:
+			return x.broken(d.At, fmt.Sprintf("there were %d tokens at first, and none comes", there),
+				"%s %d at %s was granted", d.Op, d.N, timeline.Duration(d.At))
+		case d.Op == conformance.OpAllow && !d.OK && d.N <= left && x.traits.ZeroRate == ZeroRateBurst:
+			return x.broken(d.At, fmt.Sprintf("%d tokens of the first ones were left", left),
+				"allow %d at %s was denied, want granted", d.N, timeline.Duration(d.At))
+		case d.Op == conformance.OpWait && d.D > 0 && x.End > deadline && (d.Ended.Seq == 0 || d.Ended.At > deadline):
+			return x.broken(deadline, "its deadline was at "+timeline.Duration(deadline),
+				"wait %d at %s %s at %s", d.N, timeline.Duration(d.At), outcome(d), timeline.Duration(d.Ended.At))
+		}
+		if d.OK && (d.Op == conformance.OpAllow || d.Op == conformance.OpWait) {
+			left -= d.N
+		}
+	}
+	return nil
+}
+
+func (x *exam) oddConfig() *suite.Violation {
+	cfg := x.Schedule.Config
+	if !senseless(cfg.Burst) || x.Refused != "" {
+		return nil
+	}
+	granted := 0
+	for _, d := range x.Done {
+		if d.Panic != "" {
+			return x.broken(d.At, "the constructor had accepted it",
+				"%s %d at %s panicked: %s", d.Op, d.N, timeline.Duration(d.At), d.Panic)
+		}
+		if d.Op == conformance.OpTokens && (math.IsNaN(d.Tokens) || d.Tokens > float64(max(1, cfg.Burst))*(1+1e-9)) {
+			return x.broken(d.At, fmt.Sprintf("the burst is %d", cfg.Burst),
+				"Tokens() = %s at %s", number(d.Tokens), timeline.Duration(d.At))
+		}
+		if cfg.Burst > 0 || d.Op != conformance.OpAllow || !d.OK {
+			continue
+		}
+		// Some take such a burst for one of 1.
+		granted += d.N
+		brought := new(big.Int).Mul(big.NewInt(int64(cfg.Rate.Events)), big.NewInt(int64(d.At)))
+		brought.Div(brought, big.NewInt(int64(cfg.Rate.Per)))
+		if brought.Add(brought, big.NewInt(1)).Cmp(big.NewInt(int64(granted))) < 0 {
+			return x.broken(d.At, fmt.Sprintf("the burst is %d", cfg.Burst),
+				"%d tokens were granted by %s", granted, timeline.Duration(d.At))
+		}
+	}
+	return nil
+}

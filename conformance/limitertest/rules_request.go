@@ -1,0 +1,322 @@
+package limitertest
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// requestRules are the laws of requests that are answered at once.
+func requestRules() []rule {
+	return []rule{
+		{
+			Rule:  core("RL-ENV", "In any window of length L at most rate*L + burst tokens MUST be granted."),
+			Sees:  accepted,
+			Check: (*exam).env,
+		},
+		{
+			Rule: core("RL-WORK", "A request that the bucket can pay for MUST be granted."),
+			Ops:  ops(conformance.OpAllow), Declared: []string{"Initial"},
+			Sees:  accepted,
+			Check: (*exam).work,
+		},
+		{
+			Rule: core("RL-MODEL", "Every decision MUST be that of the exact token bucket, except within 1ns, "+
+				"or a billionth of a token, of the boundary."),
+			Ops: ops(conformance.OpAllow), Declared: []string{"Initial"},
+			Sees:  accepted,
+			Check: (*exam).model,
+		},
+		{
+			Rule:     core("RL-FULL", "A new limiter MUST grant its burst at once."),
+			Declared: []string{"Initial"},
+			Unless: func(_ *suite.Suite, t *Traits) string {
+				return suite.If(t.Initial != InitialFull, "declared: not full at first")
+			},
+			Sees:  accepted,
+			Check: (*exam).full,
+		},
+		{
+			Rule:  core("RL-CAP", "The bucket MUST NOT hold more than the burst, after any idle time."),
+			About: suite.Has(conformance.OpAllow, conformance.OpTokens),
+			Sees:  accepted,
+			Check: (*exam).cap,
+		},
+		{
+			Rule: extended("RL-TOKENS",
+				"Tokens MUST show the tokens that are there, rounded down to whole ones or not, "+
+					"and what is owed as a negative number or as nothing."),
+			Ops: ops(conformance.OpTokens), Declared: []string{"Initial"},
+			About: suite.Has(conformance.OpTokens),
+			Sees:  accepted,
+			Check: (*exam).tokens,
+		},
+		{
+			Rule: core("RL-DENYPURE", "A request that is denied MUST leave no trace: what follows is decided as "+
+				"if it had not been made."),
+			Ops: ops(conformance.OpAllow), Declared: []string{"Initial"},
+			About: suite.Has(conformance.OpAllow),
+			Sees:  accepted,
+			Again: (*exam).denyPure,
+		},
+		{
+			Rule: core("RL-FRAC", "However often the limiter is asked, tokens MUST accrue at the full rate: "+
+				"fractions are not lost between requests."),
+			Ops: ops(conformance.OpAllow), Declared: []string{"Initial"},
+			About: func(j suite.Job) bool { return len(j.Schedule.Steps) >= often },
+			Sees:  accepted,
+			Check: (*exam).fractions,
+		},
+		{
+			Rule: core("RL-N0", "A request for 0 tokens MUST be granted while nothing is owed, and change nothing."),
+			Ops:  ops(opSeveral), Declared: []string{"Initial"},
+			About: asksFor(isZero),
+			Sees:  accepted,
+			Check: (*exam).zero,
+			Again: func(x *exam, again suite.Rerun) *suite.Violation { return x.changedBy(zero, again) },
+		},
+		{
+			Rule: core("RL-NEG", "A request for a negative number of tokens MUST NOT add tokens; it is refused "+
+				"or does nothing."),
+			Ops:   ops(opSeveral),
+			About: asksFor(isNegative),
+			Odd:   func(s conformance.Schedule) bool { return asks(s, isNegative) },
+			Sees:  accepted,
+			Check: law("RL-NEG"),
+			Again: func(x *exam, again suite.Rerun) *suite.Violation { return x.changedBy(negative, again) },
+		},
+		{
+			Rule: core("RL-NBIG", "A request for more than the burst MUST NOT be granted, however large, and MUST "+
+				"leave no trace."),
+			Ops: ops(opSeveral), Declared: []string{"Oversize"},
+			Unless: func(_ *suite.Suite, t *Traits) string {
+				return suite.If(t.Oversize == OversizePrepaid, "declared: OversizePrepaid")
+			},
+			About: either(asksFor(isTooMany), suite.Has(conformance.OpSetBurst)),
+			Odd:   func(s conformance.Schedule) bool { return asks(s, isTooMany) },
+			Sees:  accepted,
+			Check: (*exam).tooMany,
+			Again: func(x *exam, again suite.Rerun) *suite.Violation { return x.changedBy(tooMany, again) },
+		},
+	}
+}
+
+// often is how many steps a schedule has in which fractions could be lost.
+const often = 10
+
+func (x *exam) env() *suite.Violation {
+	if x.beyondRequests() && x.accountable() {
+		if slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool { return s.N < 0 }) {
+			return nil // RL-NEG judges what they bring
+		}
+		return x.envelope()
+	}
+	if !x.plain() {
+		return nil
+	}
+	a, b, sum, bad := x.overdrawn()
+	if !bad {
+		return nil
+	}
+	cfg := x.Schedule.Config
+	most := float64(cfg.Rate.Events)/float64(cfg.Rate.Per)*float64(b.at-a.at) + float64(cfg.Burst)
+	return x.broken(b.at, fmt.Sprintf("in %s the rate %s brings %s tokens, on top of a burst of %d",
+		timeline.Duration(b.at-a.at), cfg.Rate, number(most-float64(cfg.Burst)), cfg.Burst),
+		"%d tokens were granted from %s to %s, want %s at the most",
+		sum, timeline.Duration(a.at), timeline.Duration(b.at), number(most))
+}
+
+// overdrawn returns the window in which more was granted than rate*L + burst, if there is
+// one.
+func (x *exam) overdrawn() (from, to grant, got int, bad bool) {
+	v := x.view()
+	burst := x.Schedule.Config.Burst
+	start := new(big.Int).Add(v.burst, v.tolerance)
+	var n, taken, limit big.Int // used again and again, as many pairs are looked at
+	for i, a := range v.grants {
+		sum := 0
+		for _, b := range v.grants[i:] {
+			if sum += b.n; sum <= burst {
+				continue
+			}
+			taken.Mul(n.SetInt64(int64(sum)), v.per)
+			limit.Mul(n.SetInt64(int64(b.at-a.at)), v.events)
+			if taken.Cmp(limit.Add(&limit, start)) > 0 {
+				return a, b, sum, true
+			}
+		}
+	}
+	return grant{}, grant{}, 0, false
+}
+
+// decisions calls f for each request of a plain trace until it finds something.
+func (x *exam) decisions(f func(s step) *suite.Violation) *suite.Violation {
+	for _, s := range x.view().steps {
+		if s.Op == conformance.OpAllow && s.Ended.Seq != 0 && s.Panic == "" && !x.outOfRange(s.Step) {
+			if found := f(s); found != nil {
+				return found
+			}
+		}
+	}
+	return nil
+}
+
+// level says what the bucket held, for reading.
+func (x *exam) level(s step) string {
+	return fmt.Sprintf("the bucket held %s tokens at %s", x.view().tokens(s.level), timeline.Duration(s.At))
+}
+
+func (x *exam) work() *suite.Violation {
+	if x.beyondRequests() {
+		return x.breaks("RL-WORK")
+	}
+	if !x.plain() {
+		return nil
+	}
+	v := x.view()
+	return x.decisions(func(s step) *suite.Violation {
+		if s.OK || s.margin.Cmp(v.tolerance) < 0 && !(s.brimful && s.margin.Sign() >= 0) {
+			return nil
+		}
+		return x.broken(s.At, x.level(s), "allow %d at %s was denied, want granted", s.N, timeline.Duration(s.At))
+	})
+}
+
+func (x *exam) model() *suite.Violation {
+	if x.beyondRequests() {
+		return x.breaks("RL-MODEL")
+	}
+	if !x.plain() {
+		return nil
+	}
+	v := x.view()
+	return x.decisions(func(s step) *suite.Violation {
+		if s.margin.CmpAbs(v.tolerance) <= 0 || s.OK == (s.margin.Sign() > 0) {
+			return nil
+		}
+		got, want := "denied", "granted"
+		if s.OK {
+			got, want = want, got
+		}
+		return x.broken(s.At, x.level(s), "allow %d at %s was %s, want %s", s.N, timeline.Duration(s.At), got, want)
+	})
+}
+
+func (x *exam) full() *suite.Violation {
+	if !x.plain() {
+		return nil
+	}
+	taken := 0
+	for _, d := range x.Done {
+		if d.Op == conformance.OpTokens {
+			continue
+		}
+		if d.At != x.Done[0].At || taken+d.N > x.Schedule.Config.Burst {
+			return nil
+		}
+		if taken += d.N; !d.OK || d.Op == conformance.OpWait && d.Ended.At > d.At {
+			return x.broken(d.At, fmt.Sprintf("a new limiter holds its burst of %d, and only %d were asked for",
+				x.Schedule.Config.Burst, taken),
+				"%s %d of a new limiter was not granted at once", d.Op, d.N)
+		}
+	}
+	return nil
+}
+
+func (x *exam) cap() *suite.Violation {
+	if !x.judgeable() {
+		return nil
+	}
+	burst := x.Schedule.Config.Burst
+	for _, d := range x.Done {
+		if d.Op == conformance.OpSetLimit && d.Rate == Inf {
+			return nil
+		}
+		if d.Op == conformance.OpSetBurst {
+			burst = d.N
+		}
+		if d.Op == conformance.OpTokens && d.Tokens > float64(max(0, burst))*(1+1e-9) {
+			return x.broken(d.At, fmt.Sprintf("the burst is %d", burst),
+				"Tokens() = %s at %s, want %d at the most", number(d.Tokens), timeline.Duration(d.At), burst)
+		}
+	}
+	if !x.plain() || x.beyondRequests() {
+		return nil
+	}
+	sum, at, from := 0, time.Duration(-1), time.Duration(0)
+	for _, g := range x.view().grants {
+		if g.d.Op != conformance.OpAllow || x.Schedule.Config.Rate.Interval() == 0 {
+			continue
+		}
+		if g.at != at {
+			sum, from, at = 0, at, g.at
+		}
+		if sum += g.n; sum > burst+x.traits.Quantum {
+			return x.broken(at, fmt.Sprintf("the burst is %d, and the limiter had been idle since %s",
+				burst, timeline.Duration(max(0, from))),
+				"%d tokens were granted at the instant %s, want %d at the most", sum, timeline.Duration(at), burst)
+		}
+	}
+	return nil
+}
+
+// tokens looks for what Tokens should not have shown. What it shows may also be what a
+// limiter has that breaks another law.
+func (x *exam) tokens() *suite.Violation {
+	if !x.accountable() || !suite.Steps(conformance.OpTokens)(suite.Job{Schedule: x.Schedule}) {
+		return nil
+	}
+	look := func(waived string) *difference {
+		a := newAccount(&x.Trace, x.traits)
+		a.judgesTokens, a.waived = true, waived
+		return a.replay()
+	}
+	d := look("")
+	if d == nil || d.law != "RL-TOKENS" {
+		return nil
+	}
+	for _, w := range waivers {
+		if !suite.Has(w.op)(suite.Job{Schedule: x.Schedule}) {
+			continue
+		}
+		if other := look(w.law); other == nil || other.event > d.event {
+			return nil
+		}
+	}
+	return x.broken(d.at, d.because, "%s", d.headline)
+}
+
+func (x *exam) fractions() *suite.Violation {
+	if !x.plain() || len(x.Schedule.Steps) < often ||
+		slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool {
+			return s.Op != conformance.OpTokens && (s.Op != conformance.OpAllow || s.N != 1)
+		}) {
+		return nil
+	}
+	v := x.view()
+	// The exact bucket on the same requests, whatever this one granted.
+	level, want, got := v.units(x.traits.initial(x.Schedule.Config.Burst)), 0, 0
+	at := x.Schedule.Steps[0].At
+	for _, d := range x.Done {
+		level, _ = v.refill(level, d.At-at)
+		at = d.At
+		if d.Op == conformance.OpAllow && level.Cmp(v.per) >= 0 {
+			level = new(big.Int).Sub(level, v.per)
+			want++
+		}
+		if d.OK {
+			got++
+		}
+	}
+	if got >= want-1-x.traits.Quantum {
+		return nil
+	}
+	return x.broken(at, fmt.Sprintf("%d requests came in %s at a rate of %s",
+		len(x.Done), timeline.Duration(at-x.Schedule.Steps[0].At), x.Schedule.Config.Rate),
+		"%d tokens were granted by %s, want %d", got, timeline.Duration(at), want)
+}

@@ -1,0 +1,118 @@
+package limitertest
+
+import (
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// reserveRules are the laws of reservations.
+func reserveRules() []rule {
+	return []rule{
+		{
+			Rule: core("RS-OK", "A reservation MUST be OK if the burst can hold it, and one that is not OK MUST "+
+				"take nothing."),
+			Ops: ops(conformance.OpReserve), Declared: []string{"Initial", "Oversize"},
+			About: suite.Has(conformance.OpReserve),
+			Sees:  accepted,
+			Check: law("RS-OK"),
+		},
+		{
+			Rule: core("RS-DELAY", "The delay of a reservation MUST be the time until the bucket has paid for it "+
+				"and for all before it."),
+			Ops: ops(conformance.OpReserve), Declared: []string{"Initial"},
+			About: suite.Has(conformance.OpReserve),
+			Sees:  accepted,
+			Check: law("RS-DELAY"),
+		},
+		{
+			Rule: core("RS-MONO", "While nothing is changed or given back, a reservation of tokens MUST NOT be "+
+				"due before an earlier one."),
+			Ops:   ops(conformance.OpReserve),
+			About: suite.Has(conformance.OpReserve),
+			Sees:  accepted,
+			Check: (*exam).reservesInOrder,
+		},
+		{
+			Rule: core("RS-DEBT", "What was reserved MUST be paid before anything else is granted."),
+			Ops:  ops(conformance.OpReserve), Declared: []string{"Initial"},
+			About: suite.Has(conformance.OpReserve),
+			Sees:  accepted,
+			Check: law("RS-DEBT"),
+		},
+	}
+}
+
+// cancelRules are the laws of reservations that are given up.
+func cancelRules() []rule {
+	return []rule{
+		{
+			Rule: core("CN-UPPER", "A cancel MUST NOT bring more tokens than the reservation took."),
+			Ops:  ops(opGiveUp), Declared: []string{"Initial"},
+			About: givesUp(conformance.OpReserve),
+			Sees:  accepted,
+			Check: law("CN-UPPER"),
+		},
+		{
+			Rule: core("CN-LOWER", "A cancel MUST NOT take tokens."),
+			Ops:  ops(opGiveUp), Declared: []string{"Initial"},
+			About: givesUp(conformance.OpReserve),
+			Sees:  accepted,
+			Check: law("CN-LOWER"),
+		},
+		{
+			Rule: core("CN-LIFO", "A cancel of the newest reservation before its instant MUST undo it exactly, "+
+				"unless nothing is ever refunded."),
+			Ops: ops(opGiveUp), Declared: []string{"Initial", "Refund"},
+			About: givesUp(conformance.OpReserve),
+			Sees:  accepted,
+			Check: law("CN-LIFO"),
+		},
+		{
+			Rule: core("CN-ANY",
+				"A cancel of an earlier reservation before its instant MUST refund what is declared: all, "+
+					"or all less what was reserved after it."),
+			Ops: ops(opGiveUp), Declared: []string{"Initial", "Refund"},
+			About: givesUp(conformance.OpReserve),
+			Sees:  accepted,
+			Check: law("CN-ANY"),
+		},
+		{
+			Rule: core("CN-LATE", "A cancel after the instant of a reservation MUST do what is declared, nothing "+
+				"or give the tokens back."),
+			Ops: ops(opGiveUp), Declared: []string{"Initial", "LateCancel"},
+			About: givesUp(conformance.OpReserve),
+			Sees:  accepted,
+			Check: law("CN-LATE"),
+		},
+		{
+			Rule: core("CN-IDEM", "A second cancel of a reservation MUST do nothing."),
+			Ops:  ops(opGiveUp), Declared: []string{"Initial"},
+			About: givesUp(conformance.OpReserve),
+			Sees:  accepted,
+			Check: law("CN-IDEM"),
+		},
+	}
+}
+
+func (x *exam) reservesInOrder() *suite.Violation {
+	if !x.accountable() {
+		return nil
+	}
+	var before *conformance.Done
+	for i := range x.Done {
+		d := &x.Done[i]
+		switch {
+		case d.Op == conformance.OpSetLimit || d.Op == conformance.OpSetBurst || d.Op == conformance.OpCancel:
+			before = nil
+		case d.Op == conformance.OpReserve && d.OK && d.N > 0: // for nothing there is nothing to wait for
+			if before != nil && suite.Sum(d.At, d.Delay) < suite.Sum(before.At, before.Delay)-1 {
+				return x.broken(d.At, "", "reserve %d at %s is due at %s, before reserve %d of %s that is due at %s",
+					d.N, timeline.Duration(d.At), timeline.Duration(d.At+d.Delay),
+					before.N, timeline.Duration(before.At), timeline.Duration(before.At+before.Delay))
+			}
+			before = d
+		}
+	}
+	return nil
+}

@@ -1,0 +1,218 @@
+package limitertest
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// waitRules are the laws of waits.
+func waitRules() []rule {
+	return []rule{
+		{
+			Rule: core("W-NOTEARLY", "A wait MUST NOT return before its tokens are there."),
+			Ops:  ops(conformance.OpWait), Declared: []string{"Initial"},
+			About: suite.Has(conformance.OpWait),
+			Sees:  accepted,
+			Check: law("W-NOTEARLY"),
+		},
+		{
+			Rule: core("W-EXACT", "A wait MUST return nil as soon as its tokens are there: where waits are fair, "+
+				"at the very instant."),
+			Ops: ops(conformance.OpWait), Declared: []string{"Initial", "Fair"},
+			Unless: unfair,
+			About:  suite.Has(conformance.OpWait),
+			Sees:   accepted,
+			Check:  law("W-EXACT"),
+		},
+		{
+			Rule: core("W-EATS", "A wait that returned nil MUST have taken its tokens, once."),
+			Ops:  ops(conformance.OpWait), Declared: []string{"Initial"},
+			About: suite.Has(conformance.OpWait),
+			Sees:  accepted,
+			Check: law("W-EATS"),
+		},
+		{
+			Rule: core("W-PRE", "A wait whose context is done before it begins MUST return an error at once, "+
+				"and take nothing, even if the tokens are there."),
+			Ops: ops(opContext), Declared: []string{"Initial"},
+			About: either(givesUp(conformance.OpWait), hasDeadline),
+			Sees:  accepted,
+			Check: law("W-PRE"),
+		},
+		{
+			Rule: core("W-DEAD",
+				"A wait whose deadline comes before its tokens MUST return an error, "+
+					"at once or at its deadline as declared, and take nothing."),
+			Ops: ops(opContext), Declared: []string{"Initial", "DeadlineCheck"},
+			About: hasDeadline,
+			Sees:  accepted,
+			Check: law("W-DEAD"),
+		},
+		{
+			Rule: core("W-DEADEQ",
+				"A wait that ends at the very instant of its tokens MUST either return nil and take them, "+
+					"or return an error and leave them."),
+			Ops: ops(opContext), Declared: []string{"Initial", "Refund"},
+			About: either(hasDeadline, givesUp(conformance.OpWait)),
+			Sees:  accepted,
+			Check: law("W-DEADEQ"),
+		},
+		{
+			Rule: core("W-CANCEL", "A wait whose context is cancelled MUST return an error at that instant, "+
+				"and give back what the declared refund says."),
+			Ops: ops(opContext), Declared: []string{"Initial", "Refund"},
+			About: givesUp(conformance.OpWait),
+			Sees:  accepted,
+			Check: law("W-CANCEL"),
+		},
+		{
+			Rule: core("W-FIFO", "Where waits are fair, those who wait MUST be served in the order in which they "+
+				"came."),
+			Ops: ops(conformance.OpWait), Declared: []string{"Fair"},
+			Unless: unfair,
+			About:  suite.Has(conformance.OpWait),
+			Sees:   accepted,
+			Check:  (*exam).waitsInOrder,
+		},
+		{
+			Rule: core("W-NOSTARVE", "Where waits are fair, a wait MUST return in bounded time, however often "+
+				"others ask."),
+			Ops: ops(conformance.OpWait, conformance.OpAllow), Declared: []string{"Fair"},
+			Unless: unfair,
+			About:  both(suite.Has(conformance.OpWait), func(j suite.Job) bool { return starving(j.Schedule) }),
+			Sees:   accepted,
+			Check:  (*exam).waitsInTime,
+		},
+		{
+			Rule: core("W-NOLOST", "A wait that nobody gave up MUST return once there is nobody left to ask, "+
+				"whoever gave up before it."),
+			Ops:   ops(conformance.OpWait),
+			About: suite.Has(conformance.OpWait),
+			Sees:  accepted,
+			Check: (*exam).waitsReturn,
+		},
+		{
+			Rule: core("W-WAKE", "When the limit changes or another gives up, who waits MUST keep its instant or "+
+				"be served anew, as declared."),
+			Ops: ops(conformance.OpWait), Declared: []string{"Initial", "Fair", "Rewake"},
+			Unless: unfair,
+			About: both(suite.Has(conformance.OpWait),
+				suite.Has(conformance.OpCancel, conformance.OpSetLimit, conformance.OpSetBurst)),
+			Sees:  accepted,
+			Check: law("W-WAKE"),
+		},
+	}
+}
+
+// unfair takes rules about the order of waits out of force.
+func unfair(_ *suite.Suite, t *Traits) string {
+	return suite.If(t.Fair == FairNone, "declared: FairNone")
+}
+
+func (x *exam) waitsInOrder() *suite.Violation {
+	if !x.accountable() {
+		return nil
+	}
+	served := func(d *conformance.Done) bool {
+		return d.Op == conformance.OpWait && d.OK && d.Ended.Seq != 0 && d.N > 0
+	}
+	for i := range x.Done {
+		a := &x.Done[i]
+		if !served(a) {
+			continue
+		}
+		for k := i + 1; k < len(x.Done); k++ {
+			b := &x.Done[k]
+			if served(b) && b.Ended.At+1 < a.Ended.At &&
+				!x.changed(a.At, b.At, conformance.OpSetLimit, conformance.OpSetBurst) {
+				return x.broken(b.Ended.At, "",
+					"wait %d at %s returned at %s, before wait %d that began earlier, at %s, and returned at %s",
+					b.N, timeline.Duration(b.At), timeline.Duration(b.Ended.At),
+					a.N, timeline.Duration(a.At), timeline.Duration(a.Ended.At))
+			}
+		}
+	}
+	return nil
+}
+
+func (x *exam) waitsInTime() *suite.Violation {
+	if !x.plain() || !starving(x.Schedule) {
+		return nil
+	}
+	cfg := x.Schedule.Config
+	waited := 0
+	for _, d := range x.Done {
+		if d.Op == conformance.OpWait {
+			waited += d.N
+		}
+	}
+	for _, d := range x.Done {
+		others := waited - d.N // who may be served first
+		by := d.At + time.Duration(2*cfg.Burst+2+others)*cfg.Rate.Interval()
+		if d.Op == conformance.OpWait && x.End > by && (d.Ended.Seq == 0 || d.Ended.At > by) {
+			full := time.Duration(cfg.Burst) * cfg.Rate.Interval()
+			return x.broken(by, fmt.Sprintf("the rate %s fills the whole bucket in %s",
+				cfg.Rate, timeline.Duration(full)),
+				"wait %d at %s had not returned by %s, overtaken by requests that came later",
+				d.N, timeline.Duration(d.At), timeline.Duration(by))
+		}
+	}
+	return nil
+}
+
+// starving tells schedules in which others ask so often that a wait could starve.
+func starving(s conformance.Schedule) bool {
+	n := 0
+	for _, st := range s.Steps {
+		if st.Op == conformance.OpAllow {
+			n++
+		}
+	}
+	return n >= 10
+}
+
+func (x *exam) waitsReturn() *suite.Violation {
+	if !x.accountable() || !x.beyondRequests() {
+		return nil
+	}
+	least := x.Schedule.Config.Burst
+	for _, s := range x.Schedule.Steps {
+		if s.Op == conformance.OpSetLimit && s.Rate.Events == 0 {
+			return nil
+		}
+		if s.Op == conformance.OpSetBurst {
+			least = min(least, s.N)
+		}
+	}
+	claimed := 0
+	for i := range x.Done {
+		d := &x.Done[i]
+		if !claims(d.Step) {
+			continue
+		}
+		claimed++
+		if d.Op == conformance.OpWait && d.N <= least && x.lost(d, claimed) {
+			return x.broken(x.End,
+				"nobody had asked since "+timeline.Duration(x.Schedule.Steps[len(x.Schedule.Steps)-1].At),
+				"wait %d at %s had not returned by %s", d.N, timeline.Duration(d.At), timeline.Duration(x.End))
+		}
+	}
+	return nil
+}
+
+// lost reports whether a wait that nobody gave up did not return.
+func (x *exam) lost(d *conformance.Done, claim int) bool {
+	if d.D != 0 || d.N <= 0 {
+		return false
+	}
+	for _, o := range x.Done {
+		if o.Op == conformance.OpCancel && o.N == claim {
+			return false
+		}
+	}
+	return d.Ended.Seq == 0 || d.Err != nil && d.Ended.At >= x.End
+}

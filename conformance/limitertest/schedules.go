@@ -1,0 +1,264 @@
+package limitertest
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// Families lists what is explored, in constants.
+func (c *contract) Families(s *suite.Suite) []suite.Family {
+	return slices.Concat(c.requestFamilies(s), rateFamilies(s), c.claimFamilies(s))
+}
+
+// limited is the configuration with that rate and burst.
+func limited(rate string, burst int) conformance.Config {
+	return suite.Configured("rate", rate, "burst", fmt.Sprint(burst))
+}
+
+// steps parses steps that are written without instants.
+func steps(texts ...string) []conformance.Step {
+	return suite.MustParse(strings.Join(texts, " @0 | ") + " @0").Steps
+}
+
+// supported leaves the steps that the implementation can do.
+func supported(s *suite.Suite, all []conformance.Step) []conformance.Step {
+	return slices.DeleteFunc(all, func(st conformance.Step) bool {
+		single := st.N == 1 || st.N == 0 && st.Op != conformance.OpAllow && !claims(st) ||
+			st.Op == conformance.OpSetBurst || st.Op == conformance.OpCancel
+		return !s.Accepts(st.Op) || !single && !s.Accepts(opSeveral) ||
+			st.Op == conformance.OpWait && st.D != 0 && !s.Accepts(opContext)
+	})
+}
+
+// supports reports whether the implementation can do a whole schedule, and what it cancels
+// is there.
+func supports(s *suite.Suite, schedule conformance.Schedule) bool {
+	if len(supported(s, slices.Clone(schedule.Steps))) != len(schedule.Steps) {
+		return false
+	}
+	claimed := 0
+	for _, st := range schedule.Steps {
+		switch {
+		case claims(st):
+			claimed++
+		case st.Op == conformance.OpCancel:
+			switch what := claimOf(schedule, st.N).Op; {
+			case what == "",
+				what == conformance.OpReserve && (st.N > claimed || !s.Accepts(opGiveUp)),
+				what == conformance.OpWait && !s.Accepts(opContext),
+				what == conformance.OpWait && st.N > claimed && st.At > 0:
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// asking is the operation by which tokens are asked for, "" if there is none.
+func asking(s *suite.Suite) conformance.Op {
+	for _, op := range s.Able(conformance.OpAllow, conformance.OpWait) {
+		return op
+	}
+	return ""
+}
+
+// requestFamilies lists what is explored of requests that are answered at once.
+func (c *contract) requestFamilies(s *suite.Suite) []suite.Family {
+	ask := asking(s)
+	if ask == "" {
+		return nil
+	}
+	asks := func(burst int) []conformance.Step {
+		out := []conformance.Step{{Op: ask, N: 1}}
+		for n := 2; n <= burst && s.Accepts(opSeveral); n++ {
+			out = append(out, conformance.Step{Op: ask, N: n})
+		}
+		return out
+	}
+	grid := func(name string, cfg conformance.Config, depth int) suite.Family {
+		return suite.Family{Name: name, Schedules: suite.Sequences(cfg, asks(cfg.Burst), gapsOf(cfg), depth)}
+	}
+	usual := limited("10/1s", 3)
+	if c.tied {
+		usual = limited("3/1s", 3)
+	}
+	var late []conformance.Schedule // what was full all the time has a past as well
+	if c.spec.Traits.Initial == InitialFull {
+		late = later(suite.Sequences(usual, asks(3), []time.Duration{0, usual.Rate.Interval()}, 3), time.Hour)
+	}
+	out := []suite.Family{
+		{Name: suite.Leaks, Look: true,
+			Schedules: append(suite.Sequences(usual, asks(1), []time.Duration{0, time.Second}, 2), leavings(s)...)},
+		grid("burst 1", limited("10/1s", 1), 5),
+		grid("burst 3", limited("10/1s", 3), 4),
+		grid("thirds", limited("3/1s", 2), 4),
+		grid("thirteenths", limited("10/13s", 2), 3),
+		grid("slow", limited("1/24h", 2), 3),
+		grid("fast", limited("600000000/1s", 1), 4),
+		{Name: "full", Schedules: full(ask)},
+		{Name: "late", Schedules: late},
+		{Name: "polling", Schedules: polling(ask, limited("10/1s", 1), limited("10/1s", 5), limited("3/1s", 1),
+			limited("1000/1s", 2), limited("1/7s", 1))},
+	}
+	if c.tied { // most of the others are refused
+		two := limited("2/1s", 2)
+		out = append(out, grid("a burst a second", limited("3/1s", 3), 3),
+			suite.Family{Name: "a burst a second", Schedules: suite.Sequences(two, asks(1), gapsOf(two), 5)},
+			suite.Family{Name: "a burst a second",
+				Schedules: polling(ask, two, limited("3/1s", 3), limited("10/1s", 10))})
+	}
+	if s.Accepts(conformance.OpTokens) {
+		two := limited("10/1s", 2)
+		out = append(out, suite.Family{Name: "queries",
+			Schedules: suite.Sequences(two, append(asks(1), lastTokens), gapsOf(two), 4)})
+	}
+	if s.Accepts(opSeveral) {
+		for _, n := range []int{0, -1, -3, 4, math.MaxInt32, math.MaxInt, math.MinInt} {
+			allow := steps("allow 3", fmt.Sprintf("allow %d", n), "allow 1")
+			out = append(out, suite.Family{Name: "odd numbers",
+				Schedules: suite.Sequences(usual, allow, []time.Duration{0, interval / 2, interval}, 3)})
+		}
+	}
+	if s.Time == Explicit && s.Accepts(conformance.OpAllow) {
+		out = append(out, suite.Family{Name: "back in time", Schedules: append(
+			suite.Sequences(limited("1/1s", 2), steps("allow 1", "allow 2", "allow 0"),
+				[]time.Duration{0, time.Second, -time.Second}, 5),
+			toAndFro(limited("1/1s", 5))...)})
+	}
+	if s.Time != PackageTime {
+		for _, epoch := range suite.Epochs {
+			out = append(out, grid("epoch "+epoch, limited("10/1s", 2).With("epoch", epoch), 3))
+		}
+	}
+	return out
+}
+
+// gapsOf are the gaps at which a token is just there, and those far from it.
+func gapsOf(cfg conformance.Config) []time.Duration {
+	t := cfg.Rate.Interval()
+	return []time.Duration{0, t / 2, max(0, t-2), t, t + 2, t * time.Duration(cfg.Burst), 100 * t}
+}
+
+// later makes all of the schedules begin later.
+func later(all []conformance.Schedule, by time.Duration) []conformance.Schedule {
+	for _, s := range all {
+		for i := range s.Steps {
+			s.Steps[i].At += by
+		}
+	}
+	return all
+}
+
+// toAndFro asks now and a second earlier by turns.
+func toAndFro(cfg conformance.Config) []conformance.Schedule {
+	var out []conformance.Schedule
+	for n := 4; n <= 24; n += 4 {
+		s := conformance.Schedule{Config: cfg}
+		for i := range n {
+			s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpAllow, N: 1,
+				At: time.Duration(1-i%2) * time.Second})
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// full asks for the burst at first, and after a long time, at rates whose tokens take no
+// round time: the way from tokens to a time and back may end just below the burst.
+func full(ask conformance.Op) []conformance.Schedule {
+	var out []conformance.Schedule
+	for _, per := range []int{7, 13, 29} {
+		for events := 1; events < per; events++ {
+			for burst := 1; burst <= 3; burst++ {
+				s := conformance.Schedule{Config: limited(fmt.Sprintf("%d/%ds", events, per), burst)}
+				s.Steps = slices.Repeat([]conformance.Step{{Op: ask, N: 1}}, burst)
+				again := slices.Clone(s.Steps)
+				for i := range again {
+					again[i].At = time.Hour
+				}
+				s.Steps = append(s.Steps, again...)
+				out = append(out, s)
+			}
+		}
+	}
+	return out
+}
+
+// polling asks often: at fractions of the interval that do and do not divide it.
+func polling(ask conformance.Op, configs ...conformance.Config) []conformance.Schedule {
+	var out []conformance.Schedule
+	if ask != conformance.OpAllow {
+		return nil
+	}
+	for _, cfg := range configs {
+		t := cfg.Rate.Interval()
+		for _, gap := range []time.Duration{t * 3 / 10, t / 10, t * 7 / 10, t - 1, t/3 + 1, t} {
+			s := conformance.Schedule{Config: cfg}
+			for i := range 60 {
+				s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpAllow, N: 1, At: time.Duration(i) * gap})
+			}
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// leavings are schedules in which a wait is given up in each way.
+func leavings(s *suite.Suite) []conformance.Schedule {
+	return slices.DeleteFunc(suite.ParseAll(
+		"rate=10/1s burst=1 | wait 1 @0 | wait 1 @0",
+		"rate=10/1s burst=1 | wait 1 @0 | wait 1 @0 | cancel 2 @50ms",
+		"rate=10/1s burst=1 | wait 1 @0 | wait 1 50ms @0",
+		"rate=10/1s burst=1 | wait 1 @0 | wait 1 -1ns @0",
+		"rate=10/1s burst=1 | wait 1 @0 | wait 1 @0 | wait 1 @0 | cancel 2 @50ms | cancel 3 @50ms",
+	), func(schedule conformance.Schedule) bool { return !supports(s, schedule) })
+}
+
+// rateFamilies lists what is explored at the ends of the ranges of rates and bursts.
+func rateFamilies(s *suite.Suite) []suite.Family {
+	var tiny, huge, none, odd []conformance.Schedule
+	ask := asking(s)
+	if ask == "" {
+		ask = conformance.OpWait
+	}
+	with := func(rate, burst string) conformance.Config { return suite.Configured("rate", rate, "burst", burst) }
+	take := supported(s, []conformance.Step{{Op: ask, N: 1}, {Op: conformance.OpReserve, N: 1}})
+	for _, rate := range []string{"1/2562047h47m16.854775807s", "1/1281023h53m38.427387904s", "1/876000h",
+		"3/2562047h47m16.854775807s"} {
+		for _, burst := range []string{"1", "2"} {
+			if ask == conformance.OpAllow {
+				tiny = append(tiny, suite.Sequences(with(rate, burst), take, []time.Duration{0, time.Hour}, 3)...)
+			}
+		}
+	}
+	for _, rate := range []string{"1500000000/1s", "2000000000/1s", "2000000000/1ms", "2000000000/1ns"} {
+		for _, burst := range []string{"1", "3"} {
+			huge = append(huge, suite.Sequences(with(rate, burst), take, []time.Duration{0, 1, 2}, 3)...)
+		}
+	}
+	if ask == conformance.OpAllow {
+		some := supported(s, steps("allow 1", "wait 1 1s"))
+		for _, burst := range []string{"1", "3"} {
+			none = append(none, suite.Sequences(with("0/1s", burst), some, []time.Duration{0, 1000 * time.Hour}, 4)...)
+		}
+		some = supported(s, steps("allow 1", "reserve 1", "tokens"))
+		for _, burst := range []string{"0", "-1", "-2147483648", "2147483647"} {
+			for _, rate := range []string{"10/1s", "2000000000/1ns", "1/2562047h47m16.854775807s"} {
+				odd = append(odd, suite.Sequences(with(rate, burst), some, []time.Duration{0, time.Hour}, 3)...)
+			}
+		}
+	}
+	out := []suite.Family{
+		{Name: "tiny rates", Schedules: tiny},
+		{Name: "huge rates", Schedules: huge},
+		{Name: "no rate", Schedules: none},
+		{Name: "odd bursts", Schedules: odd},
+	}
+	return slices.DeleteFunc(out, func(f suite.Family) bool { return len(f.Schedules) == 0 })
+}

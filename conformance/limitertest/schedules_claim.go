@@ -1,0 +1,222 @@
+package limitertest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// explorer collects the families of waits, reservations, cancels, and changes of limit and
+// burst, as far as the implementation has them.
+type explorer struct {
+	*suite.Suite
+	families []suite.Family
+}
+
+// interval is the interval of most of their schedules, whose rate is 10/1s.
+const interval = suite.Wait
+
+// What is asked for last shows the level to the nanosecond.
+var (
+	lastReserve = conformance.Step{Op: conformance.OpReserve, N: 1}
+	lastWait    = conformance.Step{Op: conformance.OpWait, N: 1}
+	lastTokens  = conformance.Step{Op: conformance.OpTokens}
+)
+
+// add adds a family of those of the schedules that the implementation can do, smallest
+// first.
+func (e *explorer) add(name string, schedules ...conformance.Schedule) {
+	schedules = slices.DeleteFunc(schedules, func(s conformance.Schedule) bool { return !supports(e.Suite, s) })
+	slices.SortStableFunc(schedules, func(a, b conformance.Schedule) int { return len(a.Steps) - len(b.Steps) })
+	if len(schedules) > 0 {
+		e.families = append(e.families, suite.Family{Name: name, Schedules: schedules})
+	}
+}
+
+// drained begins with a bucket of 3 with nothing in it, and goes on with up to depth steps
+// of the alphabet, and the tail.
+func (e *explorer) drained(alphabet string, gaps []time.Duration, depth int,
+	tail ...conformance.Step) []conformance.Schedule {
+	cfg, head := limited("10/1s", 3), steps("allow 3")
+	switch {
+	case e.Accepts(opSeveral):
+	case e.Accepts(conformance.OpAllow):
+		head = steps("allow 1", "allow 1", "allow 1")
+	case e.Accepts(conformance.OpWait):
+		cfg, head = limited("10/1s", 1), steps("wait 1")
+	}
+	all := followed(cfg, head, supported(e.Suite, steps(strings.Split(alphabet, ",")...)), gaps, depth,
+		supported(e.Suite, tail)...)
+	return all[1:] // the head alone is nothing new
+}
+
+// followed appends to head every sequence of up to depth steps of the alphabet, each a gap
+// after the one before it, and ends each with the tail.
+func followed(cfg conformance.Config, head, alphabet []conformance.Step, gaps []time.Duration, depth int,
+	tail ...conformance.Step) []conformance.Schedule {
+	var out []conformance.Schedule
+	var grow func(done []conformance.Step, left int)
+	grow = func(done []conformance.Step, left int) {
+		all := slices.Clone(done)
+		at := all[len(all)-1].At
+		for _, s := range tail {
+			at += s.At
+			s.At = at
+			all = append(all, s)
+		}
+		out = append(out, conformance.Schedule{Config: cfg, Steps: all})
+		if left == 0 {
+			return
+		}
+		for _, s := range alphabet {
+			for _, gap := range gaps {
+				s.At = done[len(done)-1].At + gap
+				grow(append(done, s), left-1)
+			}
+		}
+	}
+	grow(head, depth)
+	return out
+}
+
+// claimFamilies lists what is explored of waits, reservations, cancels and changes of limit
+// and burst.
+func (c *contract) claimFamilies(s *suite.Suite) []suite.Family {
+	e := &explorer{Suite: s}
+	half := []time.Duration{0, interval / 2, interval}
+	e.add("reservations", append(
+		e.drained("reserve 1,reserve 3,allow 1,cancel 1,cancel 2,reserve 4",
+			[]time.Duration{0, interval, 5 * interval / 2}, 3, lastReserve),
+		e.drained("reserve 2,cancel 1,allow 1", []time.Duration{0, interval / 2, 4 * interval}, 3, lastReserve)...)...)
+	e.add("reservations in a row", rows()...)
+	e.add("waits", e.drained("wait 1,wait 2,wait 1 100ms,cancel 1,cancel 2,allow 1", half, 3, lastWait)...)
+	e.add("deadlines", e.drained("wait 1 50ms,wait 2 199ms,wait 1 150ms,wait 1 -1ns,wait 3,allow 1", half, 2,
+		lastWait)...)
+	// Who selects among a context that is done and a token that is there takes either by
+	// chance, so that each is run many times.
+	e.add("cancelled before", slices.Repeat(suite.ParseAll(
+		"rate=10/1s burst=1 | wait 1 -1ns @0 | allow 1 @0",
+		"rate=10/1s burst=3 | wait 1 -1ns @0 | allow 3 @0",
+		"rate=10/1s burst=1 | cancel 1 @0 | wait 1 @0 | allow 1 @0",
+		"rate=10/1s burst=3 | cancel 1 @0 | wait 3 @0 | allow 3 @50ms"), 40)...)
+	e.changes(c.spec.Traits.ZeroRate)
+	e.unusual()
+	if c.spec.Traits.Inf == InfGrants {
+		e.infinite()
+	}
+	e.add("starving", starvingWaits()...)
+	e.add("racing", suite.ParseAll(
+		"rate=10/1s burst=1 | allow 1 @0 | wait 1 @0 | cancel 1 @100ms~",
+		"rate=10/1s burst=1 | allow 1 @0 | wait 1 @0 | allow 1 @100ms~",
+		"rate=10/1s burst=1 | allow 1 @0 | wait 1 @0 | cancel 1 @100ms~ | allow 1 @100ms",
+		"rate=10/1s burst=1 | allow 1 @0 | wait 1 @0 | wait 1 @0 | cancel 1 @100ms~",
+		"rate=10/1s burst=1 | allow 1 @0 | wait 1 @0 | wait 1 @100ms~ | wait 1 @200ms~",
+		"rate=10/1s burst=1 | allow 1 @0 | wait 1 100ms @0 | wait 1 @50ms | allow 1 @100ms~",
+		"rate=10/1s burst=1 | wait 1 @0 | wait 1 @0 | wait 1 @0 | cancel 2 @100ms~")...)
+	if s.Time == Explicit && s.Accepts(conformance.OpAllow) {
+		e.add("back in time", suite.ParseAll(
+			"rate=1/1s burst=2 | allow 2 @10s | setlimit 1/1s @0 | allow 2 @10s",
+			"rate=1/1s burst=2 | allow 2 @10s | setburst 2 @0 | allow 2 @10s",
+			"rate=1/1s burst=2 | allow 2 @10s | reserve 1 @10s | cancel 1 @0 | allow 2 @10s",
+			"rate=1/1s burst=2 | allow 2 @10s | tokens @0 | allow 2 @10s",
+			"rate=1/1s burst=3 | allow 1 @10s | tokens @0 | tokens @9s | tokens @10s")...)
+	}
+	return e.families
+}
+
+// unusual adds what is odd: numbers, instants between two tokens, and questions about what
+// is there.
+func (e *explorer) unusual() {
+	numbers := "reserve 0,reserve -1,allow 1"
+	if e.Accepts(opContext) {
+		numbers += ",wait 0,wait 4" // a wait for less may try again for ever, without letting time pass
+	}
+	last := lastReserve
+	if !e.Accepts(conformance.OpReserve) {
+		last = lastWait
+	}
+	e.add("odd waits and reservations", e.drained(numbers, []time.Duration{0, interval / 2}, 2, last)...)
+	e.add("odd instants", e.uneven(last)...)
+	if e.Accepts(conformance.OpTokens) {
+		e.add("what is shown", e.drained("tokens,reserve 1,wait 1,cancel 1,allow 1,setlimit 100/1s,setburst 1",
+			[]time.Duration{0, interval / 2}, 3, lastTokens)...)
+	}
+}
+
+// starvingWaits are waits while others ask again and again.
+func starvingWaits() []conformance.Schedule {
+	out := suite.ParseAll(
+		"rate=10/1s burst=3 | allow 3 @0 | wait 3 @0",
+		"rate=10/1s burst=1 | allow 1 @0 | wait 1 @0",
+		"rate=10/1s burst=2 | allow 1 @0 | allow 1 @0 | wait 1 @1ms | wait 1 @1ms")
+	for i := range out {
+		for n := range 30 {
+			at := interval/2 + time.Duration(n)*interval/4
+			out[i].Steps = append(out[i].Steps, conformance.Step{Op: conformance.OpAllow, N: 1, At: at})
+		}
+	}
+	return out
+}
+
+// rows makes a row of reservations of one instant and gives them up, in order, in reverse,
+// and from the middle, at rates whose interval is no whole number of nanoseconds.
+func rows() []conformance.Schedule {
+	orders := [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}
+	var out []conformance.Schedule
+	for _, rate := range []string{"10/1s", "60/1s", "3/1s"} {
+		for _, sizes := range [][]int{{1, 1, 1}, {3, 1, 2}, {1, 2, 3}, {2, 3, 1}} {
+			for _, order := range orders {
+				for given := 1; given <= len(order); given++ {
+					out = append(out, row(rate, sizes, order[:given]))
+				}
+			}
+		}
+	}
+	return out
+}
+
+// row reserves so many tokens each time at one instant, and gives up some of them.
+func row(rate string, sizes, given []int) conformance.Schedule {
+	s := conformance.Schedule{Config: limited(rate, 3)}
+	s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpAllow, N: 3})
+	for _, n := range sizes {
+		s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpReserve, N: n})
+	}
+	for _, i := range given {
+		s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpCancel, N: i + 1})
+	}
+	s.Steps = append(s.Steps, lastReserve)
+	return s
+}
+
+// uneven reserves, waits and gives up at instants that fall between two tokens, at a rate
+// whose interval is no whole number of anything; and again and again.
+func (e *explorer) uneven(last conformance.Step) []conformance.Schedule {
+	var out []conformance.Schedule
+	for _, alphabet := range [][]conformance.Step{
+		steps("reserve 1", "reserve 2", "cancel 1"),
+		steps("wait 1", "wait 2", "cancel 1"),
+	} {
+		all := followed(limited("7/1s", 2), steps("allow 2"), supported(e.Suite, alphabet),
+			[]time.Duration{0, 33_333_333, 200_000_001}, 3, last)
+		out = append(out, all[1:]...)
+	}
+	for _, op := range []string{"reserve 1", "wait 1"} {
+		for _, set := range []bool{false, true} {
+			text := "rate=10/1s burst=3 | allow 3 @0"
+			for i := 1; i <= 6; i++ {
+				at := i * 10
+				if set {
+					text += fmt.Sprintf(" | setlimit %d/1s @%dms", 10+10*(i%2), at)
+				}
+				text += fmt.Sprintf(" | %s @%dms | cancel %d @%dms", op, at, i, at+5)
+			}
+			out = append(out, suite.MustParse(text+" | allow 1 @95ms | allow 1 @101ms"))
+		}
+	}
+	return out
+}

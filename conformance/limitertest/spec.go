@@ -1,0 +1,280 @@
+// Package limitertest holds rate limiters to their laws: token buckets whose tokens are
+// asked for, waited for and reserved, and come back when somebody gives up. A limiter that
+// counts in windows, or answers with what remains and when to try again, is judged by
+// package quotatest.
+//
+//	func TestConformance(t *testing.T) {
+//		limitertest.Run(t, limitertest.Spec{
+//			Name: "mine",
+//			Time: limitertest.PackageTime,
+//			New: func(_ limitertest.Env, cfg limitertest.Config) limitertest.Funcs {
+//				l := mine.NewLimiter(cfg.Rate.PerSecond(), cfg.Burst)
+//				return limitertest.Funcs{AllowN: l.TryTake, WaitN: l.Take}
+//			},
+//			Traits: limitertest.LikeXTime,
+//		})
+//	}
+//
+// Leave Traits out at first: the subtest TRAITS prints the literal to paste. What is waited
+// for and what is reserved counts at the instant at which it is due, on the same exact
+// bucket as what is granted at once. Where correct limiters differ after a cancel or a
+// change of the limit, the bucket's level is a range. What the suite does and how it counts
+// is said in package conformance.
+package limitertest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// What a spec needs of the suite's vocabulary; package conformance explains it.
+type (
+	Env        = conformance.Env
+	TimeSource = conformance.TimeSource
+	Rate       = conformance.Rate
+	Known      = conformance.Known
+	Report     = conformance.Report
+	BackTime   = conformance.BackTime
+	Fairness   = conformance.Fairness
+)
+
+// The ways to take time that a limiter may have, what an instant before the newest one may
+// mean to it, and the orders in which it may serve those who wait.
+const (
+	Injected    = conformance.Injected
+	PackageTime = conformance.PackageTime
+	Explicit    = conformance.Explicit
+
+	BackClamp  = conformance.BackClamp
+	BackReject = conformance.BackReject
+	BackRewind = conformance.BackRewind
+
+	FairFIFO = conformance.FairFIFO
+	FairNone = conformance.FairNone
+)
+
+// Inf is the rate of a limiter that grants everything.
+var Inf = conformance.Inf
+
+// Spec describes an implementation.
+type Spec struct {
+	// Name is how reports call it.
+	Name string
+	// Time says how it takes its time. Explicit needs AllowAt.
+	Time TimeSource
+	// New makes a limiter. A constructor that refuses cfg panics. Instances must not share
+	// state.
+	New func(env Env, cfg Config) Funcs
+	// Traits are the choices of the implementation. What is left undeclared fails the
+	// subtest TRAITS, which prints what was observed.
+	Traits Traits
+	// KnownFailing lists what is known to fail.
+	KnownFailing []Known
+}
+
+// Config is what a limiter is made with. One that lets so many events in a period come all
+// at once can be made for any of them, with Burst events in a period of
+// Burst*Rate.Interval(), if Rate.Exact says that this is the same rate. If the period
+// cannot be chosen, New panics unless Burst is Rate.Events.
+type Config struct {
+	Rate  Rate
+	Burst int
+}
+
+// Funcs are the operations of one limiter; those that are nil are not tried. One of Allow,
+// AllowN, AllowAt, Wait and WaitN must be there.
+type Funcs struct {
+	// Allow and AllowN take one token or n, now or not at all. If both are there, single
+	// tokens are asked for by either in turn.
+	Allow  func() bool
+	AllowN func(n int) bool
+	// AllowAt is the form with an explicit time, for Explicit runs.
+	AllowAt func(t time.Time, n int) bool
+	// Tokens and TokensAt return the tokens that are there.
+	Tokens   func() float64
+	TokensAt func(t time.Time) float64
+	// Wait blocks until n tokens could be taken. A limiter that hands out single turns
+	// panics for another n and declares Single.
+	Wait func(n int)
+	// WaitN blocks until n tokens could be taken, or returns an error: ctx is done, or will
+	// be before the tokens are there. It is used instead of Wait. The deadline of ctx is on
+	// the clock that the implementation uses.
+	WaitN func(ctx context.Context, n int) error
+	// Reserve takes n tokens in advance and says when the caller may act. ReserveAt is the
+	// form with an explicit time, for Explicit runs.
+	Reserve   func(n int) Reservation
+	ReserveAt func(t time.Time, n int) Reservation
+	// SetLimit and SetBurst change the rate and the burst from now on. The forms with an
+	// explicit time are for Explicit runs.
+	SetLimit   func(r Rate)
+	SetLimitAt func(t time.Time, r Rate)
+	SetBurst   func(burst int)
+	SetBurstAt func(t time.Time, burst int)
+	// Stop releases what the limiter holds, if it holds anything.
+	Stop func()
+}
+
+// Reservation is what Reserve returned, as a set of operations. For a limiter with the
+// methods of x/time/rate it is
+//
+//	limitertest.Reservation{OK: r.OK, Delay: r.Delay, DelayFrom: r.DelayFrom, Cancel: r.Cancel, CancelAt: r.CancelAt}
+//
+// A limiter that merely returns a duration d sets Delay to a function that returns d.
+type Reservation struct {
+	// OK says whether there is a reservation at all. Nil means yes.
+	OK func() bool
+	// Delay says how long the caller must wait before it acts; DelayFrom says it for
+	// Explicit runs.
+	Delay     func() time.Duration
+	DelayFrom func(t time.Time) time.Duration
+	// Cancel gives the tokens back: the caller will not act. CancelAt is for Explicit runs.
+	// Nil where reservations are final.
+	Cancel   func()
+	CancelAt func(t time.Time)
+}
+
+// Run holds an implementation to the laws of a rate limiter, one subtest for each rule, and
+// returns what it found.
+func Run(t *testing.T, spec Spec) *Report {
+	t.Helper()
+	return spec.Run(t)
+}
+
+// Run is the function [Run].
+func (spec Spec) Run(t *testing.T) *Report {
+	t.Helper()
+	return suite.Run(t, spec.about(), newContract(spec))
+}
+
+// Judge returns what runs single schedules.
+func (spec Spec) Judge(t *testing.T) conformance.Judge {
+	t.Helper()
+	return suite.NewExaminer(t, spec.about(), newContract(spec))
+}
+
+// Examine is for the tests of this module.
+func (spec Spec) Examine(t *testing.T, o inside.Options) *Report {
+	t.Helper()
+	return suite.Examine(t, spec.about(), newContract(spec), o)
+}
+
+func (spec Spec) about() suite.About {
+	return suite.About{Name: spec.Name, Time: spec.Time, Known: spec.KnownFailing}
+}
+
+// Rules are the laws, in the order of their subtests.
+func Rules() []conformance.Rule { return suite.Laws(newContract(Spec{})) }
+
+// contract is the spec in the terms of the suite.
+type contract struct {
+	spec Spec
+	// waits says that there is a wait, which may be one that cannot be driven here.
+	waits bool
+	// stops says that there is a Stop.
+	stops bool
+	// tied says that a burst above 1 is accepted only if it is what comes in the Per of the
+	// rate.
+	tied bool
+	// learnt is what the runs so far have shown.
+	learnt memory
+}
+
+func newContract(spec Spec) *contract {
+	c := &contract{spec: spec}
+	c.Forget()
+	return c
+}
+
+// Profile names the contract.
+func (c *contract) Profile() suite.Profile {
+	return suite.Profile{Kind: "limiter", Package: "limitertest", Spares: true, Waiting: true, Refusals: true}
+}
+
+// Unfit refuses specs that cannot be run.
+func (c *contract) Unfit(*suite.Suite) (skip, misuse string) {
+	if c.spec.New == nil {
+		return "", "limitertest.Run: the spec has no New; say how to make a limiter"
+	}
+	return "", ""
+}
+
+// What stands for more than an operation's name in a set of operations.
+const (
+	opSeveral conformance.Op = "way to take several tokens"
+	opContext conformance.Op = "wait that takes a context"
+	opGiveUp  conformance.Op = "reservation that can be cancelled"
+)
+
+// unsettledWait is why waits are left out.
+const unsettledWait = "a wait can only be driven exactly in a bubble"
+
+// Learn looks at an instance that is thrown away.
+func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
+	s.T.Helper()
+	start := conformance.Config{}.Start()
+	f, cfg, refused := c.first(Env{Clock: suite.NewHand(start, false).Clock(), Start: start}, 10, 3)
+	if refused != "" {
+		s.T.Fatalf("conformance: limitertest.Run: %s; New must accept it, or the burst 1, "+
+			"or as many per second as the burst", refused)
+	}
+	c.waits, c.stops = f.Wait != nil || f.WaitN != nil, f.Stop != nil
+	c.tied = cfg.Burst > 1 && cfg.Burst == cfg.Rate.Events
+	ops := map[conformance.Op]bool{
+		conformance.OpAllow:    f.AllowAt != nil || f.Allow != nil || f.AllowN != nil,
+		opSeveral:              !c.spec.Traits.Single && (f.AllowAt != nil || f.AllowN != nil),
+		conformance.OpTokens:   f.TokensAt != nil || f.Tokens != nil,
+		conformance.OpWait:     c.waits && (s.Bubble || s.Time != Injected),
+		opContext:              f.WaitN != nil,
+		conformance.OpReserve:  f.Reserve != nil || f.ReserveAt != nil,
+		conformance.OpSetLimit: f.SetLimit != nil || f.SetLimitAt != nil,
+		conformance.OpSetBurst: f.SetBurst != nil || f.SetBurstAt != nil,
+		conformance.OpStop:     f.Stop != nil,
+	}
+	if ops[conformance.OpReserve] {
+		_ = suite.Catch(func() {
+			r := f.reserve(start, 1)
+			ops[opGiveUp] = r.Cancel != nil || r.CancelAt != nil
+		})
+	}
+	ops[conformance.OpCancel] = ops[opContext] || ops[opGiveUp]
+	f.end()
+	return ops
+}
+
+// Canary proves that the implementation takes its time from where the spec says: it spends
+// what there is and sees which clock brings more.
+func (c *contract) Canary(s *suite.Suite) string {
+	allows := s.Accepts(conformance.OpAllow)
+	if !allows && !c.waits {
+		return "New returned nothing that " + s.Time.String() +
+			" can use: set Allow, AllowN or Wait, or AllowAt for Explicit"
+	}
+	if c.waits && !s.Accepts(conformance.OpWait) {
+		s.CannotSettle(unsettledWait)
+	}
+	if s.Time != Injected || !s.Bubble || !allows {
+		return ""
+	}
+	var impl Funcs
+	pulse := s.Sees(suite.Life{
+		Make: func(env Env, _ func()) { impl, _, _ = c.first(env, 10, 3) },
+		Use: func() (granted int) {
+			for granted < 10 && impl.allows(conformance.Config{}.Start(), 0) {
+				granted++
+			}
+			return granted
+		},
+		Beyond:  time.Hour,
+		Release: func() { impl.end() },
+	})
+	if pulse.Own == 0 && pulse.Other > 0 {
+		return "the spec says Injected, but moving Env.Clock brought no token and moving package time did: " +
+			"hand Env.Clock to the implementation, or set Time: limitertest.PackageTime"
+	}
+	return ""
+}

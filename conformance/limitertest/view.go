@@ -1,0 +1,169 @@
+package limitertest
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// exam is one run under judgement.
+type exam struct {
+	*suite.Recording
+	traits *Traits
+	stops  bool // the limiter has Stop
+	tied   bool // see contract
+	seen   *view
+	// unexplained is the first difference from the account, with the law that it breaks;
+	// nil if there is none.
+	unexplained *difference
+}
+
+// Exam puts a trace in the terms of a bucket. What the account cannot explain is traced to
+// a law here, once and before any rule sees the trace.
+func (c *contract) Exam(t *Traits, rec *suite.Recording, job suite.Job) *exam {
+	x := &exam{Recording: rec, traits: t, stops: c.stops, tied: c.tied}
+	if x.accountable() && x.beyondRequests() {
+		x.unexplained = c.learnt.trace(x, job)
+	}
+	return x
+}
+
+// view is the trace beside the exact bucket, built once.
+func (x *exam) view() *view {
+	if x.seen == nil {
+		x.seen = newView(&x.Trace, x.traits)
+	}
+	return x.seen
+}
+
+// made reports whether there is anything to judge: a limiter, and an end of the run.
+func (x *exam) made() bool { return x.Refused == "" && !x.Stuck }
+
+// forward reports whether time never goes back.
+func (x *exam) forward() bool { return !suite.GoesBack(x.Schedule) }
+
+// judgeable reports whether the trace is one that the bucket can judge: made, with time
+// going forward and a rate that is not extreme.
+func (x *exam) judgeable() bool {
+	return x.made() && x.Schedule.Config.Rate.Events > 0 && !x.Schedule.Config.Rate.Extreme() && x.forward()
+}
+
+// accountable reports whether the trace is one that the account can judge: made, with time
+// going forward, a burst, and a rate that brings something.
+func (x *exam) accountable() bool {
+	rate := x.Schedule.Config.Rate
+	return x.made() && (rate.Events > 0 && !rate.Extreme() || rate == Inf) && x.forward() && x.Schedule.Config.Burst > 0
+}
+
+// beyondRequests reports whether the schedule has more than requests that are answered at
+// once.
+func (x *exam) beyondRequests() bool {
+	return slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool {
+		switch s.Op {
+		case conformance.OpCancel, conformance.OpSetLimit, conformance.OpSetBurst:
+			return true
+		}
+		return claims(s)
+	})
+}
+
+// outOfRange reports whether a step asks for a number of tokens that has a rule of its own.
+func (x *exam) outOfRange(s conformance.Step) bool {
+	return s.N < 1 || s.N > x.Schedule.Config.Burst
+}
+
+// plain is judgeable, with nothing but requests in range and waits without a deadline.
+func (x *exam) plain() bool {
+	return x.judgeable() && !slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool {
+		switch s.Op {
+		case conformance.OpTokens, conformance.OpIdle:
+			return false
+		case conformance.OpAllow, conformance.OpWait:
+			return x.outOfRange(s) || s.D != 0
+		}
+		return true
+	})
+}
+
+// changed reports whether one of the operations was done between two instants.
+func (x *exam) changed(from, to time.Duration, ops ...conformance.Op) bool {
+	return slices.ContainsFunc(x.Done, func(d conformance.Done) bool {
+		return slices.Contains(ops, d.Op) && d.At >= from && d.At <= to
+	})
+}
+
+// broken makes a violation with the lanes of a limiter.
+func (x *exam) broken(at time.Duration, because, headline string, args ...any) *suite.Violation {
+	v := &suite.Violation{Headline: fmt.Sprintf(headline, args...), Because: because, At: at}
+	if x.beyondRequests() || x.Schedule.Config.Rate.Per <= 0 {
+		v.Lanes = x.answers()
+	} else {
+		v.Lanes = x.decided()
+	}
+	return v
+}
+
+// breaks returns what the account cannot explain, if it breaks the law.
+func (x *exam) breaks(law string) *suite.Violation {
+	if d := x.unexplained; d != nil && d.law == law {
+		return x.broken(d.at, d.because, "%s", d.headline)
+	}
+	return nil
+}
+
+// decided are what the timeline shows of requests: what the exact bucket grants and what
+// was granted.
+func (x *exam) decided() []suite.Lane {
+	v := x.view()
+	want, got := suite.Lane{Name: "want"}, suite.Lane{Name: "got"}
+	yes := map[bool]string{true: "y", false: "n"}
+	for _, s := range v.steps {
+		switch s.Op {
+		case conformance.OpAllow:
+			mark := yes[s.margin.Sign() >= 0 && s.N <= x.Schedule.Config.Burst]
+			if s.margin.CmpAbs(v.tolerance) <= 0 && s.N > 0 {
+				mark = "?" // within the tolerance: either
+			}
+			want.Marks = append(want.Marks, suite.Mark{At: s.At, Text: mark})
+			got.Marks = append(got.Marks, suite.Mark{At: s.At, Text: yes[s.OK]})
+		case conformance.OpWait:
+			want.Marks = append(want.Marks, suite.Mark{At: s.due, Text: "y"})
+			if s.Ended.Seq != 0 {
+				got.Marks = append(got.Marks, suite.Mark{At: s.Ended.At, Text: "y"})
+			}
+		}
+	}
+	return []suite.Lane{want, got}
+}
+
+// answers are what the timeline shows where tokens are also waited for, reserved and given
+// back.
+func (x *exam) answers() []suite.Lane {
+	got := suite.Lane{Name: "got"}
+	mark := func(at time.Duration, text string) { got.Marks = append(got.Marks, suite.Mark{At: at, Text: text}) }
+	for _, d := range x.Done {
+		switch {
+		case d.Op == conformance.OpAllow && d.OK:
+			mark(d.At, "y")
+		case d.Op == conformance.OpAllow:
+			mark(d.At, "n")
+		case d.Op == conformance.OpReserve && !d.OK:
+			mark(d.At, "n")
+		case d.Op == conformance.OpReserve:
+			mark(d.At, "+"+timeline.Duration(d.Delay))
+		case d.Op == conformance.OpWait && d.Ended.Seq != 0 && d.Err == nil:
+			mark(d.Ended.At, "y")
+		case d.Op == conformance.OpWait && d.Ended.Seq != 0:
+			mark(d.Ended.At, "err")
+		}
+	}
+	return []suite.Lane{got}
+}
+
+// number writes tokens for reading.
+func number(f float64) string { return strconv.FormatFloat(f, 'g', 10, 64) }

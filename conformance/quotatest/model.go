@@ -1,0 +1,264 @@
+package quotatest
+
+import (
+	"math"
+	"math/big"
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+)
+
+// model is the definition of a kind: it remembers every request that counts and works out
+// from all of them how many more fit at an instant. Instants are those of the schedule.
+type model struct {
+	kind     Kind
+	limit    int // of a window; the burst of GCRA
+	window   time.Duration
+	interval time.Duration // between two events of GCRA
+	edge     Edge
+	align    Align
+	first    origin
+	counted  bool // denied requests count
+	past     []request
+}
+
+// request is one that counts.
+type request struct {
+	at time.Duration
+	n  int
+}
+
+// origin is where the first window begins.
+type origin struct {
+	at time.Duration
+	// included says that an event at that very instant is in the first window. Other windows
+	// leave out their start if they include their end, as EdgeClosed has it.
+	included bool
+}
+
+// never is the origin where no window begins before the first request.
+const never = math.MinInt64 / 2
+
+// newModel returns the model of a configuration, as declared. The origin is for
+// AlignCreation and AlignFirstUse.
+func newModel(kind Kind, cfg conformance.Config, tr *Traits, first origin) *model {
+	m := &model{kind: kind, limit: cfg.Rate.Events, window: cfg.Rate.Per, edge: tr.Edge, align: tr.Align, first: first,
+		counted: tr.Denied == DeniedCounted}
+	if kind == GCRA {
+		m.limit, m.interval = cfg.Burst, cfg.Rate.Per/time.Duration(cfg.Rate.Events)
+	}
+	if tr.Align == AlignEpoch || tr.Align == 0 {
+		start := cfg.Start()
+		m.first.at = -start.Sub(start.Truncate(m.window))
+	}
+	return m
+}
+
+// add remembers a request.
+func (m *model) add(at time.Duration, n int, granted bool) {
+	if n > 0 && (granted || m.counted) {
+		m.past = append(m.past, request{at, n})
+	}
+}
+
+// index counts the windows from the first one to the one that t is in, where each window
+// begins as the one before ends.
+func (m *model) index(t time.Duration) int64 {
+	t -= m.first.at
+	if m.edge == EdgeClosed && m.kind == FixedWindow && !(m.first.included && t == 0) {
+		t--
+	}
+	i := t / m.window
+	if t%m.window < 0 {
+		i--
+	}
+	return int64(i)
+}
+
+// opened is when the window of t began, where windows begin with a request, and whether
+// there is one.
+func (m *model) opened(t time.Duration) (start time.Duration, ok bool) {
+	start = m.first.at
+	for _, e := range m.past {
+		if m.over(e.at - start) {
+			start = e.at
+		}
+	}
+	return start, !m.over(t - start)
+}
+
+// over reports whether an event of that age is outside the window.
+func (m *model) over(age time.Duration) bool {
+	return age > m.window || age == m.window && m.edge != EdgeClosed
+}
+
+// straddles reports whether t is within the grain of an instant at which a window ends, so
+// that a limiter of that grain may put what comes at t into the window before it or after it.
+func (m *model) straddles(t, grain time.Duration) bool {
+	if grain == 0 || m.kind != FixedWindow && m.kind != SlidingCounter {
+		return false
+	}
+	before, after := t-grain, t+grain
+	if m.align == AlignFirstUse {
+		start, _ := m.opened(before)
+		return m.over(before-start) != m.over(after-start)
+	}
+	if m.align == AlignCreation {
+		before = max(before, min(t, m.first.at)) // nothing comes before the limiter is made
+	}
+	return m.index(before) != m.index(after)
+}
+
+// indifferent is the instant from which on it makes no difference into which of two windows
+// a request at t was put that straddles them.
+func (m *model) indifferent(t, grain time.Duration) time.Duration {
+	if m.align == AlignFirstUse {
+		return math.MaxInt64 // each window begins where the last one ended
+	}
+	windows := time.Duration(1)
+	if m.kind == SlidingCounter {
+		windows = 2
+	}
+	return t + windows*m.window + 2*grain
+}
+
+// room is how many more events fit at t.
+func (m *model) room(t time.Duration) *big.Rat {
+	room := big.NewRat(int64(m.limit), 1)
+	take := func(n int) { room.Sub(room, big.NewRat(int64(n), 1)) }
+	switch {
+	case m.kind == GCRA:
+		room.Sub(room, big.NewRat(int64(max(0, m.arrival(t)-t)), int64(m.interval)))
+	case m.kind == SlidingLog:
+		for _, e := range m.past {
+			if !m.over(t - e.at) {
+				take(e.n)
+			}
+		}
+	case m.kind == FixedWindow && m.align == AlignFirstUse:
+		start, ok := m.opened(t)
+		for _, e := range m.past {
+			if ok && e.at >= start {
+				take(e.n)
+			}
+		}
+	default:
+		for _, e := range m.past {
+			switch m.index(t) - m.index(e.at) {
+			case 0:
+				take(e.n)
+			case 1:
+				if m.kind == SlidingCounter {
+					room.Sub(room, m.faded(t, e.n))
+				}
+			}
+		}
+	}
+	return room
+}
+
+// arrival is the theoretical arrival time of the next event of GCRA, as of t.
+func (m *model) arrival(t time.Duration) time.Duration {
+	arrival := t
+	for i, e := range m.past {
+		if i == 0 || arrival < e.at {
+			arrival = e.at
+		}
+		arrival += time.Duration(e.n) * m.interval
+	}
+	return arrival
+}
+
+// faded is what n events of the window before count at t.
+func (m *model) faded(t time.Duration, n int) *big.Rat {
+	since := (t - m.first.at) % m.window
+	if since < 0 {
+		since += m.window
+	}
+	fade := big.NewRat(int64(m.window-since), int64(m.window))
+	return fade.Mul(fade, big.NewRat(int64(n), 1))
+}
+
+// capped is the model of a counter that stops at one more than the limit in each window.
+// It denies what the one that counts everything denies in that window, but a flood of
+// requests does not fill the next window too.
+func (m *model) capped() *model {
+	other := *m
+	other.past = nil
+	for _, e := range m.past {
+		sum := 0
+		for _, o := range other.past {
+			if m.index(o.at) == m.index(e.at) {
+				sum += o.n
+			}
+		}
+		other.past = append(other.past, request{e.at, min(e.n, m.limit+1-sum)})
+	}
+	return &other
+}
+
+// fits reports whether n events fit at t, and whether that is clear. It is not if another
+// instant within the grain has another answer; if the estimate of a SlidingCounter is within
+// one event of it, as it may be rounded either way; or if a counter of denied requests has
+// another answer that stops counting at the limit.
+func (m *model) fits(t time.Duration, n int, grain time.Duration) (yes, clear bool) {
+	yes, clear = m.fitsUncapped(t, n, grain)
+	if m.kind == SlidingCounter && m.counted && clear && !yes {
+		other, sure := m.capped().fitsUncapped(t, n, grain)
+		clear = sure && !other
+	}
+	return yes, clear
+}
+
+func (m *model) fitsUncapped(t time.Duration, n int, grain time.Duration) (yes, clear bool) {
+	want := big.NewRat(int64(n), 1)
+	room := m.room(t)
+	yes = room.Cmp(want) >= 0
+	if m.kind == SlidingCounter {
+		off := new(big.Rat).Sub(room, want)
+		if m.estimates(t) && off.Abs(off).Cmp(big.NewRat(1, 1)) <= 0 {
+			return yes, false
+		}
+	}
+	return yes, grain == 0 || yes == (m.room(t-grain).Cmp(want) >= 0) && yes == (m.room(t+grain).Cmp(want) >= 0)
+}
+
+// estimates reports whether something counts in the window before that of t, so that what
+// it counts at t is an estimate.
+func (m *model) estimates(t time.Duration) bool {
+	return slices.ContainsFunc(m.past, func(e request) bool { return m.index(t)-m.index(e.at) == 1 })
+}
+
+// until is how long it takes from t until n events fit; -1 if they never do.
+func (m *model) until(t time.Duration, n int) time.Duration {
+	at := []time.Duration{t} // room changes at these instants only, but for GCRA
+	if m.kind == GCRA {
+		short := new(big.Rat).Sub(big.NewRat(int64(n), 1), m.room(t))
+		short.Mul(short, big.NewRat(int64(m.interval), 1))
+		up := new(big.Int).Add(short.Num(), new(big.Int).Sub(short.Denom(), big.NewInt(1)))
+		at = append(at, t+time.Duration(up.Div(up, short.Denom()).Int64()))
+	}
+	for _, e := range m.past {
+		at = append(at, e.at+m.window, e.at+m.window+1)
+	}
+	switch {
+	case m.kind == FixedWindow && m.align == AlignFirstUse:
+		at = append(at, m.first.at+m.window, m.first.at+m.window+1)
+	case m.kind == FixedWindow:
+		next := m.first.at + time.Duration(m.index(t)+1)*m.window
+		at = append(at, next, next+1)
+	}
+	slices.Sort(at)
+	for _, a := range at {
+		if a >= t && m.room(a).Cmp(big.NewRat(int64(n), 1)) >= 0 {
+			return a - t
+		}
+	}
+	return -1
+}
+
+// whole is a room in whole events.
+func whole(room *big.Rat) int {
+	return int(new(big.Int).Div(room.Num(), room.Denom()).Int64())
+}

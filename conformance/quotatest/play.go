@@ -1,0 +1,73 @@
+package quotatest
+
+import (
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// do does one operation, at the instant at where the limiter is told the time, and notes
+// the answer.
+func (f *Funcs) do(s conformance.Step, at time.Time, source TimeSource, d *conformance.Done) {
+	explicit := source == conformance.Explicit
+	switch {
+	case s.Op == conformance.OpAllow && explicit:
+		d.Answer = f.TakeAt(at, s.N)
+	case s.Op == conformance.OpAllow:
+		d.Answer = f.Take(s.N)
+	case s.Op == conformance.OpTokens && explicit:
+		d.Answer = f.PeekAt(at)
+	case s.Op == conformance.OpTokens:
+		d.Answer = f.Peek()
+	}
+	d.OK = d.Answer.OK
+}
+
+// stop releases what the limiter holds.
+func (f *Funcs) stop() {
+	if f.Stop != nil {
+		_ = suite.Catch(f.Stop)
+	}
+}
+
+// Play runs a schedule on a fresh limiter.
+func (c *contract) Play(st *suite.Stage) {
+	env, cfg := st.Plain(), st.Config()
+	var impl Funcs
+	if !st.Make(func() { impl = c.made(st, env, Config{cfg.Rate.Events, cfg.Rate.Per, cfg.Burst}) }) {
+		return
+	}
+	end := st.Each(nil, func(s conformance.Step) {
+		st.Rec.Do(s, false, func(d *conformance.Done) { impl.do(s, env.Start.Add(s.At), st.Time, d) })
+	})
+	st.End(end, 0, func() {
+		switch {
+		case impl.Stop != nil:
+			impl.stop()
+		case st.Time != conformance.Explicit:
+			st.Rest(end, cfg.Rate.Per)
+		}
+	})
+}
+
+// made makes the limiter of a stage, with another beside it if the stage asks for that: what
+// is asked of the one is asked of the other before.
+func (c *contract) made(st *suite.Stage, env Env, cfg Config) Funcs {
+	f := c.spec.New(env, cfg)
+	if !st.Twice() {
+		return f
+	}
+	other := c.spec.New(env, cfg)
+	take, at, stop := f.Take, f.TakeAt, f.Stop
+	if take != nil {
+		f.Take = func(n int) Answer { other.Take(n); return take(n) }
+	}
+	if at != nil {
+		f.TakeAt = func(t time.Time, n int) Answer { other.TakeAt(t, n); return at(t, n) }
+	}
+	if stop != nil {
+		f.Stop = func() { other.Stop(); stop() }
+	}
+	return f
+}

@@ -1,0 +1,113 @@
+package quotatest
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// Canary proves that time is taken from where the spec says. Only in a bubble is there
+// another clock than the injected one that the suite can move.
+func (c *contract) Canary(s *suite.Suite) string {
+	if !s.Accepts(conformance.OpAllow) {
+		return fmt.Sprintf("New returned nothing that %v can use: set Take, or TakeAt for Explicit", s.Time)
+	}
+	if s.Time != conformance.Injected || !s.Bubble {
+		return ""
+	}
+	var impl Funcs
+	pulse := s.Sees(suite.Life{
+		Make: func(env conformance.Env, _ func()) {
+			impl = c.spec.New(env, Config{Limit: 1, Window: time.Second, Burst: 1})
+		},
+		Use: func() (granted int) { // and uses up what there is
+			for range 10 {
+				_ = suite.Catch(func() { // X-CALLS judges panics
+					if impl.Take(1).OK {
+						granted++
+					}
+				})
+			}
+			return granted
+		},
+		Beyond:  time.Hour,
+		Release: func() { impl.stop() },
+	})
+	switch {
+	case pulse.Refused != "":
+		return "New refused a limit of 1 in 1s: " + pulse.Refused
+	case pulse.Own == 0 && pulse.Other > 0:
+		return suite.WrongClock("quotatest")
+	}
+	return ""
+}
+
+// crowded is a limiter to which two goroutines come at one instant.
+type crowded struct {
+	Funcs
+	peeks    bool // somebody peeks in between
+	granted  atomic.Int64
+	panicked atomic.Value
+}
+
+// concurrent has goroutines ask at one instant, of which one peeks on some limiters.
+func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
+	const each, limit = 4, 5
+	const pause = 5 * time.Second // after which a limiter is as if new
+	start := conformance.Config{}.Start()
+	return suite.Meet(p, suite.Meeting[*crowded]{
+		Make: func(env conformance.Env, place int) *crowded {
+			return &crowded{Funcs: c.spec.New(env, Config{Limit: limit, Window: time.Second, Burst: limit}),
+				peeks: place%4 == 0 && p.Accepts(conformance.OpTokens)}
+		},
+		Each: each,
+		Call: func(l *crowded, round, _, n int) {
+			var done conformance.Done
+			step := conformance.Step{Op: conformance.OpAllow, N: 1}
+			if l.peeks && n == each/2 {
+				step.Op = conformance.OpTokens
+			}
+			at := start.Add(time.Duration(round) * pause)
+			if msg := suite.Catch(func() { l.do(step, at, p.Time, &done) }); msg != "" {
+				l.panicked.Store(msg)
+			}
+			if done.OK && step.Op == conformance.OpAllow {
+				l.granted.Add(1)
+			}
+		},
+		Pass: func(st *suite.Stage, round int) { st.To(time.Duration(round+1) * pause) },
+		Judge: func(l *crowded, _, round int) *suite.Violation {
+			granted := l.granted.Swap(0)
+			if msg := l.panicked.Load(); msg != nil {
+				return suite.Broken(0, "", "a request panicked: %s", msg)
+			}
+			if granted == limit {
+				return nil
+			}
+			return suite.Broken(0,
+				"the limiter was as if new ("+suite.InRound(round)+"), and no order of the calls grants another number",
+				"%d goroutines asking %d times each at one instant were granted %d, want %d",
+				suite.Meeters, each, granted, limit)
+		},
+		Release: func(l *crowded) { l.stop() },
+	})
+}
+
+// race uses all operations of one limiter at once.
+func (c *contract) race(p *suite.Probe) (skip string) {
+	return p.Clash(func(env conformance.Env) []func(int) {
+		// Events 200ms apart: some take intervals of whole milliseconds only.
+		impl := c.spec.New(env, Config{Limit: 5, Window: time.Second, Burst: 5})
+		var ops []func(int)
+		for _, s := range []conformance.Step{asking(1), asking(2), looking} {
+			if p.Accepts(s.Op) && (s.N < 2 || p.Accepts(takesMany)) {
+				run := func(i int) { impl.do(s, env.Start.Add(time.Duration(i)), p.Time, &conformance.Done{}) }
+				ops = append(ops, run, run)
+			}
+		}
+		return ops
+	})
+}

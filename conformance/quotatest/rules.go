@@ -1,0 +1,250 @@
+package quotatest
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// Rules are the laws of a quota. Those that are checked by [exam.decided] share a model: its
+// first difference from the trace breaks one of them.
+func (c *contract) Rules() []suite.Rule[Traits, *exam] {
+	core := func(id, text string) conformance.Rule {
+		return conformance.Rule{ID: id, Text: text, Level: conformance.Core}
+	}
+	answered := func(id, text string) conformance.Rule { // for those who answer it
+		return conformance.Rule{ID: id, Text: text, Level: conformance.Extended}
+	}
+	log, counter := c.absentBut(SlidingLog), c.absentBut(SlidingCounter)
+	window, gcra := c.absentBut(FixedWindow), c.absentBut(GCRA)
+	exact := c.absentBut(FixedWindow, SlidingLog, GCRA)
+	allow, many := []conformance.Op{conformance.OpAllow}, []conformance.Op{takesMany}
+	return []suite.Rule[Traits, *exam]{
+		{
+			Rule:   core("SW-ANY", "In any time as long as the window at most the limit MUST be granted."),
+			Absent: log, Ops: allow, Unless: c.undeclared,
+			Check: func(x *exam) *suite.Violation { return x.decided("SW-ANY") },
+		},
+		{
+			Rule: core("SW-EXP", "An event exactly as old as the window MUST be outside of it, "+
+				"or inside, as declared."),
+			Absent: log, Ops: allow, Unless: c.undeclared,
+			Check: func(x *exam) *suite.Violation { return x.decided("SW-EXP") },
+		},
+		{
+			Rule:   core("SW-WORK", "A request for which there is room in the window MUST be granted."),
+			Absent: log, Ops: allow, Unless: c.undeclared,
+			Check: func(x *exam) *suite.Violation { return x.decided("SW-WORK") },
+		},
+		{
+			Rule:   core("SW-DENYCOUNT", "Requests that were denied MUST count or not, as declared."),
+			Absent: log, Ops: allow, Unless: c.undeclared,
+			Check: func(x *exam) *suite.Violation { return x.decided("SW-DENYCOUNT") },
+		},
+		{
+			Rule: core("SC-APPROX", "A request MUST be granted if the estimate has room for it and denied if not, "+
+				"except within one event of the boundary; "+
+				"and any time as long as a window MUST see no more than twice the limit."),
+			Absent: counter, Ops: allow, Unless: c.undeclared,
+			Check: func(x *exam) *suite.Violation { return cmp.Or(x.twice(), x.decided("SC-APPROX")) },
+		},
+		{
+			Rule: core("SC-ORDER", "Instants that go back MUST NOT reset what was counted: "+
+				"no more is granted than the limit in each window that they span, and one more at either end."),
+			Absent: c.absentBut(FixedWindow, SlidingLog, SlidingCounter), Ops: allow,
+			Unless: func(s *suite.Suite, tr *Traits) string {
+				return cmp.Or(suite.If(s.Time != conformance.Explicit, "only explicit instants can go back"),
+					suite.If(tr.BackTime == BackRewind, "declared: BackRewind"), c.undeclared(s, tr))
+			},
+			About: func(j suite.Job) bool { return suite.GoesBack(j.Schedule) },
+			Check: (*exam).backInWindows,
+		},
+		{
+			Rule: core("SC-N1", "With a limit of 1 an event MUST be granted when two windows are empty, "+
+				"and no other in its window."),
+			Absent: counter, Ops: allow, Unless: c.undeclared,
+			About: func(j suite.Job) bool { return j.Schedule.Config.Rate.Events == 1 },
+			Check: func(x *exam) *suite.Violation { return x.decided("SC-N1") },
+		},
+		{
+			Rule:   core("SC-FIRST", "Windows MUST begin where it is declared, the first one too."),
+			Absent: counter, Ops: allow, Unless: c.undeclared,
+			Check: func(x *exam) *suite.Violation { return x.decided("SC-FIRST") },
+		},
+		{
+			Rule: core("FW-ALIGNED", "In each window, which begins where it is declared, "+
+				"at most the limit MUST be granted."),
+			Absent: window, Ops: allow, Unless: c.undeclared,
+			Check: func(x *exam) *suite.Violation { return x.decided("FW-ALIGNED") },
+		},
+		{
+			Rule:   core("FW-2N", "Any time as long as a window MUST see no more than twice the limit."),
+			Absent: window, Unless: c.undeclared,
+			Check: (*exam).twice,
+		},
+		{
+			Rule: core("FW-NOEXTEND", "Requests MUST NOT extend a window: "+
+				"the next one begins when it is due, and has its limit."),
+			Absent: window, Ops: allow, Unless: c.undeclared,
+			Check: func(x *exam) *suite.Violation { return x.decided("FW-NOEXTEND") },
+		},
+		{
+			Rule:   core("FW-EDGE", "The instant at which a window ends MUST belong to the next, or not, as declared."),
+			Absent: window, Ops: allow, Unless: c.undeclared,
+			Check: func(x *exam) *suite.Violation { return x.decided("FW-EDGE") },
+		},
+		{
+			Rule:   core("FW-HIT", "A request MUST be granted up to and including the one that uses up the limit."),
+			Absent: window, Ops: allow, Unless: c.undeclared,
+			Check: func(x *exam) *suite.Violation { return x.decided("FW-HIT") },
+		},
+		{
+			Rule:   core("GC-EQUIV", "Every decision MUST be that of the token bucket."),
+			Absent: gcra, Ops: allow, Unless: c.undeclared,
+			Check: func(x *exam) *suite.Violation { return x.decided("GC-EQUIV") },
+		},
+		{
+			Rule:   core("GC-BURST", "Of a new limiter exactly the burst MUST be granted at once."),
+			Absent: gcra, Ops: allow, Unless: c.undeclared,
+			Check: func(x *exam) *suite.Violation { return x.decided("GC-BURST") },
+		},
+		{
+			Rule: core("GC-TAT", "After any idle time, and whatever instants come, "+
+				"no more than the burst MUST be granted on top of the rate."),
+			Absent: gcra, Ops: allow,
+			Unless: func(s *suite.Suite, tr *Traits) string {
+				return cmp.Or(suite.If(tr.BackTime == BackRewind, "declared: BackRewind"), c.undeclared(s, tr))
+			},
+			Check: func(x *exam) *suite.Violation { return cmp.Or(x.backInBucket(), x.decided("GC-TAT")) },
+		},
+		{
+			Rule: answered("GC-RETRY", "A request that was denied MUST be granted "+
+				"after exactly the RetryAfter of its answer, and not a nanosecond before."),
+			Absent: exact, Ops: allow,
+			Unless: func(s *suite.Suite, tr *Traits) string {
+				return cmp.Or(unanswered(tr, AnswersRetry),
+					suite.If(tr.Denied == DeniedCounted, "declared: DeniedCounted"), c.undeclared(s, tr))
+			},
+			Check: (*exam).retry,
+		},
+		{
+			Rule: answered("GC-RETRYNEG", "The RetryAfter of a request that can never be granted "+
+				"MUST be what is declared."),
+			Ops: many,
+			Unless: func(s *suite.Suite, tr *Traits) string {
+				return cmp.Or(unanswered(tr, AnswersRetry), c.undeclared(s, tr))
+			},
+			About: func(j suite.Job) bool {
+				full := full(c.spec.Kind, j.Schedule.Config)
+				return slices.ContainsFunc(j.Schedule.Steps, func(s conformance.Step) bool { return s.N > full })
+			},
+			Check: (*exam).retryNever,
+		},
+		{
+			Rule: answered("GC-REMAIN", "Remaining MUST be how many more events would be granted at once: "+
+				"never less than 0 or more than the limit."),
+			Absent: exact, Ops: allow,
+			Unless: func(s *suite.Suite, tr *Traits) string {
+				return cmp.Or(unanswered(tr, AnswersRemaining), c.undeclared(s, tr))
+			},
+			Check: (*exam).remain,
+		},
+		{
+			Rule:   answered("GC-RESET", "After ResetAfter, and not before, the limiter MUST be as if new."),
+			Absent: exact, Ops: allow,
+			Unless: func(s *suite.Suite, tr *Traits) string {
+				return cmp.Or(unanswered(tr, AnswersReset), c.undeclared(s, tr))
+			},
+			Check: (*exam).reset,
+		},
+		{
+			Rule: core("GC-DENYPURE", "A request that is denied MUST leave no trace, unless it is declared to count."),
+			Ops:  allow,
+			Unless: func(s *suite.Suite, tr *Traits) string {
+				return cmp.Or(suite.If(tr.Denied == DeniedCounted, "declared: DeniedCounted"), c.undeclared(s, tr))
+			},
+			Again: (*exam).withoutDenied,
+		},
+		{
+			Rule:   core("GC-PEEKPURE", "To ask without taking, or for 0, MUST leave no trace."),
+			Unless: c.undeclared,
+			About: func(j suite.Job) bool {
+				return suite.Has(conformance.OpTokens)(j) || asks(j.Schedule, func(n int) bool { return n == 0 })
+			},
+			Again: (*exam).withoutLooks,
+		},
+		{
+			Rule: core("GC-NEG", "A request for a negative number MUST leave no trace."),
+			Ops:  many, Unless: c.undeclared,
+			About: func(j suite.Job) bool { return asks(j.Schedule, func(n int) bool { return n < 0 }) },
+			Odd:   func(s conformance.Schedule) bool { return asks(s, func(n int) bool { return n < 0 }) },
+			Again: (*exam).withoutNegative,
+		},
+		{
+			Rule: core("RL-NBIG", "A request for more than the limit, or the burst, "+
+				"MUST NOT be granted, however large, and MUST leave no trace."),
+			Ops: many, Unless: c.undeclared,
+			About: func(j suite.Job) bool { // windows have no burst: any request
+				return asks(j.Schedule, func(n int) bool { return n > j.Schedule.Config.Burst })
+			},
+			Odd: func(s conformance.Schedule) bool {
+				return asks(s, func(n int) bool { return n > full(c.spec.Kind, s.Config) })
+			},
+			Check: (*exam).large,
+			Again: (*exam).withoutLarge,
+		},
+		suite.Calls[Traits]((*exam).calls),
+		{
+			Rule: core("X-CFG", "A limiter whose limit, burst or window makes no sense, or cannot be counted with, "+
+				"MUST be refused by its constructor, or keep working: it does not panic later and is not unlimited."),
+			Ops:   allow,
+			About: func(j suite.Job) bool { return mayRefuse(c.spec.Kind, j.Schedule.Config) },
+			Check: (*exam).config,
+		},
+		{
+			Rule:   core("X-LEAK", "When all is quiet, and after Stop, no goroutine and no armed timer MUST remain."),
+			Unless: func(s *suite.Suite, _ *Traits) string { return suite.If(!s.Bubble, suite.OnlyInBubble) },
+			About:  suite.Looked,
+			Check:  func(x *exam) *suite.Violation { return x.LeftBehind() },
+		},
+		{
+			Rule: core("X-CONC", "Requests made at one instant by many goroutines "+
+				"MUST together get what some order of them gets, whoever peeks meanwhile."),
+			Ops:   allow,
+			Probe: c.concurrent,
+		},
+		suite.Race[Traits, *exam](c.race),
+	}
+}
+
+// absentBut is the Absent of rules that are about these kinds only.
+func (c *contract) absentBut(kinds ...Kind) func(*suite.Suite, *Traits) string {
+	return func(*suite.Suite, *Traits) string {
+		return suite.If(!slices.Contains(kinds, c.spec.Kind), "about another kind of limiter")
+	}
+}
+
+// undeclared says which trait is missing for the model: it needs all that are about its kind.
+func (c *contract) undeclared(s *suite.Suite, tr *Traits) string {
+	for _, choice := range c.Table(s, tr) {
+		if choice.Declared == 0 && !choice.Needless() {
+			return "trait " + choice.Name + " is undeclared"
+		}
+	}
+	return ""
+}
+
+// unanswered says that a field is not filled in.
+func unanswered(tr *Traits, field Answers) string {
+	names := map[Answers]string{AnswersRetry: "RetryAfter", AnswersReset: "ResetAfter", AnswersRemaining: "Remaining"}
+	return suite.If(tr.Answers&field == 0, names[field]+" is not answered")
+}
+
+// asks reports whether a request is for such a number.
+func asks(s conformance.Schedule, which func(n int) bool) bool {
+	return slices.ContainsFunc(s.Steps, func(st conformance.Step) bool {
+		return st.Op == conformance.OpAllow && which(st.N)
+	})
+}

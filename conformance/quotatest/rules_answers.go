@@ -1,0 +1,222 @@
+package quotatest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// The rules about the fields of an answer, each judged on what was really granted before it,
+// and those about requests that must leave no trace.
+
+func (x *exam) retry() *suite.Violation {
+	return x.answers(func(s step) *suite.Violation {
+		if s.OK || s.fits || s.Op != conformance.OpAllow {
+			return nil
+		}
+		want, got := s.model.until(s.At, s.N), s.Answer.RetryAfter
+		if (got - want).Abs() <= x.traits.Grain {
+			return nil
+		}
+		because := fmt.Sprintf("%d fit at %s, if nothing else is granted", s.N, timeline.Duration(s.At+want))
+		return x.broken(s.At, because, "allow %d at %s was denied with RetryAfter %s, want %s",
+			s.N, timeline.Duration(s.At), timeline.Duration(got), timeline.Duration(want))
+	})
+}
+
+func (x *exam) remain() *suite.Violation {
+	if !x.complete() || !x.inOrder() && x.traits.BackTime == BackRewind {
+		return nil
+	}
+	for _, d := range x.Done {
+		if got := d.Answer.Remaining; got < 0 || got > x.full() {
+			return x.broken(d.At, fmt.Sprintf("no more than %d are ever granted at once", x.full()),
+				"%s was answered with %d remaining, want 0 to %d", d.Step, got, x.full())
+		}
+	}
+	grain := x.traits.Grain
+	return x.answers(func(s step) *suite.Violation {
+		after := s.after()
+		least, most := max(0, whole(after.room(s.At-grain))), max(0, whole(after.room(s.At+grain)))
+		if got := s.Answer.Remaining; got < least || got > most {
+			return x.broken(s.At, fmt.Sprintf("%d of %d are left", most, after.limit),
+				"%s was answered with %d remaining, want %d", s.Step, got, most)
+		}
+		return nil
+	})
+}
+
+func (x *exam) reset() *suite.Violation {
+	grain := x.traits.Grain
+	return x.answers(func(s step) *suite.Violation {
+		after := s.after()
+		want, got := after.until(s.At, after.limit), s.Answer.ResetAfter
+		if (got-want).Abs() <= grain || want == 0 && got >= 0 && got <= after.window {
+			return nil
+		}
+		return x.broken(s.At, fmt.Sprintf("all of it is there again at %s", timeline.Duration(s.At+want)),
+			"%s was answered with ResetAfter %s, want %s", s.Step, timeline.Duration(got), timeline.Duration(want))
+	})
+}
+
+// answers returns what check finds beside the first model that agrees with the trace, if it
+// finds something beside each.
+func (x *exam) answers(check func(s step) *suite.Violation) (first *suite.Violation) {
+	v, grain := x.view(), x.traits.Grain
+	if v == nil {
+		return nil
+	}
+	for _, v := range append([]*view{v}, v.also...) {
+		found := v.find(func(s step) *suite.Violation {
+			if s.N > x.full() || s.ambiguous || grain > 0 && s.model.straddles(s.At, grain) {
+				return nil // the first may be refused without a look; of the others the grain decides
+			}
+			return check(s)
+		})
+		if found == nil {
+			return nil
+		}
+		first = cmp.Or(first, found)
+	}
+	return first
+}
+
+// find returns the first violation.
+func (v *view) find(check func(s step) *suite.Violation) *suite.Violation {
+	for _, s := range v.steps {
+		if found := check(s); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+func (x *exam) retryNever() *suite.Violation {
+	if !x.judgeable() {
+		return nil
+	}
+	for _, d := range x.Done {
+		if d.Op != conformance.OpAllow || d.N <= x.full() || d.OK {
+			continue
+		}
+		got := d.Answer.RetryAfter
+		ok, want := false, ""
+		switch x.traits.TooLarge {
+		case TooLargeNegative:
+			ok, want = got < 0, "less than 0"
+		case TooLargeForever:
+			ok, want = got >= century, "a hundred years or more"
+		case TooLargeZero:
+			ok, want = got == 0, "0"
+		}
+		if !ok {
+			return x.broken(d.At, fmt.Sprintf("no more than %d are ever granted at once", x.full()),
+				"allow %d at %s was denied with RetryAfter %s, want %s",
+				d.N, timeline.Duration(d.At), timeline.Duration(got), want)
+		}
+	}
+	return nil
+}
+
+// without plays the schedule again without some steps, and finds the first request after
+// one of them that is decided otherwise then. What says which steps these are.
+func (x *exam) without(again suite.Rerun, drop func(d *conformance.Done) bool, what string) *suite.Violation {
+	if mayRefuse(x.kind, x.Schedule.Config) || x.Refused != "" || x.Stuck || !x.inOrder() ||
+		len(x.Schedule.Steps) > 8 || len(x.Done) != len(x.Schedule.Steps) {
+		return nil
+	}
+	plan := conformance.Schedule{Config: x.Schedule.Config}
+	var kept []*conformance.Done
+	dropped, matters := false, false
+	for i := range x.Done {
+		d := &x.Done[i]
+		if drop(d) {
+			dropped = true
+			continue
+		}
+		matters = matters || dropped
+		kept = append(kept, d)
+		plan.Steps = append(plan.Steps, d.Step)
+	}
+	if !matters || x.traits.Align == AlignCreation && drop(&x.Done[0]) {
+		return nil // the first request, whatever it asks for, may be where windows begin
+	}
+	if x.source == conformance.PackageTime { // windows on the clock must begin where they did in this run
+		window := x.Schedule.Config.Rate.Per
+		time.Sleep(window - time.Since(x.Schedule.Config.Start())%window)
+	}
+	other := again(plan)
+	for i, d := range kept {
+		if i < len(other.Done) && d.Op == conformance.OpAllow && d.OK != other.Done[i].OK {
+			if x.traits.Grain > 0 && !x.of(other).steps[i].clear {
+				return nil // how it is rounded decides, and that may depend on what was asked before
+			}
+			return x.broken(d.At, "without "+what+" before it, the same limiter decides otherwise",
+				"allow %d at %s: %s changed the outcome", d.N, timeline.Duration(d.At), what)
+		}
+	}
+	return nil
+}
+
+// of is another run beside the first of the models that it may agree with.
+func (x *exam) of(rec *suite.Recording) *view {
+	other := &exam{Recording: rec, traits: x.traits, kind: x.kind, source: x.source}
+	return other.compare(x.traits, x.origins(x.traits)[0])
+}
+
+func (x *exam) withoutDenied(again suite.Rerun) *suite.Violation {
+	v := x.view()
+	if v == nil || !x.ordinary() {
+		return nil
+	}
+	return x.without(again, func(d *conformance.Done) bool {
+		// A request that had to be granted is not dropped: that it was denied is another mistake.
+		return slices.ContainsFunc(v.steps, func(s step) bool { return s.Done == d && !d.OK && s.clear && !s.fits })
+	}, "a request that was denied")
+}
+
+func (x *exam) withoutLooks(again suite.Rerun) *suite.Violation {
+	odd := func(d conformance.Done) bool { return d.Op == conformance.OpAllow && (d.N < 0 || d.N > x.full()) }
+	if x.asks(odd) || x.opensOddly() {
+		return nil
+	}
+	look := func(d *conformance.Done) bool { return d.Op == conformance.OpTokens || d.N == 0 }
+	return x.without(again, look, "a look")
+}
+
+func (x *exam) withoutNegative(again suite.Rerun) *suite.Violation {
+	odd := func(d conformance.Done) bool { return d.Op != conformance.OpAllow || d.N == 0 || d.N > x.full() }
+	if x.asks(odd) || x.opensOddly() {
+		return nil
+	}
+	return x.without(again, func(d *conformance.Done) bool { return d.N < 0 }, "a request for a negative number")
+}
+
+// large finds a request for more than the limit that was granted. Where the configuration
+// makes no sense it is not clear what that is.
+func (x *exam) large() *suite.Violation {
+	if mayRefuse(x.kind, x.Schedule.Config) {
+		return nil
+	}
+	for _, d := range x.Done {
+		if d.Op == conformance.OpAllow && d.N > x.full() && d.OK {
+			return x.broken(d.At, fmt.Sprintf("no more than %d are ever granted at once", x.full()),
+				"allow %d at %s was granted, want denied", d.N, timeline.Duration(d.At))
+		}
+	}
+	return nil
+}
+
+func (x *exam) withoutLarge(again suite.Rerun) *suite.Violation {
+	odd := func(d conformance.Done) bool { return d.Op != conformance.OpAllow || d.N < 1 }
+	if x.traits.Denied == DeniedCounted || x.asks(odd) || x.opensOddly() {
+		return nil
+	}
+	large := func(d *conformance.Done) bool { return d.N > x.full() }
+	return x.without(again, large, "a request for more than the limit")
+}

@@ -1,0 +1,162 @@
+package quotatest
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// decided finds the first decision that is not the model's, if it breaks that law.
+func (x *exam) decided(law string) *suite.Violation {
+	v := x.view()
+	if v == nil || !x.ordinary() || v.bad < 0 || v.law != law {
+		return nil
+	}
+	s := v.steps[v.bad]
+	got, want := "denied", "granted"
+	if s.OK {
+		got, want = want, got
+	}
+	return x.broken(s.At, s.because(), "allow %d at %s was %s, want %s", s.N, timeline.Duration(s.At), got, want)
+}
+
+// twice looks for a period as long as a window with more than twice the limit.
+func (x *exam) twice() *suite.Violation {
+	if !x.ordinary() {
+		return nil
+	}
+	cfg := x.Schedule.Config
+	for i, a := range x.Done {
+		sum := 0
+		for _, b := range x.Done[i:] {
+			if b.At-a.At >= cfg.Rate.Per {
+				break
+			}
+			if b.OK {
+				sum += b.N
+			}
+			if sum > 2*cfg.Rate.Events {
+				because := fmt.Sprintf("the limit is %d in %s", cfg.Rate.Events, timeline.Duration(cfg.Rate.Per))
+				return x.broken(b.At, because, "%d were granted from %s to %s, want %d at the most",
+					sum, timeline.Duration(a.At), timeline.Duration(b.At), 2*cfg.Rate.Events)
+			}
+		}
+	}
+	return nil
+}
+
+// backInWindows bounds what may be granted by windows where instants go back: the limit in
+// each window that the instants span, and in one more at either end.
+func (x *exam) backInWindows() *suite.Violation {
+	cfg := x.Schedule.Config
+	return x.bounded(func(span time.Duration) int { return cfg.Rate.Events * (int(span/cfg.Rate.Per) + 2) })
+}
+
+// backInBucket bounds what may be granted by GCRA where instants go back: the burst, and an
+// event for each interval that the instants span.
+func (x *exam) backInBucket() *suite.Violation {
+	cfg := x.Schedule.Config
+	return x.bounded(func(span time.Duration) int {
+		return cfg.Burst + int(span/(cfg.Rate.Per/time.Duration(cfg.Rate.Events)))
+	})
+}
+
+// bounded finds, where instants go back, the first step up to which more is granted than
+// may be in the time that the instants so far span.
+func (x *exam) bounded(most func(span time.Duration) int) *suite.Violation {
+	if x.Refused != "" || x.Stuck || x.inOrder() || len(x.Done) == 0 {
+		return nil
+	}
+	sum := 0
+	lo, hi := x.Done[0].At, x.Done[0].At
+	for i, d := range x.Done {
+		lo, hi = min(lo, d.At), max(hi, d.At)
+		if d.OK && d.N > 0 {
+			sum += d.N
+		}
+		if limit := most(hi - lo + 2*x.traits.Grain); sum > limit { // either end may be off by the grain
+			because := fmt.Sprintf("all instants lie between %s and %s; asking about an earlier one brings nothing",
+				timeline.Duration(lo), timeline.Duration(hi))
+			return x.broken(d.At, because, "%d were granted by step %d, want %d at the most", sum, i+1, limit)
+		}
+	}
+	return nil
+}
+
+func (x *exam) calls() *suite.Violation {
+	if mayRefuse(x.kind, x.Schedule.Config) && !x.Stuck {
+		return nil // X-CFG says what comes of it
+	}
+	for _, d := range x.Done {
+		if odd := d.Op == conformance.OpAllow && (d.N < 1 || d.N > x.full()); d.Panic != "" && !odd {
+			return x.broken(d.At, "", "%s panicked: %s", d.Step, d.Panic)
+		}
+		if d.Ended.Seq == 0 && x.Stuck {
+			return x.broken(d.At, "", "%s never returned", d.Step)
+		}
+	}
+	if x.Refused != "" && x.job.Family != otherWindows {
+		return suite.Broken(0, "", "the constructor refused %s: %s", x.Schedule.Config, x.Refused)
+	}
+	return nil
+}
+
+// mayRefuse reports whether a constructor may refuse a configuration, since it makes no
+// sense or few can count with it: an interval of GCRA that is rounded to nothing, or of which
+// a burst is longer than any duration; a window of a nanosecond. Who takes it all the same
+// need only keep X-CFG.
+func mayRefuse(kind Kind, cfg conformance.Config) bool {
+	per, events := cfg.Rate.Per, time.Duration(cfg.Rate.Events)
+	if kind == GCRA {
+		return events < 1 || cfg.Burst < 1 || cfg.Burst >= 1<<30 || per < events ||
+			per/events > math.MaxInt64/8/time.Duration(cfg.Burst)
+	}
+	return events < 1 || per < 2 || per > math.MaxInt64/8
+}
+
+// config judges limiters whose configuration makes no sense. Some document that a limit of 0
+// stands for none, so that nothing is asked of it.
+func (x *exam) config() *suite.Violation {
+	if !mayRefuse(x.kind, x.Schedule.Config) || x.Refused != "" || x.Stuck {
+		return nil
+	}
+	for i, d := range x.Done {
+		if d.Panic != "" {
+			return x.broken(d.At, "the constructor had accepted it", "%s panicked: %s", d.Step, d.Panic)
+		}
+		if found := x.unlimited(x.Done[i:]); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// unlimited finds where more is granted, from the first step on, than any limiter of the
+// configuration may grant.
+func (x *exam) unlimited(steps []conformance.Done) *suite.Violation {
+	cfg, d, sum := x.Schedule.Config, steps[0], 0
+	for _, o := range steps {
+		if o.Op != conformance.OpAllow || !o.OK || !d.OK || cfg.Rate.Events == 0 {
+			continue
+		}
+		most := big.NewInt(int64(2 * cfg.Rate.Events)) // as FW-2N has it
+		if x.kind == GCRA {
+			most.Mul(big.NewInt(int64(cfg.Rate.Events)), big.NewInt(int64(o.At-d.At)))
+			most.Div(most, big.NewInt(int64(cfg.Rate.Per)))
+			most.Add(most, big.NewInt(int64(max(1, cfg.Burst)))) // some take no burst for one of 1
+		} else if o.At-d.At >= cfg.Rate.Per {
+			continue
+		}
+		if sum += o.N; big.NewInt(int64(sum)).Cmp(most) > 0 {
+			because := fmt.Sprintf("the constructor had accepted %s, which is no more than %s there", cfg, most)
+			return x.broken(o.At, because, "%d were granted from %s to %s, want %s at the most",
+				sum, timeline.Duration(d.At), timeline.Duration(o.At), most)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,211 @@
+package quotatest
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// otherWindows is the family of windows that are no whole number of seconds, which some
+// constructors refuse.
+const otherWindows = "other windows"
+
+// asking is a request for n, looking one for an answer without taking anything.
+func asking(n int) conformance.Step { return conformance.Step{Op: conformance.OpAllow, N: n} }
+
+var looking = conformance.Step{Op: conformance.OpTokens}
+
+// explored is what the schedules of a limiter are made of.
+type explored struct {
+	*suite.Suite
+	kind Kind
+	unit time.Duration      // the window; of GCRA the interval
+	one  []conformance.Step // a request for one
+	many []conformance.Step // requests for one and more
+}
+
+// Families lists what is explored, in constants.
+func (c *contract) Families(s *suite.Suite) []suite.Family {
+	if !s.Accepts(conformance.OpAllow) {
+		return nil
+	}
+	e := &explored{Suite: s, kind: c.spec.Kind, unit: time.Second, one: []conformance.Step{asking(1)}}
+	if e.kind == GCRA {
+		e.unit = suite.Wait
+	}
+	for n := 1; n <= 4 && (n == 1 || s.Accepts(takesMany)); n++ {
+		e.many = append(e.many, asking(n))
+	}
+	out := e.windows()
+	if s.Accepts(takesMany) {
+		out = append(out, e.oddNumbers()...)
+	}
+	if w := e.unit; s.Accepts(conformance.OpTokens) {
+		out = append(out, suite.Family{Name: "looks", Schedules: suite.Sequences(e.config(2),
+			[]conformance.Step{asking(1), looking}, []time.Duration{0, w / 2, w}, 4)})
+	}
+	if s.Time == conformance.Explicit {
+		out = append(out, suite.Family{Name: "back in time", Schedules: e.back()})
+	}
+	if s.Time != conformance.PackageTime {
+		for _, epoch := range suite.Epochs {
+			out = append(out, suite.Family{Name: "epoch " + epoch,
+				Schedules: suite.Sequences(e.config(2).With("epoch", epoch), e.one, e.gaps(), 3)})
+		}
+	}
+	// Last, as who reckons with such a window may never come to an end.
+	return append(out, suite.Family{Name: "odd limits", Schedules: e.oddLimits(c.spec.Traits.Grain)})
+}
+
+// config is the configuration with a limit, or burst.
+func (e *explored) config(limit int) conformance.Config {
+	if e.kind == GCRA {
+		return suite.Configured("rate", "10/1s", "burst", fmt.Sprint(limit))
+	}
+	return suite.Configured("rate", fmt.Sprintf("%d/1s", limit))
+}
+
+// gaps are those around the ends of windows.
+func (e *explored) gaps() []time.Duration {
+	w := e.unit
+	return []time.Duration{0, 1, w / 2, w - 1, w, w + 1, 5 * w / 2}
+}
+
+// windows are requests that could be granted, in windows of several lengths that begin at
+// several places.
+func (e *explored) windows() []suite.Family {
+	w := e.unit
+	fewer := []time.Duration{0, w / 2, w, 2 * w}
+	out := []suite.Family{
+		{Name: suite.Leaks, Look: true, Schedules: suite.Sequences(e.config(2), e.one, []time.Duration{1, w}, 2)},
+		{Name: "limit 1", Schedules: suite.Sequences(e.config(1), e.one, e.gaps(), 4)},
+		{Name: "limit 2", Schedules: suite.Sequences(e.config(2), e.one, e.gaps(), 4)},
+		{Name: "longer", Schedules: suite.Sequences(e.config(2), e.one, fewer, 5)},
+		{Name: "limit 4", Schedules: suite.Sequences(e.config(4), e.many, []time.Duration{0, w / 4, w, 3 * w / 2}, 3)},
+		{Name: "many", Schedules: e.steady()},
+		{Name: "after long", Schedules: suite.Sequences(e.config(2), e.one, []time.Duration{0, w, time.Hour}, 5)},
+		{Name: otherWindows, Schedules: e.otherWindows()},
+	}
+	if e.kind == GCRA {
+		return out
+	}
+	out = append(out, suite.Family{Name: "off the grid", Schedules: later(suite.Sequences(e.config(2), e.one,
+		[]time.Duration{0, 3 * w / 10, 7*w/10 - 1, 7 * w / 10, 7*w/10 + 1, w}, 4), 3*w/10)})
+	if e.Time != conformance.PackageTime {
+		cfg := e.config(4).With("epoch", "2000-01-01T00:00:00.3Z")
+		out = append(out, suite.Family{Name: "off the epoch",
+			Schedules: suite.Sequences(cfg, e.many, []time.Duration{0, 7 * w / 10, w, 6 * w / 5}, 3)})
+	}
+	return out
+}
+
+// otherWindows are windows, or intervals of GCRA, that are no whole seconds or milliseconds.
+func (e *explored) otherWindows() []conformance.Schedule {
+	rates := []string{"2/1.5s", "2/100ms", "2/1m30s"}
+	if e.kind == GCRA {
+		rates = []string{"2/1.5s", "2/1.001s"} // events 750ms and 500.5ms apart
+	}
+	var out []conformance.Schedule
+	for _, rate := range rates {
+		each := suite.Configured("rate", rate)
+		w := each.Rate.Per
+		if e.kind == GCRA {
+			each, w = each.With("burst", "2"), w/2
+		}
+		out = append(out, suite.Sequences(each, e.one, []time.Duration{0, w / 2, w - 1, w, w + 1, 5 * w / 2}, 4)...)
+	}
+	return out
+}
+
+// later makes all of the schedules begin later.
+func later(all []conformance.Schedule, by time.Duration) []conformance.Schedule {
+	for _, s := range all {
+		for i := range s.Steps {
+			s.Steps[i].At += by
+		}
+	}
+	return all
+}
+
+// steady asks again and again, a little more and a little less often than the limit.
+func (e *explored) steady() []conformance.Schedule {
+	w := e.unit
+	var out []conformance.Schedule
+	for _, limit := range []int{1, 3, 10} {
+		for _, gap := range []time.Duration{w / 20, w / 10, w * 3 / 10, w * 4 / 10, w * 7 / 10, w - 1, w * 13 / 10} {
+			s := suite.Plan(e.config(limit))
+			for i := range 60 {
+				s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpAllow, N: 1, At: time.Duration(i) * gap})
+			}
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// oddNumbers ask for nothing, less than nothing, and more than the limit, and for numbers
+// whose sums are near the largest.
+func (e *explored) oddNumbers() []suite.Family {
+	odd := []int{0, -1, -3, 5, math.MaxInt32, math.MaxInt, math.MinInt}
+	if e.kind == SlidingLog {
+		odd = []int{0, -1, -3, 5} // a log with a mistake would remember each of MaxInt events
+	}
+	var out []suite.Family
+	for _, n := range odd {
+		steps := []conformance.Step{asking(4), asking(n), asking(1)}
+		out = append(out, suite.Family{Name: "odd numbers",
+			Schedules: suite.Sequences(e.config(4), steps, []time.Duration{0, e.unit / 2}, 3)})
+	}
+	if e.kind == SlidingCounter || e.kind == FixedWindow {
+		cfg, steps := suite.Configured("rate", "1000000000/1h"), []conformance.Step{asking(5e8), asking(1e9)}
+		out = append(out, suite.Family{Name: "large",
+			Schedules: suite.Sequences(cfg, steps, []time.Duration{0, time.Hour, 80 * time.Minute}, 3)})
+	}
+	return out
+}
+
+// back are instants that go back by a window, and come again.
+func (e *explored) back() []conformance.Schedule {
+	w := e.unit
+	out := suite.Sequences(e.config(2), e.one, []time.Duration{0, w, -w}, 6)
+	for n := 6; n <= 24; n += 6 {
+		s := suite.Plan(e.config(2))
+		for i := range n {
+			s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpAllow, N: 1, At: time.Duration(1-i/2%2) * w})
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// oddLimits are configurations that [mayRefuse] tells.
+func (e *explored) oddLimits(grain time.Duration) []conformance.Schedule {
+	var out []conformance.Schedule
+	add := func(each conformance.Config) {
+		steps := slices.Clone(e.one)
+		if e.Accepts(conformance.OpTokens) {
+			steps = append(steps, looking)
+		}
+		out = append(out, suite.Sequences(each, steps, []time.Duration{0, 1}, 3)...)
+		out = append(out, suite.Plan(each, slices.Repeat(e.one, 5)...))
+	}
+	if e.kind != GCRA {
+		add(suite.Configured("rate", "0/1s"))
+		if grain == 0 {
+			add(suite.Configured("rate", "1/1ns"))
+		}
+		return out
+	}
+	for _, odd := range [][2]string{
+		{"10/1s", "0"}, {"10/1s", "-1"}, {"10/1s", "2147483647"},
+		{"2000000000/1s", "1"}, {"2000000000/1s", "3"}, {"1500000000/1s", "1"}, {"1500000000/1s", "3"},
+		{"1/2562047h47m16.854775807s", "3"}, {"1/1281023h53m38.427387904s", "4"},
+	} {
+		add(suite.Configured("rate", odd[0], "burst", odd[1]))
+	}
+	return out
+}

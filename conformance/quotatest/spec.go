@@ -1,0 +1,201 @@
+// Package quotatest holds quotas to their laws: limiters that answer at once, by counting in
+// windows or by GCRA, and may say more than yes or no. For limiters whose callers wait for a
+// token, or reserve one, there is a contract of its own.
+//
+//	func TestConformance(t *testing.T) {
+//		quotatest.Run(t, quotatest.Spec{
+//			Name: "mine",
+//			Time: quotatest.Explicit,
+//			Kind: quotatest.SlidingLog,
+//			New: func(_ quotatest.Env, cfg quotatest.Config) quotatest.Funcs {
+//				l := mine.NewLog(cfg.Limit, cfg.Window)
+//				return quotatest.Funcs{TakeAt: func(t time.Time, n int) quotatest.Answer {
+//					return quotatest.Answer{OK: l.AllowN(t, n)}
+//				}}
+//			},
+//			Traits: quotatest.Traits{
+//				Edge:     quotatest.EdgeHalfOpen,
+//				Denied:   quotatest.DeniedFree,
+//				BackTime: quotatest.BackClamp,
+//			},
+//		})
+//	}
+//
+// Leave Traits out at first: the subtest TRAITS prints the literal to paste. Rules that begin
+// with SW are about a SlidingLog, with SC about a SlidingCounter, with FW about a FixedWindow
+// and with GC about GCRA; GC-RETRY, GC-RESET, GC-REMAIN, GC-DENYPURE, GC-PEEKPURE and GC-NEG
+// about other kinds too. What the suite does and how it counts is said in package
+// conformance.
+package quotatest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// What a spec needs of the suite's vocabulary; package conformance explains it.
+type (
+	Env        = conformance.Env
+	TimeSource = conformance.TimeSource
+	Known      = conformance.Known
+	Report     = conformance.Report
+	BackTime   = conformance.BackTime
+	// Answer is what a limiter says of a request. Only OK and the fields that the trait
+	// Answers lists are looked at.
+	Answer = conformance.Answer
+)
+
+// The ways to take time that a quota may have, and what an instant before the newest one
+// may mean.
+const (
+	Injected    = conformance.Injected
+	PackageTime = conformance.PackageTime
+	Explicit    = conformance.Explicit
+	BackClamp   = conformance.BackClamp
+	BackReject  = conformance.BackReject
+	BackRewind  = conformance.BackRewind
+)
+
+// Spec describes an implementation.
+type Spec struct {
+	// Name is how reports call it.
+	Name string
+	// Time says how it takes its time. Explicit needs TakeAt.
+	Time TimeSource
+	// Kind is the algorithm: what the implementation promises.
+	Kind Kind
+	// New makes a limiter. A constructor that refuses cfg panics. Instances must not share
+	// state.
+	New func(env Env, cfg Config) Funcs
+	// Traits are the choices of the implementation. What is left undeclared fails the
+	// subtest TRAITS, which prints what was observed.
+	Traits Traits
+	// KnownFailing lists what is known to fail.
+	KnownFailing []Known
+}
+
+// Kind is an algorithm, and with it a promise.
+type Kind int
+
+// The kinds.
+const (
+	// FixedWindow grants at most Limit in each window of a sequence.
+	FixedWindow Kind = iota + 1
+	// SlidingLog grants at most Limit in any period as long as Window.
+	SlidingLog
+	// SlidingCounter grants at most Limit by an estimate: it counts the events of the
+	// current window, and those of the window before as if they had come evenly, so that
+	// they fade out while the current window passes.
+	SlidingCounter
+	// GCRA grants what a token bucket of Burst tokens grants that is full at first and gets
+	// Limit tokens per Window, one by one.
+	GCRA
+)
+
+// String returns the name of the constant.
+func (k Kind) String() string {
+	return [...]string{"undeclared", "FixedWindow", "SlidingLog", "SlidingCounter", "GCRA"}[k]
+}
+
+// Config is what a limiter is made with.
+type Config struct {
+	Limit  int
+	Window time.Duration
+	Burst  int // GCRA only
+}
+
+// Funcs are the operations of one limiter; the rules of an operation that is nil are
+// skipped. One of Take and TakeAt must be there.
+type Funcs struct {
+	// Take asks for n events now. A limiter that takes single events panics for another n
+	// and declares Single.
+	Take func(n int) Answer
+	// TakeAt is the form with an explicit time, for Explicit runs.
+	TakeAt func(t time.Time, n int) Answer
+	// Peek and PeekAt answer without taking anything; OK does not matter.
+	Peek   func() Answer
+	PeekAt func(t time.Time) Answer
+	// Stop releases what the limiter holds, if it holds anything.
+	Stop func()
+}
+
+// Run holds an implementation to the laws of its kind, one subtest for each rule, and
+// returns what it found.
+func Run(t *testing.T, spec Spec) *Report {
+	t.Helper()
+	return spec.Run(t)
+}
+
+// Run is the function [Run].
+func (spec Spec) Run(t *testing.T) *Report {
+	t.Helper()
+	return suite.Run(t, spec.about(), &contract{spec: spec})
+}
+
+// Judge returns what runs single schedules.
+func (spec Spec) Judge(t *testing.T) conformance.Judge {
+	t.Helper()
+	return suite.NewExaminer(t, spec.about(), &contract{spec: spec})
+}
+
+// Examine is for the tests of this module.
+func (spec Spec) Examine(t *testing.T, o inside.Options) *Report {
+	t.Helper()
+	return suite.Examine(t, spec.about(), &contract{spec: spec}, o)
+}
+
+func (spec Spec) about() suite.About {
+	return suite.About{Name: spec.Name, Time: spec.Time, Known: spec.KnownFailing}
+}
+
+// Rules are the laws, in the order of their subtests.
+func Rules() []conformance.Rule { return suite.Laws(&contract{}) }
+
+// contract is the spec in the terms of the suite.
+type contract struct {
+	spec Spec
+}
+
+// Profile names the contract.
+func (c *contract) Profile() suite.Profile {
+	return suite.Profile{Kind: "quota", Package: "quotatest", Refusals: true}
+}
+
+// Unfit refuses specs that cannot be run.
+func (c *contract) Unfit(*suite.Suite) (skip, misuse string) {
+	switch spec := c.spec; {
+	case spec.New == nil:
+		return "", "quotatest.Run: the spec has no New; say how to make a limiter"
+	case spec.Kind < FixedWindow || spec.Kind > GCRA:
+		return "", "quotatest.Run: the spec has no Kind; " +
+			"say what the limiter promises: FixedWindow, SlidingLog, SlidingCounter or GCRA"
+	case spec.Kind == SlidingCounter && spec.Traits.Align == AlignFirstUse:
+		return "", "quotatest.Run: the windows of a SlidingCounter follow one another, " +
+			"as each fades out in the next; declare AlignEpoch or AlignCreation"
+	}
+	return "", ""
+}
+
+// takesMany is the ability to ask for other numbers than one.
+const takesMany conformance.Op = "way to take several tokens"
+
+// Learn looks at an instance that is thrown away.
+func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
+	h := suite.NewHand(conformance.Config{}.Start(), false)
+	f := c.spec.New(Env{Clock: h.Clock(), Start: h.Start}, Config{Limit: 10, Window: time.Second, Burst: 3})
+	if f.Stop != nil {
+		f.Stop()
+	}
+	explicit := s.Time == conformance.Explicit
+	allow := explicit && f.TakeAt != nil || !explicit && f.Take != nil
+	return map[conformance.Op]bool{
+		conformance.OpAllow:  allow,
+		takesMany:            allow && !c.spec.Traits.Single,
+		conformance.OpTokens: explicit && f.PeekAt != nil || !explicit && f.Peek != nil,
+		conformance.OpStop:   f.Stop != nil,
+	}
+}

@@ -1,0 +1,261 @@
+package quotatest
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// exam is one run under judgement.
+type exam struct {
+	*suite.Recording
+	traits *Traits
+	kind   Kind
+	source TimeSource
+	job    suite.Job
+	seen   *view
+}
+
+// Exam puts a trace in the terms of a quota.
+func (c *contract) Exam(tr *Traits, rec *suite.Recording, j suite.Job) *exam {
+	return &exam{Recording: rec, traits: tr, kind: c.spec.Kind, source: c.spec.Time, job: j}
+}
+
+// view is a trace beside the model that agrees with it longest.
+type view struct {
+	steps []step
+	bad   int    // the first step that is decided otherwise, -1 if none is
+	law   string // the rule that it breaks
+	// also are other models that agree with all of the trace, where it does not show yet
+	// where windows begin.
+	also []*view
+}
+
+// step is what was done, and the model just before it.
+type step struct {
+	*conformance.Done
+	model       model
+	fits, clear bool
+	// ambiguous says that the grain leaves open which window an earlier request was put into,
+	// and that this matters here.
+	ambiguous bool
+}
+
+// after is the model just after the step.
+func (s step) after() *model {
+	m := s.model
+	m.past = slices.Clone(m.past)
+	m.add(s.At, s.N, s.OK)
+	return &m
+}
+
+// because says why a request should have been decided otherwise.
+func (s step) because() string {
+	room, _ := s.model.room(s.At).Float64()
+	return fmt.Sprintf("there was room for %.10g of %d", max(0, room), s.model.limit)
+}
+
+// full is the most that can be granted at once.
+func full(kind Kind, cfg conformance.Config) int {
+	if kind == GCRA {
+		return cfg.Burst
+	}
+	return cfg.Rate.Events
+}
+
+// full is the most that can be granted at once.
+func (x *exam) full() int { return full(x.kind, x.Schedule.Config) }
+
+// inOrder reports whether no instant is before another that came earlier.
+func (x *exam) inOrder() bool { return !suite.GoesBack(x.Schedule) }
+
+// asks reports whether one of the steps is such a step.
+func (x *exam) asks(which func(d conformance.Done) bool) bool {
+	return slices.ContainsFunc(x.Done, which)
+}
+
+// complete reports whether the trace is one of a limiter that makes sense, with an answer
+// to each step.
+func (x *exam) complete() bool {
+	return !mayRefuse(x.kind, x.Schedule.Config) && x.Refused == "" && !x.Stuck &&
+		!x.asks(func(d conformance.Done) bool { return d.Panic != "" })
+}
+
+// judgeable reports whether the trace is one that a model can judge: complete and in order.
+func (x *exam) judgeable() bool { return x.complete() && x.inOrder() }
+
+// ordinary is judgeable, with nothing but requests that could be granted.
+func (x *exam) ordinary() bool {
+	return x.judgeable() && !x.asks(func(d conformance.Done) bool {
+		return d.Op != conformance.OpAllow || d.N < 1 || d.N > x.full()
+	})
+}
+
+// opensOddly reports whether the trace asks for nothing, or for what cannot be granted, and
+// goes on later, where windows begin with a request: even such a request may begin one.
+func (x *exam) opensOddly() bool {
+	return x.traits.Align == AlignFirstUse && len(x.Done) > 0 && x.asks(func(d conformance.Done) bool {
+		return d.Op == conformance.OpAllow && (d.N < 1 || d.N > x.full()) && d.At < x.Done[len(x.Done)-1].At
+	})
+}
+
+// answerable is judgeable, and no request counts but those that could be granted.
+func (x *exam) answerable() bool {
+	return x.judgeable() && !x.opensOddly() && !x.asks(func(d conformance.Done) bool {
+		return d.N < 0 || d.N > x.full() && (d.OK || x.traits.Denied == DeniedCounted)
+	})
+}
+
+// view is the trace beside its model, built once; nil if no model can judge the trace.
+func (x *exam) view() *view {
+	if x.seen != nil || !x.answerable() || len(x.Done) == 0 {
+		return x.seen
+	}
+	for _, first := range x.origins(x.traits) {
+		switch v := x.compare(x.traits, first); {
+		case x.seen == nil || x.seen.bad >= 0 && (v.bad < 0 || v.bad > x.seen.bad):
+			x.seen = v
+		case v.bad < 0:
+			x.seen.also = append(x.seen.also, v)
+		}
+	}
+	if x.seen.bad >= 0 {
+		x.seen.law = x.lawOf(x.seen)
+	}
+	return x.seen
+}
+
+// origins are where the first window may begin: the traits leave open whether the
+// constructor begins one.
+func (x *exam) origins(tr *Traits) []origin {
+	switch {
+	case tr.Align == AlignFirstUse && x.kind == FixedWindow:
+		return []origin{{at: never}, {at: 0}}
+	case tr.Align != AlignCreation:
+		return []origin{{}}
+	}
+	out := []origin{{}}
+	for _, d := range x.Done {
+		if at := (origin{at: d.At}); !slices.Contains(out, at) {
+			out = append(out, at)
+		}
+		if d.Op == conformance.OpAllow && d.N >= 1 && d.N <= x.full() {
+			break // what comes before it may or may not begin a window
+		}
+	}
+	if tr.Edge == EdgeClosed && x.kind == FixedWindow {
+		for _, o := range slices.Clone(out) {
+			out = append(out, origin{o.at, true})
+		}
+	}
+	return out
+}
+
+// compare follows the trace with the model of some traits. The model counts what was really
+// granted, so that each decision is judged on its own.
+func (x *exam) compare(tr *Traits, first origin) *view {
+	v := &view{bad: -1}
+	m := newModel(x.kind, x.Schedule.Config, tr, first)
+	ambiguous := time.Duration(math.MinInt64) // until then
+	for i := range x.Done {
+		s := step{Done: &x.Done[i], model: *m}
+		s.fits, s.clear = m.fits(s.At, s.N, tr.Grain)
+		if s.ambiguous = s.At < ambiguous; s.ambiguous {
+			s.clear = false
+		}
+		if s.clear && s.fits != s.OK && v.bad < 0 && s.Op == conformance.OpAllow && s.N >= 1 && s.N <= x.full() {
+			v.bad = i
+		}
+		v.steps = append(v.steps, s)
+		if s.Op == conformance.OpAllow && s.N > 0 && (s.OK || m.counted) && m.straddles(s.At, tr.Grain) {
+			ambiguous = m.indifferent(s.At, tr.Grain)
+		}
+		m.add(s.At, s.N, s.OK)
+	}
+	return v
+}
+
+// lawOf is the law that the first difference breaks.
+func (x *exam) lawOf(v *view) string {
+	s := v.steps[v.bad]
+	// agrees reports whether another declaration would explain all up to here.
+	agrees := func(change func(*Traits)) bool {
+		other := *x.traits
+		change(&other)
+		return slices.ContainsFunc(x.origins(&other), func(first origin) bool {
+			w := x.compare(&other, first)
+			return w.bad < 0 || w.bad > v.bad
+		})
+	}
+	otherEdge := func(tr *Traits) { tr.Edge = EdgeHalfOpen + EdgeClosed - tr.Edge }
+	switch x.kind {
+	case SlidingLog:
+		switch {
+		case agrees(otherEdge):
+			return "SW-EXP"
+		case agrees(func(tr *Traits) { tr.Denied = DeniedFree + DeniedCounted - tr.Denied }):
+			return "SW-DENYCOUNT"
+		case s.OK:
+			return "SW-ANY"
+		}
+		return "SW-WORK"
+	case SlidingCounter:
+		switch {
+		case agrees(func(tr *Traits) { tr.Align = AlignEpoch + AlignCreation - tr.Align }):
+			return "SC-FIRST"
+		case s.model.limit == 1:
+			return "SC-N1"
+		}
+		return "SC-APPROX"
+	case FixedWindow:
+		switch {
+		case agrees(otherEdge):
+			return "FW-EDGE"
+		case s.OK:
+			return "FW-ALIGNED"
+		case whole(s.model.room(s.At)) == s.model.limit:
+			return "FW-NOEXTEND"
+		}
+		return "FW-HIT"
+	}
+	past := s.model.past
+	switch {
+	case s.At == x.Done[0].At:
+		return "GC-BURST"
+	case s.OK && (len(past) == 0 || s.At == past[len(past)-1].at ||
+		s.At-past[len(past)-1].at >= time.Duration(s.model.limit)*s.model.interval):
+		return "GC-TAT"
+	}
+	return "GC-EQUIV"
+}
+
+// broken makes a violation with the lanes of a quota: what the model grants, and what was.
+func (x *exam) broken(at time.Duration, because, headline string, args ...any) *suite.Violation {
+	want, got := suite.Lane{Name: "want"}, suite.Lane{Name: "got"}
+	yes := map[bool]string{true: "y", false: "n"}
+	v := x.view()
+	for i, d := range x.Done {
+		if d.Op != conformance.OpAllow {
+			continue
+		}
+		got.Marks = append(got.Marks, suite.Mark{At: d.At, Text: yes[d.OK]})
+		if v != nil {
+			mark := yes[v.steps[i].fits]
+			if !v.steps[i].clear {
+				mark = "?" // either
+			}
+			want.Marks = append(want.Marks, suite.Mark{At: d.At, Text: mark})
+		}
+	}
+	lanes := []suite.Lane{got}
+	if v != nil {
+		lanes = []suite.Lane{want, got}
+	}
+	out := suite.Broken(at, because, headline, args...)
+	out.Lanes = lanes
+	return out
+}

@@ -1,0 +1,72 @@
+package quotatest_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
+	"github.com/escapement-go/escapement/conformance/internal/proof"
+	"github.com/escapement-go/escapement/conformance/quotatest"
+	"github.com/escapement-go/escapement/internal/zoo/quota"
+	"github.com/escapement-go/escapement/synctestcompat"
+)
+
+func TestMutants(t *testing.T) { proof.Mutants(t, quotatest.Rules(), quota.Mutants()) }
+
+func TestMutants_thatHang(t *testing.T) { proof.Hangs(t, quota.Mutants()) }
+
+func TestMutants_thatRace(t *testing.T) { proof.Races(t, quota.Mutants()) }
+
+func TestDesigns(t *testing.T) { proof.Designs(t, quota.Designs()) }
+
+func TestDesigns_chosen(t *testing.T) { proof.Chosen(t, quota.Chosen) }
+
+// What TRAITS observes is what correct designs declare, so that a stranger can paste it.
+func TestTraits(t *testing.T) { proof.Observed(t, quota.Designs()) }
+
+// Who declares another choice than the implementation makes is told which declaration would
+// fit, by every rule that fails for it.
+func TestHint(t *testing.T) {
+	type traits = quotatest.Traits
+	for _, k := range []struct {
+		kind  quotatest.Kind
+		wrong func(tr *traits)
+		fits  string
+	}{
+		{quotatest.FixedWindow, func(tr *traits) { tr.Edge = quotatest.EdgeClosed }, "Edge: EdgeHalfOpen"},
+		{quotatest.FixedWindow, func(tr *traits) { tr.Align = quotatest.AlignFirstUse }, "Align: AlignEpoch"},
+		{quotatest.SlidingLog, func(tr *traits) { tr.Denied = quotatest.DeniedCounted }, "Denied: DeniedFree"},
+		{quotatest.GCRA, func(tr *traits) { tr.TooLarge = quotatest.TooLargeForever }, "TooLarge: TooLargeNegative"},
+	} {
+		spec := quota.Plain(k.kind, quotatest.Explicit)
+		k.wrong(&spec.Traits)
+		failed := 0
+		short := func(_ string, steps int) bool { return steps <= 3 }
+		for _, v := range spec.Examine(t, inside.Options{Keep: short}).Verdicts {
+			if v.Status != conformance.Fail {
+				continue
+			}
+			if failed++; !strings.Contains(v.Text, "declare "+k.fits) && !strings.Contains(v.Text, "or "+k.fits) {
+				t.Errorf("want the text to lead to %s:\n%s", k.fits, v.Text)
+			}
+		}
+		if failed == 0 {
+			t.Errorf("nothing failed where %s would fit", k.fits)
+		}
+	}
+}
+
+// On package time the windows of a second run begin where those of the first do, also when
+// they are longer than an hour: what is compared is a limiter with itself.
+func TestJudge_longWindows(t *testing.T) {
+	synctestcompat.Require(t)
+	j := quota.Plain(quotatest.FixedWindow, quotatest.PackageTime).Judge(t)
+	s, err := conformance.ParseSchedule("rate=4/24h | allow 2 @0 | tokens @0 | allow 3 @12h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range j.Run(s) {
+		t.Error(v.Text)
+	}
+}

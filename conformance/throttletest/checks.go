@@ -1,0 +1,305 @@
+package throttletest
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// emitted is a lane with one emission.
+func emitted(f conformance.Fire) []suite.Lane {
+	return []suite.Lane{{Name: "got", Marks: []suite.Mark{{At: f.Began.At, Text: suite.FireMark(f.Value)}}}}
+}
+
+// stopHolds is TH-STOP: nothing is emitted once it has returned, until another event comes.
+func (x *exam) stopHolds() *suite.Violation {
+	for i, d := range x.Done {
+		if d.Op != conformance.OpStop || d.Ended.Seq == 0 || d.Inside {
+			continue
+		}
+		until := math.MaxInt
+		if i+1 < len(x.Done) {
+			until = x.Done[i+1].Began.Seq
+		}
+		for _, f := range x.Fires {
+			if f.Began.Seq > d.Ended.Seq && f.Began.Seq < until {
+				v := suite.Broken(f.Began.At, "stop had returned at "+timeline.Duration(d.Ended.At)+", and drops what is pending",
+					"emitted %d at %s, after stop", f.Value, timeline.Duration(f.Began.At))
+				v.Lanes = emitted(f)
+				return v
+			}
+		}
+	}
+	return nil
+}
+
+// certain judges what is certain whoever comes first where an event or a reset meets the end
+// of an interval: emissions are the interval apart, none comes twice or after a newer one,
+// and what came last is emitted on the trailing edge.
+func (x *exam) certain() *edge.Finding {
+	if x.unfinished() || x.twice() {
+		return &edge.Finding{}
+	}
+	order, reset := x.order()
+	inRow := x.rows() // calls in a row may each be on a goroutine of its own, and then come in any order
+	say := func(rule string, at time.Duration, because, headline string, args ...any) *edge.Finding {
+		v := suite.Broken(at, because, headline, args...)
+		got := suite.Lane{Name: "got"}
+		got.Marks = x.Got().Marks
+		v.Lanes = []suite.Lane{got}
+		return &edge.Finding{Rule: rule, Violation: v}
+	}
+	interval := x.Schedule.Config.Interval
+	for i := 1; i < len(x.Fires); i++ {
+		f, before := x.Fires[i], x.Fires[i-1]
+		at := timeline.Duration(f.Began.At)
+		if f.Began.At-before.Began.At < interval && (before.Began.Seq > reset || f.Began.Seq < reset) {
+			rule := "TH-SPACE"
+			if reset > 0 {
+				rule = "TH-RESET"
+			}
+			return say(rule, f.Began.At, "the emission at "+timeline.Duration(before.Began.At)+" opened an interval of "+timeline.Duration(interval),
+				"emitted at %s, want %s at the earliest", at, timeline.Duration(before.Began.At+interval))
+		}
+		if x.traits.Payload == LastPayload && !inRow && order[f.Value] <= order[before.Value] {
+			rule := "TH-PAY"
+			if f.Value == before.Value {
+				rule = "TH-NOSPON"
+			}
+			return say(rule, f.Began.At, suite.Broken(0, "", "%d had been emitted at %s", before.Value, timeline.Duration(before.Began.At)).Headline,
+				"emitted %d at %s, want a newer event", f.Value, at)
+		}
+	}
+	if last := x.lostLast(); last != nil && !inRow {
+		return say("TH-LAST", last.Began.At, "nothing came after it", "call %d at %s was not emitted by %s",
+			last.N, timeline.Duration(last.Began.At), timeline.Duration(x.End))
+	}
+	return &edge.Finding{}
+}
+
+// order is where in the order of everything each event began, and a reset did.
+func (x *exam) order() (events map[int]int, reset int) {
+	events = map[int]int{}
+	for _, d := range x.Done {
+		switch d.Op {
+		case conformance.OpCall:
+			events[d.N] = d.Began.Seq
+		case conformance.OpReset:
+			reset = d.Began.Seq
+		}
+	}
+	return events, reset
+}
+
+// rows reports whether steps of one instant race in a row.
+func (x *exam) rows() bool {
+	for i := range x.Schedule.Steps {
+		if row(x.Schedule.Steps[i:]) > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// lostLast returns the newest event if the trailing edge should have emitted it and has
+// not. Without its payload an emission that begins after it is taken for its own.
+func (x *exam) lostLast() *conformance.Done {
+	if x.edges&Trailing == 0 {
+		return nil
+	}
+	for i := len(x.Done) - 1; i >= 0; i-- {
+		last := &x.Done[i]
+		if last.Op != conformance.OpCall {
+			continue
+		}
+		if slices.ContainsFunc(x.Fires, func(f conformance.Fire) bool {
+			if x.traits.Payload == LastPayload {
+				return f.Value == last.N
+			}
+			return f.Began.Seq > last.Began.Seq
+		}) {
+			return nil
+		}
+		return last
+	}
+	return nil
+}
+
+// cancelCloses is TH-CTX.
+func (x *exam) cancelCloses() *suite.Violation {
+	if v := x.difference().Breaks("TH-CTX"); v != nil {
+		return v
+	}
+	if last := x.ended(conformance.OpCancel); last != nil && !last.OK {
+		return suite.Broken(last.At, "", "the output was still open when the context had been cancelled at %s", timeline.Duration(last.At))
+	}
+	return nil
+}
+
+// endCloses is TH-CLOSE.
+func (x *exam) endCloses() *suite.Violation {
+	if v := x.difference().Breaks("TH-CLOSE"); v != nil {
+		return v
+	}
+	last := x.ended(conformance.OpClose)
+	switch {
+	case last == nil:
+	case !x.Closed:
+		return suite.Broken(last.At, "", "the output was never closed after the input had ended at %s", timeline.Duration(last.At))
+	case !last.OK && x.edges == Leading:
+		return suite.Broken(last.At, "nothing waits for its time on the leading edge",
+			"the output was still open when the input had ended at %s", timeline.Duration(last.At))
+	}
+	return nil
+}
+
+// ended returns the last step if it is the operation and the run came to its end.
+func (x *exam) ended(op conformance.Op) *conformance.Done {
+	if len(x.Done) == 0 || x.unfinished() || x.Done[len(x.Done)-1].Op != op {
+		return nil
+	}
+	return &x.Done[len(x.Done)-1]
+}
+
+// busy judges runs whose callbacks take time. Whether the interval counts from the start
+// or the end of one is a choice, and so is what becomes of a call meanwhile; this rule
+// leaves both open.
+func (x *exam) busy() *suite.Violation {
+	if x.unfinished() {
+		return nil
+	}
+	if v := x.busySpace(); v != nil {
+		return v
+	}
+	if v := x.busyLead(); v != nil {
+		return v
+	}
+	last := x.lostLast()
+	if last == nil || last.Inside {
+		return nil
+	}
+	v := suite.Broken(last.At, "nothing came after it", "call %d was not emitted by %s", last.N, timeline.Duration(x.End))
+	if len(x.Fires) > 0 {
+		v.Lanes = emitted(x.Fires[len(x.Fires)-1])
+	}
+	return v
+}
+
+// busySpace finds emissions too close, or of the same event.
+func (x *exam) busySpace() *suite.Violation {
+	cfg := x.Schedule.Config
+	for i := 1; i < len(x.Fires); i++ {
+		f, before := x.Fires[i], x.Fires[i-1]
+		at := timeline.Duration(f.Began.At)
+		if f.Began.At-before.Began.At < cfg.Interval && !x.twice() {
+			return suite.Broken(f.Began.At, "the emission at "+timeline.Duration(before.Began.At)+" began an interval of "+timeline.Duration(cfg.Interval)+
+				"; its callback takes "+timeline.Duration(cfg.Busy),
+				"emitted at %s, want %s at the earliest", at, timeline.Duration(before.Began.At+cfg.Interval))
+		}
+		if f.Value == before.Value && x.traits.Payload == LastPayload && x.traits.BothSingle != BothTwice {
+			return suite.Broken(f.Began.At, "", "emitted %d again at %s", f.Value, at)
+		}
+	}
+	return nil
+}
+
+// busyLead finds an event on the leading edge before which no callback has run, and none
+// begun, for an interval, and that was not emitted at once.
+func (x *exam) busyLead() *suite.Violation {
+	interval, steps := x.Schedule.Config.Interval, x.Schedule.Steps
+	if x.edges&Leading == 0 || x.traits.Payload == NoPayload {
+		return nil
+	}
+	for _, s := range steps {
+		since := s.At - interval
+		idle := !slices.ContainsFunc(x.Fires, func(f conformance.Fire) bool {
+			return f.Began.At < s.At && (f.Ended.Seq == 0 || f.Ended.At >= since)
+		})
+		first := !slices.ContainsFunc(steps, func(o conformance.Step) bool { return o.N < s.N && o.At >= since })
+		if s.Op == conformance.OpCall && idle && first && !x.fired(s) {
+			return suite.Broken(s.At, "no interval was running, and no callback", "call %d was not emitted at %s", s.N, timeline.Duration(s.At))
+		}
+	}
+	return nil
+}
+
+// fired reports whether an event was emitted at once.
+func (x *exam) fired(s conformance.Step) bool {
+	return slices.ContainsFunc(x.Fires, func(f conformance.Fire) bool { return f.Value == s.N && f.Began.At == s.At })
+}
+
+// heldUp judges runs in which the clock is set back, and which must not be held up for
+// longer than an interval: the first event behind the step, and those of a steady flow,
+// which brings another every tenth of an interval.
+func (x *exam) heldUp() *suite.Violation {
+	if x.unfinished() {
+		return nil
+	}
+	interval, steps := x.Schedule.Config.Interval, x.Schedule.Steps
+	steady := len(steps) > 3
+	var set conformance.Step
+	for _, s := range steps {
+		if s.Op == conformance.OpWall {
+			set = s
+			continue
+		}
+		if set.Op == "" {
+			continue
+		}
+		by := s.At + interval + suite.Wait/10
+		if x.edges&Trailing != 0 {
+			by = s.At + 2*interval
+		} else if !steady {
+			return nil
+		}
+		if steady && steps[len(steps)-1].At < by {
+			return nil
+		}
+		if !slices.ContainsFunc(x.Fires, func(f conformance.Fire) bool { return f.Began.At >= s.At && f.Began.At <= by }) {
+			return suite.Broken(by, "the clock was set back by "+timeline.Duration(-set.D)+" at "+timeline.Duration(set.At)+
+				", and that may hold events up for "+timeline.Duration(interval)+" at most",
+				"nothing was emitted from %s to %s", timeline.Duration(s.At), timeline.Duration(by))
+		}
+		if !steady {
+			return nil
+		}
+	}
+	return nil
+}
+
+// stands judges by the furthest instant that the clock has shown.
+func (x *exam) stands() *suite.Violation {
+	if x.unfinished() {
+		return nil
+	}
+	interval := x.Schedule.Config.Interval
+	shown := func(at time.Duration) time.Duration { // the wall clock at that instant
+		skew := time.Duration(0)
+		for _, s := range x.Schedule.Steps {
+			if s.Op == conformance.OpWall && s.At <= at {
+				skew += s.D
+			}
+		}
+		return at + skew
+	}
+	last, most := time.Duration(-edge.Far), time.Duration(-edge.Far)
+	for _, f := range x.Fires {
+		for _, s := range x.Schedule.Steps {
+			if s.At <= f.Began.At && s.Op == conformance.OpCall {
+				most = max(most, shown(s.At))
+			}
+		}
+		at := max(most, shown(f.Began.At))
+		if at-last < interval {
+			return suite.Broken(f.Began.At, "the interval of "+timeline.Duration(interval)+" since the emission before it was not over on that clock",
+				"emitted at %s, when the clock had come no further than %s", timeline.Duration(f.Began.At), timeline.Duration(at))
+		}
+		last = at
+	}
+	return nil
+}

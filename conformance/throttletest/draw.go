@@ -1,0 +1,126 @@
+package throttletest
+
+import (
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/synctestcompat"
+)
+
+// Draw draws sustained calls, bursts, calls at the end of an interval and one nanosecond
+// either side of it, resets between them, a stop at the end, and callbacks that take time.
+func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
+	kind := pick("kind", 10)
+	if busy := c.drawnBusy(s); kind == 9 && len(busy) > 0 {
+		cfg := suite.OneOf(pick, "config", busy)
+		return suite.DrawBusy(pick, cfg, cfg.Interval, []conformance.Op{conformance.OpCall})
+	}
+	cfg := suite.OneOf(pick, "config", c.drawn())
+	ops := []conformance.Op{conformance.OpCall, conformance.OpCall, conformance.OpCall}
+	if cfg.Edges == Leading {
+		ops = append(ops, s.Able(conformance.OpReset)...)
+	}
+	gaps := suite.GapsAround(cfg.Interval)
+	if cfg.Interval == 0 {
+		gaps = []time.Duration{0, 1, time.Second}
+	}
+	out := suite.Plan(cfg)
+	at, n := time.Duration(0), 0
+	for i, m := range suite.Moves(pick, ops, len(gaps), 2*cfg.Interval, 0) {
+		if i > 0 && m.Gap < len(gaps) {
+			at += gaps[m.Gap]
+		}
+		at += m.Any
+		st := conformance.Step{Op: m.Op, At: at}
+		if m.Op == conformance.OpCall {
+			n++
+			st.N = n
+		}
+		out.Steps = append(out.Steps, st)
+	}
+	if kind == 8 && s.Accepts(conformance.OpStop) {
+		after := []time.Duration{1, 0, cfg.Interval / 2, cfg.Interval + 1}[n%4]
+		out.Steps = append(out.Steps, conformance.Step{Op: conformance.OpStop, At: at + after})
+	}
+	return out
+}
+
+// drawnEdges are those of schedules that are drawn.
+func (c *contract) drawnEdges() []Edges {
+	if edges := c.spec.Traits.Edges; len(edges) > 0 {
+		return edges
+	}
+	return []Edges{Leading}
+}
+
+// drawn lists the configurations of schedules that are drawn.
+func (c *contract) drawn() []conformance.Config {
+	edges := c.drawnEdges()
+	var out []conformance.Config
+	for _, d := range []string{"100ms", "333.333333ms", "1ms", "2500h"} {
+		for _, e := range edges {
+			out = append(out, suite.Configured("interval", d, "edges", e.String()))
+		}
+	}
+	for _, e := range edges {
+		if c.spec.Time == conformance.PackageTime {
+			break // bubbles start when they start, and zero timers crash some of them
+		}
+		for _, epoch := range suite.DrawnEpochs {
+			out = append(out, suite.Configured("interval", "100ms", "edges", e.String(), "epoch", epoch))
+		}
+		if e&Leading != 0 || e == Trailing && synctestcompat.Available {
+			out = append(out, suite.Configured("interval", "0", "edges", e.String()))
+		}
+	}
+	if c.spec.Traits.Windows != 0 && slices.Contains(edges, Leading) {
+		for _, k := range []string{"2", "3", "10"} {
+			out = append(out, suite.Configured("interval", "100ms", "edges", "leading", "k", k))
+		}
+	}
+	return out
+}
+
+// drawnBusy lists the configurations with callbacks that take time.
+func (c *contract) drawnBusy(s *suite.Suite) []conformance.Config {
+	forbidden := c.spec.Traits.Reentrancy == ReentrancyForbidden
+	if !synctestcompat.Available || c.explicit() || forbidden || s.Accepts(conformance.OpFault) {
+		return nil
+	}
+	var out []conformance.Config
+	for _, e := range c.drawnEdges() {
+		if e != NoEdges {
+			cfg := base.With("edges", e.String())
+			out = append(out, cfg.With("busy", "30ms"), cfg.With("busy", "250ms"))
+		}
+	}
+	return out
+}
+
+// Fits accepts calls, and resets on the leading edge.
+func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
+	resets := slices.ContainsFunc(schedule.Steps, func(st conformance.Step) bool { return st.Op != conformance.OpCall })
+	edges := schedule.Config.Edges
+	return s.Plain(schedule, "interval", "edges") && suite.Measurable(schedule.Config.Interval) &&
+		slices.Contains(c.spec.Traits.Edges, edges) && (!resets || edges == Leading)
+}
+
+// Twins puts the laws that compare two runs to a throttle.
+func (c *contract) Twins(s *suite.Suite) conformance.Twins {
+	return conformance.Twins{
+		Laws:     []string{"X-REPLAY", "X-SHIFT", "X-SCALE", "X-RENAME", "X-ISO", "X-EVICT"},
+		Nameless: c.spec.Traits.Payload == NoPayload,
+		Long:     func(cfg conformance.Config) time.Duration { return 100_000 * cfg.Interval },
+		Draw: func(pick suite.Pick) conformance.Schedule {
+			e := suite.OneOf(pick, "edges", c.drawnEdges())
+			ops := []conformance.Op{conformance.OpCall}
+			if e == Leading {
+				ops = append(ops, s.Able(conformance.OpReset)...)
+			}
+			cfg := suite.Configured("interval", suite.Unit.String(), "edges", e.String())
+			return suite.DrawClear(pick, cfg, ops, suite.Bare)
+		},
+	}
+}

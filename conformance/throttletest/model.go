@@ -1,0 +1,289 @@
+package throttletest
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// model says what must be emitted in a schedule of settled steps, and up to which instant
+// that is certain. With the trailing edge alone there are two correct throttles: an event
+// that follows an emission waits for the end of the interval that the emission has opened
+// or, if opens is false, opens one itself.
+func (x *exam) model(opens bool) edge.Model {
+	cfg := x.Schedule.Config
+	m := &model{Model: edge.Model{Certain: edge.Far}, x: x, interval: cfg.Interval, opens: opens}
+	switch {
+	case x.edges == NoEdges:
+		for _, s := range x.Schedule.Steps {
+			if s.Op == conformance.OpFault {
+				m.want(s.At, s.N, edge.Fault, 0)
+			}
+		}
+		return m.Model
+	case cfg.K > 1:
+		return x.windows()
+	}
+	for _, s := range x.Schedule.Steps {
+		if m.step(s) {
+			return m.Model
+		}
+	}
+	m.pass(edge.Far)
+	return m.Model
+}
+
+// model is a throttle that lets one event pass in an interval.
+type model struct {
+	edge.Model
+	x        *exam
+	interval time.Duration
+	opens    bool // an emission at the end of an interval opens the next
+
+	running bool          // an interval is
+	until   time.Duration // its end
+	pending bool          // an event waits for it
+	value   int           // that event's
+	size    int           // how many events the interval has seen
+}
+
+// want adds an emission.
+func (m *model) want(at time.Duration, value int, kind edge.Kind, size int) {
+	m.Want = append(m.Want, edge.Fire{At: at, Value: value, Kind: kind, Size: size})
+}
+
+// pass ends the intervals that end by an instant.
+func (m *model) pass(to time.Duration) {
+	for m.running && m.until <= to {
+		if !m.pending {
+			m.running = m.until == to && m.x.traits.Boundary != BoundaryPasses
+			return
+		}
+		m.want(m.until, m.value, edge.Trailing, m.size)
+		m.pending, m.size = false, 0
+		m.until += m.interval
+		m.running = m.opens
+	}
+}
+
+// step does one step, and reports whether nothing that comes later counts.
+func (m *model) step(s conformance.Step) (over bool) {
+	m.pass(s.At - 1)
+	if m.interval == 0 && s.Op != conformance.OpFault {
+		m.zero(s)
+		return false
+	}
+	traits := m.x.traits
+	if atEnd := m.running && s.At == m.until; atEnd && !m.pending && (traits.Boundary == 0 || m.x.edges != Leading) {
+		m.Doubt(s.At) // a timer may have closed the interval, or nobody
+	}
+	m.pass(s.At)
+	switch s.Op {
+	case conformance.OpReset:
+		m.running = false
+	case conformance.OpFault:
+		m.want(s.At, s.N, edge.Fault, 0)
+	case conformance.OpCancel:
+		return true
+	case conformance.OpClose:
+		m.close(s)
+		return true
+	case conformance.OpCall:
+		m.call(s)
+	}
+	return false
+}
+
+// zero is a step where the interval is 0: every event passes.
+func (m *model) zero(s conformance.Step) {
+	traits := m.x.traits
+	if last := len(m.Want) - 1; traits.Boundary == BoundaryWaits && last >= 0 && m.Want[last].At == s.At {
+		m.Doubt(s.At) // the very end of an interval is where it began
+	}
+	if s.Op == conformance.OpCall {
+		m.want(s.At, s.N, edge.Zero, 0)
+	}
+	if m.x.twice() {
+		m.Doubt(0)
+	}
+}
+
+// close is the end of the input.
+func (m *model) close(s conformance.Step) {
+	switch {
+	case !m.pending:
+	case m.x.traits.CloseFlush == CloseFires:
+		m.want(s.At, m.value, edge.Trailing, m.size)
+	case m.x.traits.CloseFlush == CloseAtDeadline:
+		m.want(m.until, m.value, edge.Trailing, m.size)
+	}
+}
+
+// call is an event.
+func (m *model) call(s conformance.Step) {
+	switch {
+	case !m.running && m.x.edges&Leading != 0:
+		m.want(s.At, s.N, edge.Leading, 1)
+		m.running, m.until, m.size = true, s.At+m.interval, 1
+		if m.x.twice() {
+			m.pending, m.value = true, s.N
+		}
+	case !m.running:
+		m.running, m.until, m.pending, m.value, m.size = true, s.At+m.interval, true, s.N, 1
+	case m.x.edges&Trailing != 0:
+		if !m.pending || m.x.traits.Payload != FirstPayload {
+			m.value = s.N
+		}
+		m.pending = true
+		m.size++
+	}
+}
+
+// windows says what a throttle emits that lets several events pass.
+func (x *exam) windows() edge.Model {
+	cfg, traits := x.Schedule.Config, x.traits
+	m := edge.Model{Certain: edge.Far}
+	var passed []time.Duration // in the interval that is running, oldest first
+	again := math.MinInt       // counts the events since a reset, of which the first must pass
+	for _, s := range x.Schedule.Steps {
+		switch s.Op {
+		case conformance.OpReset:
+			passed, again = nil, 1
+			continue
+		case conformance.OpStop:
+			return m
+		}
+		if again++; again == 3 {
+			m.Doubt(s.At)
+		}
+		over := func(t time.Duration) bool {
+			if s.At-t == cfg.Interval && traits.Boundary == 0 {
+				m.Doubt(s.At)
+			}
+			return s.At-t > cfg.Interval || s.At-t == cfg.Interval && traits.Boundary == BoundaryPasses
+		}
+		switch {
+		case traits.Windows == WindowsSliding:
+			passed = slices.DeleteFunc(passed, over)
+		case len(passed) > 0 && over(passed[0]):
+			passed = nil
+		}
+		if len(passed) < cfg.K {
+			passed = append(passed, s.At)
+			m.Want = append(m.Want, edge.Fire{At: s.At, Value: s.N, Kind: edge.Leading})
+		}
+	}
+	return m
+}
+
+// because says why w, or nothing, must be emitted at that instant.
+func (x *exam) because(want []edge.Fire, w *edge.Fire, at time.Duration) string {
+	cfg := x.Schedule.Config
+	interval := timeline.Duration(cfg.Interval)
+	switch {
+	case cfg.Interval == 0:
+		return "the interval is 0"
+	case w != nil && w.Kind == edge.Fault:
+		return fmt.Sprintf("item %d at %s is an error", w.Value, timeline.Duration(w.At))
+	case cfg.K > 1:
+		return fmt.Sprintf("%d events may pass in %s", cfg.K, interval)
+	case w != nil && w.Kind == edge.Leading:
+		return fmt.Sprintf("call %d at %s finds no interval running", w.Value, timeline.Duration(w.At))
+	case w != nil:
+		return fmt.Sprintf("the interval of %s ends at %s with an event to emit", interval, timeline.Duration(w.At))
+	}
+	for _, f := range slices.Backward(want) {
+		if f.At <= at {
+			return fmt.Sprintf("the emission at %s opened an interval of %s", timeline.Duration(f.At), interval)
+		}
+	}
+	return ""
+}
+
+// breaks is the rule that a difference at the i-th emission breaks.
+func (x *exam) breaks(want []edge.Fire, i int, got *conformance.Fire) string {
+	cfg := x.Schedule.Config
+	missing := edge.Missing(want, i, got)
+	fault := missing && want[i].Kind == edge.Fault
+	switch {
+	case x.edges == NoEdges && !fault:
+		return "TH-NONE"
+	case x.has(conformance.OpCancel):
+		return "TH-CTX"
+	case x.has(conformance.OpClose):
+		return "TH-CLOSE"
+	case fault && x.has(conformance.OpFault):
+		return "TH-ERR"
+	case x.has(conformance.OpFault):
+		return "TH-ERRNEUT"
+	case cfg.K > 1 && x.has(conformance.OpReset):
+		return "TH-RESET"
+	case cfg.K > 1 && missing:
+		return "TH-MAXIMAL"
+	case cfg.K > 1:
+		return "TH-RATE"
+	case cfg.Interval == 0:
+		return "TH-ZERO"
+	case missing:
+		return x.lacks(want[i], i, got)
+	case i == 0:
+		return "TH-TRAILONLY" // an emission before the first that there should be
+	}
+	return x.exceeds(want[i-1], got)
+}
+
+// lacks is the rule that is broken where w, the i-th emission, should have come and got
+// came instead, if anything did.
+func (x *exam) lacks(w edge.Fire, i int, got *conformance.Fire) string {
+	other := got != nil && got.Began.At == w.At // with another payload
+	switch {
+	case other && w.Kind == edge.Leading:
+		return "TH-LEADNEXT"
+	case other:
+		return "TH-PAY"
+	case w.Kind == edge.Leading && i == 0:
+		return "TH-FIRST"
+	case w.Kind == edge.Leading && x.has(conformance.OpReset):
+		return "TH-RESET"
+	case w.Kind == edge.Leading:
+		return "TH-LEADNEXT"
+	case w.Size <= 1 && x.twice():
+		return "TH-SINGLE"
+	case got != nil && edge.Calls(x.Schedule, w.At-x.Schedule.Config.Interval, w.At) > 1:
+		return "TH-NOTDEB"
+	}
+	return "TH-LAST"
+}
+
+// exceeds is the rule that is broken by an emission where there should be none, after the
+// last that there should be.
+func (x *exam) exceeds(last edge.Fire, got *conformance.Fire) string {
+	interval := x.Schedule.Config.Interval
+	at, gap := got.Began.At, got.Began.At-last.At
+	atCall := slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool { return s.Op == conformance.OpCall && s.At == at })
+	since := edge.Calls(x.Schedule, last.At, at)
+	switch {
+	case x.edges == Trailing && atCall && gap > interval:
+		return "TH-TRAILONLY"
+	case edge.Calls(x.Schedule, last.At-1, at) == 0 || since == 0 && last.Kind == edge.Trailing:
+		return "TH-NOSPON"
+	case last.Kind == edge.Leading && x.edges == LeadingAndTrailing && since == 0:
+		return "TH-SINGLE"
+	case gap < interval && last.Kind == edge.Trailing:
+		return "TH-TRAILOPENS"
+	case gap < interval && x.has(conformance.OpReset):
+		return "TH-RESET"
+	case gap < interval:
+		return "TH-SPACE"
+	case x.edges == Leading && !atCall:
+		return "TH-DROP"
+	case x.edges == Leading:
+		return "TH-LEADNEXT" // at the very end of an interval, against what is declared
+	}
+	return "TH-NOSPON"
+}

@@ -1,0 +1,188 @@
+package throttletest
+
+import (
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// do does one operation. An event that is allowed is an emission.
+func (f *Funcs) do(s conformance.Step, at time.Time, explicit bool, emit func(int)) {
+	switch s.Op {
+	case conformance.OpReset:
+		f.Reset()
+	case conformance.OpStop:
+		f.Stop()
+	case conformance.OpFault:
+		f.Fault(s.N)
+	case conformance.OpClose:
+		f.Close()
+	case conformance.OpCancel:
+		f.Cancel()
+	case conformance.OpCall:
+		f.event(s, at, explicit, emit)
+	}
+}
+
+// event brings an event by whatever takes it.
+func (f *Funcs) event(s conformance.Step, at time.Time, explicit bool, emit func(int)) {
+	switch {
+	case s.K != 0 && f.CallKey != nil:
+		f.CallKey(s.K, s.N)
+	case explicit:
+		if f.AllowAt(at) {
+			emit(s.N)
+		}
+	case f.Call != nil:
+		f.Call(s.N)
+	case f.Allow():
+		emit(s.N)
+	}
+}
+
+// release lets go of what the throttle holds. Whose input has ended has done so itself.
+func (f *Funcs) release(ended bool) {
+	switch {
+	case f.Stop != nil:
+		f.Stop()
+	case f.Cancel != nil:
+		f.Cancel()
+	case f.Close != nil && !ended:
+		f.Close()
+	}
+}
+
+// run is one schedule on a fresh throttle, or on one for each key if the throttle has no
+// keys of its own.
+type run struct {
+	*suite.Stage
+	c     *contract
+	env   Env
+	edges Edges
+	made  map[int]*Funcs // by key
+	ended bool           // the input has
+}
+
+// Play runs a schedule.
+func (c *contract) Play(st *suite.Stage) {
+	cfg := st.Config()
+	r := &run{Stage: st, c: c, env: st.Env(), edges: cfg.Edges, made: map[int]*Funcs{}}
+	if r.edges == 0 {
+		r.edges = c.built()
+	}
+	if !st.Make(func() { r.instance(0) }) {
+		return
+	}
+	blocks := (cfg.Busy > 0 || cfg.Inside != "") && st.Exact() // a step may wait for a callback
+	st.Blocks = func(conformance.Step) bool { return blocks }
+	st.Rests, st.After = true, r.after
+	impl := r.made[0]
+	end := st.Each(row, func(s conformance.Step) { r.step(s) })
+	end += max(3*cfg.Interval, time.Millisecond) + time.Duration(len(st.Steps())+2)*cfg.Busy
+	st.To(end)
+	st.Settle()
+	if impl.Closed != nil {
+		closed := impl.Closed()
+		st.Rec.Locked(func(rec *suite.Recording) { rec.Closed = closed })
+	}
+	st.End(end, 3*cfg.Interval, func() { r.release(blocks) })
+}
+
+// row counts the racing steps of one instant that begin with the first: nothing comes
+// between them. Any other step is by itself.
+func row(steps []conformance.Step) int {
+	n := 1
+	for n < len(steps) && steps[0].Racing && steps[n].Racing && steps[n].At == steps[0].At {
+		n++
+	}
+	return n
+}
+
+// instance returns the throttle of a key, which is made when it is first needed.
+func (r *run) instance(key int) *Funcs {
+	if r.made[key] == nil {
+		cfg := r.Config()
+		f := r.c.made(r.Stage, r.env, Config{cfg.Interval, r.edges, cfg.K}, func(v int) { r.emit(key, v) })
+		r.made[key] = &f
+	}
+	return r.made[key]
+}
+
+// made makes a throttle, with another beside it if the stage asks for that: whatever comes
+// to the one comes to the other before.
+func (c *contract) made(st *suite.Stage, env Env, cfg Config, emit func(int)) Funcs {
+	f := c.spec.New(env, cfg, emit)
+	if !st.Twice() {
+		return f
+	}
+	other := c.spec.New(env, cfg, func(int) {})
+	call, allow, at, stop := f.Call, f.Allow, f.AllowAt, f.Stop
+	if call != nil {
+		f.Call = func(v int) { other.Call(-v); call(v) }
+	}
+	if allow != nil {
+		f.Allow = func() bool { other.Allow(); return allow() }
+	}
+	if at != nil {
+		f.AllowAt = func(t time.Time) bool { other.AllowAt(t); return at(t) }
+	}
+	if stop != nil {
+		f.Stop = func() { other.Stop(); stop() }
+	}
+	return f
+}
+
+// emit is what a throttle calls with what it emits.
+func (r *run) emit(key, v int) {
+	i := r.Rec.Fire(v)
+	if i < 0 {
+		return
+	}
+	r.During(i, key, func(s conformance.Step) {
+		r.Rec.Do(s, true, func(*conformance.Done) {
+			r.made[0].do(s, r.env.Start.Add(s.At), r.c.explicit(), func(int) {})
+		})
+	})
+}
+
+// step does one step.
+func (r *run) step(s conformance.Step) {
+	at, one := r.made[0], s
+	if s.K != 0 && (at.CallKey == nil || r.Family == suite.Instances) {
+		at, one.K = r.instance(s.K), 0
+	}
+	r.Rec.Do(s, false, func(*conformance.Done) {
+		at.do(one, r.env.Start.Add(s.At+r.wall(s.At)), r.c.explicit(), func(v int) { r.emit(s.K, v) })
+	})
+}
+
+// after notes whether the output is closed when the input has ended or was cancelled.
+func (r *run) after(s conformance.Step) {
+	r.ended = r.ended || s.Op == conformance.OpClose
+	if closed := r.made[0].Closed; closed != nil && (s.Op == conformance.OpClose || s.Op == conformance.OpCancel) {
+		r.Rec.Settled(closed())
+	}
+}
+
+// wall is by how much the wall clock has been set at an instant.
+func (r *run) wall(at time.Duration) (skew time.Duration) {
+	for _, s := range r.Steps() {
+		if s.Op == conformance.OpWall && s.At <= at {
+			skew += s.D
+		}
+	}
+	return skew
+}
+
+// release lets go of what was made.
+func (r *run) release(blocks bool) {
+	for _, f := range r.made {
+		release := func() { f.release(r.ended && f == r.made[0]) }
+		if blocks {
+			suite.Start(func() { _ = suite.Catch(release) })
+		} else {
+			_ = suite.Catch(release)
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package throttletest
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// Canary proves that time is taken from where the spec says.
+func (c *contract) Canary(s *suite.Suite) string {
+	if c.spec.Time != conformance.Injected {
+		return ""
+	}
+	var impl Funcs
+	var emit func(int)
+	pulse := s.Sees(suite.Life{
+		Make: func(env conformance.Env, sign func()) {
+			emit = func(int) { sign() }
+			impl = c.spec.New(env, Config{Interval: suite.Wait, Edges: c.built()}, emit)
+		},
+		Use: func() int {
+			for i := range 3 {
+				impl.do(conformance.Step{Op: conformance.OpCall, N: i}, time.Time{}, false, emit)
+			}
+			return 0
+		},
+		Beyond:  time.Hour,
+		Release: func() { impl.release(false) },
+	})
+	switch {
+	case pulse.Own == 0 && pulse.Other > 0:
+		return suite.WrongClock("throttletest")
+	case pulse.Strange:
+		s.CannotSettle(suite.OwnGoroutines)
+	}
+	return ""
+}
+
+// concurrent has goroutines bring events at one instant, for each kind of edge.
+func (c *contract) concurrent(p *suite.Probe) (worst *suite.Violation, skip string) {
+	for _, e := range c.kinds() {
+		if e != NoEdges && worst == nil && skip == "" {
+			worst, skip = c.together(p, e)
+		}
+	}
+	return worst, skip
+}
+
+func (c *contract) together(p *suite.Probe, edges Edges) (*suite.Violation, string) {
+	b := edge.Burst{Fires: "emissions", Once: edges == LeadingAndTrailing && c.spec.Traits.BothSingle != BothTwice}
+	k := 1
+	if edges == Leading && c.spec.Traits.Windows != 0 {
+		k = 3
+	}
+	if edges&Leading != 0 {
+		b.Led, b.All = int64(k), int64(k)
+	}
+	if edges&Trailing != 0 {
+		b.All++
+	}
+	b.Make = func(env conformance.Env, fire func()) (func(time.Duration, int), func()) {
+		emit := func(int) { fire() }
+		f := c.spec.New(env, Config{Interval: suite.Wait, Edges: edges, K: k}, emit)
+		call := func(at time.Duration, v int) {
+			f.do(conformance.Step{Op: conformance.OpCall, N: v}, env.Start.Add(at), c.explicit(), emit)
+		}
+		return call, func() { f.release(false) }
+	}
+	b.Because = func(round int) string {
+		return fmt.Sprintf("no interval was running (edges=%s, %s), and no order of the calls emits another number", edges, suite.InRound(round))
+	}
+	return b.Together(p)
+}
+
+// panics lets callbacks panic, with each kind of edge.
+func (c *contract) panics(p *suite.Probe) (*suite.Violation, string) {
+	var configs []conformance.Config
+	for _, e := range c.kinds() {
+		configs = append(configs, base.With("edges", e.String()))
+	}
+	return edge.Panics(p, configs, []conformance.Op{conformance.OpCall}, c.spec.Traits.PanicPolicy,
+		func(rec *suite.Recording, j suite.Job) *suite.Violation {
+			return c.Exam(&c.spec.Traits, rec, j).difference().Violation
+		})
+}
+
+// race uses all operations of one throttle of each kind at once.
+func (c *contract) race(p *suite.Probe) (skip string) {
+	for _, e := range c.kinds() {
+		if skip == "" && e != NoEdges {
+			skip = c.clash(p, e)
+		}
+	}
+	return skip
+}
+
+func (c *contract) clash(p *suite.Probe, edges Edges) (skip string) {
+	made := func(env conformance.Env) (Funcs, func(i int)) {
+		f := c.spec.New(env, Config{Interval: suite.Wait, Edges: edges}, func(int) {})
+		return f, func(i int) {
+			f.do(conformance.Step{Op: conformance.OpCall, N: i}, env.Start.Add(time.Duration(i)), c.explicit(), func(int) {})
+		}
+	}
+	skip = p.Clash(func(env conformance.Env) []func(int) {
+		impl, call := made(env)
+		ops := []func(int){call, call}
+		if impl.Reset != nil {
+			ops = append(ops, func(int) { impl.Reset() })
+		}
+		if impl.CallKey != nil {
+			ops = append(ops, func(i int) { impl.CallKey(i, i) }, func(i int) { impl.CallKey(i+1, i) })
+		}
+		return ops
+	})
+	if skip != "" || !p.Accepts(conformance.OpStop) {
+		return skip
+	}
+	return p.Clash(func(env conformance.Env) []func(int) {
+		impl, call := made(env)
+		stop := sync.OnceFunc(impl.Stop)
+		return []func(int){call, func(i int) {
+			if i == 2 {
+				stop()
+			}
+		}}
+	})
+}

@@ -1,0 +1,298 @@
+package throttletest
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// law is a rule whose law the first difference from the model may break.
+func law(level conformance.Level, id, text string) suite.Rule[Traits, *exam] {
+	return suite.Rule[Traits, *exam]{
+		Rule:   conformance.Rule{ID: id, Level: level, Text: text},
+		About:  ordinary,
+		Check:  func(x *exam) *suite.Violation { return x.difference().Breaks(id) },
+		Absent: nil,
+	}
+}
+
+// on puts a rule out of place where none of the edges is declared.
+func on(r suite.Rule[Traits, *exam], edges ...Edges) suite.Rule[Traits, *exam] {
+	r.Absent = func(_ *suite.Suite, tr *Traits) string {
+		if len(tr.Edges) == 0 && slices.Contains(edges, Leading) {
+			return ""
+		}
+		return suite.If(!tr.has(edges...), edge.NoSuchEdge)
+	}
+	return r
+}
+
+// about narrows a rule to the runs that concern it.
+func about(r suite.Rule[Traits, *exam], which func(suite.Job) bool) suite.Rule[Traits, *exam] {
+	r.About = which
+	return r
+}
+
+// needs makes a rule one of an operation.
+func needs(r suite.Rule[Traits, *exam], op conformance.Op) suite.Rule[Traits, *exam] {
+	r.Ops = append(r.Ops, op)
+	return r
+}
+
+// alone are the laws of one throttle on a clock that only goes forward. What breaks one of
+// them says nothing of keys, instances and clocks that are set back.
+var alone = []string{"TH-FIRST", "TH-LEADNEXT", "TH-SPACE", "TH-DROP", "TH-LAST", "TH-NOTDEB", "TH-PAY", "TH-SINGLE",
+	"TH-TRAILONLY", "TH-TRAILOPENS", "TH-NOSPON", "TH-NONE", "X-CALLS"}
+
+// special reports whether a run is one that only rules made for it judge: callbacks that do
+// something, several events in an interval, no edge, and steps other than calls and resets.
+func special(j suite.Job) bool {
+	cfg := j.Schedule.Config
+	return cfg.Busy > 0 || cfg.Inside != "" || cfg.K > 1 || cfg.Edges == NoEdges ||
+		slices.ContainsFunc(j.Schedule.Steps, func(s conformance.Step) bool {
+			return s.K != 0 || s.Op != conformance.OpCall && s.Op != conformance.OpReset && s.Op != conformance.OpIdle
+		})
+}
+
+// ordinary selects the other runs.
+func ordinary(j suite.Job) bool { return !special(j) }
+
+// back selects the runs in which the wall clock is set.
+var back = suite.Steps(conformance.OpWall)
+
+// several selects the runs of intervals that let several events pass.
+func several(j suite.Job) bool { return j.Schedule.Config.K > 1 && !back(j) }
+
+// resets selects the runs that the rule of Reset judges.
+func resets(j suite.Job) bool {
+	return j.Schedule.Config.Inside == "" && suite.Has(conformance.OpReset)(j)
+}
+
+// undeclared is why a rule that rests on an optional choice is skipped, if it is.
+func undeclared(yes bool, choice string) string { return suite.If(yes, "no "+choice+" is declared") }
+
+// Rules are the laws of a throttle. Those of the model say which law the first difference
+// breaks.
+func (c *contract) Rules() []suite.Rule[Traits, *exam] {
+	type rule = suite.Rule[Traits, *exam]
+	const core, extended = conformance.Core, conformance.Extended
+	windows := func(r rule) rule {
+		r.Unless = func(_ *suite.Suite, tr *Traits) string { return undeclared(tr.Windows == 0, "Windows") }
+		return about(on(r, Leading), several)
+	}
+	return []rule{
+		on(law(core, "TH-FIRST", "On the leading edge the very first event MUST be emitted at once, wherever on the time line the clock starts."),
+			Leading, LeadingAndTrailing),
+		on(law(core, "TH-LEADNEXT", "On the leading edge an event that comes after the end of an interval MUST be emitted at once; at its very end, as declared."),
+			Leading, LeadingAndTrailing),
+		law(core, "TH-SPACE", "Two emissions MUST be at least the interval apart."),
+		c.dropped(law(core, "TH-DROP", "With the leading edge alone an event within an interval MUST be dropped, and never emitted later.")),
+		on(law(core, "TH-LAST", "On the trailing edge, what came last in an interval MUST be emitted at its end."),
+			Trailing, LeadingAndTrailing),
+		on(law(core, "TH-NOTDEB", "Events that go on coming MUST NOT put off the end of an interval."),
+			Trailing, LeadingAndTrailing),
+		on(law(core, "TH-PAY", "The trailing edge MUST emit the payload that is declared: of the newest event of the interval, or of its first."),
+			Trailing, LeadingAndTrailing),
+		on(law(core, "TH-SINGLE", "With both edges a single event MUST be emitted once, or twice, as declared."),
+			LeadingAndTrailing),
+		on(law(core, "TH-TRAILONLY", "With the trailing edge alone an event MUST NOT be emitted before the end of its interval."),
+			Trailing),
+		on(law(core, "TH-TRAILOPENS", "An emission on the trailing edge MUST open an interval of its own."),
+			Trailing, LeadingAndTrailing),
+		law(core, "TH-NOSPON", "Nothing MUST be emitted without an event since the last emission."),
+		about(law(core, "TH-ZERO", "With an interval of 0 every event MUST be emitted, unless the constructor refuses it."), zeroInterval),
+		about(on(law(extended, "TH-NONE", "With no edge at all nothing MUST be emitted, unless the constructor refuses it."), NoEdges),
+			func(j suite.Job) bool { return j.Schedule.Config.Edges == NoEdges }),
+		needs(about(on(law(core, "TH-RESET", "After Reset the next event MUST be emitted, and begin an interval of full length."), Leading), resets),
+			conformance.OpReset),
+		{
+			Rule: conformance.Rule{ID: "TH-ONEOF", Level: core,
+				Text: "Of events that many goroutines bring at one instant each edge MUST emit one, or the leading edge the k that are declared."},
+			Probe: c.concurrent,
+		},
+		{
+			Rule: conformance.Rule{ID: "TH-STOP", Level: core,
+				Text: "After Stop nothing MUST be emitted for an event that came before it: Stop drops what is pending."},
+			Ops:   []conformance.Op{conformance.OpStop},
+			About: suite.Steps(conformance.OpStop),
+			Check: (*exam).stopHolds,
+		},
+		windows(law(extended, "TH-RATE", "No interval MUST hold more than the k events that it lets pass, counted as declared.")),
+		windows(law(extended, "TH-MAXIMAL", "An event that finds less than k in its interval MUST be emitted at once.")),
+		needs(about(law(extended, "TH-ERR", "An error item MUST be passed on at once, in its place, whatever the interval."),
+			suite.Steps(conformance.OpFault)), conformance.OpFault),
+		needs(about(law(extended, "TH-ERRNEUT", "Errors MUST neither open nor put off an interval, nor count in one."),
+			suite.Steps(conformance.OpFault)), conformance.OpFault),
+		{
+			Rule: conformance.Rule{ID: "TH-CTX", Level: extended,
+				Text: "When its context is cancelled the output MUST be closed at once, and nothing emitted any more."},
+			Ops:   []conformance.Op{conformance.OpCancel},
+			About: suite.Steps(conformance.OpCancel),
+			Check: (*exam).cancelCloses,
+		},
+		{
+			Rule: conformance.Rule{ID: "TH-CLOSE", Level: extended,
+				Text: "When its input ends the output MUST be closed, and what is pending treated as declared."},
+			Ops: []conformance.Op{conformance.OpClose},
+			Unless: func(_ *suite.Suite, tr *Traits) string {
+				return undeclared(tr.has(Trailing, LeadingAndTrailing) && tr.CloseFlush == 0, "CloseFlush")
+			},
+			About: suite.Steps(conformance.OpClose),
+			Check: (*exam).endCloses,
+		},
+		{
+			Rule: conformance.Rule{ID: "TH-BUSY", Level: core,
+				Text: "A callback that takes time MUST change nothing in this: emissions begin at least the interval apart, none comes twice, " +
+					"and what came last on the trailing edge is emitted."},
+			About: func(j suite.Job) bool { return j.Schedule.Config.Busy > 0 },
+			Check: (*exam).busy,
+		},
+		{
+			Rule: conformance.Rule{ID: "TH-CLOCKBACK", Level: extended,
+				Text: "When the clock is set back, events MUST be held up for one interval at most."},
+			Unless: func(s *suite.Suite, tr *Traits) string {
+				return setBackUnless(s, tr, BackBounded, "ClockBack: BackBounded")
+			},
+			About:  back,
+			Beyond: alone,
+			Check:  (*exam).heldUp,
+		},
+		{
+			Rule: conformance.Rule{ID: "X-BACK", Level: extended,
+				Text: "When the clock is set back, nothing MUST come sooner than on a clock that stands still until it is where it was."},
+			Unless: func(s *suite.Suite, tr *Traits) string {
+				return setBackUnless(s, tr, BackStands, "ClockBack: BackStands")
+			},
+			About:  back,
+			Beyond: alone,
+			Check:  (*exam).stands,
+		},
+		{
+			Rule:   conformance.Rule{ID: "TH-KEY", Level: extended, Text: "Each key MUST have an interval of its own."},
+			Ops:    []conformance.Op{opKeys},
+			Unless: func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.Payload == NoPayload, nameless) },
+			About:  suite.InFamily(suite.Keys),
+			Beyond: alone,
+			Check:  (*exam).eachKey,
+		},
+		{
+			Rule: conformance.Rule{ID: "X-ISO", Level: core, Text: "Instances MUST NOT share state."},
+			Unless: func(s *suite.Suite, tr *Traits) string {
+				return suite.If(s.Accepts(opKeys) && tr.Payload == NoPayload, nameless)
+			},
+			About:  suite.InFamily(suite.Instances),
+			Beyond: alone,
+			Check:  (*exam).eachKey,
+		},
+		{
+			Rule: conformance.Rule{ID: "X-CLOCK1", Level: core, Text: "No other clock than the one injected MUST have any influence."},
+			Unless: func(s *suite.Suite, _ *Traits) string {
+				return suite.If(!s.Bubble || s.Time != conformance.Injected,
+					"only where a clock is injected and package time can be held does the difference show")
+			},
+			Probe: func(p *suite.Probe) (*suite.Violation, string) { return edge.OtherClock(p, "interval") },
+		},
+		{
+			Rule: conformance.Rule{ID: "X-PANIC", Level: extended,
+				Text: "After the panic of a callback the throttle MUST work on, and the panic go where it is declared to go."},
+			Unless: func(s *suite.Suite, tr *Traits) string {
+				if why := undeclared(tr.PanicPolicy == 0, "PanicPolicy"); why != "" {
+					return why
+				}
+				return suite.If(!s.Accepts(opEmits), "there is no callback")
+			},
+			Beyond: alone,
+			Probe:  c.panics,
+		},
+		{
+			Rule: conformance.Rule{ID: "X-REENT", Level: core, Text: "An operation called from the callback MUST NOT deadlock."},
+			Unless: func(s *suite.Suite, tr *Traits) string {
+				if tr.Reentrancy == ReentrancyForbidden {
+					return "declared: ReentrancyForbidden"
+				}
+				return suite.If(s.Time == conformance.Explicit, "there is no callback")
+			},
+			About: func(j suite.Job) bool { return j.Schedule.Config.Inside != "" },
+			Check: (*exam).reentry,
+		},
+		suite.Calls[Traits]((*exam).calls),
+		{
+			Rule: conformance.Rule{ID: "X-LEAK", Level: core,
+				Text: "When all is quiet, and after Stop, no goroutine and no armed timer MUST remain."},
+			Unless: func(s *suite.Suite, _ *Traits) string { return suite.If(!s.Bubble, suite.OnlyInBubble) },
+			About:  suite.Looked,
+			Check:  func(x *exam) *suite.Violation { return x.LeftBehind() },
+		},
+		suite.Race[Traits, *exam](c.race),
+	}
+}
+
+// nameless is why nothing can be said of keys.
+const nameless = "declared: NoPayload, so nobody can tell for which key a callback runs"
+
+// zeroInterval selects the ordinary runs with an interval of 0.
+func zeroInterval(j suite.Job) bool {
+	cfg := j.Schedule.Config
+	return ordinary(j) && cfg.Has("interval") && cfg.Interval == 0
+}
+
+// dropped is the rule of what the leading edge alone drops.
+func (c *contract) dropped(r suite.Rule[Traits, *exam]) suite.Rule[Traits, *exam] {
+	r = on(r, Leading)
+	r.Unless = func(_ *suite.Suite, tr *Traits) string {
+		return suite.If(tr.BothSingle == 0 && len(tr.Edges) == 0, "trait Edges is undeclared")
+	}
+	return r
+}
+
+// setBackUnless is why nothing can be said of a clock that is set back.
+func setBackUnless(s *suite.Suite, tr *Traits, want ClockBack, choice string) string {
+	if why := undeclared(tr.ClockBack != want, choice); why != "" {
+		return why
+	}
+	return suite.If(s.Time == conformance.PackageTime, "package time cannot be set back")
+}
+
+// calls finds operations that panicked or did not return.
+func (x *exam) calls() *suite.Violation {
+	if v := x.WithoutEnd(); v != nil {
+		return v
+	}
+	if x.Refused != "" && x.Schedule.Config.Interval > 0 {
+		return suite.Broken(0, "", "the constructor refused %s: %s", x.Schedule.Config, x.Refused)
+	}
+	for _, d := range x.Done {
+		if d.Panic != "" {
+			return suite.Broken(d.At, "", "%s panicked: %s", d.Step, d.Panic)
+		}
+		if x.Stuck && d.Ended.Seq == 0 && !d.Inside {
+			return suite.Broken(d.At, "", "%s never returned", d.Step)
+		}
+	}
+	return nil
+}
+
+// reentry finds an operation that the callback called and that never returned.
+func (x *exam) reentry() *suite.Violation {
+	d := edge.Reentered(x.Recording)
+	if d == nil {
+		return nil
+	}
+	at := timeline.Duration(d.Began.At)
+	return suite.Broken(d.Began.At, "its caller, the callback, is what it waits for", "%s called from the callback at %s never returned", d.Op, at)
+}
+
+// eachKey judges what each key, or each instance, did for itself.
+func (x *exam) eachKey() *suite.Violation {
+	for key := 1; key <= 2; key++ {
+		own := &exam{Recording: edge.OfKey(x.Recording, key), traits: x.traits, edges: x.edges}
+		if v := own.difference().Violation; v != nil {
+			return &suite.Violation{Headline: fmt.Sprintf("key %d: %s", key, v.Headline), Because: v.Because, At: v.At, Lanes: v.Lanes}
+		}
+	}
+	return nil
+}

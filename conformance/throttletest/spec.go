@@ -1,0 +1,184 @@
+// Package throttletest holds throttles to their laws: after an emission no other comes for
+// an interval.
+//
+//	func TestConformance(t *testing.T) {
+//		throttletest.Run(t, throttletest.Spec{
+//			Name: "mine",
+//			Time: throttletest.PackageTime,
+//			New: func(_ throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+//				return throttletest.Funcs{Call: mine.NewThrottle(cfg.Interval, emit).Call}
+//			},
+//			Traits: throttletest.Traits{
+//				Edges:    []throttletest.Edges{throttletest.Leading},
+//				Boundary: throttletest.BoundaryPasses,
+//			},
+//		})
+//	}
+//
+// Leave Traits out at first: the subtest TRAITS prints the literal to paste. What the
+// suite does and how it counts is said in package conformance.
+//
+// An interval begins with an emission, or with an event that waits for its end; a sampler
+// that emits on a fixed grid is another thing.
+package throttletest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// What a spec needs of the suite's vocabulary; package conformance explains it.
+type (
+	Env        = conformance.Env
+	TimeSource = conformance.TimeSource
+	Known      = conformance.Known
+	Report     = conformance.Report
+)
+
+// The ways to take time.
+const (
+	Injected    = conformance.Injected
+	PackageTime = conformance.PackageTime
+	Explicit    = conformance.Explicit
+)
+
+// Spec describes an implementation.
+type Spec struct {
+	// Name is how reports call it.
+	Name string
+	// Time says how it takes its time. Explicit needs AllowAt.
+	Time TimeSource
+	// New makes a throttle that calls emit with the payload of what it emits. A constructor
+	// that refuses cfg panics. Instances must not share state.
+	New func(env Env, cfg Config, emit func(int)) Funcs
+	// Traits are the choices of the implementation. What is left undeclared fails the
+	// subtest TRAITS, which prints what was observed.
+	Traits Traits
+	// KnownFailing lists what is known to fail.
+	KnownFailing []Known
+}
+
+// Config is what a throttle is made with.
+type Config struct {
+	Interval time.Duration
+	Edges    Edges
+	// K is the number of events that an interval lets pass; 0 stands for 1. Only asked for
+	// if the trait Windows is declared.
+	K int
+}
+
+// Funcs are the operations of one throttle. One of Call, Allow and AllowAt must be there;
+// the rules of an operation that is nil are skipped.
+type Funcs struct {
+	// Call is an event with a payload; what comes of it goes to emit.
+	Call func(v int)
+	// Allow is an event without one: true stands for an emission at once. Leading edge
+	// only.
+	Allow func() bool
+	// AllowAt is the form with an explicit time, for Explicit runs.
+	AllowAt func(t time.Time) bool
+	// Reset forgets the last emission: the next event passes. Leading edge only.
+	Reset func()
+	// Stop releases what the throttle holds, and drops what is pending. A call after it
+	// does no harm. Where the end emits what is pending, it is Close.
+	Stop func()
+
+	// CallKey is Call for a throttle that keeps an interval for each key.
+	CallKey func(key, v int)
+
+	// Fault is an error item of a stream, which goes to emit too. Close ends the input of a
+	// stream, Cancel its context, and Closed reports whether its output is closed. They may
+	// start what they do and return. Nothing is sent after Close or Cancel.
+	Fault         func(v int)
+	Close, Cancel func()
+	Closed        func() bool
+}
+
+// Run holds an implementation to the laws of a throttle, one subtest for each rule, and
+// returns what it found.
+func Run(t *testing.T, spec Spec) *Report {
+	t.Helper()
+	return spec.Run(t)
+}
+
+// Run is the function [Run].
+func (spec Spec) Run(t *testing.T) *Report {
+	t.Helper()
+	return suite.Run(t, spec.about(), &contract{spec: spec})
+}
+
+// Judge returns what runs single schedules.
+func (spec Spec) Judge(t *testing.T) conformance.Judge {
+	t.Helper()
+	return suite.NewExaminer(t, spec.about(), &contract{spec: spec})
+}
+
+// Examine is for the tests of this module.
+func (spec Spec) Examine(t *testing.T, o inside.Options) *Report {
+	t.Helper()
+	return suite.Examine(t, spec.about(), &contract{spec: spec}, o)
+}
+
+func (spec Spec) about() suite.About {
+	return suite.About{Name: spec.Name, Time: spec.Time, Known: spec.KnownFailing}
+}
+
+// Rules are the laws, in the order of their subtests.
+func Rules() []conformance.Rule { return suite.Laws(&contract{}) }
+
+// contract is the spec in the terms of the suite.
+type contract struct {
+	spec Spec
+}
+
+// Profile names the contract.
+func (c *contract) Profile() suite.Profile {
+	return suite.Profile{Kind: "throttle", Package: "throttletest"}
+}
+
+// Unfit refuses specs that cannot be run.
+func (c *contract) Unfit(*suite.Suite) (skip, misuse string) {
+	return "", suite.If(c.spec.New == nil, "throttletest.Run: the spec has no New; say how to make a throttle")
+}
+
+// explicit reports whether instants are arguments.
+func (c *contract) explicit() bool { return c.spec.Time == conformance.Explicit }
+
+// built are the edges of an instance where a schedule does not say.
+func (c *contract) built() Edges { return edge.Preferred(c.spec.Traits.Edges, conformance.Leading) }
+
+// kinds are the edges that are declared, or else those that are built.
+func (c *contract) kinds() []Edges { return edge.Kinds(c.spec.Traits.Edges, conformance.Leading) }
+
+// What stands for more than an operation's name in a set of operations: a throttle that
+// calls emit itself, and calls with a key.
+const (
+	opEmits conformance.Op = "emit"
+	opKeys  conformance.Op = "call with key"
+)
+
+// Learn looks at an instance that is thrown away.
+func (c *contract) Learn(*suite.Suite) map[conformance.Op]bool {
+	h := suite.NewHand(conformance.Config{}.Start(), false)
+	f := c.spec.New(Env{Clock: h.Clock(), Start: h.Start}, Config{Interval: time.Hour, Edges: c.built()}, func(int) {})
+	f.release(false)
+	calls := f.AllowAt != nil
+	if !c.explicit() {
+		calls = f.Call != nil || f.Allow != nil
+	}
+	return map[conformance.Op]bool{
+		conformance.OpCall:   calls,
+		conformance.OpReset:  f.Reset != nil,
+		conformance.OpStop:   f.Stop != nil,
+		conformance.OpFault:  f.Fault != nil,
+		conformance.OpClose:  f.Close != nil && f.Closed != nil,
+		conformance.OpCancel: f.Cancel != nil && f.Closed != nil,
+		opKeys:               f.CallKey != nil,
+		opEmits:              !c.explicit() && f.Call != nil,
+	}
+}

@@ -1,0 +1,326 @@
+package concurrency
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	ct "github.com/escapement-go/escapement/conformance/concurrencytest"
+)
+
+// channel is a buffered channel with a slot for each that runs.
+func channel(source ct.TimeSource) ct.Spec {
+	return ct.Spec{
+		Name: "zoo channel",
+		Time: source,
+		New: func(_ ct.Env, cfg ct.Config) ct.Funcs {
+			slots := make(chan struct{}, cfg.Limit)
+			return ct.Funcs{
+				Acquire: func(ctx context.Context, _ int) error {
+					if err := ctx.Err(); err != nil {
+						return err
+					}
+					select {
+					case slots <- struct{}{}:
+						return nil
+					case <-ctx.Done():
+						return ctx.Err()
+					}
+				},
+				TryAcquire: func(int) bool {
+					select {
+					case slots <- struct{}{}:
+						return true
+					default:
+						return false
+					}
+				},
+				Release: func(int) {
+					select {
+					case <-slots:
+					default:
+					}
+				},
+			}
+		},
+		Traits: ct.Traits{
+			Backlog: ct.BacklogUnbounded, Timeout: ct.TimeoutNone, Context: ct.ContextHonoured, Fair: ct.FairFIFO,
+			Single: true, OverRelease: ct.OverReleaseIgnored, Hook: ct.HookNone,
+		},
+	}
+}
+
+// condition is a counter and a condition that everybody checks again: who gets a slot
+// is chance.
+type condition struct {
+	mu          sync.Mutex
+	cond        sync.Cond
+	limit, used int
+}
+
+func conditionSpec(source ct.TimeSource) ct.Spec {
+	return ct.Spec{
+		Name: "zoo condition",
+		Time: source,
+		New: func(_ ct.Env, cfg ct.Config) ct.Funcs {
+			s := &condition{limit: cfg.Limit}
+			s.cond.L = &s.mu
+			change := func(limit, used int) {
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				s.limit += limit
+				s.used += used
+				s.cond.Broadcast()
+			}
+			return ct.Funcs{
+				Lock: func(weight int) {
+					s.mu.Lock()
+					defer s.mu.Unlock()
+					for s.used+weight > s.limit {
+						s.cond.Wait()
+					}
+					s.used += weight
+				},
+				Release: func(weight int) { change(0, -weight) },
+				Resize:  func(limit int) { s.mu.Lock(); d := limit - s.limit; s.mu.Unlock(); change(d, 0) },
+			}
+		},
+		Traits: ct.Traits{
+			Backlog: ct.BacklogUnbounded, Timeout: ct.TimeoutNone, Fair: ct.FairNone,
+			Oversize: ct.OversizeBlocks, OverRelease: ct.OverReleaseUndefined, Hook: ct.HookNone,
+		},
+	}
+}
+
+// tokens is middleware with a channel of tokens for those who run and another for
+// all who are in there.
+func tokens(source ct.TimeSource) ct.Spec {
+	return ct.Spec{
+		Name: "zoo tokens",
+		Time: source,
+		New: func(env ct.Env, cfg ct.Config) ct.Funcs {
+			inside := make(chan struct{}, cfg.Limit+cfg.Backlog)
+			slots := make(chan struct{}, cfg.Limit)
+			return ct.Funcs{Do: func(ctx context.Context, run func()) error {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				select {
+				case inside <- struct{}{}:
+					defer func() { <-inside }()
+				default:
+					cfg.OnReject()
+					return errFull
+				}
+				select {
+				case slots <- struct{}{}:
+				default:
+					timer := env.Clock.NewTimer(cfg.Timeout)
+					defer timer.Stop()
+					select {
+					case slots <- struct{}{}:
+					case <-ctx.Done():
+						return ctx.Err()
+					case <-timer.Chan():
+						cfg.OnReject()
+						return errTimeout
+					}
+				}
+				defer func() { <-slots }()
+				run()
+				return nil
+			}}
+		},
+		Traits: ct.Traits{
+			Backlog: ct.BacklogBounded, Timeout: ct.TimeoutBounded, Context: ct.ContextHonoured,
+			SeatHeld: ct.SeatFreed, Fair: ct.FairFIFO,
+			Single: true, Hook: ct.HookOnce,
+		},
+	}
+}
+
+// seats is middleware that counts those in the backlog and lets them go only when
+// they are done.
+func seats(source ct.TimeSource) ct.Spec {
+	return ct.Spec{
+		Name: "zoo seats",
+		Time: source,
+		New: func(env ct.Env, cfg ct.Config) ct.Funcs {
+			var mu sync.Mutex
+			seats := 0
+			slots := make(chan struct{}, cfg.Limit)
+			serve := func(run func()) error {
+				defer func() { <-slots }()
+				run()
+				return nil
+			}
+			return ct.Funcs{Do: func(ctx context.Context, run func()) error {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				select {
+				case slots <- struct{}{}:
+					return serve(run)
+				default:
+				}
+				mu.Lock()
+				if seats >= cfg.Backlog {
+					mu.Unlock()
+					return errFull
+				}
+				seats++
+				mu.Unlock()
+				defer func() { mu.Lock(); seats--; mu.Unlock() }()
+				expired := make(chan struct{})
+				timer := env.Clock.AfterFunc(cfg.Timeout, func() { close(expired) })
+				defer timer.Stop()
+				select {
+				case slots <- struct{}{}:
+					return serve(run)
+				case <-ctx.Done():
+					return ctx.Err()
+				case <-expired:
+					return errTimeout
+				}
+			}}
+		},
+		Traits: ct.Traits{
+			Backlog: ct.BacklogBounded, Timeout: ct.TimeoutBounded, Context: ct.ContextHonoured,
+			SeatHeld: ct.SeatKept, Fair: ct.FairFIFO,
+			Single: true, Hook: ct.HookNone,
+		},
+	}
+}
+
+// gate is a counter that lets in whom it can, and nobody waits. As middleware it
+// looks at no context.
+func gate(source ct.TimeSource, middleware bool) ct.Spec {
+	spec := ct.Spec{
+		Name: "zoo gate",
+		Time: source,
+		New: func(_ ct.Env, cfg ct.Config) ct.Funcs {
+			if cfg.Backlog != 0 || cfg.Timeout >= 0 {
+				panic("nothing can wait here")
+			}
+			var used atomic.Int64
+			leave := func(int) { used.Add(-1) }
+			enter := func(int) bool {
+				if used.Add(1) <= int64(cfg.Limit) {
+					return true
+				}
+				leave(1)
+				return false
+			}
+			if !middleware {
+				return ct.Funcs{TryAcquire: enter, Release: leave}
+			}
+			return ct.Funcs{Do: func(_ context.Context, run func()) error {
+				if !enter(1) {
+					cfg.OnReject()
+					return errFull
+				}
+				defer leave(1)
+				run()
+				return nil
+			}}
+		},
+		Traits: ct.Traits{
+			Backlog: ct.BacklogNone, Single: true, OverRelease: ct.OverReleaseUndefined, Hook: ct.HookNone,
+		},
+	}
+	if middleware {
+		spec.Name = "zoo gate before a handler"
+		spec.Traits.Context, spec.Traits.Hook = ct.ContextIgnored, ct.HookOnce
+	}
+	return spec
+}
+
+// selecting is a buffered channel as most write it: select takes either the slot
+// that is free or the context that is done.
+func selecting(source ct.TimeSource) ct.Spec {
+	spec := channel(source)
+	spec.Name, spec.Traits.Context = "zoo select", ct.ContextEndsWait
+	made := spec.New
+	spec.New = func(env ct.Env, cfg ct.Config) ct.Funcs {
+		slots := make(chan struct{}, cfg.Limit)
+		f := made(env, cfg)
+		f.TryAcquire = nil
+		f.Acquire = func(ctx context.Context, _ int) error {
+			select {
+			case slots <- struct{}{}:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		f.Release = func(int) {
+			select {
+			case <-slots:
+			default:
+			}
+		}
+		return f
+	}
+	return spec
+}
+
+// stack serves the newest of those who wait first, which keeps most of the
+// times short when there are too many.
+func stack(source ct.TimeSource) ct.Spec {
+	spec := queueSpec("serves the newest first", source)
+	spec.Name, spec.Traits.Fair = "zoo stack", ct.FairNone
+	return spec
+}
+
+// signal is a number that is exchanged atomically, and a channel that each
+// release closes for all who wait. mutant is "", or that who waits takes the channel
+// after its look at the number.
+func signal(mutant string, source ct.TimeSource) ct.Spec {
+	return ct.Spec{
+		Name: "zoo signal: " + mutant,
+		Time: source,
+		New: func(_ ct.Env, cfg ct.Config) ct.Funcs {
+			var used atomic.Int64
+			var signal atomic.Pointer[chan struct{}]
+			renew := func() *chan struct{} {
+				next := make(chan struct{})
+				return signal.Swap(&next)
+			}
+			renew()
+			return ct.Funcs{
+				Acquire: func(ctx context.Context, weight int) error {
+					for {
+						if err := ctx.Err(); err != nil {
+							return err
+						}
+						freed := signal.Load()
+						n := used.Load()
+						if n+int64(weight) <= int64(cfg.Limit) {
+							if used.CompareAndSwap(n, n+int64(weight)) {
+								return nil
+							}
+							continue
+						}
+						done := ctx.Done()
+						if mutant != "" {
+							freed = signal.Load()
+						}
+						select {
+						case <-*freed:
+						case <-done:
+							return ctx.Err()
+						}
+					}
+				},
+				Release: func(weight int) {
+					used.Add(-int64(weight))
+					close(*renew())
+				},
+			}
+		},
+		Traits: ct.Traits{
+			Backlog: ct.BacklogUnbounded, Timeout: ct.TimeoutNone, Context: ct.ContextHonoured, Fair: ct.FairNone,
+			Oversize: ct.OversizeBlocks, OverRelease: ct.OverReleaseUndefined, Hook: ct.HookNone,
+		},
+	}
+}

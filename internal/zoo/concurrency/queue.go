@@ -1,0 +1,316 @@
+package concurrency
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+
+	ct "github.com/escapement-go/escapement/conformance/concurrencytest"
+	"github.com/escapement-go/escapement/internal/zoo"
+)
+
+var (
+	errFull    = errors.New("full")
+	errTimeout = errors.New("timeout")
+	errTooBig  = errors.New("too big")
+)
+
+// queue is a semaphore with a list of those who wait, a backlog and a timeout,
+// correct unless mutant names one of its mistakes.
+type queue struct {
+	clock  clockwork.Clock
+	cfg    ct.Config
+	first  int // the limit that it was made with
+	mutant string
+
+	mu      sync.Mutex
+	used    int
+	seats   int
+	n       int
+	waiters []*waiter
+}
+
+type waiter struct {
+	weight  int
+	ready   chan struct{}
+	granted bool
+}
+
+func (q *queue) is(mutant string) bool { return q.mutant == mutant }
+
+func (q *queue) fits(weight int) bool {
+	limit := q.cfg.Limit
+	if q.is("lets one more run") {
+		limit++
+	}
+	return q.used+weight <= limit
+}
+
+// wake lets those run whose turn it is. mu is held.
+func (q *queue) wake() {
+	for first := true; len(q.waiters) > 0 && (first || !q.is("wakes one at a time")); first = false {
+		i := 0
+		if q.is("serves the newest first") {
+			i = len(q.waiters) - 1
+		}
+		w := q.waiters[i]
+		if !q.fits(w.weight) {
+			return
+		}
+		q.waiters = slices.Delete(q.waiters, i, i+1)
+		q.used += w.weight
+		w.granted = true
+		if !q.is("a request that runs keeps its place") {
+			q.seats--
+		}
+		close(w.ready)
+	}
+}
+
+func (q *queue) reject(err error) error {
+	if q.cfg.OnReject != nil {
+		q.cfg.OnReject()
+		if q.is("calls the hook twice when the backlog is full") && err == errFull {
+			q.cfg.OnReject()
+		}
+	}
+	return err
+}
+
+func (q *queue) acquire(ctx context.Context, weight int) error {
+	if err := ctx.Err(); err != nil && !q.is("looks at the context only while it waits") {
+		return err
+	}
+	q.mu.Lock()
+	q.n++
+	if q.is("panics on the third request") && q.n == 3 {
+		q.mu.Unlock()
+		panic("index out of range")
+	}
+	if q.is("a timeout of 0 rejects everything") && q.cfg.Timeout == 0 {
+		q.mu.Unlock()
+		return q.reject(errTimeout)
+	}
+	most := q.cfg.Limit
+	if q.is("more than the limit is more than the first one") {
+		most = q.first
+	}
+	if weight > most && !q.is("a request for more than the limit waits") {
+		q.mu.Unlock()
+		return q.reject(errTooBig)
+	}
+	if q.fits(weight) && (len(q.waiters) == 0 || q.is("a light request overtakes")) {
+		if q.is("checks without the lock") {
+			q.mu.Unlock()
+			runtime.Gosched()
+			q.mu.Lock()
+		}
+		q.used += weight
+		q.mu.Unlock()
+		return nil
+	}
+	full := q.cfg.Backlog >= 0 && q.seats >= q.cfg.Backlog
+	if q.is("one place too many") {
+		full = q.cfg.Backlog >= 0 && q.seats > q.cfg.Backlog
+	}
+	if full || q.cfg.Timeout == 0 {
+		if q.is("keeps a lock when the backlog is full") {
+			return q.reject(errFull)
+		}
+		if q.is("calls the hook under the lock") {
+			defer q.mu.Unlock()
+			return q.reject(errFull)
+		}
+		q.mu.Unlock()
+		return q.reject(errFull)
+	}
+	q.seats++
+	w := &waiter{weight: weight, ready: make(chan struct{})}
+	if q.is("joins after it has let go of the lock") {
+		q.mu.Unlock()
+		runtime.Gosched()
+		q.mu.Lock()
+	}
+	q.waiters = append(q.waiters, w)
+	q.mu.Unlock()
+	return q.wait(ctx, w)
+}
+
+func (q *queue) wait(ctx context.Context, w *waiter) error {
+	var expired <-chan time.Time
+	if timeout := q.cfg.Timeout; timeout > 0 {
+		if q.is("the timeout grows with the limit") {
+			timeout = timeout * time.Duration(q.cfg.Limit) / time.Duration(q.first)
+		}
+		if q.is("times out a nanosecond late") {
+			timeout++
+		}
+		timer := q.clock.NewTimer(timeout)
+		defer timer.Stop()
+		expired = timer.Chan()
+	}
+	done := ctx.Done()
+	if q.is("does not look at the context while it waits") {
+		done = nil
+	}
+	select {
+	case <-w.ready:
+		return nil
+	case <-done:
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		if w.granted {
+			if q.is("gives back one slot when it is cancelled as it gets them") {
+				w.weight = 1
+			}
+			q.used -= w.weight
+			q.wake()
+		} else {
+			q.leave(w, "a cancelled request keeps its place", "a cancelled request stays in the queue")
+		}
+		return ctx.Err()
+	case <-expired:
+		q.mu.Lock()
+		if w.granted {
+			q.mu.Unlock()
+			if q.is("loses the slot at a tie") {
+				return q.reject(errTimeout)
+			}
+			return nil
+		}
+		q.leave(w, "a request that timed out keeps its place", "a request that timed out stays in the queue")
+		if q.is("calls the hook under the lock at a timeout") {
+			defer q.mu.Unlock()
+			return q.reject(errTimeout)
+		}
+		q.mu.Unlock()
+		if q.is("does not call the hook at a timeout") {
+			return errTimeout
+		}
+		return q.reject(errTimeout)
+	}
+}
+
+// leave takes w out of the queue. mu is held.
+func (q *queue) leave(w *waiter, keepsPlace, stays string) {
+	if !q.is(stays) {
+		q.waiters = slices.DeleteFunc(q.waiters, func(o *waiter) bool { return o == w })
+	}
+	if !q.is(keepsPlace) && !q.is(stays) {
+		q.seats--
+	}
+	if !q.is("nobody looks again when the first gives up") {
+		q.wake()
+	}
+}
+
+func (q *queue) try(weight int) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	fits := q.fits(weight)
+	if q.is("a try looks at the first limit") {
+		fits = q.used+weight <= q.first
+	}
+	if weight > q.cfg.Limit || !fits || len(q.waiters) > 0 {
+		return false
+	}
+	q.used += weight
+	return true
+}
+
+func (q *queue) release(weight int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	held := q.is("a release looks whether anything is held") && q.used > 0
+	if q.used < weight && !held && !q.is("a release too many raises the limit") {
+		panic("released more than was acquired")
+	}
+	if q.is("gives back one slot only") {
+		weight = 1
+	}
+	q.used -= weight
+	if !q.is("wakes nobody") {
+		q.wake()
+	}
+}
+
+func (q *queue) do(ctx context.Context, run func()) error {
+	if q.is("a handler waits without its context") {
+		ctx = context.Background()
+	}
+	err := q.acquire(ctx, 1)
+	if q.is("serves what it has rejected") && err != nil {
+		run()
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	if q.is("a panic keeps the slot") {
+		run()
+		q.release(1)
+		return nil
+	}
+	defer q.release(1)
+	run()
+	return nil
+}
+
+func (q *queue) resize(limit int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.is("a lower limit is forgotten") && limit < q.cfg.Limit {
+		return
+	}
+	more := limit - q.cfg.Limit
+	q.cfg.Limit = limit
+	if q.is("a higher limit wakes as many as it adds") {
+		for ; more > 0 && len(q.waiters) > 0; more-- {
+			w := q.waiters[0]
+			q.waiters = q.waiters[1:]
+			q.used += w.weight
+			w.granted = true
+			q.seats--
+			close(w.ready)
+		}
+	}
+	if !q.is("a higher limit wakes nobody") {
+		q.wake()
+	}
+}
+
+func newQueue(env ct.Env, cfg ct.Config, mutant string) *queue {
+	if mutant == "goroutine left behind" {
+		zoo.LeaveForGood()
+	}
+	return &queue{clock: env.Clock, cfg: cfg, first: cfg.Limit, mutant: mutant}
+}
+
+func queueSpec(mutant string, source ct.TimeSource) ct.Spec {
+	if mutant == permitTwice {
+		return permitsSpec(mutant, source)
+	}
+	return ct.Spec{
+		Name: "zoo queue: " + mutant,
+		Time: source,
+		New: func(env ct.Env, cfg ct.Config) ct.Funcs {
+			q := newQueue(env, cfg, mutant)
+			f := ct.Funcs{Acquire: q.acquire, TryAcquire: q.try, Release: q.release, Do: q.do, Resize: q.resize}
+			if mutant == "counts requests without a lock" {
+				n := 0
+				f.TryAcquire = func(weight int) bool { n++; return q.try(weight) }
+			}
+			return f
+		},
+		Traits: ct.Traits{
+			Backlog: ct.BacklogBounded, Timeout: ct.TimeoutBounded, Context: ct.ContextHonoured,
+			SeatHeld: ct.SeatFreed, Fair: ct.FairFIFO,
+			Oversize: ct.OversizeFails, OverRelease: ct.OverReleasePanics, Hook: ct.HookOnce,
+		},
+	}
+}

@@ -1,0 +1,544 @@
+package debouncer
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+
+	"github.com/escapement-go/escapement/conformance"
+	db "github.com/escapement-go/escapement/conformance/debouncertest"
+)
+
+// choosy is a debouncer under one lock. Callbacks run without it: what is to
+// run is collected in runs, for whoever lets go of the lock.
+type choosy struct {
+	traits db.Traits
+	ways   ways
+	clock  clockwork.Clock
+	cfg    db.Config
+	fire   func([]int)
+
+	mu      sync.Mutex
+	idle    *sync.Cond
+	runs    []func()
+	queue   [][]int  // decided, before a callback that runs ends; if serial
+	inbox   []func() // what a receiver finds when its callback has ended
+	running bool     // if serial
+	flying  int      // decided callbacks that have not ended
+	ended   bool     // by Stop, Close or a final Cancel
+	stopped bool     // nothing starts any more
+
+	pending []int // events that have not fired
+	batch   *choosyBatch
+	expired bool // what is pending is due, behind a callback
+	due     time.Time
+	from    time.Time // what the bound counts from
+	open    bool      // a burst, for the leading edge
+	last    time.Time // the newest event
+	bounded bool      // from is a fire of this burst
+	timer   clockwork.Timer
+	ties    int
+	turn    sync.Mutex // of callbacks with no wait
+
+	keys map[int]*choosy
+}
+
+// inTurn runs what was started, all of it, whatever a callback does.
+func inTurn(runs []func()) {
+	if len(runs) > 0 {
+		defer inTurn(runs[1:])
+		runs[0]()
+	}
+}
+
+// Operations that no step names.
+const (
+	reports conformance.Op = "cancel reports"
+	keys    conformance.Op = "call with key"
+)
+
+// choosyBatch is what a timer fires for. It is dead when nobody wants it any more.
+type choosyBatch struct {
+	dead bool
+}
+
+// ways are what no trait is about.
+type ways struct {
+	timersApart, callsApart bool // the callback gets a goroutine of its own
+	queues                  bool // what is due behind a callback is decided then
+	tooLate                 bool // a timer that has expired is not taken back
+	keepsQueue              bool // Cancel leaves what is decided
+	leadsLate               bool // an event at the very end of a burst does not lead
+	flushEnds               bool // a flush ends the burst
+	fromLead                bool // the bound counts from the leading fire
+	inboxFirst              bool
+	refusesNegative         bool
+}
+
+func newChoosy(tr db.Traits, ways ways, clock clockwork.Clock, cfg db.Config, fire func([]int)) *choosy {
+	if cfg.Wait <= 0 && tr.ZeroWait == db.ZeroRefused || cfg.Wait < 0 && ways.refusesNegative {
+		panic("choosy: it cannot be made so")
+	}
+	d := &choosy{traits: tr, ways: ways, clock: clock, cfg: cfg, fire: fire, keys: map[int]*choosy{}}
+	d.idle = sync.NewCond(&d.mu)
+	return d
+}
+
+// do runs f under the lock, and then what it has started.
+func (d *choosy) do(f func()) {
+	d.mu.Lock()
+	f()
+	runs := d.runs
+	d.runs = nil
+	d.mu.Unlock()
+	inTurn(runs)
+}
+
+func (d *choosy) serial() bool { return d.traits.Overlap != db.Parallel }
+
+// start starts a callback for values.
+func (d *choosy) start(values []int, apart bool) {
+	if len(values) == 0 {
+		return
+	}
+	d.flying++
+	run := func() { d.callback(values) }
+	if d.serial() {
+		d.queue = append(d.queue, values)
+		if d.running {
+			return
+		}
+		d.running, run = true, d.work
+	}
+	if apart {
+		go run()
+	} else {
+		d.runs = append(d.runs, run)
+	}
+}
+
+func (d *choosy) callback(values []int) {
+	defer func() {
+		if d.traits.PanicPolicy == db.PanicRecovered {
+			_ = recover()
+		}
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.flying--
+		d.idle.Broadcast()
+	}()
+	if d.barred() {
+		return
+	}
+	d.fire(values)
+}
+
+// barred reports whether Stop has forbidden what was decided before it.
+func (d *choosy) barred() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.stopped
+}
+
+// work runs what is in the queue, one after the other.
+func (d *choosy) work() {
+	defer func() { // whatever the callback does
+		d.mu.Lock()
+		d.next()
+		d.running = len(d.queue) > 0
+		again := d.running
+		d.mu.Unlock()
+		if again {
+			d.work()
+		}
+	}()
+	d.mu.Lock()
+	if len(d.queue) == 0 {
+		d.mu.Unlock()
+		return
+	}
+	values := d.queue[0]
+	d.queue = d.queue[1:]
+	d.mu.Unlock()
+	d.callback(values)
+}
+
+// next does what has had to wait for a callback.
+func (d *choosy) next() {
+	settle := func() {
+		if len(d.queue) == 0 && d.expired {
+			d.settle(true)
+		}
+	}
+	if !d.ways.inboxFirst {
+		settle()
+	}
+	for len(d.inbox) > 0 && len(d.queue) == 0 {
+		f := d.inbox[0]
+		d.inbox = d.inbox[1:]
+		f()
+	}
+	settle()
+}
+
+// settle fires what is pending, or drops it.
+func (d *choosy) settle(apart bool) {
+	values := d.drop()
+	d.counts(values)
+	d.start(values, apart && d.ways.timersApart)
+}
+
+// counts lets the bound count from a fire, if it is to.
+func (d *choosy) counts(values []int) {
+	if len(values) > 0 {
+		d.bounded, d.from = d.traits.MaxWait == db.MaxWaitFromFire, d.clock.Now()
+	}
+}
+
+// drop takes what is pending.
+func (d *choosy) drop() []int {
+	values := d.pending
+	d.pending, d.expired = nil, false
+	if d.timer != nil {
+		d.timer.Stop()
+	}
+	if d.batch != nil {
+		d.batch.dead, d.batch = true, nil
+	}
+	return values
+}
+
+func (d *choosy) call(v int) {
+	d.do(func() {
+		switch {
+		case d.ended:
+		case d.cfg.Wait <= 0:
+			d.at0(v)
+		case d.traits.Overlap == db.SerialReceiver && d.running:
+			d.inbox = append(d.inbox, func() { d.event(v) })
+		default:
+			d.event(v)
+		}
+	})
+}
+
+// at0 fires for an event at once.
+func (d *choosy) at0(v int) {
+	n := 1
+	switch {
+	case d.cfg.Edges == db.NoEdges:
+		return
+	case d.cfg.Edges == db.LeadingAndTrailing && d.traits.BothSingle == db.BothTwice:
+		n = 2
+	}
+	for range n {
+		if d.traits.ZeroWait == db.ZeroNextTick {
+			d.start([]int{v}, true)
+			continue
+		}
+		d.flying++
+		d.runs = append(d.runs, func() {
+			if d.serial() {
+				d.turn.Lock()
+				defer d.turn.Unlock()
+			}
+			d.callback([]int{v})
+		})
+	}
+}
+
+// event takes an event.
+func (d *choosy) event(v int) {
+	now := d.clock.Now()
+	edges := d.cfg.Edges
+	if edges == db.NoEdges {
+		return
+	}
+	quiet := now.Sub(d.last)
+	back := now.Before(d.last)
+	if len(d.pending) > 0 && (d.expired || !now.Before(d.due)) {
+		d.ties++
+		tie := d.traits.Tie
+		if tie == db.EitherTie {
+			tie = []db.Tie{db.FireFirst, db.ResetFirst}[d.ties%2]
+		}
+		switch {
+		case tie == db.FireFirst, edges == db.LeadingAndTrailing && quiet > d.cfg.Wait:
+			d.settle(false)
+			d.open = d.open && quiet < d.cfg.Wait
+		default:
+			d.expired = false
+		}
+	} else if len(d.pending) == 0 && (quiet > d.cfg.Wait || quiet == d.cfg.Wait && !d.ways.leadsLate || back) {
+		d.open = false
+	}
+	leads := edges&db.Leading != 0 && !d.open
+	if !d.open {
+		d.bounded = false
+	}
+	d.open, d.last = true, now
+	if leads {
+		d.start([]int{v}, d.ways.callsApart)
+		if d.traits.MaxWait == db.MaxWaitFromFire || d.ways.fromLead {
+			d.from, d.bounded = now, true
+		}
+	}
+	if edges&db.Trailing == 0 || leads && d.traits.BothSingle != db.BothTwice {
+		return
+	}
+	rest := d.bound(now)
+	if d.pending = append(d.pending, v); rest <= 0 {
+		d.settle(false)
+		return
+	}
+	d.arm(now, rest)
+}
+
+// bound is when the next fire is due.
+func (d *choosy) bound(now time.Time) time.Duration {
+	rest := d.cfg.Wait
+	if d.cfg.MaxWait <= 0 {
+		return rest
+	}
+	most := max(d.cfg.MaxWait, d.cfg.Wait)
+	if len(d.pending) == 0 && !d.bounded {
+		d.from = now
+	}
+	left := most - now.Sub(d.from)
+	if d.traits.MaxWait == db.MaxWaitOnCall {
+		if left > 0 {
+			return rest
+		}
+		return 0
+	}
+	return min(rest, left)
+}
+
+// arm lets the timer expire.
+func (d *choosy) arm(now time.Time, in time.Duration) {
+	if d.timer != nil && !d.timer.Stop() && d.ways.tooLate && d.batch != nil {
+		d.pending = d.pending[len(d.pending)-1:] // the others are the timer's
+		d.batch = nil
+	}
+	if d.batch != nil {
+		d.batch.dead = true
+	}
+	b, values := &choosyBatch{}, d.pending
+	d.batch, d.due = b, now.Add(in)
+	d.timer = d.clock.AfterFunc(in, func() {
+		d.do(func() {
+			switch {
+			case b.dead:
+			case d.batch != b:
+				d.start(values, d.ways.timersApart)
+			case d.running && !d.ways.queues:
+				d.expired = true
+			default:
+				d.settle(true)
+			}
+		})
+	})
+}
+
+func (d *choosy) cancel() (dropped bool) {
+	d.do(func() {
+		dropped = len(d.pending)+len(d.inbox) > 0
+		if d.timer != nil && d.batch != nil && d.ways.tooLate && d.traits.CancelBarrier == db.NoBarrier && !d.expired && !d.timer.Stop() {
+			d.batch, dropped = nil, false // it is too late
+		}
+		d.drop()
+		d.inbox = nil
+		if !d.ways.keepsQueue || d.traits.CancelBarrier == db.FinishBarrier {
+			d.flying -= len(d.queue)
+			d.queue = nil
+		}
+		d.open = d.open && d.traits.AfterCancel == db.CancelKeepsBurst
+		d.ended = d.ended || d.traits.AfterCancel == db.CancelFinal
+		for d.traits.CancelBarrier == db.FinishBarrier && d.flying > 0 {
+			d.idle.Wait()
+		}
+	})
+	return dropped
+}
+
+func (d *choosy) flush() {
+	d.do(func() {
+		if d.traits.Overlap == db.SerialReceiver && d.running {
+			d.inbox = append(d.inbox, d.flushed)
+			return
+		}
+		d.flushed()
+	})
+}
+
+func (d *choosy) flushed() {
+	d.open = d.open && !d.ways.flushEnds
+	values := d.drop()
+	d.counts(values)
+	d.start(values, d.ways.callsApart)
+}
+
+func (d *choosy) isPending() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.pending)+len(d.inbox) > 0
+}
+
+// end ends it, and fires what is pending if flushes says so.
+func (d *choosy) end(flushes bool) {
+	for len(d.inbox) > 0 {
+		f := d.inbox[0]
+		d.inbox = d.inbox[1:]
+		if flushes {
+			f()
+		}
+	}
+	d.ended = true
+	if values := d.drop(); flushes {
+		d.start(values, d.ways.callsApart)
+	}
+}
+
+func (d *choosy) stop() {
+	var all []*choosy
+	d.do(func() {
+		for _, k := range d.keys {
+			all = append(all, k)
+		}
+		d.end(d.traits.StopPending == db.StopFlushes && !d.ended)
+		if d.traits.StopPending == db.StopDrops && d.traits.StopBarrier != db.NoBarrier {
+			d.stopped = true
+			d.flying -= len(d.queue)
+			d.queue = nil
+		}
+	})
+	for _, k := range all {
+		k.stop()
+	}
+}
+
+func (d *choosy) close() {
+	var all []*choosy
+	d.do(func() {
+		for _, k := range d.keys {
+			all = append(all, k)
+		}
+		if d.traits.CloseFlush == db.CloseAtDeadline {
+			return // nothing comes any more
+		}
+		d.end(d.traits.CloseFlush == db.CloseFires)
+	})
+	for _, k := range all {
+		k.close()
+	}
+}
+
+func (d *choosy) callKey(key, v int) {
+	d.mu.Lock()
+	if d.keys[key] == nil {
+		d.keys[key] = newChoosy(d.traits, d.ways, d.clock, d.cfg, d.fire)
+	}
+	own := d.keys[key]
+	d.mu.Unlock()
+	own.call(v)
+}
+
+// choosySpec has the operations that has names.
+func choosySpec(source db.TimeSource, tr db.Traits, ways ways, has map[conformance.Op]bool) db.Spec {
+	spec := db.Spec{Name: "a choosy debouncer", Time: source, Traits: tr}
+	build := func(env db.Env, cfg db.Config, fire func([]int)) db.Funcs {
+		d := newChoosy(tr, ways, env.Clock, cfg, fire)
+		f := db.Funcs{Call: d.call}
+		switch {
+		case !has[conformance.OpCancel]:
+		case has[reports] || tr.CancelBarrier == db.CommitBarrier:
+			f.CancelReports = d.cancel
+		default:
+			f.Cancel = func() { d.cancel() }
+		}
+		if has[conformance.OpFlush] {
+			f.Flush = d.flush
+		}
+		if has[conformance.OpPending] {
+			f.Pending = d.isPending
+		}
+		if has[conformance.OpStop] {
+			f.Stop = d.stop
+		}
+		if has[conformance.OpClose] {
+			f.Close = d.close
+		}
+		if has[keys] {
+			f.CallKey = d.callKey
+		}
+		return f
+	}
+	if tr.Payload == db.AllPayloads {
+		spec.NewBatch = build
+		return spec
+	}
+	spec.New = func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
+		return build(env, cfg, func(all []int) {
+			switch tr.Payload {
+			case db.FirstPayload:
+				fire(all[0])
+			case db.NoPayload:
+				fire(0)
+			default:
+				fire(all[len(all)-1])
+			}
+		})
+	}
+	return spec
+}
+
+// chosen are debouncers with choices drawn from a seed, which is always the same.
+// Each choice is made by some.
+func chosen(n int) []db.Spec {
+	rnd := rand.New(rand.NewPCG(2, 1))
+	var out []db.Spec
+	for i := range n {
+		pick := func(of int) int { return 1 + (i+rnd.IntN(of))%of }
+		coin := func() bool { return rnd.IntN(2) == 0 }
+		tr := db.Traits{
+			Payload: db.Payload(pick(4)), Tie: db.Tie(pick(3)), StaleFire: db.StaleFire(pick(2)), CancelBarrier: db.CancelBarrier(pick(3)), AfterCancel: db.AfterCancel(pick(3)),
+			StopPending: db.StopPending(pick(2)), ZeroWait: db.ZeroWait(pick(3)), Overlap: db.Overlap(pick(3)), BothSingle: db.BothSingle(pick(2)),
+			MaxWait: db.MaxWait(pick(4) - 1), Reentrancy: db.Reentrancy(pick(3) - 1), StopBarrier: db.CancelBarrier(pick(2) - 1), CloseFlush: db.CloseFlush(pick(3)),
+			ClockBack: db.ClockBack(pick(2) - 1), PanicPolicy: db.PanicPolicy(pick(3) - 1),
+		}
+		for _, e := range []db.Edges{db.Trailing, db.Leading, db.LeadingAndTrailing, db.NoEdges} {
+			if coin() {
+				tr.Edges = append(tr.Edges, e)
+			}
+		}
+		if len(tr.Edges) == 0 || len(tr.Edges) == 1 && tr.Edges[0] == db.NoEdges {
+			tr.Edges = append(tr.Edges, []db.Edges{db.Trailing, db.Leading, db.LeadingAndTrailing}[i%3])
+		}
+		has := map[conformance.Op]bool{}
+		for _, op := range []conformance.Op{conformance.OpCancel, conformance.OpFlush, conformance.OpPending, conformance.OpStop, conformance.OpClose, keys, reports} {
+			has[op] = coin()
+		}
+		stale := tr.StaleFire == db.StaleAllowed
+		ways := ways{
+			timersApart: coin() && stale, callsApart: coin(), queues: coin() && stale && tr.Overlap == db.Serial, tooLate: coin() && stale && tr.Overlap == db.Parallel && tr.Tie != db.ResetFirst,
+			keepsQueue: coin(), leadsLate: coin(), flushEnds: coin(), fromLead: coin(), inboxFirst: coin(), refusesNegative: coin(),
+		}
+		if tr.Overlap == db.SerialReceiver {
+			ways.timersApart, ways.callsApart = true, true // it is the receiver that runs them
+			tr.StaleFire = db.StaleAllowed
+			if tr.ZeroWait == db.ZeroSync {
+				tr.ZeroWait = db.ZeroNextTick
+			}
+		}
+		if tr.CancelBarrier == db.FinishBarrier && has[conformance.OpCancel] || tr.ZeroWait == db.ZeroSync && tr.Overlap == db.Serial {
+			tr.Reentrancy = db.ReentrancyForbidden
+		}
+		spec := choosySpec([]db.TimeSource{db.Injected, db.PackageTime}[i%2], tr, ways, has)
+		spec.Name = fmt.Sprintf("%s %d", spec.Name, i)
+		out = append(out, spec)
+	}
+	return out
+}

@@ -1,0 +1,123 @@
+// Package debouncer has the zoo's debouncers.
+package debouncer
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/escapement-go/escapement/conformance"
+	db "github.com/escapement-go/escapement/conformance/debouncertest"
+	"github.com/escapement-go/escapement/internal/zoo"
+)
+
+// mistake is what is wrong with a mutant, and the rule that must catch it.
+type mistake struct{ name, rule string }
+
+// Mutants are mistakes, each with the rule that must catch it.
+func Mutants() []zoo.Mutant {
+	var all []zoo.Mutant
+	add := func(prefix string, of func(mutant string, source db.TimeSource) db.Spec, mistakes []mistake) {
+		for _, m := range mistakes {
+			all = append(all, mutant(prefix+m.name, m.rule, of(m.name, db.Injected)))
+		}
+	}
+	add("", trailingSpec, trailingMutants)
+	add("", edgesSpec, edgeMutants)
+	add("a bound on call: ", onCallSpec, onCallMutants)
+	add("", batchSpec, batchMutants)
+	all = append(all, onPackageTime()...)
+	const races = "counts before it locks"
+	return append(all,
+		mutant(races, "X-RACE", trailingSpec(races, db.Injected)),
+		mutant(races+", on package time", "X-RACE", trailingSpec(races, db.PackageTime)))
+}
+
+func mutant(name, rule string, spec db.Spec) zoo.Mutant {
+	return zoo.Mutant{
+		Name: name, Rule: rule, Spec: spec,
+		Hangs: rule == "X-REENT" || strings.Contains(name, "keeps a lock"), Chance: rule == "X-CONC",
+	}
+}
+
+// onPackageTime are mistakes that show on package time too, one for each rule. Nobody can
+// count package time's timers, order a tie there, set it back or catch a panic; the
+// watchdog waits as on the injected clock; and two locks show in a tie there. Those that
+// show late are shown the one family that they need.
+func onPackageTime() []zoo.Mutant {
+	late := map[string]string{
+		"X-CALLS": "enumeration", "DB-NOSTALE": "racing", "DB-CANCELBAR": "racing", "DB-PEND": "inside pending",
+		"DB-ZERO": "zero wait", "DB-NEG": "negative wait", "DB-OVERLAP": "busy 30ms", "DB-CLOSE": "close",
+		"DB-KEY": "keys", "X-ISO": "instances", "DB-NONE": "edges none cut",
+		"DB-LEAD": "edges leading", "DB-LEAD1": "edges leading", "DB-REARM": "edges leading", "DB-LEADONLY": "edges leading",
+		"DB-BOTH1": "edges both", "DB-BOTHN": "edges both",
+		"DB-MAX": "bound 250ms", "DB-MAXNE": "bound 250ms", "DB-MAXTAIL": "bound 250ms", "DB-MAXPAY": "bound 250ms",
+	}
+	seen := map[string]bool{"DB-TIE": true, "X-REENT": true, "X-BACK": true, "X-CLOCK1": true, "X-PANIC": true, "X-CONC": true}
+	var all []zoo.Mutant
+	add := func(of func(mutant string, source db.TimeSource) db.Spec, mistakes []mistake) {
+		for _, m := range mistakes {
+			if !seen[m.rule] && m.name != "timer left armed" {
+				seen[m.rule] = true
+				made := mutant(m.name+", on package time", m.rule, of(m.name, db.PackageTime))
+				if family := late[m.rule]; family != "" {
+					made.Only = func(name string) bool { return name == family }
+				}
+				made.Chance = made.Only != nil && made.Only("racing") // how often it shows
+				all = append(all, made)
+			}
+		}
+	}
+	add(trailingSpec, trailingMutants)
+	add(edgesSpec, edgeMutants)
+	return all
+}
+
+// Designs are correct debouncers of many kinds, on both clocks.
+func Designs() []zoo.Design {
+	var all []zoo.Design
+	add := func(name string, spec db.Spec) {
+		all = append(all, zoo.Design{Name: fmt.Sprintf("%s %s", name, spec.Time), Spec: spec})
+	}
+	for _, source := range []db.TimeSource{db.Injected, db.PackageTime} {
+		for _, spec := range []db.Spec{trailingSpec("", source), edgesSpec("", source), onCallSpec("", source), batchSpec("", source)} {
+			add(spec.Name, spec)
+		}
+		for _, d := range designs(source) {
+			d.spec.Name = d.name
+			add(d.name, d.spec)
+		}
+	}
+	for _, only := range []db.Edges{db.Leading, db.LeadingAndTrailing} {
+		spec := edgeSpec(only)
+		add(spec.Name+", "+only.String()+" only", spec)
+	}
+	for _, spec := range Queued() {
+		add("a queue: "+spec.Name, spec)
+	}
+	return all
+}
+
+// Chosen are n correct debouncers that choose all that may be chosen, drawn from a constant.
+func Chosen(n int) []zoo.Design {
+	var all []zoo.Design
+	for _, spec := range chosen(n) {
+		all = append(all, zoo.Design{Name: spec.Name, Spec: spec})
+	}
+	return all
+}
+
+// Plain are the choices of a debouncer that can do all that one can.
+func Plain() db.Traits {
+	return db.Traits{
+		Edges: []db.Edges{db.Trailing, db.Leading, db.LeadingAndTrailing}, Payload: db.LastPayload, Tie: db.ResetFirst,
+		StaleFire: db.StaleForbidden, CancelBarrier: db.NoBarrier, AfterCancel: db.CancelReusable, StopPending: db.StopDrops,
+		ZeroWait: db.ZeroNextTick, Overlap: db.Serial, BothSingle: db.BothOnce, MaxWait: db.MaxWaitFromFirst, CloseFlush: db.CloseFires,
+	}
+}
+
+// Choosing is a correct debouncer on an injected clock that chooses so.
+func Choosing(tr db.Traits) db.Spec {
+	all := map[conformance.Op]bool{conformance.OpCancel: true, conformance.OpFlush: true, conformance.OpPending: true,
+		conformance.OpStop: true, conformance.OpClose: true}
+	return choosySpec(db.Injected, tr, ways{}, all)
+}

@@ -1,0 +1,162 @@
+package debouncer
+
+import (
+	"sync"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+
+	db "github.com/escapement-go/escapement/conformance/debouncertest"
+)
+
+// trailingTraits are those of a plain trailing debouncer whose callbacks run on
+// timers' goroutines.
+var trailingTraits = db.Traits{
+	Edges: []db.Edges{db.Trailing}, Payload: db.LastPayload, Tie: db.EitherTie, StaleFire: db.StaleForbidden,
+	CancelBarrier: db.NoBarrier, AfterCancel: db.CancelReusable, StopPending: db.StopDrops, ZeroWait: db.ZeroNextTick, Overlap: db.Parallel,
+}
+
+// plain returns the traits of a plain trailing debouncer with some changed.
+func plain(change func(d *db.Traits)) db.Traits {
+	tr := trailingTraits
+	change(&tr)
+	return tr
+}
+
+// design is a correct debouncer under a name.
+type design struct {
+	name string
+	spec db.Spec
+}
+
+// designs are debouncers of very different makes, each with the choices that its make
+// implies.
+func designs(source db.TimeSource) []design {
+	spec := func(traits db.Traits, build func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs) db.Spec {
+		return db.Spec{Time: source, Traits: traits,
+			New: func(env db.Env, cfg db.Config, fire func(int)) db.Funcs { return build(env.Clock, cfg, fire) }}
+	}
+	serialLoop := plain(func(d *db.Traits) { d.Overlap, d.Reentrancy = db.Serial, db.ReentrancyForbidden })
+	reset := func(d *db.Traits) { d.Tie = db.ResetFirst }
+	all := []db.Edges{db.Trailing, db.Leading, db.LeadingAndTrailing}
+	out := []design{
+		{"a timer for each call", spec(plain(func(d *db.Traits) { d.Tie, d.CancelBarrier = db.ResetFirst, db.CommitBarrier }),
+			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
+				d := &perCallTimer{clock: clock, wait: cfg.Wait, fire: fire}
+				return db.Funcs{Call: d.call, CancelReports: d.cancel, Flush: d.flush, Pending: d.isPending, Stop: d.stop}
+			})},
+		{"a timer that looks again", spec(plain(reset),
+			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
+				d := &lazyTimer{clock: clock, wait: cfg.Wait, fire: fire}
+				return db.Funcs{Call: d.call, Cancel: d.cancel}
+			})},
+		{"a loop that runs callbacks", spec(serialLoop,
+			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
+				d := newLoop(clock, cfg.Wait, fire, 0, false)
+				return db.Funcs{Call: d.call, CancelReports: func() bool { return d.ask(d.cancels) },
+					Pending: func() bool { return d.ask(d.asks) }, Stop: d.stop}
+			})},
+		{"a loop that starts callbacks", spec(plain(func(d *db.Traits) { d.StaleFire = db.StaleAllowed }),
+			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
+				d := newLoop(clock, cfg.Wait, fire, 0, true)
+				return db.Funcs{Call: d.call, CancelReports: func() bool { return d.ask(d.cancels) },
+					Pending: func() bool { return d.ask(d.asks) }, Stop: d.stop}
+			})},
+		{"a loop behind a queue", spec(plain(func(d *db.Traits) { d.StaleFire = db.StaleAllowed }),
+			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
+				d := newLoop(clock, cfg.Wait, fire, 64, true)
+				return db.Funcs{Call: d.call, CancelReports: func() bool { return d.ask(d.cancels) },
+					Pending: func() bool { return d.ask(d.asks) }, Stop: d.stop}
+			})},
+		{"a loop that is told to end", spec(plain(func(d *db.Traits) { d.StaleFire, d.StopBarrier = db.StaleAllowed, db.NoBarrier }),
+			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
+				d := newLoop(clock, cfg.Wait, fire, 0, true)
+				return db.Funcs{Call: d.call, CancelReports: func() bool { return d.ask(d.cancels) }, Stop: sync.OnceFunc(func() { close(d.done) })}
+			})},
+		{"a loop behind a queue that runs callbacks", spec(plain(func(d *db.Traits) { d.StaleFire, d.Overlap = db.StaleAllowed, db.SerialReceiver }),
+			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
+				d := newLoop(clock, cfg.Wait, fire, 64, false)
+				return db.Funcs{Call: d.call, Stop: sync.OnceFunc(func() { close(d.done) })}
+			})},
+		{"a receiver that is handed what fires", spec(plain(func(d *db.Traits) { d.StaleFire, d.Overlap, d.StopBarrier = db.StaleAllowed, db.Serial, db.NoBarrier }),
+			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
+				d := newHanding(clock, cfg.Wait, fire)
+				return db.Funcs{Call: d.call, Stop: d.stop}
+			})},
+		{"a goroutine and a context for each call", spec(trailingTraits,
+			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
+				d := &contexts{clock: clock, wait: cfg.Wait, fire: fire}
+				return db.Funcs{Call: d.call, Cancel: d.drop}
+			})},
+		{"a worker on a condition", spec(plain(func(d *db.Traits) { d.Tie, d.Overlap, d.CancelBarrier = db.ResetFirst, db.Serial, db.CommitBarrier }),
+			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
+				d := newCondition(clock, cfg.Wait, fire)
+				return db.Funcs{Call: d.call, CancelReports: d.cancel, Flush: d.flush, Pending: d.isPending, Stop: d.stop}
+			})},
+		{"a sleeper for each burst", spec(plain(reset),
+			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
+				d := &sleeper{clock: clock, wait: cfg.Wait, fire: fire}
+				return db.Funcs{Call: d.call, Cancel: d.cancel}
+			})},
+		{"a timer that nobody takes back", spec(plain(func(d *db.Traits) {
+			d.StaleFire, d.AfterCancel, d.Payload = db.StaleAllowed, db.CancelFinal, db.NoPayload
+		}),
+			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
+				d := &tooLate{clock: clock, wait: cfg.Wait, fire: func(int) { fire(0) }}
+				return db.Funcs{Call: d.call, Cancel: d.cancel}
+			})},
+		{"callers fire what is overdue", spec(plain(func(d *db.Traits) {
+			d.Tie, d.Payload, d.StopPending, d.Overlap, d.Reentrancy = db.FireFirst, db.FirstPayload, db.StopFlushes, db.Serial, db.ReentrancyForbidden
+		}),
+			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
+				d := &lateCaller{clock: clock, wait: cfg.Wait, fire: fire}
+				return db.Funcs{Call: d.call, Stop: d.stop}
+			})},
+		{"cancel waits for the callback", spec(plain(func(d *db.Traits) {
+			d.Tie, d.CancelBarrier, d.ZeroWait, d.Reentrancy = db.ResetFirst, db.FinishBarrier, db.ZeroRefused, db.ReentrancyForbidden
+		}),
+			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
+				if cfg.Wait <= 0 {
+					panic("wait must be > 0")
+				}
+				d := newBarred(clock, cfg.Wait, fire)
+				return db.Funcs{Call: d.call, Cancel: d.cancel}
+			})},
+		{"two timers", spec(plain(func(d *db.Traits) { d.MaxWait = db.MaxWaitFromFirst }),
+			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
+				d := &twoTimers{clock: clock, cfg: cfg, fire: fire}
+				return db.Funcs{Call: d.call, Cancel: d.cancel, Flush: d.flush}
+			})},
+		{"times of the last call and fire", spec(db.Lodash(),
+			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
+				d := &lastCallTime{clock: clock, cfg: cfg, fire: fire}
+				return db.Funcs{Call: d.call, Cancel: d.cancel, Flush: d.flush, Pending: d.isPending}
+			})},
+		{"a stamp, quiet from the wait on", spec(db.Traits{Edges: []db.Edges{db.Leading}, Payload: db.LastPayload},
+			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
+				return db.Funcs{Call: stampOnly(clock, cfg.Wait, fire, func(gap time.Duration) bool { return gap >= cfg.Wait })}
+			})},
+		{"a stamp, quiet after the wait", spec(db.Traits{Edges: []db.Edges{db.Leading}, Payload: db.LastPayload},
+			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
+				return db.Funcs{Call: stampOnly(clock, cfg.Wait, fire, func(gap time.Duration) bool { return gap > cfg.Wait })}
+			})},
+	}
+	for _, twice := range []bool{false, true} {
+		single := map[bool]db.BothSingle{false: db.BothOnce, true: db.BothTwice}[twice]
+		out = append(out, design{"a state machine, " + map[bool]string{false: "once", true: "twice"}[twice],
+			spec(plain(func(d *db.Traits) { d.Edges, d.BothSingle = all, single }),
+				func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
+					d := &timerState{clock: clock, cfg: cfg, fire: fire, twice: twice}
+					return db.Funcs{Call: d.call, Cancel: d.cancel}
+				})})
+	}
+	if source == db.PackageTime {
+		out = append(out, design{"a context's deadline",
+			spec(plain(func(d *db.Traits) { d.StaleFire = db.StaleAllowed }),
+				func(_ clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
+					call, cancel := deadlines(cfg.Wait, fire)
+					return db.Funcs{Call: call, Cancel: cancel}
+				})})
+	}
+	return out
+}

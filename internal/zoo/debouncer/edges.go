@@ -1,0 +1,333 @@
+package debouncer
+
+import (
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+
+	db "github.com/escapement-go/escapement/conformance/debouncertest"
+)
+
+// anyEdge is a debouncer with every edge and a bound on the wait, correct unless
+// mutant names one of its mistakes.
+type anyEdge struct {
+	clock  clockwork.Clock
+	cfg    db.Config
+	fire   func(int)
+	mutant string
+	onCall bool // no timer brings the fire of the bound
+
+	mu           sync.Mutex
+	timer        clockwork.Timer
+	gen          int
+	inBurst      bool
+	size         int
+	pending      bool
+	value        int
+	first, last  time.Time
+	led          time.Time
+	bursts       int
+	everBounded  bool
+	boundedSince time.Time
+	stopped      bool
+	busy         bool // only of the mutant that needs it
+}
+
+func (d *anyEdge) is(mutant string) bool { return d.mutant == mutant }
+
+func (d *anyEdge) call(v int) {
+	if d.cfg.Edges == db.NoEdges && !d.is("the bound needs no edge") {
+		return
+	}
+	d.mu.Lock()
+	if d.is("checks the burst without the lock") && !d.inBurst && !d.stopped && d.cfg.Edges&db.Leading != 0 {
+		d.mu.Unlock()
+		for range 100 {
+			runtime.Gosched() // lets others in
+		}
+		d.mu.Lock()
+		d.inBurst, d.last, d.size = true, d.clock.Now(), 1
+		d.mu.Unlock()
+		d.fire(v)
+		return
+	}
+	if d.stopped && !(d.is("an event after stop leads") && d.cfg.Edges&db.Leading != 0) {
+		d.mu.Unlock()
+		return
+	}
+	now := d.clock.Now()
+	since := d.last
+	if d.is("the burst counts from its leading fire") {
+		since = d.led
+	}
+	fresh := !d.inBurst || now.Sub(since) >= d.cfg.Wait
+	if d.is("an event at the zero time is none") && since.IsZero() {
+		fresh = true
+	}
+	if d.is("a wait of zero leads only once") && d.cfg.Wait == 0 && d.bursts > 0 {
+		fresh = false
+	}
+	if d.is("leads only once") && d.bursts > 0 {
+		fresh = false
+	}
+	if fresh && d.busy {
+		d.mu.Unlock()
+		return
+	}
+	if fresh {
+		d.bursts++
+		d.size = 0
+		d.led = now
+	}
+	d.inBurst, d.last = true, now
+	d.size++
+	leads := d.cfg.Edges&db.Leading != 0 && (d.size == 1 && !d.is("leads with the second event") || d.size == 2 && d.is("leads with the second event"))
+	if leads && d.is("leads a wait late") {
+		d.clock.AfterFunc(d.cfg.Wait, func() { d.fire(v) })
+		leads = false
+	}
+	if d.is("never trails what it has led") && d.cfg.Edges == db.LeadingAndTrailing {
+		d.mu.Unlock()
+		if leads {
+			d.fire(v)
+		}
+		return
+	}
+	if d.is("a fire of the bound makes the next event lead") && d.everBounded && fresh && d.cfg.MaxWait > 0 {
+		d.mu.Unlock()
+		d.fire(v)
+		return
+	}
+	if (d.onCall && !d.is("no event brings the fire") || d.is("the bound waits for an event")) && d.pending && d.cfg.MaxWait > 0 && now.Sub(d.first) >= d.cfg.MaxWait {
+		d.pending, d.everBounded = false, true
+		d.mu.Unlock()
+		d.fire(v)
+		return
+	}
+	if leads && d.is("a panic on the leading edge wedges it") && d.cfg.Edges == db.Leading {
+		d.busy = true
+		d.mu.Unlock()
+		d.fire(v)
+		d.mu.Lock()
+		d.busy = false
+		d.mu.Unlock()
+		return
+	}
+	if leads && !d.is("fires both edges for one event") || d.cfg.Edges == db.Leading && !d.is("a leading debouncer trails too") {
+		d.mu.Unlock()
+		if leads {
+			d.fire(v)
+		}
+		return
+	}
+	if !d.pending {
+		d.first = now
+	}
+	if !d.pending || !d.is("trails with the first payload") && !(d.is("the bound fires the first payload") && d.cfg.MaxWait > 0) {
+		d.value = v
+	}
+	if d.is("drops what follows a fire of the bound") && d.everBounded && d.cfg.MaxWait > 0 {
+		d.mu.Unlock()
+		return
+	}
+	d.pending = true
+	d.arm(now)
+	d.mu.Unlock()
+	if leads {
+		d.fire(v)
+	}
+}
+
+// sameBurst is a mistake: a new burst is taken for the one that was cancelled.
+const sameBurst = "a new burst within a bound is taken for the cancelled one"
+
+// disarm makes sameBurst show only where a timer has expired already.
+func (d *anyEdge) disarm() {
+	if d.timer != nil && d.is(sameBurst) {
+		d.timer.Stop()
+	}
+}
+
+// arm arms a timer for the nearer of the two deadlines.
+func (d *anyEdge) arm(now time.Time) {
+	d.disarm()
+	if !d.is(sameBurst) || !d.first.Equal(now) {
+		d.gen++
+	}
+	gen := d.gen
+	at := now.Add(d.cfg.Wait)
+	if d.cfg.Edges == db.NoEdges {
+		at = now.Add(time.Hour)
+	}
+	bounded := false
+	if d.is("both deadlines fire") && d.cfg.MaxWait == d.cfg.Wait && d.first.Equal(now) {
+		v := d.value
+		d.clock.AfterFunc(d.cfg.MaxWait, func() { d.fire(v) })
+	}
+	if d.cfg.MaxWait > 0 && (!d.onCall || d.is("a timer brings the fire")) && !d.is("the bound is ignored") && !d.is("the bound waits for an event") {
+		from := d.first
+		switch {
+		case d.is("the bound counts from the newest event"):
+			from = now
+		case d.is("the bound counts from the first event of all"):
+			if d.boundedSince.IsZero() {
+				d.boundedSince = now
+			}
+			from = d.boundedSince
+		}
+		if bound := from.Add(d.cfg.MaxWait); bound.Before(at) {
+			at, bounded = bound, true
+		}
+	}
+	d.timer = d.clock.AfterFunc(at.Sub(now), func() {
+		d.mu.Lock()
+		if gen != d.gen && d.is("an old timer ends a newer burst") {
+			d.inBurst = false
+		}
+		if gen != d.gen || !d.pending {
+			d.mu.Unlock()
+			return
+		}
+		if bounded && d.is("a fire of the bound ends the burst") {
+			d.inBurst = false
+		}
+		d.pending = false
+		d.everBounded = d.everBounded || bounded
+		v := d.value
+		d.mu.Unlock()
+		d.fire(v)
+	})
+}
+
+func (d *anyEdge) cancel() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.pending = false
+	d.disarm()
+	if !d.is("cancel leaves the burst open") {
+		d.inBurst = false
+	}
+}
+
+func (d *anyEdge) flush() {
+	d.mu.Lock()
+	if d.is("flush fires again what has led") && d.inBurst && !d.pending && d.cfg.Edges == db.Leading {
+		d.mu.Unlock()
+		d.fire(d.value)
+		return
+	}
+	if !d.pending {
+		d.mu.Unlock()
+		return
+	}
+	d.pending = false
+	d.disarm()
+	v := d.value
+	d.mu.Unlock()
+	d.fire(v)
+}
+
+func (d *anyEdge) isPending() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.pending || d.is("what has led is pending") && d.inBurst && d.cfg.Edges == db.LeadingAndTrailing
+}
+
+func (d *anyEdge) stop() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.stopped = true
+	if !(d.is("the bound fires after stop") && d.cfg.MaxWait > 0) {
+		d.pending = false
+	}
+}
+
+// end is the end of the input: it fires what is pending.
+func (d *anyEdge) end() {
+	d.mu.Lock()
+	fires := d.pending || d.is("close fires again what has led") && d.inBurst && d.cfg.Edges == db.LeadingAndTrailing
+	d.pending, d.stopped = false, true
+	v := d.value
+	d.mu.Unlock()
+	if fires {
+		d.fire(v)
+	}
+}
+
+// edgeSpec is anyEdge as a debouncer that has one kind of edges only.
+func edgeSpec(only db.Edges) db.Spec {
+	spec := edgesSpec("", db.Injected)
+	spec.Traits = db.Traits{Edges: []db.Edges{only}, Payload: db.LastPayload, CancelBarrier: db.NoBarrier, AfterCancel: db.CancelReusable, BothSingle: db.BothOnce, StopPending: db.StopDrops}
+	return spec
+}
+
+func edgesSpec(mutant string, source db.TimeSource) db.Spec {
+	return db.Spec{
+		Name: "zoo debouncer of every edge",
+		Time: source,
+		New: func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
+			d := &anyEdge{clock: env.Clock, cfg: cfg, fire: fire, mutant: mutant}
+			return db.Funcs{Call: d.call, Cancel: d.cancel, Flush: d.flush, Pending: d.isPending, Stop: d.stop, Close: d.end}
+		},
+		Traits: db.Traits{
+			Edges: []db.Edges{db.Trailing, db.Leading, db.LeadingAndTrailing, db.NoEdges}, Payload: db.LastPayload, Tie: db.EitherTie, StaleFire: db.StaleForbidden,
+			CancelBarrier: db.NoBarrier, AfterCancel: db.CancelReusable, ZeroWait: db.ZeroNextTick, Overlap: db.Parallel,
+			BothSingle: db.BothOnce, MaxWait: db.MaxWaitFromFirst, StopPending: db.StopDrops, CloseFlush: db.CloseFires, PanicPolicy: db.PanicPropagates,
+		},
+	}
+}
+
+// onCallSpec is anyEdge where only an event brings the fire of the bound.
+func onCallSpec(mutant string, source db.TimeSource) db.Spec {
+	spec := edgesSpec(mutant, source)
+	spec.New = func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
+		d := &anyEdge{clock: env.Clock, cfg: cfg, fire: fire, mutant: mutant, onCall: true}
+		return db.Funcs{Call: d.call, Cancel: d.cancel, Flush: d.flush, Pending: d.isPending, Stop: d.stop, Close: d.end}
+	}
+	spec.Name += ", the bound on call"
+	spec.Traits.MaxWait = db.MaxWaitOnCall
+	return spec
+}
+
+// onCallMutants are its mistakes.
+var onCallMutants = []mistake{
+	{"no event brings the fire", "DB-MAX"},
+	{"a timer brings the fire", "DB-MAXNE"},
+	{"drops what follows a fire of the bound", "DB-MAXTAIL"},
+}
+
+// edgeMutants are mistakes of anyEdge, each with the rule that must catch it.
+var edgeMutants = []mistake{
+	{"leads with the second event", "DB-LEAD"},
+	{"the burst counts from its leading fire", "DB-LEAD1"},
+	{"leads only once", "DB-REARM"},
+	{"a leading debouncer trails too", "DB-LEADONLY"},
+	{"fires both edges for one event", "DB-BOTH1"},
+	{"trails with the first payload", "DB-BOTHN"},
+	{"the bound is ignored", "DB-MAX"},
+	{"the bound counts from the newest event", "DB-MAX"},
+	{"the bound counts from the first event of all", "DB-MAXNE"},
+	{"drops what follows a fire of the bound", "DB-MAXTAIL"},
+	{"the bound fires the first payload", "DB-MAXPAY"},
+	{"the bound needs no edge", "DB-NONE"},
+	{"leads a wait late", "DB-LEAD"},
+	{"never trails what it has led", "DB-BOTHN"},
+	{"cancel leaves the burst open", "DB-REARM"},
+	{"flush fires again what has led", "DB-LEADONLY"},
+	{"the bound waits for an event", "DB-MAX"},
+	{"a fire of the bound makes the next event lead", "DB-MAXNE"},
+	{"both deadlines fire", "DB-MAXNE"},
+	{"checks the burst without the lock", "X-CONC"},
+	{"an event after stop leads", "DB-STOP"},
+	{"the bound fires after stop", "DB-STOP"},
+	{"what has led is pending", "DB-PEND"},
+	{"close fires again what has led", "DB-CLOSE"},
+	{"an event at the zero time is none", "DB-LEAD1"},
+	{"a wait of zero leads only once", "DB-REARM"},
+	{"an old timer ends a newer burst", "DB-LEAD1"},
+	{"a fire of the bound ends the burst", "DB-MAXNE"},
+	{"a panic on the leading edge wedges it", "X-PANIC"},
+	{sameBurst, "DB-MAXNE"},
+}

@@ -1,0 +1,301 @@
+package debouncer
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+)
+
+// loop is a goroutine with channels and one timer. Its callbacks run on
+// that goroutine, or with apart set on goroutines of their own.
+type loop struct {
+	calls        chan int
+	cancels      chan chan bool
+	asks         chan chan bool
+	done, exited chan struct{}
+}
+
+func newLoop(clock clockwork.Clock, wait time.Duration, fire func(int), buffer int, apart bool) *loop {
+	d := &loop{make(chan int, buffer), make(chan chan bool), make(chan chan bool), make(chan struct{}), make(chan struct{})}
+	go func() {
+		defer close(d.exited)
+		timer := clock.NewTimer(time.Hour)
+		timer.Stop()
+		defer timer.Stop()
+		pending, value := false, 0
+		drain := func() {
+			for {
+				select {
+				case value = <-d.calls:
+					pending = true
+					timer.Reset(wait)
+				default:
+					return
+				}
+			}
+		}
+		for {
+			select {
+			case <-d.done:
+				return
+			case v := <-d.calls:
+				pending, value = true, v
+				timer.Reset(wait)
+			case reply := <-d.cancels:
+				drain()
+				timer.Stop()
+				reply <- pending
+				pending = false
+			case reply := <-d.asks:
+				drain()
+				reply <- pending
+			case <-timer.Chan():
+				select {
+				case <-d.done:
+					return
+				default:
+				}
+				pending = false
+				if v := value; apart {
+					go fire(v)
+				} else {
+					fire(v)
+				}
+			}
+		}
+	}()
+	return d
+}
+
+func (d *loop) call(v int) {
+	select {
+	case <-d.done:
+	case d.calls <- v:
+	}
+}
+
+func (d *loop) ask(c chan chan bool) bool {
+	reply := make(chan bool)
+	select {
+	case <-d.done:
+		return false
+	case c <- reply:
+		return <-reply
+	}
+}
+
+// stop waits for the loop to end; a second one finds it ended.
+func (d *loop) stop() {
+	select {
+	case <-d.done:
+	default:
+		close(d.done)
+	}
+	<-d.exited
+}
+
+// handing hands what fires to a receiver, who takes it when the callback before
+// has ended. What has been handed over nobody takes back.
+type handing struct {
+	clock clockwork.Clock
+	wait  time.Duration
+	out   chan int
+
+	mu      sync.Mutex
+	gen     int
+	timer   clockwork.Timer
+	stopped bool
+}
+
+func newHanding(clock clockwork.Clock, wait time.Duration, fire func(int)) *handing {
+	d := &handing{clock: clock, wait: wait, out: make(chan int, 16)}
+	go func() {
+		for v := range d.out {
+			fire(v)
+		}
+	}()
+	return d
+}
+
+func (d *handing) call(v int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.stopped {
+		return
+	}
+	if d.timer != nil {
+		d.timer.Stop()
+	}
+	d.gen++
+	gen := d.gen
+	d.timer = d.clock.AfterFunc(d.wait, func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if gen == d.gen && !d.stopped {
+			d.out <- v
+		}
+	})
+}
+
+func (d *handing) stop() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.stopped {
+		return
+	}
+	d.stopped = true
+	if d.timer != nil {
+		d.timer.Stop()
+	}
+	close(d.out)
+}
+
+// contexts starts a goroutine for each call, which the next call's cancels.
+type contexts struct {
+	clock clockwork.Clock
+	wait  time.Duration
+	fire  func(int)
+
+	mu     sync.Mutex
+	cancel context.CancelFunc
+}
+
+func (d *contexts) drop() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.cancel != nil {
+		d.cancel()
+	}
+}
+
+func (d *contexts) call(v int) {
+	ctx, cancel := context.WithCancel(context.Background())
+	d.mu.Lock()
+	if d.cancel != nil {
+		d.cancel()
+	}
+	d.cancel = cancel
+	d.mu.Unlock()
+	timer := d.clock.NewTimer(d.wait)
+	go func() {
+		defer timer.Stop()
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.Chan():
+		}
+		d.mu.Lock()
+		live := ctx.Err() == nil
+		cancel()
+		d.mu.Unlock()
+		if live {
+			d.fire(v)
+		}
+	}()
+}
+
+// deadlines lets a context's deadline be the wait. Who cancels after the
+// deadline is too late. Package time only.
+func deadlines(wait time.Duration, fire func(int)) (call func(int), cancel func()) {
+	var mu sync.Mutex
+	stop := func() {}
+	cancel = func() { mu.Lock(); defer mu.Unlock(); stop() }
+	return func(v int) {
+		mu.Lock()
+		defer mu.Unlock()
+		stop()
+		ctx, cancel := context.WithTimeout(context.Background(), wait)
+		stop = cancel
+		go func() {
+			<-ctx.Done()
+			if ctx.Err() == context.DeadlineExceeded {
+				fire(v)
+			}
+			cancel()
+		}()
+	}, cancel
+}
+
+// condition is a worker that waits on a sync.Cond; timers only wake it.
+type condition struct {
+	clock clockwork.Clock
+	wait  time.Duration
+	fire  func(int)
+
+	mu       sync.Mutex
+	cond     *sync.Cond
+	pending  bool
+	running  bool
+	due      time.Time
+	value    int
+	stopped  bool
+	finished bool
+}
+
+func newCondition(clock clockwork.Clock, wait time.Duration, fire func(int)) *condition {
+	d := &condition{clock: clock, wait: wait, fire: fire}
+	d.cond = sync.NewCond(&d.mu)
+	go d.work()
+	return d
+}
+
+func (d *condition) work() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for !d.stopped {
+		if !d.pending || d.clock.Now().Before(d.due) {
+			d.cond.Wait()
+			continue
+		}
+		v := d.value
+		d.pending, d.running = false, true
+		d.mu.Unlock()
+		d.fire(v)
+		d.mu.Lock()
+		d.running = false
+	}
+	d.finished = true
+	d.cond.Broadcast()
+}
+
+func (d *condition) call(v int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.stopped {
+		return
+	}
+	d.pending, d.value, d.due = true, v, d.clock.Now().Add(d.wait)
+	d.clock.AfterFunc(d.wait, func() { d.mu.Lock(); defer d.mu.Unlock(); d.cond.Broadcast() })
+	if d.wait == 0 {
+		d.cond.Broadcast()
+	}
+}
+
+func (d *condition) cancel() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	was := d.pending
+	d.pending = false
+	return was
+}
+
+func (d *condition) flush() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.pending {
+		d.due = d.clock.Now()
+		d.cond.Broadcast() // the worker fires, after flush has returned
+	}
+}
+
+func (d *condition) isPending() bool { d.mu.Lock(); defer d.mu.Unlock(); return d.pending }
+
+// stop does not wait: it may be called from the callback.
+func (d *condition) stop() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.stopped, d.pending = true, false
+	d.cond.Broadcast()
+}

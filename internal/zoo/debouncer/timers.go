@@ -1,0 +1,115 @@
+package debouncer
+
+import (
+	"sync"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+)
+
+// perCallTimer has a new timer for each call and a generation count.
+type perCallTimer struct {
+	clock clockwork.Clock
+	wait  time.Duration
+	fire  func(int)
+
+	mu      sync.Mutex
+	gen     int
+	pending bool
+	value   int
+	stopped bool
+}
+
+func (d *perCallTimer) call(v int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.stopped {
+		return
+	}
+	d.gen++
+	gen := d.gen
+	d.pending, d.value = true, v
+	d.clock.AfterFunc(d.wait, func() {
+		d.mu.Lock()
+		live := gen == d.gen && d.pending
+		if live {
+			d.pending = false
+		}
+		d.mu.Unlock()
+		if live {
+			d.fire(v)
+		}
+	})
+}
+
+func (d *perCallTimer) take() (v int, ok bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	ok, d.pending = d.pending, false
+	return d.value, ok
+}
+
+func (d *perCallTimer) cancel() bool { _, ok := d.take(); return ok }
+
+func (d *perCallTimer) flush() {
+	if v, ok := d.take(); ok {
+		d.fire(v)
+	}
+}
+
+func (d *perCallTimer) isPending() bool { d.mu.Lock(); defer d.mu.Unlock(); return d.pending }
+
+func (d *perCallTimer) stop() { d.mu.Lock(); defer d.mu.Unlock(); d.stopped, d.pending = true, false }
+
+// lazyTimer has one timer, which looks at its expiry how long the quiet has lasted,
+// and is armed again for the rest.
+type lazyTimer struct {
+	clock clockwork.Clock
+	wait  time.Duration
+	fire  func(int)
+
+	mu      sync.Mutex
+	timer   clockwork.Timer
+	armed   bool
+	pending bool
+	last    time.Time
+	value   int
+}
+
+func (d *lazyTimer) call(v int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.pending, d.value, d.last = true, v, d.clock.Now()
+	if !d.armed {
+		d.arm(d.wait)
+	}
+}
+
+func (d *lazyTimer) arm(in time.Duration) {
+	d.armed = true
+	if d.timer == nil {
+		d.timer = d.clock.AfterFunc(in, d.expire)
+		return
+	}
+	d.timer.Reset(in)
+}
+
+func (d *lazyTimer) expire() {
+	d.mu.Lock()
+	d.armed = false
+	rest := d.wait - d.clock.Since(d.last)
+	switch {
+	case !d.pending:
+	case rest > 0:
+		d.arm(rest)
+	default:
+		d.pending = false
+		v := d.value
+		d.mu.Unlock()
+		d.fire(v)
+		return
+	}
+	d.mu.Unlock()
+}
+
+func (d *lazyTimer) cancel() { d.mu.Lock(); defer d.mu.Unlock(); d.pending = false }

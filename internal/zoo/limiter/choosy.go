@@ -1,0 +1,280 @@
+package limiter
+
+import (
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	lt "github.com/escapement-go/escapement/conformance/limitertest"
+)
+
+// choosyBucket is a token bucket in exact fractions.
+type choosyBucket struct {
+	traits lt.Traits
+
+	mu     sync.Mutex
+	rate   lt.Rate
+	burst  int
+	level  *big.Rat
+	newest time.Time
+	asked  bool // newest is set
+	held   []*choosyClaim
+	past   []choosyEvent
+}
+
+type choosyClaim struct {
+	n    int
+	act  time.Time
+	gone bool
+}
+
+// choosyEvent changed the level, or how it changes: n tokens were taken by a claim, or
+// brought, or there are a new rate and burst.
+type choosyEvent struct {
+	at    time.Time
+	n     *big.Rat
+	claim *choosyClaim
+	rate  lt.Rate
+	burst int
+}
+
+// without is what the level would be if there had never been a claim.
+func (l *choosyBucket) without(c *choosyClaim) *big.Rat {
+	w := &choosyBucket{traits: l.traits}
+	for _, e := range l.past {
+		if e.claim == c {
+			continue
+		}
+		if w.level == nil {
+			w.level, w.newest, w.asked = tokensOf(0), e.at, true
+		} else {
+			w.pass(e.at)
+		}
+		w.rate, w.burst = e.rate, e.burst
+		w.level = new(big.Rat).Add(w.level, e.n)
+		w.cap()
+	}
+	w.pass(l.newest)
+	return w.level
+}
+
+// did remembers what has just been done.
+func (l *choosyBucket) did(n *big.Rat, c *choosyClaim) {
+	l.past = append(l.past, choosyEvent{l.newest, n, c, l.rate, l.burst})
+}
+
+func newChoosyBucket(tr lt.Traits, cfg lt.Config) *choosyBucket {
+	if cfg.Burst < 0 || cfg.Rate.Events == 0 && tr.ZeroRate == lt.ZeroRateRefused ||
+		cfg.Rate == lt.Inf && tr.Inf != lt.InfGrants {
+		panic("choosyBucket: it cannot be made so")
+	}
+	l := &choosyBucket{traits: tr, rate: cfg.Rate, burst: cfg.Burst, level: tokensOf(initial(tr, cfg.Burst))}
+	if cfg.Rate.Events == 0 && tr.ZeroRate == lt.ZeroRateRejects {
+		l.level = tokensOf(0)
+	}
+	return l
+}
+
+func tokensOf(n int) *big.Rat { return new(big.Rat).SetInt64(int64(n)) }
+
+// flow is what d brings.
+func (l *choosyBucket) flow(d time.Duration) *big.Rat {
+	out := new(big.Rat).SetInt64(int64(d))
+	return out.Mul(out, big.NewRat(int64(l.rate.Events), int64(l.rate.Per)))
+}
+
+// pass comes to t, and says whether t may ask for anything.
+func (l *choosyBucket) pass(t time.Time) (time.Time, bool) {
+	switch {
+	case !l.asked:
+		l.newest, l.asked = t, true
+		l.did(l.level, nil)
+	case t.Before(l.newest):
+		return l.newest, l.traits.BackTime != lt.BackReject
+	case l.rate == lt.Inf:
+		l.newest = t
+	default:
+		l.level = new(big.Rat).Add(l.level, l.flow(t.Sub(l.newest)))
+		l.newest = t
+		l.cap()
+	}
+	return t, true
+}
+
+func (l *choosyBucket) cap() {
+	if full := tokensOf(l.burst); l.level.Cmp(full) > 0 {
+		l.level = full
+	}
+}
+
+func (l *choosyBucket) allow(t time.Time, n int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t, may := l.pass(t)
+	switch {
+	case !may || n < 0:
+		return false
+	case n == 0 || l.rate == lt.Inf:
+		return true
+	case l.traits.Oversize == lt.OversizePrepaid && n > l.burst:
+		if l.level.Cmp(tokensOf(l.burst)) < 0 {
+			return false
+		}
+	case n > l.burst || l.level.Cmp(tokensOf(n)) < 0:
+		return false
+	}
+	l.take(t, n)
+	return true
+}
+
+// take takes n, and says when they are there.
+func (l *choosyBucket) take(t time.Time, n int) *choosyClaim {
+	l.level = new(big.Rat).Sub(l.level, tokensOf(n))
+	c := &choosyClaim{n: n, act: t}
+	if l.level.Sign() < 0 {
+		owed := new(big.Rat).Quo(new(big.Rat).Neg(l.level), big.NewRat(int64(l.rate.Events), int64(l.rate.Per)))
+		up := new(big.Int).Add(owed.Num(), new(big.Int).Sub(owed.Denom(), big.NewInt(1)))
+		if up.Quo(up, owed.Denom()); up.IsInt64() {
+			c.act = t.Add(time.Duration(up.Int64()))
+		} else {
+			c.act = t.Add(1<<63 - 1)
+		}
+	}
+	l.held = append(l.held, c)
+	l.did(tokensOf(-n), c)
+	return c
+}
+
+func (l *choosyBucket) reserve(t time.Time, n int) *choosyClaim {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t, may := l.pass(t)
+	switch {
+	case !may || n < 0 || n > 0 && l.rate != lt.Inf &&
+		(l.rate.Events == 0 || n > l.burst && l.traits.Oversize == lt.OversizeRejected):
+		return nil
+	case n == 0 || l.rate == lt.Inf:
+		return &choosyClaim{act: t, gone: true}
+	}
+	return l.take(t, n)
+}
+
+func (l *choosyBucket) cancel(c *choosyClaim, t time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t, _ = l.pass(t)
+	late := t.After(c.act)
+	if c.gone || late && l.traits.LateCancel == lt.LateIgnored || l.traits.Refund == lt.RefundNone {
+		return
+	}
+	c.gone = true
+	n := c.n
+	if l.traits.Refund == lt.RefundConservative && !late {
+		for _, o := range l.held[slices.Index(l.held, c)+1:] {
+			if !o.gone {
+				n -= o.n
+			}
+		}
+	}
+	back := tokensOf(max(0, n))
+	if most := new(big.Rat).Sub(l.without(c), l.level); late && back.Cmp(most) > 0 {
+		if back = most; back.Sign() < 0 { // it has come already, when the bucket was full
+			back = tokensOf(0)
+		}
+	}
+	l.level = new(big.Rat).Add(l.level, back)
+	l.cap()
+	l.did(back, c)
+}
+
+func (l *choosyBucket) setLimit(t time.Time, r lt.Rate) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.pass(t)
+	l.rate = r
+	l.did(tokensOf(0), nil)
+}
+
+func (l *choosyBucket) setBurst(t time.Time, n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.pass(t)
+	more := tokensOf(0)
+	if l.traits.Raise == lt.RaiseBringsTokens {
+		more = tokensOf(n - l.burst)
+	}
+	l.level, l.burst = new(big.Rat).Add(l.level, more), n
+	l.cap()
+	l.did(more, nil)
+}
+
+func (l *choosyBucket) tokens(t time.Time) float64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.pass(t)
+	if l.rate == lt.Inf {
+		return float64(l.burst)
+	}
+	f, _ := l.level.Float64()
+	return max(0, f)
+}
+
+func choosySpec(source lt.TimeSource, tr lt.Traits) lt.Spec {
+	return lt.Spec{
+		Name: "a choosy bucket", Time: source, Traits: tr,
+		New: func(env lt.Env, cfg lt.Config) lt.Funcs {
+			l := newChoosyBucket(tr, cfg)
+			reserve := func(t time.Time, n int) lt.Reservation {
+				c := l.reserve(t, n)
+				if c == nil {
+					return lt.Reservation{OK: func() bool { return false }}
+				}
+				delay := func(t time.Time) time.Duration { return max(0, c.act.Sub(t)) }
+				return lt.Reservation{
+					Delay: func() time.Duration { return delay(env.Clock.Now()) }, DelayFrom: delay,
+					Cancel: func() { l.cancel(c, env.Clock.Now()) }, CancelAt: func(t time.Time) { l.cancel(c, t) },
+				}
+			}
+			return lt.Funcs{
+				AllowN: func(n int) bool { return l.allow(env.Clock.Now(), n) }, AllowAt: l.allow,
+				Reserve: func(n int) lt.Reservation { return reserve(env.Clock.Now(), n) }, ReserveAt: reserve,
+				SetLimit: func(r lt.Rate) { l.setLimit(env.Clock.Now(), r) }, SetLimitAt: l.setLimit,
+				SetBurst: func(n int) { l.setBurst(env.Clock.Now(), n) }, SetBurstAt: l.setBurst,
+				Tokens: func() float64 { return l.tokens(env.Clock.Now()) }, TokensAt: l.tokens,
+			}
+		},
+	}
+}
+
+// chosenBuckets are buckets with choices drawn from a seed, which is always the same. Each
+// choice is made by some.
+func chosenBuckets(n int) []lt.Spec {
+	rnd := rand.New(rand.NewPCG(1, 1))
+	var out []lt.Spec
+	for i := range n {
+		pick := func(of int) int { return 1 + (i+rnd.IntN(of))%of }
+		tr := lt.Traits{
+			Initial: lt.Initial(pick(3)), Oversize: lt.Oversize(pick(3)), ZeroRate: lt.ZeroRate(pick(3)),
+			Inf: lt.InfRate(pick(2)), BackTime: lt.BackTime(pick(3)),
+			Refund: lt.Refund(pick(3)), LateCancel: lt.LateCancel(pick(2)), Raise: lt.Raise(pick(2)),
+		}
+		spec := choosySpec([]lt.TimeSource{lt.Explicit, lt.Injected}[i%2], tr)
+		spec.Name = fmt.Sprintf("%s %d", spec.Name, i)
+		out = append(out, spec)
+	}
+	return out
+}
+
+// initial is what a new limiter has.
+func initial(tr lt.Traits, burst int) int {
+	switch tr.Initial {
+	case lt.InitialEmpty:
+		return 0
+	case lt.InitialOne:
+		return min(1, burst)
+	}
+	return burst
+}

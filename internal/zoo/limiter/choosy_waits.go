@@ -1,0 +1,392 @@
+package limiter
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+
+	lt "github.com/escapement-go/escapement/conformance/limitertest"
+)
+
+// choosyWaits is a bucket in exact fractions with waits. Those who are served anew, or
+// unfairly, wait in a list, and nothing is taken before it is there; those who keep
+// their instants take at once, and the bucket owes.
+type choosyWaits struct {
+	clock  clockwork.Clock
+	traits lt.Traits
+	whims  waitWhims
+
+	mu    sync.Mutex
+	b     *choosyBucket // its level; its own methods take no part
+	queue []*choosyWaiter
+	timer clockwork.Timer
+}
+
+type choosyWaiter struct {
+	n     int
+	act   time.Time // when it looks, or is served
+	done  chan struct{}
+	ended bool // served
+	ghost bool // given up, and not all of it comes back
+	timer clockwork.Timer
+}
+
+// waitWhims is what no trait is about.
+type waitWhims struct {
+	plain  bool // there is a Wait instead of WaitN
+	early  bool // time begins when it is made, not with the first request
+	shows  bool // there is Tokens
+	sets   bool // there are SetLimit and SetBurst
+	allows bool // there is AllowN
+	newest bool // who came last looks first, with lt.FairNone
+}
+
+// pays is what must be there for n to be granted.
+func (l *choosyWaits) pays(n int) int {
+	if l.traits.Oversize == lt.OversizePrepaid {
+		return min(n, l.b.burst)
+	}
+	return n
+}
+
+func (l *choosyWaits) has(n int) bool {
+	return l.b.rate == lt.Inf || l.b.level.Cmp(tokensOf(l.pays(n))) >= 0
+}
+
+func (l *choosyWaits) eat(n int) {
+	if l.b.rate != lt.Inf {
+		l.b.level = new(big.Rat).Sub(l.b.level, tokensOf(n))
+	}
+}
+
+// comes is when the level will be n, if nobody takes anything; not ever, if never.
+func (l *choosyWaits) comes(n *big.Rat) (at time.Time, ever bool) {
+	now := l.b.newest
+	owed := new(big.Rat).Sub(n, l.b.level)
+	switch {
+	case l.b.rate == lt.Inf || owed.Sign() <= 0:
+		return now, true
+	case l.b.rate.Events == 0:
+		return now, false
+	}
+	owed.Quo(owed, big.NewRat(int64(l.b.rate.Events), int64(l.b.rate.Per)))
+	up := new(big.Int).Add(owed.Num(), new(big.Int).Sub(owed.Denom(), big.NewInt(1)))
+	if up.Quo(up, owed.Denom()); !up.IsInt64() || up.Int64() > 1<<61 {
+		return now, false
+	}
+	return now.Add(time.Duration(up.Int64())), true
+}
+
+// pass comes to the present; the first in the list may need more room than the burst.
+func (l *choosyWaits) pass() {
+	now := l.clock.Now()
+	burst := l.b.burst
+	switch {
+	case l.debts():
+	case l.traits.Fair == lt.FairFIFO && len(l.queue) > 0:
+		l.b.burst = max(burst, l.pays(l.queue[0].n))
+	default:
+		for _, w := range l.queue {
+			l.b.burst = max(l.b.burst, l.pays(w.n))
+		}
+	}
+	l.b.past = nil
+	l.b.pass(now)
+	l.b.burst = burst
+	if len(l.queue) == 0 || l.debts() {
+		l.b.cap()
+	}
+}
+
+func (l *choosyWaits) debts() bool {
+	return l.traits.Fair == lt.FairFIFO && l.traits.Rewake == lt.RewakeKeeps
+}
+
+// serve gives to those who wait in the list what is there.
+func (l *choosyWaits) serve() {
+	if l.debts() {
+		return
+	}
+	for len(l.queue) > 0 {
+		i := -1
+		switch {
+		case l.traits.Fair == lt.FairFIFO:
+			if l.has(l.queue[0].n) {
+				i = 0
+			}
+		case l.traits.Rewake == lt.RewakeKeeps: // each looks for itself
+		default:
+			i = slices.IndexFunc(l.queue, func(w *choosyWaiter) bool { return l.has(w.n) })
+			if l.whims.newest {
+				for k, w := range l.queue {
+					if l.has(w.n) {
+						i = k
+					}
+				}
+			}
+		}
+		if i < 0 {
+			break
+		}
+		l.grant(l.queue[i])
+	}
+	if l.timer != nil {
+		l.timer.Stop()
+		l.timer = nil
+	}
+	if len(l.queue) == 0 {
+		l.b.cap()
+	}
+	if len(l.queue) == 0 || l.traits.Fair != lt.FairFIFO && l.traits.Rewake == lt.RewakeKeeps {
+		return
+	}
+	least := l.pays(l.queue[0].n)
+	if l.traits.Fair != lt.FairFIFO {
+		for _, w := range l.queue {
+			least = min(least, l.pays(w.n))
+		}
+	}
+	if at, ever := l.comes(tokensOf(least)); ever {
+		l.timer = l.clock.AfterFunc(at.Sub(l.b.newest), func() {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.pass()
+			l.serve()
+		})
+	}
+}
+
+// grant serves one of the list.
+func (l *choosyWaits) grant(w *choosyWaiter) {
+	l.eat(w.n)
+	l.queue = slices.DeleteFunc(l.queue, func(o *choosyWaiter) bool { return o == w })
+	if !w.ghost {
+		w.ended = true
+		close(w.done)
+	}
+}
+
+// look is for those who look for themselves: now, and when their tokens are there.
+func (l *choosyWaits) look(w *choosyWaiter) {
+	if w.ended || !slices.Contains(l.queue, w) {
+		return
+	}
+	l.pass()
+	if l.has(w.n) {
+		l.grant(w)
+		return
+	}
+	at, ever := l.comes(tokensOf(l.pays(w.n)))
+	in := at.Sub(l.b.newest)
+	if !ever {
+		in = time.Hour
+	}
+	w.timer = l.clock.AfterFunc(in, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.look(w)
+	})
+}
+
+func (l *choosyWaits) allow(n int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.pass()
+	switch {
+	case n < 0:
+		return false
+	case n == 0 || l.b.rate == lt.Inf:
+		return true
+	case n > l.b.burst && l.traits.Oversize != lt.OversizePrepaid,
+		l.traits.Fair == lt.FairFIFO && len(l.queue) > 0 && !l.debts(),
+		!l.has(n):
+		return false
+	}
+	l.eat(n)
+	l.serve()
+	return true
+}
+
+func (l *choosyWaits) waitN(ctx context.Context, n int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	w := &choosyWaiter{n: n, done: make(chan struct{})}
+	l.mu.Lock()
+	l.pass()
+	if n < 0 || n > l.b.burst && l.traits.Oversize == lt.OversizeRejected && l.b.rate != lt.Inf {
+		l.mu.Unlock()
+		return errTooMany
+	}
+	if n == 0 || l.b.rate == lt.Inf {
+		l.mu.Unlock()
+		return nil
+	}
+	before := tokensOf(l.pays(n))
+	if l.traits.Fair == lt.FairFIFO && !l.debts() {
+		for _, o := range l.queue {
+			before.Add(before, tokensOf(o.n))
+		}
+	}
+	at, ever := l.comes(before)
+	if deadline, ok := ctx.Deadline(); ok && l.traits.DeadlineCheck == lt.DeadlineFailFast &&
+		(!ever || at.After(deadline)) {
+		l.mu.Unlock()
+		return errTooLate
+	}
+	l.queue = append(l.queue, w)
+	switch {
+	case l.debts():
+		l.eat(n)
+		if ever {
+			w.timer = l.clock.AfterFunc(at.Sub(l.b.newest), func() {
+				l.mu.Lock()
+				defer l.mu.Unlock()
+				if !w.ended && !w.ghost {
+					w.ended = true
+					close(w.done)
+				}
+			})
+		}
+	case l.traits.Fair != lt.FairFIFO && l.traits.Rewake == lt.RewakeKeeps:
+		l.look(w)
+	default:
+		l.serve()
+	}
+	l.mu.Unlock()
+	select {
+	case <-w.done:
+	case <-ctx.Done():
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.pass()
+		if w.ended {
+			return nil
+		}
+		l.leave(w)
+		return ctx.Err()
+	}
+	return nil
+}
+
+// leave gives a wait up.
+func (l *choosyWaits) leave(w *choosyWaiter) {
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+	i := slices.Index(l.queue, w)
+	back := w.n
+	switch l.traits.Refund {
+	case lt.RefundNone:
+		back = 0
+	case lt.RefundConservative:
+		for _, o := range l.queue[i+1:] {
+			if !o.ghost && !(l.debts() && o.ended) {
+				back -= o.n
+			}
+		}
+		back = max(0, back)
+	}
+	switch {
+	case l.debts():
+		w.ghost = true
+		l.b.level = new(big.Rat).Add(l.b.level, tokensOf(back))
+		l.b.cap()
+		return
+	case l.traits.Fair == lt.FairFIFO && back < w.n:
+		w.ghost, w.n = true, w.n-back // those before it are not held up by what is lost
+	default:
+		l.queue = slices.Delete(l.queue, i, i+1)
+		l.eat(w.n - back)
+	}
+	l.serve()
+}
+
+func (l *choosyWaits) set(change func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.pass()
+	change()
+	l.serve()
+}
+
+func (l *choosyWaits) setBurst(n int) {
+	l.set(func() {
+		if l.traits.Raise == lt.RaiseBringsTokens {
+			l.b.level = new(big.Rat).Add(l.b.level, tokensOf(n-l.b.burst))
+		}
+		l.b.burst = n
+		l.b.cap()
+	})
+}
+
+func (l *choosyWaits) tokens() float64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.pass()
+	if l.b.rate == lt.Inf {
+		return float64(l.b.burst)
+	}
+	f, _ := l.b.level.Float64()
+	return max(0, min(f, float64(l.b.burst)))
+}
+
+func choosyWaitsSpec(source lt.TimeSource, tr lt.Traits, w waitWhims) lt.Spec {
+	return lt.Spec{
+		Name: "a choosy bucket with waits", Time: source, Traits: tr,
+		New: func(env lt.Env, cfg lt.Config) lt.Funcs {
+			l := &choosyWaits{clock: env.Clock, traits: tr, whims: w, b: newChoosyBucket(tr, cfg)}
+			if w.early {
+				l.pass()
+			}
+			f := lt.Funcs{WaitN: l.waitN}
+			if w.plain {
+				f = lt.Funcs{Wait: func(n int) { _ = l.waitN(context.Background(), n) }}
+			}
+			if w.allows {
+				f.AllowN = l.allow
+			}
+			if w.shows {
+				f.Tokens = l.tokens
+			}
+			if w.sets {
+				f.SetLimit = func(r lt.Rate) { l.set(func() { l.b.rate = r }) }
+				f.SetBurst = l.setBurst
+			}
+			return f
+		},
+	}
+}
+
+// chosenWaits are buckets with choices drawn from a seed, which is always the same.
+// Who gets back all of it while others keep their instants lets more through than the
+// rate brings, which is not drawn.
+func chosenWaits(n int) []lt.Spec {
+	rnd := rand.New(rand.NewPCG(5, 5))
+	var out []lt.Spec
+	for i := range n {
+		pick := func(of int) int { return 1 + (i+rnd.IntN(of))%of }
+		coin := func() bool { return rnd.IntN(2) == 0 }
+		w := waitWhims{plain: rnd.IntN(6) == 0, early: coin(), shows: coin(), sets: coin(), allows: rnd.IntN(5) > 0,
+			newest: coin()}
+		tr := lt.Traits{
+			Initial: lt.Initial(pick(3)), Oversize: lt.Oversize(pick(3)), ZeroRate: lt.ZeroRate(pick(3)),
+			Inf:  lt.InfRate(pick(2)),
+			Fair: lt.Fairness(1 + i%2), DeadlineCheck: lt.DeadlineCheck(1 + i/2%2),
+			Rewake: lt.Rewake(1 + i/4%2), Refund: lt.Refund(1 + i/8%3), Raise: lt.Raise(pick(2)),
+		}
+		if tr.Refund == lt.RefundFull && tr.Fair == lt.FairFIFO && tr.Rewake == lt.RewakeKeeps {
+			tr.Refund = lt.RefundConservative
+		}
+		spec := choosyWaitsSpec([]lt.TimeSource{lt.Injected, lt.PackageTime}[rnd.IntN(2)], tr, w)
+		spec.Name = fmt.Sprintf("%s %d", spec.Name, i)
+		out = append(out, spec)
+	}
+	return out
+}

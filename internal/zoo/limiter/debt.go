@@ -1,0 +1,374 @@
+package limiter
+
+import (
+	"context"
+	"errors"
+	"math"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+
+	lt "github.com/escapement-go/escapement/conformance/limitertest"
+)
+
+var errTooLate = errors.New("the tokens come after the deadline")
+
+// debtBucket is a token bucket in floating point that goes into debt for what is
+// reserved and waited for, correct unless mutant names one of its mistakes. It keeps
+// the instants of reservations and refunds conservatively, as x/time/rate does.
+type debtBucket struct {
+	clock  clockwork.Clock
+	mutant string
+
+	mu     sync.Mutex
+	inf    bool
+	rate   float64 // per second
+	burst  int
+	tokens float64
+	last   time.Time
+	began  bool
+	held   []*debtClaim
+
+	cancels int
+}
+
+type debtClaim struct {
+	l    *debtBucket
+	n    int
+	at   time.Time // when it was made
+	act  time.Time
+	free bool // nothing was taken
+	gone bool // given back
+	rate float64
+}
+
+func newDebtBucket(clock clockwork.Clock, cfg lt.Config, mutant string) *debtBucket {
+	l := &debtBucket{clock: clock, mutant: mutant, burst: cfg.Burst}
+	l.limit(cfg.Rate)
+	if l.is("a rate of 0 is no limit") && cfg.Rate.Events == 0 {
+		l.inf = true
+	}
+	if l.is("an interval below 1ns is no limit") && cfg.Rate != lt.Inf && cfg.Rate.Events > 0 &&
+		cfg.Rate.Per/time.Duration(cfg.Rate.Events) == 0 {
+		l.inf = true
+	}
+	return l
+}
+
+func (l *debtBucket) is(mutant string) bool { return l.mutant == mutant }
+
+func (l *debtBucket) limit(r lt.Rate) {
+	l.inf, l.rate = r == lt.Inf, r.PerSecond()
+	if l.inf && l.is("an infinite rate is a high one") {
+		l.inf, l.rate = false, 1e6
+	}
+}
+
+// fill brings the bucket up to t.
+func (l *debtBucket) fill(t time.Time) {
+	if !l.began {
+		l.began, l.last, l.tokens = true, t, float64(max(0, l.burst))
+	}
+	dt := t.Sub(l.last)
+	if dt < 0 {
+		if l.is("a clock that is set back rewinds") {
+			l.last = t
+		}
+		return
+	}
+	l.last = t
+	if l.inf {
+		l.tokens = float64(max(0, l.burst))
+	} else if room := float64(max(0, l.burst)); l.tokens < room {
+		l.tokens = min(room, l.tokens+dt.Seconds()*l.rate)
+	}
+	if l.is("keeps thousandths only") {
+		l.tokens = math.Floor(l.tokens*1e3) / 1e3
+	}
+}
+
+const grain = 1e-9
+
+func (l *debtBucket) allow(t time.Time, n int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.fill(t)
+	if l.inf {
+		return true
+	}
+	if l.is("divides by the burst") {
+		_ = n % l.burst
+	}
+	if n < 0 || n > max(0, l.burst) || l.tokens < float64(n)-grain && n > 0 {
+		return false
+	}
+	l.tokens -= float64(n)
+	return true
+}
+
+func (l *debtBucket) tokensAt(t time.Time) float64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.began {
+		return float64(max(0, l.burst))
+	}
+	dt := max(0, t.Sub(l.last))
+	if l.is("a query shows the level of the last request") {
+		dt = 0
+	}
+	if l.is("a query looks both ways") {
+		dt = t.Sub(l.last).Abs()
+	}
+	return min(float64(max(0, l.burst)), l.tokens+dt.Seconds()*l.rate)
+}
+
+// wait is how long the bucket needs to get out of debt.
+func (l *debtBucket) wait(tokens float64) time.Duration {
+	if tokens >= -grain {
+		return 0
+	}
+	ns := -tokens / l.rate * 1e9
+	if l.is("a long delay overflows") {
+		if ns >= math.MaxInt64 {
+			return 0
+		}
+	}
+	if ns >= math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return time.Duration(math.Ceil(ns - 1e-3))
+}
+
+// take takes n tokens at t and says when they are there; by is how long the caller
+// has.
+func (l *debtBucket) take(t time.Time, n int, by time.Duration) (*debtClaim, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.fill(t)
+	if l.inf {
+		c := &debtClaim{l: l, n: n, at: t, act: t, free: true}
+		if l.is("what was free is refunded") {
+			c.free = false
+		}
+		l.held = append(l.held, c)
+		return c, true
+	}
+	if l.is("a reservation for 0 empties the bucket") && n == 0 {
+		l.tokens = min(0, l.tokens)
+	}
+	if n > max(0, l.burst) || n < 0 {
+		if l.is("a reservation for a negative number adds tokens") {
+			l.tokens += float64(max(0, -n))
+		}
+		if l.is("a reservation that is refused takes its tokens") {
+			l.tokens -= float64(n)
+		}
+		return nil, false
+	}
+	d := l.wait(l.tokens - float64(n))
+	if l.is("a delay is for its own tokens") {
+		d = l.wait(-float64(n))
+	}
+	if l.is("a delay is a tenth too short") {
+		d = d * 9 / 10
+	}
+	if d > by && !l.is("a deadline is not looked at") {
+		if l.is("a wait that is refused takes its tokens") {
+			l.tokens -= float64(n)
+		}
+		return nil, false
+	}
+	if l.tokens -= float64(n); l.is("a debt is forgiven") {
+		l.tokens = max(0, l.tokens)
+	}
+	c := &debtClaim{l: l, n: n, at: t, act: t.Add(d), rate: l.rate}
+	l.held = append(l.held, c)
+	return c, true
+}
+
+// cancelAt gives back what c took, less what was taken after it.
+func (c *debtClaim) cancelAt(t time.Time) {
+	l := c.l
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.fill(t)
+	if c.free || c.gone && !l.is("a second cancel refunds again") {
+		return
+	}
+	if t.After(c.act) && !l.is("a late cancel refunds") {
+		return
+	}
+	if t.Equal(c.act) && l.is("a cancel at its instant is too late") {
+		return
+	}
+	if l.is("a cancel looks and refunds under two locks") {
+		l.mu.Unlock()
+		runtime.Gosched()
+		l.mu.Lock()
+	}
+	c.gone = true
+	later := 0
+	after := false
+	for _, o := range l.held {
+		if after && !o.gone && !o.free {
+			later += o.n
+		}
+		after = after || o == c
+	}
+	back := max(0, c.n-later)
+	switch l.cancels++; l.mutant {
+	case "a cancel after a new limit refunds nothing":
+		if c.rate != l.rate {
+			back = 0
+		}
+	case "the third cancel refunds nothing":
+		if l.cancels == 3 {
+			back = 0
+		}
+	case "a cancel refunds everything":
+		back = c.n
+	case "a cancel refunds twice":
+		back *= 2
+	case "a cancel takes the tokens again":
+		back = -c.n
+	case "a cancel refunds a token at most":
+		back = min(1, back)
+	}
+	l.tokens = min(float64(max(0, l.burst)), l.tokens+float64(back))
+}
+
+func (c *debtClaim) delay(t time.Time) time.Duration { return max(0, c.act.Sub(t)) }
+
+func (l *debtBucket) waitN(ctx context.Context, n int) error {
+	if err := ctx.Err(); err != nil && !l.is("a context is looked at only while it sleeps") {
+		return err
+	}
+	if n > l.burst && l.is("a wait never gets more than the burst") {
+		return errTooMany
+	}
+	by := time.Duration(math.MaxInt64)
+	now := l.clock.Now()
+	if deadline, ok := ctx.Deadline(); ok {
+		by = deadline.Sub(now)
+	}
+	c, ok := l.take(now, n, by)
+	if n > l.burst && l.is("a wait for more than the burst empties the bucket") {
+		l.mu.Lock()
+		l.tokens = min(0, l.tokens)
+		l.mu.Unlock()
+	}
+	if !ok {
+		return errTooLate
+	}
+	d := c.delay(now)
+	switch l.mutant {
+	case "a wait wakes early":
+		d = d * 9 / 10
+	case "a wait sleeps whole milliseconds":
+		d = d.Truncate(time.Millisecond)
+	case "a wait wakes late":
+		d += time.Millisecond
+	}
+	if d > 0 {
+		timer := l.clock.NewTimer(d)
+		if l.is("a wait sleeps on package time") {
+			timer = clockwork.NewRealClock().NewTimer(d)
+		}
+		defer timer.Stop()
+		select {
+		case <-timer.Chan():
+		case <-ctx.Done():
+			if l.is("a cancelled wait leaves a goroutine") {
+				go func() { <-timer.Chan() }()
+			}
+			if !l.is("a cancelled wait keeps its tokens") {
+				c.cancelAt(l.clock.Now())
+			}
+			return ctx.Err()
+		}
+	}
+	if l.is("a wait takes nothing in the end") {
+		l.mu.Lock()
+		l.tokens += float64(n)
+		l.mu.Unlock()
+	}
+	return nil
+}
+
+func (l *debtBucket) setLimit(t time.Time, r lt.Rate) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.is("a limit of 0 forgets what has accrued") && r.Events == 0:
+		l.last = t
+	case !l.is("a new limit counts from the beginning"):
+		l.fill(t)
+	}
+	l.limit(r)
+	if l.is("a new limit fills the bucket") {
+		l.tokens = float64(l.burst)
+	}
+}
+
+func (l *debtBucket) setBurst(t time.Time, burst int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.fill(t)
+	old := l.burst
+	l.burst = burst
+	if l.is("a higher burst brings tokens") {
+		l.tokens += float64(max(0, burst-old))
+	}
+	if l.is("a burst is set without the lock") {
+		tokens := l.tokens
+		l.mu.Unlock()
+		runtime.Gosched()
+		l.mu.Lock()
+		l.tokens = tokens
+	}
+	if !l.is("a lower burst leaves the tokens") {
+		l.tokens = min(l.tokens, float64(burst))
+	}
+	if l.is("a lower burst puts off the next token") && burst < old {
+		l.last = t.Add(time.Hour)
+	}
+}
+
+// funcs describes a bucket; reservations and instants come in both forms.
+func (l *debtBucket) funcs() lt.Funcs {
+	reserve := func(t time.Time, n int) lt.Reservation {
+		c, ok := l.take(t, n, math.MaxInt64)
+		if !ok {
+			if l.is("a reservation above the burst is OK") {
+				return lt.Reservation{
+					Delay: func() time.Duration { return 0 }, DelayFrom: func(time.Time) time.Duration { return 0 },
+					Cancel: func() {}, CancelAt: func(time.Time) {},
+				}
+			}
+			return lt.Reservation{OK: func() bool { return false }}
+		}
+		return lt.Reservation{
+			Delay: func() time.Duration { return c.delay(l.clock.Now()) }, DelayFrom: c.delay,
+			Cancel: func() { c.cancelAt(l.clock.Now()) }, CancelAt: c.cancelAt,
+		}
+	}
+	return lt.Funcs{
+		AllowN: func(n int) bool { return l.allow(l.clock.Now(), n) }, AllowAt: l.allow,
+		Tokens: func() float64 { return l.tokensAt(l.clock.Now()) }, TokensAt: l.tokensAt,
+		WaitN:   l.waitN,
+		Reserve: func(n int) lt.Reservation { return reserve(l.clock.Now(), n) }, ReserveAt: reserve,
+		SetLimit: func(r lt.Rate) { l.setLimit(l.clock.Now(), r) }, SetLimitAt: l.setLimit,
+		SetBurst: func(n int) { l.setBurst(l.clock.Now(), n) }, SetBurstAt: l.setBurst,
+	}
+}
+
+func debtSpec(mutant string, source lt.TimeSource) lt.Spec {
+	return lt.Spec{
+		Name:   "zoo: bucket in debt: " + mutant,
+		Time:   source,
+		New:    func(env lt.Env, cfg lt.Config) lt.Funcs { return newDebtBucket(env.Clock, cfg, mutant).funcs() },
+		Traits: lt.LikeXTime,
+	}
+}

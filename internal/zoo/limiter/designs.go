@@ -1,0 +1,131 @@
+package limiter
+
+import (
+	"context"
+	"math"
+	"time"
+
+	lt "github.com/escapement-go/escapement/conformance/limitertest"
+)
+
+// tickerSpec is a channel of tokens that a goroutine fills on a ticker, correct
+// unless mutant says that the ticker outlives it.
+func tickerSpec(mutant string, source lt.TimeSource) lt.Spec {
+	return lt.Spec{
+		Name: "zoo: channel of tokens",
+		Time: source,
+		New: func(env lt.Env, cfg lt.Config) lt.Funcs {
+			if cfg.Burst < 1 || cfg.Burst > 1<<16 || !cfg.Rate.Exact() {
+				panic("ticker: want a burst of 1 to 65536, and a rate with a whole period")
+			}
+			tokens, stop := make(chan struct{}, cfg.Burst), make(chan struct{})
+			for range cfg.Burst {
+				tokens <- struct{}{}
+			}
+			ticker := env.Clock.NewTicker(cfg.Rate.Interval())
+			go func() {
+				if mutant == "" {
+					defer ticker.Stop()
+				}
+				for {
+					select {
+					case <-ticker.Chan():
+						select {
+						case tokens <- struct{}{}:
+						default:
+						}
+					case <-stop:
+						return
+					}
+				}
+			}()
+			return lt.Funcs{
+				Allow: func() bool {
+					select {
+					case <-tokens:
+						return true
+					default:
+						return false
+					}
+				},
+				WaitN: func(ctx context.Context, _ int) error {
+					if err := ctx.Err(); err != nil {
+						return err
+					}
+					select {
+					case <-tokens:
+						return nil
+					case <-ctx.Done():
+						return ctx.Err()
+					}
+				},
+				Stop: func() { close(stop) },
+			}
+		},
+		Traits: lt.Traits{
+			Initial: lt.InitialFull, Single: true, Quantum: 1, BackTime: lt.BackClamp,
+			ZeroRate: lt.ZeroRateRefused, Inf: lt.InfAbsent, Fair: lt.FairFIFO,
+			DeadlineCheck: lt.DeadlineSleeps, Refund: lt.RefundFull, Rewake: lt.RewakeServes,
+		},
+	}
+}
+
+// retrySpec is the bucket in floating point whose waits sleep and try again, so
+// that anybody can overtake them.
+func retrySpec(source lt.TimeSource) lt.Spec {
+	return lt.Spec{
+		Name: "zoo: bucket that is tried again",
+		Time: source,
+		New: func(env lt.Env, cfg lt.Config) lt.Funcs {
+			l := newBucket(cfg, "")
+			return lt.Funcs{
+				AllowN: func(n int) bool { return l.allow(env.Clock.Now(), n) },
+				WaitN: func(ctx context.Context, n int) error {
+					for {
+						if err := ctx.Err(); err != nil {
+							return err
+						}
+						if n > cfg.Burst {
+							return errTooMany
+						}
+						now := env.Clock.Now()
+						if l.allow(now, n) {
+							return nil
+						}
+						missing := float64(n) - l.tokensAt(now)
+						timer := env.Clock.NewTimer(time.Duration(min(math.Ceil(missing/l.rate*1e9-1e-3), 1e18)))
+						select {
+						case <-timer.Chan():
+						case <-ctx.Done():
+							timer.Stop()
+							return ctx.Err()
+						}
+					}
+				},
+			}
+		},
+		Traits: lt.Traits{
+			Initial: lt.InitialFull, Oversize: lt.OversizeRejected, BackTime: lt.BackClamp,
+			ZeroRate: lt.ZeroRateBurst, Inf: lt.InfAbsent, Fair: lt.FairNone,
+			DeadlineCheck: lt.DeadlineSleeps, Refund: lt.RefundFull, Rewake: lt.RewakeKeeps,
+		},
+	}
+}
+
+// perSecondSpec is the bucket in floating point of those who say only how many per
+// second: that is its burst, too. Its time begins when it is made.
+func perSecondSpec(mutant string) lt.Spec {
+	return lt.Spec{
+		Name: "zoo: so many per second: " + mutant,
+		Time: lt.Explicit,
+		New: func(env lt.Env, cfg lt.Config) lt.Funcs {
+			if cfg.Burst != cfg.Rate.Events || cfg.Rate.Per != time.Second {
+				panic("it takes events per second, and nothing else")
+			}
+			l := newBucket(cfg, mutant)
+			l.began, l.last, l.tokens = true, env.Start, float64(cfg.Burst)
+			return lt.Funcs{AllowAt: l.allow}
+		},
+		Traits: lt.LikeXTime,
+	}
+}

@@ -1,0 +1,170 @@
+package limiter
+
+import (
+	"context"
+	"math"
+	"math/big"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+
+	lt "github.com/escapement-go/escapement/conformance/limitertest"
+)
+
+// instantBucket is a token bucket as one instant in whole nanoseconds: the one at which
+// it would be full if nothing more were asked for.
+type instantBucket struct {
+	mu     sync.Mutex
+	period time.Duration
+	burst  int
+	full   time.Time
+	newest time.Time
+	held   []*instantClaim
+}
+
+type instantClaim struct {
+	n    int
+	act  time.Time
+	gone bool
+}
+
+func newInstant(cfg lt.Config) *instantBucket {
+	if cfg.Burst < 1 || !cfg.Rate.Exact() || cfg.Rate.Interval() > math.MaxInt64/4/time.Duration(cfg.Burst) {
+		panic("instantBucket: want a burst of at least 1 and a rate with a whole period")
+	}
+	return &instantBucket{period: cfg.Rate.Interval(), burst: cfg.Burst}
+}
+
+// at is t, or the newest instant if that is later.
+func (l *instantBucket) at(t time.Time) time.Time {
+	if t.Before(l.newest) {
+		return l.newest
+	}
+	l.newest = t
+	return t
+}
+
+func (l *instantBucket) take(t time.Time, n int, by time.Duration) (*instantClaim, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t = l.at(t)
+	if n < 0 || n > l.burst {
+		return nil, false
+	}
+	full := l.full
+	if full.Before(t) {
+		full = t
+	}
+	full = full.Add(time.Duration(n) * l.period)
+	act := full.Add(-time.Duration(l.burst) * l.period)
+	if act.Before(t) {
+		act = t
+	}
+	if n > 0 && act.Sub(t) > by {
+		return nil, false
+	}
+	l.full = full
+	c := &instantClaim{n: n, act: act}
+	l.held = append(l.held, c)
+	return c, true
+}
+
+func (l *instantBucket) cancel(c *instantClaim, t time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t = l.at(t)
+	if c.gone || t.After(c.act) {
+		return
+	}
+	c.gone = true
+	back := c.n
+	for _, o := range l.held[slices.Index(l.held, c)+1:] {
+		if !o.gone {
+			back -= o.n
+		}
+	}
+	l.full = l.full.Add(-time.Duration(max(0, back)) * l.period)
+}
+
+func (l *instantBucket) waitN(clock clockwork.Clock, ctx context.Context, n int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	now, by := clock.Now(), time.Duration(math.MaxInt64)
+	if deadline, ok := ctx.Deadline(); ok {
+		by = deadline.Sub(now)
+	}
+	c, ok := l.take(now, n, by)
+	if !ok {
+		return errTooLate
+	}
+	if !c.act.After(now) {
+		return nil
+	}
+	timer := clock.NewTimer(c.act.Sub(now))
+	defer timer.Stop()
+	select {
+	case <-timer.Chan():
+		return nil
+	case <-ctx.Done():
+		l.cancel(c, clock.Now())
+		return ctx.Err()
+	}
+}
+
+func (l *instantBucket) setLimit(t time.Time, r lt.Rate) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t = l.at(t)
+	if missing := l.full.Sub(t); missing > 0 {
+		owed := new(big.Int).Mul(big.NewInt(int64(missing)), big.NewInt(int64(r.Interval())))
+		l.full = t.Add(time.Duration(owed.Quo(owed, big.NewInt(int64(l.period))).Int64()))
+	}
+	l.period = r.Interval()
+}
+
+func (l *instantBucket) setBurst(t time.Time, n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if t = l.at(t); l.full.Before(t) {
+		l.full = t // what is missing of the larger bucket is what was missing of the smaller
+	}
+	l.burst = n
+}
+
+func instantSpec(source lt.TimeSource) lt.Spec {
+	return lt.Spec{
+		Name: "zoo: bucket as an instant",
+		Time: source,
+		New: func(env lt.Env, cfg lt.Config) lt.Funcs {
+			l := newInstant(cfg)
+			allow := func(t time.Time, n int) bool { _, ok := l.take(t, n, 0); return ok }
+			reserve := func(t time.Time, n int) lt.Reservation {
+				c, ok := l.take(t, n, math.MaxInt64)
+				if !ok {
+					return lt.Reservation{OK: func() bool { return false }}
+				}
+				delay := func(t time.Time) time.Duration { return max(0, c.act.Sub(t)) }
+				return lt.Reservation{
+					Delay: func() time.Duration { return delay(env.Clock.Now()) }, DelayFrom: delay,
+					Cancel: func() { l.cancel(c, env.Clock.Now()) }, CancelAt: func(t time.Time) { l.cancel(c, t) },
+				}
+			}
+			return lt.Funcs{
+				AllowN: func(n int) bool { return allow(env.Clock.Now(), n) }, AllowAt: allow,
+				Reserve: func(n int) lt.Reservation { return reserve(env.Clock.Now(), n) }, ReserveAt: reserve,
+				WaitN:    func(ctx context.Context, n int) error { return l.waitN(env.Clock, ctx, n) },
+				SetLimit: func(r lt.Rate) { l.setLimit(env.Clock.Now(), r) }, SetLimitAt: l.setLimit,
+				SetBurst: func(n int) { l.setBurst(env.Clock.Now(), n) }, SetBurstAt: l.setBurst,
+			}
+		},
+		Traits: lt.Traits{
+			Initial: lt.InitialFull, Oversize: lt.OversizeRejected, BackTime: lt.BackClamp,
+			ZeroRate: lt.ZeroRateRefused, Inf: lt.InfAbsent, Fair: lt.FairFIFO,
+			DeadlineCheck: lt.DeadlineFailFast, Refund: lt.RefundConservative, LateCancel: lt.LateIgnored,
+			Rewake: lt.RewakeKeeps, Raise: lt.RaiseBringsTokens,
+		},
+	}
+}

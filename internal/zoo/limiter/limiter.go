@@ -1,0 +1,190 @@
+// Package limiter has the zoo's rate limiters.
+package limiter
+
+import (
+	"strings"
+
+	lt "github.com/escapement-go/escapement/conformance/limitertest"
+	"github.com/escapement-go/escapement/internal/zoo"
+	"github.com/escapement-go/escapement/synctestcompat"
+)
+
+// Mutants are mistakes, each with the rule that must catch it.
+func Mutants() []zoo.Mutant {
+	var all []zoo.Mutant
+	for _, m := range bucketMutants {
+		all = append(all, zoo.Mutant{
+			Name: m.name, Rule: m.rule, Spec: bucketSpec(m.name, lt.Explicit),
+			Hangs: m.name == keepsLock, Chance: m.rule == "X-CONC",
+		})
+	}
+	for _, m := range perSecondMutants {
+		all = append(all, zoo.Mutant{Name: "so many per second: " + m.name, Rule: m.rule, Spec: perSecondSpec(m.name)})
+	}
+	all = append(all, zoo.Mutant{Name: leavesGoroutine, Rule: "X-LEAK", Spec: bucketSpec(leavesGoroutine, lt.Injected)})
+	for _, m := range debtMutants {
+		all = append(all, inFamily(m.family, zoo.Mutant{
+			Name: m.name, Rule: m.rule, Spec: debtSpec(m.name, m.source),
+			Chance: m.rule == "X-CONC" || m.rule == "SL-CONC",
+		}))
+	}
+	for _, m := range queueMutants {
+		all = append(all, inFamily(m.family, zoo.Mutant{
+			Name: m.name, Rule: m.rule, Spec: queueSpec(m.name, lt.Injected),
+		}))
+	}
+	const ticks = "the ticker goes on after Stop"
+	all = append(all, inFamily("leaks", zoo.Mutant{Name: ticks, Rule: "X-LEAK", Spec: tickerSpec(ticks, lt.Injected)}))
+	const races = "counts before it locks"
+	return append(all, zoo.Mutant{Name: races, Rule: "X-RACE", Spec: bucketSpec(races, lt.Explicit)})
+}
+
+// inFamily is a mutant that is shown a single family, as all of them take long.
+func inFamily(name string, m zoo.Mutant) zoo.Mutant {
+	m.Only = func(family string) bool { return family == name }
+	return m
+}
+
+// Designs are correct limiters of several kinds, the first ones on one clock each.
+func Designs() []zoo.Design {
+	specs := []lt.Spec{
+		bucketSpec("", lt.Injected), bucketSpec("", lt.PackageTime), bucketSpec("", lt.Explicit),
+		debtSpec("", lt.Injected), queueSpec("", lt.Injected), instantSpec(lt.Explicit), perSecondSpec(""),
+		tickerSpec("", lt.PackageTime),
+		debtSpec("", lt.PackageTime), debtSpec("", lt.Explicit),
+		queueSpec("", lt.PackageTime), instantSpec(lt.Injected),
+		retrySpec(lt.Injected), retrySpec(lt.PackageTime),
+	}
+	if synctestcompat.Available { // its goroutine can only be driven exactly in a bubble
+		specs = append(specs, tickerSpec("", lt.Injected))
+	}
+	all := designs(specs)
+	for i, spec := range specs {
+		all[i].Name = strings.TrimSuffix(spec.Name, ": ") + " " + spec.Time.String()
+	}
+	return all
+}
+
+// Choosing is a correct bucket that chooses what it is told to choose.
+func Choosing(traits lt.Traits, source lt.TimeSource) lt.Spec { return choosySpec(source, traits) }
+
+// Chosen are n correct buckets that choose all that may be chosen, drawn from a constant.
+func Chosen(n int) []zoo.Design { return designs(chosenBuckets(n)) }
+
+// ChosenWaits is Chosen for buckets with waits.
+func ChosenWaits(n int) []zoo.Design { return designs(chosenWaits(n)) }
+
+func designs(specs []lt.Spec) []zoo.Design {
+	var all []zoo.Design
+	for _, spec := range specs {
+		all = append(all, zoo.Design{Name: spec.Name, Spec: spec})
+	}
+	return all
+}
+
+const (
+	keepsLock       = "keeps a lock when it denies"
+	leavesGoroutine = "goroutine left behind"
+)
+
+// bucketMutants are the mistakes of the plain bucket.
+var bucketMutants = []struct{ name, rule string }{
+	{"refills too fast", "RL-ENV"},
+	{"interval is cut to a nanosecond", "RL-ENV"},
+	{"refills too slowly", "RL-WORK"},
+	{"the last nanosecond before it is full is cut off", "RL-WORK"},
+	{"needs a little more than there is", "RL-WORK"},
+	{"grants a little early", "RL-MODEL"},
+	{"starts empty", "RL-FULL"},
+	{"bucket one too large", "RL-CAP"},
+	{"bucket without a bound", "RL-CAP"},
+	{"a denied request costs a token", "RL-DENYPURE"},
+	{"moves on when it denies", "RL-FRAC"},
+	{"counts whole tokens only", "RL-WORK"},
+	{"forgets the rest on a grant", "RL-WORK"},
+	{"a product overflows after a long time", "RL-IDLE"},
+	{"a request for 0 is denied", "RL-N0"},
+	{"a negative request adds tokens", "RL-NEG"},
+	{"grants more than the burst", "RL-NBIG"},
+	{"a large request resets the bucket", "RL-NBIG"},
+	{"an old instant rewinds", "RL-PAST"},
+	{"the zero time means new", "RL-EPOCH"},
+	{"unix 0 means new", "RL-EPOCH"},
+	{"panics when it is empty", "X-CALLS"},
+	{"keeps a lock when it denies", "X-CALLS"},
+	{"checks without the lock", "X-CONC"},
+}
+
+// perSecondMutants are some of those of the bucket that says only how many per second,
+// which only a burst above 1 shows.
+var perSecondMutants = []struct{ name, rule string }{
+	{"refills too fast", "RL-ENV"},
+	{"forgets the rest on a grant", "RL-WORK"},
+	{"moves on when it denies", "RL-FRAC"},
+	{"bucket without a bound", "RL-CAP"},
+	{"time stands still for a full bucket", "RL-CAP"},
+	{"a large request resets the bucket", "RL-NBIG"},
+}
+
+// queueMutants are those of the bucket with a queue, with the rule that must catch each and a family in
+// which it shows.
+var queueMutants = []struct{ name, rule, family string }{
+	{"who comes last is served first", "W-FIFO", "waits"},
+	{"a request overtakes those who wait", "W-NOSTARVE", "starving"},
+	{"who gives up leaves the next asleep", "W-NOLOST", "waits"},
+	{"a new limit leaves the timer", "W-WAKE", "limits and waits"},
+}
+
+// debtMutants are those of the bucket that goes into debt, with the rule that must catch each and a family in
+// which it shows.
+var debtMutants = []struct {
+	name, rule, family string
+	source             lt.TimeSource
+}{
+	{"a wait wakes early", "W-NOTEARLY", "waits", lt.Injected},
+	{"a wait wakes late", "W-EXACT", "waits", lt.Injected},
+	{"a wait takes nothing in the end", "W-EATS", "waits", lt.Injected},
+	{"a context is looked at only while it sleeps", "W-PRE", "cancelled before", lt.Injected},
+	{"a deadline is not looked at", "W-DEAD", "deadlines", lt.Injected},
+	{"a wait that is refused takes its tokens", "W-DEAD", "deadlines", lt.Injected},
+	{"a cancel at its instant is too late", "W-DEADEQ", "deadlines", lt.Injected},
+	{"a cancelled wait keeps its tokens", "W-CANCEL", "waits", lt.Injected},
+	{"a cancelled wait leaves a goroutine", "X-LEAK", "leaks", lt.Injected},
+	{"a wait sleeps on package time", "X-CLOCK1", "deadlines", lt.Injected},
+	{"a reservation that is refused takes its tokens", "RS-OK", "reservations", lt.Explicit},
+	{"a reservation above the burst is OK", "RS-OK", "reservations", lt.Explicit},
+	{"a delay is a tenth too short", "RS-DELAY", "reservations", lt.Explicit},
+	{"a delay is for its own tokens", "RS-MONO", "reservations", lt.Explicit},
+	{"a debt is forgiven", "RS-DEBT", "reservations", lt.Explicit},
+	{"a cancel refunds twice", "CN-UPPER", "reservations", lt.Explicit},
+	{"a cancel takes the tokens again", "CN-LOWER", "reservations", lt.Explicit},
+	{"a cancel refunds a token at most", "CN-LIFO", "reservations", lt.Explicit},
+	{"a cancel refunds everything", "CN-ANY", "reservations in a row", lt.Explicit},
+	{"a late cancel refunds", "CN-LATE", "reservations", lt.Explicit},
+	{"a second cancel refunds again", "CN-IDEM", "reservations", lt.Explicit},
+	{"a cancel looks and refunds under two locks", "X-CONC", "cancelled before", lt.Explicit},
+	{"a new limit counts from the beginning", "SL-NORETRO", "limits", lt.Explicit},
+	{"a new limit fills the bucket", "SL-KEEP", "limits", lt.Explicit},
+	{"a lower burst leaves the tokens", "SB-CAP", "bursts", lt.Explicit},
+	{"a higher burst brings tokens", "SB-NOGIFT", "bursts", lt.Explicit},
+	{"a lower burst puts off the next token", "SB-LIVE", "bursts", lt.Explicit},
+	{"a burst is set without the lock", "SL-CONC", "cancelled before", lt.Explicit},
+	{"an infinite rate is a high one", "RL-INF", "infinite", lt.Explicit},
+	{"a wait never gets more than the burst", "RL-INF", "infinite", lt.Injected},
+	{"what was free is refunded", "RL-INFOUT", "after an infinite rate", lt.Explicit},
+	{"a rate of 0 is no limit", "RL-LIM0", "no rate", lt.Explicit},
+	{"a long delay overflows", "RL-TINY", "tiny rates", lt.Explicit},
+	{"an interval below 1ns is no limit", "RL-HUGE", "huge rates", lt.Explicit},
+	{"a query looks both ways", "RL-PASTQ", "back in time", lt.Explicit},
+	{"keeps thousandths only", "RL-DRIFT", "starving", lt.Explicit},
+	{"divides by the burst", "X-CFG", "odd bursts", lt.Explicit},
+	{"a clock that is set back rewinds", "X-BACK", "cancelled before", lt.Injected},
+	{"a reservation for 0 empties the bucket", "RL-N0", "odd waits and reservations", lt.Explicit},
+	{"a reservation for a negative number adds tokens", "RL-NEG", "odd waits and reservations", lt.Explicit},
+	{"a wait for more than the burst empties the bucket", "RL-NBIG", "odd waits and reservations", lt.Injected},
+	{"a wait sleeps whole milliseconds", "W-NOTEARLY", "odd instants", lt.Injected},
+	{"the third cancel refunds nothing", "CN-LIFO", "odd instants", lt.Explicit},
+	{"a cancel after a new limit refunds nothing", "CN-LIFO", "given up after a change", lt.Explicit},
+	{"a limit of 0 forgets what has accrued", "SL-NORETRO", "no rate for a while", lt.Explicit},
+	{"a query shows the level of the last request", "RL-TOKENS", "what is shown", lt.Explicit},
+}

@@ -1,0 +1,172 @@
+package limiter
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+
+	lt "github.com/escapement-go/escapement/conformance/limitertest"
+)
+
+var errTooMany = errors.New("more than the burst")
+
+// queueBucket keeps those who wait in a list that a timer serves, in whole units: a
+// token is as many as the Per of its rate has nanoseconds. Nothing is taken before it
+// is there, so who gives up leaves everything. Correct unless mutant says otherwise.
+type queueBucket struct {
+	clock  clockwork.Clock
+	mutant string
+
+	mu     sync.Mutex
+	rate   lt.Rate
+	burst  int
+	level  int64
+	last   time.Time
+	queue  []*queued
+	wakeup clockwork.Timer
+}
+
+type queued struct {
+	n      int
+	served chan struct{}
+}
+
+func newQueue(clock clockwork.Clock, cfg lt.Config, mutant string) *queueBucket {
+	if cfg.Burst < 1 || cfg.Rate.Events < 1 || int64(cfg.Rate.Per) > math.MaxInt64/4/int64(cfg.Burst) {
+		panic("queueBucket: want a rate and a burst of at least 1")
+	}
+	l := &queueBucket{clock: clock, mutant: mutant, rate: cfg.Rate, burst: cfg.Burst, last: clock.Now()}
+	l.level = l.units(cfg.Burst)
+	return l
+}
+
+func (l *queueBucket) units(n int) int64 { return int64(n) * int64(l.rate.Per) }
+
+func (l *queueBucket) fill() {
+	now := l.clock.Now()
+	elapsed := int64(now.Sub(l.last))
+	if elapsed < 0 {
+		return
+	}
+	l.last = now
+	room := l.units(l.burst) - l.level
+	if elapsed > room/int64(l.rate.Events) {
+		l.level += max(0, room)
+	} else {
+		l.level += elapsed * int64(l.rate.Events)
+	}
+}
+
+// serve gives to those who wait what is there, and sets the timer for the next.
+func (l *queueBucket) serve() {
+	l.fill()
+	for len(l.queue) > 0 && l.level >= l.units(l.queue[0].n) {
+		l.level -= l.units(l.queue[0].n)
+		close(l.queue[0].served)
+		l.queue = l.queue[1:]
+	}
+	if l.wakeup != nil {
+		l.wakeup.Stop()
+	}
+	if len(l.queue) > 0 {
+		e := int64(l.rate.Events)
+		l.wakeup = l.clock.AfterFunc(time.Duration((l.units(l.queue[0].n)-l.level+e-1)/e), func() {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.serve()
+		})
+	}
+}
+
+func (l *queueBucket) allow(n int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.fill()
+	waits := len(l.queue) > 0 && l.mutant != "a request overtakes those who wait"
+	if n < 0 || n > l.burst || n > 0 && waits || l.level < l.units(n) {
+		return false
+	}
+	l.level -= l.units(n)
+	return true
+}
+
+func (l *queueBucket) waitN(ctx context.Context, n int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	w := &queued{n, make(chan struct{})}
+	l.mu.Lock()
+	if n < 0 || n > l.burst {
+		l.mu.Unlock()
+		return errTooMany
+	}
+	if l.mutant == "who comes last is served first" {
+		l.queue = slices.Insert(l.queue, 0, w)
+	} else {
+		l.queue = append(l.queue, w)
+	}
+	l.serve()
+	l.mu.Unlock()
+	select {
+	case <-w.served:
+		return nil
+	case <-ctx.Done():
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := slices.Index(l.queue, w)
+	if i < 0 {
+		return nil // served meanwhile
+	}
+	l.queue = slices.Delete(l.queue, i, i+1)
+	if l.mutant == "who gives up leaves the next asleep" {
+		l.wakeup.Stop()
+	} else {
+		l.serve()
+	}
+	return ctx.Err()
+}
+
+func (l *queueBucket) setLimit(r lt.Rate) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.fill()
+	if r.Per != l.rate.Per {
+		l.level = int64(float64(l.level) / float64(l.rate.Per) * float64(r.Per))
+	}
+	l.rate = r
+	if l.mutant != "a new limit leaves the timer" {
+		l.serve()
+	}
+}
+
+func (l *queueBucket) setBurst(n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.fill()
+	l.burst = n
+	l.level = min(l.level, l.units(n))
+	l.serve()
+}
+
+func queueSpec(mutant string, source lt.TimeSource) lt.Spec {
+	return lt.Spec{
+		Name: "zoo: bucket with a queue: " + mutant,
+		Time: source,
+		New: func(env lt.Env, cfg lt.Config) lt.Funcs {
+			l := newQueue(env.Clock, cfg, mutant)
+			return lt.Funcs{AllowN: l.allow, WaitN: l.waitN, SetLimit: l.setLimit, SetBurst: l.setBurst}
+		},
+		Traits: lt.Traits{
+			Initial: lt.InitialFull, Oversize: lt.OversizeRejected, BackTime: lt.BackClamp,
+			ZeroRate: lt.ZeroRateRefused, Inf: lt.InfAbsent, Fair: lt.FairFIFO,
+			DeadlineCheck: lt.DeadlineSleeps, Refund: lt.RefundFull,
+			Rewake: lt.RewakeServes, Raise: lt.RaiseBringsNothing,
+		},
+	}
+}

@@ -1,0 +1,231 @@
+package quota
+
+import (
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	qt "github.com/escapement-go/escapement/conformance/quotatest"
+)
+
+// takeAt asks for n events at t.
+type takeAt = func(t time.Time, n int) qt.Answer
+
+// serial is a limiter that is told the time, to which take is asked under a lock, in order and
+// for no more than it can grant.
+func serial(name string, kind qt.Kind, tr qt.Traits, make func(cfg qt.Config) takeAt) qt.Spec {
+	tr.BackTime = qt.BackClamp
+	return qt.Spec{Name: name, Time: qt.Explicit, Kind: kind, Traits: tr, New: func(_ qt.Env, cfg qt.Config) qt.Funcs {
+		take, mu := make(cfg), new(sync.Mutex)
+		var newest time.Time
+		return qt.Funcs{TakeAt: func(t time.Time, n int) qt.Answer {
+			mu.Lock()
+			defer mu.Unlock()
+			if n < 0 || n > max(cfg.Limit, cfg.Burst) {
+				return qt.Answer{RetryAfter: math.MaxInt64}
+			}
+			if t.Before(newest) {
+				t = newest
+			}
+			newest = t
+			return take(t, n)
+		}}
+	}}
+}
+
+// wholeLog remembers all that was asked, also what was denied.
+func wholeLog() qt.Spec {
+	return serial("a log of all that was asked", qt.SlidingLog,
+		qt.Traits{Edge: qt.EdgeClosed, Denied: qt.DeniedCounted},
+		func(cfg qt.Config) takeAt {
+			var log []time.Time
+			return func(t time.Time, k int) qt.Answer {
+				n := 0
+				for _, at := range log {
+					if t.Sub(at) <= cfg.Window {
+						n++
+					}
+				}
+				for range k {
+					log = append(log, t)
+				}
+				return qt.Answer{OK: n+k <= cfg.Limit}
+			}
+		})
+}
+
+// ring remembers the instants of as many events as may be granted in a window.
+func ring() qt.Spec {
+	return serial("a ring of the last that were granted", qt.SlidingLog,
+		qt.Traits{Edge: qt.EdgeHalfOpen, Denied: qt.DeniedFree, Single: true},
+		func(cfg qt.Config) takeAt {
+			if cfg.Limit < 1 {
+				panic("a ring has a place at least")
+			}
+			ring, n := make([]time.Time, cfg.Limit), 0
+			return func(t time.Time, _ int) qt.Answer {
+				if n >= cfg.Limit && t.Sub(ring[n%cfg.Limit]) < cfg.Window {
+					return qt.Answer{}
+				}
+				ring[n%cfg.Limit] = t
+				n++
+				return qt.Answer{OK: true}
+			}
+		})
+}
+
+// roundedDown rounds its estimate down.
+func roundedDown() qt.Spec {
+	return serial("a counter that rounds down", qt.SlidingCounter,
+		qt.Traits{Align: qt.AlignCreation, Denied: qt.DeniedFree},
+		func(cfg qt.Config) takeAt {
+			var start time.Time
+			used, before, current := false, 0, 0
+			return func(t time.Time, k int) qt.Answer {
+				if !used {
+					start, used = t, true
+				}
+				if n := t.Sub(start) / cfg.Window; n > 0 {
+					if before = 0; n == 1 {
+						before = current
+					}
+					current, start = 0, start.Add(n*cfg.Window)
+				}
+				estimate := int(float64(before)*(1-t.Sub(start).Seconds()/cfg.Window.Seconds())) + current
+				ok := estimate+k <= cfg.Limit
+				if ok {
+					current += k
+				}
+				return qt.Answer{OK: ok}
+			}
+		})
+}
+
+// cappedCounter counts what is denied too, but no more than one above the limit.
+func cappedCounter() qt.Spec {
+	return serial("a counter of all that was asked, up to the limit", qt.SlidingCounter,
+		qt.Traits{Align: qt.AlignEpoch, Denied: qt.DeniedCounted},
+		func(cfg qt.Config) takeAt {
+			var start time.Time
+			before, current := 0, 0
+			return func(t time.Time, k int) qt.Answer {
+				if now := t.Truncate(cfg.Window); !now.Equal(start) {
+					if before = 0; now.Sub(start) == cfg.Window {
+						before = current
+					}
+					current, start = 0, now
+				}
+				current = min(current+k, cfg.Limit+1)
+				estimate := float64(before)*float64(cfg.Window-t.Sub(start))/float64(cfg.Window) + float64(current)
+				return qt.Answer{OK: estimate <= float64(cfg.Limit)}
+			}
+		})
+}
+
+// janitor has a goroutine that clears the log, and ends when that is empty.
+func janitor() qt.Spec {
+	return qt.Spec{
+		Name: "a log whose janitor goes home", Time: qt.PackageTime, Kind: qt.SlidingLog,
+		Traits: qt.Traits{Edge: qt.EdgeHalfOpen, Denied: qt.DeniedFree, Single: true},
+		New: func(_ qt.Env, cfg qt.Config) qt.Funcs {
+			if cfg.Window > math.MaxInt64/2 {
+				panic("the janitor comes every other window")
+			}
+			var mu sync.Mutex
+			var log []time.Time
+			working := false
+			clean := func() (more bool) {
+				mu.Lock()
+				defer mu.Unlock()
+				for len(log) > 0 && time.Since(log[0]) >= cfg.Window {
+					log = log[1:]
+				}
+				working = len(log) > 0
+				return working
+			}
+			return qt.Funcs{Take: func(int) qt.Answer {
+				mu.Lock()
+				defer mu.Unlock()
+				n := 0
+				for _, at := range log {
+					if time.Since(at) < cfg.Window {
+						n++
+					}
+				}
+				if n >= cfg.Limit {
+					return qt.Answer{}
+				}
+				log = append(log, time.Now())
+				if !working {
+					working = true
+					go func() {
+						for more := true; more; more = clean() {
+							time.Sleep(2 * cfg.Window)
+						}
+					}()
+				}
+				return qt.Answer{OK: true}
+			}}
+		},
+	}
+}
+
+// floatingBucket is a token bucket in floating point.
+func floatingBucket() qt.Spec {
+	return serial("a bucket in floating point", qt.GCRA,
+		qt.Traits{Grain: 1, Answers: qt.AnswersRemaining | qt.AnswersRetry, TooLarge: qt.TooLargeForever},
+		func(cfg qt.Config) takeAt {
+			tokens, rate := float64(cfg.Burst), float64(cfg.Limit)/cfg.Window.Seconds()
+			var last time.Time
+			used := false
+			return func(t time.Time, k int) qt.Answer {
+				if k > cfg.Burst {
+					return qt.Answer{RetryAfter: math.MaxInt64}
+				}
+				if used {
+					tokens = min(float64(cfg.Burst), tokens+t.Sub(last).Seconds()*rate)
+				}
+				used, last = true, t
+				if float64(k) > tokens+1e-9 {
+					wait := math.Round((float64(k) - tokens) / rate * 1e9)
+					return qt.Answer{Remaining: int(tokens + 1e-9), RetryAfter: time.Duration(wait)}
+				}
+				tokens -= float64(k)
+				return qt.Answer{OK: true, Remaining: int(tokens + 1e-9)}
+			}
+		})
+}
+
+// atomicArrival keeps the theoretical arrival time in an atomic integer.
+func atomicArrival() qt.Spec {
+	return qt.Spec{
+		Name: "an atomic arrival", Time: qt.Explicit, Kind: qt.GCRA, Traits: qt.Traits{BackTime: qt.BackClamp},
+		New: func(env qt.Env, cfg qt.Config) qt.Funcs {
+			var arrival, newest atomic.Int64
+			t1 := int64(cfg.Window) / int64(cfg.Limit)
+			if t1 < 1 || cfg.Burst > 0 && t1 > math.MaxInt64/4/int64(cfg.Burst) {
+				panic("intervals are too short or too long to count with")
+			}
+			return qt.Funcs{TakeAt: func(t time.Time, n int) qt.Answer {
+				if n <= 0 || n > cfg.Burst {
+					return qt.Answer{OK: n == 0}
+				}
+				for {
+					now, old := int64(t.Sub(env.Start)), arrival.Load()
+					if last := newest.Load(); now < last {
+						now = last
+					}
+					next := max(old, now) + int64(n)*t1
+					if next-now > int64(cfg.Burst)*t1 {
+						return qt.Answer{}
+					}
+					if arrival.CompareAndSwap(old, next) {
+						newest.Store(now)
+						return qt.Answer{OK: true}
+					}
+				}
+			}}
+		},
+	}
+}

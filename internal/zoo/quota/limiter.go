@@ -1,0 +1,271 @@
+package quota
+
+import (
+	"math"
+	"runtime"
+	"sync"
+	"time"
+
+	qt "github.com/escapement-go/escapement/conformance/quotatest"
+	"github.com/escapement-go/escapement/internal/zoo"
+)
+
+// limiter is of any kind, and correct unless mutant names one of its mistakes.
+type limiter struct {
+	kind   qt.Kind
+	cfg    qt.Config
+	mutant string
+
+	mu      sync.Mutex
+	used    bool
+	newest  time.Time
+	log     []time.Time // of a SlidingLog
+	start   time.Time   // of a window
+	before  int
+	current int
+	arrival time.Time // the theoretical arrival time of GCRA
+	n       int
+}
+
+func (l *limiter) is(mutant string) bool { return l.mutant == mutant }
+
+// interval is the time between two events of GCRA.
+func (l *limiter) interval() time.Duration {
+	t := l.cfg.Window / time.Duration(l.cfg.Limit)
+	if l.is("the interval is cut to whole milliseconds") {
+		t = t.Truncate(time.Millisecond)
+	}
+	return t
+}
+
+func (l *limiter) full() int {
+	if l.kind == qt.GCRA {
+		return l.cfg.Burst
+	}
+	return l.cfg.Limit
+}
+
+func (l *limiter) takeAt(t time.Time, n int) (answer qt.Answer) {
+	if l.is("keeps a lock when it denies") {
+		defer func() {
+			if !answer.OK {
+				l.mu.Lock()
+			}
+		}()
+	}
+	if l.is("counts without the lock") {
+		l.n++
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.is("panics on the third request") {
+		if l.n++; l.n == 3 {
+			panic("index out of range")
+		}
+	}
+	asked := t
+	if l.used && t.Before(l.newest) {
+		if l.is("an old instant starts anew") {
+			l.used, l.log, l.current, l.before, l.arrival, l.newest = false, nil, 0, 0, t, t
+		}
+		t = l.newest
+	}
+	switch {
+	case n == 0 && l.is("a look takes one"):
+		n = 1
+	case n < 0 && !l.is("a negative request gives back"), n == 0:
+		return l.answer(t, n, n == 0)
+	case n > l.full() && l.is("a large request starts anew"):
+		l.used, l.log, l.current, l.before = false, nil, 0, 0
+		return l.answer(t, n, false)
+	}
+	ok := l.decide(t, n)
+	if l.is("a hit extends the window") && l.kind == qt.FixedWindow {
+		l.used, l.newest, l.start = true, t, t
+	}
+	a := l.answer(t, n, ok)
+	if l.is("remaining of an old instant counts from there") {
+		a.Remaining -= int(max(0, t.Sub(asked)) / l.interval())
+	}
+	return a
+}
+
+// decide decides a request for n at t, and counts it if it is granted.
+func (l *limiter) decide(t time.Time, n int) (ok bool) {
+	l.move(t)
+	room := l.room(t)
+	if l.is("decides without the lock") {
+		l.mu.Unlock()
+		for range 100 {
+			runtime.Gosched() // lets others in
+		}
+		l.mu.Lock()
+	}
+	ok = n <= room
+	switch l.mutant {
+	case "one too many":
+		ok = n <= room+1 && n <= l.full()
+	case "the last one is denied":
+		ok = n < room || n == room && room == l.full() && l.full() > 1
+	case "the sum overflows":
+		ok = l.full()-room+n <= l.full()
+	case "a burst of one is none":
+		ok = ok && l.full() > 1
+	}
+	if ok || l.is("a denied request counts") {
+		l.used, l.newest = true, t
+		l.take(t, n)
+	}
+	return ok
+}
+
+// move begins the window of t.
+func (l *limiter) move(t time.Time) {
+	start := t.Truncate(l.cfg.Window)
+	switch {
+	case l.is("windows begin with the first request"):
+		if start = l.start; l.start.IsZero() {
+			start = t
+		}
+		start = start.Add(t.Sub(start) / l.cfg.Window * l.cfg.Window)
+	case l.is("a window begins a nanosecond late"):
+		start = t.Add(-1).Truncate(l.cfg.Window)
+	case l.is("a hit extends the window") && l.current > 0 && t.Sub(l.start) < l.cfg.Window:
+		start = l.start
+	}
+	switch gap := start.Sub(l.start); {
+	case gap == 0:
+	case gap == l.cfg.Window && !l.is("forgets the window before"):
+		l.before, l.current, l.start = l.current, 0, start
+	case l.is("keeps the window before for ever") && l.current > 0:
+		l.before, l.current, l.start = l.current, 0, start
+	default:
+		l.before, l.current, l.start = 0, 0, start
+	}
+}
+
+// room is how many fit at t.
+func (l *limiter) room(t time.Time) int {
+	switch l.kind {
+	case qt.SlidingLog:
+		for len(l.log) > 0 {
+			age := t.Sub(l.log[0])
+			if age < l.cfg.Window || age == l.cfg.Window && l.is("an event leaves a nanosecond late") {
+				break
+			}
+			l.log = l.log[1:]
+			if l.is("forgets the whole log") {
+				l.log = nil
+			}
+		}
+		return l.cfg.Limit - len(l.log)
+	case qt.SlidingCounter:
+		fade := float64(l.cfg.Window-t.Sub(l.start)) / float64(l.cfg.Window)
+		if l.is("the window before fades twice") {
+			fade *= fade
+		}
+		return l.cfg.Limit - l.current - int(math.Ceil(float64(l.before)*fade-1e-9))
+	case qt.FixedWindow:
+		if l.is("half of the limit carries over") {
+			return l.cfg.Limit - l.current + (l.cfg.Limit-l.before)/2
+		}
+		return l.cfg.Limit - l.current
+	}
+	debt := max(0, l.arrival.Sub(t))
+	if !l.used || l.is("idle time builds up") {
+		debt = l.arrival.Sub(t)
+	}
+	if !l.used {
+		debt = 0
+	}
+	if l.is("a nanosecond early") {
+		debt = max(0, debt-1)
+	}
+	return int((time.Duration(l.cfg.Burst)*l.interval() - debt) / l.interval())
+}
+
+// take counts n events at t.
+func (l *limiter) take(t time.Time, n int) {
+	for i := 0; l.kind == qt.SlidingLog && i < n; i++ {
+		l.log = append(l.log, t)
+	}
+	l.current += n
+	if t.After(l.arrival) && !l.is("idle time builds up") || l.n == 0 && l.arrival.IsZero() {
+		l.arrival = t
+	}
+	l.arrival = l.arrival.Add(time.Duration(n) * l.interval())
+}
+
+// answer says what comes of a request for n.
+func (l *limiter) answer(t time.Time, n int, ok bool) qt.Answer {
+	l.move(t)
+	room := l.room(t)
+	a := qt.Answer{OK: ok, Remaining: max(0, room)}
+	if l.is("remaining counts before") && ok {
+		a.Remaining += n
+	}
+	switch l.kind {
+	case qt.SlidingLog:
+		for i, at := range l.log {
+			a.ResetAfter = l.cfg.Window - t.Sub(at)
+			if i+1 == n-room {
+				a.RetryAfter = a.ResetAfter
+			}
+		}
+	case qt.FixedWindow:
+		if l.current > 0 {
+			a.ResetAfter = l.cfg.Window - t.Sub(l.start)
+		}
+		a.RetryAfter = a.ResetAfter
+	case qt.GCRA:
+		debt := time.Duration(0)
+		if l.used {
+			debt = max(0, l.arrival.Sub(t))
+		}
+		a.ResetAfter = debt
+		a.RetryAfter = debt + time.Duration(n-l.cfg.Burst)*l.interval()
+	}
+	if l.is("retry is a nanosecond short") {
+		a.RetryAfter--
+	}
+	if l.is("reset is one event late") {
+		a.ResetAfter += l.interval()
+	}
+	if n > l.full() && !l.is("retry of what never fits") {
+		a.RetryAfter = -1
+	}
+	return a
+}
+
+func limiterSpec(mutant string, kind qt.Kind, source qt.TimeSource) qt.Spec {
+	tr := qt.Traits{Denied: qt.DeniedFree, BackTime: qt.BackClamp, Edge: qt.EdgeHalfOpen, Align: qt.AlignEpoch,
+		TooLarge: qt.TooLargeNegative, Answers: qt.AnswersRetry | qt.AnswersReset | qt.AnswersRemaining}
+	if kind == qt.SlidingCounter {
+		tr.Answers = 0
+	}
+	return qt.Spec{
+		Name: "zoo " + kind.String(),
+		Time: source,
+		Kind: kind,
+		New: func(env qt.Env, cfg qt.Config) qt.Funcs {
+			l := &limiter{kind: kind, cfg: cfg, mutant: mutant}
+			if t := cfg.Window / time.Duration(max(1, cfg.Limit)); kind == qt.GCRA && mutant != "takes any interval" &&
+				(t < 1 || cfg.Burst > 0 && t > math.MaxInt64/2/time.Duration(cfg.Burst)) {
+				panic("limiter: a burst of intervals is too short or too long to count with")
+			}
+			if mutant == "the window is cut to whole seconds" {
+				l.cfg.Window = max(time.Second, cfg.Window.Truncate(time.Second))
+			}
+			if mutant == "goroutine left behind" {
+				zoo.LeaveForGood()
+			}
+			return qt.Funcs{
+				Take:   func(n int) qt.Answer { return l.takeAt(env.Clock.Now(), n) },
+				TakeAt: l.takeAt,
+				Peek:   func() qt.Answer { return l.takeAt(env.Clock.Now(), 0) },
+				PeekAt: func(t time.Time) qt.Answer { return l.takeAt(t, 0) },
+			}
+		},
+		Traits: tr,
+	}
+}

@@ -1,0 +1,104 @@
+// Package quota has the zoo's quotas.
+package quota
+
+import (
+	"fmt"
+
+	qt "github.com/escapement-go/escapement/conformance/quotatest"
+	"github.com/escapement-go/escapement/internal/zoo"
+)
+
+// Mutants are mistakes, each of a limiter of one kind, with the rule that must catch it.
+func Mutants() []zoo.Mutant {
+	var all []zoo.Mutant
+	for _, m := range []struct {
+		name string
+		kind qt.Kind
+		rule string
+	}{
+		{"one too many", qt.SlidingLog, "SW-ANY"},
+		{"forgets the whole log", qt.SlidingLog, "SW-ANY"},
+		{"the window is cut to whole seconds", qt.SlidingLog, "SW-ANY"},
+		{"an event leaves a nanosecond late", qt.SlidingLog, "SW-EXP"},
+		{"the last one is denied", qt.SlidingLog, "SW-WORK"},
+		{"a denied request counts", qt.SlidingLog, "SW-DENYCOUNT"},
+		{"forgets the window before", qt.SlidingCounter, "SC-APPROX"},
+		{"the window before fades twice", qt.SlidingCounter, "SC-APPROX"},
+		{"an old instant starts anew", qt.SlidingCounter, "SC-ORDER"},
+		{"keeps the window before for ever", qt.SlidingCounter, "SC-N1"},
+		{"a burst of one is none", qt.SlidingCounter, "SC-N1"},
+		{"windows begin with the first request", qt.SlidingCounter, "SC-FIRST"},
+		{"one too many", qt.FixedWindow, "FW-ALIGNED"},
+		{"windows begin with the first request", qt.FixedWindow, "FW-ALIGNED"},
+		{"half of the limit carries over", qt.FixedWindow, "FW-2N"},
+		{"the window is cut to whole seconds", qt.FixedWindow, "FW-NOEXTEND"},
+		{"a hit extends the window", qt.FixedWindow, "FW-NOEXTEND"},
+		{"a window begins a nanosecond late", qt.FixedWindow, "FW-EDGE"},
+		{"the last one is denied", qt.FixedWindow, "FW-HIT"},
+		{"a nanosecond early", qt.GCRA, "GC-EQUIV"},
+		{"the interval is cut to whole milliseconds", qt.GCRA, "GC-EQUIV"},
+		{"one too many", qt.GCRA, "GC-BURST"},
+		{"the last one is denied", qt.GCRA, "GC-BURST"},
+		{"idle time builds up", qt.GCRA, "GC-TAT"},
+		{"an old instant starts anew", qt.GCRA, "GC-TAT"},
+		{"retry is a nanosecond short", qt.GCRA, "GC-RETRY"},
+		{"retry is a nanosecond short", qt.SlidingLog, "GC-RETRY"},
+		{"retry of what never fits", qt.GCRA, "GC-RETRYNEG"},
+		{"remaining counts before", qt.GCRA, "GC-REMAIN"},
+		{"remaining of an old instant counts from there", qt.GCRA, "GC-REMAIN"},
+		{"reset is one event late", qt.GCRA, "GC-RESET"},
+		{"a denied request counts", qt.GCRA, "GC-DENYPURE"},
+		{"a look takes one", qt.GCRA, "GC-PEEKPURE"},
+		{"a negative request gives back", qt.GCRA, "GC-NEG"},
+		{"the sum overflows", qt.FixedWindow, "RL-NBIG"},
+		{"a large request starts anew", qt.GCRA, "RL-NBIG"},
+		{"panics on the third request", qt.FixedWindow, "X-CALLS"},
+		{"keeps a lock when it denies", qt.GCRA, "X-CALLS"},
+		{"takes any interval", qt.GCRA, "X-CFG"},
+		{"goroutine left behind", qt.GCRA, "X-LEAK"},
+		{"decides without the lock", qt.SlidingCounter, "X-CONC"},
+		{"counts without the lock", qt.GCRA, "X-RACE"},
+	} {
+		source := qt.Explicit
+		if m.rule == "X-LEAK" {
+			source = qt.Injected
+		}
+		all = append(all, zoo.Mutant{
+			Name: m.kind.String() + ": " + m.name, Rule: m.rule, Spec: limiterSpec(m.name, m.kind, source),
+			Hangs: m.name == "keeps a lock when it denies", Chance: m.rule == "X-CONC",
+		})
+	}
+	return all
+}
+
+// Designs are correct limiters of each kind, on each source of time, and of other designs.
+func Designs() []zoo.Design {
+	var all []zoo.Design
+	add := func(spec qt.Spec) {
+		all = append(all, zoo.Design{Name: fmt.Sprintf("%s %s", spec.Name, spec.Time), Spec: spec})
+	}
+	for _, source := range []qt.TimeSource{qt.Explicit, qt.PackageTime, qt.Injected} {
+		for _, kind := range []qt.Kind{qt.FixedWindow, qt.SlidingLog, qt.SlidingCounter, qt.GCRA} {
+			add(limiterSpec("", kind, source))
+		}
+	}
+	for _, spec := range []qt.Spec{
+		expiringKey(), openedByAny(), openedAtOnce(), gridFromFirst(), expiringIncrement(), ticksFromFirst(),
+		wholeLog(), ring(), roundedDown(), cappedCounter(), janitor(), floatingBucket(), atomicArrival(),
+	} {
+		add(spec)
+	}
+	return all
+}
+
+// Chosen are n correct limiters that choose all that may be chosen, drawn from a constant.
+func Chosen(n int) []zoo.Design {
+	var all []zoo.Design
+	for _, spec := range chosen(n) {
+		all = append(all, zoo.Design{Name: spec.Name, Spec: spec})
+	}
+	return all
+}
+
+// Plain is a correct limiter that makes the first of all choices.
+func Plain(kind qt.Kind, source qt.TimeSource) qt.Spec { return limiterSpec("", kind, source) }

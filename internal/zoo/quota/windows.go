@@ -1,0 +1,165 @@
+package quota
+
+import (
+	"sync"
+	"time"
+
+	qt "github.com/escapement-go/escapement/conformance/quotatest"
+)
+
+// Correct limiters by fixed windows of other designs.
+
+// expiringKey counts under a key that expires a window after its first event.
+func expiringKey() qt.Spec {
+	return serial("a key that expires", qt.FixedWindow,
+		qt.Traits{Edge: qt.EdgeHalfOpen, Align: qt.AlignFirstUse, Denied: qt.DeniedFree},
+		func(cfg qt.Config) takeAt {
+			var until time.Time
+			n := 0
+			return func(t time.Time, k int) qt.Answer {
+				if k == 0 {
+					return qt.Answer{OK: true}
+				}
+				if n == 0 || !t.Before(until) {
+					n, until = 0, t.Add(cfg.Window)
+				}
+				if n+k > cfg.Limit {
+					return qt.Answer{}
+				}
+				n += k
+				return qt.Answer{OK: true}
+			}
+		})
+}
+
+// openedByAny has windows that begin with any request, also one that cannot be granted.
+func openedByAny() qt.Spec {
+	return qt.Spec{
+		Name: "a window that any request opens", Time: qt.Explicit, Kind: qt.FixedWindow,
+		Traits: qt.Traits{Edge: qt.EdgeHalfOpen, Align: qt.AlignFirstUse, Denied: qt.DeniedFree, BackTime: qt.BackClamp,
+			TooLarge: qt.TooLargeZero, Answers: qt.AnswersRemaining | qt.AnswersReset},
+		New: func(_ qt.Env, cfg qt.Config) qt.Funcs {
+			var mu sync.Mutex
+			var until, newest time.Time
+			n := 0
+			return qt.Funcs{TakeAt: func(t time.Time, k int) qt.Answer {
+				mu.Lock()
+				defer mu.Unlock()
+				if t.Before(newest) {
+					t = newest
+				}
+				if newest = t; !t.Before(until) {
+					n, until = 0, t.Add(cfg.Window)
+				}
+				ok := k >= 0 && k <= cfg.Limit-n
+				if ok {
+					n += k
+				}
+				return qt.Answer{OK: ok, Remaining: cfg.Limit - n, ResetAfter: until.Sub(t)}
+			}}
+		},
+	}
+}
+
+// openedAtOnce has a first window that begins when the limiter is made.
+func openedAtOnce() qt.Spec {
+	return qt.Spec{
+		Name: "a window that the constructor opens", Time: qt.Explicit, Kind: qt.FixedWindow,
+		Traits: qt.Traits{Edge: qt.EdgeClosed, Align: qt.AlignFirstUse, Denied: qt.DeniedFree, BackTime: qt.BackClamp,
+			Single: true, TooLarge: qt.TooLargeZero, Answers: qt.AnswersRemaining | qt.AnswersRetry | qt.AnswersReset},
+		New: func(env qt.Env, cfg qt.Config) qt.Funcs {
+			var mu sync.Mutex
+			began, newest, n := env.Start, env.Start, 0
+			return qt.Funcs{TakeAt: func(t time.Time, _ int) qt.Answer {
+				mu.Lock()
+				defer mu.Unlock()
+				if t.Before(newest) {
+					t = newest
+				}
+				if newest = t; t.Sub(began) > cfg.Window {
+					began, n = t, 0
+				}
+				ok := n < cfg.Limit
+				if ok {
+					n++
+				}
+				next := began.Add(cfg.Window + 1).Sub(t)
+				return qt.Answer{OK: ok, Remaining: cfg.Limit - n, RetryAfter: next, ResetAfter: next}
+			}}
+		},
+	}
+}
+
+// gridFromFirst has windows that follow one another from the first request on.
+func gridFromFirst() qt.Spec {
+	return qt.Spec{
+		Name: "a grid from the first request on", Time: qt.Explicit, Kind: qt.FixedWindow,
+		Traits: qt.Traits{Edge: qt.EdgeHalfOpen, Align: qt.AlignCreation, Denied: qt.DeniedFree, BackTime: qt.BackClamp,
+			Single: true, TooLarge: qt.TooLargeZero, Answers: qt.AnswersRemaining | qt.AnswersRetry | qt.AnswersReset},
+		New: func(_ qt.Env, cfg qt.Config) qt.Funcs {
+			var mu sync.Mutex
+			var first, newest time.Time
+			used, tick, n := false, time.Duration(0), 0
+			return qt.Funcs{TakeAt: func(t time.Time, _ int) qt.Answer {
+				mu.Lock()
+				defer mu.Unlock()
+				if !used {
+					used, first, newest = true, t, t
+				}
+				if t.Before(newest) {
+					t = newest
+				}
+				newest = t
+				if now := t.Sub(first) / cfg.Window; now != tick {
+					tick, n = now, 0
+				}
+				ok := n < cfg.Limit
+				if ok {
+					n++
+				}
+				next := first.Add((tick + 1) * cfg.Window).Sub(t)
+				return qt.Answer{OK: ok, Remaining: cfg.Limit - n, RetryAfter: next, ResetAfter: next}
+			}}
+		},
+	}
+}
+
+// expiringIncrement counts first and decides then, under a key that expires after a window.
+func expiringIncrement() qt.Spec {
+	return serial("an increment that expires", qt.FixedWindow,
+		qt.Traits{Edge: qt.EdgeClosed, Align: qt.AlignFirstUse, Denied: qt.DeniedCounted},
+		func(cfg qt.Config) takeAt {
+			var until time.Time
+			n := 0
+			return func(t time.Time, k int) qt.Answer {
+				if k > 0 && (n == 0 || t.After(until)) {
+					n, until = 0, t.Add(cfg.Window)
+				}
+				n += k
+				return qt.Answer{OK: n <= cfg.Limit || k == 0}
+			}
+		})
+}
+
+// ticksFromFirst is gridFromFirst, of any number of events, that says yes or no.
+func ticksFromFirst() qt.Spec {
+	return serial("ticks from the first request", qt.FixedWindow,
+		qt.Traits{Edge: qt.EdgeHalfOpen, Align: qt.AlignCreation, Denied: qt.DeniedFree},
+		func(cfg qt.Config) takeAt {
+			var first time.Time
+			used, left, tick := false, cfg.Limit, time.Duration(0)
+			return func(t time.Time, k int) qt.Answer {
+				if !used {
+					first, used = t, true
+				}
+				if now := t.Sub(first) / cfg.Window; now != tick {
+					tick, left = now, cfg.Limit
+				}
+				ok := k <= left
+				if ok {
+					left -= k
+				}
+				return qt.Answer{OK: ok}
+			}
+		})
+}

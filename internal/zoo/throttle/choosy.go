@@ -1,0 +1,367 @@
+package throttle
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/throttletest"
+	"github.com/escapement-go/escapement/internal/zoo"
+	"github.com/jonboulle/clockwork"
+)
+
+// callKeys stands for calls with a key.
+const callKeys conformance.Op = "call with key"
+
+// choosy is a throttle under one lock. Callbacks run without it: what is to run
+// is collected in runs, for whoever lets go of the lock.
+type choosy struct {
+	traits throttletest.Traits
+	ways   ways
+	clock  clockwork.Clock
+	cfg    throttletest.Config
+	emit   func(int)
+
+	mu      sync.Mutex
+	runs    []func()
+	used    bool
+	began   time.Time   // of the interval
+	passed  []time.Time // in the interval, or since K events
+	newest  time.Time
+	pending bool
+	value   int
+	timer   clockwork.Timer
+	gen     int
+	ended   bool // nothing counts any more
+	closed  bool // its output
+
+	keys map[int]*choosy
+}
+
+// ways are what no trait is about.
+type ways struct {
+	apart       bool // callbacks get a goroutine of their own
+	opens       bool // with the trailing edge alone an emission opens an interval, too
+	allows      bool // Allow stands for Call, on the leading edge alone
+	refusesZero bool
+	stopIsFinal bool // events after Stop are none
+}
+
+func newChoosyThrottle(tr throttletest.Traits, ways ways, clock clockwork.Clock, cfg throttletest.Config, emit func(int)) *choosy {
+	if cfg.Interval == 0 && ways.refusesZero {
+		panic("choosy: it cannot be made so")
+	}
+	return &choosy{traits: tr, ways: ways, clock: clock, cfg: cfg, emit: emit, keys: map[int]*choosy{}}
+}
+
+// do runs f under the lock, and then what it has started.
+func (d *choosy) do(f func()) {
+	d.mu.Lock()
+	f()
+	runs := d.runs
+	d.runs = nil
+	d.mu.Unlock()
+	zoo.InTurn(runs)
+}
+
+func (d *choosy) send(v int) {
+	run := func() {
+		if d.traits.PanicPolicy == throttletest.PanicRecovered {
+			defer func() { _ = recover() }()
+		}
+		d.emit(v)
+	}
+	if d.ways.apart {
+		go run()
+	} else {
+		d.runs = append(d.runs, run)
+	}
+}
+
+// reckon is the instant that counts at now.
+func (d *choosy) reckon(now time.Time) time.Time {
+	if now.Before(d.newest) {
+		if d.traits.ClockBack == throttletest.BackStands {
+			return d.newest
+		}
+		d.used, d.passed = false, nil // begin anew
+	}
+	d.newest = now
+	return now
+}
+
+// over reports whether the interval that began at t is over at now.
+func (d *choosy) over(t, now time.Time) bool {
+	gap := now.Sub(t)
+	return gap > d.cfg.Interval || gap == d.cfg.Interval && (d.traits.Boundary == throttletest.BoundaryPasses || d.cfg.Interval == 0 || d.cfg.Edges == throttletest.Trailing)
+}
+
+// allow is the leading edge alone.
+func (d *choosy) allow(now time.Time) bool {
+	if d.ended || d.cfg.Edges == throttletest.NoEdges {
+		return false
+	}
+	now = d.reckon(now)
+	switch {
+	case d.traits.Windows == throttletest.WindowsSliding:
+		d.passed = slices.DeleteFunc(d.passed, func(t time.Time) bool { return d.over(t, now) })
+	case len(d.passed) > 0 && d.over(d.passed[0], now):
+		d.passed = nil
+	}
+	if len(d.passed) >= max(1, d.cfg.K) {
+		return false
+	}
+	d.passed = append(d.passed, now)
+	return true
+}
+
+func (d *choosy) allowAt(t time.Time) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.allow(t)
+}
+
+func (d *choosy) call(v int) { d.do(func() { d.event(v) }) }
+
+func (d *choosy) event(v int) {
+	edges := d.cfg.Edges
+	switch {
+	case d.ended || edges == throttletest.NoEdges:
+		return
+	case edges == throttletest.Leading:
+		if d.allow(d.clock.Now()) {
+			d.send(v)
+		}
+		return
+	case d.cfg.Interval == 0:
+		d.send(v)
+		if edges == throttletest.LeadingAndTrailing && d.traits.BothSingle == throttletest.BothTwice {
+			d.send(v)
+		}
+		return
+	}
+	now := d.reckon(d.clock.Now())
+	if running := d.pending || d.used && !d.over(d.began, now); running {
+		if !d.pending || d.traits.Payload != throttletest.FirstPayload {
+			d.value = v
+		}
+		if !d.pending {
+			d.pending = true
+			d.arm(d.began.Add(d.cfg.Interval).Sub(now), now)
+		}
+		return
+	}
+	d.used, d.began = true, now
+	if edges&throttletest.Leading != 0 {
+		d.send(v)
+		if d.traits.BothSingle != throttletest.BothTwice {
+			return
+		}
+	}
+	d.pending, d.value = true, v
+	d.arm(d.cfg.Interval, now)
+}
+
+// arm lets the timer emit what is pending.
+func (d *choosy) arm(in time.Duration, now time.Time) {
+	if !d.used { // the clock was set back
+		d.used, d.began, in = true, now, d.cfg.Interval
+	}
+	d.gen++
+	gen := d.gen
+	d.timer = d.clock.AfterFunc(in, func() {
+		d.do(func() {
+			now := d.clock.Now()
+			switch {
+			case gen != d.gen || !d.pending:
+				return
+			case d.traits.ClockBack == throttletest.BackStands && now.Before(d.began.Add(d.cfg.Interval)):
+				d.arm(d.began.Add(d.cfg.Interval).Sub(now), now)
+				return
+			}
+			d.trail()
+			d.began, d.newest = now, now
+			d.used = d.cfg.Edges&throttletest.Leading != 0 || d.ways.opens
+			if d.closed = d.ended; d.closed {
+				d.used = false
+			}
+		})
+	})
+}
+
+func (d *choosy) trail() {
+	d.pending = false
+	d.send(d.value)
+}
+
+// fault passes an error on.
+func (d *choosy) fault(v int) {
+	d.do(func() {
+		if !d.ended {
+			d.send(v)
+		}
+	})
+}
+
+func (d *choosy) reset() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.used, d.passed = false, nil
+}
+
+func (d *choosy) drop() {
+	d.pending = false
+	d.gen++
+	if d.timer != nil {
+		d.timer.Stop()
+	}
+}
+
+func (d *choosy) others() []*choosy {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var all []*choosy
+	for _, k := range d.keys {
+		all = append(all, k)
+	}
+	return all
+}
+
+func (d *choosy) stop() {
+	d.do(func() {
+		d.drop()
+		d.ended = d.ended || d.ways.stopIsFinal
+	})
+	for _, k := range d.others() {
+		k.stop()
+	}
+}
+
+// cancel ends the context of a stream.
+func (d *choosy) cancel() {
+	d.do(func() {
+		d.drop()
+		d.ended, d.closed = true, true
+	})
+	for _, k := range d.others() {
+		k.cancel()
+	}
+}
+
+// end ends the input of a stream.
+func (d *choosy) end() {
+	d.do(func() {
+		d.ended = true
+		if d.pending && d.traits.CloseFlush == throttletest.CloseAtDeadline {
+			return // the timer closes the output
+		}
+		d.closed = true
+		if d.pending && d.traits.CloseFlush == throttletest.CloseFires {
+			d.trail()
+		}
+		d.drop()
+	})
+	for _, k := range d.others() {
+		k.end()
+	}
+}
+
+func (d *choosy) isClosed() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.closed
+}
+
+func (d *choosy) callKey(key, v int) {
+	d.mu.Lock()
+	if d.keys[key] == nil {
+		d.keys[key] = newChoosyThrottle(d.traits, d.ways, d.clock, d.cfg, d.emit)
+	}
+	own := d.keys[key]
+	d.mu.Unlock()
+	own.call(v)
+}
+
+// choosySpec has the operations that has names.
+func choosySpec(source throttletest.TimeSource, tr throttletest.Traits, ways ways, has map[conformance.Op]bool) throttletest.Spec {
+	return throttletest.Spec{
+		Name: "a choosy throttle", Time: source, Traits: tr,
+		New: func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+			d := newChoosyThrottle(tr, ways, env.Clock, cfg, func(v int) {
+				if tr.Payload == throttletest.NoPayload {
+					v = 0
+				}
+				emit(v)
+			})
+			f := throttletest.Funcs{Call: d.call}
+			switch {
+			case source == throttletest.Explicit:
+				f.Call, f.AllowAt = nil, d.allowAt
+			case ways.allows:
+				f.Call, f.Allow = nil, func() bool { return d.allowAt(env.Clock.Now()) }
+			}
+			if has[conformance.OpReset] {
+				f.Reset = d.reset
+			}
+			if has[conformance.OpStop] {
+				f.Stop = d.stop
+			}
+			if f.Call == nil {
+				return f
+			}
+			if has[callKeys] {
+				f.CallKey = d.callKey
+			}
+			if has[conformance.OpFault] {
+				f.Fault = d.fault
+			}
+			if has[conformance.OpClose] {
+				f.Close, f.Closed = d.end, d.isClosed
+			}
+			if has[conformance.OpCancel] {
+				f.Cancel, f.Closed = d.cancel, d.isClosed
+			}
+			return f
+		},
+	}
+}
+
+// chosen are throttles with choices drawn from a seed, which is always the same.
+// Each choice is made by some.
+func chosen(n int) []throttletest.Spec {
+	rnd := rand.New(rand.NewPCG(3, 1))
+	var out []throttletest.Spec
+	for i := range n {
+		pick := func(of int) int { return 1 + (i+rnd.IntN(of))%of }
+		coin := func() bool { return rnd.IntN(2) == 0 }
+		tr := throttletest.Traits{
+			Boundary: throttletest.Boundary(pick(2)), BothSingle: throttletest.BothSingle(pick(2)), Payload: throttletest.Payload(pick(3)), Windows: throttletest.Windows(pick(3) - 1),
+			ClockBack: throttletest.ClockBack(pick(3) - 1), PanicPolicy: throttletest.PanicPolicy(pick(3) - 1), CloseFlush: throttletest.CloseFlush(pick(3)), Reentrancy: throttletest.Reentrancy(pick(3) - 1),
+		}
+		for _, e := range []throttletest.Edges{throttletest.Trailing, throttletest.Leading, throttletest.LeadingAndTrailing, throttletest.NoEdges} {
+			if coin() {
+				tr.Edges = append(tr.Edges, e)
+			}
+		}
+		if len(tr.Edges) == 0 || len(tr.Edges) == 1 && tr.Edges[0] == throttletest.NoEdges {
+			tr.Edges = append(tr.Edges, []throttletest.Edges{throttletest.Trailing, throttletest.Leading, throttletest.LeadingAndTrailing}[i%3])
+		}
+		has := map[conformance.Op]bool{}
+		for _, op := range []conformance.Op{conformance.OpReset, conformance.OpStop, conformance.OpClose, conformance.OpCancel, conformance.OpFault, callKeys} {
+			has[op] = coin()
+		}
+		ways := ways{apart: coin(), opens: coin(), refusesZero: coin(), stopIsFinal: coin()}
+		source := []throttletest.TimeSource{throttletest.Injected, throttletest.PackageTime, throttletest.Injected, throttletest.Explicit, throttletest.PackageTime}[i%5]
+		if source == throttletest.Explicit {
+			tr.Edges = []throttletest.Edges{throttletest.Leading}
+		}
+		ways.allows = coin() && !slices.ContainsFunc(tr.Edges, func(e throttletest.Edges) bool { return e&throttletest.Trailing != 0 && e != throttletest.NoEdges })
+		spec := choosySpec(source, tr, ways, has)
+		spec.Name = fmt.Sprintf("%s %d", spec.Name, i)
+		out = append(out, spec)
+	}
+	return out
+}

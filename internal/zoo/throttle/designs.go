@@ -1,0 +1,270 @@
+package throttle
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance/throttletest"
+	"github.com/jonboulle/clockwork"
+)
+
+// Correct throttles of very different makes. None may be accused.
+
+// stamps compares atomic stamps.
+func stamps(clock clockwork.Clock, passes func(gap time.Duration) bool) (allow func() bool, reset func()) {
+	const never = -1 << 62
+	start := clock.Now()
+	var last atomic.Int64
+	last.Store(never)
+	return func() bool {
+		now := int64(clock.Since(start))
+		for {
+			old := last.Load()
+			if old != never && !passes(time.Duration(now-old)) {
+				return false
+			}
+			if last.CompareAndSwap(old, now) {
+				return true
+			}
+		}
+	}, func() { last.Store(never) }
+}
+
+// cooling is cooling until its timer says otherwise, and asks no clock.
+type cooling struct {
+	clock    clockwork.Clock
+	interval time.Duration
+	emit     func(int)
+	cooling  atomic.Bool
+}
+
+func (d *cooling) call(v int) {
+	if d.interval > 0 {
+		if !d.cooling.CompareAndSwap(false, true) {
+			return
+		}
+		d.clock.AfterFunc(d.interval, func() { d.cooling.Store(false) })
+	}
+	d.emit(v)
+}
+
+// loop is a goroutine with channels and one timer, of any edge.
+type loop struct {
+	in   chan int
+	done chan struct{}
+}
+
+func newLoop(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) *loop {
+	d := &loop{make(chan int), make(chan struct{})}
+	go func() {
+		timer := clock.NewTimer(time.Hour)
+		timer.Stop()
+		defer timer.Stop()
+		running, pending, value := false, false, 0
+		for {
+			select {
+			case <-d.done:
+				return
+			case v := <-d.in:
+				switch {
+				case cfg.Interval == 0:
+					emit(v)
+				case !running:
+					running = true
+					timer.Reset(cfg.Interval)
+					if cfg.Edges&throttletest.Leading != 0 {
+						emit(v)
+					} else {
+						pending, value = true, v
+					}
+				case cfg.Edges&throttletest.Trailing != 0:
+					pending, value = true, v
+				}
+			case <-timer.Chan():
+				if running = pending; running {
+					pending = false
+					timer.Reset(cfg.Interval)
+					emit(value)
+				}
+			}
+		}
+	}()
+	return d
+}
+
+func (d *loop) call(v int) { d.in <- v }
+
+// woken is a goroutine that events wake: those that come before it looks are one.
+type woken struct{ wake, done chan struct{} }
+
+func newWoken(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) *woken {
+	d := &woken{make(chan struct{}, 1), make(chan struct{})}
+	go func() {
+		timer := clock.NewTimer(time.Hour)
+		defer timer.Stop()
+		for {
+			select {
+			case <-d.wake:
+			case <-d.done:
+				return
+			}
+			timer.Reset(cfg.Interval)
+			emit(0)
+			select {
+			case <-timer.Chan():
+			case <-d.done:
+				return
+			}
+		}
+	}()
+	return d
+}
+
+func (d *woken) call(int) {
+	select {
+	case d.wake <- struct{}{}:
+	default:
+	}
+}
+
+// batch emits the newest of a batch, whose interval its first event begins. It ends
+// with its input, and in no other way.
+type batch struct {
+	in     chan int
+	closed atomic.Bool
+}
+
+func newBatch(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) *batch {
+	d := &batch{in: make(chan int)}
+	go func() {
+		defer d.closed.Store(true)
+		timer := clock.NewTimer(time.Hour)
+		timer.Stop()
+		defer timer.Stop()
+		pending, newest := false, 0
+		for {
+			select {
+			case v, ok := <-d.in:
+				if !ok {
+					if pending {
+						emit(newest)
+					}
+					return
+				}
+				if !pending {
+					timer.Reset(cfg.Interval)
+				}
+				pending, newest = true, v
+			case <-timer.Chan():
+				pending = false
+				emit(newest)
+			}
+		}
+	}()
+	return d
+}
+
+// remaining reckons the time that remains from the last emission, as
+// underscore does. With the trailing edge alone, an event after an emission starts an
+// interval of its own.
+type remaining struct {
+	clock clockwork.Clock
+	cfg   throttletest.Config
+	emit  func(int)
+
+	mu       sync.Mutex
+	used     bool
+	previous time.Time
+	waiting  bool
+	gen      int
+	value    int
+}
+
+func (d *remaining) call(v int) {
+	d.mu.Lock()
+	now := d.clock.Now()
+	if !d.used && d.cfg.Edges&throttletest.Leading == 0 {
+		d.used, d.previous = true, now
+	}
+	d.value = v
+	rest := d.cfg.Interval - now.Sub(d.previous)
+	if !d.used || rest <= 0 || rest > d.cfg.Interval {
+		d.gen++
+		d.waiting = false
+		d.used, d.previous = true, now
+		d.mu.Unlock()
+		d.emit(v)
+		return
+	}
+	if !d.waiting && d.cfg.Edges&throttletest.Trailing != 0 {
+		d.waiting = true
+		d.gen++
+		gen := d.gen
+		d.clock.AfterFunc(rest, func() { d.later(gen) })
+	}
+	d.mu.Unlock()
+}
+
+func (d *remaining) later(gen int) {
+	d.mu.Lock()
+	if gen != d.gen || !d.waiting {
+		d.mu.Unlock()
+		return
+	}
+	d.waiting = false
+	d.used, d.previous = d.cfg.Edges&throttletest.Leading != 0, d.clock.Now()
+	v := d.value
+	d.mu.Unlock()
+	d.emit(v)
+}
+
+// observed is a throttle as of streams: what it emits at the end of an interval
+// starts the next one. Its callbacks run on goroutines of their own.
+type observed struct {
+	clock clockwork.Clock
+	cfg   throttletest.Config
+	emit  func(int)
+
+	mu        sync.Mutex
+	throttled bool
+	has       bool
+	value     int
+}
+
+func (d *observed) call(v int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.has, d.value = true, v
+	if d.throttled {
+		d.has = d.cfg.Edges&throttletest.Trailing != 0
+		return
+	}
+	if d.cfg.Edges&throttletest.Leading != 0 || d.cfg.Interval == 0 {
+		d.send()
+	}
+	d.start()
+}
+
+func (d *observed) send() {
+	if d.has {
+		d.has = false
+		go d.emit(d.value)
+	}
+}
+
+func (d *observed) start() {
+	if d.cfg.Interval == 0 {
+		return
+	}
+	d.throttled = true
+	d.clock.AfterFunc(d.cfg.Interval, func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.throttled = false
+		if d.has && d.cfg.Edges&throttletest.Trailing != 0 {
+			d.send()
+			d.start()
+		}
+	})
+}

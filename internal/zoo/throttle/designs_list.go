@@ -1,0 +1,79 @@
+package throttle
+
+import (
+	"sync"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance/throttletest"
+	"github.com/jonboulle/clockwork"
+)
+
+// design is a correct throttle, made when it is needed.
+type design struct {
+	name string
+	make func() throttletest.Spec
+}
+
+// designs are correct.
+func designs(source throttletest.TimeSource) []design {
+	spec := func(traits throttletest.Traits, build func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs) func() throttletest.Spec {
+		return func() throttletest.Spec {
+			return throttletest.Spec{Name: "design", Time: source, Traits: traits,
+				New: func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+					return build(env.Clock, cfg, emit)
+				}}
+		}
+	}
+	leading := throttletest.Traits{Edges: []throttletest.Edges{throttletest.Leading}, Boundary: throttletest.BoundaryPasses}
+	after := leading
+	after.Boundary = throttletest.BoundaryWaits
+	all := throttletest.Traits{Edges: []throttletest.Edges{throttletest.Leading, throttletest.Trailing, throttletest.LeadingAndTrailing}, Boundary: throttletest.BoundaryPasses, BothSingle: throttletest.BothOnce, Payload: throttletest.LastPayload}
+	forbids := all // its callbacks run on the goroutine that receives
+	forbids.Reentrancy = throttletest.ReentrancyForbidden
+	return []design{
+		{"stamps", spec(leading, func(clock clockwork.Clock, cfg throttletest.Config, _ func(int)) throttletest.Funcs {
+			allow, reset := stamps(clock, func(gap time.Duration) bool { return gap >= cfg.Interval })
+			return throttletest.Funcs{Allow: allow, Reset: reset}
+		})},
+		{"stamps, open after the end", spec(after, func(clock clockwork.Clock, cfg throttletest.Config, _ func(int)) throttletest.Funcs {
+			allow, reset := stamps(clock, func(gap time.Duration) bool { return gap > cfg.Interval })
+			return throttletest.Funcs{Allow: allow, Reset: reset}
+		})},
+		{"cooling", spec(leading, func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+			d := &cooling{clock: clock, interval: cfg.Interval, emit: emit}
+			return throttletest.Funcs{Call: d.call}
+		})},
+		{"a loop", spec(forbids, func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+			d := newLoop(clock, cfg, emit)
+			return throttletest.Funcs{Call: d.call, Stop: sync.OnceFunc(func() { close(d.done) })}
+		})},
+		{"a loop that is woken", spec(throttletest.Traits{Edges: []throttletest.Edges{throttletest.LeadingAndTrailing}, Boundary: throttletest.BoundaryPasses, BothSingle: throttletest.BothOnce, Payload: throttletest.NoPayload},
+			func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+				d := newWoken(clock, cfg, emit)
+				return throttletest.Funcs{Call: d.call, Stop: sync.OnceFunc(func() { close(d.done) })}
+			})},
+		{"a batch that ends with its input", spec(throttletest.Traits{Edges: []throttletest.Edges{throttletest.Trailing}, Payload: throttletest.LastPayload, CloseFlush: throttletest.CloseFires, Reentrancy: throttletest.ReentrancyForbidden},
+			func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+				d := newBatch(clock, cfg, emit)
+				return throttletest.Funcs{Call: func(v int) { d.in <- v }, Close: func() { close(d.in) }, Closed: d.closed.Load}
+			})},
+		{"the time that remains", spec(all, func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+			d := &remaining{clock: clock, cfg: cfg, emit: emit}
+			return throttletest.Funcs{Call: d.call}
+		})},
+		{"an observable", spec(all, func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+			d := &observed{clock: clock, cfg: cfg, emit: emit}
+			return throttletest.Funcs{Call: d.call}
+		})},
+		{"a state machine, twice", spec(throttletest.Traits{Edges: []throttletest.Edges{throttletest.LeadingAndTrailing}, Boundary: throttletest.BoundaryPasses, BothSingle: throttletest.BothTwice, Payload: throttletest.LastPayload},
+			func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+				d := &timed{clock: clock, cfg: cfg, emit: emit, mutant: "emits a single event twice"}
+				return throttletest.Funcs{Call: d.call}
+			})},
+		{"the first payload", spec(throttletest.Traits{Edges: []throttletest.Edges{throttletest.Trailing, throttletest.LeadingAndTrailing}, Boundary: throttletest.BoundaryPasses, BothSingle: throttletest.BothOnce, Payload: throttletest.FirstPayload},
+			func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+				d := &timed{clock: clock, cfg: cfg, emit: emit, mutant: "emits the first payload"}
+				return throttletest.Funcs{Call: d.call}
+			})},
+	}
+}

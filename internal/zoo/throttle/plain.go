@@ -1,0 +1,113 @@
+package throttle
+
+import (
+	"sync"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance/throttletest"
+	"github.com/jonboulle/clockwork"
+)
+
+// plain is a throttle whose callback gets no payload, correct unless mutant names one of
+// its mistakes. On the leading edge it asks no clock.
+type plain struct {
+	clock  clockwork.Clock
+	cfg    throttletest.Config
+	emit   func(int)
+	mutant string
+
+	mu      sync.Mutex
+	used    bool
+	last    time.Time
+	waiting bool
+	gen     int
+	timer   clockwork.Timer
+}
+
+func (d *plain) call(int) {
+	if d.cfg.Edges == throttletest.Leading {
+		d.cool()
+		return
+	}
+	d.mu.Lock()
+	now := d.clock.Now()
+	rest := d.cfg.Interval - now.Sub(d.last)
+	switch {
+	case !d.used || rest <= 0:
+		d.used, d.last, d.waiting = true, now, false
+		d.gen++
+		d.mu.Unlock()
+		d.emit(0)
+		return
+	case !d.waiting:
+		d.waiting = true
+		d.gen++
+		gen := d.gen
+		d.clock.AfterFunc(rest, func() { d.trail(gen) })
+	}
+	d.mu.Unlock()
+}
+
+func (d *plain) trail(gen int) {
+	d.mu.Lock()
+	if d.mutant == "a timer that has expired takes what is new" {
+		gen = d.gen
+	}
+	if (gen != d.gen || !d.waiting) && d.mutant != "a timer that has expired emits all the same" {
+		d.mu.Unlock()
+		return
+	}
+	d.last = d.clock.Now()
+	if d.mutant != "what comes while it emits is forgotten" {
+		d.waiting = false
+	}
+	d.mu.Unlock()
+	d.emit(0)
+	if d.mutant == "what comes while it emits is forgotten" {
+		d.mu.Lock()
+		d.waiting = false
+		d.mu.Unlock()
+	}
+}
+
+func (d *plain) cool() {
+	d.mu.Lock()
+	if d.timer != nil && d.cfg.Interval > 0 {
+		d.mu.Unlock()
+		return
+	}
+	d.gen++
+	gen := d.gen
+	d.timer = d.clock.AfterFunc(d.cfg.Interval, func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if gen == d.gen || d.mutant == "a timer that has expired ends the interval after a reset" {
+			d.timer = nil
+		}
+	})
+	d.mu.Unlock()
+	d.emit(0)
+}
+
+func (d *plain) reset() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.timer != nil {
+		d.timer.Stop()
+		d.timer = nil
+	}
+	d.used = false
+	d.gen++
+}
+
+func plainSpec(mutant string, source throttletest.TimeSource) throttletest.Spec {
+	return throttletest.Spec{
+		Name: "zoo throttle without payload",
+		Time: source,
+		New: func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+			d := &plain{clock: env.Clock, cfg: cfg, emit: emit, mutant: mutant}
+			return throttletest.Funcs{Call: d.call, Reset: d.reset}
+		},
+		Traits: throttletest.Traits{Edges: []throttletest.Edges{throttletest.LeadingAndTrailing, throttletest.Leading}, Boundary: throttletest.BoundaryPasses, BothSingle: throttletest.BothOnce, Payload: throttletest.NoPayload},
+	}
+}

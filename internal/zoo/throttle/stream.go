@@ -1,0 +1,75 @@
+package throttle
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/escapement-go/escapement/conformance/throttletest"
+	"github.com/jonboulle/clockwork"
+)
+
+// stream is a throttle of a stream, correct unless mutant names its mistake.
+func stream(clock clockwork.Clock, cfg throttletest.Config, emit func(int), mutant string) throttletest.Funcs {
+	type item struct {
+		v    int
+		err  bool
+		last bool
+	}
+	in, out, quit := make(chan item), make(chan int), make(chan struct{})
+	var closed atomic.Bool
+	go func() {
+		for v := range out {
+			emit(v)
+		}
+		closed.Store(true)
+	}()
+	go func() {
+		if mutant != "the output is never closed" {
+			defer close(out)
+		}
+		d := &timed{clock: clock, cfg: cfg}
+		for {
+			var next item
+			select {
+			case next = <-in:
+			case <-quit:
+				if mutant == "a context that ends is not looked at" {
+					<-in
+				}
+				return
+			}
+			switch {
+			case next.last:
+				return
+			case next.err && mutant == "errors wait their turn":
+				if !d.allowAt(clock.Now()) {
+					continue
+				}
+			case next.err && mutant == "an error opens an interval":
+				d.allowAt(clock.Now())
+			case !next.err && !d.allowAt(clock.Now()):
+				continue
+			}
+			out <- next.v
+		}
+	}()
+	cancel := sync.OnceFunc(func() { close(quit) })
+	return throttletest.Funcs{
+		Call:   func(v int) { in <- item{v: v} },
+		Fault:  func(v int) { in <- item{v: v, err: true} },
+		Close:  func() { in <- item{last: true} },
+		Cancel: cancel,
+		Closed: closed.Load,
+	}
+}
+
+func streamSpec(mutant string, source throttletest.TimeSource) throttletest.Spec {
+	return throttletest.Spec{
+		Name: "zoo stream",
+		Time: source,
+		New: func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+			return stream(env.Clock, cfg, emit, mutant)
+		},
+		Traits: throttletest.Traits{Edges: []throttletest.Edges{throttletest.Leading}, Boundary: throttletest.BoundaryPasses},
+	}
+}

@@ -1,0 +1,129 @@
+// Package throttle has the zoo's throttles.
+package throttle
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/escapement-go/escapement/conformance/throttletest"
+	"github.com/escapement-go/escapement/internal/zoo"
+)
+
+// mistake is a mutant's name, and the rule that must catch it.
+type mistake struct{ name, rule string }
+
+// timedMistakes are those of the throttle with every edge.
+var timedMistakes = []mistake{
+	{"the first event only starts the interval", "TH-FIRST"},
+	{"an event at the end waits", "TH-LEADNEXT"},
+	{"every denial extends the interval", "TH-LEADNEXT"},
+	{"the interval is a nanosecond short", "TH-SPACE"},
+	{"a leading throttle emits later", "TH-DROP"},
+	{"drops what came last", "TH-LAST"},
+	{"events put off the end", "TH-NOTDEB"},
+	{"emits the first payload", "TH-PAY"},
+	{"emits a single event twice", "TH-SINGLE"},
+	{"a trailing throttle leads too", "TH-TRAILONLY"},
+	{"a trailing emission opens nothing", "TH-TRAILOPENS"},
+	{"emits without an event", "TH-NOSPON"},
+	{"zero interval blocks", "TH-ZERO"},
+	{"reset does nothing", "TH-RESET"},
+	{"checks without the lock", "TH-ONEOF"},
+	{"looks and begins under two locks", "TH-ONEOF"},
+	{"panics on the third event", "X-CALLS"},
+	{"keeps a lock when an event waits", "X-CALLS"},
+	{"goroutine left behind", "X-LEAK"},
+	{"a trailing throttle leads after its first interval", "TH-TRAILONLY"},
+	{"a zero payload is no event", "TH-PAY"},
+	{"the zero time is the last emission", "TH-FIRST"},
+	{"what came during the callback follows at once", "TH-BUSY"},
+	{"drops what is pending at the end", "TH-CLOSE"},
+	{"lets one more pass", "TH-RATE"},
+	{"an interval counts from its newest event", "TH-MAXIMAL"},
+	{"no edge is the leading one", "TH-NONE"},
+	{"forgets what came during the callback", "TH-BUSY"},
+	{"a clock that is set back freezes it", "TH-CLOCKBACK"},
+	{"follows a clock that is set back", "X-BACK"},
+	{"keys share an interval", "TH-KEY"},
+	{"instances share an interval", "X-ISO"},
+	{"an interval ends on package time too", "X-CLOCK1"},
+	{"a panic leaves it busy", "X-PANIC"},
+	{"callback under the lock", "X-REENT"},
+	{"stop lets the pending event come", "TH-STOP"},
+	{"an event at the very end overtakes what is pending", "TH-PAY"},
+	{"an interval of zero never trails", "TH-ZERO"},
+	{"the trailing edge is rounded to milliseconds", "TH-LAST"},
+	{"the trailing edge leaves a timer armed", "X-LEAK"},
+	{"a panic on the trailing edge wedges it", "X-PANIC"},
+	{"reset does nothing for several", "TH-RESET"},
+	{"a clock that is set back freezes several", "TH-CLOCKBACK"},
+}
+
+// plainMistakes are those of the throttle without payload.
+var plainMistakes = []mistake{
+	{"a timer that has expired emits all the same", "TH-SPACE"},
+	{"a timer that has expired takes what is new", "TH-SPACE"},
+	{"a timer that has expired ends the interval after a reset", "TH-RESET"},
+	{"what comes while it emits is forgotten", "TH-BUSY"},
+}
+
+// streamMistakes are those of the stream.
+var streamMistakes = []mistake{
+	{"errors wait their turn", "TH-ERR"},
+	{"an error opens an interval", "TH-ERRNEUT"},
+	{"a context that ends is not looked at", "TH-CTX"},
+	{"the output is never closed", "TH-CLOSE"},
+}
+
+// Mutants are mistakes, each with the rule that must catch it.
+func Mutants() []zoo.Mutant {
+	var all []zoo.Mutant
+	for _, m := range streamMistakes {
+		all = append(all, zoo.Mutant{Name: m.name, Rule: m.rule, Spec: streamSpec(m.name, throttletest.Injected), Only: ended(m.rule)})
+	}
+	for _, m := range timedMistakes {
+		all = append(all, zoo.Mutant{
+			Name: m.name, Rule: m.rule, Spec: timedSpec(m.name, throttletest.Injected),
+			Hangs: m.rule == "X-REENT" || strings.Contains(m.name, "keeps a lock"), Chance: m.rule == "TH-ONEOF",
+		})
+	}
+	for _, m := range plainMistakes {
+		all = append(all, zoo.Mutant{Name: m.name, Rule: m.rule, Spec: plainSpec(m.name, throttletest.Injected), Chance: m.rule == "TH-ONEOF"})
+	}
+	return append(all, zoo.Mutant{Name: "counts without the lock", Rule: "X-RACE",
+		Spec: timedSpec("checks without the lock", throttletest.Injected)})
+}
+
+// ended selects the families of a stream that a rule needs. A mutant that leaves goroutines
+// after each run leaves few so, which make the looks of later runs long.
+func ended(rule string) func(family string) bool {
+	end := map[string]string{"TH-CTX": "cancel", "TH-CLOSE": "close"}[rule]
+	return func(family string) bool { return strings.HasPrefix(family, end) }
+}
+
+// Designs are correct throttles of many makes, on each clock that they can take.
+func Designs() []zoo.Design {
+	var all []zoo.Design
+	add := func(name string, spec throttletest.Spec) {
+		all = append(all, zoo.Design{Name: fmt.Sprintf("%s %s", name, spec.Time), Spec: spec})
+	}
+	for _, source := range []throttletest.TimeSource{throttletest.Injected, throttletest.PackageTime} {
+		for _, spec := range []throttletest.Spec{timedSpec("", source), plainSpec("", source), streamSpec("", source)} {
+			add(spec.Name, spec)
+		}
+		for _, d := range designs(source) {
+			add(d.name, d.make())
+		}
+	}
+	add("zoo throttle", timedSpec("", throttletest.Explicit, throttletest.Leading))
+	return all
+}
+
+// Chosen are n correct throttles that choose all that may be chosen, drawn from a constant.
+func Chosen(n int) []zoo.Design {
+	var all []zoo.Design
+	for _, spec := range chosen(n) {
+		all = append(all, zoo.Design{Name: spec.Name, Spec: spec})
+	}
+	return all
+}

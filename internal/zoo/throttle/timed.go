@@ -1,0 +1,346 @@
+package throttle
+
+import (
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance/throttletest"
+	"github.com/escapement-go/escapement/internal/zoo"
+	"github.com/jonboulle/clockwork"
+)
+
+// timed is a throttle with every edge, correct unless mutant names one of its
+// mistakes.
+type timed struct {
+	clock  clockwork.Clock
+	cfg    throttletest.Config
+	emit   func(int)
+	mutant string
+
+	mu      sync.Mutex
+	used    bool
+	until   time.Time
+	pending bool
+	value   int
+	gen     int
+	armed   bool
+	n       int
+	count   int // emissions of the interval
+	ended   bool
+	busy    bool // only of the mutant that needs it
+	stopped bool
+	stands  bool // the clock stands still when it is set back
+	newest  time.Time
+}
+
+func (d *timed) is(mutant string) bool { return d.mutant == mutant }
+
+func (d *timed) allowAt(now time.Time) bool {
+	if !d.is("checks without the lock") {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+	}
+	d.n++
+	if d.is("panics on the third event") && d.n == 3 {
+		panic("index out of range")
+	}
+	if d.is("a zero time is no last emission") {
+		d.used = !d.until.Add(-d.cfg.Interval).IsZero() && d.used
+	}
+	if d.is("the first event only starts the interval") && !d.used {
+		d.used, d.until = true, now.Add(d.cfg.Interval)
+		return d.cfg.Interval == 0
+	}
+	now = d.reckon(now)
+	open := !d.used || !now.Before(d.until)
+	if d.is("the zero time is the last emission") && now.Sub(time.Time{}) < d.cfg.Interval {
+		return false
+	}
+	k := max(1, d.cfg.K)
+	if d.is("lets one more pass") && k > 1 {
+		k++
+	}
+	if d.used && !open && d.count < k {
+		d.count++
+		if d.is("an interval counts from its newest event") {
+			d.until = now.Add(d.cfg.Interval)
+		}
+		return true
+	}
+	if d.is("an event at the end waits") {
+		open = !d.used || now.After(d.until) || d.cfg.Interval == 0
+	}
+	if d.is("every denial extends the interval") && !open {
+		d.until = now.Add(d.cfg.Interval)
+	}
+	if d.is("zero interval blocks") && d.cfg.Interval == 0 && d.used {
+		return false
+	}
+	if !open {
+		return false
+	}
+	if d.is("checks without the lock") {
+		for range 100 {
+			runtime.Gosched() // lets others in
+		}
+	}
+	d.used, d.until, d.count = true, now.Add(d.cfg.Interval), 1
+	if d.is("an interval ends on package time too") {
+		time.AfterFunc(d.cfg.Interval, d.reset)
+	}
+	if d.is("the interval is a nanosecond short") {
+		d.until = d.until.Add(-1)
+	}
+	return true
+}
+
+// reckon is the instant that counts. A clock that is set back to before the interval
+// ends it, unless it is to stand still.
+func (d *timed) reckon(now time.Time) time.Time {
+	if d.stands {
+		if now.Before(d.newest) && !d.is("follows a clock that is set back") {
+			now = d.newest
+		}
+		d.newest = now
+	}
+	if d.is("a clock that is set back freezes several") && d.cfg.K > 1 {
+		return now
+	}
+	if d.used && now.Before(d.until.Add(-d.cfg.Interval)) && !d.is("a clock that is set back freezes it") {
+		d.used = false
+	}
+	return now
+}
+
+// call is an event. What it does with the lock held, it does in enter.
+func (d *timed) call(v int) {
+	if d.is("callback under the lock") {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if d.cfg.Edges&throttletest.Leading != 0 {
+			d.emit(v)
+		}
+		return
+	}
+	if d.is("a panic leaves it busy") {
+		if d.busy {
+			return
+		}
+		d.busy = true
+		d.enter(v)
+		d.busy = false
+		return
+	}
+	d.enter(v)
+}
+
+func (d *timed) enter(v int) {
+	if d.cfg.Edges == throttletest.NoEdges && !d.is("no edge is the leading one") {
+		return
+	}
+	if d.is("keeps a lock when an event waits") {
+		defer func() { keep(&d.mu, d.pending) }()
+	}
+	d.mu.Lock()
+	if d.cfg.Edges == throttletest.NoEdges {
+		d.cfg.Edges = throttletest.Leading
+	}
+	now := d.clock.Now()
+	if d.cfg.Edges == throttletest.Leading && !d.is("a leading throttle emits later") {
+		d.mu.Unlock()
+		if d.allowAt(now) {
+			d.emit(v)
+		}
+		return
+	}
+	now = d.reckon(now)
+	running := d.used && now.Before(d.until)
+	if d.pending && d.armed && !d.is("an event at the very end overtakes what is pending") {
+		running = true // the timer is on the way
+	}
+	if d.stopped || d.is("an interval of zero never trails") && d.cfg.Interval == 0 && d.cfg.Edges == throttletest.Trailing {
+		d.mu.Unlock()
+		return
+	}
+	if d.is("a zero payload is no event") && v == 0 {
+		d.mu.Unlock()
+		return
+	}
+	if d.is("a trailing throttle leads after its first interval") && !running && !d.until.IsZero() && d.cfg.Edges == throttletest.Trailing {
+		d.until = now.Add(d.cfg.Interval)
+		d.mu.Unlock()
+		d.emit(v)
+		return
+	}
+	if running {
+		if !d.pending || !d.is("emits the first payload") {
+			d.value = v
+		}
+		if d.is("events put off the end") && d.pending {
+			d.arm(d.cfg.Interval)
+		}
+		d.pending = true
+		if !d.armed { // the clock was set back after the timer had fired
+			d.arm(d.cfg.Interval)
+		}
+		d.mu.Unlock()
+		return
+	}
+	if d.is("looks and begins under two locks") {
+		d.mu.Unlock()
+		runtime.Gosched()
+		d.mu.Lock()
+	}
+	d.used, d.until = true, now.Add(d.cfg.Interval)
+	lead := d.cfg.Edges&throttletest.Leading != 0 || d.is("a trailing throttle leads too")
+	if !lead || d.is("emits a single event twice") {
+		d.pending, d.value = true, v
+	}
+	d.arm(d.cfg.Interval)
+	d.mu.Unlock()
+	if lead {
+		d.emit(v)
+	}
+	if d.is("what came during the callback follows at once") && lead {
+		d.mu.Lock()
+		next, ok := d.value, d.pending
+		d.pending = false
+		d.mu.Unlock()
+		if ok {
+			d.emit(next)
+		}
+	}
+	if d.is("forgets what came during the callback") && lead {
+		d.mu.Lock()
+		d.pending = false
+		d.mu.Unlock()
+	}
+}
+
+func (d *timed) arm(in time.Duration) {
+	d.gen++
+	gen := d.gen
+	d.armed = true
+	if d.is("the trailing edge is rounded to milliseconds") {
+		in = in.Truncate(time.Millisecond)
+	}
+	if d.is("the trailing edge leaves a timer armed") {
+		d.clock.AfterFunc(1000*in, func() {})
+	}
+	d.clock.AfterFunc(in, func() {
+		d.mu.Lock()
+		d.armed = d.armed && gen != d.gen
+		if gen != d.gen || !d.pending && !d.is("emits without an event") || d.is("drops what came last") {
+			d.mu.Unlock()
+			return
+		}
+		if d.is("a panic on the trailing edge wedges it") {
+			d.mu.Unlock()
+			d.emit(d.value)
+			d.mu.Lock()
+			d.pending = false
+			d.until = d.clock.Now().Add(d.cfg.Interval)
+			d.arm(d.cfg.Interval)
+			d.mu.Unlock()
+			return
+		}
+		again := d.pending
+		d.pending = false
+		if !d.is("a trailing emission opens nothing") && again {
+			d.until = d.clock.Now().Add(d.cfg.Interval)
+			d.arm(d.cfg.Interval)
+		}
+		v := d.value
+		d.mu.Unlock()
+		d.emit(v)
+	})
+}
+
+// end is the end of the input: it emits what is pending.
+func (d *timed) end() {
+	d.mu.Lock()
+	v, ok := d.value, d.pending
+	d.pending, d.ended = false, true
+	d.mu.Unlock()
+	if ok && !d.is("drops what is pending at the end") {
+		d.emit(v)
+	}
+}
+
+func (d *timed) closed() bool { d.mu.Lock(); defer d.mu.Unlock(); return d.ended }
+
+func (d *timed) reset() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.is("reset does nothing") && !(d.is("reset does nothing for several") && d.cfg.K > 1) {
+		d.used = false
+	}
+}
+
+func (d *timed) stop() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.stopped = true
+	if !d.is("stop lets the pending event come") {
+		d.pending = false
+	}
+}
+
+func timedSpec(mutant string, source throttletest.TimeSource, edges ...throttletest.Edges) throttletest.Spec {
+	if len(edges) == 0 {
+		edges = []throttletest.Edges{throttletest.Leading, throttletest.Trailing, throttletest.LeadingAndTrailing, throttletest.NoEdges}
+	}
+	back := throttletest.BackBounded
+	if mutant == "follows a clock that is set back" {
+		back = throttletest.BackStands
+	}
+	var shared *timed
+	return throttletest.Spec{
+		Name: "zoo throttle",
+		Time: source,
+		New: func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+			d := &timed{clock: env.Clock, cfg: cfg, emit: emit, mutant: mutant, stands: mutant == "follows a clock that is set back"}
+			if mutant == "instances share an interval" {
+				if shared == nil || shared.clock != env.Clock {
+					shared = d
+				}
+				return throttletest.Funcs{Call: func(v int) {
+					if d == shared || shared.allowAt(env.Clock.Now()) {
+						d.call(v)
+					}
+				}}
+			}
+			if mutant == "goroutine left behind" {
+				zoo.LeaveForGood()
+			}
+			if mutant == "counts without a lock" {
+				n := 0
+				return throttletest.Funcs{Call: func(v int) { n++; d.call(v) }}
+			}
+			keys := map[int]*timed{}
+			byKey := func(key, v int) {
+				d.mu.Lock()
+				if mutant == "keys share an interval" {
+					key = 0
+				}
+				if keys[key] == nil {
+					keys[key] = &timed{clock: env.Clock, cfg: cfg, emit: emit, mutant: mutant}
+				}
+				own := keys[key]
+				d.mu.Unlock()
+				own.call(v)
+			}
+			return throttletest.Funcs{Call: d.call, CallKey: byKey, AllowAt: d.allowAt, Reset: d.reset, Stop: d.stop, Close: d.end, Closed: d.closed}
+		},
+		Traits: throttletest.Traits{Edges: edges, CloseFlush: throttletest.CloseFires, Boundary: throttletest.BoundaryPasses, BothSingle: throttletest.BothOnce, Payload: throttletest.LastPayload,
+			Windows: throttletest.WindowsFromFirst, ClockBack: back, PanicPolicy: throttletest.PanicPropagates},
+	}
+}
+
+// keep locks again what was unlocked.
+func keep(mu *sync.Mutex, yes bool) {
+	if yes {
+		mu.Lock()
+	}
+}

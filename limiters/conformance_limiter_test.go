@@ -1,0 +1,69 @@
+package limiters_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance/limitertest"
+	"github.com/escapement-go/escapement/limiters"
+)
+
+func TestConformance_TokenBucket(t *testing.T) {
+	for _, source := range []limitertest.TimeSource{limitertest.Injected, limitertest.PackageTime,
+		limitertest.Explicit} {
+		t.Run(source.String(), func(t *testing.T) {
+			limitertest.Run(t, limitertest.Spec{
+				Name: "limiters.TokenBucket",
+				Time: source,
+				New: func(env limitertest.Env, cfg limitertest.Config) limitertest.Funcs {
+					clock := env.Clock
+					if source == limitertest.PackageTime {
+						clock = nil // which stands for package time
+					}
+					l := limiters.NewTokenBucket(limiters.Limit(cfg.Rate.PerSecond()), cfg.Burst,
+						limiters.WithClock(clock))
+					return tokenBucketFuncs(env, l)
+				},
+				Traits: limitertest.LikeXTime,
+			})
+		})
+	}
+}
+
+// tokenBucketFuncs are the operations of a bucket.
+func tokenBucketFuncs(env limitertest.Env, l *limiters.TokenBucket) limitertest.Funcs {
+	reserve := func(t time.Time, n int) limitertest.Reservation {
+		r := l.ReserveN(t, n)
+		return limitertest.Reservation{
+			OK: r.OK, Delay: r.Delay, DelayFrom: r.DelayFrom, Cancel: r.Cancel, CancelAt: r.CancelAt,
+		}
+	}
+	return limitertest.Funcs{
+		Allow: l.Allow, AllowN: func(n int) bool { return l.AllowN(env.Clock.Now(), n) }, AllowAt: l.AllowN,
+		Tokens: l.Tokens, TokensAt: l.TokensAt, WaitN: l.WaitN,
+		Reserve: func(n int) limitertest.Reservation { return reserve(env.Clock.Now(), n) }, ReserveAt: reserve,
+		SetLimit:   func(r limitertest.Rate) { l.SetLimit(limiters.Limit(r.PerSecond())) },
+		SetLimitAt: func(t time.Time, r limitertest.Rate) { l.SetLimitAt(t, limiters.Limit(r.PerSecond())) },
+		SetBurst:   l.SetBurst, SetBurstAt: l.SetBurstAt,
+	}
+}
+
+// GCRA as the token bucket that it is. On package time, where its Allow is quickest, the
+// instant comes from another place than that of AllowN.
+func TestConformance_GCRA_tokenBucket(t *testing.T) {
+	limitertest.Run(t, limitertest.Spec{
+		Name: "limiters.GCRA, a token bucket",
+		Time: limitertest.PackageTime,
+		New: func(_ limitertest.Env, cfg limitertest.Config) limitertest.Funcs {
+			g := limiters.NewGCRA(cfg.Rate.Interval(), cfg.Burst)
+			return limitertest.Funcs{Allow: g.Allow, AllowN: func(n int) bool { return g.AllowN(n).Allowed }}
+		},
+		Traits: limitertest.Traits{
+			Initial:  limitertest.InitialFull,
+			Oversize: limitertest.OversizeRejected,
+			ZeroRate: limitertest.ZeroRateRefused,
+			Inf:      limitertest.InfAbsent,
+			BackTime: limitertest.BackReject,
+		},
+	})
+}

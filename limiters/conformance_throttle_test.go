@@ -1,0 +1,103 @@
+package limiters_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+
+	"github.com/escapement-go/escapement/conformance/throttletest"
+	"github.com/escapement-go/escapement/limiters"
+)
+
+func TestConformance_Throttle(t *testing.T) {
+	for _, source := range []throttletest.TimeSource{throttletest.Injected, throttletest.PackageTime, throttletest.Explicit} {
+		t.Run(source.String(), func(t *testing.T) { throttletest.Run(t, throttle(source)) })
+	}
+}
+
+func TestConformance_ThrottleFunc(t *testing.T) {
+	for _, source := range []throttletest.TimeSource{throttletest.Injected, throttletest.PackageTime} {
+		t.Run(source.String(), func(t *testing.T) { throttletest.Run(t, throttleFunc(source)) })
+	}
+}
+
+func TestConformance_ThrottleStream(t *testing.T) {
+	for _, source := range []throttletest.TimeSource{throttletest.Injected, throttletest.PackageTime} {
+		t.Run(source.String(), func(t *testing.T) { throttletest.Run(t, throttleStream(source)) })
+	}
+}
+
+func throttle(source throttletest.TimeSource) throttletest.Spec {
+	return throttletest.Spec{
+		Name: "limiters.Throttle",
+		Time: source,
+		New: func(env throttletest.Env, cfg throttletest.Config, _ func(int)) throttletest.Funcs {
+			h := limiters.NewThrottle(cfg.Interval, limiters.WithClock(injected(source, env)), limiters.PerWindow(max(1, cfg.K)))
+			return throttletest.Funcs{Allow: h.Allow, AllowAt: h.AllowAt, Reset: h.Reset}
+		},
+		Traits: throttletest.Traits{
+			Edges:     []throttletest.Edges{throttletest.Leading},
+			Boundary:  throttletest.BoundaryPasses,
+			Windows:   throttletest.WindowsFromFirst,
+			ClockBack: throttletest.BackBounded,
+		},
+	}
+}
+
+func throttleFunc(source throttletest.TimeSource) throttletest.Spec {
+	return throttletest.Spec{
+		Name: "limiters.ThrottleFunc",
+		Time: source,
+		New: func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+			edges := map[throttletest.Edges]limiters.Edges{
+				throttletest.Leading:            limiters.Leading,
+				throttletest.Trailing:           limiters.Trailing,
+				throttletest.LeadingAndTrailing: limiters.Leading | limiters.Trailing,
+			}[cfg.Edges]
+			h := limiters.NewThrottleFunc(cfg.Interval, emit, edges, limiters.WithClock(injected(source, env)))
+			return throttletest.Funcs{Call: h.Call, Stop: h.Stop}
+		},
+		Traits: throttletest.Traits{
+			Edges:       []throttletest.Edges{throttletest.Leading, throttletest.Trailing, throttletest.LeadingAndTrailing},
+			Boundary:    throttletest.BoundaryPasses,
+			BothSingle:  throttletest.BothOnce,
+			Payload:     throttletest.LastPayload,
+			ClockBack:   throttletest.BackBounded,
+			PanicPolicy: throttletest.PanicPropagates,
+		},
+	}
+}
+
+// throttleStream describes limiters.ThrottleStream. Its items carry their payload, and
+// errors pass.
+func throttleStream(source throttletest.TimeSource) throttletest.Spec {
+	return throttletest.Spec{
+		Name: "limiters.ThrottleStream",
+		Time: source,
+		New: func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+			h := limiters.NewThrottle(cfg.Interval, limiters.WithClock(injected(source, env)))
+			ctx, cancel := context.WithCancel(context.Background())
+			in := make(chan limiters.Item[int])
+			out := limiters.ThrottleStream(ctx, h, in)
+			var closed atomic.Bool
+			go func() {
+				for item := range out {
+					emit(item.Value)
+				}
+				closed.Store(true)
+			}()
+			return throttletest.Funcs{
+				Call:   func(v int) { in <- limiters.Item[int]{Value: v} },
+				Fault:  func(v int) { in <- limiters.Item[int]{Value: v, Err: errors.ErrUnsupported} },
+				Close:  func() { close(in) },
+				Cancel: cancel,
+				Closed: closed.Load,
+			}
+		},
+		Traits: throttletest.Traits{
+			Edges:    []throttletest.Edges{throttletest.Leading},
+			Boundary: throttletest.BoundaryPasses,
+		},
+	}
+}

@@ -1,0 +1,52 @@
+package httplimit_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/escapement-go/escapement/conformance/concurrencytest"
+	"github.com/escapement-go/escapement/limiters"
+	"github.com/escapement-go/escapement/limiters/httplimit"
+)
+
+func TestConformance_Concurrency(t *testing.T) {
+	concurrencytest.Run(t, concurrencytest.Spec{
+		Name: "httplimit.Concurrency",
+		Time: concurrencytest.Injected,
+		New: func(env concurrencytest.Env, cfg concurrencytest.Config) concurrencytest.Funcs {
+			c := limiters.NewConcurrency(cfg.Limit, limiters.Backlog(cfg.Backlog), limiters.Timeout(cfg.Timeout),
+				limiters.WithClock(env.Clock))
+			throttle := httplimit.Concurrency(c, httplimit.OnThrottle(func(*http.Request, error) { cfg.OnReject() }))
+			return concurrencytest.Funcs{Do: requests(throttle(http.HandlerFunc(serve))), Resize: c.Resize}
+		},
+		Traits: concurrencytest.Traits{
+			Backlog:  concurrencytest.BacklogBounded,
+			Timeout:  concurrencytest.TimeoutBounded,
+			Context:  concurrencytest.ContextHonoured,
+			SeatHeld: concurrencytest.SeatFreed,
+			Fair:     concurrencytest.FairFIFO,
+			Single:   true,
+			Hook:     concurrencytest.HookOnce,
+		},
+	})
+}
+
+// runKey is where a request carries what its handler shall run.
+type runKey struct{}
+
+func serve(_ http.ResponseWriter, r *http.Request) { r.Context().Value(runKey{}).(func())() }
+
+// requests makes each run a request to the handler.
+func requests(h http.Handler) func(ctx context.Context, run func()) error {
+	return func(ctx context.Context, run func()) error {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest("GET", "/", nil).WithContext(context.WithValue(ctx, runKey{}, run)))
+		if w.Code != http.StatusOK {
+			return errors.New(w.Body.String())
+		}
+		return nil
+	}
+}
