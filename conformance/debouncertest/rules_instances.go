@@ -47,7 +47,7 @@ func (x *exam) eachKey() *suite.Violation {
 		checks = []func(*exam) *suite.Violation{func(x *exam) *suite.Violation { return x.difference().Violation }}
 	}
 	for key := 1; key <= 2; key++ {
-		own := &exam{Recording: edge.OfKey(x.Recording, key), job: x.job, traits: x.traits, stops: x.stops}
+		own := &exam{Recording: edge.OfKey(x.Recording, key), traits: x.traits, stops: x.stops}
 		for _, check := range checks {
 			if v := check(own); v != nil {
 				v.Headline = text("key %d: %s", key, v.Headline)

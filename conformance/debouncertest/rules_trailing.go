@@ -1,7 +1,6 @@
 package debouncertest
 
 import (
-	"math"
 	"slices"
 	"time"
 
@@ -107,9 +106,6 @@ func (x *exam) waited(i int) bool {
 	return x.traits.Overlap != Parallel && x.view().queued(i, x.Fires[i].Began.At-1)
 }
 
-// afterAll is a point after everything recorded.
-const afterAll = math.MaxInt
-
 func restarts(c *conformance.Done, wait time.Duration) string {
 	return text("call %d at %s restarts the %s wait", c.N, c.Began.At, wait)
 }
@@ -149,11 +145,7 @@ func (x *exam) exact() *suite.Violation {
 		if b.open || b.endedBy != nil {
 			continue
 		}
-		to := afterAll
-		if b.next != nil {
-			to = b.next.first.Began.Seq
-		}
-		f := v.served(b.last, to)
+		f := v.served(b.last, b.until())
 		if f == nil || f.Began.At <= b.due {
 			continue
 		}
@@ -183,10 +175,7 @@ func (x *exam) once() *suite.Violation {
 	}
 	v := x.view()
 	for _, b := range v.bursts {
-		to := afterAll
-		if b.next != nil {
-			to = b.next.first.Began.Seq
-		}
+		to := b.until()
 		if b.endedBy != nil {
 			to = min(to, b.endedBy.Began.Seq)
 		}
@@ -322,11 +311,7 @@ func (x *exam) fulfilled(b *burst) bool {
 	if c := v.lastOf(b.first.Began.Seq, conformance.OpCancel); c != nil && !x.traits.AfterCancel.usable() {
 		return true // DB-REUSE's, or undeclared
 	}
-	to := afterAll
-	if b.next != nil {
-		to = b.next.first.Began.Seq
-	}
-	return v.served(b.last, to) != nil
+	return v.served(b.last, b.until()) != nil
 }
 
 func (x *exam) idle() *suite.Violation {

@@ -2,6 +2,7 @@ package debouncertest
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -14,7 +15,6 @@ import (
 // exam is one run under judgement.
 type exam struct {
 	*suite.Recording
-	job    suite.Job
 	traits *Traits
 	stops  bool          // the implementation has a Stop
 	seen   *view         // see view
@@ -22,8 +22,8 @@ type exam struct {
 }
 
 // Exam puts a trace in the terms of a debouncer.
-func (c *contract) Exam(tr *Traits, rec *suite.Recording, job suite.Job) *exam {
-	return &exam{Recording: rec, job: job, traits: tr, stops: c.stops}
+func (c *contract) Exam(tr *Traits, rec *suite.Recording, _ suite.Job) *exam {
+	return &exam{Recording: rec, traits: tr, stops: c.stops}
 }
 
 // configured reports whether an edge or a bound is configured: then the rules about the
@@ -80,6 +80,17 @@ type burst struct {
 	// whether it fires, and when, depends on who came first.
 	open bool
 	next *burst
+}
+
+// afterAll is a point after everything recorded.
+const afterAll = math.MaxInt
+
+// until is the point at which the next burst begins.
+func (b *burst) until() int {
+	if b.next == nil {
+		return afterAll
+	}
+	return b.next.first.Began.Seq
 }
 
 // view returns the debouncer's view of the trace, built once.
