@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"os"
 	"runtime"
 	"slices"
@@ -34,6 +35,11 @@ type lab struct {
 	// leaks says that a bubble ended with blocked goroutines.
 	leaks bool
 	runs  int
+	// first is the wait before the first look at the stacks of a run without progress; the waits
+	// after it double until they are longestLook, which 0 stands for. Only tests of hangs set it.
+	// What the stacks prove does not depend on when they are looked at, and without a proof
+	// watchdog is what it is.
+	first time.Duration
 }
 
 // apart is a lab like l that plays something else. It is a copy: a run that hangs
@@ -52,10 +58,13 @@ func (l *lab) once() *hang { return l.run([]job{{}}, func(job, *Trace) {}) }
 // the time.
 const chunk = 256
 
-// watchdog is the real time without any progress after which the lab looks at
-// the stacks. It decides nothing by itself. If the stacks show before that nobody can
+// A run without progress is looked at every longestLook of real time and given up after
+// watchdog. Neither decides anything: the stacks do. Where they show before that nobody can
 // go on, two looks will do.
-const watchdog = 10 * time.Second
+const (
+	watchdog    = 10 * time.Second
+	longestLook = time.Second
+)
 
 // rest leaves a limiter without Stop alone for ten times as long as what happened until
 // end can matter, before anybody looks for goroutines that it left, or lets the bubble
@@ -99,34 +108,48 @@ func (l *lab) run(jobs []job, judge func(j job, tr *Trace)) *hang {
 			}
 		}()
 		before := next.Load()
-		seen, looks, locked := before, 0, 0
-		tick := time.NewTicker(watchdog / 10)
-		for alive := true; alive; {
-			select {
-			case <-ended:
-				alive = false
-			case <-tick.C:
-				if now := next.Load(); now != seen {
-					seen, looks, locked = now, 0, 0
-					continue
-				}
-				looks++
-				if locked++; !allWait() {
-					locked = 0
-				}
-				if looks > 10 || locked > 1 {
-					tick.Stop()
-					return &hang{jobs[seen], newStacks()}
-				}
-			}
+		seen, stuck := l.watch(ended, &next)
+		if stuck {
+			return &hang{jobs[seen], newStacks()}
 		}
-		tick.Stop()
 		if next.Load() == before {
 			next.Add(1) // the bubble ended without judging its job; do not try for ever
 		}
 	}
 	l.runs += len(jobs)
 	return nil
+}
+
+// watch returns when the batches have ended, or says which job is under way if no run makes
+// progress any more: the stacks prove it twice, or watchdog is over.
+func (l *lab) watch(ended <-chan struct{}, next *atomic.Int64) (seen int64, stuck bool) {
+	wait := cmp.Or(l.first, longestLook)
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	seen = next.Load()
+	idle, proofs := time.Duration(0), 0
+	for {
+		select {
+		case <-ended:
+			return seen, false
+		case <-timer.C:
+		}
+		if now := next.Load(); now != seen {
+			seen, idle, proofs = now, 0, 0
+			wait = cmp.Or(l.first, longestLook)
+		} else {
+			// Counted rather than measured: a process that was suspended has not idled.
+			idle += wait
+			if proofs++; !l.stuck() {
+				proofs = 0
+			}
+			if idle > watchdog || proofs > 1 {
+				return seen, true
+			}
+			wait = min(2*wait, longestLook)
+		}
+		timer.Reset(wait)
+	}
 }
 
 // noter returns what writes a schedule that is about to run to the file that
@@ -226,26 +249,39 @@ var abandoned = struct {
 	ids map[string]bool
 }{ids: map[string]bool{}}
 
-// allWait reports whether every goroutine in bubbles waits, and one of them for a lock:
-// no bubble can be settled then, so that nothing more will happen in it.
-func allWait() bool {
+// stuck reports whether every goroutine in bubbles waits, and one of them for a lock, while
+// nobody outside runs who could hold it: no bubble can be settled then, so that nothing more
+// will happen in it. Outside bubbles there may be timers that no stack shows, so that
+// nothing is proved there, unless a test with runs that hang has set first: it has none.
+func (l *lab) stuck() bool {
 	abandoned.Lock()
 	defer abandoned.Unlock()
 	locked := false
-	for _, g := range goroutine.Stacks() {
+	for _, g := range goroutine.Stacks()[1:] { // the first is the caller's
 		header, stack, _ := strings.Cut(g, "\n")
 		id, _, _ := strings.Cut(g, " [")
-		if !strings.Contains(header, "synctest ") || abandoned.ids[id] {
-			continue
-		}
-		switch w := goroutine.Describe(header, stack); {
-		case isLocked(w):
+		w := goroutine.Describe(header, stack)
+		bubble := strings.Contains(header, "synctest ")
+		judged := bubble || !l.bubble && l.first > 0
+		switch {
+		case abandoned.ids[id] || strings.Contains(stack, "os/signal.signal_recv("): // a system call for ever
+		case w.State == "running" || w.State == "runnable" || w.State == "syscall":
+			return false
+		case judged && isLocked(w):
 			locked = true
-		case !w.Durable:
+		case bubble && !w.Durable:
+			return false
+		case judged && !bubble && !waitsForTests(stack):
 			return false
 		}
 	}
 	return locked
+}
+
+// waitsForTests reports whether a stack that is outside bubbles is that of a test with a
+// subtest, or of all tests.
+func waitsForTests(stack string) bool {
+	return strings.Contains(stack, "\ntesting.tRunner(") || strings.Contains(stack, "\ntesting.(*M).Run(")
 }
 
 // newStacks returns the stacks of all goroutines but the abandoned, and abandons

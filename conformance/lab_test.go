@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
+
+	"github.com/escapement-go/escapement/synctestcompat"
 )
 
 // Parallel tests take turns: whoever uses the implementation has the process for itself.
@@ -72,16 +75,45 @@ func turnstile(env Env, cfg LimiterConfig) LimiterFuncs {
 
 // Who waits for a lock waits for ever only if nobody can give it back, and a timer can.
 func TestLostLock_timersGiveBack(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: the watchdog waits for " + (2 * watchdog / 10).String())
-	}
 	spec := zooLimiterSpec("", Injected)
 	spec.New, spec.Traits.Single = turnstile, true
 	s, err := ParseSchedule("rate=10/1s burst=1 | wait 1 @0 | wait 1 @0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range JudgeLimiter(t, spec).Run(s) {
+	j := JudgeLimiter(t, spec)
+	j.c.lab.first = soon
+	for _, v := range j.Run(s) {
 		t.Error(v.Text)
+	}
+	if len(j.c.stalls) == 0 {
+		t.Error("the run ended, which is none that hangs")
+	}
+}
+
+// soon is when runs that hang are first looked at in tests.
+const soon = time.Millisecond
+
+// However soon the lab looks, a run is not stuck while somebody outside its bubble runs who
+// holds the lock that it waits for: on a busy machine that takes any time.
+func TestLab_slowIsNotStuck(t *testing.T) {
+	synctestcompat.Require(t)
+	var mu sync.Mutex
+	mu.Lock()
+	asked := make(chan struct{})
+	go func() { // outside
+		<-asked
+		for range 100 { // looks
+			for now := time.Now(); time.Since(now) < soon; {
+			}
+		}
+		mu.Unlock()
+	}()
+	l := &lab{t: t, time: Injected, bubble: true, first: soon, play: func(driver, job, *recorder) {
+		close(asked)
+		mu.Lock()
+	}}
+	if h := l.once(); h != nil {
+		t.Errorf("given up, although the lock is given back:\n%s", h.stacks)
 	}
 }

@@ -53,7 +53,7 @@ func (c *contract) lostLock(dump, under string, alone bool) string {
 		case bubble && !locked && !w.Durable:
 			return "" // it runs
 		case !c.foreign(stack):
-		case !bubble && (strings.Contains(stack, "\ntesting.tRunner(") || strings.Contains(stack, "\ntesting.(*M).Run(")):
+		case !bubble && waitsForTests(stack):
 			// It waits for the suite.
 		case !locked && (alone || !bubble):
 			return "" // it may hold the lock, and give it back
