@@ -5,21 +5,37 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/internal/bundled"
+	"github.com/escapement-go/escapement/internal/prove"
 	"github.com/escapement-go/escapement/limiters"
 	"github.com/escapement-go/escapement/limiters/httplimit"
 )
 
 // TestVerdicts runs the suite over everything that this module brings and prints
-// the table of verdicts.
+// the table of verdicts. What takes its time in several ways is judged with one of them,
+// or with ESCAPEMENT_PROVE=1 with each.
 func TestVerdicts(t *testing.T) {
 	const injected, packageTime, explicit = conformance.Injected, conformance.PackageTime, conformance.Explicit
 	var reports []*conformance.Report
+	var left []string
+	judged := map[string]bool{}
 	verdict := func(name string, run func(t *testing.T) *conformance.Report) {
-		t.Run(name, func(t *testing.T) { reports = append(reports, run(t)) })
+		t.Run(name, func(t *testing.T) {
+			what := name
+			for _, source := range []conformance.TimeSource{injected, packageTime, explicit} {
+				what = strings.TrimSuffix(what, source.String())
+			}
+			if judged[what] && !prove.Reaches(prove.Suite) {
+				left = append(left, name)
+				prove.Require(t, prove.Suite)
+			}
+			judged[what] = true
+			reports = append(reports, run(t))
+		})
 	}
 	debouncer := func(name string, spec conformance.DebouncerSpec) {
 		verdict(name, func(t *testing.T) *conformance.Report { return conformance.RunDebouncer(t, spec) })
@@ -66,6 +82,9 @@ func TestVerdicts(t *testing.T) {
 		verdict(spec.Name+spec.Time.String(), func(t *testing.T) *conformance.Report { return conformance.RunConcurrency(t, spec) })
 	}
 	t.Log("\n" + conformance.Table(reports...))
+	if left != nil {
+		t.Logf("%s=1 judges these too: %s", prove.Variable, strings.Join(left, ", "))
+	}
 }
 
 // runKey is where a request carries what its handler shall run.

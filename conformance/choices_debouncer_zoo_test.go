@@ -527,8 +527,7 @@ func chosenDebouncers(n int) []DebouncerSpec {
 	return out
 }
 
-// Whatever a correct debouncer chooses, and declares, it passes. With CONFORMANCE_FULL=1 in
-// more combinations.
+// Whatever a correct debouncer chooses, and declares, it passes.
 func TestChoices_debouncers(t *testing.T) {
 	tryAll(t, chosenDebouncers(choices()), RunDebouncer, func(s DebouncerSpec) (string, TimeSource, any) { return s.Name, s.Time, s.Traits })
 }

@@ -361,8 +361,7 @@ func chosenThrottles(n int) []ThrottleSpec {
 	return out
 }
 
-// Whatever a correct throttle chooses, and declares, it passes. With CONFORMANCE_FULL=1 in
-// more combinations.
+// Whatever a correct throttle chooses, and declares, it passes.
 func TestChoices_throttles(t *testing.T) {
 	tryAll(t, chosenThrottles(choices()), RunThrottle, func(s ThrottleSpec) (string, TimeSource, any) { return s.Name, s.Time, s.Traits })
 }

@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"math/big"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/escapement-go/escapement/internal/prove"
 )
 
 // Correct implementations that choose whatever they are told to choose, so that each
@@ -269,15 +270,7 @@ func chosenLimiters(n int) []LimiterSpec {
 }
 
 // choices is how many combinations are tried.
-func choices() int {
-	switch {
-	case os.Getenv("CONFORMANCE_FULL") != "":
-		return 100
-	case testing.Short():
-		return 2
-	}
-	return 4
-}
+func choices() int { return prove.Number(2, 4, 4, 100) }
 
 // fewChoices is choices where one of them takes long.
 func fewChoices() int {
@@ -291,6 +284,7 @@ func fewChoices() int {
 // have chosen.
 func tryAll[Spec any](t *testing.T, specs []Spec, run func(*testing.T, Spec) *Report, chosen func(Spec) (name string, source TimeSource, traits any)) {
 	t.Helper()
+	prove.Require(t, prove.Suite)
 	for _, spec := range specs {
 		name, source, traits := chosen(spec)
 		t.Run(name, func(t *testing.T) {
@@ -310,8 +304,7 @@ func inTurn(runs []func()) {
 	}
 }
 
-// Whatever a correct limiter chooses, and declares, it passes. With CONFORMANCE_FULL=1 in
-// more combinations.
+// Whatever a correct limiter chooses, and declares, it passes.
 func TestChoices_limiters(t *testing.T) {
 	tryAll(t, chosenLimiters(choices()), RunLimiter, func(s LimiterSpec) (string, TimeSource, any) { return s.Name, s.Time, s.Traits })
 }

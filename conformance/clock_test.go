@@ -2,29 +2,23 @@ package conformance
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/escapement-go/escapement/fakeclock"
+	"github.com/escapement-go/escapement/internal/prove"
 	"github.com/escapement-go/escapement/synctestcompat"
 	"github.com/jonboulle/clockwork"
 )
 
-// The reference clock shows what package time shows on programs of 80 steps, 2,000
-// of them or, with CONFORMANCE_FULL set, 10,000: as it is, told to settle, and also
-// told to report events and sites. -v prints how often each operation met a timer
-// of each kind in each state.
+// The reference clock shows what package time shows on programs of 80 steps: as it is,
+// told to settle, and also told to report events and sites. -v prints how often each
+// operation met a timer of each kind in each state.
 func TestClock_likePackageTime(t *testing.T) {
 	synctestcompat.Require(t)
-	n, steps := 2_000, 80
-	switch {
-	case testing.Short():
-		n = 500
-	case os.Getenv("CONFORMANCE_FULL") != "":
-		n = 10_000
-	}
+	prove.Require(t, prove.Suite)
+	n, steps := prove.Number(500, 500, 2_000, 10_000), 80
 	if raceDetector {
 		n /= 10
 	}
@@ -101,6 +95,10 @@ func (c *contract) ruleOf(id string) *rule {
 // know, as they settle). -v prints a smallest schedule of each.
 func TestClock_programsFindClockwork(t *testing.T) {
 	synctestcompat.Require(t)
+	prove.Require(t, prove.Suite)
+	if !aside(t) {
+		return
+	}
 	c := clockContract(t, ClockSpec{
 		Name: "clockwork", Traits: ClockTraits{Waits: WaitsForAll},
 		New: func(ClockEnv) ClockFuncs { return ClockOf(clockwork.NewFakeClock()) },

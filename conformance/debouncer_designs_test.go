@@ -2,12 +2,12 @@ package conformance
 
 import (
 	"context"
-	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/escapement-go/escapement/internal/prove"
 	"github.com/escapement-go/escapement/synctestcompat"
 	"github.com/jonboulle/clockwork"
 )
@@ -1018,7 +1018,7 @@ func debouncerDesigns(source TimeSource) []design[DebouncerSpec] {
 // takesPart reports whether the i-th design runs on the source.
 func takesPart(i int, source TimeSource) bool {
 	switch {
-	case os.Getenv("CONFORMANCE_FULL") != "" || !synctestcompat.Available:
+	case prove.Reaches(prove.All) || !synctestcompat.Available:
 		return true
 	case testing.Short():
 		return i%2 == 0 && TimeSource(i/2%2)+Injected == source
@@ -1027,7 +1027,7 @@ func takesPart(i int, source TimeSource) bool {
 }
 
 // Correct debouncers of any make pass. Each takes its time in one way,
-// half of them with -short, or with CONFORMANCE_FULL=1 in both.
+// half of them with -short, or with ESCAPEMENT_PROVE=all in both.
 func TestDesigns_debouncers(t *testing.T) {
 	for _, source := range sources(Injected, PackageTime) {
 		for i, d := range debouncerDesigns(source) {

@@ -8,6 +8,7 @@ import (
 	"github.com/jonboulle/clockwork"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/internal/prove"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
@@ -200,8 +201,11 @@ func queuedSpecs() []conformance.DebouncerSpec {
 // Callbacks may wait in a queue, whatever they get, and no method need wait for them.
 func TestDesigns_queued(t *testing.T) {
 	synctestcompat.Require(t)
-	for _, spec := range queuedSpecs() {
+	for i, spec := range queuedSpecs() {
 		t.Run(spec.Name, func(t *testing.T) {
+			if i > 0 { // what else it can declare
+				prove.Require(t, prove.Suite)
+			}
 			conformance.RunDebouncer(t, spec)
 			j := conformance.JudgeDebouncer(t, spec)
 			for _, text := range []string{ // longer than what is explored

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/escapement-go/escapement/internal/prove"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
@@ -11,8 +12,12 @@ import (
 // declaration would fit.
 func TestFits(t *testing.T) {
 	synctestcompat.Require(t)
+	prove.Require(t, prove.Suite)
 	if testing.Short() {
 		t.Skip("-short: each of these is explored until it fails")
+	}
+	if !aside(t) {
+		return
 	}
 	deb := DebounceTraits{Edges: []Edges{Trailing, Leading, LeadingAndTrailing}, Payload: LastPayload, Tie: ResetFirst, StaleFire: StaleForbidden,
 		CancelBarrier: NoBarrier, AfterCancel: CancelReusable, StopPending: StopDrops, ZeroWait: ZeroNextTick, Overlap: Serial, BothSingle: BothOnce,
@@ -67,6 +72,9 @@ func TestFits(t *testing.T) {
 
 // The first schedules of limiters and quotas will do.
 func TestFits_limitersAndQuotas(t *testing.T) {
+	if !aside(t) {
+		return
+	}
 	quota := func(kind QuotaKind, wrong func(*QuotaTraits)) *contract {
 		right := QuotaTraits{Denied: DeniedFree, BackTime: BackClamp, TooLarge: TooLargeNegative, Answers: AnswersRetry | AnswersReset | AnswersRemaining}
 		if kind != GCRA {

@@ -1,50 +1,50 @@
 package conformance
 
 import (
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/escapement-go/escapement/internal/prove"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
 // Limiters of different designs pass, each with its own traits.
 func TestZoo_limiterDesignsPass(t *testing.T) {
-	run := func(spec LimiterSpec) {
-		if spec.Time != PackageTime || synctestcompat.Available {
-			t.Run(spec.Time.String()+strings.TrimPrefix(spec.Name, "zoo:"), func(t *testing.T) { RunLimiter(t, spec) })
-		}
+	run := func(spec LimiterSpec, from prove.Level) {
+		t.Run(spec.Time.String()+strings.TrimPrefix(spec.Name, "zoo:"), func(t *testing.T) {
+			prove.Require(t, from)
+			RunLimiter(t, spec)
+		})
 	}
-	run(heldBucketSpec("", Injected))
-	run(fifoBucketSpec("", Injected))
-	run(tatBucketSpec(Explicit))
-	run(perSecondSpec(""))
-	run(tickerBucketSpec("", PackageTime))
+	run(heldBucketSpec("", Injected), prove.Once)
+	run(fifoBucketSpec("", Injected), prove.Once)
+	run(tatBucketSpec(Explicit), prove.Once)
+	run(perSecondSpec(""), prove.Once)
+	run(tickerBucketSpec("", PackageTime), prove.Once)
 	if testing.Short() {
 		return
 	}
-	run(retryBucketSpec(Injected))
-	run(heldBucketSpec("", PackageTime))
-	run(fifoBucketSpec("", PackageTime))
-	if os.Getenv("CONFORMANCE_FULL") == "" {
-		return
-	}
-	run(heldBucketSpec("", Explicit))
-	run(tatBucketSpec(Injected))
-	run(tickerBucketSpec("", Injected))
-	run(retryBucketSpec(PackageTime))
+	run(retryBucketSpec(Injected), prove.Once)
+	run(heldBucketSpec("", PackageTime), prove.Suite)
+	run(fifoBucketSpec("", PackageTime), prove.Suite)
+	run(heldBucketSpec("", Explicit), prove.All)
+	run(tatBucketSpec(Injected), prove.All)
+	run(tickerBucketSpec("", Injected), prove.All)
+	run(retryBucketSpec(PackageTime), prove.All)
 }
 
 // heldMutantRows judges the mutants of limiters that wait, reserve and change. Each is
 // shown the smaller schedules of one family, and no rules that explore by themselves
 // but its own: all of that is for TestMutants_limitersInFull.
-func heldMutantRows(t *testing.T, mine func() bool) []catchOf {
+func heldMutantRows(t *testing.T, caught map[string]bool) []catchOf {
 	t.Helper()
 	const smaller = 1000
 	var rows []catchOf
 	judge := func(spec LimiterSpec, name, id, only string) {
-		if !mine() {
+		again := !everyMutant() && caught["limiter "+id]
+		caught["limiter "+id] = true
+		if again {
 			return
 		}
 		c := limiterContract(t, spec)
@@ -74,9 +74,7 @@ func heldMutantRows(t *testing.T, mine func() bool) []catchOf {
 // is blamed on a rule that does not apply.
 func TestMutants_limitersInFull(t *testing.T) {
 	synctestcompat.Require(t)
-	if os.Getenv("CONFORMANCE_FULL") == "" {
-		t.Skip("set CONFORMANCE_FULL=1: a minute on a quiet machine")
-	}
+	prove.Require(t, prove.All) // a minute on a quiet machine
 	for _, m := range heldMutants {
 		t.Run(m.name, func(t *testing.T) {
 			row := judgeMutant(t, limiterContract(t, heldBucketSpec(m.name, m.source)), m.name, m.rule)

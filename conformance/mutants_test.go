@@ -9,12 +9,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/jonboulle/clockwork"
 
+	"github.com/escapement-go/escapement/internal/prove"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
@@ -80,32 +80,54 @@ func matrix(rows []catchOf) string {
 	return b.String()
 }
 
-// The unmutated zoo passes everything, on every driver.
+// once skips the i-th of several designs on all drivers of package time and an injected clock but
+// one, unless all of them are to be proved.
+func once(t *testing.T, i int, source TimeSource) {
+	t.Helper()
+	if synctestcompat.Available && TimeSource(i%2)+Injected != source {
+		prove.Require(t, prove.Suite)
+	}
+}
+
+// The unmutated zoo passes everything, each design on one driver or with ESCAPEMENT_PROVE=1 on every.
 func TestZoo_correctOnesPass(t *testing.T) {
 	for _, source := range sources(Injected, PackageTime) {
-		t.Run("Debouncer"+source.String(), func(t *testing.T) { RunDebouncer(t, zooDebouncerSpec("", source)) })
-		t.Run("DebouncerEdges"+source.String(), func(t *testing.T) { RunDebouncer(t, zooEdgesSpec("", source)) })
-		t.Run("DebouncerBoundOnCall"+source.String(), func(t *testing.T) { RunDebouncer(t, zooOnCallSpec("", source)) })
-		t.Run("DebouncerBatch"+source.String(), func(t *testing.T) { RunDebouncer(t, zooBatchSpec("", source)) })
-		t.Run("ThrottleStream"+source.String(), func(t *testing.T) { RunThrottle(t, zooStreamSpec("", source)) })
+		for i, spec := range []DebouncerSpec{zooDebouncerSpec("", source), zooEdgesSpec("", source), zooOnCallSpec("", source), zooBatchSpec("", source)} {
+			t.Run([]string{"Debouncer", "DebouncerEdges", "DebouncerBoundOnCall", "DebouncerBatch"}[i]+source.String(), func(t *testing.T) {
+				once(t, i, source)
+				RunDebouncer(t, spec)
+			})
+		}
 	}
 	for _, only := range []Edges{Leading, LeadingAndTrailing} {
 		t.Run("Debouncer"+only.String(), func(t *testing.T) { RunDebouncer(t, zooEdgeSpec(only)) })
 	}
 	for _, source := range sources(Injected, PackageTime) {
-		t.Run("Throttle"+source.String(), func(t *testing.T) { RunThrottle(t, zooThrottleSpec("", source)) })
-		t.Run("ThrottlePlain"+source.String(), func(t *testing.T) { RunThrottle(t, zooPlainSpec("", source)) })
+		for i, spec := range []ThrottleSpec{zooThrottleSpec("", source), zooPlainSpec("", source), zooStreamSpec("", source)} {
+			t.Run([]string{"Throttle", "ThrottlePlain", "ThrottleStream"}[i]+source.String(), func(t *testing.T) {
+				once(t, i, source)
+				RunThrottle(t, spec)
+			})
+		}
 	}
 	t.Run("ThrottleExplicit", func(t *testing.T) { RunThrottle(t, zooThrottleSpec("", Explicit, Leading)) })
 	for _, source := range fewSources(Injected, PackageTime) {
-		for _, spec := range []LeakyBucketSpec{zooBucketSpec("", source), zooSleeper(source), zooTicker(source),
+		for i, spec := range []LeakyBucketSpec{zooBucketSpec("", source), zooSleeper(source), zooTicker(source),
 			zooPeriods(source, false), zooPeriods(source, true), zooReserver(source), zooTurns(source, 0, ""), zooTurns(source, 3, "")} {
-			t.Run("LeakyBucket"+source.String(), func(t *testing.T) { RunLeakyBucket(t, spec) })
+			t.Run("LeakyBucket"+source.String(), func(t *testing.T) {
+				once(t, i, source)
+				RunLeakyBucket(t, spec)
+			})
 		}
 	}
 	for _, source := range fewSources(Explicit, PackageTime, Injected) {
 		for _, kind := range []QuotaKind{FixedWindow, SlidingLog, SlidingCounter, GCRA} {
-			t.Run("Quota"+kind.String()+source.String(), func(t *testing.T) { RunQuota(t, zooQuotaSpec("", kind, source)) })
+			t.Run("Quota"+kind.String()+source.String(), func(t *testing.T) {
+				if source != Explicit {
+					prove.Require(t, prove.Suite)
+				}
+				RunQuota(t, zooQuotaSpec("", kind, source))
+			})
 		}
 	}
 	for _, spec := range quotaZoo() {
@@ -129,7 +151,12 @@ func TestZoo_correctOnesPass(t *testing.T) {
 		}))
 	})
 	for _, source := range sources(Injected, PackageTime, Explicit) {
-		t.Run("Limiter"+source.String(), func(t *testing.T) { RunLimiter(t, zooLimiterSpec("", source)) })
+		t.Run("Limiter"+source.String(), func(t *testing.T) {
+			if source != Injected {
+				prove.Require(t, prove.Suite)
+			}
+			RunLimiter(t, zooLimiterSpec("", source))
+		})
 	}
 }
 
@@ -232,12 +259,12 @@ func (m mutant) hangs() bool {
 	return m.rule == "X-REENT" || m.rule == "CK-REENT" || strings.Contains(m.name, "keeps a lock")
 }
 
-// mutantHalf makes this process judge every second mutant, from 0 or from 1 on.
-const mutantHalf = "CONFORMANCE_MUTANT_HALF"
+// everyMutant says that all mutants of a rule are judged, and not only its first.
+func everyMutant() bool { return prove.Reaches(prove.Suite) && !testing.Short() || *update }
 
-// Every rule has a mutant that it catches. Each is explored until its rule has found
-// it; with CONFORMANCE_FULL it is explored to the end, and -v prints the kill matrix. Two
-// processes judge half of them each, and take with them what the mutants left behind.
+// Every rule has a mutant that it catches: one of them is judged for each, or with ESCAPEMENT_PROVE=1
+// all, until the rule has found it. With ESCAPEMENT_PROVE=all they are explored to the end, and -v
+// prints the kill matrix.
 func TestMutants(t *testing.T) {
 	if !synctestcompat.Available {
 		t.Skip("many mutants show only in bubbles: " + synctestcompat.Reason)
@@ -245,21 +272,19 @@ func TestMutants(t *testing.T) {
 	if raceDetector && testing.Short() {
 		t.Skip("-short: the race detector finds nothing new in mutants, at five times the cost")
 	}
-	full, half := os.Getenv("CONFORMANCE_FULL") != "", os.Getenv(mutantHalf)
-	if half == "" && !full && !*update {
-		inHalves(t)
+	if !aside(t) {
 		return
 	}
-	turn := -1
-	mine := func() bool { turn++; return half == "" || fmt.Sprint(turn%2) == half }
+	full := prove.Reaches(prove.All)
 	var rows []catchOf
 	caught := map[string]bool{}
+	held := heldMutantRows(t, caught) // the quickest for each of their rules
 	for _, m := range mutants() {
 		key := m.contract + " " + m.rule
 		racing := raceDetector && (m.rule == "TH-ONEOF" || m.rule == "X-CONC") // it is a data race as well
-		again := testing.Short() && caught[key]                                // one for each rule will do
+		again := !everyMutant() && caught[key]
 		caught[key] = true
-		if m.hangs() || racing || again || !mine() {
+		if m.hangs() || racing || again {
 			continue // see TestMutants_thatHang
 		}
 		c := m.make(t)
@@ -268,16 +293,10 @@ func TestMutants(t *testing.T) {
 		}
 		rows = append(rows, judgeMutant(t, c, m.name, m.rule))
 	}
-	rows = append(rows, heldMutantRows(t, mine)...)
+	rows = append(rows, held...)
 	t.Log("\n" + matrix(rows))
 	if !full {
 		golden(t, rows)
-	}
-	for _, m := range heldMutants {
-		caught["limiter "+m.rule] = true
-	}
-	for _, m := range fifoMutants {
-		caught["limiter "+m.rule] = true
 	}
 	for _, contract := range Contracts() {
 		for _, r := range Rules(contract) {
@@ -288,34 +307,20 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// inHalves runs this test in two processes.
-func inHalves(t *testing.T) {
-	t.Helper()
-	var wg sync.WaitGroup
-	for _, half := range []string{"0", "1"} {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			cmd := exec.Command(os.Args[0], "-test.run=^TestMutants$", "-test.short="+fmt.Sprint(testing.Short()), "-test.v="+fmt.Sprint(testing.Verbose()))
-			cmd.Env = append(os.Environ(), mutantHalf+"="+half)
-			out, err := cmd.CombinedOutput()
-			if t.Logf("half %s:\n%s", half, out); err != nil {
-				t.Errorf("half %s: %v", half, err)
-			}
-		}()
-	}
-	wg.Wait()
-}
-
-// Mutants that hang are judged as soon as the stacks prove it. What they leave behind stays, so
-// they have a test of their own.
+// Mutants that hang are judged as soon as the stacks prove it.
 func TestMutants_thatHang(t *testing.T) {
 	synctestcompat.Require(t)
+	if !aside(t) {
+		return
+	}
 	var rows []catchOf
+	seen := map[string]bool{}
 	for _, m := range mutants() {
-		if !m.hangs() {
+		key := m.contract + " " + m.rule
+		if !m.hangs() || seen[key] && !everyMutant() {
 			continue
 		}
+		seen[key] = true
 		c := m.make(t)
 		c.lab.first = soon
 		c.until = m.rule
@@ -327,11 +332,15 @@ func TestMutants_thatHang(t *testing.T) {
 }
 
 // Mistakes that show on package time are caught there too, one for every second rule, or
-// with CONFORMANCE_FULL=1 for each.
+// with ESCAPEMENT_PROVE=all for each.
 func TestMutants_packageTime(t *testing.T) {
 	synctestcompat.Require(t)
+	prove.Require(t, prove.Suite)
 	if testing.Short() {
 		t.Skip("-short: the same mutants run on the injected clock")
+	}
+	if !aside(t) {
+		return
 	}
 	seen := map[string]bool{}
 	for _, m := range debouncerMutants {
@@ -339,7 +348,7 @@ func TestMutants_packageTime(t *testing.T) {
 			continue // nobody can count package time's timers, order a tie there, set it back or catch a panic; a hang is one on any clock; two locks show in a tie there
 		}
 		seen[m.rule] = true
-		if len(seen)%2 == 0 && os.Getenv("CONFORMANCE_FULL") == "" {
+		if len(seen)%2 == 0 && !prove.Reaches(prove.All) {
 			continue
 		}
 		c := debouncerContract(t, zooDebouncerSpec(m.name, PackageTime))
@@ -351,7 +360,7 @@ func TestMutants_packageTime(t *testing.T) {
 			continue
 		}
 		seen[m.rule] = true
-		if len(seen)%2 == 0 && os.Getenv("CONFORMANCE_FULL") == "" {
+		if len(seen)%2 == 0 && !prove.Reaches(prove.All) {
 			continue
 		}
 		c := debouncerContract(t, zooEdgesSpec(m.name, PackageTime))
@@ -385,7 +394,7 @@ func goldenFile(t *testing.T, name string, rows []catchOf) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// With -short some mutants are left out: compare section by section.
+	// Some mutants may be left out: compare section by section.
 	for _, section := range strings.Split(b.String(), "\n## ")[1:] {
 		if !strings.Contains(string(want)+"\n## ", "\n## "+section) {
 			t.Errorf("%s does not hold this text; if it is right, run with -update:\n## %s", path, section)

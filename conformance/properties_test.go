@@ -15,6 +15,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/internal/bundled"
+	"github.com/escapement-go/escapement/internal/prove"
 	"github.com/escapement-go/escapement/properties"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
@@ -130,9 +131,10 @@ func check(t *testing.T, m conformance.ZooMutant) (rule, byRapid, smallest strin
 }
 
 // Which of the suite's mutants properties find too, and how small what they come to
-// is; -v prints the table. With PROPERTIES_FULL=1 it is all of them, in minutes.
+// is; -v prints the table. With ESCAPEMENT_PROVE=all it is all of them, in minutes.
 func TestMutants_byProperties(t *testing.T) {
 	synctestcompat.Require(t)
+	prove.Require(t, prove.Suite)
 	for name, value := range map[string]string{"rapid.seed": "1", "rapid.checks": "3000", "rapid.nofailfile": "true", "rapid.shrinktime": "1h"} {
 		f := flag.Lookup(name)
 		before := f.Value.String()
@@ -150,7 +152,7 @@ func TestMutants_byProperties(t *testing.T) {
 	}
 	var table strings.Builder
 	found, alike, same := 0, 0, 0
-	full := os.Getenv("PROPERTIES_FULL") != ""
+	full := prove.Reaches(prove.All)
 	fmt.Fprintf(&table, "%-44s %-13s %-13s %-8s %-6s %s\n", "mutant", "conformance", "properties", "explorer", "rapid", "Smallest")
 	for i, m := range conformance.ZooMutants(t) {
 		if !full && (i%48 != 0 || m.Clock != nil) {
@@ -189,7 +191,7 @@ func TestMutants_byProperties(t *testing.T) {
 	summary := fmt.Sprintf("%d found; %d by the rule that is made for them, of which %d came to as few steps as the explorer", found, alike, same)
 	t.Log("\n" + table.String() + summary)
 	if full && flag.Lookup("update").Value.String() == "true" {
-		text := "<!-- Made by: PROPERTIES_FULL=1 go test ./conformance -run '^TestMutants_byProperties$' -update -->\n\n" + mutantsHead +
+		text := "<!-- Made by: ESCAPEMENT_PROVE=all go test ./conformance -run '^TestMutants_byProperties$' -update -->\n\n" + mutantsHead +
 			"```\n" + table.String() + "```\n\n" + summary + ".\n"
 		if err := os.WriteFile(filepath.Join("..", "properties", "MUTANTS.md"), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
@@ -230,11 +232,12 @@ func TestJudgeDebouncer_afterStop(t *testing.T) {
 }
 
 // Correct implementations of other designs keep their rules on random schedules too: half of
-// them, or with PROPERTIES_FULL=1 all.
+// them, or with ESCAPEMENT_PROVE=all each.
 func TestHonest_byProperties(t *testing.T) {
 	synctestcompat.Require(t)
+	prove.Require(t, prove.Suite)
 	for i, m := range conformance.ZooHonest() {
-		if os.Getenv("PROPERTIES_FULL") == "" && (i%2 == 1 || testing.Short() && i%4 == 2) {
+		if !prove.Reaches(prove.All) && (i%2 == 1 || testing.Short() && i%4 == 2) {
 			continue
 		}
 		t.Run(m.Name, func(t *testing.T) {
@@ -256,11 +259,12 @@ func TestHonest_byProperties(t *testing.T) {
 	}
 }
 
-// They keep the laws of two runs as well. A third of them is asked, or with PROPERTIES_FULL=1 all.
+// They keep the laws of two runs as well. A third of them is asked, or with ESCAPEMENT_PROVE=all each.
 func TestHonest_laws(t *testing.T) {
 	synctestcompat.Require(t)
+	prove.Require(t, prove.Suite)
 	for i, m := range conformance.ZooHonest() {
-		if os.Getenv("PROPERTIES_FULL") == "" && (i%3 != 0 || testing.Short() && i%9 != 0) {
+		if !prove.Reaches(prove.All) && (i%3 != 0 || testing.Short() && i%9 != 0) {
 			continue
 		}
 		t.Run(m.Name, func(t *testing.T) {

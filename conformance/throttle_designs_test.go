@@ -332,7 +332,7 @@ func throttleDesigns(source TimeSource) []design[ThrottleSpec] {
 }
 
 // Correct throttles of any make pass. Each takes its time in one way,
-// half of them with -short, or with CONFORMANCE_FULL=1 in both.
+// half of them with -short, or with ESCAPEMENT_PROVE=all in both.
 func TestDesigns_throttles(t *testing.T) {
 	for _, source := range sources(Injected, PackageTime) {
 		for i, d := range throttleDesigns(source) {

@@ -2,28 +2,19 @@ package conformance_test
 
 import (
 	"fmt"
-	"os"
 	"runtime"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/escapement-go/escapement/debounce"
+	"github.com/escapement-go/escapement/internal/prove"
 	"github.com/escapement-go/escapement/limiters"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
-// ties is how often each step meets its timer: CONFORMANCE_FULL=1 asks for the
-// hundred thousand of a release.
-func ties() int {
-	switch {
-	case os.Getenv("CONFORMANCE_FULL") != "":
-		return 100_000
-	case testing.Short():
-		return 100
-	}
-	return 500
-}
+// ties is how often each step meets its timer.
+func ties() int { return prove.Number(100, 500, 500, 100_000) }
 
 // tieLog is what callbacks did in one round.
 type tieLog struct {
