@@ -19,10 +19,10 @@ import (
 // one shows belongs into its list of known failures, with its smallest schedule. The
 // schedules are the same each time, as what is found in others' code must not be chance.
 // This file comes before those of the clocks, which leave goroutines behind that make each
-// look at the stacks long. PEERS_FULL leaves number and seed to -rapid.checks and -rapid.seed.
+// look at the stacks long. ESCAPEMENT_PROVE=all leaves number and seed to -rapid.checks and -rapid.seed.
 func TestProperties(t *testing.T) {
 	synctestcompat.Require(t)
-	if os.Getenv("PEERS_FULL") == "" {
+	if os.Getenv("ESCAPEMENT_PROVE") != "all" {
 		for name, value := range map[string]string{"rapid.seed": "1", "rapid.checks": "500", "rapid.nofailfile": "true", "rapid.shrinktime": "1h"} {
 			f := flag.Lookup(name)
 			before := f.Value.String()

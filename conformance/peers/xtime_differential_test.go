@@ -449,7 +449,7 @@ func history(t *testing.T, seed uint64, counts map[string]int) {
 // On histories that make sense to x/time/rate (time does not go back, n > 0, the
 // limit is finite, reservations are cancelled once and under the limit and burst
 // that they were made under) TokenBucket decides as it does, wherever rounding
-// errors leave no doubt, with delays within a nanosecond. PEERS_FULL=1 runs
+// errors leave no doubt, with delays within a nanosecond. ESCAPEMENT_PROVE=all runs
 // 100,000; PEERS_SEED=n runs one.
 func TestXTime_differential(t *testing.T) {
 	if s := os.Getenv("PEERS_SEED"); s != "" {
@@ -462,7 +462,7 @@ func TestXTime_differential(t *testing.T) {
 	}
 	n := 2000
 	switch {
-	case os.Getenv("PEERS_FULL") != "":
+	case os.Getenv("ESCAPEMENT_PROVE") == "all":
 		n = 100_000
 	case testing.Short():
 		n = 500

@@ -31,7 +31,9 @@ func (l *lab) stuck() bool {
 		bubble := strings.Contains(header, "synctest ")
 		judged := bubble || !l.bubble && l.first > 0
 		switch {
-		case abandoned.ids[id] || strings.Contains(stack, "os/signal.signal_recv("): // a system call for ever
+		case abandoned.ids[id]:
+		case strings.Contains(stack, "os/signal.signal_recv("), strings.Contains(stack, "os.(*Process).Wait("):
+			// a long system call, which holds no lock
 		case w.State == "running" || w.State == "runnable" || w.State == "syscall":
 			return false
 		case judged && isLocked(w):
