@@ -98,9 +98,11 @@ func (c *contract) Twins(*suite.Suite) conformance.Twins {
 		Laws:    []string{"X-REPLAY", "X-SCALE", "X-RENAME", "X-ISO"},
 		Windows: tr.Head == HeadOnGrid,
 		Long:    func(cfg conformance.Config) time.Duration { return 1000 * cfg.Interval },
-		Draw: func(pick suite.Pick) conformance.Schedule {
-			backlog := suite.OneOf(pick, "backlog", []string{"2", "5"})
-			cfg := suite.Configured("interval", suite.Unit.String(), "backlog", backlog)
+		Configs: []conformance.Config{
+			suite.Configured("interval", suite.Unit.String(), "backlog", "2"),
+			suite.Configured("interval", suite.Unit.String(), "backlog", "5"),
+		},
+		Draw: func(cfg conformance.Config, pick suite.Pick) conformance.Schedule {
 			return suite.DrawClear(pick, cfg, []conformance.Op{conformance.OpPut}, suite.Bare)
 		},
 	}

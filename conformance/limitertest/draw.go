@@ -154,15 +154,16 @@ func (c *contract) Twins(s *suite.Suite) conformance.Twins {
 		Long: func(cfg conformance.Config) time.Duration {
 			return 1000 * cfg.Rate.Interval() * time.Duration(cfg.Burst)
 		},
-		Draw: func(pick suite.Pick) conformance.Schedule {
-			burst := suite.OneOf(pick, "burst", []int{3, 1, 10})
-			most := burst
+		Draw: func(cfg conformance.Config, pick suite.Pick) conformance.Schedule {
+			most := cfg.Burst
 			if !s.Accepts(opSeveral) {
 				most = 1
 			}
-			cfg := limited("1/"+suite.Unit.String(), burst)
 			return suite.DrawClear(pick, cfg, []conformance.Op{conformance.OpAllow}, suite.Asking(most))
 		},
+	}
+	for _, burst := range []int{3, 1, 10} {
+		tw.Configs = append(tw.Configs, limited("1/"+suite.Unit.String(), burst))
 	}
 	if tr.Initial == InitialFull { // else it fills up before the first request
 		tw.Laws = append(tw.Laws, "X-SHIFT")

@@ -31,7 +31,8 @@ func TestDraw(t *testing.T) {
 			}
 		}
 		for range 3 {
-			s := j.Twins().Draw(pick)
+			twins := j.Twins()
+			s := twins.Draw(twins.Configs[0], pick)
 			if one, beside := granted(j.Trace(s)), granted(j.Beside(s)); one != beside {
 				t.Errorf("%s: %s: %d tokens were granted, %d beside another instance", d.Name, s, one, beside)
 			}
