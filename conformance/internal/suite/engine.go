@@ -73,7 +73,7 @@ func newEngine[T, E any](t *testing.T, about About, c Contract[T, E], o inside.O
 	}
 	e.rules = linked(c)
 	e.traits = c.Traits()
-	abandonBubbles()
+	abandonBubbles(o.FirstLook > 0)
 	return e
 }
 

@@ -68,13 +68,15 @@ func newStacks() string {
 	return strings.Join(out, "\n\n")
 }
 
-// abandonBubbles abandons the goroutines of all bubbles that there are.
-func abandonBubbles() {
+// abandonBubbles abandons the goroutines of all bubbles that there are. Others may hold what
+// is waited for later, unless a test of runs that hang says that what is there is left from
+// tests before it.
+func abandonBubbles(others bool) {
 	abandoned.Lock()
 	defer abandoned.Unlock()
 	for _, g := range goroutine.Stacks() {
 		header, _, _ := strings.Cut(g, "\n")
-		if id, _, _ := strings.Cut(g, " ["); strings.Contains(header, "synctest ") {
+		if id, _, _ := strings.Cut(g, " ["); others || strings.Contains(header, "synctest ") {
 			abandoned.ids[id] = true
 		}
 	}
