@@ -1,4 +1,4 @@
-package conformance
+package conformance_test
 
 // limiterBugs are the defects of rate limiters (R), GCRA (G), leaky buckets (L), windows (W)
 // and concurrency limiters (C).

@@ -1,4 +1,4 @@
-package conformance
+package conformance_test
 
 import (
 	"fmt"
@@ -67,48 +67,25 @@ var bugs = []bug{
 	{"T26", "with k per interval one reset serves all keys", "keys share an interval", ""},
 }
 
-// Every defect of the catalogue is caught by a rule, or it is said why not. That the
-// rule does catch the mutant is what TestMutants and TestRace_mutantIsCaught show;
-// -v prints the table.
+// Every defect of the catalogue is caught by a rule, or it is said why not. That the rule
+// does catch the mutant is what the contracts' tests of mutants show; -v prints the table.
 func TestBugs(t *testing.T) {
-	type mutants = []struct{ name, rule string }
-	rules := map[string]map[string]string{"D": {"counts before it locks": "X-RACE"}, "T": {}, "": {}}
-	know := func(kind, name, rule string) {
-		if rules[kind][name] == "" {
-			rules[kind][name] = rule
-		}
-	}
-	for kind, tables := range map[string][]mutants{
-		"D": {debouncerMutants, edgeMutants, batchMutants},
-		"T": {throttleMutants, streamMutants, plainMutants},
-		"":  {limiterMutants, leakyMutants},
-	} {
-		for _, table := range tables {
-			for _, m := range table {
-				know(kind, m.name, m.rule)
+	rules := map[string]string{} // by kind of bug and mutant
+	for _, c := range contracts() {
+		for _, m := range c.mutants {
+			if key := kindOfBug(c.kind) + m.Name; rules[key] == "" {
+				rules[key] = m.Rule
 			}
 		}
-	}
-	for _, m := range heldMutants {
-		know("", m.name, m.rule)
-	}
-	for _, m := range fifoMutants {
-		know("", m.name, m.rule)
-	}
-	for _, m := range quotaMutants {
-		know("", m.kind.String()+": "+m.name, m.rule)
-	}
-	for _, m := range concurrencyMutants {
-		know("", m.name, m.rule)
 	}
 	var b strings.Builder
 	seen := map[string]bool{}
 	for _, bug := range append(bugs[:len(bugs):len(bugs)], limiterBugs...) {
 		kind := bug.id[:1]
-		if rules[kind] == nil {
+		if kind != "D" && kind != "T" {
 			kind = ""
 		}
-		rule := rules[kind][bug.mutant]
+		rule := rules[kind+bug.mutant]
 		if seen[bug.id] || (rule == "") == (bug.outside == "") {
 			t.Errorf("%s (%s): mutant %q, rule %q, outside %q: want a mutant with a rule, or a reason", bug.id, bug.what, bug.mutant, rule, bug.outside)
 		}
@@ -119,4 +96,10 @@ func TestBugs(t *testing.T) {
 		fmt.Fprintf(&b, "%-4s %-13s %-50s %s\n", bug.id, rule, bug.mutant+bug.outside, bug.what)
 	}
 	t.Log("\n" + b.String())
+}
+
+// kindOfBug is the letter of the catalogue for a contract's bugs, "" where several letters
+// share several contracts.
+func kindOfBug(contract string) string {
+	return map[string]string{"debouncer": "D", "throttle": "T"}[contract]
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/escapement-go/escapement/internal/timeline"
 )
 
 // Config is how the implementation of a schedule is made, and how its callback
@@ -67,7 +69,7 @@ var configKeys = []configKey{
 	durationKey("timeout", func(c *Config) *time.Duration { return &c.Timeout }),
 	durationKey("busy", func(c *Config) *time.Duration { return &c.Busy }),
 	{"inside", func(c *Config) string { return string(c.Inside) }, func(c *Config, s string) error {
-		if _, ok := arguments[Op(s)]; !ok || Op(s) == OpIdle {
+		if _, ok := operations[Op(s)]; !ok || Op(s) == OpIdle {
 			return fmt.Errorf("inside=%q: unknown operation", s)
 		}
 		c.Inside = Op(s)
@@ -85,7 +87,7 @@ var configKeys = []configKey{
 }
 
 func durationKey(name string, field func(c *Config) *time.Duration) configKey {
-	return configKey{name, func(c *Config) string { return duration(*field(c)) }, func(c *Config, s string) error {
+	return configKey{name, func(c *Config) string { return timeline.Duration(*field(c)) }, func(c *Config, s string) error {
 		d, err := parseDuration(s)
 		*field(c) = d
 		return err
@@ -118,7 +120,7 @@ func (c *Config) put(key, value string) error {
 	if i < 0 {
 		return fmt.Errorf("unknown key %q", key)
 	}
-	if c.has(key) {
+	if c.Has(key) {
 		return fmt.Errorf("key %q is given twice", key)
 	}
 	set := slices.Clone(c.set)
@@ -130,29 +132,48 @@ func (c *Config) put(key, value string) error {
 	return configKeys[i].put(c, value)
 }
 
-// has reports whether key was given.
-func (c Config) has(key string) bool { return slices.Contains(c.set, key) }
+// Has reports whether a key was given.
+func (c Config) Has(key string) bool { return slices.Contains(c.set, key) }
 
 // String returns the text form: the keys that were given, separated by spaces.
 func (c Config) String() string {
 	parts := make([]string, 0, len(c.set))
 	for _, k := range configKeys {
-		if c.has(k.name) {
+		if c.Has(k.name) {
 			parts = append(parts, k.name+"="+k.get(&c))
 		}
 	}
 	return strings.Join(parts, " ")
 }
 
-// start is the instant at which the schedule begins.
-func (c Config) start() time.Time {
-	if c.has("epoch") {
+// Start is the instant at which the schedule begins.
+func (c Config) Start() time.Time {
+	if c.Has("epoch") {
 		return c.Epoch
 	}
 	return usualStart
 }
 
 var usualStart = time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Without returns the configuration without one key.
+func (c Config) Without(key string) Config {
+	var out Config
+	for _, k := range configKeys {
+		if k.name != key && c.Has(k.name) {
+			out = out.With(k.name, k.get(&c))
+		}
+	}
+	return out
+}
+
+// Only reports whether no other keys are given than these.
+func (c Config) Only(keys ...string) bool {
+	return !slices.ContainsFunc(c.set, func(key string) bool { return !slices.Contains(keys, key) })
+}
+
+// Given returns how many keys were given.
+func (c Config) Given() int { return len(c.set) }
 
 // Edges says on which edges of a burst a debouncer or throttle fires.
 type Edges int

@@ -60,7 +60,7 @@ func startsWithStep(part string) bool {
 	if len(fields) == 0 {
 		return false
 	}
-	_, ok := arguments[Op(fields[0])]
+	_, ok := operations[Op(fields[0])]
 	return ok
 }
 
@@ -71,7 +71,7 @@ func parseStep(text string, after time.Duration) (Step, error) {
 		return Step{}, fmt.Errorf("empty step")
 	}
 	step := Step{Op: Op(fields[0])}
-	kinds, ok := arguments[step.Op]
+	op, ok := operations[step.Op]
 	if !ok {
 		return Step{}, fmt.Errorf("unknown operation %q", fields[0])
 	}
@@ -96,7 +96,7 @@ func parseStep(text string, after time.Duration) (Step, error) {
 			}
 		}
 	}
-	for _, kind := range kinds {
+	for _, kind := range op.arguments {
 		optional := kind < 'a'
 		if len(args) == 0 {
 			if optional {

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/escapement-go/escapement/internal/timeline"
 )
 
 // Rate is a limiter's rate as an exact fraction: Events in each Per. Its text
@@ -55,9 +57,9 @@ func (r Rate) Exact() bool {
 	return r.Events > 0 && r.Per%time.Duration(r.Events) == 0
 }
 
-// extreme reports whether the time between two events is beyond what limiters are
+// Extreme reports whether the time between two events is beyond what limiters are
 // for: below a nanosecond, or above a year.
-func (r Rate) extreme() bool {
+func (r Rate) Extreme() bool {
 	return r.Events > 0 && (r.Per < time.Duration(r.Events) || r.Per/time.Duration(r.Events) > 365*24*time.Hour)
 }
 
@@ -66,7 +68,7 @@ func (r Rate) String() string {
 	if r == Inf {
 		return "inf"
 	}
-	return strconv.Itoa(r.Events) + "/" + duration(r.Per)
+	return strconv.Itoa(r.Events) + "/" + timeline.Duration(r.Per)
 }
 
 func parseRate(s string) (Rate, error) {

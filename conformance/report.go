@@ -150,9 +150,9 @@ func Table(reports ...*Report) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// write appends the report as one line of JSON to the file that ESCAPEMENT_REPORT
+// Write appends the report as one line of JSON to the file that ESCAPEMENT_REPORT
 // names.
-func (r *Report) write() error {
+func (r *Report) Write() error {
 	path := os.Getenv("ESCAPEMENT_REPORT")
 	if path == "" {
 		return nil

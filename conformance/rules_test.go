@@ -1,25 +1,26 @@
-package conformance
+package conformance_test
 
 import (
 	"fmt"
 	"os"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 )
 
-// RULES.md is made from the rules, so that it cannot fall behind them.
+// RULES.md is made from the rules, so that it cannot fall behind them. Each rule has a
+// heading of its own, to which its link leads.
 func TestRules_areDocumented(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("<!-- Made by: go test ./conformance -run '^TestRules_areDocumented$' -update -->\n\n# Rules\n\n" +
 		"One rule is one law, and one subtest of that name. A rule fails only on a MUST. *Core* rules hold for every\n" +
 		"implementation that has the operation; *extended* ones for those that declare the trait.\n" +
 		"`CANARY` comes first and proves that time is taken from where the spec says; `TRAITS` fails while a choice is undeclared.\n")
-	for _, contract := range Contracts() {
-		fmt.Fprintf(&b, "\n## %s\n", strings.ToUpper(contract[:1])+contract[1:])
-		for _, r := range Rules(contract) {
-			fmt.Fprintf(&b, "\n### %s\n\n%s *%s*\n", r.ID, r.Text, r.Level)
+	for _, c := range contracts() {
+		title := strings.ToUpper(c.kind[:1]) + c.kind[1:]
+		fmt.Fprintf(&b, "\n## %s\n\nPackage `%s`.\n", title, c.pkg)
+		for _, r := range c.rules {
+			fmt.Fprintf(&b, "\n### %s: %s\n\n%s *%s*\n", title, r.ID, r.Text, r.Level)
 		}
 	}
 	b.WriteString("\n## Laws without a rule of that name\n\nOf debouncers and throttles.\n\n")
@@ -37,35 +38,41 @@ func TestRules_areDocumented(t *testing.T) {
 	}
 }
 
-// A rule's ID is a subtest's name: it must be selectable with -run, and unique in
-// its contract.
-func TestRules_haveSelectableNames(t *testing.T) {
-	name := regexp.MustCompile(`^[A-Z]+-[A-Z0-9]+$`)
-	for _, contract := range Contracts() {
-		seen := map[string]bool{"CANARY": true, "TRAITS": true}
-		for _, r := range Rules(contract) {
-			if !name.MatchString(r.ID) || seen[r.ID] {
-				t.Errorf("%s: the ID %q is not unique or not selectable", contract, r.ID)
-			}
-			seen[r.ID] = true
-			if !strings.Contains(r.Text, "MUST") || !strings.HasSuffix(r.Text, ".") {
-				t.Errorf("%s: %q does not say what an implementation MUST do", r.ID, r.Text)
+// Each rule's link leads to a heading of RULES.md, and no two rules share one.
+func TestRules_haveLinksOfTheirOwn(t *testing.T) {
+	text, err := os.ReadFile("RULES.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	anchors := map[string]int{}
+	for _, line := range strings.Split(string(text), "\n") {
+		if title, ok := strings.CutPrefix(line, "### "); ok {
+			anchors[strings.ReplaceAll(strings.ReplaceAll(strings.ToLower(title), ":", ""), " ", "-")]++
+		}
+	}
+	for _, c := range contracts() {
+		for _, r := range c.rules {
+			if _, anchor, _ := strings.Cut(r.Link, "#"); anchors[anchor] != 1 {
+				t.Errorf("%s %s: %d headings of RULES.md answer to %s, want 1", c.kind, r.ID, anchors[anchor], r.Link)
 			}
 		}
 	}
 }
 
-// What a rule is about is said only of rules that there are.
-func TestConcerns_nameRules(t *testing.T) {
-	known := map[string]bool{}
-	for _, contract := range Contracts() {
-		for _, r := range Rules(contract) {
-			known[r.ID] = true
-		}
-	}
-	for id := range concerns {
-		if !known[id] {
-			t.Errorf("concerns names %q, which is no rule", id)
+// A rule's ID is a subtest's name: it must be selectable with -run, and unique in its
+// contract.
+func TestRules_haveSelectableNames(t *testing.T) {
+	name := regexp.MustCompile(`^[A-Z]+-[A-Z0-9]+$`)
+	for _, c := range contracts() {
+		seen := map[string]bool{"CANARY": true, "TRAITS": true}
+		for _, r := range c.rules {
+			if !name.MatchString(r.ID) || seen[r.ID] {
+				t.Errorf("%s: the ID %q is not unique or not selectable", c.kind, r.ID)
+			}
+			seen[r.ID] = true
+			if !strings.Contains(r.Text, "MUST") || !strings.HasSuffix(r.Text, ".") {
+				t.Errorf("%s: %q does not say what an implementation MUST do", r.ID, r.Text)
+			}
 		}
 	}
 }
@@ -104,8 +111,10 @@ func TestRules_coverTheLaws(t *testing.T) {
 		TH-SPACE TH-FIRST TH-LEADNEXT TH-DROP TH-LAST TH-PAY TH-SINGLE TH-TRAILONLY TH-TRAILOPENS TH-NOTDEB TH-NOSPON TH-SUBSEQ
 		TH-RATE TH-MAXIMAL TH-ANCHOR TH-ERR TH-ERRNEUT TH-ZERO TH-CTX TH-CLOSE TH-RESET TH-ONEOF TH-KEY TH-NOLOCK TH-CLOCKBACK`
 	found := map[string]bool{}
-	for _, r := range slices.Concat(Rules("debouncer"), Rules("throttle")) {
-		found[r.ID] = true
+	for _, c := range contracts()[:2] {
+		for _, r := range c.rules {
+			found[r.ID] = true
+		}
 	}
 	for _, law := range lawsElsewhere {
 		if found[law.id] {

@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
+
+	"github.com/escapement-go/escapement/internal/timeline"
 )
 
 // Schedule says what is done to an implementation, and when. It is a value with
@@ -103,19 +104,79 @@ const (
 	OpWithin    Op = "within"    // within N [K]: context N is package context's own, to cancel (clock)
 )
 
-// arguments says which arguments an operation takes: 'n' and 'k' for its
-// numbers, 'd' for its duration, 'r' for its rate; an upper-case letter is
-// optional.
-var arguments = map[Op]string{
-	OpIdle: "d",
-	OpCall: "nK", OpFault: "n", OpWall: "d", OpCancel: "N", OpFlush: "", OpPending: "", OpStop: "", OpReset: "", OpClose: "",
-	OpAllow: "n", OpReserve: "n", OpWait: "nD", OpTokens: "", OpSetLimit: "r", OpSetBurst: "n",
-	OpPut:     "n",
-	OpAcquire: "nKD", OpTry: "nK", OpDo: "nD", OpRelease: "nK", OpPanic: "n", OpExit: "n", OpResize: "n",
-	OpNow: "", OpTimer: "nd", OpAfter: "nd", OpTicker: "nd", OpAfterFunc: "nd", OpSleep: "nd", OpConsume: "nk", OpNap: "d",
-	OpHalt: "n", OpRearm: "nd", OpRead: "n", OpChan: "n", OpArmed: "",
-	OpTimeout: "ndK", OpDeadline: "ndK", OpWithin: "nK", OpErr: "n",
+// operation is a row of the grammar: what a contract with operations of its own adds.
+type operation struct {
+	// arguments are 'n' and 'k' for the numbers, 'd' for the duration, 'r' for the rate; an
+	// upper-case letter is optional.
+	arguments string
+	counts    bool // its number counts from 1: see Op.Counts
+	names     bool // its number is a name: see Op.Names
+	ends      bool // nothing is expected to work after it: see Op.Ends
 }
+
+var operations = map[Op]operation{
+	OpIdle: {arguments: "d"},
+
+	OpCall:    {arguments: "nK", counts: true},
+	OpFault:   {arguments: "n"},
+	OpCancel:  {arguments: "N"},
+	OpFlush:   {},
+	OpPending: {},
+	OpStop:    {ends: true},
+	OpReset:   {},
+	OpClose:   {},
+	OpWall:    {arguments: "d"},
+
+	OpAllow:    {arguments: "n"},
+	OpReserve:  {arguments: "n"},
+	OpWait:     {arguments: "nD"},
+	OpTokens:   {},
+	OpSetLimit: {arguments: "r"},
+	OpSetBurst: {arguments: "n"},
+
+	OpPut: {arguments: "n", counts: true, names: true},
+
+	OpAcquire: {arguments: "nKD", names: true},
+	OpTry:     {arguments: "nK", names: true},
+	OpDo:      {arguments: "nD", names: true},
+	OpRelease: {arguments: "nK"},
+	OpPanic:   {arguments: "n"},
+	OpExit:    {arguments: "n"},
+	OpResize:  {arguments: "n"},
+
+	OpNow:       {},
+	OpTimer:     {arguments: "nd"},
+	OpAfter:     {arguments: "nd"},
+	OpTicker:    {arguments: "nd"},
+	OpAfterFunc: {arguments: "nd"},
+	OpSleep:     {arguments: "nd"},
+	OpConsume:   {arguments: "nk"},
+	OpNap:       {arguments: "d"},
+	OpHalt:      {arguments: "n"},
+	OpRearm:     {arguments: "nd"},
+	OpRead:      {arguments: "n"},
+	OpChan:      {arguments: "n"},
+	OpArmed:     {},
+	OpTimeout:   {arguments: "ndK"},
+	OpDeadline:  {arguments: "ndK"},
+	OpWithin:    {arguments: "nK"},
+	OpErr:       {arguments: "n"},
+}
+
+// Arguments says which arguments an operation takes: 'n' and 'k' for its numbers, 'd' for
+// its duration, 'r' for its rate; an upper-case letter is optional.
+func (op Op) Arguments() string { return operations[op].arguments }
+
+// Counts reports whether the number of an operation is a payload or an item, which the
+// schedules of the suite count from 1.
+func (op Op) Counts() bool { return operations[op].counts }
+
+// Names reports whether the number of an operation is the name of what comes with it, a
+// request or an item, by which later steps call it.
+func (op Op) Names() bool { return operations[op].names }
+
+// Ends reports whether nothing is expected to work after an operation.
+func (op Op) Ends() bool { return operations[op].ends }
 
 // String returns the step's text form.
 func (s Step) String() string { return string(s.append(nil)) }
@@ -123,14 +184,14 @@ func (s Step) String() string { return string(s.append(nil)) }
 // append appends the text form to b.
 func (s Step) append(b []byte) []byte {
 	b = append(b, s.Op...)
-	for _, kind := range arguments[s.Op] {
+	for _, kind := range s.Op.Arguments() {
 		switch {
 		case kind == 'n', kind == 'N' && s.N != 0:
 			b = strconv.AppendInt(append(b, ' '), int64(s.N), 10)
 		case kind == 'k', kind == 'K' && s.K != 0:
 			b = strconv.AppendInt(append(b, ' '), int64(s.K), 10)
 		case kind == 'd', kind == 'D' && s.D != 0:
-			b = append(append(b, ' '), duration(s.D)...)
+			b = append(append(b, ' '), timeline.Duration(s.D)...)
 		case kind == 'r':
 			b = append(append(b, ' '), s.Rate.String()...)
 		}
@@ -140,7 +201,7 @@ func (s Step) append(b []byte) []byte {
 	case s.In != 0:
 		b = strconv.AppendInt(append(b, " @f"...), int64(s.In), 10)
 	default:
-		b = append(append(b, " @"...), duration(s.At)...)
+		b = append(append(b, " @"...), timeline.Duration(s.At)...)
 	}
 	if s.Racing {
 		b = append(b, '~')
@@ -167,8 +228,8 @@ func (s Schedule) String() string {
 // form in which it can be replayed.
 func (s Schedule) GoString() string { return s.String() }
 
-// racing reports how many steps are marked racing.
-func (s Schedule) racing() int {
+// RacingSteps reports how many steps are marked racing.
+func (s Schedule) RacingSteps() int {
 	n := 0
 	for _, st := range s.Steps {
 		if st.Racing {
@@ -189,29 +250,14 @@ func (s Schedule) gaps() int {
 	return len(seen)
 }
 
-// smaller orders schedules as failures are reported: fewer steps first, then
-// plain configurations, none racing, fewer different gaps, and text order.
-func smaller(a, b Schedule) int {
+// Compare orders schedules as failures are reported: fewer steps first, then none racing,
+// then plain configurations, fewer different gaps, and text order.
+func (s Schedule) Compare(other Schedule) int {
 	return cmp.Or(
-		cmp.Compare(len(a.Steps), len(b.Steps)),
-		cmp.Compare(a.racing(), b.racing()),
-		cmp.Compare(len(a.Config.set), len(b.Config.set)),
-		cmp.Compare(a.gaps(), b.gaps()),
-		cmp.Compare(a.String(), b.String()),
+		cmp.Compare(len(s.Steps), len(other.Steps)),
+		cmp.Compare(s.RacingSteps(), other.RacingSteps()),
+		cmp.Compare(len(s.Config.set), len(other.Config.set)),
+		cmp.Compare(s.gaps(), other.gaps()),
+		cmp.Compare(s.String(), other.String()),
 	)
-}
-
-// duration is d.String() with a plain 0 and without zero tails ("1m", not "1m0s").
-func duration(d time.Duration) string {
-	if d == 0 {
-		return "0"
-	}
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
 }

@@ -89,7 +89,7 @@ func TestSmaller_ordersAsFailuresAreReported(t *testing.T) {
 		if errA != nil || errB != nil {
 			t.Fatal(errA, errB)
 		}
-		if smaller(a, b) >= 0 || smaller(b, a) <= 0 || smaller(a, a) != 0 {
+		if a.Compare(b) >= 0 || b.Compare(a) <= 0 || a.Compare(a) != 0 {
 			t.Errorf("%q is not smaller than %q", a, b)
 		}
 	}

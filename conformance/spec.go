@@ -15,18 +15,18 @@ type Spec interface {
 	Run(t *testing.T) *Report
 	// Judge returns what runs single schedules. Where the toolchain cannot run the
 	// implementation it skips the test; a failing CANARY fails it.
-	Judge(t *testing.T) Examiner
+	Judge(t *testing.T) Judge
 	// Examine is Run for the tests of this module: it reports, and fails no test.
 	Examine(t *testing.T, o inside.Options) *Report
 }
 
-// Examiner runs single schedules on an implementation and judges them by the rules of
+// Judge runs single schedules on an implementation and judges them by the rules of
 // its contract. It is for tests that choose their own schedules: package properties
 // draws them, and a regression test may hold the one that once failed.
 //
-// An Examiner belongs to one test and must not be used by two goroutines at once, nor
+// A Judge belongs to one test and must not be used by two goroutines at once, nor
 // inside a bubble.
-type Examiner interface {
+type Judge interface {
 	// Kind is the contract, as reports name it, Time how the implementation takes its time.
 	Kind() string
 	Time() TimeSource
@@ -75,6 +75,6 @@ type Twins struct {
 	// Long is a time after which nothing that happened before matters.
 	Long func(c Config) time.Duration
 	// Draw returns a random schedule that keeps clear of every tie, whose outcome may be
-	// open. pick is that of [Examiner.Draw].
+	// open. pick is that of [Judge.Draw].
 	Draw func(pick func(label string, n int) int) Schedule
 }

@@ -1,9 +1,6 @@
 package conformance
 
 import (
-	"fmt"
-	"slices"
-	"sync"
 	"time"
 )
 
@@ -30,22 +27,9 @@ type Trace struct {
 	Closed bool
 	// Panicked says that a callback panicked, as the schedule wants it.
 	Panicked bool
-	called   bool // by an operation, not a timer
-	// turned says that timers for no time came without end.
-	turned bool
 	// Left lists goroutines of the implementation that were alive at the end,
 	// where the run looked for them.
 	Left []string
-
-	// Of a clock: what package time showed and what the clock showed, the step
-	// under way if the run is stuck, and why nothing can be demanded of the
-	// schedule.
-	want, events []event
-	doing        string
-	unordered    string
-
-	// Of a concurrency limiter: its requests.
-	conc *concurrencyTrace
 }
 
 // Mark is a point of a trace: an instant, and a place in the order of all that was
@@ -75,6 +59,21 @@ type Done struct {
 	Answer Answer
 	// Panic is what the call panicked with, if it did.
 	Panic string
+}
+
+// Answer is what a limiter says of a request. Only OK and the fields that the trait
+// Answers lists are looked at.
+type Answer struct {
+	// OK says that the events may happen.
+	OK bool
+	// RetryAfter is how long to wait until the same request is granted, if nothing
+	// else is. It is looked at if OK is false.
+	RetryAfter time.Duration
+	// ResetAfter is how long it takes until the limiter is as if new, if nothing else
+	// is granted.
+	ResetAfter time.Duration
+	// Remaining is how many more events would be granted at this instant.
+	Remaining int
 }
 
 // Fire is one run of the callback.
@@ -115,100 +114,6 @@ func (o Order) String() string {
 	}[o]
 }
 
-// certain reports whether the driver made sure that the racing step returned
-// before the implementation could act on its timer.
-func (o Order) certain() bool { return o == OrderStepFirst || o == OrderHeld }
-
-// recorder collects a Trace. Callbacks record from any goroutine.
-type recorder struct {
-	now func() time.Duration
-
-	mu     sync.Mutex
-	trace  Trace
-	seq    int
-	closed bool // what comes after the end is not recorded
-}
-
-func (r *recorder) mark() Mark {
-	r.seq++
-	return Mark{r.now(), r.seq}
-}
-
-// do records a step around its call and turns a panic into a part of the trace.
-func (r *recorder) do(s Step, inside bool, call func(d *Done)) {
-	r.mu.Lock()
-	if r.closed {
-		r.mu.Unlock()
-		return
-	}
-	i := len(r.trace.Done)
-	if i == 0 { // a callback may do more
-		r.trace.Done = make([]Done, 0, len(r.trace.Schedule.Steps))
-	}
-	r.trace.Done = append(r.trace.Done, Done{Step: s, Inside: inside, Began: r.mark()})
-	r.mu.Unlock()
-
-	var d Done
-	d.Panic = catch(func() { call(&d) })
-
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.closed {
-		return
-	}
-	done := &r.trace.Done[i]
-	done.Ended, done.OK, done.Panic = r.mark(), d.OK, d.Panic
-	done.Tokens, done.Delay, done.Err, done.Answer = d.Tokens, d.Delay, d.Err, d.Answer
-}
-
-// fire records the start of a callback and returns its number, negative after
-// the end of the trace.
-func (r *recorder) fire(v int) int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.closed {
-		return -1
-	}
-	r.trace.Fires = append(r.trace.Fires, Fire{Value: v, Began: r.mark()})
-	return len(r.trace.Fires) - 1
-}
-
-// batch records what callback i got.
-func (r *recorder) batch(i int, all []int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.closed {
-		r.trace.Fires[i].Values = slices.Clone(all)
-	}
-}
-
-// fired records the end of callback i.
-func (r *recorder) fired(i int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.closed {
-		r.trace.Fires[i].Ended = r.mark()
-	}
-}
-
-// finish closes the trace and returns it.
-func (r *recorder) finish() *Trace {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.closed = true
-	return &r.trace
-}
-
-// catch calls f and returns what it panicked with, "" if it did not.
-func catch(f func()) (msg string) {
-	defer func() {
-		if r := recover(); r != nil {
-			msg = fmt.Sprint(r)
-			if msg == "" {
-				msg = "(empty panic)"
-			}
-		}
-	}()
-	f()
-	return ""
-}
+// Certain reports whether the driver made sure that the racing step returned before the
+// implementation could act on its timer.
+func (o Order) Certain() bool { return o == OrderStepFirst || o == OrderHeld }

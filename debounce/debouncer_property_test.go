@@ -4,12 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/escapement-go/escapement/internal/prove"
 )
 
 // step is something done gap after the step before it: as soon as that instant
@@ -295,15 +296,9 @@ func TestDebouncer_doesAsTheModel(t *testing.T) {
 var ops = []string{"call", "call", "call", "call", "call", "call", "call", "call", "cancel", "cancel", "flush", "flush", "idle", "idle", "stop", "close"}
 
 // Random schedules of 200 steps give what the model gives, for every variant: 50
-// of them, or 100,000 with DEBOUNCE_FULL set.
+// of them, or 100,000 with ESCAPEMENT_PROVE=all.
 func TestDebouncer_longSchedules(t *testing.T) {
-	schedules := 50
-	switch {
-	case testing.Short():
-		schedules = 5
-	case os.Getenv("DEBOUNCE_FULL") != "":
-		schedules = 100_000
-	}
+	schedules := prove.Number(5, 50, 50, 100_000)
 	const wait = 100
 	for _, v := range variants(wait) {
 		t.Run(v.name, func(t *testing.T) {

@@ -18,8 +18,8 @@ func TestConformance_Concurrency(t *testing.T) {
 					if source == concurrencytest.PackageTime {
 						env.Clock = nil
 					}
-					c := limiters.NewConcurrency(cfg.Limit, limiters.Backlog(cfg.Backlog), limiters.Timeout(cfg.Timeout),
-						limiters.WithClock(env.Clock))
+					c := limiters.NewConcurrency(cfg.Limit, limiters.Backlog(cfg.Backlog),
+						limiters.Timeout(cfg.Timeout), limiters.WithClock(env.Clock))
 					funcs := concurrencyFuncs(c)
 					funcs.Do = func(ctx context.Context, run func()) error {
 						return c.Do(ctx, func() error { run(); return nil })

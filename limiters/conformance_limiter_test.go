@@ -9,7 +9,8 @@ import (
 )
 
 func TestConformance_TokenBucket(t *testing.T) {
-	for _, source := range []limitertest.TimeSource{limitertest.Injected, limitertest.PackageTime, limitertest.Explicit} {
+	for _, source := range []limitertest.TimeSource{limitertest.Injected, limitertest.PackageTime,
+		limitertest.Explicit} {
 		t.Run(source.String(), func(t *testing.T) {
 			limitertest.Run(t, limitertest.Spec{
 				Name: "limiters.TokenBucket",
@@ -19,7 +20,8 @@ func TestConformance_TokenBucket(t *testing.T) {
 					if source == limitertest.PackageTime {
 						clock = nil // which stands for package time
 					}
-					l := limiters.NewTokenBucket(limiters.Limit(cfg.Rate.PerSecond()), cfg.Burst, limiters.WithClock(clock))
+					l := limiters.NewTokenBucket(limiters.Limit(cfg.Rate.PerSecond()), cfg.Burst,
+						limiters.WithClock(clock))
 					return tokenBucketFuncs(env, l)
 				},
 				Traits: limitertest.LikeXTime,

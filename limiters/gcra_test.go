@@ -12,6 +12,8 @@ import (
 
 	"github.com/jonboulle/clockwork"
 	"pgregory.net/rapid"
+
+	"github.com/escapement-go/escapement/internal/prove"
 )
 
 func TestGCRA(t *testing.T) {
@@ -152,10 +154,7 @@ func (b *bucketNS) take(t time.Duration, n int) bool {
 // Decisions are those of the token bucket, to the nanosecond, and what the result
 // says comes true.
 func TestGCRA_isTheTokenBucket(t *testing.T) {
-	rounds := 1
-	if fullRun {
-		rounds = 1000
-	}
+	rounds := prove.Long(1, 1000)
 	for range rounds {
 		rapid.Check(t, likeTokenBucket)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/fakeclock"
+	"github.com/escapement-go/escapement/internal/prove"
 )
 
 func keyedLogs(room int, clock *fakeclock.Clock) *Keyed[int, *SlidingLog] {
@@ -25,10 +26,7 @@ func allowKey[L interface{ Allow() bool }](t *testing.T, k *Keyed[int, L], key i
 // What a key gets is what a limiter of its own, never forgotten, would grant; or it
 // is refused because there is no room.
 func TestKeyed_forgettingIsNotSeen(t *testing.T) {
-	histories := 300
-	if fullRun {
-		histories = 100_000
-	}
+	histories := prove.Long(300, 100_000)
 	rnd := rand.New(rand.NewPCG(3, 4))
 	refused, forgotten := 0, 0
 	for h := range histories {

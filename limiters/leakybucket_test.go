@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/fakeclock"
+	"github.com/escapement-go/escapement/internal/prove"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
@@ -63,10 +64,7 @@ func TestLeakyBucket(t *testing.T) {
 // its arrival or interval after the one before it, whichever is later, and those
 // that were refused or cancelled count for nothing.
 func TestLeakyBucket_isItsDefinition(t *testing.T) {
-	histories := 1_000
-	if fullRun {
-		histories = 100_000
-	}
+	histories := prove.Long(1000, 100_000)
 	rnd := rand.New(rand.NewPCG(5, 6))
 	for h := range histories {
 		interval := []time.Duration{0, 1, 3, 100, 333333333}[rnd.IntN(5)]

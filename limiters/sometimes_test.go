@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/fakeclock"
+	"github.com/escapement-go/escapement/internal/prove"
 )
 
 func TestSometimes(t *testing.T) {
@@ -42,10 +43,7 @@ func TestSometimes(t *testing.T) {
 
 // The calls that run are those of the definition, with functions that take time.
 func TestSometimes_model(t *testing.T) {
-	n := 3000
-	if fullRun {
-		n = 100_000
-	}
+	n := prove.Long(3000, 100_000)
 	rng := rand.New(rand.NewPCG(7, 8))
 	for i := range n {
 		c := fakeclock.New()

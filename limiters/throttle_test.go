@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/fakeclock"
+	"github.com/escapement-go/escapement/internal/prove"
 )
 
 var epochs = []time.Time{{}, time.Unix(0, 0), t0, time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC)}
@@ -128,10 +129,7 @@ func passed(at []time.Duration, d time.Duration, k int) []bool {
 // The events that pass are those of the specification, at any schedule, through
 // the clock and without, and no window of any length has more than its bound.
 func TestThrottle_model(t *testing.T) {
-	n := 3000
-	if fullRun {
-		n = 100_000
-	}
+	n := prove.Long(3000, 100_000)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for s := range n {
 		d := time.Duration(rng.IntN(20))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/fakeclock"
+	"github.com/escapement-go/escapement/internal/prove"
 )
 
 type emission struct {
@@ -55,10 +56,7 @@ func emissions(edges Edges, d time.Duration, at []time.Duration) []emission {
 var allEdges = []Edges{Leading, Trailing, Leading | Trailing, Sample}
 
 func TestThrottleFunc_model(t *testing.T) {
-	n := 2000
-	if fullRun {
-		n = 100_000
-	}
+	n := prove.Long(2000, 100_000)
 	for _, edges := range allEdges {
 		rng := rand.New(rand.NewPCG(5, uint64(edges)))
 		for s := range n {

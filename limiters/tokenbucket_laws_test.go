@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/escapement-go/escapement/internal/prove"
 )
 
 // world is a token bucket in rational numbers. It does not decide; it is told.
@@ -331,10 +333,7 @@ func (h *history) envelope(r Limit, b int) {
 
 // However time goes, and with whatever numbers: the laws hold.
 func TestTokenBucket_laws(t *testing.T) {
-	rounds := 1
-	if fullRun {
-		rounds = 1000
-	}
+	rounds := prove.Long(1, 1000)
 	for range rounds {
 		t.Run("one limit", rapid.MakeCheck(func(t *rapid.T) { laws(t, false) }))
 		t.Run("limits", rapid.MakeCheck(func(t *rapid.T) { laws(t, true) }))

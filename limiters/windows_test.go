@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/fakeclock"
+	"github.com/escapement-go/escapement/internal/prove"
 )
 
 // window is what the limiters by windows have in common.
@@ -77,10 +78,7 @@ func roomInCounter(past []windowEvent, t time.Duration, limit int, window time.D
 
 // Each decides as its definition does, on random histories that meet the edges.
 func TestWindows_areTheirDefinitions(t *testing.T) {
-	histories := 3_000
-	if fullRun {
-		histories = 100_000
-	}
+	histories := prove.Long(3000, 100_000)
 	for _, kind := range windowKinds {
 		t.Run(kind.name, func(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(1, 2))

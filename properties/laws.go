@@ -12,48 +12,16 @@ import (
 	"github.com/escapement-go/escapement/internal/stackmark"
 )
 
-// LawsDebouncer holds a debouncer to the laws that compare two runs, one subtest for
-// each: X-REPLAY, X-SHIFT, X-SCALE, X-RENAME, X-QUERY, X-ISO, X-EVICT, DB-INSERT and
-// DB-CONCAT. [Laws] says what they demand. The schedules keep away from ties, whose
-// outcome may be open.
-func LawsDebouncer(t *testing.T, spec conformance.DebouncerSpec) {
+// Laws holds an implementation to the laws that compare two runs, one subtest for each that
+// applies to it; [AllLaws] says what they demand. The schedules keep away from ties, whose
+// outcome may be open. A contract to which none applies skips the test.
+func Laws(t *testing.T, spec conformance.Spec) {
 	t.Helper()
-	debouncerTwin(t, spec).check(t)
-}
-
-// LawsThrottle is [LawsDebouncer] for a throttle, with X-REPLAY, X-SHIFT, X-SCALE,
-// X-RENAME, X-ISO and X-EVICT.
-func LawsThrottle(t *testing.T, spec conformance.ThrottleSpec) {
-	t.Helper()
-	throttleTwin(t, spec).check(t)
-}
-
-// LawsLimiter is [LawsDebouncer] for a rate limiter, with X-REPLAY, X-SHIFT, X-SCALE,
-// X-QUERY, X-ISO, X-EVICT and RL-SPLIT.
-func LawsLimiter(t *testing.T, spec conformance.LimiterSpec) {
-	t.Helper()
-	limiterTwin(t, spec).check(t)
-}
-
-// LawsQuota is [LawsDebouncer] for a quota, of any kind, with X-REPLAY, X-SHIFT, X-SCALE,
-// X-QUERY, X-ISO, X-EVICT and RL-SPLIT. What counts in windows is moved by whole ones.
-func LawsQuota(t *testing.T, spec conformance.QuotaSpec) {
-	t.Helper()
-	quotaTwin(t, spec).check(t)
-}
-
-// LawsLeakyBucket is [LawsDebouncer] for a leaky bucket, with X-REPLAY, X-SHIFT, X-SCALE,
-// X-RENAME, X-ISO and X-EVICT.
-func LawsLeakyBucket(t *testing.T, spec conformance.LeakyBucketSpec) {
-	t.Helper()
-	leakyTwin(t, spec).check(t)
-}
-
-// LawsConcurrency is [LawsDebouncer] for a concurrency limiter that serves first come,
-// first served, with X-REPLAY, X-SHIFT, X-SCALE and X-ISO.
-func LawsConcurrency(t *testing.T, spec conformance.ConcurrencySpec) {
-	t.Helper()
-	concurrencyTwin(t, spec).check(t)
+	w := newTwin(spec.Judge(t))
+	if len(w.Laws) == 0 {
+		t.Skip("properties: no law of two runs applies to this implementation")
+	}
+	w.check(t)
 }
 
 // Law is a law that compares the outcomes of two runs.
@@ -66,8 +34,8 @@ type Law struct {
 	broken func(w *twin, p pair) string
 }
 
-// Laws lists the laws of two runs.
-func Laws() []Law {
+// AllLaws lists the laws of two runs.
+func AllLaws() []Law {
 	return []Law{replay, shift, scale, rename, query, iso, evict, insert, concat, split}
 }
 
@@ -81,16 +49,37 @@ type pair struct {
 // GoString lists what was drawn, schedules in their text form.
 func (p pair) GoString() string { return fmt.Sprintf("%s, %s, k=%d", p.first, p.second, p.k) }
 
+// twin is an implementation as the laws of two runs see it.
+type twin struct {
+	conformance.Examiner
+	conformance.Twins
+}
+
+func newTwin(e conformance.Examiner) *twin { return &twin{e, e.Twins()} }
+
+// pairs draws two schedules of one configuration.
+func (w *twin) pairs() *rapid.Generator[pair] {
+	return rapid.Custom(func(t *rapid.T) pair {
+		p := pair{first: w.Twins.Draw(picker(t)), second: w.Twins.Draw(picker(t)), k: rapid.IntRange(0, 1000).Draw(t, "k")}
+		p.second.Config = p.first.Config
+		return p
+	})
+}
+
 // check checks each law in a subtest.
 func (w *twin) check(t *testing.T) {
 	t.Helper()
-	for _, law := range w.laws {
+	for _, law := range AllLaws() {
+		if !slices.Contains(w.Laws, law.ID) {
+			continue
+		}
 		t.Run(law.ID, func(t *testing.T) {
-			if law.ID == query.ID && !w.judge.Accepts(w.question) {
-				t.Skip("properties: the implementation has no " + string(w.question))
+			if law.ID == query.ID && !w.Accepts(w.Question) {
+				t.Skip("properties: the implementation has no " + string(w.Question))
 			}
+			pairs := w.pairs()
 			rapid.Check(t, func(rt *rapid.T) {
-				if why := law.broken(w, w.pairs.Draw(rt, "schedules")); why != "" {
+				if why := law.broken(w, pairs.Draw(rt, "schedules")); why != "" {
 					stackmark.Call(stackmark.Of(law.ID), func() { rt.Fatalf("%s: %s\n%s", law.ID, why, law.Text) })
 				}
 			})
@@ -107,11 +96,10 @@ type outcome struct {
 // String is "2@187.5ms".
 func (o outcome) String() string { return fmt.Sprintf("%d@%v", o.value, o.at) }
 
-// outcomes runs a schedule and lists what came out: the fires of a callback, or the
+// outcomes lists what came out of a run: the fires of a callback, or the
 // numbers of the requests that were granted; of requests that may wait, those that were
 // rejected too, as negative numbers.
-func outcomes(j *conformance.Judge, s conformance.Schedule) []outcome {
-	tr := j.Trace(s)
+func outcomes(tr *conformance.Trace) []outcome {
 	var out []outcome
 	for _, f := range tr.Fires {
 		out = append(out, outcome{f.Began.At, f.Value})
@@ -132,6 +120,9 @@ func outcomes(j *conformance.Judge, s conformance.Schedule) []outcome {
 	}
 	return out
 }
+
+// outcomes runs a schedule and lists what came out.
+func (w *twin) outcomes(s conformance.Schedule) []outcome { return outcomes(w.Trace(s)) }
 
 // differ says how the outcomes of two schedules differ, if they do.
 func differ(what string, s conformance.Schedule, got, want []outcome) string {
@@ -173,24 +164,24 @@ func number(s conformance.Schedule) conformance.Schedule {
 }
 
 var replay = Law{"X-REPLAY", "The same schedule on a fresh instance MUST have the same outcome.", func(w *twin, p pair) string {
-	return differ("a second run of", p.first, outcomes(w.judge, p.first), outcomes(w.judge, p.first))
+	return differ("a second run of", p.first, w.outcomes(p.first), w.outcomes(p.first))
 }}
 
 var shift = Law{"X-SHIFT", "The same schedule at another time, and in another year, MUST have the same outcome then.", func(w *twin, p pair) string {
-	want := outcomes(w.judge, p.first)
+	want := w.outcomes(p.first)
 	shifts := []time.Duration{time.Second, time.Minute, 1, 10*time.Hour + 3}
 	years := []string{"0001-01-01T00:00:00Z", "1970-01-01T00:00:00Z", "2200-01-01T00:00:00Z", "1969-12-31T23:59:59.999999999Z"}
-	if w.windows {
+	if w.Windows {
 		shifts, years = shifts[:2], years[:3]
 	}
 	d := shifts[p.k%len(shifts)]
 	s := later(p.first, d)
-	if why := differ(fmt.Sprintf("%v later:", d), s, outcomes(w.judge, s), moved(want, d)); why != "" || w.source == conformance.PackageTime {
+	if why := differ(fmt.Sprintf("%v later:", d), s, w.outcomes(s), moved(want, d)); why != "" || w.Time() == conformance.PackageTime {
 		return why
 	}
 	s = p.first
 	s.Config = s.Config.With("epoch", years[p.k%len(years)])
-	return differ("in another year:", s, outcomes(w.judge, s), want)
+	return differ("in another year:", s, w.outcomes(s), want)
 }}
 
 var scale = Law{"X-SCALE", "With all durations k times as long, the same MUST come out k times as late.", func(w *twin, p pair) string {
@@ -199,11 +190,11 @@ var scale = Law{"X-SCALE", "With all durations k times as long, the same MUST co
 	for i := range s.Steps {
 		s.Steps[i].At *= k
 	}
-	want := outcomes(w.judge, p.first)
+	want := w.outcomes(p.first)
 	for i := range want {
 		want[i].at *= k
 	}
-	return differ(fmt.Sprintf("%d times as long:", k), s, outcomes(w.judge, s), want)
+	return differ(fmt.Sprintf("%d times as long:", k), s, w.outcomes(s), want)
 }}
 
 var rename = Law{"X-RENAME", "Other payloads MUST change nothing but the payloads that come out.", func(w *twin, p pair) string {
@@ -212,13 +203,13 @@ var rename = Law{"X-RENAME", "Other payloads MUST change nothing but the payload
 	for i := range s.Steps {
 		s.Steps[i].N = other(s.Steps[i].N)
 	}
-	want := outcomes(w.judge, p.first)
+	want := w.outcomes(p.first)
 	for i := range want {
-		if !w.nameless {
+		if !w.Nameless {
 			want[i].value = other(want[i].value)
 		}
 	}
-	return differ("with other payloads:", s, outcomes(w.judge, s), want)
+	return differ("with other payloads:", s, w.outcomes(s), want)
 }}
 
 var query = Law{"X-QUERY", "A question MUST change nothing that comes later.", func(w *twin, p pair) string {
@@ -226,32 +217,32 @@ var query = Law{"X-QUERY", "A question MUST change nothing that comes later.", f
 	for i, st := range p.first.Steps {
 		if i > 0 && (p.k>>(i%8))&1 == 0 {
 			middle := (s.Steps[len(s.Steps)-1].At + st.At) / 2
-			s.Steps = append(s.Steps, conformance.Step{Op: w.question, At: middle})
+			s.Steps = append(s.Steps, conformance.Step{Op: w.Question, At: middle})
 		}
-		s.Steps = append(s.Steps, st, conformance.Step{Op: w.question, At: st.At})
+		s.Steps = append(s.Steps, st, conformance.Step{Op: w.Question, At: st.At})
 	}
-	return differ("with questions between:", s, outcomes(w.judge, s), outcomes(w.judge, p.first))
+	return differ("with questions between:", s, w.outcomes(s), w.outcomes(p.first))
 }}
 
 var iso = Law{"X-ISO", "What another instance does MUST change nothing.", func(w *twin, p pair) string {
-	return differ("with another instance beside:", p.first, outcomes(w.beside, p.first), outcomes(w.judge, p.first))
+	return differ("with another instance beside:", p.first, outcomes(w.Beside(p.first)), w.outcomes(p.first))
 }}
 
 var evict = Law{"X-EVICT", "After a long idle an instance MUST be as good as new.", func(w *twin, p pair) string {
-	d := p.first.Steps[len(p.first.Steps)-1].At + w.long(p.first.Config)
-	if w.windows {
+	d := p.first.Steps[len(p.first.Steps)-1].At + w.Long(p.first.Config)
+	if w.Windows {
 		d = d.Truncate(unit)
 	}
 	p.second.Config = p.first.Config
 	s := number(conformance.Schedule{Config: p.first.Config, Steps: slices.Concat(p.first.Steps, later(p.second, d).Steps)})
-	return differ("after a long idle:", s, outcomes(w.judge, s), w.joined(p, d))
+	return differ("after a long idle:", s, w.outcomes(s), w.joined(p, d))
 }}
 
 var concat = Law{"DB-CONCAT", "What comes more than the wait after everything else MUST come out as if it came alone.", func(w *twin, p pair) string {
 	d := p.first.Steps[len(p.first.Steps)-1].At + p.first.Config.Wait + time.Microsecond
 	p.second.Config = p.first.Config
 	s := number(conformance.Schedule{Config: p.first.Config, Steps: slices.Concat(p.first.Steps, later(p.second, d).Steps)})
-	return differ("one after the other:", s, outcomes(w.judge, s), w.joined(p, d))
+	return differ("one after the other:", s, w.outcomes(s), w.joined(p, d))
 }}
 
 // joined are the outcomes of the first schedule, then those of the second one, d later
@@ -263,9 +254,9 @@ func (w *twin) joined(p pair, d time.Duration) []outcome {
 			n++
 		}
 	}
-	out := outcomes(w.judge, p.first)
-	for _, o := range outcomes(w.judge, number(p.second)) {
-		if !w.nameless {
+	out := w.outcomes(p.first)
+	for _, o := range w.outcomes(number(p.second)) {
+		if !w.Nameless {
 			o.value += n
 		}
 		out = append(out, outcome{o.at + d, o.value})
@@ -289,12 +280,12 @@ var insert = Law{"DB-INSERT", "One more event inside a burst MUST change neither
 	more := s.Steps[i]
 	more.N, more.At = 400, (more.At+s.Steps[i+1].At)/2
 	s.Steps = slices.Insert(s.Steps, i+1, more)
-	return differ("with one more call inside a burst:", s, outcomes(w.judge, s), outcomes(w.judge, p.first))
+	return differ("with one more call inside a burst:", s, w.outcomes(s), w.outcomes(p.first))
 }}
 
 var split = Law{"RL-SPLIT", "What is granted in one request MUST be granted in two at the same instant, with the same tokens left.", func(w *twin, p pair) string {
 	granted := map[int]bool{} // by number of the request
-	for _, o := range outcomes(w.judge, p.first) {
+	for _, o := range w.outcomes(p.first) {
 		granted[o.value] = true
 	}
 	s := conformance.Schedule{Config: p.first.Config}
@@ -319,5 +310,17 @@ var split = Law{"RL-SPLIT", "What is granted in one request MUST be granted in t
 			want = append(want, outcome{st.At, asked + added})
 		}
 	}
-	return differ("with grants split in two:", s, outcomes(w.judge, s), want)
+	return differ("with grants split in two:", s, w.outcomes(s), want)
 }}
+
+// scaled makes all durations of a configuration k times as long.
+func scaled(c conformance.Config, k time.Duration) conformance.Config {
+	c.Wait *= k
+	c.Interval *= k
+	c.Rate.Per *= k
+	c.Timeout *= k
+	return c
+}
+
+// unit is the wait, the interval, and so on, of schedules that keep clear of ties.
+const unit = 100 * time.Millisecond

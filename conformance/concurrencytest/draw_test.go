@@ -25,7 +25,11 @@ func TestDraw(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(1, 1))
 			pick := func(_ string, n int) int { return rnd.IntN(n) }
 			fits := 0
-			for range 200 {
+			draws := 200
+			if testing.Short() {
+				draws = 40
+			}
+			for range draws {
 				s := j.Draw(pick)
 				if again, err := conformance.ParseSchedule(s.String()); err != nil || again.String() != s.String() {
 					t.Fatalf("%q is read as %q, %v", s, again, err)

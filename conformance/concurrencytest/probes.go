@@ -82,8 +82,8 @@ func (f *Funcs) end() {
 	}
 }
 
-// fullHouse is a limiter to which more requests come at one instant than can run or wait.
-type fullHouse struct {
+// busyLimiter is a limiter to which more requests come at one instant than can run or wait.
+type busyLimiter struct {
 	Funcs
 	running, rejected, answered atomic.Int64
 }
@@ -105,15 +105,15 @@ func (c *contract) concurrent(p *suite.Probe) (worst *suite.Violation, skip stri
 		wantWaiting = 0
 	}
 	hang := p.Play(func(st *suite.Stage) {
-		houses := make([]fullHouse, suite.Places/2)
-		for i := range houses {
-			houses[i].Funcs = c.make(st.Plain(), c.traits.many(slots, placesFree))
+		limiters := make([]busyLimiter, suite.Places/2)
+		for i := range limiters {
+			limiters[i].Funcs = c.make(st.Plain(), c.traits.many(slots, placesFree))
 		}
 		for round := 0; round < suite.Meetings && worst == nil; round++ {
-			worst = crowded(st, houses, round, wantWaiting)
+			worst = bringAll(st, limiters, round, wantWaiting)
 		}
-		for i := range houses {
-			houses[i].end()
+		for i := range limiters {
+			limiters[i].end()
 		}
 		st.Settle()
 	})
@@ -126,34 +126,35 @@ func (c *contract) concurrent(p *suite.Probe) (worst *suite.Violation, skip stri
 	return worst, ""
 }
 
-// crowded brings requests to each limiter, looks at how many run and wait, and lets all of
+// bringAll brings requests to each limiter, looks at how many run and wait, and lets all of
 // them go.
-func crowded(st *suite.Stage, houses []fullHouse, round, wantWaiting int) (worst *suite.Violation) {
-	for i := range houses {
-		h := &houses[i]
-		h.running.Store(0)
-		h.rejected.Store(0)
-		h.answered.Store(0)
+func bringAll(st *suite.Stage, limiters []busyLimiter, round, wantWaiting int) (worst *suite.Violation) {
+	for i := range limiters {
+		l := &limiters[i]
+		l.running.Store(0)
+		l.rejected.Store(0)
+		l.answered.Store(0)
 	}
 	leave := make(chan struct{})
 	ctx, cancel := context.WithCancel(context.Background())
-	st.Crowd(len(houses), each, func(i, _ int) { houses[i].bring(ctx, leave) })
+	st.Crowd(len(limiters), each, func(i, _ int) { limiters[i].bring(ctx, leave) })
 	st.Settle()
-	for i := range houses {
-		running, rejected := int(houses[i].running.Load()), int(houses[i].rejected.Load())
+	for i := range limiters {
+		running, rejected := int(limiters[i].running.Load()), int(limiters[i].rejected.Load())
 		if waiting := brought - running - rejected; (running != slots || waiting != wantWaiting) && worst == nil {
-			worst = suite.Broken(0, fmt.Sprintf("no order of the calls leads to that (%s, limit=%d "+
-				"backlog=%d)", suite.InRound(round), slots, placesFree),
+			because := fmt.Sprintf("no order of the calls leads to that (%s, limit=%d backlog=%d)",
+				suite.InRound(round), slots, placesFree)
+			worst = suite.Broken(0, because,
 				"of %d requests at one instant %d run, %d wait and %d are rejected, want %d, %d and %d",
 				brought, running, waiting, rejected, slots, wantWaiting, brought-slots-wantWaiting)
 		}
 	}
 	close(leave) // those who wait follow at once
 	st.Settle()
-	for i := range houses {
-		if n := int(houses[i].answered.Load()); n < brought && worst == nil {
-			worst = suite.Broken(0, "", "%d of %d requests are never answered, though all slots are "+
-				"free", brought-n, brought)
+	for i := range limiters {
+		if n := int(limiters[i].answered.Load()); n < brought && worst == nil {
+			worst = suite.Broken(0, "",
+				"%d of %d requests are never answered, though all slots are free", brought-n, brought)
 		}
 	}
 	cancel()
@@ -162,18 +163,18 @@ func crowded(st *suite.Stage, houses []fullHouse, round, wantWaiting int) (worst
 }
 
 // bring makes a request that keeps its slot until it is told to leave.
-func (h *fullHouse) bring(ctx context.Context, leave chan struct{}) {
+func (l *busyLimiter) bring(ctx context.Context, leave chan struct{}) {
 	ran := false
 	_ = suite.Catch(func() {
-		_ = h.request(ctx, func() {
+		_ = l.request(ctx, func() {
 			ran = true
-			h.running.Add(1)
+			l.running.Add(1)
 			<-leave
 		})
 	})
-	h.answered.Add(1)
+	l.answered.Add(1)
 	if !ran {
-		h.rejected.Add(1)
+		l.rejected.Add(1)
 	}
 }
 

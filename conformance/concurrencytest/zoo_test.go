@@ -18,4 +18,4 @@ func TestMutants_thatRace(t *testing.T) { proof.Races(t, concurrency.Mutants()) 
 
 func TestDesigns(t *testing.T) { proof.Designs(t, concurrency.Designs()) }
 
-func TestDesigns_chosen(t *testing.T) { proof.Designs(t, concurrency.Chosen(4)) }
+func TestDesigns_chosen(t *testing.T) { proof.Chosen(t, concurrency.Chosen) }

@@ -9,7 +9,6 @@ import (
 	"github.com/escapement-go/escapement/conformance/debouncertest"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/proof"
-	"github.com/escapement-go/escapement/internal/zoo"
 	"github.com/escapement-go/escapement/internal/zoo/debouncer"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
@@ -22,24 +21,9 @@ func TestMutants_thatHang(t *testing.T) { proof.Hangs(t, debouncer.Mutants()) }
 
 func TestMutants_thatRace(t *testing.T) { proof.Races(t, debouncer.Mutants()) }
 
-// With -short one design of three is judged.
-func TestDesigns(t *testing.T) {
-	var designs []zoo.Design
-	for i, d := range debouncer.Designs() {
-		if !testing.Short() || i%3 == 0 {
-			designs = append(designs, d)
-		}
-	}
-	proof.Designs(t, designs)
-}
+func TestDesigns(t *testing.T) { proof.Designs(t, debouncer.Designs()) }
 
-func TestDesigns_chosen(t *testing.T) {
-	n := 4
-	if testing.Short() {
-		n = 2
-	}
-	proof.Designs(t, debouncer.Chosen(n))
-}
+func TestDesigns_chosen(t *testing.T) { proof.Chosen(t, debouncer.Chosen) }
 
 // Callbacks may wait in a queue, for longer than what is explored shows.
 func TestDesigns_queued(t *testing.T) {

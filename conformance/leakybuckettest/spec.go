@@ -98,7 +98,7 @@ func (spec Spec) Run(t *testing.T) *Report {
 }
 
 // Judge returns what runs single schedules.
-func (spec Spec) Judge(t *testing.T) conformance.Examiner {
+func (spec Spec) Judge(t *testing.T) conformance.Judge {
 	t.Helper()
 	return suite.NewExaminer(t, spec.about(), &contract{spec: spec})
 }

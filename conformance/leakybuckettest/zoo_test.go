@@ -18,4 +18,4 @@ func TestMutants_thatRace(t *testing.T) { proof.Races(t, leakybucket.Mutants()) 
 
 func TestDesigns(t *testing.T) { proof.Designs(t, leakybucket.Designs()) }
 
-func TestDesigns_chosen(t *testing.T) { proof.Designs(t, leakybucket.Chosen(4)) }
+func TestDesigns_chosen(t *testing.T) { proof.Chosen(t, leakybucket.Chosen) }

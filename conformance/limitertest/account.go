@@ -343,7 +343,8 @@ func (a *account) level() string {
 	if a.lo.Cmp(a.hi) == 0 {
 		return fmt.Sprintf("the bucket held %s tokens at %s", read(a.lo), timeline.Duration(a.at))
 	}
-	return fmt.Sprintf("the bucket held between %s and %s tokens at %s", read(a.lo), read(a.hi), timeline.Duration(a.at))
+	return fmt.Sprintf("the bucket held between %s and %s tokens at %s", read(a.lo), read(a.hi),
+		timeline.Duration(a.at))
 }
 
 func larger(a, b *big.Int) *big.Int {

@@ -21,7 +21,8 @@ func (a *account) reserve(d *conformance.Done, number, sets int) {
 	if a.rate == Inf {
 		if !d.OK || d.Delay > 0 {
 			a.differ("RL-INF", d.At, "the rate is infinite",
-				"reserve %d at %s: OK %t, delay %s, want at once", d.N, timeline.Duration(d.At), d.OK, timeline.Duration(d.Delay))
+				"reserve %d at %s: OK %t, delay %s, want at once",
+				d.N, timeline.Duration(d.At), d.OK, timeline.Duration(d.Delay))
 		}
 		c.free = true
 		a.claims = append(a.claims, c)

@@ -119,7 +119,8 @@ func (a *account) served(c *claim, deadline time.Duration) {
 		a.differ("W-EXACT", c.to, a.level()+", with what it waits for taken off",
 			"%s returned at %s, want %s", what, timeline.Duration(at), timeline.Duration(c.to))
 	case !fifo && a.hi.Cmp(new(big.Int).Sub(a.tokens(d.N), a.tolerance)) < 0:
-		a.differ("W-NOTEARLY", at, a.level(), "%s returned at %s, before its tokens were there", what, timeline.Duration(at))
+		a.differ("W-NOTEARLY", at, a.level(),
+			"%s returned at %s, before its tokens were there", what, timeline.Duration(at))
 	}
 	c.ended = true
 	if !fifo {
@@ -158,7 +159,8 @@ func (a *account) left(c *claim, deadline time.Duration) {
 func (a *account) leavers(at time.Duration) {
 	for _, c := range a.claims {
 		d := c.d
-		gone := d.Op == conformance.OpWait && !c.ended && !c.free && d.Err != nil && d.Ended.Seq != 0 && d.Ended.At == at
+		gone := d.Op == conformance.OpWait && !c.ended && !c.free && d.Err != nil && d.Ended.Seq != 0 &&
+			d.Ended.At == at
 		if gone && (c.cancelled >= 0 || d.D > 0 && at == d.At+d.D) {
 			a.returned(c)
 		}
@@ -178,9 +180,11 @@ func (a *account) finish() {
 			a.differ("W-CANCEL", c.cancelled, "its context was cancelled at "+timeline.Duration(c.cancelled),
 				"%s, want an error at %s", what, timeline.Duration(c.cancelled))
 		case c.d.D > 0 && a.tr.End > deadline:
-			a.differ("W-DEAD", deadline, "its deadline was at "+timeline.Duration(deadline), "%s, want an error by then", what)
+			a.differ("W-DEAD", deadline, "its deadline was at "+timeline.Duration(deadline),
+				"%s, want an error by then", what)
 		case a.traits.Fair == FairFIFO && !a.noFloor && c.to < math.MaxInt64 && a.tr.End-a.grace > c.to:
-			a.differ("W-EXACT", c.to, a.level()+", with what it waits for taken off", "%s, want nil at %s", what, timeline.Duration(c.to))
+			a.differ("W-EXACT", c.to, a.level()+", with what it waits for taken off",
+				"%s, want nil at %s", what, timeline.Duration(c.to))
 		}
 	}
 }

@@ -111,7 +111,8 @@ func (d *drawer) number(n int) int {
 	case !d.Accepts(opSeveral):
 		return 1
 	case d.odd && n >= 10:
-		return []int{burst + 1, 0, -1, math.MaxInt32, math.MaxInt, -3, math.MinInt, -burst, 2 * burst, math.MaxInt32 - 1}[n-10]
+		return []int{burst + 1, 0, -1, math.MaxInt32, math.MaxInt, -3, math.MinInt, -burst, 2 * burst,
+			math.MaxInt32 - 1}[n-10]
 	}
 	return 1 + n%burst
 }

@@ -41,7 +41,8 @@ func (x *exam) newGranted() granted {
 			claimed++
 			at = suite.Sum(d.At, max(0, d.Delay))
 			i := slices.IndexFunc(x.Done, func(o conformance.Done) bool {
-				return o.Op == conformance.OpCancel && o.N == claimed && (o.At <= at || x.traits.LateCancel != LateIgnored)
+				return o.Op == conformance.OpCancel && o.N == claimed &&
+					(o.At <= at || x.traits.LateCancel != LateIgnored)
 			})
 			if i >= 0 && x.Done[i].At > at {
 				g.late = append(g.late, grant{at: x.Done[i].At, n: d.N})

@@ -99,7 +99,8 @@ func (c *contract) judgeTogether(l *askedTogether, round, each int) *suite.Viola
 	all := slices.Concat(l.delays[:]...)
 	l.delays = [suite.Meeters][]time.Duration{}
 	broken := func(headline string, args ...any) *suite.Violation {
-		return suite.Broken(0, fmt.Sprintf("no order of the calls does that (%s, rate=%s burst=%d)", suite.InRound(round), rate, burst), headline, args...)
+		return suite.Broken(0, fmt.Sprintf("no order of the calls does that (%s, rate=%s burst=%d)",
+			suite.InRound(round), rate, burst), headline, args...)
 	}
 	if msg := l.panicked.Load(); msg != nil {
 		return broken("a request panicked: %s", msg)
@@ -111,13 +112,15 @@ func (c *contract) judgeTogether(l *askedTogether, round, each int) *suite.Viola
 	slices.Sort(all)
 	due := slices.DeleteFunc(slices.Clone(all), func(d time.Duration) bool { return d == 0 })
 	if n := len(all) - len(due); n != want {
-		return broken("%d goroutines asking %d times each at one instant got %d tokens, want %d", suite.Meeters, each, n, want)
+		return broken("%d goroutines asking %d times each at one instant got %d tokens, want %d",
+			suite.Meeters, each, n, want)
 	}
 	// Those that were not served at once are due one interval after the other.
 	grace := time.Duration(len(due)+1) + time.Duration(c.spec.Traits.Quantum)*rate.Interval()
 	for n, got := range due {
 		if exact := time.Duration(n+1) * rate.Interval(); (got - exact).Abs() > grace {
-			return broken("of the reservations that were made at one instant by many goroutines, number %d in time is due after %s, want %s",
+			return broken("of the reservations that were made at one instant by many goroutines, "+
+				"number %d in time is due after %s, want %s",
 				n+1, timeline.Duration(got), timeline.Duration(exact))
 		}
 	}
@@ -189,8 +192,9 @@ func (c *contract) cancelsConcurrent(p *suite.Probe) *suite.Violation {
 			if !granted {
 				return nil
 			}
-			return suite.Broken(0, fmt.Sprintf("the bucket was empty when the token was reserved (%s, rate=%s burst=%d)",
-				suite.InRound(round), inDebt.Rate, inDebt.Burst),
+			return suite.Broken(0,
+				fmt.Sprintf("the bucket was empty when the token was reserved (%s, rate=%s burst=%d)",
+					suite.InRound(round), inDebt.Rate, inDebt.Burst),
 				"two goroutines cancelled a reservation at one instant, and a token came of it that was never there")
 		},
 		Release: func(l *cancelledTogether) { l.end() },
@@ -224,8 +228,7 @@ func (c *contract) waitsConcurrent(p *suite.Probe) (worst *suite.Violation) {
 // them in a third of patient.
 const (
 	waiters = 6
-	apart   = 100 * time.Millisecond
-	patient = 3 * waiters * apart
+	patient = 3 * waiters * interval
 )
 
 // waitTogether has goroutines wait from one instant on, of whom some give up when the next
@@ -257,7 +260,7 @@ func (c *contract) waitTogether(st *suite.Stage, impl *Funcs, leave bool) (serve
 	}
 	close(start)
 	st.Settle()
-	st.Race(from+apart, conformance.OrderHeld, cancel)
+	st.Race(from+interval, conformance.OrderHeld, cancel)
 	st.To(from + patient)
 	st.Settle()
 	mu.Lock()
@@ -270,14 +273,17 @@ func (c *contract) waitTogether(st *suite.Stage, impl *Funcs, leave bool) (serve
 func (c *contract) judgeWaits(served []time.Duration, stayed int, round string) *suite.Violation {
 	rate := perSecond(10)
 	if len(served) != stayed {
-		return suite.Broken(0, fmt.Sprintf("in %s the rate %s brings enough for all (%s)", timeline.Duration(patient), rate, round),
-			"of %d goroutines that waited for a token each from one instant on, and did not give up, %d were served", stayed, len(served))
+		return suite.Broken(0, fmt.Sprintf("in %s the rate %s brings enough for all (%s)", timeline.Duration(patient),
+			rate, round),
+			"of %d goroutines that waited for a token each from one instant on, and did not give up, %d were served",
+			stayed, len(served))
 	}
-	grace := time.Duration(waiters+1) + time.Duration(c.spec.Traits.Quantum)*apart
+	grace := time.Duration(waiters+1) + time.Duration(c.spec.Traits.Quantum)*interval
 	for i, got := range served {
-		if least := time.Duration(i+1-c.spec.Traits.initial(1)) * apart; got < least-grace {
+		if least := time.Duration(i+1-c.spec.Traits.initial(1)) * interval; got < least-grace {
 			return suite.Broken(0, fmt.Sprintf("the rate is %s and the burst 1 (%s)", rate, round),
-				"of goroutines that waited for a token each from one instant on, number %d in time was served after %s, want %s",
+				"of goroutines that waited for a token each from one instant on, "+
+					"number %d in time was served after %s, want %s",
 				i+1, timeline.Duration(got), timeline.Duration(least))
 		}
 	}
@@ -326,7 +332,9 @@ func (c *contract) setConcurrently(p *suite.Probe) (worst *suite.Violation, skip
 				return nil
 			}
 			return suite.Broken(0, fmt.Sprintf("the burst was never above %d (%s)", burst, suite.InRound(round)),
-				"%d goroutines asking at one instant, while limit and burst were set, got %d tokens, want %d at the most", suite.Meeters, n, most)
+				"%d goroutines asking at one instant, while limit and burst were set, got %d tokens, "+
+					"want %d at the most",
+				suite.Meeters, n, most)
 		},
 		Release: func(l *setTogether) { l.end() },
 	})

@@ -114,7 +114,8 @@ func (o observer) fair() int {
 	if !o.s.Accepts(conformance.OpAllow) {
 		return int(FairFIFO)
 	}
-	if at, _ := o.ended(o.drained() + "wait 1 @0 | wait 1 @0 | allow 1 @100ms | allow 1 @200ms"); at <= 200*time.Millisecond+1 {
+	at, _ := o.ended(o.drained() + "wait 1 @0 | wait 1 @0 | allow 1 @100ms | allow 1 @200ms")
+	if at <= 200*time.Millisecond+1 {
 		return int(FairFIFO)
 	}
 	return int(FairNone)
@@ -133,7 +134,8 @@ func (o observer) refund() int {
 	if !o.s.Accepts(opGiveUp) {
 		last = "wait 1 @0"
 	}
-	alone, other := o.arrival(o.drained()+last+" | cancel %d @0 | "+last), o.arrival(o.drained()+last+" | "+last+" | cancel %d @0 | "+last)
+	alone := o.arrival(o.drained() + last + " | cancel %d @0 | " + last)
+	other := o.arrival(o.drained() + last + " | " + last + " | cancel %d @0 | " + last)
 	switch {
 	case alone > 150*time.Millisecond:
 		return int(RefundNone)

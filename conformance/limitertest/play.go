@@ -42,10 +42,12 @@ func perSecond(events int) Rate { return Rate{Events: events, Per: time.Second} 
 // only leaves the operations of one way to take time.
 func (f Funcs) only(s TimeSource) Funcs {
 	if s == Explicit {
-		f.Allow, f.AllowN, f.Tokens, f.Wait, f.WaitN, f.Reserve, f.SetLimit, f.SetBurst = nil, nil, nil, nil, nil, nil, nil, nil
-	} else {
-		f.AllowAt, f.TokensAt, f.ReserveAt, f.SetLimitAt, f.SetBurstAt = nil, nil, nil, nil, nil
+		return Funcs{
+			AllowAt: f.AllowAt, TokensAt: f.TokensAt, ReserveAt: f.ReserveAt,
+			SetLimitAt: f.SetLimitAt, SetBurstAt: f.SetBurstAt, Stop: f.Stop,
+		}
 	}
+	f.AllowAt, f.TokensAt, f.ReserveAt, f.SetLimitAt, f.SetBurstAt = nil, nil, nil, nil, nil
 	return f
 }
 

@@ -1,8 +1,34 @@
 package limitertest
 
-// LikeXTime are the traits of golang.org/x/time/rate.
-var LikeXTime = Traits{
-	Initial: InitialFull, Oversize: OversizeRejected, BackTime: BackClamp, ZeroRate: ZeroRateBurst, Inf: InfGrants,
-	Fair: FairFIFO, DeadlineCheck: DeadlineFailFast, Refund: RefundConservative, LateCancel: LateIgnored,
-	Rewake: RewakeKeeps, Raise: RaiseBringsNothing,
-}
+// The traits of libraries, each proved on the library that it names.
+var (
+	// LikeXTime are the traits of golang.org/x/time/rate: a bucket in debt, whose
+	// reservations keep their instants and are refunded less what was reserved later.
+	LikeXTime = Traits{
+		Initial: InitialFull, Oversize: OversizeRejected, BackTime: BackClamp, ZeroRate: ZeroRateBurst, Inf: InfGrants,
+		Fair: FairFIFO, DeadlineCheck: DeadlineFailFast, Refund: RefundConservative, LateCancel: LateIgnored,
+		Rewake: RewakeKeeps, Raise: RaiseBringsNothing,
+	}
+
+	// LikeJuju are the traits of github.com/juju/ratelimit: a token comes at each multiple
+	// of the interval, and what is taken in advance is final.
+	LikeJuju = Traits{
+		Initial: InitialFull, Quantum: 1, Oversize: OversizeWaits, BackTime: BackClamp, ZeroRate: ZeroRateRefused,
+		Inf: InfAbsent, Fair: FairFIFO, Rewake: RewakeKeeps,
+	}
+
+	// LikeUber are the traits of go.uber.org/ratelimit with slack: single turns, of which
+	// only the first is there in the beginning.
+	LikeUber = Traits{Initial: InitialOne, Single: true, Fair: FairFIFO, Rewake: RewakeKeeps}
+
+	// LikeFailsafeSmooth are the traits of a smooth rate limiter of
+	// github.com/failsafe-go/failsafe-go: single permits on a grid, never given back.
+	LikeFailsafeSmooth = Traits{
+		Initial: InitialFull, Single: true, Quantum: 1, ZeroRate: ZeroRateRefused, Inf: InfAbsent,
+		Fair: FairFIFO, DeadlineCheck: DeadlineSleeps, Refund: RefundNone, Rewake: RewakeKeeps,
+	}
+
+	// LikeThrottled are the traits of the GCRA of github.com/throttled/throttled, as the
+	// token bucket that it is.
+	LikeThrottled = Traits{Initial: InitialFull, Oversize: OversizeRejected, ZeroRate: ZeroRateRefused, Inf: InfAbsent}
+)

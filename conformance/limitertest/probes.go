@@ -16,18 +16,21 @@ import (
 func (c *contract) probeRules() []rule {
 	return []rule{
 		{
-			Rule: core("RL-DRIFT", "Over any number of requests the tokens granted MUST stay within a burst of what the rate brought."),
-			Ops:  ops(conformance.OpAllow), Declared: []string{"Initial"},
+			Rule: core("RL-DRIFT", "Over any number of requests the tokens granted MUST stay within a burst of "+
+				"what the rate brought."),
+			Ops: ops(conformance.OpAllow), Declared: []string{"Initial"},
 			Probe: c.drift,
 		},
 		{
-			Rule: core("RL-IDLE", "However long nobody asks, the bucket MUST be full then, and not more than full: no time is too long to count."),
-			Ops:  ops(conformance.OpAllow), Declared: []string{"Initial"},
+			Rule: core("RL-IDLE", "However long nobody asks, the bucket MUST be full then, and not more than "+
+				"full: no time is too long to count."),
+			Ops: ops(conformance.OpAllow), Declared: []string{"Initial"},
 			Probe: c.idle,
 		},
 		{
-			Rule: core("X-BACK", "A clock that is set back MUST NOT bring tokens, and MUST NOT keep them back for longer than it was set back, "+
-				"where it is declared to stand still."),
+			Rule: core("X-BACK",
+				"A clock that is set back MUST NOT bring tokens, and MUST NOT keep them back for longer than it "+
+					"was set back, where it is declared to stand still."),
 			Ops: ops(conformance.OpAllow), Declared: []string{"Initial"},
 			Unless: func(s *suite.Suite, t *Traits) string {
 				switch {
@@ -41,16 +44,19 @@ func (c *contract) probeRules() []rule {
 			Probe: c.back,
 		},
 		{
-			Rule:     core("X-CLOCK1", "Nothing but the injected clock MUST decide: moving package time changes nothing."),
+			Rule: core("X-CLOCK1", "Nothing but the injected clock MUST decide: moving package time changes "+
+				"nothing."),
 			Declared: []string{"Initial"},
 			Unless: func(s *suite.Suite, _ *Traits) string {
-				return suite.If(s.Time != Injected || !s.Bubble, "only of an injected clock, in a bubble, can package time be moved apart")
+				return suite.If(s.Time != Injected || !s.Bubble,
+					"only of an injected clock, in a bubble, can package time be moved apart")
 			},
 			Probe: c.oneClock,
 		},
 		{
-			Rule: core("SL-CONC", "A limit or burst that is set while others ask MUST NOT let them have more than the larger burst."),
-			Ops:  ops(conformance.OpAllow), Declared: []string{"Initial"},
+			Rule: core("SL-CONC", "A limit or burst that is set while others ask MUST NOT let them have more than "+
+				"the larger burst."),
+			Ops: ops(conformance.OpAllow), Declared: []string{"Initial"},
 			Absent: func(s *suite.Suite, _ *Traits) string {
 				sets := s.Accepts(conformance.OpSetBurst) || s.Accepts(conformance.OpSetLimit)
 				return suite.If(!sets, "the implementation has no setlimit or setburst")
@@ -138,8 +144,10 @@ func (c *contract) drift(p *suite.Probe) (worst *suite.Violation, skip string) {
 		exact := new(big.Int).Mul(big.NewInt(int64(rate.Events)), big.NewInt(int64(at)))
 		brought := int(exact.Div(exact, big.NewInt(int64(rate.Per))).Int64())
 		if granted < brought+min(0, least) || granted > brought+burst+1+c.spec.Traits.Quantum {
-			worst = suite.Broken(0, fmt.Sprintf("the rate %s brought %d, and the bucket of %d was never full: one token was asked for %d times",
-				rate, brought, burst, rounds),
+			worst = suite.Broken(0,
+				fmt.Sprintf("the rate %s brought %d, and the bucket of %d was never full: "+
+					"one token was asked for %d times",
+					rate, brought, burst, rounds),
 				"%d tokens were granted in %s, want between %d and %d",
 				granted, timeline.Duration(at), brought+min(0, least), brought+burst+1)
 		}
@@ -172,7 +180,8 @@ func (c *contract) idle(p *suite.Probe) (worst *suite.Violation, skip string) {
 
 // idleFor leaves a limiter of so many events per second alone for d and longer. It returns
 // what was found before, if anything was.
-func (c *contract) idleFor(st *suite.Stage, events int, d time.Duration, before *suite.Violation) (worst *suite.Violation, skip string) {
+func (c *contract) idleFor(st *suite.Stage, events int, d time.Duration,
+	before *suite.Violation) (worst *suite.Violation, skip string) {
 	worst = before
 	others := st.Others()
 	start := st.Clock().Now()
@@ -202,7 +211,9 @@ func (c *contract) idleFor(st *suite.Stage, events int, d time.Duration, before 
 		at += idle
 		st.To(at)
 		if n := ask(); (n < cfg.Burst || n > cfg.Burst+c.spec.Traits.Quantum) && worst == nil {
-			worst = suite.Broken(0, fmt.Sprintf("nobody had asked meanwhile, and the rate %s fills the bucket of %d sooner", cfg.Rate, cfg.Burst),
+			worst = suite.Broken(0,
+				fmt.Sprintf("nobody had asked meanwhile, and the rate %s fills the bucket of %d sooner", cfg.Rate,
+					cfg.Burst),
 				"%d tokens were granted at once after %s, want %d", n, timeline.Duration(idle), cfg.Burst)
 		}
 	}
@@ -250,7 +261,8 @@ func (c *contract) setBack(st *suite.Stage, impl *Funcs, first, burst int) (wors
 	}
 	if granted > burst+1 {
 		worst = suite.Broken(0, "no time passed, and the bucket holds "+fmt.Sprint(burst),
-			"%d tokens were granted while the clock was set back by %s and on again, want %d at the most", granted, timeline.Duration(back), burst)
+			"%d tokens were granted while the clock was set back by %s and on again, want %d at the most",
+			granted, timeline.Duration(back), burst)
 	}
 	clock.SetWall(start.Add(-back))
 	granted = 0
@@ -258,8 +270,11 @@ func (c *contract) setBack(st *suite.Stage, impl *Funcs, first, burst int) (wors
 	clock.Advance(later)
 	ask(1)
 	if granted == 0 && worst == nil && c.spec.Traits.BackTime == BackClamp {
-		worst = suite.Broken(0, "by then the clock had passed every instant that it had shown before, by more than the bucket takes to fill",
-			"nothing was granted %s after the clock was set back by %s", timeline.Duration(later), timeline.Duration(back))
+		worst = suite.Broken(0,
+			"by then the clock had passed every instant that it had shown before, "+
+				"by more than the bucket takes to fill",
+			"nothing was granted %s after the clock was set back by %s",
+			timeline.Duration(later), timeline.Duration(back))
 	}
 	return worst
 }
@@ -279,7 +294,8 @@ func (c *contract) oneClock(p *suite.Probe) (worst *suite.Violation, skip string
 		"allow 1 @0 | allow 1 @0 | allow 1 @50ms | allow 1 @100ms | allow 1 @150ms | allow 1 @300ms",
 		"allow 1 @0 | allow 1 @0 | reserve 1 @0 | reserve 1 @50ms | allow 1 @250ms | allow 1 @300ms",
 		"wait 1 @0 | wait 1 @0 | wait 1 @0 | idle 50ms | idle 50ms | wait 1 @150ms | idle 50ms | idle 50ms",
-		"allow 1 @0 | allow 1 @0 | setlimit 10/1s @50ms | allow 1 @50ms | allow 1 @100ms | setburst 2 @150ms | allow 1 @150ms | allow 1 @200ms",
+		"allow 1 @0 | allow 1 @0 | setlimit 10/1s @50ms | allow 1 @50ms | allow 1 @100ms | " +
+			"setburst 2 @150ms | allow 1 @150ms | allow 1 @200ms",
 	} {
 		s := suite.MustParse("rate=10/1s burst=2 | " + text)
 		s.Steps = slices.DeleteFunc(s.Steps, func(st conformance.Step) bool {
@@ -299,7 +315,8 @@ func (c *contract) oneClock(p *suite.Probe) (worst *suite.Violation, skip string
 		}
 		x := &exam{Recording: rec, traits: &c.spec.Traits}
 		if d := accounted(&rec.Trace, x.traits, ""); d != nil && worst == nil {
-			worst = x.broken(d.at, "package time ran on by an hour at each step while the injected clock did not; "+d.because, "%s", d.headline)
+			worst = x.broken(d.at, "package time ran on by an hour at each step "+
+				"while the injected clock did not; "+d.because, "%s", d.headline)
 			worst.Run = rec
 		}
 	}

@@ -83,7 +83,9 @@ func givesUp(op conformance.Op) func(suite.Job) bool {
 
 // hasDeadline selects the runs in which a wait has a deadline.
 func hasDeadline(j suite.Job) bool {
-	return slices.ContainsFunc(j.Schedule.Steps, func(s conformance.Step) bool { return s.Op == conformance.OpWait && s.D != 0 })
+	return slices.ContainsFunc(j.Schedule.Steps, func(s conformance.Step) bool {
+		return s.Op == conformance.OpWait && s.D != 0
+	})
 }
 
 // useRules are the laws of any use: that it returns, leaves nothing behind, and is safe
@@ -92,15 +94,17 @@ func (c *contract) useRules() []rule {
 	return []rule{
 		suite.Calls[Traits]((*exam).calls),
 		{
-			Rule:   core("X-LEAK", "When all is quiet, and after Stop, no goroutine MUST remain, and after Stop no armed timer."),
+			Rule: core("X-LEAK", "When all is quiet, and after Stop, no goroutine MUST remain, and after Stop "+
+				"no armed timer."),
 			Unless: func(s *suite.Suite, _ *Traits) string { return suite.If(!s.Bubble, suite.OnlyInBubble) },
 			About:  suite.Looked,
 			Sees:   accepted,
 			Check:  (*exam).leftBehind,
 		},
 		{
-			Rule: core("X-CONC", "Requests made at one instant by many goroutines MUST together get what some order of them gets."),
-			Ops:  ops(conformance.OpAllow), Declared: []string{"Initial"},
+			Rule: core("X-CONC", "Requests made at one instant by many goroutines MUST together get what some "+
+				"order of them gets."),
+			Ops: ops(conformance.OpAllow), Declared: []string{"Initial"},
 			Probe: c.concurrent,
 		},
 		suite.Race[Traits, *exam](c.race),
@@ -126,7 +130,8 @@ func (x *exam) calls() *suite.Violation {
 // usual reports whether the limiter is one that any constructor must accept.
 func (x *exam) usual() bool {
 	rate := x.Schedule.Config.Rate
-	return rate.Exact() && rate.Interval() >= time.Millisecond && rate.Interval() <= 24*time.Hour && x.Schedule.Config.Burst == 1 &&
+	return rate.Exact() && rate.Interval() >= time.Millisecond && rate.Interval() <= 24*time.Hour &&
+		x.Schedule.Config.Burst == 1 &&
 		(rate == perSecond(1) || !x.tied)
 }
 

@@ -16,8 +16,9 @@ import (
 func instantRules() []rule {
 	return []rule{
 		{
-			Rule: core("RL-PAST", "Instants that go back MUST NOT add tokens: all that is granted between the earliest and "+
-				"the newest instant stays within the envelope."),
+			Rule: core("RL-PAST",
+				"Instants that go back MUST NOT add tokens: all that is granted between the earliest and "+
+					"the newest instant stays within the envelope."),
 			Ops: ops(conformance.OpAllow), Declared: []string{"BackTime"},
 			Unless: cannotGoBack,
 			About:  func(j suite.Job) bool { return suite.GoesBack(j.Schedule) },
@@ -94,8 +95,9 @@ func (x *exam) past() *suite.Violation {
 		most := new(big.Rat).Add(limit, new(big.Rat).SetFrac(v.tolerance, v.per))
 		if new(big.Rat).SetInt64(int64(sum)).Cmp(most) > 0 {
 			f, _ := limit.Float64()
-			return x.broken(s.At, fmt.Sprintf("all instants lie between %s and %s; asking about an earlier one brings no time",
-				timeline.Duration(lo), timeline.Duration(hi)),
+			return x.broken(s.At,
+				fmt.Sprintf("all instants lie between %s and %s; asking about an earlier one brings no time",
+					timeline.Duration(lo), timeline.Duration(hi)),
 				"%d tokens were granted by step %d, want %s at the most", sum, i+1, number(f))
 		}
 	}
@@ -115,7 +117,8 @@ func (x *exam) pastQuery() *suite.Violation {
 				break
 			}
 			if later.At > d.At && d.Tokens > later.Tokens+1e-9*float64(x.Schedule.Config.Burst) {
-				return x.broken(d.At, "time brings tokens and takes none", "Tokens at %s are %s, more than the %s of %s",
+				return x.broken(d.At, "time brings tokens and takes none",
+					"Tokens at %s are %s, more than the %s of %s",
 					timeline.Duration(d.At), number(d.Tokens), number(later.Tokens), timeline.Duration(later.At))
 			}
 		}
@@ -127,11 +130,14 @@ func (x *exam) epoch(again suite.Rerun) *suite.Violation {
 	if !x.plain() || !x.Schedule.Config.Has("epoch") {
 		return nil
 	}
-	other := again(conformance.Schedule{Config: x.Schedule.Config.Without("epoch"), Steps: slices.Clone(x.Schedule.Steps)})
+	other := again(conformance.Schedule{Config: x.Schedule.Config.Without("epoch"),
+		Steps: slices.Clone(x.Schedule.Steps)})
 	for i, d := range x.Done {
 		if i < len(other.Done) && (d.OK != other.Done[i].OK || d.Ended.At != other.Done[i].Ended.At) {
-			return x.broken(d.At, "a clock that starts at "+conformance.Config{}.Start().Format(time.RFC3339)+" gets another answer",
-				"%s %d at %s after %s is decided otherwise", d.Op, d.N, timeline.Duration(d.At), x.Schedule.Config.Epoch.Format(time.RFC3339))
+			return x.broken(d.At,
+				"a clock that starts at "+conformance.Config{}.Start().Format(time.RFC3339)+" gets another answer",
+				"%s %d at %s after %s is decided otherwise",
+				d.Op, d.N, timeline.Duration(d.At), x.Schedule.Config.Epoch.Format(time.RFC3339))
 		}
 	}
 	return nil

@@ -26,7 +26,8 @@ var (
 func (x *exam) unusually(u unusual) bool {
 	burst := x.Schedule.Config.Burst
 	asked := func(which func(s conformance.Step) bool) bool {
-		return slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool { return s.Op == conformance.OpAllow && which(s) })
+		return slices.ContainsFunc(x.Schedule.Steps,
+			func(s conformance.Step) bool { return s.Op == conformance.OpAllow && which(s) })
 	}
 	return x.judgeable() && !x.beyondRequests() && asked(func(s conformance.Step) bool { return u.is(s.N, burst) }) &&
 		!asked(func(s conformance.Step) bool { return x.outOfRange(s) && !u.is(s.N, burst) })
@@ -55,7 +56,8 @@ func (x *exam) zero() *suite.Violation {
 		if s.OK || s.level.Sign() < 0 {
 			return nil
 		}
-		return x.broken(s.At, "nothing is asked for and nothing is owed", "allow 0 at %s was denied, want granted", timeline.Duration(s.At))
+		return x.broken(s.At, "nothing is asked for and nothing is owed",
+			"allow 0 at %s was denied, want granted", timeline.Duration(s.At))
 	})
 }
 
@@ -78,7 +80,9 @@ func (x *exam) changedBy(u unusual, again suite.Rerun) *suite.Violation {
 	if !x.unusually(u) {
 		return nil
 	}
-	s, bad := x.without(again, func(s step) bool { return s.Op == conformance.OpAllow && u.is(s.N, x.Schedule.Config.Burst) })
+	s, bad := x.without(again, func(s step) bool {
+		return s.Op == conformance.OpAllow && u.is(s.N, x.Schedule.Config.Burst)
+	})
 	if !bad {
 		return nil
 	}

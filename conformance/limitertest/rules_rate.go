@@ -16,14 +16,18 @@ import (
 func rateRules() []rule {
 	return []rule{
 		{
-			Rule: core("RL-LIM0", "At a rate of 0 a limiter MUST grant what it has at first, or nothing as declared, and never anything more."),
-			Ops:  ops(conformance.OpAllow), Declared: []string{"Initial", "ZeroRate"},
-			About: func(j suite.Job) bool { return j.Schedule.Config.Has("rate") && j.Schedule.Config.Rate.Events == 0 },
+			Rule: core("RL-LIM0", "At a rate of 0 a limiter MUST grant what it has at first, or nothing as "+
+				"declared, and never anything more."),
+			Ops: ops(conformance.OpAllow), Declared: []string{"Initial", "ZeroRate"},
+			About: func(j suite.Job) bool {
+				return j.Schedule.Config.Has("rate") && j.Schedule.Config.Rate.Events == 0
+			},
 			Sees:  accepted,
 			Check: (*exam).zeroRate,
 		},
 		{
-			Rule: core("RL-TINY", "A rate however small MUST NOT grant more than the envelope: no delay overflows into none."),
+			Rule: core("RL-TINY", "A rate however small MUST NOT grant more than the envelope: no delay overflows "+
+				"into none."),
 			About: func(j suite.Job) bool {
 				return j.Schedule.Config.Rate.Extreme() && j.Schedule.Config.Rate.Interval() > time.Hour
 			},
@@ -33,7 +37,8 @@ func rateRules() []rule {
 			},
 		},
 		{
-			Rule: core("RL-HUGE", "A rate however large MUST NOT grant more than the envelope: no interval is rounded to nothing."),
+			Rule: core("RL-HUGE", "A rate however large MUST NOT grant more than the envelope: no interval is "+
+				"rounded to nothing."),
 			About: func(j suite.Job) bool {
 				return j.Schedule.Config.Rate.Extreme() && j.Schedule.Config.Rate.Interval() < 2
 			},
@@ -47,8 +52,8 @@ func rateRules() []rule {
 
 // oddConfig is the law of bursts that make no sense.
 var oddConfig = rule{
-	Rule: core("X-CFG", "A limiter whose burst or rate makes no sense MUST be refused by its constructor, or keep working: "+
-		"it does not panic later and is not unlimited."),
+	Rule: core("X-CFG", "A limiter whose burst or rate makes no sense MUST be refused by its constructor, "+
+		"or keep working: it does not panic later and is not unlimited."),
 	About: func(j suite.Job) bool { return j.Schedule.Config.Has("burst") && senseless(j.Schedule.Config.Burst) },
 	Check: (*exam).oddConfig,
 }
@@ -79,7 +84,8 @@ func infiniteRules() []rule {
 
 // atInfiniteRate selects the runs in which the rate is infinite, at first or later.
 func atInfiniteRate(j suite.Job) bool {
-	return j.Schedule.Config.Rate == Inf || slices.ContainsFunc(j.Schedule.Steps, func(s conformance.Step) bool { return s.Rate == Inf })
+	return j.Schedule.Config.Rate == Inf ||
+		slices.ContainsFunc(j.Schedule.Steps, func(s conformance.Step) bool { return s.Rate == Inf })
 }
 
 // senseless reports whether a burst is one that nobody wants.
@@ -134,10 +140,12 @@ func (x *exam) oddConfig() *suite.Violation {
 	granted := 0
 	for _, d := range x.Done {
 		if d.Panic != "" {
-			return x.broken(d.At, "the constructor had accepted it", "%s %d at %s panicked: %s", d.Op, d.N, timeline.Duration(d.At), d.Panic)
+			return x.broken(d.At, "the constructor had accepted it",
+				"%s %d at %s panicked: %s", d.Op, d.N, timeline.Duration(d.At), d.Panic)
 		}
 		if d.Op == conformance.OpTokens && (math.IsNaN(d.Tokens) || d.Tokens > float64(max(1, cfg.Burst))*(1+1e-9)) {
-			return x.broken(d.At, fmt.Sprintf("the burst is %d", cfg.Burst), "Tokens() = %s at %s", number(d.Tokens), timeline.Duration(d.At))
+			return x.broken(d.At, fmt.Sprintf("the burst is %d", cfg.Burst),
+				"Tokens() = %s at %s", number(d.Tokens), timeline.Duration(d.At))
 		}
 		if cfg.Burst > 0 || d.Op != conformance.OpAllow || !d.OK {
 			continue
@@ -147,7 +155,8 @@ func (x *exam) oddConfig() *suite.Violation {
 		brought := new(big.Int).Mul(big.NewInt(int64(cfg.Rate.Events)), big.NewInt(int64(d.At)))
 		brought.Div(brought, big.NewInt(int64(cfg.Rate.Per)))
 		if brought.Add(brought, big.NewInt(1)).Cmp(big.NewInt(int64(granted))) < 0 {
-			return x.broken(d.At, fmt.Sprintf("the burst is %d", cfg.Burst), "%d tokens were granted by %s", granted, timeline.Duration(d.At))
+			return x.broken(d.At, fmt.Sprintf("the burst is %d", cfg.Burst),
+				"%d tokens were granted by %s", granted, timeline.Duration(d.At))
 		}
 	}
 	return nil

@@ -48,16 +48,18 @@ func requestRules() []rule {
 			Check: (*exam).cap,
 		},
 		{
-			Rule: extended("RL-TOKENS", "Tokens MUST show the tokens that are there, rounded down to whole ones or not, "+
-				"and what is owed as a negative number or as nothing."),
+			Rule: extended("RL-TOKENS",
+				"Tokens MUST show the tokens that are there, rounded down to whole ones or not, "+
+					"and what is owed as a negative number or as nothing."),
 			Ops: ops(conformance.OpTokens), Declared: []string{"Initial"},
 			About: suite.Has(conformance.OpTokens),
 			Sees:  accepted,
 			Check: (*exam).tokens,
 		},
 		{
-			Rule: core("RL-DENYPURE", "A request that is denied MUST leave no trace: what follows is decided as if it had not been made."),
-			Ops:  ops(conformance.OpAllow), Declared: []string{"Initial"},
+			Rule: core("RL-DENYPURE", "A request that is denied MUST leave no trace: what follows is decided as "+
+				"if it had not been made."),
+			Ops: ops(conformance.OpAllow), Declared: []string{"Initial"},
 			About: suite.Has(conformance.OpAllow),
 			Sees:  accepted,
 			Again: (*exam).denyPure,
@@ -79,7 +81,8 @@ func requestRules() []rule {
 			Again: func(x *exam, again suite.Rerun) *suite.Violation { return x.changedBy(zero, again) },
 		},
 		{
-			Rule:  core("RL-NEG", "A request for a negative number of tokens MUST NOT add tokens; it is refused or does nothing."),
+			Rule: core("RL-NEG", "A request for a negative number of tokens MUST NOT add tokens; it is refused "+
+				"or does nothing."),
 			Ops:   ops(opSeveral),
 			About: asksFor(isNegative),
 			Odd:   func(s conformance.Schedule) bool { return asks(s, isNegative) },
@@ -88,8 +91,9 @@ func requestRules() []rule {
 			Again: func(x *exam, again suite.Rerun) *suite.Violation { return x.changedBy(negative, again) },
 		},
 		{
-			Rule: core("RL-NBIG", "A request for more than the burst MUST NOT be granted, however large, and MUST leave no trace."),
-			Ops:  ops(opSeveral), Declared: []string{"Oversize"},
+			Rule: core("RL-NBIG", "A request for more than the burst MUST NOT be granted, however large, and MUST "+
+				"leave no trace."),
+			Ops: ops(opSeveral), Declared: []string{"Oversize"},
 			Unless: func(_ *suite.Suite, t *Traits) string {
 				return suite.If(t.Oversize == OversizePrepaid, "declared: OversizePrepaid")
 			},
@@ -123,7 +127,8 @@ func (x *exam) env() *suite.Violation {
 	most := float64(cfg.Rate.Events)/float64(cfg.Rate.Per)*float64(b.at-a.at) + float64(cfg.Burst)
 	return x.broken(b.at, fmt.Sprintf("in %s the rate %s brings %s tokens, on top of a burst of %d",
 		timeline.Duration(b.at-a.at), cfg.Rate, number(most-float64(cfg.Burst)), cfg.Burst),
-		"%d tokens were granted from %s to %s, want %s at the most", sum, timeline.Duration(a.at), timeline.Duration(b.at), number(most))
+		"%d tokens were granted from %s to %s, want %s at the most",
+		sum, timeline.Duration(a.at), timeline.Duration(b.at), number(most))
 }
 
 // overdrawn returns the window in which more was granted than rate*L + burst, if there is
@@ -215,7 +220,8 @@ func (x *exam) full() *suite.Violation {
 			return nil
 		}
 		if taken += d.N; !d.OK || d.Op == conformance.OpWait && d.Ended.At > d.At {
-			return x.broken(d.At, fmt.Sprintf("a new limiter holds its burst of %d, and only %d were asked for", x.Schedule.Config.Burst, taken),
+			return x.broken(d.At, fmt.Sprintf("a new limiter holds its burst of %d, and only %d were asked for",
+				x.Schedule.Config.Burst, taken),
 				"%s %d of a new limiter was not granted at once", d.Op, d.N)
 		}
 	}
@@ -251,7 +257,8 @@ func (x *exam) cap() *suite.Violation {
 			sum, from, at = 0, at, g.at
 		}
 		if sum += g.n; sum > burst+x.traits.Quantum {
-			return x.broken(at, fmt.Sprintf("the burst is %d, and the limiter had been idle since %s", burst, timeline.Duration(max(0, from))),
+			return x.broken(at, fmt.Sprintf("the burst is %d, and the limiter had been idle since %s",
+				burst, timeline.Duration(max(0, from))),
 				"%d tokens were granted at the instant %s, want %d at the most", sum, timeline.Duration(at), burst)
 		}
 	}
@@ -261,7 +268,7 @@ func (x *exam) cap() *suite.Violation {
 // tokens looks for what Tokens should not have shown. What it shows may also be what a
 // limiter has that breaks another law.
 func (x *exam) tokens() *suite.Violation {
-	if !x.accountable() || !slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool { return s.Op == conformance.OpTokens }) {
+	if !x.accountable() || !suite.Steps(conformance.OpTokens)(suite.Job{Schedule: x.Schedule}) {
 		return nil
 	}
 	look := func(waived string) *difference {
@@ -285,9 +292,10 @@ func (x *exam) tokens() *suite.Violation {
 }
 
 func (x *exam) fractions() *suite.Violation {
-	if !x.plain() || len(x.Schedule.Steps) < often || slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool {
-		return s.Op != conformance.OpAllow && s.Op != conformance.OpTokens || s.Op == conformance.OpAllow && s.N != 1
-	}) {
+	if !x.plain() || len(x.Schedule.Steps) < often ||
+		slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool {
+			return s.Op != conformance.OpTokens && (s.Op != conformance.OpAllow || s.N != 1)
+		}) {
 		return nil
 	}
 	v := x.view()

@@ -10,21 +10,24 @@ import (
 func reserveRules() []rule {
 	return []rule{
 		{
-			Rule: core("RS-OK", "A reservation MUST be OK if the burst can hold it, and one that is not OK MUST take nothing."),
-			Ops:  ops(conformance.OpReserve), Declared: []string{"Initial", "Oversize"},
+			Rule: core("RS-OK", "A reservation MUST be OK if the burst can hold it, and one that is not OK MUST "+
+				"take nothing."),
+			Ops: ops(conformance.OpReserve), Declared: []string{"Initial", "Oversize"},
 			About: suite.Has(conformance.OpReserve),
 			Sees:  accepted,
 			Check: law("RS-OK"),
 		},
 		{
-			Rule: core("RS-DELAY", "The delay of a reservation MUST be the time until the bucket has paid for it and for all before it."),
-			Ops:  ops(conformance.OpReserve), Declared: []string{"Initial"},
+			Rule: core("RS-DELAY", "The delay of a reservation MUST be the time until the bucket has paid for it "+
+				"and for all before it."),
+			Ops: ops(conformance.OpReserve), Declared: []string{"Initial"},
 			About: suite.Has(conformance.OpReserve),
 			Sees:  accepted,
 			Check: law("RS-DELAY"),
 		},
 		{
-			Rule:  core("RS-MONO", "While nothing is changed or given back, a reservation of tokens MUST NOT be due before an earlier one."),
+			Rule: core("RS-MONO", "While nothing is changed or given back, a reservation of tokens MUST NOT be "+
+				"due before an earlier one."),
 			Ops:   ops(conformance.OpReserve),
 			About: suite.Has(conformance.OpReserve),
 			Sees:  accepted,
@@ -58,23 +61,26 @@ func cancelRules() []rule {
 			Check: law("CN-LOWER"),
 		},
 		{
-			Rule: core("CN-LIFO", "A cancel of the newest reservation before its instant MUST undo it exactly, unless nothing is ever refunded."),
-			Ops:  ops(opGiveUp), Declared: []string{"Initial", "Refund"},
+			Rule: core("CN-LIFO", "A cancel of the newest reservation before its instant MUST undo it exactly, "+
+				"unless nothing is ever refunded."),
+			Ops: ops(opGiveUp), Declared: []string{"Initial", "Refund"},
 			About: givesUp(conformance.OpReserve),
 			Sees:  accepted,
 			Check: law("CN-LIFO"),
 		},
 		{
-			Rule: core("CN-ANY", "A cancel of an earlier reservation before its instant MUST refund what is declared: all, "+
-				"or all less what was reserved after it."),
+			Rule: core("CN-ANY",
+				"A cancel of an earlier reservation before its instant MUST refund what is declared: all, "+
+					"or all less what was reserved after it."),
 			Ops: ops(opGiveUp), Declared: []string{"Initial", "Refund"},
 			About: givesUp(conformance.OpReserve),
 			Sees:  accepted,
 			Check: law("CN-ANY"),
 		},
 		{
-			Rule: core("CN-LATE", "A cancel after the instant of a reservation MUST do what is declared, nothing or give the tokens back."),
-			Ops:  ops(opGiveUp), Declared: []string{"Initial", "LateCancel"},
+			Rule: core("CN-LATE", "A cancel after the instant of a reservation MUST do what is declared, nothing "+
+				"or give the tokens back."),
+			Ops: ops(opGiveUp), Declared: []string{"Initial", "LateCancel"},
 			About: givesUp(conformance.OpReserve),
 			Sees:  accepted,
 			Check: law("CN-LATE"),

@@ -9,8 +9,9 @@ import (
 func limitRules() []rule {
 	return []rule{
 		{
-			Rule: core("SL-NORETRO", "A new limit MUST count from the instant at which it is set: what accrued before accrued at the old one."),
-			Ops:  ops(conformance.OpSetLimit), Declared: []string{"Initial"},
+			Rule: core("SL-NORETRO", "A new limit MUST count from the instant at which it is set: what accrued "+
+				"before accrued at the old one."),
+			Ops: ops(conformance.OpSetLimit), Declared: []string{"Initial"},
 			About: suite.Has(conformance.OpSetLimit),
 			Sees:  accepted,
 			Check: law("SL-NORETRO"),

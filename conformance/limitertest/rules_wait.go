@@ -20,8 +20,9 @@ func waitRules() []rule {
 			Check: law("W-NOTEARLY"),
 		},
 		{
-			Rule: core("W-EXACT", "A wait MUST return nil as soon as its tokens are there: where waits are fair, at the very instant."),
-			Ops:  ops(conformance.OpWait), Declared: []string{"Initial", "Fair"},
+			Rule: core("W-EXACT", "A wait MUST return nil as soon as its tokens are there: where waits are fair, "+
+				"at the very instant."),
+			Ops: ops(conformance.OpWait), Declared: []string{"Initial", "Fair"},
 			Unless: unfair,
 			About:  suite.Has(conformance.OpWait),
 			Sees:   accepted,
@@ -35,24 +36,26 @@ func waitRules() []rule {
 			Check: law("W-EATS"),
 		},
 		{
-			Rule: core("W-PRE", "A wait whose context is done before it begins MUST return an error at once, and take nothing, "+
-				"even if the tokens are there."),
+			Rule: core("W-PRE", "A wait whose context is done before it begins MUST return an error at once, "+
+				"and take nothing, even if the tokens are there."),
 			Ops: ops(opContext), Declared: []string{"Initial"},
 			About: either(givesUp(conformance.OpWait), hasDeadline),
 			Sees:  accepted,
 			Check: law("W-PRE"),
 		},
 		{
-			Rule: core("W-DEAD", "A wait whose deadline comes before its tokens MUST return an error, at once or at its deadline as declared, "+
-				"and take nothing."),
+			Rule: core("W-DEAD",
+				"A wait whose deadline comes before its tokens MUST return an error, "+
+					"at once or at its deadline as declared, and take nothing."),
 			Ops: ops(opContext), Declared: []string{"Initial", "DeadlineCheck"},
 			About: hasDeadline,
 			Sees:  accepted,
 			Check: law("W-DEAD"),
 		},
 		{
-			Rule: core("W-DEADEQ", "A wait that ends at the very instant of its tokens MUST either return nil and take them, "+
-				"or return an error and leave them."),
+			Rule: core("W-DEADEQ",
+				"A wait that ends at the very instant of its tokens MUST either return nil and take them, "+
+					"or return an error and leave them."),
 			Ops: ops(opContext), Declared: []string{"Initial", "Refund"},
 			About: either(hasDeadline, givesUp(conformance.OpWait)),
 			Sees:  accepted,
@@ -67,31 +70,35 @@ func waitRules() []rule {
 			Check: law("W-CANCEL"),
 		},
 		{
-			Rule: core("W-FIFO", "Where waits are fair, those who wait MUST be served in the order in which they came."),
-			Ops:  ops(conformance.OpWait), Declared: []string{"Fair"},
+			Rule: core("W-FIFO", "Where waits are fair, those who wait MUST be served in the order in which they "+
+				"came."),
+			Ops: ops(conformance.OpWait), Declared: []string{"Fair"},
 			Unless: unfair,
 			About:  suite.Has(conformance.OpWait),
 			Sees:   accepted,
 			Check:  (*exam).waitsInOrder,
 		},
 		{
-			Rule: core("W-NOSTARVE", "Where waits are fair, a wait MUST return in bounded time, however often others ask."),
-			Ops:  ops(conformance.OpWait, conformance.OpAllow), Declared: []string{"Fair"},
+			Rule: core("W-NOSTARVE", "Where waits are fair, a wait MUST return in bounded time, however often "+
+				"others ask."),
+			Ops: ops(conformance.OpWait, conformance.OpAllow), Declared: []string{"Fair"},
 			Unless: unfair,
 			About:  both(suite.Has(conformance.OpWait), func(j suite.Job) bool { return starving(j.Schedule) }),
 			Sees:   accepted,
 			Check:  (*exam).waitsInTime,
 		},
 		{
-			Rule:  core("W-NOLOST", "A wait that nobody gave up MUST return once there is nobody left to ask, whoever gave up before it."),
+			Rule: core("W-NOLOST", "A wait that nobody gave up MUST return once there is nobody left to ask, "+
+				"whoever gave up before it."),
 			Ops:   ops(conformance.OpWait),
 			About: suite.Has(conformance.OpWait),
 			Sees:  accepted,
 			Check: (*exam).waitsReturn,
 		},
 		{
-			Rule: core("W-WAKE", "When the limit changes or another gives up, who waits MUST keep its instant or be served anew, as declared."),
-			Ops:  ops(conformance.OpWait), Declared: []string{"Initial", "Fair", "Rewake"},
+			Rule: core("W-WAKE", "When the limit changes or another gives up, who waits MUST keep its instant or "+
+				"be served anew, as declared."),
+			Ops: ops(conformance.OpWait), Declared: []string{"Initial", "Fair", "Rewake"},
 			Unless: unfair,
 			About: both(suite.Has(conformance.OpWait),
 				suite.Has(conformance.OpCancel, conformance.OpSetLimit, conformance.OpSetBurst)),
@@ -120,8 +127,10 @@ func (x *exam) waitsInOrder() *suite.Violation {
 		}
 		for k := i + 1; k < len(x.Done); k++ {
 			b := &x.Done[k]
-			if served(b) && b.Ended.At+1 < a.Ended.At && !x.changed(a.At, b.At, conformance.OpSetLimit, conformance.OpSetBurst) {
-				return x.broken(b.Ended.At, "", "wait %d at %s returned at %s, before wait %d that began earlier, at %s, and returned at %s",
+			if served(b) && b.Ended.At+1 < a.Ended.At &&
+				!x.changed(a.At, b.At, conformance.OpSetLimit, conformance.OpSetBurst) {
+				return x.broken(b.Ended.At, "",
+					"wait %d at %s returned at %s, before wait %d that began earlier, at %s, and returned at %s",
 					b.N, timeline.Duration(b.At), timeline.Duration(b.Ended.At),
 					a.N, timeline.Duration(a.At), timeline.Duration(a.Ended.At))
 			}
@@ -146,8 +155,10 @@ func (x *exam) waitsInTime() *suite.Violation {
 		by := d.At + time.Duration(2*cfg.Burst+2+others)*cfg.Rate.Interval()
 		if d.Op == conformance.OpWait && x.End > by && (d.Ended.Seq == 0 || d.Ended.At > by) {
 			full := time.Duration(cfg.Burst) * cfg.Rate.Interval()
-			return x.broken(by, fmt.Sprintf("the rate %s fills the whole bucket in %s", cfg.Rate, timeline.Duration(full)),
-				"wait %d at %s had not returned by %s, overtaken by requests that came later", d.N, timeline.Duration(d.At), timeline.Duration(by))
+			return x.broken(by, fmt.Sprintf("the rate %s fills the whole bucket in %s",
+				cfg.Rate, timeline.Duration(full)),
+				"wait %d at %s had not returned by %s, overtaken by requests that came later",
+				d.N, timeline.Duration(d.At), timeline.Duration(by))
 		}
 	}
 	return nil
@@ -185,7 +196,8 @@ func (x *exam) waitsReturn() *suite.Violation {
 		}
 		claimed++
 		if d.Op == conformance.OpWait && d.N <= least && x.lost(d, claimed) {
-			return x.broken(x.End, "nobody had asked since "+timeline.Duration(x.Schedule.Steps[len(x.Schedule.Steps)-1].At),
+			return x.broken(x.End,
+				"nobody had asked since "+timeline.Duration(x.Schedule.Steps[len(x.Schedule.Steps)-1].At),
 				"wait %d at %s had not returned by %s", d.N, timeline.Duration(d.At), timeline.Duration(x.End))
 		}
 	}

@@ -31,7 +31,8 @@ func supported(s *suite.Suite, all []conformance.Step) []conformance.Step {
 	return slices.DeleteFunc(all, func(st conformance.Step) bool {
 		single := st.N == 1 || st.N == 0 && st.Op != conformance.OpAllow && !claims(st) ||
 			st.Op == conformance.OpSetBurst || st.Op == conformance.OpCancel
-		return !s.Accepts(st.Op) || !single && !s.Accepts(opSeveral) || st.Op == conformance.OpWait && st.D != 0 && !s.Accepts(opContext)
+		return !s.Accepts(st.Op) || !single && !s.Accepts(opSeveral) ||
+			st.Op == conformance.OpWait && st.D != 0 && !s.Accepts(opContext)
 	})
 }
 
@@ -92,7 +93,8 @@ func (c *contract) requestFamilies(s *suite.Suite) []suite.Family {
 		late = later(suite.Sequences(usual, asks(3), []time.Duration{0, usual.Rate.Interval()}, 3), time.Hour)
 	}
 	out := []suite.Family{
-		{Name: suite.Leaks, Look: true, Schedules: append(suite.Sequences(usual, asks(1), []time.Duration{0, time.Second}, 2), leavings(s)...)},
+		{Name: suite.Leaks, Look: true,
+			Schedules: append(suite.Sequences(usual, asks(1), []time.Duration{0, time.Second}, 2), leavings(s)...)},
 		grid("burst 1", limited("10/1s", 1), 5),
 		grid("burst 3", limited("10/1s", 3), 4),
 		grid("thirds", limited("3/1s", 2), 4),
@@ -101,29 +103,32 @@ func (c *contract) requestFamilies(s *suite.Suite) []suite.Family {
 		grid("fast", limited("600000000/1s", 1), 4),
 		{Name: "full", Schedules: full(ask)},
 		{Name: "late", Schedules: late},
-		{Name: "polling", Schedules: polling(ask, limited("10/1s", 1), limited("10/1s", 5), limited("3/1s", 1), limited("1000/1s", 2), limited("1/7s", 1))},
+		{Name: "polling", Schedules: polling(ask, limited("10/1s", 1), limited("10/1s", 5), limited("3/1s", 1),
+			limited("1000/1s", 2), limited("1/7s", 1))},
 	}
 	if c.tied { // most of the others are refused
 		two := limited("2/1s", 2)
 		out = append(out, grid("a burst a second", limited("3/1s", 3), 3),
 			suite.Family{Name: "a burst a second", Schedules: suite.Sequences(two, asks(1), gapsOf(two), 5)},
-			suite.Family{Name: "a burst a second", Schedules: polling(ask, two, limited("3/1s", 3), limited("10/1s", 10))})
+			suite.Family{Name: "a burst a second",
+				Schedules: polling(ask, two, limited("3/1s", 3), limited("10/1s", 10))})
 	}
 	if s.Accepts(conformance.OpTokens) {
 		two := limited("10/1s", 2)
 		out = append(out, suite.Family{Name: "queries",
-			Schedules: suite.Sequences(two, append(asks(1), conformance.Step{Op: conformance.OpTokens}), gapsOf(two), 4)})
+			Schedules: suite.Sequences(two, append(asks(1), lastTokens), gapsOf(two), 4)})
 	}
 	if s.Accepts(opSeveral) {
 		for _, n := range []int{0, -1, -3, 4, math.MaxInt32, math.MaxInt, math.MinInt} {
-			allow := []conformance.Step{{Op: conformance.OpAllow, N: 3}, {Op: conformance.OpAllow, N: n}, {Op: conformance.OpAllow, N: 1}}
+			allow := steps("allow 3", fmt.Sprintf("allow %d", n), "allow 1")
 			out = append(out, suite.Family{Name: "odd numbers",
-				Schedules: suite.Sequences(usual, allow, []time.Duration{0, 50 * time.Millisecond, 100 * time.Millisecond}, 3)})
+				Schedules: suite.Sequences(usual, allow, []time.Duration{0, interval / 2, interval}, 3)})
 		}
 	}
 	if s.Time == Explicit && s.Accepts(conformance.OpAllow) {
 		out = append(out, suite.Family{Name: "back in time", Schedules: append(
-			suite.Sequences(limited("1/1s", 2), steps("allow 1", "allow 2", "allow 0"), []time.Duration{0, time.Second, -time.Second}, 5),
+			suite.Sequences(limited("1/1s", 2), steps("allow 1", "allow 2", "allow 0"),
+				[]time.Duration{0, time.Second, -time.Second}, 5),
 			toAndFro(limited("1/1s", 5))...)})
 	}
 	if s.Time != PackageTime {
@@ -156,7 +161,8 @@ func toAndFro(cfg conformance.Config) []conformance.Schedule {
 	for n := 4; n <= 24; n += 4 {
 		s := conformance.Schedule{Config: cfg}
 		for i := range n {
-			s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpAllow, N: 1, At: time.Duration(1-i%2) * time.Second})
+			s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpAllow, N: 1,
+				At: time.Duration(1-i%2) * time.Second})
 		}
 		out = append(out, s)
 	}
@@ -223,7 +229,8 @@ func rateFamilies(s *suite.Suite) []suite.Family {
 	}
 	with := func(rate, burst string) conformance.Config { return suite.Configured("rate", rate, "burst", burst) }
 	take := supported(s, []conformance.Step{{Op: ask, N: 1}, {Op: conformance.OpReserve, N: 1}})
-	for _, rate := range []string{"1/2562047h47m16.854775807s", "1/1281023h53m38.427387904s", "1/876000h", "3/2562047h47m16.854775807s"} {
+	for _, rate := range []string{"1/2562047h47m16.854775807s", "1/1281023h53m38.427387904s", "1/876000h",
+		"3/2562047h47m16.854775807s"} {
 		for _, burst := range []string{"1", "2"} {
 			if ask == conformance.OpAllow {
 				tiny = append(tiny, suite.Sequences(with(rate, burst), take, []time.Duration{0, time.Hour}, 3)...)

@@ -39,7 +39,8 @@ func (e *explorer) add(name string, schedules ...conformance.Schedule) {
 
 // drained begins with a bucket of 3 with nothing in it, and goes on with up to depth steps
 // of the alphabet, and the tail.
-func (e *explorer) drained(alphabet string, gaps []time.Duration, depth int, tail ...conformance.Step) []conformance.Schedule {
+func (e *explorer) drained(alphabet string, gaps []time.Duration, depth int,
+	tail ...conformance.Step) []conformance.Schedule {
 	cfg, head := limited("10/1s", 3), steps("allow 3")
 	switch {
 	case e.Accepts(opSeveral):
@@ -48,13 +49,15 @@ func (e *explorer) drained(alphabet string, gaps []time.Duration, depth int, tai
 	case e.Accepts(conformance.OpWait):
 		cfg, head = limited("10/1s", 1), steps("wait 1")
 	}
-	all := followed(cfg, head, supported(e.Suite, steps(strings.Split(alphabet, ",")...)), gaps, depth, supported(e.Suite, tail)...)
+	all := followed(cfg, head, supported(e.Suite, steps(strings.Split(alphabet, ",")...)), gaps, depth,
+		supported(e.Suite, tail)...)
 	return all[1:] // the head alone is nothing new
 }
 
 // followed appends to head every sequence of up to depth steps of the alphabet, each a gap
 // after the one before it, and ends each with the tail.
-func followed(cfg conformance.Config, head, alphabet []conformance.Step, gaps []time.Duration, depth int, tail ...conformance.Step) []conformance.Schedule {
+func followed(cfg conformance.Config, head, alphabet []conformance.Step, gaps []time.Duration, depth int,
+	tail ...conformance.Step) []conformance.Schedule {
 	var out []conformance.Schedule
 	var grow func(done []conformance.Step, left int)
 	grow = func(done []conformance.Step, left int) {
@@ -86,11 +89,13 @@ func (c *contract) claimFamilies(s *suite.Suite) []suite.Family {
 	e := &explorer{Suite: s}
 	half := []time.Duration{0, interval / 2, interval}
 	e.add("reservations", append(
-		e.drained("reserve 1,reserve 3,allow 1,cancel 1,cancel 2,reserve 4", []time.Duration{0, interval, 5 * interval / 2}, 3, lastReserve),
+		e.drained("reserve 1,reserve 3,allow 1,cancel 1,cancel 2,reserve 4",
+			[]time.Duration{0, interval, 5 * interval / 2}, 3, lastReserve),
 		e.drained("reserve 2,cancel 1,allow 1", []time.Duration{0, interval / 2, 4 * interval}, 3, lastReserve)...)...)
 	e.add("reservations in a row", rows()...)
 	e.add("waits", e.drained("wait 1,wait 2,wait 1 100ms,cancel 1,cancel 2,allow 1", half, 3, lastWait)...)
-	e.add("deadlines", e.drained("wait 1 50ms,wait 2 199ms,wait 1 150ms,wait 1 -1ns,wait 3,allow 1", half, 2, lastWait)...)
+	e.add("deadlines", e.drained("wait 1 50ms,wait 2 199ms,wait 1 150ms,wait 1 -1ns,wait 3,allow 1", half, 2,
+		lastWait)...)
 	// Who selects among a context that is done and a token that is there takes either by
 	// chance, so that each is run many times.
 	e.add("cancelled before", slices.Repeat(suite.ParseAll(
@@ -192,8 +197,12 @@ func row(rate string, sizes, given []int) conformance.Schedule {
 // whose interval is no whole number of anything; and again and again.
 func (e *explorer) uneven(last conformance.Step) []conformance.Schedule {
 	var out []conformance.Schedule
-	for _, alphabet := range [][]conformance.Step{steps("reserve 1", "reserve 2", "cancel 1"), steps("wait 1", "wait 2", "cancel 1")} {
-		all := followed(limited("7/1s", 2), steps("allow 2"), supported(e.Suite, alphabet), []time.Duration{0, 33_333_333, 200_000_001}, 3, last)
+	for _, alphabet := range [][]conformance.Step{
+		steps("reserve 1", "reserve 2", "cancel 1"),
+		steps("wait 1", "wait 2", "cancel 1"),
+	} {
+		all := followed(limited("7/1s", 2), steps("allow 2"), supported(e.Suite, alphabet),
+			[]time.Duration{0, 33_333_333, 200_000_001}, 3, last)
 		out = append(out, all[1:]...)
 	}
 	for _, op := range []string{"reserve 1", "wait 1"} {

@@ -13,19 +13,24 @@ import (
 // changes adds what is explored of limits and bursts that are set.
 func (e *explorer) changes(zero ZeroRate) {
 	half, far := []time.Duration{0, interval / 2, interval}, []time.Duration{0, interval, 10 * interval}
-	e.add("limits", e.drained("setlimit 100/1s,setlimit 5/1s,allow 1,allow 3", []time.Duration{0, interval, 5 * interval / 2}, 3)...)
+	e.add("limits", e.drained("setlimit 100/1s,setlimit 5/1s,allow 1,allow 3",
+		[]time.Duration{0, interval, 5 * interval / 2}, 3)...)
 	e.add("limits and reservations",
-		e.drained("setlimit 100/1s,setlimit 5/1s,reserve 1,cancel 1,allow 1", []time.Duration{0, interval / 2, 4 * interval}, 2, lastReserve)...)
+		e.drained("setlimit 100/1s,setlimit 5/1s,reserve 1,cancel 1,allow 1",
+			[]time.Duration{0, interval / 2, 4 * interval}, 2, lastReserve)...)
 	e.add("limits and waits", e.drained("setlimit 100/1s,setlimit 5/1s,wait 1", half, 3)...)
-	e.add("bursts", suite.Sequences(limited("10/1s", 3), supported(e.Suite, steps("setburst 1", "setburst 5", "allow 1", "allow 3")), far, 3)...)
+	e.add("bursts", suite.Sequences(limited("10/1s", 3),
+		supported(e.Suite, steps("setburst 1", "setburst 5", "allow 1", "allow 3")), far, 3)...)
 	e.add("bursts and reservations", e.drained("setburst 1,setburst 5,reserve 1,allow 1", far, 3)...)
 	e.add("bursts and waits", e.drained("setburst 1,setburst 5,wait 1", half, 3)...)
 	e.add("given up after a change", givenUp()...)
 	if zero == ZeroRateBurst {
 		e.add("no rate for a while", suite.ParseAll(
 			"rate=10/1s burst=3 | allow 3 @0 | setlimit 0/1s @150ms | allow 1 @1h | allow 1 @1h",
-			"rate=10/1s burst=3 | allow 3 @0 | setlimit 0/1s @0 | setlimit 10/1s @1h | allow 1 @1h | allow 1 @1h0m0.11s",
-			"rate=10/1s burst=3 | allow 3 @0 | setlimit 0/1s @50ms | setlimit 10/1s @1h | allow 1 @1h | allow 1 @1h0m0.06s",
+			"rate=10/1s burst=3 | allow 3 @0 | setlimit 0/1s @0 | setlimit 10/1s @1h | "+
+				"allow 1 @1h | allow 1 @1h0m0.11s",
+			"rate=10/1s burst=3 | allow 3 @0 | setlimit 0/1s @50ms | setlimit 10/1s @1h | "+
+				"allow 1 @1h | allow 1 @1h0m0.06s",
 			"rate=10/1s burst=3 | allow 3 @0 | setlimit 0/1s @50ms | allow 1 @1h | setlimit 10/1s @2h | "+
 				"allow 1 @2h | allow 1 @2h0m0.06s | allow 3 @3h")...)
 	}
@@ -36,9 +41,11 @@ func (e *explorer) changes(zero ZeroRate) {
 func givenUp() []conformance.Schedule {
 	var texts []string
 	for _, set := range []string{"setlimit 100/1s", "setlimit 5/1s", "setburst 5"} {
-		for _, given := range []string{"cancel 1 @0", "cancel 2 @0", "cancel 1 @0 | cancel 2 @0", "cancel 2 @0 | cancel 1 @0"} {
+		for _, given := range []string{"cancel 1 @0", "cancel 2 @0", "cancel 1 @0 | cancel 2 @0",
+			"cancel 2 @0 | cancel 1 @0"} {
 			for n := 1; n <= 2; n++ {
-				texts = append(texts, fmt.Sprintf("rate=10/1s burst=3 | allow 3 @0 | reserve %d @0 | %s @0 | reserve 1 @0 | %s | reserve 1 @0", n, set, given))
+				texts = append(texts, fmt.Sprintf("rate=10/1s burst=3 | allow 3 @0 | "+
+					"reserve %d @0 | %s @0 | reserve 1 @0 | %s | reserve 1 @0", n, set, given))
 			}
 		}
 	}
@@ -47,8 +54,9 @@ func givenUp() []conformance.Schedule {
 			op, _, _ := strings.Cut(claim, " ")
 			for _, at := range []string{"0", "5ms"} {
 				for _, later := range []string{"5ms", "50ms"} {
-					texts = append(texts, fmt.Sprintf("rate=10/1s burst=3 | allow 3 @0 | %s @0 | %s @%s | cancel 1 @%s | %s 1 @%s",
-						claim, set, at, later, op, later))
+					texts = append(texts,
+						fmt.Sprintf("rate=10/1s burst=3 | allow 3 @0 | %s @0 | %s @%s | cancel 1 @%s | %s 1 @%s",
+							claim, set, at, later, op, later))
 				}
 			}
 		}
@@ -61,7 +69,8 @@ func (e *explorer) infinite() {
 	gaps := []time.Duration{0, interval}
 	e.add("infinite", slices.Concat(
 		suite.ParseAll("rate=inf burst=3 | wait 7 @0", "rate=inf burst=3 | reserve 7 @0"),
-		suite.Sequences(limited("inf", 3), supported(e.Suite, steps("allow 1", "allow 7", "reserve 2", "wait 2", "setlimit 10/1s", "cancel 1")), gaps, 3),
+		suite.Sequences(limited("inf", 3), supported(e.Suite,
+			steps("allow 1", "allow 7", "reserve 2", "wait 2", "setlimit 10/1s", "cancel 1")), gaps, 3),
 		e.drained("setlimit inf,setlimit 10/1s,reserve 3,allow 3,cancel 1", gaps, 3))...)
 	e.add("after an infinite rate", suite.ParseAll(
 		"rate=10/1s burst=3 | allow 3 @0 | setlimit inf @0 | reserve 3 @0 | setlimit 10/1s @0 | "+

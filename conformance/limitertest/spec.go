@@ -152,7 +152,7 @@ func (spec Spec) Run(t *testing.T) *Report {
 }
 
 // Judge returns what runs single schedules.
-func (spec Spec) Judge(t *testing.T) conformance.Examiner {
+func (spec Spec) Judge(t *testing.T) conformance.Judge {
 	t.Helper()
 	return suite.NewExaminer(t, spec.about(), newContract(spec))
 }
@@ -219,7 +219,8 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	start := conformance.Config{}.Start()
 	f, cfg, refused := c.first(Env{Clock: suite.NewHand(start, false).Clock(), Start: start}, 10, 3)
 	if refused != "" {
-		s.T.Fatalf("conformance: limitertest.Run: %s; New must accept it, or the burst 1, or as many per second as the burst", refused)
+		s.T.Fatalf("conformance: limitertest.Run: %s; New must accept it, or the burst 1, "+
+			"or as many per second as the burst", refused)
 	}
 	c.waits, c.stops = f.Wait != nil || f.WaitN != nil, f.Stop != nil
 	c.tied = cfg.Burst > 1 && cfg.Burst == cfg.Rate.Events
@@ -250,7 +251,8 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 func (c *contract) Canary(s *suite.Suite) string {
 	allows := s.Accepts(conformance.OpAllow)
 	if !allows && !c.waits {
-		return "New returned nothing that " + s.Time.String() + " can use: set Allow, AllowN or Wait, or AllowAt for Explicit"
+		return "New returned nothing that " + s.Time.String() +
+			" can use: set Allow, AllowN or Wait, or AllowAt for Explicit"
 	}
 	if c.waits && !s.Accepts(conformance.OpWait) {
 		s.CannotSettle(unsettledWait)

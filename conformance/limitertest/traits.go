@@ -59,7 +59,9 @@ type Oversize int
 const (
 	OversizeRejected Oversize = iota + 1 // it is never granted
 	OversizePrepaid                      // it is granted, and the next request pays
-	OversizeWaits                        // it is never granted at once, but a wait or a reservation gets it as if the bucket had no bound
+	// OversizeWaits: it is never granted at once, but a wait or a reservation gets it as if
+	// the bucket had no bound.
+	OversizeWaits
 )
 
 // ZeroRate says what a limiter is whose rate is 0.
@@ -96,9 +98,11 @@ type Refund int
 
 // The choices.
 const (
-	RefundFull         Refund = iota + 1 // all of it
-	RefundConservative                   // all of it, less what was reserved or is waited for after it: others keep their instants
-	RefundNone                           // nothing
+	RefundFull Refund = iota + 1 // all of it
+	// RefundConservative: all of it, less what was reserved or is waited for after it, so
+	// that others keep their instants.
+	RefundConservative
+	RefundNone // nothing
 )
 
 // LateCancel says what the cancel of a reservation does after its instant.
@@ -126,7 +130,9 @@ type Raise int
 // The choices.
 const (
 	RaiseBringsNothing Raise = iota + 1 // as many tokens as before
-	RaiseBringsTokens                   // as many tokens more: what is missing stays the same, and a lower burst takes as many away
+	// RaiseBringsTokens: as many tokens more. What is missing stays the same, and a lower
+	// burst takes as many away.
+	RaiseBringsTokens
 )
 
 // initial returns the tokens of a new limiter with the given burst.
@@ -153,48 +159,71 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 	look := observer{s}
 	return []suite.Choice{
 		{
-			Name: "Initial", Declared: int(t.Initial), Values: []string{"InitialFull", "InitialEmpty", "InitialOne"},
-			Needless: suite.Always, Observe: look.initial, Set: func(v int) { t.Initial = Initial(v) },
+			Name: "Initial", Declared: int(t.Initial),
+			Values:   []string{"InitialFull", "InitialEmpty", "InitialOne"},
+			Needless: suite.Always,
+			Observe:  look.initial, Set: func(v int) { t.Initial = Initial(v) },
 		},
 		{
-			Name: "Oversize", Declared: int(t.Oversize), Values: []string{"OversizeRejected", "OversizePrepaid", "OversizeWaits"},
-			Needless: without(opSeveral), Observe: look.oversize, Set: func(v int) { t.Oversize = Oversize(v) },
+			Name: "Oversize", Declared: int(t.Oversize),
+			Values:   []string{"OversizeRejected", "OversizePrepaid", "OversizeWaits"},
+			Needless: without(opSeveral),
+			Observe:  look.oversize, Set: func(v int) { t.Oversize = Oversize(v) },
 		},
 		{
-			Name: "BackTime", Declared: int(t.BackTime), Values: []string{"BackClamp", "BackReject", "BackRewind"}, Blind: []string{"BackRewind"},
-			Needless: func() bool { return s.Time != Explicit }, Observe: look.backTime, Set: func(v int) { t.BackTime = BackTime(v) },
+			Name: "BackTime", Declared: int(t.BackTime),
+			Values:   []string{"BackClamp", "BackReject", "BackRewind"},
+			Blind:    []string{"BackRewind"},
+			Needless: func() bool { return s.Time != Explicit },
+			Observe:  look.backTime, Set: func(v int) { t.BackTime = BackTime(v) },
 		},
 		{
-			Name: "ZeroRate", Declared: int(t.ZeroRate), Values: []string{"ZeroRateBurst", "ZeroRateRejects", "ZeroRateRefused"},
-			Needless: without(conformance.OpAllow), Observe: look.zeroRate, Set: func(v int) { t.ZeroRate = ZeroRate(v) },
+			Name: "ZeroRate", Declared: int(t.ZeroRate),
+			Values:   []string{"ZeroRateBurst", "ZeroRateRejects", "ZeroRateRefused"},
+			Needless: without(conformance.OpAllow),
+			Observe:  look.zeroRate, Set: func(v int) { t.ZeroRate = ZeroRate(v) },
 		},
 		{
-			Name: "Inf", Declared: int(t.Inf), Values: []string{"InfGrants", "InfAbsent"},
-			Needless: without(conformance.OpAllow), Observe: look.infinite, Set: func(v int) { t.Inf = InfRate(v) },
+			Name: "Inf", Declared: int(t.Inf),
+			Values:   []string{"InfGrants", "InfAbsent"},
+			Needless: without(conformance.OpAllow),
+			Observe:  look.infinite, Set: func(v int) { t.Inf = InfRate(v) },
 		},
 		{
-			Name: "Fair", Declared: int(t.Fair), Values: []string{"FairFIFO", "FairNone"},
-			Needless: without(conformance.OpWait), Observe: look.fair, Set: func(v int) { t.Fair = Fairness(v) },
+			Name: "Fair", Declared: int(t.Fair),
+			Values:   []string{"FairFIFO", "FairNone"},
+			Needless: without(conformance.OpWait),
+			Observe:  look.fair, Set: func(v int) { t.Fair = Fairness(v) },
 		},
 		{
-			Name: "DeadlineCheck", Declared: int(t.DeadlineCheck), Values: []string{"DeadlineFailFast", "DeadlineSleeps"},
-			Needless: without(opContext), Observe: look.deadline, Set: func(v int) { t.DeadlineCheck = DeadlineCheck(v) },
+			Name: "DeadlineCheck", Declared: int(t.DeadlineCheck),
+			Values:   []string{"DeadlineFailFast", "DeadlineSleeps"},
+			Needless: without(opContext),
+			Observe:  look.deadline, Set: func(v int) { t.DeadlineCheck = DeadlineCheck(v) },
 		},
 		{
-			Name: "Refund", Declared: int(t.Refund), Values: []string{"RefundFull", "RefundConservative", "RefundNone"},
-			Needless: without(conformance.OpCancel), Observe: look.refund, Set: func(v int) { t.Refund = Refund(v) },
+			Name: "Refund", Declared: int(t.Refund),
+			Values:   []string{"RefundFull", "RefundConservative", "RefundNone"},
+			Needless: without(conformance.OpCancel),
+			Observe:  look.refund, Set: func(v int) { t.Refund = Refund(v) },
 		},
 		{
-			Name: "LateCancel", Declared: int(t.LateCancel), Values: []string{"LateIgnored", "LateRefunds"},
-			Needless: without(opGiveUp), Observe: look.lateCancel, Set: func(v int) { t.LateCancel = LateCancel(v) },
+			Name: "LateCancel", Declared: int(t.LateCancel),
+			Values:   []string{"LateIgnored", "LateRefunds"},
+			Needless: without(opGiveUp),
+			Observe:  look.lateCancel, Set: func(v int) { t.LateCancel = LateCancel(v) },
 		},
 		{
-			Name: "Rewake", Declared: int(t.Rewake), Values: []string{"RewakeKeeps", "RewakeServes"},
-			Needless: without(conformance.OpWait), Observe: look.rewake, Set: func(v int) { t.Rewake = Rewake(v) },
+			Name: "Rewake", Declared: int(t.Rewake),
+			Values:   []string{"RewakeKeeps", "RewakeServes"},
+			Needless: without(conformance.OpWait),
+			Observe:  look.rewake, Set: func(v int) { t.Rewake = Rewake(v) },
 		},
 		{
-			Name: "Raise", Declared: int(t.Raise), Values: []string{"RaiseBringsNothing", "RaiseBringsTokens"},
-			Needless: without(conformance.OpSetBurst), Observe: look.raise, Set: func(v int) { t.Raise = Raise(v) },
+			Name: "Raise", Declared: int(t.Raise),
+			Values:   []string{"RaiseBringsNothing", "RaiseBringsTokens"},
+			Needless: without(conformance.OpSetBurst),
+			Observe:  look.raise, Set: func(v int) { t.Raise = Raise(v) },
 		},
 	}
 }

@@ -65,10 +65,10 @@ func (x *exam) accountable() bool {
 func (x *exam) beyondRequests() bool {
 	return slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool {
 		switch s.Op {
-		case conformance.OpWait, conformance.OpReserve, conformance.OpCancel, conformance.OpSetLimit, conformance.OpSetBurst:
+		case conformance.OpCancel, conformance.OpSetLimit, conformance.OpSetBurst:
 			return true
 		}
-		return false
+		return claims(s)
 	})
 }
 

@@ -1,16 +1,20 @@
 package limitertest_test
 
 import (
+	"strings"
+	"sync"
 	"testing"
 
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/proof"
-	"github.com/escapement-go/escapement/conformance/limitertest"
+	lt "github.com/escapement-go/escapement/conformance/limitertest"
+	"github.com/escapement-go/escapement/internal/zoo"
 	"github.com/escapement-go/escapement/internal/zoo/limiter"
+	"github.com/escapement-go/escapement/synctestcompat"
 )
 
-func TestMutants(t *testing.T) {
-	proof.Mutants(t, limitertest.Rules(), limiter.Mutants())
-}
+func TestMutants(t *testing.T) { proof.Mutants(t, lt.Rules(), limiter.Mutants()) }
 
 func TestMutants_thatHang(t *testing.T) { proof.Hangs(t, limiter.Mutants()) }
 
@@ -18,6 +22,67 @@ func TestMutants_thatRace(t *testing.T) { proof.Races(t, limiter.Mutants()) }
 
 func TestDesigns(t *testing.T) { proof.Designs(t, limiter.Designs()) }
 
-func TestDesigns_chosen(t *testing.T) { proof.Designs(t, limiter.Chosen(4)) }
+func TestDesigns_chosen(t *testing.T) { proof.Chosen(t, limiter.Chosen) }
 
-func TestDesigns_chosenWaits(t *testing.T) { proof.Designs(t, limiter.ChosenWaits(1)) }
+func TestDesigns_chosenWaits(t *testing.T) { proof.Chosen(t, limiter.ChosenWaits) }
+
+// What TRAITS observes is what correct designs declare, so that a stranger can paste it.
+// Others declare what they lack, or an order of waits that only an overtaking shows.
+func TestTraits(t *testing.T) {
+	var all []zoo.Design
+	for _, d := range limiter.Designs() {
+		for _, kind := range []string{"in debt", "with a queue", "as an instant", "channel of tokens"} {
+			if strings.Contains(d.Name, kind) {
+				all = append(all, d)
+			}
+		}
+	}
+	proof.Observed(t, all)
+}
+
+// Who declares another choice than the implementation makes is told which declaration would
+// fit, by every rule that fails for it.
+func TestHint(t *testing.T) {
+	late := lt.LikeXTime
+	late.LateCancel = lt.LateRefunds
+	spec := limiter.Choosing(late, lt.Explicit)
+	spec.Traits = lt.LikeXTime
+	short := func(family string, steps int) bool { return family == "reservations" && steps <= 5 }
+	failed := 0
+	for _, v := range spec.Examine(t, inside.Options{Keep: short}).Verdicts {
+		if v.Status != conformance.Fail {
+			continue
+		}
+		if failed++; !strings.Contains(v.Text, "declare LateCancel: LateRefunds") {
+			t.Errorf("want the text to lead to LateRefunds:\n%s", v.Text)
+		}
+	}
+	if failed == 0 {
+		t.Error("nothing failed where LateRefunds would fit")
+	}
+}
+
+// turnstile hands out turns by a lock that a timer gives back.
+func turnstile(env lt.Env, cfg lt.Config) lt.Funcs {
+	var mu sync.Mutex
+	return lt.Funcs{Wait: func(int) {
+		mu.Lock()
+		env.Clock.AfterFunc(cfg.Rate.Interval(), mu.Unlock)
+	}}
+}
+
+// Who waits for a lock waits for ever only if nobody can give it back, and a timer can.
+func TestJudge_lockThatATimerGivesBack(t *testing.T) {
+	synctestcompat.Require(t)
+	if testing.Short() {
+		t.Skip("-short: the watchdog takes its time")
+	}
+	spec := lt.Spec{Name: "turnstile", Time: lt.Injected, New: turnstile, Traits: lt.LikeUber}
+	s, err := conformance.ParseSchedule("rate=10/1s burst=1 | wait 1 @0 | wait 1 @0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range spec.Judge(t).Run(s) {
+		t.Error(v.Text)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/concurrencytest"
 	"github.com/escapement-go/escapement/conformance/debouncertest"
+	"github.com/escapement-go/escapement/conformance/limitertest"
 	"github.com/escapement-go/escapement/properties"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
@@ -33,7 +34,7 @@ func TestProperties(t *testing.T) {
 	}
 	t.Run("Debouncer", func(t *testing.T) { drawn(t, debouncers(), check[debouncertest.Spec]) })
 	t.Run("Throttle", func(t *testing.T) { drawn(t, throttles(), properties.CheckThrottle) })
-	t.Run("Limiter", func(t *testing.T) { drawn(t, rateLimiters(), properties.CheckLimiter) })
+	t.Run("Limiter", func(t *testing.T) { drawn(t, rateLimiters(), check[limitertest.Spec]) })
 	t.Run("Concurrency", func(t *testing.T) { drawn(t, semaphores(), check[concurrencytest.Spec]) })
 	t.Run("LeakyBucket", func(t *testing.T) { drawn(t, leakyBuckets(), properties.CheckLeakyBucket) })
 }

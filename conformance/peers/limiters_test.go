@@ -4,11 +4,12 @@ import (
 	"context"
 	"time"
 
-	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/limitertest"
 	"github.com/failsafe-go/failsafe-go/ratelimiter"
 	"github.com/juju/ratelimit"
 	"github.com/throttled/throttled/v2"
 	"github.com/throttled/throttled/v2/store/memstore"
+	uber "go.uber.org/ratelimit"
 	"golang.org/x/time/rate"
 )
 
@@ -16,32 +17,32 @@ import (
 // OK false "if n exceeds the Limiter's burst size". Its docs say nothing of instants
 // that go back or of negative numbers (golang/go#54082 asks for them), so no rule is
 // opted out of.
-func xtime(source conformance.TimeSource, known ...conformance.Known) conformance.LimiterSpec {
-	return conformance.LimiterSpec{
+func xtime(source limitertest.TimeSource, known ...limitertest.Known) limitertest.Spec {
+	return limitertest.Spec{
 		Name: "golang.org/x/time/rate v0.14.0",
 		Time: source,
-		New: func(_ conformance.Env, cfg conformance.LimiterConfig) conformance.LimiterFuncs {
+		New: func(_ limitertest.Env, cfg limitertest.Config) limitertest.Funcs {
 			l := rate.NewLimiter(rate.Limit(cfg.Rate.PerSecond()), cfg.Burst)
-			reserve := func(t time.Time, n int) conformance.Reservation {
+			reserve := func(t time.Time, n int) limitertest.Reservation {
 				r := l.ReserveN(t, n)
-				return conformance.Reservation{OK: r.OK, Delay: r.Delay, DelayFrom: r.DelayFrom, Cancel: r.Cancel, CancelAt: r.CancelAt}
+				return limitertest.Reservation{OK: r.OK, Delay: r.Delay, DelayFrom: r.DelayFrom, Cancel: r.Cancel, CancelAt: r.CancelAt}
 			}
-			return conformance.LimiterFuncs{
+			return limitertest.Funcs{
 				Allow:      l.Allow,
 				AllowN:     func(n int) bool { return l.AllowN(time.Now(), n) },
 				AllowAt:    l.AllowN,
 				Tokens:     l.Tokens,
 				TokensAt:   l.TokensAt,
 				WaitN:      l.WaitN,
-				Reserve:    func(n int) conformance.Reservation { return reserve(time.Now(), n) },
+				Reserve:    func(n int) limitertest.Reservation { return reserve(time.Now(), n) },
 				ReserveAt:  reserve,
-				SetLimit:   func(r conformance.Rate) { l.SetLimit(rate.Limit(r.PerSecond())) },
-				SetLimitAt: func(t time.Time, r conformance.Rate) { l.SetLimitAt(t, rate.Limit(r.PerSecond())) },
+				SetLimit:   func(r limitertest.Rate) { l.SetLimit(rate.Limit(r.PerSecond())) },
+				SetLimitAt: func(t time.Time, r limitertest.Rate) { l.SetLimitAt(t, rate.Limit(r.PerSecond())) },
 				SetBurst:   l.SetBurst,
 				SetBurstAt: l.SetBurstAt,
 			}
 		},
-		Traits:       conformance.LikeXTime,
+		Traits:       limitertest.LikeXTime,
 		KnownFailing: known,
 	}
 }
@@ -50,30 +51,27 @@ func xtime(source conformance.TimeSource, known ...conformance.Known) conformanc
 // token at each multiple of the interval since it was made. Take "takes count tokens
 // from the bucket without blocking. It returns the time that the caller should wait";
 // "this is irrevocable".
-func jujuBucket(known ...conformance.Known) conformance.LimiterSpec {
-	return conformance.LimiterSpec{
+func jujuBucket(known ...limitertest.Known) limitertest.Spec {
+	return limitertest.Spec{
 		Name: "juju/ratelimit v1.0.2",
-		Time: conformance.Injected,
-		New: func(env conformance.Env, cfg conformance.LimiterConfig) conformance.LimiterFuncs {
+		Time: limitertest.Injected,
+		New: func(env limitertest.Env, cfg limitertest.Config) limitertest.Funcs {
 			if !cfg.Rate.Exact() {
 				panic("it is made with an interval, in whole nanoseconds")
 			}
 			b := ratelimit.NewBucketWithClock(cfg.Rate.Interval(), int64(cfg.Burst), env.Clock)
-			return conformance.LimiterFuncs{
+			return limitertest.Funcs{
 				Allow:  func() bool { return b.TakeAvailable(1) == 1 },
 				AllowN: func(n int) bool { _, ok := b.TakeMaxDuration(int64(n), 0); return ok },
 				Tokens: func() float64 { return float64(b.Available()) },
 				Wait:   func(n int) { b.Wait(int64(n)) },
-				Reserve: func(n int) conformance.Reservation {
+				Reserve: func(n int) limitertest.Reservation {
 					d := b.Take(int64(n))
-					return conformance.Reservation{Delay: func() time.Duration { return d }}
+					return limitertest.Reservation{Delay: func() time.Duration { return d }}
 				},
 			}
 		},
-		Traits: conformance.LimiterTraits{
-			Initial: conformance.InitialFull, Quantum: 1, Oversize: conformance.OversizeWaits, BackTime: conformance.BackClamp,
-			ZeroRate: conformance.ZeroRateRefused, Inf: conformance.InfAbsent, Fair: conformance.FairFIFO, Rewake: conformance.RewakeKeeps,
-		},
+		Traits:       limitertest.LikeJuju,
 		KnownFailing: known,
 	}
 }
@@ -81,28 +79,25 @@ func jujuBucket(known ...conformance.Known) conformance.LimiterSpec {
 // failsafeSmooth lets one permit pass in each interval: a bucket of 1, on a grid.
 // AcquirePermits "returns an error if the ctx is canceled"; nothing is said of what
 // becomes of the permits then.
-func failsafeSmooth(known ...conformance.Known) conformance.LimiterSpec {
-	return conformance.LimiterSpec{
+func failsafeSmooth(known ...limitertest.Known) limitertest.Spec {
+	return limitertest.Spec{
 		Name: "failsafe-go v0.9.8 smooth",
-		Time: conformance.PackageTime,
-		New: func(_ conformance.Env, cfg conformance.LimiterConfig) conformance.LimiterFuncs {
+		Time: limitertest.PackageTime,
+		New: func(_ limitertest.Env, cfg limitertest.Config) limitertest.Funcs {
 			if !cfg.Rate.Exact() || cfg.Burst != 1 {
 				panic("it is made with an interval, and has no burst")
 			}
 			l := ratelimiter.NewSmoothBuilderWithMaxRate[any](cfg.Rate.Interval()).Build()
-			return conformance.LimiterFuncs{
+			return limitertest.Funcs{
 				Allow: l.TryAcquirePermit,
 				WaitN: func(ctx context.Context, n int) error { return l.AcquirePermits(ctx, uint(n)) },
-				Reserve: func(int) conformance.Reservation {
+				Reserve: func(int) limitertest.Reservation {
 					d := l.ReservePermit()
-					return conformance.Reservation{Delay: func() time.Duration { return d }}
+					return limitertest.Reservation{Delay: func() time.Duration { return d }}
 				},
 			}
 		},
-		Traits: conformance.LimiterTraits{
-			Initial: conformance.InitialFull, Single: true, Quantum: 1, ZeroRate: conformance.ZeroRateRefused, Inf: conformance.InfAbsent,
-			Fair: conformance.FairFIFO, DeadlineCheck: conformance.DeadlineSleeps, Refund: conformance.RefundNone, Rewake: conformance.RewakeKeeps,
-		},
+		Traits:       limitertest.LikeFailsafeSmooth,
 		KnownFailing: known,
 	}
 }
@@ -110,11 +105,11 @@ func failsafeSmooth(known ...conformance.Known) conformance.LimiterSpec {
 // throttledGCRA is the GCRA of throttled over its store in memory: MaxBurst "defines
 // the number of requests that will be allowed to exceed the rate in a single burst",
 // so that a burst of b is a MaxBurst of b-1.
-func throttledGCRA(known ...conformance.Known) conformance.LimiterSpec {
-	return conformance.LimiterSpec{
+func throttledGCRA(known ...limitertest.Known) limitertest.Spec {
+	return limitertest.Spec{
 		Name: "throttled/v2 v2.15.0 GCRA",
-		Time: conformance.PackageTime,
-		New: func(_ conformance.Env, cfg conformance.LimiterConfig) conformance.LimiterFuncs {
+		Time: limitertest.PackageTime,
+		New: func(_ limitertest.Env, cfg limitertest.Config) limitertest.Funcs {
 			if cfg.Rate.Events < 1 || cfg.Burst < 1 {
 				panic("it is made with a count for a period, and at least one request is allowed")
 			}
@@ -126,7 +121,7 @@ func throttledGCRA(known ...conformance.Known) conformance.LimiterSpec {
 			if err != nil {
 				panic(err)
 			}
-			return conformance.LimiterFuncs{AllowN: func(n int) bool {
+			return limitertest.Funcs{AllowN: func(n int) bool {
 				for { // an error says that others were faster, ten times
 					if limited, _, err := l.RateLimitCtx(context.Background(), "key", n); err == nil {
 						return !limited
@@ -134,9 +129,24 @@ func throttledGCRA(known ...conformance.Known) conformance.LimiterSpec {
 				}
 			}}
 		},
-		Traits: conformance.LimiterTraits{
-			Initial: conformance.InitialFull, Oversize: conformance.OversizeRejected, ZeroRate: conformance.ZeroRateRefused, Inf: conformance.InfAbsent,
+		Traits:       limitertest.LikeThrottled,
+		KnownFailing: known,
+	}
+}
+
+// uberLimiter is a leaky bucket. Slack "allows the limiter to accumulate 'unspent'
+// requests for future bursts of traffic": with a slack of b-1 it lets b pass in a
+// row, and WithSlack(0) is WithoutSlack. Slack must first be earned, as the source
+// and the README's example show: of a new limiter only the first Take is free.
+func uberLimiter(known ...limitertest.Known) limitertest.Spec {
+	return limitertest.Spec{
+		Name: "go.uber.org/ratelimit v0.3.1",
+		Time: limitertest.Injected,
+		New: func(env limitertest.Env, cfg limitertest.Config) limitertest.Funcs {
+			l := uber.New(cfg.Rate.Events, uber.Per(cfg.Rate.Per), uber.WithClock(env.Clock), uber.WithSlack(cfg.Burst-1))
+			return limitertest.Funcs{Wait: func(int) { l.Take() }}
 		},
+		Traits:       limitertest.LikeUber,
 		KnownFailing: known,
 	}
 }
@@ -144,7 +154,7 @@ func throttledGCRA(known ...conformance.Known) conformance.LimiterSpec {
 // What is known to fail. Each is shown by the library alone in
 // limiters_reproductions_test.go.
 var (
-	xtimeKnown = []conformance.Known{
+	xtimeKnown = []limitertest.Known{
 		{
 			Rule: "RL-ENV", Schedule: "rate=10/1s burst=3 | allow 3 @0 | reserve 1 @0 | cancel 1 @0 | cancel 1 @0 | reserve 1 @0",
 			Why: "a second Cancel refunds again, and what it refunds is granted on top of the burst; the docs of Cancel do not mention it",
@@ -174,19 +184,19 @@ var (
 			Why: "a second Cancel refunds again; the docs do not mention it",
 		},
 	}
-	xtimePast = conformance.Known{
+	xtimePast = limitertest.Known{
 		Rule: "RL-PAST", Schedule: "rate=1/1s burst=2 | allow 1 @0 | allow 0 @1s | allow 1 @0 | allow 2 @1s",
 		Why: "AllowN with an older t moves the limiter back, and the time since is paid again; the docs do not mention it (golang/go#56287)",
 	}
-	jujuBucketKnown = conformance.Known{
+	jujuBucketKnown = limitertest.Known{
 		Rule: "RL-NBIG", Schedule: "rate=10/1s burst=3 | allow 9223372036854775807 @0",
 		Why: "the wait for so many tokens overflows and is less than any maximum: they are granted at once; the docs set no bound to count",
 	}
-	failsafeKnown = conformance.Known{
+	failsafeKnown = limitertest.Known{
 		Rule: "W-PRE", Schedule: "rate=10/1s burst=1 | wait 1 -1ns @0 | allow 1 @0",
 		Why: "a context that is done and a permit that is there are chosen between by chance; the docs of AcquirePermit say that it returns an error if the context is canceled",
 	}
-	throttledKnown = []conformance.Known{
+	throttledKnown = []limitertest.Known{
 		{
 			Rule: "RL-ENV", Schedule: "rate=600000000/1s burst=1 | allow 1 @0 | allow 1 @1ns | allow 1 @2ns",
 			Why: "the time for one request is cut to whole nanoseconds; the docs of PerDuration do not mention it",
@@ -208,16 +218,34 @@ var (
 			Why: "the instant at which the next request may come overflows, and every request is allowed",
 		},
 	}
+	uberKnown = []limitertest.Known{
+		{
+			Rule: "RL-ENV", Schedule: "rate=600000000/1s burst=1 | wait 1 @0 | wait 1 @0 | wait 1 @0",
+			Why: "the time for one request is cut to whole nanoseconds: 6e8 a second become 1e9; the docs of New promise \"the given RPS\"",
+		},
+		{
+			Rule: "RL-HUGE", Schedule: "rate=1500000000/1s burst=1 | wait 1 @0 | wait 1 @0 | wait 1 @0",
+			Why: "the time for one request is cut to whole nanoseconds: above 1e9 a second nothing waits; the docs of New promise \"the given RPS\"",
+		},
+		{
+			Rule: "W-EATS", Schedule: "rate=10/1s burst=2 epoch=1970-01-01T00:00:00Z | wait 1 @0 | wait 1 @0",
+			Why: "a clock at Unix(0) looks like a new limiter: every Take is the first, and takes nothing from the next; the docs do not mention it",
+		},
+		{
+			Rule: "RL-EPOCH", Schedule: "rate=10/1s burst=2 epoch=1970-01-01T00:00:00Z | wait 1 @0 | wait 1 @0",
+			Why: "a clock at Unix(0) looks like a new limiter: every Take is the first; the docs do not mention it",
+		},
+	}
 )
 
-func rateLimiters() []peer[conformance.LimiterSpec] {
-	smooth := []conformance.Known{failsafeKnown}
+func rateLimiters() []peer[limitertest.Spec] {
+	smooth := []limitertest.Known{failsafeKnown}
 	if go124 {
 		smooth = nil // its timer never wins there
 	}
-	return []peer[conformance.LimiterSpec]{
-		{"XTimeExplicit", xtime(conformance.Explicit, append(xtimeKnown[:len(xtimeKnown):len(xtimeKnown)], xtimePast)...)},
-		{"XTimePackageTime", xtime(conformance.PackageTime, xtimeKnown...)},
+	return []peer[limitertest.Spec]{
+		{"XTimeExplicit", xtime(limitertest.Explicit, append(xtimeKnown[:len(xtimeKnown):len(xtimeKnown)], xtimePast)...)},
+		{"XTimePackageTime", xtime(limitertest.PackageTime, xtimeKnown...)},
 		{"JujuRatelimit", jujuBucket(jujuBucketKnown)},
 		{"FailsafeSmooth", failsafeSmooth(smooth...)},
 		{"Throttled", throttledGCRA(throttledKnown...)},

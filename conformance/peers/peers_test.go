@@ -9,27 +9,10 @@ import (
 	"github.com/eapache/go-resiliency/batcher"
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/debouncertest"
+	"github.com/escapement-go/escapement/conformance/limitertest"
 	"github.com/samber/lo"
-	uber "go.uber.org/ratelimit"
 	"golang.org/x/time/rate"
 )
-
-// uberLimiter is a leaky bucket. Slack "allows the limiter to accumulate 'unspent'
-// requests for future bursts of traffic": with a slack of b-1 it lets b pass in a
-// row, and WithSlack(0) is WithoutSlack. Slack must first be earned, as the source
-// and the README's example show: of a new limiter only the first Take is free.
-func uberLimiter(known ...conformance.Known) conformance.LimiterSpec {
-	return conformance.LimiterSpec{
-		Name: "go.uber.org/ratelimit v0.3.1",
-		Time: conformance.Injected,
-		New: func(env conformance.Env, cfg conformance.LimiterConfig) conformance.LimiterFuncs {
-			l := uber.New(cfg.Rate.Events, uber.Per(cfg.Rate.Per), uber.WithClock(env.Clock), uber.WithSlack(cfg.Burst-1))
-			return conformance.LimiterFuncs{Wait: func(int) { l.Take() }}
-		},
-		Traits:       conformance.LimiterTraits{Initial: conformance.InitialOne, Single: true, Fair: conformance.FairFIFO, Rewake: conformance.RewakeKeeps},
-		KnownFailing: known,
-	}
-}
 
 // loThrottle invokes "given functions only once in every interval". The functions
 // take no argument.
@@ -143,24 +126,6 @@ var (
 		Rule: "TH-KEY", Schedule: "interval=100ms | call 1 1 @0 | call 2 2 @50ms | call 3 2 @100ms",
 		Why: "all keys share the timer of the first; the docs promise \"only once in every interval\" for each",
 	}
-	uberKnown = []conformance.Known{
-		{
-			Rule: "RL-ENV", Schedule: "rate=600000000/1s burst=1 | wait 1 @0 | wait 1 @0 | wait 1 @0",
-			Why: "the time for one request is cut to whole nanoseconds: 6e8 a second become 1e9; the docs of New promise \"the given RPS\"",
-		},
-		{
-			Rule: "RL-HUGE", Schedule: "rate=1500000000/1s burst=1 | wait 1 @0 | wait 1 @0 | wait 1 @0",
-			Why: "the time for one request is cut to whole nanoseconds: above 1e9 a second nothing waits; the docs of New promise \"the given RPS\"",
-		},
-		{
-			Rule: "W-EATS", Schedule: "rate=10/1s burst=2 epoch=1970-01-01T00:00:00Z | wait 1 @0 | wait 1 @0",
-			Why: "a clock at Unix(0) looks like a new limiter: every Take is the first, and takes nothing from the next; the docs do not mention it",
-		},
-		{
-			Rule: "RL-EPOCH", Schedule: "rate=10/1s burst=2 epoch=1970-01-01T00:00:00Z | wait 1 @0 | wait 1 @0",
-			Why: "a clock at Unix(0) looks like a new limiter: every Take is the first; the docs do not mention it",
-		},
-	}
 )
 
 // throttles, and rateLimiters in another file, are what TestPeers and TestProperties judge,
@@ -205,8 +170,8 @@ func TestPeers(t *testing.T) {
 	each(t, throttles(), func(t *testing.T, spec conformance.ThrottleSpec) {
 		reports = append(reports, conformance.RunThrottle(t, spec))
 	})
-	each(t, rateLimiters(), func(t *testing.T, spec conformance.LimiterSpec) {
-		reports = append(reports, conformance.RunLimiter(t, spec))
+	each(t, rateLimiters(), func(t *testing.T, spec limitertest.Spec) {
+		reports = append(reports, limitertest.Run(t, spec))
 	})
 	t.Log("\n" + conformance.Table(reports...))
 }

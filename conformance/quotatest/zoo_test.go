@@ -20,13 +20,7 @@ func TestMutants_thatRace(t *testing.T) { proof.Races(t, quota.Mutants()) }
 
 func TestDesigns(t *testing.T) { proof.Designs(t, quota.Designs()) }
 
-func TestDesigns_chosen(t *testing.T) {
-	n := 4 // one of each kind
-	if testing.Short() {
-		n = 1
-	}
-	proof.Designs(t, quota.Chosen(n))
-}
+func TestDesigns_chosen(t *testing.T) { proof.Chosen(t, quota.Chosen) }
 
 // What TRAITS observes is what correct designs declare, so that a stranger can paste it.
 func TestTraits(t *testing.T) { proof.Observed(t, quota.Designs()) }

@@ -16,4 +16,4 @@ func TestMutants_thatRace(t *testing.T) { proof.Races(t, throttle.Mutants()) }
 
 func TestDesigns(t *testing.T) { proof.Designs(t, throttle.Designs()) }
 
-func TestDesigns_chosen(t *testing.T) { proof.Designs(t, throttle.Chosen(4)) }
+func TestDesigns_chosen(t *testing.T) { proof.Chosen(t, throttle.Chosen) }

@@ -153,7 +153,8 @@ var failing = []struct {
 			}()
 			locks(&mu)
 		}
-	}, []string{"hang: a goroutine waits for a mutex", "sync.Mutex.Lock in", "rapidbubble.locks at failing_test.go:", "sleep in", "draw n: 501"}, nil},
+	}, []string{"hang: a goroutine waits for a mutex", "sync.Mutex.Lock in", "rapidbubble.locks at failing_test.go:", "sleep in", "draw n: 501"},
+		[]Option{func(r *runner) { r.patience = 5 * time.Millisecond }}},
 }
 
 func drawN(t *T) int { return rapid.IntRange(0, 1e6).Draw(t.T, "n") }

@@ -41,7 +41,6 @@ func rerun(t *testing.T, dir, test string, args ...string) string {
 func TestCheck_failures(t *testing.T) {
 	synctestcompat.Require(t)
 	if os.Getenv(inProcess) != "" {
-		patience = 50 * time.Millisecond // for MutexHang: what is proven does not depend on it
 		for _, f := range failing {
 			t.Run(f.name, func(t *testing.T) { Check(t, func(b *T) { f.prop(b, t) }, f.opts...) })
 		}

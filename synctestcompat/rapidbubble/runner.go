@@ -17,15 +17,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// patience is the real time after which a bubble that has not ended is looked at,
-// and again before the next look. It decides nothing by itself.
-var patience = 10 * time.Second
-
 // runner runs the iterations of one property.
 type runner struct {
 	horizon time.Duration
-	idle    chan chan func() // workers that wait
-	closed  chan struct{}
+	// patience is the real time after which a bubble that has not ended is looked at, and again
+	// before the next look. It decides nothing by itself: tests of hangs have less.
+	patience time.Duration
+	idle     chan chan func() // workers that wait
+	closed   chan struct{}
 
 	mu    sync.Mutex
 	hung  string          // the hang that was seen, so that it is known again at once
@@ -34,7 +33,7 @@ type runner struct {
 
 func newRunner(opts []Option) *runner {
 	r := &runner{
-		horizon: 1000 * time.Hour, given: map[string]bool{},
+		horizon: 1000 * time.Hour, patience: 10 * time.Second, given: map[string]bool{},
 		idle: make(chan chan func(), 2), closed: make(chan struct{}),
 	}
 	for _, o := range opts {
@@ -256,9 +255,9 @@ func (it *iteration) cleanup() {
 // wait returns when the bubble has ended, and what was wrong with how it ended.
 func (r *runner) wait(rt *rapid.T, it *iteration, ended <-chan string) (left string) {
 	r.mu.Lock()
-	next := patience
+	next := r.patience
 	if r.hung != "" {
-		next = patience / 50
+		next = r.patience / 50
 	}
 	r.mu.Unlock()
 	look := looks.Get().(*time.Timer)
@@ -278,7 +277,7 @@ func (r *runner) wait(rt *rapid.T, it *iteration, ended <-chan string) (left str
 				return hang
 			}
 			last = hang
-			look.Reset(patience)
+			look.Reset(r.patience)
 		}
 	}
 }

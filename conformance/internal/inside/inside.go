@@ -12,9 +12,9 @@ type Options struct {
 	// Keep chooses the schedules that are explored, by their family and number of steps;
 	// nil keeps all of them.
 	Keep func(family string, steps int) bool
-	// Patience is the real time without any progress after which the watchdog looks at
-	// the stacks; 0 stands for that of users.
-	Patience time.Duration
+	// FirstLook is the wait before the watchdog first looks at a run without progress; 0
+	// stands for that of users. Tests of hangs need not wait.
+	FirstLook time.Duration
 	// Live runs the rules that fail whatever test is running when they find something.
 	Live bool
 	// Observed, if it is not nil, is told what is observed of each choice that must be

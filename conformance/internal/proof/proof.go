@@ -11,11 +11,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
+	"time"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
+	"github.com/escapement-go/escapement/internal/prove"
 	"github.com/escapement-go/escapement/internal/zoo"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
@@ -33,15 +34,16 @@ type catch struct {
 }
 
 // Mutants checks that the rule of each mutant catches it, and compares the texts with
-// testdata/failures.golden. Each is explored until its rule has found it; with -v the
-// table of who caught what is printed. Every rule must have a mutant.
+// testdata/failures.golden: one of each rule, or with ESCAPEMENT_PROVE=1 all. Each is explored
+// until its rule has found it; with -v the table of who caught what is printed. Every rule
+// must have a mutant.
 func Mutants(t *testing.T, rules []conformance.Rule, all []zoo.Mutant) {
 	t.Helper()
 	synctestcompat.Require(t)
 	var rows []catch
 	caught := map[string]bool{}
 	for _, m := range all {
-		again := testing.Short() && caught[m.Rule] // one for each rule will do
+		again := caught[m.Rule] && !everyMutant() // one for each rule will do
 		caught[m.Rule] = true
 		racing := raceDetector && m.Chance // it is a data race as well
 		if m.Hangs || m.Rule == "X-RACE" || racing || again {
@@ -62,6 +64,9 @@ func Mutants(t *testing.T, rules []conformance.Rule, all []zoo.Mutant) {
 func judge(t *testing.T, m zoo.Mutant) catch {
 	t.Helper()
 	o := inside.Options{Until: m.Rule}
+	if m.Hangs {
+		o.FirstLook = soon
+	}
 	if m.Steps > 0 || m.Only != nil {
 		o.Keep = func(family string, steps int) bool {
 			return (m.Steps == 0 || steps <= m.Steps) && (m.Only == nil || m.Only(family))
@@ -102,41 +107,28 @@ func matrix(rows []catch) string {
 	return b.String()
 }
 
-// Hangs is Mutants for those that hang, each in a process of its own, all at once.
+// Hangs is Mutants for those that hang. They are judged as soon as the stacks prove it; what
+// they leave behind stays, so that they have a test of their own.
 func Hangs(t *testing.T, all []zoo.Mutant) {
 	t.Helper()
 	synctestcompat.Require(t)
-	if testing.Short() {
-		t.Skip("-short: the watchdog takes its time")
-	}
-	var hanging []zoo.Mutant
+	var rows []catch
+	seen := map[string]bool{}
 	for _, m := range all {
-		if m.Hangs {
-			hanging = append(hanging, m)
+		if !m.Hangs || seen[m.Rule] && !everyMutant() {
+			continue
 		}
-		if m.Hangs && os.Getenv(process) == m.Name {
-			fmt.Printf("<%s>", judge(t, m).text)
-			return
-		}
+		seen[m.Rule] = true
+		rows = append(rows, judge(t, m))
 	}
-	rows := make([]catch, len(hanging))
-	var wg sync.WaitGroup
-	for i, m := range hanging {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			out, err := alone(t, m.Name)
-			if err != nil {
-				t.Errorf("%s: %v\n%s", m.Name, err, out)
-				return
-			}
-			_, text, _ := strings.Cut(out, "<")
-			rows[i] = catch{mutant: m.Name, rule: m.Rule, text: text[:strings.LastIndex(text, ">")]}
-		}()
-	}
-	wg.Wait()
 	golden(t, "hangs.golden", rows)
 }
+
+// soon is when runs that hang are first looked at.
+const soon = time.Millisecond
+
+// everyMutant says that all mutants of a rule are judged, and not only its first.
+func everyMutant() bool { return prove.Reaches(prove.Suite) && !testing.Short() || *update }
 
 // alone runs the test in a process of its own, for one mutant.
 func alone(t *testing.T, mutant string) (out string, err error) {
@@ -168,10 +160,50 @@ func Races(t *testing.T, all []zoo.Mutant) {
 	}
 }
 
-// Designs checks that no rule accuses a correct design.
+// Designs checks that no rule accuses a correct design: each on one of the clocks that it is
+// listed with, or with ESCAPEMENT_PROVE=1 on all of them.
 func Designs(t *testing.T, all []zoo.Design) {
 	t.Helper()
-	for _, d := range all {
+	chosen := once(all)
+	for i, d := range all {
+		t.Run(d.Name, func(t *testing.T) {
+			if !chosen[i] {
+				prove.Require(t, prove.Suite)
+			}
+			d.Spec.Run(t)
+			if t.Failed() {
+				t.Logf("%+v", d.Spec)
+			}
+		})
+	}
+}
+
+// once chooses one clock for each design, by turns, so that each kind of clock has its share.
+func once(all []zoo.Design) (chosen map[int]bool) {
+	places := map[string][]int{} // by design
+	var names []string
+	for i, d := range all {
+		name := d.Name
+		for _, source := range []conformance.TimeSource{conformance.Injected, conformance.PackageTime, conformance.Explicit} {
+			name = strings.TrimSuffix(name, " "+source.String())
+		}
+		if places[name] == nil {
+			names = append(names, name)
+		}
+		places[name] = append(places[name], i)
+	}
+	chosen = map[int]bool{}
+	for n, name := range names {
+		chosen[places[name][n%len(places[name])]] = true
+	}
+	return chosen
+}
+
+// Chosen is Designs for those that choose all that may be chosen, drawn from a constant: a
+// few of them, or many with ESCAPEMENT_PROVE=1.
+func Chosen(t *testing.T, draw func(n int) []zoo.Design) {
+	t.Helper()
+	for _, d := range draw(prove.Number(1, 1, 4, 100)) {
 		t.Run(d.Name, func(t *testing.T) {
 			d.Spec.Run(t)
 			if t.Failed() {

@@ -63,13 +63,13 @@ func Enumerate(cfg conformance.Config, ops []conformance.Op, gaps []time.Duratio
 			out = append(out, conformance.Schedule{Config: cfg, Steps: slices.Clone(steps)})
 			return
 		}
-		stopped := slices.ContainsFunc(steps, func(s conformance.Step) bool { return conformance.Ends(s.Op) })
+		stopped := slices.ContainsFunc(steps, func(s conformance.Step) bool { return s.Op.Ends() })
 		choices := gaps
 		if len(steps) == 0 {
 			choices = []time.Duration{0}
 		}
 		for _, op := range ops {
-			if len(steps) == 0 && depth > 2 && left > 2 && op != ops[0] || stopped && op != ops[0] && !conformance.Ends(op) {
+			if len(steps) == 0 && depth > 2 && left > 2 && op != ops[0] || stopped && op != ops[0] && !op.Ends() {
 				continue
 			}
 			for _, gap := range choices {
@@ -78,7 +78,7 @@ func Enumerate(cfg conformance.Config, ops []conformance.Op, gaps []time.Duratio
 					s.At += steps[len(steps)-1].At
 				}
 				n := calls
-				if conformance.Counts(op) {
+				if op.Counts() {
 					n++
 					s.N = n
 				}
@@ -142,7 +142,7 @@ func NumberedCalls(all []conformance.Schedule) []conformance.Schedule {
 	for _, s := range all {
 		n := 0
 		for i := range s.Steps {
-			if conformance.Counts(s.Steps[i].Op) {
+			if s.Steps[i].Op.Counts() {
 				n++
 				s.Steps[i].N = n
 			}

@@ -157,7 +157,7 @@ type Remembering interface {
 	Forget()
 }
 
-// Drawing is a contract that draws random schedules; see [conformance.Examiner].
+// Drawing is a contract that draws random schedules; see [conformance.Judge].
 type Drawing interface {
 	Draw(s *Suite, pick func(label string, n int) int) conformance.Schedule
 	Fits(s *Suite, schedule conformance.Schedule) bool

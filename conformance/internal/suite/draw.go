@@ -66,7 +66,7 @@ func Renumbered(s conformance.Schedule) conformance.Schedule {
 	s.Steps = slices.Clone(s.Steps)
 	n := 0
 	for i := range s.Steps {
-		if op := s.Steps[i].Op; conformance.Counts(op) || conformance.Puts(op) {
+		if op := s.Steps[i].Op; op.Counts() {
 			n++
 			s.Steps[i].N = n
 		}
@@ -82,13 +82,13 @@ func DrawBusy(pick Pick, cfg conformance.Config, wait time.Duration, ops []confo
 	s := conformance.Schedule{Config: cfg}
 	at, ended := time.Duration(0), false
 	for i, m := range Moves(pick, ops, len(gaps)-1, 0, 0) {
-		if ended && !conformance.Counts(m.Op) && !conformance.Ends(m.Op) {
+		if ended && !m.Op.Counts() && !m.Op.Ends() {
 			continue
 		}
 		if i > 0 {
 			at += gaps[min(m.Gap, len(gaps)-1)] + time.Duration(7*i)*time.Microsecond
 		}
-		ended = ended || conformance.Ends(m.Op)
+		ended = ended || m.Op.Ends()
 		s.Steps = append(s.Steps, conformance.Step{Op: m.Op, At: at})
 	}
 	return Renumbered(s)
@@ -140,7 +140,7 @@ func (s *Suite) Plain(schedule conformance.Schedule, keys ...string) bool {
 			return false
 		}
 		at = st.At
-		if conformance.Counts(st.Op) {
+		if st.Op.Counts() {
 			if calls++; st.N != calls {
 				return false
 			}

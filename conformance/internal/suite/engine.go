@@ -68,10 +68,11 @@ func newEngine[T, E any](t *testing.T, about About, c Contract[T, E], o inside.O
 	}
 	e.lab = &lab{
 		t: t, time: about.Time, suite: e.Suite, play: c.Play,
-		patience: cmp.Or(o.Patience, patience), rounds: new(atomic.Int64),
+		first: o.FirstLook, rounds: new(atomic.Int64),
 	}
 	e.rules = linked(c)
 	e.traits = c.Traits()
+	abandonBubbles()
 	return e
 }
 
@@ -303,7 +304,7 @@ func (e *engine[T, E]) orders(s conformance.Schedule) []conformance.Order {
 		return []conformance.Order{conformance.OrderSettled}
 	case e.Time == conformance.PackageTime:
 		return slices.Repeat([]conformance.Order{conformance.OrderSampled}, Samples)
-	case !e.Bubble && slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return st.Racing && !conformance.Counts(st.Op) }):
+	case !e.Bubble && slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return st.Racing && !st.Op.Counts() }):
 		// Without a bubble nobody can tell a step that waits for what is held from one that
 		// is still running.
 		return []conformance.Order{conformance.OrderStepFirst, conformance.OrderFireFirst}

@@ -10,7 +10,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 )
 
-// examiner is the [conformance.Examiner] of a contract.
+// examiner is the [conformance.Judge] of a contract.
 type examiner[T, E any] struct {
 	e *engine[T, E]
 	// leaks says that something was left behind, so that each run looks for it. Else only
@@ -19,7 +19,7 @@ type examiner[T, E any] struct {
 }
 
 // NewExaminer looks at the implementation as Run does before it explores.
-func NewExaminer[T, E any](t *testing.T, about About, c Contract[T, E]) conformance.Examiner {
+func NewExaminer[T, E any](t *testing.T, about About, c Contract[T, E]) conformance.Judge {
 	t.Helper()
 	alone.Lock()
 	defer alone.Unlock()
@@ -223,14 +223,14 @@ func (r *reducer) rounderGaps() {
 func (r *reducer) plainerNumbers() {
 	calls := 0
 	for i, st := range r.s.Steps {
-		if conformance.Counts(st.Op) {
+		if st.Op.Counts() {
 			calls++
 			if want := calls; st.N != want {
 				r.add(func(t *conformance.Schedule) { t.Steps[i].N = want })
 			}
 			continue
 		}
-		if st.N > 1 && !conformance.IsNamed(st.Op) {
+		if st.N > 1 && !st.Op.Names() {
 			r.add(func(t *conformance.Schedule) { t.Steps[i].N = 1 })
 		}
 	}

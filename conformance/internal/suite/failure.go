@@ -89,10 +89,10 @@ func picture(v *Violation) string {
 	}
 	for _, s := range v.Run.Schedule.Steps {
 		mark := "x"
-		if strings.HasPrefix(conformance.ArgumentsOf(s.Op), "n") {
+		if strings.HasPrefix(s.Op.Arguments(), "n") {
 			mark = fmt.Sprint(s.N)
 		}
-		if conformance.Counts(s.Op) && s.K != 0 {
+		if s.Op.Counts() && s.K != 0 {
 			mark += fmt.Sprintf("(key %d)", s.K)
 		}
 		if s.Racing {

@@ -8,33 +8,47 @@ import (
 	"github.com/escapement-go/escapement/internal/goroutine"
 )
 
-// abandoned are the goroutines that were there at earlier hangs. They prove nothing of a
-// later one.
+// abandoned are the goroutines that were there at earlier hangs, and those of bubbles that had
+// ended when an engine was made, in which nothing runs any more. They prove nothing of a later
+// hang.
 var abandoned = struct {
 	sync.Mutex
 	ids map[string]bool
 }{ids: map[string]bool{}}
 
-// allWait reports whether every goroutine in bubbles waits, and one of them for a lock: no
-// bubble can be settled then, so that nothing more will happen in it.
-func allWait() bool {
+// stuck reports whether every goroutine in bubbles waits, and one of them for a lock, while
+// nobody outside runs who could hold it: no bubble can be settled then, so that nothing
+// more will happen in it. Outside bubbles there may be timers that no stack shows, so that
+// nothing is proved there, unless a test with runs that hang has set first: it has none.
+func (l *lab) stuck() bool {
 	abandoned.Lock()
 	defer abandoned.Unlock()
 	locked := false
-	for _, g := range goroutine.Stacks() {
+	for _, g := range goroutine.Stacks()[1:] { // the first is the caller's
 		header, stack, _ := strings.Cut(g, "\n")
 		id, _, _ := strings.Cut(g, " [")
-		if !strings.Contains(header, "synctest ") || abandoned.ids[id] {
-			continue
-		}
-		switch w := goroutine.Describe(header, stack); {
-		case isLocked(w):
+		w := goroutine.Describe(header, stack)
+		bubble := strings.Contains(header, "synctest ")
+		judged := bubble || !l.bubble && l.first > 0
+		switch {
+		case abandoned.ids[id] || strings.Contains(stack, "os/signal.signal_recv("): // a system call for ever
+		case w.State == "running" || w.State == "runnable" || w.State == "syscall":
+			return false
+		case judged && isLocked(w):
 			locked = true
-		case !w.Durable:
+		case bubble && !w.Durable:
+			return false
+		case judged && !bubble && !waitsForTests(stack):
 			return false
 		}
 	}
 	return locked
+}
+
+// waitsForTests reports whether a stack that is outside bubbles is that of a test with a
+// subtest, or of all tests.
+func waitsForTests(stack string) bool {
+	return strings.Contains(stack, "\ntesting.tRunner(") || strings.Contains(stack, "\ntesting.(*M).Run(")
 }
 
 // newStacks returns the stacks of all goroutines but the abandoned, and abandons them.
@@ -50,6 +64,18 @@ func newStacks() string {
 		abandoned.ids[id] = true
 	}
 	return strings.Join(out, "\n\n")
+}
+
+// abandonBubbles abandons the goroutines of all bubbles that there are.
+func abandonBubbles() {
+	abandoned.Lock()
+	defer abandoned.Unlock()
+	for _, g := range goroutine.Stacks() {
+		header, _, _ := strings.Cut(g, "\n")
+		if id, _, _ := strings.Cut(g, " ["); strings.Contains(header, "synctest ") {
+			abandoned.ids[id] = true
+		}
+	}
 }
 
 // isLocked reports whether a goroutine waits for a lock.
@@ -172,7 +198,7 @@ func (s *Suite) lostLock(h *Hang, under string, alone bool) string {
 		case g.Bubble && !locked && !g.Durable:
 			return "" // it runs
 		case !s.foreign(g.Stack):
-		case !g.Bubble && (strings.Contains(g.Stack, "\ntesting.tRunner(") || strings.Contains(g.Stack, "\ntesting.(*M).Run(")):
+		case !g.Bubble && waitsForTests(g.Stack):
 			// It waits for the suite.
 		case !locked && (alone || !g.Bubble):
 			return "" // it may hold the lock, and give it back

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"os"
 	"runtime"
 	"slices"
@@ -22,10 +23,11 @@ type lab struct {
 	suite  *Suite
 	// play runs the job's schedule on a fresh implementation and records it.
 	play func(s *Stage)
-	// patience is the real time without any progress after which the lab looks at the
-	// stacks. It decides nothing by itself. If the stacks show before that nobody can go
-	// on, two looks will do.
-	patience time.Duration
+	// first is the wait before the first look at the stacks of a run without progress; the
+	// waits after it double until they are longestLook, which 0 stands for. Only tests of
+	// hangs set it. What the stacks prove does not depend on when they are looked at, and
+	// without a proof watchdog is what it is.
+	first time.Duration
 	// rounds counts those of meetings: a job that has many makes progress with each.
 	rounds *atomic.Int64
 	// leaks says that a bubble ended with blocked goroutines.
@@ -33,8 +35,13 @@ type lab struct {
 	runs  int
 }
 
-// patience is that of users.
-const patience = 10 * time.Second
+// A run without progress is looked at every longestLook of real time and given up after
+// watchdog. Neither decides anything: the stacks do. Where they show before that nobody can
+// go on, two looks will do.
+const (
+	watchdog    = 10 * time.Second
+	longestLook = time.Second
+)
 
 // with is a lab like l that plays something else. It is a copy: a run that hangs keeps the
 // lab that it was given.
@@ -94,30 +101,35 @@ func (l *lab) run(jobs []Job, judge func(j Job, rec *Recording)) *Hang {
 	return nil
 }
 
-// watch waits until ended, and returns the job at which nothing has moved for as long as
-// the lab is patient, or at which two looks have found nobody who can go on; -1 if there
-// is none.
+// watch waits until ended, and returns the job at which no run makes progress any more,
+// because the stacks prove it twice or watchdog is over; -1 if there is none.
 func (l *lab) watch(next *atomic.Int64, ended <-chan struct{}) int64 {
-	seen, rounds, looks, locked := next.Load(), l.rounds.Load(), 0, 0
-	tick := time.NewTicker(l.patience / 10)
-	defer tick.Stop()
+	wait := cmp.Or(l.first, longestLook)
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	seen, rounds := next.Load(), l.rounds.Load()
+	idle, proofs := time.Duration(0), 0
 	for {
 		select {
 		case <-ended:
 			return -1
-		case <-tick.C:
+		case <-timer.C:
 		}
-		if job, round := next.Load(), l.rounds.Load(); job != seen || round != rounds {
-			seen, rounds, looks, locked = job, round, 0, 0
-			continue
+		if now, n := next.Load(), l.rounds.Load(); now != seen || n != rounds {
+			seen, rounds, idle, proofs = now, n, 0, 0
+			wait = cmp.Or(l.first, longestLook)
+		} else {
+			// Counted rather than measured: a process that was suspended has not idled.
+			idle += wait
+			if proofs++; !l.stuck() {
+				proofs = 0
+			}
+			if idle > watchdog || proofs > 1 {
+				return seen
+			}
+			wait = min(2*wait, longestLook)
 		}
-		looks++
-		if locked++; !allWait() {
-			locked = 0
-		}
-		if looks > 10 || locked > 1 {
-			return seen
-		}
+		timer.Reset(wait)
 	}
 }
 

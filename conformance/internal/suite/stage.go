@@ -155,7 +155,7 @@ func (s *Stage) during(i, key int, inside func(conformance.Step)) {
 	}
 	if i == 0 && cfg.Inside != "" {
 		step := conformance.Step{Op: cfg.Inside, At: s.Now()}
-		if conformance.Counts(step.Op) {
+		if step.Op.Counts() {
 			step.N = InsideValue
 		}
 		inside(step)

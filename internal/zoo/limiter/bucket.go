@@ -81,27 +81,9 @@ func (l *bucket) allow(t time.Time, n int) (ok bool) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.began || l.is("the zero time means new") && l.last.IsZero() || l.is("unix 0 means new") && l.last.Unix() == 0 {
-		l.began, l.last, l.tokens = true, t, float64(l.burst)
-		if l.is("starts empty") {
-			l.tokens = 0
-		}
-	}
-	if n > l.burst && !l.is("grants more than the burst") && !l.is("a large request resets the bucket") {
-		return false
-	}
-	if n > l.burst && l.is("a large request resets the bucket") {
-		l.tokens = 0
-		return false
-	}
-	if n < 0 && !l.is("a negative request adds tokens") {
-		return false
-	}
-	if n == 0 && !l.is("a request for 0 is denied") {
-		return true
-	}
-	if n == 0 {
-		return false
+	l.begin(t)
+	if ok, decided := l.unusual(n); decided {
+		return ok
 	}
 	tokens := l.fill(t)
 	if l.is("moves on when it denies") {
@@ -143,6 +125,31 @@ func (l *bucket) allow(t time.Time, n int) (ok bool) {
 		l.tokens = math.Floor(l.tokens + 1e-9)
 	}
 	return true
+}
+
+// begin fills a new bucket.
+func (l *bucket) begin(t time.Time) {
+	if !l.began || l.is("the zero time means new") && l.last.IsZero() ||
+		l.is("unix 0 means new") && l.last.Unix() == 0 {
+		l.began, l.last, l.tokens = true, t, float64(l.burst)
+		if l.is("starts empty") {
+			l.tokens = 0
+		}
+	}
+}
+
+// unusual decides requests for no tokens, for fewer, and for more than the burst.
+func (l *bucket) unusual(n int) (ok, decided bool) {
+	switch {
+	case n > l.burst && l.is("a large request resets the bucket"):
+		l.tokens = 0
+		return false, true
+	case n > l.burst:
+		return false, !l.is("grants more than the burst")
+	case n < 0:
+		return false, !l.is("a negative request adds tokens")
+	}
+	return !l.is("a request for 0 is denied"), n == 0
 }
 
 func (l *bucket) tokensAt(t time.Time) float64 {

@@ -67,7 +67,8 @@ func (l *choosyBucket) did(n *big.Rat, c *choosyClaim) {
 }
 
 func newChoosyBucket(tr lt.Traits, cfg lt.Config) *choosyBucket {
-	if cfg.Burst < 0 || cfg.Rate.Events == 0 && tr.ZeroRate == lt.ZeroRateRefused || cfg.Rate == lt.Inf && tr.Inf != lt.InfGrants {
+	if cfg.Burst < 0 || cfg.Rate.Events == 0 && tr.ZeroRate == lt.ZeroRateRefused ||
+		cfg.Rate == lt.Inf && tr.Inf != lt.InfGrants {
 		panic("choosyBucket: it cannot be made so")
 	}
 	l := &choosyBucket{traits: tr, rate: cfg.Rate, burst: cfg.Burst, level: tokensOf(initial(tr, cfg.Burst))}
@@ -152,7 +153,8 @@ func (l *choosyBucket) reserve(t time.Time, n int) *choosyClaim {
 	defer l.mu.Unlock()
 	t, may := l.pass(t)
 	switch {
-	case !may || n < 0 || n > 0 && l.rate != lt.Inf && (l.rate.Events == 0 || n > l.burst && l.traits.Oversize == lt.OversizeRejected):
+	case !may || n < 0 || n > 0 && l.rate != lt.Inf &&
+		(l.rate.Events == 0 || n > l.burst && l.traits.Oversize == lt.OversizeRejected):
 		return nil
 	case n == 0 || l.rate == lt.Inf:
 		return &choosyClaim{act: t, gone: true}
@@ -255,7 +257,8 @@ func chosenBuckets(n int) []lt.Spec {
 	for i := range n {
 		pick := func(of int) int { return 1 + (i+rnd.IntN(of))%of }
 		tr := lt.Traits{
-			Initial: lt.Initial(pick(3)), Oversize: lt.Oversize(pick(3)), ZeroRate: lt.ZeroRate(pick(3)), Inf: lt.InfRate(pick(2)), BackTime: lt.BackTime(pick(3)),
+			Initial: lt.Initial(pick(3)), Oversize: lt.Oversize(pick(3)), ZeroRate: lt.ZeroRate(pick(3)),
+			Inf: lt.InfRate(pick(2)), BackTime: lt.BackTime(pick(3)),
 			Refund: lt.Refund(pick(3)), LateCancel: lt.LateCancel(pick(2)), Raise: lt.Raise(pick(2)),
 		}
 		spec := choosySpec([]lt.TimeSource{lt.Explicit, lt.Injected}[i%2], tr)

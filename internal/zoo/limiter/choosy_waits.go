@@ -203,7 +203,9 @@ func (l *choosyWaits) allow(n int) bool {
 		return false
 	case n == 0 || l.b.rate == lt.Inf:
 		return true
-	case n > l.b.burst && l.traits.Oversize != lt.OversizePrepaid, l.traits.Fair == lt.FairFIFO && len(l.queue) > 0 && !l.debts(), !l.has(n):
+	case n > l.b.burst && l.traits.Oversize != lt.OversizePrepaid,
+		l.traits.Fair == lt.FairFIFO && len(l.queue) > 0 && !l.debts(),
+		!l.has(n):
 		return false
 	}
 	l.eat(n)
@@ -233,7 +235,8 @@ func (l *choosyWaits) waitN(ctx context.Context, n int) error {
 		}
 	}
 	at, ever := l.comes(before)
-	if deadline, ok := ctx.Deadline(); ok && l.traits.DeadlineCheck == lt.DeadlineFailFast && (!ever || at.After(deadline)) {
+	if deadline, ok := ctx.Deadline(); ok && l.traits.DeadlineCheck == lt.DeadlineFailFast &&
+		(!ever || at.After(deadline)) {
 		l.mu.Unlock()
 		return errTooLate
 	}
@@ -370,10 +373,13 @@ func chosenWaits(n int) []lt.Spec {
 	for i := range n {
 		pick := func(of int) int { return 1 + (i+rnd.IntN(of))%of }
 		coin := func() bool { return rnd.IntN(2) == 0 }
-		w := waitWhims{plain: rnd.IntN(6) == 0, early: coin(), shows: coin(), sets: coin(), allows: rnd.IntN(5) > 0, newest: coin()}
+		w := waitWhims{plain: rnd.IntN(6) == 0, early: coin(), shows: coin(), sets: coin(), allows: rnd.IntN(5) > 0,
+			newest: coin()}
 		tr := lt.Traits{
-			Initial: lt.Initial(pick(3)), Oversize: lt.Oversize(pick(3)), ZeroRate: lt.ZeroRate(pick(3)), Inf: lt.InfRate(pick(2)),
-			Fair: lt.Fairness(1 + i%2), DeadlineCheck: lt.DeadlineCheck(1 + i/2%2), Rewake: lt.Rewake(1 + i/4%2), Refund: lt.Refund(1 + i/8%3), Raise: lt.Raise(pick(2)),
+			Initial: lt.Initial(pick(3)), Oversize: lt.Oversize(pick(3)), ZeroRate: lt.ZeroRate(pick(3)),
+			Inf:  lt.InfRate(pick(2)),
+			Fair: lt.Fairness(1 + i%2), DeadlineCheck: lt.DeadlineCheck(1 + i/2%2),
+			Rewake: lt.Rewake(1 + i/4%2), Refund: lt.Refund(1 + i/8%3), Raise: lt.Raise(pick(2)),
 		}
 		if tr.Refund == lt.RefundFull && tr.Fair == lt.FairFIFO && tr.Rewake == lt.RewakeKeeps {
 			tr.Refund = lt.RefundConservative

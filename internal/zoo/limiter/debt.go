@@ -50,7 +50,8 @@ func newDebtBucket(clock clockwork.Clock, cfg lt.Config, mutant string) *debtBuc
 	if l.is("a rate of 0 is no limit") && cfg.Rate.Events == 0 {
 		l.inf = true
 	}
-	if l.is("an interval below 1ns is no limit") && cfg.Rate != lt.Inf && cfg.Rate.Events > 0 && cfg.Rate.Per/time.Duration(cfg.Rate.Events) == 0 {
+	if l.is("an interval below 1ns is no limit") && cfg.Rate != lt.Inf && cfg.Rate.Events > 0 &&
+		cfg.Rate.Per/time.Duration(cfg.Rate.Events) == 0 {
 		l.inf = true
 	}
 	return l
@@ -341,7 +342,10 @@ func (l *debtBucket) funcs() lt.Funcs {
 		c, ok := l.take(t, n, math.MaxInt64)
 		if !ok {
 			if l.is("a reservation above the burst is OK") {
-				return lt.Reservation{Delay: func() time.Duration { return 0 }, DelayFrom: func(time.Time) time.Duration { return 0 }, Cancel: func() {}, CancelAt: func(time.Time) {}}
+				return lt.Reservation{
+					Delay: func() time.Duration { return 0 }, DelayFrom: func(time.Time) time.Duration { return 0 },
+					Cancel: func() {}, CancelAt: func(time.Time) {},
+				}
 			}
 			return lt.Reservation{OK: func() bool { return false }}
 		}

@@ -63,7 +63,8 @@ func tickerSpec(mutant string, source lt.TimeSource) lt.Spec {
 			}
 		},
 		Traits: lt.Traits{
-			Initial: lt.InitialFull, Single: true, Quantum: 1, BackTime: lt.BackClamp, ZeroRate: lt.ZeroRateRefused, Inf: lt.InfAbsent, Fair: lt.FairFIFO,
+			Initial: lt.InitialFull, Single: true, Quantum: 1, BackTime: lt.BackClamp,
+			ZeroRate: lt.ZeroRateRefused, Inf: lt.InfAbsent, Fair: lt.FairFIFO,
 			DeadlineCheck: lt.DeadlineSleeps, Refund: lt.RefundFull, Rewake: lt.RewakeServes,
 		},
 	}
@@ -104,7 +105,8 @@ func retrySpec(source lt.TimeSource) lt.Spec {
 			}
 		},
 		Traits: lt.Traits{
-			Initial: lt.InitialFull, Oversize: lt.OversizeRejected, BackTime: lt.BackClamp, ZeroRate: lt.ZeroRateBurst, Inf: lt.InfAbsent, Fair: lt.FairNone,
+			Initial: lt.InitialFull, Oversize: lt.OversizeRejected, BackTime: lt.BackClamp,
+			ZeroRate: lt.ZeroRateBurst, Inf: lt.InfAbsent, Fair: lt.FairNone,
 			DeadlineCheck: lt.DeadlineSleeps, Refund: lt.RefundFull, Rewake: lt.RewakeKeeps,
 		},
 	}

@@ -161,8 +161,10 @@ func instantSpec(source lt.TimeSource) lt.Spec {
 			}
 		},
 		Traits: lt.Traits{
-			Initial: lt.InitialFull, Oversize: lt.OversizeRejected, BackTime: lt.BackClamp, ZeroRate: lt.ZeroRateRefused, Inf: lt.InfAbsent, Fair: lt.FairFIFO,
-			DeadlineCheck: lt.DeadlineFailFast, Refund: lt.RefundConservative, LateCancel: lt.LateIgnored, Rewake: lt.RewakeKeeps, Raise: lt.RaiseBringsTokens,
+			Initial: lt.InitialFull, Oversize: lt.OversizeRejected, BackTime: lt.BackClamp,
+			ZeroRate: lt.ZeroRateRefused, Inf: lt.InfAbsent, Fair: lt.FairFIFO,
+			DeadlineCheck: lt.DeadlineFailFast, Refund: lt.RefundConservative, LateCancel: lt.LateIgnored,
+			Rewake: lt.RewakeKeeps, Raise: lt.RaiseBringsTokens,
 		},
 	}
 }

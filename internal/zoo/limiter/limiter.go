@@ -2,8 +2,11 @@
 package limiter
 
 import (
+	"strings"
+
 	lt "github.com/escapement-go/escapement/conformance/limitertest"
 	"github.com/escapement-go/escapement/internal/zoo"
+	"github.com/escapement-go/escapement/synctestcompat"
 )
 
 // Mutants are mistakes, each with the rule that must catch it.
@@ -21,11 +24,14 @@ func Mutants() []zoo.Mutant {
 	all = append(all, zoo.Mutant{Name: leavesGoroutine, Rule: "X-LEAK", Spec: bucketSpec(leavesGoroutine, lt.Injected)})
 	for _, m := range debtMutants {
 		all = append(all, inFamily(m.family, zoo.Mutant{
-			Name: m.name, Rule: m.rule, Spec: debtSpec(m.name, m.source), Chance: m.rule == "X-CONC" || m.rule == "SL-CONC",
+			Name: m.name, Rule: m.rule, Spec: debtSpec(m.name, m.source),
+			Chance: m.rule == "X-CONC" || m.rule == "SL-CONC",
 		}))
 	}
 	for _, m := range queueMutants {
-		all = append(all, inFamily(m.family, zoo.Mutant{Name: m.name, Rule: m.rule, Spec: queueSpec(m.name, lt.Injected)}))
+		all = append(all, inFamily(m.family, zoo.Mutant{
+			Name: m.name, Rule: m.rule, Spec: queueSpec(m.name, lt.Injected),
+		}))
 	}
 	const ticks = "the ticker goes on after Stop"
 	all = append(all, inFamily("leaks", zoo.Mutant{Name: ticks, Rule: "X-LEAK", Spec: tickerSpec(ticks, lt.Injected)}))
@@ -39,22 +45,28 @@ func inFamily(name string, m zoo.Mutant) zoo.Mutant {
 	return m
 }
 
-// Designs are correct limiters of several kinds.
+// Designs are correct limiters of several kinds, the first ones on one clock each.
 func Designs() []zoo.Design {
-	var all []zoo.Design
-	for _, spec := range []lt.Spec{
+	specs := []lt.Spec{
 		bucketSpec("", lt.Injected), bucketSpec("", lt.PackageTime), bucketSpec("", lt.Explicit),
-		debtSpec("", lt.Injected), debtSpec("", lt.PackageTime), debtSpec("", lt.Explicit),
-		queueSpec("", lt.Injected), queueSpec("", lt.PackageTime),
-		instantSpec(lt.Explicit), instantSpec(lt.Injected),
-		perSecondSpec(""),
-		tickerSpec("", lt.PackageTime), tickerSpec("", lt.Injected),
+		debtSpec("", lt.Injected), queueSpec("", lt.Injected), instantSpec(lt.Explicit), perSecondSpec(""),
+		tickerSpec("", lt.PackageTime),
+		debtSpec("", lt.PackageTime), debtSpec("", lt.Explicit),
+		queueSpec("", lt.PackageTime), instantSpec(lt.Injected),
 		retrySpec(lt.Injected), retrySpec(lt.PackageTime),
-	} {
-		all = append(all, zoo.Design{Name: spec.Name + " " + spec.Time.String(), Spec: spec})
+	}
+	if synctestcompat.Available { // its goroutine can only be driven exactly in a bubble
+		specs = append(specs, tickerSpec("", lt.Injected))
+	}
+	all := designs(specs)
+	for i, spec := range specs {
+		all[i].Name = strings.TrimSuffix(spec.Name, ": ") + " " + spec.Time.String()
 	}
 	return all
 }
+
+// Choosing is a correct bucket that chooses what it is told to choose.
+func Choosing(traits lt.Traits, source lt.TimeSource) lt.Spec { return choosySpec(source, traits) }
 
 // Chosen are n correct buckets that choose all that may be chosen, drawn from a constant.
 func Chosen(n int) []zoo.Design { return designs(chosenBuckets(n)) }

@@ -163,8 +163,10 @@ func queueSpec(mutant string, source lt.TimeSource) lt.Spec {
 			return lt.Funcs{AllowN: l.allow, WaitN: l.waitN, SetLimit: l.setLimit, SetBurst: l.setBurst}
 		},
 		Traits: lt.Traits{
-			Initial: lt.InitialFull, Oversize: lt.OversizeRejected, BackTime: lt.BackClamp, ZeroRate: lt.ZeroRateRefused, Inf: lt.InfAbsent, Fair: lt.FairFIFO,
-			DeadlineCheck: lt.DeadlineSleeps, Refund: lt.RefundFull, Rewake: lt.RewakeServes, Raise: lt.RaiseBringsNothing,
+			Initial: lt.InitialFull, Oversize: lt.OversizeRejected, BackTime: lt.BackClamp,
+			ZeroRate: lt.ZeroRateRefused, Inf: lt.InfAbsent, Fair: lt.FairFIFO,
+			DeadlineCheck: lt.DeadlineSleeps, Refund: lt.RefundFull,
+			Rewake: lt.RewakeServes, Raise: lt.RaiseBringsNothing,
 		},
 	}
 }

@@ -1,0 +1,42 @@
+package conformance
+
+import (
+	"time"
+
+	"github.com/jonboulle/clockwork"
+)
+
+// TimeSource says how an implementation takes its time.
+type TimeSource int
+
+const (
+	// Injected: the implementation uses Env.Clock and no other clock.
+	Injected TimeSource = iota + 1
+	// PackageTime: the implementation calls package time. It runs unchanged inside
+	// bubbles of testing/synctest; where the toolchain has none the suite skips.
+	PackageTime
+	// Explicit: the operations take the time as an argument and no clock is read.
+	Explicit
+)
+
+// String returns the name of the constant.
+func (s TimeSource) String() string {
+	switch s {
+	case Injected:
+		return "Injected"
+	case PackageTime:
+		return "PackageTime"
+	case Explicit:
+		return "Explicit"
+	}
+	return "undeclared"
+}
+
+// Env is what an implementation is made in.
+type Env struct {
+	// Clock is the clock to inject. In a PackageTime run it is package time behind
+	// the same interface.
+	Clock clockwork.Clock
+	// Start is the instant at which the schedule begins.
+	Start time.Time
+}

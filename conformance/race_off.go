@@ -1,8 +1,0 @@
-//go:build !race
-
-package conformance
-
-const (
-	raceDetector = false
-	places       = 300 // see meet
-)

@@ -1,8 +1,0 @@
-//go:build race
-
-package conformance
-
-const (
-	raceDetector = true
-	places       = 40 // see meet
-)
