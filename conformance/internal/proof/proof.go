@@ -41,13 +41,16 @@ func Mutants(t *testing.T, rules []conformance.Rule, all []zoo.Mutant) {
 	t.Helper()
 	synctestcompat.Require(t)
 	var rows []catch
-	caught := map[string]bool{}
+	caught, steps := map[string]bool{}, recordedSteps(t)
 	for _, m := range all {
 		again := caught[m.Rule] && !everyMutant() // one for each rule will do
 		caught[m.Rule] = true
 		racing := raceDetector && m.Chance // it is a data race as well
 		if m.Hangs || m.Rule == "X-RACE" || racing || again {
 			continue
+		}
+		if n := steps[m.Name]; n > 0 && m.Steps == 0 && !everyMutant() {
+			m.Steps = n
 		}
 		rows = append(rows, judge(t, m))
 	}
@@ -89,6 +92,24 @@ func judge(t *testing.T, m zoo.Mutant) catch {
 		t.Errorf("%s is not caught by %s; others: %v", m.Name, m.Rule, out.others)
 	}
 	return out
+}
+
+// recordedSteps are the numbers of steps in the schedules of the golden texts: longer ones
+// show nothing that these do not.
+func recordedSteps(t *testing.T) map[string]int {
+	text, err := os.ReadFile(filepath.Join("testdata", "failures.golden"))
+	if err != nil && !*update {
+		t.Fatal(err)
+	}
+	steps := map[string]int{}
+	for _, section := range strings.Split(string(text), "\n## ")[1:] {
+		name, _, _ := strings.Cut(section, "\n")
+		if _, replay, ok := strings.Cut(section, "ESCAPEMENT_SCHEDULE='"); ok {
+			schedule, _, _ := strings.Cut(replay, "'")
+			steps[name] = strings.Count(schedule, "|")
+		}
+	}
+	return steps
 }
 
 // chances are the numbers in what rules of concurrent use say.
