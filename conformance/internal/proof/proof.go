@@ -105,8 +105,10 @@ func recordedSteps(t *testing.T) map[string]int {
 	for _, section := range strings.Split(string(text), "\n## ")[1:] {
 		name, _, _ := strings.Cut(section, "\n")
 		if _, replay, ok := strings.Cut(section, "ESCAPEMENT_SCHEDULE='"); ok {
-			schedule, _, _ := strings.Cut(replay, "'")
-			steps[name] = strings.Count(schedule, "|")
+			quoted, _, _ := strings.Cut(replay, "'")
+			if schedule, err := conformance.ParseSchedule(quoted); err == nil {
+				steps[name] = len(schedule.Steps)
+			}
 		}
 	}
 	return steps
