@@ -69,8 +69,14 @@ func batchSpec(mutant string, source db.TimeSource) db.Spec {
 			return db.Funcs{Call: d.call, Cancel: d.cancel}
 		},
 		Traits: db.Traits{
-			Edges: []db.Edges{db.Trailing}, Payload: db.AllPayloads, Tie: db.EitherTie, StaleFire: db.StaleForbidden,
-			CancelBarrier: db.NoBarrier, AfterCancel: db.CancelReusable, ZeroWait: db.ZeroNextTick, Overlap: db.Parallel,
+			Edges:         []db.Edges{db.Trailing},
+			Payload:       db.AllPayloads,
+			Tie:           db.EitherTie,
+			StaleFire:     db.StaleForbidden,
+			CancelBarrier: db.NoBarrier,
+			AfterCancel:   db.CancelReusable,
+			ZeroWait:      db.ZeroNextTick,
+			Overlap:       db.Parallel,
 		},
 	}
 }

@@ -346,7 +346,8 @@ func (d *choosy) arm(now time.Time, in time.Duration) {
 func (d *choosy) cancel() (dropped bool) {
 	d.do(func() {
 		dropped = len(d.pending)+len(d.inbox) > 0
-		if d.timer != nil && d.batch != nil && d.ways.tooLate && d.traits.CancelBarrier == db.NoBarrier && !d.expired && !d.timer.Stop() {
+		if d.timer != nil && d.batch != nil && d.ways.tooLate && d.traits.CancelBarrier == db.NoBarrier && !d.expired &&
+			!d.timer.Stop() {
 			d.batch, dropped = nil, false // it is too late
 		}
 		d.drop()
@@ -504,10 +505,21 @@ func chosen(n int) []db.Spec {
 		pick := func(of int) int { return 1 + (i+rnd.IntN(of))%of }
 		coin := func() bool { return rnd.IntN(2) == 0 }
 		tr := db.Traits{
-			Payload: db.Payload(pick(4)), Tie: db.Tie(pick(3)), StaleFire: db.StaleFire(pick(2)), CancelBarrier: db.CancelBarrier(pick(3)), AfterCancel: db.AfterCancel(pick(3)),
-			StopPending: db.StopPending(pick(2)), ZeroWait: db.ZeroWait(pick(3)), Overlap: db.Overlap(pick(3)), BothSingle: db.BothSingle(pick(2)),
-			MaxWait: db.MaxWait(pick(4) - 1), Reentrancy: db.Reentrancy(pick(3) - 1), StopBarrier: db.CancelBarrier(pick(2) - 1), CloseFlush: db.CloseFlush(pick(3)),
-			ClockBack: db.ClockBack(pick(2) - 1), PanicPolicy: db.PanicPolicy(pick(3) - 1),
+			Payload:       db.Payload(pick(4)),
+			Tie:           db.Tie(pick(3)),
+			StaleFire:     db.StaleFire(pick(2)),
+			CancelBarrier: db.CancelBarrier(pick(3)),
+			AfterCancel:   db.AfterCancel(pick(3)),
+			StopPending:   db.StopPending(pick(2)),
+			ZeroWait:      db.ZeroWait(pick(3)),
+			Overlap:       db.Overlap(pick(3)),
+			BothSingle:    db.BothSingle(pick(2)),
+			MaxWait:       db.MaxWait(pick(4) - 1),
+			Reentrancy:    db.Reentrancy(pick(3) - 1),
+			StopBarrier:   db.CancelBarrier(pick(2) - 1),
+			CloseFlush:    db.CloseFlush(pick(3)),
+			ClockBack:     db.ClockBack(pick(2) - 1),
+			PanicPolicy:   db.PanicPolicy(pick(3) - 1),
 		}
 		for _, e := range []db.Edges{db.Trailing, db.Leading, db.LeadingAndTrailing, db.NoEdges} {
 			if coin() {
@@ -518,13 +530,24 @@ func chosen(n int) []db.Spec {
 			tr.Edges = append(tr.Edges, []db.Edges{db.Trailing, db.Leading, db.LeadingAndTrailing}[i%3])
 		}
 		has := map[conformance.Op]bool{}
-		for _, op := range []conformance.Op{conformance.OpCancel, conformance.OpFlush, conformance.OpPending, conformance.OpStop, conformance.OpClose, keys, reports} {
+		for _, op := range []conformance.Op{
+			conformance.OpCancel, conformance.OpFlush, conformance.OpPending,
+			conformance.OpStop, conformance.OpClose, keys, reports,
+		} {
 			has[op] = coin()
 		}
 		stale := tr.StaleFire == db.StaleAllowed
 		ways := ways{
-			timersApart: coin() && stale, callsApart: coin(), queues: coin() && stale && tr.Overlap == db.Serial, tooLate: coin() && stale && tr.Overlap == db.Parallel && tr.Tie != db.ResetFirst,
-			keepsQueue: coin(), leadsLate: coin(), flushEnds: coin(), fromLead: coin(), inboxFirst: coin(), refusesNegative: coin(),
+			timersApart:     coin() && stale,
+			callsApart:      coin(),
+			queues:          coin() && stale && tr.Overlap == db.Serial,
+			tooLate:         coin() && stale && tr.Overlap == db.Parallel && tr.Tie != db.ResetFirst,
+			keepsQueue:      coin(),
+			leadsLate:       coin(),
+			flushEnds:       coin(),
+			fromLead:        coin(),
+			inboxFirst:      coin(),
+			refusesNegative: coin(),
 		}
 		if tr.Overlap == db.SerialReceiver {
 			ways.timersApart, ways.callsApart = true, true // it is the receiver that runs them
@@ -533,7 +556,8 @@ func chosen(n int) []db.Spec {
 				tr.ZeroWait = db.ZeroNextTick
 			}
 		}
-		if tr.CancelBarrier == db.FinishBarrier && has[conformance.OpCancel] || tr.ZeroWait == db.ZeroSync && tr.Overlap == db.Serial {
+		if tr.CancelBarrier == db.FinishBarrier && has[conformance.OpCancel] ||
+			tr.ZeroWait == db.ZeroSync && tr.Overlap == db.Serial {
 			tr.Reentrancy = db.ReentrancyForbidden
 		}
 		spec := choosySpec([]db.TimeSource{db.Injected, db.PackageTime}[i%2], tr, ways, has)

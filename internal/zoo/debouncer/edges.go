@@ -83,7 +83,11 @@ func (d *anyEdge) call(v int) {
 	}
 	d.inBurst, d.last = true, now
 	d.size++
-	leads := d.cfg.Edges&db.Leading != 0 && (d.size == 1 && !d.is("leads with the second event") || d.size == 2 && d.is("leads with the second event"))
+	leader := 1
+	if d.is("leads with the second event") {
+		leader = 2
+	}
+	leads := d.cfg.Edges&db.Leading != 0 && d.size == leader
 	if leads && d.is("leads a wait late") {
 		d.clock.AfterFunc(d.cfg.Wait, func() { d.fire(v) })
 		leads = false
@@ -100,7 +104,8 @@ func (d *anyEdge) call(v int) {
 		d.fire(v)
 		return
 	}
-	if (d.onCall && !d.is("no event brings the fire") || d.is("the bound waits for an event")) && d.pending && d.cfg.MaxWait > 0 && now.Sub(d.first) >= d.cfg.MaxWait {
+	if (d.onCall && !d.is("no event brings the fire") || d.is("the bound waits for an event")) && d.pending &&
+		d.cfg.MaxWait > 0 && now.Sub(d.first) >= d.cfg.MaxWait {
 		d.pending, d.everBounded = false, true
 		d.mu.Unlock()
 		d.fire(v)
@@ -115,7 +120,8 @@ func (d *anyEdge) call(v int) {
 		d.mu.Unlock()
 		return
 	}
-	if leads && !d.is("fires both edges for one event") || d.cfg.Edges == db.Leading && !d.is("a leading debouncer trails too") {
+	if leads && !d.is("fires both edges for one event") ||
+		d.cfg.Edges == db.Leading && !d.is("a leading debouncer trails too") {
 		d.mu.Unlock()
 		if leads {
 			d.fire(v)
@@ -125,7 +131,8 @@ func (d *anyEdge) call(v int) {
 	if !d.pending {
 		d.first = now
 	}
-	if !d.pending || !d.is("trails with the first payload") && !(d.is("the bound fires the first payload") && d.cfg.MaxWait > 0) {
+	if !d.pending || !d.is("trails with the first payload") &&
+		!(d.is("the bound fires the first payload") && d.cfg.MaxWait > 0) {
 		d.value = v
 	}
 	if d.is("drops what follows a fire of the bound") && d.everBounded && d.cfg.MaxWait > 0 {
@@ -166,7 +173,8 @@ func (d *anyEdge) arm(now time.Time) {
 		v := d.value
 		d.clock.AfterFunc(d.cfg.MaxWait, func() { d.fire(v) })
 	}
-	if d.cfg.MaxWait > 0 && (!d.onCall || d.is("a timer brings the fire")) && !d.is("the bound is ignored") && !d.is("the bound waits for an event") {
+	if d.cfg.MaxWait > 0 && (!d.onCall || d.is("a timer brings the fire")) && !d.is("the bound is ignored") &&
+		!d.is("the bound waits for an event") {
 		from := d.first
 		switch {
 		case d.is("the bound counts from the newest event"):
@@ -259,7 +267,14 @@ func (d *anyEdge) end() {
 // edgeSpec is anyEdge as a debouncer that has one kind of edges only.
 func edgeSpec(only db.Edges) db.Spec {
 	spec := edgesSpec("", db.Injected)
-	spec.Traits = db.Traits{Edges: []db.Edges{only}, Payload: db.LastPayload, CancelBarrier: db.NoBarrier, AfterCancel: db.CancelReusable, BothSingle: db.BothOnce, StopPending: db.StopDrops}
+	spec.Traits = db.Traits{
+		Edges:         []db.Edges{only},
+		Payload:       db.LastPayload,
+		CancelBarrier: db.NoBarrier,
+		AfterCancel:   db.CancelReusable,
+		BothSingle:    db.BothOnce,
+		StopPending:   db.StopDrops,
+	}
 	return spec
 }
 
@@ -269,12 +284,29 @@ func edgesSpec(mutant string, source db.TimeSource) db.Spec {
 		Time: source,
 		New: func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
 			d := &anyEdge{clock: env.Clock, cfg: cfg, fire: fire, mutant: mutant}
-			return db.Funcs{Call: d.call, Cancel: d.cancel, Flush: d.flush, Pending: d.isPending, Stop: d.stop, Close: d.end}
+			return db.Funcs{
+				Call:    d.call,
+				Cancel:  d.cancel,
+				Flush:   d.flush,
+				Pending: d.isPending,
+				Stop:    d.stop,
+				Close:   d.end,
+			}
 		},
 		Traits: db.Traits{
-			Edges: []db.Edges{db.Trailing, db.Leading, db.LeadingAndTrailing, db.NoEdges}, Payload: db.LastPayload, Tie: db.EitherTie, StaleFire: db.StaleForbidden,
-			CancelBarrier: db.NoBarrier, AfterCancel: db.CancelReusable, ZeroWait: db.ZeroNextTick, Overlap: db.Parallel,
-			BothSingle: db.BothOnce, MaxWait: db.MaxWaitFromFirst, StopPending: db.StopDrops, CloseFlush: db.CloseFires, PanicPolicy: db.PanicPropagates,
+			Edges:         []db.Edges{db.Trailing, db.Leading, db.LeadingAndTrailing, db.NoEdges},
+			Payload:       db.LastPayload,
+			Tie:           db.EitherTie,
+			StaleFire:     db.StaleForbidden,
+			CancelBarrier: db.NoBarrier,
+			AfterCancel:   db.CancelReusable,
+			ZeroWait:      db.ZeroNextTick,
+			Overlap:       db.Parallel,
+			BothSingle:    db.BothOnce,
+			MaxWait:       db.MaxWaitFromFirst,
+			StopPending:   db.StopDrops,
+			CloseFlush:    db.CloseFires,
+			PanicPolicy:   db.PanicPropagates,
 		},
 	}
 }
@@ -284,7 +316,14 @@ func onCallSpec(mutant string, source db.TimeSource) db.Spec {
 	spec := edgesSpec(mutant, source)
 	spec.New = func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
 		d := &anyEdge{clock: env.Clock, cfg: cfg, fire: fire, mutant: mutant, onCall: true}
-		return db.Funcs{Call: d.call, Cancel: d.cancel, Flush: d.flush, Pending: d.isPending, Stop: d.stop, Close: d.end}
+		return db.Funcs{
+			Call:    d.call,
+			Cancel:  d.cancel,
+			Flush:   d.flush,
+			Pending: d.isPending,
+			Stop:    d.stop,
+			Close:   d.end,
+		}
 	}
 	spec.Name += ", the bound on call"
 	spec.Traits.MaxWait = db.MaxWaitOnCall

@@ -156,7 +156,8 @@ func (d *trailing) expire(gen int) {
 		return
 	}
 	defer d.mu.Unlock()
-	if (gen != d.gen || !d.pending) && !d.is("no generation check") && !d.is("old timers go on") && !d.is("cancel only drops the payload") {
+	if (gen != d.gen || !d.pending) && !d.is("no generation check") && !d.is("old timers go on") &&
+		!d.is("cancel only drops the payload") {
 		return
 	}
 	if d.is("fires only once ever") && d.everFire {
@@ -278,7 +279,8 @@ func (d *trailing) cancel() (cancelled bool) {
 func (d *trailing) flush() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if (!d.pending || d.stopped && !d.is("flush fires what stop has dropped")) && !d.is("flush fires without an event") {
+	if (!d.pending || d.stopped && !d.is("flush fires what stop has dropped")) &&
+		!d.is("flush fires without an event") {
 		return
 	}
 	if d.is("flush does nothing") {
@@ -363,12 +365,29 @@ func trailingSpec(mutant string, source db.TimeSource) db.Spec {
 				d.mu.Unlock()
 				own.call(v)
 			}
-			return db.Funcs{Call: d.call, CallKey: byKey, CancelReports: d.cancel, Flush: d.flush, Pending: d.isPending, Stop: d.stop, Close: d.end}
+			return db.Funcs{
+				Call:          d.call,
+				CallKey:       byKey,
+				CancelReports: d.cancel,
+				Flush:         d.flush,
+				Pending:       d.isPending,
+				Stop:          d.stop,
+				Close:         d.end,
+			}
 		},
 		Traits: db.Traits{
-			Edges: []db.Edges{db.Trailing}, Payload: db.LastPayload, Tie: db.ResetFirst, StaleFire: db.StaleForbidden,
-			CancelBarrier: db.CommitBarrier, AfterCancel: db.CancelReusable, StopPending: db.StopDrops, ZeroWait: db.ZeroSync, Overlap: db.Serial,
-			CloseFlush: db.CloseFires, ClockBack: db.BackBounded, PanicPolicy: db.PanicPropagates,
+			Edges:         []db.Edges{db.Trailing},
+			Payload:       db.LastPayload,
+			Tie:           db.ResetFirst,
+			StaleFire:     db.StaleForbidden,
+			CancelBarrier: db.CommitBarrier,
+			AfterCancel:   db.CancelReusable,
+			StopPending:   db.StopDrops,
+			ZeroWait:      db.ZeroSync,
+			Overlap:       db.Serial,
+			CloseFlush:    db.CloseFires,
+			ClockBack:     db.BackBounded,
+			PanicPolicy:   db.PanicPropagates,
 		},
 	}
 }
