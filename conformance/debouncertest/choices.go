@@ -19,18 +19,27 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	o := observer{s, tr}
 	return append([]suite.Choice{
 		{
-			Name: "Edges", Declared: int(firstOf(tr.Edges)),
-			Values: []string{"[]debouncertest.Edges{debouncertest.Trailing}", "[]debouncertest.Edges{debouncertest.Leading}",
-				"[]debouncertest.Edges{debouncertest.LeadingAndTrailing}"},
-			Needless: suite.Always, Observe: o.edges,
-			Set: func(v int) { tr.Edges = []Edges{Edges(v)} },
+			Name:     "Edges",
+			Declared: int(firstOf(tr.Edges)),
+			Values: []string{
+				"[]debouncertest.Edges{debouncertest.Trailing}",
+				"[]debouncertest.Edges{debouncertest.Leading}",
+				"[]debouncertest.Edges{debouncertest.LeadingAndTrailing}",
+			},
+			Needless: suite.Always,
+			Observe:  o.edges,
+			Set:      func(v int) { tr.Edges = []Edges{Edges(v)} },
 			Alter: func(v int, rec *suite.Recording) (*suite.Recording, bool) {
 				return edge.Alter(rec, tr.Edges, c.built(), Edges(v))
 			},
 		},
 		{
-			Name: "Payload", Declared: int(tr.Payload), Values: []string{"LastPayload", "FirstPayload", "NoPayload", "AllPayloads"},
-			Needless: suite.Always, Observe: o.payload, Set: func(v int) { tr.Payload = Payload(v) },
+			Name:     "Payload",
+			Declared: int(tr.Payload),
+			Values:   []string{"LastPayload", "FirstPayload", "NoPayload", "AllPayloads"},
+			Needless: suite.Always,
+			Observe:  o.payload,
+			Set:      func(v int) { tr.Payload = Payload(v) },
 		},
 		{
 			Name: "Tie", Declared: int(tr.Tie), Values: []string{"FireFirst", "ResetFirst", "EitherTie"},
@@ -41,16 +50,28 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Needless: o.noTrailing, Observe: o.staleFire, Set: func(v int) { tr.StaleFire = StaleFire(v) },
 		},
 		{
-			Name: "CancelBarrier", Declared: int(tr.CancelBarrier), Values: []string{"NoBarrier", "CommitBarrier", "FinishBarrier"},
-			Needless: o.without(conformance.OpCancel), Observe: o.cancelBarrier, Set: func(v int) { tr.CancelBarrier = CancelBarrier(v) },
+			Name:     "CancelBarrier",
+			Declared: int(tr.CancelBarrier),
+			Values:   []string{"NoBarrier", "CommitBarrier", "FinishBarrier"},
+			Needless: o.without(conformance.OpCancel),
+			Observe:  o.cancelBarrier,
+			Set:      func(v int) { tr.CancelBarrier = CancelBarrier(v) },
 		},
 		{
-			Name: "AfterCancel", Declared: int(tr.AfterCancel), Values: []string{"CancelReusable", "CancelFinal", "CancelKeepsBurst"},
-			Needless: o.without(conformance.OpCancel), Observe: o.afterCancel, Set: func(v int) { tr.AfterCancel = AfterCancel(v) },
+			Name:     "AfterCancel",
+			Declared: int(tr.AfterCancel),
+			Values:   []string{"CancelReusable", "CancelFinal", "CancelKeepsBurst"},
+			Needless: o.without(conformance.OpCancel),
+			Observe:  o.afterCancel,
+			Set:      func(v int) { tr.AfterCancel = AfterCancel(v) },
 		},
 		{
-			Name: "StopPending", Declared: int(tr.StopPending), Values: []string{"StopDrops", "StopFlushes"},
-			Needless: o.without(conformance.OpStop), Observe: o.stopPending, Set: func(v int) { tr.StopPending = StopPending(v) },
+			Name:     "StopPending",
+			Declared: int(tr.StopPending),
+			Values:   []string{"StopDrops", "StopFlushes"},
+			Needless: o.without(conformance.OpStop),
+			Observe:  o.stopPending,
+			Set:      func(v int) { tr.StopPending = StopPending(v) },
 		},
 		{
 			Name: "ZeroWait", Declared: int(tr.ZeroWait), Values: []string{"ZeroSync", "ZeroNextTick", "ZeroRefused"},
@@ -72,20 +93,26 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 func (t *Traits) optional() []suite.Choice {
 	return []suite.Choice{
 		{
-			Name: "MaxWait", Declared: int(t.MaxWait), Values: []string{"MaxWaitFromFirst", "MaxWaitFromFire", "MaxWaitOnCall"},
-			Set: func(v int) { t.MaxWait = MaxWait(v) },
+			Name:     "MaxWait",
+			Declared: int(t.MaxWait),
+			Values:   []string{"MaxWaitFromFirst", "MaxWaitFromFire", "MaxWaitOnCall"},
+			Set:      func(v int) { t.MaxWait = MaxWait(v) },
 		},
 		{
-			Name: "Reentrancy", Declared: int(t.Reentrancy), Values: []string{"ReentrancyAllowed", "ReentrancyForbidden"},
-			Set: func(v int) { t.Reentrancy = Reentrancy(v) },
+			Name:     "Reentrancy",
+			Declared: int(t.Reentrancy),
+			Values:   []string{"ReentrancyAllowed", "ReentrancyForbidden"},
+			Set:      func(v int) { t.Reentrancy = Reentrancy(v) },
 		},
 		{
 			Name: "StopBarrier", Declared: int(t.StopBarrier), Values: []string{"NoBarrier"},
 			Set: func(v int) { t.StopBarrier = CancelBarrier(v) },
 		},
 		{
-			Name: "CloseFlush", Declared: int(t.CloseFlush), Values: []string{"CloseFires", "CloseAtDeadline", "CloseDrops"},
-			Set: func(v int) { t.CloseFlush = CloseFlush(v) },
+			Name:     "CloseFlush",
+			Declared: int(t.CloseFlush),
+			Values:   []string{"CloseFires", "CloseAtDeadline", "CloseDrops"},
+			Set:      func(v int) { t.CloseFlush = CloseFlush(v) },
 		},
 	}
 }
@@ -161,13 +188,15 @@ func (o observer) payload() int {
 
 // firedWith reports whether a callback started at the instant of step i of the schedule.
 func firedWith(rec *suite.Recording, i int) bool {
-	return slices.ContainsFunc(rec.Fires, func(f conformance.Fire) bool { return f.Began.At == rec.Schedule.Steps[i].At })
+	at := rec.Schedule.Steps[i].At
+	return slices.ContainsFunc(rec.Fires, func(f conformance.Fire) bool { return f.Began.At == at })
 }
 
 // firedBehind is firedWith for callbacks that started when the step had returned.
 func firedBehind(rec *suite.Recording, i int) bool {
-	return slices.ContainsFunc(rec.Fires, func(f conformance.Fire) bool {
-		return f.Began.At == rec.Schedule.Steps[i].At && rec.Done[i].Ended.Seq != 0 && f.Began.Seq > rec.Done[i].Ended.Seq
+	at, returned := rec.Schedule.Steps[i].At, rec.Done[i].Ended.Seq
+	return returned != 0 && slices.ContainsFunc(rec.Fires, func(f conformance.Fire) bool {
+		return f.Began.At == at && f.Began.Seq > returned
 	})
 }
 
@@ -214,7 +243,8 @@ func (o observer) afterCancel() int {
 	if leading&Leading == 0 || !slices.Contains(o.traits.Edges, leading) {
 		return int(CancelReusable)
 	}
-	for _, rec := range o.settled("wait=100ms edges=" + leading.String() + " | call 1 @0 | cancel @10ms | call 2 @20ms") {
+	cfg := "wait=100ms edges=" + leading.String()
+	for _, rec := range o.settled(cfg + " | call 1 @0 | cancel @10ms | call 2 @20ms") {
 		if !firedWith(rec, 2) {
 			return int(CancelKeepsBurst)
 		}

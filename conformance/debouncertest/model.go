@@ -292,7 +292,8 @@ func (x *exam) unwanted(want []edge.Fire, i int, at time.Duration) string {
 	switch {
 	case x.Schedule.Config.Edges == Leading:
 		return "DB-LEADONLY"
-	case i > 0 && want[i-1].Kind == edge.Leading && want[i-1].Size == 1 && edge.Calls(x.Schedule, want[i-1].At, at) == 0:
+	case i > 0 && want[i-1].Kind == edge.Leading && want[i-1].Size == 1 &&
+		edge.Calls(x.Schedule, want[i-1].At, at) == 0:
 		return "DB-BOTH1"
 	}
 	return "DB-BOTHN"
@@ -308,12 +309,15 @@ func (x *exam) edgeBecause(_ []edge.Fire, w *edge.Fire, _ time.Duration) string 
 	case edge.Leading:
 		return fmt.Sprintf("call %d at %s is the first of its burst", w.Value, at)
 	case edge.Bound:
-		return fmt.Sprintf("the first event that has not fired came at %s, and the bound is %s", timeline.Duration(w.At-cfg.MaxWait), timeline.Duration(cfg.MaxWait))
+		return fmt.Sprintf("the first event that has not fired came at %s, and the bound is %s",
+			timeline.Duration(w.At-cfg.MaxWait), timeline.Duration(cfg.MaxWait))
 	case edge.Brought:
-		return fmt.Sprintf("more than the bound of %s has passed since the first event that has not fired, so that call %d fires: MaxWaitOnCall is declared",
+		return fmt.Sprintf("more than the bound of %s has passed since the first event that has not fired, "+
+			"so that call %d fires: MaxWaitOnCall is declared",
 			timeline.Duration(cfg.MaxWait), w.Value)
 	case edge.Trailing:
-		return fmt.Sprintf("the newest event came at %s, and the wait is %s", timeline.Duration(w.At-cfg.Wait), timeline.Duration(cfg.Wait))
+		return fmt.Sprintf("the newest event came at %s, and the wait is %s",
+			timeline.Duration(w.At-cfg.Wait), timeline.Duration(cfg.Wait))
 	case edge.Flushed:
 		return fmt.Sprintf("flush at %s fires what is pending", at)
 	}

@@ -144,7 +144,8 @@ func (x *exam) calls() *suite.Violation {
 			return x.told(d.At, "", "%s at %s panicked: %s", d.Op, timeline.Duration(d.At), d.Panic)
 		}
 		if d.Ended.Seq == 0 && !d.Inside && (x.Stuck || x.Schedule.Config.Inside == "") {
-			return x.told(d.At, "everything that could wake it was asleep for good", "%s at %s never returned", d.Op, timeline.Duration(d.At))
+			return x.told(d.At, "everything that could wake it was asleep for good",
+				"%s at %s never returned", d.Op, timeline.Duration(d.At))
 		}
 	}
 	if x.Refused != "" && x.Schedule.Config.Wait > 0 {

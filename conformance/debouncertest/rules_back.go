@@ -13,7 +13,8 @@ import (
 // backRule is that of a clock that is set back.
 func backRule() rule {
 	return rule{
-		Rule: extended("X-BACK", "When the clock is set back, what is pending MUST fire once, and be held up for one wait at most."),
+		Rule: extended("X-BACK", "When the clock is set back, what is pending MUST fire once, "+
+			"and be held up for one wait at most."),
 		Unless: func(s *suite.Suite, tr *Traits) string {
 			return cmp.Or(suite.If(tr.ClockBack != BackBounded, "no ClockBack: BackBounded is declared"),
 				suite.If(s.Time == conformance.PackageTime, "no clock is injected"))
@@ -37,14 +38,21 @@ func (x *exam) back() *suite.Violation {
 	because := ""
 	for _, s := range x.Schedule.Steps {
 		if s.Op == conformance.OpWall {
-			because = fmt.Sprintf("the clock was set back by %s at %s, and that may hold up what is pending for %s at most", timeline.Duration(-s.D), timeline.Duration(s.At), timeline.Duration(w))
+			because = fmt.Sprintf("the clock was set back by %s at %s, "+
+				"and that may hold up what is pending for %s at most",
+				timeline.Duration(-s.D), timeline.Duration(s.At), timeline.Duration(w))
 			continue
 		}
 		calls++
-		superseded := slices.ContainsFunc(x.Schedule.Steps, func(o conformance.Step) bool { return o.Op == conformance.OpCall && o.At > s.At && o.At <= s.At+2*w })
-		served := slices.ContainsFunc(x.Fires, func(f conformance.Fire) bool { return f.Began.At >= s.At+w && f.Began.At <= s.At+2*w })
+		superseded := slices.ContainsFunc(x.Schedule.Steps, func(o conformance.Step) bool {
+			return o.Op == conformance.OpCall && o.At > s.At && o.At <= s.At+2*w
+		})
+		served := slices.ContainsFunc(x.Fires, func(f conformance.Fire) bool {
+			return f.Began.At >= s.At+w && f.Began.At <= s.At+2*w
+		})
 		if !superseded && !served {
-			return x.told(s.At+2*w, because, "nothing fired for call %d at %s by %s", s.N, timeline.Duration(s.At), timeline.Duration(s.At+2*w))
+			return x.told(s.At+2*w, because, "nothing fired for call %d at %s by %s",
+				s.N, timeline.Duration(s.At), timeline.Duration(s.At+2*w))
 		}
 	}
 	if n := len(x.Fires); n > calls {
@@ -65,8 +73,12 @@ func (x *exam) leadBack() *suite.Violation {
 			continue
 		}
 		if back != nil && before != nil && s.At > before.At+x.Schedule.Config.Wait &&
-			!slices.ContainsFunc(x.Fires, func(f conformance.Fire) bool { return (untold || f.Value == s.N) && f.Began.At == s.At }) {
-			return x.told(s.At, fmt.Sprintf("the clock was set back by %s at %s, and call %d came later", timeline.Duration(-back.D), timeline.Duration(back.At), before.N),
+			!slices.ContainsFunc(x.Fires, func(f conformance.Fire) bool {
+				return (untold || f.Value == s.N) && f.Began.At == s.At
+			}) {
+			because := fmt.Sprintf("the clock was set back by %s at %s, and call %d came later",
+				timeline.Duration(-back.D), timeline.Duration(back.At), before.N)
+			return x.told(s.At, because,
 				"call %d did not fire at %s", s.N, timeline.Duration(s.At))
 		}
 		before = s

@@ -10,28 +10,32 @@ func boundRules() []rule {
 	unbounded := func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.MaxWait == 0, "no MaxWait is declared") }
 	return []rule{
 		{
-			Rule: extended("DB-MAX", "With a bound on the wait, what is pending MUST fire when the bound has passed since the first event "+
-				"that has not fired, without another event; or with the next one, as declared."),
+			Rule: extended("DB-MAX", "With a bound on the wait, "+
+				"what is pending MUST fire when the bound has passed since the first event that has not fired, "+
+				"without another event; or with the next one, as declared."),
 			Absent: unbounded,
 			Sees:   (*exam).ofEdges,
 			Check:  differs("DB-MAX", nil, nil),
 		},
 		{
-			Rule: extended("DB-MAXNE", "The bound MUST cut no wait short: nothing fires before the wait since the newest event, "+
+			Rule: extended("DB-MAXNE", "The bound MUST cut no wait short: "+
+				"nothing fires before the wait since the newest event, "+
 				"or the bound since the first that has not fired, has passed."),
 			Absent: unbounded,
 			Sees:   (*exam).ofEdgesOrRenewed,
 			Check:  differs("DB-MAXNE", nil, (*exam).firesRenewed),
 		},
 		{
-			Rule: extended("DB-MAXTAIL", "With a bound on the wait, events MUST still fire when the wait has passed since the newest, "+
+			Rule: extended("DB-MAXTAIL", "With a bound on the wait, "+
+				"events MUST still fire when the wait has passed since the newest, "+
 				"those after a fire of the bound too."),
 			Absent: unbounded,
 			Sees:   (*exam).ofEdges,
 			Check:  differs("DB-MAXTAIL", nil, func(x *exam) *suite.Violation { return x.tailLost(true) }),
 		},
 		{
-			Rule:     extended("DB-MAXPAY", "A fire of the bound MUST carry the payload that is declared, of the events up to that instant."),
+			Rule: extended("DB-MAXPAY", "A fire of the bound MUST carry the payload that is declared, "+
+				"of the events up to that instant."),
 			Declared: []string{"Payload"},
 			Absent:   unbounded,
 			Sees:     (*exam).ofEdges,
@@ -44,7 +48,8 @@ func boundRules() []rule {
 // bound counted from what was cancelled.
 func (x *exam) firesRenewed() *suite.Violation {
 	call := renewed(x.Schedule)
-	if call == nil || !x.Schedule.Config.Has("maxwait") || x.traits.AfterCancel != CancelReusable || !x.traits.bearsNewest() {
+	if call == nil || !x.Schedule.Config.Has("maxwait") || x.traits.AfterCancel != CancelReusable ||
+		!x.traits.bearsNewest() {
 		return nil
 	}
 	if f := x.firedAt(call.N, call.At); f != nil {

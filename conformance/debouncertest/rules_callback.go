@@ -14,18 +14,20 @@ func overlapRule() rule {
 	return rule{
 		Rule:     extended("DB-OVERLAP", "Callbacks that are declared serial MUST NOT overlap."),
 		Declared: []string{"Overlap"},
-		Unless:   func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.Overlap == Parallel, "declared: Parallel") },
-		About:    func(j suite.Job) bool { return j.Schedule.Config.Busy > 0 },
-		Sees:     (*exam).ofAnyEdge,
-		Check:    (*exam).overlap,
+		Unless: func(_ *suite.Suite, tr *Traits) string {
+			return suite.If(tr.Overlap == Parallel, "declared: Parallel")
+		},
+		About: func(j suite.Job) bool { return j.Schedule.Config.Busy > 0 },
+		Sees:  (*exam).ofAnyEdge,
+		Check: (*exam).overlap,
 	}
 }
 
 // allRule is that of callbacks that get all events.
 func allRule() rule {
 	return rule{
-		Rule: extended("DB-ALL", "A callback that is declared to get all events MUST get each that has not fired and was not discarded, "+
-			"once and in order."),
+		Rule: extended("DB-ALL", "A callback that is declared to get all events MUST get each that has not fired "+
+			"and was not discarded, once and in order."),
 		Unless: func(_ *suite.Suite, tr *Traits) string {
 			return suite.If(tr.Payload != AllPayloads, "no Payload: AllPayloads is declared")
 		},
@@ -42,7 +44,9 @@ func (x *exam) overlap() *suite.Violation {
 		for j := range x.Fires {
 			a, b := &x.Fires[i], &x.Fires[j]
 			if a.Began.Seq < b.Began.Seq && (a.Ended.Seq == 0 || b.Began.Seq < a.Ended.Seq) {
-				return x.told(b.Began.At, fmt.Sprintf("the callback that started at %s was still running", timeline.Duration(a.Began.At)),
+				because := fmt.Sprintf("the callback that started at %s was still running",
+					timeline.Duration(a.Began.At))
+				return x.told(b.Began.At, because,
 					"a callback started at %s while another ran", timeline.Duration(b.Began.At))
 			}
 		}

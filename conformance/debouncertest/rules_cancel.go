@@ -24,8 +24,8 @@ func cancelRules() []rule {
 			Check:  (*exam).cancel,
 		},
 		{
-			Rule: extended("DB-CANCELBAR", "After the return of Cancel no callback MUST start that its promise excludes: "+
-				"for what it reported cancelled (commit), or at all (finish)."),
+			Rule: extended("DB-CANCELBAR", "After the return of Cancel no callback MUST start that its promise "+
+				"excludes: for what it reported cancelled (commit), or at all (finish)."),
 			Ops:      ops,
 			Declared: []string{"CancelBarrier"},
 			Absent:   noTrailing,
@@ -135,7 +135,8 @@ func (x *exam) barrier() *suite.Violation {
 		if commit {
 			why = "it had reported true: nothing runs for what it cancelled"
 		}
-		found := x.told(f.Began.At, fmt.Sprintf("cancel had returned at %s, and %s", timeline.Duration(k.Ended.At), why),
+		because := fmt.Sprintf("cancel had returned at %s, and %s", timeline.Duration(k.Ended.At), why)
+		found := x.told(f.Began.At, because,
 			"a callback started at %s, after cancel had returned", timeline.Duration(f.Began.At))
 		found.Chance = !commit && x.Order == conformance.OrderSampled && k.Racing
 		return found
@@ -154,12 +155,15 @@ func (x *exam) reuse() *suite.Violation {
 			if k == nil || own == nil || own.Began.Seq < k.Began.Seq {
 				return nil
 			}
-			return x.told(f.Began.At, "cancel is declared final", "fired at %s for a call after cancel", timeline.Duration(f.Began.At))
+			return x.told(f.Began.At, "cancel is declared final",
+				"fired at %s for a call after cancel", timeline.Duration(f.Began.At))
 		})
 	}
 	for _, b := range v.bursts {
 		if k := v.lastOf(b.first.Began.Seq, conformance.OpCancel); k != nil && !x.fulfilled(b) {
-			return x.told(b.due, fmt.Sprintf("call %d came after cancel at %s, as to a fresh debouncer", b.first.N, timeline.Duration(k.Began.At)),
+			because := fmt.Sprintf("call %d came after cancel at %s, as to a fresh debouncer",
+				b.first.N, timeline.Duration(k.Began.At))
+			return x.told(b.due, because,
 				"nothing fired for call %d, want a fire at %s", b.last.N, timeline.Duration(b.due))
 		}
 	}

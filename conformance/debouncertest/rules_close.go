@@ -11,8 +11,8 @@ import (
 // closeRule is that of the end of the input.
 func closeRule() rule {
 	return rule{
-		Rule: extended("DB-CLOSE", "When the input ends, what is pending MUST fire at once, fire at its time or be dropped, as declared, "+
-			"and nothing more."),
+		Rule: extended("DB-CLOSE", "When the input ends, what is pending MUST fire at once, "+
+			"fire at its time or be dropped, as declared, and nothing more."),
 		Ops: []conformance.Op{conformance.OpClose},
 		Unless: func(_ *suite.Suite, tr *Traits) string {
 			return suite.If(tr.CloseFlush == 0, "no CloseFlush is declared")
@@ -50,15 +50,20 @@ func (x *exam) close() *suite.Violation {
 		at := f.Began.At
 		switch how := x.traits.CloseFlush; {
 		case due < 0:
-			return x.told(at, "nothing was pending when the input ended", "fired at %s, want nothing more", timeline.Duration(at))
+			return x.told(at, "nothing was pending when the input ended",
+				"fired at %s, want nothing more", timeline.Duration(at))
 		case how == CloseDrops:
-			return x.told(at, "CloseDrops is declared", "fired at %s, after the input had ended at %s", timeline.Duration(at), timeline.Duration(end.At))
+			return x.told(at, "CloseDrops is declared", "fired at %s, after the input had ended at %s",
+				timeline.Duration(at), timeline.Duration(end.At))
 		case how == CloseFires && at != end.At:
-			return x.told(at, "CloseFires is declared", "fired at %s, want %s, when the input ended", timeline.Duration(at), timeline.Duration(end.At))
+			return x.told(at, "CloseFires is declared", "fired at %s, want %s, when the input ended",
+				timeline.Duration(at), timeline.Duration(end.At))
 		case how == CloseAtDeadline && at != due:
-			return x.told(at, "CloseAtDeadline is declared", "fired at %s, want %s", timeline.Duration(at), timeline.Duration(due))
+			return x.told(at, "CloseAtDeadline is declared",
+				"fired at %s, want %s", timeline.Duration(at), timeline.Duration(due))
 		case i+1 < len(x.Fires):
-			return x.told(x.Fires[i+1].Began.At, "one event was pending when the input ended", "fired again at %s", timeline.Duration(x.Fires[i+1].Began.At))
+			return x.told(x.Fires[i+1].Began.At, "one event was pending when the input ended",
+				"fired again at %s", timeline.Duration(x.Fires[i+1].Began.At))
 		}
 		return nil
 	}

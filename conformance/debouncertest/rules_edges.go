@@ -16,7 +16,8 @@ func edgeRules() []rule {
 	leading := without(Leading, LeadingAndTrailing)
 	return []rule{
 		{
-			Rule:   extended("DB-LEAD", "On the leading edge the first event of all MUST fire at its own instant, with its own payload."),
+			Rule: extended("DB-LEAD", "On the leading edge the first event of all MUST fire at its own instant, "+
+				"with its own payload."),
 			Absent: leading,
 			Sees:   (*exam).ofEdges,
 			Check:  differs("DB-LEAD", (*exam).firstLost, nil),
@@ -29,8 +30,8 @@ func edgeRules() []rule {
 			Check:  differs("DB-LEAD1", nil, (*exam).leadsWithin),
 		},
 		{
-			Rule: extended("DB-REARM", "Once the wait has passed without an event, the next one MUST fire on the leading edge again, "+
-				"whatever came before."),
+			Rule: extended("DB-REARM", "Once the wait has passed without an event, "+
+				"the next one MUST fire on the leading edge again, whatever came before."),
 			Absent: leading,
 			Sees:   (*exam).ofEdges,
 			Check:  differs("DB-REARM", (*exam).laterLost, nil),
@@ -42,19 +43,21 @@ func edgeRules() []rule {
 			Check:  differs("DB-LEADONLY", nil, nil),
 		},
 		{
-			Rule:     extended("DB-BOTH1", "With both edges a burst of one event MUST fire once, or twice, as declared."),
+			Rule: extended("DB-BOTH1",
+				"With both edges a burst of one event MUST fire once, or twice, as declared."),
 			Declared: []string{"BothSingle"},
 			Absent:   without(LeadingAndTrailing),
 			Sees:     (*exam).ofEdges,
 			Check:    differs("DB-BOTH1", nil, nil),
 		},
 		{
-			Rule: extended("DB-BOTHN", "With both edges a burst of several events MUST fire on the trailing edge too, once, "+
-				"with the payload that is declared."),
+			Rule: extended("DB-BOTHN", "With both edges a burst of several events MUST fire on the trailing edge "+
+				"too, once, with the payload that is declared."),
 			Declared: []string{"BothSingle", "Payload"},
 			Absent:   without(LeadingAndTrailing),
 			Sees:     (*exam).ofEdges,
-			Check:    differs("DB-BOTHN", (*exam).lastLost, func(x *exam) *suite.Violation { return x.tailLost(false) }),
+			Check: differs("DB-BOTHN", (*exam).lastLost,
+				func(x *exam) *suite.Violation { return x.tailLost(false) }),
 		},
 	}
 }
@@ -62,7 +65,8 @@ func edgeRules() []rule {
 // noEdgeRule is that of a debouncer that fires on no edge.
 func noEdgeRule() rule {
 	return rule{
-		Rule:   extended("DB-NONE", "With no edge at all nothing MUST fire, by a bound neither, unless the constructor refuses it."),
+		Rule: extended("DB-NONE", "With no edge at all nothing MUST fire, by a bound neither, "+
+			"unless the constructor refuses it."),
 		Absent: without(NoEdges),
 		About:  func(j suite.Job) bool { return j.Schedule.Config.Edges == NoEdges },
 		Check:  differs("DB-NONE", nil, nil),
@@ -148,7 +152,8 @@ func (x *exam) leadsWithin() *suite.Violation {
 		case conformance.OpCall:
 			if before != nil && d.Began.At-before.Began.At < cfg.Wait && !x.toldToFire(d.Began.At) {
 				if f := x.firedAt(d.N, d.Began.At); f != nil {
-					return x.early(f, "call %d at %s is of the same burst", before.N, timeline.Duration(before.Began.At))
+					return x.early(f, "call %d at %s is of the same burst",
+						before.N, timeline.Duration(before.Began.At))
 				}
 			}
 			before = d
@@ -163,7 +168,8 @@ func (x *exam) leadsWithin() *suite.Violation {
 // toldToFire reports whether a step of that instant may fire what is pending.
 func (x *exam) toldToFire(at time.Duration) bool {
 	return slices.ContainsFunc(x.Done, func(d conformance.Done) bool {
-		return d.Began.At == at && (d.Op == conformance.OpFlush || d.Op == conformance.OpStop || d.Op == conformance.OpClose)
+		fires := d.Op == conformance.OpFlush || d.Op == conformance.OpStop || d.Op == conformance.OpClose
+		return fires && d.Began.At == at
 	})
 }
 

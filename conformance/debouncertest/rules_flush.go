@@ -49,7 +49,8 @@ func (x *exam) pendingAt(seq int) *conformance.Done {
 	if c == nil || v.served(c, seq) != nil {
 		return nil
 	}
-	if k := v.lastOf(seq, conformance.OpCancel, conformance.OpFlush, conformance.OpStop); k != nil && k.Began.Seq > c.Began.Seq {
+	k := v.lastOf(seq, conformance.OpCancel, conformance.OpFlush, conformance.OpStop)
+	if k != nil && k.Began.Seq > c.Began.Seq {
 		return nil
 	}
 	return c
@@ -109,7 +110,8 @@ func (x *exam) flushNothing() *suite.Violation {
 		if v.callBetween(k.Began.Seq, f.Began.Seq) {
 			continue
 		}
-		return x.told(f.Began.At, "nothing was pending", "flush at %s fired, want nothing", timeline.Duration(k.Began.At))
+		return x.told(f.Began.At, "nothing was pending",
+			"flush at %s fired, want nothing", timeline.Duration(k.Began.At))
 	}
 	return nil
 }
@@ -134,9 +136,11 @@ func (x *exam) pending() *suite.Violation {
 			where = " in the callback"
 		}
 		if c := x.pendingAt(d.Began.Seq); c != nil {
-			because = fmt.Sprintf("call %d at %s had neither fired nor been discarded", c.N, timeline.Duration(c.Began.At))
+			because = fmt.Sprintf("call %d at %s had neither fired nor been discarded",
+				c.N, timeline.Duration(c.Began.At))
 		}
-		return x.told(d.Began.At, because, "Pending()%s = %v at %s, want %v", where, d.OK, timeline.Duration(d.Began.At), want)
+		return x.told(d.Began.At, because, "Pending()%s = %v at %s, want %v",
+			where, d.OK, timeline.Duration(d.Began.At), want)
 	}
 	return nil
 }

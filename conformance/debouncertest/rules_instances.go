@@ -16,7 +16,8 @@ func keyRules() []rule {
 			Rule:   extended("DB-KEY", "Each key MUST have a wait of its own."),
 			Absent: noTrailing,
 			Unless: func(s *suite.Suite, tr *Traits) string {
-				return cmp.Or(suite.If(!s.Accepts(opKeys), "the implementation has no "+string(opKeys)), suite.If(tr.Payload == NoPayload, untold))
+				return cmp.Or(suite.If(!s.Accepts(opKeys), "the implementation has no "+string(opKeys)),
+					suite.If(tr.Payload == NoPayload, untold))
 			},
 			About:  suite.InFamily(suite.Keys),
 			Beyond: laws,

@@ -12,7 +12,8 @@ import (
 // stopRule is that of Stop.
 func stopRule() rule {
 	return rule{
-		Rule:     core("DB-STOP", "After Stop nothing MUST fire; Stop MUST be idempotent, and a call after it MUST be harmless."),
+		Rule: core("DB-STOP", "After Stop nothing MUST fire; Stop MUST be idempotent, "+
+			"and a call after it MUST be harmless."),
 		Ops:      []conformance.Op{conformance.OpStop},
 		Declared: []string{"StopPending"},
 		About:    suite.Has(conformance.OpStop),
@@ -66,11 +67,14 @@ func (x *exam) unflushed(stop *conformance.Done) *suite.Violation {
 		return nil
 	}
 	c := x.pendingAt(stop.Began.Seq)
-	fired := slices.ContainsFunc(x.Fires, func(f conformance.Fire) bool { return f.Began.Seq > stop.Began.Seq && x.byStop(&f) })
+	fired := slices.ContainsFunc(x.Fires, func(f conformance.Fire) bool {
+		return f.Began.Seq > stop.Began.Seq && x.byStop(&f)
+	})
 	if c == nil || fired {
 		return nil
 	}
-	return x.told(stop.Began.At, fmt.Sprintf("call %d at %s was pending, and StopFlushes is declared", c.N, timeline.Duration(c.Began.At)),
+	because := fmt.Sprintf("call %d at %s was pending, and StopFlushes is declared", c.N, timeline.Duration(c.Began.At))
+	return x.told(stop.Began.At, because,
 		"stop at %s fired nothing, want a fire at once", timeline.Duration(stop.Began.At))
 }
 

@@ -22,8 +22,8 @@ func trailingRules() []rule {
 			Check:  (*exam).quiet,
 		},
 		{
-			Rule: core("DB-EXACT", "On a fake clock a trailing fire MUST come at exactly the newest event plus the wait; "+
-				"behind a callback that still runs, at that callback's end."),
+			Rule: core("DB-EXACT", "On a fake clock a trailing fire MUST come at exactly the newest event "+
+				"plus the wait; behind a callback that still runs, at that callback's end."),
 			Absent: noTrailing,
 			Sees:   (*exam).ofTrailing,
 			Check:  (*exam).exact,
@@ -113,7 +113,8 @@ func (x *exam) waited(i int) bool {
 const afterAll = math.MaxInt
 
 func restarts(c *conformance.Done, wait time.Duration) string {
-	return fmt.Sprintf("call %d at %s restarts the %s wait", c.N, timeline.Duration(c.Began.At), timeline.Duration(wait))
+	return fmt.Sprintf("call %d at %s restarts the %s wait",
+		c.N, timeline.Duration(c.Began.At), timeline.Duration(wait))
 }
 
 func (x *exam) quiet() *suite.Violation {
@@ -138,7 +139,8 @@ func (x *exam) quiet() *suite.Violation {
 		if c == nil || at-c.Began.At >= v.wait || at-c.Began.At < 0 {
 			return nil
 		}
-		return x.told(at, restarts(c, v.wait), "fired at %s, want %s", timeline.Duration(at), timeline.Duration(c.Began.At+v.wait))
+		return x.told(at, restarts(c, v.wait), "fired at %s, want %s",
+			timeline.Duration(at), timeline.Duration(c.Began.At+v.wait))
 	})
 }
 
@@ -162,7 +164,9 @@ func (x *exam) exact() *suite.Violation {
 		if busy := v.running(b.due); busy != nil && x.traits.Overlap != Parallel && x.endsAt(f.Began.At, f) {
 			continue
 		}
-		return x.told(b.due, fmt.Sprintf("call %d at %s was the newest, and the wait is %s", b.last.N, timeline.Duration(b.last.Began.At), timeline.Duration(v.wait)),
+		because := fmt.Sprintf("call %d at %s was the newest, and the wait is %s",
+			b.last.N, timeline.Duration(b.last.Began.At), timeline.Duration(v.wait))
+		return x.told(b.due, because,
 			"fired at %s, want %s", timeline.Duration(f.Began.At), timeline.Duration(b.due))
 	}
 	return nil
@@ -193,17 +197,20 @@ func (x *exam) once() *suite.Violation {
 		}
 		n := 0
 		found := x.eachFire(func(i int, f *conformance.Fire) *suite.Violation {
-			if f.Began.Seq < b.first.Began.Seq || f.Began.Seq > to || f.Began.At > b.due || f.Began.At == b.first.Began.At {
+			first, own := b.first.Began, v.byN[f.Value]
+			if f.Began.Seq < first.Seq || f.Began.Seq > to || f.Began.At > b.due || f.Began.At == first.At {
 				return nil
 			}
-			if own := v.byN[f.Value]; x.waited(i) && (!v.bearsNewest || own != nil && own.Began.Seq < b.first.Began.Seq) {
+			if x.waited(i) && (!v.bearsNewest || own != nil && own.Began.Seq < first.Seq) {
 				return nil // it may be the burst before, which was due behind a callback
 			}
 			if n++; n < 2 {
 				return nil
 			}
-			return x.told(f.Began.At, fmt.Sprintf("the events from call %d to call %d are less than %s apart: one burst", b.first.N, b.last.N, timeline.Duration(v.wait)),
-				"fired %d times by %s for one burst, want once at %s", n, timeline.Duration(f.Began.At), timeline.Duration(b.due))
+			because := fmt.Sprintf("the events from call %d to call %d are less than %s apart: one burst",
+				b.first.N, b.last.N, timeline.Duration(v.wait))
+			return x.told(f.Began.At, because, "fired %d times by %s for one burst, want once at %s",
+				n, timeline.Duration(f.Began.At), timeline.Duration(b.due))
 		})
 		if found != nil {
 			return found
@@ -224,37 +231,44 @@ func (x *exam) payload() *suite.Violation {
 			continue // DB-SUBSEQ's, or decided before it started
 		}
 		fired[f.Value] = true
-		before := v.newest(f.Began.Seq, f.Began.At)
-		latest := v.newest(f.Began.Seq, f.Began.At+1)
-		if latest == nil || own == before || own == latest {
-			if x.traits.bearsNewest() {
-				if v.flush[i] != nil && own != latest && latest != nil && !v.flush[i].Racing && !latest.Racing {
-					return x.told(f.Began.At, fmt.Sprintf("call %d at %s is the newest event", latest.N, timeline.Duration(latest.Began.At)),
-						"fired with payload %d, want %d", f.Value, latest.N)
-				}
-				continue
-			}
+		if want, why := x.betterPayload(i, own); want != nil {
+			because := fmt.Sprintf("call %d at %s %s", want.N, timeline.Duration(want.Began.At), why)
+			return x.told(f.Began.At, because, "fired with payload %d, want %d", f.Value, want.N)
 		}
-		want := before
-		if v.flush[i] != nil || x.byStop(&x.Fires[i]) || want == nil {
-			want = latest
-		}
-		if x.traits.Payload == FirstPayload {
-			b := v.burstOf(want)
-			if b == nil || b.open || own == b.first || v.running(b.due) != nil || v.joins(b, own) {
-				continue
-			}
-			want = b.first
-		} else if slices.ContainsFunc(v.ops, func(d *conformance.Done) bool { return d.Racing && d.Began.At == f.Began.At }) && own == before {
-			continue
-		}
-		if want == nil || want == own {
-			continue
-		}
-		return x.told(f.Began.At, fmt.Sprintf("call %d at %s is the event that counts", want.N, timeline.Duration(want.Began.At)),
-			"fired with payload %d, want %d", f.Value, want.N)
 	}
 	return nil
+}
+
+// betterPayload returns the event whose payload fire i should have had instead of that of
+// its own event, if there is one, and why.
+func (x *exam) betterPayload(i int, own *conformance.Done) (want *conformance.Done, why string) {
+	v, f := x.view(), &x.Fires[i]
+	before := v.newest(f.Began.Seq, f.Began.At)
+	latest := v.newest(f.Began.Seq, f.Began.At+1)
+	flush := v.flush[i]
+	if x.traits.bearsNewest() && (latest == nil || own == before || own == latest) {
+		if flush != nil && own != latest && latest != nil && !flush.Racing && !latest.Racing {
+			return latest, "is the newest event"
+		}
+		return nil, ""
+	}
+	if want = before; flush != nil || x.byStop(f) || want == nil {
+		want = latest
+	}
+	raced := func(d *conformance.Done) bool { return d.Racing && d.Began.At == f.Began.At }
+	if x.traits.Payload == FirstPayload {
+		b := v.burstOf(want)
+		if b == nil || b.open || own == b.first || v.running(b.due) != nil || v.joins(b, own) {
+			return nil, ""
+		}
+		want = b.first
+	} else if own == before && slices.ContainsFunc(v.ops, raced) {
+		return nil, ""
+	}
+	if want == own {
+		return nil, ""
+	}
+	return want, "is the event that counts"
 }
 
 // joins reports whether b may be part of the burst that c began: what began b met the
@@ -293,8 +307,10 @@ func (x *exam) live() *suite.Violation {
 		if x.fulfilled(b) {
 			continue
 		}
-		return x.told(b.due, fmt.Sprintf("nothing came after call %d at %s", b.last.N, timeline.Duration(b.last.Began.At)),
-			"nothing fired for call %d by %s, want a fire at %s", b.last.N, timeline.Duration(x.End), timeline.Duration(b.due))
+		because := fmt.Sprintf("nothing came after call %d at %s", b.last.N, timeline.Duration(b.last.Began.At))
+		return x.told(b.due, because,
+			"nothing fired for call %d by %s, want a fire at %s",
+			b.last.N, timeline.Duration(x.End), timeline.Duration(b.due))
 	}
 	return nil
 }
@@ -338,7 +354,10 @@ func (x *exam) idle() *suite.Violation {
 			why = fmt.Sprintf("the last event, call %d, had fired at %s", c.N, timeline.Duration(g.Began.At))
 		}
 		for _, b := range v.bursts {
-			if b.due == f.Began.At && b.endedBy == nil && i > 0 && x.Fires[i-1].Began.Seq > b.first.Began.Seq && x.Fires[i-1].Began.At < b.due {
+			if b.due != f.Began.At || b.endedBy != nil || i == 0 {
+				continue
+			}
+			if g := x.Fires[i-1].Began; g.Seq > b.first.Began.Seq && g.At < b.due {
 				return nil // DB-ONE's: the burst fired early and again at its time
 			}
 		}
@@ -355,9 +374,11 @@ func (x *exam) subsequence() *suite.Violation {
 		own := x.view().byN[f.Value]
 		switch {
 		case own == nil || own.Began.Seq > f.Began.Seq:
-			return x.told(f.Began.At, "no call had that payload", "fired with payload %d, which nobody called with", f.Value)
+			return x.told(f.Began.At, "no call had that payload",
+				"fired with payload %d, which nobody called with", f.Value)
 		case own.Began.Seq <= last:
-			return x.told(f.Began.At, "each event may be fired once, and not after a newer one", "fired with payload %d again or out of order", f.Value)
+			return x.told(f.Began.At, "each event may be fired once, and not after a newer one",
+				"fired with payload %d again or out of order", f.Value)
 		}
 		last = own.Began.Seq
 	}
@@ -371,8 +392,10 @@ func (x *exam) gaps() *suite.Violation {
 	prev := time.Duration(-edge.Far)
 	return x.eachFire(func(i int, f *conformance.Fire) *suite.Violation {
 		if prev > -edge.Far && !x.waited(i) && f.Began.At-prev < x.view().wait {
-			return x.told(f.Began.At, fmt.Sprintf("the fire before it came at %s and the wait is %s", timeline.Duration(prev), timeline.Duration(x.view().wait)),
-				"fired at %s, want %s at the earliest", timeline.Duration(f.Began.At), timeline.Duration(prev+x.view().wait))
+			because := fmt.Sprintf("the fire before it came at %s and the wait is %s",
+				timeline.Duration(prev), timeline.Duration(x.view().wait))
+			return x.told(f.Began.At, because, "fired at %s, want %s at the earliest",
+				timeline.Duration(f.Began.At), timeline.Duration(prev+x.view().wait))
 		}
 		prev = f.Began.At
 		return nil

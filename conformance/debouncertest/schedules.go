@@ -24,13 +24,15 @@ var onlyCalls = []conformance.Op{conformance.OpCall}
 
 // Families lists what is explored, in constants.
 func (c *contract) Families(s *suite.Suite) []suite.Family {
-	e := &explorer{s, c.Traits(), s.Able(conformance.OpCall, conformance.OpCancel, conformance.OpFlush, conformance.OpStop)}
+	ops := s.Able(conformance.OpCall, conformance.OpCancel, conformance.OpFlush, conformance.OpStop)
+	e := &explorer{s, c.Traits(), ops}
 	base := suite.Configured("wait", "100ms")
+	uneven, long := suite.Configured("wait", "333.333333ms"), suite.Configured("wait", "2500h")
 	out := []suite.Family{
 		{Name: suite.Leaks, Look: true, Schedules: suite.Enumerate(base, e.ops, []time.Duration{1, wait}, 2)},
 		{Name: "enumeration", Schedules: suite.Enumerate(base, e.ops, suite.Around(wait), 4)},
-		{Name: "odd wait", Schedules: suite.Enumerate(suite.Configured("wait", "333.333333ms"), e.ops, suite.Around(333_333_333), 3)},
-		{Name: "long wait", Schedules: suite.Enumerate(suite.Configured("wait", "2500h"), onlyCalls, suite.Around(2500*time.Hour), 3)},
+		{Name: "odd wait", Schedules: suite.Enumerate(uneven, e.ops, suite.Around(333_333_333), 3)},
+		{Name: "long wait", Schedules: suite.Enumerate(long, onlyCalls, suite.Around(2500*time.Hour), 3)},
 		{Name: "racing", Schedules: races(e.ops, base)},
 		{Name: "scenarios", Schedules: scenarios(e.ops, base)},
 	}
@@ -60,8 +62,12 @@ func (e *explorer) callbacks(base conformance.Config) []suite.Family {
 	forbidden := e.traits.Reentrancy == ReentrancyForbidden
 	for _, op := range append(slices.Clone(e.ops), conformance.OpPending) {
 		if e.Accepts(op) {
-			out = append(out, suite.Family{Name: "inside " + string(op), Skip: suite.If(forbidden, "declared: ReentrancyForbidden"),
-				Schedules: suite.Enumerate(base.With("inside", string(op)), e.ops, []time.Duration{1, wait, 2 * wait}, 2)})
+			cfg := base.With("inside", string(op))
+			out = append(out, suite.Family{
+				Name:      "inside " + string(op),
+				Skip:      suite.If(forbidden, "declared: ReentrancyForbidden"),
+				Schedules: suite.Enumerate(cfg, e.ops, []time.Duration{1, wait, 2 * wait}, 2),
+			})
 		}
 	}
 	slow := ""
@@ -91,7 +97,11 @@ func (e *explorer) noWaits() []suite.Family {
 	}
 	gaps := []time.Duration{0, 1, wait}
 	return []suite.Family{
-		{Name: "negative wait", Skip: negative, Schedules: suite.Enumerate(suite.Configured("wait", "-1ns"), onlyCalls, gaps, 3)},
+		{
+			Name:      "negative wait",
+			Skip:      negative,
+			Schedules: suite.Enumerate(suite.Configured("wait", "-1ns"), onlyCalls, gaps, 3),
+		},
 		{Name: "zero wait", Skip: zero, Schedules: suite.Enumerate(suite.Configured("wait", "0"), e.ops, gaps, 3)},
 	}
 }
@@ -109,7 +119,8 @@ func races(ops []conformance.Op, cfg conformance.Config) []conformance.Schedule 
 			head := append(slices.Clone(prefix), tie)
 			out = append(out, suite.Plan(cfg, head...))
 			for _, after := range ops {
-				if op == conformance.OpStop && after != conformance.OpCall && after != conformance.OpStop || len(prefix) > 1 && after != conformance.OpCall {
+				stopped := op == conformance.OpStop && after != conformance.OpCall && after != conformance.OpStop
+				if stopped || len(prefix) > 1 && after != conformance.OpCall {
 					continue
 				}
 				for _, last := range []conformance.Step{ // one that races where nothing is due is left out
@@ -182,7 +193,8 @@ func (e *explorer) besides() []suite.Family {
 	}
 	out := []suite.Family{{Name: suite.Instances, Schedules: suite.Keyed(suite.Enumerate(base, onlyCalls, gaps, 3))}}
 	if e.Accepts(opKeys) {
-		out = append(out, suite.Family{Name: suite.Keys, Schedules: suite.Keyed(suite.Enumerate(base, onlyCalls, gaps, 3))})
+		keyed := suite.Keyed(suite.Enumerate(base, onlyCalls, gaps, 3))
+		out = append(out, suite.Family{Name: suite.Keys, Schedules: keyed})
 	}
 	if e.Time == conformance.Injected && e.traits.ClockBack != 0 {
 		out = append(out, suite.Family{Name: "back", Schedules: e.setBack(base)})
@@ -190,11 +202,15 @@ func (e *explorer) besides() []suite.Family {
 	if built != Trailing {
 		return out
 	}
-	out = append(out, suite.Family{Name: "zero payload", Schedules: []conformance.Schedule{suite.Plan(base, conformance.Step{Op: conformance.OpCall})}})
+	zero := suite.Plan(base, conformance.Step{Op: conformance.OpCall})
+	out = append(out, suite.Family{Name: "zero payload", Schedules: []conformance.Schedule{zero}})
 	if e.Accepts(conformance.OpClose) {
-		out = append(out, suite.Family{Name: string(conformance.OpClose), Look: true,
-			Schedules: suite.Ending(suite.Enumerate(base, onlyCalls, []time.Duration{1, wait + 1}, 3), conformance.OpClose,
-				[]time.Duration{0, wait / 2, wait + 1})})
+		open := suite.Enumerate(base, onlyCalls, []time.Duration{1, wait + 1}, 3)
+		out = append(out, suite.Family{
+			Name:      string(conformance.OpClose),
+			Look:      true,
+			Schedules: suite.Ending(open, conformance.OpClose, []time.Duration{0, wait / 2, wait + 1}),
+		})
 	}
 	return out
 }

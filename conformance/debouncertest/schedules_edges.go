@@ -44,9 +44,11 @@ func (e *explorer) edges() []suite.Family {
 // edge are the schedules of one kind of edges that is not the trailing one alone.
 func (e *explorer) edge(ed Edges, few []conformance.Op) []suite.Family {
 	cfg, name := suite.Configured("wait", "100ms", "edges", ed.String()), "edges "+ed.String()
+	around := []time.Duration{0, 1, wait / 2, wait - 1, wait + 1, 3 * wait}
+	cut := []time.Duration{1, wait / 2, wait + 1, 3 * wait}
 	out := []suite.Family{
-		{Name: name, Schedules: suite.Enumerate(cfg, onlyCalls, []time.Duration{0, 1, wait / 2, wait - 1, wait + 1, 3 * wait}, 5)},
-		{Name: name + " cut", Schedules: suite.Enumerate(cfg, few, []time.Duration{1, wait / 2, wait + 1, 3 * wait}, 4)},
+		{Name: name, Schedules: suite.Enumerate(cfg, onlyCalls, around, 5)},
+		{Name: name + " cut", Schedules: suite.Enumerate(cfg, few, cut, 4)},
 	}
 	if ed == NoEdges {
 		return out
@@ -54,14 +56,22 @@ func (e *explorer) edge(ed Edges, few []conformance.Op) []suite.Family {
 	out = append(out, suite.Family{Name: name + " racing", Schedules: races(onlyCalls, cfg)})
 	out = append(out, e.configured(name, cfg, few)...)
 	if e.traits.BothSingle != BothTwice {
-		out = append(out, suite.Family{Name: name + " zero wait", Skip: e.Unsettled(),
-			Schedules: suite.Enumerate(suite.Configured("wait", "0", "edges", ed.String()), onlyCalls, []time.Duration{1, wait}, 3)})
+		none := suite.Configured("wait", "0", "edges", ed.String())
+		out = append(out, suite.Family{
+			Name:      name + " zero wait",
+			Skip:      e.Unsettled(),
+			Schedules: suite.Enumerate(none, onlyCalls, []time.Duration{1, wait}, 3),
+		})
 	}
-	slow := suite.If(!e.Bubble || e.traits.Reentrancy == ReentrancyForbidden, "a callback that runs for a while cannot be driven exactly")
+	slow := suite.If(!e.Bubble || e.traits.Reentrancy == ReentrancyForbidden,
+		"a callback that runs for a while cannot be driven exactly")
 	for _, busy := range []time.Duration{wait * 3 / 10, wait * 5 / 2} {
-		out = append(out, suite.Family{Name: name + " busy " + timeline.Duration(busy), Skip: slow, Schedules: suite.Enumerate(
-			cfg.With("busy", timeline.Duration(busy)), onlyCalls,
-			[]time.Duration{1, wait / 2, wait + 1, wait + 20*time.Millisecond, busy + 1, 5 * wait}, 3)})
+		gaps := []time.Duration{1, wait / 2, wait + 1, wait + 20*time.Millisecond, busy + 1, 5 * wait}
+		out = append(out, suite.Family{
+			Name:      name + " busy " + timeline.Duration(busy),
+			Skip:      slow,
+			Schedules: suite.Enumerate(cfg.With("busy", timeline.Duration(busy)), onlyCalls, gaps, 3),
+		})
 	}
 	return out
 }
@@ -72,9 +82,11 @@ func (e *explorer) bound(ed Edges, bound string, few []conformance.Op) []suite.F
 	if ed != Trailing {
 		cfg, name, depth = cfg.With("edges", ed.String()), "edges "+ed.String()+" "+name, 5
 	}
+	around := []time.Duration{0, 1, wait * 6 / 10, wait - 1, wait + 1}
+	cut := []time.Duration{1, wait * 7 / 10, wait - 1, wait + 1}
 	out := []suite.Family{
-		{Name: name, Schedules: suite.Enumerate(cfg, onlyCalls, []time.Duration{0, 1, wait * 6 / 10, wait - 1, wait + 1}, depth)},
-		{Name: name + " cut", Schedules: suite.Enumerate(cfg, few, []time.Duration{1, wait * 7 / 10, wait - 1, wait + 1}, 4)},
+		{Name: name, Schedules: suite.Enumerate(cfg, onlyCalls, around, depth)},
+		{Name: name + " cut", Schedules: suite.Enumerate(cfg, few, cut, 4)},
 	}
 	if cfg.MaxWait == wait {
 		return out
@@ -102,8 +114,9 @@ func (e *explorer) configured(name string, cfg conformance.Config, few []conform
 		out = append(out, suite.Family{Name: name + " stop", Schedules: e.stops(cfg)})
 	}
 	if e.Accepts(conformance.OpPending) {
+		asking := append(slices.Clone(few), conformance.OpPending)
 		out = append(out, suite.Family{Name: name + " queries",
-			Schedules: suite.Enumerate(cfg, append(slices.Clone(few), conformance.OpPending), []time.Duration{wait * 7 / 10, wait + 1}, 4)})
+			Schedules: suite.Enumerate(cfg, asking, []time.Duration{wait * 7 / 10, wait + 1}, 4)})
 	}
 	if e.Accepts(conformance.OpClose) && e.traits.CloseFlush != 0 {
 		out = append(out, suite.Family{Name: name + " close",
@@ -125,8 +138,9 @@ func (e *explorer) configured(name string, cfg conformance.Config, few []conform
 	}
 	for _, op := range append(slices.Clone(e.ops), conformance.OpPending) {
 		if e.Accepts(op) {
+			cfg := cfg.With("inside", string(op))
 			out = append(out, suite.Family{Name: name + " inside " + string(op),
-				Schedules: suite.Enumerate(cfg.With("inside", string(op)), onlyCalls, []time.Duration{1, wait * 7 / 10, 2 * wait}, 4)})
+				Schedules: suite.Enumerate(cfg, onlyCalls, []time.Duration{1, wait * 7 / 10, 2 * wait}, 4)})
 		}
 	}
 	return out
@@ -135,7 +149,8 @@ func (e *explorer) configured(name string, cfg conformance.Config, few []conform
 // stops are schedules in which a stop comes, with anything that the debouncer can be asked
 // to do behind it.
 func (e *explorer) stops(cfg conformance.Config) []conformance.Schedule {
-	out := suite.Enumerate(cfg, []conformance.Op{conformance.OpCall, conformance.OpStop}, []time.Duration{1, wait + 1}, 3)
+	ops := []conformance.Op{conformance.OpCall, conformance.OpStop}
+	out := suite.Enumerate(cfg, ops, []time.Duration{1, wait + 1}, 3)
 	for calls := 1; calls <= 2; calls++ {
 		var head []conformance.Step
 		for i := range calls {
@@ -147,7 +162,9 @@ func (e *explorer) stops(cfg conformance.Config) []conformance.Schedule {
 				continue
 			}
 			after := append(slices.Clone(head), conformance.Step{Op: op, At: wait/2 + 1})
-			out = append(out, suite.Plan(cfg, after...), suite.Plan(cfg, append(slices.Clone(after), conformance.Step{Op: conformance.OpCall, N: calls + 1, At: 3 * wait})...))
+			out = append(out, suite.Plan(cfg, after...))
+			after = append(slices.Clone(after), conformance.Step{Op: conformance.OpCall, N: calls + 1, At: 3 * wait})
+			out = append(out, suite.Plan(cfg, after...))
 		}
 	}
 	return out

@@ -79,8 +79,13 @@ func (x *exam) view() *view {
 }
 
 func newView(rec *suite.Recording, traits *Traits) *view {
-	v := &view{rec: rec, wait: rec.Schedule.Config.Wait, byN: map[int]*conformance.Done{}, flush: map[int]*conformance.Done{},
-		bearsNewest: traits.bearsNewest()}
+	v := &view{
+		rec:         rec,
+		wait:        rec.Schedule.Config.Wait,
+		byN:         map[int]*conformance.Done{},
+		flush:       map[int]*conformance.Done{},
+		bearsNewest: traits.bearsNewest(),
+	}
 	done := rec.Done
 	if traits.Overlap == SerialReceiver {
 		done = v.received()
@@ -242,7 +247,9 @@ func (v *view) lastOf(seq int, ops ...conformance.Op) *conformance.Done {
 
 // callBetween reports whether a call that counts began between two points.
 func (v *view) callBetween(from, to int) bool {
-	return slices.ContainsFunc(v.calls, func(c *conformance.Done) bool { return c.Began.Seq > from && c.Began.Seq < to })
+	return slices.ContainsFunc(v.calls, func(c *conformance.Done) bool {
+		return c.Began.Seq > from && c.Began.Seq < to
+	})
 }
 
 // serves reports whether fire i can have fired for the call c: it came after it
@@ -262,7 +269,8 @@ func (v *view) queued(i int, at time.Duration) bool {
 	f := &v.rec.Fires[i]
 	for j := range v.rec.Fires {
 		g := &v.rec.Fires[j]
-		if g.Began.Seq < f.Began.Seq && g.Ended.Seq != 0 && g.Ended.At == f.Began.At && g.Began.At <= at && at < g.Ended.At {
+		before := g.Began.Seq < f.Began.Seq && g.Ended.Seq != 0 && g.Ended.At == f.Began.At
+		if before && g.Began.At <= at && at < g.Ended.At {
 			return true
 		}
 	}
