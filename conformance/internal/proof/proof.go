@@ -92,7 +92,8 @@ func judge(t *testing.T, m zoo.Mutant) catch {
 }
 
 // chances are the numbers in what rules of concurrent use say.
-var chances = regexp.MustCompile(`\b(|brought |had |granted |got |and |round |instant |run, )\d+([, ]| of \d+ goroutines)`)
+var chances = regexp.MustCompile(
+	`\b(|brought |had |granted |got |and |round |instant |run, )\d+([, ]| of \d+ goroutines)`)
 
 // matrix prints which rule catches which mutant, and where.
 func matrix(rows []catch) string {
@@ -181,7 +182,9 @@ func once(all []zoo.Design) (chosen map[int]bool) {
 	var names []string
 	for i, d := range all {
 		name := d.Name
-		for _, source := range []conformance.TimeSource{conformance.Injected, conformance.PackageTime, conformance.Explicit} {
+		for _, source := range []conformance.TimeSource{
+			conformance.Injected, conformance.PackageTime, conformance.Explicit,
+		} {
 			name = strings.TrimSuffix(name, " "+source.String())
 		}
 		if places[name] == nil {
