@@ -1,14 +1,11 @@
 package debouncer
 
 import (
-	"fmt"
-	"math/rand/v2"
 	"sync"
 	"time"
 
 	"github.com/jonboulle/clockwork"
 
-	"github.com/escapement-go/escapement/conformance"
 	db "github.com/escapement-go/escapement/conformance/debouncertest"
 )
 
@@ -46,20 +43,6 @@ type choosy struct {
 	keys map[int]*choosy
 }
 
-// inTurn runs what was started, all of it, whatever a callback does.
-func inTurn(runs []func()) {
-	if len(runs) > 0 {
-		defer inTurn(runs[1:])
-		runs[0]()
-	}
-}
-
-// Operations that no step names.
-const (
-	reports conformance.Op = "cancel reports"
-	keys    conformance.Op = "call with key"
-)
-
 // choosyBatch is what a timer fires for. It is dead when nobody wants it any more.
 type choosyBatch struct {
 	dead bool
@@ -85,103 +68,6 @@ func newChoosy(tr db.Traits, ways ways, clock clockwork.Clock, cfg db.Config, fi
 	d := &choosy{traits: tr, ways: ways, clock: clock, cfg: cfg, fire: fire, keys: map[int]*choosy{}}
 	d.idle = sync.NewCond(&d.mu)
 	return d
-}
-
-// do runs f under the lock, and then what it has started.
-func (d *choosy) do(f func()) {
-	d.mu.Lock()
-	f()
-	runs := d.runs
-	d.runs = nil
-	d.mu.Unlock()
-	inTurn(runs)
-}
-
-func (d *choosy) serial() bool { return d.traits.Overlap != db.Parallel }
-
-// start starts a callback for values.
-func (d *choosy) start(values []int, apart bool) {
-	if len(values) == 0 {
-		return
-	}
-	d.flying++
-	run := func() { d.callback(values) }
-	if d.serial() {
-		d.queue = append(d.queue, values)
-		if d.running {
-			return
-		}
-		d.running, run = true, d.work
-	}
-	if apart {
-		go run()
-	} else {
-		d.runs = append(d.runs, run)
-	}
-}
-
-func (d *choosy) callback(values []int) {
-	defer func() {
-		if d.traits.PanicPolicy == db.PanicRecovered {
-			_ = recover()
-		}
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		d.flying--
-		d.idle.Broadcast()
-	}()
-	if d.barred() {
-		return
-	}
-	d.fire(values)
-}
-
-// barred reports whether Stop has forbidden what was decided before it.
-func (d *choosy) barred() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.stopped
-}
-
-// work runs what is in the queue, one after the other.
-func (d *choosy) work() {
-	defer func() { // whatever the callback does
-		d.mu.Lock()
-		d.next()
-		d.running = len(d.queue) > 0
-		again := d.running
-		d.mu.Unlock()
-		if again {
-			d.work()
-		}
-	}()
-	d.mu.Lock()
-	if len(d.queue) == 0 {
-		d.mu.Unlock()
-		return
-	}
-	values := d.queue[0]
-	d.queue = d.queue[1:]
-	d.mu.Unlock()
-	d.callback(values)
-}
-
-// next does what has had to wait for a callback.
-func (d *choosy) next() {
-	settle := func() {
-		if len(d.queue) == 0 && d.expired {
-			d.settle(true)
-		}
-	}
-	if !d.ways.inboxFirst {
-		settle()
-	}
-	for len(d.inbox) > 0 && len(d.queue) == 0 {
-		f := d.inbox[0]
-		d.inbox = d.inbox[1:]
-		f()
-	}
-	settle()
 }
 
 // settle fires what is pending, or drops it.
@@ -445,124 +331,4 @@ func (d *choosy) callKey(key, v int) {
 	own := d.keys[key]
 	d.mu.Unlock()
 	own.call(v)
-}
-
-// choosySpec has the operations that has names.
-func choosySpec(source db.TimeSource, tr db.Traits, ways ways, has map[conformance.Op]bool) db.Spec {
-	spec := db.Spec{Name: "a choosy debouncer", Time: source, Traits: tr}
-	build := func(env db.Env, cfg db.Config, fire func([]int)) db.Funcs {
-		d := newChoosy(tr, ways, env.Clock, cfg, fire)
-		f := db.Funcs{Call: d.call}
-		switch {
-		case !has[conformance.OpCancel]:
-		case has[reports] || tr.CancelBarrier == db.CommitBarrier:
-			f.CancelReports = d.cancel
-		default:
-			f.Cancel = func() { d.cancel() }
-		}
-		if has[conformance.OpFlush] {
-			f.Flush = d.flush
-		}
-		if has[conformance.OpPending] {
-			f.Pending = d.isPending
-		}
-		if has[conformance.OpStop] {
-			f.Stop = d.stop
-		}
-		if has[conformance.OpClose] {
-			f.Close = d.close
-		}
-		if has[keys] {
-			f.CallKey = d.callKey
-		}
-		return f
-	}
-	if tr.Payload == db.AllPayloads {
-		spec.NewBatch = build
-		return spec
-	}
-	spec.New = func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
-		return build(env, cfg, func(all []int) {
-			switch tr.Payload {
-			case db.FirstPayload:
-				fire(all[0])
-			case db.NoPayload:
-				fire(0)
-			default:
-				fire(all[len(all)-1])
-			}
-		})
-	}
-	return spec
-}
-
-// chosen are debouncers with choices drawn from a seed, which is always the same.
-// Each choice is made by some.
-func chosen(n int) []db.Spec {
-	rnd := rand.New(rand.NewPCG(2, 1))
-	var out []db.Spec
-	for i := range n {
-		pick := func(of int) int { return 1 + (i+rnd.IntN(of))%of }
-		coin := func() bool { return rnd.IntN(2) == 0 }
-		tr := db.Traits{
-			Payload:       db.Payload(pick(4)),
-			Tie:           db.Tie(pick(3)),
-			StaleFire:     db.StaleFire(pick(2)),
-			CancelBarrier: db.CancelBarrier(pick(3)),
-			AfterCancel:   db.AfterCancel(pick(3)),
-			StopPending:   db.StopPending(pick(2)),
-			ZeroWait:      db.ZeroWait(pick(3)),
-			Overlap:       db.Overlap(pick(3)),
-			BothSingle:    db.BothSingle(pick(2)),
-			MaxWait:       db.MaxWait(pick(4) - 1),
-			Reentrancy:    db.Reentrancy(pick(3) - 1),
-			StopBarrier:   db.CancelBarrier(pick(2) - 1),
-			CloseFlush:    db.CloseFlush(pick(3)),
-			ClockBack:     db.ClockBack(pick(2) - 1),
-			PanicPolicy:   db.PanicPolicy(pick(3) - 1),
-		}
-		for _, e := range []db.Edges{db.Trailing, db.Leading, db.LeadingAndTrailing, db.NoEdges} {
-			if coin() {
-				tr.Edges = append(tr.Edges, e)
-			}
-		}
-		if len(tr.Edges) == 0 || len(tr.Edges) == 1 && tr.Edges[0] == db.NoEdges {
-			tr.Edges = append(tr.Edges, []db.Edges{db.Trailing, db.Leading, db.LeadingAndTrailing}[i%3])
-		}
-		has := map[conformance.Op]bool{}
-		for _, op := range []conformance.Op{
-			conformance.OpCancel, conformance.OpFlush, conformance.OpPending,
-			conformance.OpStop, conformance.OpClose, keys, reports,
-		} {
-			has[op] = coin()
-		}
-		stale := tr.StaleFire == db.StaleAllowed
-		ways := ways{
-			timersApart:     coin() && stale,
-			callsApart:      coin(),
-			queues:          coin() && stale && tr.Overlap == db.Serial,
-			tooLate:         coin() && stale && tr.Overlap == db.Parallel && tr.Tie != db.ResetFirst,
-			keepsQueue:      coin(),
-			leadsLate:       coin(),
-			flushEnds:       coin(),
-			fromLead:        coin(),
-			inboxFirst:      coin(),
-			refusesNegative: coin(),
-		}
-		if tr.Overlap == db.SerialReceiver {
-			ways.timersApart, ways.callsApart = true, true // it is the receiver that runs them
-			tr.StaleFire = db.StaleAllowed
-			if tr.ZeroWait == db.ZeroSync {
-				tr.ZeroWait = db.ZeroNextTick
-			}
-		}
-		if tr.CancelBarrier == db.FinishBarrier && has[conformance.OpCancel] ||
-			tr.ZeroWait == db.ZeroSync && tr.Overlap == db.Serial {
-			tr.Reentrancy = db.ReentrancyForbidden
-		}
-		spec := choosySpec([]db.TimeSource{db.Injected, db.PackageTime}[i%2], tr, ways, has)
-		spec.Name = fmt.Sprintf("%s %d", spec.Name, i)
-		out = append(out, spec)
-	}
-	return out
 }
