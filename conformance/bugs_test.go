@@ -50,14 +50,16 @@ var bugs = []bug{
 	{"T02", "a single event is emitted on both edges", "emits a single event twice", ""},
 	{"T04", "the trailing edge has the first payload", "emits the first payload", ""},
 	{"T05", "a trailing emission opens no interval", "a trailing emission opens nothing", ""},
-	{"T07", "with the trailing edge alone it leads from the second interval on", "a trailing throttle leads after its first interval", ""},
+	{"T07", "with the trailing edge alone it leads from the second interval on",
+		"a trailing throttle leads after its first interval", ""},
 	{"T08", "the pending value is lost at the end of the input", "drops what is pending at the end", ""},
 	{"T10", "an event at exactly the end is dropped", "an event at the end waits", ""},
 	{"T11", "an event during the callback follows at its end", "what came during the callback follows at once", ""},
 	{"T13", "keys share one interval", "keys share an interval", ""},
 	{"T14", "the callback runs under the mutex", "callback under the lock", ""},
 	{"T16", "an event at exactly the end passes by chance", "",
-		"schedules settle before each step, so that a timer of that instant goes first; that it may go second is no broken promise unless the docs make one"},
+		"schedules settle before each step, so that a timer of that instant goes first; " +
+			"that it may go second is no broken promise unless the docs make one"},
 	{"T17", "nothing passes on a clock that starts at the zero time", "the zero time is the last emission", ""},
 	{"T19", "emits an old value without a new event", "emits without an event", ""},
 	{"T20", "a zero payload counts as no event", "a zero payload is no event", ""},
@@ -87,7 +89,8 @@ func TestBugs(t *testing.T) {
 		}
 		rule := rules[kind+bug.mutant]
 		if seen[bug.id] || (rule == "") == (bug.outside == "") {
-			t.Errorf("%s (%s): mutant %q, rule %q, outside %q: want a mutant with a rule, or a reason", bug.id, bug.what, bug.mutant, rule, bug.outside)
+			t.Errorf("%s (%s): mutant %q, rule %q, outside %q: want a mutant with a rule, or a reason",
+				bug.id, bug.what, bug.mutant, rule, bug.outside)
 		}
 		seen[bug.id] = true
 		if bug.outside != "" {

@@ -76,33 +76,41 @@ var configKeys = []configKey{
 		return nil
 	}},
 	intKey("panics", func(c *Config) *int { return &c.Panics }),
-	{"epoch", func(c *Config) string { return c.Epoch.UTC().Format(time.RFC3339Nano) }, func(c *Config, s string) error {
-		t, err := time.Parse(time.RFC3339Nano, s)
-		if err != nil {
-			return fmt.Errorf("epoch=%q: want a time as in 2000-01-01T00:00:00Z", s)
-		}
-		c.Epoch = t.UTC()
-		return nil
-	}},
+	{"epoch", (*Config).formatEpoch, (*Config).parseEpoch},
+}
+
+func (c *Config) formatEpoch() string { return c.Epoch.UTC().Format(time.RFC3339Nano) }
+
+func (c *Config) parseEpoch(s string) error {
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return fmt.Errorf("epoch=%q: want a time as in 2000-01-01T00:00:00Z", s)
+	}
+	c.Epoch = t.UTC()
+	return nil
 }
 
 func durationKey(name string, field func(c *Config) *time.Duration) configKey {
-	return configKey{name, func(c *Config) string { return timeline.Duration(*field(c)) }, func(c *Config, s string) error {
+	format := func(c *Config) string { return timeline.Duration(*field(c)) }
+	parse := func(c *Config, s string) error {
 		d, err := parseDuration(s)
 		*field(c) = d
 		return err
-	}}
+	}
+	return configKey{name, format, parse}
 }
 
 func intKey(name string, field func(c *Config) *int) configKey {
-	return configKey{name, func(c *Config) string { return strconv.Itoa(*field(c)) }, func(c *Config, s string) error {
+	format := func(c *Config) string { return strconv.Itoa(*field(c)) }
+	parse := func(c *Config, s string) error {
 		n, err := strconv.Atoi(s)
 		if err != nil {
 			return fmt.Errorf("%s=%q: want a number", name, s)
 		}
 		*field(c) = n
 		return nil
-	}}
+	}
+	return configKey{name, format, parse}
 }
 
 // With returns the configuration with one key set from its text form, as in

@@ -53,23 +53,34 @@ func TestImports(t *testing.T) {
 // forbidden says why a package, given by its folder, must not import another; "" if it may.
 func forbidden(importer, imported string, test bool) string {
 	own, ours := strings.CutPrefix(imported, module+"/")
-	contract := isContract(importer)
+	suite := importer == "conformance" || isContract(importer) || strings.HasPrefix(importer, "conformance/internal/")
+	internal := strings.HasPrefix(own, "internal/") || strings.Contains(own, "/internal/")
+	zoo := strings.HasPrefix(importer, "internal/zoo") || importer == "conformance/internal/proof"
 	switch {
-	case imported == "pgregory.net/rapid" && (importer == "conformance" || contract || strings.HasPrefix(importer, "conformance/internal/")):
+	case suite && imported == "pgregory.net/rapid":
 		return "rapid registers ten global flags; whoever wants it imports properties"
 	case !ours:
 		return ""
-	case nested(importer) && !nested(own) && (strings.HasPrefix(own, "internal/") || strings.Contains(own, "/internal/")):
+	case internal && nested(importer) && !nested(own):
 		return "a nested module is an outside user"
-	case strings.HasPrefix(own, "internal/zoo") && !test && !strings.HasPrefix(importer, "internal/zoo") && importer != "conformance/internal/proof":
+	case !zoo && !test && strings.HasPrefix(own, "internal/zoo"):
 		return "nothing but tests imports the zoo"
 	case test:
 		return ""
+	}
+	return forbiddenInCode(importer, own)
+}
+
+// forbiddenInCode is forbidden for what is not a test, and packages of this module.
+func forbiddenInCode(importer, own string) string {
+	contract := isContract(importer)
+	switch {
 	case contract && isContract(own):
 		return "contracts do not know each other: what two share is in conformance/internal/edge"
 	case contract && (own == "limiters" || own == "debounce"):
 		return "the suite does not know what it judges"
-	case (importer == "debounce" || importer == "limiters") && (own == "fakeclock" || strings.HasPrefix(own, "conformance")):
+	case (importer == "debounce" || importer == "limiters") &&
+		(own == "fakeclock" || strings.HasPrefix(own, "conformance")):
 		return "production code takes clockwork's interfaces"
 	case importer == "conformance" && own != "conformance/internal/inside" && own != "internal/timeline":
 		return "the vocabulary stands below everything"

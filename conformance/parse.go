@@ -77,32 +77,52 @@ func parseStep(text string, after time.Duration) (Step, error) {
 	}
 	args := fields[1:]
 	if step.Op != OpIdle {
-		if len(args) == 0 || !strings.HasPrefix(args[len(args)-1], "@") {
+		last := len(args) - 1
+		if last < 0 || !strings.HasPrefix(args[last], "@") {
 			return Step{}, fmt.Errorf("want an instant at its end, as in %s @100ms", step.Op)
 		}
-		instant := args[len(args)-1][1:]
-		args = args[:len(args)-1]
-		var err error
-		if actor, ok := strings.CutPrefix(instant, "f"); ok {
-			step.At = after
-			step.In, err = strconv.Atoi(actor)
-			if err != nil || step.In < 1 {
-				return Step{}, fmt.Errorf("%q is not the number of a function, as in @f1", instant)
-			}
-		} else {
-			instant, step.Racing = strings.CutSuffix(instant, "~")
-			if step.At, err = parseDuration(instant); err != nil {
-				return Step{}, err
-			}
+		if err := step.parseInstant(args[last][1:], after); err != nil {
+			return Step{}, err
 		}
+		args = args[:last]
 	}
-	for _, kind := range op.arguments {
+	if err := step.parseArguments(op.arguments, args); err != nil {
+		return Step{}, err
+	}
+	if step.Op == OpIdle {
+		if step.D < 0 || after+step.D < after {
+			return Step{}, fmt.Errorf("idle wants a duration >= 0")
+		}
+		step.At = after + step.D
+	}
+	return step, nil
+}
+
+// parseInstant reads what follows the @: an instant, or the function that takes the step.
+func (step *Step) parseInstant(text string, after time.Duration) (err error) {
+	if actor, ok := strings.CutPrefix(text, "f"); ok {
+		step.At = after
+		step.In, err = strconv.Atoi(actor)
+		if err != nil || step.In < 1 {
+			return fmt.Errorf("%q is not the number of a function, as in @f1", text)
+		}
+		return nil
+	}
+	text, step.Racing = strings.CutSuffix(text, "~")
+	step.At, err = parseDuration(text)
+	return err
+}
+
+// parseArguments reads the arguments of an operation, of the kinds that it has: n, k, d and
+// r for the fields of a step, in upper case those that may be left out.
+func (step *Step) parseArguments(kinds string, args []string) error {
+	for _, kind := range kinds {
 		optional := kind < 'a'
 		if len(args) == 0 {
 			if optional {
 				continue
 			}
-			return Step{}, fmt.Errorf("an argument is missing")
+			return fmt.Errorf("an argument is missing")
 		}
 		var err error
 		switch kind | 0x20 { // lower case
@@ -119,7 +139,7 @@ func parseStep(text string, after time.Duration) (Step, error) {
 		case err == nil:
 			args = args[1:]
 		case !optional:
-			return Step{}, fmt.Errorf("argument %q: %w", args[0], err)
+			return fmt.Errorf("argument %q: %w", args[0], err)
 		case kind == 'N':
 			step.N = 0
 		case kind == 'K':
@@ -129,15 +149,9 @@ func parseStep(text string, after time.Duration) (Step, error) {
 		}
 	}
 	if len(args) > 0 {
-		return Step{}, fmt.Errorf("argument %q is not for %s", args[0], step.Op)
+		return fmt.Errorf("argument %q is not for %s", args[0], step.Op)
 	}
-	if step.Op == OpIdle {
-		if step.D < 0 || after+step.D < after {
-			return Step{}, fmt.Errorf("idle wants a duration >= 0")
-		}
-		step.At = after + step.D
-	}
-	return step, nil
+	return nil
 }
 
 func parseDuration(s string) (time.Duration, error) {

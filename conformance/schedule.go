@@ -60,7 +60,7 @@ const (
 
 	OpCall    Op = "call"    // call N [K]: an event with payload N, for key K (debouncer, throttle)
 	OpFault   Op = "fault"   // fault N: an error item with payload N (throttle, stream form)
-	OpCancel  Op = "cancel"  // cancel [N]: the pending event, or the Nth item, or the Nth of a limiter's reserve and wait steps
+	OpCancel  Op = "cancel"  // cancel [N]: the pending event, item N, or the Nth reserve or wait of a limiter
 	OpFlush   Op = "flush"   // flush (debouncer)
 	OpPending Op = "pending" // pending: asks (debouncer)
 	OpStop    Op = "stop"    // stop (debouncer, throttle)
@@ -80,7 +80,7 @@ const (
 	OpAcquire Op = "acquire" // acquire N [K] [D]: request N, weight K, for D at most (concurrency)
 	OpTry     Op = "try"     // try N [K]: request N, now or not at all (concurrency)
 	OpDo      Op = "do"      // do N [D]: request N as a handler (concurrency)
-	OpRelease Op = "release" // release N [K]: request N is done; if there is none, a release too many, of K slots (concurrency)
+	OpRelease Op = "release" // release N [K]: request N is done; without one, K slots too many (concurrency)
 	OpPanic   Op = "panic"   // panic N: the handler of request N panics (concurrency)
 	OpExit    Op = "exit"    // exit N: the handler of request N calls runtime.Goexit (concurrency)
 	OpResize  Op = "resize"  // resize N: the limit becomes N (concurrency)

@@ -11,13 +11,16 @@ var schedules = []string{
 	"wait=100ms | call 1 @0 | call 2 @99.999999ms | cancel @150ms | idle 1s",
 	"wait=100ms maxwait=1s edges=both busy=30ms inside=stop | call 1 @0 | flush @0 | stop @1ns~",
 	"interval=1s edges=leading | call 1 @0 | fault 2 @1ms | reset @2ms | close @3ms",
-	"rate=10/1s burst=5 epoch=0001-01-01T00:00:00Z | allow 5 @10s | allow 1 @-1s | reserve 2 @10s | cancel 1 @11s | wait 1 500ms @12s | wait 1 @12s",
+	"rate=10/1s burst=5 epoch=0001-01-01T00:00:00Z | allow 5 @10s | allow 1 @-1s | " +
+		"reserve 2 @10s | cancel 1 @11s | wait 1 500ms @12s | wait 1 @12s",
 	"rate=inf burst=0 | setlimit 10/13s @0 | setburst 3 @0 | tokens @1m | setlimit inf @2h",
 	"rate=0/1s burst=3 | allow 1 @0",
 	"interval=1s backlog=2 | put 1 @0 | put 2 @0 | cancel 2 @1ms | close @1s",
-	"limit=2 backlog=1 timeout=1s | acquire 1 @0 | acquire 2 3 50ms @0 | acquire 3 50ms @0 | release 1 @1s~ | resize 3 @2s",
+	"limit=2 backlog=1 timeout=1s | acquire 1 @0 | acquire 2 3 50ms @0 | acquire 3 50ms @0 | " +
+		"release 1 @1s~ | resize 3 @2s",
 	"timer 1 1s @0 | ticker 2 1s @0 | afterfunc 3 0 @0 | sleep 4 -1s @0 | halt 1 @1s | rearm 2 5ms @1s | read 2 @1s",
-	"afterfunc 1 1s @0 | now @f1 | nap 2s @f1 | after 2 1s @0 | consume 3 2 @0 | halt 1 @f3 | chan 1 @1s | armed @1s | idle 5s",
+	"afterfunc 1 1s @0 | now @f1 | nap 2s @f1 | after 2 1s @0 | consume 3 2 @0 | " +
+		"halt 1 @f3 | chan 1 @1s | armed @1s | idle 5s",
 	"within 1 @0 | timeout 2 1s 1 @0 | timeout 3 1s @0 | deadline 4 -1s 3 @1s | within 5 4 @1s | err 2 @2s",
 	"",
 }
@@ -47,18 +50,19 @@ func TestParseSchedule_idleCountsFromTheStepBefore(t *testing.T) {
 
 func TestParseSchedule_saysWhatIsWrong(t *testing.T) {
 	for text, want := range map[string]string{
-		"wait=100":                  `schedule: part 1 (config): "100" is not a duration`,
-		"wait=1s wait=1s":           `schedule: part 1 (config): key "wait" is given twice`,
-		"speed=1":                   `schedule: part 1 (config): unknown key "speed"`,
-		"speed":                     `schedule: part 1 (config): "speed" is not key=value`,
-		"wait":                      `schedule: part 2 ("wait"): want an instant at its end, as in wait @100ms`,
-		"nap 1s @f0":                `schedule: part 2 ("nap 1s @f0"): "f0" is not the number of a function, as in @f1`,
-		"rate=10":                   `schedule: part 1 (config): rate "10": want events/duration, as in 10/1s, or inf`,
-		"edges=no":                  `schedule: part 1 (config): edges="no": want trailing, leading, both or none`,
-		"wait=1s | jump @0":         `schedule: part 2 ("jump @0"): unknown operation "jump"`,
-		"wait=1s | call 1":          `schedule: part 2 ("call 1"): want an instant at its end, as in call @100ms`,
-		"wait=1s | call @0":         `schedule: part 2 ("call @0"): an argument is missing`,
-		"wait=1s | call x @0":       `schedule: part 2 ("call x @0"): argument "x": strconv.Atoi: parsing "x": invalid syntax`,
+		"wait=100":          `schedule: part 1 (config): "100" is not a duration`,
+		"wait=1s wait=1s":   `schedule: part 1 (config): key "wait" is given twice`,
+		"speed=1":           `schedule: part 1 (config): unknown key "speed"`,
+		"speed":             `schedule: part 1 (config): "speed" is not key=value`,
+		"wait":              `schedule: part 2 ("wait"): want an instant at its end, as in wait @100ms`,
+		"nap 1s @f0":        `schedule: part 2 ("nap 1s @f0"): "f0" is not the number of a function, as in @f1`,
+		"rate=10":           `schedule: part 1 (config): rate "10": want events/duration, as in 10/1s, or inf`,
+		"edges=no":          `schedule: part 1 (config): edges="no": want trailing, leading, both or none`,
+		"wait=1s | jump @0": `schedule: part 2 ("jump @0"): unknown operation "jump"`,
+		"wait=1s | call 1":  `schedule: part 2 ("call 1"): want an instant at its end, as in call @100ms`,
+		"wait=1s | call @0": `schedule: part 2 ("call @0"): an argument is missing`,
+		"wait=1s | call x @0": `schedule: part 2 ("call x @0"): ` +
+			`argument "x": strconv.Atoi: parsing "x": invalid syntax`,
 		"wait=1s | flush 1 @0":      `schedule: part 2 ("flush 1 @0"): argument "1" is not for flush`,
 		"wait=1s | call 1 @0 | ":    `schedule: part 3 (""): empty step`,
 		"wait=1s | idle -1s":        `schedule: part 2 ("idle -1s"): idle wants a duration >= 0`,

@@ -69,9 +69,7 @@ func (x *exam) mistimed() (it *item, due time.Duration, idle, found bool) {
 			if len(item.left) > 0 && item.left[0].Began.At != dues[k] || len(item.left) == 0 && dues[k] <= x.End {
 				if k > best {
 					best, found = k, true
-					it, due = item, dues[k]
-					idle = before == nil || len(before.left) > 0 && before.left[0].Began.Seq < item.put.Began.Seq &&
-						(x.traits.Head != HeadAtOnce || item.put.Began.At >= before.left[0].Began.At+x.Schedule.Config.Interval)
+					it, due, idle = item, dues[k], x.foundIdle(item, before)
 				}
 				break
 			}
@@ -83,4 +81,16 @@ func (x *exam) mistimed() (it *item, due time.Duration, idle, found bool) {
 		}
 	}
 	return it, due, idle, found
+}
+
+// foundIdle reports whether nothing waited when the item came, and with HeadAtOnce whether
+// the interval of the item before it was over.
+func (x *exam) foundIdle(it, before *item) bool {
+	if before == nil {
+		return true
+	}
+	if len(before.left) == 0 || before.left[0].Began.Seq >= it.put.Began.Seq {
+		return false
+	}
+	return x.traits.Head != HeadAtOnce || it.put.Began.At >= before.left[0].Began.At+x.Schedule.Config.Interval
 }

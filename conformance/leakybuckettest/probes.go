@@ -82,12 +82,16 @@ func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
 				got, want := b.left[v].Swap(0), b.accepted[v].Swap(0)
 				n += want
 				if got != want && worst == nil {
-					worst = suite.Broken(0, "", "an item that was put beside others left %d times, want %d: once if it was accepted", got, want)
+					worst = suite.Broken(0, "",
+						"an item that was put beside others left %d times, want %d: once if it was accepted", got, want)
 				}
 			}
 			if n > most && !c.spec.Traits.Unbounded && worst == nil {
-				worst = suite.Broken(0, fmt.Sprintf("nothing waited (%s), and no order of the calls has more accepted with a backlog of %d", suite.InRound(round), backlog),
-					"%d goroutines with %d items each at one instant had %d accepted, want %d at the most", suite.Meeters, each, n, most)
+				because := fmt.Sprintf("nothing waited (%s), and no order of the calls has more accepted "+
+					"with a backlog of %d", suite.InRound(round), backlog)
+				worst = suite.Broken(0, because,
+					"%d goroutines with %d items each at one instant had %d accepted, want %d at the most",
+					suite.Meeters, each, n, most)
 			}
 			return worst
 		},
@@ -136,7 +140,8 @@ func (c *contract) cancels(p *suite.Probe) (*suite.Violation, string) {
 				return nil
 			}
 			return suite.Broken(0, "it waited behind two others ("+suite.InRound(round)+")",
-				"two goroutines cancelled an item at one instant: %d were told that it was there, and it left %d times, want 1 and 0", cancelled, left)
+				"two goroutines cancelled an item at one instant: %d were told that it was there, "+
+					"and it left %d times, want 1 and 0", cancelled, left)
 		},
 		Release: func(b *cancelledBucket) { b.end() },
 	})
@@ -188,7 +193,8 @@ func (c *contract) panics(p *suite.Probe) (worst *suite.Violation, skip string) 
 		defer mu.Unlock()
 		if below.Load() && !c.inTime(left) {
 			worst = suite.Broken(0, "an item that has left has left, and the others must not pay for it",
-				"the function panicked with the first of three items, and they left at %v, want %v", left, []time.Duration{0, suite.Wait, 2 * suite.Wait})
+				"the function panicked with the first of three items, and they left at %v, want %v",
+				left, []time.Duration{0, suite.Wait, 2 * suite.Wait})
 		}
 		impl.end()
 		st.Settle()

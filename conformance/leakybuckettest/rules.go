@@ -18,8 +18,9 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 	}
 	return []suite.Rule[Traits, *exam]{
 		{
-			Rule: core("LB-SPACE", "Two items MUST leave at least the interval apart, from one to the next and not on a grid; "+
-				"with a declared slack, after idle time, so many more may leave together."),
+			Rule: core("LB-SPACE", "Two items MUST leave at least the interval apart, "+
+				"from one to the next and not on a grid; with a declared slack, after idle time, "+
+				"so many more may leave together."),
 			Check: (*exam).space,
 		},
 		{
@@ -34,7 +35,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check:    (*exam).idle,
 		},
 		{
-			Rule:   core("LB-SAMEINSTANT", "Two items that come at the very instant at which the last one left MUST NOT leave together."),
+			Rule: core("LB-SAMEINSTANT", "Two items that come at the very instant at which the last one left "+
+				"MUST NOT leave together."),
 			Unless: func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.Slack > 0, "declared: Slack") },
 			Check:  (*exam).sameInstant,
 		},
@@ -58,20 +60,22 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check: (*exam).empty,
 		},
 		{
-			Rule:   core("LB-FRAC", "However often items are offered and refused, it MUST NOT change when the others leave."),
+			Rule: core("LB-FRAC", "However often items are offered and refused, "+
+				"it MUST NOT change when the others leave."),
 			Unless: func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.Unbounded, "declared: Unbounded") },
 			Again:  (*exam).often,
 		},
 		{
-			Rule: core("LB-CANCEL", "An item that is cancelled while it waits MUST NOT leave, MUST give its place back "+
-				"when its turn would have come at the latest, and MUST NOT delay the others."),
+			Rule: core("LB-CANCEL", "An item that is cancelled while it waits MUST NOT leave, "+
+				"MUST give its place back when its turn would have come at the latest, and MUST NOT delay the others."),
 			Ops:      []conformance.Op{conformance.OpCancel},
 			Declared: []string{"Head"},
 			About:    suite.Has(conformance.OpCancel),
 			Check:    (*exam).cancel,
 		},
 		{
-			Rule:     core("LB-CLOSE", "After Close nothing MUST be accepted; what waits MUST leave or not, as declared."),
+			Rule: core("LB-CLOSE", "After Close nothing MUST be accepted; "+
+				"what waits MUST leave or not, as declared."),
 			Ops:      []conformance.Op{conformance.OpClose},
 			Declared: []string{"CloseFlush"},
 			About:    suite.Has(conformance.OpClose),
@@ -98,8 +102,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Probe: c.panics,
 		},
 		{
-			Rule: core("X-CONC", "Of items that many goroutines put at one instant no more MUST be accepted than one after the other, "+
-				"and each that is MUST leave once, or be cancelled once."),
+			Rule: core("X-CONC", "Of items that many goroutines put at one instant no more MUST be accepted than "+
+				"one after the other, and each that is MUST leave once, or be cancelled once."),
 			Unless: func(s *suite.Suite, _ *Traits) string { return s.Inexact() },
 			Probe:  c.concurrent,
 		},
@@ -110,8 +114,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 // ownGoroutine is why nothing can be said of a panic of the function.
 const ownGoroutine = "items leave on a goroutine of the implementation, where a panic would end the test"
 
-// crowded returns the first item that left too soon after the ones before it.
-func (x *exam) crowded() (i, k int, bad bool) {
+// tooClose returns the first item k that left too soon after an item i before it.
+func (x *exam) tooClose() (i, k int, bad bool) {
 	interval, slack := x.Schedule.Config.Interval, x.traits.Slack
 	for k := range x.Fires {
 		for i := max(0, k-slack-1); i < k; i++ {
@@ -127,23 +131,26 @@ func (x *exam) space() *suite.Violation {
 	if !x.judgeable() {
 		return nil
 	}
-	i, k, bad := x.crowded()
+	i, k, bad := x.tooClose()
 	if !bad {
 		return nil
 	}
 	a, b := x.Fires[i], x.Fires[k]
-	return x.told(b.Began.At, fmt.Sprintf("the interval is %s, and a Slack of %d is declared", timeline.Duration(x.Schedule.Config.Interval), x.traits.Slack),
-		"item %d left %s after item %d, want %s at least", b.Value, timeline.Duration(b.Began.At-a.Began.At), a.Value,
-		timeline.Duration(time.Duration(k-i-x.traits.Slack)*x.Schedule.Config.Interval))
+	interval, slack := x.Schedule.Config.Interval, x.traits.Slack
+	because := fmt.Sprintf("the interval is %s, and a Slack of %d is declared", timeline.Duration(interval), slack)
+	return x.told(b.Began.At, because, "item %d left %s after item %d, want %s at least",
+		b.Value, timeline.Duration(b.Began.At-a.Began.At), a.Value,
+		timeline.Duration(time.Duration(k-i-slack)*interval))
 }
 
 func (x *exam) sameInstant() *suite.Violation {
 	if !x.judgeable() {
 		return nil
 	}
+	interval := timeline.Duration(x.Schedule.Config.Interval)
 	for k := 1; k < len(x.Fires); k++ {
 		if a, b := x.Fires[k-1], x.Fires[k]; a.Began.At == b.Began.At {
-			return x.told(b.Began.At, fmt.Sprintf("the interval is %s, and no Slack is declared", timeline.Duration(x.Schedule.Config.Interval)),
+			return x.told(b.Began.At, fmt.Sprintf("the interval is %s, and no Slack is declared", interval),
 				"items %d and %d left together at %s", a.Value, b.Value, timeline.Duration(b.Began.At))
 		}
 	}
@@ -154,15 +161,16 @@ func (x *exam) exact() *suite.Violation {
 	if !x.drained() || x.Schedule.RacingSteps() > 0 && x.traits.Head != HeadAtOnce {
 		return nil
 	}
-	if _, _, crowded := x.crowded(); crowded {
-		return nil // LB-SPACE
+	if _, _, bad := x.tooClose(); bad {
+		return nil // LB-SPACE judges that
 	}
 	it, due, idle, found := x.mistimed()
 	if !found || idle || len(it.left) == 0 {
 		return nil
 	}
 	at := it.left[0].Began.At
-	because := fmt.Sprintf("item %d waited, and an item leaves every %s while any waits", it.put.N, timeline.Duration(x.Schedule.Config.Interval))
+	because := fmt.Sprintf("item %d waited, and an item leaves every %s while any waits",
+		it.put.N, timeline.Duration(x.Schedule.Config.Interval))
 	if slack := x.traits.Slack; slack > 0 {
 		because += fmt.Sprintf(", once a Slack of %d, which is declared, is used up", slack)
 	}
@@ -175,20 +183,25 @@ func (x *exam) idle() *suite.Violation {
 		return nil
 	}
 	it, due, idle, found := x.mistimed()
-	if i, k, crowded := x.crowded(); crowded {
-		// The items that were too close came out of idle time if nothing left in the
-		// interval before the first of them, or nothing at all did.
-		if a := x.Fires[i]; i > 0 && a.Began.At-x.Fires[i-1].Began.At <= x.Schedule.Config.Interval || x.Fires[k].Began.At == a.Began.At {
+	if i, k, bad := x.tooClose(); bad {
+		// Idle time was saved up if nothing left in the interval before the first of the
+		// items that are too close, or if nothing left before it at all.
+		a, b := x.Fires[i], x.Fires[k]
+		idled := i == 0 || a.Began.At-x.Fires[i-1].Began.At > x.Schedule.Config.Interval
+		if !idled || b.Began.At == a.Began.At {
 			return nil
 		}
-		return x.told(x.Fires[k].Began.At, "nothing had left for a while, which must not count",
-			"item %d left %s after item %d that found nothing waiting", x.Fires[k].Value, timeline.Duration(x.Fires[k].Began.At-x.Fires[i].Began.At), x.Fires[i].Value)
+		return x.told(b.Began.At, "nothing had left for a while, which must not count",
+			"item %d left %s after item %d that found nothing waiting",
+			b.Value, timeline.Duration(b.Began.At-a.Began.At), a.Value)
 	}
 	if !found || !idle || len(it.left) == 0 {
 		return nil
 	}
 	at := it.left[0].Began.At
-	return x.told(min(at, due), fmt.Sprintf("it came at %s and found nothing waiting, and %s is declared", timeline.Duration(it.put.Began.At), heads[x.traits.Head-1]),
+	because := fmt.Sprintf("it came at %s and found nothing waiting, and %s is declared",
+		timeline.Duration(it.put.Began.At), heads[x.traits.Head-1])
+	return x.told(min(at, due), because,
 		"item %d left at %s, want %s", it.put.N, timeline.Duration(at), timeline.Duration(due))
 }
 
@@ -197,41 +210,64 @@ func (x *exam) bound() *suite.Violation {
 		return nil
 	}
 	v := x.view()
-	backlog, interval := x.Schedule.Config.Backlog, x.Schedule.Config.Interval
 	for k := range v.items {
 		put := v.items[k].put
 		if put.Inside || v.closed != nil && v.closed.Began.Seq < put.Began.Seq {
 			continue
 		}
-		waiting, places := 0, 0 // places may be held by what was cancelled
-		last := time.Duration(-1)
-		for i := range v.items[:k] {
-			it := &v.items[i]
-			if it.waits(put) {
-				waiting++
-				places++
-			} else if it.put.OK && it.cancelled != nil && len(it.left) == 0 {
-				places++
-			}
-			if len(it.left) > 0 && it.left[0].Began.Seq < put.Began.Seq {
-				last = max(last, it.left[0].Began.At)
-			}
-		}
-		atOnce := x.traits.Head == HeadAtOnce && waiting == 0 &&
-			(x.traits.Slack > 0 || last < 0 || put.Began.At >= last+interval)
-		switch {
-		case x.traits.Unbounded && !put.OK:
-			return x.told(put.Began.At, "Unbounded is declared", "item %d was refused, want accepted", put.N)
-		case x.traits.Unbounded:
-		case !put.OK && places < backlog:
-			return x.told(put.Began.At, fmt.Sprintf("%d waited, and the backlog is %d", waiting, backlog), "item %d was refused, want accepted", put.N)
-		case !put.OK && atOnce && places == 0 && x.traits.Slack == 0:
-			return x.told(put.Began.At, "nothing waited, and the interval was over", "item %d was refused, want accepted", put.N)
-		case put.OK && waiting >= backlog && !atOnce:
-			return x.told(put.Began.At, fmt.Sprintf("%d waited, and the backlog is %d: Unbounded is not declared", waiting, backlog), "item %d was accepted, want refused", put.N)
+		if broken := x.admitted(put, queueBefore(v.items[:k], put)); broken != nil {
+			return broken
 		}
 	}
 	return nil
+}
+
+// queue is what an item finds when it is put.
+type queue struct {
+	waiting int
+	places  int           // taken by what waits, or by what was cancelled and may still hold one
+	last    time.Duration // when the last item left, negative if none has
+}
+
+// queueBefore is what put found of the items that were put before it.
+func queueBefore(items []item, put *conformance.Done) queue {
+	q := queue{last: -1}
+	for i := range items {
+		it := &items[i]
+		if it.waits(put) {
+			q.waiting++
+			q.places++
+		} else if it.put.OK && it.cancelled != nil && len(it.left) == 0 {
+			q.places++
+		}
+		if len(it.left) > 0 && it.left[0].Began.Seq < put.Began.Seq {
+			q.last = max(q.last, it.left[0].Began.At)
+		}
+	}
+	return q
+}
+
+// admitted judges whether put was accepted or refused as it had to be.
+func (x *exam) admitted(put *conformance.Done, q queue) *suite.Violation {
+	backlog, interval := x.Schedule.Config.Backlog, x.Schedule.Config.Interval
+	atOnce := x.traits.Head == HeadAtOnce && q.waiting == 0 &&
+		(x.traits.Slack > 0 || q.last < 0 || put.Began.At >= q.last+interval)
+	because := fmt.Sprintf("%d waited, and the backlog is %d", q.waiting, backlog)
+	switch {
+	case x.traits.Unbounded && put.OK:
+		return nil
+	case x.traits.Unbounded:
+		because = "Unbounded is declared"
+	case !put.OK && q.places < backlog:
+	case !put.OK && atOnce && q.places == 0 && x.traits.Slack == 0:
+		because = "nothing waited, and the interval was over"
+	case put.OK && q.waiting >= backlog && !atOnce:
+		return x.told(put.Began.At, because+": Unbounded is not declared",
+			"item %d was accepted, want refused", put.N)
+	default:
+		return nil
+	}
+	return x.told(put.Began.At, because, "item %d was refused, want accepted", put.N)
 }
 
 func (x *exam) drop() *suite.Violation {
@@ -239,21 +275,30 @@ func (x *exam) drop() *suite.Violation {
 		return nil
 	}
 	v := x.view()
+	stopped := func(d conformance.Done) bool { return d.Op == conformance.OpStop && d.Ended.Seq != 0 }
 	var stop *conformance.Done // the first that has returned
-	if i := slices.IndexFunc(x.Done, func(d conformance.Done) bool { return d.Op == conformance.OpStop && d.Ended.Seq != 0 }); i >= 0 {
+	if i := slices.IndexFunc(x.Done, stopped); i >= 0 {
 		stop = &x.Done[i]
 	}
 	for i := range v.items {
 		it := &v.items[i]
+		came, n := it.put.Began.At, it.put.N
 		switch {
 		case !it.put.OK && len(it.left) > 0:
-			return x.told(it.left[0].Began.At, "", "item %d left at %s, which was refused at %s", it.put.N, timeline.Duration(it.left[0].Began.At), timeline.Duration(it.put.Began.At))
+			at := it.left[0].Began.At
+			return x.told(at, "", "item %d left at %s, which was refused at %s",
+				n, timeline.Duration(at), timeline.Duration(came))
 		case stop != nil && len(it.left) > 0 && it.left[0].Began.Seq > stop.Ended.Seq && it.waits(stop):
-			return x.told(it.left[0].Began.At, fmt.Sprintf("stop at %s had returned", timeline.Duration(stop.Began.At)), "item %d left at %s, want never", it.put.N, timeline.Duration(it.left[0].Began.At))
+			at := it.left[0].Began.At
+			return x.told(at, fmt.Sprintf("stop at %s had returned", timeline.Duration(stop.Began.At)),
+				"item %d left at %s, want never", n, timeline.Duration(at))
 		case len(it.left) > 1:
-			return x.told(it.left[1].Began.At, "", "item %d left twice, at %s and at %s", it.put.N, timeline.Duration(it.left[0].Began.At), timeline.Duration(it.left[1].Began.At))
+			at, again := it.left[0].Began.At, it.left[1].Began.At
+			return x.told(again, "", "item %d left twice, at %s and at %s",
+				n, timeline.Duration(at), timeline.Duration(again))
 		case it.put.OK && len(it.left) == 0 && it.cancelled == nil && v.closed == nil && !x.stopped():
-			return x.told(it.put.Began.At, fmt.Sprintf("it was accepted at %s", timeline.Duration(it.put.Began.At)), "item %d never left (up to %s)", it.put.N, timeline.Duration(x.End))
+			return x.told(came, fmt.Sprintf("it was accepted at %s", timeline.Duration(came)),
+				"item %d never left (up to %s)", n, timeline.Duration(x.End))
 		}
 	}
 	return nil
@@ -267,7 +312,8 @@ func (x *exam) fifo() *suite.Violation {
 	for _, f := range x.Fires {
 		i := slices.IndexFunc(x.view().items, func(it item) bool { return it.put.N == f.Value })
 		if i >= 0 && i < newest {
-			return x.told(f.Began.At, "", "item %d left at %s, after item %d that came later", f.Value, timeline.Duration(f.Began.At), x.view().items[newest].put.N)
+			return x.told(f.Began.At, "", "item %d left at %s, after item %d that came later",
+				f.Value, timeline.Duration(f.Began.At), x.view().items[newest].put.N)
 		}
 		newest = max(newest, i)
 	}
@@ -280,7 +326,8 @@ func (x *exam) empty() *suite.Violation {
 	}
 	for _, f := range x.Fires {
 		if !slices.ContainsFunc(x.view().items, func(it item) bool { return it.put.N == f.Value }) {
-			return x.told(f.Began.At, "", "item %d left at %s, which nobody put", f.Value, timeline.Duration(f.Began.At))
+			return x.told(f.Began.At, "", "item %d left at %s, which nobody put",
+				f.Value, timeline.Duration(f.Began.At))
 		}
 	}
 	return nil
@@ -304,77 +351,15 @@ func (x *exam) often(again suite.Rerun) *suite.Violation {
 	}
 	other := again(without)
 	for i, f := range x.Fires {
+		at := f.Began.At
 		if i >= len(other.Fires) || f.Value != other.Fires[i].Value {
-			return x.told(f.Began.At, "without the items that were refused it does not", "item %d left at %s", f.Value, timeline.Duration(f.Began.At))
+			return x.told(at, "without the items that were refused it does not",
+				"item %d left at %s", f.Value, timeline.Duration(at))
 		}
-		if o := other.Fires[i].Began.At; f.Began.At != o {
-			return x.told(min(o, f.Began.At), fmt.Sprintf("without the items that were refused it leaves at %s", timeline.Duration(o)),
-				"item %d left at %s, want %s", f.Value, timeline.Duration(f.Began.At), timeline.Duration(o))
-		}
-	}
-	return nil
-}
-
-func (x *exam) cancel() *suite.Violation {
-	if !x.judgeable() || slices.ContainsFunc(x.Done, func(d conformance.Done) bool { return d.Op == conformance.OpClose || d.Inside }) {
-		return nil
-	}
-	v := x.view()
-	for i := range x.Done {
-		d := &x.Done[i]
-		if d.Op != conformance.OpCancel {
-			continue
-		}
-		k := slices.IndexFunc(v.items, func(it item) bool { return it.put.N == d.N })
-		waits := k >= 0 && v.items[k].waits(d)
-		if waits != d.OK && !d.Racing {
-			return x.told(d.Began.At, map[bool]string{true: "it waited", false: "it did not wait: it had left, was refused, or was never put"}[waits],
-				"cancel %d at %s reported %v, want %v", d.N, timeline.Duration(d.Began.At), d.OK, waits)
-		}
-	}
-	for i := range v.items {
-		if it := &v.items[i]; it.cancelled != nil && len(it.left) > 0 {
-			return x.told(it.left[0].Began.At, fmt.Sprintf("it was cancelled at %s", timeline.Duration(it.cancelled.Began.At)),
-				"item %d left at %s, want never", it.put.N, timeline.Duration(it.left[0].Began.At))
-		}
-	}
-	latest := make([]time.Duration, 0, len(v.items))
-	for _, dues := range x.dues() {
-		for k, due := range dues {
-			if k == len(latest) {
-				latest = append(latest, due)
-			}
-			latest[k] = max(latest[k], due)
-		}
-	}
-	k := -1
-	for i := range v.items {
-		it := &v.items[i]
-		if !it.put.OK {
-			// LB-BOUND lets those who were cancelled hold their places. No longer than
-			// until their turn would have come:
-			places, j := 0, 0
-			for n := range v.items[:i] {
-				if other := &v.items[n]; other.put.OK {
-					if other.waits(it.put) || other.cancelled != nil && latest[j] > it.put.Began.At {
-						places++
-					}
-					j++
-				}
-			}
-			if places < x.Schedule.Config.Backlog && !x.traits.Unbounded {
-				return x.told(it.put.Began.At, "what was cancelled must not hold a place for ever", "item %d was refused, want accepted", it.put.N)
-			}
-			continue
-		}
-		k++
-		switch {
-		case it.cancelled != nil:
-		case len(it.left) == 0:
-			return x.told(it.put.Began.At, "what was cancelled was another item", "item %d never left (up to %s)", it.put.N, timeline.Duration(x.End))
-		case it.left[0].Began.At > latest[k]:
-			return x.told(latest[k], "so it would have if nothing had been cancelled", "item %d left at %s, want at %s or before",
-				it.put.N, timeline.Duration(it.left[0].Began.At), timeline.Duration(latest[k]))
+		if o := other.Fires[i].Began.At; at != o {
+			because := fmt.Sprintf("without the items that were refused it leaves at %s", timeline.Duration(o))
+			return x.told(min(o, at), because,
+				"item %d left at %s, want %s", f.Value, timeline.Duration(at), timeline.Duration(o))
 		}
 	}
 	return nil
@@ -382,25 +367,30 @@ func (x *exam) cancel() *suite.Violation {
 
 func (x *exam) close() *suite.Violation {
 	v := x.view()
-	if !x.judgeable() || v.closed == nil || slices.ContainsFunc(x.Done, func(d conformance.Done) bool { return d.Inside }) {
+	inside := func(d conformance.Done) bool { return d.Inside }
+	if !x.judgeable() || v.closed == nil || slices.ContainsFunc(x.Done, inside) {
 		return nil
 	}
+	because := fmt.Sprintf("the input was closed at %s", timeline.Duration(v.closed.Began.At))
 	for i := range v.items {
 		it := &v.items[i]
+		put := it.put
 		switch {
-		case it.put.Began.Seq > v.closed.Began.Seq && it.put.OK:
-			return x.told(it.put.Began.At, fmt.Sprintf("the input was closed at %s", timeline.Duration(v.closed.Began.At)), "item %d was accepted, want refused", it.put.N)
+		case put.Began.Seq > v.closed.Began.Seq && put.OK:
+			return x.told(put.Began.At, because, "item %d was accepted, want refused", put.N)
 		case !it.waits(v.closed):
 		case x.traits.CloseFlush == conformance.CloseDrops && len(it.left) > 0:
-			return x.told(it.left[0].Began.At, fmt.Sprintf("the input was closed at %s, and CloseDrops is declared", timeline.Duration(v.closed.Began.At)),
-				"item %d left at %s, want never", it.put.N, timeline.Duration(it.left[0].Began.At))
+			at := it.left[0].Began.At
+			return x.told(at, because+", and CloseDrops is declared",
+				"item %d left at %s, want never", put.N, timeline.Duration(at))
 		case x.traits.CloseFlush == conformance.CloseAtDeadline && len(it.left) == 0 && it.cancelled == nil:
-			return x.told(it.put.Began.At, fmt.Sprintf("it waited when the input was closed at %s, and CloseAtDeadline is declared", timeline.Duration(v.closed.Began.At)),
-				"item %d never left (up to %s)", it.put.N, timeline.Duration(x.End))
+			return x.told(put.Began.At, "it waited when "+because+", and CloseAtDeadline is declared",
+				"item %d never left (up to %s)", put.N, timeline.Duration(x.End))
 		}
 	}
 	if v.closed.Ended.Seq == 0 {
-		return x.told(v.closed.Began.At, "nothing waited any more", "close at %s had not returned by %s", timeline.Duration(v.closed.Began.At), timeline.Duration(x.End))
+		return x.told(v.closed.Began.At, "nothing waited any more", "close at %s had not returned by %s",
+			timeline.Duration(v.closed.Began.At), timeline.Duration(x.End))
 	}
 	return nil
 }
@@ -408,7 +398,8 @@ func (x *exam) close() *suite.Violation {
 func (x *exam) reentry() *suite.Violation {
 	for _, d := range x.Done {
 		if d.Inside && d.Ended.Seq == 0 {
-			return x.told(d.Began.At, "everything that could wake it was asleep for good", "%s called by the function never returned", d.Op)
+			return x.told(d.Began.At, "everything that could wake it was asleep for good",
+				"%s called by the function never returned", d.Op)
 		}
 	}
 	return nil

@@ -19,32 +19,38 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	size := func(n int) conformance.Config { return base.With("backlog", fmt.Sprint(n)) }
 	put := []conformance.Step{{Op: conformance.OpPut}}
 	grid := []time.Duration{0, 1, suite.Wait / 2, suite.Wait - 1, suite.Wait, suite.Wait + 1, 5 * suite.Wait / 2}
+	halves := []time.Duration{0, suite.Wait / 2, suite.Wait}
 	out := []suite.Family{
-		{Name: suite.Leaks, Look: true, Schedules: withItems(suite.Sequences(size(2), put, []time.Duration{1, suite.Wait}, 3))},
-		{Name: "queue", Schedules: withItems(suite.Sequences(size(2), put, grid, 4))},
-		{Name: "longer queue", Schedules: withItems(suite.Sequences(size(2), put, []time.Duration{0, suite.Wait / 2, suite.Wait, 5 * suite.Wait / 2}, 5))},
-		{Name: "queue of one", Schedules: withItems(suite.Sequences(size(1), put, grid, 4))},
-		{Name: "bursts", Schedules: withItems(suite.Sequences(size(3), put, []time.Duration{0, suite.Wait}, 7))},
+		{Name: suite.Leaks, Look: true, Schedules: sequences(size(2), put, []time.Duration{1, suite.Wait}, 3)},
+		{Name: "queue", Schedules: sequences(size(2), put, grid, 4)},
+		{Name: "longer queue", Schedules: sequences(size(2), put, append(halves[:3:3], 5*suite.Wait/2), 5)},
+		{Name: "queue of one", Schedules: sequences(size(1), put, grid, 4)},
+		{Name: "bursts", Schedules: sequences(size(3), put, []time.Duration{0, suite.Wait}, 7)},
 		{Name: "long", Schedules: longQueues()},
 	}
+	cancel := func(n int) conformance.Step { return conformance.Step{Op: conformance.OpCancel, N: n} }
 	if s.Accepts(conformance.OpCancel) {
-		steps := []conformance.Step{{Op: conformance.OpPut}, {Op: conformance.OpCancel, N: 1}, {Op: conformance.OpCancel, N: 2}, {Op: conformance.OpCancel, N: 3}}
+		const cancels = "put 0 @0 | cancel 2 @0 | cancel 3 @0 | cancel 4 @0"
+		later := append(
+			after(size(3), "put 1 @0 | put 2 @0 | put 3 @0 | put 4 @0", cancels, halves, 2),
+			after(size(2), "put 1 @0 | put 2 @0 | cancel 2 @0", "put 0 @0", halves, 3)...)
+		any3 := append(put[:1:1], cancel(1), cancel(2), cancel(3))
 		out = append(out,
-			suite.Family{Name: "cancels", Schedules: withItems(suite.Sequences(size(2), steps, []time.Duration{0, suite.Wait / 2}, 4))},
-			suite.Family{Name: "cancels and what comes later", Schedules: append(
-				after(size(3), "put 1 @0 | put 2 @0 | put 3 @0 | put 4 @0", "put 0 @0 | cancel 2 @0 | cancel 3 @0 | cancel 4 @0", []time.Duration{0, suite.Wait / 2, suite.Wait}, 2),
-				after(size(2), "put 1 @0 | put 2 @0 | cancel 2 @0", "put 0 @0", []time.Duration{0, suite.Wait / 2, suite.Wait}, 3)...)},
-			suite.Family{Name: "later cancels", Schedules: withItems(suite.Sequences(size(1), []conformance.Step{{Op: conformance.OpPut}, {Op: conformance.OpCancel, N: 2}}, []time.Duration{0, suite.Wait / 2, suite.Wait}, 5))})
+			suite.Family{Name: "cancels", Schedules: sequences(size(2), any3, halves[:2], 4)},
+			suite.Family{Name: "cancels and what comes later", Schedules: later},
+			suite.Family{Name: "later cancels", Schedules: sequences(size(1), append(put[:1:1], cancel(2)), halves, 5)})
 	}
 	if s.Accepts(conformance.OpClose) {
-		out = append(out, suite.Family{Name: "closes", Schedules: withItems(suite.Sequences(size(2), []conformance.Step{{Op: conformance.OpPut}, {Op: conformance.OpClose}}, []time.Duration{0, suite.Wait / 2, suite.Wait}, 4))})
+		closes := append(put[:1:1], conformance.Step{Op: conformance.OpClose})
+		out = append(out, suite.Family{Name: "closes", Schedules: sequences(size(2), closes, halves, 4)})
 		if s.Accepts(conformance.OpCancel) {
-			out = append(out, suite.Family{Name: "closes and cancels", Schedules: after(size(2), "put 1 @0 | put 2 @0 | put 3 @0",
-				"close @0 | cancel 2 @0 | cancel 3 @0", []time.Duration{0, suite.Wait / 2}, 3)})
+			out = append(out, suite.Family{Name: "closes and cancels", Schedules: after(size(2),
+				"put 1 @0 | put 2 @0 | put 3 @0", "close @0 | cancel 2 @0 | cancel 3 @0", halves[:2], 3)})
 		}
 	}
 	if s.Accepts(conformance.OpStop) {
-		out = append(out, suite.Family{Name: suite.Leaks, Look: true, Schedules: after(size(2), "put 1 @0 | put 2 @0 | put 3 @0", "stop @0", []time.Duration{0, suite.Wait / 2, suite.Wait}, 1)})
+		stops := after(size(2), "put 1 @0 | put 2 @0 | put 3 @0", "stop @0", halves, 1)
+		out = append(out, suite.Family{Name: suite.Leaks, Look: true, Schedules: stops})
 	}
 	if slack := c.spec.Traits.Slack; slack > 0 {
 		out = append(out, suite.Family{Name: "slack", Schedules: slacks(slack)})
@@ -53,15 +59,25 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	}
 	for _, op := range []conformance.Op{conformance.OpPut, conformance.OpCancel, conformance.OpClose} {
 		if s.Accepts(op) {
-			out = append(out, suite.Family{Name: "inside", Schedules: withItems(suite.Sequences(size(2).With("inside", string(op)), put, []time.Duration{0, suite.Wait}, 3))})
+			cfg := size(2).With("inside", string(op))
+			inside := sequences(cfg, put, []time.Duration{0, suite.Wait}, 3)
+			out = append(out, suite.Family{Name: "inside", Schedules: inside})
 		}
 	}
 	if s.Time != conformance.PackageTime {
 		for _, epoch := range suite.Epochs {
-			out = append(out, suite.Family{Name: "epoch " + epoch, Schedules: withItems(suite.Sequences(size(2).With("epoch", epoch), put, grid, 3))})
+			far := sequences(size(2).With("epoch", epoch), put, grid, 3)
+			out = append(out, suite.Family{Name: "epoch " + epoch, Schedules: far})
 		}
 	}
 	return out
+}
+
+// sequences are the sequences of the suite with numbered items.
+func sequences(
+	cfg conformance.Config, steps []conformance.Step, gaps []time.Duration, depth int,
+) []conformance.Schedule {
+	return withItems(suite.Sequences(cfg, steps, gaps, depth))
 }
 
 // withItems gives the items their numbers, and leaves out schedules that begin with
@@ -122,8 +138,10 @@ func races(s *suite.Suite) []conformance.Schedule {
 func longQueues() []conformance.Schedule {
 	var out []conformance.Schedule
 	for _, interval := range []time.Duration{suite.Wait, 333333333, 7} {
-		for _, gap := range []time.Duration{0, interval * 3 / 10, interval * 7 / 10, interval, interval * 13 / 10, 3*interval + 1} {
-			s := conformance.Schedule{Config: conformance.Config{}.With("interval", timeline.Duration(interval)).With("backlog", "20")}
+		cfg := suite.Configured("interval", timeline.Duration(interval), "backlog", "20")
+		tenth := func(n time.Duration) time.Duration { return interval * n / 10 }
+		for _, gap := range []time.Duration{0, tenth(3), tenth(7), interval, tenth(13), 3*interval + 1} {
+			s := conformance.Schedule{Config: cfg}
 			for i := range 40 {
 				s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpPut, N: i + 1, At: time.Duration(i) * gap})
 			}
@@ -137,11 +155,16 @@ func longQueues() []conformance.Schedule {
 // put more than may leave together, twice.
 func slacks(slack int) []conformance.Schedule {
 	var out []conformance.Schedule
-	full := time.Duration(slack) * suite.Wait
-	for _, idle := range []time.Duration{full - suite.Wait/2, full, full + suite.Wait*3/10, full + suite.Wait*7/10, full + suite.Wait, 2 * full, 20 * full} {
-		s := conformance.Schedule{Config: conformance.Config{}.With("interval", timeline.Duration(suite.Wait)).With("backlog", fmt.Sprint(slack+4))}
+	const interval = suite.Wait
+	cfg := suite.Configured("interval", timeline.Duration(interval), "backlog", fmt.Sprint(slack+4))
+	full := time.Duration(slack) * interval
+	idles := []time.Duration{
+		full - interval/2, full, full + interval*3/10, full + interval*7/10, full + interval, 2 * full, 20 * full,
+	}
+	for _, idle := range idles {
+		s := conformance.Schedule{Config: cfg}
 		s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpPut, N: 1})
-		for _, at := range []time.Duration{idle, 2*idle + 2*suite.Wait} { // all have left 2 intervals after the first
+		for _, at := range []time.Duration{idle, 2*idle + 2*interval} { // all have left 2 intervals after the first
 			for range slack + 3 {
 				s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpPut, N: len(s.Steps) + 1, At: at})
 			}

@@ -134,7 +134,8 @@ func (c *contract) Unfit(s *suite.Suite) (skip, misuse string) {
 	case s.Time == conformance.Explicit:
 		return "", "leakybuckettest.Run: a leaky bucket needs a clock of its own; set Time to Injected or PackageTime"
 	case tr.CloseFlush == conformance.CloseFires:
-		return "", "leakybuckettest.Run: with CloseFires what waits would leave together; declare CloseAtDeadline or CloseDrops"
+		return "", "leakybuckettest.Run: with CloseFires what waits would leave together; " +
+			"declare CloseAtDeadline or CloseDrops"
 	case tr.Slack < 0 || tr.Slack > 0 && tr.Head > HeadAtOnce:
 		return "", "leakybuckettest.Run: a Slack goes with HeadAtOnce only, and is not negative"
 	}

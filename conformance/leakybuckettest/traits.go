@@ -49,12 +49,16 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Name: "Head", Declared: int(tr.Head), Values: heads, Needless: suite.Always,
 			Observe: func() int {
 				at, _ := left(s, "interval=100ms backlog=3 | put 1 @30ms", 1)
-				seen := map[time.Duration]Head{suite.Wait * 3 / 10: HeadAtOnce, suite.Wait * 13 / 10: HeadWaits, suite.Wait: HeadOnGrid}
-				return int(seen[at])
+				return int(map[time.Duration]Head{
+					suite.Wait * 3 / 10:  HeadAtOnce,
+					suite.Wait * 13 / 10: HeadWaits,
+					suite.Wait:           HeadOnGrid,
+				}[at])
 			},
 		},
 		{
-			Name: "CloseFlush", Declared: int(tr.CloseFlush), Values: []string{"CloseFires", "CloseAtDeadline", "CloseDrops"},
+			Name: "CloseFlush", Declared: int(tr.CloseFlush),
+			Values:   []string{"CloseFires", "CloseAtDeadline", "CloseDrops"},
 			Needless: func() bool { return !s.Accepts(conformance.OpClose) },
 			Observe: func() int {
 				if _, ok := left(s, "interval=100ms backlog=3 | put 1 @0 | put 2 @0 | close @1ms", 2); ok {

@@ -60,7 +60,8 @@ func (x *exam) view() *view {
 			}
 			v.items = append(v.items, it)
 		case conformance.OpCancel:
-			if k := slices.IndexFunc(v.items, func(it item) bool { return it.put.N == d.N }); k >= 0 && d.OK && v.items[k].cancelled == nil {
+			k := slices.IndexFunc(v.items, func(it item) bool { return it.put.N == d.N })
+			if k >= 0 && d.OK && v.items[k].cancelled == nil {
 				v.items[k].cancelled = d
 			}
 		case conformance.OpClose:
@@ -74,19 +75,23 @@ func (x *exam) view() *view {
 
 // judgeable reports whether the trace is one that the model can judge.
 func (x *exam) judgeable() bool {
-	return x.Refused == "" && !x.Stuck && !slices.ContainsFunc(x.Done, func(d conformance.Done) bool { return d.Panic != "" })
+	panicked := func(d conformance.Done) bool { return d.Panic != "" }
+	return x.Refused == "" && !x.Stuck && !slices.ContainsFunc(x.Done, panicked)
 }
 
 // quiet is judgeable, and nothing was cancelled or closed, nor done by the function.
 func (x *exam) quiet() bool {
-	return x.judgeable() && !slices.ContainsFunc(x.Done, func(d conformance.Done) bool { return d.Op != conformance.OpPut || d.Inside })
+	other := func(d conformance.Done) bool { return d.Op != conformance.OpPut || d.Inside }
+	return x.judgeable() && !slices.ContainsFunc(x.Done, other)
 }
 
 // drained is quiet, but the input may have been closed and what waits leaves in its turn.
 func (x *exam) drained() bool {
-	return x.judgeable() && !slices.ContainsFunc(x.Done, func(d conformance.Done) bool {
-		return d.Inside || d.Op != conformance.OpPut && (d.Op != conformance.OpClose || x.traits.CloseFlush != conformance.CloseAtDeadline)
-	})
+	closes := x.traits.CloseFlush == conformance.CloseAtDeadline
+	other := func(d conformance.Done) bool {
+		return d.Inside || d.Op != conformance.OpPut && (d.Op != conformance.OpClose || !closes)
+	}
+	return x.judgeable() && !slices.ContainsFunc(x.Done, other)
 }
 
 // stopped reports whether what waits was dropped.

@@ -192,9 +192,9 @@ func (c *contract) cancelsConcurrent(p *suite.Probe) *suite.Violation {
 			if !granted {
 				return nil
 			}
-			return suite.Broken(0,
-				fmt.Sprintf("the bucket was empty when the token was reserved (%s, rate=%s burst=%d)",
-					suite.InRound(round), inDebt.Rate, inDebt.Burst),
+			because := fmt.Sprintf("the bucket was empty when the token was reserved (%s, rate=%s burst=%d)",
+				suite.InRound(round), inDebt.Rate, inDebt.Burst)
+			return suite.Broken(0, because,
 				"two goroutines cancelled a reservation at one instant, and a token came of it that was never there")
 		},
 		Release: func(l *cancelledTogether) { l.end() },

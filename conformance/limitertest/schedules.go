@@ -229,8 +229,9 @@ func rateFamilies(s *suite.Suite) []suite.Family {
 	}
 	with := func(rate, burst string) conformance.Config { return suite.Configured("rate", rate, "burst", burst) }
 	take := supported(s, []conformance.Step{{Op: ask, N: 1}, {Op: conformance.OpReserve, N: 1}})
-	for _, rate := range []string{"1/2562047h47m16.854775807s", "1/1281023h53m38.427387904s", "1/876000h",
-		"3/2562047h47m16.854775807s"} {
+	for _, rate := range []string{
+		"1/2562047h47m16.854775807s", "1/1281023h53m38.427387904s", "1/876000h", "3/2562047h47m16.854775807s",
+	} {
 		for _, burst := range []string{"1", "2"} {
 			if ask == conformance.OpAllow {
 				tiny = append(tiny, suite.Sequences(with(rate, burst), take, []time.Duration{0, time.Hour}, 3)...)

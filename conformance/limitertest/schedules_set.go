@@ -41,8 +41,9 @@ func (e *explorer) changes(zero ZeroRate) {
 func givenUp() []conformance.Schedule {
 	var texts []string
 	for _, set := range []string{"setlimit 100/1s", "setlimit 5/1s", "setburst 5"} {
-		for _, given := range []string{"cancel 1 @0", "cancel 2 @0", "cancel 1 @0 | cancel 2 @0",
-			"cancel 2 @0 | cancel 1 @0"} {
+		for _, given := range []string{
+			"cancel 1 @0", "cancel 2 @0", "cancel 1 @0 | cancel 2 @0", "cancel 2 @0 | cancel 1 @0",
+		} {
 			for n := 1; n <= 2; n++ {
 				texts = append(texts, fmt.Sprintf("rate=10/1s burst=3 | allow 3 @0 | "+
 					"reserve %d @0 | %s @0 | reserve 1 @0 | %s | reserve 1 @0", n, set, given))

@@ -1,6 +1,7 @@
 package throttletest
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -28,7 +29,8 @@ func (x *exam) stopHolds() *suite.Violation {
 		}
 		for _, f := range x.Fires {
 			if f.Began.Seq > d.Ended.Seq && f.Began.Seq < until {
-				v := suite.Broken(f.Began.At, "stop had returned at "+timeline.Duration(d.Ended.At)+", and drops what is pending",
+				because := "stop had returned at " + timeline.Duration(d.Ended.At) + ", and drops what is pending"
+				v := suite.Broken(f.Began.At, because,
 					"emitted %d at %s, after stop", f.Value, timeline.Duration(f.Began.At))
 				v.Lanes = emitted(f)
 				return v
@@ -63,7 +65,9 @@ func (x *exam) certain() *edge.Finding {
 			if reset > 0 {
 				rule = "TH-RESET"
 			}
-			return say(rule, f.Began.At, "the emission at "+timeline.Duration(before.Began.At)+" opened an interval of "+timeline.Duration(interval),
+			opened := timeline.Duration(before.Began.At)
+			return say(rule, f.Began.At,
+				"the emission at "+opened+" opened an interval of "+timeline.Duration(interval),
 				"emitted at %s, want %s at the earliest", at, timeline.Duration(before.Began.At+interval))
 		}
 		if x.traits.Payload == LastPayload && !inRow && order[f.Value] <= order[before.Value] {
@@ -71,8 +75,8 @@ func (x *exam) certain() *edge.Finding {
 			if f.Value == before.Value {
 				rule = "TH-NOSPON"
 			}
-			return say(rule, f.Began.At, suite.Broken(0, "", "%d had been emitted at %s", before.Value, timeline.Duration(before.Began.At)).Headline,
-				"emitted %d at %s, want a newer event", f.Value, at)
+			because := fmt.Sprintf("%d had been emitted at %s", before.Value, timeline.Duration(before.Began.At))
+			return say(rule, f.Began.At, because, "emitted %d at %s, want a newer event", f.Value, at)
 		}
 	}
 	if last := x.lostLast(); last != nil && !inRow {
@@ -136,7 +140,8 @@ func (x *exam) cancelCloses() *suite.Violation {
 		return v
 	}
 	if last := x.ended(conformance.OpCancel); last != nil && !last.OK {
-		return suite.Broken(last.At, "", "the output was still open when the context had been cancelled at %s", timeline.Duration(last.At))
+		return suite.Broken(last.At, "", "the output was still open when the context had been cancelled at %s",
+			timeline.Duration(last.At))
 	}
 	return nil
 }
@@ -150,7 +155,8 @@ func (x *exam) endCloses() *suite.Violation {
 	switch {
 	case last == nil:
 	case !x.Closed:
-		return suite.Broken(last.At, "", "the output was never closed after the input had ended at %s", timeline.Duration(last.At))
+		return suite.Broken(last.At, "", "the output was never closed after the input had ended at %s",
+			timeline.Duration(last.At))
 	case !last.OK && x.edges == Leading:
 		return suite.Broken(last.At, "nothing waits for its time on the leading edge",
 			"the output was still open when the input had ended at %s", timeline.Duration(last.At))
@@ -183,7 +189,8 @@ func (x *exam) busy() *suite.Violation {
 	if last == nil || last.Inside {
 		return nil
 	}
-	v := suite.Broken(last.At, "nothing came after it", "call %d was not emitted by %s", last.N, timeline.Duration(x.End))
+	v := suite.Broken(last.At, "nothing came after it", "call %d was not emitted by %s",
+		last.N, timeline.Duration(x.End))
 	if len(x.Fires) > 0 {
 		v.Lanes = emitted(x.Fires[len(x.Fires)-1])
 	}
@@ -197,8 +204,9 @@ func (x *exam) busySpace() *suite.Violation {
 		f, before := x.Fires[i], x.Fires[i-1]
 		at := timeline.Duration(f.Began.At)
 		if f.Began.At-before.Began.At < cfg.Interval && !x.twice() {
-			return suite.Broken(f.Began.At, "the emission at "+timeline.Duration(before.Began.At)+" began an interval of "+timeline.Duration(cfg.Interval)+
-				"; its callback takes "+timeline.Duration(cfg.Busy),
+			because := fmt.Sprintf("the emission at %s began an interval of %s; its callback takes %s",
+				timeline.Duration(before.Began.At), timeline.Duration(cfg.Interval), timeline.Duration(cfg.Busy))
+			return suite.Broken(f.Began.At, because,
 				"emitted at %s, want %s at the earliest", at, timeline.Duration(before.Began.At+cfg.Interval))
 		}
 		if f.Value == before.Value && x.traits.Payload == LastPayload && x.traits.BothSingle != BothTwice {
@@ -222,7 +230,8 @@ func (x *exam) busyLead() *suite.Violation {
 		})
 		first := !slices.ContainsFunc(steps, func(o conformance.Step) bool { return o.N < s.N && o.At >= since })
 		if s.Op == conformance.OpCall && idle && first && !x.fired(s) {
-			return suite.Broken(s.At, "no interval was running, and no callback", "call %d was not emitted at %s", s.N, timeline.Duration(s.At))
+			return suite.Broken(s.At, "no interval was running, and no callback",
+				"call %d was not emitted at %s", s.N, timeline.Duration(s.At))
 		}
 	}
 	return nil
@@ -260,9 +269,11 @@ func (x *exam) heldUp() *suite.Violation {
 		if steady && steps[len(steps)-1].At < by {
 			return nil
 		}
-		if !slices.ContainsFunc(x.Fires, func(f conformance.Fire) bool { return f.Began.At >= s.At && f.Began.At <= by }) {
-			return suite.Broken(by, "the clock was set back by "+timeline.Duration(-set.D)+" at "+timeline.Duration(set.At)+
-				", and that may hold events up for "+timeline.Duration(interval)+" at most",
+		inTime := func(f conformance.Fire) bool { return f.Began.At >= s.At && f.Began.At <= by }
+		if !slices.ContainsFunc(x.Fires, inTime) {
+			because := fmt.Sprintf("the clock was set back by %s at %s, and that may hold events up for %s at most",
+				timeline.Duration(-set.D), timeline.Duration(set.At), timeline.Duration(interval))
+			return suite.Broken(by, because,
 				"nothing was emitted from %s to %s", timeline.Duration(s.At), timeline.Duration(by))
 		}
 		if !steady {
@@ -296,8 +307,10 @@ func (x *exam) stands() *suite.Violation {
 		}
 		at := max(most, shown(f.Began.At))
 		if at-last < interval {
-			return suite.Broken(f.Began.At, "the interval of "+timeline.Duration(interval)+" since the emission before it was not over on that clock",
-				"emitted at %s, when the clock had come no further than %s", timeline.Duration(f.Began.At), timeline.Duration(at))
+			because := fmt.Sprintf("the interval of %s since the emission before it was not over on that clock",
+				timeline.Duration(interval))
+			return suite.Broken(f.Began.At, because, "emitted at %s, when the clock had come no further than %s",
+				timeline.Duration(f.Began.At), timeline.Duration(at))
 		}
 		last = at
 	}

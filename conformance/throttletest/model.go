@@ -265,7 +265,8 @@ func (x *exam) lacks(w edge.Fire, i int, got *conformance.Fire) string {
 func (x *exam) exceeds(last edge.Fire, got *conformance.Fire) string {
 	interval := x.Schedule.Config.Interval
 	at, gap := got.Began.At, got.Began.At-last.At
-	atCall := slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool { return s.Op == conformance.OpCall && s.At == at })
+	comes := func(s conformance.Step) bool { return s.Op == conformance.OpCall && s.At == at }
+	atCall := slices.ContainsFunc(x.Schedule.Steps, comes)
 	since := edge.Calls(x.Schedule, last.At, at)
 	switch {
 	case x.edges == Trailing && atCall && gap > interval:

@@ -71,7 +71,8 @@ func (c *contract) together(p *suite.Probe, edges Edges) (*suite.Violation, stri
 		return call, func() { f.release(false) }
 	}
 	b.Because = func(round int) string {
-		return fmt.Sprintf("no interval was running (edges=%s, %s), and no order of the calls emits another number", edges, suite.InRound(round))
+		return fmt.Sprintf("no interval was running (edges=%s, %s), and no order of the calls emits another number",
+			edges, suite.InRound(round))
 	}
 	return b.Together(p)
 }
@@ -102,7 +103,8 @@ func (c *contract) clash(p *suite.Probe, edges Edges) (skip string) {
 	made := func(env conformance.Env) (Funcs, func(i int)) {
 		f := c.spec.New(env, Config{Interval: suite.Wait, Edges: edges}, func(int) {})
 		return f, func(i int) {
-			f.do(conformance.Step{Op: conformance.OpCall, N: i}, env.Start.Add(time.Duration(i)), c.explicit(), func(int) {})
+			call, at := conformance.Step{Op: conformance.OpCall, N: i}, env.Start.Add(time.Duration(i))
+			f.do(call, at, c.explicit(), func(int) {})
 		}
 	}
 	skip = p.Clash(func(env conformance.Env) []func(int) {

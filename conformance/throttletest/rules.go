@@ -85,45 +85,64 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		return about(on(r, Leading), several)
 	}
 	return []rule{
-		on(law(core, "TH-FIRST", "On the leading edge the very first event MUST be emitted at once, wherever on the time line the clock starts."),
+		on(law(core, "TH-FIRST", "On the leading edge the very first event MUST be emitted at once, "+
+			"wherever on the time line the clock starts."),
 			Leading, LeadingAndTrailing),
-		on(law(core, "TH-LEADNEXT", "On the leading edge an event that comes after the end of an interval MUST be emitted at once; at its very end, as declared."),
+		on(law(core, "TH-LEADNEXT", "On the leading edge an event that comes after the end of an interval "+
+			"MUST be emitted at once; at its very end, as declared."),
 			Leading, LeadingAndTrailing),
 		law(core, "TH-SPACE", "Two emissions MUST be at least the interval apart."),
-		c.dropped(law(core, "TH-DROP", "With the leading edge alone an event within an interval MUST be dropped, and never emitted later.")),
+		c.dropped(law(core, "TH-DROP", "With the leading edge alone an event within an interval MUST be dropped, "+
+			"and never emitted later.")),
 		on(law(core, "TH-LAST", "On the trailing edge, what came last in an interval MUST be emitted at its end."),
 			Trailing, LeadingAndTrailing),
 		on(law(core, "TH-NOTDEB", "Events that go on coming MUST NOT put off the end of an interval."),
 			Trailing, LeadingAndTrailing),
-		on(law(core, "TH-PAY", "The trailing edge MUST emit the payload that is declared: of the newest event of the interval, or of its first."),
+		on(law(core, "TH-PAY", "The trailing edge MUST emit the payload that is declared: "+
+			"of the newest event of the interval, or of its first."),
 			Trailing, LeadingAndTrailing),
 		on(law(core, "TH-SINGLE", "With both edges a single event MUST be emitted once, or twice, as declared."),
 			LeadingAndTrailing),
-		on(law(core, "TH-TRAILONLY", "With the trailing edge alone an event MUST NOT be emitted before the end of its interval."),
+		on(law(core, "TH-TRAILONLY", "With the trailing edge alone an event MUST NOT be emitted "+
+			"before the end of its interval."),
 			Trailing),
 		on(law(core, "TH-TRAILOPENS", "An emission on the trailing edge MUST open an interval of its own."),
 			Trailing, LeadingAndTrailing),
 		law(core, "TH-NOSPON", "Nothing MUST be emitted without an event since the last emission."),
-		about(law(core, "TH-ZERO", "With an interval of 0 every event MUST be emitted, unless the constructor refuses it."), zeroInterval),
-		about(on(law(extended, "TH-NONE", "With no edge at all nothing MUST be emitted, unless the constructor refuses it."), NoEdges),
+		about(law(core, "TH-ZERO", "With an interval of 0 every event MUST be emitted, "+
+			"unless the constructor refuses it."), zeroInterval),
+		about(on(law(extended, "TH-NONE", "With no edge at all nothing MUST be emitted, "+
+			"unless the constructor refuses it."), NoEdges),
 			func(j suite.Job) bool { return j.Schedule.Config.Edges == NoEdges }),
-		needs(about(on(law(core, "TH-RESET", "After Reset the next event MUST be emitted, and begin an interval of full length."), Leading), resets),
+		needs(about(on(law(core, "TH-RESET", "After Reset the next event MUST be emitted, "+
+			"and begin an interval of full length."), Leading), resets),
 			conformance.OpReset),
 		{
-			Rule: conformance.Rule{ID: "TH-ONEOF", Level: core,
-				Text: "Of events that many goroutines bring at one instant each edge MUST emit one, or the leading edge the k that are declared."},
+			Rule: conformance.Rule{
+				ID:    "TH-ONEOF",
+				Level: core,
+				Text: "Of events that many goroutines bring at one instant each edge MUST emit one, " +
+					"or the leading edge the k that are declared.",
+			},
 			Probe: c.concurrent,
 		},
 		{
-			Rule: conformance.Rule{ID: "TH-STOP", Level: core,
-				Text: "After Stop nothing MUST be emitted for an event that came before it: Stop drops what is pending."},
+			Rule: conformance.Rule{
+				ID:    "TH-STOP",
+				Level: core,
+				Text: "After Stop nothing MUST be emitted for an event that came before it: " +
+					"Stop drops what is pending.",
+			},
 			Ops:   []conformance.Op{conformance.OpStop},
 			About: suite.Steps(conformance.OpStop),
 			Check: (*exam).stopHolds,
 		},
-		windows(law(extended, "TH-RATE", "No interval MUST hold more than the k events that it lets pass, counted as declared.")),
-		windows(law(extended, "TH-MAXIMAL", "An event that finds less than k in its interval MUST be emitted at once.")),
-		needs(about(law(extended, "TH-ERR", "An error item MUST be passed on at once, in its place, whatever the interval."),
+		windows(law(extended, "TH-RATE", "No interval MUST hold more than the k events that it lets pass, "+
+			"counted as declared.")),
+		windows(law(extended, "TH-MAXIMAL",
+			"An event that finds less than k in its interval MUST be emitted at once.")),
+		needs(about(law(extended, "TH-ERR", "An error item MUST be passed on at once, in its place, "+
+			"whatever the interval."),
 			suite.Steps(conformance.OpFault)), conformance.OpFault),
 		needs(about(law(extended, "TH-ERRNEUT", "Errors MUST neither open nor put off an interval, nor count in one."),
 			suite.Steps(conformance.OpFault)), conformance.OpFault),
@@ -145,9 +164,13 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check: (*exam).endCloses,
 		},
 		{
-			Rule: conformance.Rule{ID: "TH-BUSY", Level: core,
-				Text: "A callback that takes time MUST change nothing in this: emissions begin at least the interval apart, none comes twice, " +
-					"and what came last on the trailing edge is emitted."},
+			Rule: conformance.Rule{
+				ID:    "TH-BUSY",
+				Level: core,
+				Text: "A callback that takes time MUST change nothing in this: " +
+					"emissions begin at least the interval apart, none comes twice, " +
+					"and what came last on the trailing edge is emitted.",
+			},
 			About: func(j suite.Job) bool { return j.Schedule.Config.Busy > 0 },
 			Check: (*exam).busy,
 		},
@@ -162,8 +185,12 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check:  (*exam).heldUp,
 		},
 		{
-			Rule: conformance.Rule{ID: "X-BACK", Level: extended,
-				Text: "When the clock is set back, nothing MUST come sooner than on a clock that stands still until it is where it was."},
+			Rule: conformance.Rule{
+				ID:    "X-BACK",
+				Level: extended,
+				Text: "When the clock is set back, nothing MUST come sooner " +
+					"than on a clock that stands still until it is where it was.",
+			},
 			Unless: func(s *suite.Suite, tr *Traits) string {
 				return setBackUnless(s, tr, BackStands, "ClockBack: BackStands")
 			},
@@ -189,7 +216,11 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check:  (*exam).eachKey,
 		},
 		{
-			Rule: conformance.Rule{ID: "X-CLOCK1", Level: core, Text: "No other clock than the one injected MUST have any influence."},
+			Rule: conformance.Rule{
+				ID:    "X-CLOCK1",
+				Level: core,
+				Text:  "No other clock than the one injected MUST have any influence.",
+			},
 			Unless: func(s *suite.Suite, _ *Traits) string {
 				return suite.If(!s.Bubble || s.Time != conformance.Injected,
 					"only where a clock is injected and package time can be held does the difference show")
@@ -197,8 +228,12 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Probe: func(p *suite.Probe) (*suite.Violation, string) { return edge.OtherClock(p, "interval") },
 		},
 		{
-			Rule: conformance.Rule{ID: "X-PANIC", Level: extended,
-				Text: "After the panic of a callback the throttle MUST work on, and the panic go where it is declared to go."},
+			Rule: conformance.Rule{
+				ID:    "X-PANIC",
+				Level: extended,
+				Text: "After the panic of a callback the throttle MUST work on, " +
+					"and the panic go where it is declared to go.",
+			},
 			Unless: func(s *suite.Suite, tr *Traits) string {
 				if why := undeclared(tr.PanicPolicy == 0, "PanicPolicy"); why != "" {
 					return why
@@ -209,7 +244,11 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Probe:  c.panics,
 		},
 		{
-			Rule: conformance.Rule{ID: "X-REENT", Level: core, Text: "An operation called from the callback MUST NOT deadlock."},
+			Rule: conformance.Rule{
+				ID:    "X-REENT",
+				Level: core,
+				Text:  "An operation called from the callback MUST NOT deadlock.",
+			},
 			Unless: func(s *suite.Suite, tr *Traits) string {
 				if tr.Reentrancy == ReentrancyForbidden {
 					return "declared: ReentrancyForbidden"
@@ -283,7 +322,8 @@ func (x *exam) reentry() *suite.Violation {
 		return nil
 	}
 	at := timeline.Duration(d.Began.At)
-	return suite.Broken(d.Began.At, "its caller, the callback, is what it waits for", "%s called from the callback at %s never returned", d.Op, at)
+	return suite.Broken(d.Began.At, "its caller, the callback, is what it waits for",
+		"%s called from the callback at %s never returned", d.Op, at)
 }
 
 // eachKey judges what each key, or each instance, did for itself.
@@ -291,7 +331,12 @@ func (x *exam) eachKey() *suite.Violation {
 	for key := 1; key <= 2; key++ {
 		own := &exam{Recording: edge.OfKey(x.Recording, key), traits: x.traits, edges: x.edges}
 		if v := own.difference().Violation; v != nil {
-			return &suite.Violation{Headline: fmt.Sprintf("key %d: %s", key, v.Headline), Because: v.Because, At: v.At, Lanes: v.Lanes}
+			return &suite.Violation{
+				Headline: fmt.Sprintf("key %d: %s", key, v.Headline),
+				Because:  v.Because,
+				At:       v.At,
+				Lanes:    v.Lanes,
+			}
 		}
 	}
 	return nil

@@ -19,14 +19,20 @@ var (
 )
 
 // numbered lists every schedule of the steps, with its calls numbered.
-func numbered(cfg conformance.Config, steps []conformance.Step, gaps []time.Duration, depth int) []conformance.Schedule {
+func numbered(
+	cfg conformance.Config, steps []conformance.Step, gaps []time.Duration, depth int,
+) []conformance.Schedule {
 	return suite.NumberedCalls(suite.Sequences(cfg, steps, gaps, depth))
 }
 
 // Families are the schedules, in constants.
 func (c *contract) Families(s *suite.Suite) []suite.Family {
 	kinds := c.kinds()
-	out := []suite.Family{{Name: suite.Leaks, Look: true, Schedules: numbered(base, calls, []time.Duration{1, suite.Wait}, 3)}}
+	out := []suite.Family{{
+		Name:      suite.Leaks,
+		Look:      true,
+		Schedules: numbered(base, calls, []time.Duration{1, suite.Wait}, 3),
+	}}
 	for _, e := range kinds {
 		out = append(out, c.intervals(s, e)...)
 	}
@@ -73,7 +79,8 @@ func (c *contract) intervals(s *suite.Suite, e Edges) []suite.Family {
 	}
 	if s.Time != conformance.PackageTime {
 		for _, epoch := range suite.Epochs {
-			out = append(out, suite.Family{Name: "epoch " + epoch, Schedules: numbered(cfg.With("epoch", epoch), calls, grid, 3)})
+			far := numbered(cfg.With("epoch", epoch), calls, grid, 3)
+			out = append(out, suite.Family{Name: "epoch " + epoch, Schedules: far})
 		}
 	}
 	return out
@@ -82,7 +89,9 @@ func (c *contract) intervals(s *suite.Suite, e Edges) []suite.Family {
 // sustained are events that go on coming, faster and slower than the interval.
 func sustained(cfg conformance.Config) []conformance.Schedule {
 	var out []conformance.Schedule
-	for _, gap := range []time.Duration{suite.Wait / 10, suite.Wait * 3 / 10, suite.Wait * 7 / 10, suite.Wait * 13 / 10} {
+	for _, gap := range []time.Duration{
+		suite.Wait / 10, suite.Wait * 3 / 10, suite.Wait * 7 / 10, suite.Wait * 13 / 10,
+	} {
 		s := suite.Plan(cfg)
 		for i := range 40 {
 			s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpCall, N: i + 1, At: time.Duration(i) * gap})
@@ -101,7 +110,8 @@ func (c *contract) severalInInterval(s *suite.Suite, kinds []Edges) []suite.Fami
 	for _, k := range []string{"2", "3"} {
 		cfg := base.With("edges", "leading").With("k", k)
 		gaps := []time.Duration{0, 1, suite.Wait / 2, suite.Wait - 1, suite.Wait, suite.Wait + 1}
-		out = append(out, suite.Family{Name: "k " + k, Schedules: slices.Concat(numbered(cfg, calls, gaps, 4), sustained(cfg))})
+		several := slices.Concat(numbered(cfg, calls, gaps, 4), sustained(cfg))
+		out = append(out, suite.Family{Name: "k " + k, Schedules: several})
 		if s.Accepts(conformance.OpReset) {
 			out = append(out, suite.Family{Name: "k " + k + " reset",
 				Schedules: numbered(cfg, andResets, []time.Duration{1, suite.Wait / 2, suite.Wait + 1}, 5)})
@@ -150,8 +160,11 @@ func (c *contract) callbacks(s *suite.Suite, e Edges) []suite.Family {
 	cfg := base.With("edges", e.String())
 	var out []suite.Family
 	if e&Trailing != 0 {
-		out = append(out, suite.Family{Name: "zero payload " + e.String(), Schedules: []conformance.Schedule{
-			suite.Plan(cfg, conformance.Step{Op: conformance.OpCall, N: 1}, conformance.Step{Op: conformance.OpCall, At: 1})}})
+		first, zero := conformance.Step{Op: conformance.OpCall, N: 1}, conformance.Step{Op: conformance.OpCall, At: 1}
+		out = append(out, suite.Family{
+			Name:      "zero payload " + e.String(),
+			Schedules: []conformance.Schedule{suite.Plan(cfg, first, zero)},
+		})
 	}
 	if c.explicit() || e == NoEdges || s.Accepts(conformance.OpFault) {
 		return out // nothing of theirs calls back
@@ -172,8 +185,12 @@ func (c *contract) callbacks(s *suite.Suite, e Edges) []suite.Family {
 	}
 	for _, busy := range []time.Duration{suite.Wait * 3 / 10, suite.Wait * 5 / 2} {
 		text := timeline.Duration(busy)
-		out = append(out, suite.Family{Name: "busy " + text + " " + e.String(), Skip: slow,
-			Schedules: numbered(cfg.With("busy", text), calls, []time.Duration{1, suite.Wait / 2, suite.Wait + 1, busy + 1}, 3)})
+		gaps := []time.Duration{1, suite.Wait / 2, suite.Wait + 1, busy + 1}
+		out = append(out, suite.Family{
+			Name:      "busy " + text + " " + e.String(),
+			Skip:      slow,
+			Schedules: numbered(cfg.With("busy", text), calls, gaps, 3),
+		})
 	}
 	return out
 }
@@ -243,7 +260,11 @@ func afterSetBack(cfg conformance.Config) []conformance.Schedule {
 			one := append(slices.Clone(head), conformance.Step{Op: conformance.OpCall, N: 2, At: at + 1})
 			flow := slices.Clone(head)
 			for i := range 30 {
-				flow = append(flow, conformance.Step{Op: conformance.OpCall, N: i + 2, At: at + time.Duration(i)*suite.Wait/10})
+				flow = append(flow, conformance.Step{
+					Op: conformance.OpCall,
+					N:  i + 2,
+					At: at + time.Duration(i)*suite.Wait/10,
+				})
 			}
 			out = append(out, suite.Plan(cfg, one...), suite.Plan(cfg, flow...))
 		}

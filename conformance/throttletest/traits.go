@@ -112,9 +112,14 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	}
 	return []suite.Choice{
 		{
-			Name: "Edges", Declared: declared, Needless: suite.Always,
-			Values: []string{"[]throttletest.Edges{throttletest.Trailing}", "[]throttletest.Edges{throttletest.Leading}",
-				"[]throttletest.Edges{throttletest.LeadingAndTrailing}"},
+			Name:     "Edges",
+			Declared: declared,
+			Needless: suite.Always,
+			Values: []string{
+				"[]throttletest.Edges{throttletest.Trailing}",
+				"[]throttletest.Edges{throttletest.Leading}",
+				"[]throttletest.Edges{throttletest.LeadingAndTrailing}",
+			},
 			Observe: func() int { return observeEdges(s) },
 			Set:     func(v int) { tr.Edges = []Edges{Edges(v)} },
 			Alter: func(v int, rec *suite.Recording) (*suite.Recording, bool) {
@@ -143,8 +148,12 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Set: func(v int) { tr.Windows = Windows(v) }},
 		{Name: "ClockBack", Declared: int(tr.ClockBack), Values: []string{"BackBounded", "BackStands"},
 			Set: func(v int) { tr.ClockBack = ClockBack(v) }},
-		{Name: "CloseFlush", Declared: int(tr.CloseFlush), Values: []string{"CloseFires", "CloseAtDeadline", "CloseDrops"},
-			Set: func(v int) { tr.CloseFlush = CloseFlush(v) }},
+		{
+			Name:     "CloseFlush",
+			Declared: int(tr.CloseFlush),
+			Values:   []string{"CloseFires", "CloseAtDeadline", "CloseDrops"},
+			Set:      func(v int) { tr.CloseFlush = CloseFlush(v) },
+		},
 		{Name: "Reentrancy", Declared: int(tr.Reentrancy), Values: []string{"ReentrancyAllowed", "ReentrancyForbidden"},
 			Set: func(v int) { tr.Reentrancy = Reentrancy(v) }},
 	}

@@ -33,7 +33,7 @@ const (
 	Leading  Kind = "leading"
 	Trailing Kind = "trailing"
 	Bound    Kind = "bound"   // the wait has a bound, which has passed
-	Brought  Kind = "brought" // an event brings it that comes after the bound; it may be for that event, or for those before it
+	Brought  Kind = "brought" // an event after the bound brings it, for itself or for those before it
 	Flushed  Kind = "flush"
 	Fault    Kind = "error" // an error item of a stream
 	Zero     Kind = "zero"  // there is no wait
@@ -91,8 +91,10 @@ func Compare(rec *suite.Recording, m Model, payload conformance.Payload, terms T
 			g = &rec.Fires[i]
 			at = min(at, g.Began.At)
 		}
-		if w != nil && g != nil && w.At == g.Began.At && (w.Value == g.Value || payload == conformance.NoPayload || w.Kind == Brought) {
-			continue
+		if w != nil && g != nil && w.At == g.Began.At {
+			if w.Value == g.Value || payload == conformance.NoPayload || w.Kind == Brought {
+				continue
+			}
 		}
 		if at >= m.Certain {
 			break
@@ -104,7 +106,9 @@ func Compare(rec *suite.Recording, m Model, payload conformance.Payload, terms T
 
 // Difference says that w should have fired and got did; either may be nil. Where both are,
 // the caller says what is wrong.
-func (t Terms) Difference(rec *suite.Recording, want []Fire, w *Fire, got *conformance.Fire, at time.Duration) *suite.Violation {
+func (t Terms) Difference(
+	rec *suite.Recording, want []Fire, w *Fire, got *conformance.Fire, at time.Duration,
+) *suite.Violation {
 	v := &suite.Violation{At: at, Because: t.Because(want, w, at)}
 	switch {
 	case w == nil && got == nil:
@@ -113,7 +117,8 @@ func (t Terms) Difference(rec *suite.Recording, want []Fire, w *Fire, got *confo
 	case got == nil:
 		v.Headline = fmt.Sprintf("nothing fired, want %d at %s", w.Value, timeline.Duration(w.At))
 	default:
-		v.Headline = fmt.Sprintf("fired %d at %s, want %d at %s", got.Value, timeline.Duration(got.Began.At), w.Value, timeline.Duration(w.At))
+		v.Headline = fmt.Sprintf("fired %d at %s, want %d at %s",
+			got.Value, timeline.Duration(got.Began.At), w.Value, timeline.Duration(w.At))
 	}
 	shown := suite.Lane{Name: "want"}
 	for _, f := range want {

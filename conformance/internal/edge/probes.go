@@ -28,9 +28,11 @@ func OtherClock(p *suite.Probe, key string) (*suite.Violation, string) {
 			want := still[i].Got()
 			want.Name = "want"
 			return &suite.Violation{
-				Headline: fmt.Sprintf("%d callbacks, want %d as on package time that stands still", len(rec.Fires), len(still[i].Fires)),
-				Because:  "package time moved on by an hour before each step, and Env.Clock did not",
-				Lanes:    []suite.Lane{want, rec.Got()}, Run: rec,
+				Headline: fmt.Sprintf("%d callbacks, want %d as on package time that stands still",
+					len(rec.Fires), len(still[i].Fires)),
+				Because: "package time moved on by an hour before each step, and Env.Clock did not",
+				Lanes:   []suite.Lane{want, rec.Got()},
+				Run:     rec,
 			}, ""
 		}
 	}
@@ -92,7 +94,8 @@ func Panics(p *suite.Probe, configs []conformance.Config, ops []conformance.Op, 
 		}
 		return nil, "no progress, and the stacks do not prove why"
 	case panicked == 0:
-		return nil, "the callback runs on a goroutine of the implementation, or of package time, where a panic would end the process"
+		return nil, "the callback runs on a goroutine of the implementation, or of package time, " +
+			"where a panic would end the process"
 	}
 	return worst, ""
 }
@@ -100,9 +103,11 @@ func Panics(p *suite.Probe, configs []conformance.Config, ops []conformance.Op, 
 // gone judges where the panic of a callback went. A panic that came out where it is
 // declared to come out is taken out of the trace.
 func gone(rec *suite.Recording, policy conformance.PanicPolicy) *suite.Violation {
-	if rec.Called && policy == conformance.PanicPropagates && !slices.ContainsFunc(rec.Done, func(d conformance.Done) bool { return d.Panic != "" }) {
-		return suite.Broken(0, "an operation ran the callback, and PanicPropagates is declared; if it is documented so, declare PanicPolicy: PanicRecovered",
-			"the panic of the callback came out of nothing")
+	panicked := func(d conformance.Done) bool { return d.Panic != "" }
+	if rec.Called && policy == conformance.PanicPropagates && !slices.ContainsFunc(rec.Done, panicked) {
+		const because = "an operation ran the callback, and PanicPropagates is declared; " +
+			"if it is documented so, declare PanicPolicy: PanicRecovered"
+		return suite.Broken(0, because, "the panic of the callback came out of nothing")
 	}
 	for i, d := range rec.Done {
 		switch {
@@ -110,7 +115,8 @@ func gone(rec *suite.Recording, policy conformance.PanicPolicy) *suite.Violation
 		case d.Panic != suite.PlannedPanic:
 			return suite.Broken(d.At, "a callback had panicked before", "%s panicked: %s", d.Step, d.Panic)
 		case policy == conformance.PanicRecovered:
-			return suite.Broken(d.At, "PanicRecovered is declared; if it is documented so, declare PanicPolicy: PanicPropagates",
+			return suite.Broken(d.At,
+				"PanicRecovered is declared; if it is documented so, declare PanicPolicy: PanicPropagates",
 				"the panic of the callback came out of %s", d.Step)
 		default:
 			rec.Done[i].Panic = ""
@@ -174,7 +180,8 @@ func (b Burst) Together(p *suite.Probe) (*suite.Violation, string) {
 			if c.led == b.Led && all == b.All || late && b.Once && all == b.Led {
 				return nil
 			}
-			return suite.Broken(0, b.Because(n), "%d goroutines with %d events each at one instant brought %d %s at once and %d in all, want %d and %d",
+			return suite.Broken(0, b.Because(n),
+				"%d goroutines with %d events each at one instant brought %d %s at once and %d in all, want %d and %d",
 				suite.Meeters, each, c.led, b.Fires, all, b.Led, b.All)
 		},
 		Release: func(c *crowd) { c.release() },

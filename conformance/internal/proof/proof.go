@@ -115,7 +115,8 @@ func recordedSteps(t *testing.T) map[string]int {
 }
 
 // chances are the numbers in what rules of concurrent use say.
-var chances = regexp.MustCompile(`\b(|brought |had |granted |got |and |round |instant |run, )\d+([, ]| of \d+ goroutines)`)
+var chances = regexp.MustCompile(
+	`\b(|brought |had |granted |got |and |round |instant |run, )\d+([, ]| of \d+ goroutines)`)
 
 // frequencies say in how many runs a racing schedule broke a rule.
 var frequencies = regexp.MustCompile(`\(in \d+ of \d+ runs\)`)
@@ -207,7 +208,9 @@ func once(all []zoo.Design) (chosen map[int]bool) {
 	var names []string
 	for i, d := range all {
 		name := d.Name
-		for _, source := range []conformance.TimeSource{conformance.Injected, conformance.PackageTime, conformance.Explicit} {
+		for _, source := range []conformance.TimeSource{
+			conformance.Injected, conformance.PackageTime, conformance.Explicit,
+		} {
 			name = strings.TrimSuffix(name, " "+source.String())
 		}
 		if places[name] == nil {

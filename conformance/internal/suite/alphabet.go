@@ -94,7 +94,9 @@ func Enumerate(cfg conformance.Config, ops []conformance.Op, gaps []time.Duratio
 
 // Sequences lists every schedule of up to depth of the given steps with the given gaps
 // between them.
-func Sequences(cfg conformance.Config, steps []conformance.Step, gaps []time.Duration, depth int) []conformance.Schedule {
+func Sequences(
+	cfg conformance.Config, steps []conformance.Step, gaps []time.Duration, depth int,
+) []conformance.Schedule {
 	gaps = slices.Clone(gaps)
 	slices.Sort(gaps)
 	gaps = slices.Compact(gaps)
@@ -157,7 +159,8 @@ func Ending(all []conformance.Schedule, op conformance.Op, gaps []time.Duration)
 	for _, s := range all {
 		for _, gap := range gaps {
 			at := s.Steps[len(s.Steps)-1].At + gap
-			out = append(out, conformance.Schedule{Config: s.Config, Steps: append(slices.Clone(s.Steps), conformance.Step{Op: op, At: at})})
+			steps := append(slices.Clone(s.Steps), conformance.Step{Op: op, At: at})
+			out = append(out, conformance.Schedule{Config: s.Config, Steps: steps})
 		}
 	}
 	return out

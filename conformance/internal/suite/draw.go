@@ -103,7 +103,9 @@ const Unit = 100 * time.Millisecond
 // odd part of its own, a power of two, so that no sum of gaps is the unit or half of it,
 // or a multiple. Some gaps are 0. Step says what a move does; a step without an operation
 // is left out.
-func DrawClear(pick Pick, cfg conformance.Config, ops []conformance.Op, step func(m Move) conformance.Step) conformance.Schedule {
+func DrawClear(
+	pick Pick, cfg conformance.Config, ops []conformance.Op, step func(m Move) conformance.Step,
+) conformance.Schedule {
 	gaps := []time.Duration{0, Unit / 8, Unit / 2, Unit * 7 / 8, Unit, Unit * 3 / 2, Unit * 5}
 	s := conformance.Schedule{Config: cfg}
 	at := time.Duration(0)

@@ -163,7 +163,8 @@ func (e *engine[T, E]) runAllLive(r *conformance.Report) {
 func (e *engine[T, E]) unfit() string {
 	e.T.Helper()
 	if e.Time < conformance.Injected || e.Time > conformance.Explicit {
-		e.T.Fatal("conformance: the spec does not say how the implementation takes its time; set Time to Injected, PackageTime or Explicit")
+		e.T.Fatal("conformance: the spec does not say how the implementation takes its time; " +
+			"set Time to Injected, PackageTime or Explicit")
 	}
 	skip, misuse := e.c.Unfit(e.Suite)
 	if misuse != "" {
@@ -211,7 +212,8 @@ func (e *engine[T, E]) evaluate() *conformance.Report {
 	}
 	if why := e.c.Canary(e.Suite); why != "" {
 		r := e.blank("CANARY failed")
-		r.Verdicts[0] = conformance.Verdict{Rule: "CANARY", Level: conformance.Core, Status: conformance.Fail, Reason: why, Text: "CANARY: " + why}
+		v := &r.Verdicts[0]
+		v.Status, v.Reason, v.Text = conformance.Fail, why, "CANARY: "+why
 		return r
 	}
 	if e.inexact != "" && !e.Bubble && e.Time != conformance.Explicit && !e.profile.Spares {
@@ -232,7 +234,9 @@ func (e *engine[T, E]) evaluate() *conformance.Report {
 // kept is the family with the schedules that the options keep.
 func (e *engine[T, E]) kept(f Family) Family {
 	if keep := e.options.Keep; keep != nil {
-		f.Schedules = slices.DeleteFunc(slices.Clone(f.Schedules), func(s conformance.Schedule) bool { return !keep(f.Name, len(s.Steps)) })
+		f.Schedules = slices.DeleteFunc(slices.Clone(f.Schedules), func(s conformance.Schedule) bool {
+			return !keep(f.Name, len(s.Steps))
+		})
 	}
 	return f
 }
@@ -272,7 +276,8 @@ func (e *engine[T, E]) explore(f Family) {
 		// Bubbles cannot get rid of what blocks in them for ever, and each look at the
 		// stacks would grow with it.
 		jobs = jobs[:fewer]
-		e.inexact = fmt.Sprintf("each run leaves goroutines behind, so that only the first %d runs of each family were made", fewer)
+		e.inexact = fmt.Sprintf("each run leaves goroutines behind, "+
+			"so that only the first %d runs of each family were made", fewer)
 	}
 	active := e.active()
 	sampled := slices.ContainsFunc(jobs, func(j Job) bool { return j.Order == conformance.OrderSampled })
@@ -307,7 +312,8 @@ func (e *engine[T, E]) orders(s conformance.Schedule) []conformance.Order {
 		return []conformance.Order{conformance.OrderSettled}
 	case e.Time == conformance.PackageTime:
 		return slices.Repeat([]conformance.Order{conformance.OrderSampled}, Samples)
-	case !e.Bubble && slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return st.Racing && !st.Op.Counts() }):
+	case !e.Bubble &&
+		slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return st.Racing && !st.Op.Counts() }):
 		// Without a bubble nobody can tell a step that waits for what is held from one that
 		// is still running.
 		return []conformance.Order{conformance.OrderStepFirst, conformance.OrderFireFirst}
@@ -459,7 +465,8 @@ func (e *engine[T, E]) hung(f Family, h *Hang) {
 	}
 	if s.Config.Busy > 0 {
 		// Whether a method may wait for a running callback is a choice.
-		e.givenUp[f.Name] = "a method waits on a lock while the callback runs, which no driver can settle: " + s.String()
+		e.givenUp[f.Name] = "a method waits on a lock while the callback runs, " +
+			"which no driver can settle: " + s.String()
 		return
 	}
 	if where := e.WaitsForEver(h); where != "" {
@@ -477,7 +484,10 @@ func (s *Suite) CannotReenter() { s.cannotReenter = true }
 // Lost ends the exploration and returns what to say of an operation that waits for ever.
 func (s *Suite) Lost(where string) *Violation {
 	s.over = NeverReturned
-	return &Violation{Headline: NeverReturned, Because: "all else waits too, and nobody is there to unlock it: " + where}
+	return &Violation{
+		Headline: NeverReturned,
+		Because:  "all else waits too, and nobody is there to unlock it: " + where,
+	}
 }
 
 // blame enters that a run without progress breaks a rule.

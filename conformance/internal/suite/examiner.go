@@ -76,7 +76,8 @@ func (j *examiner[T, E]) Run(s conformance.Schedule) []conformance.Violation {
 			continue
 		}
 		f.settleChances()
-		if f.worst != nil && slices.ContainsFunc(e.about.Known, func(k conformance.Known) bool { return k.Rule == r.ID }) {
+		known := func(k conformance.Known) bool { return k.Rule == r.ID }
+		if f.worst != nil && slices.ContainsFunc(e.about.Known, known) {
 			return nil
 		}
 		if f.worst != nil {
@@ -109,7 +110,9 @@ func (j *examiner[T, E]) Beside(s conformance.Schedule) *conformance.Trace {
 	})
 }
 
-func (j *examiner[T, E]) trace(s conformance.Schedule, try func(conformance.Schedule, conformance.Order, int) []*Recording) *conformance.Trace {
+func (j *examiner[T, E]) trace(
+	s conformance.Schedule, try func(conformance.Schedule, conformance.Order, int) []*Recording,
+) *conformance.Trace {
 	e := j.e
 	e.T.Helper()
 	alone.Lock()

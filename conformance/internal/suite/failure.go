@@ -33,7 +33,8 @@ func (e *engine[T, E]) text(r *Rule[T, E], v *Violation) string {
 			fmt.Fprintf(&b, "order: %s\n", v.Run.Order)
 		}
 		fmt.Fprintf(&b, "\n%s\n", picture(v))
-		fmt.Fprintf(&b, "replay: ESCAPEMENT_SCHEDULE='%s' go test -run '%s' %s\n", v.Run.Schedule, e.pattern(r.ID), cmp.Or(e.pkg, callerPackage()))
+		fmt.Fprintf(&b, "replay: ESCAPEMENT_SCHEDULE='%s' go test -run '%s' %s\n",
+			v.Run.Schedule, e.pattern(r.ID), cmp.Or(e.pkg, callerPackage()))
 	} else {
 		fmt.Fprintf(&b, "replay: go test -run '%s' %s\n", e.pattern(r.ID), callerPackage())
 	}

@@ -109,14 +109,20 @@ func (h *Hang) Goroutines() []Goroutine {
 		header, stack, _ := strings.Cut(g, "\n")
 		w := goroutine.Describe(header, stack)
 		calls, made, _ := strings.Cut(stack, "\ncreated by ")
-		out = append(out, Goroutine{Waiting: w, Stack: calls, Made: made, Bubble: strings.Contains(header, "synctest ")})
+		out = append(out, Goroutine{
+			Waiting: w,
+			Stack:   calls,
+			Made:    made,
+			Bubble:  strings.Contains(header, "synctest "),
+		})
 	}
 	return out
 }
 
 // Blocked reports whether it waits for another goroutine.
 func (g Goroutine) Blocked() bool {
-	return slices.ContainsFunc([]string{"sync.", "semacquire", "chan ", "select"}, func(state string) bool { return strings.HasPrefix(g.State, state) })
+	states := []string{"sync.", "semacquire", "chan ", "select"}
+	return slices.ContainsFunc(states, func(state string) bool { return strings.HasPrefix(g.State, state) })
 }
 
 // Below reports whether it is in code under a marker, and returns how far out that is.
@@ -244,7 +250,8 @@ func (s *Suite) foreign(stack string) bool {
 			}
 			continue
 		}
-		if i := strings.IndexAny(name, "./"); i < 0 || !slices.Contains([]string{"context", "internal", "runtime", "sync", "testing", "time"}, name[:i]) {
+		std := []string{"context", "internal", "runtime", "sync", "testing", "time"}
+		if i := strings.IndexAny(name, "./"); i < 0 || !slices.Contains(std, name[:i]) {
 			return true
 		}
 	}
@@ -259,5 +266,6 @@ func (s *Suite) own(path string) bool {
 	case path == "conformance/peers" || strings.HasPrefix(path, "conformance/peers/"):
 		return false
 	}
-	return path == "conformance" || strings.HasPrefix(path, "conformance/") || path == "synctestcompat" || path == "internal/goroutine"
+	return path == "conformance" || strings.HasPrefix(path, "conformance/") ||
+		path == "synctestcompat" || path == "internal/goroutine"
 }

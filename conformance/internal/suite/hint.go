@@ -56,7 +56,8 @@ func (e *engine[T, E]) hint(r *Rule[T, E], v *Violation) string {
 	if len(held) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("if it is documented so, declare %s: this run would break no rule then\n", strings.Join(held, " or "))
+	return fmt.Sprintf("if it is documented so, declare %s: this run would break no rule then\n",
+		strings.Join(held, " or "))
 }
 
 // hangs reports whether runs hang or leave goroutines behind.

@@ -108,7 +108,8 @@ func TestRun_takesTurns(t *testing.T) {
 		used, shared = 0, 0
 		t.Run(name, run)
 		if used == 0 || shared > 0 {
-			t.Errorf("%s used the implementation %d times, %d of them while another test could have", name, used, shared)
+			t.Errorf("%s used the implementation %d times, %d of them while another test could have",
+				name, used, shared)
 		}
 	}
 }

@@ -41,7 +41,9 @@ func contractIn(n ast.Node) string {
 	switch n := n.(type) {
 	case *ast.SelectorExpr:
 		driver := []string{"OpIdle", "OpWall"}
-		if name := n.Sel.Name; strings.HasPrefix(name, "Op") && len(name) > 2 && !slices.Contains(driver, name) && isVocabulary(n.X) {
+		name := n.Sel.Name
+		operation := strings.HasPrefix(name, "Op") && len(name) > 2 && !slices.Contains(driver, name)
+		if operation && isVocabulary(n.X) {
 			return "the operation " + name
 		}
 	case *ast.Ident:
@@ -75,6 +77,10 @@ func isVocabulary(x ast.Expr) bool {
 }
 
 var (
-	kinds    = []string{"debounc", "throttl", "limiter", "leaky", "bucket", "quota", "semaphore", "concurrencytest", "clocktest"}
-	prefixes = []string{"DB-", "TH-", "RL-", "W-", "RS-", "CN-", "SL-", "SB-", "LB-", "GC-", "SW-", "SC-", "FW-", "CT-", "CK-"}
+	kinds = []string{
+		"debounc", "throttl", "limiter", "leaky", "bucket", "quota", "semaphore", "concurrencytest", "clocktest",
+	}
+	prefixes = []string{
+		"DB-", "TH-", "RL-", "W-", "RS-", "CN-", "SL-", "SB-", "LB-", "GC-", "SW-", "SC-", "FW-", "CT-", "CK-",
+	}
 )

@@ -54,7 +54,8 @@ func (s *Suite) Reentrant() bool { return !s.cannotReenter }
 
 // Unsettled is why what a timer starts at once cannot be waited for, "" if it can.
 func (s *Suite) Unsettled() string {
-	return If(s.Time == conformance.Injected && !s.Bubble, "only in a bubble can be waited for what a timer starts at once")
+	return If(s.Time == conformance.Injected && !s.Bubble,
+		"only in a bubble can be waited for what a timer starts at once")
 }
 
 // Inexact is why runs cannot be settled exactly, "" if they can.

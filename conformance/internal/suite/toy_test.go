@@ -47,8 +47,8 @@ func (e echo) Canary(s *suite.Suite) string {
 }
 
 func (e echo) Families(*suite.Suite) []suite.Family {
-	return []suite.Family{{Name: "calls", Schedules: suite.Enumerate(conformance.Config{}, []conformance.Op{conformance.OpCall},
-		[]time.Duration{1, time.Second}, 2)}}
+	calls, gaps := []conformance.Op{conformance.OpCall}, []time.Duration{1, time.Second}
+	return []suite.Family{{Name: "calls", Schedules: suite.Enumerate(conformance.Config{}, calls, gaps, 2)}}
 }
 
 func (e echo) Play(s *suite.Stage) {
@@ -71,7 +71,11 @@ func (e echo) Exam(_ *echoTraits, rec *suite.Recording, _ suite.Job) echoExam { 
 
 func (e echo) Rules() []suite.Rule[echoTraits, echoExam] {
 	return []suite.Rule[echoTraits, echoExam]{{
-		Rule:   conformance.Rule{ID: "EC-LATE", Level: conformance.Core, Text: "What is called MUST come back a second later."},
+		Rule: conformance.Rule{
+			ID:    "EC-LATE",
+			Level: conformance.Core,
+			Text:  "What is called MUST come back a second later.",
+		},
 		Unless: func(_ *suite.Suite, t *echoTraits) string { return suite.If(t.Patience == 2, "declared: Hasty") },
 		Check: func(x echoExam) *suite.Violation {
 			for i, d := range x.Done {
@@ -95,7 +99,8 @@ var about = suite.About{Name: "toy", Time: conformance.Injected}
 
 func TestRun_toyContract(t *testing.T) {
 	r := suite.Run(t, about, echoAfter(time.Second))
-	if got := r.String(); !strings.HasPrefix(got, "toy (echo, Injected): 3 pass, 0 fail, 0 known failing, 0 skipped; 3 schedules") {
+	const want = "toy (echo, Injected): 3 pass, 0 fail, 0 known failing, 0 skipped; 3 schedules"
+	if got := r.String(); !strings.HasPrefix(got, want) {
 		t.Errorf("Run: %s", got)
 	}
 }

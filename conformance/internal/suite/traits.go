@@ -50,7 +50,8 @@ func (e *engine[T, E]) checkTraits() conformance.Verdict {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "TRAITS: undeclared: %s\n", strings.Join(missing, ", "))
-	b.WriteString("Correct implementations differ in these choices, so the rules that depend on them are skipped until\n" +
+	b.WriteString("Correct implementations differ in these choices, " +
+		"so the rules that depend on them are skipped until\n" +
 		"you declare yours. This is what was observed; check that each is what you mean, and paste it:\n\n")
 	fmt.Fprintf(&b, "\tTraits: %s.Traits{\n", e.profile.Package)
 	for _, c := range e.choices {
@@ -62,7 +63,8 @@ func (e *engine[T, E]) checkTraits() conformance.Verdict {
 			value, note = c.Observe(), " // observed"
 		}
 		if value < 1 || value > len(c.Values) {
-			fmt.Fprintf(&b, "\t\t// %s: nothing that was observed fits one of %s\n", c.Name, strings.Join(c.Values, ", "))
+			fmt.Fprintf(&b, "\t\t// %s: nothing that was observed fits one of %s\n",
+				c.Name, strings.Join(c.Values, ", "))
 			continue
 		}
 		name := c.Values[value-1]
@@ -104,7 +106,8 @@ func skip[T, E any](s *Suite, r *Rule[T, E], t *T, choices []Choice) skipped {
 		}
 	}
 	for _, name := range r.Declared {
-		if i := slices.IndexFunc(choices, func(c Choice) bool { return c.Name == name }); i < 0 || choices[i].Declared == 0 {
+		declared := func(c Choice) bool { return c.Name == name && c.Declared != 0 }
+		if !slices.ContainsFunc(choices, declared) {
 			return skipped{"trait " + name + " is undeclared", false}
 		}
 	}

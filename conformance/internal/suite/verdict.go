@@ -19,8 +19,8 @@ func (e *engine[T, E]) report(only string) *conformance.Report {
 	r.Partial = only
 	r.Verdicts[0] = conformance.Verdict{Rule: "CANARY", Level: conformance.Core, Status: conformance.Pass}
 	if only != "" {
-		r.Verdicts[0] = conformance.Verdict{Rule: "CANARY", Level: conformance.Core, Status: conformance.Skip, Reason: only}
-		r.Verdicts[1] = conformance.Verdict{Rule: "TRAITS", Level: conformance.Core, Status: conformance.Skip, Reason: only}
+		r.Verdicts[0] = skippedVerdict("CANARY", conformance.Core, only)
+		r.Verdicts[1] = skippedVerdict("TRAITS", conformance.Core, only)
 	} else {
 		r.Verdicts[1] = e.checkTraits()
 	}
@@ -124,7 +124,8 @@ const tries = 100
 // where the exploration finds nothing.
 func (e *engine[T, E]) insist(v *conformance.Verdict) bool {
 	for _, k := range e.about.Known {
-		if k.Rule != v.Rule || v.Status != conformance.Pass && v.Status != conformance.Fail || v.Schedule == k.Schedule {
+		judged := v.Status == conformance.Pass || v.Status == conformance.Fail
+		if k.Rule != v.Rule || !judged || v.Schedule == k.Schedule {
 			continue
 		}
 		s, err := conformance.ParseSchedule(k.Schedule)
@@ -163,7 +164,8 @@ func (e *engine[T, E]) applyKnown(v *conformance.Verdict) {
 		case v.Status == conformance.Fail && v.Schedule == k.Schedule:
 			v.Status, v.Reason = conformance.KnownFail, k.Why
 		case v.Status == conformance.Fail:
-			v.Text = fmt.Sprintf("known to fail on %q, but now the smallest failing schedule is another one:\n%s", k.Schedule, v.Text)
+			v.Text = fmt.Sprintf("known to fail on %q, but now the smallest failing schedule is another one:\n%s",
+				k.Schedule, v.Text)
 			v.Reason += " (not the known failure)"
 		case v.Status == conformance.Pass:
 			v.Status, v.Reason = conformance.Fail, "it is listed in KnownFailing but passes: remove the entry"
@@ -174,14 +176,26 @@ func (e *engine[T, E]) applyKnown(v *conformance.Verdict) {
 
 // blank is a report in which every rule is skipped for one reason.
 func (e *engine[T, E]) blank(why string) *conformance.Report {
-	r := &conformance.Report{Version: conformance.Version, Name: e.about.Name, Contract: e.profile.Kind, Time: e.Time.String(), Bubbles: e.Bubble, Partial: why}
+	r := &conformance.Report{
+		Version:  conformance.Version,
+		Name:     e.about.Name,
+		Contract: e.profile.Kind,
+		Time:     e.Time.String(),
+		Bubbles:  e.Bubble,
+		Partial:  why,
+	}
 	for _, id := range []string{"CANARY", "TRAITS"} {
-		r.Verdicts = append(r.Verdicts, conformance.Verdict{Rule: id, Level: conformance.Core, Status: conformance.Skip, Reason: why})
+		r.Verdicts = append(r.Verdicts, skippedVerdict(id, conformance.Core, why))
 	}
 	for i := range e.rules {
-		r.Verdicts = append(r.Verdicts, conformance.Verdict{Rule: e.rules[i].ID, Level: e.rules[i].Level, Status: conformance.Skip, Reason: why})
+		r.Verdicts = append(r.Verdicts, skippedVerdict(e.rules[i].ID, e.rules[i].Level, why))
 	}
 	return r
+}
+
+// skippedVerdict is that of a rule that was not judged.
+func skippedVerdict(rule string, level conformance.Level, why string) conformance.Verdict {
+	return conformance.Verdict{Rule: rule, Level: level, Status: conformance.Skip, Reason: why}
 }
 
 // markPartial says so if too little ran for a verdict on the whole.
@@ -242,7 +256,8 @@ func (e *engine[T, E]) subtest(v *conformance.Verdict) {
 func (e *engine[T, E]) runLive(t *testing.T, r *Rule[T, E], v *conformance.Verdict) {
 	for _, k := range e.about.Known {
 		if k.Rule == r.ID {
-			v.Status, v.Reason = conformance.Skip, "known failing, and it cannot be run without failing the test: "+k.Why
+			v.Status = conformance.Skip
+			v.Reason = "known failing, and it cannot be run without failing the test: " + k.Why
 			return
 		}
 	}
@@ -251,7 +266,8 @@ func (e *engine[T, E]) runLive(t *testing.T, r *Rule[T, E], v *conformance.Verdi
 	defer func() {
 		e.lab.t = outer
 		if t.Failed() && v.Status == conformance.Pass {
-			v.Status, v.Reason = conformance.Fail, "the race detector reported a data race; its report is in the output above"
+			v.Status = conformance.Fail
+			v.Reason = "the race detector reported a data race; its report is in the output above"
 		}
 	}()
 	v.Status, v.Reason, v.Judged = conformance.Pass, "", 1

@@ -45,7 +45,7 @@ type leakyWhims struct {
 	stops   bool
 	runs    bool // an item that leaves at once leaves on a goroutine of its own, not below Put
 	saved   bool // a new bucket has its slack
-	rests   bool // a period goes on after the last item, so that the next one may wait for less than a whole one; with lb.HeadWaits
+	rests   bool // a period goes on after the last item, and the next may wait for less than one; lb.HeadWaits
 }
 
 // due is when an item leaves that comes now, after all that wait.
@@ -82,7 +82,8 @@ func (b *choosyLeaky) put(v int) bool {
 		b.mu.Unlock()
 		return false
 	}
-	if s := now.Add(-time.Duration(b.traits.Slack) * b.cfg.Interval); b.traits.Head == lb.HeadAtOnce && (!b.began || b.next.Before(s)) {
+	s := now.Add(-time.Duration(b.traits.Slack) * b.cfg.Interval)
+	if b.traits.Head == lb.HeadAtOnce && (!b.began || b.next.Before(s)) {
 		if b.began { // what was saved up: no more than the slack
 			b.next = s
 		} else {
@@ -222,7 +223,16 @@ func chosen(n int) []lb.Spec {
 	var out []lb.Spec
 	for i := range n {
 		coin := func() bool { return rnd.IntN(2) == 0 }
-		w := leakyWhims{keeps: coin(), cancels: coin(), closes: coin(), blocks: coin(), stops: coin(), runs: coin(), rests: coin(), saved: coin()}
+		w := leakyWhims{
+			keeps:   coin(),
+			cancels: coin(),
+			closes:  coin(),
+			blocks:  coin(),
+			stops:   coin(),
+			runs:    coin(),
+			rests:   coin(),
+			saved:   coin(),
+		}
 		tr := lb.Traits{Head: lb.Head(1 + i%3), Unbounded: rnd.IntN(3) == 0}
 		if w.closes {
 			tr.CloseFlush = []lb.CloseFlush{lb.CloseAtDeadline, lb.CloseDrops}[rnd.IntN(2)]

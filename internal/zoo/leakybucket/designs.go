@@ -192,7 +192,9 @@ func turns(source lb.TimeSource, slack int, mutant string) lb.Spec {
 					if mutant == "the slack is ten times as large" {
 						oldest = now.Add(-10 * time.Duration(slack) * cfg.Interval)
 					}
-					if next = last.Add(cfg.Interval); oldest.After(next) || oldest.After(last) && mutant == "an interval of the slack counts twice" {
+					next = last.Add(cfg.Interval)
+					twice := mutant == "an interval of the slack counts twice"
+					if oldest.After(next) || oldest.After(last) && twice {
 						next = oldest
 					}
 				}

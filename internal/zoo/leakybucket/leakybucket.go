@@ -49,8 +49,11 @@ func Mutants() []zoo.Mutant {
 		{"the function of what waited runs under the lock", "X-REENT"},
 	} {
 		all = append(all, zoo.Mutant{
-			Name: m.name, Rule: m.rule, Spec: queueSpec(m.name, lb.Injected),
-			Hangs: m.rule == "X-REENT" || m.name == "keeps a lock where nothing is cancelled", Chance: m.rule == "X-CONC",
+			Name:   m.name,
+			Rule:   m.rule,
+			Spec:   queueSpec(m.name, lb.Injected),
+			Hangs:  m.rule == "X-REENT" || m.name == "keeps a lock where nothing is cancelled",
+			Chance: m.rule == "X-CONC",
 		})
 	}
 	for _, m := range []struct{ name, rule string }{
@@ -60,7 +63,11 @@ func Mutants() []zoo.Mutant {
 	} {
 		all = append(all, zoo.Mutant{Name: m.name, Rule: m.rule, Spec: turns(lb.Injected, 3, m.name)})
 	}
-	return append(all, zoo.Mutant{Name: "counts without the lock", Rule: "X-RACE", Spec: queueSpec("counts without the lock", lb.Injected)})
+	return append(all, zoo.Mutant{
+		Name: "counts without the lock",
+		Rule: "X-RACE",
+		Spec: queueSpec("counts without the lock", lb.Injected),
+	})
 }
 
 // Designs are correct buckets of several kinds, on both clocks.

@@ -59,9 +59,11 @@ func (b *queue) put(v int) bool {
 	}
 	now := b.clock.Now()
 	gap := now.Sub(b.last)
-	free := (len(b.items) == 0 || b.is("overtakes what is due at this instant")) && !b.running && (!b.used || gap >= b.cfg.Interval ||
-		b.is("the grid lets an item through early") && now.Truncate(b.cfg.Interval).After(b.last.Truncate(b.cfg.Interval)) ||
-		b.is("an arrival as the last one leaves is free") && gap == 0)
+	over := !b.used || gap >= b.cfg.Interval ||
+		b.is("the grid lets an item through early") &&
+			now.Truncate(b.cfg.Interval).After(b.last.Truncate(b.cfg.Interval)) ||
+		b.is("an arrival as the last one leaves is free") && gap == 0
+	free := (len(b.items) == 0 || b.is("overtakes what is due at this instant")) && !b.running && over
 	if free && b.is("the first item waits") {
 		b.last, b.used, free = now, true, false
 		gap = 0

@@ -50,7 +50,9 @@ type ways struct {
 	stopIsFinal bool // events after Stop are none
 }
 
-func newChoosyThrottle(tr throttletest.Traits, ways ways, clock clockwork.Clock, cfg throttletest.Config, emit func(int)) *choosy {
+func newChoosyThrottle(
+	tr throttletest.Traits, ways ways, clock clockwork.Clock, cfg throttletest.Config, emit func(int),
+) *choosy {
 	if cfg.Interval == 0 && ways.refusesZero {
 		panic("choosy: it cannot be made so")
 	}
@@ -96,7 +98,9 @@ func (d *choosy) reckon(now time.Time) time.Time {
 // over reports whether the interval that began at t is over at now.
 func (d *choosy) over(t, now time.Time) bool {
 	gap := now.Sub(t)
-	return gap > d.cfg.Interval || gap == d.cfg.Interval && (d.traits.Boundary == throttletest.BoundaryPasses || d.cfg.Interval == 0 || d.cfg.Edges == throttletest.Trailing)
+	passes := d.traits.Boundary == throttletest.BoundaryPasses ||
+		d.cfg.Interval == 0 || d.cfg.Edges == throttletest.Trailing
+	return gap > d.cfg.Interval || gap == d.cfg.Interval && passes
 }
 
 // allow is the leading edge alone.
@@ -286,7 +290,9 @@ func (d *choosy) callKey(key, v int) {
 }
 
 // choosySpec has the operations that has names.
-func choosySpec(source throttletest.TimeSource, tr throttletest.Traits, ways ways, has map[conformance.Op]bool) throttletest.Spec {
+func choosySpec(
+	source throttletest.TimeSource, tr throttletest.Traits, ways ways, has map[conformance.Op]bool,
+) throttletest.Spec {
 	return throttletest.Spec{
 		Name: "a choosy throttle", Time: source, Traits: tr,
 		New: func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
@@ -338,27 +344,45 @@ func chosen(n int) []throttletest.Spec {
 		pick := func(of int) int { return 1 + (i+rnd.IntN(of))%of }
 		coin := func() bool { return rnd.IntN(2) == 0 }
 		tr := throttletest.Traits{
-			Boundary: throttletest.Boundary(pick(2)), BothSingle: throttletest.BothSingle(pick(2)), Payload: throttletest.Payload(pick(3)), Windows: throttletest.Windows(pick(3) - 1),
-			ClockBack: throttletest.ClockBack(pick(3) - 1), PanicPolicy: throttletest.PanicPolicy(pick(3) - 1), CloseFlush: throttletest.CloseFlush(pick(3)), Reentrancy: throttletest.Reentrancy(pick(3) - 1),
+			Boundary:    throttletest.Boundary(pick(2)),
+			BothSingle:  throttletest.BothSingle(pick(2)),
+			Payload:     throttletest.Payload(pick(3)),
+			Windows:     throttletest.Windows(pick(3) - 1),
+			ClockBack:   throttletest.ClockBack(pick(3) - 1),
+			PanicPolicy: throttletest.PanicPolicy(pick(3) - 1),
+			CloseFlush:  throttletest.CloseFlush(pick(3)),
+			Reentrancy:  throttletest.Reentrancy(pick(3) - 1),
 		}
-		for _, e := range []throttletest.Edges{throttletest.Trailing, throttletest.Leading, throttletest.LeadingAndTrailing, throttletest.NoEdges} {
+		for _, e := range []throttletest.Edges{
+			throttletest.Trailing, throttletest.Leading, throttletest.LeadingAndTrailing, throttletest.NoEdges,
+		} {
 			if coin() {
 				tr.Edges = append(tr.Edges, e)
 			}
 		}
 		if len(tr.Edges) == 0 || len(tr.Edges) == 1 && tr.Edges[0] == throttletest.NoEdges {
-			tr.Edges = append(tr.Edges, []throttletest.Edges{throttletest.Trailing, throttletest.Leading, throttletest.LeadingAndTrailing}[i%3])
+			tr.Edges = append(tr.Edges, []throttletest.Edges{
+				throttletest.Trailing, throttletest.Leading, throttletest.LeadingAndTrailing,
+			}[i%3])
 		}
 		has := map[conformance.Op]bool{}
-		for _, op := range []conformance.Op{conformance.OpReset, conformance.OpStop, conformance.OpClose, conformance.OpCancel, conformance.OpFault, callKeys} {
+		for _, op := range []conformance.Op{
+			conformance.OpReset, conformance.OpStop, conformance.OpClose,
+			conformance.OpCancel, conformance.OpFault, callKeys,
+		} {
 			has[op] = coin()
 		}
 		ways := ways{apart: coin(), opens: coin(), refusesZero: coin(), stopIsFinal: coin()}
-		source := []throttletest.TimeSource{throttletest.Injected, throttletest.PackageTime, throttletest.Injected, throttletest.Explicit, throttletest.PackageTime}[i%5]
+		source := []throttletest.TimeSource{
+			throttletest.Injected, throttletest.PackageTime, throttletest.Injected,
+			throttletest.Explicit, throttletest.PackageTime,
+		}[i%5]
 		if source == throttletest.Explicit {
 			tr.Edges = []throttletest.Edges{throttletest.Leading}
 		}
-		ways.allows = coin() && !slices.ContainsFunc(tr.Edges, func(e throttletest.Edges) bool { return e&throttletest.Trailing != 0 && e != throttletest.NoEdges })
+		ways.allows = coin() && !slices.ContainsFunc(tr.Edges, func(e throttletest.Edges) bool {
+			return e&throttletest.Trailing != 0 && e != throttletest.NoEdges
+		})
 		spec := choosySpec(source, tr, ways, has)
 		spec.Name = fmt.Sprintf("%s %d", spec.Name, i)
 		out = append(out, spec)

@@ -14,9 +14,12 @@ type design struct {
 	make func() throttletest.Spec
 }
 
+// build makes a throttle.
+type build func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs
+
 // designs are correct.
 func designs(source throttletest.TimeSource) []design {
-	spec := func(traits throttletest.Traits, build func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs) func() throttletest.Spec {
+	spec := func(traits throttletest.Traits, build build) func() throttletest.Spec {
 		return func() throttletest.Spec {
 			return throttletest.Spec{Name: "design", Time: source, Traits: traits,
 				New: func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
@@ -24,10 +27,33 @@ func designs(source throttletest.TimeSource) []design {
 				}}
 		}
 	}
-	leading := throttletest.Traits{Edges: []throttletest.Edges{throttletest.Leading}, Boundary: throttletest.BoundaryPasses}
+	on := func(edges ...throttletest.Edges) throttletest.Traits {
+		return throttletest.Traits{
+			Edges:      edges,
+			Boundary:   throttletest.BoundaryPasses,
+			BothSingle: throttletest.BothOnce,
+			Payload:    throttletest.LastPayload,
+		}
+	}
+	leading := throttletest.Traits{
+		Edges:    []throttletest.Edges{throttletest.Leading},
+		Boundary: throttletest.BoundaryPasses,
+	}
 	after := leading
 	after.Boundary = throttletest.BoundaryWaits
-	all := throttletest.Traits{Edges: []throttletest.Edges{throttletest.Leading, throttletest.Trailing, throttletest.LeadingAndTrailing}, Boundary: throttletest.BoundaryPasses, BothSingle: throttletest.BothOnce, Payload: throttletest.LastPayload}
+	woken := on(throttletest.LeadingAndTrailing)
+	woken.Payload = throttletest.NoPayload
+	batch := throttletest.Traits{
+		Edges:      []throttletest.Edges{throttletest.Trailing},
+		Payload:    throttletest.LastPayload,
+		CloseFlush: throttletest.CloseFires,
+		Reentrancy: throttletest.ReentrancyForbidden,
+	}
+	twice := on(throttletest.LeadingAndTrailing)
+	twice.BothSingle = throttletest.BothTwice
+	first := on(throttletest.Trailing, throttletest.LeadingAndTrailing)
+	first.Payload = throttletest.FirstPayload
+	all := on(throttletest.Leading, throttletest.Trailing, throttletest.LeadingAndTrailing)
 	forbids := all // its callbacks run on the goroutine that receives
 	forbids.Reentrancy = throttletest.ReentrancyForbidden
 	return []design{
@@ -35,43 +61,52 @@ func designs(source throttletest.TimeSource) []design {
 			allow, reset := stamps(clock, func(gap time.Duration) bool { return gap >= cfg.Interval })
 			return throttletest.Funcs{Allow: allow, Reset: reset}
 		})},
-		{"stamps, open after the end", spec(after, func(clock clockwork.Clock, cfg throttletest.Config, _ func(int)) throttletest.Funcs {
-			allow, reset := stamps(clock, func(gap time.Duration) bool { return gap > cfg.Interval })
-			return throttletest.Funcs{Allow: allow, Reset: reset}
-		})},
-		{"cooling", spec(leading, func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
-			d := &cooling{clock: clock, interval: cfg.Interval, emit: emit}
-			return throttletest.Funcs{Call: d.call}
-		})},
-		{"a loop", spec(forbids, func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
-			d := newLoop(clock, cfg, emit)
-			return throttletest.Funcs{Call: d.call, Stop: sync.OnceFunc(func() { close(d.done) })}
-		})},
-		{"a loop that is woken", spec(throttletest.Traits{Edges: []throttletest.Edges{throttletest.LeadingAndTrailing}, Boundary: throttletest.BoundaryPasses, BothSingle: throttletest.BothOnce, Payload: throttletest.NoPayload},
-			func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+		{"stamps, open after the end",
+			spec(after, func(clock clockwork.Clock, cfg throttletest.Config, _ func(int)) throttletest.Funcs {
+				allow, reset := stamps(clock, func(gap time.Duration) bool { return gap > cfg.Interval })
+				return throttletest.Funcs{Allow: allow, Reset: reset}
+			})},
+		{"cooling",
+			spec(leading, func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+				d := &cooling{clock: clock, interval: cfg.Interval, emit: emit}
+				return throttletest.Funcs{Call: d.call}
+			})},
+		{"a loop",
+			spec(forbids, func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+				d := newLoop(clock, cfg, emit)
+				return throttletest.Funcs{Call: d.call, Stop: sync.OnceFunc(func() { close(d.done) })}
+			})},
+		{"a loop that is woken",
+			spec(woken, func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
 				d := newWoken(clock, cfg, emit)
 				return throttletest.Funcs{Call: d.call, Stop: sync.OnceFunc(func() { close(d.done) })}
 			})},
-		{"a batch that ends with its input", spec(throttletest.Traits{Edges: []throttletest.Edges{throttletest.Trailing}, Payload: throttletest.LastPayload, CloseFlush: throttletest.CloseFires, Reentrancy: throttletest.ReentrancyForbidden},
-			func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+		{"a batch that ends with its input",
+			spec(batch, func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
 				d := newBatch(clock, cfg, emit)
-				return throttletest.Funcs{Call: func(v int) { d.in <- v }, Close: func() { close(d.in) }, Closed: d.closed.Load}
+				return throttletest.Funcs{
+					Call:   func(v int) { d.in <- v },
+					Close:  func() { close(d.in) },
+					Closed: d.closed.Load,
+				}
 			})},
-		{"the time that remains", spec(all, func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
-			d := &remaining{clock: clock, cfg: cfg, emit: emit}
-			return throttletest.Funcs{Call: d.call}
-		})},
-		{"an observable", spec(all, func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
-			d := &observed{clock: clock, cfg: cfg, emit: emit}
-			return throttletest.Funcs{Call: d.call}
-		})},
-		{"a state machine, twice", spec(throttletest.Traits{Edges: []throttletest.Edges{throttletest.LeadingAndTrailing}, Boundary: throttletest.BoundaryPasses, BothSingle: throttletest.BothTwice, Payload: throttletest.LastPayload},
-			func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+		{"the time that remains",
+			spec(all, func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+				d := &remaining{clock: clock, cfg: cfg, emit: emit}
+				return throttletest.Funcs{Call: d.call}
+			})},
+		{"an observable",
+			spec(all, func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+				d := &observed{clock: clock, cfg: cfg, emit: emit}
+				return throttletest.Funcs{Call: d.call}
+			})},
+		{"a state machine, twice",
+			spec(twice, func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
 				d := &timed{clock: clock, cfg: cfg, emit: emit, mutant: "emits a single event twice"}
 				return throttletest.Funcs{Call: d.call}
 			})},
-		{"the first payload", spec(throttletest.Traits{Edges: []throttletest.Edges{throttletest.Trailing, throttletest.LeadingAndTrailing}, Boundary: throttletest.BoundaryPasses, BothSingle: throttletest.BothOnce, Payload: throttletest.FirstPayload},
-			func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+		{"the first payload",
+			spec(first, func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
 				d := &timed{clock: clock, cfg: cfg, emit: emit, mutant: "emits the first payload"}
 				return throttletest.Funcs{Call: d.call}
 			})},

@@ -108,6 +108,11 @@ func plainSpec(mutant string, source throttletest.TimeSource) throttletest.Spec 
 			d := &plain{clock: env.Clock, cfg: cfg, emit: emit, mutant: mutant}
 			return throttletest.Funcs{Call: d.call, Reset: d.reset}
 		},
-		Traits: throttletest.Traits{Edges: []throttletest.Edges{throttletest.LeadingAndTrailing, throttletest.Leading}, Boundary: throttletest.BoundaryPasses, BothSingle: throttletest.BothOnce, Payload: throttletest.NoPayload},
+		Traits: throttletest.Traits{
+			Edges:      []throttletest.Edges{throttletest.LeadingAndTrailing, throttletest.Leading},
+			Boundary:   throttletest.BoundaryPasses,
+			BothSingle: throttletest.BothOnce,
+			Payload:    throttletest.NoPayload,
+		},
 	}
 }

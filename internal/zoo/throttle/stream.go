@@ -70,6 +70,9 @@ func streamSpec(mutant string, source throttletest.TimeSource) throttletest.Spec
 		New: func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
 			return stream(env.Clock, cfg, emit, mutant)
 		},
-		Traits: throttletest.Traits{Edges: []throttletest.Edges{throttletest.Leading}, Boundary: throttletest.BoundaryPasses},
+		Traits: throttletest.Traits{
+			Edges:    []throttletest.Edges{throttletest.Leading},
+			Boundary: throttletest.BoundaryPasses,
+		},
 	}
 }

@@ -79,7 +79,12 @@ var streamMistakes = []mistake{
 func Mutants() []zoo.Mutant {
 	var all []zoo.Mutant
 	for _, m := range streamMistakes {
-		all = append(all, zoo.Mutant{Name: m.name, Rule: m.rule, Spec: streamSpec(m.name, throttletest.Injected), Only: ended(m.rule)})
+		all = append(all, zoo.Mutant{
+			Name: m.name,
+			Rule: m.rule,
+			Spec: streamSpec(m.name, throttletest.Injected),
+			Only: ended(m.rule),
+		})
 	}
 	for _, m := range timedMistakes {
 		all = append(all, zoo.Mutant{
@@ -88,7 +93,12 @@ func Mutants() []zoo.Mutant {
 		})
 	}
 	for _, m := range plainMistakes {
-		all = append(all, zoo.Mutant{Name: m.name, Rule: m.rule, Spec: plainSpec(m.name, throttletest.Injected), Chance: m.rule == "TH-ONEOF"})
+		all = append(all, zoo.Mutant{
+			Name:   m.name,
+			Rule:   m.rule,
+			Spec:   plainSpec(m.name, throttletest.Injected),
+			Chance: m.rule == "TH-ONEOF",
+		})
 	}
 	return append(all, zoo.Mutant{Name: "counts without the lock", Rule: "X-RACE",
 		Spec: timedSpec("checks without the lock", throttletest.Injected)})

@@ -159,7 +159,8 @@ func (d *timed) enter(v int) {
 	if d.pending && d.armed && !d.is("an event at the very end overtakes what is pending") {
 		running = true // the timer is on the way
 	}
-	if d.stopped || d.is("an interval of zero never trails") && d.cfg.Interval == 0 && d.cfg.Edges == throttletest.Trailing {
+	if d.stopped || d.is("an interval of zero never trails") && d.cfg.Interval == 0 &&
+		d.cfg.Edges == throttletest.Trailing {
 		d.mu.Unlock()
 		return
 	}
@@ -167,7 +168,8 @@ func (d *timed) enter(v int) {
 		d.mu.Unlock()
 		return
 	}
-	if d.is("a trailing throttle leads after its first interval") && !running && !d.until.IsZero() && d.cfg.Edges == throttletest.Trailing {
+	if d.is("a trailing throttle leads after its first interval") && !running && !d.until.IsZero() &&
+		d.cfg.Edges == throttletest.Trailing {
 		d.until = now.Add(d.cfg.Interval)
 		d.mu.Unlock()
 		d.emit(v)
@@ -289,7 +291,9 @@ func (d *timed) stop() {
 
 func timedSpec(mutant string, source throttletest.TimeSource, edges ...throttletest.Edges) throttletest.Spec {
 	if len(edges) == 0 {
-		edges = []throttletest.Edges{throttletest.Leading, throttletest.Trailing, throttletest.LeadingAndTrailing, throttletest.NoEdges}
+		edges = []throttletest.Edges{
+			throttletest.Leading, throttletest.Trailing, throttletest.LeadingAndTrailing, throttletest.NoEdges,
+		}
 	}
 	back := throttletest.BackBounded
 	if mutant == "follows a clock that is set back" {
@@ -300,7 +304,13 @@ func timedSpec(mutant string, source throttletest.TimeSource, edges ...throttlet
 		Name: "zoo throttle",
 		Time: source,
 		New: func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
-			d := &timed{clock: env.Clock, cfg: cfg, emit: emit, mutant: mutant, stands: mutant == "follows a clock that is set back"}
+			d := &timed{
+				clock:  env.Clock,
+				cfg:    cfg,
+				emit:   emit,
+				mutant: mutant,
+				stands: mutant == "follows a clock that is set back",
+			}
 			if mutant == "instances share an interval" {
 				if shared == nil || shared.clock != env.Clock {
 					shared = d
@@ -331,10 +341,26 @@ func timedSpec(mutant string, source throttletest.TimeSource, edges ...throttlet
 				d.mu.Unlock()
 				own.call(v)
 			}
-			return throttletest.Funcs{Call: d.call, CallKey: byKey, AllowAt: d.allowAt, Reset: d.reset, Stop: d.stop, Close: d.end, Closed: d.closed}
+			return throttletest.Funcs{
+				Call:    d.call,
+				CallKey: byKey,
+				AllowAt: d.allowAt,
+				Reset:   d.reset,
+				Stop:    d.stop,
+				Close:   d.end,
+				Closed:  d.closed,
+			}
 		},
-		Traits: throttletest.Traits{Edges: edges, CloseFlush: throttletest.CloseFires, Boundary: throttletest.BoundaryPasses, BothSingle: throttletest.BothOnce, Payload: throttletest.LastPayload,
-			Windows: throttletest.WindowsFromFirst, ClockBack: back, PanicPolicy: throttletest.PanicPropagates},
+		Traits: throttletest.Traits{
+			Edges:       edges,
+			CloseFlush:  throttletest.CloseFires,
+			Boundary:    throttletest.BoundaryPasses,
+			BothSingle:  throttletest.BothOnce,
+			Payload:     throttletest.LastPayload,
+			Windows:     throttletest.WindowsFromFirst,
+			ClockBack:   back,
+			PanicPolicy: throttletest.PanicPropagates,
+		},
 	}
 }
 

@@ -1,0 +1,120 @@
+package leakybuckettest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+func (x *exam) cancel() *suite.Violation {
+	beyond := func(d conformance.Done) bool { return d.Op == conformance.OpClose || d.Inside }
+	if !x.judgeable() || slices.ContainsFunc(x.Done, beyond) {
+		return nil
+	}
+	for _, judge := range []func() *suite.Violation{x.cancelReports, x.cancelledLeft, x.othersAfterCancel} {
+		if broken := judge(); broken != nil {
+			return broken
+		}
+	}
+	return nil
+}
+
+// cancelReports judges what each cancel reported.
+func (x *exam) cancelReports() *suite.Violation {
+	v := x.view()
+	for i := range x.Done {
+		d := &x.Done[i]
+		if d.Op != conformance.OpCancel {
+			continue
+		}
+		k := slices.IndexFunc(v.items, func(it item) bool { return it.put.N == d.N })
+		waits := k >= 0 && v.items[k].waits(d)
+		if waits == d.OK || d.Racing {
+			continue
+		}
+		because := "it waited"
+		if !waits {
+			because = "it did not wait: it had left, was refused, or was never put"
+		}
+		return x.told(d.Began.At, because,
+			"cancel %d at %s reported %v, want %v", d.N, timeline.Duration(d.Began.At), d.OK, waits)
+	}
+	return nil
+}
+
+// cancelledLeft finds an item that left although it was cancelled.
+func (x *exam) cancelledLeft() *suite.Violation {
+	for _, it := range x.view().items {
+		if it.cancelled != nil && len(it.left) > 0 {
+			at := it.left[0].Began.At
+			return x.told(at, fmt.Sprintf("it was cancelled at %s", timeline.Duration(it.cancelled.Began.At)),
+				"item %d left at %s, want never", it.put.N, timeline.Duration(at))
+		}
+	}
+	return nil
+}
+
+// latestDues is the latest instant at which each accepted item may leave.
+func (x *exam) latestDues() []time.Duration {
+	var latest []time.Duration
+	for _, dues := range x.dues() {
+		for k, due := range dues {
+			if k == len(latest) {
+				latest = append(latest, due)
+			}
+			latest[k] = max(latest[k], due)
+		}
+	}
+	return latest
+}
+
+// othersAfterCancel judges the items that were not cancelled: a place is free for them when
+// the turn of a cancelled one has come, and a cancel does not delay them.
+func (x *exam) othersAfterCancel() *suite.Violation {
+	items, latest := x.view().items, x.latestDues()
+	k := -1
+	for i := range items {
+		it := &items[i]
+		put := it.put
+		if !put.OK {
+			held := placesHeld(items[:i], put, latest)
+			if held < x.Schedule.Config.Backlog && !x.traits.Unbounded {
+				return x.told(put.Began.At, "what was cancelled must not hold a place for ever",
+					"item %d was refused, want accepted", put.N)
+			}
+			continue
+		}
+		k++
+		switch {
+		case it.cancelled != nil:
+		case len(it.left) == 0:
+			return x.told(put.Began.At, "what was cancelled was another item",
+				"item %d never left (up to %s)", put.N, timeline.Duration(x.End))
+		case it.left[0].Began.At > latest[k]:
+			return x.told(latest[k], "so it would have if nothing had been cancelled",
+				"item %d left at %s, want at %s or before",
+				put.N, timeline.Duration(it.left[0].Began.At), timeline.Duration(latest[k]))
+		}
+	}
+	return nil
+}
+
+// placesHeld counts the items that may hold a place when put comes: those that wait, and
+// those that were cancelled and whose turn has not come yet. LB-BOUND is more lenient, and
+// lets them hold it for ever.
+func placesHeld(items []item, put *conformance.Done, latest []time.Duration) int {
+	places, k := 0, 0
+	for i := range items {
+		if it := &items[i]; it.put.OK {
+			if it.waits(put) || it.cancelled != nil && latest[k] > put.Began.At {
+				places++
+			}
+			k++
+		}
+	}
+	return places
+}
