@@ -41,7 +41,7 @@ func Moves(pick Pick, ops []conformance.Op, gaps int, span time.Duration, larges
 
 // more draws whether there is one more, up to most. It is asked before each rather than once
 // for all of them, so that one of them can be left out without a change of the others.
-func more(pick Pick, n, most int) bool { return n < most && pick("more", 10) > 0 }
+func more(pick Pick, n, most int) bool { return n < most && pick("more", 20) > 0 }
 
 // OneOf draws one of a list.
 func OneOf[T any](pick Pick, label string, list []T) T { return list[pick(label, len(list))] }
@@ -103,7 +103,9 @@ const Unit = 100 * time.Millisecond
 // odd part of its own, a power of two, so that no sum of gaps is the unit or half of it,
 // or a multiple. Some gaps are 0. Step says what a move does; a step without an operation
 // is left out.
-func DrawClear(pick Pick, cfg conformance.Config, ops []conformance.Op, step func(m Move) conformance.Step) conformance.Schedule {
+func DrawClear(
+	pick Pick, cfg conformance.Config, ops []conformance.Op, step func(m Move) conformance.Step,
+) conformance.Schedule {
 	gaps := []time.Duration{0, Unit / 8, Unit / 2, Unit * 7 / 8, Unit, Unit * 3 / 2, Unit * 5}
 	s := conformance.Schedule{Config: cfg}
 	at := time.Duration(0)
