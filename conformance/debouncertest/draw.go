@@ -39,8 +39,8 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 		}
 		st := conformance.Step{Op: m.Op, At: at}
 		// A racing step must be the first at a deadline, and none may be due before it.
-		if m.Race && plain && !raced && calls > 0 && at == due && at > out.Steps[len(out.Steps)-1].At &&
-			m.Op != conformance.OpPending {
+		first := calls > 0 && at == due && at > out.Steps[len(out.Steps)-1].At
+		if m.Race && plain && first && m.Op != conformance.OpPending && !raced {
 			st.Racing, raced = true, true
 		}
 		if m.Op == conformance.OpCall {

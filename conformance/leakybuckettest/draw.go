@@ -23,8 +23,8 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 		ops = kinds[k/2]
 	} else {
 		inside = true
-		op := suite.OneOf(pick, "inside", s.Able(conformance.OpPut, conformance.OpCancel, conformance.OpClose))
-		cfg = cfg.With("inside", string(op))
+		back := s.Able(conformance.OpPut, conformance.OpCancel, conformance.OpClose)
+		cfg = cfg.With("inside", string(suite.OneOf(pick, "inside", back)))
 	}
 	d := cfg.Interval
 	gaps := []time.Duration{0, d, d - 1, d + 1, 1, d / 2, d * 3 / 10, d * 13 / 10, 5 * d / 2, 100 * d}
@@ -84,9 +84,8 @@ func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
 			if items++; st.N != items {
 				return false
 			}
-		case closed, st.Op != conformance.OpCancel && items == 0:
-			return false
-		case st.Op == conformance.OpCancel && (st.N < 1 || st.N > items):
+		case closed, st.Op == conformance.OpCancel && (st.N < 1 || st.N > items),
+			st.Op != conformance.OpCancel && items == 0:
 			return false
 		}
 		closed = closed || st.Op == conformance.OpClose

@@ -15,13 +15,22 @@ var drawnLimits = []conformance.Config{
 	limited("1000/1s", 10), limited("600000000/1s", 1),
 }
 
+// drawnTied are those of limiters whose burst is what comes in the Per of the rate, or 1.
+var drawnTied = []conformance.Config{
+	limited("3/1s", 3), limited("10/1s", 1), limited("2/1s", 2), limited("3/1s", 1), limited("10/1s", 10),
+}
+
 // Draw draws requests in bursts, polling, at the instant at which a token is there and two
 // nanoseconds either side of it, after long idles, and, where the implementation has them,
 // several reservations at once, cancelled in any order, and limits that are set while some
 // are in debt. Some ask for odd numbers of tokens, and some, of limiters that are told the
 // time, go back in it.
 func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
-	cfg := suite.OneOf(pick, "limit", drawnLimits)
+	limits := drawnLimits
+	if c.tied {
+		limits = drawnTied
+	}
+	cfg := suite.OneOf(pick, "limit", limits)
 	if s.Time != PackageTime && pick("epoch", 8) == 7 {
 		cfg = cfg.With("epoch", suite.OneOf(pick, "year", suite.DrawnEpochs))
 	}

@@ -41,7 +41,7 @@ func Moves(pick Pick, ops []conformance.Op, gaps int, span time.Duration, larges
 
 // more draws whether there is one more, up to most. It is asked before each rather than once
 // for all of them, so that one of them can be left out without a change of the others.
-func more(pick Pick, n, most int) bool { return n < most && pick("more", 10) > 0 }
+func more(pick Pick, n, most int) bool { return n < most && pick("more", 20) > 0 }
 
 // OneOf draws one of a list.
 func OneOf[T any](pick Pick, label string, list []T) T { return list[pick(label, len(list))] }
