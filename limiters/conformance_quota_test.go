@@ -93,10 +93,3 @@ func TestConformance_GCRA(t *testing.T) {
 		})
 	})
 }
-
-// everyTime runs a test for each way to take time.
-func everyTime(t *testing.T, run func(t *testing.T, source quotatest.TimeSource)) {
-	for _, source := range []quotatest.TimeSource{quotatest.Injected, quotatest.PackageTime, quotatest.Explicit} {
-		t.Run(source.String(), func(t *testing.T) { run(t, source) })
-	}
-}

@@ -11,21 +11,15 @@ import (
 )
 
 func TestConformance_Throttle(t *testing.T) {
-	for _, source := range []throttletest.TimeSource{throttletest.Injected, throttletest.PackageTime, throttletest.Explicit} {
-		t.Run(source.String(), func(t *testing.T) { throttletest.Run(t, throttle(source)) })
-	}
+	everyTime(t, func(t *testing.T, source throttletest.TimeSource) { throttletest.Run(t, throttle(source)) })
 }
 
 func TestConformance_ThrottleFunc(t *testing.T) {
-	for _, source := range []throttletest.TimeSource{throttletest.Injected, throttletest.PackageTime} {
-		t.Run(source.String(), func(t *testing.T) { throttletest.Run(t, throttleFunc(source)) })
-	}
+	everyClock(t, func(t *testing.T, source throttletest.TimeSource) { throttletest.Run(t, throttleFunc(source)) })
 }
 
 func TestConformance_ThrottleStream(t *testing.T) {
-	for _, source := range []throttletest.TimeSource{throttletest.Injected, throttletest.PackageTime} {
-		t.Run(source.String(), func(t *testing.T) { throttletest.Run(t, throttleStream(source)) })
-	}
+	everyClock(t, func(t *testing.T, source throttletest.TimeSource) { throttletest.Run(t, throttleStream(source)) })
 }
 
 func throttle(source throttletest.TimeSource) throttletest.Spec {
@@ -33,7 +27,8 @@ func throttle(source throttletest.TimeSource) throttletest.Spec {
 		Name: "limiters.Throttle",
 		Time: source,
 		New: func(env throttletest.Env, cfg throttletest.Config, _ func(int)) throttletest.Funcs {
-			h := limiters.NewThrottle(cfg.Interval, limiters.WithClock(injected(source, env)), limiters.PerWindow(max(1, cfg.K)))
+			h := limiters.NewThrottle(cfg.Interval, limiters.WithClock(injected(source, env)),
+				limiters.PerWindow(max(1, cfg.K)))
 			return throttletest.Funcs{Allow: h.Allow, AllowAt: h.AllowAt, Reset: h.Reset}
 		},
 		Traits: throttletest.Traits{
