@@ -66,6 +66,10 @@ func newStacks() string {
 	return strings.Join(out, "\n\n")
 }
 
+// Abandon abandons the goroutines that there are: those that earlier tests left behind would
+// keep the stacks from proving the first hang.
+func Abandon() { newStacks() }
+
 // abandonBubbles abandons the goroutines of all bubbles that there are.
 func abandonBubbles() {
 	abandoned.Lock()
