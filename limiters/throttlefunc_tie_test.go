@@ -27,8 +27,7 @@ func TestThrottleFunc_ties(t *testing.T) {
 		{Name: "Call, on the trailing edge", Run: func(log *tie.Log) string {
 			meet(log, 1, limiters.Trailing).Call(2)
 			return ""
-		},
-			Legal: []string{" 1@100ms 2@200ms", " 2@100ms"}},
+		}, Legal: []string{" 1@100ms 2@200ms", " 2@100ms"}},
 		{Name: "Cancel", Run: func(log *tie.Log) string { return fmt.Sprint(meet(log, 2, both).Cancel()) },
 			Legal: []string{"true 1@0s", "false 1@0s 2@100ms"}},
 		{Name: "Flush", Run: func(log *tie.Log) string { return fmt.Sprint(meet(log, 2, both).Flush()) },
