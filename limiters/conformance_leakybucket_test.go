@@ -2,6 +2,7 @@ package limiters_test
 
 import (
 	"context"
+	"math"
 	"sync"
 	"testing"
 
@@ -39,4 +40,25 @@ func leakyBucketSpec(source leakybuckettest.TimeSource) leakybuckettest.Spec {
 		},
 		Traits: leakybuckettest.Traits{Head: leakybuckettest.HeadAtOnce, CloseFlush: leakybuckettest.CloseAtDeadline},
 	}
+}
+
+// Who waits for a turn instead of putting an item in stands in the same queue, which is as
+// long here as any caller likes.
+func TestConformance_LeakyBucket_wait(t *testing.T) {
+	everyClock(t, func(t *testing.T, source leakybuckettest.TimeSource) {
+		leakybuckettest.Run(t, leakybuckettest.Spec{
+			Name: "limiters.LeakyBucket, by its Wait",
+			Time: source,
+			New: func(env leakybuckettest.Env, cfg leakybuckettest.Config, leave func(int)) leakybuckettest.Funcs {
+				b := limiters.NewLeakyBucket[int](cfg.Interval, math.MaxInt, nil, limiters.WithClock(injected(source, env)))
+				wait := func(v int) {
+					if b.Wait(context.Background()) == nil {
+						leave(v)
+					}
+				}
+				return leakybuckettest.Funcs{Put: func(v int) bool { go wait(v); return true }, Stop: b.Stop}
+			},
+			Traits: leakybuckettest.FailsafeSmooth(),
+		})
+	})
 }

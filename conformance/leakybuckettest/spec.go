@@ -13,8 +13,9 @@
 //		})
 //	}
 //
-// Leave Traits out at first: the subtest TRAITS prints the literal to paste. What the
-// suite does and how it counts is said in package conformance.
+// Leave Traits out at first: the subtest TRAITS prints the literal to paste; or start from
+// those of a library that yours is like, as [UberRatelimit]. What the suite does and how it counts
+// is said in package conformance.
 package leakybuckettest
 
 import (

@@ -9,6 +9,7 @@ import (
 
 	"github.com/RussellLuo/slidingwindow"
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/leakybuckettest"
 	"github.com/escapement-go/escapement/conformance/quotatest"
 	"github.com/failsafe-go/failsafe-go/ratelimiter"
 	"github.com/throttled/throttled/v2"
@@ -21,7 +22,9 @@ import (
 // throttledQuota "uses the generic cell-rate algorithm", with "quantity 0" to "peek";
 // RetryAfter "should be -1 unless the rate limit has been exceeded", and is for what
 // never fits. wrap may put something in front of the store.
-func throttledQuota(name string, wrap func(throttled.GCRAStoreCtx) throttled.GCRAStoreCtx, known ...quotatest.Known) quotatest.Spec {
+func throttledQuota(
+	name string, wrap func(throttled.GCRAStoreCtx) throttled.GCRAStoreCtx, known ...quotatest.Known,
+) quotatest.Spec {
 	return quotatest.Spec{
 		Name: name,
 		Time: quotatest.PackageTime,
@@ -42,7 +45,9 @@ func throttledQuota(name string, wrap func(throttled.GCRAStoreCtx) throttled.GCR
 				if err != nil {
 					panic(err)
 				}
-				return quotatest.Answer{OK: !limited, RetryAfter: r.RetryAfter, ResetAfter: r.ResetAfter, Remaining: r.Remaining}
+				return quotatest.Answer{
+					OK: !limited, RetryAfter: r.RetryAfter, ResetAfter: r.ResetAfter, Remaining: r.Remaining,
+				}
 			}
 			return quotatest.Funcs{Take: ask} // which peeks for 0
 		},
@@ -56,7 +61,9 @@ type losesFirst struct{ throttled.GCRAStoreCtx }
 
 type races struct{}
 
-func (s losesFirst) CompareAndSwapWithTTL(ctx context.Context, key string, old, value int64, ttl time.Duration) (bool, error) {
+func (s losesFirst) CompareAndSwapWithTTL(
+	ctx context.Context, key string, old, value int64, ttl time.Duration,
+) (bool, error) {
 	if n := ctx.Value(races{}).(*int); *n == 0 {
 		*n++
 		return false, nil
@@ -71,9 +78,8 @@ func slidingWindow(known ...quotatest.Known) quotatest.Spec {
 		Time: quotatest.Explicit,
 		Kind: quotatest.SlidingCounter,
 		New: func(_ quotatest.Env, cfg quotatest.Config) quotatest.Funcs {
-			l, _ := slidingwindow.NewLimiter(cfg.Window, int64(cfg.Limit), func() (slidingwindow.Window, slidingwindow.StopFunc) {
-				return slidingwindow.NewLocalWindow()
-			})
+			local := func() (slidingwindow.Window, slidingwindow.StopFunc) { return slidingwindow.NewLocalWindow() }
+			l, _ := slidingwindow.NewLimiter(cfg.Window, int64(cfg.Limit), local)
 			return quotatest.Funcs{TakeAt: func(t time.Time, n int) quotatest.Answer {
 				return quotatest.Answer{OK: l.AllowN(t, int64(n))}
 			}}
@@ -101,7 +107,9 @@ func ulule(known ...quotatest.Known) quotatest.Spec {
 				return quotatest.Answer{OK: !c.Reached, Remaining: int(c.Remaining)}
 			}
 			return quotatest.Funcs{
-				Take: func(n int) quotatest.Answer { return answer(l.Increment(context.Background(), "key", int64(n))) },
+				Take: func(n int) quotatest.Answer {
+					return answer(l.Increment(context.Background(), "key", int64(n)))
+				},
 				Peek: func() quotatest.Answer { return answer(l.Peek(context.Background(), "key")) },
 			}
 		},
@@ -132,31 +140,31 @@ func failsafeBurstyQuota(known ...quotatest.Known) quotatest.Spec {
 
 // uberBucket is a "leaky-bucket rate limit algorithm": callers block for their turn,
 // any number of them. With slack it lets so many more pass after idle time.
-func uberBucket(slack int, known ...conformance.Known) conformance.LeakyBucketSpec {
-	return conformance.LeakyBucketSpec{
+func uberBucket(slack int, known ...leakybuckettest.Known) leakybuckettest.Spec {
+	return leakybuckettest.Spec{
 		Name: fmt.Sprintf("go.uber.org/ratelimit v0.3.1, slack %d", slack),
-		Time: conformance.Injected,
-		New: func(env conformance.Env, cfg conformance.LeakyBucketConfig, leave func(int)) conformance.LeakyBucketFuncs {
+		Time: leakybuckettest.Injected,
+		New: func(env leakybuckettest.Env, cfg leakybuckettest.Config, leave func(int)) leakybuckettest.Funcs {
 			l := uber.New(1, uber.Per(cfg.Interval), uber.WithClock(env.Clock), uber.WithSlack(slack))
-			return conformance.LeakyBucketFuncs{Put: func(v int) bool {
+			return leakybuckettest.Funcs{Put: func(v int) bool {
 				go func() { l.Take(); leave(v) }()
 				return true
 			}}
 		},
-		Traits:       conformance.LeakyBucketTraits{Head: conformance.HeadAtOnce, Slack: slack, Unbounded: true},
+		Traits:       leakybuckettest.UberRatelimit(slack),
 		KnownFailing: known,
 	}
 }
 
 // failsafeSmoothQuota spreads executions "evenly over a period": callers block for their
 // turn.
-func failsafeSmoothQuota(known ...conformance.Known) conformance.LeakyBucketSpec {
-	return conformance.LeakyBucketSpec{
+func failsafeSmoothQuota(known ...leakybuckettest.Known) leakybuckettest.Spec {
+	return leakybuckettest.Spec{
 		Name: "failsafe-go v0.9.8 smooth",
-		Time: conformance.PackageTime,
-		New: func(_ conformance.Env, cfg conformance.LeakyBucketConfig, leave func(int)) conformance.LeakyBucketFuncs {
+		Time: leakybuckettest.PackageTime,
+		New: func(_ leakybuckettest.Env, cfg leakybuckettest.Config, leave func(int)) leakybuckettest.Funcs {
 			l := ratelimiter.NewSmoothWithMaxRate[any](cfg.Interval)
-			return conformance.LeakyBucketFuncs{Put: func(v int) bool {
+			return leakybuckettest.Funcs{Put: func(v int) bool {
 				go func() {
 					if err := l.AcquirePermit(context.Background()); err == nil {
 						leave(v)
@@ -165,7 +173,7 @@ func failsafeSmoothQuota(known ...conformance.Known) conformance.LeakyBucketSpec
 				return true
 			}}
 		},
-		Traits:       conformance.LeakyBucketTraits{Head: conformance.HeadAtOnce, Unbounded: true},
+		Traits:       leakybuckettest.FailsafeSmooth(),
 		KnownFailing: known,
 	}
 }
@@ -176,16 +184,19 @@ func known(rule, schedule, why string) conformance.Known {
 }
 
 const (
-	overflows   = "the sum of what was used and a number near the largest int64 is negative; the docs do not bound the number"
+	overflows = "the sum of what was used and a number near the largest int64 is negative; " +
+		"the docs do not bound the number"
 	givesBack   = "a negative number gives back what was never taken; the docs do not mention it"
 	unixZeroNew = "a clock at Unix(0) looks like a new limiter; the docs do not mention it"
 	tooLong     = "an instant 292 years on does not fit, so that everything is granted; the docs do not bound the time"
-	grid        = "what is idle is rounded down to whole intervals, so that the next turn may come early; the docs promise an even spread"
+	grid        = "what is idle is rounded down to whole intervals, so that the next turn may come early; " +
+		"the docs promise an even spread"
 )
 
 var (
 	throttledQuotaKnown = []conformance.Known{
-		known("GC-REMAIN", "rate=10/1s burst=4 | allow -1 @0", "after a negative quantity more than Limit remain; the docs of Limit call it the maximum"),
+		known("GC-REMAIN", "rate=10/1s burst=4 | allow -1 @0",
+			"after a negative quantity more than Limit remain; the docs of Limit call it the maximum"),
 		known("GC-NEG", "rate=10/1s burst=4 | allow 1 @0 | allow -1 @0 | allow 4 @0", givesBack),
 		known("RL-NBIG", "rate=10/1s burst=4 | allow 9223372036854775807 @0", overflows),
 		known("X-CFG", "rate=1/2562047h47m16.854775807s burst=1 | allow 1 @0 | allow 1 @0", tooLong),
@@ -207,17 +218,22 @@ var (
 		known("RL-NBIG", "rate=4/1s | allow 1 @0 | allow 9223372036854775807 @0", overflows),
 	}
 	burstyKnown = []conformance.Known{
-		known("X-CFG", "rate=0/1s | allow 1 @0", "a limit of 0 is accepted, and the first request divides by it; the docs do not mention it"),
+		known("X-CFG", "rate=0/1s | allow 1 @0",
+			"a limit of 0 is accepted, and the first request divides by it; the docs do not mention it"),
 		known("RL-NBIG", "rate=4/1s | allow 4 @0 | allow 9223372036854775807 @0", overflows),
 	}
 	uberBucketKnown = []conformance.Known{
 		known("LB-SPACE", "interval=100ms backlog=2 epoch=1970-01-01T00:00:00Z | put 1 @0 | put 2 @0", unixZeroNew),
 		known("LB-IDLE", "interval=100ms backlog=2 epoch=1970-01-01T00:00:00Z | put 1 @0 | put 2 @1ns", unixZeroNew),
-		known("LB-SAMEINSTANT", "interval=100ms backlog=2 epoch=1970-01-01T00:00:00Z | put 1 @0 | put 2 @0", unixZeroNew),
+		known("LB-SAMEINSTANT", "interval=100ms backlog=2 epoch=1970-01-01T00:00:00Z | put 1 @0 | put 2 @0",
+			unixZeroNew),
 	}
 	uberSlackKnown = []conformance.Known{
-		known("LB-SPACE", "interval=100ms backlog=2 inside=put epoch=1970-01-01T00:00:00Z | put 1 @0 | put 2 @0 | put 3 @0 | put 4 @0", unixZeroNew),
-		known("LB-EXACT", "interval=100ms backlog=2 epoch=1970-01-01T00:00:00Z | put 1 @0 | put 2 @1ns | put 3 @2ns", unixZeroNew),
+		known("LB-SPACE",
+			"interval=100ms backlog=2 inside=put epoch=1970-01-01T00:00:00Z | put 1 @0 | put 2 @0 | put 3 @0 | put 4 @0",
+			unixZeroNew),
+		known("LB-EXACT", "interval=100ms backlog=2 epoch=1970-01-01T00:00:00Z | put 1 @0 | put 2 @1ns | put 3 @2ns",
+			unixZeroNew),
 	}
 	smoothKnown = []conformance.Known{
 		known("LB-SPACE", "interval=100ms backlog=1 | put 1 @0 | put 2 @100.000001ms | put 3 @100.000001ms", grid),
@@ -225,22 +241,24 @@ var (
 	}
 )
 
-const peekTakes = "the quantity 0 is overwritten by 1 before the first attempt, and taken in the second; the docs say no update is performed"
+const peekTakes = "the quantity 0 is overwritten by 1 before the first attempt, and taken in the second; " +
+	"the docs say no update is performed"
 
 func quotas() []peer[quotatest.Spec] {
 	as := func(s throttled.GCRAStoreCtx) throttled.GCRAStoreCtx { return s }
-	racing := func(s throttled.GCRAStoreCtx) throttled.GCRAStoreCtx { return losesFirst{s} }
+	losing := func(s throttled.GCRAStoreCtx) throttled.GCRAStoreCtx { return losesFirst{s} }
+	racing := throttledQuota("throttled v2.15.0 GCRA, losing each first race", losing, throttledRacingKnown...)
 	return []peer[quotatest.Spec]{
 		{"Throttled", throttledQuota("throttled v2.15.0 GCRA", as, throttledQuotaKnown...)},
-		{"ThrottledRacing", throttledQuota("throttled v2.15.0 GCRA, losing each first race", racing, throttledRacingKnown...)},
+		{"ThrottledRacing", racing},
 		{"SlidingWindow", slidingWindow(slidingWindowKnown...)},
 		{"Ulule", ulule(ululeKnown...)},
 		{"FailsafeBursty", failsafeBurstyQuota(burstyKnown...)},
 	}
 }
 
-func leakyBuckets() []peer[conformance.LeakyBucketSpec] {
-	return []peer[conformance.LeakyBucketSpec]{
+func leakyBuckets() []peer[leakybuckettest.Spec] {
+	return []peer[leakybuckettest.Spec]{
 		{"UberRatelimit", uberBucket(0, uberBucketKnown...)},
 		{"UberRatelimitSlack", uberBucket(3, uberSlackKnown...)},
 		{"FailsafeSmooth", failsafeSmoothQuota(smoothKnown...)},
@@ -255,8 +273,8 @@ func TestQuotas(t *testing.T) {
 		reports = append(reports, quotatest.Run(t, spec))
 	})
 	t.Run("LeakyBucket", func(t *testing.T) {
-		each(t, leakyBuckets(), func(t *testing.T, spec conformance.LeakyBucketSpec) {
-			reports = append(reports, conformance.RunLeakyBucket(t, spec))
+		each(t, leakyBuckets(), func(t *testing.T, spec leakybuckettest.Spec) {
+			reports = append(reports, leakybuckettest.Run(t, spec))
 		})
 	})
 	t.Log("\n" + conformance.Table(reports...))

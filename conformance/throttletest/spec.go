@@ -15,8 +15,9 @@
 //		})
 //	}
 //
-// Leave Traits out at first: the subtest TRAITS prints the literal to paste. What the
-// suite does and how it counts is said in package conformance.
+// Leave Traits out at first: the subtest TRAITS prints the literal to paste; or start from
+// those of a library that yours is like, as [LoThrottle]. What the suite does and how it counts
+// is said in package conformance.
 //
 // An interval begins with an emission, or with an event that waits for its end; a sampler
 // that emits on a fixed grid is another thing.

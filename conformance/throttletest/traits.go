@@ -1,6 +1,7 @@
 package throttletest
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -108,7 +109,7 @@ func (tr *Traits) has(which ...Edges) bool {
 func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	declared := 0
 	if len(tr.Edges) > 0 {
-		declared = int(tr.Edges[0])
+		declared = int(c.built()) // which is what is observed
 	}
 	return []suite.Choice{
 		{
@@ -129,7 +130,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		{
 			Name: "Boundary", Declared: int(tr.Boundary), Values: []string{"BoundaryPasses", "BoundaryWaits"},
 			Needless: func() bool { return len(tr.Edges) > 0 && !tr.has(Leading, LeadingAndTrailing) },
-			Observe:  func() int { return observeBoundary(s) },
+			Observe:  func() int { return c.observeBoundary(s) },
 			Set:      func(v int) { tr.Boundary = Boundary(v) },
 		},
 		{
@@ -179,9 +180,16 @@ func observeEdges(s *suite.Suite) int {
 	return int(out)
 }
 
-func observeBoundary(s *suite.Suite) int {
-	for _, f := range fires(s, "interval=100ms | call 1 @0 | call 2 @100ms") {
-		if f.Value == 2 && f.Began.At == suite.Wait {
+// observeBoundary puts an event at the end of the interval that the last emission of a single
+// one began. With no payload to tell events by, it is told by its instant.
+func (c *contract) observeBoundary(s *suite.Suite) int {
+	cfg := "interval=100ms" + c.edge(Leading)
+	end := suite.Wait
+	for _, f := range fires(s, cfg+" | call 1 @0") {
+		end = f.Began.At + suite.Wait
+	}
+	for _, f := range fires(s, fmt.Sprintf("%s | call 1 @0 | call 2 @%v", cfg, end)) {
+		if f.Began.At == end {
 			return int(BoundaryPasses)
 		}
 	}
@@ -189,10 +197,7 @@ func observeBoundary(s *suite.Suite) int {
 }
 
 func (c *contract) observePayload(s *suite.Suite) int {
-	cfg := "interval=100ms"
-	if edges := c.spec.Traits.Edges; len(edges) > 0 {
-		cfg += " edges=" + edge.Preferred(edges, Trailing).String()
-	}
+	cfg := "interval=100ms" + c.edge(Trailing)
 	for _, f := range fires(s, cfg+" | call 7 @0 | call 8 @1ms | call 9 @2ms") {
 		switch {
 		case f.Began.At == 0:
@@ -205,4 +210,17 @@ func (c *contract) observePayload(s *suite.Suite) int {
 		}
 	}
 	return int(LastPayload)
+}
+
+// edge is the part of a configuration that asks for an edge, or for both where it is not
+// there alone; nothing where none is declared.
+func (c *contract) edge(which Edges) string {
+	has := c.spec.Traits.Edges
+	switch {
+	case len(has) == 0:
+		return ""
+	case !slices.Contains(has, which) && slices.Contains(has, LeadingAndTrailing):
+		return " edges=" + LeadingAndTrailing.String()
+	}
+	return " edges=" + edge.Preferred(has, which).String()
 }

@@ -1,11 +1,15 @@
 package throttletest_test
 
 import (
+	"strings"
 	"testing"
 
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/proof"
 	"github.com/escapement-go/escapement/conformance/throttletest"
 	"github.com/escapement-go/escapement/internal/zoo/throttle"
+	"github.com/escapement-go/escapement/synctestcompat"
 )
 
 func TestMutants(t *testing.T) { proof.Mutants(t, throttletest.Rules(), throttle.Mutants()) }
@@ -17,3 +21,54 @@ func TestMutants_thatRace(t *testing.T) { proof.Races(t, throttle.Mutants()) }
 func TestDesigns(t *testing.T) { proof.Designs(t, throttle.Designs()) }
 
 func TestDesigns_chosen(t *testing.T) { proof.Chosen(t, throttle.Chosen) }
+
+// What TRAITS observes is what correct designs declare, so that a stranger can paste it.
+func TestTraits(t *testing.T) { proof.Observed(t, throttle.Designs()) }
+
+// Without declarations nobody is accused, and TRAITS prints what a plain throttle declares.
+func TestTraits_undeclared(t *testing.T) {
+	synctestcompat.Require(t)
+	spec := throttle.Choosing(throttle.Plain())
+	spec.Traits = throttletest.Traits{}
+	short := func(_ string, steps int) bool { return steps <= 3 }
+	for _, v := range spec.Examine(t, inside.Options{Keep: short}).Verdicts {
+		if failed := v.Status == conformance.Fail; failed != (v.Rule == "TRAITS") {
+			t.Errorf("%s: %s: %s", v.Rule, v.Status, v.Text)
+		}
+		for _, line := range []string{
+			"throttletest.Traits{", "Edges: []throttletest.Edges{throttletest.Leading}, // observed",
+			"Boundary: throttletest.BoundaryPasses, // observed",
+		} {
+			if v.Rule == "TRAITS" && !strings.Contains(v.Text, line) {
+				t.Errorf("TRAITS does not print %q:\n%s", line, v.Text)
+			}
+		}
+	}
+}
+
+// Who declares another choice than the implementation makes is told which declaration
+// would fit.
+func TestHint(t *testing.T) {
+	synctestcompat.Require(t)
+	type traits = throttletest.Traits
+	for _, k := range []struct {
+		rule, fits string
+		is         func(tr *traits)
+	}{
+		{"TH-LEADNEXT", "Boundary: BoundaryWaits", func(tr *traits) { tr.Boundary = throttletest.BoundaryWaits }},
+		{"TH-SINGLE", "BothSingle: BothTwice", func(tr *traits) { tr.BothSingle = throttletest.BothTwice }},
+		{"TH-PAY", "Payload: FirstPayload", func(tr *traits) { tr.Payload = throttletest.FirstPayload }},
+		{"TH-RATE", "Windows: WindowsFromFirst", func(tr *traits) { tr.Windows = throttletest.WindowsFromFirst }},
+		{"TH-CLOCKBACK", "ClockBack: BackStands", func(tr *traits) { tr.ClockBack = throttletest.BackStands }},
+	} {
+		made := throttle.Plain()
+		k.is(&made)
+		spec := throttle.Choosing(made)
+		spec.Traits = throttle.Plain()
+		v, _ := spec.Examine(t, inside.Options{Until: k.rule}).Verdict(k.rule)
+		hint := strings.Contains(v.Text, "if it is documented so, declare") && strings.Contains(v.Text, k.fits)
+		if v.Status != conformance.Fail || !hint {
+			t.Errorf("%s: got %s, want a failure that leads to %s:\n%s", k.rule, v.Status, k.fits, v.Text)
+		}
+	}
+}

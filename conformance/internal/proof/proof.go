@@ -189,7 +189,12 @@ func Races(t *testing.T, all []zoo.Mutant) {
 func Designs(t *testing.T, all []zoo.Design) {
 	t.Helper()
 	chosen := once(all)
+	names := map[string]bool{}
 	for i, d := range all {
+		if names[d.Name] {
+			t.Errorf("there are two designs %q: only one of them is run", d.Name)
+		}
+		names[d.Name] = true
 		t.Run(d.Name, func(t *testing.T) {
 			if !chosen[i] {
 				prove.Require(t, prove.Suite)

@@ -90,8 +90,12 @@ func ticker(source lb.TimeSource) lb.Spec {
 // periods starts a period with the first item, and goes on as long as there are
 // any: with lazy, until a period ends in which none came.
 func periods(source lb.TimeSource, lazy bool) lb.Spec {
+	name := "zoo periods"
+	if lazy {
+		name = "zoo lazy periods"
+	}
 	return lb.Spec{
-		Name: "zoo periods",
+		Name: name,
 		Time: source,
 		New: func(env lb.Env, cfg lb.Config, leave func(int)) lb.Funcs {
 			var mu sync.Mutex
@@ -175,8 +179,12 @@ func reserver(source lb.TimeSource) lb.Spec {
 
 // turns blocks its callers until their turn, with a slack and without a bound.
 func turns(source lb.TimeSource, slack int, mutant string) lb.Spec {
+	name := "zoo turns"
+	if slack > 0 {
+		name = "zoo turns with slack"
+	}
 	return lb.Spec{
-		Name: "zoo turns",
+		Name: name,
 		Time: source,
 		New: func(env lb.Env, cfg lb.Config, leave func(int)) lb.Funcs {
 			var mu sync.Mutex

@@ -129,6 +129,20 @@ func Designs() []zoo.Design {
 	return all
 }
 
+// Plain are the choices of a throttle that can build every edge.
+func Plain() throttletest.Traits {
+	return throttletest.Traits{
+		Edges:    []throttletest.Edges{throttletest.Trailing, throttletest.Leading, throttletest.LeadingAndTrailing},
+		Boundary: throttletest.BoundaryPasses, BothSingle: throttletest.BothOnce, Payload: throttletest.LastPayload,
+		Windows: throttletest.WindowsSliding, ClockBack: throttletest.BackBounded,
+	}
+}
+
+// Choosing is a correct throttle on an injected clock that chooses so.
+func Choosing(tr throttletest.Traits) throttletest.Spec {
+	return choosySpec(throttletest.Injected, tr, ways{}, nil)
+}
+
 // Chosen are n correct throttles that choose all that may be chosen, drawn from a constant.
 func Chosen(n int) []zoo.Design {
 	var all []zoo.Design
