@@ -18,6 +18,9 @@ import (
 // prints a smallest schedule of each.
 func TestPrograms_findClockwork(t *testing.T) {
 	synctestcompat.Require(t)
+	if testing.Short() && suite.WithoutRaceDetector() == "" {
+		t.Skip("-short: the race detector finds nothing new in these programs, at five times the cost")
+	}
 	spec := Spec{
 		Name: "clockwork", Traits: Traits{Waits: WaitsForAll},
 		New: func(Env) Funcs { return Of(clockwork.NewFakeClock()) },

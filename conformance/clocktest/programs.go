@@ -94,12 +94,12 @@ func newProgram(s *suite.Suite, waits Waits, d dice) *program {
 	return p
 }
 
-// most bounds the draws for each step: the operations that are left may have nothing to do.
-const most = 100
+// drawsPerStep bounds the draws: the operations that are left may have nothing to do.
+const drawsPerStep = 100
 
 // draw draws n steps, or fewer if the dice bring none, and maybe one more.
 func (p *program) draw(n int) conformance.Schedule {
-	for draws := 0; len(p.steps) < n && draws < most*n; draws++ {
+	for draws := 0; len(p.steps) < n && draws < drawsPerStep*n; draws++ {
 		op := p.ops[p.pick("operation", len(p.ops))]
 		if op == conformance.OpIdle {
 			p.idle()

@@ -81,36 +81,36 @@ func instants() []conformance.Schedule {
 			"afterfunc 1 1s @0 | now @f1 | rearm 1 1s @f1 | idle 5.5s | halt 1 @6s")...)
 }
 
-// deeds are what a function does in its turn, with itself, with a timer 2 of any kind, or
+// acts are what a function does in its turn, with itself, with a timer 2 of any kind, or
 // with something new.
-var deeds = []string{
+var acts = []string{
 	"now", "timer 3 1.3s", "after 3 1.3s", "ticker 3 1.3s", "afterfunc 3 1.3s", "rearm 1 1.3s",
 	"halt 1", "halt 2", "rearm 2 2.7s", "rearm 2 300ms", "read 2", "nap 1.3s",
 }
 
-// bareTurns let a function do each of the deeds while the clock is moved from deadline to
+// bareTurns let a function do each of the acts while the clock is moved from deadline to
 // deadline, so that only returning counts.
 func bareTurns() []conformance.Schedule {
 	var out []conformance.Schedule
-	for _, deed := range deeds {
-		out = append(out, suite.MustParse("afterfunc 1 1s @0 | timer 2 5s @0 | "+deed+" @f1 | idle 1s | idle 1.3s"))
+	for _, act := range acts {
+		out = append(out, suite.MustParse("afterfunc 1 1s @0 | timer 2 5s @0 | "+act+" @f1 | idle 1s | idle 1.3s"))
 	}
 	return append(out, suite.MustParse("afterfunc 1 1s @0 | timeout 2 1s @f1 | idle 1s"))
 }
 
-// turns let a function do each of the deeds while the clock is moved far, at once and in two
+// turns let a function do each of the acts while the clock is moved far, at once and in two
 // parts.
 func turns(s *suite.Suite) []conformance.Schedule {
 	var out []conformance.Schedule
-	for _, deed := range deeds {
-		head := "afterfunc 1 1s @0 | " + deed + " @f1 | "
+	for _, act := range acts {
+		head := "afterfunc 1 1s @0 | " + act + " @f1 | "
 		switch {
-		case deed == "now":
-		case strings.Contains(deed, " 2"):
-			out = append(out, turnsOn(s, deed, head)...)
+		case act == "now":
+		case strings.Contains(act, " 2"):
+			out = append(out, turnsOn(s, act, head)...)
 		default:
 			end := ""
-			if !strings.HasPrefix(deed, "afterfunc") && strings.Contains(deed, " 3") {
+			if !strings.HasPrefix(act, "afterfunc") && strings.Contains(act, " 3") {
 				end = " | read 3 @10.1s"
 			}
 			out = append(out, suite.ParseAll(head+"idle 10s"+end, head+"idle 1.5s | idle 1s | idle 10s"+end)...)
@@ -124,10 +124,10 @@ func turns(s *suite.Suite) []conformance.Schedule {
 }
 
 // turnsOn are the turns of a function that uses timer 2, which may be of several kinds.
-func turnsOn(s *suite.Suite, deed, head string) []conformance.Schedule {
+func turnsOn(s *suite.Suite, act, head string) []conformance.Schedule {
 	var out []conformance.Schedule
 	for _, two := range []string{"timer 2 2.1s", "afterfunc 2 2.1s", "ticker 2 2.1s"} {
-		if strings.HasPrefix(two, "ticker") && strings.HasPrefix(deed, "rearm") && !s.Accepts(opResetTicker) {
+		if strings.HasPrefix(two, "ticker") && strings.HasPrefix(act, "rearm") && !s.Accepts(opResetTicker) {
 			continue
 		}
 		end := ""

@@ -15,3 +15,6 @@ func TestMutants_thatHang(t *testing.T) { proof.Hangs(t, clock.Mutants()) }
 func TestMutants_thatRace(t *testing.T) { proof.Races(t, clock.Mutants()) }
 
 func TestDesigns(t *testing.T) { proof.Designs(t, clock.Designs()) }
+
+// What TRAITS observes is what correct clocks declare, so that a stranger can paste it.
+func TestTraits(t *testing.T) { proof.Observed(t, clock.Designs()) }

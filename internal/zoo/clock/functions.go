@@ -53,11 +53,19 @@ var functionMistakes = []mistake{
 			mu.Unlock()
 			return afterFunc(d, fn)
 		}
-		f.Advance = func(d time.Duration) {
+		meet := func(end time.Time) bool {
+			mu.Lock()
+			defer mu.Unlock()
 			for at, n := range due {
-				if n > 1 && !at.After(f.Now().Add(d)) {
-					panic("two heads, one slot")
+				if n > 1 && !at.After(end) {
+					return true
 				}
+			}
+			return false
+		}
+		f.Advance = func(d time.Duration) {
+			if meet(f.Now().Add(d)) {
+				panic("two heads, one slot")
 			}
 			advance(d)
 		}
@@ -71,25 +79,43 @@ var functionMistakes = []mistake{
 		}
 	}},
 	{"functions run in the reverse order", "CK-ORDER", func(f *ct.Funcs) {
+		var mu sync.Mutex
 		var due []func()
 		afterFunc, advance := f.AfterFunc, f.Advance
 		f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer {
-			return afterFunc(d, func() { due = append(due, fn) })
+			return afterFunc(d, func() {
+				mu.Lock()
+				defer mu.Unlock()
+				due = append(due, fn)
+			})
+		}
+		last := func() func() {
+			mu.Lock()
+			defer mu.Unlock()
+			if len(due) == 0 {
+				return nil
+			}
+			fn := due[len(due)-1]
+			due = due[:len(due)-1]
+			return fn
 		}
 		f.Advance = func(d time.Duration) {
 			advance(d)
-			for len(due) > 0 {
-				last := due[len(due)-1]
-				due = due[:len(due)-1]
-				last()
+			for fn := last(); fn != nil; fn = last() {
+				fn()
 			}
 		}
 	}},
 	{"Stop among many drops the newest as well", "CK-ORDER", func(f *ct.Funcs) {
+		var mu sync.Mutex
 		var made []clockwork.Timer
 		wrapFuncs(func(t *timerMutant) {
+			mu.Lock()
+			defer mu.Unlock()
 			made = append(made, t.Timer)
 			t.stop = func() bool {
+				mu.Lock()
+				defer mu.Unlock()
 				if len(made) > 30 {
 					made[len(made)-1].Stop()
 				}
