@@ -27,10 +27,12 @@ func debouncerSpec(source debouncertest.TimeSource) debouncertest.Spec {
 	}
 }
 
+var edges = []debouncertest.Edges{debouncertest.Trailing, debouncertest.Leading, debouncertest.LeadingAndTrailing}
+
 // traits are the choices of this package.
 func traits() debouncertest.Traits {
 	return debouncertest.Traits{
-		Edges:         []debouncertest.Edges{debouncertest.Trailing, debouncertest.Leading, debouncertest.LeadingAndTrailing},
+		Edges:         edges,
 		Payload:       debouncertest.LastPayload,
 		Tie:           debouncertest.ResetFirst,
 		StaleFire:     debouncertest.StaleForbidden,

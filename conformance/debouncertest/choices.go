@@ -20,8 +20,11 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	return append([]suite.Choice{
 		{
 			Name: "Edges", Declared: int(firstOf(tr.Edges)),
-			Values: []string{"[]debouncertest.Edges{debouncertest.Trailing}", "[]debouncertest.Edges{debouncertest.Leading}",
-				"[]debouncertest.Edges{debouncertest.LeadingAndTrailing}"},
+			Values: []string{
+				"[]debouncertest.Edges{debouncertest.Trailing}",
+				"[]debouncertest.Edges{debouncertest.Leading}",
+				"[]debouncertest.Edges{debouncertest.LeadingAndTrailing}",
+			},
 			Needless: suite.Always, Observe: o.edges,
 			Set: func(v int) { tr.Edges = []Edges{Edges(v)} },
 			Alter: func(v int, rec *suite.Recording) (*suite.Recording, bool) {
@@ -29,41 +32,59 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			},
 		},
 		{
-			Name: "Payload", Declared: int(tr.Payload), Values: []string{"LastPayload", "FirstPayload", "NoPayload", "AllPayloads"},
-			Needless: suite.Always, Observe: o.payload, Set: func(v int) { tr.Payload = Payload(v) },
+			Name: "Payload", Declared: int(tr.Payload),
+			Values:   []string{"LastPayload", "FirstPayload", "NoPayload", "AllPayloads"},
+			Needless: suite.Always, Observe: o.payload,
+			Set: func(v int) { tr.Payload = Payload(v) },
 		},
 		{
-			Name: "Tie", Declared: int(tr.Tie), Values: []string{"FireFirst", "ResetFirst", "EitherTie"},
-			Needless: o.noTrailing, Observe: o.tie, Set: func(v int) { tr.Tie = Tie(v) },
+			Name: "Tie", Declared: int(tr.Tie),
+			Values:   []string{"FireFirst", "ResetFirst", "EitherTie"},
+			Needless: o.noTrailing, Observe: o.tie,
+			Set: func(v int) { tr.Tie = Tie(v) },
 		},
 		{
-			Name: "StaleFire", Declared: int(tr.StaleFire), Values: []string{"StaleForbidden", "StaleAllowed"},
-			Needless: o.noTrailing, Observe: o.staleFire, Set: func(v int) { tr.StaleFire = StaleFire(v) },
+			Name: "StaleFire", Declared: int(tr.StaleFire),
+			Values:   []string{"StaleForbidden", "StaleAllowed"},
+			Needless: o.noTrailing, Observe: o.staleFire,
+			Set: func(v int) { tr.StaleFire = StaleFire(v) },
 		},
 		{
-			Name: "CancelBarrier", Declared: int(tr.CancelBarrier), Values: []string{"NoBarrier", "CommitBarrier", "FinishBarrier"},
-			Needless: o.without(conformance.OpCancel), Observe: o.cancelBarrier, Set: func(v int) { tr.CancelBarrier = CancelBarrier(v) },
+			Name: "CancelBarrier", Declared: int(tr.CancelBarrier),
+			Values:   []string{"NoBarrier", "CommitBarrier", "FinishBarrier"},
+			Needless: o.without(conformance.OpCancel), Observe: o.cancelBarrier,
+			Set: func(v int) { tr.CancelBarrier = CancelBarrier(v) },
 		},
 		{
-			Name: "AfterCancel", Declared: int(tr.AfterCancel), Values: []string{"CancelReusable", "CancelFinal", "CancelKeepsBurst"},
-			Needless: o.without(conformance.OpCancel), Observe: o.afterCancel, Set: func(v int) { tr.AfterCancel = AfterCancel(v) },
+			Name: "AfterCancel", Declared: int(tr.AfterCancel),
+			Values:   []string{"CancelReusable", "CancelFinal", "CancelKeepsBurst"},
+			Needless: o.without(conformance.OpCancel), Observe: o.afterCancel,
+			Set: func(v int) { tr.AfterCancel = AfterCancel(v) },
 		},
 		{
-			Name: "StopPending", Declared: int(tr.StopPending), Values: []string{"StopDrops", "StopFlushes"},
-			Needless: o.without(conformance.OpStop), Observe: o.stopPending, Set: func(v int) { tr.StopPending = StopPending(v) },
+			Name: "StopPending", Declared: int(tr.StopPending),
+			Values:   []string{"StopDrops", "StopFlushes"},
+			Needless: o.without(conformance.OpStop), Observe: o.stopPending,
+			Set: func(v int) { tr.StopPending = StopPending(v) },
 		},
 		{
-			Name: "ZeroWait", Declared: int(tr.ZeroWait), Values: []string{"ZeroSync", "ZeroNextTick", "ZeroRefused"},
-			Needless: o.noTrailing, Observe: o.zeroWait, Set: func(v int) { tr.ZeroWait = ZeroWait(v) },
+			Name: "ZeroWait", Declared: int(tr.ZeroWait),
+			Values:   []string{"ZeroSync", "ZeroNextTick", "ZeroRefused"},
+			Needless: o.noTrailing, Observe: o.zeroWait,
+			Set: func(v int) { tr.ZeroWait = ZeroWait(v) },
 		},
 		{
-			Name: "Overlap", Declared: int(tr.Overlap), Values: []string{"Serial", "Parallel", "SerialReceiver"},
-			Needless: o.noTrailing, Observe: o.overlap, Set: func(v int) { tr.Overlap = Overlap(v) },
+			Name: "Overlap", Declared: int(tr.Overlap),
+			Values:   []string{"Serial", "Parallel", "SerialReceiver"},
+			Needless: o.noTrailing, Observe: o.overlap,
+			Set: func(v int) { tr.Overlap = Overlap(v) },
 		},
 		{
-			Name: "BothSingle", Declared: int(tr.BothSingle), Values: []string{"BothOnce", "BothTwice"},
+			Name: "BothSingle", Declared: int(tr.BothSingle),
+			Values:   []string{"BothOnce", "BothTwice"},
 			Needless: func() bool { return !slices.Contains(tr.Edges, LeadingAndTrailing) },
-			Observe:  o.bothSingle, Set: func(v int) { tr.BothSingle = BothSingle(v) },
+			Observe:  o.bothSingle,
+			Set:      func(v int) { tr.BothSingle = BothSingle(v) },
 		},
 	}, tr.optional()...)
 }
@@ -72,20 +93,24 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 func (t *Traits) optional() []suite.Choice {
 	return []suite.Choice{
 		{
-			Name: "MaxWait", Declared: int(t.MaxWait), Values: []string{"MaxWaitFromFirst", "MaxWaitFromFire", "MaxWaitOnCall"},
-			Set: func(v int) { t.MaxWait = MaxWait(v) },
+			Name: "MaxWait", Declared: int(t.MaxWait),
+			Values: []string{"MaxWaitFromFirst", "MaxWaitFromFire", "MaxWaitOnCall"},
+			Set:    func(v int) { t.MaxWait = MaxWait(v) },
 		},
 		{
-			Name: "Reentrancy", Declared: int(t.Reentrancy), Values: []string{"ReentrancyAllowed", "ReentrancyForbidden"},
-			Set: func(v int) { t.Reentrancy = Reentrancy(v) },
+			Name: "Reentrancy", Declared: int(t.Reentrancy),
+			Values: []string{"ReentrancyAllowed", "ReentrancyForbidden"},
+			Set:    func(v int) { t.Reentrancy = Reentrancy(v) },
 		},
 		{
-			Name: "StopBarrier", Declared: int(t.StopBarrier), Values: []string{"NoBarrier"},
-			Set: func(v int) { t.StopBarrier = CancelBarrier(v) },
+			Name: "StopBarrier", Declared: int(t.StopBarrier),
+			Values: []string{"NoBarrier"},
+			Set:    func(v int) { t.StopBarrier = CancelBarrier(v) },
 		},
 		{
-			Name: "CloseFlush", Declared: int(t.CloseFlush), Values: []string{"CloseFires", "CloseAtDeadline", "CloseDrops"},
-			Set: func(v int) { t.CloseFlush = CloseFlush(v) },
+			Name: "CloseFlush", Declared: int(t.CloseFlush),
+			Values: []string{"CloseFires", "CloseAtDeadline", "CloseDrops"},
+			Set:    func(v int) { t.CloseFlush = CloseFlush(v) },
 		},
 	}
 }
@@ -161,13 +186,15 @@ func (o observer) payload() int {
 
 // firedWith reports whether a callback started at the instant of step i of the schedule.
 func firedWith(rec *suite.Recording, i int) bool {
-	return slices.ContainsFunc(rec.Fires, func(f conformance.Fire) bool { return f.Began.At == rec.Schedule.Steps[i].At })
+	at := rec.Schedule.Steps[i].At
+	return slices.ContainsFunc(rec.Fires, func(f conformance.Fire) bool { return f.Began.At == at })
 }
 
 // firedBehind is firedWith for callbacks that started when the step had returned.
 func firedBehind(rec *suite.Recording, i int) bool {
+	at, ended := rec.Schedule.Steps[i].At, rec.Done[i].Ended.Seq
 	return slices.ContainsFunc(rec.Fires, func(f conformance.Fire) bool {
-		return f.Began.At == rec.Schedule.Steps[i].At && rec.Done[i].Ended.Seq != 0 && f.Began.Seq > rec.Done[i].Ended.Seq
+		return f.Began.At == at && ended != 0 && f.Began.Seq > ended
 	})
 }
 
@@ -214,7 +241,8 @@ func (o observer) afterCancel() int {
 	if leading&Leading == 0 || !slices.Contains(o.traits.Edges, leading) {
 		return int(CancelReusable)
 	}
-	for _, rec := range o.settled("wait=100ms edges=" + leading.String() + " | call 1 @0 | cancel @10ms | call 2 @20ms") {
+	const steps = " | call 1 @0 | cancel @10ms | call 2 @20ms"
+	for _, rec := range o.settled("wait=100ms edges=" + leading.String() + steps) {
 		if !firedWith(rec, 2) {
 			return int(CancelKeepsBurst)
 		}

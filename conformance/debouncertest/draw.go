@@ -39,7 +39,8 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 		}
 		st := conformance.Step{Op: m.Op, At: at}
 		// A racing step must be the first at a deadline, and none may be due before it.
-		if m.Race && plain && m.Op != conformance.OpPending && calls > 0 && at == due && at > out.Steps[len(out.Steps)-1].At && !raced {
+		if m.Race && plain && !raced && calls > 0 && at == due && at > out.Steps[len(out.Steps)-1].At &&
+			m.Op != conformance.OpPending {
 			st.Racing, raced = true, true
 		}
 		if m.Op == conformance.OpCall {
@@ -147,7 +148,8 @@ func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
 	}
 	bound := cfg.MaxWait == 0 ||
 		c.spec.Traits.MaxWait != 0 && cfg.Edges == 0 && cfg.MaxWait >= cfg.Wait && suite.Measurable(cfg.MaxWait)
-	if !s.Plain(schedule, "wait", "maxwait", "edges") || !suite.Measurable(cfg.Wait) || !bound || !slices.Contains(c.spec.Traits.Edges, edges) {
+	if !s.Plain(schedule, "wait", "maxwait", "edges") || !suite.Measurable(cfg.Wait) || !bound ||
+		!slices.Contains(c.spec.Traits.Edges, edges) {
 		return false
 	}
 	stop := slices.IndexFunc(schedule.Steps, func(st conformance.Step) bool { return st.Op == conformance.OpStop })

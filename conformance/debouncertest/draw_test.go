@@ -31,7 +31,8 @@ func TestDraw(t *testing.T) {
 		for range 3 {
 			s := twins.Draw(pick)
 			if one, beside := j.Trace(s), j.Beside(s); len(one.Fires) != len(beside.Fires) {
-				t.Errorf("%s: %s: %d callbacks, %d beside another instance", d.Name, s, len(one.Fires), len(beside.Fires))
+				t.Errorf("%s: %s: %d callbacks, %d beside another instance",
+					d.Name, s, len(one.Fires), len(beside.Fires))
 			}
 		}
 	}

@@ -1,12 +1,10 @@
 package debouncertest
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
-	"github.com/escapement-go/escapement/internal/timeline"
 )
 
 // model is what a debouncer with edges or a bound must do in a run: what fires, and what it
@@ -289,10 +287,10 @@ func (x *exam) unwanted(want []edge.Fire, i int, at time.Duration) string {
 			return "DB-LEAD1" // at an event that is not the first of its burst
 		}
 	}
-	switch {
-	case x.Schedule.Config.Edges == Leading:
+	if x.Schedule.Config.Edges == Leading {
 		return "DB-LEADONLY"
-	case i > 0 && want[i-1].Kind == edge.Leading && want[i-1].Size == 1 && edge.Calls(x.Schedule, want[i-1].At, at) == 0:
+	}
+	if i > 0 && want[i-1].Kind == edge.Leading && want[i-1].Size == 1 && edge.Calls(x.Schedule, want[i-1].At, at) == 0 {
 		return "DB-BOTH1"
 	}
 	return "DB-BOTHN"
@@ -303,19 +301,20 @@ func (x *exam) edgeBecause(_ []edge.Fire, w *edge.Fire, _ time.Duration) string 
 	if w == nil {
 		return ""
 	}
-	cfg, at := x.Schedule.Config, timeline.Duration(w.At)
+	cfg := x.Schedule.Config
 	switch w.Kind {
 	case edge.Leading:
-		return fmt.Sprintf("call %d at %s is the first of its burst", w.Value, at)
+		return text("call %d at %s is the first of its burst", w.Value, w.At)
 	case edge.Bound:
-		return fmt.Sprintf("the first event that has not fired came at %s, and the bound is %s", timeline.Duration(w.At-cfg.MaxWait), timeline.Duration(cfg.MaxWait))
+		return text("the first event that has not fired came at %s, and the bound is %s", w.At-cfg.MaxWait, cfg.MaxWait)
 	case edge.Brought:
-		return fmt.Sprintf("more than the bound of %s has passed since the first event that has not fired, so that call %d fires: MaxWaitOnCall is declared",
-			timeline.Duration(cfg.MaxWait), w.Value)
+		return text("more than the bound of %s has passed since the first event that has not fired, "+
+			"so that call %d fires: MaxWaitOnCall is declared",
+			cfg.MaxWait, w.Value)
 	case edge.Trailing:
-		return fmt.Sprintf("the newest event came at %s, and the wait is %s", timeline.Duration(w.At-cfg.Wait), timeline.Duration(cfg.Wait))
+		return text("the newest event came at %s, and the wait is %s", w.At-cfg.Wait, cfg.Wait)
 	case edge.Flushed:
-		return fmt.Sprintf("flush at %s fires what is pending", at)
+		return text("flush at %s fires what is pending", w.At)
 	}
 	return ""
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
-	"github.com/escapement-go/escapement/internal/timeline"
 )
 
 // rule is one law of a debouncer. The formulas are over the whole trace, and where a step
@@ -141,10 +140,11 @@ func (x *exam) calls() *suite.Violation {
 	}
 	for _, d := range x.Done {
 		if d.Panic != "" {
-			return x.told(d.At, "", "%s at %s panicked: %s", d.Op, timeline.Duration(d.At), d.Panic)
+			return x.told(d.At, "", "%s at %s panicked: %s", d.Op, d.At, d.Panic)
 		}
 		if d.Ended.Seq == 0 && !d.Inside && (x.Stuck || x.Schedule.Config.Inside == "") {
-			return x.told(d.At, "everything that could wake it was asleep for good", "%s at %s never returned", d.Op, timeline.Duration(d.At))
+			return x.told(d.At, "everything that could wake it was asleep for good",
+				"%s at %s never returned", d.Op, d.At)
 		}
 	}
 	if x.Refused != "" && x.Schedule.Config.Wait > 0 {
@@ -156,7 +156,7 @@ func (x *exam) calls() *suite.Violation {
 func (x *exam) reentry() *suite.Violation {
 	if d := edge.Reentered(x.Recording); d != nil {
 		return x.told(d.Began.At, "its caller, the callback, is what it waits for",
-			"%s called from the callback at %s never returned", d.Op, timeline.Duration(d.Began.At))
+			"%s called from the callback at %s never returned", d.Op, d.Began.At)
 	}
 	return nil
 }

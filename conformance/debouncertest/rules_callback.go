@@ -1,12 +1,10 @@
 package debouncertest
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
-	"github.com/escapement-go/escapement/internal/timeline"
 )
 
 // overlapRule is that of callbacks that take time.
@@ -14,18 +12,20 @@ func overlapRule() rule {
 	return rule{
 		Rule:     extended("DB-OVERLAP", "Callbacks that are declared serial MUST NOT overlap."),
 		Declared: []string{"Overlap"},
-		Unless:   func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.Overlap == Parallel, "declared: Parallel") },
-		About:    func(j suite.Job) bool { return j.Schedule.Config.Busy > 0 },
-		Sees:     (*exam).ofAnyEdge,
-		Check:    (*exam).overlap,
+		Unless: func(_ *suite.Suite, tr *Traits) string {
+			return suite.If(tr.Overlap == Parallel, "declared: Parallel")
+		},
+		About: func(j suite.Job) bool { return j.Schedule.Config.Busy > 0 },
+		Sees:  (*exam).ofAnyEdge,
+		Check: (*exam).overlap,
 	}
 }
 
 // allRule is that of callbacks that get all events.
 func allRule() rule {
 	return rule{
-		Rule: extended("DB-ALL", "A callback that is declared to get all events MUST get each that has not fired and was not discarded, "+
-			"once and in order."),
+		Rule: extended("DB-ALL", "A callback that is declared to get all events MUST get each that has not fired "+
+			"and was not discarded, once and in order."),
 		Unless: func(_ *suite.Suite, tr *Traits) string {
 			return suite.If(tr.Payload != AllPayloads, "no Payload: AllPayloads is declared")
 		},
@@ -42,8 +42,8 @@ func (x *exam) overlap() *suite.Violation {
 		for j := range x.Fires {
 			a, b := &x.Fires[i], &x.Fires[j]
 			if a.Began.Seq < b.Began.Seq && (a.Ended.Seq == 0 || b.Began.Seq < a.Ended.Seq) {
-				return x.told(b.Began.At, fmt.Sprintf("the callback that started at %s was still running", timeline.Duration(a.Began.At)),
-					"a callback started at %s while another ran", timeline.Duration(b.Began.At))
+				return x.told(b.Began.At, text("the callback that started at %s was still running", a.Began.At),
+					"a callback started at %s while another ran", b.Began.At)
 			}
 		}
 	}
@@ -78,7 +78,7 @@ func (x *exam) all() *suite.Violation {
 		n := slices.Index(pending, f.Value)
 		if n < 0 {
 			if len(f.Values) == 0 {
-				return x.told(f.Began.At, "", "fired at %s with no event", timeline.Duration(f.Began.At))
+				return x.told(f.Began.At, "", "fired at %s with no event", f.Began.At)
 			}
 			continue // DB-SUBSEQ's, or decided before a racing cancel
 		}
@@ -89,7 +89,7 @@ func (x *exam) all() *suite.Violation {
 		}
 		if !slices.Equal(f.Values, want) {
 			return x.told(f.Began.At, "these events had neither fired nor been discarded",
-				"fired at %s with %v, want %v", timeline.Duration(f.Began.At), f.Values, want)
+				"fired at %s with %v, want %v", f.Began.At, f.Values, want)
 		}
 	}
 	return nil

@@ -1,14 +1,12 @@
 package debouncertest
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
-	"github.com/escapement-go/escapement/internal/timeline"
 )
 
 // cancelRules are those of Cancel.
@@ -24,8 +22,8 @@ func cancelRules() []rule {
 			Check:  (*exam).cancel,
 		},
 		{
-			Rule: extended("DB-CANCELBAR", "After the return of Cancel no callback MUST start that its promise excludes: "+
-				"for what it reported cancelled (commit), or at all (finish)."),
+			Rule: extended("DB-CANCELBAR", "After the return of Cancel no callback MUST start "+
+				"that its promise excludes: for what it reported cancelled (commit), or at all (finish)."),
 			Ops:      ops,
 			Declared: []string{"CancelBarrier"},
 			Absent:   noTrailing,
@@ -116,8 +114,8 @@ func (x *exam) cancel() *suite.Violation {
 		if v.running(c.Began.At+v.wait) != nil && k.Began.At >= c.Began.At+v.wait && !k.OK {
 			return nil // it was due already, behind a running callback
 		}
-		return x.told(f.Began.At, fmt.Sprintf("cancel at %s had discarded call %d", timeline.Duration(k.Began.At), c.N),
-			"fired at %s, want no fire", timeline.Duration(f.Began.At))
+		return x.told(f.Began.At, text("cancel at %s had discarded call %d", k.Began.At, c.N),
+			"fired at %s, want no fire", f.Began.At)
 	})
 }
 
@@ -135,8 +133,8 @@ func (x *exam) barrier() *suite.Violation {
 		if commit {
 			why = "it had reported true: nothing runs for what it cancelled"
 		}
-		found := x.told(f.Began.At, fmt.Sprintf("cancel had returned at %s, and %s", timeline.Duration(k.Ended.At), why),
-			"a callback started at %s, after cancel had returned", timeline.Duration(f.Began.At))
+		found := x.told(f.Began.At, text("cancel had returned at %s, and %s", k.Ended.At, why),
+			"a callback started at %s, after cancel had returned", f.Began.At)
 		found.Chance = !commit && x.Order == conformance.OrderSampled && k.Racing
 		return found
 	})
@@ -154,13 +152,14 @@ func (x *exam) reuse() *suite.Violation {
 			if k == nil || own == nil || own.Began.Seq < k.Began.Seq {
 				return nil
 			}
-			return x.told(f.Began.At, "cancel is declared final", "fired at %s for a call after cancel", timeline.Duration(f.Began.At))
+			return x.told(f.Began.At, "cancel is declared final", "fired at %s for a call after cancel", f.Began.At)
 		})
 	}
 	for _, b := range v.bursts {
 		if k := v.lastOf(b.first.Began.Seq, conformance.OpCancel); k != nil && !x.fulfilled(b) {
-			return x.told(b.due, fmt.Sprintf("call %d came after cancel at %s, as to a fresh debouncer", b.first.N, timeline.Duration(k.Began.At)),
-				"nothing fired for call %d, want a fire at %s", b.last.N, timeline.Duration(b.due))
+			return x.told(b.due,
+				text("call %d came after cancel at %s, as to a fresh debouncer", b.first.N, k.Began.At),
+				"nothing fired for call %d, want a fire at %s", b.last.N, b.due)
 		}
 	}
 	return nil

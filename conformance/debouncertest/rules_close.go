@@ -1,18 +1,15 @@
 package debouncertest
 
 import (
-	"fmt"
-
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
-	"github.com/escapement-go/escapement/internal/timeline"
 )
 
 // closeRule is that of the end of the input.
 func closeRule() rule {
 	return rule{
-		Rule: extended("DB-CLOSE", "When the input ends, what is pending MUST fire at once, fire at its time or be dropped, as declared, "+
-			"and nothing more."),
+		Rule: extended("DB-CLOSE", "When the input ends, what is pending MUST fire at once, fire at its time "+
+			"or be dropped, as declared, and nothing more."),
 		Ops: []conformance.Op{conformance.OpClose},
 		Unless: func(_ *suite.Suite, tr *Traits) string {
 			return suite.If(tr.CloseFlush == 0, "no CloseFlush is declared")
@@ -50,21 +47,22 @@ func (x *exam) close() *suite.Violation {
 		at := f.Began.At
 		switch how := x.traits.CloseFlush; {
 		case due < 0:
-			return x.told(at, "nothing was pending when the input ended", "fired at %s, want nothing more", timeline.Duration(at))
+			return x.told(at, "nothing was pending when the input ended", "fired at %s, want nothing more", at)
 		case how == CloseDrops:
-			return x.told(at, "CloseDrops is declared", "fired at %s, after the input had ended at %s", timeline.Duration(at), timeline.Duration(end.At))
+			return x.told(at, "CloseDrops is declared", "fired at %s, after the input had ended at %s", at, end.At)
 		case how == CloseFires && at != end.At:
-			return x.told(at, "CloseFires is declared", "fired at %s, want %s, when the input ended", timeline.Duration(at), timeline.Duration(end.At))
+			return x.told(at, "CloseFires is declared", "fired at %s, want %s, when the input ended", at, end.At)
 		case how == CloseAtDeadline && at != due:
-			return x.told(at, "CloseAtDeadline is declared", "fired at %s, want %s", timeline.Duration(at), timeline.Duration(due))
+			return x.told(at, "CloseAtDeadline is declared", "fired at %s, want %s", at, due)
 		case i+1 < len(x.Fires):
-			return x.told(x.Fires[i+1].Began.At, "one event was pending when the input ended", "fired again at %s", timeline.Duration(x.Fires[i+1].Began.At))
+			again := x.Fires[i+1].Began.At
+			return x.told(again, "one event was pending when the input ended", "fired again at %s", again)
 		}
 		return nil
 	}
 	if due >= 0 && x.traits.CloseFlush != CloseDrops {
-		return x.told(end.At, fmt.Sprintf("call %d at %s was pending", last.N, timeline.Duration(last.At)),
-			"nothing fired for call %d after the input had ended at %s", last.N, timeline.Duration(end.At))
+		return x.told(end.At, text("call %d at %s was pending", last.N, last.At),
+			"nothing fired for call %d after the input had ended at %s", last.N, end.At)
 	}
 	return nil
 }

@@ -1,14 +1,12 @@
 package debouncertest
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
-	"github.com/escapement-go/escapement/internal/timeline"
 )
 
 // edgeRules are those of the leading edge, alone or with the trailing one.
@@ -16,7 +14,8 @@ func edgeRules() []rule {
 	leading := without(Leading, LeadingAndTrailing)
 	return []rule{
 		{
-			Rule:   extended("DB-LEAD", "On the leading edge the first event of all MUST fire at its own instant, with its own payload."),
+			Rule: extended("DB-LEAD", "On the leading edge the first event of all MUST fire at its own instant, "+
+				"with its own payload."),
 			Absent: leading,
 			Sees:   (*exam).ofEdges,
 			Check:  differs("DB-LEAD", (*exam).firstLost, nil),
@@ -29,8 +28,8 @@ func edgeRules() []rule {
 			Check:  differs("DB-LEAD1", nil, (*exam).leadsWithin),
 		},
 		{
-			Rule: extended("DB-REARM", "Once the wait has passed without an event, the next one MUST fire on the leading edge again, "+
-				"whatever came before."),
+			Rule: extended("DB-REARM", "Once the wait has passed without an event, the next one MUST fire "+
+				"on the leading edge again, whatever came before."),
 			Absent: leading,
 			Sees:   (*exam).ofEdges,
 			Check:  differs("DB-REARM", (*exam).laterLost, nil),
@@ -42,19 +41,20 @@ func edgeRules() []rule {
 			Check:  differs("DB-LEADONLY", nil, nil),
 		},
 		{
-			Rule:     extended("DB-BOTH1", "With both edges a burst of one event MUST fire once, or twice, as declared."),
+			Rule: extended("DB-BOTH1", "With both edges a burst of one event MUST fire once, or twice, "+
+				"as declared."),
 			Declared: []string{"BothSingle"},
 			Absent:   without(LeadingAndTrailing),
 			Sees:     (*exam).ofEdges,
 			Check:    differs("DB-BOTH1", nil, nil),
 		},
 		{
-			Rule: extended("DB-BOTHN", "With both edges a burst of several events MUST fire on the trailing edge too, once, "+
-				"with the payload that is declared."),
+			Rule: extended("DB-BOTHN", "With both edges a burst of several events MUST fire on the trailing edge too, "+
+				"once, with the payload that is declared."),
 			Declared: []string{"BothSingle", "Payload"},
 			Absent:   without(LeadingAndTrailing),
 			Sees:     (*exam).ofEdges,
-			Check:    differs("DB-BOTHN", (*exam).lastLost, func(x *exam) *suite.Violation { return x.tailLost(false) }),
+			Check:    differs("DB-BOTHN", (*exam).lastLost, (*exam).tailLost),
 		},
 	}
 }
@@ -62,7 +62,8 @@ func edgeRules() []rule {
 // noEdgeRule is that of a debouncer that fires on no edge.
 func noEdgeRule() rule {
 	return rule{
-		Rule:   extended("DB-NONE", "With no edge at all nothing MUST fire, by a bound neither, unless the constructor refuses it."),
+		Rule: extended("DB-NONE", "With no edge at all nothing MUST fire, by a bound neither, "+
+			"unless the constructor refuses it."),
 		Absent: without(NoEdges),
 		About:  func(j suite.Job) bool { return j.Schedule.Config.Edges == NoEdges },
 		Check:  differs("DB-NONE", nil, nil),
@@ -103,15 +104,29 @@ func (x *exam) lost(v int, at time.Duration, kind edge.Kind) *suite.Violation {
 // early says that nothing should have fired then.
 func (x *exam) early(f *conformance.Fire, because string, args ...any) *suite.Violation {
 	v := x.terms().Difference(x.Recording, nil, nil, f, f.Began.At)
-	v.Because = fmt.Sprintf(because, args...)
+	v.Because = text(because, args...)
 	return v
 }
 
-// tailLost finds an event that the wait alone should have fired, whatever came before,
-// within a bound or without one.
-func (x *exam) tailLost(bounded bool) *suite.Violation {
+// tailLost finds an event that the wait alone should have fired, whatever came before.
+func (x *exam) tailLost() *suite.Violation {
+	if x.Schedule.Config.Has("maxwait") {
+		return nil
+	}
+	return x.waitedInVain()
+}
+
+// tailLostInBound is tailLost where there is a bound.
+func (x *exam) tailLostInBound() *suite.Violation {
+	if !x.Schedule.Config.Has("maxwait") {
+		return nil
+	}
+	return x.waitedInVain()
+}
+
+func (x *exam) waitedInVain() *suite.Violation {
 	cfg := x.Schedule.Config
-	if cfg.Has("maxwait") != bounded || cfg.Edges == NoEdges || cfg.Edges == Leading || !x.traits.bearsNewest() {
+	if cfg.Edges == NoEdges || cfg.Edges == Leading || !x.traits.bearsNewest() {
 		return nil
 	}
 	steps := x.Schedule.Steps
@@ -148,7 +163,7 @@ func (x *exam) leadsWithin() *suite.Violation {
 		case conformance.OpCall:
 			if before != nil && d.Began.At-before.Began.At < cfg.Wait && !x.toldToFire(d.Began.At) {
 				if f := x.firedAt(d.N, d.Began.At); f != nil {
-					return x.early(f, "call %d at %s is of the same burst", before.N, timeline.Duration(before.Began.At))
+					return x.early(f, "call %d at %s is of the same burst", before.N, before.Began.At)
 				}
 			}
 			before = d
@@ -162,8 +177,9 @@ func (x *exam) leadsWithin() *suite.Violation {
 
 // toldToFire reports whether a step of that instant may fire what is pending.
 func (x *exam) toldToFire(at time.Duration) bool {
+	asks := []conformance.Op{conformance.OpFlush, conformance.OpStop, conformance.OpClose}
 	return slices.ContainsFunc(x.Done, func(d conformance.Done) bool {
-		return d.Began.At == at && (d.Op == conformance.OpFlush || d.Op == conformance.OpStop || d.Op == conformance.OpClose)
+		return d.Began.At == at && slices.Contains(asks, d.Op)
 	})
 }
 

@@ -1,14 +1,12 @@
 package debouncertest
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
-	"github.com/escapement-go/escapement/internal/timeline"
 )
 
 // flushRules are those of Flush, and of the question what is pending.
@@ -49,7 +47,8 @@ func (x *exam) pendingAt(seq int) *conformance.Done {
 	if c == nil || v.served(c, seq) != nil {
 		return nil
 	}
-	if k := v.lastOf(seq, conformance.OpCancel, conformance.OpFlush, conformance.OpStop); k != nil && k.Began.Seq > c.Began.Seq {
+	k := v.lastOf(seq, conformance.OpCancel, conformance.OpFlush, conformance.OpStop)
+	if k != nil && k.Began.Seq > c.Began.Seq {
 		return nil
 	}
 	return c
@@ -59,7 +58,7 @@ func (x *exam) pendingAt(seq int) *conformance.Done {
 // pending at the instant at.
 func (x *exam) unsure(at time.Duration) bool {
 	v := x.view()
-	if slices.ContainsFunc(v.ops, func(d *conformance.Done) bool { return d.Racing && d.Began.At == at }) {
+	if v.races(at) {
 		return true
 	}
 	return x.Schedule.Config.Busy > 0 && (v.running(at) != nil || v.running(at+1) != nil)
@@ -88,8 +87,8 @@ func (x *exam) flush() *suite.Violation {
 		}
 		caused := slices.IndexFunc(x.Fires, func(f conformance.Fire) bool { return f.Began.Seq > k.Began.Seq })
 		if caused < 0 || v.flush[caused] != k {
-			return x.told(k.Began.At, fmt.Sprintf("call %d at %s was pending", c.N, timeline.Duration(c.Began.At)),
-				"flush at %s fired nothing, want a fire at once", timeline.Duration(k.Began.At))
+			return x.told(k.Began.At, text("call %d at %s was pending", c.N, c.Began.At),
+				"flush at %s fired nothing, want a fire at once", k.Began.At)
 		}
 	}
 	return nil
@@ -109,7 +108,7 @@ func (x *exam) flushNothing() *suite.Violation {
 		if v.callBetween(k.Began.Seq, f.Began.Seq) {
 			continue
 		}
-		return x.told(f.Began.At, "nothing was pending", "flush at %s fired, want nothing", timeline.Duration(k.Began.At))
+		return x.told(f.Began.At, "nothing was pending", "flush at %s fired, want nothing", k.Began.At)
 	}
 	return nil
 }
@@ -134,9 +133,9 @@ func (x *exam) pending() *suite.Violation {
 			where = " in the callback"
 		}
 		if c := x.pendingAt(d.Began.Seq); c != nil {
-			because = fmt.Sprintf("call %d at %s had neither fired nor been discarded", c.N, timeline.Duration(c.Began.At))
+			because = text("call %d at %s had neither fired nor been discarded", c.N, c.Began.At)
 		}
-		return x.told(d.Began.At, because, "Pending()%s = %v at %s, want %v", where, d.OK, timeline.Duration(d.Began.At), want)
+		return x.told(d.Began.At, because, "Pending()%s = %v at %s, want %v", where, d.OK, d.Began.At, want)
 	}
 	return nil
 }
@@ -155,7 +154,7 @@ func (x *exam) edgePending() *suite.Violation {
 			continue
 		}
 		v := x.terms().Difference(x.Recording, one.Want, nil, nil, d.Began.At)
-		v.Headline = fmt.Sprintf("Pending() = %v at %s, want %v", d.OK, timeline.Duration(d.Began.At), want)
+		v.Headline = text("Pending() = %v at %s, want %v", d.OK, d.Began.At, want)
 		v.Because = "no event was waiting to fire"
 		if want {
 			v.Because = "an event had neither fired nor been discarded"

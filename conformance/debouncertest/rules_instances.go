@@ -2,7 +2,6 @@ package debouncertest
 
 import (
 	"cmp"
-	"fmt"
 
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
@@ -16,7 +15,10 @@ func keyRules() []rule {
 			Rule:   extended("DB-KEY", "Each key MUST have a wait of its own."),
 			Absent: noTrailing,
 			Unless: func(s *suite.Suite, tr *Traits) string {
-				return cmp.Or(suite.If(!s.Accepts(opKeys), "the implementation has no "+string(opKeys)), suite.If(tr.Payload == NoPayload, untold))
+				return cmp.Or(
+					suite.If(!s.Accepts(opKeys), "the implementation has no "+string(opKeys)),
+					suite.If(tr.Payload == NoPayload, untold),
+				)
 			},
 			About:  suite.InFamily(suite.Keys),
 			Beyond: laws,
@@ -45,10 +47,10 @@ func (x *exam) eachKey() *suite.Violation {
 		checks = []func(*exam) *suite.Violation{func(x *exam) *suite.Violation { return x.difference().Violation }}
 	}
 	for key := 1; key <= 2; key++ {
-		own := &exam{Recording: edge.OfKey(x.Recording, key), job: x.job, traits: x.traits, stops: x.stops}
+		own := &exam{Recording: edge.OfKey(x.Recording, key), traits: x.traits, stops: x.stops}
 		for _, check := range checks {
 			if v := check(own); v != nil {
-				v.Headline = fmt.Sprintf("key %d: %s", key, v.Headline)
+				v.Headline = text("key %d: %s", key, v.Headline)
 				return v
 			}
 		}

@@ -1,18 +1,17 @@
 package debouncertest
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
-	"github.com/escapement-go/escapement/internal/timeline"
 )
 
 // stopRule is that of Stop.
 func stopRule() rule {
 	return rule{
-		Rule:     core("DB-STOP", "After Stop nothing MUST fire; Stop MUST be idempotent, and a call after it MUST be harmless."),
+		Rule: core("DB-STOP", "After Stop nothing MUST fire; Stop MUST be idempotent, "+
+			"and a call after it MUST be harmless."),
 		Ops:      []conformance.Op{conformance.OpStop},
 		Declared: []string{"StopPending"},
 		About:    suite.Has(conformance.OpStop),
@@ -46,7 +45,7 @@ func (x *exam) stop() *suite.Violation {
 
 // harmed finds an operation that did not bear that the debouncer had been stopped.
 func (x *exam) harmed(stop *conformance.Done, after []conformance.Done) *suite.Violation {
-	because := fmt.Sprintf("stop at %s had ended the debouncer", timeline.Duration(stop.At))
+	because := text("stop at %s had ended the debouncer", stop.At)
 	for _, d := range after {
 		switch {
 		case d.Inside:
@@ -66,12 +65,14 @@ func (x *exam) unflushed(stop *conformance.Done) *suite.Violation {
 		return nil
 	}
 	c := x.pendingAt(stop.Began.Seq)
-	fired := slices.ContainsFunc(x.Fires, func(f conformance.Fire) bool { return f.Began.Seq > stop.Began.Seq && x.byStop(&f) })
+	fired := slices.ContainsFunc(x.Fires, func(f conformance.Fire) bool {
+		return f.Began.Seq > stop.Began.Seq && x.byStop(&f)
+	})
 	if c == nil || fired {
 		return nil
 	}
-	return x.told(stop.Began.At, fmt.Sprintf("call %d at %s was pending, and StopFlushes is declared", c.N, timeline.Duration(c.Began.At)),
-		"stop at %s fired nothing, want a fire at once", timeline.Duration(stop.Began.At))
+	return x.told(stop.Began.At, text("call %d at %s was pending, and StopFlushes is declared", c.N, c.Began.At),
+		"stop at %s fired nothing, want a fire at once", stop.Began.At)
 }
 
 // firesAfter finds what started after stop had returned.
@@ -82,11 +83,11 @@ func (x *exam) firesAfter(stop *conformance.Done) *suite.Violation {
 		if f.Began.Seq < stop.Ended.Seq || x.byStop(f) || due && x.traits.StopBarrier == NoBarrier {
 			continue
 		}
-		because := fmt.Sprintf("stop had returned at %s", timeline.Duration(stop.Ended.At))
+		because := text("stop had returned at %s", stop.Ended.At)
 		if due {
 			because += "; if it is documented that what is due may still start then, declare StopBarrier: NoBarrier"
 		}
-		found := x.told(f.Began.At, because, "fired at %s, after stop", timeline.Duration(f.Began.At))
+		found := x.told(f.Began.At, because, "fired at %s, after stop", f.Began.At)
 		// At the instant of a racing stop it may have been decided before.
 		found.Chance = x.Order == conformance.OrderSampled && stop.Racing && f.Began.At == stop.Began.At
 		return found

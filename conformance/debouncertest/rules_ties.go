@@ -1,20 +1,18 @@
 package debouncertest
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
-	"github.com/escapement-go/escapement/internal/timeline"
 )
 
 // tieRules are those of events that meet a deadline.
 func tieRules() []rule {
 	return []rule{
 		{
-			Rule: core("DB-TIE", "An event at the very instant of the deadline MUST either let the old burst fire there "+
-				"and start a new one, or join it; as declared, and never both."),
+			Rule: core("DB-TIE", "An event at the very instant of the deadline MUST either "+
+				"let the old burst fire there and start a new one, or join it; as declared, and never both."),
 			Declared: []string{"Tie"},
 			Absent:   noTrailing,
 			About:    suite.Races(conformance.OpCall),
@@ -22,7 +20,8 @@ func tieRules() []rule {
 			Check:    (*exam).tie,
 		},
 		{
-			Rule:     extended("DB-NOSTALE", "Once a call has returned, a callback for an older event MUST NOT start within the wait."),
+			Rule: extended("DB-NOSTALE", "Once a call has returned, a callback for an older event "+
+				"MUST NOT start within the wait."),
 			Declared: []string{"StaleFire"},
 			Absent:   noTrailing,
 			Unless: func(_ *suite.Suite, tr *Traits) string {
@@ -67,16 +66,20 @@ func (x *exam) tie() *suite.Violation {
 			}
 		}
 		busy := v.running(b.due) != nil
-		because := fmt.Sprintf("call %d met the deadline of call %d", d.N, b.last.N)
-		flushed := slices.ContainsFunc(v.ops, func(o *conformance.Done) bool { return o.Op != conformance.OpCall && o.Began.At == b.due })
+		because := text("call %d met the deadline of call %d", d.N, b.last.N)
+		flushed := slices.ContainsFunc(v.ops, func(o *conformance.Done) bool {
+			return o.Op != conformance.OpCall && o.Began.At == b.due
+		})
 		switch {
 		case n > 1 && !flushed:
-			return x.told(b.due, because, "fired %d times at %s, want once at the most", n, timeline.Duration(b.due))
+			return x.told(b.due, because, "fired %d times at %s, want once at the most", n, b.due)
 		case n == 0 && x.traits.Tie == FireFirst && !busy && !flushed:
-			return x.told(b.due, because+", and the tie is declared FireFirst", "did not fire at %s", timeline.Duration(b.due))
+			return x.told(b.due, because+", and the tie is declared FireFirst", "did not fire at %s", b.due)
 		case n > 0 && x.traits.Tie == ResetFirst && x.Order.Certain() && !flushed:
-			return x.told(b.due, because+" and returned before the implementation was told that its timer had expired; the tie is declared ResetFirst",
-				"fired at %s, want %s", timeline.Duration(b.due), timeline.Duration(d.Began.At+v.wait))
+			because += " and returned before the implementation was told that its timer had expired; " +
+				"the tie is declared ResetFirst"
+			return x.told(b.due, because,
+				"fired at %s, want %s", b.due, d.Began.At+v.wait)
 		}
 		return nil
 	})
@@ -88,12 +91,14 @@ func (x *exam) stale() *suite.Violation {
 	}
 	v := x.view()
 	return x.ties(conformance.OpCall, func(d *conformance.Done, b *burst) *suite.Violation {
-		i := slices.IndexFunc(x.Fires, func(f conformance.Fire) bool { return f.Began.At == b.due && f.Began.Seq > d.Ended.Seq })
+		i := slices.IndexFunc(x.Fires, func(f conformance.Fire) bool {
+			return f.Began.At == b.due && f.Began.Seq > d.Ended.Seq
+		})
 		if d.Ended.Seq == 0 || i < 0 || v.flush[i] != nil || x.byStop(&x.Fires[i]) {
 			return nil
 		}
-		found := x.told(b.due, fmt.Sprintf("call %d had returned at %s, before the callback started", d.N, timeline.Duration(d.Ended.At)),
-			"fired at %s for an event that call %d had superseded, want %s", timeline.Duration(b.due), d.N, timeline.Duration(d.Began.At+v.wait))
+		found := x.told(b.due, text("call %d had returned at %s, before the callback started", d.N, d.Ended.At),
+			"fired at %s for an event that call %d had superseded, want %s", b.due, d.N, d.Began.At+v.wait)
 		found.Chance = x.Order == conformance.OrderSampled
 		return found
 	})

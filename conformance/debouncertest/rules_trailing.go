@@ -1,15 +1,12 @@
 package debouncertest
 
 import (
-	"fmt"
-	"math"
 	"slices"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
-	"github.com/escapement-go/escapement/internal/timeline"
 )
 
 // trailingRules are those of the trailing edge.
@@ -22,8 +19,8 @@ func trailingRules() []rule {
 			Check:  (*exam).quiet,
 		},
 		{
-			Rule: core("DB-EXACT", "On a fake clock a trailing fire MUST come at exactly the newest event plus the wait; "+
-				"behind a callback that still runs, at that callback's end."),
+			Rule: core("DB-EXACT", "On a fake clock a trailing fire MUST come at exactly the newest event "+
+				"plus the wait; behind a callback that still runs, at that callback's end."),
 			Absent: noTrailing,
 			Sees:   (*exam).ofTrailing,
 			Check:  (*exam).exact,
@@ -109,11 +106,8 @@ func (x *exam) waited(i int) bool {
 	return x.traits.Overlap != Parallel && x.view().queued(i, x.Fires[i].Began.At-1)
 }
 
-// afterAll is a point after everything recorded.
-const afterAll = math.MaxInt
-
 func restarts(c *conformance.Done, wait time.Duration) string {
-	return fmt.Sprintf("call %d at %s restarts the %s wait", c.N, timeline.Duration(c.Began.At), timeline.Duration(wait))
+	return text("call %d at %s restarts the %s wait", c.N, c.Began.At, wait)
 }
 
 func (x *exam) quiet() *suite.Violation {
@@ -138,7 +132,7 @@ func (x *exam) quiet() *suite.Violation {
 		if c == nil || at-c.Began.At >= v.wait || at-c.Began.At < 0 {
 			return nil
 		}
-		return x.told(at, restarts(c, v.wait), "fired at %s, want %s", timeline.Duration(at), timeline.Duration(c.Began.At+v.wait))
+		return x.told(at, restarts(c, v.wait), "fired at %s, want %s", at, c.Began.At+v.wait)
 	})
 }
 
@@ -151,19 +145,16 @@ func (x *exam) exact() *suite.Violation {
 		if b.open || b.endedBy != nil {
 			continue
 		}
-		to := afterAll
-		if b.next != nil {
-			to = b.next.first.Began.Seq
-		}
-		f := v.served(b.last, to)
+		f := v.served(b.last, b.until())
 		if f == nil || f.Began.At <= b.due {
 			continue
 		}
 		if busy := v.running(b.due); busy != nil && x.traits.Overlap != Parallel && x.endsAt(f.Began.At, f) {
 			continue
 		}
-		return x.told(b.due, fmt.Sprintf("call %d at %s was the newest, and the wait is %s", b.last.N, timeline.Duration(b.last.Began.At), timeline.Duration(v.wait)),
-			"fired at %s, want %s", timeline.Duration(f.Began.At), timeline.Duration(b.due))
+		return x.told(b.due,
+			text("call %d at %s was the newest, and the wait is %s", b.last.N, b.last.Began.At, v.wait),
+			"fired at %s, want %s", f.Began.At, b.due)
 	}
 	return nil
 }
@@ -184,26 +175,27 @@ func (x *exam) once() *suite.Violation {
 	}
 	v := x.view()
 	for _, b := range v.bursts {
-		to := afterAll
-		if b.next != nil {
-			to = b.next.first.Began.Seq
-		}
+		to := b.until()
 		if b.endedBy != nil {
 			to = min(to, b.endedBy.Began.Seq)
 		}
 		n := 0
 		found := x.eachFire(func(i int, f *conformance.Fire) *suite.Violation {
-			if f.Began.Seq < b.first.Began.Seq || f.Began.Seq > to || f.Began.At > b.due || f.Began.At == b.first.Began.At {
+			if f.Began.Seq < b.first.Began.Seq || f.Began.Seq > to ||
+				f.Began.At > b.due || f.Began.At == b.first.Began.At {
 				return nil
 			}
-			if own := v.byN[f.Value]; x.waited(i) && (!v.bearsNewest || own != nil && own.Began.Seq < b.first.Began.Seq) {
+			own := v.byN[f.Value]
+			if x.waited(i) && (!v.bearsNewest || own != nil && own.Began.Seq < b.first.Began.Seq) {
 				return nil // it may be the burst before, which was due behind a callback
 			}
 			if n++; n < 2 {
 				return nil
 			}
-			return x.told(f.Began.At, fmt.Sprintf("the events from call %d to call %d are less than %s apart: one burst", b.first.N, b.last.N, timeline.Duration(v.wait)),
-				"fired %d times by %s for one burst, want once at %s", n, timeline.Duration(f.Began.At), timeline.Duration(b.due))
+			because := text("the events from call %d to call %d are less than %s apart: one burst",
+				b.first.N, b.last.N, v.wait)
+			return x.told(f.Began.At, because,
+				"fired %d times by %s for one burst, want once at %s", n, f.Began.At, b.due)
 		})
 		if found != nil {
 			return found
@@ -224,37 +216,48 @@ func (x *exam) payload() *suite.Violation {
 			continue // DB-SUBSEQ's, or decided before it started
 		}
 		fired[f.Value] = true
-		before := v.newest(f.Began.Seq, f.Began.At)
-		latest := v.newest(f.Began.Seq, f.Began.At+1)
-		if latest == nil || own == before || own == latest {
-			if x.traits.bearsNewest() {
-				if v.flush[i] != nil && own != latest && latest != nil && !v.flush[i].Racing && !latest.Racing {
-					return x.told(f.Began.At, fmt.Sprintf("call %d at %s is the newest event", latest.N, timeline.Duration(latest.Began.At)),
-						"fired with payload %d, want %d", f.Value, latest.N)
-				}
-				continue
-			}
+		if bad := x.wrongPayload(i, own); bad != nil {
+			return bad
 		}
-		want := before
-		if v.flush[i] != nil || x.byStop(&x.Fires[i]) || want == nil {
-			want = latest
-		}
-		if x.traits.Payload == FirstPayload {
-			b := v.burstOf(want)
-			if b == nil || b.open || own == b.first || v.running(b.due) != nil || v.joins(b, own) {
-				continue
-			}
-			want = b.first
-		} else if slices.ContainsFunc(v.ops, func(d *conformance.Done) bool { return d.Racing && d.Began.At == f.Began.At }) && own == before {
-			continue
-		}
-		if want == nil || want == own {
-			continue
-		}
-		return x.told(f.Began.At, fmt.Sprintf("call %d at %s is the event that counts", want.N, timeline.Duration(want.Began.At)),
-			"fired with payload %d, want %d", f.Value, want.N)
 	}
 	return nil
+}
+
+// wrongPayload judges fire i, which bears the payload of the call own.
+func (x *exam) wrongPayload(i int, own *conformance.Done) *suite.Violation {
+	v, f := x.view(), &x.Fires[i]
+	before := v.newest(f.Began.Seq, f.Began.At)
+	latest := v.newest(f.Began.Seq, f.Began.At+1)
+	if x.traits.bearsNewest() && (latest == nil || own == before || own == latest) {
+		by := v.flush[i]
+		if by == nil || latest == nil || own == latest || by.Racing || latest.Racing {
+			return nil
+		}
+		return x.told(f.Began.At, text("call %d at %s is the newest event", latest.N, latest.Began.At),
+			"fired with payload %d, want %d", f.Value, latest.N)
+	}
+	want := before
+	if v.flush[i] != nil || x.byStop(f) || want == nil {
+		want = latest
+	}
+	if x.traits.Payload == FirstPayload {
+		want = v.began(v.burstOf(want), own)
+	} else if own == before && v.races(f.Began.At) {
+		return nil
+	}
+	if want == nil || want == own {
+		return nil
+	}
+	return x.told(f.Began.At, text("call %d at %s is the event that counts", want.N, want.Began.At),
+		"fired with payload %d, want %d", f.Value, want.N)
+}
+
+// began returns the call that began a burst, nil where own may have begun it.
+func (v *view) began(b *burst, own *conformance.Done) *conformance.Done {
+	if b == nil || b.open || v.running(b.due) != nil || v.joins(b, own) {
+		return nil
+	}
+	return b.first
 }
 
 // joins reports whether b may be part of the burst that c began: what began b met the
@@ -293,8 +296,8 @@ func (x *exam) live() *suite.Violation {
 		if x.fulfilled(b) {
 			continue
 		}
-		return x.told(b.due, fmt.Sprintf("nothing came after call %d at %s", b.last.N, timeline.Duration(b.last.Began.At)),
-			"nothing fired for call %d by %s, want a fire at %s", b.last.N, timeline.Duration(x.End), timeline.Duration(b.due))
+		return x.told(b.due, text("nothing came after call %d at %s", b.last.N, b.last.Began.At),
+			"nothing fired for call %d by %s, want a fire at %s", b.last.N, x.End, b.due)
 	}
 	return nil
 }
@@ -308,11 +311,7 @@ func (x *exam) fulfilled(b *burst) bool {
 	if c := v.lastOf(b.first.Began.Seq, conformance.OpCancel); c != nil && !x.traits.AfterCancel.usable() {
 		return true // DB-REUSE's, or undeclared
 	}
-	to := afterAll
-	if b.next != nil {
-		to = b.next.first.Began.Seq
-	}
-	return v.served(b.last, to) != nil
+	return v.served(b.last, b.until()) != nil
 }
 
 func (x *exam) idle() *suite.Violation {
@@ -335,14 +334,15 @@ func (x *exam) idle() *suite.Violation {
 			if g == nil || !v.bearsNewest && x.waited(i) && i < len(v.bursts) {
 				return nil // or g was for an older event, and this one has waited
 			}
-			why = fmt.Sprintf("the last event, call %d, had fired at %s", c.N, timeline.Duration(g.Began.At))
+			why = text("the last event, call %d, had fired at %s", c.N, g.Began.At)
 		}
 		for _, b := range v.bursts {
-			if b.due == f.Began.At && b.endedBy == nil && i > 0 && x.Fires[i-1].Began.Seq > b.first.Began.Seq && x.Fires[i-1].Began.At < b.due {
+			if b.due == f.Began.At && b.endedBy == nil && i > 0 && x.Fires[i-1].Began.Seq > b.first.Began.Seq &&
+				x.Fires[i-1].Began.At < b.due {
 				return nil // DB-ONE's: the burst fired early and again at its time
 			}
 		}
-		return x.told(f.Began.At, why, "fired at %s, want no fire", timeline.Duration(f.Began.At))
+		return x.told(f.Began.At, why, "fired at %s, want no fire", f.Began.At)
 	})
 }
 
@@ -355,9 +355,11 @@ func (x *exam) subsequence() *suite.Violation {
 		own := x.view().byN[f.Value]
 		switch {
 		case own == nil || own.Began.Seq > f.Began.Seq:
-			return x.told(f.Began.At, "no call had that payload", "fired with payload %d, which nobody called with", f.Value)
+			return x.told(f.Began.At, "no call had that payload",
+				"fired with payload %d, which nobody called with", f.Value)
 		case own.Began.Seq <= last:
-			return x.told(f.Began.At, "each event may be fired once, and not after a newer one", "fired with payload %d again or out of order", f.Value)
+			return x.told(f.Began.At, "each event may be fired once, and not after a newer one",
+				"fired with payload %d again or out of order", f.Value)
 		}
 		last = own.Began.Seq
 	}
@@ -371,8 +373,8 @@ func (x *exam) gaps() *suite.Violation {
 	prev := time.Duration(-edge.Far)
 	return x.eachFire(func(i int, f *conformance.Fire) *suite.Violation {
 		if prev > -edge.Far && !x.waited(i) && f.Began.At-prev < x.view().wait {
-			return x.told(f.Began.At, fmt.Sprintf("the fire before it came at %s and the wait is %s", timeline.Duration(prev), timeline.Duration(x.view().wait)),
-				"fired at %s, want %s at the earliest", timeline.Duration(f.Began.At), timeline.Duration(prev+x.view().wait))
+			return x.told(f.Began.At, text("the fire before it came at %s and the wait is %s", prev, x.view().wait),
+				"fired at %s, want %s at the earliest", f.Began.At, prev+x.view().wait)
 		}
 		prev = f.Began.At
 		return nil

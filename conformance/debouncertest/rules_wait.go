@@ -3,7 +3,6 @@ package debouncertest
 import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
-	"github.com/escapement-go/escapement/internal/timeline"
 )
 
 // waitRules are those of a wait that is none.
@@ -53,14 +52,16 @@ func (x *exam) zeroWait() *suite.Violation {
 		}
 		switch {
 		case f == nil || f.Began.At != c.Began.At:
-			return x.told(c.Began.At, "with no wait each event is a burst of its own", "call %d at %s did not fire at its instant", c.N, timeline.Duration(c.Began.At))
+			return x.told(c.Began.At, "with no wait each event is a burst of its own",
+				"call %d at %s did not fire at its instant", c.N, c.Began.At)
 		case want == ZeroSync && f.Began.Seq > c.Ended.Seq:
-			return x.told(c.Began.At, "ZeroSync is declared", "call %d at %s returned before its callback started", c.N, timeline.Duration(c.Began.At))
+			return x.told(c.Began.At, "ZeroSync is declared",
+				"call %d at %s returned before its callback started", c.N, c.Began.At)
 		}
 	}
 	if x.Refused == "" && len(x.Fires) > len(v.calls) && v.lastOf(afterAll, conformance.OpCancel) == nil {
 		f := x.Fires[len(v.calls)]
-		return x.told(f.Began.At, "every event had fired", "fired at %s, want no fire", timeline.Duration(f.Began.At))
+		return x.told(f.Began.At, "every event had fired", "fired at %s, want no fire", f.Began.At)
 	}
 	return nil
 }
@@ -70,11 +71,12 @@ func (x *exam) negativeWait() *suite.Violation {
 		return nil
 	}
 	if x.traits.ZeroWait == ZeroRefused {
-		return x.told(0, "ZeroRefused is declared", "the constructor accepted a wait of %s", timeline.Duration(x.Schedule.Config.Wait))
+		return x.told(0, "ZeroRefused is declared", "the constructor accepted a wait of %s", x.Schedule.Config.Wait)
 	}
 	for n, c := range x.view().calls {
 		if n >= len(x.Fires) || x.Fires[n].Began.At != c.Began.At {
-			return x.told(c.Began.At, "a negative wait was accepted, so it means 0", "call %d at %s did not fire at its instant", c.N, timeline.Duration(c.Began.At))
+			return x.told(c.Began.At, "a negative wait was accepted, so it means 0",
+				"call %d at %s did not fire at its instant", c.N, c.Began.At)
 		}
 	}
 	return nil

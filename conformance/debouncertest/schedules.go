@@ -24,13 +24,14 @@ var onlyCalls = []conformance.Op{conformance.OpCall}
 
 // Families lists what is explored, in constants.
 func (c *contract) Families(s *suite.Suite) []suite.Family {
-	e := &explorer{s, c.Traits(), s.Able(conformance.OpCall, conformance.OpCancel, conformance.OpFlush, conformance.OpStop)}
+	ops := s.Able(conformance.OpCall, conformance.OpCancel, conformance.OpFlush, conformance.OpStop)
+	e := &explorer{s, c.Traits(), ops}
 	base := suite.Configured("wait", "100ms")
 	out := []suite.Family{
 		{Name: suite.Leaks, Look: true, Schedules: suite.Enumerate(base, e.ops, []time.Duration{1, wait}, 2)},
-		{Name: "enumeration", Schedules: suite.Enumerate(base, e.ops, suite.Around(wait), 4)},
-		{Name: "odd wait", Schedules: suite.Enumerate(suite.Configured("wait", "333.333333ms"), e.ops, suite.Around(333_333_333), 3)},
-		{Name: "long wait", Schedules: suite.Enumerate(suite.Configured("wait", "2500h"), onlyCalls, suite.Around(2500*time.Hour), 3)},
+		enumerated("enumeration", base, 4, e.ops, suite.Around(wait)...),
+		enumerated("odd wait", suite.Configured("wait", "333.333333ms"), 3, e.ops, suite.Around(333_333_333)...),
+		enumerated("long wait", suite.Configured("wait", "2500h"), 3, onlyCalls, suite.Around(2500*time.Hour)...),
 		{Name: "racing", Schedules: races(e.ops, base)},
 		{Name: "scenarios", Schedules: scenarios(e.ops, base)},
 	}
@@ -38,8 +39,8 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		out = append(out, suite.Family{Name: "stop", Schedules: e.stops(base)})
 	}
 	if e.Accepts(conformance.OpPending) {
-		out = append(out, suite.Family{Name: "queries", Schedules: suite.Enumerate(base,
-			append(slices.Clone(e.ops), conformance.OpPending), []time.Duration{0, wait - 1, wait}, 4)})
+		asking := append(slices.Clone(e.ops), conformance.OpPending)
+		out = append(out, enumerated("queries", base, 4, asking, 0, wait-1, wait))
 	}
 	out = append(out, e.callbacks(base)...)
 	out = append(out, e.edges()...)
@@ -47,11 +48,23 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	out = append(out, e.noWaits()...)
 	if e.Time == conformance.Injected {
 		for _, epoch := range suite.Epochs {
-			out = append(out, suite.Family{Name: "epoch " + epoch,
-				Schedules: suite.Enumerate(base.With("epoch", epoch), onlyCalls, suite.Around(wait), 2)})
+			cfg := base.With("epoch", epoch)
+			out = append(out, enumerated("epoch "+epoch, cfg, 2, onlyCalls, suite.Around(wait)...))
 		}
 	}
 	return out
+}
+
+// enumerated is a family of all schedules of up to depth steps over the operations and gaps.
+func enumerated(name string, cfg conformance.Config, depth int,
+	ops []conformance.Op, gaps ...time.Duration) suite.Family {
+	return suite.Family{Name: name, Schedules: suite.Enumerate(cfg, ops, gaps, depth)}
+}
+
+// skipped is a family that cannot be run if there is a reason.
+func skipped(why string, f suite.Family) suite.Family {
+	f.Skip = why
+	return f
 }
 
 // callbacks are schedules of callbacks that call the debouncer, or that take time.
@@ -60,8 +73,8 @@ func (e *explorer) callbacks(base conformance.Config) []suite.Family {
 	forbidden := e.traits.Reentrancy == ReentrancyForbidden
 	for _, op := range append(slices.Clone(e.ops), conformance.OpPending) {
 		if e.Accepts(op) {
-			out = append(out, suite.Family{Name: "inside " + string(op), Skip: suite.If(forbidden, "declared: ReentrancyForbidden"),
-				Schedules: suite.Enumerate(base.With("inside", string(op)), e.ops, []time.Duration{1, wait, 2 * wait}, 2)})
+			f := enumerated("inside "+string(op), base.With("inside", string(op)), 2, e.ops, 1, wait, 2*wait)
+			out = append(out, skipped(suite.If(forbidden, "declared: ReentrancyForbidden"), f))
 		}
 	}
 	slow := ""
@@ -72,9 +85,9 @@ func (e *explorer) callbacks(base conformance.Config) []suite.Family {
 		slow = "declared: ReentrancyForbidden, so methods may wait for a running callback"
 	}
 	for _, busy := range []time.Duration{wait * 3 / 10, wait * 5 / 2} {
-		out = append(out, suite.Family{Name: "busy " + timeline.Duration(busy), Skip: slow, Schedules: suite.Enumerate(
-			base.With("busy", timeline.Duration(busy)), e.ops,
-			[]time.Duration{1, wait - 1, wait, wait + 1, wait + 20*time.Millisecond, busy + 1}, 3)})
+		cfg := base.With("busy", timeline.Duration(busy))
+		out = append(out, skipped(slow, enumerated("busy "+timeline.Duration(busy), cfg, 3, e.ops,
+			1, wait-1, wait, wait+1, wait+20*time.Millisecond, busy+1)))
 	}
 	return out
 }
@@ -91,8 +104,8 @@ func (e *explorer) noWaits() []suite.Family {
 	}
 	gaps := []time.Duration{0, 1, wait}
 	return []suite.Family{
-		{Name: "negative wait", Skip: negative, Schedules: suite.Enumerate(suite.Configured("wait", "-1ns"), onlyCalls, gaps, 3)},
-		{Name: "zero wait", Skip: zero, Schedules: suite.Enumerate(suite.Configured("wait", "0"), e.ops, gaps, 3)},
+		skipped(negative, enumerated("negative wait", suite.Configured("wait", "-1ns"), 3, onlyCalls, gaps...)),
+		skipped(zero, enumerated("zero wait", suite.Configured("wait", "0"), 3, e.ops, gaps...)),
 	}
 }
 
@@ -109,7 +122,8 @@ func races(ops []conformance.Op, cfg conformance.Config) []conformance.Schedule 
 			head := append(slices.Clone(prefix), tie)
 			out = append(out, suite.Plan(cfg, head...))
 			for _, after := range ops {
-				if op == conformance.OpStop && after != conformance.OpCall && after != conformance.OpStop || len(prefix) > 1 && after != conformance.OpCall {
+				call := after == conformance.OpCall
+				if op == conformance.OpStop && !call && after != conformance.OpStop || len(prefix) > 1 && !call {
 					continue
 				}
 				for _, last := range []conformance.Step{ // one that races where nothing is due is left out
@@ -180,9 +194,10 @@ func (e *explorer) besides() []suite.Family {
 	if built != Trailing {
 		base = base.With("edges", built.String())
 	}
-	out := []suite.Family{{Name: suite.Instances, Schedules: suite.Keyed(suite.Enumerate(base, onlyCalls, gaps, 3))}}
+	keyed := suite.Keyed(suite.Enumerate(base, onlyCalls, gaps, 3))
+	out := []suite.Family{{Name: suite.Instances, Schedules: keyed}}
 	if e.Accepts(opKeys) {
-		out = append(out, suite.Family{Name: suite.Keys, Schedules: suite.Keyed(suite.Enumerate(base, onlyCalls, gaps, 3))})
+		out = append(out, suite.Family{Name: suite.Keys, Schedules: keyed})
 	}
 	if e.Time == conformance.Injected && e.traits.ClockBack != 0 {
 		out = append(out, suite.Family{Name: "back", Schedules: e.setBack(base)})
@@ -190,11 +205,11 @@ func (e *explorer) besides() []suite.Family {
 	if built != Trailing {
 		return out
 	}
-	out = append(out, suite.Family{Name: "zero payload", Schedules: []conformance.Schedule{suite.Plan(base, conformance.Step{Op: conformance.OpCall})}})
+	out = append(out, suite.Family{Name: "zero payload", Schedules: suite.ParseAll(base.String() + " | call 0 @0")})
 	if e.Accepts(conformance.OpClose) {
+		calls := suite.Enumerate(base, onlyCalls, []time.Duration{1, wait + 1}, 3)
 		out = append(out, suite.Family{Name: string(conformance.OpClose), Look: true,
-			Schedules: suite.Ending(suite.Enumerate(base, onlyCalls, []time.Duration{1, wait + 1}, 3), conformance.OpClose,
-				[]time.Duration{0, wait / 2, wait + 1})})
+			Schedules: suite.Ending(calls, conformance.OpClose, []time.Duration{0, wait / 2, wait + 1})})
 	}
 	return out
 }

@@ -29,8 +29,7 @@ func (e *explorer) edges() []suite.Family {
 	}
 	if slices.Contains(e.traits.Edges, NoEdges) {
 		cfg := suite.Configured("wait", "100ms", "maxwait", "250ms", "edges", NoEdges.String())
-		out = append(out, suite.Family{Name: "edges none bound",
-			Schedules: suite.Enumerate(cfg, onlyCalls, []time.Duration{1, wait - 1, wait + 1}, 4)})
+		out = append(out, enumerated("edges none bound", cfg, 4, onlyCalls, 1, wait-1, wait+1))
 	}
 	for _, ed := range []Edges{Trailing, LeadingAndTrailing} {
 		if slices.Contains(e.traits.Edges, ed) {
@@ -45,8 +44,8 @@ func (e *explorer) edges() []suite.Family {
 func (e *explorer) edge(ed Edges, few []conformance.Op) []suite.Family {
 	cfg, name := suite.Configured("wait", "100ms", "edges", ed.String()), "edges "+ed.String()
 	out := []suite.Family{
-		{Name: name, Schedules: suite.Enumerate(cfg, onlyCalls, []time.Duration{0, 1, wait / 2, wait - 1, wait + 1, 3 * wait}, 5)},
-		{Name: name + " cut", Schedules: suite.Enumerate(cfg, few, []time.Duration{1, wait / 2, wait + 1, 3 * wait}, 4)},
+		enumerated(name, cfg, 5, onlyCalls, 0, 1, wait/2, wait-1, wait+1, 3*wait),
+		enumerated(name+" cut", cfg, 4, few, 1, wait/2, wait+1, 3*wait),
 	}
 	if ed == NoEdges {
 		return out
@@ -54,14 +53,15 @@ func (e *explorer) edge(ed Edges, few []conformance.Op) []suite.Family {
 	out = append(out, suite.Family{Name: name + " racing", Schedules: races(onlyCalls, cfg)})
 	out = append(out, e.configured(name, cfg, few)...)
 	if e.traits.BothSingle != BothTwice {
-		out = append(out, suite.Family{Name: name + " zero wait", Skip: e.Unsettled(),
-			Schedules: suite.Enumerate(suite.Configured("wait", "0", "edges", ed.String()), onlyCalls, []time.Duration{1, wait}, 3)})
+		zero := suite.Configured("wait", "0", "edges", ed.String())
+		out = append(out, skipped(e.Unsettled(), enumerated(name+" zero wait", zero, 3, onlyCalls, 1, wait)))
 	}
-	slow := suite.If(!e.Bubble || e.traits.Reentrancy == ReentrancyForbidden, "a callback that runs for a while cannot be driven exactly")
+	slow := suite.If(!e.Bubble || e.traits.Reentrancy == ReentrancyForbidden,
+		"a callback that runs for a while cannot be driven exactly")
 	for _, busy := range []time.Duration{wait * 3 / 10, wait * 5 / 2} {
-		out = append(out, suite.Family{Name: name + " busy " + timeline.Duration(busy), Skip: slow, Schedules: suite.Enumerate(
-			cfg.With("busy", timeline.Duration(busy)), onlyCalls,
-			[]time.Duration{1, wait / 2, wait + 1, wait + 20*time.Millisecond, busy + 1, 5 * wait}, 3)})
+		cfg := cfg.With("busy", timeline.Duration(busy))
+		out = append(out, skipped(slow, enumerated(name+" busy "+timeline.Duration(busy), cfg, 3, onlyCalls,
+			1, wait/2, wait+1, wait+20*time.Millisecond, busy+1, 5*wait)))
 	}
 	return out
 }
@@ -73,21 +73,16 @@ func (e *explorer) bound(ed Edges, bound string, few []conformance.Op) []suite.F
 		cfg, name, depth = cfg.With("edges", ed.String()), "edges "+ed.String()+" "+name, 5
 	}
 	out := []suite.Family{
-		{Name: name, Schedules: suite.Enumerate(cfg, onlyCalls, []time.Duration{0, 1, wait * 6 / 10, wait - 1, wait + 1}, depth)},
-		{Name: name + " cut", Schedules: suite.Enumerate(cfg, few, []time.Duration{1, wait * 7 / 10, wait - 1, wait + 1}, 4)},
+		enumerated(name, cfg, depth, onlyCalls, 0, 1, wait*6/10, wait-1, wait+1),
+		enumerated(name+" cut", cfg, 4, few, 1, wait*7/10, wait-1, wait+1),
 	}
 	if cfg.MaxWait == wait {
 		return out
 	}
 	out = append(out, e.configured(name, cfg, few)...)
 	if ed == Trailing && e.Accepts(conformance.OpCancel) && e.traits.AfterCancel == CancelReusable {
-		out = append(out, suite.Family{Name: name + " renewed", Schedules: []conformance.Schedule{suite.Plan(cfg,
-			conformance.Step{Op: conformance.OpCall, N: 1},
-			conformance.Step{Op: conformance.OpCall, N: 2, At: wait * 9 / 10},
-			conformance.Step{Op: conformance.OpCall, N: 3, At: wait * 9 / 5},
-			conformance.Step{Op: conformance.OpCancel, At: cfg.MaxWait, Racing: true},
-			conformance.Step{Op: conformance.OpCall, N: 4, At: cfg.MaxWait, Racing: true},
-		)}})
+		out = append(out, suite.Family{Name: name + " renewed", Schedules: suite.ParseAll(
+			cfg.String() + " | call 1 @0 | call 2 @90ms | call 3 @180ms | cancel @250ms~ | call 4 @250ms~")})
 	}
 	return out
 }
@@ -102,8 +97,8 @@ func (e *explorer) configured(name string, cfg conformance.Config, few []conform
 		out = append(out, suite.Family{Name: name + " stop", Schedules: e.stops(cfg)})
 	}
 	if e.Accepts(conformance.OpPending) {
-		out = append(out, suite.Family{Name: name + " queries",
-			Schedules: suite.Enumerate(cfg, append(slices.Clone(few), conformance.OpPending), []time.Duration{wait * 7 / 10, wait + 1}, 4)})
+		asking := append(slices.Clone(few), conformance.OpPending)
+		out = append(out, enumerated(name+" queries", cfg, 4, asking, wait*7/10, wait+1))
 	}
 	if e.Accepts(conformance.OpClose) && e.traits.CloseFlush != 0 {
 		out = append(out, suite.Family{Name: name + " close",
@@ -116,8 +111,7 @@ func (e *explorer) configured(name string, cfg conformance.Config, few []conform
 	}
 	if e.Time == conformance.Injected {
 		for _, epoch := range suite.Epochs {
-			out = append(out, suite.Family{Name: name + " epoch " + epoch,
-				Schedules: suite.Enumerate(cfg.With("epoch", epoch), few, []time.Duration{1, wait - 1, wait + 1}, 3)})
+			out = append(out, enumerated(name+" epoch "+epoch, cfg.With("epoch", epoch), 3, few, 1, wait-1, wait+1))
 		}
 	}
 	if e.traits.Reentrancy == ReentrancyForbidden {
@@ -125,8 +119,8 @@ func (e *explorer) configured(name string, cfg conformance.Config, few []conform
 	}
 	for _, op := range append(slices.Clone(e.ops), conformance.OpPending) {
 		if e.Accepts(op) {
-			out = append(out, suite.Family{Name: name + " inside " + string(op),
-				Schedules: suite.Enumerate(cfg.With("inside", string(op)), onlyCalls, []time.Duration{1, wait * 7 / 10, 2 * wait}, 4)})
+			cfg := cfg.With("inside", string(op))
+			out = append(out, enumerated(name+" inside "+string(op), cfg, 4, onlyCalls, 1, wait*7/10, 2*wait))
 		}
 	}
 	return out
@@ -135,7 +129,8 @@ func (e *explorer) configured(name string, cfg conformance.Config, few []conform
 // stops are schedules in which a stop comes, with anything that the debouncer can be asked
 // to do behind it.
 func (e *explorer) stops(cfg conformance.Config) []conformance.Schedule {
-	out := suite.Enumerate(cfg, []conformance.Op{conformance.OpCall, conformance.OpStop}, []time.Duration{1, wait + 1}, 3)
+	ops := []conformance.Op{conformance.OpCall, conformance.OpStop}
+	out := suite.Enumerate(cfg, ops, []time.Duration{1, wait + 1}, 3)
 	for calls := 1; calls <= 2; calls++ {
 		var head []conformance.Step
 		for i := range calls {
@@ -147,7 +142,8 @@ func (e *explorer) stops(cfg conformance.Config) []conformance.Schedule {
 				continue
 			}
 			after := append(slices.Clone(head), conformance.Step{Op: op, At: wait/2 + 1})
-			out = append(out, suite.Plan(cfg, after...), suite.Plan(cfg, append(slices.Clone(after), conformance.Step{Op: conformance.OpCall, N: calls + 1, At: 3 * wait})...))
+			last := conformance.Step{Op: conformance.OpCall, N: calls + 1, At: 3 * wait}
+			out = append(out, suite.Plan(cfg, after...), suite.Plan(cfg, append(slices.Clone(after), last)...))
 		}
 	}
 	return out

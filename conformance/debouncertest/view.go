@@ -2,18 +2,19 @@ package debouncertest
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
 )
 
 // exam is one run under judgement.
 type exam struct {
 	*suite.Recording
-	job    suite.Job
 	traits *Traits
 	stops  bool          // the implementation has a Stop
 	seen   *view         // see view
@@ -21,8 +22,8 @@ type exam struct {
 }
 
 // Exam puts a trace in the terms of a debouncer.
-func (c *contract) Exam(tr *Traits, rec *suite.Recording, job suite.Job) *exam {
-	return &exam{Recording: rec, job: job, traits: tr, stops: c.stops}
+func (c *contract) Exam(tr *Traits, rec *suite.Recording, _ suite.Job) *exam {
+	return &exam{Recording: rec, traits: tr, stops: c.stops}
 }
 
 // configured reports whether an edge or a bound is configured: then the rules about the
@@ -34,9 +35,20 @@ func (x *exam) configured() bool {
 // judgeable reports whether the trace is one that timing laws can judge.
 func (x *exam) judgeable() bool { return x.Refused == "" && !x.Stuck && x.view().wait > 0 }
 
+// text is fmt.Sprintf with durations as schedules write them.
+func text(format string, args ...any) string {
+	args = slices.Clone(args)
+	for i, arg := range args {
+		if d, ok := arg.(time.Duration); ok {
+			args[i] = timeline.Duration(d)
+		}
+	}
+	return fmt.Sprintf(format, args...)
+}
+
 // told makes a violation with the lanes of a debouncer.
 func (x *exam) told(at time.Duration, because, headline string, args ...any) *suite.Violation {
-	v := &suite.Violation{Headline: fmt.Sprintf(headline, args...), Because: because, At: at, Lanes: x.lanes()}
+	v := &suite.Violation{Headline: text(headline, args...), Because: because, At: at, Lanes: x.lanes()}
 	if x.view().moved {
 		v.Because += "; of what comes during a callback the wait counts from its end, as SerialReceiver is declared"
 	}
@@ -70,6 +82,17 @@ type burst struct {
 	next *burst
 }
 
+// afterAll is a point after everything recorded.
+const afterAll = math.MaxInt
+
+// until is the point at which the next burst begins.
+func (b *burst) until() int {
+	if b.next == nil {
+		return afterAll
+	}
+	return b.next.first.Began.Seq
+}
+
 // view returns the debouncer's view of the trace, built once.
 func (x *exam) view() *view {
 	if x.seen == nil {
@@ -79,8 +102,8 @@ func (x *exam) view() *view {
 }
 
 func newView(rec *suite.Recording, traits *Traits) *view {
-	v := &view{rec: rec, wait: rec.Schedule.Config.Wait, byN: map[int]*conformance.Done{}, flush: map[int]*conformance.Done{},
-		bearsNewest: traits.bearsNewest()}
+	v := &view{rec: rec, wait: rec.Schedule.Config.Wait, bearsNewest: traits.bearsNewest(),
+		byN: map[int]*conformance.Done{}, flush: map[int]*conformance.Done{}}
 	done := rec.Done
 	if traits.Overlap == SerialReceiver {
 		done = v.received()
@@ -242,7 +265,14 @@ func (v *view) lastOf(seq int, ops ...conformance.Op) *conformance.Done {
 
 // callBetween reports whether a call that counts began between two points.
 func (v *view) callBetween(from, to int) bool {
-	return slices.ContainsFunc(v.calls, func(c *conformance.Done) bool { return c.Began.Seq > from && c.Began.Seq < to })
+	return slices.ContainsFunc(v.calls, func(c *conformance.Done) bool {
+		return c.Began.Seq > from && c.Began.Seq < to
+	})
+}
+
+// races reports whether a racing step came at the instant at.
+func (v *view) races(at time.Duration) bool {
+	return slices.ContainsFunc(v.ops, func(d *conformance.Done) bool { return d.Racing && d.Began.At == at })
 }
 
 // serves reports whether fire i can have fired for the call c: it came after it
@@ -262,7 +292,8 @@ func (v *view) queued(i int, at time.Duration) bool {
 	f := &v.rec.Fires[i]
 	for j := range v.rec.Fires {
 		g := &v.rec.Fires[j]
-		if g.Began.Seq < f.Began.Seq && g.Ended.Seq != 0 && g.Ended.At == f.Began.At && g.Began.At <= at && at < g.Ended.At {
+		ends := g.Began.Seq < f.Began.Seq && g.Ended.Seq != 0 && g.Ended.At == f.Began.At
+		if ends && g.Began.At <= at && at < g.Ended.At {
 			return true
 		}
 	}

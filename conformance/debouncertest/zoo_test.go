@@ -55,6 +55,9 @@ func judge(t *testing.T, spec debouncertest.Spec, texts ...string) {
 // would fit.
 func TestHint(t *testing.T) {
 	synctestcompat.Require(t)
+	if testing.Short() {
+		t.Skip("-short: each of these is explored until it fails")
+	}
 	type traits = debouncertest.Traits
 	right := debouncer.Plain()
 	leadsTo := func(spec debouncertest.Spec, rule, fits string) {
@@ -73,7 +76,9 @@ func TestHint(t *testing.T) {
 		{"DB-LAST", "Payload: FirstPayload", func(tr *traits) { tr.Payload = debouncertest.FirstPayload }},
 		{"DB-TIE", "Tie: FireFirst", func(tr *traits) { tr.Tie = debouncertest.FireFirst }},
 		{"DB-LIVE", "AfterCancel: CancelFinal", func(tr *traits) { tr.AfterCancel = debouncertest.CancelFinal }},
-		{"DB-REARM", "AfterCancel: CancelKeepsBurst", func(tr *traits) { tr.AfterCancel = debouncertest.CancelKeepsBurst }},
+		{"DB-REARM", "AfterCancel: CancelKeepsBurst", func(tr *traits) {
+			tr.AfterCancel = debouncertest.CancelKeepsBurst
+		}},
 		{"DB-STOP", "StopPending: StopFlushes", func(tr *traits) { tr.StopPending = debouncertest.StopFlushes }},
 		{"DB-ZERO", "ZeroWait: ZeroRefused", func(tr *traits) { tr.ZeroWait = debouncertest.ZeroRefused }},
 		{"DB-OVERLAP", "Overlap: Parallel", func(tr *traits) { tr.Overlap = debouncertest.Parallel }},
@@ -109,7 +114,11 @@ func TestTraits(t *testing.T) {
 		if failed != (v.Rule == "TRAITS") {
 			t.Errorf("%s: %s: %s", v.Rule, v.Status, v.Text)
 		}
-		for _, line := range []string{"debouncertest.Traits{", "Payload: debouncertest.LastPayload, // observed", "Tie: debouncertest.ResetFirst, // observed"} {
+		for _, line := range []string{
+			"debouncertest.Traits{",
+			"Payload: debouncertest.LastPayload, // observed",
+			"Tie: debouncertest.ResetFirst, // observed",
+		} {
 			if v.Rule == "TRAITS" && !strings.Contains(v.Text, line) {
 				t.Errorf("TRAITS does not print %q:\n%s", line, v.Text)
 			}

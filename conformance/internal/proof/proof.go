@@ -77,7 +77,7 @@ func judge(t *testing.T, m zoo.Mutant) catch {
 		switch {
 		case v.Status != conformance.Fail:
 		case v.Rule == m.Rule:
-			out.family, out.text = v.Family, v.Text
+			out.family, out.text = v.Family, frequencies.ReplaceAllString(v.Text, "(in N of M runs)")
 			if m.Chance { // how many, and when first
 				out.text = chances.ReplaceAllString(out.text, "${1}N$2")
 			}
@@ -93,6 +93,9 @@ func judge(t *testing.T, m zoo.Mutant) catch {
 
 // chances are the numbers in what rules of concurrent use say.
 var chances = regexp.MustCompile(`\b(|brought |had |granted |got |and |round |instant |run, )\d+([, ]| of \d+ goroutines)`)
+
+// frequencies say in how many runs a racing schedule broke a rule.
+var frequencies = regexp.MustCompile(`\(in \d+ of \d+ runs\)`)
 
 // matrix prints which rule catches which mutant, and where.
 func matrix(rows []catch) string {

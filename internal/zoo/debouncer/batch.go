@@ -70,7 +70,8 @@ func batchSpec(mutant string, source db.TimeSource) db.Spec {
 		},
 		Traits: db.Traits{
 			Edges: []db.Edges{db.Trailing}, Payload: db.AllPayloads, Tie: db.EitherTie, StaleFire: db.StaleForbidden,
-			CancelBarrier: db.NoBarrier, AfterCancel: db.CancelReusable, ZeroWait: db.ZeroNextTick, Overlap: db.Parallel,
+			CancelBarrier: db.NoBarrier, AfterCancel: db.CancelReusable, ZeroWait: db.ZeroNextTick,
+			Overlap: db.Parallel,
 		},
 	}
 }

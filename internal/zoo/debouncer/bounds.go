@@ -33,7 +33,9 @@ func (d *twoTimers) call(v int) {
 	if !d.pending {
 		d.burst++
 		if burst := d.burst; d.cfg.MaxWait > 0 {
-			d.most = d.clock.AfterFunc(max(d.cfg.MaxWait, d.cfg.Wait), func() { d.expire(func() bool { return burst == d.burst }) })
+			d.most = d.clock.AfterFunc(max(d.cfg.MaxWait, d.cfg.Wait), func() {
+				d.expire(func() bool { return burst == d.burst })
+			})
 		}
 	}
 	d.calls++
@@ -200,7 +202,8 @@ func (d *lastCallTime) isPending() bool { d.mu.Lock(); defer d.mu.Unlock(); retu
 
 // stampOnly is the leading edge alone: it compares the time of the event with that
 // of the event before, in one atomic, and has no timer.
-func stampOnly(clock clockwork.Clock, wait time.Duration, fire func(int), quiet func(gap time.Duration) bool) func(int) {
+func stampOnly(clock clockwork.Clock, wait time.Duration, fire func(int),
+	quiet func(gap time.Duration) bool) func(int) {
 	start := clock.Now()
 	var last atomic.Int64
 	last.Store(-1 << 62)

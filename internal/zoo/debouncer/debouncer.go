@@ -48,11 +48,15 @@ func onPackageTime() []zoo.Mutant {
 		"X-CALLS": "enumeration", "DB-NOSTALE": "racing", "DB-CANCELBAR": "racing", "DB-PEND": "inside pending",
 		"DB-ZERO": "zero wait", "DB-NEG": "negative wait", "DB-OVERLAP": "busy 30ms", "DB-CLOSE": "close",
 		"DB-KEY": "keys", "X-ISO": "instances", "DB-NONE": "edges none cut",
-		"DB-LEAD": "edges leading", "DB-LEAD1": "edges leading", "DB-REARM": "edges leading", "DB-LEADONLY": "edges leading",
-		"DB-BOTH1": "edges both", "DB-BOTHN": "edges both",
+		"DB-LEAD": "edges leading", "DB-LEAD1": "edges leading", "DB-REARM": "edges leading",
+		"DB-LEADONLY": "edges leading",
+		"DB-BOTH1":    "edges both", "DB-BOTHN": "edges both",
 		"DB-MAX": "bound 250ms", "DB-MAXNE": "bound 250ms", "DB-MAXTAIL": "bound 250ms", "DB-MAXPAY": "bound 250ms",
 	}
-	seen := map[string]bool{"DB-TIE": true, "X-REENT": true, "X-BACK": true, "X-CLOCK1": true, "X-PANIC": true, "X-CONC": true}
+	seen := map[string]bool{}
+	for _, rule := range []string{"DB-TIE", "X-REENT", "X-BACK", "X-CLOCK1", "X-PANIC", "X-CONC"} {
+		seen[rule] = true
+	}
 	var all []zoo.Mutant
 	add := func(of func(mutant string, source db.TimeSource) db.Spec, mistakes []mistake) {
 		for _, m := range mistakes {
@@ -62,7 +66,6 @@ func onPackageTime() []zoo.Mutant {
 				if family := late[m.rule]; family != "" {
 					made.Only = func(name string) bool { return name == family }
 				}
-				made.Chance = made.Only != nil && made.Only("racing") // how often it shows
 				all = append(all, made)
 			}
 		}
@@ -79,7 +82,9 @@ func Designs() []zoo.Design {
 		all = append(all, zoo.Design{Name: fmt.Sprintf("%s %s", name, spec.Time), Spec: spec})
 	}
 	for _, source := range []db.TimeSource{db.Injected, db.PackageTime} {
-		for _, spec := range []db.Spec{trailingSpec("", source), edgesSpec("", source), onCallSpec("", source), batchSpec("", source)} {
+		for _, spec := range []db.Spec{
+			trailingSpec("", source), edgesSpec("", source), onCallSpec("", source), batchSpec("", source),
+		} {
 			add(spec.Name, spec)
 		}
 		for _, d := range designs(source) {
@@ -110,8 +115,10 @@ func Chosen(n int) []zoo.Design {
 func Plain() db.Traits {
 	return db.Traits{
 		Edges: []db.Edges{db.Trailing, db.Leading, db.LeadingAndTrailing}, Payload: db.LastPayload, Tie: db.ResetFirst,
-		StaleFire: db.StaleForbidden, CancelBarrier: db.NoBarrier, AfterCancel: db.CancelReusable, StopPending: db.StopDrops,
-		ZeroWait: db.ZeroNextTick, Overlap: db.Serial, BothSingle: db.BothOnce, MaxWait: db.MaxWaitFromFirst, CloseFlush: db.CloseFires,
+		StaleFire: db.StaleForbidden, CancelBarrier: db.NoBarrier, AfterCancel: db.CancelReusable,
+		StopPending: db.StopDrops,
+		ZeroWait:    db.ZeroNextTick, Overlap: db.Serial, BothSingle: db.BothOnce, MaxWait: db.MaxWaitFromFirst,
+		CloseFlush: db.CloseFires,
 	}
 }
 

@@ -13,7 +13,8 @@ import (
 // timers' goroutines.
 var trailingTraits = db.Traits{
 	Edges: []db.Edges{db.Trailing}, Payload: db.LastPayload, Tie: db.EitherTie, StaleFire: db.StaleForbidden,
-	CancelBarrier: db.NoBarrier, AfterCancel: db.CancelReusable, StopPending: db.StopDrops, ZeroWait: db.ZeroNextTick, Overlap: db.Parallel,
+	CancelBarrier: db.NoBarrier, AfterCancel: db.CancelReusable, StopPending: db.StopDrops, ZeroWait: db.ZeroNextTick,
+	Overlap: db.Parallel,
 }
 
 // plain returns the traits of a plain trailing debouncer with some changed.
@@ -40,10 +41,13 @@ func designs(source db.TimeSource) []design {
 	reset := func(d *db.Traits) { d.Tie = db.ResetFirst }
 	all := []db.Edges{db.Trailing, db.Leading, db.LeadingAndTrailing}
 	out := []design{
-		{"a timer for each call", spec(plain(func(d *db.Traits) { d.Tie, d.CancelBarrier = db.ResetFirst, db.CommitBarrier }),
+		{"a timer for each call", spec(plain(func(d *db.Traits) {
+			d.Tie, d.CancelBarrier = db.ResetFirst, db.CommitBarrier
+		}),
 			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
 				d := &perCallTimer{clock: clock, wait: cfg.Wait, fire: fire}
-				return db.Funcs{Call: d.call, CancelReports: d.cancel, Flush: d.flush, Pending: d.isPending, Stop: d.stop}
+				return db.Funcs{Call: d.call, CancelReports: d.cancel, Flush: d.flush,
+					Pending: d.isPending, Stop: d.stop}
 			})},
 		{"a timer that looks again", spec(plain(reset),
 			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
@@ -56,29 +60,40 @@ func designs(source db.TimeSource) []design {
 				return db.Funcs{Call: d.call, CancelReports: func() bool { return d.ask(d.cancels) },
 					Pending: func() bool { return d.ask(d.asks) }, Stop: d.stop}
 			})},
-		{"a loop that starts callbacks", spec(plain(func(d *db.Traits) { d.StaleFire = db.StaleAllowed }),
+		{"a loop that starts callbacks", spec(plain(func(d *db.Traits) {
+			d.StaleFire = db.StaleAllowed
+		}),
 			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
 				d := newLoop(clock, cfg.Wait, fire, 0, true)
 				return db.Funcs{Call: d.call, CancelReports: func() bool { return d.ask(d.cancels) },
 					Pending: func() bool { return d.ask(d.asks) }, Stop: d.stop}
 			})},
-		{"a loop behind a queue", spec(plain(func(d *db.Traits) { d.StaleFire = db.StaleAllowed }),
+		{"a loop behind a queue", spec(plain(func(d *db.Traits) {
+			d.StaleFire = db.StaleAllowed
+		}),
 			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
 				d := newLoop(clock, cfg.Wait, fire, 64, true)
 				return db.Funcs{Call: d.call, CancelReports: func() bool { return d.ask(d.cancels) },
 					Pending: func() bool { return d.ask(d.asks) }, Stop: d.stop}
 			})},
-		{"a loop that is told to end", spec(plain(func(d *db.Traits) { d.StaleFire, d.StopBarrier = db.StaleAllowed, db.NoBarrier }),
+		{"a loop that is told to end", spec(plain(func(d *db.Traits) {
+			d.StaleFire, d.StopBarrier = db.StaleAllowed, db.NoBarrier
+		}),
 			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
 				d := newLoop(clock, cfg.Wait, fire, 0, true)
-				return db.Funcs{Call: d.call, CancelReports: func() bool { return d.ask(d.cancels) }, Stop: sync.OnceFunc(func() { close(d.done) })}
+				return db.Funcs{Call: d.call, CancelReports: func() bool { return d.ask(d.cancels) },
+					Stop: sync.OnceFunc(func() { close(d.done) })}
 			})},
-		{"a loop behind a queue that runs callbacks", spec(plain(func(d *db.Traits) { d.StaleFire, d.Overlap = db.StaleAllowed, db.SerialReceiver }),
+		{"a loop behind a queue that runs callbacks", spec(plain(func(d *db.Traits) {
+			d.StaleFire, d.Overlap = db.StaleAllowed, db.SerialReceiver
+		}),
 			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
 				d := newLoop(clock, cfg.Wait, fire, 64, false)
 				return db.Funcs{Call: d.call, Stop: sync.OnceFunc(func() { close(d.done) })}
 			})},
-		{"a receiver that is handed what fires", spec(plain(func(d *db.Traits) { d.StaleFire, d.Overlap, d.StopBarrier = db.StaleAllowed, db.Serial, db.NoBarrier }),
+		{"a receiver that is handed what fires", spec(plain(func(d *db.Traits) {
+			d.StaleFire, d.Overlap, d.StopBarrier = db.StaleAllowed, db.Serial, db.NoBarrier
+		}),
 			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
 				d := newHanding(clock, cfg.Wait, fire)
 				return db.Funcs{Call: d.call, Stop: d.stop}
@@ -88,10 +103,13 @@ func designs(source db.TimeSource) []design {
 				d := &contexts{clock: clock, wait: cfg.Wait, fire: fire}
 				return db.Funcs{Call: d.call, Cancel: d.drop}
 			})},
-		{"a worker on a condition", spec(plain(func(d *db.Traits) { d.Tie, d.Overlap, d.CancelBarrier = db.ResetFirst, db.Serial, db.CommitBarrier }),
+		{"a worker on a condition", spec(plain(func(d *db.Traits) {
+			d.Tie, d.Overlap, d.CancelBarrier = db.ResetFirst, db.Serial, db.CommitBarrier
+		}),
 			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
 				d := newCondition(clock, cfg.Wait, fire)
-				return db.Funcs{Call: d.call, CancelReports: d.cancel, Flush: d.flush, Pending: d.isPending, Stop: d.stop}
+				return db.Funcs{Call: d.call, CancelReports: d.cancel, Flush: d.flush,
+					Pending: d.isPending, Stop: d.stop}
 			})},
 		{"a sleeper for each burst", spec(plain(reset),
 			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
@@ -106,14 +124,16 @@ func designs(source db.TimeSource) []design {
 				return db.Funcs{Call: d.call, Cancel: d.cancel}
 			})},
 		{"callers fire what is overdue", spec(plain(func(d *db.Traits) {
-			d.Tie, d.Payload, d.StopPending, d.Overlap, d.Reentrancy = db.FireFirst, db.FirstPayload, db.StopFlushes, db.Serial, db.ReentrancyForbidden
+			d.Tie, d.Payload, d.StopPending = db.FireFirst, db.FirstPayload, db.StopFlushes
+			d.Overlap, d.Reentrancy = db.Serial, db.ReentrancyForbidden
 		}),
 			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
 				d := &lateCaller{clock: clock, wait: cfg.Wait, fire: fire}
 				return db.Funcs{Call: d.call, Stop: d.stop}
 			})},
 		{"cancel waits for the callback", spec(plain(func(d *db.Traits) {
-			d.Tie, d.CancelBarrier, d.ZeroWait, d.Reentrancy = db.ResetFirst, db.FinishBarrier, db.ZeroRefused, db.ReentrancyForbidden
+			d.Tie, d.CancelBarrier = db.ResetFirst, db.FinishBarrier
+			d.ZeroWait, d.Reentrancy = db.ZeroRefused, db.ReentrancyForbidden
 		}),
 			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
 				if cfg.Wait <= 0 {
@@ -122,7 +142,9 @@ func designs(source db.TimeSource) []design {
 				d := newBarred(clock, cfg.Wait, fire)
 				return db.Funcs{Call: d.call, Cancel: d.cancel}
 			})},
-		{"two timers", spec(plain(func(d *db.Traits) { d.MaxWait = db.MaxWaitFromFirst }),
+		{"two timers", spec(plain(func(d *db.Traits) {
+			d.MaxWait = db.MaxWaitFromFirst
+		}),
 			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
 				d := &twoTimers{clock: clock, cfg: cfg, fire: fire}
 				return db.Funcs{Call: d.call, Cancel: d.cancel, Flush: d.flush}
@@ -134,17 +156,21 @@ func designs(source db.TimeSource) []design {
 			})},
 		{"a stamp, quiet from the wait on", spec(db.Traits{Edges: []db.Edges{db.Leading}, Payload: db.LastPayload},
 			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
-				return db.Funcs{Call: stampOnly(clock, cfg.Wait, fire, func(gap time.Duration) bool { return gap >= cfg.Wait })}
+				quiet := func(gap time.Duration) bool { return gap >= cfg.Wait }
+				return db.Funcs{Call: stampOnly(clock, cfg.Wait, fire, quiet)}
 			})},
 		{"a stamp, quiet after the wait", spec(db.Traits{Edges: []db.Edges{db.Leading}, Payload: db.LastPayload},
 			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
-				return db.Funcs{Call: stampOnly(clock, cfg.Wait, fire, func(gap time.Duration) bool { return gap > cfg.Wait })}
+				quiet := func(gap time.Duration) bool { return gap > cfg.Wait }
+				return db.Funcs{Call: stampOnly(clock, cfg.Wait, fire, quiet)}
 			})},
 	}
 	for _, twice := range []bool{false, true} {
 		single := map[bool]db.BothSingle{false: db.BothOnce, true: db.BothTwice}[twice]
 		out = append(out, design{"a state machine, " + map[bool]string{false: "once", true: "twice"}[twice],
-			spec(plain(func(d *db.Traits) { d.Edges, d.BothSingle = all, single }),
+			spec(plain(func(d *db.Traits) {
+				d.Edges, d.BothSingle = all, single
+			}),
 				func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
 					d := &timerState{clock: clock, cfg: cfg, fire: fire, twice: twice}
 					return db.Funcs{Call: d.call, Cancel: d.cancel}
@@ -152,7 +178,9 @@ func designs(source db.TimeSource) []design {
 	}
 	if source == db.PackageTime {
 		out = append(out, design{"a context's deadline",
-			spec(plain(func(d *db.Traits) { d.StaleFire = db.StaleAllowed }),
+			spec(plain(func(d *db.Traits) {
+				d.StaleFire = db.StaleAllowed
+			}),
 				func(_ clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
 					call, cancel := deadlines(cfg.Wait, fire)
 					return db.Funcs{Call: call, Cancel: cancel}

@@ -42,7 +42,8 @@ func (d *anyEdge) call(v int) {
 		return
 	}
 	d.mu.Lock()
-	if d.is("checks the burst without the lock") && !d.inBurst && !d.stopped && d.cfg.Edges&db.Leading != 0 {
+	leads := d.cfg.Edges&db.Leading != 0
+	if d.is("checks the burst without the lock") && !d.inBurst && !d.stopped && leads {
 		d.mu.Unlock()
 		for range 100 {
 			runtime.Gosched() // lets others in
@@ -53,29 +54,74 @@ func (d *anyEdge) call(v int) {
 		d.fire(v)
 		return
 	}
-	if d.stopped && !(d.is("an event after stop leads") && d.cfg.Edges&db.Leading != 0) {
+	if d.stopped && !(d.is("an event after stop leads") && leads) {
 		d.mu.Unlock()
 		return
 	}
-	now := d.clock.Now()
+	fires := d.event(v, d.clock.Now())
+	d.mu.Unlock()
+	if fires {
+		d.fire(v)
+	}
+	if d.is("a panic on the leading edge wedges it") {
+		d.mu.Lock()
+		d.busy = false
+		d.mu.Unlock()
+	}
+}
+
+// event takes an event, and reports whether it fires at once.
+func (d *anyEdge) event(v int, now time.Time) (fires bool) {
+	fresh := d.begins(now)
+	if fresh && d.busy {
+		return false
+	}
+	leads := d.join(now, fresh)
+	if leads && d.is("leads a wait late") {
+		d.clock.AfterFunc(d.cfg.Wait, func() { d.fire(v) })
+		leads = false
+	}
+	if d.is("never trails what it has led") && d.cfg.Edges == db.LeadingAndTrailing {
+		return leads
+	}
+	if d.is("a fire of the bound makes the next event lead") && d.everBounded && fresh && d.cfg.MaxWait > 0 {
+		return true
+	}
+	brings := d.onCall && !d.is("no event brings the fire") || d.is("the bound waits for an event")
+	if brings && d.pending && d.cfg.MaxWait > 0 && now.Sub(d.first) >= d.cfg.MaxWait {
+		d.pending, d.everBounded = false, true
+		return true
+	}
+	if leads && d.is("a panic on the leading edge wedges it") && d.cfg.Edges == db.Leading {
+		d.busy = true
+		return true
+	}
+	if leads && !d.is("fires both edges for one event") ||
+		d.cfg.Edges == db.Leading && !d.is("a leading debouncer trails too") {
+		return leads
+	}
+	d.wait(v, now)
+	return leads
+}
+
+// begins reports whether an event begins a burst.
+func (d *anyEdge) begins(now time.Time) bool {
 	since := d.last
 	if d.is("the burst counts from its leading fire") {
 		since = d.led
 	}
-	fresh := !d.inBurst || now.Sub(since) >= d.cfg.Wait
-	if d.is("an event at the zero time is none") && since.IsZero() {
-		fresh = true
+	once := d.is("leads only once") || d.is("a wait of zero leads only once") && d.cfg.Wait == 0
+	switch {
+	case once && d.bursts > 0:
+		return false
+	case d.is("an event at the zero time is none") && since.IsZero():
+		return true
 	}
-	if d.is("a wait of zero leads only once") && d.cfg.Wait == 0 && d.bursts > 0 {
-		fresh = false
-	}
-	if d.is("leads only once") && d.bursts > 0 {
-		fresh = false
-	}
-	if fresh && d.busy {
-		d.mu.Unlock()
-		return
-	}
+	return !d.inBurst || now.Sub(since) >= d.cfg.Wait
+}
+
+// join lets an event belong to the burst, or begin one, and reports whether it leads.
+func (d *anyEdge) join(now time.Time, fresh bool) (leads bool) {
 	if fresh {
 		d.bursts++
 		d.size = 0
@@ -83,61 +129,27 @@ func (d *anyEdge) call(v int) {
 	}
 	d.inBurst, d.last = true, now
 	d.size++
-	leads := d.cfg.Edges&db.Leading != 0 && (d.size == 1 && !d.is("leads with the second event") || d.size == 2 && d.is("leads with the second event"))
-	if leads && d.is("leads a wait late") {
-		d.clock.AfterFunc(d.cfg.Wait, func() { d.fire(v) })
-		leads = false
+	leader := 1
+	if d.is("leads with the second event") {
+		leader = 2
 	}
-	if d.is("never trails what it has led") && d.cfg.Edges == db.LeadingAndTrailing {
-		d.mu.Unlock()
-		if leads {
-			d.fire(v)
-		}
-		return
-	}
-	if d.is("a fire of the bound makes the next event lead") && d.everBounded && fresh && d.cfg.MaxWait > 0 {
-		d.mu.Unlock()
-		d.fire(v)
-		return
-	}
-	if (d.onCall && !d.is("no event brings the fire") || d.is("the bound waits for an event")) && d.pending && d.cfg.MaxWait > 0 && now.Sub(d.first) >= d.cfg.MaxWait {
-		d.pending, d.everBounded = false, true
-		d.mu.Unlock()
-		d.fire(v)
-		return
-	}
-	if leads && d.is("a panic on the leading edge wedges it") && d.cfg.Edges == db.Leading {
-		d.busy = true
-		d.mu.Unlock()
-		d.fire(v)
-		d.mu.Lock()
-		d.busy = false
-		d.mu.Unlock()
-		return
-	}
-	if leads && !d.is("fires both edges for one event") || d.cfg.Edges == db.Leading && !d.is("a leading debouncer trails too") {
-		d.mu.Unlock()
-		if leads {
-			d.fire(v)
-		}
-		return
-	}
+	return d.cfg.Edges&db.Leading != 0 && d.size == leader
+}
+
+// wait lets an event wait for the trailing edge.
+func (d *anyEdge) wait(v int, now time.Time) {
 	if !d.pending {
 		d.first = now
 	}
-	if !d.pending || !d.is("trails with the first payload") && !(d.is("the bound fires the first payload") && d.cfg.MaxWait > 0) {
+	keeps := d.is("trails with the first payload") || d.is("the bound fires the first payload") && d.cfg.MaxWait > 0
+	if !d.pending || !keeps {
 		d.value = v
 	}
 	if d.is("drops what follows a fire of the bound") && d.everBounded && d.cfg.MaxWait > 0 {
-		d.mu.Unlock()
 		return
 	}
 	d.pending = true
 	d.arm(now)
-	d.mu.Unlock()
-	if leads {
-		d.fire(v)
-	}
 }
 
 // sameBurst is a mistake: a new burst is taken for the one that was cancelled.
@@ -166,7 +178,8 @@ func (d *anyEdge) arm(now time.Time) {
 		v := d.value
 		d.clock.AfterFunc(d.cfg.MaxWait, func() { d.fire(v) })
 	}
-	if d.cfg.MaxWait > 0 && (!d.onCall || d.is("a timer brings the fire")) && !d.is("the bound is ignored") && !d.is("the bound waits for an event") {
+	timed := !d.onCall || d.is("a timer brings the fire")
+	if d.cfg.MaxWait > 0 && timed && !d.is("the bound is ignored") && !d.is("the bound waits for an event") {
 		from := d.first
 		switch {
 		case d.is("the bound counts from the newest event"):
@@ -256,10 +269,15 @@ func (d *anyEdge) end() {
 	}
 }
 
+func (d *anyEdge) funcs() db.Funcs {
+	return db.Funcs{Call: d.call, Cancel: d.cancel, Flush: d.flush, Pending: d.isPending, Stop: d.stop, Close: d.end}
+}
+
 // edgeSpec is anyEdge as a debouncer that has one kind of edges only.
 func edgeSpec(only db.Edges) db.Spec {
 	spec := edgesSpec("", db.Injected)
-	spec.Traits = db.Traits{Edges: []db.Edges{only}, Payload: db.LastPayload, CancelBarrier: db.NoBarrier, AfterCancel: db.CancelReusable, BothSingle: db.BothOnce, StopPending: db.StopDrops}
+	spec.Traits = db.Traits{Edges: []db.Edges{only}, Payload: db.LastPayload, CancelBarrier: db.NoBarrier,
+		AfterCancel: db.CancelReusable, BothSingle: db.BothOnce, StopPending: db.StopDrops}
 	return spec
 }
 
@@ -269,12 +287,15 @@ func edgesSpec(mutant string, source db.TimeSource) db.Spec {
 		Time: source,
 		New: func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
 			d := &anyEdge{clock: env.Clock, cfg: cfg, fire: fire, mutant: mutant}
-			return db.Funcs{Call: d.call, Cancel: d.cancel, Flush: d.flush, Pending: d.isPending, Stop: d.stop, Close: d.end}
+			return d.funcs()
 		},
 		Traits: db.Traits{
-			Edges: []db.Edges{db.Trailing, db.Leading, db.LeadingAndTrailing, db.NoEdges}, Payload: db.LastPayload, Tie: db.EitherTie, StaleFire: db.StaleForbidden,
-			CancelBarrier: db.NoBarrier, AfterCancel: db.CancelReusable, ZeroWait: db.ZeroNextTick, Overlap: db.Parallel,
-			BothSingle: db.BothOnce, MaxWait: db.MaxWaitFromFirst, StopPending: db.StopDrops, CloseFlush: db.CloseFires, PanicPolicy: db.PanicPropagates,
+			Edges: []db.Edges{db.Trailing, db.Leading, db.LeadingAndTrailing, db.NoEdges}, Payload: db.LastPayload,
+			Tie: db.EitherTie, StaleFire: db.StaleForbidden,
+			CancelBarrier: db.NoBarrier, AfterCancel: db.CancelReusable, ZeroWait: db.ZeroNextTick,
+			Overlap:    db.Parallel,
+			BothSingle: db.BothOnce, MaxWait: db.MaxWaitFromFirst, StopPending: db.StopDrops,
+			CloseFlush: db.CloseFires, PanicPolicy: db.PanicPropagates,
 		},
 	}
 }
@@ -284,7 +305,7 @@ func onCallSpec(mutant string, source db.TimeSource) db.Spec {
 	spec := edgesSpec(mutant, source)
 	spec.New = func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
 		d := &anyEdge{clock: env.Clock, cfg: cfg, fire: fire, mutant: mutant, onCall: true}
-		return db.Funcs{Call: d.call, Cancel: d.cancel, Flush: d.flush, Pending: d.isPending, Stop: d.stop, Close: d.end}
+		return d.funcs()
 	}
 	spec.Name += ", the bound on call"
 	spec.Traits.MaxWait = db.MaxWaitOnCall

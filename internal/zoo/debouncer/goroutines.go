@@ -18,7 +18,9 @@ type loop struct {
 }
 
 func newLoop(clock clockwork.Clock, wait time.Duration, fire func(int), buffer int, apart bool) *loop {
-	d := &loop{make(chan int, buffer), make(chan chan bool), make(chan chan bool), make(chan struct{}), make(chan struct{})}
+	d := &loop{
+		make(chan int, buffer), make(chan chan bool), make(chan chan bool), make(chan struct{}), make(chan struct{}),
+	}
 	go func() {
 		defer close(d.exited)
 		timer := clock.NewTimer(time.Hour)

@@ -155,7 +155,8 @@ func Queued() []db.Spec {
 			}
 			d, ignored := &queue{clock: env.Clock, cfg: cfg, fire: fire}, spec.Traits
 			change(d, &ignored)
-			return db.Funcs{Call: d.call, Cancel: d.cancel, Flush: d.flush, Pending: d.isPending, Stop: d.stop, Close: d.end}
+			return db.Funcs{Call: d.call, Cancel: d.cancel, Flush: d.flush, Pending: d.isPending,
+				Stop: d.stop, Close: d.end}
 		}
 		change(&queue{}, &spec.Traits)
 		switch payload {

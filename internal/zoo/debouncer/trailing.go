@@ -64,20 +64,10 @@ func (d *trailing) call(v int) {
 		}
 		return
 	}
-	if d.is("a zero payload is no event") && v == 0 {
-		return
-	}
-	if d.is("no fire at all for one event") && !d.pending && d.value == 0 {
-		d.value = v
-		return
-	}
-	if d.is("lost while running") && d.running > 0 {
-		return
-	}
 	if d.is("panics on the third event") && v == 3 {
 		panic("index out of range")
 	}
-	if d.is("a negative wait never fires") && d.wait < 0 {
+	if d.loses(v) {
 		return
 	}
 	now := d.clock.Now()
@@ -114,6 +104,25 @@ func (d *trailing) call(v int) {
 		d.gen--
 	}
 	d.arm()
+}
+
+// loses are mistakes that lose an event at once.
+func (d *trailing) loses(v int) bool {
+	switch d.mutant {
+	case "a zero payload is no event":
+		return v == 0
+	case "no fire at all for one event":
+		if d.pending || d.value != 0 {
+			return false
+		}
+		d.value = v
+		return true
+	case "lost while running":
+		return d.running > 0
+	case "a negative wait never fires":
+		return d.wait < 0
+	}
+	return false
 }
 
 // arm starts the quiet period anew.
@@ -156,7 +165,8 @@ func (d *trailing) expire(gen int) {
 		return
 	}
 	defer d.mu.Unlock()
-	if (gen != d.gen || !d.pending) && !d.is("no generation check") && !d.is("old timers go on") && !d.is("cancel only drops the payload") {
+	blind := d.is("no generation check") || d.is("old timers go on") || d.is("cancel only drops the payload")
+	if (gen != d.gen || !d.pending) && !blind {
 		return
 	}
 	if d.is("fires only once ever") && d.everFire {
@@ -278,7 +288,8 @@ func (d *trailing) cancel() (cancelled bool) {
 func (d *trailing) flush() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if (!d.pending || d.stopped && !d.is("flush fires what stop has dropped")) && !d.is("flush fires without an event") {
+	nothing := !d.pending || d.stopped && !d.is("flush fires what stop has dropped")
+	if nothing && !d.is("flush fires without an event") {
 		return
 	}
 	if d.is("flush does nothing") {
@@ -363,11 +374,13 @@ func trailingSpec(mutant string, source db.TimeSource) db.Spec {
 				d.mu.Unlock()
 				own.call(v)
 			}
-			return db.Funcs{Call: d.call, CallKey: byKey, CancelReports: d.cancel, Flush: d.flush, Pending: d.isPending, Stop: d.stop, Close: d.end}
+			return db.Funcs{Call: d.call, CallKey: byKey, CancelReports: d.cancel, Flush: d.flush,
+				Pending: d.isPending, Stop: d.stop, Close: d.end}
 		},
 		Traits: db.Traits{
 			Edges: []db.Edges{db.Trailing}, Payload: db.LastPayload, Tie: db.ResetFirst, StaleFire: db.StaleForbidden,
-			CancelBarrier: db.CommitBarrier, AfterCancel: db.CancelReusable, StopPending: db.StopDrops, ZeroWait: db.ZeroSync, Overlap: db.Serial,
+			CancelBarrier: db.CommitBarrier, AfterCancel: db.CancelReusable, StopPending: db.StopDrops,
+			ZeroWait: db.ZeroSync, Overlap: db.Serial,
 			CloseFlush: db.CloseFires, ClockBack: db.BackBounded, PanicPolicy: db.PanicPropagates,
 		},
 	}

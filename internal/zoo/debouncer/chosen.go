@@ -1,0 +1,115 @@
+package debouncer
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/escapement-go/escapement/conformance"
+	db "github.com/escapement-go/escapement/conformance/debouncertest"
+)
+
+// choosySpec has the operations that has names.
+func choosySpec(source db.TimeSource, tr db.Traits, ways ways, has map[conformance.Op]bool) db.Spec {
+	spec := db.Spec{Name: "a choosy debouncer", Time: source, Traits: tr}
+	build := func(env db.Env, cfg db.Config, fire func([]int)) db.Funcs {
+		d := newChoosy(tr, ways, env.Clock, cfg, fire)
+		f := db.Funcs{Call: d.call}
+		switch {
+		case !has[conformance.OpCancel]:
+		case has[reports] || tr.CancelBarrier == db.CommitBarrier:
+			f.CancelReports = d.cancel
+		default:
+			f.Cancel = func() { d.cancel() }
+		}
+		if has[conformance.OpFlush] {
+			f.Flush = d.flush
+		}
+		if has[conformance.OpPending] {
+			f.Pending = d.isPending
+		}
+		if has[conformance.OpStop] {
+			f.Stop = d.stop
+		}
+		if has[conformance.OpClose] {
+			f.Close = d.close
+		}
+		if has[keys] {
+			f.CallKey = d.callKey
+		}
+		return f
+	}
+	if tr.Payload == db.AllPayloads {
+		spec.NewBatch = build
+		return spec
+	}
+	spec.New = func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
+		return build(env, cfg, func(all []int) {
+			switch tr.Payload {
+			case db.FirstPayload:
+				fire(all[0])
+			case db.NoPayload:
+				fire(0)
+			default:
+				fire(all[len(all)-1])
+			}
+		})
+	}
+	return spec
+}
+
+// chosen are debouncers with choices drawn from a seed, which is always the same.
+// Each choice is made by some.
+func chosen(n int) []db.Spec {
+	rnd := rand.New(rand.NewPCG(2, 1))
+	var out []db.Spec
+	for i := range n {
+		pick := func(of int) int { return 1 + (i+rnd.IntN(of))%of }
+		coin := func() bool { return rnd.IntN(2) == 0 }
+		tr := db.Traits{
+			Payload: db.Payload(pick(4)), Tie: db.Tie(pick(3)), StaleFire: db.StaleFire(pick(2)),
+			CancelBarrier: db.CancelBarrier(pick(3)), AfterCancel: db.AfterCancel(pick(3)),
+			StopPending: db.StopPending(pick(2)), ZeroWait: db.ZeroWait(pick(3)), Overlap: db.Overlap(pick(3)),
+			BothSingle: db.BothSingle(pick(2)),
+			MaxWait:    db.MaxWait(pick(4) - 1), Reentrancy: db.Reentrancy(pick(3) - 1),
+			StopBarrier: db.CancelBarrier(pick(2) - 1), CloseFlush: db.CloseFlush(pick(3)),
+			ClockBack: db.ClockBack(pick(2) - 1), PanicPolicy: db.PanicPolicy(pick(3) - 1),
+		}
+		for _, e := range []db.Edges{db.Trailing, db.Leading, db.LeadingAndTrailing, db.NoEdges} {
+			if coin() {
+				tr.Edges = append(tr.Edges, e)
+			}
+		}
+		if len(tr.Edges) == 0 || len(tr.Edges) == 1 && tr.Edges[0] == db.NoEdges {
+			tr.Edges = append(tr.Edges, []db.Edges{db.Trailing, db.Leading, db.LeadingAndTrailing}[i%3])
+		}
+		has := map[conformance.Op]bool{}
+		for _, op := range []conformance.Op{
+			conformance.OpCancel, conformance.OpFlush, conformance.OpPending, conformance.OpStop, conformance.OpClose,
+			keys, reports,
+		} {
+			has[op] = coin()
+		}
+		stale := tr.StaleFire == db.StaleAllowed
+		ways := ways{
+			timersApart: coin() && stale, callsApart: coin(), queues: coin() && stale && tr.Overlap == db.Serial,
+			tooLate:    coin() && stale && tr.Overlap == db.Parallel && tr.Tie != db.ResetFirst,
+			keepsQueue: coin(), leadsLate: coin(), flushEnds: coin(), fromLead: coin(), inboxFirst: coin(),
+			refusesNegative: coin(),
+		}
+		if tr.Overlap == db.SerialReceiver {
+			ways.timersApart, ways.callsApart = true, true // it is the receiver that runs them
+			tr.StaleFire = db.StaleAllowed
+			if tr.ZeroWait == db.ZeroSync {
+				tr.ZeroWait = db.ZeroNextTick
+			}
+		}
+		if tr.CancelBarrier == db.FinishBarrier && has[conformance.OpCancel] ||
+			tr.ZeroWait == db.ZeroSync && tr.Overlap == db.Serial {
+			tr.Reentrancy = db.ReentrancyForbidden
+		}
+		spec := choosySpec([]db.TimeSource{db.Injected, db.PackageTime}[i%2], tr, ways, has)
+		spec.Name = fmt.Sprintf("%s %d", spec.Name, i)
+		out = append(out, spec)
+	}
+	return out
+}
