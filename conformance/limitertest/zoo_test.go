@@ -17,6 +17,8 @@ import (
 
 func TestMutants(t *testing.T) { proof.Mutants(t, lt.Rules(), limiter.Mutants()) }
 
+func TestMutants_inFull(t *testing.T) { proof.InFull(t, limiter.Mutants()) }
+
 func TestMutants_thatHang(t *testing.T) { proof.Hangs(t, limiter.Mutants()) }
 
 func TestMutants_thatRace(t *testing.T) { proof.Races(t, limiter.Mutants()) }
