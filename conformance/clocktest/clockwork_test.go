@@ -8,6 +8,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/prove"
 	"github.com/escapement-go/escapement/internal/timeline"
 	"github.com/escapement-go/escapement/synctestcompat"
 	"github.com/jonboulle/clockwork"
@@ -18,6 +19,7 @@ import (
 // prints a smallest schedule of each.
 func TestPrograms_findClockwork(t *testing.T) {
 	synctestcompat.Require(t)
+	prove.Require(t, prove.Suite)
 	if testing.Short() && suite.WithoutRaceDetector() == "" {
 		t.Skip("-short: the race detector finds nothing new in these programs, at five times the cost")
 	}

@@ -3,7 +3,6 @@ package clocktest
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/fakeclock"
+	"github.com/escapement-go/escapement/internal/prove"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
@@ -45,18 +45,13 @@ func probe(t *testing.T, spec Spec, judge func(s *search) *suite.Violation) conf
 	return v
 }
 
-// The bundled clock shows what package time shows on programs of 80 steps, 2,000 of them or,
-// with CONFORMANCE_FULL set, 10,000: as it is, told to settle, and also told to report events
-// and sites. -v prints how often each operation met a timer of each kind in each state.
+// The bundled clock shows what package time shows on programs of 80 steps: as it is, told to
+// settle, and also told to report events and sites. -v prints how often each operation met a
+// timer of each kind in each state.
 func TestPrograms_likePackageTime(t *testing.T) {
 	synctestcompat.Require(t)
-	n, steps, racing := 2_000, 80, suite.WithoutRaceDetector() == ""
-	switch {
-	case testing.Short():
-		n = 500
-	case os.Getenv("CONFORMANCE_FULL") != "":
-		n = 10_000
-	}
+	prove.Require(t, prove.Suite)
+	n, steps, racing := prove.Number(500, 500, 2_000, 10_000), 80, suite.WithoutRaceDetector() == ""
 	if racing {
 		n /= 10
 	}
