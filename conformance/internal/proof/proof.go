@@ -241,12 +241,16 @@ func Chosen(t *testing.T, draw func(n int) []zoo.Design) {
 func Observed(t *testing.T, all []zoo.Design) {
 	t.Helper()
 	synctestcompat.Require(t)
+	asked := 0
 	for _, d := range all {
 		d.Spec.Examine(t, inside.Options{Observed: func(choice string, observed, declared int, values []string) {
-			if observed != declared {
+			if asked++; observed != declared {
 				t.Errorf("%s: trait %s: observed %d, declared %d of %v", d.Name, choice, observed, declared, values)
 			}
 		}})
+	}
+	if asked == 0 {
+		t.Errorf("none of %d designs must declare anything", len(all))
 	}
 }
 
