@@ -31,7 +31,7 @@ func (l *lab) stuck() bool {
 		bubble := strings.Contains(header, "synctest ")
 		judged := bubble || !l.bubble && l.first > 0
 		switch {
-		case abandoned.ids[id] || strings.Contains(stack, "os/signal.signal_recv("): // a system call for ever
+		case abandoned.ids[id] || neverGoesOn(header) || strings.Contains(stack, "os/signal.signal_recv("): // a system call for ever
 		case w.State == "running" || w.State == "runnable" || w.State == "syscall":
 			return false
 		case judged && isLocked(w):
@@ -43,6 +43,12 @@ func (l *lab) stuck() bool {
 		}
 	}
 	return locked
+}
+
+// neverGoesOn reports whether a goroutine waits for what cannot come. Whatever it holds, it
+// gives nothing back.
+func neverGoesOn(header string) bool {
+	return strings.Contains(header, "[select (no cases)") || strings.Contains(header, " (nil chan)")
 }
 
 // waitsForTests reports whether a stack that is outside bubbles is that of a test with a
@@ -96,6 +102,8 @@ type Goroutine struct {
 	Made  string // by whom and where it was started
 	// Bubble says that it belongs to a bubble.
 	Bubble bool
+
+	forGood bool // it waits for what cannot come
 }
 
 // Goroutines are all that the hang's stacks show.
@@ -105,7 +113,10 @@ func (h *Hang) Goroutines() []Goroutine {
 		header, stack, _ := strings.Cut(g, "\n")
 		w := goroutine.Describe(header, stack)
 		calls, made, _ := strings.Cut(stack, "\ncreated by ")
-		out = append(out, Goroutine{Waiting: w, Stack: calls, Made: made, Bubble: strings.Contains(header, "synctest ")})
+		out = append(out, Goroutine{
+			Waiting: w, Stack: calls, Made: made,
+			Bubble: strings.Contains(header, "synctest "), forGood: neverGoesOn(header),
+		})
 	}
 	return out
 }
@@ -197,7 +208,7 @@ func (s *Suite) lostLock(h *Hang, under string, alone bool) string {
 		switch {
 		case g.Bubble && !locked && !g.Durable:
 			return "" // it runs
-		case !s.foreign(g.Stack):
+		case g.forGood || !s.foreign(g.Stack):
 		case !g.Bubble && waitsForTests(g.Stack):
 			// It waits for the suite.
 		case !locked && (alone || !g.Bubble):
