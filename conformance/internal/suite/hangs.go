@@ -31,7 +31,8 @@ func (l *lab) stuck() bool {
 		bubble := strings.Contains(header, "synctest ")
 		judged := bubble || !l.bubble && l.first > 0
 		switch {
-		case abandoned.ids[id] || neverGoesOn(header) || strings.Contains(stack, "os/signal.signal_recv("): // a system call for ever
+		case abandoned.ids[id], neverGoesOn(header):
+		case strings.Contains(stack, "os/signal.signal_recv("): // a system call for ever
 		case w.State == "running" || w.State == "runnable" || w.State == "syscall":
 			return false
 		case judged && isLocked(w):

@@ -53,10 +53,14 @@ func TestSuite_lostLock(t *testing.T) {
 		{"beside one that waits for nothing outside its bubble", []string{
 			stackOf(locked, lock, theirs, prompt, step), stackOf("select (no cases)", other),
 		}, lost, lost, lost},
-		{"beside one that waits for nothing", []string{waits, stackOf("chan receive (nil chan) (durable)"+inBubble, other)}, lost, "", ""},
+		{"beside one that waits for nothing", []string{
+			waits, stackOf("chan receive (nil chan) (durable)"+inBubble, other),
+		}, lost, "", ""},
 		{"beside another that waits for it", []string{waits, stackOf(locked, lock, other)}, lost, "", ""},
 		{"beside the suite", []string{waits, stackOf(receives, here+".(*lab).batch")}, lost, "", ""},
-		{"beside the test", []string{waits, stackOf("chan receive", "example.com/limiter.TestLimiter", "testing.tRunner")}, lost, "", ""},
+		{"beside the test", []string{
+			waits, stackOf("chan receive", "example.com/limiter.TestLimiter", "testing.tRunner"),
+		}, lost, "", ""},
 		{"of the suite itself", []string{stackOf(locked, lock, here+".(*Recorder).Do")}, "", "", ""},
 		{"outside bubbles", []string{stackOf("sync.Mutex.Lock", lock, theirs, step)}, "", "", ""},
 		{"nobody", nil, "", "", ""},
