@@ -27,3 +27,37 @@ func ExampleRate() {
 	fmt.Println(r, r.PerSecond(), r.Interval(), r.Exact())
 	// Output: 3/1s 3 333.333333ms false
 }
+
+// Reports of several implementations, side by side.
+func ExampleTable() {
+	mine := &conformance.Report{
+		Name: "mine", Contract: "limiter", Time: "Injected", Schedules: 2, Runs: 3,
+		Verdicts: []conformance.Verdict{
+			{Rule: "RL-ENV", Status: conformance.Pass},
+			{Rule: "RL-WORK", Status: conformance.Fail, Schedule: "rate=1/1s burst=1 | allow 1 @0",
+				Reason: "allow 1 at 0 was denied, want granted"},
+		},
+	}
+	theirs := &conformance.Report{
+		Name: "theirs", Contract: "limiter", Time: "PackageTime", Schedules: 1, Runs: 1,
+		Partial: "one schedule only",
+		Verdicts: []conformance.Verdict{
+			{Rule: "RL-ENV", Status: conformance.KnownFail, Reason: "issue 7"},
+			{Rule: "RL-INF", Status: conformance.Skip, Reason: "declared: InfAbsent"},
+		},
+	}
+	fmt.Print(conformance.Table(mine, theirs))
+	// Output:
+	// [A]   mine (limiter, Injected): 1 pass, 1 fail, 0 known failing, 0 skipped; 2 schedules, 3 runs
+	// [B]   theirs (limiter, PackageTime): 0 pass, 0 fail, 1 known failing, 1 skipped; 1 schedules, 1 runs; partial: one schedule only
+	//
+	// rule           [A]    [B]
+	// RL-ENV         pass   known
+	// RL-WORK        FAIL   -
+	// RL-INF         -      skip
+	//
+	// [A] RL-WORK FAIL: allow 1 at 0 was denied, want granted
+	//       rate=1/1s burst=1 | allow 1 @0
+	// [B] RL-ENV known: issue 7
+	// [B] RL-INF skip: declared: InfAbsent
+}

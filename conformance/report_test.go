@@ -1,11 +1,46 @@
 package conformance
 
-import "testing"
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
 
 func TestTable_labels(t *testing.T) {
 	for i, want := range map[int]string{0: "[A]", 25: "[Z]", 26: "[AA]", 51: "[AZ]", 52: "[BA]", 701: "[ZZ]", 702: "[AAA]"} {
 		if got := label(i); got != want {
 			t.Errorf("label(%d) = %s, want %s", i, got, want)
 		}
+	}
+}
+
+// Each report is a line of the file that ESCAPEMENT_REPORT names, and none where it names no file.
+func TestReport_Write(t *testing.T) {
+	r := &Report{Version: Version, Name: "mine", Verdicts: []Verdict{{Rule: "RL-ENV", Status: Pass, Judged: 3}}}
+	t.Setenv("ESCAPEMENT_REPORT", "")
+	if err := r.Write(time.Second); err != nil {
+		t.Errorf("Write without a file: %v", err)
+	}
+	path := filepath.Join(t.TempDir(), "reports.jsonl")
+	t.Setenv("ESCAPEMENT_REPORT", path)
+	for _, took := range []time.Duration{time.Second, 1500 * time.Millisecond} {
+		if err := r.Write(took); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	if len(lines) != 2 || !strings.HasSuffix(lines[0], `"seconds":1}`) || !strings.HasSuffix(lines[1], `"seconds":1.5}`) ||
+		!strings.Contains(lines[0], `"verdicts":[{"rule":"RL-ENV"`) {
+		t.Errorf("%s holds %q, want a line for each report", path, lines)
+	}
+	t.Setenv("ESCAPEMENT_REPORT", t.TempDir())
+	if r.Write(0) == nil {
+		t.Error("Write to a folder says nothing")
 	}
 }

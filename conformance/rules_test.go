@@ -2,8 +2,13 @@ package conformance_test
 
 import (
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
+	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -77,6 +82,60 @@ func TestRules_haveSelectableNames(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Where the code of a contract names a rule, it is one of that contract: what a rule is
+// beyond, and which rule a difference breaks, would else be said of none. In draw.go are
+// the laws of two runs, which are no rules.
+func TestRules_areThoseNamed(t *testing.T) {
+	for _, c := range contracts() {
+		known := map[string]bool{}
+		for _, r := range c.rules {
+			known[r.ID] = true
+		}
+		files, err := filepath.Glob(filepath.Join(c.pkg, "*.go"))
+		if err != nil || len(files) < 5 {
+			t.Fatalf("Glob(%s): %v, %v", c.pkg, files, err)
+		}
+		named := 0
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") || filepath.Base(file) == "draw.go" {
+				continue
+			}
+			fset := token.NewFileSet()
+			tree, err := parser.ParseFile(fset, file, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(tree, func(n ast.Node) bool {
+				if id := ruleIn(n); id != "" {
+					if named++; !known[id] {
+						t.Errorf("%s: %s is no rule of this contract", fset.Position(n.Pos()), id)
+					}
+				}
+				return true
+			})
+		}
+		if named < 10 {
+			t.Errorf("%s: %d names of rules in the code, want those of its rules' literals at least", c.pkg, named)
+		}
+	}
+}
+
+// ruleID is what the ids of rules look like.
+var ruleID = regexp.MustCompile(`^[A-Z]{1,2}-[A-Z0-9]+$`)
+
+// ruleIn returns the rule that a literal names, "" if it names none.
+func ruleIn(n ast.Node) string {
+	lit, ok := n.(*ast.BasicLit)
+	if !ok || lit.Kind != token.STRING {
+		return ""
+	}
+	text, err := strconv.Unquote(lit.Value)
+	if err != nil || !ruleID.MatchString(text) {
+		return ""
+	}
+	return text
 }
 
 // lawsElsewhere are the laws of debouncers and throttles that have no rule of their

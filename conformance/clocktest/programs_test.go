@@ -45,12 +45,13 @@ func probe(t *testing.T, spec Spec, judge func(s *search) *suite.Violation) conf
 	return v
 }
 
-// The bundled clock shows what package time shows on programs of 80 steps, 500 of them, 2,000
-// with ESCAPEMENT_PROVE=1 or 10,000 in the long form: as it is, told to settle, and also told to report events
-// and sites. -v prints how often each operation met a timer of each kind in each state.
+// The bundled clock shows what package time shows on programs of 80 steps: as it is, told to
+// settle, and also told to report events and sites. -v prints how often each operation met a
+// timer of each kind in each state.
 func TestPrograms_likePackageTime(t *testing.T) {
 	synctestcompat.Require(t)
-	n, steps, racing := prove.Number(200, 500, 2_000, 10_000), 80, suite.WithoutRaceDetector() == ""
+	prove.Require(t, prove.Suite)
+	n, steps, racing := prove.Number(500, 500, 2_000, 10_000), 80, suite.WithoutRaceDetector() == ""
 	if racing {
 		n /= 10
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/internal/prove"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
@@ -25,11 +26,7 @@ func TestDraw(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(1, 1))
 			pick := func(_ string, n int) int { return rnd.IntN(n) }
 			fits := 0
-			draws := 200
-			if testing.Short() {
-				draws = 40
-			}
-			for range draws {
+			for range prove.Number(20, 40, 200, 2000) {
 				s := j.Draw(pick)
 				if again, err := conformance.ParseSchedule(s.String()); err != nil || again.String() != s.String() {
 					t.Fatalf("%q is read as %q, %v", s, again, err)

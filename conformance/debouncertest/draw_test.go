@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/internal/prove"
 	"github.com/escapement-go/escapement/internal/zoo/debouncer"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
@@ -14,7 +15,7 @@ func TestDraw(t *testing.T) {
 	synctestcompat.Require(t)
 	rnd := rand.New(rand.NewPCG(1, 1))
 	pick := func(_ string, n int) int { return rnd.IntN(n) }
-	const each = 60
+	each := prove.Number(5, 15, 60, 600)
 	fits := 0
 	for _, d := range debouncer.Designs() {
 		j := d.Spec.Judge(t)

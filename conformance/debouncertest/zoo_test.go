@@ -9,6 +9,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/debouncertest"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/proof"
+	"github.com/escapement-go/escapement/internal/prove"
 	"github.com/escapement-go/escapement/internal/zoo/debouncer"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
@@ -52,24 +53,27 @@ func judge(t *testing.T, spec debouncertest.Spec, texts ...string) {
 }
 
 // Who declares another choice than the implementation makes is told which declaration
-// would fit.
+// would fit: of one choice, or with ESCAPEMENT_PROVE=1 of all.
 func TestHint(t *testing.T) {
 	synctestcompat.Require(t)
-	if testing.Short() {
-		t.Skip("-short: each of these is explored until it fails")
-	}
+	all := prove.Reaches(prove.Suite) && !testing.Short()
 	type traits = debouncertest.Traits
 	right := debouncer.Plain()
 	leadsTo := func(spec debouncertest.Spec, rule, fits string) {
 		t.Helper()
+		judged := false
 		for _, v := range spec.Examine(t, inside.Options{Until: rule}).Verdicts {
+			judged = judged || v.Rule == rule
 			hint := strings.Contains(v.Text, "if it is documented so, declare") && strings.Contains(v.Text, fits)
 			if v.Rule == rule && (v.Status != conformance.Fail || !hint) {
 				t.Errorf("%s: got %s, want a failure that leads to %s:\n%s", rule, v.Status, fits, v.Text)
 			}
 		}
+		if !judged {
+			t.Errorf("there is no verdict on %s", rule)
+		}
 	}
-	for _, k := range []struct {
+	for i, k := range []struct {
 		rule, fits string
 		is         func(tr *traits)
 	}{
@@ -86,6 +90,9 @@ func TestHint(t *testing.T) {
 		{"DB-MAX", "MaxWait: MaxWaitOnCall", func(tr *traits) { tr.MaxWait = debouncertest.MaxWaitOnCall }},
 		{"DB-CLOSE", "CloseFlush: CloseAtDeadline", func(tr *traits) { tr.CloseFlush = debouncertest.CloseAtDeadline }},
 	} {
+		if i > 0 && !all {
+			return
+		}
 		made := right
 		k.is(&made)
 		spec := debouncer.Choosing(made)

@@ -52,7 +52,7 @@ func Mutants(t *testing.T, rules []conformance.Rule, all []zoo.Mutant) {
 		if n := steps[m.Name]; n > 0 && m.Steps == 0 && !everyMutant() {
 			m.Steps = n
 		}
-		rows = append(rows, judge(t, m))
+		rows = append(rows, judge(t, m, optionsOf(m)))
 	}
 	t.Log("\n" + matrix(rows))
 	golden(t, "failures.golden", rows)
@@ -63,9 +63,26 @@ func Mutants(t *testing.T, rules []conformance.Rule, all []zoo.Mutant) {
 	}
 }
 
-// judge runs the suite on a mutant and checks that its rule caught it.
-func judge(t *testing.T, m zoo.Mutant) catch {
+// InFull checks that the mutants which are shown only a part of all schedules are caught when
+// all are explored, by all rules, too. It takes minutes, and runs with ESCAPEMENT_PROVE=all;
+// -v prints what else is seen.
+func InFull(t *testing.T, all []zoo.Mutant) {
 	t.Helper()
+	synctestcompat.Require(t)
+	prove.Require(t, prove.All)
+	for _, m := range all {
+		if m.Hangs || m.Steps == 0 && m.Only == nil || raceDetector && m.Chance {
+			continue
+		}
+		t.Run(m.Name, func(t *testing.T) {
+			row := judge(t, m, inside.Options{})
+			t.Logf("in %s; and by %v\n%s", row.family, row.others, row.text)
+		})
+	}
+}
+
+// optionsOf are how a mutant is explored: until its rule has found it, as far as it needs.
+func optionsOf(m zoo.Mutant) inside.Options {
 	o := inside.Options{Until: m.Rule}
 	if m.Hangs {
 		o.FirstLook = soon
@@ -75,6 +92,12 @@ func judge(t *testing.T, m zoo.Mutant) catch {
 			return (m.Steps == 0 || steps <= m.Steps) && (m.Only == nil || m.Only(family))
 		}
 	}
+	return o
+}
+
+// judge runs the suite on a mutant and checks that its rule caught it.
+func judge(t *testing.T, m zoo.Mutant, o inside.Options) catch {
+	t.Helper()
 	out := catch{mutant: m.Name, rule: m.Rule}
 	for _, v := range m.Spec.Examine(t, o).Verdicts {
 		switch {
@@ -143,7 +166,7 @@ func Hangs(t *testing.T, all []zoo.Mutant) {
 			continue
 		}
 		seen[m.Rule] = true
-		rows = append(rows, judge(t, m))
+		rows = append(rows, judge(t, m, optionsOf(m)))
 	}
 	golden(t, "hangs.golden", rows)
 }
@@ -249,12 +272,16 @@ func Chosen(t *testing.T, draw func(n int) []zoo.Design) {
 func Observed(t *testing.T, all []zoo.Design) {
 	t.Helper()
 	synctestcompat.Require(t)
+	asked := 0
 	for _, d := range all {
 		d.Spec.Examine(t, inside.Options{Observed: func(choice string, observed, declared int, values []string) {
-			if observed != declared {
+			if asked++; observed != declared {
 				t.Errorf("%s: trait %s: observed %d, declared %d of %v", d.Name, choice, observed, declared, values)
 			}
 		}})
+	}
+	if asked == 0 {
+		t.Errorf("none of %d designs must declare anything", len(all))
 	}
 }
 

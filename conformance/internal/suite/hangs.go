@@ -31,7 +31,7 @@ func (l *lab) stuck() bool {
 		bubble := strings.Contains(header, "synctest ")
 		judged := bubble || !l.bubble && l.first > 0
 		switch {
-		case abandoned.ids[id]:
+		case abandoned.ids[id], neverGoesOn(header):
 		case strings.Contains(stack, "os/signal.signal_recv("), strings.Contains(stack, "os.(*Process).Wait("):
 			// a long system call, which holds no lock
 		case w.State == "running" || w.State == "runnable" || w.State == "syscall":
@@ -45,6 +45,12 @@ func (l *lab) stuck() bool {
 		}
 	}
 	return locked
+}
+
+// neverGoesOn reports whether a goroutine waits for what cannot come. Whatever it holds, it
+// gives nothing back.
+func neverGoesOn(header string) bool {
+	return strings.Contains(header, "[select (no cases)") || strings.Contains(header, " (nil chan)")
 }
 
 // waitsForTests reports whether a stack that is outside bubbles is that of a test with a
@@ -100,6 +106,8 @@ type Goroutine struct {
 	Made  string // by whom and where it was started
 	// Bubble says that it belongs to a bubble.
 	Bubble bool
+
+	forGood bool // it waits for what cannot come
 }
 
 // Goroutines are all that the hang's stacks show.
@@ -110,10 +118,8 @@ func (h *Hang) Goroutines() []Goroutine {
 		w := goroutine.Describe(header, stack)
 		calls, made, _ := strings.Cut(stack, "\ncreated by ")
 		out = append(out, Goroutine{
-			Waiting: w,
-			Stack:   calls,
-			Made:    made,
-			Bubble:  strings.Contains(header, "synctest "),
+			Waiting: w, Stack: calls, Made: made,
+			Bubble: strings.Contains(header, "synctest "), forGood: neverGoesOn(header),
 		})
 	}
 	return out
@@ -207,7 +213,7 @@ func (s *Suite) lostLock(h *Hang, under string, alone bool) string {
 		switch {
 		case g.Bubble && !locked && !g.Durable:
 			return "" // it runs
-		case !s.foreign(g.Stack):
+		case g.forGood || !s.foreign(g.Stack):
 		case !g.Bubble && waitsForTests(g.Stack):
 			// It waits for the suite.
 		case !locked && (alone || !g.Bubble):

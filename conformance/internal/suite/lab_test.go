@@ -1,0 +1,58 @@
+package suite
+
+import (
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/synctestcompat"
+)
+
+// soon is when runs that hang are first looked at in tests.
+const soon = time.Millisecond
+
+// hasty is a lab that runs play in bubbles and looks soon.
+func hasty(t *testing.T, play func()) *lab {
+	return &lab{
+		t: t, time: conformance.Injected, bubble: true, first: soon, rounds: new(atomic.Int64),
+		play: func(*Stage) { play() },
+	}
+}
+
+// However soon the lab looks, a run is not stuck while somebody outside its bubble runs who
+// holds the lock that it waits for: on a busy machine that takes any time.
+func TestLab_slowIsNotStuck(t *testing.T) {
+	synctestcompat.Require(t)
+	var mu sync.Mutex
+	mu.Lock()
+	asked := make(chan struct{})
+	go func() { // outside
+		<-asked
+		for range 100 { // looks
+			for now := time.Now(); time.Since(now) < soon; {
+			}
+		}
+		mu.Unlock()
+	}()
+	l := hasty(t, func() { close(asked); mu.Lock() })
+	if h := l.once(); h != nil {
+		t.Errorf("given up, although the lock is given back:\n%s", h.Stacks)
+	}
+}
+
+// Nobody outside runs: the same run is given up as soon as the stacks show it, and they are
+// kept.
+func TestLab_stuck(t *testing.T) {
+	synctestcompat.Require(t)
+	var mu sync.Mutex
+	mu.Lock()
+	switch h := hasty(t, mu.Lock).once(); {
+	case h == nil:
+		t.Error("a run that waits for a lost lock has ended")
+	case !strings.Contains(h.Stacks, "TestLab_stuck"):
+		t.Errorf("the stacks do not show who waits:\n%s", h.Stacks)
+	}
+}
