@@ -63,14 +63,9 @@ func Mutants(t *testing.T, rules []conformance.Rule, all []zoo.Mutant) {
 // judge runs the suite on a mutant and checks that its rule caught it.
 func judge(t *testing.T, m zoo.Mutant) catch {
 	t.Helper()
-	o := inside.Options{Until: m.Rule}
+	o := inside.Options{Until: m.Rule, Keep: explored(m, m.Family)}
 	if m.Hangs {
 		o.FirstLook = soon
-	}
-	if m.Steps > 0 || m.Only != nil {
-		o.Keep = func(family string, steps int) bool {
-			return (m.Steps == 0 || steps <= m.Steps) && (m.Only == nil || m.Only(family))
-		}
 	}
 	out := catch{mutant: m.Name, rule: m.Rule}
 	for _, v := range m.Spec.Examine(t, o).Verdicts {
@@ -89,6 +84,13 @@ func judge(t *testing.T, m zoo.Mutant) catch {
 		t.Errorf("%s is not caught by %s; others: %v", m.Name, m.Rule, out.others)
 	}
 	return out
+}
+
+// explored chooses the schedules that a mutant is run with, of one family or with "" of all.
+func explored(m zoo.Mutant, only string) func(family string, steps int) bool {
+	return func(family string, steps int) bool {
+		return (m.Steps == 0 || steps <= m.Steps) && (m.Only == nil || m.Only(family)) && (only == "" || family == only)
+	}
 }
 
 // chances are the numbers in what rules of concurrent use say.

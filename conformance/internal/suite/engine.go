@@ -71,6 +71,9 @@ func newEngine[T, E any](t *testing.T, about About, c Contract[T, E], o inside.O
 		t: t, time: about.Time, suite: e.Suite, play: c.Play,
 		first: o.FirstLook, rounds: new(atomic.Int64),
 	}
+	if o.Name != "" {
+		e.about.Name = o.Name
+	}
 	e.rules = linked(c)
 	e.traits = c.Traits()
 	abandonBubbles()

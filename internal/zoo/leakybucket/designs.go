@@ -1,6 +1,7 @@
 package leakybucket
 
 import (
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -91,7 +92,7 @@ func ticker(source lb.TimeSource) lb.Spec {
 // any: with lazy, until a period ends in which none came.
 func periods(source lb.TimeSource, lazy bool) lb.Spec {
 	return lb.Spec{
-		Name: "zoo periods",
+		Name: map[bool]string{false: "zoo periods", true: "zoo periods, until one is empty"}[lazy],
 		Time: source,
 		New: func(env lb.Env, cfg lb.Config, leave func(int)) lb.Funcs {
 			var mu sync.Mutex
@@ -176,7 +177,7 @@ func reserver(source lb.TimeSource) lb.Spec {
 // turns blocks its callers until their turn, with a slack and without a bound.
 func turns(source lb.TimeSource, slack int, mutant string) lb.Spec {
 	return lb.Spec{
-		Name: "zoo turns",
+		Name: fmt.Sprintf("zoo turns, slack %d", slack),
 		Time: source,
 		New: func(env lb.Env, cfg lb.Config, leave func(int)) lb.Funcs {
 			var mu sync.Mutex
