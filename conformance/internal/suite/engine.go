@@ -333,11 +333,14 @@ func (e *engine[T, E]) active() []*Rule[T, E] {
 func (e *engine[T, E]) judge(active []*Rule[T, E], j Job, rec *Recording) {
 	x := e.c.Exam(e.traits, rec, j)
 	for _, r := range active {
-		if r.About != nil && !r.About(j) || r.Sees != nil && !r.Sees(x) || e.breaks(r.Beyond) {
+		if r.About != nil && !r.About(j) || r.Sees != nil && !r.Sees(x) {
 			continue
 		}
 		f := e.found(r.ID)
 		f.judged++
+		if e.breaks(r.Beyond) {
+			continue
+		}
 		v := e.check(r, x)
 		if v == nil {
 			continue
