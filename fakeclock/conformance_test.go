@@ -16,8 +16,12 @@ func TestConformance_Clock(t *testing.T) {
 
 // clock describes Clock, as it is or told to settle.
 func clock(waits clocktest.Waits) clocktest.Spec {
+	name := "fakeclock.Clock"
+	if waits == clocktest.WaitsForAll {
+		name += " WithSettle"
+	}
 	return clocktest.Spec{
-		Name: "fakeclock.Clock",
+		Name: name,
 		New: func(env clocktest.Env) clocktest.Funcs {
 			var opts []fakeclock.Option
 			if waits == clocktest.WaitsForAll {

@@ -14,6 +14,8 @@ func TestMutants_thatHang(t *testing.T) { proof.Hangs(t, clock.Mutants()) }
 
 func TestMutants_thatRace(t *testing.T) { proof.Races(t, clock.Mutants()) }
 
+func TestMutants_reported(t *testing.T) { proof.Reported(t, clock.Mutants()) }
+
 func TestDesigns(t *testing.T) { proof.Designs(t, clock.Designs()) }
 
 // What TRAITS observes is what correct clocks declare, so that a stranger can paste it.

@@ -16,6 +16,8 @@ func TestMutants_thatHang(t *testing.T) { proof.Hangs(t, concurrency.Mutants()) 
 
 func TestMutants_thatRace(t *testing.T) { proof.Races(t, concurrency.Mutants()) }
 
+func TestMutants_reported(t *testing.T) { proof.Reported(t, concurrency.Mutants()) }
+
 func TestDesigns(t *testing.T) { proof.Designs(t, concurrency.Designs()) }
 
 func TestDesigns_chosen(t *testing.T) { proof.Chosen(t, concurrency.Chosen) }

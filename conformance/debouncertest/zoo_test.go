@@ -22,6 +22,8 @@ func TestMutants_thatHang(t *testing.T) { proof.Hangs(t, debouncer.Mutants()) }
 
 func TestMutants_thatRace(t *testing.T) { proof.Races(t, debouncer.Mutants()) }
 
+func TestMutants_reported(t *testing.T) { proof.Reported(t, debouncer.Mutants()) }
+
 func TestDesigns(t *testing.T) { proof.Designs(t, debouncer.Designs()) }
 
 func TestDesigns_chosen(t *testing.T) { proof.Chosen(t, debouncer.Chosen) }

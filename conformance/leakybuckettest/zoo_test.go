@@ -20,6 +20,8 @@ func TestMutants_thatHang(t *testing.T) { proof.Hangs(t, leakybucket.Mutants()) 
 
 func TestMutants_thatRace(t *testing.T) { proof.Races(t, leakybucket.Mutants()) }
 
+func TestMutants_reported(t *testing.T) { proof.Reported(t, leakybucket.Mutants()) }
+
 func TestDesigns(t *testing.T) { proof.Designs(t, leakybucket.Designs()) }
 
 func TestDesigns_chosen(t *testing.T) { proof.Chosen(t, leakybucket.Chosen) }

@@ -23,6 +23,8 @@ func TestMutants_thatHang(t *testing.T) { proof.Hangs(t, limiter.Mutants()) }
 
 func TestMutants_thatRace(t *testing.T) { proof.Races(t, limiter.Mutants()) }
 
+func TestMutants_reported(t *testing.T) { proof.Reported(t, limiter.Mutants()) }
+
 func TestDesigns(t *testing.T) { proof.Designs(t, limiter.Designs()) }
 
 func TestDesigns_chosen(t *testing.T) { proof.Chosen(t, limiter.Chosen) }

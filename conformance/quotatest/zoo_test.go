@@ -18,6 +18,8 @@ func TestMutants_thatHang(t *testing.T) { proof.Hangs(t, quota.Mutants()) }
 
 func TestMutants_thatRace(t *testing.T) { proof.Races(t, quota.Mutants()) }
 
+func TestMutants_reported(t *testing.T) { proof.Reported(t, quota.Mutants()) }
+
 func TestDesigns(t *testing.T) { proof.Designs(t, quota.Designs()) }
 
 func TestDesigns_chosen(t *testing.T) { proof.Chosen(t, quota.Chosen) }

@@ -152,8 +152,8 @@ func TestPlan_isWhole(t *testing.T) {
 	}
 	for _, contract := range contractsOf(plan) {
 		for _, set := range allSets {
-			if r := (run{set: set, contract: contract}); !seen[r.file()] {
-				t.Errorf("%s is not in the plan", r.file())
+			if !slices.ContainsFunc(plan, func(r run) bool { return r.set == set && r.contract == contract }) {
+				t.Errorf("%s of %s is not in the plan", set, contract)
 			}
 		}
 	}

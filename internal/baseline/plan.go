@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/escapement-go/escapement/internal/prove"
 )
 
 // The sets of implementations. What is bundled and what is correct passes, each mutant
@@ -23,39 +25,42 @@ type run struct {
 }
 
 // file is where it leaves its reports.
-func (r run) file() string { return strings.ReplaceAll(r.contract, " ", "_") + "-" + r.set + ".json" }
+func (r run) file() string {
+	return strings.NewReplacer(" ", "_", "/", "_").Replace(r.contract+"-"+r.set+"-"+r.dir) + ".json"
+}
 
 const (
-	suite = "conformance"
-	peers = "conformance/peers"
+	peers   = "conformance/peers"
+	designs = "^TestDesigns(|_chosen|_chosenWaits)$"
+	mutants = "^TestMutants_reported$"
 )
 
-// plan is everything that is on record, a process for each contract and set. Only this
-// table knows where the tests are.
+// plan is everything that is on record. Only this table knows where the tests are.
 var plan = []run{
-	{"bundled", "debouncer", suite, "^TestVerdicts$/^(Debouncer|Batch$|Keyed$|Stream$)"},
-	{"bundled", "throttle", suite, "^TestVerdicts$/^Throttle"},
-	{"bundled", "limiter", suite, "^TestVerdicts$/^(TokenBucket|GCRABucket)"},
-	{"bundled", "leaky bucket", suite, "^TestVerdicts$/^LeakyBucket"},
-	{"bundled", "quota", suite, "^TestVerdicts$/^(FixedWindow|Sliding|GCRA(Injected|PackageTime|Explicit))"},
-	{"bundled", "concurrency", suite, "^TestVerdicts$/Concurrency"},
-	{"bundled", "clock", suite, "^TestVerdicts$/^fakeclock"},
+	{"bundled", "debouncer", "debounce", "^TestConformance_"},
+	{"bundled", "throttle", "limiters", "^TestConformance_Throttle"},
+	{"bundled", "limiter", "limiters", "^TestConformance_(TokenBucket|GCRA_tokenBucket)$"},
+	{"bundled", "leaky bucket", "limiters", "^TestConformance_LeakyBucket$"},
+	{"bundled", "quota", "limiters", "^TestConformance_(FixedWindow|SlidingLog|SlidingCounter|GCRA)$"},
+	{"bundled", "concurrency", "limiters", "^TestConformance_Concurrency"},
+	{"bundled", "concurrency", "limiters/httplimit", "^TestConformance_Concurrency$"},
+	{"bundled", "clock", "fakeclock", "^TestConformance_Clock$"},
 
-	{"correct", "debouncer", suite, "^(TestZoo_correctOnesPass|TestDesigns_debouncers|TestDesigns_queued|TestChoices_debouncers)$/^(Debouncer|Injected|PackageTime|a_)"},
-	{"correct", "throttle", suite, "^(TestZoo_correctOnesPass|TestDesigns_throttles|TestChoices_throttles)$/^(Throttle|Injected|PackageTime|a_)"},
-	{"correct", "limiter", suite, "^(TestZoo_correctOnesPass|TestZoo_limiterDesignsPass|TestChoices_limiters|TestChoices_waits)$/^(Limiter|Injected|PackageTime|Explicit|a_)"},
-	{"correct", "leaky bucket", suite, "^(TestZoo_correctOnesPass|TestChoices_leakyBuckets)$/^(LeakyBucket|a_)"},
-	{"correct", "quota", suite, "^(TestZoo_correctOnesPass|TestChoices_quotas)$/^(Quota|a_)"},
-	{"correct", "concurrency", suite, "^(TestConcurrency_correctOnesPass|TestChoices_queues)$"},
-	{"correct", "clock", suite, "^TestZoo_correctOnesPass$/^Clock"},
+	{"correct", "debouncer", "conformance/debouncertest", designs},
+	{"correct", "throttle", "conformance/throttletest", designs},
+	{"correct", "limiter", "conformance/limitertest", designs},
+	{"correct", "leaky bucket", "conformance/leakybuckettest", designs},
+	{"correct", "quota", "conformance/quotatest", designs},
+	{"correct", "concurrency", "conformance/concurrencytest", designs},
+	{"correct", "clock", "conformance/clocktest", designs},
 
-	{"mutant", "debouncer", suite, "^TestReport_mutants$/^debouncer:"},
-	{"mutant", "throttle", suite, "^TestReport_mutants$/^throttle:"},
-	{"mutant", "limiter", suite, "^TestReport_mutants$/^limiter:"},
-	{"mutant", "leaky bucket", suite, "^TestReport_mutants$/^leaky_bucket:"},
-	{"mutant", "quota", suite, "^TestReport_mutants$/^quota:"},
-	{"mutant", "concurrency", suite, "^TestReport_mutants$/^concurrency:"},
-	{"mutant", "clock", suite, "^TestReport_mutants$/^clock:"},
+	{"mutant", "debouncer", "conformance/debouncertest", mutants},
+	{"mutant", "throttle", "conformance/throttletest", mutants},
+	{"mutant", "limiter", "conformance/limitertest", mutants},
+	{"mutant", "leaky bucket", "conformance/leakybuckettest", mutants},
+	{"mutant", "quota", "conformance/quotatest", mutants},
+	{"mutant", "concurrency", "conformance/concurrencytest", mutants},
+	{"mutant", "clock", "conformance/clocktest", mutants},
 
 	{"peer", "debouncer", peers, "^TestPeers(|_stricter)$/^(BepDebounce|LoDebounce)$"},
 	{"peer", "throttle", peers, "^TestPeers$/^(LoThrottle|LoThrottleBy|EapacheBatcher|XTimeSometimes)$"},
@@ -110,7 +115,7 @@ func (r run) do(program, dir string) error {
 	}
 	cmd := exec.Command(program, "-test.run="+r.tests, "-test.timeout=1h")
 	cmd.Dir = r.dir
-	cmd.Env = append(environment(), "ESCAPEMENT_REPORT="+report)
+	cmd.Env = append(environment(), "ESCAPEMENT_REPORT="+report, prove.Variable+"=1") // all designs, on every clock
 	began := time.Now()
 	out, err := cmd.CombinedOutput()
 	if err := os.WriteFile(report+".log", out, 0o666); err != nil {

@@ -19,10 +19,13 @@ type Mutant struct {
 	// Hangs says that a run ends only when the watchdog has looked, so that it needs a
 	// process of its own.
 	Hangs bool
-	// Steps is the longest schedule that it needs, where exploring more takes long; 0 is
-	// no bound. Only is the one family that it needs.
+	// Steps is the longest schedule that it is run with, and Only chooses the families,
+	// where to explore more takes too long; 0 and nil leave nothing out.
 	Steps int
 	Only  func(family string) bool
+	// Family is one in which its rule finds it: who wants no more than that explores no
+	// other. "" stands for all of them.
+	Family string
 	// Chance says that numbers in the text are chance.
 	Chance bool
 }

@@ -6,6 +6,8 @@ import "time"
 
 // Options is how the repository's own tests have a spec examined.
 type Options struct {
+	// Name is the name in the report; "" leaves that of the spec.
+	Name string
 	// Until is the only rule that is asked for; its first finding ends the exploration.
 	// "" asks for all of them.
 	Until string

@@ -83,14 +83,9 @@ func InFull(t *testing.T, all []zoo.Mutant) {
 
 // optionsOf are how a mutant is explored: until its rule has found it, as far as it needs.
 func optionsOf(m zoo.Mutant) inside.Options {
-	o := inside.Options{Until: m.Rule}
+	o := inside.Options{Until: m.Rule, Keep: explored(m, m.Family)}
 	if m.Hangs {
 		o.FirstLook = soon
-	}
-	if m.Steps > 0 || m.Only != nil {
-		o.Keep = func(family string, steps int) bool {
-			return (m.Steps == 0 || steps <= m.Steps) && (m.Only == nil || m.Only(family))
-		}
 	}
 	return o
 }
@@ -135,6 +130,13 @@ func recordedSteps(t *testing.T) map[string]int {
 		}
 	}
 	return steps
+}
+
+// explored chooses the schedules that a mutant is run with, of one family or with "" of all.
+func explored(m zoo.Mutant, only string) func(family string, steps int) bool {
+	return func(family string, steps int) bool {
+		return (m.Steps == 0 || steps <= m.Steps) && (m.Only == nil || m.Only(family)) && (only == "" || family == only)
+	}
 }
 
 // chances are the numbers in what rules of concurrent use say.

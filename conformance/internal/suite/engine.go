@@ -71,6 +71,9 @@ func newEngine[T, E any](t *testing.T, about About, c Contract[T, E], o inside.O
 		t: t, time: about.Time, suite: e.Suite, play: c.Play,
 		first: o.FirstLook, rounds: new(atomic.Int64),
 	}
+	if o.Name != "" {
+		e.about.Name = o.Name
+	}
 	e.rules = linked(c)
 	e.traits = c.Traits()
 	abandonBubbles(o.FirstLook > 0)
@@ -336,11 +339,14 @@ func (e *engine[T, E]) active() []*Rule[T, E] {
 func (e *engine[T, E]) judge(active []*Rule[T, E], j Job, rec *Recording) {
 	x := e.c.Exam(e.traits, rec, j)
 	for _, r := range active {
-		if r.About != nil && !r.About(j) || r.Sees != nil && !r.Sees(x) || e.breaks(r.Beyond) {
+		if r.About != nil && !r.About(j) || r.Sees != nil && !r.Sees(x) {
 			continue
 		}
 		f := e.found(r.ID)
 		f.judged++
+		if e.breaks(r.Beyond) {
+			continue
+		}
 		v := e.check(r, x)
 		if v == nil {
 			continue

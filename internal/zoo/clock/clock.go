@@ -38,13 +38,13 @@ func Mutants() []zoo.Mutant {
 func Designs() []zoo.Design {
 	var all []zoo.Design
 	for _, s := range []ct.Spec{
-		spec("waits for all", ct.WaitsForAll, nil),
-		spec("waits for functions", ct.WaitsForFunctions, nil),
-		spec("waits for nothing", ct.WaitsForNothing, func(f *ct.Funcs) {
+		spec("zoo clock that settles", ct.WaitsForAll, nil),
+		spec("zoo clock", ct.WaitsForFunctions, nil),
+		spec("zoo clock that waits for nothing", ct.WaitsForNothing, func(f *ct.Funcs) {
 			afterFunc := f.AfterFunc
 			f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer { return afterFunc(d, func() { go fn() }) }
 		}),
-		spec("without Reset of timers", ct.WaitsForAll, func(f *ct.Funcs) {
+		spec("zoo clock without Timer.Reset", ct.WaitsForAll, func(f *ct.Funcs) {
 			newTimer, afterFunc := f.NewTimer, f.AfterFunc
 			f.NewTimer = func(d time.Duration) clockwork.Timer { return noReset{newTimer(d)} }
 			f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer { return noReset{afterFunc(d, fn)} }

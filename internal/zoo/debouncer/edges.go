@@ -276,6 +276,7 @@ func (d *anyEdge) funcs() db.Funcs {
 // edgeSpec is anyEdge as a debouncer that has one kind of edges only.
 func edgeSpec(only db.Edges) db.Spec {
 	spec := edgesSpec("", db.Injected)
+	spec.Name = "zoo debouncer of one edge, " + only.String()
 	spec.Traits = db.Traits{Edges: []db.Edges{only}, Payload: db.LastPayload, CancelBarrier: db.NoBarrier,
 		AfterCancel: db.CancelReusable, BothSingle: db.BothOnce, StopPending: db.StopDrops}
 	return spec
@@ -307,7 +308,7 @@ func onCallSpec(mutant string, source db.TimeSource) db.Spec {
 		d := &anyEdge{clock: env.Clock, cfg: cfg, fire: fire, mutant: mutant, onCall: true}
 		return d.funcs()
 	}
-	spec.Name += ", the bound on call"
+	spec.Name = "zoo debouncer with a bound on call"
 	spec.Traits.MaxWait = db.MaxWaitOnCall
 	return spec
 }

@@ -140,7 +140,7 @@ func (d *queue) end() {
 func Queued() []db.Spec {
 	variant := func(name string, payload db.Payload, change func(d *queue, traits *db.Traits)) db.Spec {
 		spec := db.Spec{
-			Name: name,
+			Name: "a queue: " + name,
 			Time: db.Injected,
 			Traits: db.Traits{
 				Edges:   []db.Edges{db.Trailing, db.Leading, db.LeadingAndTrailing},

@@ -23,26 +23,20 @@ func Mutants() []zoo.Mutant {
 	}
 	all = append(all, zoo.Mutant{Name: leavesGoroutine, Rule: "X-LEAK", Spec: bucketSpec(leavesGoroutine, lt.Injected)})
 	for _, m := range debtMutants {
-		all = append(all, inFamily(m.family, zoo.Mutant{
-			Name: m.name, Rule: m.rule, Spec: debtSpec(m.name, m.source),
+		all = append(all, zoo.Mutant{
+			Name: m.name, Rule: m.rule, Spec: debtSpec(m.name, m.source), Family: m.family,
 			Chance: m.rule == "X-CONC" || m.rule == "SL-CONC",
-		}))
+		})
 	}
 	for _, m := range queueMutants {
-		all = append(all, inFamily(m.family, zoo.Mutant{
-			Name: m.name, Rule: m.rule, Spec: queueSpec(m.name, lt.Injected),
-		}))
+		all = append(all, zoo.Mutant{
+			Name: m.name, Rule: m.rule, Spec: queueSpec(m.name, lt.Injected), Family: m.family,
+		})
 	}
 	const ticks = "the ticker goes on after Stop"
-	all = append(all, inFamily("leaks", zoo.Mutant{Name: ticks, Rule: "X-LEAK", Spec: tickerSpec(ticks, lt.Injected)}))
+	all = append(all, zoo.Mutant{Name: ticks, Rule: "X-LEAK", Spec: tickerSpec(ticks, lt.Injected), Family: "leaks"})
 	const races = "counts before it locks"
 	return append(all, zoo.Mutant{Name: races, Rule: "X-RACE", Spec: bucketSpec(races, lt.Explicit)})
-}
-
-// inFamily is a mutant that is shown a single family, as all of them take long.
-func inFamily(name string, m zoo.Mutant) zoo.Mutant {
-	m.Only = func(family string) bool { return family == name }
-	return m
 }
 
 // Designs are correct limiters of several kinds, the first ones on one clock each.

@@ -21,7 +21,7 @@ type build func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) 
 func designs(source throttletest.TimeSource) []design {
 	spec := func(traits throttletest.Traits, build build) func() throttletest.Spec {
 		return func() throttletest.Spec {
-			return throttletest.Spec{Name: "design", Time: source, Traits: traits,
+			return throttletest.Spec{Time: source, Traits: traits,
 				New: func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
 					return build(env.Clock, cfg, emit)
 				}}

@@ -114,18 +114,20 @@ func ended(rule string) func(family string) bool {
 // Designs are correct throttles of many makes, on each clock that they can take.
 func Designs() []zoo.Design {
 	var all []zoo.Design
-	add := func(name string, spec throttletest.Spec) {
-		all = append(all, zoo.Design{Name: fmt.Sprintf("%s %s", name, spec.Time), Spec: spec})
+	add := func(spec throttletest.Spec) {
+		all = append(all, zoo.Design{Name: fmt.Sprintf("%s %s", spec.Name, spec.Time), Spec: spec})
 	}
 	for _, source := range []throttletest.TimeSource{throttletest.Injected, throttletest.PackageTime} {
 		for _, spec := range []throttletest.Spec{timedSpec("", source), plainSpec("", source), streamSpec("", source)} {
-			add(spec.Name, spec)
+			add(spec)
 		}
 		for _, d := range designs(source) {
-			add(d.name, d.make())
+			spec := d.make()
+			spec.Name = "design: " + d.name
+			add(spec)
 		}
 	}
-	add("zoo throttle", timedSpec("", throttletest.Explicit, throttletest.Leading))
+	add(timedSpec("", throttletest.Explicit, throttletest.Leading))
 	return all
 }
 
