@@ -2,7 +2,6 @@ package peers
 
 import (
 	"flag"
-	"math/rand/v2"
 	"os"
 	"slices"
 	"testing"
@@ -10,7 +9,10 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/concurrencytest"
 	"github.com/escapement-go/escapement/conformance/debouncertest"
+	"github.com/escapement-go/escapement/conformance/leakybuckettest"
 	"github.com/escapement-go/escapement/conformance/limitertest"
+	"github.com/escapement-go/escapement/conformance/quotatest"
+	"github.com/escapement-go/escapement/conformance/throttletest"
 	"github.com/escapement-go/escapement/properties"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
@@ -19,11 +21,14 @@ import (
 // one shows belongs into its list of known failures, with its smallest schedule. The
 // schedules are the same each time, as what is found in others' code must not be chance.
 // This file comes before those of the clocks, which leave goroutines behind that make each
-// look at the stacks long. ESCAPEMENT_PROVE=all leaves number and seed to -rapid.checks and -rapid.seed.
+// look at the stacks long. ESCAPEMENT_PROVE=all leaves number and seed to -rapid.checks and
+// -rapid.seed.
 func TestProperties(t *testing.T) {
 	synctestcompat.Require(t)
 	if os.Getenv("ESCAPEMENT_PROVE") != "all" {
-		for name, value := range map[string]string{"rapid.seed": "1", "rapid.checks": "500", "rapid.nofailfile": "true", "rapid.shrinktime": "1h"} {
+		for name, value := range map[string]string{
+			"rapid.seed": "1", "rapid.checks": "500", "rapid.nofailfile": "true", "rapid.shrinktime": "1h",
+		} {
 			f := flag.Lookup(name)
 			before := f.Value.String()
 			if err := f.Value.Set(value); err != nil {
@@ -33,10 +38,11 @@ func TestProperties(t *testing.T) {
 		}
 	}
 	t.Run("Debouncer", func(t *testing.T) { drawn(t, debouncers(), check[debouncertest.Spec]) })
-	t.Run("Throttle", func(t *testing.T) { drawn(t, throttles(), properties.CheckThrottle) })
+	t.Run("Throttle", func(t *testing.T) { drawn(t, throttles(), check[throttletest.Spec]) })
 	t.Run("Limiter", func(t *testing.T) { drawn(t, rateLimiters(), check[limitertest.Spec]) })
 	t.Run("Concurrency", func(t *testing.T) { drawn(t, semaphores(), check[concurrencytest.Spec]) })
-	t.Run("LeakyBucket", func(t *testing.T) { drawn(t, leakyBuckets(), properties.CheckLeakyBucket) })
+	t.Run("Quota", func(t *testing.T) { drawn(t, quotas(), check[quotatest.Spec]) })
+	t.Run("LeakyBucket", func(t *testing.T) { drawn(t, leakyBuckets(), check[leakybuckettest.Spec]) })
 }
 
 // drawn checks the libraries that do not hang; of programs for a clock some hang
@@ -52,13 +58,5 @@ func drawn[S any](t *testing.T, peers []peer[S], check func(t *testing.T, spec S
 	}
 }
 
-// check draws schedules for a library, the same each time, and judges them.
-func check[S conformance.Spec](t *testing.T, spec S) {
-	e := spec.Judge(t)
-	for seed := range uint64(500) {
-		rnd := rand.New(rand.NewPCG(1, seed))
-		for _, v := range e.Run(e.Draw(func(_ string, n int) int { return rnd.IntN(n) })) {
-			t.Error("\n" + v.Text)
-		}
-	}
-}
+// check is properties.Check for one contract.
+func check[S conformance.Spec](t *testing.T, spec S) { properties.Check(t, spec) }
