@@ -86,7 +86,7 @@ func TestLostLock_timersGiveBack(t *testing.T) {
 	for _, v := range j.Run(s) {
 		t.Error(v.Text)
 	}
-	if len(j.c.stalls) == 0 {
+	if synctestcompat.Available && len(j.c.stalls) == 0 {
 		t.Error("the run ended, which is none that hangs")
 	}
 }

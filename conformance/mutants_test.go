@@ -326,6 +326,7 @@ func TestMutants_thatHang(t *testing.T) {
 		c.until = m.rule
 		row := judgeMutant(t, c, m.name, m.rule)
 		row.mutant = m.contract + ": " + m.name
+		row.text = strings.Replace(row.text, "started by internal/synctest.Run", "started by testing/synctest.testingSynctestTest", 1) // on Go 1.24
 		rows = append(rows, row)
 	}
 	goldenFile(t, "hangs.golden", rows)
