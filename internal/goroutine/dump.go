@@ -151,7 +151,8 @@ func Describe(header, stack string) Waiting {
 	var w Waiting
 	w.ID, _, _ = strings.Cut(header, " [")
 	w.State, _, w.Durable = strings.Cut(state, " (")
-	if w.State == "sleep" || w.State == "sync.Cond.Wait" {
+	switch w.State {
+	case "sleep", "sync.Cond.Wait", "synctest.Run", "synctest.Wait":
 		w.Durable = true // Go 1.24 does not mark these
 	}
 	lines := strings.Split(stack, "\n")
