@@ -1,0 +1,332 @@
+package properties
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/internal/prove"
+	"github.com/escapement-go/escapement/internal/zoo"
+	"github.com/escapement-go/escapement/internal/zoo/clock"
+	"github.com/escapement-go/escapement/internal/zoo/concurrency"
+	"github.com/escapement-go/escapement/internal/zoo/debouncer"
+	"github.com/escapement-go/escapement/internal/zoo/leakybucket"
+	"github.com/escapement-go/escapement/internal/zoo/limiter"
+	"github.com/escapement-go/escapement/internal/zoo/quota"
+	"github.com/escapement-go/escapement/internal/zoo/throttle"
+	"github.com/escapement-go/escapement/synctestcompat"
+)
+
+var update = flag.Bool("update", false, "rewrite MUTANTS.md")
+
+// contracts are the parts of the zoo, by the folder of their rules under conformance.
+var contracts = []struct {
+	folder  string
+	mutants func() []zoo.Mutant
+	designs func() []zoo.Design
+	chosen  []func(n int) []zoo.Design
+}{
+	{"debouncertest", debouncer.Mutants, debouncer.Designs, []func(int) []zoo.Design{debouncer.Chosen}},
+	{"throttletest", throttle.Mutants, throttle.Designs, []func(int) []zoo.Design{throttle.Chosen}},
+	{"limitertest", limiter.Mutants, limiter.Designs, []func(int) []zoo.Design{limiter.Chosen, limiter.ChosenWaits}},
+	{"leakybuckettest", leakybucket.Mutants, leakybucket.Designs, []func(int) []zoo.Design{leakybucket.Chosen}},
+	{"quotatest", quota.Mutants, quota.Designs, []func(int) []zoo.Design{quota.Chosen}},
+	{"concurrencytest", concurrency.Mutants, concurrency.Designs, []func(int) []zoo.Design{concurrency.Chosen}},
+	{"clocktest", clock.Mutants, clock.Designs, nil},
+}
+
+// notDrawn are mutants that the suite catches and properties do not, by rule or by rule and
+// name, and why.
+var notDrawn = []struct {
+	why  string
+	what []string
+}{
+	{"waits below 0 are not drawn", []string{"DB-NEG"}},
+	{"the end of an input is not drawn", []string{"DB-CLOSE", "TH-CLOSE drops what is pending at the end"}},
+	{"errors in a stream are not drawn", []string{"TH-ERR", "TH-ERRNEUT"}},
+	{"one key is drawn", []string{"DB-KEY", "TH-KEY"}},
+	{"one instance is drawn", []string{"X-ISO"}},
+	{"clocks are not set back", []string{"X-BACK", "TH-CLOCKBACK"}},
+	{"package time is not moved", []string{
+		"X-CLOCK1 arms a timer of package time too",
+		"X-CLOCK1 an interval ends on package time too",
+	}},
+	{"limits and windows are those of common sense", []string{
+		"X-CFG", "RL-INF", "RL-INFOUT", "RL-LIM0", "RL-TINY", "RL-HUGE",
+		"SL-NORETRO a limit of 0 forgets what has accrued",
+	}},
+	{"waits have no deadlines and are not cancelled", []string{
+		"W-PRE", "W-DEAD", "W-DEADEQ", "W-CANCEL", "W-NOLOST", "X-LEAK a cancelled wait leaves a goroutine",
+	}},
+	{"waits are for one token", []string{
+		"RL-NBIG a wait for more than the burst empties the bucket",
+		"W-NOSTARVE a request overtakes those who wait",
+	}},
+	{"limits are not set while somebody waits", []string{"W-WAKE"}},
+	{"it takes three reservations and the right cancels, then requests at the right instants", []string{
+		"CN-LIFO the third cancel refunds nothing", "CN-ANY a cancel refunds everything",
+	}},
+	{"requests begin at once", []string{"RL-CAP so many per second: time stands still for a full bucket"}},
+	{"payloads count from 1", []string{"DB-LIVE a zero payload is no event", "TH-PAY a zero payload is no event"}},
+	{"callbacks do not panic", []string{
+		"X-PANIC a panic leaves it running",
+		"X-PANIC a panic on the leading edge wedges it",
+		"X-PANIC a panic is swallowed",
+	}},
+	{"it takes four calls or five at the right instants", []string{
+		"DB-MAXNE a fire of the bound ends the burst",
+		"DB-MAXTAIL a bound on call: drops what follows a fire of the bound",
+	}},
+	{"it takes many calls in an interval, and a reset among them", []string{"TH-RESET reset does nothing for several"}},
+	{"events are not put in a race with the end of an interval", []string{
+		"TH-PAY an event at the very end overtakes what is pending",
+		"TH-SPACE a timer that has expired emits all the same",
+		"TH-SPACE a timer that has expired takes what is new",
+		"TH-RESET a timer that has expired ends the interval after a reset",
+	}},
+	{"what nobody holds is not released", []string{
+		"CT-OVERREL a permit gives its slots back twice",
+		"CT-OVERREL a release looks whether anything is held",
+		"CT-OVERREL a release too many raises the limit",
+	}},
+	{"intervals are whole milliseconds", []string{"GC-EQUIV GCRA: the interval is cut to whole milliseconds"}},
+	{"programs have few equal deadlines, as package time promises no order for them", []string{
+		"CK-SAME one deadline holds one function",
+	}},
+	{"items are not put in a race with their turn", []string{
+		"LB-SAMEINSTANT a timer that was armed again fires twice",
+		"LB-FIFO overtakes what is due at this instant",
+	}},
+	{"buckets are stopped when all has left", []string{
+		"X-LEAK stop leaves a goroutine if something waits",
+		"LB-DROP stop lets what waits leave",
+	}},
+	{"programs have no thirty functions", []string{"CK-ORDER Stop among many drops the newest as well"}},
+	{"limits change only where each request weighs one", []string{
+		"CT-OVER more than the limit is more than the first one",
+	}},
+	{"it takes two changes of the limit while two run and two wait", []string{
+		"CT-RESIZE a higher limit wakes as many as it adds",
+	}},
+	{"it takes a heavy request that is cancelled in the very race in which it gets its slots", []string{
+		"CT-TIE gives back one slot when it is cancelled as it gets them",
+	}},
+	{"waits of more than an hour are not drawn", []string{"CK-FUNC the longest wait of a function overflows"}},
+	{"a cancel and an event are not put in a race together", []string{
+		"DB-QUIET a new burst is taken for the cancelled one",
+		"DB-MAXNE a new burst within a bound is taken for the cancelled one",
+	}},
+}
+
+// whyNot is why a mutant is not found, "" if it is.
+func whyNot(m zoo.Mutant) string {
+	for _, n := range notDrawn {
+		if slices.Contains(n.what, m.Rule) || slices.Contains(n.what, m.Rule+" "+m.Name) {
+			return n.why
+		}
+	}
+	return ""
+}
+
+// drawn are the mutants that can be shown by drawn schedules: not those that hang until a
+// watchdog looks, race, or show by chance, nor the same mistake on another clock.
+func drawn(all []zoo.Mutant) []zoo.Mutant {
+	return slices.DeleteFunc(all, func(m zoo.Mutant) bool {
+		chance := m.Chance && m.Rule != "CK-AWAIT" // which other rules find for sure
+		return m.Hangs || m.Rule == "X-RACE" || chance || strings.HasSuffix(m.Name, ", on package time")
+	})
+}
+
+// find is what random schedules found of a mutant: the rule that broke, "" if none did, and the
+// schedules that rapid and Smallest came to.
+type find struct {
+	rule              string
+	byRapid, smallest string
+}
+
+// look checks a mutant.
+func look(t *testing.T, m zoo.Mutant) find {
+	t.Helper()
+	j := m.Spec.Judge(t)
+	l := listen(t, func(l *listener) { CheckWith(l, j, Schedules(j)) })
+	if !l.failed {
+		return find{}
+	}
+	var f find
+	log, better, _ := strings.Cut(l.log.String(), "a smaller schedule breaks the rule as well:")
+	if found := regexp.MustCompile(`(?m)^\s*([A-Z]+-[A-Z0-9]+): `).FindStringSubmatch(log); found != nil {
+		f.rule = found[1]
+	}
+	replay := regexp.MustCompile(`ESCAPEMENT_SCHEDULE='([^']*)' go test`)
+	for _, found := range replay.FindAllStringSubmatch(log, -1) {
+		f.byRapid = found[1]
+	}
+	f.smallest = f.byRapid
+	if found := replay.FindStringSubmatch(better); found != nil {
+		f.smallest = found[1]
+	}
+	return f
+}
+
+// Which of the suite's mutants properties find too, and how small what they come to is; -v
+// prints the table. It is one of each contract, unless the suite is to be proved.
+func TestMutants(t *testing.T) {
+	synctestcompat.Require(t)
+	set(t, "rapid.checks", "3000")
+	every := prove.Number(1000, 1000, 12, 1)
+	tab := newTable()
+	for _, c := range contracts {
+		explored := explored(t, c.folder)
+		for i, m := range drawn(c.mutants()) {
+			if i%every == 9%every { // which are quick to be found, and leave nothing behind
+				tab.add(t, m, look(t, m), explored[m.Name])
+			}
+		}
+	}
+	t.Log("\n" + tab.String())
+	if prove.Reaches(prove.All) && *update {
+		made := "<!-- Made by: " + prove.Variable + "=all go test ./properties -run '^TestMutants$' -update -->\n\n"
+		if err := os.WriteFile("MUTANTS.md", []byte(made+mutantsHead+tab.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// explored are the smallest schedules that the suite finds, by mutant.
+func explored(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	golden, err := os.ReadFile(filepath.Join("..", "conformance", folder, "testdata", "failures.golden"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, section := range strings.Split(string(golden), "\n## ")[1:] {
+		name, text, _ := strings.Cut(section, "\n")
+		if found := regexp.MustCompile(`ESCAPEMENT_SCHEDULE='([^']*)'`).FindStringSubmatch(text); found != nil {
+			out[name] = found[1]
+		}
+	}
+	return out
+}
+
+// table says what found which mutant.
+type table struct {
+	rows               strings.Builder
+	all                int
+	found, alike, same int // all that are found, by their own rule, in as few steps
+}
+
+func newTable() *table {
+	t := &table{}
+	t.row("mutant", "conformance", "properties", "explorer", "rapid", "Smallest")
+	return t
+}
+
+func (tab *table) row(mutant, rule, found, explorer, byRapid, smallest string) {
+	line := fmt.Sprintf("%-44s %-13s %-13s %-8s %-6s %s", mutant, rule, found, explorer, byRapid, smallest)
+	fmt.Fprintln(&tab.rows, strings.TrimRight(line, " "))
+}
+
+// add checks that a mutant is found, or is listed in notDrawn.
+func (tab *table) add(t *testing.T, m zoo.Mutant, f find, explorer string) {
+	t.Helper()
+	tab.all++
+	why := whyNot(m)
+	switch {
+	case f.rule == "" && why == "":
+		t.Errorf("%s (%s) is not found", m.Name, m.Rule)
+	case f.rule != "" && why != "":
+		t.Errorf("%s is found (%s), although it is listed: %s", m.Name, f.rule, why)
+	}
+	if f.rule == "" {
+		tab.row(m.Name, m.Rule, "-", why, "", "")
+		return
+	}
+	tab.found++
+	byRapid, smallest := steps(t, f.byRapid), fmt.Sprint(steps(t, f.smallest))
+	if explorer == "" || f.rule != m.Rule {
+		tab.row(m.Name, m.Rule, f.rule, "-", fmt.Sprint(byRapid), smallest)
+		return
+	}
+	tab.alike++
+	if steps(t, f.smallest) == steps(t, explorer) {
+		tab.same++
+	}
+	if f.smallest != explorer {
+		smallest += "  " + f.smallest + " | explorer: " + explorer
+	}
+	tab.row(m.Name, m.Rule, f.rule, fmt.Sprint(steps(t, explorer)), fmt.Sprint(byRapid), smallest)
+}
+
+func steps(t *testing.T, text string) int {
+	t.Helper()
+	s, err := conformance.ParseSchedule(text)
+	if err != nil {
+		t.Errorf("%q: %v", text, err)
+	}
+	return len(s.Steps)
+}
+
+// String is the table and what it comes to.
+func (tab *table) String() string {
+	return fmt.Sprintf("```\n%s```\n\n%d of %d found; %d by the rule that is made for them, of which %d came to as few steps\n"+
+		"as the explorer.\n", tab.rows.String(), tab.found, tab.all, tab.alike, tab.same)
+}
+
+// designs are correct implementations of other designs than those of this module: a share of
+// them, unless the suite is to be proved.
+func designs(share int) []zoo.Design {
+	var all []zoo.Design
+	for _, c := range contracts {
+		all = append(all, c.designs()...)
+		for _, chosen := range c.chosen {
+			all = append(all, chosen(prove.Number(1, 1, 4, 40))...)
+		}
+	}
+	if prove.Reaches(prove.Suite) && !testing.Short() {
+		return all
+	}
+	var some []zoo.Design
+	for i := 0; i < len(all); i += share {
+		some = append(some, all[i])
+	}
+	return some
+}
+
+// Correct implementations of other designs keep their rules on random schedules too.
+func TestDesigns(t *testing.T) {
+	synctestcompat.Require(t)
+	for _, d := range designs(16) {
+		t.Run(d.Name, func(t *testing.T) { Check(t, d.Spec) })
+	}
+}
+
+// They keep the laws of two runs as well.
+func TestDesigns_laws(t *testing.T) {
+	synctestcompat.Require(t)
+	for _, d := range designs(24) {
+		t.Run(d.Name, func(t *testing.T) { Laws(t, d.Spec) })
+	}
+}
+
+// mutantsHead explains the table.
+const mutantsHead = `# What finds which mutant
+
+Every rule of the suite has a mutant that is one statement away from a correct implementation. The suite finds each
+of them by the rule in the second column (TestMutants of each contract shows it). Below is what 3000 random schedules
+find, from one fixed seed: the rule that broke first, the number of steps in the suite's smallest schedule ("-" if
+another rule broke), in what rapid made of the drawn one, and in what is left after Smallest; where the two differ,
+both are shown.
+
+The laws of two runs have mutants of their own, in laws_test.go. What only the suite finds shows when goroutines call
+at once or in what package time leaves open; the table says so. Mutants that hang until a watchdog looks, that only the
+race detector sees, or that show by chance are left out. Nothing in this zoo is found by properties only, because the
+zoo was made for the suite; what properties found in honest code was in histories of five steps and more.
+
+`
