@@ -74,7 +74,9 @@ type Twins struct {
 	Windows bool
 	// Long is a time after which nothing that happened before matters.
 	Long func(c Config) time.Duration
-	// Draw returns a random schedule that keeps clear of every tie, whose outcome may be
-	// open. pick is that of [Judge.Draw].
-	Draw func(pick func(label string, n int) int) Schedule
+	// Configs are the configurations in which the laws are put, the plainest first.
+	Configs []Config
+	// Draw returns a random schedule in one of them that keeps clear of every tie, whose
+	// outcome may be open. pick is that of [Judge.Draw].
+	Draw func(c Config, pick func(label string, n int) int) Schedule
 }

@@ -10,8 +10,20 @@ import (
 )
 
 func TestConformance_Debouncer(t *testing.T) {
+	everyTime(t, func(t *testing.T, source debouncertest.TimeSource) { debouncertest.Run(t, debouncerSpec(source)) })
+}
+
+func TestConformance_DebouncerTwice(t *testing.T) {
+	debouncertest.Run(t, twiceSpec(debouncertest.Injected))
+}
+func TestConformance_Batch(t *testing.T)  { debouncertest.Run(t, batchSpec(debouncertest.Injected)) }
+func TestConformance_Keyed(t *testing.T)  { debouncertest.Run(t, keyedSpec(debouncertest.Injected)) }
+func TestConformance_Stream(t *testing.T) { debouncertest.Run(t, streamSpec(debouncertest.Injected)) }
+
+// everyTime runs a test for each way to take time.
+func everyTime(t *testing.T, run func(t *testing.T, source debouncertest.TimeSource)) {
 	for _, source := range []debouncertest.TimeSource{debouncertest.Injected, debouncertest.PackageTime} {
-		t.Run(source.String(), func(t *testing.T) { debouncertest.Run(t, debouncerSpec(source)) })
+		t.Run(source.String(), func(t *testing.T) { run(t, source) })
 	}
 }
 
@@ -82,9 +94,9 @@ func funcs(d interface {
 	}
 }
 
-// A burst of one call may fire twice.
-func TestConformance_DebouncerTwice(t *testing.T) {
-	spec := debouncerSpec(debouncertest.Injected)
+// twiceSpec describes a Debouncer that may fire twice for a burst of one call.
+func twiceSpec(source debouncertest.TimeSource) debouncertest.Spec {
+	spec := debouncerSpec(source)
 	spec.Name = "debounce.DebouncerTwice"
 	spec.New = func(env debouncertest.Env, cfg debouncertest.Config, fire func(int)) debouncertest.Funcs {
 		opts := options(spec.Time, env, cfg)
@@ -94,22 +106,23 @@ func TestConformance_DebouncerTwice(t *testing.T) {
 		return funcs(debounce.New(cfg.Wait, fire, opts...))
 	}
 	spec.Traits.BothSingle = debouncertest.BothTwice
-	debouncertest.Run(t, spec)
+	return spec
 }
 
-func TestConformance_Batch(t *testing.T) {
-	spec := debouncerSpec(debouncertest.Injected)
+// batchSpec describes a Batch.
+func batchSpec(source debouncertest.TimeSource) debouncertest.Spec {
+	spec := debouncerSpec(source)
 	spec.Name, spec.New = "debounce.Batch", nil
 	spec.NewBatch = func(env debouncertest.Env, cfg debouncertest.Config, fire func([]int)) debouncertest.Funcs {
 		return funcs(debounce.NewBatch(cfg.Wait, fire, options(spec.Time, env, cfg)...))
 	}
 	spec.Traits.Payload = debouncertest.AllPayloads
-	debouncertest.Run(t, spec)
+	return spec
 }
 
-// Calls that have no key have the key 0.
-func TestConformance_Keyed(t *testing.T) {
-	spec := debouncerSpec(debouncertest.Injected)
+// keyedSpec describes a Keyed. Calls that have no key have the key 0.
+func keyedSpec(source debouncertest.TimeSource) debouncertest.Spec {
+	spec := debouncerSpec(source)
 	spec.Name = "debounce.Keyed"
 	spec.New = func(env debouncertest.Env, cfg debouncertest.Config, fire func(int)) debouncertest.Funcs {
 		d := debounce.NewKeyed(cfg.Wait, func(_, v int) { fire(v) }, options(spec.Time, env, cfg)...)
@@ -124,12 +137,12 @@ func TestConformance_Keyed(t *testing.T) {
 			Close:         func() { _ = d.Close(context.Background()) },
 		}
 	}
-	debouncertest.Run(t, spec)
+	return spec
 }
 
-// The reader of a stream is the callback.
-func TestConformance_Stream(t *testing.T) {
-	spec := debouncerSpec(debouncertest.Injected)
+// streamSpec describes a Stream, whose reader is the callback.
+func streamSpec(source debouncertest.TimeSource) debouncertest.Spec {
+	spec := debouncerSpec(source)
 	spec.Name = "debounce.Stream"
 	spec.New = func(env debouncertest.Env, cfg debouncertest.Config, fire func(int)) debouncertest.Funcs {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -156,7 +169,7 @@ func TestConformance_Stream(t *testing.T) {
 	spec.Traits.ZeroWait = debouncertest.ZeroNextTick
 	spec.Traits.Reentrancy = debouncertest.ReentrancyForbidden // a reader that sends waits for itself
 	spec.Traits.StopBarrier = debouncertest.NoBarrier          // a context is done before the goroutine has seen it
-	debouncertest.Run(t, spec)
+	return spec
 }
 
 // After Stop nothing is expected, on whatever edge and within whatever bound.

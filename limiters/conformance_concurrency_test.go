@@ -9,26 +9,26 @@ import (
 )
 
 func TestConformance_Concurrency(t *testing.T) {
-	for _, source := range []concurrencytest.TimeSource{concurrencytest.Injected, concurrencytest.PackageTime} {
-		t.Run(source.String(), func(t *testing.T) {
-			concurrencytest.Run(t, concurrencytest.Spec{
-				Name: "limiters.Concurrency",
-				Time: source,
-				New: func(env concurrencytest.Env, cfg concurrencytest.Config) concurrencytest.Funcs {
-					if source == concurrencytest.PackageTime {
-						env.Clock = nil
-					}
-					c := limiters.NewConcurrency(cfg.Limit, limiters.Backlog(cfg.Backlog),
-						limiters.Timeout(cfg.Timeout), limiters.WithClock(env.Clock))
-					funcs := concurrencyFuncs(c)
-					funcs.Do = func(ctx context.Context, run func()) error {
-						return c.Do(ctx, func() error { run(); return nil })
-					}
-					return funcs
-				},
-				Traits: concurrencyTraits(concurrencytest.BacklogBounded, concurrencytest.TimeoutBounded),
-			})
-		})
+	everyClock(t, func(t *testing.T, source concurrencytest.TimeSource) {
+		concurrencytest.Run(t, concurrencySpec(source))
+	})
+}
+
+// concurrencySpec describes a Concurrency.
+func concurrencySpec(source concurrencytest.TimeSource) concurrencytest.Spec {
+	return concurrencytest.Spec{
+		Name: "limiters.Concurrency",
+		Time: source,
+		New: func(env concurrencytest.Env, cfg concurrencytest.Config) concurrencytest.Funcs {
+			c := limiters.NewConcurrency(cfg.Limit, limiters.Backlog(cfg.Backlog), limiters.Timeout(cfg.Timeout),
+				limiters.WithClock(injected(source, env)))
+			funcs := concurrencyFuncs(c)
+			funcs.Do = func(ctx context.Context, run func()) error {
+				return c.Do(ctx, func() error { run(); return nil })
+			}
+			return funcs
+		},
+		Traits: concurrencyTraits(concurrencytest.BacklogBounded, concurrencytest.TimeoutBounded),
 	}
 }
 

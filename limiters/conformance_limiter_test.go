@@ -9,24 +9,20 @@ import (
 )
 
 func TestConformance_TokenBucket(t *testing.T) {
-	for _, source := range []limitertest.TimeSource{limitertest.Injected, limitertest.PackageTime,
-		limitertest.Explicit} {
-		t.Run(source.String(), func(t *testing.T) {
-			limitertest.Run(t, limitertest.Spec{
-				Name: "limiters.TokenBucket",
-				Time: source,
-				New: func(env limitertest.Env, cfg limitertest.Config) limitertest.Funcs {
-					clock := env.Clock
-					if source == limitertest.PackageTime {
-						clock = nil // which stands for package time
-					}
-					l := limiters.NewTokenBucket(limiters.Limit(cfg.Rate.PerSecond()), cfg.Burst,
-						limiters.WithClock(clock))
-					return tokenBucketFuncs(env, l)
-				},
-				Traits: limitertest.LikeXTime,
-			})
-		})
+	everyTime(t, func(t *testing.T, source limitertest.TimeSource) { limitertest.Run(t, tokenBucketSpec(source)) })
+}
+
+// tokenBucketSpec describes a TokenBucket.
+func tokenBucketSpec(source limitertest.TimeSource) limitertest.Spec {
+	return limitertest.Spec{
+		Name: "limiters.TokenBucket",
+		Time: source,
+		New: func(env limitertest.Env, cfg limitertest.Config) limitertest.Funcs {
+			limit := limiters.Limit(cfg.Rate.PerSecond())
+			l := limiters.NewTokenBucket(limit, cfg.Burst, limiters.WithClock(injected(source, env)))
+			return tokenBucketFuncs(env, l)
+		},
+		Traits: limitertest.LikeXTime,
 	}
 }
 

@@ -11,29 +11,27 @@ import (
 )
 
 func TestConformance_Throttle(t *testing.T) {
-	for _, source := range []throttletest.TimeSource{throttletest.Injected, throttletest.PackageTime, throttletest.Explicit} {
-		t.Run(source.String(), func(t *testing.T) { throttletest.Run(t, throttle(source)) })
-	}
+	everyTime(t, func(t *testing.T, source throttletest.TimeSource) { throttletest.Run(t, throttleSpec(source)) })
 }
 
 func TestConformance_ThrottleFunc(t *testing.T) {
-	for _, source := range []throttletest.TimeSource{throttletest.Injected, throttletest.PackageTime} {
-		t.Run(source.String(), func(t *testing.T) { throttletest.Run(t, throttleFunc(source)) })
-	}
+	everyClock(t, func(t *testing.T, source throttletest.TimeSource) { throttletest.Run(t, throttleFuncSpec(source)) })
 }
 
 func TestConformance_ThrottleStream(t *testing.T) {
-	for _, source := range []throttletest.TimeSource{throttletest.Injected, throttletest.PackageTime} {
-		t.Run(source.String(), func(t *testing.T) { throttletest.Run(t, throttleStream(source)) })
-	}
+	everyClock(t, func(t *testing.T, source throttletest.TimeSource) {
+		throttletest.Run(t, throttleStreamSpec(source))
+	})
 }
 
-func throttle(source throttletest.TimeSource) throttletest.Spec {
+// throttleSpec describes a Throttle.
+func throttleSpec(source throttletest.TimeSource) throttletest.Spec {
 	return throttletest.Spec{
 		Name: "limiters.Throttle",
 		Time: source,
 		New: func(env throttletest.Env, cfg throttletest.Config, _ func(int)) throttletest.Funcs {
-			h := limiters.NewThrottle(cfg.Interval, limiters.WithClock(injected(source, env)), limiters.PerWindow(max(1, cfg.K)))
+			clock := limiters.WithClock(injected(source, env))
+			h := limiters.NewThrottle(cfg.Interval, clock, limiters.PerWindow(max(1, cfg.K)))
 			return throttletest.Funcs{Allow: h.Allow, AllowAt: h.AllowAt, Reset: h.Reset}
 		},
 		Traits: throttletest.Traits{
@@ -45,7 +43,8 @@ func throttle(source throttletest.TimeSource) throttletest.Spec {
 	}
 }
 
-func throttleFunc(source throttletest.TimeSource) throttletest.Spec {
+// throttleFuncSpec describes a ThrottleFunc.
+func throttleFuncSpec(source throttletest.TimeSource) throttletest.Spec {
 	return throttletest.Spec{
 		Name: "limiters.ThrottleFunc",
 		Time: source,
@@ -69,9 +68,9 @@ func throttleFunc(source throttletest.TimeSource) throttletest.Spec {
 	}
 }
 
-// throttleStream describes limiters.ThrottleStream. Its items carry their payload, and
+// throttleStreamSpec describes a ThrottleStream. Its items carry their payload, and
 // errors pass.
-func throttleStream(source throttletest.TimeSource) throttletest.Spec {
+func throttleStreamSpec(source throttletest.TimeSource) throttletest.Spec {
 	return throttletest.Spec{
 		Name: "limiters.ThrottleStream",
 		Time: source,

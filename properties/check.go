@@ -20,15 +20,15 @@ import (
 // found, and the line that replays it.
 func Check(t *testing.T, spec conformance.Spec) {
 	t.Helper()
-	e := spec.Judge(t)
-	Judge(t, e, Schedules(e))
+	j := spec.Judge(t)
+	CheckWith(t, j, Schedules(j))
 }
 
 // Schedules draws what [Check] runs: steps in bursts, after long idles, at deadlines and one
 // nanosecond either side of them, and whatever else the implementation can do between
 // them, in the configurations that it declares.
-func Schedules(e conformance.Examiner) *rapid.Generator[conformance.Schedule] {
-	return rapid.Custom(func(t *rapid.T) conformance.Schedule { return e.Draw(picker(t)) })
+func Schedules(j conformance.Judge) *rapid.Generator[conformance.Schedule] {
+	return rapid.Custom(func(t *rapid.T) conformance.Schedule { return j.Draw(picker(t)) })
 }
 
 // picker lets rapid choose, the plainest as it makes a failing test smaller.
@@ -36,24 +36,24 @@ func picker(t *rapid.T) func(label string, n int) int {
 	return func(label string, n int) int { return rapid.IntRange(0, n-1).Draw(t, label) }
 }
 
-// Judge draws schedules from a generator and has them judged. [Check] is made of it; it is
-// exported for generators of one's own.
+// CheckWith draws schedules from a generator and has them judged. [Check] is made of it; it
+// is exported for generators of one's own.
 //
 // With ESCAPEMENT_SCHEDULE set it runs that schedule and no other, as the replay line of a
 // failure says.
-func Judge(t rapid.TB, e conformance.Examiner, schedules *rapid.Generator[conformance.Schedule]) {
+func CheckWith(t rapid.TB, j conformance.Judge, schedules *rapid.Generator[conformance.Schedule]) {
 	t.Helper()
 	if text := os.Getenv("ESCAPEMENT_SCHEDULE"); text != "" {
 		s, err := conformance.ParseSchedule(text)
 		if err != nil {
 			t.Fatalf("properties: ESCAPEMENT_SCHEDULE: %v", err)
 		}
-		for _, v := range e.Run(s) {
+		for _, v := range j.Run(s) {
 			t.Error("\n" + v.Text)
 		}
 		return
 	}
-	h := hunt{examiner: e}
+	h := hunt{judge: j}
 	defer h.reduce(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		if v := h.try(schedules.Draw(rt, "schedule")); v != nil {
@@ -65,14 +65,14 @@ func Judge(t rapid.TB, e conformance.Examiner, schedules *rapid.Generator[confor
 // hunt follows one rule: while rapid makes its schedule smaller, other rules that break on
 // the way do not take over.
 type hunt struct {
-	examiner conformance.Examiner
+	judge    conformance.Judge
 	rule     string
 	schedule conformance.Schedule
 }
 
 // try judges one schedule.
 func (h *hunt) try(s conformance.Schedule) *conformance.Violation {
-	found := h.examiner.Run(s)
+	found := h.judge.Run(s)
 	if len(found) == 0 {
 		return nil
 	}
@@ -94,11 +94,11 @@ func (h *hunt) reduce(t rapid.TB) {
 	if h.rule == "" {
 		return
 	}
-	small := h.examiner.Smallest(h.schedule, h.rule)
+	small := h.judge.Smallest(h.schedule, h.rule)
 	if small.String() == h.schedule.String() {
 		return
 	}
-	for _, v := range h.examiner.Run(small) {
+	for _, v := range h.judge.Run(small) {
 		if v.Rule == h.rule {
 			t.Log("a smaller schedule breaks the rule as well:\n" + v.Text)
 		}

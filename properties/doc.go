@@ -4,24 +4,23 @@
 //
 // # A property test in ten lines
 //
-// Describe the implementation as for conformance, and check it:
+// Describe the implementation as for the package of its contract, and check it:
 //
-//	func TestLimiter_properties(t *testing.T) {
-//		properties.CheckLimiter(t, conformance.LimiterSpec{
+//	func TestProperties(t *testing.T) {
+//		properties.Check(t, limitertest.Spec{
 //			Name: "mine",
-//			Time: conformance.Explicit,
-//			New: func(env conformance.Env, cfg conformance.LimiterConfig) conformance.LimiterFuncs {
-//				return conformance.LimiterFuncs{AllowAt: mine.New(cfg.Rate.PerSecond(), cfg.Burst).AllowN}
+//			Time: limitertest.Explicit,
+//			New: func(_ limitertest.Env, cfg limitertest.Config) limitertest.Funcs {
+//				return limitertest.Funcs{AllowAt: mine.New(cfg.Rate.PerSecond(), cfg.Burst).AllowN}
 //			},
-//			Traits: conformance.LikeXTime,
+//			Traits: limitertest.LikeXTime,
 //		})
 //	}
 //
-// [FuzzLimiter] and its like make the same a native fuzz target, whose corpus is readable
-// schedules. Programs for clocks have none: few texts are programs of which package time
-// leaves nothing open.
-// [LawsLimiter] holds it to the laws that compare two runs: that the same history an
-// hour later has the same outcome, that a question changes nothing, and so on.
+// A spec of any contract will do: what is drawn is up to the contract. [Fuzz] makes the
+// same a native fuzz target, whose corpus is readable schedules. [Laws] holds the
+// implementation to the laws that compare two runs: that the same history an hour later
+// has the same outcome, that a question changes nothing, and so on.
 //
 // # When conformance is enough
 //
@@ -47,8 +46,8 @@
 //
 // Draw a schedule, run it, look at the trace:
 //
-//	judge := conformance.JudgeDebouncer(t, spec)
-//	schedules := properties.Debouncers(judge, spec)
+//	judge := spec.Judge(t)
+//	schedules := properties.Schedules(judge)
 //	rapid.Check(t, func(t *rapid.T) {
 //		s := schedules.Draw(t, "schedule")
 //		if tr := judge.Trace(s); len(tr.Fires) > len(s.Steps) {
@@ -56,6 +55,7 @@
 //		}
 //	})
 //
+// [CheckWith] takes a generator of your own, and judges by the rules of the contract.
 // [MachineLimiter] is a state machine that decides as it goes, beside an exact model. For
 // machines of your own, and for properties that start goroutines of their own, see package
 // synctestcompat/rapidbubble.

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/debouncertest"
 	"github.com/escapement-go/escapement/synctestcompat"
 	"github.com/escapement-go/escapement/synctestcompat/rapidbubble"
 )
@@ -33,14 +34,9 @@ func (l *listener) FailNow()                          { l.failed = true; runtime
 // much time to shrink as it takes on a busy machine.
 func listen(t *testing.T, check func(l *listener)) *listener {
 	t.Helper()
-	for name, value := range map[string]string{"rapid.seed": "1", "rapid.nofailfile": "true", "rapid.shrinktime": "1h"} {
-		f := flag.Lookup(name)
-		before := f.Value.String()
-		if err := f.Value.Set(value); err != nil {
-			t.Fatal(err)
-		}
-		defer f.Value.Set(before)
-	}
+	set(t, "rapid.seed", "1")
+	set(t, "rapid.nofailfile", "true")
+	set(t, "rapid.shrinktime", "1h")
 	l := &listener{TB: t}
 	done := make(chan bool)
 	go func() {
@@ -49,6 +45,17 @@ func listen(t *testing.T, check func(l *listener)) *listener {
 	}()
 	<-done
 	return l
+}
+
+// set gives a flag another value until the test ends.
+func set(t *testing.T, name, value string) {
+	t.Helper()
+	f := flag.Lookup(name)
+	before := f.Value.String()
+	if err := f.Value.Set(value); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Value.Set(before) })
 }
 
 // says fails the test unless the check failed and said so.
@@ -65,12 +72,13 @@ func says(t *testing.T, l *listener, want ...string) {
 func TestCheck_failure(t *testing.T) {
 	synctestcompat.Require(t)
 	spec := toySpec("later bursts wait longer")
-	j := conformance.JudgeDebouncer(t, spec)
-	l := listen(t, func(l *listener) { Check(l, j, Debouncers(j, spec)) })
+	j := spec.Judge(t)
+	l := listen(t, func(l *listener) { CheckWith(l, j, Schedules(j)) })
 	says(t, l,
 		"draw schedule: wait=100ms | call 1 @0 | call 2 @100ms\n",
 		"DB-EXACT: fired at 200.000001ms, want 200ms",
-		"replay: ESCAPEMENT_SCHEDULE='wait=100ms | call 1 @0 | call 2 @100ms' go test -run '^TestCheck_failure$' github.com/escapement-go/escapement/properties\n")
+		"replay: ESCAPEMENT_SCHEDULE='wait=100ms | call 1 @0 | call 2 @100ms' go test -run '^TestCheck_failure$' "+
+			"github.com/escapement-go/escapement/properties\n")
 }
 
 // With ESCAPEMENT_SCHEDULE that schedule runs, and no other.
@@ -81,9 +89,9 @@ func TestCheck_replaysASchedule(t *testing.T) {
 	} {
 		t.Setenv("ESCAPEMENT_SCHEDULE", schedule)
 		spec := toySpec("later bursts wait longer")
-		j := conformance.JudgeDebouncer(t, spec)
+		j := spec.Judge(t)
 		l := listen(t, func(l *listener) {
-			Check(l, j, rapid.Custom(func(*rapid.T) conformance.Schedule {
+			CheckWith(l, j, rapid.Custom(func(*rapid.T) conformance.Schedule {
 				t.Error("a schedule was drawn")
 				return conformance.Schedule{}
 			}))
@@ -98,17 +106,17 @@ func TestCheck_replaysASchedule(t *testing.T) {
 func TestCheck_honoursTheSpec(t *testing.T) {
 	spec := toySpec("later bursts wait longer")
 	for _, rule := range []string{"DB-EXACT", "DB-LIVE"} {
-		spec.KnownFailing = append(spec.KnownFailing, conformance.Known{Rule: rule, Why: "the mutant of a test"})
+		spec.KnownFailing = append(spec.KnownFailing, debouncertest.Known{Rule: rule, Why: "the mutant of a test"})
 	}
-	CheckDebouncer(t, spec)
+	Check(t, spec)
 	first := toySpec("")
 	first.Traits.Payload = 0
-	CheckDebouncer(t, first)
+	Check(t, first)
 }
 
 // The machine finds what is granted for less, and prints the history.
 func TestMachineLimiter_findsAMutant(t *testing.T) {
 	synctestcompat.Require(t)
-	l := listen(t, func(l *listener) { rapidbubble.Check(l, machineOf(bucketSpec("a discount for many"), true)) })
+	l := listen(t, func(l *listener) { rapidbubble.Check(l, machineOf(bucketSpec("a discount for many"))) })
 	says(t, l, "tokens are granted at", " | allow 1 @0 | allow 2 @0")
 }

@@ -9,7 +9,7 @@ import (
 
 // Fuzz makes [Check] a native fuzz target. The input is the text of a schedule, and so is
 // each entry of the corpus; what does not parse, or is no schedule that could have been
-// drawn, is passed over. Programs for clocks are no target: few texts are programs of which
+// drawn, is passed over. A clock makes a poor target: few texts are programs of which
 // package time leaves nothing open.
 func Fuzz(f *testing.F, spec conformance.Spec) {
 	f.Helper()
@@ -17,15 +17,15 @@ func Fuzz(f *testing.F, spec conformance.Spec) {
 		f.Add(s.String())
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		e := spec.Judge(t)
+		j := spec.Judge(t)
 		if replay := os.Getenv("ESCAPEMENT_SCHEDULE"); replay != "" {
 			text = replay
 		}
 		s, err := conformance.ParseSchedule(text)
-		if err != nil || !e.Fits(s) {
+		if err != nil || !j.Fits(s) {
 			t.Skip("no schedule for this contract")
 		}
-		for _, v := range e.Run(s) {
+		for _, v := range j.Run(s) {
 			t.Error("\n" + v.Text)
 		}
 	})
@@ -34,7 +34,7 @@ func Fuzz(f *testing.F, spec conformance.Spec) {
 // seeds is the number of drawn schedules that a corpus starts with.
 const seeds = 20
 
-// corpus draws schedules for the implementation. An examiner belongs to a test, which a
+// corpus draws schedules for the implementation. A judge belongs to a test, which a
 // fuzz test is not yet: this one is nobody's, and if the implementation cannot be judged
 // there are no schedules, and the target says why.
 func corpus(spec conformance.Spec) []conformance.Schedule {
@@ -42,10 +42,10 @@ func corpus(spec conformance.Spec) []conformance.Schedule {
 	done := make(chan bool)
 	go func() { // skipping and failing end the goroutine
 		defer close(done)
-		e := spec.Judge(new(testing.T))
-		schedules := Schedules(e)
+		j := spec.Judge(new(testing.T))
+		schedules := Schedules(j)
 		for seed := 0; len(out) < seeds && seed < 10*seeds; seed++ {
-			if s := schedules.Example(seed); e.Fits(s) {
+			if s := schedules.Example(seed); j.Fits(s) {
 				out = append(out, s)
 			}
 		}

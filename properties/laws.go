@@ -51,18 +51,17 @@ func (p pair) GoString() string { return fmt.Sprintf("%s, %s, k=%d", p.first, p.
 
 // twin is an implementation as the laws of two runs see it.
 type twin struct {
-	conformance.Examiner
+	conformance.Judge
 	conformance.Twins
 }
 
-func newTwin(e conformance.Examiner) *twin { return &twin{e, e.Twins()} }
+func newTwin(j conformance.Judge) *twin { return &twin{j, j.Twins()} }
 
 // pairs draws two schedules of one configuration.
 func (w *twin) pairs() *rapid.Generator[pair] {
 	return rapid.Custom(func(t *rapid.T) pair {
-		p := pair{first: w.Twins.Draw(picker(t)), second: w.Twins.Draw(picker(t)), k: rapid.IntRange(0, 1000).Draw(t, "k")}
-		p.second.Config = p.first.Config
-		return p
+		cfg, pick := rapid.SampledFrom(w.Configs).Draw(t, "config"), picker(t)
+		return pair{w.Twins.Draw(cfg, pick), w.Twins.Draw(cfg, pick), rapid.IntRange(0, 1000).Draw(t, "k")}
 	})
 }
 
@@ -163,87 +162,119 @@ func number(s conformance.Schedule) conformance.Schedule {
 	return s
 }
 
-var replay = Law{"X-REPLAY", "The same schedule on a fresh instance MUST have the same outcome.", func(w *twin, p pair) string {
-	return differ("a second run of", p.first, w.outcomes(p.first), w.outcomes(p.first))
-}}
+var replay = Law{
+	ID: "X-REPLAY", Text: "The same schedule on a fresh instance MUST have the same outcome.",
+	broken: func(w *twin, p pair) string {
+		return differ("a second run of", p.first, w.outcomes(p.first), w.outcomes(p.first))
+	},
+}
 
-var shift = Law{"X-SHIFT", "The same schedule at another time, and in another year, MUST have the same outcome then.", func(w *twin, p pair) string {
-	want := w.outcomes(p.first)
-	shifts := []time.Duration{time.Second, time.Minute, 1, 10*time.Hour + 3}
-	years := []string{"0001-01-01T00:00:00Z", "1970-01-01T00:00:00Z", "2200-01-01T00:00:00Z", "1969-12-31T23:59:59.999999999Z"}
-	if w.Windows {
-		shifts, years = shifts[:2], years[:3]
-	}
-	d := shifts[p.k%len(shifts)]
-	s := later(p.first, d)
-	if why := differ(fmt.Sprintf("%v later:", d), s, w.outcomes(s), moved(want, d)); why != "" || w.Time() == conformance.PackageTime {
-		return why
-	}
-	s = p.first
-	s.Config = s.Config.With("epoch", years[p.k%len(years)])
-	return differ("in another year:", s, w.outcomes(s), want)
-}}
-
-var scale = Law{"X-SCALE", "With all durations k times as long, the same MUST come out k times as late.", func(w *twin, p pair) string {
-	k := []time.Duration{2, 3, 10, 1000}[p.k%4]
-	s := conformance.Schedule{Config: scaled(p.first.Config, k), Steps: slices.Clone(p.first.Steps)}
-	for i := range s.Steps {
-		s.Steps[i].At *= k
-	}
-	want := w.outcomes(p.first)
-	for i := range want {
-		want[i].at *= k
-	}
-	return differ(fmt.Sprintf("%d times as long:", k), s, w.outcomes(s), want)
-}}
-
-var rename = Law{"X-RENAME", "Other payloads MUST change nothing but the payloads that come out.", func(w *twin, p pair) string {
-	other := func(n int) int { return 3 - 7*n }
-	s := conformance.Schedule{Config: p.first.Config, Steps: slices.Clone(p.first.Steps)}
-	for i := range s.Steps {
-		s.Steps[i].N = other(s.Steps[i].N)
-	}
-	want := w.outcomes(p.first)
-	for i := range want {
-		if !w.Nameless {
-			want[i].value = other(want[i].value)
+var shift = Law{
+	ID: "X-SHIFT", Text: "The same schedule at another time, and in another year, MUST have the same outcome then.",
+	broken: func(w *twin, p pair) string {
+		want := w.outcomes(p.first)
+		shifts := []time.Duration{time.Second, time.Minute, 1, 10*time.Hour + 3}
+		years := []string{
+			"0001-01-01T00:00:00Z", "1970-01-01T00:00:00Z", "2200-01-01T00:00:00Z", "1969-12-31T23:59:59.999999999Z",
 		}
-	}
-	return differ("with other payloads:", s, w.outcomes(s), want)
-}}
-
-var query = Law{"X-QUERY", "A question MUST change nothing that comes later.", func(w *twin, p pair) string {
-	s := conformance.Schedule{Config: p.first.Config}
-	for i, st := range p.first.Steps {
-		if i > 0 && (p.k>>(i%8))&1 == 0 {
-			middle := (s.Steps[len(s.Steps)-1].At + st.At) / 2
-			s.Steps = append(s.Steps, conformance.Step{Op: w.Question, At: middle})
+		if w.Windows {
+			shifts, years = shifts[:2], years[:3]
 		}
-		s.Steps = append(s.Steps, st, conformance.Step{Op: w.Question, At: st.At})
-	}
-	return differ("with questions between:", s, w.outcomes(s), w.outcomes(p.first))
-}}
+		d := shifts[p.k%len(shifts)]
+		s := later(p.first, d)
+		why := differ(fmt.Sprintf("%v later:", d), s, w.outcomes(s), moved(want, d))
+		if why != "" || w.Time() == conformance.PackageTime {
+			return why
+		}
+		s = p.first
+		s.Config = s.Config.With("epoch", years[p.k%len(years)])
+		return differ("in another year:", s, w.outcomes(s), want)
+	},
+}
 
-var iso = Law{"X-ISO", "What another instance does MUST change nothing.", func(w *twin, p pair) string {
-	return differ("with another instance beside:", p.first, outcomes(w.Beside(p.first)), w.outcomes(p.first))
-}}
+var scale = Law{
+	ID: "X-SCALE", Text: "With all durations k times as long, the same MUST come out k times as late.",
+	broken: func(w *twin, p pair) string {
+		k := []time.Duration{2, 3, 10, 1000}[p.k%4]
+		s := conformance.Schedule{Config: scaled(p.first.Config, k), Steps: slices.Clone(p.first.Steps)}
+		for i := range s.Steps {
+			s.Steps[i].At *= k
+		}
+		want := w.outcomes(p.first)
+		for i := range want {
+			want[i].at *= k
+		}
+		return differ(fmt.Sprintf("%d times as long:", k), s, w.outcomes(s), want)
+	},
+}
 
-var evict = Law{"X-EVICT", "After a long idle an instance MUST be as good as new.", func(w *twin, p pair) string {
-	d := p.first.Steps[len(p.first.Steps)-1].At + w.Long(p.first.Config)
-	if w.Windows {
-		d = d.Truncate(unit)
-	}
-	p.second.Config = p.first.Config
-	s := number(conformance.Schedule{Config: p.first.Config, Steps: slices.Concat(p.first.Steps, later(p.second, d).Steps)})
-	return differ("after a long idle:", s, w.outcomes(s), w.joined(p, d))
-}}
+var rename = Law{
+	ID: "X-RENAME", Text: "Other payloads MUST change nothing but the payloads that come out.",
+	broken: func(w *twin, p pair) string {
+		other := func(n int) int { return 3 - 7*n }
+		s := conformance.Schedule{Config: p.first.Config, Steps: slices.Clone(p.first.Steps)}
+		for i := range s.Steps {
+			s.Steps[i].N = other(s.Steps[i].N)
+		}
+		want := w.outcomes(p.first)
+		for i := range want {
+			if !w.Nameless {
+				want[i].value = other(want[i].value)
+			}
+		}
+		return differ("with other payloads:", s, w.outcomes(s), want)
+	},
+}
 
-var concat = Law{"DB-CONCAT", "What comes more than the wait after everything else MUST come out as if it came alone.", func(w *twin, p pair) string {
-	d := p.first.Steps[len(p.first.Steps)-1].At + p.first.Config.Wait + time.Microsecond
-	p.second.Config = p.first.Config
-	s := number(conformance.Schedule{Config: p.first.Config, Steps: slices.Concat(p.first.Steps, later(p.second, d).Steps)})
-	return differ("one after the other:", s, w.outcomes(s), w.joined(p, d))
-}}
+var query = Law{
+	ID: "X-QUERY", Text: "A question MUST change nothing that comes later.",
+	broken: func(w *twin, p pair) string {
+		s := conformance.Schedule{Config: p.first.Config}
+		for i, st := range p.first.Steps {
+			if i > 0 && (p.k>>(i%8))&1 == 0 {
+				middle := (s.Steps[len(s.Steps)-1].At + st.At) / 2
+				s.Steps = append(s.Steps, conformance.Step{Op: w.Question, At: middle})
+			}
+			s.Steps = append(s.Steps, st, conformance.Step{Op: w.Question, At: st.At})
+		}
+		return differ("with questions between:", s, w.outcomes(s), w.outcomes(p.first))
+	},
+}
+
+var iso = Law{
+	ID: "X-ISO", Text: "What another instance does MUST change nothing.",
+	broken: func(w *twin, p pair) string {
+		return differ("with another instance beside:", p.first, outcomes(w.Beside(p.first)), w.outcomes(p.first))
+	},
+}
+
+var evict = Law{
+	ID: "X-EVICT", Text: "After a long idle an instance MUST be as good as new.",
+	broken: func(w *twin, p pair) string {
+		d := p.first.Steps[len(p.first.Steps)-1].At + w.Long(p.first.Config)
+		if w.Windows {
+			d = d.Truncate(unit)
+		}
+		return w.after("after a long idle:", p, d)
+	},
+}
+
+var concat = Law{
+	ID: "DB-CONCAT", Text: "What comes more than the wait after everything else MUST come out as if it came alone.",
+	broken: func(w *twin, p pair) string {
+		d := p.first.Steps[len(p.first.Steps)-1].At + p.first.Config.Wait + time.Microsecond
+		return w.after("one after the other:", p, d)
+	},
+}
+
+// after says how the outcomes of the second schedule, done d later than the first one, differ
+// from what they are alone.
+func (w *twin) after(what string, p pair, d time.Duration) string {
+	s := p.first
+	s.Steps = slices.Concat(s.Steps, later(p.second, d).Steps)
+	s = number(s)
+	return differ(what, s, w.outcomes(s), w.joined(p, d))
+}
 
 // joined are the outcomes of the first schedule, then those of the second one, d later
 // and numbered on.
@@ -264,54 +295,61 @@ func (w *twin) joined(p pair, d time.Duration) []outcome {
 	return out
 }
 
-var insert = Law{"DB-INSERT", "One more event inside a burst MUST change neither how often nor when it fires.", func(w *twin, p pair) string {
-	var calls []int // of those that a call follows in the same burst
-	for i := 0; i+1 < len(p.first.Steps); i++ {
-		a, b := p.first.Steps[i], p.first.Steps[i+1]
-		if a.Op == conformance.OpCall && b.Op == conformance.OpCall && b.At-a.At < p.first.Config.Wait {
-			calls = append(calls, i)
+var insert = Law{
+	ID: "DB-INSERT", Text: "One more event inside a burst MUST change neither how often nor when it fires.",
+	broken: func(w *twin, p pair) string {
+		var calls []int // of those that a call follows in the same burst
+		for i := 0; i+1 < len(p.first.Steps); i++ {
+			a, b := p.first.Steps[i], p.first.Steps[i+1]
+			if a.Op == conformance.OpCall && b.Op == conformance.OpCall && b.At-a.At < p.first.Config.Wait {
+				calls = append(calls, i)
+			}
 		}
-	}
-	if len(calls) == 0 {
-		return ""
-	}
-	i := calls[p.k%len(calls)]
-	s := conformance.Schedule{Config: p.first.Config, Steps: slices.Clone(p.first.Steps)}
-	more := s.Steps[i]
-	more.N, more.At = 400, (more.At+s.Steps[i+1].At)/2
-	s.Steps = slices.Insert(s.Steps, i+1, more)
-	return differ("with one more call inside a burst:", s, w.outcomes(s), w.outcomes(p.first))
-}}
+		if len(calls) == 0 {
+			return ""
+		}
+		i := calls[p.k%len(calls)]
+		s := conformance.Schedule{Config: p.first.Config, Steps: slices.Clone(p.first.Steps)}
+		more := s.Steps[i]
+		more.N, more.At = 400, (more.At+s.Steps[i+1].At)/2
+		s.Steps = slices.Insert(s.Steps, i+1, more)
+		return differ("with one more call inside a burst:", s, w.outcomes(s), w.outcomes(p.first))
+	},
+}
 
-var split = Law{"RL-SPLIT", "What is granted in one request MUST be granted in two at the same instant, with the same tokens left.", func(w *twin, p pair) string {
-	granted := map[int]bool{} // by number of the request
-	for _, o := range w.outcomes(p.first) {
-		granted[o.value] = true
-	}
-	s := conformance.Schedule{Config: p.first.Config}
-	asked, added := 0, 0
-	var want []outcome
-	for _, st := range p.first.Steps {
-		if st.Op != conformance.OpAllow {
+var split = Law{
+	ID:   "RL-SPLIT",
+	Text: "What is granted in one request MUST be granted in two at the same instant, with the same tokens left.",
+	broken: func(w *twin, p pair) string {
+		granted := map[int]bool{} // by number of the request
+		for _, o := range w.outcomes(p.first) {
+			granted[o.value] = true
+		}
+		s := conformance.Schedule{Config: p.first.Config}
+		asked, added := 0, 0
+		var want []outcome
+		for _, st := range p.first.Steps {
+			if st.Op != conformance.OpAllow {
+				s.Steps = append(s.Steps, st)
+				continue
+			}
+			asked++
+			if st.N > 1 && granted[asked] {
+				part := st
+				part.N = 1 + p.k%(st.N-1)
+				s.Steps = append(s.Steps, part)
+				want = append(want, outcome{st.At, asked + added})
+				st.N -= part.N
+				added++
+			}
 			s.Steps = append(s.Steps, st)
-			continue
+			if granted[asked] {
+				want = append(want, outcome{st.At, asked + added})
+			}
 		}
-		asked++
-		if st.N > 1 && granted[asked] {
-			part := st
-			part.N = 1 + p.k%(st.N-1)
-			s.Steps = append(s.Steps, part)
-			want = append(want, outcome{st.At, asked + added})
-			st.N -= part.N
-			added++
-		}
-		s.Steps = append(s.Steps, st)
-		if granted[asked] {
-			want = append(want, outcome{st.At, asked + added})
-		}
-	}
-	return differ("with grants split in two:", s, w.outcomes(s), want)
-}}
+		return differ("with grants split in two:", s, w.outcomes(s), want)
+	},
+}
 
 // scaled makes all durations of a configuration k times as long.
 func scaled(c conformance.Config, k time.Duration) conformance.Config {

@@ -2,12 +2,14 @@ package properties
 
 import (
 	"math/big"
+	"strconv"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/limitertest"
 	"github.com/escapement-go/escapement/fakeclock"
 	"github.com/escapement-go/escapement/synctestcompat"
 	"github.com/escapement-go/escapement/synctestcompat/rapidbubble"
@@ -21,31 +23,40 @@ import (
 //
 // A decision may be off by what flows in during a nanosecond. A failure prints the
 // history as a schedule.
-func MachineLimiter(t *testing.T, spec conformance.LimiterSpec) {
+//
+// It is the only thing here that is made for one contract: what is due when is known of
+// buckets only.
+func MachineLimiter(t *testing.T, spec limitertest.Spec) {
 	t.Helper()
 	if spec.Traits.Quantum > 1 {
-		t.Skip("properties: MachineLimiter: tokens that arrive together are judged by conformance only")
+		t.Skip("properties: MachineLimiter: tokens that arrive together are judged by limitertest only")
 	}
-	j := conformance.JudgeLimiter(t, spec)
-	if !j.Accepts(conformance.OpAllow) {
+	if !spec.Judge(t).Accepts(conformance.OpAllow) {
 		t.Skip("properties: MachineLimiter: the implementation has no Allow, AllowN or AllowAt")
 	}
-	rapidbubble.Check(t, machineOf(spec, j.Several()))
+	rapidbubble.Check(t, machineOf(spec))
+}
+
+// limits are the rates and bursts of the limiters that machines drive, the plainest first.
+var limits = []limitertest.Config{
+	{Rate: limitertest.Rate{Events: 10, Per: time.Second}, Burst: 3},
+	{Rate: limitertest.Rate{Events: 10, Per: time.Second}, Burst: 1},
+	{Rate: limitertest.Rate{Events: 3, Per: time.Second}, Burst: 2},
+	{Rate: limitertest.Rate{Events: 10, Per: 13 * time.Second}, Burst: 2},
+	{Rate: limitertest.Rate{Events: 1, Per: 24 * time.Hour}, Burst: 2},
+	{Rate: limitertest.Rate{Events: 1000, Per: time.Second}, Burst: 10},
+	{Rate: limitertest.Rate{Events: 600_000_000, Per: time.Second}, Burst: 1},
 }
 
 // machineOf is the machine as a property.
-func machineOf(spec conformance.LimiterSpec, several bool) func(*rapidbubble.T) {
-	return func(t *rapidbubble.T) {
-		limit := rapid.SampledFrom(limits).Draw(t.T, "limit")
-		newMachine(spec, several, config("rate", limit[0], "burst", limit[1])).run(t)
-	}
+func machineOf(spec limitertest.Spec) func(*rapidbubble.T) {
+	return func(t *rapidbubble.T) { newMachine(spec, rapid.SampledFrom(limits).Draw(t.T, "limit")).run(t) }
 }
 
 // machine is one limiter and the bucket beside it.
 type machine struct {
-	spec    conformance.LimiterSpec
-	several bool
-	funcs   conformance.LimiterFuncs
+	spec    limitertest.Spec
+	funcs   limitertest.Funcs
 	advance func(d time.Duration)
 	start   time.Time
 	at      time.Duration
@@ -54,26 +65,32 @@ type machine struct {
 	tokens, burst, rate *big.Rat // rate in tokens for each nanosecond
 }
 
-func newMachine(spec conformance.LimiterSpec, several bool, cfg conformance.Config) *machine {
+func newMachine(spec limitertest.Spec, cfg limitertest.Config) *machine {
 	m := &machine{
-		spec: spec, several: several, start: time.Now(), done: conformance.Schedule{Config: cfg},
-		burst: new(big.Rat).SetInt64(int64(cfg.Burst)), rate: big.NewRat(int64(cfg.Rate.Events), int64(cfg.Rate.Per)),
+		spec: spec, start: time.Now(), burst: new(big.Rat).SetInt64(int64(cfg.Burst)),
+		rate: big.NewRat(int64(cfg.Rate.Events), int64(cfg.Rate.Per)),
 	}
+	m.done.Config = m.done.Config.With("rate", cfg.Rate.String()).With("burst", strconv.Itoa(cfg.Burst))
 	m.tokens = new(big.Rat).Set(m.burst)
 	switch spec.Traits.Initial {
-	case conformance.InitialEmpty:
+	case limitertest.InitialEmpty:
 		m.tokens.SetInt64(0)
-	case conformance.InitialOne:
+	case limitertest.InitialOne:
 		m.tokens.SetInt64(1)
 	}
 	var clock clockwork.Clock = synctestcompat.NewClock()
 	m.advance = synctestcompat.Sleep
-	if spec.Time != conformance.PackageTime {
+	if spec.Time != limitertest.PackageTime {
 		fake := fakeclock.New(fakeclock.WithStart(m.start), fakeclock.WithSettle(synctestcompat.Wait))
 		clock, m.advance = fake, fake.Advance
 	}
-	m.funcs = spec.New(conformance.Env{Clock: clock, Start: m.start}, conformance.LimiterConfig{Rate: cfg.Rate, Burst: cfg.Burst})
+	m.funcs = spec.New(limitertest.Env{Clock: clock, Start: m.start}, cfg)
 	return m
+}
+
+// several reports whether more than one token can be asked for.
+func (m *machine) several() bool {
+	return !m.spec.Traits.Single && (m.spec.Time == limitertest.Explicit || m.funcs.AllowN != nil)
 }
 
 func (m *machine) run(t *rapidbubble.T) {
@@ -81,7 +98,7 @@ func (m *machine) run(t *rapidbubble.T) {
 		t.Cleanup(m.funcs.Stop)
 	}
 	largest := 1
-	if m.several {
+	if m.several() {
 		largest = m.done.Config.Burst
 	}
 	count := rapid.IntRange(1, largest)
@@ -127,7 +144,7 @@ func (m *machine) ask(t *rapidbubble.T, n int) {
 	m.done.Steps = append(m.done.Steps, conformance.Step{Op: conformance.OpAllow, N: n, At: m.at})
 	var ok bool
 	switch {
-	case m.spec.Time == conformance.Explicit:
+	case m.spec.Time == limitertest.Explicit:
 		ok = m.funcs.AllowAt(m.start.Add(m.at), n)
 	case m.funcs.AllowN != nil:
 		ok = m.funcs.AllowN(n)

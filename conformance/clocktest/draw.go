@@ -28,6 +28,9 @@ type picked struct {
 
 func (d *picked) pick(label string, n int) int {
 	k := d.of(label, n)
+	if label == labelOperation { // what prefers small numbers would have few of the last operations
+		return (k + d.of(label, n)) % n
+	}
 	if label == labelWithout || label == labelOdd || label == labelLast {
 		return n - 1 - k
 	}

@@ -34,8 +34,10 @@ func (c *contract) program(s *suite.Suite, seed uint64, n int) conformance.Sched
 	return newProgram(s, c.spec.Traits.Waits, seeded{rand.New(rand.NewPCG(seed, 0))}).draw(n)
 }
 
-// Labels of what is out of the ordinary if it is 0.
+// Labels of the choice of an operation, and of what is out of the ordinary if it is 0.
 const (
+	labelOperation = "operation"
+
 	labelWithout = "without"
 	labelOdd     = "odd length"
 	labelLast    = "bad period at the end"
@@ -100,7 +102,7 @@ const drawsPerStep = 100
 // draw draws n steps, or fewer if the dice bring none, and maybe one more.
 func (p *program) draw(n int) conformance.Schedule {
 	for draws := 0; len(p.steps) < n && draws < drawsPerStep*n; draws++ {
-		op := p.ops[p.pick("operation", len(p.ops))]
+		op := p.ops[p.pick(labelOperation, len(p.ops))]
 		if op == conformance.OpIdle {
 			p.idle()
 			continue

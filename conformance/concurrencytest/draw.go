@@ -227,11 +227,12 @@ func (c *contract) Twins(s *suite.Suite) conformance.Twins {
 		conformance.OpRelease, conformance.OpRelease, conformance.OpCancel)
 	return conformance.Twins{
 		Laws: []string{"X-REPLAY", "X-SHIFT", "X-SCALE", "X-ISO"},
-		Draw: func(pick suite.Pick) conformance.Schedule {
-			limit := 1 + pick("limit", 2)
-			cfg := c.spec.Traits.bounded(limit, limit+1, suite.Unit.String())
+		Configs: []conformance.Config{
+			c.spec.Traits.bounded(1, 2, suite.Unit.String()), c.spec.Traits.bounded(2, 3, suite.Unit.String()),
+		},
+		Draw: func(cfg conformance.Config, pick suite.Pick) conformance.Schedule {
 			var all callers
-			return suite.DrawClear(pick, cfg, ops, func(m suite.Move) conformance.Step { return all.step(m, limit) })
+			return suite.DrawClear(pick, cfg, ops, func(m suite.Move) conformance.Step { return all.step(m, cfg.Limit) })
 		},
 	}
 }

@@ -59,7 +59,7 @@ func TestTwins(t *testing.T) {
 		t.Fatalf("Twins().Laws = %v, want 4", tw.Laws)
 	}
 	for range 100 {
-		s := tw.Draw(func(_ string, n int) int { return rnd.IntN(n) })
+		s := tw.Draw(tw.Configs[rnd.IntN(len(tw.Configs))], func(_ string, n int) int { return rnd.IntN(n) })
 		if len(s.Steps) == 0 {
 			continue
 		}

@@ -39,8 +39,8 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 		}
 		st := conformance.Step{Op: m.Op, At: at}
 		// A racing step must be the first at a deadline, and none may be due before it.
-		if m.Race && plain && !raced && calls > 0 && at == due && at > out.Steps[len(out.Steps)-1].At &&
-			m.Op != conformance.OpPending {
+		first := calls > 0 && at == due && at > out.Steps[len(out.Steps)-1].At
+		if m.Race && plain && first && m.Op != conformance.OpPending && !raced {
 			st.Racing, raced = true, true
 		}
 		if m.Op == conformance.OpCall {
@@ -169,13 +169,16 @@ func (c *contract) Twins(s *suite.Suite) conformance.Twins {
 		Laws:     []string{"X-REPLAY", "X-SHIFT", "X-SCALE", "X-RENAME", "X-ISO", "X-EVICT", "DB-CONCAT"},
 		Nameless: traits.Payload == NoPayload,
 		Long:     func(cfg conformance.Config) time.Duration { return 100_000 * cfg.Wait },
-		Draw: func(pick suite.Pick) conformance.Schedule {
-			cfg := suite.Configured("wait", suite.Unit.String())
-			if e := suite.OneOf(pick, "edges", c.kinds()); e != Trailing {
-				cfg = cfg.With("edges", e.String())
-			}
+		Draw: func(cfg conformance.Config, pick suite.Pick) conformance.Schedule {
 			return suite.DrawClear(pick, cfg, ops, suite.Bare)
 		},
+	}
+	for _, e := range c.kinds() {
+		cfg := suite.Configured("wait", suite.Unit.String())
+		if e != Trailing {
+			cfg = cfg.With("edges", e.String())
+		}
+		tw.Configs = append(tw.Configs, cfg)
 	}
 	if s.Accepts(conformance.OpPending) {
 		tw.Question = conformance.OpPending

@@ -29,7 +29,7 @@ func TestDraw(t *testing.T) {
 		}
 		twins := j.Twins()
 		for range 3 {
-			s := twins.Draw(pick)
+			s := twins.Draw(twins.Configs[rnd.IntN(len(twins.Configs))], pick)
 			if one, beside := j.Trace(s), j.Beside(s); len(one.Fires) != len(beside.Fires) {
 				t.Errorf("%s: %s: %d callbacks, %d beside another instance",
 					d.Name, s, len(one.Fires), len(beside.Fires))

@@ -23,7 +23,8 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 		ops = kinds[k/2]
 	} else {
 		inside = true
-		cfg = cfg.With("inside", string(suite.OneOf(pick, "inside", s.Able(conformance.OpPut, conformance.OpCancel, conformance.OpClose))))
+		back := s.Able(conformance.OpPut, conformance.OpCancel, conformance.OpClose)
+		cfg = cfg.With("inside", string(suite.OneOf(pick, "inside", back)))
 	}
 	d := cfg.Interval
 	gaps := []time.Duration{0, d, d - 1, d + 1, 1, d / 2, d * 3 / 10, d * 13 / 10, 5 * d / 2, 100 * d}
@@ -83,7 +84,8 @@ func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
 			if items++; st.N != items {
 				return false
 			}
-		case closed, st.Op == conformance.OpCancel && (st.N < 1 || st.N > items), st.Op != conformance.OpCancel && items == 0:
+		case closed, st.Op == conformance.OpCancel && (st.N < 1 || st.N > items),
+			st.Op != conformance.OpCancel && items == 0:
 			return false
 		}
 		closed = closed || st.Op == conformance.OpClose
@@ -98,9 +100,11 @@ func (c *contract) Twins(*suite.Suite) conformance.Twins {
 		Laws:    []string{"X-REPLAY", "X-SCALE", "X-RENAME", "X-ISO"},
 		Windows: tr.Head == HeadOnGrid,
 		Long:    func(cfg conformance.Config) time.Duration { return 1000 * cfg.Interval },
-		Draw: func(pick suite.Pick) conformance.Schedule {
-			backlog := suite.OneOf(pick, "backlog", []string{"2", "5"})
-			cfg := suite.Configured("interval", suite.Unit.String(), "backlog", backlog)
+		Configs: []conformance.Config{
+			suite.Configured("interval", suite.Unit.String(), "backlog", "2"),
+			suite.Configured("interval", suite.Unit.String(), "backlog", "5"),
+		},
+		Draw: func(cfg conformance.Config, pick suite.Pick) conformance.Schedule {
 			return suite.DrawClear(pick, cfg, []conformance.Op{conformance.OpPut}, suite.Bare)
 		},
 	}

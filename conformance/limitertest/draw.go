@@ -15,13 +15,22 @@ var drawnLimits = []conformance.Config{
 	limited("1000/1s", 10), limited("600000000/1s", 1),
 }
 
+// drawnTied are those of limiters whose burst is what comes in the Per of the rate, or 1.
+var drawnTied = []conformance.Config{
+	limited("3/1s", 3), limited("10/1s", 1), limited("2/1s", 2), limited("3/1s", 1), limited("10/1s", 10),
+}
+
 // Draw draws requests in bursts, polling, at the instant at which a token is there and two
 // nanoseconds either side of it, after long idles, and, where the implementation has them,
 // several reservations at once, cancelled in any order, and limits that are set while some
 // are in debt. Some ask for odd numbers of tokens, and some, of limiters that are told the
 // time, go back in it.
 func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
-	cfg := suite.OneOf(pick, "limit", drawnLimits)
+	limits := drawnLimits
+	if c.tied {
+		limits = drawnTied
+	}
+	cfg := suite.OneOf(pick, "limit", limits)
 	if s.Time != PackageTime && pick("epoch", 8) == 7 {
 		cfg = cfg.With("epoch", suite.OneOf(pick, "year", suite.DrawnEpochs))
 	}
@@ -154,15 +163,16 @@ func (c *contract) Twins(s *suite.Suite) conformance.Twins {
 		Long: func(cfg conformance.Config) time.Duration {
 			return 1000 * cfg.Rate.Interval() * time.Duration(cfg.Burst)
 		},
-		Draw: func(pick suite.Pick) conformance.Schedule {
-			burst := suite.OneOf(pick, "burst", []int{3, 1, 10})
-			most := burst
+		Draw: func(cfg conformance.Config, pick suite.Pick) conformance.Schedule {
+			most := cfg.Burst
 			if !s.Accepts(opSeveral) {
 				most = 1
 			}
-			cfg := limited("1/"+suite.Unit.String(), burst)
 			return suite.DrawClear(pick, cfg, []conformance.Op{conformance.OpAllow}, suite.Asking(most))
 		},
+	}
+	for _, burst := range []int{3, 1, 10} {
+		tw.Configs = append(tw.Configs, limited("1/"+suite.Unit.String(), burst))
 	}
 	if tr.Initial == InitialFull { // else it fills up before the first request
 		tw.Laws = append(tw.Laws, "X-SHIFT")

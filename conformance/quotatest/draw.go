@@ -138,18 +138,20 @@ func (c *contract) Twins(s *suite.Suite) conformance.Twins {
 		Question: conformance.OpTokens,
 		Windows:  c.spec.Kind == FixedWindow || c.spec.Kind == SlidingCounter,
 		Long:     func(cfg conformance.Config) time.Duration { return 1000 * cfg.Rate.Per },
-		Draw: func(pick suite.Pick) conformance.Schedule {
-			limit := suite.OneOf(pick, "limit", []int{3, 1, 10})
-			cfg := suite.Configured("rate", fmt.Sprintf("%d/%v", limit, suite.Unit))
-			if c.spec.Kind == GCRA {
-				cfg = suite.Configured("rate", "1/"+suite.Unit.String(), "burst", fmt.Sprint(limit))
-			}
+		Draw: func(cfg conformance.Config, pick suite.Pick) conformance.Schedule {
 			most := 1
 			if s.Accepts(takesMany) {
-				most = limit
+				most = full(c.spec.Kind, cfg)
 			}
 			return suite.DrawClear(pick, cfg, []conformance.Op{conformance.OpAllow}, suite.Asking(most))
 		},
+	}
+	for _, limit := range []int{3, 1, 10} {
+		cfg := suite.Configured("rate", fmt.Sprintf("%d/%v", limit, suite.Unit))
+		if c.spec.Kind == GCRA {
+			cfg = suite.Configured("rate", "1/"+suite.Unit.String(), "burst", fmt.Sprint(limit))
+		}
+		tw.Configs = append(tw.Configs, cfg)
 	}
 	if !c.spec.Traits.Single {
 		tw.Laws = append(tw.Laws, "RL-SPLIT")

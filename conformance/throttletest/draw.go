@@ -109,18 +109,20 @@ func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
 
 // Twins puts the laws that compare two runs to a throttle.
 func (c *contract) Twins(s *suite.Suite) conformance.Twins {
-	return conformance.Twins{
+	tw := conformance.Twins{
 		Laws:     []string{"X-REPLAY", "X-SHIFT", "X-SCALE", "X-RENAME", "X-ISO", "X-EVICT"},
 		Nameless: c.spec.Traits.Payload == NoPayload,
 		Long:     func(cfg conformance.Config) time.Duration { return 100_000 * cfg.Interval },
-		Draw: func(pick suite.Pick) conformance.Schedule {
-			e := suite.OneOf(pick, "edges", c.drawnEdges())
+		Draw: func(cfg conformance.Config, pick suite.Pick) conformance.Schedule {
 			ops := []conformance.Op{conformance.OpCall}
-			if e == Leading {
+			if cfg.Edges == Leading {
 				ops = append(ops, s.Able(conformance.OpReset)...)
 			}
-			cfg := suite.Configured("interval", suite.Unit.String(), "edges", e.String())
 			return suite.DrawClear(pick, cfg, ops, suite.Bare)
 		},
 	}
+	for _, e := range c.drawnEdges() {
+		tw.Configs = append(tw.Configs, suite.Configured("interval", suite.Unit.String(), "edges", e.String()))
+	}
+	return tw
 }

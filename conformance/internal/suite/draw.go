@@ -27,19 +27,21 @@ const Longest = 20
 // Moves draws between one and [Longest] moves, with gaps up to their number and numbers up
 // to the largest.
 func Moves(pick Pick, ops []conformance.Op, gaps int, span time.Duration, largest int) []Move {
-	moves := make([]Move, 1+pick("moves", Longest))
-	for i := range moves {
-		m := &moves[i]
-		m.Op = OneOf(pick, "op", ops)
-		m.Gap = pick("gap", gaps+1)
-		m.N = pick("n", largest+1)
+	var moves []Move
+	for len(moves) == 0 || more(pick, len(moves), Longest) {
+		m := Move{Op: OneOf(pick, "op", ops), Gap: pick("gap", gaps+1), N: pick("n", largest+1)}
 		if m.Gap == gaps {
 			m.Any = time.Duration(pick("ns", int(min(int64(span), math.MaxInt-1))+1))
 		}
 		m.Race = pick("race", 8) == 7
+		moves = append(moves, m)
 	}
 	return moves
 }
+
+// more draws whether there is one more, up to most. It is asked before each rather than once
+// for all of them, so that one of them can be left out without a change of the others.
+func more(pick Pick, n, most int) bool { return n < most && pick("more", 20) > 0 }
 
 // OneOf draws one of a list.
 func OneOf[T any](pick Pick, label string, list []T) T { return list[pick(label, len(list))] }
@@ -101,11 +103,13 @@ const Unit = 100 * time.Millisecond
 // odd part of its own, a power of two, so that no sum of gaps is the unit or half of it,
 // or a multiple. Some gaps are 0. Step says what a move does; a step without an operation
 // is left out.
-func DrawClear(pick Pick, cfg conformance.Config, ops []conformance.Op, step func(m Move) conformance.Step) conformance.Schedule {
+func DrawClear(
+	pick Pick, cfg conformance.Config, ops []conformance.Op, step func(m Move) conformance.Step,
+) conformance.Schedule {
 	gaps := []time.Duration{0, Unit / 8, Unit / 2, Unit * 7 / 8, Unit, Unit * 3 / 2, Unit * 5}
 	s := conformance.Schedule{Config: cfg}
 	at := time.Duration(0)
-	for i := range 1 + pick("moves", 12) {
+	for i := 0; i == 0 || more(pick, i, 12); i++ {
 		m := Move{Op: OneOf(pick, "op", ops), Gap: pick("gap", len(gaps)), N: pick("n", 10)}
 		if i > 0 && m.Gap > 0 {
 			at += gaps[m.Gap] + time.Microsecond<<i
