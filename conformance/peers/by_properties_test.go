@@ -2,15 +2,11 @@ package peers
 
 import (
 	"flag"
-	"math/rand/v2"
 	"os"
 	"slices"
 	"testing"
 
 	"github.com/escapement-go/escapement/conformance"
-	"github.com/escapement-go/escapement/conformance/concurrencytest"
-	"github.com/escapement-go/escapement/conformance/debouncertest"
-	"github.com/escapement-go/escapement/conformance/limitertest"
 	"github.com/escapement-go/escapement/properties"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
@@ -32,33 +28,24 @@ func TestProperties(t *testing.T) {
 			defer f.Value.Set(before)
 		}
 	}
-	t.Run("Debouncer", func(t *testing.T) { drawn(t, debouncers(), check[debouncertest.Spec]) })
-	t.Run("Throttle", func(t *testing.T) { drawn(t, throttles(), properties.CheckThrottle) })
-	t.Run("Limiter", func(t *testing.T) { drawn(t, rateLimiters(), check[limitertest.Spec]) })
-	t.Run("Concurrency", func(t *testing.T) { drawn(t, semaphores(), check[concurrencytest.Spec]) })
-	t.Run("LeakyBucket", func(t *testing.T) { drawn(t, leakyBuckets(), properties.CheckLeakyBucket) })
+	t.Run("Debouncer", func(t *testing.T) { drawn(t, debouncers()) })
+	t.Run("Throttle", func(t *testing.T) { drawn(t, throttles()) })
+	t.Run("Limiter", func(t *testing.T) { drawn(t, rateLimiters()) })
+	t.Run("Concurrency", func(t *testing.T) { drawn(t, semaphores()) })
+	t.Run("Quota", func(t *testing.T) { drawn(t, quotas()) })
+	t.Run("LeakyBucket", func(t *testing.T) { drawn(t, leakyBuckets()) })
+	t.Run("Clock", func(t *testing.T) { drawn(t, fakeClocks()) })
 }
 
 // drawn checks the libraries that do not hang; of programs for a clock some hang
 // benbjohnson's too.
-func drawn[S any](t *testing.T, peers []peer[S], check func(t *testing.T, spec S)) {
+func drawn[S conformance.Spec](t *testing.T, peers []peer[S]) {
 	for _, p := range peers {
 		t.Run(p.name, func(t *testing.T) {
 			if p.name == "benbjohnson" || slices.Contains(hanging, p.name) {
 				t.Skip("some schedules hang until the watchdog looks")
 			}
-			check(t, p.spec)
+			properties.Check(t, p.spec)
 		})
-	}
-}
-
-// check draws schedules for a library, the same each time, and judges them.
-func check[S conformance.Spec](t *testing.T, spec S) {
-	e := spec.Judge(t)
-	for seed := range uint64(500) {
-		rnd := rand.New(rand.NewPCG(1, seed))
-		for _, v := range e.Run(e.Draw(func(_ string, n int) int { return rnd.IntN(n) })) {
-			t.Error("\n" + v.Text)
-		}
 	}
 }

@@ -10,37 +10,38 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/debouncertest"
 	"github.com/escapement-go/escapement/conformance/limitertest"
+	"github.com/escapement-go/escapement/conformance/throttletest"
 	"github.com/samber/lo"
 	"golang.org/x/time/rate"
 )
 
 // loThrottle invokes "given functions only once in every interval". The functions
 // take no argument.
-func loThrottle() conformance.ThrottleSpec {
-	return conformance.ThrottleSpec{
+func loThrottle() throttletest.Spec {
+	return throttletest.Spec{
 		Name: "samber/lo v1.53.0 NewThrottle",
-		Time: conformance.PackageTime,
-		New: func(_ conformance.Env, cfg conformance.ThrottleConfig, emit func(int)) conformance.ThrottleFuncs {
+		Time: throttletest.PackageTime,
+		New: func(_ throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
 			throttled, reset := lo.NewThrottle(cfg.Interval, func() { emit(0) })
-			return conformance.ThrottleFuncs{Call: func(int) { throttled() }, Reset: reset}
+			return throttletest.Funcs{Call: func(int) { throttled() }, Reset: reset}
 		},
-		Traits: conformance.ThrottleTraits{
-			Edges:    []conformance.Edges{conformance.Leading},
-			Boundary: conformance.BoundaryPasses, // source: a timer ends the interval
-			Payload:  conformance.NoPayload,
+		Traits: throttletest.Traits{
+			Edges:    []throttletest.Edges{throttletest.Leading},
+			Boundary: throttletest.BoundaryPasses, // source: a timer ends the interval
+			Payload:  throttletest.NoPayload,
 		},
-		KnownFailing: []conformance.Known{loReentry, loReset},
+		KnownFailing: []throttletest.Known{loReentry, loReset},
 	}
 }
 
 // loThrottleBy is NewThrottleByWithCount, which "will be invoked count times in every
 // interval" for each key. The functions get the key; the newest event of a key
 // stands for the payload, since they run before the call returns.
-func loThrottleBy() conformance.ThrottleSpec {
-	return conformance.ThrottleSpec{
+func loThrottleBy() throttletest.Spec {
+	return throttletest.Spec{
 		Name: "samber/lo v1.53.0 NewThrottleByWithCount",
-		Time: conformance.PackageTime,
-		New: func(_ conformance.Env, cfg conformance.ThrottleConfig, emit func(int)) conformance.ThrottleFuncs {
+		Time: throttletest.PackageTime,
+		New: func(_ throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
 			var newest sync.Map
 			throttled, reset := lo.NewThrottleByWithCount(cfg.Interval, cfg.K, func(key int) {
 				v, _ := newest.Load(key)
@@ -50,15 +51,15 @@ func loThrottleBy() conformance.ThrottleSpec {
 				newest.Store(key, v)
 				throttled(key)
 			}
-			return conformance.ThrottleFuncs{Call: func(v int) { call(0, v) }, CallKey: call, Reset: reset}
+			return throttletest.Funcs{Call: func(v int) { call(0, v) }, CallKey: call, Reset: reset}
 		},
-		Traits: conformance.ThrottleTraits{
-			Edges:      []conformance.Edges{conformance.Leading},
-			Boundary:   conformance.BoundaryPasses,      // source: a timer ends the interval
-			Windows:    conformance.WindowsFromFirst,    // source
-			Reentrancy: conformance.ReentrancyForbidden, // as NewThrottle, where it is shown
+		Traits: throttletest.Traits{
+			Edges:      []throttletest.Edges{throttletest.Leading},
+			Boundary:   throttletest.BoundaryPasses,      // source: a timer ends the interval
+			Windows:    throttletest.WindowsFromFirst,    // source
+			Reentrancy: throttletest.ReentrancyForbidden, // as NewThrottle, where it is shown
 		},
-		KnownFailing: []conformance.Known{loKeys, loReset},
+		KnownFailing: []throttletest.Known{loKeys, loReset},
 	}
 }
 
@@ -66,47 +67,47 @@ func loThrottleBy() conformance.ThrottleSpec {
 // calling doWork just once for the entire batch": a throttle with the trailing edge,
 // whose newest call stands for the batch. The docs leave undefined what Run does
 // after Shutdown, and nothing here tries it.
-func eapacheBatcher() conformance.ThrottleSpec {
-	return conformance.ThrottleSpec{
+func eapacheBatcher() throttletest.Spec {
+	return throttletest.Spec{
 		Name: "eapache/go-resiliency v1.7.0 batcher",
-		Time: conformance.PackageTime,
-		New: func(_ conformance.Env, cfg conformance.ThrottleConfig, emit func(int)) conformance.ThrottleFuncs {
+		Time: throttletest.PackageTime,
+		New: func(_ throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
 			b := batcher.New(cfg.Interval, func(all []interface{}) error {
 				emit(all[len(all)-1].(int))
 				return nil
 			})
 			var closed atomic.Bool
-			return conformance.ThrottleFuncs{
+			return throttletest.Funcs{
 				Call:   func(v int) { go b.Run(v) }, // waits for its batch
 				Close:  func() { go func() { b.Shutdown(true); closed.Store(true) }() },
 				Closed: closed.Load,
 			}
 		},
-		Traits: conformance.ThrottleTraits{
-			Edges:      []conformance.Edges{conformance.Trailing},
-			Payload:    conformance.LastPayload,
-			CloseFlush: conformance.CloseFires, // Shutdown "flushes and executes any pending batches"
+		Traits: throttletest.Traits{
+			Edges:      []throttletest.Edges{throttletest.Trailing},
+			Payload:    throttletest.LastPayload,
+			CloseFlush: throttletest.CloseFires, // Shutdown "flushes and executes any pending batches"
 		},
 	}
 }
 
 // xtimeSometimes runs f "if Interval has elapsed since Do last ran f", and with an
 // Interval of 0 only the first time, as the zero value does: no throttle.
-func xtimeSometimes() conformance.ThrottleSpec {
-	return conformance.ThrottleSpec{
+func xtimeSometimes() throttletest.Spec {
+	return throttletest.Spec{
 		Name: "golang.org/x/time/rate v0.14.0 Sometimes",
-		Time: conformance.PackageTime,
-		New: func(_ conformance.Env, cfg conformance.ThrottleConfig, emit func(int)) conformance.ThrottleFuncs {
+		Time: throttletest.PackageTime,
+		New: func(_ throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
 			if cfg.Interval == 0 {
 				panic("an Interval of 0 is no filter")
 			}
 			s := rate.Sometimes{Interval: cfg.Interval}
-			return conformance.ThrottleFuncs{Call: func(v int) { s.Do(func() { emit(v) }) }}
+			return throttletest.Funcs{Call: func(v int) { s.Do(func() { emit(v) }) }}
 		},
-		Traits: conformance.ThrottleTraits{
-			Edges:      []conformance.Edges{conformance.Leading},
-			Boundary:   conformance.BoundaryPasses,      // source
-			Reentrancy: conformance.ReentrancyForbidden, // "if f causes Do to be called, it will deadlock"
+		Traits: throttletest.Traits{
+			Edges:      []throttletest.Edges{throttletest.Leading},
+			Boundary:   throttletest.BoundaryPasses,      // source
+			Reentrancy: throttletest.ReentrancyForbidden, // "if f causes Do to be called, it will deadlock"
 		},
 	}
 }
@@ -130,8 +131,8 @@ var (
 
 // throttles, and rateLimiters in another file, are what TestPeers and TestProperties judge,
 // by the names of their subtests.
-func throttles() []peer[conformance.ThrottleSpec] {
-	return []peer[conformance.ThrottleSpec]{
+func throttles() []peer[throttletest.Spec] {
+	return []peer[throttletest.Spec]{
 		{"LoThrottle", loThrottle()},
 		{"LoThrottleBy", loThrottleBy()},
 		{"EapacheBatcher", eapacheBatcher()},
@@ -167,8 +168,8 @@ func TestPeers(t *testing.T) {
 	each(t, debouncers(), func(t *testing.T, spec debouncertest.Spec) {
 		reports = append(reports, debouncertest.Run(t, spec))
 	})
-	each(t, throttles(), func(t *testing.T, spec conformance.ThrottleSpec) {
-		reports = append(reports, conformance.RunThrottle(t, spec))
+	each(t, throttles(), func(t *testing.T, spec throttletest.Spec) {
+		reports = append(reports, throttletest.Run(t, spec))
 	})
 	each(t, rateLimiters(), func(t *testing.T, spec limitertest.Spec) {
 		reports = append(reports, limitertest.Run(t, spec))

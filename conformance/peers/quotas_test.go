@@ -9,6 +9,7 @@ import (
 
 	"github.com/RussellLuo/slidingwindow"
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/leakybuckettest"
 	"github.com/escapement-go/escapement/conformance/quotatest"
 	"github.com/failsafe-go/failsafe-go/ratelimiter"
 	"github.com/throttled/throttled/v2"
@@ -132,31 +133,31 @@ func failsafeBurstyQuota(known ...quotatest.Known) quotatest.Spec {
 
 // uberBucket is a "leaky-bucket rate limit algorithm": callers block for their turn,
 // any number of them. With slack it lets so many more pass after idle time.
-func uberBucket(slack int, known ...conformance.Known) conformance.LeakyBucketSpec {
-	return conformance.LeakyBucketSpec{
+func uberBucket(slack int, known ...leakybuckettest.Known) leakybuckettest.Spec {
+	return leakybuckettest.Spec{
 		Name: fmt.Sprintf("go.uber.org/ratelimit v0.3.1, slack %d", slack),
-		Time: conformance.Injected,
-		New: func(env conformance.Env, cfg conformance.LeakyBucketConfig, leave func(int)) conformance.LeakyBucketFuncs {
+		Time: leakybuckettest.Injected,
+		New: func(env leakybuckettest.Env, cfg leakybuckettest.Config, leave func(int)) leakybuckettest.Funcs {
 			l := uber.New(1, uber.Per(cfg.Interval), uber.WithClock(env.Clock), uber.WithSlack(slack))
-			return conformance.LeakyBucketFuncs{Put: func(v int) bool {
+			return leakybuckettest.Funcs{Put: func(v int) bool {
 				go func() { l.Take(); leave(v) }()
 				return true
 			}}
 		},
-		Traits:       conformance.LeakyBucketTraits{Head: conformance.HeadAtOnce, Slack: slack, Unbounded: true},
+		Traits:       leakybuckettest.Traits{Head: leakybuckettest.HeadAtOnce, Slack: slack, Unbounded: true},
 		KnownFailing: known,
 	}
 }
 
 // failsafeSmoothQuota spreads executions "evenly over a period": callers block for their
 // turn.
-func failsafeSmoothQuota(known ...conformance.Known) conformance.LeakyBucketSpec {
-	return conformance.LeakyBucketSpec{
+func failsafeSmoothQuota(known ...leakybuckettest.Known) leakybuckettest.Spec {
+	return leakybuckettest.Spec{
 		Name: "failsafe-go v0.9.8 smooth",
-		Time: conformance.PackageTime,
-		New: func(_ conformance.Env, cfg conformance.LeakyBucketConfig, leave func(int)) conformance.LeakyBucketFuncs {
+		Time: leakybuckettest.PackageTime,
+		New: func(_ leakybuckettest.Env, cfg leakybuckettest.Config, leave func(int)) leakybuckettest.Funcs {
 			l := ratelimiter.NewSmoothWithMaxRate[any](cfg.Interval)
-			return conformance.LeakyBucketFuncs{Put: func(v int) bool {
+			return leakybuckettest.Funcs{Put: func(v int) bool {
 				go func() {
 					if err := l.AcquirePermit(context.Background()); err == nil {
 						leave(v)
@@ -165,7 +166,7 @@ func failsafeSmoothQuota(known ...conformance.Known) conformance.LeakyBucketSpec
 				return true
 			}}
 		},
-		Traits:       conformance.LeakyBucketTraits{Head: conformance.HeadAtOnce, Unbounded: true},
+		Traits:       leakybuckettest.Traits{Head: leakybuckettest.HeadAtOnce, Unbounded: true},
 		KnownFailing: known,
 	}
 }
@@ -239,8 +240,8 @@ func quotas() []peer[quotatest.Spec] {
 	}
 }
 
-func leakyBuckets() []peer[conformance.LeakyBucketSpec] {
-	return []peer[conformance.LeakyBucketSpec]{
+func leakyBuckets() []peer[leakybuckettest.Spec] {
+	return []peer[leakybuckettest.Spec]{
 		{"UberRatelimit", uberBucket(0, uberBucketKnown...)},
 		{"UberRatelimitSlack", uberBucket(3, uberSlackKnown...)},
 		{"FailsafeSmooth", failsafeSmoothQuota(smoothKnown...)},
@@ -255,8 +256,8 @@ func TestQuotas(t *testing.T) {
 		reports = append(reports, quotatest.Run(t, spec))
 	})
 	t.Run("LeakyBucket", func(t *testing.T) {
-		each(t, leakyBuckets(), func(t *testing.T, spec conformance.LeakyBucketSpec) {
-			reports = append(reports, conformance.RunLeakyBucket(t, spec))
+		each(t, leakyBuckets(), func(t *testing.T, spec leakybuckettest.Spec) {
+			reports = append(reports, leakybuckettest.Run(t, spec))
 		})
 	})
 	t.Log("\n" + conformance.Table(reports...))
