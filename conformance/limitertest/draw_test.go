@@ -30,9 +30,9 @@ func TestDraw(t *testing.T) {
 				fits++
 			}
 		}
+		twins := j.Twins()
 		for range 3 {
-			twins := j.Twins()
-			s := twins.Draw(twins.Configs[0], pick)
+			s := twins.Draw(twins.Configs[rnd.IntN(len(twins.Configs))], pick)
 			if one, beside := granted(j.Trace(s)), granted(j.Beside(s)); one != beside {
 				t.Errorf("%s: %s: %d tokens were granted, %d beside another instance", d.Name, s, one, beside)
 			}

@@ -7,12 +7,6 @@ import (
 	"testing"
 
 	"github.com/escapement-go/escapement/conformance"
-	"github.com/escapement-go/escapement/conformance/concurrencytest"
-	"github.com/escapement-go/escapement/conformance/debouncertest"
-	"github.com/escapement-go/escapement/conformance/leakybuckettest"
-	"github.com/escapement-go/escapement/conformance/limitertest"
-	"github.com/escapement-go/escapement/conformance/quotatest"
-	"github.com/escapement-go/escapement/conformance/throttletest"
 	"github.com/escapement-go/escapement/properties"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
@@ -37,26 +31,24 @@ func TestProperties(t *testing.T) {
 			defer f.Value.Set(before)
 		}
 	}
-	t.Run("Debouncer", func(t *testing.T) { drawn(t, debouncers(), check[debouncertest.Spec]) })
-	t.Run("Throttle", func(t *testing.T) { drawn(t, throttles(), check[throttletest.Spec]) })
-	t.Run("Limiter", func(t *testing.T) { drawn(t, rateLimiters(), check[limitertest.Spec]) })
-	t.Run("Concurrency", func(t *testing.T) { drawn(t, semaphores(), check[concurrencytest.Spec]) })
-	t.Run("Quota", func(t *testing.T) { drawn(t, quotas(), check[quotatest.Spec]) })
-	t.Run("LeakyBucket", func(t *testing.T) { drawn(t, leakyBuckets(), check[leakybuckettest.Spec]) })
+	t.Run("Debouncer", func(t *testing.T) { drawn(t, debouncers()) })
+	t.Run("Throttle", func(t *testing.T) { drawn(t, throttles()) })
+	t.Run("Limiter", func(t *testing.T) { drawn(t, rateLimiters()) })
+	t.Run("Concurrency", func(t *testing.T) { drawn(t, semaphores()) })
+	t.Run("Quota", func(t *testing.T) { drawn(t, quotas()) })
+	t.Run("LeakyBucket", func(t *testing.T) { drawn(t, leakyBuckets()) })
+	t.Run("Clock", func(t *testing.T) { drawn(t, fakeClocks()) })
 }
 
 // drawn checks the libraries that do not hang; of programs for a clock some hang
 // benbjohnson's too.
-func drawn[S any](t *testing.T, peers []peer[S], check func(t *testing.T, spec S)) {
+func drawn[S conformance.Spec](t *testing.T, peers []peer[S]) {
 	for _, p := range peers {
 		t.Run(p.name, func(t *testing.T) {
 			if p.name == "benbjohnson" || slices.Contains(hanging, p.name) {
 				t.Skip("some schedules hang until the watchdog looks")
 			}
-			check(t, p.spec)
+			properties.Check(t, p.spec)
 		})
 	}
 }
-
-// check is properties.Check for one contract.
-func check[S conformance.Spec](t *testing.T, spec S) { properties.Check(t, spec) }

@@ -58,12 +58,14 @@ func TestPeers_stricter(t *testing.T) {
 	late := debouncertest.Known{Rule: "DB-CANCELBAR", Schedule: "wait=100ms | call 1 @0 | cancel @100ms~", Why: why}
 	t.Run("BepDebounce", func(t *testing.T) {
 		spec := bepDebounce()
+		spec.Name += ", stricter"
 		spec.Traits.StaleFire = debouncertest.StaleForbidden
 		spec.KnownFailing = []debouncertest.Known{stale}
 		debouncertest.Run(t, spec)
 	})
 	t.Run("LoDebounce", func(t *testing.T) {
 		spec := loDebounce()
+		spec.Name += ", stricter"
 		spec.Traits.StaleFire = debouncertest.StaleForbidden
 		spec.Traits.CancelBarrier = debouncertest.FinishBarrier
 		spec.KnownFailing = []debouncertest.Known{stale, late}
