@@ -16,7 +16,7 @@ import (
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
-// probed is a contract whose only rule is CK-DIFF, judged by a test.
+// probed is the contract with CK-DIFF as its only rule, whose probe is the test's.
 type probed struct {
 	*contract
 	probe func(s *search) *suite.Violation
@@ -45,9 +45,10 @@ func probe(t *testing.T, spec Spec, judge func(s *search) *suite.Violation) conf
 	return v
 }
 
-// The bundled clock shows what package time shows on programs of 80 steps, 2,000 of them or,
-// with CONFORMANCE_FULL set, 10,000: as it is, told to settle, and also told to report events
-// and sites. -v prints how often each operation met a timer of each kind in each state.
+// The bundled clock shows what package time shows on programs of 80 steps, 2,000 of them
+// or, with CONFORMANCE_FULL set, 10,000: without options, with one to settle, and with
+// those to settle and to report events and sites. -v prints how often each operation met a
+// timer of each kind in each state.
 func TestPrograms_likePackageTime(t *testing.T) {
 	synctestcompat.Require(t)
 	n, steps, racing := 2_000, 80, suite.WithoutRaceDetector() == ""

@@ -41,7 +41,7 @@ func orders() []conformance.Schedule {
 	var parts, halts, rearms []string
 	for i := range 40 { // more than a small sort can keep in order by chance
 		parts = append(parts, fmt.Sprintf("afterfunc %d %ds @0", i+1, 1+i*17%41))
-		switch i % 5 { // what is taken out of the middle must not disturb the rest
+		switch i % 5 { // a timer that is stopped in the middle must not disturb the others
 		case 1, 3:
 			halts = append(halts, fmt.Sprintf("halt %d @0", i+1))
 		case 2:
@@ -54,7 +54,7 @@ func orders() []conformance.Schedule {
 	return out
 }
 
-// permutations are those of the numbers below n.
+// permutations returns those of the numbers below n.
 func permutations(n int) [][]int {
 	var out [][]int
 	var grow func(p []int)
@@ -81,15 +81,15 @@ func instants() []conformance.Schedule {
 			"afterfunc 1 1s @0 | now @f1 | rearm 1 1s @f1 | idle 5.5s | halt 1 @6s")...)
 }
 
-// deeds are what a function does in its turn, with itself, with a timer 2 of any kind, or
-// with something new.
+// deeds are what a function does in its turn: with itself, with timer 2, which may be of
+// any kind, or with something new.
 var deeds = []string{
 	"now", "timer 3 1.3s", "after 3 1.3s", "ticker 3 1.3s", "afterfunc 3 1.3s", "rearm 1 1.3s",
 	"halt 1", "halt 2", "rearm 2 2.7s", "rearm 2 300ms", "read 2", "nap 1.3s",
 }
 
 // bareTurns let a function do each of the deeds while the clock is moved from deadline to
-// deadline, so that only returning counts.
+// deadline, so that nothing else is due: Advance only has to return.
 func bareTurns() []conformance.Schedule {
 	var out []conformance.Schedule
 	for _, deed := range deeds {
@@ -98,8 +98,8 @@ func bareTurns() []conformance.Schedule {
 	return append(out, suite.MustParse("afterfunc 1 1s @0 | timeout 2 1s @f1 | idle 1s"))
 }
 
-// turns let a function do each of the deeds while the clock is moved far, at once and in two
-// parts.
+// turns let a function do each of the deeds while the clock is moved far, in one and in
+// two parts.
 func turns(s *suite.Suite) []conformance.Schedule {
 	var out []conformance.Schedule
 	for _, deed := range deeds {

@@ -45,7 +45,8 @@ func (x *exam) stop() *suite.Violation {
 	return x.firesAfter(stop)
 }
 
-// harmed finds an operation that did not bear that the debouncer had been stopped.
+// harmed finds an operation that panicked or did not return because the debouncer had been
+// stopped.
 func (x *exam) harmed(stop *conformance.Done, after []conformance.Done) *suite.Violation {
 	because := fmt.Sprintf("stop at %s had ended the debouncer", timeline.Duration(stop.At))
 	for _, d := range after {
@@ -60,7 +61,8 @@ func (x *exam) harmed(stop *conformance.Done, after []conformance.Done) *suite.V
 	return nil
 }
 
-// unflushed finds what was pending and did not fire, where stop is declared to fire it.
+// unflushed finds an event that was pending and did not fire, where Stop is declared to
+// fire it.
 func (x *exam) unflushed(stop *conformance.Done) *suite.Violation {
 	if !x.judgeable() || x.configured() || x.traits.StopPending != StopFlushes ||
 		stop.Inside || x.unsure(stop.Began.At) || x.silent(stop.Began.Seq) {
@@ -78,7 +80,7 @@ func (x *exam) unflushed(stop *conformance.Done) *suite.Violation {
 		"stop at %s fired nothing, want a fire at once", timeline.Duration(stop.Began.At))
 }
 
-// firesAfter finds what started after stop had returned.
+// firesAfter finds a callback that started after Stop had returned.
 func (x *exam) firesAfter(stop *conformance.Done) *suite.Violation {
 	for i := range x.Fires {
 		f := &x.Fires[i]
@@ -91,7 +93,8 @@ func (x *exam) firesAfter(stop *conformance.Done) *suite.Violation {
 			because += "; if it is documented that what is due may still start then, declare StopBarrier: NoBarrier"
 		}
 		found := x.told(f.Began.At, because, "fired at %s, after stop", timeline.Duration(f.Began.At))
-		// At the instant of a racing stop it may have been decided before.
+		// At the instant of a racing stop, the callback may have been decided before the
+		// stop.
 		found.Chance = x.Order == conformance.OrderSampled && stop.Racing && f.Began.At == stop.Began.At
 		return found
 	}

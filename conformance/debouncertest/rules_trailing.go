@@ -74,7 +74,7 @@ func trailingRules() []rule {
 	}
 }
 
-// nameless is why nothing can be said of payloads.
+// nameless is why payloads cannot be judged.
 func nameless(_ *suite.Suite, tr *Traits) string {
 	return suite.If(tr.Payload == NoPayload, "declared: NoPayload")
 }
@@ -134,7 +134,7 @@ func (x *exam) quiet() *suite.Violation {
 		}
 		if x.traits.bearsNewest() && own != nil && own.Began.Seq < f.Began.Seq &&
 			(c == nil || own.Began.At > c.Began.At) {
-			c = own // it fired for an event of this very instant
+			c = own // the fire is for an event of this very instant
 		}
 		if c == nil || at-c.Began.At >= v.wait || at-c.Began.At < 0 {
 			return nil
@@ -202,7 +202,7 @@ func (x *exam) once() *suite.Violation {
 				return nil
 			}
 			if x.waited(i) && (!v.bearsNewest || own != nil && own.Began.Seq < first.Seq) {
-				return nil // it may be the burst before, which was due behind a callback
+				return nil // it may be for the burst before, which waited for a callback to end
 			}
 			if n++; n < 2 {
 				return nil
@@ -271,8 +271,8 @@ func (x *exam) betterPayload(i int, own *conformance.Done) (want *conformance.Do
 	return want, "is the event that counts"
 }
 
-// joins reports whether b may be part of the burst that c began: what began b met the
-// deadline of the one before it.
+// joins reports whether b may be part of the burst that c began, because the call with
+// which b begins met the deadline of the burst before it.
 func (v *view) joins(b *burst, c *conformance.Done) bool {
 	for _, p := range slices.Backward(v.bursts) {
 		if p.next == b && p.open {
@@ -349,7 +349,7 @@ func (x *exam) idle() *suite.Violation {
 		default:
 			g := v.served(c, f.Began.Seq)
 			if g == nil || !v.bearsNewest && x.waited(i) && i < len(v.bursts) {
-				return nil // or g was for an older event, and this one has waited
+				return nil // g may have been for an older event, while this fire waited
 			}
 			why = fmt.Sprintf("the last event, call %d, had fired at %s", c.N, timeline.Duration(g.Began.At))
 		}

@@ -27,7 +27,8 @@ func TestDesigns_chosen(t *testing.T) { proof.Chosen(t, limiter.Chosen) }
 func TestDesigns_chosenWaits(t *testing.T) { proof.Chosen(t, limiter.ChosenWaits) }
 
 // What TRAITS observes is what correct designs declare, so that a stranger can paste it.
-// Others declare what they lack, or an order of waits that only an overtaking shows.
+// Left out are designs that declare choices of operations that they lack, or an order of
+// waits that shows only when one overtakes another.
 func TestTraits(t *testing.T) {
 	var all []zoo.Design
 	for _, d := range limiter.Designs() {
@@ -40,8 +41,8 @@ func TestTraits(t *testing.T) {
 	proof.Observed(t, all)
 }
 
-// Who declares another choice than the implementation makes is told which declaration would
-// fit, by every rule that fails for it.
+// Every rule that fails because of a declaration that does not fit names the one that
+// does.
 func TestHint(t *testing.T) {
 	late := lt.LikeXTime
 	late.LateCancel = lt.LateRefunds
@@ -71,7 +72,7 @@ func turnstile(env lt.Env, cfg lt.Config) lt.Funcs {
 	}}
 }
 
-// Who waits for a lock waits for ever only if nobody can give it back, and a timer can.
+// A wait for a lock is not lost if a timer can release the lock.
 func TestJudge_lockThatATimerGivesBack(t *testing.T) {
 	synctestcompat.Require(t)
 	if testing.Short() {
