@@ -1,7 +1,16 @@
-// Package conformance holds debouncers, throttles, rate limiters, leaky buckets, windows,
-// concurrency limiters and fake clocks to the laws that any of them must keep. Import it
-// in the test of your own type, describe the type in ten lines, and learn in about a
-// second which laws it breaks, each with the smallest schedule that breaks it.
+// Package conformance is the vocabulary of the packages below it, which hold debouncers,
+// throttles, rate limiters, leaky buckets, windows, concurrency limiters and fake clocks to
+// the laws that any of them must keep. Import the package of your kind in the test of your
+// own type, describe the type in ten lines, and learn in about a second which laws it
+// breaks, each with the smallest schedule that breaks it:
+//
+//   - debouncertest: debouncers
+//   - throttletest: throttles
+//   - limitertest: token buckets whose tokens are requested, waited for or reserved
+//   - leakybuckettest: queues whose items leave an interval apart
+//   - quotatest: windows and GCRA
+//   - concurrencytest: semaphores, bulkheads and throttling middleware
+//   - clocktest: fake clocks
 //
 // # Terms
 //
@@ -11,16 +20,15 @@
 //     [Injected], [PackageTime] or [Explicit]. The subtest CANARY proves it.
 //   - A [Trace] is what was done and what came out, each with its instant and its
 //     place in the order.
-//   - A [Rule] is one law, judged on traces. [Rules] lists them; RULES.md does too.
+//   - A [Rule] is one law, judged on traces. The function Rules of each package lists
+//     its own; RULES.md lists all of them.
 //   - A trait is a choice on which correct implementations differ. It is declared,
-//     never guessed: see [DebounceTraits], [ThrottleTraits], [LimiterTraits],
-//     [LeakyBucketTraits], [QuotaTraits], [ConcurrencyTraits] and [ClockTraits].
+//     never guessed: see the type Traits of each package.
 //
 // # What a run does
 //
-// [RunDebouncer], [RunThrottle], [RunLimiter] for token buckets, [RunLeakyBucket] and
-// [RunQuota] for windows and GCRA enumerate every schedule over a small alphabet, to
-// a fixed depth, and add longer scenarios. Depths and counts are constants: no
+// The function Run of each package enumerates every schedule over a small alphabet, to
+// a fixed depth, and adds longer scenarios. Depths and counts are constants: no
 // seed, no clock, the same schedules on every machine. Each schedule runs on a
 // fresh instance, and every trace is judged by every rule. A rule is a subtest of
 // its own, so that -run selects it.
@@ -33,13 +41,13 @@
 // outcomes; a finding that honest code can produce by being overtaken counts only
 // if it turns up in one run of seven.
 //
-// [RunConcurrency] explores likewise, and after each schedule it lets everything end
-// and counts what is left: as many requests come as there are slots and places, and
-// one more. The model holds every state that some order of what happens at an
-// instant leads to, so where a slot comes free as a wait ends, either outcome will
-// do, but not both and not neither.
+// In concurrencytest, after each schedule everything is released, and then as many
+// requests come as there are slots and places, and one more, to see what is left. The
+// model holds every state that some order of what happens at an instant leads to, so
+// where a slot comes free as a wait ends, either outcome will do, but not both and not
+// neither.
 //
-// [RunClock] needs no model: each schedule runs on package time in a bubble, and
+// In clocktest there is no model: each schedule runs on package time in a bubble, and
 // then on the clock, which must show the same values, answers and turns of
 // functions and goroutines, in the same order. What package time leaves open, such
 // as the order of equal deadlines, is compared as a set, or the schedule is not
@@ -65,8 +73,8 @@
 //
 // A panic on a goroutine of the implementation ends the process, as everywhere
 // in Go; run the test again with ESCAPEMENT_LAST to learn which schedule it died of.
-// The entry points must be called outside bubbles. Tests that call them may be
-// parallel: they take turns. While racing schedules are sampled the process runs with
+// Run must be called outside bubbles. Tests that call it may be parallel: they take
+// turns. While racing schedules are sampled the process runs with
 // GOMAXPROCS=1, and while calls meet at one instant with 2 at least. With -race on Go
 // 1.25 and 1.26, package time in bubbles is used with GOMAXPROCS=1 only: its timers can
 // crash there on more (go.dev/issue/78156).
