@@ -6,14 +6,14 @@ import (
 	"testing"
 )
 
-// bug is a defect that implementations have had in life, with the mutant that has it.
+// bug is a defect that published implementations have had, with the mutant that has it.
 type bug struct {
 	id, what, mutant string
 	outside          string // why nothing judges it
 }
 
-// bugs are those of debouncers and throttles, in the order of the catalogue from which
-// the numbers are.
+// bugs are the defects of debouncers and throttles, with the ids that they have in the
+// catalogue.
 var bugs = []bug{
 	{"D01", "a timer that has expired fires for an event that a newer one has superseded", "no generation check", ""},
 	{"D02", "fires after cancel has returned", "cancel only stops the timer", ""},
@@ -69,8 +69,9 @@ var bugs = []bug{
 	{"T26", "with k per interval one reset serves all keys", "keys share an interval", ""},
 }
 
-// Every defect of the catalogue is caught by a rule, or it is said why not. That the rule
-// does catch the mutant is what the contracts' tests of mutants show; -v prints the table.
+// Every defect of the catalogue is caught by a rule, or has a reason why not. That the
+// rule does catch the mutant is what the contracts' tests of mutants show; -v prints the
+// table.
 func TestBugs(t *testing.T) {
 	rules := map[string]string{} // by kind of bug and mutant
 	for _, c := range contracts() {
@@ -101,8 +102,8 @@ func TestBugs(t *testing.T) {
 	t.Log("\n" + b.String())
 }
 
-// kindOfBug is the letter of the catalogue for a contract's bugs, "" where several letters
-// share several contracts.
+// kindOfBug returns the catalogue's letter for the defects of a contract, "" for contracts
+// that share their letters.
 func kindOfBug(contract string) string {
 	return map[string]string{"debouncer": "D", "throttle": "T"}[contract]
 }

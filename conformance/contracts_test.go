@@ -23,7 +23,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite RULES.md")
 
-// contract is what the tests of this package know of a contract.
+// contract is what the tests of this package need to know of a contract.
 type contract struct {
 	kind    string
 	pkg     string
@@ -31,7 +31,7 @@ type contract struct {
 	mutants []zoo.Mutant
 }
 
-// contracts are all of them, in the order of RULES.md. A new one joins the list here.
+// contracts lists all contracts in the order of RULES.md. A new contract is added here.
 func contracts() []contract {
 	return []contract{
 		{"debouncer", "debouncertest", debouncertest.Rules(), debouncer.Mutants()},

@@ -71,7 +71,7 @@ func forbidden(importer, imported string, test bool) string {
 	return forbiddenInCode(importer, own)
 }
 
-// forbiddenInCode is forbidden for what is not a test, and packages of this module.
+// forbiddenInCode is forbidden for files that are not tests and imports from this module.
 func forbiddenInCode(importer, own string) string {
 	contract := isContract(importer)
 	switch {

@@ -30,6 +30,7 @@ const (
 
 // Verdict is what a run found on one rule.
 type Verdict struct {
+	// Rule is the rule's ID, Level its level, and Status the outcome.
 	Rule   string `json:"rule"`
 	Level  Level  `json:"level"`
 	Status Status `json:"status"`
@@ -48,7 +49,10 @@ type Verdict struct {
 
 // Report is what a run of the suite found.
 type Report struct {
-	Version  string `json:"version"`
+	// Version is the constant [Version].
+	Version string `json:"version"`
+	// Name is the implementation's, Contract the kind whose laws it was held to, and Time
+	// the name of its [TimeSource].
 	Name     string `json:"name"`
 	Contract string `json:"contract"`
 	Time     string `json:"time"`
@@ -59,7 +63,8 @@ type Report struct {
 	Schedules int `json:"schedules"`
 	Runs      int `json:"runs"`
 	// Partial says why the run is not a whole verdict; empty if it is one.
-	Partial  string    `json:"partial,omitempty"`
+	Partial string `json:"partial,omitempty"`
+	// Verdicts are those on each rule, in the order of the subtests.
 	Verdicts []Verdict `json:"verdicts"`
 }
 

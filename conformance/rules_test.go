@@ -164,7 +164,8 @@ var lawsElsewhere = []struct{ id, where string }{
 	{"TH-NOLOCK", "as DB-NOLOCK."},
 }
 
-// Each law of debouncers and throttles has a rule, or it is said where it went.
+// Each law of debouncers and throttles has a rule, or is listed with the rules that cover
+// it.
 func TestRules_coverTheLaws(t *testing.T) {
 	const laws = `
 		X-SHIFT X-SCALE X-REPLAY X-RENAME X-QUERY X-ISO X-EVICT X-RACE X-LEAK X-REENT X-PANIC X-CLOCK1 X-BACK X-CFG

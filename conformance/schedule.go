@@ -16,7 +16,8 @@ import (
 //	wait=100ms | call 1 @0 | call 2 @99.999999ms | cancel @150ms | idle 1s
 //
 // The first part is the [Config], unless nothing is configured; the others are the
-// steps in the order in which they are done. [ParseSchedule] reads the form back; its comment has the grammar.
+// steps in the order in which they are done. [ParseSchedule] reads the form back; its
+// comment has the grammar.
 type Schedule struct {
 	Config Config
 	Steps  []Step

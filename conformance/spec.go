@@ -40,9 +40,10 @@ type Judge interface {
 	// Run runs a schedule on fresh instances, in each order in which its racing steps can
 	// meet their timers, and returns the rules that it breaks, in the order of the
 	// contract's rules. Rules that are provisional are left out, and so are those of an
-	// undeclared trait. If a rule that is listed as known to fail breaks, or is about odd
-	// input that the schedule has, nothing is returned: what else is broken may be the same
-	// mistake. A run that makes no progress, for which no rule can be blamed, is logged.
+	// undeclared trait. If a rule that is listed as known to fail is broken, or is about
+	// unusual input that the schedule has, nothing is returned: other rules may be broken
+	// by the same mistake. A run that makes no progress, for which no rule can be blamed,
+	// is logged.
 	Run(s Schedule) []Violation
 	// Accepts reports whether the implementation has an operation, so that schedules may
 	// use it.
@@ -51,7 +52,7 @@ type Judge interface {
 	// judging it: for laws that compare two runs. Steps do not race. It fails the test if
 	// the run makes no progress.
 	Trace(s Schedule) *Trace
-	// Beside is Trace with a second instance in use, to which the same is done.
+	// Beside is Trace with a second instance, to which the same is done.
 	Beside(s Schedule) *Trace
 	// Twins says how the laws that compare two runs are put to it.
 	Twins() Twins

@@ -78,10 +78,10 @@ type Answer struct {
 
 // Fire is one run of the callback.
 type Fire struct {
-	Value        int
-	Values       []int // all that it got, where the callback gets a batch
+	Value        int   // the payload that the callback got
+	Values       []int // all payloads, where the callback gets a batch
 	Key          int   // of the instance that ran it, where there are several
-	Began, Ended Mark
+	Began, Ended Mark  // just after its start and just before its end
 }
 
 // Order says how a racing step meets the timers of its instant.

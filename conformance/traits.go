@@ -32,7 +32,8 @@ const (
 	ReentrancyForbidden                       // documented as a deadlock
 )
 
-// PanicPolicy says where the panic of a callback goes. The object works on.
+// PanicPolicy says where the panic of a callback goes. The implementation works on after
+// it.
 type PanicPolicy int
 
 // The choices.
@@ -67,7 +68,7 @@ type BackTime int
 const (
 	BackClamp  BackTime = iota + 1 // it counts as the newest instant
 	BackReject                     // nothing is granted
-	BackRewind                     // the caller must not do it: the limiter goes back in time
+	BackRewind                     // the limiter goes back in time: callers must not pass such instants
 )
 
 // Fairness says in which order those who wait are served.
@@ -76,5 +77,5 @@ type Fairness int
 // The choices.
 const (
 	FairFIFO Fairness = iota + 1 // in the order in which they came, and before whoever comes later
-	FairNone                     // whoever asks first when there is something to have, so that a wait can be overtaken
+	FairNone                     // whoever asks first when something is free, so that a wait can be overtaken
 )

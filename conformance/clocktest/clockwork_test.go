@@ -14,9 +14,9 @@ import (
 	"github.com/jonboulle/clockwork"
 )
 
-// The programs alone find what clockwork's fake clock is known to do otherwise (D1 to D17; D6
-// shows as D5, whose answer differs first; of D14 programs cannot know, as they settle). -v
-// prints a smallest schedule of each.
+// The programs alone find the known differences between clockwork's fake clock and package
+// time (D1 to D17; D6 shows as D5, which differs first, and D14 cannot show in programs,
+// because they settle). -v prints a smallest schedule of each.
 func TestPrograms_findClockwork(t *testing.T) {
 	synctestcompat.Require(t)
 	prove.Require(t, prove.Suite)
@@ -59,12 +59,12 @@ func TestPrograms_findClockwork(t *testing.T) {
 	}
 }
 
-// shown is a smallest schedule and what it shows of clockwork.
+// shown is a smallest schedule and the difference that it shows.
 type shown struct {
 	steps     []conformance.Step
 	got, want string // the headline
 	panics    bool   // want is a panic at the instant of the difference
-	word      string // the first word of what it is about
+	word      string // the first word of what the difference is about
 	n         int    // and its number
 	// goroutines sleep or receive, functions run.
 	goroutines, functions bool
@@ -86,9 +86,9 @@ func show(v *suite.Violation) *shown {
 	return s
 }
 
-// at finds a step by operation and number, 0 for any, that the schedule does, or what acts of
-// itself; inside one that another function, sleeper or consumer does. It is negative if there
-// is none.
+// at finds a step by operation and number, where 0 stands for any number, among those that
+// the schedule does, or the function, sleeper or consumer with that number. It returns a
+// negative number if there is none.
 func (s *shown) at(op conformance.Op, n int) int { return s.find(op, n, false) }
 
 func (s *shown) find(op conformance.Op, n int, inside bool) int {
@@ -103,11 +103,12 @@ func (s *shown) inside(op conformance.Op, n int) bool { return s.find(op, n, tru
 // alone reports whether the schedule alone uses timers.
 func (s *shown) alone() bool { return !s.goroutines && !s.functions }
 
-// ofFunction reports whether it is about function n, and no goroutine sleeps or receives.
+// ofFunction reports whether the difference is about a function, and no goroutine sleeps
+// or receives.
 func (s *shown) ofFunction() bool { return !s.goroutines && s.has(conformance.OpAfterFunc, s.n) }
 
-// divergences tell by what a smallest schedule shows which of the known ones it is: the
-// first that fits.
+// divergences are the known differences, each with a condition for smallest schedules that
+// show it. The first that holds names the difference.
 var divergences = []struct {
 	id   string
 	fits func(s *shown) bool
@@ -151,7 +152,7 @@ var divergences = []struct {
 	}},
 }
 
-// divergence names what a smallest schedule shows of clockwork.
+// divergence names the known difference that a smallest schedule shows.
 func divergence(v *suite.Violation) string {
 	s := show(v)
 	for _, d := range divergences {

@@ -18,9 +18,9 @@ func (c *contract) Draw(s *suite.Suite, pick func(label string, n int) int) conf
 	return schedule
 }
 
-// picked are dice of which 0 is the plainest fall. Lengths are multiples of a sixtieth of
-// the most that is asked for, each with an odd part of its own, so that few instants
-// coincide.
+// picked are dice that let pick decide, for which 0 is the plainest choice. A length is a
+// multiple of a sixtieth of the longest that may be drawn, and a small part of its own, so
+// that few instants coincide.
 type picked struct {
 	of    func(label string, n int) int
 	count int
@@ -47,14 +47,14 @@ func (d *picked) length(label string, most time.Duration) time.Duration {
 	return time.Duration(d.of(label, parts))*(most/parts) + odd
 }
 
-// Bounds of schedules that others have written: what a clock may be asked to do in a run.
+// Bounds for schedules that come from outside, so that a run does not take long.
 const (
 	fitSteps = 200
 	fitTicks = 1_000
 	fitSpan  = 1_000 * time.Hour
 )
 
-// Fits reports whether a schedule is one that a clock can be held to in a moment.
+// Fits reports whether a run of a schedule on a clock does not take long.
 func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
 	steps := schedule.Steps
 	if len(steps) == 0 || len(steps) > fitSteps || schedule.Config.Given() > 0 || !c.playable(s, schedule) {

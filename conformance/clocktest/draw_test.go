@@ -10,7 +10,8 @@ import (
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
-// Drawn programs fit, are what their text says, and accuse no correct clock.
+// Drawn programs fit, their text form reads back as the same schedule, and correct clocks
+// break no rule on them.
 func TestDraw(t *testing.T) {
 	synctestcompat.Require(t)
 	n := 300
@@ -36,13 +37,13 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// fair picks every number as often as any other.
+// fair picks all numbers with the same probability.
 func fair(seed uint64) func(string, int) int {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	return func(_ string, n int) int { return rng.IntN(n) }
 }
 
-// A program of nothing but the plainest choices, or of the oddest, ends, and is short.
+// A program of nothing but the first choices, or the last, ends and is short.
 func TestDraw_extremes(t *testing.T) {
 	synctestcompat.Require(t)
 	for _, d := range clock.Designs() {
@@ -56,7 +57,8 @@ func TestDraw_extremes(t *testing.T) {
 	}
 }
 
-// Drawn programs find what the fixed ones find, and what they find is made small.
+// Drawn programs catch the mutants that the fixed ones catch, and their findings are made
+// small.
 func TestDraw_findsMutants(t *testing.T) {
 	synctestcompat.Require(t)
 	if testing.Short() {
@@ -84,7 +86,7 @@ func TestDraw_findsMutants(t *testing.T) {
 	}
 }
 
-// What a clock cannot be held to in a moment does not fit.
+// Schedules that take long do not fit.
 func TestFits(t *testing.T) {
 	synctestcompat.Require(t)
 	e := clock.Designs()[0].Spec.Judge(t)

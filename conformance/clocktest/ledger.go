@@ -8,23 +8,23 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 )
 
-// ledger keeps the books of a world on package time, which cannot be asked what is armed.
-// It tells the number of armed timers, what state each is in, and whether the outcome of a
-// schedule hangs on an order that package time leaves open.
+// ledger keeps account of the timers of a world on package time, which cannot be asked
+// what is armed: how many timers are armed, what state each is in, and whether the outcome
+// of the schedule depends on an order that package time leaves open.
 type ledger struct {
 	start time.Time
 
 	mu      sync.Mutex
-	open    string // why the outcome hangs on an order that is open; "" if it does not
+	open    string // why the outcome depends on an order that is open; "" if it does not
 	met     []meeting
 	objects map[int]*object
-	earlier []*object // made under a number that was used again
+	earlier []*object // those whose number was used again
 	naps    []time.Duration
 	actedAt time.Duration
 	turn    int
 }
 
-// meeting is an operation on a timer, and the state in which it found it.
+// meeting is an operation on a timer, and the state in which the timer was.
 type meeting struct {
 	kind, op conformance.Op
 	state    string
@@ -67,7 +67,7 @@ func (o *object) state(now time.Duration) string {
 	return stateUnread
 }
 
-// before enters a step that is about to be done.
+// before notes a step that is about to be done.
 func (l *ledger) before(s conformance.Step) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -108,7 +108,7 @@ func (l *ledger) before(s conformance.Step) {
 	}
 }
 
-// context enters the context that was made as n.
+// context notes the context that was made under the number n.
 func (l *ledger) context(n int, ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -117,7 +117,7 @@ func (l *ledger) context(n int, ctx context.Context) {
 	}
 }
 
-// took enters that the value of n was received.
+// took notes that the value of timer n was received.
 func (l *ledger) took(n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -132,9 +132,9 @@ func (l *ledger) took(n int) {
 	}
 }
 
-// acts enters that function, sleeper or consumer id is about to do s in its turn,
-// and notices if another turn might come at the same instant, or a timer fire that
-// s touches.
+// acts notes that function, sleeper or consumer id is about to do s in its turn. The
+// outcome is open if another turn may come at the same instant, or if a timer that s uses
+// may fire at it.
 func (l *ledger) acts(id, turn int, s conformance.Step) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -160,7 +160,7 @@ func (l *ledger) acts(id, turn int, s conformance.Step) {
 	}
 }
 
-// armed counts what has its deadline ahead.
+// armed counts the timers whose deadline is still to come.
 func (l *ledger) armed() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -169,7 +169,7 @@ func (l *ledger) armed() int {
 		switch {
 		case o.kind == conformance.OpTimeout || o.kind == conformance.OpDeadline:
 			if d, ok := o.ctx.Deadline(); ok && o.ctx.Err() == nil && d.Equal(l.start.Add(o.due)) {
-				n++ // not if a parent's deadline comes first: that needs no timer
+				n++ // unless a parent's deadline comes first, so that no timer is needed
 			}
 		case o.kind == conformance.OpTicker && !o.halted, !o.halted && o.due > now:
 			n++

@@ -9,7 +9,8 @@ import (
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
-// packageTime is the model of every clock: the bubble's time as the operations of a clock.
+// packageTime is the model of every clock: package time in a bubble, as the operations of
+// a clock.
 func packageTime() Funcs {
 	f := Of(synctestcompat.NewClock())
 	f.WithTimeout = context.WithTimeout
@@ -17,17 +18,17 @@ func packageTime() Funcs {
 	return f
 }
 
-// difference is where a clock and package time part.
+// difference is the first difference between a clock and package time.
 type difference struct {
 	part      int
 	at        time.Duration // on package time, negative if it showed nothing more
-	want, got []event       // what only the one has shown, of the first group that differs
-	agreed    int           // how many of the clock's events came before
+	want, got []event       // what only package time, or only the clock, showed in the first group that differs
+	agreed    int           // how many events of the clock came before
 }
 
-// compare returns the first difference, nil if there is none. What happened at one instant
-// has no order between goroutines, so such groups compare as sets; if the order is not in
-// question, so does all that happened in one part.
+// compare returns the first difference, nil if there is none. The events of one instant
+// have no order between goroutines, so they are compared as a set; if ordered is false, so
+// are all events of one part.
 func compare(want, got []event, ordered bool) *difference {
 	byWho := func(a, b event) int { return cmp.Compare(a.who, b.who) }
 	i, j := 0, 0
@@ -63,7 +64,7 @@ func compare(want, got []event, ordered bool) *difference {
 	return nil
 }
 
-// except lists the events of a that b does not have at the same place of the same
+// except lists the events of a that b does not have at the same position for the same
 // goroutine.
 func except(a, b []event) []event {
 	rest := slices.Clone(b)

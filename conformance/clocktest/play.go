@@ -6,18 +6,18 @@ import (
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
-// comparison is what a run records: what package time showed and what the clock has shown.
+// comparison is what a run records: what package time and what the clock has shown.
 type comparison struct {
 	want, got []event
 	// doing is the step under way on the clock.
 	doing string
-	// ledger has the books of the run on package time.
+	// ledger is that of the run on package time.
 	ledger *ledger
 }
 
 // Play runs a schedule on package time and on a fresh clock, in the same bubble: neither
-// sees the other's time. Where the outcome hangs on what package time leaves open there is
-// nothing to hold the clock to, and the clock is left out.
+// sees the other's time. If the outcome depends on what package time leaves open, the
+// clock is not run, as there is nothing to compare it with.
 func (c *contract) Play(st *suite.Stage) {
 	want := newWorld(st, packageTime())
 	want.ledger = newLedger()

@@ -47,7 +47,7 @@ const (
 	sleeper
 )
 
-// returnsEarly tells how Advance returned before what it woke had run, "" if it did not.
+// returnsEarly says how Advance returned before what it woke had run, "" if it did not.
 func (c *contract) returnsEarly(s *suite.Suite, what woken) (how string) {
 	s.InBubble(func() {
 		f := c.spec.New(Env{Settle: synctestcompat.Wait})
@@ -61,7 +61,7 @@ func (c *contract) returnsEarly(s *suite.Suite, what woken) (how string) {
 				})
 			} else {
 				f.AfterFunc(time.Second, func() {
-					var wg sync.WaitGroup // a function that takes its time
+					var wg sync.WaitGroup // for a function that takes time
 					wg.Add(1)
 					go func() { runtime.Gosched(); wg.Done() }()
 					wg.Wait()
@@ -81,7 +81,7 @@ func (c *contract) returnsEarly(s *suite.Suite, what woken) (how string) {
 	return how
 }
 
-// awaits has Advance wait for what it declares to wait for.
+// awaits checks that Advance waits for what it is declared to wait for.
 func (c *contract) awaits(p *suite.Probe) (*suite.Violation, string) {
 	declared := c.spec.Traits.Waits
 	if how := c.returnsEarly(p.Suite, function); how != "" {
@@ -131,13 +131,13 @@ func clash(f Funcs, ops []func(i int)) {
 		suite.Start(repeat)
 	}
 	for running.Load() > 0 {
-		f.Advance(milli) // until the sleepers have slept
+		f.Advance(milli) // until all sleepers have woken
 		runtime.Gosched()
 	}
 }
 
-// shared are the operations on a clock and on one timer of each kind, so that their methods
-// meet.
+// shared returns operations on a clock and on one timer of each kind, so that calls of the
+// same methods race.
 func shared(p *suite.Probe, f Funcs) []func(i int) {
 	ops := []func(int){func(int) { f.Now() }}
 	if f.NewTimer != nil {

@@ -10,16 +10,16 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
-// The random programs of CK-DIFF, which judges this many whose outcome is not open. Their
-// seeds are their numbers; batch are drawn at a time.
+// CK-DIFF judges this many random programs whose outcome is not open. The seed of a
+// program is its number. Batch programs are drawn at a time.
 const (
 	fixedPrograms = 300
 	fixedSteps    = 30
 	batch         = 256
 )
 
-// differs runs programs, and takes from the first that differs whatever is not needed for a
-// difference.
+// differs runs programs, and leaves out of the first that shows a difference whatever the
+// difference does not need.
 func (c *contract) differs(p *suite.Probe) (*suite.Violation, string) {
 	search := &search{contract: c, probe: p}
 	var first *suite.Violation

@@ -11,7 +11,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
-// dice are what a program is drawn with. The labels say what is chosen.
+// dice make the random choices of a program. The labels say what is chosen.
 type dice interface {
 	// pick returns a number below n.
 	pick(label string, n int) int
@@ -19,7 +19,7 @@ type dice interface {
 	length(label string, most time.Duration) time.Duration
 }
 
-// seeded are dice that fall as their seed wants. Lengths are any number of nanoseconds, so
+// seeded are dice that depend on a seed only. Lengths are any number of nanoseconds, so
 // that few instants coincide: package time promises no order for those that do.
 type seeded struct{ *rand.Rand }
 
@@ -43,13 +43,14 @@ const (
 	labelLast    = "bad period at the end"
 )
 
-// program is a random schedule that uses everything the clock has, as it is drawn.
+// program is a random schedule while it is drawn, which uses everything that the clock
+// has.
 type program struct {
 	dice
 	suite       *suite.Suite
-	ops, nested []conformance.Op // what the schedule does, and what functions do
+	ops, nested []conformance.Op // the operations of the schedule, and those of functions
 	flow        bool             // goroutines sleep and receive
-	late        bool             // the bubbles of Go 1.24 serve a function's own timers of zero too late
+	late        bool             // Go 1.24: bubbles fire timers of no duration that a function arms too late
 
 	steps    []conformance.Step
 	at       time.Duration
@@ -76,12 +77,12 @@ func newProgram(s *suite.Suite, waits Waits, d dice) *program {
 	if p.flow {
 		ops = append(ops, conformance.OpConsume, conformance.OpSleep)
 	}
-	ops = s.Able(ops...)
-	nested := s.Able(conformance.OpNow, conformance.OpTimer, conformance.OpAfterFunc, conformance.OpTicker,
+	ops = s.Supported(ops...)
+	nested := s.Supported(conformance.OpNow, conformance.OpTimer, conformance.OpAfterFunc, conformance.OpTicker,
 		conformance.OpHalt, conformance.OpRearm, conformance.OpRead, conformance.OpNap,
 		conformance.OpCancel, conformance.OpTimeout)
-	// Each program does without some of the operations: what one of them breaks cannot hide
-	// what another does.
+	// Each program leaves out some of the operations, so that a mistake in one cannot hide
+	// a mistake in another.
 	var without []conformance.Op
 	for _, op := range slices.Compact(slices.Clone(ops)) {
 		if op != conformance.OpIdle && d.pick(labelWithout, 4) == 0 {
@@ -99,7 +100,7 @@ func newProgram(s *suite.Suite, waits Waits, d dice) *program {
 // drawsPerStep bounds the draws: the operations that are left may have nothing to do.
 const drawsPerStep = 100
 
-// draw draws n steps, or fewer if the dice bring none, and maybe one more.
+// draw draws n steps, or fewer if no operation can act, and maybe one more.
 func (p *program) draw(n int) conformance.Schedule {
 	for draws := 0; len(p.steps) < n && draws < drawsPerStep*n; draws++ {
 		op := p.ops[p.pick(labelOperation, len(p.ops))]
@@ -130,7 +131,7 @@ func (p *program) draw(n int) conformance.Schedule {
 	return conformance.Schedule{Steps: p.steps}
 }
 
-// idle lets time pass: some, or up to a deadline, or just before or after it.
+// idle lets time pass: some time, or until a deadline, or just before or after it.
 func (p *program) idle() {
 	d := p.length("idle", 40*time.Minute)
 	if len(p.dues) > 0 && p.pick("to a deadline", 2) == 0 {
@@ -143,8 +144,8 @@ func (p *program) idle() {
 	p.steps = append(p.steps, conformance.Step{Op: conformance.OpIdle, D: d, At: p.at})
 }
 
-// badPeriod ends some programs with a period that must panic: a clock that takes it may spin
-// when it is moved.
+// badPeriod ends some programs with a period that must panic. It comes last, as a clock
+// that accepts it may spin when it moves.
 func (p *program) badPeriod() {
 	id := p.one(conformance.OpTicker)
 	if p.pick(labelLast, 4) != 0 || id == 0 {
@@ -158,7 +159,7 @@ func (p *program) badPeriod() {
 	p.steps = append(p.steps, bad)
 }
 
-// one returns the id of something of one of these kinds, 0 if none was found.
+// one returns the id of something that one of these operations made, 0 if there is none.
 func (p *program) one(of ...conformance.Op) int {
 	for range 8 {
 		if len(p.kinds) == 0 {
@@ -172,14 +173,14 @@ func (p *program) one(of ...conformance.Op) int {
 	return 0
 }
 
-// made returns the id of something new.
+// made returns a new id.
 func (p *program) made(op conformance.Op, d time.Duration) int {
 	p.kinds, p.dues = append(p.kinds, op), append(p.dues, p.at+d)
 	return len(p.kinds)
 }
 
-// wait is the duration of a timer: an hour at the most, some close to zero, some not above
-// it where somebody waits for what comes at once.
+// wait returns the duration of a timer: an hour at most, often close to zero, and
+// sometimes zero or negative.
 func (p *program) wait(op conformance.Op, in int) time.Duration {
 	switch p.pick(labelOdd, 12) {
 	case 0:
@@ -192,11 +193,11 @@ func (p *program) wait(op conformance.Op, in int) time.Duration {
 	return 1 + p.length("length", time.Hour)
 }
 
-// contextKinds are what may be the parent of a context.
+// contextKinds are the operations that make contexts, which may be parents of others.
 var contextKinds = []conformance.Op{conformance.OpTimeout, conformance.OpDeadline, conformance.OpWithin}
 
 // step draws one step of the schedule, or of function, sleeper or consumer in, and reports
-// whether there is something to do it to.
+// whether it can be done.
 func (p *program) step(op conformance.Op, in int) (st conformance.Step, ok bool) {
 	st = conformance.Step{Op: op, At: p.at, In: in}
 	switch op {
@@ -234,7 +235,7 @@ func (p *program) make(st *conformance.Step) {
 	case conformance.OpTicker, conformance.OpSleep:
 		st.D = 1 + p.length("length", time.Hour)
 		if st.Op == conformance.OpTicker {
-			st.D += time.Minute // few enough ticks
+			st.D += time.Minute // so that there are few ticks
 		}
 		st.N = p.made(st.Op, st.D)
 	case conformance.OpWithin:

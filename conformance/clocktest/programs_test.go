@@ -16,7 +16,7 @@ import (
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
-// probed is a contract whose only rule is CK-DIFF, judged by a test.
+// probed is the contract with CK-DIFF as its only rule, whose probe is the test's.
 type probed struct {
 	*contract
 	probe func(s *search) *suite.Violation

@@ -8,8 +8,8 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
-// programs is the family of schedules that are not written down: what is drawn, and what is
-// run alone and is in no other family.
+// programs is the family of schedules that no other family has: those that are drawn, and
+// others that are run alone.
 const programs = "CK-DIFF"
 
 // Rules are the laws of a fake clock. Each but X-LEAK judges the family that bears its name.
@@ -198,11 +198,11 @@ func (x *exam) inOrder() *suite.Violation {
 	return x.compared(x.want, x.got, x.traits.Waits != WaitsForNothing)
 }
 
-// inAnyOrder is inOrder, but what comes while time moves, or at one step, may come in any
-// order: that is for other rules.
+// inAnyOrder is inOrder, except that events may come in any order while time moves, or
+// during a step: other rules judge the order.
 func (x *exam) inAnyOrder() *suite.Violation { return x.compared(x.want, x.got, false) }
 
-// counts looks at nothing but the answers to how many timers are armed.
+// counts compares only the numbers of armed timers.
 func (x *exam) counts() *suite.Violation {
 	return x.compared(counted(x.want), counted(x.got), x.traits.Waits != WaitsForNothing)
 }

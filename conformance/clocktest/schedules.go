@@ -63,8 +63,8 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	return out
 }
 
-// playable reports whether the clock has all that a schedule asks of it. What a function
-// starts on a goroutine has its turn in time only if Advance waits for it.
+// playable reports whether the clock can do what a schedule asks of it. A goroutine that a
+// function starts gets its turn in time only if Advance waits for it.
 func (c *contract) playable(s *suite.Suite, schedule conformance.Schedule) bool {
 	tickers := map[int]bool{}
 	for _, st := range schedule.Steps {
@@ -90,7 +90,8 @@ func resets(s *suite.Suite, ticker bool) bool {
 	return s.Accepts(opResetTimer)
 }
 
-// stepsOf reads steps of one instant, separated by bars and written without it.
+// stepsOf parses steps of one instant, which are written without the instant and separated
+// by bars.
 func stepsOf(text string) []conformance.Step {
 	var out []conformance.Step
 	for _, part := range strings.Split(text, "|") {
@@ -133,7 +134,8 @@ func following(
 	return out
 }
 
-// read receives from timer n some time after the step before, idle lets so much time pass.
+// read makes a step that receives from timer n some time after the step before. idle makes
+// a step that lets time pass.
 func read(n int, after time.Duration) conformance.Step {
 	return conformance.Step{Op: conformance.OpRead, N: n, At: after}
 }
@@ -142,7 +144,7 @@ func idle(d time.Duration) conformance.Step {
 	return conformance.Step{Op: conformance.OpIdle, D: d, At: d}
 }
 
-// leaks are schedules after which nothing must be left.
+// leaks are schedules after which nothing may be left.
 func leaks() []conformance.Schedule {
 	return suite.ParseAll(
 		"timer 1 1s @0 | idle 2s",
@@ -158,7 +160,7 @@ func leaks() []conformance.Schedule {
 	)
 }
 
-// counts ask for the number of armed timers after everything that changes it.
+// counts ask for the number of armed timers after each step that changes it.
 func counts() []conformance.Schedule {
 	gaps := []time.Duration{0, 400 * milli, 3 * second}
 	armed := conformance.Step{Op: conformance.OpArmed}

@@ -41,7 +41,7 @@ func orders() []conformance.Schedule {
 	var parts, halts, rearms []string
 	for i := range 40 { // more than a small sort can keep in order by chance
 		parts = append(parts, fmt.Sprintf("afterfunc %d %ds @0", i+1, 1+i*17%41))
-		switch i % 5 { // what is taken out of the middle must not disturb the rest
+		switch i % 5 { // a timer that is stopped in the middle must not disturb the others
 		case 1, 3:
 			halts = append(halts, fmt.Sprintf("halt %d @0", i+1))
 		case 2:
@@ -54,7 +54,7 @@ func orders() []conformance.Schedule {
 	return out
 }
 
-// permutations are those of the numbers below n.
+// permutations returns those of the numbers below n.
 func permutations(n int) [][]int {
 	var out [][]int
 	var grow func(p []int)

@@ -49,8 +49,8 @@ func tickerLives(s *suite.Suite) []conformance.Schedule {
 	return following("ticker 1 1s", uses, fewGaps, 3, read(1, 5*second), read(1, 300*milli), read(1, second))
 }
 
-// stopping picks the schedules of one timer or ticker that do, or do not, stop or reset it
-// while a value is unread.
+// stopping selects the schedules of one timer or ticker in which it is, or is not, stopped
+// or reset while a value is unread.
 func stopping(all []conformance.Schedule, unread bool) []conformance.Schedule {
 	return slices.DeleteFunc(all, func(s conformance.Schedule) bool { return stopsUnread(s) != unread })
 }

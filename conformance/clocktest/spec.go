@@ -1,5 +1,5 @@
-// Package clocktest holds fake clocks to what package time does: clocks that move when they
-// are told to, and otherwise have timers, tickers, functions, sleepers and contexts like
+// Package clocktest holds fake clocks to what package time does. A fake clock moves only
+// when it is told to; its timers, tickers, functions, sleepers and contexts must be like
 // those of package time. Each schedule runs on package time in a bubble and then on the
 // clock, which must show the same.
 //
@@ -31,7 +31,7 @@ import (
 	"github.com/jonboulle/clockwork"
 )
 
-// What a spec needs of the suite's vocabulary; package conformance explains it.
+// What a spec needs from package conformance, which explains it.
 type (
 	Known  = conformance.Known
 	Report = conformance.Report
@@ -39,7 +39,7 @@ type (
 
 // Spec describes an implementation.
 type Spec struct {
-	// Name is how reports call it.
+	// Name is the implementation's name in reports.
 	Name string
 	// New makes a clock that stands still. Clocks must not share state.
 	New func(env Env) Funcs
@@ -58,22 +58,27 @@ type Env struct {
 }
 
 // Funcs are the operations of one clock; those that are nil are not tried. Now and Advance
-// must be there. [Of] fills them from a clock with clockwork's methods.
+// must be set. [Of] fills them from a clock with clockwork's methods.
 type Funcs struct {
-	Now     func() time.Time
-	Since   func(t time.Time) time.Duration
-	Until   func(t time.Time) time.Duration
+	// Now, Since and Until are like those of package time.
+	Now   func() time.Time
+	Since func(t time.Time) time.Duration
+	Until func(t time.Time) time.Duration
+	// Advance moves the clock by d, which is at least 0, and fires what is due on the way.
 	Advance func(d time.Duration)
 
+	// Sleep, After, NewTimer, AfterFunc and NewTicker are like those of package time; a
+	// period of 0 or less must panic.
 	Sleep     func(d time.Duration)
 	After     func(d time.Duration) <-chan time.Time
 	NewTimer  func(d time.Duration) clockwork.Timer
 	AfterFunc func(d time.Duration, f func()) clockwork.Timer
 	NewTicker func(d time.Duration) clockwork.Ticker
-	// NoTimerReset and NoTickerReset say that its timers, those of functions included, and
-	// its tickers have no Reset worth calling.
+	// NoTimerReset and NoTickerReset say that the Reset of timers, those of functions
+	// included, and that of tickers is not to be called.
 	NoTimerReset, NoTickerReset bool
 
+	// WithTimeout and WithDeadline are like those of package context.
 	WithTimeout  func(parent context.Context, d time.Duration) (context.Context, context.CancelFunc)
 	WithDeadline func(parent context.Context, t time.Time) (context.Context, context.CancelFunc)
 
@@ -88,7 +93,7 @@ type Clock interface {
 }
 
 // Of returns the operations of a clock with clockwork's methods, all but the contexts.
-// Armed is there if the clock has BlockUntilContext, which counts.
+// Armed is set if the clock has BlockUntilContext, by which timers can be counted.
 func Of(c Clock) Funcs {
 	f := Funcs{
 		Now: c.Now, Since: c.Since, Until: c.Until, Advance: c.Advance,
@@ -149,8 +154,8 @@ type contract struct {
 	home map[string]string // families, by the text of each of their schedules
 }
 
-// Profile names the contract. Which goroutine comes first on several processors would be
-// chance, on package time too.
+// Profile names the contract. It has runs on one processor, as on several it would be
+// chance, on package time too, which goroutine comes first.
 func (c *contract) Profile() suite.Profile {
 	return suite.Profile{Kind: "clock", Package: "clocktest", OneProcessor: true, OwnClock: true}
 }
@@ -166,8 +171,8 @@ func (c *contract) Unfit(*suite.Suite) (skip, misuse string) {
 	return "", ""
 }
 
-// The Reset of timers, and that of tickers, in the set of operations that a clock has. In
-// schedules both are rearm.
+// Abilities that no step names, in the set of operations: the Reset of timers, and that of
+// tickers. In schedules both are rearm.
 const (
 	opResetTimer  conformance.Op = "Timer.Reset"
 	opResetTicker conformance.Op = "Ticker.Reset"
@@ -194,9 +199,9 @@ func (c *contract) Learn(*suite.Suite) map[conformance.Op]bool {
 	}
 }
 
-// FamilyOf finds the family of a schedule that is run alone, as only its rule judges it:
-// the one that has the schedule, or that of the programs. Schedules that are drawn are
-// programs.
+// FamilyOf names the family of a schedule that is run alone, since each family has a rule
+// that judges it: the family that has the schedule, or else that of the programs, to which
+// drawn schedules belong.
 func (c *contract) FamilyOf(s *suite.Suite, schedule conformance.Schedule) string {
 	if s.Single() {
 		return programs
@@ -217,8 +222,8 @@ func (c *contract) FamilyOf(s *suite.Suite, schedule conformance.Schedule) strin
 	return programs
 }
 
-// Hung judges a run without progress: a goroutine that waits for a lock in a method which
-// it called from a function of the clock proves why.
+// Hung judges a run without progress: it is proved why if a goroutine waits for a lock in
+// a method that it called from a function of the clock.
 func (c *contract) Hung(s *suite.Suite, h *suite.Hang) (rule string, broken *suite.Violation, done bool) {
 	if where := h.LockedInCallback(); where != "" {
 		s.CannotReenter()

@@ -20,7 +20,7 @@ type Waits int
 // not held to the laws of what it does not wait for.
 const (
 	// WaitsForAll: for every goroutine that a timer wakes or starts, until it blocks. Only
-	// possible with Env.Settle, or the like of it.
+	// possible with Env.Settle or something like it.
 	WaitsForAll Waits = iota + 1
 	// WaitsForFunctions: for the functions of AfterFunc, but not for goroutines that
 	// receive from channels or sleep.
@@ -46,8 +46,8 @@ func (c *contract) Traits() *Traits {
 	return &tr
 }
 
-// Table lists the choice. It is not offered as an explanation of a failure: what Advance
-// waits for can be observed.
+// Table lists the choice. It is not offered as an explanation of a failure, since what
+// Advance waits for can be observed.
 func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	return []suite.Choice{{
 		Name: "Waits", Declared: int(tr.Waits), Values: waits,
@@ -56,7 +56,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	}}
 }
 
-// observeWaits tries what Advance waits for, without anybody settling after it.
+// observeWaits tries what Advance waits for, without settling after it.
 func (c *contract) observeWaits(s *suite.Suite) Waits {
 	switch {
 	case c.returnsEarly(s, function) != "":

@@ -25,7 +25,7 @@ func (c *contract) Exam(tr *Traits, rec *suite.Recording, _ suite.Job) *exam {
 	return x
 }
 
-// open is why there is nothing to hold the clock to, "" if there is.
+// open is why the clock cannot be compared with package time, "" if it can.
 func (x *exam) open() string {
 	if x.ledger == nil {
 		return "nothing ran"
@@ -75,7 +75,8 @@ func (d *difference) headline() string {
 	return got.text + ", want " + want.text + when
 }
 
-// pair picks what is missing and what was seen instead, of the same thing if there is one.
+// pair returns an event that is missing and one that was seen instead, about the same
+// thing if possible.
 func (d *difference) pair() (want, got event) {
 	for _, w := range d.want {
 		for _, g := range d.got {
@@ -99,7 +100,7 @@ func (e event) subject() string {
 	return strings.TrimSuffix(strings.Join(words[:min(2, len(words))], " "), ":")
 }
 
-// kind tells differences of different kinds apart.
+// kind names the kind of a difference.
 func (d *difference) kind() string {
 	want, got := d.pair()
 	word := func(e event) string { w, _, _ := strings.Cut(e.text, " "); return w }
@@ -124,7 +125,7 @@ func (d *difference) because(step conformance.Step, s conformance.Schedule) stri
 func (d *difference) lanes(step conformance.Step, wanted, shown []event) []suite.Lane {
 	want, got := suite.Lane{Name: "want"}, suite.Lane{Name: "got"}
 	wanted = slices.Clone(wanted)
-	slices.SortStableFunc(wanted, func(a, b event) int { // the order of one instant is chance
+	slices.SortStableFunc(wanted, func(a, b event) int { // the order within an instant is chance
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.part, b.part), cmp.Compare(a.who, b.who))
 	})
 	for _, e := range wanted {

@@ -14,19 +14,19 @@ import (
 
 // event is something that was seen of a clock.
 type event struct {
-	// part is the step during which it was seen, twice its index: plus 0 while time moved
-	// to the step's instant, plus 1 from the step on.
+	// part is when it was seen: twice the index of a step while time moved to that step's
+	// instant, and one more from then on.
 	part int
 	// who saw it: 0 the schedule, else a function, sleeper or consumer.
 	who int
-	// at is when, on package time; unknown on the clock under test.
+	// at is the instant, on package time only.
 	at time.Duration
 	// text says what, mark does so in a timeline.
 	text, mark string
 }
 
-// followUps bounds how often a function, sleeper or consumer does its steps, as one that
-// arms itself would go on for ever.
+// followUps bounds how often a function, sleeper or consumer does its steps, since one
+// that arms itself would go on for ever.
 const followUps = 12
 
 // world runs a schedule on a clock, package time or another, and notes what can be seen of
@@ -51,7 +51,7 @@ type world struct {
 	tickers  map[int]clockwork.Ticker
 	contexts map[int]*timedContext
 	root     context.Context
-	release  []func() // takes down all that was made
+	release  []func() // releases everything that was made
 }
 
 func newWorld(st *suite.Stage, f Funcs) *world {
@@ -69,7 +69,7 @@ func newWorld(st *suite.Stage, f Funcs) *world {
 	return w
 }
 
-// run does the schedule, and tells of each step before it is done.
+// run does the schedule, and calls tell with each step before it is done.
 func (w *world) run(tell func(s conformance.Step)) {
 	for i, s := range w.stage.Steps() {
 		if s.In != 0 {
@@ -92,8 +92,8 @@ func (w *world) run(tell func(s conformance.Step)) {
 	w.end()
 }
 
-// end takes everything down: what is still armed is disarmed, sleepers sleep on to their
-// ends, and nothing more is noted.
+// end releases everything: what is still armed is stopped, time passes until all sleepers
+// have woken, and nothing more is noted.
 func (w *world) end() {
 	w.mu.Lock()
 	w.over = true
@@ -108,7 +108,7 @@ func (w *world) end() {
 		if s.Op == conformance.OpSleep || s.Op == conformance.OpNap {
 			longest = max(longest, s.D)
 		}
-		back += max(0, -s.D) // a clock may go back by it, which other rules judge
+		back += max(0, -s.D) // a clock may go back by a negative step, which other rules judge
 	}
 	w.stage.Settle()
 	if longest > 0 {
@@ -116,8 +116,8 @@ func (w *world) end() {
 	}
 }
 
-// advance moves the clock. Package time cannot fail to move, so that a clock which panics
-// differs.
+// advance moves the clock. Package time always moves, so that a clock which panics shows a
+// difference.
 func (w *world) advance(d time.Duration) {
 	if msg := suite.Catch(func() { w.f.Advance(d) }); msg != "" {
 		w.note(0, "!", "Advance(%s): panics: %s", timeline.Duration(d), msg)
@@ -155,7 +155,7 @@ func (w *world) noteAnswer(who int, s conformance.Step, yes bool) {
 	w.note(who, mark, "%s: %v", call(s), yes)
 }
 
-// turn says that function, sleeper or consumer id has its turn, and does its steps.
+// turn notes that function, sleeper or consumer id has its turn, and does its steps.
 func (w *world) turn(id int, mark, format string, args ...any) {
 	w.note(id, mark, format, args...)
 	w.mu.Lock()
@@ -183,7 +183,7 @@ func (w *world) isOver() bool {
 	return w.over
 }
 
-// do does one step for who.
+// do does one step for the schedule, or for the function, sleeper or consumer who.
 func (w *world) do(who int, s conformance.Step) {
 	if w.ledger != nil {
 		w.ledger.before(s)
@@ -193,7 +193,7 @@ func (w *world) do(who int, s conformance.Step) {
 	}
 }
 
-// call is a step without its instant.
+// call returns the text of a step without its instant.
 func call(s conformance.Step) string {
 	s.At, s.In = 0, 0
 	text := s.String()
@@ -242,7 +242,7 @@ func (w *world) askNow(who int) {
 	w.note(who, timeline.Duration(now.Sub(w.start)), "now: %s", text)
 }
 
-// askArmed notes how many timers are armed, which package time does not tell.
+// askArmed notes how many timers are armed; on package time the ledger knows.
 func (w *world) askArmed(who int, s conformance.Step) {
 	n := 0
 	if w.ledger != nil {

@@ -22,7 +22,7 @@ type timedContext struct {
 	seen string // its last state
 }
 
-// rootKey is the key of a value that every context has from its parents.
+// rootKey is the key of a value that every context inherits.
 type rootKey struct{}
 
 // contextOf returns context n, nil if there is none.
@@ -113,8 +113,8 @@ func describeError(err error) string {
 	return fmt.Sprint(err)
 }
 
-// askErr notes what Err says, and whether it says it with the very errors of package
-// context. Asking must not block; if it does, that is what is noted.
+// askErr notes what Err returns, and whether that is one of the errors of package context
+// itself. Err must not block; if it does, that is noted.
 func (w *world) askErr(who int, s conformance.Step) {
 	c := w.contextOf(s.N)
 	if c == nil {

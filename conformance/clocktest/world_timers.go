@@ -24,7 +24,7 @@ func (w *world) arm(s conformance.Step) {
 	case conformance.OpAfterFunc:
 		made := make(chan struct{})
 		t := w.f.AfterFunc(s.D, func() {
-			<-made // with a duration <= 0 it may run before AfterFunc has returned
+			<-made // with a duration <= 0 the function may run before AfterFunc has returned
 			w.stage.Callback(func() { w.turn(s.N, fmt.Sprintf("F%d", s.N), "function %d runs", s.N) })
 		})
 		w.keep(s.N, nil, t, nil)
@@ -32,7 +32,7 @@ func (w *world) arm(s conformance.Step) {
 	}
 }
 
-// keep enters what was made under a number.
+// keep notes what was made under a number.
 func (w *world) keep(n int, c <-chan time.Time, timer clockwork.Timer, ticker clockwork.Ticker) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -49,8 +49,8 @@ func (w *world) keep(n int, c <-chan time.Time, timer clockwork.Timer, ticker cl
 	}
 }
 
-// use calls a method of a timer of any kind, or receives from it. What does not exist is
-// not used.
+// use calls a method of a timer of any kind, or receives from it. It does nothing if there
+// is no such timer.
 func (w *world) use(who int, s conformance.Step) {
 	w.mu.Lock()
 	timer, ticker, c := w.timers[s.N], w.tickers[s.N], w.channels[s.N]
@@ -99,7 +99,7 @@ func (w *world) wait(who int, s conformance.Step) {
 			w.stage.Callback(func() { w.turn(s.N, fmt.Sprintf("S%d", s.N), "sleeper %d wakes", s.N) })
 		})
 		if who == 0 {
-			w.stage.Settle() // it reaches its Sleep
+			w.stage.Settle() // until it is in Sleep
 		}
 	case conformance.OpNap:
 		if who != 0 {
@@ -111,7 +111,8 @@ func (w *world) wait(who int, s conformance.Step) {
 	}
 }
 
-// consume receives from whatever channel k is each time, until the end.
+// consume receives from the channel that has the number k at the time, again and again
+// until the end.
 func (w *world) consume(id, k int) {
 	for {
 		w.mu.Lock()

@@ -9,8 +9,8 @@ import (
 	"github.com/escapement-go/escapement/internal/timeline"
 )
 
-// broken is the rule that the first difference breaks: the first of those that it may be
-// about which is in force here.
+// broken returns the rule that the first difference breaks: the first suspect that is in
+// force.
 func (x *exam) broken() string {
 	v := x.view()
 	if v.broken != "" {
@@ -25,9 +25,9 @@ func (x *exam) broken() string {
 	return v.broken
 }
 
-// suspects lists the rules that a difference may be about: what happened to the request, if
-// that is beyond doubt; a simple mistake in the model, if that explains the whole run; and
-// otherwise what happened at that instant, or what had happened before it.
+// suspects lists the rules that a difference may break, the likeliest first: those that
+// what happened to the request shows beyond doubt; the rule of a simple mistake that
+// explains the whole run; and then those of what happened at that instant or before it.
 func (x *exam) suspects(v *view) []string {
 	if certain := x.certain(v); certain != nil {
 		return certain
@@ -50,7 +50,7 @@ func (v *view) did(op conformance.Op) bool {
 	return slices.ContainsFunc(v.steps, func(s conformance.Step) bool { return s.Op == op })
 }
 
-// certain lists the suspects where the fate of the request tells.
+// certain lists the suspects that the fate of the request shows.
 func (x *exam) certain(v *view) []string {
 	r, want, got := v.first()
 	q := v.model.demands[r]
@@ -67,7 +67,7 @@ func (x *exam) certain(v *view) []string {
 		return []string{"CT-TIME0"}
 	case want == fateLate:
 		return []string{"CT-TIME"}
-	case !v.came(r) && got == fateFull && (want == fateWaits || want == fateRuns): // it gave up by itself
+	case !v.came(r) && got == fateFull && (want == fateWaits || want == fateRuns): // it was told to give up
 		return append(x.causes(v), "CT-TIME", "CT-WORK")
 	case x.releasedNothing():
 		return []string{"CT-OVERREL"}
@@ -75,8 +75,8 @@ func (x *exam) certain(v *view) []string {
 	return nil
 }
 
-// explained returns the rule of the first simple mistake with which the model has no
-// difference from the run, "" if there is none.
+// explained returns the rule of the first simple mistake that, made in the model, leaves
+// no difference from the run; "" if there is none.
 func (x *exam) explained(v *view) string {
 	for _, guess := range []struct {
 		rule  string
@@ -100,7 +100,7 @@ func (x *exam) explained(v *view) string {
 	return ""
 }
 
-// likely lists the suspects where nothing simple explains the run.
+// likely lists the suspects if no simple mistake explains the run.
 func (x *exam) likely(v *view) []string {
 	r, want, got := v.first()
 	came, causes := v.came(r), x.causes(v)
@@ -126,8 +126,8 @@ func (x *exam) likely(v *view) []string {
 	return append(causes, "CT-REJECT", "CT-WORK")
 }
 
-// whoKeptPlaces lists the rules of those who did not give back a place in the backlog, where
-// one is missing.
+// whoKeptPlaces lists the rules of those requests that may not have given back their place
+// in the backlog, if one is missing.
 func (v *view) whoKeptPlaces() []string {
 	var out []string
 	for r, f := range v.wanted.fates {
@@ -143,7 +143,7 @@ func (v *view) whoKeptPlaces() []string {
 	return out
 }
 
-// causes lists rules that what happened before may have broken unseen.
+// causes lists the rules that may have been broken earlier without showing.
 func (x *exam) causes(v *view) []string {
 	var out []string
 	has := func(ops ...conformance.Op) bool { return suite.Has(ops...)(suite.Job{Schedule: x.Schedule}) }
@@ -172,7 +172,7 @@ func (x *exam) causes(v *view) []string {
 	return out
 }
 
-// difference tells the first difference.
+// difference makes a violation of the first difference.
 func (x *exam) difference() *suite.Violation {
 	v := x.view()
 	r, want, got := v.first()
@@ -191,7 +191,8 @@ func (x *exam) difference() *suite.Violation {
 	return out
 }
 
-// because says why the request of the first difference should have fared otherwise.
+// because says why something else should have happened to the request of the first
+// difference.
 func (x *exam) because(v *view) string {
 	r, want, got := v.first()
 	q, wanted, backlog, waiting := v.tr.requests[r], v.wanted, v.model.backlog, len(v.wanted.queue)
@@ -221,7 +222,8 @@ func (x *exam) because(v *view) string {
 	return fmt.Sprintf("%d of %d slots are taken, and it is not its turn", wanted.used, wanted.limit)
 }
 
-// declaredSo is the declared choice that makes the first difference one, "" if none does.
+// declaredSo names the declared choice without which there would be no first difference,
+// "" if there is none.
 func (x *exam) declaredSo(v *view) string {
 	named := func(values []string, declared int) string { return append([]string{""}, values...)[declared] }
 	r, want, got := v.first()
@@ -230,7 +232,7 @@ func (x *exam) declaredSo(v *view) string {
 		return named(orders, int(x.declared.Fair))
 	case rule == "CT-SEAT", want == fateFull && v.model.seatKept:
 		return named(seats, int(x.declared.SeatHeld))
-	case q.gone: // which has told so
+	case q.gone: // the request has said so
 	case want == fateGone:
 		return named(contexts, int(x.declared.Context))
 	case want == fateLate:

@@ -9,9 +9,8 @@ import (
 )
 
 // Draw draws requests in bursts, with weights or with deadlines, that are released in any
-// order and right at the instant at which another's wait ends, cancels of one of several that
-// wait, handlers that panic, and limits that change. At most one step meets the timers of its
-// instant.
+// order and right at the instant at which another's wait ends, cancels of one of several
+// that wait, handlers that panic, and limits that change. At most one step races.
 func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 	d := &drawing{cfg: suite.OneOf(pick, "config", c.drawn()), tr: &c.spec.Traits, kind: pick("kind", 8)}
 	d.wait = d.cfg.Timeout
@@ -22,7 +21,7 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 	d.deadlines = d.kind == 4 && s.Accepts(conformance.OpCancel)
 	moves := suite.Moves(pick, d.ops(s), len(d.gaps)+1, 2*d.wait, 19)
 	if d.tr.Fair == FairNone {
-		moves = moves[:min(len(moves), 10)] // any order is right, and there are many
+		moves = moves[:min(len(moves), 10)] // the more requests, the more orders are right, and all are tried
 	}
 	for i, m := range moves {
 		d.move(i, m)
@@ -51,11 +50,11 @@ type drawing struct {
 
 // ops are the operations of a schedule of this kind, those that are more frequent twice.
 func (d *drawing) ops(s *suite.Suite) []conformance.Op {
-	out := s.Able(conformance.OpAcquire, conformance.OpAcquire, conformance.OpTry, conformance.OpDo)
+	out := s.Supported(conformance.OpAcquire, conformance.OpAcquire, conformance.OpTry, conformance.OpDo)
 	out = append(out, conformance.OpRelease, conformance.OpRelease)
-	out = append(out, s.Able(conformance.OpCancel)...)
+	out = append(out, s.Supported(conformance.OpCancel)...)
 	if d.kind == 5 {
-		out = append(out, s.Able(conformance.OpResize)...)
+		out = append(out, s.Supported(conformance.OpResize)...)
 	}
 	if d.kind == 6 && s.Accepts(conformance.OpDo) {
 		out = append(out, conformance.OpPanic, conformance.OpExit)
@@ -81,7 +80,7 @@ func (d *drawing) move(i int, m suite.Move) {
 		if d.together++; d.at > d.last {
 			d.together = 1
 		} else if d.together > 5 {
-			return // whose waits would end together, in any order
+			return // their waits would end together, in any order
 		}
 		d.last = d.at
 		d.request(&st, m)
@@ -111,7 +110,7 @@ func (d *drawing) request(st *conformance.Step, m suite.Move) {
 			st.K = d.cfg.Limit + 1
 		}
 		if st.K == 1 {
-			st.K = 0 // the text says nothing of it
+			st.K = 0 // the text form of one slot has no weight
 		}
 	}
 	if d.deadlines && m.Op != conformance.OpTry && m.N%3 == 2 {
@@ -137,7 +136,7 @@ func (c *contract) drawn() []conformance.Config {
 	return out
 }
 
-// callers remembers which requests came, and which were told to go.
+// callers knows which requests have come, and which were released or cancelled.
 type callers struct {
 	came []conformance.Op
 	live []int // not released
@@ -150,8 +149,8 @@ func (c *callers) enter(op conformance.Op) int {
 	return len(c.came)
 }
 
-// leave is one of the oldest requests, 0 if there is none that can leave so. Those that do not
-// run have nothing to release.
+// leave returns one of the oldest requests, 0 if none can leave by that operation: a
+// request that does not run has nothing to release.
 func (c *callers) leave(op conformance.Op, n, limit int) int {
 	if len(c.live) == 0 {
 		return 0
@@ -165,7 +164,8 @@ func (c *callers) leave(op conformance.Op, n, limit int) int {
 	return id
 }
 
-// cancel is one of the newest requests, or the next to come; 0 if it cannot be.
+// cancel returns one of the newest requests, or the next to come, 0 if it cannot be
+// cancelled.
 func (c *callers) cancel(n int, early bool) int {
 	id := len(c.came) - n%4
 	if early && n >= 15 {
@@ -223,7 +223,7 @@ func (c *contract) Twins(s *suite.Suite) conformance.Twins {
 	if c.spec.Traits.Fair != FairFIFO {
 		return conformance.Twins{}
 	}
-	ops := s.Able(conformance.OpAcquire, conformance.OpAcquire, conformance.OpTry, conformance.OpDo,
+	ops := s.Supported(conformance.OpAcquire, conformance.OpAcquire, conformance.OpTry, conformance.OpDo,
 		conformance.OpRelease, conformance.OpRelease, conformance.OpCancel)
 	return conformance.Twins{
 		Laws: []string{"X-REPLAY", "X-SHIFT", "X-SCALE", "X-ISO"},
@@ -254,8 +254,8 @@ func (c *callers) step(m suite.Move, limit int) conformance.Step {
 	return st
 }
 
-// Tidied makes a schedule legal from which steps were taken: requests are numbered in the
-// order in which they are first heard of, and nothing is done to one that never comes.
+// Tidied repairs a schedule from which steps were left out: requests are numbered in the
+// order in which they first occur, and nothing is done to a request that never comes.
 func (c *contract) Tidied(_ *suite.Suite, s conformance.Schedule) conformance.Schedule {
 	out, numbers := s.Steps[:0:0], map[int]int{}
 	ends := []conformance.Op{conformance.OpCancel, conformance.OpRelease, conformance.OpPanic, conformance.OpExit}

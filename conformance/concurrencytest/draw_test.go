@@ -10,8 +10,8 @@ import (
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
-// What is drawn breaks no rule of correct designs, is what it says when it is read back, and
-// is the plainest where every choice is the plainest.
+// Correct designs break no rule on drawn schedules, whose text form reads back as the same
+// schedule. The plainest choices make the plainest schedule.
 func TestDraw(t *testing.T) {
 	synctestcompat.Require(t)
 	for _, name := range []string{
@@ -45,8 +45,8 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// With another instance beside it, of which a slot is taken, the same becomes of every
-// request; and a schedule read again has the same outcome.
+// The fate of every request is the same with another instance beside it, of which a slot
+// is taken; and a schedule that is run twice has the same outcome.
 func TestTwins(t *testing.T) {
 	synctestcompat.Require(t)
 	j := design(t, "zoo queue:  Injected").Judge(t)

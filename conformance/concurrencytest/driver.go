@@ -8,23 +8,23 @@ import (
 	"github.com/escapement-go/escapement/fakeclock"
 )
 
-// racingHand is a fake clock in a bubble that does not settle by itself, so that a step and
+// racingTime is a fake clock in a bubble that does not settle by itself, so that a step and
 // the timers of its instant can meet with nothing settled between them.
-type racingHand struct{ *suite.Hand }
+type racingTime struct{ *suite.FakeTime }
 
-func newRacingHand(start time.Time, bubble bool) *racingHand {
-	return &racingHand{&suite.Hand{Fake: fakeclock.New(fakeclock.WithStart(start)), Start: start, Bubble: bubble}}
+func newRacingTime(start time.Time, bubble bool) *racingTime {
+	return &racingTime{&suite.FakeTime{Fake: fakeclock.New(fakeclock.WithStart(start)), Start: start, Bubble: bubble}}
 }
 
 // To lets everything happen that is due on the way and at at itself.
-func (h *racingHand) To(at time.Duration) {
+func (h *racingTime) To(at time.Duration) {
 	h.before(at + 1)
-	h.Hand.To(at)
+	h.FakeTime.To(at)
 	h.Settle()
 }
 
 // before lets everything happen that is due before at.
-func (h *racingHand) before(at time.Duration) {
+func (h *racingTime) before(at time.Duration) {
 	h.Settle()
 	for {
 		next, ok := h.Fake.Next()
@@ -37,11 +37,11 @@ func (h *racingHand) before(at time.Duration) {
 }
 
 // Race does a step beside the timers of its instant, in one of four orders.
-func (h *racingHand) Race(at time.Duration, order conformance.Order, step func()) {
+func (h *racingTime) Race(at time.Duration, order conformance.Order, step func()) {
 	h.before(at)
 	switch order {
 	case conformance.OrderFireFirst:
-		h.Hand.To(at)
+		h.FakeTime.To(at)
 		h.Settle()
 		step()
 	case conformance.OrderStepFirst:
@@ -51,11 +51,11 @@ func (h *racingHand) Race(at time.Duration, order conformance.Order, step func()
 		h.Fake.Advance(0)
 	case conformance.OrderHeld:
 		release := h.Fake.Hold()
-		h.Hand.To(at)
+		h.FakeTime.To(at)
 		step()
 		release()
 	default: // the timer has fired, but who waits for it has not run yet
-		h.Hand.To(at)
+		h.FakeTime.To(at)
 		step()
 	}
 	h.Settle()

@@ -7,8 +7,8 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 )
 
-// In a set of operations opTwoWays stands for a Do beside an Acquire or Lock, and opContext
-// for requests that are given contexts.
+// Abilities that no step names, in the set of operations: opTwoWays is a Do beside an
+// Acquire or Lock, and opContext that requests are given contexts.
 const (
 	opTwoWays conformance.Op = "Do beside Acquire"
 	opContext conformance.Op = "context"
@@ -29,8 +29,8 @@ func (f *Funcs) operations(tr Traits) map[conformance.Op]bool {
 	}
 }
 
-// enter is what an acquire does: it takes slots and calls run once it has them. Middleware
-// gives them back when run has returned.
+// enter returns what an acquire step calls: it takes slots and then calls run. Middleware
+// gives the slots back when run has returned.
 func (f *Funcs) enter() func(ctx context.Context, weight int, run func()) error {
 	switch {
 	case f.Acquire != nil && f.Release != nil:
@@ -70,8 +70,8 @@ func (f *Funcs) handles(op conformance.Op) bool {
 	return op == conformance.OpDo || op == conformance.OpAcquire && f.Acquire == nil && f.Lock == nil && f.Do != nil
 }
 
-// keep keeps what Take and TryTake hand out, and makes an Acquire, a TryAcquire and a Release
-// of them.
+// keep makes an Acquire, a TryAcquire and a Release out of Take and TryTake, by keeping
+// the functions that these hand out.
 func (f *Funcs) keep(over OverRelease) {
 	if f.Take == nil && f.TryTake == nil {
 		return
@@ -120,8 +120,8 @@ func (p *permits) add(weight int, release func()) {
 	p.held++
 }
 
-// take returns a function for so many slots. When none is held at all it returns the newest
-// once more, and nil if none was ever handed out.
+// take returns a function that gives back that many slots. If nothing at all is held it
+// returns the function that was handed out last once more, nil if there was none.
 func (p *permits) take(weight int) func() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

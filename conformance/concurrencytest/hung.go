@@ -7,9 +7,9 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
-// Hung looks for what a run without progress proves. Who waits for a slot may do so by
-// waiting for a lock, which proves nothing; but whoever needs no slot must not wait for those
-// who do, and where waiting for a slot was seen to be something else, no lock is a slot.
+// Hung looks for what a run without progress proves. A request may wait for a slot by
+// waiting for a lock, so that a wait for a lock proves nothing; unless it is that of an
+// operation that needs no slot, or requests were seen to wait for slots in another way.
 func (c *contract) Hung(s *suite.Suite, h *suite.Hang) (rule string, broken *suite.Violation, done bool) {
 	proof, where := h, c.waitsForEver(s, h)
 	if where == "" { // it may be that nobody has asked yet for what must not wait

@@ -21,7 +21,7 @@ const (
 	fateTooBig      // rejected: more than the limit
 )
 
-// outside is how a fate looks to who sees only answers.
+// outside returns the fate as it looks to those who see answers only.
 func (f fate) outside() fate {
 	switch f {
 	case fateLeft:
@@ -38,9 +38,9 @@ type state struct {
 	limit, used int
 	fates       []fate
 	queue       []int  // who waits, in the order of arrival
-	kept        []bool // runs after it waited: it may hold a place
-	fresh       []bool // got its slots in this group, and may not have looked yet
-	lag         int    // who left the backlog in this group, and may still hold a place
+	kept        []bool // runs after it waited, and so may hold a place in the backlog
+	fresh       []bool // got its slots in this group, and may not have noticed yet
+	lag         int    // how many left the backlog in this group, and may still hold a place
 }
 
 func (s *state) clone() *state {
@@ -55,17 +55,17 @@ func (s *state) equal(o *state) bool {
 		slices.Equal(s.queue, o.queue) && slices.Equal(s.kept, o.kept)
 }
 
-// demand is a request as the model knows it.
+// demand is what the model knows of a request.
 type demand struct {
 	weight  int
 	at      time.Duration
 	expires time.Duration // when its context is done by itself, never if 0
 	try     bool
 	handler bool
-	gone    bool // its context was done before it came
+	gone    bool // its context was cancelled before it came
 }
 
-// demanded is the request of a step that is done at an instant.
+// demanded returns the request of a step that is done at an instant.
 func demanded(s conformance.Step, at time.Duration, gone, handler bool) demand {
 	q := demand{weight: max(1, s.K), at: at, try: s.Op == conformance.OpTry, gone: gone, handler: handler}
 	if s.D > 0 {
@@ -74,8 +74,8 @@ func demanded(s conformance.Step, at time.Duration, gone, handler bool) demand {
 	return q
 }
 
-// model says what may become of the requests of a schedule: where an order is open it holds
-// every state that some order leads to.
+// model says what may become of the requests of a schedule. Where the order of things is
+// open, it holds every state to which some order leads.
 type model struct {
 	backlog  int           // -1: no bound
 	timeout  time.Duration // -1: none
@@ -83,12 +83,12 @@ type model struct {
 	seatKept bool
 	bigWaits bool
 	noCtx    bool
-	ctxLate  bool // a context that is done before is looked at only by who waits
+	ctxLate  bool // a context that is cancelled before the request comes matters only if it must wait
 
 	demands []demand
 	states  []*state
 	at      time.Duration
-	bias    int // added to every limit, to see whether that explains a run
+	bias    int // added to every limit, to find out whether that explains a run
 }
 
 // event is something that happens at some moment of a group.
@@ -117,8 +117,9 @@ func newModel(cfg Config, traits *Traits) *model {
 	}
 }
 
-// pass lets time go on to at, through each instant at which something is due, up to
-// at itself if that is settled. After each it calls look, until look says stop.
+// pass lets time pass up to at, by way of each instant at which something is due, and
+// including at itself if settled is set. After each of them it calls look, and stops when
+// that returns false.
 func (m *model) pass(at time.Duration, settled bool, look func(instant time.Duration) bool) bool {
 	for {
 		next, found := at, settled
@@ -146,7 +147,7 @@ func (m *model) pass(at time.Duration, settled bool, look func(instant time.Dura
 	}
 }
 
-// waiting lists who waits, those included that can never run.
+// waiting lists the requests that wait, including those that can never run.
 func (s *state) waiting() []int {
 	var out []int
 	for r, f := range s.fates {
@@ -190,8 +191,8 @@ func (m *model) dueAt(at time.Duration) []event {
 	return out
 }
 
-// group lets steps be done in their order, and events, those that the steps bring
-// included, in any order among them.
+// group lets steps be done in their order, and events in any order among them, including
+// those that the steps bring.
 func (m *model) group(steps []conformance.Step, events []event) {
 	var out []*state
 	for _, s := range m.states {
@@ -232,8 +233,8 @@ func (m *model) walk(s *state, steps []conformance.Step, events []event, out *[]
 	}
 }
 
-// quiet reports whether nobody has to be admitted. Where the order is open it is
-// enough that one of those who wait does not fit: it may be the one whose turn it is.
+// quiet reports whether no request need be admitted. Where the order is open it is enough
+// that one of those that wait does not fit, as it may be the next in turn.
 func (m *model) quiet(s *state) bool {
 	blocked := func(r int) bool { return m.demands[r].weight > s.limit-s.used }
 	return m.fifo || len(s.queue) == 0 || slices.ContainsFunc(s.queue, blocked)
@@ -259,7 +260,7 @@ func (m *model) do(s *state, st conformance.Step) (*state, []event) {
 	return s, nil
 }
 
-// happen lets an event happen, in each way that is legal.
+// happen returns the states to which an event may lead.
 func (m *model) happen(s *state, e event) []*state {
 	q := m.demands[e.r]
 	c := s.clone()
@@ -272,7 +273,8 @@ func (m *model) happen(s *state, e event) []*state {
 			return []*state{c}
 		}
 		if s.fates[e.r] == fateRuns && s.fresh[e.r] && !(e.kind == eventGone && m.noCtx) {
-			// It may find both when it looks, and then give its slots to the next.
+			// It may find both its slots and its context done, and then give the slots to
+			// the next.
 			c.fates[e.r], c.kept[e.r] = fateGone, false
 			c.used -= q.weight
 			return []*state{s, m.admit(c)}
@@ -333,7 +335,7 @@ func (m *model) arrive(c *state, r int) []*state {
 			c.fresh[r] = !q.try
 			return end(fateRuns)
 		}
-		if !m.fifo || q.try { // it may overtake, or not
+		if !m.fifo || q.try { // it may overtake those that wait
 			runs := c.clone()
 			runs.used += q.weight
 			runs.fates[r] = fateRuns
@@ -364,7 +366,7 @@ func (m *model) arrive(c *state, r int) []*state {
 	return append(out, end(fateWaits)...)
 }
 
-// admit lets those run whose turn it is, where the order is given.
+// admit lets requests run whose turn it is, where the order is given.
 func (m *model) admit(c *state) *state {
 	for m.fifo && len(c.queue) > 0 && m.demands[c.queue[0]].weight <= c.limit-c.used {
 		m.run(c, c.queue[0])
@@ -380,7 +382,7 @@ func (m *model) run(c *state, r int) {
 	c.lag++
 }
 
-// add makes a request known. It has not come yet.
+// add makes a request known that has not come yet.
 func (m *model) add(q demand) int {
 	m.demands = append(m.demands, q)
 	for _, s := range m.states {

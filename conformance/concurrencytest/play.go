@@ -24,7 +24,7 @@ type run struct {
 func (c *contract) Play(st *suite.Stage) {
 	s := st.Schedule
 	if s.RacingSteps() > 0 && st.Fake() != nil {
-		st.Drive(newRacingHand(s.Config.Start(), st.Bubble))
+		st.Drive(newRacingTime(s.Config.Start(), st.Bubble))
 	}
 	r := &run{Stage: st, c: c, out: &trace{}, byID: map[int]int{}, gone: map[int]bool{}}
 	st.Rec.Locked(func(rec *suite.Recording) { rec.Detail = r.out })
@@ -55,7 +55,8 @@ func (c *contract) Play(st *suite.Stage) {
 	})
 }
 
-// create makes the limiter, and if asked another one of which a slot is taken for good.
+// create makes the limiter. If the stage asks for a second one, it makes that too and
+// takes a slot of it for good.
 func (r *run) create() {
 	cfg := r.c.traits.config(r.Config(), func() {
 		r.note(func() { r.out.hooks = append(r.out.hooks, r.Rec.Mark()) })
@@ -74,7 +75,7 @@ func (r *run) create() {
 	}
 }
 
-// hold takes a slot for good, if it can be had without a handler.
+// hold takes a slot for good, unless slots are given to handlers only.
 func (f *Funcs) hold() {
 	switch {
 	case f.TryAcquire != nil:
@@ -89,7 +90,7 @@ func (f *Funcs) hold() {
 // note changes what is recorded.
 func (r *run) note(change func()) { r.Rec.Locked(func(*suite.Recording) { change() }) }
 
-// together does steps of one instant and lets everything settle.
+// together does the steps of one instant without a pause, and then lets everything settle.
 func (r *run) together(steps []conformance.Step, order conformance.Order) {
 	g := &group{at: steps[0].At, racing: steps[0].Racing}
 	do := func() {
@@ -149,7 +150,7 @@ func (r *run) step(g *group, s conformance.Step) {
 	}
 }
 
-// mayEnd reports whether the request runs, and notes that it is told to end.
+// mayEnd reports whether the request runs, and if so notes that it is told to end.
 func (q *request) mayEnd(r *run) (runs bool) {
 	r.note(func() {
 		runs = q.admitted && !q.finished
@@ -158,7 +159,7 @@ func (q *request) mayEnd(r *run) (runs bool) {
 	return runs
 }
 
-// end lets the request of a step give back what it has.
+// end lets the request of a step give back its slots.
 func (r *run) end(done *step) {
 	if q := r.out.requests[done.request]; q.handler {
 		q.end <- done.Op
@@ -201,7 +202,7 @@ func (r *run) arrive(done *step) {
 		q.arrived = r.Rec.Mark()
 		r.out.requests = append(r.out.requests, q)
 	})
-	if prompt { // it need not wait for anybody
+	if prompt { // it must not wait
 		ask = func() { suite.Promptly(func() { r.ask(ctx, q, s.Op) }) }
 	}
 	suite.Start(func() {
@@ -212,8 +213,8 @@ func (r *run) arrive(done *step) {
 	})
 }
 
-// ask makes a request and records the answer. Of a handler that is told to panic the panic
-// stops here, as it would in a server.
+// ask makes a request and records the answer. The panic of a handler that is told to panic
+// is recovered here, as in a server.
 func (r *run) ask(ctx context.Context, q *request, op conformance.Op) {
 	told := conformance.Op("")
 	defer func() {
@@ -277,9 +278,9 @@ const (
 	handlerPanic = playError("the handler was told to panic")
 )
 
-// epilogue lets everything end that the schedule began, and shows what is left of slots and
-// places. If there is a timeout that ends, it does so after it, when no timer is left that
-// could change anything.
+// epilogue ends everything that the schedule began, and then shows how many slots and
+// places there are. If waits have a timeout it comes after that, when no timer is left
+// that could change anything.
 func (r *run) epilogue(at time.Duration) {
 	r.drain(at)
 	cfg := r.Config()
@@ -302,7 +303,7 @@ func (r *run) epilogue(at time.Duration) {
 // epilogueID is the number of the first request of the epilogue.
 const epilogueID = 1001
 
-// alone does a step of the epilogue.
+// alone does a step of the epilogue by itself.
 func (r *run) alone(s conformance.Step) { r.together([]conformance.Step{s}, conformance.OrderSettled) }
 
 // drain releases what runs, again and again, and then gives up what still waits.
@@ -325,7 +326,7 @@ func (r *run) open(running bool) (open []*request) {
 	return open
 }
 
-// leave makes every goroutine end that can be made to.
+// leave ends every goroutine that can be made to end.
 func (r *run) leave() {
 	for range len(r.out.requests) + 1 {
 		for _, q := range r.out.requests {

@@ -1,7 +1,7 @@
 package concurrencytest
 
-// The functions below are the traits of libraries that are known, to start from: each is
-// proved on the library that it names.
+// The functions below return the traits of well-known libraries, as a start. The tests of
+// this module prove each on the library that it names.
 
 // XSyncSemaphore are the traits of golang.org/x/sync/semaphore: Acquire blocks until there is
 // room or its context is done, first come, first served. More than the size waits for its

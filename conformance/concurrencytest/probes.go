@@ -32,7 +32,7 @@ func (c *contract) Canary(s *suite.Suite) string {
 	return ""
 }
 
-// late reports whether a wait that may take an hour ends when a clock moves.
+// late reports whether a wait of an hour at most ends when move moves a clock.
 func (c *contract) late(st *suite.Stage, move func()) bool {
 	f := c.make(st.Plain(), Config{Limit: 1, Backlog: 5, Timeout: time.Hour, OnReject: func() {}})
 	leave := make(chan struct{})
@@ -95,7 +95,7 @@ const (
 	placesFree = 4
 )
 
-// concurrent has goroutines bring requests at one instant.
+// concurrent lets goroutines bring requests at one instant.
 func (c *contract) concurrent(p *suite.Probe) (worst *suite.Violation, skip string) {
 	wantWaiting := brought - slots
 	switch c.traits.Backlog {
@@ -137,7 +137,7 @@ func bringAll(st *suite.Stage, limiters []busyLimiter, round, wantWaiting int) (
 	}
 	leave := make(chan struct{})
 	ctx, cancel := context.WithCancel(context.Background())
-	st.Crowd(len(limiters), each, func(i, _ int) { limiters[i].bring(ctx, leave) })
+	st.MeetBlocking(len(limiters), each, func(i, _ int) { limiters[i].bring(ctx, leave) })
 	st.Settle()
 	for i := range limiters {
 		running, rejected := int(limiters[i].running.Load()), int(limiters[i].rejected.Load())
@@ -149,7 +149,7 @@ func bringAll(st *suite.Stage, limiters []busyLimiter, round, wantWaiting int) (
 				brought, running, waiting, rejected, slots, wantWaiting, brought-slots-wantWaiting)
 		}
 	}
-	close(leave) // those who wait follow at once
+	close(leave) // those that wait then run and leave at once
 	st.Settle()
 	for i := range limiters {
 		if n := int(limiters[i].answered.Load()); n < brought && worst == nil {
@@ -204,6 +204,6 @@ func (c *contract) race(p *suite.Probe) (skip string) {
 		if p.Accepts(conformance.OpResize) {
 			ops = append(ops, func(i int) { impl.Resize(1 + i%3) })
 		}
-		return append(ops, ops...) // each against itself too
+		return append(ops, ops...) // each operation also races with itself
 	})
 }

@@ -15,7 +15,7 @@ func (c *contract) reentry(p *suite.Probe) (*suite.Violation, string) {
 		return nil, "nothing is rejected without a backlog and a timeout"
 	}
 	full, late := cfg, cfg
-	full.Backlog, full.Timeout = min(cfg.Backlog, 0), min(cfg.Timeout, 0) // whichever there is rejects at once
+	full.Backlog, full.Timeout = min(cfg.Backlog, 0), min(cfg.Timeout, 0) // a backlog or a timeout of 0 rejects at once
 	late.Timeout = min(cfg.Timeout, suite.Wait)
 	ways := []func() *suite.Hang{func() *suite.Hang { return c.hooked(p, full, nil) }}
 	if late.Timeout > 0 {
@@ -42,12 +42,12 @@ func (c *contract) reentry(p *suite.Probe) (*suite.Violation, string) {
 	return nil, ""
 }
 
-// hooked brings two requests for one slot and then does what makes the second give up. The
-// hook calls operations.
+// hooked brings two requests for one slot, and then calls a function that makes the second
+// give up. The hook calls operations.
 func (c *contract) hooked(p *suite.Probe, cfg Config, then func(st *suite.Stage, cancel func())) *suite.Hang {
 	return p.Play(func(st *suite.Stage) {
 		var impl Funcs
-		var within atomic.Bool // what the hook asks for may be rejected too
+		var within atomic.Bool // a request of the hook may be rejected too, which calls the hook again
 		cfg.OnReject = func() {
 			if within.CompareAndSwap(false, true) {
 				st.Callback(func() {

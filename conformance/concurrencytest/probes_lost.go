@@ -10,7 +10,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
-// lost looks for requests that wait for ever because a release has passed them by.
+// lost looks for requests that wait for ever although slots were released.
 func (c *contract) lost(p *suite.Probe) (*suite.Violation, string) {
 	lost := c.missed(p)
 	if lost == nil {
@@ -19,14 +19,15 @@ func (c *contract) lost(p *suite.Probe) (*suite.Violation, string) {
 	return lost, ""
 }
 
-// missed releases the only slot while a request asks its context: between the look that finds
-// no slot and the wait for one most do. That release must not be lost.
+// missed releases the only slot while a request calls a method of its context, which most
+// implementations do after they have found no slot free and before they wait. That release
+// must not be lost.
 func (c *contract) missed(p *suite.Probe) (lost *suite.Violation) {
-	const calls = 4 // of Done and Err, the one after the other
+	const calls = 4 // calls of Done and Err, counted together
 	if !c.traits.contexts() {
 		return nil
 	}
-	defer suite.OneProcessor()() // the release goes first, as far as it gets
+	defer suite.OneProcessor()() // so that the release runs until it blocks
 	p.Play(func(st *suite.Stage) {
 		for call := int64(1); call <= calls && lost == nil; call++ {
 			lost = c.releasedAt(st, call)
@@ -35,7 +36,7 @@ func (c *contract) missed(p *suite.Probe) (lost *suite.Violation) {
 	return lost
 }
 
-// releasedAt releases the only slot at a call of a request to its context.
+// releasedAt releases the only slot during the given call of a request to its context.
 func (c *contract) releasedAt(st *suite.Stage, call int64) (lost *suite.Violation) {
 	impl := c.make(st.Plain(), c.traits.many(1, 2))
 	forever, stop := context.WithCancel(context.Background())
@@ -112,8 +113,9 @@ const (
 	churnLimit  = 2
 )
 
-// churn has goroutines that come and go, some of which give up while they wait, and looks
-// each time whether somebody waits when all others are gone, and whether too many ran.
+// churn lets goroutines come and go, of which some give up while they wait. After each
+// round it looks whether a request still waits when all others are gone, and whether too
+// many ran at once.
 func (c *contract) churn(p *suite.Probe) (lost, over *suite.Violation) {
 	p.Play(func(st *suite.Stage) {
 		impl := c.make(st.Plain(), c.traits.many(churnLimit, 10))
@@ -164,7 +166,7 @@ func (f *Funcs) comeAndGo(st *suite.Stage, round int) (lost, over *suite.Violati
 	}
 	stop()
 	st.Settle()
-	for range goroutines { // who waits without a context
+	for range goroutines { // requests that wait without a context
 		if int(ended.Load()) == goroutines || f.Release == nil {
 			break
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/escapement-go/escapement/internal/timeline"
 )
 
-// Rules are the laws of a concurrency limiter. Most compare the run with the model, and judge
-// those whose first difference is about them.
+// Rules are the laws of a concurrency limiter. Most judge the first difference between the
+// run and a model.
 func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 	core := func(id, text string) conformance.Rule {
 		return conformance.Rule{ID: id, Text: text, Level: conformance.Core}
@@ -244,7 +244,7 @@ func weighs(s conformance.Schedule) bool {
 func differs(rule string) func(x *exam) *suite.Violation {
 	return func(x *exam) *suite.Violation {
 		if x.Refused != "" || x.Stuck || !x.view().differs || x.broken() != rule {
-			return nil // X-CALLS judges refusals, and what got stuck
+			return nil // X-CALLS judges refusals and runs that got stuck
 		}
 		return x.difference()
 	}
@@ -265,7 +265,7 @@ func (x *exam) answers() *suite.Violation {
 	for _, q := range x.requests {
 		switch {
 		case q.panicked != "" || q.answered == 0:
-			continue // for X-CALLS, or a matter of the model
+			continue // X-CALLS or the model judges that
 		case q.answered > 1 && q.runs == 1:
 			return suite.Broken(q.decided.At, "", "request %d ran, and was rejected all the same: %v", q.id, q.err)
 		case q.answered > 1:
@@ -277,7 +277,7 @@ func (x *exam) answers() *suite.Violation {
 	return nil
 }
 
-// overRelease judges releases of what nobody holds.
+// overRelease judges releases of slots that nobody holds.
 func (x *exam) overRelease() *suite.Violation {
 	if x.Refused != "" || x.Stuck {
 		return nil
@@ -305,8 +305,8 @@ func (x *exam) overRelease() *suite.Violation {
 	return nil
 }
 
-// afterOverRelease finds what comes of a release of what nobody holds: a difference that is
-// not there without it.
+// afterOverRelease finds a difference that is there after a release of slots that nobody
+// holds, but not without that release.
 func (x *exam) afterOverRelease(again suite.Rerun) *suite.Violation {
 	v := differs("CT-OVERREL")(x)
 	if v == nil {
@@ -345,7 +345,7 @@ func (x *exam) hook() *suite.Violation {
 func (x *exam) calls() *suite.Violation {
 	if cfg := x.Schedule.Config; x.Refused != "" {
 		if cfg.Has("backlog") && cfg.Backlog == 0 || cfg.Has("timeout") && cfg.Timeout == 0 {
-			return nil // it may refuse what it does not offer
+			return nil // a constructor may refuse what it does not offer
 		}
 		return suite.Broken(0, "", "the constructor refused %s: %s", cfg, x.Refused)
 	}
@@ -365,8 +365,7 @@ func (x *exam) calls() *suite.Violation {
 	return nil
 }
 
-// left finds what a run has left behind. A request that cannot be made to give up is none of
-// that.
+// left finds what a run has left behind, without requests that cannot be made to give up.
 func (x *exam) left() *suite.Violation {
 	if x.Refused != "" || slices.ContainsFunc(x.requests, func(q *request) bool { return q.decided.Seq == 0 }) {
 		return nil

@@ -9,11 +9,11 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
-// overRelease is the family of releases of what nobody holds.
+// overRelease is the family of releases of slots that nobody holds.
 const overRelease = "over-release"
 
-// Orders lists the orders in which a schedule is run. Where a select may find two things
-// ready, which it takes is chance.
+// Orders lists the orders in which a schedule is run. Where a select may find two channels
+// ready, of which it chooses by chance, the schedule is run many times.
 func (c *contract) Orders(s *suite.Suite, schedule conformance.Schedule) []conformance.Order {
 	const often = 24
 	racing := schedule.RacingSteps() > 0
@@ -29,8 +29,8 @@ func (c *contract) Orders(s *suite.Suite, schedule conformance.Schedule) []confo
 	return []conformance.Order{conformance.OrderSettled}
 }
 
-// bounded is a configuration of what the implementation bounds. What is undeclared has a
-// bound that is never met.
+// bounded is a configuration with the bounds that the implementation has. A bound about
+// which nothing is declared is so high that it does not matter.
 func (tr *Traits) bounded(limit, backlog int, timeout string) conformance.Config {
 	out := conformance.Config{}.With("limit", fmt.Sprint(limit))
 	switch tr.Backlog {
@@ -100,7 +100,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		suite.Family{Name: "long queue", Schedules: f.longQueues()})
 }
 
-// halves are gaps of half a wait.
+// halves are multiples of half the wait.
 var halves = []time.Duration{0, suite.Wait / 2, suite.Wait}
 
 // add adds the family of a plan for limiters of one configuration.
@@ -195,7 +195,7 @@ func (f *families) handlers() {
 	}
 }
 
-// scenarios are longer schedules in which one step must let several others run.
+// scenarios are longer schedules in which one step must let several requests run.
 func (f *families) scenarios() []conformance.Schedule {
 	var texts []string
 	add := func(limit, backlog int, timeout, steps string) {

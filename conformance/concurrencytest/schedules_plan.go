@@ -9,9 +9,9 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
-// plan is a part of the exploration: every schedule of these steps. Requests are numbered in
-// the order in which they come; only those are released that run, and only those cancelled
-// that wait, as far as the order is given.
+// plan describes a part of the exploration: every schedule of such steps. Requests are
+// numbered in the order in which they come. Where the order of service is given, only
+// requests that run are released, and only requests that wait are cancelled.
 type plan struct {
 	cfg     conformance.Config
 	epoch   string
@@ -24,7 +24,7 @@ type plan struct {
 	deadline               time.Duration
 	resize                 []int
 	try, over              bool
-	later                  bool             // each ends once more with time for every timeout
+	later                  bool             // each schedule also comes with time for every timeout at its end
 	ends                   []conformance.Op // how a handler ends, besides by returning
 }
 
@@ -73,14 +73,14 @@ func (p plan) schedules(tr *Traits) []conformance.Schedule {
 	return out
 }
 
-// position is where a schedule has come to.
+// position is the state at a point of a schedule.
 type position struct {
 	m     *model
 	index map[int]int  // of requests in the model
 	early map[int]bool // whose contexts were cancelled before they came
 }
 
-// state is the only one that the model is in, where the order is given.
+// state is the only state of the model, where the order of service is given.
 func (at *position) state() *state { return at.m.states[0] }
 
 // after brings the model through steps that are done one after the other.
@@ -119,7 +119,8 @@ func (p plan) next(traits *Traits, steps []conformance.Step, at time.Duration) [
 		out = append(out, conformance.Step{Op: conformance.OpCancel, N: id})
 	}
 	for _, n := range p.resize {
-		// What becomes of a request that waits for more than a lowered limit is open.
+		// It is open what becomes of a request that waits for more slots than a lowered
+		// limit has.
 		if !slices.ContainsFunc(pos.state().waiting(), func(r int) bool { return pos.m.demands[r].weight > n }) {
 			out = append(out, conformance.Step{Op: conformance.OpResize, N: n})
 		}
@@ -165,7 +166,7 @@ func (p plan) coming(pos *position, id int) []conformance.Step {
 	var out []conformance.Step
 	for _, k := range p.weights {
 		if len(p.resize) > 0 && k > pos.state().limit && pos.m.bigWaits {
-			continue // whether it runs after a Resize is nobody's law
+			continue // no rule says whether it runs after a Resize
 		}
 		if k == 1 {
 			k = 0 // the text says nothing of it

@@ -27,7 +27,7 @@ const (
 	twosTurn = "acquire 1 @0 | acquire 2 @0 | acquire 3 @0"
 )
 
-// with are the schedules of these steps in one configuration.
+// with returns the schedules of these steps in one configuration.
 func (f *families) with(limit, backlog int, timeout string, texts ...string) []conformance.Schedule {
 	cfg := f.tr.bounded(limit, backlog, timeout).String()
 	all := make([]string, len(texts))
@@ -37,7 +37,7 @@ func (f *families) with(limit, backlog int, timeout string, texts ...string) []c
 	return suite.ParseAll(all...)
 }
 
-// ties meet the timeouts of those who wait.
+// ties let steps race with the timeouts of requests that wait.
 func (f *families) ties(backlog int) []conformance.Schedule {
 	if !f.timeout {
 		return nil
@@ -62,7 +62,7 @@ func (f *families) ties(backlog int) []conformance.Schedule {
 	return f.with(1, backlog, "100ms", texts...)
 }
 
-// atOnce are steps with nothing settled between them, and contexts that end by themselves.
+// atOnce are steps without a pause between them, and contexts that end by themselves.
 func (f *families) atOnce(backlog int) []conformance.Schedule {
 	texts := []string{
 		onesTurn + " | release 1 @0 | acquire 3 @0~",
@@ -88,7 +88,7 @@ func (f *families) atOnce(backlog int) []conformance.Schedule {
 	return f.with(1, backlog, "1h", texts...)
 }
 
-// heavyTies are ties of requests for several slots, of which one gives back all.
+// heavyTies are ties of requests for several slots.
 func (f *families) heavyTies() []conformance.Schedule {
 	var out []conformance.Schedule
 	if f.contexts {

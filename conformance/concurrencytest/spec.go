@@ -1,7 +1,7 @@
 // Package concurrencytest holds concurrency limiters to their laws: at most so many
 // requests run at once, and the others wait or are rejected. Semaphores, bulkheads and
-// throttling middleware are of this kind. One that polls for slots, and so finds them some
-// time after they are free, is not.
+// throttling middleware are of this kind. A limiter that polls for slots, and so finds
+// them some time after they are free, is not of this kind.
 //
 //	func TestConformance(t *testing.T) {
 //		concurrencytest.Run(t, concurrencytest.Spec{
@@ -15,9 +15,10 @@
 //		})
 //	}
 //
-// Leave Traits out at first: the subtest TRAITS prints the literal to paste. Those who wait
-// are goroutines, which can only be driven exactly in a bubble: where the toolchain has none
-// the suite skips. What the suite does and how it counts is said in package conformance.
+// Leave Traits out at first: the subtest TRAITS prints the literal to paste. Requests wait
+// on goroutines, which can only be driven exactly in a bubble: where the toolchain has no
+// bubbles the suite skips. What the suite does and how it counts is said in package
+// conformance.
 package concurrencytest
 
 import (
@@ -31,7 +32,7 @@ import (
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
-// What a spec needs of the suite's vocabulary; package conformance explains it.
+// What a spec needs from package conformance, which explains it.
 type (
 	Env        = conformance.Env
 	TimeSource = conformance.TimeSource
@@ -51,7 +52,7 @@ const (
 
 // Spec describes an implementation.
 type Spec struct {
-	// Name is how reports call it.
+	// Name is the implementation's name in reports.
 	Name string
 	// Time says how it takes its time: Injected or PackageTime. It matters only if there is
 	// a timeout.
@@ -75,15 +76,15 @@ type Config struct {
 	// BacklogNone.
 	Backlog int
 	// Timeout is how long a request may wait, 0 included. It is -1, and means nothing, for
-	// an implementation that declares TimeoutNone or BacklogNone. An implementation to which
-	// a 0, here or as Backlog, means something else than none refuses it.
+	// an implementation that declares TimeoutNone or BacklogNone. An implementation for
+	// which a 0, here or as Backlog, does not mean that nothing waits refuses it.
 	Timeout time.Duration
 	// OnReject is the hook to install, for an implementation that declares HookOnce.
 	OnReject func()
 }
 
 // Funcs are the operations of one concurrency limiter; those that are nil are not tried.
-// One of Acquire, Take, Lock and Do must be there, or TryAcquire or TryTake if the
+// One of Acquire, Take, Lock and Do must be set, or TryAcquire or TryTake if the
 // implementation declares BacklogNone.
 type Funcs struct {
 	// Acquire blocks until it has taken weight slots, and returns nil, or until the request
@@ -93,7 +94,7 @@ type Funcs struct {
 	Lock func(weight int)
 	// TryAcquire takes weight slots, now or not at all.
 	TryAcquire func(weight int) bool
-	// Release gives weight slots back. It goes with the three above.
+	// Release gives weight slots back that Acquire, Lock or TryAcquire took.
 	Release func(weight int)
 	// Take and TryTake are Acquire and TryAcquire for an implementation that hands out what
 	// gives the slots back: a function, or the method of a permit, a token or a listener's
@@ -145,11 +146,11 @@ func Rules() []conformance.Rule { return suite.Laws(newContract(Spec{})) }
 // contract is the spec in the terms of the suite.
 type contract struct {
 	spec Spec
-	// traits are those that are declared, and what Learn has found: rules need not be told
-	// what the implementation shows.
+	// traits are those that are declared, completed by what Learn has found.
 	traits Traits
 	suite  *suite.Suite
-	// parked says that somebody was seen who waits for a slot and for no lock.
+	// parked says that a request was seen that waits for a slot, and not by waiting for a
+	// lock.
 	parked bool
 }
 
@@ -174,8 +175,8 @@ func (c *contract) Unfit(s *suite.Suite) (skip, misuse string) {
 	return "", ""
 }
 
-// Learn looks at a limiter that is thrown away, and at what it shows of the choices that are
-// not declared and on which other rules than their own depend.
+// Learn looks at a limiter that is thrown away. Undeclared choices on which the rules of
+// other choices depend are observed.
 func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	s.T.Helper()
 	c.suite = s
@@ -185,9 +186,9 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 		c.traits.Context = ContextIgnored
 	}
 	if c.traits.Backlog == 0 && c.observeBacklog(s) == BacklogNone {
-		c.traits.Backlog = BacklogNone // none of the other rules is about what waits then
+		c.traits.Backlog = BacklogNone // then nothing waits, which most rules must know
 	}
-	if c.traits.SeatHeld == 0 && c.traits.Backlog == BacklogBounded { // no rule need tell what TRAITS does
+	if c.traits.SeatHeld == 0 && c.traits.Backlog == BacklogBounded { // TRAITS reports that it is undeclared
 		c.traits.SeatHeld = c.observeSeatHeld(s)
 	}
 	if c.traits.Backlog == BacklogNone { // there is nothing to choose
@@ -196,12 +197,12 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	return ops
 }
 
-// sample returns the operations of a limiter that is thrown away.
+// sample makes a limiter that is thrown away.
 func (c *contract) sample(s *suite.Suite) (f Funcs) {
 	s.T.Helper()
 	cfg := c.traits.many(1, 1)
 	if why := suite.Catch(func() {
-		h := suite.NewHand(conformance.Config{}.Start(), false)
+		h := suite.NewFakeTime(conformance.Config{}.Start(), false)
 		f = c.make(Env{Clock: h.Clock(), Start: h.Start}, cfg)
 		if f.Stop != nil {
 			f.Stop()
@@ -215,7 +216,7 @@ func (c *contract) sample(s *suite.Suite) (f Funcs) {
 	return f
 }
 
-// make makes a limiter whose permits, if it hands out such, are kept for Release.
+// make makes a limiter. If it hands out permits they are kept for Release.
 func (c *contract) make(env Env, cfg Config) Funcs {
 	f := c.spec.New(env, cfg)
 	f.keep(c.spec.Traits.OverRelease)

@@ -14,18 +14,19 @@ type trace struct {
 	groups   []*group
 	requests []*request
 	hooks    []conformance.Mark
-	// drained is where the schedule ended and the epilogue began: everything is released, and
-	// as many requests come as there are slots and places, and one more.
+	// drained is the point at which the schedule ended and the epilogue began: in it
+	// everything is released, and as many requests come as there are slots and places, and
+	// one more.
 	drained conformance.Mark
 }
 
-// group is steps of one instant with nothing settled in between.
+// group is the steps of one instant that are done without a pause.
 type group struct {
 	at     time.Duration
 	racing bool // the timers of the instant did not go first
 	steps  []*step
-	// began and settled are the points before the first step and when everything had come to
-	// rest.
+	// began and settled are the points before the first step and after everything had
+	// settled.
 	began, settled conformance.Mark
 }
 
@@ -71,8 +72,8 @@ func (t *trace) admitted(id int) bool {
 	})
 }
 
-// parked reports whether somebody waited for a slot while everything was settled, which
-// nobody does who waits for a lock.
+// parked reports whether a request waited for a slot while everything was settled: a
+// request that waits for a lock keeps a bubble from settling.
 func (t *trace) parked() bool {
 	return slices.ContainsFunc(t.requests, func(q *request) bool {
 		return slices.ContainsFunc(t.groups, func(g *group) bool {
@@ -88,7 +89,7 @@ func (t *trace) releasedNothing() bool {
 	})
 }
 
-// open lists the requests that run, or those that wait.
+// open lists the requests that run, or else those that wait.
 func (t *trace) open(running bool) []*request {
 	var out []*request
 	for _, q := range t.requests {
@@ -99,8 +100,8 @@ func (t *trace) open(running bool) []*request {
 	return out
 }
 
-// done lists the steps of the first groups as everybody can see them. A request ends when it
-// gets its slots or is rejected.
+// done lists the steps of the first groups in the terms of package conformance. A request
+// ends when it gets its slots or is rejected.
 func (t *trace) done(groups int) []conformance.Done {
 	var out []conformance.Done
 	for _, g := range t.groups[:groups] {
@@ -119,7 +120,7 @@ func (t *trace) done(groups int) []conformance.Done {
 	return out
 }
 
-// comes reports whether a request comes with an operation.
+// comes reports whether an operation is a request.
 func comes(op conformance.Op) bool {
 	return op == conformance.OpAcquire || op == conformance.OpTry || op == conformance.OpDo
 }

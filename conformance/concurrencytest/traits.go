@@ -76,7 +76,7 @@ type Oversize int
 // The choices.
 const (
 	OversizeFails  Oversize = iota + 1 // it is rejected at once
-	OversizeBlocks                     // until its context or the timeout ends, in nobody's way
+	OversizeBlocks                     // it waits until its context or the timeout ends, and holds up no other
 )
 
 // OverRelease says what a Release does when nothing is held.
@@ -115,8 +115,8 @@ func (c *contract) Traits() *Traits {
 	return &tr
 }
 
-// Table lists the choices. None of them is offered as an explanation of a failure: who runs
-// and who waits is what the rules are about.
+// Table lists the choices. None of them is offered as an explanation of a failure, as the
+// rules are about just that: which requests run and which wait.
 func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	declared := c.spec.Traits
 	nowaits := func() bool { return tr.Backlog == BacklogNone }
@@ -176,7 +176,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	}
 }
 
-// observeBacklog looks at what becomes of requests that cannot run.
+// observeBacklog observes what becomes of requests that cannot run.
 func (c *contract) observeBacklog(s *suite.Suite) Backlog {
 	seen := try(s, "limit=1 backlog=1 timeout=1h | acquire 1 @0 | acquire 2 @0 | acquire 3 @0")
 	switch {
@@ -190,14 +190,14 @@ func (c *contract) observeBacklog(s *suite.Suite) Backlog {
 	return BacklogUnbounded
 }
 
-// observeSeatHeld looks whether a place is free when who had it runs.
+// observeSeatHeld observes whether a place is free when the request that had it runs.
 func (c *contract) observeSeatHeld(s *suite.Suite) SeatHeld {
 	return SeatHeld(first(see(s,
 		"limit=1 backlog=1 timeout=1h | acquire 1 @0 | acquire 2 @0 | release 1 @0 | acquire 3 @0",
 		func(seen *trace) bool { return !seen.rejected(3) })))
 }
 
-// observeOverRelease looks at what comes of a release when nothing is held.
+// observeOverRelease observes what a release does when nothing is held.
 func (c *contract) observeOverRelease(s *suite.Suite) OverRelease {
 	seen := try(s, "limit=1 backlog=5 timeout=1h | release 9 @0 | acquire 1 @0 | acquire 2 @0")
 	if seen == nil {
@@ -212,8 +212,8 @@ func (c *contract) observeOverRelease(s *suite.Suite) OverRelease {
 	return OverReleaseUndefined
 }
 
-// try plays a schedule as for an implementation with all that can be declared, and returns
-// what became of its requests: nil if the run hangs, or the configuration is refused.
+// try plays a schedule as if every bound were declared, and returns what became of its
+// requests; nil if the run hangs or the configuration is refused.
 func try(s *suite.Suite, text string) *trace {
 	for _, rec := range s.TryText(text, conformance.OrderSettled) {
 		if rec.Refused == "" {
@@ -223,15 +223,14 @@ func try(s *suite.Suite, text string) *trace {
 	return nil
 }
 
-// see reports whether a schedule was played, and whether what became of its requests is as
-// asked.
+// see reports whether a schedule could be played, and whether is holds for what became of
+// its requests.
 func see(s *suite.Suite, text string, is func(seen *trace) bool) (played, yes bool) {
 	seen := try(s, text)
 	return seen != nil, seen != nil && is(seen)
 }
 
-// first is the first of two values if it was seen, the second if it was not, and none if
-// nothing was.
+// first returns 1 if yes, 2 if not, and 0 if the schedule was not played.
 func first(played, yes bool) int {
 	switch {
 	case yes:
@@ -242,12 +241,12 @@ func first(played, yes bool) int {
 	return 0
 }
 
-// rejects asks for a request that was rejected.
+// rejects makes a condition for see: request id was rejected.
 func rejects(id int) func(seen *trace) bool {
 	return func(seen *trace) bool { return seen.rejected(id) }
 }
 
-// config is the configuration of a schedule, as New wants it.
+// config returns the configuration of a schedule in the form that New takes.
 func (tr *Traits) config(c conformance.Config, onReject func()) Config {
 	cfg := Config{Limit: c.Limit, Backlog: c.Backlog, Timeout: c.Timeout, OnReject: onReject}
 	if !c.Has("backlog") {
@@ -259,12 +258,12 @@ func (tr *Traits) config(c conformance.Config, onReject func()) Config {
 	return tr.without(cfg)
 }
 
-// many is the configuration of limiters to which many goroutines come.
+// many is the configuration of limiters that many goroutines use at once.
 func (tr *Traits) many(limit, backlog int) Config {
 	return tr.without(Config{Limit: limit, Backlog: backlog, Timeout: time.Hour, OnReject: func() {}})
 }
 
-// without is cfg without what is declared not to be there.
+// without returns cfg without the bounds that are declared not to be there.
 func (tr *Traits) without(cfg Config) Config {
 	switch tr.Backlog {
 	case BacklogUnbounded:
@@ -278,10 +277,10 @@ func (tr *Traits) without(cfg Config) Config {
 	return cfg
 }
 
-// nothingWaits says so if it is declared.
+// nothingWaits is why rules about waiting are skipped, "" if they are not.
 func (tr *Traits) nothingWaits() string { return suite.If(tr.Backlog == BacklogNone, noSuchThing) }
 
-// noTimeout says so if it is declared, or if nothing waits.
+// noTimeout is why rules about timeouts are skipped, "" if they are not.
 func (tr *Traits) noTimeout() string {
 	return cmp.Or(tr.nothingWaits(), suite.If(tr.Timeout == TimeoutNone, noSuchThing))
 }
@@ -291,22 +290,25 @@ func (tr *Traits) contexts() bool {
 	return tr.Context == ContextHonoured || tr.Context == ContextEndsWait
 }
 
-// nobodyLeaves says so if neither a context nor a timeout ends a wait.
+// nobodyLeaves is why rules about requests that stop waiting are skipped, "" if they are
+// not.
 func (tr *Traits) nobodyLeaves() string {
 	return cmp.Or(tr.nothingWaits(), suite.If(!tr.contexts() && tr.Timeout == TimeoutNone, noSuchThing))
 }
 
-// mayLeave says what must be declared before it is known whether anybody leaves who waits.
+// mayLeave names the trait that must be declared before it is known whether requests can
+// stop waiting.
 func (tr *Traits) mayLeave() string {
 	return suite.If(!tr.contexts() && tr.Timeout == 0, "trait Timeout is undeclared")
 }
 
-// waitsForEver says so of a request for more than the limit.
+// waitsForEver is why rules about what ends the wait of a request for more than the limit
+// are skipped, "" if they are not.
 func (tr *Traits) waitsForEver() string {
 	ends := tr.nobodyLeaves() == "" && tr.mayLeave() == ""
 	return suite.If(!ends && tr.Oversize == OversizeBlocks, "declared to wait, and nothing ends the wait")
 }
 
-// noSuchThing is why rules about something that an implementation declares not to have are
-// skipped.
+// noSuchThing is why rules are skipped that are about something that an implementation is
+// declared not to have.
 const noSuchThing = "the implementation is declared to have no such thing"

@@ -12,7 +12,7 @@ import (
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
-// Without declared traits nothing is failed but TRAITS, which prints what was seen.
+// Without declared traits only TRAITS fails, and prints what was observed.
 func TestTraits_undeclared(t *testing.T) {
 	synctestcompat.Require(t)
 	for _, name := range []string{

@@ -16,8 +16,8 @@ type exam struct {
 	*suite.Recording
 	*trace
 	traits   *Traits
-	declared Traits // of these, what the spec says
-	// inForce reports whether a rule judges this run, and so may be what a difference is about.
+	declared Traits // as the spec has them
+	// inForce reports whether a rule judges this run, so that a difference may break it.
 	inForce func(rule string) bool
 	seen    *view
 }
@@ -30,7 +30,7 @@ func (c *contract) Exam(tr *Traits, rec *suite.Recording, j suite.Job) *exam {
 	}
 }
 
-// like is another run in the same terms.
+// like returns another run in the same terms.
 func (x *exam) like(rec *suite.Recording) *exam {
 	return &exam{Recording: rec, trace: rec.Detail.(*trace), traits: x.traits, declared: x.declared, inForce: x.inForce}
 }
@@ -40,8 +40,9 @@ type view struct {
 	tr    *trace
 	model *model
 
-	// differs says that no state of the model is what was observed. Then at is the instant,
-	// steps what was done there, and wanted the nearest legal state.
+	// differs says that what was observed fits no state of the model. Then at is the
+	// instant, steps are what was done there, and wanted is the legal state that is
+	// nearest.
 	differs bool
 	at      time.Duration
 	steps   []conformance.Step
@@ -49,7 +50,7 @@ type view struct {
 	wanted  *state
 	seen    []fate
 
-	broken string // the rule that the difference breaks, once it is known
+	broken string // the rule that the difference breaks, when it is known
 
 	// hooks is the first instant at which the hook had been called too often or not often
 	// enough, -1 if there is none.
@@ -102,7 +103,7 @@ func (x *exam) beside(bias int, alter func(m *model)) *view {
 	return v
 }
 
-// untouched compares what was seen at an instant before anything is done there.
+// untouched compares what was observed just before a group is done.
 func (v *view) untouched(g *group, at time.Duration) bool {
 	v.steps, v.events = nil, true
 	seq := math.MaxInt
@@ -112,9 +113,9 @@ func (v *view) untouched(g *group, at time.Duration) bool {
 	return v.compare(at, seq)
 }
 
-// take puts the steps of a group in the terms of the model, where requests are numbered as
-// they come. It reports false where nothing can be demanded any more. Gone are the requests
-// whose contexts were done before they came.
+// take shows the steps of a group to the model, where requests are numbered as they come.
+// It reports false if nothing can be judged any more. Gone are the requests whose contexts
+// were cancelled before they came.
 func (v *view) take(g *group, tr *Traits, gone map[int]bool) bool {
 	v.steps = nil
 	for _, s := range g.steps {
@@ -138,7 +139,8 @@ func (v *view) take(g *group, tr *Traits, gone map[int]bool) bool {
 	return true
 }
 
-// observed is what was seen of request r by the point that is seq at the instant at.
+// observed returns the fate of request r as it was seen up to the point seq, at the
+// instant at.
 func (t *trace) observed(r int, at time.Duration, seq int) fate {
 	q := t.requests[r]
 	switch {
@@ -150,8 +152,8 @@ func (t *trace) observed(r int, at time.Duration, seq int) fate {
 	return fateFull
 }
 
-// compare keeps the states that are what was observed, and reports whether there are any.
-// What was decided earlier than this instant must have been seen before.
+// compare keeps the states that fit what was observed, and reports whether there are any.
+// What was decided before this instant must have been seen before it.
 func (v *view) compare(at time.Duration, seq int) bool {
 	seen := make([]fate, len(v.model.demands))
 	for r := range seen {
@@ -174,7 +176,7 @@ func (v *view) compare(at time.Duration, seq int) bool {
 	return true
 }
 
-// asBefore is a state in which whoever was seen to wait still does.
+// asBefore returns a state in which the requests that were seen to wait still wait.
 func (v *view) asBefore(s *state) *state {
 	c := s.clone()
 	for r := range c.fates {
@@ -194,7 +196,7 @@ func (v *view) difference(at time.Duration, seen []fate, wanted func(s *state) *
 	return false
 }
 
-// mismatches counts the requests of which something else was seen.
+// mismatches counts the requests whose fate was seen to be another than in s.
 func mismatches(s *state, seen []fate) int {
 	n := 0
 	for r, f := range s.fates {
@@ -205,8 +207,9 @@ func mismatches(s *state, seen []fate) int {
 	return n
 }
 
-// countHooks compares the calls of the hook with what was rejected. Whether a request that
-// went by itself was rejected is a matter of taste.
+// countHooks compares the number of calls of the hook with that of rejections. It is left
+// open whether the hook is called for a try, a request whose context is done, and one for
+// more than the limit.
 func (v *view) countHooks(g *group) {
 	calls := 0
 	for _, h := range v.tr.hooks {
@@ -235,8 +238,8 @@ func (v *view) countHooks(g *group) {
 	v.hooks, v.hookCalls = g.at, calls
 }
 
-// first is the request whose fate is not what it should be, and what it should be. Of
-// several the one that is admitted against the law comes first.
+// first returns the request whose fate differs from that in the nearest state, and both
+// fates. If there are several, one that should not have been admitted comes first.
 func (v *view) first() (r int, want, got fate) {
 	first := -1
 	for r, f := range v.wanted.fates {
@@ -247,7 +250,7 @@ func (v *view) first() (r int, want, got fate) {
 	return first, v.wanted.fates[first], v.seen[first]
 }
 
-// waited reports whether request r was admitted by what came after it.
+// waited reports whether request r waited before it was admitted.
 func (v *view) waited(r int) bool {
 	q := v.tr.requests[r]
 	return slices.ContainsFunc(v.tr.groups, func(g *group) bool {
@@ -255,7 +258,7 @@ func (v *view) waited(r int) bool {
 	})
 }
 
-// used is how many slots are taken, as far as is seen.
+// used returns how many slots are taken, as far as was seen.
 func (v *view) used() int {
 	n := 0
 	for r, f := range v.seen {
@@ -266,7 +269,8 @@ func (v *view) used() int {
 	return n
 }
 
-// lanes show who was let in (+), who was not (x) and, at the first difference, who waits (w).
+// lanes show which requests were admitted (+) or rejected (x), and at the first difference
+// which wait (w).
 func (v *view) lanes() []suite.Lane {
 	want, got := suite.Lane{Name: "want"}, suite.Lane{Name: "got"}
 	sign := map[fate]string{fateRuns: "+", fateFull: "x", fateWaits: "w"}

@@ -115,7 +115,7 @@ func (t *Traits) optional() []suite.Choice {
 	}
 }
 
-// firstOf is the first of the edges, 0 if there are none.
+// firstOf returns the first of the edges, 0 if there are none.
 func firstOf(edges []Edges) Edges {
 	if len(edges) == 0 {
 		return 0
@@ -129,12 +129,12 @@ type observer struct {
 	traits *Traits
 }
 
-// noTrailing says that without a trailing edge a choice is none.
+// noTrailing reports that a choice of the trailing edge is needless, as there is none.
 func (o observer) noTrailing() bool {
 	return len(o.traits.Edges) > 0 && !slices.Contains(o.traits.Edges, Trailing)
 }
 
-// without says that without the operation a choice is none.
+// without reports that the choices of an operation are needless, as there is none.
 func (o observer) without(op conformance.Op) func() bool {
 	return func() bool { return !o.Accepts(op) }
 }
@@ -190,7 +190,7 @@ func firedWith(rec *suite.Recording, i int) bool {
 	return slices.ContainsFunc(rec.Fires, func(f conformance.Fire) bool { return f.Began.At == at })
 }
 
-// firedBehind is firedWith for callbacks that started when the step had returned.
+// firedBehind is firedWith for callbacks that started after the step had returned.
 func firedBehind(rec *suite.Recording, i int) bool {
 	at, ended := rec.Schedule.Steps[i].At, rec.Done[i].Ended.Seq
 	return slices.ContainsFunc(rec.Fires, func(f conformance.Fire) bool {

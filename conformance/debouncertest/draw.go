@@ -8,9 +8,10 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
-// Draw draws calls in bursts, after long idles, at deadlines and one nanosecond either side
-// of them, and cancels, flushes and queries between them, right after a fire, and meeting
-// one. Each schedule has one of the configurations that the implementation declares.
+// Draw draws calls in bursts, after long idle times, at deadlines and one nanosecond
+// before and after them. Cancels, flushes and queries come between calls, right after a
+// fire, and at the same instant as one. Each schedule has one of the configurations that
+// the implementation declares.
 func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 	ops := append([]conformance.Op{conformance.OpCall, conformance.OpCall, conformance.OpCall}, others(s)...)
 	cfg := suite.OneOf(pick, "config", suite.OneOf(pick, "kind", c.drawn(s)))
@@ -55,7 +56,7 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 
 // others are the operations of drawn schedules besides calls.
 func others(s *suite.Suite) []conformance.Op {
-	return s.Able(conformance.OpCancel, conformance.OpFlush, conformance.OpPending, conformance.OpStop)
+	return s.Supported(conformance.OpCancel, conformance.OpFlush, conformance.OpPending, conformance.OpStop)
 }
 
 // gapsOf are the gaps at which the deadlines of a configuration are met, or just missed.
@@ -127,20 +128,20 @@ func (c *contract) drawnEdge(s *suite.Suite, e Edges) [][]conformance.Config {
 		kinds = append(kinds, []conformance.Config{base.With("busy", "30ms"), base.With("busy", "250ms")})
 	}
 	if s.Bubble && s.Time == conformance.Injected {
-		var odd []conformance.Config
+		var others []conformance.Config
 		if traits.BothSingle != BothTwice {
-			odd = append(odd, suite.Configured("wait", "0", "edges", e.String()))
+			others = append(others, suite.Configured("wait", "0", "edges", e.String()))
 		}
 		for _, epoch := range suite.DrawnEpochs {
-			odd = append(odd, base.With("epoch", epoch))
+			others = append(others, base.With("epoch", epoch))
 		}
-		kinds = append(kinds, odd)
+		kinds = append(kinds, others)
 	}
 	return kinds
 }
 
-// Fits accepts any wait that timers can be made of, with what is declared, and nothing but
-// calls and stops after a stop.
+// Fits accepts any wait for which a timer can be made, declared edges and bounds, and,
+// after a stop, nothing but calls and stops.
 func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
 	cfg, edges := schedule.Config, schedule.Config.Edges
 	if edges == 0 {
@@ -161,9 +162,9 @@ func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
 // Twins puts the laws that compare two runs to a debouncer.
 func (c *contract) Twins(s *suite.Suite) conformance.Twins {
 	traits := c.spec.Traits
-	ops := append([]conformance.Op{conformance.OpCall, conformance.OpCall}, s.Able(conformance.OpFlush)...)
+	ops := append([]conformance.Op{conformance.OpCall, conformance.OpCall}, s.Supported(conformance.OpFlush)...)
 	if traits.AfterCancel != CancelFinal {
-		ops = append(ops, s.Able(conformance.OpCancel)...)
+		ops = append(ops, s.Supported(conformance.OpCancel)...)
 	}
 	tw := conformance.Twins{
 		Laws:     []string{"X-REPLAY", "X-SHIFT", "X-SCALE", "X-RENAME", "X-ISO", "X-EVICT", "DB-CONCAT"},

@@ -7,16 +7,16 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 )
 
-// model is what a debouncer with edges or a bound must do in a run: what fires, and what it
-// must answer to each query, by the point where that began.
+// model is what a debouncer with edges or a bound must do in a run: what fires, and the
+// answer to each query, by the point at which the query began.
 type model struct {
 	edge.Model
 	pending map[int]bool
 }
 
-// state is such a debouncer while the model goes through a run. An event at the very
-// instant of a deadline, or soon after a cancel or flush within a burst, is dealt with in
-// more than one way: from there on the model is in doubt.
+// state is such a debouncer at a point of a run. Correct debouncers differ in what they do
+// with an event at the very instant of a deadline, or soon after a cancel or flush within
+// a burst: from there on the model is in doubt.
 type state struct {
 	model
 	cfg    conformance.Config
@@ -33,7 +33,7 @@ type state struct {
 	cut         time.Duration // the newest cancel or flush
 	open        bool          // there is a burst
 	burst, size int           // its number, and its events so far
-	over        bool          // nothing counts any more
+	over        bool          // the debouncer has ended
 }
 
 // model works out what must happen in the run.
@@ -58,7 +58,7 @@ func (x *exam) model(fromLead bool) model {
 	return m.model
 }
 
-// deadline is when what waits is due, and why.
+// deadline returns when what waits is due, and why.
 func (m *state) deadline() (time.Duration, edge.Kind) {
 	if m.bounded && !m.onCall && m.first+m.cfg.MaxWait < m.last+m.cfg.Wait {
 		return m.first + m.cfg.MaxWait, edge.Bound
@@ -71,7 +71,7 @@ func (m *state) fire(at time.Duration, kind edge.Kind) {
 	m.Want = append(m.Want, edge.Fire{At: at, Value: m.value, Kind: kind, Burst: m.burst, Size: m.size})
 	m.waits = false
 	if m.bounded && m.traits.MaxWait != MaxWaitFromFirst && kind != edge.Trailing {
-		m.Doubt(at + 1) // what the next bound counts from
+		m.Doubt(at + 1) // since implementations differ in what the next bound counts from
 	}
 }
 
@@ -93,7 +93,7 @@ func (m *state) do(d *conformance.Done) {
 	}
 	now := d.Began.At
 	if at, _ := m.deadline(); m.waits && at == now && !d.Inside {
-		m.Doubt(now) // within a callback it has gone
+		m.Doubt(now) // within a callback, what waits may already have fired
 	}
 	m.pass(now)
 	switch d.Op {
@@ -155,10 +155,10 @@ func (m *state) join(now time.Duration) {
 	m.size++
 }
 
-// asked is a query that began at a point of the run.
+// asked notes the answer to a query that began at a point of the run.
 func (m *state) asked(seq int) {
 	switch {
-	case m.edges == Leading && m.size > 1: // events that nothing will fire for
+	case m.edges == Leading && m.size > 1: // events for which nothing will fire
 	case m.edges == LeadingAndTrailing && m.traits.BothSingle == BothTwice:
 	default:
 		m.pending[seq] = m.waits
@@ -200,8 +200,7 @@ func (m *state) close(now time.Duration) {
 	}
 }
 
-// difference compares a run with the model. How long callbacks run is nothing that it
-// knows of.
+// difference compares a run with the model, which does not know that callbacks take time.
 func (x *exam) difference() *edge.Finding {
 	cfg := x.Schedule.Config
 	both := cfg.Edges == LeadingAndTrailing
@@ -228,7 +227,7 @@ func (x *exam) terms() edge.Terms {
 
 // edgeRule is the rule that a difference at the i-th fire breaks.
 func (x *exam) edgeRule(want []edge.Fire, i int, got *conformance.Fire) string {
-	at := time.Duration(edge.Far) // of what differs
+	at := time.Duration(edge.Far) // the instant of the difference
 	if i < len(want) {
 		at = want[i].At
 	}

@@ -34,7 +34,8 @@ func (f *Funcs) do(s conformance.Step, d *conformance.Done) {
 	}
 }
 
-// release ends the debouncer, if it can be ended and its input has not done so.
+// release ends the debouncer, if it can be ended and the end of its input has not ended
+// it.
 func (f *Funcs) release(ended bool) {
 	switch {
 	case f.Stop != nil:
@@ -44,8 +45,8 @@ func (f *Funcs) release(ended bool) {
 	}
 }
 
-// player plays a schedule on fresh debouncers: on one, and where steps have keys that the
-// implementation knows nothing of, on one more for each key.
+// player plays a schedule on a fresh debouncer. If steps have keys and the implementation
+// has none, there is one more debouncer for each key.
 type player struct {
 	c     *contract
 	st    *suite.Stage
@@ -54,8 +55,8 @@ type player struct {
 	steps []conformance.Step
 	impl  *Funcs         // that of steps without a key
 	made  map[int]*Funcs // by key; 0 is impl
-	// second are the instances to which everything is done first, and of which nothing is
-	// recorded, if a second one is asked for.
+	// second are the debouncers to which everything is done first, and of which nothing is
+	// recorded, by key; only if the stage asks for a second instance.
 	second map[int]*Funcs
 }
 
@@ -75,7 +76,7 @@ func (c *contract) Play(st *suite.Stage) {
 	waits := (cfg.Busy > 0 || cfg.Inside != "") && st.Exact()
 	st.Blocks = func(conformance.Step) bool { return waits }
 	end := st.Each(row, p.do)
-	// Long enough for every fire that can still come, and for one that must not.
+	// Long enough for every fire that can still come, and for one that must not come.
 	fires := len(p.steps) + 2
 	if p.cfg.Edges == LeadingAndTrailing && c.spec.Traits.BothSingle == BothTwice {
 		fires *= 2
@@ -111,7 +112,7 @@ func (p *player) fired(key, v int, all []int) {
 		rec.Do(step, true, func(done *conformance.Done) { p.impl.do(step, done) })
 	})
 	if all != nil {
-		rec.Batch(i, all) // it is the callback's until it returns
+		rec.Batch(i, all) // the callback owns it until it returns
 	}
 }
 
@@ -149,9 +150,9 @@ func (p *player) release(waits bool) {
 	}
 }
 
-// row counts the steps that come without a pause: two, where a cancel or flush and the
-// event behind it meet a deadline together. That event begins a burst of its own, of which
-// a timer that has expired for the old one must know nothing.
+// row counts the steps that are done without a pause: two where a cancel or flush and the
+// call after it race with a deadline. That call begins a new burst, in which a timer that
+// has expired for the old burst must not fire.
 func row(left []conformance.Step) int {
 	if len(left) < 2 {
 		return 1
@@ -164,7 +165,7 @@ func row(left []conformance.Step) int {
 	return 1
 }
 
-// renewed returns the event that renews a burst, if the schedule has one.
+// renewed returns the call of such a pair, nil if the schedule has none.
 func renewed(s conformance.Schedule) *conformance.Step {
 	for i := range s.Steps {
 		if row(s.Steps[i:]) > 1 {

@@ -1,7 +1,8 @@
 package debouncertest
 
-// The functions below are the traits of libraries that are known, to start from: each is
-// proved on the library that it names, Lodash on a debouncer that decides as it does.
+// The functions below return the traits of well-known libraries, as a start. The tests of
+// this module prove each on the library that it names; Lodash, on a debouncer in Go that
+// decides as lodash does.
 
 // Lodash are the traits of a debouncer that decides as lodash's does, by the times of the
 // last call and of the last fire: every edge, a bound that counts from the fire before, a

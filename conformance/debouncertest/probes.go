@@ -47,7 +47,7 @@ func (c *contract) Canary(s *suite.Suite) string {
 	return ""
 }
 
-// life is that of a debouncer: events bring fires.
+// life shows the canary a debouncer: events bring fires.
 func (c *contract) life(edges Edges) suite.Life {
 	var impl Funcs
 	calls := 0
@@ -65,7 +65,7 @@ func (c *contract) life(edges Edges) suite.Life {
 	}
 }
 
-// concurrent has goroutines bring events at one instant.
+// concurrent lets goroutines bring events at one instant.
 func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
 	kinds := c.kinds()
 	for _, edges := range kinds {
@@ -109,7 +109,7 @@ type flushed struct {
 	fires atomic.Int64
 }
 
-// flushes has a flush meet an event, or another flush of the same event.
+// flushes lets a flush meet an event, or another flush of the same event.
 func (c *contract) flushes(p *suite.Probe) (*suite.Violation, string) {
 	twice := func(round int) bool { return round%2 == 1 }
 	return suite.Meet(p, suite.Meeting[*flushed]{
@@ -169,7 +169,7 @@ func (c *contract) clash(p *suite.Probe, edges Edges) (skip string) {
 	skip = p.Clash(func(env conformance.Env) []func(int) {
 		impl := build(env)
 		ops := []func(int){impl.Call, func(i int) { impl.Call(-i) }}
-		for _, op := range p.Able(conformance.OpCancel, conformance.OpFlush, conformance.OpPending) {
+		for _, op := range p.Supported(conformance.OpCancel, conformance.OpFlush, conformance.OpPending) {
 			ops = append(ops, func(int) { impl.do(conformance.Step{Op: op}, &conformance.Done{}) })
 		}
 		if impl.CallKey != nil {
@@ -203,7 +203,7 @@ func (c *contract) panics(p *suite.Probe) (*suite.Violation, string) {
 			configs = append(configs, base.With("edges", e.String()))
 		}
 	}
-	return edge.Panics(p, configs, p.Able(conformance.OpCall, conformance.OpFlush), traits.PanicPolicy,
+	return edge.Panics(p, configs, p.Supported(conformance.OpCall, conformance.OpFlush), traits.PanicPolicy,
 		func(rec *suite.Recording, j suite.Job) *suite.Violation { return c.Exam(traits, rec, j).worksOn() })
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
-// rule is one law of a debouncer. The formulas are over the whole trace, and where a step
-// met a deadline they accept every order.
+// rule is one law of a debouncer. Rules look at whole traces, and where a step met a
+// deadline they accept every order of the two.
 type rule = suite.Rule[Traits, *exam]
 
 // Rules are the laws of a debouncer.
@@ -39,8 +39,9 @@ func extended(id, text string) conformance.Rule {
 	return conformance.Rule{ID: id, Text: text, Level: conformance.Extended}
 }
 
-// laws are those that hold of one debouncer on a clock that only goes forward. What it gets
-// wrong alone says nothing of keys, instances and the rest.
+// laws are the rules about a single debouncer on a clock that goes forward. Once one of
+// them is broken, the rules about keys, instances and the like would only show the same
+// mistake again.
 var laws = []string{"DB-QUIET", "DB-EXACT", "DB-ONE", "DB-LAST", "DB-LIVE", "DB-IDLE", "DB-SUBSEQ",
 	"DB-LEAD", "DB-LEAD1", "DB-REARM", "DB-LEADONLY", "DB-BOTH1", "DB-BOTHN", "X-CALLS"}
 
@@ -57,13 +58,13 @@ func without(edges ...Edges) func(*suite.Suite, *Traits) string {
 	}
 }
 
-// A run in which the input ends, the clock is set back or events have keys is judged by the
-// rules made for that. Where a cancel and an event behind it meet a deadline together, a
-// loop may take the two in either order, so that little is certain. Of the others, those in
-// which an edge or a bound is configured are judged by the rules of edges and bounds, and
-// the rest by those of the trailing edge.
+// A run in which the input ends, the clock is set back or events have keys is judged only
+// by the rules made for that. Of the others, those in which an edge or a bound is
+// configured are judged by the rules of edges and bounds, and the rest by those of the
+// trailing edge. Little is certain of a renewed burst: where a cancel and the call after
+// it meet a deadline, an implementation with a loop may take the two in either order.
 
-// particular reports whether only rules made for what the run has judge it.
+// particular reports whether the run is judged only by rules made for it.
 func (x *exam) particular() bool {
 	return slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool {
 		return s.Op == conformance.OpClose || s.Op == conformance.OpWall || s.K != 0
@@ -73,7 +74,7 @@ func (x *exam) particular() bool {
 // ofTrailing selects the runs that the rules of the trailing edge judge.
 func (x *exam) ofTrailing() bool { return x.ofTrailingOrRenewed() && renewed(x.Schedule) == nil }
 
-// ofTrailingOrRenewed is ofTrailing for what is certain of a renewed burst too.
+// ofTrailingOrRenewed is ofTrailing for rules that can judge a renewed burst too.
 func (x *exam) ofTrailingOrRenewed() bool {
 	return !x.configured() && x.traits.built() == Trailing && !x.particular()
 }
@@ -81,7 +82,7 @@ func (x *exam) ofTrailingOrRenewed() bool {
 // ofEdges selects the runs that the rules of edges and bounds judge.
 func (x *exam) ofEdges() bool { return x.ofEdgesOrRenewed() && renewed(x.Schedule) == nil }
 
-// ofEdgesOrRenewed is ofEdges for what is certain of a renewed burst too.
+// ofEdgesOrRenewed is ofEdges for rules that can judge a renewed burst too.
 func (x *exam) ofEdgesOrRenewed() bool { return x.configured() && !x.particular() }
 
 // ofAnyEdge selects the runs that either judge.

@@ -40,8 +40,8 @@ func boundRules() []rule {
 	}
 }
 
-// firesRenewed finds an event behind a cancel that fired at its own instant, as if the
-// bound counted from what was cancelled.
+// firesRenewed finds a call after a cancel that fired at its own instant, as if the bound
+// still counted from what was cancelled.
 func (x *exam) firesRenewed() *suite.Violation {
 	call := renewed(x.Schedule)
 	bounded := x.Schedule.Config.Has("maxwait")

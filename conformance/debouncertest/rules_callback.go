@@ -50,7 +50,7 @@ func (x *exam) overlap() *suite.Violation {
 	return nil
 }
 
-// all holds what each callback got against the events since the one before it.
+// all compares what each callback got with the events since the callback before it.
 func (x *exam) all() *suite.Violation {
 	edges := x.Schedule.Config.Edges
 	if !x.judgeable() || edges == LeadingAndTrailing && x.traits.BothSingle == BothTwice {
@@ -85,7 +85,7 @@ func (x *exam) all() *suite.Violation {
 		want := pending[:n+1]
 		pending = pending[n+1:]
 		if edges == Leading {
-			want = want[n:] // what came before it in its burst is lost
+			want = want[n:] // the events before it in its burst are lost
 		}
 		if !slices.Equal(f.Values, want) {
 			return x.told(f.Began.At, "these events had neither fired nor been discarded",

@@ -45,7 +45,7 @@ func cancelRules() []rule {
 	}
 }
 
-// promisesNothing is why the return of Cancel excludes no callback.
+// promisesNothing is why the return of Cancel does not exclude callbacks.
 func promisesNothing(s *suite.Suite, tr *Traits) string {
 	switch {
 	case tr.CancelBarrier == NoBarrier:
@@ -79,8 +79,8 @@ func (x *exam) cancelled(f *conformance.Fire) *conformance.Done {
 	return nil
 }
 
-// owed reports whether a burst that was due at the instant at may have waited until f,
-// behind a running callback.
+// owed reports whether f may be the fire of a burst that was due at the instant at and
+// waited for a running callback to end.
 func (x *exam) owed(f *conformance.Fire, at time.Duration) bool {
 	v := x.view()
 	if v.running(at) == nil {

@@ -70,10 +70,10 @@ func noEdgeRule() rule {
 	}
 }
 
-// differs makes the check of a rule of edges and bounds: whether the first difference
-// between a run and the model breaks it. If not, busy judges what is certain where
-// callbacks take time, and doubtful what is certain where the model is in doubt; either
-// may be nil.
+// differs makes the Check of a rule of edges and bounds: it reports the first difference
+// between a run and the model if that breaks the rule. Otherwise busy judges what is
+// certain although callbacks take time, and doubtful what is certain although the model is
+// in doubt; either may be nil.
 func differs(id string, busy, doubtful func(x *exam) *suite.Violation) func(x *exam) *suite.Violation {
 	return func(x *exam) *suite.Violation {
 		if v := x.difference().Breaks(id); v != nil {
@@ -96,12 +96,12 @@ func differs(id string, busy, doubtful func(x *exam) *suite.Violation) func(x *e
 	}
 }
 
-// lost says that an event should have fired at an instant.
+// lost makes the violation that an event did not fire at an instant.
 func (x *exam) lost(v int, at time.Duration, kind edge.Kind) *suite.Violation {
 	return x.terms().Difference(x.Recording, nil, &edge.Fire{At: at, Value: v, Kind: kind}, nil, at)
 }
 
-// early says that nothing should have fired then.
+// early makes the violation that nothing should have fired then.
 func (x *exam) early(f *conformance.Fire, because string, args ...any) *suite.Violation {
 	v := x.terms().Difference(x.Recording, nil, nil, f, f.Began.At)
 	v.Because = text(because, args...)
@@ -193,11 +193,12 @@ func (x *exam) firedAt(v int, at time.Duration) *conformance.Fire {
 	return nil
 }
 
-// Where callbacks take time, this is certain: an event fires at once if within the wait
-// before it nothing came and no callback ran, and what came last fires on the trailing edge.
+// Two things are certain although callbacks take time: on the leading edge an event fires
+// at once if within the wait before it no event came and no callback ran, and on the
+// trailing edge the last event fires.
 
-// callsAlone are the calls with which the schedule begins, of a run in which callbacks take
-// time and something is certain.
+// callsAlone returns the calls with which the schedule begins, if callbacks take time in
+// this run and the two things are certain.
 func (x *exam) callsAlone() []conformance.Step {
 	steps := x.Schedule.Steps
 	if !x.traits.bearsNewest() || x.Schedule.Config.Has("maxwait") {
@@ -232,8 +233,8 @@ func (x *exam) laterLost() *suite.Violation {
 	return nil
 }
 
-// quietSince is the instant since which no callback was running up to at, but not before
-// from; it lies in the far future if one still runs.
+// quietSince returns the instant, not before from, since which no callback was running up
+// to at; it lies in the far future if one still runs.
 func (x *exam) quietSince(from, at time.Duration) time.Duration {
 	since := from
 	for _, f := range x.Fires {

@@ -9,7 +9,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
-// flushRules are those of Flush, and of the question what is pending.
+// flushRules are those of Flush and Pending.
 func flushRules() []rule {
 	return []rule{
 		{
@@ -54,8 +54,8 @@ func (x *exam) pendingAt(seq int) *conformance.Done {
 	return c
 }
 
-// unsure reports whether a racing step or a running callback leaves open what is
-// pending at the instant at.
+// unsure reports whether it is open what is pending at the instant at, because of a racing
+// step or a running callback.
 func (x *exam) unsure(at time.Duration) bool {
 	v := x.view()
 	if v.races(at) {
@@ -64,8 +64,8 @@ func (x *exam) unsure(at time.Duration) bool {
 	return x.Schedule.Config.Busy > 0 && (v.running(at) != nil || v.running(at+1) != nil)
 }
 
-// silent reports whether an earlier step makes it a matter of choice whether
-// anything still fires: a final cancel, or one whose meaning is undeclared.
+// silent reports whether nothing need fire any more because of an earlier cancel, which is
+// final or whose meaning is undeclared.
 func (x *exam) silent(seq int) bool {
 	v := x.view()
 	return v.lastOf(seq, conformance.OpStop) != nil ||

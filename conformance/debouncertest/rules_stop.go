@@ -43,7 +43,8 @@ func (x *exam) stop() *suite.Violation {
 	return x.firesAfter(stop)
 }
 
-// harmed finds an operation that did not bear that the debouncer had been stopped.
+// harmed finds an operation that panicked or did not return because the debouncer had been
+// stopped.
 func (x *exam) harmed(stop *conformance.Done, after []conformance.Done) *suite.Violation {
 	because := text("stop at %s had ended the debouncer", stop.At)
 	for _, d := range after {
@@ -58,7 +59,8 @@ func (x *exam) harmed(stop *conformance.Done, after []conformance.Done) *suite.V
 	return nil
 }
 
-// unflushed finds what was pending and did not fire, where stop is declared to fire it.
+// unflushed finds an event that was pending and did not fire, where Stop is declared to
+// fire it.
 func (x *exam) unflushed(stop *conformance.Done) *suite.Violation {
 	if !x.judgeable() || x.configured() || x.traits.StopPending != StopFlushes ||
 		stop.Inside || x.unsure(stop.Began.At) || x.silent(stop.Began.Seq) {
@@ -75,7 +77,7 @@ func (x *exam) unflushed(stop *conformance.Done) *suite.Violation {
 		"stop at %s fired nothing, want a fire at once", stop.Began.At)
 }
 
-// firesAfter finds what started after stop had returned.
+// firesAfter finds a callback that started after Stop had returned.
 func (x *exam) firesAfter(stop *conformance.Done) *suite.Violation {
 	for i := range x.Fires {
 		f := &x.Fires[i]

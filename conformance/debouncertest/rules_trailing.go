@@ -71,7 +71,7 @@ func trailingRules() []rule {
 	}
 }
 
-// nameless is why nothing can be said of payloads.
+// nameless is why payloads cannot be judged.
 func nameless(_ *suite.Suite, tr *Traits) string {
 	return suite.If(tr.Payload == NoPayload, "declared: NoPayload")
 }
@@ -127,7 +127,7 @@ func (x *exam) quiet() *suite.Violation {
 		}
 		if x.traits.bearsNewest() && own != nil && own.Began.Seq < f.Began.Seq &&
 			(c == nil || own.Began.At > c.Began.At) {
-			c = own // it fired for an event of this very instant
+			c = own // the fire is for an event of this very instant
 		}
 		if c == nil || at-c.Began.At >= v.wait || at-c.Began.At < 0 {
 			return nil
@@ -260,8 +260,8 @@ func (v *view) began(b *burst, own *conformance.Done) *conformance.Done {
 	return b.first
 }
 
-// joins reports whether b may be part of the burst that c began: what began b met the
-// deadline of the one before it.
+// joins reports whether b may be part of the burst that c began, because the call with
+// which b begins met the deadline of the burst before it.
 func (v *view) joins(b *burst, c *conformance.Done) bool {
 	for _, p := range slices.Backward(v.bursts) {
 		if p.next == b && p.open {
@@ -332,7 +332,7 @@ func (x *exam) idle() *suite.Violation {
 		default:
 			g := v.served(c, f.Began.Seq)
 			if g == nil || !v.bearsNewest && x.waited(i) && i < len(v.bursts) {
-				return nil // or g was for an older event, and this one has waited
+				return nil // g may have been for an older event, while this fire waited
 			}
 			why = text("the last event, call %d, had fired at %s", c.N, g.Began.At)
 		}

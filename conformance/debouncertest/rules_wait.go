@@ -5,7 +5,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
-// waitRules are those of a wait that is none.
+// waitRules are those of a wait that is 0 or negative.
 func waitRules() []rule {
 	return []rule{
 		{

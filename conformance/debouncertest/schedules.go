@@ -16,15 +16,15 @@ type explorer struct {
 	ops    []conformance.Op // calls, and what ends a burst
 }
 
-// wait is the one of most schedules.
+// wait is the wait of most schedules.
 const wait = suite.Wait
 
-// onlyCalls are the operations of schedules of events alone.
+// onlyCalls are the operations of schedules that have nothing but events.
 var onlyCalls = []conformance.Op{conformance.OpCall}
 
 // Families lists what is explored, in constants.
 func (c *contract) Families(s *suite.Suite) []suite.Family {
-	ops := s.Able(conformance.OpCall, conformance.OpCancel, conformance.OpFlush, conformance.OpStop)
+	ops := s.Supported(conformance.OpCall, conformance.OpCancel, conformance.OpFlush, conformance.OpStop)
 	e := &explorer{s, c.Traits(), ops}
 	base := suite.Configured("wait", "100ms")
 	out := []suite.Family{
@@ -92,7 +92,7 @@ func (e *explorer) callbacks(base conformance.Config) []suite.Family {
 	return out
 }
 
-// noWaits are schedules of a wait that is none.
+// noWaits are schedules with a wait that is 0 or negative.
 func (e *explorer) noWaits() []suite.Family {
 	const late = "what fires after its call at the same instant can only be awaited in a bubble"
 	zero, negative := e.Unsettled(), e.Unsettled()
@@ -109,8 +109,8 @@ func (e *explorer) noWaits() []suite.Family {
 	}
 }
 
-// races let a step meet the deadline of a burst of one or two calls, with up to one step
-// behind it, racing or not.
+// races let a step meet the deadline of a burst of one or two calls, with at most one step
+// after it, racing or not.
 func races(ops []conformance.Op, cfg conformance.Config) []conformance.Schedule {
 	var out []conformance.Schedule
 	for _, prefix := range [][]conformance.Step{
@@ -126,7 +126,7 @@ func races(ops []conformance.Op, cfg conformance.Config) []conformance.Schedule 
 				if op == conformance.OpStop && !call && after != conformance.OpStop || len(prefix) > 1 && !call {
 					continue
 				}
-				for _, last := range []conformance.Step{ // one that races where nothing is due is left out
+				for _, last := range []conformance.Step{ // a step that races where nothing is due is left out
 					{Op: after, At: tie.At},
 					{Op: after, At: tie.At, Racing: true},
 					{Op: after, At: tie.At + 1},
@@ -141,7 +141,8 @@ func races(ops []conformance.Op, cfg conformance.Config) []conformance.Schedule 
 	return suite.NumberedCalls(out)
 }
 
-// scenarios are longer than enumeration reaches: they wear an instance out.
+// scenarios are schedules longer than those of the enumeration, which use an instance many
+// times.
 func scenarios(ops []conformance.Op, cfg conformance.Config) []conformance.Schedule {
 	calls := func(n int, gap func(i int) time.Duration) conformance.Schedule {
 		steps := make([]conformance.Step, n)
@@ -154,11 +155,12 @@ func scenarios(ops []conformance.Op, cfg conformance.Config) []conformance.Sched
 	out := []conformance.Schedule{
 		calls(40, every(wait/2)),   // a burst far longer than the wait
 		calls(40, every(0)),        // many events at one instant
-		calls(20, every(wait)),     // many bursts of one event, at the smallest distance
+		calls(20, every(wait)),     // many bursts of one event, as close together as they can be
 		calls(20, every(2*wait+1)), // and with room
 		calls(25, func(i int) time.Duration { return time.Duration(i) * wait / 10 }), // bursts that grow
 	}
-	// Every pair of operation and gap behind every other on one instance.
+	// Every pair of an operation and a gap comes after every other such pair on one
+	// instance.
 	var letters []conformance.Step
 	for _, op := range ops {
 		if op == conformance.OpStop {
@@ -185,8 +187,8 @@ func spaced(cfg conformance.Config, steps []conformance.Step) conformance.Schedu
 	return suite.Plan(cfg, steps...)
 }
 
-// besides are the schedules of what a debouncer may have besides: an end of its input,
-// keys, a clock that is set back.
+// besides are the schedules of further things that a debouncer may have: an end of its
+// input, keys, a clock that is set back.
 func (e *explorer) besides() []suite.Family {
 	base := suite.Configured("wait", "100ms")
 	gaps := []time.Duration{0, 1, wait - 1, wait + 1}

@@ -9,8 +9,8 @@ import (
 	"github.com/escapement-go/escapement/internal/timeline"
 )
 
-// edges are the schedules of the leading edge and of the bound. A leading debouncer may go
-// by timestamps, so that no gap is exactly the wait.
+// edges are the schedules of the leading edge and of the bound. No gap is exactly the
+// wait, where leading debouncers that compare timestamps differ.
 func (e *explorer) edges() []suite.Family {
 	few := onlyCalls
 	for _, op := range e.ops {
@@ -87,11 +87,11 @@ func (e *explorer) bound(ed Edges, bound string, few []conformance.Op) []suite.F
 	return out
 }
 
-// configured are what any configuration with an edge or a bound is tried with.
+// configured are the schedules for any configuration with an edge or a bound.
 func (e *explorer) configured(name string, cfg conformance.Config, few []conformance.Op) []suite.Family {
 	out := []suite.Family{
 		{Name: name + " leaks", Look: true, Schedules: suite.Enumerate(cfg, e.ops, []time.Duration{1}, 2)},
-		{Name: name + " worn", Schedules: worn(cfg, few)},
+		{Name: name + " worn", Schedules: longRuns(cfg, few)},
 	}
 	if e.Accepts(conformance.OpStop) {
 		out = append(out, suite.Family{Name: name + " stop", Schedules: e.stops(cfg)})
@@ -126,8 +126,8 @@ func (e *explorer) configured(name string, cfg conformance.Config, few []conform
 	return out
 }
 
-// stops are schedules in which a stop comes, with anything that the debouncer can be asked
-// to do behind it.
+// stops are schedules with a stop and, after it, any other operation that the debouncer
+// has.
 func (e *explorer) stops(cfg conformance.Config) []conformance.Schedule {
 	ops := []conformance.Op{conformance.OpCall, conformance.OpStop}
 	out := suite.Enumerate(cfg, ops, []time.Duration{1, wait + 1}, 3)
@@ -149,8 +149,8 @@ func (e *explorer) stops(cfg conformance.Config) []conformance.Schedule {
 	return out
 }
 
-// worn are long schedules: bursts of many events, and many bursts.
-func worn(cfg conformance.Config, few []conformance.Op) []conformance.Schedule {
+// longRuns are long schedules: bursts of many events, and many bursts.
+func longRuns(cfg conformance.Config, few []conformance.Op) []conformance.Schedule {
 	var out []conformance.Schedule
 	for _, gap := range []time.Duration{wait * 3 / 10, wait * 7 / 10, wait + 1} {
 		s := conformance.Schedule{Config: cfg}

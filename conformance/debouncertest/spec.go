@@ -28,7 +28,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
-// What a spec needs of the suite's vocabulary; package conformance explains it.
+// What a spec needs from package conformance, which explains it.
 type (
 	Env        = conformance.Env
 	TimeSource = conformance.TimeSource
@@ -44,15 +44,15 @@ const (
 
 // Spec describes an implementation.
 type Spec struct {
-	// Name is how reports call it.
+	// Name is the implementation's name in reports.
 	Name string
 	// Time says how it takes its time: Injected or PackageTime.
 	Time TimeSource
 	// New makes a debouncer that calls fire with the payload of what it fires for. A
 	// constructor that refuses cfg panics. Instances must not share state.
 	New func(env Env, cfg Config, fire func(int)) Funcs
-	// NewBatch stands for New where the callback gets all events of a burst. They are the
-	// callback's until it returns.
+	// NewBatch is set instead of New if the callback gets all events of a burst. The
+	// callback owns the slice until it returns.
 	NewBatch func(env Env, cfg Config, fire func([]int)) Funcs
 	// Traits are the choices of the implementation. What is left undeclared fails the
 	// subtest TRAITS, which prints what was observed.
@@ -63,14 +63,17 @@ type Spec struct {
 
 // Config is what a debouncer is made with.
 type Config struct {
+	// Wait is how long events must pause for a burst to end. Some schedules have a wait of 0
+	// or less, which a constructor may refuse.
 	Wait time.Duration
-	// MaxWait is the bound on the wait; 0 stands for none. Only asked for if the trait
+	// MaxWait is the bound on the wait; 0 stands for none. It is 0 unless the trait
 	// MaxWait is declared.
 	MaxWait time.Duration
-	Edges   Edges
+	// Edges says on which edges to fire. It is one of the trait Edges.
+	Edges Edges
 }
 
-// Funcs are the operations of one debouncer. Only Call must be there; the rules of an
+// Funcs are the operations of one debouncer. Only Call must be set; the rules of an
 // operation that is nil are skipped.
 type Funcs struct {
 	// Call is an event with a payload.
@@ -85,8 +88,8 @@ type Funcs struct {
 	Pending func() bool
 	// Stop ends the debouncer for good. A call after it does nothing.
 	Stop func()
-	// Close ends the input of a stream or batch. It may start what it does and return.
-	// Nothing is called after it.
+	// Close ends the input of a stream or batch. It may return before what it does is
+	// done. Nothing is called after it.
 	Close func()
 	// CallKey is Call for a debouncer that keeps a wait for each key.
 	CallKey func(key, v int)
@@ -158,7 +161,7 @@ const (
 
 // Learn looks at an instance that is thrown away.
 func (c *contract) Learn(*suite.Suite) map[conformance.Op]bool {
-	h := suite.NewHand(conformance.Config{}.Start(), false)
+	h := suite.NewFakeTime(conformance.Config{}.Start(), false)
 	f := c.build(Env{Clock: h.Clock(), Start: h.Start}, Config{Wait: time.Hour, Edges: c.built()}, func(int, []int) {})
 	f.release(false)
 	c.stops = f.Stop != nil
@@ -169,10 +172,10 @@ func (c *contract) Learn(*suite.Suite) map[conformance.Op]bool {
 	}
 }
 
-// built are the edges that are built where a schedule does not say.
+// built are the edges of a debouncer whose schedule does not say.
 func (c *contract) built() Edges { return c.spec.Traits.built() }
 
-// kinds are the edges that are declared, or else those that are built.
+// kinds are the edges that are declared, or else built.
 func (c *contract) kinds() []Edges { return edge.Kinds(c.spec.Traits.Edges, Trailing) }
 
 // build makes a debouncer of either kind.
@@ -189,7 +192,8 @@ func (c *contract) build(env Env, cfg Config, fire func(v int, all []int)) Funcs
 	})
 }
 
-// FamilyOf tells schedules of keys or instances, which only the rules made for them judge.
+// FamilyOf names the family of a schedule that is run alone: schedules with keys are
+// judged only by the rules made for them.
 func (c *contract) FamilyOf(s *suite.Suite, schedule conformance.Schedule) string {
 	keyed := slices.ContainsFunc(schedule.Steps, func(st conformance.Step) bool { return st.K != 0 })
 	switch {

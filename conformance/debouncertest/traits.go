@@ -36,13 +36,13 @@ type Traits struct {
 	// Reentrancy is only declared to opt out: Forbidden means that the callback
 	// must not call the debouncer.
 	Reentrancy Reentrancy
-	// StopBarrier is only declared to opt out: NoBarrier means that a callback that is
-	// due may still start when Stop has returned: at the very instant of Stop, or when the
-	// callback ends for which it waits, as where a receiver is handed what fires.
+	// StopBarrier is only declared to opt out: NoBarrier means that a callback that is due
+	// may still start when Stop has returned: at the very instant of Stop, or, if it waits
+	// for another callback, when that ends, as where a receiver is handed what fires.
 	StopBarrier CancelBarrier
 
-	// These are only declared by those whom they concern; the rules that they put in
-	// force are skipped without them.
+	// The following are only declared by implementations that they are about. Without them
+	// the rules that they put in force are skipped.
 
 	// CloseFlush says what the end of the input does with the pending event.
 	CloseFlush CloseFlush
@@ -52,11 +52,11 @@ type Traits struct {
 	PanicPolicy PanicPolicy
 }
 
-// built are the edges that are built where a schedule does not say: trailing, if the
-// implementation can.
+// built are the edges of a debouncer whose schedule does not say: trailing, if the
+// implementation can build that.
 func (t *Traits) built() Edges { return edge.Preferred(t.Edges, Trailing) }
 
-// bearsNewest reports whether the newest event is what a callback is known by.
+// bearsNewest reports whether a callback gets the payload of the newest event.
 func (t *Traits) bearsNewest() bool { return t.Payload == LastPayload || t.Payload == AllPayloads }
 
 // The choices that other contracts have too; package conformance explains them.
@@ -104,7 +104,7 @@ type Tie int
 
 // The outcomes of a tie.
 const (
-	FireFirst  Tie = iota + 1 // what is due fires, the event starts a new burst
+	FireFirst  Tie = iota + 1 // what is pending fires, and the event starts a new burst
 	ResetFirst                // the event joins the burst and the deadline moves
 	EitherTie                 // either, depending on who comes first
 )
@@ -115,8 +115,8 @@ type StaleFire int
 
 // The choices.
 const (
-	StaleForbidden StaleFire = iota + 1 // a newer call supersedes what has not been decided
-	StaleAllowed                        // a timer that has fired runs its callback, or a goroutine is started for it
+	StaleForbidden StaleFire = iota + 1 // a newer call supersedes every callback that has not started
+	StaleAllowed                        // once a timer has fired, its callback runs
 )
 
 // CancelBarrier says what the return of Cancel promises.
@@ -166,10 +166,10 @@ type Overlap int
 
 // The choices.
 const (
-	Serial   Overlap = iota + 1 // at most one runs
+	Serial   Overlap = iota + 1 // at most one callback runs
 	Parallel                    // a fire does not wait for the one before it
-	// SerialReceiver: at most one runs, on the goroutine that receives the events.
-	// The wait of those that come meanwhile counts from its end.
+	// SerialReceiver: at most one callback runs, on the goroutine that receives the
+	// events. For events that come meanwhile, the wait counts from its end.
 	SerialReceiver
 )
 

@@ -64,20 +64,20 @@ type view struct {
 	calls  []*conformance.Done // calls that count: not after Stop, nor after a final Cancel
 	byN    map[int]*conformance.Done
 	bursts []*burst
-	flush  map[int]*conformance.Done // what caused the fires that a flush caused, by index
-	// bearsNewest says that a fire bears the number of the newest event that it is for.
+	flush  map[int]*conformance.Done // the flush that caused a fire, by the fire's index
+	// bearsNewest says that a fire has the payload of the newest event that it is for.
 	bearsNewest bool
-	// moved says that a call counts from the end of the callback during which it came.
+	// moved says that a call came during a callback, and counts from its end.
 	moved bool
 }
 
-// burst is a maximal run of calls less than wait apart, as far as it got.
+// burst is a maximal row of calls less than wait apart.
 type burst struct {
 	first, last *conformance.Done
 	due         time.Duration     // last + wait
 	endedBy     *conformance.Done // the cancel, flush or stop that came before it was due
-	// open says that a racing step met its deadline, or that the callback was busy then:
-	// whether it fires, and when, depends on who came first.
+	// open says that a racing step met its deadline, or that a callback was running then:
+	// whether and when it fires depends on which was first.
 	open bool
 	next *burst
 }
@@ -164,8 +164,8 @@ func (v *view) join(cur *burst, call *conformance.Done) *burst {
 	return b
 }
 
-// servedLate finds the bursts that were due while a callback was running. They are served
-// at its end, if at all: what came before that decides.
+// servedLate marks as open the bursts that were due while a callback was running: they
+// fire when it ends, if at all, which depends on the operations that came meanwhile.
 func (v *view) servedLate() {
 	for _, b := range v.bursts {
 		f := v.lastInRow(v.running(b.due))
@@ -178,7 +178,8 @@ func (v *view) servedLate() {
 	}
 }
 
-// received lists the steps with the events that came during a callback at its end.
+// received returns the steps, with the events that came during a callback moved to its
+// end.
 func (v *view) received() []conformance.Done {
 	out := slices.Clone(v.rec.Done)
 	for i := range out {
@@ -191,8 +192,8 @@ func (v *view) received() []conformance.Done {
 	return out
 }
 
-// causedByFlush finds the fires that a flush caused: for each flush one at the most,
-// at its instant or before it returned, or behind the callback that was running.
+// causedByFlush finds the fires that a flush caused: for each flush one at most, at its
+// instant, before it returned, or when the callback ended that was running.
 func (v *view) causedByFlush() {
 	used := map[*conformance.Done]bool{}
 	for i, f := range v.rec.Fires {
@@ -216,7 +217,8 @@ func (v *view) running(at time.Duration) *conformance.Fire {
 	return nil
 }
 
-// lastInRow returns the last of the callbacks that begin each when another ends, f first.
+// lastInRow returns the last of a row of callbacks that starts with f, in which each
+// begins when the one before it ends.
 func (v *view) lastInRow(f *conformance.Fire) *conformance.Fire {
 	for i := range v.rec.Fires {
 		if g := &v.rec.Fires[i]; f != nil && f.Ended.Seq != 0 && g.Began.Seq > f.Ended.Seq && g.Began.At == f.Ended.At {
@@ -226,8 +228,8 @@ func (v *view) lastInRow(f *conformance.Fire) *conformance.Fire {
 	return f
 }
 
-// inRow reports whether f is one of the callbacks that begin each when another ends, behind
-// the one that was running at the instant at.
+// inRow reports whether f is in such a row, which starts with the callback that was
+// running at the instant at.
 func (v *view) inRow(at time.Duration, f *conformance.Fire) bool {
 	g := v.running(at)
 	for i := range v.rec.Fires {
@@ -281,13 +283,13 @@ func (v *view) races(at time.Duration) bool {
 func (v *view) serves(i int, c *conformance.Done) bool {
 	f := &v.rec.Fires[i]
 	if own := v.byN[f.Value]; v.bearsNewest && own != nil && own.Began.Seq < c.Began.Seq && v.queued(i, f.Began.At-1) {
-		return false // decided before c and kept waiting
+		return false // decided before c, it had to wait
 	}
 	return f.Began.Seq > c.Began.Seq && (f.Began.At > c.Began.At || v.flush[i] != nil)
 }
 
-// queued reports whether fire i came when a callback ended that had been running
-// at the instant at: it may have been decided then and waited its turn.
+// queued reports whether fire i started when a callback ended that had been running at the
+// instant at, so that it may have been decided then.
 func (v *view) queued(i int, at time.Duration) bool {
 	f := &v.rec.Fires[i]
 	for j := range v.rec.Fires {
@@ -310,8 +312,8 @@ func (v *view) served(c *conformance.Done, to int) *conformance.Fire {
 	return nil
 }
 
-// lanes are what the timeline of a debouncer shows: what the laws want of a
-// schedule that leaves nothing open, and what came.
+// lanes are what the timeline of a debouncer shows: what should fire, if the schedule
+// leaves nothing open, and what did.
 func (x *exam) lanes() []suite.Lane {
 	v := x.view()
 	want, got := suite.Lane{Name: "want"}, suite.Lane{Name: "got"}

@@ -28,7 +28,8 @@ func TestDesigns(t *testing.T) { proof.Designs(t, debouncer.Designs()) }
 
 func TestDesigns_chosen(t *testing.T) { proof.Chosen(t, debouncer.Chosen) }
 
-// Callbacks may wait in a queue, for longer than what is explored shows.
+// Correct designs may keep callbacks in a queue, for longer than the explored schedules
+// show.
 func TestDesigns_queued(t *testing.T) {
 	synctestcompat.Require(t)
 	for _, spec := range debouncer.Queued() {
@@ -39,7 +40,7 @@ func TestDesigns_queued(t *testing.T) {
 	}
 }
 
-// judge runs single schedules, none of which may break a rule.
+// judge runs single schedules, and fails the test if one breaks a rule.
 func judge(t *testing.T, spec debouncertest.Spec, texts ...string) {
 	t.Helper()
 	j := spec.Judge(t)

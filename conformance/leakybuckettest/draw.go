@@ -15,7 +15,7 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 	cfg := suite.OneOf(pick, "config", c.drawn())
 	put := []conformance.Op{conformance.OpPut, conformance.OpPut, conformance.OpPut}
 	kinds := [][]conformance.Op{put}
-	for _, op := range s.Able(conformance.OpCancel, conformance.OpClose) {
+	for _, op := range s.Supported(conformance.OpCancel, conformance.OpClose) {
 		kinds = append(kinds, append(slices.Clone(put), op))
 	}
 	ops, inside := put, false
@@ -23,7 +23,7 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 		ops = kinds[k/2]
 	} else {
 		inside = true
-		back := s.Able(conformance.OpPut, conformance.OpCancel, conformance.OpClose)
+		back := s.Supported(conformance.OpPut, conformance.OpCancel, conformance.OpClose)
 		cfg = cfg.With("inside", string(suite.OneOf(pick, "inside", back)))
 	}
 	d := cfg.Interval

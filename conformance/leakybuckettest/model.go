@@ -2,8 +2,8 @@ package leakybuckettest
 
 import "time"
 
-// dues says when the accepted items must leave, as far as the implementation's own
-// decisions to accept go. Where declarations leave it open there are two answers.
+// dues returns when the items must leave that the implementation accepted, in their order.
+// There are two answers where the traits leave it open when an item leaves.
 func (x *exam) dues() [][]time.Duration {
 	interval, traits := x.Schedule.Config.Interval, x.traits
 	answers := 1
@@ -13,7 +13,7 @@ func (x *exam) dues() [][]time.Duration {
 	var out [][]time.Duration
 	for answer := range answers {
 		var dues []time.Duration
-		var last time.Duration // when the item before left, or would have with its slack
+		var last time.Duration // when the item before it must leave, before slack is taken off
 		for _, it := range x.view().items {
 			if !it.put.OK {
 				continue
@@ -53,8 +53,9 @@ func (x *exam) dues() [][]time.Duration {
 	return out
 }
 
-// mistimed returns the first accepted item that left at another instant than it
-// should have, and when that is; found by the answer that goes on longest.
+// mistimed returns the first accepted item that did not leave when it should have, that
+// instant, and whether the item found nothing waiting. Of two answers it takes the one
+// that fits more items.
 func (x *exam) mistimed() (it *item, due time.Duration, idle, found bool) {
 	v := x.view()
 	best := -1

@@ -68,8 +68,8 @@ func (c *contract) Play(st *suite.Stage) {
 	})
 }
 
-// made makes the bucket of a stage, with another beside it if the stage asks for that:
-// whatever is put into the one is put into the other before.
+// made makes the bucket of a stage. If the stage asks for a second bucket, whatever is put
+// into the first is put into the second before.
 func (c *contract) made(st *suite.Stage, cfg Config, leave func(int)) Funcs {
 	f := c.spec.New(st.Plain(), cfg, leave)
 	if !st.Twice() {
@@ -84,9 +84,10 @@ func (c *contract) made(st *suite.Stage, cfg Config, leave func(int)) Funcs {
 	return f
 }
 
-// inside does what the schedule wants of the function with which item i leaves. The first
-// item may leave below its Put, the second hardly does. Close may wait for what the
-// function itself keeps from leaving.
+// inside does the operation that the schedule wants from the callback, with which item i
+// leaves. The first two items do it, since the first may leave within its Put, where the
+// second hardly can. Close is left to the first: it may wait for items that this callback
+// keeps from leaving.
 func (c *contract) inside(st *suite.Stage, impl *Funcs, i int) {
 	op := st.Config().Inside
 	if op == "" || i != 0 && (i != 1 || op == conformance.OpClose) {

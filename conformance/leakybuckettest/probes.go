@@ -22,7 +22,7 @@ func (c *contract) Canary(s *suite.Suite) string {
 		Make: func(env conformance.Env, sign func()) {
 			impl = c.spec.New(env, Config{suite.Wait, 3}, func(int) { sign() })
 		},
-		Use: func() int { // one leaves, if at once; the others wait
+		Use: func() int { // one may leave at once; the others wait
 			for range 3 {
 				v++
 				impl.Put(v)
@@ -48,19 +48,19 @@ func (c *contract) Canary(s *suite.Suite) string {
 	return ""
 }
 
-// crowdedBucket is a bucket to which many goroutines come at one instant.
-type crowdedBucket struct {
+// sharedBucket is a bucket that several goroutines use at one instant.
+type sharedBucket struct {
 	Funcs
 	left, accepted []atomic.Int64 // by item
 }
 
-// concurrent has goroutines put items at one instant, and then cancel the same one.
+// concurrent lets goroutines put items at one instant, and then cancel the same item.
 func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
 	const each, backlog, items = 5, 4, suite.Meeters * 5
 	most := int64(backlog + 1 + c.spec.Traits.Slack)
-	worst, skip := suite.Meet(p, suite.Meeting[*crowdedBucket]{
-		Make: func(env conformance.Env, _ int) *crowdedBucket {
-			b := &crowdedBucket{left: make([]atomic.Int64, items), accepted: make([]atomic.Int64, items)}
+	worst, skip := suite.Meet(p, suite.Meeting[*sharedBucket]{
+		Make: func(env conformance.Env, _ int) *sharedBucket {
+			b := &sharedBucket{left: make([]atomic.Int64, items), accepted: make([]atomic.Int64, items)}
 			b.Funcs = c.spec.New(env, Config{suite.Wait, backlog}, func(v int) {
 				if v >= 0 && v < items { // other rules judge what was never put
 					b.left[v].Add(1)
@@ -70,13 +70,13 @@ func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
 		},
 		Each:   each,
 		Before: func(st *suite.Stage, round int) { st.To(time.Duration(round) * 20 * suite.Wait) },
-		Call: func(b *crowdedBucket, _, g, n int) {
+		Call: func(b *sharedBucket, _, g, n int) {
 			if v := g*each + n; b.Put(v) {
 				b.accepted[v].Add(1)
 			}
 		},
 		Pass: func(st *suite.Stage, round int) { st.To(time.Duration(round)*20*suite.Wait + 15*suite.Wait) },
-		Judge: func(b *crowdedBucket, _, round int) (worst *suite.Violation) {
+		Judge: func(b *sharedBucket, _, round int) (worst *suite.Violation) {
 			n := int64(0)
 			for v := range b.left {
 				got, want := b.left[v].Swap(0), b.accepted[v].Swap(0)
@@ -95,7 +95,7 @@ func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
 			}
 			return worst
 		},
-		Release: func(b *crowdedBucket) { b.end() },
+		Release: func(b *sharedBucket) { b.end() },
 	})
 	if worst == nil && skip == "" && p.Accepts(conformance.OpCancel) {
 		return c.cancels(p)
@@ -110,7 +110,7 @@ type cancelledBucket struct {
 	left, cancelled atomic.Int64
 }
 
-// cancels has two goroutines cancel the same item at one instant.
+// cancels lets two goroutines cancel the same item at one instant.
 func (c *contract) cancels(p *suite.Probe) (*suite.Violation, string) {
 	return suite.Meet(p, suite.Meeting[*cancelledBucket]{
 		Make: func(env conformance.Env, _ int) *cancelledBucket {
@@ -168,7 +168,7 @@ func (c *contract) race(p *suite.Probe) (skip string) {
 	})
 }
 
-// panics lets the function panic where that is known to unwind into the suite: below a Put.
+// panics lets the callback panic where the suite can recover it: within a Put.
 func (c *contract) panics(p *suite.Probe) (worst *suite.Violation, skip string) {
 	var below atomic.Bool
 	hang := p.Play(func(st *suite.Stage) {
@@ -209,8 +209,8 @@ func (c *contract) panics(p *suite.Probe) (worst *suite.Violation, skip string) 
 	return worst, ""
 }
 
-// inTime reports whether three items that were put together left as they must: a new
-// bucket may have its slack already.
+// inTime reports whether three items that were put together left when they must. A new
+// bucket may or may not have its slack already.
 func (c *contract) inTime(left []time.Duration) bool {
 	for saved := range min(2, c.spec.Traits.Slack) + 1 {
 		early := time.Duration(saved)

@@ -111,7 +111,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 	}
 }
 
-// ownGoroutine is why nothing can be said of a panic of the function.
+// ownGoroutine is why the callback cannot be made to panic.
 const ownGoroutine = "items leave on a goroutine of the implementation, where a panic would end the test"
 
 // tooClose returns the first item k that left too soon after an item i before it.
@@ -338,7 +338,7 @@ func (x *exam) often(again suite.Rerun) *suite.Violation {
 		return nil
 	}
 	without := conformance.Schedule{Config: x.Schedule.Config}
-	matters := false // something was put after something was refused, or waited then
+	matters := false // an item was refused
 	for _, it := range x.view().items {
 		if it.put.OK {
 			without.Steps = append(without.Steps, it.put.Step)

@@ -80,8 +80,8 @@ func sequences(
 	return withItems(suite.Sequences(cfg, steps, gaps, depth))
 }
 
-// withItems gives the items their numbers, and leaves out schedules that begin with
-// another step than a put.
+// withItems numbers the items of each schedule, and leaves out schedules that do not begin
+// with a put.
 func withItems(all []conformance.Schedule) []conformance.Schedule {
 	all = slices.DeleteFunc(all, func(s conformance.Schedule) bool { return s.Steps[0].Op != conformance.OpPut })
 	for _, s := range all {
@@ -133,8 +133,8 @@ func races(s *suite.Suite) []conformance.Schedule {
 	return suite.ParseAll(texts...)
 }
 
-// longQueues fill a queue at once, and go on faster and slower than it empties, at
-// intervals that are not round.
+// longQueues put many items, faster and slower than they leave, at intervals that are not
+// round numbers.
 func longQueues() []conformance.Schedule {
 	var out []conformance.Schedule
 	for _, interval := range []time.Duration{suite.Wait, 333333333, 7} {
@@ -151,8 +151,8 @@ func longQueues() []conformance.Schedule {
 	return out
 }
 
-// slacks let idle time pass, around and far beyond what the slack makes up for, and then
-// put more than may leave together, twice.
+// slacks let idle time pass, a little less and more than earns the whole slack, and much
+// more, and then put more items than may leave together; and all that twice.
 func slacks(slack int) []conformance.Schedule {
 	var out []conformance.Schedule
 	const interval = suite.Wait

@@ -27,7 +27,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
-// What a spec needs of the suite's vocabulary; package conformance explains it.
+// What a spec needs from package conformance, which explains it.
 type (
 	Env        = conformance.Env
 	TimeSource = conformance.TimeSource
@@ -47,7 +47,7 @@ const (
 
 // Spec describes an implementation.
 type Spec struct {
-	// Name is how reports call it.
+	// Name is the implementation's name in reports.
 	Name string
 	// Time says how it takes its time: Injected or PackageTime.
 	Time TimeSource
@@ -63,14 +63,15 @@ type Spec struct {
 
 // Config is what a leaky bucket is made with.
 type Config struct {
+	// Interval is the time between two items that leave. It is more than 0.
 	Interval time.Duration
-	// Backlog is the most items that wait, not counting one that leaves at once. One that a
-	// goroutine of the implementation holds ready does wait.
+	// Backlog is the most items that wait. An item that leaves at once is not among them;
+	// one that a goroutine of the implementation has taken and holds until its time is.
 	Backlog int
 }
 
-// Funcs are the operations of one leaky bucket. Put must be there; the rules of an
-// operation that is nil are skipped.
+// Funcs are the operations of one leaky bucket. Put must be set; the rules of an operation
+// that is nil are skipped.
 type Funcs struct {
 	// Put offers item v and reports whether it was accepted. It does not block until the
 	// item leaves. For a bucket whose callers block for their turn, Put starts a goroutine
@@ -80,8 +81,8 @@ type Funcs struct {
 	Cancel func(v int) bool
 	// Close ends the input. It may block until what waits has left or is dropped.
 	Close func()
-	// Stop releases what the bucket holds, and drops what waits. One that lets it leave is
-	// a Close.
+	// Stop releases what the bucket holds, and drops what waits. A method that lets what
+	// waits leave is a Close.
 	Stop func()
 }
 
@@ -145,11 +146,11 @@ func (c *contract) Unfit(s *suite.Suite) (skip, misuse string) {
 
 // Learn looks at an instance that is thrown away.
 func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
-	h := suite.NewHand(conformance.Config{}.Start(), false)
+	h := suite.NewFakeTime(conformance.Config{}.Start(), false)
 	f := c.spec.New(Env{Clock: h.Clock(), Start: h.Start}, Config{time.Hour, 3}, func(int) {})
 	f.end()
 	return map[conformance.Op]bool{
 		conformance.OpPut: f.Put != nil, conformance.OpCancel: f.Cancel != nil, conformance.OpStop: f.Stop != nil,
-		conformance.OpClose: f.Close != nil && s.Bubble, // it may block, which only a bubble can drive
+		conformance.OpClose: f.Close != nil && s.Bubble, // Close may block, which needs a bubble
 	}
 }

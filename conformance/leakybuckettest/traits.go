@@ -16,8 +16,8 @@ type Traits struct {
 	// CloseFlush says what becomes of what waits when the input ends: CloseAtDeadline or
 	// CloseDrops. Only with Close.
 	CloseFlush CloseFlush
-	// Slack is how many items more than one may leave at once after idle time, if it is not
-	// none. Only with HeadAtOnce.
+	// Slack is how many more items than one may leave at once after idle time. Only with
+	// HeadAtOnce.
 	Slack int
 	// Unbounded says that the queue has no bound: every item is accepted.
 	Unbounded bool
@@ -41,8 +41,8 @@ func (c *contract) Traits() *Traits {
 	return &tr
 }
 
-// Table lists the choices. None of them is offered as an explanation of a failure: what
-// leaves when is what the rules are about.
+// Table lists the choices. None of them is offered as an explanation of a failure, as the
+// rules are about just that: when items leave.
 func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	return []suite.Choice{
 		{

@@ -79,13 +79,15 @@ func (x *exam) judgeable() bool {
 	return x.Refused == "" && !x.Stuck && !slices.ContainsFunc(x.Done, panicked)
 }
 
-// quiet is judgeable, and nothing was cancelled or closed, nor done by the function.
+// quiet reports whether the trace is judgeable and has nothing but puts that no callback
+// did.
 func (x *exam) quiet() bool {
 	other := func(d conformance.Done) bool { return d.Op != conformance.OpPut || d.Inside }
 	return x.judgeable() && !slices.ContainsFunc(x.Done, other)
 }
 
-// drained is quiet, but the input may have been closed and what waits leaves in its turn.
+// drained is quiet, except that the input may have been closed if what waits then leaves
+// in its turn.
 func (x *exam) drained() bool {
 	closes := x.traits.CloseFlush == conformance.CloseAtDeadline
 	other := func(d conformance.Done) bool {
@@ -94,7 +96,7 @@ func (x *exam) drained() bool {
 	return x.judgeable() && !slices.ContainsFunc(x.Done, other)
 }
 
-// stopped reports whether what waits was dropped.
+// stopped reports whether Stop was called.
 func (x *exam) stopped() bool {
 	return slices.ContainsFunc(x.Done, func(d conformance.Done) bool { return d.Op == conformance.OpStop })
 }

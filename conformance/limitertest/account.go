@@ -13,20 +13,21 @@ import (
 	"github.com/escapement-go/escapement/internal/timeline"
 )
 
-// account is the exact token bucket beside a trace in which tokens are also waited
-// for, reserved and given back, and the limit changes. What the laws leave open makes
-// its level a range: every correct limiter with the declared traits is somewhere
-// within it. Each decision must be one that a level of the range explains, and then
-// narrows the range. It counts in units that make all numbers whole: one token is as
-// many units as the least common multiple of all Pers has nanoseconds.
+// account is an exact token bucket that follows a trace in which tokens are also waited
+// for, reserved and given back, and the limit changes. As the laws leave some things open,
+// its level is a range, in which the level of every correct limiter with the declared
+// traits lies. Each decision must be right for some level of the range, and narrows the
+// range to those levels. Levels are counted in units, of which all numbers are whole: a
+// token is as many units as there are nanoseconds in the least common multiple of all
+// Pers.
 type account struct {
 	tr     *conformance.Trace
 	traits *Traits
-	waived string // the law that is not demanded, to see whether it is the one that was broken
+	waived string // the law that is not demanded, to find out whether it is the one that was broken
 
 	one, flow    *big.Int      // units of a token, units per nanosecond
 	tolerance    *big.Int      // what rounding may do to a decision, in units
-	grace        time.Duration // what the tolerance is in time
+	grace        time.Duration // the time in which the tolerance comes
 	rate         Rate
 	burst        int
 	bound        int // the burst, or a former one if SB-CAP is waived
@@ -34,7 +35,7 @@ type account struct {
 	at           time.Duration
 	noFloor      bool // nothing is known of the lower end of the range
 	judgesTokens bool // what Tokens shows is judged
-	open         bool // nothing can be demanded any more
+	open         bool // nothing can be judged any more
 	claims       []*claim
 	found        *difference
 }
@@ -48,12 +49,12 @@ type claim struct {
 	cancelled    time.Duration // when its context was cancelled; never if negative
 	free         bool          // made under Inf: nothing was taken
 	ended        bool          // it has returned, or was given up
-	inOrder      bool          // it was given up when all after it had been, in reverse order
-	unreturned   int           // how many of its tokens may not have come back when it was given up
-	grantedSince int           // how many tokens were granted at once since, of a burst that was raised
+	inOrder      bool          // given up after all later ones, which were given up in reverse order
+	unreturned   int           // how many of its tokens may not have been given back
+	grantedSince int           // how many tokens of a raised burst were granted at once since then
 }
 
-// difference is what no level of the range explains.
+// difference is a decision that is right for no level of the range.
 type difference struct {
 	law               string
 	event             int
@@ -61,14 +62,14 @@ type difference struct {
 	headline, because string
 }
 
-// accounted replays the trace; it returns nil if the range explains everything.
+// accounted follows a trace and returns the first difference, nil if there is none.
 func accounted(tr *conformance.Trace, traits *Traits, waived string) *difference {
 	a := newAccount(tr, traits)
 	a.waived = waived
 	return a.replay()
 }
 
-// replay follows the trace up to the first difference.
+// replay follows the trace up to the first difference and returns it.
 func (a *account) replay() *difference {
 	tr := a.tr
 	a.forgive()
@@ -88,7 +89,7 @@ func (a *account) replay() *difference {
 	}
 	slices.SortFunc(events, func(a, b event) int { return cmp.Compare(a.seq, b.seq) })
 	numbers := a.numbers()
-	early := map[int]bool{} // contexts that were cancelled before their waits began
+	early := map[int]bool{} // claims whose contexts were cancelled before their waits began
 	sets := 0
 	for i, e := range events {
 		d := e.d
@@ -160,8 +161,8 @@ func newAccount(tr *conformance.Trace, traits *Traits) *account {
 			a.one.Mul(a.one, per.Div(per, gcd))
 		}
 	}
-	// Each answer may be 1ns early or late, by rounding to the clock's grain, and
-	// floating point may be off by a billionth of a token.
+	// Each answer may be 1ns early or late, because clocks count nanoseconds, and floating
+	// point may be off by a billionth of a token.
 	fastest := big.NewInt(1)
 	for _, r := range rates {
 		if f := a.flowOf(r); f.Cmp(fastest) > 0 {
@@ -187,9 +188,9 @@ func newAccount(tr *conformance.Trace, traits *Traits) *account {
 	return a
 }
 
-// roundingOf is by how many nanoseconds a limiter may be off that counts in whole ones for
-// each token, as one does that is made from [Rate.Interval]: it matters little at a rate
-// whose interval has many.
+// roundingOf returns by how many nanoseconds a limiter may be off that rounds the interval
+// to whole nanoseconds, as one made from [Rate.Interval] does. The longer the interval is,
+// the less that matters.
 func roundingOf(r Rate, burst int, s conformance.Schedule) int64 {
 	if r.Exact() || r.Interval() < time.Microsecond {
 		return 0
@@ -201,8 +202,8 @@ func roundingOf(r Rate, burst int, s conformance.Schedule) int64 {
 	return asked
 }
 
-// forgive adds a nanosecond for each wait for a whole bucket: who serves it that late
-// loses what comes meanwhile, as the bucket is full.
+// forgive adds a nanosecond of tolerance for each wait for a whole bucket: a limiter that
+// serves it a nanosecond late loses what comes in that nanosecond, as the bucket is full.
 func (a *account) forgive() {
 	least, fastest, waits := a.burst, a.flow, int64(0)
 	for _, s := range a.tr.Schedule.Steps {
@@ -227,7 +228,7 @@ func (a *account) tokens(n int) *big.Int {
 	return new(big.Int).Mul(big.NewInt(int64(n)), a.one)
 }
 
-// flowOf is what a rate brings each nanosecond, in units.
+// flowOf returns what a rate brings in a nanosecond, in units.
 func (a *account) flowOf(r Rate) *big.Int {
 	f := new(big.Int)
 	if r.Events > 0 && r.Per > 0 {
@@ -236,7 +237,7 @@ func (a *account) flowOf(r Rate) *big.Int {
 	return f
 }
 
-// setRate makes r the rate.
+// setRate sets the rate.
 func (a *account) setRate(r Rate) {
 	a.rate, a.flow = r, a.flowOf(r)
 	a.grace = 1
@@ -283,8 +284,8 @@ func (a *account) pass(at time.Duration) {
 	a.clamp()
 }
 
-// clamp keeps the level below the burst. What waits unfairly may have been taken
-// already or not, so the upper end counts it on top.
+// clamp keeps the level below the burst. Where waits need not be served in order, their
+// tokens may have been taken already or not, so that the upper end may be higher by them.
 func (a *account) clamp() {
 	top := a.bound
 	if a.traits.Fair != FairFIFO {
@@ -324,14 +325,14 @@ func (a *account) due(level *big.Int) time.Duration {
 	return suite.Sum(a.at, time.Duration(n.Int64()))
 }
 
-// differ notes that a law is broken, unless it is waived or another one was found broken.
+// differ notes that a law is broken, unless it is waived or a difference was found before.
 func (a *account) differ(law string, at time.Duration, because, headline string, args ...any) {
 	if a.found == nil && a.waived != law {
 		a.found = &difference{law: law, at: at, headline: fmt.Sprintf(headline, args...), because: because}
 	}
 }
 
-// level says what the range is, for reading.
+// level describes the range in words.
 func (a *account) level() string {
 	read := func(n *big.Int) string {
 		f, _ := new(big.Rat).SetFrac(n, a.one).Float64()

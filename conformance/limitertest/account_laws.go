@@ -7,8 +7,8 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
-// waivers are the laws that may be the one that a difference breaks: if a trace is
-// explained once the law is waived, the law is. The more particular come first.
+// waivers are the laws that a difference may break. The difference breaks the first of
+// them without which there is no difference. More particular laws come first.
 var waivers = []struct {
 	law string
 	op  conformance.Op
@@ -40,18 +40,18 @@ var waivers = []struct {
 	{"W-EATS", conformance.OpWait},
 }
 
-// memory is what runs have shown of the laws that differences break. It belongs to the
-// contract. Only Exam asks it, once for each run, in their order.
+// memory is what earlier runs have shown of the laws that differences break. It belongs to
+// the contract, and only Exam uses it, once for each run in the order of the runs.
 type memory struct {
-	// traced is how many differences were traced back to their law, by family.
+	// traced counts the differences whose law was looked for, by family.
 	traced map[string]int
-	// basic are laws that were broken where nothing else explained it: what seems to break
-	// one of them does.
+	// basic are the laws that were broken where no other law explained the difference:
+	// from then on a difference that seems to break one of them does.
 	basic map[string]bool
 }
 
-// enough is how many differences of each family are traced back to their law, which takes
-// long. Schedules come smallest first, so that a law that is broken shows in the first few.
+// enough is for how many differences of each family the law is looked for, which takes
+// long. Schedules come smallest first, so that a broken law shows in the first few.
 const enough = 200
 
 // Forget begins a new exploration.
@@ -59,9 +59,9 @@ func (c *contract) Forget() {
 	c.learnt = memory{traced: map[string]int{}, basic: map[string]bool{}}
 }
 
-// trace returns the first difference of a run from the account, with the law that it
-// breaks; nil if there is none, or enough of the family were traced. A review knows what
-// is basic, but nothing is learnt from it.
+// trace returns the first difference between a run and the account, with the law that it
+// breaks; nil if there is none, or enough of the family were traced. A run that is judged
+// again uses what was learnt, and adds nothing to it.
 func (m memory) trace(x *exam, job suite.Job) *difference {
 	if job.Review {
 		m = memory{traced: map[string]int{}, basic: maps.Clone(m.basic)}

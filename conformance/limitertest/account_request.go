@@ -43,8 +43,8 @@ func (a *account) allow(d *conformance.Done) {
 	}
 }
 
-// oversize deals with a request for more than the burst, and reports whether nothing is
-// left to judge of it.
+// oversize judges a request for more than the burst, and reports whether nothing is left
+// to judge about it.
 func (a *account) oversize(d *conformance.Done, refused bool) (handled bool) {
 	switch {
 	case a.rate == Inf || d.N <= a.burst:
@@ -66,7 +66,7 @@ func (a *account) oversize(d *conformance.Done, refused bool) (handled bool) {
 	return true
 }
 
-// outOfRange deals with what is reserved or waited for in a number below 1: it must change
+// outOfRange follows a reservation of, or a wait for, less than one token: it must change
 // nothing.
 func (a *account) outOfRange(d *conformance.Done) {
 	if d.N < 0 && a.waived == "RL-NEG" || d.N == 0 && a.waived == "RL-N0" {
@@ -74,8 +74,9 @@ func (a *account) outOfRange(d *conformance.Done) {
 	}
 }
 
-// shown judges what Tokens shows: whole tokens or fractions, a debt or nothing. What is
-// waited for may be taken at once or when it is there.
+// shown judges what Tokens returns, which may be whole tokens or fractions, a debt as a
+// negative number or as 0. The tokens of a wait may be taken when it begins or when they
+// are there.
 func (a *account) shown(d *conformance.Done) {
 	if !a.judgesTokens || a.rate == Inf {
 		return

@@ -12,10 +12,10 @@ import (
 	"github.com/escapement-go/escapement/internal/timeline"
 )
 
-// forever is an instant so late that a delay which ends after it stands for never.
+// forever is an instant so late that a delay which ends after it means never.
 const forever = math.MaxInt64 - 1<<20
 
-// reserve takes up a reservation.
+// reserve follows a reservation.
 func (a *account) reserve(d *conformance.Done, number, sets int) {
 	c := &claim{d: d, number: number, from: d.At, to: d.At, limits: sets, cancelled: -1}
 	if a.rate == Inf {
@@ -55,7 +55,7 @@ func (a *account) reserve(d *conformance.Done, number, sets int) {
 	}
 	a.add(-d.N, -d.N)
 	if a.lo.Sign() < 0 && (a.flow.Sign() == 0 || a.due(a.lo) > forever) {
-		a.open = true // a reservation that is never due is one that each limiter has in its own way
+		a.open = true // limiters differ in what becomes of a reservation that is never due
 		return
 	}
 	c.from, c.to = a.due(a.hi), a.due(a.lo)
@@ -66,7 +66,7 @@ func (a *account) reserve(d *conformance.Done, number, sets int) {
 	a.delayed(c)
 }
 
-// delayed judges the delay of a reservation, which tells where in the range the limiter is.
+// delayed judges the delay of a reservation, which shows where in the range the level is.
 func (a *account) delayed(c *claim) {
 	d, act := c.d, suite.Sum(c.d.At, max(0, c.d.Delay))
 	differ := func(want time.Duration) {
@@ -92,7 +92,8 @@ func (a *account) delayed(c *claim) {
 	}
 }
 
-// cancel judges nothing by itself: what comes back shows in what follows.
+// cancel follows a cancel. It judges nothing: what was given back shows in later
+// decisions.
 func (a *account) cancel(c *claim, sets int) {
 	switch {
 	case c.d.Op == conformance.OpWait:
@@ -116,7 +117,7 @@ func (a *account) cancel(c *claim, sets int) {
 		}
 		c.ended = c.ended || a.traits.LateCancel != LateIgnored
 	case a.at >= c.from-a.grace:
-		a.add(0, c.d.N) // at its very instant it may count as in time or not
+		a.add(0, c.d.N) // at its very instant a cancel may be in time or too late
 		c.ended = true
 		a.moved()
 	default:
@@ -131,7 +132,7 @@ func (a *account) cancel(c *claim, sets int) {
 	}
 }
 
-// newest reports whether everything after c was given up, in reverse order.
+// newest reports whether all claims after c were given up, in reverse order.
 func (a *account) newest(c *claim) bool {
 	i := slices.Index(a.claims, c)
 	return c.grantedSince == 0 &&
@@ -171,14 +172,14 @@ func (a *account) giveUp(c *claim, law string) {
 	c.inOrder = a.newest(c)
 	c.ended = true
 	if a.traits.Fair != FairFIFO && c.d.Op == conformance.OpWait {
-		hi = 0 // the upper end never counted it as taken
+		hi = 0 // the upper end never had it as taken
 	}
 	a.add(lo, hi)
 	a.moved()
 }
 
-// moved gives those who wait new instants, if they are served anew. What is lost of those
-// who gave up behind them may be taken when it would have been their turn, or at once.
+// moved gives those who wait new instants, if their waits are served anew. Tokens that a
+// later claim lost when it was given up may be lost at that claim's instant, or at once.
 func (a *account) moved() {
 	if a.traits.Rewake == RewakeKeeps && a.waived != "W-WAKE" {
 		return

@@ -11,7 +11,7 @@ func (a *account) setLimit(r Rate) {
 	case old == Inf || r == Inf:
 		a.lo = was
 		if old == Inf {
-			a.hi = a.tokens(a.bound) // what an infinite rate has brought
+			a.hi = a.tokens(a.bound) // an infinite rate may have filled the bucket
 		}
 		if a.waived == "RL-INFOUT" {
 			a.noFloor = true
@@ -21,7 +21,7 @@ func (a *account) setLimit(r Rate) {
 	case a.waived == "SL-KEEP":
 		a.noFloor, a.hi = true, a.tokens(a.bound)
 	case a.traits.Rewake != RewakeServes:
-		// What is owed stays the same in tokens, or in time as with those who wait.
+		// A debt stays the same in tokens, or in time, as for those who wait.
 		for _, end := range []**big.Int{&a.lo, &a.hi} {
 			if (*end).Sign() >= 0 || flow.Sign() == 0 {
 				continue
@@ -37,7 +37,7 @@ func (a *account) setLimit(r Rate) {
 	a.moved()
 }
 
-// hindsight is a level as it would be had the new limit held since the beginning.
+// hindsight returns the level as if the new limit had held from the beginning.
 func (a *account) hindsight(level, flow *big.Int, lower bool) *big.Int {
 	gain := new(big.Int).Sub(a.flow, flow)
 	gain.Mul(gain, big.NewInt(int64(a.at-a.tr.Done[0].At)))

@@ -12,7 +12,7 @@ import (
 	"github.com/escapement-go/escapement/internal/timeline"
 )
 
-// wait takes up a wait that begins. Early says that its context was cancelled before.
+// wait follows the beginning of a wait; early says that its context was cancelled before.
 func (a *account) wait(d *conformance.Done, number, sets int, early bool) {
 	c := &claim{d: d, number: number, from: d.At, to: d.At, limits: sets, cancelled: -1}
 	atOnce := d.Ended.Seq != 0 && d.Ended.At == d.At
@@ -154,8 +154,8 @@ func (a *account) left(c *claim, deadline time.Duration) {
 	a.giveUp(c, law)
 }
 
-// leavers settles the waits that give up at this instant: who is served in their place can
-// be seen to return before they are.
+// leavers follows the waits that give up at this instant, before any return is judged: a
+// wait that is served in their place may be seen to return before they do.
 func (a *account) leavers(at time.Duration) {
 	for _, c := range a.claims {
 		d := c.d

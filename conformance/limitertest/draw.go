@@ -21,10 +21,10 @@ var drawnTied = []conformance.Config{
 }
 
 // Draw draws requests in bursts, polling, at the instant at which a token is there and two
-// nanoseconds either side of it, after long idles, and, where the implementation has them,
-// several reservations at once, cancelled in any order, and limits that are set while some
-// are in debt. Some ask for odd numbers of tokens, and some, of limiters that are told the
-// time, go back in it.
+// nanoseconds before and after it, and after long idle times. Where the implementation has
+// reservations, several are made at once and cancelled in any order, and limits are set
+// while tokens are owed. Some schedules ask for unusual numbers of tokens, and some, of
+// limiters that are told the time, go back in time.
 func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 	limits := drawnLimits
 	if c.tied {
@@ -38,7 +38,7 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 	gaps := []time.Duration{0, interval, max(0, interval-2), interval + 2, interval / 2, interval / 10, interval / 3,
 		interval * time.Duration(cfg.Burst), 100 * interval}
 	kind := pick("kind", 6)
-	d := &drawer{Suite: s, cfg: cfg, odd: kind == 4}
+	d := &drawer{Suite: s, cfg: cfg, unusual: kind == 4}
 	back := kind/2 == 1 && s.Time == Explicit && s.Accepts(conformance.OpAllow)
 	out := conformance.Schedule{Config: cfg}
 	at := time.Duration(0)
@@ -70,21 +70,21 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 func drawnOps(s *suite.Suite, waits bool) []conformance.Op {
 	ask := asking(s)
 	if waits {
-		return s.Able(slices.Compact([]conformance.Op{ask, conformance.OpWait})...)
+		return s.Supported(slices.Compact([]conformance.Op{ask, conformance.OpWait})...)
 	}
 	all := append([]conformance.Op{ask, ask},
-		s.Able(conformance.OpTokens, conformance.OpReserve, conformance.OpSetLimit, conformance.OpSetBurst)...)
+		s.Supported(conformance.OpTokens, conformance.OpReserve, conformance.OpSetLimit, conformance.OpSetBurst)...)
 	if s.Accepts(opGiveUp) {
 		all = append(all, conformance.OpCancel)
 	}
 	return all
 }
 
-// drawer makes steps of moves.
+// drawer makes steps out of moves.
 type drawer struct {
 	*suite.Suite
 	cfg      conformance.Config
-	odd      bool // some ask for odd numbers of tokens
+	unusual  bool // some steps ask for unusual numbers of tokens
 	reserved int
 }
 
@@ -104,7 +104,7 @@ func (d *drawer) step(m suite.Move) conformance.Step {
 		if d.reserved == 0 {
 			return conformance.Step{}
 		}
-		st.N = 1 + m.N%d.reserved // by no means always the newest
+		st.N = 1 + m.N%d.reserved // not always the newest
 	case conformance.OpSetLimit:
 		st.Rate = Rate{Events: 1 + m.N, Per: d.cfg.Rate.Per}
 	case conformance.OpSetBurst:
@@ -119,7 +119,7 @@ func (d *drawer) number(n int) int {
 	switch {
 	case !d.Accepts(opSeveral):
 		return 1
-	case d.odd && n >= 10:
+	case d.unusual && n >= 10:
 		return []int{burst + 1, 0, -1, math.MaxInt32, math.MaxInt, -3, math.MinInt, -burst, 2 * burst,
 			math.MaxInt32 - 1}[n-10]
 	}
@@ -176,7 +176,7 @@ func (c *contract) Twins(s *suite.Suite) conformance.Twins {
 	}
 	if tr.Initial == InitialFull { // else it fills up before the first request
 		tw.Laws = append(tw.Laws, "X-SHIFT")
-		if tr.Quantum == 0 { // tokens that come at instants of the limiter's own tell it from a new one
+		if tr.Quantum == 0 { // a limiter whose tokens come at instants of its own differs from a new one
 			tw.Laws = append(tw.Laws, "X-EVICT")
 		}
 	}

@@ -11,16 +11,16 @@ import (
 	"github.com/escapement-go/escapement/internal/timeline"
 )
 
-// granted is what was granted in a trace with reservations and waits: they count at the
-// instant at which they are due. Left out is what was reserved or waited for across a
-// change, as it may keep the instant that it had before.
+// granted is what was granted in a trace with reservations and waits, which count at the
+// instant at which they are due. Those for which the limit changed before that instant are
+// left out, since they may keep their old instant.
 type granted struct {
 	grants []grant // in the order of their instants
-	late   []grant // what came back after its instant
-	raised []grant // what a higher burst brought
+	late   []grant // tokens that were given back after their instant
+	raised []grant // tokens that a higher burst brought
 }
 
-// newGranted collects it.
+// newGranted collects what was granted.
 func (x *exam) newGranted() granted {
 	moves := []conformance.Op{conformance.OpSetLimit, conformance.OpSetBurst}
 	if x.traits.Refund != RefundConservative && x.traits.Refund != RefundNone || x.traits.Rewake != RewakeKeeps {
@@ -99,9 +99,10 @@ func (x *exam) envelope() *suite.Violation {
 	return nil
 }
 
-// top is what may be granted in a window besides what the rate brings: the burst, and what
-// came back late. Who takes requests for more than the burst may grant the largest as well:
-// instead of the burst if it waits until it is paid for, on top of it if the next one pays.
+// top returns what may be granted in a window besides what the rate brings: the burst, and
+// tokens that were given back late. A limiter that grants requests for more than the burst
+// may grant the largest of them as well: instead of the burst if the request waits until
+// it is paid for, on top of the burst if the next request pays.
 func (x *exam) top(g granted, burst, largest int, from, to time.Duration) *big.Int {
 	top := big.NewInt(int64(burst))
 	if over := big.NewInt(int64(largest)); largest > 0 && x.traits.Oversize != OversizeRejected {
@@ -113,7 +114,7 @@ func (x *exam) top(g granted, burst, largest int, from, to time.Duration) *big.I
 	return new(big.Int).Add(top, between(g.late, from, to))
 }
 
-// between is how much there is from one instant to another.
+// between adds up the grants from one instant to another.
 func between(all []grant, from, to time.Duration) *big.Int {
 	sum := new(big.Int)
 	for _, g := range all {

@@ -13,8 +13,8 @@ import (
 	"github.com/escapement-go/escapement/internal/timeline"
 )
 
-// concurrent has goroutines ask, reserve and wait at one instant: what they get together
-// must be what some order of the same calls gets.
+// concurrent lets goroutines ask, reserve and wait at one instant: together they must get
+// what some order of the same calls would get.
 func (c *contract) concurrent(p *suite.Probe) (worst *suite.Violation, skip string) {
 	worst, skip = c.requestsConcurrent(p)
 	if worst == nil && skip == "" && p.Accepts(opGiveUp) && !c.cancelsTwice(p) {
@@ -30,22 +30,22 @@ func (c *contract) concurrent(p *suite.Probe) (worst *suite.Violation, skip stri
 // bucket to fill up.
 func roundAt(round int) time.Duration { return time.Duration(round) * 2 * time.Second }
 
-// toRound lets the time before a round pass.
+// toRound lets time pass until a round begins.
 func toRound(st *suite.Stage, round int) { st.To(roundAt(round)) }
 
-// instantOf is what an explicit clock shows in a round.
+// instantOf is the instant of a round for limiters that are told the time.
 func instantOf(round int) time.Time { return conformance.Config{}.Start().Add(roundAt(round)) }
 
 // askedTogether is a limiter that several goroutines ask at one instant.
 type askedTogether struct {
 	Funcs
 	cfg      Config
-	delays   [suite.Meeters][]time.Duration // what each goroutine was told; 0 is served at once
+	delays   [suite.Meeters][]time.Duration // the delays that each goroutine got; 0 if it was served at once
 	panicked atomic.Value
 }
 
-// requestsConcurrent has goroutines ask for tokens at one instant. In the odd rounds one of
-// them reserves, where that can be done.
+// requestsConcurrent lets goroutines ask for tokens at one instant. In every second round
+// one of them reserves, if the limiter has reservations.
 func (c *contract) requestsConcurrent(p *suite.Probe) (worst *suite.Violation, skip string) {
 	const each = 4
 	refused := ""
@@ -93,7 +93,7 @@ func (c *contract) requestsConcurrent(p *suite.Probe) (worst *suite.Violation, s
 	return worst, skip
 }
 
-// judgeTogether judges what goroutines got that asked so often each in a round.
+// judgeTogether judges what the goroutines got in a round in which each asked that often.
 func (c *contract) judgeTogether(l *askedTogether, round, each int) *suite.Violation {
 	rate, burst := l.cfg.Rate, l.cfg.Burst
 	all := slices.Concat(l.delays[:]...)
@@ -130,7 +130,7 @@ func (c *contract) judgeTogether(l *askedTogether, round, each int) *suite.Viola
 // inDebt is the limiter of which a reservation is cancelled more than once.
 var inDebt = Config{perSecond(10), 2}
 
-// reserveEmpty takes all that a limiter of that kind has, and reserves one token more.
+// reserveEmpty takes all that a limiter made with inDebt has, and reserves one token more.
 func reserveEmpty(f *Funcs, at time.Time) Reservation {
 	for n := 0; n <= inDebt.Burst && f.allows(at, 0); n++ {
 	}
@@ -138,8 +138,8 @@ func reserveEmpty(f *Funcs, at time.Time) Reservation {
 }
 
 // cancelsTwice reports whether two cancels of a reservation, one after the other, bring a
-// token that was never there, or whether there is no such limiter: then goroutines that
-// cancel at one instant show nothing new.
+// token that was never there, or whether such a limiter cannot be made. Then goroutines
+// that cancel at one instant would show nothing new.
 func (c *contract) cancelsTwice(p *suite.Probe) (granted bool) {
 	p.Play(func(st *suite.Stage) {
 		at := st.Config().Start()
@@ -168,8 +168,8 @@ type cancelledTogether struct {
 	granted bool
 }
 
-// cancelsConcurrent has two goroutines cancel the same reservation at one instant, which
-// may give its token back once: to the debt that it made.
+// cancelsConcurrent lets two goroutines cancel the same reservation at one instant. Its
+// token may be given back once, to pay the debt that the reservation made.
 func (c *contract) cancelsConcurrent(p *suite.Probe) *suite.Violation {
 	worst, _ := suite.Meet(p, suite.Meeting[*cancelledTogether]{
 		Make: func(env Env, _ int) *cancelledTogether {
@@ -202,9 +202,10 @@ func (c *contract) cancelsConcurrent(p *suite.Probe) *suite.Violation {
 	return worst
 }
 
-// waitsConcurrent has goroutines wait from one instant on, and give up at the instant at
-// which the next token comes: whatever meets, the tokens that remain are handed out one
-// interval after the other, and everybody who stayed is served.
+// waitsConcurrent lets goroutines wait from one instant on, and some give up at the
+// instant at which the next token comes: in whatever order things happen then, tokens must
+// be handed out one interval after the other, and every wait that was not given up must be
+// served.
 func (c *contract) waitsConcurrent(p *suite.Probe) (worst *suite.Violation) {
 	const rounds = 20
 	p.Play(func(st *suite.Stage) {
@@ -224,16 +225,16 @@ func (c *contract) waitsConcurrent(p *suite.Probe) (worst *suite.Violation) {
 	return worst
 }
 
-// waiters are the goroutines that wait together, at a rate that hands out a token to all of
-// them in a third of patient.
+// waiters is the number of goroutines that wait together. The rate hands out a token to
+// all of them in a third of patient.
 const (
 	waiters = 6
 	patient = 3 * waiters * interval
 )
 
-// waitTogether has goroutines wait from one instant on, of whom some give up when the next
-// token comes, if they leave. It returns after which times they were served, in order, and
-// how many have not given up.
+// waitTogether lets goroutines wait from one instant on; if leave is set, some give up
+// when the next token comes. It returns after which times the others were served, in
+// order, and how many have not given up.
 func (c *contract) waitTogether(st *suite.Stage, impl *Funcs, leave bool) (served []time.Duration, stayed int) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -252,7 +253,7 @@ func (c *contract) waitTogether(st *suite.Stage, impl *Funcs, leave bool) (serve
 			if msg := suite.Catch(func() { impl.wait(mine, 1, &done) }); msg == "" && done.OK {
 				mu.Lock()
 				if served = append(served, st.Now()-from); leaves {
-					stayed++ // it had its token before it could give up
+					stayed++ // it got its token before it could give up
 				}
 				mu.Unlock()
 			}
@@ -269,7 +270,7 @@ func (c *contract) waitTogether(st *suite.Stage, impl *Funcs, leave bool) (serve
 	return slices.Clone(served), stayed
 }
 
-// judgeWaits judges what goroutines got that waited together.
+// judgeWaits judges what the goroutines that waited together got.
 func (c *contract) judgeWaits(served []time.Duration, stayed int, round string) *suite.Violation {
 	rate := perSecond(10)
 	if len(served) != stayed {

@@ -8,10 +8,10 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 )
 
-// view is a trace beside the exact token bucket. The bucket counts in fractions of a token
-// so small that all its numbers are whole: one token is as many units as the rate's Per has
-// nanoseconds, and each nanosecond brings Events units. It follows the decisions that were
-// made, so that each is judged on what had really been granted before it.
+// view is a trace and, for each of its steps, the level of an exact token bucket. The
+// bucket counts in units of which all numbers are whole: a token is as many units as the
+// rate's Per has nanoseconds, and each nanosecond brings Events units. It takes what the
+// limiter granted, so that each decision is judged by what had really been granted before.
 type view struct {
 	per, events *big.Int
 	burst       *big.Int // in units
@@ -26,12 +26,11 @@ type step struct {
 	// level is what the bucket held when the step came, in units; negative while it
 	// owes tokens to those who wait.
 	level *big.Int
-	// margin is how much more than N tokens that was; negative if less.
+	// margin is how much more than N tokens the level was; negative if it was less.
 	margin *big.Int
 	// due is when a wait is due.
 	due time.Duration
-	// brimful says that more than fits had come by this instant, whatever was rounded:
-	// the bucket was full then, and holds what has not been taken since.
+	// brimful says that, however a limiter rounds, the bucket was full at this instant.
 	brimful bool
 }
 
@@ -40,7 +39,7 @@ type grant struct {
 	at time.Duration
 	n  int
 	d  *conformance.Done
-	// oversize says that it was more than the burst of then.
+	// oversize says that n was more than the burst of that time.
 	oversize bool
 }
 
@@ -49,8 +48,8 @@ func newView(tr *conformance.Trace, traits *Traits) *view {
 	cfg := tr.Schedule.Config
 	v := &view{per: big.NewInt(int64(cfg.Rate.Per)), events: big.NewInt(int64(cfg.Rate.Events))}
 	v.burst = v.units(cfg.Burst)
-	// A decision may come 1ns early or late, by rounding to the clock's grain, and floating
-	// point may be off by a billionth of a token.
+	// A decision may come 1ns early or late, because clocks count nanoseconds, and
+	// floating point may be off by a billionth of a token.
 	v.tolerance = new(big.Int).Rsh(v.burst, 44)
 	v.tolerance.Add(v.tolerance, new(big.Int).Mul(v.events, big.NewInt(1+roundingOf(cfg.Rate, cfg.Burst, tr.Schedule))))
 	v.tolerance.Add(v.tolerance, new(big.Int).Div(v.per, big.NewInt(1e9)))
@@ -101,8 +100,8 @@ func (v *view) units(n int) *big.Int {
 	return new(big.Int).Mul(big.NewInt(int64(n)), v.per)
 }
 
-// refill returns the level after d more nanoseconds, and whether what comes in them is
-// clearly more than fits.
+// refill returns the level d nanoseconds later, and whether clearly more came in them than
+// fits.
 func (v *view) refill(level *big.Int, d time.Duration) (after *big.Int, spills bool) {
 	more := new(big.Int).Mul(v.events, big.NewInt(int64(d)))
 	if more.Add(more, level).Cmp(v.burst) <= 0 {
@@ -111,7 +110,7 @@ func (v *view) refill(level *big.Int, d time.Duration) (after *big.Int, spills b
 	return v.burst, more.Sub(more, v.burst).Cmp(v.tolerance) > 0
 }
 
-// tokens converts units for reading.
+// tokens writes units as a number of tokens.
 func (v *view) tokens(units *big.Int) string {
 	f, _ := new(big.Rat).SetFrac(units, v.per).Float64()
 	return number(f)

@@ -128,7 +128,8 @@ func (o observer) deadline() int {
 	return int(DeadlineFailFast)
 }
 
-// refund gives up the first of two, and tells by when a third would come.
+// refund gives up the first of two reservations or waits, and sees when a third would be
+// due.
 func (o observer) refund() int {
 	last := "reserve 1 @0"
 	if !o.s.Accepts(opGiveUp) {
@@ -145,8 +146,8 @@ func (o observer) refund() int {
 	return int(RefundFull)
 }
 
-// arrival is the instant that the last held thing of a schedule has, whose cancel is
-// of the first one after the bucket is drained.
+// arrival runs a schedule that gives up the first claim after draining the bucket, and
+// returns the instant of its last claim.
 func (o observer) arrival(text string) time.Duration {
 	first := 1
 	if !o.s.Accepts(conformance.OpAllow) {

@@ -22,9 +22,10 @@ func (c *contract) make(env Env, cfg Config) (f Funcs, refused string) {
 	return f, refused
 }
 
-// first makes a limiter of so many events per second with the burst, or with a burst of
-// 1, or of as many per second as the burst: some have no burst, or no other. If the
-// constructor refuses all of them, it says why it did the first.
+// first makes a limiter of that many events per second and that burst. Some limiters have
+// no burst, and some have one that is the number of events per second; so it tries a burst
+// of 1 and then as many events per second as the burst. If the constructor refuses all
+// three, the reason is that for the first.
 func (c *contract) first(env Env, events, burst int) (f Funcs, cfg Config, refused string) {
 	for _, cfg = range []Config{{perSecond(events), burst}, {perSecond(events), 1}, {perSecond(burst), burst}} {
 		f, why := c.make(env, cfg)
@@ -51,8 +52,8 @@ func (f Funcs) only(s TimeSource) Funcs {
 	return f
 }
 
-// do does one operation at the instant at, one that no other operation is needed for;
-// turn chooses between Allow and AllowN.
+// do does one operation at the instant at; turn chooses between Allow and AllowN. Waits
+// and cancels are for the caller.
 func (f *Funcs) do(s conformance.Step, at time.Time, turn int, d *conformance.Done) {
 	suite.Promptly(func() { f.promptly(s, at, turn, d) })
 }
@@ -96,7 +97,7 @@ func (f *Funcs) allows(at time.Time, turn int) bool {
 	return d.OK
 }
 
-// wait blocks for n tokens, as well as the implementation can.
+// wait blocks for n tokens, by WaitN or Wait.
 func (f *Funcs) wait(ctx context.Context, n int, d *conformance.Done) {
 	if f.WaitN != nil {
 		d.Err = f.WaitN(ctx, n)
@@ -124,7 +125,8 @@ func (f *Funcs) end() {
 	}
 }
 
-// ok and delay ask the reservation, cancel gives it up, at an instant if it is explicit.
+// ok and delay ask a reservation, and cancel gives it up, at an instant for limiters that
+// are told the time.
 func (r Reservation) ok() bool { return r.OK == nil || r.OK() }
 
 func (r Reservation) delay(at time.Time, explicit bool) time.Duration {
@@ -144,7 +146,7 @@ func (r Reservation) cancel(at time.Time, explicit bool) {
 	})
 }
 
-// beside returns f with everything that takes tokens done to the other one first.
+// beside returns f, with everything that takes tokens done to other first.
 func (f Funcs) beside(other Funcs) Funcs {
 	if allow := f.Allow; allow != nil {
 		f.Allow = func() bool { other.Allow(); return allow() }
@@ -161,8 +163,9 @@ func (f Funcs) beside(other Funcs) Funcs {
 	return f
 }
 
-// claimant is who has reserved or waits, and can give it up: the reservation, or the
-// context of the wait. Those of a schedule are counted from 1, in the order of their steps.
+// claimant is a reservation or a wait that can be given up, by the reservation's cancel or
+// the wait's context. Those of a schedule are numbered from 1, in the order of their
+// steps.
 type claimant struct {
 	made   bool
 	r      Reservation
@@ -212,7 +215,7 @@ type run struct {
 	impl      Funcs
 	claimants []*claimant
 	turn      int // steps so far
-	claimed   int // of the claimants, those whose step has begun
+	claimed   int // how many claimants' steps have begun
 }
 
 // Play runs a schedule on a fresh limiter.
@@ -293,7 +296,7 @@ func (r *run) cancel(s conformance.Step, at time.Time) {
 	switch {
 	case h.cancel != nil:
 		r.Rec.Do(s, false, func(*conformance.Done) { h.cancel() })
-	case claimOf(r.Schedule, s.N).Op == conformance.OpWait: // it has not begun yet, and will find its context done
+	case claimOf(r.Schedule, s.N).Op == conformance.OpWait: // it has not begun yet, and will find its context cancelled
 		h.ctx, h.cancel = context.WithCancel(context.Background())
 		r.Rec.Do(s, false, func(*conformance.Done) { h.cancel() })
 	case h.made:
@@ -301,8 +304,8 @@ func (r *run) cancel(s conformance.Step, at time.Time) {
 	}
 }
 
-// patience is how long everything that is reserved or waited for can take to be served, by
-// any limiter that serves it at all.
+// patience is a time in which any limiter that serves reservations and waits at all has
+// served all of those in a schedule.
 func patience(s conformance.Schedule) time.Duration {
 	n, slowest, longest := time.Duration(max(0, s.Config.Burst)), s.Config.Rate.Interval(), time.Duration(0)
 	for _, st := range s.Steps {
@@ -322,7 +325,7 @@ func patience(s conformance.Schedule) time.Duration {
 	return longest + (2*n+2)*(slowest+1)
 }
 
-// outcome says what came of a wait, in a word.
+// outcome says in a word how a wait ended.
 func outcome(d *conformance.Done) string {
 	switch {
 	case d.Ended.Seq == 0:

@@ -1,6 +1,7 @@
 package limitertest
 
-// The traits of libraries, each proved on the library that it names.
+// The traits of well-known libraries, as a start. The tests of this module prove each on
+// the library that it names.
 var (
 	// LikeXTime are the traits of golang.org/x/time/rate: a bucket in debt, whose
 	// reservations keep their instants and are refunded less what was reserved later.

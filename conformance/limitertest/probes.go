@@ -72,7 +72,7 @@ func (c *contract) race(p *suite.Probe) (skip string) {
 		return "a wait on an injected clock would have to be settled, which orders what must stay unordered"
 	}
 	start := conformance.Config{}.Start()
-	spare, _, refused := c.first(Env{Clock: suite.NewHand(start, false).Clock(), Start: start}, 1000, 5)
+	spare, _, refused := c.first(Env{Clock: suite.NewFakeTime(start, false).Clock(), Start: start}, 1000, 5)
 	if refused != "" {
 		return refused
 	}
@@ -83,7 +83,7 @@ func (c *contract) race(p *suite.Probe) (skip string) {
 	})
 }
 
-// clashing are the operations that race, each twice.
+// clashing returns the operations for race, each twice.
 func (c *contract) clashing(p *suite.Probe, impl *Funcs, now func(i int) time.Time) []func(i int) {
 	var all []func(int)
 	twice := func(run func(i int)) { all = append(all, run, run) }
@@ -105,8 +105,8 @@ func (c *contract) clashing(p *suite.Probe, impl *Funcs, now func(i int) time.Ti
 		twice(func(int) { impl.wait(context.Background(), 1, &conformance.Done{}) })
 	}
 	if p.Accepts(opContext) {
-		// On an injected clock nobody may wait for good: the context is done already, or
-		// about to be.
+		// On an injected clock a wait must not block for good: its context is done
+		// already, or soon.
 		twice(func(int) {
 			ctx, cancel := context.WithCancel(context.Background())
 			go cancel()
@@ -155,9 +155,9 @@ func (c *contract) drift(p *suite.Probe) (worst *suite.Violation, skip string) {
 	return worst, skip
 }
 
-// longIdle are rates and times at which the nanoseconds times the rate are more than an
-// int64 holds, or the milliseconds more than an int32. Whether what is left of such a
-// product is too small is chance, so each is tried a few times.
+// longIdle are rates and times of which the product overflows an int64 of nanoseconds, or
+// an int32 of milliseconds. Whether what remains is too small depends on the numbers, so
+// several of each are tried.
 var longIdle = []struct {
 	events int
 	time   time.Duration
@@ -178,8 +178,8 @@ func (c *contract) idle(p *suite.Probe) (worst *suite.Violation, skip string) {
 	return worst, skip
 }
 
-// idleFor leaves a limiter of so many events per second alone for d and longer. It returns
-// what was found before, if anything was.
+// idleFor leaves a limiter of that many events per second alone for d and longer. It
+// returns worst if that is a violation already.
 func (c *contract) idleFor(st *suite.Stage, events int, d time.Duration,
 	before *suite.Violation) (worst *suite.Violation, skip string) {
 	worst = before
@@ -220,7 +220,7 @@ func (c *contract) idleFor(st *suite.Stage, events int, d time.Duration,
 	return worst, ""
 }
 
-// back sets the wall clock back, and on again.
+// back sets the wall clock back, and forward again.
 func (c *contract) back(p *suite.Probe) (worst *suite.Violation, skip string) {
 	const burst = 3
 	for _, first := range []int{1, burst} {
@@ -238,8 +238,8 @@ func (c *contract) back(p *suite.Probe) (worst *suite.Violation, skip string) {
 	return worst, skip
 }
 
-// setBack sets the wall clock back and on again after so many requests to a limiter of one
-// token a second.
+// setBack sets the wall clock back, and forward again, after some requests to a limiter of
+// one token a second.
 func (c *contract) setBack(st *suite.Stage, impl *Funcs, first, burst int) (worst *suite.Violation) {
 	const back = time.Hour
 	clock, granted := st.Fake(), 0
@@ -279,16 +279,16 @@ func (c *contract) setBack(st *suite.Stage, impl *Funcs, first, burst int) (wors
 	return worst
 }
 
-// runaway is a hand whose bubble's package time runs on while its own stands.
-type runaway struct{ *suite.Hand }
+// runaway is a driver during whose steps package time runs on.
+type runaway struct{ *suite.FakeTime }
 
 func (r runaway) To(at time.Duration) {
-	r.Hand.To(at)
+	r.FakeTime.To(at)
 	time.Sleep(time.Hour)
 	r.Settle()
 }
 
-// oneClock plays a few schedules while package time runs away.
+// oneClock plays a few schedules while package time runs on.
 func (c *contract) oneClock(p *suite.Probe) (worst *suite.Violation, skip string) {
 	for _, text := range []string{
 		"allow 1 @0 | allow 1 @0 | allow 1 @50ms | allow 1 @100ms | allow 1 @150ms | allow 1 @300ms",
@@ -306,7 +306,7 @@ func (c *contract) oneClock(p *suite.Probe) (worst *suite.Violation, skip string
 		}
 		rec := &suite.Recording{}
 		p.Play(func(st *suite.Stage) {
-			st.Job.Schedule, st.Driver = s, runaway{st.Driver.(*suite.Hand)}
+			st.Job.Schedule, st.Driver = s, runaway{st.Driver.(*suite.FakeTime)}
 			st.Rec.Locked(func(r *suite.Recording) { rec, r.Schedule = r, s })
 			c.Play(st)
 		})

@@ -20,7 +20,7 @@ func (c *contract) Rules() []rule {
 		instantRules(),
 		c.useRules(),
 		rateRules(),
-		[]rule{pastQuery, oddConfig},
+		[]rule{pastQuery, senselessBurst},
 		c.probeRules(),
 		waitRules(),
 		reserveRules(),
@@ -42,15 +42,16 @@ func extended(id, text string) conformance.Rule {
 // ops are operations that a rule needs.
 func ops(all ...conformance.Op) []conformance.Op { return all }
 
-// law is the Check of a rule that a difference from the account breaks.
+// law makes the Check of a rule that is broken if the account says so.
 func law(id string) func(*exam) *suite.Violation {
 	return func(x *exam) *suite.Violation { return x.breaks(id) }
 }
 
-// accepted is the Sees of the rules that have nothing to say where the constructor refused.
+// accepted selects the runs in which the constructor did not refuse.
 func accepted(x *exam) bool { return x.Refused == "" }
 
-// asksFor selects the runs in which so many tokens are asked for, whichever way.
+// asksFor selects the runs in which a request, reservation or wait is for such a number of
+// tokens.
 func asksFor(which func(n, burst int) bool) func(suite.Job) bool {
 	return func(j suite.Job) bool { return asks(j.Schedule, which) }
 }
@@ -88,8 +89,8 @@ func hasDeadline(j suite.Job) bool {
 	})
 }
 
-// useRules are the laws of any use: that it returns, leaves nothing behind, and is safe
-// from many goroutines.
+// useRules are the laws of any use: operations return, leave nothing behind, and are safe
+// to call from many goroutines.
 func (c *contract) useRules() []rule {
 	return []rule{
 		suite.Calls[Traits]((*exam).calls),
@@ -127,7 +128,7 @@ func (x *exam) calls() *suite.Violation {
 	return nil
 }
 
-// usual reports whether the limiter is one that any constructor must accept.
+// usual reports whether the configuration is one that any constructor must accept.
 func (x *exam) usual() bool {
 	rate := x.Schedule.Config.Rate
 	return rate.Exact() && rate.Interval() >= time.Millisecond && rate.Interval() <= 24*time.Hour &&

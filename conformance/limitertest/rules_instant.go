@@ -12,7 +12,7 @@ import (
 	"github.com/escapement-go/escapement/internal/timeline"
 )
 
-// instantRules are the laws of instants: those that go back, and those far from others.
+// instantRules are the laws of instants that go back, or are far from the others.
 func instantRules() []rule {
 	return []rule{
 		{
@@ -20,11 +20,11 @@ func instantRules() []rule {
 				"Instants that go back MUST NOT add tokens: all that is granted between the earliest and "+
 					"the newest instant stays within the envelope."),
 			Ops: ops(conformance.OpAllow), Declared: []string{"BackTime"},
-			Unless: cannotGoBack,
-			About:  func(j suite.Job) bool { return suite.GoesBack(j.Schedule) },
-			Odd:    suite.GoesBack,
-			Sees:   accepted,
-			Check:  (*exam).past,
+			Unless:  cannotGoBack,
+			About:   func(j suite.Job) bool { return suite.GoesBack(j.Schedule) },
+			Unusual: suite.GoesBack,
+			Sees:    accepted,
+			Check:   (*exam).past,
 		},
 		{
 			Rule: core("RL-EPOCH", "Decisions MUST NOT depend on where on the time line the clock starts."),

@@ -9,7 +9,7 @@ import (
 	"github.com/escapement-go/escapement/internal/timeline"
 )
 
-// unusual is a kind of requests whose number of tokens has a rule of its own.
+// unusual is a kind of requests whose number of tokens has a rule of its own, such as 0.
 type unusual struct {
 	is   func(n, burst int) bool
 	what string
@@ -102,8 +102,8 @@ func (x *exam) denyPure(again suite.Rerun) *suite.Violation {
 		"%s %d at %s: a denied request changed the outcome", s.Op, s.N, timeline.Duration(s.At))
 }
 
-// without runs the schedule again without the steps that drop selects and returns the first
-// of the others that is decided otherwise, if its decision is a clear one.
+// without runs the schedule again without the steps that drop selects. It returns the
+// first other step that is then decided differently, if rounding does not explain that.
 func (x *exam) without(again suite.Rerun, drop func(s step) bool) (step, bool) {
 	v := x.view()
 	if !slices.ContainsFunc(v.steps, drop) {
@@ -122,7 +122,7 @@ func (x *exam) without(again suite.Rerun, drop func(s step) bool) (step, bool) {
 		others.Steps = append(others.Steps, s.Step)
 	}
 	if !matters || len(v.steps) != len(x.Schedule.Steps) || x.traits.Initial != InitialFull && drop(v.steps[0]) {
-		return step{}, false // what does not start full may start with the first request, whatever it asks for
+		return step{}, false // a bucket that is not full at first may begin to fill at any first request
 	}
 	other := again(others)
 	for i, s := range kept {

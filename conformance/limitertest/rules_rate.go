@@ -12,7 +12,7 @@ import (
 	"github.com/escapement-go/escapement/internal/timeline"
 )
 
-// rateRules are the laws of rates at the ends of their range.
+// rateRules are the laws of very small and very large rates.
 func rateRules() []rule {
 	return []rule{
 		{
@@ -50,12 +50,12 @@ func rateRules() []rule {
 	}
 }
 
-// oddConfig is the law of bursts that make no sense.
-var oddConfig = rule{
+// senselessBurst is the law of bursts that make no sense, such as 0.
+var senselessBurst = rule{
 	Rule: core("X-CFG", "A limiter whose burst or rate makes no sense MUST be refused by its constructor, "+
 		"or keep working: it does not panic later and is not unlimited."),
 	About: func(j suite.Job) bool { return j.Schedule.Config.Has("burst") && senseless(j.Schedule.Config.Burst) },
-	Check: (*exam).oddConfig,
+	Check: (*exam).senselessBurst,
 }
 
 // infiniteRules are the laws of an infinite rate.
@@ -91,7 +91,7 @@ func atInfiniteRate(j suite.Job) bool {
 // senseless reports whether a burst is one that nobody wants.
 func senseless(burst int) bool { return burst < 1 || burst >= 1<<30 }
 
-// extremeRate is the envelope at rates of one kind.
+// extremeRate judges the envelope at rates of one kind.
 func (x *exam) extremeRate(kind func(r Rate) bool) *suite.Violation {
 	rate := x.Schedule.Config.Rate
 	if !rate.Extreme() || !kind(rate) || !x.made() || x.Schedule.Config.Burst < 1 || !x.forward() {
@@ -132,7 +132,7 @@ func (x *exam) zeroRate() *suite.Violation {
 	return nil
 }
 
-func (x *exam) oddConfig() *suite.Violation {
+func (x *exam) senselessBurst() *suite.Violation {
 	cfg := x.Schedule.Config
 	if !senseless(cfg.Burst) || x.Refused != "" {
 		return nil
@@ -150,7 +150,7 @@ func (x *exam) oddConfig() *suite.Violation {
 		if cfg.Burst > 0 || d.Op != conformance.OpAllow || !d.OK {
 			continue
 		}
-		// Some take such a burst for one of 1.
+		// Some limiters take such a burst as 1.
 		granted += d.N
 		brought := new(big.Int).Mul(big.NewInt(int64(cfg.Rate.Events)), big.NewInt(int64(d.At)))
 		brought.Div(brought, big.NewInt(int64(cfg.Rate.Per)))

@@ -83,12 +83,12 @@ func requestRules() []rule {
 		{
 			Rule: core("RL-NEG", "A request for a negative number of tokens MUST NOT add tokens; it is refused "+
 				"or does nothing."),
-			Ops:   ops(opSeveral),
-			About: asksFor(isNegative),
-			Odd:   func(s conformance.Schedule) bool { return asks(s, isNegative) },
-			Sees:  accepted,
-			Check: law("RL-NEG"),
-			Again: func(x *exam, again suite.Rerun) *suite.Violation { return x.changedBy(negative, again) },
+			Ops:     ops(opSeveral),
+			About:   asksFor(isNegative),
+			Unusual: func(s conformance.Schedule) bool { return asks(s, isNegative) },
+			Sees:    accepted,
+			Check:   law("RL-NEG"),
+			Again:   func(x *exam, again suite.Rerun) *suite.Violation { return x.changedBy(negative, again) },
 		},
 		{
 			Rule: core("RL-NBIG", "A request for more than the burst MUST NOT be granted, however large, and MUST "+
@@ -97,16 +97,16 @@ func requestRules() []rule {
 			Unless: func(_ *suite.Suite, t *Traits) string {
 				return suite.If(t.Oversize == OversizePrepaid, "declared: OversizePrepaid")
 			},
-			About: either(asksFor(isTooMany), suite.Has(conformance.OpSetBurst)),
-			Odd:   func(s conformance.Schedule) bool { return asks(s, isTooMany) },
-			Sees:  accepted,
-			Check: (*exam).tooMany,
-			Again: func(x *exam, again suite.Rerun) *suite.Violation { return x.changedBy(tooMany, again) },
+			About:   either(asksFor(isTooMany), suite.Has(conformance.OpSetBurst)),
+			Unusual: func(s conformance.Schedule) bool { return asks(s, isTooMany) },
+			Sees:    accepted,
+			Check:   (*exam).tooMany,
+			Again:   func(x *exam, again suite.Rerun) *suite.Violation { return x.changedBy(tooMany, again) },
 		},
 	}
 }
 
-// often is how many steps a schedule has in which fractions could be lost.
+// often is how many steps a schedule must have for lost fractions to show.
 const often = 10
 
 func (x *exam) env() *suite.Violation {
@@ -137,7 +137,7 @@ func (x *exam) overdrawn() (from, to grant, got int, bad bool) {
 	v := x.view()
 	burst := x.Schedule.Config.Burst
 	start := new(big.Int).Add(v.burst, v.tolerance)
-	var n, taken, limit big.Int // used again and again, as many pairs are looked at
+	var n, taken, limit big.Int // reused, as there are many pairs
 	for i, a := range v.grants {
 		sum := 0
 		for _, b := range v.grants[i:] {
@@ -166,7 +166,7 @@ func (x *exam) decisions(f func(s step) *suite.Violation) *suite.Violation {
 	return nil
 }
 
-// level says what the bucket held, for reading.
+// level describes what the bucket held.
 func (x *exam) level(s step) string {
 	return fmt.Sprintf("the bucket held %s tokens at %s", x.view().tokens(s.level), timeline.Duration(s.At))
 }
@@ -265,8 +265,8 @@ func (x *exam) cap() *suite.Violation {
 	return nil
 }
 
-// tokens looks for what Tokens should not have shown. What it shows may also be what a
-// limiter has that breaks another law.
+// tokens judges what Tokens returned. It may also be the level of a limiter that breaks
+// another law, which is then not held against Tokens.
 func (x *exam) tokens() *suite.Violation {
 	if !x.accountable() || !suite.Steps(conformance.OpTokens)(suite.Job{Schedule: x.Schedule}) {
 		return nil
@@ -299,7 +299,7 @@ func (x *exam) fractions() *suite.Violation {
 		return nil
 	}
 	v := x.view()
-	// The exact bucket on the same requests, whatever this one granted.
+	// An exact bucket that decides the same requests for itself.
 	level, want, got := v.units(x.traits.initial(x.Schedule.Config.Burst)), 0, 0
 	at := x.Schedule.Steps[0].At
 	for _, d := range x.Done {

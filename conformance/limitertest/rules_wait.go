@@ -151,7 +151,7 @@ func (x *exam) waitsInTime() *suite.Violation {
 		}
 	}
 	for _, d := range x.Done {
-		others := waited - d.N // who may be served first
+		others := waited - d.N // other waits may be served first
 		by := d.At + time.Duration(2*cfg.Burst+2+others)*cfg.Rate.Interval()
 		if d.Op == conformance.OpWait && x.End > by && (d.Ended.Seq == 0 || d.Ended.At > by) {
 			full := time.Duration(cfg.Burst) * cfg.Rate.Interval()
@@ -164,7 +164,7 @@ func (x *exam) waitsInTime() *suite.Violation {
 	return nil
 }
 
-// starving tells schedules in which others ask so often that a wait could starve.
+// starving reports whether a schedule has so many requests that a wait could starve.
 func starving(s conformance.Schedule) bool {
 	n := 0
 	for _, st := range s.Steps {

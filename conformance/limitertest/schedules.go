@@ -16,7 +16,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	return slices.Concat(c.requestFamilies(s), rateFamilies(s), c.claimFamilies(s))
 }
 
-// limited is the configuration with that rate and burst.
+// limited returns the configuration with that rate and burst.
 func limited(rate string, burst int) conformance.Config {
 	return suite.Configured("rate", rate, "burst", fmt.Sprint(burst))
 }
@@ -36,8 +36,8 @@ func supported(s *suite.Suite, all []conformance.Step) []conformance.Step {
 	})
 }
 
-// supports reports whether the implementation can do a whole schedule, and what it cancels
-// is there.
+// supports reports whether the implementation can do all steps of a schedule, and each
+// cancel has something to cancel.
 func supports(s *suite.Suite, schedule conformance.Schedule) bool {
 	if len(supported(s, slices.Clone(schedule.Steps))) != len(schedule.Steps) {
 		return false
@@ -62,7 +62,7 @@ func supports(s *suite.Suite, schedule conformance.Schedule) bool {
 
 // asking is the operation by which tokens are asked for, "" if there is none.
 func asking(s *suite.Suite) conformance.Op {
-	for _, op := range s.Able(conformance.OpAllow, conformance.OpWait) {
+	for _, op := range s.Supported(conformance.OpAllow, conformance.OpWait) {
 		return op
 	}
 	return ""
@@ -88,7 +88,7 @@ func (c *contract) requestFamilies(s *suite.Suite) []suite.Family {
 	if c.tied {
 		usual = limited("3/1s", 3)
 	}
-	var late []conformance.Schedule // what was full all the time has a past as well
+	var late []conformance.Schedule // requests that begin after a long time with a full bucket
 	if c.spec.Traits.Initial == InitialFull {
 		late = later(suite.Sequences(usual, asks(3), []time.Duration{0, usual.Rate.Interval()}, 3), time.Hour)
 	}
@@ -106,7 +106,7 @@ func (c *contract) requestFamilies(s *suite.Suite) []suite.Family {
 		{Name: "polling", Schedules: polling(ask, limited("10/1s", 1), limited("10/1s", 5), limited("3/1s", 1),
 			limited("1000/1s", 2), limited("1/7s", 1))},
 	}
-	if c.tied { // most of the others are refused
+	if c.tied { // most other configurations are refused
 		two := limited("2/1s", 2)
 		out = append(out, grid("a burst a second", limited("3/1s", 3), 3),
 			suite.Family{Name: "a burst a second", Schedules: suite.Sequences(two, asks(1), gapsOf(two), 5)},
@@ -155,7 +155,7 @@ func later(all []conformance.Schedule, by time.Duration) []conformance.Schedule 
 	return all
 }
 
-// toAndFro asks now and a second earlier by turns.
+// toAndFro asks now and a second earlier in turn.
 func toAndFro(cfg conformance.Config) []conformance.Schedule {
 	var out []conformance.Schedule
 	for n := 4; n <= 24; n += 4 {
@@ -169,8 +169,8 @@ func toAndFro(cfg conformance.Config) []conformance.Schedule {
 	return out
 }
 
-// full asks for the burst at first, and after a long time, at rates whose tokens take no
-// round time: the way from tokens to a time and back may end just below the burst.
+// full asks for the burst at first and after a long time, at rates whose interval is not a
+// round number: a conversion of tokens to time and back may end just below the burst.
 func full(ask conformance.Op) []conformance.Schedule {
 	var out []conformance.Schedule
 	for _, per := range []int{7, 13, 29} {
@@ -190,7 +190,7 @@ func full(ask conformance.Op) []conformance.Schedule {
 	return out
 }
 
-// polling asks often: at fractions of the interval that do and do not divide it.
+// polling asks often, at fractions of the interval that divide it, and at others.
 func polling(ask conformance.Op, configs ...conformance.Config) []conformance.Schedule {
 	var out []conformance.Schedule
 	if ask != conformance.OpAllow {
@@ -220,9 +220,9 @@ func leavings(s *suite.Suite) []conformance.Schedule {
 	), func(schedule conformance.Schedule) bool { return !supports(s, schedule) })
 }
 
-// rateFamilies lists what is explored at the ends of the ranges of rates and bursts.
+// rateFamilies lists what is explored of very small and very large rates and bursts.
 func rateFamilies(s *suite.Suite) []suite.Family {
-	var tiny, huge, none, odd []conformance.Schedule
+	var tiny, huge, none, senseless []conformance.Schedule
 	ask := asking(s)
 	if ask == "" {
 		ask = conformance.OpWait
@@ -251,7 +251,8 @@ func rateFamilies(s *suite.Suite) []suite.Family {
 		some = supported(s, steps("allow 1", "reserve 1", "tokens"))
 		for _, burst := range []string{"0", "-1", "-2147483648", "2147483647"} {
 			for _, rate := range []string{"10/1s", "2000000000/1ns", "1/2562047h47m16.854775807s"} {
-				odd = append(odd, suite.Sequences(with(rate, burst), some, []time.Duration{0, time.Hour}, 3)...)
+				all := suite.Sequences(with(rate, burst), some, []time.Duration{0, time.Hour}, 3)
+				senseless = append(senseless, all...)
 			}
 		}
 	}
@@ -259,7 +260,7 @@ func rateFamilies(s *suite.Suite) []suite.Family {
 		{Name: "tiny rates", Schedules: tiny},
 		{Name: "huge rates", Schedules: huge},
 		{Name: "no rate", Schedules: none},
-		{Name: "odd bursts", Schedules: odd},
+		{Name: "odd bursts", Schedules: senseless},
 	}
 	return slices.DeleteFunc(out, func(f suite.Family) bool { return len(f.Schedules) == 0 })
 }

@@ -20,7 +20,7 @@ type explorer struct {
 // interval is the interval of most of their schedules, whose rate is 10/1s.
 const interval = suite.Wait
 
-// What is asked for last shows the level to the nanosecond.
+// The last step of a schedule shows the level to the nanosecond.
 var (
 	lastReserve = conformance.Step{Op: conformance.OpReserve, N: 1}
 	lastWait    = conformance.Step{Op: conformance.OpWait, N: 1}
@@ -37,8 +37,8 @@ func (e *explorer) add(name string, schedules ...conformance.Schedule) {
 	}
 }
 
-// drained begins with a bucket of 3 with nothing in it, and goes on with up to depth steps
-// of the alphabet, and the tail.
+// drained lists schedules that empty a bucket of 3 at first, and go on with up to depth
+// steps of the alphabet and then the tail.
 func (e *explorer) drained(alphabet string, gaps []time.Duration, depth int,
 	tail ...conformance.Step) []conformance.Schedule {
 	cfg, head := limited("10/1s", 3), steps("allow 3")
@@ -51,7 +51,7 @@ func (e *explorer) drained(alphabet string, gaps []time.Duration, depth int,
 	}
 	all := followed(cfg, head, supported(e.Suite, steps(strings.Split(alphabet, ",")...)), gaps, depth,
 		supported(e.Suite, tail)...)
-	return all[1:] // the head alone is nothing new
+	return all[1:] // the first is the head alone, which shows nothing
 }
 
 // followed appends to head every sequence of up to depth steps of the alphabet, each a gap
@@ -96,8 +96,8 @@ func (c *contract) claimFamilies(s *suite.Suite) []suite.Family {
 	e.add("waits", e.drained("wait 1,wait 2,wait 1 100ms,cancel 1,cancel 2,allow 1", half, 3, lastWait)...)
 	e.add("deadlines", e.drained("wait 1 50ms,wait 2 199ms,wait 1 150ms,wait 1 -1ns,wait 3,allow 1", half, 2,
 		lastWait)...)
-	// Who selects among a context that is done and a token that is there takes either by
-	// chance, so that each is run many times.
+	// A select between a context that is done and a token that is there takes either by
+	// chance, so that each schedule is run many times.
 	e.add("cancelled before", slices.Repeat(suite.ParseAll(
 		"rate=10/1s burst=1 | wait 1 -1ns @0 | allow 1 @0",
 		"rate=10/1s burst=3 | wait 1 -1ns @0 | allow 3 @0",
@@ -128,7 +128,7 @@ func (c *contract) claimFamilies(s *suite.Suite) []suite.Family {
 	return e.families
 }
 
-// unusual adds what is odd: numbers, instants between two tokens, and questions about what
+// unusual adds unusual numbers of tokens, instants between two tokens, and queries of what
 // is there.
 func (e *explorer) unusual() {
 	numbers := "reserve 0,reserve -1,allow 1"
@@ -162,8 +162,8 @@ func starvingWaits() []conformance.Schedule {
 	return out
 }
 
-// rows makes a row of reservations of one instant and gives them up, in order, in reverse,
-// and from the middle, at rates whose interval is no whole number of nanoseconds.
+// rows are reservations of one instant that are given up in order, in reverse, or from the
+// middle on, at rates whose interval is not a whole number of nanoseconds.
 func rows() []conformance.Schedule {
 	orders := [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}
 	var out []conformance.Schedule
@@ -179,7 +179,7 @@ func rows() []conformance.Schedule {
 	return out
 }
 
-// row reserves so many tokens each time at one instant, and gives up some of them.
+// row makes reservations of the given sizes at one instant, and gives up some of them.
 func row(rate string, sizes, given []int) conformance.Schedule {
 	s := conformance.Schedule{Config: limited(rate, 3)}
 	s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpAllow, N: 3})
@@ -193,8 +193,8 @@ func row(rate string, sizes, given []int) conformance.Schedule {
 	return s
 }
 
-// uneven reserves, waits and gives up at instants that fall between two tokens, at a rate
-// whose interval is no whole number of anything; and again and again.
+// uneven lists schedules that reserve, wait and give up, once or many times, at instants
+// between two tokens, at a rate whose interval is not a whole number of nanoseconds.
 func (e *explorer) uneven(last conformance.Step) []conformance.Schedule {
 	var out []conformance.Schedule
 	for _, alphabet := range [][]conformance.Step{

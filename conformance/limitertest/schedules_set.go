@@ -36,8 +36,8 @@ func (e *explorer) changes(zero ZeroRate) {
 	}
 }
 
-// givenUp sets a limit or burst between a reservation or wait and its cancel, with another
-// one behind it or not.
+// givenUp sets a limit or burst between a reservation or wait and its cancel, with and
+// without another claim after it.
 func givenUp() []conformance.Schedule {
 	var texts []string
 	for _, set := range []string{"setlimit 100/1s", "setlimit 5/1s", "setburst 5"} {

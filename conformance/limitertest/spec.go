@@ -1,7 +1,7 @@
-// Package limitertest holds rate limiters to their laws: token buckets whose tokens are
-// asked for, waited for and reserved, and come back when somebody gives up. A limiter that
-// counts in windows, or answers with what remains and when to try again, is judged by
-// package quotatest.
+// Package limitertest holds rate limiters to their laws: token buckets of which tokens are
+// requested, waited for or reserved, and given back by a cancel. A limiter that counts in
+// windows, or answers with what remains and when to try again, is judged by package
+// quotatest.
 //
 //	func TestConformance(t *testing.T) {
 //		limitertest.Run(t, limitertest.Spec{
@@ -15,11 +15,11 @@
 //		})
 //	}
 //
-// Leave Traits out at first: the subtest TRAITS prints the literal to paste. What is waited
-// for and what is reserved counts at the instant at which it is due, on the same exact
-// bucket as what is granted at once. Where correct limiters differ after a cancel or a
-// change of the limit, the bucket's level is a range. What the suite does and how it counts
-// is said in package conformance.
+// Leave Traits out at first: the subtest TRAITS prints the literal to paste. One exact
+// bucket judges everything: a wait or reservation counts at the instant at which it is
+// due. Where correct limiters differ after a cancel or a change of the limit, the level of
+// that bucket is a range. What the suite does and how it counts is said in package
+// conformance.
 package limitertest
 
 import (
@@ -32,7 +32,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
-// What a spec needs of the suite's vocabulary; package conformance explains it.
+// What a spec needs from package conformance, which explains it.
 type (
 	Env        = conformance.Env
 	TimeSource = conformance.TimeSource
@@ -63,7 +63,7 @@ var Inf = conformance.Inf
 
 // Spec describes an implementation.
 type Spec struct {
-	// Name is how reports call it.
+	// Name is the implementation's name in reports.
 	Name string
 	// Time says how it takes its time. Explicit needs AllowAt.
 	Time TimeSource
@@ -77,20 +77,23 @@ type Spec struct {
 	KnownFailing []Known
 }
 
-// Config is what a limiter is made with. One that lets so many events in a period come all
-// at once can be made for any of them, with Burst events in a period of
-// Burst*Rate.Interval(), if Rate.Exact says that this is the same rate. If the period
+// Config is what a limiter is made with. A limiter that is made with a number of events
+// per period, all of which may come at once, gets Burst events in a period of
+// Burst*Rate.Interval(), if Rate.Exact says that this is the same rate. If its period
 // cannot be chosen, New panics unless Burst is Rate.Events.
 type Config struct {
-	Rate  Rate
+	// Rate is how many tokens come in a period: a fraction, 0 or [Inf].
+	Rate Rate
+	// Burst is the most tokens that the bucket holds. Some schedules have a burst of 0 or
+	// less, or a huge one, which a constructor may refuse.
 	Burst int
 }
 
 // Funcs are the operations of one limiter; those that are nil are not tried. One of Allow,
-// AllowN, AllowAt, Wait and WaitN must be there.
+// AllowN, AllowAt, Wait and WaitN must be set.
 type Funcs struct {
-	// Allow and AllowN take one token or n, now or not at all. If both are there, single
-	// tokens are asked for by either in turn.
+	// Allow and AllowN take one token or n, now or not at all. If both are set, single
+	// tokens are requested by either in turn.
 	Allow  func() bool
 	AllowN func(n int) bool
 	// AllowAt is the form with an explicit time, for Explicit runs.
@@ -119,7 +122,7 @@ type Funcs struct {
 	Stop func()
 }
 
-// Reservation is what Reserve returned, as a set of operations. For a limiter with the
+// Reservation is what Reserve returned, as a set of functions. For a limiter with the
 // methods of x/time/rate it is
 //
 //	limitertest.Reservation{OK: r.OK, Delay: r.Delay, DelayFrom: r.DelayFrom, Cancel: r.Cancel, CancelAt: r.CancelAt}
@@ -173,12 +176,11 @@ func Rules() []conformance.Rule { return suite.Laws(newContract(Spec{})) }
 // contract is the spec in the terms of the suite.
 type contract struct {
 	spec Spec
-	// waits says that there is a wait, which may be one that cannot be driven here.
+	// waits says that the implementation has a wait, even if it cannot be driven here.
 	waits bool
 	// stops says that there is a Stop.
 	stops bool
-	// tied says that a burst above 1 is accepted only if it is what comes in the Per of the
-	// rate.
+	// tied says that a burst above 1 is accepted only if it is the Events of the rate.
 	tied bool
 	// learnt is what the runs so far have shown.
 	learnt memory
@@ -203,7 +205,7 @@ func (c *contract) Unfit(*suite.Suite) (skip, misuse string) {
 	return "", ""
 }
 
-// What stands for more than an operation's name in a set of operations.
+// Abilities that no step names, in the set of operations.
 const (
 	opSeveral conformance.Op = "way to take several tokens"
 	opContext conformance.Op = "wait that takes a context"
@@ -217,7 +219,7 @@ const unsettledWait = "a wait can only be driven exactly in a bubble"
 func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	s.T.Helper()
 	start := conformance.Config{}.Start()
-	f, cfg, refused := c.first(Env{Clock: suite.NewHand(start, false).Clock(), Start: start}, 10, 3)
+	f, cfg, refused := c.first(Env{Clock: suite.NewFakeTime(start, false).Clock(), Start: start}, 10, 3)
 	if refused != "" {
 		s.T.Fatalf("conformance: limitertest.Run: %s; New must accept it, or the burst 1, "+
 			"or as many per second as the burst", refused)
@@ -246,8 +248,8 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	return ops
 }
 
-// Canary proves that the implementation takes its time from where the spec says: it spends
-// what there is and sees which clock brings more.
+// Canary proves that the implementation takes its time from where the spec says: it takes
+// all tokens and sees which clock brings more.
 func (c *contract) Canary(s *suite.Suite) string {
 	allows := s.Accepts(conformance.OpAllow)
 	if !allows && !c.waits {

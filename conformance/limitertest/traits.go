@@ -13,7 +13,7 @@ type Traits struct {
 	// Oversize says what happens to a request for more than the burst. Only where
 	// several tokens can be asked for.
 	Oversize Oversize
-	// ZeroRate says what a limiter is whose rate is 0, Inf what one is whose rate is
+	// ZeroRate says what a limiter does whose rate is 0, Inf what one does whose rate is
 	// [Inf].
 	ZeroRate ZeroRate
 	Inf      InfRate
@@ -37,8 +37,8 @@ type Traits struct {
 	Raise Raise
 	// Single says that tokens can only be taken one at a time.
 	Single bool
-	// Quantum is the number of tokens that arrive together, at instants of the
-	// limiter's own; 0 if each accrues from the moment it is missing.
+	// Quantum is the number of tokens that arrive together, at instants that the limiter
+	// chooses; 0 if each token accrues from the moment at which it is missing.
 	Quantum int
 }
 
@@ -49,7 +49,7 @@ type Initial int
 const (
 	InitialFull  Initial = iota + 1 // the burst
 	InitialEmpty                    // none
-	InitialOne                      // one: idle time must first earn the burst
+	InitialOne                      // one: the rest of the burst comes with time
 )
 
 // Oversize says what happens to a request for more than the burst.
@@ -64,7 +64,7 @@ const (
 	OversizeWaits
 )
 
-// ZeroRate says what a limiter is whose rate is 0.
+// ZeroRate says what a limiter does whose rate is 0.
 type ZeroRate int
 
 // The choices.
@@ -74,7 +74,7 @@ const (
 	ZeroRateRefused                     // it cannot be made: the constructor panics
 )
 
-// InfRate says what a limiter is whose rate is [Inf].
+// InfRate says what a limiter does whose rate is [Inf].
 type InfRate int
 
 // The choices.
@@ -152,8 +152,8 @@ func (c *contract) Traits() *Traits {
 	return &t
 }
 
-// Table lists the choices. That instants do not go back would explain any mistake about
-// those that do, and so explains nothing.
+// Table lists the choices. BackRewind is blind: it would explain any mistake about
+// instants that go back.
 func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 	without := func(op conformance.Op) func() bool { return func() bool { return !s.Accepts(op) } }
 	look := observer{s}

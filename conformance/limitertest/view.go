@@ -23,8 +23,8 @@ type exam struct {
 	unexplained *difference
 }
 
-// Exam puts a trace in the terms of a bucket. What the account cannot explain is traced to
-// a law here, once and before any rule sees the trace.
+// Exam puts a trace in the terms of a bucket. If it differs from the account, the law that
+// it breaks is looked for here, once and before any rule sees the trace.
 func (c *contract) Exam(t *Traits, rec *suite.Recording, job suite.Job) *exam {
 	x := &exam{Recording: rec, traits: t, stops: c.stops, tied: c.tied}
 	if x.accountable() && x.beyondRequests() {
@@ -33,7 +33,7 @@ func (c *contract) Exam(t *Traits, rec *suite.Recording, job suite.Job) *exam {
 	return x
 }
 
-// view is the trace beside the exact bucket, built once.
+// view returns the trace with the levels of the exact bucket, built once.
 func (x *exam) view() *view {
 	if x.seen == nil {
 		x.seen = newView(&x.Trace, x.traits)
@@ -41,7 +41,8 @@ func (x *exam) view() *view {
 	return x.seen
 }
 
-// made reports whether there is anything to judge: a limiter, and an end of the run.
+// made reports whether there is anything to judge: the limiter was made and the run came
+// to an end.
 func (x *exam) made() bool { return x.Refused == "" && !x.Stuck }
 
 // forward reports whether time never goes back.
@@ -77,7 +78,8 @@ func (x *exam) outOfRange(s conformance.Step) bool {
 	return s.N < 1 || s.N > x.Schedule.Config.Burst
 }
 
-// plain is judgeable, with nothing but requests in range and waits without a deadline.
+// plain reports whether the trace is judgeable and has nothing but requests for usual
+// numbers of tokens, and waits without a deadline.
 func (x *exam) plain() bool {
 	return x.judgeable() && !slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool {
 		switch s.Op {
@@ -108,7 +110,7 @@ func (x *exam) broken(at time.Duration, because, headline string, args ...any) *
 	return v
 }
 
-// breaks returns what the account cannot explain, if it breaks the law.
+// breaks returns the difference from the account, if it breaks the law.
 func (x *exam) breaks(law string) *suite.Violation {
 	if d := x.unexplained; d != nil && d.law == law {
 		return x.broken(d.at, d.because, "%s", d.headline)
@@ -165,5 +167,5 @@ func (x *exam) answers() []suite.Lane {
 	return []suite.Lane{got}
 }
 
-// number writes tokens for reading.
+// number writes a number of tokens.
 func number(f float64) string { return strconv.FormatFloat(f, 'g', 10, 64) }

@@ -32,7 +32,8 @@ func TestDesigns_chosen(t *testing.T) { proof.Chosen(t, limiter.Chosen) }
 func TestDesigns_chosenWaits(t *testing.T) { proof.Chosen(t, limiter.ChosenWaits) }
 
 // What TRAITS observes is what correct designs declare, so that a stranger can paste it.
-// Others declare what they lack, or an order of waits that only an overtaking shows.
+// Left out are designs that declare choices of operations that they lack, or an order of
+// waits that shows only when one overtakes another.
 func TestTraits(t *testing.T) {
 	var all []zoo.Design
 	for _, d := range limiter.Designs() {
@@ -45,8 +46,8 @@ func TestTraits(t *testing.T) {
 	proof.Observed(t, all)
 }
 
-// Who declares another choice than the implementation makes is told which declaration would
-// fit, by every rule that fails for it.
+// Every rule that fails because of a declaration that does not fit names the one that
+// does.
 func TestHint(t *testing.T) {
 	late := lt.LikeXTime
 	late.LateCancel = lt.LateRefunds

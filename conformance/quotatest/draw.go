@@ -10,32 +10,33 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
-// The kinds of drawn schedules. Those without a name ask for one event at a time, or for as
-// many as can be granted.
+// The kinds of drawn schedules. The numbers without a name stand for schedules with
+// requests for any number that can be granted.
 const (
-	drawnPlain = 0 // one event at a time
-	drawnOdd   = 1 // for nothing, less than nothing or too much in between
-	drawnLarge = 5 // in windows of a thousand million events
-	drawnLater = 6 // and not from the instant on at which the limiter is made
-	drawnBack  = 7 // and at instants that go back
-	drawnKinds = 8
+	drawnPlain   = 0 // one event at a time
+	drawnUnusual = 1 // some requests are for 0 events, fewer, or too many
+	drawnLarge   = 5 // the limit is a thousand million
+	drawnLater   = 6 // the same, and the first request comes later than the limiter is made
+	drawnBack    = 7 // the same, and some instants go back
+	drawnKinds   = 8
 
 	milliard = 1e9 // events in a window of [drawnLarge]
 )
 
 // drawing is one schedule that is drawn.
 type drawing struct {
-	cfg   conformance.Config
-	kind  int
-	limit int
-	unit  time.Duration // the window; of GCRA the interval
-	ops   []conformance.Op
-	odd   int // the number of [drawnOdd], one in each schedule, as the laws of each are about nothing else
+	cfg     conformance.Config
+	kind    int
+	limit   int
+	unit    time.Duration // the window; of GCRA the interval
+	ops     []conformance.Op
+	unusual int // the number of [drawnUnusual], one in each schedule, as each has a rule of its own
 }
 
 // Draw draws requests in bursts, polling, at the instants at which events leave the window
-// and one nanosecond either side, after long idles, and looks between them. Some ask for odd
-// numbers, and some, of limiters that are told the time, go back in it.
+// and one nanosecond before and after, after long idle times, and with peeks between them.
+// Some schedules ask for unusual numbers, and some, of limiters that are told the time, go
+// back in time.
 func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 	d := c.drawing(s, pick)
 	w, several := d.unit, s.Accepts(takesMany)
@@ -61,9 +62,9 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 			case !several:
 			case d.limit == milliard:
 				st.N = d.limit / 2 * (1 + m.N%2)
-			case d.kind == drawnOdd && m.N%2 == 1:
-				st.N = d.odd
-			case d.kind > drawnOdd:
+			case d.kind == drawnUnusual && m.N%2 == 1:
+				st.N = d.unusual
+			case d.kind > drawnUnusual:
 				st.N = 1 + m.N%d.limit
 			}
 		}
@@ -72,11 +73,11 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 	return out
 }
 
-// drawing draws what is the same for all moves of a schedule.
+// drawing draws what all moves of a schedule share.
 func (c *contract) drawing(s *suite.Suite, pick suite.Pick) drawing {
 	configs := c.drawn()
 	i := pick("limit", len(configs))
-	d := drawing{cfg: configs[i], odd: 1}
+	d := drawing{cfg: configs[i], unusual: 1}
 	if s.Time != conformance.PackageTime && i == 0 && pick("epoch", 4) == 3 {
 		starts := append([]string{"2000-01-01T00:00:00.3Z"}, suite.DrawnEpochs...)
 		d.cfg = d.cfg.With("epoch", suite.OneOf(pick, "year", starts))
@@ -93,19 +94,19 @@ func (c *contract) drawing(s *suite.Suite, pick suite.Pick) drawing {
 		d.cfg = suite.Configured("rate", fmt.Sprintf("%d/1h", d.limit))
 	}
 	allow := []conformance.Op{conformance.OpAllow, conformance.OpAllow, conformance.OpAllow}
-	d.ops = append(slices.Clone(allow), s.Able(conformance.OpTokens)...)
-	if d.kind == drawnOdd && several {
+	d.ops = append(slices.Clone(allow), s.Supported(conformance.OpTokens)...)
+	if d.kind == drawnUnusual && several {
 		all := []int{d.limit + 1, -1, 0, -d.limit, 2 * d.limit, -3}
-		if c.spec.Kind != SlidingLog { // one with a mistake would remember each event
+		if c.spec.Kind != SlidingLog { // a log with a mistake would remember each event
 			all = append(all, math.MaxInt32, math.MaxInt, math.MinInt, math.MaxInt32-1)
 		}
-		d.odd, d.ops = suite.OneOf(pick, "odd", all), allow
+		d.unusual, d.ops = suite.OneOf(pick, "odd", all), allow
 	}
 	return d
 }
 
-// drawn lists the configurations of schedules that are drawn. Windows divide a day, so that
-// they begin at the same places of it in each.
+// drawn lists the configurations of schedules that are drawn. A day is a whole number of
+// windows, so that windows begin at the same times of each day.
 func (c *contract) drawn() []conformance.Config {
 	var out []conformance.Config
 	if c.spec.Kind != GCRA {
@@ -120,15 +121,15 @@ func (c *contract) drawn() []conformance.Config {
 	return out
 }
 
-// Fits accepts requests that can be granted in what is drawn.
+// Fits accepts requests that can be granted, in the configurations that are drawn.
 func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
 	most := full(c.spec.Kind, schedule.Config)
 	return suite.Among(c.drawn(), schedule.Config) && s.Plain(schedule, "rate", "burst") &&
 		!asks(schedule, func(n int) bool { return n < 1 || n > most || n > 1 && !s.Accepts(takesMany) })
 }
 
-// Twins puts the laws that compare two runs to a limiter; none to one with a Grain, where
-// they hold only about.
+// Twins puts the laws that compare two runs to a limiter. With a Grain there are none,
+// since they hold only approximately.
 func (c *contract) Twins(s *suite.Suite) conformance.Twins {
 	if c.spec.Traits.Grain > 0 {
 		return conformance.Twins{}

@@ -9,8 +9,9 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 )
 
-// model is the definition of a kind: it remembers every request that counts and works out
-// from all of them how many more fit at an instant. Instants are those of the schedule.
+// model is the definition of a kind of limiter: it remembers every request that counts,
+// and works out from them how many more fit at an instant. Instants count from the start
+// of the schedule.
 type model struct {
 	kind     Kind
 	limit    int // of a window; the burst of GCRA
@@ -32,15 +33,15 @@ type request struct {
 // origin is where the first window begins.
 type origin struct {
 	at time.Duration
-	// included says that an event at that very instant is in the first window. Other windows
-	// leave out their start if they include their end, as EdgeClosed has it.
+	// included says that an event at that very instant is in the first window. With
+	// EdgeClosed other windows do not include their start, as they include their end.
 	included bool
 }
 
-// never is the origin where no window begins before the first request.
+// never is the origin if no window begins before the first request.
 const never = math.MinInt64 / 2
 
-// newModel returns the model of a configuration, as declared. The origin is for
+// newModel returns the model of a configuration with these traits. The origin matters for
 // AlignCreation and AlignFirstUse.
 func newModel(kind Kind, cfg conformance.Config, tr *Traits, first origin) *model {
 	m := &model{kind: kind, limit: cfg.Rate.Events, window: cfg.Rate.Per, edge: tr.Edge, align: tr.Align, first: first,
@@ -76,8 +77,8 @@ func (m *model) index(t time.Duration) int64 {
 	return int64(i)
 }
 
-// opened is when the window of t began, where windows begin with a request, and whether
-// there is one.
+// opened returns when the window began that contains t, and whether there is one, where
+// windows begin with a request.
 func (m *model) opened(t time.Duration) (start time.Duration, ok bool) {
 	start = m.first.at
 	for _, e := range m.past {
@@ -88,7 +89,7 @@ func (m *model) opened(t time.Duration) (start time.Duration, ok bool) {
 	return start, !m.over(t - start)
 }
 
-// over reports whether an event of that age is outside the window.
+// over reports whether an event of that age is no longer in the window.
 func (m *model) over(age time.Duration) bool {
 	return age > m.window || age == m.window && m.edge != EdgeClosed
 }
@@ -105,13 +106,13 @@ func (m *model) straddles(t, grain time.Duration) bool {
 		return m.over(before-start) != m.over(after-start)
 	}
 	if m.align == AlignCreation {
-		before = max(before, min(t, m.first.at)) // nothing comes before the limiter is made
+		before = max(before, min(t, m.first.at)) // no event is earlier than the limiter
 	}
 	return m.index(before) != m.index(after)
 }
 
-// indifferent is the instant from which on it makes no difference into which of two windows
-// a request at t was put that straddles them.
+// indifferent returns the instant from which on it makes no difference to which of two
+// windows a request at t counts that straddles them.
 func (m *model) indifferent(t, grain time.Duration) time.Duration {
 	if m.align == AlignFirstUse {
 		return math.MaxInt64 // each window begins where the last one ended
@@ -123,7 +124,7 @@ func (m *model) indifferent(t, grain time.Duration) time.Duration {
 	return t + windows*m.window + 2*grain
 }
 
-// room is how many more events fit at t.
+// room returns how many more events fit at t.
 func (m *model) room(t time.Duration) *big.Rat {
 	room := big.NewRat(int64(m.limit), 1)
 	take := func(n int) { room.Sub(room, big.NewRat(int64(n), 1)) }
@@ -158,7 +159,7 @@ func (m *model) room(t time.Duration) *big.Rat {
 	return room
 }
 
-// arrival is the theoretical arrival time of the next event of GCRA, as of t.
+// arrival returns the theoretical arrival time of GCRA at t.
 func (m *model) arrival(t time.Duration) time.Duration {
 	arrival := t
 	for i, e := range m.past {
@@ -170,7 +171,7 @@ func (m *model) arrival(t time.Duration) time.Duration {
 	return arrival
 }
 
-// faded is what n events of the window before count at t.
+// faded returns what n events of the window before still count at t.
 func (m *model) faded(t time.Duration, n int) *big.Rat {
 	since := (t - m.first.at) % m.window
 	if since < 0 {
@@ -180,9 +181,9 @@ func (m *model) faded(t time.Duration, n int) *big.Rat {
 	return fade.Mul(fade, big.NewRat(int64(n), 1))
 }
 
-// capped is the model of a counter that stops at one more than the limit in each window.
-// It denies what the one that counts everything denies in that window, but a flood of
-// requests does not fill the next window too.
+// capped is the model of a limiter that counts denied requests, but in each window no more
+// than one above the limit. In that window it denies the same requests as one that counts
+// them all, but a flood of requests does not fill the next window too.
 func (m *model) capped() *model {
 	other := *m
 	other.past = nil
@@ -198,10 +199,10 @@ func (m *model) capped() *model {
 	return &other
 }
 
-// fits reports whether n events fit at t, and whether that is clear. It is not if another
-// instant within the grain has another answer; if the estimate of a SlidingCounter is within
-// one event of it, as it may be rounded either way; or if a counter of denied requests has
-// another answer that stops counting at the limit.
+// fits reports whether n events fit at t, and whether that is clear. It is not clear if
+// the answer is another at an instant within the grain, if the estimate of a
+// SlidingCounter is within one event of the limit, as it may be rounded either way, or if
+// the capped model has another answer.
 func (m *model) fits(t time.Duration, n int, grain time.Duration) (yes, clear bool) {
 	yes, clear = m.fitsUncapped(t, n, grain)
 	if m.kind == SlidingCounter && m.counted && clear && !yes {
@@ -224,15 +225,15 @@ func (m *model) fitsUncapped(t time.Duration, n int, grain time.Duration) (yes, 
 	return yes, grain == 0 || yes == (m.room(t-grain).Cmp(want) >= 0) && yes == (m.room(t+grain).Cmp(want) >= 0)
 }
 
-// estimates reports whether something counts in the window before that of t, so that what
-// it counts at t is an estimate.
+// estimates reports whether events of the window before that of t count at t, so that the
+// room is an estimate.
 func (m *model) estimates(t time.Duration) bool {
 	return slices.ContainsFunc(m.past, func(e request) bool { return m.index(t)-m.index(e.at) == 1 })
 }
 
-// until is how long it takes from t until n events fit; -1 if they never do.
+// until returns how long it takes from t until n events fit; -1 if they never do.
 func (m *model) until(t time.Duration, n int) time.Duration {
-	at := []time.Duration{t} // room changes at these instants only, but for GCRA
+	at := []time.Duration{t} // the instants at which the room changes, except for GCRA
 	if m.kind == GCRA {
 		short := new(big.Rat).Sub(big.NewRat(int64(n), 1), m.room(t))
 		short.Mul(short, big.NewRat(int64(m.interval), 1))
@@ -258,7 +259,7 @@ func (m *model) until(t time.Duration, n int) time.Duration {
 	return -1
 }
 
-// whole is a room in whole events.
+// whole rounds a room down to whole events.
 func whole(room *big.Rat) int {
 	return int(new(big.Int).Div(room.Num(), room.Denom()).Int64())
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
-// do does one operation, at the instant at where the limiter is told the time, and notes
-// the answer.
+// do does one operation and notes the answer. The instant at is for limiters that are told
+// the time.
 func (f *Funcs) do(s conformance.Step, at time.Time, source TimeSource, d *conformance.Done) {
 	explicit := source == conformance.Explicit
 	switch {
@@ -51,8 +51,8 @@ func (c *contract) Play(st *suite.Stage) {
 	})
 }
 
-// made makes the limiter of a stage, with another beside it if the stage asks for that: what
-// is asked of the one is asked of the other before.
+// made makes the limiter of a stage. If the stage asks for a second one, everything is
+// asked of that one first.
 func (c *contract) made(st *suite.Stage, env Env, cfg Config) Funcs {
 	f := c.spec.New(env, cfg)
 	if !st.Twice() {

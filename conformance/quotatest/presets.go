@@ -1,7 +1,7 @@
 package quotatest
 
-// The choices of published limiters, to start from for one that is like them. The test suite
-// of this module runs each on the library that it names.
+// The functions below return the traits of well-known libraries, as a start. The tests of
+// this module prove each on the library that it names.
 
 // Throttled are the choices of github.com/throttled/throttled, a [GCRA].
 func Throttled() Traits {
@@ -13,8 +13,8 @@ func RussellLuo() Traits {
 	return Traits{Align: AlignEpoch, Denied: DeniedFree, BackTime: BackClamp}
 }
 
-// Ulule are the choices of github.com/ulule/limiter, a [FixedWindow]. When it says that the
-// window ends is in whole seconds, and not among its answers here.
+// Ulule are the choices of github.com/ulule/limiter, a [FixedWindow]. It reports the end
+// of the window in whole seconds, which its Answers here leave out.
 func Ulule() Traits {
 	return Traits{Edge: EdgeClosed, Align: AlignFirstUse, Denied: DeniedCounted, Answers: AnswersRemaining}
 }

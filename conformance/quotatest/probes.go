@@ -9,8 +9,8 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
-// Canary proves that time is taken from where the spec says. Only in a bubble is there
-// another clock than the injected one that the suite can move.
+// Canary proves that time is taken from where the spec says. Only in a bubble can the
+// suite move another clock than the injected one.
 func (c *contract) Canary(s *suite.Suite) string {
 	if !s.Accepts(conformance.OpAllow) {
 		return fmt.Sprintf("New returned nothing that %v can use: set Take, or TakeAt for Explicit", s.Time)
@@ -23,7 +23,7 @@ func (c *contract) Canary(s *suite.Suite) string {
 		Make: func(env conformance.Env, _ func()) {
 			impl = c.spec.New(env, Config{Limit: 1, Window: time.Second, Burst: 1})
 		},
-		Use: func() (granted int) { // and uses up what there is
+		Use: func() (granted int) { // takes all that can be granted
 			for range 10 {
 				_ = suite.Catch(func() { // X-CALLS judges panics
 					if impl.Take(1).OK {
@@ -45,26 +45,26 @@ func (c *contract) Canary(s *suite.Suite) string {
 	return ""
 }
 
-// crowded is a limiter to which two goroutines come at one instant.
-type crowded struct {
+// sharedLimiter is a limiter that two goroutines use at one instant.
+type sharedLimiter struct {
 	Funcs
-	peeks    bool // somebody peeks in between
+	peeks    bool // one of them also peeks
 	granted  atomic.Int64
 	panicked atomic.Value
 }
 
-// concurrent has goroutines ask at one instant, of which one peeks on some limiters.
+// concurrent lets goroutines ask at one instant, of which one also peeks at some limiters.
 func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
 	const each, limit = 4, 5
 	const pause = 5 * time.Second // after which a limiter is as if new
 	start := conformance.Config{}.Start()
-	return suite.Meet(p, suite.Meeting[*crowded]{
-		Make: func(env conformance.Env, place int) *crowded {
-			return &crowded{Funcs: c.spec.New(env, Config{Limit: limit, Window: time.Second, Burst: limit}),
+	return suite.Meet(p, suite.Meeting[*sharedLimiter]{
+		Make: func(env conformance.Env, place int) *sharedLimiter {
+			return &sharedLimiter{Funcs: c.spec.New(env, Config{Limit: limit, Window: time.Second, Burst: limit}),
 				peeks: place%4 == 0 && p.Accepts(conformance.OpTokens)}
 		},
 		Each: each,
-		Call: func(l *crowded, round, _, n int) {
+		Call: func(l *sharedLimiter, round, _, n int) {
 			var done conformance.Done
 			step := conformance.Step{Op: conformance.OpAllow, N: 1}
 			if l.peeks && n == each/2 {
@@ -79,7 +79,7 @@ func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
 			}
 		},
 		Pass: func(st *suite.Stage, round int) { st.To(time.Duration(round+1) * pause) },
-		Judge: func(l *crowded, _, round int) *suite.Violation {
+		Judge: func(l *sharedLimiter, _, round int) *suite.Violation {
 			granted := l.granted.Swap(0)
 			if msg := l.panicked.Load(); msg != nil {
 				return suite.Broken(0, "", "a request panicked: %s", msg)
@@ -92,14 +92,14 @@ func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
 				"%d goroutines asking %d times each at one instant were granted %d, want %d",
 				suite.Meeters, each, granted, limit)
 		},
-		Release: func(l *crowded) { l.stop() },
+		Release: func(l *sharedLimiter) { l.stop() },
 	})
 }
 
 // race uses all operations of one limiter at once.
 func (c *contract) race(p *suite.Probe) (skip string) {
 	return p.Clash(func(env conformance.Env) []func(int) {
-		// Events 200ms apart: some take intervals of whole milliseconds only.
+		// Events are 200ms apart, as some implementations take whole milliseconds only.
 		impl := c.spec.New(env, Config{Limit: 5, Window: time.Second, Burst: 5})
 		var ops []func(int)
 		for _, s := range []conformance.Step{asking(1), asking(2), looking} {

@@ -8,13 +8,13 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
-// Rules are the laws of a quota. Those that are checked by [exam.decided] share a model: its
-// first difference from the trace breaks one of them.
+// Rules are the laws of a quota. Those that exam.decided checks share a model: the first
+// difference between it and the trace breaks one of them.
 func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 	core := func(id, text string) conformance.Rule {
 		return conformance.Rule{ID: id, Text: text, Level: conformance.Core}
 	}
-	answered := func(id, text string) conformance.Rule { // for those who answer it
+	answered := func(id, text string) conformance.Rule { // of limiters that answer with the field
 		return conformance.Rule{ID: id, Text: text, Level: conformance.Extended}
 	}
 	log, counter := c.absentBut(SlidingLog), c.absentBut(SlidingCounter)
@@ -178,18 +178,18 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		{
 			Rule: core("GC-NEG", "A request for a negative number MUST leave no trace."),
 			Ops:  many, Unless: c.undeclared,
-			About: func(j suite.Job) bool { return asks(j.Schedule, func(n int) bool { return n < 0 }) },
-			Odd:   func(s conformance.Schedule) bool { return asks(s, func(n int) bool { return n < 0 }) },
-			Again: (*exam).withoutNegative,
+			About:   func(j suite.Job) bool { return asks(j.Schedule, func(n int) bool { return n < 0 }) },
+			Unusual: func(s conformance.Schedule) bool { return asks(s, func(n int) bool { return n < 0 }) },
+			Again:   (*exam).withoutNegative,
 		},
 		{
 			Rule: core("RL-NBIG", "A request for more than the limit, or the burst, "+
 				"MUST NOT be granted, however large, and MUST leave no trace."),
 			Ops: many, Unless: c.undeclared,
-			About: func(j suite.Job) bool { // windows have no burst: any request
+			About: func(j suite.Job) bool { // windows have no burst, so that any request will do
 				return asks(j.Schedule, func(n int) bool { return n > j.Schedule.Config.Burst })
 			},
-			Odd: func(s conformance.Schedule) bool {
+			Unusual: func(s conformance.Schedule) bool {
 				return asks(s, func(n int) bool { return n > full(c.spec.Kind, s.Config) })
 			},
 			Check: (*exam).large,
@@ -219,14 +219,15 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 	}
 }
 
-// absentBut is the Absent of rules that are about these kinds only.
+// absentBut makes the Absent of rules that are about these kinds only.
 func (c *contract) absentBut(kinds ...Kind) func(*suite.Suite, *Traits) string {
 	return func(*suite.Suite, *Traits) string {
 		return suite.If(!slices.Contains(kinds, c.spec.Kind), "about another kind of limiter")
 	}
 }
 
-// undeclared says which trait is missing for the model: it needs all that are about its kind.
+// undeclared says which of the traits that the model of the kind needs is undeclared, ""
+// if none is.
 func (c *contract) undeclared(s *suite.Suite, tr *Traits) string {
 	for _, choice := range c.Table(s, tr) {
 		if choice.Declared == 0 && !choice.Needless() {
@@ -242,7 +243,7 @@ func unanswered(tr *Traits, field Answers) string {
 	return suite.If(tr.Answers&field == 0, names[field]+" is not answered")
 }
 
-// asks reports whether a request is for such a number.
+// asks reports whether a request of the schedule is for such a number.
 func asks(s conformance.Schedule, which func(n int) bool) bool {
 	return slices.ContainsFunc(s.Steps, func(st conformance.Step) bool {
 		return st.Op == conformance.OpAllow && which(st.N)

@@ -11,8 +11,8 @@ import (
 	"github.com/escapement-go/escapement/internal/timeline"
 )
 
-// The rules about the fields of an answer, each judged on what was really granted before it,
-// and those about requests that must leave no trace.
+// The rules about the fields of an answer, each judged by what was really granted before
+// it, and those about requests that must change nothing.
 
 func (x *exam) retry() *suite.Violation {
 	return x.answers(func(s step) *suite.Violation {
@@ -64,8 +64,8 @@ func (x *exam) reset() *suite.Violation {
 	})
 }
 
-// answers returns what check finds beside the first model that agrees with the trace, if it
-// finds something beside each.
+// answers returns what check finds in the trace if it finds something with every model
+// that agrees with the trace: its finding with the first of them.
 func (x *exam) answers(check func(s step) *suite.Violation) (first *suite.Violation) {
 	v, grain := x.view(), x.traits.Grain
 	if v == nil {
@@ -74,7 +74,7 @@ func (x *exam) answers(check func(s step) *suite.Violation) (first *suite.Violat
 	for _, v := range append([]*view{v}, v.also...) {
 		found := v.find(func(s step) *suite.Violation {
 			if s.N > x.full() || s.ambiguous || grain > 0 && s.model.straddles(s.At, grain) {
-				return nil // the first may be refused without a look; of the others the grain decides
+				return nil // a limiter may refuse the first at once, and the grain decides about the others
 			}
 			return check(s)
 		})
@@ -123,8 +123,9 @@ func (x *exam) retryNever() *suite.Violation {
 	return nil
 }
 
-// without plays the schedule again without some steps, and finds the first request after
-// one of them that is decided otherwise then. What says which steps these are.
+// without plays the schedule again without the steps that drop selects, and finds the
+// first request after one of them that is then decided differently. What names these steps
+// in the failure.
 func (x *exam) without(again suite.Rerun, drop func(d *conformance.Done) bool, what string) *suite.Violation {
 	if mayRefuse(x.kind, x.Schedule.Config) || x.Refused != "" || x.Stuck || !x.inOrder() ||
 		len(x.Schedule.Steps) > 8 || len(x.Done) != len(x.Schedule.Steps) {
@@ -144,9 +145,9 @@ func (x *exam) without(again suite.Rerun, drop func(d *conformance.Done) bool, w
 		plan.Steps = append(plan.Steps, d.Step)
 	}
 	if !matters || x.traits.Align == AlignCreation && drop(&x.Done[0]) {
-		return nil // the first request, whatever it asks for, may be where windows begin
+		return nil // windows may begin with the first request, whatever it asks for
 	}
-	if x.source == conformance.PackageTime { // windows on the clock must begin where they did in this run
+	if x.source == conformance.PackageTime { // windows that begin on the clock must begin where they did in this run
 		window := x.Schedule.Config.Rate.Per
 		time.Sleep(window - time.Since(x.Schedule.Config.Start())%window)
 	}
@@ -154,7 +155,7 @@ func (x *exam) without(again suite.Rerun, drop func(d *conformance.Done) bool, w
 	for i, d := range kept {
 		if i < len(other.Done) && d.Op == conformance.OpAllow && d.OK != other.Done[i].OK {
 			if x.traits.Grain > 0 && !x.of(other).steps[i].clear {
-				return nil // how it is rounded decides, and that may depend on what was asked before
+				return nil // rounding decides, which may depend on earlier requests
 			}
 			return x.broken(d.At, "without "+what+" before it, the same limiter decides otherwise",
 				"allow %d at %s: %s changed the outcome", d.N, timeline.Duration(d.At), what)
@@ -163,7 +164,7 @@ func (x *exam) without(again suite.Rerun, drop func(d *conformance.Done) bool, w
 	return nil
 }
 
-// of is another run beside the first of the models that it may agree with.
+// of returns the view of another run with the first of the models that it may agree with.
 func (x *exam) of(rec *suite.Recording) *view {
 	other := &exam{Recording: rec, traits: x.traits, kind: x.kind, source: x.source}
 	return other.compare(x.traits, x.origins(x.traits)[0])
@@ -175,14 +176,14 @@ func (x *exam) withoutDenied(again suite.Rerun) *suite.Violation {
 		return nil
 	}
 	return x.without(again, func(d *conformance.Done) bool {
-		// A request that had to be granted is not dropped: that it was denied is another mistake.
+		// A request that had to be granted is kept: that it was denied is another mistake.
 		return slices.ContainsFunc(v.steps, func(s step) bool { return s.Done == d && !d.OK && s.clear && !s.fits })
 	}, "a request that was denied")
 }
 
 func (x *exam) withoutLooks(again suite.Rerun) *suite.Violation {
-	odd := func(d conformance.Done) bool { return d.Op == conformance.OpAllow && (d.N < 0 || d.N > x.full()) }
-	if x.asks(odd) || x.opensOddly() {
+	unusual := func(d conformance.Done) bool { return d.Op == conformance.OpAllow && (d.N < 0 || d.N > x.full()) }
+	if x.asks(unusual) || x.opensUnusually() {
 		return nil
 	}
 	look := func(d *conformance.Done) bool { return d.Op == conformance.OpTokens || d.N == 0 }
@@ -190,15 +191,15 @@ func (x *exam) withoutLooks(again suite.Rerun) *suite.Violation {
 }
 
 func (x *exam) withoutNegative(again suite.Rerun) *suite.Violation {
-	odd := func(d conformance.Done) bool { return d.Op != conformance.OpAllow || d.N == 0 || d.N > x.full() }
-	if x.asks(odd) || x.opensOddly() {
+	unusual := func(d conformance.Done) bool { return d.Op != conformance.OpAllow || d.N == 0 || d.N > x.full() }
+	if x.asks(unusual) || x.opensUnusually() {
 		return nil
 	}
 	return x.without(again, func(d *conformance.Done) bool { return d.N < 0 }, "a request for a negative number")
 }
 
 // large finds a request for more than the limit that was granted. Where the configuration
-// makes no sense it is not clear what that is.
+// makes no sense the limit is unclear.
 func (x *exam) large() *suite.Violation {
 	if mayRefuse(x.kind, x.Schedule.Config) {
 		return nil
@@ -213,8 +214,8 @@ func (x *exam) large() *suite.Violation {
 }
 
 func (x *exam) withoutLarge(again suite.Rerun) *suite.Violation {
-	odd := func(d conformance.Done) bool { return d.Op != conformance.OpAllow || d.N < 1 }
-	if x.traits.Denied == DeniedCounted || x.asks(odd) || x.opensOddly() {
+	unusual := func(d conformance.Done) bool { return d.Op != conformance.OpAllow || d.N < 1 }
+	if x.traits.Denied == DeniedCounted || x.asks(unusual) || x.opensUnusually() {
 		return nil
 	}
 	large := func(d *conformance.Done) bool { return d.N > x.full() }

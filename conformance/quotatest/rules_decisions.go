@@ -11,7 +11,7 @@ import (
 	"github.com/escapement-go/escapement/internal/timeline"
 )
 
-// decided finds the first decision that is not the model's, if it breaks that law.
+// decided finds the first decision that differs from the model's, if it breaks that law.
 func (x *exam) decided(law string) *suite.Violation {
 	v := x.view()
 	if v == nil || !x.ordinary() || v.bad < 0 || v.law != law {
@@ -25,7 +25,8 @@ func (x *exam) decided(law string) *suite.Violation {
 	return x.broken(s.At, s.because(), "allow %d at %s was %s, want %s", s.N, timeline.Duration(s.At), got, want)
 }
 
-// twice looks for a period as long as a window with more than twice the limit.
+// twice looks for a period as long as a window in which more than twice the limit was
+// granted.
 func (x *exam) twice() *suite.Violation {
 	if !x.ordinary() {
 		return nil
@@ -50,15 +51,15 @@ func (x *exam) twice() *suite.Violation {
 	return nil
 }
 
-// backInWindows bounds what may be granted by windows where instants go back: the limit in
-// each window that the instants span, and in one more at either end.
+// backInWindows bounds what windows may grant if instants go back: the limit in each
+// window that the instants span, and in one more window before and after them.
 func (x *exam) backInWindows() *suite.Violation {
 	cfg := x.Schedule.Config
 	return x.bounded(func(span time.Duration) int { return cfg.Rate.Events * (int(span/cfg.Rate.Per) + 2) })
 }
 
-// backInBucket bounds what may be granted by GCRA where instants go back: the burst, and an
-// event for each interval that the instants span.
+// backInBucket bounds what GCRA may grant if instants go back: the burst, and an event for
+// each interval that the instants span.
 func (x *exam) backInBucket() *suite.Violation {
 	cfg := x.Schedule.Config
 	return x.bounded(func(span time.Duration) int {
@@ -66,8 +67,8 @@ func (x *exam) backInBucket() *suite.Violation {
 	})
 }
 
-// bounded finds, where instants go back, the first step up to which more is granted than
-// may be in the time that the instants so far span.
+// bounded finds the first step by which more is granted than may be granted in the time
+// that the instants so far span.
 func (x *exam) bounded(most func(span time.Duration) int) *suite.Violation {
 	if x.Refused != "" || x.Stuck || x.inOrder() || len(x.Done) == 0 {
 		return nil
@@ -93,7 +94,7 @@ func (x *exam) calls() *suite.Violation {
 		return nil // X-CFG says what comes of it
 	}
 	for _, d := range x.Done {
-		if odd := d.Op == conformance.OpAllow && (d.N < 1 || d.N > x.full()); d.Panic != "" && !odd {
+		if unusual := d.Op == conformance.OpAllow && (d.N < 1 || d.N > x.full()); d.Panic != "" && !unusual {
 			return x.broken(d.At, "", "%s panicked: %s", d.Step, d.Panic)
 		}
 		if d.Ended.Seq == 0 && x.Stuck {
@@ -106,10 +107,10 @@ func (x *exam) calls() *suite.Violation {
 	return nil
 }
 
-// mayRefuse reports whether a constructor may refuse a configuration, since it makes no
-// sense or few can count with it: an interval of GCRA that is rounded to nothing, or of which
-// a burst is longer than any duration; a window of a nanosecond. Who takes it all the same
-// need only keep X-CFG.
+// mayRefuse reports whether a constructor may refuse a configuration, because it makes no
+// sense or its numbers are out of the range of most implementations: an interval of GCRA
+// that is rounded to 0, or so long that a burst of them is no Duration; a window of a
+// nanosecond. An implementation that accepts such a configuration is judged by X-CFG only.
 func mayRefuse(kind Kind, cfg conformance.Config) bool {
 	per, events := cfg.Rate.Per, time.Duration(cfg.Rate.Events)
 	if kind == GCRA {
@@ -119,8 +120,8 @@ func mayRefuse(kind Kind, cfg conformance.Config) bool {
 	return events < 1 || per < 2 || per > math.MaxInt64/8
 }
 
-// config judges limiters whose configuration makes no sense. Some document that a limit of 0
-// stands for none, so that nothing is asked of it.
+// config judges limiters whose configuration makes no sense. A limit of 0 is not judged,
+// as some document that it means no limit.
 func (x *exam) config() *suite.Violation {
 	if !mayRefuse(x.kind, x.Schedule.Config) || x.Refused != "" || x.Stuck {
 		return nil
@@ -136,8 +137,8 @@ func (x *exam) config() *suite.Violation {
 	return nil
 }
 
-// unlimited finds where more is granted, from the first step on, than any limiter of the
-// configuration may grant.
+// unlimited finds the step by which more is granted than any limiter of the configuration
+// may grant.
 func (x *exam) unlimited(steps []conformance.Done) *suite.Violation {
 	cfg, d, sum := x.Schedule.Config, steps[0], 0
 	for _, o := range steps {
@@ -148,7 +149,7 @@ func (x *exam) unlimited(steps []conformance.Done) *suite.Violation {
 		if x.kind == GCRA {
 			most.Mul(big.NewInt(int64(cfg.Rate.Events)), big.NewInt(int64(o.At-d.At)))
 			most.Div(most, big.NewInt(int64(cfg.Rate.Per)))
-			most.Add(most, big.NewInt(int64(max(1, cfg.Burst)))) // some take no burst for one of 1
+			most.Add(most, big.NewInt(int64(max(1, cfg.Burst)))) // some limiters take a burst of 0 as 1
 		} else if o.At-d.At >= cfg.Rate.Per {
 			continue
 		}

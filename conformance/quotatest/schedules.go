@@ -10,11 +10,11 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
-// otherWindows is the family of windows that are no whole number of seconds, which some
+// otherWindows is the family of windows that are not a whole number of seconds, which some
 // constructors refuse.
 const otherWindows = "other windows"
 
-// asking is a request for n, looking one for an answer without taking anything.
+// asking makes a request for n events. looking is a step that peeks.
 func asking(n int) conformance.Step { return conformance.Step{Op: conformance.OpAllow, N: n} }
 
 var looking = conformance.Step{Op: conformance.OpTokens}
@@ -42,7 +42,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	}
 	out := e.windows()
 	if s.Accepts(takesMany) {
-		out = append(out, e.oddNumbers()...)
+		out = append(out, e.unusualNumbers()...)
 	}
 	if w := e.unit; s.Accepts(conformance.OpTokens) {
 		out = append(out, suite.Family{Name: "looks", Schedules: suite.Sequences(e.config(2),
@@ -57,8 +57,8 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 				Schedules: suite.Sequences(e.config(2).With("epoch", epoch), e.one, e.gaps(), 3)})
 		}
 	}
-	// Last, as who reckons with such a window may never come to an end.
-	return append(out, suite.Family{Name: "odd limits", Schedules: e.oddLimits(c.spec.Traits.Grain)})
+	// Last, since a limiter that calculates with such a window may never return.
+	return append(out, suite.Family{Name: "odd limits", Schedules: e.senselessLimits(c.spec.Traits.Grain)})
 }
 
 // config is the configuration with a limit, or burst.
@@ -103,7 +103,8 @@ func (e *explored) windows() []suite.Family {
 	return out
 }
 
-// otherWindows are windows, or intervals of GCRA, that are no whole seconds or milliseconds.
+// otherWindows are windows, or intervals of GCRA, that are not whole seconds or
+// milliseconds.
 func (e *explored) otherWindows() []conformance.Schedule {
 	rates := []string{"2/1.5s", "2/100ms", "2/1m30s"}
 	if e.kind == GCRA {
@@ -131,7 +132,7 @@ func later(all []conformance.Schedule, by time.Duration) []conformance.Schedule 
 	return all
 }
 
-// steady asks again and again, a little more and a little less often than the limit.
+// steady asks many times, a little more and a little less often than the limit allows.
 func (e *explored) steady() []conformance.Schedule {
 	w := e.unit
 	var out []conformance.Schedule
@@ -147,15 +148,15 @@ func (e *explored) steady() []conformance.Schedule {
 	return out
 }
 
-// oddNumbers ask for nothing, less than nothing, and more than the limit, and for numbers
+// unusualNumbers ask for nothing, less than nothing, and more than the limit, and for numbers
 // whose sums are near the largest.
-func (e *explored) oddNumbers() []suite.Family {
-	odd := []int{0, -1, -3, 5, math.MaxInt32, math.MaxInt, math.MinInt}
+func (e *explored) unusualNumbers() []suite.Family {
+	unusual := []int{0, -1, -3, 5, math.MaxInt32, math.MaxInt, math.MinInt}
 	if e.kind == SlidingLog {
-		odd = []int{0, -1, -3, 5} // a log with a mistake would remember each of MaxInt events
+		unusual = []int{0, -1, -3, 5} // a log with a mistake would remember each of MaxInt events
 	}
 	var out []suite.Family
-	for _, n := range odd {
+	for _, n := range unusual {
 		steps := []conformance.Step{asking(4), asking(n), asking(1)}
 		out = append(out, suite.Family{Name: "odd numbers",
 			Schedules: suite.Sequences(e.config(4), steps, []time.Duration{0, e.unit / 2}, 3)})
@@ -168,7 +169,7 @@ func (e *explored) oddNumbers() []suite.Family {
 	return out
 }
 
-// back are instants that go back by a window, and come again.
+// back are schedules whose instants go back by a window, and then go on.
 func (e *explored) back() []conformance.Schedule {
 	w := e.unit
 	out := suite.Sequences(e.config(2), e.one, []time.Duration{0, w, -w}, 6)
@@ -182,8 +183,8 @@ func (e *explored) back() []conformance.Schedule {
 	return out
 }
 
-// oddLimits are configurations that [mayRefuse] tells.
-func (e *explored) oddLimits(grain time.Duration) []conformance.Schedule {
+// senselessLimits are schedules with configurations that mayRefuse selects.
+func (e *explored) senselessLimits(grain time.Duration) []conformance.Schedule {
 	var out []conformance.Schedule
 	add := func(each conformance.Config) {
 		steps := slices.Clone(e.one)
@@ -200,12 +201,12 @@ func (e *explored) oddLimits(grain time.Duration) []conformance.Schedule {
 		}
 		return out
 	}
-	for _, odd := range [][2]string{
+	for _, pair := range [][2]string{
 		{"10/1s", "0"}, {"10/1s", "-1"}, {"10/1s", "2147483647"},
 		{"2000000000/1s", "1"}, {"2000000000/1s", "3"}, {"1500000000/1s", "1"}, {"1500000000/1s", "3"},
 		{"1/2562047h47m16.854775807s", "3"}, {"1/1281023h53m38.427387904s", "4"},
 	} {
-		add(suite.Configured("rate", odd[0], "burst", odd[1]))
+		add(suite.Configured("rate", pair[0], "burst", pair[1]))
 	}
 	return out
 }

@@ -1,6 +1,6 @@
-// Package quotatest holds quotas to their laws: limiters that answer at once, by counting in
-// windows or by GCRA, and may say more than yes or no. For limiters whose callers wait for a
-// token, or reserve one, there is a contract of its own.
+// Package quotatest holds quotas to their laws: limiters that answer at once, by counting
+// in windows or by GCRA, and may say more than yes or no. Limiters whose callers wait for
+// a token, or reserve one, are judged by package limitertest.
 //
 //	func TestConformance(t *testing.T) {
 //		quotatest.Run(t, quotatest.Spec{
@@ -37,7 +37,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
-// What a spec needs of the suite's vocabulary; package conformance explains it.
+// What a spec needs from package conformance, which explains it.
 type (
 	Env        = conformance.Env
 	TimeSource = conformance.TimeSource
@@ -62,7 +62,7 @@ const (
 
 // Spec describes an implementation.
 type Spec struct {
-	// Name is how reports call it.
+	// Name is the implementation's name in reports.
 	Name string
 	// Time says how it takes its time. Explicit needs TakeAt.
 	Time TimeSource
@@ -91,8 +91,8 @@ const (
 	// current window, and those of the window before as if they had come evenly, so that
 	// they fade out while the current window passes.
 	SlidingCounter
-	// GCRA grants what a token bucket of Burst tokens grants that is full at first and gets
-	// Limit tokens per Window, one by one.
+	// GCRA grants what a token bucket of Burst tokens grants that is full at first and
+	// gets Limit tokens per Window, one at a time.
 	GCRA
 )
 
@@ -103,20 +103,23 @@ func (k Kind) String() string {
 
 // Config is what a limiter is made with.
 type Config struct {
+	// Limit is how many events a window grants, Window how long it is: more than 0. A
+	// constructor may refuse a Limit of 0.
 	Limit  int
 	Window time.Duration
 	Burst  int // GCRA only
 }
 
 // Funcs are the operations of one limiter; the rules of an operation that is nil are
-// skipped. One of Take and TakeAt must be there.
+// skipped. One of Take and TakeAt must be set.
 type Funcs struct {
 	// Take asks for n events now. A limiter that takes single events panics for another n
 	// and declares Single.
 	Take func(n int) Answer
 	// TakeAt is the form with an explicit time, for Explicit runs.
 	TakeAt func(t time.Time, n int) Answer
-	// Peek and PeekAt answer without taking anything; OK does not matter.
+	// Peek and PeekAt answer without taking anything; the OK of their answers is not
+	// looked at.
 	Peek   func() Answer
 	PeekAt func(t time.Time) Answer
 	// Stop releases what the limiter holds, if it holds anything.
@@ -180,12 +183,12 @@ func (c *contract) Unfit(*suite.Suite) (skip, misuse string) {
 	return "", ""
 }
 
-// takesMany is the ability to ask for other numbers than one.
+// takesMany is the ability to take another number of events than one.
 const takesMany conformance.Op = "way to take several tokens"
 
 // Learn looks at an instance that is thrown away.
 func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
-	h := suite.NewHand(conformance.Config{}.Start(), false)
+	h := suite.NewFakeTime(conformance.Config{}.Start(), false)
 	f := c.spec.New(Env{Clock: h.Clock(), Start: h.Start}, Config{Limit: 10, Window: time.Second, Burst: 3})
 	if f.Stop != nil {
 		f.Stop()

@@ -27,8 +27,8 @@ type Traits struct {
 	Answers Answers
 	// Single says that events can only be taken one at a time.
 	Single bool
-	// Grain is how exact the limiter is, if not to the nanosecond. What another instant
-	// within the grain would change is not judged.
+	// Grain is how exact the limiter is, if not to the nanosecond. A decision that another
+	// instant within the grain would change is not judged.
 	Grain time.Duration
 }
 
@@ -72,7 +72,7 @@ const (
 	TooLargeZero                         // 0
 )
 
-// century is "for ever" for a RetryAfter.
+// century is the least RetryAfter that means for ever.
 const century = 100 * 365 * 24 * time.Hour
 
 // Answers are fields of [Answer].
@@ -138,11 +138,11 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	}
 }
 
-// observeAlign asks where windows begin. On the clock one of 28s has begun 8s before the
-// schedule, on package time too, where no other start can be chosen.
+// observeAlign observes where windows begin. A window of 28s on the clock begins 8s before
+// the schedule, on package time too, where the start of schedules cannot be chosen.
 func (c *contract) observeAlign(s *suite.Suite) int {
 	switch {
-	case c.spec.Kind == SlidingCounter: // 2 fit again when the window before has faded by half
+	case c.spec.Kind == SlidingCounter: // 2 events fit again when half of the window before has faded
 		text := "rate=4/28s burst=1 | " + strings.Repeat("allow 1 @0 | ", 4) + "allow 1 @34s | allow 1 @34s"
 		return either(grants(s, text), AlignEpoch, AlignCreation)
 	case grants(s, "rate=1/28s burst=1 | allow 1 @5s | allow 1 @21s"):
@@ -152,7 +152,7 @@ func (c *contract) observeAlign(s *suite.Suite) int {
 	return either(grid, AlignCreation, AlignFirstUse)
 }
 
-// observeDenied asks whether a request that was denied counts.
+// observeDenied observes whether a request that was denied counts.
 func (c *contract) observeDenied(s *suite.Suite) int {
 	free := "rate=1/1s burst=1 | allow 1 @0 | allow 1 @900ms | allow 1 @1.8s"
 	switch {
@@ -165,7 +165,7 @@ func (c *contract) observeDenied(s *suite.Suite) int {
 	return either(grants(s, free), DeniedFree, DeniedCounted)
 }
 
-// observeTooLarge asks for one more than there ever is.
+// observeTooLarge asks for one more than the limit, and observes the RetryAfter.
 func observeTooLarge(s *suite.Suite) int {
 	switch d := last(s, "rate=3/1s burst=3 | allow 4 @0").RetryAfter; {
 	case d < 0:
@@ -181,7 +181,8 @@ func observeTooLarge(s *suite.Suite) int {
 // grants reports whether the last request of a schedule is granted.
 func grants(s *suite.Suite, text string) bool { return last(s, text).OK }
 
-// last is the answer to the last step of a schedule; the zero Answer if not all are done.
+// last returns the answer to the last step of a schedule; the zero Answer if not all steps
+// were done.
 func last(s *suite.Suite, text string) (a Answer) {
 	for _, rec := range s.TryText(text, conformance.OrderSettled) {
 		if n := len(rec.Done); n == len(rec.Schedule.Steps) {
@@ -191,7 +192,7 @@ func last(s *suite.Suite, text string) (a Answer) {
 	return a
 }
 
-// either is one value of a choice or the other.
+// either returns a if first is true, b otherwise.
 func either[T ~int](first bool, a, b T) int {
 	if first {
 		return int(a)

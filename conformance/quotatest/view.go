@@ -25,27 +25,27 @@ func (c *contract) Exam(tr *Traits, rec *suite.Recording, j suite.Job) *exam {
 	return &exam{Recording: rec, traits: tr, kind: c.spec.Kind, source: c.spec.Time, job: j}
 }
 
-// view is a trace beside the model that agrees with it longest.
+// view is a trace and the model that agrees with it for the most steps.
 type view struct {
 	steps []step
 	bad   int    // the first step that is decided otherwise, -1 if none is
 	law   string // the rule that it breaks
-	// also are other models that agree with all of the trace, where it does not show yet
-	// where windows begin.
+	// also are the views with other models that agree with the whole trace, because it
+	// does not show where windows begin.
 	also []*view
 }
 
-// step is what was done, and the model just before it.
+// step is a step that was done, and the model just before it.
 type step struct {
 	*conformance.Done
 	model       model
 	fits, clear bool
-	// ambiguous says that the grain leaves open which window an earlier request was put into,
-	// and that this matters here.
+	// ambiguous says that, because of the grain, an earlier request may count in one of
+	// two windows, and that this matters to the decision.
 	ambiguous bool
 }
 
-// after is the model just after the step.
+// after returns the model just after the step.
 func (s step) after() *model {
 	m := s.model
 	m.past = slices.Clone(m.past)
@@ -78,8 +78,7 @@ func (x *exam) asks(which func(d conformance.Done) bool) bool {
 	return slices.ContainsFunc(x.Done, which)
 }
 
-// complete reports whether the trace is one of a limiter that makes sense, with an answer
-// to each step.
+// complete reports whether the configuration makes sense and each step has an answer.
 func (x *exam) complete() bool {
 	return !mayRefuse(x.kind, x.Schedule.Config) && x.Refused == "" && !x.Stuck &&
 		!x.asks(func(d conformance.Done) bool { return d.Panic != "" })
@@ -88,29 +87,31 @@ func (x *exam) complete() bool {
 // judgeable reports whether the trace is one that a model can judge: complete and in order.
 func (x *exam) judgeable() bool { return x.complete() && x.inOrder() }
 
-// ordinary is judgeable, with nothing but requests that could be granted.
+// ordinary reports whether the trace is judgeable and all its requests are for numbers
+// that can be granted.
 func (x *exam) ordinary() bool {
 	return x.judgeable() && !x.asks(func(d conformance.Done) bool {
 		return d.Op != conformance.OpAllow || d.N < 1 || d.N > x.full()
 	})
 }
 
-// opensOddly reports whether the trace asks for nothing, or for what cannot be granted, and
-// goes on later, where windows begin with a request: even such a request may begin one.
-func (x *exam) opensOddly() bool {
+// opensUnusually reports whether a request for nothing, or for more than can be granted,
+// may have begun a window, because windows begin with requests and others come later.
+func (x *exam) opensUnusually() bool {
 	return x.traits.Align == AlignFirstUse && len(x.Done) > 0 && x.asks(func(d conformance.Done) bool {
 		return d.Op == conformance.OpAllow && (d.N < 1 || d.N > x.full()) && d.At < x.Done[len(x.Done)-1].At
 	})
 }
 
-// answerable is judgeable, and no request counts but those that could be granted.
+// answerable reports whether the trace is judgeable and every request that counts is for a
+// number that can be granted.
 func (x *exam) answerable() bool {
-	return x.judgeable() && !x.opensOddly() && !x.asks(func(d conformance.Done) bool {
+	return x.judgeable() && !x.opensUnusually() && !x.asks(func(d conformance.Done) bool {
 		return d.N < 0 || d.N > x.full() && (d.OK || x.traits.Denied == DeniedCounted)
 	})
 }
 
-// view is the trace beside its model, built once; nil if no model can judge the trace.
+// view returns the trace with its model, built once; nil if no model can judge the trace.
 func (x *exam) view() *view {
 	if x.seen != nil || !x.answerable() || len(x.Done) == 0 {
 		return x.seen
@@ -129,8 +130,8 @@ func (x *exam) view() *view {
 	return x.seen
 }
 
-// origins are where the first window may begin: the traits leave open whether the
-// constructor begins one.
+// origins lists where the first window may begin: with the constructor or with a request,
+// which the traits leave open.
 func (x *exam) origins(tr *Traits) []origin {
 	switch {
 	case tr.Align == AlignFirstUse && x.kind == FixedWindow:
@@ -144,7 +145,7 @@ func (x *exam) origins(tr *Traits) []origin {
 			out = append(out, at)
 		}
 		if d.Op == conformance.OpAllow && d.N >= 1 && d.N <= x.full() {
-			break // what comes before it may or may not begin a window
+			break // earlier requests may or may not begin a window
 		}
 	}
 	if tr.Edge == EdgeClosed && x.kind == FixedWindow {
@@ -155,8 +156,8 @@ func (x *exam) origins(tr *Traits) []origin {
 	return out
 }
 
-// compare follows the trace with the model of some traits. The model counts what was really
-// granted, so that each decision is judged on its own.
+// compare follows the trace with a model of the traits tr. The model counts what was
+// really granted, so that each decision is judged on its own.
 func (x *exam) compare(tr *Traits, first origin) *view {
 	v := &view{bad: -1}
 	m := newModel(x.kind, x.Schedule.Config, tr, first)
@@ -179,10 +180,10 @@ func (x *exam) compare(tr *Traits, first origin) *view {
 	return v
 }
 
-// lawOf is the law that the first difference breaks.
+// lawOf returns the law that the first difference breaks.
 func (x *exam) lawOf(v *view) string {
 	s := v.steps[v.bad]
-	// agrees reports whether another declaration would explain all up to here.
+	// agrees reports whether another declaration explains the trace up to here.
 	agrees := func(change func(*Traits)) bool {
 		other := *x.traits
 		change(&other)

@@ -27,8 +27,8 @@ func TestDesigns_chosen(t *testing.T) { proof.Chosen(t, quota.Chosen) }
 // What TRAITS observes is what correct designs declare, so that a stranger can paste it.
 func TestTraits(t *testing.T) { proof.Observed(t, quota.Designs()) }
 
-// Who declares another choice than the implementation makes is told which declaration would
-// fit, by every rule that fails for it.
+// Every rule that fails because of a declaration that does not fit names the one that
+// does.
 func TestHint(t *testing.T) {
 	type traits = quotatest.Traits
 	for _, k := range []struct {
@@ -59,8 +59,8 @@ func TestHint(t *testing.T) {
 	}
 }
 
-// On package time the windows of a second run begin where those of the first do, also when
-// they are longer than an hour: what is compared is a limiter with itself.
+// On package time the windows of a second run begin where those of the first did, even if
+// they are longer than an hour, so that rules which compare two runs can judge them.
 func TestJudge_longWindows(t *testing.T) {
 	synctestcompat.Require(t)
 	j := quota.Plain(quotatest.FixedWindow, quotatest.PackageTime).Judge(t)

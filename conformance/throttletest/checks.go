@@ -12,12 +12,13 @@ import (
 	"github.com/escapement-go/escapement/internal/timeline"
 )
 
-// emitted is a lane with one emission.
+// emitted makes a lane with one emission.
 func emitted(f conformance.Fire) []suite.Lane {
 	return []suite.Lane{{Name: "got", Marks: []suite.Mark{{At: f.Began.At, Text: suite.FireMark(f.Value)}}}}
 }
 
-// stopHolds is TH-STOP: nothing is emitted once it has returned, until another event comes.
+// stopHolds is TH-STOP: after Stop has returned nothing is emitted until another event
+// comes.
 func (x *exam) stopHolds() *suite.Violation {
 	for i, d := range x.Done {
 		if d.Op != conformance.OpStop || d.Ended.Seq == 0 || d.Inside {
@@ -40,15 +41,15 @@ func (x *exam) stopHolds() *suite.Violation {
 	return nil
 }
 
-// certain judges what is certain whoever comes first where an event or a reset meets the end
-// of an interval: emissions are the interval apart, none comes twice or after a newer one,
-// and what came last is emitted on the trailing edge.
+// certain judges what must hold in whatever order an event or a reset and the end of an
+// interval come: emissions are the interval apart, none comes twice or after a newer one,
+// and the last event is emitted on the trailing edge.
 func (x *exam) certain() *edge.Finding {
 	if x.unfinished() || x.twice() {
 		return &edge.Finding{}
 	}
 	order, reset := x.order()
-	inRow := x.rows() // calls in a row may each be on a goroutine of its own, and then come in any order
+	inRow := x.rows() // each call of a row may have a goroutine of its own, so that they come in any order
 	say := func(rule string, at time.Duration, because, headline string, args ...any) *edge.Finding {
 		v := suite.Broken(at, because, headline, args...)
 		got := suite.Lane{Name: "got"}
@@ -86,7 +87,7 @@ func (x *exam) certain() *edge.Finding {
 	return &edge.Finding{}
 }
 
-// order is where in the order of everything each event began, and a reset did.
+// order returns the places in the trace at which each event and the reset began.
 func (x *exam) order() (events map[int]int, reset int) {
 	events = map[int]int{}
 	for _, d := range x.Done {
@@ -100,7 +101,7 @@ func (x *exam) order() (events map[int]int, reset int) {
 	return events, reset
 }
 
-// rows reports whether steps of one instant race in a row.
+// rows reports whether several steps of one instant race.
 func (x *exam) rows() bool {
 	for i := range x.Schedule.Steps {
 		if row(x.Schedule.Steps[i:]) > 1 {
@@ -111,7 +112,7 @@ func (x *exam) rows() bool {
 }
 
 // lostLast returns the newest event if the trailing edge should have emitted it and has
-// not. Without its payload an emission that begins after it is taken for its own.
+// not. Where emissions have no payload, any that begins after the event counts as its own.
 func (x *exam) lostLast() *conformance.Done {
 	if x.edges&Trailing == 0 {
 		return nil
@@ -134,7 +135,7 @@ func (x *exam) lostLast() *conformance.Done {
 	return nil
 }
 
-// cancelCloses is TH-CTX.
+// cancelCloses is TH-CTX: a cancel closes the output.
 func (x *exam) cancelCloses() *suite.Violation {
 	if v := x.difference().Breaks("TH-CTX"); v != nil {
 		return v
@@ -146,7 +147,7 @@ func (x *exam) cancelCloses() *suite.Violation {
 	return nil
 }
 
-// endCloses is TH-CLOSE.
+// endCloses is TH-CLOSE: the end of the input closes the output.
 func (x *exam) endCloses() *suite.Violation {
 	if v := x.difference().Breaks("TH-CLOSE"); v != nil {
 		return v
@@ -164,7 +165,7 @@ func (x *exam) endCloses() *suite.Violation {
 	return nil
 }
 
-// ended returns the last step if it is the operation and the run came to its end.
+// ended returns the last step if it is of that operation and the run came to its end.
 func (x *exam) ended(op conformance.Op) *conformance.Done {
 	if len(x.Done) == 0 || x.unfinished() || x.Done[len(x.Done)-1].Op != op {
 		return nil
@@ -197,7 +198,7 @@ func (x *exam) busy() *suite.Violation {
 	return v
 }
 
-// busySpace finds emissions too close, or of the same event.
+// busySpace finds emissions that are too close, or of the same event.
 func (x *exam) busySpace() *suite.Violation {
 	cfg := x.Schedule.Config
 	for i := 1; i < len(x.Fires); i++ {
@@ -216,8 +217,8 @@ func (x *exam) busySpace() *suite.Violation {
 	return nil
 }
 
-// busyLead finds an event on the leading edge before which no callback has run, and none
-// begun, for an interval, and that was not emitted at once.
+// busyLead finds an event that the leading edge did not emit at once, although within an
+// interval before it no callback began or ran.
 func (x *exam) busyLead() *suite.Violation {
 	interval, steps := x.Schedule.Config.Interval, x.Schedule.Steps
 	if x.edges&Leading == 0 || x.traits.Payload == NoPayload {
@@ -242,9 +243,9 @@ func (x *exam) fired(s conformance.Step) bool {
 	return slices.ContainsFunc(x.Fires, func(f conformance.Fire) bool { return f.Value == s.N && f.Began.At == s.At })
 }
 
-// heldUp judges runs in which the clock is set back, and which must not be held up for
-// longer than an interval: the first event behind the step, and those of a steady flow,
-// which brings another every tenth of an interval.
+// heldUp judges runs in which the clock is set back, which may hold up for one interval at
+// most the first event after it, and a steady flow of events, a tenth of an interval
+// apart.
 func (x *exam) heldUp() *suite.Violation {
 	if x.unfinished() {
 		return nil
@@ -283,13 +284,14 @@ func (x *exam) heldUp() *suite.Violation {
 	return nil
 }
 
-// stands judges by the furthest instant that the clock has shown.
+// stands judges runs in which the clock is set back by the latest instant that the clock
+// has shown.
 func (x *exam) stands() *suite.Violation {
 	if x.unfinished() {
 		return nil
 	}
 	interval := x.Schedule.Config.Interval
-	shown := func(at time.Duration) time.Duration { // the wall clock at that instant
+	shown := func(at time.Duration) time.Duration { // what the wall clock showed at that instant
 		skew := time.Duration(0)
 		for _, s := range x.Schedule.Steps {
 			if s.Op == conformance.OpWall && s.At <= at {

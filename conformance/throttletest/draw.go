@@ -10,7 +10,8 @@ import (
 )
 
 // Draw draws sustained calls, bursts, calls at the end of an interval and one nanosecond
-// either side of it, resets between them, a stop at the end, and callbacks that take time.
+// before and after it, resets between them, a stop at the end, and callbacks that take
+// time.
 func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 	kind := pick("kind", 10)
 	if busy := c.drawnBusy(s); kind == 9 && len(busy) > 0 {
@@ -20,7 +21,7 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 	cfg := suite.OneOf(pick, "config", c.drawn())
 	ops := []conformance.Op{conformance.OpCall, conformance.OpCall, conformance.OpCall}
 	if cfg.Edges == Leading {
-		ops = append(ops, s.Able(conformance.OpReset)...)
+		ops = append(ops, s.Supported(conformance.OpReset)...)
 	}
 	gaps := suite.GapsAround(cfg.Interval)
 	if cfg.Interval == 0 {
@@ -66,7 +67,7 @@ func (c *contract) drawn() []conformance.Config {
 	}
 	for _, e := range edges {
 		if c.spec.Time == conformance.PackageTime {
-			break // bubbles start when they start, and zero timers crash some of them
+			break // a bubble's epoch is fixed, and timers of no duration crash some toolchains
 		}
 		for _, epoch := range suite.DrawnEpochs {
 			out = append(out, suite.Configured("interval", "100ms", "edges", e.String(), "epoch", epoch))
@@ -116,7 +117,7 @@ func (c *contract) Twins(s *suite.Suite) conformance.Twins {
 		Draw: func(cfg conformance.Config, pick suite.Pick) conformance.Schedule {
 			ops := []conformance.Op{conformance.OpCall}
 			if cfg.Edges == Leading {
-				ops = append(ops, s.Able(conformance.OpReset)...)
+				ops = append(ops, s.Supported(conformance.OpReset)...)
 			}
 			return suite.DrawClear(pick, cfg, ops, suite.Bare)
 		},

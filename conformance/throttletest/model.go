@@ -80,7 +80,7 @@ func (m *model) step(s conformance.Step) (over bool) {
 	}
 	traits := m.x.traits
 	if atEnd := m.running && s.At == m.until; atEnd && !m.pending && (traits.Boundary == 0 || m.x.edges != Leading) {
-		m.Doubt(s.At) // a timer may have closed the interval, or nobody
+		m.Doubt(s.At) // a timer may have closed the interval, or nothing
 	}
 	m.pass(s.At)
 	switch s.Op {
@@ -103,7 +103,7 @@ func (m *model) step(s conformance.Step) (over bool) {
 func (m *model) zero(s conformance.Step) {
 	traits := m.x.traits
 	if last := len(m.Want) - 1; traits.Boundary == BoundaryWaits && last >= 0 && m.Want[last].At == s.At {
-		m.Doubt(s.At) // the very end of an interval is where it began
+		m.Doubt(s.At) // an interval of 0 ends at the instant at which it begins
 	}
 	if s.Op == conformance.OpCall {
 		m.want(s.At, s.N, edge.Zero, 0)
@@ -144,12 +144,12 @@ func (m *model) call(s conformance.Step) {
 	}
 }
 
-// windows says what a throttle emits that lets several events pass.
+// windows returns what a throttle emits that lets several events pass in an interval.
 func (x *exam) windows() edge.Model {
 	cfg, traits := x.Schedule.Config, x.traits
 	m := edge.Model{Certain: edge.Far}
 	var passed []time.Duration // in the interval that is running, oldest first
-	again := math.MinInt       // counts the events since a reset, of which the first must pass
+	again := math.MinInt       // the number of events since a reset, of which the first must pass
 	for _, s := range x.Schedule.Steps {
 		switch s.Op {
 		case conformance.OpReset:
@@ -205,7 +205,7 @@ func (x *exam) because(want []edge.Fire, w *edge.Fire, at time.Duration) string 
 	return ""
 }
 
-// breaks is the rule that a difference at the i-th emission breaks.
+// breaks returns the rule that a difference at the i-th emission breaks.
 func (x *exam) breaks(want []edge.Fire, i int, got *conformance.Fire) string {
 	cfg := x.Schedule.Config
 	missing := edge.Missing(want, i, got)
@@ -237,8 +237,8 @@ func (x *exam) breaks(want []edge.Fire, i int, got *conformance.Fire) string {
 	return x.exceeds(want[i-1], got)
 }
 
-// lacks is the rule that is broken where w, the i-th emission, should have come and got
-// came instead, if anything did.
+// lacks returns the rule that is broken if w, the i-th emission, did not come, but got, or
+// nothing if got is nil.
 func (x *exam) lacks(w edge.Fire, i int, got *conformance.Fire) string {
 	other := got != nil && got.Began.At == w.At // with another payload
 	switch {
@@ -260,8 +260,8 @@ func (x *exam) lacks(w edge.Fire, i int, got *conformance.Fire) string {
 	return "TH-LAST"
 }
 
-// exceeds is the rule that is broken by an emission where there should be none, after the
-// last that there should be.
+// exceeds returns the rule that an unwanted emission breaks, which came after last, a
+// wanted one.
 func (x *exam) exceeds(last edge.Fire, got *conformance.Fire) string {
 	interval := x.Schedule.Config.Interval
 	at, gap := got.Began.At, got.Began.At-last.At

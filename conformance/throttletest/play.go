@@ -41,7 +41,7 @@ func (f *Funcs) event(s conformance.Step, at time.Time, explicit bool, emit func
 	}
 }
 
-// release lets go of what the throttle holds. Whose input has ended has done so itself.
+// release lets go of what the throttle holds, unless the end of its input has done so.
 func (f *Funcs) release(ended bool) {
 	switch {
 	case f.Stop != nil:
@@ -61,7 +61,7 @@ type run struct {
 	env   Env
 	edges Edges
 	made  map[int]*Funcs // by key
-	ended bool           // the input has
+	ended bool           // the input has ended
 }
 
 // Play runs a schedule.
@@ -99,7 +99,7 @@ func row(steps []conformance.Step) int {
 	return n
 }
 
-// instance returns the throttle of a key, which is made when it is first needed.
+// instance returns the throttle of a key, and makes it when it is first needed.
 func (r *run) instance(key int) *Funcs {
 	if r.made[key] == nil {
 		cfg := r.Config()
@@ -109,8 +109,8 @@ func (r *run) instance(key int) *Funcs {
 	return r.made[key]
 }
 
-// made makes a throttle, with another beside it if the stage asks for that: whatever comes
-// to the one comes to the other before.
+// made makes a throttle. If the stage asks for a second one, everything is done to that
+// one first.
 func (c *contract) made(st *suite.Stage, env Env, cfg Config, emit func(int)) Funcs {
 	f := c.spec.New(env, cfg, emit)
 	if !st.Twice() {
@@ -165,7 +165,8 @@ func (r *run) after(s conformance.Step) {
 	}
 }
 
-// wall is by how much the wall clock has been set at an instant.
+// wall returns by how much the wall clock has been set forward, or back if negative, by an
+// instant.
 func (r *run) wall(at time.Duration) (skew time.Duration) {
 	for _, s := range r.Steps() {
 		if s.Op == conformance.OpWall && s.At <= at {

@@ -40,7 +40,7 @@ func (c *contract) Canary(s *suite.Suite) string {
 	return ""
 }
 
-// concurrent has goroutines bring events at one instant, for each kind of edge.
+// concurrent lets goroutines bring events at one instant, for each kind of edge.
 func (c *contract) concurrent(p *suite.Probe) (worst *suite.Violation, skip string) {
 	for _, e := range c.kinds() {
 		if e != NoEdges && worst == nil && skip == "" {

@@ -10,7 +10,8 @@ import (
 	"github.com/escapement-go/escapement/internal/timeline"
 )
 
-// law is a rule whose law the first difference from the model may break.
+// law makes a rule that is broken if the first difference between a run and the model says
+// so.
 func law(level conformance.Level, id, text string) suite.Rule[Traits, *exam] {
 	return suite.Rule[Traits, *exam]{
 		Rule:   conformance.Rule{ID: id, Level: level, Text: text},
@@ -20,7 +21,7 @@ func law(level conformance.Level, id, text string) suite.Rule[Traits, *exam] {
 	}
 }
 
-// on puts a rule out of place where none of the edges is declared.
+// on makes a rule one about these edges: it is absent where none of them is declared.
 func on(r suite.Rule[Traits, *exam], edges ...Edges) suite.Rule[Traits, *exam] {
 	r.Absent = func(_ *suite.Suite, tr *Traits) string {
 		if len(tr.Edges) == 0 && slices.Contains(edges, Leading) {
@@ -37,19 +38,21 @@ func about(r suite.Rule[Traits, *exam], which func(suite.Job) bool) suite.Rule[T
 	return r
 }
 
-// needs makes a rule one of an operation.
+// needs makes a rule one about an operation.
 func needs(r suite.Rule[Traits, *exam], op conformance.Op) suite.Rule[Traits, *exam] {
 	r.Ops = append(r.Ops, op)
 	return r
 }
 
-// alone are the laws of one throttle on a clock that only goes forward. What breaks one of
-// them says nothing of keys, instances and clocks that are set back.
+// alone are the rules about a single throttle on a clock that goes forward. Once one of
+// them is broken, the rules about keys, instances and clocks that are set back would only
+// show the same mistake again.
 var alone = []string{"TH-FIRST", "TH-LEADNEXT", "TH-SPACE", "TH-DROP", "TH-LAST", "TH-NOTDEB", "TH-PAY", "TH-SINGLE",
 	"TH-TRAILONLY", "TH-TRAILOPENS", "TH-NOSPON", "TH-NONE", "X-CALLS"}
 
-// special reports whether a run is one that only rules made for it judge: callbacks that do
-// something, several events in an interval, no edge, and steps other than calls and resets.
+// special reports whether a run is judged only by rules made for it: callbacks do
+// something, an interval lets several events pass, there is no edge, or there are steps
+// other than calls and resets.
 func special(j suite.Job) bool {
 	cfg := j.Schedule.Config
 	return cfg.Busy > 0 || cfg.Inside != "" || cfg.K > 1 || cfg.Edges == NoEdges ||
@@ -72,11 +75,12 @@ func resets(j suite.Job) bool {
 	return j.Schedule.Config.Inside == "" && suite.Has(conformance.OpReset)(j)
 }
 
-// undeclared is why a rule that rests on an optional choice is skipped, if it is.
+// undeclared is why a rule is skipped that needs an optional choice, "" if it is not
+// skipped.
 func undeclared(yes bool, choice string) string { return suite.If(yes, "no "+choice+" is declared") }
 
-// Rules are the laws of a throttle. Those of the model say which law the first difference
-// breaks.
+// Rules are the laws of a throttle. Most are checked by comparing the run with a model;
+// the first difference breaks one of them.
 func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 	type rule = suite.Rule[Traits, *exam]
 	const core, extended = conformance.Core, conformance.Extended
@@ -270,7 +274,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 	}
 }
 
-// nameless is why nothing can be said of keys.
+// nameless is why keys cannot be judged.
 const nameless = "declared: NoPayload, so nobody can tell for which key a callback runs"
 
 // zeroInterval selects the ordinary runs with an interval of 0.
@@ -288,7 +292,7 @@ func (c *contract) dropped(r suite.Rule[Traits, *exam]) suite.Rule[Traits, *exam
 	return r
 }
 
-// setBackUnless is why nothing can be said of a clock that is set back.
+// setBackUnless is why a clock that is set back cannot be judged, "" if it can.
 func setBackUnless(s *suite.Suite, tr *Traits, want ClockBack, choice string) string {
 	if why := undeclared(tr.ClockBack != want, choice); why != "" {
 		return why

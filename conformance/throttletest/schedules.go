@@ -18,7 +18,7 @@ var (
 	grid      = []time.Duration{0, 1, suite.Wait / 2, suite.Wait - 1, suite.Wait, suite.Wait + 1, 5 * suite.Wait / 2}
 )
 
-// numbered lists every schedule of the steps, with its calls numbered.
+// numbered lists every schedule of the steps, with numbered calls.
 func numbered(
 	cfg conformance.Config, steps []conformance.Step, gaps []time.Duration, depth int,
 ) []conformance.Schedule {
@@ -65,9 +65,9 @@ func (c *contract) intervals(s *suite.Suite, e Edges) []suite.Family {
 			Schedules: numbered(cfg, calls, []time.Duration{1, suite.Wait}, 2)})
 	}
 	for _, interval := range []string{"333.333333ms", "2500h"} {
-		odd := suite.Configured("interval", interval, "edges", e.String())
+		cfg := suite.Configured("interval", interval, "edges", e.String())
 		out = append(out, suite.Family{Name: "odd interval " + e.String(),
-			Schedules: numbered(odd, calls, []time.Duration{1, odd.Interval - 1, odd.Interval, odd.Interval + 1}, 4)})
+			Schedules: numbered(cfg, calls, []time.Duration{1, cfg.Interval - 1, cfg.Interval, cfg.Interval + 1}, 4)})
 	}
 	out = append(out,
 		suite.Family{Name: "edges " + e.String(), Schedules: numbered(cfg, calls, grid, 5)},
@@ -148,7 +148,7 @@ func (c *contract) ends(s *suite.Suite, e Edges) []suite.Family {
 			[]conformance.Step{{Op: conformance.OpCall}, {Op: conformance.OpFault}},
 			[]time.Duration{0, 1, suite.Wait / 2, suite.Wait + 1}, 3))})
 	}
-	for _, end := range s.Able(conformance.OpCancel, conformance.OpClose) {
+	for _, end := range s.Supported(conformance.OpCancel, conformance.OpClose) {
 		out = append(out, suite.Family{Name: string(end) + " " + e.String(), Look: true, Schedules: suite.Ending(
 			numbered(cfg, calls, []time.Duration{1, suite.Wait + 1}, 2), end, endings)})
 	}
@@ -167,10 +167,10 @@ func (c *contract) callbacks(s *suite.Suite, e Edges) []suite.Family {
 		})
 	}
 	if c.explicit() || e == NoEdges || s.Accepts(conformance.OpFault) {
-		return out // nothing of theirs calls back
+		return out // there are no callbacks
 	}
 	forbidden := c.spec.Traits.Reentrancy == ReentrancyForbidden
-	for _, op := range s.Able(conformance.OpCall, conformance.OpReset, conformance.OpStop) {
+	for _, op := range s.Supported(conformance.OpCall, conformance.OpReset, conformance.OpStop) {
 		if op == conformance.OpReset && e != Leading || forbidden {
 			continue
 		}
@@ -195,8 +195,8 @@ func (c *contract) callbacks(s *suite.Suite, e Edges) []suite.Family {
 	return out
 }
 
-// intervalEnds let a call, or two, meet the end of an interval with an event to emit, and
-// another one follow.
+// intervalEnds let one or two calls race with the end of an interval that has an event to
+// emit, and let another call follow.
 func intervalEnds(cfg conformance.Config) []conformance.Schedule {
 	call := func(n int, at time.Duration) conformance.Step {
 		return conformance.Step{Op: conformance.OpCall, N: n, At: at}
@@ -215,8 +215,8 @@ func intervalEnds(cfg conformance.Config) []conformance.Schedule {
 	return append(out, suite.Plan(cfg, call(1, 0), racing(2)))
 }
 
-// resetAtEnd lets a reset, or a reset and an event, meet the end of an interval, and another
-// event come before that of the next.
+// resetAtEnd lets a reset, or a reset and an event, race with the end of an interval, and
+// another event come before the end of the next.
 func resetAtEnd(cfg conformance.Config) []conformance.Schedule {
 	var out []conformance.Schedule
 	for _, next := range []time.Duration{1, suite.Wait / 2, suite.Wait - 1} {
@@ -251,7 +251,7 @@ func (c *contract) setBack(s *suite.Suite, kinds []Edges) []suite.Family {
 }
 
 // afterSetBack sets the clock back after a call, by less and by more than an interval, and
-// lets calls follow in a steady flow, or once.
+// lets one call or a steady flow of calls follow.
 func afterSetBack(cfg conformance.Config) []conformance.Schedule {
 	var out []conformance.Schedule
 	for _, by := range []time.Duration{-1, -suite.Wait / 2, -suite.Wait, -time.Hour} {

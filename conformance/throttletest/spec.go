@@ -20,7 +20,7 @@
 // is said in package conformance.
 //
 // An interval begins with an emission, or with an event that waits for its end; a sampler
-// that emits on a fixed grid is another thing.
+// that emits on a fixed grid is not a throttle in this sense.
 package throttletest
 
 import (
@@ -33,7 +33,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
-// What a spec needs of the suite's vocabulary; package conformance explains it.
+// What a spec needs from package conformance, which explains it.
 type (
 	Env        = conformance.Env
 	TimeSource = conformance.TimeSource
@@ -50,7 +50,7 @@ const (
 
 // Spec describes an implementation.
 type Spec struct {
-	// Name is how reports call it.
+	// Name is the implementation's name in reports.
 	Name string
 	// Time says how it takes its time. Explicit needs AllowAt.
 	Time TimeSource
@@ -66,14 +66,16 @@ type Spec struct {
 
 // Config is what a throttle is made with.
 type Config struct {
+	// Interval is the least time between two emissions. A constructor may refuse 0.
 	Interval time.Duration
-	Edges    Edges
-	// K is the number of events that an interval lets pass; 0 stands for 1. Only asked for
-	// if the trait Windows is declared.
+	// Edges says on which edges of an interval to emit. It is one of the trait Edges.
+	Edges Edges
+	// K is the number of events that an interval lets pass; 0 stands for 1. It is 0 unless
+	// the trait Windows is declared.
 	K int
 }
 
-// Funcs are the operations of one throttle. One of Call, Allow and AllowAt must be there;
+// Funcs are the operations of one throttle. One of Call, Allow and AllowAt must be set;
 // the rules of an operation that is nil are skipped.
 type Funcs struct {
 	// Call is an event with a payload; what comes of it goes to emit.
@@ -86,15 +88,15 @@ type Funcs struct {
 	// Reset forgets the last emission: the next event passes. Leading edge only.
 	Reset func()
 	// Stop releases what the throttle holds, and drops what is pending. A call after it
-	// does no harm. Where the end emits what is pending, it is Close.
+	// does no harm. A method that emits what is pending is a Close.
 	Stop func()
 
 	// CallKey is Call for a throttle that keeps an interval for each key.
 	CallKey func(key, v int)
 
-	// Fault is an error item of a stream, which goes to emit too. Close ends the input of a
-	// stream, Cancel its context, and Closed reports whether its output is closed. They may
-	// start what they do and return. Nothing is sent after Close or Cancel.
+	// Fault is an error item of a stream, which goes to emit too. Close ends the input of
+	// a stream, Cancel its context, and Closed reports whether its output is closed. Close
+	// and Cancel may return before what they do is done. Nothing is sent after them.
 	Fault         func(v int)
 	Close, Cancel func()
 	Closed        func() bool
@@ -150,14 +152,14 @@ func (c *contract) Unfit(*suite.Suite) (skip, misuse string) {
 // explicit reports whether instants are arguments.
 func (c *contract) explicit() bool { return c.spec.Time == conformance.Explicit }
 
-// built are the edges of an instance where a schedule does not say.
+// built are the edges of a throttle whose schedule does not say.
 func (c *contract) built() Edges { return edge.Preferred(c.spec.Traits.Edges, conformance.Leading) }
 
-// kinds are the edges that are declared, or else those that are built.
+// kinds are the edges that are declared, or else built.
 func (c *contract) kinds() []Edges { return edge.Kinds(c.spec.Traits.Edges, conformance.Leading) }
 
-// What stands for more than an operation's name in a set of operations: a throttle that
-// calls emit itself, and calls with a key.
+// Abilities that no step names, in the set of operations: a throttle that calls emit
+// itself, and calls with a key.
 const (
 	opEmits conformance.Op = "emit"
 	opKeys  conformance.Op = "call with key"
@@ -165,7 +167,7 @@ const (
 
 // Learn looks at an instance that is thrown away.
 func (c *contract) Learn(*suite.Suite) map[conformance.Op]bool {
-	h := suite.NewHand(conformance.Config{}.Start(), false)
+	h := suite.NewFakeTime(conformance.Config{}.Start(), false)
 	f := c.spec.New(Env{Clock: h.Clock(), Start: h.Start}, Config{Interval: time.Hour, Edges: c.built()}, func(int) {})
 	f.release(false)
 	calls := f.AllowAt != nil

@@ -26,10 +26,10 @@ type Traits struct {
 	// trailing edge.
 	Payload Payload
 
-	// The others are only declared by those whom they concern; the rules that they put in
-	// force are skipped without them.
+	// The following are only declared by implementations that they are about. Without them
+	// the rules that they put in force are skipped.
 
-	// Windows says which stretches hold no more than Config.K events. Only with the leading
+	// Windows says which periods hold no more than Config.K events. Only with the leading
 	// edge.
 	Windows Windows
 	// ClockBack says what becomes of the interval when the clock is set back.
@@ -85,13 +85,13 @@ const (
 	BoundaryWaits                      // it still belongs to the interval
 )
 
-// Windows says which stretches of time hold no more than K emissions.
+// Windows says which periods hold no more than K emissions.
 type Windows int
 
 // The choices.
 const (
 	WindowsFromFirst Windows = iota + 1 // an interval begins with an event that finds none running
-	WindowsSliding                      // any interval
+	WindowsSliding                      // no period of that length holds more
 )
 
 // Traits returns what is declared.

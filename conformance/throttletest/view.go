@@ -25,8 +25,8 @@ func (c *contract) Exam(tr *Traits, rec *suite.Recording, _ suite.Job) *exam {
 	return x
 }
 
-// difference compares the run with the model, once. Where an event or a reset meets the
-// end of an interval, only what is certain whoever comes first is judged.
+// difference compares the run with the model, once. Where an event or a reset races with
+// the end of an interval, only what is certain in any order is judged.
 func (x *exam) difference() *edge.Finding {
 	switch {
 	case x.found != nil:
@@ -53,5 +53,6 @@ func (x *exam) has(op conformance.Op) bool {
 // twice reports whether a single event is emitted on both edges.
 func (x *exam) twice() bool { return x.traits.BothSingle == BothTwice && x.edges == LeadingAndTrailing }
 
-// unfinished reports whether there is nothing that could be judged.
+// unfinished reports whether there is nothing to judge, because the constructor refused or
+// the run got stuck.
 func (x *exam) unfinished() bool { return x.Refused != "" || x.Stuck }

@@ -1,6 +1,6 @@
-// Package edge has what debouncers and throttles share: they fire on the leading edge, on
-// the trailing edge or on both, of a burst or of an interval. A contract's model says what
-// must fire; Compare finds the first difference.
+// Package edge has what the contracts of debouncers and throttles share: both fire on the
+// leading edge, on the trailing edge or on both edges of a burst or an interval. A
+// contract's model says what must fire; Compare finds the first difference.
 package edge
 
 import (
@@ -40,7 +40,7 @@ const (
 )
 
 // Model is what must fire in a schedule, and up to which instant that is certain: from
-// there on an event is dealt with in more than one way.
+// there on correct implementations differ.
 type Model struct {
 	Want    []Fire
 	Certain time.Duration
@@ -64,7 +64,7 @@ func (f *Finding) Breaks(rule string) *suite.Violation {
 	return f.Violation
 }
 
-// Terms are how a contract names a difference and explains what it wanted.
+// Terms are how a contract names a difference and explains what should have happened.
 type Terms struct {
 	// Rule is the rule that a difference at the i-th fire breaks; got is nil where nothing
 	// fired.
@@ -82,7 +82,7 @@ func Compare(rec *suite.Recording, m Model, payload conformance.Payload, terms T
 	for i := range max(len(m.Want), len(rec.Fires)) {
 		var w *Fire
 		var g *conformance.Fire
-		at := m.Certain // the earlier of the two is what differs; if it is in doubt, so is the rest
+		at := m.Certain // of the first difference: the earlier of the two
 		if i < len(m.Want) {
 			w = &m.Want[i]
 			at = min(at, w.At)
@@ -155,8 +155,8 @@ func Reentered(rec *suite.Recording) *conformance.Done {
 	return nil
 }
 
-// Preferred returns first if it is among the edges, or none is, or else one of them that
-// fires something, if there is any.
+// Preferred returns first if it is among the edges or the list is empty; otherwise one of
+// the edges that fires something, if there is one.
 func Preferred(has []conformance.Edges, first conformance.Edges) conformance.Edges {
 	if len(has) == 0 || slices.Contains(has, first) {
 		return first
@@ -167,7 +167,7 @@ func Preferred(has []conformance.Edges, first conformance.Edges) conformance.Edg
 	return has[0]
 }
 
-// Kinds are the edges that are declared, or else the one that is built.
+// Kinds returns the edges that are declared, or just first if none is.
 func Kinds(has []conformance.Edges, first conformance.Edges) []conformance.Edges {
 	if len(has) > 0 {
 		return has
@@ -178,8 +178,8 @@ func Kinds(has []conformance.Edges, first conformance.Edges) []conformance.Edges
 // NoSuchEdge is why rules of edges that are not declared are skipped.
 const NoSuchEdge = "declared edges do not include it"
 
-// Alter returns a run as if another edge had been configured, for the hint: nil, false for
-// one that is declared already, or built.
+// Alter returns a run as if another edge had been configured, for hints; nil and false if
+// that edge is declared already, or is the one that is built.
 func Alter(rec *suite.Recording, has []conformance.Edges, built, e conformance.Edges) (*suite.Recording, bool) {
 	if configured := rec.Schedule.Config.Edges; configured != 0 {
 		built = configured
@@ -192,7 +192,7 @@ func Alter(rec *suite.Recording, has []conformance.Edges, built, e conformance.E
 	return &other, true
 }
 
-// OfKey is what one key, or one instance, did and got by itself.
+// OfKey returns the part of a run that belongs to one key, or to one instance.
 func OfKey(rec *suite.Recording, key int) *suite.Recording {
 	own := *rec
 	own.Schedule.Steps, own.Fires, own.Done = nil, nil, nil

@@ -130,26 +130,29 @@ type Burst struct {
 	// Make makes an instance that fires by calling fire, and returns what brings event v to
 	// it and what releases it.
 	Make func(env conformance.Env, fire func()) (call func(at time.Duration, v int), release func())
-	// Led and All are how many fires there must be at once and in all.
+	// Led is how many fires there must be at the instant of the events, All how many in
+	// the end.
 	Led, All int64
-	// Once says that a burst which is served when all of it is there may fire once only: with
-	// both edges, where a single event fires once.
+	// Once says that a burst may fire once only if it is not served before all of it is
+	// there, because it then counts as a single event: with both edges, where a single
+	// event fires once.
 	Once bool
-	// Fires is what the contract calls them, Because why there must be so many.
+	// Fires is the contract's word for fires, and Because returns why there must be so
+	// many.
 	Fires   string
 	Because func(round int) string
 }
 
-// crowd is an instance to which many goroutines come at one instant.
-type crowd struct {
+// sharedInstance is an instance that several goroutines use at one instant.
+type sharedInstance struct {
 	call         func(at time.Duration, v int)
 	release      func()
 	begun, fires atomic.Int64
-	found        atomic.Int64 // how many had begun at the first fire
-	led          int64        // how many had fired at the instant itself
+	found        atomic.Int64 // how many calls had begun at the first fire
+	led          int64        // how many fires there were before time passed
 }
 
-func (c *crowd) fire() {
+func (c *sharedInstance) fire() {
 	if c.fires.Add(1) == 1 {
 		c.found.Store(c.begun.Load())
 	}
@@ -158,23 +161,23 @@ func (c *crowd) fire() {
 // Together runs the probe.
 func (b Burst) Together(p *suite.Probe) (*suite.Violation, string) {
 	const each, round = 3, 10 * suite.Wait
-	return suite.Meet(p, suite.Meeting[*crowd]{
-		Make: func(env conformance.Env, _ int) *crowd {
-			c := &crowd{}
+	return suite.Meet(p, suite.Meeting[*sharedInstance]{
+		Make: func(env conformance.Env, _ int) *sharedInstance {
+			c := &sharedInstance{}
 			c.call, c.release = b.Make(env, c.fire)
 			return c
 		},
 		Each:   each,
 		Before: func(st *suite.Stage, n int) { st.To(time.Duration(n) * round) },
-		Call: func(c *crowd, n, g, i int) {
+		Call: func(c *sharedInstance, n, g, i int) {
 			c.begun.Add(1)
 			c.call(time.Duration(n)*round, (n*suite.Meeters+g)*each+i+1)
 		},
-		Between: func(c *crowd, _ int) { c.led = c.fires.Load() },
+		Between: func(c *sharedInstance, _ int) { c.led = c.fires.Load() },
 		Pass:    func(st *suite.Stage, _ int) { st.To(st.Now() + 3*suite.Wait) },
-		Judge: func(c *crowd, _, n int) *suite.Violation {
-			// A goroutine that fires for others may come when the last call has begun, and one
-			// fire is for all.
+		Judge: func(c *sharedInstance, _, n int) *suite.Violation {
+			// One goroutine may fire for the others. If it does so after the last call has
+			// begun, there is one fire for all of them.
 			all, late := c.fires.Swap(0), c.found.Swap(0) == suite.Meeters*each
 			c.begun.Store(0)
 			if c.led == b.Led && all == b.All || late && b.Once && all == b.Led {
@@ -184,6 +187,6 @@ func (b Burst) Together(p *suite.Probe) (*suite.Violation, string) {
 				"%d goroutines with %d events each at one instant brought %d %s at once and %d in all, want %d and %d",
 				suite.Meeters, each, c.led, b.Fires, all, b.Led, b.All)
 		},
-		Release: func(c *crowd) { c.release() },
+		Release: func(c *sharedInstance) { c.release() },
 	})
 }

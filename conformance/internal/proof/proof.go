@@ -34,18 +34,18 @@ type catch struct {
 }
 
 // Mutants checks that the rule of each mutant catches it, and compares the texts with
-// testdata/failures.golden: one of each rule, or with ESCAPEMENT_PROVE=1 all. Each is explored
-// until its rule has found it; with -v the table of who caught what is printed. Every rule
-// must have a mutant.
+// testdata/failures.golden: one mutant for each rule, or all of them if ESCAPEMENT_PROVE=1
+// is set. Each is explored until its rule has found it; with -v the table of who caught
+// what is printed. Every rule must have a mutant.
 func Mutants(t *testing.T, rules []conformance.Rule, all []zoo.Mutant) {
 	t.Helper()
 	synctestcompat.Require(t)
 	var rows []catch
 	caught, steps := map[string]bool{}, recordedSteps(t)
 	for _, m := range all {
-		again := caught[m.Rule] && !everyMutant() // one for each rule will do
+		again := caught[m.Rule] && !everyMutant() // one for each rule is enough
 		caught[m.Rule] = true
-		racing := raceDetector && m.Chance // it is a data race as well
+		racing := raceDetector && m.Chance // the mutant has a data race as well
 		if m.Hangs || m.Rule == "X-RACE" || racing || again {
 			continue
 		}
@@ -173,10 +173,10 @@ func Hangs(t *testing.T, all []zoo.Mutant) {
 	golden(t, "hangs.golden", rows)
 }
 
-// soon is when runs that hang are first looked at.
+// soon is how long runs that hang are left before their stacks are looked at.
 const soon = time.Millisecond
 
-// everyMutant says that all mutants of a rule are judged, and not only its first.
+// everyMutant reports whether all mutants of a rule are judged, and not only the first.
 func everyMutant() bool { return prove.Reaches(prove.Suite) && !testing.Short() || *update }
 
 // alone runs the test in a process of its own, for one mutant.
@@ -209,8 +209,8 @@ func Races(t *testing.T, all []zoo.Mutant) {
 	}
 }
 
-// Designs checks that no rule accuses a correct design: each on one of the clocks that it is
-// listed with, or with ESCAPEMENT_PROVE=1 on all of them.
+// Designs checks that no rule accuses a correct design. Each runs with one of the ways to
+// take time with which it is listed, or with all of them if ESCAPEMENT_PROVE=1 is set.
 func Designs(t *testing.T, all []zoo.Design) {
 	t.Helper()
 	chosen := once(all)
@@ -232,7 +232,8 @@ func Designs(t *testing.T, all []zoo.Design) {
 	}
 }
 
-// once chooses one clock for each design, by turns, so that each kind of clock has its share.
+// once chooses one way to take time for each design, in turn, so that each way is used
+// equally often.
 func once(all []zoo.Design) (chosen map[int]bool) {
 	places := map[string][]int{} // by design
 	var names []string
@@ -255,8 +256,8 @@ func once(all []zoo.Design) (chosen map[int]bool) {
 	return chosen
 }
 
-// Chosen is Designs for those that choose all that may be chosen, drawn from a constant: a
-// few of them, or many with ESCAPEMENT_PROVE=1.
+// Chosen is Designs for designs whose choices are drawn from a constant seed: a few of
+// them, or many if ESCAPEMENT_PROVE=1 is set.
 func Chosen(t *testing.T, draw func(n int) []zoo.Design) {
 	t.Helper()
 	for _, d := range draw(prove.Number(1, 1, 4, 100)) {

@@ -16,7 +16,8 @@ const (
 	Keys      = "keys"
 )
 
-// MustParse reads the text of a schedule that the suite itself wrote.
+// MustParse parses a schedule that is part of the suite, so that a mistake in it is a bug:
+// it panics.
 func MustParse(text string) conformance.Schedule {
 	s, err := conformance.ParseSchedule(text)
 	if err != nil {
@@ -25,7 +26,7 @@ func MustParse(text string) conformance.Schedule {
 	return s
 }
 
-// ParseAll reads texts.
+// ParseAll is MustParse for several texts.
 func ParseAll(texts ...string) []conformance.Schedule {
 	out := make([]conformance.Schedule, len(texts))
 	for i, text := range texts {
@@ -39,7 +40,7 @@ func Plan(cfg conformance.Config, steps ...conformance.Step) conformance.Schedul
 	return conformance.Schedule{Config: cfg, Steps: steps}
 }
 
-// Configured is the configuration with so many keys and values.
+// Configured returns the configuration with the given keys, each followed by its value.
 func Configured(keys ...string) conformance.Config {
 	out := conformance.Config{}
 	for i := 0; i < len(keys); i += 2 {
@@ -52,9 +53,9 @@ func Configured(keys ...string) conformance.Config {
 func Around(w time.Duration) []time.Duration { return []time.Duration{0, 1, w - 1, w, w + 1} }
 
 // Enumerate lists every schedule of up to depth steps over the operations and gaps. The
-// first step comes at 0; from three steps on it is the first operation, since what comes
-// before the first event was seen with fewer. After an operation that ends it all only that
-// and the first operation follow. Payloads count from 1.
+// first step comes at 0; in schedules of three steps and more it is the first operation:
+// the shorter ones show what may come before the first event. After an operation that ends
+// the instance only that operation and the first one follow. Payloads count from 1.
 func Enumerate(cfg conformance.Config, ops []conformance.Op, gaps []time.Duration, depth int) []conformance.Schedule {
 	var out []conformance.Schedule
 	var grow func(steps []conformance.Step, calls int, left int)
@@ -139,7 +140,8 @@ func Numbered(all []conformance.Schedule) []conformance.Schedule {
 	return all
 }
 
-// NumberedCalls lets payloads count from 1, and leaves other numbers alone.
+// NumberedCalls numbers the payloads of each schedule from 1, and leaves other numbers
+// alone.
 func NumberedCalls(all []conformance.Schedule) []conformance.Schedule {
 	for _, s := range all {
 		n := 0
@@ -153,7 +155,7 @@ func NumberedCalls(all []conformance.Schedule) []conformance.Schedule {
 	return all
 }
 
-// Ending lets each schedule end in op, some time after its last step.
+// Ending adds op to the end of each schedule, after each of the gaps.
 func Ending(all []conformance.Schedule, op conformance.Op, gaps []time.Duration) []conformance.Schedule {
 	var out []conformance.Schedule
 	for _, s := range all {
@@ -201,7 +203,8 @@ func DeBruijn(k int) []int {
 
 // The functions below are for the About of rules.
 
-// Has selects the runs whose schedule has one of the operations, in a callback too.
+// Has selects the runs whose schedule has one of the operations, as a step or in a
+// callback.
 func Has(ops ...conformance.Op) func(Job) bool {
 	return func(j Job) bool {
 		return slices.Contains(ops, j.Schedule.Config.Inside) ||

@@ -11,15 +11,17 @@ import (
 	"github.com/escapement-go/escapement/internal/goroutine"
 )
 
-// Life is how a canary shows whether time moves for the implementation.
+// Life tells a canary how to make an instance, and how to make it show that time has
+// moved.
 type Life struct {
 	// Make makes an instance. It calls sign whenever something shows that the instance
 	// lives: a callback, an item that leaves.
 	Make func(env conformance.Env, sign func())
-	// Use does what will bring signs when time has moved, or asks, and returns how many
-	// signs it got by asking.
+	// Use does something that the instance answers with a sign once time has moved. Where
+	// nothing is ever signed, it asks instead, and returns how many answers show that time
+	// has moved.
 	Use func() int
-	// Beyond is time enough for a sign.
+	// Beyond is a time after which every sign has come.
 	Beyond time.Duration
 	// Release ends the instance.
 	Release func()
@@ -29,8 +31,8 @@ type Life struct {
 type Pulse struct {
 	// Refused is what the constructor panicked with.
 	Refused string
-	// Own are the signs that came when the declared clock had moved, Other those that came
-	// when the other one had.
+	// Own counts the signs that came after the declared clock had moved, Other those that
+	// came after the other clock had.
 	Own, Other int
 	// Strange says that a sign came on a goroutine that neither the clock nor the suite has
 	// started, or that such a goroutine was left.
@@ -53,11 +55,11 @@ func (l Life) pulse(st *Stage) (p Pulse) {
 	var mu sync.Mutex
 	signs, strange := 0, false
 	sign := func() {
-		odd := !st.Bubble && !driven(createdBy())
+		stranger := !st.Bubble && !driven(createdBy())
 		mu.Lock()
 		defer mu.Unlock()
 		signs++
-		strange = strange || odd
+		strange = strange || stranger
 	}
 	before := 0
 	if !st.Bubble {
@@ -66,7 +68,7 @@ func (l Life) pulse(st *Stage) (p Pulse) {
 	if p.Refused = Catch(func() { l.Make(st.Env(), sign) }); p.Refused != "" {
 		return p
 	}
-	// use returns the signs since it was last called.
+	// use returns how many signs came since it was last called.
 	use := func() int {
 		asked := 0
 		_ = Catch(func() { asked = l.Use() }) // X-CALLS judges panics
@@ -78,7 +80,7 @@ func (l Life) pulse(st *Stage) (p Pulse) {
 		return n
 	}
 	use()
-	left := !st.Bubble && strangers() > before // whoever is not there any more has given a sign
+	left := !st.Bubble && strangers() > before // a goroutine that has ended by now has signed
 	st.To(st.Now() + l.Beyond)
 	st.Settle()
 	p.Own = use()

@@ -41,8 +41,8 @@ func (p *Probe) Clash(make func(env conformance.Env) []func(i int)) string {
 	return ""
 }
 
-// gather runs each operation a few times on a goroutine of its own, after start, while
-// meanwhile runs on the caller's.
+// gather runs each operation a few times, on a goroutine of its own that first calls
+// start, while meanwhile runs on the caller's goroutine. It waits for all of them.
 func gather(ops []func(i int), meanwhile, start func()) {
 	var wg sync.WaitGroup
 	for _, op := range ops {

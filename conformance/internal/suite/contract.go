@@ -13,13 +13,14 @@ import (
 type Contract[T, E any] interface {
 	// Profile says what the contract is called.
 	Profile() Profile
-	// Rules are the laws in the order of their subtests, but those that every contract has.
+	// Rules are the laws in the order of their subtests, without CANARY and TRAITS.
 	Rules() []Rule[T, E]
 	// Traits returns a copy of what is declared.
 	Traits() *T
 	// Table lists the choices of the traits t, which its functions read and set.
 	Table(s *Suite, t *T) []Choice
-	// Unfit says why nothing can be run here, and what is wrong with the spec.
+	// Unfit returns why nothing can be run here, or what is wrong with the spec; "" for
+	// neither.
 	Unfit(s *Suite) (skip, misuse string)
 	// Learn looks at an instance that is thrown away and returns what the implementation
 	// can do.
@@ -35,60 +36,62 @@ type Contract[T, E any] interface {
 	Exam(t *T, rec *Recording, job Job) E
 }
 
-// Profile is what a contract is called, and the few things in which its runs differ from
-// those of the others.
+// Profile says what a contract is called, and in which few things its runs differ from
+// those of others.
 type Profile struct {
 	// Kind is its name in reports, and with a rule's id the rule's place in RULES.md.
 	Kind string
 	// Package is the package of its spec, for literals that are to be pasted.
 	Package string
-	// Spares says that an implementation need not have every operation to be judged as a
-	// whole: rules that lack one do not count.
+	// Spares says that an implementation without some of the operations can still pass as
+	// a whole: rules about operations that it lacks are not counted.
 	Spares bool
 	// Waiting says that operations may wait for their turn, by a lock too, so that only
 	// those that must not wait, which run under [Promptly], prove that a lock is lost.
 	Waiting bool
 	// OneProcessor says that every run needs a process with one processor.
 	OneProcessor bool
-	// Refusals says that another declaration cannot explain that a constructor refused.
+	// Refusals says that no other declaration explains why a constructor refused.
 	Refusals bool
-	// OwnClock says that the fake clock is what is judged: its code is foreign in stacks.
+	// OwnClock says that the fake clock is what is judged: in stacks its functions count
+	// as the implementation's, not as the suite's.
 	OwnClock bool
 }
 
-// Rule is one law. All that decides whether and when it judges stands in its literal.
+// Rule is one law. Everything that decides whether it applies to an implementation, and to
+// a run, stands in its literal.
 type Rule[T, E any] struct {
 	conformance.Rule
 	// Ops are the operations that it needs, Declared the traits, by name: the rule is
 	// skipped where one is missing.
 	Ops      []conformance.Op
 	Declared []string
-	// Absent says, in the words printed, that there is nothing that the rule is about:
-	// the implementation is of another kind. Such a rule does not count as core.
+	// Absent returns, in the words to print, why the implementation has nothing that the
+	// rule is about, "" if it has. Such a rule does not count as core.
 	Absent func(s *Suite, t *T) string
-	// Unless says, in the words printed, what takes the rule out of force: a declaration,
-	// or how time is driven here.
+	// Unless returns, in the words to print, what takes the rule out of force, "" if
+	// nothing does: a declaration, or the way in which time is driven here.
 	Unless func(s *Suite, t *T) string
-	// About selects the runs that concern the rule; nil is every run. Others do not count
-	// as judged.
+	// About selects the runs that the rule judges; nil selects all of them.
 	About func(j Job) bool
-	// Sees selects by the trace, where the job does not tell.
+	// Sees selects among these by the trace; nil selects all of them.
 	Sees func(e E) bool
-	// Beyond lists rules without which this one means nothing: what breaks one of them is
-	// no news here.
+	// Beyond lists rules that are more basic. Once one of them is found broken, this one
+	// is not judged any more: it would only show the same mistake again.
 	Beyond []string
-	// Odd tells schedules with the input out of the ordinary that the rule is about. What
-	// is known to break the rule may break any other once such input has come.
-	Odd func(s conformance.Schedule) bool
+	// Unusual reports whether a schedule has the unusual input that the rule is about. An
+	// implementation that is known to break the rule may break any other after such input.
+	Unusual func(s conformance.Schedule) bool
 	// Check judges one run.
 	Check func(e E) *Violation
-	// Again judges one run by comparing it with others: the only way to run anything.
+	// Again judges one run by comparing it with reruns, for which it gets a function. A
+	// Check cannot run anything.
 	Again func(e E, again Rerun) *Violation
-	// Probe judges by runs of its own, and returns a reason to skip, if any. With a Check
-	// as well it runs only where no schedule concerned that.
+	// Probe judges by runs of its own, and returns a reason to skip, if any. A rule that
+	// has a Check as well is probed only if no schedule was about it.
 	Probe func(p *Probe) (broken *Violation, skip string)
-	// Live rules run in their subtest rather than before it: what they look for fails
-	// whatever test is running.
+	// Live says that the Probe runs within the rule's subtest rather than before it,
+	// because what finds the violation, the race detector, fails the test that is running.
 	Live bool
 }
 
@@ -119,8 +122,9 @@ type Family struct {
 	Skip string
 }
 
-// Leaks is the family that looks for what runs leave behind. It comes first; an
-// implementation that leaks is explored no further than fewer runs of each family.
+// Leaks is the name of the family that looks for what runs leave behind. It comes first:
+// of an implementation that leaks, only the first runs of each other family are made, as
+// many as fewer says.
 const (
 	Leaks = "leaks"
 	fewer = 100
@@ -144,14 +148,15 @@ type Finding interface {
 	FamilyOf(s *Suite, schedule conformance.Schedule) string
 }
 
-// Tidy is a contract in which schedules from which steps were taken must be made legal.
+// Tidy is a contract in which a schedule can become illegal when steps are left out, and
+// needs repair.
 type Tidy interface {
 	Tidied(s *Suite, schedule conformance.Schedule) conformance.Schedule
 }
 
-// Remembering is a contract whose Exam learns from each run something that it needs for
-// those that come after it, such as what was explained before and at what cost. Rules do
-// not see it.
+// Remembering is a contract whose Exam learns something from each run that it needs for
+// later ones, such as which failures it has explained already. Rules do not see what it
+// has learnt.
 type Remembering interface {
 	// Forget is called before anything is explored.
 	Forget()

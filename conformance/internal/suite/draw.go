@@ -24,8 +24,8 @@ type Move struct {
 // Longest is the number of moves of the longest schedule that is drawn.
 const Longest = 20
 
-// Moves draws between one and [Longest] moves, with gaps up to their number and numbers up
-// to the largest.
+// Moves draws between one and [Longest] moves. Their Gap is at most the number of gaps,
+// Any at most the span, and N at most the largest.
 func Moves(pick Pick, ops []conformance.Op, gaps int, span time.Duration, largest int) []Move {
 	var moves []Move
 	for len(moves) == 0 || more(pick, len(moves), Longest) {
@@ -63,7 +63,7 @@ func GapsAround(lengths ...time.Duration) []time.Duration {
 	return out
 }
 
-// Renumbered lets payloads and the names of items count from 1.
+// Renumbered numbers the payloads of calls and the names of items from 1.
 func Renumbered(s conformance.Schedule) conformance.Schedule {
 	s.Steps = slices.Clone(s.Steps)
 	n := 0
@@ -96,13 +96,13 @@ func DrawBusy(pick Pick, cfg conformance.Config, wait time.Duration, ops []confo
 	return Renumbered(s)
 }
 
-// Unit is the wait, the interval, and so on, of the schedules that keep clear of ties.
+// Unit is the wait, interval or window of the schedules that keep clear of ties.
 const Unit = 100 * time.Millisecond
 
-// DrawClear draws a schedule whose instants keep clear of every deadline: each gap has an
-// odd part of its own, a power of two, so that no sum of gaps is the unit or half of it,
-// or a multiple. Some gaps are 0. Step says what a move does; a step without an operation
-// is left out.
+// DrawClear draws a schedule whose instants keep clear of every deadline: to each gap a
+// different power of two in microseconds is added, so that no sum of gaps is a multiple of
+// half the unit. Some gaps are 0. The function step makes the step of a move; one without
+// an operation is left out.
 func DrawClear(
 	pick Pick, cfg conformance.Config, ops []conformance.Op, step func(m Move) conformance.Step,
 ) conformance.Schedule {
@@ -122,10 +122,10 @@ func DrawClear(
 	return Renumbered(s)
 }
 
-// Bare is the step of a move that its operation says in full.
+// Bare makes the step of a move of which only the operation matters.
 func Bare(m Move) conformance.Step { return conformance.Step{Op: m.Op} }
 
-// Asking makes moves requests for up to most tokens.
+// Asking makes the steps of moves requests for up to most tokens.
 func Asking(most int) func(m Move) conformance.Step {
 	return func(m Move) conformance.Step { return conformance.Step{Op: m.Op, N: 1 + m.N%most} }
 }

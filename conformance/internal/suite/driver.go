@@ -26,85 +26,85 @@ type Driver interface {
 	Armed() bool
 }
 
-// Hand is the driver with a fake clock, for Injected and Explicit runs. In a bubble it
-// settles exactly; outside it waits for callbacks only.
-type Hand struct {
+// FakeTime is the driver of Injected and Explicit runs: it moves a fake clock. In a bubble
+// it waits until everything has settled, elsewhere for callbacks only.
+type FakeTime struct {
 	Fake   *fakeclock.Clock
 	Start  time.Time
 	Bubble bool
-	jump   bool // package time moves an hour before each step, which is nobody's business
+	jump   bool // package time moves an hour before each step, which must not matter
 }
 
-// NewHand returns a hand whose clock starts at start.
-func NewHand(start time.Time, bubble bool) *Hand {
-	h := &Hand{Start: start, Bubble: bubble}
+// NewFakeTime returns a driver whose clock starts at start.
+func NewFakeTime(start time.Time, bubble bool) *FakeTime {
+	f := &FakeTime{Start: start, Bubble: bubble}
 	opts := []fakeclock.Option{fakeclock.WithStart(start)}
 	if bubble {
 		opts = append(opts, fakeclock.WithSettle(synctestcompat.Wait))
 	}
-	h.Fake = fakeclock.New(opts...)
-	return h
+	f.Fake = fakeclock.New(opts...)
+	return f
 }
 
 // Clock returns the fake clock.
-func (h *Hand) Clock() clockwork.Clock { return h.Fake }
+func (f *FakeTime) Clock() clockwork.Clock { return f.Fake }
 
 // Now returns how far the fake clock has moved.
-func (h *Hand) Now() time.Duration { return h.Fake.Elapsed() }
+func (f *FakeTime) Now() time.Duration { return f.Fake.Elapsed() }
 
 // To moves the fake clock.
-func (h *Hand) To(at time.Duration) {
-	if h.jump {
+func (f *FakeTime) To(at time.Duration) {
+	if f.jump {
 		time.Sleep(time.Hour)
 	}
-	h.Fake.Advance(max(0, at-h.Fake.Elapsed()))
+	f.Fake.Advance(max(0, at-f.Fake.Elapsed()))
 }
 
 // Settle waits for the bubble, if there is one.
-func (h *Hand) Settle() {
-	if h.Bubble {
+func (f *FakeTime) Settle() {
+	if f.Bubble {
 		synctestcompat.Wait()
 	}
 }
 
 // Race brings about the order.
-func (h *Hand) Race(at time.Duration, order conformance.Order, step func()) {
+func (f *FakeTime) Race(at time.Duration, order conformance.Order, step func()) {
 	switch order {
 	case conformance.OrderStepFirst:
-		h.Fake.AdvanceUntil(h.Start.Add(at))
+		f.Fake.AdvanceUntil(f.Start.Add(at))
 		step()
-		h.Fake.Advance(0)
+		f.Fake.Advance(0)
 	case conformance.OrderHeld:
-		release := h.Fake.Hold()
-		h.Fake.Advance(max(0, at-h.Fake.Elapsed()))
-		if h.Bubble {
+		release := f.Fake.Hold()
+		f.Fake.Advance(max(0, at-f.Fake.Elapsed()))
+		if f.Bubble {
 			Start(step) // it may wait for the function that is held
-			h.Settle()
+			f.Settle()
 		} else {
 			step()
 		}
 		release()
 	default:
-		h.To(at)
+		f.To(at)
 		step()
 	}
 }
 
 // Armed asks the fake clock.
-func (h *Hand) Armed() bool {
-	_, ok := h.Fake.Next()
+func (f *FakeTime) Armed() bool {
+	_, ok := f.Fake.Next()
 	return ok
 }
 
-// BubbleTime is the driver of PackageTime runs; it lives in a bubble.
+// BubbleTime is the driver of PackageTime runs: it sleeps in a bubble.
 type BubbleTime struct {
 	clock *synctestcompat.Clock
 	start time.Time
 }
 
-// NewBubbleTime lets the bubble, which begins in the year 2000, come to where schedules
-// begin. That is after any instant that a package noted when it was loaded, and from which
-// it may reckon all others: no time has passed since then that is less than nothing.
+// NewBubbleTime moves the bubble's clock, which begins in the year 2000, to the instant at
+// which schedules begin. That is later than any instant of the real clock that a package
+// may have noted when it was initialized, so that the time since then is not negative.
 func NewBubbleTime() *BubbleTime {
 	time.Sleep(time.Until(conformance.Config{}.Start()))
 	return &BubbleTime{synctestcompat.NewClock(), time.Now()}

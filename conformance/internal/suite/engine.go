@@ -41,12 +41,12 @@ type engine[T, E any] struct {
 
 }
 
-// finding is what was seen of one rule.
+// finding is what was found about one rule.
 type finding struct {
 	judged int
 	worst  *Violation // with the smallest schedule
 	family string
-	// maybe are findings that count only if they are frequent, by schedule.
+	// maybe are the findings that count only if they are frequent, by schedule.
 	maybe map[string]*frequency
 }
 
@@ -56,8 +56,8 @@ type frequency struct {
 	family string
 }
 
-// alone is held by what runs schedules: a run sets GOMAXPROCS and looks at the stacks of
-// all goroutines, so that parallel tests take turns.
+// alone makes parallel tests take turns: whoever runs schedules holds it, since a run sets
+// GOMAXPROCS and looks at the stacks of all goroutines.
 var alone sync.Mutex
 
 // newEngine makes the engine. What is wrong with the spec fails the test.
@@ -80,7 +80,7 @@ func newEngine[T, E any](t *testing.T, about About, c Contract[T, E], o inside.O
 	return e
 }
 
-// linked are the rules of a contract with their links.
+// linked returns the rules of a contract, each with its link into RULES.md.
 func linked[T, E any](c Contract[T, E]) []Rule[T, E] {
 	rules := c.Rules()
 	for i := range rules {
@@ -234,7 +234,7 @@ func (e *engine[T, E]) evaluate() *conformance.Report {
 	return e.report("")
 }
 
-// kept is the family with the schedules that the options keep.
+// kept returns the family without the schedules that the options leave out.
 func (e *engine[T, E]) kept(f Family) Family {
 	if keep := e.options.Keep; keep != nil {
 		f.Schedules = slices.DeleteFunc(slices.Clone(f.Schedules), func(s conformance.Schedule) bool {
@@ -244,7 +244,7 @@ func (e *engine[T, E]) kept(f Family) Family {
 	return f
 }
 
-// nothing is a report of a run whose canary lives and in which nothing can be judged.
+// nothing is the report of a run that passed CANARY and in which nothing can be judged.
 func (e *engine[T, E]) nothing(why string) *conformance.Report {
 	r := e.blank(why)
 	r.Verdicts[0] = conformance.Verdict{Rule: "CANARY", Level: conformance.Core, Status: conformance.Pass}
@@ -276,8 +276,8 @@ func (e *engine[T, E]) explore(f Family) {
 		}
 	}
 	if e.lab.leaks && len(jobs) > fewer {
-		// Bubbles cannot get rid of what blocks in them for ever, and each look at the
-		// stacks would grow with it.
+		// What blocks in a bubble for ever stays, and makes each look at the stacks
+		// slower.
 		jobs = jobs[:fewer]
 		e.inexact = fmt.Sprintf("each run leaves goroutines behind, "+
 			"so that only the first %d runs of each family were made", fewer)
@@ -290,8 +290,8 @@ func (e *engine[T, E]) explore(f Family) {
 	}
 }
 
-// withoutReentry leaves out what hangs on an implementation that holds a lock while its
-// callback runs.
+// withoutReentry leaves out the schedules that hang on an implementation which holds a
+// lock while its callback runs.
 func (f Family) withoutReentry() Family {
 	hangs := func(s conformance.Schedule) bool {
 		return s.Config.Inside != "" || s.Config.Busy > 0 ||
@@ -379,7 +379,7 @@ func (e *engine[T, E]) rerun(s conformance.Schedule) *Recording {
 	if e.Time == conformance.PackageTime {
 		d = NewBubbleTime()
 	} else {
-		d = NewHand(s.Config.Start(), e.Bubble)
+		d = NewFakeTime(s.Config.Start(), e.Bubble)
 	}
 	st := newStage(e.Suite, Job{Schedule: s}, d)
 	e.c.Play(st)
@@ -401,7 +401,7 @@ func (e *engine[T, E]) foundAny() bool {
 	return false
 }
 
-// found is what was seen of a rule so far.
+// found returns what was found about a rule so far, and makes the entry if there is none.
 func (e *engine[T, E]) found(rule string) *finding {
 	if e.findings[rule] == nil {
 		e.findings[rule] = &finding{}
@@ -428,7 +428,7 @@ func (f *finding) keep(v *Violation, family string) {
 		order = v.Run.Schedule.Compare(f.worst.Run.Schedule)
 	}
 	if order < 0 || order == 0 && f.family == Leaks {
-		f.worst, f.family = v, family // the same schedule counts as found by the enumeration
+		f.worst, f.family = v, family // a schedule that another family has too counts as that family's
 	}
 }
 
@@ -496,7 +496,7 @@ func (s *Suite) Lost(where string) *Violation {
 	}
 }
 
-// blame enters that a run without progress breaks a rule.
+// blame notes that a run without progress breaks a rule.
 func (e *engine[T, E]) blame(id string, f Family, h *Hang, v *Violation) {
 	if v.Run == nil {
 		v.Run = &Recording{Trace: conformance.Trace{Schedule: h.Job.Schedule, Order: h.Job.Order}}

@@ -13,8 +13,9 @@ import (
 // examiner is the [conformance.Judge] of a contract.
 type examiner[T, E any] struct {
 	e *engine[T, E]
-	// leaks says that something was left behind, so that each run looks for it. Else only
-	// one schedule of eight does, by its text: a look takes longer than the run.
+	// leaks says that something was left behind, so that each run looks for it. Otherwise
+	// only one schedule in eight is looked at, chosen by its text, as a look takes longer
+	// than a run.
 	leaks bool
 }
 
@@ -64,7 +65,7 @@ func (j *examiner[T, E]) Run(s conformance.Schedule) []conformance.Violation {
 	alone.Lock()
 	defer alone.Unlock()
 	e.reset()
-	if slices.ContainsFunc(e.about.Known, func(k conformance.Known) bool { return e.odd(k.Rule, s) }) {
+	if slices.ContainsFunc(e.about.Known, func(k conformance.Known) bool { return e.unusual(k.Rule, s) }) {
 		return nil
 	}
 	look := j.leaks || crc32.ChecksumIEEE([]byte(s.String()))%8 == 0
@@ -91,9 +92,11 @@ func (j *examiner[T, E]) Run(s conformance.Schedule) []conformance.Violation {
 	return out
 }
 
-// odd reports whether a schedule has the input out of the ordinary that a rule is about.
-func (e *engine[T, E]) odd(id string, s conformance.Schedule) bool {
-	return slices.ContainsFunc(e.rules, func(r Rule[T, E]) bool { return r.ID == id && r.Odd != nil && r.Odd(s) })
+// unusual reports whether a schedule has the unusual input that a rule is about.
+func (e *engine[T, E]) unusual(id string, s conformance.Schedule) bool {
+	return slices.ContainsFunc(e.rules, func(r Rule[T, E]) bool {
+		return r.ID == id && r.Unusual != nil && r.Unusual(s)
+	})
 }
 
 // Trace runs a schedule once.
@@ -185,7 +188,7 @@ func (r *reducer) fewerSteps() {
 	for n := len(r.s.Steps) / 2; n > 0; n /= 2 {
 		for i := 0; i+n <= len(r.s.Steps); i += n {
 			r.add(func(t *conformance.Schedule) { t.Steps = slices.Delete(t.Steps, i, i+n) })
-			r.add(func(t *conformance.Schedule) { // and what comes after it comes earlier
+			r.add(func(t *conformance.Schedule) { // and what follows comes earlier by as much
 				gap := t.Steps[i+n-1].At
 				if i > 0 {
 					gap -= t.Steps[i-1].At

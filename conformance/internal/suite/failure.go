@@ -19,8 +19,8 @@ func link(kind, id string) string {
 		strings.ReplaceAll(strings.ToLower(kind+" "+id), " ", "-")
 }
 
-// text is what a broken rule prints: what happened, the rule, why, the timeline, and how
-// to run just this case again.
+// text is what a failing subtest prints: what happened, the rule, why, the timeline, and
+// how to run this schedule alone.
 func (e *engine[T, E]) text(r *Rule[T, E], v *Violation) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n%s\n", r.ID, v.Headline, r.Text)
@@ -111,7 +111,7 @@ func picture(v *Violation) string {
 	return draw(append(ops, lanes...), v.At)
 }
 
-// draw ranks the instants and puts the caret under at.
+// draw draws the lanes, with a column for each instant and the caret under at.
 func draw(lanes []Lane, at time.Duration) string {
 	instants := []time.Duration{at}
 	for _, l := range lanes {

@@ -8,18 +8,18 @@ import (
 	"github.com/escapement-go/escapement/internal/goroutine"
 )
 
-// abandoned are the goroutines that were there at earlier hangs, and those of bubbles that had
-// ended when an engine was made, in which nothing runs any more. They prove nothing of a later
-// hang.
+// abandoned are the ids of goroutines that prove nothing about a hang, because they were
+// blocked before it: those of earlier hangs, and those of bubbles that had ended when an
+// engine was made.
 var abandoned = struct {
 	sync.Mutex
 	ids map[string]bool
 }{ids: map[string]bool{}}
 
-// stuck reports whether every goroutine in bubbles waits, and one of them for a lock, while
-// nobody outside runs who could hold it: no bubble can be settled then, so that nothing
-// more will happen in it. Outside bubbles there may be timers that no stack shows, so that
-// nothing is proved there, unless a test with runs that hang has set first: it has none.
+// stuck reports whether every goroutine in bubbles waits, one of them for a lock, and no
+// goroutine outside runs that could hold the lock: then no bubble can settle, and nothing
+// will happen any more. Without bubbles there may be timers, which no stack shows, so that
+// nothing is proved; except in tests of hangs, which set first and have no timers.
 func (l *lab) stuck() bool {
 	abandoned.Lock()
 	defer abandoned.Unlock()
@@ -93,13 +93,13 @@ func isLocked(w goroutine.Waiting) bool {
 	return strings.HasPrefix(w.State, "sync.Mutex") || strings.HasPrefix(w.State, "sync.RWMutex")
 }
 
-// brief says what a goroutine waits for and where it came from, without numbers and
-// addresses.
+// brief says what a goroutine waits for, in which function, and who started it, without
+// numbers and addresses.
 func brief(g goroutine.Waiting) string {
 	return g.State + " in " + g.Function + ", started by " + g.CreatedBy
 }
 
-// Goroutine is one of those of a hang.
+// Goroutine is a goroutine that was there when a run hung.
 type Goroutine struct {
 	goroutine.Waiting
 	Stack string // its functions, the innermost first
@@ -200,12 +200,12 @@ func (s *Suite) LostPromptly(h *Hang) string { return s.lostLock(h, markPromptly
 func (s *Suite) LostLock(h *Hang) string { return s.lostLock(h, "", true) }
 
 // lostLock describes a goroutine that waits for a lock which nobody will give back, "" if
-// the stacks do not prove that. All goroutines of bubbles must wait, so that nothing
-// happens there any more. If those in code that is not the suite's all wait for locks,
-// whoever holds this one is among them or has left without unlocking it; that is asked if
-// alone. Where to wait for one's turn can be to wait for a lock, it proves nothing; but an
-// operation that needs no turn must not wait for those who do. The operations that count
-// are those under a marker, all if under is "".
+// the stacks do not prove that there is one. Only goroutines with the marker under on
+// their stacks are considered, or all of them if under is "". It is proof that all
+// goroutines of bubbles are blocked and, if alone is set, that all those in code of the
+// implementation wait for locks: then the holder is among them, or has gone without
+// unlocking. Without alone other waits are no objection: that is for operations that must
+// not wait for those who wait for their turn.
 func (s *Suite) lostLock(h *Hang, under string, alone bool) string {
 	lost := ""
 	for _, g := range h.Goroutines() {
@@ -215,7 +215,7 @@ func (s *Suite) lostLock(h *Hang, under string, alone bool) string {
 			return "" // it runs
 		case g.forGood || !s.foreign(g.Stack):
 		case !g.Bubble && waitsForTests(g.Stack):
-			// It waits for the suite.
+			// It is the test, which waits for the suite.
 		case !locked && (alone || !g.Bubble):
 			return "" // it may hold the lock, and give it back
 		case locked && lost == "" && strings.Contains(g.Stack, under):
@@ -235,10 +235,10 @@ func (h *Hang) WaitsForLock() string {
 	return ""
 }
 
-// foreign reports whether a stack has a function that is not of the suite or of the
-// packages that are under it and under everything. A test's functions are foreign, the
-// suite's own included: there the implementations are in tests. The clock is foreign where
-// it may be what is judged.
+// foreign reports whether a stack has a function of neither the suite nor the standard
+// library, and so may be in code of the implementation. Functions of tests are foreign,
+// those of the suite's own tests included, as these are where the implementations are. The
+// fake clock is foreign where it is what is judged.
 func (s *Suite) foreign(stack string) bool {
 	const module = "github.com/escapement-go/escapement/"
 	lines := strings.Split(stack, "\n")
@@ -264,7 +264,7 @@ func (s *Suite) foreign(stack string) bool {
 	return false
 }
 
-// own reports whether a package of this module is one of the suite's.
+// own reports whether a package of this module, given by its folder, belongs to the suite.
 func (s *Suite) own(path string) bool {
 	switch {
 	case path == "fakeclock":

@@ -6,12 +6,13 @@ import (
 	"strings"
 )
 
-// hint says of a run that breaks a rule which choices, if they were declared otherwise,
-// would make it one that breaks no rule. Whether that is a mistake in the declaration or
-// in the implementation only its author knows. Those under which the rule is still in
-// force and holds are better than those that take it out of force; where what breaks it is
-// not in the trace, only these can be told. A choice that can be observed counts only if
-// it was: else any mistake with a payload would be none for those that declare no payload.
+// hint says which choices, if they were declared otherwise, would make a run that breaks a
+// rule one that breaks no rule. Only the author knows whether the declaration or the
+// implementation is wrong. Choices with which the rule is in force and holds are preferred
+// to those that take it out of force; where what breaks the rule is not in the trace, only
+// the latter can be found. A choice that can be observed is offered only if the
+// observation agrees: otherwise the declaration that nothing is to be judged would explain
+// every failure.
 func (e *engine[T, E]) hint(r *Rule[T, E], v *Violation) string {
 	switch rec := v.Run; {
 	case rec == nil || r.Check == nil && r.Again == nil:
@@ -71,7 +72,7 @@ func (e *engine[T, E]) hangs() bool {
 }
 
 // holds reports whether a run breaks no rule with the traits t, and whether r is in force
-// with them. Nothing is run again for it, and what else was found is no excuse.
+// with them. Nothing is run again for it.
 func (e *engine[T, E]) holds(r *Rule[T, E], t *T, choices []Choice, rec *Recording) (inForce, ok bool) {
 	j := Job{Schedule: rec.Schedule, Order: rec.Order, Family: e.familyOf(rec.Schedule), Look: true, Review: true}
 	x := e.c.Exam(t, rec, j)

@@ -63,7 +63,8 @@ func aboutBell(known ...conformance.Known) About {
 	return About{Name: "bell", Time: conformance.Injected, Known: known}
 }
 
-// A known failure that chance hides once is looked for again; one that is gone is reported.
+// A known failure that does not turn up by chance is looked for again; one that is gone is
+// reported.
 func TestKnown_isLookedForAgain(t *testing.T) {
 	const schedule = "call 1 @0"
 	t.Setenv("ESCAPEMENT_SCHEDULE", schedule) // no others, which would be counted too
@@ -88,7 +89,7 @@ func TestKnown_isLookedForAgain(t *testing.T) {
 	}
 }
 
-// Parallel tests take turns: whoever uses the implementation has the process for itself.
+// Parallel tests take turns: while one runs schedules, no other does.
 func TestRun_takesTurns(t *testing.T) {
 	s := MustParse("call 1 @0")
 	used, shared := 0, 0

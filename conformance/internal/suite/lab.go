@@ -15,7 +15,8 @@ import (
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
-// lab runs jobs where they belong: in bubbles if there are any, guarded by a watchdog.
+// lab is where schedules are run: in bubbles, if the toolchain has them, and watched, so
+// that a run that hangs can be given up.
 type lab struct {
 	t      *testing.T
 	time   conformance.TimeSource
@@ -23,28 +24,28 @@ type lab struct {
 	suite  *Suite
 	// play runs the job's schedule on a fresh implementation and records it.
 	play func(s *Stage)
-	// first is the wait before the first look at the stacks of a run without progress; the
-	// waits after it double until they are longestLook, which 0 stands for. Only tests of
-	// hangs set it. What the stacks prove does not depend on when they are looked at, and
-	// without a proof watchdog is what it is.
+	// first is how long a run without progress is left before its stacks are looked at for
+	// the first time; later waits double up to longestLook. 0 stands for longestLook. Only
+	// tests of hangs set it: it decides when a proof is found, but neither whether it is
+	// one nor how long the watchdog waits without one.
 	first time.Duration
-	// rounds counts those of meetings: a job that has many makes progress with each.
+	// rounds counts the rounds of meetings, each of which is progress.
 	rounds *atomic.Int64
 	// leaks says that a bubble ended with blocked goroutines.
 	leaks bool
 	runs  int
 }
 
-// A run without progress is looked at every longestLook of real time and given up after
-// watchdog. Neither decides anything: the stacks do. Where they show before that nobody can
-// go on, two looks will do.
+// The stacks of a run without progress are looked at every longestLook of real time, and
+// the run is given up when two looks in a row prove that nothing can go on, or after
+// watchdog. Verdicts depend on the stacks only.
 const (
 	watchdog    = 10 * time.Second
 	longestLook = time.Second
 )
 
-// with is a lab like l that plays something else. It is a copy: a run that hangs keeps the
-// lab that it was given.
+// with returns a copy of l that plays something else. A run that hangs goes on using the
+// lab with which it was started.
 func (l *lab) with(play func(s *Stage)) *lab {
 	other := *l
 	other.play = play
@@ -101,8 +102,9 @@ func (l *lab) run(jobs []Job, judge func(j Job, rec *Recording)) *Hang {
 	return nil
 }
 
-// watch waits until ended, and returns the job at which no run makes progress any more,
-// because the stacks prove it twice or watchdog is over; -1 if there is none.
+// watch waits until ended is closed, and returns -1. If the runs stop making progress,
+// because two looks at the stacks prove so or the watchdog's time is over, it returns the
+// number of the job under way.
 func (l *lab) watch(next *atomic.Int64, ended <-chan struct{}) int64 {
 	wait := cmp.Or(l.first, longestLook)
 	timer := time.NewTimer(wait)
@@ -152,7 +154,7 @@ func (l *lab) batch(jobs []Job, next *atomic.Int64, note func(conformance.Schedu
 	if !l.bubble {
 		j := jobs[next.Load()]
 		note(j.Schedule)
-		s := newStage(l.suite, j, NewHand(j.Schedule.Config.Start(), false))
+		s := newStage(l.suite, j, NewFakeTime(j.Schedule.Config.Start(), false))
 		l.play(s)
 		judge(j, s.Rec.finish())
 		next.Add(1)
@@ -200,7 +202,7 @@ func (l *lab) driver(j Job) Driver {
 	if l.time == conformance.PackageTime {
 		return NewBubbleTime()
 	}
-	h := NewHand(j.Schedule.Config.Start(), l.bubble)
+	h := NewFakeTime(j.Schedule.Config.Start(), l.bubble)
 	h.jump = j.Jump
 	return h
 }

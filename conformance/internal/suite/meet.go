@@ -9,45 +9,46 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 )
 
-// A probe of concurrent use has two goroutines meet at each of its instances, round after
-// round: between a check and the act after it are often nanoseconds, and another call comes
-// between them in a small part of the meetings only. There are [Places] instances, fewer
-// under -race, where each step takes long.
+// A probe of concurrent use lets two goroutines call each of many instances at the same
+// moment, round after round: between a check and the act that depends on it there are
+// often only nanoseconds, and in a small part of the meetings the other call comes in
+// between. There are [Places] instances, fewer under -race, where everything takes longer.
 const (
 	// Meeters is the number of goroutines, Meetings that of rounds.
 	Meeters  = 2
 	Meetings = 6
-	spins    = 20_000 // turns until another goroutine may need the processor
+	spins    = 20_000 // turns of a loop before the processor is offered to other goroutines
 )
 
-// NoProgress is why nothing is said of concurrent use that hangs.
+// NoProgress is why a probe of concurrent use that hangs has no verdict.
 const NoProgress = "concurrent use made no progress"
 
 // Meeting describes a probe of concurrent use: instances of type I, of which Meeters
 // goroutines use each at one instant.
 type Meeting[I any] struct {
-	// Make makes the instance of a place.
+	// Make makes the instance with the number place.
 	Make func(env conformance.Env, place int) I
 	// Each is how often each goroutine calls.
 	Each int
-	// Before prepares a round, once for all places; nil does nothing.
+	// Before prepares a round, once for all instances; nil does nothing.
 	Before func(st *Stage, round int)
-	// Prepare prepares each place for a round; nil does nothing.
+	// Prepare prepares each instance for a round; nil does nothing.
 	Prepare func(in I, round int)
 	// Call is call number n of goroutine g; it must not block.
 	Call func(in I, round, g, n int)
-	// Between looks at a place when the calls have settled and time stands; nil does nothing.
+	// Between looks at an instance when the calls have settled, before time passes; nil
+	// does nothing.
 	Between func(in I, place int)
 	// Pass lets the time of a round pass.
 	Pass func(st *Stage, round int)
-	// Judge says what is wrong with what a round brought to a place.
+	// Judge returns what is wrong with what a round has done to an instance.
 	Judge func(in I, place, round int) *Violation
 	// Release ends an instance.
 	Release func(in I)
 }
 
 // Meet runs the meeting and returns the first violation, with the round in which it came,
-// or why it could not be run. What calls panic with is not looked at: X-CALLS is.
+// or why it could not be run. Panics of calls are left to X-CALLS.
 func Meet[I any](p *Probe, m Meeting[I]) (worst *Violation, skip string) {
 	hang := p.Play(func(st *Stage) {
 		var in [Places]I
@@ -99,9 +100,10 @@ func Meet[I any](p *Probe, m Meeting[I]) (worst *Violation, skip string) {
 // InRound says in which round of a meeting something was seen.
 func InRound(round int) string { return fmt.Sprintf("round %d of %d", round+1, Meetings) }
 
-// meet has the goroutines call f for each place, both as nearly at one instant as the
-// machine can, and waits until all have returned; f must not block. They spin until the
-// other is there: those that are woken follow one another, and short calls would not meet.
+// meet has two goroutines call f for each place, both as nearly at one instant as the
+// machine can, and waits until all calls have returned; f must not block. Each goroutine
+// spins until the other has come: goroutines that are woken start one after the other, and
+// short calls would not meet.
 func (s *Suite) meet(f func(g, i int)) {
 	defer s.lab.twoProcessors()()
 	var wg sync.WaitGroup
@@ -120,7 +122,7 @@ func (s *Suite) meet(f func(g, i int)) {
 						runtime.Gosched()
 					}
 				}
-				for range (i*7 + g*13) % 31 { // who comes first, and by how much, varies
+				for range (i*7 + g*13) % 31 { // varies which of them is first, and by how much
 					at[g].Load()
 				}
 				f(g, i)
@@ -130,10 +132,11 @@ func (s *Suite) meet(f func(g, i int)) {
 	wg.Wait()
 }
 
-// Crowd calls f for each place n times from each of two goroutines, or, where a call blocks,
-// from one that comes after it on the same processor. Each call of one row meets one of the
-// other. It returns when all calls have begun.
-func (s *Suite) Crowd(places, n int, f func(i, k int)) {
+// MeetBlocking is meet for calls that may block: it calls f for each place n times in each
+// of two rows of goroutines. Each call of one row meets a call of the other. A row goes on
+// with its next goroutine, on the same processor, when a call blocks or returns. It
+// returns when all calls have begun.
+func (s *Suite) MeetBlocking(places, n int, f func(i, k int)) {
 	defer s.lab.twoProcessors()()
 	var at [Meeters]struct {
 		atomic.Int64
@@ -142,7 +145,7 @@ func (s *Suite) Crowd(places, n int, f func(i, k int)) {
 	var begun sync.WaitGroup
 	var next func(g, i, k int)
 	next = func(g, i, k int) {
-		switch { // it has the processor when this one blocks or ends
+		switch { // runs on this processor when this goroutine blocks or ends
 		case k+1 < n:
 			go next(g, i, k+1)
 		case i+1 < places:
@@ -166,7 +169,7 @@ func (s *Suite) Crowd(places, n int, f func(i, k int)) {
 }
 
 // twoProcessors makes the process run on two processors at least, until the result is
-// called; on one where two are not safe.
+// called. It does nothing where timers on two processors can crash the process.
 func (l *lab) twoProcessors() (restore func()) {
 	n := runtime.GOMAXPROCS(0)
 	if n >= Meeters || l.timersCrash() {

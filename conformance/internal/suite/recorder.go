@@ -16,7 +16,7 @@ type Recording struct {
 	conformance.Trace
 	// Detail is what the contract records in terms of its own.
 	Detail any
-	// Turned says that timers for no time came without end.
+	// Turned says that the implementation armed timers of no duration without end.
 	Turned bool
 	// Called says that the planned panic came out of a callback that an operation ran,
 	// rather than a timer.
@@ -40,7 +40,7 @@ func (r *Recorder) Locked(f func(rec *Recording)) {
 	f(&r.rec)
 }
 
-// Mark returns the point that comes next. It is for use under Locked.
+// Mark returns the next point of the trace. It must be called within Locked.
 func (r *Recorder) Mark() conformance.Mark {
 	r.seq++
 	return conformance.Mark{At: r.now(), Seq: r.seq}
@@ -55,7 +55,7 @@ func (r *Recorder) Do(s conformance.Step, inside bool, call func(d *conformance.
 		return
 	}
 	i := len(r.rec.Done)
-	if i == 0 { // a callback may do more
+	if i == 0 { // enough, unless callbacks do steps too
 		r.rec.Done = make([]conformance.Done, 0, len(r.rec.Schedule.Steps))
 	}
 	r.rec.Done = append(r.rec.Done, conformance.Done{Step: s, Inside: inside, Began: r.Mark()})
@@ -74,7 +74,7 @@ func (r *Recorder) Do(s conformance.Step, inside bool, call func(d *conformance.
 	done.Tokens, done.Delay, done.Err, done.Answer = d.Tokens, d.Delay, d.Err, d.Answer
 }
 
-// Settled notes of the newest step what was seen when all had settled.
+// Settled sets the result of the newest step to what was seen when everything had settled.
 func (r *Recorder) Settled(ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -138,8 +138,9 @@ func Catch(f func()) (msg string) {
 // PlannedPanic is what a callback panics with if the schedule wants it.
 const PlannedPanic = "conformance: the callback panics, as the schedule says"
 
-// survivable reports whether the suite can recover a panic of its caller: a call of the
-// suite, or a timer of a guarded clock, is on the stack.
+// survivable reports whether the suite would recover a panic of its caller, because a call
+// of the suite or a timer of a guarded clock is on the stack, and whether it is the
+// former.
 func survivable() (called, survived bool) {
 	buf := make([]byte, 16<<10)
 	buf = buf[:runtime.Stack(buf, false)]

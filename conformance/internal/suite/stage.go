@@ -18,13 +18,13 @@ type Stage struct {
 	// Blocks says which steps may wait for what only the driver can bring, so that they
 	// need a goroutine of their own; nil means none.
 	Blocks func(s conformance.Step) bool
-	// Rests says that everything settles after each step, not only before the next.
+	// Rests makes everything settle right after each step, not only before the next one.
 	Rests bool
-	// After is told of each step when everything has settled behind it, if Rests; nil is
-	// told of none.
+	// After is called with each step when everything has settled after it; only if Rests
+	// is set.
 	After func(s conformance.Step)
-	// Alone says that a racing step meets the timers of its own instant only: what is due
-	// before has come and settled.
+	// Alone makes a racing step meet the timers of its own instant only: everything that
+	// is due earlier comes and settles first.
 	Alone bool
 }
 
@@ -44,8 +44,8 @@ func (s *Stage) Config() conformance.Config { return s.Schedule.Config }
 // Steps are the schedule's.
 func (s *Stage) Steps() []conformance.Step { return s.Schedule.Steps }
 
-// Env is what the instance is made in. Its clock survives the planned panic, and stops
-// who arms timers for no time without end.
+// Env is what the instance is made in. Its clock recovers the planned panic, and stops an
+// implementation that arms timers of no duration without end.
 func (s *Stage) Env() conformance.Env { return s.EnvOf(1) }
 
 // EnvOf is Env for as many instances on one clock.
@@ -57,7 +57,7 @@ func (s *Stage) EnvOf(instances int) conformance.Env {
 	return conformance.Env{Clock: c, Start: s.Config().Start()}
 }
 
-// Plain is Env with the driver's own clock.
+// Plain is Env with the driver's clock as it is, which does not survive panics.
 func (s *Stage) Plain() conformance.Env {
 	return conformance.Env{Clock: s.Clock(), Start: s.Config().Start()}
 }
@@ -71,22 +71,24 @@ func (s *Stage) Make(make func()) bool {
 
 // Fake is the fake clock, nil on package time.
 func (s *Stage) Fake() *fakeclock.Clock {
-	if h, ok := s.Driver.(*Hand); ok {
+	if h, ok := s.Driver.(*FakeTime); ok {
 		return h.Fake
 	}
 	return nil
 }
 
-// Exact reports whether it can be told when what runs on a goroutine has come to rest.
+// Exact reports whether the driver can tell when everything that runs on goroutines has
+// settled.
 func (s *Stage) Exact() bool {
-	h, ok := s.Driver.(*Hand)
+	h, ok := s.Driver.(*FakeTime)
 	return !ok || h.Bubble
 }
 
 // Each does the steps of the schedule, each at its instant, in the order with its timers
-// that the job says. Row says how many of the steps that are left come in one go; nil
-// means one. Idle lets time pass, wall sets the wall clock of a fake clock, and do does
-// everything else. It returns the instant of the last step.
+// that the job says. The function row says how many of the steps that are left are done
+// without a pause; nil means one. Idle steps let time pass, wall steps set the wall clock
+// of a fake clock, and the function do does everything else. It returns the instant of the
+// last step.
 func (s *Stage) Each(row func(left []conformance.Step) int, do func(st conformance.Step)) (end time.Duration) {
 	steps := s.Steps()
 	for i, n := 0, 1; i < len(steps); i += n {
@@ -115,7 +117,7 @@ func (s *Stage) Each(row func(left []conformance.Step) int, do func(st conforman
 	return end
 }
 
-// one does what comes in one go.
+// one does the steps that are done without a pause.
 func (s *Stage) one(first conformance.Step, all func()) {
 	blocks := s.Blocks != nil && s.Blocks(first)
 	switch {
@@ -182,8 +184,8 @@ func (s *Stage) Callback(do func()) { callback(do) }
 const InsideValue = 1000
 
 // End ends the recording at an instant by which all that the schedule can bring has come,
-// and then releases what was made. Where the run looks for what is left, it is left alone
-// for matters, the time in which anything can still happen, before anybody looks.
+// and then releases what was made. A run that looks for what is left behind first waits
+// for matters, the time in which anything can still happen.
 func (s *Stage) End(at, matters time.Duration, release func()) {
 	s.To(at)
 	s.Settle()
@@ -200,10 +202,10 @@ func (s *Stage) End(at, matters time.Duration, release func()) {
 	s.Settle()
 }
 
-// Rest leaves an instance without Stop alone for ten times as long as what happened until
-// end can matter, before anybody looks for goroutines that it left, or lets the bubble
-// end: a janitor that ends when there is nothing left to clean does no harm. Longer than
-// a year nobody waits; the instants of package time end.
+// Rest waits, before the run looks for goroutines or the bubble ends, for ten times as
+// long as what happened until end can matter to an instance that has no Stop: a goroutine
+// that cleans up and ends when nothing is left to clean is no leak. It waits a year at
+// most, since package time has a last instant.
 func (s *Stage) Rest(end, matters time.Duration) {
 	const year = 365 * 24 * time.Hour
 	if end < year && matters > 0 && matters < year/10 {

@@ -23,16 +23,16 @@ type Suite struct {
 	over    string // why nothing more is explored; "" if more is
 	// cannotReenter says that a method called from the callback blocked for good.
 	cannotReenter bool
-	givenUp       map[string]string // families, and why
-	twice         bool              // runs have a second instance beside the one that is judged
-	single        bool              // an examiner's: there are no subtests
+	givenUp       map[string]string // why, by family
+	twice         bool              // each run uses a second instance beside the one that is judged
+	single        bool              // see Single
 }
 
 // Accepts reports whether the implementation has an operation.
 func (s *Suite) Accepts(op conformance.Op) bool { return s.ops[op] }
 
-// Able returns those of the operations that the implementation has.
-func (s *Suite) Able(ops ...conformance.Op) []conformance.Op {
+// Supported returns those of the operations that the implementation has.
+func (s *Suite) Supported(ops ...conformance.Op) []conformance.Op {
 	var out []conformance.Op
 	for _, op := range ops {
 		if s.ops[op] {
@@ -45,14 +45,15 @@ func (s *Suite) Able(ops ...conformance.Op) []conformance.Op {
 // Twice says that Play is to make a second instance and do everything with it first.
 func (s *Suite) Twice() bool { return s.twice }
 
-// Single says that schedules are run one by one, as whoever has them wants, and nothing is
+// Single says that a [conformance.Judge] runs schedules one by one, and nothing is
 // explored.
 func (s *Suite) Single() bool { return s.single }
 
 // Reentrant reports whether no method called from the callback has blocked for good so far.
 func (s *Suite) Reentrant() bool { return !s.cannotReenter }
 
-// Unsettled is why what a timer starts at once cannot be waited for, "" if it can.
+// Unsettled is why the suite cannot wait for what a timer of no duration starts, "" if it
+// can.
 func (s *Suite) Unsettled() string {
 	return If(s.Time == conformance.Injected && !s.Bubble,
 		"only in a bubble can be waited for what a timer starts at once")
@@ -97,7 +98,8 @@ func (s *Suite) TryText(text string, order conformance.Order) []*Recording {
 	return s.Try(schedule, order, n)
 }
 
-// Share returns how often pred holds, from 0 to 1; 0 for no runs.
+// Share returns the share of runs for which pred holds, from 0 to 1; 0 if there are no
+// runs.
 func Share(runs []*Recording, pred func(*Recording) bool) float64 {
 	n := 0
 	for _, r := range runs {
@@ -112,8 +114,8 @@ func Share(runs []*Recording, pred func(*Recording) bool) float64 {
 // returns the hang if it makes no progress.
 func (s *Suite) Play(play func(st *Stage)) *Hang { return s.lab.with(play).once() }
 
-// PlayOutside is Play outside bubbles: to settle would order what must stay unordered for the
-// race detector to see it.
+// PlayOutside is Play outside bubbles: settling would order what must stay unordered for
+// the race detector to see it.
 func (s *Suite) PlayOutside(play func(st *Stage)) *Hang {
 	l := s.lab.with(play)
 	l.bubble = false
@@ -133,7 +135,7 @@ func (s *Suite) InBubble(f func()) { s.lab.inBubble(f) }
 type Probe struct {
 	*Suite
 	explored []conformance.Schedule
-	stall    string // why it came to no end, "" if it did
+	stall    string // why it is inconclusive, "" if it is not
 }
 
 // Explored counts schedules that the probe runs as explored.
@@ -170,7 +172,7 @@ func WithoutRaceDetector() string {
 	return ""
 }
 
-// If returns why if yes, for what rules say of themselves.
+// If returns why if yes is true, "" otherwise.
 func If(yes bool, why string) string {
 	if yes {
 		return why

@@ -15,18 +15,20 @@ type Choice struct {
 	Declared int
 	// Values are the names of the values, in the order of the constants, for the literal.
 	Values []string
-	// Needless says that the implementation lacks what it is about; nil means that
-	// nobody need declare it.
+	// Needless reports whether the implementation lacks what the choice is about, so that
+	// it need not be declared; nil is for choices that never need be.
 	Needless func() bool
-	// Observe tries the implementation; 0 means that nothing fits. It is nil where nothing
-	// shows the choice.
+	// Observe tries the implementation and returns the value that fits, 0 if none does. It
+	// is nil for choices that cannot be observed.
 	Observe func() int
-	// Set declares another value; nil where no other can explain a run.
+	// Set declares another value. It is nil where another value is never offered as an
+	// explanation.
 	Set func(value int)
-	// Alter returns a run as if it had been configured for that value, where the choice is
-	// one of the configuration too, and whether there is such a run.
+	// Alter is for choices that a schedule can configure too: it returns a run as if it
+	// had been configured with that value, and false if that cannot be.
 	Alter func(value int, rec *Recording) (*Recording, bool)
-	// Blind are values that would explain anything, and so explain nothing.
+	// Blind are values with which nearly nothing is judged, so that they are never offered
+	// as an explanation.
 	Blind []string
 }
 
@@ -81,15 +83,15 @@ func (e *engine[T, E]) checkTraits() conformance.Verdict {
 // skipped is why a rule is not in force.
 type skipped struct {
 	why string
-	// absent says that there is nothing that the rule is about, so that it does not count
-	// as core.
+	// absent says that the implementation has nothing that the rule is about, so that the
+	// rule does not count as core.
 	absent bool
 }
 
-// lacking begins the reason to skip a rule of an operation that is not there.
+// lacking begins the reason why the rules of an operation that is nil are skipped.
 const lacking = "the implementation has no "
 
-// skip says why a rule is not in force with the traits t, of which choices are the table.
+// skip returns why a rule is not in force with the traits t, whose table is choices.
 func (e *engine[T, E]) skip(r *Rule[T, E], t *T, choices []Choice) skipped {
 	return skip(e.Suite, r, t, choices)
 }
@@ -119,8 +121,9 @@ func skip[T, E any](s *Suite, r *Rule[T, E], t *T, choices []Choice) skipped {
 	return skipped{}
 }
 
-// InForce reports whether a rule of the contract judges a run with the traits t: for a
-// contract in which one difference may be about several rules.
+// InForce reports whether a rule of the contract judges a run with the traits t. It is for
+// contracts that compare runs with a model, where a difference may break one rule or
+// another.
 func InForce[T, E any](s *Suite, c Contract[T, E], t *T, j Job, id string) bool {
 	rules := c.Rules()
 	i := slices.IndexFunc(rules, func(r Rule[T, E]) bool { return r.ID == id })

@@ -12,8 +12,8 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 )
 
-// report turns the findings into verdicts, CANARY and TRAITS first. Only says why there is
-// no more than one schedule.
+// report turns the findings into verdicts, CANARY and TRAITS first. If only one schedule
+// was run, only says why.
 func (e *engine[T, E]) report(only string) *conformance.Report {
 	r := e.blank("")
 	r.Partial = only
@@ -41,8 +41,8 @@ func (e *engine[T, E]) report(only string) *conformance.Report {
 	return r
 }
 
-// conclude reaches the verdict on one rule. It reports whether there is nothing that the
-// rule is about.
+// conclude sets the verdict on one rule. It reports whether the implementation has nothing
+// that the rule is about.
 func (e *engine[T, E]) conclude(r *Rule[T, E], v *conformance.Verdict, only string) (absent bool) {
 	v.Status, v.Reason = conformance.Pass, ""
 	if skip := e.skip(r, e.traits, e.choices); skip.why != "" {
@@ -115,13 +115,13 @@ func (e *engine[T, E]) probe(r *Rule[T, E], f *finding, only string) (skip strin
 	return ""
 }
 
-// tries is how often the schedule of a known failure is run again before it is said to
-// pass. What decides may be chance, such as the order in which goroutines run.
+// tries is how often the schedule of a known failure is run again before the rule is said
+// to pass: whether it fails may be chance, such as the order in which goroutines run.
 const tries = 100
 
-// insist runs the schedule of a known failure again if it did not turn up, and reports
-// whether it did then. One that is not explored, because random schedules found it, counts
-// where the exploration finds nothing.
+// insist runs the schedule of a known failure again if the exploration did not find that
+// failure, and reports whether it then fails. A schedule that the exploration does not
+// have, because random schedules found it, counts only if the exploration finds nothing.
 func (e *engine[T, E]) insist(v *conformance.Verdict) bool {
 	for _, k := range e.about.Known {
 		judged := v.Status == conformance.Pass || v.Status == conformance.Fail
@@ -139,8 +139,8 @@ func (e *engine[T, E]) insist(v *conformance.Verdict) bool {
 	return false
 }
 
-// repeats runs a schedule again and again until it breaks the rule, if it does. What else
-// it breaks is not looked at.
+// repeats runs a schedule up to tries times, and reports whether it broke the rule. Other
+// rules do not count.
 func (e *engine[T, E]) repeats(rule string, s conformance.Schedule) bool {
 	f, all := e.found(rule), e.findings
 	e.findings = map[string]*finding{rule: f}
@@ -198,7 +198,7 @@ func skippedVerdict(rule string, level conformance.Level, why string) conformanc
 	return conformance.Verdict{Rule: rule, Level: level, Status: conformance.Skip, Reason: why}
 }
 
-// markPartial says so if too little ran for a verdict on the whole.
+// markPartial notes in the report if too little was judged for a verdict on the whole.
 func (e *engine[T, E]) markPartial(r *conformance.Report, absent map[string]bool) {
 	if r.Partial != "" {
 		return
@@ -252,7 +252,8 @@ func (e *engine[T, E]) subtest(v *conformance.Verdict) {
 	})
 }
 
-// runLive runs a rule that fails whatever test is running when it finds something.
+// runLive runs a rule whose findings fail the test that is running, within that rule's
+// subtest.
 func (e *engine[T, E]) runLive(t *testing.T, r *Rule[T, E], v *conformance.Verdict) {
 	for _, k := range e.about.Known {
 		if k.Rule == r.ID {

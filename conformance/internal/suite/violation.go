@@ -11,8 +11,8 @@ type Violation struct {
 	Headline string
 	// Because says why, in terms of the schedule.
 	Because string
-	// At is the instant of the first difference, Lanes what the timeline shows beside the
-	// operations; nil shows the callbacks.
+	// At is the instant of the first difference. Lanes are what the timeline shows besides
+	// the operations; nil stands for the callbacks.
 	At    time.Duration
 	Lanes []Lane
 	// Chance marks a finding that counts only if it turns up often: honest code can produce

@@ -20,8 +20,8 @@ func (g guarded) AfterFunc(d time.Duration, f func()) clockwork.Timer {
 	})
 }
 
-// watched is a clock on which nobody can go on for ever at one instant: timers for no time
-// do not expire any more once there were many, and the trace says so.
+// watched is a clock that keeps an implementation from arming timers of no duration at one
+// instant for ever: after Endless of them they expire no more, and the trace says so.
 type watched struct {
 	clockwork.Clock
 	rec  *Recorder
@@ -30,10 +30,10 @@ type watched struct {
 	n    int
 }
 
-// Endless is more timers for no time than one instance needs at one instant.
+// Endless is more timers of no duration than one instance needs at one instant.
 const Endless = 1000
 
-// turns reports whether a timer for d is one too many.
+// turns reports whether a timer of duration d is one too many.
 func (w *watched) turns(d time.Duration) bool {
 	if d > 0 {
 		return false
