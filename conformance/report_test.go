@@ -9,7 +9,9 @@ import (
 )
 
 func TestTable_labels(t *testing.T) {
-	for i, want := range map[int]string{0: "[A]", 25: "[Z]", 26: "[AA]", 51: "[AZ]", 52: "[BA]", 701: "[ZZ]", 702: "[AAA]"} {
+	for i, want := range map[int]string{
+		0: "[A]", 25: "[Z]", 26: "[AA]", 51: "[AZ]", 52: "[BA]", 701: "[ZZ]", 702: "[AAA]",
+	} {
 		if got := label(i); got != want {
 			t.Errorf("label(%d) = %s, want %s", i, got, want)
 		}
@@ -35,7 +37,8 @@ func TestReport_Write(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
-	if len(lines) != 2 || !strings.HasSuffix(lines[0], `"seconds":1}`) || !strings.HasSuffix(lines[1], `"seconds":1.5}`) ||
+	if len(lines) != 2 ||
+		!strings.HasSuffix(lines[0], `"seconds":1}`) || !strings.HasSuffix(lines[1], `"seconds":1.5}`) ||
 		!strings.Contains(lines[0], `"verdicts":[{"rule":"RL-ENV"`) {
 		t.Errorf("%s holds %q, want a line for each report", path, lines)
 	}

@@ -232,7 +232,8 @@ func (c *contract) Twins(s *suite.Suite) conformance.Twins {
 		},
 		Draw: func(cfg conformance.Config, pick suite.Pick) conformance.Schedule {
 			var all callers
-			return suite.DrawClear(pick, cfg, ops, func(m suite.Move) conformance.Step { return all.step(m, cfg.Limit) })
+			step := func(m suite.Move) conformance.Step { return all.step(m, cfg.Limit) }
+			return suite.DrawClear(pick, cfg, ops, step)
 		},
 	}
 }

@@ -34,7 +34,8 @@ func TestDraw(t *testing.T) {
 			twins := j.Twins()
 			s := twins.Draw(twins.Configs[0], pick)
 			if one, beside := j.Trace(s), j.Beside(s); len(one.Fires) != len(beside.Fires) {
-				t.Errorf("%s: %s: %d items left, %d beside another instance", d.Name, s, len(one.Fires), len(beside.Fires))
+				t.Errorf("%s: %s: %d items left, %d beside another instance",
+					d.Name, s, len(one.Fires), len(beside.Fires))
 			}
 		}
 	}

@@ -70,19 +70,7 @@ func Run(t *testing.T, all []Tie) {
 	synctestcompat.Require(t)
 	for _, tie := range all {
 		t.Run(tie.Name, func(t *testing.T) {
-			const inBubble = 1000 // more make a bubble slow
-			seen, late := map[string]int{}, 0
-			for left := prove.Number(100, 500, 500, 100_000); left > 0; left -= min(left, inBubble) {
-				synctestcompat.Run(t, func(*testing.T) {
-					for range min(left, inBubble) {
-						outcome, ran := tie.once()
-						seen[outcome]++
-						if ran {
-							late++
-						}
-					}
-				})
-			}
+			seen, late := tie.often(t, prove.Number(100, 500, 500, 100_000))
 			if late > 0 {
 				t.Errorf("%d times a callback ran after Stop had returned", late)
 			}
@@ -95,6 +83,25 @@ func Run(t *testing.T, all []Tie) {
 			}
 		})
 	}
+}
+
+// often tries a tie so many times and counts what came of it, and after how many a callback
+// ran after Stopped.
+func (tie Tie) often(t *testing.T, n int) (seen map[string]int, late int) {
+	seen = map[string]int{}
+	const inBubble = 1000 // more make a bubble slow
+	for ; n > 0; n -= min(n, inBubble) {
+		synctestcompat.Run(t, func(*testing.T) {
+			for range min(n, inBubble) {
+				outcome, ran := tie.once()
+				seen[outcome]++
+				if ran {
+					late++
+				}
+			}
+		})
+	}
+	return seen, late
 }
 
 // once tries a tie and reports what came of it, and whether a callback ran after Stopped.

@@ -88,8 +88,8 @@ func TestHang_callbacks(t *testing.T) {
 		blocked, inside, outside bool
 	}{
 		{"an operation in its callback", []string{stackOf(locked, lock, theirs, step, back, other)}, true, true, false},
-		{"a callback that waits for a channel", []string{stackOf(receives, theirs, step, back, other)}, true, false, false},
-		{"an operation that runs in its callback", []string{stackOf(runs, theirs, step, back, other)}, false, false, false},
+		{"a callback waits for a channel", []string{stackOf(receives, theirs, step, back, other)}, true, false, false},
+		{"an operation runs in its callback", []string{stackOf(runs, theirs, step, back, other)}, false, false, false},
 		{"a callback that waits for a lock itself", []string{stackOf(locked, lock, back, other)}, false, true, false},
 		{"a callback that an operation runs", []string{stackOf(locked, lock, back, theirs, step)}, false, true, false},
 		{"an operation alone", []string{stackOf(locked, lock, theirs, step)}, false, false, true},
