@@ -42,7 +42,9 @@ func debouncerSpec(source debouncertest.TimeSource) debouncertest.Spec {
 // traits are the choices of this package.
 func traits() debouncertest.Traits {
 	return debouncertest.Traits{
-		Edges:         []debouncertest.Edges{debouncertest.Trailing, debouncertest.Leading, debouncertest.LeadingAndTrailing},
+		Edges: []debouncertest.Edges{
+			debouncertest.Trailing, debouncertest.Leading, debouncertest.LeadingAndTrailing,
+		},
 		Payload:       debouncertest.LastPayload,
 		Tie:           debouncertest.ResetFirst,
 		StaleFire:     debouncertest.StaleForbidden,
