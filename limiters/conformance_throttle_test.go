@@ -58,7 +58,9 @@ func throttleFuncSpec(source throttletest.TimeSource) throttletest.Spec {
 			return throttletest.Funcs{Call: h.Call, Stop: h.Stop}
 		},
 		Traits: throttletest.Traits{
-			Edges:       []throttletest.Edges{throttletest.Leading, throttletest.Trailing, throttletest.LeadingAndTrailing},
+			Edges: []throttletest.Edges{
+				throttletest.Leading, throttletest.Trailing, throttletest.LeadingAndTrailing,
+			},
 			Boundary:    throttletest.BoundaryPasses,
 			BothSingle:  throttletest.BothOnce,
 			Payload:     throttletest.LastPayload,

@@ -37,7 +37,8 @@ func BenchmarkSchedule(b *testing.B) {
 			Traits: debouncertest.Traits{
 				Edges: []debouncertest.Edges{debouncertest.Trailing}, Payload: debouncertest.LastPayload,
 				Tie: debouncertest.ResetFirst, StaleFire: debouncertest.StaleForbidden,
-				AfterCancel: debouncertest.CancelReusable, StopPending: debouncertest.StopDrops, ZeroWait: debouncertest.ZeroSync, Overlap: debouncertest.Serial,
+				AfterCancel: debouncertest.CancelReusable, StopPending: debouncertest.StopDrops,
+				ZeroWait: debouncertest.ZeroSync, Overlap: debouncertest.Serial,
 			},
 		}))
 		b.Run("Limiter"+source.String(), schedules(limitertest.Spec{

@@ -83,7 +83,9 @@ var notDrawn = []struct {
 		"DB-MAXNE a fire of the bound ends the burst",
 		"DB-MAXTAIL a bound on call: drops what follows a fire of the bound",
 	}},
-	{"it takes many calls in an interval, and a reset among them", []string{"TH-RESET reset does nothing for several"}},
+	{"it takes many calls in an interval, and a reset among them", []string{
+		"TH-RESET reset does nothing for several",
+	}},
 	{"events are not put in a race with the end of an interval", []string{
 		"TH-PAY an event at the very end overtakes what is pending",
 		"TH-SPACE a timer that has expired emits all the same",
@@ -275,8 +277,8 @@ func steps(t *testing.T, text string) int {
 
 // String is the table and what it comes to.
 func (tab *table) String() string {
-	return fmt.Sprintf("```\n%s```\n\n%d of %d found; %d by the rule that is made for them, of which %d came to as few steps\n"+
-		"as the explorer.\n", tab.rows.String(), tab.found, tab.all, tab.alike, tab.same)
+	return fmt.Sprintf("```\n%s```\n\n%d of %d found; %d by the rule that is made for them, of which %d came to as few\n"+
+		"steps as the explorer.\n", tab.rows.String(), tab.found, tab.all, tab.alike, tab.same)
 }
 
 // designs are correct implementations of other designs than those of this module: a share of
