@@ -18,7 +18,7 @@
 //
 // Left out are mutants that hang, as each waits 10 s for the watchdog (their texts are in
 // testdata/hangs.golden of the suite), X-RACE, which runs with -race only, and what only
-// CONFORMANCE_FULL adds to correct implementations.
+// ESCAPEMENT_PROVE=all adds to correct implementations.
 //
 // For a comparison of speed, -bench prints each report as a benchmark, for benchstat; on
 // standard error are the seconds of CPU of each process.
