@@ -96,7 +96,7 @@ const (
 )
 
 // concurrent lets goroutines bring requests at one instant.
-func (c *contract) concurrent(p *suite.Probe) (worst *suite.Violation, skip string) {
+func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
 	wantWaiting := brought - slots
 	switch c.traits.Backlog {
 	case BacklogBounded:
@@ -104,13 +104,14 @@ func (c *contract) concurrent(p *suite.Probe) (worst *suite.Violation, skip stri
 	case BacklogNone:
 		wantWaiting = 0
 	}
+	var seen *suite.Violation // what is abandoned may still write it
 	hang := p.Play(func(st *suite.Stage) {
 		limiters := make([]busyLimiter, suite.Places/2)
 		for i := range limiters {
 			limiters[i].Funcs = c.make(st.Plain(), c.traits.many(slots, placesFree))
 		}
-		for round := 0; round < suite.Meetings && worst == nil; round++ {
-			worst = bringAll(st, limiters, round, wantWaiting)
+		for round := 0; round < suite.Meetings && seen == nil; round++ {
+			seen = bringAll(st, limiters, round, wantWaiting)
 		}
 		for i := range limiters {
 			limiters[i].end()
@@ -120,10 +121,10 @@ func (c *contract) concurrent(p *suite.Probe) (worst *suite.Violation, skip stri
 	if hang != nil {
 		return nil, suite.NoProgress
 	}
-	if worst == nil {
-		_, worst = c.churn(p)
+	if seen == nil {
+		_, seen = c.churn(p)
 	}
-	return worst, ""
+	return seen, ""
 }
 
 // bringAll brings requests to each limiter, looks at how many run and wait, and lets all of

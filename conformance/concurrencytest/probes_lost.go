@@ -117,15 +117,19 @@ const (
 // round it looks whether a request still waits when all others are gone, and whether too
 // many ran at once.
 func (c *contract) churn(p *suite.Probe) (lost, over *suite.Violation) {
-	p.Play(func(st *suite.Stage) {
+	var unanswered, tooMany *suite.Violation // what is abandoned may still write them
+	hang := p.Play(func(st *suite.Stage) {
 		impl := c.make(st.Plain(), c.traits.many(churnLimit, 10))
-		for round := 0; round < churnRounds && lost == nil && over == nil; round++ {
-			lost, over = impl.comeAndGo(st, round)
+		for round := 0; round < churnRounds && unanswered == nil && tooMany == nil; round++ {
+			unanswered, tooMany = impl.comeAndGo(st, round)
 		}
 		impl.end()
 		st.Settle()
 	})
-	return lost, over
+	if hang != nil {
+		return nil, nil
+	}
+	return unanswered, tooMany
 }
 
 // comeAndGo is one round of a churn.

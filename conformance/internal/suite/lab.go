@@ -29,7 +29,7 @@ type lab struct {
 	// tests of hangs set it: it decides when a proof is found, but neither whether it is
 	// one nor how long the watchdog waits without one.
 	first time.Duration
-	// rounds counts the rounds of meetings, each of which is progress.
+	// rounds counts what is progress within a run: when it settles, and when goroutines meet.
 	rounds *atomic.Int64
 	// leaks says that a bubble ended with blocked goroutines.
 	leaks bool

@@ -50,6 +50,7 @@ type Meeting[I any] struct {
 // Meet runs the meeting and returns the first violation, with the round in which it came,
 // or why it could not be run. Panics of calls are left to X-CALLS.
 func Meet[I any](p *Probe, m Meeting[I]) (worst *Violation, skip string) {
+	var seen *Violation // what is abandoned may still write it
 	hang := p.Play(func(st *Stage) {
 		var in [Places]I
 		env := st.EnvOf(Places)
@@ -57,7 +58,6 @@ func Meet[I any](p *Probe, m Meeting[I]) (worst *Violation, skip string) {
 			in[i] = m.Make(env, i)
 		}
 		for round := range Meetings {
-			p.lab.rounds.Add(1)
 			if m.Before != nil {
 				m.Before(st, round)
 			}
@@ -81,8 +81,8 @@ func Meet[I any](p *Probe, m Meeting[I]) (worst *Violation, skip string) {
 			m.Pass(st, round)
 			st.Settle()
 			for i := range in {
-				if v := m.Judge(in[i], i, round); v != nil && worst == nil {
-					worst = v
+				if v := m.Judge(in[i], i, round); v != nil && seen == nil {
+					seen = v
 				}
 			}
 		}
@@ -94,7 +94,7 @@ func Meet[I any](p *Probe, m Meeting[I]) (worst *Violation, skip string) {
 	if hang != nil {
 		return nil, NoProgress
 	}
-	return worst, ""
+	return seen, ""
 }
 
 // InRound says in which round of a meeting something was seen.
@@ -116,6 +116,7 @@ func (s *Suite) meet(f func(g, i int)) {
 		go func() {
 			defer wg.Done()
 			for i := range Places {
+				s.lab.rounds.Add(1)
 				at[g].Store(int64(i + 1))
 				for n := 0; at[1-g].Load() <= int64(i); n++ {
 					if n > spins {
@@ -151,6 +152,7 @@ func (s *Suite) MeetBlocking(places, n int, f func(i, k int)) {
 		case i+1 < places:
 			go next(g, i+1, 0)
 		}
+		s.lab.rounds.Add(1)
 		turn := int64(i*n + k)
 		at[g].Store(turn + 1)
 		for n := 0; at[1-g].Load() <= turn; n++ {

@@ -44,6 +44,13 @@ func (s *Stage) Config() conformance.Config { return s.Schedule.Config }
 // Steps are the schedule's.
 func (s *Stage) Steps() []conformance.Step { return s.Schedule.Steps }
 
+// Settle is that of the driver. Each is progress: who plays a schedule settles so often only,
+// while a run that is stuck never comes to the next.
+func (s *Stage) Settle() {
+	s.lab.rounds.Add(1)
+	s.Driver.Settle()
+}
+
 // Env is what the instance is made in. Its clock recovers the planned panic, and stops an
 // implementation that arms timers of no duration without end.
 func (s *Stage) Env() conformance.Env { return s.EnvOf(1) }
