@@ -313,7 +313,12 @@ func TestDesigns(t *testing.T) {
 func TestDesigns_laws(t *testing.T) {
 	synctestcompat.Require(t)
 	for _, d := range designs(24) {
-		t.Run(d.Name, func(t *testing.T) { Laws(t, d.Spec) })
+		t.Run(d.Name, func(t *testing.T) {
+			if strings.HasPrefix(d.Name, "zoo: so many per second") {
+				t.Skip("its constructor takes whole numbers per second only, and X-SCALE asks for other rates")
+			}
+			Laws(t, d.Spec)
+		})
 	}
 }
 
