@@ -18,9 +18,15 @@ func (c *contract) Canary(s *suite.Suite) string {
 	}
 	var impl Funcs
 	v := 0
+	var below atomic.Bool // an item left on the goroutine of its Put
 	pulse := s.Sees(suite.Life{
 		Make: func(env conformance.Env, sign func()) {
-			impl = c.spec.New(env, Config{suite.Wait, 3}, func(int) { sign() })
+			impl = c.spec.New(env, Config{suite.Wait, 3}, func(int) {
+				if suite.Caught() {
+					below.Store(true)
+				}
+				sign()
+			})
 		},
 		Use: func() int { // one may leave at once; the others wait
 			for range 3 {
@@ -44,6 +50,8 @@ func (c *contract) Canary(s *suite.Suite) string {
 		return suite.WrongClock("leakybuckettest")
 	case s.Time == conformance.Injected && !s.Bubble && (pulse.Strange || pulse.Own == 0):
 		s.CannotSettle(suite.OwnGoroutines)
+	case s.Time == conformance.Injected && !s.Bubble && c.spec.Traits.Head == HeadAtOnce && !below.Load():
+		s.CannotSettle("what leaves at once does so on another goroutine, which can only be driven exactly in a bubble")
 	}
 	return ""
 }
