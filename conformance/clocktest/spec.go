@@ -154,10 +154,9 @@ type contract struct {
 	home map[string]string // families, by the text of each of their schedules
 }
 
-// Profile names the contract. It has runs on one processor, as on several it would be
-// chance, on package time too, which goroutine comes first.
+// Profile names the contract.
 func (c *contract) Profile() suite.Profile {
-	return suite.Profile{Kind: "clock", Package: "clocktest", OneProcessor: true, OwnClock: true}
+	return suite.Profile{Kind: "clock", Package: "clocktest", OwnClock: true}
 }
 
 // Unfit refuses specs that cannot be run.

@@ -49,8 +49,6 @@ type Profile struct {
 	// Waiting says that operations may wait for their turn, by a lock too, so that only
 	// those that must not wait, which run under [Promptly], prove that a lock is lost.
 	Waiting bool
-	// OneProcessor says that every run needs a process with one processor.
-	OneProcessor bool
 	// Refusals says that no other declaration explains why a constructor refused.
 	Refusals bool
 	// OwnClock says that the fake clock is what is judged: in stacks its functions count

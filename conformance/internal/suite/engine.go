@@ -56,7 +56,7 @@ type frequency struct {
 }
 
 // alone makes parallel tests take turns: whoever runs schedules holds it, since a run sets
-// GOMAXPROCS and looks at the stacks of all goroutines.
+// GOMAXPROCS and GOGC and looks at the stacks of all goroutines.
 var alone sync.Mutex
 
 // newEngine makes the engine. What is wrong with the spec fails the test.
@@ -282,8 +282,7 @@ func (e *engine[T, E]) explore(f Family) {
 			"so that only the first %d runs of each family were made", fewer)
 	}
 	active := e.active()
-	sampled := slices.ContainsFunc(jobs, func(j Job) bool { return j.Order == conformance.OrderSampled })
-	defer oneProcessor(sampled || e.profile.OneProcessor)()
+	defer OneProcessor()()
 	if h := e.lab.run(jobs, func(j Job, rec *Recording) { e.judge(active, j, rec) }); h != nil {
 		e.hung(f, h)
 	}

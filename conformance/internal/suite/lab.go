@@ -79,7 +79,9 @@ func (l *lab) timersCrash() bool {
 // goroutine than the caller's but never concurrently with it. If a run hangs, run abandons
 // it and what came after it and reports it.
 func (l *lab) run(jobs []Job, judge func(j Job, rec *Recording)) *Hang {
-	defer oneProcessor(l.timersCrash())()
+	if l.timersCrash() {
+		defer OneProcessor()()
+	}
 	var next atomic.Int64 // the job under way
 	note := noter()
 	for int(next.Load()) < len(jobs) {
@@ -258,18 +260,4 @@ func (s *Suite) Others() int {
 		return 0
 	}
 	return len(bubbleMates())
-}
-
-// OneProcessor makes the process run on one processor until the result is called.
-func OneProcessor() (restore func()) {
-	n := runtime.GOMAXPROCS(1)
-	return func() { runtime.GOMAXPROCS(n) }
-}
-
-// oneProcessor is OneProcessor if yes.
-func oneProcessor(yes bool) (restore func()) {
-	if !yes {
-		return func() {}
-	}
-	return OneProcessor()
 }

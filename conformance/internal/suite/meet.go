@@ -169,14 +169,3 @@ func (s *Suite) MeetBlocking(places, n int, f func(i, k int)) {
 	}
 	begun.Wait()
 }
-
-// twoProcessors makes the process run on two processors at least, until the result is
-// called. It does nothing where timers on two processors can crash the process.
-func (l *lab) twoProcessors() (restore func()) {
-	n := runtime.GOMAXPROCS(0)
-	if n >= Meeters || l.timersCrash() {
-		return func() {}
-	}
-	runtime.GOMAXPROCS(Meeters)
-	return func() { runtime.GOMAXPROCS(n) }
-}

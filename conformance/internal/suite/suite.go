@@ -79,7 +79,7 @@ func (s *Suite) Try(schedule conformance.Schedule, order conformance.Order, n in
 		jobs[i] = Job{Schedule: schedule, Order: order}
 	}
 	runs := s.lab.runs
-	defer oneProcessor(order == conformance.OrderSampled || s.profile.OneProcessor)()
+	defer OneProcessor()()
 	var out []*Recording
 	if h := s.lab.run(jobs, func(_ Job, rec *Recording) { out = append(out, rec) }); h != nil {
 		s.givenUp["traits"] = "a run hung: " + h.Job.Schedule.String()
@@ -124,7 +124,7 @@ func (s *Suite) PlayOutside(play func(st *Stage)) *Hang {
 
 // Run runs jobs outside the exploration.
 func (s *Suite) Run(jobs []Job, see func(Job, *Recording)) *Hang {
-	defer oneProcessor(s.profile.OneProcessor)()
+	defer OneProcessor()()
 	return s.lab.run(jobs, see)
 }
 
