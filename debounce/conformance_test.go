@@ -7,6 +7,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/debouncertest"
 	"github.com/escapement-go/escapement/debounce"
+	"github.com/escapement-go/escapement/internal/prove"
 )
 
 func TestConformance_Debouncer(t *testing.T) {
@@ -20,10 +21,15 @@ func TestConformance_Batch(t *testing.T)  { debouncertest.Run(t, batchSpec(debou
 func TestConformance_Keyed(t *testing.T)  { debouncertest.Run(t, keyedSpec(debouncertest.Injected)) }
 func TestConformance_Stream(t *testing.T) { debouncertest.Run(t, streamSpec(debouncertest.Injected)) }
 
-// everyTime runs a test for each way to take time.
+// everyTime runs a test for each way to take time; by default, for an injected clock.
 func everyTime(t *testing.T, run func(t *testing.T, source debouncertest.TimeSource)) {
 	for _, source := range []debouncertest.TimeSource{debouncertest.Injected, debouncertest.PackageTime} {
-		t.Run(source.String(), func(t *testing.T) { run(t, source) })
+		t.Run(source.String(), func(t *testing.T) {
+			if source != debouncertest.Injected {
+				prove.Require(t, prove.Suite)
+			}
+			run(t, source)
+		})
 	}
 }
 

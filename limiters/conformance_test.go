@@ -4,20 +4,32 @@ import (
 	"testing"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/internal/prove"
 	"github.com/jonboulle/clockwork"
 )
 
-// everyClock runs a test for each way in which a limiter with timers takes its time.
+// everyClock runs a test for each way in which a limiter with timers takes its time; by
+// default, for an injected clock.
 func everyClock(t *testing.T, run func(t *testing.T, source conformance.TimeSource)) {
-	for _, source := range []conformance.TimeSource{conformance.Injected, conformance.PackageTime} {
-		t.Run(source.String(), func(t *testing.T) { run(t, source) })
-	}
+	each(t, run, conformance.Injected, conformance.PackageTime)
 }
 
-// everyTime runs a test for each way in which one without takes it.
+// everyTime runs a test for each way in which one without takes it; by default, with
+// explicit instants.
 func everyTime(t *testing.T, run func(t *testing.T, source conformance.TimeSource)) {
-	everyClock(t, run)
-	t.Run(conformance.Explicit.String(), func(t *testing.T) { run(t, conformance.Explicit) })
+	each(t, run, conformance.Explicit, conformance.Injected, conformance.PackageTime)
+}
+
+// each runs a test for the first of these, and for all if ESCAPEMENT_PROVE=1 is set.
+func each(t *testing.T, run func(*testing.T, conformance.TimeSource), sources ...conformance.TimeSource) {
+	for i, source := range sources {
+		t.Run(source.String(), func(t *testing.T) {
+			if i > 0 {
+				prove.Require(t, prove.Suite)
+			}
+			run(t, source)
+		})
+	}
 }
 
 // injected is the clock to hand to a limiter: nil, which stands for package time, where

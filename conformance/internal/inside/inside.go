@@ -14,6 +14,9 @@ type Options struct {
 	// Keep chooses the schedules that are explored, by their family and number of steps;
 	// nil keeps all of them.
 	Keep func(family string, steps int) bool
+	// Shallow leaves the longest schedules out of families that have more than a thousand:
+	// those of one step more than all others are most of what is enumerated.
+	Shallow bool
 	// FirstLook is the wait before the watchdog first looks at a run without progress; 0
 	// stands for that of users. Tests of hangs need not wait.
 	FirstLook time.Duration

@@ -240,6 +240,15 @@ func (e *engine[T, E]) kept(f Family) Family {
 			return !keep(f.Name, len(s.Steps))
 		})
 	}
+	if e.options.Shallow && len(f.Schedules) > 1000 {
+		longest := 0
+		for _, s := range f.Schedules {
+			longest = max(longest, len(s.Steps))
+		}
+		f.Schedules = slices.DeleteFunc(slices.Clone(f.Schedules), func(s conformance.Schedule) bool {
+			return len(s.Steps) == longest
+		})
+	}
 	return f
 }
 
