@@ -17,7 +17,7 @@ const (
 	// Meeters is the number of goroutines, Meetings that of rounds.
 	Meeters  = 2
 	Meetings = 6
-	spins    = 20_000 // turns of a loop before the processor is offered to other goroutines
+	spins    = 20_000 // turns of a loop before a goroutine stops spinning for another
 )
 
 // NoProgress is why a probe of concurrent use that hangs has no verdict.
@@ -101,30 +101,20 @@ func Meet[I any](p *Probe, m Meeting[I]) (worst *Violation, skip string) {
 func InRound(round int) string { return fmt.Sprintf("round %d of %d", round+1, Meetings) }
 
 // meet has two goroutines call f for each place, both as nearly at one instant as the
-// machine can, and waits until all calls have returned; f must not block. Each goroutine
-// spins until the other has come: goroutines that are woken start one after the other, and
-// short calls would not meet.
+// machine can, and waits until all calls have returned; f must not block.
 func (s *Suite) meet(f func(g, i int)) {
 	defer s.lab.twoProcessors()()
 	var wg sync.WaitGroup
-	var at [Meeters]struct {
-		atomic.Int64
-		_ [56]byte // a cache line of its own
-	}
+	r := newRendezvous()
 	for g := range Meeters {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
 			for i := range Places {
 				s.lab.rounds.Add(1)
-				at[g].Store(int64(i + 1))
-				for n := 0; at[1-g].Load() <= int64(i); n++ {
-					if n > spins {
-						runtime.Gosched()
-					}
-				}
+				r.await(g, int64(i+1))
 				for range (i*7 + g*13) % 31 { // varies which of them is first, and by how much
-					at[g].Load()
+					r.running[g].Load()
 				}
 				f(g, i)
 			}
@@ -133,16 +123,64 @@ func (s *Suite) meet(f func(g, i int)) {
 	wg.Wait()
 }
 
+// rendezvous is where two goroutines meet, time after time. They spin for each other:
+// goroutines that are woken start one after the other, and short calls would not meet. Who
+// has to wait for long, because the machine has no processor for both, sleeps until the
+// other comes, and then both spin.
+type rendezvous struct {
+	come, running [Meeters]counter
+	asleep        [Meeters]atomic.Bool
+	wake          [Meeters]chan struct{}
+}
+
+// counter has a cache line of its own.
+type counter struct {
+	atomic.Int64
+	_ [56]byte
+}
+
+func newRendezvous() *rendezvous {
+	r := &rendezvous{}
+	for g := range r.wake {
+		r.wake[g] = make(chan struct{}, 1)
+	}
+	return r
+}
+
+// await is goroutine g coming for the nth time.
+func (r *rendezvous) await(g int, nth int64) {
+	other := 1 - g
+	r.come[g].Store(nth)
+	if r.asleep[other].CompareAndSwap(true, false) {
+		r.wake[other] <- struct{}{}
+	}
+	if !spin(&r.come[other], nth) {
+		r.asleep[g].Store(true)
+		if r.come[other].Load() < nth || !r.asleep[g].CompareAndSwap(true, false) {
+			<-r.wake[g]
+		}
+	}
+	r.running[g].Store(nth)
+	spin(&r.running[other], nth)
+}
+
+// spin waits for a counter, but not long, and reports whether it came to n.
+func spin(c *counter, n int64) bool {
+	for range spins {
+		if c.Load() >= n {
+			return true
+		}
+	}
+	return false
+}
+
 // MeetBlocking is meet for calls that may block: it calls f for each place n times in each
 // of two rows of goroutines. Each call of one row meets a call of the other. A row goes on
 // with its next goroutine, on the same processor, when a call blocks or returns. It
 // returns when all calls have begun.
 func (s *Suite) MeetBlocking(places, n int, f func(i, k int)) {
 	defer s.lab.twoProcessors()()
-	var at [Meeters]struct {
-		atomic.Int64
-		_ [56]byte
-	}
+	var at [Meeters]counter
 	var begun sync.WaitGroup
 	var next func(g, i, k int)
 	next = func(g, i, k int) {
