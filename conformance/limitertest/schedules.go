@@ -82,7 +82,9 @@ func (c *contract) requestFamilies(s *suite.Suite) []suite.Family {
 		return out
 	}
 	grid := func(name string, cfg conformance.Config, depth int) suite.Family {
-		return suite.Family{Name: name, Schedules: suite.Sequences(cfg, asks(cfg.Burst), gapsOf(cfg), depth)}
+		return suite.Family{Name: name, Make: func() []conformance.Schedule {
+			return suite.Sequences(cfg, asks(cfg.Burst), gapsOf(cfg), depth)
+		}}
 	}
 	usual := limited("10/1s", 3)
 	if c.tied {

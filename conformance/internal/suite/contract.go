@@ -114,6 +114,8 @@ type Job struct {
 type Family struct {
 	Name      string
 	Schedules []conformance.Schedule
+	// Make makes the schedules when the family's turn has come; nil where they are listed.
+	Make func() []conformance.Schedule
 	// Look makes each run look for what it leaves behind, in a bubble of its own.
 	Look bool
 	// Skip says why the family cannot be run.
