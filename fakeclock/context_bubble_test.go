@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/fakeclock"
+	"github.com/escapement-go/escapement/internal/prove"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
@@ -25,10 +26,8 @@ import (
 // others never do, unless time passes: asking our contexts must be enough for all
 // others to be told.
 func TestContexts_likePackageContext(t *testing.T) {
-	programs, operations := 2000, 30
-	if testing.Short() {
-		programs = 200
-	} else if raceEnabled {
+	programs, operations := prove.Number(200, 500, 2000, 2000), 30
+	if raceEnabled && programs > 500 {
 		programs = 500 // each takes eight times as long
 	}
 	first := rand.Uint64()

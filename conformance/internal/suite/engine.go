@@ -30,6 +30,7 @@ type engine[T, E any] struct {
 	traits  *T
 	choices []Choice
 	options inside.Options
+	shallow bool   // the longest schedules of a family were left out
 	pkg     string // the import path of its test
 
 	// What was found.
@@ -73,6 +74,7 @@ func newEngine[T, E any](t *testing.T, about About, c Contract[T, E], o inside.O
 	if o.Name != "" {
 		e.about.Name = o.Name
 	}
+	e.options.Shallow = o.Shallow || testing.Short()
 	e.rules = linked(c)
 	e.traits = c.Traits()
 	abandonBubbles(o.FirstLook > 0)
@@ -244,15 +246,21 @@ func (e *engine[T, E]) kept(f Family) Family {
 		})
 	}
 	if e.options.Shallow && len(f.Schedules) > 1000 {
+		e.shallow = true
 		longest := 0
 		for _, s := range f.Schedules {
 			longest = max(longest, len(s.Steps))
 		}
 		f.Schedules = slices.DeleteFunc(slices.Clone(f.Schedules), func(s conformance.Schedule) bool {
-			return len(s.Steps) == longest
+			return len(s.Steps) == longest && !e.known(s.String())
 		})
 	}
 	return f
+}
+
+// known reports whether a schedule is known to break a rule.
+func (e *engine[T, E]) known(schedule string) bool {
+	return slices.ContainsFunc(e.about.Known, func(k conformance.Known) bool { return k.Schedule == schedule })
 }
 
 // nothing is the report of a run that passed CANARY and in which nothing can be judged.
