@@ -3,7 +3,9 @@ package conformance
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"time"
 )
@@ -24,7 +26,8 @@ const (
 	KnownFail Status = "known"
 	// Skip: the rule was not judged; the reason says why.
 	Skip Status = "skip"
-	// Inconclusive: a run made no progress and the stacks do not prove why.
+	// Inconclusive: a run made no progress and nothing proves why. A core rule then fails the
+	// test, unless another one fails or KnownFailing lists it.
 	Inconclusive Status = "inconclusive"
 )
 
@@ -41,8 +44,10 @@ type Verdict struct {
 	Schedule string `json:"schedule,omitempty"`
 	// Family is the part of the exploration that schedule belongs to.
 	Family string `json:"family,omitempty"`
-	// Judged is the number of runs that the rule saw.
-	Judged int `json:"judged"`
+	// Judged is the number of runs that the rule saw, LeftOut that of schedules which concern
+	// it and were not judged.
+	Judged  int `json:"judged"`
+	LeftOut int `json:"left_out,omitempty"`
 	// Text is the whole failure text.
 	Text string `json:"text,omitempty"`
 }
@@ -62,6 +67,9 @@ type Report struct {
 	// runs: a racing schedule is run in several orders.
 	Schedules int `json:"schedules"`
 	Runs      int `json:"runs"`
+	// LeftOut counts, by reason, the schedules that were not judged for a reason known before
+	// they were run.
+	LeftOut map[string]int `json:"left_out,omitempty"`
 	// Partial says why the run is not a whole verdict; empty if it is one.
 	Partial string `json:"partial,omitempty"`
 	// Verdicts are those on each rule, in the order of the subtests.
@@ -99,6 +107,9 @@ func (r *Report) String() string {
 		s += fmt.Sprintf(", %d inconclusive", n)
 	}
 	s += fmt.Sprintf("; %d schedules, %d runs", r.Schedules, r.Runs)
+	for _, why := range slices.Sorted(maps.Keys(r.LeftOut)) {
+		s += fmt.Sprintf("; %d left out: %s", r.LeftOut[why], why)
+	}
 	if r.Partial != "" {
 		s += "; partial: " + r.Partial
 	}

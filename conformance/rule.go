@@ -34,6 +34,10 @@ type Known struct {
 	// suite's own schedules do not break the rule it may be any that does, such as one that
 	// package properties came to.
 	Schedule string
+	// Inconclusive says that the rule cannot be judged, because a run of the schedule makes no
+	// progress and nothing proves why: the failure prints the entry. Without a Rule it is
+	// about every rule that the schedule leaves inconclusive.
+	Inconclusive bool
 	// Why is the reason, for the report.
 	Why string
 }

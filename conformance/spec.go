@@ -43,7 +43,7 @@ type Judge interface {
 	// undeclared trait. If a rule that is listed as known to fail is broken, or is about
 	// unusual input that the schedule has, nothing is returned: other rules may be broken
 	// by the same mistake. A run that makes no progress, for which no rule can be blamed,
-	// is logged.
+	// fails the test unless KnownFailing lists it as inconclusive.
 	Run(s Schedule) []Violation
 	// Accepts reports whether the implementation has an operation, so that schedules may
 	// use it.

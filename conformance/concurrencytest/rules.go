@@ -147,6 +147,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Rule: core("CT-NOLOST", "However many requests come and go at once, none MUST wait while its slots "+
 				"are free."),
 			Absent: func(_ *suite.Suite, tr *Traits) string { return tr.nothingWaits() },
+			Meets:  true,
 			Probe:  c.lost,
 		},
 		{
@@ -210,6 +211,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Unless: func(_ *suite.Suite, tr *Traits) string {
 				return suite.If(tr.Backlog == 0, "trait Backlog is undeclared")
 			},
+			Meets: true,
 			Probe: c.concurrent,
 		},
 		suite.Race[Traits, *exam](c.race),

@@ -95,6 +95,7 @@ func (c *contract) commonRules() []rule {
 			Rule: core("X-CONC", "Of events that many goroutines bring at one instant each edge MUST fire once, "+
 				"also if they flush them."),
 			Beyond: laws,
+			Meets:  true,
 			Probe:  c.concurrent,
 		},
 		{

@@ -106,6 +106,7 @@ func (c *contract) useRules() []rule {
 			Rule: core("X-CONC", "Requests made at one instant by many goroutines MUST together get what some "+
 				"order of them gets."),
 			Ops: ops(conformance.OpAllow), Declared: []string{"Initial"},
+			Meets: true,
 			Probe: c.concurrent,
 		},
 		suite.Race[Traits, *exam](c.race),

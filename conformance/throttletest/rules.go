@@ -128,6 +128,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				Text: "Of events that many goroutines bring at one instant each edge MUST emit one, " +
 					"or the leading edge the k that are declared.",
 			},
+			Meets: true,
 			Probe: c.concurrent,
 		},
 		{

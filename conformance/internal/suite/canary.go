@@ -46,6 +46,7 @@ type Pulse struct {
 func (s *Suite) Sees(l Life) Pulse {
 	var p Pulse
 	if hang := s.Play(func(st *Stage) { p = l.pulse(st) }); hang != nil {
+		s.first = hang
 		return Pulse{Hang: hang}
 	}
 	return p
@@ -80,9 +81,11 @@ func (l Life) pulse(st *Stage) (p Pulse) {
 		return n
 	}
 	use()
-	left := !st.Bubble && strangers() > before // a goroutine that has ended by now has signed
+	strays := func() bool { return !st.Bubble && strangers() > before } // a goroutine that has ended by now has signed
+	left := strays()
 	st.To(st.Now() + l.Beyond)
 	st.Settle()
+	left = left || strays()
 	p.Own = use()
 	if st.Bubble && st.Time == conformance.Injected { // move the other clock
 		time.Sleep(l.Beyond)

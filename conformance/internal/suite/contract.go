@@ -49,6 +49,9 @@ type Profile struct {
 	// Waiting says that operations may wait for their turn, by a lock too, so that only
 	// those that must not wait, which run under [Promptly], prove that a lock is lost.
 	Waiting bool
+	// Asleep says what to declare where a method holds a lock while it waits for its time; ""
+	// if there is no such declaration.
+	Asleep string
 	// Refusals says that no other declaration explains why a constructor refused.
 	Refusals bool
 	// OwnClock says that the fake clock is what is judged: in stacks its functions count
@@ -88,6 +91,9 @@ type Rule[T, E any] struct {
 	// Probe judges by runs of its own, and returns a reason to skip, if any. A rule that
 	// has a Check as well is probed only if no schedule was about it.
 	Probe func(p *Probe) (broken *Violation, skip string)
+	// Meets says that the Probe lets calls meet at one instant, so that what it finds is
+	// chance.
+	Meets bool
 	// Live says that the Probe runs within the rule's subtest rather than before it,
 	// because what finds the violation, the race detector, fails the test that is running.
 	Live bool

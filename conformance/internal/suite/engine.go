@@ -34,11 +34,15 @@ type engine[T, E any] struct {
 	pkg     string // the import path of its test
 
 	// What was found.
-	findings  map[string]*finding
-	stalls    map[string]string // rules left inconclusive, and why
-	schedules map[string]bool
-	observed  map[string]int // choices, as they were observed
-
+	findings   map[string]*finding
+	stalls     map[string]string // rules left inconclusive by runs of their own, and why
+	unfinished *unfinished       // what ended the exploration
+	told       bool              // its stacks have been shown
+	excused    map[string]bool   // inconclusive rules that are listed as such
+	red        bool              // a rule fails: what is inconclusive besides is no news
+	left       map[string]int    // schedules left out, by reason
+	schedules  map[string]bool
+	observed   map[string]int // choices, as they were observed
 }
 
 // finding is what was found about one rule.
@@ -46,6 +50,9 @@ type finding struct {
 	judged int
 	worst  *Violation // with the smallest schedule
 	family string
+	left   map[string]int // schedules that concern it and were left out, by reason
+	// unfinished says that schedules which concern it were not reached.
+	unfinished bool
 	// maybe are the findings that count only if they are frequent, by schedule.
 	maybe map[string]*frequency
 }
@@ -69,7 +76,7 @@ func newEngine[T, E any](t *testing.T, about About, c Contract[T, E], o inside.O
 	}
 	e.lab = &lab{
 		t: t, time: about.Time, suite: e.Suite, play: c.Play,
-		first: o.FirstLook, rounds: new(atomic.Int64),
+		first: o.FirstLook, rounds: new(atomic.Int64), stage: new(atomic.Pointer[Stage]),
 	}
 	if o.Name != "" {
 		e.about.Name = o.Name
@@ -113,11 +120,19 @@ func Run[T, E any](t *testing.T, about About, c Contract[T, E]) *conformance.Rep
 		return r
 	}
 	r := e.evaluate()
+	e.red = fails(r)
 	for i := range r.Verdicts {
 		e.subtest(&r.Verdicts[i])
 	}
 	e.close(r, time.Since(began), false)
 	return r
+}
+
+// fails reports whether a report holds a failure that is one of the test.
+func fails(r *conformance.Report) bool {
+	return slices.ContainsFunc(r.Verdicts, func(v conformance.Verdict) bool {
+		return v.Status == conformance.Fail && v.Level != conformance.Provisional && v.Rule != "TRAITS"
+	})
 }
 
 // Examine is Run without subtests: it fails no test.
@@ -196,6 +211,8 @@ func (e *engine[T, E]) reset() {
 	e.findings = map[string]*finding{}
 	e.givenUp = map[string]string{}
 	e.stalls = map[string]string{}
+	e.left, e.excused = map[string]int{}, map[string]bool{}
+	e.unfinished, e.over, e.first = nil, "", nil
 	e.cannotReenter = false
 	if c, ok := e.c.(Remembering); ok {
 		c.Forget()
@@ -223,14 +240,18 @@ func (e *engine[T, E]) evaluate() *conformance.Report {
 	if e.inexact != "" && !e.Bubble && e.Time != conformance.Explicit && !e.profile.Spares {
 		return e.nothing(e.inexact)
 	}
+	if e.first != nil {
+		e.unfinish(e.first)
+	}
 	for _, f := range e.c.Families(e.Suite) {
-		e.explore(e.kept(f))
-		if e.over != "" || e.options.Until != "" && e.found(e.options.Until).worst != nil {
+		if f = e.kept(f); e.over == "" {
+			e.explore(f)
+		} else {
+			e.unreached(e.jobs(f))
+		}
+		if e.options.Until != "" && e.found(e.options.Until).worst != nil {
 			break
 		}
-	}
-	if e.over != "" && !e.foundAny() {
-		return e.nothing(e.over)
 	}
 	return e.report("")
 }
@@ -280,13 +301,40 @@ func (e *engine[T, E]) familyOf(s conformance.Schedule) string {
 
 // explore runs a family and judges it by all rules.
 func (e *engine[T, E]) explore(f Family) {
-	if e.cannotReenter {
-		f = f.withoutReentry()
-	}
 	if f.Skip != "" {
 		e.givenUp[f.Name] = f.Skip
+		e.leave(f.Skip, f.Name, f.Schedules)
 		return
 	}
+	jobs := e.jobs(f)
+	if e.cannotReenter {
+		jobs = e.without(reenters, deadlocks, f, jobs)
+	}
+	if e.lab.leaks && len(jobs) > fewer {
+		// What blocks in a bubble for ever stays, and makes each look at the stacks
+		// slower.
+		e.inexact = fmt.Sprintf("each run leaves goroutines behind, "+
+			"so that only the first %d runs of each family were made", fewer)
+		var out []conformance.Schedule
+		for _, j := range jobs[fewer:] {
+			out = append(out, j.Schedule)
+		}
+		e.leave(e.inexact, f.Name, out)
+		jobs = jobs[:fewer]
+	}
+	active := e.active()
+	defer OneProcessor()()
+	for len(jobs) > 0 {
+		h := e.lab.run(jobs, func(j Job, rec *Recording) { e.judge(active, j, rec) })
+		if h == nil {
+			return
+		}
+		jobs = e.hung(f, jobs, h)
+	}
+}
+
+// jobs are the runs of a family.
+func (e *engine[T, E]) jobs(f Family) []Job {
 	jobs := make([]Job, 0, len(f.Schedules))
 	for _, s := range f.Schedules {
 		e.schedules[s.String()] = true
@@ -294,33 +342,7 @@ func (e *engine[T, E]) explore(f Family) {
 			jobs = append(jobs, Job{Schedule: s, Order: o, Family: f.Name, Look: f.Look})
 		}
 	}
-	if e.lab.leaks && len(jobs) > fewer {
-		// What blocks in a bubble for ever stays, and makes each look at the stacks
-		// slower.
-		jobs = jobs[:fewer]
-		e.inexact = fmt.Sprintf("each run leaves goroutines behind, "+
-			"so that only the first %d runs of each family were made", fewer)
-	}
-	active := e.active()
-	defer OneProcessor()()
-	if h := e.lab.run(jobs, func(j Job, rec *Recording) { e.judge(active, j, rec) }); h != nil {
-		e.hung(f, h)
-	}
-}
-
-// withoutReentry leaves out the schedules that hang on an implementation which holds a
-// lock while its callback runs.
-func (f Family) withoutReentry() Family {
-	hangs := func(s conformance.Schedule) bool {
-		return s.Config.Inside != "" || s.Config.Busy > 0 ||
-			slices.ContainsFunc(s.Steps, func(s conformance.Step) bool { return s.In != 0 })
-	}
-	kept := slices.DeleteFunc(slices.Clone(f.Schedules), hangs)
-	if len(kept) == 0 && len(f.Schedules) > 0 && f.Skip == "" {
-		f.Skip = "a method deadlocks when the callback calls it, so this would hang too"
-	}
-	f.Schedules = kept
-	return f
+	return jobs
 }
 
 // orders lists the orders in which a schedule is run.
@@ -355,6 +377,10 @@ func (e *engine[T, E]) active() []*Rule[T, E] {
 
 // judge shows a run to every rule.
 func (e *engine[T, E]) judge(active []*Rule[T, E], j Job, rec *Recording) {
+	if rec.LeftOut != "" {
+		e.leave(rec.LeftOut, j.Family, []conformance.Schedule{j.Schedule})
+		return
+	}
 	x := e.c.Exam(e.traits, rec, j)
 	for _, r := range active {
 		if r.About != nil && !r.About(j) || r.Sees != nil && !r.Sees(x) {

@@ -86,10 +86,17 @@ func (j *examiner[T, E]) Run(s conformance.Schedule) []conformance.Violation {
 			out = append(out, conformance.Violation{Rule: r.ID, Headline: f.worst.Headline, Text: e.text(r, f.worst)})
 		}
 	}
-	for _, id := range sortedKeys(e.stalls) {
-		e.T.Logf("conformance: %s is inconclusive: %s", id, e.stalls[id])
+	if e.unfinished != nil && len(out) == 0 && !e.expected(s) {
+		e.T.Errorf("conformance: %s", e.couldNot("the schedule", "", e.over))
 	}
 	return out
+}
+
+// expected reports whether a schedule is known to make no progress.
+func (e *engine[T, E]) expected(s conformance.Schedule) bool {
+	return slices.ContainsFunc(e.about.Known, func(k conformance.Known) bool {
+		return k.Inconclusive && (k.Schedule == "" || k.Schedule == s.String())
+	})
 }
 
 // unusual reports whether a schedule has the unusual input that a rule is about.

@@ -16,37 +16,6 @@ var abandoned = struct {
 	ids map[string]bool
 }{ids: map[string]bool{}}
 
-// stuck reports whether every goroutine in bubbles waits, one of them for a lock, and no
-// goroutine outside runs that could hold the lock: then no bubble can settle, and nothing
-// will happen any more. Without bubbles there may be timers, which no stack shows, so that
-// nothing is proved; except in tests of hangs, which set first and have no timers.
-func (l *lab) stuck() bool {
-	abandoned.Lock()
-	defer abandoned.Unlock()
-	locked := false
-	for _, g := range goroutine.Stacks()[1:] { // the first is the caller's
-		header, stack, _ := strings.Cut(g, "\n")
-		id, _, _ := strings.Cut(g, " [")
-		w := goroutine.Describe(header, stack)
-		bubble := strings.Contains(header, "synctest ")
-		judged := bubble || !l.bubble && l.first > 0
-		switch {
-		case abandoned.ids[id], neverGoesOn(header):
-		case strings.Contains(stack, "os/signal.signal_recv("), strings.Contains(stack, "os.(*Process).Wait("):
-			// a long system call, which holds no lock
-		case w.State == "running" || w.State == "runnable" || w.State == "syscall":
-			return false
-		case judged && isLocked(w):
-			locked = true
-		case bubble && !w.Durable:
-			return false
-		case judged && !bubble && !waitsForTests(stack):
-			return false
-		}
-	}
-	return locked
-}
-
 // neverGoesOn reports whether a goroutine waits for what cannot come. Whatever it holds, it
 // gives nothing back.
 func neverGoesOn(header string) bool {
@@ -186,7 +155,7 @@ const NeverReturned = "an operation never returned: it waits for a lock that nob
 // WaitsForEver describes an operation of a run without progress that waits for a lock which
 // nobody will give back, "" if that cannot be proved.
 func (s *Suite) WaitsForEver(h *Hang) string {
-	if s.profile.Waiting { // a wait may be one for a lock that a timer gives back
+	if s.profile.Waiting && h.Armed { // a wait may be one for a lock that a timer gives back
 		return s.lostLock(h, markPromptly, true)
 	}
 	return s.lostLock(h, "", true)

@@ -65,7 +65,7 @@ func TestSuite_lostLock(t *testing.T) {
 		{"outside bubbles", []string{stackOf("sync.Mutex.Lock", lock, theirs, step)}, "", "", ""},
 		{"nobody", nil, "", "", ""},
 	} {
-		h := &Hang{Stacks: strings.Join(tt.stacks, "\n\n")}
+		h := &Hang{Stacks: strings.Join(tt.stacks, "\n\n"), Armed: true}
 		s := &Suite{Bubble: true, profile: Profile{Waiting: true}}
 		if got := s.LostLock(h); got != tt.all {
 			t.Errorf("%s: LostLock = %q, want %q", tt.name, got, tt.all)
@@ -75,6 +75,10 @@ func TestSuite_lostLock(t *testing.T) {
 		}
 		if got := s.WaitsForEver(h); got != tt.ofTurns {
 			t.Errorf("%s: WaitsForEver = %q, want %q", tt.name, got, tt.ofTurns)
+		}
+		h.Armed = false // no timer can give the lock back
+		if got := s.WaitsForEver(h); got != tt.all {
+			t.Errorf("%s: WaitsForEver without timers = %q, want %q", tt.name, got, tt.all)
 		}
 	}
 }

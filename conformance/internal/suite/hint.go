@@ -63,12 +63,7 @@ func (e *engine[T, E]) hint(r *Rule[T, E], v *Violation) string {
 
 // hangs reports whether runs hang or leave goroutines behind.
 func (e *engine[T, E]) hangs() bool {
-	for _, why := range e.givenUp {
-		if strings.Contains(why, "hung") || strings.Contains(why, "no driver can settle") {
-			return true
-		}
-	}
-	return e.cannotReenter || e.lab.leaks
+	return e.unfinished != nil || e.over != "" || e.left[waitsForCallback] > 0 || e.cannotReenter || e.lab.leaks
 }
 
 // holds reports whether a run breaks no rule with the traits t, and whether r is in force

@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"cmp"
 	"os"
 	"runtime"
 	"slices"
@@ -26,23 +25,16 @@ type lab struct {
 	play func(s *Stage)
 	// first is how long a run without progress is left before its stacks are looked at for
 	// the first time; later waits double up to longestLook. 0 stands for longestLook. Only
-	// tests of hangs set it: it decides when a proof is found, but neither whether it is
-	// one nor how long the watchdog waits without one.
+	// tests of hangs set it: it decides when an end is found, but not which.
 	first time.Duration
+	// stage is where the newest run plays.
+	stage *atomic.Pointer[Stage]
 	// rounds counts what is progress within a run: when it settles, and when goroutines meet.
 	rounds *atomic.Int64
 	// leaks says that a bubble ended with blocked goroutines.
 	leaks bool
 	runs  int
 }
-
-// The stacks of a run without progress are looked at every longestLook of real time, and
-// the run is given up when two looks in a row prove that nothing can go on, or after
-// watchdog. Verdicts depend on the stacks only.
-const (
-	watchdog    = 10 * time.Second
-	longestLook = time.Second
-)
 
 // with returns a copy of l that plays something else. A run that hangs goes on using the
 // lab with which it was started.
@@ -58,13 +50,6 @@ func (l *lab) once() *Hang { return l.run([]Job{{}}, func(Job, *Recording) {}) }
 // chunk is how many Injected runs share a bubble. Bubble time stands still in them, so
 // they do not see each other; one bubble for each would cost a third of the time.
 const chunk = 256
-
-// Hang is a run that made no progress.
-type Hang struct {
-	Job Job
-	// Stacks are those of all goroutines.
-	Stacks string
-}
 
 // timersCrash says that timers of package time crash the process if two goroutines of a
 // bubble make them with no duration, or poll them, on two processors: with -race Go 1.25
@@ -93,8 +78,9 @@ func (l *lab) run(jobs []Job, judge func(j Job, rec *Recording)) *Hang {
 			}
 		})
 		before := next.Load()
-		if stuck := l.watch(&next, ended); stuck >= 0 {
-			return &Hang{jobs[stuck], newStacks()}
+		if h := l.watch(&next, ended); h != nil {
+			h.Job, h.Stacks = jobs[h.at], newStacks()
+			return h
 		}
 		if next.Load() == before {
 			next.Add(1) // the bubble ended without judging its job; do not try for ever
@@ -102,39 +88,6 @@ func (l *lab) run(jobs []Job, judge func(j Job, rec *Recording)) *Hang {
 	}
 	l.runs += len(jobs)
 	return nil
-}
-
-// watch waits until ended is closed, and returns -1. If the runs stop making progress,
-// because two looks at the stacks prove so or the watchdog's time is over, it returns the
-// number of the job under way.
-func (l *lab) watch(next *atomic.Int64, ended <-chan struct{}) int64 {
-	wait := cmp.Or(l.first, longestLook)
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	seen, rounds := next.Load(), l.rounds.Load()
-	idle, proofs := time.Duration(0), 0
-	for {
-		select {
-		case <-ended:
-			return -1
-		case <-timer.C:
-		}
-		if now, n := next.Load(), l.rounds.Load(); now != seen || n != rounds {
-			seen, rounds, idle, proofs = now, n, 0, 0
-			wait = cmp.Or(l.first, longestLook)
-		} else {
-			// Counted rather than measured: a process that was suspended has not idled.
-			idle += wait
-			if proofs++; !l.stuck() {
-				proofs = 0
-			}
-			if idle > watchdog || proofs > 1 {
-				return seen
-			}
-			wait = min(2*wait, longestLook)
-		}
-		timer.Reset(wait)
-	}
 }
 
 // noter returns what writes a schedule that is about to run to the file that
@@ -157,6 +110,7 @@ func (l *lab) batch(jobs []Job, next *atomic.Int64, note func(conformance.Schedu
 		j := jobs[next.Load()]
 		note(j.Schedule)
 		s := newStage(l.suite, j, NewFakeTime(j.Schedule.Config.Start(), false))
+		l.stage.Store(s)
 		l.play(s)
 		judge(j, s.Rec.finish())
 		next.Add(1)
@@ -178,6 +132,7 @@ func (l *lab) batch(jobs []Job, next *atomic.Int64, note func(conformance.Schedu
 				before = bubbleMates()
 			}
 			s = newStage(l.suite, j, l.driver(j))
+			l.stage.Store(s)
 			note(j.Schedule)
 			l.play(s)
 			if j.Look {

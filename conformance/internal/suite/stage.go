@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"slices"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -23,6 +24,10 @@ type Stage struct {
 	// After is called with each step when everything has settled after it; only if Rests
 	// is set.
 	After func(s conformance.Step)
+	// Serial reports whether a step calls the implementation, where a call holds a lock
+	// while it waits for its time, so that no bubble can settle two of them: a run ends
+	// where one would be made while another is under way. Nil is for all others.
+	Serial func(s conformance.Step) bool
 	// Alone makes a racing step meet the timers of its own instant only: everything that
 	// is due earlier comes and settles first.
 	Alone bool
@@ -98,7 +103,7 @@ func (s *Stage) Exact() bool {
 // last step.
 func (s *Stage) Each(row func(left []conformance.Step) int, do func(st conformance.Step)) (end time.Duration) {
 	steps := s.Steps()
-	for i, n := 0, 1; i < len(steps); i += n {
+	for i, n := 0, 1; i < len(steps) && s.Rec.rec.LeftOut == ""; i += n {
 		first := steps[i]
 		if n = 1; row != nil {
 			n = row(steps[i:])
@@ -126,6 +131,10 @@ func (s *Stage) Each(row func(left []conformance.Step) int, do func(st conforman
 
 // one does the steps that are done without a pause.
 func (s *Stage) one(first conformance.Step, all func()) {
+	if s.Serial != nil && s.Serial(first) && s.underWay(first.At) {
+		s.Rec.Locked(func(rec *Recording) { rec.LeftOut = twoCalls })
+		return
+	}
 	blocks := s.Blocks != nil && s.Blocks(first)
 	switch {
 	case first.Racing:
@@ -146,6 +155,19 @@ func (s *Stage) one(first conformance.Step, all func()) {
 	if s.After != nil {
 		s.After(first)
 	}
+}
+
+// twoCalls is why a run of which Serial tells is left out.
+const twoCalls = "two calls at once, of which one holds a lock while it waits for its time: no bubble can be settled"
+
+// underWay reports whether a call is under way at an instant, or until just then.
+func (s *Stage) underWay(at time.Duration) (open bool) {
+	s.To(max(s.Now(), at-1))
+	s.Settle()
+	s.Rec.Locked(func(rec *Recording) {
+		open = slices.ContainsFunc(rec.Done, func(d conformance.Done) bool { return d.Ended.Seq == 0 && s.Serial(d.Step) })
+	})
+	return open
 }
 
 // During does what the callback of a schedule does, after its start was recorded as fire

@@ -1,0 +1,17 @@
+//go:build unix
+
+package suite
+
+import (
+	"syscall"
+	"time"
+)
+
+// processorTime is the processor time that the process has used so far.
+func processorTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic("conformance: getrusage: " + err.Error())
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

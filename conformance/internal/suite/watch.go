@@ -1,0 +1,141 @@
+package suite
+
+import (
+	"cmp"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/internal/goroutine"
+)
+
+// Hang is a run that made no progress.
+type Hang struct {
+	Job Job
+	// Stacks are those of all goroutines.
+	Stacks string
+	// Open is the operation that has not come back, as the schedule says it; "" if none is
+	// under way.
+	Open string
+	// Armed says that the fake clock has an armed timer, or that it is not known whether
+	// there is one.
+	Armed bool
+
+	at int64 // the number of its job
+}
+
+// A run without progress is looked at every longestLook of real time. It is given up when
+// two looks in a row prove that nothing can go on; when the process has used more processor
+// time meanwhile than any run needs; or when as many looks as make watchdog found that
+// nothing runs in the whole process, though something may yet come that no stack shows. A
+// process that gets no processor thus gets no verdict either, however long it takes.
+const (
+	longestLook = time.Second
+	watchdog    = 10 * time.Second
+	spinning    = 4 * time.Second
+)
+
+// sight is what a look at the stacks shows.
+type sight int
+
+const (
+	nothingRuns   sight = iota // and nothing proves that it is for good
+	somethingRuns              // in the bubble, or beside it
+	stuck                      // nothing will go on
+)
+
+// watch waits until ended is closed, and returns nil, or the hang if the runs stop making
+// progress.
+func (l *lab) watch(next *atomic.Int64, ended <-chan struct{}) *Hang {
+	wait := cmp.Or(l.first, longestLook)
+	spins := cmp.Or(1000*l.first, spinning)
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	seen, rounds := next.Load(), l.rounds.Load()
+	used := processorTime()
+	idle, proofs := time.Duration(0), 0
+	for {
+		select {
+		case <-ended:
+			return nil
+		case <-timer.C:
+		}
+		if now, n := next.Load(), l.rounds.Load(); now != seen || n != rounds {
+			seen, rounds, used, idle, proofs = now, n, processorTime(), 0, 0
+			wait = cmp.Or(l.first, longestLook)
+			timer.Reset(wait)
+			continue
+		}
+		switch l.look() {
+		case stuck:
+			proofs++
+		case nothingRuns:
+			proofs = 0
+			idle += wait // counted rather than measured: a process that was suspended has not idled
+		case somethingRuns:
+			proofs = 0
+			if processorTime()-used > spins {
+				return l.hang(seen)
+			}
+		}
+		if proofs > 1 || idle > watchdog {
+			return l.hang(seen)
+		}
+		wait = min(2*wait, longestLook)
+		timer.Reset(wait)
+	}
+}
+
+// hang describes the run of job at that makes no progress.
+func (l *lab) hang(at int64) *Hang {
+	h := &Hang{at: at, Armed: true}
+	st := l.stage.Load()
+	if st == nil {
+		return h
+	}
+	if fake := st.Fake(); fake != nil && st.Order != conformance.OrderHeld {
+		_, h.Armed = fake.Next()
+	}
+	st.Rec.Locked(func(rec *Recording) {
+		for _, d := range rec.Done {
+			if d.Ended.Seq == 0 && (h.Open == "" || d.Inside) {
+				h.Open = d.Step.String()
+			}
+		}
+	})
+	return h
+}
+
+// look says what the stacks show. They prove a hang if every goroutine in bubbles waits,
+// one of them for a lock, and no goroutine outside runs that could hold the lock: then no
+// bubble can settle, and nothing will happen any more. Without bubbles there may be timers,
+// which no stack shows, so that nothing is proved; except in tests of hangs, which set first
+// and have no timers.
+func (l *lab) look() sight {
+	abandoned.Lock()
+	defer abandoned.Unlock()
+	locked, objection := false, false
+	for _, g := range goroutine.Stacks()[1:] { // the first is the caller's
+		header, stack, _ := strings.Cut(g, "\n")
+		id, _, _ := strings.Cut(g, " [")
+		w := goroutine.Describe(header, stack)
+		bubble := strings.Contains(header, "synctest ")
+		judged := bubble || !l.bubble && l.first > 0
+		switch {
+		case abandoned.ids[id], neverGoesOn(header):
+		case strings.Contains(stack, "os/signal.signal_recv("), strings.Contains(stack, "os.(*Process).Wait("):
+			// a long system call, which holds no lock
+		case w.State == "running" || w.State == "runnable":
+			return somethingRuns
+		case judged && isLocked(w):
+			locked = true
+		case w.State == "syscall", bubble && !w.Durable, judged && !bubble && !waitsForTests(stack):
+			objection = true
+		}
+	}
+	if locked && !objection {
+		return stuck
+	}
+	return nothingRuns
+}
