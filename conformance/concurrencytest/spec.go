@@ -158,7 +158,8 @@ func newContract(spec Spec) *contract { return &contract{spec: spec, traits: spe
 
 // Profile names the contract.
 func (c *contract) Profile() suite.Profile {
-	return suite.Profile{Kind: "concurrency", Package: "concurrencytest"}
+	anyhow := []conformance.Op{conformance.OpRelease} // where slots end with a function
+	return suite.Profile{Kind: "concurrency", Package: "concurrencytest", Anyhow: anyhow}
 }
 
 // Unfit refuses specs that cannot be run.

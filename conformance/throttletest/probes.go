@@ -12,6 +12,9 @@ import (
 
 // Canary proves that time is taken from where the spec says.
 func (c *contract) Canary(s *suite.Suite) string {
+	if !s.Accepts(conformance.OpCall) {
+		return fmt.Sprintf("New returned nothing that %v can use: set Call or Allow, or AllowAt for Explicit", s.Time)
+	}
 	if c.spec.Time != conformance.Injected {
 		return ""
 	}

@@ -52,6 +52,9 @@ type Profile struct {
 	// Asleep says what to declare where a method holds a lock while it waits for its time; ""
 	// if there is no such declaration.
 	Asleep string
+	// Anyhow are operations that schedules may have though the implementation has none of
+	// its own for them.
+	Anyhow []conformance.Op
 	// Refusals says that no other declaration explains why a constructor refused.
 	Refusals bool
 	// OwnClock says that the fake clock is what is judged: in stacks its functions count

@@ -38,6 +38,7 @@ type engine[T, E any] struct {
 	stalls     map[string]string // rules left inconclusive by runs of their own, and why
 	unfinished *unfinished       // what ended the exploration
 	told       bool              // its stacks have been shown
+	refused    string            // what the constructor, or the end of a fresh instance, panicked with
 	excused    map[string]bool   // inconclusive rules that are listed as such
 	red        bool              // a rule fails: what is inconclusive besides is no news
 	left       map[string]int    // schedules left out, by reason
@@ -116,7 +117,7 @@ func Run[T, E any](t *testing.T, about About, c Contract[T, E]) *conformance.Rep
 	if why := e.unfit(); why != "" {
 		r := e.blank(why)
 		t.Run("CANARY", func(t *testing.T) { t.Skip("conformance: " + why) })
-		e.close(r, time.Since(began), true)
+		e.close(r, time.Since(began))
 		return r
 	}
 	r := e.evaluate()
@@ -124,7 +125,7 @@ func Run[T, E any](t *testing.T, about About, c Contract[T, E]) *conformance.Rep
 	for i := range r.Verdicts {
 		e.subtest(&r.Verdicts[i])
 	}
-	e.close(r, time.Since(began), false)
+	e.close(r, time.Since(began))
 	return r
 }
 
@@ -161,7 +162,9 @@ func Examine[T, E any](t *testing.T, about About, c Contract[T, E], o inside.Opt
 
 // observeAll tells what is observed of each choice that must be declared.
 func (e *engine[T, E]) observeAll(tell func(choice string, observed, declared int, values []string)) {
-	e.prepare()
+	if e.prepare(); e.refused != "" {
+		e.T.Fatal("conformance: " + e.panicked())
+	}
 	for _, c := range e.choices {
 		if !c.needless() {
 			tell(c.Name, c.Observe(), c.Declared, c.Values)
@@ -200,7 +203,10 @@ func (e *engine[T, E]) prepare() {
 	e.reset()
 	e.Bubble = e.Time != conformance.Explicit && synctestcompat.Available
 	e.lab.bubble = e.Bubble
-	e.ops = e.c.Learn(e.Suite)
+	e.refused = Catch(func() { e.ops = e.c.Learn(e.Suite) })
+	if e.refused != "" {
+		return
+	}
 	e.traits = e.c.Traits()
 	e.choices = e.c.Table(e.Suite, e.traits)
 }
@@ -222,20 +228,23 @@ func (e *engine[T, E]) reset() {
 // evaluate explores and judges. It fails no test by itself.
 func (e *engine[T, E]) evaluate() *conformance.Report {
 	e.T.Helper()
-	e.prepare()
+	if e.prepare(); e.refused != "" {
+		return e.canaryFailed(e.panicked())
+	}
 	if text := os.Getenv("ESCAPEMENT_SCHEDULE"); text != "" {
 		s, err := conformance.ParseSchedule(text)
 		if err != nil {
 			e.T.Fatalf("conformance: ESCAPEMENT_SCHEDULE: %v", err)
 		}
+		if why := e.lacks(s); why != "" {
+			e.T.Fatalf("conformance: ESCAPEMENT_SCHEDULE: %s", why)
+		}
 		e.explore(Family{Name: e.familyOf(s), Schedules: []conformance.Schedule{s}, Look: true})
 		return e.report("ESCAPEMENT_SCHEDULE is set: one schedule only")
 	}
+	e.checkKnown()
 	if why := e.c.Canary(e.Suite); why != "" {
-		r := e.blank("CANARY failed")
-		v := &r.Verdicts[0]
-		v.Status, v.Reason, v.Text = conformance.Fail, why, "CANARY: "+why
-		return r
+		return e.canaryFailed(why)
 	}
 	if e.inexact != "" && !e.Bubble && e.Time != conformance.Explicit && !e.profile.Spares {
 		return e.nothing(e.inexact)
@@ -254,6 +263,19 @@ func (e *engine[T, E]) evaluate() *conformance.Report {
 		}
 	}
 	return e.report("")
+}
+
+// panicked is what CANARY says of a constructor that panics with what is usual.
+func (e *engine[T, E]) panicked() string {
+	return "New, or the end of what it made, panicked with a configuration that is nothing special: " + e.refused
+}
+
+// canaryFailed is the report of a run in which nothing can be judged, because of why.
+func (e *engine[T, E]) canaryFailed(why string) *conformance.Report {
+	r := e.blank("CANARY failed")
+	v := &r.Verdicts[0]
+	v.Status, v.Reason, v.Text = conformance.Fail, why, "CANARY: "+why
+	return r
 }
 
 // kept returns the family without the schedules that the options leave out.

@@ -29,7 +29,9 @@ func NewExaminer[T, E any](t *testing.T, about About, c Contract[T, E]) conforma
 		t.Skip("conformance: " + why)
 	}
 	e.single, e.pkg = true, callerPackage()
-	e.prepare()
+	if e.prepare(); e.refused != "" {
+		t.Fatal("conformance: CANARY: " + e.panicked())
+	}
 	if why := e.c.Canary(e.Suite); why != "" {
 		t.Fatal("conformance: CANARY: " + why)
 	}
@@ -65,6 +67,9 @@ func (j *examiner[T, E]) Run(s conformance.Schedule) []conformance.Violation {
 	alone.Lock()
 	defer alone.Unlock()
 	e.reset()
+	if why := e.lacks(s); why != "" {
+		e.T.Fatalf("conformance: Run: %s", why)
+	}
 	if slices.ContainsFunc(e.about.Known, func(k conformance.Known) bool { return e.unusual(k.Rule, s) }) {
 		return nil
 	}
@@ -128,6 +133,9 @@ func (j *examiner[T, E]) trace(
 	alone.Lock()
 	defer alone.Unlock()
 	e.reset()
+	if why := e.lacks(s); why != "" {
+		e.T.Fatalf("conformance: Trace: %s", why)
+	}
 	s.Steps = slices.Clone(s.Steps)
 	for i := range s.Steps {
 		s.Steps[i].Racing = false
