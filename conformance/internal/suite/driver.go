@@ -33,6 +33,8 @@ type FakeTime struct {
 	Start  time.Time
 	Bubble bool
 	jump   bool // package time moves an hour before each step, which must not matter
+	moving bool // the clock is being advanced, and its timers count
+	budget
 }
 
 // NewFakeTime returns a driver whose clock starts at start.
@@ -40,7 +42,7 @@ func NewFakeTime(start time.Time, bubble bool) *FakeTime {
 	f := &FakeTime{Start: start, Bubble: bubble}
 	opts := []fakeclock.Option{fakeclock.WithStart(start)}
 	if bubble {
-		opts = append(opts, fakeclock.WithSettle(synctestcompat.Wait))
+		opts = append(opts, fakeclock.WithSettle(func() { f.settled(synctestcompat.Wait) }))
 	}
 	f.Fake = fakeclock.New(opts...)
 	return f
@@ -57,7 +59,7 @@ func (f *FakeTime) To(at time.Duration) {
 	if f.jump {
 		time.Sleep(time.Hour)
 	}
-	f.Fake.Advance(max(0, at-f.Fake.Elapsed()))
+	f.advance(max(0, at-f.Fake.Elapsed()))
 }
 
 // Settle waits for the bubble, if there is one.
@@ -100,6 +102,7 @@ func (f *FakeTime) Armed() bool {
 type BubbleTime struct {
 	clock *synctestcompat.Clock
 	start time.Time
+	budget
 }
 
 // NewBubbleTime moves the bubble's clock, which begins in the year 2000, to the instant at
@@ -107,7 +110,7 @@ type BubbleTime struct {
 // may have noted when it was initialized, so that the time since then is not negative.
 func NewBubbleTime() *BubbleTime {
 	time.Sleep(time.Until(conformance.Config{}.Start()))
-	return &BubbleTime{synctestcompat.NewClock(), time.Now()}
+	return &BubbleTime{clock: synctestcompat.NewClock(), start: time.Now()}
 }
 
 // Clock is package time behind the interface of a clock.
@@ -124,8 +127,10 @@ func (b *BubbleTime) Armed() bool { return false }
 
 // To sleeps.
 func (b *BubbleTime) To(at time.Duration) {
-	if d := at - b.Now(); d > 0 {
-		synctestcompat.Sleep(d)
+	if d := at - b.Now(); b.spent {
+		return
+	} else if d > 0 {
+		b.sleep(d, synctestcompat.Sleep)
 	} else {
 		synctestcompat.Wait()
 	}
@@ -134,6 +139,6 @@ func (b *BubbleTime) To(at time.Duration) {
 // Race wakes at the instant together with its timers: who goes first is chance.
 func (b *BubbleTime) Race(at time.Duration, _ conformance.Order, step func()) {
 	synctestcompat.Wait()
-	time.Sleep(at - b.Now())
+	b.sleep(at-b.Now(), time.Sleep)
 	step()
 }

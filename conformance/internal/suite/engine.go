@@ -35,13 +35,14 @@ type engine[T, E any] struct {
 
 	// What was found.
 	findings   map[string]*finding
-	stalls     map[string]string // rules left inconclusive by runs of their own, and why
-	unfinished *unfinished       // what ended the exploration
-	told       bool              // its stacks have been shown
-	refused    string            // what the constructor, or the end of a fresh instance, panicked with
-	excused    map[string]bool   // inconclusive rules that are listed as such
-	red        bool              // a rule fails: what is inconclusive besides is no news
-	left       map[string]int    // schedules left out, by reason
+	stalls     map[string]string        // rules left inconclusive by runs of their own, and why
+	unfinished *unfinished              // what ended the exploration
+	told       bool                     // its stacks have been shown
+	refused    string                   // what the constructor, or the end of a fresh instance, panicked with
+	excused    map[string]bool          // inconclusive rules that are listed as such
+	red        bool                     // a rule fails: what is inconclusive besides is no news
+	left       map[string]int           // schedules left out, by reason
+	polled     map[string]time.Duration // spans of schedules whose time takes too long, by configuration
 	schedules  map[string]bool
 	observed   map[string]int // choices, as they were observed
 }
@@ -79,6 +80,7 @@ func newEngine[T, E any](t *testing.T, about About, c Contract[T, E], o inside.O
 		t: t, time: about.Time, suite: e.Suite, play: c.Play,
 		first: o.FirstLook, rounds: new(atomic.Int64), stage: new(atomic.Pointer[Stage]),
 	}
+	e.lab.skip = e.tooLong
 	if o.Name != "" {
 		e.about.Name = o.Name
 	}
@@ -217,6 +219,7 @@ func (e *engine[T, E]) reset() {
 	e.findings = map[string]*finding{}
 	e.givenUp = map[string]string{}
 	e.stalls = map[string]string{}
+	e.polled = map[string]time.Duration{}
 	e.left, e.excused = map[string]int{}, map[string]bool{}
 	e.unfinished, e.over, e.first = nil, "", nil
 	e.cannotReenter = false
@@ -400,6 +403,9 @@ func (e *engine[T, E]) active() []*Rule[T, E] {
 // judge shows a run to every rule.
 func (e *engine[T, E]) judge(active []*Rule[T, E], j Job, rec *Recording) {
 	if rec.LeftOut != "" {
+		if rec.LeftOut == polls {
+			e.tooMuch(j.Schedule)
+		}
 		e.leave(rec.LeftOut, j.Family, []conformance.Schedule{j.Schedule})
 		return
 	}
@@ -437,6 +443,32 @@ func (e *engine[T, E]) check(r *Rule[T, E], x E) *Violation {
 		}
 	}
 	return r.Again(x, e.rerun)
+}
+
+// tooMuch notes that the time in a schedule takes too long.
+func (e *engine[T, E]) tooMuch(s conformance.Schedule) {
+	key, d := s.Config.String(), span(s)
+	if least, ok := e.polled[key]; !ok || d < least {
+		e.polled[key] = d
+	}
+}
+
+// span is how long the steps of a schedule take.
+func span(s conformance.Schedule) (d time.Duration) {
+	for _, st := range s.Steps {
+		d = max(d, st.At)
+	}
+	return d
+}
+
+// tooLong says why a schedule is not run, as one of its configuration that is no longer was
+// left out; "" if it is run.
+func (e *engine[T, E]) tooLong(j Job) string {
+	if len(e.polled) == 0 {
+		return ""
+	}
+	least, ok := e.polled[j.Schedule.Config.String()]
+	return If(ok && span(j.Schedule) >= least, polls)
 }
 
 // rerun plays another schedule on a fresh instance, in the same bubble.

@@ -31,6 +31,8 @@ type lab struct {
 	stage *atomic.Pointer[Stage]
 	// rounds counts what is progress within a run: when it settles, and when goroutines meet.
 	rounds *atomic.Int64
+	// skip says why a job is not run, "" if it is.
+	skip func(Job) string
 	// leaks says that a bubble ended with blocked goroutines.
 	leaks bool
 	runs  int
@@ -127,6 +129,12 @@ func (l *lab) batch(jobs []Job, next *atomic.Int64, note func(conformance.Schedu
 	judged := from
 	deadlock := l.inBubble(func() {
 		for _, j := range jobs[from:to] {
+			if why := l.skip(j); why != "" {
+				judge(j, &Recording{Trace: conformance.Trace{Schedule: j.Schedule, Order: j.Order}, LeftOut: why})
+				judged++
+				next.Add(1)
+				continue
+			}
 			var before map[string]string
 			if j.Look {
 				before = bubbleMates()

@@ -18,6 +18,7 @@ const soon = time.Millisecond
 func hasty(t *testing.T, play func()) *lab {
 	return &lab{
 		t: t, time: conformance.Injected, bubble: true, first: soon, rounds: new(atomic.Int64), stage: new(atomic.Pointer[Stage]),
+		skip: func(Job) string { return "" },
 		play: func(*Stage) { play() },
 	}
 }

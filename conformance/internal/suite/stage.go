@@ -56,6 +56,14 @@ func (s *Stage) Settle() {
 	s.Driver.Settle()
 }
 
+// To is that of the driver. Where that gives up, the run is left out.
+func (s *Stage) To(at time.Duration) {
+	s.Driver.To(at)
+	if d, ok := s.Driver.(interface{ Spent() bool }); ok && d.Spent() {
+		s.Rec.Locked(func(rec *Recording) { rec.LeftOut = polls })
+	}
+}
+
 // Env is what the instance is made in. Its clock recovers the planned panic, and stops an
 // implementation that arms timers of no duration without end.
 func (s *Stage) Env() conformance.Env { return s.EnvOf(1) }

@@ -1,0 +1,91 @@
+package suite
+
+import (
+	"runtime/metrics"
+	"time"
+)
+
+// An implementation may look at the clock all the time, by a ticker or by naps, and then a
+// schedule with days in it takes minutes. A run may let the implementation wake often
+// enough for an hour of a ticker of 50 ms; where that is not enough, it ends there and is
+// left out, and so are schedules of the same configuration that are as long.
+const mostWakes = 110_000
+
+// polls is why such a run is not judged.
+const polls = "the implementation looks at the clock so often that the time in it takes too long"
+
+// budget counts how often an implementation wakes in a run.
+type budget struct {
+	wakes int
+	spent bool
+}
+
+// wake counts one more, and reports whether that is one too many.
+func (b *budget) wake() bool {
+	b.wakes++
+	b.spent = b.spent || b.wakes > mostWakes
+	return b.spent
+}
+
+// Spent reports whether time stands still because the budget is used up.
+func (b *budget) Spent() bool { return b.spent }
+
+// exhausted is what ends an advance of the fake clock.
+type exhausted struct{}
+
+// advance moves the fake clock by d, or as far as the budget goes.
+func (f *FakeTime) advance(d time.Duration) {
+	if f.spent {
+		return
+	}
+	f.moving = true
+	defer func() {
+		f.moving = false
+		if r := recover(); r != nil && r != (exhausted{}) {
+			panic(r)
+		}
+	}()
+	f.Fake.Advance(d)
+}
+
+// settled is called by the fake clock after each instant at which something was due.
+func (f *FakeTime) settled(wait func()) {
+	wait()
+	if f.moving && f.wake() {
+		panic(exhausted{})
+	}
+}
+
+// The longest sleep in a bubble after which nobody looks how often something woke. Later
+// ones take twice as long as what has passed.
+const longSleep = time.Minute
+
+// sleep lets package time pass for d, or as far as the budget goes.
+func (b *BubbleTime) sleep(d time.Duration, sleep func(time.Duration)) {
+	if d <= longSleep {
+		sleep(d)
+		return
+	}
+	before := wakes()
+	for slice := longSleep; d > 0; slice *= 2 {
+		sleep(min(slice, d))
+		d -= min(slice, d)
+		if n := wakes() - before; b.wakes+n > mostWakes {
+			b.spent = true
+			return
+		}
+	}
+	b.wakes += wakes() - before
+}
+
+// wakes estimates how often goroutines were woken so far. The runtime notes one in eight,
+// and wakes the root of the bubble for each of the implementation's.
+func wakes() int {
+	s := []metrics.Sample{{Name: "/sched/latencies:seconds"}}
+	metrics.Read(s)
+	n := uint64(0)
+	for _, c := range s[0].Value.Float64Histogram().Counts {
+		n += c
+	}
+	return int(n) * 8 / 2
+}
