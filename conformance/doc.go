@@ -60,13 +60,23 @@
 // smallest schedule: the rule still runs, and passing or failing otherwise fails the test.
 //
 // Environment variables: ESCAPEMENT_SCHEDULE runs one schedule, as the replay line of a
-// failure says; ESCAPEMENT_REPORT appends each report to a file, as a line of JSON;
-// ESCAPEMENT_LAST names a file for the schedule under way.
+// failure says; ESCAPEMENT_REPORT appends each report to a file, as a line of JSON.
 //
-// A panic on a goroutine of the implementation ends the process, as everywhere in Go; run
-// the test again with ESCAPEMENT_LAST to learn which schedule it died of. Specs must be run
-// outside bubbles. Tests that run them may be parallel: they take turns. While racing
-// schedules are sampled the process runs with GOMAXPROCS=1, and while calls meet at one
-// instant with 2 at least. With -race on Go 1.25 and 1.26, package time in bubbles is used
+// A schedule is judged, left out, or unfinished. Left out are those that the constructor or a
+// declaration rules out, that this Go release cannot run, or in which the implementation
+// wakes more than 110,000 times; the report counts them. Unfinished is a run that makes no
+// progress, though nothing proves that it never will: it ends the exploration, the rules
+// that it concerns are inconclusive, and each core rule among them fails its subtest, with
+// words that accuse nobody and the entry for KnownFailing. Progress is looked for every
+// second, but no verdict depends on real time: what ends a run is a proof from the stacks,
+// processor time, or ten looks at a process in which nothing runs. Where nothing can be
+// judged, Run skips the test.
+//
+// A panic on a goroutine of the implementation ends the process, as everywhere in Go: run
+// the test again, and it says first which schedule that was. The schedule under way stands
+// in a file escapement-* of [os.TempDir], which is removed when the test ends. Specs must
+// be run outside bubbles. Tests that run them may be parallel: they take turns. While
+// schedules run the process has GOMAXPROCS=1 and, if it was the default, GOGC=400; while
+// calls meet at one instant it has GOMAXPROCS=2 at least. With -race on Go 1.25 and 1.26, package time in bubbles is used
 // with GOMAXPROCS=1 only: its timers can crash there on more (go.dev/issue/78156).
 package conformance

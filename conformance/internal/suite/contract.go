@@ -112,6 +112,7 @@ type Job struct {
 	Family   string
 	// Look makes the run look for goroutines that are left at its end.
 	Look bool
+	text string // the schedule's, if it is at hand
 	// Jump makes package time move an hour before each step on an injected clock.
 	Jump bool
 	// Review says that a run which was judged before is judged once more, to find out what

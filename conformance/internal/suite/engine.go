@@ -122,6 +122,8 @@ func Run[T, E any](t *testing.T, about About, c Contract[T, E]) *conformance.Rep
 		e.close(r, time.Since(began))
 		return r
 	}
+	e.lab.last = newLast(t, callerPackage())
+	defer e.lab.last.close()
 	r := e.evaluate()
 	e.red = fails(r)
 	for i := range r.Verdicts {
@@ -362,9 +364,10 @@ func (e *engine[T, E]) explore(f Family) {
 func (e *engine[T, E]) jobs(f Family) []Job {
 	jobs := make([]Job, 0, len(f.Schedules))
 	for _, s := range f.Schedules {
-		e.schedules[s.String()] = true
+		text := s.String()
+		e.schedules[text] = true
 		for _, o := range e.orders(s) {
-			jobs = append(jobs, Job{Schedule: s, Order: o, Family: f.Name, Look: f.Look})
+			jobs = append(jobs, Job{Schedule: s, Order: o, Family: f.Name, Look: f.Look, text: text})
 		}
 	}
 	return jobs

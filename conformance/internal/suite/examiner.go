@@ -29,6 +29,8 @@ func NewExaminer[T, E any](t *testing.T, about About, c Contract[T, E]) conforma
 		t.Skip("conformance: " + why)
 	}
 	e.single, e.pkg = true, callerPackage()
+	e.lab.last = newLast(t, e.pkg)
+	t.Cleanup(e.lab.last.close)
 	if e.prepare(); e.refused != "" {
 		t.Fatal("conformance: CANARY: " + e.panicked())
 	}

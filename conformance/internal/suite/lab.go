@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -33,6 +32,7 @@ type lab struct {
 	rounds *atomic.Int64
 	// skip says why a job is not run, "" if it is.
 	skip func(Job) string
+	last *last // where the schedule under way is noted; nil notes nothing
 	// leaks says that a bubble ended with blocked goroutines.
 	leaks bool
 	runs  int
@@ -70,13 +70,12 @@ func (l *lab) run(jobs []Job, judge func(j Job, rec *Recording)) *Hang {
 		defer OneProcessor()()
 	}
 	var next atomic.Int64 // the job under way
-	note := noter()
 	for int(next.Load()) < len(jobs) {
 		ended := make(chan struct{})
 		Start(func() {
 			defer close(ended) // also when a failed T makes the bubble call Goexit
 			for int(next.Load()) < len(jobs) {
-				l.batch(jobs, &next, note, judge)
+				l.batch(jobs, &next, judge)
 			}
 		})
 		before := next.Load()
@@ -92,25 +91,11 @@ func (l *lab) run(jobs []Job, judge func(j Job, rec *Recording)) *Hang {
 	return nil
 }
 
-// noter returns what writes a schedule that is about to run to the file that
-// ESCAPEMENT_LAST names: if the process ends with it, that is what it died of.
-func noter() func(s conformance.Schedule) {
-	path := os.Getenv("ESCAPEMENT_LAST")
-	if path == "" {
-		return func(conformance.Schedule) {}
-	}
-	return func(s conformance.Schedule) {
-		if err := os.WriteFile(path, []byte(s.String()+"\n"), 0o666); err != nil {
-			panic("conformance: ESCAPEMENT_LAST: " + err.Error())
-		}
-	}
-}
-
 // batch plays jobs from next on, as many as share a bubble, and advances next.
-func (l *lab) batch(jobs []Job, next *atomic.Int64, note func(conformance.Schedule), judge func(Job, *Recording)) {
+func (l *lab) batch(jobs []Job, next *atomic.Int64, judge func(Job, *Recording)) {
 	if !l.bubble {
 		j := jobs[next.Load()]
-		note(j.Schedule)
+		l.last.note(j)
 		s := newStage(l.suite, j, NewFakeTime(j.Schedule.Config.Start(), false))
 		l.stage.Store(s)
 		l.play(s)
@@ -141,7 +126,7 @@ func (l *lab) batch(jobs []Job, next *atomic.Int64, note func(conformance.Schedu
 			}
 			s = newStage(l.suite, j, l.driver(j))
 			l.stage.Store(s)
-			note(j.Schedule)
+			l.last.note(j)
 			l.play(s)
 			if j.Look {
 				s.Rec.rec.Left = leftSince(before)

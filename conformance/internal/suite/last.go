@@ -1,0 +1,92 @@
+package suite
+
+import (
+	"fmt"
+	"hash/crc64"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/escapement-go/escapement/conformance"
+)
+
+// A panic on a goroutine of the implementation ends the process, and nobody can recover it.
+// So the schedule under way stands in a file, which the next run of the test finds there.
+
+// last is the file that holds the schedule under way.
+type last struct {
+	file *os.File
+	buf  [512]byte
+}
+
+// lasts counts the files of this process.
+var lasts atomic.Int64
+
+// newLast makes the file of a test, and tells what a run before has left in its own.
+func newLast(t *testing.T, pkg string) *last {
+	name := fmt.Sprintf("escapement-%x-", crc64.Checksum([]byte(pkg+" "+t.Name()), crc64.MakeTable(crc64.ISO)))
+	dir := os.TempDir()
+	for _, path := range found(dir, name) {
+		if s := reads(path); s != "" {
+			fmt.Fprintf(os.Stderr, "conformance: the process of an earlier run of %s ended in this schedule:\n"+
+				"replay: ESCAPEMENT_SCHEDULE='%s' go test -run '^%s$' %s\n", t.Name(), s, t.Name(), pkg)
+		}
+	}
+	own := fmt.Sprintf("%s%d-%d", name, os.Getpid(), lasts.Add(1))
+	f, err := os.OpenFile(filepath.Join(dir, own), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return &last{} // it is for convenience only
+	}
+	return &last{file: f}
+}
+
+// found lists the files of processes that have ended.
+func found(dir, name string) []string {
+	paths, _ := filepath.Glob(filepath.Join(dir, name+"*"))
+	var out []string
+	for _, path := range paths {
+		number, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(path), name), "-")
+		pid, err := strconv.Atoi(number)
+		if err == nil && pid != os.Getpid() && !alive(pid) {
+			out = append(out, path)
+		}
+	}
+	return out
+}
+
+// reads returns the schedule in a file, and removes it.
+func reads(path string) string {
+	text, err := os.ReadFile(path)
+	_ = os.Remove(path)
+	if err != nil {
+		return ""
+	}
+	s, _, _ := strings.Cut(string(text), "\n")
+	if _, err := conformance.ParseSchedule(s); err != nil {
+		return ""
+	}
+	return s
+}
+
+// note writes the schedule of a job that is about to run, if there is a file.
+func (l *last) note(j Job) {
+	if l == nil || l.file == nil {
+		return
+	}
+	text := j.text
+	if text == "" {
+		text = j.Schedule.String()
+	}
+	_, _ = l.file.WriteAt(append(append(l.buf[:0], text...), '\n'), 0) // what stood there before ends later, if at all
+}
+
+// close removes the file.
+func (l *last) close() {
+	if l.file != nil {
+		_ = l.file.Close()
+		_ = os.Remove(l.file.Name())
+	}
+}
