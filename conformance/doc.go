@@ -47,11 +47,6 @@
 // neither. A clock needs no model: each schedule runs on package time in a bubble, and then
 // on the clock, which must show the same.
 //
-// Verdicts never depend on real time. The only real-time element is a watchdog against
-// hangs: it looks at the stacks of a run that makes no progress, and gives it up after ten
-// seconds. It fails nothing by itself: the stacks must prove that an operation waits for
-// ever, or the rule is inconclusive.
-//
 // # What a verdict is worth
 //
 // A rule fails only on a MUST. An operation that is nil and a trait that is undeclared skip
@@ -77,6 +72,7 @@
 // in a file escapement-* of [os.TempDir], which is removed when the test ends. Specs must
 // be run outside bubbles. Tests that run them may be parallel: they take turns. While
 // schedules run the process has GOMAXPROCS=1 and, if it was the default, GOGC=400; while
-// calls meet at one instant it has GOMAXPROCS=2 at least. With -race on Go 1.25 and 1.26, package time in bubbles is used
-// with GOMAXPROCS=1 only: its timers can crash there on more (go.dev/issue/78156).
+// calls meet at one instant it has GOMAXPROCS=2 at least. With -race on Go 1.25 and 1.26,
+// package time in bubbles is used with GOMAXPROCS=1 only: its timers can crash there on
+// more (go.dev/issue/78156).
 package conformance

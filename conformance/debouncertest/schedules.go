@@ -102,6 +102,9 @@ func (e *explorer) noWaits() []suite.Family {
 			zero = late
 		}
 	}
+	if why := e.Livelocks(); why != "" {
+		zero, negative = why, why
+	}
 	gaps := []time.Duration{0, 1, wait}
 	return []suite.Family{
 		skipped(negative, enumerated("negative wait", suite.Configured("wait", "-1ns"), 3, onlyCalls, gaps...)),

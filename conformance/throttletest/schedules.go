@@ -1,6 +1,7 @@
 package throttletest
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -74,7 +75,7 @@ func (c *contract) intervals(s *suite.Suite, e Edges) []suite.Family {
 		suite.Family{Name: "sustained " + e.String(), Schedules: sustained(cfg)})
 	if e != NoEdges {
 		zero := suite.Configured("interval", "0", "edges", e.String())
-		out = append(out, suite.Family{Name: "zero " + e.String(), Skip: s.Unsettled(),
+		out = append(out, suite.Family{Name: "zero " + e.String(), Skip: cmp.Or(s.Unsettled(), s.Livelocks()),
 			Schedules: numbered(zero, calls, []time.Duration{0, 1, suite.Wait}, 3)})
 	}
 	if s.Time != conformance.PackageTime {

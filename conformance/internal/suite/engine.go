@@ -223,7 +223,7 @@ func (e *engine[T, E]) reset() {
 	e.stalls = map[string]string{}
 	e.polled = map[string]time.Duration{}
 	e.left, e.excused = map[string]int{}, map[string]bool{}
-	e.unfinished, e.over, e.first = nil, "", nil
+	e.unfinished, e.over, e.first, e.notLeft = nil, "", nil, ""
 	e.cannotReenter = false
 	if c, ok := e.c.(Remembering); ok {
 		c.Forget()
@@ -352,11 +352,40 @@ func (e *engine[T, E]) explore(f Family) {
 	active := e.active()
 	defer OneProcessor()()
 	for len(jobs) > 0 {
+		noticed := e.lab.leaks
 		h := e.lab.run(jobs, func(j Job, rec *Recording) { e.judge(active, j, rec) })
+		if e.lab.leaks && !noticed && !f.Look {
+			e.lookAgain(e.lab.leaky)
+		}
 		if h == nil {
 			return
 		}
 		jobs = e.hung(f, jobs, h)
+	}
+}
+
+// leakRule judges the runs that look for what they leave behind.
+const leakRule = "X-LEAK"
+
+// lookAgain runs jobs after which goroutines were left in their bubble, one of them or
+// some, once more, to see which of them leaves something when it is given time to end.
+func (e *engine[T, E]) lookAgain(jobs []Job) {
+	var rule []*Rule[T, E]
+	for _, r := range e.active() {
+		if r.ID == leakRule {
+			rule = append(rule, r)
+		}
+	}
+	if len(rule) == 0 || e.breaks([]string{leakRule}) {
+		return
+	}
+	again := slices.Clone(jobs)
+	for i := range again {
+		again[i].Look, again[i].Family = true, Leaks
+	}
+	e.lab.run(again, func(j Job, rec *Recording) { e.judge(rule, j, rec) })
+	if !e.breaks([]string{leakRule}) {
+		e.notLeft = "goroutines were left when a bubble ended, but none by a run that had time to end"
 	}
 }
 

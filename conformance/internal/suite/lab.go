@@ -33,8 +33,10 @@ type lab struct {
 	// skip says why a job is not run, "" if it is.
 	skip func(Job) string
 	last *last // where the schedule under way is noted; nil notes nothing
-	// leaks says that a bubble ended with blocked goroutines.
+	// leaks says that a bubble ended with blocked goroutines, and leaky are the jobs of the
+	// first such bubble.
 	leaks bool
+	leaky []Job
 	runs  int
 }
 
@@ -137,7 +139,9 @@ func (l *lab) batch(jobs []Job, next *atomic.Int64, judge func(Job, *Recording))
 		}
 	})
 	if deadlock != "" {
-		l.leaks = true
+		if l.leaks = true; l.leaky == nil {
+			l.leaky = jobs[from:to]
+		}
 		if judged < to { // the job blocked the bubble's main goroutine
 			rec := s.Rec.finish()
 			rec.Stuck = true

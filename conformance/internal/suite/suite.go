@@ -1,6 +1,8 @@
 package suite
 
 import (
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -58,6 +60,14 @@ func (s *Suite) Reentrant() bool { return !s.cannotReenter }
 func (s *Suite) Unsettled() string {
 	return If(s.Time == conformance.Injected && !s.Bubble,
 		"only in a bubble can be waited for what a timer starts at once")
+}
+
+// Livelocks is why timers of package time cannot be armed with no duration, "" if they can:
+// on Go 1.25 Timer.Reset then keeps the process busy for ever, which nothing can end, if a
+// goroutine is waiting for the timer's channel (go.dev/issue/76052).
+func (s *Suite) Livelocks() string {
+	return If(s.Time == conformance.PackageTime && strings.HasPrefix(runtime.Version(), "go1.25"),
+		"on Go 1.25 Timer.Reset with no duration can keep a bubble busy for ever (go.dev/issue/76052)")
 }
 
 // Inexact is why runs cannot be settled exactly, "" if they can.

@@ -97,6 +97,8 @@ func (e *engine[T, E]) conclude(r *Rule[T, E], v *conformance.Verdict, only stri
 		for _, name := range sortedKeys(e.givenUp) {
 			v.Reason = e.givenUp[name]
 		}
+	case r.ID == leakRule && e.notLeft != "":
+		v.Reason = e.notLeft
 	case v.LeftOut > 0:
 		v.Reason = fmt.Sprintf("%d judged, %d left out: %s", v.Judged, v.LeftOut, mostOften(f.left))
 	}
@@ -233,7 +235,8 @@ func (e *engine[T, E]) settleInconclusive(r *conformance.Report) {
 		case v.Status == conformance.Inconclusive:
 			v.Text = e.couldNot(v.Rule, e.law(v.Rule), v.Reason)
 		case ok && v.Status == conformance.Pass:
-			v.Status, v.Reason = conformance.Fail, "it is listed in KnownFailing as inconclusive but passes: remove the entry"
+			v.Status = conformance.Fail
+			v.Reason = "it is listed in KnownFailing as inconclusive but passes: remove the entry"
 			v.Text = v.Rule + ": " + v.Reason
 		}
 	}
