@@ -37,6 +37,7 @@ type engine[T, E any] struct {
 	findings   map[string]*finding
 	stalls     map[string]string        // rules left inconclusive by runs of their own, and why
 	unfinished *unfinished              // what ended the exploration
+	notLeft    string                   // why what was left behind breaks no rule
 	told       bool                     // its stacks have been shown
 	refused    string                   // what the constructor, or the end of a fresh instance, panicked with
 	excused    map[string]bool          // inconclusive rules that are listed as such
