@@ -49,6 +49,9 @@ func (c *contract) Play(st *suite.Stage) {
 	st.Rests = true
 	st.Alone = true
 	st.Blocks = func(s conformance.Step) bool { return s.Op == conformance.OpClose || s.Op == conformance.OpStop }
+	if c.spec.Traits.LocksAsleep {
+		st.Occupied = occupied
+	}
 	puts, stopped := 2, false
 	if cfg.Inside != "" {
 		puts++
@@ -66,6 +69,17 @@ func (c *contract) Play(st *suite.Stage) {
 			impl.end()
 		}
 	})
+}
+
+// occupied reports whether an item that was put has not left.
+func occupied(rec *suite.Recording, _ conformance.Step) bool {
+	waiting := -len(rec.Fires)
+	for _, d := range rec.Done {
+		if d.Op == conformance.OpPut && (d.OK || d.Ended.Seq == 0) {
+			waiting++
+		}
+	}
+	return waiting > 0
 }
 
 // made makes the bucket of a stage. If the stage asks for a second bucket, whatever is put

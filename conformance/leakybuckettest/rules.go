@@ -104,9 +104,11 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		{
 			Rule: core("X-CONC", "Of items that many goroutines put at one instant no more MUST be accepted than "+
 				"one after the other, and each that is MUST leave once, or be cancelled once."),
-			Unless: func(s *suite.Suite, _ *Traits) string { return s.Inexact() },
-			Meets:  true,
-			Probe:  c.concurrent,
+			Unless: func(s *suite.Suite, tr *Traits) string {
+				return cmp.Or(s.Inexact(), suite.If(tr.LocksAsleep, "declared: LocksAsleep"))
+			},
+			Meets: true,
+			Probe: c.concurrent,
 		},
 		suite.Race[Traits, *exam](c.race),
 	}

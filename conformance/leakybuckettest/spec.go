@@ -125,7 +125,9 @@ type contract struct {
 
 // Profile names the contract.
 func (c *contract) Profile() suite.Profile {
-	return suite.Profile{Kind: "leaky bucket", Package: "leakybuckettest"}
+	return suite.Profile{Kind: "leaky bucket", Package: "leakybuckettest",
+		Asleep: "If who waits for a turn is meant to hold a lock while it sleeps, declare " +
+			"leakybuckettest.Traits{LocksAsleep: true}: what is done by one caller at a time is judged then."}
 }
 
 // Unfit refuses specs that cannot be run.

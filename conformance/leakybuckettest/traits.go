@@ -19,6 +19,10 @@ type Traits struct {
 	// Slack is how many more items than one may leave at once after idle time. Only with
 	// HeadAtOnce.
 	Slack int
+	// LocksAsleep says that who waits for an item's turn holds a lock while it sleeps, for which
+	// others have to wait. No bubble can settle two of them, so that schedules in which two
+	// items wait are left out.
+	LocksAsleep bool
 	// Unbounded says that the queue has no bound: every item is accepted.
 	Unbounded bool
 }

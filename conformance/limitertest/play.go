@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -237,6 +238,9 @@ func (c *contract) Play(st *suite.Stage) {
 		}
 	}
 	st.Rests = len(r.claimants) > 0
+	if c.spec.Traits.LocksAsleep {
+		st.Occupied = occupied
+	}
 	end := st.Each(nil, r.step)
 	if len(r.claimants) > 0 {
 		end = suite.Sum(end, patience(st.Schedule))
@@ -255,6 +259,16 @@ func (c *contract) Play(st *suite.Stage) {
 			st.Rest(end, refill)
 		}
 		_ = suite.Catch(r.impl.end)
+	})
+}
+
+// occupied reports whether a wait is under way, and the step is no cancel of its context.
+func occupied(rec *suite.Recording, next conformance.Step) bool {
+	if next.Op == conformance.OpCancel && claimOf(rec.Schedule, next.N).Op == conformance.OpWait {
+		return false
+	}
+	return slices.ContainsFunc(rec.Done, func(d conformance.Done) bool {
+		return d.Op == conformance.OpWait && d.Ended.Seq == 0
 	})
 }
 

@@ -194,7 +194,9 @@ func newContract(spec Spec) *contract {
 
 // Profile names the contract.
 func (c *contract) Profile() suite.Profile {
-	return suite.Profile{Kind: "limiter", Package: "limitertest", Spares: true, Waiting: true, Refusals: true}
+	return suite.Profile{Kind: "limiter", Package: "limitertest", Spares: true, Waiting: true, Refusals: true,
+		Asleep: "If a wait is meant to hold a lock while it sleeps, declare limitertest.Traits{LocksAsleep: true}: " +
+			"what is done by one call at a time is judged then."}
 }
 
 // Unfit refuses specs that cannot be run.

@@ -37,6 +37,10 @@ type Traits struct {
 	Raise Raise
 	// Single says that tokens can only be taken one at a time.
 	Single bool
+	// LocksAsleep says that a wait holds a lock while it sleeps, for which other calls have to
+	// wait. No bubble can settle two such calls, so that schedules with two calls at once are
+	// left out.
+	LocksAsleep bool
 	// Quantum is the number of tokens that arrive together, at instants that the limiter
 	// chooses; 0 if each token accrues from the moment at which it is missing.
 	Quantum int

@@ -356,7 +356,7 @@ func (e *engine[T, E]) explore(f Family) {
 		noticed := e.lab.leaks
 		h := e.lab.run(jobs, func(j Job, rec *Recording) { e.judge(active, j, rec) })
 		if e.lab.leaks && !noticed && !f.Look {
-			e.lookAgain(e.lab.leaky)
+			e.lookAgain(e.lab.leaving)
 		}
 		if h == nil {
 			return

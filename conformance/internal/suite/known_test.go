@@ -13,8 +13,11 @@ import (
 
 // bell is a contract of one operation and one law: each call fires at once.
 type bell struct {
-	rings func() bool // whether this instance fires at all
-	used  func()
+	rings  func() bool // whether this instance fires at all
+	used   func()
+	during func(s *Stage) // instead of playing the schedule
+	learn  func()
+	long   bool // only one schedule
 }
 
 type bellTraits struct{}
@@ -27,6 +30,9 @@ func (b bell) Canary(*Suite) string                               { return "" }
 func (b bell) Exam(_ *bellTraits, r *Recording, _ Job) *Recording { return r }
 
 func (b bell) Learn(*Suite) map[conformance.Op]bool {
+	if b.learn != nil {
+		b.learn()
+	}
 	return map[conformance.Op]bool{conformance.OpCall: true}
 }
 
@@ -37,6 +43,10 @@ func (b bell) Families(*Suite) []Family {
 func (b bell) Play(s *Stage) {
 	if b.used != nil {
 		b.used()
+	}
+	if b.during != nil {
+		b.during(s)
+		return
 	}
 	rings := b.rings == nil || b.rings()
 	end := s.Each(nil, func(st conformance.Step) {

@@ -33,11 +33,11 @@ type lab struct {
 	// skip says why a job is not run, "" if it is.
 	skip func(Job) string
 	last *last // where the schedule under way is noted; nil notes nothing
-	// leaks says that a bubble ended with blocked goroutines, and leaky are the jobs of the
+	// leaks says that a bubble ended with blocked goroutines, and leaving are the jobs of the
 	// first such bubble.
-	leaks bool
-	leaky []Job
-	runs  int
+	leaks   bool
+	leaving []Job
+	runs    int
 }
 
 // with returns a copy of l that plays something else. A run that hangs goes on using the
@@ -139,8 +139,8 @@ func (l *lab) batch(jobs []Job, next *atomic.Int64, judge func(Job, *Recording))
 		}
 	})
 	if deadlock != "" {
-		if l.leaks = true; l.leaky == nil {
-			l.leaky = jobs[from:to]
+		if l.leaks = true; l.leaving == nil {
+			l.leaving = jobs[from:to]
 		}
 		if judged < to { // the job blocked the bubble's main goroutine
 			rec := s.Rec.finish()

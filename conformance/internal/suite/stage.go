@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"slices"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -24,10 +23,10 @@ type Stage struct {
 	// After is called with each step when everything has settled after it; only if Rests
 	// is set.
 	After func(s conformance.Step)
-	// Serial reports whether a step calls the implementation, where a call holds a lock
-	// while it waits for its time, so that no bubble can settle two of them: a run ends
-	// where one would be made while another is under way. Nil is for all others.
-	Serial func(s conformance.Step) bool
+	// Occupied reports whether a step must not be done, because a call is under way that may
+	// hold a lock while it waits for its time: no bubble can settle two of these. The run then
+	// ends and is left out. Nil is for implementations that hold none.
+	Occupied func(rec *Recording, next conformance.Step) bool
 	// Alone makes a racing step meet the timers of its own instant only: everything that
 	// is due earlier comes and settles first.
 	Alone bool
@@ -139,7 +138,7 @@ func (s *Stage) Each(row func(left []conformance.Step) int, do func(st conforman
 
 // one does the steps that are done without a pause.
 func (s *Stage) one(first conformance.Step, all func()) {
-	if s.Serial != nil && s.Serial(first) && s.underWay(first.At) {
+	if s.Occupied != nil && s.occupied(first) {
 		s.Rec.Locked(func(rec *Recording) { rec.LeftOut = twoCalls })
 		return
 	}
@@ -165,17 +164,19 @@ func (s *Stage) one(first conformance.Step, all func()) {
 	}
 }
 
-// twoCalls is why a run of which Serial tells is left out.
-const twoCalls = "two calls at once, of which one holds a lock while it waits for its time: no bubble can be settled"
+// twoCalls is why a run that Occupied ends is left out.
+const twoCalls = "two calls at once, of which one holds a lock while it waits for its time: no bubble settles them"
 
-// underWay reports whether a call is under way at an instant, or until just then.
-func (s *Stage) underWay(at time.Duration) (open bool) {
-	s.To(max(s.Now(), at-1))
+// occupied asks Occupied about a step when everything before its instant has come.
+func (s *Stage) occupied(next conformance.Step) (yes bool) {
+	s.To(max(s.Now(), next.At-1))
 	s.Settle()
-	s.Rec.Locked(func(rec *Recording) {
-		open = slices.ContainsFunc(rec.Done, func(d conformance.Done) bool { return d.Ended.Seq == 0 && s.Serial(d.Step) })
-	})
-	return open
+	s.Rec.Locked(func(rec *Recording) { yes = s.Occupied(rec, next) })
+	if !yes && !next.Racing { // it may have come at this very instant
+		s.To(next.At)
+		s.Settle()
+	}
+	return yes
 }
 
 // During does what the callback of a schedule does, after its start was recorded as fire

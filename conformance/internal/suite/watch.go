@@ -49,7 +49,7 @@ const (
 // progress.
 func (l *lab) watch(next *atomic.Int64, ended <-chan struct{}) *Hang {
 	wait := cmp.Or(l.first, longestLook)
-	spins := cmp.Or(1000*l.first, spinning)
+	spins, idles := cmp.Or(1000*l.first, spinning), cmp.Or(200*l.first, watchdog)
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	seen, rounds := next.Load(), l.rounds.Load()
@@ -79,7 +79,7 @@ func (l *lab) watch(next *atomic.Int64, ended <-chan struct{}) *Hang {
 				return l.hang(seen)
 			}
 		}
-		if proofs > 1 || idle > watchdog {
+		if proofs > 1 || idle > idles {
 			return l.hang(seen)
 		}
 		wait = min(2*wait, longestLook)

@@ -1,0 +1,174 @@
+package suite
+
+import (
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
+	"github.com/escapement-go/escapement/synctestcompat"
+)
+
+// hurried looks soon.
+var hurried = inside.Options{FirstLook: soon}
+
+// A run that makes no progress, and nothing proves why, leaves the rules inconclusive that it
+// concerns. That says what hangs, accuses nobody, and gives the entry to live with it.
+func TestUnfinished_leavesItsRulesInconclusive(t *testing.T) {
+	synctestcompat.Require(t)
+	outside := make(chan struct{}) // belongs to no bubble
+	var held sync.Mutex
+	var enough atomic.Bool // ends what spins, so that it does not take processor time for ever
+	t.Cleanup(func() { enough.Store(true) })
+	for _, tt := range []struct {
+		name  string
+		hangs func()
+		want  []string
+	}{
+		{"waits for what is outside its bubble", func() { <-outside },
+			[]string{"chan receive in ", "for what its bubble cannot bring"}},
+		{"spins", func() {
+			for !enough.Load() {
+			}
+		}, []string{"it runs on and on, in "}},
+		{"sleeps with a lock", func() {
+			go func() {
+				held.Lock()
+				defer held.Unlock()
+				operation(func() { time.Sleep(time.Hour) })
+			}()
+			synctestcompat.Wait()
+			held.Lock()
+		}, []string{"sync.Mutex.Lock in ", ", while sleep in ", "keeps a bubble from settling"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			const schedule = "call 1 @0"
+			calls := 0
+			b := bell{used: func() { calls++ }, during: func(st *Stage) {
+				st.Rec.Do(conformance.Step{Op: conformance.OpCall, N: 1}, false, func(*conformance.Done) { tt.hangs() })
+			}}
+			r := Examine(t, aboutBell(), b, hurried)
+			v, _ := r.Verdict("BL-RING")
+			if v.Status != conformance.Inconclusive || v.Judged != 0 {
+				t.Fatalf("BL-RING is %s with %d judged: %s", v.Status, v.Judged, v.Reason)
+			}
+			if calls != 1 {
+				t.Errorf("%d schedules were run, want an end with the first", calls)
+			}
+			entry := `{Schedule: "` + schedule + `", Inconclusive: true, Why: "..."}`
+			for _, want := range append(tt.want, "BL-RING: could not be judged: call 1 @0 has not come back: ",
+				"This accuses nobody", entry, "replay: ESCAPEMENT_SCHEDULE='"+schedule+"'") {
+				if !strings.Contains(v.Text, want) {
+					t.Errorf("the text lacks %q:\n%s", want, v.Text)
+				}
+			}
+			if !strings.Contains(r.Partial, "unfinished") {
+				t.Errorf("the report is not partial: %s", r)
+			}
+			for _, k := range []conformance.Known{
+				{Schedule: schedule, Inconclusive: true, Why: "so it is"},
+				{Rule: "BL-RING", Inconclusive: true, Why: "so it is"},
+			} {
+				v, _ := Examine(t, aboutBell(k), b, hurried).Verdict("BL-RING")
+				if v.Status != conformance.Inconclusive || v.Text != "" || !strings.Contains(v.Reason, "so it is") {
+					t.Errorf("listed as %+v, BL-RING is %s: %s", k, v.Status, v.Reason)
+				}
+			}
+		})
+	}
+}
+
+// An entry for what is inconclusive fails when it is no longer.
+func TestUnfinished_listedButJudged(t *testing.T) {
+	k := conformance.Known{Rule: "BL-RING", Inconclusive: true}
+	if v, _ := Examine(t, aboutBell(k), bell{}, hurried).Verdict("BL-RING"); v.Status != conformance.Fail {
+		t.Errorf("BL-RING passes, and is listed as inconclusive: it is %s", v.Status)
+	}
+}
+
+// Schedules that concern a rule and are left out are counted.
+func TestLeftOut_isCounted(t *testing.T) {
+	b := bell{during: func(st *Stage) { st.Rec.Locked(func(rec *Recording) { rec.LeftOut = "too odd" }) }}
+	r := Examine(t, aboutBell(), b, inside.Options{})
+	v, _ := r.Verdict("BL-RING")
+	if v.Status != conformance.Skip || v.Reason != "too odd" || v.LeftOut != 2 || r.LeftOut["too odd"] != 2 {
+		t.Errorf("BL-RING is %s (%s) with %d left out, the report %v", v.Status, v.Reason, v.LeftOut, r.LeftOut)
+	}
+}
+
+// A constructor that panics with whatever it gets is a verdict.
+func TestCanary_constructorThatPanics(t *testing.T) {
+	v, _ := Examine(t, aboutBell(), bell{learn: func() { panic("no bells today") }}, inside.Options{}).Verdict("CANARY")
+	if v.Status != conformance.Fail || !strings.Contains(v.Text, "no bells today") {
+		t.Errorf("CANARY is %s: %s", v.Status, v.Text)
+	}
+}
+
+// What wakes without end is left out; how often is the same in every run.
+func TestBudget_endsWhatPolls(t *testing.T) {
+	synctestcompat.Require(t)
+	for _, source := range []conformance.TimeSource{conformance.Injected, conformance.PackageTime} {
+		var first map[string]int
+		for range 3 {
+			b := bell{long: true, during: func(st *Stage) {
+				clock, end := st.Clock(), make(chan struct{})
+				go func() {
+					for ticks := clock.NewTicker(50 * time.Millisecond); ; {
+						select {
+						case <-ticks.Chan():
+						case <-end:
+							ticks.Stop()
+							return
+						}
+					}
+				}()
+				st.To(time.Hour)
+				if st.Rec.rec.LeftOut != "" {
+					t.Errorf("%v: an hour of ticks of 50 ms is left out", source)
+				}
+				st.To(3 * time.Hour)
+				close(end)
+			}}
+			about := aboutBell()
+			about.Time = source
+			r := Examine(t, about, b, inside.Options{})
+			if r.LeftOut[polls] == 0 {
+				t.Errorf("%v: three hours of ticks of 50 ms are not left out: %s", source, r)
+			}
+			if first == nil {
+				first = r.LeftOut
+			}
+			if r.LeftOut[polls] != first[polls] {
+				t.Errorf("%v: left out are %v, and before %v", source, r.LeftOut, first)
+			}
+		}
+	}
+}
+
+// Entries of KnownFailing that can never match say why.
+func TestKnown_entriesThatCannotMatch(t *testing.T) {
+	e := newEngine(t, aboutBell(), bell{}, inside.Options{})
+	e.prepare()
+	for _, tt := range []struct {
+		known conformance.Known
+		want  string
+	}{
+		{conformance.Known{Rule: "BL-RING", Schedule: "call 1 @0"}, ""},
+		{conformance.Known{Rule: "BL-RNG"}, "the nearest is BL-RING"},
+		{conformance.Known{Rule: "BL-RING", Schedule: "call one"}, "its Schedule is none"},
+		{conformance.Known{Inconclusive: true}, "needs a Rule or a Schedule"},
+		{conformance.Known{Schedule: "call 1 @0", Inconclusive: true}, ""},
+	} {
+		got := e.wrong(tt.known, map[conformance.Known]bool{})
+		if tt.want == "" && got != "" || !strings.Contains(got, tt.want) {
+			t.Errorf("%+v: %q, want %q", tt.known, got, tt.want)
+		}
+	}
+	twice := conformance.Known{Rule: "BL-RING", Schedule: "call 1 @0"}
+	if got := e.wrong(twice, map[conformance.Known]bool{twice: true}); !strings.Contains(got, "twice") {
+		t.Errorf("listed twice: %q", got)
+	}
+}
