@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"math"
 	"runtime/metrics"
 	"time"
 )
@@ -66,6 +67,7 @@ func (b *BubbleTime) sleep(d time.Duration, sleep func(time.Duration)) {
 		sleep(d)
 		return
 	}
+	d = min(d, time.Until(time.Unix(0, math.MaxInt64))-1) // the runtime's time ends there
 	before := wakes()
 	for slice := longSleep; d > 0; slice *= 2 {
 		sleep(min(slice, d))
