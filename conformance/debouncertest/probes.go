@@ -31,7 +31,6 @@ func (c *contract) Canary(s *suite.Suite) string {
 			if where := s.WaitsForEver(pulse.Hang); where != "" {
 				return suite.NeverReturned + ": " + where
 			}
-			s.CannotSettle("the first run hung")
 			return ""
 		case pulse.Refused != "":
 			return fmt.Sprintf("New refused a wait of %v: %s", wait, pulse.Refused)

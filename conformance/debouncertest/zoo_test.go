@@ -3,6 +3,7 @@ package debouncertest_test
 import (
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -148,5 +149,31 @@ func TestRules(t *testing.T) {
 		DB-ALL DB-CLOSE DB-KEY X-ISO X-BACK X-CONC X-CLOCK1 X-PANIC X-CALLS X-REENT X-LEAK X-RACE`)
 	if !slices.Equal(ids, want) {
 		t.Errorf("rules are %v, want %v", ids, want)
+	}
+}
+
+// A flush that never comes back, and of which nothing proves that it never will, leaves the
+// rules inconclusive that it concerns: none of them passes.
+func TestUnfinished_flush(t *testing.T) {
+	var enough atomic.Bool // ends what spins
+	t.Cleanup(func() { enough.Store(true) })
+	outside := make(chan struct{}) // belongs to no bubble
+	for name, flush := range map[string]func(){
+		"waits": func() { <-outside },
+		"spins": func() {
+			for !enough.Load() {
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spec := debouncer.Choosing(debouncer.Plain())
+			inner := spec.New
+			spec.New = func(env debouncertest.Env, cfg debouncertest.Config, fire func(int)) debouncertest.Funcs {
+				f := inner(env, cfg, fire)
+				f.Flush = flush
+				return f
+			}
+			proof.Unfinished(t, spec, "flush @0 has not come back")
+		})
 	}
 }

@@ -61,3 +61,12 @@ func design(t *testing.T, name string) leakybuckettest.Spec {
 	t.Fatalf("there is no design %q", name)
 	return leakybuckettest.Spec{}
 }
+
+// Who holds a lock while it sleeps is told what to declare, and is judged then.
+func TestUnfinished_asleepWithALock(t *testing.T) {
+	for _, source := range []conformance.TimeSource{conformance.Injected, conformance.PackageTime} {
+		t.Run(source.String(), func(t *testing.T) {
+			proof.Unfinished(t, leakybucket.UndeclaredAsleep(source), "Traits{LocksAsleep: true}")
+		})
+	}
+}

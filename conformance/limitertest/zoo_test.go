@@ -95,3 +95,12 @@ func TestExamine_lockThatATimerGivesBack(t *testing.T) {
 		t.Error("the run ended, which is none that hangs")
 	}
 }
+
+// Who holds a lock while it sleeps is told what to declare, and is judged then.
+func TestUnfinished_asleepWithALock(t *testing.T) {
+	for _, source := range []conformance.TimeSource{conformance.Injected, conformance.PackageTime} {
+		t.Run(source.String(), func(t *testing.T) {
+			proof.Unfinished(t, limiter.UndeclaredAsleep(source), "Traits{LocksAsleep: true}")
+		})
+	}
+}

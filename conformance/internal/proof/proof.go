@@ -173,6 +173,31 @@ func Hangs(t *testing.T, all []zoo.Mutant) {
 	golden(t, "hangs.golden", rows)
 }
 
+// Unfinished checks that no verdict is given on an implementation whose runs do not come to
+// their end: core rules are inconclusive, in words that say why, and none fails.
+func Unfinished(t *testing.T, spec conformance.Spec, words ...string) {
+	t.Helper()
+	synctestcompat.Require(t)
+	r := spec.Examine(t, inside.Options{FirstLook: soon})
+	open := 0
+	for _, v := range r.Verdicts {
+		switch {
+		case v.Status == conformance.Fail:
+			t.Errorf("%s fails: %s", v.Rule, v.Text)
+		case v.Status == conformance.Inconclusive && v.Level == conformance.Core:
+			open++
+			for _, want := range append(words, "could not be judged", "Inconclusive: true") {
+				if !strings.Contains(v.Text, want) {
+					t.Errorf("%s lacks %q:\n%s", v.Rule, want, v.Text)
+				}
+			}
+		}
+	}
+	if open == 0 {
+		t.Errorf("no core rule is inconclusive: %s", r)
+	}
+}
+
 // soon is how long runs that hang are left before their stacks are looked at.
 const soon = time.Millisecond
 

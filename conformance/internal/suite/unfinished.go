@@ -115,7 +115,7 @@ func (e *engine[T, E]) without(kind func(conformance.Schedule) bool, why string,
 
 // unfinish ends the exploration with a run that made no progress.
 func (e *engine[T, E]) unfinish(h *Hang) {
-	e.unfinished = &unfinished{h, h.inWords()}
+	e.unfinished = &unfinished{h, e.inWords(h)}
 	e.over = e.unfinished.what
 }
 
@@ -134,7 +134,7 @@ func (e *engine[T, E]) unreached(jobs []Job) []Job {
 }
 
 // inWords says in a line what has not come back and what it does instead.
-func (h *Hang) inWords() string {
+func (s *Suite) inWords(h *Hang) string {
 	subject := "a run has not come to its end"
 	if h.Open != "" {
 		subject = h.Open + " has not come back"
@@ -149,7 +149,7 @@ func (h *Hang) inWords() string {
 			locked = cmp.Or(locked, g.at())
 		case !g.Bubble || !g.Durable:
 			outside = cmp.Or(outside, g.at())
-		case g.below(markOperation) >= 0 || g.below(markCallback) >= 0:
+		case s.foreign(g.Stack):
 			held = cmp.Or(held, g.at())
 		}
 	}

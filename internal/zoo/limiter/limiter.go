@@ -33,6 +33,9 @@ func Mutants() []zoo.Mutant {
 			Name: m.name, Rule: m.rule, Spec: queueSpec(m.name, lt.Injected), Family: m.family,
 		})
 	}
+	all = append(all, zoo.Mutant{
+		Name: neverUnlocks, Rule: "X-CALLS", Spec: asleepSpec(neverUnlocks, lt.Injected), Hangs: true,
+	})
 	const ticks = "the ticker goes on after Stop"
 	all = append(all, zoo.Mutant{Name: ticks, Rule: "X-LEAK", Spec: tickerSpec(ticks, lt.Injected), Family: "leaks"})
 	const races = "counts before it locks"
@@ -48,6 +51,7 @@ func Designs() []zoo.Design {
 		debtSpec("", lt.PackageTime), debtSpec("", lt.Explicit),
 		queueSpec("", lt.PackageTime), instantSpec(lt.Injected),
 		retrySpec(lt.Injected), retrySpec(lt.PackageTime),
+		asleepSpec("", lt.Injected), asleepSpec("", lt.PackageTime),
 	}
 	if synctestcompat.Available { // its goroutine can only be driven exactly in a bubble
 		specs = append(specs, tickerSpec("", lt.Injected))
