@@ -17,7 +17,6 @@ type bell struct {
 	used   func()
 	during func(s *Stage) // instead of playing the schedule
 	learn  func()
-	long   bool // only one schedule
 }
 
 type bellTraits struct{}

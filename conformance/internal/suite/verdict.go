@@ -93,7 +93,8 @@ func (e *engine[T, E]) conclude(r *Rule[T, E], v *conformance.Verdict, only stri
 	case f.unfinished:
 		v.Status, v.Reason = conformance.Inconclusive, e.over
 	case f.judged == 0:
-		v.Status, v.Reason = conformance.Skip, cmp.Or(mostOften(f.left), e.inexact, "no schedule of this run concerns it")
+		v.Status = conformance.Skip
+		v.Reason = cmp.Or(mostOften(f.left), e.inexact, "no schedule of this run concerns it")
 		for _, name := range sortedKeys(e.givenUp) {
 			v.Reason = e.givenUp[name]
 		}
