@@ -1,0 +1,130 @@
+package suite
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+)
+
+// explore runs a family and judges it by all rules.
+func (e *engine[T, E]) explore(f Family) {
+	if f.Skip != "" {
+		e.givenUp[f.Name] = f.Skip
+		e.leave(f.Skip, f.Name, f.Schedules)
+		return
+	}
+	jobs := e.jobs(f)
+	if e.cannotReenter {
+		jobs = e.without(reenters, deadlocks, f, jobs)
+	}
+	if e.lab.leaks && len(jobs) > fewer {
+		// What blocks in a bubble for ever stays, and makes each look at the stacks
+		// slower.
+		e.inexact = fmt.Sprintf("each run leaves goroutines behind, "+
+			"so that only the first %d runs of each family were made", fewer)
+		var out []conformance.Schedule
+		for _, j := range jobs[fewer:] {
+			out = append(out, j.Schedule)
+		}
+		e.leave(e.inexact, f.Name, out)
+		jobs = jobs[:fewer]
+	}
+	active := e.active()
+	defer OneProcessor()()
+	for len(jobs) > 0 {
+		noticed := e.lab.leaks
+		h := e.lab.run(jobs, func(j Job, rec *Recording) { e.judge(active, j, rec) })
+		if e.lab.leaks && !noticed && !f.Look {
+			e.lookAgain(e.lab.leaving)
+		}
+		if h == nil {
+			return
+		}
+		jobs = e.hung(f, jobs, h)
+	}
+}
+
+// leakRule judges the runs that look for what they leave behind.
+const leakRule = "X-LEAK"
+
+// lookAgain runs jobs after which goroutines were left in their bubble, one of them or
+// some, once more, to see which of them leaves something when it is given time to end.
+func (e *engine[T, E]) lookAgain(jobs []Job) {
+	var rule []*Rule[T, E]
+	for _, r := range e.active() {
+		if r.ID == leakRule {
+			rule = append(rule, r)
+		}
+	}
+	if len(rule) == 0 || e.breaks([]string{leakRule}) {
+		return
+	}
+	again := slices.Clone(jobs)
+	for i := range again {
+		again[i].Look, again[i].Family = true, Leaks
+	}
+	e.lab.run(again, func(j Job, rec *Recording) { e.judge(rule, j, rec) })
+	if !e.breaks([]string{leakRule}) {
+		e.notLeft = "goroutines were left when a bubble ended, but none by a run that had time to end"
+	}
+}
+
+// jobs are the runs of a family.
+func (e *engine[T, E]) jobs(f Family) []Job {
+	jobs := make([]Job, 0, len(f.Schedules))
+	for _, s := range f.Schedules {
+		text := s.String()
+		e.schedules[text] = true
+		for _, o := range e.orders(s) {
+			jobs = append(jobs, Job{Schedule: s, Order: o, Family: f.Name, Look: f.Look, text: text})
+		}
+	}
+	return jobs
+}
+
+// orders lists the orders in which a schedule is run.
+func (e *engine[T, E]) orders(s conformance.Schedule) []conformance.Order {
+	if o, ok := e.c.(Orderly); ok {
+		return o.Orders(e.Suite, s)
+	}
+	switch {
+	case s.RacingSteps() == 0:
+		return []conformance.Order{conformance.OrderSettled}
+	case e.Time == conformance.PackageTime:
+		return slices.Repeat([]conformance.Order{conformance.OrderSampled}, Samples)
+	case !e.Bubble &&
+		slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return st.Racing && !st.Op.Counts() }):
+		// Without a bubble nobody can tell a step that waits for what is held from one that
+		// is still running.
+		return []conformance.Order{conformance.OrderStepFirst, conformance.OrderFireFirst}
+	}
+	return []conformance.Order{conformance.OrderStepFirst, conformance.OrderHeld, conformance.OrderFireFirst}
+}
+
+// tooMuch notes that the time in a schedule takes too long.
+func (e *engine[T, E]) tooMuch(s conformance.Schedule) {
+	key, d := s.Config.String(), span(s)
+	if least, ok := e.polled[key]; !ok || d < least {
+		e.polled[key] = d
+	}
+}
+
+// span is how long the steps of a schedule take.
+func span(s conformance.Schedule) (d time.Duration) {
+	for _, st := range s.Steps {
+		d = max(d, st.At)
+	}
+	return d
+}
+
+// tooLong says why a schedule is not run, as one of its configuration that is no longer was
+// left out; "" if it is run.
+func (e *engine[T, E]) tooLong(j Job) string {
+	if len(e.polled) == 0 {
+		return ""
+	}
+	least, ok := e.polled[j.Schedule.Config.String()]
+	return If(ok && span(j.Schedule) >= least, polls)
+}
