@@ -32,7 +32,7 @@ func (c *contract) Play(st *suite.Stage) {
 		return
 	}
 	last := time.Duration(0)
-	for i := 0; i < len(s.Steps); {
+	for i := 0; i < len(s.Steps) && !st.Rec.LeftOut(); {
 		n := i + 1
 		for n < len(s.Steps) && s.Steps[n].Racing && s.Steps[n].At == s.Steps[i].At {
 			n++
@@ -92,6 +92,9 @@ func (r *run) note(change func()) { r.Rec.Locked(func(*suite.Recording) { change
 
 // together does the steps of one instant without a pause, and then lets everything settle.
 func (r *run) together(steps []conformance.Step, order conformance.Order) {
+	if r.crowded(steps) {
+		return
+	}
 	g := &group{at: steps[0].At, racing: steps[0].Racing}
 	do := func() {
 		r.note(func() {
@@ -110,6 +113,41 @@ func (r *run) together(steps []conformance.Step, order conformance.Order) {
 	}
 	r.Settle()
 	r.note(func() { g.settled = r.Rec.Mark() })
+}
+
+// crowded reports whether two requests would wait at once where one that waits holds a lock.
+// The run is left out then.
+func (r *run) crowded(steps []conformance.Step) (yes bool) {
+	if !r.c.traits.LocksAsleep {
+		return false
+	}
+	r.To(steps[0].At)
+	r.Settle()
+	waiting, free := 0, r.Config().Limit
+	r.note(func() {
+		for _, q := range r.out.requests {
+			switch {
+			case q.decided.Seq == 0:
+				waiting++
+			case q.admitted && !q.finished:
+				free--
+			}
+		}
+	})
+	for _, s := range steps {
+		switch s.Op {
+		case conformance.OpAcquire, conformance.OpTry, conformance.OpDo:
+			if free--; free < 0 || waiting > 0 {
+				waiting++
+			}
+		case conformance.OpResize:
+			yes = yes || waiting > 0
+		}
+	}
+	if yes = yes || waiting > 1; yes {
+		r.LeaveOut()
+	}
+	return yes
 }
 
 // step does one step without waiting for what comes of it.
@@ -294,7 +332,11 @@ func (r *run) epilogue(at time.Duration) {
 			limit = st.N
 		}
 	}
-	for i := range limit + max(0, min(2, cfg.Backlog)) + 1 {
+	more := max(0, min(2, cfg.Backlog)) + 1
+	if r.c.traits.LocksAsleep {
+		more = 1 // no two can wait
+	}
+	for i := range limit + more {
 		r.alone(conformance.Step{Op: conformance.OpAcquire, N: epilogueID + i, At: at})
 	}
 	r.drain(at)

@@ -159,7 +159,9 @@ func newContract(spec Spec) *contract { return &contract{spec: spec, traits: spe
 // Profile names the contract.
 func (c *contract) Profile() suite.Profile {
 	anyhow := []conformance.Op{conformance.OpRelease} // where slots end with a function
-	return suite.Profile{Kind: "concurrency", Package: "concurrencytest", Anyhow: anyhow}
+	return suite.Profile{Kind: "concurrency", Package: "concurrencytest", Anyhow: anyhow,
+		Asleep: "If who waits for a slot is meant to hold a lock meanwhile, declare " +
+			"concurrencytest.Traits{LocksAsleep: true}: what happens while one waits is judged then."}
 }
 
 // Unfit refuses specs that cannot be run.

@@ -30,6 +30,10 @@ type Traits struct {
 	OverRelease OverRelease
 	// Hook says whether New installs OnReject.
 	Hook Hook
+	// LocksAsleep says that who waits for a slot holds a lock meanwhile, for which others that
+	// ask for a slot have to wait. No bubble can settle two of them, so that schedules in
+	// which two wait are left out.
+	LocksAsleep bool
 }
 
 // Backlog says whether there is a bound on how many wait.

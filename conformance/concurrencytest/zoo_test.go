@@ -3,6 +3,7 @@ package concurrencytest_test
 import (
 	"testing"
 
+	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/concurrencytest"
 	"github.com/escapement-go/escapement/conformance/internal/proof"
 	"github.com/escapement-go/escapement/internal/zoo/concurrency"
@@ -21,3 +22,12 @@ func TestMutants_reported(t *testing.T) { proof.Reported(t, concurrency.Mutants(
 func TestDesigns(t *testing.T) { proof.Designs(t, concurrency.Designs()) }
 
 func TestDesigns_chosen(t *testing.T) { proof.Chosen(t, concurrency.Chosen) }
+
+// Who holds a lock while it waits is told what to declare, and is judged then.
+func TestUnfinished_asleepWithALock(t *testing.T) {
+	for _, source := range []conformance.TimeSource{conformance.Injected, conformance.PackageTime} {
+		t.Run(source.String(), func(t *testing.T) {
+			proof.Unfinished(t, concurrency.UndeclaredAsleep(source), "Traits{LocksAsleep: true}")
+		})
+	}
+}

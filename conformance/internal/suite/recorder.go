@@ -42,6 +42,13 @@ func (r *Recorder) Locked(f func(rec *Recording)) {
 	f(&r.rec)
 }
 
+// LeftOut reports whether the run is left out.
+func (r *Recorder) LeftOut() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.rec.LeftOut != ""
+}
+
 // Mark returns the next point of the trace. It must be called within Locked.
 func (r *Recorder) Mark() conformance.Mark {
 	r.seq++

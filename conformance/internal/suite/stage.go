@@ -110,7 +110,7 @@ func (s *Stage) Exact() bool {
 // last step.
 func (s *Stage) Each(row func(left []conformance.Step) int, do func(st conformance.Step)) (end time.Duration) {
 	steps := s.Steps()
-	for i, n := 0, 1; i < len(steps) && s.Rec.rec.LeftOut == ""; i += n {
+	for i, n := 0, 1; i < len(steps) && !s.Rec.LeftOut(); i += n {
 		first := steps[i]
 		if n = 1; row != nil {
 			n = row(steps[i:])
@@ -139,7 +139,7 @@ func (s *Stage) Each(row func(left []conformance.Step) int, do func(st conforman
 // one does the steps that are done without a pause.
 func (s *Stage) one(first conformance.Step, all func()) {
 	if s.Occupied != nil && s.occupied(first) {
-		s.Rec.Locked(func(rec *Recording) { rec.LeftOut = twoCalls })
+		s.LeaveOut()
 		return
 	}
 	blocks := s.Blocks != nil && s.Blocks(first)
@@ -166,6 +166,9 @@ func (s *Stage) one(first conformance.Step, all func()) {
 
 // twoCalls is why a run that Occupied ends is left out.
 const twoCalls = "two calls at once, of which one holds a lock while it waits for its time: no bubble settles them"
+
+// LeaveOut leaves the run out because two calls at once would have to be settled.
+func (s *Stage) LeaveOut() { s.Rec.Locked(func(rec *Recording) { rec.LeftOut = twoCalls }) }
 
 // occupied asks Occupied about a step when everything before its instant has come.
 func (s *Stage) occupied(next conformance.Step) (yes bool) {

@@ -84,7 +84,7 @@ func Designs() []zoo.Design {
 		for _, spec := range []ct.Spec{
 			queueSpec("", source), permitsSpec("", source), channel(source), conditionSpec(source), tokens(source),
 			seats(source), gate(source, false), gate(source, true), selecting(source), stack(source),
-			signal("", source),
+			signal("", source), asleep(source),
 		} {
 			all = append(all, zoo.Design{Name: fmt.Sprintf("%s %s", spec.Name, source), Spec: spec})
 		}
