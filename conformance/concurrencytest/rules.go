@@ -209,7 +209,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Rule: core("X-CONC", "Of requests that many goroutines bring at one instant exactly as many MUST run "+
 				"and wait as some order of the same calls allows."),
 			Unless: func(_ *suite.Suite, tr *Traits) string {
-				return suite.If(tr.Backlog == 0, "trait Backlog is undeclared")
+				return cmp.Or(suite.If(tr.Backlog == 0, "trait Backlog is undeclared"),
+					suite.If(tr.LocksAsleep, "declared: LocksAsleep"))
 			},
 			Meets: true,
 			Probe: c.concurrent,
