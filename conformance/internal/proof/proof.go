@@ -99,6 +99,7 @@ func judge(t *testing.T, m zoo.Mutant, o inside.Options) catch {
 		case v.Status != conformance.Fail:
 		case v.Rule == m.Rule:
 			out.family, out.text = v.Family, frequencies.ReplaceAllString(v.Text, "(in N of M runs)")
+			out.text = strings.ReplaceAll(out.text, "internal/synctest.Run", bubbleRoot) // on Go 1.24
 			if m.Chance { // how many, and when first
 				out.text = chances.ReplaceAllString(out.text, "${1}N$2")
 			}
@@ -111,6 +112,9 @@ func judge(t *testing.T, m zoo.Mutant, o inside.Options) catch {
 	}
 	return out
 }
+
+// bubbleRoot is what starts the first goroutine of a bubble.
+const bubbleRoot = "testing/synctest.testingSynctestTest"
 
 // recordedSteps are the numbers of steps in the schedules of the golden texts: longer ones
 // show nothing that these do not.
