@@ -1,9 +1,12 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -220,4 +223,56 @@ func TestChances_ofBeingCaught(t *testing.T) {
 			t.Errorf("compare of pass and %s = %d, want %d:\n%s", status, n, differ, &out)
 		}
 	}
+}
+
+// leavesOut are the implementations on record of which more than one schedule in twenty is
+// left out, and why that is right.
+var leavesOut = map[string]string{}
+
+// Of everything bundled and of every peer at least 95 of 100 schedules are judged.
+func TestRecord_nearlyAllIsJudged(t *testing.T) {
+	paths, err := filepath.Glob(filepath.Join("testdata", "*.txt"))
+	if err != nil || len(paths) < 7 {
+		t.Fatalf("Glob: %v, %v", paths, err)
+	}
+	seen := 0
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, section := range strings.Split(string(text), "\n## ")[1:] {
+			name, rest, _ := strings.Cut(section, "\n")
+			if !strings.HasPrefix(name, "bundled|") && !strings.HasPrefix(name, "peer|") {
+				continue
+			}
+			seen++
+			all, out := judged(t, rest)
+			if why := leavesOut[name]; out*20 > all && why == "" {
+				t.Errorf("%s: %d of %d schedules are left out", name, out, all)
+			} else if out*20 <= all && why != "" {
+				t.Errorf("%s: only %d of %d schedules are left out: take it off the list", name, out, all)
+			}
+		}
+	}
+	if seen < 50 {
+		t.Errorf("%d implementations are on record, want more", seen)
+	}
+}
+
+// judged reads how many schedules a record counts, and how many of them were left out.
+func judged(t *testing.T, section string) (all, out int) {
+	t.Helper()
+	line, _, _ := strings.Cut(strings.TrimSpace(section), "\n")
+	if _, err := fmt.Sscanf(line, "explored: %d schedules", &all); err != nil {
+		t.Fatalf("%q: %v", line, err)
+	}
+	for _, m := range regexp.MustCompile(`, (\d+) left out: `).FindAllStringSubmatch(line, -1) {
+		n, err := strconv.Atoi(m[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		out += n
+	}
+	return all, out
 }

@@ -18,6 +18,7 @@ type report struct {
 	Bubbles   bool
 	Schedules int
 	Runs      int
+	LeftOut   map[string]int `json:"left_out"`
 	Partial   string
 	Seconds   float64
 	Verdicts  []verdict

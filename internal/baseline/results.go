@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -38,6 +39,9 @@ func (rs results) add(set string, r report, names *strings.Replacer, texts strin
 	explored := fmt.Sprintf("%d schedules, %d runs", r.Schedules, r.Runs)
 	if !r.Bubbles {
 		explored += ", without bubbles"
+	}
+	for _, why := range slices.Sorted(maps.Keys(r.LeftOut)) {
+		explored += fmt.Sprintf(", %d left out: %s", r.LeftOut[why], oneLine(names.Replace(why)))
 	}
 	out.put("explored", explored)
 	if r.Partial != "" {
