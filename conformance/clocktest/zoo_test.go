@@ -1,10 +1,12 @@
 package clocktest_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/escapement-go/escapement/conformance/clocktest"
 	"github.com/escapement-go/escapement/conformance/internal/proof"
+	"github.com/escapement-go/escapement/internal/zoo"
 	"github.com/escapement-go/escapement/internal/zoo/clock"
 )
 
@@ -20,3 +22,17 @@ func TestDesigns(t *testing.T) { proof.Designs(t, clock.Designs()) }
 
 // What TRAITS observes is what correct clocks declare, so that a stranger can paste it.
 func TestTraits(t *testing.T) { proof.Observed(t, clock.Designs()) }
+
+// An implementation is not accused for what it cannot do.
+func TestSubsets(t *testing.T) {
+	all := slices.DeleteFunc(clock.Designs(), func(d zoo.Design) bool { return d.Spec.(clocktest.Spec).New == nil })
+	proof.Subsets(t, all, func(spec clocktest.Spec, take func(*clocktest.Funcs)) clocktest.Spec {
+		inner := spec.New
+		spec.New = func(env clocktest.Env) clocktest.Funcs {
+			f := inner(env)
+			take(&f)
+			return f
+		}
+		return spec
+	})
+}

@@ -62,12 +62,20 @@ func (f *Funcs) enter() func(ctx context.Context, weight int, run func()) error 
 }
 
 // hasContext reports whether requests are given contexts.
-func (f *Funcs) hasContext() bool { return f.Acquire != nil || f.Do != nil && f.Lock == nil }
+func (f *Funcs) hasContext() bool {
+	return f.Acquire != nil && f.Release != nil || f.handles(conformance.OpAcquire)
+}
 
 // handles reports whether the request of a step with this operation is a handler that gives
-// its slot back by returning, rather than by Release.
+// its slot back by returning, rather than by Release. Handlers take one slot each.
 func (f *Funcs) handles(op conformance.Op) bool {
-	return op == conformance.OpDo || op == conformance.OpAcquire && f.Acquire == nil && f.Lock == nil && f.Do != nil
+	released := f.Release != nil && (f.Acquire != nil || f.Lock != nil)
+	return op == conformance.OpDo || op == conformance.OpAcquire && !released && f.Do != nil
+}
+
+// triesOnly reports whether a request can do no more than try.
+func (f *Funcs) triesOnly() bool {
+	return f.TryAcquire != nil && f.Release != nil && f.Acquire == nil && f.Lock == nil && f.Do == nil
 }
 
 // keep makes an Acquire, a TryAcquire and a Release out of Take and TryTake, by keeping

@@ -184,6 +184,10 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	s.T.Helper()
 	c.suite = s
 	f := c.sample(s)
+	c.traits.Single = c.traits.Single || f.handles(conformance.OpAcquire)
+	if f.triesOnly() { // nothing waits, and hooks are for those who do not merely try
+		c.traits.Backlog, c.traits.Hook = BacklogNone, HookNone
+	}
 	ops := f.operations(c.traits)
 	if !ops[opContext] {
 		c.traits.Context = ContextIgnored

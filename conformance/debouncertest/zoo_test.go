@@ -11,6 +11,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/proof"
 	"github.com/escapement-go/escapement/internal/prove"
+	"github.com/escapement-go/escapement/internal/zoo"
 	"github.com/escapement-go/escapement/internal/zoo/debouncer"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
@@ -176,4 +177,18 @@ func TestUnfinished_flush(t *testing.T) {
 			proof.Unfinished(t, spec, "flush @0 has not come back")
 		})
 	}
+}
+
+// An implementation is not accused for what it cannot do.
+func TestSubsets(t *testing.T) {
+	all := slices.DeleteFunc(debouncer.Designs(), func(d zoo.Design) bool { return d.Spec.(debouncertest.Spec).New == nil })
+	proof.Subsets(t, all, func(spec debouncertest.Spec, take func(*debouncertest.Funcs)) debouncertest.Spec {
+		inner := spec.New
+		spec.New = func(env debouncertest.Env, cfg debouncertest.Config, fire func(int)) debouncertest.Funcs {
+			f := inner(env, cfg, fire)
+			take(&f)
+			return f
+		}
+		return spec
+	})
 }

@@ -1,6 +1,7 @@
 package leakybuckettest_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/proof"
 	"github.com/escapement-go/escapement/conformance/leakybuckettest"
+	"github.com/escapement-go/escapement/internal/zoo"
 	"github.com/escapement-go/escapement/internal/zoo/leakybucket"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
@@ -69,4 +71,18 @@ func TestUnfinished_asleepWithALock(t *testing.T) {
 			proof.Unfinished(t, leakybucket.UndeclaredAsleep(source), "Traits{LocksAsleep: true}")
 		})
 	}
+}
+
+// An implementation is not accused for what it cannot do.
+func TestSubsets(t *testing.T) {
+	all := slices.DeleteFunc(leakybucket.Designs(), func(d zoo.Design) bool { return d.Spec.(leakybuckettest.Spec).New == nil })
+	proof.Subsets(t, all, func(spec leakybuckettest.Spec, take func(*leakybuckettest.Funcs)) leakybuckettest.Spec {
+		inner := spec.New
+		spec.New = func(env leakybuckettest.Env, cfg leakybuckettest.Config, leave func(int)) leakybuckettest.Funcs {
+			f := inner(env, cfg, leave)
+			take(&f)
+			return f
+		}
+		return spec
+	})
 }

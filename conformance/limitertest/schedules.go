@@ -129,7 +129,7 @@ func (c *contract) requestFamilies(s *suite.Suite) []suite.Family {
 	}
 	if s.Time == Explicit && s.Accepts(conformance.OpAllow) {
 		out = append(out, suite.Family{Name: "back in time", Schedules: append(
-			suite.Sequences(limited("1/1s", 2), steps("allow 1", "allow 2", "allow 0"),
+			suite.Sequences(limited("1/1s", 2), supported(s, steps("allow 1", "allow 2", "allow 0")),
 				[]time.Duration{0, time.Second, -time.Second}, 5),
 			toAndFro(limited("1/1s", 5))...)})
 	}

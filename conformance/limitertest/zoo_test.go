@@ -1,6 +1,7 @@
 package limitertest_test
 
 import (
+	"context"
 	"strings"
 	"sync"
 	"testing"
@@ -102,5 +103,53 @@ func TestUnfinished_asleepWithALock(t *testing.T) {
 		t.Run(source.String(), func(t *testing.T) {
 			proof.Unfinished(t, limiter.UndeclaredAsleep(source), "Traits{LocksAsleep: true}")
 		})
+	}
+}
+
+// A limiter is not accused for what it cannot do, nor one that grants single tokens only.
+func TestSubsets(t *testing.T) {
+	var all []zoo.Design
+	for _, d := range limiter.Designs() {
+		if strings.Contains(d.Name, "in debt") {
+			all = append(all, d)
+		}
+	}
+	take := func(spec lt.Spec, take func(*lt.Funcs)) lt.Spec {
+		inner := spec.New
+		spec.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
+			f := inner(env, cfg)
+			take(&f)
+			return f
+		}
+		return spec
+	}
+	proof.Subsets(t, all, take)
+	proof.Subsets(t, all, func(spec lt.Spec, some func(*lt.Funcs)) lt.Spec {
+		spec.Traits.Single = true
+		return take(spec, func(f *lt.Funcs) { single(f); some(f) })
+	})
+}
+
+// single makes a limiter panic that is asked for anything but one token.
+func single(f *lt.Funcs) {
+	one := func(n int) {
+		if n != 1 {
+			panic("one token at a time")
+		}
+	}
+	if allow := f.AllowN; allow != nil {
+		f.AllowN = func(n int) bool { one(n); return allow(n) }
+	}
+	if allow := f.AllowAt; allow != nil {
+		f.AllowAt = func(at time.Time, n int) bool { one(n); return allow(at, n) }
+	}
+	if wait := f.WaitN; wait != nil {
+		f.WaitN = func(ctx context.Context, n int) error { one(n); return wait(ctx, n) }
+	}
+	if reserve := f.Reserve; reserve != nil {
+		f.Reserve = func(n int) lt.Reservation { one(n); return reserve(n) }
+	}
+	if reserve := f.ReserveAt; reserve != nil {
+		f.ReserveAt = func(at time.Time, n int) lt.Reservation { one(n); return reserve(at, n) }
 	}
 }

@@ -1,6 +1,7 @@
 package quotatest_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/proof"
 	"github.com/escapement-go/escapement/conformance/quotatest"
+	"github.com/escapement-go/escapement/internal/zoo"
 	"github.com/escapement-go/escapement/internal/zoo/quota"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
@@ -71,4 +73,18 @@ func TestJudge_longWindows(t *testing.T) {
 	for _, v := range j.Run(s) {
 		t.Error(v.Text)
 	}
+}
+
+// An implementation is not accused for what it cannot do.
+func TestSubsets(t *testing.T) {
+	all := slices.DeleteFunc(quota.Designs(), func(d zoo.Design) bool { return d.Spec.(quotatest.Spec).New == nil })
+	proof.Subsets(t, all, func(spec quotatest.Spec, take func(*quotatest.Funcs)) quotatest.Spec {
+		inner := spec.New
+		spec.New = func(env quotatest.Env, cfg quotatest.Config) quotatest.Funcs {
+			f := inner(env, cfg)
+			take(&f)
+			return f
+		}
+		return spec
+	})
 }

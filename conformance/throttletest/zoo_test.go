@@ -1,6 +1,7 @@
 package throttletest_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/proof"
 	"github.com/escapement-go/escapement/conformance/throttletest"
+	"github.com/escapement-go/escapement/internal/zoo"
 	"github.com/escapement-go/escapement/internal/zoo/throttle"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
@@ -73,4 +75,18 @@ func TestHint(t *testing.T) {
 			t.Errorf("%s: got %s, want a failure that leads to %s:\n%s", k.rule, v.Status, k.fits, v.Text)
 		}
 	}
+}
+
+// An implementation is not accused for what it cannot do.
+func TestSubsets(t *testing.T) {
+	all := slices.DeleteFunc(throttle.Designs(), func(d zoo.Design) bool { return d.Spec.(throttletest.Spec).New == nil })
+	proof.Subsets(t, all, func(spec throttletest.Spec, take func(*throttletest.Funcs)) throttletest.Spec {
+		inner := spec.New
+		spec.New = func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+			f := inner(env, cfg, emit)
+			take(&f)
+			return f
+		}
+		return spec
+	})
 }

@@ -17,6 +17,8 @@ type Options struct {
 	// Shallow leaves the longest schedules out of families that have more than a thousand:
 	// those of one step more than all others are most of what is enumerated.
 	Shallow bool
+	// Unprobed leaves out what rules find by runs of their own.
+	Unprobed bool
 	// FirstLook is the wait before the watchdog first looks at a run without progress; 0
 	// stands for that of users. Tests of hangs need not wait.
 	FirstLook time.Duration

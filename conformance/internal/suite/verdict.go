@@ -124,6 +124,8 @@ func (e *engine[T, E]) probe(r *Rule[T, E], f *finding, only string) (skip strin
 	switch {
 	case only != "":
 		return only
+	case e.options.Unprobed:
+		return "not asked for"
 	case e.breaks(r.Beyond):
 		return "rules are broken without which it means nothing"
 	}

@@ -1,0 +1,102 @@
+package proof
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
+	"github.com/escapement-go/escapement/internal/prove"
+	"github.com/escapement-go/escapement/internal/zoo"
+	"github.com/escapement-go/escapement/synctestcompat"
+)
+
+// Subsets checks that a correct design is not accused for what it cannot do: with each of
+// its operations alone, with all but one, or with any subset if ESCAPEMENT_PROVE=all is set.
+// F is the struct of operations, some of which are nil; without returns the spec of the
+// design with operations taken away. Unless ESCAPEMENT_PROVE=1 is set it is the last design
+// only, and short schedules.
+func Subsets[S conformance.Spec, F any](t *testing.T, designs []zoo.Design, without func(spec S, take func(*F)) S) {
+	t.Helper()
+	synctestcompat.Require(t)
+	o := inside.Options{Unprobed: true, Keep: func(_ string, steps int) bool { return steps <= 2 }}
+	if prove.Reaches(prove.Suite) {
+		o.Unprobed, o.Keep = false, func(_ string, steps int) bool { return steps <= 3 }
+	}
+	if !prove.Reaches(prove.Suite) && len(designs) > 0 {
+		designs = designs[len(designs)-1:]
+	}
+	judged := 0
+	for _, d := range designs {
+		spec := d.Spec.(S)
+		n := 0
+		without(spec, func(f *F) { n = len(operations(f)) }).Examine(t, inside.Options{
+			Keep: func(string, int) bool { return false },
+		})
+		for _, keep := range subsets(n) {
+			var names []string
+			some := without(spec, func(f *F) { names = reduce(f, keep) })
+			r := some.Examine(t, o)
+			judged += r.Count(conformance.Pass)
+			for _, v := range r.Verdicts {
+				if accuses(v) {
+					t.Errorf("%s with %v only: %s", d.Name, names, v.Text)
+				}
+			}
+		}
+	}
+	if judged == 0 {
+		t.Error("nothing was judged")
+	}
+}
+
+// accuses reports whether a verdict says more than that something is lacking. What has no
+// Stop any more may leave its goroutines behind, and that is no mistake of the suite.
+func accuses(v conformance.Verdict) bool {
+	switch v.Rule {
+	case "TRAITS", "X-LEAK":
+		return false
+	case "CANARY":
+		return v.Status == conformance.Fail && !strings.HasPrefix(v.Reason, "New returned no")
+	}
+	return v.Status == conformance.Fail || v.Status == conformance.Inconclusive
+}
+
+// operations are the fields of a struct that are functions and not nil.
+func operations(f any) (fields []reflect.StructField) {
+	v := reflect.ValueOf(f).Elem()
+	for i := range v.NumField() {
+		if v.Field(i).Kind() == reflect.Func && !v.Field(i).IsNil() {
+			fields = append(fields, v.Type().Field(i))
+		}
+	}
+	return fields
+}
+
+// reduce leaves the operations whose bits are set, and returns their names.
+func reduce(f any, keep uint) (names []string) {
+	for i, field := range operations(f) {
+		if keep>>i&1 == 1 {
+			names = append(names, field.Name)
+		} else {
+			reflect.ValueOf(f).Elem().FieldByIndex(field.Index).SetZero()
+		}
+	}
+	return names
+}
+
+// subsets are those of n operations that are tried.
+func subsets(n int) (out []uint) {
+	all := uint(1)<<n - 1
+	if prove.Reaches(prove.All) {
+		for keep := uint(1); keep <= all; keep++ {
+			out = append(out, keep)
+		}
+		return out
+	}
+	for i := range n {
+		out = append(out, 1<<i, all&^(1<<i))
+	}
+	return append(out, all)
+}
