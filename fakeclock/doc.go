@@ -35,6 +35,7 @@
 // is waited for again. A function that waits for anything else that only the
 // test can bring about, a later timer's channel say, would make Advance hang:
 // after 10 s it panics and shows where the function is blocked ([WithWatchdog]).
+// It also panics, at once, where functions arm timers for no time without end.
 //
 // Advance does not wait for other goroutines: one that receives from a timer's
 // channel or wakes from Sleep may still be on its way when Advance returns.
