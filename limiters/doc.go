@@ -35,7 +35,7 @@
 // But x/time/rate counts tokens in floating point and cuts delays off, where this is exact:
 //
 //   - A delay is the same or one nanosecond apart, as a rule longer here, for rates from
-//     one a minute on: of long histories, most have such a delay. With slower rates the
+//     one a minute on: many long histories have such a delay. With slower rates the
 //     errors there add up, for one a day to some thirty nanoseconds in thousands of events.
 //   - At an exact boundary x/time/rate may be one nanosecond early. With limit 10/s,
 //     burst 10 and no tokens left, AllowN at +100ms-1ns is true there; here it is false,
