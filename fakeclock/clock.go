@@ -123,8 +123,12 @@ func (c *Clock) AfterFunc(d time.Duration, f func()) clockwork.Timer {
 	return c.calling(KindAfterFunc, d, f)
 }
 
-// contextTimer is AfterFunc for a context.
-func (c *Clock) contextTimer(d time.Duration, f func()) clockwork.Timer {
+// ContextAfterFunc is AfterFunc for what makes contexts, as package clockctx does: the
+// timer is listed as KindContext.
+func (c *Clock) ContextAfterFunc(d time.Duration, f func()) clockwork.Timer {
+	if f == nil {
+		panic(fmt.Sprintf("fakeclock: ContextAfterFunc(%v, nil): there is nothing to call; use NewTimer", d))
+	}
 	return c.calling(KindContext, d, f)
 }
 

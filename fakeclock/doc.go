@@ -79,6 +79,12 @@
 // [Clock.NewTimerAt] and [Clock.AfterFuncAt] arm for an instant of wall time,
 // which becomes a duration when they are called, as everywhere in Go.
 //
+// # Contexts
+//
+// Package clockctx, below this one, has contexts on the time of any clock, for production
+// code; [WithTimeout] and the others here are the same. Those of clockwork run on real time
+// with this clock.
+//
 // Coming from another fake clock? MOVING.md, beside this file, tells what to
 // change.
 //
