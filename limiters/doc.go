@@ -23,7 +23,8 @@
 // any stretch of time, a [SlidingCounter] nearly so with two counters, and a
 // [FixedWindow] counts anew every minute, say. [Keyed] has one of them per user. A
 // [Concurrency] limits how many events go on at once, however fast they come; it is
-// the only one that must be told when they end. Package httplimit puts limiters in
+// the only one that must be told when they end. Those that never wait all say by Take what
+// remains and when to try again: they are [Taker]. Package httplimit puts limiters in
 // front of HTTP handlers.
 //
 // [TokenBucket] has all that the Limiter of golang.org/x/time/rate v0.14.0 has:

@@ -46,6 +46,7 @@ type Limiter = TokenBucket
 type TokenBucket struct {
 	clock clockwork.Clock // nil: package time
 	inf   atomic.Bool     // limit is Inf
+	set   bool            // limit or burst is not as it was made; guarded by mu
 
 	mu       sync.Mutex
 	limit    Limit
@@ -146,6 +147,18 @@ func (l *TokenBucket) TokensAt(t time.Time) float64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.tokens(t.Sub(l.at))
+}
+
+// Fresh reports whether the bucket is full, and its limit and burst were never set: from
+// now on it decides as a new one would. It is what a [Keyed] asks.
+func (l *TokenBucket) Fresh() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.set || l.limit == Inf {
+		return !l.set
+	}
+	_, e := l.read()
+	return !l.there(max(e, l.last)).less(amount{l.burst, 0})
 }
 
 // half of the range of a number: the bucket counts from a newer instant, and with
