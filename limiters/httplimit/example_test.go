@@ -40,7 +40,7 @@ func ExampleConcurrency() {
 func ExampleRate() {
 	clock := fakeclock.New()
 	bucket := limiters.NewTokenBucket(limiters.Every(10*time.Second), 2, limiters.WithClock(clock))
-	handler := httplimit.Rate(httplimit.TokenBucket(bucket), nil)(http.NotFoundHandler())
+	handler := httplimit.Rate(bucket)(http.NotFoundHandler())
 	for range 3 {
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
