@@ -203,7 +203,7 @@ func (l *TokenBucket) allow(t time.Time, n int, clock bool) Decision {
 	ok := n == 0
 	if n > 0 {
 		var moved bool
-		e := t.Sub(l.at)
+		e := l.after(t)
 		if ok, moved = l.grant(e, int64(n)); moved {
 			l.moved(t, e, clock)
 		}

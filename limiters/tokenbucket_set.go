@@ -65,7 +65,7 @@ func (l *TokenBucket) setBurst(t time.Time, clock bool, b int) {
 // advance makes t, or the newest instant if that is later, the instant at, and
 // reports whether there may be reservations then that can be cancelled.
 func (l *TokenBucket) advance(t time.Time, clock bool) (waiting bool) {
-	e := t.Sub(l.at)
+	e := l.after(t)
 	newest := max(e, l.last)
 	waiting = newest == l.last // Those that need not wait, as it is the same instant.
 	if l.full(newest) {
