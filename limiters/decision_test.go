@@ -136,6 +136,58 @@ func TestTokenBucket_AllowAt(t *testing.T) {
 	})
 }
 
+// The same of windows. The contract of quotas leaves the answers of sliding counters alone.
+func TestWindows_AllowAt(t *testing.T) {
+	for _, kind := range windowKinds {
+		t.Run(kind.name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				limit := rapid.IntRange(0, 12).Draw(t, "limit")
+				length := time.Duration(rapid.IntRange(1, 40).Draw(t, "window"))
+				type request struct {
+					at time.Time
+					n  int
+				}
+				var history []request
+				again := func(at time.Time, n int) Decision { // the same history, ended otherwise
+					w := kind.make(limit, length).(interface {
+						AllowAt(t time.Time, n int) Decision
+					})
+					for _, r := range history {
+						w.AllowAt(r.at, r.n)
+					}
+					return w.AllowAt(at, n)
+				}
+				at := t0
+				for range rapid.IntRange(1, 12).Draw(t, "requests") {
+					at = at.Add(time.Duration(rapid.IntRange(-5, 30).Draw(t, "gap")))
+					n := rapid.IntRange(0, limit+1).Draw(t, "n")
+					d := again(at, n)
+					history = append(history, request{at, n})
+					switch {
+					case n > limit:
+						if d.Allowed || d.RetryAfter != InfDuration {
+							t.Fatalf("AllowAt(%v, %d) = %+v of %d", at, n, d, limit)
+						}
+					case d.Allowed != (d.RetryAfter == 0):
+						t.Fatalf("AllowAt(%v, %d) = %+v", at, n, d)
+					case !d.Allowed && (again(at.Add(d.RetryAfter-1), n).Allowed || !again(at.Add(d.RetryAfter), n).Allowed):
+						t.Fatalf("AllowAt(%v, %d) = %+v, but it is granted sooner, or not then", at, n, d)
+					}
+					if !again(at, d.Remaining).Allowed || d.Remaining < limit && again(at, d.Remaining+1).Allowed {
+						t.Fatalf("AllowAt(%v, %d) = %+v, but not so many remain", at, n, d)
+					}
+					if r := again(at.Add(d.ResetAfter), 0); r.ResetAfter != 0 || r.Remaining != limit {
+						t.Fatalf("AllowAt(%v, %d) = %+v, but then %+v", at, n, d, r)
+					}
+					if d.ResetAfter > 0 && again(at.Add(d.ResetAfter-1), 0).ResetAfter != 1 {
+						t.Fatalf("AllowAt(%v, %d) = %+v, but it is fresh sooner", at, n, d)
+					}
+				}
+			})
+		})
+	}
+}
+
 // Rates and bursts without an end, or without a beginning.
 func TestTokenBucket_AllowAtExtremes(t *testing.T) {
 	const inf = InfDuration
