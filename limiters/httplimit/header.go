@@ -18,14 +18,14 @@ const mostSeconds = math.MaxInt32
 
 // describe says in fields what there is to say of a decision.
 func describe(h http.Header, d limiters.Decision) {
-	if d.Limit <= 0 || d.Limit > mostInteger {
+	if d.Limit <= 0 || d.Limit == math.MaxInt || int64(d.Limit) > mostInteger {
 		return
 	}
 	policy := `"default";q=` + strconv.Itoa(d.Limit)
 	if d.Window > 0 && d.Window < limiters.InfDuration {
 		policy += ";w=" + strconv.FormatInt(seconds(d.Window), 10)
 	}
-	state := `"default";r=` + strconv.Itoa(min(max(d.Remaining, 0), mostInteger))
+	state := `"default";r=` + strconv.FormatInt(min(max(int64(d.Remaining), 0), mostInteger), 10)
 	if d.ResetAfter > 0 && d.ResetAfter < limiters.InfDuration {
 		state += ";t=" + strconv.FormatInt(seconds(d.ResetAfter), 10)
 	}
