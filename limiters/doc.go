@@ -98,6 +98,9 @@
 //		return err
 //	}
 //
+// What go.uber.org/ratelimit, juju/ratelimit and Guava do with slack, with a maximal wait and
+// with requests that the next one pays for is in the examples.
+//
 // The same decision as a function of time, for a test, a simulation or a log:
 //
 //	ok := lim.AllowN(entry.Time, 1)

@@ -16,8 +16,9 @@
 // is done when the clock reaches the deadline: on a fakeclock.Clock when Advance returns, with
 // everything below it. It is done with everything below it when cancel returns too, and its
 // timer is released. So call cancel, as with package context: until then, or the deadline, a
-// timer of the clock is armed. There is no goroutine. A deadline that has passed, and a
-// timeout of 0 or less, end the context before it is returned, without a timer.
+// timer of the clock is armed. There is no goroutine, but the one that package context starts
+// below a parent with a Done channel of its own. A deadline that has passed, and a timeout of 0
+// or less, end the context before it is returned, without a timer.
 //
 // If the parent's deadline comes first, the context is context.WithCancel(parent), and no
 // timer is made. A deadline is compared as an instant: on a clock with another time than
