@@ -1,7 +1,6 @@
 package limiters_test
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -93,43 +92,6 @@ func Example_guava() {
 	// 10 after 0s, at 0s
 	// 1 after 2s, at 2s
 	// 1 after 200ms, at 2.2s
-}
-
-// What RxJS calls throttleTime with a trailing edge, and sampleTime, as streams: the
-// function of a ThrottleFunc sends. When the input ends, Flush sends what waits.
-func ExampleThrottleFunc_stream() {
-	stream := func(ctx context.Context, clock *fakeclock.Clock, in <-chan string, edges limiters.Edges) <-chan string {
-		out := make(chan string)
-		h := limiters.NewThrottleFunc(time.Second, func(v string) {
-			select {
-			case out <- v:
-			case <-ctx.Done():
-			}
-		}, edges, limiters.WithClock(clock))
-		go func() {
-			defer close(out)
-			defer h.Stop() // before close: f does not run any more
-			for v := range in {
-				h.Call(v)
-			}
-			h.Flush()
-		}()
-		return out
-	}
-
-	in := make(chan string)
-	go func() {
-		defer close(in)
-		for _, v := range []string{"a", "b", "c"} {
-			in <- v
-		}
-	}()
-	for v := range stream(context.Background(), fakeclock.New(), in, limiters.Trailing) {
-		fmt.Println(v)
-	}
-
-	// Output:
-	// c
 }
 
 // At the end of a program, what waits is run at once.
