@@ -17,8 +17,8 @@
 // To choose: a [TokenBucket] keeps a rate and allows bursts; it can also wait and
 // reserve. A [GCRA] decides the same, faster, and says when to try again. A [Throttle] lets
 // one event pass per window and drops the others, without a timer; a
-// [ThrottleFunc] also runs the newest of them at the end, and [ThrottleStream] is
-// a Throttle for channels. [Sometimes] is for logs and the like. A [LeakyBucket]
+// [ThrottleFunc] also runs the newest of them at the end, and [ThrottleStream] and
+// [ThrottleFuncStream] are the two for channels. [Sometimes] is for logs and the like. A [LeakyBucket]
 // queues events and lets them go at an even pace. A [SlidingLog] keeps a limit in
 // any stretch of time, a [SlidingCounter] nearly so with two counters, and a
 // [FixedWindow] counts anew every minute, say. [Keyed] has one of them per user. A
