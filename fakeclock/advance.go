@@ -15,7 +15,7 @@ import (
 // an Advance is waiting for. It panics too, and says where, if the functions that
 // one timer started arm a million timers for no time, or sleep for none as often:
 // as with f = func() { c.AfterFunc(0, f) }, time would never move on. The clock
-// then stands at that instant, and the newest of them is armed for the next Advance.
+// then stands at that instant, and what is armed for no time waits for the next Advance.
 func (c *Clock) Advance(d time.Duration) {
 	if d < 0 {
 		panic(fmt.Sprintf("fakeclock: Advance(%v): time does not go back; use a duration >= 0", d))
@@ -144,7 +144,7 @@ func (c *Clock) begin(op string) {
 	for c.busy {
 		c.turn.Wait()
 	}
-	c.busy = true
+	c.busy, c.halted = true, false
 	if c.settle == nil {
 		return
 	}

@@ -47,6 +47,7 @@ type Clock struct {
 	steps   uint64             // functions that left active
 	instant int                // timers armed for no time by what is waited for
 	endless int                // how many of these are too many
+	halted  bool               // there were: until the next Advance, what is armed for no time stays armed
 	dog     *watchdog          // of the Advance under way, once it has waited
 	stuck   string             // why that must panic
 }

@@ -23,6 +23,7 @@ func (c *Clock) loops(t *timer, awaited bool) bool {
 			"Use a duration > 0 there, or end the loop. The last is %v, armed in %v.",
 			c.endless, stamp(c.Now()), Timer{t.kind, c.at(c.now.Load()), 0, t.site.String()}, here())
 		c.abandon()
+		c.halted = true // or others that loop, and are not awaited any more, would go on
 	}
 	return true
 }

@@ -3,6 +3,7 @@ package fakeclock_test
 import (
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/escapement-go/escapement/fakeclock"
@@ -106,4 +107,34 @@ func TestAdvance_manyAtOneInstant(t *testing.T) {
 	if polled != 2_000 {
 		t.Errorf("polled %d times", polled)
 	}
+}
+
+// After the panic nothing goes on by itself, however many loops there were: the bubble comes
+// to rest.
+func TestAdvance_endlessLoops(t *testing.T) {
+	synctestcompat.Run(t, func(t *testing.T) {
+		clock := fakeclock.New()
+		clock.SetEndless(1000)
+		var over atomic.Bool
+		var f func()
+		f = func() {
+			if !over.Load() {
+				clock.AfterFunc(0, f)
+			}
+		}
+		clock.AfterFunc(1, func() {
+			for range 3 {
+				clock.AfterFunc(0, f)
+			}
+		})
+		for range 2 {
+			if panicOf(func() { clock.Advance(1) }) == nil {
+				t.Error("no panic")
+			}
+			synctestcompat.Wait()
+		}
+		over.Store(true)
+		clock.Advance(1)
+		wantElapsed(t, clock, 2)
+	})
 }

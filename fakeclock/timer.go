@@ -71,7 +71,7 @@ func (c *Clock) arm(t *timer, d time.Duration, kind EventKind) {
 	c.note(kind, t)
 	if d <= 0 {
 		awaited := c.inCallback()
-		if !c.loops(t, awaited) {
+		if !c.halted && !c.loops(t, awaited) {
 			c.fire(t, t.f != nil && awaited)
 			return
 		}
