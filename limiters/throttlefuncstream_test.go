@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -13,15 +13,35 @@ import (
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
-// read starts a goroutine that notes when which item comes out, taking slow for each.
-func read(notes *[]string, out <-chan Item[int], slow time.Duration) {
-	began := time.Now()
+// notes are what happened when, by whatever goroutine.
+type notes struct {
+	mu    sync.Mutex
+	began time.Time
+	lines []string
+}
+
+func newNotes() *notes { return &notes{began: time.Now()} }
+
+func (n *notes) add(what any) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.lines = append(n.lines, fmt.Sprintf("%v@%v", what, time.Since(n.began)))
+}
+
+func (n *notes) String() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return strings.Join(n.lines, ", ")
+}
+
+// read starts a goroutine that notes what comes out, taking slow for each.
+func (n *notes) read(out <-chan Item[int], slow time.Duration) {
 	go func() {
 		for item := range out {
-			*notes = append(*notes, fmt.Sprintf("%d@%v", item.Value, time.Since(began)))
+			n.add(item.Value)
 			time.Sleep(slow)
 		}
-		*notes = append(*notes, fmt.Sprintf("closed@%v", time.Since(began)))
+		n.add("closed")
 	}()
 }
 
@@ -32,11 +52,10 @@ func TestThrottleFuncStream_likeThrottleFunc(t *testing.T) {
 		for _, interval := range []time.Duration{0, 100 * ms} {
 			t.Run(fmt.Sprint(edges, " ", interval), func(t *testing.T) {
 				synctestcompat.Run(t, func(t *testing.T) {
-					var got, want []string
+					got, want := newNotes(), newNotes()
 					in := make(chan Item[int])
-					read(&got, ThrottleFuncStream(context.Background(), in, interval, edges), 0)
-					began := time.Now()
-					h := NewThrottleFunc(interval, func(v int) { want = append(want, fmt.Sprintf("%d@%v", v, time.Since(began))) }, edges)
+					got.read(ThrottleFuncStream(context.Background(), in, interval, edges), 0)
+					h := NewThrottleFunc(interval, func(v int) { want.add(v) }, edges)
 					for i := range 200 {
 						in <- Item[int]{Value: i}
 						h.Call(i)
@@ -45,8 +64,8 @@ func TestThrottleFuncStream_likeThrottleFunc(t *testing.T) {
 					h.Flush()
 					close(in)
 					synctestcompat.Wait()
-					want = append(want, fmt.Sprintf("closed@%v", time.Since(began)))
-					if !slices.Equal(got, want) {
+					want.add("closed")
+					if got.String() != want.String() {
 						t.Errorf("got\n%v\nwant\n%v", got, want)
 					}
 				})
@@ -61,23 +80,22 @@ func TestThrottleFuncStream_errors(t *testing.T) {
 	failed := errors.New("failed")
 	for range 30 {
 		synctestcompat.Run(t, func(t *testing.T) {
-			var got []string
+			got := newNotes()
 			in := make(chan Item[int])
 			out := ThrottleFuncStream(context.Background(), in, 100*ms, Trailing)
-			began := time.Now()
 			in <- Item[int]{Value: 1}
 			in <- Item[int]{Value: -1, Err: failed}
 			go func() {
 				in <- Item[int]{Value: 2}
 				time.Sleep(1) // so that the notes have an order
-				got = append(got, fmt.Sprintf("2 was read@%v", time.Since(began)))
+				got.add("2 was read")
 				close(in)
 			}()
 			for range 3 {
 				synctestcompat.Sleep(time.Second)
-				got = append(got, fmt.Sprintf("%d@%v", (<-out).Value, time.Since(began)))
+				got.add((<-out).Value)
 			}
-			if got, want := strings.Join(got, ", "), "-1@1s, 1@2s, 2 was read@2.000000001s, 2@3s"; got != want {
+			if got, want := got.String(), "-1@1s, 1@2s, 2 was read@2.000000001s, 2@3s"; got != want {
 				t.Fatalf("got %s, want %s", got, want)
 			}
 		})
@@ -92,16 +110,16 @@ func TestThrottleFuncStream_slowReader(t *testing.T) {
 		Sample:             "1@100ms, 3@1.1s, closed@2.1s",
 	} {
 		synctestcompat.Run(t, func(t *testing.T) {
-			var got []string
+			got := newNotes()
 			in := make(chan Item[int])
-			read(&got, ThrottleFuncStream(context.Background(), in, 100*ms, edges), time.Second)
+			got.read(ThrottleFuncStream(context.Background(), in, 100*ms, edges), time.Second)
 			for v := range 4 {
 				in <- Item[int]{Value: v}
 				synctestcompat.Sleep(50 * ms)
 			}
 			close(in)
 			synctestcompat.Sleep(time.Hour)
-			if got := strings.Join(got, ", "); got != want {
+			if got.String() != want {
 				t.Errorf("edges %d: got %s, want %s", edges, got, want)
 			}
 		})
