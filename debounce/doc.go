@@ -52,7 +52,8 @@
 //	unfired  deadline                            fires                    idle
 //	unfired  MaxWait                             fires                    burst
 //	unfired  Flush                               fires                    idle
-//	any      Cancel       something is unfired   drops it                 idle
+//	burst    Cancel                              ends it                  idle
+//	unfired  Cancel                              drops it                 idle
 //	any      Stop, Close                         drops it or fires it     stopped
 //
 // A call at exactly the deadline finds what the timer has left: an unfired value, if

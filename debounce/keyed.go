@@ -3,6 +3,7 @@ package debounce
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"sync"
 	"time"
@@ -53,7 +54,8 @@ func NewKeyed[K comparable, T any](wait time.Duration, f func(K, T), opts ...Opt
 }
 
 // Call is [Debouncer.Call] for key k. It returns [ErrKeys], and does nothing, if
-// k has no burst and as many keys as [MaxKeys] allows have one; otherwise nil.
+// k has no burst and as many keys as [MaxKeys] allows have one; otherwise nil. It
+// panics if k is not equal to itself, as NaN.
 func (d *Keyed[K, T]) Call(k K, v T) error {
 	e, err := d.enter(k, true)
 	if e == nil {
@@ -156,6 +158,9 @@ func (d *Keyed[K, T]) ask(k K, what func(*Debouncer[T]) bool) bool {
 func (d *Keyed[K, T]) enter(k K, create bool) (*entry[T], error) {
 	if create && d.f == nil {
 		panic("debounce: Call: zero Keyed: use NewKeyed")
+	}
+	if create && k != k {
+		panic(fmt.Sprintf("debounce: Keyed.Call: key %v is not equal to itself, so it would be new each time: use another", k))
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

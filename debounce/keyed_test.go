@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -183,5 +184,25 @@ func TestKeyed_Close(t *testing.T) {
 	_ = d.Call("b", 2)
 	if err := d.Close(context.Background()); err != nil || fired["a"] != 1 || fired["b"] != 2 || d.Len() != 0 {
 		t.Errorf("Close() = %v, fired %v, %d held", err, fired, d.Len())
+	}
+}
+
+// A key that is not equal to itself would be held for ever: it is refused, as
+// limiters.Keyed refuses it.
+func TestKeyed_NaN(t *testing.T) {
+	clock := fakeclock.New()
+	d := NewKeyed(100, func(float64, int) {}, WithClock(clock))
+	func() {
+		defer func() {
+			want := "debounce: Keyed.Call: key NaN is not equal to itself, so it would be new each time: use another"
+			if got := recover(); got != want {
+				t.Errorf("panic %v, want %v", got, want)
+			}
+		}()
+		_ = d.Call(math.NaN(), 1)
+	}()
+	clock.Advance(time.Hour)
+	if d.Len() != 0 || d.Cancel(math.NaN()) || d.Flush(math.NaN()) || d.Pending(math.NaN()) {
+		t.Errorf("%d keys are held, or something is pending", d.Len())
 	}
 }

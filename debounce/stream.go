@@ -75,7 +75,8 @@ func (s *stream[T]) run(in <-chan T, bypass func(T) bool) {
 				}
 				return
 			case bypass != nil && bypass(v):
-				ok = s.send(v)
+				// The pending value may have fallen due meanwhile: then it is its turn.
+				ok = s.send(v) && s.expire()
 			default:
 				ok = s.take(v)
 			}

@@ -12,7 +12,10 @@ import (
 //
 // Concurrent calls queue and add up. Advance panics if d is negative, if it
 // would leave the clock's range of 292 years, and if a function calls it that
-// an Advance is waiting for.
+// an Advance is waiting for. It panics too, and says where, if the functions that
+// one timer started arm a million timers for no time, or sleep for none as often:
+// as with f = func() { c.AfterFunc(0, f) }, time would never move on. The clock
+// then stands at that instant, and what is armed for no time waits for the next Advance.
 func (c *Clock) Advance(d time.Duration) {
 	if d < 0 {
 		panic(fmt.Sprintf("fakeclock: Advance(%v): time does not go back; use a duration >= 0", d))
@@ -64,7 +67,7 @@ func (c *Clock) AdvanceNext() (time.Time, bool) {
 // false if none is armed. The next tick of a ticker counts even if it will be
 // dropped; a deadline beyond the clock's range does not.
 func (c *Clock) Next() (time.Time, bool) {
-	c.mu.Lock()
+	c.lock()
 	defer c.mu.Unlock()
 	next := c.next()
 	if next == never {
@@ -127,7 +130,7 @@ func (c *Clock) due(last int64) *timer {
 // clock. The turn is a flag with a condition rather than a mutex because a
 // goroutine that waits for a mutex would keep a bubble from settling.
 func (c *Clock) begin(op string) {
-	c.mu.Lock()
+	c.lock()
 	if c.inCallback() {
 		c.mu.Unlock()
 		panic("fakeclock: " + op + " called from a function that an Advance is waiting for; " +
@@ -141,7 +144,7 @@ func (c *Clock) begin(op string) {
 	for c.busy {
 		c.turn.Wait()
 	}
-	c.busy = true
+	c.busy, c.halted = true, false
 	if c.settle == nil {
 		return
 	}
@@ -171,6 +174,7 @@ func (c *Clock) end() {
 // until the functions that this turn started have returned or sleep.
 func (c *Clock) rest() {
 	c.tell()
+	c.instant = 0
 	if c.settle == nil {
 		if c.active > 0 && c.dog == nil {
 			// Most functions end at once: sparing an Advance of one of them the
@@ -181,10 +185,10 @@ func (c *Clock) rest() {
 			c.guard()
 			c.quiet.Wait()
 		}
-		if c.stuck != "" {
-			panic(c.stuck)
-		}
-		return
+	} else {
+		c.unlocked(c.settle)
 	}
-	c.unlocked(c.settle)
+	if c.stuck != "" {
+		panic(c.stuck)
+	}
 }

@@ -31,7 +31,7 @@ func (c *Clock) AfterFuncAt(t time.Time, f func()) clockwork.Timer {
 }
 
 func (c *Clock) armAt(u *timer, t time.Time) {
-	c.mu.Lock()
+	c.lock()
 	defer c.unlock()
 	c.arm(u, t.Sub(c.Now()), EventArmed) // Sub saturates, and such a deadline never comes
 }

@@ -52,7 +52,7 @@ type waiter struct {
 
 // waitCount returns nil if n timers are armed, else a waiter for them.
 func (c *Clock) waitCount(n int) *waiter {
-	c.mu.Lock()
+	c.lock()
 	defer c.mu.Unlock()
 	if c.armed() >= n {
 		return nil
@@ -62,7 +62,7 @@ func (c *Clock) waitCount(n int) *waiter {
 
 // watch returns the armed timers and a waiter for the next change of them.
 func (c *Clock) watch() ([]Timer, *waiter) {
-	c.mu.Lock()
+	c.lock()
 	defer c.mu.Unlock()
 	return c.timers(), c.newWaiter(-1)
 }

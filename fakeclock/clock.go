@@ -13,9 +13,9 @@ import (
 var _ clockwork.Clock = (*Clock)(nil)
 
 // Clock is a clock that moves only when told to, as the package comment
-// describes. It has no usable zero value; [New] makes one. Durations are
-// counted in nanoseconds from the start, up to 292 years. All methods may be
-// called concurrently.
+// describes. [New] makes one; the zero Clock is what New() returns. It must not
+// be copied. Durations are counted in nanoseconds from the start, up to 292
+// years. All methods may be called concurrently.
 type Clock struct {
 	settle    func()
 	sites     bool
@@ -45,6 +45,9 @@ type Clock struct {
 	workers map[uint64]*worker // by mark, but not those given up
 	idle    []*worker          // of workers, those that run nothing
 	steps   uint64             // functions that left active
+	instant int                // timers armed for no time by what is waited for
+	endless int                // how many of these are too many
+	halted  bool               // there were: until the next Advance, what is armed for no time stays armed
 	dog     *watchdog          // of the Advance under way, once it has waited
 	stuck   string             // why that must panic
 }
@@ -52,18 +55,29 @@ type Clock struct {
 // New returns a clock that stands at 2000-01-01 00:00:00 UTC, as a bubble does,
 // or where [WithStart] puts it. It starts no goroutine and reads no real clock.
 func New(opts ...Option) *Clock {
-	c := &Clock{
-		queue:    newQueue(),
-		patience: patience,
-		workers:  make(map[uint64]*worker),
-	}
-	WithStart(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC))(c)
-	c.turn.L = &c.mu
-	c.quiet.L = &c.mu
+	c := new(Clock)
+	c.init()
 	for _, opt := range opts {
 		opt(c)
 	}
 	return c
+}
+
+// init makes a zero clock one that works.
+func (c *Clock) init() {
+	c.queue = newQueue()
+	c.patience, c.endless = patience, endless
+	c.workers = make(map[uint64]*worker)
+	c.wall.Store(&origin)
+	c.turn.L, c.quiet.L = &c.mu, &c.mu
+}
+
+// lock is mu.Lock in every method that a zero clock may meet first.
+func (c *Clock) lock() {
+	c.mu.Lock()
+	if c.turn.L == nil {
+		c.init()
+	}
 }
 
 // Now returns the clock's time, without a monotonic reading and in the location
@@ -90,7 +104,7 @@ func (c *Clock) NewTimer(d time.Duration) clockwork.Timer { return c.sending(Kin
 func (c *Clock) sending(kind Kind, d time.Duration) *timer {
 	t := c.newTimer(kind)
 	t.c = make(chan time.Time, 1)
-	c.mu.Lock()
+	c.lock()
 	defer c.unlock()
 	c.arm(t, d, EventArmed)
 	return t
@@ -110,15 +124,19 @@ func (c *Clock) AfterFunc(d time.Duration, f func()) clockwork.Timer {
 	return c.calling(KindAfterFunc, d, f)
 }
 
-// contextTimer is AfterFunc for a context.
-func (c *Clock) contextTimer(d time.Duration, f func()) clockwork.Timer {
+// ContextAfterFunc is AfterFunc for what makes contexts, as package clockctx does: the
+// timer is listed as KindContext.
+func (c *Clock) ContextAfterFunc(d time.Duration, f func()) clockwork.Timer {
+	if f == nil {
+		panic(fmt.Sprintf("fakeclock: ContextAfterFunc(%v, nil): there is nothing to call; use NewTimer", d))
+	}
 	return c.calling(KindContext, d, f)
 }
 
 func (c *Clock) calling(kind Kind, d time.Duration, f func()) *timer {
 	t := c.newTimer(kind)
 	t.f = f
-	c.mu.Lock()
+	c.lock()
 	defer c.unlock()
 	c.arm(t, d, EventArmed)
 	return t
@@ -138,7 +156,7 @@ func (c *Clock) NewTicker(d time.Duration) clockwork.Ticker {
 	t := c.newTimer(KindTicker)
 	t.c = make(chan time.Time, 1)
 	t.period = int64(d)
-	c.mu.Lock()
+	c.lock()
 	defer c.unlock()
 	c.arm(t, d, EventArmed)
 	return (*ticker)(t)
@@ -147,6 +165,7 @@ func (c *Clock) NewTicker(d time.Duration) clockwork.Ticker {
 // Sleep blocks until d has passed, and not at all with d <= 0.
 func (c *Clock) Sleep(d time.Duration) {
 	if d <= 0 {
+		c.doze()
 		return
 	}
 	t := c.newTimer(KindSleep)
@@ -157,7 +176,7 @@ func (c *Clock) Sleep(d time.Duration) {
 
 // sleep arms t for the sleep of its caller.
 func (c *Clock) sleep(t *timer, d time.Duration) {
-	c.mu.Lock()
+	c.lock()
 	defer c.unlock()
 	c.arm(t, d, EventArmed)
 	c.tell() // before an Advance that waits for the caller moves on

@@ -35,6 +35,7 @@
 // is waited for again. A function that waits for anything else that only the
 // test can bring about, a later timer's channel say, would make Advance hang:
 // after 10 s it panics and shows where the function is blocked ([WithWatchdog]).
+// It also panics, at once, where functions arm timers for no time without end.
 //
 // Advance does not wait for other goroutines: one that receives from a timer's
 // channel or wakes from Sleep may still be on its way when Advance returns.
@@ -77,6 +78,12 @@
 // and what is armed alone. Since and Until measure elapsed time across steps.
 // [Clock.NewTimerAt] and [Clock.AfterFuncAt] arm for an instant of wall time,
 // which becomes a duration when they are called, as everywhere in Go.
+//
+// # Contexts
+//
+// Package clockctx, below this one, has contexts on the time of any clock, for production
+// code; [WithTimeout] and the others here are the same. Those of clockwork run on real time
+// with this clock.
 //
 // Coming from another fake clock? MOVING.md, beside this file, tells what to
 // change.

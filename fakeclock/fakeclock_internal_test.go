@@ -22,13 +22,13 @@ func TestClock_NowTakesNoLock(t *testing.T) {
 
 // Contexts reach their timer through any wrapper of a clock, and it counts as
 // what it is.
-func TestClock_contextTimer(t *testing.T) {
+func TestClock_ContextAfterFunc(t *testing.T) {
 	c, ran := New(), 0
 	type wrapper struct{ *Clock }
 	var through any = wrapper{c}
 	timer := through.(interface {
-		contextTimer(time.Duration, func()) clockwork.Timer
-	}).contextTimer(5, func() { ran++ })
+		ContextAfterFunc(time.Duration, func()) clockwork.Timer
+	}).ContextAfterFunc(5, func() { ran++ })
 	if timers := c.Timers(); len(timers) != 1 || timers[0].Kind != KindContext {
 		t.Errorf("Timers() = %v, want one of a context", timers)
 	}

@@ -31,6 +31,8 @@ func TestClock_panics(t *testing.T) {
 		{"AdvanceUntil range", func(c *fakeclock.Clock) { c.AdvanceUntil(start.AddDate(300, 0, 0)) }, []string{"fakeclock: AdvanceUntil(", "292 years", "; use WithStart"}},
 		{"AfterFunc nil", func(c *fakeclock.Clock) { c.AfterFunc(time.Second, nil) },
 			[]string{"fakeclock: AfterFunc(1s, nil): there is nothing to call; use NewTimer"}},
+		{"ContextAfterFunc nil", func(c *fakeclock.Clock) { c.ContextAfterFunc(time.Second, nil) },
+			[]string{"fakeclock: ContextAfterFunc(1s, nil): there is nothing to call; use NewTimer"}},
 		{"AfterFuncAt nil", func(c *fakeclock.Clock) { c.AfterFuncAt(c.Now(), nil) },
 			[]string{"fakeclock: AfterFuncAt(2000-01-01 00:00:00 +0000 UTC, nil): there is nothing to call; use NewTimerAt"}},
 		{"NewTicker 0", func(c *fakeclock.Clock) { c.NewTicker(0) }, []string{"non-positive interval for NewTicker"}},

@@ -17,7 +17,7 @@ import "sync/atomic"
 // Advance it takes turns with other calls and panics in a function that an
 // Advance is waiting for. Holds nest: the last release starts everything.
 func (c *Clock) Hold() (release func()) {
-	c.mu.Lock()
+	c.lock()
 	defer c.mu.Unlock()
 	c.holds++
 	var released atomic.Bool

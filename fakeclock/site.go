@@ -43,6 +43,7 @@ func (s *site) String() string {
 // those on the way to the clock, and the root of a goroutine.
 var inside = []string{
 	reflect.TypeFor[Clock]().PkgPath() + ".",
+	reflect.TypeFor[Clock]().PkgPath() + "/clockctx.",
 	reflect.TypeFor[clockwork.Clock]().PkgPath() + ".",
 	"runtime.",
 }

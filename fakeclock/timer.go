@@ -70,8 +70,11 @@ func (c *Clock) arm(t *timer, d time.Duration, kind EventKind) {
 	t.when = later(c.now.Load(), max(int64(d), 0))
 	c.note(kind, t)
 	if d <= 0 {
-		c.fire(t, t.f != nil && c.inCallback())
-		return
+		awaited := c.inCallback()
+		if !c.halted && !c.loops(t, awaited) {
+			c.fire(t, t.f != nil && awaited)
+			return
+		}
 	}
 	c.queue.push(t)
 	c.changed()

@@ -41,7 +41,7 @@ func stamp(t time.Time) string { return t.Format("2006-01-02 15:04:05.999999999"
 // ones do not count; a ticker counts until it is stopped. A deadline beyond the
 // clock's range appears as the end of it.
 func (c *Clock) Timers() []Timer {
-	c.mu.Lock()
+	c.lock()
 	defer c.mu.Unlock()
 	return c.timers()
 }

@@ -19,7 +19,7 @@ import (
 //
 // A monotonic reading of t is dropped.
 func (c *Clock) SetWall(t time.Time) {
-	c.mu.Lock()
+	c.lock()
 	defer c.mu.Unlock()
 	now := c.now.Load()
 	c.wall.Store(&segment{t.Round(0).Add(-time.Duration(now)), now, c.wall.Load()})
@@ -54,6 +54,9 @@ type segment struct {
 	before *segment  // up to from; nil for the first
 }
 
+// origin is where a clock starts unless WithStart says.
+var origin = segment{zero: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)}
+
 func (s *segment) at(offset int64) time.Time { return s.zero.Add(time.Duration(offset)) }
 
 // reading returns the last segment and the time since start, which were both
@@ -62,9 +65,13 @@ func (c *Clock) reading() (*segment, int64) {
 	for {
 		s := c.wall.Load()
 		now := c.now.Load()
-		if c.wall.Load() == s {
-			return s, now
+		if c.wall.Load() != s {
+			continue
 		}
+		if s == nil { // a zero Clock that nobody has used
+			s = &origin
+		}
+		return s, now
 	}
 }
 

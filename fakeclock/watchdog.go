@@ -83,8 +83,7 @@ func (c *Clock) blocked(stacks []byte) string {
 	return report.String()
 }
 
-// giveUp makes the Advance under way panic, and no Advance wait for the
-// functions that it was waiting for.
+// giveUp makes the Advance under way panic, and wait for nothing any more.
 func (c *Clock) giveUp(report string) {
 	c.stuck = fmt.Sprintf("fakeclock: Advance has waited %v for what it started, and all of that is blocked "+
 		"on something other than this clock's Sleep.\n"+
@@ -94,6 +93,11 @@ func (c *Clock) giveUp(report string) {
 		c.stuck += "\nWithSites adds where each function was handed to the clock."
 	}
 	c.stuck += report
+	c.abandon()
+}
+
+// abandon lets no Advance wait for the functions that one is waiting for.
+func (c *Clock) abandon() {
 	for _, w := range c.workers {
 		if w.awake() {
 			delete(c.workers, w.mark)

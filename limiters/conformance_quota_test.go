@@ -1,6 +1,7 @@
 package limiters_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -13,6 +14,11 @@ func TestConformance_FixedWindow(t *testing.T)    { testQuota(t, quotatest.Fixed
 func TestConformance_SlidingLog(t *testing.T)     { testQuota(t, quotatest.SlidingLog) }
 func TestConformance_SlidingCounter(t *testing.T) { testQuota(t, quotatest.SlidingCounter) }
 func TestConformance_GCRA(t *testing.T)           { testQuota(t, quotatest.GCRA) }
+
+// A TokenBucket decides and answers as a GCRA does, but clamps instants.
+func TestConformance_TokenBucketDecisions(t *testing.T) {
+	everyTime(t, func(t *testing.T, source quotatest.TimeSource) { quotatest.Run(t, bucketDecisionsSpec(source)) })
+}
 
 // testQuota runs the suite on a limiter of a kind, however it gets its time.
 func testQuota(t *testing.T, kind quotatest.Kind) {
@@ -40,14 +46,18 @@ func quotaSpec(kind quotatest.Kind, source quotatest.TimeSource) quotatest.Spec 
 
 // windowed is what the limiters by windows have in common.
 type windowed interface {
-	AllowN(t time.Time, n int) bool
-	Allow() bool
-	Remaining() int
-	RemainingAt(t time.Time) int
+	limiters.Taker
+	AllowAt(t time.Time, n int) limiters.Decision
 }
 
-// windowSpec describes a limiter by windows. A request for one goes through Allow, which
-// reads the clock itself.
+// everything is what the decisions of this package tell.
+const everything = quotatest.AnswersRetry | quotatest.AnswersReset | quotatest.AnswersRemaining
+
+func answer(d limiters.Decision) quotatest.Answer {
+	return quotatest.Answer{OK: d.Allowed, RetryAfter: d.RetryAfter, ResetAfter: d.ResetAfter, Remaining: d.Remaining}
+}
+
+// windowSpec describes a limiter by windows.
 func windowSpec(
 	kind quotatest.Kind, source quotatest.TimeSource,
 	make func(limit int, d time.Duration, clock clockwork.Clock) windowed,
@@ -58,21 +68,20 @@ func windowSpec(
 			w := make(cfg.Limit, cfg.Window, injected(source, env))
 			return quotatest.Funcs{
 				Take: func(n int) quotatest.Answer {
-					if n == 1 {
-						return quotatest.Answer{OK: w.Allow(), Remaining: w.Remaining()}
-					}
-					return quotatest.Answer{OK: w.AllowN(env.Clock.Now(), n), Remaining: w.Remaining()}
+					d, _ := w.Take(context.Background(), "", n)
+					return answer(d)
 				},
-				TakeAt: func(t time.Time, n int) quotatest.Answer {
-					return quotatest.Answer{OK: w.AllowN(t, n), Remaining: w.RemainingAt(t)}
+				TakeAt: func(t time.Time, n int) quotatest.Answer { return answer(w.AllowAt(t, n)) },
+				Peek: func() quotatest.Answer {
+					d, _ := w.Take(context.Background(), "", 0)
+					return answer(d)
 				},
-				Peek:   func() quotatest.Answer { return quotatest.Answer{Remaining: w.Remaining()} },
-				PeekAt: func(t time.Time) quotatest.Answer { return quotatest.Answer{Remaining: w.RemainingAt(t)} },
+				PeekAt: func(t time.Time) quotatest.Answer { return answer(w.AllowAt(t, 0)) },
 			}
 		},
 		Traits: quotatest.Traits{
 			Edge: quotatest.EdgeHalfOpen, Align: quotatest.AlignEpoch, Denied: quotatest.DeniedFree,
-			BackTime: quotatest.BackClamp, Answers: quotatest.AnswersRemaining,
+			TooLarge: quotatest.TooLargeForever, BackTime: quotatest.BackClamp, Answers: everything,
 		},
 	}
 }
@@ -80,11 +89,6 @@ func windowSpec(
 // gcraSpec describes a GCRA, which judges an instant before the newest one as it stands,
 // where there is less: it may deny what it would grant at the newest.
 func gcraSpec(source quotatest.TimeSource) quotatest.Spec {
-	answer := func(r limiters.GCRAResult) quotatest.Answer {
-		return quotatest.Answer{
-			OK: r.Allowed, RetryAfter: r.RetryAfter, ResetAfter: r.ResetAfter, Remaining: r.Remaining,
-		}
-	}
 	return quotatest.Spec{
 		Name: "limiters.GCRA", Time: source, Kind: quotatest.GCRA,
 		New: func(env quotatest.Env, cfg quotatest.Config) quotatest.Funcs {
@@ -98,8 +102,34 @@ func gcraSpec(source quotatest.TimeSource) quotatest.Spec {
 			}
 		},
 		Traits: quotatest.Traits{
-			TooLarge: quotatest.TooLargeForever, BackTime: quotatest.BackReject,
-			Answers: quotatest.AnswersRetry | quotatest.AnswersReset | quotatest.AnswersRemaining,
+			TooLarge: quotatest.TooLargeForever, BackTime: quotatest.BackReject, Answers: everything,
+		},
+	}
+}
+
+// bucketDecisionsSpec describes the decisions of a TokenBucket.
+func bucketDecisionsSpec(source quotatest.TimeSource) quotatest.Spec {
+	return quotatest.Spec{
+		Name: "limiters.TokenBucket", Time: source, Kind: quotatest.GCRA,
+		New: func(env quotatest.Env, cfg quotatest.Config) quotatest.Funcs {
+			interval := cfg.Window / time.Duration(cfg.Limit)
+			if interval == 0 {
+				panic("no whole number of nanoseconds, by which this contract counts")
+			}
+			b := limiters.NewTokenBucket(limiters.Every(interval), cfg.Burst, limiters.WithClock(injected(source, env)))
+			take := func(n int) quotatest.Answer {
+				d, _ := b.Take(context.Background(), "", n)
+				return answer(d)
+			}
+			return quotatest.Funcs{
+				Take:   take,
+				TakeAt: func(t time.Time, n int) quotatest.Answer { return answer(b.AllowAt(t, n)) },
+				Peek:   func() quotatest.Answer { return take(0) },
+				PeekAt: func(t time.Time) quotatest.Answer { return answer(b.AllowAt(t, 0)) },
+			}
+		},
+		Traits: quotatest.Traits{
+			TooLarge: quotatest.TooLargeForever, BackTime: quotatest.BackClamp, Answers: everything,
 		},
 	}
 }

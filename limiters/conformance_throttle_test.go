@@ -24,6 +24,12 @@ func TestConformance_ThrottleStream(t *testing.T) {
 	})
 }
 
+func TestConformance_ThrottleFuncStream(t *testing.T) {
+	everyClock(t, func(t *testing.T, source throttletest.TimeSource) {
+		throttletest.Run(t, throttleFuncStreamSpec(source))
+	})
+}
+
 // throttleSpec describes a Throttle.
 func throttleSpec(source throttletest.TimeSource) throttletest.Spec {
 	return throttletest.Spec{
@@ -43,18 +49,19 @@ func throttleSpec(source throttletest.TimeSource) throttletest.Spec {
 	}
 }
 
+var edges = map[throttletest.Edges]limiters.Edges{
+	throttletest.Leading:            limiters.Leading,
+	throttletest.Trailing:           limiters.Trailing,
+	throttletest.LeadingAndTrailing: limiters.Leading | limiters.Trailing,
+}
+
 // throttleFuncSpec describes a ThrottleFunc.
 func throttleFuncSpec(source throttletest.TimeSource) throttletest.Spec {
 	return throttletest.Spec{
 		Name: "limiters.ThrottleFunc",
 		Time: source,
 		New: func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
-			edges := map[throttletest.Edges]limiters.Edges{
-				throttletest.Leading:            limiters.Leading,
-				throttletest.Trailing:           limiters.Trailing,
-				throttletest.LeadingAndTrailing: limiters.Leading | limiters.Trailing,
-			}[cfg.Edges]
-			h := limiters.NewThrottleFunc(cfg.Interval, emit, edges, limiters.WithClock(injected(source, env)))
+			h := limiters.NewThrottleFunc(cfg.Interval, emit, edges[cfg.Edges], limiters.WithClock(injected(source, env)))
 			return throttletest.Funcs{Call: h.Call, Stop: h.Stop}
 		},
 		Traits: throttletest.Traits{
@@ -78,27 +85,49 @@ func throttleStreamSpec(source throttletest.TimeSource) throttletest.Spec {
 		Time: source,
 		New: func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
 			h := limiters.NewThrottle(cfg.Interval, limiters.WithClock(injected(source, env)))
-			ctx, cancel := context.WithCancel(context.Background())
-			in := make(chan limiters.Item[int])
-			out := limiters.ThrottleStream(ctx, h, in)
-			var closed atomic.Bool
-			go func() {
-				for item := range out {
-					emit(item.Value)
-				}
-				closed.Store(true)
-			}()
-			return throttletest.Funcs{
-				Call:   func(v int) { in <- limiters.Item[int]{Value: v} },
-				Fault:  func(v int) { in <- limiters.Item[int]{Value: v, Err: errors.ErrUnsupported} },
-				Close:  func() { close(in) },
-				Cancel: cancel,
-				Closed: closed.Load,
-			}
+			return stream(emit, func(ctx context.Context, in chan limiters.Item[int]) <-chan limiters.Item[int] {
+				return limiters.ThrottleStream(ctx, h, in)
+			})
 		},
 		Traits: throttletest.Traits{
 			Edges:    []throttletest.Edges{throttletest.Leading},
 			Boundary: throttletest.BoundaryPasses,
 		},
 	}
+}
+
+// stream is what drives a stream that made makes.
+func stream(
+	emit func(int), made func(ctx context.Context, in chan limiters.Item[int]) <-chan limiters.Item[int],
+) throttletest.Funcs {
+	ctx, cancel := context.WithCancel(context.Background())
+	in := make(chan limiters.Item[int])
+	out := made(ctx, in)
+	var closed atomic.Bool
+	go func() {
+		for item := range out {
+			emit(item.Value)
+		}
+		closed.Store(true)
+	}()
+	return throttletest.Funcs{
+		Call:   func(v int) { in <- limiters.Item[int]{Value: v} },
+		Fault:  func(v int) { in <- limiters.Item[int]{Value: v, Err: errors.ErrUnsupported} },
+		Close:  func() { close(in) },
+		Cancel: cancel,
+		Closed: closed.Load,
+	}
+}
+
+// throttleFuncStreamSpec describes a ThrottleFuncStream.
+func throttleFuncStreamSpec(source throttletest.TimeSource) throttletest.Spec {
+	spec := throttleFuncSpec(source)
+	spec.Name = "limiters.ThrottleFuncStream"
+	spec.New = func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+		return stream(emit, func(ctx context.Context, in chan limiters.Item[int]) <-chan limiters.Item[int] {
+			return limiters.ThrottleFuncStream(ctx, in, cfg.Interval, edges[cfg.Edges], limiters.WithClock(injected(source, env)))
+		})
+	}
+	spec.Traits.CloseFlush = throttletest.CloseFires
+	return spec
 }

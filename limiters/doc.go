@@ -17,24 +17,36 @@
 // To choose: a [TokenBucket] keeps a rate and allows bursts; it can also wait and
 // reserve. A [GCRA] decides the same, faster, and says when to try again. A [Throttle] lets
 // one event pass per window and drops the others, without a timer; a
-// [ThrottleFunc] also runs the newest of them at the end, and [ThrottleStream] is
-// a Throttle for channels. [Sometimes] is for logs and the like. A [LeakyBucket]
+// [ThrottleFunc] also runs the newest of them at the end, and [ThrottleStream] and
+// [ThrottleFuncStream] are the two for channels. [Sometimes] is for logs and the like. A [LeakyBucket]
 // queues events and lets them go at an even pace. A [SlidingLog] keeps a limit in
 // any stretch of time, a [SlidingCounter] nearly so with two counters, and a
 // [FixedWindow] counts anew every minute, say. [Keyed] has one of them per user. A
 // [Concurrency] limits how many events go on at once, however fast they come; it is
-// the only one that must be told when they end. Package httplimit puts limiters in
+// the only one that must be told when they end. Those that never wait all say by Take what
+// remains and when to try again: they are [Taker]. Package httplimit puts limiters in
 // front of HTTP handlers.
 //
 // [TokenBucket] has all that the Limiter of golang.org/x/time/rate v0.14.0 has:
 // a program that uses it needs another import, and NewTokenBucket for NewLimiter.
-// It decides as that does, with delays that are the same to the nanosecond, as long
-// as time does not go back, n is positive, the rate is a finite number, and a
-// reservation is cancelled once, under the limit and burst it was made under. Like
-// it, it counts in whole nanoseconds and grants an event in the nanosecond in
-// which its token is complete: less than one nanosecond early. Outside of that it
-// keeps to the envelope, and differs in these histories, of a bucket with limit 1/s,
-// burst 10 and no tokens left, if nothing else is said:
+// It decides as that does, but for rounding, as long as time does not go back, n is
+// positive, the rate is a finite number, and a reservation is cancelled once, under the
+// limit and burst it was made under. Both count instants in whole nanoseconds, and grant an
+// event in the nanosecond in which its token is complete: less than one nanosecond early.
+// But x/time/rate counts tokens in floating point and cuts delays off, where this is exact:
+//
+//   - A delay is the same or one nanosecond apart, as a rule longer here, for rates from
+//     one a minute on: many long histories have such a delay. With slower rates the
+//     errors there add up, for one a day to some thirty nanoseconds in thousands of events.
+//   - At an exact boundary x/time/rate may be one nanosecond early. With limit 10/s,
+//     burst 10 and no tokens left, AllowN at +100ms-1ns is true there; here it is false,
+//     and true at +100ms.
+//   - Here nothing adds up. The tokens of a rate like 10/s or Every(7*time.Millisecond) are
+//     complete at exactly the nanosecond one would expect, and the one before is too
+//     early, after any number of events.
+//
+// Outside of those bounds it keeps to the envelope, and differs in these histories, of a
+// bucket with limit 1/s, burst 10 and no tokens left, if nothing else is said:
 //
 //   - An instant before the newest counts as the newest, in all methods. A full
 //     bucket, and AllowN at +10s, +0s, +10s, and so on, 200 times in turn: 10 are
@@ -71,9 +83,6 @@
 //     done at the instant at which a Wait ends, the Wait has succeeded; there it is
 //     either. A Wait that would end after the deadline returns [ErrDeadline], which
 //     is also a context.DeadlineExceeded; there it is not.
-//   - Nothing drifts. The tokens of a rate like 10/s or Every(7*time.Millisecond)
-//     are complete at exactly the nanosecond one would expect, and the
-//     one before is too early, after any number of events.
 //
 // Five requests at once, then two per second:
 //
@@ -88,6 +97,9 @@
 //	if err := lim.Wait(r.Context()); err != nil {
 //		return err
 //	}
+//
+// What go.uber.org/ratelimit, juju/ratelimit and Guava do with slack, with a maximal wait and
+// with requests that the next one pays for is in the examples.
 //
 // The same decision as a function of time, for a test, a simulation or a log:
 //

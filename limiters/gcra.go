@@ -54,20 +54,6 @@ const (
 	over   = 1 << 62 // the next epoch has begun. Later than any arrival time
 )
 
-// A GCRAResult is a decision of a [GCRA], and how things stand after it.
-type GCRAResult struct {
-	// Allowed says whether all n events were granted.
-	Allowed bool
-	// Remaining is how many more could be granted at the same instant.
-	Remaining int
-	// RetryAfter is how much later the n events could be granted, if there are no
-	// others: no sooner, and then for certain. It is 0 if they were granted, and
-	// InfDuration if they never can be.
-	RetryAfter time.Duration
-	// ResetAfter is how much later all is as if there had never been an event.
-	ResetAfter time.Duration
-}
-
 // NewGCRA returns a GCRA of one event per interval, and burst at once. A negative
 // burst is 0. It panics if interval is less than a nanosecond, or burst intervals
 // are more than 73 years.
@@ -111,7 +97,7 @@ func (g *GCRA) Allow() bool {
 }
 
 // AllowN grants n events now, all of them or none. See AllowAt.
-func (g *GCRA) AllowN(n int) GCRAResult {
+func (g *GCRA) AllowN(n int) Decision {
 	if g.clock != nil {
 		return g.AllowAt(g.clock.Now(), n)
 	}
@@ -128,7 +114,7 @@ func (g *GCRA) AllowN(n int) GCRAResult {
 // AllowAt grants n events at t, all of them or none. It reads no clock. With n == 0
 // it only tells how things stand, and changes nothing. A negative n is denied, and
 // so is an n of more than burst: they can never be granted.
-func (g *GCRA) AllowAt(t time.Time, n int) GCRAResult {
+func (g *GCRA) AllowAt(t time.Time, n int) Decision {
 	for {
 		ep := g.epoch.Load()
 		if ep == nil {
@@ -152,7 +138,7 @@ func (g *GCRA) begin(old *gcraEpoch, t time.Time, tat int64) {
 }
 
 // decide decides at t, which is now after the base of ep, unless that is over.
-func (g *GCRA) decide(ep *gcraEpoch, t time.Time, now int64, n int) (r GCRAResult, ok bool) {
+func (g *GCRA) decide(ep *gcraEpoch, t time.Time, now int64, n int) (r Decision, ok bool) {
 	now = min(max(now, -tooFar), over)
 	tau := g.interval * g.burst
 	for {
@@ -183,10 +169,17 @@ func (g *GCRA) decide(ep *gcraEpoch, t time.Time, now int64, n int) (r GCRAResul
 }
 
 // result tells how things stand at now if the theoretical arrival time is next.
-func (g *GCRA) result(now, next int64, retry time.Duration) GCRAResult {
-	r := GCRAResult{Allowed: retry == 0, RetryAfter: retry, ResetAfter: time.Duration(next - now)}
+func (g *GCRA) result(now, next int64, retry time.Duration) Decision {
+	r := Decision{
+		Allowed: retry == 0, RetryAfter: retry, ResetAfter: time.Duration(next - now),
+		Limit: int(g.burst), Window: time.Duration(g.interval * g.burst),
+	}
 	if room := g.interval*g.burst - (next - now); room > 0 {
 		r.Remaining = int(room / g.interval)
 	}
 	return r
 }
+
+// Fresh reports whether everything granted so far makes no difference any more: from now on
+// it decides as a new one would. It is what a [Keyed] asks.
+func (g *GCRA) Fresh() bool { return g.AllowN(0).ResetAfter <= 0 }

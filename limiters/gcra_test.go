@@ -16,35 +16,40 @@ import (
 	"github.com/escapement-go/escapement/internal/prove"
 )
 
+// ofGCRA is a decision of one with an interval of 100 ms.
+func ofGCRA(burst int, allowed bool, remaining int, retryAfter, resetAfter time.Duration) Decision {
+	return Decision{allowed, burst, time.Duration(burst) * 100 * ms, remaining, retryAfter, resetAfter}
+}
+
 func TestGCRA(t *testing.T) {
-	const never = InfDuration
+	const never, burst = InfDuration, 3
 	for _, start := range []time.Time{{}, time.Unix(0, 0), t0} {
 		g := NewGCRA(100*ms, 3)
 		for i, tt := range []struct {
 			at   time.Duration
 			n    int
-			want GCRAResult
+			want Decision
 		}{
-			{0, 0, GCRAResult{true, 3, 0, 0}}, // a look
-			{0, 1, GCRAResult{true, 2, 0, 100 * ms}},
-			{0, 3, GCRAResult{false, 2, 100 * ms, 100 * ms}},
-			{0, 2, GCRAResult{true, 0, 0, 300 * ms}},
-			{0, 0, GCRAResult{true, 0, 0, 300 * ms}},
-			{0, 1, GCRAResult{false, 0, 100 * ms, 300 * ms}},
-			{100*ms - 1, 1, GCRAResult{false, 0, 1, 200*ms + 1}},
-			{100 * ms, 2, GCRAResult{false, 1, 100 * ms, 200 * ms}},
-			{100 * ms, 1, GCRAResult{true, 0, 0, 300 * ms}},
-			{350 * ms, 1, GCRAResult{true, 1, 0, 150 * ms}},
-			{350 * ms, 4, GCRAResult{false, 1, never, 150 * ms}},
-			{350 * ms, -1, GCRAResult{false, 1, never, 150 * ms}},
-			{350 * ms, maxInt, GCRAResult{false, 1, never, 150 * ms}},
-			{350 * ms, math.MinInt, GCRAResult{false, 1, never, 150 * ms}},
-			{time.Hour, 0, GCRAResult{true, 3, 0, 0}},
-			{time.Hour, 3, GCRAResult{true, 0, 0, 300 * ms}}, // idle hours save up no more
-			{0, 1, GCRAResult{false, 0, time.Hour + 100*ms, time.Hour + 300*ms}},
-			{250 * years, 3, GCRAResult{true, 0, 0, 300 * ms}},
-			{250 * years, 1, GCRAResult{false, 0, 100 * ms, 300 * ms}},
-			{250*years + 100*ms, 1, GCRAResult{true, 0, 0, 300 * ms}},
+			{0, 0, ofGCRA(burst, true, 3, 0, 0)}, // a look
+			{0, 1, ofGCRA(burst, true, 2, 0, 100*ms)},
+			{0, 3, ofGCRA(burst, false, 2, 100*ms, 100*ms)},
+			{0, 2, ofGCRA(burst, true, 0, 0, 300*ms)},
+			{0, 0, ofGCRA(burst, true, 0, 0, 300*ms)},
+			{0, 1, ofGCRA(burst, false, 0, 100*ms, 300*ms)},
+			{100*ms - 1, 1, ofGCRA(burst, false, 0, 1, 200*ms+1)},
+			{100 * ms, 2, ofGCRA(burst, false, 1, 100*ms, 200*ms)},
+			{100 * ms, 1, ofGCRA(burst, true, 0, 0, 300*ms)},
+			{350 * ms, 1, ofGCRA(burst, true, 1, 0, 150*ms)},
+			{350 * ms, 4, ofGCRA(burst, false, 1, never, 150*ms)},
+			{350 * ms, -1, ofGCRA(burst, false, 1, never, 150*ms)},
+			{350 * ms, maxInt, ofGCRA(burst, false, 1, never, 150*ms)},
+			{350 * ms, math.MinInt, ofGCRA(burst, false, 1, never, 150*ms)},
+			{time.Hour, 0, ofGCRA(burst, true, 3, 0, 0)},
+			{time.Hour, 3, ofGCRA(burst, true, 0, 0, 300*ms)}, // idle hours save up no more
+			{0, 1, ofGCRA(burst, false, 0, time.Hour+100*ms, time.Hour+300*ms)},
+			{250 * years, 3, ofGCRA(burst, true, 0, 0, 300*ms)},
+			{250 * years, 1, ofGCRA(burst, false, 0, 100*ms, 300*ms)},
+			{250*years + 100*ms, 1, ofGCRA(burst, true, 0, 0, 300*ms)},
 		} {
 			if got := g.AllowAt(start.Add(tt.at), tt.n); got != tt.want {
 				t.Errorf("from %v, step %d: AllowAt(%v, %d) = %+v, want %+v", start, i, tt.at, tt.n, got, tt.want)
@@ -56,11 +61,11 @@ func TestGCRA(t *testing.T) {
 func TestGCRA_zeroValue(t *testing.T) {
 	var g GCRA
 	for _, n := range []int{-1, 1, maxInt} {
-		if got, want := g.AllowAt(t0, n), (GCRAResult{RetryAfter: InfDuration}); got != want {
+		if got, want := g.AllowAt(t0, n), (Decision{RetryAfter: InfDuration}); got != want {
 			t.Errorf("AllowAt(%d) = %+v, want %+v", n, got, want)
 		}
 	}
-	if got, want := g.AllowN(0), (GCRAResult{Allowed: true}); got != want || g.Allow() {
+	if got, want := g.AllowN(0), (Decision{Allowed: true}); got != want || g.Allow() {
 		t.Errorf("AllowN(0) = %+v, want %+v, and Allow false", got, want)
 	}
 	if NewGCRA(1, -3).Allow() || NewGCRA(1, 0).Allow() {
@@ -234,7 +239,7 @@ func TestGCRA_clock(t *testing.T) {
 			}
 		}
 	}
-	if got, want := g.AllowN(2), (GCRAResult{false, 0, 200 * ms, 200 * ms}); got != want {
+	if got, want := g.AllowN(2), ofGCRA(2, false, 0, 200*ms, 200*ms); got != want {
 		t.Errorf("AllowN(2) = %+v, want %+v", got, want)
 	}
 }

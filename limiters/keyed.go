@@ -53,8 +53,8 @@ const looks = 4
 
 // NewKeyed returns a Keyed with room for so many keys. make makes the limiter of a
 // key. fresh reports whether a limiter decides from now on as one that make has just
-// made; for a [FixedWindow], [SlidingLog] or [SlidingCounter] that is its method
-// Fresh. Both are called with a lock held and must not use the Keyed. It panics if
+// made; for a [FixedWindow], [SlidingLog], [SlidingCounter], [GCRA] or [TokenBucket] that is
+// its method Fresh. Both are called with a lock held and must not use the Keyed. It panics if
 // room is less than 1 or a function is nil.
 //
 //	users := limiters.NewKeyed(100_000, func(string) *limiters.SlidingLog {

@@ -124,7 +124,7 @@ func (l *TokenBucket) reserve(r *Reservation, t time.Time, n int64, clock bool) 
 		r.lim, r.ok, r.act = l, true, t
 		return
 	}
-	e := t.Sub(l.at)
+	e := l.after(t)
 	wait, moved := l.take(e, n, InfDuration)
 	if moved {
 		l.moved(t, e, clock)

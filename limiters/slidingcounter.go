@@ -134,3 +134,14 @@ func (v counterView) remaining(w *SlidingCounter) int {
 	}
 	return max(0, w.limit-v.current-int(weight))
 }
+
+// faded returns how long after the beginning of a window no more than room events of the
+// before events in the one before it are counted.
+func (w *SlidingCounter) faded(before, room int) time.Duration {
+	if before <= room {
+		return 0
+	}
+	hi, lo := bits.Mul64(uint64(room), uint64(w.window))
+	left, _ := bits.Div64(hi, lo, uint64(before))
+	return w.window - time.Duration(left)
+}

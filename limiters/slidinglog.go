@@ -107,15 +107,23 @@ func (w *SlidingLog) take(t time.Time, n int) bool {
 
 // remaining returns what is left at t.
 func (w *SlidingLog) remaining(t time.Time) int {
-	left := w.limit - w.used
-	for i := range w.n {
-		e := w.entry(i)
-		if t.Sub(e.at) < w.window {
-			break
-		}
-		left += e.n
-	}
+	_, left := w.expired(t)
 	return left
+}
+
+// expired returns how many entries are outside of the window at t, and what is left.
+func (w *SlidingLog) expired(t time.Time) (n, left int) {
+	left = w.limit - w.used
+	if w.n > 0 {
+		if newest := w.entry(w.n - 1).at; t.Before(newest) {
+			t = newest
+		}
+	}
+	for n < w.n && t.Sub(w.entry(n).at) >= w.window {
+		left += w.entry(n).n
+		n++
+	}
+	return n, left
 }
 
 // entry returns the i-th oldest entry.

@@ -46,6 +46,7 @@ type Limiter = TokenBucket
 type TokenBucket struct {
 	clock clockwork.Clock // nil: package time
 	inf   atomic.Bool     // limit is Inf
+	set   bool            // limit or burst is not as it was made; guarded by mu
 
 	mu       sync.Mutex
 	limit    Limit
@@ -104,7 +105,7 @@ func (l *TokenBucket) Allow() bool {
 		return ok
 	}
 	now := l.now()
-	e := now.Sub(l.at)
+	e := l.after(now)
 	ok, moved := l.grant(e, 1)
 	if moved {
 		l.moved(now, e, true)
@@ -124,7 +125,7 @@ func (l *TokenBucket) AllowN(t time.Time, n int) bool {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	e := t.Sub(l.at)
+	e := l.after(t)
 	ok, moved := l.grant(e, int64(n))
 	if moved {
 		l.moved(t, e, false)
@@ -146,6 +147,31 @@ func (l *TokenBucket) TokensAt(t time.Time) float64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.tokens(t.Sub(l.at))
+}
+
+// Fresh reports whether the bucket is full, and its limit and burst were never set: from
+// now on it decides as a new one would. It is what a [Keyed] asks.
+func (l *TokenBucket) Fresh() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.set || l.limit == Inf {
+		return !l.set
+	}
+	_, e := l.read()
+	return !l.there(max(e, l.last)).less(amount{l.burst, 0})
+}
+
+// after returns how long t is after at. Before the first event, that can be any instant: it
+// is t if that is too far before for a time.Duration.
+func (l *TokenBucket) after(t time.Time) time.Duration {
+	if l.mark == nil { // a zero TokenBucket
+		l.last = math.MinInt64
+	}
+	e := t.Sub(l.at)
+	if e == math.MinInt64 && l.last == math.MinInt64 {
+		l.at, e = t, 0
+	}
+	return e
 }
 
 // half of the range of a number: the bucket counts from a newer instant, and with
@@ -257,7 +283,7 @@ func (l *TokenBucket) read() (time.Time, time.Duration) {
 		return l.at.Add(e), e
 	}
 	now := l.now()
-	return now, now.Sub(l.at)
+	return now, l.after(now)
 }
 
 // now returns the instant on the clock of the limiter.

@@ -37,6 +37,7 @@ func (l *TokenBucket) SetBurstAt(t time.Time, b int) {
 
 func (l *TokenBucket) setLimit(t time.Time, clock bool, r Limit) {
 	waiting := l.advance(t, clock)
+	l.set = true
 	// A token that is incomplete because intervals are rounded up would be complete
 	// within the nanosecond, but not if nothing flows in any more.
 	if -l.frac < 1<<20 && l.frac > 0 {
@@ -51,6 +52,7 @@ func (l *TokenBucket) setLimit(t time.Time, clock bool, r Limit) {
 
 func (l *TokenBucket) setBurst(t time.Time, clock bool, b int) {
 	waiting := l.advance(t, clock)
+	l.set = true
 	l.rate(l.limit) // In a zero TokenBucket it is not set.
 	l.burst = max(int64(b), 0)
 	if l.left >= l.burst {
@@ -63,7 +65,7 @@ func (l *TokenBucket) setBurst(t time.Time, clock bool, b int) {
 // advance makes t, or the newest instant if that is later, the instant at, and
 // reports whether there may be reservations then that can be cancelled.
 func (l *TokenBucket) advance(t time.Time, clock bool) (waiting bool) {
-	e := t.Sub(l.at)
+	e := l.after(t)
 	newest := max(e, l.last)
 	waiting = newest == l.last // Those that need not wait, as it is the same instant.
 	if l.full(newest) {

@@ -2,6 +2,7 @@ package limiters
 
 import (
 	"math"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -346,6 +347,33 @@ func TestTokenBucket_doesNotAllocate(t *testing.T) {
 	} {
 		if got := testing.AllocsPerRun(100, func() { l.Allow(); l.AllowN(t0, 1); l.Tokens() }); got != 0 {
 			t.Errorf("%s: %v allocations, want 0", name, got)
+		}
+	}
+}
+
+// Any instants will do. One that was more than 292 years before the year 1 once stopped the
+// time of a new bucket until it was there again.
+func TestTokenBucket_longAgo(t *testing.T) {
+	for _, year := range []int{-291, -292, -293, -10_000, -200_000} {
+		at := time.Date(year, 6, 1, 0, 0, 0, 0, time.UTC)
+		for name, first := range map[string]func(l *TokenBucket) bool{
+			"AllowN":     func(l *TokenBucket) bool { return l.AllowN(at, 1) },
+			"AllowAt":    func(l *TokenBucket) bool { return l.AllowAt(at, 1).Allowed },
+			"ReserveN":   func(l *TokenBucket) bool { return l.ReserveN(at, 1).DelayFrom(at) == 0 },
+			"SetLimitAt": func(l *TokenBucket) bool { l.SetLimitAt(at, 1); return l.AllowN(at, 1) },
+			"SetBurstAt": func(l *TokenBucket) bool { l.SetBurstAt(at, 1); return l.AllowN(at, 1) },
+		} {
+			l := NewTokenBucket(1, 1)
+			got := []bool{first(l), l.AllowN(at.Add(time.Second-1), 1), l.AllowN(at.Add(time.Second), 1), l.AllowN(t0, 1)}
+			if want := []bool{true, false, true, true}; !slices.Equal(got, want) {
+				t.Errorf("%s in the year %d, then 1s-1ns, 1s and long after: %v, want %v", name, year, got, want)
+			}
+		}
+		var zero TokenBucket
+		zero.SetLimitAt(at, 1)
+		zero.SetBurstAt(at, 1)
+		if got := []bool{zero.AllowN(at, 1), zero.AllowN(at.Add(time.Second), 1)}; !slices.Equal(got, []bool{false, true}) {
+			t.Errorf("zero TokenBucket in the year %d: %v", year, got)
 		}
 	}
 }

@@ -36,3 +36,24 @@ func Example() {
 	testPoller(new(testing.T)) // go test does this
 	// Output: 3 ticks in 3s
 }
+
+// A helper that is written for a clock in the hand works in a bubble too: the code under
+// test may call package time, or take the clock.
+func ExampleNewClock() {
+	testTimeout := func(t *testing.T) {
+		synctestcompat.Run(t, func(t *testing.T) {
+			clock := synctestcompat.NewClock()
+			began := clock.Now()
+			fired := false
+			time.AfterFunc(time.Second, func() { fired = true }) // code that knows of no clock
+			clock.Advance(time.Second - 1)
+			fmt.Println(clock.Since(began), fired)
+			clock.Advance(1)
+			fmt.Println(clock.Since(began), fired)
+		})
+	}
+	testTimeout(new(testing.T)) // go test does this
+	// Output:
+	// 999.999999ms false
+	// 1s true
+}

@@ -25,7 +25,8 @@ func TestTraits(t *testing.T) { proof.Observed(t, clock.Designs()) }
 
 // An implementation is not accused for what it cannot do.
 func TestSubsets(t *testing.T) {
-	all := slices.DeleteFunc(clock.Designs(), func(d zoo.Design) bool { return d.Spec.(clocktest.Spec).New == nil })
+	without := func(d zoo.Design) bool { return d.Spec.(clocktest.Spec).New == nil }
+	all := slices.DeleteFunc(clock.Designs(), without)
 	proof.Subsets(t, all, func(spec clocktest.Spec, take func(*clocktest.Funcs)) clocktest.Spec {
 		inner := spec.New
 		spec.New = func(env clocktest.Env) clocktest.Funcs {

@@ -36,7 +36,8 @@ func TestUnfinished_asleepWithALock(t *testing.T) {
 
 // An implementation is not accused for what it cannot do.
 func TestSubsets(t *testing.T) {
-	all := slices.DeleteFunc(concurrency.Designs(), func(d zoo.Design) bool { return d.Spec.(concurrencytest.Spec).New == nil })
+	without := func(d zoo.Design) bool { return d.Spec.(concurrencytest.Spec).New == nil }
+	all := slices.DeleteFunc(concurrency.Designs(), without)
 	proof.Subsets(t, all, func(spec concurrencytest.Spec, take func(*concurrencytest.Funcs)) concurrencytest.Spec {
 		inner := spec.New
 		spec.New = func(env concurrencytest.Env, cfg concurrencytest.Config) concurrencytest.Funcs {

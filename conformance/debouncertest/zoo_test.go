@@ -181,7 +181,8 @@ func TestUnfinished_flush(t *testing.T) {
 
 // An implementation is not accused for what it cannot do.
 func TestSubsets(t *testing.T) {
-	all := slices.DeleteFunc(debouncer.Designs(), func(d zoo.Design) bool { return d.Spec.(debouncertest.Spec).New == nil })
+	without := func(d zoo.Design) bool { return d.Spec.(debouncertest.Spec).New == nil }
+	all := slices.DeleteFunc(debouncer.Designs(), without)
 	proof.Subsets(t, all, func(spec debouncertest.Spec, take func(*debouncertest.Funcs)) debouncertest.Spec {
 		inner := spec.New
 		spec.New = func(env debouncertest.Env, cfg debouncertest.Config, fire func(int)) debouncertest.Funcs {

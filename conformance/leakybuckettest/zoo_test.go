@@ -75,7 +75,8 @@ func TestUnfinished_asleepWithALock(t *testing.T) {
 
 // An implementation is not accused for what it cannot do.
 func TestSubsets(t *testing.T) {
-	all := slices.DeleteFunc(leakybucket.Designs(), func(d zoo.Design) bool { return d.Spec.(leakybuckettest.Spec).New == nil })
+	without := func(d zoo.Design) bool { return d.Spec.(leakybuckettest.Spec).New == nil }
+	all := slices.DeleteFunc(leakybucket.Designs(), without)
 	proof.Subsets(t, all, func(spec leakybuckettest.Spec, take func(*leakybuckettest.Funcs)) leakybuckettest.Spec {
 		inner := spec.New
 		spec.New = func(env leakybuckettest.Env, cfg leakybuckettest.Config, leave func(int)) leakybuckettest.Funcs {

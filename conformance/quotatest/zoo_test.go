@@ -77,7 +77,8 @@ func TestJudge_longWindows(t *testing.T) {
 
 // An implementation is not accused for what it cannot do.
 func TestSubsets(t *testing.T) {
-	all := slices.DeleteFunc(quota.Designs(), func(d zoo.Design) bool { return d.Spec.(quotatest.Spec).New == nil })
+	without := func(d zoo.Design) bool { return d.Spec.(quotatest.Spec).New == nil }
+	all := slices.DeleteFunc(quota.Designs(), without)
 	proof.Subsets(t, all, func(spec quotatest.Spec, take func(*quotatest.Funcs)) quotatest.Spec {
 		inner := spec.New
 		spec.New = func(env quotatest.Env, cfg quotatest.Config) quotatest.Funcs {

@@ -79,7 +79,8 @@ func TestHint(t *testing.T) {
 
 // An implementation is not accused for what it cannot do.
 func TestSubsets(t *testing.T) {
-	all := slices.DeleteFunc(throttle.Designs(), func(d zoo.Design) bool { return d.Spec.(throttletest.Spec).New == nil })
+	without := func(d zoo.Design) bool { return d.Spec.(throttletest.Spec).New == nil }
+	all := slices.DeleteFunc(throttle.Designs(), without)
 	proof.Subsets(t, all, func(spec throttletest.Spec, take func(*throttletest.Funcs)) throttletest.Spec {
 		inner := spec.New
 		spec.New = func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {

@@ -31,7 +31,7 @@ func New(limit int, opts ...Option) func(http.Handler) http.Handler {
 // http.ErrAbortHandler. The panic goes on to the server. A request waits until its
 // context is done at most: if its deadline has passed that is answered like a
 // timeout; if the client has gone nobody is there to answer, and nothing is
-// reported to OnThrottle. It panics if c is nil.
+// reported to the hooks. The handler gets the http.ResponseWriter as it is. It panics if c is nil.
 func Concurrency(c *limiters.Concurrency, opts ...Option) func(http.Handler) http.Handler {
 	if c == nil {
 		panic("httplimit: Concurrency: c is nil: make one with limiters.NewConcurrency, or use New")
@@ -40,17 +40,18 @@ func Concurrency(c *limiters.Concurrency, opts ...Option) func(http.Handler) htt
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			err := c.Do(r.Context(), func() error {
+				cfg.tell(r, limiters.Decision{Allowed: true}, nil)
 				next.ServeHTTP(w, r)
 				return nil
 			})
 			switch {
 			case err == nil:
 			case errors.Is(err, limiters.ErrTimeout), errors.Is(err, context.DeadlineExceeded):
-				cfg.reject(w, r, err, http.StatusServiceUnavailable, "request timeout", cfg.retryAfter)
+				cfg.reject(w, r, rejection{err: err, status: http.StatusServiceUnavailable, text: "request timeout"})
 			case errors.Is(err, context.Canceled):
-				w.WriteHeader(http.StatusServiceUnavailable) // for who logs it
+				cfg.gone(w)
 			default:
-				cfg.reject(w, r, err, http.StatusServiceUnavailable, "service busy", cfg.retryAfter)
+				cfg.reject(w, r, rejection{err: err, status: http.StatusServiceUnavailable, text: "service busy"})
 			}
 		})
 	}

@@ -3,6 +3,7 @@ package httplimit
 import (
 	"context"
 	"errors"
+	"expvar"
 	"fmt"
 	"io"
 	"net/http"
@@ -222,4 +223,29 @@ func TestConcurrency_panic(t *testing.T) {
 			t.Errorf("%d slots are in use, want 0", n)
 		}
 	})
+}
+
+// The hooks see what runs, when it begins, and what does not.
+func TestConcurrency_hooks(t *testing.T) {
+	var mu sync.Mutex
+	seen, counts := []string{}, new(expvar.Map)
+	limit := Concurrency(limiters.NewConcurrency(1, limiters.Backlog(0)), Count(counts),
+		OnDecision(func(r *http.Request, d limiters.Decision, err error) {
+			mu.Lock()
+			defer mu.Unlock()
+			seen = append(seen, fmt.Sprint(r.URL.Path, " ", d.Allowed, " ", err == nil))
+		}),
+		Reject(func(w http.ResponseWriter, r *http.Request, status int, err error) {
+			http.Error(w, "later", status)
+		}))
+	visit(t, limit(&slow{d: time.Second}), func(s *site) {
+		s.get("/a")
+		s.get("/b")
+		s.expect("/b Service Unavailable: later (1)")
+		synctestcompat.Sleep(time.Second)
+		s.expect("/a " + served)
+	})
+	if got, want := fmt.Sprint(seen, counts), `[/a true true /b false false] {"allowed": 1, "rejected": 1}`; got != want {
+		t.Errorf("seen %s, want %s", got, want)
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/escapement-go/escapement/conformance/concurrencytest"
+	"github.com/escapement-go/escapement/conformance/quotatest"
 	"github.com/escapement-go/escapement/limiters"
 	"github.com/escapement-go/escapement/limiters/httplimit"
 )
@@ -34,7 +35,7 @@ func TestConformance_Concurrency(t *testing.T) {
 	})
 }
 
-// runKey is where a request carries what its handler shall run.
+// runKey is where a request carries what its handler shall run, or what it costs.
 type runKey struct{}
 
 func serve(_ http.ResponseWriter, r *http.Request) { r.Context().Value(runKey{}).(func())() }
@@ -49,4 +50,24 @@ func requests(h http.Handler) func(ctx context.Context, run func()) error {
 		}
 		return nil
 	}
+}
+
+func TestConformance_PerClient(t *testing.T) {
+	quotatest.Run(t, quotatest.Spec{
+		Name: "httplimit.PerClient", Time: quotatest.Injected, Kind: quotatest.SlidingCounter,
+		New: func(env quotatest.Env, cfg quotatest.Config) quotatest.Funcs {
+			limit := httplimit.PerClient(cfg.Limit, cfg.Window, httplimit.WithClock(env.Clock),
+				httplimit.Cost(func(r *http.Request) int { return r.Context().Value(runKey{}).(int) }))
+			h := limit(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+			return quotatest.Funcs{Take: func(n int) quotatest.Answer {
+				w, r := httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil)
+				h.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), runKey{}, n)))
+				return quotatest.Answer{OK: w.Code == http.StatusOK}
+			}}
+		},
+		Traits: quotatest.Traits{
+			Edge: quotatest.EdgeHalfOpen, Align: quotatest.AlignEpoch, Denied: quotatest.DeniedFree,
+			BackTime: quotatest.BackClamp,
+		},
+	})
 }

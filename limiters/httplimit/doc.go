@@ -1,19 +1,20 @@
 // Package httplimit puts the limiters of package limiters in front of HTTP handlers.
 //
-// [New] and [Concurrency] limit how many requests run at once, and let others wait
-// for a while: protection of what is behind the handler. [Rate] limits how many
-// requests come per second, and turns the others away: protection against whoever
-// sends them. They can be combined; put Rate outside.
+// [PerClient] limits how many requests each client sends in a time: protection against
+// whoever sends them. [Rate] does that by any limiter and any key. [New] and [Concurrency]
+// limit how many requests run at once, and let others wait for a while: protection of what
+// is behind the handler. They can be combined; put the first two outside.
 //
-//	mux := http.NewServeMux()
-//	handler := httplimit.New(100)(mux)
+//	handler := httplimit.PerClient(100, time.Minute)(httplimit.New(1000)(mux))
 //
 // What is answered instead of the handler:
 //
-//	503 Service Unavailable, "service busy"     the backlog is full
-//	503 Service Unavailable, "request timeout"  no slot came free in time
-//	429 Too Many Requests, "too many requests"  the rate is exceeded
+//	429 Too Many Requests, "too many requests"      the rate is exceeded
+//	503 Service Unavailable, "service unavailable"  there is no decision on the rate
+//	503 Service Unavailable, "service busy"         the backlog is full
+//	503 Service Unavailable, "request timeout"      no slot came free in time
 //
-// each with Retry-After. A request whose client has gone while it waited gives up
-// its place, and runs no more.
+// each with Retry-After, unless [RetryAfter] (0) says otherwise. [Reject] answers otherwise,
+// [OnDecision] sees and [Count] counts what was let in and what was not. A request whose
+// client has gone while it waited gives up its place, and runs no more.
 package httplimit

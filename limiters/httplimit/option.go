@@ -3,21 +3,31 @@ package httplimit
 import (
 	"fmt"
 	"net/http"
-	"strconv"
 	"time"
+
+	"github.com/escapement-go/escapement/limiters"
+	"github.com/jonboulle/clockwork"
 )
 
-// An Option changes what the middleware does with requests that it rejects. The
-// zero Option (nil) changes nothing.
+// An Option changes what the middleware does. Options are applied in order; the zero
+// Option (nil) changes nothing. The functions that options take may be called by many
+// goroutines at once, each on that of a request, and under no lock.
 type Option func(*config)
 
 type config struct {
+	key        func(r *http.Request) string
+	cost       func(r *http.Request) int
+	clients    int
+	clock      clockwork.Clock
 	onThrottle func(r *http.Request, err error)
+	onDecision func(r *http.Request, d limiters.Decision, err error)
+	counts     Counter
+	answer     func(w http.ResponseWriter, r *http.Request, status int, err error)
 	retryAfter time.Duration
 }
 
 func configure(opts []Option) config {
-	cfg := config{retryAfter: time.Second}
+	cfg := config{retryAfter: time.Second, clients: DefaultClients}
 	for _, opt := range opts {
 		if opt != nil {
 			opt(&cfg)
@@ -26,17 +36,54 @@ func configure(opts []Option) config {
 	return cfg
 }
 
+// Key says who sends a request: requests with the same key share a limit. Without it that
+// is [ByAddress]() for [PerClient], and the key "" for [Rate]; [Concurrency] has none. Take
+// it from what cannot be chosen freely: a session, a token that was checked.
+func Key(f func(r *http.Request) string) Option {
+	return func(cfg *config) { cfg.key = f }
+}
+
+// Cost says for how many a request counts, instead of 1: with 0 it is free, and with more
+// than the limit, or less than 0, always denied. [Concurrency] has no cost.
+func Cost(f func(r *http.Request) int) Option {
+	return func(cfg *config) { cfg.cost = f }
+}
+
 // OnThrottle calls f once for each request that is rejected, before the answer is
-// written, on the goroutine of the request and under no lock. err says why:
-// limiters.ErrBacklogFull, limiters.ErrTimeout, context.DeadlineExceeded or
-// [ErrRate], among others. f may be called by many goroutines at once.
+// written. err says why: limiters.ErrBacklogFull, limiters.ErrTimeout,
+// context.DeadlineExceeded, limiters.ErrTooManyKeys or [ErrRate], among others.
 func OnThrottle(f func(r *http.Request, err error)) Option {
 	return func(cfg *config) { cfg.onThrottle = f }
 }
 
-// RetryAfter sets what the Retry-After header of a 503 says, instead of one second.
-// It is rounded up to seconds; with 0 there is no such header. A 429 says what its
-// limiter says. RetryAfter panics if d is negative.
+// OnDecision calls f once for each request, before the handler runs or the answer is
+// written. err is nil if the request is let in, and otherwise what [OnThrottle] is told; of
+// d, [Concurrency] says only whether it is Allowed.
+func OnDecision(f func(r *http.Request, d limiters.Decision, err error)) Option {
+	return func(cfg *config) { cfg.onDecision = f }
+}
+
+// A Counter adds to the count of a name. An *expvar.Map is one; so is an adapter to any
+// other metrics. It must be safe for concurrent use.
+type Counter interface {
+	Add(name string, delta int64)
+}
+
+// Count counts each request in c, as "allowed" or as "rejected". A client that goes while
+// its request waits is neither. Nothing is exported.
+func Count(c Counter) Option {
+	return func(cfg *config) { cfg.counts = c }
+}
+
+// Reject calls f to answer a request that is rejected, in place of a line of text. status is
+// 429 or 503, and the fields that go with it are set. err says why, as for [OnThrottle].
+func Reject(f func(w http.ResponseWriter, r *http.Request, status int, err error)) Option {
+	return func(cfg *config) { cfg.answer = f }
+}
+
+// RetryAfter sets what the Retry-After header says where no limiter says it, which is in a
+// 503: one second without this. It is rounded up to seconds; with 0 there is no such header.
+// RetryAfter panics if d is negative.
 func RetryAfter(d time.Duration) Option {
 	if d < 0 {
 		panic(fmt.Sprintf("httplimit: RetryAfter: d %v must be >= 0: for no header, use 0", d))
@@ -44,22 +91,62 @@ func RetryAfter(d time.Duration) Option {
 	return func(cfg *config) { cfg.retryAfter = d }
 }
 
-// reject tells the hook and the client.
-func (cfg *config) reject(w http.ResponseWriter, r *http.Request, err error, status int, text string, retry time.Duration) {
-	if cfg.onThrottle != nil {
-		cfg.onThrottle(r, err)
+// Clients sets how many clients [PerClient] can have a count for at a time, instead of
+// [DefaultClients]; it changes nothing else. It panics if n is less than 1.
+func Clients(n int) Option {
+	if n < 1 {
+		panic(fmt.Sprintf("httplimit: Clients: n %d must be >= 1: for one limit for all, use Rate", n))
 	}
-	if retry > 0 {
-		w.Header().Set("Retry-After", seconds(retry))
-	}
-	http.Error(w, text, status)
+	return func(cfg *config) { cfg.clients = n }
 }
 
-// seconds is d in whole seconds, rounded up, as headers have it.
-func seconds(d time.Duration) string {
-	n := d / time.Second
-	if d%time.Second > 0 {
-		n++
+// WithClock makes [PerClient] take its time from c; it changes nothing else, as other
+// limiters have a clock already. A nil c, like no WithClock, means package time.
+func WithClock(c clockwork.Clock) Option {
+	return func(cfg *config) { cfg.clock = c }
+}
+
+// rejection is an answer instead of the handler's.
+type rejection struct {
+	limiters.Decision
+	err    error
+	status int
+	text   string
+}
+
+// reject tells the hooks and the client.
+func (cfg *config) reject(w http.ResponseWriter, r *http.Request, why rejection) {
+	cfg.tell(r, why.Decision, why.err)
+	if why.RetryAfter <= 0 {
+		why.RetryAfter = cfg.retryAfter
 	}
-	return strconv.FormatInt(int64(n), 10)
+	retryAfter(w.Header(), why.RetryAfter)
+	if cfg.answer != nil {
+		cfg.answer(w, r, why.status, why.err)
+		return
+	}
+	http.Error(w, why.text, why.status)
+}
+
+// tell tells the hooks.
+func (cfg *config) tell(r *http.Request, d limiters.Decision, err error) {
+	if cfg.counts != nil {
+		name := "allowed"
+		if err != nil {
+			name = "rejected"
+		}
+		cfg.counts.Add(name, 1)
+	}
+	if err != nil && cfg.onThrottle != nil {
+		cfg.onThrottle(r, err)
+	}
+	if cfg.onDecision != nil {
+		cfg.onDecision(r, d, err)
+	}
+}
+
+// gone answers a client that is not there any more, for who logs it.
+func (cfg *config) gone(w http.ResponseWriter) {
+	retryAfter(w.Header(), cfg.retryAfter)
+	w.WriteHeader(http.StatusServiceUnavailable)
 }

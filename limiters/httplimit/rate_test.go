@@ -1,11 +1,15 @@
 package httplimit
 
 import (
+	"context"
 	"errors"
+	"expvar"
+	"fmt"
 	"io"
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -16,11 +20,27 @@ import (
 
 var servedAtOnce = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "served") })
 
+// takerFunc is a function as a Taker.
+type takerFunc func(ctx context.Context, key string, n int) (limiters.Decision, error)
+
+func (f takerFunc) Take(ctx context.Context, key string, n int) (limiters.Decision, error) {
+	return f(ctx, key, n)
+}
+
+// says is a Taker that says always the same.
+func says(d limiters.Decision, err error) limiters.Taker {
+	return takerFunc(func(context.Context, string, int) (limiters.Decision, error) { return d, err })
+}
+
 // answer is what h says to a request from an address: the status and the headers of
 // the limit.
 func answer(h http.Handler, from string) string {
 	r := httptest.NewRequest("GET", "/", nil)
 	r.RemoteAddr = from
+	return answerTo(h, r)
+}
+
+func answerTo(h http.Handler, r *http.Request) string {
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
 	parts := []string{http.StatusText(w.Code)}
@@ -36,7 +56,7 @@ func answer(h http.Handler, from string) string {
 func TestRate_tokenBucket(t *testing.T) {
 	clock := fakeclock.New()
 	var told int
-	h := Rate(TokenBucket(limiters.NewTokenBucket(limiters.Every(10*time.Second), 2, limiters.WithClock(clock))), nil,
+	h := Rate(limiters.NewTokenBucket(limiters.Every(10*time.Second), 2, limiters.WithClock(clock)),
 		OnThrottle(func(_ *http.Request, err error) {
 			if errors.Is(err, ErrRate) {
 				told++
@@ -64,30 +84,140 @@ func TestRate_tokenBucket(t *testing.T) {
 	}
 }
 
-// Each key has what its limiter says, and what a limiter does not say is left out.
-func TestRate_keys(t *testing.T) {
-	seen := map[string]int{}
-	h := Rate(LimiterFunc(func(key string) Decision {
-		seen[key]++
-		return Decision{Allowed: seen[key] == 1, RetryAfter: 1}
-	}), RemoteIP)(servedAtOnce)
-	for _, tt := range []struct{ from, want string }{
-		{"192.0.2.1:1", "OK"},
-		{"192.0.2.1:2", "Too Many Requests | 1"},
-		{"192.0.2.2:1", "OK"},
-		{"[2001:db8::1]:1", "OK"},
-		{"[2001:db8::1]:2", "Too Many Requests | 1"},
-		{"nowhere", "OK"},
-	} {
-		if got := answer(h, tt.from); got != tt.want {
-			t.Errorf("%s: %s, want %s", tt.from, got, tt.want)
+// Each key has what its limiter says, for what the request costs.
+func TestRate_keyAndCost(t *testing.T) {
+	var asked []string
+	h := Rate(takerFunc(func(_ context.Context, key string, n int) (limiters.Decision, error) {
+		asked = append(asked, fmt.Sprint(key, n))
+		return limiters.Decision{Allowed: n < 3}, nil
+	}), Key(func(r *http.Request) string { return r.Header.Get("User") }),
+		Cost(func(r *http.Request) int { return len(r.URL.Path) }))(servedAtOnce)
+	for _, path := range []string{"/", "/a", "/ab"} {
+		r := httptest.NewRequest("GET", path, nil)
+		r.Header.Set("User", "ann")
+		want := "OK"
+		if path == "/ab" {
+			want = "Too Many Requests | 1" // a limiter that does not say when has one second
 		}
+		if got := answerTo(h, r); got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+	if got, want := fmt.Sprint(asked), "[ann1 ann2 ann3]"; got != want {
+		t.Errorf("asked for %s, want %s", got, want)
+	}
+}
+
+// Whatever a limiter says, a 429 and a 503 have Retry-After, and the fields are such as the
+// standards allow.
+func TestRate_headers(t *testing.T) {
+	type decision = limiters.Decision
+	const inf = limiters.InfDuration
+	for _, tt := range []struct {
+		decision
+		err  error
+		want string
+	}{
+		{decision{}, nil, `Too Many Requests | 1`},
+		{decision{Allowed: true}, nil, `OK`},
+		{decision{RetryAfter: -5}, nil, `Too Many Requests | 1`},
+		{decision{RetryAfter: time.Minute + 1}, nil, `Too Many Requests | 61`},
+		{decision{RetryAfter: inf}, nil, `Too Many Requests | 2147483647`},
+		{decision{Limit: 3, RetryAfter: 1}, nil, `Too Many Requests | "default";q=3 | "default";r=0 | 1`},
+		{decision{Allowed: true, Limit: 3, Remaining: -1}, nil, `OK | "default";q=3 | "default";r=0`},
+		{decision{Allowed: true, Limit: 3, Remaining: 2, Window: inf, ResetAfter: inf}, nil, `OK | "default";q=3 | "default";r=2`},
+		{decision{Allowed: true}, errors.New("no answer from the store"), `Service Unavailable | 1`},
+		{decision{}, limiters.ErrTooManyKeys, `Service Unavailable | 1`},
+		{decision{}, context.DeadlineExceeded, `Service Unavailable | 1`},
+	} {
+		if got := answer(Rate(says(tt.decision, tt.err))(servedAtOnce), ""); got != tt.want {
+			t.Errorf("%+v, %v: %s, want %s", tt.decision, tt.err, got, tt.want)
+		}
+	}
+	if got, want := answer(Rate(says(limiters.Decision{}, nil), RetryAfter(time.Minute))(servedAtOnce), ""), "Too Many Requests | 60"; got != want {
+		t.Errorf("with RetryAfter: %s, want %s", got, want)
+	}
+	if got, want := answer(Rate(says(limiters.Decision{}, nil), RetryAfter(0))(servedAtOnce), ""), "Too Many Requests"; got != want {
+		t.Errorf("with RetryAfter(0): %s, want %s", got, want)
+	}
+}
+
+// Integers of RFC 8941 have 15 digits at most.
+func TestRate_longIntegers(t *testing.T) {
+	if strconv.IntSize == 32 {
+		t.Skip("every int is short enough")
+	}
+	for _, tt := range []struct {
+		limit, remaining int64
+		want             string
+	}{
+		{999_999_999_999_999, math.MaxInt64, `OK | "default";q=999999999999999 | "default";r=999999999999999`},
+		{1_000_000_000_000_000, 1, `OK`},
+		{math.MaxInt64, math.MaxInt64, `OK`},
+	} {
+		d := limiters.Decision{Allowed: true, Limit: int(tt.limit), Remaining: int(tt.remaining)}
+		if got := answer(Rate(says(d, nil))(servedAtOnce), ""); got != tt.want {
+			t.Errorf("%+v: %s, want %s", d, got, tt.want)
+		}
+	}
+}
+
+// Rates and bursts without an end have no numbers to say, but what remains is right.
+func TestRate_extremes(t *testing.T) {
+	for _, tt := range []struct {
+		limit limiters.Limit
+		burst int
+		want  string
+	}{
+		{limiters.Inf, 1, `OK`},
+		{0, 3, `OK | "default";q=3 | "default";r=2`},
+		{limiters.Limit(math.NaN()), 3, `OK | "default";q=3 | "default";r=2`},
+		{1, 0, `Too Many Requests | 2147483647`},
+		{limiters.Every(math.MaxInt64), 1, `OK | "default";q=1 | "default";r=0`},
+	} {
+		if got := answer(Rate(limiters.NewTokenBucket(tt.limit, tt.burst))(servedAtOnce), ""); got != tt.want {
+			t.Errorf("limit %v, burst %d: %s, want %s", tt.limit, tt.burst, got, tt.want)
+		}
+	}
+}
+
+// The hooks see what is let in and what is not, and the answer can be any.
+func TestRate_hooks(t *testing.T) {
+	clock := fakeclock.New()
+	counts := new(expvar.Map)
+	var seen []string
+	h := Rate(limiters.NewFixedWindow(2, time.Minute, limiters.WithClock(clock)),
+		Count(counts),
+		OnThrottle(func(r *http.Request, err error) { seen = append(seen, "throttled: "+err.Error()) }),
+		OnDecision(func(r *http.Request, d limiters.Decision, err error) {
+			seen = append(seen, fmt.Sprintf("%s %v %d %v", r.URL.Path, d.Allowed, d.Remaining, err))
+		}),
+		Reject(func(w http.ResponseWriter, r *http.Request, status int, err error) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(status)
+			fmt.Fprintf(w, `{"error": %q}`, err)
+		}))(servedAtOnce)
+	var last *httptest.ResponseRecorder
+	for range 3 {
+		last = httptest.NewRecorder()
+		h.ServeHTTP(last, httptest.NewRequest("GET", "/x", nil))
+	}
+	want := "/x true 1 <nil>; /x true 0 <nil>; throttled: " + ErrRate.Error() + "; /x false 0 " + ErrRate.Error()
+	if got := strings.Join(seen, "; "); got != want {
+		t.Errorf("seen %s, want %s", got, want)
+	}
+	if got, want := counts.String(), `{"allowed": 2, "rejected": 1}`; got != want {
+		t.Errorf("counted %s, want %s", got, want)
+	}
+	got := fmt.Sprint(last.Code, last.Header().Get("Retry-After"), last.Header().Get("Content-Type"), last.Body)
+	if want := `42960application/json{"error": "` + ErrRate.Error() + `"}`; got != want {
+		t.Errorf("answered %s, want %s", got, want)
 	}
 }
 
 // Through a real server.
 func TestRate_server(t *testing.T) {
-	h := Rate(TokenBucket(limiters.NewTokenBucket(1, 1)), nil)(servedAtOnce)
+	h := Rate(limiters.NewTokenBucket(1, 1))(servedAtOnce)
 	visit(t, h, func(s *site) {
 		s.get("/a")
 		s.get("/b")
@@ -95,34 +225,31 @@ func TestRate_server(t *testing.T) {
 	})
 }
 
-// Rates without an end have no numbers to say.
-func TestTokenBucket_extremes(t *testing.T) {
-	for _, tt := range []struct {
-		limit limiters.Limit
-		want  string
-	}{
-		{limiters.Inf, `OK | "default";q=1 | "default";r=0`},
-		{0, `OK | "default";q=1 | "default";r=0`},
-		{limiters.Every(math.MaxInt64), `OK | "default";q=1;w=9223372037 | "default";r=0;t=9223372037`},
-	} {
-		if got := answer(Rate(TokenBucket(limiters.NewTokenBucket(tt.limit, 1)), nil)(servedAtOnce), ""); got != tt.want {
-			t.Errorf("limit %v: %s, want %s", tt.limit, got, tt.want)
-		}
+// A client that has gone gets no decision, and the hooks are not told.
+func TestRate_gone(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	h := Rate(limiters.NewTokenBucket(1, 1), OnThrottle(func(*http.Request, error) { t.Error("the hook was told") }))(servedAtOnce)
+	if got, want := answerTo(h, httptest.NewRequest("GET", "/", nil).WithContext(ctx)), "Service Unavailable | 1"; got != want {
+		t.Errorf("answered %s, want %s", got, want)
 	}
 }
 
 func TestArguments(t *testing.T) {
 	for want, f := range map[string]func(){
-		"Concurrency: c is nil":  func() { Concurrency(nil) },
-		"Rate: l is nil":         func() { Rate(nil, nil) },
-		"RetryAfter: d -1ns":     func() { RetryAfter(-1) },
-		"limit 0 must be >= 1":   func() { New(0) },
-		"limit -1 must be >= 1":  func() { New(-1, nil) },
-		"no panic for no option": func() { New(1, nil); panic("no panic for no option") },
+		"Concurrency: c is nil":        func() { Concurrency(nil) },
+		"Rate: l is nil":               func() { Rate(nil) },
+		"RetryAfter: d -1ns":           func() { RetryAfter(-1) },
+		"Clients: n 0 must be >= 1":    func() { Clients(0) },
+		"PerClient: limit 0 must be":   func() { PerClient(0, time.Second) },
+		"PerClient: window 0s must be": func() { PerClient(1, 0) },
+		"New: limit 0 must be >= 1":    func() { New(0) },
+		"limit -1 must be >= 1":        func() { New(-1, nil) },
+		"no panic for no option":       func() { New(1, nil); panic("no panic for no option") },
 	} {
 		func() {
 			defer func() {
-				if r, _ := recover().(string); !strings.Contains(r, want) {
+				if r, _ := recover().(string); !strings.Contains(r, strings.TrimPrefix(want, "New: ")) {
 					t.Errorf("panicked with %q, want %q in it", r, want)
 				}
 			}()

@@ -14,15 +14,20 @@ import (
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
-// pipes is a listener whose connections are in memory. In a bubble, what waits for
+// Pipes is a listener whose connections are in memory. In a bubble, what waits for
 // one of them waits durably.
-type pipes struct {
+// External tests use it too.
+type Pipes struct {
 	conns  chan net.Conn
 	closed chan struct{}
 	once   sync.Once
 }
 
-func (p *pipes) Accept() (net.Conn, error) {
+func NewPipes() *Pipes {
+	return &Pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
+}
+
+func (p *Pipes) Accept() (net.Conn, error) {
 	select {
 	case c := <-p.conns:
 		return c, nil
@@ -31,19 +36,19 @@ func (p *pipes) Accept() (net.Conn, error) {
 	}
 }
 
-func (p *pipes) Close() error {
+func (p *Pipes) Close() error {
 	p.once.Do(func() { close(p.closed) })
 	return nil
 }
 
-func (p *pipes) Addr() net.Addr { return pipeAddr{} }
+func (p *Pipes) Addr() net.Addr { return pipeAddr{} }
 
 type pipeAddr struct{}
 
 func (pipeAddr) Network() string { return "pipe" }
 func (pipeAddr) String() string  { return "pipe" }
 
-func (p *pipes) dial(context.Context, string, string) (net.Conn, error) {
+func (p *Pipes) Dial(context.Context, string, string) (net.Conn, error) {
 	client, server := net.Pipe()
 	select {
 	case p.conns <- server:
@@ -66,10 +71,10 @@ type site struct {
 func visit(t *testing.T, handler http.Handler, f func(s *site)) {
 	t.Helper()
 	synctestcompat.Run(t, func(t *testing.T) {
-		p := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
+		p := NewPipes()
 		server := &http.Server{Handler: handler, ErrorLog: log.New(io.Discard, "", 0)}
 		go server.Serve(p)
-		transport := &http.Transport{DialContext: p.dial}
+		transport := &http.Transport{DialContext: p.Dial}
 		f(&site{t: t, client: &http.Client{Transport: transport}})
 		synctestcompat.Wait()
 		transport.CloseIdleConnections()

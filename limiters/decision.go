@@ -1,0 +1,288 @@
+package limiters
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+)
+
+// A Decision is what a limiter says of a request for n events, and how things stand after
+// it: what an HTTP server needs for its headers. The zero Decision is a denial that says no
+// more.
+type Decision struct {
+	// Allowed says whether all n events were granted.
+	Allowed bool
+	// Limit is the most events that can be granted at once, or in Window: math.MaxInt if
+	// there is no limit.
+	Limit int
+	// Window is the time that Limit is for: of windows their length, of a bucket the time
+	// in which it fills, InfDuration if it never does.
+	Window time.Duration
+	// Remaining is how many more could be granted at the same instant.
+	Remaining int
+	// RetryAfter is how much later the n events could be granted, if there are no
+	// others: no sooner, and then for certain. It is 0 if they were granted, and
+	// InfDuration if they never can be.
+	RetryAfter time.Duration
+	// ResetAfter is how much later all is as if there had never been an event:
+	// InfDuration if it never is.
+	ResetAfter time.Duration
+}
+
+// A Taker decides whether somebody, known by a key, may do n things now, and counts them if
+// so: all of them or none. It is the one interface of the limiters that never wait:
+// [FixedWindow], [SlidingLog], [SlidingCounter], [GCRA] and [TokenBucket], which have one
+// limit for all keys, a [Keyed] of these, with a limit for each, and whatever asks a
+// store that many machines share.
+//
+// With n == 0 the Decision is allowed and nothing is counted: it tells how things stand. A
+// negative n is denied. An error means that there is no decision, and the Decision is
+// zero: that of ctx if it is done already, [ErrTooManyKeys] of a Keyed. The limiters of this
+// package use ctx for nothing else, and do not block. A Taker is safe for concurrent use.
+type Taker interface {
+	Take(ctx context.Context, key string, n int) (Decision, error)
+}
+
+var (
+	_ Taker = (*FixedWindow)(nil)
+	_ Taker = (*SlidingLog)(nil)
+	_ Taker = (*SlidingCounter)(nil)
+	_ Taker = (*GCRA)(nil)
+	_ Taker = (*TokenBucket)(nil)
+	_ Taker = (*Keyed[string, *GCRA])(nil)
+)
+
+// Take decides on n events now; see [Taker]. The key does not matter.
+func (w *FixedWindow) Take(ctx context.Context, _ string, n int) (Decision, error) {
+	if err := ctx.Err(); err != nil {
+		return Decision{}, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.allow(w.now(), n), nil
+}
+
+// AllowAt decides on n events at t as AllowN does, and says how things stand.
+func (w *FixedWindow) AllowAt(t time.Time, n int) Decision {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.allow(t, n)
+}
+
+func (w *FixedWindow) allow(t time.Time, n int) Decision {
+	d := w.decision(w.take(t, n), n)
+	d.Remaining = w.remaining(t)
+	if d.Remaining < w.limit {
+		d.ResetAfter = less(w.window, t.Sub(w.start))
+	}
+	if d.RetryAfter == 0 && !d.Allowed {
+		d.RetryAfter = d.ResetAfter
+	}
+	return d
+}
+
+// decision returns what can be said of a decision without looking at events: RetryAfter
+// only if it is InfDuration.
+func (w *windows) decision(ok bool, n int) Decision {
+	d := Decision{Allowed: ok, Limit: w.limit, Window: w.window}
+	if n < 0 || n > w.limit {
+		d.RetryAfter = InfDuration
+	}
+	return d
+}
+
+// Take decides on n events now; see [Taker]. The key does not matter.
+func (w *SlidingLog) Take(ctx context.Context, _ string, n int) (Decision, error) {
+	if err := ctx.Err(); err != nil {
+		return Decision{}, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.allow(w.now(), n), nil
+}
+
+// AllowAt decides on n events at t as AllowN does, and says how things stand.
+func (w *SlidingLog) AllowAt(t time.Time, n int) Decision {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.allow(t, n)
+}
+
+func (w *SlidingLog) allow(t time.Time, n int) Decision {
+	d := w.decision(w.take(t, n), n)
+	i, left := w.expired(t)
+	if d.Remaining = left; i == w.n {
+		return d
+	}
+	d.ResetAfter = less(w.window, t.Sub(w.entry(w.n-1).at))
+	if d.Allowed || d.RetryAfter != 0 {
+		return d
+	}
+	for left += w.entry(i).n; left < n; left += w.entry(i).n {
+		i++
+	}
+	d.RetryAfter = less(w.window, t.Sub(w.entry(i).at))
+	return d
+}
+
+// Take decides on n events now; see [Taker]. The key does not matter.
+func (w *SlidingCounter) Take(ctx context.Context, _ string, n int) (Decision, error) {
+	if err := ctx.Err(); err != nil {
+		return Decision{}, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.allow(w.now(), n), nil
+}
+
+// AllowAt decides on n events at t as AllowN does, and says how things stand.
+func (w *SlidingCounter) AllowAt(t time.Time, n int) Decision {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.allow(t, n)
+}
+
+func (w *SlidingCounter) allow(t time.Time, n int) Decision {
+	d := w.decision(w.take(t, n), n)
+	v := w.at(t)
+	d.Remaining = v.remaining(w)
+	since := t.Sub(v.start) // less than v.offset if the clock went back
+	end := less(w.window, since)
+	switch {
+	case v.current > 0:
+		d.ResetAfter = less(end, -w.window)
+	case v.before > 0:
+		d.ResetAfter = end
+	}
+	switch room := w.limit - v.current - n; {
+	case d.Allowed || d.RetryAfter != 0:
+	case room >= 0: // The window before fades out.
+		d.RetryAfter = less(w.faded(v.before, room), since)
+	default: // This one does, after its end.
+		d.RetryAfter = less(end, -w.faded(v.current, w.limit-n))
+	}
+	return d
+}
+
+// Take decides on n events now; see [Taker]. The key does not matter.
+func (g *GCRA) Take(ctx context.Context, _ string, n int) (Decision, error) {
+	if err := ctx.Err(); err != nil {
+		return Decision{}, err
+	}
+	return g.AllowN(n), nil
+}
+
+// Take decides on n events now; see [Taker]. The key does not matter.
+func (l *TokenBucket) Take(ctx context.Context, _ string, n int) (Decision, error) {
+	if err := ctx.Err(); err != nil {
+		return Decision{}, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now, _ := l.read()
+	return l.allow(now, n, true), nil
+}
+
+// AllowAt decides on n events at t as AllowN does, and says how things stand. At rate
+// [Inf] that is without a limit, whatever the burst.
+func (l *TokenBucket) AllowAt(t time.Time, n int) Decision {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.allow(t, n, false)
+}
+
+func (l *TokenBucket) allow(t time.Time, n int, clock bool) Decision {
+	if l.limit == Inf {
+		d := Decision{Allowed: n >= 0, Limit: math.MaxInt, Remaining: math.MaxInt}
+		if n < 0 {
+			d.RetryAfter = InfDuration
+		}
+		return d
+	}
+	ok := n == 0
+	if n > 0 {
+		var moved bool
+		e := l.after(t)
+		if ok, moved = l.grant(e, int64(n)); moved {
+			l.moved(t, e, clock)
+		}
+	}
+	return l.decision(t.Sub(l.at), int64(n), ok)
+}
+
+// decision says how things stand at e after at, where ok was the answer.
+func (l *TokenBucket) decision(e time.Duration, n int64, ok bool) Decision {
+	d := Decision{Allowed: ok, Limit: int(l.burst), Window: InfDuration, Remaining: int(l.burst)}
+	forever := l.interval == never || l.interval.still() // Of a zero TokenBucket it is not set.
+	if !forever {
+		d.Window = l.interval.wait(uint64(l.burst), 0, 0)
+	}
+	if !ok {
+		d.RetryAfter = InfDuration
+	}
+	now := max(e, l.last)
+	if l.full(now) {
+		return d
+	}
+	missing := uint64(l.burst) - uint64(l.left)
+	if forever {
+		d.Remaining, d.ResetAfter = int(max(l.left, 0)), InfDuration
+		return d
+	}
+	// What is complete before the next nanosecond can be granted.
+	if !l.interval.fit(missing, uint64(now)+1, l.phase) {
+		whole, frac := l.interval.count(uint64(now)+1, l.phase)
+		if frac == 0 {
+			whole--
+		}
+		d.Remaining = int(max(l.left+int64(whole), 0))
+	}
+	behind := less(now, e)
+	if reset := l.interval.wait(missing, uint64(now), l.phase); reset == InfDuration {
+		d.ResetAfter = reset
+	} else {
+		if whole, _ := l.interval.count(uint64(now)+uint64(reset), l.phase); whole < missing {
+			reset++ // The last of it is complete between two nanoseconds.
+		}
+		d.ResetAfter = less(behind, -reset)
+	}
+	if !ok && n > 0 && n <= l.burst {
+		if wait := l.interval.wait(uint64(n)-uint64(l.left), uint64(now), l.phase); wait < InfDuration {
+			d.RetryAfter = less(behind, -wait)
+		}
+	}
+	return d
+}
+
+// Take decides on n events of key now; see [Taker], which a Keyed with keys of type string
+// is. It panics if the limiters of k are none.
+func (k *Keyed[K, L]) Take(ctx context.Context, key K, n int) (d Decision, err error) {
+	if err := ctx.Err(); err != nil {
+		return d, err
+	}
+	full := k.Do(key, func(l L) {
+		taker, ok := any(l).(Taker)
+		if !ok {
+			panic(fmt.Sprintf("limiters: Keyed.Take: a %T has no Take: use Do", l))
+		}
+		name, _ := any(key).(string)
+		d, err = taker.Take(ctx, name, n)
+	})
+	if full != nil {
+		return Decision{}, full
+	}
+	return d, err
+}
+
+// less is d - by, or the nearest time.Duration.
+func less(d, by time.Duration) time.Duration {
+	switch diff := d - by; {
+	case by < 0 && diff < d:
+		return math.MaxInt64
+	case by > 0 && diff > d:
+		return math.MinInt64
+	default:
+		return diff
+	}
+}

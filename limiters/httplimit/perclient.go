@@ -1,0 +1,44 @@
+package httplimit
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/escapement-go/escapement/limiters"
+)
+
+// DefaultClients is how many clients [PerClient] can have a count for at a time.
+const DefaultClients = 1 << 16
+
+// PerClient returns middleware that lets each client send about limit requests in any time
+// as long as window, and answers the others as [Rate] does, with 429:
+//
+//	handler := httplimit.PerClient(100, time.Minute)(mux)
+//
+// A client is an address, or for IPv6 the /64 that it is in: [ByAddress](). What a proxy says
+// of the address counts only if the proxy is named: Key(ByAddress(proxy)). Each client has a
+// limiters.SlidingCounter: a limit from the first request on, with no more than limit of
+// them in a window of the clock, and always fewer than twice as many in any.
+//
+// It keeps some 200 bytes, and the key, for each client that sent something in this window
+// or the one before, and of no more than [DefaultClients] of them: then new ones get 503
+// until others can be forgotten without granting anything. Only an attack from so many
+// addresses gets there; see [Clients].
+//
+// All handlers that the middleware wraps share the limit. It starts no goroutine and no
+// timer. PerClient panics if limit is less than 1 or window is not positive.
+func PerClient(limit int, window time.Duration, opts ...Option) func(http.Handler) http.Handler {
+	if limit < 1 {
+		panic(fmt.Sprintf("httplimit: PerClient: limit %d must be >= 1", limit))
+	}
+	if window <= 0 {
+		panic(fmt.Sprintf("httplimit: PerClient: window %v must be > 0", window))
+	}
+	opts = append([]Option{Key(ByAddress())}, opts...)
+	cfg := configure(opts)
+	clients := limiters.NewKeyed(cfg.clients, func(string) *limiters.SlidingCounter {
+		return limiters.NewSlidingCounter(limit, window, limiters.WithClock(cfg.clock))
+	}, (*limiters.SlidingCounter).Fresh)
+	return Rate(clients, opts...)
+}
