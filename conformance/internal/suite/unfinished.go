@@ -58,6 +58,9 @@ func (e *engine[T, E]) hung(f Family, jobs []Job, h *Hang) []Job {
 			} else {
 				e.unfinish(h)
 			}
+			if e.cannotReenter {
+				rest = e.without(reenters, deadlocks, f, rest)
+			}
 			return e.unreached(rest)
 		}
 	}
