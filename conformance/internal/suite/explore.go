@@ -3,6 +3,7 @@ package suite
 import (
 	"fmt"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -49,8 +50,8 @@ func (e *engine[T, E]) explore(f Family) {
 // leakRule judges the runs that look for what they leave behind.
 const leakRule = "X-LEAK"
 
-// lookAgain runs jobs after which goroutines were left in their bubble, one of them or
-// some, once more, to see which of them leaves something when it is given time to end.
+// lookAgain finds jobs that leave goroutines behind, among those of a bubble in which some
+// were left, and runs them once more with time to end.
 func (e *engine[T, E]) lookAgain(jobs []Job) {
 	var rule []*Rule[T, E]
 	for _, r := range e.active() {
@@ -58,17 +59,31 @@ func (e *engine[T, E]) lookAgain(jobs []Job) {
 			rule = append(rule, r)
 		}
 	}
-	if len(rule) == 0 || e.breaks([]string{leakRule}) {
-		return
+	const most = 8 // each look at what is left takes longer than the one before it
+	for range most {
+		if len(rule) == 0 || len(jobs) == 0 || e.breaks([]string{leakRule}) {
+			return
+		}
+		i := sort.Search(len(jobs), func(i int) bool { return e.leaveSomething(jobs[:i+1]) })
+		if i == len(jobs) {
+			break
+		}
+		again := jobs[i]
+		again.Look, again.Family = true, Leaks
+		e.lab.run([]Job{again}, func(j Job, rec *Recording) { e.judge(rule, j, rec) })
+		jobs = jobs[i+1:]
 	}
-	again := slices.Clone(jobs)
-	for i := range again {
-		again[i].Look, again[i].Family = true, Leaks
-	}
-	e.lab.run(again, func(j Job, rec *Recording) { e.judge(rule, j, rec) })
 	if !e.breaks([]string{leakRule}) {
 		e.notLeft = "goroutines were left when a bubble ended, but none by a run that had time to end"
 	}
+}
+
+// leaveSomething reports whether goroutines are left in a bubble in which the jobs run.
+func (e *engine[T, E]) leaveSomething(jobs []Job) bool {
+	l := *e.lab
+	l.leaks = false
+	l.run(jobs, func(Job, *Recording) {})
+	return l.leaks
 }
 
 // jobs are the runs of a family.
