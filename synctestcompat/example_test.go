@@ -4,6 +4,7 @@ package synctestcompat_test
 
 import (
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -44,12 +45,12 @@ func ExampleNewClock() {
 		synctestcompat.Run(t, func(t *testing.T) {
 			clock := synctestcompat.NewClock()
 			began := clock.Now()
-			fired := false
-			time.AfterFunc(time.Second, func() { fired = true }) // code that knows of no clock
+			var fired atomic.Bool                                     // moving time orders nothing
+			time.AfterFunc(time.Second, func() { fired.Store(true) }) // code that knows of no clock
 			clock.Advance(time.Second - 1)
-			fmt.Println(clock.Since(began), fired)
+			fmt.Println(clock.Since(began), fired.Load())
 			clock.Advance(1)
-			fmt.Println(clock.Since(began), fired)
+			fmt.Println(clock.Since(began), fired.Load())
 		})
 	}
 	testTimeout(new(testing.T)) // go test does this
