@@ -15,13 +15,13 @@ import (
 // Subsets checks that a correct design is not accused for what it cannot do: with each of
 // its operations alone, with all but one, or with any subset if ESCAPEMENT_PROVE=all is set.
 // F is the struct of operations, some of which are nil; without returns the spec of the
-// design with operations taken away. Unless ESCAPEMENT_PROVE=1 is set it is the last design
-// only, and short schedules.
+// design with operations taken away. Schedules are short, and it is the last design only
+// unless ESCAPEMENT_PROVE=1 is set.
 func Subsets[S conformance.Spec, F any](t *testing.T, designs []zoo.Design, without func(spec S, take func(*F)) S) {
 	t.Helper()
 	synctestcompat.Require(t)
 	o := inside.Options{Unprobed: true, Keep: func(_ string, steps int) bool { return steps <= 2 }}
-	if prove.Reaches(prove.Suite) {
+	if prove.Reaches(prove.All) {
 		o.Unprobed, o.Keep = false, func(_ string, steps int) bool { return steps <= 3 }
 	}
 	if !prove.Reaches(prove.Suite) && len(designs) > 0 {
