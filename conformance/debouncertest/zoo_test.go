@@ -196,3 +196,26 @@ func TestSubsets(t *testing.T) {
 		return spec
 	})
 }
+
+// A goroutine that only longer schedules leave behind is X-LEAK's matter too.
+func TestLeak_ofLongerSchedules(t *testing.T) {
+	synctestcompat.Require(t)
+	spec := debouncer.Choosing(debouncer.Plain())
+	inner := spec.New
+	spec.New = func(env debouncertest.Env, cfg debouncertest.Config, fire func(int)) debouncertest.Funcs {
+		f, calls := inner(env, cfg, fire), 0
+		call := f.Call
+		f.Call = func(v int) {
+			if calls++; calls == 4 {
+				zoo.LeaveForGood()
+			}
+			call(v)
+		}
+		return f
+	}
+	r := spec.Examine(t, inside.Options{Unprobed: true, Keep: func(_ string, steps int) bool { return steps <= 4 }})
+	v, _ := r.Verdict("X-LEAK")
+	if v.Status != conformance.Fail || strings.Count(v.Schedule, "call") != 4 {
+		t.Errorf("X-LEAK is %s on %q: %s", v.Status, v.Schedule, v.Reason)
+	}
+}

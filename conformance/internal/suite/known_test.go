@@ -17,6 +17,7 @@ type bell struct {
 	used   func()
 	during func(s *Stage) // instead of playing the schedule
 	learn  func()
+	unfit  string
 }
 
 type bellTraits struct{}
@@ -24,7 +25,7 @@ type bellTraits struct{}
 func (b bell) Profile() Profile                                   { return Profile{Kind: "bell", Package: "belltest"} }
 func (b bell) Traits() *bellTraits                                { return &bellTraits{} }
 func (b bell) Table(*Suite, *bellTraits) []Choice                 { return nil }
-func (b bell) Unfit(*Suite) (string, string)                      { return "", "" }
+func (b bell) Unfit(*Suite) (string, string)                      { return b.unfit, "" }
 func (b bell) Canary(*Suite) string                               { return "" }
 func (b bell) Exam(_ *bellTraits, r *Recording, _ Job) *Recording { return r }
 

@@ -170,3 +170,28 @@ func TestKnown_entriesThatCannotMatch(t *testing.T) {
 		t.Errorf("listed twice: %q", got)
 	}
 }
+
+// A run in which nothing can be judged skips the test, with the reason.
+func TestRun_nothingJudged(t *testing.T) {
+	skipped := false
+	t.Run("here", func(t *testing.T) {
+		defer func() { skipped = t.Skipped() }()
+		Run(t, aboutBell(), bell{unfit: "no bells on this machine"})
+	})
+	if !skipped {
+		t.Error("nothing was judged, and the test is not skipped")
+	}
+}
+
+// A schedule with an operation that the implementation has not is refused.
+func TestLacks_saysWhichOperation(t *testing.T) {
+	e := newEngine(t, aboutBell(), bell{}, inside.Options{})
+	e.prepare()
+	e.ops[conformance.OpFlush] = false
+	if why := e.lacks(MustParse("call 1 @0 | flush @0")); !strings.Contains(why, "no flush") {
+		t.Errorf("a schedule with a flush, which is nil: %q", why)
+	}
+	if why := e.lacks(MustParse("call 1 @0")); why != "" {
+		t.Errorf("a schedule of calls: %q", why)
+	}
+}
