@@ -47,8 +47,8 @@ func TestUnfinished_leavesItsRulesInconclusive(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			const schedule = "call 1 @0"
-			calls := 0
-			b := bell{used: func() { calls++ }, during: func(st *Stage) {
+			var calls atomic.Int64 // of runs that are abandoned too
+			b := bell{used: func() { calls.Add(1) }, during: func(st *Stage) {
 				st.Rec.Do(conformance.Step{Op: conformance.OpCall, N: 1}, false, func(*conformance.Done) { tt.hangs() })
 			}}
 			r := Examine(t, aboutBell(), b, hurried)
@@ -56,8 +56,8 @@ func TestUnfinished_leavesItsRulesInconclusive(t *testing.T) {
 			if v.Status != conformance.Inconclusive || v.Judged != 0 {
 				t.Fatalf("BL-RING is %s with %d judged: %s", v.Status, v.Judged, v.Reason)
 			}
-			if calls != 1 {
-				t.Errorf("%d schedules were run, want an end with the first", calls)
+			if n := calls.Load(); n != 1 {
+				t.Errorf("%d schedules were run, want an end with the first", n)
 			}
 			entry := `{Schedule: "` + schedule + `", Inconclusive: true, Why: "..."}`
 			for _, want := range append(tt.want, "BL-RING: could not be judged: call 1 @0 has not come back: ",
