@@ -99,8 +99,9 @@ func judge(t *testing.T, m zoo.Mutant, o inside.Options) catch {
 		case v.Status != conformance.Fail:
 		case v.Rule == m.Rule:
 			out.family, out.text = v.Family, frequencies.ReplaceAllString(v.Text, "(in N of M runs)")
-			out.text = strings.ReplaceAll(out.text, "internal/synctest.Run", bubbleRoot) // on Go 1.24
-			if m.Chance {                                                                // how many, and when first
+			// On Go 1.24 something else starts the first goroutine of a bubble.
+			out.text = strings.ReplaceAll(out.text, "internal/synctest.Run", bubbleRoot)
+			if m.Chance { // how many, and when first
 				out.text = chances.ReplaceAllString(out.text, "${1}N$2")
 			}
 		default:

@@ -40,7 +40,6 @@ type engine[T, E any] struct {
 	notLeft    string                   // why what was left behind breaks no rule
 	told       bool                     // its stacks have been shown
 	refused    string                   // what the constructor, or the end of a fresh instance, panicked with
-	excused    map[string]bool          // inconclusive rules that are listed as such
 	red        bool                     // a rule fails: what is inconclusive besides is no news
 	left       map[string]int           // schedules left out, by reason
 	polled     map[string]time.Duration // spans of schedules whose time takes too long, by configuration
@@ -223,7 +222,7 @@ func (e *engine[T, E]) reset() {
 	e.givenUp = map[string]string{}
 	e.stalls = map[string]string{}
 	e.polled = map[string]time.Duration{}
-	e.left, e.excused = map[string]int{}, map[string]bool{}
+	e.left = map[string]int{}
 	e.unfinished, e.over, e.first, e.notLeft = nil, "", nil, ""
 	e.cannotReenter = false
 	if c, ok := e.c.(Remembering); ok {
@@ -344,7 +343,7 @@ func (e *engine[T, E]) judge(active []*Rule[T, E], j Job, rec *Recording) {
 		if rec.LeftOut == polls {
 			e.tooMuch(j.Schedule)
 		}
-		e.leave(rec.LeftOut, j.Family, []conformance.Schedule{j.Schedule})
+		e.leave(active, rec.LeftOut, j.Family, j.Schedule)
 		return
 	}
 	x := e.c.Exam(e.traits, rec, j)
@@ -399,16 +398,6 @@ func (e *engine[T, E]) rerun(s conformance.Schedule) *Recording {
 // breaks reports whether one of the rules has been found broken so far.
 func (e *engine[T, E]) breaks(rules []string) bool {
 	return slices.ContainsFunc(rules, func(id string) bool { f := e.findings[id]; return f != nil && f.worst != nil })
-}
-
-// foundAny reports whether a rule was seen broken.
-func (e *engine[T, E]) foundAny() bool {
-	for _, f := range e.findings {
-		if f.worst != nil {
-			return true
-		}
-	}
-	return false
 }
 
 // found returns what was found about a rule so far, and makes the entry if there is none.

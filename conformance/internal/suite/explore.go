@@ -13,7 +13,7 @@ import (
 func (e *engine[T, E]) explore(f Family) {
 	if f.Skip != "" {
 		e.givenUp[f.Name] = f.Skip
-		e.leave(f.Skip, f.Name, f.Schedules)
+		e.leave(e.active(), f.Skip, f.Name, f.Schedules...)
 		return
 	}
 	jobs := e.jobs(f)
@@ -29,7 +29,7 @@ func (e *engine[T, E]) explore(f Family) {
 		for _, j := range jobs[fewer:] {
 			out = append(out, j.Schedule)
 		}
-		e.leave(e.inexact, f.Name, out)
+		e.leave(e.active(), e.inexact, f.Name, out...)
 		jobs = jobs[:fewer]
 	}
 	active := e.active()

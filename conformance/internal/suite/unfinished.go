@@ -20,13 +20,13 @@ type unfinished struct {
 	what string // in a few words
 }
 
-// leave counts schedules as left out, and for each rule those that concern it.
-func (e *engine[T, E]) leave(why string, family string, schedules []conformance.Schedule) {
+// leave counts schedules as left out, and for each of the active rules those that concern it.
+func (e *engine[T, E]) leave(active []*Rule[T, E], why, family string, schedules ...conformance.Schedule) {
 	if len(schedules) == 0 {
 		return
 	}
 	e.left[why] += len(schedules)
-	for _, r := range e.active() {
+	for _, r := range active {
 		for _, s := range schedules {
 			if r.About == nil || r.About(Job{Schedule: s, Family: family}) {
 				e.found(r.ID).leave(why)
@@ -74,7 +74,7 @@ func (e *engine[T, E]) hung(f Family, jobs []Job, h *Hang) []Job {
 	}
 	if where := h.lockedBesideCallback(); where != "" && s.Config.Busy > 0 {
 		// Whether a method may wait for a running callback is a choice.
-		e.leave(waitsForCallback, f.Name, []conformance.Schedule{s})
+		e.leave(e.active(), waitsForCallback, f.Name, s)
 		return e.without(isBusy, waitsForCallback, f, rest)
 	}
 	if where := e.WaitsForEver(h); where != "" {
@@ -112,7 +112,7 @@ func (e *engine[T, E]) without(kind func(conformance.Schedule) bool, why string,
 			out = append(out, j.Schedule)
 		}
 	}
-	e.leave(why, f.Name, out)
+	e.leave(e.active(), why, f.Name, out...)
 	return kept
 }
 
