@@ -1,13 +1,11 @@
 package concurrencytest_test
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/concurrencytest"
 	"github.com/escapement-go/escapement/conformance/internal/proof"
-	"github.com/escapement-go/escapement/internal/zoo"
 	"github.com/escapement-go/escapement/internal/zoo/concurrency"
 )
 
@@ -35,16 +33,4 @@ func TestUnfinished_asleepWithALock(t *testing.T) {
 }
 
 // An implementation is not accused for what it cannot do.
-func TestSubsets(t *testing.T) {
-	without := func(d zoo.Design) bool { return d.Spec.(concurrencytest.Spec).New == nil }
-	all := slices.DeleteFunc(concurrency.Designs(), without)
-	proof.Subsets(t, all, func(spec concurrencytest.Spec, take func(*concurrencytest.Funcs)) concurrencytest.Spec {
-		inner := spec.New
-		spec.New = func(env concurrencytest.Env, cfg concurrencytest.Config) concurrencytest.Funcs {
-			f := inner(env, cfg)
-			take(&f)
-			return f
-		}
-		return spec
-	})
-}
+func TestSubsets(t *testing.T) { proof.Subsets(t, concurrency.Designs()) }

@@ -1,7 +1,6 @@
 package leakybuckettest_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -9,7 +8,6 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/proof"
 	"github.com/escapement-go/escapement/conformance/leakybuckettest"
-	"github.com/escapement-go/escapement/internal/zoo"
 	"github.com/escapement-go/escapement/internal/zoo/leakybucket"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
@@ -74,16 +72,4 @@ func TestUnfinished_asleepWithALock(t *testing.T) {
 }
 
 // An implementation is not accused for what it cannot do.
-func TestSubsets(t *testing.T) {
-	without := func(d zoo.Design) bool { return d.Spec.(leakybuckettest.Spec).New == nil }
-	all := slices.DeleteFunc(leakybucket.Designs(), without)
-	proof.Subsets(t, all, func(spec leakybuckettest.Spec, take func(*leakybuckettest.Funcs)) leakybuckettest.Spec {
-		inner := spec.New
-		spec.New = func(env leakybuckettest.Env, cfg leakybuckettest.Config, leave func(int)) leakybuckettest.Funcs {
-			f := inner(env, cfg, leave)
-			take(&f)
-			return f
-		}
-		return spec
-	})
-}
+func TestSubsets(t *testing.T) { proof.Subsets(t, leakybucket.Designs()) }

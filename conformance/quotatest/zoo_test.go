@@ -1,7 +1,6 @@
 package quotatest_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -9,7 +8,6 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/proof"
 	"github.com/escapement-go/escapement/conformance/quotatest"
-	"github.com/escapement-go/escapement/internal/zoo"
 	"github.com/escapement-go/escapement/internal/zoo/quota"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
@@ -76,16 +74,4 @@ func TestJudge_longWindows(t *testing.T) {
 }
 
 // An implementation is not accused for what it cannot do.
-func TestSubsets(t *testing.T) {
-	without := func(d zoo.Design) bool { return d.Spec.(quotatest.Spec).New == nil }
-	all := slices.DeleteFunc(quota.Designs(), without)
-	proof.Subsets(t, all, func(spec quotatest.Spec, take func(*quotatest.Funcs)) quotatest.Spec {
-		inner := spec.New
-		spec.New = func(env quotatest.Env, cfg quotatest.Config) quotatest.Funcs {
-			f := inner(env, cfg)
-			take(&f)
-			return f
-		}
-		return spec
-	})
-}
+func TestSubsets(t *testing.T) { proof.Subsets(t, quota.Designs()) }

@@ -1,7 +1,6 @@
 package throttletest_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -9,7 +8,6 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/proof"
 	"github.com/escapement-go/escapement/conformance/throttletest"
-	"github.com/escapement-go/escapement/internal/zoo"
 	"github.com/escapement-go/escapement/internal/zoo/throttle"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
@@ -78,16 +76,4 @@ func TestHint(t *testing.T) {
 }
 
 // An implementation is not accused for what it cannot do.
-func TestSubsets(t *testing.T) {
-	without := func(d zoo.Design) bool { return d.Spec.(throttletest.Spec).New == nil }
-	all := slices.DeleteFunc(throttle.Designs(), without)
-	proof.Subsets(t, all, func(spec throttletest.Spec, take func(*throttletest.Funcs)) throttletest.Spec {
-		inner := spec.New
-		spec.New = func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
-			f := inner(env, cfg, emit)
-			take(&f)
-			return f
-		}
-		return spec
-	})
-}
+func TestSubsets(t *testing.T) { proof.Subsets(t, throttle.Designs()) }
