@@ -28,52 +28,13 @@ var deciders = map[string]func(opts ...Option) decider{
 
 // All answer alike, with Take and, for many keys, through a Keyed.
 func TestTaker(t *testing.T) {
-	window := map[string]time.Duration{"GCRA": 750 * ms, "TokenBucket": 750 * ms}
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
 	for name, make := range deciders {
 		clock := fakeclock.New()
 		keyed := NewKeyed(2, func(string) decider { return make(WithClock(clock)) }, decider.Fresh)
 		for _, l := range []Taker{make(WithClock(clock)), keyed} {
-			take := func(key string, n int) Decision {
-				t.Helper()
-				d, err := l.Take(context.Background(), key, n)
-				if err != nil {
-					t.Errorf("%s: Take(%s, %d): %v", name, key, n, err)
-				}
-				return d
-			}
-			if d, err := l.Take(over, "a", 1); !errors.Is(err, context.Canceled) || d != (Decision{}) {
-				t.Errorf("%s: with a context that is done: %+v, %v", name, d, err)
-			}
-			for want := 3; want > 0; want-- {
-				if d := take("a", 0); !d.Allowed || d.Remaining != want || d.RetryAfter != 0 || d.Limit != 3 {
-					t.Errorf("%s: a look at %d: %+v", name, want, d)
-				}
-				if d := take("a", 1); !d.Allowed || d.Remaining != want-1 || d.RetryAfter != 0 || d.ResetAfter <= 0 {
-					t.Errorf("%s: of %d one: %+v", name, want, d)
-				}
-			}
-			if w := take("a", 0).Window; w != time.Second && w != window[name] {
-				t.Errorf("%s: window %v", name, w)
-			}
-			d := take("a", 1)
-			if d.Allowed || d.RetryAfter <= 0 || d.RetryAfter > 2*time.Second {
-				t.Errorf("%s: one too many: %+v", name, d)
-			}
-			clock.Advance(d.RetryAfter)
-			if d := take("a", 1); !d.Allowed {
-				t.Errorf("%s: denied after RetryAfter: %+v", name, d)
-			}
-			for _, n := range []int{-1, 4, math.MaxInt} {
-				if d := take("a", n); d.Allowed || d.RetryAfter != InfDuration {
-					t.Errorf("%s: %d of 3: %+v", name, n, d)
-				}
-			}
-			clock.Advance(take("a", 0).ResetAfter)
-			if d := take("a", 3); !d.Allowed {
-				t.Errorf("%s: denied after ResetAfter: %+v", name, d)
-			}
+			takes(t, name, l, over, clock)
 			clock.Advance(time.Hour)
 		}
 		for _, key := range []string{"a", "b"} {
@@ -86,6 +47,51 @@ func TestTaker(t *testing.T) {
 		if d, err := keyed.Take(context.Background(), "c", 1); err != nil || !d.Allowed {
 			t.Errorf("%s: a third key, an hour later: %+v, %v", name, d, err)
 		}
+	}
+}
+
+// takes looks at what a Taker answers that lets 3 in a second; over is a context that is done.
+func takes(t *testing.T, name string, l Taker, over context.Context, clock *fakeclock.Clock) {
+	t.Helper()
+	window := map[string]time.Duration{"GCRA": 750 * ms, "TokenBucket": 750 * ms}
+	take := func(key string, n int) Decision {
+		t.Helper()
+		d, err := l.Take(context.Background(), key, n)
+		if err != nil {
+			t.Errorf("%s: Take(%s, %d): %v", name, key, n, err)
+		}
+		return d
+	}
+	if d, err := l.Take(over, "a", 1); !errors.Is(err, context.Canceled) || d != (Decision{}) {
+		t.Errorf("%s: with a context that is done: %+v, %v", name, d, err)
+	}
+	for want := 3; want > 0; want-- {
+		if d := take("a", 0); !d.Allowed || d.Remaining != want || d.RetryAfter != 0 || d.Limit != 3 {
+			t.Errorf("%s: a look at %d: %+v", name, want, d)
+		}
+		if d := take("a", 1); !d.Allowed || d.Remaining != want-1 || d.RetryAfter != 0 || d.ResetAfter <= 0 {
+			t.Errorf("%s: of %d one: %+v", name, want, d)
+		}
+	}
+	if w := take("a", 0).Window; w != time.Second && w != window[name] {
+		t.Errorf("%s: window %v", name, w)
+	}
+	d := take("a", 1)
+	if d.Allowed || d.RetryAfter <= 0 || d.RetryAfter > 2*time.Second {
+		t.Errorf("%s: one too many: %+v", name, d)
+	}
+	clock.Advance(d.RetryAfter)
+	if d := take("a", 1); !d.Allowed {
+		t.Errorf("%s: denied after RetryAfter: %+v", name, d)
+	}
+	for _, n := range []int{-1, 4, math.MaxInt} {
+		if d := take("a", n); d.Allowed || d.RetryAfter != InfDuration {
+			t.Errorf("%s: %d of 3: %+v", name, n, d)
+		}
+	}
+	clock.Advance(take("a", 0).ResetAfter)
+	if d := take("a", 3); !d.Allowed {
+		t.Errorf("%s: denied after ResetAfter: %+v", name, d)
 	}
 }
 
@@ -163,28 +169,33 @@ func TestWindows_AllowAt(t *testing.T) {
 					n := rapid.IntRange(0, limit+1).Draw(t, "n")
 					d := again(at, n)
 					history = append(history, request{at, n})
-					switch {
-					case n > limit:
-						if d.Allowed || d.RetryAfter != InfDuration {
-							t.Fatalf("AllowAt(%v, %d) = %+v of %d", at, n, d, limit)
-						}
-					case d.Allowed != (d.RetryAfter == 0):
-						t.Fatalf("AllowAt(%v, %d) = %+v", at, n, d)
-					case !d.Allowed && (again(at.Add(d.RetryAfter-1), n).Allowed || !again(at.Add(d.RetryAfter), n).Allowed):
-						t.Fatalf("AllowAt(%v, %d) = %+v, but it is granted sooner, or not then", at, n, d)
-					}
-					if !again(at, d.Remaining).Allowed || d.Remaining < limit && again(at, d.Remaining+1).Allowed {
-						t.Fatalf("AllowAt(%v, %d) = %+v, but not so many remain", at, n, d)
-					}
-					if r := again(at.Add(d.ResetAfter), 0); r.ResetAfter != 0 || r.Remaining != limit {
-						t.Fatalf("AllowAt(%v, %d) = %+v, but then %+v", at, n, d, r)
-					}
-					if d.ResetAfter > 0 && again(at.Add(d.ResetAfter-1), 0).ResetAfter != 1 {
-						t.Fatalf("AllowAt(%v, %d) = %+v, but it is fresh sooner", at, n, d)
-					}
+					agrees(t, again, d, at, n, limit)
 				}
 			})
 		})
+	}
+}
+
+// agrees checks what a window of a limit decided by what it decides at other instants.
+func agrees(t *rapid.T, again func(time.Time, int) Decision, d Decision, at time.Time, n, limit int) {
+	switch {
+	case n > limit:
+		if d.Allowed || d.RetryAfter != InfDuration {
+			t.Fatalf("AllowAt(%v, %d) = %+v of %d", at, n, d, limit)
+		}
+	case d.Allowed != (d.RetryAfter == 0):
+		t.Fatalf("AllowAt(%v, %d) = %+v", at, n, d)
+	case !d.Allowed && (again(at.Add(d.RetryAfter-1), n).Allowed || !again(at.Add(d.RetryAfter), n).Allowed):
+		t.Fatalf("AllowAt(%v, %d) = %+v, but it is granted sooner, or not then", at, n, d)
+	}
+	if !again(at, d.Remaining).Allowed || d.Remaining < limit && again(at, d.Remaining+1).Allowed {
+		t.Fatalf("AllowAt(%v, %d) = %+v, but not so many remain", at, n, d)
+	}
+	if r := again(at.Add(d.ResetAfter), 0); r.ResetAfter != 0 || r.Remaining != limit {
+		t.Fatalf("AllowAt(%v, %d) = %+v, but then %+v", at, n, d, r)
+	}
+	if d.ResetAfter > 0 && again(at.Add(d.ResetAfter-1), 0).ResetAfter != 1 {
+		t.Fatalf("AllowAt(%v, %d) = %+v, but it is fresh sooner", at, n, d)
 	}
 }
 
