@@ -50,7 +50,7 @@ type Judge interface {
 	Accepts(op Op) bool
 	// Trace runs a schedule once on a fresh instance and returns what happened, without
 	// judging it: for laws that compare two runs. Steps do not race. It fails the test if
-	// the run makes no progress.
+	// the run makes no progress. A run that was ended early says so ([Trace.LeftOut]).
 	Trace(s Schedule) *Trace
 	// Beside is Trace with a second instance, to which the same is done.
 	Beside(s Schedule) *Trace

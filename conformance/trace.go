@@ -21,6 +21,8 @@ type Trace struct {
 	Refused string
 	// Stuck says that a step blocked for ever and the run was given up.
 	Stuck bool
+	// LeftOut is why the run was ended early and is not judged, "" if it is.
+	LeftOut string
 	// Armed says that a timer was still armed at the end (Injected only).
 	Armed bool
 	// Closed says that the output of a stream was closed at the end.

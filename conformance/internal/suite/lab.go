@@ -117,7 +117,7 @@ func (l *lab) batch(jobs []Job, next *atomic.Int64, judge func(Job, *Recording))
 	deadlock := l.inBubble(func() {
 		for _, j := range jobs[from:to] {
 			if why := l.skip(j); why != "" {
-				judge(j, &Recording{Trace: conformance.Trace{Schedule: j.Schedule, Order: j.Order}, LeftOut: why})
+				judge(j, &Recording{Trace: conformance.Trace{Schedule: j.Schedule, Order: j.Order, LeftOut: why}})
 				judged++
 				next.Add(1)
 				continue

@@ -16,8 +16,6 @@ type Recording struct {
 	conformance.Trace
 	// Detail is what the contract records in terms of its own.
 	Detail any
-	// LeftOut is why the run is not judged, "" if it is.
-	LeftOut string
 	// Turned says that the implementation armed timers of no duration without end.
 	Turned bool
 	// Called says that the planned panic came out of a callback that an operation ran,
