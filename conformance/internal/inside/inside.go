@@ -27,4 +27,7 @@ type Options struct {
 	// Observed, if it is not nil, is told what is observed of each choice that must be
 	// declared, and what was. Nothing is explored then.
 	Observed func(choice string, observed, declared int, values []string)
+	// Pasted, if it is not nil, is told what the subtest TRAITS would print of each choice:
+	// 0 if it leaves it open. Nothing is explored then.
+	Pasted func(choice string, value int)
 }

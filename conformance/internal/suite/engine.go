@@ -150,8 +150,8 @@ func Examine[T, E any](t *testing.T, about About, c Contract[T, E], o inside.Opt
 	if why := e.unfit(); why != "" {
 		return e.blank(why)
 	}
-	if o.Observed != nil {
-		e.observeAll(o.Observed)
+	if o.Observed != nil || o.Pasted != nil {
+		e.observeAll()
 		return e.blank("observed only")
 	}
 	r := e.evaluate()
@@ -164,14 +164,21 @@ func Examine[T, E any](t *testing.T, about About, c Contract[T, E], o inside.Opt
 	return r
 }
 
-// observeAll tells what is observed of each choice that must be declared.
-func (e *engine[T, E]) observeAll(tell func(choice string, observed, declared int, values []string)) {
+// observeAll tells what is observed of each choice that must be declared, or what is to be
+// pasted.
+func (e *engine[T, E]) observeAll() {
 	if e.prepare(); e.refused != "" {
 		e.T.Fatal("conformance: " + e.panicked())
 	}
+	if tell := e.options.Pasted; tell != nil {
+		for _, p := range e.pasted() {
+			tell(p.Name, p.value)
+		}
+		return
+	}
 	for _, c := range e.choices {
 		if !c.needless() {
-			tell(c.Name, c.Observe(), c.Declared, c.Values)
+			e.options.Observed(c.Name, c.Observe(), c.Declared, c.Values)
 		}
 	}
 }

@@ -7,11 +7,11 @@ import (
 )
 
 // hint says which choices, if they were declared otherwise, would make a run that breaks a
-// rule one that breaks no rule. Only the author knows whether the declaration or the
-// implementation is wrong. Choices with which the rule is in force and holds are preferred
-// to those that take it out of force; where what breaks the rule is not in the trace, only
-// the latter can be found. A choice that can be observed is offered only if the
-// observation agrees: otherwise the declaration that nothing is to be judged would explain
+// rule one that breaks no rule: one of them, or if no one will do, two. Only the author knows
+// whether the declaration or the implementation is wrong. Choices with which the rule is in
+// force and holds are preferred to those that take it out of force; where what breaks the rule
+// is not in the trace, only the latter can be found. What is observed to be as it is declared
+// is not offered otherwise: or else the declaration that nothing is to be judged would explain
 // every failure.
 func (e *engine[T, E]) hint(r *Rule[T, E], v *Violation) string {
 	switch rec := v.Run; {
@@ -22,32 +22,32 @@ func (e *engine[T, E]) hint(r *Rule[T, E], v *Violation) string {
 	}
 	_, blind := e.holds(r, e.traits, e.choices, v.Run)
 	var held, freed []string
-	for k, c := range e.choices {
-		if c.Set == nil {
-			continue
+	note := func(others ...otherwise) {
+		inForce, ok := e.holdsWith(r, v.Run, others)
+		if !ok || slices.ContainsFunc(others, func(o otherwise) bool { return !e.plausible(o, inForce) }) {
+			return
 		}
-		for i, name := range c.Values {
-			if slices.Contains(c.Blind, name) {
-				continue
-			}
-			rec, ok := v.Run, true
-			if c.Alter != nil {
-				if rec, ok = c.Alter(i+1, rec); !ok {
-					continue
+		var words []string
+		for _, o := range others {
+			words = append(words, e.choices[o.choice].Name+": "+o.name)
+		}
+		switch text := strings.Join(words, " with "); {
+		case !inForce:
+			freed = append(freed, text)
+		case !blind:
+			held = append(held, text)
+		}
+	}
+	all := e.others()
+	for _, o := range all {
+		note(o)
+	}
+	if len(held)+len(freed) == 0 {
+		for i, o := range all {
+			for _, p := range all[i:] {
+				if p.choice != o.choice {
+					note(o, p)
 				}
-			}
-			t := *e.traits
-			choices := e.c.Table(e.Suite, &t)
-			choices[k].Set(i + 1)
-			inForce, ok := e.holds(r, &t, e.c.Table(e.Suite, &t), rec)
-			if !ok || c.Observe != nil && e.observe(c) != i+1 {
-				continue
-			}
-			switch text := c.Name + ": " + name; {
-			case !inForce:
-				freed = append(freed, text)
-			case !blind:
-				held = append(held, text)
 			}
 		}
 	}
@@ -59,6 +59,53 @@ func (e *engine[T, E]) hint(r *Rule[T, E], v *Violation) string {
 	}
 	return fmt.Sprintf("if it is documented so, declare %s: this run would break no rule then\n",
 		strings.Join(held, " or "))
+}
+
+// otherwise is a choice, by number, that is declared otherwise.
+type otherwise struct {
+	choice, value int
+	name          string
+}
+
+// others lists what may be declared instead of what is.
+func (e *engine[T, E]) others() (all []otherwise) {
+	for k, c := range e.choices {
+		if c.Set == nil || c.Apart {
+			continue
+		}
+		for i, name := range c.Values {
+			if i+1 != c.Declared && !slices.Contains(c.Blind, name) {
+				all = append(all, otherwise{k, i + 1, name})
+			}
+		}
+	}
+	return all
+}
+
+// holdsWith is holds with some choices declared otherwise.
+func (e *engine[T, E]) holdsWith(r *Rule[T, E], rec *Recording, others []otherwise) (inForce, ok bool) {
+	t := e.c.Traits()
+	for _, o := range others {
+		if alter := e.choices[o.choice].Alter; alter != nil {
+			if rec, ok = alter(o.value, rec); !ok {
+				return false, false
+			}
+		}
+		e.c.Table(e.Suite, t)[o.choice].Set(o.value)
+	}
+	return e.holds(r, t, e.c.Table(e.Suite, t), rec)
+}
+
+// plausible reports whether what was observed leaves it open that a choice should be declared
+// otherwise. It must agree with what takes the rule out of force; with what keeps the rule in
+// force it need not, unless it agrees with what is declared.
+func (e *engine[T, E]) plausible(o otherwise, inForce bool) bool {
+	c := e.choices[o.choice]
+	if c.Observe == nil {
+		return true
+	}
+	seen := e.observe(c)
+	return seen == o.value || inForce && seen != c.Declared
 }
 
 // hangs reports whether runs hang or leave goroutines behind.

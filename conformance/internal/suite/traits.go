@@ -10,20 +10,27 @@ import (
 
 // Choice is one trait of a contract, in the terms of the subtest TRAITS.
 type Choice struct {
+	// Name is that of the field of the contract's traits.
 	Name string
-	// Declared is the value that is declared, counted from 1; 0 is none.
+	// Declared is the value that is declared, counted from 1; 0 is none. Of a trait that is
+	// a number it is that number, of one that is true or false 1 or 0.
 	Declared int
-	// Values are the names of the values, in the order of the constants, for the literal.
-	Values []string
+	// Values are the names of the values, in the order of the constants, for the literal;
+	// nil for traits that are no list of constants. Means says in a few words what each of
+	// them means, for those that cannot be observed.
+	Values, Means []string
+	// Literal writes a value where it has no name; see [Flag].
+	Literal func(value int) string
 	// Needless reports whether the implementation lacks what the choice is about, so that
 	// it need not be declared; nil is for choices that never need be.
 	Needless func() bool
-	// Observe tries the implementation and returns the value that fits, 0 if none does. It
-	// is nil for choices that cannot be observed.
+	// Observe tries the implementation and returns the value that fits, 0 if none does or
+	// none can be told. It is nil for choices that cannot be observed.
 	Observe func() int
-	// Set declares another value. It is nil where another value is never offered as an
-	// explanation.
+	// Set declares another value.
 	Set func(value int)
+	// Apart says that another value is never offered as an explanation of a failure.
+	Apart bool
 	// Alter is for choices that a schedule can configure too: it returns a run as if it
 	// had been configured with that value, and false if that cannot be.
 	Alter func(value int, rec *Recording) (*Recording, bool)
@@ -32,50 +39,112 @@ type Choice struct {
 	Blind []string
 }
 
+// Flag writes the value of a choice that is true or not declared.
+func Flag(int) string { return "true" }
+
+// optional reports whether nobody need declare the choice.
+func (c Choice) optional() bool { return c.Needless == nil }
+
 // needless reports whether the choice need not be declared.
-func (c Choice) needless() bool { return c.Needless == nil || c.Needless() }
+func (c Choice) needless() bool { return c.optional() || c.Needless() }
 
 // Always is the Needless of a choice that everybody must declare.
 func Always() bool { return false }
 
+// named reports whether a value can be written.
+func (c Choice) named(value int) bool {
+	return value > 0 && (c.Literal != nil || value <= len(c.Values))
+}
+
+// pasted is a choice as TRAITS prints it, to be pasted.
+type pasted struct {
+	Choice
+	value    int // 0 if it is left open
+	observed bool
+}
+
+// pasted lists the choices as they are to be declared: what is declared stays, and the rest is
+// observed. What is observed counts in the choices that come after it.
+func (e *engine[T, E]) pasted() (all []pasted) {
+	t := e.c.Traits()
+	for i := range e.c.Table(e.Suite, t) {
+		c := e.c.Table(e.Suite, t)[i]
+		p := pasted{Choice: c, value: c.Declared}
+		switch {
+		case c.Declared != 0:
+		case !c.optional() && c.Needless():
+			continue
+		case c.Observe != nil:
+			p.observed = true
+			if p.value = c.Observe(); !c.named(p.value) {
+				p.value = 0
+			} else if c.Set != nil {
+				c.Set(p.value)
+			}
+		}
+		if p.value != 0 || !c.optional() {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// write writes the choice as a field of a literal of the package's traits.
+func (p pasted) write(b *strings.Builder, pkg string) {
+	switch {
+	case p.value == 0 && p.observed:
+		fmt.Fprintf(b, "\t\t// %s: nothing that was observed fits. Choose one of\n", p.Name)
+	case p.value == 0:
+		fmt.Fprintf(b, "\t\t// %s: no schedule can tell, so choose one of\n", p.Name)
+	default:
+		note := ""
+		if p.observed {
+			note = " // observed"
+		}
+		fmt.Fprintf(b, "\t\t%s: %s,%s\n", p.Name, p.literal(p.value, pkg), note)
+		return
+	}
+	for i := range p.Values {
+		means := ""
+		if i < len(p.Means) {
+			means = " // " + p.Means[i]
+		}
+		fmt.Fprintf(b, "\t\t// %s: %s,%s\n", p.Name, p.literal(i+1, pkg), means)
+	}
+}
+
+// literal is a value of the choice as Go has it.
+func (c Choice) literal(value int, pkg string) string {
+	if c.Literal != nil {
+		return c.Literal(value)
+	}
+	if name := c.Values[value-1]; strings.Contains(name, ".") {
+		return name
+	}
+	return pkg + "." + c.Values[value-1]
+}
+
 // checkTraits is the subtest TRAITS.
 func (e *engine[T, E]) checkTraits() conformance.Verdict {
 	v := conformance.Verdict{Rule: "TRAITS", Level: conformance.Core, Status: conformance.Pass, Judged: 1}
-	var missing []string
-	for _, c := range e.choices {
-		if c.Declared == 0 && !c.needless() {
-			missing = append(missing, c.Name)
-		}
-	}
-	if len(missing) == 0 {
+	undeclared := func(c Choice) bool { return c.Declared == 0 && !c.needless() }
+	if !slices.ContainsFunc(e.choices, undeclared) {
 		return v
+	}
+	var missing []string
+	var fields strings.Builder
+	for _, p := range e.pasted() {
+		if p.Declared == 0 && !p.optional() {
+			missing = append(missing, p.Name)
+		}
+		p.write(&fields, e.profile.Package)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "TRAITS: undeclared: %s\n", strings.Join(missing, ", "))
 	b.WriteString("Correct implementations differ in these choices, " +
 		"so the rules that depend on them are skipped until\n" +
 		"you declare yours. This is what was observed; check that each is what you mean, and paste it:\n\n")
-	fmt.Fprintf(&b, "\tTraits: %s.Traits{\n", e.profile.Package)
-	for _, c := range e.choices {
-		if c.needless() {
-			continue
-		}
-		value, note := c.Declared, ""
-		if value == 0 {
-			value, note = c.Observe(), " // observed"
-		}
-		if value < 1 || value > len(c.Values) {
-			fmt.Fprintf(&b, "\t\t// %s: nothing that was observed fits one of %s\n",
-				c.Name, strings.Join(c.Values, ", "))
-			continue
-		}
-		name := c.Values[value-1]
-		if !strings.Contains(name, ".") {
-			name = e.profile.Package + "." + name
-		}
-		fmt.Fprintf(&b, "\t\t%s: %s,%s\n", c.Name, name, note)
-	}
-	b.WriteString("\t},\n")
+	fmt.Fprintf(&b, "\tTraits: %s.Traits{\n%s\t},\n", e.profile.Package, fields.String())
 	v.Status, v.Reason, v.Text = conformance.Fail, "undeclared: "+strings.Join(missing, ", "), b.String()
 	return v
 }
