@@ -111,7 +111,7 @@ type operation struct {
 	// upper-case letter is optional.
 	arguments string
 	counts    bool // its number counts from 1: see Op.Counts
-	names     bool // its number is a name: see Op.Names
+	amount    bool // its number says how many: see Op.Amount
 	ends      bool // nothing is expected to work after it: see Op.Ends
 }
 
@@ -128,22 +128,22 @@ var operations = map[Op]operation{
 	OpClose:   {},
 	OpWall:    {arguments: "d"},
 
-	OpAllow:    {arguments: "n"},
-	OpReserve:  {arguments: "n"},
-	OpWait:     {arguments: "nD"},
+	OpAllow:    {arguments: "n", amount: true},
+	OpReserve:  {arguments: "n", amount: true},
+	OpWait:     {arguments: "nD", amount: true},
 	OpTokens:   {},
 	OpSetLimit: {arguments: "r"},
-	OpSetBurst: {arguments: "n"},
+	OpSetBurst: {arguments: "n", amount: true},
 
-	OpPut: {arguments: "n", counts: true, names: true},
+	OpPut: {arguments: "n", counts: true},
 
-	OpAcquire: {arguments: "nKD", names: true},
-	OpTry:     {arguments: "nK", names: true},
-	OpDo:      {arguments: "nD", names: true},
+	OpAcquire: {arguments: "nKD"},
+	OpTry:     {arguments: "nK"},
+	OpDo:      {arguments: "nD"},
 	OpRelease: {arguments: "nK"},
 	OpPanic:   {arguments: "n"},
 	OpExit:    {arguments: "n"},
-	OpResize:  {arguments: "n"},
+	OpResize:  {arguments: "n", amount: true},
 
 	OpNow:       {},
 	OpTimer:     {arguments: "nd"},
@@ -172,9 +172,8 @@ func (op Op) Arguments() string { return operations[op].arguments }
 // schedules of the suite count from 1.
 func (op Op) Counts() bool { return operations[op].counts }
 
-// Names reports whether the number of an operation is the name of what comes with it, a
-// request or an item, by which later steps call it.
-func (op Op) Names() bool { return operations[op].names }
+// Amount reports whether the number of an operation says how many, rather than which.
+func (op Op) Amount() bool { return operations[op].amount }
 
 // Ends reports whether nothing is expected to work after an operation.
 func (op Op) Ends() bool { return operations[op].ends }

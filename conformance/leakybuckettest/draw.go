@@ -93,6 +93,13 @@ func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
 	return true
 }
 
+// Tidied numbers the items of a schedule from which steps were left out.
+func (c *contract) Tidied(_ *suite.Suite, s conformance.Schedule) conformance.Schedule {
+	return suite.Recounted(s,
+		func(op conformance.Op) bool { return op == conformance.OpPut },
+		func(op conformance.Op) bool { return op == conformance.OpCancel })
+}
+
 // Twins puts the laws that compare two runs to a bucket.
 func (c *contract) Twins(*suite.Suite) conformance.Twins {
 	tr := c.spec.Traits

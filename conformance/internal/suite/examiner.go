@@ -4,7 +4,6 @@ import (
 	"hash/crc32"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
@@ -168,93 +167,4 @@ func (j *examiner[T, E]) Smallest(s conformance.Schedule, rule string) conforman
 		}
 	}
 	return s
-}
-
-// reductions lists simpler schedules, the boldest first.
-func reductions(s conformance.Schedule) []conformance.Schedule {
-	r := reducer{s: s}
-	r.fewerSteps()
-	for _, key := range []string{"maxwait", "edges", "busy", "inside", "epoch"} { // the others are needed
-		r.add(func(t *conformance.Schedule) { t.Config = t.Config.Without(key) })
-	}
-	for i, st := range s.Steps {
-		if st.Racing {
-			r.add(func(t *conformance.Schedule) { t.Steps[i].Racing = false })
-		}
-	}
-	r.rounderGaps()
-	r.plainerNumbers()
-	return r.out
-}
-
-type reducer struct {
-	s   conformance.Schedule
-	out []conformance.Schedule
-}
-
-func (r *reducer) add(change func(s *conformance.Schedule)) {
-	t := conformance.Schedule{Config: r.s.Config, Steps: slices.Clone(r.s.Steps)}
-	change(&t)
-	if len(t.Steps) > 0 {
-		r.out = append(r.out, t)
-	}
-}
-
-// fewerSteps leaves out halves, quarters and so on, down to single steps.
-func (r *reducer) fewerSteps() {
-	for n := len(r.s.Steps) / 2; n > 0; n /= 2 {
-		for i := 0; i+n <= len(r.s.Steps); i += n {
-			r.add(func(t *conformance.Schedule) { t.Steps = slices.Delete(t.Steps, i, i+n) })
-			r.add(func(t *conformance.Schedule) { // and what follows comes earlier by as much
-				gap := t.Steps[i+n-1].At
-				if i > 0 {
-					gap -= t.Steps[i-1].At
-				}
-				t.Steps = slices.Delete(t.Steps, i, i+n)
-				for k := i; k < len(t.Steps); k++ {
-					t.Steps[k].At -= gap
-				}
-			})
-		}
-	}
-}
-
-// rounderGaps makes each gap 0, or like one before it.
-func (r *reducer) rounderGaps() {
-	seen := []time.Duration{0}
-	for i := range r.s.Steps {
-		before := time.Duration(0)
-		if i > 0 {
-			before = r.s.Steps[i-1].At
-		}
-		gap := r.s.Steps[i].At - before
-		for _, g := range seen {
-			r.add(func(t *conformance.Schedule) {
-				for k := i; k < len(t.Steps); k++ {
-					t.Steps[k].At += g - gap
-				}
-			})
-		}
-		if !slices.Contains(seen, gap) {
-			seen = append(seen, gap)
-		}
-	}
-}
-
-// plainerNumbers lets payloads count from 1, and other numbers be 1; those of requests and
-// items are names.
-func (r *reducer) plainerNumbers() {
-	calls := 0
-	for i, st := range r.s.Steps {
-		if st.Op.Counts() {
-			calls++
-			if want := calls; st.N != want {
-				r.add(func(t *conformance.Schedule) { t.Steps[i].N = want })
-			}
-			continue
-		}
-		if st.N > 1 && !st.Op.Names() {
-			r.add(func(t *conformance.Schedule) { t.Steps[i].N = 1 })
-		}
-	}
 }

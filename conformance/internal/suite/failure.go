@@ -33,13 +33,16 @@ func (e *engine[T, E]) text(r *Rule[T, E], v *Violation) string {
 			fmt.Fprintf(&b, "order: %s\n", v.Run.Order)
 		}
 		fmt.Fprintf(&b, "\n%s\n", picture(v))
-		fmt.Fprintf(&b, "replay: ESCAPEMENT_SCHEDULE='%s' go test -run '%s' %s\n",
-			v.Run.Schedule, e.pattern(r.ID), cmp.Or(e.pkg, callerPackage()))
+		fmt.Fprintf(&b, "replay: ESCAPEMENT_SCHEDULE=%s go test -run %s %s\n",
+			quoted(v.Run.Schedule.String()), quoted(e.pattern(r.ID)), cmp.Or(e.pkg, callerPackage()))
 	} else {
-		fmt.Fprintf(&b, "replay: go test -run '%s' %s\n", e.pattern(r.ID), callerPackage())
+		fmt.Fprintf(&b, "replay: go test -run %s %s\n", quoted(e.pattern(r.ID)), callerPackage())
 	}
 	return b.String()
 }
+
+// quoted quotes a text for the shell.
+func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // pattern selects the rule's subtest, and nothing else, with -run.
 func (e *engine[T, E]) pattern(id string) string {

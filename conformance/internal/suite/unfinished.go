@@ -205,8 +205,8 @@ func (e *engine[T, E]) couldNot(id, law, why string) string {
 		if s := u.hang.Job.Schedule; len(s.Steps) > 0 {
 			fmt.Fprintf(&b, "\n%s\n", s)
 			known = fmt.Sprintf("{Schedule: %q, Inconclusive: true, Why: \"...\"}", s)
-			replay = fmt.Sprintf("replay: ESCAPEMENT_SCHEDULE='%s' go test -run '%s' %s\n",
-				s, e.pattern(id), cmp.Or(e.pkg, callerPackage()))
+			replay = fmt.Sprintf("replay: ESCAPEMENT_SCHEDULE=%s go test -run %s %s\n",
+				quoted(s.String()), quoted(e.pattern(id)), cmp.Or(e.pkg, callerPackage()))
 		}
 		b.WriteString(e.stacksOnce())
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -83,6 +84,7 @@ func (e *engine[T, E]) conclude(r *Rule[T, E], v *conformance.Verdict, only stri
 	}
 	switch {
 	case f.worst != nil:
+		e.makeSmaller(r, f)
 		v.Status, v.Reason, v.Family = conformance.Fail, f.worst.Headline, f.family
 		if f.worst.Run != nil {
 			v.Schedule = f.worst.Run.Schedule.String()
@@ -308,7 +310,9 @@ func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m
 
 // subtest reports one verdict under the rule's name.
 func (e *engine[T, E]) subtest(v *conformance.Verdict) {
+	e.T.Helper()
 	e.T.Run(v.Rule, func(t *testing.T) {
+		t.Helper()
 		i := slices.IndexFunc(e.rules, func(r Rule[T, E]) bool { return r.ID == v.Rule })
 		if i >= 0 && e.rules[i].Live && v.Reason == inSubtest {
 			e.runLive(t, &e.rules[i], v)
@@ -381,4 +385,43 @@ func (e *engine[T, E]) close(r *conformance.Report, took time.Duration) {
 		e.T.Skipf("conformance: nothing was judged: %s", r)
 	}
 	e.T.Logf("conformance: %s", r)
+	if cause, also := telling(r); len(also) > 0 {
+		e.T.Logf("conformance: look at %s first, which tells most; also broken: %s", cause, strings.Join(also, ", "))
+	}
+}
+
+// telling names the rule among those that fail which tells most of what is wrong, and the
+// others. It is the one that breaks on the smallest schedule; of several, the one that
+// concerns the fewest schedules.
+func telling(r *conformance.Report) (cause string, also []string) {
+	var failing []conformance.Verdict
+	parsed := map[string]conformance.Schedule{}
+	for _, v := range r.Verdicts[2:] {
+		if v.Status == conformance.Fail && v.Level != conformance.Provisional {
+			failing = append(failing, v)
+			if s, err := conformance.ParseSchedule(v.Schedule); err == nil {
+				parsed[v.Rule] = s
+			}
+		}
+	}
+	if len(failing) == 0 {
+		return "", nil
+	}
+	slices.SortStableFunc(failing, func(a, b conformance.Verdict) int {
+		s, sOK := parsed[a.Rule]
+		t, tOK := parsed[b.Rule]
+		switch {
+		case sOK && tOK:
+			return cmp.Or(s.Compare(t), cmp.Compare(a.Judged, b.Judged))
+		case sOK:
+			return -1
+		case tOK:
+			return 1
+		}
+		return 0
+	})
+	for _, v := range failing[1:] {
+		also = append(also, v.Rule)
+	}
+	return failing[0].Rule, also
 }

@@ -1,0 +1,184 @@
+package suite
+
+import (
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+)
+
+// Schedules of few steps are enumerated, the smallest first, so that the first of them which
+// breaks a rule is the smallest. Longer ones were thought of one by one, and are made smaller
+// before they are shown.
+const (
+	enumerated  = 5
+	mostSmaller = 3000 // runs, to make one schedule smaller
+)
+
+// makeSmaller replaces what a rule found by what it finds on a smaller schedule, if there is
+// one. What only chance brings about stays as it is, and so does what is known to fail.
+func (e *engine[T, E]) makeSmaller(r *Rule[T, E], f *finding) {
+	v := f.worst
+	if v == nil || v.Run == nil || v.Chance || r.Check == nil || e.hangs() || f.family == Leaks ||
+		len(v.Run.Schedule.Steps) <= enumerated || e.known(v.Run.Schedule.String()) ||
+		e.Time == conformance.PackageTime && v.Run.Schedule.RacingSteps() > 0 {
+		return
+	}
+	defer OneProcessor()()
+	runs := e.lab.runs
+	defer func() { e.lab.runs = runs }()
+	for again := true; again; {
+		again = false
+		for _, try := range reductions(f.worst.Run.Schedule) {
+			if tidy, ok := e.c.(Tidy); ok {
+				try = tidy.Tidied(e.Suite, try)
+			}
+			early := func(s conformance.Step) bool { return s.At < 0 }
+			if len(try.Steps) == 0 || slices.ContainsFunc(try.Steps, early) || try.Compare(f.worst.Run.Schedule) >= 0 {
+				continue
+			}
+			if e.lab.runs-runs > mostSmaller || e.lab.leaks {
+				return
+			}
+			if smaller, hung := e.breaksAlone(r, f.family, try); hung {
+				return
+			} else if smaller != nil {
+				f.worst, again = smaller, true
+				break
+			}
+		}
+	}
+}
+
+// breaksAlone runs a schedule and returns what one rule finds.
+func (e *engine[T, E]) breaksAlone(r *Rule[T, E], family string, s conformance.Schedule) (v *Violation, hung bool) {
+	var jobs []Job
+	for _, o := range e.orders(s) {
+		jobs = append(jobs, Job{Schedule: s, Order: o, Family: family, Review: true})
+	}
+	h := e.lab.run(jobs, func(j Job, rec *Recording) {
+		if v != nil || rec.LeftOut != "" || r.About != nil && !r.About(j) {
+			return
+		}
+		x := e.c.Exam(e.traits, rec, j)
+		if r.Sees != nil && !r.Sees(x) {
+			return
+		}
+		if v = r.Check(x); v != nil {
+			if v.Run = rec; v.Chance {
+				v = nil
+			}
+		}
+	})
+	return v, h != nil
+}
+
+// reductions lists simpler schedules, the boldest first.
+func reductions(s conformance.Schedule) []conformance.Schedule {
+	r := reducer{s: s}
+	r.fewerSteps()
+	for _, key := range []string{"maxwait", "edges", "busy", "inside", "epoch"} { // the others are needed
+		r.add(func(t *conformance.Schedule) { t.Config = t.Config.Without(key) })
+	}
+	for i, st := range s.Steps {
+		if st.Racing {
+			r.add(func(t *conformance.Schedule) { t.Steps[i].Racing = false })
+		}
+	}
+	r.rounderGaps()
+	r.plainerNumbers()
+	return r.out
+}
+
+type reducer struct {
+	s   conformance.Schedule
+	out []conformance.Schedule
+}
+
+func (r *reducer) add(change func(s *conformance.Schedule)) {
+	t := conformance.Schedule{Config: r.s.Config, Steps: slices.Clone(r.s.Steps)}
+	change(&t)
+	if len(t.Steps) > 0 {
+		r.out = append(r.out, t)
+	}
+}
+
+// fewerSteps leaves out halves, quarters and so on, down to single steps.
+func (r *reducer) fewerSteps() {
+	for n := len(r.s.Steps) / 2; n > 0; n /= 2 {
+		for i := 0; i+n <= len(r.s.Steps); i += n {
+			r.add(func(t *conformance.Schedule) { t.Steps = slices.Delete(t.Steps, i, i+n) })
+			r.add(func(t *conformance.Schedule) { // and what follows comes earlier by as much
+				gap := t.Steps[i+n-1].At
+				if i > 0 {
+					gap -= t.Steps[i-1].At
+				}
+				t.Steps = slices.Delete(t.Steps, i, i+n)
+				for k := i; k < len(t.Steps); k++ {
+					t.Steps[k].At -= gap
+				}
+			})
+		}
+	}
+}
+
+// rounderGaps makes each gap 0, or like one before it.
+func (r *reducer) rounderGaps() {
+	seen := []time.Duration{0}
+	for i := range r.s.Steps {
+		before := time.Duration(0)
+		if i > 0 {
+			before = r.s.Steps[i-1].At
+		}
+		gap := r.s.Steps[i].At - before
+		for _, g := range seen {
+			r.add(func(t *conformance.Schedule) {
+				for k := i; k < len(t.Steps); k++ {
+					t.Steps[k].At += g - gap
+				}
+			})
+		}
+		if !slices.Contains(seen, gap) {
+			seen = append(seen, gap)
+		}
+	}
+}
+
+// plainerNumbers lets payloads count from 1, and of what is asked for there be 1.
+func (r *reducer) plainerNumbers() {
+	calls := 0
+	for i, st := range r.s.Steps {
+		if st.Op.Counts() {
+			calls++
+			if want := calls; st.N != want {
+				r.add(func(t *conformance.Schedule) { t.Steps[i].N = want })
+			}
+			continue
+		}
+		if st.N > 1 && st.Op.Amount() {
+			r.add(func(t *conformance.Schedule) { t.Steps[i].N = 1 })
+		}
+	}
+}
+
+// Recounted counts what a schedule makes from 1, in the order in which it comes, and leaves
+// out what is done to something that is never made.
+func Recounted(s conformance.Schedule, makes, uses func(op conformance.Op) bool) conformance.Schedule {
+	out, numbers, made := s.Steps[:0:0], map[int]int{}, 0
+	for _, st := range s.Steps {
+		switch {
+		case makes(st.Op):
+			made++
+			numbers[st.N] = made
+			st.N = made
+		case uses(st.Op):
+			if numbers[st.N] == 0 {
+				continue
+			}
+			st.N = numbers[st.N]
+		}
+		out = append(out, st)
+	}
+	s.Steps = out
+	return s
+}
