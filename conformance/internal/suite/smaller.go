@@ -26,12 +26,16 @@ func (e *engine[T, E]) makeSmaller(r *Rule[T, E], f *finding) {
 	}
 	defer OneProcessor()()
 	runs := e.lab.runs
+	counted := v.Run.Schedule.String() == Renumbered(v.Run.Schedule).String()
 	defer func() { e.lab.runs = runs }()
 	for again := true; again; {
 		again = false
 		for _, try := range reductions(f.worst.Run.Schedule) {
 			if tidy, ok := e.c.(Tidy); ok {
 				try = tidy.Tidied(e.Suite, try)
+			}
+			if counted {
+				try = Renumbered(try)
 			}
 			early := func(s conformance.Step) bool { return s.At < 0 }
 			if len(try.Steps) == 0 || slices.ContainsFunc(try.Steps, early) || try.Compare(f.worst.Run.Schedule) >= 0 {
