@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/fakeclock"
+	"github.com/jonboulle/clockwork"
 )
 
 // pendings are the numbers of other armed timers beside which costs stay flat.
@@ -49,6 +50,28 @@ func BenchmarkClock_CreateStop(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				clock.NewTimer(time.Second).Stop()
+			}
+		})
+	}
+}
+
+// Resetting one of n timers to a later deadline, each in turn.
+func BenchmarkClock_Reset(b *testing.B) {
+	for _, n := range pendings {
+		b.Run(fmt.Sprintf("pending=%d", n), func(b *testing.B) {
+			clock := fakeclock.New()
+			timers := make([]clockwork.Timer, n)
+			for i := range timers {
+				timers[i] = clock.NewTimer(time.Hour + time.Duration(i))
+			}
+			b.ReportAllocs()
+			i, d := 0, 2*time.Hour
+			for b.Loop() {
+				if i = (i + 7919) % n; n > 1 && i == 0 {
+					i = 1
+				}
+				d++
+				timers[i].Reset(d)
 			}
 		})
 	}

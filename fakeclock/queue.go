@@ -3,7 +3,8 @@ package fakeclock
 // queue holds the armed timers, ordered by deadline and then by the order of
 // arming. What is armed goes to a young heap, and all that is there to the old
 // one when the young one is full. So a timer that is stopped or fires soon costs
-// the same however many others are armed: it never sifts through them.
+// the same however many others are armed: it never sifts through them. What is armed
+// again for later stays in its place until it surfaces, and sifts through them then.
 type queue struct {
 	young, old heap
 	pushed     uint64
@@ -20,23 +21,41 @@ func (q *queue) len() int { return len(q.young.entries) + len(q.old.entries) }
 func (q *queue) push(t *timer) {
 	if len(q.young.entries) == nursery {
 		for _, e := range q.young.entries {
-			q.old.push(e)
+			q.old.push(e.t.entry())
 		}
 		clear(q.young.entries)
 		q.young.entries = q.young.entries[:0]
 	}
 	q.pushed++
-	q.young.push(entry{t.when, q.pushed, t})
+	t.order = q.pushed
+	q.young.push(t.entry())
+}
+
+// postpone arms t, which is in the queue, for when instead, as the last that was armed. It
+// does nothing and reports false if that is earlier than the place of t in the queue allows.
+func (q *queue) postpone(t *timer, when int64) bool {
+	h := &q.old
+	if t.pos < nursery {
+		h = &q.young
+	}
+	if when < h.entries[int(t.pos)-h.base].when {
+		return false
+	}
+	q.pushed++
+	t.when, t.order = when, q.pushed
+	return true
 }
 
 // first returns the first entry, one that is never due if there is none.
 func (q *queue) first() entry {
 	first := entry{when: never}
 	if len(q.young.entries) > 0 {
-		first = q.young.entries[0]
+		first = q.young.first()
 	}
-	if len(q.old.entries) > 0 && !first.before(q.old.entries[0]) {
-		first = q.old.entries[0]
+	if len(q.old.entries) > 0 {
+		if e := q.old.first(); !first.before(e) {
+			first = e
+		}
 	}
 	return first
 }
@@ -58,11 +77,15 @@ type heap struct {
 	base    int // a timer's pos is its index plus base, which tells the heaps apart
 }
 
+// entry is a place of the heap. A timer that was postponed since has a later key.
 type entry struct {
 	when  int64
 	order uint64
 	t     *timer
 }
+
+// entry is where t belongs.
+func (t *timer) entry() entry { return entry{t.when, t.order, t} }
 
 func (e entry) before(f entry) bool {
 	return e.when < f.when || e.when == f.when && e.order < f.order
@@ -71,6 +94,15 @@ func (e entry) before(f entry) bool {
 func (h *heap) push(e entry) {
 	h.entries = append(h.entries, e)
 	h.up(len(h.entries)-1, e)
+}
+
+// first returns the first entry of a heap that has some, after what was postponed and has
+// surfaced found its place.
+func (h *heap) first() entry {
+	for h.entries[0].order != h.entries[0].t.order {
+		h.down(0, h.entries[0].t.entry())
+	}
+	return h.entries[0]
 }
 
 // remove takes out the entry of the timer at pos.

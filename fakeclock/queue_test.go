@@ -14,7 +14,17 @@ func TestQueue_order(t *testing.T) {
 		q := newQueue()
 		var want []*timer
 		for range 600 {
-			switch op := rng.IntN(5); { // grows well beyond the nursery
+			switch op := rng.IntN(7); { // grows well beyond the nursery
+			case op > 4 && len(want) > 0:
+				i := rng.IntN(len(want))
+				u, before, when := want[i], want[i].when, rng.Int64N(30)
+				if !q.postpone(u, when) {
+					if when >= before || u.when != before {
+						t.Fatalf("seed %d: postpone from %d to %d: false, and it is due at %d", seed, before, when, u.when)
+					}
+					break
+				}
+				want = append(slices.Delete(want, i, i+1), u) // the last that was armed
 			case op > 1 || len(want) == 0:
 				u := &timer{when: rng.Int64N(20)}
 				q.push(u)
@@ -40,7 +50,7 @@ func TestQueue_order(t *testing.T) {
 			}
 			for _, h := range []heap{q.young, q.old} {
 				for i, e := range h.entries {
-					if int(e.t.pos) != h.base+i || e.when != e.t.when {
+					if int(e.t.pos) != h.base+i || e.when > e.t.when || e.order == e.t.order && e.when != e.t.when {
 						t.Fatalf("seed %d: entry %d is at %d", seed, i, e.t.pos)
 					}
 				}

@@ -13,6 +13,7 @@ type timer struct {
 	f       func()         // of a kind that calls
 	wake    chan struct{}  // of a sleeper, closed to wake it
 	when    int64          // deadline; once fired, the instant of it
+	order   uint64         // of arming, while it is in the queue
 	period  int64          // of a ticker
 	site    *site          // where it was made, if recorded
 	pos     int32          // place in the queue, or one of the constants below
@@ -51,6 +52,11 @@ func (t *timer) Stop() bool {
 func (t *timer) Reset(d time.Duration) bool {
 	t.clock.mu.Lock()
 	defer t.clock.unlock()
+	if d > 0 && t.pos >= 0 && t.clock.queue.postpone(t, later(t.clock.now.Load(), int64(d))) {
+		t.clock.note(EventReset, t) // in the queue: no value is unread
+		t.clock.changed()
+		return true
+	}
 	pending := t.clock.disarm(t)
 	t.clock.arm(t, d, EventReset)
 	return pending

@@ -48,6 +48,9 @@ func (c *Clock) Timers() []Timer {
 
 func (c *Clock) timers() []Timer {
 	entries := slices.Concat(c.queue.young.entries, c.queue.old.entries)
+	for i, e := range entries {
+		entries[i] = e.t.entry()
+	}
 	for _, t := range c.unread { // not armed for the next tick yet: last of its instant
 		entries = append(entries, entry{t.nextTick(c.visited), math.MaxUint64, t})
 	}
