@@ -35,7 +35,8 @@ func newLast(t *testing.T, pkg string) *last {
 	for _, path := range found(dir, name) {
 		if s := reads(path); s != "" {
 			fmt.Fprintf(os.Stderr, "conformance: the process of an earlier run of %s ended in this schedule:\n"+
-				"replay: ESCAPEMENT_SCHEDULE=%s go test -run %s %s\n", t.Name(), quoted(s), quoted("^"+t.Name()+"$"), pkg)
+				"replay: ESCAPEMENT_SCHEDULE=%s go test -run %s %s\n",
+				t.Name(), quoted(s), quoted("^"+t.Name()+"$"), pkg)
 		}
 	}
 	own := fmt.Sprintf("%s%d-%d", name, os.Getpid(), lasts.Add(1))

@@ -16,7 +16,8 @@ type longEcho struct{ echo }
 func (longEcho) Families(*suite.Suite) []suite.Family {
 	var s conformance.Schedule
 	for i := range 40 {
-		s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpCall, N: i + 1, At: time.Duration(i) * time.Minute})
+		at := time.Duration(i) * time.Minute
+		s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpCall, N: i + 1, At: at})
 	}
 	return []suite.Family{{Name: "long", Schedules: []conformance.Schedule{s}}}
 }
