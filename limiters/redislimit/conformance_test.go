@@ -26,6 +26,7 @@ func prove(t *testing.T) {
 func TestConformance(t *testing.T) {
 	s := newStillServer()
 	defer s.Close()
+	s.keepLua(t)
 	rdb := s.connect()
 	defer rdb.Close()
 	quotatest.Run(t, s.quota("redislimit, the server's clock", traits, func(key string, cfg quotatest.Config) asker {
@@ -39,6 +40,7 @@ func TestConformance_callersClock(t *testing.T) {
 	prove(t)
 	s := newStillServer()
 	defer s.Close()
+	s.keepLua(t)
 	rdb := s.connect()
 	defer rdb.Close()
 	quotatest.Run(t, s.quota("redislimit, the caller's clock", traits, func(key string, cfg quotatest.Config) asker {
