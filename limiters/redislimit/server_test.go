@@ -145,12 +145,13 @@ func (w *wire) Write(p []byte) (int, error) {
 
 func (w *wire) Read(p []byte) (int, error) {
 	n, err := w.Conn.Read(p)
-	switch w.fault.Swap(sound) {
-	case losesAnswers, losesAnAnswer:
+	switch w.fault.Load() {
+	case losesAnswers, losesAnAnswer: // and all reads from now on
 		w.Close()
 		return 0, io.EOF
 	case keepsAnswers:
 		<-w.s.mended
+		w.fault.Store(sound)
 	}
 	return n, err
 }
