@@ -13,20 +13,33 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
+// A client of a test.
+type client interface {
+	redislimit.Client
+	Close() error
+}
+
 // What a request that got no answer has taken, of 3 tokens.
 func TestLimiter_lostOnTheWay(t *testing.T) {
+	one := func(s *server) client { return s.connect() }
+	cluster := func(s *server) client {
+		return redis.NewClusterClient(clusterOf(map[string]*server{"10.0.0.1:1": s, "10.0.0.2:1": s}))
+	}
 	for _, c := range []struct {
-		name  string
-		fault int32
-		left  int
+		name    string
+		connect func(s *server) client
+		fault   int32
+		left    int
 	}{
-		{"request", losesRequests, 3},
-		{"answer", losesAnswers, 2}, // not 0, though the client would send it 4 times
+		{"request", one, losesRequests, 3},
+		{"answer", one, losesAnswers, 2}, // not 0, though the client would send it 4 times
+		{"request in a cluster", cluster, losesRequests, 3},
+		{"answer in a cluster", cluster, losesAnswers, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newStillServer()
 			defer s.Close()
-			rdb := s.connect()
+			rdb := c.connect(s)
 			defer rdb.Close()
 			failures := 0
 			l := redislimit.New(rdb, "q", time.Second, 3, redislimit.Timeout(patience),

@@ -130,17 +130,22 @@ func TestLoad_requests(t *testing.T) {
 	}
 }
 
-// What is granted in all is within the envelope, while a server that keeps nothing, or
-// everything, is killed and started again in the middle, and a client before that.
+// What is granted for each key is within the envelope, while a server that keeps nothing, or
+// everything, is killed and started again in the middle, and a client closed before that.
 func TestLoad_envelope(t *testing.T) {
-	const interval, burst = time.Millisecond, 500
+	kept := []string{"--appendonly", "yes", "--appendfsync", "always"}
 	for _, c := range []struct {
-		name   string
-		args   []string
-		bursts int // that can be granted: one, and one for each loss of the state
+		name     string
+		keys     int
+		interval time.Duration
+		burst    int
+		args     []string
+		bursts   int // that can be granted: one, and one for each loss of the state
 	}{
-		{"nothing kept", nil, 2},
-		{"append-only file", []string{"--appendonly", "yes", "--appendfsync", "always"}, 1},
+		{"one key, nothing kept", 1, time.Millisecond, 500, nil, 2},
+		{"one key, append-only file", 1, time.Millisecond, 500, kept, 1},
+		{"10,000 keys, nothing kept", 10_000, time.Hour, 1, nil, 2},
+		{"10,000 keys, append-only file", 10_000, time.Hour, 1, kept, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			n := requests(t)
@@ -149,23 +154,30 @@ func TestLoad_envelope(t *testing.T) {
 			l := newLoad(t, p.addr, n)
 			l.at[int64(n/4)] = func() { _ = l.rdbs[0].Close() }
 			l.at[int64(n/2)] = func() { p.kill(); p.start() }
-			var granted, failed atomic.Int64
-			all := l.limiters(interval, burst)
-			took := l.run(func(c, _ int) {
-				d, err := all[c].Take(ctx, "a", 1)
+			var ofClosed, failed atomic.Int64
+			granted := make([]atomic.Int64, c.keys)
+			all := l.limiters(c.interval, c.burst)
+			took := l.run(func(client, i int) {
+				key := i / 4 % c.keys // four clients ask for it at once
+				d, err := all[client].Take(ctx, strconv.Itoa(key), 1)
 				switch {
+				case err != nil && client == 0:
+					ofClosed.Add(1)
 				case err != nil:
 					failed.Add(1)
 				case d.Allowed:
-					granted.Add(1)
+					granted[key].Add(1)
 				}
 			})
-			most := c.bursts*burst + int(took/interval) + 1
-			if got := int(granted.Load()); got > most {
-				t.Errorf("%d were granted in %v, want %d at the most", got, took, most)
+			sum, largest, most := 0, 0, c.bursts*c.burst+int(took/c.interval)
+			for key := range granted {
+				got := int(granted[key].Load())
+				if sum, largest = sum+got, max(largest, got); got > most {
+					t.Errorf("%d were granted for key %d in %v, want %d at the most", got, key, took, most)
+				}
 			}
-			t.Logf("%d requests in %.1fs: %d granted, of %d that could be, %d failed, some %d of them of the client that was closed",
-				n, took.Seconds(), granted.Load(), most, failed.Load(), n*3/4/clients)
+			t.Logf("%d requests in %.1fs: %d granted, at most %d for a key, of %d that could be; %d failed of the client "+
+				"that was closed, %d of the others", n, took.Seconds(), sum, largest, most, ofClosed.Load(), failed.Load())
 		})
 	}
 }

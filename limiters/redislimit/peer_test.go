@@ -140,6 +140,21 @@ func TestPeer_strangeNumbers(t *testing.T) {
 	}
 }
 
+// An interval that a double of seconds cannot hold is none: of one at once, all are granted.
+func TestPeer_highRate(t *testing.T) {
+	s := newStillServer()
+	defer s.Close()
+	rdb := s.connect()
+	defer rdb.Close()
+	peer := redis_rate.NewLimiter(rdb)
+	for range 10 {
+		r, err := peer.Allow(ctx, "a", redis_rate.Limit{Rate: 1_500_000_000, Period: time.Second, Burst: 1})
+		if err != nil || r.Allowed != 1 {
+			t.Errorf("Allow = %+v, %v, which was granted", r, err)
+		}
+	}
+}
+
 // Of 5 at once the fifth is denied: five times 200ms, added one by one to a number of seconds,
 // are more than one second.
 func TestPeer_burst(t *testing.T) {
