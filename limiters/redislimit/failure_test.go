@@ -100,7 +100,8 @@ func TestLimiter_noAnswer(t *testing.T) {
 		take := func(ctx context.Context, want error, after time.Duration) {
 			t.Helper()
 			began := time.Now()
-			if d, err := l.Take(ctx, "a", 1); !errors.Is(err, want) || d != (limiters.Decision{}) || time.Since(began) != after {
+			d, err := l.Take(ctx, "a", 1)
+			if !errors.Is(err, want) || d != (limiters.Decision{}) || time.Since(began) != after {
 				t.Errorf("Take = %+v, %v after %v, want %v after %v", d, err, time.Since(began), want, after)
 			}
 		}
@@ -137,7 +138,8 @@ func TestLimiter_policies(t *testing.T) {
 	defer rdb.Close()
 	var told []error
 	take := func(n int, opts ...redislimit.Option) (limiters.Decision, error) {
-		opts = append(opts, redislimit.Timeout(patience), redislimit.OnFailure(func(err error) { told = append(told, err) }))
+		opts = append(opts, redislimit.Timeout(patience),
+			redislimit.OnFailure(func(err error) { told = append(told, err) }))
 		return redislimit.New(rdb, "q", time.Second, 2, opts...).Take(ctx, "a", n)
 	}
 	if d, err := take(1, redislimit.FailOpen()); err != nil || !d.Allowed || d.Limit != 2 || told != nil {

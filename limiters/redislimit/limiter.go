@@ -65,7 +65,8 @@ func New(client Client, name string, interval time.Duration, burst int, opts ...
 		panic("redislimit: New: client is nil: use a *redis.Client, for one machine use package limiters")
 	}
 	if name == "" || strings.ContainsAny(name, "{}") {
-		panic(fmt.Sprintf("redislimit: New: name %q must not be empty or have a brace: use a word for what is limited", name))
+		panic(fmt.Sprintf("redislimit: New: name %q must not be empty or have a brace: "+
+			"use a word for what is limited", name))
 	}
 	if interval <= 0 {
 		panic(fmt.Sprintf("redislimit: New: interval %v must be > 0", interval))
@@ -73,7 +74,8 @@ func New(client Client, name string, interval time.Duration, burst int, opts ...
 	l := &Limiter{client: client, name: name, burst: int64(max(burst, 0)), config: config{timeout: DefaultTimeout}}
 	l.interval = int64((interval-1)/time.Microsecond) + 1
 	if l.burst > 0 && l.interval > longest/l.burst {
-		panic(fmt.Sprintf("redislimit: New: %d intervals of %v are more than 73 years: use a smaller burst", burst, interval))
+		panic(fmt.Sprintf("redislimit: New: %d intervals of %v are more than 73 years: "+
+			"use a smaller burst", burst, interval))
 	}
 	for _, opt := range opts {
 		if opt != nil {

@@ -13,8 +13,8 @@ import (
 )
 
 // TestPeer holds go-redis/redis_rate v10.0.1, unmodified, to the suite. Its instants are doubles
-// in seconds since 2017, and roundings add up, so that it is not exact to the microsecond. Its documents do not say what
-// RetryAfter is for what never fits.
+// in seconds since 2017, and roundings add up, so that it is not exact to the microsecond. Its
+// documents do not say what RetryAfter is for what never fits.
 func TestPeer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: it is the same on every release")
@@ -30,7 +30,8 @@ func TestPeer(t *testing.T) {
 	known := []quotatest.Known{
 		{Rule: "GC-RETRYNEG", Schedule: "rate=10/1s burst=4 | allow 2147483647 @0",
 			Why: "what never fits is told to come again, each time"},
-		{Rule: "GC-REMAIN", Schedule: "rate=10/1s burst=4 | allow -1 @0", Why: "more than the burst remain after a negative number"},
+		{Rule: "GC-REMAIN", Schedule: "rate=10/1s burst=4 | allow -1 @0",
+			Why: "more than the burst remain after a negative number"},
 		{Rule: "GC-NEG", Schedule: "rate=10/1s burst=4 | allow 4 @0 | allow -1 @0 | allow 1 @0",
 			Why: "a negative number gives back what was never taken; the docs do not mention it"},
 		{Rule: "X-CFG", Schedule: "rate=1500000000/1s burst=1 | allow 1 @0 | allow 1 @0",
@@ -134,8 +135,15 @@ func TestPeer_strangeNumbers(t *testing.T) {
 	}{{-5, 7, -1}, {4, 0, 333}, {4, 0, 333}} {
 		s.move(start.Add(time.Duration(i) * time.Minute))
 		r, err := peer.AllowN(ctx, "a", redis_rate.PerSecond(3), want.n)
-		if err != nil || r.Remaining != want.remaining || r.RetryAfter != -1 && r.RetryAfter/time.Millisecond != want.retry {
-			t.Errorf("AllowN %d: %+v, %v, which was %+v", want.n, r, err, want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		retry := r.RetryAfter
+		if retry != -1 {
+			retry /= time.Millisecond
+		}
+		if r.Remaining != want.remaining || retry != want.retry {
+			t.Errorf("AllowN %d: %+v, which was %+v", want.n, r, want)
 		}
 	}
 }
