@@ -96,5 +96,6 @@ func isContract(folder string) bool {
 
 // nested reports whether a folder belongs to a module of its own.
 func nested(folder string) bool {
-	return strings.HasPrefix(folder, "conformance/peers") || strings.HasPrefix(folder, "go1.24")
+	return strings.HasPrefix(folder, "conformance/peers") || strings.HasPrefix(folder, "limiters/redislimit") ||
+		strings.HasPrefix(folder, "go1.24")
 }

@@ -25,7 +25,7 @@
 // [Concurrency] limits how many events go on at once, however fast they come; it is
 // the only one that must be told when they end. Those that never wait all say by Take what
 // remains and when to try again: they are [Taker]. Package httplimit puts limiters in
-// front of HTTP handlers.
+// front of HTTP handlers. Package redislimit, a module of its own, keeps a GCRA for many machines.
 //
 // [TokenBucket] has all that the Limiter of golang.org/x/time/rate v0.14.0 has:
 // a program that uses it needs another import, and NewTokenBucket for NewLimiter.

@@ -1,0 +1,90 @@
+package redislimit
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/escapement-go/escapement/limiters"
+	"github.com/jonboulle/clockwork"
+)
+
+// DefaultTimeout is how long a [Limiter] waits for the server without [Timeout].
+const DefaultTimeout = 250 * time.Millisecond
+
+// An Option changes what [New] makes. Options are applied in order; the zero Option (nil)
+// changes nothing.
+type Option func(*config)
+
+type config struct {
+	timeout   time.Duration
+	clock     clockwork.Clock // nil: the server's
+	fallback  limiters.Taker  // nil: none
+	open      bool
+	onFailure func(err error)
+}
+
+// Timeout sets how long Take waits for the server, connecting included, instead of
+// [DefaultTimeout]. A request that has no answer by then is given up with [ErrNoAnswer], and
+// may have been counted. While 16 of these have not come back, others are not sent, and fail
+// at once: they come back when the server answers, or after the client's ReadTimeout.
+// It is in package time. Timeout panics if d is not positive.
+func Timeout(d time.Duration) Option {
+	if d <= 0 {
+		panic(fmt.Sprintf("redislimit: Timeout: d %v must be > 0", d))
+	}
+	return func(cfg *config) { cfg.timeout = d }
+}
+
+// FailClosed makes Take return an error if the server does not decide. It is the default.
+func FailClosed() Option {
+	return func(cfg *config) { cfg.open, cfg.fallback = false, nil }
+}
+
+// FailOpen grants whatever n up to the burst if the server does not decide, without a limit:
+// the Decision says so, as that of a limiters.TokenBucket at rate Inf.
+func FailOpen() Option {
+	return func(cfg *config) { cfg.open, cfg.fallback = true, nil }
+}
+
+// FailTo lets l decide on a request if the server does not, usually a limiters.Keyed with what
+// one machine may grant meanwhile. FailTo panics if l is nil.
+func FailTo(l limiters.Taker) Option {
+	if l == nil {
+		panic("redislimit: FailTo: l is nil: for no limit use FailOpen")
+	}
+	return func(cfg *config) { cfg.open, cfg.fallback = false, l }
+}
+
+// OnFailure calls f once for each request that the server does not decide on, with the
+// reason, before the answer is found otherwise. A context of the caller that is done is no
+// failure. f may be called by many goroutines at once, and under no lock.
+func OnFailure(f func(err error)) Option {
+	return func(cfg *config) { cfg.onFailure = f }
+}
+
+// WithClock makes the Limiter take its instants from c, in place of the server's clock. A nil
+// c, like no WithClock, means the server's.
+//
+// The clocks of all callers must then agree: what they differ by can be granted again. And
+// they must be as fast as the server's, by which a key expires.
+func WithClock(c clockwork.Clock) Option {
+	return func(cfg *config) { cfg.clock = c }
+}
+
+// fail answers in place of the server, which did not because of err.
+func (l *Limiter) fail(ctx context.Context, key string, n int, err error) (limiters.Decision, error) {
+	if l.onFailure != nil {
+		l.onFailure(err)
+	}
+	switch {
+	case l.fallback != nil:
+		return l.fallback.Take(ctx, key, n)
+	case l.open && l.impossible(n):
+		return limiters.Decision{Limit: math.MaxInt, Remaining: math.MaxInt, RetryAfter: limiters.InfDuration}, nil
+	case l.open:
+		return limiters.Decision{Allowed: true, Limit: math.MaxInt, Remaining: math.MaxInt}, nil
+	}
+	return limiters.Decision{}, err
+}
