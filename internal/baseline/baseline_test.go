@@ -227,7 +227,13 @@ func TestChances_ofBeingCaught(t *testing.T) {
 
 // leavesOut are the implementations on record of which more than one schedule in twenty is
 // left out, and why that is right.
-var leavesOut = map[string]string{}
+var leavesOut = map[string]string{
+	"peer|clock|benbjohnson|Injected": leaks,
+	"peer|clock|juju|Injected":        leaks,
+	"peer|clock|k8s|Injected":         leaks,
+}
+
+const leaks = "each run leaves goroutines behind, and the runtime looks at all of them again and again"
 
 // Of everything bundled and of every peer at least 95 of 100 schedules are judged.
 func TestRecord_nearlyAllIsJudged(t *testing.T) {
