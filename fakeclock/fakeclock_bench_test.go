@@ -31,6 +31,16 @@ func BenchmarkClock_Now(b *testing.B) {
 	}
 }
 
+func BenchmarkClock_Since(b *testing.B) {
+	clock := fakeclock.New()
+	start := clock.Now()
+	clock.Advance(time.Hour)
+	b.ReportAllocs()
+	for b.Loop() {
+		clock.Since(start)
+	}
+}
+
 func BenchmarkClock_NowParallel(b *testing.B) {
 	clock := fakeclock.New()
 	b.ReportAllocs()

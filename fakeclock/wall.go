@@ -34,8 +34,9 @@ func (c *Clock) Since(t time.Time) time.Duration {
 	last, now := c.reading()
 	end := now
 	for s := last; s != nil; end, s = s.from, s.before {
-		if !t.Before(s.at(s.from)) && !t.After(s.at(end)) {
-			return time.Duration(now) - t.Sub(s.zero)
+		d := t.Sub(s.zero) // saturates
+		if s.from <= int64(d) && int64(d) <= end && d != math.MaxInt64 {
+			return time.Duration(now) - d
 		}
 	}
 	return last.at(now).Sub(t)
