@@ -12,7 +12,7 @@ import (
 // before they are shown.
 const (
 	enumerated  = 5
-	mostSmaller = 3000 // runs, to make one schedule smaller
+	mostSmaller = 1000 // runs, to make one schedule smaller
 )
 
 // makeSmaller replaces what a rule found by what it finds on a smaller schedule, if there is
