@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -50,6 +52,14 @@ type Verdict struct {
 	LeftOut int `json:"left_out,omitempty"`
 	// Text is the whole failure text.
 	Text string `json:"text,omitempty"`
+	// Law is the rule in one sentence. Example is the first schedule that the rule judged.
+	Law     string `json:"law,omitempty"`
+	Example string `json:"example,omitempty"`
+	// Because, Replay and Picture are parts of a failure's text: why that is expected which did
+	// not come, the command that runs the schedule alone, and the timeline as data.
+	Because string   `json:"because,omitempty"`
+	Replay  string   `json:"replay,omitempty"`
+	Picture *Picture `json:"picture,omitempty"`
 }
 
 // Report is what a run of the suite found.
@@ -61,6 +71,9 @@ type Report struct {
 	Name     string `json:"name"`
 	Contract string `json:"contract"`
 	Time     string `json:"time"`
+	// Package is the import path of the test that ran the suite, Test its name.
+	Package string `json:"package,omitempty"`
+	Test    string `json:"test,omitempty"`
 	// Bubbles says whether the runs were settled exactly, in bubbles.
 	Bubbles bool `json:"bubbles"`
 	// Schedules is the number of different schedules explored, Runs that of the
@@ -177,11 +190,15 @@ func label(i int) string {
 }
 
 // Write appends the report as one line of JSON, with the seconds that it took, to the file
-// that ESCAPEMENT_REPORT names, if it names one.
+// that ESCAPEMENT_REPORT names, if it names one. If it names a folder, that is a file of this
+// process there.
 func (r *Report) Write(took time.Duration) error {
 	path := os.Getenv("ESCAPEMENT_REPORT")
 	if path == "" {
 		return nil
+	}
+	if fi, err := os.Stat(path); err == nil && fi.IsDir() {
+		path = filepath.Join(path, strconv.Itoa(os.Getpid())+".jsonl")
 	}
 	line, err := json.Marshal(struct {
 		*Report

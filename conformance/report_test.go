@@ -3,6 +3,7 @@ package conformance
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -42,8 +43,24 @@ func TestReport_Write(t *testing.T) {
 		!strings.Contains(lines[0], `"verdicts":[{"rule":"RL-ENV"`) {
 		t.Errorf("%s holds %q, want a line for each report", path, lines)
 	}
-	t.Setenv("ESCAPEMENT_REPORT", t.TempDir())
+	t.Setenv("ESCAPEMENT_REPORT", filepath.Join(path, "below a file"))
 	if r.Write(0) == nil {
-		t.Error("Write to a folder says nothing")
+		t.Error("Write to a path that cannot be says nothing")
+	}
+}
+
+// Where ESCAPEMENT_REPORT names a folder, each process has a file of its own there.
+func TestReport_Write_toFolder(t *testing.T) {
+	folder := t.TempDir()
+	t.Setenv("ESCAPEMENT_REPORT", folder)
+	r := &Report{Version: Version, Name: "mine"}
+	for range 2 {
+		if err := r.Write(time.Second); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(folder, strconv.Itoa(os.Getpid())+".jsonl"))
+	if lines := strings.Count(string(text), "\n"); err != nil || lines != 2 {
+		t.Errorf("%d lines in the file of this process (%v), want 2", lines, err)
 	}
 }

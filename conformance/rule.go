@@ -22,6 +22,9 @@ type Rule struct {
 	Link string
 	// Level says how binding it is.
 	Level Level
+	// Needs are the operations and the traits without which it is skipped: "the operation
+	// cancel", "the trait Overlap".
+	Needs []string
 }
 
 // Known is a rule that is known to fail. The rule still runs: if it passes, or if

@@ -49,10 +49,11 @@ type engine[T, E any] struct {
 
 // finding is what was found about one rule.
 type finding struct {
-	judged int
-	worst  *Violation // with the smallest schedule
-	family string
-	left   map[string]int // schedules that concern it and were left out, by reason
+	judged  int
+	example string     // the first schedule that was judged
+	worst   *Violation // with the smallest schedule
+	family  string
+	left    map[string]int // schedules that concern it and were left out, by reason
 	// unfinished says that schedules which concern it were not reached.
 	unfinished bool
 	// maybe are the findings that count only if they are frequent, by schedule.
@@ -91,11 +92,17 @@ func newEngine[T, E any](t *testing.T, about About, c Contract[T, E], o inside.O
 	return e
 }
 
-// linked returns the rules of a contract, each with its link into RULES.md.
+// linked returns the rules of a contract, each with its link into RULES.md and what it needs.
 func linked[T, E any](c Contract[T, E]) []Rule[T, E] {
 	rules := c.Rules()
 	for i := range rules {
 		rules[i].Link = link(c.Profile().Kind, rules[i].ID)
+		for _, op := range rules[i].Ops {
+			rules[i].Needs = append(rules[i].Needs, "the operation "+string(op))
+		}
+		for _, trait := range rules[i].Declared {
+			rules[i].Needs = append(rules[i].Needs, "the trait "+trait)
+		}
 	}
 	return rules
 }
@@ -124,6 +131,8 @@ func Run[T, E any](t *testing.T, about About, c Contract[T, E]) *conformance.Rep
 	}
 	e.lab.last = newLast(t, callerPackage())
 	defer e.lab.last.close()
+	e.lab.last.progress = newProgress(e.about.Name, e.profile.Kind)
+	defer e.lab.last.progress.close()
 	r := e.evaluate()
 	e.red = fails(r)
 	for i := range r.Verdicts {
@@ -359,7 +368,9 @@ func (e *engine[T, E]) judge(active []*Rule[T, E], j Job, rec *Recording) {
 			continue
 		}
 		f := e.found(r.ID)
-		f.judged++
+		if f.judged++; f.judged == 1 {
+			f.example = j.Schedule.String()
+		}
 		if e.breaks(r.Beyond) {
 			continue
 		}

@@ -32,17 +32,23 @@ func (e *engine[T, E]) text(r *Rule[T, E], v *Violation) string {
 		if v.Run.Order != conformance.OrderSettled {
 			fmt.Fprintf(&b, "order: %s\n", v.Run.Order)
 		}
-		fmt.Fprintf(&b, "\n%s\n", picture(v))
-		fmt.Fprintf(&b, "replay: ESCAPEMENT_SCHEDULE=%s go test -run %s %s\n",
-			quoted(v.Run.Schedule.String()), quoted(e.pattern(r.ID)), cmp.Or(e.pkg, callerPackage()))
-	} else {
-		fmt.Fprintf(&b, "replay: go test -run %s %s\n", quoted(e.pattern(r.ID)), callerPackage())
+		fmt.Fprintf(&b, "\n%s\n", draw(lanes(v), v.At))
 	}
+	fmt.Fprintf(&b, "replay: %s\n", e.replay(r.ID, v))
 	return b.String()
 }
 
 // quoted quotes a text for the shell.
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// replay is the command that shows a violation again.
+func (e *engine[T, E]) replay(id string, v *Violation) string {
+	command := fmt.Sprintf("go test -run %s %s", quoted(e.pattern(id)), cmp.Or(e.pkg, callerPackage()))
+	if v.Run == nil {
+		return command
+	}
+	return fmt.Sprintf("ESCAPEMENT_SCHEDULE=%s %s", quoted(v.Run.Schedule.String()), command)
+}
 
 // pattern selects the rule's subtest, and nothing else, with -run.
 func (e *engine[T, E]) pattern(id string) string {
@@ -76,11 +82,11 @@ func callerPackage() string {
 	return strings.TrimSuffix(name[:slash]+strings.ReplaceAll(pkg, "%2e", "."), "_test")
 }
 
-// picture draws the run: a lane for each kind of operation, then the rule's own.
-func picture(v *Violation) string {
-	lanes := v.Lanes
-	if lanes == nil && len(v.Run.Fires) > 0 {
-		lanes = []Lane{v.Run.Got()}
+// lanes are those of the run: one for each kind of operation, then the rule's own.
+func lanes(v *Violation) []Lane {
+	own := v.Lanes
+	if own == nil && len(v.Run.Fires) > 0 {
+		own = []Lane{v.Run.Got()}
 	}
 	var ops []Lane
 	add := func(s conformance.Step, mark string) {
@@ -92,18 +98,8 @@ func picture(v *Violation) string {
 		ops[i].Marks = append(ops[i].Marks, Mark{s.At, mark})
 	}
 	for _, s := range v.Run.Schedule.Steps {
-		mark := "x"
-		if strings.HasPrefix(s.Op.Arguments(), "n") {
-			mark = fmt.Sprint(s.N)
-		}
-		if s.Op.Counts() && s.K != 0 {
-			mark += fmt.Sprintf("(key %d)", s.K)
-		}
-		if s.Racing {
-			mark += "~"
-		}
 		if s.Op != conformance.OpIdle {
-			add(s, mark)
+			add(s, stepMark(s))
 		}
 	}
 	for _, d := range v.Run.Done {
@@ -111,7 +107,22 @@ func picture(v *Violation) string {
 			add(d.Step, "*")
 		}
 	}
-	return draw(append(ops, lanes...), v.At)
+	return append(ops, own...)
+}
+
+// stepMark is how the timeline shows a step.
+func stepMark(s conformance.Step) string {
+	mark := "x"
+	if strings.HasPrefix(s.Op.Arguments(), "n") {
+		mark = fmt.Sprint(s.N)
+	}
+	if s.Op.Counts() && s.K != 0 {
+		mark += fmt.Sprintf("(key %d)", s.K)
+	}
+	if s.Racing {
+		mark += "~"
+	}
+	return mark
 }
 
 // draw draws the lanes, with a column for each instant and the caret under at.

@@ -20,6 +20,8 @@ import (
 type last struct {
 	file *os.File
 	buf  [512]byte
+
+	progress *progress // what watches the run; nil if nothing does
 }
 
 // lasts counts the files of this process.
@@ -77,7 +79,11 @@ func reads(path string) string {
 
 // note writes the schedule of a job that is about to run, if there is a file.
 func (l *last) note(j Job) {
-	if l == nil || l.file == nil {
+	if l == nil {
+		return
+	}
+	l.progress.step()
+	if l.file == nil {
 		return
 	}
 	text := j.text

@@ -78,7 +78,7 @@ func (e *engine[T, E]) conclude(r *Rule[T, E], v *conformance.Verdict, only stri
 			return false
 		}
 	}
-	v.Judged, v.LeftOut = f.judged, 0
+	v.Judged, v.LeftOut, v.Example = f.judged, 0, f.example
 	for _, n := range f.left {
 		v.LeftOut += n
 	}
@@ -89,7 +89,7 @@ func (e *engine[T, E]) conclude(r *Rule[T, E], v *conformance.Verdict, only stri
 		if f.worst.Run != nil {
 			v.Schedule = f.worst.Run.Schedule.String()
 		}
-		v.Text = e.text(r, f.worst)
+		e.explain(r, v, f.worst)
 	case e.stalls[r.ID] != "":
 		v.Status, v.Reason = conformance.Inconclusive, e.stalls[r.ID]
 	case f.unfinished:
@@ -263,6 +263,8 @@ func (e *engine[T, E]) blank(why string) *conformance.Report {
 		Name:     e.about.Name,
 		Contract: e.profile.Kind,
 		Time:     e.Time.String(),
+		Package:  cmp.Or(e.pkg, callerPackage()),
+		Test:     e.T.Name(),
 		Bubbles:  e.Bubble,
 		Partial:  why,
 	}
@@ -270,7 +272,9 @@ func (e *engine[T, E]) blank(why string) *conformance.Report {
 		r.Verdicts = append(r.Verdicts, skippedVerdict(id, conformance.Core, why))
 	}
 	for i := range e.rules {
-		r.Verdicts = append(r.Verdicts, skippedVerdict(e.rules[i].ID, e.rules[i].Level, why))
+		v := skippedVerdict(e.rules[i].ID, e.rules[i].Level, why)
+		v.Law = e.rules[i].Text
+		r.Verdicts = append(r.Verdicts, v)
 	}
 	return r
 }
@@ -369,7 +373,8 @@ func (e *engine[T, E]) runLive(t *testing.T, r *Rule[T, E], v *conformance.Verdi
 	case why != "":
 		v.Status, v.Reason, v.Judged = conformance.Skip, why, 0
 	case broken != nil:
-		v.Status, v.Reason, v.Text = conformance.Fail, broken.Headline, e.text(r, broken)
+		v.Status, v.Reason = conformance.Fail, broken.Headline
+		e.explain(r, v, broken)
 	}
 }
 

@@ -1,0 +1,49 @@
+package suite
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/escapement-go/escapement/conformance"
+)
+
+// explain puts the parts of a failure's text into its verdict, for those who draw it.
+func (e *engine[T, E]) explain(r *Rule[T, E], v *conformance.Verdict, broken *Violation) {
+	v.Text, v.Because, v.Replay = e.text(r, broken), broken.Because, e.replay(r.ID, broken)
+	if broken.Run != nil {
+		v.Picture = pictured(broken)
+	}
+}
+
+// pictured is the timeline of a violation as data.
+func pictured(v *Violation) *conformance.Picture {
+	p := &conformance.Picture{At: v.At}
+	if v.Run.Order != conformance.OrderSettled {
+		p.Order = v.Run.Order.String()
+	}
+	for _, l := range lanes(v) {
+		lane := conformance.Lane{Name: l.Name}
+		for _, m := range l.Marks {
+			lane.Marks = append(lane.Marks, conformance.LaneMark(m))
+		}
+		p.Lanes = append(p.Lanes, lane)
+	}
+	for _, d := range v.Run.Done {
+		if d.Op != conformance.OpIdle {
+			p.Spans = append(p.Spans, between(string(d.Op), stepMark(d.Step), d.Began, d.Ended, d.Inside))
+		}
+	}
+	for _, f := range v.Run.Fires {
+		p.Spans = append(p.Spans, between("callback", FireMark(f.Value), f.Began, f.Ended, false))
+	}
+	slices.SortStableFunc(p.Spans, func(a, b conformance.Span) int { return cmp.Compare(a.First, b.First) })
+	return p
+}
+
+// between makes a span of two points.
+func between(lane, text string, began, ended conformance.Mark, inside bool) conformance.Span {
+	return conformance.Span{
+		Lane: lane, Text: text, Inside: inside,
+		From: began.At, To: ended.At, First: began.Seq, Last: ended.Seq,
+	}
+}
