@@ -1,0 +1,133 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"go/importer"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// initialize writes the test that judges a type.
+func initialize(args []string, stdout, stderr io.Writer) int {
+	fs := flag.NewFlagSet("verdicts init", flag.ContinueOnError)
+	fs.SetOutput(stderr)
+	fs.Usage = func() {
+		fmt.Fprint(stderr, "usage: verdicts init [flags] package.Type\n"+
+			"       or package.Constructor; a type of this folder is .Type\n\n")
+		fs.PrintDefaults()
+	}
+	kind := fs.String("contract", "", "the `package` of the contract, such as limitertest; otherwise it is guessed")
+	out := fs.String("o", "", "the `file` to write; otherwise conformance_test.go of the package, or of this folder")
+	if err := fs.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return 0
+	} else if err != nil || fs.NArg() != 1 {
+		if err == nil {
+			fs.Usage()
+		}
+		return usageFailed
+	}
+	path, name := target(fs.Arg(0))
+	pkg, err := load(path)
+	if err != nil {
+		fmt.Fprintln(stderr, "verdicts init:", err)
+		return 1
+	}
+	a, err := newAdapter(pkg, name, *kind)
+	if err != nil {
+		fmt.Fprintln(stderr, "verdicts init:", err)
+		return 1
+	}
+	file := *out
+	if file == "" {
+		file = filepath.Join(pkg.folder(), "conformance_test.go")
+	}
+	if err := create(file, a.source()); err != nil {
+		fmt.Fprintln(stderr, "verdicts init:", err)
+		return 1
+	}
+	fmt.Fprintf(stdout, "wrote %s\n", file)
+	for _, s := range a.assumed {
+		fmt.Fprintf(stdout, "assumed: %s\n", s)
+	}
+	fmt.Fprintln(stdout, "Traits are left out: the subtest TRAITS prints the literal to paste.")
+	return 0
+}
+
+// target splits package.Name. A name alone is one of the package in this folder.
+func target(arg string) (path, name string) {
+	dot := strings.LastIndex(arg, ".")
+	if path, name = arg[:max(dot, 0)], arg[dot+1:]; path == "" {
+		path = "."
+	}
+	return path, name
+}
+
+// create writes a file that is not there yet.
+func create(path string, text []byte) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(text); err != nil {
+		f.Close()
+		return err
+	}
+	return f.Close()
+}
+
+// loaded is a package as the go command sees it.
+type loaded struct {
+	ImportPath, Name, Dir, Export string
+
+	Module *struct{ Main bool }
+	Error  *struct{ Err string }
+	types  *types.Package
+}
+
+// folder is where its test goes: beside it, if it is one of the main module.
+func (l *loaded) folder() string {
+	if l.Module != nil && l.Module.Main {
+		return l.Dir
+	}
+	return "."
+}
+
+// load reads the exported declarations of a package from what the compiler writes.
+func load(path string) (*loaded, error) {
+	cmd := exec.Command("go", "list", "-e", "-export", "-deps", "-json=ImportPath,Name,Dir,Export,Module,Error", path)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list %s: %w\n%s", path, err, stderr.Bytes())
+	}
+	exports := map[string]string{}
+	var last *loaded
+	for dec := json.NewDecoder(bytes.NewReader(out)); dec.More(); {
+		last = &loaded{}
+		if err := dec.Decode(last); err != nil {
+			return nil, fmt.Errorf("go list %s: %w", path, err)
+		}
+		exports[last.ImportPath] = last.Export
+	}
+	if last == nil || last.Error != nil {
+		return nil, fmt.Errorf("go list %s: no such package, or it does not compile\n%s", path, stderr.Bytes())
+	}
+	lookup := func(path string) (io.ReadCloser, error) {
+		if exports[path] == "" {
+			return nil, fmt.Errorf("no export data for %s", path)
+		}
+		return os.Open(exports[path])
+	}
+	last.types, err = importer.ForCompiler(token.NewFileSet(), "gc", lookup).Import(last.ImportPath)
+	return last, err
+}

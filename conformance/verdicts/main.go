@@ -1,0 +1,193 @@
+// Verdicts runs the tests that hold implementations to the conformance suite, shows how far
+// they are, and then what came of it: one table for each contract, each failure once.
+//
+//	go run github.com/escapement-go/escapement/conformance/verdicts ./...
+//
+// It runs go test with the packages named, those below the current folder by "./...", and
+// ends as go test does. Tests named TestConformance... are run; -run selects others. The
+// flags -race, -short, -count, -tags, -timeout, -skip, -cpu and -p are those of go test, which
+// reads GOFLAGS too.
+//
+// Flags of its own:
+//
+//	-html file   write a page with tables, timelines and schedules to file
+//	-json        print each report as a line of JSON as it comes, and nothing else
+//	-title text  the heading of the page
+//	-v           print what each implementation skips, and why
+//
+// The page is one file without scripts that is the same for the same verdicts, byte for byte:
+// neither seconds nor the Go release are in it. On a terminal one line at the bottom shows what
+// is under way. NO_COLOR and TERM=dumb are honoured. Nothing is left behind but what -html names.
+//
+// A second form looks at a type and writes the test that judges it:
+//
+//	go run github.com/escapement-go/escapement/conformance/verdicts init ./mine.Debouncer
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"time"
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// options are the flags.
+type options struct {
+	html, title   string
+	json, verbose bool
+	run           string
+	passed        []string // flags for go test
+	packages      []string
+}
+
+// testFlags are the flags that are passed to go test as they are; those with true are switches.
+var testFlags = []struct {
+	name   string
+	toggle bool
+	usage  string
+}{
+	{"race", true, "as of go test"},
+	{"short", true, "as of go test"},
+	{"count", false, "as of go test"},
+	{"tags", false, "as of go test"},
+	{"timeout", false, "as of go test"},
+	{"skip", false, "as of go test"},
+	{"cpu", false, "as of go test"},
+	{"p", false, "as of go test"},
+}
+
+// parse reads the arguments.
+func parse(args []string, stderr io.Writer) (*options, error) {
+	o := &options{}
+	fs := flag.NewFlagSet("verdicts", flag.ContinueOnError)
+	fs.SetOutput(stderr)
+	fs.Usage = func() {
+		fmt.Fprint(stderr, "usage: verdicts [flags] [packages]\n       verdicts init package.Type\n\n")
+		fs.PrintDefaults()
+	}
+	fs.StringVar(&o.html, "html", "", "write a page to this `file`")
+	fs.StringVar(&o.title, "title", "Verdicts", "the heading of the page")
+	fs.BoolVar(&o.json, "json", false, "print each report as a line of JSON")
+	fs.BoolVar(&o.verbose, "v", false, "print what is skipped, and why")
+	fs.StringVar(&o.run, "run", "^TestConformance", "the tests to run, as of go test")
+	for _, f := range testFlags {
+		if f.toggle {
+			fs.BoolFunc(f.name, f.usage, func(s string) error {
+				o.passed = append(o.passed, "-"+f.name+"="+s)
+				return nil
+			})
+			continue
+		}
+		fs.Func(f.name, f.usage, func(s string) error {
+			o.passed = append(o.passed, "-"+f.name+"="+s)
+			return nil
+		})
+	}
+	if err := fs.Parse(args); err != nil {
+		return nil, err
+	}
+	if o.packages = fs.Args(); len(o.packages) == 0 {
+		o.packages = []string{"."}
+	}
+	return o, nil
+}
+
+// usageFailed is the exit code for arguments that make no sense, as the go command has it.
+const usageFailed = 2
+
+// run does what the arguments say and returns the exit code.
+func run(args []string, stdout, stderr io.Writer) int {
+	if len(args) > 0 && args[0] == "init" {
+		return initialize(args[1:], stdout, stderr)
+	}
+	o, err := parse(args, stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return 0
+	} else if err != nil {
+		return usageFailed
+	}
+	folder, err := os.MkdirTemp("", "verdicts-")
+	if err != nil {
+		fmt.Fprintln(stderr, "verdicts:", err)
+		return 1
+	}
+	defer os.RemoveAll(folder)
+	w := newWatcher(folder, o, stdout, stderr)
+	code, err := judge(o, w, stderr)
+	if err != nil {
+		fmt.Fprintln(stderr, "verdicts:", err)
+		return 1
+	}
+	all := ordered(w.reports)
+	if !o.json {
+		printAll(stdout, all, o, w.screen)
+	}
+	rest := stdout
+	if o.json {
+		rest = stderr
+	}
+	w.tests.printRest(rest, all)
+	switch {
+	case len(all) == 0:
+		fmt.Fprintf(stderr, "verdicts: nothing was judged: no test that matches %s in %v ran the suite\n",
+			o.run, o.packages)
+	case !o.json:
+		fmt.Fprintf(stdout, "\n%s\n", summary(all))
+	}
+	if o.html != "" {
+		if err := writePage(o.html, o.title, all); err != nil {
+			fmt.Fprintln(stderr, "verdicts:", err)
+			return 1
+		}
+	}
+	return code
+}
+
+// judge runs go test and watches it. It returns the exit code of go test.
+func judge(o *options, w *watcher, stderr io.Writer) (int, error) {
+	args := slices.Concat([]string{"test", "-json", "-run", o.run}, o.passed, o.packages)
+	cmd := exec.Command("go", args...)
+	cmd.Env = append(os.Environ(), "ESCAPEMENT_REPORT="+w.folder)
+	cmd.Stderr = stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return 0, err
+	}
+	// go test is in the same group and is interrupted too: it ends, and then this does.
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	defer signal.Stop(interrupts)
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	lines := make(chan event)
+	go readEvents(out, lines)
+	tick := time.NewTicker(time.Second / 10)
+	defer tick.Stop()
+	for lines != nil {
+		select {
+		case e, ok := <-lines:
+			if !ok {
+				lines = nil
+				break
+			}
+			w.tests.add(e)
+		case now := <-tick.C:
+			w.look(now)
+		}
+	}
+	err = cmd.Wait()
+	w.finish()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return max(1, exit.ExitCode()), nil
+	}
+	return 0, err
+}

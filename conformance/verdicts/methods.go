@@ -1,0 +1,192 @@
+package main
+
+import (
+	"fmt"
+	"go/types"
+	"slices"
+	"strings"
+)
+
+// fill sets the fields of Funcs from the methods of the subject.
+func (a *adapter) fill() {
+	if sig, ok := a.subject.Underlying().(*types.Signature); ok {
+		a.function(sig)
+		return
+	}
+	used := map[string]bool{}
+	for _, o := range a.c.operations {
+		for _, name := range o.methods {
+			m := a.method(name)
+			if m == nil || used[name] || a.set[o.field] {
+				continue
+			}
+			if expr := a.call(o, m.Type().(*types.Signature), instance+"."+name); expr != "" {
+				a.put(o.field, expr)
+				used[name] = true
+			}
+		}
+		if !a.set[o.field] {
+			a.fields = append(a.fields, fmt.Sprintf("// %s: nothing fits.", o.field))
+		}
+	}
+	if left := a.left(used); len(left) > 0 {
+		a.note("not used: %s", strings.Join(left, ", "))
+	}
+	if !slices.ContainsFunc(a.c.must, func(field string) bool { return a.set[field] }) {
+		a.note("one of these must be set: %s", strings.Join(a.c.must, ", "))
+	}
+}
+
+// left are the methods that stand for no operation.
+func (a *adapter) left(used map[string]bool) []string {
+	var out []string
+	set := types.NewMethodSet(a.subject)
+	for i := range set.Len() {
+		f := set.At(i).Obj()
+		if f.Exported() && !used[f.Name()] {
+			out = append(out, f.Name()+strings.TrimPrefix(types.TypeString(f.Type(), a.short), "func"))
+		}
+	}
+	return out
+}
+
+// function is for constructors that return a function: it is the event.
+func (a *adapter) function(sig *types.Signature) {
+	for _, o := range a.c.operations {
+		if o.field == "Call" || o.field == "Allow" && sig.Results().Len() == 1 {
+			if expr := a.call(o, sig, instance); expr != "" {
+				a.put(o.field, expr)
+				return
+			}
+		}
+	}
+	a.note("what it returns could not be told: %s", types.TypeString(sig, a.short))
+}
+
+// names of the parameters of an operation, by kind.
+var paramNames = map[kind]string{payload: "v", count: "n", context: "ctx", instant: "t"}
+
+// goTypes are the types of the parameters of an operation, by kind.
+var goTypes = map[kind]string{payload: "int", count: "int", context: "context.Context"}
+
+// needs are the parameters of an operation that no argument has taken yet.
+type needs []kind
+
+// take takes one of a kind, if there is one left.
+func (n *needs) take(k kind) bool {
+	i := slices.Index(*n, k)
+	if i >= 0 {
+		*n = slices.Delete(*n, i, i+1)
+	}
+	return i >= 0
+}
+
+// call is an operation by means of a function, "" if it cannot be.
+func (a *adapter) call(o operation, sig *types.Signature, fn string) string {
+	var have, args []string
+	left := needs(slices.Clone(o.params))
+	for i := range sig.Params().Len() {
+		if sig.Variadic() && i == sig.Params().Len()-1 {
+			break
+		}
+		arg := a.argument(sig.Params().At(i).Type(), &left)
+		if arg == "" {
+			return ""
+		}
+		args = append(args, arg)
+	}
+	for _, k := range o.params {
+		name := paramNames[k]
+		if slices.Contains(left, k) { // the method knows nothing of it
+			if k == count && o.field == "AllowN" || k == context && o.field == "WaitN" {
+				return ""
+			}
+			name = "_"
+		}
+		have = append(have, name+" "+goTypes[k])
+	}
+	body, same := a.result(o, sig, fn+"("+strings.Join(args, ", ")+")")
+	switch {
+	case body == "":
+		return ""
+	case same && fits(o, sig):
+		return fn
+	}
+	return fmt.Sprintf("func(%s)%s { %s }", strings.Join(have, ", "), a.returns(o), body)
+}
+
+// argument is what a parameter gets, "" if that cannot be told.
+func (a *adapter) argument(t types.Type, left *needs) string {
+	k := kindOf(t)
+	switch {
+	case k == context && left.take(context):
+		return "ctx"
+	case k == context:
+		return a.use("context", "context") + ".Background()"
+	case k == count && left.take(count):
+		return a.converted(t, "n")
+	case (k == count || isAny(t)) && left.take(payload):
+		return a.payload(t)
+	case k == count:
+		return a.converted(t, "1")
+	case k == ident:
+		return `"key"`
+	case k == duration && len(a.c.durations) > 0:
+		return a.c.durations[0]
+	case k == work && a.c.made != "" && left.take(payload):
+		return "func() { " + a.c.made + "(v) }"
+	}
+	return ""
+}
+
+// fits reports whether a function has the parameters of an operation.
+func fits(o operation, sig *types.Signature) bool {
+	var got, want []string
+	for i := range sig.Params().Len() {
+		got = append(got, types.TypeString(sig.Params().At(i).Type(), nil))
+	}
+	for _, k := range o.params {
+		want = append(want, goTypes[k])
+	}
+	return !sig.Variadic() && slices.Equal(got, want)
+}
+
+// payload is the number of an event as a type.
+func (a *adapter) payload(t types.Type) string {
+	if isAny(t) || types.Identical(t, types.Typ[types.Int]) {
+		return "v"
+	}
+	return types.TypeString(t, a.qualifier) + "(v)"
+}
+
+// returns is the result of an operation.
+func (a *adapter) returns(o operation) string {
+	if slices.Contains(o.params, context) {
+		a.use("context", "context")
+	}
+	return map[kind]string{boolean: " bool", failure: " error", perSec: " float64"}[o.result]
+}
+
+// result is the body of an adapter: the call, and what becomes of its results. Same says
+// that they are those of the operation.
+func (a *adapter) result(o operation, sig *types.Signature, call string) (body string, same bool) {
+	kinds := kindsOf(sig.Results())
+	at := slices.Index(kinds, o.result)
+	blanks := slices.Repeat([]string{"_"}, len(kinds))
+	switch {
+	case o.result == none:
+		return call, len(kinds) == 0
+	case at < 0 && o.result == boolean && slices.Equal(kinds, []kind{failure}):
+		return "return " + call + " == nil", false
+	case at < 0 && o.result == boolean && slices.Equal(kinds, []kind{count}) && o.field == "AllowN":
+		return "return int(" + call + ") == n", false
+	case at < 0 && o.result == perSec && slices.Equal(kinds, []kind{count}):
+		return "return float64(" + call + ")", false
+	case at < 0:
+		return "", false
+	case len(kinds) == 1:
+		return "return " + call, true
+	}
+	blanks[at] = "r"
+	return fmt.Sprintf("%s := %s; return r", strings.Join(blanks, ", "), call), false
+}

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/escapement-go/escapement/conformance"
+)
+
+//go:embed page.html
+var pageText string
+
+//go:embed page.css
+var pageStyle string
+
+var pageTemplate = template.Must(template.New("page").Parse(pageText))
+
+// page is what the template shows.
+type page struct {
+	Title, Summary, Version string
+	Style                   template.CSS
+	Sections                []section
+}
+
+// section is a contract.
+type section struct {
+	Name, ID string
+	Counts   []string // the heads of the counts
+	Rules    []string // the columns
+	Rows     []tableRow
+	Impls    []impl
+}
+
+// tableRow is an implementation in the table.
+type tableRow struct {
+	Name, Time, Href string
+	Counts           []int
+	Cells            []cellView
+}
+
+// cellView is what the table says of a rule.
+type cellView struct{ Text, Class, Href string }
+
+// impl is an implementation below the table.
+type impl struct {
+	ID, Name, Time, Package, Test, Partial, Summary string
+	Findings                                        []finding
+	Passed                                          []passed
+	Skipped                                         []skippedView
+}
+
+// finding is a rule that was broken, or that could not be judged.
+type finding struct {
+	ID, Rule, Class, Word, Headline, Law, Because, Why, Order string
+	Schedule, Words, Replay                                   string
+	Drawing                                                   template.HTML
+	Open                                                      bool
+}
+
+// passed is a rule that held.
+type passed struct {
+	Rule, Law, Note, Example, Words string
+	Judged                          int
+}
+
+// skippedView is a reason to skip rules.
+type skippedView struct{ Reason, Rules string }
+
+// classes of statuses, and the words for them in full.
+var classes = map[conformance.Status][2]string{
+	conformance.Pass:         {"pass", "passes"},
+	conformance.Fail:         {"fail", "fails"},
+	conformance.KnownFail:    {"known", "known to fail"},
+	conformance.Inconclusive: {"open", "inconclusive"},
+	conformance.Skip:         {"skip", "skipped"},
+}
+
+// writePage writes the page to a file.
+func writePage(path, title string, all []*report) error {
+	text, err := renderPage(title, all)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, text, 0o666)
+}
+
+// renderPage makes the page.
+func renderPage(title string, all []*report) ([]byte, error) {
+	p := page{Title: title, Summary: "Nothing was judged.", Style: template.CSS(pageStyle)}
+	if len(all) > 0 {
+		p.Summary, p.Version = summary(all), all[0].Version
+	}
+	ids := &slugs{}
+	for _, reports := range byContract(all) {
+		p.Sections = append(p.Sections, newSection(reports, ids))
+	}
+	var b bytes.Buffer
+	if err := pageTemplate.Execute(&b, p); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// slugs makes ids, each once.
+type slugs struct{ used []string }
+
+var unfit = regexp.MustCompile(`[^a-z0-9]+`)
+
+// of makes an id of texts.
+func (s *slugs) of(texts ...string) string {
+	id := strings.Trim(unfit.ReplaceAllString(strings.ToLower(strings.Join(texts, " ")), "-"), "-")
+	unique := id
+	for n := 2; slices.Contains(s.used, unique); n++ {
+		unique = fmt.Sprintf("%s-%d", id, n)
+	}
+	s.used = append(s.used, unique)
+	return unique
+}
+
+// newSection is the part of the page on a contract.
+func newSection(reports []*report, ids *slugs) section {
+	s := section{Name: reports[0].Contract, ID: ids.of(reports[0].Contract), Rules: columns(reports)}
+	for _, st := range shown {
+		s.Counts = append(s.Counts, st.cell)
+	}
+	for _, r := range reports {
+		in := newImpl(r, ids)
+		s.Impls = append(s.Impls, in)
+		line := tableRow{Name: r.Name, Time: r.Time, Href: "#" + in.ID}
+		for _, st := range shown {
+			line.Counts = append(line.Counts, r.Count(st.status))
+		}
+		for _, rule := range s.Rules {
+			line.Cells = append(line.Cells, newCell(r, rule, in))
+		}
+		s.Rows = append(s.Rows, line)
+	}
+	return s
+}
+
+// newCell is what a row says of a rule, with a link to what was found.
+func newCell(r *report, rule string, in impl) cellView {
+	v, ok := r.Verdict(rule)
+	if !ok {
+		return cellView{Text: "–", Class: "skip"}
+	}
+	c := cellView{Text: r.cell(rule), Class: classes[v.Status][0]}
+	for _, f := range in.Findings {
+		if f.Rule == rule {
+			c.Href = "#" + f.ID
+		}
+	}
+	return c
+}
+
+// newImpl is the part of the page on an implementation.
+func newImpl(r *report, ids *slugs) impl {
+	in := impl{
+		ID: ids.of(r.Contract, r.Name, r.Time), Name: r.Name, Time: r.Time, Package: r.Package, Test: r.Test,
+		Partial: r.Partial, Summary: counted(&r.Report),
+	}
+	for _, v := range r.Verdicts {
+		switch v.Status {
+		case conformance.Pass:
+			in.Passed = append(in.Passed, passed{
+				Rule: v.Rule, Law: v.Law, Note: v.Reason, Judged: v.Judged,
+				Example: v.Example, Words: inWords(v.Example),
+			})
+		case conformance.Fail, conformance.KnownFail, conformance.Inconclusive:
+			in.Findings = append(in.Findings, newFinding(in.ID, v, ids))
+		}
+	}
+	for _, g := range skips(r) {
+		in.Skipped = append(in.Skipped, skippedView{g.reason, strings.Join(g.rules, ", ")})
+	}
+	return in
+}
+
+// newFinding is the part of the page on a rule that was not kept.
+func newFinding(owner string, v conformance.Verdict, ids *slugs) finding {
+	f := finding{
+		ID: ids.of(owner, v.Rule), Rule: v.Rule, Class: classes[v.Status][0], Word: classes[v.Status][1],
+		Headline: headline(v), Law: v.Law, Because: v.Because, Schedule: v.Schedule, Replay: v.Replay,
+		Words: inWords(v.Schedule), Open: failing(&v),
+	}
+	if v.Status == conformance.KnownFail {
+		f.Why = v.Reason
+	}
+	if p := v.Picture; p != nil {
+		f.Order = p.Order
+		s, _ := conformance.ParseSchedule(v.Schedule)
+		f.Drawing = template.HTML(draw(p, s, f.ID, v.Rule+": "+f.Headline, f.Words))
+	}
+	return f
+}
+
+// headline is what happened and what should have.
+func headline(v conformance.Verdict) string {
+	if v.Status != conformance.KnownFail {
+		return v.Reason
+	}
+	line, _, _ := strings.Cut(v.Text, "\n")
+	return strings.TrimPrefix(line, v.Rule+": ")
+}

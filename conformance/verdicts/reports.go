@@ -1,0 +1,175 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/escapement-go/escapement/conformance"
+)
+
+// report is a line of ESCAPEMENT_REPORT.
+type report struct {
+	conformance.Report
+	Seconds float64 `json:"seconds"`
+
+	line []byte // as it was written
+}
+
+// shown are the statuses in the order in which they are counted.
+var shown = []struct {
+	status conformance.Status
+	word   string // behind a number
+	cell   string // in a table
+}{
+	{conformance.Pass, "passed", "pass"},
+	{conformance.Fail, "failed", "FAIL"},
+	{conformance.KnownFail, "known to fail", "known"},
+	{conformance.Inconclusive, "inconclusive", "?"},
+	{conformance.Skip, "skipped", "skip"},
+}
+
+// failing reports whether a verdict is one of those that are told whole. A provisional rule
+// fails no test.
+func failing(v *conformance.Verdict) bool {
+	return v.Status == conformance.Fail && v.Level != conformance.Provisional ||
+		v.Status == conformance.Inconclusive && v.Level == conformance.Core && v.Text != ""
+}
+
+// red reports whether an implementation has such a verdict.
+func (r *report) red() bool {
+	return slices.ContainsFunc(r.Verdicts, func(v conformance.Verdict) bool { return failing(&v) })
+}
+
+// folder reads the files of a folder to which test processes write.
+type folder struct {
+	path string
+	read map[string]int // bytes read so far, by file
+}
+
+// news returns the reports that came since the last call.
+func (f *folder) news() []*report {
+	if f.read == nil {
+		f.read = map[string]int{}
+	}
+	paths, _ := filepath.Glob(filepath.Join(f.path, "*.jsonl"))
+	var out []*report
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil || len(text) <= f.read[path] {
+			continue
+		}
+		text = text[f.read[path]:]
+		for {
+			line, rest, whole := bytes.Cut(text, []byte("\n"))
+			if !whole {
+				break // the rest of the line is being written
+			}
+			f.read[path] += len(line) + 1
+			r := &report{line: line}
+			if json.Unmarshal(line, r) == nil {
+				out = append(out, r)
+			}
+			text = rest
+		}
+	}
+	return out
+}
+
+// underWay is what a test process is doing.
+type underWay struct {
+	Name     string `json:"name"`
+	Contract string `json:"contract"`
+	Runs     int64  `json:"runs"`
+}
+
+// now returns what is under way, in the order of the names.
+func (f *folder) now() []underWay {
+	paths, _ := filepath.Glob(filepath.Join(f.path, "*.progress"))
+	var out []underWay
+	for _, path := range paths {
+		text, _ := os.ReadFile(path)
+		line, _, _ := bytes.Cut(text, []byte("\n"))
+		var u underWay
+		if json.Unmarshal(line, &u) == nil {
+			out = append(out, u)
+		}
+	}
+	slices.SortFunc(out, func(a, b underWay) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}
+
+// contracts are the kinds in the order in which they are shown; others come after them.
+var contracts = []string{"debouncer", "throttle", "limiter", "quota", "leaky bucket", "concurrency", "clock"}
+
+// rank is the place of a contract.
+func rank(contract string) int {
+	if i := slices.Index(contracts, contract); i >= 0 {
+		return i
+	}
+	return len(contracts)
+}
+
+// ordered sorts reports by contract, package and test, and keeps one of those that the same
+// test wrote of the same implementation: the first that fails.
+func ordered(reports []*report) []*report {
+	out := slices.Clone(reports)
+	same := func(a, b *report) int {
+		return cmp.Or(
+			cmp.Compare(rank(a.Contract), rank(b.Contract)), cmp.Compare(a.Contract, b.Contract),
+			cmp.Compare(a.Package, b.Package), cmp.Compare(a.Test, b.Test),
+			cmp.Compare(a.Name, b.Name), cmp.Compare(a.Time, b.Time),
+		)
+	}
+	slices.SortStableFunc(out, func(a, b *report) int {
+		if c := same(a, b); c != 0 || a.red() == b.red() {
+			return c
+		} else if a.red() {
+			return -1
+		}
+		return 1
+	})
+	return slices.CompactFunc(out, func(a, b *report) bool { return same(a, b) == 0 })
+}
+
+// byContract splits what ordered returned.
+func byContract(all []*report) [][]*report {
+	var out [][]*report
+	for i, r := range all {
+		if i == 0 || all[i-1].Contract != r.Contract {
+			out = append(out, nil)
+		}
+		out[len(out)-1] = append(out[len(out)-1], r)
+	}
+	return out
+}
+
+// columns are the rules that one of the implementations does not keep, in the order of the
+// contract.
+func columns(reports []*report) []string {
+	var rules []string
+	told := map[string]bool{}
+	for _, r := range reports {
+		for _, v := range r.Verdicts {
+			told[v.Rule] = told[v.Rule] || v.Status != conformance.Pass && v.Status != conformance.Skip
+			if !slices.Contains(rules, v.Rule) {
+				rules = append(rules, v.Rule)
+			}
+		}
+	}
+	return slices.DeleteFunc(rules, func(rule string) bool { return !told[rule] })
+}
+
+// cell is what a table says of a rule.
+func (r *report) cell(rule string) string {
+	v, ok := r.Verdict(rule)
+	for _, s := range shown {
+		if ok && v.Status == s.status {
+			return s.cell
+		}
+	}
+	return "-"
+}

@@ -1,0 +1,235 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/escapement-go/escapement/conformance"
+)
+
+// plainWidth is how wide tables are where there is no terminal.
+const plainWidth = 120
+
+// printAll prints the tables, then each failure once.
+func printAll(w io.Writer, all []*report, o *options, s screen) {
+	var whole []*report // of contracts that need no columns for rules
+	for _, reports := range byContract(all) {
+		if len(columns(reports)) == 0 {
+			whole = append(whole, reports...)
+		}
+	}
+	if len(whole) > 0 {
+		fmt.Fprintln(w)
+		printTable(w, whole, s)
+	}
+	for _, reports := range byContract(all) {
+		if len(columns(reports)) > 0 {
+			fmt.Fprintln(w)
+			printTable(w, reports, s)
+		}
+	}
+	for _, r := range all {
+		if r.Partial != "" {
+			fmt.Fprintf(w, "\npartial: %s: %s\n", r.Name, r.Partial)
+		}
+	}
+	if o.verbose || len(all) == 1 {
+		printSkipped(w, all, s.columnsOr(plainWidth))
+	}
+	for _, r := range all {
+		printFailures(w, r, s)
+	}
+}
+
+// summary is the last line.
+func summary(all []*report) string {
+	total := conformance.Report{}
+	for _, r := range all {
+		total.Verdicts = append(total.Verdicts, r.Verdicts...)
+	}
+	return fmt.Sprintf("%s of %s: %s; rules %s",
+		number(len(all), "implementation"), number(len(byContract(all)), "contract"), counted(&total), all[0].Version)
+}
+
+// number is a number of things.
+func number(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// row is a line of a table.
+type row []string
+
+// printTable prints the table of a contract: what is wider than the screen is continued in
+// a table below.
+func printTable(w io.Writer, reports []*report, s screen) {
+	rules := columns(reports)
+	head := row{"implementation", "contract", "time", "pass", "fail", "known", "?", "skip"}
+	rows := []row{append(head, rules...)}
+	for _, r := range reports {
+		line := row{r.Name, r.Contract, r.Time}
+		for _, st := range shown {
+			line = append(line, fmt.Sprint(r.Count(st.status)))
+		}
+		for _, rule := range rules {
+			line = append(line, r.cell(rule))
+		}
+		rows = append(rows, line)
+	}
+	rows = withoutZeros(rows, len(head))
+	if len(rules) > 0 { // all are of one contract
+		for i := range rows {
+			rows[i] = slices.Delete(rows[i], 1, 2)
+		}
+		rows[0][0] = reports[0].Contract
+	}
+	widths := make([]int, len(rows[0]))
+	for _, line := range rows {
+		for i, cell := range line {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	if limit := s.columnsOr(plainWidth); widths[0] > limit/2 {
+		widths[0] = limit / 2
+	}
+	for i, part := range parts(widths, s.columnsOr(plainWidth)) {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		for _, line := range rows {
+			fmt.Fprintln(w, printed(line, part, widths, s))
+		}
+	}
+}
+
+// withoutZeros takes out the columns of counts in which nothing is counted: those between
+// the names and the rules.
+func withoutZeros(rows []row, head int) []row {
+	for i := head - 1; i > 2; i-- {
+		if !slices.ContainsFunc(rows[1:], func(line row) bool { return line[i] != "0" }) {
+			for k := range rows {
+				rows[k] = slices.Delete(rows[k], i, i+1)
+			}
+		}
+	}
+	return rows
+}
+
+// parts splits columns into groups that fit, each of which begins with the name and the one
+// beside it.
+func parts(widths []int, limit int) [][]int {
+	const first = 2
+	var out [][]int
+	used := limit + 1
+	for i := first; i < len(widths); i++ {
+		if used+2+widths[i] > limit {
+			var part []int
+			used = 0
+			for k := range first {
+				part = append(part, k)
+				used += widths[k] + 2
+			}
+			out = append(out, part)
+		}
+		out[len(out)-1] = append(out[len(out)-1], i)
+		used += widths[i] + 2
+	}
+	return out
+}
+
+// printed is one line of a part of a table.
+func printed(line row, part, widths []int, s screen) string {
+	var b strings.Builder
+	for _, i := range part {
+		text := cut(line[i], widths[i])
+		pad := strings.Repeat(" ", max(0, widths[i]-utf8.RuneCountInString(text)))
+		switch {
+		case i < 2 || i == 2 && strings.Trim(text, "0123456789") != "":
+			text += pad
+		case text == "FAIL":
+			text = pad + s.paint(red, text)
+		default:
+			text = pad + text
+		}
+		b.WriteString(text + "  ")
+	}
+	return strings.TrimRight(b.String(), " ")
+}
+
+// printSkipped prints the reasons to skip rules, each with its rules.
+func printSkipped(w io.Writer, reports []*report, width int) {
+	for _, r := range reports {
+		if r.Count(conformance.Skip) > 0 {
+			fmt.Fprintf(w, "\nskipped by %s:\n", r.Name)
+		}
+		for _, g := range skips(r) {
+			lead := "  " + g.reason + ": "
+			fmt.Fprintln(w, wrapped(lead+strings.Join(g.rules, " "), width, "    "))
+		}
+	}
+}
+
+// skipped is a reason and the rules that it skips.
+type skipped struct {
+	reason string
+	rules  []string
+}
+
+// skips groups what an implementation skips by reason, in the order of the rules.
+func skips(r *report) []skipped {
+	var out []skipped
+	for _, v := range r.Verdicts {
+		if v.Status != conformance.Skip {
+			continue
+		}
+		i := slices.IndexFunc(out, func(g skipped) bool { return g.reason == v.Reason })
+		if i < 0 {
+			i = len(out)
+			out = append(out, skipped{reason: v.Reason})
+		}
+		out[i].rules = append(out[i].rules, v.Rule)
+	}
+	return out
+}
+
+// wrapped breaks a text into lines of a width.
+func wrapped(text string, width int, indent string) string {
+	var b strings.Builder
+	used := 0
+	for i, word := range strings.Split(text, " ") {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case used+1+n > width:
+			b.WriteString("\n" + indent)
+			used = len(indent)
+		default:
+			b.WriteString(" ")
+			used++
+		}
+		b.WriteString(word)
+		used += n
+	}
+	return b.String()
+}
+
+// printFailures prints what an implementation fails, as the suite says it.
+func printFailures(w io.Writer, r *report, s screen) {
+	first := true
+	for _, v := range r.Verdicts {
+		if !failing(&v) {
+			continue
+		}
+		if first {
+			fmt.Fprintf(w, "\n%s %s (%s, %s)\n", s.paint(red, "==="), r.Name, r.Contract, r.Time)
+			first = false
+		}
+		fmt.Fprintf(w, "\n%s\n", strings.TrimRight(cmp.Or(v.Text, v.Rule+": "+v.Reason), "\n"))
+	}
+}

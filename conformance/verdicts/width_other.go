@@ -1,0 +1,8 @@
+//go:build !(linux || darwin || freebsd || netbsd || openbsd || dragonfly)
+
+package main
+
+import "io"
+
+// widthOf is 0: how wide a terminal is, is not asked for here, and there is no live line.
+func widthOf(io.Writer) int { return 0 }

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// inWords says a schedule in sentences; "" for a text that is none.
+func inWords(text string) string {
+	s, err := conformance.ParseSchedule(text)
+	if err != nil {
+		return ""
+	}
+	var out []string
+	if made := madeWith(s.Config); made != "" {
+		out = append(out, made)
+	}
+	for i, st := range s.Steps {
+		out = append(out, stepInWords(st, i > 0 && s.Steps[i-1].At == st.At && s.Steps[i-1].In == 0))
+	}
+	return strings.Join(out, " ")
+}
+
+// madeWith says what the implementation is made with.
+func madeWith(c conformance.Config) string {
+	var parts []string
+	for _, key := range strings.Fields(c.String()) {
+		name, value, _ := strings.Cut(key, "=")
+		switch name {
+		case "busy":
+			parts = append(parts, "callbacks that take "+value)
+		case "inside":
+			parts = append(parts, "a first callback that calls "+value)
+		case "panics":
+			parts = append(parts, "a callback that panics when it runs for the "+ordinal(value)+" time")
+		case "epoch":
+			parts = append(parts, "a clock that starts at "+value)
+		case "edges":
+			parts = append(parts, map[string]string{
+				"both": "both edges", "none": "no edge", "leading": "the leading edge", "trailing": "the trailing edge",
+			}[value])
+		case "maxwait":
+			parts = append(parts, "a wait of at most "+value)
+		case "k":
+			parts = append(parts, value+" per interval")
+		case "burst", "limit", "backlog":
+			parts = append(parts, "a "+name+" of "+value)
+		case "interval":
+			parts = append(parts, "an interval of "+value)
+		default: // wait, rate, timeout
+			parts = append(parts, "a "+name+" of "+value)
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "Made with " + enumerated(parts) + "."
+}
+
+// ordinal is the ordinal of a small number.
+func ordinal(n string) string {
+	switch n {
+	case "1":
+		return "first"
+	case "2":
+		return "second"
+	case "3":
+		return "third"
+	}
+	return n + "th"
+}
+
+// enumerated joins parts with commas and an and.
+func enumerated(parts []string) string {
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return strings.Join(parts[:len(parts)-1], ", ") + " and " + parts[len(parts)-1]
+}
+
+// phrases say what a step does: %n and %k are its numbers, %d its duration, %r its rate.
+var phrases = map[conformance.Op]string{
+	conformance.OpCall:     "event %n",
+	conformance.OpFault:    "the error item %n",
+	conformance.OpCancel:   "a cancel",
+	conformance.OpFlush:    "a flush",
+	conformance.OpPending:  "the question whether something is pending",
+	conformance.OpStop:     "a stop",
+	conformance.OpReset:    "a reset",
+	conformance.OpClose:    "the end of the input",
+	conformance.OpWall:     "the wall clock is set by %d",
+	conformance.OpAllow:    "a request for %n, now or not at all",
+	conformance.OpReserve:  "a reservation of %n",
+	conformance.OpWait:     "a wait for %n",
+	conformance.OpTokens:   "the question how many tokens there are",
+	conformance.OpSetLimit: "the rate becomes %r",
+	conformance.OpSetBurst: "the burst becomes %n",
+	conformance.OpPut:      "item %n joins the queue",
+	conformance.OpAcquire:  "request %n waits for its slot",
+	conformance.OpTry:      "request %n, now or not at all",
+	conformance.OpDo:       "request %n comes to its handler",
+	conformance.OpRelease:  "request %n is done",
+	conformance.OpPanic:    "the handler of request %n panics",
+	conformance.OpExit:     "the handler of request %n exits its goroutine",
+	conformance.OpResize:   "the limit becomes %n",
+}
+
+// stepInWords is a sentence on one step; same says that it comes at the instant of the one
+// before it.
+func stepInWords(s conformance.Step, same bool) string {
+	if s.Op == conformance.OpIdle {
+		return "Then nothing for " + timeline.Duration(s.D) + "."
+	}
+	phrase, ok := phrases[s.Op]
+	if !ok {
+		at := strings.LastIndex(s.String(), " @")
+		phrase = s.String()[:at]
+	}
+	numbers := strings.NewReplacer("%n", fmt.Sprint(s.N), "%d", timeline.Duration(s.D), "%r", s.Rate.String())
+	phrase = numbers.Replace(phrase)
+	if s.Op == conformance.OpCancel && s.N != 0 {
+		phrase += fmt.Sprintf(" of number %d", s.N)
+	}
+	arguments := s.Op.Arguments()
+	if ok && strings.ContainsAny(arguments, "kK") && s.K != 0 {
+		phrase += map[bool]string{true: " for key ", false: ", weight "}[s.Op == conformance.OpCall] + fmt.Sprint(s.K)
+	}
+	if ok && strings.Contains(arguments, "D") && s.D != 0 {
+		phrase += withTimeout(s.D)
+	}
+	switch {
+	case s.In != 0:
+		return fmt.Sprintf("In function %d: %s.", s.In, phrase)
+	case s.Racing && same:
+		return fmt.Sprintf("At that instant too, in a race with its timers: %s.", phrase)
+	case s.Racing:
+		return fmt.Sprintf("At %s, in a race with the timers of that instant: %s.", timeline.Duration(s.At), phrase)
+	case same:
+		return fmt.Sprintf("At the same instant: %s.", phrase)
+	}
+	return fmt.Sprintf("At %s: %s.", timeline.Duration(s.At), phrase)
+}
+
+// withTimeout says how long a step may wait.
+func withTimeout(d time.Duration) string {
+	if d < 0 {
+		return " with a context that is done"
+	}
+	return " for at most " + timeline.Duration(d)
+}
