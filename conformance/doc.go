@@ -1,8 +1,8 @@
 // Package conformance holds debouncers, throttles, rate limiters, leaky buckets, windows,
 // concurrency limiters and fake clocks to the laws that any of them must keep. Import the
 // package of your contract in the test of your own type, describe the type in ten lines, and
-// learn in about a second which laws it breaks, each with the smallest schedule that breaks
-// it.
+// learn in about a second which laws it breaks, each with the smallest of its schedules that
+// breaks it.
 //
 //	debouncertest    debouncers: trailing, leading, both, a bound on the wait, keys, batches, streams
 //	throttletest     throttles: leading, trailing, both, k per interval, keys, streams with errors
@@ -49,13 +49,16 @@
 //
 // # What a verdict is worth
 //
-// A rule fails only on a MUST. An operation that is nil and a trait that is undeclared skip
-// their rules, with the reason; what is skipped is counted, and a run with little left to
-// judge is partial. What is known to fail goes into KnownFailing, keyed by rule and
-// smallest schedule: the rule still runs, and passing or failing otherwise fails the test.
+// A rule fails only if a MUST is broken. An operation that is nil and a trait that is
+// undeclared skip their rules, with the reason; what is skipped is counted, and a run with
+// little left to judge is partial. What is known to fail goes into KnownFailing, keyed by rule and
+// smallest schedule: the rule still runs, and the test fails if the rule passes, or fails on
+// another schedule.
 //
 // Environment variables: ESCAPEMENT_SCHEDULE runs one schedule, as the replay line of a
-// failure says; ESCAPEMENT_REPORT appends each report to a file, as a line of JSON.
+// failure says; ESCAPEMENT_REPORT appends each report to a file, as a line of JSON, or to one
+// of the process if it names a folder. The command conformance/verdicts runs the tests and shows
+// what came of them, as tables or as a page.
 //
 // A schedule is judged, left out, or unfinished. Left out are those that the constructor or a
 // declaration rules out, that this Go release cannot run, or in which the implementation

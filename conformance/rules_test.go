@@ -1,7 +1,6 @@
 package conformance_test
 
 import (
-	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -12,38 +11,6 @@ import (
 	"strings"
 	"testing"
 )
-
-// RULES.md is made from the rules, so that it cannot fall behind them. Each rule has a
-// heading of its own, to which its link leads.
-func TestRules_areDocumented(t *testing.T) {
-	var b strings.Builder
-	b.WriteString("<!-- Made by: go test ./conformance -run '^TestRules_areDocumented$' -update -->\n\n# Rules\n\n" +
-		"One rule is one law, and one subtest of that name. " +
-		"A rule fails only on a MUST. *Core* rules hold for every\n" +
-		"implementation that has the operation; *extended* ones for those that declare the trait.\n" +
-		"`CANARY` comes first and proves that time is taken from where the spec says; " +
-		"`TRAITS` fails while a choice is undeclared.\n")
-	for _, c := range contracts() {
-		title := strings.ToUpper(c.kind[:1]) + c.kind[1:]
-		fmt.Fprintf(&b, "\n## %s\n\nPackage `%s`.\n", title, c.pkg)
-		for _, r := range c.rules {
-			fmt.Fprintf(&b, "\n### %s: %s\n\n%s *%s*\n", title, r.ID, r.Text, r.Level)
-		}
-	}
-	b.WriteString("\n## Laws without a rule of that name\n\nOf debouncers and throttles.\n\n")
-	for _, law := range lawsElsewhere {
-		fmt.Fprintf(&b, "- **%s**: %s\n", law.id, law.where)
-	}
-	if *update {
-		if err := os.WriteFile("RULES.md", []byte(b.String()), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if got, err := os.ReadFile("RULES.md"); err != nil || string(got) != b.String() {
-		t.Errorf("RULES.md is not what the rules say (%v); run with -update", err)
-	}
-}
 
 // Each rule's link leads to a heading of RULES.md, and no two rules share one.
 func TestRules_haveLinksOfTheirOwn(t *testing.T) {

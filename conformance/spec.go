@@ -61,8 +61,8 @@ type Judge interface {
 	Smallest(s Schedule, rule string) Schedule
 }
 
-// Twins is how the laws that compare two runs are put to an implementation; see package
-// properties.
+// Twins is how metamorphic laws, which compare two runs, are put to an implementation; see
+// package properties.
 type Twins struct {
 	// Laws are the ids of those that apply.
 	Laws []string

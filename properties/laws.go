@@ -12,8 +12,8 @@ import (
 	"github.com/escapement-go/escapement/internal/stackmark"
 )
 
-// Laws holds an implementation to the laws that compare two runs, one subtest for each that
-// applies to it; [AllLaws] says what they demand. The schedules keep away from ties, whose
+// Laws holds an implementation to metamorphic laws, those that compare two runs, one subtest
+// for each that applies to it; [AllLaws] says what they demand. The schedules keep away from ties, whose
 // outcome may be open. A contract to which none applies skips the test.
 func Laws(t *testing.T, spec conformance.Spec) {
 	t.Helper()
