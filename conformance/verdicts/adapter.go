@@ -150,6 +150,13 @@ const instance = "x"
 func (a *adapter) make() {
 	if a.maker == nil {
 		a.lines = append(a.lines, fmt.Sprintf("%s := new(%s)", instance, types.TypeString(a.subject, a.qualifier)))
+		if s, ok := a.subject.Underlying().(*types.Struct); ok {
+			for i := range s.NumFields() {
+				if f := s.Field(i); f.Exported() {
+					a.note("it has a field %s %s", f.Name(), types.TypeString(f.Type(), a.short))
+				}
+			}
+		}
 		return
 	}
 	sig := a.maker.Type().(*types.Signature)
@@ -211,8 +218,13 @@ func (a *adapter) put(field, expr string) {
 // arguments are those of a constructor, and whether all could be told.
 func (a *adapter) arguments(sig *types.Signature) (list string, given bool) {
 	durations, counts, rates := a.c.durations, a.c.counts, a.c.rates
-	if len(rates) > 0 && !slices.ContainsFunc(kindsOf(sig.Params()), func(k kind) bool { return k == perSec }) {
-		counts = append([]string{"cfg.Rate.Events"}, counts...)
+	if kinds := kindsOf(sig.Params()); len(rates) > 0 && !slices.Contains(kinds, perSec) {
+		numbers := len(kinds) - len(slices.DeleteFunc(slices.Clone(kinds), func(k kind) bool { return k == count }))
+		if slices.Contains(kinds, duration) && numbers == 1 {
+			durations = []string{"cfg.Rate.Interval()"} // one token in each interval
+		} else {
+			counts = append([]string{"cfg.Rate.Events"}, counts...)
+		}
 	}
 	next := func(list *[]string, fallback string) string {
 		if len(*list) == 0 {
@@ -227,8 +239,12 @@ func (a *adapter) arguments(sig *types.Signature) (list string, given bool) {
 	for i := range sig.Params().Len() {
 		t := sig.Params().At(i).Type()
 		if sig.Variadic() && i == sig.Params().Len()-1 {
-			if option := a.clockOption(); option != "" {
-				out = append(out, option)
+			more := a.clockOption()
+			if elem := t.(*types.Slice).Elem(); more == "" && kindOf(elem) == work {
+				more = a.callback(elem)
+			}
+			if more != "" {
+				out = append(out, more)
 			}
 			break
 		}
@@ -397,7 +413,10 @@ func (a *adapter) source() []byte {
 		params = "env clocktest.Env"
 	}
 	fmt.Fprintf(&b, ")\n\nfunc %s(t *testing.T) {\n%s.Run(t, %s.Spec{\n", test, a.c.pkg, a.c.pkg)
-	fmt.Fprintf(&b, "Name: %q,\nTime: %s.%s, // or %s\n", a.pkg.ImportPath+" "+a.name, a.c.pkg, a.time, a.otherTime())
+	fmt.Fprintf(&b, "Name: %q,\n", a.pkg.ImportPath+" "+a.name)
+	if a.c.pkg != "clocktest" { // which knows no other time than that of the clock
+		fmt.Fprintf(&b, "Time: %s.%s, // or %s\n", a.c.pkg, a.time, a.otherTime())
+	}
 	fmt.Fprintf(&b, "New: func(%s) %s.Funcs {\n%s\n", params, a.c.pkg, strings.Join(a.lines, "\n"))
 	for _, n := range a.notes {
 		fmt.Fprintf(&b, "// %s\n", n)

@@ -29,8 +29,14 @@ func (a *adapter) fill() {
 			a.fields = append(a.fields, fmt.Sprintf("// %s: nothing fits.", o.field))
 		}
 	}
-	if left := a.left(used); len(left) > 0 {
-		a.note("not used: %s", strings.Join(left, ", "))
+	for _, m := range a.left(used) {
+		a.note("not used: %s", m)
+	}
+	for _, name := range []string{"AllowN", "AllowAt", "Take", "TakeAt"} {
+		m := a.method(name)
+		if m != nil && slices.Contains(kindsOf(m.Type().(*types.Signature).Params()), instant) {
+			a.note("%s takes an instant: with Time: Explicit it is the field %sAt", name, strings.TrimRight(name, "NAt"))
+		}
 	}
 	if !slices.ContainsFunc(a.c.must, func(field string) bool { return a.set[field] }) {
 		a.note("one of these must be set: %s", strings.Join(a.c.must, ", "))
@@ -40,7 +46,11 @@ func (a *adapter) fill() {
 // left are the methods that stand for no operation.
 func (a *adapter) left(used map[string]bool) []string {
 	var out []string
-	set := types.NewMethodSet(a.subject)
+	subject := a.subject
+	if _, ok := subject.(*types.Pointer); !ok && !types.IsInterface(subject) {
+		subject = types.NewPointer(subject)
+	}
+	set := types.NewMethodSet(subject)
 	for i := range set.Len() {
 		f := set.At(i).Obj()
 		if f.Exported() && !used[f.Name()] {
