@@ -35,7 +35,8 @@ func (a *adapter) fill() {
 	for _, name := range []string{"AllowN", "AllowAt", "Take", "TakeAt"} {
 		m := a.method(name)
 		if m != nil && slices.Contains(kindsOf(m.Type().(*types.Signature).Params()), instant) {
-			a.note("%s takes an instant: with Time: Explicit it is the field %sAt", name, strings.TrimRight(name, "NAt"))
+			field := strings.TrimSuffix(strings.TrimSuffix(name, "N"), "At") + "At"
+			a.note("%s takes an instant: with Time: Explicit it is the field %s", name, field)
 		}
 	}
 	if !slices.ContainsFunc(a.c.must, func(field string) bool { return a.set[field] }) {

@@ -65,8 +65,8 @@ type finding struct {
 
 // passed is a rule that held.
 type passed struct {
-	Rule, Law, Note, Example, Words string
-	Judged                          int
+	Rule, Law, Note, Example string
+	Judged                   int
 }
 
 // skippedView is a reason to skip rules.
@@ -169,8 +169,7 @@ func newImpl(r *report, ids *slugs) impl {
 		switch v.Status {
 		case conformance.Pass:
 			in.Passed = append(in.Passed, passed{
-				Rule: v.Rule, Law: v.Law, Note: v.Reason, Judged: v.Judged,
-				Example: v.Example, Words: inWords(v.Example),
+				Rule: v.Rule, Law: v.Law, Note: v.Reason, Judged: v.Judged, Example: v.Example,
 			})
 		case conformance.Fail, conformance.KnownFail, conformance.Inconclusive:
 			in.Findings = append(in.Findings, newFinding(in.ID, v, ids))
