@@ -132,7 +132,7 @@ type peer[S any] struct {
 	spec S
 }
 
-// hanging are those of which some runs hang until the watchdog looks. They are left out
+// hanging are those of which some runs end only by the watchdog. They are left out
 // with -short, and random schedules leave them out.
 var hanging = []string{"LoThrottle", "k8s", "clockz", "juju"}
 
@@ -141,7 +141,7 @@ func each[S any](t *testing.T, peers []peer[S], run func(t *testing.T, spec S)) 
 	for _, p := range peers {
 		t.Run(p.name, func(t *testing.T) {
 			if testing.Short() && slices.Contains(hanging, p.name) {
-				t.Skip("-short: some of its runs hang until the watchdog looks")
+				t.Skip("-short: some of its runs end only by the watchdog")
 			}
 			run(t, p.spec)
 		})

@@ -1,0 +1,123 @@
+// Findings judges the peers and writes FINDINGS.md and verdicts.html from the reports: run it
+// in the folder of the peers.
+//
+//	go run ./findings
+//
+// What reports cannot know stands in findings/notes.txt: whether a finding is a defect or a
+// choice that is not documented, the library's own issue, and the test that shows it with the
+// library alone.
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/escapement-go/escapement/conformance"
+)
+
+// judged are the tests that hold peers to the suite.
+const judged = "^Test(Peers|ConcurrencyPeers|Quotas|Clocks)$"
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "findings:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	notes, err := readNotes("findings/notes.txt")
+	if err != nil {
+		return err
+	}
+	tests, err := readTests(".")
+	if err != nil {
+		return err
+	}
+	reports, err := judge()
+	if err != nil {
+		return err
+	}
+	text, err := document(reports, notes, tests)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile("FINDINGS.md", text, 0o666)
+}
+
+// judge runs the command verdicts, which writes the page, and returns the reports.
+func judge() ([]*conformance.Report, error) {
+	cmd := exec.Command("go", "run", "github.com/escapement-go/escapement/conformance/verdicts",
+		"-json", "-html", "verdicts.html", "-title", "Verdicts on published libraries", "-run", judged, ".")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("verdicts: %w", err)
+	}
+	var reports []*conformance.Report
+	for dec := json.NewDecoder(bytes.NewReader(out)); dec.More(); {
+		r := &conformance.Report{}
+		if err := dec.Decode(r); err != nil {
+			return nil, err
+		}
+		reports = append(reports, r)
+	}
+	if len(reports) == 0 {
+		return nil, errors.New("no reports")
+	}
+	return reports, nil
+}
+
+// note is what somebody has said of a finding.
+type note struct {
+	library, rule string
+	class         string // "defect" or "choice"
+	issue         string // the library's own, "" if none is known
+	test          string // that shows it with the library alone, "" if the finding is its own test
+	five          bool   // it is one of those to look at first
+}
+
+// readNotes reads the notes: a line for each, with the fields separated by bars.
+func readNotes(path string) ([]note, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var out []note
+	lines := bufio.NewScanner(f)
+	for n := 1; lines.Scan(); n++ {
+		if line := strings.TrimSpace(lines.Text()); line == "" || line[0] == '#' {
+			continue
+		}
+		fields := strings.Split(lines.Text(), "|")
+		for i := range fields {
+			fields[i] = strings.TrimSpace(fields[i])
+		}
+		if len(fields) != 5 {
+			return nil, fmt.Errorf("%s:%d: %d fields, want library | rule | class | issue | test", path, n, len(fields))
+		}
+		class, five := strings.CutSuffix(fields[2], " *")
+		if class != "defect" && class != "choice" {
+			return nil, fmt.Errorf("%s:%d: class %q, want defect or choice", path, n, class)
+		}
+		out = append(out, note{fields[0], fields[1], class, fields[3], fields[4], five})
+	}
+	return out, lines.Err()
+}
+
+// find returns the note on a finding: of the library whose name begins as the note says.
+func find(notes []note, library, rule string) (note, bool) {
+	for _, n := range notes {
+		if n.rule == rule && strings.HasPrefix(library, n.library) {
+			return n, true
+		}
+	}
+	return note{}, false
+}
