@@ -74,6 +74,7 @@ func TestSuite(t *testing.T) {
 			Overlap:     debouncertest.Parallel,
 		},
 	})
+	documented(t, report)
 	if got := report.Count(conformance.Fail, conformance.Inconclusive); got != 0 {
 		t.Errorf("%d rules failed or were inconclusive", got)
 	}
