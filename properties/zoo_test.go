@@ -194,7 +194,7 @@ func TestMutants(t *testing.T) {
 	t.Log("\n" + tab.String())
 	if prove.Reaches(prove.All) && *update {
 		made := "<!-- Made by: " + prove.Variable + "=all go test ./properties -run '^TestMutants$' -update -->\n\n"
-		if err := os.WriteFile("MUTANTS.md", []byte(made+mutantsHead+tab.String()), 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join("testdata", "MUTANTS.md"), []byte(made+mutantsHead+tab.String()), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
