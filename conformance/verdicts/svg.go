@@ -92,8 +92,8 @@ func rowsOf(p *conformance.Picture, s conformance.Schedule) []drawnRow {
 			own = append(own, drawnRow{name: l.Name, class: "own", marks: l.Marks})
 		}
 	}
-	if bars := waits(p, s); bars != nil {
-		ops = append(ops, drawnRow{name: "wait", class: "wait", bars: bars})
+	if name, bars := counting(p, s); bars != nil {
+		ops = append(ops, drawnRow{name: name, class: "wait", bars: bars})
 	}
 	if !shown {
 		ops = append(ops, drawnRow{name: callback, class: "got", spans: fires})
@@ -131,21 +131,30 @@ func undone(l conformance.Lane, spans []conformance.Span) []conformance.LaneMark
 	return out
 }
 
-// waits are the waits of a debouncer's calls: each lasts until the next call, or to its end.
-func waits(p *conformance.Picture, s conformance.Schedule) []bar {
-	calls := spansOf(p, string(conformance.OpCall))
-	if !s.Config.Has("wait") || s.Config.Wait <= 0 || len(calls) > 8 {
-		return nil
+// counting are the times that count: the waits of a debouncer's calls, each of which lasts
+// until the next call, or to its end; and the intervals that the emissions of a throttle, or
+// the items that leave a bucket, open.
+func counting(p *conformance.Picture, s conformance.Schedule) (name string, bars []bar) {
+	const most = 8
+	var from []conformance.Span
+	var lasts time.Duration
+	switch cfg := s.Config; {
+	case cfg.Has("wait"):
+		name, from, lasts = "wait", spansOf(p, string(conformance.OpCall)), cfg.Wait
+	case cfg.Has("interval"):
+		name, from, lasts = "interval", spansOf(p, callback), cfg.Interval
 	}
-	var out []bar
-	for i, c := range calls {
-		b := bar{from: c.From, to: c.From + s.Config.Wait, first: c.First}
-		if i+1 < len(calls) && calls[i+1].From < b.to {
-			b.to, b.over = calls[i+1].From, true
+	if lasts <= 0 || len(from) > most {
+		return "", nil
+	}
+	for i, c := range from {
+		b := bar{from: c.From, to: c.From + lasts, first: c.First}
+		if i+1 < len(from) && from[i+1].From < b.to {
+			b.to, b.over = from[i+1].From, true
 		}
-		out = append(out, b)
+		bars = append(bars, b)
 	}
-	return out
+	return name, bars
 }
 
 // layOut finds the columns and how wide they must be.
