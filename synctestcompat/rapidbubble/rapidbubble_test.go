@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -211,6 +212,30 @@ func TestT_repeatSkipsActions(t *testing.T) {
 	})
 	if most == 0 {
 		t.Error("nothing was ever opened")
+	}
+}
+
+// MakeCheck is Check as a subtest, and different tests check at the same time.
+func TestMakeCheck_atOnce(t *testing.T) {
+	synctestcompat.Require(t)
+	var hours [3]atomic.Int64
+	t.Run("", func(t *testing.T) {
+		for i := range hours {
+			check := MakeCheck(func(b *T) {
+				start := time.Now()
+				time.Sleep(time.Duration(i+1) * time.Hour)
+				hours[i].Add(int64(time.Since(start) / time.Hour))
+			})
+			t.Run("", func(t *testing.T) {
+				t.Parallel()
+				check(t)
+			})
+		}
+	})
+	for i := range hours {
+		if n := int64(i + 1); hours[i].Load() < 20*n || hours[i].Load()%n != 0 {
+			t.Errorf("iterations of %d hours took %d hours in all", n, hours[i].Load())
+		}
 	}
 }
 
