@@ -96,6 +96,10 @@ func TestCheck_replay(t *testing.T) {
 	if out := rerun(t, dir, "TestCheck_replay"); !strings.Contains(out, "failed after 0 tests: 501 is too many") {
 		t.Errorf("the fail file is not used:\n%s", out)
 	}
+	if out := rerun(t, t.TempDir(), "TestCheck_replay", "-rapid.seed=1", "-rapid.nofailfile", "-test.timeout=9s"); strings.Contains(out, "501 is") ||
+		!strings.Contains(out, "is too many") {
+		t.Errorf("with less than ten seconds left the failure was made smaller:\n%s", out)
+	}
 	seed := regexp.MustCompile(`-rapid\.seed=\d+`).FindString(first)
 	if out := rerun(t, t.TempDir(), "TestCheck_replay", seed); !strings.Contains(out, "failed after 0 tests: 501 is too many") {
 		t.Errorf("%s does not reproduce it:\n%s", seed, out)
