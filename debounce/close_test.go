@@ -94,3 +94,21 @@ func TestDebouncer_CloseFromCallback(t *testing.T) {
 		j.check(t, "100ms: f(1), closed: <nil>", "100ms: f(2), closed: <nil>")
 	})
 }
+
+// Cancel drops what a Close waits for, as Stop does.
+func TestDebouncer_CloseCancelled(t *testing.T) {
+	synctestcompat.Run(t, func(t *testing.T) {
+		d, j := slow()
+		d.Call(2)
+		closed := make(chan error, 1)
+		go func() { closed <- d.Close(context.Background()) }()
+		synctestcompat.Sleep(100 * ms)
+		if !d.Cancel() {
+			t.Error("Cancel() = false, want true: the call has not fired")
+		}
+		if err := <-closed; !errors.Is(err, ErrStopped) {
+			t.Errorf("Close() = %v after Cancel dropped the call, want ErrStopped", err)
+		}
+		j.check(t, "100ms: f(1) begins", "1.1s: f(1) ends")
+	})
+}

@@ -44,7 +44,7 @@
 //	state    on           if                     does                     next
 //	idle     call         trailing               notes the value          unfired
 //	idle     call         leading edge           fires                    burst (twice: unfired)
-//	burst    call         both edges             notes the value          unfired
+//	burst    call         trailing edge          notes the value          unfired
 //	burst    call         Leading                only moves the deadline  burst
 //	burst    deadline                            nothing, no timer runs   idle
 //	unfired  call                                replaces the value and   unfired
@@ -52,6 +52,7 @@
 //	unfired  deadline                            fires                    idle
 //	unfired  MaxWait                             fires                    burst
 //	unfired  Flush                               fires                    idle
+//	burst    Flush                               nothing                  burst
 //	burst    Cancel                              ends it                  idle
 //	unfired  Cancel                              drops it                 idle
 //	any      Stop, Close                         drops it or fires it     stopped
@@ -62,11 +63,12 @@
 //
 // # Cost
 //
-// A call takes constant time: a lock and a read of the monotonic clock, and no
-// allocation. The timer is armed once for each burst and again at most once for
-// each wait that the burst lasts. Firing costs a goroutine of the timer, or nothing
-// but f on the caller's; [Leading] has no timer. [Batch] allocates its slices,
-// [Keyed] a debouncer for each burst of a key.
+// A call takes constant time: a lock and a read of the monotonic clock. It allocates
+// the timer, once, and room for what fires at once while two such calls or more wait
+// for a callback; else nothing. The timer is armed once for each burst and again at
+// most twice for each wait that the burst lasts. Firing costs a goroutine of the timer,
+// or nothing but f on the caller's; [Leading] has no timer. [Batch] allocates its
+// slices, [Keyed] a debouncer for each burst of a key.
 //
 // COMPARISON.md, beside this file, has the same calls in lodash and RxJS.
 //

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -204,5 +205,47 @@ func TestKeyed_NaN(t *testing.T) {
 	clock.Advance(time.Hour)
 	if d.Len() != 0 || d.Cancel(math.NaN()) || d.Flush(math.NaN()) || d.Pending(math.NaN()) {
 		t.Errorf("%d keys are held, or something is pending", d.Len())
+	}
+}
+
+// Close tries all keys, whatever became of the first; each key that is held has a timer.
+func TestKeyed_CloseTriesAll(t *testing.T) {
+	synctestcompat.Run(t, func(t *testing.T) {
+		j := newJournal()
+		d := NewKeyed(100*ms, func(k string, _ int) {
+			j.log("%s", k)
+			time.Sleep(time.Second)
+		})
+		_ = d.Call("a", 1)
+		time.Sleep(1 * ms)
+		_ = d.Call("b", 1)
+		synctestcompat.Sleep(100 * ms)
+		_ = d.Call("c", 1)
+		_ = d.Call("d", 1)
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		if err := d.Close(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("Close() = %v while two callbacks run, want context.Canceled", err)
+		}
+		synctestcompat.Sleep(time.Hour)
+		for i, line := range j.lines {
+			_, j.lines[i], _ = strings.Cut(line, ": ") // of c and d either may be first
+		}
+		slices.Sort(j.lines)
+		j.check(t, "a", "b", "c", "d")
+	})
+
+	clock := fakeclock.New()
+	d := NewKeyed(100, func(int, int) {}, WithClock(clock))
+	for k := range 3 {
+		_ = d.Call(k, 1)
+		_ = d.Call(k, 2)
+	}
+	if got := len(clock.Timers()); got != 3 {
+		t.Errorf("%d timers are armed for three keys, want 3", got)
+	}
+	d.Stop()
+	if got := len(clock.Timers()); got != 0 {
+		t.Errorf("%d timers are armed after Stop, want 0", got)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/escapement-go/escapement/fakeclock"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
@@ -189,5 +190,50 @@ func TestStream_likeDebouncer(t *testing.T) {
 				t.Errorf("%s:\nstream    %s\ndebouncer %s", v.name, got, want)
 			}
 		})
+	}
+}
+
+// A value that is read at the very deadline of the one before begins a new burst, and there
+// is never more than one timer.
+func TestStream_atTheDeadline(t *testing.T) {
+	for range 30 {
+		synctestcompat.Run(t, func(t *testing.T) {
+			j := newJournal()
+			in := make(chan int)
+			out := Stream(context.Background(), in, 100*ms, nil)
+			if cap(out) != 0 {
+				t.Errorf("cap(out) = %d, want 0", cap(out))
+			}
+			reader(j, out, 0)
+			in <- 1
+			time.Sleep(100 * ms) // no settling: whether the timer is first is chance
+			in <- 2
+			synctestcompat.Sleep(time.Hour)
+			j.check(t, "100ms: 1", "200ms: 2")
+			close(in)
+		})
+	}
+	clock := fakeclock.New()
+	in, gone := make(chan int), make(chan bool)
+	out := Stream(context.Background(), in, 100, func(v int) bool { return v < 0 }, WithClock(clock), MaxWait(250))
+	for v := range 20 {
+		in <- v
+		in <- -1
+		if got := <-out; got != -1 {
+			t.Fatalf("received %d, want the one that passes at once", got)
+		}
+		if got := len(clock.Timers()); got != 1 {
+			t.Errorf("%d timers are armed while %d is pending, want 1", got, v)
+		}
+	}
+	go func() {
+		for range out {
+		}
+		close(gone)
+	}()
+	close(in)
+	<-gone
+	if got := len(clock.Timers()); got != 0 {
+		t.Errorf("%d timers are armed at the end, want 0", got)
 	}
 }

@@ -17,7 +17,7 @@ import (
 // That estimate is computed exactly, in integers. It is what never exceeds limit;
 // the events themselves may, as far as they were not spread evenly: at most limit
 // are in each window of the grid, and fewer than 2*limit in any time as long as a
-// window, wherever it starts. If events do come evenly it is limit. There, too,
+// window, wherever it starts. If events do come evenly it is limit, or one more. There, too,
 // where a [FixedWindow] would grant limit at once, a SlidingCounter under load lets
 // them in as the window before fades out.
 //

@@ -7,8 +7,8 @@ import (
 
 // A SlidingLog grants at most limit events in any time as long as window, wherever
 // it starts. It remembers when each of them was: that is the strictest limit there
-// is for its parameters, at the price of 32 bytes for each event within a window,
-// events of the same instant counted as one.
+// is for its parameters, at the price of 32 to 64 bytes for each event within a
+// window, 128 at first, events of the same instant counted as one.
 //
 // It grants whenever that keeps the promise, so up to limit events at once, and
 // then none until the oldest is window ago. A time of that length is half open: an

@@ -13,7 +13,7 @@ import (
 //
 // All methods of clockwork.Clock are those of package time, which inside a
 // bubble is the bubble's time. Create one with [NewClock]; the zero value has no
-// clock behind it and panics when used. A Clock may be used by many goroutines
+// clock behind it, and those methods panic. A Clock may be used by many goroutines
 // at once, but only one goroutine of a bubble may advance or settle it.
 type Clock struct {
 	clockwork.Clock

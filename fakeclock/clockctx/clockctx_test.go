@@ -71,7 +71,7 @@ func TestWithTimeout_realClock(t *testing.T) {
 
 // A deadline that has passed makes no timer.
 func TestWithDeadline_passed(t *testing.T) {
-	clock := fakeclock.NewTest(t)
+	clock := fakeclock.NewTest(t, fakeclock.WithEvents(func(e fakeclock.Event) { t.Error(e) }))
 	for _, timeout := range []time.Duration{0, -1} {
 		ctx, cancel := clockctx.WithTimeout(context.Background(), clock, timeout)
 		if ctx.Err() != context.DeadlineExceeded || len(clock.Timers()) != 0 {

@@ -14,7 +14,8 @@
 //	503 Service Unavailable, "service busy"         the backlog is full
 //	503 Service Unavailable, "request timeout"      no slot came free in time
 //
-// each with Retry-After, unless [RetryAfter] (0) says otherwise. [Reject] answers otherwise,
-// [OnDecision] sees and [Count] counts what was let in and what was not. A request whose
-// client has gone while it waited gives up its place, and runs no more.
+// each with Retry-After; [RetryAfter] says what it is where no limiter does, and with 0 leaves
+// it out there. [Reject] answers otherwise, [OnDecision] sees and [Count] counts what was let
+// in and what was not. A request whose client has gone while it waited gives up its place, and
+// runs no more.
 package httplimit

@@ -82,8 +82,8 @@ func Reject(f func(w http.ResponseWriter, r *http.Request, status int, err error
 }
 
 // RetryAfter sets what the Retry-After header says where no limiter says it, which is in a
-// 503: one second without this. It is rounded up to seconds; with 0 there is no such header.
-// RetryAfter panics if d is negative.
+// 503, and in a 429 if the limiter's Decision does not: one second without this. It is rounded
+// up to seconds; with 0 there is no such header. RetryAfter panics if d is negative.
 func RetryAfter(d time.Duration) Option {
 	if d < 0 {
 		panic(fmt.Sprintf("httplimit: RetryAfter: d %v must be >= 0: for no header, use 0", d))

@@ -123,6 +123,15 @@ var failing = []struct {
 		}))
 		time.Sleep(time.Minute)
 	}, []string{"501 is too many", "draw n: 501"}, nil},
+	{"GuardedPanic", func(t *T, _ *testing.T) {
+		n := drawN(t)
+		go t.Guard(func() {
+			if n > 500 {
+				panicsAt(n)
+			}
+		})()
+		time.Sleep(time.Minute)
+	}, []string{"panic: 501 is too many", "rapidbubble.panicsAt", "draw n: 501"}, nil},
 	{"Repeat", func(t *T, _ *testing.T) {
 		sum := 0
 		t.Repeat(map[string]func(*T){

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -94,6 +95,10 @@ func TestCheck_replay(t *testing.T) {
 	}
 	if out := rerun(t, dir, "TestCheck_replay"); !strings.Contains(out, "failed after 0 tests: 501 is too many") {
 		t.Errorf("the fail file is not used:\n%s", out)
+	}
+	if out := rerun(t, t.TempDir(), "TestCheck_replay", "-rapid.seed=1", "-rapid.nofailfile", "-test.timeout=9s"); strings.Contains(out, "501 is") ||
+		!strings.Contains(out, "is too many") {
+		t.Errorf("with less than ten seconds left the failure was made smaller:\n%s", out)
 	}
 	seed := regexp.MustCompile(`-rapid\.seed=\d+`).FindString(first)
 	if out := rerun(t, t.TempDir(), "TestCheck_replay", seed); !strings.Contains(out, "failed after 0 tests: 501 is too many") {
@@ -211,6 +216,30 @@ func TestT_repeatSkipsActions(t *testing.T) {
 	})
 	if most == 0 {
 		t.Error("nothing was ever opened")
+	}
+}
+
+// MakeCheck is Check as a subtest, and different tests check at the same time.
+func TestMakeCheck_atOnce(t *testing.T) {
+	synctestcompat.Require(t)
+	var hours [3]atomic.Int64
+	t.Run("", func(t *testing.T) {
+		for i := range hours {
+			check := MakeCheck(func(b *T) {
+				start := time.Now()
+				time.Sleep(time.Duration(i+1) * time.Hour)
+				hours[i].Add(int64(time.Since(start) / time.Hour))
+			})
+			t.Run("", func(t *testing.T) {
+				t.Parallel()
+				check(t)
+			})
+		}
+	})
+	for i := range hours {
+		if n := int64(i + 1); hours[i].Load() < 20*n || hours[i].Load()%n != 0 {
+			t.Errorf("iterations of %d hours took %d hours in all", n, hours[i].Load())
+		}
 	}
 }
 
