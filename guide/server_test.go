@@ -131,3 +131,27 @@ func TestServer_fakeClock(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Shutdown waits for what is under way, but not longer than it is told to.
+func TestServer_shutdownInBubble(t *testing.T) {
+	synctestcompat.Run(t, func(t *testing.T) {
+		n := memory(t)
+		server := &http.Server{Handler: report(clockwork.NewRealClock(), time.Hour)}
+		go server.Serve(n)
+		transport := &http.Transport{DialContext: n.dial}
+		answered := make(chan error, 1)
+		go func() { answered <- get(&http.Client{Transport: transport}, n) }()
+		synctestcompat.Wait() // the request is under way
+		began := time.Now()
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		err, took := server.Shutdown(ctx), time.Since(began)
+		if want := context.DeadlineExceeded; err != want || took != 10*time.Second {
+			t.Errorf("Shutdown = %v after %v, want %v after 10s", err, took, want)
+		}
+		server.Close()
+		if err := <-answered; err == nil {
+			t.Error("an answer, though the server was closed")
+		}
+	})
+}
