@@ -88,6 +88,35 @@ func TestGuide_namesWhatExists(t *testing.T) {
 	}
 }
 
+// The tests, examples, benchmarks and rules that SOURCES.md names exist, and no cell is empty
+// without a reason.
+func TestSources_nameWhatExists(t *testing.T) {
+	raw, err := os.ReadFile("SOURCES.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, err := os.ReadFile("../conformance/RULES.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	functions := declared(t, ".", "../fakeclock", "../fakeclock/clockctx", "../debounce",
+		"../limiters", "../limiters/httplimit")
+	named := regexp.MustCompile("`((?:Test|Example|Benchmark)[A-Z]\\w+)`")
+	for _, m := range named.FindAllStringSubmatch(string(raw), -1) {
+		if functions[m[1]] == "" {
+			t.Errorf("no test %s", m[1])
+		}
+	}
+	for _, m := range regexp.MustCompile(`\b(?:CK|X)-[A-Z]+\b`).FindAllString(string(raw), -1) {
+		if !strings.Contains(string(rules), ": "+m+"\n") {
+			t.Errorf("no rule %s", m)
+		}
+	}
+	if strings.Contains(string(raw), "| – |") {
+		t.Error("something is left out without a reason")
+	}
+}
+
 // anchor is the name that a heading has in links.
 func anchor(heading string) string {
 	kept := regexp.MustCompile(`[^\w\- ]`).ReplaceAllString(strings.ToLower(heading), "")
