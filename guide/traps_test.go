@@ -118,3 +118,47 @@ func TestTrap_packageTimeBesideTheClock(t *testing.T) {
 		}
 	})
 }
+
+// Real time always adds a little to a sleep. In a bubble a sleep is exact, so a test meets
+// the instant itself: there code that asks for "longer than" and code that asks for "as long
+// as" differ.
+func TestTrap_exactly(t *testing.T) {
+	synctestcompat.Run(t, func(t *testing.T) {
+		const ttl = time.Minute
+		stored := time.Now()
+		synctestcompat.Sleep(ttl)
+		if age := time.Since(stored); age > ttl || age < ttl {
+			t.Errorf("after a sleep of %v the age is %v", ttl, age)
+		}
+	})
+}
+
+// A ticker that nobody stops gives a bubble something to do for ever, so that a test which
+// waits in vain is no deadlock. A limit costs nothing there.
+func TestTrap_tickerRunsOn(t *testing.T) {
+	synctestcompat.Run(t, func(t *testing.T) {
+		stop, inVain := make(chan bool), make(chan bool)
+		go runUntil(stop, time.Second)
+		began := time.Now()
+		select {
+		case <-inVain:
+		case <-time.After(time.Hour):
+		}
+		if took := time.Since(began); took != time.Hour {
+			t.Errorf("it waited for %v", took)
+		}
+		close(stop)
+	})
+}
+
+func runUntil(stop chan bool, interval time.Duration) {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+		case <-stop:
+			return
+		}
+	}
+}

@@ -2,6 +2,8 @@ package checks
 
 import (
 	"go/ast"
+	"go/constant"
+	"go/token"
 	"go/types"
 	"strings"
 
@@ -17,7 +19,8 @@ var Bubble = &analysis.Analyzer{
 T.Run, T.Parallel and T.Deadline panic in a bubble: subtests are to be outside, each with a
 bubble of its own. And a sleeper wakes at the same instant as the timers that are due then,
 in random order with them, so an assertion right after a sleep sees their effects or not:
-synctest.Wait is to be between the two.`,
+synctest.Wait is to be between the two. That is reported where something else in the bubble
+is given the same duration.`,
 	URL: traps,
 	Run: runBubble,
 }
@@ -45,7 +48,8 @@ func runBubble(pass *analysis.Pass) (any, error) {
 				Message:  "T." + method + " panics in a bubble; subtests outside, a bubble in each: " + traps,
 			})
 		}
-		if name == "time.Sleep" && asserts(pass, at.next) && !usesTime(pass, at.next) {
+		if name == "time.Sleep" && asserts(pass, at.next) && !usesTime(pass, at.next) &&
+			coincides(pass, at.body, call.Args[0]) {
 			d := analysis.Diagnostic{
 				Category: "wait",
 				Message: "what is due when the sleep ends may not have happened yet; " +
@@ -80,6 +84,36 @@ func usesTime(pass *analysis.Pass, stmt ast.Stmt) bool {
 		if call, ok := n.(*ast.CallExpr); ok {
 			f, ok := typeutil.Callee(pass.TypesInfo, call).(*types.Func)
 			found = found || ok && f.Pkg() != nil && f.Pkg().Path() == "time"
+		}
+		return !found
+	})
+	return found
+}
+
+// coincides reports whether something in a bubble is given the duration of a sleep, so that
+// both may end at one instant. Who sleeps for longer than all others needs no Wait.
+func coincides(pass *analysis.Pass, bubble ast.Node, d ast.Expr) bool {
+	slept := pass.TypesInfo.Types[d].Value
+	found := false
+	ast.Inspect(bubble, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || pass.TypesInfo.Types[call.Fun].IsType() {
+			return !found
+		}
+		name := callee(pass, call)
+		if name == "time.Sleep" || settling[name] || fails[name] || strings.Contains(name, "/testify/") {
+			return !found
+		}
+		for _, arg := range call.Args {
+			v := pass.TypesInfo.Types[arg]
+			if types.TypeString(v.Type, nil) != "time.Duration" {
+				continue
+			}
+			if slept != nil && v.Value != nil {
+				found = found || constant.Compare(slept, token.EQL, v.Value)
+			} else if slept == nil && v.Value == nil {
+				found = found || types.ExprString(arg) == types.ExprString(d)
+			}
 		}
 		return !found
 	})

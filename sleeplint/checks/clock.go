@@ -30,8 +30,21 @@ const clockwork = "github.com/jonboulle/clockwork"
 
 func runClock(pass *analysis.Pass) (any, error) {
 	knows := usesFakeclock(pass)
+	elsewhere := 0 // go statements around
 	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
-	in.Preorder([]ast.Node{(*ast.CallExpr)(nil), (*ast.ForStmt)(nil), (*ast.RangeStmt)(nil)}, func(n ast.Node) {
+	in.Nodes([]ast.Node{
+		(*ast.CallExpr)(nil), (*ast.ForStmt)(nil), (*ast.RangeStmt)(nil), (*ast.GoStmt)(nil),
+	}, func(n ast.Node, push bool) bool {
+		if _, ok := n.(*ast.GoStmt); ok { // who advances on another goroutine means to do it so
+			if push {
+				elsewhere++
+			} else {
+				elsewhere--
+			}
+		}
+		if !push {
+			return true
+		}
 		switch n := n.(type) {
 		case *ast.CallExpr:
 			name := callee(pass, n)
@@ -39,10 +52,15 @@ func runClock(pass *analysis.Pass) (any, error) {
 				checkContext(pass, n, knows)
 			}
 		case *ast.ForStmt:
-			checkLoop(pass, n, n.Body)
+			if elsewhere == 0 && n.Cond != nil && !asks(pass, n.Cond) {
+				checkLoop(pass, n.Body)
+			}
 		case *ast.RangeStmt:
-			checkLoop(pass, n, n.Body)
+			if elsewhere == 0 {
+				checkLoop(pass, n.Body)
+			}
 		}
+		return true
 	})
 	return nil, nil
 }
@@ -106,12 +124,13 @@ func usedElsewhere(pass *analysis.Pass, file *ast.File, sel *ast.SelectorExpr) b
 }
 
 // checkLoop reports a loop whose body is one Advance by what does not change.
-func checkLoop(pass *analysis.Pass, loop ast.Node, body *ast.BlockStmt) {
+func checkLoop(pass *analysis.Pass, body *ast.BlockStmt) {
 	if len(body.List) != 1 {
 		return
 	}
 	call, ok := called(body.List[0])
-	if ok && callee(pass, call) == "(*"+escapement+"/fakeclock.Clock).Advance" {
+	if ok && callee(pass, call) == "(*"+escapement+"/fakeclock.Clock).Advance" &&
+		pass.TypesInfo.Types[call.Args[0]].Value != nil {
 		report(pass, call, analysis.Diagnostic{
 			Category: "advance",
 			Message: "Advance in a loop: one Advance stops at each deadline on its way; " +

@@ -16,6 +16,7 @@ type place struct {
 	test   *ast.FuncDecl // what it is part of
 	bubble bool          // in a bubble, or in a function that may be called from one
 	t      types.Object  // the bubble's T, where it is certain that this is one
+	body   ast.Node      // what runs in the bubble then
 	loops  []ast.Stmt    // loops around it in the same function, the innermost last
 	next   ast.Stmt      // the statement after it, if any
 }
@@ -249,7 +250,7 @@ func (w *walker) calls(n ast.Node, at place) {
 				inside := at
 				inside.bubble = true
 				if lit, ok := ast.Unparen(n.Args[i]).(*ast.FuncLit); ok {
-					inside.t = w.firstParam(lit.Type)
+					inside.t, inside.body = w.firstParam(lit.Type), lit.Body
 				}
 				w.literal(n.Args[i], inside)
 			} else if subtests[name] && len(n.Args) > 0 {

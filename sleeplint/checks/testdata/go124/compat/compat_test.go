@@ -12,6 +12,7 @@ import (
 func TestBubble(t *testing.T) {
 	synctestcompat.Run(t, func(t *testing.T) {
 		var n atomic.Int32
+		time.AfterFunc(time.Second, func() { n.Add(1) })
 		began := time.Now()
 		time.Sleep(time.Second) // want `what is due when the sleep ends may not have happened yet; call synctest.Wait`
 		if n.Load() != 1 {
@@ -27,6 +28,10 @@ func TestBubble(t *testing.T) {
 		time.Sleep(time.Second)
 		if time.Since(began) != time.Hour { // about the time itself
 			t.Error("wrong time")
+		}
+		time.Sleep(time.Hour) // nothing else takes an hour
+		if n.Load() != 1 {
+			t.Error("not yet")
 		}
 		time.Sleep(time.Second)
 		n.Add(1)
