@@ -31,8 +31,10 @@ var held = []struct {
 	tests  bool
 }{
 	{"conformance", true},
+	{"guide", true},
 	{"internal", true},
 	{"properties", true},
+	{"sleeplint", true},
 	{"debounce", false},
 	{"fakeclock", false},
 	{"limiters", false},

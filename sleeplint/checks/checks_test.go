@@ -1,0 +1,38 @@
+package checks_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/analysis/analysistest"
+	"golang.org/x/tools/go/analysis/passes/inspect"
+
+	"github.com/escapement-go/escapement/sleeplint/checks"
+)
+
+// all is every analyzer as one, so that the packages are loaded once, and each is tried on
+// what the others are for.
+var all = &analysis.Analyzer{
+	Name:     "all",
+	Doc:      "all analyzers",
+	Requires: []*analysis.Analyzer{inspect.Analyzer},
+	Run: func(pass *analysis.Pass) (any, error) {
+		for _, a := range checks.All() {
+			if _, err := a.Run(pass); err != nil {
+				return nil, err
+			}
+		}
+		return nil, nil
+	},
+}
+
+func TestAll_reportsAndFixes(t *testing.T) {
+	analysistest.RunWithSuggestedFixes(t, filepath.Join(analysistest.TestData(), "go124"), all, "./...")
+}
+
+func TestAll_valid(t *testing.T) {
+	if err := analysis.Validate(checks.All()); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,3 @@
+module github.com/jonboulle/clockwork
+
+go 1.24.0
