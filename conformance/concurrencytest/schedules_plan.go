@@ -129,7 +129,7 @@ func (p plan) next(traits *Traits, steps []conformance.Step, at time.Duration) [
 		switch used := pos.state().used; {
 		case used == 0:
 			out = append(out, conformance.Step{Op: conformance.OpRelease, N: nobody})
-		case traits.OverRelease == OverReleasePanics && !traits.Single:
+		case traits.OverRelease == OverReleasePanics && traits.weighs():
 			out = append(out, conformance.Step{Op: conformance.OpRelease, N: nobody, K: used + 1})
 		}
 	}
