@@ -44,6 +44,10 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		}
 	}
 	nowaits := func() bool { return tr.Backlog == BacklogNone }
+	single := observe(func() int { return flag(c.observeSingle(s)) })
+	if tr.Oversize != 0 {
+		single = nil // its author says that requests ask for several slots: only a failure makes one doubt it
+	}
 	return []suite.Choice{
 		{ // the first, since schedules in which two wait show nothing otherwise
 			Name: "LocksAsleep", Declared: flag(tr.LocksAsleep && (spec.LocksAsleep || !learnt.LocksAsleep)),
@@ -86,7 +90,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		{
 			Name: "Single", Declared: flag(tr.Single && (spec.Single || !learnt.Single)),
 			Values: flags, Literal: suite.Flag,
-			Observe: observe(func() int { return c.observeSingle(s) }),
+			Observe: single,
 			Set:     func(v int) { tr.Single = v == 1 },
 		},
 		{
@@ -238,19 +242,12 @@ func (c *contract) observeFair(s *suite.Suite) Fairness {
 	return 0
 }
 
-// observeSingle observes whether a request takes one slot whatever it asks for. Where it is
-// declared what becomes of more than the limit, requests ask for several.
-func (c *contract) observeSingle(s *suite.Suite) int {
-	if c.traits.Single {
-		return 1
-	}
-	if c.traits.Oversize != 0 {
-		return 0
-	}
+// observeSingle observes whether a request takes one slot whatever it asks for.
+func (c *contract) observeSingle(s *suite.Suite) bool {
 	_, yes := see(s, "limit=2 backlog=5 timeout=1h | acquire 1 2 @0 | acquire 2 @0 | acquire 3 @0", func(seen *trace) bool {
 		return seen.admitted(1) && seen.admitted(2) && !seen.admitted(3)
 	})
-	return flag(yes)
+	return yes || c.traits.Single
 }
 
 // observeOversize observes what becomes of a request for more than the limit.
