@@ -125,19 +125,19 @@ func Run(t *testing.T, spec Spec) *Report {
 // Run is the function [Run].
 func (spec Spec) Run(t *testing.T) *Report {
 	t.Helper()
-	return suite.Run(t, spec.about(), &contract{spec: spec})
+	return suite.Run(t, spec.about(), newContract(spec))
 }
 
 // Judge returns what runs single schedules.
 func (spec Spec) Judge(t *testing.T) conformance.Judge {
 	t.Helper()
-	return suite.NewExaminer(t, spec.about(), &contract{spec: spec})
+	return suite.NewExaminer(t, spec.about(), newContract(spec))
 }
 
 // Examine is for the tests of this module.
 func (spec Spec) Examine(t *testing.T, o inside.Options) *Report {
 	t.Helper()
-	return suite.Examine(t, spec.about(), &contract{spec: spec}, o)
+	return suite.Examine(t, spec.about(), newContract(spec), o)
 }
 
 // about says that the clock is injected: its time is not that of the bubble.
@@ -146,13 +146,19 @@ func (spec Spec) about() suite.About {
 }
 
 // Rules are the laws, in the order of their subtests.
-func Rules() []conformance.Rule { return suite.Laws(&contract{}) }
+func Rules() []conformance.Rule { return suite.Laws(newContract(Spec{})) }
 
 // contract is the spec in the terms of the suite.
 type contract struct {
 	spec Spec
+	// traits are those that are declared, completed by what Learn has found, which is learnt as
+	// long as it is not declared.
+	traits, learnt Traits
+
 	home map[string]string // families, by the text of each of their schedules
 }
+
+func newContract(spec Spec) *contract { return &contract{spec: spec, traits: spec.Traits} }
 
 // Profile names the contract.
 func (c *contract) Profile() suite.Profile {
@@ -177,9 +183,17 @@ const (
 	opResetTicker conformance.Op = "Ticker.Reset"
 )
 
-// Learn looks at a clock that is thrown away.
-func (c *contract) Learn(*suite.Suite) map[conformance.Op]bool {
+// Learn looks at a clock that is thrown away. Until it is declared what Advance waits for, it is
+// observed what functions may do.
+func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	f := c.spec.New(Env{Settle: func() {}})
+	if c.traits = c.spec.Traits; c.traits.Waits == 0 && f.AfterFunc != nil && f.Advance != nil && s.Bubble {
+		if c.traits.Reentrancy == 0 {
+			c.traits.Reentrancy = c.observeReentrancy(s)
+		}
+		c.traits.OnAdvance = c.traits.OnAdvance || c.observeOnAdvance(s)
+	}
+	c.learnt = c.traits
 	timers := f.NewTimer != nil || f.AfterFunc != nil
 	channels := f.NewTimer != nil || f.NewTicker != nil || f.After != nil
 	contexts := f.WithTimeout != nil || f.WithDeadline != nil
@@ -228,7 +242,8 @@ func (c *contract) Hung(s *suite.Suite, h *suite.Hang) (rule string, broken *sui
 		s.CannotReenter()
 		return "CK-REENT", &suite.Violation{
 			Headline: "a method of the clock that a function called never returned",
-			Because:  "its goroutine is blocked under the function that the clock runs: " + where,
+			Because: "its goroutine is blocked under the function that the clock runs: " + where + "; if it is " +
+				"documented that functions must not use the clock, declare Reentrancy: clocktest.ReentrancyForbidden",
 		}, true
 	}
 	family := h.Job.Family

@@ -23,11 +23,13 @@ var (
 var (
 	backlogsMean  = []string{"as many wait as New is told", "any number waits", "what cannot run is rejected at once"}
 	timeoutsMean  = []string{"a request waits as long as New is told", "only its context ends a wait"}
-	contextsMean  = []string{"a context ends the wait, and one that is done lets nothing run", "it does not end the wait", "it ends the wait, and a request that need not wait may run all the same"}
+	contextsMean  = []string{"a context ends the wait, and one that is done lets nothing run", "it does not end the wait",
+		"it ends the wait, and a request that need not wait may run all the same"}
 	seatsMean     = []string{"a request that runs has left the backlog", "a request that waited keeps its place while it runs"}
 	ordersMean    = []string{"first come, first served", "in any order"}
 	oversizesMean = []string{"a request for more than the limit is rejected at once", "it waits until its context or the timeout ends"}
-	releasesMean  = []string{"a release of what nobody holds panics", "it does nothing", "the caller must not do it, so that nothing is judged after it"}
+	releasesMean  = []string{"a release of what nobody holds panics", "it does nothing",
+		"the caller must not do it, so that nothing is judged after it"}
 	hooksMean     = []string{"New installs OnReject, which is called for each rejection", "it does not"}
 )
 
@@ -244,9 +246,8 @@ func (c *contract) observeFair(s *suite.Suite) Fairness {
 
 // observeSingle observes whether a request takes one slot whatever it asks for.
 func (c *contract) observeSingle(s *suite.Suite) bool {
-	_, yes := see(s, "limit=2 backlog=5 timeout=1h | acquire 1 2 @0 | acquire 2 @0 | acquire 3 @0", func(seen *trace) bool {
-		return seen.admitted(1) && seen.admitted(2) && !seen.admitted(3)
-	})
+	_, yes := see(s, "limit=2 backlog=5 timeout=1h | acquire 1 2 @0 | acquire 2 @0 | acquire 3 @0",
+		func(seen *trace) bool { return seen.admitted(1) && seen.admitted(2) && !seen.admitted(3) })
 	return yes || c.traits.Single
 }
 

@@ -75,7 +75,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		{
 			Rule: core("CT-CTX", "When the context of a request that waits is done, it MUST be rejected at once "+
 				"and its place be free; "+
-				"when it is done later nothing MUST come of it."),
+				"when it is done later nothing may come of it."),
 			Absent:   withoutContext,
 			Declared: []string{"Context"},
 			About:    func(j suite.Job) bool { return cancels(j.Schedule) },
@@ -163,7 +163,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check: differs("CT-OVER"),
 		},
 		{
-			Rule: core("CT-RESIZE", "After the limit was lowered nothing MUST be admitted before enough has been "+
+			Rule: core("CT-RESIZE", "After the limit was lowered nothing may be admitted before enough has been "+
 				"released; "+
 				"after it was raised those who wait MUST get the new slots at once."),
 			Ops:   []conformance.Op{conformance.OpResize},
@@ -201,7 +201,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Probe:    c.reentry,
 		},
 		{
-			Rule:  core("X-LEAK", "When all is quiet, and after Stop, no goroutine and no armed timer MUST remain."),
+			Rule:  core("X-LEAK", "When all is quiet, and after Stop, a goroutine or an armed timer MUST NOT remain."),
 			About: suite.Looked,
 			Check: (*exam).left,
 		},

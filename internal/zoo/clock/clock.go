@@ -50,6 +50,9 @@ func Designs() []zoo.Design {
 			f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer { return noReset{afterFunc(d, fn)} }
 			f.NoTimerReset = true
 		}),
+		plainSpec("zoo plain clock", ct.Traits{}),
+		plainSpec("zoo plain clock that runs functions under its lock", ct.Traits{Reentrancy: ct.ReentrancyForbidden}),
+		plainSpec("zoo plain clock for one goroutine", ct.Traits{OneGoroutine: true}),
 	} {
 		all = append(all, zoo.Design{Name: s.Name, Spec: s})
 	}
