@@ -1,6 +1,7 @@
 package concurrencytest
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -11,6 +12,7 @@ var (
 	backlogs     = []string{"BacklogBounded", "BacklogUnbounded", "BacklogNone"}
 	timeouts     = []string{"TimeoutBounded", "TimeoutNone"}
 	contexts     = []string{"ContextHonoured", "ContextIgnored", "ContextEndsWait"}
+	endings      = []string{"ErrorOfContext", "ErrorOfOwn"}
 	seats        = []string{"SeatFreed", "SeatKept"}
 	orders       = []string{"FairFIFO", "FairNone"}
 	oversizes    = []string{"OversizeFails", "OversizeBlocks"}
@@ -21,16 +23,16 @@ var (
 
 // What the values mean, for where none of them was observed.
 var (
-	backlogsMean  = []string{"as many wait as New is told", "any number waits", "what cannot run is rejected at once"}
-	timeoutsMean  = []string{"a request waits as long as New is told", "only its context ends a wait"}
-	contextsMean  = []string{"a context ends the wait, and one that is done lets nothing run", "it does not end the wait",
+	backlogsMean = []string{"as many wait as New is told", "any number waits", "what cannot run is rejected at once"}
+	timeoutsMean = []string{"a request waits as long as New is told", "only its context ends a wait"}
+	contextsMean = []string{"a context ends the wait, and one that is done lets nothing run", "it does not end the wait",
 		"it ends the wait, and a request that need not wait may run all the same"}
 	seatsMean     = []string{"a request that runs has left the backlog", "a request that waited keeps its place while it runs"}
 	ordersMean    = []string{"first come, first served", "in any order"}
 	oversizesMean = []string{"a request for more than the limit is rejected at once", "it waits until its context or the timeout ends"}
 	releasesMean  = []string{"a release of what nobody holds panics", "it does nothing",
 		"the caller must not do it, so that nothing is judged after it"}
-	hooksMean     = []string{"New installs OnReject, which is called for each rejection", "it does not"}
+	hooksMean = []string{"New installs OnReject, which is called for each rejection", "it does not"}
 )
 
 // Table lists the choices. Most are not offered as an explanation of a failure, as the rules
@@ -75,6 +77,11 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Needless: func() bool { return !s.Accepts(opContext) },
 			Observe:  observe(func() int { return int(c.observeContext(s)) }),
 			Set:      func(v int) { tr.Context = Context(v) },
+		},
+		{
+			Name: "ContextError", Declared: int(tr.ContextError), Values: endings, Apart: true,
+			Observe: observe(func() int { return int(c.observeContextError(s)) }),
+			Set:     func(v int) { tr.ContextError = ContextError(v) },
 		},
 		{
 			Name: "SeatHeld", Declared: declared(tr.SeatHeld, spec.SeatHeld, learnt.SeatHeld),
@@ -200,6 +207,34 @@ func (c *contract) observeContext(s *suite.Suite) Context {
 		return ContextEndsWait
 	case refused == 0:
 		return ContextIgnored
+	}
+	return 0
+}
+
+// observeContextError observes whether requests that their contexts have ended return the contexts'
+// errors.
+func (c *contract) observeContextError(s *suite.Suite) ContextError {
+	told, asked := 0, 0
+	for _, text := range []string{
+		"limit=1 backlog=5 timeout=1h | acquire 1 @0 | acquire 2 @0 | cancel 2 @0",
+		"limit=1 backlog=5 timeout=1h | acquire 1 @0 | acquire 2 100ms @0 | idle 1s",
+	} {
+		seen := try(s, text)
+		if !s.Accepts(opContext) || seen == nil || !seen.rejected(2) || seen.requests[1].ended == nil {
+			return 0
+		}
+		asked++
+		if q := seen.requests[1]; errors.Is(q.err, q.ended) {
+			told++
+		} else if q.lies() {
+			return 0
+		}
+	}
+	switch told {
+	case asked:
+		return ErrorOfContext
+	case 0:
+		return ErrorOfOwn
 	}
 	return 0
 }

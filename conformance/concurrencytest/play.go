@@ -112,7 +112,11 @@ func (r *run) together(steps []conformance.Step, order conformance.Order) {
 		do()
 	}
 	r.Settle()
-	r.note(func() { g.settled = r.Rec.Mark() })
+	others := 0
+	if r.Look {
+		others = r.Others()
+	}
+	r.note(func() { g.settled, g.others = r.Rec.Mark(), others })
 }
 
 // crowded reports whether two requests would wait at once where one that waits holds a lock.
@@ -286,7 +290,7 @@ func (r *run) ask(ctx context.Context, q *request, op conformance.Op) {
 			return
 		}
 		q.answered++
-		q.err = err
+		q.err, q.ended = err, ctx.Err()
 		if q.decided.Seq == 0 {
 			q.decided = r.Rec.Mark()
 		}

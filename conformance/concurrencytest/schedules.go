@@ -117,8 +117,16 @@ func (f *families) planned(limit, backlog int, timeout string, p plan) []conform
 
 // slots are requests that come, go and give up at one instant.
 func (f *families) slots() {
-	f.out = append(f.out, suite.Family{Name: suite.Leaks, Look: true, Schedules: f.planned(1, 1, "100ms",
-		plan{gaps: []time.Duration{0, suite.Wait}, depth: 3, cancel: f.contexts})})
+	leaks := f.planned(1, 1, "100ms", plan{gaps: []time.Duration{0, suite.Wait}, depth: 3, cancel: f.contexts})
+	if f.contexts {
+		leaks = append(leaks, f.with(1, 1, "1h", "acquire 1 @0 | acquire 2 @0 | cancel 2 @0 | acquire 3 @0 | cancel 3 @0 | "+
+			"acquire 4 @0 | cancel 4 @0 | idle 2h")...)
+	}
+	if f.timeout {
+		leaks = append(leaks, f.with(1, 1, "100ms",
+			"acquire 1 @0 | acquire 2 @0 | acquire 3 @150ms | acquire 4 @300ms | idle 1s")...)
+	}
+	f.out = append(f.out, suite.Family{Name: suite.Leaks, Look: true, Schedules: leaks})
 	f.add("one slot", 1, 2, "1h", plan{depth: 6, cancel: f.contexts})
 	f.add("two slots", 2, 1, "1h", plan{depth: 5, cancel: f.contexts, running: f.contexts})
 	f.add("three slots", 3, 1, "1h", plan{depth: 6})

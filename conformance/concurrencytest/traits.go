@@ -17,6 +17,9 @@ type Traits struct {
 	Timeout Timeout
 	// Context says whether a context ends the wait. Not for Lock.
 	Context Context
+	// ContextError says which error a request returns that its context has ended. It may stay
+	// undeclared: then the error must not be that of another end.
+	ContextError ContextError
 	// SeatHeld says whether a request that waited keeps its place in the backlog while it
 	// runs. Only with BacklogBounded.
 	SeatHeld SeatHeld
@@ -64,6 +67,15 @@ const (
 	ContextHonoured Context = iota + 1 // it does, and a request whose context is done before never runs
 	ContextIgnored                     // it does not
 	ContextEndsWait                    // it does, but a request that need not wait may run though its context is done
+)
+
+// ContextError says which error a request returns that its context has ended.
+type ContextError int
+
+// The choices.
+const (
+	ErrorOfContext ContextError = iota + 1 // errors.Is finds that of the context
+	ErrorOfOwn                             // one of its own
 )
 
 // SeatHeld says whether a request that waited keeps its place in the backlog while it runs.
