@@ -35,7 +35,10 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		{
 			Rule: core("CK-TIMER", "A timer, and After, MUST send once, no sooner than the clock reaches the "+
 				"deadline, and what it sends MUST be the time of the deadline."),
-			Ops:   []conformance.Op{conformance.OpTimer},
+			Unless: func(s *suite.Suite, _ *Traits) string {
+				none := !s.Accepts(conformance.OpTimer) && !s.Accepts(conformance.OpAfter)
+				return suite.If(none, "the implementation has no timer")
+			},
 			About: suite.InFamily("CK-TIMER"),
 			Check: (*exam).inOrder,
 		},
@@ -74,6 +77,12 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Ops:   []conformance.Op{conformance.OpTicker},
 			About: suite.InFamily("CK-TICKUNREAD"),
 			Check: (*exam).inOrder,
+		},
+		{
+			Rule: core("CK-TICK", "Tick MUST be like NewTicker without Stop, but return nil if the period is not "+
+				"positive."),
+			Absent: func(s *suite.Suite, _ *Traits) string { return suite.If(!s.Accepts(opTick), "the clock has no Tick") },
+			Probe:  c.ticks,
 		},
 		{
 			Rule:  core("CK-TICKARG", "NewTicker and Ticker.Reset MUST panic if the period is not positive."),

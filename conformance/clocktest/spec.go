@@ -74,6 +74,8 @@ type Funcs struct {
 	NewTimer  func(d time.Duration) clockwork.Timer
 	AfterFunc func(d time.Duration, f func()) clockwork.Timer
 	NewTicker func(d time.Duration) clockwork.Ticker
+	// Tick is like that of package time: it returns nil for a period of 0 or less.
+	Tick func(d time.Duration) <-chan time.Time
 	// NoTimerReset and NoTickerReset say that the Reset of timers, those of functions
 	// included, and that of tickers is not to be called.
 	NoTimerReset, NoTickerReset bool
@@ -93,11 +95,17 @@ type Clock interface {
 }
 
 // Of returns the operations of a clock with clockwork's methods, all but the contexts.
-// Armed is set if the clock has BlockUntilContext, by which timers can be counted.
+// Tick is set if the clock has it, and Armed if it has BlockUntilContext, by which timers can be
+// counted.
 func Of(c Clock) Funcs {
 	f := Funcs{
 		Now: c.Now, Since: c.Since, Until: c.Until, Advance: c.Advance,
 		Sleep: c.Sleep, After: c.After, NewTimer: c.NewTimer, AfterFunc: c.AfterFunc, NewTicker: c.NewTicker,
+	}
+	if t, ok := c.(interface {
+		Tick(d time.Duration) <-chan time.Time
+	}); ok {
+		f.Tick = t.Tick
 	}
 	if b, ok := c.(interface {
 		BlockUntilContext(ctx context.Context, n int) error
@@ -181,6 +189,7 @@ func (c *contract) Unfit(*suite.Suite) (skip, misuse string) {
 const (
 	opResetTimer  conformance.Op = "Timer.Reset"
 	opResetTicker conformance.Op = "Ticker.Reset"
+	opTick        conformance.Op = "Tick"
 )
 
 // Learn looks at a clock that is thrown away. Until it is declared what Advance waits for, it is
@@ -204,7 +213,7 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 		conformance.OpTicker: f.NewTicker != nil, conformance.OpAfterFunc: f.AfterFunc != nil,
 		conformance.OpSleep: f.Sleep != nil, conformance.OpNap: f.Sleep != nil,
 		conformance.OpHalt: timers, conformance.OpRearm: resetTimer || resetTicker, conformance.OpChan: timers,
-		opResetTimer: resetTimer, opResetTicker: resetTicker,
+		opTick: f.Tick != nil, opResetTimer: resetTimer, opResetTicker: resetTicker,
 		conformance.OpConsume: channels, conformance.OpRead: channels,
 		conformance.OpArmed:   f.Armed != nil,
 		conformance.OpTimeout: f.WithTimeout != nil, conformance.OpDeadline: f.WithDeadline != nil,
