@@ -301,14 +301,14 @@ func observeOversize(s *suite.Suite) int {
 // observeOverRelease observes what a release does when nothing is held. Whether a caller may do
 // it at all no schedule can tell.
 func observeOverRelease(s *suite.Suite) int {
-	seen := try(s, "limit=1 backlog=5 timeout=1h | release 9 @0 | acquire 1 @0 | acquire 2 @0")
-	if seen == nil {
+	seen := try(s, "limit=1 backlog=5 timeout=1h | acquire 1 @0 | release 1 @0 | release 9 @0 | acquire 2 @0 | acquire 3 @0")
+	if seen == nil || !seen.admitted(1) {
 		return 0
 	}
-	switch over := seen.groups[0].steps[0]; {
+	switch over := seen.groups[2].steps[0]; {
 	case over.panicked != "":
 		return int(OverReleasePanics)
-	case over.ended && seen.admitted(1) && !seen.admitted(2):
+	case over.ended && seen.admitted(2) && !seen.admitted(3):
 		return int(OverReleaseIgnored)
 	}
 	return 0

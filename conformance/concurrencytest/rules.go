@@ -121,7 +121,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		},
 		{
 			Rule: core("CT-OVERREL", "A release of what nobody holds MUST be detected or ignored, as declared; it "+
-				"MUST NOT block, nor raise the limit."),
+				"MUST NOT block, raise the limit, or give back what another holds."),
 			Absent: func(s *suite.Suite, tr *Traits) string {
 				absent := !s.Accepts(conformance.OpRelease) || tr.OverRelease == OverReleaseUndefined
 				return suite.If(absent, noSuchThing)

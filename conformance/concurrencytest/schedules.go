@@ -92,6 +92,9 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	f.handlers()
 	if s.Accepts(conformance.OpRelease) && tr.OverRelease != 0 && tr.OverRelease != OverReleaseUndefined {
 		f.add(overRelease, 1, 1, "1h", plan{depth: 4, over: true})
+		if s.Accepts(opAgain) {
+			f.add(overRelease, 1, 1, "1h", plan{depth: 5, over: true, again: true})
+		}
 	}
 	return append(f.out,
 		suite.Family{Name: "racing", Schedules: f.races()},

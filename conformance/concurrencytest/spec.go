@@ -110,6 +110,8 @@ type Funcs struct {
 	Resize func(limit int)
 	// Stop releases what the limiter holds, if it holds anything.
 	Stop func()
+
+	again func() // calls once more what Take or TryTake has handed out and was called last
 }
 
 // Run holds an implementation to the laws of a concurrency limiter, one subtest for each

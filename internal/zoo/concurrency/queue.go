@@ -299,7 +299,7 @@ func newQueue(env ct.Env, cfg ct.Config, mutant string) *queue {
 }
 
 func queueSpec(mutant string, source ct.TimeSource) ct.Spec {
-	if mutant == permitTwice {
+	if mutant == permitTwice || mutant == permitOthers {
 		return permitsSpec(mutant, source)
 	}
 	return ct.Spec{
