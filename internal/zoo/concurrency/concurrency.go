@@ -77,6 +77,7 @@ func Mutants() []zoo.Mutant {
 	return append(all,
 		zoo.Mutant{Name: late, Rule: "CT-NOLOST", Spec: signal(late, ct.Injected), Chance: true,
 			Only: func(string) bool { return false }},
+		zoo.Mutant{Name: losesWorker, Rule: "X-PANIC", Spec: workersSpec(losesWorker, ct.Injected), Steps: 4},
 		zoo.Mutant{Name: staysBehind, Rule: "X-LEAK", Spec: helpers(staysBehind, ct.Injected)},
 		zoo.Mutant{Name: uncounted, Rule: "X-RACE", Spec: queueSpec(uncounted, ct.Injected)})
 }
@@ -88,7 +89,7 @@ func Designs() []zoo.Design {
 		for _, spec := range []ct.Spec{
 			queueSpec("", source), permitsSpec("", source), channel(source), conditionSpec(source), tokens(source),
 			seats(source), gate(source, false), gate(source, true), selecting(source), stack(source),
-			signal("", source), asleep(source), helpers("", source),
+			signal("", source), asleep(source), helpers("", source), loopSpec(source), workersSpec("", source),
 		} {
 			all = append(all, zoo.Design{Name: fmt.Sprintf("%s %s", spec.Name, source), Spec: spec})
 		}
