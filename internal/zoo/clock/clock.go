@@ -26,9 +26,13 @@ func Mutants() []zoo.Mutant {
 		if m.rule == "CK-AWAIT" || m.rule == "X-RACE" {
 			waits = ct.WaitsForFunctions
 		}
+		steps := 0
+		if m.rule == "CK-TICKSTOP" {
+			steps = 6 // three of them only read, and its smallest schedule has one of these
+		}
 		all = append(all, zoo.Mutant{
 			Name: m.name, Rule: m.rule, Spec: spec(m.name, waits, m.make),
-			Hangs: m.rule == "CK-REENT", Chance: m.rule == "CK-AWAIT",
+			Hangs: m.rule == "CK-REENT", Chance: m.rule == "CK-AWAIT", Steps: steps,
 		})
 	}
 	return all
