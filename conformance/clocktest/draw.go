@@ -11,7 +11,7 @@ import (
 // Draw draws a program of up to 40 steps.
 func (c *contract) Draw(s *suite.Suite, pick func(label string, n int) int) conformance.Schedule {
 	n := 1 + pick("steps", 40)
-	schedule := newProgram(s, c.spec.Traits.Waits, &picked{of: pick}).draw(n)
+	schedule := newProgram(s, &c.traits, &picked{of: pick}).draw(n)
 	if len(schedule.Steps) == 0 {
 		schedule.Steps = []conformance.Step{{Op: conformance.OpNow}}
 	}

@@ -29,6 +29,7 @@ func (c *contract) Play(st *suite.Stage) {
 		return
 	}
 	got := newWorld(st, c.spec.New(Env{Settle: synctestcompat.Wait}))
+	got.inline = c.traits.OnAdvance
 	got.run(func(s conformance.Step) { // the step may block for ever
 		seen.got, seen.doing = got.seen(), s.String()
 		record()

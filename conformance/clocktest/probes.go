@@ -83,7 +83,7 @@ func (c *contract) returnsEarly(s *suite.Suite, what woken) (how string) {
 
 // awaits checks that Advance waits for what it is declared to wait for.
 func (c *contract) awaits(p *suite.Probe) (*suite.Violation, string) {
-	declared := c.spec.Traits.Waits
+	declared := c.traits.Waits
 	if how := c.returnsEarly(p.Suite, function); how != "" {
 		return &suite.Violation{
 			Headline: "Advance returned before the function that it started had (" + how + ")",

@@ -31,7 +31,7 @@ func (s seeded) length(_ string, most time.Duration) time.Duration {
 
 // program returns the random schedule of n steps that belongs to a seed.
 func (c *contract) program(s *suite.Suite, seed uint64, n int) conformance.Schedule {
-	return newProgram(s, c.spec.Traits.Waits, seeded{rand.New(rand.NewPCG(seed, 0))}).draw(n)
+	return newProgram(s, &c.traits, seeded{rand.New(rand.NewPCG(seed, 0))}).draw(n)
 }
 
 // Labels of the choice of an operation, and of what is out of the ordinary if it is 0.
@@ -50,6 +50,8 @@ type program struct {
 	suite       *suite.Suite
 	ops, nested []conformance.Op // the operations of the schedule, and those of functions
 	flow        bool             // goroutines sleep and receive
+	forbidden   bool             // functions do nothing
+	onAdvance   bool             // functions do not sleep
 	late        bool             // Go 1.24: bubbles fire timers of no duration that a function arms too late
 
 	steps    []conformance.Step
@@ -59,10 +61,10 @@ type program struct {
 	consumed map[int]bool     // channels that have a consumer
 }
 
-func newProgram(s *suite.Suite, waits Waits, d dice) *program {
+func newProgram(s *suite.Suite, tr *Traits, d dice) *program {
 	p := &program{
 		dice: d, suite: s, consumed: map[int]bool{},
-		flow: waits <= WaitsForAll,
+		flow: tr.Waits <= WaitsForAll, forbidden: tr.forbids() != "", onAdvance: tr.OnAdvance,
 		late: strings.HasPrefix(runtime.Version(), "go1.24"),
 	}
 	ops := []conformance.Op{
@@ -91,7 +93,7 @@ func newProgram(s *suite.Suite, waits Waits, d dice) *program {
 	}
 	dropped := func(op conformance.Op) bool { return slices.Contains(without, op) }
 	p.ops = slices.DeleteFunc(ops, dropped)
-	if s.Reentrant() && waits != WaitsForNothing {
+	if s.Reentrant() && tr.Waits != WaitsForNothing {
 		p.nested = slices.DeleteFunc(nested, dropped)
 	}
 	return p
@@ -113,10 +115,14 @@ func (p *program) draw(n int) conformance.Schedule {
 			continue
 		}
 		p.steps = append(p.steps, st)
-		acts := op == conformance.OpAfterFunc || op == conformance.OpSleep || op == conformance.OpConsume
+		acts := op == conformance.OpAfterFunc && !p.forbidden || op == conformance.OpSleep || op == conformance.OpConsume
 		if acts && len(p.nested) > 0 && p.pick("acts", 3) > 0 {
 			for range 1 + p.pick("more", 2) {
-				if f, ok := p.step(p.nested[p.pick("act", len(p.nested))], st.N); ok {
+				act := p.nested[p.pick("act", len(p.nested))]
+				if p.onAdvance && op == conformance.OpAfterFunc && act == conformance.OpNap {
+					continue
+				}
+				if f, ok := p.step(act, st.N); ok {
 					p.steps = append(p.steps, f)
 				}
 			}
@@ -184,7 +190,7 @@ func (p *program) made(op conformance.Op, d time.Duration) int {
 func (p *program) wait(op conformance.Op, in int) time.Duration {
 	switch p.pick(labelOdd, 12) {
 	case 0:
-		if in == 0 && (op != conformance.OpAfterFunc || p.flow) || in != 0 && !p.late {
+		if in == 0 && (op != conformance.OpAfterFunc || p.flow && !p.onAdvance) || in != 0 && !p.late {
 			return -time.Duration(p.pick("below zero", 2))
 		}
 	case 1:

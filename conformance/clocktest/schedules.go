@@ -56,7 +56,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		f.Schedules = slices.DeleteFunc(f.Schedules, func(t conformance.Schedule) bool { return !c.playable(s, t) })
 		for _, r := range rules {
 			if r.ID == f.Name && r.Unless != nil {
-				f.Skip = r.Unless(s, &c.spec.Traits)
+				f.Skip = r.Unless(s, &c.traits)
 			}
 		}
 	}
@@ -64,18 +64,28 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 }
 
 // playable reports whether the clock can do what a schedule asks of it. A goroutine that a
-// function starts gets its turn in time only if Advance waits for it.
+// function starts gets its turn in time only if Advance waits for it; a function that runs on the
+// goroutine that advances cannot sleep, nor use its timer if it runs before it has one.
 func (c *contract) playable(s *suite.Suite, schedule conformance.Schedule) bool {
-	tickers := map[int]bool{}
+	tickers, functions, early := map[int]bool{}, map[int]bool{}, map[int]bool{}
 	for _, st := range schedule.Steps {
-		if st.Op == conformance.OpTicker {
+		switch st.Op {
+		case conformance.OpTicker:
 			tickers[st.N] = true
+		case conformance.OpAfterFunc:
+			functions[st.N], early[st.N] = true, st.D <= 0
+		}
+	}
+	for _, st := range schedule.Steps {
+		if functions[st.In] && (c.traits.forbids() != "" ||
+			c.traits.OnAdvance && (st.Op == conformance.OpNap || early[st.In] && st.N == st.In)) {
+			return false
 		}
 		if !s.Accepts(st.Op) || st.Op == conformance.OpRearm && !resets(s, tickers[st.N]) {
 			return false
 		}
 		starts := st.Op == conformance.OpConsume || st.Op == conformance.OpSleep
-		if st.In != 0 && starts && c.spec.Traits.Waits > WaitsForAll {
+		if st.In != 0 && starts && c.traits.Waits > WaitsForAll {
 			return false
 		}
 	}

@@ -74,6 +74,8 @@ type Funcs struct {
 	NewTimer  func(d time.Duration) clockwork.Timer
 	AfterFunc func(d time.Duration, f func()) clockwork.Timer
 	NewTicker func(d time.Duration) clockwork.Ticker
+	// Tick is like that of package time: it returns nil for a period of 0 or less.
+	Tick func(d time.Duration) <-chan time.Time
 	// NoTimerReset and NoTickerReset say that the Reset of timers, those of functions
 	// included, and that of tickers is not to be called.
 	NoTimerReset, NoTickerReset bool
@@ -93,11 +95,17 @@ type Clock interface {
 }
 
 // Of returns the operations of a clock with clockwork's methods, all but the contexts.
-// Armed is set if the clock has BlockUntilContext, by which timers can be counted.
+// Tick is set if the clock has it, and Armed if it has BlockUntilContext, by which timers can be
+// counted.
 func Of(c Clock) Funcs {
 	f := Funcs{
 		Now: c.Now, Since: c.Since, Until: c.Until, Advance: c.Advance,
 		Sleep: c.Sleep, After: c.After, NewTimer: c.NewTimer, AfterFunc: c.AfterFunc, NewTicker: c.NewTicker,
+	}
+	if t, ok := c.(interface {
+		Tick(d time.Duration) <-chan time.Time
+	}); ok {
+		f.Tick = t.Tick
 	}
 	if b, ok := c.(interface {
 		BlockUntilContext(ctx context.Context, n int) error
@@ -125,19 +133,19 @@ func Run(t *testing.T, spec Spec) *Report {
 // Run is the function [Run].
 func (spec Spec) Run(t *testing.T) *Report {
 	t.Helper()
-	return suite.Run(t, spec.about(), &contract{spec: spec})
+	return suite.Run(t, spec.about(), newContract(spec))
 }
 
 // Judge returns what runs single schedules.
 func (spec Spec) Judge(t *testing.T) conformance.Judge {
 	t.Helper()
-	return suite.NewExaminer(t, spec.about(), &contract{spec: spec})
+	return suite.NewExaminer(t, spec.about(), newContract(spec))
 }
 
 // Examine is for the tests of this module.
 func (spec Spec) Examine(t *testing.T, o inside.Options) *Report {
 	t.Helper()
-	return suite.Examine(t, spec.about(), &contract{spec: spec}, o)
+	return suite.Examine(t, spec.about(), newContract(spec), o)
 }
 
 // about says that the clock is injected: its time is not that of the bubble.
@@ -146,13 +154,19 @@ func (spec Spec) about() suite.About {
 }
 
 // Rules are the laws, in the order of their subtests.
-func Rules() []conformance.Rule { return suite.Laws(&contract{}) }
+func Rules() []conformance.Rule { return suite.Laws(newContract(Spec{})) }
 
 // contract is the spec in the terms of the suite.
 type contract struct {
 	spec Spec
+	// traits are those that are declared, completed by what Learn has found, which is learnt as
+	// long as it is not declared.
+	traits, learnt Traits
+
 	home map[string]string // families, by the text of each of their schedules
 }
+
+func newContract(spec Spec) *contract { return &contract{spec: spec, traits: spec.Traits} }
 
 // Profile names the contract.
 func (c *contract) Profile() suite.Profile {
@@ -175,11 +189,20 @@ func (c *contract) Unfit(*suite.Suite) (skip, misuse string) {
 const (
 	opResetTimer  conformance.Op = "Timer.Reset"
 	opResetTicker conformance.Op = "Ticker.Reset"
+	opTick        conformance.Op = "Tick"
 )
 
-// Learn looks at a clock that is thrown away.
-func (c *contract) Learn(*suite.Suite) map[conformance.Op]bool {
+// Learn looks at a clock that is thrown away. Until it is declared what Advance waits for, it is
+// observed what functions may do.
+func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	f := c.spec.New(Env{Settle: func() {}})
+	if c.traits = c.spec.Traits; c.traits.Waits == 0 && f.AfterFunc != nil && f.Advance != nil && s.Bubble {
+		if c.traits.Reentrancy == 0 {
+			c.traits.Reentrancy = c.observeReentrancy(s)
+		}
+		c.traits.OnAdvance = c.traits.OnAdvance || c.observeOnAdvance(s)
+	}
+	c.learnt = c.traits
 	timers := f.NewTimer != nil || f.AfterFunc != nil
 	channels := f.NewTimer != nil || f.NewTicker != nil || f.After != nil
 	contexts := f.WithTimeout != nil || f.WithDeadline != nil
@@ -190,7 +213,7 @@ func (c *contract) Learn(*suite.Suite) map[conformance.Op]bool {
 		conformance.OpTicker: f.NewTicker != nil, conformance.OpAfterFunc: f.AfterFunc != nil,
 		conformance.OpSleep: f.Sleep != nil, conformance.OpNap: f.Sleep != nil,
 		conformance.OpHalt: timers, conformance.OpRearm: resetTimer || resetTicker, conformance.OpChan: timers,
-		opResetTimer: resetTimer, opResetTicker: resetTicker,
+		opTick: f.Tick != nil, opResetTimer: resetTimer, opResetTicker: resetTicker,
 		conformance.OpConsume: channels, conformance.OpRead: channels,
 		conformance.OpArmed:   f.Armed != nil,
 		conformance.OpTimeout: f.WithTimeout != nil, conformance.OpDeadline: f.WithDeadline != nil,
@@ -228,7 +251,8 @@ func (c *contract) Hung(s *suite.Suite, h *suite.Hang) (rule string, broken *sui
 		s.CannotReenter()
 		return "CK-REENT", &suite.Violation{
 			Headline: "a method of the clock that a function called never returned",
-			Because:  "its goroutine is blocked under the function that the clock runs: " + where,
+			Because: "its goroutine is blocked under the function that the clock runs: " + where + "; if it is " +
+				"documented that functions must not use the clock, declare Reentrancy: clocktest.ReentrancyForbidden",
 		}, true
 	}
 	family := h.Job.Family

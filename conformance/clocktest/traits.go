@@ -1,17 +1,41 @@
 package clocktest
 
 import (
+	"runtime"
+	"sync/atomic"
+	"time"
+
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/goroutine"
+	"github.com/escapement-go/escapement/synctestcompat"
 )
 
-// Traits are the choices on which fake clocks differ. The zero value of each is
-// "undeclared".
+// Traits are the choices on which fake clocks differ. The zero value of Waits is
+// "undeclared"; the others are for clocks that can do less.
 type Traits struct {
 	// Waits says what Advance waits for before it fires the next timer and before it
 	// returns.
 	Waits Waits
+	// Reentrancy says whether a function may use the clock. ReentrancyForbidden is for a clock
+	// that runs functions under its own lock: functions do nothing then.
+	Reentrancy Reentrancy
+	// OnAdvance says that functions run on the goroutine that advances the clock, or arms a
+	// timer whose time has come. They do not sleep then.
+	OnAdvance bool
+	// OneGoroutine says that the clock is for one goroutine at a time, as its documentation
+	// has it. X-RACE is skipped.
+	OneGoroutine bool
 }
+
+// Reentrancy says whether a function may use the clock; see package conformance.
+type Reentrancy = conformance.Reentrancy
+
+// The choices.
+const (
+	ReentrancyAllowed   = conformance.ReentrancyAllowed // as if nothing were declared
+	ReentrancyForbidden = conformance.ReentrancyForbidden
+)
 
 // Waits says what Advance waits for.
 type Waits int
@@ -30,7 +54,13 @@ const (
 	WaitsForNothing
 )
 
-var waits = []string{"WaitsForAll", "WaitsForFunctions", "WaitsForNothing"}
+var (
+	waits     = []string{"WaitsForAll", "WaitsForFunctions", "WaitsForNothing"}
+	waitsMean = []string{"Advance waits for every goroutine that a timer wakes", "Advance waits for functions only",
+		"Advance waits for nothing"}
+	reentrancies = []string{"ReentrancyAllowed", "ReentrancyForbidden"}
+	flags        = []string{"true"}
+)
 
 // String returns the name of the constant.
 func (w Waits) String() string {
@@ -40,20 +70,63 @@ func (w Waits) String() string {
 	return waits[w-1]
 }
 
-// Traits returns what is declared.
+// Traits returns what is declared or was found.
 func (c *contract) Traits() *Traits {
-	tr := c.spec.Traits
+	tr := c.traits
 	return &tr
 }
 
-// Table lists the choice. It is not offered as an explanation of a failure, since what
-// Advance waits for can be observed.
+// Table lists the choices. What Advance waits for can be observed, so that it is not offered as
+// an explanation of a failure; a function that hangs says itself what may be declared.
 func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
-	return []suite.Choice{{
-		Name: "Waits", Declared: int(tr.Waits), Values: waits,
-		Needless: func() bool { return !s.Accepts(conformance.OpAfterFunc) },
-		Observe:  func() int { return int(c.observeWaits(s)) },
-	}}
+	spec, learnt := c.spec.Traits, c.learnt
+	functions := func(look func() int) func() int {
+		return func() int {
+			if !s.Accepts(conformance.OpAfterFunc) {
+				return 0
+			}
+			return look()
+		}
+	}
+	reentrancy := int(tr.Reentrancy)
+	if spec.Reentrancy == 0 && tr.Reentrancy == learnt.Reentrancy {
+		reentrancy = 0
+	}
+	return []suite.Choice{
+		{
+			Name: "Waits", Declared: int(tr.Waits), Values: waits, Means: waitsMean, Apart: true,
+			Needless: func() bool { return !s.Accepts(conformance.OpAfterFunc) },
+			Observe:  func() int { return int(c.observeWaits(s)) },
+			Set:      func(v int) { tr.Waits = Waits(v) },
+		},
+		{
+			Name: "Reentrancy", Declared: reentrancy, Values: reentrancies, Apart: true,
+			Observe: functions(func() int { return int(c.observeReentrancy(s)) }),
+			Set:     func(v int) { tr.Reentrancy = Reentrancy(v) },
+		},
+		{
+			Name: "OnAdvance", Declared: flag(tr.OnAdvance && (spec.OnAdvance || !learnt.OnAdvance)),
+			Values: flags, Literal: suite.Flag, Apart: true,
+			Observe: functions(func() int { return flag(c.observeOnAdvance(s)) }),
+			Set:     func(v int) { tr.OnAdvance = v == 1 },
+		},
+		{
+			Name: "OneGoroutine", Declared: flag(tr.OneGoroutine), Literal: suite.Flag,
+			Set: func(v int) { tr.OneGoroutine = v == 1 },
+		},
+	}
+}
+
+func flag(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// forbids is why rules about what functions do with the clock are skipped, "" if they are not.
+func (tr *Traits) forbids() string {
+	return suite.If(tr.Reentrancy == ReentrancyForbidden, "declared: ReentrancyForbidden")
 }
 
 // observeWaits tries what Advance waits for, without settling after it.
@@ -65,4 +138,45 @@ func (c *contract) observeWaits(s *suite.Suite) Waits {
 		return WaitsForFunctions
 	}
 	return WaitsForAll
+}
+
+// observeReentrancy observes whether another goroutine gets an answer of the clock while a
+// function runs: it is forbidden to use the clock there if not. Where it may be used nothing need
+// be declared.
+func (c *contract) observeReentrancy(s *suite.Suite) Reentrancy {
+	var ran, answered atomic.Bool
+	defer suite.OneProcessor()() // so that the other goroutine has its turn
+	s.InBubble(func() {
+		f := c.spec.New(Env{Settle: synctestcompat.Wait})
+		f.AfterFunc(time.Second, func() {
+			ran.Store(true)
+			suite.Start(func() {
+				f.Now()
+				answered.Store(true)
+			})
+			for range 100 {
+				runtime.Gosched()
+			}
+			ran.Store(!answered.Load())
+		})
+		f.Advance(time.Second)
+		synctestcompat.Wait()
+	})
+	if ran.Load() {
+		return ReentrancyForbidden
+	}
+	return 0
+}
+
+// observeOnAdvance observes which goroutine runs a function.
+func (c *contract) observeOnAdvance(s *suite.Suite) bool {
+	var own, its atomic.Uint64
+	s.InBubble(func() {
+		f := c.spec.New(Env{Settle: synctestcompat.Wait})
+		own.Store(goroutine.ID())
+		f.AfterFunc(time.Second, func() { its.Store(goroutine.ID()) })
+		f.Advance(time.Second)
+		synctestcompat.Wait()
+	})
+	return own.Load() == its.Load()
 }

@@ -49,9 +49,13 @@ func (x *exam) told(d *difference, want, got []event) *suite.Violation {
 // stuck says which step blocked for good.
 func (x *exam) stuck() *suite.Violation {
 	d := &difference{agreed: len(x.got)}
+	because := "every goroutine is blocked, while on package time the schedule runs to its end"
+	if suite.Has(conformance.OpNap)(suite.Job{Schedule: x.Schedule}) && !x.traits.OnAdvance {
+		because += "; if functions run on the goroutine that advances the clock, declare OnAdvance: true"
+	}
 	return &suite.Violation{
 		Headline: fmt.Sprintf("%s never returned, or what it waits for never came", x.doing),
-		Because:  "every goroutine is blocked, while on package time the schedule runs to its end",
+		Because:  because,
 		At:       x.End,
 		Lanes:    d.lanes(conformance.Step{}, x.want, x.got),
 	}

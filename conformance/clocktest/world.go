@@ -38,6 +38,7 @@ type world struct {
 	quit   chan struct{}              // ends the consumers
 	follow map[int][]conformance.Step // what functions, sleepers and consumers do
 	ledger *ledger                    // of package time only
+	inline bool                       // functions may run before AfterFunc returns, which waits for them
 
 	mu       sync.Mutex
 	at       time.Duration // how far the schedule has moved the clock

@@ -1,11 +1,16 @@
 package clocktest_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/escapement-go/escapement/conformance/clocktest"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/proof"
+	"github.com/escapement-go/escapement/internal/zoo"
 	"github.com/escapement-go/escapement/internal/zoo/clock"
+	"github.com/escapement-go/escapement/synctestcompat"
 )
 
 func TestMutants(t *testing.T) { proof.Mutants(t, clocktest.Rules(), clock.Mutants()) }
@@ -23,3 +28,19 @@ func TestTraits(t *testing.T) { proof.Observed(t, clock.Designs()) }
 
 // An implementation is not accused for what it cannot do.
 func TestSubsets(t *testing.T) { proof.Subsets(t, clock.Designs()) }
+
+// What TRAITS prints can be pasted.
+func TestTraits_roundTrip(t *testing.T) { proof.RoundTrip(t, clock.Designs()) }
+
+// A clock whose functions run on the goroutine that advances is told what to declare.
+func TestHint_onAdvance(t *testing.T) {
+	synctestcompat.Require(t)
+	designs := clock.Designs()
+	i := slices.IndexFunc(designs, func(d zoo.Design) bool { return d.Name == "zoo plain clock" })
+	spec := designs[i].Spec.(clocktest.Spec)
+	spec.Traits.OnAdvance = false
+	r := spec.Examine(t, inside.Options{Until: "CK-REENT", Unprobed: true})
+	if v, _ := r.Verdict("CK-REENT"); !strings.Contains(v.Text, "declare OnAdvance: true") {
+		t.Errorf("CK-REENT does not say what to declare:\n%s", v.Text)
+	}
+}

@@ -71,8 +71,15 @@ func (x *exam) certain(v *view) []string {
 		return append(x.causes(v), "CT-TIME", "CT-WORK")
 	case x.releasedNothing():
 		return []string{"CT-OVERREL"}
+	case want == fateRuns && got == fateWaits && v.neverRuns():
+		return append([]string{"CT-HEAD"}, append(x.causes(v), "CT-WORK")...)
 	}
 	return nil
+}
+
+// neverRuns reports whether a request waits that asks for more than the limit.
+func (v *view) neverRuns() bool {
+	return slices.ContainsFunc(v.wanted.waiting(), func(r int) bool { return v.model.demands[r].weight > v.wanted.limit })
 }
 
 // explained returns the rule of the first simple mistake that, made in the model, leaves

@@ -103,7 +103,7 @@ func (d *drawing) move(i int, m suite.Move) {
 
 // request draws what a request asks for.
 func (d *drawing) request(st *conformance.Step, m suite.Move) {
-	if d.kind/2 == 1 && !d.tr.Single && m.Op != conformance.OpDo {
+	if d.kind/2 == 1 && d.tr.weighs() && m.Op != conformance.OpDo {
 		ended := d.tr.Context == ContextHonoured || d.tr.Timeout == TimeoutBounded
 		over := d.tr.Oversize == OversizeFails || d.tr.Oversize == OversizeBlocks && ended
 		if st.K = 1 + m.N%d.cfg.Limit; over && m.N == 19 {
@@ -183,7 +183,7 @@ func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
 	if !suite.Among(c.drawn(), schedule.Config) || !s.Plain(schedule, "limit", "backlog", "timeout", "epoch") {
 		return false
 	}
-	f := &fitting{limit: schedule.Config.Limit, single: c.spec.Traits.Single}
+	f := &fitting{limit: schedule.Config.Limit, single: !c.spec.Traits.weighs()}
 	return !slices.ContainsFunc(schedule.Steps, func(st conformance.Step) bool { return !f.fits(st) })
 }
 

@@ -8,10 +8,12 @@ import (
 )
 
 // Abilities that no step names, in the set of operations: opTwoWays is a Do beside an
-// Acquire or Lock, and opContext that requests are given contexts.
+// Acquire or Lock, opContext that requests are given contexts, and opAgain that slots are given
+// back by what was handed out.
 const (
 	opTwoWays conformance.Op = "Do beside Acquire"
 	opContext conformance.Op = "context"
+	opAgain   conformance.Op = "permit"
 )
 
 // operations reports what a limiter can do.
@@ -24,6 +26,7 @@ func (f *Funcs) operations(tr Traits) map[conformance.Op]bool {
 		opTwoWays:             f.Do != nil && f.enter() != nil && !f.handles(conformance.OpAcquire),
 		conformance.OpCancel:  f.hasContext() && tr.Context != ContextIgnored,
 		opContext:             f.hasContext(),
+		opAgain:               f.again != nil,
 		conformance.OpResize:  f.Resize != nil,
 		conformance.OpStop:    f.Stop != nil,
 	}
@@ -104,7 +107,12 @@ func (f *Funcs) keep(over OverRelease) {
 		}
 	}
 	f.Release = func(weight int) {
-		switch release := held.take(weight); {
+		if release := held.take(weight); release != nil {
+			release()
+		}
+	}
+	f.again = func() {
+		switch release := held.last(); {
 		case release != nil:
 			release()
 		case over == OverReleasePanics:
@@ -117,29 +125,30 @@ func (f *Funcs) keep(over OverRelease) {
 type permits struct {
 	mu       sync.Mutex
 	byWeight map[int][]func()
-	newest   func()
-	held     int
+	called   func() // the one that was called last
 }
 
 func (p *permits) add(weight int, release func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.byWeight[weight], p.newest = append(p.byWeight[weight], release), release
-	p.held++
+	p.byWeight[weight] = append(p.byWeight[weight], release)
 }
 
-// take returns a function that gives back that many slots. If nothing at all is held it
-// returns the function that was handed out last once more, nil if there was none.
+// take returns a function that gives back that many slots, nil if there is none.
 func (p *permits) take(weight int) func() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch all := p.byWeight[weight]; {
-	case len(all) > 0:
-		p.byWeight[weight] = all[:len(all)-1]
-		p.held--
-		return all[len(all)-1]
-	case p.held == 0:
-		return p.newest
+	all := p.byWeight[weight]
+	if len(all) == 0 {
+		return nil
 	}
-	return nil
+	p.byWeight[weight], p.called = all[:len(all)-1], all[len(all)-1]
+	return p.called
+}
+
+// last returns the function that was called last, nil if none was.
+func (p *permits) last() func() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.called
 }

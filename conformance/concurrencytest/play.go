@@ -112,7 +112,11 @@ func (r *run) together(steps []conformance.Step, order conformance.Order) {
 		do()
 	}
 	r.Settle()
-	r.note(func() { g.settled = r.Rec.Mark() })
+	others := 0
+	if r.Look {
+		others = r.Others()
+	}
+	r.note(func() { g.settled, g.others = r.Rec.Mark(), others })
 }
 
 // crowded reports whether two requests would wait at once where one that waits holds a lock.
@@ -179,12 +183,22 @@ func (r *run) step(g *group, s conformance.Step) {
 		switch {
 		case !known:
 			begun()
-			suite.Start(func() { r.finish(done, suite.Catch(func() { r.impl.Release(max(1, s.K)) })) })
+			suite.Start(func() { r.finish(done, suite.Catch(func() { r.impl.tooMany(max(1, s.K)) })) })
 		case r.out.requests[i].mayEnd(r):
 			done.request = i
 			begun()
 			r.end(done)
 		}
+	}
+}
+
+// tooMany gives slots back that nobody holds: by a second call of what was handed out, if slots are
+// given back that way.
+func (f *Funcs) tooMany(weight int) {
+	if f.again != nil {
+		f.again()
+	} else {
+		f.Release(weight)
 	}
 }
 
@@ -286,7 +300,7 @@ func (r *run) ask(ctx context.Context, q *request, op conformance.Op) {
 			return
 		}
 		q.answered++
-		q.err = err
+		q.err, q.ended = err, ctx.Err()
 		if q.decided.Seq == 0 {
 			q.decided = r.Rec.Mark()
 		}

@@ -8,8 +8,8 @@ package concurrencytest
 // context; a release too many panics.
 func XSyncSemaphore() Traits {
 	return Traits{
-		Backlog: BacklogUnbounded, Timeout: TimeoutNone, Context: ContextHonoured, Fair: FairFIFO,
-		Oversize: OversizeBlocks, OverRelease: OverReleasePanics, Hook: HookNone,
+		Backlog: BacklogUnbounded, Timeout: TimeoutNone, Context: ContextHonoured, ContextError: ErrorOfContext,
+		Fair: FairFIFO, Oversize: OversizeBlocks, OverRelease: OverReleasePanics, Hook: HookNone,
 	}
 }
 

@@ -2,6 +2,7 @@ package concurrencytest
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -75,7 +76,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		{
 			Rule: core("CT-CTX", "When the context of a request that waits is done, it MUST be rejected at once "+
 				"and its place be free; "+
-				"when it is done later nothing MUST come of it."),
+				"when it is done later nothing may come of it."),
 			Absent:   withoutContext,
 			Declared: []string{"Context"},
 			About:    func(j suite.Job) bool { return cancels(j.Schedule) },
@@ -89,6 +90,13 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Declared: []string{"Context"},
 			About:    func(j suite.Job) bool { return cancelsBefore(j.Schedule) },
 			Check:    differs("CT-CTXPRE"),
+		},
+		{
+			Rule: core("CT-CTXERR", "The error of a request that its context has ended MUST be the context's, if that "+
+				"is declared; it MUST NOT be that of another end: a deadline that has passed is no cancellation."),
+			Absent: withoutContext,
+			About:  func(j suite.Job) bool { return cancels(j.Schedule) || cancelsBefore(j.Schedule) },
+			Check:  (*exam).endings,
 		},
 		{
 			Rule: core("CT-TIE", "When a slot comes free at the instant at which the wait ends, the request MUST "+
@@ -113,7 +121,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		},
 		{
 			Rule: core("CT-OVERREL", "A release of what nobody holds MUST be detected or ignored, as declared; it "+
-				"MUST NOT block, nor raise the limit."),
+				"MUST NOT block, raise the limit, or give back what another holds."),
 			Absent: func(s *suite.Suite, tr *Traits) string {
 				absent := !s.Accepts(conformance.OpRelease) || tr.OverRelease == OverReleaseUndefined
 				return suite.If(absent, noSuchThing)
@@ -163,7 +171,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check: differs("CT-OVER"),
 		},
 		{
-			Rule: core("CT-RESIZE", "After the limit was lowered nothing MUST be admitted before enough has been "+
+			Rule: core("CT-RESIZE", "After the limit was lowered nothing may be admitted before enough has been "+
 				"released; "+
 				"after it was raised those who wait MUST get the new slots at once."),
 			Ops:   []conformance.Op{conformance.OpResize},
@@ -201,7 +209,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Probe:    c.reentry,
 		},
 		{
-			Rule:  core("X-LEAK", "When all is quiet, and after Stop, no goroutine and no armed timer MUST remain."),
+			Rule: core("X-LEAK", "When all is quiet, and after Stop, a goroutine or an armed timer MUST NOT "+
+				"remain; nor may each request that is rejected leave one behind as long as another runs."),
 			About: suite.Looked,
 			Check: (*exam).left,
 		},
@@ -275,6 +284,29 @@ func (x *exam) answers() *suite.Violation {
 			return suite.Broken(q.decided.At, "", "request %d ran %d times", q.id, q.runs)
 		case q.runs == 0 && q.err == nil:
 			return suite.Broken(q.decided.At, "", "request %d neither ran nor was it rejected", q.id)
+		}
+	}
+	return nil
+}
+
+// endings finds requests that were ended by their contexts and say something else.
+func (x *exam) endings() *suite.Violation {
+	v := x.view()
+	if x.Refused != "" || x.Stuck || v.differs {
+		return nil
+	}
+	for r, q := range x.requests {
+		gone := func(s *state) bool { return r < len(s.fates) && s.fates[r] == fateGone }
+		other := func(s *state) bool { return !gone(s) }
+		if q.err == nil || q.ended == nil || slices.ContainsFunc(v.model.states, other) {
+			continue
+		}
+		switch {
+		case q.lies():
+			return suite.Broken(q.decided.At, "", "request %d returns %q, though its context says %q", q.id, q.err, q.ended)
+		case x.traits.ContextError == ErrorOfContext && !errors.Is(q.err, q.ended):
+			return suite.Broken(q.decided.At, "ErrorOfContext is declared",
+				"request %d returns %q, in which errors.Is does not find %q", q.id, q.err, q.ended)
 		}
 	}
 	return nil
@@ -373,5 +405,43 @@ func (x *exam) left() *suite.Violation {
 	if x.Refused != "" || slices.ContainsFunc(x.requests, func(q *request) bool { return q.decided.Seq == 0 }) {
 		return nil
 	}
-	return x.LeftBehind()
+	return cmp.Or(x.LeftBehind(), x.piled())
+}
+
+// many is how many requests must have been rejected before what each has left behind counts.
+const many = 3
+
+// piled finds goroutines that stay while one request runs, one for each request that was rejected
+// meanwhile. Schedules in which something is released do not show it.
+func (x *exam) piled() *suite.Violation {
+	if suite.Has(conformance.OpRelease)(suite.Job{Schedule: x.Schedule}) {
+		return nil
+	}
+	var first, last *group
+	rejected := 0
+	for _, g := range x.groups {
+		ran, waits, gone := 0, 0, 0
+		for _, q := range x.requests {
+			switch decided := q.decided.Seq > 0 && q.decided.Seq < g.settled.Seq; {
+			case q.arrived.Seq > g.settled.Seq:
+			case !decided:
+				waits++
+			case q.admitted:
+				ran++
+			default:
+				gone++
+			}
+		}
+		if g.settled.Seq == 0 || g.settled.Seq > x.drained.Seq || ran != 1 || waits > 0 {
+			continue
+		}
+		if last, rejected = g, gone; first == nil {
+			first = g
+		}
+	}
+	if rejected < many || last.others-first.others < rejected {
+		return nil
+	}
+	return suite.Broken(last.at, "one request runs, and nobody waits",
+		"%d more goroutines than before %d requests were rejected", last.others-first.others, rejected)
 }

@@ -15,7 +15,6 @@ const overRelease = "over-release"
 // Orders lists the orders in which a schedule is run. Where a select may find two channels
 // ready, of which it chooses by chance, the schedule is run many times.
 func (c *contract) Orders(s *suite.Suite, schedule conformance.Schedule) []conformance.Order {
-	const often = 24
 	racing := schedule.RacingSteps() > 0
 	switch {
 	case racing && s.Time == conformance.PackageTime:
@@ -68,7 +67,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		return nil
 	}
 	f := &families{s: s, tr: tr, contexts: tr.contexts(), timeout: tr.Timeout == TimeoutBounded,
-		oversize: !tr.Single && tr.Oversize != 0 && tr.waitsForEver() == ""}
+		oversize: tr.weighs() && tr.waitsForEver() == ""}
 	f.slots()
 	if f.timeout {
 		f.timeouts()
@@ -77,7 +76,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		f.add("context done before", 1, 1, "1h", plan{depth: 4, early: true})
 		f.add("deadline of the context", 1, 2, "100ms", plan{gaps: halves, depth: 3, deadline: suite.Wait / 2})
 	}
-	if !tr.Single {
+	if tr.weighs() {
 		f.weights()
 	}
 	if s.Accepts(conformance.OpResize) {
@@ -85,7 +84,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	}
 	if s.Accepts(conformance.OpTry) {
 		weights := []int{1, 2}
-		if tr.Single {
+		if !tr.weighs() {
 			weights = nil
 		}
 		f.add("try", 2, 2, "1h", plan{weights: weights, depth: 4, try: true})
@@ -93,6 +92,9 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	f.handlers()
 	if s.Accepts(conformance.OpRelease) && tr.OverRelease != 0 && tr.OverRelease != OverReleaseUndefined {
 		f.add(overRelease, 1, 1, "1h", plan{depth: 4, over: true})
+		if s.Accepts(opAgain) {
+			f.add(overRelease, 1, 1, "1h", plan{depth: 5, over: true, again: true})
+		}
 	}
 	return append(f.out,
 		suite.Family{Name: "racing", Schedules: f.races()},
@@ -118,8 +120,16 @@ func (f *families) planned(limit, backlog int, timeout string, p plan) []conform
 
 // slots are requests that come, go and give up at one instant.
 func (f *families) slots() {
-	f.out = append(f.out, suite.Family{Name: suite.Leaks, Look: true, Schedules: f.planned(1, 1, "100ms",
-		plan{gaps: []time.Duration{0, suite.Wait}, depth: 3, cancel: f.contexts})})
+	leaks := f.planned(1, 1, "100ms", plan{gaps: []time.Duration{0, suite.Wait}, depth: 3, cancel: f.contexts})
+	if f.contexts {
+		leaks = append(leaks, f.with(1, 1, "1h", "acquire 1 @0 | acquire 2 @0 | cancel 2 @0 | acquire 3 @0 | cancel 3 @0 | "+
+			"acquire 4 @0 | cancel 4 @0 | idle 2h")...)
+	}
+	if f.timeout {
+		leaks = append(leaks, f.with(1, 1, "100ms",
+			"acquire 1 @0 | acquire 2 @0 | acquire 3 @150ms | acquire 4 @300ms | idle 1s")...)
+	}
+	f.out = append(f.out, suite.Family{Name: suite.Leaks, Look: true, Schedules: leaks})
 	f.add("one slot", 1, 2, "1h", plan{depth: 6, cancel: f.contexts})
 	f.add("two slots", 2, 1, "1h", plan{depth: 5, cancel: f.contexts, running: f.contexts})
 	f.add("three slots", 3, 1, "1h", plan{depth: 6})
@@ -163,7 +173,7 @@ func (f *families) resizes() {
 	if f.timeout {
 		f.add("resize and a timeout", 1, 2, "100ms", plan{gaps: halves[:2], depth: 4, resize: []int{1, 2}, later: true})
 	}
-	if !f.tr.Single {
+	if f.tr.weighs() {
 		weights := []int{1, 2}
 		if f.oversize {
 			weights = append(weights, 3)
@@ -201,7 +211,7 @@ func (f *families) scenarios() []conformance.Schedule {
 	add := func(limit, backlog int, timeout, steps string) {
 		texts = append(texts, f.tr.bounded(limit, backlog, timeout).String()+" | "+steps)
 	}
-	if !f.tr.Single {
+	if f.tr.weighs() {
 		const waiting = "acquire 1 @0 | acquire 2 3 @0 | acquire 3 @50ms | acquire 4 @50ms"
 		add(3, 5, "1h", "acquire 1 3 @0 | acquire 2 @0 | acquire 3 @0 | acquire 4 @0 | acquire 5 @0 | release 1 @0")
 		add(3, 5, "1h", waiting+" | acquire 5 @50ms | release 1 @60ms | release 2 @70ms")

@@ -24,6 +24,7 @@ type plan struct {
 	deadline               time.Duration
 	resize                 []int
 	try, over              bool
+	again                  bool             // what gave slots back is called again, though others run
 	later                  bool             // each schedule also comes with time for every timeout at its end
 	ends                   []conformance.Op // how a handler ends, besides by returning
 }
@@ -126,10 +127,11 @@ func (p plan) next(traits *Traits, steps []conformance.Step, at time.Duration) [
 		}
 	}
 	if p.over && !slices.ContainsFunc(steps, func(s conformance.Step) bool { return s.N == nobody }) {
+		released := func(s conformance.Step) bool { return s.Op == conformance.OpRelease }
 		switch used := pos.state().used; {
-		case used == 0:
+		case used == 0, p.again && slices.ContainsFunc(steps, released):
 			out = append(out, conformance.Step{Op: conformance.OpRelease, N: nobody})
-		case traits.OverRelease == OverReleasePanics && !traits.Single:
+		case traits.OverRelease == OverReleasePanics && traits.weighs():
 			out = append(out, conformance.Step{Op: conformance.OpRelease, N: nobody, K: used + 1})
 		}
 	}

@@ -13,7 +13,7 @@ func (f *families) races() []conformance.Schedule {
 		out = append(out, f.ties(backlog)...)
 		out = append(out, f.atOnce(backlog)...)
 	}
-	if !f.tr.Single {
+	if f.tr.weighs() {
 		out = append(out, f.heavyTies()...)
 	}
 	if f.s.Accepts(conformance.OpResize) && f.contexts {

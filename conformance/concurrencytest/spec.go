@@ -22,6 +22,7 @@
 package concurrencytest
 
 import (
+	"cmp"
 	"context"
 	"testing"
 	"time"
@@ -109,6 +110,8 @@ type Funcs struct {
 	Resize func(limit int)
 	// Stop releases what the limiter holds, if it holds anything.
 	Stop func()
+
+	again func() // calls once more what Take or TryTake has handed out and was called last
 }
 
 // Run holds an implementation to the laws of a concurrency limiter, one subtest for each
@@ -146,12 +149,15 @@ func Rules() []conformance.Rule { return suite.Laws(newContract(Spec{})) }
 // contract is the spec in the terms of the suite.
 type contract struct {
 	spec Spec
-	// traits are those that are declared, completed by what Learn has found.
-	traits Traits
-	suite  *suite.Suite
+	// traits are those that are declared, completed by what Learn has found, which is learnt as
+	// long as it is not declared.
+	traits, learnt Traits
+	suite          *suite.Suite
 	// parked says that a request was seen that waits for a slot, and not by waiting for a
 	// lock.
 	parked bool
+	// sleeps says whether one who waits holds a lock, nil if that was not found out.
+	sleeps *bool
 }
 
 func newContract(spec Spec) *contract { return &contract{spec: spec, traits: spec.Traits} }
@@ -182,7 +188,7 @@ func (c *contract) Unfit(s *suite.Suite) (skip, misuse string) {
 // other choices depend are observed.
 func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	s.T.Helper()
-	c.suite = s
+	c.suite, c.traits = s, c.spec.Traits
 	f := c.sample(s)
 	c.traits.Single = c.traits.Single || f.handles(conformance.OpAcquire)
 	if f.triesOnly() { // nothing waits, and hooks are for those who do not merely try
@@ -192,8 +198,11 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	if !ops[opContext] {
 		c.traits.Context = ContextIgnored
 	}
-	if c.traits.Backlog == 0 && c.observeBacklog(s) == BacklogNone {
-		c.traits.Backlog = BacklogNone // then nothing waits, which most rules must know
+	if c.traits.Backlog == 0 && ops[conformance.OpAcquire] {
+		c.traits.LocksAsleep = c.traits.LocksAsleep || c.asleep(s)
+		if c.observeBacklog(s) == BacklogNone {
+			c.traits.Backlog = BacklogNone // then nothing waits, which most rules must know
+		}
 	}
 	if c.traits.SeatHeld == 0 && c.traits.Backlog == BacklogBounded { // TRAITS reports that it is undeclared
 		c.traits.SeatHeld = c.observeSeatHeld(s)
@@ -201,24 +210,44 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	if c.traits.Backlog == BacklogNone { // there is nothing to choose
 		c.traits.Timeout, c.traits.Fair = TimeoutNone, FairNone
 	}
+	c.learnt = c.traits
 	return ops
 }
 
-// sample makes a limiter that is thrown away.
+// sample makes a limiter that is thrown away. A constructor may refuse bounds that it does not
+// have: of the choices that are undeclared it gets the first that it takes.
 func (c *contract) sample(s *suite.Suite) (f Funcs) {
 	s.T.Helper()
-	cfg := c.traits.many(1, 1)
-	if why := suite.Catch(func() {
-		h := suite.NewFakeTime(conformance.Config{}.Start(), false)
-		f = c.make(Env{Clock: h.Clock(), Start: h.Start}, cfg)
-		if f.Stop != nil {
-			f.Stop()
+	backlogs, timeouts := []Backlog{c.traits.Backlog}, []Timeout{c.traits.Timeout}
+	if backlogs[0] == 0 {
+		backlogs = append(backlogs, BacklogUnbounded, BacklogNone)
+	}
+	if timeouts[0] == 0 {
+		timeouts = append(timeouts, TimeoutNone)
+	}
+	first, because := c.traits.many(1, 1), ""
+	for _, c.traits.Backlog = range backlogs {
+		for _, c.traits.Timeout = range timeouts {
+			why := suite.Catch(func() { f = c.thrownAway() })
+			if why == "" {
+				return f
+			}
+			because = cmp.Or(because, why)
 		}
-	}); why != "" {
-		s.T.Fatalf("conformance: New panics with Limit %d, Backlog %d, Timeout %s: %s\n"+
-			"It may refuse a Backlog or a Timeout of 0, but must take this. If nothing can wait, declare "+
-			"BacklogNone;\nif there is no bound on how many wait, or how long, BacklogUnbounded or TimeoutNone.",
-			cfg.Limit, cfg.Backlog, cfg.Timeout, why)
+	}
+	s.T.Fatalf("conformance: New panics with Limit %d, Backlog %d, Timeout %s: %s\n"+
+		"It may refuse a Backlog or a Timeout of 0, but must take this. If nothing can wait, declare "+
+		"BacklogNone;\nif there is no bound on how many wait, or how long, BacklogUnbounded or TimeoutNone.",
+		first.Limit, first.Backlog, first.Timeout, because)
+	return f
+}
+
+// thrownAway makes a limiter with one slot and ends it.
+func (c *contract) thrownAway() Funcs {
+	h := suite.NewFakeTime(conformance.Config{}.Start(), false)
+	f := c.make(Env{Clock: h.Clock(), Start: h.Start}, c.traits.many(1, 1))
+	if f.Stop != nil {
+		f.Stop()
 	}
 	return f
 }

@@ -2,6 +2,7 @@ package concurrencytest
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -25,6 +26,8 @@ type group struct {
 	at     time.Duration
 	racing bool // the timers of the instant did not go first
 	steps  []*step
+	// others counts the goroutines of the bubble when it had settled, in runs that look.
+	others int
 	// began and settled are the points before the first step and after everything had
 	// settled.
 	began, settled conformance.Mark
@@ -48,6 +51,7 @@ type request struct {
 	decided    conformance.Mark // when it got its slots or was rejected
 	admitted   bool
 	err        error
+	ended      error  // what its context said when it was rejected
 	panicked   string // what Acquire itself panicked with
 	runs       int    // how often the handler ran
 	answered   int    // how many answers it got: runs and errors
@@ -56,6 +60,16 @@ type request struct {
 	finished bool // it has released
 	end      chan conformance.Op
 	cancel   context.CancelFunc
+}
+
+// lies reports whether a request says that its context ended otherwise than it did.
+func (q *request) lies() bool {
+	for _, end := range []error{context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(q.err, end) && !errors.Is(q.err, q.ended) {
+			return true
+		}
+	}
+	return false
 }
 
 // rejected reports whether request id was rejected while its schedule ran.

@@ -17,6 +17,9 @@ type Traits struct {
 	Timeout Timeout
 	// Context says whether a context ends the wait. Not for Lock.
 	Context Context
+	// ContextError says which error a request returns that its context has ended. It may stay
+	// undeclared: then the error must not be that of another end.
+	ContextError ContextError
 	// SeatHeld says whether a request that waited keeps its place in the backlog while it
 	// runs. Only with BacklogBounded.
 	SeatHeld SeatHeld
@@ -24,7 +27,8 @@ type Traits struct {
 	Fair Fairness
 	// Single says that each request takes one slot. Oversize is needless then.
 	Single bool
-	// Oversize says what becomes of a request for more than the limit.
+	// Oversize says what becomes of a request for more than the limit. Until it is declared no
+	// request asks for several slots.
 	Oversize Oversize
 	// OverRelease says what a Release does when nothing is held. Only with Release.
 	OverRelease OverRelease
@@ -65,6 +69,15 @@ const (
 	ContextEndsWait                    // it does, but a request that need not wait may run though its context is done
 )
 
+// ContextError says which error a request returns that its context has ended.
+type ContextError int
+
+// The choices.
+const (
+	ErrorOfContext ContextError = iota + 1 // errors.Is finds that of the context
+	ErrorOfOwn                             // one of its own
+)
+
 // SeatHeld says whether a request that waited keeps its place in the backlog while it runs.
 type SeatHeld int
 
@@ -102,152 +115,10 @@ const (
 	HookNone                 // there is none
 )
 
-var (
-	backlogs     = []string{"BacklogBounded", "BacklogUnbounded", "BacklogNone"}
-	timeouts     = []string{"TimeoutBounded", "TimeoutNone"}
-	contexts     = []string{"ContextHonoured", "ContextIgnored", "ContextEndsWait"}
-	seats        = []string{"SeatFreed", "SeatKept"}
-	orders       = []string{"FairFIFO", "FairNone"}
-	oversizes    = []string{"OversizeFails", "OversizeBlocks"}
-	overReleases = []string{"OverReleasePanics", "OverReleaseIgnored", "OverReleaseUndefined"}
-	hooks        = []string{"HookOnce", "HookNone"}
-)
-
 // Traits returns what is declared or was found.
 func (c *contract) Traits() *Traits {
 	tr := c.traits
 	return &tr
-}
-
-// Table lists the choices. None of them is offered as an explanation of a failure, as the
-// rules are about just that: which requests run and which wait.
-func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
-	declared := c.spec.Traits
-	nowaits := func() bool { return tr.Backlog == BacklogNone }
-	return []suite.Choice{
-		{
-			Name: "Backlog", Declared: int(declared.Backlog), Values: backlogs, Needless: suite.Always,
-			Observe: func() int { return int(c.observeBacklog(s)) },
-		},
-		{
-			Name: "Timeout", Declared: int(declared.Timeout), Values: timeouts, Needless: nowaits,
-			Observe: func() int {
-				return first(see(s, "limit=1 backlog=5 timeout=100ms | acquire 1 @0 | acquire 2 @0 | idle 1s",
-					rejects(2)))
-			},
-		},
-		{
-			Name: "Context", Declared: int(declared.Context), Values: contexts,
-			Needless: func() bool { return !s.Accepts(opContext) },
-			Observe: func() int {
-				if nowaits() {
-					return first(see(s, "limit=1 timeout=1h | cancel 1 @0 | acquire 1 @0", rejects(1)))
-				}
-				return first(see(s, "limit=1 backlog=5 timeout=1h | acquire 1 @0 | acquire 2 @0 | cancel 2 @0",
-					rejects(2)))
-			},
-		},
-		{
-			Name: "SeatHeld", Declared: int(declared.SeatHeld), Values: seats,
-			Needless: func() bool { return tr.Backlog == BacklogUnbounded || nowaits() },
-			Observe:  func() int { return int(c.observeSeatHeld(s)) },
-		},
-		{
-			Name: "Fair", Declared: int(declared.Fair), Values: orders, Needless: nowaits,
-			Observe: func() int {
-				return first(see(s, "limit=1 backlog=5 timeout=1h | acquire 1 @0 | acquire 2 @0 | acquire 3 @0 | "+
-					"acquire 4 @0 | release 1 @0 | release 2 @0 | idle 1ns",
-					func(seen *trace) bool { return seen.admitted(2) && seen.admitted(3) && !seen.admitted(4) }))
-			},
-		},
-		{
-			Name: "Oversize", Declared: int(declared.Oversize), Values: oversizes,
-			Needless: func() bool { return tr.Single },
-			Observe:  func() int { return first(see(s, "limit=1 backlog=5 timeout=1h | acquire 1 2 @0", rejects(1))) },
-		},
-		{
-			Name: "OverRelease", Declared: int(declared.OverRelease), Values: overReleases,
-			Needless: func() bool { return !s.Accepts(conformance.OpRelease) },
-			Observe:  func() int { return int(c.observeOverRelease(s)) },
-		},
-		{
-			Name: "Hook", Declared: int(declared.Hook), Values: hooks, Needless: suite.Always,
-			Observe: func() int {
-				return first(see(s, "limit=1 backlog=0 timeout=0 | acquire 1 @0 | acquire 2 @0",
-					func(seen *trace) bool { return len(seen.hooks) > 0 }))
-			},
-		},
-	}
-}
-
-// observeBacklog observes what becomes of requests that cannot run.
-func (c *contract) observeBacklog(s *suite.Suite) Backlog {
-	seen := try(s, "limit=1 backlog=1 timeout=1h | acquire 1 @0 | acquire 2 @0 | acquire 3 @0")
-	switch {
-	case seen == nil:
-		return 0
-	case seen.rejected(2):
-		return BacklogNone
-	case seen.rejected(3):
-		return BacklogBounded
-	}
-	return BacklogUnbounded
-}
-
-// observeSeatHeld observes whether a place is free when the request that had it runs.
-func (c *contract) observeSeatHeld(s *suite.Suite) SeatHeld {
-	return SeatHeld(first(see(s,
-		"limit=1 backlog=1 timeout=1h | acquire 1 @0 | acquire 2 @0 | release 1 @0 | acquire 3 @0",
-		func(seen *trace) bool { return !seen.rejected(3) })))
-}
-
-// observeOverRelease observes what a release does when nothing is held.
-func (c *contract) observeOverRelease(s *suite.Suite) OverRelease {
-	seen := try(s, "limit=1 backlog=5 timeout=1h | release 9 @0 | acquire 1 @0 | acquire 2 @0")
-	if seen == nil {
-		return 0
-	}
-	switch over := seen.groups[0].steps[0]; {
-	case over.panicked != "":
-		return OverReleasePanics
-	case over.ended && seen.admitted(1) && !seen.admitted(2):
-		return OverReleaseIgnored
-	}
-	return OverReleaseUndefined
-}
-
-// try plays a schedule as if every bound were declared, and returns what became of its
-// requests; nil if the run hangs or the configuration is refused.
-func try(s *suite.Suite, text string) *trace {
-	for _, rec := range s.TryText(text, conformance.OrderSettled) {
-		if rec.Refused == "" {
-			return rec.Detail.(*trace)
-		}
-	}
-	return nil
-}
-
-// see reports whether a schedule could be played, and whether is holds for what became of
-// its requests.
-func see(s *suite.Suite, text string, is func(seen *trace) bool) (played, yes bool) {
-	seen := try(s, text)
-	return seen != nil, seen != nil && is(seen)
-}
-
-// first returns 1 if yes, 2 if not, and 0 if the schedule was not played.
-func first(played, yes bool) int {
-	switch {
-	case yes:
-		return 1
-	case played:
-		return 2
-	}
-	return 0
-}
-
-// rejects makes a condition for see: request id was rejected.
-func rejects(id int) func(seen *trace) bool {
-	return func(seen *trace) bool { return seen.rejected(id) }
 }
 
 // config returns the configuration of a schedule in the form that New takes.
@@ -280,6 +151,10 @@ func (tr *Traits) without(cfg Config) Config {
 	}
 	return cfg
 }
+
+// weighs reports whether requests may ask for several slots: it must be declared what becomes of
+// one that asks for more than there are.
+func (tr *Traits) weighs() bool { return !tr.Single && tr.Oversize != 0 }
 
 // nothingWaits is why rules about waiting are skipped, "" if they are not.
 func (tr *Traits) nothingWaits() string { return suite.If(tr.Backlog == BacklogNone, noSuchThing) }

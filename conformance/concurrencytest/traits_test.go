@@ -2,12 +2,14 @@ package concurrencytest_test
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/concurrencytest"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
+	"github.com/escapement-go/escapement/internal/prove"
 	"github.com/escapement-go/escapement/internal/zoo/concurrency"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
@@ -58,4 +60,36 @@ func design(t *testing.T, name string) concurrencytest.Spec {
 	}
 	t.Fatalf("there is no design %q", name)
 	return concurrencytest.Spec{}
+}
+
+// A limiter that knows no weights is told so, and not that it lets too many run.
+func TestHint_single(t *testing.T) {
+	synctestcompat.Require(t)
+	spec := design(t, "zoo channel Injected")
+	spec.Traits.Single, spec.Traits.Oversize = false, concurrencytest.OversizeBlocks
+	r := spec.Examine(t, inside.Options{Until: "CT-LIMIT", Unprobed: true})
+	if v, _ := r.Verdict("CT-LIMIT"); !strings.Contains(v.Text, "declare Single: true") {
+		t.Errorf("CT-LIMIT does not offer Single:\n%s", v.Text)
+	}
+}
+
+// As long as one trait is undeclared, its rules are skipped and no other accuses.
+func TestTraits_oneUndeclared(t *testing.T) {
+	synctestcompat.Require(t)
+	most := prove.Number(2, 2, 4, 9)
+	o := inside.Options{Unprobed: true, Keep: func(_ string, steps int) bool { return steps <= most }}
+	for _, name := range []string{"zoo queue:  Injected", "zoo condition Injected", "zoo seats Injected"} {
+		spec := design(t, name)
+		all := reflect.ValueOf(&spec.Traits).Elem()
+		for i := range all.NumField() {
+			declared := reflect.ValueOf(all.Field(i).Interface())
+			all.Field(i).SetZero()
+			for _, v := range spec.Examine(t, o).Verdicts {
+				if v.Status == conformance.Fail && v.Rule != "TRAITS" {
+					t.Errorf("%s without %s: %s\n%s", name, all.Type().Field(i).Name, v.Rule, v.Text)
+				}
+			}
+			all.Field(i).Set(declared)
+		}
+	}
 }

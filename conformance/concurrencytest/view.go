@@ -120,6 +120,9 @@ func (v *view) take(g *group, tr *Traits, gone map[int]bool) bool {
 	v.steps = nil
 	for _, s := range g.steps {
 		st := s.Step
+		if tr.Single && comes(st.Op) {
+			st.K = 0
+		}
 		switch {
 		case st.Op == conformance.OpCancel && s.request < 0:
 			gone[st.N] = true

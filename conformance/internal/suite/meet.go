@@ -139,6 +139,13 @@ type counter struct {
 	_ [56]byte
 }
 
+// reach raises the counter to n. Who was interrupted before it may come when others have raised
+// the counter further, which stays so: or else somebody would wait for ever for what has been.
+func (c *counter) reach(n int64) {
+	for now := c.Load(); now < n && !c.CompareAndSwap(now, n); now = c.Load() {
+	}
+}
+
 func newRendezvous() *rendezvous {
 	r := &rendezvous{}
 	for g := range r.wake {
@@ -192,7 +199,7 @@ func (s *Suite) MeetBlocking(places, n int, f func(i, k int)) {
 		}
 		s.lab.rounds.Add(1)
 		turn := int64(i*n + k)
-		at[g].Store(turn + 1)
+		at[g].reach(turn + 1)
 		for n := 0; at[1-g].Load() <= turn; n++ {
 			if n > spins {
 				runtime.Gosched()

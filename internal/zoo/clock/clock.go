@@ -26,9 +26,13 @@ func Mutants() []zoo.Mutant {
 		if m.rule == "CK-AWAIT" || m.rule == "X-RACE" {
 			waits = ct.WaitsForFunctions
 		}
+		steps := 0
+		if m.rule == "CK-TICKSTOP" {
+			steps = 6 // three of them only read, and its smallest schedule has one of these
+		}
 		all = append(all, zoo.Mutant{
 			Name: m.name, Rule: m.rule, Spec: spec(m.name, waits, m.make),
-			Hangs: m.rule == "CK-REENT", Chance: m.rule == "CK-AWAIT",
+			Hangs: m.rule == "CK-REENT", Chance: m.rule == "CK-AWAIT", Steps: steps,
 		})
 	}
 	return all
@@ -50,10 +54,27 @@ func Designs() []zoo.Design {
 			f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer { return noReset{afterFunc(d, fn)} }
 			f.NoTimerReset = true
 		}),
+		spec("zoo clock with After alone", ct.WaitsForAll, func(f *ct.Funcs) {
+			*f = ct.Funcs{Now: f.Now, Advance: f.Advance, After: f.After}
+		}),
+		plainSpec("zoo plain clock", ct.Traits{}),
+		plainSpec("zoo plain clock that runs functions under its lock", ct.Traits{Reentrancy: ct.ReentrancyForbidden}),
+		plainSpec("zoo plain clock for one goroutine", ct.Traits{OneGoroutine: true}),
 	} {
 		all = append(all, zoo.Design{Name: s.Name, Spec: s})
 	}
 	return all
+}
+
+// tickOf makes a Tick of the other operations.
+func tickOf(f *ct.Funcs) func(d time.Duration) <-chan time.Time {
+	newTicker := f.NewTicker
+	return func(d time.Duration) <-chan time.Time {
+		if d <= 0 {
+			return nil
+		}
+		return newTicker(d).Chan()
+	}
 }
 
 // noReset is a timer that can be stopped only.
@@ -73,6 +94,7 @@ func spec(name string, waits ct.Waits, change func(f *ct.Funcs)) ct.Spec {
 			}
 			clock := fakeclock.New(opts...)
 			f := ct.Of(clock)
+			f.Tick = tickOf(&f)
 			f.WithTimeout = func(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 				return fakeclock.WithTimeout(parent, clock, d)
 			}

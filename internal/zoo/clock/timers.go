@@ -22,6 +22,27 @@ var timerMistakes = []mistake{
 	{"timer sends the time after its deadline", "CK-TIMER", func(f *ct.Funcs) {
 		f.NewTimer = func(d time.Duration) clockwork.Timer { return newRelay(f, d, 1, true) }
 	}},
+	{"After alone sends the time after its deadline", "CK-TIMER", func(f *ct.Funcs) {
+		g := *f
+		*f = ct.Funcs{Now: g.Now, Advance: g.Advance, After: func(d time.Duration) <-chan time.Time {
+			return newRelay(&g, d, 1, true).c
+		}}
+	}},
+	{"Tick is NewTicker and panics", "CK-TICK", func(f *ct.Funcs) {
+		newTicker := f.NewTicker
+		f.Tick = func(d time.Duration) <-chan time.Time { return newTicker(d).Chan() }
+	}},
+	{"Reset of an unread timer leaves its value", "CK-UNREAD", wrapRelays(func(r *relay, d time.Duration) bool {
+		armed := r.Timer.Stop()
+		r.Timer.Reset(d)
+		return armed || len(r.c) > 0
+	})},
+	{"Reset of an unread timer says false", "CK-UNREAD", wrapRelays(func(r *relay, d time.Duration) bool {
+		armed := r.Timer.Stop()
+		r.unread()
+		r.Timer.Reset(d)
+		return armed
+	})},
 	{"Stop of a timer always says true", "CK-STOP", wrapTimers(func(t *timerMutant) {
 		t.stop = func() bool { t.Timer.Stop(); return true }
 	})},

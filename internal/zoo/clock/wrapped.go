@@ -72,6 +72,21 @@ func newRelay(f *ct.Funcs, d, late time.Duration, drain bool) *relay {
 	return r
 }
 
+// wrapRelays makes every timer a relay with another Reset.
+func wrapRelays(reset func(r *relay, d time.Duration) bool) func(f *ct.Funcs) {
+	return func(f *ct.Funcs) {
+		g := *f
+		f.NewTimer = func(d time.Duration) clockwork.Timer { return otherReset{newRelay(&g, d, 0, true), reset} }
+	}
+}
+
+type otherReset struct {
+	*relay
+	reset func(r *relay, d time.Duration) bool
+}
+
+func (o otherReset) Reset(d time.Duration) bool { return o.reset(o.relay, d) }
+
 func (r *relay) send(t time.Time) {
 	select {
 	case r.c <- t:

@@ -27,6 +27,8 @@ var mistakes = []struct {
 	{"a cancelled request keeps its place", "CT-CTX", 0},
 	{"a handler waits without its context", "CT-CTX", 0},
 	{"looks at the context only while it waits", "CT-CTXPRE", 0},
+	{"a deadline is called a cancellation", "CT-CTXERR", 0},
+	{"a context ends a wait with an error of its own", "CT-CTXERR", 0},
 	{"loses the slot at a tie", "CT-TIE", 0},
 	{"gives back one slot when it is cancelled as it gets them", "CT-TIE", 5},
 	{"a cancelled request stays in the queue", "CT-NOGHOST", 4},
@@ -34,6 +36,7 @@ var mistakes = []struct {
 	{"gives back one slot only", "CT-RELEASE", 0},
 	{"a release too many raises the limit", "CT-OVERREL", 0},
 	{permitTwice, "CT-OVERREL", 0},
+	{permitOthers, "CT-OVERREL", 5},
 	{"a release looks whether anything is held", "CT-OVERREL", 0},
 	{"nobody looks again when the first gives up", "CT-HEAD", 4},
 	{"serves the newest first", "CT-FIFO", 0},
@@ -74,6 +77,8 @@ func Mutants() []zoo.Mutant {
 	return append(all,
 		zoo.Mutant{Name: late, Rule: "CT-NOLOST", Spec: signal(late, ct.Injected), Chance: true,
 			Only: func(string) bool { return false }},
+		zoo.Mutant{Name: losesWorker, Rule: "X-PANIC", Spec: workersSpec(losesWorker, ct.Injected), Steps: 4},
+		zoo.Mutant{Name: staysBehind, Rule: "X-LEAK", Spec: helpers(staysBehind, ct.Injected)},
 		zoo.Mutant{Name: uncounted, Rule: "X-RACE", Spec: queueSpec(uncounted, ct.Injected)})
 }
 
@@ -84,7 +89,7 @@ func Designs() []zoo.Design {
 		for _, spec := range []ct.Spec{
 			queueSpec("", source), permitsSpec("", source), channel(source), conditionSpec(source), tokens(source),
 			seats(source), gate(source, false), gate(source, true), selecting(source), stack(source),
-			signal("", source), asleep(source),
+			signal("", source), asleep(source), helpers("", source), loopSpec(source), workersSpec("", source),
 		} {
 			all = append(all, zoo.Design{Name: fmt.Sprintf("%s %s", spec.Name, source), Spec: spec})
 		}

@@ -44,7 +44,8 @@ func channel(source ct.TimeSource) ct.Spec {
 			}
 		},
 		Traits: ct.Traits{
-			Backlog: ct.BacklogUnbounded, Timeout: ct.TimeoutNone, Context: ct.ContextHonoured, Fair: ct.FairFIFO,
+			Backlog: ct.BacklogUnbounded, Timeout: ct.TimeoutNone, Context: ct.ContextHonoured,
+			ContextError: ct.ErrorOfContext, Fair: ct.FairFIFO,
 			Single: true, OverRelease: ct.OverReleaseIgnored, Hook: ct.HookNone,
 		},
 	}
@@ -133,7 +134,7 @@ func tokens(source ct.TimeSource) ct.Spec {
 		},
 		Traits: ct.Traits{
 			Backlog: ct.BacklogBounded, Timeout: ct.TimeoutBounded, Context: ct.ContextHonoured,
-			SeatHeld: ct.SeatFreed, Fair: ct.FairFIFO,
+			ContextError: ct.ErrorOfContext, SeatHeld: ct.SeatFreed, Fair: ct.FairFIFO,
 			Single: true, Hook: ct.HookOnce,
 		},
 	}
@@ -186,7 +187,7 @@ func seats(source ct.TimeSource) ct.Spec {
 		},
 		Traits: ct.Traits{
 			Backlog: ct.BacklogBounded, Timeout: ct.TimeoutBounded, Context: ct.ContextHonoured,
-			SeatHeld: ct.SeatKept, Fair: ct.FairFIFO,
+			ContextError: ct.ErrorOfContext, SeatHeld: ct.SeatKept, Fair: ct.FairFIFO,
 			Single: true, Hook: ct.HookNone,
 		},
 	}
@@ -319,7 +320,8 @@ func signal(mutant string, source ct.TimeSource) ct.Spec {
 			}
 		},
 		Traits: ct.Traits{
-			Backlog: ct.BacklogUnbounded, Timeout: ct.TimeoutNone, Context: ct.ContextHonoured, Fair: ct.FairNone,
+			Backlog: ct.BacklogUnbounded, Timeout: ct.TimeoutNone, Context: ct.ContextHonoured,
+			ContextError: ct.ErrorOfContext, Fair: ct.FairNone,
 			Oversize: ct.OversizeBlocks, OverRelease: ct.OverReleaseUndefined, Hook: ct.HookNone,
 		},
 	}

@@ -7,7 +7,11 @@ import (
 	ct "github.com/escapement-go/escapement/conformance/concurrencytest"
 )
 
-const permitTwice = "a permit gives its slots back twice"
+// Mistakes of permits that are given back a second time.
+const (
+	permitTwice  = "a permit gives its slots back twice"
+	permitOthers = "a permit that is given back twice gives back another's slots"
+)
 
 // permitsSpec is a queue that hands out what gives the slots back, which it does once.
 func permitsSpec(mutant string, source ct.TimeSource) ct.Spec {
@@ -20,6 +24,9 @@ func permitsSpec(mutant string, source ct.TimeSource) ct.Spec {
 			q.mutant = "a release too many raises the limit"
 		}
 		permit := func(weight int) func() {
+			if mutant == permitOthers {
+				return func() { q.releaseHeld(weight) }
+			}
 			if again {
 				return func() { q.release(weight) }
 			}
@@ -37,4 +44,14 @@ func permitsSpec(mutant string, source ct.TimeSource) ct.Spec {
 		}
 	}
 	return spec
+}
+
+// releaseHeld gives slots back if so many are taken, whoever has them.
+func (q *queue) releaseHeld(weight int) {
+	q.mu.Lock()
+	held := q.used >= weight
+	q.mu.Unlock()
+	if held {
+		q.release(weight)
+	}
 }

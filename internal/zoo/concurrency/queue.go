@@ -18,6 +18,7 @@ var (
 	errFull    = errors.New("full")
 	errTimeout = errors.New("timeout")
 	errTooBig  = errors.New("too big")
+	errGone    = errors.New("gone")
 )
 
 // queue is a semaphore with a list of those who wait, a backlog and a timeout,
@@ -173,6 +174,12 @@ func (q *queue) wait(ctx context.Context, w *waiter) error {
 		} else {
 			q.leave(w, "a cancelled request keeps its place", "a cancelled request stays in the queue")
 		}
+		switch {
+		case q.is("a deadline is called a cancellation"):
+			return context.Canceled
+		case q.is("a context ends a wait with an error of its own"):
+			return errGone
+		}
 		return ctx.Err()
 	case <-expired:
 		q.mu.Lock()
@@ -292,7 +299,7 @@ func newQueue(env ct.Env, cfg ct.Config, mutant string) *queue {
 }
 
 func queueSpec(mutant string, source ct.TimeSource) ct.Spec {
-	if mutant == permitTwice {
+	if mutant == permitTwice || mutant == permitOthers {
 		return permitsSpec(mutant, source)
 	}
 	return ct.Spec{
@@ -309,7 +316,7 @@ func queueSpec(mutant string, source ct.TimeSource) ct.Spec {
 		},
 		Traits: ct.Traits{
 			Backlog: ct.BacklogBounded, Timeout: ct.TimeoutBounded, Context: ct.ContextHonoured,
-			SeatHeld: ct.SeatFreed, Fair: ct.FairFIFO,
+			ContextError: ct.ErrorOfContext, SeatHeld: ct.SeatFreed, Fair: ct.FairFIFO,
 			Oversize: ct.OversizeFails, OverRelease: ct.OverReleasePanics, Hook: ct.HookOnce,
 		},
 	}

@@ -1,0 +1,382 @@
+package concurrencytest
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+var (
+	backlogs     = []string{"BacklogBounded", "BacklogUnbounded", "BacklogNone"}
+	timeouts     = []string{"TimeoutBounded", "TimeoutNone"}
+	contexts     = []string{"ContextHonoured", "ContextIgnored", "ContextEndsWait"}
+	endings      = []string{"ErrorOfContext", "ErrorOfOwn"}
+	seats        = []string{"SeatFreed", "SeatKept"}
+	orders       = []string{"FairFIFO", "FairNone"}
+	oversizes    = []string{"OversizeFails", "OversizeBlocks"}
+	overReleases = []string{"OverReleasePanics", "OverReleaseIgnored", "OverReleaseUndefined"}
+	hooks        = []string{"HookOnce", "HookNone"}
+	flags        = []string{"true"}
+)
+
+// What the values mean, for where none of them was observed.
+var (
+	backlogsMean = []string{"as many wait as New is told", "any number waits", "what cannot run is rejected at once"}
+	timeoutsMean = []string{"a request waits as long as New is told", "only its context ends a wait"}
+	contextsMean = []string{"a context ends the wait, and one that is done lets nothing run", "it does not end the wait",
+		"it ends the wait, and a request that need not wait may run all the same"}
+	seatsMean     = []string{"a request that runs has left the backlog", "a request that waited keeps its place while it runs"}
+	ordersMean    = []string{"first come, first served", "in any order"}
+	oversizesMean = []string{"a request for more than the limit is rejected at once", "it waits until its context or the timeout ends"}
+	releasesMean  = []string{"a release of what nobody holds panics", "it does nothing",
+		"the caller must not do it, so that nothing is judged after it"}
+	hooksMean = []string{"New installs OnReject, which is called for each rejection", "it does not"}
+)
+
+// Table lists the choices. Most are not offered as an explanation of a failure, as the rules
+// are about just that: which requests run and which wait. What schedules are observed with are
+// the traits tr.
+func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
+	spec, learnt := c.spec.Traits, c.learnt
+	observe := func(look func() int) func() int {
+		return func() int {
+			defer func(kept Traits) { c.traits = kept }(c.traits)
+			c.traits = *tr
+			return look()
+		}
+	}
+	nowaits := func() bool { return tr.Backlog == BacklogNone }
+	single := observe(func() int { return flag(c.observeSingle(s)) })
+	if tr.Oversize != 0 {
+		single = nil // its author says that requests ask for several slots: only a failure makes one doubt it
+	}
+	return []suite.Choice{
+		{ // the first, since schedules in which two wait show nothing otherwise
+			Name: "LocksAsleep", Declared: flag(tr.LocksAsleep && (spec.LocksAsleep || !learnt.LocksAsleep)),
+			Values: flags, Literal: suite.Flag, Apart: true,
+			Observe: observe(func() int { return flag(c.asleep(s)) }),
+			Set:     func(v int) { tr.LocksAsleep = v == 1 },
+		},
+		{
+			Name: "Backlog", Declared: declared(tr.Backlog, spec.Backlog, learnt.Backlog),
+			Values: backlogs, Means: backlogsMean, Needless: suite.Always, Apart: true,
+			Observe: observe(func() int { return int(c.observeBacklog(s)) }),
+			Set:     func(v int) { tr.Backlog = Backlog(v) },
+		},
+		{
+			Name: "Timeout", Declared: declared(tr.Timeout, spec.Timeout, learnt.Timeout),
+			Values: timeouts, Means: timeoutsMean, Needless: nowaits, Apart: true,
+			Observe: observe(func() int { return observeTimeout(s) }),
+			Set:     func(v int) { tr.Timeout = Timeout(v) },
+		},
+		{
+			Name: "Context", Declared: declared(tr.Context, spec.Context, learnt.Context),
+			Values: contexts, Means: contextsMean, Apart: true,
+			Needless: func() bool { return !s.Accepts(opContext) },
+			Observe:  observe(func() int { return int(c.observeContext(s)) }),
+			Set:      func(v int) { tr.Context = Context(v) },
+		},
+		{
+			Name: "ContextError", Declared: int(tr.ContextError), Values: endings, Apart: true,
+			Observe: observe(func() int { return int(c.observeContextError(s)) }),
+			Set:     func(v int) { tr.ContextError = ContextError(v) },
+		},
+		{
+			Name: "SeatHeld", Declared: declared(tr.SeatHeld, spec.SeatHeld, learnt.SeatHeld),
+			Values: seats, Means: seatsMean, Apart: true,
+			Needless: func() bool { return tr.Backlog == BacklogUnbounded || nowaits() },
+			Observe:  observe(func() int { return int(c.observeSeatHeld(s)) }),
+			Set:      func(v int) { tr.SeatHeld = SeatHeld(v) },
+		},
+		{
+			Name: "Fair", Declared: declared(tr.Fair, spec.Fair, learnt.Fair),
+			Values: orders, Means: ordersMean, Needless: nowaits, Apart: true,
+			Observe: observe(func() int { return int(c.observeFair(s)) }),
+			Set:     func(v int) { tr.Fair = Fairness(v) },
+		},
+		{
+			Name: "Single", Declared: flag(tr.Single && (spec.Single || !learnt.Single)),
+			Values: flags, Literal: suite.Flag,
+			Observe: single,
+			Set:     func(v int) { tr.Single = v == 1 },
+		},
+		{
+			Name: "Oversize", Declared: int(tr.Oversize), Values: oversizes, Means: oversizesMean, Apart: true,
+			Needless: func() bool { return tr.Single },
+			Observe:  observe(func() int { return observeOversize(s) }),
+			Set:      func(v int) { tr.Oversize = Oversize(v) },
+		},
+		{
+			Name: "OverRelease", Declared: int(tr.OverRelease), Values: overReleases, Means: releasesMean, Apart: true,
+			Needless: func() bool { return !s.Accepts(conformance.OpRelease) },
+			Observe:  observe(func() int { return observeOverRelease(s) }),
+			Set:      func(v int) { tr.OverRelease = OverRelease(v) },
+		},
+		{
+			Name: "Hook", Declared: declared(tr.Hook, spec.Hook, learnt.Hook), Values: hooks, Means: hooksMean,
+			Needless: suite.Always, Apart: true,
+			Observe: observe(func() int { return observeHook(s) }),
+			Set:     func(v int) { tr.Hook = Hook(v) },
+		},
+	}
+}
+
+// declared is a choice as it stands in the traits, 0 if it stands there only because Learn has
+// found it out.
+func declared[V ~int](now, spec, learnt V) int {
+	if spec == 0 && now == learnt {
+		return 0
+	}
+	return int(now)
+}
+
+// flag is a choice that is true or false.
+func flag(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// asleep reports whether one who waits for a slot holds a lock for which the next one waits.
+// It is found out once.
+func (c *contract) asleep(s *suite.Suite) bool {
+	if c.sleeps == nil {
+		three := suite.MustParse("limit=1 backlog=5 timeout=1h | acquire 1 @0 | acquire 2 @0 | acquire 3 @0")
+		h := s.Run([]suite.Job{{Schedule: three}}, func(suite.Job, *suite.Recording) {})
+		yes := h != nil && h.WaitsForLock() != "" && c.waitsForEver(s, h) == ""
+		c.sleeps = &yes
+	}
+	return *c.sleeps
+}
+
+// observeBacklog observes what becomes of requests that cannot run.
+func (c *contract) observeBacklog(s *suite.Suite) Backlog {
+	if c.traits.LocksAsleep { // only one can wait
+		switch seen := try(s, "limit=1 backlog=0 timeout=1h | acquire 1 @0 | acquire 2 @0"); {
+		case seen == nil || seen.rejected(2):
+			return 0
+		}
+		return BacklogUnbounded
+	}
+	seen := try(s, "limit=1 backlog=1 timeout=1h | acquire 1 @0 | acquire 2 @0 | acquire 3 @0")
+	switch {
+	case seen == nil || !seen.admitted(1):
+		return 0
+	case seen.rejected(2):
+		return BacklogNone
+	case seen.rejected(3):
+		return BacklogBounded
+	}
+	return BacklogUnbounded
+}
+
+// observeTimeout observes whether a wait ends by itself.
+func observeTimeout(s *suite.Suite) int {
+	return first(see(s, "limit=1 backlog=5 timeout=100ms | acquire 1 @0 | acquire 2 @0 | idle 1s", rejects(2)))
+}
+
+// observeContext observes whether a context ends a wait, and whether a request runs whose context
+// was done before it came. Where a select finds both a slot and that, it chooses by chance.
+func (c *contract) observeContext(s *suite.Suite) Context {
+	before := suite.MustParse("limit=1 backlog=5 timeout=1h | cancel 1 @0 | acquire 1 @0")
+	ran, refused := 0, 0
+	for _, rec := range s.Try(before, conformance.OrderSettled, often) {
+		switch seen := seenIn(rec); {
+		case seen == nil:
+			return 0
+		case seen.admitted(1):
+			ran++
+		default:
+			refused++
+		}
+	}
+	ends := refused > 0 // if nothing waits it ends nothing else
+	if c.traits.Backlog != BacklogNone {
+		played, yes := see(s, "limit=1 backlog=5 timeout=1h | acquire 1 @0 | acquire 2 @0 | cancel 2 @0", rejects(2))
+		if ends = yes; !played {
+			return 0
+		}
+	}
+	switch {
+	case ends && ran == 0:
+		return ContextHonoured
+	case ends:
+		return ContextEndsWait
+	case refused == 0:
+		return ContextIgnored
+	}
+	return 0
+}
+
+// observeContextError observes whether requests that their contexts have ended return the contexts'
+// errors.
+func (c *contract) observeContextError(s *suite.Suite) ContextError {
+	told, asked := 0, 0
+	for _, text := range []string{
+		"limit=1 backlog=5 timeout=1h | acquire 1 @0 | acquire 2 @0 | cancel 2 @0",
+		"limit=1 backlog=5 timeout=1h | acquire 1 @0 | acquire 2 100ms @0 | idle 1s",
+	} {
+		seen := try(s, text)
+		if !s.Accepts(opContext) || seen == nil || !seen.rejected(2) || seen.requests[1].ended == nil {
+			return 0
+		}
+		asked++
+		if q := seen.requests[1]; errors.Is(q.err, q.ended) {
+			told++
+		} else if q.lies() {
+			return 0
+		}
+	}
+	switch told {
+	case asked:
+		return ErrorOfContext
+	case 0:
+		return ErrorOfOwn
+	}
+	return 0
+}
+
+// observeSeatHeld observes whether a place is free when the request that had it runs.
+func (c *contract) observeSeatHeld(s *suite.Suite) SeatHeld {
+	return SeatHeld(first(see(s,
+		"limit=1 backlog=1 timeout=1h | acquire 1 @0 | acquire 2 @0 | release 1 @0 | acquire 3 @0",
+		func(seen *trace) bool { return !seen.rejected(3) })))
+}
+
+// observeFair observes in which order those who wait get slots, and whether one who comes later
+// overtakes: it is first come, first served only if no run is served otherwise.
+func (c *contract) observeFair(s *suite.Suite) Fairness {
+	fits := map[Fairness]bool{FairFIFO: true, FairNone: true}
+	for _, text := range []string{
+		"limit=1 | acquire 1 @0 | acquire 2 @0 | acquire 3 @0 | acquire 4 @0 | release 1 @0 | release 2 @0 | idle 1ns",
+		"limit=2 | acquire 1 @0 | acquire 2 @0 | acquire 3 @0 | acquire 4 @0 | acquire 5 @0 | " +
+			"release 1 @0 | release 2 @0~ | idle 1ns",
+		"limit=1 | acquire 1 @0 | acquire 2 @0 | release 1 @0 | acquire 3 @0~ | idle 1ns",
+	} {
+		schedule := suite.MustParse(text)
+		schedule.Config = c.traits.bounded(schedule.Config.Limit, 5, "1h")
+		for _, rec := range s.Try(schedule, conformance.OrderSampled, often) {
+			if seenIn(rec) == nil {
+				return 0
+			}
+			for order := range fits {
+				tr := c.traits
+				tr.Fair = order
+				x := c.Exam(&tr, rec, suite.Job{Schedule: schedule, Order: rec.Order})
+				fits[order] = fits[order] && !x.view().differs
+			}
+		}
+	}
+	switch {
+	case fits[FairFIFO]:
+		return FairFIFO
+	case fits[FairNone]:
+		return FairNone
+	}
+	return 0
+}
+
+// observeSingle observes whether a request takes one slot whatever it asks for.
+func (c *contract) observeSingle(s *suite.Suite) bool {
+	_, yes := see(s, "limit=2 backlog=5 timeout=1h | acquire 1 2 @0 | acquire 2 @0 | acquire 3 @0",
+		func(seen *trace) bool { return seen.admitted(1) && seen.admitted(2) && !seen.admitted(3) })
+	return yes || c.traits.Single
+}
+
+// observeOversize observes what becomes of a request for more than the limit.
+func observeOversize(s *suite.Suite) int {
+	seen := try(s, "limit=1 backlog=5 timeout=1h | acquire 1 2 @0")
+	switch {
+	case seen == nil || seen.admitted(1) || seen.requests[0].panicked != "":
+		return 0
+	case seen.rejected(1):
+		return int(OversizeFails)
+	}
+	return int(OversizeBlocks)
+}
+
+// observeOverRelease observes what a release does when nothing is held. Whether a caller may do
+// it at all no schedule can tell.
+func observeOverRelease(s *suite.Suite) int {
+	seen := try(s, "limit=1 backlog=5 timeout=1h | acquire 1 @0 | release 1 @0 | release 9 @0 | acquire 2 @0 | acquire 3 @0")
+	if seen == nil || !seen.admitted(1) {
+		return 0
+	}
+	switch over := seen.groups[2].steps[0]; {
+	case over.panicked != "":
+		return int(OverReleasePanics)
+	case over.ended && seen.admitted(2) && !seen.admitted(3):
+		return int(OverReleaseIgnored)
+	}
+	return 0
+}
+
+// observeHook observes whether the hook is called for what is rejected. Where nothing is rejected
+// there is none.
+func observeHook(s *suite.Suite) int {
+	played := false
+	for _, text := range []string{
+		"limit=1 backlog=0 timeout=1h | acquire 1 @0 | acquire 2 @0",
+		"limit=1 backlog=1 timeout=1h | acquire 1 @0 | acquire 2 @0 | acquire 3 @0",
+		"limit=1 backlog=1 timeout=0 | acquire 1 @0 | acquire 2 @0",
+		"limit=1 backlog=1 timeout=100ms | acquire 1 @0 | acquire 2 @0 | idle 1s",
+	} {
+		seen := try(s, text)
+		if seen == nil {
+			continue
+		}
+		played = true
+		if len(seen.hooks) > 0 {
+			return int(HookOnce)
+		}
+	}
+	return first(played, false)
+}
+
+// often is how many runs show what is left to chance.
+const often = 24
+
+// try plays a schedule as if every bound were declared, and returns what became of its
+// requests; nil if the run hangs or is left out, or the configuration is refused.
+func try(s *suite.Suite, text string) *trace {
+	if recs := s.TryText(text, conformance.OrderSettled); len(recs) > 0 {
+		return seenIn(recs[0])
+	}
+	return nil
+}
+
+// seenIn is what became of the requests of a run, nil if it did not come to its end.
+func seenIn(rec *suite.Recording) *trace {
+	seen, ok := rec.Detail.(*trace)
+	unfinished := func(g *group) bool { return g.settled.Seq == 0 }
+	if !ok || rec.Refused != "" || rec.LeftOut != "" || rec.Stuck || slices.ContainsFunc(seen.groups, unfinished) {
+		return nil
+	}
+	return seen
+}
+
+// see reports whether a schedule could be played, and whether is holds for what became of
+// its requests.
+func see(s *suite.Suite, text string, is func(seen *trace) bool) (played, yes bool) {
+	seen := try(s, text)
+	return seen != nil, seen != nil && is(seen)
+}
+
+// first returns 1 if yes, 2 if not, and 0 if the schedule was not played.
+func first(played, yes bool) int {
+	switch {
+	case yes:
+		return 1
+	case played:
+		return 2
+	}
+	return 0
+}
+
+// rejects makes a condition for see: request id was rejected.
+func rejects(id int) func(seen *trace) bool {
+	return func(seen *trace) bool { return seen.rejected(id) }
+}

@@ -1,0 +1,189 @@
+package clock
+
+import (
+	"sync"
+	"time"
+
+	ct "github.com/escapement-go/escapement/conformance/clocktest"
+	"github.com/jonboulle/clockwork"
+)
+
+// plain is a clock as most are written: a lock and a list of timers. Functions run on the
+// goroutine that advances.
+type plain struct {
+	mu     sync.Locker
+	under  bool // functions run under the lock
+	now    time.Time
+	timers []*plainTimer
+}
+
+// plainTimer is a timer of any kind. The channel of one with a function is nil.
+type plainTimer struct {
+	*plain
+	at     time.Time
+	armed  bool
+	period time.Duration // of a ticker
+	f      func()
+	c      chan time.Time
+}
+
+// nobody is the lock of a clock for one goroutine.
+type nobody struct{}
+
+func (nobody) Lock()   {}
+func (nobody) Unlock() {}
+
+func plainSpec(name string, traits ct.Traits) ct.Spec {
+	traits.Waits = ct.WaitsForFunctions
+	traits.OnAdvance = true
+	return ct.Spec{
+		Name: name, Traits: traits,
+		New: func(ct.Env) ct.Funcs {
+			p := &plain{
+				mu: &sync.Mutex{}, now: time.Date(2001, 2, 3, 4, 5, 6, 7, time.UTC),
+				under: traits.Reentrancy == ct.ReentrancyForbidden,
+			}
+			if traits.OneGoroutine {
+				p.mu = nobody{}
+			}
+			return ct.Funcs{
+				Now: p.Now, Advance: p.advance, Armed: p.armed,
+				Sleep: func(d time.Duration) { <-p.timer(d, 0, nil).c },
+				After: func(d time.Duration) <-chan time.Time { return p.timer(d, 0, nil).c },
+				NewTimer: func(d time.Duration) clockwork.Timer {
+					return p.timer(d, 0, nil)
+				},
+				AfterFunc: func(d time.Duration, f func()) clockwork.Timer { return p.timer(d, 0, f) },
+				NewTicker: func(d time.Duration) clockwork.Ticker {
+					if d <= 0 {
+						panic("plain: a period of a ticker must be > 0")
+					}
+					return plainTicker{p.timer(d, d, nil)}
+				},
+			}
+		},
+	}
+}
+
+func (p *plain) Now() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.now
+}
+
+func (p *plain) armed() (n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, t := range p.timers {
+		if t.armed {
+			n++
+		}
+	}
+	return n
+}
+
+// advance fires what is due on the way, the earliest first.
+func (p *plain) advance(d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	end := p.now.Add(d)
+	for t := p.next(end); t != nil; t = p.next(end) {
+		p.now = t.at
+		t.fire()
+	}
+	p.now = end
+}
+
+// next is the timer that is due first, up to end.
+func (p *plain) next(end time.Time) (first *plainTimer) {
+	for _, t := range p.timers {
+		if t.armed && !t.at.After(end) && (first == nil || t.at.Before(first.at)) {
+			first = t
+		}
+	}
+	return first
+}
+
+func (p *plain) timer(d, period time.Duration, f func()) *plainTimer {
+	t := &plainTimer{plain: p, period: period, f: f}
+	if f == nil {
+		t.c = make(chan time.Time, 1)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.timers = append(p.timers, t)
+	t.arm(d)
+	return t
+}
+
+// arm arms a timer under the lock.
+func (t *plainTimer) arm(d time.Duration) {
+	t.at, t.armed = t.now.Add(d), true
+	if d <= 0 {
+		t.at = t.now
+		t.fire()
+	}
+}
+
+// fire fires a timer under the lock.
+func (t *plainTimer) fire() {
+	if t.armed = t.period > 0; t.armed {
+		t.at = t.at.Add(t.period)
+	}
+	switch {
+	case t.f == nil:
+		select {
+		case t.c <- t.now:
+		default:
+		}
+	case t.under:
+		t.f()
+	default:
+		t.mu.Unlock()
+		defer t.mu.Lock()
+		t.f()
+	}
+}
+
+// stop disarms a timer under the lock and drops what nobody has received.
+func (t *plainTimer) stop() (was bool) {
+	was, t.armed = t.armed, false
+	select {
+	case <-t.c:
+		was = true
+	default:
+	}
+	return was
+}
+
+func (t *plainTimer) Chan() <-chan time.Time { return t.c }
+
+func (t *plainTimer) Stop() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.stop()
+}
+
+func (t *plainTimer) Reset(d time.Duration) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	was := t.stop()
+	t.arm(d)
+	return was
+}
+
+type plainTicker struct{ t *plainTimer }
+
+func (t plainTicker) Chan() <-chan time.Time { return t.t.c }
+func (t plainTicker) Stop()                  { t.t.Stop() }
+
+func (t plainTicker) Reset(d time.Duration) {
+	if d <= 0 {
+		panic("plain: a period of a ticker must be > 0")
+	}
+	t.t.mu.Lock()
+	defer t.t.mu.Unlock()
+	t.t.stop()
+	t.t.period = d
+	t.t.arm(d)
+}
