@@ -231,7 +231,7 @@ func (c *contract) absentBut(kinds ...Kind) func(*suite.Suite, *Traits) string {
 // if none is.
 func (c *contract) undeclared(s *suite.Suite, tr *Traits) string {
 	for _, choice := range c.Table(s, tr) {
-		if choice.Declared == 0 && !choice.Needless() {
+		if choice.Declared == 0 && choice.Needless != nil && !choice.Needless() {
 			return "trait " + choice.Name + " is undeclared"
 		}
 	}

@@ -94,7 +94,8 @@ func (x *exam) calls() *suite.Violation {
 		return nil // X-CFG says what comes of it
 	}
 	for _, d := range x.Done {
-		if unusual := d.Op == conformance.OpAllow && (d.N < 1 || d.N > x.full()); d.Panic != "" && !unusual {
+		unusual := d.Op == conformance.OpAllow && (d.N < 1 || d.N > x.full() || d.N != 1 && (x.traits.Single || x.undeclared()))
+		if d.Panic != "" && !unusual {
 			return x.broken(d.At, "", "%s panicked: %s", d.Step, d.Panic)
 		}
 		if d.Ended.Seq == 0 && x.Stuck {
@@ -105,6 +106,12 @@ func (x *exam) calls() *suite.Violation {
 		return suite.Broken(0, "", "the constructor refused %s: %s", x.Schedule.Config, x.Refused)
 	}
 	return nil
+}
+
+// undeclared reports whether a choice that everybody must declare is not declared, so that it is
+// open whether Single is.
+func (x *exam) undeclared() bool {
+	return x.kind != GCRA && x.traits.Denied == 0 || x.source == conformance.Explicit && x.traits.BackTime == 0
 }
 
 // mayRefuse reports whether a constructor may refuse a configuration, because it makes no

@@ -161,6 +161,7 @@ func Rules() []conformance.Rule { return suite.Laws(&contract{}) }
 // contract is the spec in the terms of the suite.
 type contract struct {
 	spec Spec
+	seen *observations // made once they are asked for
 }
 
 // Profile names the contract.

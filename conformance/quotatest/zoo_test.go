@@ -75,3 +75,6 @@ func TestJudge_longWindows(t *testing.T) {
 
 // An implementation is not accused for what it cannot do.
 func TestSubsets(t *testing.T) { proof.Subsets(t, quota.Designs()) }
+
+// What TRAITS prints can be pasted.
+func TestRoundTrip(t *testing.T) { proof.RoundTrip(t, quota.Designs()) }
