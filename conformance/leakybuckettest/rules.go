@@ -21,7 +21,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Rule: core("LB-SPACE", "Two items MUST leave at least the interval apart, "+
 				"from one to the next and not on a grid; with a declared slack, after idle time, "+
 				"so many more may leave together."),
-			Check: (*exam).space,
+			Declared: []string{"Head"}, // and with it the slack
+			Check:    (*exam).space,
 		},
 		{
 			Rule:     core("LB-EXACT", "While items wait they MUST leave exactly the interval apart."),
@@ -37,8 +38,9 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		{
 			Rule: core("LB-SAMEINSTANT", "Two items that come at the very instant at which the last one left "+
 				"MUST NOT leave together."),
-			Unless: func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.Slack > 0, "declared: Slack") },
-			Check:  (*exam).sameInstant,
+			Declared: []string{"Head"},
+			Unless:   func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.Slack > 0, "declared: Slack") },
+			Check:    (*exam).sameInstant,
 		},
 		{
 			Rule: core("LB-BOUND", "As many items as the backlog MUST be accepted to wait, and not one more; "+
@@ -56,7 +58,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check: (*exam).fifo,
 		},
 		{
-			Rule:  core("LB-EMPTY", "Nothing MUST leave that was not put."),
+			Rule:  core("LB-EMPTY", "What was not put MUST NOT leave."),
 			Check: (*exam).empty,
 		},
 		{
@@ -74,7 +76,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check:    (*exam).cancel,
 		},
 		{
-			Rule: core("LB-CLOSE", "After Close nothing MUST be accepted; "+
+			Rule: core("LB-CLOSE", "After Close nothing may be accepted; "+
 				"what waits MUST leave or not, as declared."),
 			Ops:      []conformance.Op{conformance.OpClose},
 			Declared: []string{"CloseFlush"},
@@ -88,22 +90,24 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check: (*exam).reentry,
 		},
 		{
-			Rule: core("X-LEAK", "After Stop, or Close without Stop, no goroutine and no armed timer MUST remain; "+
+			Rule: core("X-LEAK", "After Stop, or Close without Stop, goroutines and armed timers MUST NOT remain; "+
 				"without either, when all is quiet."),
 			Unless: func(s *suite.Suite, _ *Traits) string { return suite.If(!s.Bubble, suite.OnlyInBubble) },
 			About:  suite.Looked,
 			Check:  func(x *exam) *suite.Violation { return x.LeftBehind() },
 		},
 		{
-			Rule: core("X-PANIC", "If the function panics with an item, the others MUST leave as if it had returned."),
+			Rule:     core("X-PANIC", "If the function panics with an item, the others MUST leave as if it had returned."),
+			Declared: []string{"Head"},
 			Unless: func(s *suite.Suite, tr *Traits) string {
 				return cmp.Or(s.Inexact(), suite.If(tr.Head != HeadAtOnce, ownGoroutine))
 			},
 			Probe: c.panics,
 		},
 		{
-			Rule: core("X-CONC", "Of items that many goroutines put at one instant no more MUST be accepted than "+
+			Rule: core("X-CONC", "Of items that many goroutines put at one instant no more may be accepted than "+
 				"one after the other, and each that is MUST leave once, or be cancelled once."),
+			Declared: []string{"Head"},
 			Unless: func(s *suite.Suite, tr *Traits) string {
 				return cmp.Or(s.Inexact(), suite.If(tr.LocksAsleep, "declared: LocksAsleep"))
 			},
