@@ -1,6 +1,7 @@
 package quotatest
 
 import (
+	"strings"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -36,6 +37,7 @@ func (c *contract) Play(st *suite.Stage) {
 	env, cfg := st.Plain(), st.Config()
 	var impl Funcs
 	if !st.Make(func() { impl = c.made(st, env, Config{cfg.Rate.Events, cfg.Rate.Per, cfg.Burst}) }) {
+		c.refused(st)
 		return
 	}
 	end := st.Each(nil, func(s conformance.Step) {
@@ -47,6 +49,16 @@ func (c *contract) Play(st *suite.Stage) {
 			impl.stop()
 		case st.Time != conformance.Explicit:
 			st.Rest(end, cfg.Rate.Per)
+		}
+	})
+}
+
+// refused leaves a run out whose configuration the constructor refused, as it may document. The
+// runtime's panics are no refusals, and those of senseless configurations are judged.
+func (c *contract) refused(st *suite.Stage) {
+	st.Rec.Locked(func(rec *suite.Recording) {
+		if !mayRefuse(c.spec.Kind, st.Config()) && !strings.HasPrefix(rec.Refused, "runtime error: ") {
+			rec.LeftOut = "the constructor refused " + st.Config().String() + ": " + rec.Refused
 		}
 	})
 }

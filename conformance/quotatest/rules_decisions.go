@@ -102,8 +102,8 @@ func (x *exam) calls() *suite.Violation {
 			return x.broken(d.At, "", "%s never returned", d.Step)
 		}
 	}
-	if x.Refused != "" && x.job.Family != otherWindows {
-		return suite.Broken(0, "", "the constructor refused %s: %s", x.Schedule.Config, x.Refused)
+	if x.Refused != "" {
+		return suite.Broken(0, "", "the constructor panicked with %s: %s", x.Schedule.Config, x.Refused)
 	}
 	return nil
 }

@@ -10,10 +10,6 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
-// otherWindows is the family of windows that are not a whole number of seconds, which some
-// constructors refuse.
-const otherWindows = "other windows"
-
 // asking makes a request for n events. looking is a step that peeks.
 func asking(n int) conformance.Step { return conformance.Step{Op: conformance.OpAllow, N: n} }
 
@@ -61,12 +57,32 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	return append(out, suite.Family{Name: "odd limits", Schedules: e.senselessLimits(c.spec.Traits.Grain)})
 }
 
-// config is the configuration with a limit, or burst.
+// config is the configuration with a limit, or burst: with a smaller one where the constructor
+// refuses that many.
 func (e *explored) config(limit int) conformance.Config {
-	if e.kind == GCRA {
+	return configured(e.kind, accepted(e.Suite, e.kind, limit))
+}
+
+// configured is a configuration that is nothing special, with a limit or burst.
+func configured(kind Kind, limit int) conformance.Config {
+	if kind == GCRA {
 		return suite.Configured("rate", "10/1s", "burst", fmt.Sprint(limit))
 	}
 	return suite.Configured("rate", fmt.Sprintf("%d/1s", limit))
+}
+
+// accepted is the largest limit up to most that the constructor accepts, or 1.
+func accepted(s *suite.Suite, kind Kind, most int) int {
+	refuses := func(limit int) bool {
+		text := configured(kind, limit).String() + " | allow 1 @0"
+		return slices.ContainsFunc(s.TryText(text, conformance.OrderSettled), func(rec *suite.Recording) bool {
+			return rec.Refused != ""
+		})
+	}
+	for most > 1 && refuses(most) {
+		most--
+	}
+	return most
 }
 
 // gaps are those around the ends of windows.
@@ -88,7 +104,7 @@ func (e *explored) windows() []suite.Family {
 		{Name: "limit 4", Schedules: suite.Sequences(e.config(4), e.many, []time.Duration{0, w / 4, w, 3 * w / 2}, 3)},
 		{Name: "many", Schedules: e.steady()},
 		{Name: "after long", Schedules: suite.Sequences(e.config(2), e.one, []time.Duration{0, w, time.Hour}, 5)},
-		{Name: otherWindows, Schedules: e.otherWindows()},
+		{Name: "other windows", Schedules: e.otherWindows()},
 	}
 	if e.kind == GCRA {
 		return out

@@ -256,6 +256,9 @@ func limiterSpec(mutant string, kind qt.Kind, source qt.TimeSource) qt.Spec {
 			if mutant == "the window is cut to whole seconds" {
 				l.cfg.Window = max(time.Second, cfg.Window.Truncate(time.Second))
 			}
+			if mutant == "the constructor divides by half of the limit" {
+				_ = cfg.Window / time.Duration(cfg.Limit/2)
+			}
 			if mutant == "goroutine left behind" {
 				zoo.LeaveForGood()
 			}

@@ -53,6 +53,7 @@ func Mutants() []zoo.Mutant {
 		{"the sum overflows", qt.FixedWindow, "RL-NBIG"},
 		{"a large request starts anew", qt.GCRA, "RL-NBIG"},
 		{"panics on the third request", qt.FixedWindow, "X-CALLS"},
+		{"the constructor divides by half of the limit", qt.FixedWindow, "X-CALLS"},
 		{"keeps a lock when it denies", qt.GCRA, "X-CALLS"},
 		{"takes any interval", qt.GCRA, "X-CFG"},
 		{"goroutine left behind", qt.GCRA, "X-LEAK"},
@@ -85,6 +86,7 @@ func Designs() []zoo.Design {
 	for _, spec := range []qt.Spec{
 		expiringKey(), openedByAny(), openedAtOnce(), gridFromFirst(), expiringIncrement(), ticksFromFirst(),
 		wholeLog(), ring(), roundedDown(), cappedCounter(), janitor(), floatingBucket(), atomicArrival(),
+		oneOnly(), spaced(),
 	} {
 		add(spec)
 	}
