@@ -249,14 +249,15 @@ func observeTooLarge(s *suite.Suite) int {
 }
 
 // observeBackTime observes what an instant before the newest one means: whether there is
-// less than at the newest, as much, or more.
+// less than at the newest, as much, or more; or more at the newest once there was an older.
 func observeBackTime(s *suite.Suite) int {
 	some, ok := decisions(s, "rate=3/1s burst=3 | allow 1 @1h | allow 1 @0")
 	none, ok2 := decisions(s, "rate=1/1s burst=1 | allow 1 @1h | allow 1 @0")
+	again, ok3 := decisions(s, "rate=2/1s burst=2 | allow 1 @1h | allow 1 @0 | allow 1 @1h | allow 1 @1h")
 	switch {
 	case !ok || !ok2 || !some[0] || !none[0]:
 		return 0
-	case none[1]:
+	case none[1], ok3 && again[0] && again[1] && (again[2] || again[3]), ok3 && again[2] && again[3]:
 		return int(BackRewind)
 	}
 	return either(some[1], BackClamp, BackReject)

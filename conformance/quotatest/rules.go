@@ -195,6 +195,17 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check: (*exam).large,
 			Again: (*exam).withoutLarge,
 		},
+		{
+			Rule: core("RL-PAST", "At an instant before the newest one MUST NOT be granted what does not fit at the newest, "+
+				"and who asks at the newest, or later, MUST be granted what fits, whatever instants came before."),
+			Ops: allow,
+			Unless: func(s *suite.Suite, tr *Traits) string {
+				return cmp.Or(suite.If(s.Time != conformance.Explicit, "only explicit instants can go back"),
+					suite.If(tr.BackTime == BackRewind, "declared: BackRewind"), c.undeclared(s, tr))
+			},
+			About: func(j suite.Job) bool { return suite.GoesBack(j.Schedule) },
+			Check: (*exam).past,
+		},
 		suite.Calls[Traits]((*exam).calls),
 		{
 			Rule: core("X-CFG", "A limiter whose limit, burst or window makes no sense, or cannot be counted with, "+

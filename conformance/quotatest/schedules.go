@@ -45,7 +45,8 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 			[]conformance.Step{asking(1), looking}, []time.Duration{0, w / 2, w}, 4)})
 	}
 	if s.Time == conformance.Explicit {
-		out = append(out, suite.Family{Name: "back in time", Schedules: e.back()})
+		out = append(out, suite.Family{Name: "back in time", Schedules: e.back()},
+			suite.Family{Name: "far back in time", Schedules: e.farBack()})
 	}
 	if s.Time != conformance.PackageTime {
 		for _, epoch := range suite.Epochs {
@@ -197,6 +198,16 @@ func (e *explored) back() []conformance.Schedule {
 		out = append(out, s)
 	}
 	return out
+}
+
+// farBack are schedules of several units whose instants go back by a part of a window, and by
+// several, to before the limiter was made, and then go on.
+func (e *explored) farBack() []conformance.Schedule {
+	w, steps := e.unit, []conformance.Step{asking(1)}
+	if e.Accepts(takesMany) {
+		steps = append(steps, asking(3))
+	}
+	return suite.Sequences(e.config(4), steps, []time.Duration{0, w / 2, 7 * w / 2, -w / 3, -w, -3 * w}, 4)
 }
 
 // senselessLimits are schedules with configurations that mayRefuse selects.
