@@ -209,7 +209,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		suite.Calls[Traits]((*exam).calls),
 		{
 			Rule: core("X-CFG", "A limiter whose limit, burst or window makes no sense, or cannot be counted with, "+
-				"MUST be refused by its constructor, or keep working: it does not panic later and is not unlimited."),
+				"MUST be refused by its constructor, or keep working: "+
+				"it does not panic later, is not unlimited, and does not deny for ever."),
 			Ops:   allow,
 			About: func(j suite.Job) bool { return mayRefuse(c.spec.Kind, j.Schedule.Config) },
 			Check: (*exam).config,

@@ -140,8 +140,29 @@ func (x *exam) config() *suite.Violation {
 		if found := x.unlimited(x.Done[i:]); found != nil {
 			return found
 		}
+		if !d.OK && x.mustFit(i) {
+			return x.broken(d.At, fmt.Sprintf("the constructor had accepted %s, and nothing was granted for so long", x.Schedule.Config),
+				"allow %d at %s was denied, want granted", d.N, timeline.Duration(d.At))
+		}
 	}
 	return nil
+}
+
+// mustFit reports whether a request for one is the first, or comes so long after the one before
+// it that any limiter of the configuration has room for it.
+func (x *exam) mustFit(i int) bool {
+	cfg, d := x.Schedule.Config, x.Done[i]
+	if d.Op != conformance.OpAllow || d.N != 1 || cfg.Rate.Events < 1 || x.kind == GCRA && cfg.Burst < 1 {
+		return false
+	}
+	if i == 0 {
+		return true
+	}
+	idle := d.At - x.Done[i-1].At
+	if x.kind == GCRA {
+		return idle-x.traits.Grain > cfg.Rate.Per/time.Duration(cfg.Rate.Events)
+	}
+	return (idle-x.traits.Grain)/2 > cfg.Rate.Per // in two windows all of an estimate has faded
 }
 
 // unlimited finds the step by which more is granted than any limiter of the configuration

@@ -123,7 +123,7 @@ func (e *explored) windows() []suite.Family {
 // otherWindows are windows, or intervals of GCRA, that are not whole seconds or
 // milliseconds.
 func (e *explored) otherWindows() []conformance.Schedule {
-	rates := []string{"2/1.5s", "2/100ms", "2/1m30s"}
+	rates := []string{"2/1.5s", "2/100ms", "2/1m30s", "2/720h"}
 	if e.kind == GCRA {
 		rates = []string{"2/1.5s", "2/1.001s"} // events 750ms and 500.5ms apart
 	}
@@ -218,7 +218,7 @@ func (e *explored) senselessLimits(grain time.Duration) []conformance.Schedule {
 		if e.Accepts(conformance.OpTokens) {
 			steps = append(steps, looking)
 		}
-		out = append(out, suite.Sequences(each, steps, []time.Duration{0, 1}, 3)...)
+		out = append(out, suite.Sequences(each, steps, []time.Duration{0, 1, time.Hour}, 3)...)
 		out = append(out, suite.Plan(each, slices.Repeat(e.one, 5)...))
 	}
 	if e.kind != GCRA {
@@ -229,7 +229,7 @@ func (e *explored) senselessLimits(grain time.Duration) []conformance.Schedule {
 		return out
 	}
 	for _, pair := range [][2]string{
-		{"10/1s", "0"}, {"10/1s", "-1"}, {"10/1s", "2147483647"},
+		{"10/1s", "0"}, {"10/1s", "-1"}, {"10/1s", "2147483647"}, {"1/1h", "2147483647"},
 		{"2000000000/1s", "1"}, {"2000000000/1s", "3"}, {"1500000000/1s", "1"}, {"1500000000/1s", "3"},
 		{"1/2562047h47m16.854775807s", "3"}, {"1/1281023h53m38.427387904s", "4"},
 	} {

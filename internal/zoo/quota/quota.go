@@ -60,6 +60,7 @@ func Mutants() []zoo.Mutant {
 		{"the constructor divides by half of the limit", qt.FixedWindow, "X-CALLS"},
 		{"keeps a lock when it denies", qt.GCRA, "X-CALLS"},
 		{"takes any interval", qt.GCRA, "X-CFG"},
+		{"a burst that is too large denies everything", qt.GCRA, "X-CFG"},
 		{"goroutine left behind", qt.GCRA, "X-LEAK"},
 		{"decides without the lock", qt.SlidingCounter, "X-CONC"},
 		{"counts without the lock", qt.GCRA, "X-RACE"},
