@@ -82,14 +82,26 @@ func occupied(rec *suite.Recording, _ conformance.Step) bool {
 	return waiting > 0
 }
 
+// make makes a bucket. Where callers block for their turn, an item is a goroutine that does.
+func (c *contract) make(env Env, cfg Config, leave func(int)) Funcs {
+	f := c.spec.New(env, cfg, leave)
+	if take := f.Take; f.Put == nil && take != nil {
+		f.Put = func(v int) bool {
+			suite.Start(func() { take(); leave(v) })
+			return true
+		}
+	}
+	return f
+}
+
 // made makes the bucket of a stage. If the stage asks for a second bucket, whatever is put
 // into the first is put into the second before.
 func (c *contract) made(st *suite.Stage, cfg Config, leave func(int)) Funcs {
-	f := c.spec.New(st.Plain(), cfg, leave)
+	f := c.make(st.Plain(), cfg, leave)
 	if !st.Twice() {
 		return f
 	}
-	other := c.spec.New(st.Plain(), cfg, func(int) {})
+	other := c.make(st.Plain(), cfg, func(int) {})
 	put, stop := f.Put, f.Stop
 	f.Put = func(v int) bool { other.Put(-v); return put(v) }
 	if stop != nil {

@@ -14,7 +14,7 @@ import (
 // Canary proves that time is taken from where the spec says.
 func (c *contract) Canary(s *suite.Suite) string {
 	if !s.Accepts(conformance.OpPut) {
-		return "New returned no Put: say how to offer an item"
+		return "New returned no Put and no Take: say how to offer an item, or to wait for a turn"
 	}
 	var impl Funcs
 	v, puts := 0, 3
@@ -24,7 +24,7 @@ func (c *contract) Canary(s *suite.Suite) string {
 	var below atomic.Bool // an item left on the goroutine of its Put
 	pulse := s.Sees(suite.Life{
 		Make: func(env conformance.Env, sign func()) {
-			impl = c.spec.New(env, Config{suite.Wait, 3}, func(int) {
+			impl = c.make(env, Config{suite.Wait, 3}, func(int) {
 				if suite.Caught() {
 					below.Store(true)
 				}
@@ -72,7 +72,7 @@ func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
 	worst, skip := suite.Meet(p, suite.Meeting[*sharedBucket]{
 		Make: func(env conformance.Env, _ int) *sharedBucket {
 			b := &sharedBucket{left: make([]atomic.Int64, items), accepted: make([]atomic.Int64, items)}
-			b.Funcs = c.spec.New(env, Config{suite.Wait, backlog}, func(v int) {
+			b.Funcs = c.make(env, Config{suite.Wait, backlog}, func(v int) {
 				if v >= 0 && v < items { // other rules judge what was never put
 					b.left[v].Add(1)
 				}
@@ -126,7 +126,7 @@ func (c *contract) cancels(p *suite.Probe) (*suite.Violation, string) {
 	return suite.Meet(p, suite.Meeting[*cancelledBucket]{
 		Make: func(env conformance.Env, _ int) *cancelledBucket {
 			b := &cancelledBucket{}
-			b.Funcs = c.spec.New(env, Config{suite.Wait, 3}, func(v int) {
+			b.Funcs = c.make(env, Config{suite.Wait, 3}, func(v int) {
 				if v%4 == 3 {
 					b.left.Add(1)
 				}
@@ -161,7 +161,7 @@ func (c *contract) cancels(p *suite.Probe) (*suite.Violation, string) {
 // race uses all operations of one bucket at once.
 func (c *contract) race(p *suite.Probe) (skip string) {
 	skip = p.Clash(func(env conformance.Env) []func(int) {
-		impl := c.spec.New(env, Config{suite.Wait, 3}, func(int) {})
+		impl := c.make(env, Config{suite.Wait, 3}, func(int) {})
 		put := func(i int) { impl.Put(i) }
 		ops := []func(int){put, put}
 		if impl.Cancel != nil {
@@ -173,7 +173,7 @@ func (c *contract) race(p *suite.Probe) (skip string) {
 		return skip
 	}
 	return p.Clash(func(env conformance.Env) []func(int) {
-		impl := c.spec.New(env, Config{suite.Wait, 3}, func(int) {})
+		impl := c.make(env, Config{suite.Wait, 3}, func(int) {})
 		stop := func(int) { impl.Stop() }
 		return []func(int){func(i int) { impl.Put(i) }, stop, stop}
 	})
@@ -185,7 +185,7 @@ func (c *contract) panics(p *suite.Probe) (worst *suite.Violation, skip string) 
 	hang := p.Play(func(st *suite.Stage) {
 		var mu sync.Mutex
 		var left []time.Duration
-		impl := c.spec.New(st.Plain(), Config{suite.Wait, 3}, func(v int) {
+		impl := c.make(st.Plain(), Config{suite.Wait, 3}, func(v int) {
 			mu.Lock()
 			left = append(left, st.Now())
 			mu.Unlock()

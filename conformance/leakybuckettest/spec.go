@@ -13,6 +13,12 @@
 //		})
 //	}
 //
+// A limiter whose callers wait for their turn is a leaky bucket too; its spec has a Take:
+//
+//	New: func(_ leakybuckettest.Env, cfg leakybuckettest.Config, _ func(int)) leakybuckettest.Funcs {
+//		return leakybuckettest.Funcs{Take: mine.NewLimiter(cfg.Interval).Take}
+//	},
+//
 // Leave Traits out at first: the subtest TRAITS prints the literal to paste; or start from
 // those of a library that yours is like, as [UberRatelimit]. What the suite does and how it counts
 // is said in package conformance.
@@ -70,13 +76,16 @@ type Config struct {
 	Backlog int
 }
 
-// Funcs are the operations of one leaky bucket. Put must be set; the rules of an operation
-// that is nil are skipped.
+// Funcs are the operations of one leaky bucket. One of Put and Take must be set; the rules of an
+// operation that is nil are skipped.
 type Funcs struct {
 	// Put offers item v and reports whether it was accepted. It does not block until the
-	// item leaves. For a bucket whose callers block for their turn, Put starts a goroutine
-	// that waits for it and calls leave.
+	// item leaves.
 	Put func(v int) bool
+	// Take is for a bucket whose callers block for their turn, any number of them: it returns
+	// when the turn has come. The suite calls it on a goroutine for each item, which leaves
+	// when Take has returned; leave is not for the implementation to call then.
+	Take func()
 	// Cancel takes item v out of the queue and reports whether it was there.
 	Cancel func(v int) bool
 	// Close ends the input. It may block until what waits has left or is dropped.
@@ -149,7 +158,7 @@ func (c *contract) Unfit(s *suite.Suite) (skip, misuse string) {
 // Learn looks at an instance that is thrown away.
 func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	h := suite.NewFakeTime(conformance.Config{}.Start(), false)
-	f := c.spec.New(Env{Clock: h.Clock(), Start: h.Start}, Config{time.Hour, 3}, func(int) {})
+	f := c.make(Env{Clock: h.Clock(), Start: h.Start}, Config{time.Hour, 3}, func(int) {})
 	f.end()
 	return map[conformance.Op]bool{
 		conformance.OpPut: f.Put != nil, conformance.OpCancel: f.Cancel != nil, conformance.OpStop: f.Stop != nil,

@@ -212,6 +212,9 @@ func turns(source lb.TimeSource, slack int, mutant string) lb.Spec {
 					env.Clock.Sleep(d)
 				}
 			}
+			if mutant == "" {
+				return lb.Funcs{Take: take}
+			}
 			return lb.Funcs{Put: func(v int) bool {
 				if waiting.Add(1) > 4 && mutant == "no more than three wait" {
 					waiting.Add(-1)
