@@ -1,6 +1,7 @@
 package quotatest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,8 +35,7 @@ func (c *contract) observations(s *suite.Suite) *observations {
 	}
 	for _, text := range texts {
 		for _, rec := range s.TryText(text, conformance.OrderSettled) {
-			x := o.exam(rec, &Traits{})
-			if x.complete() && rec.LeftOut == "" && len(rec.Done) == len(rec.Schedule.Steps) {
+			if x := o.exam(rec, &Traits{}); x.complete() && rec.LeftOut == "" && len(rec.Done) == len(rec.Schedule.Steps) {
 				o.runs = append(o.runs, rec)
 			}
 		}
@@ -45,7 +45,7 @@ func (c *contract) observations(s *suite.Suite) *observations {
 
 // exam is a run in the terms of a quota with these traits.
 func (o *observations) exam(rec *suite.Recording, tr *Traits) *exam {
-	return &exam{Recording: rec, traits: tr, kind: o.kind, source: o.source}
+	return &exam{Recording: asBegun(rec), traits: tr, kind: o.kind, source: o.source}
 }
 
 // telling lists schedules in which each choice makes a difference. Bubbles begin at a whole
@@ -74,6 +74,8 @@ func telling(kind Kind) []string {
 		asked("rate=1/1s", "500ms", "999.999999ms", "1s", "1.499999999s", "1.5s", "1.500000001s", "2.1s", "3s"),
 		asked("rate=2/28s", "5s", "6s", "7s", "34s", "35s", "36s", "49s", "63s", "64s", "91s"),
 		polled("rate=3/28s", 3*time.Second, 24),
+		asked("rate=2/28s", "0", "5.5s", "28s", "31s", "33.4s", "36s", "44s", "56s", "59s"), // parts of windows show here
+		polled("rate=2/28s", 1300*time.Millisecond, 50),
 		polled("rate=3/1s", 70*time.Millisecond, 30),
 	)
 	if kind == SlidingCounter { // events fit again when a part of the window before has faded
@@ -119,7 +121,8 @@ func (o *observations) fits(tr Traits) bool {
 // candidates are the traits with all that is undeclared of how the limiter decides set to each
 // of its values.
 func (o *observations) candidates(tr Traits) []Traits {
-	all := []Traits{{Edge: tr.Edge, Align: tr.Align, Denied: tr.Denied, Grain: tr.Grain}}
+	all := []Traits{{Edge: tr.Edge, Align: tr.Align, Denied: tr.Denied, Grain: tr.Grain,
+		Buckets: tr.Buckets, Latency: tr.Latency}}
 	vary := func(open bool, values int, set func(tr *Traits, v int)) {
 		if !open {
 			return
@@ -165,26 +168,54 @@ func (o *observations) only(tr *Traits, values int, set func(tr *Traits, v int))
 var grains = []time.Duration{0, 1, time.Microsecond, time.Millisecond, 10 * time.Millisecond,
 	100 * time.Millisecond, time.Second}
 
-// grain is the finest with which traits fit and explain the answers as well, or else the
-// finest with which they fit; 0 if there is none.
-func (o *observations) grain(tr *Traits) time.Duration {
-	finest := time.Duration(-1)
+// parts are the numbers of parts into which limiters divide a window, the finest first.
+var parts = []int{100, 60, 50, 20, 10, 5, 4}
+
+// exactness is the finest Grain or Buckets with which traits fit and explain the answers as
+// well, or else with which they fit; neither if one is declared, or none fits.
+func (o *observations) exactness(tr *Traits) Traits {
+	if tr.Grain != 0 || tr.Buckets != 0 {
+		return Traits{}
+	}
+	var all []Traits
 	for _, grain := range grains {
+		all = append(all, Traits{Grain: grain})
+	}
+	for _, n := range parts {
+		all = append(all, Traits{Buckets: n})
+	}
+	cfg := suite.Configured("rate", "1/28s") // of most of what was asked
+	slices.SortFunc(all, func(a, b Traits) int { return cmp.Compare(a.grain(cfg), b.grain(cfg)) })
+	var finest *Traits
+	for i := range all {
 		with := *tr
-		with.Grain = grain
+		with.Grain, with.Buckets = all[i].Grain, all[i].Buckets
 		for _, fit := range o.candidates(with) {
 			if !o.fits(fit) {
 				continue
 			}
-			if finest < 0 {
-				finest = grain
+			if finest == nil {
+				finest = &all[i]
 			}
 			if o.answer(fit) {
-				return grain
+				return all[i]
 			}
 		}
 	}
-	return max(0, finest)
+	if finest == nil {
+		return Traits{}
+	}
+	return *finest
+}
+
+// latency is the most time that a request took.
+func (o *observations) latency() (most time.Duration) {
+	for _, rec := range o.runs {
+		for _, d := range rec.Done {
+			most = max(most, d.Ended.At-d.Began.At)
+		}
+	}
+	return most
 }
 
 // answer reports whether a limiter with these traits could have answered as it did.

@@ -41,7 +41,9 @@ func (c *contract) Play(st *suite.Stage) {
 		return
 	}
 	end := st.Each(nil, func(s conformance.Step) {
-		st.Rec.Do(s, false, func(d *conformance.Done) { impl.do(s, env.Start.Add(s.At), st.Time, d) })
+		c.await(st, func() {
+			st.Rec.Do(s, false, func(d *conformance.Done) { impl.do(s, env.Start.Add(s.At), st.Time, d) })
+		})
 	})
 	st.End(end, 0, func() {
 		switch {
@@ -51,6 +53,61 @@ func (c *contract) Play(st *suite.Stage) {
 			st.Rest(end, cfg.Rate.Per)
 		}
 	})
+}
+
+// await does a request. On an injected clock one that takes time is given it.
+func (c *contract) await(st *suite.Stage, do func()) {
+	if c.trip == 0 || st.Time != conformance.Injected {
+		do()
+		return
+	}
+	untilAnswered(st, do)
+}
+
+// untilAnswered does a request and moves the clock from timer to timer until it is answered.
+func untilAnswered(st *suite.Stage, do func()) {
+	answered := make(chan struct{})
+	suite.Start(func() { do(); close(answered) })
+	const most = 1000 // more timers than any request arms
+	for range most {
+		st.Settle()
+		select {
+		case <-answered:
+			return
+		default:
+		}
+		fake := st.Fake()
+		next, armed := time.Time{}, false
+		if fake != nil {
+			next, armed = fake.Next()
+		}
+		if !armed {
+			break
+		}
+		st.To(next.Sub(st.Config().Start()))
+	}
+	<-answered
+}
+
+// measured is how long the first request of a limiter takes.
+func (c *contract) measured(s *suite.Suite) (trip time.Duration) {
+	s.Play(func(st *suite.Stage) {
+		_ = suite.Catch(func() {
+			impl := c.spec.New(st.Plain(), Config{Limit: 1, Window: time.Second, Burst: 1})
+			do := func() { _ = suite.Catch(func() { impl.Take(1) }) }
+			if st.Time == conformance.Injected {
+				untilAnswered(st, do)
+			} else {
+				do()
+			}
+			trip = st.Now()
+			impl.stop()
+			if impl.Stop == nil {
+				st.Rest(trip, time.Second)
+			}
+		})
+	})
+	return trip
 }
 
 // refused leaves a run out whose configuration the constructor refused, as it may document. The

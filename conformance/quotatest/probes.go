@@ -16,7 +16,7 @@ func (c *contract) Canary(s *suite.Suite) string {
 	if !s.Accepts(conformance.OpAllow) {
 		return fmt.Sprintf("New returned nothing that %v can use: set Take, or TakeAt for Explicit", s.Time)
 	}
-	if s.Time == conformance.Explicit || !s.Bubble {
+	if s.Time == conformance.Explicit || !s.Bubble || s.Time == conformance.Injected && c.trip > 0 {
 		return ""
 	}
 	var impl Funcs
@@ -114,6 +114,9 @@ func (c *contract) plain(limit int) Config {
 
 // race uses all operations of one limiter at once.
 func (c *contract) race(p *suite.Probe) (skip string) {
+	if c.trip > 0 {
+		return "a request takes time"
+	}
 	limit := accepted(p.Suite, c.spec.Kind, 5)
 	return p.Clash(func(env conformance.Env) []func(int) {
 		impl := c.spec.New(env, c.plain(limit))

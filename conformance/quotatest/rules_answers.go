@@ -20,7 +20,7 @@ func (x *exam) retry() *suite.Violation {
 			return nil
 		}
 		want, got := s.model.until(s.At, s.N), s.Answer.RetryAfter
-		if (got - want).Abs() <= x.traits.Grain {
+		if (got - want).Abs() <= x.grain() {
 			return nil
 		}
 		because := fmt.Sprintf("%d fit at %s, if nothing else is granted", s.N, timeline.Duration(s.At+want))
@@ -39,7 +39,7 @@ func (x *exam) remain() *suite.Violation {
 				"%s was answered with %d remaining, want 0 to %d", d.Step, got, x.full())
 		}
 	}
-	grain := x.traits.Grain
+	grain := x.grain()
 	return x.answers(func(s step) *suite.Violation {
 		after := s.after()
 		least, most := max(0, whole(after.room(s.At-grain))), max(0, whole(after.room(s.At+grain)))
@@ -52,7 +52,7 @@ func (x *exam) remain() *suite.Violation {
 }
 
 func (x *exam) reset() *suite.Violation {
-	grain := x.traits.Grain
+	grain := x.grain()
 	return x.answers(func(s step) *suite.Violation {
 		after := s.after()
 		want, got := after.until(s.At, after.limit), s.Answer.ResetAfter
@@ -67,7 +67,7 @@ func (x *exam) reset() *suite.Violation {
 // answers returns what check finds in the trace if it finds something with every model
 // that agrees with the trace: its finding with the first of them.
 func (x *exam) answers(check func(s step) *suite.Violation) (first *suite.Violation) {
-	v, grain := x.view(), x.traits.Grain
+	v, grain := x.view(), x.grain()
 	if v == nil {
 		return nil
 	}
@@ -154,7 +154,7 @@ func (x *exam) without(again suite.Rerun, drop func(d *conformance.Done) bool, w
 	other := again(plan)
 	for i, d := range kept {
 		if i < len(other.Done) && d.Op == conformance.OpAllow && d.OK != other.Done[i].OK {
-			if x.traits.Grain > 0 && !x.of(other).steps[i].clear {
+			if !x.traits.exact() && !x.of(other).steps[i].clear {
 				return nil // rounding decides, which may depend on earlier requests
 			}
 			return x.broken(d.At, "without "+what+" before it, the same limiter decides otherwise",

@@ -35,7 +35,7 @@ func (x *exam) twice() *suite.Violation {
 	for i, a := range x.Done {
 		sum := 0
 		for _, b := range x.Done[i:] {
-			if b.At-a.At >= cfg.Rate.Per {
+			if b.At-a.At >= cfg.Rate.Per-2*x.grain() { // either may be off by the grain
 				break
 			}
 			if b.OK {
@@ -80,7 +80,7 @@ func (x *exam) bounded(most func(span time.Duration) int) *suite.Violation {
 		if d.OK && d.N > 0 {
 			sum += d.N
 		}
-		if limit := most(hi - lo + 2*x.traits.Grain); sum > limit { // either end may be off by the grain
+		if limit := most(hi - lo + 2*x.grain()); sum > limit { // either end may be off by the grain
 			because := fmt.Sprintf("all instants lie between %s and %s; asking about an earlier one brings nothing",
 				timeline.Duration(lo), timeline.Duration(hi))
 			return x.broken(d.At, because, "%d were granted by step %d, want %d at the most", sum, i+1, limit)
@@ -160,9 +160,9 @@ func (x *exam) mustFit(i int) bool {
 	}
 	idle := d.At - x.Done[i-1].At
 	if x.kind == GCRA {
-		return idle-x.traits.Grain > cfg.Rate.Per/time.Duration(cfg.Rate.Events)
+		return idle-x.grain() > cfg.Rate.Per/time.Duration(cfg.Rate.Events)
 	}
-	return (idle-x.traits.Grain)/2 > cfg.Rate.Per // in two windows all of an estimate has faded
+	return (idle-x.grain())/2 > cfg.Rate.Per // in two windows all of an estimate has faded
 }
 
 // unlimited finds the step by which more is granted than any limiter of the configuration

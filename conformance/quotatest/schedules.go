@@ -55,7 +55,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		}
 	}
 	// Last, since a limiter that calculates with such a window may never return.
-	return append(out, suite.Family{Name: "odd limits", Schedules: e.senselessLimits(c.spec.Traits.Grain)})
+	return append(out, suite.Family{Name: "odd limits", Schedules: e.senselessLimits(c.spec.Traits.exact())})
 }
 
 // config is the configuration with a limit, or burst: with a smaller one where the constructor
@@ -211,7 +211,7 @@ func (e *explored) farBack() []conformance.Schedule {
 }
 
 // senselessLimits are schedules with configurations that mayRefuse selects.
-func (e *explored) senselessLimits(grain time.Duration) []conformance.Schedule {
+func (e *explored) senselessLimits(exact bool) []conformance.Schedule {
 	var out []conformance.Schedule
 	add := func(each conformance.Config) {
 		steps := slices.Clone(e.one)
@@ -223,7 +223,7 @@ func (e *explored) senselessLimits(grain time.Duration) []conformance.Schedule {
 	}
 	if e.kind != GCRA {
 		add(suite.Configured("rate", "0/1s"))
-		if grain == 0 {
+		if exact {
 			add(suite.Configured("rate", "1/1ns"))
 		}
 		return out

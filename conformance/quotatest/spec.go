@@ -35,6 +35,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/synctestcompat"
 )
 
 // What a spec needs from package conformance, which explains it.
@@ -161,6 +162,7 @@ func Rules() []conformance.Rule { return suite.Laws(&contract{}) }
 // contract is the spec in the terms of the suite.
 type contract struct {
 	spec Spec
+	trip time.Duration // how long a request took, where that can be seen
 	seen *observations // made once they are asked for
 }
 
@@ -170,7 +172,7 @@ func (c *contract) Profile() suite.Profile {
 }
 
 // Unfit refuses specs that cannot be run.
-func (c *contract) Unfit(*suite.Suite) (skip, misuse string) {
+func (c *contract) Unfit(s *suite.Suite) (skip, misuse string) {
 	switch spec := c.spec; {
 	case spec.New == nil:
 		return "", "quotatest.Run: the spec has no New; say how to make a limiter"
@@ -180,6 +182,8 @@ func (c *contract) Unfit(*suite.Suite) (skip, misuse string) {
 	case spec.Kind == SlidingCounter && spec.Traits.Align == AlignFirstUse:
 		return "", "quotatest.Run: the windows of a SlidingCounter follow one another, " +
 			"as each fades out in the next; declare AlignEpoch or AlignCreation"
+	case spec.Traits.Latency > 0 && s.Time == conformance.Injected && !synctestcompat.Available:
+		return "requests that take time can only be driven in a bubble: " + synctestcompat.Reason, ""
 	}
 	return "", ""
 }
@@ -199,6 +203,9 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	}
 	if f.Stop != nil {
 		f.Stop()
+	}
+	if s.Bubble && f.Take != nil {
+		c.trip = c.measured(s)
 	}
 	explicit := s.Time == conformance.Explicit
 	allow := explicit && f.TakeAt != nil || !explicit && f.Take != nil

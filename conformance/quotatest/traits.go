@@ -2,6 +2,7 @@ package quotatest
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -32,6 +33,24 @@ type Traits struct {
 	// Grain is how exact the limiter is, if not to the nanosecond. A decision that another
 	// instant within the grain would change is not judged.
 	Grain time.Duration
+	// Buckets is into how many parts the limiter divides the window, if it counts by part: then
+	// it is as exact as one of them is long.
+	Buckets int
+	// Latency is the most time that a request takes, if it does not answer at once, as over a
+	// network. It may be decided at any instant between.
+	Latency time.Duration
+}
+
+// exact reports whether the limiter is exact to the nanosecond.
+func (tr *Traits) exact() bool { return tr.Grain == 0 && tr.Buckets == 0 && tr.Latency == 0 }
+
+// grain is how exact the limiter is with a configuration.
+func (tr *Traits) grain(cfg conformance.Config) time.Duration {
+	part := time.Duration(0)
+	if n := time.Duration(tr.Buckets); n > 0 {
+		part = (cfg.Rate.Per-1)/n + 1
+	}
+	return max(tr.Grain, part) + tr.Latency
 }
 
 // Edge says whether an event exactly as old as the window is still in it.
@@ -102,9 +121,20 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	}
 	return []suite.Choice{
 		{
+			Name: "Latency", Declared: int(tr.Latency), Literal: durationLiteral,
+			Needless: func() bool { return c.trip == 0 },
+			Observe:  func() int { return int(c.observations(s).latency()) },
+			Set:      func(v int) { tr.Latency = time.Duration(v) },
+		},
+		{
 			Name: "Grain", Declared: int(tr.Grain), Literal: durationLiteral,
-			Observe: func() int { return int(c.observations(s).grain(tr)) },
+			Observe: func() int { return int(c.observations(s).exactness(tr).Grain) },
 			Set:     func(v int) { tr.Grain = time.Duration(v) },
+		},
+		{
+			Name: "Buckets", Declared: tr.Buckets, Literal: strconv.Itoa,
+			Observe: func() int { return c.observations(s).exactness(tr).Buckets },
+			Set:     func(v int) { tr.Buckets = v },
 		},
 		{
 			Name: "Single", Declared: either(tr.Single, 1, 0), Values: []string{"true"}, Literal: suite.Flag,

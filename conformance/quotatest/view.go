@@ -22,7 +22,22 @@ type exam struct {
 
 // Exam puts a trace in the terms of a quota.
 func (c *contract) Exam(tr *Traits, rec *suite.Recording, j suite.Job) *exam {
-	return &exam{Recording: rec, traits: tr, kind: c.spec.Kind, source: c.spec.Time, job: j}
+	return &exam{Recording: asBegun(rec), traits: tr, kind: c.spec.Kind, source: c.spec.Time, job: j}
+}
+
+// asBegun is a run with each step at the instant at which it began. That is another one than
+// planned only if a request before it took time.
+func asBegun(rec *suite.Recording) *suite.Recording {
+	late := func(d conformance.Done) bool { return d.Began.At > d.At }
+	if !slices.ContainsFunc(rec.Done, late) || suite.GoesBack(rec.Schedule) {
+		return rec
+	}
+	begun := *rec
+	begun.Done = slices.Clone(rec.Done)
+	for i := range begun.Done {
+		begun.Done[i].At = max(begun.Done[i].At, begun.Done[i].Began.At)
+	}
+	return &begun
 }
 
 // view is a trace and the model that agrees with it for the most steps.
@@ -66,6 +81,9 @@ func full(kind Kind, cfg conformance.Config) int {
 	}
 	return cfg.Rate.Events
 }
+
+// grain is how exact the limiter is.
+func (x *exam) grain() time.Duration { return x.traits.grain(x.Schedule.Config) }
 
 // full is the most that can be granted at once.
 func (x *exam) full() int { return full(x.kind, x.Schedule.Config) }
@@ -159,12 +177,12 @@ func (x *exam) origins(tr *Traits) []origin {
 // compare follows the trace with a model of the traits tr. The model counts what was
 // really granted, so that each decision is judged on its own.
 func (x *exam) compare(tr *Traits, first origin) *view {
-	v := &view{bad: -1}
+	v, grain := &view{bad: -1}, tr.grain(x.Schedule.Config)
 	m := newModel(x.kind, x.Schedule.Config, tr, first)
 	ambiguous := time.Duration(math.MinInt64) // until then
 	for i := range x.Done {
 		s := step{Done: &x.Done[i], model: *m}
-		s.fits, s.clear = m.fits(s.At, s.N, tr.Grain)
+		s.fits, s.clear = m.fits(s.At, s.N, grain)
 		if s.ambiguous = s.At < ambiguous; s.ambiguous {
 			s.clear = false
 		}
@@ -172,8 +190,8 @@ func (x *exam) compare(tr *Traits, first origin) *view {
 			v.bad = i
 		}
 		v.steps = append(v.steps, s)
-		if s.Op == conformance.OpAllow && s.N > 0 && (s.OK || m.counted) && m.straddles(s.At, tr.Grain) {
-			ambiguous = m.indifferent(s.At, tr.Grain)
+		if s.Op == conformance.OpAllow && s.N > 0 && (s.OK || m.counted) && m.straddles(s.At, grain) {
+			ambiguous = m.indifferent(s.At, grain)
 		}
 		m.add(s.At, s.N, s.OK)
 	}

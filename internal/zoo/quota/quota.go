@@ -91,7 +91,8 @@ func Designs() []zoo.Design {
 	for _, spec := range []qt.Spec{
 		expiringKey(), openedByAny(), openedAtOnce(), gridFromFirst(), expiringIncrement(), ticksFromFirst(),
 		wholeLog(), ring(), roundedDown(), cappedCounter(), janitor(), floatingBucket(), atomicArrival(),
-		oneOnly(), spaced(),
+		oneOnly(), spaced(), buckets(), remote(qt.FixedWindow, qt.PackageTime), remote(qt.FixedWindow, qt.Injected),
+		remote(qt.SlidingLog, qt.PackageTime), remote(qt.GCRA, qt.Injected),
 	} {
 		add(spec)
 	}
