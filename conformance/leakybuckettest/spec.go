@@ -1,6 +1,13 @@
 // Package leakybuckettest holds leaky buckets to their laws: queues with a bound whose
 // items leave one at a time, an interval apart.
 //
+// Which package is for which limiter is a question of what its callers do:
+//
+//	who asks is answered yes or no, perhaps with numbers: quotatest; by windows, or by GCRA
+//	who asks may wait for tokens, or reserve them, or the rate can be set: limitertest
+//	who asks waits for its turn, and turns are evenly spaced: leakybuckettest, with a Take
+//	items wait in a queue and leave it evenly spaced: leakybuckettest, with a Put
+//
 //	func TestConformance(t *testing.T) {
 //		leakybuckettest.Run(t, leakybuckettest.Spec{
 //			Name: "mine",

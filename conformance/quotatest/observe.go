@@ -294,6 +294,16 @@ func observeBackTime(s *suite.Suite) int {
 	return either(some[1], BackClamp, BackReject)
 }
 
+// observeErrors observes what a request gets whose answer is an error.
+func observeErrors(s *suite.Suite) int {
+	for _, rec := range s.TryText("rate=3/1s burst=3 | fault 1 @0 | allow 1 @0", conformance.OrderSettled) {
+		if n := len(rec.Done); n == 2 && rec.Done[1].Answer.Err != nil {
+			return either(rec.Done[1].OK, FailOpen, FailClosed)
+		}
+	}
+	return 0
+}
+
 // decisions runs a schedule and returns what was granted, and whether it was run to its end.
 func decisions(s *suite.Suite, text string) (granted []bool, ok bool) {
 	for _, rec := range s.TryText(text, conformance.OrderSettled) {

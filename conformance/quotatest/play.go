@@ -21,6 +21,8 @@ func (f *Funcs) do(s conformance.Step, at time.Time, source TimeSource, d *confo
 		d.Answer = f.PeekAt(at)
 	case s.Op == conformance.OpTokens:
 		d.Answer = f.Peek()
+	case s.Op == conformance.OpFault:
+		f.Fail(s.N != 0)
 	}
 	d.OK = d.Answer.OK
 }

@@ -206,6 +206,17 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			About: func(j suite.Job) bool { return suite.GoesBack(j.Schedule) },
 			Check: (*exam).past,
 		},
+		{
+			Rule: answered("X-ERR", "A request whose answer is an error MUST be granted or denied, as declared."),
+			Ops:  allow, Declared: []string{"Errors"},
+			Sees:  (*exam).failed,
+			Check: (*exam).errors,
+		},
+		{
+			Rule: answered("X-LATENCY", "A request MUST NOT take longer than the declared latency."),
+			Ops:  allow, Declared: []string{"Latency"},
+			Check: (*exam).late,
+		},
 		suite.Calls[Traits]((*exam).calls),
 		{
 			Rule: core("X-CFG", "A limiter whose limit, burst or window makes no sense, or cannot be counted with, "+

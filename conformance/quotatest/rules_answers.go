@@ -34,6 +34,9 @@ func (x *exam) remain() *suite.Violation {
 		return nil
 	}
 	for _, d := range x.Done {
+		if d.Op == conformance.OpFault || d.Answer.Err != nil {
+			continue
+		}
 		if got := d.Answer.Remaining; got < 0 || got > x.full() {
 			return x.broken(d.At, fmt.Sprintf("no more than %d are ever granted at once", x.full()),
 				"%s was answered with %d remaining, want 0 to %d", d.Step, got, x.full())
@@ -73,7 +76,7 @@ func (x *exam) answers(check func(s step) *suite.Violation) (first *suite.Violat
 	}
 	for _, v := range append([]*view{v}, v.also...) {
 		found := v.find(func(s step) *suite.Violation {
-			if s.N > x.full() || s.ambiguous || grain > 0 && s.model.straddles(s.At, grain) {
+			if s.N > x.full() || s.ambiguous || s.Answer.Err != nil || s.Op == conformance.OpFault || grain > 0 && s.model.straddles(s.At, grain) {
 				return nil // a limiter may refuse the first at once, and the grain decides about the others
 			}
 			return check(s)
@@ -127,7 +130,7 @@ func (x *exam) retryNever() *suite.Violation {
 // first request after one of them that is then decided differently. What names these steps
 // in the failure.
 func (x *exam) without(again suite.Rerun, drop func(d *conformance.Done) bool, what string) *suite.Violation {
-	if mayRefuse(x.kind, x.Schedule.Config) || x.Refused != "" || x.Stuck || !x.inOrder() ||
+	if mayRefuse(x.kind, x.Schedule.Config) || x.Refused != "" || x.Stuck || x.failed() || !x.inOrder() ||
 		len(x.Schedule.Steps) > 8 || len(x.Done) != len(x.Schedule.Steps) {
 		return nil
 	}
@@ -220,4 +223,27 @@ func (x *exam) withoutLarge(again suite.Rerun) *suite.Violation {
 	}
 	large := func(d *conformance.Done) bool { return d.N > x.full() }
 	return x.without(again, large, "a request for more than the limit")
+}
+
+// errors finds a request that failed and got something else than is declared.
+func (x *exam) errors() *suite.Violation {
+	words := map[bool]string{true: "granted", false: "denied"}
+	for _, d := range x.Done {
+		if want := x.traits.Errors == FailOpen; d.Answer.Err != nil && d.OK != want {
+			return x.broken(d.At, fmt.Sprintf("its answer was an error: %v", d.Answer.Err), "allow %d at %s was %s, want %s",
+				d.N, timeline.Duration(d.At), words[d.OK], words[want])
+		}
+	}
+	return nil
+}
+
+// late finds a request that took too long.
+func (x *exam) late() *suite.Violation {
+	for _, d := range x.Done {
+		if took := d.Ended.At - d.Began.At; d.Ended.Seq != 0 && took > x.traits.Latency {
+			return x.broken(d.At, "", "%s took %s, want %s at the most",
+				d.Step, timeline.Duration(took), timeline.Duration(x.traits.Latency))
+		}
+	}
+	return nil
 }

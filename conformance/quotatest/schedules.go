@@ -44,6 +44,11 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		out = append(out, suite.Family{Name: "looks", Schedules: suite.Sequences(e.config(2),
 			[]conformance.Step{asking(1), looking}, []time.Duration{0, w / 2, w}, 4)})
 	}
+	if w := e.unit; s.Accepts(conformance.OpFault) {
+		fault := func(n int) conformance.Step { return conformance.Step{Op: conformance.OpFault, N: n} }
+		out = append(out, suite.Family{Name: "faults", Schedules: suite.Sequences(e.config(2),
+			[]conformance.Step{asking(1), fault(1), fault(0)}, []time.Duration{0, w / 2, 2 * w}, 5)})
+	}
 	if s.Time == conformance.Explicit {
 		out = append(out, suite.Family{Name: "back in time", Schedules: e.back()},
 			suite.Family{Name: "far back in time", Schedules: e.farBack()})

@@ -1,6 +1,12 @@
 // Package quotatest holds quotas to their laws: limiters that answer at once, by counting
-// in windows or by GCRA, and may say more than yes or no. Limiters whose callers wait for
-// a token, or reserve one, are judged by package limitertest.
+// in windows or by GCRA, and may say more than yes or no.
+//
+// Which package is for which limiter is a question of what its callers do:
+//
+//	who asks is answered yes or no, perhaps with numbers: quotatest; by windows, or by GCRA
+//	who asks may wait for tokens, or reserve them, or the rate can be set: limitertest
+//	who asks waits for its turn, and turns are evenly spaced: leakybuckettest, with a Take
+//	items wait in a queue and leave it evenly spaced: leakybuckettest, with a Put
 //
 //	func TestConformance(t *testing.T) {
 //		quotatest.Run(t, quotatest.Spec{
@@ -20,6 +26,9 @@
 //			},
 //		})
 //	}
+//
+// A limiter that asks a server takes time, and may not reach it: see the traits Latency and
+// Errors, and the example of Fail.
 //
 // Leave Traits out at first: the subtest TRAITS prints the literal to paste. Rules that begin
 // with SW are about a SlidingLog, with SC about a SlidingCounter, with FW about a FixedWindow
@@ -123,6 +132,9 @@ type Funcs struct {
 	// looked at.
 	Peek   func() Answer
 	PeekAt func(t time.Time) Answer
+	// Fail makes the requests that come fail, as when a remote limiter cannot be reached, or
+	// lets them work again. Answers then have an Err.
+	Fail func(failing bool)
 	// Stop releases what the limiter holds, if it holds anything.
 	Stop func()
 }
@@ -213,6 +225,7 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 		conformance.OpAllow:  allow,
 		takesMany:            allow && !c.spec.Traits.Single,
 		conformance.OpTokens: explicit && f.PeekAt != nil || !explicit && f.Peek != nil,
+		conformance.OpFault:  f.Fail != nil,
 		conformance.OpStop:   f.Stop != nil,
 	}
 }

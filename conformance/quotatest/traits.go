@@ -39,6 +39,9 @@ type Traits struct {
 	// Latency is the most time that a request takes, if it does not answer at once, as over a
 	// network. It may be decided at any instant between.
 	Latency time.Duration
+	// Errors says what a request gets whose answer is an error. Only with Fail, or where answers
+	// have an Err. Whether the limiter has counted such a request is left open.
+	Errors Errors
 }
 
 // exact reports whether the limiter is exact to the nanosecond.
@@ -91,6 +94,15 @@ const (
 	TooLargeNegative TooLarge = iota + 1 // less than 0
 	TooLargeForever                      // a hundred years or more
 	TooLargeZero                         // 0
+)
+
+// Errors says what a request gets whose answer is an error.
+type Errors int
+
+// The choices.
+const (
+	FailOpen   Errors = iota + 1 // it is granted
+	FailClosed                   // it is denied
 )
 
 // century is the least RetryAfter that means for ever.
@@ -192,6 +204,12 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Observe:  func() int { return observeBackTime(s) },
 			Set:      func(v int) { tr.BackTime = BackTime(v) },
 			Blind:    []string{"BackRewind"}, // any mistake about instants that go back
+		},
+		{
+			Name: "Errors", Declared: int(tr.Errors), Values: []string{"FailOpen", "FailClosed"},
+			Needless: func() bool { return !s.Accepts(conformance.OpFault) },
+			Observe:  func() int { return observeErrors(s) },
+			Set:      func(v int) { tr.Errors = Errors(v) },
 		},
 	}
 }

@@ -109,8 +109,13 @@ func (x *exam) judgeable() bool { return x.complete() && x.inOrder() }
 // that can be granted.
 func (x *exam) ordinary() bool {
 	return x.judgeable() && !x.asks(func(d conformance.Done) bool {
-		return d.Op != conformance.OpAllow || d.N < 1 || d.N > x.full()
+		return d.Op != conformance.OpFault && (d.Op != conformance.OpAllow || d.N < 1 || d.N > x.full())
 	})
+}
+
+// failed reports whether an answer was an error.
+func (x *exam) failed() bool {
+	return x.asks(func(d conformance.Done) bool { return d.Answer.Err != nil })
 }
 
 // opensUnusually reports whether a request for nothing, or for more than can be granted,
@@ -179,12 +184,19 @@ func (x *exam) origins(tr *Traits) []origin {
 func (x *exam) compare(tr *Traits, first origin) *view {
 	v, grain := &view{bad: -1}, tr.grain(x.Schedule.Config)
 	m := newModel(x.kind, x.Schedule.Config, tr, first)
-	ambiguous := time.Duration(math.MinInt64) // until then
+	all := newModel(x.kind, x.Schedule.Config, tr, first) // counts requests whose answers were errors too
+	ambiguous := time.Duration(math.MinInt64)             // until then
 	for i := range x.Done {
 		s := step{Done: &x.Done[i], model: *m}
 		s.fits, s.clear = m.fits(s.At, s.N, grain)
-		if s.ambiguous = s.At < ambiguous; s.ambiguous {
+		lost := len(all.past) > len(m.past)
+		s.ambiguous = s.At < ambiguous || lost && (m.align == AlignFirstUse || m.room(s.At).Cmp(all.room(s.At)) != 0)
+		if s.ambiguous || s.Answer.Err != nil {
 			s.clear = false
+		}
+		if s.Op == conformance.OpFault { // which is no request
+			v.steps = append(v.steps, s)
+			continue
 		}
 		if s.clear && s.fits != s.OK && v.bad < 0 && s.Op == conformance.OpAllow && s.N >= 1 && s.N <= x.full() {
 			v.bad = i
@@ -193,7 +205,9 @@ func (x *exam) compare(tr *Traits, first origin) *view {
 		if s.Op == conformance.OpAllow && s.N > 0 && (s.OK || m.counted) && m.straddles(s.At, grain) {
 			ambiguous = m.indifferent(s.At, grain)
 		}
-		m.add(s.At, s.N, s.OK)
+		if all.add(s.At, s.N, s.OK || s.Answer.Err != nil); s.Answer.Err == nil {
+			m.add(s.At, s.N, s.OK)
+		}
 	}
 	return v
 }

@@ -107,3 +107,19 @@ func TestRefused_isLeftOut(t *testing.T) {
 		}
 	}
 }
+
+// A limiter is judged while it cannot be reached, and after it.
+func TestFaults_areJudged(t *testing.T) {
+	synctestcompat.Require(t)
+	for _, d := range quota.Designs() {
+		if d.Name != "a remote FixedWindow PackageTime" {
+			continue
+		}
+		r := d.Spec.Examine(t, inside.Options{Unprobed: true, Keep: func(family string, _ int) bool { return family == "faults" }})
+		for _, rule := range []string{"FW-ALIGNED", "FW-HIT", "X-ERR", "X-LATENCY"} {
+			if v, _ := r.Verdict(rule); v.Status != conformance.Pass || v.Judged < 100 {
+				t.Errorf("%s: %s after %d runs: %s", rule, v.Status, v.Judged, v.Reason)
+			}
+		}
+	}
+}

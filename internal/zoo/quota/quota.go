@@ -74,6 +74,12 @@ func Mutants() []zoo.Mutant {
 			Hangs: m.name == "keeps a lock when it denies", Chance: m.rule == "X-CONC",
 		})
 	}
+	for _, m := range []struct{ name, rule string }{
+		{"fails closed where it should fail open", "X-ERR"}, {"asks again when it is denied", "X-LATENCY"},
+	} {
+		spec := remote(qt.SlidingLog, qt.PackageTime, m.name)
+		all = append(all, zoo.Mutant{Name: spec.Name + ": " + m.name, Rule: m.rule, Spec: spec})
+	}
 	return all
 }
 
@@ -91,8 +97,8 @@ func Designs() []zoo.Design {
 	for _, spec := range []qt.Spec{
 		expiringKey(), openedByAny(), openedAtOnce(), gridFromFirst(), expiringIncrement(), ticksFromFirst(),
 		wholeLog(), ring(), roundedDown(), cappedCounter(), janitor(), floatingBucket(), atomicArrival(),
-		oneOnly(), spaced(), buckets(), remote(qt.FixedWindow, qt.PackageTime), remote(qt.FixedWindow, qt.Injected),
-		remote(qt.SlidingLog, qt.PackageTime), remote(qt.GCRA, qt.Injected),
+		oneOnly(), spaced(), buckets(), remote(qt.FixedWindow, qt.PackageTime, ""),
+		remote(qt.FixedWindow, qt.Injected, ""), remote(qt.SlidingLog, qt.PackageTime, ""), remote(qt.GCRA, qt.Injected, ""),
 	} {
 		add(spec)
 	}

@@ -1,6 +1,7 @@
 package quota
 
 import (
+	"errors"
 	"time"
 
 	qt "github.com/escapement-go/escapement/conformance/quotatest"
@@ -48,20 +49,38 @@ func buckets() qt.Spec {
 const roundTrip = 2 * time.Millisecond
 
 // remote is a limiter behind a network: a request is under way for 1ms, is decided, and its
-// answer is under way for 1ms.
-func remote(kind qt.Kind, source qt.TimeSource) qt.Spec {
+// answer is under way for 1ms. Where the limiter cannot be reached, requests are granted; one
+// that is lost on the way back has been counted. Mutant names a mistake, if there is one.
+func remote(kind qt.Kind, source qt.TimeSource, mutant string) qt.Spec {
 	spec := limiterSpec("", kind, source)
 	local := spec.New
 	spec.Name = "a remote " + kind.String()
 	spec.Traits.Latency, spec.Traits.Answers, spec.Traits.TooLarge = roundTrip, 0, 0
+	spec.Traits.Errors = qt.FailOpen
 	spec.New = func(env qt.Env, cfg qt.Config) qt.Funcs {
 		l := local(env, cfg)
-		return qt.Funcs{Take: func(n int) qt.Answer {
-			env.Clock.Sleep(roundTrip / 2)
-			a := l.Take(n)
-			env.Clock.Sleep(roundTrip / 2)
-			return qt.Answer{OK: a.OK}
-		}}
+		failing, n := false, 0
+		return qt.Funcs{
+			Take: func(k int) qt.Answer {
+				env.Clock.Sleep(roundTrip / 2)
+				if n++; failing && n%2 == 0 { // lost on the way there
+					env.Clock.Sleep(roundTrip / 2)
+					return qt.Answer{OK: mutant != "fails closed where it should fail open", Err: errUnreachable}
+				}
+				a := l.Take(k)
+				env.Clock.Sleep(roundTrip / 2)
+				if !a.OK && mutant == "asks again when it is denied" {
+					env.Clock.Sleep(roundTrip)
+				}
+				if failing {
+					return qt.Answer{OK: mutant != "fails closed where it should fail open", Err: errUnreachable}
+				}
+				return qt.Answer{OK: a.OK}
+			},
+			Fail: func(on bool) { failing = on },
+		}
 	}
 	return spec
 }
+
+var errUnreachable = errors.New("the limiter cannot be reached")
