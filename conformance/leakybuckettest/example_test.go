@@ -69,7 +69,7 @@ func ExampleFuncs_take() {
 		Time: leakybuckettest.Injected,
 		New: func(env leakybuckettest.Env, cfg leakybuckettest.Config, _ func(int)) leakybuckettest.Funcs {
 			l := &turns{clock: env.Clock, interval: cfg.Interval}
-			return leakybuckettest.Funcs{Take: l.Take}
+			return leakybuckettest.Funcs{Take: func() bool { l.Take(); return true }}
 		},
 		Traits: leakybuckettest.UberRatelimit(0),
 	}

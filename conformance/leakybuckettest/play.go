@@ -1,6 +1,7 @@
 package leakybuckettest
 
 import (
+	"strings"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -44,6 +45,7 @@ func (c *contract) Play(st *suite.Stage) {
 		})
 	}
 	if !st.Make(func() { impl = c.made(st, Config{cfg.Interval, cfg.Backlog}, leave) }) {
+		c.refused(st)
 		return
 	}
 	st.Rests = true
@@ -82,12 +84,26 @@ func occupied(rec *suite.Recording, _ conformance.Step) bool {
 	return waiting > 0
 }
 
+// refused leaves a run out whose configuration the constructor refused, as it may document. The
+// runtime's panics are no refusals.
+func (c *contract) refused(st *suite.Stage) {
+	st.Rec.Locked(func(rec *suite.Recording) {
+		if !strings.HasPrefix(rec.Refused, "runtime error: ") {
+			rec.LeftOut = "the constructor refused " + st.Config().String() + ": " + rec.Refused
+		}
+	})
+}
+
 // make makes a bucket. Where callers block for their turn, an item is a goroutine that does.
 func (c *contract) make(env Env, cfg Config, leave func(int)) Funcs {
 	f := c.spec.New(env, cfg, leave)
 	if take := f.Take; f.Put == nil && take != nil {
 		f.Put = func(v int) bool {
-			suite.Start(func() { take(); leave(v) })
+			suite.Start(func() {
+				if take() {
+					leave(v)
+				}
+			})
 			return true
 		}
 	}

@@ -414,7 +414,7 @@ func (x *exam) reentry() *suite.Violation {
 
 func (x *exam) calls() *suite.Violation {
 	if x.Refused != "" {
-		return &suite.Violation{Headline: fmt.Sprintf("the constructor refused %s: %s", x.Schedule.Config, x.Refused)}
+		return &suite.Violation{Headline: fmt.Sprintf("the constructor panicked with %s: %s", x.Schedule.Config, x.Refused)}
 	}
 	for _, d := range x.Done {
 		if d.Panic != "" {

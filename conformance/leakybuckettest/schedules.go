@@ -34,6 +34,8 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		later := append(
 			after(size(3), "put 1 @0 | put 2 @0 | put 3 @0 | put 4 @0", cancels, halves, 2),
 			after(size(2), "put 1 @0 | put 2 @0 | cancel 2 @0", "put 0 @0", halves, 3)...)
+		edges := []time.Duration{suite.Wait / 2, suite.Wait - 1, suite.Wait, suite.Wait + 1}
+		later = append(later, after(size(2), "put 1 @0 | put 2 @0 | cancel 2 @0", "put 0 @0", edges, 2)...)
 		any3 := append(put[:1:1], cancel(1), cancel(2), cancel(3))
 		out = append(out,
 			suite.Family{Name: "cancels", Schedules: sequences(size(2), any3, halves[:2], 4)},

@@ -23,7 +23,8 @@
 // A limiter whose callers wait for their turn is a leaky bucket too; its spec has a Take:
 //
 //	New: func(_ leakybuckettest.Env, cfg leakybuckettest.Config, _ func(int)) leakybuckettest.Funcs {
-//		return leakybuckettest.Funcs{Take: mine.NewLimiter(cfg.Interval).Take}
+//		l := mine.NewLimiter(cfg.Interval)
+//		return leakybuckettest.Funcs{Take: func() bool { l.Take(); return true }}
 //	},
 //
 // Leave Traits out at first: the subtest TRAITS prints the literal to paste; or start from
@@ -90,9 +91,10 @@ type Funcs struct {
 	// item leaves.
 	Put func(v int) bool
 	// Take is for a bucket whose callers block for their turn, any number of them: it returns
-	// when the turn has come. The suite calls it on a goroutine for each item, which leaves
-	// when Take has returned; leave is not for the implementation to call then.
-	Take func()
+	// true when the turn has come, and false if it never will, since the bucket was stopped.
+	// The suite calls it on a goroutine for each item, which leaves when Take has returned;
+	// leave is not for the implementation to call then.
+	Take func() bool
 	// Cancel takes item v out of the queue and reports whether it was there.
 	Cancel func(v int) bool
 	// Close ends the input. It may block until what waits has left or is dropped.

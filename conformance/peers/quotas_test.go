@@ -146,7 +146,7 @@ func uberBucket(slack int, known ...leakybuckettest.Known) leakybuckettest.Spec 
 		Time: leakybuckettest.Injected,
 		New: func(env leakybuckettest.Env, cfg leakybuckettest.Config, _ func(int)) leakybuckettest.Funcs {
 			l := uber.New(1, uber.Per(cfg.Interval), uber.WithClock(env.Clock), uber.WithSlack(slack))
-			return leakybuckettest.Funcs{Take: func() { l.Take() }}
+			return leakybuckettest.Funcs{Take: func() bool { l.Take(); return true }}
 		},
 		Traits:       leakybuckettest.UberRatelimit(slack),
 		KnownFailing: known,
@@ -161,7 +161,7 @@ func failsafeSmoothQuota(known ...leakybuckettest.Known) leakybuckettest.Spec {
 		Time: leakybuckettest.PackageTime,
 		New: func(_ leakybuckettest.Env, cfg leakybuckettest.Config, _ func(int)) leakybuckettest.Funcs {
 			l := ratelimiter.NewSmoothWithMaxRate[any](cfg.Interval)
-			return leakybuckettest.Funcs{Take: func() { _ = l.AcquirePermit(context.Background()) }}
+			return leakybuckettest.Funcs{Take: func() bool { return l.AcquirePermit(context.Background()) == nil }}
 		},
 		Traits:       leakybuckettest.FailsafeSmooth(),
 		KnownFailing: known,

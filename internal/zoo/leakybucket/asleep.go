@@ -16,7 +16,7 @@ func asleep(source lb.TimeSource) lb.Spec {
 		New: func(env lb.Env, cfg lb.Config, _ func(int)) lb.Funcs {
 			var mu sync.Mutex
 			var next time.Time
-			take := func() {
+			take := func() bool {
 				mu.Lock()
 				defer mu.Unlock()
 				now := env.Clock.Now()
@@ -25,6 +25,7 @@ func asleep(source lb.TimeSource) lb.Spec {
 					now = next
 				}
 				next = now.Add(cfg.Interval)
+				return true
 			}
 			return lb.Funcs{Take: take}
 		},

@@ -37,6 +37,9 @@ func newQueue(clock clockwork.Clock, cfg lb.Config, leave func(int), mutant stri
 	b := &queue{clock: clock, cfg: cfg, leave: leave, mutant: mutant}
 	b.timer = clock.AfterFunc(time.Hour, b.expire)
 	b.timer.Stop()
+	if mutant == "the constructor divides by the backlog less one" {
+		_ = cfg.Interval / time.Duration(cfg.Backlog-1)
+	}
 	if mutant == "goroutine left behind" {
 		zoo.LeaveForGood()
 	}
@@ -211,6 +214,8 @@ func (b *queue) cancel(v int) bool {
 		b.items = slices.DeleteFunc(b.items, func(o int) bool { return o == v })
 		b.arm()
 		return true
+	case b.is("a cancel brings the next one a nanosecond forward"):
+		b.last = b.last.Add(-1)
 	case b.is("a cancel costs the others an interval") && i == 0:
 		b.last = b.clock.Now().Add(b.cfg.Interval)
 	}
