@@ -101,3 +101,15 @@ func TestTraits_asleep(t *testing.T) {
 		}
 	}
 }
+
+// A bucket that never sees time pass is told so, and no rule accuses it.
+func TestCanary_seesThatTimePasses(t *testing.T) {
+	synctestcompat.Require(t)
+	for _, source := range []conformance.TimeSource{conformance.Injected, conformance.PackageTime} {
+		r := leakybucket.Blind(source).Examine(t, inside.Options{})
+		canary, _ := r.Verdict("CANARY")
+		if n := r.Count(conformance.Fail); n != 1 || !strings.Contains(canary.Text, "does not see that time has passed") {
+			t.Errorf("%v: %d rules fail, want CANARY: %s", source, n, canary.Text)
+		}
+	}
+}

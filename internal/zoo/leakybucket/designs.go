@@ -266,3 +266,22 @@ func ticks(source lb.TimeSource) lb.Spec {
 		Traits: lb.Traits{Head: lb.HeadOnGrid, Unbounded: true},
 	}
 }
+
+// Blind is a bucket that sees no time pass, as one does whose clock is not the declared one.
+func Blind(source lb.TimeSource) lb.Spec {
+	return lb.Spec{
+		Name: "zoo clock that stands", Time: source,
+		New: func(env lb.Env, cfg lb.Config, leave func(int)) lb.Funcs {
+			items := 0
+			return lb.Funcs{Put: func(v int) bool {
+				since := env.Start.Sub(env.Start) // it stands
+				if items++; items > 1 && since < cfg.Interval {
+					return items <= cfg.Backlog+1
+				}
+				leave(v)
+				return true
+			}}
+		},
+		Traits: lb.Traits{Head: lb.HeadAtOnce},
+	}
+}
