@@ -65,7 +65,7 @@ func (c *contract) Play(st *suite.Stage) {
 		stopped = stopped || s.Op == conformance.OpStop
 		st.Rec.Do(s, false, func(done *conformance.Done) { impl.do(s, done) })
 	})
-	end += time.Duration(puts) * cfg.Interval // long enough for all that waits
+	end += time.Duration(puts)*cfg.Interval + back(st.Schedule) // long enough for all that waits
 	st.End(end, 3*cfg.Interval, func() {
 		if !stopped {
 			impl.end()

@@ -83,6 +83,17 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			About:    suite.Has(conformance.OpClose),
 			Check:    (*exam).close,
 		},
+		{
+			Rule: conformance.Rule{ID: "X-BACK", Level: conformance.Extended,
+				Text: "A clock that is set back MUST NOT hold an item up for longer than is declared: " +
+					"by an interval, or by what it was set back."},
+			Declared: []string{"Head", "ClockBack"},
+			Unless: func(s *suite.Suite, _ *Traits) string {
+				return suite.If(s.Time != conformance.Injected, "only an injected clock can be set back")
+			},
+			About: suite.Steps(conformance.OpWall),
+			Check: (*exam).heldUp,
+		},
 		suite.Calls[Traits]((*exam).calls),
 		{
 			Rule:  core("X-REENT", "An operation called by the function that an item leaves to MUST NOT deadlock."),
@@ -213,7 +224,7 @@ func (x *exam) idle() *suite.Violation {
 }
 
 func (x *exam) bound() *suite.Violation {
-	if !x.judgeable() || x.Schedule.RacingSteps() > 0 {
+	if !x.judgeable() || x.Schedule.RacingSteps() > 0 || x.back() != 0 {
 		return nil
 	}
 	v := x.view()
@@ -367,6 +378,37 @@ func (x *exam) often(again suite.Rerun) *suite.Violation {
 			because := fmt.Sprintf("without the items that were refused it leaves at %s", timeline.Duration(o))
 			return x.told(min(o, at), because,
 				"item %d left at %s, want %s", f.Value, timeline.Duration(at), timeline.Duration(o))
+		}
+	}
+	return nil
+}
+
+// heldUp finds an item that left too late after the clock was set back, or never.
+func (x *exam) heldUp() *suite.Violation {
+	if !x.judgeable() {
+		return nil
+	}
+	allowed := x.back()
+	if x.traits.ClockBack == conformance.BackBounded {
+		allowed = x.Schedule.Config.Interval
+	}
+	if x.traits.Head != HeadAtOnce {
+		allowed += x.Schedule.Config.Interval // until the period that was under way is over
+	}
+	latest, k := x.latestDues(), -1
+	for _, it := range x.view().items {
+		if !it.put.OK {
+			continue
+		}
+		k++
+		due := latest[k] + allowed
+		because := fmt.Sprintf("the clock was set back by %s", timeline.Duration(x.back()))
+		switch {
+		case len(it.left) == 0 && due <= x.End:
+			return x.told(it.put.Began.At, because, "item %d never left (up to %s)", it.put.N, timeline.Duration(x.End))
+		case len(it.left) > 0 && it.left[0].Began.At > due:
+			return x.told(due, because, "item %d left at %s, want %s at the latest",
+				it.put.N, timeline.Duration(it.left[0].Began.At), timeline.Duration(due))
 		}
 	}
 	return nil

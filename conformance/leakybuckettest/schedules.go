@@ -66,6 +66,9 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 			out = append(out, suite.Family{Name: "inside", Schedules: inside})
 		}
 	}
+	if c.spec.Traits.ClockBack != 0 && s.Time == conformance.Injected {
+		out = append(out, suite.Family{Name: "clock set back", Schedules: setsBack()})
+	}
 	if s.Time != conformance.PackageTime {
 		for _, epoch := range suite.Epochs {
 			far := sequences(size(2).With("epoch", epoch), put, grid, 3)
@@ -112,6 +115,27 @@ func after(cfg conformance.Config, head, alphabet string, gaps []time.Duration, 
 		}
 	}
 	return withItems(out)
+}
+
+// setsBack set the clock back, a little and far, while items wait and while none does, and go
+// on.
+func setsBack() (all []conformance.Schedule) {
+	const w = suite.Wait
+	for _, by := range []time.Duration{1, w / 2, w, 7 * w, time.Hour} {
+		for _, at := range []time.Duration{0, w / 2, w, 5 * w} {
+			back := conformance.Step{Op: conformance.OpWall, D: -by, At: at}
+			for _, head := range []string{"put 1 @0", "put 1 @0 | put 2 @0 | put 3 @0"} {
+				for _, gap := range []time.Duration{0, w / 2, w, 9 * w} {
+					steps := append(suite.MustParse(head).Steps, back)
+					for range 2 {
+						steps = append(steps, conformance.Step{Op: conformance.OpPut, At: at + gap})
+					}
+					all = append(all, suite.Plan(suite.Configured("interval", "100ms", "backlog", "9"), steps...))
+				}
+			}
+		}
+	}
+	return withItems(all)
 }
 
 // races are schedules in which something is done at the instant at which an item

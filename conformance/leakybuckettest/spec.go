@@ -48,15 +48,18 @@ type (
 	Known      = conformance.Known
 	Report     = conformance.Report
 	CloseFlush = conformance.CloseFlush
+	ClockBack  = conformance.ClockBack
 )
 
-// The ways to take time that a leaky bucket may have, and what may become of what waits
-// when the input ends.
+// The ways to take time that a leaky bucket may have, what may become of what waits when the
+// input ends, and what a clock that is set back may do.
 const (
 	Injected        = conformance.Injected
 	PackageTime     = conformance.PackageTime
 	CloseAtDeadline = conformance.CloseAtDeadline
 	CloseDrops      = conformance.CloseDrops
+	BackBounded     = conformance.BackBounded
+	BackStands      = conformance.BackStands
 )
 
 // Spec describes an implementation.

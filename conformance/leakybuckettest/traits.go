@@ -26,6 +26,9 @@ type Traits struct {
 	// others have to wait. No bubble can settle two of them, so that schedules in which two
 	// items wait are left out.
 	LocksAsleep bool
+	// ClockBack says what a clock that is set back does. Injected only; undeclared, it is not
+	// judged.
+	ClockBack ClockBack
 	// Unbounded says that the queue has no bound: every item is accepted.
 	Unbounded bool
 }
@@ -94,6 +97,11 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Observe:  func() int { return int(drained(s, tr.Slack+2)) },
 			Set:      func(v int) { tr.CloseFlush = CloseFlush(v) },
 		},
+		{
+			Name: "ClockBack", Declared: int(tr.ClockBack), Apart: true, Values: []string{"BackBounded", "BackStands"},
+			Observe: func() int { return int(setBack(s, tr)) },
+			Set:     func(v int) { tr.ClockBack = ClockBack(v) },
+		},
 	}
 }
 
@@ -121,11 +129,19 @@ func tried(s *suite.Suite, text string) *suite.Recording {
 		return nil
 	}
 	for _, rec := range s.TryText(text, conformance.OrderSettled) {
-		if len(rec.Done) == len(rec.Schedule.Steps) && rec.LeftOut == "" && !rec.Stuck {
+		if len(rec.Done) == len(rec.Schedule.Steps)-sets(rec.Schedule) && rec.LeftOut == "" && !rec.Stuck {
 			return rec
 		}
 	}
 	return nil
+}
+
+// sets counts the steps that set the clock, which are not done to the bucket.
+func sets(s conformance.Schedule) (n int) {
+	for _, st := range s.Steps {
+		n += number(st.Op == conformance.OpWall)
+	}
+	return n
 }
 
 // left runs a schedule and returns when item v left, if it did.
@@ -148,6 +164,21 @@ func drained(s *suite.Suite, n int) CloseFlush {
 		return CloseAtDeadline
 	}
 	return CloseDrops
+}
+
+// setBack observes how long a clock that is set back by 10s holds an item up.
+func setBack(s *suite.Suite, tr *Traits) ClockBack {
+	if s.Time != conformance.Injected || tr.LocksAsleep {
+		return 0
+	}
+	at, ok := left(s, "interval=100ms backlog=3 | put 1 @0 | wall -10s @50ms | put 2 @50ms", 2)
+	switch {
+	case ok && at <= 3*suite.Wait:
+		return BackBounded
+	case ok && at >= 10*time.Second && at <= 10*time.Second+3*suite.Wait:
+		return BackStands
+	}
+	return 0
 }
 
 // manyPuts puts n items at an instant.

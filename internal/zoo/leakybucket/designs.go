@@ -48,7 +48,7 @@ func sleeper(source lb.TimeSource) lb.Spec {
 				}
 			}, Close: end, Stop: end}
 		},
-		Traits: lb.Traits{Head: lb.HeadAtOnce, CloseFlush: lb.CloseDrops},
+		Traits: lb.Traits{Head: lb.HeadAtOnce, CloseFlush: lb.CloseDrops, ClockBack: lb.BackBounded},
 	}
 }
 

@@ -39,6 +39,8 @@ func Mutants() []zoo.Mutant {
 		{"the constructor divides by the backlog less one", "X-CALLS"},
 		{"accepts after close", "LB-CLOSE"},
 		{"close drops what waits", "LB-CLOSE"},
+		{"a timer that comes too soon is not armed again", "X-BACK"},
+		{"a clock that was set back makes a new bucket of it", "LB-SPACE"},
 		{"panics on the third item", "X-CALLS"},
 		{"keeps a lock where nothing is cancelled", "X-CALLS"},
 		{"stop leaves the timer armed", "X-LEAK"},
