@@ -53,6 +53,7 @@ func Mutants() []zoo.Mutant {
 		{"the sum overflows", qt.FixedWindow, "RL-NBIG"},
 		{"a large request starts anew", qt.GCRA, "RL-NBIG"},
 		{"counts what comes late where it belongs", qt.SlidingLog, "RL-PAST"},
+		{"goes back behind a request that was denied", qt.SlidingCounter, "RL-PAST"},
 		{"a late request of several counts as one", qt.FixedWindow, "RL-PAST"},
 		{"goes back to a window of long ago", qt.FixedWindow, "RL-PAST"},
 		{"an instant of long ago is for ever", qt.GCRA, "RL-PAST"},
