@@ -121,16 +121,17 @@ func after(cfg conformance.Config, head, alphabet string, gaps []time.Duration, 
 // on.
 func setsBack() (all []conformance.Schedule) {
 	const w = suite.Wait
+	cfg := suite.Configured("interval", "100ms", "backlog", "9")
 	for _, by := range []time.Duration{1, w / 2, w, 7 * w, time.Hour} {
 		for _, at := range []time.Duration{0, w / 2, w, 5 * w} {
 			back := conformance.Step{Op: conformance.OpWall, D: -by, At: at}
-			for _, head := range []string{"put 1 @0", "put 1 @0 | put 2 @0 | put 3 @0"} {
+			for _, head := range []string{"put 1 @0", "put 1 @0 | put 2 @0", "put 1 @0 | put 2 @0 | put 3 @0"} {
+				steps := append(suite.MustParse(head).Steps, back)
+				all = append(all, suite.Plan(cfg, slices.Clone(steps)...))
 				for _, gap := range []time.Duration{0, w / 2, w, 9 * w} {
-					steps := append(suite.MustParse(head).Steps, back)
-					for range 2 {
-						steps = append(steps, conformance.Step{Op: conformance.OpPut, At: at + gap})
-					}
-					all = append(all, suite.Plan(suite.Configured("interval", "100ms", "backlog", "9"), steps...))
+					put := conformance.Step{Op: conformance.OpPut, At: at + gap}
+					all = append(all, suite.Plan(cfg, append(slices.Clone(steps), put)...),
+						suite.Plan(cfg, append(slices.Clone(steps), put, put)...))
 				}
 			}
 		}
