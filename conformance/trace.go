@@ -63,7 +63,7 @@ type Done struct {
 	Panic string
 }
 
-// Answer is what a limiter says of a request. Only OK and the fields that the trait
+// Answer is what a limiter says of a request. Only OK, Err and the fields that the trait
 // Answers lists are looked at.
 type Answer struct {
 	// OK says that the events may happen.
@@ -76,6 +76,9 @@ type Answer struct {
 	ResetAfter time.Duration
 	// Remaining is how many more events would be granted at this instant.
 	Remaining int
+	// Err is why there is no answer, as from a limiter that could not be reached. OK then says
+	// what the request gets all the same.
+	Err error
 }
 
 // Fire is one run of the callback.

@@ -2,7 +2,10 @@ package leakybuckettest_test
 
 import (
 	"fmt"
+	"sync"
 	"time"
+
+	"github.com/jonboulle/clockwork"
 
 	"github.com/escapement-go/escapement/conformance/leakybuckettest"
 	"github.com/escapement-go/escapement/fakeclock"
@@ -35,6 +38,55 @@ func ExampleRun() {
 	// 2 true
 	// 3 false
 	// 1s 2
+}
+
+// turns is a limiter whose callers block for their turn.
+type turns struct {
+	clock    clockwork.Clock
+	interval time.Duration
+	mu       sync.Mutex
+	next     time.Time
+}
+
+func (l *turns) Take() {
+	l.mu.Lock()
+	now := l.clock.Now()
+	turn := l.next
+	if turn.Before(now) {
+		turn = now
+	}
+	l.next = turn.Add(l.interval)
+	l.mu.Unlock()
+	if turn.After(now) {
+		l.clock.Sleep(turn.Sub(now))
+	}
+}
+
+// How a limiter is described whose callers block for their turn.
+func ExampleFuncs_take() {
+	spec := leakybuckettest.Spec{
+		Name: "turns",
+		Time: leakybuckettest.Injected,
+		New: func(env leakybuckettest.Env, cfg leakybuckettest.Config, _ func(int)) leakybuckettest.Funcs {
+			l := &turns{clock: env.Clock, interval: cfg.Interval}
+			return leakybuckettest.Funcs{Take: func() bool { l.Take(); return true }}
+		},
+		Traits: leakybuckettest.UberRatelimit(0),
+	}
+	// In a test: leakybuckettest.Run(t, spec)
+	clock := fakeclock.New()
+	take := spec.New(leakybuckettest.Env{Clock: clock}, leakybuckettest.Config{Interval: time.Second}, nil).Take
+	take() // the first has not to wait
+	fmt.Println(clock.Elapsed())
+	done := make(chan struct{})
+	go func() { take(); close(done) }()
+	clock.BlockUntil(1)
+	clock.Advance(time.Second)
+	<-done
+	fmt.Println(clock.Elapsed())
+	// Output:
+	// 0s
+	// 1s
 }
 
 // Rules can be listed with their sentences.

@@ -1,6 +1,7 @@
 package leakybuckettest
 
 import (
+	"strings"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -44,6 +45,7 @@ func (c *contract) Play(st *suite.Stage) {
 		})
 	}
 	if !st.Make(func() { impl = c.made(st, Config{cfg.Interval, cfg.Backlog}, leave) }) {
+		c.refused(st)
 		return
 	}
 	st.Rests = true
@@ -63,7 +65,7 @@ func (c *contract) Play(st *suite.Stage) {
 		stopped = stopped || s.Op == conformance.OpStop
 		st.Rec.Do(s, false, func(done *conformance.Done) { impl.do(s, done) })
 	})
-	end += time.Duration(puts) * cfg.Interval // long enough for all that waits
+	end += time.Duration(puts)*cfg.Interval + back(st.Schedule) // long enough for all that waits
 	st.End(end, 3*cfg.Interval, func() {
 		if !stopped {
 			impl.end()
@@ -82,14 +84,40 @@ func occupied(rec *suite.Recording, _ conformance.Step) bool {
 	return waiting > 0
 }
 
+// refused leaves a run out whose configuration the constructor refused, as it may document. The
+// runtime's panics are no refusals.
+func (c *contract) refused(st *suite.Stage) {
+	st.Rec.Locked(func(rec *suite.Recording) {
+		if !strings.HasPrefix(rec.Refused, "runtime error: ") {
+			rec.LeftOut = "the constructor refused " + st.Config().String() + ": " + rec.Refused
+		}
+	})
+}
+
+// make makes a bucket. Where callers block for their turn, an item is a goroutine that does.
+func (c *contract) make(env Env, cfg Config, leave func(int)) Funcs {
+	f := c.spec.New(env, cfg, leave)
+	if take := f.Take; f.Put == nil && take != nil {
+		f.Put = func(v int) bool {
+			suite.Start(func() {
+				if take() {
+					leave(v)
+				}
+			})
+			return true
+		}
+	}
+	return f
+}
+
 // made makes the bucket of a stage. If the stage asks for a second bucket, whatever is put
 // into the first is put into the second before.
 func (c *contract) made(st *suite.Stage, cfg Config, leave func(int)) Funcs {
-	f := c.spec.New(st.Plain(), cfg, leave)
+	f := c.make(st.Plain(), cfg, leave)
 	if !st.Twice() {
 		return f
 	}
-	other := c.spec.New(st.Plain(), cfg, func(int) {})
+	other := c.make(st.Plain(), cfg, func(int) {})
 	put, stop := f.Put, f.Stop
 	f.Put = func(v int) bool { other.Put(-v); return put(v) }
 	if stop != nil {

@@ -21,7 +21,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Rule: core("LB-SPACE", "Two items MUST leave at least the interval apart, "+
 				"from one to the next and not on a grid; with a declared slack, after idle time, "+
 				"so many more may leave together."),
-			Check: (*exam).space,
+			Declared: []string{"Head"}, // and with it the slack
+			Check:    (*exam).space,
 		},
 		{
 			Rule:     core("LB-EXACT", "While items wait they MUST leave exactly the interval apart."),
@@ -37,8 +38,9 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		{
 			Rule: core("LB-SAMEINSTANT", "Two items that come at the very instant at which the last one left "+
 				"MUST NOT leave together."),
-			Unless: func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.Slack > 0, "declared: Slack") },
-			Check:  (*exam).sameInstant,
+			Declared: []string{"Head"},
+			Unless:   func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.Slack > 0, "declared: Slack") },
+			Check:    (*exam).sameInstant,
 		},
 		{
 			Rule: core("LB-BOUND", "As many items as the backlog MUST be accepted to wait, and not one more; "+
@@ -56,7 +58,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check: (*exam).fifo,
 		},
 		{
-			Rule:  core("LB-EMPTY", "Nothing MUST leave that was not put."),
+			Rule:  core("LB-EMPTY", "What was not put MUST NOT leave."),
 			Check: (*exam).empty,
 		},
 		{
@@ -74,12 +76,23 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check:    (*exam).cancel,
 		},
 		{
-			Rule: core("LB-CLOSE", "After Close nothing MUST be accepted; "+
+			Rule: core("LB-CLOSE", "After Close nothing may be accepted; "+
 				"what waits MUST leave or not, as declared."),
 			Ops:      []conformance.Op{conformance.OpClose},
 			Declared: []string{"CloseFlush"},
 			About:    suite.Has(conformance.OpClose),
 			Check:    (*exam).close,
+		},
+		{
+			Rule: conformance.Rule{ID: "X-BACK", Level: conformance.Extended,
+				Text: "A clock that is set back MUST NOT hold an item up for longer than is declared: " +
+					"by an interval, or by what it was set back."},
+			Declared: []string{"Head", "ClockBack"},
+			Unless: func(s *suite.Suite, _ *Traits) string {
+				return suite.If(s.Time != conformance.Injected, "only an injected clock can be set back")
+			},
+			About: suite.Steps(conformance.OpWall),
+			Check: (*exam).heldUp,
 		},
 		suite.Calls[Traits]((*exam).calls),
 		{
@@ -88,22 +101,24 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check: (*exam).reentry,
 		},
 		{
-			Rule: core("X-LEAK", "After Stop, or Close without Stop, no goroutine and no armed timer MUST remain; "+
+			Rule: core("X-LEAK", "After Stop, or Close without Stop, goroutines and armed timers MUST NOT remain; "+
 				"without either, when all is quiet."),
 			Unless: func(s *suite.Suite, _ *Traits) string { return suite.If(!s.Bubble, suite.OnlyInBubble) },
 			About:  suite.Looked,
 			Check:  func(x *exam) *suite.Violation { return x.LeftBehind() },
 		},
 		{
-			Rule: core("X-PANIC", "If the function panics with an item, the others MUST leave as if it had returned."),
+			Rule:     core("X-PANIC", "If the function panics with an item, the others MUST leave as if it had returned."),
+			Declared: []string{"Head"},
 			Unless: func(s *suite.Suite, tr *Traits) string {
 				return cmp.Or(s.Inexact(), suite.If(tr.Head != HeadAtOnce, ownGoroutine))
 			},
 			Probe: c.panics,
 		},
 		{
-			Rule: core("X-CONC", "Of items that many goroutines put at one instant no more MUST be accepted than "+
+			Rule: core("X-CONC", "Of items that many goroutines put at one instant no more may be accepted than "+
 				"one after the other, and each that is MUST leave once, or be cancelled once."),
+			Declared: []string{"Head"},
 			Unless: func(s *suite.Suite, tr *Traits) string {
 				return cmp.Or(s.Inexact(), suite.If(tr.LocksAsleep, "declared: LocksAsleep"))
 			},
@@ -209,7 +224,7 @@ func (x *exam) idle() *suite.Violation {
 }
 
 func (x *exam) bound() *suite.Violation {
-	if !x.judgeable() || x.Schedule.RacingSteps() > 0 {
+	if !x.judgeable() || x.Schedule.RacingSteps() > 0 || x.back() != 0 {
 		return nil
 	}
 	v := x.view()
@@ -368,6 +383,37 @@ func (x *exam) often(again suite.Rerun) *suite.Violation {
 	return nil
 }
 
+// heldUp finds an item that left too late after the clock was set back, or never.
+func (x *exam) heldUp() *suite.Violation {
+	if !x.judgeable() {
+		return nil
+	}
+	allowed := x.back()
+	if x.traits.ClockBack == conformance.BackBounded {
+		allowed = x.Schedule.Config.Interval
+	}
+	if x.traits.Head != HeadAtOnce {
+		allowed += x.Schedule.Config.Interval // until the period that was under way is over
+	}
+	latest, k := x.latestDues(), -1
+	for _, it := range x.view().items {
+		if !it.put.OK {
+			continue
+		}
+		k++
+		due := latest[k] + allowed
+		because := fmt.Sprintf("the clock was set back by %s", timeline.Duration(x.back()))
+		switch {
+		case len(it.left) == 0 && due <= x.End:
+			return x.told(it.put.Began.At, because, "item %d never left (up to %s)", it.put.N, timeline.Duration(x.End))
+		case len(it.left) > 0 && it.left[0].Began.At > due:
+			return x.told(due, because, "item %d left at %s, want %s at the latest",
+				it.put.N, timeline.Duration(it.left[0].Began.At), timeline.Duration(due))
+		}
+	}
+	return nil
+}
+
 func (x *exam) close() *suite.Violation {
 	v := x.view()
 	inside := func(d conformance.Done) bool { return d.Inside }
@@ -410,7 +456,7 @@ func (x *exam) reentry() *suite.Violation {
 
 func (x *exam) calls() *suite.Violation {
 	if x.Refused != "" {
-		return &suite.Violation{Headline: fmt.Sprintf("the constructor refused %s: %s", x.Schedule.Config, x.Refused)}
+		return &suite.Violation{Headline: fmt.Sprintf("the constructor panicked with %s: %s", x.Schedule.Config, x.Refused)}
 	}
 	for _, d := range x.Done {
 		if d.Panic != "" {

@@ -34,6 +34,8 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		later := append(
 			after(size(3), "put 1 @0 | put 2 @0 | put 3 @0 | put 4 @0", cancels, halves, 2),
 			after(size(2), "put 1 @0 | put 2 @0 | cancel 2 @0", "put 0 @0", halves, 3)...)
+		edges := []time.Duration{suite.Wait / 2, suite.Wait - 1, suite.Wait, suite.Wait + 1}
+		later = append(later, after(size(2), "put 1 @0 | put 2 @0 | cancel 2 @0", "put 0 @0", edges, 2)...)
 		any3 := append(put[:1:1], cancel(1), cancel(2), cancel(3))
 		out = append(out,
 			suite.Family{Name: "cancels", Schedules: sequences(size(2), any3, halves[:2], 4)},
@@ -63,6 +65,9 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 			inside := sequences(cfg, put, []time.Duration{0, suite.Wait}, 3)
 			out = append(out, suite.Family{Name: "inside", Schedules: inside})
 		}
+	}
+	if c.spec.Traits.ClockBack != 0 && s.Time == conformance.Injected {
+		out = append(out, suite.Family{Name: "clock set back", Schedules: setsBack()})
 	}
 	if s.Time != conformance.PackageTime {
 		for _, epoch := range suite.Epochs {
@@ -110,6 +115,28 @@ func after(cfg conformance.Config, head, alphabet string, gaps []time.Duration, 
 		}
 	}
 	return withItems(out)
+}
+
+// setsBack set the clock back, a little and far, while items wait and while none does, and go
+// on.
+func setsBack() (all []conformance.Schedule) {
+	const w = suite.Wait
+	cfg := suite.Configured("interval", "100ms", "backlog", "9")
+	for _, by := range []time.Duration{1, w / 2, w, 7 * w, time.Hour} {
+		for _, at := range []time.Duration{0, w / 2, w, 5 * w} {
+			back := conformance.Step{Op: conformance.OpWall, D: -by, At: at}
+			for _, head := range []string{"put 1 @0", "put 1 @0 | put 2 @0", "put 1 @0 | put 2 @0 | put 3 @0"} {
+				steps := append(suite.MustParse(head).Steps, back)
+				all = append(all, suite.Plan(cfg, slices.Clone(steps)...))
+				for _, gap := range []time.Duration{0, w / 2, w, 9 * w} {
+					put := conformance.Step{Op: conformance.OpPut, At: at + gap}
+					all = append(all, suite.Plan(cfg, append(slices.Clone(steps), put)...),
+						suite.Plan(cfg, append(slices.Clone(steps), put, put)...))
+				}
+			}
+		}
+	}
+	return withItems(all)
 }
 
 // races are schedules in which something is done at the instant at which an item

@@ -1,6 +1,13 @@
 // Package leakybuckettest holds leaky buckets to their laws: queues with a bound whose
 // items leave one at a time, an interval apart.
 //
+// Which package is for which limiter is a question of what its callers do:
+//
+//	who asks is answered yes or no, perhaps with numbers: quotatest; by windows, or by GCRA
+//	who asks may wait for tokens, or reserve them, or the rate can be set: limitertest
+//	who asks waits for its turn, and turns are evenly spaced: leakybuckettest, with a Take
+//	items wait in a queue and leave it evenly spaced: leakybuckettest, with a Put
+//
 //	func TestConformance(t *testing.T) {
 //		leakybuckettest.Run(t, leakybuckettest.Spec{
 //			Name: "mine",
@@ -12,6 +19,13 @@
 //			Traits: leakybuckettest.Traits{Head: leakybuckettest.HeadAtOnce},
 //		})
 //	}
+//
+// A limiter whose callers wait for their turn is a leaky bucket too; its spec has a Take:
+//
+//	New: func(_ leakybuckettest.Env, cfg leakybuckettest.Config, _ func(int)) leakybuckettest.Funcs {
+//		l := mine.NewLimiter(cfg.Interval)
+//		return leakybuckettest.Funcs{Take: func() bool { l.Take(); return true }}
+//	},
 //
 // Leave Traits out at first: the subtest TRAITS prints the literal to paste; or start from
 // those of a library that yours is like, as [UberRatelimit]. What the suite does and how it counts
@@ -34,15 +48,18 @@ type (
 	Known      = conformance.Known
 	Report     = conformance.Report
 	CloseFlush = conformance.CloseFlush
+	ClockBack  = conformance.ClockBack
 )
 
-// The ways to take time that a leaky bucket may have, and what may become of what waits
-// when the input ends.
+// The ways to take time that a leaky bucket may have, what may become of what waits when the
+// input ends, and what a clock that is set back may do.
 const (
 	Injected        = conformance.Injected
 	PackageTime     = conformance.PackageTime
 	CloseAtDeadline = conformance.CloseAtDeadline
 	CloseDrops      = conformance.CloseDrops
+	BackBounded     = conformance.BackBounded
+	BackStands      = conformance.BackStands
 )
 
 // Spec describes an implementation.
@@ -70,13 +87,17 @@ type Config struct {
 	Backlog int
 }
 
-// Funcs are the operations of one leaky bucket. Put must be set; the rules of an operation
-// that is nil are skipped.
+// Funcs are the operations of one leaky bucket. One of Put and Take must be set; the rules of an
+// operation that is nil are skipped.
 type Funcs struct {
 	// Put offers item v and reports whether it was accepted. It does not block until the
-	// item leaves. For a bucket whose callers block for their turn, Put starts a goroutine
-	// that waits for it and calls leave.
+	// item leaves.
 	Put func(v int) bool
+	// Take is for a bucket whose callers block for their turn, any number of them: it returns
+	// true when the turn has come, and false if it never will, since the bucket was stopped.
+	// The suite calls it on a goroutine for each item, which leaves when Take has returned;
+	// leave is not for the implementation to call then.
+	Take func() bool
 	// Cancel takes item v out of the queue and reports whether it was there.
 	Cancel func(v int) bool
 	// Close ends the input. It may block until what waits has left or is dropped.
@@ -149,7 +170,7 @@ func (c *contract) Unfit(s *suite.Suite) (skip, misuse string) {
 // Learn looks at an instance that is thrown away.
 func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	h := suite.NewFakeTime(conformance.Config{}.Start(), false)
-	f := c.spec.New(Env{Clock: h.Clock(), Start: h.Start}, Config{time.Hour, 3}, func(int) {})
+	f := c.make(Env{Clock: h.Clock(), Start: h.Start}, Config{time.Hour, 3}, func(int) {})
 	f.end()
 	return map[conformance.Op]bool{
 		conformance.OpPut: f.Put != nil, conformance.OpCancel: f.Cancel != nil, conformance.OpStop: f.Stop != nil,

@@ -1,7 +1,10 @@
 package leakybuckettest
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -23,6 +26,9 @@ type Traits struct {
 	// others have to wait. No bubble can settle two of them, so that schedules in which two
 	// items wait are left out.
 	LocksAsleep bool
+	// ClockBack says what a clock that is set back does. Injected only; undeclared, it is not
+	// judged.
+	ClockBack ClockBack
 	// Unbounded says that the queue has no bound: every item is accepted.
 	Unbounded bool
 }
@@ -50,7 +56,14 @@ func (c *contract) Traits() *Traits {
 func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	return []suite.Choice{
 		{
-			Name: "Head", Declared: int(tr.Head), Values: heads, Needless: suite.Always,
+			Name: "LocksAsleep", Declared: number(tr.LocksAsleep), Literal: suite.Flag, Apart: true,
+			Observe: func() int { return number(sleepsLocked(s)) },
+			Set:     func(v int) { tr.LocksAsleep = v == 1 },
+		},
+		{
+			Name: "Head", Declared: int(tr.Head), Values: heads, Needless: suite.Always, Apart: true,
+			Means: []string{"at once, unless the last one left less than the interval ago",
+				"an interval after it came, or after the last one left", "with the next tick of a grid"},
 			Observe: func() int {
 				at, _ := left(s, "interval=100ms backlog=3 | put 1 @30ms", 1)
 				return int(map[time.Duration]Head{
@@ -59,27 +72,151 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 					suite.Wait:           HeadOnGrid,
 				}[at])
 			},
+			Set: func(v int) { tr.Head = Head(v) },
 		},
 		{
-			Name: "CloseFlush", Declared: int(tr.CloseFlush),
-			Values:   []string{"CloseFires", "CloseAtDeadline", "CloseDrops"},
-			Needless: func() bool { return !s.Accepts(conformance.OpClose) },
+			Name: "Slack", Declared: tr.Slack, Literal: strconv.Itoa, Apart: true,
 			Observe: func() int {
-				if _, ok := left(s, "interval=100ms backlog=3 | put 1 @0 | put 2 @0 | close @1ms", 2); ok {
-					return int(CloseAtDeadline)
+				if tr.Head != HeadAtOnce || tr.LocksAsleep {
+					return 0
 				}
-				return int(CloseDrops)
+				return max(0, together(s)-1)
 			},
+			Set: func(v int) { tr.Slack = v },
+		},
+		{
+			Name: "Unbounded", Declared: number(tr.Unbounded), Literal: suite.Flag, Apart: true,
+			Observe: func() int { return number(bottomless(s, tr.LocksAsleep)) },
+			Set:     func(v int) { tr.Unbounded = v == 1 },
+		},
+		{
+			Name: "CloseFlush", Declared: int(tr.CloseFlush), Apart: true,
+			Values:   []string{"CloseFires", "CloseAtDeadline", "CloseDrops"},
+			Means:    []string{"what waits leaves together, which no rule judges", "in its turn", "never"},
+			Needless: func() bool { return !s.Accepts(conformance.OpClose) },
+			Observe:  func() int { return int(drained(s, tr.Slack+2)) },
+			Set:      func(v int) { tr.CloseFlush = CloseFlush(v) },
+		},
+		{
+			Name: "ClockBack", Declared: int(tr.ClockBack), Apart: true, Values: []string{"BackBounded", "BackStands"},
+			Observe: func() int { return int(setBack(s, tr)) },
+			Set:     func(v int) { tr.ClockBack = ClockBack(v) },
 		},
 	}
 }
 
+// number is 1 for true.
+func number(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// sleepsLocked reports whether a run of two items that wait hangs because who waits holds a lock.
+func sleepsLocked(s *suite.Suite) bool {
+	if why := s.Ended(); why != "" || s.Inexact() != "" {
+		return strings.Contains(why, "holds a lock while it waits")
+	}
+	job := suite.Job{Schedule: suite.MustParse("interval=100ms backlog=3" + manyPuts("0", 1, 3))}
+	hang := s.Run([]suite.Job{job}, func(suite.Job, *suite.Recording) {})
+	return hang != nil && hang.WaitsForLock() != "" && s.WaitsForEver(hang) == ""
+}
+
+// tried runs a schedule and returns the run, nil if it did not come to its end.
+func tried(s *suite.Suite, text string) *suite.Recording {
+	if s.Inexact() != "" {
+		return nil
+	}
+	for _, rec := range s.TryText(text, conformance.OrderSettled) {
+		if len(rec.Done) == len(rec.Schedule.Steps)-sets(rec.Schedule) && rec.LeftOut == "" && !rec.Stuck {
+			return rec
+		}
+	}
+	return nil
+}
+
+// sets counts the steps that set the clock, which are not done to the bucket.
+func sets(s conformance.Schedule) (n int) {
+	for _, st := range s.Steps {
+		n += number(st.Op == conformance.OpWall)
+	}
+	return n
+}
+
 // left runs a schedule and returns when item v left, if it did.
 func left(s *suite.Suite, text string, v int) (at time.Duration, ok bool) {
-	for _, rec := range s.TryText(text, conformance.OrderSettled) {
+	if rec := tried(s, text); rec != nil {
 		if i := slices.IndexFunc(rec.Fires, func(f conformance.Fire) bool { return f.Value == v }); i >= 0 {
 			return rec.Fires[i].Began.At, true
 		}
 	}
 	return 0, false
+}
+
+// drained observes what becomes of the last of n items when the input ends while it waits.
+func drained(s *suite.Suite, n int) CloseFlush {
+	rec := tried(s, fmt.Sprintf("interval=100ms backlog=%d%s | close @1ms", n, manyPuts("0", 1, n)))
+	if rec == nil || !rec.Done[n-1].OK {
+		return 0
+	}
+	if slices.ContainsFunc(rec.Fires, func(f conformance.Fire) bool { return f.Value == n }) {
+		return CloseAtDeadline
+	}
+	return CloseDrops
+}
+
+// setBack observes how long a clock that is set back by 10s holds an item up.
+func setBack(s *suite.Suite, tr *Traits) ClockBack {
+	if s.Time != conformance.Injected || tr.LocksAsleep {
+		return 0
+	}
+	at, ok := left(s, "interval=100ms backlog=3 | put 1 @0 | wall -10s @50ms | put 2 @50ms", 2)
+	switch {
+	case ok && at <= 3*suite.Wait:
+		return BackBounded
+	case ok && at >= 10*time.Second && at <= 10*time.Second+3*suite.Wait:
+		return BackStands
+	}
+	return 0
+}
+
+// manyPuts puts n items at an instant.
+func manyPuts(at string, from, n int) string {
+	var b strings.Builder
+	for v := from; v < from+n; v++ {
+		fmt.Fprintf(&b, " | put %d @%s", v, at)
+	}
+	return b.String()
+}
+
+// together returns how many items leave at once after a long time in which none came.
+func together(s *suite.Suite) (n int) {
+	rec := tried(s, "interval=100ms backlog=64 | put 1 @0"+manyPuts("1h", 2, 64))
+	if rec == nil {
+		return 0
+	}
+	for _, f := range rec.Fires {
+		if f.Began.At == time.Hour {
+			n++
+		}
+	}
+	return n
+}
+
+// bottomless reports whether a queue accepts more items than may wait in it.
+func bottomless(s *suite.Suite, locksAsleep bool) bool {
+	most, text := 64, "interval=100ms backlog=1"+manyPuts("0", 1, 64)
+	if locksAsleep { // no more than one may wait
+		most, text = 2, "interval=100ms backlog=0 | put 1 @0 | put 2 @0"
+	}
+	rec := tried(s, text)
+	if rec == nil {
+		return false
+	}
+	accepted := 0
+	for _, d := range rec.Done {
+		accepted += number(d.OK)
+	}
+	return accepted == most
 }

@@ -83,7 +83,7 @@ func (x *exam) judgeable() bool {
 // did.
 func (x *exam) quiet() bool {
 	other := func(d conformance.Done) bool { return d.Op != conformance.OpPut || d.Inside }
-	return x.judgeable() && !slices.ContainsFunc(x.Done, other)
+	return x.judgeable() && x.back() == 0 && !slices.ContainsFunc(x.Done, other)
 }
 
 // drained is quiet, except that the input may have been closed if what waits then leaves
@@ -93,7 +93,20 @@ func (x *exam) drained() bool {
 	other := func(d conformance.Done) bool {
 		return d.Inside || d.Op != conformance.OpPut && (d.Op != conformance.OpClose || !closes)
 	}
-	return x.judgeable() && !slices.ContainsFunc(x.Done, other)
+	return x.judgeable() && x.back() == 0 && !slices.ContainsFunc(x.Done, other)
+}
+
+// back is how far the clock was set back.
+func (x *exam) back() time.Duration { return back(x.Schedule) }
+
+// back is how far a schedule sets the clock back.
+func back(s conformance.Schedule) (by time.Duration) {
+	for _, st := range s.Steps {
+		if st.Op == conformance.OpWall {
+			by -= st.D
+		}
+	}
+	return by
 }
 
 // stopped reports whether Stop was called.

@@ -1,13 +1,17 @@
 package leakybuckettest_test
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/proof"
 	"github.com/escapement-go/escapement/conformance/leakybuckettest"
+	"github.com/escapement-go/escapement/internal/zoo"
 	"github.com/escapement-go/escapement/internal/zoo/leakybucket"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
@@ -73,3 +77,39 @@ func TestUnfinished_asleepWithALock(t *testing.T) {
 
 // An implementation is not accused for what it cannot do.
 func TestSubsets(t *testing.T) { proof.Subsets(t, leakybucket.Designs()) }
+
+// What TRAITS prints can be pasted. Without traits, who holds a lock while it sleeps is not
+// judged at all.
+func TestRoundTrip(t *testing.T) {
+	proof.RoundTrip(t, slices.DeleteFunc(leakybucket.Designs(), func(d zoo.Design) bool {
+		return d.Spec.(leakybuckettest.Spec).Traits.LocksAsleep
+	}))
+}
+
+// It prints that somebody holds a lock while it sleeps, too.
+func TestTraits_asleep(t *testing.T) {
+	synctestcompat.Require(t)
+	for _, source := range []conformance.TimeSource{conformance.Injected, conformance.PackageTime} {
+		spec := leakybucket.UndeclaredAsleep(source)
+		spec.Traits = leakybuckettest.Traits{}
+		got := map[string]int{}
+		spec.Examine(t, inside.Options{FirstLook: time.Millisecond, Pasted: func(choice string, value int) {
+			got[choice] = value
+		}})
+		if want := map[string]int{"LocksAsleep": 1, "Head": 1, "Unbounded": 1}; !maps.Equal(got, want) {
+			t.Errorf("%v: printed %v, want %v", source, got, want)
+		}
+	}
+}
+
+// A bucket that never sees time pass is told so, and no rule accuses it.
+func TestCanary_seesThatTimePasses(t *testing.T) {
+	synctestcompat.Require(t)
+	for _, source := range []conformance.TimeSource{conformance.Injected, conformance.PackageTime} {
+		r := leakybucket.Blind(source).Examine(t, inside.Options{})
+		canary, _ := r.Verdict("CANARY")
+		if n := r.Count(conformance.Fail); n != 1 || !strings.Contains(canary.Text, "does not see that time has passed") {
+			t.Errorf("%v: %d rules fail, want CANARY: %s", source, n, canary.Text)
+		}
+	}
+}

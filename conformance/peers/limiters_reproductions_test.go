@@ -171,6 +171,14 @@ func TestThrottled_smallestRateAllowsEverything(t *testing.T) {
 	}
 }
 
+// Four requests in 146 years each are 2^64ns, which do not fit.
+func TestThrottled_longestBurstDeniesEverything(t *testing.T) {
+	allow := throttledLimiter(t, throttled.RateQuota{MaxRate: throttled.PerDuration(1, 1<<62), MaxBurst: 3})
+	if allow(1) {
+		t.Error("the first of four was allowed: the burst does not overflow any more")
+	}
+}
+
 // 6e8 a second are 1.67ns apiece; they are let pass 1ns apart.
 func TestThrottled_fastRateIsCutToNanoseconds(t *testing.T) {
 	store, err := memstore.New(0)

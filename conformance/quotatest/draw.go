@@ -128,10 +128,10 @@ func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
 		!asks(schedule, func(n int) bool { return n < 1 || n > most || n > 1 && !s.Accepts(takesMany) })
 }
 
-// Twins puts the laws that compare two runs to a limiter. With a Grain there are none,
+// Twins puts the laws that compare two runs to a limiter. With a grain there are none,
 // since they hold only approximately.
 func (c *contract) Twins(s *suite.Suite) conformance.Twins {
-	if c.spec.Traits.Grain > 0 {
+	if !c.spec.Traits.exact() {
 		return conformance.Twins{}
 	}
 	tw := conformance.Twins{

@@ -1,6 +1,7 @@
 package quotatest
 
 import (
+	"strings"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -20,6 +21,8 @@ func (f *Funcs) do(s conformance.Step, at time.Time, source TimeSource, d *confo
 		d.Answer = f.PeekAt(at)
 	case s.Op == conformance.OpTokens:
 		d.Answer = f.Peek()
+	case s.Op == conformance.OpFault:
+		f.Fail(s.N != 0)
 	}
 	d.OK = d.Answer.OK
 }
@@ -36,10 +39,13 @@ func (c *contract) Play(st *suite.Stage) {
 	env, cfg := st.Plain(), st.Config()
 	var impl Funcs
 	if !st.Make(func() { impl = c.made(st, env, Config{cfg.Rate.Events, cfg.Rate.Per, cfg.Burst}) }) {
+		c.refused(st)
 		return
 	}
 	end := st.Each(nil, func(s conformance.Step) {
-		st.Rec.Do(s, false, func(d *conformance.Done) { impl.do(s, env.Start.Add(s.At), st.Time, d) })
+		c.await(st, func() {
+			st.Rec.Do(s, false, func(d *conformance.Done) { impl.do(s, env.Start.Add(s.At), st.Time, d) })
+		})
 	})
 	st.End(end, 0, func() {
 		switch {
@@ -47,6 +53,71 @@ func (c *contract) Play(st *suite.Stage) {
 			impl.stop()
 		case st.Time != conformance.Explicit:
 			st.Rest(end, cfg.Rate.Per)
+		}
+	})
+}
+
+// await does a request. On an injected clock one that takes time is given it.
+func (c *contract) await(st *suite.Stage, do func()) {
+	if c.trip == 0 || st.Time != conformance.Injected {
+		do()
+		return
+	}
+	untilAnswered(st, do)
+}
+
+// untilAnswered does a request and moves the clock from timer to timer until it is answered.
+func untilAnswered(st *suite.Stage, do func()) {
+	answered := make(chan struct{})
+	suite.Start(func() { do(); close(answered) })
+	const most = 1000 // more timers than any request arms
+	for range most {
+		st.Settle()
+		select {
+		case <-answered:
+			return
+		default:
+		}
+		fake := st.Fake()
+		next, armed := time.Time{}, false
+		if fake != nil {
+			next, armed = fake.Next()
+		}
+		if !armed {
+			break
+		}
+		st.To(next.Sub(st.Config().Start()))
+	}
+	<-answered
+}
+
+// measured is how long the first request of a limiter takes.
+func (c *contract) measured(s *suite.Suite) (trip time.Duration) {
+	s.Play(func(st *suite.Stage) {
+		_ = suite.Catch(func() {
+			impl := c.spec.New(st.Plain(), Config{Limit: 1, Window: time.Second, Burst: 1})
+			do := func() { _ = suite.Catch(func() { impl.Take(1) }) }
+			if st.Time == conformance.Injected {
+				untilAnswered(st, do)
+			} else {
+				do()
+			}
+			trip = st.Now()
+			impl.stop()
+			if impl.Stop == nil {
+				st.Rest(trip, time.Second)
+			}
+		})
+	})
+	return trip
+}
+
+// refused leaves a run out whose configuration the constructor refused, as it may document. The
+// runtime's panics are no refusals, and those of senseless configurations are judged.
+func (c *contract) refused(st *suite.Stage) {
+	st.Rec.Locked(func(rec *suite.Recording) {
+		if !mayRefuse(c.spec.Kind, st.Config()) && !strings.HasPrefix(rec.Refused, "runtime error: ") {
+			rec.LeftOut = "the constructor refused " + st.Config().String() + ": " + rec.Refused
 		}
 	})
 }

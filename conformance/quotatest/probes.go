@@ -9,27 +9,33 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
-// Canary proves that time is taken from where the spec says. Only in a bubble can the
-// suite move another clock than the injected one.
+// Canary proves that time is taken from where the spec says: who has been denied is granted
+// again when it has passed. Only in a bubble can the suite move another clock than the
+// injected one.
 func (c *contract) Canary(s *suite.Suite) string {
 	if !s.Accepts(conformance.OpAllow) {
 		return fmt.Sprintf("New returned nothing that %v can use: set Take, or TakeAt for Explicit", s.Time)
 	}
-	if s.Time != conformance.Injected || !s.Bubble {
+	if s.Time == conformance.Explicit || !s.Bubble || s.Time == conformance.Injected && c.trip > 0 {
 		return ""
 	}
 	var impl Funcs
+	first, asked, panicked := 0, false, false
 	pulse := s.Sees(suite.Life{
 		Make: func(env conformance.Env, _ func()) {
 			impl = c.spec.New(env, Config{Limit: 1, Window: time.Second, Burst: 1})
 		},
 		Use: func() (granted int) { // takes all that can be granted
 			for range 10 {
-				_ = suite.Catch(func() { // X-CALLS judges panics
+				message := suite.Catch(func() {
 					if impl.Take(1).OK {
 						granted++
 					}
 				})
+				panicked = panicked || message != "" // X-CALLS judges panics
+			}
+			if !asked {
+				first, asked = granted, true
 			}
 			return granted
 		},
@@ -41,6 +47,10 @@ func (c *contract) Canary(s *suite.Suite) string {
 		return "New refused a limit of 1 in 1s: " + pulse.Refused
 	case pulse.Own == 0 && pulse.Other > 0:
 		return suite.WrongClock("quotatest")
+	case pulse.Hang == nil && first > 0 && first < 10 && pulse.Own == 0 && !panicked:
+		return fmt.Sprintf("of 10 requests at one instant %d were granted with a limit of 1 in 1s, and none an hour "+
+			"later: either the limiter never grants anything again, or it does not see that time has passed, "+
+			"because it reads another clock than Time says, such as the runtime's", first)
 	}
 	return ""
 }
@@ -55,12 +65,12 @@ type sharedLimiter struct {
 
 // concurrent lets goroutines ask at one instant, of which one also peeks at some limiters.
 func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
-	const each, limit = 4, 5
+	const each = 4
 	const pause = 5 * time.Second // after which a limiter is as if new
-	start := conformance.Config{}.Start()
+	start, limit := conformance.Config{}.Start(), accepted(p.Suite, c.spec.Kind, 5)
 	return suite.Meet(p, suite.Meeting[*sharedLimiter]{
 		Make: func(env conformance.Env, place int) *sharedLimiter {
-			return &sharedLimiter{Funcs: c.spec.New(env, Config{Limit: limit, Window: time.Second, Burst: limit}),
+			return &sharedLimiter{Funcs: c.spec.New(env, c.plain(limit)),
 				peeks: place%4 == 0 && p.Accepts(conformance.OpTokens)}
 		},
 		Each: each,
@@ -84,7 +94,7 @@ func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
 			if msg := l.panicked.Load(); msg != nil {
 				return suite.Broken(0, "", "a request panicked: %s", msg)
 			}
-			if granted == limit {
+			if granted == int64(limit) {
 				return nil
 			}
 			return suite.Broken(0,
@@ -96,11 +106,20 @@ func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
 	})
 }
 
+// plain is a configuration that is nothing special, with a limit or burst.
+func (c *contract) plain(limit int) Config {
+	cfg := configured(c.spec.Kind, limit)
+	return Config{cfg.Rate.Events, cfg.Rate.Per, cfg.Burst}
+}
+
 // race uses all operations of one limiter at once.
 func (c *contract) race(p *suite.Probe) (skip string) {
+	if c.trip > 0 {
+		return "a request takes time"
+	}
+	limit := accepted(p.Suite, c.spec.Kind, 5)
 	return p.Clash(func(env conformance.Env) []func(int) {
-		// Events are 200ms apart, as some implementations take whole milliseconds only.
-		impl := c.spec.New(env, Config{Limit: 5, Window: time.Second, Burst: 5})
+		impl := c.spec.New(env, c.plain(limit))
 		var ops []func(int)
 		for _, s := range []conformance.Step{asking(1), asking(2), looking} {
 			if p.Accepts(s.Op) && (s.N < 2 || p.Accepts(takesMany)) {

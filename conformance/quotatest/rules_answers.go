@@ -20,7 +20,7 @@ func (x *exam) retry() *suite.Violation {
 			return nil
 		}
 		want, got := s.model.until(s.At, s.N), s.Answer.RetryAfter
-		if (got - want).Abs() <= x.traits.Grain {
+		if (got - want).Abs() <= x.grain() {
 			return nil
 		}
 		because := fmt.Sprintf("%d fit at %s, if nothing else is granted", s.N, timeline.Duration(s.At+want))
@@ -34,12 +34,15 @@ func (x *exam) remain() *suite.Violation {
 		return nil
 	}
 	for _, d := range x.Done {
+		if d.Op == conformance.OpFault || d.Answer.Err != nil {
+			continue
+		}
 		if got := d.Answer.Remaining; got < 0 || got > x.full() {
 			return x.broken(d.At, fmt.Sprintf("no more than %d are ever granted at once", x.full()),
 				"%s was answered with %d remaining, want 0 to %d", d.Step, got, x.full())
 		}
 	}
-	grain := x.traits.Grain
+	grain := x.grain()
 	return x.answers(func(s step) *suite.Violation {
 		after := s.after()
 		least, most := max(0, whole(after.room(s.At-grain))), max(0, whole(after.room(s.At+grain)))
@@ -52,7 +55,7 @@ func (x *exam) remain() *suite.Violation {
 }
 
 func (x *exam) reset() *suite.Violation {
-	grain := x.traits.Grain
+	grain := x.grain()
 	return x.answers(func(s step) *suite.Violation {
 		after := s.after()
 		want, got := after.until(s.At, after.limit), s.Answer.ResetAfter
@@ -67,13 +70,13 @@ func (x *exam) reset() *suite.Violation {
 // answers returns what check finds in the trace if it finds something with every model
 // that agrees with the trace: its finding with the first of them.
 func (x *exam) answers(check func(s step) *suite.Violation) (first *suite.Violation) {
-	v, grain := x.view(), x.traits.Grain
+	v, grain := x.view(), x.grain()
 	if v == nil {
 		return nil
 	}
 	for _, v := range append([]*view{v}, v.also...) {
 		found := v.find(func(s step) *suite.Violation {
-			if s.N > x.full() || s.ambiguous || grain > 0 && s.model.straddles(s.At, grain) {
+			if s.N > x.full() || s.ambiguous || s.Answer.Err != nil || s.Op == conformance.OpFault || grain > 0 && s.model.straddles(s.At, grain) {
 				return nil // a limiter may refuse the first at once, and the grain decides about the others
 			}
 			return check(s)
@@ -127,7 +130,7 @@ func (x *exam) retryNever() *suite.Violation {
 // first request after one of them that is then decided differently. What names these steps
 // in the failure.
 func (x *exam) without(again suite.Rerun, drop func(d *conformance.Done) bool, what string) *suite.Violation {
-	if mayRefuse(x.kind, x.Schedule.Config) || x.Refused != "" || x.Stuck || !x.inOrder() ||
+	if mayRefuse(x.kind, x.Schedule.Config) || x.Refused != "" || x.Stuck || x.failed() || !x.inOrder() ||
 		len(x.Schedule.Steps) > 8 || len(x.Done) != len(x.Schedule.Steps) {
 		return nil
 	}
@@ -154,7 +157,7 @@ func (x *exam) without(again suite.Rerun, drop func(d *conformance.Done) bool, w
 	other := again(plan)
 	for i, d := range kept {
 		if i < len(other.Done) && d.Op == conformance.OpAllow && d.OK != other.Done[i].OK {
-			if x.traits.Grain > 0 && !x.of(other).steps[i].clear {
+			if !x.traits.exact() && !x.of(other).steps[i].clear {
 				return nil // rounding decides, which may depend on earlier requests
 			}
 			return x.broken(d.At, "without "+what+" before it, the same limiter decides otherwise",
@@ -220,4 +223,27 @@ func (x *exam) withoutLarge(again suite.Rerun) *suite.Violation {
 	}
 	large := func(d *conformance.Done) bool { return d.N > x.full() }
 	return x.without(again, large, "a request for more than the limit")
+}
+
+// errors finds a request that failed and got something else than is declared.
+func (x *exam) errors() *suite.Violation {
+	words := map[bool]string{true: "granted", false: "denied"}
+	for _, d := range x.Done {
+		if want := x.traits.Errors == FailOpen; d.Answer.Err != nil && d.OK != want {
+			return x.broken(d.At, fmt.Sprintf("its answer was an error: %v", d.Answer.Err), "allow %d at %s was %s, want %s",
+				d.N, timeline.Duration(d.At), words[d.OK], words[want])
+		}
+	}
+	return nil
+}
+
+// late finds a request that took too long.
+func (x *exam) late() *suite.Violation {
+	for _, d := range x.Done {
+		if took := d.Ended.At - d.Began.At; d.Ended.Seq != 0 && took > x.traits.Latency {
+			return x.broken(d.At, "", "%s took %s, want %s at the most",
+				d.Step, timeline.Duration(took), timeline.Duration(x.traits.Latency))
+		}
+	}
+	return nil
 }

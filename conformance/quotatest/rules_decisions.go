@@ -35,10 +35,10 @@ func (x *exam) twice() *suite.Violation {
 	for i, a := range x.Done {
 		sum := 0
 		for _, b := range x.Done[i:] {
-			if b.At-a.At >= cfg.Rate.Per {
+			if b.At-a.At >= cfg.Rate.Per-2*x.grain() { // either may be off by the grain
 				break
 			}
-			if b.OK {
+			if b.OK && b.Answer.Err == nil { // what fails open is not counted
 				sum += b.N
 			}
 			if sum > 2*cfg.Rate.Events {
@@ -80,7 +80,7 @@ func (x *exam) bounded(most func(span time.Duration) int) *suite.Violation {
 		if d.OK && d.N > 0 {
 			sum += d.N
 		}
-		if limit := most(hi - lo + 2*x.traits.Grain); sum > limit { // either end may be off by the grain
+		if limit := most(hi - lo + 2*x.grain()); sum > limit { // either end may be off by the grain
 			because := fmt.Sprintf("all instants lie between %s and %s; asking about an earlier one brings nothing",
 				timeline.Duration(lo), timeline.Duration(hi))
 			return x.broken(d.At, because, "%d were granted by step %d, want %d at the most", sum, i+1, limit)
@@ -94,17 +94,24 @@ func (x *exam) calls() *suite.Violation {
 		return nil // X-CFG says what comes of it
 	}
 	for _, d := range x.Done {
-		if unusual := d.Op == conformance.OpAllow && (d.N < 1 || d.N > x.full()); d.Panic != "" && !unusual {
+		unusual := d.Op == conformance.OpAllow && (d.N < 1 || d.N > x.full() || d.N != 1 && (x.traits.Single || x.undeclared()))
+		if d.Panic != "" && !unusual {
 			return x.broken(d.At, "", "%s panicked: %s", d.Step, d.Panic)
 		}
 		if d.Ended.Seq == 0 && x.Stuck {
 			return x.broken(d.At, "", "%s never returned", d.Step)
 		}
 	}
-	if x.Refused != "" && x.job.Family != otherWindows {
-		return suite.Broken(0, "", "the constructor refused %s: %s", x.Schedule.Config, x.Refused)
+	if x.Refused != "" {
+		return suite.Broken(0, "", "the constructor panicked with %s: %s", x.Schedule.Config, x.Refused)
 	}
 	return nil
+}
+
+// undeclared reports whether a choice that everybody must declare is not declared, so that it is
+// open whether Single is.
+func (x *exam) undeclared() bool {
+	return x.kind != GCRA && x.traits.Denied == 0 || x.source == conformance.Explicit && x.traits.BackTime == 0
 }
 
 // mayRefuse reports whether a constructor may refuse a configuration, because it makes no
@@ -133,8 +140,29 @@ func (x *exam) config() *suite.Violation {
 		if found := x.unlimited(x.Done[i:]); found != nil {
 			return found
 		}
+		if !d.OK && x.mustFit(i) {
+			return x.broken(d.At, fmt.Sprintf("the constructor had accepted %s, and nothing was granted for so long", x.Schedule.Config),
+				"allow %d at %s was denied, want granted", d.N, timeline.Duration(d.At))
+		}
 	}
 	return nil
+}
+
+// mustFit reports whether a request for one is the first, or comes so long after the one before
+// it that any limiter of the configuration has room for it.
+func (x *exam) mustFit(i int) bool {
+	cfg, d := x.Schedule.Config, x.Done[i]
+	if d.Op != conformance.OpAllow || d.N != 1 || cfg.Rate.Events < 1 || x.kind == GCRA && cfg.Burst < 1 {
+		return false
+	}
+	if i == 0 {
+		return true
+	}
+	idle := d.At - x.Done[i-1].At
+	if x.kind == GCRA {
+		return idle-x.grain() > cfg.Rate.Per/time.Duration(cfg.Rate.Events)
+	}
+	return (idle-x.grain())/2 > cfg.Rate.Per // in two windows all of an estimate has faded
 }
 
 // unlimited finds the step by which more is granted than any limiter of the configuration

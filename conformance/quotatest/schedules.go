@@ -10,10 +10,6 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
-// otherWindows is the family of windows that are not a whole number of seconds, which some
-// constructors refuse.
-const otherWindows = "other windows"
-
 // asking makes a request for n events. looking is a step that peeks.
 func asking(n int) conformance.Step { return conformance.Step{Op: conformance.OpAllow, N: n} }
 
@@ -48,8 +44,14 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		out = append(out, suite.Family{Name: "looks", Schedules: suite.Sequences(e.config(2),
 			[]conformance.Step{asking(1), looking}, []time.Duration{0, w / 2, w}, 4)})
 	}
+	if w := e.unit; s.Accepts(conformance.OpFault) {
+		fault := func(n int) conformance.Step { return conformance.Step{Op: conformance.OpFault, N: n} }
+		out = append(out, suite.Family{Name: "faults", Schedules: suite.Sequences(e.config(2),
+			[]conformance.Step{asking(1), fault(1), fault(0)}, []time.Duration{0, w / 2, 2 * w}, 5)})
+	}
 	if s.Time == conformance.Explicit {
-		out = append(out, suite.Family{Name: "back in time", Schedules: e.back()})
+		out = append(out, suite.Family{Name: "back in time", Schedules: e.back()},
+			suite.Family{Name: "far back in time", Schedules: e.farBack()})
 	}
 	if s.Time != conformance.PackageTime {
 		for _, epoch := range suite.Epochs {
@@ -58,15 +60,35 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		}
 	}
 	// Last, since a limiter that calculates with such a window may never return.
-	return append(out, suite.Family{Name: "odd limits", Schedules: e.senselessLimits(c.spec.Traits.Grain)})
+	return append(out, suite.Family{Name: "odd limits", Schedules: e.senselessLimits(c.spec.Traits.exact())})
 }
 
-// config is the configuration with a limit, or burst.
+// config is the configuration with a limit, or burst: with a smaller one where the constructor
+// refuses that many.
 func (e *explored) config(limit int) conformance.Config {
-	if e.kind == GCRA {
+	return configured(e.kind, accepted(e.Suite, e.kind, limit))
+}
+
+// configured is a configuration that is nothing special, with a limit or burst.
+func configured(kind Kind, limit int) conformance.Config {
+	if kind == GCRA {
 		return suite.Configured("rate", "10/1s", "burst", fmt.Sprint(limit))
 	}
 	return suite.Configured("rate", fmt.Sprintf("%d/1s", limit))
+}
+
+// accepted is the largest limit up to most that the constructor accepts, or 1.
+func accepted(s *suite.Suite, kind Kind, most int) int {
+	refuses := func(limit int) bool {
+		text := configured(kind, limit).String() + " | allow 1 @0"
+		return slices.ContainsFunc(s.TryText(text, conformance.OrderSettled), func(rec *suite.Recording) bool {
+			return rec.Refused != ""
+		})
+	}
+	for most > 1 && refuses(most) {
+		most--
+	}
+	return most
 }
 
 // gaps are those around the ends of windows.
@@ -88,7 +110,7 @@ func (e *explored) windows() []suite.Family {
 		{Name: "limit 4", Schedules: suite.Sequences(e.config(4), e.many, []time.Duration{0, w / 4, w, 3 * w / 2}, 3)},
 		{Name: "many", Schedules: e.steady()},
 		{Name: "after long", Schedules: suite.Sequences(e.config(2), e.one, []time.Duration{0, w, time.Hour}, 5)},
-		{Name: otherWindows, Schedules: e.otherWindows()},
+		{Name: "other windows", Schedules: e.otherWindows()},
 	}
 	if e.kind == GCRA {
 		return out
@@ -97,8 +119,9 @@ func (e *explored) windows() []suite.Family {
 		[]time.Duration{0, 3 * w / 10, 7*w/10 - 1, 7 * w / 10, 7*w/10 + 1, w}, 4), 3*w/10)})
 	if e.Time != conformance.PackageTime {
 		cfg := e.config(4).With("epoch", "2000-01-01T00:00:00.3Z")
+		few := slices.DeleteFunc(slices.Clone(e.many), func(s conformance.Step) bool { return s.N == 2 })
 		out = append(out, suite.Family{Name: "off the epoch",
-			Schedules: suite.Sequences(cfg, e.many, []time.Duration{0, 7 * w / 10, w, 6 * w / 5}, 3)})
+			Schedules: suite.Sequences(cfg, few, []time.Duration{0, 7 * w / 10, w, 6 * w / 5}, 3)})
 	}
 	return out
 }
@@ -106,7 +129,7 @@ func (e *explored) windows() []suite.Family {
 // otherWindows are windows, or intervals of GCRA, that are not whole seconds or
 // milliseconds.
 func (e *explored) otherWindows() []conformance.Schedule {
-	rates := []string{"2/1.5s", "2/100ms", "2/1m30s"}
+	rates := []string{"2/1.5s", "2/100ms", "2/1m30s", "2/720h"}
 	if e.kind == GCRA {
 		rates = []string{"2/1.5s", "2/1.001s"} // events 750ms and 500.5ms apart
 	}
@@ -183,26 +206,36 @@ func (e *explored) back() []conformance.Schedule {
 	return out
 }
 
+// farBack are schedules of several units whose instants go back by a part of a window, and by
+// several, to before the limiter was made, and then go on.
+func (e *explored) farBack() []conformance.Schedule {
+	w, steps := e.unit, []conformance.Step{asking(1)}
+	if e.Accepts(takesMany) {
+		steps = append(steps, asking(3))
+	}
+	return suite.Sequences(e.config(4), steps, []time.Duration{0, w / 2, 7 * w / 2, -w / 3, -w, -3 * w}, 4)
+}
+
 // senselessLimits are schedules with configurations that mayRefuse selects.
-func (e *explored) senselessLimits(grain time.Duration) []conformance.Schedule {
+func (e *explored) senselessLimits(exact bool) []conformance.Schedule {
 	var out []conformance.Schedule
 	add := func(each conformance.Config) {
 		steps := slices.Clone(e.one)
 		if e.Accepts(conformance.OpTokens) {
 			steps = append(steps, looking)
 		}
-		out = append(out, suite.Sequences(each, steps, []time.Duration{0, 1}, 3)...)
+		out = append(out, suite.Sequences(each, steps, []time.Duration{0, 1, time.Hour}, 3)...)
 		out = append(out, suite.Plan(each, slices.Repeat(e.one, 5)...))
 	}
 	if e.kind != GCRA {
 		add(suite.Configured("rate", "0/1s"))
-		if grain == 0 {
+		if exact {
 			add(suite.Configured("rate", "1/1ns"))
 		}
 		return out
 	}
 	for _, pair := range [][2]string{
-		{"10/1s", "0"}, {"10/1s", "-1"}, {"10/1s", "2147483647"},
+		{"10/1s", "0"}, {"10/1s", "-1"}, {"10/1s", "2147483647"}, {"1/1h", "2147483647"},
 		{"2000000000/1s", "1"}, {"2000000000/1s", "3"}, {"1500000000/1s", "1"}, {"1500000000/1s", "3"},
 		{"1/2562047h47m16.854775807s", "3"}, {"1/1281023h53m38.427387904s", "4"},
 	} {

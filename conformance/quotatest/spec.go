@@ -1,6 +1,12 @@
 // Package quotatest holds quotas to their laws: limiters that answer at once, by counting
-// in windows or by GCRA, and may say more than yes or no. Limiters whose callers wait for
-// a token, or reserve one, are judged by package limitertest.
+// in windows or by GCRA, and may say more than yes or no.
+//
+// Which package is for which limiter is a question of what its callers do:
+//
+//	who asks is answered yes or no, perhaps with numbers: quotatest; by windows, or by GCRA
+//	who asks may wait for tokens, or reserve them, or the rate can be set: limitertest
+//	who asks waits for its turn, and turns are evenly spaced: leakybuckettest, with a Take
+//	items wait in a queue and leave it evenly spaced: leakybuckettest, with a Put
 //
 //	func TestConformance(t *testing.T) {
 //		quotatest.Run(t, quotatest.Spec{
@@ -21,6 +27,9 @@
 //		})
 //	}
 //
+// A limiter that asks a server takes time, and may not reach it: see the traits Latency and
+// Errors, and the example of Fail.
+//
 // Leave Traits out at first: the subtest TRAITS prints the literal to paste. Rules that begin
 // with SW are about a SlidingLog, with SC about a SlidingCounter, with FW about a FixedWindow
 // and with GC about GCRA; GC-RETRY, GC-RESET, GC-REMAIN, GC-DENYPURE, GC-PEEKPURE and GC-NEG
@@ -35,6 +44,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/synctestcompat"
 )
 
 // What a spec needs from package conformance, which explains it.
@@ -122,6 +132,9 @@ type Funcs struct {
 	// looked at.
 	Peek   func() Answer
 	PeekAt func(t time.Time) Answer
+	// Fail makes the requests that come fail, as when a remote limiter cannot be reached, or
+	// lets them work again. Answers then have an Err.
+	Fail func(failing bool)
 	// Stop releases what the limiter holds, if it holds anything.
 	Stop func()
 }
@@ -161,6 +174,8 @@ func Rules() []conformance.Rule { return suite.Laws(&contract{}) }
 // contract is the spec in the terms of the suite.
 type contract struct {
 	spec Spec
+	trip time.Duration // how long a request took, where that can be seen
+	seen *observations // made once they are asked for
 }
 
 // Profile names the contract.
@@ -169,7 +184,7 @@ func (c *contract) Profile() suite.Profile {
 }
 
 // Unfit refuses specs that cannot be run.
-func (c *contract) Unfit(*suite.Suite) (skip, misuse string) {
+func (c *contract) Unfit(s *suite.Suite) (skip, misuse string) {
 	switch spec := c.spec; {
 	case spec.New == nil:
 		return "", "quotatest.Run: the spec has no New; say how to make a limiter"
@@ -179,6 +194,8 @@ func (c *contract) Unfit(*suite.Suite) (skip, misuse string) {
 	case spec.Kind == SlidingCounter && spec.Traits.Align == AlignFirstUse:
 		return "", "quotatest.Run: the windows of a SlidingCounter follow one another, " +
 			"as each fades out in the next; declare AlignEpoch or AlignCreation"
+	case spec.Traits.Latency > 0 && s.Time == conformance.Injected && !synctestcompat.Available:
+		return "requests that take time can only be driven in a bubble: " + synctestcompat.Reason, ""
 	}
 	return "", ""
 }
@@ -189,9 +206,18 @@ const takesMany conformance.Op = "way to take several tokens"
 // Learn looks at an instance that is thrown away.
 func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	h := suite.NewFakeTime(conformance.Config{}.Start(), false)
-	f := c.spec.New(Env{Clock: h.Clock(), Start: h.Start}, Config{Limit: 10, Window: time.Second, Burst: 3})
+	var f Funcs
+	make := func(limit, burst int) {
+		f = c.spec.New(Env{Clock: h.Clock(), Start: h.Start}, Config{Limit: limit, Window: time.Second, Burst: burst})
+	}
+	if suite.Catch(func() { make(10, 3) }) != "" && suite.Catch(func() { make(10, 1) }) != "" {
+		make(1, 1) // a constructor may refuse more
+	}
 	if f.Stop != nil {
 		f.Stop()
+	}
+	if s.Bubble && f.Take != nil {
+		c.trip = c.measured(s)
 	}
 	explicit := s.Time == conformance.Explicit
 	allow := explicit && f.TakeAt != nil || !explicit && f.Take != nil
@@ -199,6 +225,7 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 		conformance.OpAllow:  allow,
 		takesMany:            allow && !c.spec.Traits.Single,
 		conformance.OpTokens: explicit && f.PeekAt != nil || !explicit && f.Peek != nil,
+		conformance.OpFault:  f.Fail != nil,
 		conformance.OpStop:   f.Stop != nil,
 	}
 }

@@ -1,6 +1,8 @@
 package quotatest
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,7 +18,8 @@ type Traits struct {
 	Edge Edge
 	// Align says where windows begin. FixedWindow and SlidingCounter only.
 	Align Align
-	// Denied says whether a request that was denied counts. Not for GCRA.
+	// Denied says whether a request that was denied counts. Not for GCRA, nor for a FixedWindow
+	// with Single.
 	Denied Denied
 	// TooLarge says what RetryAfter is for a request that can never be granted. Only where
 	// RetryAfter is answered.
@@ -30,6 +33,27 @@ type Traits struct {
 	// Grain is how exact the limiter is, if not to the nanosecond. A decision that another
 	// instant within the grain would change is not judged.
 	Grain time.Duration
+	// Buckets is into how many parts the limiter divides the window, if it counts by part: then
+	// it is as exact as one of them is long.
+	Buckets int
+	// Latency is the most time that a request takes, if it does not answer at once, as over a
+	// network. It may be decided at any instant between.
+	Latency time.Duration
+	// Errors says what a request gets whose answer is an error. Only with Fail, or where answers
+	// have an Err. Whether the limiter has counted such a request is left open.
+	Errors Errors
+}
+
+// exact reports whether the limiter is exact to the nanosecond.
+func (tr *Traits) exact() bool { return tr.Grain == 0 && tr.Buckets == 0 && tr.Latency == 0 }
+
+// grain is how exact the limiter is with a configuration.
+func (tr *Traits) grain(cfg conformance.Config) time.Duration {
+	part := time.Duration(0)
+	if n := time.Duration(tr.Buckets); n > 0 {
+		part = (cfg.Rate.Per-1)/n + 1
+	}
+	return max(tr.Grain, part) + tr.Latency
 }
 
 // Edge says whether an event exactly as old as the window is still in it.
@@ -72,6 +96,15 @@ const (
 	TooLargeZero                         // 0
 )
 
+// Errors says what a request gets whose answer is an error.
+type Errors int
+
+// The choices.
+const (
+	FailOpen   Errors = iota + 1 // it is granted
+	FailClosed                   // it is denied
+)
+
 // century is the least RetryAfter that means for ever.
 const century = 100 * 365 * 24 * time.Hour
 
@@ -91,7 +124,7 @@ func (c *contract) Traits() *Traits {
 	return &tr
 }
 
-// Table lists the choices.
+// Table lists the choices. How exact a limiter is comes first: what else is observed depends on it.
 func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	kind := c.spec.Kind
 	aligns := []string{"AlignEpoch", "AlignCreation", "AlignFirstUse"}
@@ -100,96 +133,109 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	}
 	return []suite.Choice{
 		{
+			Name: "Latency", Declared: int(tr.Latency), Literal: durationLiteral,
+			Needless: func() bool { return c.trip == 0 },
+			Observe:  func() int { return int(c.observations(s).latency()) },
+			Set:      func(v int) { tr.Latency = time.Duration(v) },
+		},
+		{
+			Name: "Grain", Declared: int(tr.Grain), Literal: durationLiteral,
+			Observe: func() int { return int(c.observations(s).exactness(tr).Grain) },
+			Set:     func(v int) { tr.Grain = time.Duration(v) },
+		},
+		{
+			Name: "Buckets", Declared: tr.Buckets, Literal: strconv.Itoa,
+			Observe: func() int { return c.observations(s).exactness(tr).Buckets },
+			Set:     func(v int) { tr.Buckets = v },
+		},
+		{
+			Name: "Single", Declared: either(tr.Single, 1, 0), Values: []string{"true"}, Literal: suite.Flag,
+			Observe: func() int { return either(c.observations(s).single, 1, 0) },
+			Set:     func(v int) { tr.Single = v == 1 },
+		},
+		{
 			Name: "Edge", Declared: int(tr.Edge), Values: []string{"EdgeHalfOpen", "EdgeClosed"},
+			Means:    []string{"it is not in the window any more", "it still is"},
 			Needless: func() bool { return kind != FixedWindow && kind != SlidingLog },
 			Observe: func() int {
-				return either(grants(s, "rate=1/1s burst=1 | allow 1 @0 | allow 1 @1s"), EdgeHalfOpen, EdgeClosed)
+				return c.observations(s).only(tr, 2, func(tr *Traits, v int) { tr.Edge = Edge(v) })
 			},
 			Set: func(v int) { tr.Edge = Edge(v) },
 		},
 		{
 			Name: "Align", Declared: int(tr.Align), Values: aligns,
+			Means: []string{"at whole multiples of the window", "one after the other, from the start",
+				"with a request that comes after the last one has ended"},
 			Needless: func() bool { return kind != FixedWindow && kind != SlidingCounter },
-			Observe:  func() int { return c.observeAlign(s) },
-			Set:      func(v int) { tr.Align = Align(v) },
+			Observe: func() int {
+				return c.observations(s).only(tr, len(aligns), func(tr *Traits, v int) { tr.Align = Align(v) })
+			},
+			Set: func(v int) { tr.Align = Align(v) },
 		},
 		{
 			Name: "Denied", Declared: int(tr.Denied), Values: []string{"DeniedFree", "DeniedCounted"},
-			Needless: func() bool { return kind == GCRA },
-			Observe:  func() int { return c.observeDenied(s) },
-			Set:      func(v int) { tr.Denied = Denied(v) },
+			Means: []string{"a request that was denied does not count", "it does"},
+			Needless: func() bool { // who is denied an event finds nothing left in a fixed window, whatever counts
+				return kind == GCRA || kind == FixedWindow && (tr.Single || !s.Accepts(takesMany))
+			},
+			Observe: func() int {
+				return c.observations(s).only(tr, 2, func(tr *Traits, v int) { tr.Denied = Denied(v) })
+			},
+			Set: func(v int) { tr.Denied = Denied(v) },
+		},
+		{
+			Name: "Answers", Declared: int(tr.Answers), Literal: answersLiteral,
+			Observe: func() int { return int(c.observations(s).answers()) },
+			Set:     func(v int) { tr.Answers = Answers(v) },
 		},
 		{
 			Name: "TooLarge", Declared: int(tr.TooLarge),
 			Values:   []string{"TooLargeNegative", "TooLargeForever", "TooLargeZero"},
-			Needless: func() bool { return tr.Answers&AnswersRetry == 0 || !s.Accepts(takesMany) },
+			Means:    []string{"RetryAfter is less than 0", "a hundred years or more", "0"},
+			Needless: func() bool { return tr.Answers&AnswersRetry == 0 || tr.Single || !s.Accepts(takesMany) },
 			Observe:  func() int { return observeTooLarge(s) },
 			Set:      func(v int) { tr.TooLarge = TooLarge(v) },
 		},
 		{
 			Name: "BackTime", Declared: int(tr.BackTime), Values: []string{"BackClamp", "BackReject", "BackRewind"},
+			Means: []string{"an older instant counts as the newest", "nothing is granted at an older instant",
+				"the limiter goes back in time"},
 			Needless: func() bool { return s.Time != conformance.Explicit },
-			Observe: func() int {
-				return either(grants(s, "rate=3/1s burst=3 | allow 1 @1h | allow 1 @0"), BackClamp, BackReject)
-			},
-			Set:   func(v int) { tr.BackTime = BackTime(v) },
-			Blind: []string{"BackRewind"}, // any mistake about instants that go back
+			Observe:  func() int { return observeBackTime(s) },
+			Set:      func(v int) { tr.BackTime = BackTime(v) },
+			Blind:    []string{"BackRewind"}, // any mistake about instants that go back
+		},
+		{
+			Name: "Errors", Declared: int(tr.Errors), Values: []string{"FailOpen", "FailClosed"},
+			Needless: func() bool { return !s.Accepts(conformance.OpFault) },
+			Observe:  func() int { return observeErrors(s) },
+			Set:      func(v int) { tr.Errors = Errors(v) },
 		},
 	}
 }
 
-// observeAlign observes where windows begin. A window of 28s on the clock begins 8s before
-// the schedule, on package time too, where the start of schedules cannot be chosen.
-func (c *contract) observeAlign(s *suite.Suite) int {
-	switch {
-	case c.spec.Kind == SlidingCounter: // 2 events fit again when half of the window before has faded
-		text := "rate=4/28s burst=1 | " + strings.Repeat("allow 1 @0 | ", 4) + "allow 1 @34s | allow 1 @34s"
-		return either(grants(s, text), AlignEpoch, AlignCreation)
-	case grants(s, "rate=1/28s burst=1 | allow 1 @5s | allow 1 @21s"):
-		return int(AlignEpoch)
-	}
-	grid := grants(s, "rate=1/28s burst=1 | allow 1 @5s | allow 1 @47s | allow 1 @65s")
-	return either(grid, AlignCreation, AlignFirstUse)
-}
-
-// observeDenied observes whether a request that was denied counts.
-func (c *contract) observeDenied(s *suite.Suite) int {
-	free := "rate=1/1s burst=1 | allow 1 @0 | allow 1 @900ms | allow 1 @1.8s"
-	switch {
-	case c.spec.Kind == SlidingCounter:
-		free = "rate=4/1s burst=4 | " +
-			strings.Repeat("allow 1 @0 | ", 4) + strings.Repeat("allow 1 @500ms | ", 4) + "allow 1 @1.3s"
-	case c.spec.Kind == FixedWindow && s.Accepts(takesMany):
-		free = "rate=3/1s burst=1 | allow 2 @0 | allow 2 @1ms | allow 1 @2ms"
-	}
-	return either(grants(s, free), DeniedFree, DeniedCounted)
-}
-
-// observeTooLarge asks for one more than the limit, and observes the RetryAfter.
-func observeTooLarge(s *suite.Suite) int {
-	switch d := last(s, "rate=3/1s burst=3 | allow 4 @0").RetryAfter; {
-	case d < 0:
-		return int(TooLargeNegative)
-	case d >= century:
-		return int(TooLargeForever)
-	case d == 0:
-		return int(TooLargeZero)
-	}
-	return 0
-}
-
-// grants reports whether the last request of a schedule is granted.
-func grants(s *suite.Suite, text string) bool { return last(s, text).OK }
-
-// last returns the answer to the last step of a schedule; the zero Answer if not all steps
-// were done.
-func last(s *suite.Suite, text string) (a Answer) {
-	for _, rec := range s.TryText(text, conformance.OrderSettled) {
-		if n := len(rec.Done); n == len(rec.Schedule.Steps) {
-			a = rec.Done[n-1].Answer
+// durationLiteral writes a duration as Go has it.
+func durationLiteral(v int) string {
+	for _, u := range []struct {
+		unit time.Duration
+		name string
+	}{{time.Second, "Second"}, {time.Millisecond, "Millisecond"}, {time.Microsecond, "Microsecond"}} {
+		if d := time.Duration(v); d%u.unit == 0 {
+			return fmt.Sprintf("%d * time.%s", d/u.unit, u.name)
 		}
 	}
-	return a
+	return fmt.Sprint(v)
+}
+
+// answersLiteral writes a set of fields as Go has it.
+func answersLiteral(v int) string {
+	var fields []string
+	for i, name := range []string{"AnswersRetry", "AnswersReset", "AnswersRemaining"} {
+		if v&(1<<i) != 0 {
+			fields = append(fields, "quotatest."+name)
+		}
+	}
+	return strings.Join(fields, " | ")
 }
 
 // either returns a if first is true, b otherwise.

@@ -22,7 +22,22 @@ type exam struct {
 
 // Exam puts a trace in the terms of a quota.
 func (c *contract) Exam(tr *Traits, rec *suite.Recording, j suite.Job) *exam {
-	return &exam{Recording: rec, traits: tr, kind: c.spec.Kind, source: c.spec.Time, job: j}
+	return &exam{Recording: asBegun(rec), traits: tr, kind: c.spec.Kind, source: c.spec.Time, job: j}
+}
+
+// asBegun is a run with each step at the instant at which it began. That is another one than
+// planned only if a request before it took time.
+func asBegun(rec *suite.Recording) *suite.Recording {
+	late := func(d conformance.Done) bool { return d.Began.At > d.At }
+	if !slices.ContainsFunc(rec.Done, late) || suite.GoesBack(rec.Schedule) {
+		return rec
+	}
+	begun := *rec
+	begun.Done = slices.Clone(rec.Done)
+	for i := range begun.Done {
+		begun.Done[i].At = max(begun.Done[i].At, begun.Done[i].Began.At)
+	}
+	return &begun
 }
 
 // view is a trace and the model that agrees with it for the most steps.
@@ -67,6 +82,9 @@ func full(kind Kind, cfg conformance.Config) int {
 	return cfg.Rate.Events
 }
 
+// grain is how exact the limiter is.
+func (x *exam) grain() time.Duration { return x.traits.grain(x.Schedule.Config) }
+
 // full is the most that can be granted at once.
 func (x *exam) full() int { return full(x.kind, x.Schedule.Config) }
 
@@ -91,8 +109,13 @@ func (x *exam) judgeable() bool { return x.complete() && x.inOrder() }
 // that can be granted.
 func (x *exam) ordinary() bool {
 	return x.judgeable() && !x.asks(func(d conformance.Done) bool {
-		return d.Op != conformance.OpAllow || d.N < 1 || d.N > x.full()
+		return d.Op != conformance.OpFault && (d.Op != conformance.OpAllow || d.N < 1 || d.N > x.full())
 	})
+}
+
+// failed reports whether an answer was an error.
+func (x *exam) failed() bool {
+	return x.asks(func(d conformance.Done) bool { return d.Answer.Err != nil })
 }
 
 // opensUnusually reports whether a request for nothing, or for more than can be granted,
@@ -159,23 +182,32 @@ func (x *exam) origins(tr *Traits) []origin {
 // compare follows the trace with a model of the traits tr. The model counts what was
 // really granted, so that each decision is judged on its own.
 func (x *exam) compare(tr *Traits, first origin) *view {
-	v := &view{bad: -1}
+	v, grain := &view{bad: -1}, tr.grain(x.Schedule.Config)
 	m := newModel(x.kind, x.Schedule.Config, tr, first)
-	ambiguous := time.Duration(math.MinInt64) // until then
+	all := newModel(x.kind, x.Schedule.Config, tr, first) // counts requests whose answers were errors too
+	ambiguous := time.Duration(math.MinInt64)             // until then
 	for i := range x.Done {
 		s := step{Done: &x.Done[i], model: *m}
-		s.fits, s.clear = m.fits(s.At, s.N, tr.Grain)
-		if s.ambiguous = s.At < ambiguous; s.ambiguous {
+		s.fits, s.clear = m.fits(s.At, s.N, grain)
+		lost := len(all.past) > len(m.past)
+		s.ambiguous = s.At < ambiguous || lost && (m.align == AlignFirstUse || m.room(s.At).Cmp(all.room(s.At)) != 0)
+		if s.ambiguous || s.Answer.Err != nil {
 			s.clear = false
+		}
+		if s.Op == conformance.OpFault { // which is no request
+			v.steps = append(v.steps, s)
+			continue
 		}
 		if s.clear && s.fits != s.OK && v.bad < 0 && s.Op == conformance.OpAllow && s.N >= 1 && s.N <= x.full() {
 			v.bad = i
 		}
 		v.steps = append(v.steps, s)
-		if s.Op == conformance.OpAllow && s.N > 0 && (s.OK || m.counted) && m.straddles(s.At, tr.Grain) {
-			ambiguous = m.indifferent(s.At, tr.Grain)
+		if s.Op == conformance.OpAllow && s.N > 0 && (s.OK || m.counted) && m.straddles(s.At, grain) {
+			ambiguous = m.indifferent(s.At, grain)
 		}
-		m.add(s.At, s.N, s.OK)
+		if all.add(s.At, s.N, s.OK || s.Answer.Err != nil); s.Answer.Err == nil {
+			m.add(s.At, s.N, s.OK)
+		}
 	}
 	return v
 }

@@ -24,9 +24,6 @@ func TestDesigns(t *testing.T) { proof.Designs(t, quota.Designs()) }
 
 func TestDesigns_chosen(t *testing.T) { proof.Chosen(t, quota.Chosen) }
 
-// What TRAITS observes is what correct designs declare, so that a stranger can paste it.
-func TestTraits(t *testing.T) { proof.Observed(t, quota.Designs()) }
-
 // Every rule that fails because of a declaration that does not fit names the one that
 // does.
 func TestHint(t *testing.T) {
@@ -75,3 +72,54 @@ func TestJudge_longWindows(t *testing.T) {
 
 // An implementation is not accused for what it cannot do.
 func TestSubsets(t *testing.T) { proof.Subsets(t, quota.Designs()) }
+
+// What TRAITS prints can be pasted; testdata/traits.txt has what is not its author's.
+func TestRoundTrip(t *testing.T) { proof.RoundTrip(t, quota.Designs()) }
+
+// A limiter that never sees time pass is told so, and no rule accuses it.
+func TestCanary_seesThatTimePasses(t *testing.T) {
+	synctestcompat.Require(t)
+	for _, source := range []conformance.TimeSource{conformance.Injected, conformance.PackageTime} {
+		r := quota.Blind(source).Examine(t, inside.Options{})
+		canary, _ := r.Verdict("CANARY")
+		if n := r.Count(conformance.Fail); n != 1 || !strings.Contains(canary.Text, "does not see that time has passed") {
+			t.Errorf("%v: %d rules fail, want CANARY: %s", source, n, canary.Text)
+		}
+	}
+}
+
+// What a constructor refuses is left out and counted, and its limiter still judged.
+func TestRefused_isLeftOut(t *testing.T) {
+	for _, d := range quota.Designs() {
+		judged := map[string]string{"one event in whole seconds Explicit": "SW-ANY SW-WORK SC-ORDER", // by design
+			"evenly spaced in milliseconds Explicit": "GC-EQUIV GC-BURST GC-TAT GC-DENYPURE GC-NEG RL-NBIG"}[d.Name]
+		if judged == "" {
+			continue
+		}
+		r := d.Spec.Examine(t, inside.Options{Shallow: true})
+		if len(r.LeftOut) == 0 {
+			t.Errorf("%s: nothing is left out", d.Name)
+		}
+		for _, rule := range strings.Fields(judged) {
+			if v, _ := r.Verdict(rule); v.Status != conformance.Pass || v.Judged == 0 {
+				t.Errorf("%s: %s: %s after %d runs: %s", d.Name, rule, v.Status, v.Judged, v.Reason)
+			}
+		}
+	}
+}
+
+// A limiter is judged while it cannot be reached, and after it.
+func TestFaults_areJudged(t *testing.T) {
+	synctestcompat.Require(t)
+	for _, d := range quota.Designs() {
+		if d.Name != "a remote FixedWindow PackageTime" {
+			continue
+		}
+		r := d.Spec.Examine(t, inside.Options{Unprobed: true, Keep: func(family string, _ int) bool { return family == "faults" }})
+		for _, rule := range []string{"FW-ALIGNED", "FW-HIT", "X-ERR", "X-LATENCY"} {
+			if v, _ := r.Verdict(rule); v.Status != conformance.Pass || v.Judged < 100 {
+				t.Errorf("%s: %s after %d runs: %s", rule, v.Status, v.Judged, v.Reason)
+			}
+		}
+	}
+}

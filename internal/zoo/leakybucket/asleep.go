@@ -13,10 +13,10 @@ func asleep(source lb.TimeSource) lb.Spec {
 	return lb.Spec{
 		Name: "zoo asleep with its lock",
 		Time: source,
-		New: func(env lb.Env, cfg lb.Config, leave func(int)) lb.Funcs {
+		New: func(env lb.Env, cfg lb.Config, _ func(int)) lb.Funcs {
 			var mu sync.Mutex
 			var next time.Time
-			take := func() {
+			take := func() bool {
 				mu.Lock()
 				defer mu.Unlock()
 				now := env.Clock.Now()
@@ -25,14 +25,9 @@ func asleep(source lb.TimeSource) lb.Spec {
 					now = next
 				}
 				next = now.Add(cfg.Interval)
-			}
-			return lb.Funcs{Put: func(v int) bool {
-				go func() {
-					take()
-					leave(v)
-				}()
 				return true
-			}}
+			}
+			return lb.Funcs{Take: take}
 		},
 		Traits: lb.Traits{Head: lb.HeadAtOnce, Unbounded: true, LocksAsleep: true},
 	}

@@ -48,7 +48,7 @@ func sleeper(source lb.TimeSource) lb.Spec {
 				}
 			}, Close: end, Stop: end}
 		},
-		Traits: lb.Traits{Head: lb.HeadAtOnce, CloseFlush: lb.CloseDrops},
+		Traits: lb.Traits{Head: lb.HeadAtOnce, CloseFlush: lb.CloseDrops, ClockBack: lb.BackBounded},
 	}
 }
 
@@ -191,7 +191,7 @@ func turns(source lb.TimeSource, slack int, mutant string) lb.Spec {
 			var last time.Time
 			used := false
 			var waiting atomic.Int64
-			take := func() {
+			take := func() bool {
 				mu.Lock()
 				now := env.Clock.Now()
 				next := now
@@ -211,6 +211,10 @@ func turns(source lb.TimeSource, slack int, mutant string) lb.Spec {
 				if d := next.Sub(now); d > 0 {
 					env.Clock.Sleep(d)
 				}
+				return true
+			}
+			if mutant == "" {
+				return lb.Funcs{Take: take}
 			}
 			return lb.Funcs{Put: func(v int) bool {
 				if waiting.Add(1) > 4 && mutant == "no more than three wait" {
@@ -222,5 +226,62 @@ func turns(source lb.TimeSource, slack int, mutant string) lb.Spec {
 			}}
 		},
 		Traits: lb.Traits{Head: lb.HeadAtOnce, Slack: slack, Unbounded: true},
+	}
+}
+
+// ticks hands its turns out with the ticks of a ticker, to callers that block for them until it
+// is stopped. It takes no intervals that are not whole milliseconds.
+func ticks(source lb.TimeSource) lb.Spec {
+	return lb.Spec{
+		Name: "zoo ticks",
+		Time: source,
+		New: func(env lb.Env, cfg lb.Config, _ func(int)) lb.Funcs {
+			if cfg.Interval%time.Millisecond != 0 {
+				panic("intervals are whole milliseconds")
+			}
+			ticker := env.Clock.NewTicker(cfg.Interval)
+			turn, done := make(chan struct{}), make(chan struct{})
+			go func() {
+				for {
+					select {
+					case <-ticker.Chan():
+						select {
+						case turn <- struct{}{}:
+						default: // nobody waits
+						}
+					case <-done:
+						return
+					}
+				}
+			}()
+			return lb.Funcs{Take: func() bool {
+				select {
+				case <-turn:
+					return true
+				case <-done:
+					return false
+				}
+			}, Stop: sync.OnceFunc(func() { ticker.Stop(); close(done) })}
+		},
+		Traits: lb.Traits{Head: lb.HeadOnGrid, Unbounded: true},
+	}
+}
+
+// Blind is a bucket that sees no time pass, as one does whose clock is not the declared one.
+func Blind(source lb.TimeSource) lb.Spec {
+	return lb.Spec{
+		Name: "zoo clock that stands", Time: source,
+		New: func(env lb.Env, cfg lb.Config, leave func(int)) lb.Funcs {
+			items := 0
+			return lb.Funcs{Put: func(v int) bool {
+				since := env.Start.Sub(env.Start) // it stands
+				if items++; items > 1 && since < cfg.Interval {
+					return items <= cfg.Backlog+1
+				}
+				leave(v)
+				return true
+			}}
+		},
+		Traits: lb.Traits{Head: lb.HeadAtOnce},
 	}
 }

@@ -35,8 +35,12 @@ func Mutants() []zoo.Mutant {
 		{"cancel does nothing", "LB-CANCEL"},
 		{"a cancel costs the others an interval", "LB-CANCEL"},
 		{"cancelled items hold their places", "LB-CANCEL"},
+		{"a cancel brings the next one a nanosecond forward", "LB-SPACE"},
+		{"the constructor divides by the backlog less one", "X-CALLS"},
 		{"accepts after close", "LB-CLOSE"},
 		{"close drops what waits", "LB-CLOSE"},
+		{"a timer that comes too soon is not armed again", "X-BACK"},
+		{"a clock that was set back makes a new bucket of it", "LB-SPACE"},
 		{"panics on the third item", "X-CALLS"},
 		{"keeps a lock where nothing is cancelled", "X-CALLS"},
 		{"stop leaves the timer armed", "X-LEAK"},
@@ -76,7 +80,7 @@ func Designs() []zoo.Design {
 	for _, source := range []lb.TimeSource{lb.Injected, lb.PackageTime} {
 		for _, spec := range []lb.Spec{
 			queueSpec("", source), sleeper(source), ticker(source), periods(source, false), periods(source, true),
-			reserver(source), turns(source, 0, ""), turns(source, 3, ""), asleep(source),
+			reserver(source), turns(source, 0, ""), turns(source, 3, ""), ticks(source), asleep(source),
 		} {
 			all = append(all, zoo.Design{Name: fmt.Sprintf("%s %s", spec.Name, source), Spec: spec})
 		}

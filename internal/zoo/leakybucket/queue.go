@@ -37,6 +37,9 @@ func newQueue(clock clockwork.Clock, cfg lb.Config, leave func(int), mutant stri
 	b := &queue{clock: clock, cfg: cfg, leave: leave, mutant: mutant}
 	b.timer = clock.AfterFunc(time.Hour, b.expire)
 	b.timer.Stop()
+	if mutant == "the constructor divides by the backlog less one" {
+		_ = cfg.Interval / time.Duration(cfg.Backlog-1)
+	}
 	if mutant == "goroutine left behind" {
 		zoo.LeaveForGood()
 	}
@@ -59,6 +62,9 @@ func (b *queue) put(v int) bool {
 	}
 	now := b.clock.Now()
 	gap := now.Sub(b.last)
+	if b.used && gap < 0 && b.is("a clock that was set back makes a new bucket of it") {
+		gap = b.cfg.Interval
+	}
 	over := !b.used || gap >= b.cfg.Interval ||
 		b.is("the grid lets an item through early") &&
 			now.Truncate(b.cfg.Interval).After(b.last.Truncate(b.cfg.Interval)) ||
@@ -143,7 +149,9 @@ func (b *queue) expire() {
 		return
 	}
 	if b.clock.Now().Sub(b.last) < b.cfg.Interval && !b.early() && !b.is("a timer that was armed again fires twice") {
-		b.arm() // it had fired already when it was armed anew
+		if !b.is("a timer that comes too soon is not armed again") {
+			b.arm() // it had fired already when it was armed anew
+		}
 		return
 	}
 	v := b.items[0]
@@ -211,6 +219,8 @@ func (b *queue) cancel(v int) bool {
 		b.items = slices.DeleteFunc(b.items, func(o int) bool { return o == v })
 		b.arm()
 		return true
+	case b.is("a cancel brings the next one a nanosecond forward"):
+		b.last = b.last.Add(-1)
 	case b.is("a cancel costs the others an interval") && i == 0:
 		b.last = b.clock.Now().Add(b.cfg.Interval)
 	}
@@ -259,6 +269,6 @@ func queueSpec(mutant string, source lb.TimeSource) lb.Spec {
 			b := newQueue(env.Clock, cfg, leave, mutant)
 			return lb.Funcs{Put: b.put, Cancel: b.cancel, Close: b.close, Stop: b.stop}
 		},
-		Traits: lb.Traits{Head: lb.HeadAtOnce, CloseFlush: lb.CloseAtDeadline},
+		Traits: lb.Traits{Head: lb.HeadAtOnce, CloseFlush: lb.CloseAtDeadline, ClockBack: lb.BackStands},
 	}
 }

@@ -3,6 +3,7 @@ package quota
 import (
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,6 +20,8 @@ type limiter struct {
 	mu      sync.Mutex
 	used    bool
 	newest  time.Time
+	asked   time.Time   // the instant of the request
+	late    bool        // it is before newest
 	log     []time.Time // of a SlidingLog
 	start   time.Time   // of a window
 	before  int
@@ -63,10 +66,17 @@ func (l *limiter) takeAt(t time.Time, n int) (answer qt.Answer) {
 			panic("index out of range")
 		}
 	}
-	asked := t
+	l.asked = t
+	l.late = l.used && t.Before(l.newest)
 	if l.used && t.Before(l.newest) {
 		if l.is("an old instant starts anew") {
 			l.used, l.log, l.current, l.before, l.arrival, l.newest = false, nil, 0, 0, t, t
+		}
+		switch back := l.newest.Sub(t); {
+		case l.is("goes back to a window of long ago") && back > 2*l.cfg.Window:
+			l.used, l.current, l.newest = false, 0, t
+		case l.is("an instant of long ago is for ever") && back > 2*l.interval():
+			l.arrival = l.arrival.Add(back + time.Hour)
 		}
 		t = l.newest
 	}
@@ -85,7 +95,7 @@ func (l *limiter) takeAt(t time.Time, n int) (answer qt.Answer) {
 	}
 	a := l.answer(t, n, ok)
 	if l.is("remaining of an old instant counts from there") {
-		a.Remaining -= int(max(0, t.Sub(asked)) / l.interval())
+		a.Remaining -= int(max(0, t.Sub(l.asked)) / l.interval())
 	}
 	return a
 }
@@ -109,6 +119,8 @@ func (l *limiter) decide(t time.Time, n int) (ok bool) {
 		ok = n < room || n == room && room == l.full() && l.full() > 1
 	case "the sum overflows":
 		ok = l.full()-room+n <= l.full()
+	case "a burst that is too large denies everything":
+		ok = ok && int64(l.cfg.Burst)*int64(l.interval()) < 1<<52
 	case "a burst of one is none":
 		ok = ok && l.full() > 1
 	}
@@ -135,6 +147,7 @@ func (l *limiter) move(t time.Time) {
 	}
 	switch gap := start.Sub(l.start); {
 	case gap == 0:
+	case gap < 0 && l.used && !l.is("goes back behind a request that was denied"): // a request that was denied has begun a later one
 	case gap == l.cfg.Window && !l.is("forgets the window before"):
 		l.before, l.current, l.start = l.current, 0, start
 	case l.is("keeps the window before for ever") && l.current > 0:
@@ -188,6 +201,12 @@ func (l *limiter) room(t time.Time) int {
 func (l *limiter) take(t time.Time, n int) {
 	for i := 0; l.kind == qt.SlidingLog && i < n; i++ {
 		l.log = append(l.log, t)
+	}
+	if l.late && l.is("counts what comes late where it belongs") {
+		l.log = append(slices.Repeat([]time.Time{l.asked}, n), l.log[:len(l.log)-n]...)
+	}
+	if l.late && l.is("a late request of several counts as one") {
+		n = 1
 	}
 	l.current += n
 	if t.After(l.arrival) && !l.is("idle time builds up") || l.n == 0 && l.arrival.IsZero() {
@@ -255,6 +274,9 @@ func limiterSpec(mutant string, kind qt.Kind, source qt.TimeSource) qt.Spec {
 			}
 			if mutant == "the window is cut to whole seconds" {
 				l.cfg.Window = max(time.Second, cfg.Window.Truncate(time.Second))
+			}
+			if mutant == "the constructor divides by half of the limit" {
+				_ = cfg.Window / time.Duration(cfg.Limit/2)
 			}
 			if mutant == "goroutine left behind" {
 				zoo.LeaveForGood()

@@ -52,9 +52,16 @@ func Mutants() []zoo.Mutant {
 		{"a negative request gives back", qt.GCRA, "GC-NEG"},
 		{"the sum overflows", qt.FixedWindow, "RL-NBIG"},
 		{"a large request starts anew", qt.GCRA, "RL-NBIG"},
+		{"counts what comes late where it belongs", qt.SlidingLog, "RL-PAST"},
+		{"goes back behind a request that was denied", qt.SlidingCounter, "RL-PAST"},
+		{"a late request of several counts as one", qt.FixedWindow, "RL-PAST"},
+		{"goes back to a window of long ago", qt.FixedWindow, "RL-PAST"},
+		{"an instant of long ago is for ever", qt.GCRA, "RL-PAST"},
 		{"panics on the third request", qt.FixedWindow, "X-CALLS"},
+		{"the constructor divides by half of the limit", qt.FixedWindow, "X-CALLS"},
 		{"keeps a lock when it denies", qt.GCRA, "X-CALLS"},
 		{"takes any interval", qt.GCRA, "X-CFG"},
+		{"a burst that is too large denies everything", qt.GCRA, "X-CFG"},
 		{"goroutine left behind", qt.GCRA, "X-LEAK"},
 		{"decides without the lock", qt.SlidingCounter, "X-CONC"},
 		{"counts without the lock", qt.GCRA, "X-RACE"},
@@ -67,6 +74,12 @@ func Mutants() []zoo.Mutant {
 			Name: m.kind.String() + ": " + m.name, Rule: m.rule, Spec: limiterSpec(m.name, m.kind, source),
 			Hangs: m.name == "keeps a lock when it denies", Chance: m.rule == "X-CONC",
 		})
+	}
+	for _, m := range []struct{ name, rule string }{
+		{"fails closed where it should fail open", "X-ERR"}, {"asks again when it is denied", "X-LATENCY"},
+	} {
+		spec := remote(qt.SlidingLog, qt.PackageTime, m.name)
+		all = append(all, zoo.Mutant{Name: spec.Name + ": " + m.name, Rule: m.rule, Spec: spec})
 	}
 	return all
 }
@@ -85,6 +98,8 @@ func Designs() []zoo.Design {
 	for _, spec := range []qt.Spec{
 		expiringKey(), openedByAny(), openedAtOnce(), gridFromFirst(), expiringIncrement(), ticksFromFirst(),
 		wholeLog(), ring(), roundedDown(), cappedCounter(), janitor(), floatingBucket(), atomicArrival(),
+		oneOnly(), spaced(), buckets(), remote(qt.FixedWindow, qt.PackageTime, ""),
+		remote(qt.FixedWindow, qt.Injected, ""), remote(qt.SlidingLog, qt.PackageTime, ""), remote(qt.GCRA, qt.Injected, ""),
 	} {
 		add(spec)
 	}

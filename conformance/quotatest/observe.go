@@ -1,0 +1,319 @@
+package quotatest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// observations are what TRAITS works the choices out from: runs of a few schedules. A choice
+// fits if the model that makes it agrees with all of them. Where several fit, no schedule can
+// tell, and where none does, the limiter is none of its kind.
+type observations struct {
+	kind   Kind
+	source TimeSource
+	runs   []*suite.Recording
+	single bool
+	fitted map[Traits]bool
+}
+
+// observations returns what is observed, and observes it the first time.
+func (c *contract) observations(s *suite.Suite) *observations {
+	if c.seen != nil {
+		return c.seen
+	}
+	o := &observations{kind: c.spec.Kind, source: c.spec.Time, fitted: map[Traits]bool{}}
+	c.seen = o
+	texts := telling(o.kind)
+	if o.single = single(s); !o.single && o.kind != GCRA {
+		texts = append(texts, "rate=3/28s | allow 2 @0 | allow 2 @1s | allow 1 @2s") // one that is denied, and room
+	}
+	for _, text := range texts {
+		for _, rec := range s.TryText(text, conformance.OrderSettled) {
+			if x := o.exam(rec, &Traits{}); x.complete() && rec.LeftOut == "" && len(rec.Done) == len(rec.Schedule.Steps) {
+				o.runs = append(o.runs, rec)
+			}
+		}
+	}
+	return o
+}
+
+// exam is a run in the terms of a quota with these traits.
+func (o *observations) exam(rec *suite.Recording, tr *Traits) *exam {
+	return &exam{Recording: asBegun(rec), traits: tr, kind: o.kind, source: o.source}
+}
+
+// telling lists schedules in which each choice makes a difference. Bubbles begin at a whole
+// second, but a window of 28s on the clock begins 8s before they do.
+func telling(kind Kind) []string {
+	var all []string
+	for _, g := range grains[1:] { // an event and the one after it fall into other parts of a grain
+		all = append(all,
+			asked("rate=1/28s burst=1", fmt.Sprint(g*7/10), fmt.Sprint(28*time.Second+g/10)),
+			asked("rate=1/28s burst=1", fmt.Sprint(g*3/10), fmt.Sprint(28*time.Second+g*7/10)))
+	}
+	if kind == GCRA {
+		return append(all,
+			asked("rate=10/1s burst=1", "0", "99.999999ms", "100ms", "199.999999ms", "200ms", "300.0005ms", "400ms"),
+			asked("rate=10/1s burst=3", "0", "0", "0", "0", "99.999999ms", "100ms", "199ms", "200ms", "500ms", "500ms", "500ms"),
+			asked("rate=1/1s burst=2", "0", "0", "0", "999.999999ms", "1s", "1.999999999s", "2s"), // floats show here
+			polled("rate=10/1s burst=3", 30*time.Millisecond, 30),
+			polled("rate=1/7s burst=2", 900*time.Millisecond, 20),
+		)
+	}
+	all = append(all,
+		asked("rate=1/28s", "5s", "19.999999999s", "20s", "20.000000001s", "21s", "47s", "48s", "65s"),
+		asked("rate=1/28s", "0", "27.999999999s", "28s", "28.000000001s", "47s", "56.000000001s", "65s"),
+		asked("rate=1/28s", "5s", "32.999999999s", "33s", "33.000000001s", "47s", "65s", "93.5s"),
+		asked("rate=1/28s", "0", "20s", "30s", "40s", "50s", "60s", "100s"),
+		asked("rate=1/1s", "500ms", "999.999999ms", "1s", "1.499999999s", "1.5s", "1.500000001s", "2.1s", "3s"),
+		asked("rate=2/28s", "5s", "6s", "7s", "34s", "35s", "36s", "49s", "63s", "64s", "91s"),
+		polled("rate=3/28s", 3*time.Second, 24),
+		asked("rate=2/28s", "0", "5.5s", "28s", "31s", "33.4s", "36s", "44s", "56s", "59s"), // parts of windows show here
+		polled("rate=2/28s", 1300*time.Millisecond, 50),
+		polled("rate=3/1s", 70*time.Millisecond, 30),
+	)
+	if kind == SlidingCounter { // events fit again when a part of the window before has faded
+		for _, start := range []string{"0", "5s"} {
+			first := slices.Repeat([]string{start}, 8)
+			all = append(all, asked("rate=8/28s", append(first, "14s", "14s", "14s", "14s", "14s", "14s", "14s", "14s",
+				"29s", "34s", "34s", "41s", "41s", "45s", "47s", "50s", "50s", "70s", "70s")...))
+		}
+	}
+	return all
+}
+
+// asked is a schedule of requests for one at these instants.
+func asked(config string, at ...string) string {
+	return config + " | allow 1 @" + strings.Join(at, " | allow 1 @")
+}
+
+// polled is a schedule of n requests, so far apart.
+func polled(config string, gap time.Duration, n int) string {
+	var at []string
+	for i := range n {
+		at = append(at, fmt.Sprint(time.Duration(i)*gap))
+	}
+	return asked(config, at...)
+}
+
+// fits reports whether a limiter with these traits could have decided as the runs did.
+func (o *observations) fits(tr Traits) bool {
+	yes, known := o.fitted[tr]
+	if !known {
+		yes = len(o.runs) > 0
+		for _, rec := range o.runs {
+			x := o.exam(rec, &tr)
+			yes = yes && slices.ContainsFunc(x.origins(&tr), func(first origin) bool {
+				return x.compare(&tr, first).bad < 0
+			})
+		}
+		o.fitted[tr] = yes
+	}
+	return yes
+}
+
+// candidates are the traits with all that is undeclared of how the limiter decides set to each
+// of its values.
+func (o *observations) candidates(tr Traits) []Traits {
+	all := []Traits{{Edge: tr.Edge, Align: tr.Align, Denied: tr.Denied, Grain: tr.Grain,
+		Buckets: tr.Buckets, Latency: tr.Latency}}
+	vary := func(open bool, values int, set func(tr *Traits, v int)) {
+		if !open {
+			return
+		}
+		var next []Traits
+		for _, tr := range all {
+			for v := range values {
+				set(&tr, v+1)
+				next = append(next, tr)
+			}
+		}
+		all = next
+	}
+	windows := o.kind == FixedWindow || o.kind == SlidingCounter
+	aligns := int(AlignFirstUse)
+	if o.kind == SlidingCounter {
+		aligns = int(AlignCreation)
+	}
+	vary(tr.Edge == 0 && (o.kind == FixedWindow || o.kind == SlidingLog), 2, func(tr *Traits, v int) { tr.Edge = Edge(v) })
+	vary(tr.Align == 0 && windows, aligns, func(tr *Traits, v int) { tr.Align = Align(v) })
+	vary(tr.Denied == 0 && o.kind != GCRA, 2, func(tr *Traits, v int) { tr.Denied = Denied(v) })
+	return all
+}
+
+// only returns the one of so many values of a choice with which traits fit, 0 if there are
+// several or none.
+func (o *observations) only(tr *Traits, values int, set func(tr *Traits, v int)) int {
+	found := 0
+	for v := 1; v <= values; v++ {
+		with := *tr
+		set(&with, v)
+		switch fits := slices.ContainsFunc(o.candidates(with), o.fits); {
+		case fits && found != 0:
+			return 0
+		case fits:
+			found = v
+		}
+	}
+	return found
+}
+
+// grains are those that limiters have, the finest first.
+var grains = []time.Duration{0, 1, time.Microsecond, time.Millisecond, 10 * time.Millisecond,
+	100 * time.Millisecond, time.Second}
+
+// parts are the numbers of parts into which limiters divide a window, the finest first.
+var parts = []int{100, 60, 50, 20, 10, 5, 4}
+
+// exactness is the finest Grain or Buckets with which traits fit and explain the answers as
+// well, or else with which they fit; neither if one is declared, or none fits.
+func (o *observations) exactness(tr *Traits) Traits {
+	if tr.Grain != 0 || tr.Buckets != 0 {
+		return Traits{}
+	}
+	var all []Traits
+	for _, grain := range grains {
+		all = append(all, Traits{Grain: grain})
+	}
+	for _, n := range parts {
+		all = append(all, Traits{Buckets: n})
+	}
+	cfg := suite.Configured("rate", "1/28s") // of most of what was asked
+	slices.SortFunc(all, func(a, b Traits) int { return cmp.Compare(a.grain(cfg), b.grain(cfg)) })
+	var finest *Traits
+	for i := range all {
+		with := *tr
+		with.Grain, with.Buckets = all[i].Grain, all[i].Buckets
+		for _, fit := range o.candidates(with) {
+			if !o.fits(fit) {
+				continue
+			}
+			if finest == nil {
+				finest = &all[i]
+			}
+			if o.answer(fit) {
+				return all[i]
+			}
+		}
+	}
+	if finest == nil {
+		return Traits{}
+	}
+	return *finest
+}
+
+// latency is the most time that a request took.
+func (o *observations) latency() (most time.Duration) {
+	for _, rec := range o.runs {
+		for _, d := range rec.Done {
+			most = max(most, d.Ended.At-d.Began.At)
+		}
+	}
+	return most
+}
+
+// answer reports whether a limiter with these traits could have answered as it did.
+func (o *observations) answer(tr Traits) bool {
+	fields := o.answers()
+	if o.kind == SlidingCounter {
+		fields = 0 // its estimates may be rounded
+	}
+	return !slices.ContainsFunc(o.runs, func(rec *suite.Recording) bool {
+		x := o.exam(rec, &tr)
+		return fields&AnswersRetry != 0 && tr.Denied != DeniedCounted && x.retry() != nil ||
+			fields&AnswersReset != 0 && x.reset() != nil || fields&AnswersRemaining != 0 && x.remain() != nil
+	})
+}
+
+// answers are the fields that are filled in: some answer has more than 0, and none has less.
+func (o *observations) answers() (fields Answers) {
+	filled, wrong := Answers(0), Answers(0)
+	look := func(field Answers, v int) {
+		switch {
+		case v > 0:
+			filled |= field
+		case v < 0:
+			wrong |= field
+		}
+	}
+	for _, rec := range o.runs {
+		for _, d := range rec.Done {
+			if !d.OK {
+				look(AnswersRetry, int(d.Answer.RetryAfter))
+			}
+			look(AnswersReset, int(d.Answer.ResetAfter))
+			look(AnswersRemaining, d.Answer.Remaining)
+		}
+	}
+	return filled &^ wrong
+}
+
+// single reports whether events can only be taken one at a time: two are refused at once, or
+// count as one.
+func single(s *suite.Suite) bool {
+	granted, ok := decisions(s, "rate=3/1s burst=3 | allow 2 @0 | allow 2 @0")
+	return ok && !(granted[0] && !granted[1])
+}
+
+// observeTooLarge asks for one more than the limit, and observes the RetryAfter.
+func observeTooLarge(s *suite.Suite) int {
+	for _, rec := range s.TryText("rate=3/1s burst=3 | allow 4 @0", conformance.OrderSettled) {
+		if len(rec.Done) < 1 || rec.Done[0].OK || rec.Done[0].Panic != "" {
+			continue
+		}
+		switch d := rec.Done[0].Answer.RetryAfter; {
+		case d < 0:
+			return int(TooLargeNegative)
+		case d >= century:
+			return int(TooLargeForever)
+		case d == 0:
+			return int(TooLargeZero)
+		}
+	}
+	return 0
+}
+
+// observeBackTime observes what an instant before the newest one means: whether there is
+// less than at the newest, as much, or more; or more at the newest once there was an older.
+func observeBackTime(s *suite.Suite) int {
+	some, ok := decisions(s, "rate=3/1s burst=3 | allow 1 @1h | allow 1 @0")
+	none, ok2 := decisions(s, "rate=1/1s burst=1 | allow 1 @1h | allow 1 @0")
+	again, ok3 := decisions(s, "rate=2/1s burst=2 | allow 1 @1h | allow 1 @0 | allow 1 @1h | allow 1 @1h")
+	switch {
+	case !ok || !ok2 || !some[0] || !none[0]:
+		return 0
+	case none[1], ok3 && again[0] && again[1] && (again[2] || again[3]), ok3 && again[2] && again[3]:
+		return int(BackRewind)
+	}
+	return either(some[1], BackClamp, BackReject)
+}
+
+// observeErrors observes what a request gets whose answer is an error.
+func observeErrors(s *suite.Suite) int {
+	for _, rec := range s.TryText("rate=3/1s burst=3 | fault 1 @0 | allow 1 @0", conformance.OrderSettled) {
+		if n := len(rec.Done); n == 2 && rec.Done[1].Answer.Err != nil {
+			return either(rec.Done[1].OK, FailOpen, FailClosed)
+		}
+	}
+	return 0
+}
+
+// decisions runs a schedule and returns what was granted, and whether it was run to its end.
+func decisions(s *suite.Suite, text string) (granted []bool, ok bool) {
+	for _, rec := range s.TryText(text, conformance.OrderSettled) {
+		if len(rec.Done) != len(rec.Schedule.Steps) || rec.LeftOut != "" {
+			return nil, false
+		}
+		for _, d := range rec.Done {
+			granted = append(granted, d.OK)
+		}
+		return granted, true
+	}
+	return nil, false
+}

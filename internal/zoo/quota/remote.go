@@ -1,0 +1,86 @@
+package quota
+
+import (
+	"errors"
+	"time"
+
+	qt "github.com/escapement-go/escapement/conformance/quotatest"
+)
+
+// buckets is a log by parts of the window: it counts in a ring of ten of them.
+func buckets() qt.Spec {
+	const parts = 10
+	return serial("a ring of ten parts of the window", qt.SlidingLog,
+		qt.Traits{Edge: qt.EdgeHalfOpen, Denied: qt.DeniedFree, Buckets: parts},
+		func(cfg qt.Config) takeAt {
+			if cfg.Window < parts || cfg.Window%parts != 0 {
+				panic("the window is divided into ten parts")
+			}
+			part := cfg.Window / parts
+			var origin time.Time
+			used := false
+			var last int64 // the newest part
+			var counts [parts]int
+			return func(t time.Time, k int) qt.Answer {
+				if !used {
+					origin, used = t, true
+				}
+				now := int64(t.Sub(origin) / part)
+				for ; last < now; last++ {
+					if now-last > parts {
+						last = now - parts
+					}
+					counts[(last+1)%parts] = 0
+				}
+				sum := 0
+				for _, n := range counts {
+					sum += n
+				}
+				if sum+k > cfg.Limit {
+					return qt.Answer{}
+				}
+				counts[now%parts] += k
+				return qt.Answer{OK: true}
+			}
+		})
+}
+
+// roundTrip is how long a remote limiter takes.
+const roundTrip = 2 * time.Millisecond
+
+// remote is a limiter behind a network: a request is under way for 1ms, is decided, and its
+// answer is under way for 1ms. Where the limiter cannot be reached, requests are granted; one
+// that is lost on the way back has been counted. Mutant names a mistake, if there is one.
+func remote(kind qt.Kind, source qt.TimeSource, mutant string) qt.Spec {
+	spec := limiterSpec("", kind, source)
+	local := spec.New
+	spec.Name = "a remote " + kind.String()
+	spec.Traits.Latency, spec.Traits.Answers, spec.Traits.TooLarge = roundTrip, 0, 0
+	spec.Traits.Errors = qt.FailOpen
+	spec.New = func(env qt.Env, cfg qt.Config) qt.Funcs {
+		l := local(env, cfg)
+		failing, n := false, 0
+		return qt.Funcs{
+			Take: func(k int) qt.Answer {
+				env.Clock.Sleep(roundTrip / 2)
+				if n++; failing && n%2 == 0 { // lost on the way there
+					env.Clock.Sleep(roundTrip / 2)
+					return qt.Answer{OK: mutant != "fails closed where it should fail open", Err: errUnreachable}
+				}
+				a := l.Take(k)
+				env.Clock.Sleep(roundTrip / 2)
+				if !a.OK && mutant == "asks again when it is denied" {
+					env.Clock.Sleep(roundTrip)
+				}
+				if failing {
+					return qt.Answer{OK: mutant != "fails closed where it should fail open", Err: errUnreachable}
+				}
+				return qt.Answer{OK: a.OK}
+			},
+			Fail: func(on bool) { failing = on },
+		}
+	}
+	return spec
+}
+
+var errUnreachable = errors.New("the limiter cannot be reached")
