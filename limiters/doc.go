@@ -15,7 +15,7 @@
 //   - backlog: the requests that wait for slots.
 //
 // To choose: a [TokenBucket] keeps a rate and allows bursts; it can also wait and
-// reserve. A [GCRA] decides the same, faster, and says when to try again. A [Throttle] lets
+// reserve. A [GCRA] decides the same for whole intervals, without a lock. A [Throttle] lets
 // one event pass per window and drops the others, without a timer; a
 // [ThrottleFunc] also runs the newest of them at the end, and [ThrottleStream] and
 // [ThrottleFuncStream] are the two for channels. [Sometimes] is for logs and the like. A [LeakyBucket]

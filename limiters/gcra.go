@@ -19,9 +19,9 @@ import (
 // interval. It counts in whole nanoseconds, and nothing is rounded. The envelope
 // is closed at its end: what takes exactly d is granted d later.
 //
-// To choose: a GCRA is faster, in particular for several goroutines, and tells
-// when to try again. A TokenBucket also has rates that are no whole number of
-// nanoseconds, can wait and reserve, and can be changed.
+// To choose: a GCRA takes no lock, so that goroutines do not wait for each other. A
+// [TokenBucket] also has rates that are no whole number of nanoseconds, can wait and
+// reserve, and can be changed.
 //
 // The zero GCRA rejects all events (other than n == 0). Make one with [NewGCRA].
 //
