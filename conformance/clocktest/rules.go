@@ -154,7 +154,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		{
 			Rule: core("CK-FLOW", "A goroutine that a timer wakes MUST have its turn before the clock moves on: "+
 				"it finds Now at that instant, and what it arms, receives, resets or stops counts."),
-			Ops: []conformance.Op{conformance.OpConsume},
+			Ops: []conformance.Op{conformance.OpConsume}, Declared: []string{"Waits"},
 			Unless: func(_ *suite.Suite, tr *Traits) string {
 				return suite.If(tr.Waits > WaitsForAll, "declared: "+tr.Waits.String())
 			},
@@ -192,8 +192,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Probe:    c.awaits,
 		},
 		{
-			Rule:  core("CK-DIFF", "On any mix of operations the clock MUST show what package time shows."),
-			Ops:   []conformance.Op{conformance.OpTimer},
+			Rule: core("CK-DIFF", "On any mix of operations the clock MUST show what package time shows."),
+			Ops:  []conformance.Op{conformance.OpTimer}, Declared: []string{"Waits"},
 			About: suite.InFamily(programs),
 			Check: (*exam).inOrder,
 			Probe: c.differs,
