@@ -1,6 +1,7 @@
 package debouncertest
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -123,6 +124,9 @@ func (m *state) call(v int, now time.Duration) {
 		m.Want = append(m.Want, edge.Fire{At: now, Value: v, Kind: edge.Leading, Burst: m.burst, Size: m.size})
 		m.first = now
 	}
+	if leads && m.edges == LeadingAndTrailing && m.traits.BothSingle == 0 {
+		m.Doubt(now + 1)
+	}
 	if m.edges&Trailing == 0 || leads && m.traits.BothSingle != BothTwice {
 		return
 	}
@@ -210,7 +214,7 @@ func (x *exam) difference() *edge.Finding {
 		x.first = &edge.Finding{}
 	default:
 		find := func(fromLead bool) *edge.Finding {
-			return edge.Compare(x.Recording, x.model(fromLead).Model, x.traits.Payload, x.terms())
+			return edge.Compare(x.Recording, x.model(fromLead).Model, cmp.Or(x.traits.Payload, NoPayload), x.terms())
 		}
 		x.first = find(false)
 		if x.first.Violation != nil && cfg.Has("maxwait") && both && find(true).Violation == nil {

@@ -9,7 +9,7 @@
 //				d := mine.NewDebouncer(cfg.Wait, fire)
 //				return debouncertest.Funcs{Call: d.Call, Cancel: d.Cancel, Stop: d.Close}
 //			},
-//			Traits: debouncertest.Traits{Payload: debouncertest.LastPayload, Overlap: debouncertest.Parallel},
+//			Traits: debouncertest.BepDebounce(),
 //		})
 //	}
 //
