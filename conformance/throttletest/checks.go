@@ -61,7 +61,7 @@ func (x *exam) certain() *edge.Finding {
 	for i := 1; i < len(x.Fires); i++ {
 		f, before := x.Fires[i], x.Fires[i-1]
 		at := timeline.Duration(f.Began.At)
-		if f.Began.At-before.Began.At < interval && (before.Began.Seq > reset || f.Began.Seq < reset) {
+		if f.Began.At-before.Began.At < x.shortest() && (before.Began.Seq > reset || f.Began.Seq < reset) {
 			rule := "TH-SPACE"
 			if reset > 0 {
 				rule = "TH-RESET"
@@ -204,7 +204,7 @@ func (x *exam) busySpace() *suite.Violation {
 	for i := 1; i < len(x.Fires); i++ {
 		f, before := x.Fires[i], x.Fires[i-1]
 		at := timeline.Duration(f.Began.At)
-		if f.Began.At-before.Began.At < cfg.Interval && !x.twice() {
+		if f.Began.At-before.Began.At < x.shortest() && !x.twice() {
 			because := fmt.Sprintf("the emission at %s began an interval of %s; its callback takes %s",
 				timeline.Duration(before.Began.At), timeline.Duration(cfg.Interval), timeline.Duration(cfg.Busy))
 			return suite.Broken(f.Began.At, because,
@@ -221,7 +221,7 @@ func (x *exam) busySpace() *suite.Violation {
 // interval before it no callback began or ran.
 func (x *exam) busyLead() *suite.Violation {
 	interval, steps := x.Schedule.Config.Interval, x.Schedule.Steps
-	if x.edges&Leading == 0 || x.traits.Payload == NoPayload {
+	if x.edges&Leading == 0 || x.payload == NoPayload {
 		return nil
 	}
 	for _, s := range steps {
@@ -308,7 +308,7 @@ func (x *exam) stands() *suite.Violation {
 			}
 		}
 		at := max(most, shown(f.Began.At))
-		if at-last < interval {
+		if at-last < x.shortest() {
 			because := fmt.Sprintf("the interval of %s since the emission before it was not over on that clock",
 				timeline.Duration(interval))
 			return suite.Broken(f.Began.At, because, "emitted at %s, when the clock had come no further than %s",

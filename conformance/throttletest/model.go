@@ -73,13 +73,16 @@ func (m *model) pass(to time.Duration) {
 
 // step does one step, and reports whether nothing that comes later counts.
 func (m *model) step(s conformance.Step) (over bool) {
+	traits := m.x.traits
+	if m.running && m.x.edges == Leading && m.interval > 0 && traits.around(s.At, m.until) {
+		m.Doubt(s.At)
+	}
 	m.pass(s.At - 1)
 	if m.interval == 0 && s.Op != conformance.OpFault {
 		m.zero(s)
 		return false
 	}
-	traits := m.x.traits
-	if atEnd := m.running && s.At == m.until; atEnd && !m.pending && (traits.Boundary == 0 || m.x.edges != Leading) {
+	if m.running && s.At == m.until && !m.pending && m.x.edges != Leading {
 		m.Doubt(s.At) // a timer may have closed the interval, or nothing
 	}
 	m.pass(s.At)
@@ -102,7 +105,8 @@ func (m *model) step(s conformance.Step) (over bool) {
 // zero is a step where the interval is 0: every event passes.
 func (m *model) zero(s conformance.Step) {
 	traits := m.x.traits
-	if last := len(m.Want) - 1; traits.Boundary == BoundaryWaits && last >= 0 && m.Want[last].At == s.At {
+	last := len(m.Want) - 1
+	if last >= 0 && (traits.around(s.At, m.Want[last].At) || traits.Boundary == BoundaryWaits && m.Want[last].At == s.At) {
 		m.Doubt(s.At) // an interval of 0 ends at the instant at which it begins
 	}
 	if s.Op == conformance.OpCall {
@@ -162,7 +166,7 @@ func (x *exam) windows() edge.Model {
 			m.Doubt(s.At)
 		}
 		over := func(t time.Duration) bool {
-			if s.At-t == cfg.Interval && traits.Boundary == 0 {
+			if traits.around(s.At, t+cfg.Interval) {
 				m.Doubt(s.At)
 			}
 			return s.At-t > cfg.Interval || s.At-t == cfg.Interval && traits.Boundary == BoundaryPasses

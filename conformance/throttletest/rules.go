@@ -88,7 +88,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		r.Unless = func(_ *suite.Suite, tr *Traits) string { return undeclared(tr.Windows == 0, "Windows") }
 		return about(on(r, Leading), several)
 	}
-	return []rule{
+	all := []rule{
 		on(law(core, "TH-FIRST", "On the leading edge the very first event MUST be emitted at once, "+
 			"wherever on the time line the clock starts."),
 			Leading, LeadingAndTrailing),
@@ -273,7 +273,16 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		},
 		suite.Race[Traits, *exam](c.race),
 	}
+	for i, r := range all {
+		if !slices.Contains(whateverEdges, r.ID) {
+			all[i].Declared = append([]string{"Edges"}, r.Declared...)
+		}
+	}
+	return all
 }
+
+// whateverEdges are the rules that need not know on which edges a throttle emits.
+var whateverEdges = []string{"X-CLOCK1", "X-REENT", "X-CALLS", "X-LEAK", "X-RACE"}
 
 // nameless is why keys cannot be judged.
 const nameless = "declared: NoPayload, so nobody can tell for which key a callback runs"
@@ -334,7 +343,7 @@ func (x *exam) reentry() *suite.Violation {
 // eachKey judges what each key, or each instance, did for itself.
 func (x *exam) eachKey() *suite.Violation {
 	for key := 1; key <= 2; key++ {
-		own := &exam{Recording: edge.OfKey(x.Recording, key), traits: x.traits, edges: x.edges}
+		own := &exam{Recording: edge.OfKey(x.Recording, key), traits: x.traits, edges: x.edges, payload: x.payload}
 		if v := own.difference().Violation; v != nil {
 			return &suite.Violation{
 				Headline: fmt.Sprintf("key %d: %s", key, v.Headline),

@@ -29,6 +29,9 @@ func numbered(
 // Families are the schedules, in constants.
 func (c *contract) Families(s *suite.Suite) []suite.Family {
 	kinds := c.kinds()
+	if o := (observer{s, c.Traits(), c}); o.traits.Payload == 0 {
+		c.nameless = o.payload() == int(NoPayload)
+	}
 	out := []suite.Family{{
 		Name:      suite.Leaks,
 		Look:      true,
@@ -54,7 +57,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 			out = append(out, suite.Family{Name: suite.Keys, Schedules: suite.Keyed(numbered(cfg, calls, near, 3))})
 		}
 	}
-	return append(out, c.setBack(s, kinds)...)
+	return append(out, c.setBack(s, kinds, c.Traits())...)
 }
 
 // intervals are calls alone, of one kind of edge.
@@ -233,8 +236,7 @@ func resetAtEnd(cfg conformance.Config) []conformance.Schedule {
 }
 
 // setBack are the schedules in which the wall clock is set back.
-func (c *contract) setBack(s *suite.Suite, kinds []Edges) []suite.Family {
-	traits := c.spec.Traits
+func (c *contract) setBack(s *suite.Suite, kinds []Edges, traits *Traits) []suite.Family {
 	if s.Time == conformance.PackageTime || traits.ClockBack == 0 {
 		return nil
 	}

@@ -137,6 +137,9 @@ func Rules() []conformance.Rule { return suite.Laws(&contract{}) }
 // contract is the spec in the terms of the suite.
 type contract struct {
 	spec Spec
+	// nameless says that emissions on the leading edge alone bear no payload, though nothing is
+	// declared about it.
+	nameless bool
 }
 
 // Profile names the contract.
@@ -153,7 +156,7 @@ func (c *contract) Unfit(*suite.Suite) (skip, misuse string) {
 func (c *contract) explicit() bool { return c.spec.Time == conformance.Explicit }
 
 // built are the edges of a throttle whose schedule does not say.
-func (c *contract) built() Edges { return edge.Preferred(c.spec.Traits.Edges, conformance.Leading) }
+func (c *contract) built() Edges { return c.spec.Traits.built() }
 
 // kinds are the edges that are declared, or else built.
 func (c *contract) kinds() []Edges { return edge.Kinds(c.spec.Traits.Edges, conformance.Leading) }

@@ -27,6 +27,11 @@ func TestDesigns_chosen(t *testing.T) { proof.Chosen(t, throttle.Chosen) }
 // What TRAITS observes is what correct designs declare, so that a stranger can paste it.
 func TestTraits(t *testing.T) { proof.Observed(t, throttle.Designs()) }
 
+// What TRAITS prints can be pasted.
+func TestTraits_roundTrip(t *testing.T) {
+	proof.RoundTrip(t, append(throttle.Designs(), throttle.Chosen(8)...), "X-REENT", "X-LEAK")
+}
+
 // Without declarations nobody is accused, and TRAITS prints what a plain throttle declares.
 func TestTraits_undeclared(t *testing.T) {
 	synctestcompat.Require(t)
