@@ -129,3 +129,9 @@ func Choosing(tr db.Traits) db.Spec {
 		conformance.OpStop: true, conformance.OpClose: true}
 	return choosySpec(db.Injected, tr, ways{}, all)
 }
+
+// TooLate is Choosing for a debouncer that takes back no timer that has expired.
+func TooLate(tr db.Traits) db.Spec {
+	tr.Overlap = db.Parallel
+	return choosySpec(db.Injected, tr, ways{tooLate: true}, map[conformance.Op]bool{conformance.OpStop: true})
+}

@@ -41,6 +41,8 @@ func designs(source throttletest.TimeSource) []design {
 	}
 	after := leading
 	after.Boundary = throttletest.BoundaryWaits
+	rounded := leading
+	rounded.Boundary = throttletest.BoundaryRounded
 	woken := on(throttletest.LeadingAndTrailing)
 	woken.Payload = throttletest.NoPayload
 	batch := throttletest.Traits{
@@ -65,6 +67,11 @@ func designs(source throttletest.TimeSource) []design {
 			spec(after, func(clock clockwork.Clock, cfg throttletest.Config, _ func(int)) throttletest.Funcs {
 				allow, reset := stamps(clock, func(gap time.Duration) bool { return gap > cfg.Interval })
 				return throttletest.Funcs{Allow: allow, Reset: reset}
+			})},
+		{"tokens in floats",
+			spec(rounded, func(clock clockwork.Clock, cfg throttletest.Config, _ func(int)) throttletest.Funcs {
+				d := &floats{clock: clock, perSecond: 1 / cfg.Interval.Seconds(), tokens: 1}
+				return throttletest.Funcs{Allow: d.allow}
 			})},
 		{"cooling",
 			spec(leading, func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs {

@@ -90,6 +90,7 @@ func Mutants() []zoo.Mutant {
 		all = append(all, zoo.Mutant{
 			Name: m.name, Rule: m.rule, Spec: timedSpec(m.name, throttletest.Injected),
 			Hangs: m.rule == "X-REENT" || strings.Contains(m.name, "keeps a lock"), Chance: m.rule == "TH-ONEOF",
+			Steps: map[string]int{"TH-CLOCKBACK": longest}[m.rule],
 		})
 	}
 	for _, m := range plainMistakes {
@@ -103,6 +104,10 @@ func Mutants() []zoo.Mutant {
 	return append(all, zoo.Mutant{Name: "counts without the lock", Rule: "X-RACE",
 		Spec: timedSpec("checks without the lock", throttletest.Injected)})
 }
+
+// longest is more than the steps of the flow of events that shows that a clock set back holds
+// them up, which is longer than the schedule that is shown for it.
+const longest = 40
 
 // ended selects the families of a stream that a rule needs. A mutant that leaves goroutines
 // after each run leaves few so, which make the looks of later runs long.
