@@ -28,7 +28,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	e := &explorer{s, c.Traits(), ops}
 	base := suite.Configured("wait", "100ms")
 	out := []suite.Family{
-		{Name: suite.Leaks, Look: true, Schedules: suite.Enumerate(base, e.ops, []time.Duration{1, wait}, 2)},
+		{Name: suite.Leaks, Look: true, Schedules: e.leaks(base, []time.Duration{1, wait})},
 		enumerated("enumeration", base, 4, e.ops, suite.Around(wait)...),
 		enumerated("odd wait", suite.Configured("wait", "333.333333ms"), 3, e.ops, suite.Around(333_333_333)...),
 		enumerated("long wait", suite.Configured("wait", "2500h"), 3, onlyCalls, suite.Around(2500*time.Hour)...),
@@ -51,6 +51,17 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 			cfg := base.With("epoch", epoch)
 			out = append(out, enumerated("epoch "+epoch, cfg, 2, onlyCalls, suite.Around(wait)...))
 		}
+	}
+	return out
+}
+
+// leaks are the schedules that look for what is left behind, by steps that meet a deadline too.
+func (e *explorer) leaks(cfg conformance.Config, gaps []time.Duration) []conformance.Schedule {
+	out := suite.Enumerate(cfg, e.ops, gaps, 2)
+	for _, op := range e.ops {
+		out = append(out, suite.NumberedCalls([]conformance.Schedule{
+			suite.Plan(cfg, conformance.Step{Op: conformance.OpCall}, conformance.Step{Op: op, At: wait, Racing: true}),
+		})...)
 	}
 	return out
 }

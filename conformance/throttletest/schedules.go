@@ -35,7 +35,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	out := []suite.Family{{
 		Name:      suite.Leaks,
 		Look:      true,
-		Schedules: numbered(base, calls, []time.Duration{1, suite.Wait}, 3),
+		Schedules: append(numbered(base, calls, []time.Duration{1, suite.Wait}, 3), c.atEnd(s, base, c.built())...),
 	}}
 	for _, e := range kinds {
 		out = append(out, c.intervals(s, e)...)
@@ -66,7 +66,7 @@ func (c *contract) intervals(s *suite.Suite, e Edges) []suite.Family {
 	var out []suite.Family
 	if e != c.built() {
 		out = append(out, suite.Family{Name: suite.Leaks + " " + e.String(), Look: true,
-			Schedules: numbered(cfg, calls, []time.Duration{1, suite.Wait}, 2)})
+			Schedules: append(numbered(cfg, calls, []time.Duration{1, suite.Wait}, 2), c.atEnd(s, cfg, e)...)})
 	}
 	for _, interval := range []string{"333.333333ms", "2500h"} {
 		cfg := suite.Configured("interval", interval, "edges", e.String())
@@ -88,6 +88,23 @@ func (c *contract) intervals(s *suite.Suite, e Edges) []suite.Family {
 		}
 	}
 	return out
+}
+
+// atEnd lets an operation meet the end of an interval that has an event to emit.
+func (c *contract) atEnd(s *suite.Suite, cfg conformance.Config, e Edges) []conformance.Schedule {
+	if c.explicit() || s.Accepts(conformance.OpFault) {
+		return nil
+	}
+	ops := s.Supported(conformance.OpCall, conformance.OpStop)
+	if e == Leading {
+		ops = s.Supported(conformance.OpCall, conformance.OpReset, conformance.OpStop)
+	}
+	var out []conformance.Schedule
+	for _, op := range ops {
+		out = append(out, suite.Plan(cfg, conformance.Step{Op: conformance.OpCall},
+			conformance.Step{Op: conformance.OpCall, At: 1}, conformance.Step{Op: op, At: suite.Wait, Racing: true}))
+	}
+	return suite.NumberedCalls(out)
 }
 
 // sustained are events that go on coming, faster and slower than the interval.

@@ -54,6 +54,7 @@ var timedMistakes = []mistake{
 	{"an interval of zero never trails", "TH-ZERO"},
 	{"the trailing edge is rounded to milliseconds", "TH-LAST"},
 	{"the trailing edge leaves a timer armed", "X-LEAK"},
+	{"an interval that ends after stop leaves a goroutine", "X-LEAK"},
 	{"a panic on the trailing edge wedges it", "X-PANIC"},
 	{"reset does nothing for several", "TH-RESET"},
 	{"a clock that is set back freezes several", "TH-CLOCKBACK"},

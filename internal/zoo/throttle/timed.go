@@ -233,6 +233,9 @@ func (d *timed) arm(in time.Duration) {
 	d.clock.AfterFunc(in, func() {
 		d.mu.Lock()
 		d.armed = d.armed && gen != d.gen
+		if d.is("an interval that ends after stop leaves a goroutine") && d.stopped && d.clock.Now().Equal(d.until) {
+			zoo.LeaveForGood()
+		}
 		if gen != d.gen || !d.pending && !d.is("emits without an event") || d.is("drops what came last") {
 			d.mu.Unlock()
 			return
