@@ -110,7 +110,7 @@ func (c *contract) commonRules() []rule {
 			Probe:  c.concurrent,
 		},
 		{
-			Rule: core("X-CLOCK1", "No other clock than the one injected MUST have any influence."),
+			Rule: core("X-CLOCK1", "No other clock than the one injected may have any influence."),
 			Unless: func(s *suite.Suite, _ *Traits) string {
 				if s.Time == conformance.PackageTime {
 					return "no clock is injected"
@@ -138,7 +138,7 @@ func (c *contract) commonRules() []rule {
 			Check: (*exam).reentry,
 		},
 		{
-			Rule:   core("X-LEAK", "When all is quiet, and after Stop, no goroutine and no armed timer MUST remain."),
+			Rule:   core("X-LEAK", "When all is quiet, and after Stop, no goroutine and no armed timer may remain."),
 			Unless: func(s *suite.Suite, _ *Traits) string { return suite.If(!s.Bubble, suite.OnlyInBubble) },
 			About:  suite.Looked,
 			Check:  (*exam).leak,
@@ -184,9 +184,9 @@ func (x *exam) leak() *suite.Violation {
 	}
 	switch {
 	case len(x.Left) > 0:
-		return x.told(x.End, "", "%d goroutines remained %s: %s", len(x.Left), since, x.Left[0])
+		return x.told(x.End, "", "a goroutine is left %s: %s", since, x.Left[0])
 	case x.Armed:
-		return x.told(x.End, "", "a timer was still armed %s", since)
+		return x.told(x.End, "", "a timer is still armed %s", since)
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ func boundRules() []rule {
 			Check:  differs("DB-MAX", nil, nil),
 		},
 		{
-			Rule: extended("DB-MAXNE", "The bound MUST cut no wait short: nothing fires before the wait "+
+			Rule: extended("DB-MAXNE", "The bound MUST NOT cut a wait short: nothing may fire before the wait "+
 				"since the newest event, or the bound since the first that has not fired, has passed."),
 			Absent: unbounded,
 			Sees:   (*exam).ofEdgesOrRenewed,

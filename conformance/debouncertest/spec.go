@@ -139,7 +139,7 @@ type contract struct {
 
 // Profile names the contract.
 func (c *contract) Profile() suite.Profile {
-	return suite.Profile{Kind: "debouncer", Package: "debouncertest"}
+	return suite.Profile{Kind: "debouncer", Package: "debouncertest", Receivers: true}
 }
 
 // Unfit refuses specs that cannot be run.

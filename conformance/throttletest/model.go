@@ -50,6 +50,7 @@ type model struct {
 	pending bool          // an event waits for it
 	value   int           // that event's
 	size    int           // how many events the interval has seen
+	flushed bool          // whether that ended the interval, or began another, is a choice
 }
 
 // want adds an emission.
@@ -89,6 +90,11 @@ func (m *model) step(s conformance.Step) (over bool) {
 	switch s.Op {
 	case conformance.OpReset:
 		m.running = false
+	case conformance.OpFlush:
+		if m.pending {
+			m.want(s.At, m.value, edge.Flushed, m.size)
+		}
+		m.pending, m.flushed = false, true
 	case conformance.OpFault:
 		m.want(s.At, s.N, edge.Fault, 0)
 	case conformance.OpCancel:
@@ -130,6 +136,9 @@ func (m *model) close(s conformance.Step) {
 
 // call is an event.
 func (m *model) call(s conformance.Step) {
+	if m.flushed {
+		m.Doubt(s.At)
+	}
 	switch {
 	case !m.running && m.x.edges&Leading != 0:
 		m.want(s.At, s.N, edge.Leading, 1)
@@ -196,6 +205,8 @@ func (x *exam) because(want []edge.Fire, w *edge.Fire, at time.Duration) string 
 		return fmt.Sprintf("item %d at %s is an error", w.Value, timeline.Duration(w.At))
 	case cfg.K > 1:
 		return fmt.Sprintf("%d events may pass in %s", cfg.K, interval)
+	case w != nil && w.Kind == edge.Flushed:
+		return fmt.Sprintf("call %d was pending", w.Value)
 	case w != nil && w.Kind == edge.Leading:
 		return fmt.Sprintf("call %d at %s finds no interval running", w.Value, timeline.Duration(w.At))
 	case w != nil:
@@ -221,6 +232,8 @@ func (x *exam) breaks(want []edge.Fire, i int, got *conformance.Fire) string {
 		return "TH-CTX"
 	case x.has(conformance.OpClose):
 		return "TH-CLOSE"
+	case x.has(conformance.OpFlush):
+		return "TH-FLUSH"
 	case fault && x.has(conformance.OpFault):
 		return "TH-ERR"
 	case x.has(conformance.OpFault):

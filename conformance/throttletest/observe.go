@@ -135,6 +135,27 @@ func (o observer) windows() int {
 	return 0
 }
 
+// anchor brings an event an interval after the start of a callback, and one after its end.
+func (o observer) anchor() int {
+	if o.on(Leading) == 0 || !o.Accepts(opEmits) || o.slow() != "" || o.Accepts(conformance.OpFault) {
+		return 0
+	}
+	passes := func(at time.Duration) bool {
+		rec := o.tried("interval=100ms edges=leading busy=30ms | call 1 @0 | call 2 @%v", at)
+		return rec != nil && len(rec.Fires) == 2 && rec.Fires[1].Began.At == at
+	}
+	switch {
+	case passes(suite.Wait + 10):
+		return int(AnchorStart)
+	case passes(suite.Wait + 30*time.Millisecond + 10):
+		return int(AnchorEnd)
+	}
+	return 0
+}
+
+// slow is why callbacks that take time cannot be driven exactly, "" if they can.
+func (o observer) slow() string { return slow(o.Suite, o.traits) }
+
 func (o observer) closeFlush() int {
 	e := o.on(Trailing, LeadingAndTrailing)
 	if e == 0 || !o.Accepts(conformance.OpClose) {

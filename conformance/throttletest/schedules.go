@@ -157,6 +157,10 @@ func (c *contract) ends(s *suite.Suite, e Edges) []suite.Family {
 		out = append(out, suite.Family{Name: "stop " + e.String(), Look: true, Schedules: suite.Ending(
 			numbered(cfg, calls, []time.Duration{1, suite.Wait / 2, suite.Wait + 1}, 3), conformance.OpStop, endings)})
 	}
+	if s.Accepts(conformance.OpFlush) && e&Trailing != 0 {
+		out = append(out, suite.Family{Name: "flush " + e.String(), Schedules: suite.Ending(
+			numbered(cfg, calls, []time.Duration{1, suite.Wait / 2, suite.Wait + 1}, 3), conformance.OpFlush, endings)})
+	}
 	switch {
 	case c.explicit() || s.Accepts(conformance.OpFault):
 	case e&Trailing != 0:
@@ -198,22 +202,27 @@ func (c *contract) callbacks(s *suite.Suite, e Edges) []suite.Family {
 		out = append(out, suite.Family{Name: "inside " + string(op) + " " + e.String(),
 			Schedules: numbered(cfg.With("inside", string(op)), calls, []time.Duration{1, suite.Wait + 1}, 2)})
 	}
-	slow := ""
-	if !s.Bubble {
-		slow = "a callback that runs for a while needs a bubble to be driven exactly"
-	} else if forbidden {
-		slow = "declared: ReentrancyForbidden, so methods may wait for a running callback"
-	}
 	for _, busy := range []time.Duration{suite.Wait * 3 / 10, suite.Wait * 5 / 2} {
 		text := timeline.Duration(busy)
-		gaps := []time.Duration{1, suite.Wait / 2, suite.Wait + 1, busy + 1}
+		gaps := []time.Duration{1, suite.Wait / 2, suite.Wait + 10, busy + 1}
 		out = append(out, suite.Family{
 			Name:      "busy " + text + " " + e.String(),
-			Skip:      slow,
+			Skip:      slow(s, c.Traits()),
 			Schedules: numbered(cfg.With("busy", text), calls, gaps, 3),
 		})
 	}
 	return out
+}
+
+// slow is why callbacks that take time cannot be driven exactly, "" if they can.
+func slow(s *suite.Suite, tr *Traits) string {
+	switch {
+	case !s.Bubble:
+		return "a callback that runs for a while needs a bubble to be driven exactly"
+	case tr.Reentrancy == ReentrancyForbidden:
+		return "declared: ReentrancyForbidden, so methods may wait for a running callback"
+	}
+	return ""
 }
 
 // intervalEnds let one or two calls race with the end of an interval that has an event to

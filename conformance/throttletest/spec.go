@@ -87,6 +87,8 @@ type Funcs struct {
 	AllowAt func(t time.Time) bool
 	// Reset forgets the last emission: the next event passes. Leading edge only.
 	Reset func()
+	// Flush emits what is pending now, and nothing if nothing is.
+	Flush func()
 	// Stop releases what the throttle holds, and drops what is pending. A call after it
 	// does no harm. A method that emits what is pending is a Close.
 	Stop func()
@@ -144,7 +146,7 @@ type contract struct {
 
 // Profile names the contract.
 func (c *contract) Profile() suite.Profile {
-	return suite.Profile{Kind: "throttle", Package: "throttletest"}
+	return suite.Profile{Kind: "throttle", Package: "throttletest", Receivers: true}
 }
 
 // Unfit refuses specs that cannot be run.
@@ -180,6 +182,7 @@ func (c *contract) Learn(*suite.Suite) map[conformance.Op]bool {
 	return map[conformance.Op]bool{
 		conformance.OpCall:   calls,
 		conformance.OpReset:  f.Reset != nil,
+		conformance.OpFlush:  f.Flush != nil,
 		conformance.OpStop:   f.Stop != nil,
 		conformance.OpFault:  f.Fault != nil,
 		conformance.OpClose:  f.Close != nil && f.Closed != nil,

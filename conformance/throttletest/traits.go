@@ -31,6 +31,9 @@ type Traits struct {
 	// Windows says which periods hold no more than Config.K events. Only with the leading
 	// edge.
 	Windows Windows
+	// Anchor says from where an interval counts whose callback takes time. Only with the
+	// leading edge.
+	Anchor Anchor
 	// ClockBack says what becomes of the interval when the clock is set back.
 	ClockBack ClockBack
 	// PanicPolicy says where the panic of a callback goes.
@@ -93,6 +96,15 @@ type Windows int
 const (
 	WindowsFromFirst Windows = iota + 1 // an interval begins with an event that finds none running
 	WindowsSliding                      // no period of that length holds more
+)
+
+// Anchor says from where an interval counts whose callback takes time.
+type Anchor int
+
+// The choices.
+const (
+	AnchorStart Anchor = iota + 1 // from the start of the callback
+	AnchorEnd                     // from its end
 )
 
 // Traits returns what is declared.
@@ -171,6 +183,10 @@ func (o observer) optional() []suite.Choice {
 		{
 			Name: "Reentrancy", Declared: int(tr.Reentrancy), Values: []string{"ReentrancyAllowed", "ReentrancyForbidden"},
 			Observe: o.reentrancy, Set: func(v int) { tr.Reentrancy = Reentrancy(v) },
+		},
+		{
+			Name: "Anchor", Declared: int(tr.Anchor), Values: []string{"AnchorStart", "AnchorEnd"},
+			Observe: o.anchor, Set: func(v int) { tr.Anchor = Anchor(v) },
 		},
 		{
 			Name: "ClockBack", Declared: int(tr.ClockBack), Values: []string{"BackBounded", "BackStands"},

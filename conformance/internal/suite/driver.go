@@ -34,6 +34,9 @@ type FakeTime struct {
 	Bubble bool
 	jump   bool // package time moves an hour before each step, which must not matter
 	moving bool // the clock is being advanced, and its timers count
+	// receivers says that a racing step overtakes those who wait on a timer's channel, for which
+	// the clock is unsettled at the instant of the step.
+	receivers, unsettled bool
 	budget
 }
 
@@ -42,7 +45,11 @@ func NewFakeTime(start time.Time, bubble bool) *FakeTime {
 	f := &FakeTime{Start: start, Bubble: bubble}
 	opts := []fakeclock.Option{fakeclock.WithStart(start)}
 	if bubble {
-		opts = append(opts, fakeclock.WithSettle(func() { f.settled(synctestcompat.Wait) }))
+		opts = append(opts, fakeclock.WithSettle(func() {
+			if !f.unsettled {
+				f.settled(synctestcompat.Wait)
+			}
+		}))
 	}
 	f.Fake = fakeclock.New(opts...)
 	return f
@@ -78,7 +85,12 @@ func (f *FakeTime) Race(at time.Duration, order conformance.Order, step func()) 
 		f.Fake.Advance(0)
 	case conformance.OrderHeld:
 		release := f.Fake.Hold()
+		f.Fake.Advance(max(0, at-1-f.Fake.Elapsed()))
+		// What waits on a timer's channel has received the value then, and goes on when the
+		// step has returned or waits for it.
+		f.unsettled = f.receivers
 		f.Fake.Advance(max(0, at-f.Fake.Elapsed()))
+		f.unsettled = false
 		if f.Bubble {
 			Start(step) // it may wait for the function that is held
 			f.Settle()

@@ -27,6 +27,13 @@ func Mutants() []zoo.Mutant {
 	add("a bound on call: ", onCallSpec, onCallMutants)
 	add("", batchSpec, batchMutants)
 	all = append(all, onPackageTime()...)
+	all = append(all, mutant("who has received the timer's value does not look again", "DB-NOSTALE", db.Spec{
+		Name: "zoo contexts", Time: db.Injected, Traits: trailingTraits,
+		New: func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
+			d := &contexts{clock: env.Clock, wait: cfg.Wait, fire: fire, blind: true}
+			return db.Funcs{Call: d.call, Cancel: d.drop}
+		},
+	}))
 	const races = "counts before it locks"
 	return append(all,
 		mutant(races, "X-RACE", trailingSpec(races, db.Injected)),

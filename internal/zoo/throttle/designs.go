@@ -76,6 +76,14 @@ func (d *cooling) call(v int) {
 	d.emit(v)
 }
 
+// after is cooling that counts the interval from the end of its callback.
+func (d *cooling) after(v int) {
+	if d.cooling.CompareAndSwap(false, true) {
+		defer d.clock.AfterFunc(d.interval, func() { d.cooling.Store(false) })
+		d.emit(v)
+	}
+}
+
 // loop is a goroutine with channels and one timer, of any edge.
 type loop struct {
 	in   chan int

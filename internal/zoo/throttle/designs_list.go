@@ -41,6 +41,8 @@ func designs(source throttletest.TimeSource) []design {
 	}
 	after := leading
 	after.Boundary = throttletest.BoundaryWaits
+	start, end := leading, leading
+	start.Anchor, end.Anchor = throttletest.AnchorStart, throttletest.AnchorEnd
 	rounded := leading
 	rounded.Boundary = throttletest.BoundaryRounded
 	woken := on(throttletest.LeadingAndTrailing)
@@ -74,9 +76,17 @@ func designs(source throttletest.TimeSource) []design {
 				return throttletest.Funcs{Allow: d.allow}
 			})},
 		{"cooling",
-			spec(leading, func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+			spec(start, func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
 				d := &cooling{clock: clock, interval: cfg.Interval, emit: emit}
 				return throttletest.Funcs{Call: d.call}
+			})},
+		{"cooling after the callback",
+			spec(end, func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+				d := &cooling{clock: clock, interval: cfg.Interval, emit: emit}
+				if cfg.Interval == 0 {
+					return throttletest.Funcs{Call: emit}
+				}
+				return throttletest.Funcs{Call: d.after}
 			})},
 		{"a loop",
 			spec(forbids, func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs {

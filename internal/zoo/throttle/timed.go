@@ -151,6 +151,11 @@ func (d *timed) enter(v int) {
 		d.mu.Unlock()
 		if d.allowAt(now) {
 			d.emit(v)
+			if d.is("an interval counts from the end of its callback") {
+				d.mu.Lock()
+				d.until = d.clock.Now().Add(d.cfg.Interval)
+				d.mu.Unlock()
+			}
 		}
 		return
 	}
@@ -262,6 +267,17 @@ func (d *timed) arm(in time.Duration) {
 	})
 }
 
+// flush emits what is pending. The interval runs on.
+func (d *timed) flush() {
+	d.mu.Lock()
+	v, ok := d.value, d.pending
+	d.pending = ok && d.is("a flushed event comes again")
+	d.mu.Unlock()
+	if ok || d.is("flush emits what is not pending") {
+		d.emit(v)
+	}
+}
+
 // end is the end of the input: it emits what is pending.
 func (d *timed) end() {
 	d.mu.Lock()
@@ -349,6 +365,7 @@ func timedSpec(mutant string, source throttletest.TimeSource, edges ...throttlet
 				CallKey: byKey,
 				AllowAt: d.allowAt,
 				Reset:   d.reset,
+				Flush:   d.flush,
 				Stop:    d.stop,
 				Close:   d.end,
 				Closed:  d.closed,
@@ -361,6 +378,7 @@ func timedSpec(mutant string, source throttletest.TimeSource, edges ...throttlet
 			BothSingle:  throttletest.BothOnce,
 			Payload:     throttletest.LastPayload,
 			Windows:     throttletest.WindowsFromFirst,
+			Anchor:      throttletest.AnchorStart,
 			ClockBack:   back,
 			PanicPolicy: throttletest.PanicPropagates,
 		},
