@@ -85,12 +85,7 @@ func (f *FakeTime) Race(at time.Duration, order conformance.Order, step func()) 
 		f.Fake.Advance(0)
 	case conformance.OrderHeld:
 		release := f.Fake.Hold()
-		f.Fake.Advance(max(0, at-1-f.Fake.Elapsed()))
-		// What waits on a timer's channel has received the value then, and goes on when the
-		// step has returned or waits for it.
-		f.unsettled = f.receivers
 		f.Fake.Advance(max(0, at-f.Fake.Elapsed()))
-		f.unsettled = false
 		if f.Bubble {
 			Start(step) // it may wait for the function that is held
 			f.Settle()
@@ -99,8 +94,19 @@ func (f *FakeTime) Race(at time.Duration, order conformance.Order, step func()) 
 		}
 		release()
 	default:
+		if !f.receivers || !f.Bubble {
+			f.To(at)
+			step()
+			return
+		}
+		// Who waits on a timer's channel has received the value then, and goes on when the step
+		// has returned or waits for it.
+		f.To(max(f.Fake.Elapsed(), at-1))
+		f.unsettled = true
 		f.To(at)
-		step()
+		f.unsettled = false
+		Start(step)
+		f.Settle()
 	}
 }
 
