@@ -34,9 +34,8 @@ type FakeTime struct {
 	Bubble bool
 	jump   bool // package time moves an hour before each step, which must not matter
 	moving bool // the clock is being advanced, and its timers count
-	// receivers says that a racing step overtakes those who wait on a timer's channel, for which
-	// the clock is unsettled at the instant of the step.
-	receivers, unsettled bool
+	// unsettled says that the clock moves on although something may run.
+	unsettled bool
 	budget
 }
 
@@ -93,20 +92,16 @@ func (f *FakeTime) Race(at time.Duration, order conformance.Order, step func()) 
 			step()
 		}
 		release()
-	default:
-		if !f.receivers || !f.Bubble {
-			f.To(at)
-			step()
-			return
-		}
-		// Who waits on a timer's channel has received the value then, and goes on when the step
-		// has returned or waits for it.
+	case conformance.OrderReceived:
 		f.To(max(f.Fake.Elapsed(), at-1))
 		f.unsettled = true
 		f.To(at)
 		f.unsettled = false
-		Start(step)
+		Start(step) // on the one processor it is next, before all that the timers have woken
 		f.Settle()
+	default:
+		f.To(at)
+		step()
 	}
 }
 

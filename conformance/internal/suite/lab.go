@@ -157,7 +157,7 @@ func (l *lab) driver(j Job) Driver {
 		return NewBubbleTime()
 	}
 	h := NewFakeTime(j.Schedule.Config.Start(), l.bubble)
-	h.jump, h.receivers = j.Jump, l.suite.profile.Receivers
+	h.jump = j.Jump
 	return h
 }
 

@@ -299,7 +299,7 @@ func (d *trailing) flush() {
 		return
 	}
 	v := d.value
-	if d.is("flush looks and fires under two locks") {
+	if d.is("flush looks and fires under two locks") && d.clock.Since(d.last) < d.wait {
 		d.mu.Unlock()
 		runtime.Gosched()
 		d.mu.Lock()
