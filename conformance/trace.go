@@ -106,6 +106,9 @@ const (
 	OrderFireFirst
 	// OrderSampled leaves the order to chance; many runs see what comes.
 	OrderSampled
+	// OrderReceived lets who waits on a timer's channel receive its value, and go on when the
+	// step has returned, or blocks.
+	OrderReceived
 )
 
 // String says in words how the step met its timers.
@@ -116,6 +119,7 @@ func (o Order) String() string {
 		"the timer had fired and its function was held until the racing step had returned",
 		"the timer and its function went before the racing step",
 		"timer and racing step met by chance",
+		"who waited for the timer had received its value and was held until the racing step had returned",
 	}[o]
 }
 

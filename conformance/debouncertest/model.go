@@ -1,6 +1,7 @@
 package debouncertest
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -15,10 +16,11 @@ type model struct {
 }
 
 // state is such a debouncer at a point of a run. Correct debouncers differ in what they do
-// with an event at the very instant of a deadline, or soon after a cancel or flush within
-// a burst: from there on the model is in doubt.
+// with an operation at the very instant of a deadline, and with an event soon after a cancel or
+// flush within a burst: there the paths part, and a run is right if one of them leads to it.
 type state struct {
 	model
+	path   *path
 	cfg    conformance.Config
 	traits *Traits
 	edges  Edges
@@ -36,13 +38,58 @@ type state struct {
 	over        bool          // the debouncer has ended
 }
 
-// model works out what must happen in the run.
-func (x *exam) model(fromLead bool) model {
+// path says which way was taken wherever correct debouncers differ.
+type path struct {
+	taken, of []int // the way, and how many there are
+	at        int   // where the model is
+}
+
+// either takes one of several ways, counted from 0.
+func (p *path) either(ways int) int {
+	if p.at == len(p.taken) {
+		p.taken, p.of = append(p.taken, 0), append(p.of, ways)
+	}
+	p.at++
+	return p.taken[p.at-1]
+}
+
+// next takes another path, and reports whether there is one that was not taken yet.
+func (p *path) next() bool {
+	p.taken, p.of, p.at = p.taken[:p.at], p.of[:p.at], 0
+	for n := len(p.taken) - 1; n >= 0; n-- {
+		if p.taken[n]++; p.taken[n] < p.of[n] {
+			return true
+		}
+		p.taken, p.of = p.taken[:n], p.of[:n]
+	}
+	return false
+}
+
+// manyPaths are more than are followed: nothing is certain then.
+const manyPaths = 256
+
+// models calls f with what must happen in the run, for each path, until f returns true. It
+// reports whether f did so or there are too many paths.
+func (x *exam) models(fromLead bool, f func(m model) bool) bool {
+	p := &path{}
+	for range manyPaths {
+		if f(x.model(fromLead, p)) {
+			return true
+		}
+		if !p.next() {
+			return false
+		}
+	}
+	return true
+}
+
+// model works out what must happen in the run on a path.
+func (x *exam) model(fromLead bool, p *path) model {
 	cfg := x.Schedule.Config
 	bounded := cfg.Has("maxwait")
 	m := &state{
-		model: model{edge.Model{Certain: edge.Far}, map[int]bool{}},
-		cfg:   cfg, traits: x.traits, edges: cfg.Edges,
+		model: model{edge.Model{Certain: edge.Far}, map[int]bool{}}, path: p,
+		cfg: cfg, traits: x.traits, edges: cfg.Edges,
 		bounded: bounded, onCall: bounded && x.traits.MaxWait == MaxWaitOnCall, fromLead: fromLead,
 		cut: -edge.Far,
 	}
@@ -92,13 +139,24 @@ func (m *state) do(d *conformance.Done) {
 		return
 	}
 	now := d.Began.At
-	if at, _ := m.deadline(); m.waits && at == now && !d.Inside {
-		m.Doubt(now) // within a callback, what waits may already have fired
+	at, _ := m.deadline()
+	first, fires := false, false           // the operation goes first; it is an event that fires for all
+	if m.waits && at == now && !d.Inside { // a callback that does it may be that of what waits
+		ways := 2
+		if m.bounded && d.Op == conformance.OpCall && m.traits.MaxWait == MaxWaitFromFire {
+			ways = 3
+		}
+		way := m.path.either(ways)
+		first, fires = way > 0, way > 1
 	}
-	m.pass(now)
+	if !first {
+		m.pass(now)
+	}
 	switch d.Op {
 	case conformance.OpCall:
-		m.call(d.N, now)
+		if m.call(d.N, now); fires && m.waits {
+			m.fire(now, edge.Bound)
+		}
 	case conformance.OpPending:
 		m.asked(d.Began.Seq)
 	case conformance.OpCancel:
@@ -117,11 +175,19 @@ func (m *state) do(d *conformance.Done) {
 
 // call is an event.
 func (m *state) call(v int, now time.Duration) {
+	due, kind := m.deadline()
+	late := m.waits && due <= now // this event was taken first
 	m.join(now)
 	leads := m.edges&Leading != 0 && m.size == 1
 	if leads {
 		m.Want = append(m.Want, edge.Fire{At: now, Value: v, Kind: edge.Leading, Burst: m.burst, Size: m.size})
+		if late {
+			m.fire(now, kind)
+		}
 		m.first = now
+	}
+	if leads && m.edges == LeadingAndTrailing && m.traits.BothSingle == 0 {
+		m.Doubt(now + 1)
 	}
 	if m.edges&Trailing == 0 || leads && m.traits.BothSingle != BothTwice {
 		return
@@ -134,8 +200,8 @@ func (m *state) call(v int, now time.Duration) {
 	}
 	m.waits = true
 	if m.onCall && now >= m.first+m.cfg.MaxWait {
-		if now == m.first+m.cfg.MaxWait {
-			m.Doubt(now)
+		if now == m.first+m.cfg.MaxWait && m.path.either(2) == 1 {
+			return
 		}
 		m.fire(now, edge.Brought)
 	}
@@ -145,10 +211,14 @@ func (m *state) call(v int, now time.Duration) {
 func (m *state) join(now time.Duration) {
 	quiet := !m.open || now > max(m.last, m.cut)+m.cfg.Wait
 	waited := now >= m.last+m.cfg.Wait
+	fresh := quiet || waited
 	if m.open && m.edges != Trailing && !quiet && (waited || m.cut >= m.last) {
-		m.Doubt(now)
+		fresh = fresh == (m.path.either(2) == 0)
+		if m.bounded && m.cut >= m.last && m.traits.MaxWait == MaxWaitFromFire {
+			m.Doubt(now) // since what is cut off may have taken the timer of the bound with it
+		}
 	}
-	if quiet || waited {
+	if fresh {
 		m.burst, m.size = m.burst+1, 0
 	}
 	m.open, m.last = true, now
@@ -209,15 +279,29 @@ func (x *exam) difference() *edge.Finding {
 	case cfg.Busy > 0, cfg.Inside != "" && x.traits.BothSingle == BothTwice && both:
 		x.first = &edge.Finding{}
 	default:
-		find := func(fromLead bool) *edge.Finding {
-			return edge.Compare(x.Recording, x.model(fromLead).Model, x.traits.Payload, x.terms())
-		}
-		x.first = find(false)
-		if x.first.Violation != nil && cfg.Has("maxwait") && both && find(true).Violation == nil {
+		if x.first = x.compared(false); x.first.Violation != nil && cfg.Has("maxwait") && both &&
+			x.compared(true).Violation == nil {
 			x.first = &edge.Finding{}
 		}
 	}
 	return x.first
+}
+
+// compared compares the run with the model on every path, and returns the first difference on
+// the first of them unless one of them leads to the run.
+func (x *exam) compared(fromLead bool) *edge.Finding {
+	var first *edge.Finding
+	payload := cmp.Or(x.traits.Payload, NoPayload)
+	if x.models(fromLead, func(m model) bool {
+		found := edge.Compare(x.Recording, m.Model, payload, x.terms())
+		if first == nil {
+			first = found
+		}
+		return found.Violation == nil
+	}) {
+		return &edge.Finding{}
+	}
+	return first
 }
 
 // terms are those of a debouncer.

@@ -188,7 +188,11 @@ func (c *contract) clash(p *suite.Probe, edges Edges) (skip string) {
 
 // panics lets callbacks panic, with each kind of edges and with a bound.
 func (c *contract) panics(p *suite.Probe) (*suite.Violation, string) {
-	traits := c.Traits()
+	return c.panicsWith(p, c.Traits())
+}
+
+// panicsWith is panics with other traits.
+func (c *contract) panicsWith(p *suite.Probe, traits *Traits) (*suite.Violation, string) {
 	base := suite.Configured("wait", "100ms")
 	var configs []conformance.Config
 	if len(traits.Edges) == 0 || slices.Contains(traits.Edges, Trailing) {

@@ -16,7 +16,7 @@ func boundRules() []rule {
 			Check:  differs("DB-MAX", nil, nil),
 		},
 		{
-			Rule: extended("DB-MAXNE", "The bound MUST cut no wait short: nothing fires before the wait "+
+			Rule: extended("DB-MAXNE", "The bound MUST NOT cut a wait short: nothing may fire before the wait "+
 				"since the newest event, or the bound since the first that has not fired, has passed."),
 			Absent: unbounded,
 			Sees:   (*exam).ofEdgesOrRenewed,
@@ -41,11 +41,11 @@ func boundRules() []rule {
 }
 
 // firesRenewed finds a call after a cancel that fired at its own instant, as if the bound
-// still counted from what was cancelled.
+// still counted from what was cancelled. With the leading edge that is where it fires.
 func (x *exam) firesRenewed() *suite.Violation {
 	call := renewed(x.Schedule)
 	bounded := x.Schedule.Config.Has("maxwait")
-	if call == nil || !bounded || x.traits.AfterCancel != CancelReusable || !x.traits.bearsNewest() {
+	if call == nil || !bounded || x.Schedule.Config.Edges&Leading != 0 || x.traits.AfterCancel != CancelReusable || !x.traits.bearsNewest() {
 		return nil
 	}
 	if f := x.firedAt(call.N, call.At); f != nil {

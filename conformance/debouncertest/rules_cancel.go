@@ -22,8 +22,8 @@ func cancelRules() []rule {
 			Check:  (*exam).cancel,
 		},
 		{
-			Rule: extended("DB-CANCELBAR", "After the return of Cancel no callback MUST start "+
-				"that its promise excludes: for what it reported cancelled (commit), or at all (finish)."),
+			Rule: extended("DB-CANCELBAR", "After the return of Cancel a callback that its promise excludes MUST NOT start: "+
+				"for what it reported cancelled (commit), or at all (finish)."),
 			Ops:      ops,
 			Declared: []string{"CancelBarrier"},
 			Absent:   noTrailing,
@@ -34,7 +34,7 @@ func cancelRules() []rule {
 		},
 		{
 			Rule: core("DB-REUSE", "After Cancel a new event MUST start a new burst, unless Cancel is declared final; "+
-				"then nothing MUST fire any more."),
+				"then nothing may fire any more."),
 			Ops:      ops,
 			Declared: []string{"AfterCancel"},
 			Absent:   noTrailing,

@@ -21,7 +21,7 @@ func edgeRules() []rule {
 			Check:  differs("DB-LEAD", (*exam).firstLost, nil),
 		},
 		{
-			Rule: extended("DB-LEAD1", "No event but the first of a burst MUST fire on the leading edge; "+
+			Rule: extended("DB-LEAD1", "No event but the first of a burst may fire on the leading edge; "+
 				"a burst lasts until the wait has passed since its newest event."),
 			Absent: leading,
 			Sees:   (*exam).ofEdges,
@@ -35,7 +35,7 @@ func edgeRules() []rule {
 			Check:  differs("DB-REARM", (*exam).laterLost, nil),
 		},
 		{
-			Rule:   extended("DB-LEADONLY", "With the leading edge alone nothing MUST fire on the trailing edge."),
+			Rule:   extended("DB-LEADONLY", "With the leading edge alone nothing may fire on the trailing edge."),
 			Absent: without(Leading),
 			Sees:   (*exam).ofEdges,
 			Check:  differs("DB-LEADONLY", nil, nil),
@@ -62,7 +62,7 @@ func edgeRules() []rule {
 // noEdgeRule is that of a debouncer that fires on no edge.
 func noEdgeRule() rule {
 	return rule{
-		Rule: extended("DB-NONE", "With no edge at all nothing MUST fire, by a bound neither, "+
+		Rule: extended("DB-NONE", "With no edge at all nothing may fire, by a bound neither, "+
 			"unless the constructor refuses it."),
 		Absent: without(NoEdges),
 		About:  func(j suite.Job) bool { return j.Schedule.Config.Edges == NoEdges },

@@ -1,6 +1,7 @@
 package debouncertest
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -145,15 +146,31 @@ func (x *exam) edgePending() *suite.Violation {
 	if x.Refused != "" || x.Stuck || x.Schedule.Config.Busy > 0 || x.difference().Violation != nil {
 		return nil
 	}
-	one, other := x.model(false), x.model(true)
-	certain := min(one.Certain, other.Certain)
+	var worst *suite.Violation
+	fits := func(m model) bool {
+		if edge.Compare(x.Recording, m.Model, cmp.Or(x.traits.Payload, NoPayload), x.terms()).Violation != nil {
+			return false
+		}
+		v := x.answered(m)
+		if worst == nil {
+			worst = v
+		}
+		return v == nil
+	}
+	if x.models(false, fits) || x.models(true, fits) {
+		return nil
+	}
+	return worst
+}
+
+// answered compares the answers to queries with those of a model.
+func (x *exam) answered(m model) *suite.Violation {
 	for _, d := range x.Done {
-		want, sure := one.pending[d.Began.Seq]
-		if d.Op != conformance.OpPending || d.Ended.Seq == 0 || !sure || d.OK == want || d.Began.At >= certain ||
-			d.OK == other.pending[d.Began.Seq] {
+		want, sure := m.pending[d.Began.Seq]
+		if d.Op != conformance.OpPending || d.Ended.Seq == 0 || !sure || d.OK == want || d.Began.At >= m.Certain {
 			continue
 		}
-		v := x.terms().Difference(x.Recording, one.Want, nil, nil, d.Began.At)
+		v := x.terms().Difference(x.Recording, m.Want, nil, nil, d.Began.At)
 		v.Headline = text("Pending() = %v at %s, want %v", d.OK, d.Began.At, want)
 		v.Because = "no event was waiting to fire"
 		if want {

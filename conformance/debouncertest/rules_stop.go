@@ -10,7 +10,7 @@ import (
 // stopRule is that of Stop.
 func stopRule() rule {
 	return rule{
-		Rule: core("DB-STOP", "After Stop nothing MUST fire; Stop MUST be idempotent, "+
+		Rule: core("DB-STOP", "After Stop nothing may fire; Stop MUST be idempotent, "+
 			"and a call after it MUST be harmless."),
 		Ops:      []conformance.Op{conformance.OpStop},
 		Declared: []string{"StopPending"},

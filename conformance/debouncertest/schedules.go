@@ -28,7 +28,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	e := &explorer{s, c.Traits(), ops}
 	base := suite.Configured("wait", "100ms")
 	out := []suite.Family{
-		{Name: suite.Leaks, Look: true, Schedules: suite.Enumerate(base, e.ops, []time.Duration{1, wait}, 2)},
+		{Name: suite.Leaks, Look: true, Schedules: e.leaks(base, []time.Duration{1, wait})},
 		enumerated("enumeration", base, 4, e.ops, suite.Around(wait)...),
 		enumerated("odd wait", suite.Configured("wait", "333.333333ms"), 3, e.ops, suite.Around(333_333_333)...),
 		enumerated("long wait", suite.Configured("wait", "2500h"), 3, onlyCalls, suite.Around(2500*time.Hour)...),
@@ -55,6 +55,17 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	return out
 }
 
+// leaks are the schedules that look for what is left behind, by steps that meet a deadline too.
+func (e *explorer) leaks(cfg conformance.Config, gaps []time.Duration) []conformance.Schedule {
+	out := suite.Enumerate(cfg, e.ops, gaps, 2)
+	for _, op := range e.ops {
+		out = append(out, suite.NumberedCalls([]conformance.Schedule{
+			suite.Plan(cfg, conformance.Step{Op: conformance.OpCall}, conformance.Step{Op: op, At: wait, Racing: true}),
+		})...)
+	}
+	return out
+}
+
 // enumerated is a family of all schedules of up to depth steps over the operations and gaps.
 func enumerated(name string, cfg conformance.Config, depth int,
 	ops []conformance.Op, gaps ...time.Duration) suite.Family {
@@ -77,19 +88,23 @@ func (e *explorer) callbacks(base conformance.Config) []suite.Family {
 			out = append(out, skipped(suite.If(forbidden, "declared: ReentrancyForbidden"), f))
 		}
 	}
-	slow := ""
-	switch {
-	case !e.Bubble:
-		slow = "a callback that runs for a while needs a bubble to be driven exactly"
-	case forbidden:
-		slow = "declared: ReentrancyForbidden, so methods may wait for a running callback"
-	}
 	for _, busy := range []time.Duration{wait * 3 / 10, wait * 5 / 2} {
 		cfg := base.With("busy", timeline.Duration(busy))
-		out = append(out, skipped(slow, enumerated("busy "+timeline.Duration(busy), cfg, 3, e.ops,
+		out = append(out, skipped(slow(e.Suite, e.traits), enumerated("busy "+timeline.Duration(busy), cfg, 3, e.ops,
 			1, wait-1, wait, wait+1, wait+20*time.Millisecond, busy+1)))
 	}
 	return out
+}
+
+// slow is why callbacks that take time cannot be driven exactly, "" if they can.
+func slow(s *suite.Suite, tr *Traits) string {
+	switch {
+	case !s.Bubble:
+		return "a callback that runs for a while needs a bubble to be driven exactly"
+	case tr.Reentrancy == ReentrancyForbidden:
+		return "declared: ReentrancyForbidden, so methods may wait for a running callback"
+	}
+	return ""
 }
 
 // noWaits are schedules with a wait that is 0 or negative.

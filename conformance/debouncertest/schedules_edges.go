@@ -50,7 +50,7 @@ func (e *explorer) edge(ed Edges, few []conformance.Op) []suite.Family {
 	if ed == NoEdges {
 		return out
 	}
-	out = append(out, suite.Family{Name: name + " racing", Schedules: races(onlyCalls, cfg)})
+	out = append(out, suite.Family{Name: name + " racing", Schedules: races(e.racing(few), cfg)})
 	out = append(out, e.configured(name, cfg, few)...)
 	if e.traits.BothSingle != BothTwice {
 		zero := suite.Configured("wait", "0", "edges", ed.String())
@@ -79,6 +79,8 @@ func (e *explorer) bound(ed Edges, bound string, few []conformance.Op) []suite.F
 	if cfg.MaxWait == wait {
 		return out
 	}
+	out = append(out, suite.Family{Name: name + " racing",
+		Schedules: append(races(e.racing(few), cfg), boundRaces(e.racing(few), cfg)...)})
 	out = append(out, e.configured(name, cfg, few)...)
 	if ed == Trailing && e.Accepts(conformance.OpCancel) && e.traits.AfterCancel == CancelReusable {
 		out = append(out, suite.Family{Name: name + " renewed", Schedules: suite.ParseAll(
@@ -87,10 +89,36 @@ func (e *explorer) bound(ed Edges, bound string, few []conformance.Op) []suite.F
 	return out
 }
 
+// racing are the operations that race with deadlines.
+func (e *explorer) racing(few []conformance.Op) []conformance.Op {
+	return append(slices.Clone(few), e.Supported(conformance.OpStop)...)
+}
+
+// boundRaces let a step meet the bound of a burst, with at most one step after it.
+func boundRaces(ops []conformance.Op, cfg conformance.Config) []conformance.Schedule {
+	var out []conformance.Schedule
+	var head []conformance.Step
+	for at := time.Duration(0); at < cfg.MaxWait; at += wait * 9 / 10 {
+		head = append(head, conformance.Step{Op: conformance.OpCall, At: at})
+	}
+	for _, op := range ops {
+		met := append(slices.Clone(head), conformance.Step{Op: op, At: cfg.MaxWait, Racing: true})
+		out = append(out, suite.Plan(cfg, met...))
+		if op == conformance.OpStop {
+			continue
+		}
+		for _, gap := range []time.Duration{1, wait / 2, wait + 1} {
+			out = append(out, suite.Plan(cfg, append(slices.Clone(met),
+				conformance.Step{Op: conformance.OpCall, At: cfg.MaxWait + gap})...))
+		}
+	}
+	return suite.NumberedCalls(out)
+}
+
 // configured are the schedules for any configuration with an edge or a bound.
 func (e *explorer) configured(name string, cfg conformance.Config, few []conformance.Op) []suite.Family {
 	out := []suite.Family{
-		{Name: name + " leaks", Look: true, Schedules: suite.Enumerate(cfg, e.ops, []time.Duration{1}, 2)},
+		{Name: name + " leaks", Look: true, Schedules: e.leaks(cfg, []time.Duration{1})},
 		{Name: name + " worn", Schedules: longRuns(cfg, few)},
 	}
 	if e.Accepts(conformance.OpStop) {

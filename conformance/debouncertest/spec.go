@@ -9,7 +9,7 @@
 //				d := mine.NewDebouncer(cfg.Wait, fire)
 //				return debouncertest.Funcs{Call: d.Call, Cancel: d.Cancel, Stop: d.Close}
 //			},
-//			Traits: debouncertest.Traits{Payload: debouncertest.LastPayload, Overlap: debouncertest.Parallel},
+//			Traits: debouncertest.BepDebounce(),
 //		})
 //	}
 //
@@ -139,7 +139,7 @@ type contract struct {
 
 // Profile names the contract.
 func (c *contract) Profile() suite.Profile {
-	return suite.Profile{Kind: "debouncer", Package: "debouncertest"}
+	return suite.Profile{Kind: "debouncer", Package: "debouncertest", Receivers: true}
 }
 
 // Unfit refuses specs that cannot be run.

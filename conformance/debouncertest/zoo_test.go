@@ -96,7 +96,7 @@ func TestHint(t *testing.T) {
 		{"DB-CLOSE", "CloseFlush: CloseAtDeadline", func(tr *traits) { tr.CloseFlush = debouncertest.CloseAtDeadline }},
 	} {
 		if i > 0 && !all {
-			return
+			break
 		}
 		made := right
 		k.is(&made)
@@ -112,6 +112,12 @@ func TestHint(t *testing.T) {
 		return build(env, cfg, fire)
 	}
 	leadsTo(spec, "DB-LEAD", "Edges: []debouncertest.Edges{debouncertest.Trailing}")
+	// A timer that has expired fires, whatever comes: that is two choices.
+	late := right
+	late.Tie, late.StaleFire = debouncertest.EitherTie, debouncertest.StaleAllowed
+	spec = debouncer.TooLate(late)
+	spec.Traits = right
+	leadsTo(spec, "DB-NOSTALE", "Tie: EitherTie with StaleFire: StaleAllowed")
 }
 
 // Without declarations nobody is accused, and what TRAITS prints is what a plain debouncer
@@ -136,6 +142,11 @@ func TestTraits(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What TRAITS prints can be pasted.
+func TestTraits_roundTrip(t *testing.T) {
+	proof.RoundTrip(t, slices.Concat(debouncer.Designs(), debouncer.Chosen(8)), "X-REENT", "X-LEAK", "DB-STOP")
 }
 
 // The rules are those of RULES.md, in the order of the subtests.

@@ -18,7 +18,7 @@ func emitted(f conformance.Fire) []suite.Lane {
 }
 
 // stopHolds is TH-STOP: after Stop has returned nothing is emitted until another event
-// comes.
+// comes, unless Stop met the end of the interval.
 func (x *exam) stopHolds() *suite.Violation {
 	for i, d := range x.Done {
 		if d.Op != conformance.OpStop || d.Ended.Seq == 0 || d.Inside {
@@ -29,7 +29,8 @@ func (x *exam) stopHolds() *suite.Violation {
 			until = x.Done[i+1].Began.Seq
 		}
 		for _, f := range x.Fires {
-			if f.Began.Seq > d.Ended.Seq && f.Began.Seq < until {
+			due := d.Racing && f.Began.At == d.Began.At
+			if f.Began.Seq > d.Ended.Seq && f.Began.Seq < until && !due {
 				because := "stop had returned at " + timeline.Duration(d.Ended.At) + ", and drops what is pending"
 				v := suite.Broken(f.Began.At, because,
 					"emitted %d at %s, after stop", f.Value, timeline.Duration(f.Began.At))
@@ -61,7 +62,7 @@ func (x *exam) certain() *edge.Finding {
 	for i := 1; i < len(x.Fires); i++ {
 		f, before := x.Fires[i], x.Fires[i-1]
 		at := timeline.Duration(f.Began.At)
-		if f.Began.At-before.Began.At < interval && (before.Began.Seq > reset || f.Began.Seq < reset) {
+		if f.Began.At-before.Began.At < x.shortest() && (before.Began.Seq > reset || f.Began.Seq < reset) {
 			rule := "TH-SPACE"
 			if reset > 0 {
 				rule = "TH-RESET"
@@ -204,7 +205,7 @@ func (x *exam) busySpace() *suite.Violation {
 	for i := 1; i < len(x.Fires); i++ {
 		f, before := x.Fires[i], x.Fires[i-1]
 		at := timeline.Duration(f.Began.At)
-		if f.Began.At-before.Began.At < cfg.Interval && !x.twice() {
+		if f.Began.At-before.Began.At < x.shortest() && !x.twice() {
 			because := fmt.Sprintf("the emission at %s began an interval of %s; its callback takes %s",
 				timeline.Duration(before.Began.At), timeline.Duration(cfg.Interval), timeline.Duration(cfg.Busy))
 			return suite.Broken(f.Began.At, because,
@@ -221,7 +222,7 @@ func (x *exam) busySpace() *suite.Violation {
 // interval before it no callback began or ran.
 func (x *exam) busyLead() *suite.Violation {
 	interval, steps := x.Schedule.Config.Interval, x.Schedule.Steps
-	if x.edges&Leading == 0 || x.traits.Payload == NoPayload {
+	if x.edges&Leading == 0 || x.payload == NoPayload {
 		return nil
 	}
 	for _, s := range steps {
@@ -233,6 +234,37 @@ func (x *exam) busyLead() *suite.Violation {
 		if s.Op == conformance.OpCall && idle && first && !x.fired(s) {
 			return suite.Broken(s.At, "no interval was running, and no callback",
 				"call %d was not emitted at %s", s.N, timeline.Duration(s.At))
+		}
+	}
+	return nil
+}
+
+// anchored judges from where the intervals of callbacks count that take time.
+func (x *exam) anchored() *suite.Violation {
+	if x.unfinished() {
+		return nil
+	}
+	for _, s := range x.Schedule.Steps {
+		var last *conformance.Fire // that began before the event
+		now := false
+		for i := range x.Fires {
+			if f := &x.Fires[i]; f.Began.At < s.At {
+				last = f
+			} else if f.Began.At == s.At {
+				now = true
+			}
+		}
+		if last == nil || last.Ended.Seq == 0 || last.Ended.At >= s.At {
+			continue // nobody can tell whether a callback that ends at this instant is over
+		}
+		start, end := timeline.Duration(last.Began.At), timeline.Duration(last.Ended.At)
+		switch since := s.At - x.Schedule.Config.Interval; {
+		case x.traits.Anchor == AnchorStart && !now && last.Began.At+1 < since:
+			return suite.Broken(s.At, "the callback before it ran from "+start+" to "+end+", and AnchorStart is declared",
+				"call %d was not emitted at %s", s.N, timeline.Duration(s.At))
+		case x.traits.Anchor == AnchorEnd && now && last.Ended.At-1 > since:
+			return suite.Broken(s.At, "the callback before it ran from "+start+" to "+end+", and AnchorEnd is declared",
+				"emitted at %s, want no emission", timeline.Duration(s.At))
 		}
 	}
 	return nil
@@ -308,7 +340,7 @@ func (x *exam) stands() *suite.Violation {
 			}
 		}
 		at := max(most, shown(f.Began.At))
-		if at-last < interval {
+		if at-last < x.shortest() {
 			because := fmt.Sprintf("the interval of %s since the emission before it was not over on that clock",
 				timeline.Duration(interval))
 			return suite.Broken(f.Began.At, because, "emitted at %s, when the clock had come no further than %s",

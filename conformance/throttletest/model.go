@@ -50,6 +50,7 @@ type model struct {
 	pending bool          // an event waits for it
 	value   int           // that event's
 	size    int           // how many events the interval has seen
+	flushed bool          // whether that ended the interval, or began another, is a choice
 }
 
 // want adds an emission.
@@ -73,19 +74,27 @@ func (m *model) pass(to time.Duration) {
 
 // step does one step, and reports whether nothing that comes later counts.
 func (m *model) step(s conformance.Step) (over bool) {
+	traits := m.x.traits
+	if m.running && m.x.edges == Leading && m.interval > 0 && traits.around(s.At, m.until) {
+		m.Doubt(s.At)
+	}
 	m.pass(s.At - 1)
 	if m.interval == 0 && s.Op != conformance.OpFault {
 		m.zero(s)
 		return false
 	}
-	traits := m.x.traits
-	if atEnd := m.running && s.At == m.until; atEnd && !m.pending && (traits.Boundary == 0 || m.x.edges != Leading) {
+	if m.running && s.At == m.until && !m.pending && m.x.edges != Leading {
 		m.Doubt(s.At) // a timer may have closed the interval, or nothing
 	}
 	m.pass(s.At)
 	switch s.Op {
 	case conformance.OpReset:
 		m.running = false
+	case conformance.OpFlush:
+		if m.pending {
+			m.want(s.At, m.value, edge.Flushed, m.size)
+		}
+		m.pending, m.flushed = false, true
 	case conformance.OpFault:
 		m.want(s.At, s.N, edge.Fault, 0)
 	case conformance.OpCancel:
@@ -102,7 +111,8 @@ func (m *model) step(s conformance.Step) (over bool) {
 // zero is a step where the interval is 0: every event passes.
 func (m *model) zero(s conformance.Step) {
 	traits := m.x.traits
-	if last := len(m.Want) - 1; traits.Boundary == BoundaryWaits && last >= 0 && m.Want[last].At == s.At {
+	last := len(m.Want) - 1
+	if last >= 0 && (traits.around(s.At, m.Want[last].At) || traits.Boundary == BoundaryWaits && m.Want[last].At == s.At) {
 		m.Doubt(s.At) // an interval of 0 ends at the instant at which it begins
 	}
 	if s.Op == conformance.OpCall {
@@ -126,6 +136,9 @@ func (m *model) close(s conformance.Step) {
 
 // call is an event.
 func (m *model) call(s conformance.Step) {
+	if m.flushed {
+		m.Doubt(s.At)
+	}
 	switch {
 	case !m.running && m.x.edges&Leading != 0:
 		m.want(s.At, s.N, edge.Leading, 1)
@@ -162,7 +175,7 @@ func (x *exam) windows() edge.Model {
 			m.Doubt(s.At)
 		}
 		over := func(t time.Duration) bool {
-			if s.At-t == cfg.Interval && traits.Boundary == 0 {
+			if traits.around(s.At, t+cfg.Interval) {
 				m.Doubt(s.At)
 			}
 			return s.At-t > cfg.Interval || s.At-t == cfg.Interval && traits.Boundary == BoundaryPasses
@@ -192,6 +205,8 @@ func (x *exam) because(want []edge.Fire, w *edge.Fire, at time.Duration) string 
 		return fmt.Sprintf("item %d at %s is an error", w.Value, timeline.Duration(w.At))
 	case cfg.K > 1:
 		return fmt.Sprintf("%d events may pass in %s", cfg.K, interval)
+	case w != nil && w.Kind == edge.Flushed:
+		return fmt.Sprintf("call %d was pending", w.Value)
 	case w != nil && w.Kind == edge.Leading:
 		return fmt.Sprintf("call %d at %s finds no interval running", w.Value, timeline.Duration(w.At))
 	case w != nil:
@@ -217,6 +232,8 @@ func (x *exam) breaks(want []edge.Fire, i int, got *conformance.Fire) string {
 		return "TH-CTX"
 	case x.has(conformance.OpClose):
 		return "TH-CLOSE"
+	case x.has(conformance.OpFlush):
+		return "TH-FLUSH"
 	case fault && x.has(conformance.OpFault):
 		return "TH-ERR"
 	case x.has(conformance.OpFault):

@@ -12,6 +12,8 @@ func (f *Funcs) do(s conformance.Step, at time.Time, explicit bool, emit func(in
 	switch s.Op {
 	case conformance.OpReset:
 		f.Reset()
+	case conformance.OpFlush:
+		f.Flush()
 	case conformance.OpStop:
 		f.Stop()
 	case conformance.OpFault:

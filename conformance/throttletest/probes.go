@@ -82,13 +82,18 @@ func (c *contract) together(p *suite.Probe, edges Edges) (*suite.Violation, stri
 
 // panics lets callbacks panic, with each kind of edge.
 func (c *contract) panics(p *suite.Probe) (*suite.Violation, string) {
+	return c.panicsWith(p, c.Traits())
+}
+
+// panicsWith is panics with other traits.
+func (c *contract) panicsWith(p *suite.Probe, tr *Traits) (*suite.Violation, string) {
 	var configs []conformance.Config
-	for _, e := range c.kinds() {
+	for _, e := range edge.Kinds(tr.Edges, conformance.Leading) {
 		configs = append(configs, base.With("edges", e.String()))
 	}
-	return edge.Panics(p, configs, []conformance.Op{conformance.OpCall}, c.spec.Traits.PanicPolicy,
+	return edge.Panics(p, configs, []conformance.Op{conformance.OpCall}, tr.PanicPolicy,
 		func(rec *suite.Recording, j suite.Job) *suite.Violation {
-			return c.Exam(&c.spec.Traits, rec, j).difference().Violation
+			return c.Exam(tr, rec, j).difference().Violation
 		})
 }
 

@@ -88,7 +88,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		r.Unless = func(_ *suite.Suite, tr *Traits) string { return undeclared(tr.Windows == 0, "Windows") }
 		return about(on(r, Leading), several)
 	}
-	return []rule{
+	all := []rule{
 		on(law(core, "TH-FIRST", "On the leading edge the very first event MUST be emitted at once, "+
 			"wherever on the time line the clock starts."),
 			Leading, LeadingAndTrailing),
@@ -112,15 +112,18 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Trailing),
 		on(law(core, "TH-TRAILOPENS", "An emission on the trailing edge MUST open an interval of its own."),
 			Trailing, LeadingAndTrailing),
-		law(core, "TH-NOSPON", "Nothing MUST be emitted without an event since the last emission."),
+		law(core, "TH-NOSPON", "Nothing may be emitted without an event since the last emission."),
 		about(law(core, "TH-ZERO", "With an interval of 0 every event MUST be emitted, "+
 			"unless the constructor refuses it."), zeroInterval),
-		about(on(law(extended, "TH-NONE", "With no edge at all nothing MUST be emitted, "+
+		about(on(law(extended, "TH-NONE", "With no edge at all nothing may be emitted, "+
 			"unless the constructor refuses it."), NoEdges),
 			func(j suite.Job) bool { return j.Schedule.Config.Edges == NoEdges }),
 		needs(about(on(law(core, "TH-RESET", "After Reset the next event MUST be emitted, "+
 			"and begin an interval of full length."), Leading), resets),
 			conformance.OpReset),
+		needs(about(on(law(extended, "TH-FLUSH", "Flush MUST emit what is pending at once and once, "+
+			"and nothing if nothing is."), Trailing, LeadingAndTrailing), suite.Steps(conformance.OpFlush)),
+			conformance.OpFlush),
 		{
 			Rule: conformance.Rule{
 				ID:    "TH-ONEOF",
@@ -135,25 +138,25 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Rule: conformance.Rule{
 				ID:    "TH-STOP",
 				Level: core,
-				Text: "After Stop nothing MUST be emitted for an event that came before it: " +
+				Text: "After Stop nothing may be emitted for an event that came before it: " +
 					"Stop drops what is pending.",
 			},
 			Ops:   []conformance.Op{conformance.OpStop},
 			About: suite.Steps(conformance.OpStop),
 			Check: (*exam).stopHolds,
 		},
-		windows(law(extended, "TH-RATE", "No interval MUST hold more than the k events that it lets pass, "+
+		windows(law(extended, "TH-RATE", "No interval may hold more than the k events that it lets pass, "+
 			"counted as declared.")),
 		windows(law(extended, "TH-MAXIMAL",
 			"An event that finds less than k in its interval MUST be emitted at once.")),
 		needs(about(law(extended, "TH-ERR", "An error item MUST be passed on at once, in its place, "+
 			"whatever the interval."),
 			suite.Steps(conformance.OpFault)), conformance.OpFault),
-		needs(about(law(extended, "TH-ERRNEUT", "Errors MUST neither open nor put off an interval, nor count in one."),
+		needs(about(law(extended, "TH-ERRNEUT", "Errors MUST NOT open or put off an interval, or count in one."),
 			suite.Steps(conformance.OpFault)), conformance.OpFault),
 		{
 			Rule: conformance.Rule{ID: "TH-CTX", Level: extended,
-				Text: "When its context is cancelled the output MUST be closed at once, and nothing emitted any more."},
+				Text: "When its context is cancelled the output MUST be closed at once, and nothing may be emitted any more."},
 			Ops:   []conformance.Op{conformance.OpCancel},
 			About: suite.Steps(conformance.OpCancel),
 			Check: (*exam).cancelCloses,
@@ -172,7 +175,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Rule: conformance.Rule{
 				ID:    "TH-BUSY",
 				Level: core,
-				Text: "A callback that takes time MUST change nothing in this: " +
+				Text: "A callback that takes time MUST NOT change this: " +
 					"emissions begin at least the interval apart, none comes twice, " +
 					"and what came last on the trailing edge is emitted.",
 			},
@@ -180,8 +183,20 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check: (*exam).busy,
 		},
 		{
+			Rule: conformance.Rule{ID: "TH-ANCHOR", Level: extended,
+				Text: "The interval of a callback that takes time MUST count from its start, or from its end, " +
+					"as declared."},
+			Unless: func(_ *suite.Suite, tr *Traits) string { return undeclared(tr.Anchor == 0, "Anchor") },
+			Absent: on(suite.Rule[Traits, *exam]{}, Leading).Absent,
+			About: func(j suite.Job) bool {
+				return j.Schedule.Config.Busy > 0 && j.Schedule.Config.Edges == Leading
+			},
+			Beyond: []string{"TH-BUSY"},
+			Check:  (*exam).anchored,
+		},
+		{
 			Rule: conformance.Rule{ID: "TH-CLOCKBACK", Level: extended,
-				Text: "When the clock is set back, events MUST be held up for one interval at most."},
+				Text: "When the clock is set back, events MUST NOT be held up for more than one interval."},
 			Unless: func(s *suite.Suite, tr *Traits) string {
 				return setBackUnless(s, tr, BackBounded, "ClockBack: BackBounded")
 			},
@@ -193,7 +208,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Rule: conformance.Rule{
 				ID:    "X-BACK",
 				Level: extended,
-				Text: "When the clock is set back, nothing MUST come sooner " +
+				Text: "When the clock is set back, nothing may come sooner " +
 					"than on a clock that stands still until it is where it was.",
 			},
 			Unless: func(s *suite.Suite, tr *Traits) string {
@@ -224,7 +239,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Rule: conformance.Rule{
 				ID:    "X-CLOCK1",
 				Level: core,
-				Text:  "No other clock than the one injected MUST have any influence.",
+				Text:  "No other clock than the one injected may have any influence.",
 			},
 			Unless: func(s *suite.Suite, _ *Traits) string {
 				return suite.If(!s.Bubble || s.Time != conformance.Injected,
@@ -266,14 +281,23 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		suite.Calls[Traits]((*exam).calls),
 		{
 			Rule: conformance.Rule{ID: "X-LEAK", Level: core,
-				Text: "When all is quiet, and after Stop, no goroutine and no armed timer MUST remain."},
+				Text: "When all is quiet, and after Stop, no goroutine and no armed timer may remain."},
 			Unless: func(s *suite.Suite, _ *Traits) string { return suite.If(!s.Bubble, suite.OnlyInBubble) },
 			About:  suite.Looked,
 			Check:  func(x *exam) *suite.Violation { return x.LeftBehind() },
 		},
 		suite.Race[Traits, *exam](c.race),
 	}
+	for i, r := range all {
+		if !slices.Contains(whateverEdges, r.ID) {
+			all[i].Declared = append([]string{"Edges"}, r.Declared...)
+		}
+	}
+	return all
 }
+
+// whateverEdges are the rules that need not know on which edges a throttle emits.
+var whateverEdges = []string{"X-CLOCK1", "X-REENT", "X-CALLS", "X-LEAK", "X-RACE"}
 
 // nameless is why keys cannot be judged.
 const nameless = "declared: NoPayload, so nobody can tell for which key a callback runs"
@@ -334,7 +358,7 @@ func (x *exam) reentry() *suite.Violation {
 // eachKey judges what each key, or each instance, did for itself.
 func (x *exam) eachKey() *suite.Violation {
 	for key := 1; key <= 2; key++ {
-		own := &exam{Recording: edge.OfKey(x.Recording, key), traits: x.traits, edges: x.edges}
+		own := &exam{Recording: edge.OfKey(x.Recording, key), traits: x.traits, edges: x.edges, payload: x.payload}
 		if v := own.difference().Violation; v != nil {
 			return &suite.Violation{
 				Headline: fmt.Sprintf("key %d: %s", key, v.Headline),

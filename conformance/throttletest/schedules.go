@@ -29,10 +29,13 @@ func numbered(
 // Families are the schedules, in constants.
 func (c *contract) Families(s *suite.Suite) []suite.Family {
 	kinds := c.kinds()
+	if o := (observer{s, c.Traits(), c}); o.traits.Payload == 0 {
+		c.nameless = o.payload() == int(NoPayload)
+	}
 	out := []suite.Family{{
 		Name:      suite.Leaks,
 		Look:      true,
-		Schedules: numbered(base, calls, []time.Duration{1, suite.Wait}, 3),
+		Schedules: append(numbered(base, calls, []time.Duration{1, suite.Wait}, 3), c.atEnd(s, base, c.built())...),
 	}}
 	for _, e := range kinds {
 		out = append(out, c.intervals(s, e)...)
@@ -54,7 +57,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 			out = append(out, suite.Family{Name: suite.Keys, Schedules: suite.Keyed(numbered(cfg, calls, near, 3))})
 		}
 	}
-	return append(out, c.setBack(s, kinds)...)
+	return append(out, c.setBack(s, kinds, c.Traits())...)
 }
 
 // intervals are calls alone, of one kind of edge.
@@ -63,7 +66,7 @@ func (c *contract) intervals(s *suite.Suite, e Edges) []suite.Family {
 	var out []suite.Family
 	if e != c.built() {
 		out = append(out, suite.Family{Name: suite.Leaks + " " + e.String(), Look: true,
-			Schedules: numbered(cfg, calls, []time.Duration{1, suite.Wait}, 2)})
+			Schedules: append(numbered(cfg, calls, []time.Duration{1, suite.Wait}, 2), c.atEnd(s, cfg, e)...)})
 	}
 	for _, interval := range []string{"333.333333ms", "2500h"} {
 		cfg := suite.Configured("interval", interval, "edges", e.String())
@@ -85,6 +88,23 @@ func (c *contract) intervals(s *suite.Suite, e Edges) []suite.Family {
 		}
 	}
 	return out
+}
+
+// atEnd lets an operation meet the end of an interval that has an event to emit.
+func (c *contract) atEnd(s *suite.Suite, cfg conformance.Config, e Edges) []conformance.Schedule {
+	if c.explicit() || s.Accepts(conformance.OpFault) {
+		return nil
+	}
+	ops := s.Supported(conformance.OpCall, conformance.OpStop)
+	if e == Leading {
+		ops = s.Supported(conformance.OpCall, conformance.OpReset, conformance.OpStop)
+	}
+	var out []conformance.Schedule
+	for _, op := range ops {
+		out = append(out, suite.Plan(cfg, conformance.Step{Op: conformance.OpCall},
+			conformance.Step{Op: conformance.OpCall, At: 1}, conformance.Step{Op: op, At: suite.Wait, Racing: true}))
+	}
+	return suite.NumberedCalls(out)
 }
 
 // sustained are events that go on coming, faster and slower than the interval.
@@ -137,6 +157,10 @@ func (c *contract) ends(s *suite.Suite, e Edges) []suite.Family {
 		out = append(out, suite.Family{Name: "stop " + e.String(), Look: true, Schedules: suite.Ending(
 			numbered(cfg, calls, []time.Duration{1, suite.Wait / 2, suite.Wait + 1}, 3), conformance.OpStop, endings)})
 	}
+	if s.Accepts(conformance.OpFlush) && e&Trailing != 0 {
+		out = append(out, suite.Family{Name: "flush " + e.String(), Schedules: suite.Ending(
+			numbered(cfg, calls, []time.Duration{1, suite.Wait / 2, suite.Wait + 1}, 3), conformance.OpFlush, endings)})
+	}
 	switch {
 	case c.explicit() || s.Accepts(conformance.OpFault):
 	case e&Trailing != 0:
@@ -178,22 +202,27 @@ func (c *contract) callbacks(s *suite.Suite, e Edges) []suite.Family {
 		out = append(out, suite.Family{Name: "inside " + string(op) + " " + e.String(),
 			Schedules: numbered(cfg.With("inside", string(op)), calls, []time.Duration{1, suite.Wait + 1}, 2)})
 	}
-	slow := ""
-	if !s.Bubble {
-		slow = "a callback that runs for a while needs a bubble to be driven exactly"
-	} else if forbidden {
-		slow = "declared: ReentrancyForbidden, so methods may wait for a running callback"
-	}
 	for _, busy := range []time.Duration{suite.Wait * 3 / 10, suite.Wait * 5 / 2} {
 		text := timeline.Duration(busy)
-		gaps := []time.Duration{1, suite.Wait / 2, suite.Wait + 1, busy + 1}
+		gaps := []time.Duration{1, suite.Wait / 2, suite.Wait + 10, busy + 1}
 		out = append(out, suite.Family{
 			Name:      "busy " + text + " " + e.String(),
-			Skip:      slow,
+			Skip:      slow(s, c.Traits()),
 			Schedules: numbered(cfg.With("busy", text), calls, gaps, 3),
 		})
 	}
 	return out
+}
+
+// slow is why callbacks that take time cannot be driven exactly, "" if they can.
+func slow(s *suite.Suite, tr *Traits) string {
+	switch {
+	case !s.Bubble:
+		return "a callback that runs for a while needs a bubble to be driven exactly"
+	case tr.Reentrancy == ReentrancyForbidden:
+		return "declared: ReentrancyForbidden, so methods may wait for a running callback"
+	}
+	return ""
 }
 
 // intervalEnds let one or two calls race with the end of an interval that has an event to
@@ -233,8 +262,7 @@ func resetAtEnd(cfg conformance.Config) []conformance.Schedule {
 }
 
 // setBack are the schedules in which the wall clock is set back.
-func (c *contract) setBack(s *suite.Suite, kinds []Edges) []suite.Family {
-	traits := c.spec.Traits
+func (c *contract) setBack(s *suite.Suite, kinds []Edges, traits *Traits) []suite.Family {
 	if s.Time == conformance.PackageTime || traits.ClockBack == 0 {
 		return nil
 	}

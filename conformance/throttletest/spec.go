@@ -87,6 +87,8 @@ type Funcs struct {
 	AllowAt func(t time.Time) bool
 	// Reset forgets the last emission: the next event passes. Leading edge only.
 	Reset func()
+	// Flush emits what is pending now, and nothing if nothing is.
+	Flush func()
 	// Stop releases what the throttle holds, and drops what is pending. A call after it
 	// does no harm. A method that emits what is pending is a Close.
 	Stop func()
@@ -137,11 +139,14 @@ func Rules() []conformance.Rule { return suite.Laws(&contract{}) }
 // contract is the spec in the terms of the suite.
 type contract struct {
 	spec Spec
+	// nameless says that emissions on the leading edge alone bear no payload, though nothing is
+	// declared about it.
+	nameless bool
 }
 
 // Profile names the contract.
 func (c *contract) Profile() suite.Profile {
-	return suite.Profile{Kind: "throttle", Package: "throttletest"}
+	return suite.Profile{Kind: "throttle", Package: "throttletest", Receivers: true}
 }
 
 // Unfit refuses specs that cannot be run.
@@ -153,7 +158,7 @@ func (c *contract) Unfit(*suite.Suite) (skip, misuse string) {
 func (c *contract) explicit() bool { return c.spec.Time == conformance.Explicit }
 
 // built are the edges of a throttle whose schedule does not say.
-func (c *contract) built() Edges { return edge.Preferred(c.spec.Traits.Edges, conformance.Leading) }
+func (c *contract) built() Edges { return c.spec.Traits.built() }
 
 // kinds are the edges that are declared, or else built.
 func (c *contract) kinds() []Edges { return edge.Kinds(c.spec.Traits.Edges, conformance.Leading) }
@@ -177,6 +182,7 @@ func (c *contract) Learn(*suite.Suite) map[conformance.Op]bool {
 	return map[conformance.Op]bool{
 		conformance.OpCall:   calls,
 		conformance.OpReset:  f.Reset != nil,
+		conformance.OpFlush:  f.Flush != nil,
 		conformance.OpStop:   f.Stop != nil,
 		conformance.OpFault:  f.Fault != nil,
 		conformance.OpClose:  f.Close != nil && f.Closed != nil,

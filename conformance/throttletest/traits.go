@@ -1,7 +1,6 @@
 package throttletest
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -32,6 +31,9 @@ type Traits struct {
 	// Windows says which periods hold no more than Config.K events. Only with the leading
 	// edge.
 	Windows Windows
+	// Anchor says from where an interval counts whose callback takes time. Only with the
+	// leading edge.
+	Anchor Anchor
 	// ClockBack says what becomes of the interval when the clock is set back.
 	ClockBack ClockBack
 	// PanicPolicy says where the panic of a callback goes.
@@ -81,8 +83,10 @@ type Boundary int
 
 // The choices.
 const (
-	BoundaryPasses Boundary = iota + 1 // it is emitted: an elapsed time equal to the interval is enough
-	BoundaryWaits                      // it still belongs to the interval
+	BoundaryPasses  Boundary = iota + 1 // it is emitted: an elapsed time equal to the interval is enough
+	BoundaryWaits                       // it still belongs to the interval
+	BoundaryEither                      // either
+	BoundaryRounded                     // either, and so is an event a nanosecond before or after it: time is rounded
 )
 
 // Windows says which periods hold no more than K emissions.
@@ -94,11 +98,23 @@ const (
 	WindowsSliding                      // no period of that length holds more
 )
 
+// Anchor says from where an interval counts whose callback takes time.
+type Anchor int
+
+// The choices.
+const (
+	AnchorStart Anchor = iota + 1 // from the start of the callback
+	AnchorEnd                     // from its end
+)
+
 // Traits returns what is declared.
 func (c *contract) Traits() *Traits {
 	tr := c.spec.Traits
 	return &tr
 }
+
+// built are the edges of a throttle whose schedule does not say.
+func (tr *Traits) built() Edges { return edge.Preferred(tr.Edges, conformance.Leading) }
 
 // has reports whether one of the edges is declared.
 func (tr *Traits) has(which ...Edges) bool {
@@ -107,120 +123,84 @@ func (tr *Traits) has(which ...Edges) bool {
 
 // Table lists the choices.
 func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
-	declared := 0
-	if len(tr.Edges) > 0 {
-		declared = int(c.built()) // which is what is observed
-	}
+	o := observer{s, tr, c}
+	return append(o.needed(), o.optional()...)
+}
+
+// needed are the choices that whoever they are about declares.
+func (o observer) needed() []suite.Choice {
+	tr := o.traits
 	return []suite.Choice{
 		{
-			Name:     "Edges",
-			Declared: declared,
-			Needless: suite.Always,
-			Values: []string{
-				"[]throttletest.Edges{throttletest.Trailing}",
-				"[]throttletest.Edges{throttletest.Leading}",
-				"[]throttletest.Edges{throttletest.LeadingAndTrailing}",
+			Name: "Edges", Declared: edge.Chosen(tr.Edges),
+			Values: edge.Single("throttletest"), Literal: edge.Literal("throttletest"),
+			Means: []string{
+				"an event is emitted at the end of its interval", "an event that finds no interval running is, at once",
+				"both are",
 			},
-			Observe: func() int { return observeEdges(s) },
-			Set:     func(v int) { tr.Edges = []Edges{Edges(v)} },
+			Needless: suite.Always, Observe: o.edges,
+			Set: func(v int) { tr.Edges = edge.Listed(v) },
 			Alter: func(v int, rec *suite.Recording) (*suite.Recording, bool) {
-				return edge.Alter(rec, c.spec.Traits.Edges, c.built(), Edges(v))
+				return edge.Alter(rec, tr.Edges, tr.built(), Edges(v))
 			},
 		},
 		{
-			Name: "Boundary", Declared: int(tr.Boundary), Values: []string{"BoundaryPasses", "BoundaryWaits"},
-			Needless: func() bool { return len(tr.Edges) > 0 && !tr.has(Leading, LeadingAndTrailing) },
-			Observe:  func() int { return c.observeBoundary(s) },
+			Name: "Boundary", Declared: int(tr.Boundary),
+			Values: []string{"BoundaryPasses", "BoundaryWaits", "BoundaryEither", "BoundaryRounded"},
+			Means: []string{
+				"an event at the very end of an interval is emitted", "it still belongs to the interval", "either",
+				"either, and a nanosecond before and after the end too",
+			},
+			Needless: func() bool { return len(tr.Edges) > 0 && !tr.has(Leading) },
+			Observe:  o.boundary,
 			Set:      func(v int) { tr.Boundary = Boundary(v) },
 		},
 		{
 			Name: "BothSingle", Declared: int(tr.BothSingle), Values: []string{"BothOnce", "BothTwice"},
+			Means:    []string{"a single event is emitted once", "it is emitted on both edges"},
 			Needless: func() bool { return !tr.has(LeadingAndTrailing) },
-			Observe:  func() int { return min(int(BothTwice), len(fires(s, "interval=100ms edges=both | call 1 @0"))) },
+			Observe:  o.bothSingle,
 			Set:      func(v int) { tr.BothSingle = BothSingle(v) },
 		},
 		{
 			Name: "Payload", Declared: int(tr.Payload), Values: []string{"LastPayload", "FirstPayload", "NoPayload"},
-			Needless: func() bool { return !tr.has(Trailing, LeadingAndTrailing) },
-			Observe:  func() int { return c.observePayload(s) },
+			Means:    []string{"of the newest event", "of the interval's first", "what is emitted has none"},
+			Needless: func() bool { return !tr.has(Trailing, LeadingAndTrailing) && o.payload() != int(NoPayload) },
+			Observe:  o.payload,
 			Set:      func(v int) { tr.Payload = Payload(v) },
 		},
-		{Name: "Windows", Declared: int(tr.Windows), Values: []string{"WindowsFromFirst", "WindowsSliding"},
-			Set: func(v int) { tr.Windows = Windows(v) }},
-		{Name: "ClockBack", Declared: int(tr.ClockBack), Values: []string{"BackBounded", "BackStands"},
-			Set: func(v int) { tr.ClockBack = ClockBack(v) }},
+	}
+}
+
+// optional are the choices that nobody need declare.
+func (o observer) optional() []suite.Choice {
+	tr := o.traits
+	return []suite.Choice{
 		{
-			Name:     "CloseFlush",
-			Declared: int(tr.CloseFlush),
-			Values:   []string{"CloseFires", "CloseAtDeadline", "CloseDrops"},
-			Set:      func(v int) { tr.CloseFlush = CloseFlush(v) },
+			Name: "Windows", Declared: int(tr.Windows), Values: []string{"WindowsFromFirst", "WindowsSliding"},
+			Observe: o.windows, Set: func(v int) { tr.Windows = Windows(v) },
 		},
-		{Name: "Reentrancy", Declared: int(tr.Reentrancy), Values: []string{"ReentrancyAllowed", "ReentrancyForbidden"},
-			Set: func(v int) { tr.Reentrancy = Reentrancy(v) }},
+		{
+			Name: "Reentrancy", Declared: int(tr.Reentrancy), Values: []string{"ReentrancyAllowed", "ReentrancyForbidden"},
+			Observe: o.reentrancy, Set: func(v int) { tr.Reentrancy = Reentrancy(v) },
+		},
+		{
+			Name: "Anchor", Declared: int(tr.Anchor), Values: []string{"AnchorStart", "AnchorEnd"},
+			Observe: o.anchor, Set: func(v int) { tr.Anchor = Anchor(v) },
+		},
+		{
+			Name: "ClockBack", Declared: int(tr.ClockBack), Values: []string{"BackBounded", "BackStands"},
+			Observe: o.clockBack, Set: func(v int) { tr.ClockBack = ClockBack(v) },
+		},
+		{
+			Name: "CloseFlush", Declared: int(tr.CloseFlush),
+			Values:  []string{"CloseFires", "CloseAtDeadline", "CloseDrops"},
+			Observe: o.closeFlush, Set: func(v int) { tr.CloseFlush = CloseFlush(v) },
+		},
+		{
+			Name: "PanicPolicy", Declared: int(tr.PanicPolicy), Values: []string{"PanicPropagates", "PanicRecovered"},
+			Observe: o.panicPolicy, Apart: true,
+			Set: func(v int) { tr.PanicPolicy = PanicPolicy(v) },
+		},
 	}
-}
-
-// fires runs a schedule and returns what it emitted.
-func fires(s *suite.Suite, text string) []conformance.Fire {
-	for _, rec := range s.TryText(text, conformance.OrderSettled) {
-		return rec.Fires
-	}
-	return nil
-}
-
-func observeEdges(s *suite.Suite) int {
-	out := conformance.Edges(0)
-	for _, f := range fires(s, "interval=100ms | call 1 @0 | call 2 @1ms") {
-		if f.Began.At == 0 {
-			out |= Leading
-		} else {
-			out |= Trailing
-		}
-	}
-	return int(out)
-}
-
-// observeBoundary puts an event at the end of the interval that the last emission of a single
-// one began. With no payload to tell events by, it is told by its instant.
-func (c *contract) observeBoundary(s *suite.Suite) int {
-	cfg := "interval=100ms" + c.edge(Leading)
-	end := suite.Wait
-	for _, f := range fires(s, cfg+" | call 1 @0") {
-		end = f.Began.At + suite.Wait
-	}
-	for _, f := range fires(s, fmt.Sprintf("%s | call 1 @0 | call 2 @%v", cfg, end)) {
-		if f.Began.At == end {
-			return int(BoundaryPasses)
-		}
-	}
-	return int(BoundaryWaits)
-}
-
-func (c *contract) observePayload(s *suite.Suite) int {
-	cfg := "interval=100ms" + c.edge(Trailing)
-	for _, f := range fires(s, cfg+" | call 7 @0 | call 8 @1ms | call 9 @2ms") {
-		switch {
-		case f.Began.At == 0:
-		case f.Value == 9:
-			return int(LastPayload)
-		case f.Value == 7 || f.Value == 8:
-			return int(FirstPayload)
-		default:
-			return int(NoPayload)
-		}
-	}
-	return int(LastPayload)
-}
-
-// edge is the part of a configuration that asks for an edge, or for both where it is not
-// there alone; nothing where none is declared.
-func (c *contract) edge(which Edges) string {
-	has := c.spec.Traits.Edges
-	switch {
-	case len(has) == 0:
-		return ""
-	case !slices.Contains(has, which) && slices.Contains(has, LeadingAndTrailing):
-		return " edges=" + LeadingAndTrailing.String()
-	}
-	return " edges=" + edge.Preferred(has, which).String()
 }

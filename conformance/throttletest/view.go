@@ -2,6 +2,7 @@ package throttletest
 
 import (
 	"slices"
+	"time"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
@@ -13,7 +14,10 @@ type exam struct {
 	*suite.Recording
 	traits *Traits
 	edges  Edges // that the throttle was made with
-	found  *edge.Finding
+	// payload says how emissions are told apart: until it is declared, not at all on the
+	// trailing edge, and by events on the leading edge if anything shows them there.
+	payload Payload
+	found   *edge.Finding
 }
 
 // Exam puts a trace in the terms of a throttle.
@@ -22,7 +26,31 @@ func (c *contract) Exam(tr *Traits, rec *suite.Recording, _ suite.Job) *exam {
 	if x.edges == 0 {
 		x.edges = edge.Preferred(tr.Edges, conformance.Leading)
 	}
+	x.payload = tr.Payload
+	if tr.Payload == 0 && (c.nameless || tr.has(Trailing, LeadingAndTrailing)) {
+		x.payload = NoPayload
+	}
 	return x
+}
+
+// around reports whether nobody can tell at an instant whether an interval that ends at end is
+// over.
+func (tr *Traits) around(at, end time.Duration) bool {
+	switch tr.Boundary {
+	case BoundaryPasses, BoundaryWaits:
+		return false
+	case BoundaryRounded:
+		return at >= end-1 && at <= end+1
+	}
+	return at == end
+}
+
+// shortest is the least time between two emissions.
+func (x *exam) shortest() time.Duration {
+	if x.traits.Boundary == BoundaryRounded {
+		return x.Schedule.Config.Interval - 1
+	}
+	return x.Schedule.Config.Interval
 }
 
 // difference compares the run with the model, once. Where an event or a reset races with
@@ -42,7 +70,7 @@ func (x *exam) difference() *edge.Finding {
 }
 
 func (x *exam) compare(opens bool) *edge.Finding {
-	return edge.Compare(x.Recording, x.model(opens), x.traits.Payload, edge.Terms{Rule: x.breaks, Because: x.because})
+	return edge.Compare(x.Recording, x.model(opens), x.payload, edge.Terms{Rule: x.breaks, Because: x.because})
 }
 
 // has reports whether the schedule has the operation.

@@ -24,8 +24,10 @@ func TestDesigns(t *testing.T) { proof.Designs(t, throttle.Designs()) }
 
 func TestDesigns_chosen(t *testing.T) { proof.Chosen(t, throttle.Chosen) }
 
-// What TRAITS observes is what correct designs declare, so that a stranger can paste it.
-func TestTraits(t *testing.T) { proof.Observed(t, throttle.Designs()) }
+// What TRAITS prints can be pasted.
+func TestTraits(t *testing.T) {
+	proof.RoundTrip(t, append(throttle.Designs(), throttle.Chosen(8)...), "X-REENT", "X-LEAK")
+}
 
 // Without declarations nobody is accused, and TRAITS prints what a plain throttle declares.
 func TestTraits_undeclared(t *testing.T) {
@@ -38,7 +40,9 @@ func TestTraits_undeclared(t *testing.T) {
 			t.Errorf("%s: %s: %s", v.Rule, v.Status, v.Text)
 		}
 		for _, line := range []string{
-			"throttletest.Traits{", "Edges: []throttletest.Edges{throttletest.Leading}, // observed",
+			"throttletest.Traits{", "Payload: throttletest.LastPayload, // observed",
+			"Edges: []throttletest.Edges{" +
+				"throttletest.Trailing, throttletest.Leading, throttletest.LeadingAndTrailing}, // observed",
 			"Boundary: throttletest.BoundaryPasses, // observed",
 		} {
 			if v.Rule == "TRAITS" && !strings.Contains(v.Text, line) {
@@ -58,6 +62,7 @@ func TestHint(t *testing.T) {
 		is         func(tr *traits)
 	}{
 		{"TH-LEADNEXT", "Boundary: BoundaryWaits", func(tr *traits) { tr.Boundary = throttletest.BoundaryWaits }},
+		{"TH-SPACE", "Boundary: BoundaryRounded", func(tr *traits) { tr.Boundary = throttletest.BoundaryRounded }},
 		{"TH-SINGLE", "BothSingle: BothTwice", func(tr *traits) { tr.BothSingle = throttletest.BothTwice }},
 		{"TH-PAY", "Payload: FirstPayload", func(tr *traits) { tr.Payload = throttletest.FirstPayload }},
 		{"TH-RATE", "Windows: WindowsFromFirst", func(tr *traits) { tr.Windows = throttletest.WindowsFromFirst }},

@@ -70,19 +70,15 @@ func Single(pkg string) (values []string) {
 }
 
 // Observed returns the edges that an implementation can build, as a value of [Chosen]: those
-// with which it fires, for two events of one burst, on just these edges. Fires returns the
-// instants of the fires with some edges, in a run where the second event comes soon, and false
-// if there was no such run. With 0 it asks for an implementation that is told nothing.
+// with which it fires, for two events of one burst, on just these edges. Fires returns what
+// fires with some edges in a run where the second event comes soon, and false if there was no
+// such run. That nothing fires is never taken for a choice.
 func Observed(fires func(e conformance.Edges) ([]conformance.Fire, bool)) int {
 	var list []conformance.Edges
-	for _, e := range every {
-		got, ok := fires(e)
-		if ok && shown(got) == e {
+	for _, e := range every[:3] {
+		if got, ok := fires(e); ok && shown(got) == e {
 			list = append(list, e)
 		}
-	}
-	if len(list) == 1 && list[0] == conformance.NoEdges {
-		return 0 // it never fires
 	}
 	return Chosen(list)
 }
@@ -95,9 +91,6 @@ func shown(fires []conformance.Fire) (seen conformance.Edges) {
 		} else {
 			seen |= conformance.Trailing
 		}
-	}
-	if seen == 0 {
-		return conformance.NoEdges
 	}
 	return seen
 }

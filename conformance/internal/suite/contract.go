@@ -57,6 +57,8 @@ type Profile struct {
 	Anyhow []conformance.Op
 	// Refusals says that no other declaration explains why a constructor refused.
 	Refusals bool
+	// Receivers says that racing steps are run in [conformance.OrderReceived] too.
+	Receivers bool
 	// OwnClock says that the fake clock is what is judged: in stacks its functions count
 	// as the implementation's, not as the suite's.
 	OwnClock bool

@@ -34,6 +34,8 @@ type FakeTime struct {
 	Bubble bool
 	jump   bool // package time moves an hour before each step, which must not matter
 	moving bool // the clock is being advanced, and its timers count
+	// unsettled says that the clock moves on although something may run.
+	unsettled bool
 	budget
 }
 
@@ -42,7 +44,11 @@ func NewFakeTime(start time.Time, bubble bool) *FakeTime {
 	f := &FakeTime{Start: start, Bubble: bubble}
 	opts := []fakeclock.Option{fakeclock.WithStart(start)}
 	if bubble {
-		opts = append(opts, fakeclock.WithSettle(func() { f.settled(synctestcompat.Wait) }))
+		opts = append(opts, fakeclock.WithSettle(func() {
+			if !f.unsettled {
+				f.settled(synctestcompat.Wait)
+			}
+		}))
 	}
 	f.Fake = fakeclock.New(opts...)
 	return f
@@ -86,6 +92,13 @@ func (f *FakeTime) Race(at time.Duration, order conformance.Order, step func()) 
 			step()
 		}
 		release()
+	case conformance.OrderReceived:
+		f.To(max(f.Fake.Elapsed(), at-1))
+		f.unsettled = true
+		f.To(at)
+		f.unsettled = false
+		Start(step) // on the one processor it is next, before all that the timers have woken
+		f.Settle()
 	default:
 		f.To(at)
 		step()

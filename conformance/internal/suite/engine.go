@@ -444,7 +444,7 @@ func (f *finding) keep(v *Violation, family string) {
 	if f.worst != nil {
 		order = v.Run.Schedule.Compare(f.worst.Run.Schedule)
 	}
-	if order < 0 || order == 0 && f.family == Leaks {
+	if order < 0 || order == 0 && f.family == Leaks && family != Leaks {
 		f.worst, f.family = v, family // a schedule that another family has too counts as that family's
 	}
 }

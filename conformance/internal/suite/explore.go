@@ -115,7 +115,11 @@ func (e *engine[T, E]) orders(s conformance.Schedule) []conformance.Order {
 		// is still running.
 		return []conformance.Order{conformance.OrderStepFirst, conformance.OrderFireFirst}
 	}
-	return []conformance.Order{conformance.OrderStepFirst, conformance.OrderHeld, conformance.OrderFireFirst}
+	out := []conformance.Order{conformance.OrderStepFirst, conformance.OrderHeld, conformance.OrderFireFirst}
+	if e.Bubble && e.profile.Receivers {
+		out = append(out, conformance.OrderReceived)
+	}
+	return out
 }
 
 // tooMuch notes that the time in a schedule takes too long.

@@ -27,6 +27,13 @@ func Mutants() []zoo.Mutant {
 	add("a bound on call: ", onCallSpec, onCallMutants)
 	add("", batchSpec, batchMutants)
 	all = append(all, onPackageTime()...)
+	all = append(all, mutant("who has received the timer's value does not look again", "DB-NOSTALE", db.Spec{
+		Name: "zoo contexts", Time: db.Injected, Traits: trailingTraits,
+		New: func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
+			d := &contexts{clock: env.Clock, wait: cfg.Wait, fire: fire, blind: true}
+			return db.Funcs{Call: d.call, Cancel: d.drop}
+		},
+	}))
 	const races = "counts before it locks"
 	return append(all,
 		mutant(races, "X-RACE", trailingSpec(races, db.Injected)),
@@ -128,4 +135,10 @@ func Choosing(tr db.Traits) db.Spec {
 	all := map[conformance.Op]bool{conformance.OpCancel: true, conformance.OpFlush: true, conformance.OpPending: true,
 		conformance.OpStop: true, conformance.OpClose: true}
 	return choosySpec(db.Injected, tr, ways{}, all)
+}
+
+// TooLate is Choosing for a debouncer that takes back no timer that has expired.
+func TooLate(tr db.Traits) db.Spec {
+	tr.Overlap = db.Parallel
+	return choosySpec(db.Injected, tr, ways{tooLate: true}, map[conformance.Op]bool{conformance.OpStop: true})
 }

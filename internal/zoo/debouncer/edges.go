@@ -199,6 +199,9 @@ func (d *anyEdge) arm(now time.Time) {
 		if gen != d.gen && d.is("an old timer ends a newer burst") {
 			d.inBurst = false
 		}
+		if gen != d.gen && d.is("a timer that comes too late takes the newer event") && d.cfg.MaxWait > 0 {
+			d.pending = d.pending && !d.last.Equal(d.clock.Now())
+		}
 		if gen != d.gen || !d.pending {
 			d.mu.Unlock()
 			return
@@ -235,12 +238,15 @@ func (d *anyEdge) flush() {
 		d.mu.Unlock()
 		return
 	}
-	d.pending = false
+	d.pending = d.is("a flush of what is due leaves it pending") && d.isDue() && d.cfg.Edges == db.LeadingAndTrailing
 	d.disarm()
 	v := d.value
 	d.mu.Unlock()
 	d.fire(v)
 }
+
+// isDue reports whether the wait is over.
+func (d *anyEdge) isDue() bool { return d.clock.Since(d.last) >= d.cfg.Wait }
 
 func (d *anyEdge) isPending() bool {
 	d.mu.Lock()
@@ -252,7 +258,8 @@ func (d *anyEdge) stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.stopped = true
-	if !(d.is("the bound fires after stop") && d.cfg.MaxWait > 0) {
+	if !(d.is("the bound fires after stop") && d.cfg.MaxWait > 0 ||
+		d.is("stop leaves to the timer what is due") && d.isDue() && d.cfg.MaxWait > 0) {
 		d.pending = false
 	}
 }
@@ -352,4 +359,7 @@ var edgeMutants = []mistake{
 	{"a fire of the bound ends the burst", "DB-MAXNE"},
 	{"a panic on the leading edge wedges it", "X-PANIC"},
 	{sameBurst, "DB-MAXNE"},
+	{"a timer that comes too late takes the newer event", "DB-MAXTAIL"},
+	{"a flush of what is due leaves it pending", "DB-BOTHN"},
+	{"stop leaves to the timer what is due", "DB-STOP"},
 }

@@ -162,6 +162,7 @@ type contexts struct {
 
 	mu     sync.Mutex
 	cancel context.CancelFunc
+	blind  bool // the mistake of not looking again
 }
 
 func (d *contexts) drop() {
@@ -189,7 +190,7 @@ func (d *contexts) call(v int) {
 		case <-timer.Chan():
 		}
 		d.mu.Lock()
-		live := ctx.Err() == nil
+		live := d.blind || ctx.Err() == nil
 		cancel()
 		d.mu.Unlock()
 		if live {

@@ -165,6 +165,9 @@ func (d *trailing) expire(gen int) {
 		return
 	}
 	defer d.mu.Unlock()
+	if d.is("a timer that comes too late leaves a goroutine") && (gen != d.gen || !d.pending) {
+		zoo.LeaveForGood()
+	}
 	blind := d.is("no generation check") || d.is("old timers go on") || d.is("cancel only drops the payload")
 	if (gen != d.gen || !d.pending) && !blind {
 		return
@@ -296,7 +299,7 @@ func (d *trailing) flush() {
 		return
 	}
 	v := d.value
-	if d.is("flush looks and fires under two locks") {
+	if d.is("flush looks and fires under two locks") && d.clock.Since(d.last) < d.wait {
 		d.mu.Unlock()
 		runtime.Gosched()
 		d.mu.Lock()
@@ -435,6 +438,7 @@ var trailingMutants = []mistake{
 	{"callback under the lock", "X-REENT"},
 	{"goroutine left behind", "X-LEAK"},
 	{"timer left armed", "X-LEAK"},
+	{"a timer that comes too late leaves a goroutine", "X-LEAK"},
 	{"a zero payload is no event", "DB-LIVE"},
 	{"drops what is pending at the end", "DB-CLOSE"},
 	{"goes on waiting at the end", "DB-CLOSE"},

@@ -98,7 +98,10 @@ func (d *choosy) reckon(now time.Time) time.Time {
 // over reports whether the interval that began at t is over at now.
 func (d *choosy) over(t, now time.Time) bool {
 	gap := now.Sub(t)
-	passes := d.traits.Boundary == throttletest.BoundaryPasses ||
+	if d.traits.Boundary == throttletest.BoundaryRounded && d.cfg.Edges == throttletest.Leading {
+		gap++ // the earliest of what may pass
+	}
+	passes := d.traits.Boundary != throttletest.BoundaryWaits ||
 		d.cfg.Interval == 0 || d.cfg.Edges == throttletest.Trailing
 	return gap > d.cfg.Interval || gap == d.cfg.Interval && passes
 }
@@ -344,7 +347,7 @@ func chosen(n int) []throttletest.Spec {
 		pick := func(of int) int { return 1 + (i+rnd.IntN(of))%of }
 		coin := func() bool { return rnd.IntN(2) == 0 }
 		tr := throttletest.Traits{
-			Boundary:    throttletest.Boundary(pick(2)),
+			Boundary:    throttletest.Boundary(pick(4)),
 			BothSingle:  throttletest.BothSingle(pick(2)),
 			Payload:     throttletest.Payload(pick(3)),
 			Windows:     throttletest.Windows(pick(3) - 1),

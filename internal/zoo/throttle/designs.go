@@ -1,6 +1,7 @@
 package throttle
 
 import (
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -31,6 +32,32 @@ func stamps(clock clockwork.Clock, passes func(gap time.Duration) bool) (allow f
 	}, func() { last.Store(never) }
 }
 
+// floats is a bucket of one token, reckoned as in golang.org/x/time/rate: what is missing is
+// turned into a duration, and less than a nanosecond of that is nothing.
+type floats struct {
+	clock     clockwork.Clock
+	perSecond float64
+
+	mu     sync.Mutex
+	tokens float64
+	last   time.Time
+}
+
+func (d *floats) allow() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if math.IsInf(d.perSecond, 1) {
+		return true
+	}
+	now := d.clock.Now()
+	tokens := min(1, d.tokens+now.Sub(d.last).Seconds()*d.perSecond) - 1
+	if tokens < 0 && time.Duration(-tokens/d.perSecond*float64(time.Second)) > 0 {
+		return false
+	}
+	d.tokens, d.last = tokens, now
+	return true
+}
+
 // cooling is cooling until its timer says otherwise, and asks no clock.
 type cooling struct {
 	clock    clockwork.Clock
@@ -47,6 +74,14 @@ func (d *cooling) call(v int) {
 		d.clock.AfterFunc(d.interval, func() { d.cooling.Store(false) })
 	}
 	d.emit(v)
+}
+
+// after is cooling that counts the interval from the end of its callback.
+func (d *cooling) after(v int) {
+	if d.cooling.CompareAndSwap(false, true) {
+		defer d.clock.AfterFunc(d.interval, func() { d.cooling.Store(false) })
+		d.emit(v)
+	}
 }
 
 // loop is a goroutine with channels and one timer, of any edge.

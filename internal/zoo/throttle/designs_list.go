@@ -41,6 +41,10 @@ func designs(source throttletest.TimeSource) []design {
 	}
 	after := leading
 	after.Boundary = throttletest.BoundaryWaits
+	start, end := leading, leading
+	start.Anchor, end.Anchor = throttletest.AnchorStart, throttletest.AnchorEnd
+	rounded := leading
+	rounded.Boundary = throttletest.BoundaryRounded
 	woken := on(throttletest.LeadingAndTrailing)
 	woken.Payload = throttletest.NoPayload
 	batch := throttletest.Traits{
@@ -66,10 +70,23 @@ func designs(source throttletest.TimeSource) []design {
 				allow, reset := stamps(clock, func(gap time.Duration) bool { return gap > cfg.Interval })
 				return throttletest.Funcs{Allow: allow, Reset: reset}
 			})},
+		{"tokens in floats",
+			spec(rounded, func(clock clockwork.Clock, cfg throttletest.Config, _ func(int)) throttletest.Funcs {
+				d := &floats{clock: clock, perSecond: 1 / cfg.Interval.Seconds(), tokens: 1}
+				return throttletest.Funcs{Allow: d.allow}
+			})},
 		{"cooling",
-			spec(leading, func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+			spec(start, func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
 				d := &cooling{clock: clock, interval: cfg.Interval, emit: emit}
 				return throttletest.Funcs{Call: d.call}
+			})},
+		{"cooling after the callback",
+			spec(end, func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+				d := &cooling{clock: clock, interval: cfg.Interval, emit: emit}
+				if cfg.Interval == 0 {
+					return throttletest.Funcs{Call: emit}
+				}
+				return throttletest.Funcs{Call: d.after}
 			})},
 		{"a loop",
 			spec(forbids, func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs {

@@ -41,6 +41,7 @@ var timedMistakes = []mistake{
 	{"lets one more pass", "TH-RATE"},
 	{"an interval counts from its newest event", "TH-MAXIMAL"},
 	{"no edge is the leading one", "TH-NONE"},
+	{"an interval counts from the end of its callback", "TH-ANCHOR"},
 	{"forgets what came during the callback", "TH-BUSY"},
 	{"a clock that is set back freezes it", "TH-CLOCKBACK"},
 	{"follows a clock that is set back", "X-BACK"},
@@ -49,11 +50,14 @@ var timedMistakes = []mistake{
 	{"an interval ends on package time too", "X-CLOCK1"},
 	{"a panic leaves it busy", "X-PANIC"},
 	{"callback under the lock", "X-REENT"},
+	{"a flushed event comes again", "TH-FLUSH"},
+	{"flush emits what is not pending", "TH-FLUSH"},
 	{"stop lets the pending event come", "TH-STOP"},
 	{"an event at the very end overtakes what is pending", "TH-PAY"},
 	{"an interval of zero never trails", "TH-ZERO"},
 	{"the trailing edge is rounded to milliseconds", "TH-LAST"},
 	{"the trailing edge leaves a timer armed", "X-LEAK"},
+	{"an interval that ends after stop leaves a goroutine", "X-LEAK"},
 	{"a panic on the trailing edge wedges it", "X-PANIC"},
 	{"reset does nothing for several", "TH-RESET"},
 	{"a clock that is set back freezes several", "TH-CLOCKBACK"},
@@ -90,6 +94,7 @@ func Mutants() []zoo.Mutant {
 		all = append(all, zoo.Mutant{
 			Name: m.name, Rule: m.rule, Spec: timedSpec(m.name, throttletest.Injected),
 			Hangs: m.rule == "X-REENT" || strings.Contains(m.name, "keeps a lock"), Chance: m.rule == "TH-ONEOF",
+			Steps: map[string]int{"TH-CLOCKBACK": longest}[m.rule],
 		})
 	}
 	for _, m := range plainMistakes {
@@ -103,6 +108,10 @@ func Mutants() []zoo.Mutant {
 	return append(all, zoo.Mutant{Name: "counts without the lock", Rule: "X-RACE",
 		Spec: timedSpec("checks without the lock", throttletest.Injected)})
 }
+
+// longest is more than the steps of the flow of events that shows that a clock set back holds
+// them up, which is longer than the schedule that is shown for it.
+const longest = 40
 
 // ended selects the families of a stream that a rule needs. A mutant that leaves goroutines
 // after each run leaves few so, which make the looks of later runs long.

@@ -151,6 +151,11 @@ func (d *timed) enter(v int) {
 		d.mu.Unlock()
 		if d.allowAt(now) {
 			d.emit(v)
+			if d.is("an interval counts from the end of its callback") {
+				d.mu.Lock()
+				d.until = d.clock.Now().Add(d.cfg.Interval)
+				d.mu.Unlock()
+			}
 		}
 		return
 	}
@@ -233,6 +238,9 @@ func (d *timed) arm(in time.Duration) {
 	d.clock.AfterFunc(in, func() {
 		d.mu.Lock()
 		d.armed = d.armed && gen != d.gen
+		if d.is("an interval that ends after stop leaves a goroutine") && d.stopped && d.clock.Now().Equal(d.until) {
+			zoo.LeaveForGood()
+		}
 		if gen != d.gen || !d.pending && !d.is("emits without an event") || d.is("drops what came last") {
 			d.mu.Unlock()
 			return
@@ -257,6 +265,17 @@ func (d *timed) arm(in time.Duration) {
 		d.mu.Unlock()
 		d.emit(v)
 	})
+}
+
+// flush emits what is pending. The interval runs on.
+func (d *timed) flush() {
+	d.mu.Lock()
+	v, ok := d.value, d.pending
+	d.pending = ok && d.is("a flushed event comes again")
+	d.mu.Unlock()
+	if ok || d.is("flush emits what is not pending") {
+		d.emit(v)
+	}
 }
 
 // end is the end of the input: it emits what is pending.
@@ -346,6 +365,7 @@ func timedSpec(mutant string, source throttletest.TimeSource, edges ...throttlet
 				CallKey: byKey,
 				AllowAt: d.allowAt,
 				Reset:   d.reset,
+				Flush:   d.flush,
 				Stop:    d.stop,
 				Close:   d.end,
 				Closed:  d.closed,
@@ -358,6 +378,7 @@ func timedSpec(mutant string, source throttletest.TimeSource, edges ...throttlet
 			BothSingle:  throttletest.BothOnce,
 			Payload:     throttletest.LastPayload,
 			Windows:     throttletest.WindowsFromFirst,
+			Anchor:      throttletest.AnchorStart,
 			ClockBack:   back,
 			PanicPolicy: throttletest.PanicPropagates,
 		},

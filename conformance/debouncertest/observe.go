@@ -1,0 +1,364 @@
+package debouncertest
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// observer tries an implementation. A result of 0 means that nothing fits, or that nothing was
+// seen: a run was refused or hung.
+type observer struct {
+	*suite.Suite
+	traits *Traits
+	c      *contract
+}
+
+// noTrailing reports that a choice of the trailing edge is needless, as there is none.
+func (o observer) noTrailing() bool {
+	return len(o.traits.Edges) > 0 && !slices.Contains(o.traits.Edges, Trailing)
+}
+
+// without reports that the choices of an operation are needless, as there is none.
+func (o observer) without(op conformance.Op) func() bool {
+	return func() bool { return !o.Accepts(op) }
+}
+
+// configured begins a schedule on an edge that is built: the first of those that are asked for,
+// or else the one that is built anyway.
+func (o observer) configured(first ...Edges) (Edges, string) {
+	e := o.traits.built()
+	if i := slices.IndexFunc(first, func(e Edges) bool { return slices.Contains(o.traits.Edges, e) }); i >= 0 {
+		e = first[i]
+	}
+	if e == Trailing {
+		return e, "wait=100ms"
+	}
+	return e, "wait=100ms edges=" + e.String()
+}
+
+// tried runs a schedule in an order, or in any where that is chance, without the runs in which
+// nothing can be seen.
+func (o observer) tried(text string, order conformance.Order) []*suite.Recording {
+	return slices.DeleteFunc(o.TryText(text, order), func(rec *suite.Recording) bool {
+		return rec.Refused != "" || rec.LeftOut != "" || rec.Stuck || len(rec.Done) < len(rec.Schedule.Steps)
+	})
+}
+
+// settled is tried for a schedule without racing steps: it returns the run, nil if there is none.
+func (o observer) settled(text string) *suite.Recording {
+	for _, rec := range o.tried(text, conformance.OrderSettled) {
+		return rec
+	}
+	return nil
+}
+
+func (o observer) edges() int {
+	return edge.Observed(func(e Edges) ([]conformance.Fire, bool) {
+		rec := o.settled("wait=100ms edges=" + e.String() + " | call 1 @0 | call 2 @1ms")
+		if rec == nil {
+			return nil, false
+		}
+		return rec.Fires, true
+	})
+}
+
+func (o observer) bothSingle() int {
+	if rec := o.settled("wait=100ms edges=both | call 1 @0"); rec != nil {
+		return min(len(rec.Fires), int(BothTwice))
+	}
+	return 0
+}
+
+// payload looks at what fires last. On the leading edge alone that is the only event so far.
+func (o observer) payload() int {
+	e, cfg := o.configured(Trailing, LeadingAndTrailing)
+	rec := o.settled(cfg + " | call 7 @0 | call 9 @50ms")
+	if rec == nil || len(rec.Fires) == 0 {
+		return 0
+	}
+	first, newest := 7, 9
+	if e == Leading {
+		first, newest = -1, 7
+	}
+	switch f := rec.Fires[len(rec.Fires)-1]; {
+	case len(f.Values) > 0:
+		return int(AllPayloads)
+	case f.Value == newest:
+		return int(LastPayload)
+	case f.Value == first:
+		return int(FirstPayload)
+	}
+	return int(NoPayload)
+}
+
+// firedWith reports whether a callback started at the instant of step i of the schedule.
+func firedWith(rec *suite.Recording, i int) bool {
+	at := rec.Schedule.Steps[i].At
+	return slices.ContainsFunc(rec.Fires, func(f conformance.Fire) bool { return f.Began.At == at })
+}
+
+// firedBehind is firedWith for callbacks that started after the step had returned.
+func firedBehind(rec *suite.Recording, i int) bool {
+	at, ended := rec.Schedule.Steps[i].At, rec.Done[i].Ended.Seq
+	return slices.ContainsFunc(rec.Fires, func(f conformance.Fire) bool {
+		return f.Began.At == at && ended != 0 && f.Began.Seq > ended
+	})
+}
+
+const tieSchedule = "wait=100ms | call 1 @0 | call 2 @100ms~"
+
+func (o observer) tie() int {
+	old := func(rec *suite.Recording) bool { return firedWith(rec, 1) }
+	seen := append(o.tried(tieSchedule, conformance.OrderStepFirst), o.tried(tieSchedule, conformance.OrderHeld)...)
+	if !slices.ContainsFunc(seen, func(rec *suite.Recording) bool { return len(rec.Fires) > 0 }) {
+		return 0
+	}
+	switch suite.Share(seen, old) {
+	case 1:
+		return int(FireFirst)
+	case 0:
+		return int(ResetFirst)
+	}
+	return int(EitherTie)
+}
+
+func (o observer) staleFire() int {
+	seen := o.tried(tieSchedule, conformance.OrderHeld)
+	switch {
+	case len(seen) == 0:
+		return 0
+	case suite.Share(seen, func(rec *suite.Recording) bool { return firedBehind(rec, 1) }) >= suite.Chance:
+		return int(StaleAllowed)
+	}
+	return int(StaleForbidden)
+}
+
+// cancelBarrier can see that there is no promise, and that what Cancel reports is true. Whether
+// it has seen a promise or luck it cannot tell.
+func (o observer) cancelBarrier() int {
+	if o.noTrailing() {
+		return int(NoBarrier) // nothing is ever due
+	}
+	seen := o.tried("wait=100ms | call 1 @0 | cancel @100ms~", conformance.OrderHeld)
+	behind := func(rec *suite.Recording) bool {
+		return firedBehind(rec, 1) && (rec.Done[1].OK || !o.Accepts(opReports))
+	}
+	switch {
+	case suite.Share(seen, behind) > 0:
+		return int(NoBarrier)
+	case o.Accepts(opReports) && len(seen) > 0:
+		return int(CommitBarrier)
+	}
+	return 0
+}
+
+func (o observer) afterCancel() int {
+	_, cfg := o.configured(Trailing)
+	again := o.settled(cfg + " | call 1 @0 | cancel @10ms | call 2 @500ms")
+	if again == nil {
+		return 0
+	}
+	if !slices.ContainsFunc(again.Fires, func(f conformance.Fire) bool { return f.Began.At >= 5*wait }) {
+		return int(CancelFinal)
+	}
+	e, cfg := o.configured(Leading, LeadingAndTrailing)
+	if e&Leading == 0 {
+		return int(CancelReusable)
+	}
+	switch rec := o.settled(cfg + " | call 1 @0 | cancel @10ms | call 2 @20ms"); {
+	case rec == nil:
+		return 0
+	case firedWith(rec, 2):
+		return int(CancelReusable)
+	}
+	return int(CancelKeepsBurst)
+}
+
+func (o observer) stopPending() int {
+	_, cfg := o.configured(Trailing, LeadingAndTrailing)
+	rec := o.settled(cfg + " | call 1 @0 | call 2 @5ms | stop @10ms")
+	switch {
+	case rec == nil:
+		return 0
+	case firedWith(rec, 2):
+		return int(StopFlushes)
+	}
+	return int(StopDrops)
+}
+
+// stopBarrier tries a stop that meets the deadline, and one behind a callback.
+func (o observer) stopBarrier() int {
+	if !o.Accepts(conformance.OpStop) || o.traits.StopPending != StopDrops || o.noTrailing() {
+		return 0
+	}
+	seen := o.tried("wait=100ms | call 1 @0 | stop @100ms~", conformance.OrderHeld)
+	late := suite.Share(seen, func(rec *suite.Recording) bool { return firedBehind(rec, 1) }) >= suite.Chance
+	if !late && o.traits.Overlap == Serial && o.slow() == "" {
+		rec := o.settled("wait=100ms busy=250ms | call 1 @0 | call 2 @120ms | stop @230ms")
+		late = rec != nil && slices.ContainsFunc(rec.Fires, func(f conformance.Fire) bool {
+			return rec.Done[2].Ended.Seq != 0 && f.Began.Seq > rec.Done[2].Ended.Seq
+		})
+	}
+	if late {
+		return int(NoBarrier)
+	}
+	return 0
+}
+
+// zeroWait tells a call that runs its callback from one that is as fast as an actor by a
+// callback that takes time.
+func (o observer) zeroWait() int {
+	const one = "wait=0 | call 1 @0"
+	for _, rec := range o.TryText(one, conformance.OrderSettled) {
+		if rec.Refused != "" {
+			return int(ZeroRefused)
+		}
+	}
+	rec := o.settled(one)
+	if rec == nil || len(rec.Fires) != 1 || rec.Fires[0].Began.At != 0 {
+		return 0
+	}
+	if rec.Fires[0].Began.Seq > rec.Done[0].Ended.Seq {
+		return int(ZeroNextTick)
+	}
+	if o.slow() != "" {
+		return int(ZeroSync)
+	}
+	slow := o.settled("wait=0 busy=30ms | call 1 @0")
+	switch {
+	case slow == nil:
+		return 0
+	case slow.Done[0].Ended.At >= 30*time.Millisecond:
+		return int(ZeroSync)
+	}
+	return int(ZeroNextTick)
+}
+
+// slow is why callbacks that take time cannot be tried, "" if they can.
+func (o observer) slow() string { return slow(o.Suite, o.traits) }
+
+func (o observer) overlap() int {
+	if o.slow() != "" {
+		return 0
+	}
+	rec := o.settled("wait=100ms busy=250ms | call 1 @0 | call 2 @120ms")
+	switch {
+	case rec == nil || len(rec.Fires) < 2:
+		return 0
+	case rec.Fires[1].Began.Seq < rec.Fires[0].Ended.Seq:
+		return int(Parallel)
+	case rec.Fires[1].Began.At > rec.Fires[0].Ended.At:
+		return int(SerialReceiver)
+	}
+	return int(Serial)
+}
+
+// maxWait keeps events coming every 90ms: the bound of 250ms brings a fire at 250ms, or the
+// next event does, and from one or the other the next bound counts.
+func (o observer) maxWait() int {
+	e, cfg := o.configured(Trailing, LeadingAndTrailing)
+	if e&Trailing == 0 {
+		return 0
+	}
+	rec := o.settled(strings.Replace(cfg, "wait=100ms", "wait=100ms maxwait=250ms", 1) +
+		" | call 1 @0 | call 2 @90ms | call 3 @180ms | call 4 @270ms | call 5 @360ms | call 6 @450ms | call 7 @540ms")
+	if rec == nil {
+		return 0
+	}
+	fired := func(ms int) bool {
+		return slices.ContainsFunc(rec.Fires, func(f conformance.Fire) bool {
+			return f.Began.At == time.Duration(ms)*time.Millisecond
+		})
+	}
+	switch {
+	case fired(250) && fired(520):
+		return int(MaxWaitFromFirst)
+	case fired(250) && fired(500):
+		return int(MaxWaitFromFire)
+	case fired(270):
+		return int(MaxWaitOnCall)
+	}
+	return 0
+}
+
+// reentrancy looks for an operation that never returns to the callback.
+func (o observer) reentrancy() int {
+	if !o.Reentrant() {
+		return int(ReentrancyForbidden)
+	}
+	_, cfg := o.configured(Trailing)
+	if o.Bubble && len(o.TryText(cfg+" busy=250ms | call 1 @0 | call 2 @100ms", conformance.OrderSettled)) == 0 {
+		return int(ReentrancyForbidden) // a method that waits for the callback holds up everything
+	}
+	for _, op := range o.Supported(conformance.OpCall, conformance.OpCancel, conformance.OpFlush,
+		conformance.OpPending, conformance.OpStop) {
+		seen := o.TryText(cfg+" inside="+string(op)+" | call 1 @0", conformance.OrderSettled)
+		if len(seen) == 0 || edge.Reentered(seen[0]) != nil {
+			return int(ReentrancyForbidden)
+		}
+	}
+	return 0
+}
+
+func (o observer) closeFlush() int {
+	if !o.Accepts(conformance.OpClose) || o.noTrailing() {
+		return 0
+	}
+	rec := o.settled("wait=100ms | call 1 @0 | close @50ms")
+	switch {
+	case rec == nil:
+		return 0
+	case len(rec.Fires) == 0:
+		return int(CloseDrops)
+	case rec.Fires[0].Began.At == wait/2:
+		return int(CloseFires)
+	case rec.Fires[0].Began.At == wait:
+		return int(CloseAtDeadline)
+	}
+	return 0
+}
+
+// clockBack sees what the rule about it would see.
+func (o observer) clockBack() int {
+	if o.Time != conformance.Injected || len(o.traits.Edges) == 0 {
+		return 0
+	}
+	e := &explorer{Suite: o.Suite, traits: o.traits}
+	base := suite.Configured("wait", "100ms")
+	if built := o.traits.built(); built != Trailing {
+		base = base.With("edges", built.String())
+	}
+	for _, s := range e.setBack(base) {
+		seen := o.Try(s, conformance.OrderSettled, 1)
+		if len(seen) == 0 || seen[0].Refused != "" || o.c.Exam(o.traits, seen[0], suite.Job{}).back() != nil {
+			return 0
+		}
+	}
+	return int(BackBounded)
+}
+
+// panicPolicy sees what the rule about it would see: the one policy that is not broken.
+func (o observer) panicPolicy() int {
+	if len(o.traits.Edges) == 0 || !o.Reentrant() {
+		return 0
+	}
+	fits := 0
+	for _, policy := range []PanicPolicy{PanicPropagates, PanicRecovered} {
+		traits := *o.traits
+		traits.PanicPolicy = policy
+		switch broken, skip := o.c.panicsWith(&suite.Probe{Suite: o.Suite}, &traits); {
+		case skip != "":
+			return 0
+		case broken == nil && fits != 0:
+			return 0 // no call runs a callback, so nobody can tell
+		case broken == nil:
+			fits = int(policy)
+		}
+	}
+	return fits
+}

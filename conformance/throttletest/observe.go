@@ -1,0 +1,254 @@
+package throttletest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// observer tries an implementation. A result of 0 means that nothing fits, or that nothing was
+// seen: a run was refused or hung.
+type observer struct {
+	*suite.Suite
+	traits *Traits
+	c      *contract
+}
+
+// tried runs a schedule, and returns nil if nothing can be seen in the run.
+func (o observer) tried(format string, args ...any) *suite.Recording {
+	for _, rec := range o.TryText(fmt.Sprintf(format, args...), conformance.OrderSettled) {
+		if rec.Refused == "" && rec.LeftOut == "" && !rec.Stuck && len(rec.Done) > 0 {
+			return rec
+		}
+	}
+	return nil
+}
+
+// on returns the first of the edges that is declared, 0 if none is.
+func (o observer) on(edges ...Edges) Edges {
+	for _, e := range edges {
+		if o.traits.has(e) {
+			return e
+		}
+	}
+	return 0
+}
+
+func (o observer) edges() int {
+	return edge.Observed(func(e Edges) ([]conformance.Fire, bool) {
+		rec := o.tried("interval=100ms edges=%s | call 1 @0 | call 2 @1ms", e)
+		if rec == nil {
+			return nil, false
+		}
+		return rec.Fires, true
+	})
+}
+
+// boundary puts events around the end of the interval that a single one began. What comes there
+// is told by its instant, so that no payload is needed. Of both edges nothing can be told: what
+// still belongs to the interval is emitted at its end.
+func (o observer) boundary() int {
+	if o.on(Leading) == 0 {
+		return 0
+	}
+	passes := func(at time.Duration) (passes, seen bool) {
+		rec := o.tried("interval=100ms edges=leading | call 1 @0 | call 2 @%v", at)
+		if rec == nil || len(rec.Fires) == 0 {
+			return false, false
+		}
+		return rec.Fires[len(rec.Fires)-1].Began.At == at, true
+	}
+	before, seen := passes(suite.Wait - 1)
+	at, _ := passes(suite.Wait)
+	after, _ := passes(suite.Wait + 1)
+	switch {
+	case !seen:
+		return 0
+	case before || !after:
+		return int(BoundaryRounded)
+	case at:
+		return int(BoundaryPasses)
+	}
+	return int(BoundaryWaits)
+}
+
+func (o observer) bothSingle() int {
+	if rec := o.tried("interval=100ms edges=both | call 1 @0"); rec != nil {
+		return min(int(BothTwice), len(rec.Fires))
+	}
+	return 0
+}
+
+// payload looks at what the trailing edge emits, or else at the only event so far.
+func (o observer) payload() int {
+	e := o.on(Trailing, LeadingAndTrailing, Leading)
+	if e == 0 {
+		return 0
+	}
+	rec := o.tried("interval=100ms edges=%s | call 7 @0 | call 8 @1ms | call 9 @2ms", e)
+	if rec == nil || len(rec.Fires) == 0 {
+		return 0
+	}
+	newest, first := 9, []int{7, 8}
+	if e == Leading {
+		newest, first = 7, nil
+	}
+	switch f := rec.Fires[len(rec.Fires)-1]; {
+	case e != Leading && f.Began.At == 0:
+		return 0
+	case f.Value == newest:
+		return int(LastPayload)
+	case slices.Contains(first, f.Value):
+		return int(FirstPayload)
+	}
+	return int(NoPayload)
+}
+
+// windows lets two events pass in an interval: the third comes when the first is an interval
+// old, which empties one that began with it.
+func (o observer) windows() int {
+	if o.on(Leading) == 0 {
+		return 0
+	}
+	rec := o.tried("interval=100ms edges=leading k=2 | call 1 @0 | call 2 @60ms | call 3 @61ms" +
+		" | call 4 @101ms | call 5 @102ms | call 6 @161ms")
+	if rec == nil {
+		return 0
+	}
+	passed := func(ms int) bool {
+		return slices.ContainsFunc(rec.Fires, func(f conformance.Fire) bool {
+			return f.Began.At == time.Duration(ms)*time.Millisecond
+		})
+	}
+	switch {
+	case !passed(0) || !passed(60) || passed(61) || !passed(101):
+		return 0
+	case passed(102) && !passed(161):
+		return int(WindowsFromFirst)
+	case !passed(102) && passed(161):
+		return int(WindowsSliding)
+	}
+	return 0
+}
+
+// anchor brings an event an interval after the start of a callback, and one after its end.
+func (o observer) anchor() int {
+	if o.on(Leading) == 0 || !o.Accepts(opEmits) || o.slow() != "" || o.Accepts(conformance.OpFault) {
+		return 0
+	}
+	passes := func(at time.Duration) bool {
+		rec := o.tried("interval=100ms edges=leading busy=30ms | call 1 @0 | call 2 @%v", at)
+		return rec != nil && len(rec.Fires) == 2 && rec.Fires[1].Began.At == at
+	}
+	switch {
+	case passes(suite.Wait + 10):
+		return int(AnchorStart)
+	case passes(suite.Wait + 30*time.Millisecond + 10):
+		return int(AnchorEnd)
+	}
+	return 0
+}
+
+// slow is why callbacks that take time cannot be driven exactly, "" if they can.
+func (o observer) slow() string { return slow(o.Suite, o.traits) }
+
+func (o observer) closeFlush() int {
+	e := o.on(Trailing, LeadingAndTrailing)
+	if e == 0 || !o.Accepts(conformance.OpClose) {
+		return 0
+	}
+	rec := o.tried("interval=100ms edges=%s | call 1 @0 | call 2 @1ms | close @50ms", e)
+	if rec == nil {
+		return 0
+	}
+	switch at := time.Duration(-1); {
+	case len(rec.Fires) > 0:
+		if at = rec.Fires[len(rec.Fires)-1].Began.At; at == suite.Wait/2 {
+			return int(CloseFires)
+		} else if at == suite.Wait {
+			return int(CloseAtDeadline)
+		}
+	}
+	return int(CloseDrops)
+}
+
+// reentrancy looks for an operation that never returns to the callback, or not while another
+// one runs.
+func (o observer) reentrancy() int {
+	if !o.Reentrant() {
+		return int(ReentrancyForbidden)
+	}
+	if !o.Accepts(opEmits) || o.Accepts(conformance.OpFault) {
+		return 0
+	}
+	for _, e := range o.traits.Edges {
+		cfg := base.With("edges", e.String())
+		var seen []string
+		for _, op := range o.Supported(conformance.OpCall, conformance.OpReset, conformance.OpStop) {
+			if op != conformance.OpReset || e == Leading {
+				seen = append(seen, cfg.With("inside", string(op)).String()+" | call 1 @0")
+			}
+		}
+		if o.Bubble {
+			seen = append(seen, cfg.With("busy", "250ms").String()+" | call 1 @0 | call 2 @1ms | call 3 @101ms")
+		}
+		for _, text := range seen {
+			runs := o.TryText(text, conformance.OrderSettled)
+			if e != NoEdges && (len(runs) == 0 || edge.Reentered(runs[0]) != nil) {
+				return int(ReentrancyForbidden)
+			}
+		}
+	}
+	return 0
+}
+
+// clockBack sees what the rules about it would see.
+func (o observer) clockBack() int {
+	if o.Time == conformance.PackageTime {
+		return 0
+	}
+	for _, back := range []struct {
+		how   ClockBack
+		check func(*exam) *suite.Violation
+	}{{BackBounded, (*exam).heldUp}, {BackStands, (*exam).stands}} {
+		traits := *o.traits
+		traits.ClockBack = back.how
+		held := len(traits.Edges) > 0
+		for _, f := range o.c.setBack(o.Suite, traits.Edges, &traits) {
+			for _, s := range f.Schedules {
+				runs := o.Try(s, conformance.OrderSettled, 1)
+				held = held && len(runs) > 0 && runs[0].Refused == "" &&
+					back.check(o.c.Exam(&traits, runs[0], suite.Job{})) == nil
+			}
+		}
+		if held {
+			return int(back.how)
+		}
+	}
+	return 0
+}
+
+// panicPolicy sees what the rule about it would see: the one policy that is not broken.
+func (o observer) panicPolicy() int {
+	if len(o.traits.Edges) == 0 || !o.Accepts(opEmits) || !o.Reentrant() {
+		return 0
+	}
+	fits := 0
+	for _, policy := range []PanicPolicy{PanicPropagates, PanicRecovered} {
+		traits := *o.traits
+		traits.PanicPolicy = policy
+		switch broken, skip := o.c.panicsWith(&suite.Probe{Suite: o.Suite}, &traits); {
+		case skip != "":
+			return 0
+		case broken == nil && fits != 0:
+			return 0 // no call runs a callback, so nobody can tell
+		case broken == nil:
+			fits = int(policy)
+		}
+	}
+	return fits
+}
