@@ -176,8 +176,14 @@ func newAccount(tr *conformance.Trace, traits *Traits) *account {
 		a.tolerance.Add(a.tolerance, new(big.Int).Mul(a.flowOf(r), big.NewInt(roundingOf(r, burst, tr.Schedule))))
 	}
 	a.tolerance.Add(a.tolerance, big.NewInt(1))
-	if traits.Quantum > 0 {
-		a.tolerance.Add(a.tolerance, a.tokens(traits.Quantum))
+	together := a.tokens(traits.Quantum)
+	for _, r := range rates {
+		together = larger(together, new(big.Int).Mul(a.flowOf(r), big.NewInt(int64(traits.Grain))))
+	}
+	a.tolerance.Add(a.tolerance, together)
+	if scale := traits.scale(); scale > 0 {
+		lost := a.tokens(askedOf(burst, tr.Schedule))
+		a.tolerance.Add(a.tolerance, lost.Div(lost, big.NewInt(scale)).Add(lost, big.NewInt(1)))
 	}
 	a.setRate(cfg.Rate)
 	a.lo = a.tokens(traits.initial(cfg.Burst))
@@ -195,9 +201,14 @@ func roundingOf(r Rate, burst int, s conformance.Schedule) int64 {
 	if r.Exact() || r.Interval() < time.Microsecond {
 		return 0
 	}
-	asked := int64(s.Config.Burst)
+	return int64(askedOf(burst, s))
+}
+
+// askedOf is how many tokens a schedule can be granted, on top of what it finds.
+func askedOf(burst int, s conformance.Schedule) int {
+	asked := s.Config.Burst
 	for _, s := range s.Steps {
-		asked += int64(min(max(0, s.N), burst))
+		asked += min(max(0, s.N), burst)
 	}
 	return asked
 }

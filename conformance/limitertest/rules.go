@@ -16,10 +16,10 @@ type rule = suite.Rule[Traits, *exam]
 // Rules are the laws of a limiter.
 func (c *contract) Rules() []rule {
 	return slices.Concat(
-		requestRules(),
+		c.requestRules(),
 		instantRules(),
 		c.useRules(),
-		rateRules(),
+		c.rateRules(),
 		[]rule{pastQuery, senselessBurst},
 		c.probeRules(),
 		waitRules(),
@@ -92,6 +92,14 @@ func hasDeadline(j suite.Job) bool {
 // useRules are the laws of any use: operations return, leave nothing behind, and are safe
 // to call from many goroutines.
 func (c *contract) useRules() []rule {
+	race := suite.Race[Traits, *exam](c.race)
+	before := race.Unless
+	race.Unless = func(s *suite.Suite, t *Traits) string {
+		if why := oneGoroutine(s, t); why != "" || before == nil {
+			return why
+		}
+		return before(s, t)
+	}
 	return []rule{
 		suite.Calls[Traits]((*exam).calls),
 		{
@@ -106,11 +114,17 @@ func (c *contract) useRules() []rule {
 			Rule: core("X-CONC", "Requests made at one instant by many goroutines MUST together get what some "+
 				"order of them gets."),
 			Ops: ops(conformance.OpAllow), Declared: []string{"Initial"},
-			Meets: true,
-			Probe: c.concurrent,
+			Unless: oneGoroutine,
+			Meets:  true,
+			Probe:  c.concurrent,
 		},
-		suite.Race[Traits, *exam](c.race),
+		race,
 	}
+}
+
+// oneGoroutine takes rules about concurrent calls out of force.
+func oneGoroutine(_ *suite.Suite, t *Traits) string {
+	return suite.If(t.OneGoroutine, "declared: OneGoroutine")
 }
 
 func (x *exam) calls() *suite.Violation {

@@ -13,7 +13,7 @@ import (
 )
 
 // rateRules are the laws of very small and very large rates.
-func rateRules() []rule {
+func (c *contract) rateRules() []rule {
 	return []rule{
 		{
 			Rule: core("RL-LIM0", "At a rate of 0 a limiter MUST grant what it has at first, or nothing as "+
@@ -28,6 +28,7 @@ func rateRules() []rule {
 		{
 			Rule: core("RL-TINY", "A rate however small MUST NOT grant more than the envelope: no delay overflows "+
 				"into none."),
+			Unless: c.uncounted,
 			About: func(j suite.Job) bool {
 				return j.Schedule.Config.Rate.Extreme() && j.Schedule.Config.Rate.Interval() > time.Hour
 			},
@@ -39,6 +40,7 @@ func rateRules() []rule {
 		{
 			Rule: core("RL-HUGE", "A rate however large MUST NOT grant more than the envelope: no interval is "+
 				"rounded to nothing."),
+			Unless: c.uncounted,
 			About: func(j suite.Job) bool {
 				return j.Schedule.Config.Rate.Extreme() && j.Schedule.Config.Rate.Interval() < 2
 			},

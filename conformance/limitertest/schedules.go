@@ -13,6 +13,7 @@ import (
 
 // Families lists what is explored, in constants.
 func (c *contract) Families(s *suite.Suite) []suite.Family {
+	c.coarse = c.undeclaredUnit(s)
 	return slices.Concat(c.requestFamilies(s), rateFamilies(s), c.claimFamilies(s))
 }
 
@@ -92,7 +93,7 @@ func (c *contract) requestFamilies(s *suite.Suite) []suite.Family {
 	}
 	var late []conformance.Schedule // requests that begin after a long time with a full bucket
 	if c.spec.Traits.Initial == InitialFull {
-		late = later(suite.Sequences(usual, asks(3), []time.Duration{0, usual.Rate.Interval()}, 3), time.Hour)
+		late = later(suite.Sequences(usual, asks(3), []time.Duration{0, usual.Rate.Interval()}, 3), c.long())
 	}
 	out := []suite.Family{
 		{Name: suite.Leaks, Look: true,
@@ -103,7 +104,7 @@ func (c *contract) requestFamilies(s *suite.Suite) []suite.Family {
 		grid("thirteenths", limited("10/13s", 2), 3),
 		grid("slow", limited("1/24h", 2), 3),
 		grid("fast", limited("600000000/1s", 1), 4),
-		{Name: "full", Schedules: full(ask)},
+		{Name: "full", Schedules: full(ask, c.long())},
 		{Name: "late", Schedules: late},
 		{Name: "polling", Schedules: polling(ask, limited("10/1s", 1), limited("10/1s", 5), limited("3/1s", 1),
 			limited("1000/1s", 2), limited("1/7s", 1))},
@@ -141,6 +142,15 @@ func (c *contract) requestFamilies(s *suite.Suite) []suite.Family {
 	return out
 }
 
+// long is a time in which any bucket of the schedules is full. A ticker that is shorter than
+// the interval between two tokens makes an hour long.
+func (c *contract) long() time.Duration {
+	if c.spec.Traits.Grain > 0 {
+		return 2 * time.Minute
+	}
+	return time.Hour
+}
+
 // gapsOf are the gaps at which a token is just there, and those far from it.
 func gapsOf(cfg conformance.Config) []time.Duration {
 	t := cfg.Rate.Interval()
@@ -173,7 +183,7 @@ func toAndFro(cfg conformance.Config) []conformance.Schedule {
 
 // full asks for the burst at first and after a long time, at rates whose interval is not a
 // round number: a conversion of tokens to time and back may end just below the burst.
-func full(ask conformance.Op) []conformance.Schedule {
+func full(ask conformance.Op, long time.Duration) []conformance.Schedule {
 	var out []conformance.Schedule
 	for _, per := range []int{7, 13, 29} {
 		for events := 1; events < per; events++ {
@@ -182,7 +192,7 @@ func full(ask conformance.Op) []conformance.Schedule {
 				s.Steps = slices.Repeat([]conformance.Step{{Op: ask, N: 1}}, burst)
 				again := slices.Clone(s.Steps)
 				for i := range again {
-					again[i].At = time.Hour
+					again[i].At = long
 				}
 				s.Steps = append(s.Steps, again...)
 				out = append(out, s)

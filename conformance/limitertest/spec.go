@@ -180,6 +180,14 @@ type contract struct {
 	waits bool
 	// stops says that there is a Stop.
 	stops bool
+	// single says that a request for two tokens panicked, and Single is not declared.
+	single bool
+	// usual is what the instance was made with that was looked at first.
+	usual Config
+	// units are what was seen of what the limiter counts in, nil before anybody looked.
+	units *units
+	// coarse names the trait of what it counts in that is undeclared, as far as that is known.
+	coarse string
 	// tied says that a burst above 1 is accepted only if it is the Events of the rate.
 	tied bool
 	// learnt is what the runs so far have shown.
@@ -228,9 +236,17 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	}
 	c.waits, c.stops = f.Wait != nil || f.WaitN != nil, f.Stop != nil
 	c.tied = cfg.Burst > 1 && cfg.Burst == cfg.Rate.Events
+	c.usual, c.single = cfg, false
+	if several := f.AllowAt != nil || f.AllowN != nil; several && !c.spec.Traits.Single && cfg.Burst > 1 {
+		panics := func(n int) bool {
+			ask := conformance.Step{Op: conformance.OpAllow, N: n}
+			return suite.Catch(func() { f.do(ask, start, 1, &conformance.Done{}) }) != ""
+		}
+		c.single = panics(2) && !panics(1)
+	}
 	ops := map[conformance.Op]bool{
 		conformance.OpAllow:    f.AllowAt != nil || f.Allow != nil || f.AllowN != nil,
-		opSeveral:              !c.spec.Traits.Single && (f.AllowAt != nil || f.AllowN != nil),
+		opSeveral:              !c.spec.Traits.Single && !c.single && (f.AllowAt != nil || f.AllowN != nil),
 		conformance.OpTokens:   f.TokensAt != nil || f.Tokens != nil,
 		conformance.OpWait:     c.waits && (s.Bubble || s.Time != Injected),
 		opContext:              f.WaitN != nil,

@@ -48,6 +48,15 @@ func TestTraits(t *testing.T) {
 	proof.Observed(t, all)
 }
 
+// What TRAITS prints can be pasted. Left out are designs that must declare a lock that is held
+// while they sleep, before anything can be observed.
+func TestTraits_roundTrip(t *testing.T) {
+	all := slices.Concat(limiter.Designs(), limiter.Chosen(3), limiter.ChosenWaits(3))
+	proof.RoundTrip(t, slices.DeleteFunc(all, func(d zoo.Design) bool {
+		return d.Spec.(lt.Spec).Traits.LocksAsleep
+	}))
+}
+
 // Every rule that fails because of a declaration that does not fit names the one that
 // does.
 func TestHint(t *testing.T) {

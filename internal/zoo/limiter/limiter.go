@@ -38,6 +38,13 @@ func Mutants() []zoo.Mutant {
 	})
 	const ticks = "the ticker goes on after Stop"
 	all = append(all, zoo.Mutant{Name: ticks, Rule: "X-LEAK", Spec: tickerSpec(ticks, lt.Injected), Family: "leaks"})
+	all = append(all,
+		zoo.Mutant{Name: "filled twice each 50ms", Rule: "RL-ENV", Spec: tickSpec("its ticker fills it twice", lt.PackageTime),
+			Steps: 3},
+		zoo.Mutant{Name: "rate in float32: refills too fast", Rule: "RL-ENV", Spec: float32Spec("refills too fast", lt.Explicit)},
+		zoo.Mutant{Name: "instants in milliseconds: refills too slowly", Rule: "RL-WORK",
+			Spec: millisecondSpec("refills too slowly", lt.Explicit)},
+		zoo.Mutant{Name: "one token: room for one more", Rule: "RL-CAP", Spec: oneSpec("room for one more", lt.Explicit)})
 	const races = "counts before it locks"
 	return append(all, zoo.Mutant{Name: races, Rule: "X-RACE", Spec: bucketSpec(races, lt.Explicit)})
 }
@@ -52,9 +59,12 @@ func Designs() []zoo.Design {
 		queueSpec("", lt.PackageTime), instantSpec(lt.Injected),
 		retrySpec(lt.Injected), retrySpec(lt.PackageTime),
 		asleepSpec("", lt.Injected), asleepSpec("", lt.PackageTime),
+		float32Spec("", lt.Explicit), float32Spec("", lt.Injected),
+		millisecondSpec("", lt.PackageTime), millisecondSpec("", lt.Explicit),
+		tickSpec("", lt.PackageTime), oneSpec("", lt.Explicit), oneSpec("", lt.Injected),
 	}
 	if synctestcompat.Available { // its goroutine can only be driven exactly in a bubble
-		specs = append(specs, tickerSpec("", lt.Injected))
+		specs = append(specs, tickerSpec("", lt.Injected), tickSpec("", lt.Injected))
 	}
 	all := designs(specs)
 	for i, spec := range specs {
