@@ -72,6 +72,9 @@ func accounted(tr *conformance.Trace, traits *Traits, waived string) *difference
 // replay follows the trace up to the first difference and returns it.
 func (a *account) replay() *difference {
 	tr := a.tr
+	if a.traits.Grain > 0 && a.lossy() {
+		return nil
+	}
 	a.forgive()
 	// begins and returns, in the order in which they were seen
 	type event struct {
@@ -211,6 +214,21 @@ func askedOf(burst int, s conformance.Schedule) int {
 		asked += min(max(0, s.N), burst)
 	}
 	return asked
+}
+
+// lossy reports whether more may come at once than the bucket holds, so that some is lost each
+// time and nothing is known of the level.
+func (a *account) lossy() bool {
+	burst, most := a.burst, a.traits.lump(a.rate)
+	for _, s := range a.tr.Schedule.Steps {
+		switch s.Op {
+		case conformance.OpSetBurst:
+			burst = min(burst, s.N)
+		case conformance.OpSetLimit:
+			most = max(most, a.traits.lump(s.Rate))
+		}
+	}
+	return burst < most+1
 }
 
 // forgive adds a nanosecond of tolerance for each wait for a whole bucket: a limiter that

@@ -2,6 +2,7 @@ package limitertest
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -146,6 +147,50 @@ func (o observer) oversize() int {
 		}
 	}
 	return int(OversizeRejected)
+}
+
+func (o observer) zero() int {
+	if !o.s.Accepts(opSeveral) {
+		return 0
+	}
+	switch tr := o.plan().see("allow 1 @0 | allow 0 @{100}"); {
+	case len(tr.Done) < 2:
+		return 0
+	case tr.Done[1].OK:
+		return int(ZeroGranted)
+	}
+	return int(ZeroDenied)
+}
+
+// waitErrors gives up waits in each way.
+func (o observer) waitErrors() int {
+	if !o.s.Accepts(opContext) || !o.s.Accepts(conformance.OpWait) {
+		return 0
+	}
+	p := o.plan()
+	kept, seen := int(WaitErrorsDeadline), false
+	cancelled := fmt.Sprintf("wait 1 @0 | cancel %d @{0.5}", p.first)
+	for _, text := range []string{cancelled, "wait 1 {0.5} @0", "wait 1 -1ns @0"} {
+		tr := p.drained(text)
+		for i := range tr.Done {
+			want, early := expectedError(tr, i)
+			if want == nil {
+				continue
+			}
+			seen = true
+			switch right := errors.Is(tr.Done[i].Err, want); {
+			case right:
+			case early:
+				kept = int(WaitErrorsContext)
+			default:
+				return int(WaitErrorsOwn)
+			}
+		}
+	}
+	if !seen {
+		return 0
+	}
+	return kept
 }
 
 // backTime asks an hour before the newest instant, or sets the clock back by an hour, while
@@ -352,6 +397,8 @@ type arrivals struct {
 	// uneven says that they do not arrive one by one, each an interval after the bucket was
 	// emptied.
 	uneven bool
+	// whole says that each time it was the whole burst, of more than one.
+	whole bool
 }
 
 // arrivals empties a bucket, and empties it again each time when tokens arrive.
@@ -373,7 +420,7 @@ func (o observer) arrivals(events int) (a arrivals) {
 			return n
 		}
 		_ = suite.Catch(func() {
-			a.interval = cfg.Rate.Interval()
+			a.interval, a.whole = cfg.Rate.Interval(), cfg.Burst > 1
 			drain()
 			at = time.Duration(cfg.Burst+100)*a.interval + 3*a.interval/parts
 			drain()
@@ -382,6 +429,7 @@ func (o observer) arrivals(events int) (a arrivals) {
 				at += a.interval / parts
 				if n := drain(); n > 0 {
 					gaps, a.together, from = append(gaps, at-from), max(a.together, n), at
+					a.whole = a.whole && n == cfg.Burst
 				}
 			}
 		})

@@ -3,7 +3,6 @@ package limitertest
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
@@ -143,12 +142,11 @@ func (x *exam) calls() *suite.Violation {
 	return nil
 }
 
-// usual reports whether the configuration is one that any constructor must accept.
+// usual reports whether the configuration is that of an instance that was made before.
+// Which others a constructor refuses is its own affair.
 func (x *exam) usual() bool {
-	rate := x.Schedule.Config.Rate
-	return rate.Exact() && rate.Interval() >= time.Millisecond && rate.Interval() <= 24*time.Hour &&
-		x.Schedule.Config.Burst == 1 &&
-		(rate == perSecond(1) || !x.tied)
+	cfg := x.Schedule.Config
+	return Config{cfg.Rate, cfg.Burst} == x.first
 }
 
 func (x *exam) leftBehind() *suite.Violation {

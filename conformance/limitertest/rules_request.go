@@ -75,8 +75,9 @@ func (c *contract) requestRules() []rule {
 			Check: (*exam).fractions,
 		},
 		{
-			Rule: core("RL-N0", "A request for 0 tokens MUST be granted while nothing is owed, and change nothing."),
-			Ops:  ops(opSeveral), Declared: []string{"Initial"},
+			Rule: core("RL-N0", "A request for 0 tokens MUST be granted while nothing is owed, unless it is "+
+				"declared to be refused, and change nothing."),
+			Ops: ops(opSeveral), Declared: []string{"Initial"},
 			About: asksFor(isZero),
 			Sees:  accepted,
 			Check: (*exam).zero,

@@ -129,14 +129,15 @@ func (c *contract) requestFamilies(s *suite.Suite) []suite.Family {
 		}
 	}
 	if s.Time == Explicit && s.Accepts(conformance.OpAllow) {
-		out = append(out, suite.Family{Name: "back in time", Schedules: append(
+		out = append(out, suite.Family{Name: "back in time", Schedules: c.allFitted(append(
 			suite.Sequences(limited("1/1s", 2), supported(s, steps("allow 1", "allow 2", "allow 0")),
 				[]time.Duration{0, time.Second, -time.Second}, 5),
-			toAndFro(limited("1/1s", 5))...)})
+			toAndFro(limited("1/1s", 5))...))})
 	}
 	if s.Time != PackageTime {
 		for _, epoch := range suite.Epochs {
-			out = append(out, grid("epoch "+epoch, limited("10/1s", 2).With("epoch", epoch), 3))
+			cfg := c.fitted(conformance.Schedule{Config: limited("10/1s", 2)}).Config
+			out = append(out, grid("epoch "+epoch, cfg.With("epoch", epoch), 3))
 		}
 	}
 	return out
@@ -149,6 +150,58 @@ func (c *contract) long() time.Duration {
 		return 2 * time.Minute
 	}
 	return time.Hour
+}
+
+// fitted returns a schedule of a limiter of a burst of 2 or more as one of a limiter whose
+// constructor takes only bursts of 1, or only as many tokens per second as the burst: what is
+// within the burst stays within it, and all instants are the same in intervals. Other
+// schedules, and those of other constructors, stay as they are.
+func (c *contract) fitted(s conformance.Schedule) conformance.Schedule {
+	old := s.Config
+	if c.usual.Burst > 1 && !c.tied || c.usual.Burst < 1 || old.Rate.Interval() == 0 || old.Burst < 1 {
+		return s
+	}
+	rate, burst := old.Rate.String(), 1
+	if c.tied {
+		rate, burst = fmt.Sprintf("%d/1s", old.Burst), old.Burst
+	}
+	s.Config = old.Without("rate").Without("burst").With("rate", rate).With("burst", fmt.Sprint(burst))
+	s.Steps = slices.Clone(s.Steps)
+	scale := func(d time.Duration) time.Duration {
+		if d <= 0 || s.Config.Rate == old.Rate {
+			return d
+		}
+		return time.Duration(float64(d) * float64(s.Config.Rate.Interval()) / float64(old.Rate.Interval()))
+	}
+	for i := range s.Steps {
+		st := &s.Steps[i]
+		st.At, st.D = scale(st.At), scale(st.D)
+		switch {
+		case st.Op != conformance.OpAllow && !claims(*st):
+		case st.N > old.Burst:
+			st.N += burst - old.Burst
+		default:
+			st.N = min(st.N, burst)
+		}
+	}
+	return s
+}
+
+// allFitted returns the schedules as they fit the constructor, each once.
+func (c *contract) allFitted(all []conformance.Schedule) []conformance.Schedule {
+	if c.usual.Burst > 1 && !c.tied {
+		return all
+	}
+	var out []conformance.Schedule
+	seen := map[string]bool{}
+	for _, s := range all {
+		f := c.fitted(s)
+		if text := f.String(); !seen[text] {
+			seen[text] = true
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // gapsOf are the gaps at which a token is just there, and those far from it.

@@ -40,6 +40,10 @@ type Traits struct {
 	Rewake Rewake
 	// Raise says what a higher burst brings. Only with SetBurst.
 	Raise Raise
+	// Zero says what a request for 0 tokens gets; undeclared, it is taken as ZeroGranted.
+	Zero Zero
+	// WaitErrors says what errors.Is finds in the error of a wait. Only with WaitN.
+	WaitErrors WaitErrors
 	// Single says that tokens can only be taken one at a time.
 	Single bool
 	// OneGoroutine says that a limiter is for one goroutine at a time, as its documentation
@@ -171,6 +175,29 @@ const (
 	RaiseBringsTokens
 )
 
+// Zero says what a request for 0 tokens gets.
+type Zero int
+
+// The choices.
+const (
+	ZeroGranted Zero = iota + 1 // it is granted while nothing is owed
+	ZeroDenied                  // it is refused, as one that makes no sense
+)
+
+// WaitErrors says what errors.Is finds in the error of a wait that gives up.
+type WaitErrors int
+
+// The choices.
+const (
+	// WaitErrorsContext: [context.Canceled] if its context was cancelled, and
+	// [context.DeadlineExceeded] if its deadline has passed.
+	WaitErrorsContext WaitErrors = iota + 1
+	// WaitErrorsDeadline: the same, and [context.DeadlineExceeded] also if the wait fails
+	// before its deadline because its tokens come too late.
+	WaitErrorsDeadline
+	WaitErrorsOwn // nothing that can be relied on
+)
+
 // initial returns the tokens of a new limiter with the given burst.
 func (t *Traits) initial(burst int) int {
 	switch t.Initial {
@@ -222,7 +249,7 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 		{
 			Name: "BackTime", Declared: int(t.BackTime),
 			Values:   []string{"BackClamp", "BackReject", "BackRewind"},
-			Means:    []string{"the newest instant stands", "the request is denied", "the limiter goes back, which is not judged"},
+			Means:    []string{"the newest instant stands", "the request is denied", "time goes back"},
 			Blind:    []string{"BackRewind"},
 			Needless: back,
 			Observe:  look.backTime, Set: func(v int) { t.BackTime = BackTime(v) },
@@ -241,7 +268,19 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 			Needless: without(conformance.OpAllow),
 			Observe:  look.infinite, Set: func(v int) { t.Inf = InfRate(v) },
 		},
+		c.zeroChoice(s, t),
 	}, append(c.waitChoices(s, t, without), c.unitChoices(t, look)...)...)
+}
+
+// zeroChoice is what a request for nothing gets, which most need not declare.
+func (c *contract) zeroChoice(s *suite.Suite, t *Traits) suite.Choice {
+	look := observer{s, c}
+	return suite.Choice{
+		Name: "Zero", Declared: int(t.Zero),
+		Values:  []string{"ZeroGranted", "ZeroDenied"},
+		Means:   []string{"granted while nothing is owed", "refused"},
+		Observe: look.zero, Set: func(v int) { t.Zero = Zero(v) },
+	}
 }
 
 // waitChoices are those of limiters with waits, reservations, and bursts that can be set.
@@ -293,6 +332,13 @@ func (c *contract) waitChoices(s *suite.Suite, t *Traits, without func(...confor
 			Means:    []string{"no more tokens than there were", "as many tokens more"},
 			Needless: without(conformance.OpSetBurst),
 			Observe:  look.raise, Set: func(v int) { t.Raise = Raise(v) },
+		},
+		{
+			Name: "WaitErrors", Declared: int(t.WaitErrors),
+			Values:  []string{"WaitErrorsContext", "WaitErrorsDeadline", "WaitErrorsOwn"},
+			Means:   []string{"that of the context", "that, and DeadlineExceeded for a deadline that is too near", "any"},
+			Blind:   []string{"WaitErrorsOwn"},
+			Observe: look.waitErrors, Set: func(v int) { t.WaitErrors = WaitErrors(v) },
 		},
 	}
 }

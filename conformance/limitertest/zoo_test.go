@@ -40,7 +40,7 @@ func TestTraits(t *testing.T) {
 	var all []zoo.Design
 	for _, d := range limiter.Designs() {
 		for _, kind := range []string{"in debt", "with a queue", "as an instant", "channel of tokens"} {
-			if strings.Contains(d.Name, kind) {
+			if strings.Contains(d.Name, kind) && !strings.HasPrefix(d.Name, "burst of 1 only") { // BackTime does not show
 				all = append(all, d)
 			}
 		}
@@ -55,6 +55,65 @@ func TestTraits_roundTrip(t *testing.T) {
 	proof.RoundTrip(t, slices.DeleteFunc(all, func(d zoo.Design) bool {
 		return d.Spec.(lt.Spec).Traits.LocksAsleep
 	}))
+}
+
+// runaway is a limiter with a clock of its own, which runs on by a microsecond each time that
+// anybody looks, as that of the runtime does while package time stands still.
+func runaway(_ lt.Env, cfg lt.Config) lt.Funcs {
+	var now, full time.Duration
+	full -= time.Hour
+	allow := func(n int) bool {
+		now += time.Microsecond
+		next := max(full, now) + time.Duration(n)*cfg.Rate.Interval()
+		if n > 0 && next <= now+time.Duration(cfg.Burst)*cfg.Rate.Interval() {
+			full = next
+			return true
+		}
+		return false
+	}
+	return lt.Funcs{AllowN: allow, AllowAt: func(_ time.Time, n int) bool { return allow(n) }}
+}
+
+// CANARY names a limiter whose time runs on while all clocks of the suite stand still, and no
+// other rule accuses it.
+func TestCanary_runsOn(t *testing.T) {
+	synctestcompat.Require(t)
+	for _, source := range []lt.TimeSource{lt.Injected, lt.PackageTime, lt.Explicit} {
+		spec := lt.Spec{Name: "runaway", Time: source, New: runaway, Traits: lt.LikeXTime}
+		for _, v := range spec.Examine(t, inside.Options{}).Verdicts {
+			switch {
+			case v.Rule == "CANARY" && !strings.Contains(v.Text, "while time stood still"):
+				t.Errorf("%s: CANARY is %s: %s", source, v.Status, v.Text)
+			case v.Rule != "CANARY" && v.Status == conformance.Fail:
+				t.Errorf("%s: %s: %s", source, v.Rule, v.Text)
+			}
+		}
+	}
+}
+
+// CANARY names the package that judges limiters that count in windows.
+func TestCanary_inWindows(t *testing.T) {
+	synctestcompat.Require(t)
+	for _, source := range []lt.TimeSource{lt.Injected, lt.PackageTime, lt.Explicit} {
+		spec := lt.Spec{Name: "fixed window", Time: source, Traits: lt.LikeXTime, New: func(env lt.Env, cfg lt.Config) lt.Funcs {
+			var began time.Time
+			left := 0
+			allow := func(t time.Time, n int) bool {
+				if length := time.Duration(cfg.Burst) * cfg.Rate.Interval(); t.Sub(began) >= length {
+					began, left = t.Truncate(length), cfg.Burst
+				}
+				if n < 0 || n > left {
+					return false
+				}
+				left -= n
+				return true
+			}
+			return lt.Funcs{AllowAt: allow, AllowN: func(n int) bool { return allow(env.Clock.Now(), n) }}
+		}}
+		if v, _ := spec.Examine(t, inside.Options{}).Verdict("CANARY"); !strings.Contains(v.Text, "package quotatest") {
+			t.Errorf("%s: CANARY is %s: %s", source, v.Status, v.Text)
+		}
+	}
 }
 
 // Every rule that fails because of a declaration that does not fit names the one that
