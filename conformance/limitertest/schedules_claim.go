@@ -148,6 +148,11 @@ func backAgain() []conformance.Schedule {
 			out = append(out, suite.MustParse(text))
 		}
 	}
+	// Here the later instant only shows how late it is.
+	for _, n := range []int{4, 8, 16} {
+		out = append(out, suite.MustParse("rate=1/1s burst=2 | allow 0 @1s"+
+			strings.Repeat(" | allow 1 @0 | allow 0 @1s", n)))
+	}
 	return out
 }
 

@@ -91,6 +91,41 @@ func TestCanary_runsOn(t *testing.T) {
 	}
 }
 
+// debts lists when each token that is missing comes back, and forgets those that are back: an
+// earlier instant, where nothing is forgotten yet, is not taken for the newest.
+func debts(_ lt.Env, cfg lt.Config) lt.Funcs {
+	var due []time.Time
+	return lt.Funcs{AllowAt: func(t time.Time, n int) bool {
+		for len(due) > 0 && !due[0].After(t) {
+			due = due[1:]
+		}
+		if n < 0 || len(due)+n > cfg.Burst {
+			return false
+		}
+		for range n {
+			from := t
+			if len(due) > 0 {
+				from = due[len(due)-1]
+			}
+			due = append(due, from.Add(cfg.Rate.Interval()))
+		}
+		return true
+	}}
+}
+
+// What comes back at a later instant, and is taken at an earlier one again and again, is not
+// within the envelope, though only one that asks for nothing ever asks at the later one.
+func TestRun_takenEarlier(t *testing.T) {
+	synctestcompat.Require(t)
+	tr := lt.LikeThrottled
+	tr.BackTime = lt.BackClamp
+	o := inside.Options{Until: "RL-PAST", Keep: func(family string, _ int) bool { return family == "back in time" }}
+	r := lt.Spec{Name: "debts", Time: lt.Explicit, New: debts, Traits: tr}.Examine(t, o)
+	if v, _ := r.Verdict("RL-PAST"); v.Status != conformance.Fail {
+		t.Errorf("RL-PAST is %s, want fail", v.Status)
+	}
+}
+
 // CANARY names the package that judges limiters that count in windows.
 func TestCanary_inWindows(t *testing.T) {
 	synctestcompat.Require(t)
