@@ -72,6 +72,9 @@ func accounted(tr *conformance.Trace, traits *Traits, waived string) *difference
 // replay follows the trace up to the first difference and returns it.
 func (a *account) replay() *difference {
 	tr := a.tr
+	if a.traits.Grain > 0 && a.lossy() {
+		return nil
+	}
 	a.forgive()
 	// begins and returns, in the order in which they were seen
 	type event struct {
@@ -176,8 +179,14 @@ func newAccount(tr *conformance.Trace, traits *Traits) *account {
 		a.tolerance.Add(a.tolerance, new(big.Int).Mul(a.flowOf(r), big.NewInt(roundingOf(r, burst, tr.Schedule))))
 	}
 	a.tolerance.Add(a.tolerance, big.NewInt(1))
-	if traits.Quantum > 0 {
-		a.tolerance.Add(a.tolerance, a.tokens(traits.Quantum))
+	together := a.tokens(traits.Quantum)
+	for _, r := range rates {
+		together = larger(together, new(big.Int).Mul(a.flowOf(r), big.NewInt(int64(traits.Grain))))
+	}
+	a.tolerance.Add(a.tolerance, together)
+	if scale := traits.scale(); scale > 0 {
+		lost := a.tokens(askedOf(burst, tr.Schedule))
+		a.tolerance.Add(a.tolerance, lost.Div(lost, big.NewInt(scale)).Add(lost, big.NewInt(1)))
 	}
 	a.setRate(cfg.Rate)
 	a.lo = a.tokens(traits.initial(cfg.Burst))
@@ -195,11 +204,31 @@ func roundingOf(r Rate, burst int, s conformance.Schedule) int64 {
 	if r.Exact() || r.Interval() < time.Microsecond {
 		return 0
 	}
-	asked := int64(s.Config.Burst)
+	return int64(askedOf(burst, s))
+}
+
+// askedOf is how many tokens a schedule can be granted, on top of what it finds.
+func askedOf(burst int, s conformance.Schedule) int {
+	asked := s.Config.Burst
 	for _, s := range s.Steps {
-		asked += int64(min(max(0, s.N), burst))
+		asked += min(max(0, s.N), burst)
 	}
 	return asked
+}
+
+// lossy reports whether more may come at once than the bucket holds, so that some is lost each
+// time and nothing is known of the level.
+func (a *account) lossy() bool {
+	burst, most := a.burst, a.traits.lump(a.rate)
+	for _, s := range a.tr.Schedule.Steps {
+		switch s.Op {
+		case conformance.OpSetBurst:
+			burst = min(burst, s.N)
+		case conformance.OpSetLimit:
+			most = max(most, a.traits.lump(s.Rate))
+		}
+	}
+	return burst < most+1
 }
 
 // forgive adds a nanosecond of tolerance for each wait for a whole bucket: a limiter that

@@ -153,8 +153,8 @@ func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
 // Twins puts the laws that compare two runs to a limiter.
 func (c *contract) Twins(s *suite.Suite) conformance.Twins {
 	tr := c.spec.Traits
-	if !s.Accepts(conformance.OpAllow) {
-		return conformance.Twins{} // they need AllowN, Allow or AllowAt
+	if !s.Accepts(conformance.OpAllow) || tr.Grain > 0 || tr.Digits > 0 {
+		return conformance.Twins{} // they need AllowN, Allow or AllowAt, and compare to the nanosecond
 	}
 	tw := conformance.Twins{
 		Laws:     []string{"X-REPLAY", "X-SCALE", "X-QUERY", "X-ISO"},

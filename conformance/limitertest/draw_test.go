@@ -31,7 +31,7 @@ func TestDraw(t *testing.T) {
 			}
 		}
 		twins := j.Twins()
-		for range 3 {
+		for range min(3, len(twins.Configs)) {
 			s := twins.Draw(twins.Configs[rnd.IntN(len(twins.Configs))], pick)
 			if one, beside := granted(j.Trace(s)), granted(j.Beside(s)); one != beside {
 				t.Errorf("%s: %s: %d tokens were granted, %d beside another instance", d.Name, s, one, beside)

@@ -67,7 +67,7 @@ func (x *exam) newGranted() granted {
 
 // envelope looks for a window in which more was granted than rate*L + burst.
 func (x *exam) envelope() *suite.Violation {
-	a := newAccount(&x.Trace, &Traits{Quantum: x.traits.Quantum})
+	a := newAccount(&x.Trace, &Traits{Quantum: x.traits.Quantum, Grain: x.traits.Grain, Digits: x.traits.Digits})
 	g := x.newGranted()
 	for i, first := range g.grants {
 		sum, largest := new(big.Int), 0

@@ -116,7 +116,7 @@ func (c *contract) judgeTogether(l *askedTogether, round, each int) *suite.Viola
 			suite.Meeters, each, n, want)
 	}
 	// Those that were not served at once are due one interval after the other.
-	grace := time.Duration(len(due)+1) + time.Duration(c.spec.Traits.Quantum)*rate.Interval()
+	grace := time.Duration(len(due)+1) + c.unevenness(rate, len(due)+burst)
 	for n, got := range due {
 		if exact := time.Duration(n+1) * rate.Interval(); (got - exact).Abs() > grace {
 			return broken("of the reservations that were made at one instant by many goroutines, "+
@@ -125,6 +125,17 @@ func (c *contract) judgeTogether(l *askedTogether, round, each int) *suite.Viola
 		}
 	}
 	return nil
+}
+
+// unevenness is how early or late the n-th token of a limiter may be because of what it counts
+// in.
+func (c *contract) unevenness(r Rate, n int) time.Duration {
+	tr := &c.spec.Traits
+	off := max(time.Duration(tr.Quantum)*r.Interval(), tr.Grain)
+	if scale := tr.scale(); scale > 0 {
+		off += time.Duration(int64(n)*int64(r.Interval())/scale) + 1
+	}
+	return off
 }
 
 // inDebt is the limiter of which a reservation is cancelled more than once.
@@ -283,7 +294,7 @@ func (c *contract) judgeWaits(served []time.Duration, stayed int, round string) 
 			"of %d goroutines that waited for a token each from one instant on, and did not give up, %d were served",
 			stayed, len(served))
 	}
-	grace := time.Duration(waiters+1) + time.Duration(c.spec.Traits.Quantum)*interval
+	grace := time.Duration(waiters+1) + c.unevenness(rate, waiters)
 	for i, got := range served {
 		if least := time.Duration(i+1-c.spec.Traits.initial(1)) * interval; got < least-grace {
 			return suite.Broken(0, fmt.Sprintf("the rate is %s and the burst 1 (%s)", rate, round),

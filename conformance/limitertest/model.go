@@ -54,8 +54,11 @@ func newView(tr *conformance.Trace, traits *Traits) *view {
 	v.tolerance.Add(v.tolerance, new(big.Int).Mul(v.events, big.NewInt(1+roundingOf(cfg.Rate, cfg.Burst, tr.Schedule))))
 	v.tolerance.Add(v.tolerance, new(big.Int).Div(v.per, big.NewInt(1e9)))
 	v.tolerance.Add(v.tolerance, big.NewInt(1))
-	if traits.Quantum > 0 {
-		v.tolerance.Add(v.tolerance, v.units(traits.Quantum))
+	together := new(big.Int).Mul(v.events, big.NewInt(int64(traits.Grain)))
+	v.tolerance.Add(v.tolerance, larger(v.units(traits.Quantum), together))
+	if scale := traits.scale(); scale > 0 {
+		lost := v.units(askedOf(cfg.Burst, tr.Schedule))
+		v.tolerance.Add(v.tolerance, lost.Div(lost, big.NewInt(scale)).Add(lost, big.NewInt(1)))
 	}
 	v.steps, v.grants = make([]step, 0, len(tr.Done)), make([]grant, 0, len(tr.Done))
 	level := v.units(traits.initial(cfg.Burst))

@@ -1,6 +1,11 @@
 package limitertest
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -9,8 +14,72 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
-// observer tries the implementation to see which choices it makes.
-type observer struct{ s *suite.Suite }
+// observer tries the implementation to see which choices it makes. Each of its observations
+// is 0 if the constructor refused, or if what was seen tells nothing.
+type observer struct {
+	s *suite.Suite
+	c *contract
+}
+
+// plan is a limiter on which something is observed, and how its bucket is emptied.
+type plan struct {
+	o     observer
+	cfg   Config
+	op    conformance.Op // by which single tokens are taken
+	first int            // the number of the first claim after the bucket was emptied
+}
+
+// plan chooses a limiter that the constructor accepts. Where there are only waits, it has a
+// burst of 1 if that is accepted: who waits for the rest of a burst would be in the way.
+func (o observer) plan() plan {
+	p := plan{o: o, cfg: o.c.usual, op: conformance.OpAllow, first: 1}
+	if !o.s.Accepts(conformance.OpAllow) {
+		p.op = conformance.OpWait
+		if one := (Config{perSecond(10), 1}); o.accepts(one) {
+			p.cfg = one
+		}
+		p.first += p.cfg.Burst
+	}
+	return p
+}
+
+// accepts reports whether the constructor accepts a configuration.
+func (o observer) accepts(cfg Config) bool {
+	accepted := false
+	o.s.Play(func(st *suite.Stage) {
+		f, refused := o.c.make(st.Plain(), cfg)
+		if accepted = refused == ""; accepted {
+			_ = suite.Catch(f.end)
+			st.Settle()
+		}
+	})
+	return accepted
+}
+
+// inIntervals is an instant or a duration in a schedule of a plan: {1.5} are one and a half
+// intervals between two tokens.
+var inIntervals = regexp.MustCompile(`\{[0-9.]+\}`)
+
+// after is a multiple of the interval between two tokens.
+func (p plan) after(n float64) time.Duration {
+	return time.Duration(n * float64(p.cfg.Rate.Interval()))
+}
+
+// see runs a schedule and returns its trace.
+func (p plan) see(text string) *conformance.Trace { return p.o.see(p.text(text)) }
+
+// drained is see with an empty bucket.
+func (p plan) drained(text string) *conformance.Trace {
+	return p.see(strings.Repeat(string(p.op)+" 1 @0 | ", p.cfg.Burst) + text)
+}
+
+func (p plan) text(steps string) string {
+	steps = inIntervals.ReplaceAllStringFunc(steps, func(s string) string {
+		n, _ := strconv.ParseFloat(strings.Trim(s, "{}"), 64)
+		return p.after(n).String()
+	})
+	return fmt.Sprintf("rate=%s burst=%d | %s", p.cfg.Rate, p.cfg.Burst, steps)
+}
 
 // see runs one schedule and returns its trace.
 func (o observer) see(text string) *conformance.Trace {
@@ -20,54 +89,148 @@ func (o observer) see(text string) *conformance.Trace {
 	return &conformance.Trace{}
 }
 
-// granted runs one schedule and returns how many tokens were granted by the
-// instant 0 and altogether.
-func (o observer) granted(text string) (first, all int) {
-	for _, d := range o.see(text).Done {
-		if d.OK && d.Ended.Seq != 0 && (d.Op == conformance.OpAllow || d.Op == conformance.OpWait) {
+// grantedFrom counts the tokens that were granted by requests and waits which began, and
+// returned, at that instant or later.
+func grantedFrom(tr *conformance.Trace, from time.Duration) (all int) {
+	for _, d := range tr.Done {
+		if ok := d.OK && d.Ended.Seq != 0; ok && d.At >= from && (d.Op == conformance.OpAllow || d.Op == conformance.OpWait) {
 			all += d.N
-			if d.Ended.At == 0 && d.At == 0 {
-				first += d.N
-			}
 		}
 	}
-	return first, all
+	return all
 }
 
 func (o observer) initial() int {
-	op := "allow"
-	if !o.s.Accepts(conformance.OpAllow) {
-		op = "wait"
+	p := o.plan()
+	p.cfg = o.c.usual
+	ask := string(p.op) + " 1 "
+	tr := p.see(strings.Repeat(ask+"@0 | ", p.cfg.Burst+1) + ask + "@{100}")
+	atOnce := 0
+	for _, d := range tr.Done {
+		if d.OK && d.Ended.Seq != 0 && d.At == 0 && d.Ended.At == 0 {
+			atOnce++
+		}
 	}
-	first, _ := o.granted("rate=1/1h burst=3 | " + op + " 1 @0 | " + op + " 1 @0 | " + op + " 1 @0 | " + op + " 1 @0")
-	switch first {
-	case 3:
+	switch {
+	case grantedFrom(tr, p.after(100)) == 0:
+		return 0
+	case atOnce == p.cfg.Burst:
 		return int(InitialFull)
-	case 0:
+	case atOnce == 0:
 		return int(InitialEmpty)
-	case 1:
+	case atOnce == 1:
 		return int(InitialOne)
 	}
 	return 0
 }
 
 func (o observer) oversize() int {
-	if _, all := o.granted("rate=1/1h burst=3 | allow 4 @0"); all > 0 {
-		return int(OversizePrepaid)
+	p := o.plan()
+	more := strconv.Itoa(p.cfg.Burst+1) + " "
+	if o.s.Accepts(conformance.OpAllow) {
+		if grantedFrom(p.see("allow 1 @0 | allow "+more+"@{100}"), p.after(100)) > 0 {
+			return int(OversizePrepaid)
+		}
 	}
-	if o.s.Accepts(conformance.OpReserve) {
-		if tr := o.see("rate=1/1h burst=3 | reserve 4 @0"); len(tr.Done) == 1 && tr.Done[0].OK {
+	switch {
+	case o.s.Accepts(conformance.OpReserve):
+		tr := p.see("reserve " + more + "@{100}")
+		if len(tr.Done) != 1 {
+			return 0
+		}
+		if tr.Done[0].OK {
+			return int(OversizeWaits)
+		}
+	case o.s.Accepts(opContext) && o.s.Accepts(conformance.OpWait):
+		if grantedFrom(p.see("wait "+more+"{1000} @{100}"), 0) > 0 {
 			return int(OversizeWaits)
 		}
 	}
 	return int(OversizeRejected)
 }
 
-func (o observer) backTime() int {
-	if _, all := o.granted("rate=1/1s burst=3 | allow 2 @1h | allow 1 @0"); all < 3 {
-		return int(BackReject)
+func (o observer) zero() int {
+	if !o.s.Accepts(opSeveral) {
+		return 0
 	}
-	return int(BackClamp)
+	switch tr := o.plan().see("allow 1 @0 | allow 0 @{100}"); {
+	case len(tr.Done) < 2:
+		return 0
+	case tr.Done[1].OK:
+		return int(ZeroGranted)
+	}
+	return int(ZeroDenied)
+}
+
+// waitErrors gives up waits in each way.
+func (o observer) waitErrors() int {
+	if !o.s.Accepts(opContext) || !o.s.Accepts(conformance.OpWait) {
+		return 0
+	}
+	p := o.plan()
+	kept, seen := int(WaitErrorsDeadline), false
+	cancelled := fmt.Sprintf("wait 1 @0 | cancel %d @{0.5}", p.first)
+	for _, text := range []string{cancelled, "wait 1 {0.5} @0", "wait 1 -1ns @0"} {
+		tr := p.drained(text)
+		for i := range tr.Done {
+			want, early := expectedError(tr, i)
+			if want == nil {
+				continue
+			}
+			seen = true
+			switch right := errors.Is(tr.Done[i].Err, want); {
+			case right:
+			case early:
+				kept = int(WaitErrorsContext)
+			default:
+				return int(WaitErrorsOwn)
+			}
+		}
+	}
+	if !seen {
+		return 0
+	}
+	return kept
+}
+
+// backTime asks an hour before the newest instant, or sets the clock back by an hour, while
+// there are tokens. It does not tell who goes back: that would explain any mistake.
+func (o observer) backTime() int {
+	p := o.plan()
+	if p.cfg.Burst == 1 || !o.s.Accepts(conformance.OpAllow) {
+		return 0
+	}
+	if o.s.Time == Injected {
+		return o.setBack()
+	}
+	switch tr := p.see("allow 1 @0 | allow 1 @{100} | allow 1 @0"); {
+	case len(tr.Done) < 3 || !tr.Done[1].OK:
+		return 0
+	case tr.Done[2].OK:
+		return int(BackClamp)
+	}
+	return int(BackReject)
+}
+
+// setBack asks for the rest of a burst when the clock is set back.
+func (o observer) setBack() (seen int) {
+	o.s.Play(func(st *suite.Stage) {
+		f, refused := o.c.make(st.Plain(), o.c.usual)
+		if refused != "" {
+			return
+		}
+		_ = suite.Catch(func() {
+			if clock := st.Fake(); f.allows(clock.Now(), 0) {
+				clock.SetWall(clock.Now().Add(-time.Hour))
+				if seen = int(BackReject); f.allows(clock.Now(), 0) {
+					seen = int(BackClamp)
+				}
+			}
+		})
+		_ = suite.Catch(f.end)
+		st.Settle()
+	})
+	return seen
 }
 
 func (o observer) zeroRate() int {
@@ -82,113 +245,311 @@ func (o observer) zeroRate() int {
 }
 
 func (o observer) infinite() int {
-	if _, all := o.granted("rate=inf burst=1 | allow 1 @0 | allow 1 @0 | allow 1 @0"); all == 3 {
+	if grantedFrom(o.see("rate=inf burst=1 | allow 1 @0 | allow 1 @0 | allow 1 @0"), 0) == 3 {
 		return int(InfGrants)
 	}
 	return int(InfAbsent)
 }
 
-// drained begins a schedule with an empty bucket of a rate of 10/1s and a burst of 3.
-func (o observer) drained() string {
-	switch {
-	case o.s.Accepts(opSeveral):
-		return "rate=10/1s burst=3 | allow 3 @0 | "
-	case o.s.Accepts(conformance.OpAllow):
-		return "rate=10/1s burst=3 | allow 1 @0 | allow 1 @0 | allow 1 @0 | "
-	}
-	return "rate=10/1s burst=1 | wait 1 @0 | "
-}
-
-// ended is when the last wait of a schedule returned, and whether it had a token.
-func (o observer) ended(text string) (time.Duration, bool) {
-	var last conformance.Done
-	for _, d := range o.see(text).Done {
-		if d.Op == conformance.OpWait {
-			last = d
+// last is the last wait or reservation of a trace, and when it was served or will be.
+func last(tr *conformance.Trace) (d conformance.Done, at time.Duration) {
+	for _, o := range tr.Done {
+		switch {
+		case o.Op == conformance.OpReserve && o.OK:
+			d, at = o, o.At+o.Delay
+		case o.Op == conformance.OpWait && o.Ended.Seq != 0:
+			d, at = o, o.Ended.At
 		}
 	}
-	return last.Ended.At, last.OK && last.Ended.Seq != 0
+	return d, at
 }
 
+// fair looks for one who is served before another who came earlier.
 func (o observer) fair() int {
-	if !o.s.Accepts(conformance.OpAllow) {
-		return int(FairFIFO)
+	p := o.plan()
+	several, allows := o.s.Accepts(opSeveral) && p.cfg.Burst > 1, o.s.Accepts(conformance.OpAllow)
+	if several {
+		tr := p.drained("wait 2 @0 | wait 1 @0")
+		if overtaken(tr) || grantedFrom(p.drained("wait 2 @0 | allow 1 @{1.5}"), p.after(1)) > 0 {
+			return int(FairNone)
+		}
 	}
-	at, _ := o.ended(o.drained() + "wait 1 @0 | wait 1 @0 | allow 1 @100ms | allow 1 @200ms")
-	if at <= 200*time.Millisecond+1 {
-		return int(FairFIFO)
+	tr := p.drained("wait 1 @0 | wait 1 @0")
+	if _, at := last(tr); at == 0 {
+		return 0
 	}
-	return int(FairNone)
+	if allows {
+		_, at := last(p.drained("wait 1 @0 | wait 1 @0 | allow 1 @{1} | allow 1 @{2}"))
+		if at > p.after(2)+1 {
+			return int(FairNone)
+		}
+	}
+	many := ""
+	for i := range 8 {
+		many += fmt.Sprintf("wait 1 @{0.%d} | ", i+1)
+	}
+	text := strings.Repeat(string(p.op)+" 1 @0 | ", p.cfg.Burst) + strings.TrimSuffix(many, " | ")
+	for _, rec := range o.s.Try(suite.MustParse(p.text(text)), conformance.OrderSettled, 10) {
+		if overtaken(&rec.Trace) {
+			return int(FairNone)
+		}
+	}
+	return int(FairFIFO)
+}
+
+// overtaken reports whether a wait was served before an earlier one.
+func overtaken(tr *conformance.Trace) bool {
+	newest := time.Duration(0)
+	for _, d := range tr.Done {
+		if d.Op != conformance.OpWait || !d.OK || d.Ended.Seq == 0 {
+			continue
+		}
+		if d.Ended.At+1 < newest {
+			return true
+		}
+		newest = max(newest, d.Ended.At)
+	}
+	return false
 }
 
 func (o observer) deadline() int {
-	if at, _ := o.ended(o.drained() + "wait 1 50ms @0"); at >= 49*time.Millisecond {
+	p := o.plan()
+	switch d, at := last(p.drained("wait 1 {0.5} @0")); {
+	case d.Op == "" || d.OK:
+		return 0
+	case at >= p.after(0.49):
 		return int(DeadlineSleeps)
 	}
 	return int(DeadlineFailFast)
 }
 
-// refund gives up the first of two reservations or waits, and sees when a third would be
-// due.
+// refund gives up the first of two reservations or waits, and sees when a third is due.
 func (o observer) refund() int {
-	last := "reserve 1 @0"
+	p, claim := o.plan(), "reserve 1 @0"
 	if !o.s.Accepts(opGiveUp) {
-		last = "wait 1 @0"
+		claim = "wait 1 @0"
 	}
-	alone := o.arrival(o.drained() + last + " | cancel %d @0 | " + last)
-	other := o.arrival(o.drained() + last + " | " + last + " | cancel %d @0 | " + last)
+	cancel := fmt.Sprintf(" | cancel %d @0 | ", p.first)
+	_, alone := last(p.drained(claim + cancel + claim))
+	_, other := last(p.drained(claim + " | " + claim + cancel + claim))
 	switch {
-	case alone > 150*time.Millisecond:
+	case alone == 0 || other == 0:
+		return 0
+	case alone > p.after(1.5):
 		return int(RefundNone)
-	case other > 250*time.Millisecond:
+	case other > p.after(2.5):
 		return int(RefundConservative)
 	}
 	return int(RefundFull)
 }
 
-// arrival runs a schedule that gives up the first claim after draining the bucket, and
-// returns the instant of its last claim.
-func (o observer) arrival(text string) time.Duration {
-	first := 1
-	if !o.s.Accepts(conformance.OpAllow) {
-		first = 2
-	}
-	var at time.Duration
-	for _, d := range o.see(strings.ReplaceAll(text, "%d", strconv.Itoa(first))).Done {
-		switch d.Op {
-		case conformance.OpReserve:
-			at = d.At + d.Delay
-		case conformance.OpWait:
-			at = d.Ended.At
-		}
-	}
-	return at
-}
-
 func (o observer) lateCancel() int {
-	if o.arrival(o.drained()+"reserve 1 @0 | cancel %d @150ms | reserve 1 @150ms") < 160*time.Millisecond {
+	p := o.plan()
+	switch d, at := last(p.drained(fmt.Sprintf("reserve 1 @0 | cancel %d @{1.5} | reserve 1 @{1.5}", p.first))); {
+	case d.At == 0:
+		return 0
+	case at < p.after(1.6):
 		return int(LateRefunds)
 	}
 	return int(LateIgnored)
 }
 
 func (o observer) rewake() int {
-	text, early := "wait 1 @0 | wait 1 @0 | cancel 1 @0", 101*time.Millisecond
-	if o.s.Accepts(conformance.OpSetLimit) {
-		early = 50 * time.Millisecond
-		text = "wait 1 @0 | setlimit 1000/1s @0"
-	} else if !o.s.Accepts(opContext) {
+	p, text, early := o.plan(), "", 1.01
+	switch {
+	case o.s.Accepts(conformance.OpSetLimit):
+		text, early = "wait 1 @0 | setlimit 1000/1s @0", 0.5
+	case o.s.Accepts(opContext):
+		text = fmt.Sprintf("wait 1 @0 | wait 1 @0 | cancel %d @0", p.first)
+	case o.s.Accepts(opGiveUp):
+		text = fmt.Sprintf("reserve 1 @0 | wait 1 @0 | cancel %d @0", p.first)
+	default: // the burst alone moves nobody whose tokens it holds
 		return int(RewakeKeeps)
 	}
-	if at, _ := o.ended(o.drained() + text); at <= early {
+	switch d, at := last(p.drained(text)); {
+	case d.Op == "":
+		return 0
+	case at <= p.after(early):
 		return int(RewakeServes)
 	}
 	return int(RewakeKeeps)
 }
 
 func (o observer) raise() int {
-	if _, all := o.granted("rate=1/1h burst=1 | setburst 2 @0 | allow 1 @0 | allow 1 @0"); all > 1 {
+	p := o.plan()
+	if p.op != conformance.OpAllow {
+		return 0
+	}
+	ask := strings.TrimSuffix(strings.Repeat("allow 1 @{100} | ", 2*p.cfg.Burst), " | ")
+	switch n := grantedFrom(p.see(fmt.Sprintf("allow 1 @0 | setburst %d @{100} | ", 2*p.cfg.Burst)+ask), p.after(100)); {
+	case n == 0:
+		return 0
+	case n > p.cfg.Burst:
 		return int(RaiseBringsTokens)
 	}
 	return int(RaiseBringsNothing)
+}
+
+// arrivals are how far apart tokens arrive, and how many together, at a rate.
+type arrivals struct {
+	interval, gap time.Duration
+	together      int
+	// uneven says that they do not arrive one by one, each an interval after the bucket was
+	// emptied.
+	uneven bool
+	// whole says that each time it was the whole burst, of more than one.
+	whole bool
+}
+
+// arrivals empties a bucket, and empties it again each time when tokens arrive.
+func (o observer) arrivals(events int) (a arrivals) {
+	const parts, most = 10, 2200 // of an interval, and of these altogether
+	var gaps []time.Duration
+	o.s.Play(func(st *suite.Stage) {
+		start := st.Clock().Now()
+		f, cfg, refused := o.c.first(Env{Clock: st.Clock(), Start: start}, events, 100)
+		if refused != "" || !o.s.Accepts(conformance.OpAllow) {
+			return
+		}
+		at := time.Duration(0)
+		drain := func() (n int) {
+			st.To(at)
+			st.Settle()
+			for ; n < 2*cfg.Burst+2 && f.allows(start.Add(at), n); n++ {
+			}
+			return n
+		}
+		_ = suite.Catch(func() {
+			a.interval, a.whole = cfg.Rate.Interval(), cfg.Burst > 1
+			drain()
+			at = time.Duration(cfg.Burst+100)*a.interval + 3*a.interval/parts
+			drain()
+			from := at
+			for i := 1; i <= most && len(gaps) < 3; i++ {
+				at += a.interval / parts
+				if n := drain(); n > 0 {
+					gaps, a.together, from = append(gaps, at-from), max(a.together, n), at
+					a.whole = a.whole && n == cfg.Burst
+				}
+			}
+		})
+		_ = suite.Catch(f.end)
+		st.Settle()
+	})
+	if len(gaps) < 2 {
+		return arrivals{interval: a.interval}
+	}
+	a.gap = gaps[len(gaps)-1]
+	a.uneven = a.together > 1 || slices.ContainsFunc(gaps, func(g time.Duration) bool {
+		return (g - a.interval).Abs() > a.interval/parts+1
+	})
+	return a
+}
+
+// units says what a limiter counts in: tokens that arrive together at any rate, or a time in
+// which any number of them does.
+func (o observer) units() (quantum int, grain time.Duration) {
+	if o.c.units != nil {
+		return o.c.units.quantum, o.c.units.grain
+	}
+	o.c.units = &units{}
+	for _, events := range []int{1_000_000, 1000, 10} {
+		a := o.arrivals(events)
+		if !a.uneven {
+			continue
+		}
+		slow := o.arrivals(cmp.Or(events/100, 1))
+		same := slow.uneven && a.together == slow.together
+		if same && a.byTokens() && slow.byTokens() {
+			o.c.units.quantum = a.together
+		} else {
+			o.c.units.grain = a.gap
+		}
+		break
+	}
+	return o.c.units.quantum, o.c.units.grain
+}
+
+// byTokens reports whether the rate brings what arrives together in just the time between two
+// arrivals.
+func (a arrivals) byTokens() bool {
+	return (a.gap - time.Duration(a.together)*a.interval).Abs() <= a.interval/5
+}
+
+// units are what was seen of what a limiter counts in.
+type units struct {
+	quantum int
+	grain   time.Duration
+}
+
+func (o observer) quantum() int { n, _ := o.units(); return n }
+
+func (o observer) grain() int { _, d := o.units(); return int(d) }
+
+// unevenRates are events and seconds of rates that neither binary nor decimal fractions hold
+// exactly.
+var unevenRates = [][2]int{{1, 7}, {10, 13}, {3, 7}, {7, 29}, {1, 3}, {11, 13}}
+
+// digits asks ever closer to the instant of a token, and says how many digits of the rate
+// are right: 7 or fewer, 0 if more are.
+func (o observer) digits() (fewest int) {
+	if quantum, grain := o.units(); quantum > 0 || grain > 0 || !o.s.Accepts(conformance.OpAllow) {
+		return 0
+	}
+	for _, r := range unevenRates {
+		if n := o.digitsOf(Rate{Events: r[0], Per: time.Duration(r[1]) * time.Second}); n > 0 && (fewest == 0 || n < fewest) {
+			fewest = n
+		}
+	}
+	return fewest
+}
+
+func (o observer) digitsOf(r Rate) (right int) {
+	o.s.Play(func(st *suite.Stage) {
+		start, cfg := st.Clock().Now(), Config{r, 1}
+		f, refused := o.c.make(Env{Clock: st.Clock(), Start: start}, cfg)
+		if refused != "" {
+			return
+		}
+		at := 100 * r.Interval()
+		ask := func(at time.Duration) bool {
+			st.To(at)
+			st.Settle()
+			return f.allows(start.Add(at), 0)
+		}
+		_ = suite.Catch(func() {
+			for i := 0; i < 1000 && ask(at); i++ {
+			}
+			due, off := at+r.Interval(), r.Interval()
+			for n := 3; n <= 8; n++ { // too early by a part in 10^n
+				off = r.Interval() / time.Duration(pow10(n))
+				if ask(due - off) {
+					right = max(1, min(7, n-1))
+					return
+				}
+			}
+			if ask(due + 2) {
+				return
+			}
+			for n := 8; n >= 3; n-- { // too late by as much
+				off = r.Interval() / time.Duration(pow10(n))
+				if ask(due + off + 2) {
+					right = min(7, n)
+					return
+				}
+			}
+		})
+		_ = suite.Catch(f.end)
+		st.Settle()
+	})
+	return right
+}
+
+// pow10 is 10 to the power of n.
+func pow10(n int) int64 {
+	p := int64(1)
+	for range n {
+		p *= 10
+	}
+	return p
 }

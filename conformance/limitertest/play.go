@@ -219,6 +219,9 @@ type run struct {
 	claimed   int // how many claimants' steps have begun
 }
 
+// refuses is why a run is left out.
+const refuses = "the constructor refused such a rate or burst"
+
 // Play runs a schedule on a fresh limiter.
 func (c *contract) Play(st *suite.Stage) {
 	cfg := st.Config()
@@ -230,6 +233,9 @@ func (c *contract) Play(st *suite.Stage) {
 		}
 	})
 	if !made {
+		if usual := (Config{cfg.Rate, cfg.Burst}) == c.usual; !usual && !senseless(cfg.Burst) {
+			st.Rec.Locked(func(rec *suite.Recording) { rec.LeftOut = refuses })
+		}
 		return
 	}
 	for _, s := range st.Steps() {
@@ -243,7 +249,7 @@ func (c *contract) Play(st *suite.Stage) {
 	}
 	end := st.Each(nil, r.step)
 	if len(r.claimants) > 0 {
-		end = suite.Sum(end, patience(st.Schedule))
+		end = suite.Sum(end, patience(st.Schedule, &c.spec.Traits))
 	}
 	st.End(end, 0, func() {
 		for _, h := range r.claimants {
@@ -251,7 +257,7 @@ func (c *contract) Play(st *suite.Stage) {
 				h.cancel()
 			}
 		}
-		refill := max(0, time.Duration(cfg.Burst+1)*cfg.Rate.Interval())
+		refill := max(0, time.Duration(cfg.Burst+1)*cfg.Rate.Interval()) + c.spec.Traits.Grain
 		if st.Look {
 			st.To(suite.Sum(end, refill))
 		}
@@ -320,7 +326,7 @@ func (r *run) cancel(s conformance.Step, at time.Time) {
 
 // patience is a time in which any limiter that serves reservations and waits at all has
 // served all of those in a schedule.
-func patience(s conformance.Schedule) time.Duration {
+func patience(s conformance.Schedule, t *Traits) time.Duration {
 	n, slowest, longest := time.Duration(max(0, s.Config.Burst)), s.Config.Rate.Interval(), time.Duration(0)
 	for _, st := range s.Steps {
 		switch st.Op {
@@ -333,6 +339,7 @@ func patience(s conformance.Schedule) time.Duration {
 			slowest = max(slowest, st.Rate.Interval())
 		}
 	}
+	slowest = max(slowest*time.Duration(max(1, t.Quantum)), t.Grain) // a tick may bring one token only
 	if n > math.MaxInt64/8 || slowest > math.MaxInt64/(4*n+4) {
 		return longest
 	}

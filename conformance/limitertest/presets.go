@@ -8,7 +8,7 @@ var (
 	LikeXTime = Traits{
 		Initial: InitialFull, Oversize: OversizeRejected, BackTime: BackClamp, ZeroRate: ZeroRateBurst, Inf: InfGrants,
 		Fair: FairFIFO, DeadlineCheck: DeadlineFailFast, Refund: RefundConservative, LateCancel: LateIgnored,
-		Rewake: RewakeKeeps, Raise: RaiseBringsNothing,
+		Rewake: RewakeKeeps, Raise: RaiseBringsNothing, WaitErrors: WaitErrorsContext,
 	}
 
 	// LikeJuju are the traits of github.com/juju/ratelimit: a token comes at each multiple

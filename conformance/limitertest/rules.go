@@ -3,7 +3,6 @@ package limitertest
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
@@ -16,10 +15,10 @@ type rule = suite.Rule[Traits, *exam]
 // Rules are the laws of a limiter.
 func (c *contract) Rules() []rule {
 	return slices.Concat(
-		requestRules(),
+		c.requestRules(),
 		instantRules(),
 		c.useRules(),
-		rateRules(),
+		c.rateRules(),
 		[]rule{pastQuery, senselessBurst},
 		c.probeRules(),
 		waitRules(),
@@ -92,6 +91,14 @@ func hasDeadline(j suite.Job) bool {
 // useRules are the laws of any use: operations return, leave nothing behind, and are safe
 // to call from many goroutines.
 func (c *contract) useRules() []rule {
+	race := suite.Race[Traits, *exam](c.race)
+	before := race.Unless
+	race.Unless = func(s *suite.Suite, t *Traits) string {
+		if why := oneGoroutine(s, t); why != "" || before == nil {
+			return why
+		}
+		return before(s, t)
+	}
 	return []rule{
 		suite.Calls[Traits]((*exam).calls),
 		{
@@ -106,11 +113,17 @@ func (c *contract) useRules() []rule {
 			Rule: core("X-CONC", "Requests made at one instant by many goroutines MUST together get what some "+
 				"order of them gets."),
 			Ops: ops(conformance.OpAllow), Declared: []string{"Initial"},
-			Meets: true,
-			Probe: c.concurrent,
+			Unless: oneGoroutine,
+			Meets:  true,
+			Probe:  c.concurrent,
 		},
-		suite.Race[Traits, *exam](c.race),
+		race,
 	}
+}
+
+// oneGoroutine takes rules about concurrent calls out of force.
+func oneGoroutine(_ *suite.Suite, t *Traits) string {
+	return suite.If(t.OneGoroutine, "declared: OneGoroutine")
 }
 
 func (x *exam) calls() *suite.Violation {
@@ -129,12 +142,11 @@ func (x *exam) calls() *suite.Violation {
 	return nil
 }
 
-// usual reports whether the configuration is one that any constructor must accept.
+// usual reports whether the configuration is that of an instance that was made before.
+// Which others a constructor refuses is its own affair.
 func (x *exam) usual() bool {
-	rate := x.Schedule.Config.Rate
-	return rate.Exact() && rate.Interval() >= time.Millisecond && rate.Interval() <= 24*time.Hour &&
-		x.Schedule.Config.Burst == 1 &&
-		(rate == perSecond(1) || !x.tied)
+	cfg := x.Schedule.Config
+	return Config{cfg.Rate, cfg.Burst} == x.first
 }
 
 func (x *exam) leftBehind() *suite.Violation {

@@ -53,7 +53,11 @@ func (x *exam) zero() *suite.Violation {
 		return x.breaks("RL-N0")
 	}
 	return x.requests(zero, func(s step) *suite.Violation {
-		if s.OK || s.level.Sign() < 0 {
+		switch {
+		case x.traits.Zero == ZeroDenied && s.OK:
+			return x.broken(s.At, "ZeroDenied is declared", "allow 0 at %s was granted, want denied",
+				timeline.Duration(s.At))
+		case x.traits.Zero == ZeroDenied, x.traits.Zero == 0 && x.traits.Initial == 0, s.OK, s.level.Sign() < 0:
 			return nil
 		}
 		return x.broken(s.At, "nothing is asked for and nothing is owed",

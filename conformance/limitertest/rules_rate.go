@@ -13,7 +13,7 @@ import (
 )
 
 // rateRules are the laws of very small and very large rates.
-func rateRules() []rule {
+func (c *contract) rateRules() []rule {
 	return []rule{
 		{
 			Rule: core("RL-LIM0", "At a rate of 0 a limiter MUST grant what it has at first, or nothing as "+
@@ -28,6 +28,7 @@ func rateRules() []rule {
 		{
 			Rule: core("RL-TINY", "A rate however small MUST NOT grant more than the envelope: no delay overflows "+
 				"into none."),
+			Unless: c.uncounted,
 			About: func(j suite.Job) bool {
 				return j.Schedule.Config.Rate.Extreme() && j.Schedule.Config.Rate.Interval() > time.Hour
 			},
@@ -39,6 +40,7 @@ func rateRules() []rule {
 		{
 			Rule: core("RL-HUGE", "A rate however large MUST NOT grant more than the envelope: no interval is "+
 				"rounded to nothing."),
+			Unless: c.uncounted,
 			About: func(j suite.Job) bool {
 				return j.Schedule.Config.Rate.Extreme() && j.Schedule.Config.Rate.Interval() < 2
 			},
@@ -53,7 +55,7 @@ func rateRules() []rule {
 // senselessBurst is the law of bursts that make no sense, such as 0.
 var senselessBurst = rule{
 	Rule: core("X-CFG", "A limiter whose burst or rate makes no sense MUST be refused by its constructor, "+
-		"or keep working: it does not panic later and is not unlimited."),
+		"or keep working: it does not panic later, is not unlimited, and does not deny what its burst holds."),
 	About: func(j suite.Job) bool { return j.Schedule.Config.Has("burst") && senseless(j.Schedule.Config.Burst) },
 	Check: (*exam).senselessBurst,
 }
@@ -146,6 +148,10 @@ func (x *exam) senselessBurst() *suite.Violation {
 		if d.Op == conformance.OpTokens && (math.IsNaN(d.Tokens) || d.Tokens > float64(max(1, cfg.Burst))*(1+1e-9)) {
 			return x.broken(d.At, fmt.Sprintf("the burst is %d", cfg.Burst),
 				"Tokens() = %s at %s", number(d.Tokens), timeline.Duration(d.At))
+		}
+		if cfg.Burst > 0 && d.Op == conformance.OpAllow && !d.OK && x.traits.Initial == InitialFull && d.N == 1 {
+			return x.broken(d.At, fmt.Sprintf("the constructor accepted a burst of %d, of which next to nothing is taken",
+				cfg.Burst), "allow 1 at %s was denied, want granted", timeline.Duration(d.At))
 		}
 		if cfg.Burst > 0 || d.Op != conformance.OpAllow || !d.OK {
 			continue

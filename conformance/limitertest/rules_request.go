@@ -12,12 +12,13 @@ import (
 )
 
 // requestRules are the laws of requests that are answered at once.
-func requestRules() []rule {
+func (c *contract) requestRules() []rule {
 	return []rule{
 		{
-			Rule:  core("RL-ENV", "In any window of length L at most rate*L + burst tokens MUST be granted."),
-			Sees:  accepted,
-			Check: (*exam).env,
+			Rule:   core("RL-ENV", "In any window of length L at most rate*L + burst tokens MUST be granted."),
+			Unless: c.uncounted,
+			Sees:   accepted,
+			Check:  (*exam).env,
 		},
 		{
 			Rule: core("RL-WORK", "A request that the bucket can pay for MUST be granted."),
@@ -42,10 +43,11 @@ func requestRules() []rule {
 			Check: (*exam).full,
 		},
 		{
-			Rule:  core("RL-CAP", "The bucket MUST NOT hold more than the burst, after any idle time."),
-			About: suite.Has(conformance.OpAllow, conformance.OpTokens),
-			Sees:  accepted,
-			Check: (*exam).cap,
+			Rule:   core("RL-CAP", "The bucket MUST NOT hold more than the burst, after any idle time."),
+			Unless: c.uncounted,
+			About:  suite.Has(conformance.OpAllow, conformance.OpTokens),
+			Sees:   accepted,
+			Check:  (*exam).cap,
 		},
 		{
 			Rule: extended("RL-TOKENS",
@@ -73,8 +75,9 @@ func requestRules() []rule {
 			Check: (*exam).fractions,
 		},
 		{
-			Rule: core("RL-N0", "A request for 0 tokens MUST be granted while nothing is owed, and change nothing."),
-			Ops:  ops(opSeveral), Declared: []string{"Initial"},
+			Rule: core("RL-N0", "A request for 0 tokens MUST be granted while nothing is owed, unless it is "+
+				"declared to be refused, and change nothing."),
+			Ops: ops(opSeveral), Declared: []string{"Initial"},
 			About: asksFor(isZero),
 			Sees:  accepted,
 			Check: (*exam).zero,
@@ -256,7 +259,7 @@ func (x *exam) cap() *suite.Violation {
 		if g.at != at {
 			sum, from, at = 0, at, g.at
 		}
-		if sum += g.n; sum > burst+x.traits.Quantum {
+		if sum += g.n; sum > burst+x.traits.lump(x.Schedule.Config.Rate) {
 			return x.broken(at, fmt.Sprintf("the burst is %d, and the limiter had been idle since %s",
 				burst, timeline.Duration(max(0, from))),
 				"%d tokens were granted at the instant %s, want %d at the most", sum, timeline.Duration(at), burst)
@@ -298,6 +301,10 @@ func (x *exam) fractions() *suite.Violation {
 		}) {
 		return nil
 	}
+	lump := x.traits.lump(x.Schedule.Config.Rate)
+	if coarse := x.traits.Grain > 0 || x.traits.Digits > 0; coarse && x.Schedule.Config.Burst < 2+lump {
+		return nil // what comes late finds the bucket full, and is lost
+	}
 	v := x.view()
 	// An exact bucket that decides the same requests for itself.
 	level, want, got := v.units(x.traits.initial(x.Schedule.Config.Burst)), 0, 0
@@ -313,7 +320,7 @@ func (x *exam) fractions() *suite.Violation {
 			got++
 		}
 	}
-	if got >= want-1-x.traits.Quantum {
+	if got >= want-1-lump {
 		return nil
 	}
 	return x.broken(at, fmt.Sprintf("%d requests came in %s at a rate of %s",

@@ -44,8 +44,9 @@ func burstRules() []rule {
 			Check: law("SB-NOGIFT"),
 		},
 		{
-			Rule: core("SB-LIVE", "After a lower burst tokens MUST go on accruing."),
-			Ops:  ops(conformance.OpSetBurst), Declared: []string{"Initial"},
+			Rule: core("SB-LIVE", "A lower burst MUST NOT take more than what exceeds it, and tokens MUST go on accruing "+
+				"after it."),
+			Ops: ops(conformance.OpSetBurst), Declared: []string{"Initial"},
 			About: suite.Has(conformance.OpSetBurst),
 			Sees:  accepted,
 			Check: law("SB-LIVE"),

@@ -1,7 +1,10 @@
 package limitertest
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -70,6 +73,18 @@ func waitRules() []rule {
 			Check: law("W-CANCEL"),
 		},
 		{
+			Rule: extended("W-ERR", "The error of a wait that gives up MUST be, as far as declared, that of its "+
+				"context: errors.Is finds context.Canceled if it was cancelled, and context.DeadlineExceeded if "+
+				"its deadline has passed."),
+			Ops: ops(opContext, conformance.OpWait), Declared: []string{"WaitErrors"},
+			Unless: func(_ *suite.Suite, t *Traits) string {
+				return suite.If(t.WaitErrors == WaitErrorsOwn, "declared: WaitErrorsOwn")
+			},
+			About: either(givesUp(conformance.OpWait), hasDeadline),
+			Sees:  accepted,
+			Check: (*exam).waitErrors,
+		},
+		{
 			Rule: core("W-FIFO", "Where waits are fair, those who wait MUST be served in the order in which they "+
 				"came."),
 			Ops: ops(conformance.OpWait), Declared: []string{"Fair"},
@@ -113,6 +128,56 @@ func unfair(_ *suite.Suite, t *Traits) string {
 	return suite.If(t.Fair == FairNone, "declared: FairNone")
 }
 
+func (x *exam) waitErrors() *suite.Violation {
+	if !x.accountable() {
+		return nil
+	}
+	for i := range x.Done {
+		d := &x.Done[i]
+		want, early := expectedError(&x.Trace, i)
+		if want == nil || errors.Is(d.Err, want) || early && x.traits.WaitErrors != WaitErrorsDeadline {
+			continue
+		}
+		because := "its context was cancelled"
+		switch {
+		case early:
+			because = "its tokens come after its deadline, and WaitErrorsDeadline is declared"
+		case want == context.DeadlineExceeded:
+			because = "its deadline had passed"
+		}
+		return x.broken(d.Ended.At, because, "wait %d at %s returned the error %q, want one that is %v",
+			d.N, timeline.Duration(d.At), d.Err, want)
+	}
+	return nil
+}
+
+// expectedError is what errors.Is should find in the error that a step returned, nil if there
+// is none, or nothing is expected: of waits for unusual numbers of tokens, and of those that
+// are cancelled and have a deadline as well. Early says that the deadline had not come.
+func expectedError(tr *conformance.Trace, i int) (want error, early bool) {
+	d, claimed := &tr.Done[i], 0
+	for k := range tr.Done[:i+1] {
+		if claims(tr.Done[k].Step) {
+			claimed++
+		}
+	}
+	if d.Op != conformance.OpWait || d.Err == nil || d.Ended.Seq == 0 || d.N < 1 || d.N > tr.Schedule.Config.Burst {
+		return nil, false
+	}
+	cancelled := slices.ContainsFunc(tr.Done, func(o conformance.Done) bool {
+		return o.Op == conformance.OpCancel && o.N == claimed && o.Began.Seq < d.Ended.Seq
+	})
+	switch {
+	case cancelled && d.D != 0:
+		return nil, false
+	case cancelled:
+		return context.Canceled, false
+	case d.D != 0:
+		return context.DeadlineExceeded, d.D > 0 && d.Ended.At < d.At+d.D
+	}
+	return nil, false
+}
+
 func (x *exam) waitsInOrder() *suite.Violation {
 	if !x.accountable() {
 		return nil
@@ -152,7 +217,7 @@ func (x *exam) waitsInTime() *suite.Violation {
 	}
 	for _, d := range x.Done {
 		others := waited - d.N // other waits may be served first
-		by := d.At + time.Duration(2*cfg.Burst+2+others)*cfg.Rate.Interval()
+		by := d.At + time.Duration(2*cfg.Burst+2+others)*max(cfg.Rate.Interval(), x.traits.Grain)
 		if d.Op == conformance.OpWait && x.End > by && (d.Ended.Seq == 0 || d.Ended.At > by) {
 			full := time.Duration(cfg.Burst) * cfg.Rate.Interval()
 			return x.broken(by, fmt.Sprintf("the rate %s fills the whole bucket in %s",

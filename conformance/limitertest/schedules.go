@@ -13,6 +13,7 @@ import (
 
 // Families lists what is explored, in constants.
 func (c *contract) Families(s *suite.Suite) []suite.Family {
+	c.coarse = c.undeclaredUnit(s)
 	return slices.Concat(c.requestFamilies(s), rateFamilies(s), c.claimFamilies(s))
 }
 
@@ -92,7 +93,7 @@ func (c *contract) requestFamilies(s *suite.Suite) []suite.Family {
 	}
 	var late []conformance.Schedule // requests that begin after a long time with a full bucket
 	if c.spec.Traits.Initial == InitialFull {
-		late = later(suite.Sequences(usual, asks(3), []time.Duration{0, usual.Rate.Interval()}, 3), time.Hour)
+		late = later(suite.Sequences(usual, asks(3), []time.Duration{0, usual.Rate.Interval()}, 3), c.long())
 	}
 	out := []suite.Family{
 		{Name: suite.Leaks, Look: true,
@@ -103,7 +104,7 @@ func (c *contract) requestFamilies(s *suite.Suite) []suite.Family {
 		grid("thirteenths", limited("10/13s", 2), 3),
 		grid("slow", limited("1/24h", 2), 3),
 		grid("fast", limited("600000000/1s", 1), 4),
-		{Name: "full", Schedules: full(ask)},
+		{Name: "full", Schedules: full(ask, c.long())},
 		{Name: "late", Schedules: late},
 		{Name: "polling", Schedules: polling(ask, limited("10/1s", 1), limited("10/1s", 5), limited("3/1s", 1),
 			limited("1000/1s", 2), limited("1/7s", 1))},
@@ -128,14 +129,76 @@ func (c *contract) requestFamilies(s *suite.Suite) []suite.Family {
 		}
 	}
 	if s.Time == Explicit && s.Accepts(conformance.OpAllow) {
-		out = append(out, suite.Family{Name: "back in time", Schedules: append(
+		out = append(out, suite.Family{Name: "back in time", Schedules: c.allFitted(append(
 			suite.Sequences(limited("1/1s", 2), supported(s, steps("allow 1", "allow 2", "allow 0")),
 				[]time.Duration{0, time.Second, -time.Second}, 5),
-			toAndFro(limited("1/1s", 5))...)})
+			toAndFro(limited("1/1s", 5))...))})
 	}
 	if s.Time != PackageTime {
 		for _, epoch := range suite.Epochs {
-			out = append(out, grid("epoch "+epoch, limited("10/1s", 2).With("epoch", epoch), 3))
+			cfg := c.fitted(conformance.Schedule{Config: limited("10/1s", 2)}).Config
+			out = append(out, grid("epoch "+epoch, cfg.With("epoch", epoch), 3))
+		}
+	}
+	return out
+}
+
+// long is a time in which any bucket of the schedules is full. A ticker that is shorter than
+// the interval between two tokens makes an hour long.
+func (c *contract) long() time.Duration {
+	if c.spec.Traits.Grain > 0 {
+		return 2 * time.Minute
+	}
+	return time.Hour
+}
+
+// fitted returns a schedule of a limiter of a burst of 2 or more as one of a limiter whose
+// constructor takes only bursts of 1, or only as many tokens per second as the burst: what is
+// within the burst stays within it, and all instants are the same in intervals. Other
+// schedules, and those of other constructors, stay as they are.
+func (c *contract) fitted(s conformance.Schedule) conformance.Schedule {
+	old := s.Config
+	if c.usual.Burst > 1 && !c.tied || c.usual.Burst < 1 || old.Rate.Interval() == 0 || old.Burst < 1 {
+		return s
+	}
+	rate, burst := old.Rate.String(), 1
+	if c.tied {
+		rate, burst = fmt.Sprintf("%d/1s", old.Burst), old.Burst
+	}
+	s.Config = old.Without("rate").Without("burst").With("rate", rate).With("burst", fmt.Sprint(burst))
+	s.Steps = slices.Clone(s.Steps)
+	scale := func(d time.Duration) time.Duration {
+		if d <= 0 || s.Config.Rate == old.Rate {
+			return d
+		}
+		return time.Duration(float64(d) * float64(s.Config.Rate.Interval()) / float64(old.Rate.Interval()))
+	}
+	for i := range s.Steps {
+		st := &s.Steps[i]
+		st.At, st.D = scale(st.At), scale(st.D)
+		switch {
+		case st.Op != conformance.OpAllow && !claims(*st):
+		case st.N > old.Burst:
+			st.N += burst - old.Burst
+		default:
+			st.N = min(st.N, burst)
+		}
+	}
+	return s
+}
+
+// allFitted returns the schedules as they fit the constructor, each once.
+func (c *contract) allFitted(all []conformance.Schedule) []conformance.Schedule {
+	if c.usual.Burst > 1 && !c.tied {
+		return all
+	}
+	var out []conformance.Schedule
+	seen := map[string]bool{}
+	for _, s := range all {
+		f := c.fitted(s)
+		if text := f.String(); !seen[text] {
+			seen[text] = true
+			out = append(out, f)
 		}
 	}
 	return out
@@ -173,7 +236,7 @@ func toAndFro(cfg conformance.Config) []conformance.Schedule {
 
 // full asks for the burst at first and after a long time, at rates whose interval is not a
 // round number: a conversion of tokens to time and back may end just below the burst.
-func full(ask conformance.Op) []conformance.Schedule {
+func full(ask conformance.Op, long time.Duration) []conformance.Schedule {
 	var out []conformance.Schedule
 	for _, per := range []int{7, 13, 29} {
 		for events := 1; events < per; events++ {
@@ -182,7 +245,7 @@ func full(ask conformance.Op) []conformance.Schedule {
 				s.Steps = slices.Repeat([]conformance.Step{{Op: ask, N: 1}}, burst)
 				again := slices.Clone(s.Steps)
 				for i := range again {
-					again[i].At = time.Hour
+					again[i].At = long
 				}
 				s.Steps = append(s.Steps, again...)
 				out = append(out, s)

@@ -14,6 +14,7 @@ import (
 // burst, as far as the implementation has them.
 type explorer struct {
 	*suite.Suite
+	c        *contract
 	families []suite.Family
 }
 
@@ -31,6 +32,7 @@ var (
 // first.
 func (e *explorer) add(name string, schedules ...conformance.Schedule) {
 	schedules = slices.DeleteFunc(schedules, func(s conformance.Schedule) bool { return !supports(e.Suite, s) })
+	schedules = e.c.allFitted(schedules)
 	slices.SortStableFunc(schedules, func(a, b conformance.Schedule) int { return len(a.Steps) - len(b.Steps) })
 	if len(schedules) > 0 {
 		e.families = append(e.families, suite.Family{Name: name, Schedules: schedules})
@@ -86,7 +88,7 @@ func followed(cfg conformance.Config, head, alphabet []conformance.Step, gaps []
 // claimFamilies lists what is explored of waits, reservations, cancels and changes of limit
 // and burst.
 func (c *contract) claimFamilies(s *suite.Suite) []suite.Family {
-	e := &explorer{Suite: s}
+	e := &explorer{Suite: s, c: c}
 	half := []time.Duration{0, interval / 2, interval}
 	e.add("reservations", append(
 		e.drained("reserve 1,reserve 3,allow 1,cancel 1,cancel 2,reserve 4",
@@ -124,8 +126,34 @@ func (c *contract) claimFamilies(s *suite.Suite) []suite.Family {
 			"rate=1/1s burst=2 | allow 2 @10s | reserve 1 @10s | cancel 1 @0 | allow 2 @10s",
 			"rate=1/1s burst=2 | allow 2 @10s | tokens @0 | allow 2 @10s",
 			"rate=1/1s burst=3 | allow 1 @10s | tokens @0 | tokens @9s | tokens @10s")...)
+		e.add("back in time", backAgain()...)
 	}
 	return e.families
+}
+
+// backAgain asks now, and does something else a second earlier, in turn: a second that is paid
+// again each time soon exceeds what the two instants and the burst allow.
+func backAgain() []conformance.Schedule {
+	var out []conformance.Schedule
+	for _, back := range []string{"setlimit 1/1s", "setburst 2", "cancel"} {
+		for _, n := range []int{3, 6, 12} {
+			text := "rate=1/1s burst=2 | allow 1 @1s | allow 1 @1s"
+			for i := 1; i <= n; i++ {
+				if back == "cancel" {
+					text += fmt.Sprintf(" | reserve 1 @1s | cancel %d @0 | allow 1 @1s", i)
+				} else {
+					text += " | " + back + " @0 | allow 1 @1s"
+				}
+			}
+			out = append(out, suite.MustParse(text))
+		}
+	}
+	// Here the later instant only shows how late it is.
+	for _, n := range []int{4, 8, 16} {
+		out = append(out, suite.MustParse("rate=1/1s burst=2 | allow 0 @1s"+
+			strings.Repeat(" | allow 1 @0 | allow 0 @1s", n)))
+	}
+	return out
 }
 
 // unusual adds unusual numbers of tokens, instants between two tokens, and queries of what

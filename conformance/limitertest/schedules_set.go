@@ -21,6 +21,10 @@ func (e *explorer) changes(zero ZeroRate) {
 	e.add("limits and waits", e.drained("setlimit 100/1s,setlimit 5/1s,wait 1", half, 3)...)
 	e.add("bursts", suite.Sequences(limited("10/1s", 3),
 		supported(e.Suite, steps("setburst 1", "setburst 5", "allow 1", "allow 3")), far, 3)...)
+	one := strings.Repeat(" | allow 1 @0", 8)
+	e.add("bursts", suite.ParseAll("rate=10/1s burst=4 | allow 1 @0 | allow 1 @0 | setburst 8 @0"+one,
+		"rate=10/1s burst=4 | allow 1 @0 | allow 1 @0 | setburst 2 @0"+one,
+		"rate=10/1s burst=4 | allow 1 @0 | setburst 2 @0 | setburst 4 @0"+one)...)
 	e.add("bursts and reservations", e.drained("setburst 1,setburst 5,reserve 1,allow 1", far, 3)...)
 	e.add("bursts and waits", e.drained("setburst 1,setburst 5,wait 1", half, 3)...)
 	e.add("given up after a change", givenUp()...)

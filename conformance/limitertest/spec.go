@@ -1,7 +1,15 @@
 // Package limitertest holds rate limiters to their laws: token buckets of which tokens are
-// requested, waited for or reserved, and given back by a cancel. A limiter that counts in
-// windows, or answers with what remains and when to try again, is judged by package
-// quotatest.
+// requested, waited for or reserved, and given back by a cancel. Which package judges a
+// limiter, by what comes of an empty one at a rate of 10 a second and a burst of 10:
+//
+//	limitertest      a token each 100ms, one by one: token buckets, GCRA as a bucket, "so many per
+//	                 second" with a burst, a bucket that a ticker fills
+//	quotatest        all 10 at once when a window ends, or each a second after it was taken:
+//	                 fixed and sliding windows; and whoever answers with what remains and when
+//	                 to try again, GCRA as well
+//	leakybuckettest  the requests come out at distances of 100ms: queues and pacers
+//
+// CANARY says so if what it sees belongs to quotatest.
 //
 //	func TestConformance(t *testing.T) {
 //		limitertest.Run(t, limitertest.Spec{
@@ -180,6 +188,14 @@ type contract struct {
 	waits bool
 	// stops says that there is a Stop.
 	stops bool
+	// single says that a request for two tokens panicked, and Single is not declared.
+	single bool
+	// usual is what the instance was made with that was looked at first.
+	usual Config
+	// units are what was seen of what the limiter counts in, nil before anybody looked.
+	units *units
+	// coarse names the trait of what it counts in that is undeclared, as far as that is known.
+	coarse string
 	// tied says that a burst above 1 is accepted only if it is the Events of the rate.
 	tied bool
 	// learnt is what the runs so far have shown.
@@ -228,9 +244,17 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	}
 	c.waits, c.stops = f.Wait != nil || f.WaitN != nil, f.Stop != nil
 	c.tied = cfg.Burst > 1 && cfg.Burst == cfg.Rate.Events
+	c.usual, c.single = cfg, false
+	if several := f.AllowAt != nil || f.AllowN != nil; several && !c.spec.Traits.Single && cfg.Burst > 1 {
+		panics := func(n int) bool {
+			ask := conformance.Step{Op: conformance.OpAllow, N: n}
+			return suite.Catch(func() { f.do(ask, start, 1, &conformance.Done{}) }) != ""
+		}
+		c.single = panics(2) && !panics(1)
+	}
 	ops := map[conformance.Op]bool{
 		conformance.OpAllow:    f.AllowAt != nil || f.Allow != nil || f.AllowN != nil,
-		opSeveral:              !c.spec.Traits.Single && (f.AllowAt != nil || f.AllowN != nil),
+		opSeveral:              !c.spec.Traits.Single && !c.single && (f.AllowAt != nil || f.AllowN != nil),
 		conformance.OpTokens:   f.TokensAt != nil || f.Tokens != nil,
 		conformance.OpWait:     c.waits && (s.Bubble || s.Time != Injected),
 		opContext:              f.WaitN != nil,
@@ -261,8 +285,15 @@ func (c *contract) Canary(s *suite.Suite) string {
 	if c.waits && !s.Accepts(conformance.OpWait) {
 		s.CannotSettle(unsettledWait)
 	}
-	if s.Time != Injected || !s.Bubble || !allows {
+	if !allows {
 		return ""
+	}
+	why, hung := c.runsOn(s)
+	if why == "" && !hung {
+		why = c.inWindows(s)
+	}
+	if why != "" || s.Time != Injected || !s.Bubble {
+		return why
 	}
 	var impl Funcs
 	pulse := s.Sees(suite.Life{
@@ -281,4 +312,54 @@ func (c *contract) Canary(s *suite.Suite) string {
 			"hand Env.Clock to the implementation, or set Time: limitertest.PackageTime"
 	}
 	return ""
+}
+
+// runsOn asks very often while time stands still, so that a limiter which reads some other
+// clock, as that of the runtime behind package time, grants again. One that grants always has
+// another mistake.
+func (c *contract) runsOn(s *suite.Suite) (why string, hung bool) {
+	const asked = 20_000
+	granted, denied := 0, 0
+	hang := s.Play(func(st *suite.Stage) {
+		start := st.Config().Start()
+		impl, _, refused := c.first(st.Plain(), 100_000, 3)
+		if refused != "" {
+			return
+		}
+		_ = suite.Catch(func() { // X-CALLS judges panics
+			for i := 0; i < asked && granted < 10; i++ {
+				switch ok := impl.allows(start, i); {
+				case !ok:
+					denied++
+				case denied > 0:
+					granted++
+				}
+			}
+		})
+		_ = suite.Catch(impl.end)
+		st.Settle()
+	})
+	if granted == 0 || denied < 2*granted {
+		return "", hang != nil
+	}
+	from := map[TimeSource]string{
+		Injected:    "hand Env.Clock to the implementation, and see that it asks no other",
+		PackageTime: "it must ask package time (time.Now, timers), which a bubble holds, and not the clock of the runtime",
+		Explicit:    "it must know no time but that which it is told",
+	}
+	return "tokens came while time stood still: the implementation reads a clock that nobody moved; " + from[s.Time], false
+}
+
+// inWindows says so if an empty limiter gets its whole burst back at once, in just the time in
+// which the rate brings it: it counts in windows, which another package judges.
+func (c *contract) inWindows(s *suite.Suite) string {
+	if t := c.spec.Traits; t.Quantum != 0 || t.Grain != 0 {
+		return ""
+	}
+	if a := (observer{s, c}).arrivals(1000); !a.whole || !a.byTokens() {
+		return ""
+	}
+	return "an empty limiter got nothing for a while and then its whole burst at once: it seems to count in windows, " +
+		"and package quotatest judges such limiters (Kind FixedWindow, SlidingLog or SlidingCounter). " +
+		"If it is a bucket all the same, declare the Quantum that it is filled by."
 }

@@ -1,6 +1,11 @@
 package limitertest
 
 import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
@@ -35,8 +40,15 @@ type Traits struct {
 	Rewake Rewake
 	// Raise says what a higher burst brings. Only with SetBurst.
 	Raise Raise
+	// Zero says what a request for 0 tokens gets; undeclared, it is taken as ZeroGranted.
+	Zero Zero
+	// WaitErrors says what errors.Is finds in the error of a wait. Only with WaitN.
+	WaitErrors WaitErrors
 	// Single says that tokens can only be taken one at a time.
 	Single bool
+	// OneGoroutine says that a limiter is for one goroutine at a time, as its documentation
+	// says: what concurrent calls do is not judged.
+	OneGoroutine bool
 	// LocksAsleep says that a wait holds a lock while it sleeps, for which other calls have to
 	// wait. No bubble can settle two such calls, so that schedules with two calls at once are
 	// left out.
@@ -44,6 +56,30 @@ type Traits struct {
 	// Quantum is the number of tokens that arrive together, at instants that the limiter
 	// chooses; 0 if each token accrues from the moment at which it is missing.
 	Quantum int
+	// Grain is the time that a limiter counts in, where that is more than a nanosecond: the
+	// period of the ticker that refills it, or the unit to which it cuts instants. What accrued
+	// since the last such instant comes at the next.
+	Grain time.Duration
+	// Digits is how many decimal digits of the rate a limiter keeps: 7 if it is a float32. 0
+	// stands for all that matter.
+	Digits int
+}
+
+// lump is the number of tokens that may arrive together at a rate, rounded up.
+func (t *Traits) lump(r Rate) int {
+	if t.Grain <= 0 || r.Events <= 0 || r.Per <= 0 {
+		return t.Quantum
+	}
+	n := math.Ceil(float64(r.Events) * float64(t.Grain) / float64(r.Per))
+	return max(t.Quantum, int(min(n, 1<<30)))
+}
+
+// scale is 10 to the power of the digits of the rate that are kept; 0 if all are.
+func (t *Traits) scale() int64 {
+	if t.Digits <= 0 {
+		return 0
+	}
+	return pow10(min(t.Digits, 18))
 }
 
 // Initial says how many tokens a new limiter has.
@@ -139,6 +175,29 @@ const (
 	RaiseBringsTokens
 )
 
+// Zero says what a request for 0 tokens gets.
+type Zero int
+
+// The choices.
+const (
+	ZeroGranted Zero = iota + 1 // it is granted while nothing is owed
+	ZeroDenied                  // it is refused, as one that makes no sense
+)
+
+// WaitErrors says what errors.Is finds in the error of a wait that gives up.
+type WaitErrors int
+
+// The choices.
+const (
+	// WaitErrorsContext: [context.Canceled] if its context was cancelled, and
+	// [context.DeadlineExceeded] if its deadline has passed.
+	WaitErrorsContext WaitErrors = iota + 1
+	// WaitErrorsDeadline: the same, and [context.DeadlineExceeded] also if the wait fails
+	// before its deadline because its tokens come too late.
+	WaitErrorsDeadline
+	WaitErrorsOwn // nothing that can be relied on
+)
+
 // initial returns the tokens of a new limiter with the given burst.
 func (t *Traits) initial(burst int) int {
 	switch t.Initial {
@@ -159,75 +218,201 @@ func (c *contract) Traits() *Traits {
 // Table lists the choices. BackRewind is blind: it would explain any mistake about
 // instants that go back.
 func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
-	without := func(op conformance.Op) func() bool { return func() bool { return !s.Accepts(op) } }
-	look := observer{s}
-	return []suite.Choice{
+	without := func(all ...conformance.Op) func() bool {
+		return func() bool { return len(s.Supported(all...)) < len(all) }
+	}
+	look := observer{s, c}
+	back := func() bool { return s.Time != Explicit }
+	if s.Time == Injected {
+		back = nil // X-BACK judges more if it is declared
+	}
+	return append([]suite.Choice{
+		{
+			Name: "Single", Declared: flagged(t.Single), Literal: suite.Flag,
+			Needless: func() bool { return !c.single },
+			Observe:  func() int { return flagged(c.single) }, Set: func(v int) { t.Single = v == 1 },
+		},
 		{
 			Name: "Initial", Declared: int(t.Initial),
 			Values:   []string{"InitialFull", "InitialEmpty", "InitialOne"},
+			Means:    []string{"the burst", "no token", "one token"},
 			Needless: suite.Always,
 			Observe:  look.initial, Set: func(v int) { t.Initial = Initial(v) },
 		},
 		{
 			Name: "Oversize", Declared: int(t.Oversize),
 			Values:   []string{"OversizeRejected", "OversizePrepaid", "OversizeWaits"},
-			Needless: without(opSeveral),
+			Means:    []string{"never granted", "granted, and the next request pays", "only a wait or reservation gets it"},
+			Needless: func() bool { return t.Single || !s.Accepts(opSeveral) },
 			Observe:  look.oversize, Set: func(v int) { t.Oversize = Oversize(v) },
 		},
 		{
 			Name: "BackTime", Declared: int(t.BackTime),
 			Values:   []string{"BackClamp", "BackReject", "BackRewind"},
+			Means:    []string{"the newest instant stands", "the request is denied", "time goes back"},
 			Blind:    []string{"BackRewind"},
-			Needless: func() bool { return s.Time != Explicit },
+			Needless: back,
 			Observe:  look.backTime, Set: func(v int) { t.BackTime = BackTime(v) },
 		},
 		{
 			Name: "ZeroRate", Declared: int(t.ZeroRate),
 			Values:   []string{"ZeroRateBurst", "ZeroRateRejects", "ZeroRateRefused"},
+			Means:    []string{"what is there at first, and then nothing", "nothing", "the constructor panics"},
 			Needless: without(conformance.OpAllow),
 			Observe:  look.zeroRate, Set: func(v int) { t.ZeroRate = ZeroRate(v) },
 		},
 		{
 			Name: "Inf", Declared: int(t.Inf),
 			Values:   []string{"InfGrants", "InfAbsent"},
+			Means:    []string{"everything is granted", "there is no such rate"},
 			Needless: without(conformance.OpAllow),
 			Observe:  look.infinite, Set: func(v int) { t.Inf = InfRate(v) },
 		},
+		c.zeroChoice(s, t),
+	}, append(c.waitChoices(s, t, without), c.unitChoices(t, look)...)...)
+}
+
+// zeroChoice is what a request for nothing gets, which most need not declare.
+func (c *contract) zeroChoice(s *suite.Suite, t *Traits) suite.Choice {
+	look := observer{s, c}
+	return suite.Choice{
+		Name: "Zero", Declared: int(t.Zero),
+		Values:  []string{"ZeroGranted", "ZeroDenied"},
+		Means:   []string{"granted while nothing is owed", "refused"},
+		Observe: look.zero, Set: func(v int) { t.Zero = Zero(v) },
+	}
+}
+
+// waitChoices are those of limiters with waits, reservations, and bursts that can be set.
+func (c *contract) waitChoices(s *suite.Suite, t *Traits, without func(...conformance.Op) func() bool) []suite.Choice {
+	look := observer{s, c}
+	return []suite.Choice{
 		{
 			Name: "Fair", Declared: int(t.Fair),
 			Values:   []string{"FairFIFO", "FairNone"},
+			Means:    []string{"in the order in which they came", "in any order"},
 			Needless: without(conformance.OpWait),
 			Observe:  look.fair, Set: func(v int) { t.Fair = Fairness(v) },
 		},
 		{
 			Name: "DeadlineCheck", Declared: int(t.DeadlineCheck),
 			Values:   []string{"DeadlineFailFast", "DeadlineSleeps"},
-			Needless: without(opContext),
+			Means:    []string{"the wait fails at once", "the wait fails at its deadline"},
+			Needless: without(opContext, conformance.OpWait),
 			Observe:  look.deadline, Set: func(v int) { t.DeadlineCheck = DeadlineCheck(v) },
 		},
 		{
 			Name: "Refund", Declared: int(t.Refund),
 			Values:   []string{"RefundFull", "RefundConservative", "RefundNone"},
+			Means:    []string{"all of it", "all of it, less what was reserved after it", "nothing"},
 			Needless: without(conformance.OpCancel),
 			Observe:  look.refund, Set: func(v int) { t.Refund = Refund(v) },
 		},
 		{
 			Name: "LateCancel", Declared: int(t.LateCancel),
 			Values:   []string{"LateIgnored", "LateRefunds"},
+			Means:    []string{"does nothing", "gives the tokens back"},
 			Needless: without(opGiveUp),
 			Observe:  look.lateCancel, Set: func(v int) { t.LateCancel = LateCancel(v) },
 		},
 		{
 			Name: "Rewake", Declared: int(t.Rewake),
-			Values:   []string{"RewakeKeeps", "RewakeServes"},
-			Needless: without(conformance.OpWait),
-			Observe:  look.rewake, Set: func(v int) { t.Rewake = Rewake(v) },
+			Values: []string{"RewakeKeeps", "RewakeServes"},
+			Means:  []string{"they keep their instants", "they are served as soon as their tokens are there"},
+			Needless: func() bool {
+				moved := s.Accepts(conformance.OpSetLimit) || s.Accepts(conformance.OpSetBurst) ||
+					s.Accepts(conformance.OpCancel)
+				return !s.Accepts(conformance.OpWait) || !moved
+			},
+			Observe: look.rewake, Set: func(v int) { t.Rewake = Rewake(v) },
 		},
 		{
 			Name: "Raise", Declared: int(t.Raise),
 			Values:   []string{"RaiseBringsNothing", "RaiseBringsTokens"},
+			Means:    []string{"no more tokens than there were", "as many tokens more"},
 			Needless: without(conformance.OpSetBurst),
 			Observe:  look.raise, Set: func(v int) { t.Raise = Raise(v) },
 		},
+		{
+			Name: "WaitErrors", Declared: int(t.WaitErrors),
+			Values:  []string{"WaitErrorsContext", "WaitErrorsDeadline", "WaitErrorsOwn"},
+			Means:   []string{"that of the context", "that, and DeadlineExceeded for a deadline that is too near", "any"},
+			Blind:   []string{"WaitErrorsOwn"},
+			Observe: look.waitErrors, Set: func(v int) { t.WaitErrors = WaitErrors(v) },
+		},
 	}
+}
+
+// undeclaredUnit names a trait of what the limiter counts in that it shows and nobody has
+// declared, while TRAITS has something to print anyway; "" if there is none.
+func (c *contract) undeclaredUnit(s *suite.Suite) string {
+	if t := c.spec.Traits; t.Initial != 0 || t.Quantum+int(t.Grain)+t.Digits != 0 {
+		return ""
+	}
+	look := observer{s, c}
+	switch {
+	case look.quantum() != 0:
+		return "Quantum"
+	case look.grain() != 0:
+		return "Grain"
+	case look.digits() != 0:
+		return "Digits"
+	}
+	return ""
+}
+
+// uncounted takes a rule out of force while what the limiter counts in is undeclared.
+func (c *contract) uncounted(_ *suite.Suite, t *Traits) string {
+	if c.coarse == "" || t.Initial != 0 || t.Quantum+int(t.Grain)+t.Digits != 0 {
+		return ""
+	}
+	return "trait " + c.coarse + " is undeclared"
+}
+
+// unitChoices are those of what a limiter counts in, and of what it may not be used for, which
+// most need not declare.
+func (c *contract) unitChoices(t *Traits, look observer) []suite.Choice {
+	return []suite.Choice{
+		{
+			Name: "LocksAsleep", Declared: flagged(t.LocksAsleep), Literal: suite.Flag,
+			Set: func(v int) { t.LocksAsleep = v == 1 },
+		},
+		{
+			Name: "OneGoroutine", Declared: flagged(t.OneGoroutine), Literal: suite.Flag,
+			Set: func(v int) { t.OneGoroutine = v == 1 },
+		},
+		{
+			Name: "Quantum", Declared: t.Quantum, Literal: strconv.Itoa,
+			Observe: look.quantum, Set: func(v int) { t.Quantum = v },
+		},
+		{
+			Name: "Grain", Declared: int(t.Grain), Literal: inUnits,
+			Observe: look.grain, Set: func(v int) { t.Grain = time.Duration(v) },
+		},
+		{
+			Name: "Digits", Declared: t.Digits, Literal: strconv.Itoa,
+			Observe: look.digits, Set: func(v int) { t.Digits = v },
+		},
+	}
+}
+
+// flagged is a flag as a number.
+func flagged(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// inUnits writes a duration as Go has it.
+func inUnits(d int) string {
+	for _, u := range []struct {
+		unit time.Duration
+		name string
+	}{{time.Second, "time.Second"}, {time.Millisecond, "time.Millisecond"}, {time.Microsecond, "time.Microsecond"}} {
+		if n := time.Duration(d) / u.unit; n*u.unit == time.Duration(d) {
+			return fmt.Sprintf("%d * %s", n, u.name)
+		}
+	}
+	return strconv.Itoa(d)
 }

@@ -15,8 +15,8 @@ import (
 type exam struct {
 	*suite.Recording
 	traits *Traits
-	stops  bool // the limiter has Stop
-	tied   bool // see contract
+	stops  bool   // the limiter has Stop
+	first  Config // what the first instance was made with
 	seen   *view
 	// unexplained is the first difference from the account, with the law that it breaks;
 	// nil if there is none.
@@ -26,7 +26,7 @@ type exam struct {
 // Exam puts a trace in the terms of a bucket. If it differs from the account, the law that
 // it breaks is looked for here, once and before any rule sees the trace.
 func (c *contract) Exam(t *Traits, rec *suite.Recording, job suite.Job) *exam {
-	x := &exam{Recording: rec, traits: t, stops: c.stops, tied: c.tied}
+	x := &exam{Recording: rec, traits: t, stops: c.stops, first: c.usual}
 	if x.accountable() && x.beyondRequests() {
 		x.unexplained = c.learnt.trace(x, job)
 	}

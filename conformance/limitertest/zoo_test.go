@@ -40,12 +40,115 @@ func TestTraits(t *testing.T) {
 	var all []zoo.Design
 	for _, d := range limiter.Designs() {
 		for _, kind := range []string{"in debt", "with a queue", "as an instant", "channel of tokens"} {
-			if strings.Contains(d.Name, kind) {
+			if strings.Contains(d.Name, kind) && !strings.HasPrefix(d.Name, "burst of 1 only") { // BackTime does not show
 				all = append(all, d)
 			}
 		}
 	}
 	proof.Observed(t, all)
+}
+
+// What TRAITS prints can be pasted. Left out are designs that must declare a lock that is held
+// while they sleep, before anything can be observed.
+func TestTraits_roundTrip(t *testing.T) {
+	all := slices.Concat(limiter.Designs(), limiter.Chosen(3), limiter.ChosenWaits(3))
+	proof.RoundTrip(t, slices.DeleteFunc(all, func(d zoo.Design) bool {
+		return d.Spec.(lt.Spec).Traits.LocksAsleep
+	}))
+}
+
+// runaway is a limiter with a clock of its own, which runs on by a microsecond each time that
+// anybody looks, as that of the runtime does while package time stands still.
+func runaway(_ lt.Env, cfg lt.Config) lt.Funcs {
+	var now, full time.Duration
+	full -= time.Hour
+	allow := func(n int) bool {
+		now += time.Microsecond
+		next := max(full, now) + time.Duration(n)*cfg.Rate.Interval()
+		if n > 0 && next <= now+time.Duration(cfg.Burst)*cfg.Rate.Interval() {
+			full = next
+			return true
+		}
+		return false
+	}
+	return lt.Funcs{AllowN: allow, AllowAt: func(_ time.Time, n int) bool { return allow(n) }}
+}
+
+// CANARY names a limiter whose time runs on while all clocks of the suite stand still, and no
+// other rule accuses it.
+func TestCanary_runsOn(t *testing.T) {
+	synctestcompat.Require(t)
+	for _, source := range []lt.TimeSource{lt.Injected, lt.PackageTime, lt.Explicit} {
+		spec := lt.Spec{Name: "runaway", Time: source, New: runaway, Traits: lt.LikeXTime}
+		for _, v := range spec.Examine(t, inside.Options{}).Verdicts {
+			switch {
+			case v.Rule == "CANARY" && !strings.Contains(v.Text, "while time stood still"):
+				t.Errorf("%s: CANARY is %s: %s", source, v.Status, v.Text)
+			case v.Rule != "CANARY" && v.Status == conformance.Fail:
+				t.Errorf("%s: %s: %s", source, v.Rule, v.Text)
+			}
+		}
+	}
+}
+
+// debts lists when each token that is missing comes back, and forgets those that are back: an
+// earlier instant, where nothing is forgotten yet, is not taken for the newest.
+func debts(_ lt.Env, cfg lt.Config) lt.Funcs {
+	var due []time.Time
+	return lt.Funcs{AllowAt: func(t time.Time, n int) bool {
+		for len(due) > 0 && !due[0].After(t) {
+			due = due[1:]
+		}
+		if n < 0 || len(due)+n > cfg.Burst {
+			return false
+		}
+		for range n {
+			from := t
+			if len(due) > 0 {
+				from = due[len(due)-1]
+			}
+			due = append(due, from.Add(cfg.Rate.Interval()))
+		}
+		return true
+	}}
+}
+
+// What comes back at a later instant, and is taken at an earlier one again and again, is not
+// within the envelope, though only one that asks for nothing ever asks at the later one.
+func TestRun_takenEarlier(t *testing.T) {
+	synctestcompat.Require(t)
+	tr := lt.LikeThrottled
+	tr.BackTime = lt.BackClamp
+	o := inside.Options{Until: "RL-PAST", Keep: func(family string, _ int) bool { return family == "back in time" }}
+	r := lt.Spec{Name: "debts", Time: lt.Explicit, New: debts, Traits: tr}.Examine(t, o)
+	if v, _ := r.Verdict("RL-PAST"); v.Status != conformance.Fail {
+		t.Errorf("RL-PAST is %s, want fail", v.Status)
+	}
+}
+
+// CANARY names the package that judges limiters that count in windows.
+func TestCanary_inWindows(t *testing.T) {
+	synctestcompat.Require(t)
+	for _, source := range []lt.TimeSource{lt.Injected, lt.PackageTime, lt.Explicit} {
+		spec := lt.Spec{Name: "fixed window", Time: source, Traits: lt.LikeXTime, New: func(env lt.Env, cfg lt.Config) lt.Funcs {
+			var began time.Time
+			left := 0
+			allow := func(t time.Time, n int) bool {
+				if length := time.Duration(cfg.Burst) * cfg.Rate.Interval(); t.Sub(began) >= length {
+					began, left = t.Truncate(length), cfg.Burst
+				}
+				if n < 0 || n > left {
+					return false
+				}
+				left -= n
+				return true
+			}
+			return lt.Funcs{AllowAt: allow, AllowN: func(n int) bool { return allow(env.Clock.Now(), n) }}
+		}}
+		if v, _ := spec.Examine(t, inside.Options{}).Verdict("CANARY"); !strings.Contains(v.Text, "package quotatest") {
+			t.Errorf("%s: CANARY is %s: %s", source, v.Status, v.Text)
+		}
+	}
 }
 
 // Every rule that fails because of a declaration that does not fit names the one that

@@ -32,6 +32,7 @@ type debtBucket struct {
 	held   []*debtClaim
 
 	cancels int
+	rewinds bool // whoever brings the bucket up to an instant may take it back
 }
 
 type debtClaim struct {
@@ -73,6 +74,9 @@ func (l *debtBucket) fill(t time.Time) {
 	}
 	dt := t.Sub(l.last)
 	if dt < 0 {
+		if l.rewinds {
+			l.last = t
+		}
 		if l.is("a clock that is set back rewinds") {
 			l.last = t
 		}
@@ -97,6 +101,9 @@ func (l *debtBucket) allow(t time.Time, n int) bool {
 	l.fill(t)
 	if l.inf {
 		return true
+	}
+	if l.is("a burst of 2^30 denies everything") && l.burst >= 1<<30 {
+		return false
 	}
 	if l.is("divides by the burst") {
 		_ = n % l.burst
@@ -193,6 +200,8 @@ func (c *debtClaim) cancelAt(t time.Time) {
 	l := c.l
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.rewinds = l.is("a cancel in the past rewinds")
+	defer func() { l.rewinds = false }()
 	l.fill(t)
 	if c.free || c.gone && !l.is("a second cancel refunds again") {
 		return
@@ -286,6 +295,9 @@ func (l *debtBucket) waitN(ctx context.Context, n int) error {
 			if !l.is("a cancelled wait keeps its tokens") {
 				c.cancelAt(l.clock.Now())
 			}
+			if l.is("a cancelled wait returns an error of its own") {
+				return errTooLate
+			}
 			return ctx.Err()
 		}
 	}
@@ -300,6 +312,8 @@ func (l *debtBucket) waitN(ctx context.Context, n int) error {
 func (l *debtBucket) setLimit(t time.Time, r lt.Rate) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.rewinds = l.is("a limit that is set in the past rewinds")
+	defer func() { l.rewinds = false }()
 	switch {
 	case l.is("a limit of 0 forgets what has accrued") && r.Events == 0:
 		l.last = t
@@ -315,9 +329,14 @@ func (l *debtBucket) setLimit(t time.Time, r lt.Rate) {
 func (l *debtBucket) setBurst(t time.Time, burst int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.rewinds = l.is("a burst that is set in the past rewinds")
+	defer func() { l.rewinds = false }()
 	l.fill(t)
 	old := l.burst
 	l.burst = burst
+	if l.is("a higher burst is pro-rated") && burst > old || l.is("a lower burst is pro-rated") && burst < old {
+		l.tokens *= float64(burst) / float64(old)
+	}
 	if l.is("a higher burst brings tokens") {
 		l.tokens += float64(max(0, burst-old))
 	}

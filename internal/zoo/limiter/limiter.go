@@ -38,6 +38,14 @@ func Mutants() []zoo.Mutant {
 	})
 	const ticks = "the ticker goes on after Stop"
 	all = append(all, zoo.Mutant{Name: ticks, Rule: "X-LEAK", Spec: tickerSpec(ticks, lt.Injected), Family: "leaks"})
+	all = append(all,
+		zoo.Mutant{Name: "filled twice each 50ms", Rule: "RL-ENV", Spec: tickSpec("its ticker fills it twice", lt.PackageTime),
+			Steps: 3},
+		zoo.Mutant{Name: "rate in float32: refills too fast", Rule: "RL-ENV", Spec: float32Spec("refills too fast", lt.Explicit)},
+		zoo.Mutant{Name: "instants in milliseconds: refills too slowly", Rule: "RL-WORK",
+			Spec: millisecondSpec("refills too slowly", lt.Explicit)},
+		zoo.Mutant{Name: "one token: room for one more", Rule: "RL-CAP", Spec: oneSpec("room for one more", lt.Explicit)})
+	all = append(all, refusingMutants()...)
 	const races = "counts before it locks"
 	return append(all, zoo.Mutant{Name: races, Rule: "X-RACE", Spec: bucketSpec(races, lt.Explicit)})
 }
@@ -52,15 +60,29 @@ func Designs() []zoo.Design {
 		queueSpec("", lt.PackageTime), instantSpec(lt.Injected),
 		retrySpec(lt.Injected), retrySpec(lt.PackageTime),
 		asleepSpec("", lt.Injected), asleepSpec("", lt.PackageTime),
+		float32Spec("", lt.Explicit), float32Spec("", lt.Injected),
+		millisecondSpec("", lt.PackageTime), millisecondSpec("", lt.Explicit),
+		declaring(bucketSpec("a request for 0 is denied", lt.Explicit), lt.Traits{Zero: lt.ZeroDenied}),
+		declaring(debtSpec("a cancelled wait returns an error of its own", lt.PackageTime),
+			lt.Traits{WaitErrors: lt.WaitErrorsOwn}),
+		tickSpec("", lt.PackageTime), oneSpec("", lt.Explicit), oneSpec("", lt.Injected),
 	}
+	specs = append(specs, refusingSpecs()...)
 	if synctestcompat.Available { // its goroutine can only be driven exactly in a bubble
-		specs = append(specs, tickerSpec("", lt.Injected))
+		specs = append(specs, tickerSpec("", lt.Injected), tickSpec("", lt.Injected))
 	}
 	all := designs(specs)
 	for i, spec := range specs {
 		all[i].Name = strings.TrimSuffix(spec.Name, ": ") + " " + spec.Time.String()
 	}
 	return all
+}
+
+// declaring is a design that a declaration makes correct.
+func declaring(spec lt.Spec, tr lt.Traits) lt.Spec {
+	spec.Name += ", declared"
+	spec.Traits.Zero, spec.Traits.WaitErrors = tr.Zero, tr.WaitErrors
+	return spec
 }
 
 // Choosing is a correct bucket that chooses what it is told to choose.
@@ -184,5 +206,12 @@ var debtMutants = []struct {
 	{"the third cancel refunds nothing", "CN-LIFO", "odd instants", lt.Explicit},
 	{"a cancel after a new limit refunds nothing", "CN-LIFO", "given up after a change", lt.Explicit},
 	{"a limit of 0 forgets what has accrued", "SL-NORETRO", "no rate for a while", lt.Explicit},
+	{"a cancelled wait returns an error of its own", "W-ERR", "waits", lt.Injected},
+	{"a limit that is set in the past rewinds", "RL-PAST", "back in time", lt.Explicit},
+	{"a burst that is set in the past rewinds", "RL-PAST", "back in time", lt.Explicit},
+	{"a cancel in the past rewinds", "RL-PAST", "back in time", lt.Explicit},
+	{"a higher burst is pro-rated", "SB-NOGIFT", "bursts", lt.Explicit},
+	{"a lower burst is pro-rated", "SB-LIVE", "bursts and reservations", lt.Explicit},
+	{"a burst of 2^30 denies everything", "X-CFG", "odd bursts", lt.Explicit},
 	{"a query shows the level of the last request", "RL-TOKENS", "what is shown", lt.Explicit},
 }
