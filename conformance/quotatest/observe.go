@@ -60,7 +60,8 @@ func telling(kind Kind) []string {
 	if kind == GCRA {
 		return append(all,
 			asked("rate=10/1s burst=1", "0", "99.999999ms", "100ms", "199.999999ms", "200ms", "300.0005ms", "400ms"),
-			asked("rate=10/1s burst=3", "0", "0", "0", "0", "99.999999ms", "100ms", "199ms", "200ms", "500ms", "500ms", "500ms"),
+			asked("rate=10/1s burst=3", "0", "0", "0", "0",
+				"99.999999ms", "100ms", "199ms", "200ms", "500ms", "500ms", "500ms"),
 			asked("rate=1/1s burst=2", "0", "0", "0", "999.999999ms", "1s", "1.999999999s", "2s"), // floats show here
 			polled("rate=10/1s burst=3", 30*time.Millisecond, 30),
 			polled("rate=1/7s burst=2", 900*time.Millisecond, 20),
@@ -141,7 +142,8 @@ func (o *observations) candidates(tr Traits) []Traits {
 	if o.kind == SlidingCounter {
 		aligns = int(AlignCreation)
 	}
-	vary(tr.Edge == 0 && (o.kind == FixedWindow || o.kind == SlidingLog), 2, func(tr *Traits, v int) { tr.Edge = Edge(v) })
+	edged := o.kind == FixedWindow || o.kind == SlidingLog
+	vary(tr.Edge == 0 && edged, 2, func(tr *Traits, v int) { tr.Edge = Edge(v) })
 	vary(tr.Align == 0 && windows, aligns, func(tr *Traits, v int) { tr.Align = Align(v) })
 	vary(tr.Denied == 0 && o.kind != GCRA, 2, func(tr *Traits, v int) { tr.Denied = Denied(v) })
 	return all

@@ -76,7 +76,8 @@ func (x *exam) answers(check func(s step) *suite.Violation) (first *suite.Violat
 	}
 	for _, v := range append([]*view{v}, v.also...) {
 		found := v.find(func(s step) *suite.Violation {
-			if s.N > x.full() || s.ambiguous || s.Answer.Err != nil || s.Op == conformance.OpFault || grain > 0 && s.model.straddles(s.At, grain) {
+			unanswered := s.Answer.Err != nil || s.Op == conformance.OpFault
+			if s.N > x.full() || s.ambiguous || unanswered || grain > 0 && s.model.straddles(s.At, grain) {
 				return nil // a limiter may refuse the first at once, and the grain decides about the others
 			}
 			return check(s)

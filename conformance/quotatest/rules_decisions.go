@@ -94,7 +94,8 @@ func (x *exam) calls() *suite.Violation {
 		return nil // X-CFG says what comes of it
 	}
 	for _, d := range x.Done {
-		unusual := d.Op == conformance.OpAllow && (d.N < 1 || d.N > x.full() || d.N != 1 && (x.traits.Single || x.undeclared()))
+		several := d.N != 1 && (x.traits.Single || x.undeclared())
+		unusual := d.Op == conformance.OpAllow && (d.N < 1 || d.N > x.full() || several)
 		if d.Panic != "" && !unusual {
 			return x.broken(d.At, "", "%s panicked: %s", d.Step, d.Panic)
 		}
@@ -141,8 +142,8 @@ func (x *exam) config() *suite.Violation {
 			return found
 		}
 		if !d.OK && x.mustFit(i) {
-			return x.broken(d.At, fmt.Sprintf("the constructor had accepted %s, and nothing was granted for so long", x.Schedule.Config),
-				"allow %d at %s was denied, want granted", d.N, timeline.Duration(d.At))
+			because := fmt.Sprintf("the constructor had accepted %s, and nothing was granted for so long", x.Schedule.Config)
+			return x.broken(d.At, because, "allow %d at %s was denied, want granted", d.N, timeline.Duration(d.At))
 		}
 	}
 	return nil

@@ -147,7 +147,8 @@ func (l *limiter) move(t time.Time) {
 	}
 	switch gap := start.Sub(l.start); {
 	case gap == 0:
-	case gap < 0 && l.used && !l.is("goes back behind a request that was denied"): // a request that was denied has begun a later one
+	case gap < 0 && l.used && !l.is("goes back behind a request that was denied"):
+		// such a request has begun a later one
 	case gap == l.cfg.Window && !l.is("forgets the window before"):
 		l.before, l.current, l.start = l.current, 0, start
 	case l.is("keeps the window before for ever") && l.current > 0:
