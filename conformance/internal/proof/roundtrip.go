@@ -33,7 +33,9 @@ func RoundTrip(t *testing.T, designs []zoo.Design, optOuts ...string) {
 		bare := withTraits(d.Spec, func(tr reflect.Value) { tr.SetZero() })
 		faultless(t, d.Name+" without traits", bare, optOuts...)
 		full := withTraits(bare, func(tr reflect.Value) {
-			bare.Examine(t, inside.Options{FirstLook: soon, Pasted: func(choice string, value int) { paste(tr.FieldByName(choice), value) }})
+			bare.Examine(t, inside.Options{FirstLook: soon, Pasted: func(choice string, value int) {
+				paste(tr.FieldByName(choice), value)
+			}})
 			declared := reflect.ValueOf(d.Spec).FieldByName("Traits")
 			for i := range tr.NumField() {
 				if got, want := tr.Field(i), declared.Field(i); !reflect.DeepEqual(got.Interface(), want.Interface()) {
@@ -70,7 +72,8 @@ func paste(field reflect.Value, value int) {
 // faultless checks that no rule accuses a correct design, but those that are named.
 func faultless(t *testing.T, name string, spec conformance.Spec, but ...string) {
 	t.Helper()
-	o := inside.Options{FirstLook: soon, Shallow: true, Unprobed: true, Keep: func(_ string, steps int) bool { return steps <= 2 }}
+	short := func(_ string, steps int) bool { return steps <= 2 }
+	o := inside.Options{FirstLook: soon, Shallow: true, Unprobed: true, Keep: short}
 	if prove.Reaches(prove.Suite) {
 		o = inside.Options{FirstLook: soon, Shallow: true}
 	}
@@ -96,7 +99,8 @@ func goldenTraits(t *testing.T, differs map[string][]string, all bool) {
 	slices.Sort(lines)
 	head := "# Made by: go test -run '^" + t.Name() + "$' -update"
 	if *update {
-		if err := os.WriteFile(path, []byte(strings.Join(append([]string{head}, lines...), "\n")+"\n"), 0o666); err != nil {
+		text := strings.Join(append([]string{head}, lines...), "\n") + "\n"
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		return
