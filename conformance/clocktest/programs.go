@@ -115,7 +115,8 @@ func (p *program) draw(n int) conformance.Schedule {
 			continue
 		}
 		p.steps = append(p.steps, st)
-		acts := op == conformance.OpAfterFunc && !p.forbidden || op == conformance.OpSleep || op == conformance.OpConsume
+		acts := op == conformance.OpAfterFunc && !p.forbidden ||
+			op == conformance.OpSleep || op == conformance.OpConsume
 		if acts && len(p.nested) > 0 && p.pick("acts", 3) > 0 {
 			for range 1 + p.pick("more", 2) {
 				act := p.nested[p.pick("act", len(p.nested))]

@@ -81,8 +81,10 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		{
 			Rule: core("CK-TICK", "Tick MUST be like NewTicker without Stop, but return nil if the period is not "+
 				"positive."),
-			Absent: func(s *suite.Suite, _ *Traits) string { return suite.If(!s.Accepts(opTick), "the clock has no Tick") },
-			Probe:  c.ticks,
+			Absent: func(s *suite.Suite, _ *Traits) string {
+				return suite.If(!s.Accepts(opTick), "the clock has no Tick")
+			},
+			Probe: c.ticks,
 		},
 		{
 			Rule:  core("CK-TICKARG", "NewTicker and Ticker.Reset MUST panic if the period is not positive."),

@@ -79,7 +79,8 @@ func (x *exam) certain(v *view) []string {
 
 // neverRuns reports whether a request waits that asks for more than the limit.
 func (v *view) neverRuns() bool {
-	return slices.ContainsFunc(v.wanted.waiting(), func(r int) bool { return v.model.demands[r].weight > v.wanted.limit })
+	heavy := func(r int) bool { return v.model.demands[r].weight > v.wanted.limit }
+	return slices.ContainsFunc(v.wanted.waiting(), heavy)
 }
 
 // explained returns the rule of the first simple mistake that, made in the model, leaves

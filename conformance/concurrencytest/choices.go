@@ -25,12 +25,15 @@ var (
 var (
 	backlogsMean = []string{"as many wait as New is told", "any number waits", "what cannot run is rejected at once"}
 	timeoutsMean = []string{"a request waits as long as New is told", "only its context ends a wait"}
-	contextsMean = []string{"a context ends the wait, and one that is done lets nothing run", "it does not end the wait",
+	contextsMean = []string{"a context ends the wait, and one that is done lets nothing run",
+		"it does not end the wait",
 		"it ends the wait, and a request that need not wait may run all the same"}
-	seatsMean     = []string{"a request that runs has left the backlog", "a request that waited keeps its place while it runs"}
+	seatsMean = []string{"a request that runs has left the backlog",
+		"a request that waited keeps its place while it runs"}
 	ordersMean    = []string{"first come, first served", "in any order"}
-	oversizesMean = []string{"a request for more than the limit is rejected at once", "it waits until its context or the timeout ends"}
-	releasesMean  = []string{"a release of what nobody holds panics", "it does nothing",
+	oversizesMean = []string{"a request for more than the limit is rejected at once",
+		"it waits until its context or the timeout ends"}
+	releasesMean = []string{"a release of what nobody holds panics", "it does nothing",
 		"the caller must not do it, so that nothing is judged after it"}
 	hooksMean = []string{"New installs OnReject, which is called for each rejection", "it does not"}
 )
@@ -301,7 +304,8 @@ func observeOversize(s *suite.Suite) int {
 // observeOverRelease observes what a release does when nothing is held. Whether a caller may do
 // it at all no schedule can tell.
 func observeOverRelease(s *suite.Suite) int {
-	seen := try(s, "limit=1 backlog=5 timeout=1h | acquire 1 @0 | release 1 @0 | release 9 @0 | acquire 2 @0 | acquire 3 @0")
+	seen := try(s, "limit=1 backlog=5 timeout=1h | acquire 1 @0 | release 1 @0 | release 9 @0 | "+
+		"acquire 2 @0 | acquire 3 @0")
 	if seen == nil || !seen.admitted(1) {
 		return 0
 	}

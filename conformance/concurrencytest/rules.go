@@ -303,7 +303,8 @@ func (x *exam) endings() *suite.Violation {
 		}
 		switch {
 		case q.lies():
-			return suite.Broken(q.decided.At, "", "request %d returns %q, though its context says %q", q.id, q.err, q.ended)
+			return suite.Broken(q.decided.At, "", "request %d returns %q, though its context says %q",
+				q.id, q.err, q.ended)
 		case x.traits.ContextError == ErrorOfContext && !errors.Is(q.err, q.ended):
 			return suite.Broken(q.decided.At, "ErrorOfContext is declared",
 				"request %d returns %q, in which errors.Is does not find %q", q.id, q.err, q.ended)

@@ -122,7 +122,8 @@ func (f *families) planned(limit, backlog int, timeout string, p plan) []conform
 func (f *families) slots() {
 	leaks := f.planned(1, 1, "100ms", plan{gaps: []time.Duration{0, suite.Wait}, depth: 3, cancel: f.contexts})
 	if f.contexts {
-		leaks = append(leaks, f.with(1, 1, "1h", "acquire 1 @0 | acquire 2 @0 | cancel 2 @0 | acquire 3 @0 | cancel 3 @0 | "+
+		leaks = append(leaks, f.with(1, 1, "1h", "acquire 1 @0 | acquire 2 @0 | cancel 2 @0 | "+
+			"acquire 3 @0 | cancel 3 @0 | "+
 			"acquire 4 @0 | cancel 4 @0 | idle 2h")...)
 	}
 	if f.timeout {

@@ -50,6 +50,7 @@ var (
 		{Rule: "CK-UNREAD", Schedule: "timer 1 1s @0 | halt 1 @1s | read 1 @6s", Why: "halt 1: false, want true (at 1s)"},
 		{Rule: "CK-TICKUNREAD", Schedule: "ticker 1 1s @0 | halt 1 @1s | read 1 @6s | read 1 @6.3s | read 1 @7.3s", Why: "read 1: 1s, want nothing (at 6s)"},
 		{Rule: "CK-TICKARG", Schedule: "ticker 1 -1h @0", Why: "nothing, want ticker 1 -1h: panics (at 0)"},
+		{Rule: "CK-TICK", Schedule: "", Why: "Tick(0) does not return nil"},
 		{Rule: "CK-ZERO", Schedule: "afterfunc 1 -1h @0 | idle 1s", Why: "nothing, want function 1 runs (at 0)"},
 		{Rule: "CK-CTXTREE", Schedule: "within 1 @0 | timeout 2 1s 1 @0 | idle 1s | cancel 1 @2s", Why: "context 2 has ended: deadline exceeded, Cause cause 1, deadline 1s, want nothing of the kind"},
 		{Rule: "CK-DIFF", Schedule: "timer 5 0 @0 | rearm 5 20m @0 | idle 21m", Why: "idle 21m never returned, or what it waits for never came"},

@@ -80,6 +80,10 @@ func TestBenbjohnson_zeroFunctionWaits(t *testing.T) {
 	shows(t, timer.Stop(), "AfterFunc(0) waits for the clock to be moved")
 }
 
+func TestBenbjohnson_tickOfNoPeriod(t *testing.T) {
+	shows(t, benbjohnson.NewMock().Tick(0) != nil, "Tick(0) returns a channel, where package time returns nil")
+}
+
 func TestK8s_valueIsTheEndOfTheStep(t *testing.T) {
 	c := k8s.NewFakeClock(start)
 	timer := c.NewTimer(time.Second)
