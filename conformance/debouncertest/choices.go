@@ -56,7 +56,8 @@ func (o observer) always() []suite.Choice {
 			Name: "StaleFire", Declared: int(tr.StaleFire),
 			Values: []string{"StaleForbidden", "StaleAllowed"},
 			Means: []string{
-				"a call that has returned supersedes what has not started", "a timer that has expired fires all the same",
+				"a call that has returned supersedes what has not started",
+				"a timer that has expired fires all the same",
 			},
 			Needless: o.noTrailing, Observe: o.staleFire,
 			Set: func(v int) { tr.StaleFire = StaleFire(v) },

@@ -45,7 +45,8 @@ func boundRules() []rule {
 func (x *exam) firesRenewed() *suite.Violation {
 	call := renewed(x.Schedule)
 	bounded := x.Schedule.Config.Has("maxwait")
-	if call == nil || !bounded || x.Schedule.Config.Edges&Leading != 0 || x.traits.AfterCancel != CancelReusable || !x.traits.bearsNewest() {
+	if call == nil || !bounded || x.Schedule.Config.Edges&Leading != 0 ||
+		x.traits.AfterCancel != CancelReusable || !x.traits.bearsNewest() {
 		return nil
 	}
 	if f := x.firedAt(call.N, call.At); f != nil {

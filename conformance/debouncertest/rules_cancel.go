@@ -22,7 +22,8 @@ func cancelRules() []rule {
 			Check:  (*exam).cancel,
 		},
 		{
-			Rule: extended("DB-CANCELBAR", "After the return of Cancel a callback that its promise excludes MUST NOT start: "+
+			Rule: extended("DB-CANCELBAR", "After the return of Cancel a callback that its promise "+
+				"excludes MUST NOT start: "+
 				"for what it reported cancelled (commit), or at all (finish)."),
 			Ops:      ops,
 			Declared: []string{"CancelBarrier"},

@@ -108,7 +108,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check:  func(x *exam) *suite.Violation { return x.LeftBehind() },
 		},
 		{
-			Rule:     core("X-PANIC", "If the function panics with an item, the others MUST leave as if it had returned."),
+			Rule: core("X-PANIC", "If the function panics with an item, the others MUST leave "+
+				"as if it had returned."),
 			Declared: []string{"Head"},
 			Unless: func(s *suite.Suite, tr *Traits) string {
 				return cmp.Or(s.Inexact(), suite.If(tr.Head != HeadAtOnce, ownGoroutine))
@@ -456,7 +457,8 @@ func (x *exam) reentry() *suite.Violation {
 
 func (x *exam) calls() *suite.Violation {
 	if x.Refused != "" {
-		return &suite.Violation{Headline: fmt.Sprintf("the constructor panicked with %s: %s", x.Schedule.Config, x.Refused)}
+		return &suite.Violation{Headline: fmt.Sprintf("the constructor panicked with %s: %s",
+			x.Schedule.Config, x.Refused)}
 	}
 	for _, d := range x.Done {
 		if d.Panic != "" {

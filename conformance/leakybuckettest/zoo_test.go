@@ -108,7 +108,8 @@ func TestCanary_seesThatTimePasses(t *testing.T) {
 	for _, source := range []conformance.TimeSource{conformance.Injected, conformance.PackageTime} {
 		r := leakybucket.Blind(source).Examine(t, inside.Options{})
 		canary, _ := r.Verdict("CANARY")
-		if n := r.Count(conformance.Fail); n != 1 || !strings.Contains(canary.Text, "does not see that time has passed") {
+		if n := r.Count(conformance.Fail); n != 1 || !strings.Contains(canary.Text,
+			"does not see that time has passed") {
 			t.Errorf("%v: %d rules fail, want CANARY: %s", source, n, canary.Text)
 		}
 	}

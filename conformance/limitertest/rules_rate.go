@@ -150,7 +150,8 @@ func (x *exam) senselessBurst() *suite.Violation {
 				"Tokens() = %s at %s", number(d.Tokens), timeline.Duration(d.At))
 		}
 		if cfg.Burst > 0 && d.Op == conformance.OpAllow && !d.OK && x.traits.Initial == InitialFull && d.N == 1 {
-			return x.broken(d.At, fmt.Sprintf("the constructor accepted a burst of %d, of which next to nothing is taken",
+			return x.broken(d.At, fmt.Sprintf("the constructor accepted a burst of %d, of which "+
+				"next to nothing is taken",
 				cfg.Burst), "allow 1 at %s was denied, want granted", timeline.Duration(d.At))
 		}
 		if cfg.Burst > 0 || d.Op != conformance.OpAllow || !d.OK {

@@ -44,7 +44,8 @@ func burstRules() []rule {
 			Check: law("SB-NOGIFT"),
 		},
 		{
-			Rule: core("SB-LIVE", "A lower burst MUST NOT take more than what exceeds it, and tokens MUST go on accruing "+
+			Rule: core("SB-LIVE", "A lower burst MUST NOT take more than what exceeds it, and "+
+				"tokens MUST go on accruing "+
 				"after it."),
 			Ops: ops(conformance.OpSetBurst), Declared: []string{"Initial"},
 			About: suite.Has(conformance.OpSetBurst),

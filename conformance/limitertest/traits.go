@@ -241,8 +241,9 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 		},
 		{
 			Name: "Oversize", Declared: int(t.Oversize),
-			Values:   []string{"OversizeRejected", "OversizePrepaid", "OversizeWaits"},
-			Means:    []string{"never granted", "granted, and the next request pays", "only a wait or reservation gets it"},
+			Values: []string{"OversizeRejected", "OversizePrepaid", "OversizeWaits"},
+			Means: []string{"never granted", "granted, and the next request pays",
+				"only a wait or reservation gets it"},
 			Needless: func() bool { return t.Single || !s.Accepts(opSeveral) },
 			Observe:  look.oversize, Set: func(v int) { t.Oversize = Oversize(v) },
 		},
@@ -335,8 +336,9 @@ func (c *contract) waitChoices(s *suite.Suite, t *Traits, without func(...confor
 		},
 		{
 			Name: "WaitErrors", Declared: int(t.WaitErrors),
-			Values:  []string{"WaitErrorsContext", "WaitErrorsDeadline", "WaitErrorsOwn"},
-			Means:   []string{"that of the context", "that, and DeadlineExceeded for a deadline that is too near", "any"},
+			Values: []string{"WaitErrorsContext", "WaitErrorsDeadline", "WaitErrorsOwn"},
+			Means: []string{"that of the context", "that, and DeadlineExceeded for a deadline " +
+				"that is too near", "any"},
 			Blind:   []string{"WaitErrorsOwn"},
 			Observe: look.waitErrors, Set: func(v int) { t.WaitErrors = WaitErrors(v) },
 		},

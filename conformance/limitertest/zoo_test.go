@@ -40,7 +40,8 @@ func TestTraits(t *testing.T) {
 	var all []zoo.Design
 	for _, d := range limiter.Designs() {
 		for _, kind := range []string{"in debt", "with a queue", "as an instant", "channel of tokens"} {
-			if strings.Contains(d.Name, kind) && !strings.HasPrefix(d.Name, "burst of 1 only") { // BackTime does not show
+			// BackTime does not show
+			if strings.Contains(d.Name, kind) && !strings.HasPrefix(d.Name, "burst of 1 only") {
 				all = append(all, d)
 			}
 		}
@@ -126,11 +127,11 @@ func TestRun_takenEarlier(t *testing.T) {
 	}
 }
 
-// CANARY names the package that judges limiters that count in windows.
-func TestCanary_inWindows(t *testing.T) {
+// TRAITS names the package that judges limiters that count in windows.
+func TestTraits_inWindows(t *testing.T) {
 	synctestcompat.Require(t)
 	for _, source := range []lt.TimeSource{lt.Injected, lt.PackageTime, lt.Explicit} {
-		spec := lt.Spec{Name: "fixed window", Time: source, Traits: lt.LikeXTime, New: func(env lt.Env, cfg lt.Config) lt.Funcs {
+		spec := lt.Spec{Name: "fixed window", Time: source, New: func(env lt.Env, cfg lt.Config) lt.Funcs {
 			var began time.Time
 			left := 0
 			allow := func(t time.Time, n int) bool {
@@ -145,8 +146,8 @@ func TestCanary_inWindows(t *testing.T) {
 			}
 			return lt.Funcs{AllowAt: allow, AllowN: func(n int) bool { return allow(env.Clock.Now(), n) }}
 		}}
-		if v, _ := spec.Examine(t, inside.Options{}).Verdict("CANARY"); !strings.Contains(v.Text, "package quotatest") {
-			t.Errorf("%s: CANARY is %s: %s", source, v.Status, v.Text)
+		if v, _ := spec.Examine(t, inside.Options{}).Verdict("TRAITS"); !strings.Contains(v.Text, "package quotatest") {
+			t.Errorf("%s: TRAITS is %s: %s", source, v.Status, v.Text)
 		}
 	}
 }

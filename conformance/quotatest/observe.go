@@ -35,7 +35,8 @@ func (c *contract) observations(s *suite.Suite) *observations {
 	}
 	for _, text := range texts {
 		for _, rec := range s.TryText(text, conformance.OrderSettled) {
-			if x := o.exam(rec, &Traits{}); x.complete() && rec.LeftOut == "" && len(rec.Done) == len(rec.Schedule.Steps) {
+			if x := o.exam(rec, &Traits{}); x.complete() && rec.LeftOut == "" &&
+				len(rec.Done) == len(rec.Schedule.Steps) {
 				o.runs = append(o.runs, rec)
 			}
 		}
@@ -75,7 +76,8 @@ func telling(kind Kind) []string {
 		asked("rate=1/1s", "500ms", "999.999999ms", "1s", "1.499999999s", "1.5s", "1.500000001s", "2.1s", "3s"),
 		asked("rate=2/28s", "5s", "6s", "7s", "34s", "35s", "36s", "49s", "63s", "64s", "91s"),
 		polled("rate=3/28s", 3*time.Second, 24),
-		asked("rate=2/28s", "0", "5.5s", "28s", "31s", "33.4s", "36s", "44s", "56s", "59s"), // parts of windows show here
+		// parts of windows show here
+		asked("rate=2/28s", "0", "5.5s", "28s", "31s", "33.4s", "36s", "44s", "56s", "59s"),
 		polled("rate=2/28s", 1300*time.Millisecond, 50),
 		polled("rate=3/1s", 70*time.Millisecond, 30),
 	)

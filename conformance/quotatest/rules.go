@@ -196,7 +196,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Again: (*exam).withoutLarge,
 		},
 		{
-			Rule: core("RL-PAST", "At an instant before the newest one MUST NOT be granted what does not fit at the newest, "+
+			Rule: core("RL-PAST", "At an instant before the newest one MUST NOT be granted what "+
+				"does not fit at the newest, "+
 				"and who asks at the newest, or later, MUST be granted what fits, whatever instants came before."),
 			Ops: allow,
 			Unless: func(s *suite.Suite, tr *Traits) string {

@@ -231,7 +231,8 @@ func (x *exam) errors() *suite.Violation {
 	words := map[bool]string{true: "granted", false: "denied"}
 	for _, d := range x.Done {
 		if want := x.traits.Errors == FailOpen; d.Answer.Err != nil && d.OK != want {
-			return x.broken(d.At, fmt.Sprintf("its answer was an error: %v", d.Answer.Err), "allow %d at %s was %s, want %s",
+			return x.broken(d.At, fmt.Sprintf("its answer was an error: %v", d.Answer.Err),
+				"allow %d at %s was %s, want %s",
 				d.N, timeline.Duration(d.At), words[d.OK], words[want])
 		}
 	}

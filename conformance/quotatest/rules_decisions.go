@@ -142,7 +142,8 @@ func (x *exam) config() *suite.Violation {
 			return found
 		}
 		if !d.OK && x.mustFit(i) {
-			because := fmt.Sprintf("the constructor had accepted %s, and nothing was granted for so long", x.Schedule.Config)
+			because := fmt.Sprintf("the constructor had accepted %s, and nothing was granted for so long",
+				x.Schedule.Config)
 			return x.broken(d.At, because, "allow %d at %s was denied, want granted", d.N, timeline.Duration(d.At))
 		}
 	}

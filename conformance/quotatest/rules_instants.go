@@ -29,7 +29,8 @@ func (x *exam) past() *suite.Violation {
 		s := views[0].steps[i]
 		switch {
 		case d.OK:
-			return x.broken(d.At, s.because()+" at the newest instant so far", "allow %d at %s was granted, want denied",
+			return x.broken(d.At, s.because()+" at the newest instant so far",
+				"allow %d at %s was granted, want denied",
 				d.N, timeline.Duration(d.At))
 		case !old && x.traits.Denied != DeniedCounted:
 			return x.broken(d.At, s.because()+": no instant is newer", "allow %d at %s was denied, want granted",

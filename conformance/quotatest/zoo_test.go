@@ -82,7 +82,8 @@ func TestCanary_seesThatTimePasses(t *testing.T) {
 	for _, source := range []conformance.TimeSource{conformance.Injected, conformance.PackageTime} {
 		r := quota.Blind(source).Examine(t, inside.Options{})
 		canary, _ := r.Verdict("CANARY")
-		if n := r.Count(conformance.Fail); n != 1 || !strings.Contains(canary.Text, "does not see that time has passed") {
+		if n := r.Count(conformance.Fail); n != 1 || !strings.Contains(canary.Text,
+			"does not see that time has passed") {
 			t.Errorf("%v: %d rules fail, want CANARY: %s", source, n, canary.Text)
 		}
 	}
@@ -115,7 +116,10 @@ func TestFaults_areJudged(t *testing.T) {
 		if d.Name != "a remote FixedWindow PackageTime" {
 			continue
 		}
-		r := d.Spec.Examine(t, inside.Options{Unprobed: true, Keep: func(family string, _ int) bool { return family == "faults" }})
+		r := d.Spec.Examine(t, inside.Options{Unprobed: true, Keep: func(family string,
+			_ int) bool {
+			return family == "faults"
+		}})
 		for _, rule := range []string{"FW-ALIGNED", "FW-HIT", "X-ERR", "X-LATENCY"} {
 			if v, _ := r.Verdict(rule); v.Status != conformance.Pass || v.Judged < 100 {
 				t.Errorf("%s: %s after %d runs: %s", rule, v.Status, v.Judged, v.Reason)

@@ -260,7 +260,8 @@ func (x *exam) anchored() *suite.Violation {
 		start, end := timeline.Duration(last.Began.At), timeline.Duration(last.Ended.At)
 		switch since := s.At - x.Schedule.Config.Interval; {
 		case x.traits.Anchor == AnchorStart && !now && last.Began.At+1 < since:
-			return suite.Broken(s.At, "the callback before it ran from "+start+" to "+end+", and AnchorStart is declared",
+			return suite.Broken(s.At, "the callback before it ran from "+start+" to "+end+", and "+
+				"AnchorStart is declared",
 				"call %d was not emitted at %s", s.N, timeline.Duration(s.At))
 		case x.traits.Anchor == AnchorEnd && now && last.Ended.At-1 > since:
 			return suite.Broken(s.At, "the callback before it ran from "+start+" to "+end+", and AnchorEnd is declared",

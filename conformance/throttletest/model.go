@@ -112,7 +112,8 @@ func (m *model) step(s conformance.Step) (over bool) {
 func (m *model) zero(s conformance.Step) {
 	traits := m.x.traits
 	last := len(m.Want) - 1
-	if last >= 0 && (traits.around(s.At, m.Want[last].At) || traits.Boundary == BoundaryWaits && m.Want[last].At == s.At) {
+	if last >= 0 && (traits.around(s.At, m.Want[last].At) || traits.Boundary == BoundaryWaits &&
+		m.Want[last].At == s.At) {
 		m.Doubt(s.At) // an interval of 0 ends at the instant at which it begins
 	}
 	if s.Op == conformance.OpCall {

@@ -156,7 +156,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			suite.Steps(conformance.OpFault)), conformance.OpFault),
 		{
 			Rule: conformance.Rule{ID: "TH-CTX", Level: extended,
-				Text: "When its context is cancelled the output MUST be closed at once, and nothing may be emitted any more."},
+				Text: "When its context is cancelled the output MUST be closed at once, and nothing " +
+					"may be emitted any more."},
 			Ops:   []conformance.Op{conformance.OpCancel},
 			About: suite.Steps(conformance.OpCancel),
 			Check: (*exam).cancelCloses,

@@ -181,7 +181,8 @@ func (o observer) optional() []suite.Choice {
 			Observe: o.windows, Set: func(v int) { tr.Windows = Windows(v) },
 		},
 		{
-			Name: "Reentrancy", Declared: int(tr.Reentrancy), Values: []string{"ReentrancyAllowed", "ReentrancyForbidden"},
+			Name: "Reentrancy", Declared: int(tr.Reentrancy), Values: []string{"ReentrancyAllowed",
+				"ReentrancyForbidden"},
 			Observe: o.reentrancy, Set: func(v int) { tr.Reentrancy = Reentrancy(v) },
 		},
 		{

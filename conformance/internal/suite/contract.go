@@ -160,6 +160,13 @@ type Finding interface {
 	FamilyOf(s *Suite, schedule conformance.Schedule) string
 }
 
+// Related is a contract that another one resembles. Where what is observed fits that better,
+// Other says so, in a sentence; it is said where traits are undeclared or rules fail, and
+// accuses nobody.
+type Related interface {
+	Other(s *Suite) string
+}
+
 // Tidy is a contract in which a schedule can become illegal when steps are left out, and
 // needs repair.
 type Tidy interface {

@@ -124,6 +124,14 @@ func (c Choice) literal(value int, pkg string) string {
 	return pkg + "." + c.Values[value-1]
 }
 
+// other says which other contract fits better, "" if none does.
+func (e *engine[T, E]) other() string {
+	if c, ok := e.c.(Related); ok && !e.hangs() {
+		return c.Other(e.Suite)
+	}
+	return ""
+}
+
 // checkTraits is the subtest TRAITS.
 func (e *engine[T, E]) checkTraits() conformance.Verdict {
 	v := conformance.Verdict{Rule: "TRAITS", Level: conformance.Core, Status: conformance.Pass, Judged: 1}
@@ -145,6 +153,9 @@ func (e *engine[T, E]) checkTraits() conformance.Verdict {
 		"so the rules that depend on them are skipped until\n" +
 		"you declare yours. This is what was observed; check that each is what you mean, and paste it:\n\n")
 	fmt.Fprintf(&b, "\tTraits: %s.Traits{\n%s\t},\n", e.profile.Package, fields.String())
+	if why := e.other(); why != "" {
+		fmt.Fprintf(&b, "\n%s\n", why)
+	}
 	v.Status, v.Reason, v.Text = conformance.Fail, "undeclared: "+strings.Join(missing, ", "), b.String()
 	return v
 }

@@ -390,6 +390,11 @@ func (e *engine[T, E]) close(r *conformance.Report, took time.Duration) {
 		e.T.Skipf("conformance: nothing was judged: %s", r)
 	}
 	e.T.Logf("conformance: %s", r)
+	if fails(r) && r.Verdicts[0].Status == conformance.Pass {
+		if why := e.other(); why != "" {
+			e.T.Logf("conformance: %s", why)
+		}
+	}
 	if cause, also := telling(r); len(also) > 0 {
 		e.T.Logf("conformance: look at %s first, which tells most; also broken: %s", cause, strings.Join(also, ", "))
 	}

@@ -39,12 +39,15 @@ func Mutants() []zoo.Mutant {
 	const ticks = "the ticker goes on after Stop"
 	all = append(all, zoo.Mutant{Name: ticks, Rule: "X-LEAK", Spec: tickerSpec(ticks, lt.Injected), Family: "leaks"})
 	all = append(all,
-		zoo.Mutant{Name: "filled twice each 50ms", Rule: "RL-ENV", Spec: tickSpec("its ticker fills it twice", lt.PackageTime),
+		zoo.Mutant{Name: "filled twice each 50ms", Rule: "RL-ENV", Spec: tickSpec("its ticker fills it twice",
+			lt.PackageTime),
 			Steps: 3},
-		zoo.Mutant{Name: "rate in float32: refills too fast", Rule: "RL-ENV", Spec: float32Spec("refills too fast", lt.Explicit)},
+		zoo.Mutant{Name: "rate in float32: refills too fast", Rule: "RL-ENV",
+			Spec: float32Spec("refills too fast", lt.Explicit)},
 		zoo.Mutant{Name: "instants in milliseconds: refills too slowly", Rule: "RL-WORK",
 			Spec: millisecondSpec("refills too slowly", lt.Explicit)},
-		zoo.Mutant{Name: "one token: room for one more", Rule: "RL-CAP", Spec: oneSpec("room for one more", lt.Explicit)})
+		zoo.Mutant{Name: "one token: room for one more", Rule: "RL-CAP", Spec: oneSpec("room for one more",
+			lt.Explicit)})
 	all = append(all, refusingMutants()...)
 	const races = "counts before it locks"
 	return append(all, zoo.Mutant{Name: races, Rule: "X-RACE", Spec: bucketSpec(races, lt.Explicit)})

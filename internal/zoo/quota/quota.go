@@ -99,7 +99,8 @@ func Designs() []zoo.Design {
 		expiringKey(), openedByAny(), openedAtOnce(), gridFromFirst(), expiringIncrement(), ticksFromFirst(),
 		wholeLog(), ring(), roundedDown(), cappedCounter(), janitor(), floatingBucket(), atomicArrival(),
 		oneOnly(), spaced(), buckets(), remote(qt.FixedWindow, qt.PackageTime, ""),
-		remote(qt.FixedWindow, qt.Injected, ""), remote(qt.SlidingLog, qt.PackageTime, ""), remote(qt.GCRA, qt.Injected, ""),
+		remote(qt.FixedWindow, qt.Injected, ""), remote(qt.SlidingLog, qt.PackageTime, ""), remote(qt.GCRA,
+			qt.Injected, ""),
 	} {
 		add(spec)
 	}

@@ -1,0 +1,175 @@
+package limitertest
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// arrivals are how far apart tokens arrive, and how many together, at a rate.
+type arrivals struct {
+	interval, gap time.Duration
+	together      int
+	// uneven says that they do not arrive one by one, each an interval after the bucket was
+	// emptied.
+	uneven bool
+	// whole says that each time it was the whole burst, of more than one.
+	whole bool
+}
+
+// arrivals empties a bucket, and empties it again each time when tokens arrive.
+func (o observer) arrivals(events int) (a arrivals) {
+	const parts, most = 10, 2200 // of an interval, and of these altogether
+	var gaps []time.Duration
+	o.s.Play(func(st *suite.Stage) {
+		start := st.Clock().Now()
+		f, cfg, refused := o.c.first(Env{Clock: st.Clock(), Start: start}, events, 100)
+		if refused != "" || !o.s.Accepts(conformance.OpAllow) {
+			return
+		}
+		at := time.Duration(0)
+		drain := func() (n int) {
+			st.To(at)
+			st.Settle()
+			for ; n < 2*cfg.Burst+2 && f.allows(start.Add(at), n); n++ {
+			}
+			return n
+		}
+		_ = suite.Catch(func() {
+			a.interval, a.whole = cfg.Rate.Interval(), cfg.Burst > 1
+			drain()
+			at = time.Duration(cfg.Burst+100)*a.interval + 3*a.interval/parts
+			drain()
+			from := at
+			for i := 1; i <= most && len(gaps) < 3; i++ {
+				at += a.interval / parts
+				if n := drain(); n > 0 {
+					gaps, a.together, from = append(gaps, at-from), max(a.together, n), at
+					a.whole = a.whole && n == cfg.Burst
+				}
+			}
+		})
+		_ = suite.Catch(f.end)
+		st.Settle()
+	})
+	if len(gaps) < 2 {
+		return arrivals{interval: a.interval}
+	}
+	a.gap = gaps[len(gaps)-1]
+	a.uneven = a.together > 1 || slices.ContainsFunc(gaps, func(g time.Duration) bool {
+		return (g - a.interval).Abs() > a.interval/parts+1
+	})
+	return a
+}
+
+// units says what a limiter counts in: tokens that arrive together at any rate, or a time in
+// which any number of them does.
+func (o observer) units() (quantum int, grain time.Duration) {
+	if o.c.units != nil {
+		return o.c.units.quantum, o.c.units.grain
+	}
+	o.c.units = &units{}
+	for _, events := range []int{1_000_000, 1000, 10} {
+		a := o.arrivals(events)
+		if !a.uneven {
+			continue
+		}
+		slow := o.arrivals(cmp.Or(events/100, 1))
+		same := slow.uneven && a.together == slow.together
+		if same && a.byTokens() && slow.byTokens() {
+			o.c.units.quantum = a.together
+		} else {
+			o.c.units.grain = a.gap
+		}
+		break
+	}
+	return o.c.units.quantum, o.c.units.grain
+}
+
+// byTokens reports whether the rate brings what arrives together in just the time between two
+// arrivals.
+func (a arrivals) byTokens() bool {
+	return (a.gap - time.Duration(a.together)*a.interval).Abs() <= a.interval/5
+}
+
+// units are what was seen of what a limiter counts in.
+type units struct {
+	quantum int
+	grain   time.Duration
+}
+
+func (o observer) quantum() int { n, _ := o.units(); return n }
+
+func (o observer) grain() int { _, d := o.units(); return int(d) }
+
+// unevenRates are events and seconds of rates that neither binary nor decimal fractions hold
+// exactly.
+var unevenRates = [][2]int{{1, 7}, {10, 13}, {3, 7}, {7, 29}, {1, 3}, {11, 13}}
+
+// digits asks ever closer to the instant of a token, and says how many digits of the rate
+// are right: 7 or fewer, 0 if more are.
+func (o observer) digits() (fewest int) {
+	if quantum, grain := o.units(); quantum > 0 || grain > 0 || !o.s.Accepts(conformance.OpAllow) {
+		return 0
+	}
+	for _, r := range unevenRates {
+		if n := o.digitsOf(Rate{Events: r[0], Per: time.Duration(r[1]) * time.Second}); n > 0 &&
+			(fewest == 0 || n < fewest) {
+			fewest = n
+		}
+	}
+	return fewest
+}
+
+func (o observer) digitsOf(r Rate) (right int) {
+	o.s.Play(func(st *suite.Stage) {
+		start, cfg := st.Clock().Now(), Config{r, 1}
+		f, refused := o.c.make(Env{Clock: st.Clock(), Start: start}, cfg)
+		if refused != "" {
+			return
+		}
+		at := 100 * r.Interval()
+		ask := func(at time.Duration) bool {
+			st.To(at)
+			st.Settle()
+			return f.allows(start.Add(at), 0)
+		}
+		_ = suite.Catch(func() {
+			for i := 0; i < 1000 && ask(at); i++ {
+			}
+			due, off := at+r.Interval(), r.Interval()
+			for n := 3; n <= 8; n++ { // too early by a part in 10^n
+				off = r.Interval() / time.Duration(pow10(n))
+				if ask(due - off) {
+					right = max(1, min(7, n-1))
+					return
+				}
+			}
+			if ask(due + 2) {
+				return
+			}
+			for n := 8; n >= 3; n-- { // too late by as much
+				off = r.Interval() / time.Duration(pow10(n))
+				if ask(due + off + 2) {
+					right = min(7, n)
+					return
+				}
+			}
+		})
+		_ = suite.Catch(f.end)
+		st.Settle()
+	})
+	return right
+}
+
+// pow10 is 10 to the power of n.
+func pow10(n int) int64 {
+	p := int64(1)
+	for range n {
+		p *= 10
+	}
+	return p
+}
