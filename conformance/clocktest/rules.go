@@ -148,7 +148,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		{
 			Rule: core("CK-CHAIN", "What a function arms, resets or stops MUST take effect before the clock "+
 				"moves on: what it arms fires on the way, what it stops does not."),
-			Ops:    []conformance.Op{conformance.OpAfterFunc},
+			Ops: []conformance.Op{conformance.OpAfterFunc}, Declared: []string{"Waits"},
 			Unless: unlessIdle,
 			About:  suite.InFamily("CK-CHAIN"),
 			Check:  (*exam).inOrder,

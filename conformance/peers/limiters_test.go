@@ -193,7 +193,7 @@ var (
 		Why: "the wait for so many tokens overflows and is less than any maximum: they are granted at once; the docs set no bound to count",
 	}
 	failsafeKnown = limitertest.Known{
-		Rule: "W-PRE", Schedule: "rate=10/1s burst=1 | wait 1 -1ns @0 | allow 1 @0",
+		Rule: "W-PRE", Schedule: "rate=10/1s burst=1 | wait 1 -1ns @0",
 		Why: "a context that is done and a permit that is there are chosen between by chance; the docs of AcquirePermit say that it returns an error if the context is canceled",
 	}
 	throttledKnown = []limitertest.Known{
@@ -216,6 +216,10 @@ var (
 		{
 			Rule: "RL-TINY", Schedule: "rate=1/2562047h47m16.854775807s burst=1 | allow 1 @0 | allow 1 @0",
 			Why: "the instant at which the next request may come overflows, and every request is allowed",
+		},
+		{
+			Rule: "X-CFG", Schedule: "rate=1/2562047h47m16.854775807s burst=2147483647 | allow 1 @0",
+			Why: "the time for a burst overflows, and everything is denied; the docs do not bound it",
 		},
 	}
 	uberKnown = []limitertest.Known{
