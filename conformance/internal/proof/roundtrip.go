@@ -21,15 +21,15 @@ import (
 // RoundTrip checks that what the subtest TRAITS prints can be pasted: each correct design is
 // run without its traits, where nothing but TRAITS fails, save the rules in optOuts, and then
 // with those that are printed, where nothing else fails at all. Where these are not its
-// author's is listed in testdata/traits.txt. A few designs run with short schedules, or with
-// ESCAPEMENT_PROVE=1 all of them.
+// author's is listed in testdata/traits.txt. A few designs run with short schedules, more with
+// ESCAPEMENT_PROVE=1, and with ESCAPEMENT_PROVE=all all of them with all schedules.
 func RoundTrip(t *testing.T, designs []zoo.Design, optOuts ...string) {
 	t.Helper()
 	synctestcompat.Require(t)
-	all := prove.Reaches(prove.Suite) || *update
+	all := prove.Reaches(prove.All) || *update
 	every := 1
 	if !all {
-		every = max(1, len(designs)/prove.Number(3, 5, 0, 0))
+		every = max(1, len(designs)/prove.Number(3, 5, 20, 20))
 	}
 	differs := map[string]string{} // and the first design that shows it
 	for i := 0; i < len(designs); i += every {
@@ -81,7 +81,7 @@ func paste(field reflect.Value, value int) {
 func faultless(t *testing.T, name string, spec conformance.Spec, but ...string) {
 	t.Helper()
 	o := inside.Options{Shallow: true, FirstLook: soon}
-	if !prove.Reaches(prove.Suite) {
+	if !prove.Reaches(prove.All) {
 		o.Unprobed, o.Keep = true, func(_ string, steps int) bool { return steps <= 2 }
 	}
 	for _, v := range spec.Examine(t, o).Verdicts {
