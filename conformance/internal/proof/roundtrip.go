@@ -21,15 +21,15 @@ import (
 // RoundTrip checks that what the subtest TRAITS prints can be pasted: each correct design is
 // run without its traits, where nothing but TRAITS fails, save the rules in optOuts, and then
 // with those that are printed, where nothing else fails at all. Where these are not its
-// author's is listed in testdata/traits.txt. A few designs run with short schedules, more with
-// ESCAPEMENT_PROVE=1, and with ESCAPEMENT_PROVE=all all of them with all schedules.
+// author's is listed in testdata/traits.txt. A few designs run with short schedules, and with
+// ESCAPEMENT_PROVE=all all of them with all schedules.
 func RoundTrip(t *testing.T, designs []zoo.Design, optOuts ...string) {
 	t.Helper()
 	synctestcompat.Require(t)
 	all := prove.Reaches(prove.All) || *update
 	every := 1
 	if !all {
-		every = max(1, len(designs)/prove.Number(3, 5, 20, 20))
+		every = max(1, len(designs)/prove.Number(3, 5, 5, 5))
 	}
 	differs := map[string]string{} // and the first design that shows it
 	for i := 0; i < len(designs); i += every {
