@@ -128,12 +128,15 @@ func (o observer) tie() int {
 }
 
 func (o observer) staleFire() int {
-	seen := o.tried(tieSchedule, conformance.OrderHeld)
-	switch {
-	case len(seen) == 0:
+	behind := func(rec *suite.Recording) bool { return firedBehind(rec, 1) }
+	held := o.tried(tieSchedule, conformance.OrderHeld)
+	if len(held) == 0 {
 		return 0
-	case suite.Share(seen, func(rec *suite.Recording) bool { return firedBehind(rec, 1) }) >= suite.Chance:
-		return int(StaleAllowed)
+	}
+	for _, seen := range [][]*suite.Recording{held, o.tried(tieSchedule, conformance.OrderReceived)} {
+		if len(seen) > 0 && suite.Share(seen, behind) >= suite.Chance {
+			return int(StaleAllowed)
+		}
 	}
 	return int(StaleForbidden)
 }
