@@ -64,10 +64,7 @@ func mustLook(t *testing.T, l *redislimit.Limiter, want int) {
 
 // A server that does not know the script is told it, and the request is counted once.
 func TestLimiter_scriptForgotten(t *testing.T) {
-	s := newStillServer()
-	defer s.Close()
-	rdb := s.connect()
-	defer rdb.Close()
+	s, rdb := connected(t)
 	l := redislimit.New(rdb, "q", time.Second, 5, redislimit.Timeout(patience))
 	for left := 4; left >= 0; left-- {
 		if err := rdb.ScriptFlush(ctx).Err(); err != nil {
@@ -132,10 +129,7 @@ func TestLimiter_noAnswer(t *testing.T) {
 
 // The policies, on a server that is loading its data.
 func TestLimiter_policies(t *testing.T) {
-	s := newStillServer()
-	defer s.Close()
-	rdb := s.connect()
-	defer rdb.Close()
+	s, rdb := connected(t)
 	var told []error
 	take := func(n int, opts ...redislimit.Option) (limiters.Decision, error) {
 		opts = append(opts, redislimit.Timeout(patience),

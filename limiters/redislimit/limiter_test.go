@@ -77,10 +77,7 @@ func (h history) play(t *testing.T, ask func(at time.Time, n int) (limiters.Deci
 }
 
 func TestLimiter_likeInMemory(t *testing.T) {
-	s := newStillServer()
-	defer s.Close()
-	rdb := s.connect()
-	defer rdb.Close()
+	s, rdb := connected(t)
 	for _, h := range histories(time.Microsecond) {
 		byServer := redislimit.New(rdb, "server", h.interval, h.burst, redislimit.Timeout(patience))
 		h.play(t, func(at time.Time, n int) (limiters.Decision, error) {
@@ -99,10 +96,7 @@ func TestLimiter_likeInMemory(t *testing.T) {
 }
 
 func TestLimiter_clock(t *testing.T) {
-	s := newStillServer()
-	defer s.Close()
-	rdb := s.connect()
-	defer rdb.Close()
+	s, rdb := connected(t)
 	clock := fakeclock.New()
 	l := redislimit.New(rdb, "q", time.Second, 1, redislimit.WithClock(clock), redislimit.Timeout(patience))
 	for i, want := range []bool{true, false, true} {
@@ -140,10 +134,7 @@ func TestLimiter_keys(t *testing.T) {
 
 // A key is there for as long as somebody could tell, and a millisecond or two longer.
 func TestLimiter_expires(t *testing.T) {
-	s := newStillServer()
-	defer s.Close()
-	rdb := s.connect()
-	defer rdb.Close()
+	s, rdb := connected(t)
 	l := redislimit.New(rdb, "q", 1500*time.Microsecond, 3, redislimit.Timeout(patience))
 	const key = "q:{a}"
 	take := func(n int) {
@@ -175,10 +166,7 @@ func TestLimiter_expires(t *testing.T) {
 
 // An interval that is no whole number of microseconds is rounded up: no more is granted.
 func TestNew_rounds(t *testing.T) {
-	s := newStillServer()
-	defer s.Close()
-	rdb := s.connect()
-	defer rdb.Close()
+	_, rdb := connected(t)
 	for interval, want := range map[time.Duration]time.Duration{
 		1: time.Microsecond, time.Microsecond: time.Microsecond, 1001: 2 * time.Microsecond,
 		time.Second / 3: 333334 * time.Microsecond, time.Second: time.Second,
@@ -219,10 +207,7 @@ func TestNew_panics(t *testing.T) {
 
 // What somebody else keeps under the key is an error, and stays.
 func TestLimiter_strangeValues(t *testing.T) {
-	s := newStillServer()
-	defer s.Close()
-	rdb := s.connect()
-	defer rdb.Close()
+	s, rdb := connected(t)
 	l := redislimit.New(rdb, "q", time.Second, 1, redislimit.Timeout(patience))
 	_ = s.Set("q:{text}", "hello")
 	s.HSet("q:{hash}", "a", "b")

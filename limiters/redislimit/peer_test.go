@@ -58,10 +58,7 @@ func TestPeer(t *testing.T) {
 // tokens too, and grants only whole ones: 3 are asked for each 150ms at 10/s, of which in 30s there
 // are 310.
 func TestPeer_takesFractions(t *testing.T) {
-	s := newStillServer()
-	defer s.Close()
-	rdb := s.connect()
-	defer rdb.Close()
+	s, rdb := connected(t)
 	peer, granted := redis_rate.NewLimiter(rdb), 0
 	for at := time.Duration(0); at <= 30*time.Second; at += 150 * time.Millisecond {
 		s.move(start.Add(at))
@@ -79,10 +76,7 @@ func TestPeer_takesFractions(t *testing.T) {
 // The docs say RetryAfter is "the time until the next request will be permitted". It is cut to
 // nanoseconds here and to microseconds there, and who waits exactly that long is denied again.
 func TestPeer_retryAfterIsTooEarly(t *testing.T) {
-	s := newStillServer()
-	defer s.Close()
-	rdb := s.connect()
-	defer rdb.Close()
+	s, rdb := connected(t)
 	const tries = 100
 	again := func(ask func() (allowed bool, retry time.Duration)) (denied int) {
 		at := start
@@ -124,10 +118,7 @@ func TestPeer_retryAfterIsTooEarly(t *testing.T) {
 // The docs say Remaining is "the maximum number of requests that could be permitted". Of 3, 7
 // remain after -5; and 4 are told to come again in 333ms, always.
 func TestPeer_strangeNumbers(t *testing.T) {
-	s := newStillServer()
-	defer s.Close()
-	rdb := s.connect()
-	defer rdb.Close()
+	s, rdb := connected(t)
 	peer := redis_rate.NewLimiter(rdb)
 	for i, want := range []struct {
 		n, remaining int
@@ -150,10 +141,7 @@ func TestPeer_strangeNumbers(t *testing.T) {
 
 // An interval that a double of seconds cannot hold is none: of one at once, all are granted.
 func TestPeer_highRate(t *testing.T) {
-	s := newStillServer()
-	defer s.Close()
-	rdb := s.connect()
-	defer rdb.Close()
+	_, rdb := connected(t)
 	peer := redis_rate.NewLimiter(rdb)
 	for range 10 {
 		r, err := peer.Allow(ctx, "a", redis_rate.Limit{Rate: 1_500_000_000, Period: time.Second, Burst: 1})
@@ -166,10 +154,7 @@ func TestPeer_highRate(t *testing.T) {
 // Of 5 at once the fifth is denied: five times 200ms, added one by one to a number of seconds,
 // are more than one second.
 func TestPeer_burst(t *testing.T) {
-	s := newStillServer()
-	defer s.Close()
-	rdb := s.connect()
-	defer rdb.Close()
+	_, rdb := connected(t)
 	peer, granted := redis_rate.NewLimiter(rdb), 0
 	for range 5 {
 		r, err := peer.Allow(ctx, "a", redis_rate.PerSecond(5))

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"testing"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
@@ -54,6 +55,16 @@ func newStillServer() *server {
 	s := &server{Miniredis: miniredis.NewMiniRedis(), mended: make(chan struct{})}
 	s.reset()
 	return s
+}
+
+// connected returns such a server and a client of it, which are closed when the test ends.
+func connected(t testing.TB) (*server, *redis.Client) {
+	t.Helper()
+	s := newStillServer()
+	t.Cleanup(s.Close)
+	rdb := s.connect()
+	t.Cleanup(func() { rdb.Close() })
+	return s, rdb
 }
 
 // reset sets the clock to start.
