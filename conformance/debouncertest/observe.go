@@ -243,7 +243,7 @@ func (o observer) zeroWait() int {
 }
 
 // slow is why callbacks that take time cannot be tried, "" if they can.
-func (o observer) slow() string { return slow(o.Suite, o.traits) }
+func (o observer) slow() string { return edge.Slow(o.Suite, o.traits.Reentrancy) }
 
 func (o observer) overlap() int {
 	if o.slow() != "" {
@@ -350,18 +350,9 @@ func (o observer) panicPolicy() int {
 	if len(o.traits.Edges) == 0 || !o.Reentrant() {
 		return 0
 	}
-	fits := 0
-	for _, policy := range []PanicPolicy{PanicPropagates, PanicRecovered} {
+	return edge.PanicsAs(func(policy PanicPolicy) (*suite.Violation, string) {
 		traits := *o.traits
 		traits.PanicPolicy = policy
-		switch broken, skip := o.c.panicsWith(&suite.Probe{Suite: o.Suite}, &traits); {
-		case skip != "":
-			return 0
-		case broken == nil && fits != 0:
-			return 0 // no call runs a callback, so nobody can tell
-		case broken == nil:
-			fits = int(policy)
-		}
-	}
-	return fits
+		return o.c.panicsWith(&suite.Probe{Suite: o.Suite}, &traits)
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
 )
@@ -90,21 +91,10 @@ func (e *explorer) callbacks(base conformance.Config) []suite.Family {
 	}
 	for _, busy := range []time.Duration{wait * 3 / 10, wait * 5 / 2} {
 		cfg := base.With("busy", timeline.Duration(busy))
-		out = append(out, skipped(slow(e.Suite, e.traits), enumerated("busy "+timeline.Duration(busy), cfg, 3, e.ops,
+		out = append(out, skipped(edge.Slow(e.Suite, e.traits.Reentrancy), enumerated("busy "+timeline.Duration(busy), cfg, 3, e.ops,
 			1, wait-1, wait, wait+1, wait+20*time.Millisecond, busy+1)))
 	}
 	return out
-}
-
-// slow is why callbacks that take time cannot be driven exactly, "" if they can.
-func slow(s *suite.Suite, tr *Traits) string {
-	switch {
-	case !s.Bubble:
-		return "a callback that runs for a while needs a bubble to be driven exactly"
-	case tr.Reentrancy == ReentrancyForbidden:
-		return "declared: ReentrancyForbidden, so methods may wait for a running callback"
-	}
-	return ""
 }
 
 // noWaits are schedules with a wait that is 0 or negative.

@@ -207,22 +207,11 @@ func (c *contract) callbacks(s *suite.Suite, e Edges) []suite.Family {
 		gaps := []time.Duration{1, suite.Wait / 2, suite.Wait + 10, busy + 1}
 		out = append(out, suite.Family{
 			Name:      "busy " + text + " " + e.String(),
-			Skip:      slow(s, c.Traits()),
+			Skip:      edge.Slow(s, c.Traits().Reentrancy),
 			Schedules: numbered(cfg.With("busy", text), calls, gaps, 3),
 		})
 	}
 	return out
-}
-
-// slow is why callbacks that take time cannot be driven exactly, "" if they can.
-func slow(s *suite.Suite, tr *Traits) string {
-	switch {
-	case !s.Bubble:
-		return "a callback that runs for a while needs a bubble to be driven exactly"
-	case tr.Reentrancy == ReentrancyForbidden:
-		return "declared: ReentrancyForbidden, so methods may wait for a running callback"
-	}
-	return ""
 }
 
 // intervalEnds let one or two calls race with the end of an interval that has an event to

@@ -64,7 +64,7 @@ func mustLook(t *testing.T, l *redislimit.Limiter, want int) {
 
 // A server that does not know the script is told it, and the request is counted once.
 func TestLimiter_scriptForgotten(t *testing.T) {
-	s, rdb := connected(t)
+	_, rdb := connected(t)
 	l := redislimit.New(rdb, "q", time.Second, 5, redislimit.Timeout(patience))
 	for left := 4; left >= 0; left-- {
 		if err := rdb.ScriptFlush(ctx).Err(); err != nil {

@@ -96,7 +96,7 @@ func TestLimiter_likeInMemory(t *testing.T) {
 }
 
 func TestLimiter_clock(t *testing.T) {
-	s, rdb := connected(t)
+	_, rdb := connected(t)
 	clock := fakeclock.New()
 	l := redislimit.New(rdb, "q", time.Second, 1, redislimit.WithClock(clock), redislimit.Timeout(patience))
 	for i, want := range []bool{true, false, true} {

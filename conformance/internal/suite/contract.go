@@ -104,6 +104,12 @@ type Rule[T, E any] struct {
 	Live bool
 }
 
+// about reports whether the rule judges a run.
+func (r *Rule[T, E]) about(j Job) bool { return r.About == nil || r.About(j) }
+
+// sees reports whether the rule judges a run that left such a trace.
+func (r *Rule[T, E]) sees(e E) bool { return r.Sees == nil || r.Sees(e) }
+
 // Rerun plays another schedule on a fresh instance, in the same bubble.
 type Rerun func(s conformance.Schedule) *Recording
 

@@ -364,7 +364,7 @@ func (e *engine[T, E]) judge(active []*Rule[T, E], j Job, rec *Recording) {
 	}
 	x := e.c.Exam(e.traits, rec, j)
 	for _, r := range active {
-		if r.About != nil && !r.About(j) || r.Sees != nil && !r.Sees(x) {
+		if !r.about(j) || !r.sees(x) {
 			continue
 		}
 		f := e.found(r.ID)

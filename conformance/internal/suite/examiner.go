@@ -154,17 +154,6 @@ func (j *examiner[T, E]) Smallest(s conformance.Schedule, rule string) conforman
 	breaks := func(s conformance.Schedule) bool {
 		return slices.ContainsFunc(j.Run(s), func(v conformance.Violation) bool { return v.Rule == rule })
 	}
-	for again := true; again; {
-		again = false
-		for _, try := range reductions(s) {
-			if tidy, ok := j.e.c.(Tidy); ok {
-				try = tidy.Tidied(j.e.Suite, try)
-			}
-			if len(try.Steps) > 0 && try.Compare(s) < 0 && breaks(try) {
-				s, again = try, true
-				break
-			}
-		}
-	}
-	return s
+	as := func(s conformance.Schedule) conformance.Schedule { return s }
+	return j.e.smallest(s, as, breaks)
 }

@@ -120,7 +120,7 @@ func (e *engine[T, E]) holds(r *Rule[T, E], t *T, choices []Choice, rec *Recordi
 	x := e.c.Exam(t, rec, j)
 	judges := func(r *Rule[T, E]) bool {
 		return (r.Check != nil || r.Again != nil) && e.skip(r, t, choices).why == "" &&
-			(r.About == nil || r.About(j)) && (r.Sees == nil || r.Sees(x))
+			r.about(j) && r.sees(x)
 	}
 	breaks := func(r *Rule[T, E]) bool { return r.Check != nil && r.Check(x) != nil }
 	if inForce = judges(r); inForce && breaks(r) {

@@ -28,30 +28,45 @@ func (e *engine[T, E]) makeSmaller(r *Rule[T, E], f *finding) {
 	runs := e.lab.runs
 	counted := v.Run.Schedule.String() == Renumbered(v.Run.Schedule).String()
 	defer func() { e.lab.runs = runs }()
+	mend := func(s conformance.Schedule) conformance.Schedule {
+		if counted {
+			return Renumbered(s)
+		}
+		return s
+	}
+	over := false
+	e.smallest(v.Run.Schedule, mend, func(try conformance.Schedule) bool {
+		early := func(s conformance.Step) bool { return s.At < 0 }
+		over = over || e.lab.runs-runs > mostSmaller || e.lab.leaks
+		if over || slices.ContainsFunc(try.Steps, early) {
+			return false
+		}
+		smaller, hung := e.breaksAlone(r, f.family, try)
+		if over = hung; hung || smaller == nil {
+			return false
+		}
+		f.worst = smaller
+		return true
+	})
+}
+
+// smallest makes a schedule smaller as long as a simpler one, mended, breaks what it breaks.
+func (e *engine[T, E]) smallest(
+	s conformance.Schedule, mend func(conformance.Schedule) conformance.Schedule, breaks func(conformance.Schedule) bool,
+) conformance.Schedule {
 	for again := true; again; {
 		again = false
-		for _, try := range reductions(f.worst.Run.Schedule) {
+		for _, try := range reductions(s) {
 			if tidy, ok := e.c.(Tidy); ok {
 				try = tidy.Tidied(e.Suite, try)
 			}
-			if counted {
-				try = Renumbered(try)
-			}
-			early := func(s conformance.Step) bool { return s.At < 0 }
-			if len(try.Steps) == 0 || slices.ContainsFunc(try.Steps, early) || try.Compare(f.worst.Run.Schedule) >= 0 {
-				continue
-			}
-			if e.lab.runs-runs > mostSmaller || e.lab.leaks {
-				return
-			}
-			if smaller, hung := e.breaksAlone(r, f.family, try); hung {
-				return
-			} else if smaller != nil {
-				f.worst, again = smaller, true
+			if try = mend(try); len(try.Steps) > 0 && try.Compare(s) < 0 && breaks(try) {
+				s, again = try, true
 				break
 			}
 		}
 	}
+	return s
 }
 
 // breaksAlone runs a schedule and returns what one rule finds.
@@ -61,11 +76,11 @@ func (e *engine[T, E]) breaksAlone(r *Rule[T, E], family string, s conformance.S
 		jobs = append(jobs, Job{Schedule: s, Order: o, Family: family, Review: true})
 	}
 	h := e.lab.run(jobs, func(j Job, rec *Recording) {
-		if v != nil || rec.LeftOut != "" || r.About != nil && !r.About(j) {
+		if v != nil || rec.LeftOut != "" || !r.about(j) {
 			return
 		}
 		x := e.c.Exam(e.traits, rec, j)
-		if r.Sees != nil && !r.Sees(x) {
+		if !r.sees(x) {
 			return
 		}
 		if v = r.Check(x); v != nil {

@@ -207,5 +207,5 @@ func skip[T, E any](s *Suite, r *Rule[T, E], t *T, choices []Choice) skipped {
 func InForce[T, E any](s *Suite, c Contract[T, E], t *T, j Job, id string) bool {
 	rules := c.Rules()
 	i := slices.IndexFunc(rules, func(r Rule[T, E]) bool { return r.ID == id })
-	return i >= 0 && skip(s, &rules[i], t, c.Table(s, t)).why == "" && (rules[i].About == nil || rules[i].About(j))
+	return i >= 0 && skip(s, &rules[i], t, c.Table(s, t)).why == "" && rules[i].about(j)
 }

@@ -28,7 +28,7 @@ func (e *engine[T, E]) leave(active []*Rule[T, E], why, family string, schedules
 	e.left[why] += len(schedules)
 	for _, r := range active {
 		for _, s := range schedules {
-			if r.About == nil || r.About(Job{Schedule: s, Family: family}) {
+			if r.about(Job{Schedule: s, Family: family}) {
 				e.found(r.ID).leave(why)
 			}
 		}
@@ -129,7 +129,7 @@ func (e *engine[T, E]) unreached(jobs []Job) []Job {
 		return jobs
 	}
 	for _, r := range e.active() {
-		if slices.ContainsFunc(jobs, func(j Job) bool { return r.About == nil || r.About(j) }) {
+		if slices.ContainsFunc(jobs, r.about) {
 			e.found(r.ID).unfinished = true
 		}
 	}

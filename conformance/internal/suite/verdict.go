@@ -390,7 +390,8 @@ func (e *engine[T, E]) close(r *conformance.Report, took time.Duration) {
 		e.T.Skipf("conformance: nothing was judged: %s", r)
 	}
 	e.T.Logf("conformance: %s", r)
-	if fails(r) && r.Verdicts[0].Status == conformance.Pass {
+	// Where traits are undeclared TRAITS has said it.
+	if fails(r) && r.Verdicts[0].Status == conformance.Pass && r.Verdicts[1].Status == conformance.Pass {
 		if why := e.other(); why != "" {
 			e.T.Logf("conformance: %s", why)
 		}

@@ -1,0 +1,34 @@
+package edge
+
+import (
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// Slow is why callbacks that take time cannot be driven exactly, "" if they can.
+func Slow(s *suite.Suite, declared conformance.Reentrancy) string {
+	switch {
+	case !s.Bubble:
+		return "a callback that runs for a while needs a bubble to be driven exactly"
+	case declared == conformance.ReentrancyForbidden:
+		return "declared: ReentrancyForbidden, so methods may wait for a running callback"
+	}
+	return ""
+}
+
+// PanicsAs returns the one policy that is not broken, as the rule about it would see, 0 if there
+// is none or nobody can tell. With judges by that rule.
+func PanicsAs(with func(conformance.PanicPolicy) (broken *suite.Violation, skip string)) int {
+	fits := 0
+	for _, policy := range []conformance.PanicPolicy{conformance.PanicPropagates, conformance.PanicRecovered} {
+		switch broken, skip := with(policy); {
+		case skip != "":
+			return 0
+		case broken == nil && fits != 0:
+			return 0 // no call runs a callback, so nobody can tell
+		case broken == nil:
+			fits = int(policy)
+		}
+	}
+	return fits
+}
