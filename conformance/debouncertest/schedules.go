@@ -90,9 +90,9 @@ func (e *explorer) callbacks(base conformance.Config) []suite.Family {
 		}
 	}
 	for _, busy := range []time.Duration{wait * 3 / 10, wait * 5 / 2} {
-		cfg := base.With("busy", timeline.Duration(busy))
-		out = append(out, skipped(edge.Slow(e.Suite, e.traits.Reentrancy), enumerated("busy "+timeline.Duration(busy), cfg, 3, e.ops,
-			1, wait-1, wait, wait+1, wait+20*time.Millisecond, busy+1)))
+		f := enumerated("busy "+timeline.Duration(busy), base.With("busy", timeline.Duration(busy)), 3, e.ops,
+			1, wait-1, wait, wait+1, wait+20*time.Millisecond, busy+1)
+		out = append(out, skipped(edge.Slow(e.Suite, e.traits.Reentrancy), f))
 	}
 	return out
 }

@@ -52,7 +52,8 @@ func (e *engine[T, E]) makeSmaller(r *Rule[T, E], f *finding) {
 
 // smallest makes a schedule smaller as long as a simpler one, mended, breaks what it breaks.
 func (e *engine[T, E]) smallest(
-	s conformance.Schedule, mend func(conformance.Schedule) conformance.Schedule, breaks func(conformance.Schedule) bool,
+	s conformance.Schedule, mend func(conformance.Schedule) conformance.Schedule,
+	breaks func(conformance.Schedule) bool,
 ) conformance.Schedule {
 	for again := true; again; {
 		again = false
