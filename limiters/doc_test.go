@@ -323,7 +323,7 @@ func TestPackageComment_ranges(t *testing.T) {
 	if got := math.Floor((1 << 34) / (365.2425 * 24 * 3600)); got != 544 {
 		t.Errorf("2^34 s are %v years, want 544", got)
 	}
-	if c := NewConcurrency(maxInt); !narrow && c.Limit() != 1<<61 {
+	if c := NewConcurrency(maxInt); !narrow && int64(c.Limit()) != 1<<61 {
 		t.Errorf("Limit() = %d, want 1<<61", c.Limit())
 	}
 	over, cancel := context.WithCancel(context.Background())

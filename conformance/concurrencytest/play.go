@@ -18,6 +18,8 @@ type run struct {
 	out  *trace
 	byID map[int]int  // indices in out.requests
 	gone map[int]bool // whose contexts were done before they came
+
+	counts bool // of goroutines, as a look at all stacks is dear: only what piled judges
 }
 
 // Play runs a schedule on a fresh limiter.
@@ -27,6 +29,7 @@ func (c *contract) Play(st *suite.Stage) {
 		st.Drive(newRacingTime(s.Config.Start(), st.Bubble))
 	}
 	r := &run{Stage: st, c: c, out: &trace{}, byID: map[int]int{}, gone: map[int]bool{}}
+	r.counts = st.Look && piles(s)
 	st.Rec.Locked(func(rec *suite.Recording) { rec.Detail = r.out })
 	if !st.Make(r.create) {
 		return
@@ -113,7 +116,7 @@ func (r *run) together(steps []conformance.Step, order conformance.Order) {
 	}
 	r.Settle()
 	others := 0
-	if r.Look {
+	if r.counts && r.out.drained.Seq == 0 {
 		others = r.Others()
 	}
 	r.note(func() { g.settled, g.others = r.Rec.Mark(), others })

@@ -122,16 +122,16 @@ func (l *lab) batch(jobs []Job, next *atomic.Int64, judge func(Job, *Recording))
 				next.Add(1)
 				continue
 			}
-			var before map[string]string
+			var before crowd
 			if j.Look {
-				before = bubbleMates()
+				before = newCrowd()
 			}
 			s = newStage(l.suite, j, l.driver(j))
 			l.stage.Store(s)
 			l.last.note(j)
 			l.play(s)
 			if j.Look {
-				s.Rec.rec.Left = leftSince(before)
+				s.Rec.rec.Left = before.left()
 			}
 			judge(j, s.Rec.finish())
 			judged++
@@ -180,13 +180,32 @@ func (l *lab) inBubble(f func()) (deadlock string) {
 	return ""
 }
 
-// leftSince describes the caller's bubble mates that were not there before. On Go 1.24 a
-// bubble can bear the number of one that ended in a deadlock, whose goroutines are still
-// there.
-func leftSince(before map[string]string) []string {
+// crowd is who was in the caller's bubble at some time.
+type crowd struct {
+	all   int               // goroutines of the process
+	mates map[string]string // nil if none can have been there
+}
+
+// newCrowd looks around. On Go 1.24 a bubble can bear the number of one that ended in a deadlock,
+// whose goroutines are still there; on newer ones nobody has come yet.
+func newCrowd() (c crowd) {
+	if strings.HasPrefix(runtime.Version(), "go1.24") {
+		c.mates = bubbleMates()
+	}
+	synctestcompat.Wait()
+	c.all = runtime.NumGoroutine()
+	return c
+}
+
+// left describes the bubble mates that have come since and stay. A look at all stacks is dear in
+// a process with many goroutines, and if none has come in the process, none has come here.
+func (c crowd) left() []string {
+	if synctestcompat.Wait(); runtime.NumGoroutine() == c.all {
+		return nil
+	}
 	var left []string
 	for id, what := range bubbleMates() {
-		if _, old := before[id]; !old {
+		if _, old := c.mates[id]; !old {
 			left = append(left, what)
 		}
 	}
