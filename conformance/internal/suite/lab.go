@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"fmt"
 	"runtime"
 	"slices"
 	"strings"
@@ -218,8 +219,11 @@ func (c crowd) left() []string {
 func bubbleMates() map[string]string {
 	synctestcompat.Wait()
 	mates := map[string]string{}
+	own := fmt.Sprint("goroutine ", goroutine.ID()) // a deep stack does not show what would tell
 	for _, g := range goroutine.InBubble(goroutine.Bubble()) {
-		mates[g.ID] = brief(g)
+		if g.ID != own {
+			mates[g.ID] = brief(g)
+		}
 	}
 	return mates
 }
