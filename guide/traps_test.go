@@ -1,7 +1,9 @@
 package guide
 
 import (
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -53,6 +55,54 @@ func TestTrap_lockHeldOverSleep(t *testing.T) {
 			t.Errorf("goroutine %d ended at %v", i, at)
 		}
 	}
+}
+
+// Code that holds a lock over a wait and takes no clock: what comes before what needs no
+// time. Whoever is inside lets the others in, if they can come. This never fails without a
+// bug; that it finds one depends on turns, of which a thousand are enough.
+func TestTrap_orderWithoutTime(t *testing.T) {
+	var mu sync.Mutex
+	var inside, done atomic.Int32
+	var all sync.WaitGroup
+	for range 2 {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			mu.Lock()
+			defer mu.Unlock()
+			if n := inside.Add(1); n != 1 {
+				t.Errorf("%d of them hold the lock", n)
+			}
+			for range 1000 {
+				runtime.Gosched()
+			}
+			inside.Add(-1)
+			done.Add(1)
+		}()
+	}
+	all.Wait()
+	if n := done.Load(); n != 2 {
+		t.Errorf("%d have been inside, want 2", n)
+	}
+}
+
+// The time of a bubble stands still while anybody is busy, so a loop that asks until
+// something is due asks for ever.
+func TestTrap_busyLoop(t *testing.T) {
+	synctestcompat.Run(t, func(t *testing.T) {
+		const ttl = time.Nanosecond
+		stored := time.Now()
+		for range 1000 {
+			runtime.Gosched()
+			if age := time.Since(stored); age != 0 {
+				t.Fatalf("time has moved by %v during the loop", age)
+			}
+		}
+		synctestcompat.Sleep(ttl) // in place of the loop
+		if age := time.Since(stored); age != ttl {
+			t.Errorf("after a sleep of %v the age is %v", ttl, age)
+		}
+	})
 }
 
 // Subtests outside, bubbles inside.

@@ -17,7 +17,8 @@ const synctest = "testing/synctest"
 // so for tests that stand by themselves: a function of the testing package's form, without
 // subtests, in a module of Go 1.25 or later, which calls nothing but this package, the
 // standard library and testify, and uses no variable of a package that a bubble could not
-// share with other tests. A Parallel at its beginning stays outside.
+// share with other tests. A Parallel at its beginning stays outside. Whether the test is then
+// certain to pass is asked of [reach].
 func bubbleFix(pass *analysis.Pass, f *ast.FuncDecl) (fix analysis.SuggestedFix, ok bool) {
 	t := testParam(pass, f)
 	if t == nil || !allows(pass, "go1.25") || !standsAlone(pass, f, t) {

@@ -21,18 +21,20 @@ Reported are time.Sleep, receives from time.After, loops around either that poll
 Eventually and Never of testify, on the goroutine of a test, outside of bubbles. Limits in
 a select that only end a test which hangs are not reported.
 
-With -bubble there are fixes that put whole tests into bubbles. They are for trying out:
-whether the code under test stops its goroutines, and holds no lock while it waits, shows
-when the test runs.`,
+Where nothing that a test reaches speaks against a bubble, a fix puts the whole test into
+one. With -bubble there are such fixes for more tests. They are for trying out: whether the
+code under test stops its goroutines, and holds no lock while it waits, shows when the test
+runs.`,
 	URL: guide,
 	Run: runSleep,
 }
 
-// tryBubbles is set by -sleeptest.bubble.
+// tryBubbles is set by -sleeptest.bubble: fixes need not be certain.
 var tryBubbles bool
 
 func init() {
-	Sleep.Flags.BoolVar(&tryBubbles, "bubble", false, "suggest fixes that put whole tests into bubbles")
+	Sleep.Flags.BoolVar(&tryBubbles, "bubble", false,
+		"suggest bubbles for tests of which it is not certain that they pass there")
 }
 
 func runSleep(pass *analysis.Pass) (any, error) {
@@ -60,8 +62,8 @@ func runSleep(pass *analysis.Pass) (any, error) {
 				guide + connections
 		}
 		d.Message = "the test " + what + "; " + instead
-		if tryBubbles && reaches == "" && !fixed[at.test] {
-			if fix, ok := bubbleFix(pass, at.test); ok {
+		if reaches == "" && !fixed[at.test] {
+			if fix, ok := bubbleFix(pass, at.test); ok && (tryBubbles || newReach(pass, at.test).certain()) {
 				d.SuggestedFixes = []analysis.SuggestedFix{fix}
 				fixed[at.test] = true
 			}
