@@ -78,7 +78,7 @@ func Designs() []zoo.Design {
 	for i, spec := range specs {
 		all[i].Name = strings.TrimSuffix(spec.Name, ": ") + " " + spec.Time.String()
 	}
-	return all
+	return append(all, exact()...)
 }
 
 // declaring is a design that a declaration makes correct.
