@@ -59,8 +59,8 @@ func (o observer) nextPays() bool {
 		o.c.nextPays = new(bool)
 		if o.s.Accepts(opSeveral) && o.c.usual.Burst > 1 {
 			p := plan{o: o, cfg: o.c.usual, op: conformance.OpAllow}
-			tr := p.see(fmt.Sprintf("allow 1 @0 | allow %d @{100} | allow 2 @{100} | allow 1 @{101.5} | allow 1 @{102.5}",
-				p.cfg.Burst))
+			tr := p.see(fmt.Sprintf("allow 1 @0 | allow %d @{100} | allow 2 @{100} | "+
+				"allow 1 @{101.5} | allow 1 @{102.5}", p.cfg.Burst))
 			*o.c.nextPays = len(tr.Done) == 5 && tr.Done[1].OK && tr.Done[2].OK && !tr.Done[3].OK && tr.Done[4].OK
 		}
 	}

@@ -410,6 +410,9 @@ func (c *contract) unitChoices(t *Traits, look observer) []suite.Choice {
 // for one by one.
 func (tr *Traits) credit() int { return flagged(tr.NextPays) }
 
+// pays reports whether n tokens are granted where none comes and so many are left.
+func (tr *Traits) pays(n, left int) bool { return n <= left || tr.NextPays && left >= 0 }
+
 // flagged is a flag as a number.
 func flagged(yes bool) int {
 	if yes {

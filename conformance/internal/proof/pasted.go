@@ -69,20 +69,20 @@ func Pasted(t *testing.T, designs []zoo.Design, mutants []zoo.Mutant, missed ...
 }
 
 // designOf is the design that a mutant is one mistake away from: the one with the same traits
-// and time whose name is that of the mutant without its mistake.
-func designOf(m zoo.Mutant, designs []zoo.Design) (zoo.Design, bool) {
-	mine := reflect.ValueOf(m.Spec)
+// and time whose name is that of the mutant without its mistake, which is the longest that fits.
+func designOf(m zoo.Mutant, designs []zoo.Design) (found zoo.Design, ok bool) {
+	mine, longest := reflect.ValueOf(m.Spec), -1
 	name := mine.FieldByName("Name").String()
 	for _, d := range designs {
 		its := reflect.ValueOf(d.Spec)
 		base := its.FieldByName("Name").String()
 		same := its.FieldByName("Time").Equal(mine.FieldByName("Time")) &&
 			reflect.DeepEqual(its.FieldByName("Traits").Interface(), mine.FieldByName("Traits").Interface())
-		if same && strings.HasPrefix(name, base) {
-			return d, true
+		if same && strings.HasPrefix(name, base) && len(base) > longest {
+			found, longest = d, len(base)
 		}
 	}
-	return zoo.Design{}, false
+	return found, longest >= 0
 }
 
 // printedFor is what TRAITS prints for a design without traits, by choice.

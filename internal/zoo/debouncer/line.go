@@ -23,7 +23,8 @@ func lined() []zoo.Design {
 			},
 			Traits: debouncertest.Traits{
 				Edges: []debouncertest.Edges{
-					debouncertest.Trailing, debouncertest.Leading, debouncertest.LeadingAndTrailing, debouncertest.NoEdges,
+					debouncertest.Trailing, debouncertest.Leading,
+					debouncertest.LeadingAndTrailing, debouncertest.NoEdges,
 				},
 				Payload: debouncertest.LastPayload, BothSingle: debouncertest.BothOnce,
 				Tie: debouncertest.ResetFirst, StaleFire: debouncertest.StaleForbidden,
