@@ -19,6 +19,11 @@ func TestMutants_thatRace(t *testing.T) { proof.Races(t, concurrency.Mutants()) 
 
 func TestMutants_reported(t *testing.T) { proof.Reported(t, concurrency.Mutants()) }
 
+// Who pastes what TRAITS prints misses no bug.
+func TestMutants_withPastedTraits(t *testing.T) {
+	proof.Pasted(t, concurrency.Designs(), concurrency.Mutants())
+}
+
 func TestDesigns(t *testing.T) { proof.Designs(t, concurrency.Designs()) }
 
 func TestDesigns_chosen(t *testing.T) { proof.Chosen(t, concurrency.Chosen) }

@@ -130,12 +130,10 @@ func (c *contract) commonRules() []rule {
 		},
 		suite.Calls[Traits]((*exam).calls),
 		{
-			Rule: core("X-REENT", "An operation called from the callback MUST NOT deadlock."),
-			Unless: func(_ *suite.Suite, tr *Traits) string {
-				return suite.If(tr.Reentrancy == ReentrancyForbidden, "declared: ReentrancyForbidden")
-			},
-			About: func(j suite.Job) bool { return j.Schedule.Config.Inside != "" },
-			Check: (*exam).reentry,
+			Rule:   core("X-REENT", "An operation called from the callback MUST NOT deadlock."),
+			Unless: func(s *suite.Suite, tr *Traits) string { return edge.NoReentry(s, tr.Reentrancy) },
+			About:  func(j suite.Job) bool { return j.Schedule.Config.Inside != "" },
+			Check:  (*exam).reentry,
 		},
 		{
 			Rule:   core("X-LEAK", "When all is quiet, and after Stop, no goroutine and no armed timer may remain."),

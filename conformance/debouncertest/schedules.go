@@ -1,6 +1,7 @@
 package debouncertest
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -82,19 +83,24 @@ func skipped(why string, f suite.Family) suite.Family {
 // callbacks are schedules of callbacks that call the debouncer, or that take time.
 func (e *explorer) callbacks(base conformance.Config) []suite.Family {
 	var out []suite.Family
-	forbidden := e.traits.Reentrancy == ReentrancyForbidden
+	forbidden := edge.NoReentry(e.Suite, e.traits.Reentrancy)
 	for _, op := range append(slices.Clone(e.ops), conformance.OpPending) {
 		if e.Accepts(op) {
 			f := enumerated("inside "+string(op), base.With("inside", string(op)), 2, e.ops, 1, wait, 2*wait)
-			out = append(out, skipped(suite.If(forbidden, "declared: ReentrancyForbidden"), f))
+			out = append(out, skipped(forbidden, f))
 		}
 	}
 	for _, busy := range []time.Duration{wait * 3 / 10, wait * 5 / 2} {
 		f := enumerated("busy "+timeline.Duration(busy), base.With("busy", timeline.Duration(busy)), 3, e.ops,
 			1, wait-1, wait, wait+1, wait+20*time.Millisecond, busy+1)
-		out = append(out, skipped(edge.Slow(e.Suite, e.traits.Reentrancy), f))
+		out = append(out, skipped(e.slow(), f))
 	}
 	return out
+}
+
+// slow is why callbacks that take time are not tried, "" if they are.
+func (e *explorer) slow() string {
+	return cmp.Or(edge.Slow(e.Suite, e.traits.Reentrancy), edge.NoReentry(e.Suite, e.traits.Reentrancy))
 }
 
 // noWaits are schedules with a wait that is 0 or negative.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
 )
@@ -56,11 +57,9 @@ func (e *explorer) edge(ed Edges, few []conformance.Op) []suite.Family {
 		zero := suite.Configured("wait", "0", "edges", ed.String())
 		out = append(out, skipped(e.Unsettled(), enumerated(name+" zero wait", zero, 3, onlyCalls, 1, wait)))
 	}
-	slow := suite.If(!e.Bubble || e.traits.Reentrancy == ReentrancyForbidden,
-		"a callback that runs for a while cannot be driven exactly")
 	for _, busy := range []time.Duration{wait * 3 / 10, wait * 5 / 2} {
 		cfg := cfg.With("busy", timeline.Duration(busy))
-		out = append(out, skipped(slow, enumerated(name+" busy "+timeline.Duration(busy), cfg, 3, onlyCalls,
+		out = append(out, skipped(e.slow(), enumerated(name+" busy "+timeline.Duration(busy), cfg, 3, onlyCalls,
 			1, wait/2, wait+1, wait+20*time.Millisecond, busy+1, 5*wait)))
 	}
 	return out
@@ -142,7 +141,7 @@ func (e *explorer) configured(name string, cfg conformance.Config, few []conform
 			out = append(out, enumerated(name+" epoch "+epoch, cfg.With("epoch", epoch), 3, few, 1, wait-1, wait+1))
 		}
 	}
-	if e.traits.Reentrancy == ReentrancyForbidden {
+	if edge.NoReentry(e.Suite, e.traits.Reentrancy) != "" {
 		return out
 	}
 	for _, op := range append(slices.Clone(e.ops), conformance.OpPending) {

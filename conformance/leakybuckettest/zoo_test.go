@@ -26,6 +26,11 @@ func TestMutants_thatRace(t *testing.T) { proof.Races(t, leakybucket.Mutants()) 
 
 func TestMutants_reported(t *testing.T) { proof.Reported(t, leakybucket.Mutants()) }
 
+// Who pastes what TRAITS prints misses no bug.
+func TestMutants_withPastedTraits(t *testing.T) {
+	proof.Pasted(t, leakybucket.Designs(), leakybucket.Mutants())
+}
+
 func TestDesigns(t *testing.T) { proof.Designs(t, leakybucket.Designs()) }
 
 func TestDesigns_chosen(t *testing.T) { proof.Chosen(t, leakybucket.Chosen) }

@@ -257,6 +257,20 @@ func (a *account) tokens(n int) *big.Int {
 	return new(big.Int).Mul(big.NewInt(int64(n)), a.one)
 }
 
+// need is what the bucket must hold for n tokens to be granted, in units.
+func (a *account) need(n int) *big.Int {
+	if a.traits.NextPays {
+		return new(big.Int)
+	}
+	return a.tokens(n)
+}
+
+// act is when n tokens may be used, at a level from which they have been taken.
+func (a *account) act(level *big.Int, n int) time.Duration {
+	level = new(big.Int).Add(level, a.tokens(n))
+	return a.due(level.Sub(level, a.need(n)))
+}
+
 // flowOf returns what a rate brings in a nanosecond, in units.
 func (a *account) flowOf(r Rate) *big.Int {
 	f := new(big.Int)

@@ -20,7 +20,7 @@ func (a *account) allow(d *conformance.Done) {
 		}
 		return
 	}
-	need := a.tokens(d.N)
+	need := a.need(d.N)
 	if d.OK {
 		least := new(big.Int).Sub(need, a.tolerance)
 		if a.hi.Cmp(least) < 0 {
@@ -47,7 +47,7 @@ func (a *account) allow(d *conformance.Done) {
 // to judge about it.
 func (a *account) oversize(d *conformance.Done, refused bool) (handled bool) {
 	switch {
-	case a.rate == Inf || d.N <= a.burst:
+	case a.rate == Inf || d.N <= a.burst || a.traits.NextPays:
 		return false
 	case a.traits.Oversize == OversizeRejected:
 		if !refused {

@@ -33,7 +33,7 @@ func (a *account) reserve(d *conformance.Done, number, sets int) {
 		return
 	}
 	burst := fmt.Sprintf("the burst is %d", a.burst)
-	if d.N > a.burst {
+	if d.N > a.burst && !a.traits.NextPays {
 		switch {
 		case a.traits.Oversize == OversizeRejected && d.OK:
 			a.differ("RS-OK", d.At, burst, "reserve %d at %s is OK, want not", d.N, timeline.Duration(d.At))
@@ -54,11 +54,11 @@ func (a *account) reserve(d *conformance.Done, number, sets int) {
 		return
 	}
 	a.add(-d.N, -d.N)
-	if a.lo.Sign() < 0 && (a.flow.Sign() == 0 || a.due(a.lo) > forever) {
+	if a.act(a.lo, d.N) > forever {
 		a.open = true // limiters differ in what becomes of a reservation that is never due
 		return
 	}
-	c.from, c.to = a.due(a.hi), a.due(a.lo)
+	c.from, c.to = a.act(a.hi, d.N), a.act(a.lo, d.N)
 	a.claims = append(a.claims, c)
 	if a.waived == "RS-DEBT" {
 		a.add(0, d.N)
@@ -83,6 +83,7 @@ func (a *account) delayed(c *claim) {
 		return
 	}
 	owed := new(big.Int).Neg(new(big.Int).Mul(a.flow, big.NewInt(int64(d.Delay))))
+	owed.Add(owed, a.need(d.N)).Sub(owed, a.tokens(d.N))
 	low, high := new(big.Int).Sub(owed, a.tolerance), new(big.Int).Add(owed, a.tolerance)
 	if a.noFloor = false; a.lo.Cmp(low) < 0 {
 		a.lo = low
@@ -194,8 +195,8 @@ func (a *account) moved() {
 		}
 		more := a.tokens(behind)
 		behind += c.d.N
-		from := a.due(new(big.Int).Add(a.hi, new(big.Int).Add(more, a.tokens(lost))))
-		to := a.due(new(big.Int).Add(a.lo, more))
+		from := a.act(new(big.Int).Add(a.hi, new(big.Int).Add(more, a.tokens(lost))), c.d.N)
+		to := a.act(new(big.Int).Add(a.lo, more), c.d.N)
 		if a.rate == Inf {
 			from, to = a.at, a.at
 		}

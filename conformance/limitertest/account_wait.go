@@ -41,7 +41,7 @@ func (a *account) wait(d *conformance.Done, number, sets int, early bool) {
 		a.claims = append(a.claims, c)
 		return
 	}
-	after := func(level *big.Int) time.Duration { return a.due(new(big.Int).Sub(level, a.tokens(d.N))) }
+	after := func(level *big.Int) time.Duration { return a.due(new(big.Int).Sub(level, a.need(d.N))) }
 	c.from, c.to = after(a.hi), after(a.lo)
 	if failed && !a.cancelledFirst(d, number) {
 		a.failed(c)
@@ -118,7 +118,7 @@ func (a *account) served(c *claim, deadline time.Duration) {
 	case fifo && at-a.grace > c.to && !a.noFloor:
 		a.differ("W-EXACT", c.to, a.level()+", with what it waits for taken off",
 			"%s returned at %s, want %s", what, timeline.Duration(at), timeline.Duration(c.to))
-	case !fifo && a.hi.Cmp(new(big.Int).Sub(a.tokens(d.N), a.tolerance)) < 0:
+	case !fifo && a.hi.Cmp(new(big.Int).Sub(a.need(d.N), a.tolerance)) < 0:
 		a.differ("W-NOTEARLY", at, a.level(),
 			"%s returned at %s, before its tokens were there", what, timeline.Duration(at))
 	}

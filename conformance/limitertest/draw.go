@@ -180,7 +180,7 @@ func (c *contract) Twins(s *suite.Suite) conformance.Twins {
 			tw.Laws = append(tw.Laws, "X-EVICT")
 		}
 	}
-	if !tr.Single {
+	if !tr.Single && !tr.NextPays {
 		tw.Laws = append(tw.Laws, "RL-SPLIT")
 	}
 	return tw

@@ -70,10 +70,13 @@ func (x *exam) envelope() *suite.Violation {
 	a := newAccount(&x.Trace, &Traits{Quantum: x.traits.Quantum, Grain: x.traits.Grain, Digits: x.traits.Digits})
 	g := x.newGranted()
 	for i, first := range g.grants {
-		sum, largest := new(big.Int), 0
+		sum, largest, unpaid := new(big.Int), 0, 0
 		for _, last := range g.grants[i:] {
 			sum.Add(sum, big.NewInt(int64(last.n)))
-			if last.oversize {
+			switch {
+			case x.traits.NextPays:
+				unpaid = max(unpaid, last.n)
+			case last.oversize:
 				largest = max(largest, last.n)
 			}
 			rate, burst := x.highest(first.at, last.at)
@@ -81,6 +84,7 @@ func (x *exam) envelope() *suite.Violation {
 				break
 			}
 			top := x.top(g, burst, largest, first.at, last.at)
+			top.Add(top, big.NewInt(int64(unpaid)))
 			flow := new(big.Int).Mul(a.flowOf(rate), big.NewInt(int64(last.at-first.at)))
 			most := new(big.Int).Add(flow, new(big.Int).Mul(top, a.one))
 			if new(big.Int).Mul(sum, a.one).Cmp(new(big.Int).Add(most, a.tolerance)) <= 0 {

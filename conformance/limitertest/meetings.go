@@ -109,6 +109,7 @@ func (c *contract) judgeTogether(l *askedTogether, round, each int) *suite.Viola
 	if round == 0 {
 		want = c.spec.Traits.initial(burst)
 	}
+	want += c.spec.Traits.credit()
 	slices.Sort(all)
 	due := slices.DeleteFunc(slices.Clone(all), func(d time.Duration) bool { return d == 0 })
 	if n := len(all) - len(due); n != want {
@@ -296,7 +297,7 @@ func (c *contract) judgeWaits(served []time.Duration, stayed int, round string) 
 	}
 	grace := time.Duration(waiters+1) + c.unevenness(rate, waiters)
 	for i, got := range served {
-		if least := time.Duration(i+1-c.spec.Traits.initial(1)) * interval; got < least-grace {
+		if least := time.Duration(i+1-c.spec.Traits.initial(1)-c.spec.Traits.credit()) * interval; got < least-grace {
 			return suite.Broken(0, fmt.Sprintf("the rate is %s and the burst 1 (%s)", rate, round),
 				"of goroutines that waited for a token each from one instant on, "+
 					"number %d in time was served after %s, want %s",
@@ -315,7 +316,7 @@ type setTogether struct {
 // setConcurrently sets limit and burst at an instant at which somebody asks.
 func (c *contract) setConcurrently(p *suite.Probe) (worst *suite.Violation, skip string) {
 	const each, burst = 7, 5
-	most := int64(burst)
+	most := int64(burst + c.spec.Traits.credit())
 	if c.spec.Traits.Raise != RaiseBringsNothing {
 		most += 2
 	}

@@ -26,7 +26,8 @@ type step struct {
 	// level is what the bucket held when the step came, in units; negative while it
 	// owes tokens to those who wait.
 	level *big.Int
-	// margin is how much more than N tokens the level was; negative if it was less.
+	// margin is how much more than N tokens the level was, or than none where the next request
+	// pays; negative if it was less.
 	margin *big.Int
 	// due is when a wait is due.
 	due time.Duration
@@ -72,18 +73,22 @@ func newView(tr *conformance.Trace, traits *Traits) *view {
 			level, brimful = v.refill(level, d.At-newest)
 			newest = d.At
 		}
-		s := step{Done: d, level: level, margin: new(big.Int).Sub(level, v.units(d.N)), brimful: brimful}
+		after := new(big.Int).Sub(level, v.units(d.N))
+		s := step{Done: d, level: level, margin: after, brimful: brimful}
+		if traits.NextPays {
+			s.margin = level
+		}
 		switch {
 		case d.Op == conformance.OpWait:
-			level = s.margin
+			level = after
 			s.due = d.At
-			if level.Sign() < 0 && v.events.Sign() > 0 {
-				debt := new(big.Int).Neg(level)
+			if s.margin.Sign() < 0 && v.events.Sign() > 0 {
+				debt := new(big.Int).Neg(s.margin)
 				debt.Add(debt, new(big.Int).Sub(v.events, big.NewInt(1)))
 				s.due += time.Duration(debt.Div(debt, v.events).Int64())
 			}
 		case d.Op == conformance.OpAllow && d.OK && d.N > 0:
-			level = s.margin
+			level = after
 		}
 		v.steps = append(v.steps, s)
 		if d.OK && d.N > 0 && d.Ended.Seq != 0 {

@@ -25,6 +25,7 @@ type plan struct {
 	cfg   Config
 	op    conformance.Op // by which single tokens are taken
 	first int            // the number of the first claim after the bucket was emptied
+	full  int            // how many single tokens a full bucket grants
 }
 
 // plan chooses a limiter that the constructor accepts. Where there are only waits, it has a
@@ -36,9 +37,34 @@ func (o observer) plan() plan {
 		if one := (Config{perSecond(10), 1}); o.accepts(one) {
 			p.cfg = one
 		}
-		p.first += p.cfg.Burst
+	}
+	p.full = p.cfg.Burst + o.credit()
+	if p.op == conformance.OpWait {
+		p.first += p.full
 	}
 	return p
+}
+
+// credit is how many tokens are granted on top of those that the bucket holds.
+func (o observer) credit() int {
+	if o.c.spec.Traits.NextPays || o.nextPays() {
+		return 1
+	}
+	return 0
+}
+
+// nextPays asks a full bucket for all that it holds, and then for two tokens more.
+func (o observer) nextPays() bool {
+	if o.c.nextPays == nil {
+		o.c.nextPays = new(bool)
+		if o.s.Accepts(opSeveral) && o.c.usual.Burst > 1 {
+			p := plan{o: o, cfg: o.c.usual, op: conformance.OpAllow}
+			tr := p.see(fmt.Sprintf("allow 1 @0 | allow %d @{100} | allow 2 @{100} | "+
+				"allow 1 @{101.5} | allow 1 @{102.5}", p.cfg.Burst))
+			*o.c.nextPays = len(tr.Done) == 5 && tr.Done[1].OK && tr.Done[2].OK && !tr.Done[3].OK && tr.Done[4].OK
+		}
+	}
+	return *o.c.nextPays
 }
 
 // accepts reports whether the constructor accepts a configuration.
@@ -68,7 +94,7 @@ func (p plan) see(text string) *conformance.Trace { return p.o.see(p.text(text))
 
 // drained is see with an empty bucket.
 func (p plan) drained(text string) *conformance.Trace {
-	return p.see(strings.Repeat(string(p.op)+" 1 @0 | ", p.cfg.Burst) + text)
+	return p.see(strings.Repeat(string(p.op)+" 1 @0 | ", p.full) + text)
 }
 
 func (p plan) text(steps string) string {
@@ -102,15 +128,16 @@ func grantedFrom(tr *conformance.Trace, from time.Duration) (all int) {
 func (o observer) initial() int {
 	p := o.plan()
 	p.cfg = o.c.usual
+	extra := o.credit()
 	ask := string(p.op) + " 1 "
-	tr := p.see(strings.Repeat(ask+"@0 | ", p.cfg.Burst+1) + ask + "@{100}")
+	tr := p.see(strings.Repeat(ask+"@0 | ", p.cfg.Burst+extra+1) + ask + "@{100}")
 	atOnce := 0
 	for _, d := range tr.Done {
 		if d.OK && d.Ended.Seq != 0 && d.At == 0 && d.Ended.At == 0 {
 			atOnce++
 		}
 	}
-	switch {
+	switch atOnce -= extra; {
 	case grantedFrom(tr, p.after(100)) == 0:
 		return 0
 	case atOnce == p.cfg.Burst:
@@ -287,7 +314,7 @@ func (o observer) fair() int {
 	for i := range 8 {
 		many += fmt.Sprintf("wait 1 @{0.%d} | ", i+1)
 	}
-	text := strings.Repeat(string(p.op)+" 1 @0 | ", p.cfg.Burst) + strings.TrimSuffix(many, " | ")
+	text := strings.Repeat(string(p.op)+" 1 @0 | ", p.full) + strings.TrimSuffix(many, " | ")
 	for _, rec := range o.s.Try(suite.MustParse(p.text(text)), conformance.OrderSettled, 10) {
 		if overtaken(&rec.Trace) {
 			return int(FairNone)
@@ -384,7 +411,7 @@ func (o observer) raise() int {
 		p.after(100)); {
 	case n == 0:
 		return 0
-	case n > p.cfg.Burst:
+	case n > p.full:
 		return int(RaiseBringsTokens)
 	}
 	return int(RaiseBringsNothing)

@@ -152,7 +152,7 @@ func (c *contract) drift(p *suite.Probe) (worst *suite.Violation, skip string) {
 			lump += 1 + brought/int(scale)
 			least -= 1 + brought/int(scale)
 		}
-		if granted < brought+min(0, least) || granted > brought+burst+1+lump {
+		if granted < brought+min(0, least) || granted > brought+burst+1+lump+c.spec.Traits.credit() {
 			worst = suite.Broken(0,
 				fmt.Sprintf("the rate %s brought %d, and the bucket of %d was never full: "+
 					"one token was asked for %d times",
@@ -199,9 +199,9 @@ func (c *contract) idleFor(st *suite.Stage, events int, d time.Duration,
 		return worst, refused
 	}
 	defer func() { impl.end(); st.Settle() }()
-	at := time.Duration(0)
+	at, full := time.Duration(0), cfg.Burst+c.spec.Traits.credit() // what a full bucket grants
 	ask := func() (granted int) {
-		for i := range cfg.Burst + 1 {
+		for i := range full + 1 {
 			ok := false
 			_ = suite.Catch(func() { ok = impl.allows(start.Add(at), i) }) // X-CALLS judges panics
 			if ok {
@@ -219,11 +219,11 @@ func (c *contract) idleFor(st *suite.Stage, events int, d time.Duration,
 		idle := d + time.Duration(i)*d/7
 		at += idle
 		st.To(at)
-		if n := ask(); (n < cfg.Burst || n > cfg.Burst+c.spec.Traits.lump(cfg.Rate)) && worst == nil {
+		if n := ask(); (n < full || n > full+c.spec.Traits.lump(cfg.Rate)) && worst == nil {
 			worst = suite.Broken(0,
 				fmt.Sprintf("nobody had asked meanwhile, and the rate %s fills the bucket of %d sooner", cfg.Rate,
 					cfg.Burst),
-				"%d tokens were granted at once after %s, want %d", n, timeline.Duration(idle), cfg.Burst)
+				"%d tokens were granted at once after %s, want %d", n, timeline.Duration(idle), full)
 		}
 	}
 	return worst, ""
@@ -271,7 +271,7 @@ func (c *contract) setBack(st *suite.Stage, impl *Funcs, first, burst int) (wors
 		clock.SetWall(start)
 		ask(2)
 	}
-	if granted > burst+1 {
+	if granted > burst+1+c.spec.Traits.credit() {
 		worst = suite.Broken(0, "no time passed, and the bucket holds "+fmt.Sprint(burst),
 			"%d tokens were granted while the clock was set back by %s and on again, want %d at the most",
 			granted, timeline.Duration(back), burst)

@@ -63,7 +63,7 @@ func (x *exam) past() *suite.Violation {
 		return nil
 	}
 	v := x.view()
-	sum := 0
+	sum, unpaid := 0, 0
 	lo, hi := time.Duration(math.MaxInt64), time.Duration(math.MinInt64)
 	rate, burst := x.Schedule.Config.Rate, x.Schedule.Config.Burst // the highest so far
 	now := burst
@@ -83,15 +83,18 @@ func (x *exam) past() *suite.Violation {
 		if rate == Inf || rate.Per <= 0 {
 			return nil
 		}
-		if s.Op != conformance.OpAllow || !s.OK || s.N < 1 || s.N > now {
+		if s.Op != conformance.OpAllow || !s.OK || s.N < 1 || s.N > now && !x.traits.NextPays {
 			continue
 		}
-		if sum += s.N; sum <= burst {
+		if x.traits.NextPays {
+			unpaid = max(unpaid, s.N)
+		}
+		if sum += s.N; sum-unpaid <= burst {
 			continue
 		}
 		limit := big.NewRat(int64(rate.Events), int64(rate.Per))
 		limit.Mul(limit, new(big.Rat).SetInt64(int64(hi-lo)))
-		limit.Add(limit, new(big.Rat).SetInt64(int64(burst)))
+		limit.Add(limit, new(big.Rat).SetInt64(int64(burst+unpaid)))
 		most := new(big.Rat).Add(limit, new(big.Rat).SetFrac(v.tolerance, v.per))
 		if new(big.Rat).SetInt64(int64(sum)).Cmp(most) > 0 {
 			f, _ := limit.Float64()

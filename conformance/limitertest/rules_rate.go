@@ -117,10 +117,10 @@ func (x *exam) zeroRate() *suite.Violation {
 		granted := d.Op == conformance.OpAllow && d.OK || d.Op == conformance.OpWait && d.OK && d.Ended.Seq != 0
 		deadline := d.At + d.D
 		switch {
-		case granted && d.N > left:
+		case granted && !x.traits.pays(d.N, left):
 			return x.broken(d.At, fmt.Sprintf("there were %d tokens at first, and none comes", there),
 				"%s %d at %s was granted", d.Op, d.N, timeline.Duration(d.At))
-		case d.Op == conformance.OpAllow && !d.OK && d.N <= left && x.traits.ZeroRate == ZeroRateBurst:
+		case d.Op == conformance.OpAllow && !d.OK && x.traits.pays(d.N, left) && x.traits.ZeroRate == ZeroRateBurst:
 			return x.broken(d.At, fmt.Sprintf("%d tokens of the first ones were left", left),
 				"allow %d at %s was denied, want granted", d.N, timeline.Duration(d.At))
 		case d.Op == conformance.OpWait && d.D > 0 && x.End > deadline && (d.Ended.Seq == 0 || d.Ended.At > deadline):

@@ -1,6 +1,7 @@
 package limitertest
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"slices"
@@ -98,7 +99,8 @@ func (c *contract) requestRules() []rule {
 				"leave no trace."),
 			Ops: ops(opSeveral), Declared: []string{"Oversize"},
 			Unless: func(_ *suite.Suite, t *Traits) string {
-				return suite.If(t.Oversize == OversizePrepaid, "declared: OversizePrepaid")
+				return cmp.Or(suite.If(t.Oversize == OversizePrepaid, "declared: OversizePrepaid"),
+					suite.If(t.NextPays, "declared: NextPays"))
 			},
 			About:   either(asksFor(isTooMany), suite.Has(conformance.OpSetBurst)),
 			Unusual: func(s conformance.Schedule) bool { return asks(s, isTooMany) },
@@ -127,9 +129,13 @@ func (x *exam) env() *suite.Violation {
 		return nil
 	}
 	cfg := x.Schedule.Config
-	most := float64(cfg.Rate.Events)/float64(cfg.Rate.Per)*float64(b.at-a.at) + float64(cfg.Burst)
+	brought := float64(cfg.Rate.Events) / float64(cfg.Rate.Per) * float64(b.at-a.at)
+	most := brought + float64(cfg.Burst)
+	if x.traits.NextPays {
+		most += float64(b.n)
+	}
 	return x.broken(b.at, fmt.Sprintf("in %s the rate %s brings %s tokens, on top of a burst of %d",
-		timeline.Duration(b.at-a.at), cfg.Rate, number(most-float64(cfg.Burst)), cfg.Burst),
+		timeline.Duration(b.at-a.at), cfg.Rate, number(brought), cfg.Burst),
 		"%d tokens were granted from %s to %s, want %s at the most",
 		sum, timeline.Duration(a.at), timeline.Duration(b.at), number(most))
 }
@@ -144,10 +150,15 @@ func (x *exam) overdrawn() (from, to grant, got int, bad bool) {
 	for i, a := range v.grants {
 		sum := 0
 		for _, b := range v.grants[i:] {
-			if sum += b.n; sum <= burst {
+			sum += b.n
+			paid := sum
+			if x.traits.NextPays {
+				paid -= b.n
+			}
+			if paid <= burst {
 				continue
 			}
-			taken.Mul(n.SetInt64(int64(sum)), v.per)
+			taken.Mul(n.SetInt64(int64(paid)), v.per)
 			limit.Mul(n.SetInt64(int64(b.at-a.at)), v.events)
 			if taken.Cmp(limit.Add(&limit, start)) > 0 {
 				return a, b, sum, true
@@ -171,7 +182,11 @@ func (x *exam) decisions(f func(s step) *suite.Violation) *suite.Violation {
 
 // level describes what the bucket held.
 func (x *exam) level(s step) string {
-	return fmt.Sprintf("the bucket held %s tokens at %s", x.view().tokens(s.level), timeline.Duration(s.At))
+	held := fmt.Sprintf("the bucket held %s tokens at %s", x.view().tokens(s.level), timeline.Duration(s.At))
+	if x.traits.NextPays {
+		held += ", and NextPays is declared"
+	}
+	return held
 }
 
 func (x *exam) work() *suite.Violation {
@@ -219,7 +234,7 @@ func (x *exam) full() *suite.Violation {
 		if d.Op == conformance.OpTokens {
 			continue
 		}
-		if d.At != x.Done[0].At || taken+d.N > x.Schedule.Config.Burst {
+		if d.At != x.Done[0].At || d.N > x.Schedule.Config.Burst-taken {
 			return nil
 		}
 		if taken += d.N; !d.OK || d.Op == conformance.OpWait && d.Ended.At > d.At {
@@ -259,7 +274,11 @@ func (x *exam) cap() *suite.Violation {
 		if g.at != at {
 			sum, from, at = 0, at, g.at
 		}
-		if sum += g.n; sum > burst+x.traits.lump(x.Schedule.Config.Rate) {
+		paid := sum
+		if sum += g.n; !x.traits.NextPays {
+			paid = sum
+		}
+		if paid > burst+x.traits.lump(x.Schedule.Config.Rate) {
 			return x.broken(at, fmt.Sprintf("the burst is %d, and the limiter had been idle since %s",
 				burst, timeline.Duration(max(0, from))),
 				"%d tokens were granted at the instant %s, want %d at the most", sum, timeline.Duration(at), burst)
@@ -312,7 +331,8 @@ func (x *exam) fractions() *suite.Violation {
 	for _, d := range x.Done {
 		level, _ = v.refill(level, d.At-at)
 		at = d.At
-		if d.Op == conformance.OpAllow && level.Cmp(v.per) >= 0 {
+		enough := level.Cmp(v.per) >= 0 || x.traits.NextPays && level.Sign() >= 0
+		if d.Op == conformance.OpAllow && enough {
 			level = new(big.Int).Sub(level, v.per)
 			want++
 		}

@@ -192,6 +192,8 @@ type contract struct {
 	single bool
 	// usual is what the instance was made with that was looked at first.
 	usual Config
+	// nextPays says that the next request was seen to pay, nil before anybody looked.
+	nextPays *bool
 	// units are what was seen of what the limiter counts in, nil before anybody looked.
 	units *units
 	// coarse names the trait of what it counts in that is undeclared, as far as that is known.

@@ -44,6 +44,10 @@ type Traits struct {
 	Zero Zero
 	// WaitErrors says what errors.Is finds in the error of a wait. Only with WaitN.
 	WaitErrors WaitErrors
+	// NextPays says that any number of tokens is granted as soon as nothing is owed, as in the
+	// RateLimiter of Guava: what the bucket does not hold is owed, and the next request has to
+	// wait until it is paid. Oversize is needless then.
+	NextPays bool
 	// Single says that tokens can only be taken one at a time.
 	Single bool
 	// OneGoroutine says that a limiter is for one goroutine at a time, as its documentation
@@ -233,6 +237,10 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 			Observe:  func() int { return flagged(c.single) }, Set: func(v int) { t.Single = v == 1 },
 		},
 		{
+			Name: "NextPays", Declared: flagged(t.NextPays), Literal: suite.Flag, Apart: true,
+			Observe: func() int { return flagged(look.nextPays()) }, Set: func(v int) { t.NextPays = v == 1 },
+		},
+		{
 			Name: "Initial", Declared: int(t.Initial),
 			Values:   []string{"InitialFull", "InitialEmpty", "InitialOne"},
 			Means:    []string{"the burst", "no token", "one token"},
@@ -244,7 +252,7 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 			Values: []string{"OversizeRejected", "OversizePrepaid", "OversizeWaits"},
 			Means: []string{"never granted", "granted, and the next request pays",
 				"only a wait or reservation gets it"},
-			Needless: func() bool { return t.Single || !s.Accepts(opSeveral) },
+			Needless: func() bool { return t.Single || t.NextPays || !s.Accepts(opSeveral) },
 			Observe:  look.oversize, Set: func(v int) { t.Oversize = Oversize(v) },
 		},
 		{
@@ -397,6 +405,13 @@ func (c *contract) unitChoices(t *Traits, look observer) []suite.Choice {
 		},
 	}
 }
+
+// credit is how many tokens a limiter grants on top of those that it holds, where they are asked
+// for one by one.
+func (tr *Traits) credit() int { return flagged(tr.NextPays) }
+
+// pays reports whether n tokens are granted where none comes and so many are left.
+func (tr *Traits) pays(n, left int) bool { return n <= left || tr.NextPays && left >= 0 }
 
 // flagged is a flag as a number.
 func flagged(yes bool) int {

@@ -20,6 +20,9 @@ func TestMutants_thatRace(t *testing.T) { proof.Races(t, quota.Mutants()) }
 
 func TestMutants_reported(t *testing.T) { proof.Reported(t, quota.Mutants()) }
 
+// Who pastes what TRAITS prints misses no bug.
+func TestMutants_withPastedTraits(t *testing.T) { proof.Pasted(t, quota.Designs(), quota.Mutants()) }
+
 func TestDesigns(t *testing.T) { proof.Designs(t, quota.Designs()) }
 
 func TestDesigns_chosen(t *testing.T) { proof.Chosen(t, quota.Chosen) }

@@ -271,8 +271,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				Text:  "An operation called from the callback MUST NOT deadlock.",
 			},
 			Unless: func(s *suite.Suite, tr *Traits) string {
-				if tr.Reentrancy == ReentrancyForbidden {
-					return "declared: ReentrancyForbidden"
+				if why := edge.NoReentry(s, tr.Reentrancy); why != "" {
+					return why
 				}
 				return suite.If(s.Time == conformance.Explicit, "there is no callback")
 			},

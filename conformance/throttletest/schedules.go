@@ -194,9 +194,9 @@ func (c *contract) callbacks(s *suite.Suite, e Edges) []suite.Family {
 	if c.explicit() || e == NoEdges || s.Accepts(conformance.OpFault) {
 		return out // there are no callbacks
 	}
-	forbidden := c.spec.Traits.Reentrancy == ReentrancyForbidden
+	forbidden := edge.NoReentry(s, c.spec.Traits.Reentrancy)
 	for _, op := range s.Supported(conformance.OpCall, conformance.OpReset, conformance.OpStop) {
-		if op == conformance.OpReset && e != Leading || forbidden {
+		if op == conformance.OpReset && e != Leading || forbidden != "" {
 			continue
 		}
 		out = append(out, suite.Family{Name: "inside " + string(op) + " " + e.String(),
@@ -207,7 +207,7 @@ func (c *contract) callbacks(s *suite.Suite, e Edges) []suite.Family {
 		gaps := []time.Duration{1, suite.Wait / 2, suite.Wait + 10, busy + 1}
 		out = append(out, suite.Family{
 			Name:      "busy " + text + " " + e.String(),
-			Skip:      edge.Slow(s, c.Traits().Reentrancy),
+			Skip:      cmp.Or(edge.Slow(s, c.Traits().Reentrancy), forbidden),
 			Schedules: numbered(cfg.With("busy", text), calls, gaps, 3),
 		})
 	}

@@ -16,6 +16,18 @@ func Slow(s *suite.Suite, declared conformance.Reentrancy) string {
 	return ""
 }
 
+// NoReentry is why callbacks must not call the implementation, nor take time, for which methods
+// may have to wait; "" if they may.
+func NoReentry(s *suite.Suite, declared conformance.Reentrancy) string {
+	switch {
+	case declared == conformance.ReentrancyForbidden:
+		return "declared: ReentrancyForbidden"
+	case declared == 0 && s.Undeclared():
+		return "trait Reentrancy is undeclared, and so are others"
+	}
+	return ""
+}
+
 // PanicsAs returns the one policy that is not broken, as the rule about it would see, 0 if there
 // is none or nobody can tell. With judges by that rule.
 func PanicsAs(with func(conformance.PanicPolicy) (broken *suite.Violation, skip string)) int {

@@ -21,8 +21,8 @@ import (
 // RoundTrip checks that what the subtest TRAITS prints can be pasted: each correct design is
 // run without its traits, where nothing but TRAITS fails, save the rules in optOuts, and then
 // with those that are printed, where nothing else fails at all. Where these are not its
-// author's is listed in testdata/traits.txt. A few designs run with short schedules, and with
-// ESCAPEMENT_PROVE=all all of them with all schedules.
+// author's is listed in testdata/traits.txt, for which -update only observes. A few designs run
+// with short schedules, and with ESCAPEMENT_PROVE=all all of them with all schedules.
 func RoundTrip(t *testing.T, designs []zoo.Design, optOuts ...string) {
 	t.Helper()
 	synctestcompat.Require(t)
@@ -33,25 +33,29 @@ func RoundTrip(t *testing.T, designs []zoo.Design, optOuts ...string) {
 	}
 	differs := map[string]string{} // and the first design that shows it
 	for i := 0; i < len(designs); i += every {
-		d := designs[i]
-		bare := withTraits(d.Spec, func(tr reflect.Value) { tr.SetZero() })
-		faultless(t, d.Name+" without traits", bare, optOuts...)
-		full := withTraits(bare, func(tr reflect.Value) {
-			bare.Examine(t, inside.Options{FirstLook: soon, Pasted: func(choice string, value int) {
-				paste(tr.FieldByName(choice), value)
-			}})
-			declared := reflect.ValueOf(d.Spec).FieldByName("Traits")
-			for i := range tr.NumField() {
-				got, want := tr.Field(i), declared.Field(i)
-				how := fmt.Sprintf("%s: %v where %v is declared", tr.Type().Field(i).Name, got, want)
-				if differs[how] == "" && !reflect.DeepEqual(got.Interface(), want.Interface()) {
-					differs[how] = d.Name
-				}
-			}
-		})
-		faultless(t, d.Name+" with the traits that are printed", full)
+		t.Run(designs[i].Name, func(t *testing.T) { roundTrip(t, designs[i], differs, optOuts) })
 	}
 	goldenTraits(t, differs, all)
+}
+
+// roundTrip is RoundTrip for one design, whose differences it adds.
+func roundTrip(t *testing.T, d zoo.Design, differs map[string]string, optOuts []string) {
+	bare := withTraits(d.Spec, func(tr reflect.Value) { tr.SetZero() })
+	faultless(t, d.Name+" without traits", bare, optOuts...)
+	full := withTraits(bare, func(tr reflect.Value) {
+		bare.Examine(t, inside.Options{FirstLook: soon, Pasted: func(choice string, value int) {
+			paste(tr.FieldByName(choice), value)
+		}})
+		declared := reflect.ValueOf(d.Spec).FieldByName("Traits")
+		for i := range tr.NumField() {
+			got, want := tr.Field(i), declared.Field(i)
+			how := fmt.Sprintf("%s: %v where %v is declared", tr.Type().Field(i).Name, got, want)
+			if differs[how] == "" && !reflect.DeepEqual(got.Interface(), want.Interface()) {
+				differs[how] = d.Name
+			}
+		}
+	})
+	faultless(t, d.Name+" with the traits that are printed", full)
 }
 
 // withTraits returns the spec with change done to its traits.
@@ -80,6 +84,9 @@ func paste(field reflect.Value, value int) {
 // some are, a choice not to allow something is undeclared, and runs need not come to an end.
 func faultless(t *testing.T, name string, spec conformance.Spec, but ...string) {
 	t.Helper()
+	if *update {
+		return
+	}
 	o := inside.Options{Shallow: true, FirstLook: soon}
 	if !prove.Reaches(prove.All) {
 		o.Unprobed, o.Keep = true, func(_ string, steps int) bool { return steps <= 2 }

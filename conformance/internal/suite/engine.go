@@ -229,6 +229,7 @@ func (e *engine[T, E]) prepare() {
 	}
 	e.traits = e.c.Traits()
 	e.choices = e.c.Table(e.Suite, e.traits)
+	e.undeclared = slices.ContainsFunc(e.choices, Choice.missing)
 }
 
 // reset forgets what was found.

@@ -29,6 +29,7 @@ type Suite struct {
 	givenUp       map[string]string // why, by family
 	twice         bool              // each run uses a second instance beside the one that is judged
 	single        bool              // see Single
+	undeclared    bool              // see Undeclared
 }
 
 // Accepts reports whether the implementation has an operation.
@@ -54,6 +55,10 @@ func (s *Suite) Single() bool { return s.single }
 
 // Reentrant reports whether no method called from the callback has blocked for good so far.
 func (s *Suite) Reentrant() bool { return !s.cannotReenter }
+
+// Undeclared reports whether a choice is undeclared that everybody must declare. What can be
+// opted out of is not judged until then, as TRAITS prints the opt-outs with the other choices.
+func (s *Suite) Undeclared() bool { return s.undeclared }
 
 // Unsettled is why the suite cannot wait for what a timer of no duration starts, "" if it
 // can.

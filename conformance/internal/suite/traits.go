@@ -51,6 +51,9 @@ func (c Choice) needless() bool { return c.optional() || c.Needless() }
 // Always is the Needless of a choice that everybody must declare.
 func Always() bool { return false }
 
+// missing reports whether the choice must be declared, and is not.
+func (c Choice) missing() bool { return c.Declared == 0 && !c.needless() }
+
 // named reports whether a value can be written.
 func (c Choice) named(value int) bool {
 	return value > 0 && (c.Literal != nil || value <= len(c.Values))
@@ -135,8 +138,7 @@ func (e *engine[T, E]) other() string {
 // checkTraits is the subtest TRAITS.
 func (e *engine[T, E]) checkTraits() conformance.Verdict {
 	v := conformance.Verdict{Rule: "TRAITS", Level: conformance.Core, Status: conformance.Pass, Judged: 1}
-	undeclared := func(c Choice) bool { return c.Declared == 0 && !c.needless() }
-	if !slices.ContainsFunc(e.choices, undeclared) {
+	if !e.undeclared {
 		return v
 	}
 	var missing []string

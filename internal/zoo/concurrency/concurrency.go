@@ -94,7 +94,7 @@ func Designs() []zoo.Design {
 			all = append(all, zoo.Design{Name: fmt.Sprintf("%s %s", spec.Name, source), Spec: spec})
 		}
 	}
-	return all
+	return append(all, unusual()...)
 }
 
 // Chosen are n correct limiters that choose all that may be chosen, drawn from a constant.

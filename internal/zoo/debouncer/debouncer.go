@@ -107,7 +107,7 @@ func Designs() []zoo.Design {
 	for _, spec := range Queued() {
 		add(spec)
 	}
-	return all
+	return slices.Concat(all, agendas(), lined())
 }
 
 // Chosen are n correct debouncers that choose all that may be chosen, drawn from a constant.

@@ -49,6 +49,7 @@ func Mutants() []zoo.Mutant {
 		zoo.Mutant{Name: "one token: room for one more", Rule: "RL-CAP", Spec: oneSpec("room for one more",
 			lt.Explicit)})
 	all = append(all, refusingMutants()...)
+	all = append(all, creditMutants()...)
 	const races = "counts before it locks"
 	return append(all, zoo.Mutant{Name: races, Rule: "X-RACE", Spec: bucketSpec(races, lt.Explicit)})
 }
@@ -68,6 +69,7 @@ func Designs() []zoo.Design {
 		declaring(bucketSpec("a request for 0 is denied", lt.Explicit), lt.Traits{Zero: lt.ZeroDenied}),
 		declaring(debtSpec("a cancelled wait returns an error of its own", lt.PackageTime),
 			lt.Traits{WaitErrors: lt.WaitErrorsOwn}),
+		creditSpec("", lt.Injected), creditSpec("", lt.PackageTime), creditSpec("", lt.Explicit),
 		tickSpec("", lt.PackageTime), oneSpec("", lt.Explicit), oneSpec("", lt.Injected),
 	}
 	specs = append(specs, refusingSpecs()...)
@@ -78,7 +80,7 @@ func Designs() []zoo.Design {
 	for i, spec := range specs {
 		all[i].Name = strings.TrimSuffix(spec.Name, ": ") + " " + spec.Time.String()
 	}
-	return all
+	return append(all, exact()...)
 }
 
 // declaring is a design that a declaration makes correct.

@@ -137,7 +137,7 @@ func Designs() []zoo.Design {
 		}
 	}
 	add(timedSpec("", throttletest.Explicit, throttletest.Leading))
-	return all
+	return append(all, asynchronous()...)
 }
 
 // Plain are the choices of a throttle that can build every edge.

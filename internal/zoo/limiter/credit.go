@@ -1,0 +1,162 @@
+package limiter
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+
+	lt "github.com/escapement-go/escapement/conformance/limitertest"
+	"github.com/escapement-go/escapement/internal/zoo"
+)
+
+// creditMutants are the mistakes of the bucket that gives credit.
+func creditMutants() []zoo.Mutant {
+	var all []zoo.Mutant
+	for _, m := range []struct {
+		name, rule string
+		source     lt.TimeSource
+	}{
+		{"what is owed is forgiven", "RL-ENV", lt.Explicit},
+		{"a request pays for itself", "RL-WORK", lt.Explicit},
+		{"a wait is for its own tokens", "W-EXACT", lt.Injected},
+		{"a reservation is for its own tokens", "RS-DELAY", lt.Explicit},
+	} {
+		all = append(all, zoo.Mutant{Name: "the next request pays: " + m.name, Rule: m.rule, Steps: 4,
+			Spec: creditSpec(m.name, m.source)})
+	}
+	return all
+}
+
+// credit is a bucket that gives credit to one request at a time: as soon as nothing is owed, it
+// grants any number of tokens. It keeps the instant at which it holds none.
+type credit struct {
+	every  time.Duration
+	burst  int
+	mutant string
+
+	mu    sync.Mutex
+	begun bool
+	start time.Time
+	now   time.Duration // since start; the newest instant
+	empty time.Duration // since start; later than now while something is owed
+}
+
+func newCredit(cfg lt.Config, mutant string) *credit {
+	every := cfg.Rate.Interval()
+	coarse := !cfg.Rate.Exact() && every < time.Microsecond
+	if every < 1 || coarse || cfg.Burst < 1 || int64(cfg.Burst) > math.MaxInt64/4/int64(every) {
+		panic("no such limiter")
+	}
+	return &credit{every: every, burst: cfg.Burst, mutant: mutant}
+}
+
+// look brings the bucket to an instant.
+func (l *credit) look(t time.Time) {
+	if !l.begun {
+		l.begun, l.start, l.empty = true, t, math.MinInt64/2
+	}
+	l.now = max(l.now, t.Sub(l.start))
+	l.empty = max(l.empty, l.now-l.worth(l.burst))
+}
+
+// worth is the time in which n tokens come.
+func (l *credit) worth(n int) time.Duration {
+	const most = math.MaxInt64 / 4
+	if int64(n) > most/int64(l.every) {
+		return most
+	}
+	return time.Duration(n) * l.every
+}
+
+// take takes n tokens if they can be used within patience, and returns after what time.
+func (l *credit) take(t time.Time, n int, patience time.Duration, own bool) (delay time.Duration, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.look(t)
+	if n < 0 {
+		return 0, false
+	}
+	delay = max(0, l.empty-l.now)
+	if own { // a mistake
+		delay = max(0, l.empty+l.worth(n)-l.now)
+	}
+	if delay > patience {
+		return 0, false
+	}
+	if l.empty = min(l.empty+l.worth(n), math.MaxInt64/2); l.mutant == "what is owed is forgiven" {
+		l.empty = min(l.empty, l.now)
+	}
+	return delay, true
+}
+
+func (l *credit) allow(t time.Time, n int) bool {
+	_, ok := l.take(t, n, 0, l.mutant == "a request pays for itself")
+	return ok
+}
+
+func (l *credit) reserve(t time.Time, n int) lt.Reservation {
+	delay, ok := l.take(t, n, math.MaxInt64, l.mutant == "a reservation is for its own tokens")
+	return lt.Reservation{OK: func() bool { return ok }, Delay: func() time.Duration { return delay }}
+}
+
+func (l *credit) tokens(t time.Time) float64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.look(t)
+	return float64(l.now-l.empty) / float64(l.every)
+}
+
+func (l *credit) wait(ctx context.Context, clock clockwork.Clock, n int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if n < 0 {
+		return errors.New("credit: less than no tokens")
+	}
+	now, patience := clock.Now(), time.Duration(math.MaxInt64)
+	if deadline, ok := ctx.Deadline(); ok {
+		patience = deadline.Sub(now)
+	}
+	delay, ok := l.take(now, n, patience, l.mutant == "a wait is for its own tokens")
+	if !ok {
+		return context.DeadlineExceeded
+	}
+	if delay == 0 {
+		return nil
+	}
+	timer := clock.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-timer.Chan():
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// creditSpec describes it.
+func creditSpec(mutant string, source lt.TimeSource) lt.Spec {
+	return lt.Spec{
+		Name: "zoo: the next request pays: " + mutant,
+		Time: source,
+		New: func(env lt.Env, cfg lt.Config) lt.Funcs {
+			l := newCredit(cfg, mutant)
+			return lt.Funcs{
+				AllowN: func(n int) bool { return l.allow(env.Clock.Now(), n) }, AllowAt: l.allow,
+				Tokens: func() float64 { return l.tokens(env.Clock.Now()) }, TokensAt: l.tokens,
+				Reserve:   func(n int) lt.Reservation { return l.reserve(env.Clock.Now(), n) },
+				ReserveAt: l.reserve,
+				WaitN:     func(ctx context.Context, n int) error { return l.wait(ctx, env.Clock, n) },
+			}
+		},
+		Traits: lt.Traits{
+			NextPays: true, Initial: lt.InitialFull, ZeroRate: lt.ZeroRateRefused, Inf: lt.InfAbsent,
+			BackTime: lt.BackClamp, Fair: lt.FairFIFO, DeadlineCheck: lt.DeadlineFailFast, Refund: lt.RefundNone,
+			Rewake: lt.RewakeKeeps, WaitErrors: lt.WaitErrorsDeadline,
+		},
+	}
+}

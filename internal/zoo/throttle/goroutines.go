@@ -1,0 +1,191 @@
+package throttle
+
+import (
+	"sync"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+
+	"github.com/escapement-go/escapement/conformance/throttletest"
+	"github.com/escapement-go/escapement/internal/zoo"
+)
+
+// asynchronous are designs in which a channel or a goroutine knows whether an interval runs.
+func asynchronous() []zoo.Design {
+	return []zoo.Design{
+		{Name: "a token in a channel, which a timer puts back", Spec: throttletest.Spec{
+			Name: "token channel", Time: throttletest.PackageTime,
+			New: func(_ throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+				if cfg.Interval <= 0 {
+					panic("interval must be > 0")
+				}
+				tokens := make(chan struct{}, max(1, cfg.K))
+				for range cap(tokens) {
+					tokens <- struct{}{}
+				}
+				return throttletest.Funcs{Call: func(v int) {
+					select {
+					case <-tokens:
+						time.AfterFunc(cfg.Interval, func() { tokens <- struct{}{} })
+						emit(v)
+					default:
+					}
+				}}
+			},
+			Traits: throttletest.Traits{
+				Edges: []throttletest.Edges{throttletest.Leading}, Boundary: throttletest.BoundaryEither,
+				Windows: throttletest.WindowsSliding, Anchor: throttletest.AnchorStart,
+				PanicPolicy: throttletest.PanicPropagates,
+			},
+		}},
+		{Name: "a goroutine with a mailbox for one", Spec: throttletest.Spec{
+			Name: "mailbox", Time: throttletest.Injected,
+			New: func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+				m := newMailbox(env.Clock, cfg.Interval, emit)
+				return throttletest.Funcs{Call: m.call, Stop: sync.OnceFunc(func() { close(m.done) })}
+			},
+			Traits: throttletest.Traits{
+				Edges: []throttletest.Edges{throttletest.Trailing}, Payload: throttletest.LastPayload,
+				PanicPolicy: throttletest.PanicRecovered,
+			},
+		}},
+		{Name: "a goroutine for as long as intervals follow each other", Spec: throttletest.Spec{
+			Name: "cooling", Time: throttletest.PackageTime,
+			New: func(_ throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+				c := &cooler{interval: cfg.Interval, emit: emit, done: make(chan struct{})}
+				c.both = cfg.Edges == throttletest.LeadingAndTrailing
+				return throttletest.Funcs{Call: c.call, Stop: sync.OnceFunc(func() { close(c.done) })}
+			},
+			Traits: throttletest.Traits{
+				Edges:    []throttletest.Edges{throttletest.Leading, throttletest.LeadingAndTrailing},
+				Boundary: throttletest.BoundaryEither, BothSingle: throttletest.BothOnce,
+				Payload: throttletest.LastPayload, Anchor: throttletest.AnchorStart,
+			},
+		}},
+	}
+}
+
+// mailbox keeps the newest event until an interval has passed since the last emission, or
+// since the first event after that interval.
+type mailbox struct {
+	clock    clockwork.Clock
+	interval time.Duration
+	emit     func(int)
+	wake     chan struct{}
+	done     chan struct{}
+
+	mu    sync.Mutex
+	full  bool
+	since time.Time // of the first event in the box
+	value int
+}
+
+func newMailbox(clock clockwork.Clock, interval time.Duration, emit func(int)) *mailbox {
+	if interval <= 0 {
+		panic("interval must be > 0")
+	}
+	m := &mailbox{clock: clock, interval: interval, emit: emit, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	go m.run()
+	return m
+}
+
+func (m *mailbox) call(v int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.value = v
+	if !m.full {
+		m.full, m.since = true, m.clock.Now()
+		m.wake <- struct{}{}
+	}
+}
+
+func (m *mailbox) run() {
+	var last time.Time
+	emitted := false
+	for {
+		select {
+		case <-m.wake:
+		case <-m.done:
+			return
+		}
+		m.mu.Lock()
+		from := m.since
+		m.mu.Unlock()
+		if emitted && from.Sub(last) < m.interval {
+			from = last
+		}
+		timer := m.clock.NewTimer(from.Add(m.interval).Sub(m.clock.Now()))
+		select {
+		case <-timer.Chan():
+		case <-m.done:
+			timer.Stop()
+			return
+		}
+		m.mu.Lock()
+		v := m.value
+		m.full = false
+		m.mu.Unlock()
+		emitted, last = true, m.clock.Now()
+		m.guarded(v)
+	}
+}
+
+func (m *mailbox) guarded(v int) {
+	defer func() { _ = recover() }()
+	m.emit(v)
+}
+
+// cooler has a goroutine while an interval runs.
+type cooler struct {
+	interval time.Duration
+	both     bool
+	emit     func(int)
+	done     chan struct{}
+
+	mu      sync.Mutex
+	runs    bool
+	pending bool
+	value   int
+}
+
+func (c *cooler) call(v int) {
+	if c.interval <= 0 {
+		c.emit(v)
+		return
+	}
+	select {
+	case <-c.done:
+		return
+	default:
+	}
+	c.mu.Lock()
+	if c.runs {
+		c.pending, c.value = c.both, v
+		c.mu.Unlock()
+		return
+	}
+	c.runs = true
+	c.mu.Unlock()
+	go c.cool(time.NewTimer(c.interval))
+	c.emit(v)
+}
+
+func (c *cooler) cool(timer *time.Timer) {
+	for {
+		select {
+		case <-timer.C:
+		case <-c.done:
+			timer.Stop()
+			return
+		}
+		c.mu.Lock()
+		pending, v := c.pending, c.value
+		c.pending, c.runs = false, pending
+		c.mu.Unlock()
+		if !pending {
+			return
+		}
+		timer.Reset(c.interval)
+		c.emit(v)
+	}
+}
