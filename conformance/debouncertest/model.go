@@ -168,8 +168,8 @@ func (m *state) do(d *conformance.Done) {
 	case conformance.OpFlush:
 		if m.waits {
 			m.fire(now, edge.Flushed)
+			m.cut = now
 		}
-		m.cut = now
 	}
 }
 

@@ -374,8 +374,8 @@ func (d *choosy) flush() {
 }
 
 func (d *choosy) flushed() {
-	d.open = d.open && !d.ways.flushEnds
 	values := d.drop()
+	d.open = d.open && !(d.ways.flushEnds && len(values) > 0)
 	d.counts(values)
 	d.start(values, d.ways.callsApart)
 }
