@@ -105,8 +105,8 @@ func (x *exam) flush() *suite.Violation {
 // when that callback ends, nor ever.
 func (x *exam) lostByFlush(k *conformance.Done) *suite.Violation {
 	v, c := x.view(), x.pendingAt(k.Began.Seq)
-	last := k == v.ops[len(v.ops)-1]
-	if c == nil || !last || k.Ended.Seq == 0 || v.races(k.Began.At) || !x.traits.bearsNewest() || x.firedBy(c.N, x.End) {
+	sure := k == v.ops[len(v.ops)-1] && k.Ended.Seq != 0 && !v.races(k.Began.At) && x.traits.bearsNewest()
+	if c == nil || !sure || x.firedBy(c.N, x.End) {
 		return nil
 	}
 	return x.told(k.Began.At, text("call %d at %s was pending", c.N, c.Began.At),
@@ -167,7 +167,10 @@ func (x *exam) pending() *suite.Violation {
 // decided already. A receiver may not have taken the event yet.
 func (x *exam) waitsBehind(query *conformance.Done) bool {
 	v, c, at := x.view(), x.pendingAt(query.Began.Seq), query.Began.At
-	if c == nil || v.races(at) || x.traits.Overlap == SerialReceiver || query.Ended.At != at || at >= c.Began.At+v.wait {
+	if c == nil || v.races(at) || query.Ended.At != at || x.traits.Overlap == SerialReceiver {
+		return false
+	}
+	if at >= c.Began.At+v.wait {
 		return false
 	}
 	between := func(d *conformance.Done) bool { return d.Began.Seq > c.Began.Seq && d.Began.Seq < query.Began.Seq }

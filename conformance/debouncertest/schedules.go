@@ -111,8 +111,9 @@ func (e *explorer) behind(cfg conformance.Config) []conformance.Schedule {
 	}
 	at := []time.Duration{200 * time.Millisecond, 230 * time.Millisecond, 300 * time.Millisecond}
 	out := []conformance.Schedule{suite.Plan(cfg, heads[2]...)}
+	ops := e.Supported(conformance.OpCancel, conformance.OpFlush, conformance.OpPending, conformance.OpStop)
 	for i, head := range heads {
-		for _, op := range e.Supported(conformance.OpCancel, conformance.OpFlush, conformance.OpPending, conformance.OpStop) {
+		for _, op := range ops {
 			out = append(out, suite.Plan(cfg, append(slices.Clone(head), conformance.Step{Op: op, At: at[i]})...))
 		}
 	}

@@ -198,8 +198,8 @@ func afterFlush(cfg conformance.Config) []conformance.Schedule {
 			after := append(slices.Clone(head[:n]), conformance.Step{Op: conformance.OpFlush, At: suite.Wait / 2},
 				conformance.Step{Op: conformance.OpCall, At: at})
 			for _, last := range []time.Duration{1, suite.Wait - 1, suite.Wait + 1} {
-				out = append(out,
-					suite.Plan(cfg, append(slices.Clone(after), conformance.Step{Op: conformance.OpCall, At: at + last})...))
+				then := conformance.Step{Op: conformance.OpCall, At: at + last}
+				out = append(out, suite.Plan(cfg, append(slices.Clone(after), then)...))
 			}
 			out = append(out, suite.Plan(cfg, after...))
 		}
