@@ -91,8 +91,9 @@ func (e *explorer) callbacks(base conformance.Config) []suite.Family {
 	}
 	for _, busy := range []time.Duration{wait * 3 / 10, wait * 5 / 2} {
 		cfg := base.With("busy", timeline.Duration(busy))
-		out = append(out, skipped(edge.Slow(e.Suite, e.traits.Reentrancy), enumerated("busy "+timeline.Duration(busy), cfg, 3, e.ops,
-			1, wait-1, wait, wait+1, wait+20*time.Millisecond, busy+1)))
+		gaps := []time.Duration{1, wait - 1, wait, wait + 1, wait + 20*time.Millisecond, busy + 1}
+		out = append(out, skipped(edge.Slow(e.Suite, e.traits.Reentrancy),
+			enumerated("busy "+timeline.Duration(busy), cfg, 3, e.ops, gaps...)))
 	}
 	behind := suite.Family{Name: "behind a callback", Schedules: e.behind(base.With("busy", "250ms"))}
 	return append(out, skipped(edge.Slow(e.Suite, e.traits.Reentrancy), behind))
