@@ -18,7 +18,7 @@ type Config struct {
 	// Edges says on which edges a debouncer or throttle fires; zero is Trailing.
 	Edges Edges
 	// Interval is the interval of a throttle or leaky bucket, K the number of events
-	// that a throttle lets pass in one.
+	// that a throttle lets pass in one, or that fill a debouncer's burst.
 	Interval time.Duration
 	K        int
 	// Rate and Burst are those of a limiter.

@@ -148,6 +148,10 @@ func (o observer) optional() []suite.Choice {
 			Set:     func(v int) { t.MaxWait = MaxWait(v) },
 		},
 		{
+			Name: "Full", Declared: int(t.Full), Values: []string{"FullFires", "FullMakesRoom"},
+			Observe: o.full, Set: func(v int) { t.Full = Full(v) },
+		},
+		{
 			Name: "StopBarrier", Declared: int(t.StopBarrier),
 			Values:  []string{"NoBarrier"},
 			Observe: o.stopBarrier,

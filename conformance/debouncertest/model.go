@@ -30,6 +30,7 @@ type state struct {
 	bounded, onCall, fromLead bool
 
 	waits       bool          // an event has not fired
+	held        int           // how many have not
 	value       int           // what will fire
 	first, last time.Duration // the first event that has not fired, and the newest
 	cut         time.Duration // the newest cancel or flush
@@ -168,13 +169,16 @@ func (m *state) do(d *conformance.Done) {
 	case conformance.OpFlush:
 		if m.waits {
 			m.fire(now, edge.Flushed)
+			m.cut = now
 		}
-		m.cut = now
 	}
 }
 
 // call is an event.
 func (m *state) call(v int, now time.Duration) {
+	if m.isFull() {
+		m.fire(now, edge.Filled)
+	}
 	due, kind := m.deadline()
 	late := m.waits && due <= now // this event was taken first
 	m.join(now)
@@ -198,7 +202,10 @@ func (m *state) call(v int, now time.Duration) {
 	if !m.waits || m.traits.Payload != FirstPayload {
 		m.value = v
 	}
-	m.waits = true
+	if m.hold() {
+		m.fire(now, edge.Filled)
+		return
+	}
 	if m.onCall && now >= m.first+m.cfg.MaxWait {
 		if now == m.first+m.cfg.MaxWait && m.path.either(2) == 1 {
 			return
@@ -206,6 +213,19 @@ func (m *state) call(v int, now time.Duration) {
 		m.fire(now, edge.Brought)
 	}
 }
+
+// hold adds an event to those that wait, and reports whether it fires them.
+func (m *state) hold() bool {
+	if !m.waits {
+		m.held = 0
+	}
+	m.waits = true
+	m.held++
+	return m.isFull() && m.traits.Full == FullFires
+}
+
+// isFull reports whether the burst can hold no other event.
+func (m *state) isFull() bool { return m.cfg.K > 0 && m.waits && m.held == m.cfg.K }
 
 // join lets an event belong to the burst, or begin one.
 func (m *state) join(now time.Duration) {
@@ -327,6 +347,8 @@ func (x *exam) edgeRule(want []edge.Fire, i int, got *conformance.Fire) string {
 		}
 	}
 	switch missing := edge.Missing(want, i, got); {
+	case x.Schedule.Config.Has("k"):
+		return "DB-FULL"
 	case x.Schedule.Config.Edges == NoEdges:
 		return "DB-NONE"
 	case x.Schedule.Config.Has("maxwait") && missing:
@@ -398,6 +420,8 @@ func (x *exam) edgeBecause(_ []edge.Fire, w *edge.Fire, _ time.Duration) string 
 		return text("the newest event came at %s, and the wait is %s", w.At-cfg.Wait, cfg.Wait)
 	case edge.Flushed:
 		return text("flush at %s fires what is pending", w.At)
+	case edge.Filled:
+		return text("the burst was full: it may hold no more than %d", cfg.K)
 	}
 	return ""
 }

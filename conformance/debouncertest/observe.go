@@ -289,6 +289,21 @@ func (o observer) maxWait() int {
 	return 0
 }
 
+// full lets a third event come where a burst may hold two.
+func (o observer) full() int {
+	if o.noTrailing() {
+		return 0
+	}
+	switch rec := o.settled("wait=100ms k=2 | call 1 @0 | call 2 @1ms | call 3 @2ms"); {
+	case rec == nil:
+	case firedWith(rec, 1):
+		return int(FullFires)
+	case firedWith(rec, 2):
+		return int(FullMakesRoom)
+	}
+	return 0
+}
+
 // reentrancy looks for an operation that never returns to the callback.
 func (o observer) reentrancy() int {
 	if !o.Reentrant() {

@@ -63,7 +63,7 @@ type player struct {
 // Play runs a schedule on a fresh debouncer.
 func (c *contract) Play(st *suite.Stage) {
 	cfg := st.Config()
-	p := &player{c: c, st: st, env: st.Env(), cfg: Config{cfg.Wait, cfg.MaxWait, cfg.Edges},
+	p := &player{c: c, st: st, env: st.Env(), cfg: Config{cfg.Wait, cfg.MaxWait, cfg.Edges, cfg.K},
 		steps: st.Steps(), made: map[int]*Funcs{}, second: map[int]*Funcs{}}
 	if p.cfg.Edges == 0 {
 		p.cfg.Edges = c.built()

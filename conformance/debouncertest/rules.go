@@ -24,7 +24,7 @@ func (c *contract) Rules() []rule {
 		[]rule{overlapRule()},
 		edgeRules(),
 		boundRules(),
-		[]rule{noEdgeRule(), allRule(), closeRule()},
+		[]rule{fullRule(), noEdgeRule(), allRule(), closeRule()},
 		keyRules(),
 		[]rule{backRule()},
 		c.commonRules(),

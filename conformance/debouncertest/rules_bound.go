@@ -40,6 +40,23 @@ func boundRules() []rule {
 	}
 }
 
+// fullRule is that of bursts that hold a bounded number of events.
+func fullRule() rule {
+	return rule{
+		Rule: extended("DB-FULL", "A burst that holds as many events as it may MUST fire at once, "+
+			"or when another event comes, as declared. Any other MUST fire as if it could hold more."),
+		Absent: func(s *suite.Suite, tr *Traits) string {
+			if why := suite.If(tr.Full == 0, "no Full is declared"); why != "" {
+				return why
+			}
+			return noTrailing(s, tr)
+		},
+		About: func(j suite.Job) bool { return j.Schedule.Config.Has("k") },
+		Sees:  (*exam).ofEdges,
+		Check: differs("DB-FULL", nil, nil),
+	}
+}
+
 // firesRenewed finds a call after a cancel that fired at its own instant, as if the bound
 // still counted from what was cancelled. With the leading edge that is where it fires.
 func (x *exam) firesRenewed() *suite.Violation {

@@ -23,8 +23,8 @@ func cancelRules() []rule {
 		},
 		{
 			Rule: extended("DB-CANCELBAR", "After the return of Cancel a callback that its promise "+
-				"excludes MUST NOT start: "+
-				"for what it reported cancelled (commit), or at all (finish)."),
+				"excludes MUST NOT start: for what it reported cancelled (commit), or at all (finish). "+
+				"With commit, Cancel MUST NOT report as cancelled what has fired."),
 			Ops:      ops,
 			Declared: []string{"CancelBarrier"},
 			Absent:   noTrailing,
@@ -125,6 +125,9 @@ func (x *exam) barrier() *suite.Violation {
 		return nil
 	}
 	commit := x.traits.CancelBarrier == CommitBarrier
+	if found := x.reportsFired(); commit && found != nil {
+		return found
+	}
 	return x.eachFire(func(i int, f *conformance.Fire) *suite.Violation {
 		k := x.cancelled(f)
 		if k == nil || commit && !k.OK {
@@ -139,6 +142,24 @@ func (x *exam) barrier() *suite.Violation {
 		found.Chance = !commit && x.Order == conformance.OrderSampled && k.Racing
 		return found
 	})
+}
+
+// reportsFired finds a cancel that reported true though the newest event had fired.
+func (x *exam) reportsFired() *suite.Violation {
+	v := x.view()
+	for _, k := range v.ops {
+		c := v.newest(k.Began.Seq, edge.Far)
+		if k.Op != conformance.OpCancel || !k.OK || c == nil || !x.traits.bearsNewest() || v.races(k.Began.At) {
+			continue
+		}
+		for _, f := range x.Fires {
+			if f.Value == c.N && f.Began.Seq < k.Began.Seq {
+				return x.told(k.Began.At, text("call %d, the newest, had fired at %s, and CommitBarrier is declared",
+					c.N, f.Began.At), "cancel at %s reported true, want false", k.Began.At)
+			}
+		}
+	}
+	return nil
 }
 
 func (x *exam) reuse() *suite.Violation {

@@ -79,7 +79,13 @@ func (x *exam) flush() *suite.Violation {
 	}
 	v := x.view()
 	for _, k := range v.ops {
-		if k.Op != conformance.OpFlush || k.Inside || x.unsure(k.Began.At) || x.silent(k.Began.Seq) {
+		if k.Op != conformance.OpFlush || k.Inside || x.silent(k.Began.Seq) {
+			continue
+		}
+		if x.unsure(k.Began.At) {
+			if found := x.lostByFlush(k); found != nil {
+				return found
+			}
 			continue
 		}
 		c := x.pendingAt(k.Began.Seq)
@@ -93,6 +99,18 @@ func (x *exam) flush() *suite.Violation {
 		}
 	}
 	return nil
+}
+
+// lostByFlush finds an event that fires neither at a flush that came while a callback ran, nor
+// when that callback ends, nor ever.
+func (x *exam) lostByFlush(k *conformance.Done) *suite.Violation {
+	v, c := x.view(), x.pendingAt(k.Began.Seq)
+	sure := k == v.ops[len(v.ops)-1] && k.Ended.Seq != 0 && !v.races(k.Began.At) && x.traits.bearsNewest()
+	if c == nil || !sure || x.firedBy(c.N, x.End) {
+		return nil
+	}
+	return x.told(k.Began.At, text("call %d at %s was pending", c.N, c.Began.At),
+		"flush at %s, while a callback ran, fired nothing by %s", k.Began.At, x.End)
 }
 
 func (x *exam) flushNothing() *suite.Violation {
@@ -122,7 +140,10 @@ func (x *exam) pending() *suite.Violation {
 		return nil
 	}
 	for _, d := range x.Done {
-		if d.Op != conformance.OpPending || d.Ended.Seq == 0 || x.unsure(d.Began.At) || x.silent(d.Began.Seq) {
+		if d.Op != conformance.OpPending || d.Ended.Seq == 0 || x.silent(d.Began.Seq) {
+			continue
+		}
+		if x.unsure(d.Began.At) && !x.waitsBehind(&d) {
 			continue
 		}
 		want := x.pendingAt(d.Began.Seq) != nil
@@ -139,6 +160,21 @@ func (x *exam) pending() *suite.Violation {
 		return x.told(d.Began.At, because, "Pending()%s = %v at %s, want %v", where, d.OK, d.Began.At, want)
 	}
 	return nil
+}
+
+// waitsBehind reports whether an event is pending for certain though a callback runs: it came
+// before the query, and its wait was not over then. What is due behind a callback may be
+// decided already. A receiver may not have taken the event yet.
+func (x *exam) waitsBehind(query *conformance.Done) bool {
+	v, c, at := x.view(), x.pendingAt(query.Began.Seq), query.Began.At
+	if c == nil || v.races(at) || query.Ended.At != at || x.traits.Overlap == SerialReceiver {
+		return false
+	}
+	if at >= c.Began.At+v.wait {
+		return false
+	}
+	between := func(d *conformance.Done) bool { return d.Began.Seq > c.Began.Seq && d.Began.Seq < query.Began.Seq }
+	return c.Ended.Seq != 0 && c.Ended.Seq < query.Began.Seq && !slices.ContainsFunc(v.ops, between)
 }
 
 // edgePending judges Pending where an edge or a bound is configured.

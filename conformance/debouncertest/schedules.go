@@ -91,9 +91,33 @@ func (e *explorer) callbacks(base conformance.Config) []suite.Family {
 		}
 	}
 	for _, busy := range []time.Duration{wait * 3 / 10, wait * 5 / 2} {
-		f := enumerated("busy "+timeline.Duration(busy), base.With("busy", timeline.Duration(busy)), 3, e.ops,
-			1, wait-1, wait, wait+1, wait+20*time.Millisecond, busy+1)
-		out = append(out, skipped(e.slow(), f))
+		cfg := base.With("busy", timeline.Duration(busy))
+		gaps := []time.Duration{1, wait - 1, wait, wait + 1, wait + 20*time.Millisecond, busy + 1}
+		out = append(out, skipped(e.slow(),
+			enumerated("busy "+timeline.Duration(busy), cfg, 3, e.ops, gaps...)))
+	}
+	behind := suite.Family{Name: "behind a callback", Schedules: e.behind(base.With("busy", "250ms"))}
+	return append(out, skipped(e.slow(), behind))
+}
+
+// behind are steps that come while a callback runs, from 100ms to 350ms: after an event that
+// waits, after one that is due, and after one that has come since.
+func (e *explorer) behind(cfg conformance.Config) []conformance.Schedule {
+	call := func(n int, at time.Duration) conformance.Step {
+		return conformance.Step{Op: conformance.OpCall, N: n, At: at * time.Millisecond}
+	}
+	heads := [][]conformance.Step{
+		{call(1, 0), call(2, 120)},
+		{call(1, 0), call(2, 101)},
+		{call(1, 0), call(2, 101), call(3, 261)},
+	}
+	at := []time.Duration{200 * time.Millisecond, 230 * time.Millisecond, 300 * time.Millisecond}
+	out := []conformance.Schedule{suite.Plan(cfg, heads[2]...)}
+	ops := e.Supported(conformance.OpCancel, conformance.OpFlush, conformance.OpPending, conformance.OpStop)
+	for i, head := range heads {
+		for _, op := range ops {
+			out = append(out, suite.Plan(cfg, append(slices.Clone(head), conformance.Step{Op: op, At: at[i]})...))
+		}
 	}
 	return out
 }

@@ -25,6 +25,9 @@ func (e *explorer) edges() []suite.Family {
 			out = append(out, e.edge(ed, few)...)
 		}
 	}
+	if slices.Contains(e.traits.Edges, Trailing) && e.traits.Full != 0 {
+		out = append(out, e.full(few)...)
+	}
 	if e.traits.MaxWait == 0 {
 		return out
 	}
@@ -84,6 +87,31 @@ func (e *explorer) bound(ed Edges, bound string, few []conformance.Op) []suite.F
 	if ed == Trailing && e.Accepts(conformance.OpCancel) && e.traits.AfterCancel == CancelReusable {
 		out = append(out, suite.Family{Name: name + " renewed", Schedules: suite.ParseAll(
 			cfg.String() + " | call 1 @0 | call 2 @90ms | call 3 @180ms | cancel @250ms~ | call 4 @250ms~")})
+	}
+	return out
+}
+
+// full are the schedules of bursts that hold a bounded number of events.
+func (e *explorer) full(few []conformance.Op) []suite.Family {
+	cfg := func(k string) conformance.Config { return suite.Configured("wait", "100ms", "k", k) }
+	out := []suite.Family{
+		enumerated("full 1", cfg("1"), 3, onlyCalls, 0, 1, wait+1),
+		enumerated("full 2", cfg("2"), 5, onlyCalls, 0, 1, wait-1, wait+1),
+		enumerated("full 3", cfg("3"), 6, onlyCalls, 1, wait-1, wait+1),
+		enumerated("full 2 cut", cfg("2"), 4, few, 1, wait-1, wait+1),
+		enumerated("full 3 cut", cfg("3"), 5, few, 1, wait+1),
+		{Name: "full leaks", Look: true, Schedules: e.leaks(cfg("2"), []time.Duration{1})},
+	}
+	if e.Accepts(conformance.OpStop) {
+		out = append(out, suite.Family{Name: "full stop", Schedules: e.stops(cfg("2"))})
+	}
+	if e.Accepts(conformance.OpPending) {
+		asking := append(slices.Clone(few), conformance.OpPending)
+		out = append(out, enumerated("full queries", cfg("2"), 4, asking, 1, wait+1))
+	}
+	if e.traits.MaxWait != 0 {
+		both := suite.Configured("wait", "100ms", "maxwait", "250ms", "k", "3")
+		out = append(out, enumerated("full 3 bound 250ms", both, 5, onlyCalls, 1, wait*6/10, wait-1))
 	}
 	return out
 }

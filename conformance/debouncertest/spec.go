@@ -71,6 +71,9 @@ type Config struct {
 	MaxWait time.Duration
 	// Edges says on which edges to fire. It is one of the trait Edges.
 	Edges Edges
+	// Full is how many events a burst may hold; 0 stands for any number. It is 0 unless the
+	// trait Full is declared.
+	Full int
 }
 
 // Funcs are the operations of one debouncer. Only Call must be set; the rules of an

@@ -44,6 +44,9 @@ type Traits struct {
 	// The following are only declared by implementations that they are about. Without them
 	// the rules that they put in force are skipped.
 
+	// Full says what becomes of a burst that holds as many events as it may, on the trailing
+	// edge: batches are often bounded so.
+	Full Full
 	// CloseFlush says what the end of the input does with the pending event.
 	CloseFlush CloseFlush
 	// ClockBack says what becomes of the wait when the clock is set back: BackBounded.
@@ -182,4 +185,13 @@ const (
 	MaxWaitFromFirst MaxWait = iota + 1 // later ones too: since the first event that has not fired
 	MaxWaitFromFire                     // later ones count from the fire before
 	MaxWaitOnCall                       // only an event after the bound fires; no timer does
+)
+
+// Full says what becomes of a burst that holds as many events as it may.
+type Full int
+
+// The choices.
+const (
+	FullFires     Full = iota + 1 // it fires at once, with the event that fills it
+	FullMakesRoom                 // it fires when another event comes, which begins a new burst
 )

@@ -29,7 +29,8 @@ func (c *contract) Exam(tr *Traits, rec *suite.Recording, _ suite.Job) *exam {
 // configured reports whether an edge or a bound is configured: then the rules about the
 // trailing edge alone do not judge.
 func (x *exam) configured() bool {
-	return x.Schedule.Config.Has("edges") || x.Schedule.Config.Has("maxwait")
+	cfg := x.Schedule.Config
+	return cfg.Has("edges") || cfg.Has("maxwait") || cfg.Has("k")
 }
 
 // judgeable reports whether the trace is one that timing laws can judge.

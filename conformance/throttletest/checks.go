@@ -25,8 +25,8 @@ func (x *exam) stopHolds() *suite.Violation {
 			continue
 		}
 		until := math.MaxInt
-		if i+1 < len(x.Done) {
-			until = x.Done[i+1].Began.Seq
+		if next := slices.IndexFunc(x.Done[i+1:], brings); next >= 0 {
+			until = x.Done[i+1+next].Began.Seq
 		}
 		for _, f := range x.Fires {
 			due := d.Racing && f.Began.At == d.Began.At
@@ -38,6 +38,44 @@ func (x *exam) stopHolds() *suite.Violation {
 				return v
 			}
 		}
+	}
+	return nil
+}
+
+// brings reports whether a step brings an event.
+func brings(d conformance.Done) bool { return d.Op.Counts() }
+
+// flushed is TH-FLUSH. Whether a flush ends the interval, begins another or leaves it as it is,
+// is a choice, so that the model is in doubt when another event comes. What is certain then: only
+// a flush emits sooner than the interval after an emission, or lets the next one come sooner
+// after what it has emitted, and each event is emitted within an interval if none follows it.
+func (x *exam) flushed() *suite.Violation {
+	if v := x.difference().Breaks("TH-FLUSH"); v != nil || x.unfinished() || x.twice() {
+		return v
+	}
+	byFlush := func(f conformance.Fire) bool {
+		return slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool {
+			return s.Op == conformance.OpFlush && s.At == f.Began.At
+		})
+	}
+	interval := timeline.Duration(x.Schedule.Config.Interval)
+	for i := 1; i < len(x.Fires); i++ {
+		f, before := x.Fires[i], x.Fires[i-1]
+		if f.Began.At-before.Began.At >= x.shortest() || byFlush(f) || byFlush(before) {
+			continue
+		}
+		v := suite.Broken(f.Began.At, "the emission before it came at "+timeline.Duration(before.Began.At)+
+			", no flush emitted either of them, and the interval is "+interval,
+			"emitted at %s, want %s at the earliest",
+			timeline.Duration(f.Began.At), timeline.Duration(before.Began.At+x.Schedule.Config.Interval))
+		v.Lanes = []suite.Lane{x.Got()}
+		return v
+	}
+	if last := x.lostLast(); last != nil {
+		v := suite.Broken(last.Began.At, "nothing came after it, and the interval is "+interval,
+			"call %d at %s was not emitted by %s", last.N, timeline.Duration(last.Began.At), timeline.Duration(x.End))
+		v.Lanes = []suite.Lane{x.Got()}
+		return v
 	}
 	return nil
 }

@@ -121,9 +121,9 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		needs(about(on(law(core, "TH-RESET", "After Reset the next event MUST be emitted, "+
 			"and begin an interval of full length."), Leading), resets),
 			conformance.OpReset),
-		needs(about(on(law(extended, "TH-FLUSH", "Flush MUST emit what is pending at once and once, "+
-			"and nothing if nothing is."), Trailing, LeadingAndTrailing), suite.Steps(conformance.OpFlush)),
-			conformance.OpFlush),
+		c.flushes(law(extended, "TH-FLUSH", "Flush MUST emit what is pending at once and once, "+
+			"and nothing if nothing is. Events after it MUST be emitted within an interval, "+
+			"and after a flush of nothing no sooner than without it.")),
 		{
 			Rule: conformance.Rule{
 				ID:    "TH-ONEOF",
@@ -316,6 +316,15 @@ func (c *contract) dropped(r suite.Rule[Traits, *exam]) suite.Rule[Traits, *exam
 		return suite.If(tr.BothSingle == 0 && len(tr.Edges) == 0, "trait Edges is undeclared")
 	}
 	return r
+}
+
+// flushes is the rule of Flush. What a flush after Stop does, that of Stop judges.
+func (c *contract) flushes(r suite.Rule[Traits, *exam]) suite.Rule[Traits, *exam] {
+	r.Check = (*exam).flushed
+	r = about(on(r, Trailing, LeadingAndTrailing), func(j suite.Job) bool {
+		return suite.Steps(conformance.OpFlush)(j) && !suite.Steps(conformance.OpStop)(j)
+	})
+	return needs(r, conformance.OpFlush)
 }
 
 // setBackUnless is why a clock that is set back cannot be judged, "" if it can.

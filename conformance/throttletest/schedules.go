@@ -153,13 +153,21 @@ var endings = []time.Duration{0, suite.Wait / 2, suite.Wait + 1}
 func (c *contract) ends(s *suite.Suite, e Edges) []suite.Family {
 	cfg := base.With("edges", e.String())
 	var out []suite.Family
+	flushes := s.Accepts(conformance.OpFlush) && e&Trailing != 0
 	if s.Accepts(conformance.OpStop) {
-		out = append(out, suite.Family{Name: "stop " + e.String(), Look: true, Schedules: suite.Ending(
-			numbered(cfg, calls, []time.Duration{1, suite.Wait / 2, suite.Wait + 1}, 3), conformance.OpStop, endings)})
+		stops := suite.Ending(numbered(cfg, calls, []time.Duration{1, suite.Wait / 2, suite.Wait + 1}, 3),
+			conformance.OpStop, endings)
+		if flushes {
+			stops = append(stops, suite.Plan(cfg, conformance.Step{Op: conformance.OpCall, N: 1},
+				conformance.Step{Op: conformance.OpCall, N: 2, At: 1}, conformance.Step{Op: conformance.OpStop, At: 2},
+				conformance.Step{Op: conformance.OpFlush, At: 3}))
+		}
+		out = append(out, suite.Family{Name: "stop " + e.String(), Look: true, Schedules: stops})
 	}
-	if s.Accepts(conformance.OpFlush) && e&Trailing != 0 {
-		out = append(out, suite.Family{Name: "flush " + e.String(), Schedules: suite.Ending(
-			numbered(cfg, calls, []time.Duration{1, suite.Wait / 2, suite.Wait + 1}, 3), conformance.OpFlush, endings)})
+	if flushes {
+		ending := suite.Ending(numbered(cfg, calls, []time.Duration{1, suite.Wait / 2, suite.Wait + 1}, 3),
+			conformance.OpFlush, endings)
+		out = append(out, suite.Family{Name: "flush " + e.String(), Schedules: append(ending, afterFlush(cfg)...)})
 	}
 	switch {
 	case c.explicit() || s.Accepts(conformance.OpFault):
@@ -178,6 +186,25 @@ func (c *contract) ends(s *suite.Suite, e Edges) []suite.Family {
 			numbered(cfg, calls, []time.Duration{1, suite.Wait + 1}, 2), end, endings)})
 	}
 	return out
+}
+
+// afterFlush lets one or two events follow a flush, which had something to emit or had not.
+func afterFlush(cfg conformance.Config) []conformance.Schedule {
+	var out []conformance.Schedule
+	head := []conformance.Step{{Op: conformance.OpCall}, {Op: conformance.OpCall, At: 1}}
+	for n := 1; n <= len(head); n++ {
+		for _, gap := range []time.Duration{1, suite.Wait / 2, suite.Wait + 1} {
+			at := suite.Wait/2 + gap
+			after := append(slices.Clone(head[:n]), conformance.Step{Op: conformance.OpFlush, At: suite.Wait / 2},
+				conformance.Step{Op: conformance.OpCall, At: at})
+			for _, last := range []time.Duration{1, suite.Wait - 1, suite.Wait + 1} {
+				then := conformance.Step{Op: conformance.OpCall, At: at + last}
+				out = append(out, suite.Plan(cfg, append(slices.Clone(after), then)...))
+			}
+			out = append(out, suite.Plan(cfg, after...))
+		}
+	}
+	return suite.NumberedCalls(out)
 }
 
 // callbacks are the schedules whose callbacks do something, of one kind of edge.

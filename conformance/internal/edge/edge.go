@@ -35,6 +35,7 @@ const (
 	Bound    Kind = "bound"   // the wait has a bound, which has passed
 	Brought  Kind = "brought" // an event after the bound brings it, for itself or for those before it
 	Flushed  Kind = "flush"
+	Filled   Kind = "full"  // the burst holds as many events as it may
 	Fault    Kind = "error" // an error item of a stream
 	Zero     Kind = "zero"  // there is no wait
 )

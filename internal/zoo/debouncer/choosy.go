@@ -287,13 +287,20 @@ func (d *choosy) event(v int) {
 	if edges&db.Trailing == 0 || leads && d.traits.BothSingle != db.BothTwice {
 		return
 	}
+	if d.traits.Full == db.FullMakesRoom && d.isFull() {
+		d.settle(false)
+	}
 	rest := d.bound(now)
-	if d.pending = append(d.pending, v); rest <= 0 {
+	d.pending = append(d.pending, v)
+	if rest <= 0 || d.traits.Full == db.FullFires && d.isFull() {
 		d.settle(false)
 		return
 	}
 	d.arm(now, rest)
 }
+
+// isFull reports whether the burst holds as many events as it may.
+func (d *choosy) isFull() bool { return d.cfg.Full > 0 && len(d.pending) == d.cfg.Full }
 
 // bound is when the next fire is due.
 func (d *choosy) bound(now time.Time) time.Duration {
@@ -374,8 +381,8 @@ func (d *choosy) flush() {
 }
 
 func (d *choosy) flushed() {
-	d.open = d.open && !d.ways.flushEnds
 	values := d.drop()
+	d.open = d.open && !(d.ways.flushEnds && len(values) > 0)
 	d.counts(values)
 	d.start(values, d.ways.callsApart)
 }

@@ -3,6 +3,7 @@ package debouncer
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/escapement-go/escapement/conformance"
 	db "github.com/escapement-go/escapement/conformance/debouncertest"
@@ -81,6 +82,9 @@ func chosen(n int) []db.Spec {
 		}
 		if len(tr.Edges) == 0 || len(tr.Edges) == 1 && tr.Edges[0] == db.NoEdges {
 			tr.Edges = append(tr.Edges, []db.Edges{db.Trailing, db.Leading, db.LeadingAndTrailing}[i%3])
+		}
+		if slices.Contains(tr.Edges, db.Trailing) {
+			tr.Full = db.Full(i % 3)
 		}
 		has := map[conformance.Op]bool{}
 		for _, op := range []conformance.Op{

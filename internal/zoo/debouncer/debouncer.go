@@ -93,6 +93,7 @@ func Designs() []zoo.Design {
 	for _, source := range []db.TimeSource{db.Injected, db.PackageTime} {
 		for _, spec := range []db.Spec{
 			trailingSpec("", source), edgesSpec("", source), onCallSpec("", source), batchSpec("", source),
+			batchSpec(makesRoom, source),
 		} {
 			add(spec)
 		}

@@ -235,6 +235,7 @@ func (d *anyEdge) flush() {
 		return
 	}
 	if !d.pending {
+		d.inBurst = d.inBurst && !d.is("a flush of nothing ends the burst")
 		d.mu.Unlock()
 		return
 	}
@@ -361,5 +362,6 @@ var edgeMutants = []mistake{
 	{sameBurst, "DB-MAXNE"},
 	{"a timer that comes too late takes the newer event", "DB-MAXTAIL"},
 	{"a flush of what is due leaves it pending", "DB-BOTHN"},
+	{"a flush of nothing ends the burst", "DB-LEAD1"},
 	{"stop leaves to the timer what is due", "DB-STOP"},
 }

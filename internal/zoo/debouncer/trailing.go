@@ -244,6 +244,9 @@ func (d *trailing) ran() {
 		if d.is("drops what came due while running") {
 			continue
 		}
+		if d.is("what came due while running takes the newer event") && d.pending {
+			v, d.pending = d.value, false
+		}
 		d.run(v)
 	}
 	d.idle.Broadcast()
@@ -285,7 +288,7 @@ func (d *trailing) cancel() (cancelled bool) {
 	if d.timer != nil {
 		d.timer.Stop()
 	}
-	return was || d.is("cancel always reports true")
+	return was || d.is("cancel always reports true") || d.is("cancel reports what is running") && d.running > 0
 }
 
 func (d *trailing) flush() {
@@ -312,6 +315,9 @@ func (d *trailing) flush() {
 	if d.timer != nil {
 		d.timer.Stop()
 	}
+	if d.is("flush while running fires nothing") && d.running > 0 {
+		return
+	}
 	d.run(v)
 }
 
@@ -331,7 +337,7 @@ func (d *trailing) isPending() bool {
 	if d.is("pending while running") {
 		return d.pending || d.running > 0
 	}
-	return d.pending
+	return d.pending && !(d.is("nothing is pending while running") && d.running > 0)
 }
 
 func (d *trailing) stop() {
@@ -404,6 +410,7 @@ var trailingMutants = []mistake{
 	{"lost while running", "DB-LIVE"},
 	{"clears after the callback", "DB-LIVE"},
 	{"drops what came due while running", "DB-LIVE"},
+	{"what came due while running takes the newer event", "DB-QUIET"},
 	{"fires again when idle", "DB-IDLE"},
 	{"hands out another payload", "DB-SUBSEQ"},
 	{"waits half as long after a fire", "DB-GAPRATE"},
@@ -418,12 +425,15 @@ var trailingMutants = []mistake{
 	{"cancel only drops the payload", "DB-CANCELBAR"},
 	{"cancel only stops the timer", "DB-CANCELBAR"},
 	{"cancel always reports true", "DB-CANCELBAR"},
+	{"cancel reports what is running", "DB-CANCELBAR"},
 	{"a new burst is taken for the cancelled one", "DB-QUIET"},
 	{"flush does nothing", "DB-FLUSH"},
+	{"flush while running fires nothing", "DB-FLUSH"},
 	{"flush fires without an event", "DB-FLUSH0"},
 	{"flush keeps the timer", "DB-IDLE"},
 	{"flush looks and fires under two locks", "X-CONC"},
 	{"pending while running", "DB-PEND"},
+	{"nothing is pending while running", "DB-PEND"},
 	{"stop lets the pending event fire", "DB-STOP"},
 	{"stop keeps what waits its turn", "DB-STOP"},
 	{"call after stop works", "DB-STOP"},

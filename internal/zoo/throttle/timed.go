@@ -272,6 +272,12 @@ func (d *timed) flush() {
 	d.mu.Lock()
 	v, ok := d.value, d.pending
 	d.pending = ok && d.is("a flushed event comes again")
+	if d.is("a flush stops the timer and leaves the interval running") && ok {
+		d.gen++
+	}
+	if d.is("a flush of nothing ends the interval") && !ok {
+		d.used = false
+	}
 	d.mu.Unlock()
 	if ok || d.is("flush emits what is not pending") {
 		d.emit(v)
@@ -303,6 +309,10 @@ func (d *timed) stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.stopped = true
+	if d.is("flush emits what stop has dropped") {
+		d.gen++
+		return
+	}
 	if !d.is("stop lets the pending event come") {
 		d.pending = false
 	}
