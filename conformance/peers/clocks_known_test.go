@@ -114,3 +114,17 @@ var (
 		{Rule: "CK-DIFF", Schedule: "timer 7 16m @2m | consume 10 7 @19m", Why: "consumer 10 receives 19m, want consumer 10 receives 18m (at 19m)"},
 	}
 )
+
+// presetKnown is what the same clocks show besides when they declare what they are.
+var presetKnown = map[string][]clocktest.Known{
+	"clockwork": {
+		{Rule: "CK-DIFF", Schedule: "deadline 7 27m 7 @0 | err 7 @8m", Why: "err 7: blocks, want nil (at 8m)"},
+	},
+	"k8s": {
+		{Rule: "CK-FLOW", Schedule: "sleep 1 1s @0 | afterfunc 2 1s @f1 | idle 5s", Why: "sleeper 1 wakes too early, want it at 1s"},
+		{Rule: "CK-DIFF", Schedule: "ticker 1 17m @0 | consume 4 1 @12m | idle 24m", Why: "consumer 4 receives 36m, want consumer 4 receives 17m (at 17m)"},
+	},
+	"juju": {
+		{Rule: "CK-DIFF", Schedule: "after 1 2m @16m | read 1 @1h45m", Why: "read 1: 1h45m, want 18m (at 1h45m)"},
+	},
+}
