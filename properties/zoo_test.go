@@ -100,6 +100,7 @@ var notDrawn = []struct {
 	{"intervals are whole milliseconds", []string{"GC-EQUIV GCRA: the interval is cut to whole milliseconds"}},
 	{"programs have few equal deadlines, as package time promises no order for them", []string{
 		"CK-SAME one deadline holds one function",
+		"CK-SAME Stop at the deadline says true and leaves the function",
 	}},
 	{"items are not put in a race with their turn", []string{
 		"LB-SAMEINSTANT a timer that was armed again fires twice",

@@ -114,7 +114,8 @@ func zeroDurations() []conformance.Schedule {
 	return out
 }
 
-// sameDeadlines have three timers of two kinds that are due at one instant.
+// sameDeadlines have three timers of two kinds that are due at one instant, or functions that
+// stop each other at theirs.
 func sameDeadlines() []conformance.Schedule {
 	var out []conformance.Schedule
 	makers := []string{"timer", "afterfunc", "ticker", "sleep", "after"}
@@ -129,7 +130,11 @@ func sameDeadlines() []conformance.Schedule {
 			out = append(out, suite.MustParse(text+" | idle 400ms"))
 		}
 	}
-	return out
+	return append(out, suite.ParseAll(
+		"afterfunc 1 1s @0 | afterfunc 2 1s @0 | halt 2 @f1 | idle 2s",
+		"afterfunc 1 1s @0 | afterfunc 2 1s @0 | halt 1 @f2 | idle 2s",
+		"afterfunc 1 1s @0 | afterfunc 2 1s @0 | halt 2 @f1 | halt 1 @f2 | idle 2s",
+		"afterfunc 1 1s @0 | afterfunc 2 600ms @400ms | afterfunc 3 1s @0 | halt 3 @f1 | halt 1 @f2 | idle 2s")...)
 }
 
 func sleepers() []conformance.Schedule {

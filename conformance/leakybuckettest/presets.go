@@ -15,3 +15,9 @@ func UberRatelimit(slack int) Traits {
 func FailsafeSmooth() Traits {
 	return Traits{Head: HeadAtOnce, Unbounded: true}
 }
+
+// XTimeRate are the traits of golang.org/x/time/rate with a burst of 1, whose Wait spaces its
+// callers.
+func XTimeRate() Traits {
+	return Traits{Head: HeadAtOnce, Unbounded: true}
+}

@@ -41,6 +41,9 @@ var (
 		{Rule: "CK-DIFF", Schedule: "timeout 7 3m 4 @59m | idle 39m", Why: "context 7 is live, deadline 1h41m, want context 7 is live, deadline 1h2m (at 59m)"},
 	}
 	quartzKnown = []clocktest.Known{
+		// Functions of one instant start together; which of them comes first is chance.
+		{Rule: "CK-SAME", Schedule: "afterfunc 1 1s @0 | afterfunc 2 1s @0 | halt 1 @f2 | idle 2s", Why: "halt 1: true, but function 1 runs"},
+		{Rule: "CK-SAME", Schedule: "afterfunc 1 1s @0 | afterfunc 2 1s @0 | halt 2 @f1 | idle 2s", Why: "halt 2: true, but function 2 runs"},
 		{Rule: "CK-UNREAD", Schedule: "timer 1 1s @0 | halt 1 @1s | read 1 @6s", Why: "halt 1: false, want true (at 1s)"},
 		{Rule: "CK-TICKUNREAD", Schedule: "ticker 1 1s @0 | rearm 1 700ms @1s | read 1 @6s | read 1 @6.3s | read 1 @7.3s", Why: "read 1: 1s, want 1.7s (at 6s)"},
 		{Rule: "CK-TICKARG", Schedule: "ticker 1 1s @0 | rearm 1 -1ns @0", Why: "nothing, want rearm 1 -1ns: panics (at 0)"},
@@ -114,3 +117,17 @@ var (
 		{Rule: "CK-DIFF", Schedule: "timer 7 16m @2m | consume 10 7 @19m", Why: "consumer 10 receives 19m, want consumer 10 receives 18m (at 19m)"},
 	}
 )
+
+// presetKnown is what the same clocks show besides when they declare what they are.
+var presetKnown = map[string][]clocktest.Known{
+	"clockwork": {
+		{Rule: "CK-DIFF", Schedule: "deadline 7 27m 7 @0 | err 7 @8m", Why: "err 7: blocks, want nil (at 8m)"},
+	},
+	"k8s": {
+		{Rule: "CK-FLOW", Schedule: "sleep 1 1s @0 | afterfunc 2 1s @f1 | idle 5s", Why: "sleeper 1 wakes too early, want it at 1s"},
+		{Rule: "CK-DIFF", Schedule: "ticker 1 17m @0 | consume 4 1 @12m | idle 24m", Why: "consumer 4 receives 36m, want consumer 4 receives 17m (at 17m)"},
+	},
+	"juju": {
+		{Rule: "CK-DIFF", Schedule: "after 1 2m @16m | read 1 @1h45m", Why: "read 1: 1h45m, want 18m (at 1h45m)"},
+	},
+}

@@ -2,6 +2,7 @@ package peers
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -113,6 +114,50 @@ func TestClocks(t *testing.T) {
 		reports = append(reports, clocktest.Run(t, spec))
 	})
 	t.Log("\n" + conformance.Table(reports...))
+}
+
+// presets are the traits that package clocktest has of libraries. TestClocks holds their clocks
+// to what a bubble makes of them; here each is held to what it declares. That excuses it from
+// rules that it breaks there.
+var presets = map[string]struct {
+	traits  clocktest.Traits
+	excuses []string
+}{
+	"clockwork":   {clocktest.Clockwork(), []string{"CK-ORDER", "CK-AT", "CK-CHAIN", "CK-FLOW", "CK-AWAIT"}},
+	"quartz":      {clocktest.Quartz(), nil},
+	"benbjohnson": {clocktest.Benbjohnson(), nil},
+	"k8s":         {clocktest.K8s(), []string{"CK-REENT"}},
+	"juju":        {clocktest.Juju(), []string{"CK-ORDER", "CK-AT", "CK-CHAIN", "CK-FLOW", "CK-AWAIT"}},
+}
+
+// TestClocks_presets judges libraries with the traits that are named after them. Those that
+// excuse nothing are those with which TestClocks judges.
+func TestClocks_presets(t *testing.T) {
+	if go124 && testing.Short() {
+		t.Skip("-short: some of these clocks leave bubbles in a deadlock, and the runtime of this release can crash on them")
+	}
+	each(t, fakeClocks(), func(t *testing.T, spec clocktest.Spec) {
+		preset, ok := presets[spec.Name]
+		switch {
+		case !ok:
+			t.Skip("no preset")
+		case preset.excuses == nil && preset.traits != spec.Traits:
+			t.Fatalf("the preset is %v, and TestClocks judges with %v", preset.traits, spec.Traits)
+		case preset.excuses == nil:
+			t.Skip("TestClocks judges it")
+		}
+		spec.Traits = preset.traits
+		spec.KnownFailing = slices.DeleteFunc(slices.Clone(spec.KnownFailing), func(k clocktest.Known) bool {
+			return slices.Contains(preset.excuses, k.Rule)
+		})
+		spec.KnownFailing = append(spec.KnownFailing, presetKnown[spec.Name]...)
+		r := clocktest.Run(t, spec)
+		for _, rule := range preset.excuses {
+			if v, _ := r.Verdict(rule); v.Status != conformance.Skip {
+				t.Errorf("the preset does not excuse the clock from %s", rule)
+			}
+		}
+	})
 }
 
 // clockworkDivergences lists how clockwork differs from package time, with the

@@ -14,6 +14,7 @@ import (
 	"github.com/throttled/throttled/v2/store/memstore"
 	"github.com/ulule/limiter/v3"
 	"github.com/ulule/limiter/v3/drivers/store/memory"
+	"golang.org/x/time/rate"
 )
 
 // Each known failure of TestQuotas with the library alone, as in the tests above.
@@ -168,6 +169,16 @@ func TestFailsafeSmooth_grid(t *testing.T) {
 			t.Error("the second of two permits a millisecond apart was denied: the spacing is kept")
 		}
 	})
+}
+
+// Wait "blocks until lim permits an event to happen". At ten a second, the second of
+// two comes less than 100ms after the first: what is left of a nanosecond is cut from the wait.
+func TestXTime_waitIsCutToNanoseconds(t *testing.T) {
+	l := rate.NewLimiter(rate.Every(100*time.Millisecond), 1)
+	l.AllowN(start, 1)
+	if d := l.ReserveN(start.Add(1), 1).DelayFrom(start); d >= 100*time.Millisecond {
+		t.Errorf("the second is due after %v: the spacing is kept", d)
+	}
 }
 
 // The store reads the runtime's clock past package time, so that in a bubble no time

@@ -17,6 +17,7 @@ import (
 	"github.com/ulule/limiter/v3"
 	"github.com/ulule/limiter/v3/drivers/store/memory"
 	uber "go.uber.org/ratelimit"
+	"golang.org/x/time/rate"
 )
 
 // throttledQuota "uses the generic cell-rate algorithm", with "quantity 0" to "peek";
@@ -168,6 +169,21 @@ func failsafeSmoothQuota(known ...leakybuckettest.Known) leakybuckettest.Spec {
 	}
 }
 
+// xtimeBucket is x/time/rate with a burst of 1, of which callers Wait for their turn: it
+// "allows events up to rate r and permits bursts of at most b tokens".
+func xtimeBucket(known ...leakybuckettest.Known) leakybuckettest.Spec {
+	return leakybuckettest.Spec{
+		Name: "golang.org/x/time/rate v0.14.0, burst 1",
+		Time: leakybuckettest.PackageTime,
+		New: func(_ leakybuckettest.Env, cfg leakybuckettest.Config, _ func(int)) leakybuckettest.Funcs {
+			l := rate.NewLimiter(rate.Every(cfg.Interval), 1)
+			return leakybuckettest.Funcs{Take: func() bool { return l.Wait(context.Background()) == nil }}
+		},
+		Traits:       leakybuckettest.XTimeRate(),
+		KnownFailing: known,
+	}
+}
+
 // known makes an entry of a list of known failures.
 func known(rule, schedule, why string) conformance.Known {
 	return conformance.Known{Rule: rule, Schedule: schedule, Why: why}
@@ -179,7 +195,9 @@ const (
 	givesBack   = "a negative number gives back what was never taken; the docs do not mention it"
 	unixZeroNew = "a clock at Unix(0) looks like a new limiter; the docs do not mention it"
 	tooLong     = "four times 146 years do not fit, so that everything is denied; the docs do not bound the time"
-	grid        = "what is idle is rounded down to whole intervals, so that the next turn may come early; " +
+	cut         = "a wait is cut to whole nanoseconds, so that a turn may come one early; " +
+		"the docs do not say how exact it is"
+	grid = "what is idle is rounded down to whole intervals, so that the next turn may come early; " +
 		"the docs promise an even spread"
 )
 
@@ -231,6 +249,11 @@ var (
 	}
 )
 
+var xtimeBucketKnown = []conformance.Known{
+	known("LB-SPACE", "interval=100ms backlog=1 | put 1 @0 | put 2 @1ns", cut),
+	known("LB-IDLE", "interval=100ms backlog=1 | put 1 @0 | put 2 @1ns", cut),
+}
+
 const peekTakes = "the quantity 0 is overwritten by 1 before the first attempt, and taken in the second; " +
 	"the docs say no update is performed"
 
@@ -252,6 +275,7 @@ func leakyBuckets() []peer[leakybuckettest.Spec] {
 		{"UberRatelimit", uberBucket(0, uberBucketKnown...)},
 		{"UberRatelimitSlack", uberBucket(3, uberSlackKnown...)},
 		{"FailsafeSmooth", failsafeSmoothQuota(smoothKnown...)},
+		{"XTimeRate", xtimeBucket(xtimeBucketKnown...)},
 	}
 }
 

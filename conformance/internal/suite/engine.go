@@ -53,7 +53,8 @@ type finding struct {
 	example string     // the first schedule that was judged
 	worst   *Violation // with the smallest schedule
 	family  string
-	left    map[string]int // schedules that concern it and were left out, by reason
+	kinds   map[string]*Violation // those with the smallest schedule of each kind
+	left    map[string]int        // schedules that concern it and were left out, by reason
 	// unfinished says that schedules which concern it were not reached.
 	unfinished bool
 	// maybe are the findings that count only if they are frequent, by schedule.
@@ -439,8 +440,14 @@ func (f *finding) chance(v *Violation, j Job) {
 	f.maybe[key].hits++
 }
 
-// keep remembers v if its schedule is the smallest so far.
+// keep remembers v if its schedule is the smallest so far, or the smallest of its kind.
 func (f *finding) keep(v *Violation, family string) {
+	if least := f.kinds[v.Kind]; v.Kind != "" && (least == nil || v.Run.Schedule.Compare(least.Run.Schedule) < 0) {
+		if f.kinds == nil {
+			f.kinds = map[string]*Violation{}
+		}
+		f.kinds[v.Kind] = v
+	}
 	order := -1
 	if f.worst != nil {
 		order = v.Run.Schedule.Compare(f.worst.Run.Schedule)

@@ -38,6 +38,28 @@ func (e *engine[T, E]) text(r *Rule[T, E], v *Violation) string {
 	return b.String()
 }
 
+// mostKinds is how many kinds of findings of one rule are shown.
+const mostKinds = 3
+
+// otherKinds tells of findings of other kinds than the one that is shown, each on its smallest
+// schedule, so that one mistake does not hide another that breaks the same rule.
+func (f *finding) otherKinds() string {
+	var others []*Violation
+	for kind, v := range f.kinds {
+		if kind != f.worst.Kind {
+			others = append(others, v)
+		}
+	}
+	slices.SortFunc(others, func(a, b *Violation) int {
+		return cmp.Or(a.Run.Schedule.Compare(b.Run.Schedule), cmp.Compare(a.Kind, b.Kind))
+	})
+	var b strings.Builder
+	for _, v := range others[:min(len(others), mostKinds-1)] {
+		fmt.Fprintf(&b, "it is broken in another way too: %s\n\ton %s\n", v.Headline, v.Run.Schedule)
+	}
+	return b.String()
+}
+
 // quoted quotes a text for the shell.
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 

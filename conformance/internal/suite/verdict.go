@@ -90,6 +90,7 @@ func (e *engine[T, E]) conclude(r *Rule[T, E], v *conformance.Verdict, only stri
 			v.Schedule = f.worst.Run.Schedule.String()
 		}
 		e.explain(r, v, f.worst)
+		v.Text += f.otherKinds()
 	case e.stalls[r.ID] != "":
 		v.Status, v.Reason = conformance.Inconclusive, e.stalls[r.ID]
 	case f.unfinished:

@@ -19,7 +19,7 @@ type Violation struct {
 	// it by being overtaken.
 	Chance bool
 	// Kind tells findings of one rule apart: a schedule is made smaller only as long as
-	// the kind remains.
+	// the kind remains, and a failure shows the smallest schedule of more than one kind.
 	Kind string
 	// Run is the run; the suite sets it for what a Check returns.
 	Run *Recording

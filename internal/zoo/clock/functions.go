@@ -2,6 +2,7 @@ package clock
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	ct "github.com/escapement-go/escapement/conformance/clocktest"
@@ -18,6 +19,16 @@ var functionMistakes = []mistake{
 				d = 0
 			}
 			return afterFunc(d, fn)
+		}
+	}},
+	{"Stop at the deadline says true and leaves the function", "CK-SAME", func(f *ct.Funcs) {
+		afterFunc := f.AfterFunc
+		f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer {
+			var ran atomic.Bool
+			due := f.Now().Add(d)
+			t := &timerMutant{Timer: afterFunc(d, func() { ran.Store(true); fn() })}
+			t.stop = func() bool { return !ran.Load() && f.Now().Equal(due) || t.Timer.Stop() }
+			return t
 		}
 	}},
 	{"Stop of a function always says false", "CK-FUNC", wrapFuncs(func(t *timerMutant) {

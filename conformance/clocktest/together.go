@@ -1,0 +1,77 @@
+package clocktest
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// stopsAtOnce reports whether a schedule does nothing but arm functions, each once, that stop
+// others. Which of them comes first at an instant is open, but not what Stop may say.
+func stopsAtOnce(steps []conformance.Step) bool {
+	armed := map[int]bool{}
+	return !slices.ContainsFunc(steps, func(s conformance.Step) bool {
+		switch s.Op {
+		case conformance.OpAfterFunc:
+			again := armed[s.N]
+			armed[s.N] = true
+			return again || s.In != 0
+		case conformance.OpHalt:
+			return s.In == 0 || !armed[s.N]
+		}
+		return s.Op != conformance.OpIdle
+	})
+}
+
+// together judges timers that are due at one instant. Functions that stop each other are judged
+// without package time, which may run either first: one that was stopped does not run, and one
+// that was not does.
+func (x *exam) together() *suite.Violation {
+	switch {
+	case x.open() == "":
+		return x.inAnyOrder()
+	case !stopsAtOnce(x.Schedule.Steps) || x.ledger == nil:
+		return nil
+	case x.Stuck:
+		return x.stuck()
+	}
+	shows := func(text string) bool {
+		return slices.ContainsFunc(x.got, func(e event) bool { return e.text == text })
+	}
+	for _, s := range x.Schedule.Steps {
+		if s.Op != conformance.OpHalt {
+			continue
+		}
+		runs := shows(fmt.Sprintf("function %d runs", s.N))
+		for _, stopped := range []bool{true, false} {
+			if shows(fmt.Sprintf("%s: %v", call(s), stopped)) && runs == stopped {
+				return x.contradicts(s, stopped)
+			}
+		}
+	}
+	return nil
+}
+
+// contradicts says that a function ran although Stop said true, or did not although it said
+// false.
+func (x *exam) contradicts(s conformance.Step, stopped bool) *suite.Violation {
+	v := &suite.Violation{
+		Headline: fmt.Sprintf("%s: true, but function %d runs", call(s), s.N),
+		Because:  fmt.Sprintf("function %d stops it at the instant at which both are due, in either order", s.In),
+		Lanes:    []suite.Lane{{Name: "got"}},
+	}
+	if !stopped {
+		v.Headline = fmt.Sprintf("%s: false, but function %d never runs", call(s), s.N)
+	}
+	for _, made := range x.Schedule.Steps {
+		if made.Op == conformance.OpAfterFunc && made.N == s.N {
+			v.At = made.At + made.D
+		}
+	}
+	for _, e := range x.got {
+		v.Lanes[0].Marks = append(v.Lanes[0].Marks, suite.Mark{At: v.At, Text: e.mark})
+	}
+	return v
+}
