@@ -251,7 +251,8 @@ type tickingClock struct {
 	reads atomic.Int64
 }
 
-func (c *tickingClock) Now() time.Time { return t0.Add(time.Duration(c.reads.Add(1))) }
+func (c *tickingClock) Now() time.Time                  { return t0.Add(time.Duration(c.reads.Add(1))) }
+func (c *tickingClock) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
 
 // Goroutines that open one window after another pass no more than there are windows.
 func TestThrottle_windowsOfMany(t *testing.T) {
