@@ -55,6 +55,7 @@ type Throttle struct {
 	k        int
 
 	epoch atomic.Pointer[epoch] // nil: no event yet. Stored with mu held
+	given atomic.Bool           // windows may begin at instants that are not of the clock
 
 	mu    sync.Mutex
 	start time.Duration // of the window, counted from the base of epoch; not if k is 1
@@ -70,6 +71,7 @@ type epoch struct {
 const (
 	notFull = math.MaxInt64
 	remote  = 1 << 62 // an epoch is for starts less far from its base
+	moment  = 1000    // more than it takes to read the clock and to act on it
 )
 
 // A ThrottleOption is an option of [NewThrottle]: [WithClock] or [PerWindow].
@@ -124,7 +126,7 @@ func (h *Throttle) Allow() bool {
 		return h.allow()
 	}
 	e := ep.now(h.clock)
-	if ok, decided := h.decide(ep, e); decided {
+	if ok, decided := h.decide(ep, e, h.clock == nil); decided {
 		return ok
 	}
 	if h.k == 1 {
@@ -144,8 +146,11 @@ func (h *Throttle) AllowAt(t time.Time) bool {
 	if h.interval == 0 {
 		return true
 	}
+	if !h.given.Load() {
+		h.given.Store(true)
+	}
 	if ep := h.epoch.Load(); ep != nil {
-		if ok, decided := h.decide(ep, t.Sub(ep.base)); decided {
+		if ok, decided := h.decide(ep, t.Sub(ep.base), false); decided {
 			return ok
 		}
 	}
@@ -169,14 +174,19 @@ func (h *Throttle) Reset() {
 }
 
 // decide decides at e without the lock, if it can: in a window that lets no more pass and,
-// with k = 1, after it. An e before the window may only mean that another goroutine, which
-// read the clock later, was faster.
-func (h *Throttle) decide(ep *epoch, e time.Duration) (ok, decided bool) {
+// with k = 1, after it. If e is before the window that can mean that the clock was set back,
+// or that another goroutine, which read it later, was faster. If e is of package time, and
+// so are all windows, and it is a moment that they differ by, it is the latter: then the
+// event counts as one at the start of the window, which is an instant between the call and
+// now.
+func (h *Throttle) decide(ep *epoch, e time.Duration, packageTime bool) (ok, decided bool) {
 	for {
 		full := ep.full.Load()
 		switch {
-		case int64(e) < full || e >= remote:
+		case e >= remote:
 			return false, false
+		case int64(e) < full:
+			return false, packageTime && int64(e) > full-moment && full != notFull && !h.given.Load()
 		case int64(e)-full < int64(h.interval):
 			return false, true
 		case h.k > 1:
