@@ -1,7 +1,6 @@
 package limiters
 
 import (
-	"container/list"
 	"context"
 	"errors"
 	"fmt"
@@ -50,8 +49,8 @@ var (
 // [ErrTimeout], never both and never neither. If the context is done, even at the
 // same instant, and Acquire returns an error, no slot is taken.
 //
-// It has no goroutines, and a timer only for as long as a request waits with a
-// timeout. All methods are safe for concurrent use, and take effect one after the
+// It has no goroutines, and timers only for as long as a request waits with a timeout:
+// one for all of them on package time, one for each on another clock. All methods are safe for concurrent use, and take effect one after the
 // other. Where nobody waits, Acquire and Release are one atomic operation each.
 type Concurrency struct {
 	clock   clockwork.Clock // nil: package time
@@ -65,7 +64,12 @@ type Concurrency struct {
 	limit atomic.Int64 // changed with mu held
 
 	mu      sync.Mutex
-	waiters list.List // of *waiter, in the order in which they came
+	waiters backlog
+
+	// With a timeout on package time. As all wait for equally long, it runs out in the
+	// order in which they came, so one timer does for all.
+	timer *time.Timer // nil: nobody waits
+	began time.Time   // when it was made, from which deadlines are counted
 }
 
 const (
@@ -76,10 +80,45 @@ const (
 
 // waiter is a request in the backlog.
 type waiter struct {
-	n     int64
-	place *list.Element // nil: it has been answered
-	ready chan struct{} // closed when it is answered
-	err   error         // the answer, nil for slots; set before ready is closed
+	n        int64
+	ready    chan struct{} // closed when it is answered. Of a bubble, so that it cannot be used again
+	err      error         // the answer, nil for slots; set before ready is closed
+	deadline time.Duration // with a timeout on package time
+
+	waits      bool // it has not been answered
+	prev, next *waiter
+}
+
+// backlog is the requests that wait, in the order in which they came.
+type backlog struct {
+	first, last *waiter
+	len         int
+}
+
+func (b *backlog) push(w *waiter) {
+	w.waits, w.prev = true, b.last
+	if b.last == nil {
+		b.first = w
+	} else {
+		b.last.next = w
+	}
+	b.last = w
+	b.len++
+}
+
+func (b *backlog) remove(w *waiter) {
+	if w.prev == nil {
+		b.first = w.next
+	} else {
+		w.prev.next = w.next
+	}
+	if w.next == nil {
+		b.last = w.prev
+	} else {
+		w.next.prev = w.prev
+	}
+	w.waits, w.prev, w.next = false, nil, nil
+	b.len--
 }
 
 // A ConcurrencyOption is an option of [NewConcurrency]: [WithClock], [Backlog] or
@@ -198,6 +237,7 @@ func (c *Concurrency) Release(n int) {
 		if c.state.CompareAndSwap(s, s+int64(n)<<1) {
 			return
 		}
+		pause()
 		s = c.state.Load()
 	}
 	c.mu.Lock()
@@ -217,12 +257,12 @@ func (c *Concurrency) Resize(limit int) {
 	c.state.Or(queued) // from here on everybody takes the lock
 	c.state.Add((slots - c.limit.Load()) << 1)
 	c.limit.Store(slots)
-	for e := c.waiters.Front(); e != nil; {
-		w := e.Value.(*waiter)
-		e = e.Next()
+	for w := c.waiters.first; w != nil; {
+		next := w.next
 		if w.n > slots {
 			c.answer(w, ErrOverLimit)
 		}
+		w = next
 	}
 	c.wake()
 }
@@ -242,7 +282,7 @@ func (c *Concurrency) InUse() int {
 func (c *Concurrency) Waiting() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.waiters.Len()
+	return c.waiters.len
 }
 
 func mustCount(method string, n int) {
@@ -261,6 +301,14 @@ func (c *Concurrency) take(n int64) bool {
 		if c.state.CompareAndSwap(s, s-n<<1) {
 			return true
 		}
+		pause()
+	}
+}
+
+// pause does nothing for about 100 ns. Who finds that another processor was faster leaves
+// the state to it for a while: two that fight for it are slower than one after the other.
+func pause() {
+	for range 300 {
 	}
 }
 
@@ -281,25 +329,62 @@ func (c *Concurrency) join(n int64) (*waiter, error) {
 			if c.state.CompareAndSwap(s, s-n<<1) {
 				return nil, nil
 			}
-		case c.waiters.Len() >= c.backlog:
+		case c.waiters.len >= c.backlog:
 			return nil, ErrBacklogFull
 		case c.timeout == 0:
 			return nil, ErrTimeout
 		case c.state.CompareAndSwap(s, s|queued):
 			w := &waiter{n: n, ready: make(chan struct{})}
-			w.place = c.waiters.PushBack(w)
+			if c.timeout != noTimeout && c.clock == nil {
+				w.deadline = c.deadline()
+			}
+			c.waiters.push(w)
 			return w, nil
 		}
+	}
+}
+
+// deadline returns when the timeout of a request runs out that begins to wait now, and
+// arms the timer if it is the first. mu is held.
+func (c *Concurrency) deadline() time.Duration {
+	if c.timer != nil {
+		// A timeout that does not end in 292 years is as good as that.
+		return time.Since(c.began) + min(c.timeout, remote)
+	}
+	c.began = time.Now()
+	c.timer = time.AfterFunc(c.timeout, c.expire)
+	return min(c.timeout, remote)
+}
+
+// expire is the function of the timer. If it was made for requests that wait no more, it
+// is too early for the others.
+func (c *Concurrency) expire() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.timer == nil {
+		return
+	}
+	now := time.Since(c.began)
+	for w := c.waiters.first; w != nil && w.deadline <= now; w = c.waiters.first {
+		c.answer(w, ErrTimeout)
+	}
+	c.wake() // they may have stood in the way of those behind them
+	if w := c.waiters.first; w != nil {
+		c.timer.Reset(w.deadline - now)
 	}
 }
 
 // wait waits for the answer to w, or gives up.
 func (c *Concurrency) wait(ctx context.Context, done <-chan struct{}, w *waiter) error {
 	var expired <-chan time.Time
-	if c.timeout != noTimeout {
-		timer := c.newTimer()
+	if c.timeout != noTimeout && c.clock != nil {
+		timer := c.clock.NewTimer(c.timeout)
 		defer timer.Stop()
 		expired = timer.Chan()
+	}
+	if done == nil && expired == nil { // a receive takes half the time of a select
+		<-w.ready
+		return w.err
 	}
 	select {
 	case <-w.ready:
@@ -328,10 +413,10 @@ func (c *Concurrency) wait(ctx context.Context, done <-chan struct{}, w *waiter)
 func (c *Concurrency) leave(w *waiter) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if w.place == nil {
+	if !w.waits {
 		return false
 	}
-	c.waiters.Remove(w.place)
+	c.remove(w)
 	c.wake() // it may have stood in the way of those behind it
 	return true
 }
@@ -351,8 +436,7 @@ func (c *Concurrency) put(n int64) {
 
 // wake gives what is free to those who wait, in their order. mu is held.
 func (c *Concurrency) wake() {
-	for c.waiters.Len() > 0 {
-		w := c.waiters.Front().Value.(*waiter)
+	for w := c.waiters.first; w != nil; w = c.waiters.first {
 		if c.state.Load()>>1 < w.n {
 			return
 		}
@@ -364,19 +448,17 @@ func (c *Concurrency) wake() {
 
 // answer ends the wait of w. mu is held.
 func (c *Concurrency) answer(w *waiter, err error) {
-	c.waiters.Remove(w.place)
-	w.place, w.err = nil, err
+	c.remove(w)
+	w.err = err
 	close(w.ready)
 }
 
-func (c *Concurrency) newTimer() clockwork.Timer {
-	if c.clock != nil {
-		return c.clock.NewTimer(c.timeout)
+// remove takes w out of the backlog, and stops the timer if nobody waits any more. mu is
+// held.
+func (c *Concurrency) remove(w *waiter) {
+	c.waiters.remove(w)
+	if c.timer != nil && c.waiters.len == 0 {
+		c.timer.Stop()
+		c.timer = nil
 	}
-	return packageTimer{time.NewTimer(c.timeout)}
 }
-
-// packageTimer is a timer of package time.
-type packageTimer struct{ *time.Timer }
-
-func (t packageTimer) Chan() <-chan time.Time { return t.C }

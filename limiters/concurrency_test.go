@@ -151,6 +151,44 @@ func TestConcurrency_timeout(t *testing.T) {
 	})
 }
 
+// On package time one timer does for all who wait, each for as long as the others.
+func TestConcurrency_timeoutsOfMany(t *testing.T) {
+	inQueue(t, NewConcurrency(1, Timeout(10)), func(q *queue) {
+		q.request(forever, "a", 1)
+		q.expect("a runs")
+		for range 2 { // the second time with another timer
+			ctx, cancel := context.WithCancel(forever)
+			q.request(forever, "b", 1)
+			time.Sleep(3)
+			q.request(ctx, "c", 1)
+			time.Sleep(3)
+			q.request(forever, "d", 1)
+			time.Sleep(3)
+			q.request(forever, "e", 1)
+			q.expect()
+			time.Sleep(1)
+			q.expect("b timeout")
+			cancel()
+			q.expect("c canceled")
+			time.Sleep(5)
+			q.expect()
+			time.Sleep(1)
+			q.expect("d timeout")
+			time.Sleep(2)
+			q.expect()
+			q.Release(1)
+			q.expect("e runs")
+			if q.Concurrency.timer != nil {
+				t.Error("a timer is left armed")
+			}
+			time.Sleep(20)
+			q.expect()
+		}
+		q.Release(1)
+		q.empty()
+	})
+}
+
 // With a timeout of 0 nobody waits, and a free slot is given all the same.
 func TestConcurrency_timeoutOfZero(t *testing.T) {
 	c := NewConcurrency(1, Timeout(0))

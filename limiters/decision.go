@@ -178,7 +178,7 @@ func (l *TokenBucket) Take(ctx context.Context, _ string, n int) (Decision, erro
 	if err := ctx.Err(); err != nil {
 		return Decision{}, err
 	}
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
 	now, _ := l.read()
 	return l.allow(now, n, true), nil
@@ -187,7 +187,7 @@ func (l *TokenBucket) Take(ctx context.Context, _ string, n int) (Decision, erro
 // AllowAt decides on n events at t as AllowN does, and says how things stand. At rate
 // [Inf] that is without a limit, whatever the burst.
 func (l *TokenBucket) AllowAt(t time.Time, n int) Decision {
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
 	return l.allow(t, n, false)
 }

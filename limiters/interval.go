@@ -67,6 +67,11 @@ func (i interval) fit(n, d, phase uint64) bool {
 	return nh < dh || nh == dh && nl < dl
 }
 
+// least returns the least d in which an interval fits, or the longest time.Duration.
+func (i interval) least() time.Duration {
+	return time.Duration(min(i.cost>>i.shift, math.MaxInt64-1)) + 1
+}
+
 // wait returns how long after d n intervals are complete, which must not fit,
 // rounded down; if it is longer than a time.Duration, the longest one.
 func (i interval) wait(n, d, phase uint64) time.Duration {

@@ -79,7 +79,7 @@ func (r *Reservation) Cancel() {
 	if !r.ok {
 		return
 	}
-	r.lim.mu.Lock()
+	r.lim.lock()
 	defer r.lim.mu.Unlock()
 	now, _ := r.lim.read()
 	r.lim.cancel(r, now, true)
@@ -96,13 +96,13 @@ func (r *Reservation) CancelAt(t time.Time) {
 	if !r.ok {
 		return
 	}
-	r.lim.mu.Lock()
+	r.lim.lock()
 	defer r.lim.mu.Unlock()
 	r.lim.cancel(r, t, false)
 }
 
 func (l *TokenBucket) reserveNow(r *Reservation) {
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
 	if !l.own || l.limit == Inf {
 		l.reserve(r, l.now(), 1, true)
@@ -112,7 +112,7 @@ func (l *TokenBucket) reserveNow(r *Reservation) {
 }
 
 func (l *TokenBucket) reserveAt(r *Reservation, t time.Time, n int) {
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
 	l.reserve(r, t, int64(n), false)
 }

@@ -81,21 +81,62 @@ func TestSometimes_noLock(t *testing.T) {
 	s.Do(func() { t.Error("ran within Interval of a panic") })
 }
 
+// Goroutines that call at once lose and repeat no number.
 func TestSometimes_concurrent(t *testing.T) {
-	s := Sometimes{First: 5, Interval: time.Hour}
-	var n atomic.Int64
+	for _, tt := range []struct {
+		s    *Sometimes
+		want int64 // of 800 calls
+	}{
+		{&Sometimes{}, 1},
+		{&Sometimes{First: 5}, 5},
+		{&Sometimes{Every: 7}, 115},
+		{&Sometimes{First: 3, Every: 100}, 10},
+		{&Sometimes{Interval: time.Hour}, 1},
+		{&Sometimes{First: 5, Interval: time.Hour}, 5},
+		{&Sometimes{Every: 7, Interval: time.Hour}, 115},
+	} {
+		s := Sometimes{First: tt.s.First, Every: tt.s.Every, Interval: tt.s.Interval}
+		var n atomic.Int64
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				for range 100 {
+					s.Do(func() { n.Add(1) })
+				}
+			}()
+		}
+		wg.Wait()
+		if n.Load() != tt.want {
+			t.Errorf("First %d Every %d Interval %d: %d runs, want %d", s.First, s.Every, s.Interval, n.Load(), tt.want)
+		}
+	}
+}
+
+// Runs for the sake of Interval neither overlap nor come too soon.
+func TestSometimes_intervalOfMany(t *testing.T) {
+	c := new(tickingClock)
+	s := Sometimes{Interval: 10, Clock: c}
+	var running, n atomic.Int64
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			for range 100 {
-				s.Do(func() { n.Add(1) })
+			for range 2000 {
+				s.Do(func() {
+					if running.Add(1) > 1 {
+						t.Error("two runs at once")
+					}
+					n.Add(1)
+					running.Add(-1)
+				})
 			}
 		}()
 	}
 	wg.Wait()
-	if n.Load() != 5 {
-		t.Errorf("%d runs, want 5", n.Load())
+	if most := c.reads.Load()/10 + 1; n.Load() > most || n.Load() < 2 {
+		t.Errorf("%d runs in %dns, want 2 to %d", n.Load(), c.reads.Load(), most)
 	}
 }

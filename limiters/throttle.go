@@ -47,20 +47,22 @@ import (
 //
 // In a synctest bubble, use a Throttle that has not seen an event outside of it,
 // or Reset it. All methods are safe for concurrent use, and take effect one after
-// the other. Denials take no lock.
+// the other. Denials take no lock, nor does with k = 1 an event that opens a window:
+// that is one compare-and-swap.
 type Throttle struct {
 	clock    clockwork.Clock // nil: package time
 	interval time.Duration
 	k        int
 
 	epoch atomic.Pointer[epoch] // nil: no event yet. Stored with mu held
+	given atomic.Bool           // windows may begin at instants that are not of the clock
 
 	mu    sync.Mutex
-	start time.Duration // of the window, counted from the base of epoch
-	count int           // passed in the window
+	start time.Duration // of the window, counted from the base of epoch; not if k is 1
+	count int           // passed in the window; not if k is 1
 }
 
-// An epoch is what a denial needs to know.
+// An epoch is what can be decided by without the lock.
 type epoch struct {
 	base time.Time
 	full atomic.Int64 // start of a window that lets no more pass, or notFull
@@ -68,7 +70,8 @@ type epoch struct {
 
 const (
 	notFull = math.MaxInt64
-	remote  = 1 << 62 // an epoch is for starts at most so far from its base
+	remote  = 1 << 62 // an epoch is for starts less far from its base
+	moment  = 1000    // more than it takes to read the clock and to act on it
 )
 
 // A ThrottleOption is an option of [NewThrottle]: [WithClock] or [PerWindow].
@@ -118,33 +121,24 @@ func (h *Throttle) Allow() bool {
 	if h.interval == 0 {
 		return true
 	}
-	// The window is read before the clock: an instant before its start means
-	// that the clock was set back, not that another goroutine was faster.
-	if ep := h.epoch.Load(); ep != nil {
-		full := ep.full.Load()
-		var e time.Duration
-		if h.clock == nil {
-			e = time.Since(ep.base) // Half the price of time.Now.
-		} else {
-			e = h.clock.Now().Sub(ep.base)
-		}
-		if h.within(full, e) {
-			return false
-		}
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		// Unless others were here meanwhile, that instant is still good.
-		if h.epoch.Load() == ep && e >= h.start && e <= remote {
-			return h.pass(ep.base.Add(e))
-		}
-	} else {
-		h.mu.Lock()
-		defer h.mu.Unlock()
+	ep := h.epoch.Load()
+	if ep == nil {
+		return h.allow()
 	}
-	if h.clock != nil {
-		return h.pass(h.clock.Now())
+	e := ep.now(h.clock)
+	if ok, decided := h.decide(ep, e, h.clock == nil); decided {
+		return ok
 	}
-	return h.pass(time.Now())
+	if h.k == 1 {
+		return h.allow()
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	// Unless others were here meanwhile, that instant is still good.
+	if h.epoch.Load() == ep && e >= h.start && e < remote {
+		return h.next(ep, e)
+	}
+	return h.pass(now(h.clock))
 }
 
 // AllowAt reports whether an event at t passes. It reads no clock.
@@ -152,12 +146,24 @@ func (h *Throttle) AllowAt(t time.Time) bool {
 	if h.interval == 0 {
 		return true
 	}
-	if ep := h.epoch.Load(); ep != nil && h.within(ep.full.Load(), t.Sub(ep.base)) {
-		return false
+	if !h.given.Load() {
+		h.given.Store(true)
+	}
+	if ep := h.epoch.Load(); ep != nil {
+		if ok, decided := h.decide(ep, t.Sub(ep.base), false); decided {
+			return ok
+		}
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.pass(t)
+	if h.k > 1 {
+		return h.pass(t)
+	}
+	for {
+		if ok, decided := h.only(h.full(), t); decided {
+			return ok
+		}
+	}
 }
 
 // Reset closes the window: the next event passes as the first did.
@@ -167,13 +173,86 @@ func (h *Throttle) Reset() {
 	h.epoch.Store(nil)
 }
 
-// within reports whether e is in the window that starts at full, and certainly
-// so: an e that saturated, which is also all there is from notFull on, is not.
-func (h *Throttle) within(full int64, e time.Duration) bool {
-	return int64(e) >= full && e != math.MaxInt64 && uint64(e)-uint64(full) < uint64(h.interval)
+// decide decides at e without the lock, if it can: in a window that lets no more pass and,
+// with k = 1, after it. If e is before the window that can mean that the clock was set back,
+// or that another goroutine, which read it later, was faster. If e is of package time, and
+// so are all windows, and it is a moment that they differ by, it is the latter: then the
+// event counts as one at the start of the window, which is an instant between the call and
+// now.
+func (h *Throttle) decide(ep *epoch, e time.Duration, packageTime bool) (ok, decided bool) {
+	for {
+		full := ep.full.Load()
+		switch {
+		case e >= remote:
+			return false, false
+		case int64(e) < full:
+			return false, packageTime && int64(e) > full-moment && full != notFull && !h.given.Load()
+		case int64(e)-full < int64(h.interval):
+			return false, true
+		case h.k > 1:
+			return false, false
+		case ep.full.CompareAndSwap(full, int64(e)):
+			return true, true
+		}
+	}
 }
 
-// pass decides with mu held.
+// allow decides now, with the lock. The window is read before the clock: an instant before
+// its start means that the clock was set back.
+func (h *Throttle) allow() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.k > 1 {
+		return h.pass(now(h.clock))
+	}
+	for {
+		full := h.full()
+		if ok, decided := h.only(full, now(h.clock)); decided {
+			return ok
+		}
+	}
+}
+
+// full returns the start of the window, where k is 1. Others may move it at any time.
+func (h *Throttle) full() int64 {
+	if ep := h.epoch.Load(); ep != nil {
+		return ep.full.Load()
+	}
+	return 0
+}
+
+// only decides at t with mu held, where k is 1 and the window began at full. If it does
+// not any more, nothing is decided.
+func (h *Throttle) only(full int64, t time.Time) (ok, decided bool) {
+	ep := h.epoch.Load()
+	if ep == nil {
+		h.epoch.Store(&epoch{base: t})
+		return true, true
+	}
+	gap := t.Sub(ep.base.Add(time.Duration(full)))
+	ok = gap >= h.interval || gap <= -h.interval
+	switch e := t.Sub(ep.base); {
+	case !ok && gap >= 0:
+		return false, true
+	case e < remote && e > -remote:
+		return ok, ep.full.CompareAndSwap(full, int64(e))
+	case ep.full.CompareAndSwap(full, notFull): // from here on nobody decides without the lock
+		h.epoch.Store(&epoch{base: t})
+		return ok, true
+	}
+	return false, false
+}
+
+// next decides at e with mu held, where k is more than 1. It is not before the window.
+func (h *Throttle) next(ep *epoch, e time.Duration) bool {
+	if e-h.start >= h.interval {
+		h.start, h.count = e, 0
+		ep.full.Store(notFull)
+	}
+	return h.take(ep)
+}
+
+// pass decides at t with mu held, where k is more than 1.
 func (h *Throttle) pass(t time.Time) bool {
 	ep := h.epoch.Load()
 	if ep == nil {
@@ -185,6 +264,11 @@ func (h *Throttle) pass(t time.Time) bool {
 	} else if gap < 0 {
 		ep = h.move(ep, t)
 	}
+	return h.take(ep)
+}
+
+// take lets an event pass that is in the window, if there is room.
+func (h *Throttle) take(ep *epoch) bool {
 	if h.count == h.k {
 		return false
 	}
@@ -201,7 +285,7 @@ func (h *Throttle) move(ep *epoch, t time.Time) *epoch {
 	if ep != nil {
 		e = t.Sub(ep.base)
 	}
-	far := ep == nil || e > remote || e < -remote
+	far := ep == nil || e >= remote || e <= -remote
 	if far {
 		ep, e = &epoch{base: t}, 0
 	}
@@ -215,4 +299,26 @@ func (h *Throttle) move(ep *epoch, t time.Time) *epoch {
 		h.epoch.Store(ep)
 	}
 	return ep
+}
+
+// now returns how long after the base it is on clock.
+func (ep *epoch) now(clock clockwork.Clock) time.Duration {
+	if clock != nil {
+		return clock.Now().Sub(ep.base)
+	}
+	return time.Since(ep.base) // Half the price of time.Now.
+}
+
+// within reports whether e is in the window that lets no more pass.
+func (ep *epoch) within(e, interval time.Duration) bool {
+	full := ep.full.Load()
+	return int64(e) >= full && e < remote && int64(e)-full < int64(interval)
+}
+
+// now returns the instant on clock, or that of package time.
+func now(clock clockwork.Clock) time.Time {
+	if clock != nil {
+		return clock.Now()
+	}
+	return time.Now()
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/escapement-go/escapement/fakeclock"
 	"github.com/escapement-go/escapement/internal/prove"
+	"github.com/jonboulle/clockwork"
 )
 
 var epochs = []time.Time{{}, time.Unix(0, 0), t0, time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC)}
@@ -195,6 +196,86 @@ func TestThrottle_clockBack(t *testing.T) {
 		}
 		if !ok {
 			t.Fatal("nothing passed for an interval")
+		}
+	}
+}
+
+// Whatever the instants, also those centuries apart and before the window, what passes is
+// what the documentation says.
+func TestThrottle_anyInstants(t *testing.T) {
+	const year = 365 * 24 * time.Hour
+	rng := rand.New(rand.NewPCG(5, 6))
+	for s := range prove.Long(2000, 100_000) {
+		d := []time.Duration{1, 50, year, 100 * year, math.MaxInt64}[rng.IntN(5)]
+		k := 1 + rng.IntN(3)
+		h := NewThrottle(d, PerWindow(k))
+		at := []time.Time{{}, t0, time.Now()}[rng.IntN(3)]
+		var start time.Time
+		count, open := 0, false
+		for i := range 20 {
+			switch rng.IntN(10) {
+			case 0:
+				h.Reset()
+				open = false
+			case 1:
+				at = at.Add(time.Duration(rng.Int64()))
+			case 2:
+				at = at.Add(-time.Duration(rng.Int64()))
+			case 3:
+				at = at.Add(d)
+			case 4:
+				at = at.Add(-d)
+			default:
+				at = at.Add(time.Duration(rng.Int64N(60) - 20))
+			}
+			gap := at.Sub(start)
+			if !open || gap >= d || gap <= -d {
+				start, count, open = at, 0, true
+			} else if gap < 0 {
+				start = at
+			}
+			want := count < k
+			if want {
+				count++
+			}
+			if got := h.AllowAt(at); got != want {
+				t.Fatalf("schedule %d, d=%v k=%d: event %d at %v = %v, want %v", s, d, k, i, at, got, want)
+			}
+		}
+	}
+}
+
+// tickingClock is a nanosecond later each time it is read.
+type tickingClock struct {
+	clockwork.Clock
+	reads atomic.Int64
+}
+
+func (c *tickingClock) Now() time.Time                  { return t0.Add(time.Duration(c.reads.Add(1))) }
+func (c *tickingClock) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
+
+// Goroutines that open one window after another pass no more than there are windows.
+func TestThrottle_windowsOfMany(t *testing.T) {
+	const interval, calls = 3, 2000
+	for _, k := range []int{1, 2} {
+		c := new(tickingClock)
+		h := NewThrottle(interval, PerWindow(k), WithClock(c))
+		var n atomic.Int64
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				for range calls {
+					if h.Allow() {
+						n.Add(1)
+					}
+				}
+			}()
+		}
+		wg.Wait()
+		if most := int64(k) * (c.reads.Load()/interval + 1); n.Load() > most || n.Load() == 0 {
+			t.Errorf("k=%d: %d passed in %dns, want 1 to %d", k, n.Load(), c.reads.Load(), most)
 		}
 	}
 }

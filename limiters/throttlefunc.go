@@ -3,6 +3,7 @@ package limiters
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/escapement-go/escapement/internal/stackmark"
@@ -70,9 +71,13 @@ type ThrottleFunc[T any] struct {
 	clock    clockwork.Clock // nil: package time
 	edges    Edges
 
+	// The window, for Leading alone: what it drops takes no lock. nil: no event yet.
+	// Stored with mu held.
+	epoch atomic.Pointer[epoch]
+
 	mu      sync.Mutex
 	stopped bool
-	open    bool      // start is one
+	opened  bool      // start is one
 	start   time.Time // of the newest window or slot
 	pending bool      // value waits for the timer or, if due, for the running f
 	due     bool
@@ -121,6 +126,9 @@ func (h *ThrottleFunc[T]) Call(v T) {
 	if h.f == nil {
 		panic("limiters: ThrottleFunc.Call: no function to run: use NewThrottleFunc")
 	}
+	if ep := h.epoch.Load(); ep != nil && ep.within(ep.now(h.clock), h.interval) {
+		return
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
@@ -141,14 +149,15 @@ func (h *ThrottleFunc[T]) Call(v T) {
 func (h *ThrottleFunc[T]) first(v T) {
 	now := h.now()
 	gap := now.Sub(h.start)
-	if h.edges == Sample && h.open && gap >= 0 {
+	if h.edges == Sample && h.opened && gap >= 0 {
 		gap %= h.interval
 		h.start = now.Add(-gap)
 	}
-	within := h.open && gap < h.interval && gap > -h.interval
+	within := h.opened && gap < h.interval && gap > -h.interval
 	switch {
 	case within && gap < 0:
-		h.start, gap = now, 0
+		gap = 0
+		h.open(now)
 	case !within && h.edges&Leading != 0:
 		if h.running { // for longer than the window
 			if h.edges&Trailing != 0 {
@@ -160,7 +169,8 @@ func (h *ThrottleFunc[T]) first(v T) {
 		h.run(now)
 		return
 	case !within:
-		h.open, h.start, gap = true, now, 0
+		gap = 0
+		h.open(now)
 	}
 	if h.edges != Leading {
 		h.value, h.pending = v, true
@@ -281,10 +291,25 @@ func (h *ThrottleFunc[T]) leave() {
 
 // begin opens the window of a run that begins now.
 func (h *ThrottleFunc[T]) begin(now time.Time) {
-	if gap := now.Sub(h.start); h.edges == Sample && h.open && gap >= 0 {
+	if gap := now.Sub(h.start); h.edges == Sample && h.opened && gap >= 0 {
 		now = now.Add(-(gap % h.interval))
 	}
-	h.open, h.start = true, now
+	h.open(now)
+}
+
+// open makes now the start of the window.
+func (h *ThrottleFunc[T]) open(now time.Time) {
+	h.opened, h.start = true, now
+	if h.edges != Leading {
+		return
+	}
+	if ep := h.epoch.Load(); ep != nil {
+		if e := now.Sub(ep.base); e < remote && e > -remote {
+			ep.full.Store(int64(e))
+			return
+		}
+	}
+	h.epoch.Store(&epoch{base: now})
 }
 
 func (h *ThrottleFunc[T]) arm(d time.Duration) {
@@ -308,7 +333,7 @@ func (h *ThrottleFunc[T]) now() time.Time {
 	switch {
 	case h.clock != nil:
 		return h.clock.Now()
-	case h.open:
+	case h.opened:
 		return h.start.Add(time.Since(h.start)) // half the price of time.Now
 	}
 	return time.Now()

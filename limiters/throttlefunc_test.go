@@ -223,6 +223,30 @@ func TestThrottleFunc_panics(t *testing.T) {
 }
 
 // Runs never overlap, and after Stop there are none.
+// With Leading alone, goroutines that open one window after another run no more than there
+// are windows.
+func TestThrottleFunc_leadingOfMany(t *testing.T) {
+	const interval, calls = 3, 2000
+	c := new(tickingClock)
+	n := 0 // one run at a time
+	h := NewThrottleFunc(interval, func(int) { n++ }, Leading, WithClock(c))
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for i := range calls {
+				h.Call(i)
+			}
+		}()
+	}
+	wg.Wait()
+	h.Stop()
+	if most := int(c.reads.Load()/interval + 1); n > most || n < 2 {
+		t.Errorf("%d runs in %dns, want 2 to %d", n, c.reads.Load(), most)
+	}
+}
+
 func TestThrottleFunc_concurrent(t *testing.T) {
 	for _, interval := range []time.Duration{0, time.Microsecond} {
 		for _, edges := range allEdges {

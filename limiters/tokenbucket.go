@@ -61,6 +61,13 @@ type TokenBucket struct {
 	own   bool          // at is an instant of package time, monotonic
 
 	ledger
+
+	// What Allow needs to find the bucket full and take a token without the lock. As long
+	// as taken is positive, a full bucket lost a token then, counted from began, and that
+	// is all there is to know: what is guarded by mu is older. See lock.
+	taken  atomic.Int64
+	began  time.Time    // of package time; set before taken was positive first, and never again
+	refill atomic.Int64 // the time after which that token is there again
 }
 
 // NewTokenBucket returns a full TokenBucket of b tokens, refilled at rate r. A
@@ -80,7 +87,7 @@ func NewTokenBucket(r Limit, b int, opts ...Option) *TokenBucket {
 
 // Limit returns the rate.
 func (l *TokenBucket) Limit() Limit {
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
 	return l.limit
 }
@@ -88,7 +95,7 @@ func (l *TokenBucket) Limit() Limit {
 // Burst returns the most tokens that there can be, and so the most events that
 // can be granted at once. It does not matter if the rate is Inf.
 func (l *TokenBucket) Burst() int {
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
 	return int(l.burst)
 }
@@ -98,10 +105,24 @@ func (l *TokenBucket) Allow() bool {
 	if l.inf.Load() {
 		return true
 	}
-	l.mu.Lock()
+	if taken := l.taken.Load(); taken > 0 {
+		for e := int64(time.Since(l.began)); taken > 0 && e-taken >= l.refill.Load(); taken = l.taken.Load() {
+			if l.taken.CompareAndSwap(taken, e) {
+				return true
+			}
+		}
+	}
+	l.lock()
 	defer l.mu.Unlock()
 	if l.own {
-		ok, _ := l.grant(time.Since(l.at), 1) // Half the price of time.Now.
+		e := max(time.Since(l.at), l.last) // Half the price of time.Now.
+		if l.burst > 0 && l.full(e) {
+			l.fill(e)
+			l.left, l.delayed = l.left-1, false
+			l.unlocked()
+			return true
+		}
+		ok, _ := l.grant(e, 1)
 		return ok
 	}
 	now := l.now()
@@ -111,6 +132,25 @@ func (l *TokenBucket) Allow() bool {
 		l.moved(now, e, true)
 	}
 	return ok
+}
+
+// unlocked lets Allow take the next token without the lock, after one has been taken from
+// a bucket that was full.
+func (l *TokenBucket) unlocked() {
+	if l.began.IsZero() {
+		l.began = l.at.Add(-1)
+	}
+	l.taken.Store(int64(l.at.Sub(l.began)))
+}
+
+// lock locks mu, and ends that Allow does without.
+func (l *TokenBucket) lock() {
+	l.mu.Lock()
+	if l.taken.Load() <= 0 {
+		return
+	}
+	l.fill(l.began.Add(time.Duration(l.taken.Swap(0))).Sub(l.at))
+	l.left, l.delayed = l.left-1, false
 }
 
 // AllowN reports whether n events may happen at t, all of them or none, and
@@ -123,7 +163,7 @@ func (l *TokenBucket) AllowN(t time.Time, n int) bool {
 	if l.inf.Load() {
 		return true
 	}
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
 	e := l.after(t)
 	ok, moved := l.grant(e, int64(n))
@@ -135,7 +175,7 @@ func (l *TokenBucket) AllowN(t time.Time, n int) bool {
 
 // Tokens returns how many tokens there are now. See TokensAt.
 func (l *TokenBucket) Tokens() float64 {
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
 	return l.tokens(l.now().Sub(l.at))
 }
@@ -144,7 +184,7 @@ func (l *TokenBucket) Tokens() float64 {
 // never more than the burst, and negative while there is a debt: by less than
 // what flows in during one nanosecond if nothing was reserved.
 func (l *TokenBucket) TokensAt(t time.Time) float64 {
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
 	return l.tokens(t.Sub(l.at))
 }
@@ -152,7 +192,7 @@ func (l *TokenBucket) TokensAt(t time.Time) float64 {
 // Fresh reports whether the bucket is full, and its limit and burst were never set: from
 // now on it decides as a new one would. It is what a [Keyed] asks.
 func (l *TokenBucket) Fresh() bool {
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
 	if l.set || l.limit == Inf {
 		return !l.set
@@ -271,6 +311,7 @@ func (l *TokenBucket) rate(r Limit) {
 	l.limit = r.sane()
 	l.interval = l.limit.interval()
 	l.inf.Store(l.limit == Inf)
+	l.refill.Store(int64(l.interval.least()))
 	if l.mark == nil {
 		l.mark = new(mark)
 	}

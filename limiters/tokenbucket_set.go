@@ -4,7 +4,7 @@ import "time"
 
 // SetLimit sets the limit from now on. See SetLimitAt.
 func (l *TokenBucket) SetLimit(r Limit) {
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
 	l.setLimit(l.now(), true, r)
 }
@@ -14,14 +14,14 @@ func (l *TokenBucket) SetLimit(r Limit) {
 // debts are paid at once, and when it ends the bucket is full, unless it is
 // the same instant.
 func (l *TokenBucket) SetLimitAt(t time.Time, r Limit) {
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
 	l.setLimit(t, false, r)
 }
 
 // SetBurst sets the burst from now on. See SetBurstAt.
 func (l *TokenBucket) SetBurst(b int) {
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
 	l.setBurst(l.now(), true, b)
 }
@@ -30,7 +30,7 @@ func (l *TokenBucket) SetBurst(b int) {
 // brings no tokens but the time to collect them. A negative b is 0.
 // Reservations and waits made before keep their instants.
 func (l *TokenBucket) SetBurstAt(t time.Time, b int) {
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
 	l.setBurst(t, false, b)
 }

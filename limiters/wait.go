@@ -47,7 +47,7 @@ func (l *TokenBucket) WaitN(ctx context.Context, n int) error {
 	err := ctx.Err()
 	deadline, limited := ctx.Deadline()
 
-	l.mu.Lock()
+	l.lock()
 	switch {
 	case l.limit == Inf:
 		l.mu.Unlock()
@@ -109,7 +109,7 @@ func (r *Reservation) wait(ctx context.Context, d time.Duration) error {
 // abandon cancels r, unless its time has come.
 func (r *Reservation) abandon(ctx context.Context) error {
 	l := r.lim
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
 	now, _ := l.read()
 	if !r.never && !now.Before(r.act) {
