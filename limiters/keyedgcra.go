@@ -138,7 +138,8 @@ func (g *KeyedGCRA[K]) read() time.Time {
 // decide decides on n events of key at t, or now.
 func (g *KeyedGCRA[K]) decide(key K, t time.Time, clock bool, n int) (Decision, error) {
 	if key != key {
-		panic(fmt.Sprintf("limiters: KeyedGCRA: key %v is not equal to itself, so it would be new each time: use another", key))
+		panic(fmt.Sprintf("limiters: KeyedGCRA: key %v is not equal to itself, so it would be new each time: use another",
+			key))
 	}
 	if len(g.shards) == 0 {
 		_, retry := g.judge(0, 0, n)
