@@ -21,7 +21,7 @@ import (
 // room, a new key is refused: choose the bound so that this happens only under attack. A
 // look, with n == 0, and a denial need no room.
 //
-// A new key costs a lock of the few hundred keys that are placed with it, and now and then the
+// A new key costs a lock of the few thousand keys that are placed with it, and now and then the
 // table of these is made anew, without those that can be forgotten. If all the room is taken,
 // it looks at a few of them in turn, and is refused if none can be forgotten.
 //
@@ -50,7 +50,7 @@ type KeyedGCRA[K comparable] struct {
 }
 
 const (
-	shardKeys  = 256  // for how many keys of the room there is a shard
+	shardKeys  = 2048 // for how many keys of the room there is a shard
 	mostShards = 4096 // whatever the room
 )
 
@@ -187,7 +187,7 @@ func (g *KeyedGCRA[K]) admit(s *arrivalShard[K], key K, place place, t time.Time
 	}
 	table := s.table.Load()
 	if table == nil {
-		table = &arrivalTable[K]{base: t, floor: -tooFar}
+		table = newArrivalTable[K](t, -tooFar, 0)
 	}
 	for {
 		now, tat := min(max(int64(t.Sub(table.base)), -tooFar), over), table.floor
@@ -244,8 +244,10 @@ func (g *KeyedGCRA[K]) move(s *arrivalShard[K], old *arrivalTable[K], base time.
 		tat int64
 	}
 	keep, forgotten := make([]kept, 0, old.used), 0
-	for i := range old.groups {
-		for a := range old.groups[i].all() {
+	for i := range old.tags {
+		group := old.group(i)
+		for k := range group {
+			a := &group[k]
 			switch tat := a.tat.Swap(over); { // From now on nobody changes it.
 			case tat == gone:
 			case tat <= now:
@@ -262,7 +264,7 @@ func (g *KeyedGCRA[K]) move(s *arrivalShard[K], old *arrivalTable[K], base time.
 		shift, floor = now, max(floor, now) // as nobody counts back as far as they were
 	}
 	// Two thirds of a full one, so that it lasts for a while.
-	t := &arrivalTable[K]{base: base, floor: floor - shift, groups: make([]arrivalGroup[K], (3*(len(keep)+1)+13)/14)}
+	t := newArrivalTable[K](base, floor-shift, (3*(len(keep)+1)+13)/14)
 	for _, k := range keep {
 		_, place := g.place(k.key)
 		t.put(k.key, place, k.tat-shift)
