@@ -12,7 +12,7 @@ import (
 )
 
 // A KeyedGCRA is one [GCRA] for each key: for each user, address or tenant. It decides as a
-// [Keyed] of them does, for many keys in less time and a quarter of the memory: of a key it
+// [Keyed] of them does, for many keys in less time and a fifth of the memory: of a key it
 // keeps the key and one number, its theoretical arrival time, which lie side by side in a
 // hash table. There is room for a bounded number of keys.
 //
