@@ -57,6 +57,9 @@ func NewKeyed[K comparable, T any](wait time.Duration, f func(K, T), opts ...Opt
 // k has no burst and as many keys as [MaxKeys] allows have one; otherwise nil. It
 // panics if k is not equal to itself, as NaN.
 func (d *Keyed[K, T]) Call(k K, v T) error {
+	if k == k && d.again(k, v) {
+		return nil
+	}
 	e, err := d.enter(k, true)
 	if e == nil {
 		return err
@@ -64,6 +67,26 @@ func (d *Keyed[K, T]) Call(k K, v T) error {
 	defer d.exit(k, e)
 	e.Debouncer.Call(v)
 	return nil
+}
+
+// again is Call if k has something unfired to replace, and reports whether it has. An entry is
+// not let go of while it is locked and has.
+func (d *Keyed[K, T]) again(k K, v T) bool {
+	d.mu.Lock()
+	e := d.held[k]
+	if e == nil {
+		d.mu.Unlock()
+		return false
+	}
+	e.mu.Lock()
+	d.mu.Unlock()
+	if !e.unfired {
+		e.mu.Unlock()
+		return false
+	}
+	e.value, e.newest = v, e.since()
+	e.mu.Unlock()
+	return true
 }
 
 // Cancel is [Debouncer.Cancel] for key k.
@@ -183,15 +206,20 @@ func (d *Keyed[K, T]) enter(k K, create bool) (*entry[T], error) {
 
 func (d *Keyed[K, T]) exit(k K, e *entry[T]) {
 	d.mu.Lock()
+	defer d.mu.Unlock()
 	e.users--
-	d.mu.Unlock()
-	d.release(k, e)
+	d.letGo(k, e)
 }
 
 // release lets go of k if e makes no difference any more.
 func (d *Keyed[K, T]) release(k K, e *entry[T]) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.letGo(k, e)
+}
+
+// letGo is release with mu held.
+func (d *Keyed[K, T]) letGo(k K, e *entry[T]) {
 	if e.users == 0 && d.held[k] == e && e.fresh() {
 		delete(d.held, k)
 	}

@@ -15,6 +15,11 @@ func TestConformance_SlidingLog(t *testing.T)     { testQuota(t, quotatest.Slidi
 func TestConformance_SlidingCounter(t *testing.T) { testQuota(t, quotatest.SlidingCounter) }
 func TestConformance_GCRA(t *testing.T)           { testQuota(t, quotatest.GCRA) }
 
+// A KeyedGCRA, with a key, is a GCRA.
+func TestConformance_KeyedGCRA(t *testing.T) {
+	everyTime(t, func(t *testing.T, source quotatest.TimeSource) { quotatest.Run(t, keyedGCRASpec(source)) })
+}
+
 // A TokenBucket decides and answers as a GCRA does, but clamps instants.
 func TestConformance_TokenBucketDecisions(t *testing.T) {
 	everyTime(t, func(t *testing.T, source quotatest.TimeSource) { quotatest.Run(t, bucketDecisionsSpec(source)) })
@@ -105,6 +110,30 @@ func gcraSpec(source quotatest.TimeSource) quotatest.Spec {
 			TooLarge: quotatest.TooLargeForever, BackTime: quotatest.BackReject, Answers: everything,
 		},
 	}
+}
+
+// keyedGCRASpec describes a key of a KeyedGCRA.
+func keyedGCRASpec(source quotatest.TimeSource) quotatest.Spec {
+	spec := gcraSpec(source)
+	spec.Name = "limiters.KeyedGCRA"
+	spec.New = func(env quotatest.Env, cfg quotatest.Config) quotatest.Funcs {
+		interval := cfg.Window / time.Duration(cfg.Limit)
+		g := limiters.NewKeyedGCRA[string](1, interval, cfg.Burst, limiters.WithClock(injected(source, env)))
+		take := func(n int) quotatest.Answer {
+			d, _ := g.Take(context.Background(), "key", n)
+			return answer(d)
+		}
+		takeAt := func(t time.Time, n int) quotatest.Answer {
+			d, _ := g.AllowAt("key", t, n)
+			return answer(d)
+		}
+		return quotatest.Funcs{
+			Take: take, TakeAt: takeAt,
+			Peek:   func() quotatest.Answer { return take(0) },
+			PeekAt: func(t time.Time) quotatest.Answer { return takeAt(t, 0) },
+		}
+	}
+	return spec
 }
 
 // bucketDecisionsSpec describes the decisions of a TokenBucket.

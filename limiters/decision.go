@@ -33,12 +33,12 @@ type Decision struct {
 // A Taker decides whether somebody, known by a key, may do n things now, and counts them if
 // so: all of them or none. It is the one interface of the limiters that never wait:
 // [FixedWindow], [SlidingLog], [SlidingCounter], [GCRA] and [TokenBucket], which have one
-// limit for all keys, a [Keyed] of these, with a limit for each, and whatever asks a
-// store that many machines share.
+// limit for all keys, a [Keyed] of these and a [KeyedGCRA], with a limit for each, and whatever
+// asks a store that many machines share.
 //
 // With n == 0 the Decision is allowed and nothing is counted: it tells how things stand. A
 // negative n is denied. An error means that there is no decision, and the Decision is
-// zero: that of ctx if it is done already, [ErrTooManyKeys] of a Keyed. The limiters of this
+// zero: that of ctx if it is done already, [ErrTooManyKeys] of those with a limit for each. The limiters of this
 // package use ctx for nothing else, and do not block. A Taker is safe for concurrent use.
 type Taker interface {
 	Take(ctx context.Context, key string, n int) (Decision, error)
@@ -51,6 +51,7 @@ var (
 	_ Taker = (*GCRA)(nil)
 	_ Taker = (*TokenBucket)(nil)
 	_ Taker = (*Keyed[string, *GCRA])(nil)
+	_ Taker = (*KeyedGCRA[string])(nil)
 )
 
 // Take decides on n events now; see [Taker]. The key does not matter.

@@ -21,10 +21,10 @@
 // [ThrottleFuncStream] are the two for channels. [Sometimes] is for logs and the like. A [LeakyBucket]
 // queues events and lets them go at an even pace. A [SlidingLog] keeps a limit in
 // any stretch of time, a [SlidingCounter] nearly so with two counters, and a
-// [FixedWindow] counts anew every minute, say. [Keyed] has one of them per user. A
-// [Concurrency] limits how many events go on at once, however fast they come; it is
-// the only one that must be told when they end. Those that never wait all say by Take what
-// remains and when to try again: they are [Taker]. Package httplimit puts limiters in
+// [FixedWindow] counts anew every minute, say. [Keyed] has one of them per user, and a
+// [KeyedGCRA] a GCRA for each of a great many. A [Concurrency] limits how many events go on
+// at once, however fast they come; it is the only one that must be told when they end. Those
+// that never wait all say by Take what remains and when to try again: they are [Taker]. Package httplimit puts limiters in
 // front of HTTP handlers. Package redislimit, a module of its own, keeps a GCRA for many machines.
 //
 // [TokenBucket] has all that the Limiter of golang.org/x/time/rate v0.14.0 has:

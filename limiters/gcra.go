@@ -1,7 +1,6 @@
 package limiters
 
 import (
-	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -35,9 +34,8 @@ import (
 // It has no goroutines, timers or locks: a grant is one compare-and-swap, a denial
 // only reads. All methods are safe for concurrent use, and take effect one after the other.
 type GCRA struct {
-	clock    clockwork.Clock // nil: package time
-	interval int64
-	burst    int64
+	clock clockwork.Clock // nil: package time
+	cellRate
 
 	epoch atomic.Pointer[gcraEpoch] // nil: nothing granted yet
 }
@@ -58,20 +56,14 @@ const (
 // burst is 0. It panics if interval is less than a nanosecond, or burst intervals
 // are more than 73 years.
 func NewGCRA(interval time.Duration, burst int, opts ...Option) *GCRA {
-	if interval <= 0 {
-		panic(fmt.Sprintf("limiters: NewGCRA: interval %v must be >= 1ns: use a TokenBucket for higher rates, and for Inf", interval))
-	}
-	burst = max(burst, 0)
-	if burst > 0 && int64(interval) > 2*tooFar/int64(burst) {
-		panic(fmt.Sprintf("limiters: NewGCRA: %d intervals of %v are more than 73 years: use a TokenBucket, or a smaller burst", burst, interval))
-	}
+	rate := newCellRate("NewGCRA", interval, burst)
 	var cfg config
 	for _, opt := range opts {
 		if opt != nil {
 			opt(&cfg)
 		}
 	}
-	return &GCRA{clock: cfg.clock, interval: int64(interval), burst: int64(burst)}
+	return &GCRA{clock: cfg.clock, cellRate: rate}
 }
 
 // Allow reports whether an event may happen now, and grants it if so.
@@ -140,22 +132,14 @@ func (g *GCRA) begin(old *gcraEpoch, t time.Time, tat int64) {
 // decide decides at t, which is now after the base of ep, unless that is over.
 func (g *GCRA) decide(ep *gcraEpoch, t time.Time, now int64, n int) (r Decision, ok bool) {
 	now = min(max(now, -tooFar), over)
-	tau := g.interval * g.burst
 	for {
 		tat := ep.tat.Load()
 		if tat == over {
 			return r, false
 		}
-		next := max(now, tat)
-		if n < 0 || int64(n) > g.burst {
-			return g.result(now, next, InfDuration), true
-		}
-		if n == 0 {
-			return g.result(now, next, 0), true
-		}
-		next += g.interval * int64(n)
-		if next-tau > now {
-			return g.result(now, next-g.interval*int64(n), time.Duration(next-tau-now)), true
+		next, retry := g.judge(now, tat, n)
+		if n == 0 || retry > 0 {
+			return g.result(now, next, retry), true
 		}
 		if now <= tooFar {
 			if ep.tat.CompareAndSwap(tat, next) {
@@ -166,18 +150,6 @@ func (g *GCRA) decide(ep *gcraEpoch, t time.Time, now int64, n int) (r Decision,
 			return g.result(now, next, 0), true
 		}
 	}
-}
-
-// result tells how things stand at now if the theoretical arrival time is next.
-func (g *GCRA) result(now, next int64, retry time.Duration) Decision {
-	r := Decision{
-		Allowed: retry == 0, RetryAfter: retry, ResetAfter: time.Duration(next - now),
-		Limit: int(g.burst), Window: time.Duration(g.interval * g.burst),
-	}
-	if room := g.interval*g.burst - (next - now); room > 0 {
-		r.Remaining = int(room / g.interval)
-	}
-	return r
 }
 
 // Fresh reports whether everything granted so far makes no difference any more: from now on

@@ -1,6 +1,7 @@
 package limiters_test
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -32,4 +33,23 @@ func ExampleKeyed() {
 	// 0s bob true <nil>
 	// 0s cid false limiters: too many keys are in use
 	// 1m0s cid true <nil>
+}
+
+// A limit for each of up to a million users: 2 requests at once, then one every 30 seconds.
+func ExampleKeyedGCRA() {
+	clock := fakeclock.New()
+	users := limiters.NewKeyedGCRA[string](1_000_000, 30*time.Second, 2, limiters.WithClock(clock))
+	fmt.Println(users.Allow("ann"), users.Allow("ann"), users.Allow("ann"), users.Allow("bob"))
+
+	clock.Advance(10 * time.Second)
+	d, err := users.Take(context.Background(), "ann", 1) // as middleware does, for what it tells
+	fmt.Println(d.Allowed, d.RetryAfter, err)
+
+	clock.Advance(d.RetryAfter)
+	fmt.Println(users.Allow("ann"))
+
+	// Output:
+	// true true false true
+	// false 20s <nil>
+	// true
 }

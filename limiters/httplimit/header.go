@@ -4,6 +4,7 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/escapement-go/escapement/limiters"
@@ -16,21 +17,49 @@ const mostInteger = 999_999_999_999_999
 // enough for all to parse.
 const mostSeconds = math.MaxInt32
 
-// describe says in fields what there is to say of a decision.
-func describe(h http.Header, d limiters.Decision) {
+// A policy is what is said of a limit whatever was decided.
+type policy struct {
+	limit  int
+	window time.Duration
+	text   string
+}
+
+// newPolicy returns the policy of a decision that has one.
+func newPolicy(d limiters.Decision) *policy {
+	text := `"default";q=` + strconv.Itoa(d.Limit)
+	if d.Window > 0 && d.Window < limiters.InfDuration {
+		text += ";w=" + strconv.FormatInt(seconds(d.Window), 10)
+	}
+	return &policy{d.Limit, d.Window, text}
+}
+
+// policies has the policy that was said last: mostly it is the next one, too.
+type policies struct{ last atomic.Pointer[policy] }
+
+// describe says in fields what there is to say of a decision. It sets them as h.Set does, but
+// makes one slice for both.
+func (p *policies) describe(h http.Header, d limiters.Decision) {
 	if d.Limit <= 0 || d.Limit == math.MaxInt || int64(d.Limit) > mostInteger {
 		return
 	}
-	policy := `"default";q=` + strconv.Itoa(d.Limit)
-	if d.Window > 0 && d.Window < limiters.InfDuration {
-		policy += ";w=" + strconv.FormatInt(seconds(d.Window), 10)
+	said := p.last.Load()
+	if said == nil || said.limit != d.Limit || said.window != d.Window {
+		said = newPolicy(d)
+		p.last.Store(said)
 	}
-	state := `"default";r=` + strconv.FormatInt(min(max(int64(d.Remaining), 0), mostInteger), 10)
+	values := []string{said.text, state(d)}
+	h["Ratelimit-Policy"], h["Ratelimit"] = values[:1:1], values[1:]
+}
+
+// state says what is left, and when all of it is there again.
+func state(d limiters.Decision) string {
+	var room [64]byte
+	text := append(room[:0], `"default";r=`...)
+	text = strconv.AppendInt(text, min(max(int64(d.Remaining), 0), mostInteger), 10)
 	if d.ResetAfter > 0 && d.ResetAfter < limiters.InfDuration {
-		state += ";t=" + strconv.FormatInt(seconds(d.ResetAfter), 10)
+		text = strconv.AppendInt(append(text, ";t="...), seconds(d.ResetAfter), 10)
 	}
-	h.Set("RateLimit-Policy", policy)
-	h.Set("RateLimit", state)
+	return string(text)
 }
 
 // retryAfter sets Retry-After, unless d is 0.

@@ -31,6 +31,7 @@ func Rate(l limiters.Taker, opts ...Option) func(http.Handler) http.Handler {
 		panic("httplimit: Rate: l is nil: use a limiter of package limiters, or PerClient")
 	}
 	cfg := configure(opts)
+	said := new(policies)
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			key, n := "", 1
@@ -41,20 +42,26 @@ func Rate(l limiters.Taker, opts ...Option) func(http.Handler) http.Handler {
 				n = cfg.cost(r)
 			}
 			d, err := l.Take(r.Context(), key, n)
-			switch {
-			case errors.Is(err, context.Canceled) && r.Context().Err() != nil:
-				cfg.gone(w)
-			case err != nil:
-				cfg.reject(w, r, rejection{err: err, status: http.StatusServiceUnavailable, text: "service unavailable"})
-			default:
-				describe(w.Header(), d)
-				if !d.Allowed {
-					cfg.reject(w, r, rejection{d, ErrRate, http.StatusTooManyRequests, "too many requests"})
-					return
-				}
-				cfg.tell(r, d, nil)
-				next.ServeHTTP(w, r)
+			if err != nil {
+				cfg.undecided(w, r, err)
+				return
 			}
+			said.describe(w.Header(), d)
+			if !d.Allowed {
+				cfg.reject(w, r, rejection{d, ErrRate, http.StatusTooManyRequests, "too many requests"})
+				return
+			}
+			cfg.tell(r, d, nil)
+			next.ServeHTTP(w, r)
 		})
 	}
+}
+
+// undecided answers a request of which a limiter cannot decide.
+func (cfg *config) undecided(w http.ResponseWriter, r *http.Request, err error) {
+	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
+		cfg.gone(w)
+		return
+	}
+	cfg.reject(w, r, rejection{err: err, status: http.StatusServiceUnavailable, text: "service unavailable"})
 }

@@ -1,0 +1,404 @@
+package peers
+
+import (
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"runtime"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	bep "github.com/bep/debounce"
+	"github.com/escapement-go/escapement/debounce"
+	"github.com/escapement-go/escapement/limiters"
+	"github.com/escapement-go/escapement/limiters/httplimit"
+	romdo "github.com/romdo/go-debounce"
+	"github.com/sethvargo/go-limiter/memorystore"
+	"golang.org/x/time/rate"
+)
+
+// BenchmarkRows_keys has what is kept for each key, and middleware: see costRow.
+func BenchmarkRows_keys(b *testing.B) {
+	measureRows(b, []costRow{manyKeysRow(), fewKeysRow(1), fewKeysRow(2), keyBytesRow(), headersRow()})
+}
+
+// BenchmarkRows_debounce has what debouncers are called for most.
+func BenchmarkRows_debounce(b *testing.B) {
+	measureRows(b, []costRow{
+		pendingRow(), callCancelRow(), keyedPendingRow(1), keyedPendingRow(2), keyedCallCancelRow(),
+	})
+}
+
+const million = 1_000_000
+
+// names are keys as they come in requests, and an order in which each comes once.
+func names(n int) (keys []string, order []int32) {
+	keys, order = make([]string, n), make([]int32, n)
+	for i, k := range rand.New(rand.NewPCG(1, 2)).Perm(n) {
+		keys[i], order[i] = "user-"+strconv.Itoa(million+i), int32(k)
+	}
+	return keys, order
+}
+
+// keyed is a limiter that lets each key have some thousand events, and one more in an hour: so
+// all keys that have had one stay.
+type keyed struct {
+	name  string
+	allow func(key string) bool
+}
+
+const thousands = 10_000
+
+func keyedGCRA(room int) keyed {
+	k := limiters.NewKeyedGCRA[string](room, time.Hour, thousands)
+	return keyed{"limiters.KeyedGCRA", k.Allow}
+}
+
+func keyedOfGCRA(room int) keyed {
+	k := limiters.NewKeyed(room, func(string) *limiters.GCRA { return limiters.NewGCRA(time.Hour, thousands) },
+		(*limiters.GCRA).Fresh)
+	return keyed{"limiters.Keyed of GCRA", func(key string) (ok bool) {
+		_ = k.Do(key, func(g *limiters.GCRA) { ok = g.Allow() })
+		return ok
+	}}
+}
+
+func keyedSethvargo(b *testing.B) keyed {
+	store, err := memorystore.New(&memorystore.Config{Tokens: thousands, Interval: time.Hour})
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx := context.Background()
+	b.Cleanup(func() { _ = store.Close(ctx) })
+	return keyed{"sethvargo/go-limiter", func(key string) bool {
+		_, _, _, ok, _ := store.Take(ctx, key)
+		return ok
+	}}
+}
+
+// keyedSyncMap is what one writes without a library: it never forgets a key.
+func keyedSyncMap() keyed {
+	var m sync.Map
+	return keyed{"sync.Map of x/time/rate", func(key string) bool {
+		l, ok := m.Load(key)
+		if !ok {
+			l, _ = m.LoadOrStore(key, rate.NewLimiter(rate.Every(time.Hour), thousands))
+		}
+		return l.(*rate.Limiter).Allow()
+	}}
+}
+
+func (k keyed) fill(keys []string) keyed {
+	for _, key := range keys {
+		k.allow(key)
+	}
+	return k
+}
+
+// manyKeysRow asks a million keys in random order: mostly it waits for memory. The floor reads
+// the key and the clock.
+func manyKeysRow() costRow {
+	return costRow{name: "a limiter for each of 1M keys", most: 500, sides: func(b *testing.B) []side {
+		keys, order := names(million)
+		sides := []side{}
+		for _, k := range []keyed{keyedGCRA(million), keyedOfGCRA(million), keyedSethvargo(b), keyedSyncMap()} {
+			k.fill(keys)
+			sides = append(sides, side{name: k.name, most: 1, loop: inOrder(keys, order, func(key string) { k.allow(key) })})
+		}
+		length := 0
+		return append(sides, side{name: "floor: read the key and the clock", loop: inOrder(keys, order, func(key string) {
+			length += int(key[len(key)-1]) + int(time.Since(began))
+		})})
+	}}
+}
+
+// inOrder makes calls with one key after the other, and goes on where it ended.
+func inOrder(keys []string, order []int32, call func(key string)) func(n int) {
+	next := 0
+	return func(n int) {
+		for range n {
+			call(keys[order[next]])
+			if next++; next == len(order) {
+				next = 0
+			}
+		}
+	}
+}
+
+// fewKeysRow asks a thousand keys, each goroutine in another order.
+func fewKeysRow(goroutines int) costRow {
+	row := costRow{name: "a limiter for each of 1k keys", goroutines: goroutines, sides: func(b *testing.B) []side {
+		keys, order := names(1024)
+		var sides []side
+		for _, k := range []keyed{keyedGCRA(10_000), keyedOfGCRA(10_000), keyedSethvargo(b), keyedSyncMap()} {
+			k.fill(keys)
+			sides = append(sides, side{name: k.name, most: 1, loop: func(n int) {
+				next := rand.IntN(len(order))
+				for range n {
+					k.allow(keys[order[next%len(order)]])
+					next++
+				}
+			}})
+		}
+		return sides
+	}}
+	if goroutines == 2 {
+		row.most = 35
+	}
+	return row
+}
+
+// keyBytesRow is what a million keys hold of the heap, without the strings themselves.
+func keyBytesRow() costRow {
+	return costRow{name: "a key of 1M", unit: "B", most: 60, sides: func(b *testing.B) []side {
+		keys, _ := names(million)
+		var sides []side
+		for _, make := range []func() keyed{
+			func() keyed { return keyedGCRA(million) },
+			func() keyed { return keyedOfGCRA(million) },
+			func() keyed { return keyedSethvargo(b) },
+			keyedSyncMap,
+		} {
+			before := heapInUse()
+			k := make().fill(keys)
+			held := heapInUse() - before
+			runtime.KeepAlive(k)
+			sides = append(sides, side{name: k.name, most: 1, calls: 1, measure: func(int) float64 { return held / million }})
+		}
+		return sides
+	}}
+}
+
+// heapInUse returns what the heap holds.
+func heapInUse() float64 {
+	runtime.GC()
+	runtime.GC() // what the first one finalized
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return float64(stats.HeapAlloc)
+}
+
+// discard is a http.ResponseWriter that keeps its header, as one request has it.
+type discard struct{ header http.Header }
+
+func (w discard) Header() http.Header         { return w.header }
+func (w discard) Write(p []byte) (int, error) { return len(p), nil }
+func (w discard) WriteHeader(int)             {}
+
+// headersRow is a request that is let in and told what remains. What it costs more than the
+// handler alone is what the goal is for.
+func headersRow() costRow {
+	return costRow{name: "httplimit.Rate, with headers", most: 200, sides: func(b *testing.B) []side {
+		bare := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+		r, err := http.NewRequest("GET", "/", nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		serve := func(h http.Handler) func(n int) {
+			w := discard{http.Header{}}
+			return func(n int) {
+				for range n {
+					h.ServeHTTP(w, r)
+				}
+			}
+		}
+		ann := func(*http.Request) string { return "ann" }
+		bucket := limiters.NewTokenBucket(1e6, 1<<20)
+		gcra := limiters.NewGCRA(time.Microsecond, 1<<20)
+		users := limiters.NewKeyedGCRA[string](1000, time.Microsecond, 1<<20)
+		alone := limiters.NewTokenBucket(1e6, 1<<20)
+		return []side{
+			{name: "TokenBucket", loop: serve(httplimit.Rate(bucket)(bare))},
+			{name: "GCRA", loop: serve(httplimit.Rate(gcra)(bare))},
+			{name: "KeyedGCRA, a key", loop: serve(httplimit.Rate(users, httplimit.Key(ann))(bare))},
+			{name: "TokenBucket.Take, no middleware", loop: func(n int) {
+				for range n {
+					_, _ = alone.Take(context.Background(), "", 1)
+				}
+			}},
+			{name: "the handler alone", loop: serve(bare)},
+		}
+	}}
+}
+
+// lockAndRead is the floor of what notes when it was called.
+func lockAndRead() func(n int) {
+	var mu sync.Mutex
+	var last time.Duration
+	return func(n int) {
+		for range n {
+			mu.Lock()
+			last = time.Since(began)
+			mu.Unlock()
+		}
+		_ = last
+	}
+}
+
+// pendingRow is one more call of a burst.
+func pendingRow() costRow {
+	return costRow{name: "Debouncer.Call, pending", sides: func(b *testing.B) []side {
+		own := debounce.New(time.Hour, func(int) {})
+		b.Cleanup(own.Stop)
+		debounced, cancel := romdo.New(time.Hour, func() {})
+		b.Cleanup(cancel)
+		f := func() {}
+		restarted := bep.New(time.Hour)
+		return []side{
+			{name: "debounce.Debouncer", loop: func(n int) {
+				for range n {
+					own.Call(1)
+				}
+			}},
+			{name: "floor: lock and read the clock", most: 1.1, loop: lockAndRead()},
+			{name: "romdo", most: 1, loop: func(n int) {
+				for range n {
+					debounced()
+				}
+			}},
+			{name: "bep", most: 1, calls: 2000, loop: func(n int) {
+				for range n {
+					restarted(f)
+				}
+			}},
+		}
+	}}
+}
+
+// callCancelRow begins a burst and ends it by hand. The floor is what that needs of a type
+// which knows when it was called: two locks, a read of the clock, and a timer that is armed
+// and stopped, which reads it once more. romdo does without the first.
+func callCancelRow() costRow {
+	return costRow{name: "Debouncer, Call and Cancel", sides: func(b *testing.B) []side {
+		own := debounce.New(time.Hour, func(int) {})
+		debounced, cancel := romdo.New(time.Hour, func() {})
+		var mu sync.Mutex
+		var last time.Duration
+		timer := time.AfterFunc(time.Hour, func() {})
+		return []side{
+			{name: "debounce.Debouncer", loop: func(n int) {
+				for range n {
+					own.Call(1)
+					own.Cancel()
+				}
+			}},
+			{name: "floor: lock, read, Reset; lock, Stop", most: 1.1, loop: func(n int) {
+				for range n {
+					mu.Lock()
+					last = time.Since(began)
+					timer.Reset(time.Hour)
+					mu.Unlock()
+					mu.Lock()
+					timer.Stop()
+					mu.Unlock()
+				}
+				_ = last
+			}},
+			{name: "romdo", most: 1, loop: func(n int) {
+				for range n {
+					debounced()
+					cancel()
+				}
+			}},
+		}
+	}}
+}
+
+// lockedTimer is a debouncer of a key as one writes it: it keeps its key for ever.
+type lockedTimer struct {
+	mu    sync.Mutex
+	timer *time.Timer
+}
+
+func (l *lockedTimer) call() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.timer.Reset(time.Hour)
+}
+
+func (l *lockedTimer) cancel() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.timer.Stop()
+}
+
+// lockedTimers has one for each key.
+type lockedTimers struct{ m sync.Map }
+
+func (all *lockedTimers) of(key string) *lockedTimer {
+	l, ok := all.m.Load(key)
+	if !ok {
+		timer := time.AfterFunc(time.Hour, func() {})
+		timer.Stop()
+		l, _ = all.m.LoadOrStore(key, &lockedTimer{timer: timer})
+	}
+	return l.(*lockedTimer)
+}
+
+// keyedPendingRow is one more call of a burst of one of a few keys.
+func keyedPendingRow(goroutines int) costRow {
+	return costRow{name: "debounce.Keyed, Call, pending", goroutines: goroutines, sides: func(b *testing.B) []side {
+		keys, _ := names(16)
+		own, plain := debounce.NewKeyed(time.Hour, func(string, int) {}), new(lockedTimers)
+		b.Cleanup(own.Stop)
+		var mu sync.Mutex
+		found := map[string]*lockedTimer{}
+		for _, key := range keys {
+			found[key] = plain.of(key)
+			b.Cleanup(plain.of(key).cancel)
+		}
+		return []side{
+			{name: "debounce.Keyed", loop: func(n int) {
+				for i := range n {
+					_ = own.Call(keys[i%len(keys)], 1)
+				}
+			}},
+			{name: "sync.Map, mutex and Reset", most: 1, loop: func(n int) {
+				for i := range n {
+					plain.of(keys[i%len(keys)]).call()
+				}
+			}},
+			{name: "floor: two locks, a map and the clock", loop: func(n int) {
+				for i := range n {
+					mu.Lock()
+					l := found[keys[i%len(keys)]]
+					l.mu.Lock()
+					mu.Unlock()
+					time.Since(began)
+					l.mu.Unlock()
+				}
+			}},
+		}
+	}}
+}
+
+// keyedCallCancelRow begins the burst of a key and ends it by hand, after which a Keyed does
+// not hold the key any more.
+func keyedCallCancelRow() costRow {
+	return costRow{name: "debounce.Keyed, Call and Cancel", sides: func(b *testing.B) []side {
+		keys, _ := names(16)
+		own, plain := debounce.NewKeyed(time.Hour, func(string, int) {}), new(lockedTimers)
+		return []side{
+			{name: "debounce.Keyed", loop: func(n int) {
+				for i := range n {
+					_ = own.Call(keys[i%len(keys)], 1)
+					own.Cancel(keys[i%len(keys)])
+				}
+			}},
+			{name: "sync.Map, mutex, Reset and Stop", loop: func(n int) {
+				for i := range n {
+					plain.of(keys[i%len(keys)]).call()
+					plain.of(keys[i%len(keys)]).cancel()
+				}
+			}},
+			{name: "floor: AfterFunc and Stop", loop: func(n int) {
+				f := func() {}
+				for range n {
+					time.AfterFunc(time.Hour, f).Stop()
+				}
+			}},
+		}
+	}}
+}
