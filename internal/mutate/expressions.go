@@ -160,7 +160,8 @@ func (m *maker) pure(e ast.Expr) bool {
 		switch n := n.(type) {
 		case *ast.CallExpr:
 			id, ok := n.Fun.(*ast.Ident)
-			pure = pure && (m.info.Types[n.Fun].IsType() || ok && slices.Contains([]string{"len", "min", "max"}, id.Name))
+			plain := ok && slices.Contains([]string{"len", "min", "max"}, id.Name)
+			pure = pure && (plain || m.info.Types[n.Fun].IsType())
 		case *ast.UnaryExpr:
 			pure = pure && n.Op != token.ARROW
 		case *ast.FuncLit:

@@ -17,6 +17,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -33,6 +34,7 @@ var (
 	list    = flag.Bool("list", false, "list the mutants and run nothing")
 	record  = flag.Bool("update", false, "write who survives to testdata/survivors")
 	jobs    = flag.Int("p", 2, "how many mutants run at once")
+	sampled = flag.Int("sample", 0, "run `n` mutants of each target that a constant seed draws; 0 stands for all")
 	match   = flag.String("only", "", "the mutants whose name contains this `text`")
 )
 
@@ -112,13 +114,11 @@ func (t target) do(ctx context.Context, root string) (unexplained int, err error
 
 // at runs those mutants of a target that have to be run at a depth.
 func (t target) at(ctx context.Context, root string, s *source, all []mutant, d depth, known *verdicts) error {
-	open := slices.DeleteFunc(slices.Clone(all), func(m mutant) bool {
-		return m.Lock != (d == racing) || !wanted(m) || known.settled(m, d)
-	})
+	open := slices.DeleteFunc(draw(all), func(m mutant) bool { return known.settled(m, d) })
 	if len(open) == 0 {
 		return nil
 	}
-	p, err := build(root, t, s, len(all), d)
+	p, err := build(ctx, root, t, s, len(all), d)
 	if err != nil {
 		return err
 	}
@@ -127,6 +127,7 @@ func (t target) at(ctx context.Context, root string, s *source, all []mutant, d 
 		return err
 	}
 	var wg sync.WaitGroup
+	failures := make([]error, len(open))
 	slots := make(chan struct{}, *jobs)
 	for i, m := range open {
 		slots <- struct{}{}
@@ -142,10 +143,10 @@ func (t target) at(ctx context.Context, root string, s *source, all []mutant, d 
 				return
 			}
 			v.Depth = d
-			known.set(m, v)
+			failures[i] = known.set(t.name, m, v)
 			fmt.Printf("%s %s %d/%d %s: %s: %s %s\n", t.name, d, i+1, len(open), m.Place, m.Key, v.Status, v.By)
 		}()
 	}
 	wg.Wait()
-	return known.write(t.name)
+	return errors.Join(failures...)
 }

@@ -48,6 +48,28 @@ func %s(n int) bool {
 }
 `
 
+// foundFile ends the process of a mutant as soon as a rule has found it.
+const foundFile = `package inside
+
+import (
+	"fmt"
+	"os"
+)
+
+func init() {
+	Found = func(rule string) {
+		fmt.Println("%s" + rule)
+		os.Exit(1)
+	}
+}
+`
+
+// inside is the package to which that file is added, and found what it prints first.
+const (
+	inside = "conformance/internal/inside"
+	found  = "mutant found by "
+)
+
 // The variables that the hook reads.
 const (
 	numberVariable = "MUTATE_NUMBER"
@@ -90,7 +112,7 @@ func (r *renderer) until(from, to int) string {
 
 // overlay writes the files of a package with their mutants to a folder, and what the option
 // -overlay of the go command reads. It returns that file.
-func overlay(s *source, mutants int, dir string) (string, error) {
+func overlay(root string, s *source, mutants int, dir string) (string, error) {
 	replace := map[string]string{}
 	write := func(name, path, text string) error {
 		replace[path] = filepath.Join(dir, name)
@@ -104,6 +126,10 @@ func overlay(s *source, mutants int, dir string) (string, error) {
 	const name = "mutant_hook.go"
 	text := fmt.Sprintf(hookFile, s.pkg.Name(), numberVariable, recordVariable, mutants+1, hook)
 	if err := write(name, filepath.Join(filepath.Dir(s.files[0].path), name), text); err != nil {
+		return "", err
+	}
+	const end = "mutant_found.go"
+	if err := write(end, filepath.Join(root, inside, end), fmt.Sprintf(foundFile, found)); err != nil {
 		return "", err
 	}
 	list, err := json.Marshal(map[string]any{"Replace": replace})

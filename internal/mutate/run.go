@@ -42,13 +42,13 @@ type test struct {
 }
 
 // build compiles the tests of a target with all its mutants.
-func build(root string, t target, s *source, mutants int, d depth) (*program, error) {
+func build(ctx context.Context, root string, t target, s *source, mutants int, d depth) (*program, error) {
 	tmp, err := os.MkdirTemp("", "mutate")
 	if err != nil {
 		return nil, err
 	}
 	p := &program{target: t, root: root, tmp: tmp, file: filepath.Join(tmp, "mutants.test"), depth: d}
-	list, err := overlay(s, mutants, tmp)
+	list, err := overlay(root, s, mutants, tmp)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func build(root string, t target, s *source, mutants int, d depth) (*program, er
 	if d == racing {
 		args = append(args, "-race")
 	}
-	cmd := exec.Command("go", append(args, "./"+p.target.tests)...)
+	cmd := exec.CommandContext(ctx, "go", append(args, "./"+p.target.tests)...)
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("%s: go test -c: %w\n%s", t.name, err, out)
@@ -78,7 +78,7 @@ type outcome struct {
 // Who does not end is killed: after so much processor time by the shell, or after so much
 // real time.
 const (
-	mostCPU  = 20 * time.Second
+	mostCPU  = 10 * time.Second
 	mostReal = 4 * time.Minute
 )
 
@@ -86,7 +86,7 @@ const (
 func (p *program) start(ctx context.Context, run string, usual time.Duration, env ...string) outcome {
 	ctx, cancel := context.WithTimeout(ctx, mostReal+10*usual)
 	defer cancel()
-	limit := int((mostCPU + 8*usual).Seconds())
+	limit := int((mostCPU + 4*usual).Seconds())
 	args := []string{"-c", fmt.Sprintf(`ulimit -t %d; exec "$@"`, limit), "sh",
 		p.file, "-test.run=" + run, "-test.v", "-test.timeout=0", "-test.failfast"}
 	if p.depth != full {
@@ -95,7 +95,9 @@ func (p *program) start(ctx context.Context, run string, usual time.Duration, en
 		env = append(env, "ESCAPEMENT_PROVE=1")
 	}
 	cmd := exec.CommandContext(ctx, "sh", args...)
-	cmd.Dir, cmd.Env = filepath.Join(p.root, p.target.tests), append(os.Environ(), env...)
+	cmd.Dir = filepath.Join(p.root, p.target.tests)
+	// What a process leaves of a schedule that ended it is not for the next one to report.
+	cmd.Env = append(append(os.Environ(), "TMPDIR="+p.tmp), env...)
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
@@ -113,9 +115,12 @@ func (p *program) start(ctx context.Context, run string, usual time.Duration, en
 
 var failed = regexp.MustCompile(`(?m)^ *--- FAIL: (\S+)`)
 
-// because is what killed a run: the first rule, or a panic.
+// because is what killed a run: the first rule that is broken, a panic, or a test.
 func because(out []byte) string {
 	for _, line := range bytes.Split(out, []byte("\n")) {
+		if rule, ok := strings.CutPrefix(string(line), found); ok {
+			return rule
+		}
 		if bytes.HasPrefix(line, []byte("panic: ")) || bytes.HasPrefix(line, []byte("fatal error: ")) {
 			return oneLine(string(line))
 		}

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -47,10 +49,11 @@ func readResults(target string) (*verdicts, error) {
 	return v, json.Unmarshal(text, &v.byKey)
 }
 
-// write keeps what was found.
-func (v *verdicts) write(target string) error {
+// set notes what was found, and keeps it for later runs.
+func (v *verdicts) set(target string, m mutant, found verdict) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	v.byKey[m.Key] = found
 	if err := os.MkdirAll(*results, 0o777); err != nil {
 		return err
 	}
@@ -61,12 +64,6 @@ func (v *verdicts) write(target string) error {
 	return os.WriteFile(resultsFile(target), text, 0o666)
 }
 
-func (v *verdicts) set(m mutant, found verdict) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.byKey[m.Key] = found
-}
-
 // settled reports whether nothing is left to find out about a mutant at a depth.
 func (v *verdicts) settled(m mutant, d depth) bool {
 	v.mu.Lock()
@@ -75,8 +72,22 @@ func (v *verdicts) settled(m mutant, d depth) bool {
 	return ok && (strings.HasPrefix(found.Status, "killed") || found.Depth >= d)
 }
 
-// wanted reports whether a mutant is asked for.
-func wanted(m mutant) bool { return strings.Contains(m.Key, *match) }
+// draw returns those of a target's mutants that are asked for: all, or a sample that is the
+// same each time.
+func draw(all []mutant) []mutant {
+	chosen := slices.DeleteFunc(slices.Clone(all), func(m mutant) bool {
+		return m.Lock != *race || !strings.Contains(m.Key, *match)
+	})
+	if *sampled == 0 || len(chosen) <= *sampled {
+		return chosen
+	}
+	r := rand.New(rand.NewPCG(sampleSeed, 0))
+	r.Shuffle(len(chosen), func(i, j int) { chosen[i], chosen[j] = chosen[j], chosen[i] })
+	return chosen[:*sampled]
+}
+
+// sampleSeed is the seed of every sample.
+const sampleSeed = 15
 
 // summary prints how many mutants were killed, and who survives, and with -update writes
 // the latter. It returns how many of them have no reason.
