@@ -179,7 +179,7 @@ var longIdle = []struct {
 // idle leaves a limiter alone for very long.
 func (c *contract) idle(p *suite.Probe) (worst *suite.Violation, skip string) {
 	for _, idle := range longIdle {
-		p.Play(func(st *suite.Stage) { worst, skip = c.idleFor(st, idle.events, idle.time, worst) })
+		p.PlayToEnd(func(st *suite.Stage) { worst, skip = c.idleFor(st, idle.events, idle.time, worst) })
 		if skip != "" {
 			break
 		}
@@ -200,17 +200,20 @@ func (c *contract) idleFor(st *suite.Stage, events int, d time.Duration,
 	}
 	defer func() { impl.end(); st.Settle() }()
 	at, full := time.Duration(0), cfg.Burst+c.spec.Traits.credit() // what a full bucket grants
-	ask := func() (granted int) {
+	// ask returns how many requests are granted before one is denied. Each operation that takes
+	// one token is the first to be called in every other round.
+	ask := func(round int) (granted int) {
 		for i := range full + 1 {
 			ok := false
-			_ = suite.Catch(func() { ok = impl.allows(start.Add(at), i) }) // X-CALLS judges panics
-			if ok {
-				granted++
+			_ = suite.Catch(func() { ok = impl.allows(start.Add(at), round+i) }) // X-CALLS judges panics
+			if !ok {
+				break
 			}
+			granted++
 		}
 		return granted
 	}
-	ask()
+	ask(0)
 	st.Settle()
 	if st.Time != Explicit && (st.Armed() || !st.Bubble || st.Others() > others) {
 		return worst, "something of the limiter runs on, and would tick for years"
@@ -219,7 +222,7 @@ func (c *contract) idleFor(st *suite.Stage, events int, d time.Duration,
 		idle := d + time.Duration(i)*d/7
 		at += idle
 		st.To(at)
-		if n := ask(); (n < full || n > full+c.spec.Traits.lump(cfg.Rate)) && worst == nil {
+		if n := ask(i); (n < full || n > full+c.spec.Traits.lump(cfg.Rate)) && worst == nil {
 			worst = suite.Broken(0,
 				fmt.Sprintf("nobody had asked meanwhile, and the rate %s fills the bucket of %d sooner", cfg.Rate,
 					cfg.Burst),

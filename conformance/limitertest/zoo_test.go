@@ -127,6 +127,51 @@ func TestRun_takenEarlier(t *testing.T) {
 	}
 }
 
+// stuckAfterYears never answers again once it is 30 years old.
+func stuckAfterYears(env lt.Env, cfg lt.Config) lt.Funcs {
+	inner := debts(env, cfg).AllowAt
+	return lt.Funcs{AllowAt: func(t time.Time, n int) bool {
+		if t.Sub(env.Start) > 30*365*24*time.Hour {
+			select {}
+		}
+		return inner(t, n)
+	}}
+}
+
+// A run that a rule makes for itself, and that makes no progress, does not show that the rule
+// holds.
+func TestExamine_stuckAfterYears(t *testing.T) {
+	synctestcompat.Require(t)
+	spec := lt.Spec{Name: "stuck after years", Time: lt.Explicit, New: stuckAfterYears, Traits: lt.LikeThrottled}
+	o := inside.Options{FirstLook: time.Millisecond, Keep: func(string, int) bool { return false }}
+	if v, _ := spec.Examine(t, o).Verdict("RL-IDLE"); v.Status != conformance.Inconclusive {
+		t.Errorf("RL-IDLE is %s, want inconclusive: %s", v.Status, v.Reason)
+	}
+}
+
+// forgetful has two ways to ask for one token, of which one denies what nobody asked for by the
+// other in the last five years.
+func forgetful(env lt.Env, cfg lt.Config) lt.Funcs {
+	asked, inner := env.Start, debts(env, cfg).AllowAt
+	return lt.Funcs{
+		AllowN: func(n int) bool { asked = env.Clock.Now(); return inner(asked, n) },
+		Allow: func() bool {
+			now := env.Clock.Now()
+			return now.Sub(asked) < 5*365*24*time.Hour && inner(now, 1)
+		},
+	}
+}
+
+// After a long time each operation is the first to ask.
+func TestRun_firstAfterYears(t *testing.T) {
+	synctestcompat.Require(t)
+	spec := lt.Spec{Name: "forgetful", Time: lt.Injected, New: forgetful, Traits: lt.LikeThrottled}
+	o := inside.Options{Keep: func(string, int) bool { return false }}
+	if v, _ := spec.Examine(t, o).Verdict("RL-IDLE"); v.Status != conformance.Fail {
+		t.Errorf("RL-IDLE is %s, want fail: %s", v.Status, v.Reason)
+	}
+}
+
 // TRAITS names the package that judges limiters that count in windows.
 func TestTraits_inWindows(t *testing.T) {
 	synctestcompat.Require(t)

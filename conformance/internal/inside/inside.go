@@ -31,3 +31,7 @@ type Options struct {
 	// 0 if it leaves it open. Nothing is explored then.
 	Pasted func(choice string, value int)
 }
+
+// Found, if it is not nil, is told of a rule as soon as a run breaks it: command mutate, which
+// asks no more than whether anything does, ends its processes there.
+var Found func(rule string)

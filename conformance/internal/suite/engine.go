@@ -389,6 +389,9 @@ func (e *engine[T, E]) judge(active []*Rule[T, E], j Job, rec *Recording) {
 			continue
 		}
 		f.keep(v, j.Family)
+		if inside.Found != nil && r.Level != conformance.Provisional {
+			inside.Found(r.ID)
+		}
 	}
 }
 

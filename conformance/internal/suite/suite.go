@@ -154,6 +154,18 @@ type Probe struct {
 	stall    string // why it is inconclusive, "" if it is not
 }
 
+// PlayToEnd is [Suite.Play] for a run that must come to its end. One that makes no progress
+// shows nothing: where the probe then finds neither a violation nor a reason to skip, its rule
+// is inconclusive.
+func (p *Probe) PlayToEnd(play func(st *Stage)) {
+	if p.Play(play) != nil {
+		p.Stalled(ownNoProgress)
+	}
+}
+
+// ownNoProgress is why a rule that judges by runs of its own has no verdict.
+const ownNoProgress = "a run that the rule makes for itself made no progress"
+
 // Explored counts schedules that the probe runs as explored.
 func (p *Probe) Explored(s ...conformance.Schedule) { p.explored = append(p.explored, s...) }
 

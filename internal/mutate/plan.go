@@ -1,0 +1,43 @@
+package main
+
+// target is a set of files whose mutants are run, and the tests that run them.
+type target struct {
+	name  string
+	dir   string   // of the files, from the root of the repository
+	files []string // none stands for all
+	tests string   // the folder of the tests; "" is dir
+	run   string   // which tests, as -run says it
+	// parts says that each subtest is looked at by itself: a mutant then runs only in those
+	// that reach it.
+	parts bool
+}
+
+const designs = "^TestDesigns(|_chosen|_chosenWaits)$"
+
+// plan is all that has a contract: what is bundled, and the correct designs of the zoo.
+var plan = []target{
+	{name: "tokenbucket", dir: "limiters", files: []string{"tokenbucket.go", "reservation.go", "wait.go"},
+		run: "^TestConformance_TokenBucket"},
+	{name: "gcra", dir: "limiters", files: []string{"gcra.go"}, run: "^TestConformance_GCRA"},
+	{name: "windows", dir: "limiters",
+		files: []string{"fixedwindow.go", "slidinglog.go", "slidingcounter.go", "ledger.go", "decision.go"},
+		run:   "^TestConformance_(FixedWindow|SlidingLog|SlidingCounter|GCRA|TokenBucketDecisions)$"},
+	{name: "debouncer", dir: "debounce", run: "^TestConformance_"},
+	{name: "throttle", dir: "limiters",
+		files: []string{"throttle.go", "throttlefunc.go", "throttlefuncstream.go", "interval.go"},
+		run:   "^TestConformance_Throttle"},
+	{name: "leakybucket", dir: "limiters", files: []string{"leakybucket.go"}, run: "^TestConformance_LeakyBucket"},
+	{name: "concurrency", dir: "limiters", files: []string{"concurrency.go"}, run: "^TestConformance_Concurrency"},
+	{name: "fakeclock", dir: "fakeclock", run: "^TestConformance_"},
+	{name: "designs/limiter", dir: "internal/zoo/limiter", tests: "conformance/limitertest", run: designs, parts: true},
+	{name: "designs/quota", dir: "internal/zoo/quota", tests: "conformance/quotatest", run: designs, parts: true},
+	{name: "designs/debouncer", dir: "internal/zoo/debouncer", tests: "conformance/debouncertest", run: designs,
+		parts: true},
+	{name: "designs/throttle", dir: "internal/zoo/throttle", tests: "conformance/throttletest", run: designs,
+		parts: true},
+	{name: "designs/leakybucket", dir: "internal/zoo/leakybucket", tests: "conformance/leakybuckettest", run: designs,
+		parts: true},
+	{name: "designs/concurrency", dir: "internal/zoo/concurrency", tests: "conformance/concurrencytest", run: designs,
+		parts: true},
+	{name: "designs/clock", dir: "internal/zoo/clock", tests: "conformance/clocktest", run: designs, parts: true},
+}
