@@ -50,8 +50,9 @@ var (
 // same instant, and Acquire returns an error, no slot is taken.
 //
 // It has no goroutines, and timers only for as long as a request waits with a timeout:
-// one for all of them on package time, one for each on another clock. All methods are safe for concurrent use, and take effect one after the
-// other. Where nobody waits, Acquire and Release are one atomic operation each.
+// one for all of them on package time, one for each on another clock. All methods are
+// safe for concurrent use, and take effect one after the other. Where nobody waits,
+// Acquire and Release are one atomic operation each.
 type Concurrency struct {
 	clock   clockwork.Clock // nil: package time
 	backlog int             // math.MaxInt: no bound
