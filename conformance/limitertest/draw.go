@@ -38,7 +38,7 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 	gaps := []time.Duration{0, interval, max(0, interval-2), interval + 2, interval / 2, interval / 10, interval / 3,
 		interval * time.Duration(cfg.Burst), 100 * interval}
 	kind := pick("kind", 6)
-	d := &drawer{Suite: s, cfg: cfg, unusual: kind == 4}
+	d := &drawer{Suite: s, cfg: cfg, unusual: kind == 4, credit: c.spec.Traits.NextPays}
 	back := kind/2 == 1 && s.Time == Explicit && s.Accepts(conformance.OpAllow)
 	out := conformance.Schedule{Config: cfg}
 	at := time.Duration(0)
@@ -85,6 +85,7 @@ type drawer struct {
 	*suite.Suite
 	cfg      conformance.Config
 	unusual  bool // some steps ask for unusual numbers of tokens
+	credit   bool // and may get them
 	reserved int
 }
 
@@ -120,8 +121,12 @@ func (d *drawer) number(n int) int {
 	case !d.Accepts(opSeveral):
 		return 1
 	case d.unusual && n >= 10:
-		return []int{burst + 1, 0, -1, math.MaxInt32, math.MaxInt, -3, math.MinInt, -burst, 2 * burst,
+		n = []int{burst + 1, 0, -1, math.MaxInt32, math.MaxInt, -3, math.MinInt, -burst, 2 * burst,
 			math.MaxInt32 - 1}[n-10]
+		if d.credit { // what is owed then shows how finely the limiter counts, and nothing else
+			n = min(n, 2*burst)
+		}
+		return n
 	}
 	return 1 + n%burst
 }
