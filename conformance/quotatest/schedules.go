@@ -110,6 +110,7 @@ func (e *explored) windows() []suite.Family {
 		{Name: "limit 4", Schedules: suite.Sequences(e.config(4), e.many, []time.Duration{0, w / 4, w, 3 * w / 2}, 3)},
 		{Name: "many", Schedules: e.steady()},
 		{Name: "after long", Schedules: suite.Sequences(e.config(2), e.one, []time.Duration{0, w, time.Hour}, 5)},
+		{Name: "idle again and again", Schedules: e.idling()},
 		{Name: "other windows", Schedules: e.otherWindows()},
 	}
 	if e.kind == GCRA {

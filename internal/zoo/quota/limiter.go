@@ -27,6 +27,7 @@ type limiter struct {
 	before  int
 	current int
 	arrival time.Time // the theoretical arrival time of GCRA
+	idle    int       // how often it was idle
 	n       int
 }
 
@@ -211,7 +212,10 @@ func (l *limiter) take(t time.Time, n int) {
 	}
 	l.current += n
 	if t.After(l.arrival) && !l.is("idle time builds up") || l.n == 0 && l.arrival.IsZero() {
-		l.arrival = t
+		if l.is(idleAddsUp) && t.Sub(l.arrival) > time.Duration(l.cfg.Burst)*l.interval() {
+			l.idle++
+		}
+		l.arrival = t.Add(-time.Duration(l.idle/4) * l.interval())
 	}
 	l.arrival = l.arrival.Add(time.Duration(n) * l.interval())
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/escapement-go/escapement/internal/zoo"
 )
 
+const idleAddsUp = "each idle time brings a quarter of an event"
+
 // Mutants are mistakes, each of a limiter of one kind, with the rule that must catch it.
 func Mutants() []zoo.Mutant {
 	var all []zoo.Mutant
@@ -40,6 +42,7 @@ func Mutants() []zoo.Mutant {
 		{"one too many", qt.GCRA, "GC-BURST"},
 		{"the last one is denied", qt.GCRA, "GC-BURST"},
 		{"idle time builds up", qt.GCRA, "GC-TAT"},
+		{idleAddsUp, qt.GCRA, "GC-TAT"},
 		{"an old instant starts anew", qt.GCRA, "GC-TAT"},
 		{"retry is a nanosecond short", qt.GCRA, "GC-RETRY"},
 		{"retry is a nanosecond short", qt.SlidingLog, "GC-RETRY"},
