@@ -95,8 +95,11 @@ func TestCanary_runsOn(t *testing.T) {
 // debts lists when each token that is missing comes back, and forgets those that are back: an
 // earlier instant, where nothing is forgotten yet, is not taken for the newest.
 func debts(_ lt.Env, cfg lt.Config) lt.Funcs {
+	var mu sync.Mutex
 	var due []time.Time
 	return lt.Funcs{AllowAt: func(t time.Time, n int) bool {
+		mu.Lock()
+		defer mu.Unlock()
 		for len(due) > 0 && !due[0].After(t) {
 			due = due[1:]
 		}
@@ -152,10 +155,18 @@ func TestExamine_stuckAfterYears(t *testing.T) {
 // forgetful has two ways to ask for one token, of which one denies what nobody asked for by the
 // other in the last five years.
 func forgetful(env lt.Env, cfg lt.Config) lt.Funcs {
+	var mu sync.Mutex
 	asked, inner := env.Start, debts(env, cfg).AllowAt
 	return lt.Funcs{
-		AllowN: func(n int) bool { asked = env.Clock.Now(); return inner(asked, n) },
+		AllowN: func(n int) bool {
+			mu.Lock()
+			defer mu.Unlock()
+			asked = env.Clock.Now()
+			return inner(asked, n)
+		},
 		Allow: func() bool {
+			mu.Lock()
+			defer mu.Unlock()
 			now := env.Clock.Now()
 			return now.Sub(asked) < 5*365*24*time.Hour && inner(now, 1)
 		},
