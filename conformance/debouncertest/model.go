@@ -167,8 +167,11 @@ func (m *state) do(d *conformance.Done) {
 	case conformance.OpClose:
 		m.close(now)
 	case conformance.OpFlush:
-		if m.waits {
+		waited := m.waits
+		if waited {
 			m.fire(now, edge.Flushed)
+		}
+		if waited || m.bounded { // a flush of nothing may end the timer of a bound, and no more
 			m.cut = now
 		}
 	}

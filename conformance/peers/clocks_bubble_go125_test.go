@@ -83,3 +83,20 @@ func (t bubbleTimer) Chan() <-chan time.Time  { return t.C }
 func (t bubbleTicker) Chan() <-chan time.Time { return t.C }
 
 const go124 = false
+
+// bubbledLoop returns a loop whose calls are made in a bubble.
+func bubbledLoop(b *testing.B, prepare func(c fakeClock) func(n int)) func(n int) {
+	calls, done := make(chan int), make(chan struct{})
+	b.Cleanup(func() { close(calls) })
+	go inBubble(b, func(_ meter, new func() fakeClock) {
+		loop := prepare(new())
+		for n := range calls {
+			loop(n)
+			done <- struct{}{}
+		}
+	})
+	return func(n int) {
+		calls <- n
+		<-done
+	}
+}

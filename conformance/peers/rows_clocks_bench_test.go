@@ -33,23 +33,6 @@ func clockRow(name string, most float64, prepare func(c fakeClock) func(n int)) 
 	}}
 }
 
-// bubbledLoop returns a loop whose calls are made in a bubble.
-func bubbledLoop(b *testing.B, prepare func(c fakeClock) func(n int)) func(n int) {
-	calls, done := make(chan int), make(chan struct{})
-	b.Cleanup(func() { close(calls) })
-	go inBubble(b, func(_ meter, new func() fakeClock) {
-		loop := prepare(new())
-		for n := range calls {
-			loop(n)
-			done <- struct{}{}
-		}
-	})
-	return func(n int) {
-		calls <- n
-		<-done
-	}
-}
-
 func nowRow() costRow {
 	return clockRow("Clock.Now", 5, func(c fakeClock) func(n int) {
 		return func(n int) {
