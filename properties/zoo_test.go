@@ -283,7 +283,7 @@ func (tab *table) String() string {
 }
 
 // designs are correct implementations of other designs than those of this module: a share of
-// them, unless the suite is to be proved.
+// them, a third if the suite is to be proved, and all of them in the long form.
 func designs(share int) []zoo.Design {
 	var all []zoo.Design
 	for _, c := range contracts {
@@ -292,8 +292,12 @@ func designs(share int) []zoo.Design {
 			all = append(all, chosen(prove.Number(1, 1, 4, 40))...)
 		}
 	}
-	if prove.Reaches(prove.Suite) && !testing.Short() {
-		return all
+	switch {
+	case testing.Short():
+	case prove.Reaches(prove.All):
+		share = 1
+	case prove.Reaches(prove.Suite):
+		share = 3
 	}
 	var some []zoo.Design
 	for i := 0; i < len(all); i += share {

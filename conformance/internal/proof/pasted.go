@@ -20,6 +20,9 @@ func Pasted(t *testing.T, designs []zoo.Design, mutants []zoo.Mutant, missed ...
 	t.Helper()
 	synctestcompat.Require(t)
 	prove.Require(t, prove.Suite)
+	if testing.Short() {
+		t.Skip("with -short some schedules that catch a mutant are left out")
+	}
 	known := map[string]bool{}
 	for _, name := range missed {
 		known[name] = true
