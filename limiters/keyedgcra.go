@@ -23,7 +23,8 @@ import (
 //
 // A new key costs a lock of the few thousand keys that are placed with it, and now and then the
 // table of these is made anew, without those that can be forgotten. If all the room is taken,
-// it looks at a few of them in turn, and is refused if none can be forgotten.
+// it looks at a few of them in turn, and then at a few of the others, and is refused if none of
+// all these can be forgotten.
 //
 // The zero KeyedGCRA has no room, and rejects all events (other than n == 0). Make one with
 // [NewKeyedGCRA].
@@ -43,15 +44,20 @@ type KeyedGCRA[K comparable] struct {
 	clock clockwork.Clock // nil: package time
 	cellRate
 
-	room   int64
-	held   atomic.Int64
-	seed   maphash.Seed
+	room int64
+	held atomic.Int64
+	seed maphash.Seed
+
+	elsewhere atomic.Uint64 // shards that were looked at for a new key of another
+
 	shards []arrivalShard[K] // each for an equal part of the hashes
 }
 
 const (
 	shardKeys  = 2048 // for how many keys of the room there is a shard
 	mostShards = 4096 // whatever the room
+
+	looksElsewhere = 16 // of a new key, at keys of other shards, if there is no room
 )
 
 // NewKeyedGCRA returns a KeyedGCRA with room for so many keys, and for each of them one event
@@ -210,7 +216,7 @@ func (g *KeyedGCRA[K]) admit(s *arrivalShard[K], key K, place place, t time.Time
 			table = g.move(s, table, t, now)
 		case a == nil && table.full():
 			table = g.move(s, table, table.base, now)
-		case !g.enter(s, table, now):
+		case !g.enter(s, table, t, now):
 			return Decision{}, ErrTooManyKeys
 		case a == nil:
 			table.put(key, place, next)
@@ -222,14 +228,24 @@ func (g *KeyedGCRA[K]) admit(s *arrivalShard[K], key K, place place, t time.Time
 	}
 }
 
-// enter counts a key more in the shard s, if there is room or what can be forgotten at now.
-func (g *KeyedGCRA[K]) enter(s *arrivalShard[K], table *arrivalTable[K], now int64) bool {
+// enter counts a key more in the shard s, if there is room or what can be forgotten at t, which
+// is now after the base of its table.
+func (g *KeyedGCRA[K]) enter(s *arrivalShard[K], table *arrivalTable[K], t time.Time, now int64) bool {
 	for held := g.held.Load(); held < g.room; held = g.held.Load() {
 		if g.held.CompareAndSwap(held, held+1) {
 			return true
 		}
 	}
 	forgotten := s.sweep(table, now)
+	for i := 0; i < looksElsewhere && forgotten == 0; i++ {
+		other := &g.shards[g.elsewhere.Add(1)%uint64(len(g.shards))]
+		if other != s && other.mu.TryLock() { // who waits may hold what another waits for
+			if table := other.table.Load(); table != nil {
+				forgotten = other.sweep(table, int64(t.Sub(table.base)))
+			}
+			other.mu.Unlock()
+		}
+	}
 	if forgotten > 0 {
 		g.held.Add(int64(1 - forgotten))
 	}
