@@ -45,6 +45,8 @@ type engine[T, E any] struct {
 	polled     map[string]time.Duration // spans of schedules whose time takes too long, by configuration
 	schedules  map[string]bool
 	observed   map[string]int // choices, as they were observed
+
+	otherwise map[[2]otherwise]declaration[T] // what would be declared, made as it is asked for
 }
 
 // finding is what was found about one rule.

@@ -84,16 +84,41 @@ func (e *engine[T, E]) others() (all []otherwise) {
 
 // holdsWith is holds with some choices declared otherwise.
 func (e *engine[T, E]) holdsWith(r *Rule[T, E], rec *Recording, others []otherwise) (inForce, ok bool) {
-	t := e.c.Traits()
 	for _, o := range others {
 		if alter := e.choices[o.choice].Alter; alter != nil {
 			if rec, ok = alter(o.value, rec); !ok {
 				return false, false
 			}
 		}
+	}
+	d := e.declared(others)
+	return e.holds(r, d.traits, d.choices, rec)
+}
+
+// declaration is what would be declared.
+type declaration[T any] struct {
+	traits  *T
+	choices []Choice
+}
+
+// declared is the declaration with one or two choices otherwise, made once for all the runs that
+// are asked about it.
+func (e *engine[T, E]) declared(others []otherwise) declaration[T] {
+	var key [2]otherwise
+	copy(key[:], others)
+	if d, ok := e.otherwise[key]; ok {
+		return d
+	}
+	t := e.c.Traits()
+	for _, o := range others {
 		e.c.Table(e.Suite, t)[o.choice].Set(o.value)
 	}
-	return e.holds(r, t, e.c.Table(e.Suite, t), rec)
+	d := declaration[T]{t, e.c.Table(e.Suite, t)}
+	if e.otherwise == nil {
+		e.otherwise = map[[2]otherwise]declaration[T]{}
+	}
+	e.otherwise[key] = d
+	return d
 }
 
 // plausible reports whether what was observed leaves it open that a choice should be declared
