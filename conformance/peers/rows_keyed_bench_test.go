@@ -375,11 +375,16 @@ func keyedPendingRow(goroutines int) costRow {
 }
 
 // keyedCallCancelRow begins the burst of a key and ends it by hand, after which a Keyed does
-// not hold the key any more.
+// not hold the key any more. The floor is that of callCancelRow, and finds the key twice.
 func keyedCallCancelRow() costRow {
 	return costRow{name: "debounce.Keyed, Call and Cancel", sides: func(b *testing.B) []side {
 		keys, _ := names(16)
-		own, plain := debounce.NewKeyed(time.Hour, func(string, int) {}), new(lockedTimers)
+		own, plain, bare := debounce.NewKeyed(time.Hour, func(string, int) {}), new(lockedTimers), new(lockedTimers)
+		var mu sync.Mutex
+		found := map[string]*lockedTimer{}
+		for _, key := range keys {
+			found[key] = bare.of(key)
+		}
 		return []side{
 			{name: "debounce.Keyed", loop: func(n int) {
 				for i := range n {
@@ -393,10 +398,27 @@ func keyedCallCancelRow() costRow {
 					plain.of(keys[i%len(keys)]).cancel()
 				}
 			}},
-			{name: "floor: AfterFunc and Stop", loop: func(n int) {
+			{name: "floor: a key that is new, AfterFunc and Stop", loop: func(n int) {
 				f := func() {}
 				for range n {
 					time.AfterFunc(time.Hour, f).Stop()
+				}
+			}},
+			{name: "floor: two locks, a map, read, Reset; the same, Stop", most: 1.1, loop: func(n int) {
+				for i := range n {
+					mu.Lock()
+					l := found[keys[i%len(keys)]]
+					l.mu.Lock()
+					mu.Unlock()
+					time.Since(began)
+					l.timer.Reset(time.Hour)
+					l.mu.Unlock()
+					mu.Lock()
+					l = found[keys[i%len(keys)]]
+					l.mu.Lock()
+					mu.Unlock()
+					l.timer.Stop()
+					l.mu.Unlock()
 				}
 			}},
 		}
