@@ -246,6 +246,8 @@ func (d *Debouncer[T]) close(ctx context.Context, wait bool) error {
 	d.mu.Lock()
 	d.stopped = true
 	d.settle()
+	d.disarm() // that of a burst of which nothing is unfired, in a Keyed
+	d.burst.end()
 	if !d.running {
 		if len(d.queue) == 0 {
 			d.mu.Unlock()

@@ -48,14 +48,10 @@ const rests = 32
 type entry[K comparable, T any] struct {
 	Debouncer[T]
 	key   K   // written at rest, with Keyed.mu
-	place int // in resting, or one of the constants below; guarded by Keyed.mu
+	place int // in resting, or isHeld; guarded by Keyed.mu
 }
 
-// Values of entry.place elsewhere.
-const (
-	isHeld      = -1
-	isForgotten = -2
-)
+const isHeld = -1
 
 // NewKeyed returns a Keyed that runs f with a key and its newest value when no call
 // for that key has come for wait, or as opts say. It panics if wait is negative or
@@ -243,7 +239,7 @@ func (d *Keyed[K, T]) hold(k K, e *entry[K, T]) (*entry[K, T], error) {
 
 // newEntry returns an entry of k that is not known yet.
 func (d *Keyed[K, T]) newEntry(k K) *entry[K, T] {
-	e := &entry[K, T]{key: k, place: isForgotten}
+	e := &entry[K, T]{key: k, place: isHeld}
 	e.init("NewKeyed", d.wait, func(v T) { d.f(e.key, v) }, d.cfg)
 	e.idle = func() { d.release(e) }
 	return e
@@ -270,7 +266,6 @@ func (d *Keyed[K, T]) letGo(e *entry[K, T]) {
 	d.held--
 	e.place, d.next = d.next, (d.next+1)%rests
 	if oldest := d.resting[e.place]; oldest != nil {
-		oldest.place = isForgotten
 		delete(d.known, oldest.key)
 	}
 	d.resting[e.place] = e

@@ -133,6 +133,92 @@ func TestKeyed_askedOfThoseLetGo(t *testing.T) {
 	}
 }
 
+// A call that comes when the one before has fired, and nobody knows yet that nothing is left
+// of it, keeps its key.
+func TestKeyed_calledBeforeItIsLetGo(t *testing.T) {
+	for name, opt := range map[string]Option{"trailing": nil, "leading": Leading()} {
+		c := fakeclock.New()
+		var fired []int
+		d := NewKeyed(100, func(_, v int) { fired = append(fired, v) }, WithClock(c), opt)
+		_ = d.Call(1, 1)
+		e := d.known[1]
+		idle := e.idle
+		e.idle = func() {
+			e.idle = idle
+			_ = d.Call(1, 2)
+			idle()
+		}
+		if c.Advance(100); d.Len() != 1 {
+			t.Errorf("%s: %d keys are held, want 1", name, d.Len())
+		}
+		if c.Advance(100); d.Len() != 0 || !slices.Equal(fired, []int{1, 2}) {
+			t.Errorf("%s: fired %v, %d keys are held, want 1 and 2, and 0", name, fired, d.Len())
+		}
+	}
+}
+
+// Of those that are let go of at once no more than rests are remembered.
+func TestKeyed_remembersFew(t *testing.T) {
+	c := fakeclock.New()
+	d := NewKeyed(100, func(int, int) {}, WithClock(c))
+	for range 3 {
+		for k := range 3 * rests {
+			_ = d.Call(k, 1)
+		}
+		if c.Advance(100); len(d.known) != rests || d.Len() != 0 {
+			t.Errorf("%d keys are remembered, %d held, want %d and 0", len(d.known), d.Len(), rests)
+		}
+	}
+}
+
+// Stop waits for callbacks also if that of another debouncer calls it.
+func TestKeyed_stoppedByAnother(t *testing.T) {
+	synctestcompat.Run(t, func(t *testing.T) {
+		j := newJournal()
+		d := NewKeyed(100*ms, func(string, int) {
+			time.Sleep(time.Second)
+			j.log("ended")
+		})
+		other := NewKeyed(200*ms, func(string, int) {
+			d.Stop()
+			j.log("stopped")
+		})
+		_ = d.Call("a", 1)
+		_ = other.Call("a", 1)
+		synctestcompat.Sleep(time.Hour)
+		j.check(t, "1.1s: ended", "1.1s: stopped")
+	})
+}
+
+// Close lets go of keys of which nothing is pending. It used to leave them, with a timer, until
+// their bursts were over.
+func TestKeyed_CloseOfLeading(t *testing.T) {
+	c := fakeclock.New()
+	for _, opt := range []Option{Leading(), LeadingAndTrailing()} {
+		d := NewKeyed(time.Hour, func(int, int) {}, opt, WithClock(c))
+		_ = d.Call(1, 1)
+		if err := d.Close(context.Background()); err != nil || d.Len() != 0 || len(c.Timers()) != 0 {
+			t.Errorf("Close() = %v, %d keys are held and %d timers armed, want none", err, d.Len(), len(c.Timers()))
+		}
+	}
+}
+
+// A panic leaves nothing locked.
+func TestKeyed_zeroPanics(t *testing.T) {
+	var zero Keyed[int, int]
+	func() {
+		defer func() {
+			if got, want := recover(), "debounce: Call: zero Keyed: use NewKeyed"; got != want {
+				t.Errorf("panic %v, want %v", got, want)
+			}
+		}()
+		_ = zero.Call(1, 1)
+	}()
+	if zero.Len() != 0 || zero.Pending(1) {
+		t.Error("a zero Keyed holds something")
+	}
+}
+
 // However goroutines and timers meet, a key gets its own values.
 func TestKeyed_ownValues(t *testing.T) {
 	const keys = 3 * rests

@@ -253,6 +253,31 @@ func TestLockless_collisions(t *testing.T) {
 		allow := func() { d, _ := g.AllowAt("a", at, 1); note(d.Allowed) }
 		collide(t, func() { at = at.Add(100) }, allow, allow, one(t))
 	})
+	t.Run("KeyedGCRA, a new key", func(t *testing.T) {
+		g, at, key := NewKeyedGCRA[int](1, 100, 1), t0, 0
+		allow := func() { d, _ := g.AllowAt(key, at, 1); note(d.Allowed) }
+		collide(t, func() { at, key = at.Add(100), key+1 }, allow, allow, func() {
+			if one(t)(); g.Len() != 1 {
+				t.Errorf("%d keys, room for 1", g.Len())
+			}
+		})
+	})
+	t.Run("KeyedGCRA, the last room", func(t *testing.T) {
+		g, key := NewKeyedGCRA[int](2*shardKeys, time.Hour, 1), 0
+		in := func(shard, key int) bool { s, _ := g.place(key); return s == &g.shards[shard] }
+		var keys [2]int
+		allow := func(i int) func() {
+			return func() { d, _ := g.AllowAt(keys[i], t0, 1); note(d.Allowed) }
+		}
+		collide(t, func() {
+			g.held.Store(g.room - 1)
+			for i := range keys {
+				for key++; !in(i, key); key++ {
+				}
+				keys[i] = key
+			}
+		}, allow(0), allow(1), one(t))
+	})
 	t.Run("Concurrency, both take", func(t *testing.T) {
 		c := NewConcurrency(1)
 		take := func() { note(c.TryAcquire(1)) }
