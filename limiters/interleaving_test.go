@@ -278,6 +278,16 @@ func TestLockless_collisions(t *testing.T) {
 			}
 		}, allow(0), allow(1), one(t))
 	})
+	t.Run("TokenBucket", func(t *testing.T) {
+		var l *TokenBucket
+		allow := func() { note(l.Allow()) }
+		collide(t, func() {
+			l = NewTokenBucket(Every(time.Hour), 1)
+			l.Allow()
+			l.began = l.at.Add(-2 * time.Hour) // since then the token is there again
+			l.taken.Store(1)
+		}, allow, allow, one(t))
+	})
 	t.Run("Concurrency, both take", func(t *testing.T) {
 		c := NewConcurrency(1)
 		take := func() { note(c.TryAcquire(1)) }
