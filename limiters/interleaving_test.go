@@ -434,6 +434,22 @@ func TestThrottleFunc_clockGoesBack(t *testing.T) {
 	}
 }
 
+// A Flush that comes before the window, on a clock that went back, begins one.
+func TestThrottleFunc_flushGoesBack(t *testing.T) {
+	c := fakeclock.New()
+	var ran []time.Duration
+	h := NewThrottleFunc(100, func(int) { ran = append(ran, c.Elapsed()) }, Sample, WithClock(c))
+	h.Call(1)
+	c.SetWall(c.Now().Add(-30))
+	h.Flush()
+	c.Advance(10)
+	h.Call(2)
+	c.Advance(time.Hour)
+	if want := []time.Duration{0, 100}; !slices.Equal(ran, want) {
+		t.Errorf("ran at %d, want %d", ran, want)
+	}
+}
+
 // What waits for a run with interval 0 can be cancelled.
 func TestThrottleFunc_cancelsTheQueue(t *testing.T) {
 	var h *ThrottleFunc[int]
@@ -480,11 +496,32 @@ func TestConcurrency_timeoutsOnPackageTime(t *testing.T) {
 	})
 }
 
+// With a clock nothing waits for package time, and without a timeout for no time at all.
+func TestConcurrency_waitsOnItsClock(t *testing.T) {
+	for _, opts := range [][]ConcurrencyOption{nil, {Timeout(10)}} {
+		clock := fakeclock.New()
+		inQueue(t, NewConcurrency(1, append(opts, WithClock(clock))...), func(q *queue) {
+			q.request(forever, "a", 1)
+			q.request(forever, "b", 1)
+			synctestcompat.Sleep(time.Hour)
+			q.expect("a runs")
+			clock.Advance(9)
+			q.Release(1)
+			q.expect("b runs")
+			q.Release(1)
+			q.empty()
+		})
+	}
+}
+
 // After a Resize more can be in use than the limit: that many can be released, and no more.
 func TestConcurrency_overReleaseAfterResize(t *testing.T) {
 	c := NewConcurrency(4)
 	_ = c.Acquire(forever, 4)
 	c.Resize(2)
+	if !c.TryAcquire(0) || c.Acquire(forever, 0) != nil || c.TryAcquire(1) {
+		t.Error("no slots are not given, or one is, with more in use than there are")
+	}
 	func() {
 		defer func() {
 			if recover() == nil {

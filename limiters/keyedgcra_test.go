@@ -269,17 +269,22 @@ func TestKeyedGCRA_decades(t *testing.T) {
 		return d
 	}
 	at("a", 0, 1)
-	if d := at("a", 40*years, 1); d.Allowed || d.RetryAfter != 30*years {
-		t.Errorf("after 40 of 70 years: %+v", d)
-	}
 	if d := at("a", 40*years, 0); d.Remaining != 0 || d.ResetAfter != 30*years {
 		t.Errorf("a look after 40 of 70 years: %+v", d)
+	}
+	if d := at("a", 40*years, 1); d.Allowed || d.RetryAfter != 30*years {
+		t.Errorf("after 40 of 70 years: %+v", d)
 	}
 	if !at("b", 40*years, 1).Allowed { // moves the table
 		t.Error("another key is denied")
 	}
 	if at("a", 70*years-1, 1).Allowed || !at("a", 70*years, 1).Allowed {
 		t.Error("the arrival time was lost with the table")
+	}
+	for e := 280 * years; e <= 290*years; e += 10 * years {
+		if d := at("a", e, 1); d.Allowed != (e == 280*years) {
+			t.Errorf("%d years on: %+v", e/years, d)
+		}
 	}
 }
 
