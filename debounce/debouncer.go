@@ -175,6 +175,11 @@ func (d *Debouncer[T]) Cancel() bool {
 // by a goroutine for which the callback waits.
 func (d *Debouncer[T]) Flush() bool {
 	d.mu.Lock()
+	return d.flush()
+}
+
+// flush is Flush with mu held, which it releases.
+func (d *Debouncer[T]) flush() bool {
 	d.settle()
 	if len(d.queue) == 0 {
 		d.mu.Unlock()
@@ -202,8 +207,10 @@ func (d *Debouncer[T]) Flush() bool {
 func (d *Debouncer[T]) Pending() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.unfired || len(d.queue) > 0
+	return d.pending()
 }
+
+func (d *Debouncer[T]) pending() bool { return d.unfired || len(d.queue) > 0 }
 
 // Stop drops the call that has not fired yet and ends the Debouncer. It returns
 // when a running callback has finished, unless the callback itself calls it:
@@ -239,6 +246,8 @@ func (d *Debouncer[T]) close(ctx context.Context, wait bool) error {
 	d.mu.Lock()
 	d.stopped = true
 	d.settle()
+	d.disarm() // that of a burst of which nothing is unfired, in a Keyed
+	d.burst.end()
 	if !d.running {
 		if len(d.queue) == 0 {
 			d.mu.Unlock()
@@ -355,7 +364,7 @@ func (d *Debouncer[T]) leave() {
 		d.arm(d.rest(d.since()))
 		idle = nil
 	case idle != nil:
-		if left := d.quiet(d.since()); left > 0 {
+		if left := d.left(); left > 0 {
 			d.arm(left) // Only to say then that the burst is over.
 			idle = nil
 		}
@@ -384,6 +393,15 @@ func (d *Debouncer[T]) disarm() {
 	}
 }
 
+// left returns how long a call would still find something of a burst of which nothing is
+// unfired.
+func (d *Debouncer[T]) left() time.Duration {
+	if d.edges == trailing || !d.open {
+		return 0
+	}
+	return d.quiet(d.since())
+}
+
 // since returns the present instant.
 func (d *Debouncer[T]) since() time.Duration {
 	switch {
@@ -410,16 +428,18 @@ func (d *Debouncer[T]) take() (v T) {
 
 // drop forgets all that has not been decided, and reports whether there was any.
 func (d *Debouncer[T]) drop() bool {
-	found := d.unfired || len(d.queue) > 0
+	found := d.pending()
 	d.disarm()
 	d.take()
 	d.burst.end()
-	for i := range d.queue {
-		d.queue[i].out.set(false)
-		d.queue[i] = job[T]{}
+	if len(d.queue) > 0 {
+		for i := range d.queue {
+			d.queue[i].out.set(false)
+			d.queue[i] = job[T]{}
+		}
+		d.queue = d.room[:0]
+		d.done.Broadcast()
 	}
-	d.queue = d.room[:0]
-	d.done.Broadcast()
 	return found
 }
 

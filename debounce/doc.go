@@ -68,7 +68,7 @@
 // for a callback; else nothing. The timer is armed once for each burst and again at
 // most twice for each wait that the burst lasts. Firing costs a goroutine of the timer,
 // or nothing but f on the caller's; [Leading] has no timer. [Batch] allocates its
-// slices, [Keyed] a debouncer for each burst of a key.
+// slices, [Keyed] a debouncer for a key, unless it has let go of another.
 //
 // COMPARISON.md, beside this file, has the same calls in lodash and RxJS.
 //

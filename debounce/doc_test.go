@@ -108,7 +108,12 @@ func TestPackageComment_cost(t *testing.T) {
 			queued.Call(-i)
 		}
 	}
-	batch, keyed := NewBatch(0, func([]int) {}), NewKeyed(0, func(int, int) {})
+	batch, next := NewBatch(0, func([]int) {}), 0
+	held, letGo := NewKeyed(time.Hour, func(int, int) {}), NewKeyed(0, func(int, int) {})
+	defer held.Stop()
+	for k := range 2 * rests {
+		_ = letGo.Call(-k, 1)
+	}
 	for name, tt := range map[string]struct {
 		do   func()
 		want bool
@@ -118,7 +123,8 @@ func TestPackageComment_cost(t *testing.T) {
 		"one call waits":            {func() { queued.Call(1) }, false},
 		"two calls wait":            {func() { queued.Call(2) }, true},
 		"Batch":                     {func() { batch.Call(1) }, true},
-		"Keyed":                     {func() { _ = keyed.Call(1, 1) }, true},
+		"Keyed, all keys held":      {func() { next++; _ = held.Call(next, 1) }, true},
+		"Keyed, others let go":      {func() { next++; _ = letGo.Call(next, 1) }, false},
 	} {
 		if got := testing.AllocsPerRun(100, tt.do) > 0; got != tt.want {
 			t.Errorf("%s allocates: %v, want %v", name, got, tt.want)

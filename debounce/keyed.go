@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"sync"
 	"time"
 
@@ -20,26 +19,39 @@ var ErrKeys = errors.New("debounce: too many keys have a burst under way")
 // It holds a key only as long as that makes a difference: while the key has a
 // burst or a running callback. What it holds is therefore bounded by the number of
 // keys called within the last wait, and by [MaxKeys] if given. A key that was let
-// go of and comes back finds what it would have found.
+// go of and comes back finds what it would have found. So that bursts cost less, a
+// Keyed remembers the last 32 keys that it let go of, with their stopped timers, which
+// others may inherit.
 //
-// Each key that is held has a timer of its own; there is no other goroutine. The
-// zero Keyed is like the zero Debouncer, and all methods are safe for concurrent
-// use.
+// Each key that is held has a timer of its own; there is no other goroutine. In a
+// synctest bubble, use a Keyed that was not called outside of it. The zero Keyed is
+// like the zero Debouncer, and all methods are safe for concurrent use.
 type Keyed[K comparable, T any] struct {
 	wait time.Duration
 	f    func(K, T)
 	cfg  config
 
 	mu      sync.Mutex
-	held    map[K]*entry[T]
+	known   map[K]*entry[K, T] // of keys that are held, or at rest
+	held    int                // how many of those are held
+	resting [rests]*entry[K, T]
+	next    int // the place in resting that was filled longest ago
 	stopped bool
 }
 
-// entry is the debouncer of a key.
-type entry[T any] struct {
+// rests is how many keys are remembered that are not held.
+const rests = 32
+
+// An entry is the debouncer of a key, held or at rest: then nobody can tell it from a new
+// one, and it may become that of another key. Who locks it for its key does so with Keyed.mu
+// held, which may be released then; who has locked it does not lock Keyed.mu.
+type entry[K comparable, T any] struct {
 	Debouncer[T]
-	users int // calls under way; guarded by Keyed.mu
+	key   K   // written at rest, with Keyed.mu
+	place int // in resting, or isHeld; guarded by Keyed.mu
 }
+
+const isHeld = -1
 
 // NewKeyed returns a Keyed that runs f with a key and its newest value when no call
 // for that key has come for wait, or as opts say. It panics if wait is negative or
@@ -50,59 +62,69 @@ func NewKeyed[K comparable, T any](wait time.Duration, f func(K, T), opts ...Opt
 	}
 	cfg := apply(opts)
 	cfg.burst("NewKeyed", wait) // for its panic
-	return &Keyed[K, T]{wait: wait, f: f, cfg: cfg, held: make(map[K]*entry[T])}
+	return &Keyed[K, T]{wait: wait, f: f, cfg: cfg, known: make(map[K]*entry[K, T])}
 }
 
 // Call is [Debouncer.Call] for key k. It returns [ErrKeys], and does nothing, if
 // k has no burst and as many keys as [MaxKeys] allows have one; otherwise nil. It
 // panics if k is not equal to itself, as NaN.
 func (d *Keyed[K, T]) Call(k K, v T) error {
-	if k == k && d.again(k, v) {
-		return nil
-	}
-	e, err := d.enter(k, true)
-	if e == nil {
-		return err
-	}
-	defer d.exit(k, e)
-	e.Debouncer.Call(v)
-	return nil
-}
-
-// again is Call if k has something unfired to replace, and reports whether it has. An entry is
-// not let go of while it is locked and has.
-func (d *Keyed[K, T]) again(k K, v T) bool {
 	d.mu.Lock()
-	e := d.held[k]
-	if e == nil {
-		d.mu.Unlock()
-		return false
+	e := d.known[k]
+	if e == nil || e.place != isHeld {
+		var err error
+		if e, err = d.hold(k, e); e == nil {
+			d.mu.Unlock()
+			return err
+		}
 	}
 	e.mu.Lock()
 	d.mu.Unlock()
 	if !e.unfired {
-		e.mu.Unlock()
-		return false
+		e.first(v, v)
+		return nil
 	}
 	e.value, e.newest = v, e.since()
 	e.mu.Unlock()
-	return true
+	return nil
 }
 
 // Cancel is [Debouncer.Cancel] for key k.
-func (d *Keyed[K, T]) Cancel(k K) bool { return d.ask(k, (*Debouncer[T]).Cancel) }
+func (d *Keyed[K, T]) Cancel(k K) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	e := d.known[k]
+	if e == nil || e.place != isHeld {
+		return false
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	found := e.drop()
+	d.letGo(e)
+	return found
+}
 
 // Flush is [Debouncer.Flush] for key k.
-func (d *Keyed[K, T]) Flush(k K) bool { return d.ask(k, (*Debouncer[T]).Flush) }
+func (d *Keyed[K, T]) Flush(k K) bool {
+	e := d.find(k)
+	return e != nil && e.flush()
+}
 
 // Pending is [Debouncer.Pending] for key k.
-func (d *Keyed[K, T]) Pending(k K) bool { return d.ask(k, (*Debouncer[T]).Pending) }
+func (d *Keyed[K, T]) Pending(k K) bool {
+	e := d.find(k)
+	if e == nil {
+		return false
+	}
+	defer e.mu.Unlock()
+	return e.pending()
+}
 
 // Len returns how many keys are held.
 func (d *Keyed[K, T]) Len() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return len(d.held)
+	return d.held
 }
 
 // Stop is [Debouncer.Stop] for all keys, now and later. Called by a callback, it
@@ -113,11 +135,11 @@ func (d *Keyed[K, T]) Stop() {
 		e.stop(false)
 	}
 	within := inCallback(all)
-	for k, e := range all {
+	for _, e := range all {
 		if !within {
 			e.Debouncer.Stop()
 		}
-		d.release(k, e)
+		d.release(e)
 	}
 }
 
@@ -128,25 +150,30 @@ func (d *Keyed[K, T]) Close(ctx context.Context) error {
 	all := d.stop()
 	within := inCallback(all)
 	var first error
-	for k, e := range all {
+	for _, e := range all {
 		if err := e.close(ctx, !within); err != nil && first == nil {
 			first = err
 		}
-		d.release(k, e)
+		d.release(e)
 	}
 	return first
 }
 
 // stop ends the Keyed and returns what it holds.
-func (d *Keyed[K, T]) stop() map[K]*entry[T] {
+func (d *Keyed[K, T]) stop() (all []*entry[K, T]) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.stopped = true
-	return maps.Clone(d.held)
+	for _, e := range d.known {
+		if e.place == isHeld {
+			all = append(all, e)
+		}
+	}
+	return all
 }
 
 // inCallback reports whether the caller was called by the callback of one of all.
-func inCallback[K comparable, T any](all map[K]*entry[T]) bool {
+func inCallback[K comparable, T any](all []*entry[K, T]) bool {
 	running := map[uint64]bool{}
 	for _, e := range all {
 		if mark := e.runs(); mark != 0 {
@@ -157,7 +184,7 @@ func inCallback[K comparable, T any](all map[K]*entry[T]) bool {
 }
 
 // runs returns the mark of e's callback, 0 if it is not running.
-func (e *entry[T]) runs() uint64 {
+func (e *entry[K, T]) runs() uint64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.running {
@@ -166,68 +193,80 @@ func (e *entry[T]) runs() uint64 {
 	return e.mark.Number()
 }
 
-// ask does what leaves a key alone that is not held.
-func (d *Keyed[K, T]) ask(k K, what func(*Debouncer[T]) bool) bool {
-	e, _ := d.enter(k, false)
-	if e == nil {
-		return false
-	}
-	defer d.exit(k, e)
-	return what(&e.Debouncer)
-}
-
-// enter returns the entry of k, which stays held until exit: nil if there is none
-// and none is to be made.
-func (d *Keyed[K, T]) enter(k K, create bool) (*entry[T], error) {
-	if create && d.f == nil {
-		panic("debounce: Call: zero Keyed: use NewKeyed")
-	}
-	if create && k != k {
-		panic(fmt.Sprintf("debounce: Keyed.Call: key %v is not equal to itself, so it would be new each time: use another", k))
-	}
+// find returns the entry of k, locked: nil if k is not held.
+func (d *Keyed[K, T]) find(k K) *entry[K, T] {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	e := d.held[k]
-	if e == nil {
-		if !create || d.stopped {
-			return nil, nil
-		}
-		if d.cfg.maxKeys > 0 && len(d.held) >= d.cfg.maxKeys {
-			return nil, ErrKeys
-		}
-		e = new(entry[T])
-		e.init("NewKeyed", d.wait, func(v T) { d.f(k, v) }, d.cfg)
-		e.idle = func() { d.release(k, e) }
-		d.held[k] = e
+	e := d.known[k]
+	if e == nil || e.place != isHeld {
+		return nil
 	}
-	e.users++
+	e.mu.Lock()
+	return e
+}
+
+// hold makes k held, which is not, and whose entry e is if it is at rest. It returns nil if
+// k must not be held. It is called with mu held, and still has it unless it panics.
+func (d *Keyed[K, T]) hold(k K, e *entry[K, T]) (*entry[K, T], error) {
+	switch {
+	case d.f == nil:
+		d.mu.Unlock()
+		panic("debounce: Call: zero Keyed: use NewKeyed")
+	case k != k:
+		d.mu.Unlock()
+		panic(fmt.Sprintf("debounce: Keyed.Call: key %v is not equal to itself, so it would be new each time: use another", k))
+	case d.stopped:
+		return nil, nil
+	case d.cfg.maxKeys > 0 && d.held >= d.cfg.maxKeys:
+		return nil, ErrKeys
+	}
+	if e == nil {
+		if e = d.resting[d.next]; e != nil {
+			delete(d.known, e.key)
+			e.key = k
+		} else {
+			e = d.newEntry(k)
+		}
+		d.known[k] = e
+	}
+	if e.place >= 0 {
+		d.resting[e.place] = nil
+	}
+	e.place = isHeld
+	d.held++
 	return e, nil
 }
 
-func (d *Keyed[K, T]) exit(k K, e *entry[T]) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	e.users--
-	d.letGo(k, e)
+// newEntry returns an entry of k that is not known yet.
+func (d *Keyed[K, T]) newEntry(k K) *entry[K, T] {
+	e := &entry[K, T]{key: k, place: isHeld}
+	e.init("NewKeyed", d.wait, func(v T) { d.f(e.key, v) }, d.cfg)
+	e.idle = func() { d.release(e) }
+	return e
 }
 
-// release lets go of k if e makes no difference any more.
-func (d *Keyed[K, T]) release(k K, e *entry[T]) {
+// release is letGo of whoever has locked nothing.
+func (d *Keyed[K, T]) release(e *entry[K, T]) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.letGo(k, e)
-}
-
-// letGo is release with mu held.
-func (d *Keyed[K, T]) letGo(k K, e *entry[T]) {
-	if e.users == 0 && d.held[k] == e && e.fresh() {
-		delete(d.held, k)
+	if e.place == isHeld {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		d.letGo(e)
 	}
 }
 
-// fresh reports whether e is as it was when it was made.
-func (e *entry[T]) fresh() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return !e.running && !e.unfired && len(e.queue) == 0 && e.quiet(e.since()) <= 0
+// letGo lets go of the key of e, which is held, if it makes no difference any more: whoever
+// makes that so calls it. d and e are locked.
+func (d *Keyed[K, T]) letGo(e *entry[K, T]) {
+	if e.running || e.unfired || len(e.queue) > 0 || e.left() > 0 {
+		return
+	}
+	e.burst.end()
+	d.held--
+	e.place, d.next = d.next, (d.next+1)%rests
+	if oldest := d.resting[e.place]; oldest != nil {
+		delete(d.known, oldest.key)
+	}
+	d.resting[e.place] = e
 }

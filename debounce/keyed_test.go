@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -36,10 +38,15 @@ func TestKeyed_isOneDebouncerPerKey(t *testing.T) {
 			keyed := NewKeyed(v.wait, log(&got), opts...)
 			single := map[string]*Debouncer[int]{}
 			keys := []string{"a", "b", "c"}
+			if seed%2 == 1 { // so many that they inherit each other's entries
+				for k := range 2 * rests {
+					keys = append(keys, fmt.Sprint(k))
+				}
+			}
 			for _, k := range keys {
 				single[k] = New(v.wait, func(v int) { logWant(k, v) }, opts...)
 			}
-			for i := range 100 {
+			for i := range 100 + 10*len(keys) {
 				clock.Advance([]time.Duration{0, 1, 20, 50, 99, 100, 101, 300}[rnd.IntN(8)])
 				k := keys[rnd.IntN(len(keys))]
 				switch rnd.IntN(8) {
@@ -69,6 +76,189 @@ func TestKeyed_isOneDebouncerPerKey(t *testing.T) {
 				t.Errorf("%s, seed %d: %d keys are held and %d timers armed after an hour of silence", v.name, seed, n, armed)
 			}
 		}
+	}
+}
+
+// Whoever comes back finds nothing of the burst before, nor whoever inherits its entry,
+// also when the clock has gone back behind its end.
+func TestKeyed_restsAsNew(t *testing.T) {
+	for name, key := range map[string]func(i int) int{
+		"the same key": func(int) int { return 0 },
+		"another key":  func(i int) int { return i },
+	} {
+		c := newHandClock()
+		var fired []int
+		d := NewKeyed(100*ms, func(_, v int) { fired = append(fired, v) }, WithClock(c), Leading())
+		const bursts = 3 * rests
+		for i := range bursts {
+			_ = d.Call(key(i), i)
+			c.to(100 * ms)
+			if n := d.Len(); n != 0 {
+				t.Fatalf("%s: after burst %d, %d keys are held, want 0", name, i, n)
+			}
+			c.now = c.now.Add(-150 * ms)
+		}
+		if len(fired) != bursts {
+			t.Errorf("%s: %d of %d bursts fired", name, len(fired), bursts)
+		}
+		if got := len(d.known); got > rests {
+			t.Errorf("%s: %d keys are remembered, want at most %d", name, got, rests)
+		}
+	}
+}
+
+// What is asked of a key that is not held is not answered by who inherited its entry.
+func TestKeyed_askedOfThoseLetGo(t *testing.T) {
+	c := fakeclock.New()
+	d := NewKeyed(100, func(int, int) {}, WithClock(c), MaxKeys(2*rests))
+	for k := range rests {
+		_ = d.Call(k, 0)
+		d.Cancel(k)
+	}
+	for k := range 2 * rests {
+		if err := d.Call(rests+k, 0); err != nil {
+			t.Fatalf("Call = %v with %d keys held", err, d.Len())
+		}
+	}
+	if err := d.Call(0, 0); !errors.Is(err, ErrKeys) {
+		t.Errorf("Call of a key at rest = %v with %d keys held, want ErrKeys", err, d.Len())
+	}
+	for k := range rests {
+		if d.Cancel(k) || d.Flush(k) || d.Pending(k) {
+			t.Errorf("something is pending of key %d", k)
+		}
+	}
+	if n := d.Len(); n != 2*rests {
+		t.Errorf("%d keys are held, want %d", n, 2*rests)
+	}
+}
+
+// A call that comes when the one before has fired, and nobody knows yet that nothing is left
+// of it, keeps its key.
+func TestKeyed_calledBeforeItIsLetGo(t *testing.T) {
+	for name, opt := range map[string]Option{"trailing": nil, "leading": Leading()} {
+		c := fakeclock.New()
+		var fired []int
+		d := NewKeyed(100, func(_, v int) { fired = append(fired, v) }, WithClock(c), opt)
+		_ = d.Call(1, 1)
+		e := d.known[1]
+		idle := e.idle
+		e.idle = func() {
+			e.idle = idle
+			_ = d.Call(1, 2)
+			idle()
+		}
+		if c.Advance(100); d.Len() != 1 {
+			t.Errorf("%s: %d keys are held, want 1", name, d.Len())
+		}
+		if c.Advance(100); d.Len() != 0 || !slices.Equal(fired, []int{1, 2}) {
+			t.Errorf("%s: fired %v, %d keys are held, want 1 and 2, and 0", name, fired, d.Len())
+		}
+	}
+}
+
+// Of those that are let go of at once no more than rests are remembered.
+func TestKeyed_remembersFew(t *testing.T) {
+	c := fakeclock.New()
+	d := NewKeyed(100, func(int, int) {}, WithClock(c))
+	for range 3 {
+		for k := range 3 * rests {
+			_ = d.Call(k, 1)
+		}
+		if c.Advance(100); len(d.known) != rests || d.Len() != 0 {
+			t.Errorf("%d keys are remembered, %d held, want %d and 0", len(d.known), d.Len(), rests)
+		}
+	}
+}
+
+// Stop waits for callbacks also if that of another debouncer calls it.
+func TestKeyed_stoppedByAnother(t *testing.T) {
+	synctestcompat.Run(t, func(t *testing.T) {
+		j := newJournal()
+		d := NewKeyed(100*ms, func(string, int) {
+			time.Sleep(time.Second)
+			j.log("ended")
+		})
+		other := NewKeyed(200*ms, func(string, int) {
+			d.Stop()
+			j.log("stopped")
+		})
+		_ = d.Call("a", 1)
+		_ = other.Call("a", 1)
+		synctestcompat.Sleep(time.Hour)
+		j.check(t, "1.1s: ended", "1.1s: stopped")
+	})
+}
+
+// Close lets go of keys of which nothing is pending. It used to leave them, with a timer, until
+// their bursts were over.
+func TestKeyed_CloseOfLeading(t *testing.T) {
+	c := fakeclock.New()
+	for _, opt := range []Option{Leading(), LeadingAndTrailing()} {
+		d := NewKeyed(time.Hour, func(int, int) {}, opt, WithClock(c))
+		_ = d.Call(1, 1)
+		if err := d.Close(context.Background()); err != nil || d.Len() != 0 || len(c.Timers()) != 0 {
+			t.Errorf("Close() = %v, %d keys are held and %d timers armed, want none", err, d.Len(), len(c.Timers()))
+		}
+	}
+}
+
+// A panic leaves nothing locked.
+func TestKeyed_zeroPanics(t *testing.T) {
+	var zero Keyed[int, int]
+	func() {
+		defer func() {
+			if got, want := recover(), "debounce: Call: zero Keyed: use NewKeyed"; got != want {
+				t.Errorf("panic %v, want %v", got, want)
+			}
+		}()
+		_ = zero.Call(1, 1)
+	}()
+	if zero.Len() != 0 || zero.Pending(1) {
+		t.Error("a zero Keyed holds something")
+	}
+}
+
+// However goroutines and timers meet, a key gets its own values.
+func TestKeyed_ownValues(t *testing.T) {
+	const keys = 3 * rests
+	var fired, wrong atomic.Int64
+	d := NewKeyed(time.Microsecond, func(k, v int) {
+		fired.Add(1)
+		if v%keys != k {
+			wrong.Add(1)
+		}
+	})
+	calls := 10_000
+	if testing.Short() {
+		calls = 1000
+	}
+	var wg sync.WaitGroup
+	for g := range uint64(4) {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			rnd := rand.New(rand.NewPCG(5, g))
+			for i := range calls {
+				k := rnd.IntN(keys)
+				_ = d.Call(k, i*keys+k)
+				switch k = rnd.IntN(keys); i % 4 {
+				case 0:
+					d.Cancel(k)
+				case 1:
+					d.Flush(k)
+				case 2:
+					d.Pending(k)
+				}
+			}
+		}()
+	}
+	wg.Wait()
+	if err := d.Close(context.Background()); err != nil || d.Len() != 0 {
+		t.Errorf("Close() = %v, %d keys are held", err, d.Len())
+	}
+	if fired.Load() == 0 || wrong.Load() > 0 {
+		t.Errorf("%d of %d values were of another key", wrong.Load(), fired.Load())
 	}
 }
 

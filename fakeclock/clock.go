@@ -68,7 +68,7 @@ func (c *Clock) init() {
 	c.queue = newQueue()
 	c.patience, c.endless = patience, endless
 	c.workers = make(map[uint64]*worker)
-	c.wall.Store(&origin)
+	c.wall.Store(origin)
 	c.turn.L, c.quiet.L = &c.mu, &c.mu
 }
 

@@ -8,7 +8,7 @@ type Option func(*Clock)
 // WithStart makes the clock start at t, in t's location. A monotonic reading of
 // t is dropped. Every time is as good as another, time.Time{} included.
 func WithStart(t time.Time) Option {
-	return func(c *Clock) { c.wall.Store(&segment{zero: t.Round(0)}) }
+	return func(c *Clock) { c.wall.Store(newSegment(t.Round(0), 0, nil)) }
 }
 
 // WithSettle makes Advance, its variants and the release of Hold call f

@@ -22,7 +22,7 @@ func (c *Clock) SetWall(t time.Time) {
 	c.lock()
 	defer c.mu.Unlock()
 	now := c.now.Load()
-	c.wall.Store(&segment{t.Round(0).Add(-time.Duration(now)), now, c.wall.Load()})
+	c.wall.Store(newSegment(t.Round(0).Add(-time.Duration(now)), now, c.wall.Load()))
 	c.changed()
 }
 
@@ -32,6 +32,13 @@ func (c *Clock) SetWall(t time.Time) {
 // Without steps this is Now().Sub(t).
 func (c *Clock) Since(t time.Time) time.Duration {
 	last, now := c.reading()
+	// As below for the latest step, without what Sub does for times centuries apart.
+	if sec := t.Unix() - last.sec; uint64(sec+1) < 1<<33 {
+		d := sec*int64(time.Second) + int64(t.Nanosecond()) - last.nsec
+		if last.from <= d && d <= now {
+			return time.Duration(now - d)
+		}
+	}
 	end := now
 	for s := last; s != nil; end, s = s.from, s.before {
 		d := t.Sub(s.zero) // saturates
@@ -53,12 +60,23 @@ type segment struct {
 	zero   time.Time // wall time at the start of the clock, had there been no other
 	from   int64     // since start
 	before *segment  // up to from; nil for the first
+
+	sec, nsec int64 // zero, since 1970
+	place     *time.Location
+}
+
+// newSegment returns a segment; zero has no monotonic reading.
+func newSegment(zero time.Time, from int64, before *segment) *segment {
+	return &segment{zero, from, before, zero.Unix(), int64(zero.Nanosecond()), zero.Location()}
 }
 
 // origin is where a clock starts unless WithStart says.
-var origin = segment{zero: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)}
+var origin = newSegment(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC), 0, nil)
 
-func (s *segment) at(offset int64) time.Time { return s.zero.Add(time.Duration(offset)) }
+// at is zero.Add, in less time.
+func (s *segment) at(offset int64) time.Time {
+	return time.Unix(s.sec+offset/int64(time.Second), s.nsec+offset%int64(time.Second)).In(s.place)
+}
 
 // reading returns the last segment and the time since start, which were both
 // current at some instant during the call.
@@ -70,7 +88,7 @@ func (c *Clock) reading() (*segment, int64) {
 			continue
 		}
 		if s == nil { // a zero Clock that nobody has used
-			s = &origin
+			s = origin
 		}
 		return s, now
 	}

@@ -171,3 +171,27 @@ func TestClock_SetWallRacesNow(t *testing.T) {
 		}
 	}
 }
+
+// Now is start.Add of what has elapsed, to the bit and in its location, and Since is Now().Sub.
+func TestClock_arithmetic(t *testing.T) {
+	somewhere := time.FixedZone("somewhere", -3*3600)
+	for _, start := range []time.Time{
+		{}, time.Unix(0, 0), time.Unix(0, 999_999_999).UTC(), time.Unix(-1, 1).In(somewhere), time.Unix(1<<60, 5), time.Unix(-1<<60, 0),
+		time.Date(-5000, 1, 2, 3, 4, 5, 6, somewhere), time.Date(200_000, 1, 1, 0, 0, 0, 999_999_999, time.UTC), time.Now(),
+	} {
+		clock := fakeclock.New(fakeclock.WithStart(start))
+		want := start.Round(0)
+		for _, d := range []time.Duration{0, 1, 999_999_999, time.Second, time.Hour + 1, 250 * 365 * 24 * time.Hour} {
+			clock.Advance(d)
+			if want = want.Add(d); clock.Now() != want {
+				t.Errorf("from %v: Now() = %v, want %v", start, clock.Now(), want)
+			}
+			for _, back := range []time.Duration{0, 1, -1, time.Second, -time.Second, 2 * time.Hour, -time.Hour, maxRange, -maxRange} {
+				at := want.Add(-back)
+				if got := clock.Since(at); got != want.Sub(at) || clock.Until(at) != at.Sub(want) {
+					t.Errorf("from %v: Since(%v) = %v, want %v", start, at, got, want.Sub(at))
+				}
+			}
+		}
+	}
+}

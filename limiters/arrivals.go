@@ -62,6 +62,7 @@ const (
 func (t *arrivalTable[K]) find(key K, p place) *arrival[K] {
 	for i := t.first(p); i < len(t.tags); i = t.after(i) {
 		tags := t.tags[i].Load()
+		t.keys[i][0].tat.Load() // If both must come from memory, they do at once.
 		// The bytes that are 0 in x; and some that are 1, which belong to other keys.
 		x := tags ^ p.tag*eachByte
 		for m := (x - eachByte) &^ x & highBits; m != 0; m &= m - 1 {

@@ -181,8 +181,17 @@ func (l *TokenBucket) Take(ctx context.Context, _ string, n int) (Decision, erro
 	}
 	l.lock()
 	defer l.mu.Unlock()
-	now, _ := l.read()
-	return l.allow(now, n, true), nil
+	if !l.own || n <= 0 || l.limit == Inf {
+		now, _ := l.read()
+		return l.allow(now, n, true), nil
+	}
+	e := time.Since(l.at) // Half the price of time.Now.
+	newest := max(e, l.last)
+	ok, moved := l.grant(e, int64(n))
+	if moved { // at is the newest instant now
+		e -= newest
+	}
+	return l.decision(e, int64(n), ok), nil
 }
 
 // AllowAt decides on n events at t as AllowN does, and says how things stand. At rate
@@ -233,19 +242,14 @@ func (l *TokenBucket) decision(e time.Duration, n int64, ok bool) Decision {
 	}
 	// What is complete before the next nanosecond can be granted.
 	if !l.interval.fit(missing, uint64(now)+1, l.phase) {
-		whole, frac := l.interval.count(uint64(now)+1, l.phase)
-		if frac == 0 {
-			whole--
-		}
-		d.Remaining = int(max(l.left+int64(whole), 0))
+		d.Remaining = int(max(l.left+int64(l.interval.before(uint64(now)+1, l.phase)), 0))
 	}
 	behind := less(now, e)
-	if reset := l.interval.wait(missing, uint64(now), l.phase); reset == InfDuration {
-		d.ResetAfter = reset
-	} else {
-		if whole, _ := l.interval.count(uint64(now)+uint64(reset), l.phase); whole < missing {
-			reset++ // The last of it is complete between two nanoseconds.
-		}
+	reset, exact := l.interval.left(missing, uint64(now), l.phase)
+	if !exact && reset < InfDuration {
+		reset++ // The last of it is complete between two nanoseconds.
+	}
+	if d.ResetAfter = reset; reset < InfDuration {
 		d.ResetAfter = less(behind, -reset)
 	}
 	if !ok && n > 0 && n <= l.burst {

@@ -452,3 +452,16 @@ func TestLeakyBucket_wallGoesBack(t *testing.T) {
 		}
 	}
 }
+
+// The zero Option changes nothing, wherever options are taken.
+func TestOptions_nil(t *testing.T) {
+	var none Option
+	if !NewThrottle(1, nil, none).Allow() || !NewTokenBucket(1, 1, none).Allow() || !NewKeyedGCRA[int](1, 1, 1, none).Allow(1) ||
+		!NewConcurrency(1, nil, none).TryAcquire(1) || !NewGCRA(1, 1, none).Allow() {
+		t.Error("a nil option changes something")
+	}
+	ran := 0
+	if NewThrottleFunc(1, func(int) { ran++ }, nil, none).Call(1); ran != 1 {
+		t.Error("a nil option changes something")
+	}
+}

@@ -75,14 +75,31 @@ func (i interval) least() time.Duration {
 // wait returns how long after d n intervals are complete, which must not fit,
 // rounded down; if it is longer than a time.Duration, the longest one.
 func (i interval) wait(n, d, phase uint64) time.Duration {
+	wait, _ := i.left(n, d, phase)
+	return wait
+}
+
+// left is wait, and reports whether that is exact.
+func (i interval) left(n, d, phase uint64) (wait time.Duration, exact bool) {
 	nh, nl := bits.Mul64(n, i.cost)
 	dh, dl := i.scale(d, phase)
 	lo, borrow := bits.Sub64(nl, dl, 0)
 	hi, _ := bits.Sub64(nh, dh, borrow)
 	if hi>>i.shift > 0 {
-		return math.MaxInt64
+		return math.MaxInt64, false
 	}
-	return time.Duration(min(hi<<(64-i.shift)|lo>>i.shift, math.MaxInt64))
+	return time.Duration(min(hi<<(64-i.shift)|lo>>i.shift, math.MaxInt64)), lo<<(64-i.shift) == 0
+}
+
+// before returns how many intervals are complete before the end of d, which must be less
+// than 2^64 intervals and more than 0.
+func (i interval) before(d, phase uint64) uint64 {
+	hi, lo := i.scale(d, phase)
+	n, rem := bits.Div64(hi, lo, i.cost)
+	if rem == 0 {
+		n--
+	}
+	return n
 }
 
 // count returns how many whole intervals are in d, which must be less than 2^64,

@@ -14,6 +14,7 @@ import (
 
 	"github.com/escapement-go/escapement/fakeclock"
 	"github.com/escapement-go/escapement/internal/prove"
+	"github.com/escapement-go/escapement/synctestcompat"
 	"github.com/jonboulle/clockwork"
 )
 
@@ -210,6 +211,158 @@ func TestKeyedGCRA_memory(t *testing.T) {
 	}
 	if got := len(NewKeyedGCRA[int](maxInt, 1, 1).shards); got != mostShards {
 		t.Errorf("%d shards for the most room, want %d", got, mostShards)
+	}
+}
+
+// All methods decide on a key as a GCRA of its own does, on package time and on a clock.
+func TestKeyedGCRA_likeGCRAs(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	for s := range prove.Long(100, 5000) {
+		synctestcompat.Run(t, func(t *testing.T) {
+			var opts []Option
+			if s%2 == 1 {
+				opts = append(opts, WithClock(clockwork.NewRealClock()))
+			}
+			burst := rng.IntN(4)
+			k, own := NewKeyedGCRA[int](8, 10, burst, opts...), map[int]*GCRA{}
+			for i := range 60 {
+				key, n, now := rng.IntN(4), rng.IntN(5)-1, time.Now()
+				if own[key] == nil {
+					own[key] = NewGCRA(10, burst)
+				}
+				var got, want any
+				switch rng.IntN(3) {
+				case 0:
+					got, want = k.Allow(key), own[key].AllowAt(now, 1).Allowed
+				case 1:
+					got, _ = k.Take(context.Background(), key, n)
+					want = own[key].AllowAt(now, n)
+				default:
+					got, _ = k.AllowAt(key, now, n)
+					want = own[key].AllowAt(now, n)
+				}
+				if got != want {
+					t.Fatalf("schedule %d, step %d, burst %d: n=%d of key %d: got %+v, want %+v", s, i, burst, n, key, got, want)
+				}
+				if i == 30 {
+					time.Sleep(50 * years)
+				}
+				time.Sleep([]time.Duration{0, 0, 1, 4, 9, 10, 11}[rng.IntN(7)])
+			}
+		})
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if d, err := NewKeyedGCRA[int](1, 1, 1).Take(ctx, 1, 1); err != context.Canceled || d.Allowed {
+		t.Errorf("Take with a context that is done = %+v, %v", d, err)
+	}
+}
+
+// An arrival time that is decades away outlives the table in which it was written.
+func TestKeyedGCRA_decades(t *testing.T) {
+	k := NewKeyedGCRA[string](2, 70*years, 1)
+	at := func(key string, e time.Duration, n int) Decision {
+		d, err := k.AllowAt(key, t0.Add(e), n)
+		if err != nil {
+			t.Errorf("key %s at %v: %v", key, e, err)
+		}
+		return d
+	}
+	at("a", 0, 1)
+	if d := at("a", 40*years, 0); d.Remaining != 0 || d.ResetAfter != 30*years {
+		t.Errorf("a look after 40 of 70 years: %+v", d)
+	}
+	if d := at("a", 40*years, 1); d.Allowed || d.RetryAfter != 30*years {
+		t.Errorf("after 40 of 70 years: %+v", d)
+	}
+	if !at("b", 40*years, 1).Allowed { // moves the table
+		t.Error("another key is denied")
+	}
+	if at("a", 70*years-1, 1).Allowed || !at("a", 70*years, 1).Allowed {
+		t.Error("the arrival time was lost with the table")
+	}
+	for e := 280 * years; e <= 290*years; e += 10 * years {
+		if d := at("a", e, 1); d.Allowed != (e == 280*years) {
+			t.Errorf("%d years on: %+v", e/years, d)
+		}
+	}
+}
+
+// Looks and denials leave a key as it is, for instants before theirs, too.
+func TestKeyedGCRA_denialsChangeNothing(t *testing.T) {
+	k := NewKeyedGCRA[string](1, 10, 1)
+	_, _ = k.AllowAt("a", t0, 1)
+	_, _ = k.AllowAt("a", t0.Add(1000), 0)
+	_, _ = k.AllowAt("a", t0.Add(1000), 2)
+	_, _ = k.AllowAt("a", t0.Add(1000), -1)
+	if d, _ := k.AllowAt("a", t0.Add(10), 1); !d.Allowed {
+		t.Errorf("denied at its arrival time: %+v", d)
+	}
+}
+
+// A table that is made anew forgets nothing that is less than over, and knows how far back
+// what it forgot makes a difference.
+func TestKeyedGCRA_madeAnew(t *testing.T) {
+	k := NewKeyedGCRA[int](100, 10, 1)
+	allow := func(key int, e time.Duration) Decision {
+		d, _ := k.AllowAt(key, t0.Add(e), 1)
+		return d
+	}
+	allow(0, 1) // until 11
+	for key := 1; k.shards[0].table.Load().used < 7; key++ {
+		allow(key, 0) // until 10
+	}
+	if !allow(50, 10).Allowed { // makes the table anew
+		t.Fatal("a new key is denied")
+	}
+	if n := k.Len(); n != 2 {
+		t.Errorf("%d keys, want those until 11 and 20", n)
+	}
+	if d := allow(51, 10); !d.Allowed {
+		t.Errorf("another new key: %+v", d)
+	}
+	if d := allow(1, 9); d.Allowed || d.RetryAfter != 1 {
+		t.Errorf("1ns before the arrival time that was forgotten: %+v", d)
+	}
+	if !allow(1, 10).Allowed || allow(0, 10).Allowed || !allow(0, 11).Allowed {
+		t.Error("an arrival time has changed")
+	}
+}
+
+// Without room a key takes the place of one in another shard that can be forgotten.
+func TestKeyedGCRA_otherShards(t *testing.T) {
+	const room = 2 * shardKeys
+	for own := range 2 {
+		k := NewKeyedGCRA[int](room, 10, 1)
+		in := func(shard, key int) bool { s, _ := k.place(key); return s == &k.shards[shard] }
+		for key := range room {
+			if d, err := k.AllowAt(key, t0, 1); err != nil || !d.Allowed {
+				t.Fatalf("key %d: %+v, %v", key, d, err)
+			}
+		}
+		for key := range room {
+			if in(own, key) {
+				_, _ = k.AllowAt(key, t0.Add(10), 1)
+			}
+		}
+		key := room
+		for !in(own, key) {
+			key++
+		}
+		if d, err := k.AllowAt(key, t0.Add(9), 1); err != ErrTooManyKeys || d.Allowed {
+			t.Errorf("shard %d: when none can be forgotten: %+v, %v", own, d, err)
+		}
+		if d, err := k.AllowAt(key, t0.Add(10), 1); err != nil || !d.Allowed {
+			t.Errorf("shard %d: when those elsewhere can be: %+v, %v", own, d, err)
+		}
+		if k.Len() > room {
+			t.Errorf("%d keys, room for %d", k.Len(), room)
+		}
+	}
+	k := NewKeyedGCRA[int](room, 10, 1)
+	k.held.Store(room) // as though others were about to enter all of them
+	if d, err := k.AllowAt(1, t0, 1); err != ErrTooManyKeys || d.Allowed {
+		t.Errorf("in empty tables: %+v, %v", d, err)
 	}
 }
 

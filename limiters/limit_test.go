@@ -90,11 +90,23 @@ func TestInterval_count(t *testing.T) {
 		// The next whole interval, and some more.
 		m := rapid.Uint64Range(n+1, n+1<<20).Draw(t, "m")
 		gap := new(big.Int).Mul(new(big.Int).SetUint64(m), cost)
-		gap.Rsh(gap.Sub(gap, all), uint(shift))
+		gap.Sub(gap, all)
+		whole := gap.TrailingZeroBits() >= uint(shift)
+		gap.Rsh(gap, uint(shift))
 		if want := gap.Uint64(); gap.IsInt64() && uint64(i.wait(m, d, phase)) != want {
 			t.Errorf("%v.wait(%d, %d, %d) = %d, want %d", i, m, d, phase, i.wait(m, d, phase), want)
 		} else if !gap.IsInt64() && i.wait(m, d, phase) != math.MaxInt64 {
 			t.Errorf("%v.wait(%d, %d, %d) = %d, want the longest", i, m, d, phase, i.wait(m, d, phase))
+		}
+		if _, exact := i.left(m, d, phase); gap.IsInt64() && exact != whole {
+			t.Errorf("%v.left(%d, %d, %d) is exact: %v, want %v", i, m, d, phase, exact, whole)
+		}
+		before := n
+		if new(big.Int).Mul(wantN, cost).Cmp(all) == 0 {
+			before--
+		}
+		if d > 0 && i.before(d, phase) != before {
+			t.Errorf("%v.before(%d, %d) = %d, want %d", i, d, phase, i.before(d, phase), before)
 		}
 		if i.fit(m, d, phase) || n > 0 && !i.fit(n-1, d, phase) {
 			t.Errorf("%v.fit(_, %d, %d): %d whole ones, but %d fit or %d do not", i, d, phase, n, m, n-1)

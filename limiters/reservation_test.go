@@ -384,3 +384,18 @@ func TestReservation_doesNotAllocate(t *testing.T) {
 		}
 	}
 }
+
+// A debt that has been paid takes nothing from what a later reservation gives back.
+func TestReservation_cancelAfterADebt(t *testing.T) {
+	for _, wait := range []time.Duration{3, 4, 10, 1000} { // of 3 the bucket is not full
+		l := NewTokenBucket(Every(time.Second), 2)
+		l.ReserveN(t0, 2)
+		l.ReserveN(t0, 2) // complete at 2s
+		at := t0.Add(wait * time.Second)
+		before := l.TokensAt(at)
+		l.ReserveN(at, 1).CancelAt(at)
+		if got := l.TokensAt(at); got != before || before == 0 {
+			t.Errorf("%v tokens %ds after a debt of 2, %v once one was reserved and given back", before, wait, got)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package limiters
 
 import (
+	"context"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -49,6 +50,10 @@ func TestTokenBucket_allowLikeAllowN(t *testing.T) {
 					got, want = l.AllowAt(now, 1), locked.AllowAt(now, 1)
 				case 7:
 					got, want = l.Fresh(), locked.Fresh()
+				case 8, 9:
+					n := rng.IntN(5) - 1
+					got, _ = l.Take(context.Background(), "", n)
+					want = locked.AllowAt(now, n)
 				default:
 					got, want = l.Allow(), locked.AllowN(now, 1)
 				}

@@ -2,11 +2,13 @@ package peers
 
 import (
 	"context"
+	"hash/maphash"
 	"math/rand/v2"
 	"net/http"
 	"runtime"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -97,8 +99,8 @@ func (k keyed) fill(keys []string) keyed {
 	return k
 }
 
-// manyKeysRow asks a million keys in random order: mostly it waits for memory. The floor reads
-// the key and the clock.
+// manyKeysRow asks a million keys in random order: mostly it waits for memory. The floor is an
+// array of numbers, of which the hash of the key says which.
 func manyKeysRow() costRow {
 	return costRow{name: "a limiter for each of 1M keys", most: 500, sides: func(b *testing.B) []side {
 		keys, order := names(million)
@@ -108,10 +110,29 @@ func manyKeysRow() costRow {
 			sides = append(sides, side{name: k.name, most: 1, loop: inOrder(keys, order, func(key string) { k.allow(key) })})
 		}
 		length := 0
-		return append(sides, side{name: "floor: read the key and the clock", loop: inOrder(keys, order, func(key string) {
-			length += int(key[len(key)-1]) + int(time.Since(began))
-		})})
+		return append(sides, side{name: "floor: hash, swap and read the clock", loop: inOrder(keys, order, swapByHash(million))},
+			side{name: "read the key and the clock", loop: inOrder(keys, order, func(key string) {
+				length += int(key[len(key)-1]) + int(time.Since(began))
+			})})
 	}}
+}
+
+// swapByHash returns what changes the one of n numbers that belongs to a key. They lie as far
+// apart as they would beside their keys.
+func swapByHash(n int) func(key string) {
+	type place struct {
+		number atomic.Int64
+		_      string
+	}
+	places, seed := make([]place, n), maphash.MakeSeed()
+	for i := range places {
+		places[i].number.Store(1)
+	}
+	return func(key string) {
+		p := &places[maphash.String(seed, key)%uint64(n)]
+		was := p.number.Load()
+		p.number.CompareAndSwap(was, int64(time.Since(began)))
+	}
 }
 
 // inOrder makes calls with one key after the other, and goes on where it ended.
@@ -142,7 +163,14 @@ func fewKeysRow(goroutines int) costRow {
 				}
 			}})
 		}
-		return sides
+		swap := swapByHash(len(keys))
+		return append(sides, side{name: "floor: hash, swap and read the clock", loop: func(n int) {
+			next := rand.IntN(len(order))
+			for range n {
+				swap(keys[order[next%len(order)]])
+				next++
+			}
+		}})
 	}}
 	if goroutines == 2 {
 		row.most = 35
@@ -375,11 +403,16 @@ func keyedPendingRow(goroutines int) costRow {
 }
 
 // keyedCallCancelRow begins the burst of a key and ends it by hand, after which a Keyed does
-// not hold the key any more.
+// not hold the key any more. The floor is that of callCancelRow, and finds the key twice.
 func keyedCallCancelRow() costRow {
 	return costRow{name: "debounce.Keyed, Call and Cancel", sides: func(b *testing.B) []side {
 		keys, _ := names(16)
-		own, plain := debounce.NewKeyed(time.Hour, func(string, int) {}), new(lockedTimers)
+		own, plain, bare := debounce.NewKeyed(time.Hour, func(string, int) {}), new(lockedTimers), new(lockedTimers)
+		var mu sync.Mutex
+		found := map[string]*lockedTimer{}
+		for _, key := range keys {
+			found[key] = bare.of(key)
+		}
 		return []side{
 			{name: "debounce.Keyed", loop: func(n int) {
 				for i := range n {
@@ -393,10 +426,27 @@ func keyedCallCancelRow() costRow {
 					plain.of(keys[i%len(keys)]).cancel()
 				}
 			}},
-			{name: "floor: AfterFunc and Stop", loop: func(n int) {
+			{name: "floor: a key that is new, AfterFunc and Stop", loop: func(n int) {
 				f := func() {}
 				for range n {
 					time.AfterFunc(time.Hour, f).Stop()
+				}
+			}},
+			{name: "floor: two locks, a map, read, Reset; the same, Stop", most: 1.1, loop: func(n int) {
+				for i := range n {
+					mu.Lock()
+					l := found[keys[i%len(keys)]]
+					l.mu.Lock()
+					mu.Unlock()
+					time.Since(began)
+					l.timer.Reset(time.Hour)
+					l.mu.Unlock()
+					mu.Lock()
+					l = found[keys[i%len(keys)]]
+					l.mu.Lock()
+					mu.Unlock()
+					l.timer.Stop()
+					l.mu.Unlock()
 				}
 			}},
 		}

@@ -20,11 +20,17 @@
 // testdata/hangs.golden of the suite), X-RACE, which runs with -race only, and what only
 // ESCAPEMENT_PROVE=all adds to correct implementations.
 //
+// With -processors 1,2,8 all of it runs with each GOMAXPROCS, one after the other, and the runs
+// are compared with each other in place of the record: they must not differ. The hash that
+// it prints is of all that is compared.
+//
 // For a comparison of speed, -bench prints each report as a benchmark, for benchstat; on
 // standard error are the seconds of CPU of each process.
 package main
 
 import (
+	"crypto/sha256"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -41,6 +47,8 @@ var (
 	from   = flag.String("from", "", "read the reports that -keep left in this `directory`, and run nothing")
 	texts  = flag.String("texts", "", "write failure texts to this `directory`, named by their hash, so that later runs can show both")
 	jobs   = flag.Int("p", 1, "how many processes run at once")
+
+	processors = flag.String("processors", "", "run everything with each of these `numbers` for GOMAXPROCS, and compare the runs")
 )
 
 const records = "internal/baseline/testdata"
@@ -62,34 +70,12 @@ func do(contracts []string) error {
 	if err != nil {
 		return err
 	}
-	dir := *from
-	var failed error
-	if dir == "" {
-		if dir, err = reportDir(*keep); err != nil {
-			return err
-		}
-		if *keep == "" {
-			defer os.RemoveAll(dir)
-		}
-		failed = runAll(chosen, dir, *jobs)
+	if *processors != "" {
+		return compareProcessors(chosen, names, strings.Split(*processors, ","))
 	}
-	found := results{}
-	for _, r := range chosen {
-		reports, err := readReports(filepath.Join(dir, r.file()))
-		if err != nil {
-			return err
-		}
-		for _, rep := range reports {
-			if rep.Contract != r.contract {
-				return fmt.Errorf("%s of the plan runs %q, of the contract %s", r.file(), rep.Name, rep.Contract)
-			}
-			if err := found.add(r.set, rep, names, *texts); err != nil {
-				return err
-			}
-		}
-		if *bench {
-			printBench(os.Stdout, r.set, reports)
-		}
+	found, failed, err := find(chosen, names)
+	if err != nil {
+		return err
 	}
 	if *update {
 		if failed != nil {
@@ -109,6 +95,65 @@ func do(contracts []string) error {
 		return fmt.Errorf("%d of %d implementations differ", differ, len(want))
 	}
 	fmt.Printf("baseline: %d implementations, no difference\n", len(want))
+	return nil
+}
+
+// find runs the tests, unless that was done before, and reads their reports. failed says that
+// a test failed.
+func find(chosen []run, names *strings.Replacer) (found results, failed, err error) {
+	dir := *from
+	if dir == "" {
+		if dir, err = reportDir(*keep); err != nil {
+			return nil, nil, err
+		}
+		if *keep == "" {
+			defer os.RemoveAll(dir)
+		}
+		failed = runAll(chosen, dir, *jobs)
+	}
+	found = results{}
+	for _, r := range chosen {
+		reports, err := readReports(filepath.Join(dir, r.file()))
+		if err != nil {
+			return nil, failed, err
+		}
+		for _, rep := range reports {
+			if rep.Contract != r.contract {
+				return nil, failed, fmt.Errorf("%s of the plan runs %q, of the contract %s", r.file(), rep.Name, rep.Contract)
+			}
+			if err := found.add(r.set, rep, names, *texts); err != nil {
+				return nil, failed, err
+			}
+		}
+		if *bench {
+			printBench(os.Stdout, r.set, reports)
+		}
+	}
+	return found, failed, nil
+}
+
+// compareProcessors compares runs with these GOMAXPROCS with each other.
+func compareProcessors(chosen []run, names *strings.Replacer, numbers []string) error {
+	if *from != "" || *keep != "" || *update {
+		return errors.New("-processors goes with none of -from, -keep and -update")
+	}
+	var first results
+	for _, n := range numbers {
+		if err := os.Setenv("GOMAXPROCS", n); err != nil {
+			return err
+		}
+		found, failed, err := find(chosen, names)
+		if err = errors.Join(err, failed); err != nil {
+			return err
+		}
+		fmt.Printf("GOMAXPROCS %s: %d implementations, %x\n", n, len(found), sha256.Sum256(found.print()))
+		if first == nil {
+			first = found
+		}
+		if differ := compare(os.Stdout, first, found, *texts); differ > 0 {
+			return fmt.Errorf("%d of %d implementations differ between GOMAXPROCS %s and %s", differ, len(first), numbers[0], n)
+		}
+	}
 	return nil
 }
 

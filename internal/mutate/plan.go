@@ -12,7 +12,10 @@ type target struct {
 	parts bool
 }
 
-const designs = "^TestDesigns(|_chosen|_chosenWaits)$"
+const (
+	designs    = "^TestDesigns(|_chosen|_chosenWaits)$"
+	everything = "^(Test|Fuzz|Example)"
+)
 
 // plan is all that has a contract: what is bundled, and the correct designs of the zoo.
 var plan = []target{
@@ -28,6 +31,14 @@ var plan = []target{
 		run:   "^TestConformance_Throttle"},
 	{name: "leakybucket", dir: "limiters", files: []string{"leakybucket.go"}, run: "^TestConformance_LeakyBucket"},
 	{name: "concurrency", dir: "limiters", files: []string{"concurrency.go"}, run: "^TestConformance_Concurrency"},
+	// What does without a lock, judged by the packages' own tests as well: the suite runs on one goroutine.
+	{name: "own/throttle", dir: "limiters", files: []string{"throttle.go"}, run: everything},
+	{name: "own/sometimes", dir: "limiters", files: []string{"sometimes.go"}, run: everything},
+	{name: "own/throttlefunc", dir: "limiters", files: []string{"throttlefunc.go"}, run: everything},
+	{name: "own/concurrency", dir: "limiters", files: []string{"concurrency.go"}, run: everything},
+	{name: "own/tokenbucket", dir: "limiters", files: []string{"tokenbucket.go"}, run: everything},
+	{name: "own/keyedgcra", dir: "limiters", files: []string{"keyedgcra.go", "arrivals.go"}, run: everything},
+	{name: "own/keyed", dir: "debounce", files: []string{"keyed.go"}, run: everything},
 	{name: "fakeclock", dir: "fakeclock", run: "^TestConformance_"},
 	{name: "designs/limiter", dir: "internal/zoo/limiter", tests: "conformance/limitertest", run: designs, parts: true},
 	{name: "designs/quota", dir: "internal/zoo/quota", tests: "conformance/quotatest", run: designs, parts: true},
