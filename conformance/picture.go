@@ -17,6 +17,9 @@ type Picture struct {
 	At time.Duration `json:"at"`
 }
 
+// LaneWindow is the name of the lane that shows where windows begin, with "[", and end, with ")".
+const LaneWindow = "window"
+
 // Lane is a line of a [Picture].
 type Lane struct {
 	Name  string     `json:"name"`

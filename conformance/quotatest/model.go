@@ -89,6 +89,21 @@ func (m *model) opened(t time.Duration) (start time.Duration, ok bool) {
 	return start, !m.over(t - start)
 }
 
+// begins returns when the window began that contains t, where windows begin at all: a request
+// that counts at t may begin it.
+func (m *model) begins(t time.Duration) (start time.Duration, ok bool) {
+	switch {
+	case m.kind != FixedWindow && m.kind != SlidingCounter:
+		return 0, false
+	case m.align != AlignFirstUse:
+		return m.first.at + time.Duration(m.index(t))*m.window, true
+	}
+	if start, ok := m.opened(t); ok {
+		return start, true
+	}
+	return t, true
+}
+
 // over reports whether an event of that age is no longer in the window.
 func (m *model) over(age time.Duration) bool {
 	return age > m.window || age == m.window && m.edge != EdgeClosed

@@ -288,9 +288,42 @@ func (x *exam) broken(at time.Duration, because, headline string, args ...any) *
 	}
 	lanes := []suite.Lane{got}
 	if v != nil {
-		lanes = []suite.Lane{want, got}
+		lanes = append(v.windows(), want, got)
 	}
 	out := suite.Broken(at, because, headline, args...)
 	out.Lanes = lanes
 	return out
+}
+
+// windows is the lane of the windows that the requests are in, as far as they begin or end while
+// the limiter is in use; none if it has none.
+func (v *view) windows() []suite.Lane {
+	var begin, end []time.Duration
+	last := v.steps[len(v.steps)-1].At
+	for _, s := range v.steps {
+		start, ok := s.model.begins(s.At)
+		if !ok || s.Op != conformance.OpAllow || s.model.align == AlignFirstUse && start == s.At && !s.OK {
+			continue
+		}
+		begin, end = append(begin, start), append(end, start+s.model.window)
+	}
+	at := slices.Concat(begin, end)
+	slices.Sort(at)
+	lane := suite.Lane{Name: conformance.LaneWindow}
+	for _, at := range slices.Compact(at) {
+		mark := "["
+		switch {
+		case at < 0 || at > last:
+			continue
+		case !slices.Contains(begin, at):
+			mark = ")"
+		case slices.Contains(end, at):
+			mark = ")["
+		}
+		lane.Marks = append(lane.Marks, suite.Mark{At: at, Text: mark})
+	}
+	if lane.Marks == nil {
+		return nil
+	}
+	return []suite.Lane{lane}
 }

@@ -82,6 +82,8 @@ func rowsOf(p *conformance.Picture, s conformance.Schedule) []drawnRow {
 		case l.Name == "got" && sameMarks(l, fires):
 			own = append(own, drawnRow{name: "got", class: "got", spans: fires})
 			shown = true
+		case l.Name == conformance.LaneWindow:
+			ops = append(ops, drawnRow{name: l.Name, class: "wait", bars: windows(l)})
 		case l.Name == "got" || l.Name == "want":
 			own = append(own, drawnRow{name: l.Name, class: l.Name, marks: l.Marks})
 		case len(spans) > 0:
@@ -155,6 +157,25 @@ func counting(p *conformance.Picture, s conformance.Schedule) (name string, bars
 		bars = append(bars, b)
 	}
 	return name, bars
+}
+
+// windows are those of a lane. One that has begun before all else, or ends after it, has only
+// the end that is drawn.
+func windows(l conformance.Lane) []bar {
+	var bars []bar
+	for i, m := range l.Marks {
+		if strings.Contains(m.Text, ")") && len(bars) == 0 {
+			bars = append(bars, bar{from: 0, to: m.At})
+		}
+		if strings.Contains(m.Text, "[") {
+			b := bar{from: m.At, to: m.At, over: true} // its end is out of sight
+			if i+1 < len(l.Marks) {
+				b.to, b.over = l.Marks[i+1].At, false
+			}
+			bars = append(bars, b)
+		}
+	}
+	return bars
 }
 
 // layOut finds the columns and how wide they must be.

@@ -17,6 +17,9 @@ type Options struct {
 	// Shallow leaves the longest schedules out of families that have more than a thousand:
 	// those of one step more than all others are most of what is enumerated.
 	Shallow bool
+	// Most is how many schedules a family has at most: the longest are left out until no more
+	// are left, or only those of one length. 0 is no bound.
+	Most int
 	// Unprobed leaves out what rules find by runs of their own.
 	Unprobed bool
 	// FirstLook is the wait before the watchdog first looks at a run without progress; 0

@@ -313,20 +313,38 @@ func (e *engine[T, E]) kept(f Family) Family {
 	}
 	if e.options.Shallow && len(f.Schedules) > 1000 {
 		e.shallow = true
-		longest := 0
-		for _, s := range f.Schedules {
-			longest = max(longest, len(s.Steps))
+		f.Schedules = e.withoutLongest(f.Schedules)
+	}
+	if most := e.options.Most; most > 0 {
+		for len(f.Schedules) > most {
+			fewer := e.withoutLongest(f.Schedules)
+			if len(fewer) == 0 || len(fewer) == len(f.Schedules) {
+				break
+			}
+			f.Schedules = fewer
 		}
-		f.Schedules = slices.DeleteFunc(slices.Clone(f.Schedules), func(s conformance.Schedule) bool {
-			return len(s.Steps) == longest && !e.known(s.String())
-		})
 	}
 	return f
 }
 
+// withoutLongest returns the schedules but the longest of them. Known ones stay.
+func (e *engine[T, E]) withoutLongest(all []conformance.Schedule) []conformance.Schedule {
+	longest := 0
+	for _, s := range all {
+		longest = max(longest, len(s.Steps))
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(s conformance.Schedule) bool {
+		return len(s.Steps) == longest && !e.known(s)
+	})
+}
+
 // known reports whether a schedule is known to break a rule.
-func (e *engine[T, E]) known(schedule string) bool {
-	return slices.ContainsFunc(e.about.Known, func(k conformance.Known) bool { return k.Schedule == schedule })
+func (e *engine[T, E]) known(s conformance.Schedule) bool {
+	if len(e.about.Known) == 0 {
+		return false // without words for the schedule
+	}
+	text := s.String()
+	return slices.ContainsFunc(e.about.Known, func(k conformance.Known) bool { return k.Schedule == text })
 }
 
 // nothing is the report of a run that passed CANARY and in which nothing can be judged.

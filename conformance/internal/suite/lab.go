@@ -24,7 +24,7 @@ type lab struct {
 	// play runs the job's schedule on a fresh implementation and records it.
 	play func(s *Stage)
 	// first is how long a run without progress is left before its stacks are looked at for
-	// the first time; later waits double up to longestLook. 0 stands for longestLook. Only
+	// the first time; later waits double up to longestLook. 0 stands for firstLook. Only
 	// tests of hangs set it: it decides when an end is found, but not which.
 	first time.Duration
 	// stage is where the newest run plays.

@@ -20,7 +20,7 @@ const (
 func (e *engine[T, E]) makeSmaller(r *Rule[T, E], f *finding) {
 	v := f.worst
 	if v == nil || v.Run == nil || v.Chance || r.Check == nil || e.hangs() || f.family == Leaks ||
-		len(v.Run.Schedule.Steps) <= enumerated || e.known(v.Run.Schedule.String()) ||
+		len(v.Run.Schedule.Steps) <= enumerated || e.known(v.Run.Schedule) ||
 		e.Time == conformance.PackageTime && v.Run.Schedule.RacingSteps() > 0 {
 		return
 	}

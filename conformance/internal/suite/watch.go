@@ -25,12 +25,14 @@ type Hang struct {
 	at int64 // the number of its job
 }
 
-// A run without progress is looked at every longestLook of real time. It is given up when
-// two looks in a row prove that nothing can go on; when the process has used more processor
+// A run without progress is looked at after firstLook of real time, and then ever more
+// rarely, up to longestLook. It is given up when two looks in a row prove that nothing can
+// go on; when the process has used more processor
 // time meanwhile than any run needs; or when as many looks as make watchdog found that
 // nothing runs in the whole process, though something may yet come that no stack shows. A
 // process that gets no processor thus gets no verdict either, however long it takes.
 const (
+	firstLook   = 50 * time.Millisecond
 	longestLook = time.Second
 	watchdog    = 10 * time.Second
 	spinning    = 4 * time.Second
@@ -48,8 +50,8 @@ const (
 // watch waits until ended is closed, and returns nil, or the hang if the runs stop making
 // progress.
 func (l *lab) watch(next *atomic.Int64, ended <-chan struct{}) *Hang {
-	wait := cmp.Or(l.first, longestLook)
-	spins, idles := cmp.Or(1000*l.first, spinning), cmp.Or(200*l.first, watchdog)
+	wait := cmp.Or(l.first, firstLook)
+	spins, idles := cmp.Or(300*l.first, spinning), cmp.Or(200*l.first, watchdog)
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	seen, rounds := next.Load(), l.rounds.Load()
@@ -63,7 +65,7 @@ func (l *lab) watch(next *atomic.Int64, ended <-chan struct{}) *Hang {
 		}
 		if now, n := next.Load(), l.rounds.Load(); now != seen || n != rounds {
 			seen, rounds, used, idle, proofs = now, n, processorTime(), 0, 0
-			wait = cmp.Or(l.first, longestLook)
+			wait = cmp.Or(l.first, firstLook)
 			timer.Reset(wait)
 			continue
 		}

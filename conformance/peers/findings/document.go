@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -16,13 +17,14 @@ const head = `<!-- Made by: go run ./findings -->
 What the suite says of published libraries, unmodified, at the versions named. A *defect* breaks what the library's own
 documents promise, or what nobody can want; a *choice* is behaviour that its documents do not mention and that some may
 rely on. That a fake clock differs from package time may be what its authors chose: those findings are not sorted. The same
-as a page with timelines: [verdicts.html](verdicts.html).
+as pages with timelines: [verdicts.html](verdicts.html), and [recent/verdicts.html](recent/verdicts.html) for those
+that need a recent Go.
 
 `
 
 // item is a finding and what is said of it.
 type item struct {
-	report *conformance.Report
+	report judgement
 	v      conformance.Verdict
 	note   note
 	sorted bool // a note says what it is
@@ -32,13 +34,13 @@ type item struct {
 func (it item) key() string { return it.report.Contract + it.report.Name + it.v.Rule }
 
 // rank is the place of a report: clocks come last, as nobody has sorted what they do.
-func rank(r *conformance.Report) int {
+func rank(r judgement) int {
 	order := []string{"debouncer", "throttle", "limiter", "quota", "leaky bucket", "concurrency", "clock"}
 	return slices.Index(order, r.Contract)
 }
 
 // items are the findings of a report.
-func items(r *conformance.Report, notes []note) ([]item, error) {
+func items(r judgement, notes []note) ([]item, error) {
 	var out []item
 	for _, v := range r.Verdicts {
 		if v.Status == conformance.Pass || v.Status == conformance.Skip {
@@ -54,11 +56,11 @@ func items(r *conformance.Report, notes []note) ([]item, error) {
 }
 
 // document is FINDINGS.md.
-func document(reports []*conformance.Report, notes []note, tests *tests) ([]byte, error) {
+func document(reports []judgement, notes []note) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(head)
-	slices.SortStableFunc(reports, func(a, b *conformance.Report) int { return rank(a) - rank(b) })
-	all := map[*conformance.Report][]item{}
+	slices.SortStableFunc(reports, func(a, b judgement) int { return rank(a) - rank(b) })
+	all := map[judgement][]item{}
 	clean := 0
 	var first []item
 	told := map[string]bool{} // what is told of the same library on another source of time
@@ -100,7 +102,7 @@ func document(reports []*conformance.Report, notes []note, tests *tests) ([]byte
 				continue
 			}
 			told[it.key()] = true
-			if err := it.write(&b, tests); err != nil {
+			if err := it.write(&b); err != nil {
 				return nil, err
 			}
 		}
@@ -127,7 +129,7 @@ func withoutReplay(text string) string {
 }
 
 // write writes one finding.
-func (it item) write(b *bytes.Buffer, tests *tests) error {
+func (it item) write(b *bytes.Buffer) error {
 	fmt.Fprintf(b, "- **%s**", it.v.Rule)
 	if it.sorted {
 		fmt.Fprintf(b, " (%s)", it.note.class)
@@ -144,11 +146,11 @@ func (it item) write(b *bytes.Buffer, tests *tests) error {
 		return nil
 	}
 	if it.note.class != "defect" {
-		file, err := tests.file(it.note.test)
-		fmt.Fprintf(b, "  Shown by `%s` in [%s](%s).\n", it.note.test, file, file)
+		file, err := it.report.tests.file(it.note.test)
+		fmt.Fprintf(b, "  Shown by `%s` in [%s](%s).\n", it.note.test, file, path.Join(it.report.dir, file))
 		return err
 	}
-	code, err := tests.alone(it.note.test)
+	code, err := it.report.tests.alone(it.note.test)
 	if err != nil {
 		return err
 	}

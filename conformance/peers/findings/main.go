@@ -1,5 +1,5 @@
-// Findings judges the peers and writes FINDINGS.md and verdicts.html from the reports: run it
-// in the folder of the peers.
+// Findings judges the peers and those in recent, and writes FINDINGS.md and a verdicts.html for
+// each from the reports: run it in the folder of the peers, with the Go that recent needs.
 //
 //	go run ./findings
 //
@@ -21,6 +21,12 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 )
 
+// folders are the modules that are judged, and the title of the page of each.
+var folders = []struct{ dir, title string }{
+	{".", "Verdicts on published libraries"},
+	{"recent", "Verdicts on published libraries that need a recent Go"},
+}
+
 // judged are the tests that hold peers to the suite.
 const judged = "^Test(Peers|ConcurrencyPeers|Quotas|Clocks)$"
 
@@ -36,26 +42,39 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	tests, err := readTests(".")
-	if err != nil {
-		return err
+	var all []judgement
+	for _, f := range folders {
+		tests, err := readTests(f.dir)
+		if err != nil {
+			return err
+		}
+		reports, err := judge(f.dir, f.title)
+		if err != nil {
+			return err
+		}
+		for _, r := range reports {
+			all = append(all, judgement{r, f.dir, tests})
+		}
 	}
-	reports, err := judge()
-	if err != nil {
-		return err
-	}
-	text, err := document(reports, notes, tests)
+	text, err := document(all, notes)
 	if err != nil {
 		return err
 	}
 	return os.WriteFile("FINDINGS.md", text, 0o666)
 }
 
-// judge runs the command verdicts, which writes the page, and returns the reports.
-func judge() ([]*conformance.Report, error) {
+// judgement is a report, the folder it is from, and the tests there.
+type judgement struct {
+	*conformance.Report
+	dir   string
+	tests *tests
+}
+
+// judge runs the command verdicts in a folder, which writes the page, and returns the reports.
+func judge(dir, title string) ([]*conformance.Report, error) {
 	cmd := exec.Command("go", "run", "github.com/escapement-go/escapement/conformance/verdicts",
-		"-json", "-html", "verdicts.html", "-title", "Verdicts on published libraries", "-run", judged, ".")
-	cmd.Stderr = os.Stderr
+		"-json", "-html", "verdicts.html", "-title", title, "-run", judged, ".")
+	cmd.Dir, cmd.Stderr = dir, os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
 		return nil, fmt.Errorf("verdicts: %w", err)

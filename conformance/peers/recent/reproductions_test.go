@@ -114,7 +114,7 @@ func TestClientGo_waitsOnPackageTime(t *testing.T) {
 // A rate at which a token takes longer than a Duration can say grants all (RL-TINY).
 func TestClientGo_tinyRateGrants(t *testing.T) {
 	tiny := float32(1 / time.Duration(1<<63-1).Seconds())
-	l := flowcontrol.NewTokenBucketRateLimiterWithClock(tiny, 1, fakeclock.New())
+	l := flowcontrol.NewTokenBucketRateLimiter(tiny, 1)
 	if !l.TryAccept() || !l.TryAccept() {
 		t.Error("denied at a rate of nearly 0: mended")
 	}
