@@ -114,8 +114,10 @@ var lawsElsewhere = []struct{ id, where string }{
 	{"X-RENAME", "compares two runs. A payload of 0 is tried, and judged by all rules."},
 	{"X-QUERY", "compares two runs. All rules judge schedules with pending among the other operations."},
 	{"X-EVICT", "compares two runs."},
-	{"X-CFG of debouncers and throttles", "DB-ZERO, DB-NEG and TH-ZERO judge what is not positive, X-CALLS a constructor that refuses what is."},
-	{"X-CFG of leaky buckets and semaphores", "is not judged: every interval, limit and backlog that is tried makes sense."},
+	{"X-CFG of debouncers and throttles", "DB-ZERO, DB-NEG and TH-ZERO judge what is not positive, " +
+		"X-CALLS a constructor that refuses what is."},
+	{"X-CFG of leaky buckets and semaphores", "is not judged: " +
+		"every interval, limit and backlog that is tried makes sense."},
 	{"DB-INSERT", "compares two runs."},
 	{"DB-CONCAT", "compares two runs."},
 	{"DB-MAXAUTO", "DB-MAX: the bound fires without another event."},
@@ -129,11 +131,12 @@ var lawsElsewhere = []struct{ id, where string }{
 		"That it keeps others waiting is a choice."},
 	{"TH-SUBSEQ", "TH-NOSPON, TH-PAY and TH-SPACE compare every emission with the events."},
 	{"TH-NOLOCK", "as DB-NOLOCK."},
-	{"TH-CTX, a reader that stops", "is not judged. What a stream emits is what a reader has received, and whoever describes " +
-		"the stream writes the reader: from outside, an item in a buffer and a goroutine that is blocked for good look alike. " +
-		"A reader that is late is not tried either: what it misses depends on that buffer."},
+	{"TH-CTX, a reader that stops", "is not judged. What a stream emits is what a reader has received, and whoever " +
+		"describes the stream writes the reader: from outside, an item in a buffer and a goroutine that is blocked " +
+		"for good look alike. A reader that is late is not tried either: what it misses depends on that buffer."},
 	{"RL-SPLIT", "RL-MODEL: both ways are decided as by the exact bucket."},
-	{"CN-WINDOW", "is not judged: quotas are not asked to give anything back. Limiters that are asked are held to CN-UPPER."},
+	{"CN-WINDOW", "is not judged: quotas are not asked to give anything back. " +
+		"Limiters that are asked are held to CN-UPPER."},
 	{"GC-OVF", "X-CFG judges bursts and intervals whose product overflows, RL-TINY and RL-HUGE those of limiters."},
 	{"GC-SUBNS", "X-CFG judges intervals below a nanosecond, RL-HUGE those of limiters."},
 	{"LB-BACK", "LB-CANCEL: what is cancelled gives its place back, and delays nobody."},
@@ -160,7 +163,8 @@ func TestRules_coverTheLaws(t *testing.T) {
 		RS-OK RS-DELAY RS-MONO RS-DEBT CN-UPPER CN-LOWER CN-LIFO CN-ANY CN-LATE CN-IDEM CN-WINDOW
 		SL-NORETRO SL-KEEP SB-CAP SB-NOGIFT SB-LIVE SL-CONC
 		LB-SPACE LB-EXACT LB-IDLE LB-BOUND LB-DROP LB-FIFO LB-EMPTY LB-FRAC LB-BACK LB-CANCEL LB-SAMEINSTANT
-		GC-EQUIV GC-BURST GC-RETRY GC-RETRYNEG GC-REMAIN GC-RESET GC-DENYPURE GC-PEEKPURE GC-TAT GC-NEG GC-OVF GC-SUBNS
+		GC-EQUIV GC-BURST GC-RETRY GC-RETRYNEG GC-REMAIN GC-RESET GC-DENYPURE GC-PEEKPURE GC-TAT GC-NEG
+		GC-OVF GC-SUBNS
 		SW-ANY SW-EXP SW-WORK SW-DENYCOUNT SC-APPROX SC-ORDER SC-N1 SC-FIRST
 		FW-ALIGNED FW-2N FW-NOEXTEND FW-EDGE FW-HIT
 		CT-LIMIT CT-WORK CT-REJECT CT-SEAT CT-TIME CT-TIME0 CT-CTX CT-CTXPRE CT-TIE CT-NOGHOST CT-RELEASE CT-OVERREL

@@ -20,7 +20,8 @@ func Mutants() []zoo.Mutant {
 	}
 	for _, source := range []lt.TimeSource{lt.Injected, lt.PackageTime} {
 		all = append(all, zoo.Mutant{
-			Name: source.String() + ": " + idleAddsUp, Rule: "RL-CAP", Spec: bucketSpec(idleAddsUp, source), Family: idleFamily,
+			Name: source.String() + ": " + idleAddsUp, Rule: "RL-CAP",
+			Spec: bucketSpec(idleAddsUp, source), Family: idleFamily,
 		})
 	}
 	for _, m := range perSecondMutants {
