@@ -37,7 +37,7 @@ func TestRules_areDocumented(t *testing.T) {
 			b.WriteString(detail(r, c.mutants, told))
 		}
 	}
-	b.WriteString("\n## Laws without a rule of that name\n\nOf debouncers and throttles.\n\n")
+	b.WriteString("\n## Laws without a rule of that name\n\n")
 	for _, law := range lawsElsewhere {
 		fmt.Fprintf(&b, "- **%s**: %s\n", law.id, law.where)
 	}

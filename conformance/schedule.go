@@ -110,15 +110,16 @@ type operation struct {
 	// arguments are 'n' and 'k' for the numbers, 'd' for the duration, 'r' for the rate; an
 	// upper-case letter is optional.
 	arguments string
-	counts    bool // its number counts from 1: see Op.Counts
-	amount    bool // its number says how many: see Op.Amount
-	ends      bool // nothing is expected to work after it: see Op.Ends
+	second    string // what its second number is
+	counts    bool   // its number counts from 1: see Op.Counts
+	amount    bool   // its number says how many: see Op.Amount
+	ends      bool   // nothing is expected to work after it: see Op.Ends
 }
 
 var operations = map[Op]operation{
 	OpIdle: {arguments: "d"},
 
-	OpCall:    {arguments: "nK", counts: true},
+	OpCall:    {arguments: "nK", second: "key", counts: true},
 	OpFault:   {arguments: "n"},
 	OpCancel:  {arguments: "N"},
 	OpFlush:   {},
@@ -137,10 +138,10 @@ var operations = map[Op]operation{
 
 	OpPut: {arguments: "n", counts: true},
 
-	OpAcquire: {arguments: "nKD"},
-	OpTry:     {arguments: "nK"},
+	OpAcquire: {arguments: "nKD", second: "weight"},
+	OpTry:     {arguments: "nK", second: "weight"},
 	OpDo:      {arguments: "nD"},
-	OpRelease: {arguments: "nK"},
+	OpRelease: {arguments: "nK", second: "weight"},
 	OpPanic:   {arguments: "n"},
 	OpExit:    {arguments: "n"},
 	OpResize:  {arguments: "n", amount: true},
@@ -158,15 +159,19 @@ var operations = map[Op]operation{
 	OpRead:      {arguments: "n"},
 	OpChan:      {arguments: "n"},
 	OpArmed:     {},
-	OpTimeout:   {arguments: "ndK"},
-	OpDeadline:  {arguments: "ndK"},
-	OpWithin:    {arguments: "nK"},
+	OpTimeout:   {arguments: "ndK", second: "under"},
+	OpDeadline:  {arguments: "ndK", second: "under"},
+	OpWithin:    {arguments: "nK", second: "under"},
 	OpErr:       {arguments: "n"},
 }
 
 // Arguments says which arguments an operation takes: 'n' and 'k' for its numbers, 'd' for
 // its duration, 'r' for its rate; an upper-case letter is optional.
 func (op Op) Arguments() string { return operations[op].arguments }
+
+// Second says in a word what the second number of an operation is, if it may have one: a key or a
+// weight, or what it is under.
+func (op Op) Second() string { return operations[op].second }
 
 // Counts reports whether the number of an operation is a payload or an item, which the
 // schedules of the suite count from 1.

@@ -51,6 +51,38 @@ func orders() []conformance.Schedule {
 	for _, more := range [][]string{nil, halts, append(halts, rearms...)} {
 		out = append(out, suite.MustParse(strings.Join(append(slices.Clone(parts), more...), " | ")+" | idle 1m"))
 	}
+	return append(out, heaps()...)
+}
+
+// heaps arm functions so that a heap of two or of four branches holds what is due last in its
+// first branch, and what is due soon in its last, and stop each in turn, or arm it anew: the
+// function that takes its place there may have to move up or down.
+func heaps() []conformance.Schedule {
+	var out []conformance.Schedule
+	for _, h := range []struct{ branches, size int }{{2, 15}, {4, 21}} {
+		dues, next := make([]int, h.size), 1
+		var number func(i int)
+		number = func(i int) {
+			dues[i] = next
+			next++
+			for k := h.branches*i + h.branches; k > h.branches*i; k-- {
+				if k < h.size {
+					number(k)
+				}
+			}
+		}
+		number(0)
+		var parts []string
+		for i, due := range dues {
+			parts = append(parts, fmt.Sprintf("afterfunc %d %ds @0", i+1, due))
+		}
+		armed := strings.Join(parts, " | ")
+		for i := range dues {
+			out = append(out, suite.ParseAll(
+				fmt.Sprintf("%s | halt %d @0 | idle 1m", armed, i+1),
+				fmt.Sprintf("%s | rearm %d %d.5s @0 | idle 1m", armed, i+1, h.size-dues[i]))...)
+		}
+	}
 	return out
 }
 

@@ -2,6 +2,7 @@ package concurrencytest
 
 import (
 	"context"
+	"regexp"
 	"runtime"
 	"time"
 
@@ -20,6 +21,15 @@ type run struct {
 	gone map[int]bool // whose contexts were done before they came
 
 	counts bool // of goroutines, as a look at all stacks is dear: only what piled judges
+}
+
+// Signs are the marks of the timeline of a concurrency limiter.
+func (c *contract) Signs() []suite.Sign {
+	return []suite.Sign{
+		{Like: regexp.MustCompile(`^\d+\+$`), Means: "+ runs"},
+		{Like: regexp.MustCompile(`^\d+w$`), Means: "w waits"},
+		{Like: regexp.MustCompile(`^\d+x$`), Means: "x is rejected"},
+	}
 }
 
 // Play runs a schedule on a fresh limiter.

@@ -1,6 +1,7 @@
 package leakybuckettest
 
 import (
+	"regexp"
 	"strings"
 	"time"
 
@@ -30,6 +31,11 @@ func (f *Funcs) end() {
 	case f.Close != nil:
 		suite.Start(func() { _ = suite.Catch(f.Close) })
 	}
+}
+
+// Signs are the marks of a leaky bucket's timeline.
+func (c *contract) Signs() []suite.Sign {
+	return []suite.Sign{{Like: regexp.MustCompile(`^F\d`), Means: "F is an item that leaves"}}
 }
 
 // Play runs a schedule on a fresh leaky bucket.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"time"
 
@@ -221,6 +222,17 @@ type run struct {
 
 // refuses is why a run is left out.
 const refuses = "the constructor refused such a rate or burst"
+
+// Signs are the marks of a limiter's timeline.
+func (c *contract) Signs() []suite.Sign {
+	return []suite.Sign{
+		{Like: regexp.MustCompile(`^y$`), Means: "y is granted"},
+		{Like: regexp.MustCompile(`^n$`), Means: "n is denied"},
+		{Like: regexp.MustCompile(`^\?$`), Means: "? is either"},
+		{Like: regexp.MustCompile(`^\+`), Means: "+ is reserved for so much later"},
+		{Like: regexp.MustCompile(`^err$`), Means: "err is a wait that has failed"},
+	}
+}
 
 // Play runs a schedule on a fresh limiter.
 func (c *contract) Play(st *suite.Stage) {

@@ -111,6 +111,8 @@ func (c *contract) claimFamilies(s *suite.Suite) []suite.Family {
 		e.infinite()
 	}
 	e.add("starving", starvingWaits()...)
+	e.add("idle again and again", e.idling()...)
+	e.add("owed for days", e.owing()...)
 	e.add("racing", suite.ParseAll(
 		"rate=10/1s burst=1 | allow 1 @0 | wait 1 @0 | cancel 1 @100ms~",
 		"rate=10/1s burst=1 | allow 1 @0 | wait 1 @0 | allow 1 @100ms~",

@@ -1,6 +1,7 @@
 package quotatest
 
 import (
+	"regexp"
 	"strings"
 	"time"
 
@@ -31,6 +32,15 @@ func (f *Funcs) do(s conformance.Step, at time.Time, source TimeSource, d *confo
 func (f *Funcs) stop() {
 	if f.Stop != nil {
 		_ = suite.Catch(f.Stop)
+	}
+}
+
+// Signs are the marks of a quota's timeline.
+func (c *contract) Signs() []suite.Sign {
+	return []suite.Sign{
+		{Like: regexp.MustCompile(`^y$`), Means: "y is granted"},
+		{Like: regexp.MustCompile(`^n$`), Means: "n is denied"},
+		{Like: regexp.MustCompile(`^\?$`), Means: "? is either"},
 	}
 }
 

@@ -70,13 +70,10 @@ func (x *exam) reset() *suite.Violation {
 // answers returns what check finds in the trace if it finds something with every model
 // that agrees with the trace: its finding with the first of them.
 func (x *exam) answers(check func(s step) *suite.Violation) (first *suite.Violation) {
-	v, grain := x.view(), x.grain()
-	if v == nil {
-		return nil
-	}
-	for _, v := range append([]*view{v}, v.also...) {
+	grain := x.grain()
+	for _, v := range x.agreeing() {
 		found := v.find(func(s step) *suite.Violation {
-			unanswered := s.Answer.Err != nil || s.Op == conformance.OpFault
+			unanswered := s.Answer.Err != nil || s.Op == conformance.OpFault || s.old
 			if s.N > x.full() || s.ambiguous || unanswered || grain > 0 && s.model.straddles(s.At, grain) {
 				return nil // a limiter may refuse the first at once, and the grain decides about the others
 			}

@@ -1,7 +1,9 @@
 package quotatest
 
 import (
+	"math"
 	"slices"
+	"time"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
@@ -17,7 +19,7 @@ func (x *exam) past() *suite.Violation {
 	if !x.complete() || x.inOrder() || len(x.Done) == 0 || x.asks(func(d conformance.Done) bool { return !usual(d) }) {
 		return nil
 	}
-	views := []*view{x.straightened(false), x.straightened(true)}
+	views := []*view{x.straightened(anyStep), x.straightened(whatIsGranted)}
 	newest := x.Done[0].At
 	for i, d := range x.Done {
 		old := d.At < newest
@@ -40,16 +42,49 @@ func (x *exam) past() *suite.Violation {
 	return nil
 }
 
+// agreeing returns the views of the trace with each model that may be the limiter's. Of a trace
+// whose instants go back these are the models that agree with all of it; what an answer at an old
+// instant counts from is left open.
+func (x *exam) agreeing() []*view {
+	if v := x.view(); v != nil {
+		return append([]*view{v}, v.also...)
+	}
+	clamps := x.traits.BackTime == BackClamp && x.traits.Denied != DeniedCounted && x.complete() && !x.inOrder()
+	beyond := func(d conformance.Done) bool { return d.N < 0 || d.N > x.full() }
+	if !clamps || x.asks(beyond) || len(x.origins(x.traits)) > 1 || len(x.Done) == 0 {
+		return nil
+	}
+	var out []*view
+	for _, moves := range []func(d conformance.Done) bool{anyStep, anyRequest, whatIsGranted} {
+		v := x.straightened(moves)
+		for i := range v.steps {
+			if i > 0 && v.steps[i].At < v.steps[i-1].At {
+				return nil // whether a look, or what was denied, has begun a window is left open
+			}
+			v.steps[i].old = x.Done[i].At < v.steps[i].At
+		}
+		if v.bad < 0 { // or RL-PAST judges it
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// Which steps make their instant the newest.
+func anyStep(conformance.Done) bool         { return true }
+func anyRequest(d conformance.Done) bool    { return d.Op == conformance.OpAllow }
+func whatIsGranted(d conformance.Done) bool { return d.Op == conformance.OpAllow && d.OK }
+
 // straightened compares the trace with the model as if each step had come at the newest instant
-// so far, or at the newest at which something was granted.
-func (x *exam) straightened(granted bool) *view {
+// so far, to which these steps have moved it.
+func (x *exam) straightened(moves func(d conformance.Done) bool) *view {
 	rec := *x.Recording
 	rec.Done = slices.Clone(rec.Done)
-	newest := rec.Done[0].At
+	newest := time.Duration(math.MinInt64)
 	for i := range rec.Done {
 		d := &rec.Done[i]
 		d.At = max(d.At, newest)
-		if d.OK || !granted {
+		if moves(*d) {
 			newest = d.At
 		}
 	}

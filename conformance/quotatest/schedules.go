@@ -52,6 +52,10 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	if s.Time == conformance.Explicit {
 		out = append(out, suite.Family{Name: "back in time", Schedules: e.back()},
 			suite.Family{Name: "far back in time", Schedules: e.farBack()})
+		if w := e.unit; s.Accepts(conformance.OpTokens) {
+			out = append(out, suite.Family{Name: "looks back in time", Schedules: suite.Sequences(e.config(2),
+				[]conformance.Step{asking(1), looking}, []time.Duration{0, w / 2, -w / 2, -w}, 4)})
+		}
 	}
 	if s.Time != conformance.PackageTime {
 		for _, epoch := range suite.Epochs {
@@ -187,6 +191,9 @@ func (e *explored) unusualNumbers() []suite.Family {
 	}
 	if e.kind == SlidingCounter || e.kind == FixedWindow {
 		cfg, steps := suite.Configured("rate", "1000000000/1h"), []conformance.Step{asking(5e8), asking(1e9)}
+		if e.kind == SlidingCounter { // a third of a full window before is left over after 80 minutes, but for 1 in 500
+			steps = append(steps, asking(332e6), asking(335e6))
+		}
 		out = append(out, suite.Family{Name: "large",
 			Schedules: suite.Sequences(cfg, steps, []time.Duration{0, time.Hour, 80 * time.Minute}, 3)})
 	}

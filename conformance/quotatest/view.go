@@ -58,6 +58,8 @@ type step struct {
 	// ambiguous says that, because of the grain, an earlier request may count in one of
 	// two windows, and that this matters to the decision.
 	ambiguous bool
+	// old says that the step came at an instant before that of the model.
+	old bool
 }
 
 // after returns the model just after the step.

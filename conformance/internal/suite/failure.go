@@ -32,7 +32,12 @@ func (e *engine[T, E]) text(r *Rule[T, E], v *Violation) string {
 		if v.Run.Order != conformance.OrderSettled {
 			fmt.Fprintf(&b, "order: %s\n", v.Run.Order)
 		}
-		fmt.Fprintf(&b, "\n%s\n", draw(lanes(v), v.At))
+		all := lanes(v, v.Run.busy()...)
+		var own []Sign
+		if c, ok := e.c.(Signed); ok {
+			own = c.Signs()
+		}
+		fmt.Fprintf(&b, "\n%s%s\n", draw(all, v.At), legend(all, own))
 	}
 	fmt.Fprintf(&b, "replay: %s\n", e.replay(r.ID, v))
 	return b.String()
@@ -104,8 +109,8 @@ func callerPackage() string {
 	return strings.TrimSuffix(name[:slash]+strings.ReplaceAll(pkg, "%2e", "."), "_test")
 }
 
-// lanes are those of the run: one for each kind of operation, then the rule's own.
-func lanes(v *Violation) []Lane {
+// lanes are those of the run: one for each kind of operation, then others, then the rule's own.
+func lanes(v *Violation, others ...Lane) []Lane {
 	own := v.Lanes
 	if own == nil && len(v.Run.Fires) > 0 {
 		own = []Lane{v.Run.Got()}
@@ -129,22 +134,7 @@ func lanes(v *Violation) []Lane {
 			add(d.Step, "*")
 		}
 	}
-	return append(ops, own...)
-}
-
-// stepMark is how the timeline shows a step.
-func stepMark(s conformance.Step) string {
-	mark := "x"
-	if strings.HasPrefix(s.Op.Arguments(), "n") {
-		mark = fmt.Sprint(s.N)
-	}
-	if s.Op.Counts() && s.K != 0 {
-		mark += fmt.Sprintf("(key %d)", s.K)
-	}
-	if s.Racing {
-		mark += "~"
-	}
-	return mark
+	return slices.Concat(ops, others, own)
 }
 
 // draw draws the lanes, with a column for each instant and the caret under at.

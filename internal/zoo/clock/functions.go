@@ -89,6 +89,7 @@ var functionMistakes = []mistake{
 			return afterFunc(d, func() { mu.Lock(); defer mu.Unlock(); fn() })
 		}
 	}},
+	{"what fills a gap in the heap cannot rise", "CK-ORDER", heapedFunctions(true)},
 	{"functions run in the reverse order", "CK-ORDER", func(f *ct.Funcs) {
 		var mu sync.Mutex
 		var due []func()

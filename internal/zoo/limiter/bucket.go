@@ -22,6 +22,7 @@ type bucket struct {
 	last   time.Time
 	began  bool
 	count  int
+	idle   int // how often it was left alone
 }
 
 func newBucket(cfg lt.Config, mutant string) *bucket {
@@ -64,6 +65,9 @@ func (l *bucket) fill(t time.Time) float64 {
 	}
 	if l.is("bucket without a bound") {
 		limit = math.Inf(1)
+	}
+	if l.is(idleAddsUp) {
+		limit += float64(l.idle / 8)
 	}
 	return min(limit, l.tokens+more)
 }
@@ -115,6 +119,9 @@ func (l *bucket) allow(t time.Time, n int) (ok bool) {
 			l.tokens, l.last = max(0, tokens-0.5), t
 		}
 		return false
+	}
+	if t.Sub(l.last).Seconds()*l.rate > float64(l.burst)+1 {
+		l.idle++
 	}
 	still := l.is("time stands still for a full bucket") && l.tokens >= float64(l.burst)
 	l.tokens = tokens - float64(n)

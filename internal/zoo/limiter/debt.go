@@ -83,6 +83,9 @@ func (l *debtBucket) fill(t time.Time) {
 		return
 	}
 	l.last = t
+	if l.is("what is owed is forgotten after an hour") && dt > time.Hour {
+		l.tokens = max(0, l.tokens)
+	}
 	if l.inf {
 		l.tokens = float64(max(0, l.burst))
 	} else if room := float64(max(0, l.burst)); l.tokens < room {

@@ -18,6 +18,12 @@ func Mutants() []zoo.Mutant {
 			Hangs: m.name == keepsLock, Chance: m.rule == "X-CONC",
 		})
 	}
+	for _, source := range []lt.TimeSource{lt.Injected, lt.PackageTime} {
+		all = append(all, zoo.Mutant{
+			Name: source.String() + ": " + idleAddsUp, Rule: "RL-CAP",
+			Spec: bucketSpec(idleAddsUp, source), Family: idleFamily,
+		})
+	}
 	for _, m := range perSecondMutants {
 		all = append(all, zoo.Mutant{Name: "so many per second: " + m.name, Rule: m.rule, Spec: perSecondSpec(m.name)})
 	}
@@ -110,6 +116,8 @@ func designs(specs []lt.Spec) []zoo.Design {
 const (
 	keepsLock       = "keeps a lock when it denies"
 	leavesGoroutine = "goroutine left behind"
+	idleFamily      = "idle again and again"
+	idleAddsUp      = "each idle time brings an eighth of a token, in whole tokens"
 )
 
 // bucketMutants are the mistakes of the plain bucket.
@@ -123,6 +131,7 @@ var bucketMutants = []struct{ name, rule string }{
 	{"starts empty", "RL-FULL"},
 	{"bucket one too large", "RL-CAP"},
 	{"bucket without a bound", "RL-CAP"},
+	{idleAddsUp, "RL-CAP"},
 	{"a denied request costs a token", "RL-DENYPURE"},
 	{"moves on when it denies", "RL-FRAC"},
 	{"counts whole tokens only", "RL-WORK"},
@@ -188,6 +197,7 @@ var debtMutants = []struct {
 	{"a late cancel refunds", "CN-LATE", "reservations", lt.Explicit},
 	{"a second cancel refunds again", "CN-IDEM", "reservations", lt.Explicit},
 	{"a cancel looks and refunds under two locks", "X-CONC", "cancelled before", lt.Explicit},
+	{"what is owed is forgotten after an hour", "RL-ENV", "owed for days", lt.Injected},
 	{"a new limit counts from the beginning", "SL-NORETRO", "limits", lt.Explicit},
 	{"a new limit fills the bucket", "SL-KEEP", "limits", lt.Explicit},
 	{"a lower burst leaves the tokens", "SB-CAP", "bursts", lt.Explicit},

@@ -179,6 +179,9 @@ func (l *limiter) room(t time.Time) int {
 		if l.is("the window before fades twice") {
 			fade *= fade
 		}
+		if l.is("the window before fades in tenths") {
+			fade = math.Floor(fade*10) / 10
+		}
 		return l.cfg.Limit - l.current - int(math.Ceil(float64(l.before)*fade-1e-9))
 	case qt.FixedWindow:
 		if l.is("half of the limit carries over") {
@@ -201,8 +204,12 @@ func (l *limiter) room(t time.Time) int {
 
 // take counts n events at t.
 func (l *limiter) take(t time.Time, n int) {
+	at := t
+	if l.late && l.is("answers from the instants of what came late") {
+		at = l.asked
+	}
 	for i := 0; l.kind == qt.SlidingLog && i < n; i++ {
-		l.log = append(l.log, t)
+		l.log = append(l.log, at)
 	}
 	if l.late && l.is("counts what comes late where it belongs") {
 		l.log = append(slices.Repeat([]time.Time{l.asked}, n), l.log[:len(l.log)-n]...)

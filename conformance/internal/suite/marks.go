@@ -1,0 +1,102 @@
+package suite
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// stepMark is how the timeline shows a step: by what it is about, and in brackets by what is said
+// of it only at times.
+func stepMark(s conformance.Step) string {
+	mark, kinds := "x", s.Op.Arguments()
+	optional := strings.HasPrefix(kinds, "N") && s.N != 0
+	switch {
+	case strings.HasPrefix(kinds, "n") || optional:
+		mark = fmt.Sprint(s.N)
+	case strings.HasPrefix(kinds, "r"):
+		mark = s.Rate.String()
+	case strings.HasPrefix(kinds, "d"):
+		mark = timeline.Duration(s.D)
+	}
+	var more []string
+	if strings.Contains(kinds, "K") && s.K != 0 {
+		more = append(more, fmt.Sprintf("%s %d", s.Op.Second(), s.K))
+	}
+	if strings.Contains(kinds, "D") && s.D != 0 {
+		more = append(more, timeline.Duration(s.D))
+	}
+	if len(more) > 0 {
+		mark += "(" + strings.Join(more, " ") + ")"
+	}
+	if s.Racing {
+		mark += "~"
+	}
+	return mark
+}
+
+// busy is the lane of callbacks that take time, from where they begin to where they end, nil if
+// there are none.
+func (r *Recording) busy() []Lane {
+	lane := Lane{Name: "busy"}
+	for _, f := range r.Fires {
+		if f.Ended.Seq != 0 && f.Ended.At > f.Began.At {
+			lane.Marks = append(lane.Marks, Mark{f.Began.At, fmt.Sprint(f.Value, "[")},
+				Mark{f.Ended.At, fmt.Sprint(f.Value, ")")})
+		}
+	}
+	if lane.Marks == nil {
+		return nil
+	}
+	slices.SortStableFunc(lane.Marks, func(a, b Mark) int { return cmp.Compare(a.At, b.At) })
+	return []Lane{lane}
+}
+
+// Sign is a mark that a timeline explains where it occurs.
+type Sign struct {
+	Like  *regexp.Regexp // the marks that it is
+	Lane  string         // where it occurs; "" stands for the lanes want and got
+	Means string         // "y is granted"
+}
+
+// Signed is a contract whose timelines have marks of their own.
+type Signed interface {
+	Signs() []Sign
+}
+
+// commonSigns are those of all contracts.
+var commonSigns = []Sign{
+	{regexp.MustCompile(`^\*$`), anyLane, "* is called inside of a callback"},
+	{regexp.MustCompile(`~$`), anyLane, "~ comes at the very instant at which something is due"},
+	{regexp.MustCompile(`\[$`), "busy", "[ and ) are where a callback begins and ends"},
+	{regexp.MustCompile(`\[|\)`), conformance.LaneWindow, "[ and ) are where a window begins and ends"},
+}
+
+const anyLane = "any"
+
+// legend explains the marks that occur in the lanes.
+func legend(lanes []Lane, own []Sign) string {
+	var means []string
+	for _, sign := range slices.Concat(own, commonSigns) {
+		if occurs(sign, lanes) {
+			means = append(means, sign.Means)
+		}
+	}
+	if len(means) == 0 {
+		return ""
+	}
+	return "where " + strings.Join(means, ", ") + "\n"
+}
+
+func occurs(sign Sign, lanes []Lane) bool {
+	like := func(m Mark) bool { return sign.Like.MatchString(m.Text) }
+	return slices.ContainsFunc(lanes, func(l Lane) bool {
+		here := l.Name == sign.Lane || sign.Lane == anyLane || sign.Lane == "" && (l.Name == "want" || l.Name == "got")
+		return here && slices.ContainsFunc(l.Marks, like)
+	})
+}

@@ -1,0 +1,70 @@
+package limitertest
+
+import (
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// idleTimes is how often a limiter is left alone in a schedule.
+const idleTimes = 12
+
+// idling lists schedules of limiters that are left alone again and again, each time for longer
+// than they need to be full: what one idle time leaves over is too little to show, and is a token
+// or the greater part of one once it has added up.
+func (e *explorer) idling() []conformance.Schedule {
+	ask := asking(e.Suite)
+	if ask == "" {
+		return nil
+	}
+	var out []conformance.Schedule
+	one := conformance.Step{Op: ask, N: 1}
+	for burst := 1; burst <= 3; burst++ {
+		cfg, full := limited("10/1s", burst), time.Duration(burst)*interval
+		for _, gap := range []time.Duration{full + 2*interval, full + 5*interval/2, 20 * full, e.c.long()} {
+			out = append(out, leftAlone(cfg, gap, one),
+				leftAlone(cfg, gap, slices.Repeat([]conformance.Step{one}, burst+1)...))
+			for _, between := range steps("tokens", "setlimit 10/1s", "reserve 1") {
+				out = append(out, leftAlone(cfg, gap, one, between))
+			}
+		}
+	}
+	for _, rate := range []string{"1000/1s", "600000000/1s"} {
+		for _, gap := range []time.Duration{e.c.long() / 2, e.c.long()} {
+			out = append(out, leftAlone(limited(rate, 1), gap, one))
+		}
+	}
+	return out
+}
+
+// owing lists schedules in which something is owed for days.
+func (e *explorer) owing() []conformance.Schedule {
+	ask := asking(e.Suite)
+	if ask == "" {
+		return nil
+	}
+	head := []conformance.Step{{Op: ask, N: 1}}
+	all := followed(limited("1/24h", 1), head, supported(e.Suite, steps("reserve 1", "wait 1")),
+		[]time.Duration{0, 2 * time.Second, 5 * time.Hour}, 3)
+	return all[1:]
+}
+
+// leftAlone does something after each idle time. After the last it asks for more than the burst,
+// and again a tenth of an interval before the next token.
+func leftAlone(cfg conformance.Config, gap time.Duration, each ...conformance.Step) conformance.Schedule {
+	s := suite.Plan(cfg)
+	one, last := each[0], idleTimes*gap
+	for i := range idleTimes {
+		for _, st := range each {
+			st.At = time.Duration(i) * gap
+			s.Steps = append(s.Steps, st)
+		}
+	}
+	one.At = last
+	s.Steps = append(s.Steps, slices.Repeat([]conformance.Step{one}, cfg.Burst+1)...)
+	one.At += cfg.Rate.Interval() * 9 / 10
+	s.Steps = append(s.Steps, one)
+	return s
+}

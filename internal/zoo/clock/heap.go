@@ -1,0 +1,137 @@
+package clock
+
+import (
+	"sync"
+	"time"
+
+	ct "github.com/escapement-go/escapement/conformance/clocktest"
+	"github.com/jonboulle/clockwork"
+)
+
+// heap keeps functions in a heap of its own, and one timer of the clock below for the first.
+type heap struct {
+	below *ct.Funcs
+	// sinks says that what fills a gap in the heap only sinks, though it may have to rise: a mistake.
+	sinks bool
+
+	mu    sync.Mutex
+	all   []*heaped
+	first clockwork.Timer
+}
+
+type heaped struct {
+	*heap
+	at time.Time
+	i  int // in all, -1 if it is not armed
+	f  func()
+}
+
+// heapedFunctions has AfterFunc from a heap.
+func heapedFunctions(sinks bool) func(f *ct.Funcs) {
+	return func(f *ct.Funcs) {
+		below := *f
+		h := &heap{below: &below, sinks: sinks}
+		f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			t := &heaped{heap: h, i: -1, f: fn}
+			t.arm(d)
+			return t
+		}
+		f.Armed = nil // what is in the heap is not counted
+	}
+}
+
+func (h *heap) swap(i, k int) {
+	h.all[i], h.all[k] = h.all[k], h.all[i]
+	h.all[i].i, h.all[k].i = i, k
+}
+
+func (h *heap) rise(i int) {
+	for i > 0 && h.all[i].at.Before(h.all[(i-1)/2].at) {
+		h.swap(i, (i-1)/2)
+		i = (i - 1) / 2
+	}
+}
+
+func (h *heap) sink(i int) {
+	for {
+		k := 2*i + 1
+		if k+1 < len(h.all) && h.all[k+1].at.Before(h.all[k].at) {
+			k++
+		}
+		if k >= len(h.all) || !h.all[k].at.Before(h.all[i].at) {
+			return
+		}
+		h.swap(i, k)
+		i = k
+	}
+}
+
+// arm puts the function into the heap.
+func (t *heaped) arm(d time.Duration) {
+	if d <= 0 {
+		go t.f()
+		return
+	}
+	t.at, t.i = t.below.Now().Add(d), len(t.all)
+	t.all = append(t.all, t)
+	t.rise(t.i)
+	t.wait()
+}
+
+// disarm takes the function out of the heap.
+func (t *heaped) disarm() bool {
+	i, last := t.i, len(t.all)-1
+	if i < 0 {
+		return false
+	}
+	t.swap(i, last)
+	t.all, t.i = t.all[:last], -1
+	if i < last {
+		t.sink(i)
+		if !t.sinks {
+			t.rise(i)
+		}
+	}
+	t.wait()
+	return true
+}
+
+// wait arms the timer below for the first function.
+func (h *heap) wait() {
+	if h.first != nil {
+		h.first.Stop()
+		h.first = nil
+	}
+	if len(h.all) > 0 {
+		h.first = h.below.AfterFunc(h.below.Until(h.all[0].at), h.expire)
+	}
+}
+
+// expire starts the functions that are due.
+func (h *heap) expire() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for now := h.below.Now(); len(h.all) > 0 && !h.all[0].at.After(now); {
+		t := h.all[0]
+		t.disarm()
+		go t.f()
+	}
+}
+
+func (t *heaped) Chan() <-chan time.Time { return nil }
+
+func (t *heaped) Stop() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.disarm()
+}
+
+func (t *heaped) Reset(d time.Duration) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	was := t.disarm()
+	t.arm(d)
+	return was
+}
