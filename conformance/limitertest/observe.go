@@ -117,7 +117,7 @@ func (o observer) see(text string) *conformance.Trace {
 // returned, at that instant or later.
 func grantedFrom(tr *conformance.Trace, from time.Duration) (all int) {
 	for _, d := range tr.Done {
-		if ok := d.OK && d.Ended.Seq != 0; ok && d.At >= from && (d.Op == conformance.OpAllow ||
+		if ok := d.OK && d.Ended.Seq != 0 && d.Answer.Err == nil; ok && d.At >= from && (d.Op == conformance.OpAllow ||
 			d.Op == conformance.OpWait) {
 			all += d.N
 		}
@@ -133,7 +133,7 @@ func (o observer) initial() int {
 	tr := p.see(strings.Repeat(ask+"@0 | ", p.cfg.Burst+extra+1) + ask + "@{100}")
 	atOnce := 0
 	for _, d := range tr.Done {
-		if d.OK && d.Ended.Seq != 0 && d.At == 0 && d.Ended.At == 0 {
+		if d.OK && d.Ended.Seq != 0 && d.At == 0 && d.Ended.At-d.Began.At <= o.c.trip {
 			atOnce++
 		}
 	}
@@ -227,6 +227,9 @@ func (o observer) backTime() int {
 		return 0
 	}
 	if o.s.Time == Injected {
+		if o.c.trip > 0 {
+			return 0
+		}
 		return o.setBack()
 	}
 	switch tr := p.see("allow 1 @0 | allow 1 @{100} | allow 1 @0"); {
@@ -306,7 +309,7 @@ func (o observer) fair() int {
 	}
 	if allows {
 		_, at := last(p.drained("wait 1 @0 | wait 1 @0 | allow 1 @{1} | allow 1 @{2}"))
-		if at > p.after(2)+1 {
+		if at > p.after(2)+1+3*o.c.trip {
 			return int(FairNone)
 		}
 	}
@@ -395,7 +398,7 @@ func (o observer) rewake() int {
 	switch d, at := last(p.drained(text)); {
 	case d.Op == "":
 		return 0
-	case at <= p.after(early):
+	case at <= p.after(early)+3*o.c.trip:
 		return int(RewakeServes)
 	}
 	return int(RewakeKeeps)

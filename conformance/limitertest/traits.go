@@ -67,6 +67,14 @@ type Traits struct {
 	// Digits is how many decimal digits of the rate a limiter keeps: 7 if it is a float32. 0
 	// stands for all that matter.
 	Digits int
+	// Latency is the most time that a request takes, if it does not answer at once, as over a
+	// network. It may be decided at any instant between. A wait may be late by three times as
+	// much: it asks, and may have to ask again; and if its messages can be overtaken, waits are
+	// FairNone.
+	Latency time.Duration
+	// Errors says what a request gets whose answer is an error. Only with Fail, or where answers
+	// have an Err. Whether the limiter has counted such a request is left open.
+	Errors Errors
 }
 
 // lump is the number of tokens that may arrive together at a rate, rounded up.
@@ -202,6 +210,15 @@ const (
 	WaitErrorsOwn // nothing that can be relied on
 )
 
+// Errors says what a request gets whose answer is an error.
+type Errors int
+
+// The choices.
+const (
+	FailOpen   Errors = iota + 1 // it is granted
+	FailClosed                   // it is denied
+)
+
 // initial returns the tokens of a new limiter with the given burst.
 func (t *Traits) initial(burst int) int {
 	switch t.Initial {
@@ -231,6 +248,7 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 		back = nil // X-BACK judges more if it is declared
 	}
 	return append([]suite.Choice{
+		c.latencyChoice(t, look),
 		{
 			Name: "Single", Declared: flagged(t.Single), Literal: suite.Flag,
 			Needless: func() bool { return !c.single },
@@ -278,6 +296,7 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 			Observe:  look.infinite, Set: func(v int) { t.Inf = InfRate(v) },
 		},
 		c.zeroChoice(s, t),
+		c.errorsChoice(s, t),
 	}, append(c.waitChoices(s, t, without), c.unitChoices(t, look)...)...)
 }
 
