@@ -105,10 +105,12 @@ func (p plan) text(steps string) string {
 	return fmt.Sprintf("rate=%s burst=%d | %s", p.cfg.Rate, p.cfg.Burst, steps)
 }
 
-// see runs one schedule and returns its trace.
+// see runs one schedule and returns its trace, an empty one if the run was left out on the way.
 func (o observer) see(text string) *conformance.Trace {
 	for _, rec := range o.s.Try(suite.MustParse(text), conformance.OrderSettled, 1) {
-		return &rec.Trace
+		if rec.LeftOut == "" || rec.Refused != "" {
+			return &rec.Trace
+		}
 	}
 	return &conformance.Trace{}
 }
@@ -291,6 +293,25 @@ func last(tr *conformance.Trace) (d conformance.Done, at time.Duration) {
 		}
 	}
 	return d, at
+}
+
+// asleep reports whether two who wait hang because one holds a lock, for which the other waits,
+// while it sleeps. From then on no schedule is observed in which that happens.
+func (o observer) asleep() bool {
+	if !o.s.Accepts(conformance.OpWait) || o.s.Inexact() != "" {
+		return false
+	}
+	if o.c.locked == nil {
+		yes := strings.Contains(o.s.Ended(), "holds a lock while it waits")
+		if p := o.plan(); !yes {
+			two := strings.Repeat(string(p.op)+" 1 @0 | ", p.full) + "wait 1 @0 | wait 1 @0"
+			job := suite.Job{Schedule: suite.MustParse(p.text(two))}
+			hang := o.s.Run([]suite.Job{job}, func(suite.Job, *suite.Recording) {})
+			yes = hang != nil && hang.WaitsForLock() != "" && o.s.WaitsForEver(hang) == ""
+		}
+		o.c.locked = &yes
+	}
+	return *o.c.locked
 }
 
 // fair looks for one who is served before another who came earlier.

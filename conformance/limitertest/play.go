@@ -56,6 +56,9 @@ func (f Funcs) only(s TimeSource) Funcs {
 	return f
 }
 
+// several reports whether any number of tokens can be requested.
+func (f *Funcs) several() bool { return f.AllowAt != nil || f.AllowN != nil || f.Take != nil }
+
 // do does one operation at the instant at; turn chooses between Allow and AllowN. Waits
 // and cancels are for the caller.
 func (f *Funcs) do(s conformance.Step, at time.Time, turn int, d *conformance.Done) {
@@ -261,7 +264,7 @@ func (c *contract) Play(st *suite.Stage) {
 		}
 	}
 	st.Rests = len(r.claimants) > 0
-	if c.spec.Traits.LocksAsleep {
+	if c.spec.Traits.LocksAsleep || c.locked != nil && *c.locked {
 		st.Occupied = occupied
 	}
 	end := st.Each(nil, r.step)

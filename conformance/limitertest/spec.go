@@ -206,6 +206,9 @@ type contract struct {
 	trip time.Duration
 	// usual is what the instance was made with that was looked at first.
 	usual Config
+	// locked says that who waits was seen to hold a lock while it sleeps, nil before anybody
+	// looked.
+	locked *bool
 	// nextPays says that the next request was seen to pay, nil before anybody looked.
 	nextPays *bool
 	// units are what was seen of what the limiter counts in, nil before anybody looked.
@@ -264,11 +267,10 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	c.waits, c.stops = f.Wait != nil || f.WaitN != nil, f.Stop != nil
 	c.tied = cfg.Burst > 1 && cfg.Burst == cfg.Rate.Events
 	c.usual, c.single, c.trip = cfg, false, 0
-	asks := f.AllowAt != nil || f.Allow != nil || f.AllowN != nil || f.Take != nil
+	asks, several := f.Allow != nil || f.several(), f.several()
 	if asks && s.Bubble && s.Time != Explicit {
 		c.trip = c.measured(s)
 	}
-	several := f.AllowAt != nil || f.AllowN != nil || f.Take != nil
 	if several && !c.spec.Traits.Single && cfg.Burst > 1 && (s.Bubble || f.Take == nil) {
 		panics := func(n int) (yes bool) {
 			ask := conformance.Step{Op: conformance.OpAllow, N: n}

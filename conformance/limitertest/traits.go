@@ -249,6 +249,10 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 	}
 	return append([]suite.Choice{
 		c.latencyChoice(t, look),
+		{ // before all that is observed of several who wait
+			Name: "LocksAsleep", Declared: flagged(t.LocksAsleep), Literal: suite.Flag,
+			Observe: func() int { return flagged(look.asleep()) }, Set: func(v int) { t.LocksAsleep = v == 1 },
+		},
 		{
 			Name: "Single", Declared: flagged(t.Single), Literal: suite.Flag,
 			Needless: func() bool { return !c.single },
@@ -403,12 +407,9 @@ func (c *contract) uncounted(_ *suite.Suite, t *Traits) string {
 func (c *contract) unitChoices(t *Traits, look observer) []suite.Choice {
 	return []suite.Choice{
 		{
-			Name: "LocksAsleep", Declared: flagged(t.LocksAsleep), Literal: suite.Flag,
-			Set: func(v int) { t.LocksAsleep = v == 1 },
-		},
-		{
 			Name: "OneGoroutine", Declared: flagged(t.OneGoroutine), Literal: suite.Flag,
-			Set: func(v int) { t.OneGoroutine = v == 1 },
+			Means: []string{"its documentation says that it is for one goroutine at a time"},
+			Set:   func(v int) { t.OneGoroutine = v == 1 },
 		},
 		{
 			Name: "Quantum", Declared: t.Quantum, Literal: strconv.Itoa,
