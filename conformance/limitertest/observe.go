@@ -276,7 +276,11 @@ func (o observer) zeroRate() int {
 }
 
 func (o observer) infinite() int {
-	if grantedFrom(o.see("rate=inf burst=1 | allow 1 @0 | allow 1 @0 | allow 1 @0"), 0) == 3 {
+	text, all := "rate=inf burst=1 | allow 1 @0 | allow 1 @0 | allow 1 @0", 3
+	if o.s.Accepts(opSeveral) { // a bucket that merely fills at once never holds two
+		text, all = text+" | allow 2 @0", 5
+	}
+	if grantedFrom(o.see(text), 0) == all {
 		return int(InfGrants)
 	}
 	return int(InfAbsent)

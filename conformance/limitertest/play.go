@@ -351,6 +351,9 @@ func (r *run) cancel(s conformance.Step, at time.Time) {
 	}
 }
 
+// nap is how long one who polls may be asleep between two looks.
+const nap = 100 * time.Millisecond
+
 // patience is a time in which any limiter that serves reservations and waits at all has
 // served all of those in a schedule.
 func patience(s conformance.Schedule, t *Traits) time.Duration {
@@ -368,6 +371,9 @@ func patience(s conformance.Schedule, t *Traits) time.Duration {
 	}
 	slowest = max(slowest*time.Duration(max(1, t.Quantum)), t.Grain) // a tick may bring one token only
 	slowest = suite.Sum(slowest, late(s, t))
+	if t.Fair != FairFIFO {
+		slowest = max(slowest, nap) // who polls is asleep in between, at any rate
+	}
 	if n > math.MaxInt64/8 || slowest > math.MaxInt64/(4*n+4) {
 		return suite.Sum(longest, late(s, t))
 	}

@@ -34,6 +34,7 @@
 package limitertest
 
 import (
+	"cmp"
 	"context"
 	"testing"
 	"time"
@@ -202,7 +203,7 @@ type contract struct {
 	stops bool
 	// single says that a request for two tokens panicked, and Single is not declared.
 	single bool
-	// trip is how long a request took, where that can be seen.
+	// trip is how long a request takes, as far as that can be seen, or as it is declared.
 	trip time.Duration
 	// usual is what the instance was made with that was looked at first.
 	usual Config
@@ -268,8 +269,11 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	c.tied = cfg.Burst > 1 && cfg.Burst == cfg.Rate.Events
 	c.usual, c.single, c.trip = cfg, false, 0
 	asks, several := f.Allow != nil || f.several(), f.several()
-	if asks && s.Bubble && s.Time != Explicit {
-		c.trip = c.measured(s)
+	if s.Bubble && s.Time != Explicit {
+		if asks {
+			c.trip = c.measured(s)
+		}
+		c.trip = cmp.Or(c.trip, c.spec.Traits.Latency) // the first request may be one that asks nobody
 	}
 	if several && !c.spec.Traits.Single && cfg.Burst > 1 && (s.Bubble || f.Take == nil) {
 		panics := func(n int) (yes bool) {

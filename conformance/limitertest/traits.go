@@ -376,14 +376,16 @@ func (c *contract) waitChoices(s *suite.Suite, t *Traits, without func(...confor
 	}
 }
 
-// undeclaredUnit names a trait of what the limiter counts in that it shows and nobody has
-// declared, while TRAITS has something to print anyway; "" if there is none.
+// undeclaredUnit names a trait of what the limiter counts in, or grants on credit, that it shows
+// and nobody has declared, while TRAITS has something to print anyway; "" if there is none.
 func (c *contract) undeclaredUnit(s *suite.Suite) string {
 	if t := c.spec.Traits; t.Initial != 0 || t.Quantum+int(t.Grain)+t.Digits != 0 {
 		return ""
 	}
 	look := observer{s, c}
 	switch {
+	case !c.spec.Traits.NextPays && look.nextPays():
+		return "NextPays"
 	case look.quantum() != 0:
 		return "Quantum"
 	case look.grain() != 0:
