@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/rand/v2"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -281,6 +282,31 @@ func TestGCRA_doesNotAllocate(t *testing.T) {
 		g.Allow()
 		if got := testing.AllocsPerRun(100, func() { g.Allow(); g.AllowN(2); g.AllowAt(t0, 0) }); got != 0 {
 			t.Errorf("%s: %v allocations, want 0", name, got)
+		}
+	}
+}
+
+// To ask for no events changes nothing, whatever the burst, and at whatever instant: before the
+// newest one, before the first, and an epoch later.
+func TestGCRA_zeroChangesNothing(t *testing.T) {
+	const interval, epoch = 100 * time.Nanosecond, time.Duration(tooFar)
+	gaps := []time.Duration{0, 1, 50, 99, 100, 101, 1000, -1, -50, -100, -1000, epoch, epoch + 5, epoch / 2, -epoch / 2, -epoch}
+	for seed := range uint64(5000) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		gap := func() time.Duration { return gaps[r.IntN(len(gaps))] }
+		burst := r.IntN(6) - 2
+		asked, left := NewGCRA(interval, burst), NewGCRA(interval, burst)
+		for at, i := time.Unix(0, 0), 0; i < 12; i++ {
+			at = at.Add(gap())
+			looks := at.Add(gap())
+			if d := asked.AllowAt(looks, 0); !d.Allowed || d.Remaining < 0 || d.Remaining > max(0, burst) {
+				t.Fatalf("seed %d: AllowAt(%v, 0) = %+v with a burst of %d", seed, looks, d, burst)
+			}
+			n := r.IntN(5) - 1
+			if got, want := asked.AllowAt(at, n), left.AllowAt(at, n); got != want {
+				t.Fatalf("seed %d: AllowAt(%v, %d) = %+v after a look, want %+v with a burst of %d",
+					seed, at, n, got, want, burst)
+			}
 		}
 	}
 }

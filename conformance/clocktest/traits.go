@@ -112,7 +112,8 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		},
 		{
 			Name: "OneGoroutine", Declared: flag(tr.OneGoroutine), Literal: suite.Flag,
-			Set: func(v int) { tr.OneGoroutine = v == 1 },
+			Means: []string{"its documentation says that it is for one goroutine at a time"},
+			Set:   func(v int) { tr.OneGoroutine = v == 1 },
 		},
 	}
 }

@@ -21,6 +21,9 @@ func TestMutants_thatRace(t *testing.T) { proof.Races(t, clock.Mutants()) }
 
 func TestMutants_reported(t *testing.T) { proof.Reported(t, clock.Mutants()) }
 
+// Who pastes what TRAITS prints misses no bug.
+func TestMutants_withPastedTraits(t *testing.T) { proof.Pasted(t, clock.Designs(), clock.Mutants()) }
+
 func TestDesigns(t *testing.T) { proof.Designs(t, clock.Designs()) }
 
 // What TRAITS observes is what correct clocks declare, so that a stranger can paste it.

@@ -253,12 +253,19 @@ func (c *contract) observeSeatHeld(s *suite.Suite) SeatHeld {
 // overtakes: it is first come, first served only if no run is served otherwise.
 func (c *contract) observeFair(s *suite.Suite) Fairness {
 	fits := map[Fairness]bool{FairFIFO: true, FairNone: true}
-	for _, text := range []string{
+	texts := []string{
 		"limit=1 | acquire 1 @0 | acquire 2 @0 | acquire 3 @0 | acquire 4 @0 | release 1 @0 | release 2 @0 | idle 1ns",
 		"limit=2 | acquire 1 @0 | acquire 2 @0 | acquire 3 @0 | acquire 4 @0 | acquire 5 @0 | " +
 			"release 1 @0 | release 2 @0~ | idle 1ns",
 		"limit=1 | acquire 1 @0 | acquire 2 @0 | release 1 @0 | acquire 3 @0~ | idle 1ns",
-	} {
+	}
+	if !c.observeSingle(s) { // the lightest or the heaviest first
+		texts = append(texts,
+			"limit=2 | acquire 1 @0 | acquire 2 2 @0 | acquire 3 @0 | idle 1ns",
+			"limit=2 | acquire 1 2 @0 | acquire 2 2 @0 | acquire 3 @0 | release 1 @0 | idle 1ns",
+			"limit=2 | acquire 1 2 @0 | acquire 2 @0 | acquire 3 2 @0 | release 1 @0 | idle 1ns")
+	}
+	for _, text := range texts {
 		schedule := suite.MustParse(text)
 		schedule.Config = c.traits.bounded(schedule.Config.Limit, 5, "1h")
 		for _, rec := range s.Try(schedule, conformance.OrderSampled, often) {

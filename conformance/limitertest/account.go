@@ -72,7 +72,7 @@ func accounted(tr *conformance.Trace, traits *Traits, waived string) *difference
 // replay follows the trace up to the first difference and returns it.
 func (a *account) replay() *difference {
 	tr := a.tr
-	if a.traits.Grain > 0 && a.lossy() {
+	if a.traits.Grain > 0 && a.lossy() || failed(tr) && slices.ContainsFunc(tr.Schedule.Steps, claims) {
 		return nil
 	}
 	a.forgive()
@@ -183,6 +183,7 @@ func newAccount(tr *conformance.Trace, traits *Traits) *account {
 	for _, r := range rates {
 		together = larger(together, new(big.Int).Mul(a.flowOf(r), big.NewInt(int64(traits.Grain))))
 	}
+	together.Add(together, new(big.Int).Mul(fastest, big.NewInt(int64(late(tr.Schedule, traits)))))
 	a.tolerance.Add(a.tolerance, together)
 	if scale := traits.scale(); scale > 0 {
 		lost := a.tokens(askedOf(burst, tr.Schedule))

@@ -3,6 +3,7 @@ package limitertest
 import (
 	"fmt"
 	"math/big"
+	"slices"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/internal/timeline"
@@ -10,6 +11,10 @@ import (
 
 // allow judges a request that is answered at once.
 func (a *account) allow(d *conformance.Done) {
+	if d.Answer.Err != nil {
+		a.unsure(d)
+		return
+	}
 	if d.N < 1 || a.oversize(d, !d.OK) {
 		return
 	}
@@ -21,6 +26,10 @@ func (a *account) allow(d *conformance.Done) {
 		return
 	}
 	need := a.need(d.N)
+	if a.traits.Fair != FairFIFO && a.awaited() {
+		a.amid(d, need)
+		return
+	}
 	if d.OK {
 		least := new(big.Int).Sub(need, a.tolerance)
 		if a.hi.Cmp(least) < 0 {
@@ -41,6 +50,31 @@ func (a *account) allow(d *conformance.Done) {
 	if a.hi.Cmp(most) > 0 {
 		a.hi = most
 	}
+}
+
+// amid judges a request while others wait, of whom nobody knows whether they have taken their
+// tokens already: what it is answered does not show the level without them, nor with them.
+func (a *account) amid(d *conformance.Done, need *big.Int) {
+	switch {
+	case d.OK && a.hi.Cmp(new(big.Int).Sub(need, a.tolerance)) < 0:
+		a.differ("RL-MODEL", d.At, a.level(),
+			"allow %d at %s was granted, want denied", d.N, timeline.Duration(d.At))
+	case !d.OK && !a.noFloor && a.lo.Cmp(new(big.Int).Add(need, a.tolerance)) >= 0:
+		a.differ("RL-WORK", d.At, a.level(), "allow %d at %s was denied, want granted", d.N, timeline.Duration(d.At))
+	}
+	if d.OK {
+		a.add(-d.N, -d.N)
+		for _, c := range a.claims {
+			c.grantedSince += d.N
+		}
+	}
+}
+
+// awaited reports whether anybody waits for tokens.
+func (a *account) awaited() bool {
+	return slices.ContainsFunc(a.claims, func(c *claim) bool {
+		return c.d.Op == conformance.OpWait && !c.ended && !c.free
+	})
 }
 
 // oversize judges a request for more than the burst, and reports whether nothing is left

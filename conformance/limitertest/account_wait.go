@@ -15,7 +15,7 @@ import (
 // wait follows the beginning of a wait; early says that its context was cancelled before.
 func (a *account) wait(d *conformance.Done, number, sets int, early bool) {
 	c := &claim{d: d, number: number, from: d.At, to: d.At, limits: sets, cancelled: -1}
-	atOnce := d.Ended.Seq != 0 && d.Ended.At == d.At
+	atOnce := d.Ended.Seq != 0 && d.Ended.At <= d.At+a.traits.Latency
 	failed := atOnce && d.Err != nil
 	switch {
 	case early || d.D < 0:
@@ -33,7 +33,8 @@ func (a *account) wait(d *conformance.Done, number, sets int, early bool) {
 	case a.oversize(d, d.Err != nil || d.Ended.Seq == 0): // it may block until its context is done
 		return
 	case a.rate == Inf:
-		if !atOnce || failed {
+		gone := a.traits.Latency > 0 && (d.D > 0 || a.cancelledFirst(d, number)) // while it was asked
+		if !atOnce || failed && !gone {
 			a.differ("RL-INF", d.At, "the rate is infinite",
 				"wait %d at %s %s, want nil at once", d.N, timeline.Duration(d.At), outcome(d))
 		}
@@ -106,10 +107,10 @@ func (a *account) served(c *claim, deadline time.Duration) {
 	d, at, fifo := c.d, c.d.Ended.At, a.traits.Fair == FairFIFO
 	what := fmt.Sprintf("wait %d at %s", d.N, timeline.Duration(d.At))
 	switch {
-	case c.cancelled >= 0 && at > c.cancelled:
+	case c.cancelled >= 0 && at > c.cancelled+a.traits.Latency:
 		a.differ("W-CANCEL", c.cancelled, "its context was cancelled at "+timeline.Duration(c.cancelled),
 			"%s returned nil at %s, want an error at %s", what, timeline.Duration(at), timeline.Duration(c.cancelled))
-	case at > deadline:
+	case at-a.traits.Latency > deadline:
 		a.differ("W-DEAD", deadline, "its deadline was at "+timeline.Duration(deadline),
 			"%s returned nil at %s, want an error by then", what, timeline.Duration(at))
 	case fifo && at < c.from-a.grace:
@@ -136,11 +137,11 @@ func (a *account) left(c *claim, deadline time.Duration) {
 	d, at, fifo := c.d, c.d.Ended.At, a.traits.Fair == FairFIFO
 	what := fmt.Sprintf("wait %d at %s", d.N, timeline.Duration(d.At))
 	switch {
-	case c.cancelled >= 0 && at == c.cancelled:
+	case c.cancelled >= 0 && at <= c.cancelled+a.traits.Latency:
 	case c.cancelled >= 0 && c.cancelled < deadline:
 		a.differ("W-CANCEL", c.cancelled, "its context was cancelled at "+timeline.Duration(c.cancelled),
 			"%s returned at %s, want an error at %s", what, timeline.Duration(at), timeline.Duration(c.cancelled))
-	case at > deadline:
+	case at-a.traits.Latency > deadline:
 		a.differ("W-DEAD", deadline, "its deadline was at "+timeline.Duration(deadline),
 			"%s returned at %s, want an error by then", what, timeline.Duration(at))
 	case at < deadline && (d.D == 0 || fifo && c.to < deadline-a.grace):
@@ -179,7 +180,7 @@ func (a *account) finish() {
 		case c.cancelled >= 0:
 			a.differ("W-CANCEL", c.cancelled, "its context was cancelled at "+timeline.Duration(c.cancelled),
 				"%s, want an error at %s", what, timeline.Duration(c.cancelled))
-		case c.d.D > 0 && a.tr.End > deadline:
+		case c.d.D > 0 && a.tr.End-a.traits.Latency > deadline:
 			a.differ("W-DEAD", deadline, "its deadline was at "+timeline.Duration(deadline),
 				"%s, want an error by then", what)
 		case a.traits.Fair == FairFIFO && !a.noFloor && c.to < math.MaxInt64 && a.tr.End-a.grace > c.to:

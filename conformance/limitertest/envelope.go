@@ -42,7 +42,7 @@ func (x *exam) newGranted() granted {
 			at = suite.Sum(d.At, max(0, d.Delay))
 			i := slices.IndexFunc(x.Done, func(o conformance.Done) bool {
 				return o.Op == conformance.OpCancel && o.N == claimed &&
-					(o.At <= at || x.traits.LateCancel != LateIgnored)
+					(o.At <= at+late(x.Schedule, x.traits) || x.traits.LateCancel != LateIgnored)
 			})
 			if i >= 0 && x.Done[i].At > at {
 				g.late = append(g.late, grant{at: x.Done[i].At, n: d.N})
@@ -57,7 +57,7 @@ func (x *exam) newGranted() granted {
 				continue
 			}
 		}
-		if d.OK && d.N > 0 {
+		if d.OK && d.N > 0 && d.Answer.Err == nil { // what fails open is not counted
 			g.grants = append(g.grants, grant{at: at, n: d.N, d: d, oversize: d.N > burst})
 		}
 	}
@@ -67,7 +67,8 @@ func (x *exam) newGranted() granted {
 
 // envelope looks for a window in which more was granted than rate*L + burst.
 func (x *exam) envelope() *suite.Violation {
-	a := newAccount(&x.Trace, &Traits{Quantum: x.traits.Quantum, Grain: x.traits.Grain, Digits: x.traits.Digits})
+	a := newAccount(&x.Trace, &Traits{Quantum: x.traits.Quantum, Grain: x.traits.Grain, Digits: x.traits.Digits,
+		Latency: x.traits.Latency})
 	g := x.newGranted()
 	for i, first := range g.grants {
 		sum, largest, unpaid := new(big.Int), 0, 0

@@ -1,11 +1,14 @@
 package limitertest_test
 
 import (
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/escapement-go/escapement/conformance/limitertest"
 	"github.com/escapement-go/escapement/fakeclock"
 	"github.com/escapement-go/escapement/limiters"
+	"github.com/jonboulle/clockwork"
 )
 
 // How a rate limiter is described: one that takes its time from a clock, and chooses as
@@ -25,6 +28,70 @@ func ExampleRun() {
 	l := spec.New(limitertest.Env{Clock: fakeclock.New()}, limitertest.Config{Rate: rate, Burst: 2})
 	fmt.Println(l.Allow(), l.Allow(), l.Allow())
 	// Output: true true false
+}
+
+// server is a limiter that others ask over a network.
+type server struct {
+	bucket *limiters.TokenBucket
+	down   bool
+}
+
+// client asks a server, a millisecond away. Where it cannot be reached, requests are denied.
+type client struct {
+	clock  clockwork.Clock
+	server *server
+}
+
+func (c *client) Allow(n int) (bool, error) {
+	c.clock.Sleep(time.Millisecond)
+	defer c.clock.Sleep(time.Millisecond)
+	if c.server.down {
+		return false, errors.New("the server is down")
+	}
+	return c.server.bucket.AllowN(c.clock.Now(), n), nil
+}
+
+// How a limiter is described that asks a server: a request takes 2ms, and those that fail are
+// denied.
+func ExampleFuncs_take() {
+	spec := limitertest.Spec{
+		Name: "client",
+		Time: limitertest.PackageTime,
+		New: func(env limitertest.Env, cfg limitertest.Config) limitertest.Funcs {
+			s := &server{bucket: limiters.NewTokenBucket(limiters.Limit(cfg.Rate.PerSecond()), cfg.Burst)}
+			c := &client{clock: env.Clock, server: s}
+			return limitertest.Funcs{
+				Take: func(n int) limitertest.Answer {
+					ok, err := c.Allow(n)
+					return limitertest.Answer{OK: ok, Err: err}
+				},
+				Fail: func(failing bool) { s.down = failing },
+			}
+		},
+		Traits: limitertest.Traits{
+			Initial:  limitertest.InitialFull,
+			Oversize: limitertest.OversizeRejected,
+			ZeroRate: limitertest.ZeroRateBurst,
+			Inf:      limitertest.InfGrants,
+			Latency:  2 * time.Millisecond,
+			Errors:   limitertest.FailClosed,
+		},
+	}
+	// In a test: limitertest.Run(t, spec)
+	clock := fakeclock.New()
+	rate := limitertest.Rate{Events: 10, Per: time.Second}
+	l := spec.New(limitertest.Env{Clock: clock}, limitertest.Config{Rate: rate, Burst: 1})
+	l.Fail(true)
+	answer := make(chan limitertest.Answer)
+	go func() { answer <- l.Take(1) }()
+	for range 2 { // there and back
+		clock.BlockUntil(1)
+		clock.Advance(time.Millisecond)
+	}
+	a := <-answer
+	fmt.Println(clock.Elapsed(), a.OK, a.Err)
+	// Output:
+	// 2ms false the server is down
 }
 
 // Rules can be listed with their sentences.

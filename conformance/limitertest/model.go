@@ -57,6 +57,7 @@ func newView(tr *conformance.Trace, traits *Traits) *view {
 	v.tolerance.Add(v.tolerance, big.NewInt(1))
 	together := new(big.Int).Mul(v.events, big.NewInt(int64(traits.Grain)))
 	v.tolerance.Add(v.tolerance, larger(v.units(traits.Quantum), together))
+	v.tolerance.Add(v.tolerance, new(big.Int).Mul(v.events, big.NewInt(int64(late(tr.Schedule, traits)))))
 	if scale := traits.scale(); scale > 0 {
 		lost := v.units(askedOf(cfg.Burst, tr.Schedule))
 		v.tolerance.Add(v.tolerance, lost.Div(lost, big.NewInt(scale)).Add(lost, big.NewInt(1)))

@@ -72,6 +72,9 @@ func (o observer) units() (quantum int, grain time.Duration) {
 		return o.c.units.quantum, o.c.units.grain
 	}
 	o.c.units = &units{}
+	if o.c.trip > 0 {
+		return 0, 0 // nobody can tell when something arrived
+	}
 	for _, events := range []int{1_000_000, 1000, 10} {
 		a := o.arrivals(events)
 		if !a.uneven {
@@ -112,7 +115,7 @@ var unevenRates = [][2]int{{1, 7}, {10, 13}, {3, 7}, {7, 29}, {1, 3}, {11, 13}}
 // digits asks ever closer to the instant of a token, and says how many digits of the rate
 // are right: 7 or fewer, 0 if more are.
 func (o observer) digits() (fewest int) {
-	if quantum, grain := o.units(); quantum > 0 || grain > 0 || !o.s.Accepts(conformance.OpAllow) {
+	if quantum, grain := o.units(); o.c.trip > 0 || quantum > 0 || grain > 0 || !o.s.Accepts(conformance.OpAllow) {
 		return 0
 	}
 	for _, r := range unevenRates {

@@ -51,8 +51,14 @@ func (f Funcs) only(s TimeSource) Funcs {
 		}
 	}
 	f.AllowAt, f.TokensAt, f.ReserveAt, f.SetLimitAt, f.SetBurstAt = nil, nil, nil, nil, nil
+	if f.Take != nil {
+		f.Allow, f.AllowN = nil, nil
+	}
 	return f
 }
+
+// several reports whether any number of tokens can be requested.
+func (f *Funcs) several() bool { return f.AllowAt != nil || f.AllowN != nil || f.Take != nil }
 
 // do does one operation at the instant at; turn chooses between Allow and AllowN. Waits
 // and cancels are for the caller.
@@ -66,6 +72,9 @@ func (f *Funcs) promptly(s conformance.Step, at time.Time, turn int, d *conforma
 		switch {
 		case f.AllowAt != nil:
 			d.OK = f.AllowAt(at, s.N)
+		case f.Take != nil:
+			d.Answer = f.Take(s.N)
+			d.OK = d.Answer.OK
 		case f.AllowN == nil || f.Allow != nil && s.N == 1 && turn%2 == 0:
 			d.OK = f.Allow()
 		default:
@@ -89,6 +98,8 @@ func (f *Funcs) promptly(s conformance.Step, at time.Time, turn int, d *conforma
 		} else {
 			f.SetBurstAt(at, s.N)
 		}
+	case conformance.OpFault:
+		f.Fail(s.N != 0)
 	}
 }
 
@@ -159,6 +170,9 @@ func (f Funcs) beside(other Funcs) Funcs {
 	if allowAt := f.AllowAt; allowAt != nil {
 		f.AllowAt = func(t time.Time, n int) bool { other.AllowAt(t, n); return allowAt(t, n) }
 	}
+	if take := f.Take; take != nil {
+		f.Take = func(n int) Answer { other.Take(n); return take(n) }
+	}
 	if stop := f.Stop; stop != nil {
 		f.Stop = func() { other.Stop(); stop() }
 	}
@@ -214,6 +228,7 @@ func claimOf(s conformance.Schedule, n int) conformance.Step {
 // run is a schedule that is played.
 type run struct {
 	*suite.Stage
+	c         *contract
 	impl      Funcs
 	claimants []*claimant
 	turn      int // steps so far
@@ -237,7 +252,7 @@ func (c *contract) Signs() []suite.Sign {
 // Play runs a schedule on a fresh limiter.
 func (c *contract) Play(st *suite.Stage) {
 	cfg := st.Config()
-	r := &run{Stage: st}
+	r := &run{Stage: st, c: c}
 	made := st.Make(func() {
 		r.impl = c.spec.New(st.Plain(), Config{cfg.Rate, cfg.Burst}).only(c.spec.Time)
 		if st.Twice() {
@@ -250,18 +265,25 @@ func (c *contract) Play(st *suite.Stage) {
 		}
 		return
 	}
+	if c.trip > 0 && races(st.Schedule) {
+		st.Rec.Locked(func(rec *suite.Recording) { rec.LeftOut = "what takes time meets no timer at its instant" })
+		r.impl.end()
+		return
+	}
 	for _, s := range st.Steps() {
 		if claims(s) {
 			r.claimants = append(r.claimants, &claimant{})
 		}
 	}
 	st.Rests = len(r.claimants) > 0
-	if c.spec.Traits.LocksAsleep {
+	if c.spec.Traits.LocksAsleep || c.locked != nil && *c.locked {
 		st.Occupied = occupied
 	}
 	end := st.Each(nil, r.step)
 	if len(r.claimants) > 0 {
-		end = suite.Sum(end, patience(st.Schedule, &c.spec.Traits))
+		tr := c.spec.Traits
+		tr.Latency = max(tr.Latency, c.trip)
+		end = suite.Sum(end, patience(st.Schedule, &tr))
 	}
 	st.End(end, 0, func() {
 		for _, h := range r.claimants {
@@ -306,7 +328,7 @@ func (r *run) step(s conformance.Step) {
 	case conformance.OpReserve:
 		h := r.claimants[r.claimed]
 		r.claimed++
-		r.Rec.Do(s, false, func(done *conformance.Done) {
+		r.await(s, func(done *conformance.Done) {
 			reserved := r.impl.reserve(at, s.N)
 			if done.OK = reserved.ok(); done.OK {
 				h.r, h.made = reserved, true
@@ -318,8 +340,13 @@ func (r *run) step(s conformance.Step) {
 			r.cancel(s, at)
 		}
 	default:
-		r.Rec.Do(s, false, func(done *conformance.Done) { r.impl.do(s, at, turn, done) })
+		r.await(s, func(done *conformance.Done) { r.impl.do(s, at, turn, done) })
 	}
+}
+
+// await does a step and records it.
+func (r *run) await(s conformance.Step, do func(*conformance.Done)) {
+	r.c.await(r.Stage, func() { r.Rec.Do(s, false, do) })
 }
 
 // cancel gives up what a step names.
@@ -332,9 +359,12 @@ func (r *run) cancel(s conformance.Step, at time.Time) {
 		h.ctx, h.cancel = context.WithCancel(context.Background())
 		r.Rec.Do(s, false, func(*conformance.Done) { h.cancel() })
 	case h.made:
-		r.Rec.Do(s, false, func(*conformance.Done) { h.r.cancel(at, r.Time == Explicit) })
+		r.await(s, func(*conformance.Done) { h.r.cancel(at, r.Time == Explicit) })
 	}
 }
+
+// nap is how long one who polls may be asleep between two looks.
+const nap = 100 * time.Millisecond
 
 // patience is a time in which any limiter that serves reservations and waits at all has
 // served all of those in a schedule.
@@ -352,8 +382,12 @@ func patience(s conformance.Schedule, t *Traits) time.Duration {
 		}
 	}
 	slowest = max(slowest*time.Duration(max(1, t.Quantum)), t.Grain) // a tick may bring one token only
+	slowest = suite.Sum(slowest, late(s, t))
+	if t.Fair != FairFIFO {
+		slowest = max(slowest, nap) // who polls is asleep in between, at any rate
+	}
 	if n > math.MaxInt64/8 || slowest > math.MaxInt64/(4*n+4) {
-		return longest
+		return suite.Sum(longest, late(s, t))
 	}
 	return longest + (2*n+2)*(slowest+1)
 }

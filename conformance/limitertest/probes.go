@@ -1,6 +1,7 @@
 package limitertest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/big"
@@ -39,7 +40,7 @@ func (c *contract) probeRules() []rule {
 				case t.BackTime == BackRewind:
 					return "declared: BackRewind"
 				}
-				return ""
+				return c.takesTime(s, t)
 			},
 			Probe: c.back,
 		},
@@ -47,9 +48,9 @@ func (c *contract) probeRules() []rule {
 			Rule: core("X-CLOCK1", "Nothing but the injected clock may decide: moving package time MUST NOT change "+
 				"anything."),
 			Declared: []string{"Initial"},
-			Unless: func(s *suite.Suite, _ *Traits) string {
-				return suite.If(s.Time != Injected || !s.Bubble,
-					"only of an injected clock, in a bubble, can package time be moved apart")
+			Unless: func(s *suite.Suite, t *Traits) string {
+				return cmp.Or(suite.If(s.Time != Injected || !s.Bubble,
+					"only of an injected clock, in a bubble, can package time be moved apart"), c.takesTime(s, t))
 			},
 			Probe: c.oneClock,
 		},
@@ -61,7 +62,7 @@ func (c *contract) probeRules() []rule {
 				sets := s.Accepts(conformance.OpSetBurst) || s.Accepts(conformance.OpSetLimit)
 				return suite.If(!sets, "the implementation has no setlimit or setburst")
 			},
-			Unless: oneGoroutine,
+			Unless: c.oneAtATime,
 			Probe:  c.setConcurrently,
 		},
 	}
@@ -124,7 +125,7 @@ func (c *contract) drift(p *suite.Probe) (worst *suite.Violation, skip string) {
 	if p.Time == Explicit {
 		rounds = 200_000
 	}
-	p.Play(func(st *suite.Stage) {
+	p.Suite.Play(func(st *suite.Stage) {
 		start := st.Clock().Now()
 		impl, refused := c.make(Env{Clock: st.Clock(), Start: start}, Config{rate, burst})
 		if skip = refused; skip != "" {
@@ -132,16 +133,22 @@ func (c *contract) drift(p *suite.Probe) (worst *suite.Violation, skip string) {
 		}
 		defer func() { impl.end(); st.Settle() }()
 		at, granted := time.Duration(0), 0
-		lump := c.spec.Traits.lump(rate)
+		lump := c.spec.Traits.lump(rate) + c.spec.Traits.meanwhile(rate, 1)
 		least := c.spec.Traits.initial(burst) - 1 - lump
 		for i := range rounds {
 			at += 61*time.Millisecond + time.Duration(i%97)*time.Microsecond
 			if p.Time != Explicit {
-				st.To(at)
+				if st.To(at); st.Spent() { // what was seen before counts
+					at = st.Now()
+					break
+				}
 			}
-			if impl.allows(start.Add(at), i) {
-				granted++
-			}
+			c.await(st, func() {
+				if impl.allows(start.Add(at), i) {
+					granted++
+				}
+			})
+			at = max(at, st.Now()-c.spec.Traits.Latency) // when it was decided, at the earliest
 		}
 		exact := new(big.Int).Mul(big.NewInt(int64(rate.Events)), big.NewInt(int64(at)))
 		brought := int(exact.Div(exact, big.NewInt(int64(rate.Per))).Int64())
@@ -205,7 +212,9 @@ func (c *contract) idleFor(st *suite.Stage, events int, d time.Duration,
 	ask := func(round int) (granted int) {
 		for i := range full + 1 {
 			ok := false
-			_ = suite.Catch(func() { ok = impl.allows(start.Add(at), round+i) }) // X-CALLS judges panics
+			c.await(st, func() { // X-CALLS judges panics
+				_ = suite.Catch(func() { ok = impl.allows(start.Add(at), round+i) })
+			})
 			if !ok {
 				break
 			}
@@ -222,7 +231,8 @@ func (c *contract) idleFor(st *suite.Stage, events int, d time.Duration,
 		idle := d + time.Duration(i)*d/7
 		at += idle
 		st.To(at)
-		if n := ask(i); (n < full || n > full+c.spec.Traits.lump(cfg.Rate)) && worst == nil {
+		most := full + c.spec.Traits.lump(cfg.Rate) + c.spec.Traits.meanwhile(cfg.Rate, full+1)
+		if n := ask(i); (n < full || n > most) && worst == nil {
 			worst = suite.Broken(0,
 				fmt.Sprintf("nobody had asked meanwhile, and the rate %s fills the bucket of %d sooner", cfg.Rate,
 					cfg.Burst),

@@ -1,6 +1,7 @@
 package limitertest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -14,9 +15,10 @@ type rule = suite.Rule[Traits, *exam]
 
 // Rules are the laws of a limiter.
 func (c *contract) Rules() []rule {
-	return slices.Concat(
+	all := slices.Concat(
 		c.requestRules(),
 		instantRules(),
+		remoteRules(),
 		c.useRules(),
 		c.rateRules(),
 		[]rule{pastQuery, senselessBurst},
@@ -28,6 +30,12 @@ func (c *contract) Rules() []rule {
 		burstRules(),
 		infiniteRules(),
 	)
+	for i := range all {
+		if id := all[i].ID; id != "X-CALLS" && id != "X-LEAK" {
+			all[i].Unless = c.timed(all[i].Unless)
+		}
+	}
+	return all
 }
 
 func core(id, text string) conformance.Rule {
@@ -94,7 +102,7 @@ func (c *contract) useRules() []rule {
 	race := suite.Race[Traits, *exam](c.race)
 	before := race.Unless
 	race.Unless = func(s *suite.Suite, t *Traits) string {
-		if why := oneGoroutine(s, t); why != "" || before == nil {
+		if why := c.oneAtATime(s, t); why != "" || before == nil {
 			return why
 		}
 		return before(s, t)
@@ -113,7 +121,7 @@ func (c *contract) useRules() []rule {
 			Rule: core("X-CONC", "Requests made at one instant by many goroutines MUST together get what some "+
 				"order of them gets."),
 			Ops: ops(conformance.OpAllow), Declared: []string{"Initial"},
-			Unless: oneGoroutine,
+			Unless: c.oneAtATime,
 			Meets:  true,
 			Probe:  c.concurrent,
 		},
@@ -121,9 +129,9 @@ func (c *contract) useRules() []rule {
 	}
 }
 
-// oneGoroutine takes rules about concurrent calls out of force.
-func oneGoroutine(_ *suite.Suite, t *Traits) string {
-	return suite.If(t.OneGoroutine, "declared: OneGoroutine")
+// oneAtATime takes rules about concurrent calls out of force.
+func (c *contract) oneAtATime(s *suite.Suite, t *Traits) string {
+	return cmp.Or(suite.If(t.OneGoroutine, "declared: OneGoroutine"), c.takesTime(s, t))
 }
 
 func (x *exam) calls() *suite.Violation {

@@ -104,7 +104,7 @@ func (x *exam) extremeRate(kind func(r Rate) bool) *suite.Violation {
 
 func (x *exam) zeroRate() *suite.Violation {
 	cfg := x.Schedule.Config
-	if cfg.Rate.Events != 0 || cfg.Burst < 1 || !x.made() {
+	if cfg.Rate.Events != 0 || cfg.Burst < 1 || !x.made() || failed(&x.Trace) {
 		return nil
 	}
 	left := x.traits.initial(cfg.Burst)
@@ -115,7 +115,7 @@ func (x *exam) zeroRate() *suite.Violation {
 	for i := range x.Done {
 		d := &x.Done[i]
 		granted := d.Op == conformance.OpAllow && d.OK || d.Op == conformance.OpWait && d.OK && d.Ended.Seq != 0
-		deadline := d.At + d.D
+		deadline := d.At + d.D + x.traits.Latency
 		switch {
 		case granted && !x.traits.pays(d.N, left):
 			return x.broken(d.At, fmt.Sprintf("there were %d tokens at first, and none comes", there),
@@ -136,7 +136,7 @@ func (x *exam) zeroRate() *suite.Violation {
 
 func (x *exam) senselessBurst() *suite.Violation {
 	cfg := x.Schedule.Config
-	if !senseless(cfg.Burst) || x.Refused != "" {
+	if !senseless(cfg.Burst) || x.Refused != "" || failed(&x.Trace) {
 		return nil
 	}
 	granted := 0

@@ -230,14 +230,14 @@ func (x *exam) full() *suite.Violation {
 		return nil
 	}
 	taken := 0
-	for _, d := range x.Done {
+	for i, d := range x.Done {
 		if d.Op == conformance.OpTokens {
 			continue
 		}
-		if d.At != x.Done[0].At || d.N > x.Schedule.Config.Burst-taken {
+		if d.At > x.Done[0].At+time.Duration(i)*x.traits.Latency || d.N > x.Schedule.Config.Burst-taken {
 			return nil
 		}
-		if taken += d.N; !d.OK || d.Op == conformance.OpWait && d.Ended.At > d.At {
+		if taken += d.N; !d.OK || d.Op == conformance.OpWait && d.Ended.At > d.At && x.traits.Latency == 0 {
 			return x.broken(d.At, fmt.Sprintf("a new limiter holds its burst of %d, and only %d were asked for",
 				x.Schedule.Config.Burst, taken),
 				"%s %d of a new limiter was not granted at once", d.Op, d.N)
@@ -278,7 +278,7 @@ func (x *exam) cap() *suite.Violation {
 		if sum += g.n; !x.traits.NextPays {
 			paid = sum
 		}
-		if paid > burst+x.traits.lump(x.Schedule.Config.Rate) {
+		if rate := x.Schedule.Config.Rate; paid > burst+x.traits.lump(rate)+x.traits.meanwhile(rate, 1) {
 			return x.broken(at, fmt.Sprintf("the burst is %d, and the limiter had been idle since %s",
 				burst, timeline.Duration(max(0, from))),
 				"%d tokens were granted at the instant %s, want %d at the most", sum, timeline.Duration(at), burst)
@@ -321,9 +321,10 @@ func (x *exam) fractions() *suite.Violation {
 		return nil
 	}
 	lump := x.traits.lump(x.Schedule.Config.Rate)
-	if coarse := x.traits.Grain > 0 || x.traits.Digits > 0; coarse && x.Schedule.Config.Burst < 2+lump {
+	if tr := x.traits; (tr.Grain > 0 || tr.Digits > 0 || tr.Latency > 0) && x.Schedule.Config.Burst < 2+lump {
 		return nil // what comes late finds the bucket full, and is lost
 	}
+	lump += x.traits.meanwhile(x.Schedule.Config.Rate, 1)
 	v := x.view()
 	// An exact bucket that decides the same requests for itself.
 	level, want, got := v.units(x.traits.initial(x.Schedule.Config.Burst)), 0, 0

@@ -106,7 +106,7 @@ func (x *exam) reservesInOrder() *suite.Violation {
 		case d.Op == conformance.OpSetLimit || d.Op == conformance.OpSetBurst || d.Op == conformance.OpCancel:
 			before = nil
 		case d.Op == conformance.OpReserve && d.OK && d.N > 0: // who reserves nothing need not wait
-			if before != nil && suite.Sum(d.At, d.Delay) < suite.Sum(before.At, before.Delay)-1 {
+			if before != nil && suite.Sum(d.At, d.Delay) < suite.Sum(before.At, before.Delay)-1-2*x.traits.Latency {
 				return x.broken(d.At, "", "reserve %d at %s is due at %s, before reserve %d of %s that is due at %s",
 					d.N, timeline.Duration(d.At), timeline.Duration(d.At+d.Delay),
 					before.N, timeline.Duration(before.At), timeline.Duration(before.At+before.Delay))

@@ -192,7 +192,7 @@ func (x *exam) waitsInOrder() *suite.Violation {
 		}
 		for k := i + 1; k < len(x.Done); k++ {
 			b := &x.Done[k]
-			if served(b) && b.Ended.At+1 < a.Ended.At &&
+			if served(b) && b.Ended.At+1+x.traits.Latency < a.Ended.At &&
 				!x.changed(a.At, b.At, conformance.OpSetLimit, conformance.OpSetBurst) {
 				return x.broken(b.Ended.At, "",
 					"wait %d at %s returned at %s, before wait %d that began earlier, at %s, and returned at %s",
@@ -217,7 +217,8 @@ func (x *exam) waitsInTime() *suite.Violation {
 	}
 	for _, d := range x.Done {
 		others := waited - d.N // other waits may be served first
-		by := d.At + time.Duration(2*cfg.Burst+2+others)*max(cfg.Rate.Interval(), x.traits.Grain)
+		by := d.At + time.Duration(2*cfg.Burst+2+others)*(max(cfg.Rate.Interval(), x.traits.Grain)+
+			late(x.Schedule, x.traits))
 		if d.Op == conformance.OpWait && x.End > by && (d.Ended.Seq == 0 || d.Ended.At > by) {
 			full := time.Duration(cfg.Burst) * cfg.Rate.Interval()
 			return x.broken(by, fmt.Sprintf("the rate %s fills the whole bucket in %s",

@@ -128,6 +128,9 @@ func (c *contract) requestFamilies(s *suite.Suite) []suite.Family {
 				Schedules: suite.Sequences(usual, allow, []time.Duration{0, interval / 2, interval}, 3)})
 		}
 	}
+	if s.Accepts(conformance.OpFault) {
+		out = append(out, c.faults())
+	}
 	if s.Time == Explicit && s.Accepts(conformance.OpAllow) {
 		out = append(out, suite.Family{Name: "back in time", Schedules: c.allFitted(append(
 			suite.Sequences(limited("1/1s", 2), supported(s, steps("allow 1", "allow 2", "allow 0")),

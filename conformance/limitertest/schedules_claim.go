@@ -31,7 +31,9 @@ var (
 // add adds a family of those of the schedules that the implementation can do, smallest
 // first.
 func (e *explorer) add(name string, schedules ...conformance.Schedule) {
-	schedules = slices.DeleteFunc(schedules, func(s conformance.Schedule) bool { return !supports(e.Suite, s) })
+	schedules = slices.DeleteFunc(schedules, func(s conformance.Schedule) bool {
+		return !supports(e.Suite, s) || e.c.trip > 0 && races(s)
+	})
 	schedules = e.c.allFitted(schedules)
 	slices.SortStableFunc(schedules, func(a, b conformance.Schedule) int { return len(a.Steps) - len(b.Steps) })
 	if len(schedules) > 0 {

@@ -23,6 +23,9 @@
 //		})
 //	}
 //
+// A limiter that asks a server takes time, and may not reach it: it has a Take, and see the
+// traits Latency and Errors, and the example of Take.
+//
 // Leave Traits out at first: the subtest TRAITS prints the literal to paste. One exact
 // bucket judges everything: a wait or reservation counts at the instant at which it is
 // due. Where correct limiters differ after a cancel or a change of the limit, the level of
@@ -31,6 +34,7 @@
 package limitertest
 
 import (
+	"cmp"
 	"context"
 	"testing"
 	"time"
@@ -38,6 +42,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/synctestcompat"
 )
 
 // What a spec needs from package conformance, which explains it.
@@ -49,6 +54,8 @@ type (
 	Report     = conformance.Report
 	BackTime   = conformance.BackTime
 	Fairness   = conformance.Fairness
+	// Answer is what a remote limiter says of a request. Only OK and Err are looked at.
+	Answer = conformance.Answer
 )
 
 // The ways to take time that a limiter may have, what an instant before the newest one may
@@ -98,7 +105,7 @@ type Config struct {
 }
 
 // Funcs are the operations of one limiter; those that are nil are not tried. One of Allow,
-// AllowN, AllowAt, Wait and WaitN must be set.
+// AllowN, AllowAt, Take, Wait and WaitN must be set.
 type Funcs struct {
 	// Allow and AllowN take one token or n, now or not at all. If both are set, single
 	// tokens are requested by either in turn.
@@ -106,6 +113,12 @@ type Funcs struct {
 	AllowN func(n int) bool
 	// AllowAt is the form with an explicit time, for Explicit runs.
 	AllowAt func(t time.Time, n int) bool
+	// Take is AllowN of a limiter that asks others, and may get an error for an answer. It is
+	// used instead of Allow and AllowN, and not in Explicit runs.
+	Take func(n int) Answer
+	// Fail makes the requests that come fail, as when a remote limiter cannot be reached, or
+	// lets them work again. Only with Take: the answers then have an Err.
+	Fail func(failing bool)
 	// Tokens and TokensAt return the tokens that are there.
 	Tokens   func() float64
 	TokensAt func(t time.Time) float64
@@ -190,8 +203,13 @@ type contract struct {
 	stops bool
 	// single says that a request for two tokens panicked, and Single is not declared.
 	single bool
+	// trip is how long a request takes, as far as that can be seen, or as it is declared.
+	trip time.Duration
 	// usual is what the instance was made with that was looked at first.
 	usual Config
+	// locked says that who waits was seen to hold a lock while it sleeps, nil before anybody
+	// looked.
+	locked *bool
 	// nextPays says that the next request was seen to pay, nil before anybody looked.
 	nextPays *bool
 	// units are what was seen of what the limiter counts in, nil before anybody looked.
@@ -218,9 +236,12 @@ func (c *contract) Profile() suite.Profile {
 }
 
 // Unfit refuses specs that cannot be run.
-func (c *contract) Unfit(*suite.Suite) (skip, misuse string) {
-	if c.spec.New == nil {
+func (c *contract) Unfit(s *suite.Suite) (skip, misuse string) {
+	switch spec := c.spec; {
+	case spec.New == nil:
 		return "", "limitertest.Run: the spec has no New; say how to make a limiter"
+	case spec.Traits.Latency > 0 && s.Time == Injected && !synctestcompat.Available:
+		return "requests that take time can only be driven in a bubble: " + synctestcompat.Reason, ""
 	}
 	return "", ""
 }
@@ -246,17 +267,27 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	}
 	c.waits, c.stops = f.Wait != nil || f.WaitN != nil, f.Stop != nil
 	c.tied = cfg.Burst > 1 && cfg.Burst == cfg.Rate.Events
-	c.usual, c.single = cfg, false
-	if several := f.AllowAt != nil || f.AllowN != nil; several && !c.spec.Traits.Single && cfg.Burst > 1 {
-		panics := func(n int) bool {
+	c.usual, c.single, c.trip = cfg, false, 0
+	asks, several := f.Allow != nil || f.several(), f.several()
+	if s.Bubble && s.Time != Explicit {
+		if asks {
+			c.trip = c.measured(s)
+		}
+		c.trip = cmp.Or(c.trip, c.spec.Traits.Latency) // the first request may be one that asks nobody
+	}
+	if several && !c.spec.Traits.Single && cfg.Burst > 1 && (s.Bubble || f.Take == nil) {
+		panics := func(n int) (yes bool) {
 			ask := conformance.Step{Op: conformance.OpAllow, N: n}
-			return suite.Catch(func() { f.do(ask, start, 1, &conformance.Done{}) }) != ""
+			c.tried(s, &f, func(f *Funcs) {
+				yes = suite.Catch(func() { f.do(ask, start, 1, &conformance.Done{}) }) != ""
+			})
+			return yes
 		}
 		c.single = panics(2) && !panics(1)
 	}
 	ops := map[conformance.Op]bool{
-		conformance.OpAllow:    f.AllowAt != nil || f.Allow != nil || f.AllowN != nil,
-		opSeveral:              !c.spec.Traits.Single && !c.single && (f.AllowAt != nil || f.AllowN != nil),
+		conformance.OpAllow:    asks,
+		opSeveral:              !c.spec.Traits.Single && !c.single && several,
 		conformance.OpTokens:   f.TokensAt != nil || f.Tokens != nil,
 		conformance.OpWait:     c.waits && (s.Bubble || s.Time != Injected),
 		opContext:              f.WaitN != nil,
@@ -264,11 +295,14 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 		conformance.OpSetLimit: f.SetLimit != nil || f.SetLimitAt != nil,
 		conformance.OpSetBurst: f.SetBurst != nil || f.SetBurstAt != nil,
 		conformance.OpStop:     f.Stop != nil,
+		conformance.OpFault:    f.Fail != nil && f.Take != nil,
 	}
 	if ops[conformance.OpReserve] {
-		_ = suite.Catch(func() {
-			r := f.reserve(start, 1)
-			ops[opGiveUp] = r.Cancel != nil || r.CancelAt != nil
+		c.tried(s, &f, func(f *Funcs) {
+			_ = suite.Catch(func() {
+				r := f.reserve(start, 1)
+				ops[opGiveUp] = r.Cancel != nil || r.CancelAt != nil
+			})
 		})
 	}
 	ops[conformance.OpCancel] = ops[opContext] || ops[opGiveUp]
@@ -282,12 +316,12 @@ func (c *contract) Canary(s *suite.Suite) string {
 	allows := s.Accepts(conformance.OpAllow)
 	if !allows && !c.waits {
 		return "New returned nothing that " + s.Time.String() +
-			" can use: set Allow, AllowN or Wait, or AllowAt for Explicit"
+			" can use: set Allow, AllowN, Take or Wait, or AllowAt for Explicit"
 	}
 	if c.waits && !s.Accepts(conformance.OpWait) {
 		s.CannotSettle(unsettledWait)
 	}
-	if !allows {
+	if !allows || c.trip > 0 { // a request that takes time ends when time passes
 		return ""
 	}
 	why := c.runsOn(s)
@@ -354,7 +388,7 @@ func (c *contract) runsOn(s *suite.Suite) string {
 // Other says so if an empty limiter gets its whole burst back at once, in just the time in
 // which the rate brings it: it counts in windows, which another package judges.
 func (c *contract) Other(s *suite.Suite) string {
-	if t := c.spec.Traits; t.Quantum != 0 || t.Grain != 0 || !s.Accepts(conformance.OpAllow) {
+	if t := c.spec.Traits; t.Quantum != 0 || t.Grain != 0 || c.trip > 0 || !s.Accepts(conformance.OpAllow) {
 		return ""
 	}
 	if a := (observer{s, c}).arrivals(1000); !a.whole || !a.byTokens() {

@@ -67,6 +67,14 @@ type Traits struct {
 	// Digits is how many decimal digits of the rate a limiter keeps: 7 if it is a float32. 0
 	// stands for all that matter.
 	Digits int
+	// Latency is the most time that a request takes, if it does not answer at once, as over a
+	// network. It may be decided at any instant between. A wait may be late by three times as
+	// much: it asks, and may have to ask again; and if its messages can be overtaken, waits are
+	// FairNone.
+	Latency time.Duration
+	// Errors says what a request gets whose answer is an error. Only with Fail, or where answers
+	// have an Err. Whether the limiter has counted such a request is left open.
+	Errors Errors
 }
 
 // lump is the number of tokens that may arrive together at a rate, rounded up.
@@ -202,6 +210,15 @@ const (
 	WaitErrorsOwn // nothing that can be relied on
 )
 
+// Errors says what a request gets whose answer is an error.
+type Errors int
+
+// The choices.
+const (
+	FailOpen   Errors = iota + 1 // it is granted
+	FailClosed                   // it is denied
+)
+
 // initial returns the tokens of a new limiter with the given burst.
 func (t *Traits) initial(burst int) int {
 	switch t.Initial {
@@ -231,6 +248,11 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 		back = nil // X-BACK judges more if it is declared
 	}
 	return append([]suite.Choice{
+		c.latencyChoice(t, look),
+		{ // before all that is observed of several who wait
+			Name: "LocksAsleep", Declared: flagged(t.LocksAsleep), Literal: suite.Flag,
+			Observe: func() int { return flagged(look.asleep()) }, Set: func(v int) { t.LocksAsleep = v == 1 },
+		},
 		{
 			Name: "Single", Declared: flagged(t.Single), Literal: suite.Flag,
 			Needless: func() bool { return !c.single },
@@ -278,6 +300,7 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 			Observe:  look.infinite, Set: func(v int) { t.Inf = InfRate(v) },
 		},
 		c.zeroChoice(s, t),
+		c.errorsChoice(s, t),
 	}, append(c.waitChoices(s, t, without), c.unitChoices(t, look)...)...)
 }
 
@@ -353,14 +376,16 @@ func (c *contract) waitChoices(s *suite.Suite, t *Traits, without func(...confor
 	}
 }
 
-// undeclaredUnit names a trait of what the limiter counts in that it shows and nobody has
-// declared, while TRAITS has something to print anyway; "" if there is none.
+// undeclaredUnit names a trait of what the limiter counts in, or grants on credit, that it shows
+// and nobody has declared, while TRAITS has something to print anyway; "" if there is none.
 func (c *contract) undeclaredUnit(s *suite.Suite) string {
 	if t := c.spec.Traits; t.Initial != 0 || t.Quantum+int(t.Grain)+t.Digits != 0 {
 		return ""
 	}
 	look := observer{s, c}
 	switch {
+	case !c.spec.Traits.NextPays && look.nextPays():
+		return "NextPays"
 	case look.quantum() != 0:
 		return "Quantum"
 	case look.grain() != 0:
@@ -384,12 +409,9 @@ func (c *contract) uncounted(_ *suite.Suite, t *Traits) string {
 func (c *contract) unitChoices(t *Traits, look observer) []suite.Choice {
 	return []suite.Choice{
 		{
-			Name: "LocksAsleep", Declared: flagged(t.LocksAsleep), Literal: suite.Flag,
-			Set: func(v int) { t.LocksAsleep = v == 1 },
-		},
-		{
 			Name: "OneGoroutine", Declared: flagged(t.OneGoroutine), Literal: suite.Flag,
-			Set: func(v int) { t.OneGoroutine = v == 1 },
+			Means: []string{"its documentation says that it is for one goroutine at a time"},
+			Set:   func(v int) { t.OneGoroutine = v == 1 },
 		},
 		{
 			Name: "Quantum", Declared: t.Quantum, Literal: strconv.Itoa,

@@ -26,6 +26,9 @@ type exam struct {
 // Exam puts a trace in the terms of a bucket. If it differs from the account, the law that
 // it breaks is looked for here, once and before any rule sees the trace.
 func (c *contract) Exam(t *Traits, rec *suite.Recording, job suite.Job) *exam {
+	if t.Latency > 0 {
+		rec = suite.AsBegun(rec)
+	}
 	x := &exam{Recording: rec, traits: t, stops: c.stops, first: c.usual}
 	if x.accountable() && x.beyondRequests() {
 		x.unexplained = c.learnt.trace(x, job)
@@ -61,12 +64,12 @@ func (x *exam) accountable() bool {
 	return x.made() && (rate.Events > 0 && !rate.Extreme() || rate == Inf) && x.forward() && x.Schedule.Config.Burst > 0
 }
 
-// beyondRequests reports whether the schedule has more than requests that are answered at
-// once.
+// beyondRequests reports whether the run has more than requests that are answered at once, by
+// yes or no.
 func (x *exam) beyondRequests() bool {
-	return slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool {
+	return failed(&x.Trace) || slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool {
 		switch s.Op {
-		case conformance.OpCancel, conformance.OpSetLimit, conformance.OpSetBurst:
+		case conformance.OpCancel, conformance.OpSetLimit, conformance.OpSetBurst, conformance.OpFault:
 			return true
 		}
 		return claims(s)
@@ -81,7 +84,7 @@ func (x *exam) outOfRange(s conformance.Step) bool {
 // plain reports whether the trace is judgeable and has nothing but requests for usual
 // numbers of tokens, and waits without a deadline.
 func (x *exam) plain() bool {
-	return x.judgeable() && !slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool {
+	return x.judgeable() && !failed(&x.Trace) && !slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool {
 		switch s.Op {
 		case conformance.OpTokens, conformance.OpIdle:
 			return false

@@ -28,6 +28,11 @@ func TestMutants_thatRace(t *testing.T) { proof.Races(t, limiter.Mutants()) }
 
 func TestMutants_reported(t *testing.T) { proof.Reported(t, limiter.Mutants()) }
 
+// Who pastes what TRAITS prints misses no bug.
+func TestMutants_withPastedTraits(t *testing.T) {
+	proof.Pasted(t, limiter.Designs(), limiter.Mutants())
+}
+
 func TestDesigns(t *testing.T) { proof.Designs(t, limiter.Designs()) }
 
 func TestDesigns_chosen(t *testing.T) { proof.Chosen(t, limiter.Chosen) }
@@ -260,12 +265,81 @@ func TestExamine_lockThatATimerGivesBack(t *testing.T) {
 	}
 }
 
+// ticked is a bucket that a ticker fills each 10ms.
+func ticked(env lt.Env, cfg lt.Config) lt.Funcs {
+	const tick = 10 * time.Millisecond
+	var mu sync.Mutex
+	tokens, most := float64(cfg.Burst), float64(cfg.Burst)
+	ticker, stop := env.Clock.NewTicker(tick), make(chan struct{})
+	go func() {
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.Chan():
+				mu.Lock()
+				tokens = min(most, tokens+cfg.Rate.PerSecond()*tick.Seconds())
+				mu.Unlock()
+			case <-stop:
+				return
+			}
+		}
+	}()
+	return lt.Funcs{
+		Allow: func() bool {
+			mu.Lock()
+			defer mu.Unlock()
+			ok := tokens > 1-1e-9
+			if ok {
+				tokens--
+			}
+			return ok
+		},
+		Stop: func() { close(stop) },
+	}
+}
+
+// What is granted after so many ticks that time stands still in a run is held against nobody.
+func TestRun_fastTicker(t *testing.T) {
+	synctestcompat.Require(t)
+	spec := lt.Spec{Name: "ticked", Time: lt.Injected, New: ticked, Traits: lt.Traits{Initial: lt.InitialFull,
+		ZeroRate: lt.ZeroRateBurst, Inf: lt.InfAbsent, BackTime: lt.BackClamp, Grain: 10 * time.Millisecond}}
+	o := inside.Options{Keep: func(string, int) bool { return false }}
+	for _, v := range spec.Examine(t, o).Verdicts {
+		switch {
+		case v.Status == conformance.Fail:
+			t.Error(v.Text)
+		case v.Rule == "RL-DRIFT" && v.Status != conformance.Pass:
+			t.Errorf("%s is %s: %s", v.Rule, v.Status, v.Reason)
+		}
+	}
+}
+
 // Who holds a lock while it sleeps is told what to declare, and is judged then.
 func TestUnfinished_asleepWithALock(t *testing.T) {
 	for _, source := range []conformance.TimeSource{conformance.Injected, conformance.PackageTime} {
 		t.Run(source.String(), func(t *testing.T) {
 			proof.Unfinished(t, limiter.UndeclaredAsleep(source), "Traits{LocksAsleep: true}")
 		})
+	}
+}
+
+// TRAITS prints that somebody holds a lock while it sleeps, and leaves open what only two who
+// wait show.
+func TestTraits_asleep(t *testing.T) {
+	synctestcompat.Require(t)
+	for _, source := range []conformance.TimeSource{conformance.Injected, conformance.PackageTime} {
+		spec := limiter.UndeclaredAsleep(source)
+		spec.Traits = lt.Traits{}
+		got := map[string]int{}
+		spec.Examine(t, inside.Options{FirstLook: time.Millisecond, Pasted: func(choice string, value int) {
+			got[choice] = value
+		}})
+		for choice, want := range map[string]int{"LocksAsleep": 1, "Fair": 0, "Rewake": 0, "OneGoroutine": 0,
+			"Initial": int(lt.InitialFull), "DeadlineCheck": int(lt.DeadlineFailFast)} {
+			if v, ok := got[choice]; !ok || v != want {
+				t.Errorf("%v: %s is printed as %d, %t, want %d", source, choice, v, ok, want)
+			}
+		}
 	}
 }
 

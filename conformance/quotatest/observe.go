@@ -46,7 +46,7 @@ func (c *contract) observations(s *suite.Suite) *observations {
 
 // exam is a run in the terms of a quota with these traits.
 func (o *observations) exam(rec *suite.Recording, tr *Traits) *exam {
-	return &exam{Recording: asBegun(rec), traits: tr, kind: o.kind, source: o.source}
+	return &exam{Recording: suite.AsBegun(rec), traits: tr, kind: o.kind, source: o.source}
 }
 
 // telling lists schedules in which each choice makes a difference. Bubbles begin at a whole

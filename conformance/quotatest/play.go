@@ -71,34 +71,9 @@ func (c *contract) Play(st *suite.Stage) {
 func (c *contract) await(st *suite.Stage, do func()) {
 	if c.trip == 0 || st.Time != conformance.Injected {
 		do()
-		return
+	} else {
+		st.Await(do)
 	}
-	untilAnswered(st, do)
-}
-
-// untilAnswered does a request and moves the clock from timer to timer until it is answered.
-func untilAnswered(st *suite.Stage, do func()) {
-	answered := make(chan struct{})
-	suite.Start(func() { do(); close(answered) })
-	const most = 1000 // more timers than any request arms
-	for range most {
-		st.Settle()
-		select {
-		case <-answered:
-			return
-		default:
-		}
-		fake := st.Fake()
-		next, armed := time.Time{}, false
-		if fake != nil {
-			next, armed = fake.Next()
-		}
-		if !armed {
-			break
-		}
-		st.To(next.Sub(st.Config().Start()))
-	}
-	<-answered
 }
 
 // measured is how long the first request of a limiter takes.
@@ -108,7 +83,7 @@ func (c *contract) measured(s *suite.Suite) (trip time.Duration) {
 			impl := c.spec.New(st.Plain(), Config{Limit: 1, Window: time.Second, Burst: 1})
 			do := func() { _ = suite.Catch(func() { impl.Take(1) }) }
 			if st.Time == conformance.Injected {
-				untilAnswered(st, do)
+				st.Await(do)
 			} else {
 				do()
 			}

@@ -22,22 +22,7 @@ type exam struct {
 
 // Exam puts a trace in the terms of a quota.
 func (c *contract) Exam(tr *Traits, rec *suite.Recording, j suite.Job) *exam {
-	return &exam{Recording: asBegun(rec), traits: tr, kind: c.spec.Kind, source: c.spec.Time, job: j}
-}
-
-// asBegun is a run with each step at the instant at which it began. That is another one than
-// planned only if a request before it took time.
-func asBegun(rec *suite.Recording) *suite.Recording {
-	late := func(d conformance.Done) bool { return d.Began.At > d.At }
-	if !slices.ContainsFunc(rec.Done, late) || suite.GoesBack(rec.Schedule) {
-		return rec
-	}
-	begun := *rec
-	begun.Done = slices.Clone(rec.Done)
-	for i := range begun.Done {
-		begun.Done[i].At = max(begun.Done[i].At, begun.Done[i].Began.At)
-	}
-	return &begun
+	return &exam{Recording: suite.AsBegun(rec), traits: tr, kind: c.spec.Kind, source: c.spec.Time, job: j}
 }
 
 // view is a trace and the model that agrees with it for the most steps.

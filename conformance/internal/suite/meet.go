@@ -51,7 +51,8 @@ type Meeting[I any] struct {
 // or why it could not be run. Panics of calls are left to X-CALLS.
 func Meet[I any](p *Probe, m Meeting[I]) (worst *Violation, skip string) {
 	var seen *Violation // what is abandoned may still write it
-	hang := p.Play(func(st *Stage) {
+	spent := false
+	hang := p.Suite.Play(func(st *Stage) {
 		var in [Places]I
 		env := st.EnvOf(Places)
 		for i := range in {
@@ -80,6 +81,10 @@ func Meet[I any](p *Probe, m Meeting[I]) (worst *Violation, skip string) {
 			}
 			m.Pass(st, round)
 			st.Settle()
+			if st.Spent() { // what was found before stays
+				spent = true
+				break
+			}
 			for i := range in {
 				if v := m.Judge(in[i], i, round); v != nil && seen == nil {
 					seen = v
@@ -91,8 +96,11 @@ func Meet[I any](p *Probe, m Meeting[I]) (worst *Violation, skip string) {
 		}
 		st.Settle()
 	})
-	if hang != nil {
+	switch {
+	case hang != nil:
 		return nil, NoProgress
+	case spent && seen == nil:
+		return nil, polls
 	}
 	return seen, ""
 }

@@ -58,9 +58,15 @@ func (s *Stage) Settle() {
 // To is that of the driver. Where that gives up, the run is left out.
 func (s *Stage) To(at time.Duration) {
 	s.Driver.To(at)
-	if d, ok := s.Driver.(interface{ Spent() bool }); ok && d.Spent() {
+	if s.Spent() {
 		s.Rec.Locked(func(rec *Recording) { rec.LeftOut = polls })
 	}
+}
+
+// Spent reports whether time stands still because the budget of the run is used up.
+func (s *Stage) Spent() bool {
+	d, ok := s.Driver.(interface{ Spent() bool })
+	return ok && d.Spent()
 }
 
 // Env is what the instance is made in. Its clock recovers the planned panic, and stops an

@@ -152,6 +152,16 @@ type Probe struct {
 	*Suite
 	explored []conformance.Schedule
 	stall    string // why it is inconclusive, "" if it is not
+	spent    bool   // time stood still in a run of its own, because its budget was used up
+}
+
+// Play is [Suite.Play] for a run that shows nothing if its budget is used up: time stands still
+// then, and whatever the probe finds is left out.
+func (p *Probe) Play(play func(st *Stage)) *Hang {
+	return p.Suite.Play(func(st *Stage) {
+		play(st)
+		p.spent = p.spent || st.Spent()
+	})
 }
 
 // PlayToEnd is [Suite.Play] for a run that must come to its end. One that makes no progress

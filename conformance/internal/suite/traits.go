@@ -17,7 +17,8 @@ type Choice struct {
 	Declared int
 	// Values are the names of the values, in the order of the constants, for the literal;
 	// nil for traits that are no list of constants. Means says in a few words what each of
-	// them means, for those that cannot be observed.
+	// them means, for those that cannot be observed. A choice that nobody need declare, with no
+	// Observe, has Means if only the documentation shows it: the condition, as in "only if".
 	Values, Means []string
 	// Literal writes a value where it has no name; see [Flag].
 	Literal func(value int) string
@@ -47,6 +48,10 @@ func (c Choice) optional() bool { return c.Needless == nil }
 
 // needless reports whether the choice need not be declared.
 func (c Choice) needless() bool { return c.optional() || c.Needless() }
+
+// documented reports whether the choice is one that only the documentation of an implementation
+// shows, and that few make.
+func (c Choice) documented() bool { return c.optional() && c.Observe == nil && len(c.Means) > 0 }
 
 // Always is the Needless of a choice that everybody must declare.
 func Always() bool { return false }
@@ -85,7 +90,7 @@ func (e *engine[T, E]) pasted() (all []pasted) {
 				c.Set(p.value)
 			}
 		}
-		if p.value != 0 || !c.optional() {
+		if p.value != 0 || !c.optional() || c.documented() {
 			all = append(all, p)
 		}
 	}
@@ -95,6 +100,9 @@ func (e *engine[T, E]) pasted() (all []pasted) {
 // write writes the choice as a field of a literal of the package's traits.
 func (p pasted) write(b *strings.Builder, pkg string) {
 	switch {
+	case p.value == 0 && p.documented():
+		fmt.Fprintf(b, "\t\t// %s: %s, // only if %s\n", p.Name, p.literal(1, pkg), p.Means[0])
+		return
 	case p.value == 0 && p.observed:
 		fmt.Fprintf(b, "\t\t// %s: nothing that was observed fits. Choose one of\n", p.Name)
 	case p.value == 0:

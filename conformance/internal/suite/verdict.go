@@ -134,8 +134,11 @@ func (e *engine[T, E]) probe(r *Rule[T, E], f *finding, only string) (skip strin
 	}
 	p := &Probe{Suite: e.Suite}
 	broken, why := r.Probe(p)
-	if why != "" {
+	switch {
+	case why != "":
 		return why
+	case p.spent:
+		return polls
 	}
 	for _, s := range p.explored {
 		e.schedules[s.String()] = true

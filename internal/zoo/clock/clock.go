@@ -22,16 +22,16 @@ type mistake struct {
 func Mutants() []zoo.Mutant {
 	var all []zoo.Mutant
 	for _, m := range slices.Concat(timerMistakes, functionMistakes, contextMistakes) {
-		waits := ct.WaitsForAll
+		design, waits := "zoo clock that settles", ct.WaitsForAll
 		if m.rule == "CK-AWAIT" || m.rule == "X-RACE" {
-			waits = ct.WaitsForFunctions
+			design, waits = "zoo clock", ct.WaitsForFunctions
 		}
 		steps := 0
 		if m.rule == "CK-TICKSTOP" {
 			steps = 6 // three of them only read, and its smallest schedule has one of these
 		}
 		all = append(all, zoo.Mutant{
-			Name: m.name, Rule: m.rule, Spec: spec(m.name, waits, m.make),
+			Name: m.name, Rule: m.rule, Spec: spec(design+": "+m.name, waits, m.make),
 			Hangs: m.rule == "CK-REENT", Chance: m.rule == "CK-AWAIT", Steps: steps,
 		})
 	}

@@ -88,7 +88,7 @@ func Designs() []zoo.Design {
 	for _, source := range []ct.TimeSource{ct.Injected, ct.PackageTime} {
 		for _, spec := range []ct.Spec{
 			queueSpec("", source), permitsSpec("", source), channel(source), conditionSpec(source), tokens(source),
-			seats(source), gate(source, false), gate(source, true), selecting(source), stack(source),
+			seats(source), gate(source, false), gate(source, true), selecting(source), stack(source), light(source),
 			signal("", source), asleep(source), helpers("", source), loopSpec(source), workersSpec("", source),
 		} {
 			all = append(all, zoo.Design{Name: fmt.Sprintf("%s %s", spec.Name, source), Spec: spec})

@@ -273,6 +273,15 @@ func stack(source ct.TimeSource) ct.Spec {
 	return spec
 }
 
+const lightestFirst = "serves the lightest first"
+
+// light serves the one first of those who wait that asks for the fewest slots.
+func light(source ct.TimeSource) ct.Spec {
+	spec := queueSpec(lightestFirst, source)
+	spec.Name, spec.Traits.Fair = "zoo lightest first", ct.FairNone
+	return spec
+}
+
 // signal is a number that is exchanged atomically, and a channel that each
 // release closes for all who wait. mutant is "", or that who waits takes the channel
 // after its look at the number.

@@ -59,6 +59,13 @@ func (q *queue) wake() {
 		if q.is("serves the newest first") {
 			i = len(q.waiters) - 1
 		}
+		if q.is(lightestFirst) {
+			for k, w := range q.waiters {
+				if w.weight < q.waiters[i].weight {
+					i = k
+				}
+			}
+		}
 		w := q.waiters[i]
 		if !q.fits(w.weight) {
 			return
@@ -105,7 +112,7 @@ func (q *queue) acquire(ctx context.Context, weight int) error {
 		q.mu.Unlock()
 		return q.reject(errTooBig)
 	}
-	if q.fits(weight) && (len(q.waiters) == 0 || q.is("a light request overtakes")) {
+	if q.fits(weight) && (len(q.waiters) == 0 || q.is("a light request overtakes") || q.is(lightestFirst)) {
 		if q.is("checks without the lock") {
 			q.mu.Unlock()
 			runtime.Gosched()

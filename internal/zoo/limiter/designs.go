@@ -73,8 +73,23 @@ func tickerSpec(mutant string, source lt.TimeSource) lt.Spec {
 // retrySpec is the bucket in floating point whose waits sleep and try again, so
 // that anybody can overtake them.
 func retrySpec(source lt.TimeSource) lt.Spec {
+	return retrying("zoo: bucket that is tried again", source, func(l *bucket, now time.Time, n int) time.Duration {
+		missing := float64(n) - l.tokensAt(now)
+		return time.Duration(min(math.Ceil(missing/l.rate*1e9-1e-3), 1e18))
+	})
+}
+
+// pollingSpec is that whose waits look again every 30ms: while they are asleep others get what
+// they wait for.
+func pollingSpec(source lt.TimeSource) lt.Spec {
+	return retrying("zoo: bucket that is polled", source, func(l *bucket, _ time.Time, _ int) time.Duration {
+		return time.Duration(max(0.03, min(0.3/l.rate, 3600)) * 1e9) // at a low rate, not so often
+	})
+}
+
+func retrying(name string, source lt.TimeSource, sleep func(l *bucket, now time.Time, n int) time.Duration) lt.Spec {
 	return lt.Spec{
-		Name: "zoo: bucket that is tried again",
+		Name: name,
 		Time: source,
 		New: func(env lt.Env, cfg lt.Config) lt.Funcs {
 			l := newBucket(cfg, "")
@@ -92,8 +107,7 @@ func retrySpec(source lt.TimeSource) lt.Spec {
 						if l.allow(now, n) {
 							return nil
 						}
-						missing := float64(n) - l.tokensAt(now)
-						timer := env.Clock.NewTimer(time.Duration(min(math.Ceil(missing/l.rate*1e9-1e-3), 1e18)))
+						timer := env.Clock.NewTimer(sleep(l, now, n))
 						select {
 						case <-timer.Chan():
 						case <-ctx.Done():

@@ -56,6 +56,7 @@ func Mutants() []zoo.Mutant {
 			lt.Explicit)})
 	all = append(all, refusingMutants()...)
 	all = append(all, creditMutants()...)
+	all = append(all, remoteMutants()...)
 	const races = "counts before it locks"
 	return append(all, zoo.Mutant{Name: races, Rule: "X-RACE", Spec: bucketSpec(races, lt.Explicit)})
 }
@@ -76,9 +77,11 @@ func Designs() []zoo.Design {
 		declaring(debtSpec("a cancelled wait returns an error of its own", lt.PackageTime),
 			lt.Traits{WaitErrors: lt.WaitErrorsOwn}),
 		creditSpec("", lt.Injected), creditSpec("", lt.PackageTime), creditSpec("", lt.Explicit),
+		pollingSpec(lt.PackageTime), pollingSpec(lt.Injected),
 		tickSpec("", lt.PackageTime), oneSpec("", lt.Explicit), oneSpec("", lt.Injected),
 	}
 	specs = append(specs, refusingSpecs()...)
+	specs = append(specs, remoteSpecs()...)
 	if synctestcompat.Available { // its goroutine can only be driven exactly in a bubble
 		specs = append(specs, tickerSpec("", lt.Injected), tickSpec("", lt.Injected))
 	}

@@ -67,6 +67,8 @@ func refusingSpecs() (all []lt.Spec) {
 			refusing("a burst each second", asManyPerSecond, debtSpec("", source)),
 			refusing("burst of 1 only", onlyOne, instantSpec(source)))
 	}
-	return append(all, refusing("burst of 1 only", onlyOne, queueSpec("", lt.PackageTime)),
+	return append(all, refusing("burst of 1 only", onlyOne, bucketSpec("", lt.Explicit)),
+		refusing("a burst each second", asManyPerSecond, bucketSpec("", lt.Explicit)),
+		refusing("burst of 1 only", onlyOne, queueSpec("", lt.PackageTime)),
 		refusing("a burst each second", asManyPerSecond, queueSpec("", lt.Injected)))
 }

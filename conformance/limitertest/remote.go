@@ -1,0 +1,233 @@
+package limitertest
+
+import (
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// Limiters that ask others: their requests take time, and some are answered by an error.
+
+// remoteRules are the laws of such limiters.
+func remoteRules() []rule {
+	return []rule{
+		{
+			Rule: extended("X-ERR", "A request whose answer is an error MUST be granted or denied, as declared."),
+			Ops:  ops(conformance.OpAllow), Declared: []string{"Errors"},
+			Sees:  func(x *exam) bool { return failed(&x.Trace) },
+			Check: (*exam).errors,
+		},
+		{
+			Rule: extended("X-LATENCY", "A request MUST NOT take longer than the declared latency."),
+			Ops:  ops(conformance.OpAllow), Declared: []string{"Latency"},
+			Sees:  accepted,
+			Check: (*exam).late,
+		},
+	}
+}
+
+// errors finds a request that failed and got something else than is declared.
+func (x *exam) errors() *suite.Violation {
+	words := map[bool]string{true: "granted", false: "denied"}
+	for _, d := range x.Done {
+		if want := x.traits.Errors == FailOpen; d.Answer.Err != nil && d.OK != want {
+			return x.broken(d.At, "its answer was an error: "+d.Answer.Err.Error(), "allow %d at %s was %s, want %s",
+				d.N, timeline.Duration(d.At), words[d.OK], words[want])
+		}
+	}
+	return nil
+}
+
+// late finds a request that took too long.
+func (x *exam) late() *suite.Violation {
+	for _, d := range x.Done {
+		took := d.Ended.At - d.Began.At
+		if d.Ended.Seq != 0 && took > x.traits.Latency && d.Op != conformance.OpWait {
+			return x.broken(d.At, "", "%s took %s, want %s at the most",
+				d.Step, timeline.Duration(took), timeline.Duration(x.traits.Latency))
+		}
+	}
+	return nil
+}
+
+// failed reports whether an answer was an error.
+func failed(tr *conformance.Trace) bool {
+	return slices.ContainsFunc(tr.Done, func(d conformance.Done) bool { return d.Answer.Err != nil })
+}
+
+// timed is the Unless of a rule that cannot judge before it is declared that requests take
+// time.
+func (c *contract) timed(unless func(*suite.Suite, *Traits) string) func(*suite.Suite, *Traits) string {
+	return func(s *suite.Suite, t *Traits) string {
+		switch {
+		case c.trip > 0 && t.Latency == 0:
+			return "trait Latency is undeclared"
+		case unless != nil:
+			return unless(s, t)
+		}
+		return ""
+	}
+}
+
+// takesTime takes rules out of force that need many requests at one instant.
+func (c *contract) takesTime(*suite.Suite, *Traits) string {
+	return suite.If(c.trip > 0, "a request takes time")
+}
+
+// races reports whether a step of a schedule is to meet the timers of its instant.
+func races(s conformance.Schedule) bool {
+	return slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return st.Racing })
+}
+
+// late is by how much what a schedule gets may be off because requests take time: each may be
+// decided at any instant of its own, and who waits asks again, and waits for the answer.
+func late(s conformance.Schedule, t *Traits) time.Duration {
+	if slices.ContainsFunc(s.Steps, claims) {
+		return 3 * t.Latency
+	}
+	return t.Latency
+}
+
+// meanwhile is how many tokens come at a rate while n requests are on their way, rounded up.
+func (t *Traits) meanwhile(r Rate, n int) int {
+	if t.Latency == 0 {
+		return 0
+	}
+	on := *t
+	on.Quantum, on.Grain = 0, time.Duration(n)*t.Latency
+	return on.lump(r)
+}
+
+// unsure follows a request whose answer was an error: it may have taken its tokens, if they
+// were there.
+func (a *account) unsure(d *conformance.Done) {
+	switch {
+	case d.N < 1 || a.rate == Inf:
+	case d.N > a.burst && !a.traits.NextPays:
+		a.open = a.traits.Oversize == OversizePrepaid
+	default:
+		left := new(big.Int).Sub(a.need(d.N), a.tokens(d.N))
+		left.Sub(left, a.tolerance)
+		left = larger(left, new(big.Int).Sub(a.lo, a.tokens(d.N)))
+		if a.lo.Cmp(left) > 0 {
+			a.lo = left
+		}
+	}
+}
+
+// contradicts reports whether the exact bucket decides a request otherwise.
+func (v *view) contradicts(s step) bool {
+	return s.Op == conformance.OpAllow && s.margin.CmpAbs(v.tolerance) > 0 && s.OK != (s.margin.Sign() > 0)
+}
+
+// faults is what is explored of a limiter that cannot be reached, and then can be again.
+func (c *contract) faults() suite.Family {
+	fault := func(n int) conformance.Step { return conformance.Step{Op: conformance.OpFault, N: n} }
+	return suite.Family{Name: "faults", Schedules: c.allFitted(suite.Sequences(limited("10/1s", 2),
+		[]conformance.Step{{Op: conformance.OpAllow, N: 1}, fault(1), fault(0)},
+		[]time.Duration{0, interval / 2, 2 * interval}, 5))}
+}
+
+// latencyChoice is how long a request takes, of those that do not answer at once.
+func (c *contract) latencyChoice(t *Traits, look observer) suite.Choice {
+	return suite.Choice{
+		Name: "Latency", Declared: int(t.Latency), Literal: inUnits,
+		Needless: func() bool { return c.trip == 0 },
+		Observe:  look.latency, Set: func(v int) { t.Latency = time.Duration(v) },
+	}
+}
+
+// errorsChoice is what a request gets that fails.
+func (c *contract) errorsChoice(s *suite.Suite, t *Traits) suite.Choice {
+	look := observer{s, c}
+	return suite.Choice{
+		Name: "Errors", Declared: int(t.Errors), Values: []string{"FailOpen", "FailClosed"},
+		Means:    []string{"it is granted", "it is denied"},
+		Needless: func() bool { return !s.Accepts(conformance.OpFault) },
+		Observe:  look.errors, Set: func(v int) { t.Errors = Errors(v) },
+	}
+}
+
+// latency is the most time that a request took.
+func (o observer) latency() int {
+	most, p := o.c.trip, o.plan()
+	texts := []string{strings.Repeat("allow 1 @0 | ", p.full+1) + "allow 1 @{0.7} | allow 1 @{3.3}"}
+	if o.s.Accepts(conformance.OpFault) {
+		texts = append(texts, "fault 1 @0 | allow 1 @0 | allow 1 @{1} | fault 0 @{2} | allow 1 @{2}")
+	}
+	for _, text := range texts {
+		for _, d := range p.see(text).Done {
+			if d.Ended.Seq != 0 {
+				most = max(most, d.Ended.At-d.Began.At)
+			}
+		}
+	}
+	return int(most)
+}
+
+// errors observes what requests get whose answers are errors.
+func (o observer) errors() int {
+	tr := o.plan().see("fault 1 @0 | allow 1 @0")
+	switch n := len(tr.Done); {
+	case n != 2 || tr.Done[1].Answer.Err == nil:
+		return 0
+	case tr.Done[1].OK:
+		return int(FailOpen)
+	}
+	return int(FailClosed)
+}
+
+// measured is how long the first request of a limiter takes.
+func (c *contract) measured(s *suite.Suite) (trip time.Duration) {
+	s.Play(func(st *suite.Stage) {
+		f, cfg, refused := c.first(st.Plain(), 10, 3)
+		if refused != "" {
+			return
+		}
+		ask := func() { _ = suite.Catch(func() { f.allows(st.Config().Start(), 0) }) }
+		if st.Time == Injected {
+			st.Await(ask)
+		} else {
+			ask()
+		}
+		trip = st.Now()
+		_ = suite.Catch(f.end)
+		if st.Settle(); f.Stop == nil {
+			st.Rest(trip, time.Duration(cfg.Burst+1)*cfg.Rate.Interval())
+		}
+	})
+	return trip
+}
+
+// tried tries something of a limiter: one in a run of its own where requests take time.
+func (c *contract) tried(s *suite.Suite, f *Funcs, try func(f *Funcs)) {
+	if c.trip == 0 {
+		try(f)
+		return
+	}
+	s.Play(func(st *suite.Stage) {
+		f, cfg, refused := c.first(st.Plain(), 10, 3)
+		if refused != "" {
+			return
+		}
+		c.await(st, func() { try(&f) })
+		_ = suite.Catch(f.end)
+		if st.Settle(); f.Stop == nil {
+			st.Rest(st.Now(), time.Duration(cfg.Burst+1)*cfg.Rate.Interval())
+		}
+	})
+}
+
+// await does an operation. On an injected clock one that takes time is given it.
+func (c *contract) await(st *suite.Stage, do func()) {
+	if c.trip == 0 || st.Time != Injected {
+		do()
+	} else {
+		st.Await(do)
+	}
+}
