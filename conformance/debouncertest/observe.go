@@ -122,9 +122,18 @@ func (o observer) tie() int {
 	case 1:
 		return int(FireFirst)
 	case 0:
+		if slices.ContainsFunc(o.tried(tieSchedule+" | call 3 @200ms~", conformance.OrderStepFirst), firedAtTie) {
+			return int(EitherTie)
+		}
 		return int(ResetFirst)
 	}
 	return int(EitherTie)
+}
+
+// firedAtTie reports whether something fired at the second of two ties, though nothing did at the
+// first.
+func firedAtTie(rec *suite.Recording) bool {
+	return firedWith(rec, 2) && !firedWith(rec, 1)
 }
 
 func (o observer) staleFire() int {
