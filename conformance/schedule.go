@@ -60,7 +60,7 @@ const (
 	OpIdle Op = "idle" // idle D: time passes (every contract)
 
 	OpCall    Op = "call"    // call N [K]: an event with payload N, for key K (debouncer, throttle)
-	OpFault   Op = "fault"   // fault N: an error item with payload N (throttle stream); 1: requests fail (limiter, quota)
+	OpFault   Op = "fault"   // fault N: an error item with payload N (throttle); 1: requests fail (limiter, quota)
 	OpCancel  Op = "cancel"  // cancel [N]: the pending event, item N, or the Nth reserve or wait of a limiter
 	OpFlush   Op = "flush"   // flush (debouncer)
 	OpPending Op = "pending" // pending: asks (debouncer)

@@ -276,14 +276,7 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 		c.trip = cmp.Or(c.trip, c.spec.Traits.Latency) // the first request may be one that asks nobody
 	}
 	if several && !c.spec.Traits.Single && cfg.Burst > 1 && (s.Bubble || f.Take == nil) {
-		panics := func(n int) (yes bool) {
-			ask := conformance.Step{Op: conformance.OpAllow, N: n}
-			c.tried(s, &f, func(f *Funcs) {
-				yes = suite.Catch(func() { f.do(ask, start, 1, &conformance.Done{}) }) != ""
-			})
-			return yes
-		}
-		c.single = panics(2) && !panics(1)
+		c.single = c.refusesSeveral(s, &f, start)
 	}
 	ops := map[conformance.Op]bool{
 		conformance.OpAllow:    asks,
@@ -308,6 +301,18 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	ops[conformance.OpCancel] = ops[opContext] || ops[opGiveUp]
 	f.end()
 	return ops
+}
+
+// refusesSeveral reports whether a request panics that is for more than one token.
+func (c *contract) refusesSeveral(s *suite.Suite, f *Funcs, start time.Time) bool {
+	panics := func(n int) (yes bool) {
+		ask := conformance.Step{Op: conformance.OpAllow, N: n}
+		c.tried(s, f, func(f *Funcs) {
+			yes = suite.Catch(func() { f.do(ask, start, 1, &conformance.Done{}) }) != ""
+		})
+		return yes
+	}
+	return panics(2) && !panics(1)
 }
 
 // Canary proves that the implementation takes its time from where the spec says: it takes
