@@ -4,8 +4,10 @@ import (
 	"context"
 	"testing"
 
+	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/concurrencytest"
 	"github.com/escapement-go/escapement/limiters"
+	"github.com/escapement-go/escapement/synctestcompat"
 )
 
 func TestConformance_Concurrency(t *testing.T) {
@@ -29,6 +31,20 @@ func concurrencySpec(source concurrencytest.TimeSource) concurrencytest.Spec {
 			return funcs
 		},
 		Traits: concurrencyTraits(concurrencytest.BacklogBounded, concurrencytest.TimeoutBounded),
+	}
+}
+
+// What becomes of a request that waits for more than a lower limit is the limiter's choice, of which
+// the suite says nothing.
+func TestConformance_Concurrency_resizeBelowAWaiter(t *testing.T) {
+	synctestcompat.Require(t)
+	s, err := conformance.ParseSchedule("limit=2 backlog=3 timeout=1h | " +
+		"acquire 1 @0 | acquire 2 2 @0 | acquire 3 @0 | resize 1 @0 | release 1 @0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range concurrencySpec(concurrencytest.Injected).Judge(t).Run(s) {
+		t.Error(v.Text)
 	}
 }
 

@@ -233,6 +233,16 @@ func (m *model) walk(s *state, steps []conformance.Step, events []event, out *[]
 	}
 }
 
+// outweighed reports whether a request may wait that is more than the limit, as it is or as it
+// is to be.
+func (m *model) outweighed(limit int) bool {
+	return slices.ContainsFunc(m.states, func(s *state) bool {
+		return slices.ContainsFunc(s.waiting(), func(r int) bool {
+			return m.demands[r].weight > min(s.limit, limit+m.bias)
+		})
+	})
+}
+
 // quiet reports whether no request need be admitted. Where the order is open it is enough
 // that one of those that wait does not fit, as it may be the next in turn.
 func (m *model) quiet(s *state) bool {

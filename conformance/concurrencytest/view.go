@@ -114,7 +114,8 @@ func (v *view) untouched(g *group, at time.Duration) bool {
 }
 
 // take shows the steps of a group to the model, where requests are numbered as they come.
-// It reports false if nothing can be judged any more. Gone are the requests whose contexts
+// It reports false if nothing can be judged any more: what becomes of a request that waits and
+// is more than the limit before a resize, or after it, is open. Gone are the requests whose contexts
 // were cancelled before they came.
 func (v *view) take(g *group, tr *Traits, gone map[int]bool) bool {
 	v.steps = nil
@@ -129,7 +130,7 @@ func (v *view) take(g *group, tr *Traits, gone map[int]bool) bool {
 			continue
 		case s.releasesNothing() && tr.OverRelease == OverReleaseIgnored:
 			continue
-		case s.releasesNothing():
+		case s.releasesNothing(), st.Op == conformance.OpResize && v.model.outweighed(st.N):
 			return false
 		case comes(st.Op):
 			v.model.add(demanded(st, g.at, gone[st.N], v.tr.requests[s.request].handler))
