@@ -13,6 +13,9 @@ import (
 func choosySpec(source db.TimeSource, tr db.Traits, ways ways, has map[conformance.Op]bool) db.Spec {
 	spec := db.Spec{Name: "a choosy debouncer", Time: source, Traits: tr}
 	build := func(env db.Env, cfg db.Config, fire func([]int)) db.Funcs {
+		if tr.MaxWait == 0 {
+			cfg.MaxWait = 0 // it has no bound, and not one that nobody has looked at
+		}
 		d := newChoosy(tr, ways, env.Clock, cfg, fire)
 		f := db.Funcs{Call: d.call}
 		switch {
