@@ -109,7 +109,7 @@ func (c *slowContext) Err() error {
 
 // The probe in which goroutines come and go.
 const (
-	churnRounds = 80
+	churnRounds = 160
 	churnLimit  = 2
 )
 

@@ -56,6 +56,9 @@ func (f *families) ties(backlog int) []conformance.Schedule {
 			onesTurn+" | release 1 @100ms~ | cancel 2 @100ms~",
 			"acquire 1 @0 | acquire 2 100ms @0 | release 1 @100ms~")
 	}
+	if f.s.Accepts(conformance.OpTry) { // 2 is woken, and finds that the slot is gone
+		texts = append(texts, onesTurn+" | release 1 @50ms | try 3 @50ms~ | release 3 @200ms")
+	}
 	if f.s.Accepts(conformance.OpResize) {
 		texts = append(texts, onesTurn+" | resize 2 @100ms~")
 	}

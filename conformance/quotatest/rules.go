@@ -144,8 +144,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		},
 		{
 			Rule: answered("GC-REMAIN", "Remaining MUST be how many more events would be granted at once: "+
-				"never less than 0 or more than the limit."),
-			Absent: exact, Ops: allow,
+				"never less than 0 or more than the limit; what an estimate says, within one event."),
+			Ops: allow,
 			Unless: func(s *suite.Suite, tr *Traits) string {
 				return cmp.Or(unanswered(tr, AnswersRemaining), c.undeclared(s, tr))
 			},
@@ -237,12 +237,29 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Rule: core("X-CONC", "Requests made at one instant by many goroutines "+
 				"MUST together get what some order of them gets, whoever peeks meanwhile."),
 			Ops:    allow,
-			Unless: func(*suite.Suite, *Traits) string { return suite.If(c.trip > 0, "a request takes time") },
+			Unless: c.oneAtATime,
 			Meets:  true,
 			Probe:  c.concurrent,
 		},
-		suite.Race[Traits, *exam](c.race),
+		c.raceRule(),
 	}
+}
+
+// oneAtATime takes rules about concurrent calls out of force.
+func (c *contract) oneAtATime(_ *suite.Suite, tr *Traits) string {
+	return cmp.Or(suite.If(tr.OneGoroutine, "declared: OneGoroutine"), suite.If(c.trip > 0, "a request takes time"))
+}
+
+func (c *contract) raceRule() suite.Rule[Traits, *exam] {
+	race := suite.Race[Traits, *exam](c.race)
+	before := race.Unless
+	race.Unless = func(s *suite.Suite, tr *Traits) string {
+		if tr.OneGoroutine || before == nil {
+			return suite.If(tr.OneGoroutine, "declared: OneGoroutine")
+		}
+		return before(s, tr)
+	}
+	return race
 }
 
 // absentBut makes the Absent of rules that are about these kinds only.

@@ -30,6 +30,9 @@ type Traits struct {
 	Answers Answers
 	// Single says that events can only be taken one at a time.
 	Single bool
+	// OneGoroutine says that a limiter is for one goroutine at a time, or only roughly right if
+	// several use it, as its documentation says: what concurrent calls do is not judged.
+	OneGoroutine bool
 	// Grain is how exact the limiter is, if not to the nanosecond. A decision that another
 	// instant within the grain would change is not judged.
 	Grain time.Duration
@@ -132,6 +135,11 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		aligns = aligns[:AlignCreation]
 	}
 	return []suite.Choice{
+		{
+			Name: "OneGoroutine", Declared: either(tr.OneGoroutine, 1, 0), Literal: suite.Flag,
+			Means: []string{"its documentation says that it is for one goroutine at a time, or else only roughly right"},
+			Set:   func(v int) { tr.OneGoroutine = v == 1 },
+		},
 		{
 			Name: "Latency", Declared: int(tr.Latency), Literal: durationLiteral,
 			Needless: func() bool { return c.trip == 0 },

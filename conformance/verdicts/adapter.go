@@ -49,7 +49,9 @@ func newAdapter(pkg *loaded, name, kind string) (*adapter, error) {
 	default:
 		return nil, fmt.Errorf("%s has no exported type or function %s", pkg.ImportPath, name)
 	}
-	if a.c = a.choose(kind); a.c == nil {
+	if a.c = a.choose(kind); a.c == nil && kind != "" {
+		return nil, fmt.Errorf("init writes no test for %s", kind)
+	} else if a.c == nil {
 		return nil, fmt.Errorf("what contract %s.%s keeps cannot be told from its names: say -contract",
 			pkg.ImportPath, name)
 	}
@@ -117,7 +119,7 @@ func (a *adapter) choose(kind string) *contract {
 	}
 	for _, c := range known { // by what it can do
 		for _, o := range c.operations {
-			if slices.Contains(c.must, o.field) && a.method(o.methods[0]) != nil {
+			if slices.Contains(c.must, o.field) && a.method(o.methods[0]) != nil && a.method("Go") == nil { // Go and Wait: a group
 				return c
 			}
 		}

@@ -195,6 +195,8 @@ func (a *adapter) result(o operation, sig *types.Signature, call string) (body s
 		return "return float64(" + call + ")", false
 	case at < 0:
 		return "", false
+	case len(kinds) == 1 && o.result == perSec && types.TypeString(sig.Results().At(0).Type(), nil) != "float64":
+		return "return float64(" + call + ")", false
 	case len(kinds) == 1:
 		return "return " + call, true
 	}

@@ -16,7 +16,7 @@ import (
 const (
 	// Meeters is the number of goroutines, Meetings that of rounds.
 	Meeters  = 2
-	Meetings = 6
+	Meetings = 12
 	spins    = 20_000 // turns of a loop before a goroutine stops spinning for another
 )
 

@@ -73,9 +73,13 @@ func TestUnfinished_leavesItsRulesInconclusive(t *testing.T) {
 				{Schedule: schedule, Inconclusive: true, Why: "so it is"},
 				{Rule: "BL-RING", Inconclusive: true, Why: "so it is"},
 			} {
-				v, _ := Examine(t, aboutBell(k), b, hurried).Verdict("BL-RING")
+				r := Examine(t, aboutBell(k), b, hurried)
+				v, _ := r.Verdict("BL-RING")
 				if v.Status != conformance.Inconclusive || v.Text != "" || !strings.Contains(v.Reason, "so it is") {
 					t.Errorf("listed as %+v, BL-RING is %s: %s", k, v.Status, v.Reason)
+				}
+				if n := r.Count(conformance.Fail); n > 0 {
+					t.Errorf("listed as %+v, %d other rules fail: %s", k, n, r)
 				}
 			}
 		})

@@ -77,6 +77,7 @@ func Mutants() []zoo.Mutant {
 	return append(all,
 		zoo.Mutant{Name: late, Rule: "CT-NOLOST", Spec: signal(late, ct.Injected), Chance: true,
 			Only: func(string) bool { return false }},
+		zoo.Mutant{Name: wholeTimeout, Rule: "CT-TIME", Spec: counterSpec(wholeTimeout), Steps: 5},
 		zoo.Mutant{Name: losesWorker, Rule: "X-PANIC", Spec: workersSpec(losesWorker, ct.Injected), Steps: 4},
 		zoo.Mutant{Name: staysBehind, Rule: "X-LEAK", Spec: helpers(staysBehind, ct.Injected)},
 		zoo.Mutant{Name: uncounted, Rule: "X-RACE", Spec: queueSpec(uncounted, ct.Injected)})

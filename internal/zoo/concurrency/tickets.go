@@ -52,17 +52,7 @@ func unusual() []zoo.Design {
 				Hook: concurrencytest.HookNone,
 			},
 		}},
-		{Name: "a counter without a lock, and a channel that each release closes", Spec: concurrencytest.Spec{
-			Name: "counter", Time: concurrencytest.PackageTime,
-			New: func(_ concurrencytest.Env, cfg concurrencytest.Config) concurrencytest.Funcs {
-				return concurrencytest.Funcs{Do: newCounter(cfg.Limit, cfg.Timeout).do}
-			},
-			Traits: traits{
-				Backlog: concurrencytest.BacklogUnbounded, Timeout: concurrencytest.TimeoutBounded,
-				Context: concurrencytest.ContextHonoured, ContextError: concurrencytest.ErrorOfContext,
-				Fair: concurrencytest.FairNone, Single: true, Hook: concurrencytest.HookNone,
-			},
-		}},
+		{Name: "a counter without a lock, and a channel that each release closes", Spec: counterSpec("")},
 	}
 }
 
@@ -213,8 +203,33 @@ func (o *owner) acquire(ctx context.Context, weight int) error {
 
 func (o *owner) release(weight int) { o.back <- weight }
 
+const wholeTimeout = "who wakes in vain waits for the whole timeout again"
+
+func counterSpec(mutant string) concurrencytest.Spec {
+	return concurrencytest.Spec{
+		Name: "counter", Time: concurrencytest.PackageTime,
+		New: func(_ concurrencytest.Env, cfg concurrencytest.Config) concurrencytest.Funcs {
+			c := newCounter(cfg.Limit, cfg.Timeout)
+			c.mutant = mutant
+			return concurrencytest.Funcs{
+				Acquire:    func(ctx context.Context, _ int) error { return c.acquire(ctx) },
+				TryAcquire: func(int) bool { return c.try() },
+				Release:    func(int) { c.release() },
+				Do:         c.do,
+			}
+		},
+		Traits: concurrencytest.Traits{
+			Backlog: concurrencytest.BacklogUnbounded, Timeout: concurrencytest.TimeoutBounded,
+			Context: concurrencytest.ContextHonoured, ContextError: concurrencytest.ErrorOfContext,
+			Fair: concurrencytest.FairNone, Single: true, Hook: concurrencytest.HookNone,
+			OverRelease: concurrencytest.OverReleaseIgnored,
+		},
+	}
+}
+
 // counter lets those who wait run for each slot that comes free.
 type counter struct {
+	mutant  string
 	limit   int64
 	timeout time.Duration
 	used    atomic.Int64
@@ -241,12 +256,28 @@ func (c *counter) try() bool {
 }
 
 func (c *counter) release() {
+	for used := c.used.Load(); ; used = c.used.Load() {
+		if used == 0 {
+			return // nobody holds one
+		}
+		if c.used.CompareAndSwap(used, used-1) {
+			break
+		}
+	}
 	next := make(chan struct{})
-	c.used.Add(-1)
 	close(*c.freed.Swap(&next))
 }
 
 func (c *counter) do(ctx context.Context, run func()) error {
+	if err := c.acquire(ctx); err != nil {
+		return err
+	}
+	defer c.release()
+	run()
+	return nil
+}
+
+func (c *counter) acquire(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -254,12 +285,12 @@ func (c *counter) do(ctx context.Context, run func()) error {
 	for {
 		freed := *c.freed.Load()
 		if c.try() {
-			break
+			return nil
 		}
 		if c.timeout <= 0 {
 			return errTooLate
 		}
-		if late == nil {
+		if late == nil || c.mutant == wholeTimeout {
 			timer := time.NewTimer(c.timeout)
 			defer timer.Stop()
 			late = timer.C
@@ -272,7 +303,4 @@ func (c *counter) do(ctx context.Context, run func()) error {
 			return ctx.Err()
 		}
 	}
-	defer c.release()
-	run()
-	return nil
 }

@@ -272,7 +272,7 @@ func limiterSpec(mutant string, kind qt.Kind, source qt.TimeSource) qt.Spec {
 	tr := qt.Traits{Denied: qt.DeniedFree, BackTime: qt.BackClamp, Edge: qt.EdgeHalfOpen, Align: qt.AlignEpoch,
 		TooLarge: qt.TooLargeNegative, Answers: qt.AnswersRetry | qt.AnswersReset | qt.AnswersRemaining}
 	if kind == qt.SlidingCounter {
-		tr.Answers = 0
+		tr.Answers = qt.AnswersRemaining
 	}
 	return qt.Spec{
 		Name: "zoo " + kind.String(),
