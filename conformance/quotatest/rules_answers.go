@@ -71,8 +71,9 @@ func (x *exam) estimated() *suite.Violation {
 		}
 		left := before.Answer.Remaining
 		if d.OK && d.N > left+1 || !d.OK && d.N < left {
+			got := map[bool]string{true: "granted", false: "denied"}[d.OK]
 			return x.broken(d.At, fmt.Sprintf("the answer before it said that %d remain", left),
-				"allow %d at %s was %s", d.N, timeline.Duration(d.At), map[bool]string{true: "granted", false: "denied"}[d.OK])
+				"allow %d at %s was %s", d.N, timeline.Duration(d.At), got)
 		}
 	}
 	return nil

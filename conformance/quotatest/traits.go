@@ -137,7 +137,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	return []suite.Choice{
 		{
 			Name: "OneGoroutine", Declared: either(tr.OneGoroutine, 1, 0), Literal: suite.Flag,
-			Means: []string{"its documentation says that it is for one goroutine at a time, or else only roughly right"},
+			Means: []string{"its documentation says that only one goroutine at a time gets what is exact"},
 			Set:   func(v int) { tr.OneGoroutine = v == 1 },
 		},
 		{

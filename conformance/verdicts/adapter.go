@@ -114,12 +114,12 @@ func (a *adapter) choose(kind string) *contract {
 			}
 		}
 	}
-	if kind != "" {
+	if kind != "" || a.method("Go") != nil { // what waits for what it started is a group
 		return nil
 	}
 	for _, c := range known { // by what it can do
 		for _, o := range c.operations {
-			if slices.Contains(c.must, o.field) && a.method(o.methods[0]) != nil && a.method("Go") == nil { // Go and Wait: a group
+			if slices.Contains(c.must, o.field) && a.method(o.methods[0]) != nil {
 				return c
 			}
 		}

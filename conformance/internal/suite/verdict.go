@@ -242,7 +242,7 @@ func (e *engine[T, E]) settleInconclusive(r *conformance.Report) {
 			v.Reason = "known: " + why + " (" + v.Reason + ")"
 		case v.Status == conformance.Inconclusive:
 			v.Text = e.couldNot(v.Rule, e.law(v.Rule), v.Reason)
-		case named && v.Status == conformance.Pass: // an entry of a schedule says nothing of the rules that it leaves alone
+		case named && v.Status == conformance.Pass: // an entry of a schedule alone names no rule
 			v.Status = conformance.Fail
 			v.Reason = "it is listed in KnownFailing as inconclusive but passes: remove the entry"
 			v.Text = v.Rule + ": " + v.Reason
