@@ -110,7 +110,18 @@ var notDrawn = []struct {
 		"X-LEAK stop leaves a goroutine if something waits",
 		"LB-DROP stop lets what waits leave",
 	}},
-	{"programs have no thirty functions", []string{"CK-ORDER Stop among many drops the newest as well"}},
+	{"programs have no fifteen functions", []string{
+		"CK-ORDER Stop among many drops the newest as well", "CK-ORDER what fills a gap in the heap cannot rise",
+	}},
+	{"a limiter is not left alone twelve times", []string{
+		"RL-CAP each idle time brings an eighth of a token, in whole tokens",
+		"RL-CAP Injected: each idle time brings an eighth of a token, in whole tokens",
+		"RL-CAP PackageTime: each idle time brings an eighth of a token, in whole tokens",
+	}},
+	{"requests of a remote limiter do not fail", []string{
+		"X-ERR remote: fails closed where it should fail open", "RL-ENV remote: is new when it can be reached again",
+	}},
+	{"limits of windows are small", []string{"SC-APPROX SlidingCounter: the window before fades in tenths"}},
 	{"limits change only where each request weighs one", []string{
 		"CT-OVER more than the limit is more than the first one",
 	}},

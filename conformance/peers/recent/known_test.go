@@ -20,6 +20,10 @@ var (
 			Rule: "CK-CHAIN", Schedule: "afterfunc 1 1s @0 | afterfunc 3 1.3s @f1 | idle 10s",
 			Why: "what a function arms counts from the end of Run",
 		},
+		{
+			Rule: "CK-DIFF", Schedule: "afterfunc 3 1m @2h25m | afterfunc 4 20m @f3 | idle 56m",
+			Why: "the same",
+		},
 	}
 	foundryKnown = []clocktest.Known{
 		{
