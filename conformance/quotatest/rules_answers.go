@@ -30,7 +30,7 @@ func (x *exam) retry() *suite.Violation {
 }
 
 func (x *exam) remain() *suite.Violation {
-	if !x.complete() || !x.inOrder() && x.traits.BackTime == BackRewind {
+	if !x.complete() || !x.inOrder() && x.traits.BackTime == BackRewind || x.kind == SlidingCounter && !x.ordinary() {
 		return nil
 	}
 	for _, d := range x.Done {
@@ -60,7 +60,7 @@ func (x *exam) remain() *suite.Violation {
 // estimated compares what was said to remain with what the next request gets, if it comes at the
 // same instant. An estimate may be rounded for the one and not for the other.
 func (x *exam) estimated() *suite.Violation {
-	if !x.ordinary() || x.traits.Latency > 0 {
+	if x.traits.Latency > 0 {
 		return nil
 	}
 	for i := 1; i < len(x.Done); i++ {

@@ -3,6 +3,7 @@ package recent
 import (
 	"github.com/escapement-go/escapement/conformance/clocktest"
 	"github.com/escapement-go/escapement/conformance/limitertest"
+	"github.com/escapement-go/escapement/conformance/quotatest"
 )
 
 // What is known to fail, each shown by the library alone in reproductions_test.go.
@@ -63,6 +64,30 @@ var (
 		{
 			Rule: "X-BACK", Schedule: "",
 			Why: "x/time/rate goes back with the clock, and the way on brings tokens again; the docs do not mention it",
+		},
+	}
+	jmhodgesKnown = []clocktest.Known{
+		{
+			Rule: "CK-UNREAD", Schedule: "timer 1 1s @0 | halt 1 @1s | read 1 @6s",
+			Why: "Stop leaves the value in the channel, as before Go 1.23",
+		},
+		{
+			Rule: "CK-ZERO", Schedule: "after 1 -1h @0 | read 1 @0 | read 1 @1s",
+			Why: "what is due at once waits for the next Add",
+		},
+	}
+	cockroachKnown = []limitertest.Known{{
+		Rule: "RL-NEG", Schedule: "rate=10/1s burst=3 | allow -1 @0 | allow 1 @0 | allow 3 @0",
+		Why: "a negative amount adds tokens, beyond the burst; the docs do not mention it",
+	}}
+	httprateKnown = []quotatest.Known{
+		{
+			Rule: "GC-NEG", Schedule: "rate=4/1s | allow 1 @0 | allow -1 @0 | allow 4 @0",
+			Why: "a negative increment gives back",
+		},
+		{
+			Rule: "RL-NBIG", Schedule: "rate=4/1s | allow 1 @0 | allow 9223372036854775807 @0",
+			Why: "the sum of the increments overflows, and is granted",
 		},
 	}
 )

@@ -1,16 +1,32 @@
 package recent
 
 import (
+	"context"
+	"net"
+	"net/http/httptest"
+	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"code.cloudfoundry.org/clock"
 	cloudfoundry "code.cloudfoundry.org/clock/fakeclock"
+	"github.com/cockroachdb/tokenbucket"
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/clocktest"
+	"github.com/escapement-go/escapement/conformance/concurrencytest"
 	"github.com/escapement-go/escapement/conformance/limitertest"
+	"github.com/escapement-go/escapement/conformance/quotatest"
+	"github.com/escapement-go/escapement/conformance/throttletest"
 	"github.com/ethereum/go-ethereum/common/mclock"
+	"github.com/go-chi/httprate"
+	jmhodges "github.com/jmhodges/clock"
 	"github.com/jonboulle/clockwork"
+	"github.com/sourcegraph/conc/pool"
+	"github.com/zeromicro/go-zero/core/executors"
+	"github.com/zeromicro/go-zero/core/syncx"
+	"golang.org/x/net/netutil"
+	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/util/flowcontrol"
 )
 
@@ -87,13 +103,236 @@ func clientGo() limitertest.Spec {
 	}
 }
 
+// jmhodgesClock is a fake clock for timers; it has no tickers.
+func jmhodgesClock() clocktest.Spec {
+	return clocktest.Spec{
+		Name: "jmhodges/clock v1.2.0",
+		New: func(clocktest.Env) clocktest.Funcs {
+			c := jmhodges.NewFake()
+			return clocktest.Funcs{
+				Now: c.Now, Since: c.Since, Advance: c.Add, After: c.After,
+				NewTimer: func(d time.Duration) clockwork.Timer { return jmhodgesTimer{c.NewTimer(d)} },
+			}
+		},
+		KnownFailing: jmhodgesKnown,
+	}
+}
+
+type jmhodgesTimer struct{ *jmhodges.Timer }
+
+func (t jmhodgesTimer) Chan() <-chan time.Time { return t.C }
+
+// cockroach is the token bucket of CockroachDB, "not thread-safe". Its WaitCtx polls every
+// nanosecond at rate 0, so that such a rate is not put to it.
+func cockroach() limitertest.Spec {
+	return limitertest.Spec{
+		Name: "cockroachdb/tokenbucket 42689b6",
+		Time: limitertest.PackageTime,
+		New: func(_ limitertest.Env, cfg limitertest.Config) limitertest.Funcs {
+			if cfg.Rate.PerSecond() == 0 {
+				panic("it would wait in steps of a nanosecond")
+			}
+			var tb tokenbucket.TokenBucket
+			limit, burst := tokenbucket.TokensPerSecond(cfg.Rate.PerSecond()), tokenbucket.Tokens(cfg.Burst)
+			tb.Init(limit, burst)
+			return limitertest.Funcs{
+				AllowN: func(n int) bool { ok, _ := tb.TryToFulfill(tokenbucket.Tokens(n)); return ok },
+				WaitN:  func(ctx context.Context, n int) error { return tb.WaitCtx(ctx, tokenbucket.Tokens(n)) },
+				Tokens: func() float64 { tb.Update(); return float64(tb.Available()) },
+				SetLimit: func(r limitertest.Rate) {
+					limit = tokenbucket.TokensPerSecond(r.PerSecond())
+					tb.UpdateConfig(limit, burst)
+				},
+				SetBurst: func(n int) { burst = tokenbucket.Tokens(n); tb.UpdateConfig(limit, burst) },
+			}
+		},
+		Traits: limitertest.Traits{
+			Initial: limitertest.InitialFull, Oversize: limitertest.OversizePrepaid, ZeroRate: limitertest.ZeroRateRefused,
+			Inf: limitertest.InfAbsent, Zero: limitertest.ZeroGranted, Fair: limitertest.FairNone,
+			DeadlineCheck: limitertest.DeadlineSleeps, Refund: limitertest.RefundFull, Rewake: limitertest.RewakeKeeps,
+			Raise: limitertest.RaiseBringsTokens, WaitErrors: limitertest.WaitErrorsDeadline, OneGoroutine: true,
+		},
+		KnownFailing: cockroachKnown,
+	}
+}
+
+// rateOfHTTP is the sliding counter of httprate, by what it answers in its headers.
+func rateOfHTTP() quotatest.Spec {
+	return quotatest.Spec{
+		Name: "go-chi/httprate v0.16.1",
+		Time: quotatest.PackageTime,
+		Kind: quotatest.SlidingCounter,
+		New: func(_ quotatest.Env, cfg quotatest.Config) quotatest.Funcs {
+			l := httprate.NewRateLimiter(cfg.Limit, cfg.Window)
+			req := httptest.NewRequest("GET", "/", nil)
+			return quotatest.Funcs{
+				Take: func(n int) quotatest.Answer {
+					w := httptest.NewRecorder()
+					limited := l.OnLimit(w, req.WithContext(httprate.WithIncrement(context.Background(), n)), "k")
+					left, _ := strconv.Atoi(w.Header().Get("X-RateLimit-Remaining"))
+					return quotatest.Answer{OK: !limited, Remaining: left}
+				},
+			}
+		},
+		Traits: quotatest.Traits{
+			Align: quotatest.AlignCreation, Denied: quotatest.DeniedFree, Answers: quotatest.AnswersRemaining,
+		},
+		KnownFailing: httprateKnown,
+	}
+}
+
+// zeroLimit is a channel of slots.
+func zeroLimit() concurrencytest.Spec {
+	return concurrencytest.Spec{
+		Name: "zeromicro/go-zero v1.10.3 syncx.Limit",
+		Time: concurrencytest.PackageTime,
+		New: func(_ concurrencytest.Env, cfg concurrencytest.Config) concurrencytest.Funcs {
+			l := syncx.NewLimit(cfg.Limit)
+			return concurrencytest.Funcs{
+				Lock:       func(int) { l.Borrow() },
+				TryAcquire: func(int) bool { return l.TryBorrow() },
+				Release:    func(int) { _ = l.Return() },
+			}
+		},
+		Traits: unbounded(concurrencytest.FairFIFO, concurrencytest.OverReleaseIgnored),
+	}
+}
+
+// unbounded are the traits of those whose callers wait for as long as it takes.
+func unbounded(fair concurrencytest.Fairness, over concurrencytest.OverRelease) concurrencytest.Traits {
+	return concurrencytest.Traits{
+		Backlog: concurrencytest.BacklogUnbounded, Timeout: concurrencytest.TimeoutNone,
+		Context: concurrencytest.ContextIgnored, Fair: fair, Single: true,
+		OverRelease: over, Hook: concurrencytest.HookNone,
+	}
+}
+
+// zeroDelay runs once, a delay after the first of several triggers.
+func zeroDelay() throttletest.Spec {
+	return throttletest.Spec{
+		Name: "zeromicro/go-zero v1.10.3 DelayExecutor",
+		Time: throttletest.PackageTime,
+		New: func(_ throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+			x := executors.NewDelayExecutor(func() { emit(0) }, cfg.Interval)
+			return throttletest.Funcs{Call: func(int) { x.Trigger() }}
+		},
+		Traits: throttletest.Traits{
+			Edges: []throttletest.Edges{throttletest.Trailing}, Payload: throttletest.NoPayload,
+		},
+	}
+}
+
+// group is an errgroup with a limit.
+func group() concurrencytest.Spec {
+	return concurrencytest.Spec{
+		Name: "golang.org/x/sync v0.24.0 errgroup",
+		Time: concurrencytest.PackageTime,
+		New: func(_ concurrencytest.Env, cfg concurrencytest.Config) concurrencytest.Funcs {
+			var g errgroup.Group
+			g.SetLimit(cfg.Limit)
+			return concurrencytest.Funcs{
+				Take: func(context.Context, int) (func(), error) {
+					done := make(chan struct{})
+					g.Go(func() error { <-done; return nil })
+					return func() { close(done) }, nil
+				},
+				TryTake: func(int) (func(), bool) {
+					done := make(chan struct{})
+					ok := g.TryGo(func() error { <-done; return nil })
+					return func() { close(done) }, ok
+				},
+			}
+		},
+		Traits: unbounded(concurrencytest.FairFIFO, concurrencytest.OverReleasePanics),
+	}
+}
+
+// concPool is a pool of goroutines, of which each takes what comes first.
+func concPool() concurrencytest.Spec {
+	return concurrencytest.Spec{
+		Name: "sourcegraph/conc v0.3.0 pool",
+		Time: concurrencytest.PackageTime,
+		New: func(_ concurrencytest.Env, cfg concurrencytest.Config) concurrencytest.Funcs {
+			p := pool.New().WithMaxGoroutines(cfg.Limit)
+			return concurrencytest.Funcs{
+				Do: func(_ context.Context, run func()) error {
+					done := make(chan struct{})
+					p.Go(func() { defer close(done); run() })
+					<-done
+					return nil
+				},
+				Stop: p.Wait,
+			}
+		},
+		Traits: unbounded(concurrencytest.FairNone, 0),
+	}
+}
+
+// limited is a listener that accepts so many connections.
+func limited() concurrencytest.Spec {
+	return concurrencytest.Spec{
+		Name: "golang.org/x/net v0.62.0 LimitListener",
+		Time: concurrencytest.PackageTime,
+		New: func(_ concurrencytest.Env, cfg concurrencytest.Config) concurrencytest.Funcs {
+			l := netutil.LimitListener(&listener{}, cfg.Limit)
+			return concurrencytest.Funcs{
+				Take: func(context.Context, int) (func(), error) {
+					c, err := l.Accept()
+					if err != nil {
+						return nil, err
+					}
+					return func() { _ = c.Close() }, nil
+				},
+				Stop: func() { _ = l.Close() },
+			}
+		},
+		Traits: unbounded(concurrencytest.FairFIFO, concurrencytest.OverReleaseIgnored),
+	}
+}
+
+// listener has a connection for whoever asks.
+type listener struct{ closed atomic.Bool }
+
+func (l *listener) Accept() (net.Conn, error) {
+	if l.closed.Load() {
+		return nil, net.ErrClosed
+	}
+	return connection{}, nil
+}
+func (l *listener) Close() error   { l.closed.Store(true); return nil }
+func (l *listener) Addr() net.Addr { return nil }
+
+type connection struct{ net.Conn }
+
+func (connection) Close() error { return nil }
+
 var start = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // TestPeers runs the suite over the libraries and prints the table of verdicts.
 func TestPeers(t *testing.T) {
 	var reports []*conformance.Report
-	t.Run("ethereum", func(t *testing.T) { reports = append(reports, clocktest.Run(t, ethereum())) })
-	t.Run("cloudfoundry", func(t *testing.T) { reports = append(reports, clocktest.Run(t, cloudfoundryClock())) })
-	t.Run("client-go", func(t *testing.T) { reports = append(reports, limitertest.Run(t, clientGo())) })
+	judge := func(name string, run func(t *testing.T) *conformance.Report) {
+		t.Run(name, func(t *testing.T) { reports = append(reports, run(t)) })
+	}
+	clocks := func(name string, s clocktest.Spec) {
+		judge(name, func(t *testing.T) *conformance.Report { return clocktest.Run(t, s) })
+	}
+	limiters := func(name string, s limitertest.Spec) {
+		judge(name, func(t *testing.T) *conformance.Report { return limitertest.Run(t, s) })
+	}
+	semaphores := func(name string, s concurrencytest.Spec) {
+		judge(name, func(t *testing.T) *conformance.Report { return concurrencytest.Run(t, s) })
+	}
+	clocks("ethereum", ethereum())
+	clocks("cloudfoundry", cloudfoundryClock())
+	clocks("jmhodges", jmhodgesClock())
+	limiters("client-go", clientGo())
+	limiters("cockroach", cockroach())
+	judge("httprate", func(t *testing.T) *conformance.Report { return quotatest.Run(t, rateOfHTTP()) })
+	judge("DelayExecutor", func(t *testing.T) *conformance.Report { return throttletest.Run(t, zeroDelay()) })
+	semaphores("Limit", zeroLimit())
+	semaphores("errgroup", group())
+	semaphores("conc", concPool())
+	semaphores("LimitListener", limited())
 	t.Log("\n" + conformance.Table(reports...))
 }

@@ -2,13 +2,18 @@ package recent
 
 import (
 	"context"
+	"math"
+	"net/http/httptest"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	cloudfoundry "code.cloudfoundry.org/clock/fakeclock"
+	"github.com/cockroachdb/tokenbucket"
 	"github.com/escapement-go/escapement/fakeclock"
 	"github.com/ethereum/go-ethereum/common/mclock"
+	"github.com/go-chi/httprate"
+	jmhodges "github.com/jmhodges/clock"
 	"k8s.io/client-go/util/flowcontrol"
 )
 
@@ -132,6 +137,54 @@ func TestClientGo_clockSetBackBringsTokens(t *testing.T) {
 	}
 	if granted != 5 {
 		t.Errorf("%d tokens of a burst of 3, in no time, want all 5 that were asked for", granted)
+	}
+}
+
+// What is due at once waits for Add (CK-ZERO).
+func TestJmhodges_afterZero(t *testing.T) {
+	select {
+	case <-jmhodges.NewFake().After(0):
+		t.Error("After(0) sends at once: mended")
+	default:
+	}
+}
+
+// Stop leaves what was sent (CK-UNREAD).
+func TestJmhodges_stopLeavesTheValue(t *testing.T) {
+	c := jmhodges.NewFake()
+	timer := c.NewTimer(time.Second)
+	c.Add(time.Second)
+	if stopped := timer.Stop(); stopped || len(timer.C) != 1 {
+		t.Errorf("Stop says %t and leaves %d values: mended", stopped, len(timer.C))
+	}
+}
+
+// A negative amount adds tokens (RL-NEG).
+func TestCockroach_negativeAmountAdds(t *testing.T) {
+	var tb tokenbucket.TokenBucket
+	tb.InitWithNowFn(10, 3, func() time.Time { return time.Unix(0, 0) })
+	granted := 0
+	for _, n := range []tokenbucket.Tokens{-1, 1, 3} {
+		if ok, _ := tb.TryToFulfill(n); ok && n > 0 {
+			granted += int(n)
+		}
+	}
+	if granted != 4 {
+		t.Errorf("%d tokens of a burst of 3, at one instant, want 4", granted)
+	}
+}
+
+// A negative increment gives back (GC-NEG), and a huge one overflows (RL-NBIG).
+func TestHTTPRate_increments(t *testing.T) {
+	for _, increments := range [][]int{{1, -1, 4}, {1, math.MaxInt}} {
+		l := httprate.NewRateLimiter(4, time.Hour)
+		for _, n := range increments {
+			req := httptest.NewRequest("GET", "/", nil)
+			req = req.WithContext(httprate.WithIncrement(req.Context(), n))
+			if l.OnLimit(httptest.NewRecorder(), req, "key") {
+				t.Errorf("of the increments %d, with a limit of 4, %d was denied: mended", increments, n)
+			}
+		}
 	}
 }
 
