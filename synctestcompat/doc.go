@@ -24,7 +24,7 @@
 //
 //	                        1.24                    1.25 and later
 //	bubbles                 GOEXPERIMENT=synctest   always
-//	zero-duration timers    Wait lets those run     Wait lets all run, also those
+//	zero-duration timers    Wait is sure of those   Wait lets all run, also those
 //	                        that are armed          that such timers arm
 //	same-instant timers     nearly fixed order      random order
 //	T inside the bubble     the caller's            a T of the bubble's own, whose

@@ -13,7 +13,7 @@ import (
 // on124 says that this is Go 1.24, whose column of the package comment differs.
 var on124 = strings.HasPrefix(runtime.Version(), "go1.24")
 
-// Wait lets timers of no time run, on Go 1.24 not those that such timers arm.
+// Wait lets timers of no time run, and those that such timers arm; the latter not always on Go 1.24.
 func TestPackageComment_zeroTimers(t *testing.T) {
 	synctestcompat.Require(t)
 	for range 50 {
@@ -24,7 +24,7 @@ func TestPackageComment_zeroTimers(t *testing.T) {
 				time.AfterFunc(0, func() { second.Store(true) })
 			})
 			synctestcompat.Wait()
-			if !first.Load() || second.Load() == on124 {
+			if !first.Load() || !second.Load() && !on124 {
 				t.Errorf("after Wait the timer has run: %v, and the one that it armed: %v", first.Load(), second.Load())
 			}
 		})

@@ -130,13 +130,13 @@ func expiringIncrement() qt.Spec {
 		qt.Traits{Edge: qt.EdgeClosed, Align: qt.AlignFirstUse, Denied: qt.DeniedCounted},
 		func(cfg qt.Config) takeAt {
 			var until time.Time
-			n := 0
+			n := int64(0) // what is denied counts, too, and four limits may be more than an int32
 			return func(t time.Time, k int) qt.Answer {
 				if k > 0 && (n == 0 || t.After(until)) {
 					n, until = 0, t.Add(cfg.Window)
 				}
-				n += k
-				return qt.Answer{OK: n <= cfg.Limit || k == 0}
+				n += int64(k)
+				return qt.Answer{OK: n <= int64(cfg.Limit) || k == 0}
 			}
 		})
 }
