@@ -88,7 +88,7 @@ func newEngine[T, E any](t *testing.T, about About, c Contract[T, E], o inside.O
 	if o.Name != "" {
 		e.about.Name = o.Name
 	}
-	e.options.Shallow = o.Shallow || testing.Short()
+	e.options.Shallow = o.Shallow || testing.Short() && o.Keep == nil
 	e.rules = linked(c)
 	e.traits = c.Traits()
 	abandonBubbles(o.FirstLook > 0)
