@@ -218,16 +218,9 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 
 // racing is X-RACE for clocks that several goroutines may use.
 func (c *contract) racing() suite.Rule[Traits, *exam] {
-	r := suite.Race[Traits, *exam](c.race)
-	live := r.Unless
-	r.Unless = func(s *suite.Suite, tr *Traits) string {
-		why := suite.If(tr.OneGoroutine, "declared: OneGoroutine")
-		if why == "" && live != nil {
-			why = live(s, tr)
-		}
-		return why
-	}
-	return r
+	return suite.Race[Traits, *exam](c.race, func(_ *suite.Suite, tr *Traits) string {
+		return suite.If(tr.OneGoroutine, "declared: OneGoroutine")
+	})
 }
 
 // inOrder judges a run by comparing it with package time.

@@ -55,10 +55,10 @@ func (x *exam) certain(v *view) []string {
 	r, want, got := v.first()
 	q := v.model.demands[r]
 	switch {
-	case (v.did(conformance.OpPanic) || v.did(conformance.OpExit)) && v.model.fifo &&
-		!x.beside(0, func(m *model) { m.fifo = false }).differs: // the slot is back, and goes to another
-		return []string{"CT-FIFO", "X-PANIC"}
 	case v.did(conformance.OpPanic) || v.did(conformance.OpExit):
+		if v.model.fifo && !x.beside(0, func(m *model) { m.fifo = false }).differs {
+			return []string{"CT-FIFO", "X-PANIC"} // the slot is back, and goes to another
+		}
 		return []string{"X-PANIC"}
 	case q.gone:
 		return []string{"CT-CTXPRE"}

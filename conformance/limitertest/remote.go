@@ -33,11 +33,10 @@ func remoteRules() []rule {
 
 // errors finds a request that failed and got something else than is declared.
 func (x *exam) errors() *suite.Violation {
-	words := map[bool]string{true: "granted", false: "denied"}
 	for _, d := range x.Done {
 		if want := x.traits.Errors == FailOpen; d.Answer.Err != nil && d.OK != want {
 			return x.broken(d.At, "its answer was an error: "+d.Answer.Err.Error(), "allow %d at %s was %s, want %s",
-				d.N, timeline.Duration(d.At), words[d.OK], words[want])
+				d.N, timeline.Duration(d.At), suite.Decided(d.OK), suite.Decided(want))
 		}
 	}
 	return nil
@@ -190,11 +189,7 @@ func (c *contract) measured(s *suite.Suite) (trip time.Duration) {
 			return
 		}
 		ask := func() { _ = suite.Catch(func() { f.allows(st.Config().Start(), 0) }) }
-		if st.Time == Injected {
-			st.Await(ask)
-		} else {
-			ask()
-		}
+		st.Await(true, ask)
 		trip = st.Now()
 		_ = suite.Catch(f.end)
 		if st.Settle(); f.Stop == nil {
@@ -224,10 +219,4 @@ func (c *contract) tried(s *suite.Suite, f *Funcs, try func(f *Funcs)) {
 }
 
 // await does an operation. On an injected clock one that takes time is given it.
-func (c *contract) await(st *suite.Stage, do func()) {
-	if c.trip == 0 || st.Time != Injected {
-		do()
-	} else {
-		st.Await(do)
-	}
-}
+func (c *contract) await(st *suite.Stage, do func()) { st.Await(c.trip > 0, do) }

@@ -99,14 +99,6 @@ func hasDeadline(j suite.Job) bool {
 // useRules are the laws of any use: operations return, leave nothing behind, and are safe
 // to call from many goroutines.
 func (c *contract) useRules() []rule {
-	race := suite.Race[Traits, *exam](c.race)
-	before := race.Unless
-	race.Unless = func(s *suite.Suite, t *Traits) string {
-		if why := c.oneAtATime(s, t); why != "" || before == nil {
-			return why
-		}
-		return before(s, t)
-	}
 	return []rule{
 		suite.Calls[Traits]((*exam).calls),
 		{
@@ -125,7 +117,7 @@ func (c *contract) useRules() []rule {
 			Meets:  true,
 			Probe:  c.concurrent,
 		},
-		race,
+		suite.Race[Traits, *exam](c.race, c.oneAtATime),
 	}
 }
 

@@ -68,13 +68,7 @@ func (c *contract) Play(st *suite.Stage) {
 }
 
 // await does a request. On an injected clock one that takes time is given it.
-func (c *contract) await(st *suite.Stage, do func()) {
-	if c.trip == 0 || st.Time != conformance.Injected {
-		do()
-	} else {
-		st.Await(do)
-	}
-}
+func (c *contract) await(st *suite.Stage, do func()) { st.Await(c.trip > 0, do) }
 
 // measured is how long the first request of a limiter takes.
 func (c *contract) measured(s *suite.Suite) (trip time.Duration) {
@@ -82,11 +76,7 @@ func (c *contract) measured(s *suite.Suite) (trip time.Duration) {
 		_ = suite.Catch(func() {
 			impl := c.spec.New(st.Plain(), Config{Limit: 1, Window: time.Second, Burst: 1})
 			do := func() { _ = suite.Catch(func() { impl.Take(1) }) }
-			if st.Time == conformance.Injected {
-				st.Await(do)
-			} else {
-				do()
-			}
+			st.Await(true, do)
 			trip = st.Now()
 			impl.stop()
 			if impl.Stop == nil {

@@ -241,25 +241,17 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Meets:  true,
 			Probe:  c.concurrent,
 		},
-		c.raceRule(),
+		suite.Race[Traits, *exam](c.race, oneGoroutine),
 	}
 }
 
-// oneAtATime takes rules about concurrent calls out of force.
-func (c *contract) oneAtATime(_ *suite.Suite, tr *Traits) string {
-	return cmp.Or(suite.If(tr.OneGoroutine, "declared: OneGoroutine"), suite.If(c.trip > 0, "a request takes time"))
+// oneAtATime takes the rule about what concurrent calls get out of force.
+func (c *contract) oneAtATime(s *suite.Suite, tr *Traits) string {
+	return cmp.Or(oneGoroutine(s, tr), suite.If(c.trip > 0, "a request takes time"))
 }
 
-func (c *contract) raceRule() suite.Rule[Traits, *exam] {
-	race := suite.Race[Traits, *exam](c.race)
-	before := race.Unless
-	race.Unless = func(s *suite.Suite, tr *Traits) string {
-		if tr.OneGoroutine || before == nil {
-			return suite.If(tr.OneGoroutine, "declared: OneGoroutine")
-		}
-		return before(s, tr)
-	}
-	return race
+func oneGoroutine(_ *suite.Suite, tr *Traits) string {
+	return suite.If(tr.OneGoroutine, "declared: OneGoroutine")
 }
 
 // absentBut makes the Absent of rules that are about these kinds only.

@@ -71,9 +71,8 @@ func (x *exam) estimated() *suite.Violation {
 		}
 		left := before.Answer.Remaining
 		if d.OK && d.N > left+1 || !d.OK && d.N < left {
-			got := map[bool]string{true: "granted", false: "denied"}[d.OK]
 			return x.broken(d.At, fmt.Sprintf("the answer before it said that %d remain", left),
-				"allow %d at %s was %s", d.N, timeline.Duration(d.At), got)
+				"allow %d at %s was %s", d.N, timeline.Duration(d.At), suite.Decided(d.OK))
 		}
 	}
 	return nil
@@ -250,12 +249,11 @@ func (x *exam) withoutLarge(again suite.Rerun) *suite.Violation {
 
 // errors finds a request that failed and got something else than is declared.
 func (x *exam) errors() *suite.Violation {
-	words := map[bool]string{true: "granted", false: "denied"}
 	for _, d := range x.Done {
 		if want := x.traits.Errors == FailOpen; d.Answer.Err != nil && d.OK != want {
 			return x.broken(d.At, fmt.Sprintf("its answer was an error: %v", d.Answer.Err),
 				"allow %d at %s was %s, want %s",
-				d.N, timeline.Duration(d.At), words[d.OK], words[want])
+				d.N, timeline.Duration(d.At), suite.Decided(d.OK), suite.Decided(want))
 		}
 	}
 	return nil

@@ -49,9 +49,10 @@ func newAdapter(pkg *loaded, name, kind string) (*adapter, error) {
 	default:
 		return nil, fmt.Errorf("%s has no exported type or function %s", pkg.ImportPath, name)
 	}
-	if a.c = a.choose(kind); a.c == nil && kind != "" {
+	switch a.c = a.choose(kind); {
+	case a.c == nil && kind != "":
 		return nil, fmt.Errorf("init writes no test for %s", kind)
-	} else if a.c == nil {
+	case a.c == nil:
 		return nil, fmt.Errorf("what contract %s.%s keeps cannot be told from its names: say -contract",
 			pkg.ImportPath, name)
 	}

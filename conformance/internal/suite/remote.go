@@ -7,9 +7,13 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 )
 
-// Await does an operation that may take time on the fake clock, and moves that clock from timer
-// to timer until it has returned.
-func (s *Stage) Await(do func()) {
+// Await does an operation. If it takes time on an injected clock, the clock is moved from timer to
+// timer until it has returned.
+func (s *Stage) Await(takes bool, do func()) {
+	if !takes || s.Time != conformance.Injected {
+		do()
+		return
+	}
 	returned := make(chan struct{})
 	Start(func() { do(); close(returned) })
 	const most = 1000 // more timers than any operation arms
@@ -46,4 +50,12 @@ func AsBegun(rec *Recording) *Recording {
 		begun.Done[i].At = max(begun.Done[i].At, begun.Done[i].Began.At)
 	}
 	return &begun
+}
+
+// Decided says what a request got.
+func Decided(granted bool) string {
+	if granted {
+		return "granted"
+	}
+	return "denied"
 }

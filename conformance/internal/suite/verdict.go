@@ -225,24 +225,24 @@ func (e *engine[T, E]) byChance(r *Rule[T, E], k conformance.Known) bool {
 // settleInconclusive gives the rules that are left inconclusive their texts; those that are
 // listed as such get none, and so do not fail.
 func (e *engine[T, E]) settleInconclusive(r *conformance.Report) {
-	listed := func(rule string) (why string, ok, named bool) {
+	listed := func(rule string) (entry conformance.Known, ok bool) {
 		for _, k := range e.about.Known {
 			same := e.unfinished != nil && k.Schedule != "" && e.unfinished.hang.Job.Schedule.String() == k.Schedule
 			if k.Inconclusive && (k.Rule == rule && (k.Schedule == "" || same) || k.Rule == "" && same) {
-				return k.Why, true, k.Rule != ""
+				return k, true
 			}
 		}
-		return "", false, false
+		return conformance.Known{}, false
 	}
 	for i := range r.Verdicts {
 		v := &r.Verdicts[i]
-		why, ok, named := listed(v.Rule)
+		entry, ok := listed(v.Rule)
 		switch {
 		case v.Status == conformance.Inconclusive && ok:
-			v.Reason = "known: " + why + " (" + v.Reason + ")"
+			v.Reason = "known: " + entry.Why + " (" + v.Reason + ")"
 		case v.Status == conformance.Inconclusive:
 			v.Text = e.couldNot(v.Rule, e.law(v.Rule), v.Reason)
-		case named && v.Status == conformance.Pass: // an entry of a schedule alone names no rule
+		case entry.Rule != "" && v.Status == conformance.Pass: // an entry of a schedule alone names no rule
 			v.Status = conformance.Fail
 			v.Reason = "it is listed in KnownFailing as inconclusive but passes: remove the entry"
 			v.Text = v.Rule + ": " + v.Reason

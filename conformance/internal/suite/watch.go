@@ -27,10 +27,10 @@ type Hang struct {
 
 // A run without progress is looked at after firstLook of real time, and then ever more
 // rarely, up to longestLook. It is given up when two looks in a row prove that nothing can
-// go on; when the process has used more processor
-// time meanwhile than any run needs; or when as many looks as make watchdog found that
-// nothing runs in the whole process, though something may yet come that no stack shows. A
-// process that gets no processor thus gets no verdict either, however long it takes.
+// go on; when the process has used more processor time meanwhile than any run needs; or when
+// as many looks as make watchdog found that nothing runs in the whole process, though
+// something may yet come that no stack shows. A process that gets no processor thus gets no
+// verdict either, however long it takes.
 const (
 	firstLook   = 50 * time.Millisecond
 	longestLook = time.Second
