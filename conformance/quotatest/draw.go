@@ -78,7 +78,7 @@ func (c *contract) drawing(s *suite.Suite, pick suite.Pick) drawing {
 	configs := c.drawn()
 	i := pick("limit", len(configs))
 	d := drawing{cfg: configs[i], unusual: 1}
-	if s.Time != conformance.PackageTime && i == 0 && pick("epoch", 4) == 3 {
+	if s.Time != conformance.PackageTime && i == 0 && pick("epoch", 8) == 7 {
 		starts := append([]string{"2000-01-01T00:00:00.3Z"}, suite.DrawnEpochs...)
 		d.cfg = d.cfg.With("epoch", suite.OneOf(pick, "year", starts))
 	}

@@ -48,7 +48,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				"except within one event of the boundary; "+
 				"and in any period as long as a window more than twice the limit MUST NOT be granted."),
 			Absent: counter, Ops: allow, Unless: c.undeclared,
-			Check: func(x *exam) *suite.Violation { return cmp.Or(x.twice(), x.decided("SC-APPROX")) },
+			Check: func(x *exam) *suite.Violation { return cmp.Or(unmoved((*exam).twice)(x), x.decided("SC-APPROX")) },
 		},
 		{
 			Rule: core("SC-ORDER", "Instants that go back MUST NOT reset what was counted: "+
@@ -82,7 +82,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		{
 			Rule:   core("FW-2N", "In any period as long as a window more than twice the limit MUST NOT be granted."),
 			Absent: window, Unless: c.undeclared,
-			Check: (*exam).twice,
+			Check: unmoved((*exam).twice),
 		},
 		{
 			Rule: core("FW-NOEXTEND", "Requests MUST NOT extend a window: "+
@@ -127,7 +127,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				return cmp.Or(unanswered(tr, AnswersRetry),
 					suite.If(tr.Denied == DeniedCounted, "declared: DeniedCounted"), c.undeclared(s, tr))
 			},
-			Check: (*exam).retry,
+			Check: unmoved((*exam).retry),
 		},
 		{
 			Rule: answered("GC-RETRYNEG", "The RetryAfter of a request that can never be granted "+
@@ -149,7 +149,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Unless: func(s *suite.Suite, tr *Traits) string {
 				return cmp.Or(unanswered(tr, AnswersRemaining), c.undeclared(s, tr))
 			},
-			Check: (*exam).remain,
+			Check: unmoved((*exam).remain),
 		},
 		{
 			Rule:   answered("GC-RESET", "After ResetAfter, and not before, the limiter MUST be as if new."),
@@ -157,7 +157,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Unless: func(s *suite.Suite, tr *Traits) string {
 				return cmp.Or(unanswered(tr, AnswersReset), c.undeclared(s, tr))
 			},
-			Check: (*exam).reset,
+			Check: unmoved((*exam).reset),
 		},
 		{
 			Rule: core("GC-DENYPURE", "A request that is denied MUST leave no trace, unless it is declared to count."),
@@ -206,6 +206,16 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			},
 			About: func(j suite.Job) bool { return suite.GoesBack(j.Schedule) },
 			Check: (*exam).past,
+		},
+		{
+			Rule: core("RL-EPOCH", "Answers MUST NOT depend on where on the time line the clock starts."),
+			Ops:  allow,
+			Unless: func(s *suite.Suite, tr *Traits) string {
+				always := suite.If(s.Time == conformance.PackageTime, "package time always starts at the same instant")
+				return cmp.Or(always, c.undeclared(s, tr))
+			},
+			About: func(j suite.Job) bool { return j.Schedule.Config.Has("epoch") },
+			Again: (*exam).epoch,
 		},
 		{
 			Rule: answered("X-ERR", "A request whose answer is an error MUST be granted or denied, as declared."),

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -14,7 +15,7 @@ import (
 // decided finds the first decision that differs from the model's, if it breaks that law.
 func (x *exam) decided(law string) *suite.Violation {
 	v := x.view()
-	if v == nil || !x.ordinary() || v.bad < 0 || v.law != law {
+	if v == nil || !x.ordinary() || v.bad < 0 || v.law != law || x.movable() {
 		return nil
 	}
 	s := v.steps[v.bad]
@@ -24,6 +25,78 @@ func (x *exam) decided(law string) *suite.Violation {
 	}
 	return x.broken(s.At, s.because(), "allow %d at %s was %s, want %s", s.N, timeline.Duration(s.At), got, want)
 }
+
+// movable reports whether the schedule starts at an instant of its own, but where the windows of the
+// clock are those of the usual start: RL-EPOCH then judges what is answered.
+func (x *exam) movable() bool {
+	cfg := x.Schedule.Config
+	into := func(cfg conformance.Config) time.Duration { return cfg.Start().Sub(cfg.Start().Truncate(cfg.Rate.Per)) }
+	return cfg.Has("epoch") && into(cfg) == into(cfg.Without("epoch"))
+}
+
+// unmoved makes a check that leaves to RL-EPOCH what starts at an instant of its own.
+func unmoved(check func(*exam) *suite.Violation) func(*exam) *suite.Violation {
+	return func(x *exam) *suite.Violation {
+		if x.movable() {
+			return nil
+		}
+		return check(x)
+	}
+}
+
+// epoch finds the first answer that is another where the clock starts as usual, in a trace with one
+// that is wrong.
+func (x *exam) epoch(again suite.Rerun) *suite.Violation {
+	if !x.movable() || !x.wrong() {
+		return nil
+	}
+	cfg := x.Schedule.Config
+	other := again(conformance.Schedule{Config: cfg.Without("epoch"), Steps: slices.Clone(x.Schedule.Steps)})
+	for i := range min(len(x.Done), len(other.Done)) {
+		d := x.Done[i]
+		got, want := x.said(d), x.said(other.Done[i])
+		if got == want {
+			continue
+		}
+		because := "it is " + want + " if the clock starts at " + conformance.Config{}.Start().Format(time.RFC3339)
+		return x.broken(d.At, because, "%s after %s is %s", d.Step, cfg.Epoch.Format(time.RFC3339), got)
+	}
+	return nil
+}
+
+// said is an answer in words, as far as it is declared.
+func (x *exam) said(d conformance.Done) string {
+	said := "denied"
+	if d.OK {
+		said = "granted"
+	}
+	for _, field := range []struct {
+		is   Answers
+		name string
+		of   any
+	}{
+		{AnswersRemaining, "Remaining", d.Answer.Remaining},
+		{AnswersReset, "ResetAfter", timeline.Duration(d.Answer.ResetAfter)},
+		{AnswersRetry, "RetryAfter", timeline.Duration(d.Answer.RetryAfter)},
+	} {
+		if x.traits.Answers&field.is != 0 && !(field.is == AnswersRetry && d.OK) {
+			said += fmt.Sprintf(", %s %v", field.name, field.of)
+		}
+	}
+	return said
+}
+
+// wrong reports whether a decision or an answer differs from the model's.
+func (x *exam) wrong() bool {
+	v := x.view()
+	return v != nil && x.ordinary() && v.bad >= 0 ||
+		x.traits.Answers&AnswersRemaining != 0 && x.remain() != nil ||
+		x.exact() && (x.traits.Answers&AnswersReset != 0 && x.reset() != nil ||
+			x.traits.Answers&AnswersRetry != 0 && x.traits.Denied != DeniedCounted && x.retry() != nil)
+}
+
+// exact reports whether the model says when how many fit, and does not estimate it.
+func (x *exam) exact() bool { return x.kind != SlidingCounter }
 
 // twice looks for a period as long as a window in which more than twice the limit was
 // granted.

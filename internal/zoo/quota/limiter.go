@@ -147,6 +147,8 @@ func (l *limiter) move(t time.Time) {
 		start = l.start
 	}
 	switch gap := start.Sub(l.start); {
+	case l.is("the zero time means new") && l.start.IsZero():
+		l.before, l.current, l.start = 0, 0, start
 	case gap == 0:
 	case gap < 0 && l.used && !l.is("goes back behind a request that was denied"):
 		// such a request has begun a later one
@@ -198,6 +200,9 @@ func (l *limiter) room(t time.Time) int {
 	}
 	if l.is("a nanosecond early") {
 		debt = max(0, debt-1)
+	}
+	if l.is("the zero time means new") && l.newest.IsZero() {
+		debt = 0
 	}
 	return int((time.Duration(l.cfg.Burst)*l.interval() - debt) / l.interval())
 }

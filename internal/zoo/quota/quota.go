@@ -63,6 +63,8 @@ func Mutants() []zoo.Mutant {
 		{"a late request of several counts as one", qt.FixedWindow, "RL-PAST"},
 		{"goes back to a window of long ago", qt.FixedWindow, "RL-PAST"},
 		{"an instant of long ago is for ever", qt.GCRA, "RL-PAST"},
+		{"the zero time means new", qt.FixedWindow, "RL-EPOCH"},
+		{"the zero time means new", qt.GCRA, "RL-EPOCH"},
 		{"panics on the third request", qt.FixedWindow, "X-CALLS"},
 		{"the constructor divides by half of the limit", qt.FixedWindow, "X-CALLS"},
 		{"keeps a lock when it denies", qt.GCRA, "X-CALLS"},
