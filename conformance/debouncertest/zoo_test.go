@@ -182,6 +182,7 @@ func TestUnfinished_flush(t *testing.T) {
 		"spins": func() {
 			for !enough.Load() {
 			}
+			<-outside // the run that was given up must not end while the process does
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package suite
 
 import (
 	"fmt"
+	"maps"
 	"runtime"
 	"strings"
 	"sync"
@@ -65,7 +66,7 @@ func (l Life) pulse(st *Stage) (p Pulse) {
 		signs++
 		strange = strange || stranger
 	}
-	before := 0
+	var before map[string]bool
 	if !st.Bubble {
 		before = strangers()
 	}
@@ -84,7 +85,14 @@ func (l Life) pulse(st *Stage) (p Pulse) {
 		return n
 	}
 	use()
-	strays := func() bool { return !st.Bubble && strangers() > before } // a goroutine that has ended by now has signed
+	strays := func() bool { // a goroutine that has ended by now has signed
+		if st.Bubble {
+			return false
+		}
+		now := strangers()
+		maps.DeleteFunc(now, func(id string, _ bool) bool { return before[id] }) // of other instances, and may end any time
+		return len(now) > 0
+	}
 	left := strays()
 	st.To(st.Now() + l.Beyond)
 	st.Settle()
@@ -110,15 +118,16 @@ func WrongClock(pkg string) string {
 		"hand Env.Clock to the implementation, or set Time: %s.PackageTime", pkg)
 }
 
-// strangers counts the goroutines that neither the clock nor the suite has started.
-func strangers() int {
-	n := 0
+// strangers are the goroutines that neither the clock nor the suite has started.
+func strangers() map[string]bool {
+	ids := map[string]bool{}
 	for _, g := range goroutine.Stacks() {
 		if _, by, ok := strings.Cut(g, "created by "); ok && !driven(by) {
-			n++
+			id, _, _ := strings.Cut(g, " [") // "goroutine 123"
+			ids[id] = true
 		}
 	}
-	return n
+	return ids
 }
 
 // createdBy returns the function that started the caller's goroutine.
