@@ -3,8 +3,10 @@ package debouncertest_test
 import (
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/debouncertest"
@@ -225,5 +227,55 @@ func TestLeak_ofLongerSchedules(t *testing.T) {
 	v, _ := r.Verdict("X-LEAK")
 	if v.Status != conformance.Fail || strings.Count(v.Schedule, "call") != 4 {
 		t.Errorf("X-LEAK is %s on %q: %s", v.Status, v.Schedule, v.Reason)
+	}
+}
+
+// A callback whose Stop waits for itself never ends, and that is one finding: what it leaves
+// behind is not another.
+func TestMutants_stopWaitsForItsCallback(t *testing.T) {
+	synctestcompat.Require(t)
+	spec := debouncertest.Spec{
+		Name: "stop waits", Time: debouncertest.PackageTime,
+		New: func(_ debouncertest.Env, cfg debouncertest.Config, fire func(int)) debouncertest.Funcs {
+			events, stopped, done := make(chan int), make(chan struct{}), make(chan struct{})
+			go func() {
+				defer close(done)
+				var due <-chan time.Time
+				newest := 0
+				for {
+					select {
+					case newest = <-events:
+						due = time.After(cfg.Wait)
+					case <-due:
+						due = nil
+						fire(newest)
+					case <-stopped:
+						return
+					}
+				}
+			}()
+			stop := sync.OnceFunc(func() { close(stopped) })
+			return debouncertest.Funcs{
+				Call: func(v int) {
+					select {
+					case events <- v:
+					case <-stopped:
+					}
+				},
+				Stop: func() { stop(); <-done },
+			}
+		},
+		Traits: debouncertest.Traits{
+			Edges: []debouncertest.Edges{debouncertest.Trailing}, Payload: debouncertest.LastPayload,
+			Tie: debouncertest.EitherTie, StaleFire: debouncertest.StaleAllowed,
+			StopPending: debouncertest.StopDrops, ZeroWait: debouncertest.ZeroNextTick,
+			Overlap: debouncertest.SerialReceiver,
+		},
+	}
+	short := func(_ string, steps int) bool { return steps <= 3 }
+	for _, v := range spec.Examine(t, inside.Options{Keep: short}).Verdicts {
+		if failed := v.Status == conformance.Fail; failed != (v.Rule == "X-REENT") {
+			t.Errorf("%s: %s: %s", v.Rule, v.Status, v.Text)
+		}
 	}
 }

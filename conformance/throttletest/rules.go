@@ -285,7 +285,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				Text: "When all is quiet, and after Stop, no goroutine and no armed timer may remain."},
 			Unless: func(s *suite.Suite, _ *Traits) string { return suite.If(!s.Bubble, suite.OnlyInBubble) },
 			About:  suite.Looked,
-			Check:  func(x *exam) *suite.Violation { return x.LeftBehind() },
+			Check:  (*exam).leak,
 		},
 		suite.Race[Traits, *exam](c.race),
 	}
@@ -363,6 +363,15 @@ func (x *exam) reentry() *suite.Violation {
 	at := timeline.Duration(d.Began.At)
 	return suite.Broken(d.Began.At, "its caller, the callback, is what it waits for",
 		"%s called from the callback at %s never returned", d.Op, at)
+}
+
+// leak finds what a run leaves behind. What an operation leaves that never returned from the
+// callback is reentry's.
+func (x *exam) leak() *suite.Violation {
+	if edge.Reentered(x.Recording) != nil {
+		return nil
+	}
+	return x.LeftBehind()
 }
 
 // eachKey judges what each key, or each instance, did for itself.

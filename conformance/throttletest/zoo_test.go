@@ -2,7 +2,9 @@ package throttletest_test
 
 import (
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
@@ -88,3 +90,50 @@ func TestHint(t *testing.T) {
 
 // An implementation is not accused for what it cannot do.
 func TestSubsets(t *testing.T) { proof.Subsets(t, throttle.Designs()) }
+
+// A callback whose Stop waits for itself never ends, and that is one finding: what it leaves
+// behind is not another.
+func TestMutants_stopWaitsForItsCallback(t *testing.T) {
+	synctestcompat.Require(t)
+	spec := throttletest.Spec{
+		Name: "stop waits", Time: throttletest.PackageTime,
+		New: func(_ throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+			events, stopped, done := make(chan int, 1), make(chan struct{}), make(chan struct{})
+			go func() {
+				defer close(done)
+				for {
+					select {
+					case v := <-events:
+						emit(v)
+						time.Sleep(cfg.Interval)
+						select {
+						case <-events:
+						default:
+						}
+					case <-stopped:
+						return
+					}
+				}
+			}()
+			stop := sync.OnceFunc(func() { close(stopped) })
+			return throttletest.Funcs{
+				Call: func(v int) {
+					select {
+					case events <- v:
+					default:
+					}
+				},
+				Stop: func() { stop(); <-done },
+			}
+		},
+		Traits: throttletest.Traits{
+			Edges: []throttletest.Edges{throttletest.Leading}, Boundary: throttletest.BoundaryEither,
+		},
+	}
+	short := func(_ string, steps int) bool { return steps <= 3 }
+	for _, v := range spec.Examine(t, inside.Options{Keep: short}).Verdicts {
+		if failed := v.Status == conformance.Fail; failed != (v.Rule == "X-REENT") {
+			t.Errorf("%s: %s: %s", v.Rule, v.Status, v.Text)
+		}
+	}
+}
