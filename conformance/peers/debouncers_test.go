@@ -5,12 +5,15 @@ import (
 
 	bep "github.com/bep/debounce"
 	"github.com/escapement-go/escapement/conformance/debouncertest"
+	romdo "github.com/romdo/go-debounce"
 	"github.com/samber/lo"
 )
 
 // debouncers are what TestPeers and TestProperties judge, by the names of their subtests.
 func debouncers() []peer[debouncertest.Spec] {
-	return []peer[debouncertest.Spec]{{"BepDebounce", bepDebounce()}, {"LoDebounce", loDebounce()}}
+	return []peer[debouncertest.Spec]{
+		{"BepDebounce", bepDebounce()}, {"LoDebounce", loDebounce()}, {"RomdoDebounce", romdoDebounce()},
+	}
 }
 
 // bepDebounce has no cancel and no stop. A callback that carries its value stands for the
@@ -46,6 +49,36 @@ func loDebounce() debouncertest.Spec {
 		},
 		Traits: debouncertest.LoDebounce(),
 	}
+}
+
+// romdoDebounce "delays invoking f until after wait time has elapsed since the last time the
+// debounced function was invoked", at most for maxWait; "both debounced and cancel functions
+// are safe for concurrent use", and f "may be invoked again before the previous invocation
+// completes".
+func romdoDebounce() debouncertest.Spec {
+	tr := debouncertest.LoDebounce()
+	tr.AfterCancel = debouncertest.CancelReusable // source
+	tr.MaxWait = debouncertest.MaxWaitFromFirst   // "the maximum time f is allowed to be delayed"
+	return debouncertest.Spec{
+		Name: "romdo/go-debounce v0.1.0",
+		Time: debouncertest.PackageTime,
+		New: func(_ debouncertest.Env, cfg debouncertest.Config, fire func(int)) debouncertest.Funcs {
+			debounced, cancel := romdo.New(cfg.Wait, func() { fire(0) })
+			if cfg.MaxWait > 0 {
+				debounced, cancel = romdo.NewWithMaxWait(cfg.Wait, cfg.MaxWait, func() { fire(0) })
+			}
+			return debouncertest.Funcs{Call: func(int) { debounced() }, Cancel: cancel}
+		},
+		Traits:       tr,
+		KnownFailing: []debouncertest.Known{romdoTail},
+	}
+}
+
+// romdoTail is shown by the library alone in reproductions_test.go.
+var romdoTail = debouncertest.Known{
+	Rule: "DB-MAXTAIL", Schedule: "wait=100ms maxwait=250ms | call 1 @0 | call 2 @100ms~",
+	Why: "a timer that has expired when a call comes runs f for that call at once, and not a wait after it; " +
+		"the docs promise the wait",
 }
 
 // TestPeers_stricter shows what the debouncers would be told if they promised more than

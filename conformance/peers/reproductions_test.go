@@ -9,6 +9,7 @@ import (
 
 	bep "github.com/bep/debounce"
 	"github.com/escapement-go/escapement/synctestcompat"
+	romdo "github.com/romdo/go-debounce"
 	"github.com/samber/lo"
 	uber "go.uber.org/ratelimit"
 	"golang.org/x/time/rate"
@@ -227,6 +228,34 @@ func TestLo_expiredTimerEndsTheNextInterval(t *testing.T) {
 	}
 	if early == 0 {
 		t.Errorf("no interval ended early in %d rounds: an expired timer looks whose interval it ends now", rounds)
+	}
+}
+
+// The docs of romdo's debouncer say that it "delays invoking f until after wait time has elapsed
+// since the last time the debounced function was invoked". With a maximum, a timer that has
+// expired when a call comes waits for the mutex, runs f at once, and stops the timer of the call.
+func TestRomdo_expiredTimerRunsForTheNextCall(t *testing.T) {
+	synctestcompat.Require(t)
+	early := 0
+	for range rounds {
+		synctestcompat.Run(t, func(*testing.T) {
+			var ran, last atomic.Int64
+			debounced, _ := romdo.NewWithMaxWait(time.Second, 10*time.Second, func() {
+				ran.Add(1)
+				last.Store(time.Now().UnixNano())
+			})
+			debounced()
+			time.Sleep(time.Second)
+			debounced()
+			called := time.Now().UnixNano()
+			synctestcompat.Sleep(time.Hour)
+			if ran.Load() == 1 && called == last.Load() {
+				early++
+			}
+		})
+	}
+	if early == 0 {
+		t.Errorf("a run came a second after the call, in each of %d rounds: mended", rounds)
 	}
 }
 

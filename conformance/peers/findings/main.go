@@ -85,6 +85,9 @@ func judge(dir, title string) ([]*conformance.Report, error) {
 		if err := dec.Decode(r); err != nil {
 			return nil, err
 		}
+		for i := range r.Verdicts { // whether chance has shown it again is no news
+			r.Verdicts[i].Reason = strings.TrimSuffix(r.Verdicts[i].Reason, notSeen)
+		}
 		reports = append(reports, r)
 	}
 	if len(reports) == 0 {
@@ -92,6 +95,9 @@ func judge(dir, title string) ([]*conformance.Report, error) {
 	}
 	return reports, nil
 }
+
+// notSeen is what the suite adds to a known failure that a run, by chance, did not show.
+const notSeen = " (by chance: not seen in this run)"
 
 // note is what somebody has said of a finding.
 type note struct {

@@ -1,14 +1,10 @@
 package recent
 
-import (
-	"github.com/escapement-go/escapement/conformance/clocktest"
-	"github.com/escapement-go/escapement/conformance/limitertest"
-	"github.com/escapement-go/escapement/conformance/quotatest"
-)
+import "github.com/escapement-go/escapement/conformance"
 
 // What is known to fail, each shown by the library alone in reproductions_test.go.
 var (
-	ethereumKnown = []clocktest.Known{
+	ethereumKnown = []conformance.Known{
 		{
 			Rule: "CK-ZERO", Schedule: "afterfunc 1 -1h @0 | idle 1s",
 			Why: "what is due at once waits for the next Run",
@@ -26,7 +22,7 @@ var (
 			Why: "the same",
 		},
 	}
-	foundryKnown = []clocktest.Known{
+	foundryKnown = []conformance.Known{
 		{
 			Rule: "CK-TIMER", Schedule: "after 1 1s @0 | read 1 @3s",
 			Why: "a timer sends the time at the end of Increment",
@@ -56,7 +52,7 @@ var (
 			Why: "Reset of a stopped timer says that it was armed",
 		},
 	}
-	clientGoKnown = []limitertest.Known{
+	clientGoKnown = []conformance.Known{
 		{
 			Rule: "RL-TINY", Schedule: "rate=1/2562047h47m16.854775807s burst=1 | allow 1 @0 | allow 1 @0",
 			Why: "x/time/rate: a delay of 2^63ns overflows and becomes none (the rest of golang/go#71154)",
@@ -66,7 +62,7 @@ var (
 			Why: "x/time/rate goes back with the clock, and the way on brings tokens again; the docs do not mention it",
 		},
 	}
-	jmhodgesKnown = []clocktest.Known{
+	jmhodgesKnown = []conformance.Known{
 		{
 			Rule: "CK-UNREAD", Schedule: "timer 1 1s @0 | halt 1 @1s | read 1 @6s",
 			Why: "Stop leaves the value in the channel, as before Go 1.23",
@@ -76,11 +72,11 @@ var (
 			Why: "what is due at once waits for the next Add",
 		},
 	}
-	cockroachKnown = []limitertest.Known{{
+	cockroachKnown = []conformance.Known{{
 		Rule: "RL-NEG", Schedule: "rate=10/1s burst=3 | allow -1 @0 | allow 1 @0 | allow 3 @0",
 		Why: "a negative amount adds tokens, beyond the burst; the docs do not mention it",
 	}}
-	httprateKnown = []quotatest.Known{
+	httprateKnown = []conformance.Known{
 		{
 			Rule: "GC-NEG", Schedule: "rate=4/1s | allow 1 @0 | allow -1 @0 | allow 4 @0",
 			Why: "a negative increment gives back",
@@ -90,4 +86,82 @@ var (
 			Why: "the sum of the increments overflows, and is granted",
 		},
 	}
+	lndKnown = []conformance.Known{{
+		Rule: "CK-TIMER", Schedule: "after 1 1s @0 | read 1 @3s",
+		Why: "a timer sends the time that SetTime gets",
+	}}
+	temporalKnown = []conformance.Known{
+		{
+			Rule: "CK-STOP", Schedule: "timer 1 1s @0 | rearm 1 1s @400ms | read 1 @5.4s",
+			Why: "an armed timer that is reset sends the deadline that it had before",
+		},
+		{
+			Rule: "CK-UNREAD", Schedule: "timer 1 1s @0 | halt 1 @1s | read 1 @6s",
+			Why: "Stop leaves the value in the channel, as before Go 1.23",
+		},
+		{
+			Rule: "CK-ZERO", Schedule: "timer 1 -1h @0 | read 1 @0 | read 1 @1s",
+			Why: "what NewTimer sends for a negative duration is past; the docs promise the current time",
+		},
+		{
+			Rule: "CK-ORDER", Schedule: "afterfunc 1 2s @0 | afterfunc 2 1s @0 | idle 10s",
+			Why: "functions run in the order in which they were armed",
+		},
+		{
+			Rule: "CK-CTXTREE", Schedule: "timeout 1 1s @0 | idle 1s | timeout 2 1s 1 @1s | idle 1s",
+			Why: "a context does not end with its parent, nor has its deadline",
+		},
+		{
+			Rule: "CK-ARMED", Schedule: "timer 1 1s @0 | armed @0 | rearm 1 1s @3s | armed @3s | armed @8s",
+			Why: "Advance hangs at a timer that was reset while its last value was not read yet",
+		},
+		{
+			Rule: "CK-DIFF", Schedule: "timer 1 30m @0 | rearm 1 18m @29m30s | read 1 @56m",
+			Why: "an armed timer that is reset sends the deadline that it had before",
+		},
+	}
+	quotasKnown = []conformance.Known{
+		{
+			Rule: "W-PRE", Schedule: "rate=10/1s burst=1 | wait 1 -1ns @0 | allow 1 @0",
+			Why: "WaitN takes tokens that are there though its context is done, and returns nil",
+		},
+		{
+			Rule: "RL-TINY", Schedule: "rate=1/2562047h47m16.854775807s burst=1 | allow 1 @0 | allow 1 @0",
+			Why: "x/time/rate: a delay of 2^63ns overflows and becomes none (the rest of golang/go#71154)",
+		},
+		{
+			Rule: "X-BACK", Schedule: "",
+			Why: "x/time/rate goes back with the clock, and the way on brings tokens again; the docs do not mention it",
+		},
+	}
+	tollboothKnown = []conformance.Known{
+		{
+			Rule: "RL-TOKENS", Schedule: "rate=10/1s burst=2 | tokens @0",
+			Why: "Tokens is 0 before the first request of a key, which gets the burst",
+		},
+		{
+			Rule: "RL-LIM0", Schedule: "rate=0/1s burst=1 | allow 1 @0 | allow 1 @0",
+			Why: "a maximum of 0 allows everything: it has an old x/time/rate inside, whose delay overflows",
+		},
+		{
+			Rule: "RL-TINY", Schedule: "rate=1/2562047h47m16.854775807s burst=1 | allow 1 @0 | allow 1 @0",
+			Why: "a maximum near 0 allows everything: it has an old x/time/rate inside, whose delay overflows",
+		},
+		{
+			Rule: "X-CFG", Schedule: "rate=1/2562047h47m16.854775807s burst=2147483647 | allow 1 @0 | allow 1 @1h",
+			Why: "a new bucket holds what 292 years bring, which may be less than its burst",
+		},
+	}
+	lessKnown = []conformance.Known{{
+		Rule: "TH-ONEOF", Schedule: "",
+		Why: "of two calls that meet both run; the docs promise \"once within given time interval\"",
+	}}
+	cooldownKnown = []conformance.Known{{
+		Rule: "X-REENT", Schedule: "interval=100ms edges=leading inside=stop | call 1 @0",
+		Why: "Stop waits for the function to return, and so for itself where the function calls it; the docs do not say so",
+	}}
+	timeoutLimitKnown = []conformance.Known{{
+		Rule: "CT-NOLOST", Schedule: "",
+		Why: "a Return between the two looks of a Borrow wakes nobody, and the Borrow waits on beside a free slot",
+	}}
 )

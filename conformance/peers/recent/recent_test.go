@@ -320,19 +320,32 @@ func TestPeers(t *testing.T) {
 	limiters := func(name string, s limitertest.Spec) {
 		judge(name, func(t *testing.T) *conformance.Report { return limitertest.Run(t, s) })
 	}
+	throttles := func(name string, s throttletest.Spec) {
+		judge(name, func(t *testing.T) *conformance.Report { return throttletest.Run(t, s) })
+	}
 	semaphores := func(name string, s concurrencytest.Spec) {
 		judge(name, func(t *testing.T) *conformance.Report { return concurrencytest.Run(t, s) })
 	}
 	clocks("ethereum", ethereum())
 	clocks("cloudfoundry", cloudfoundryClock())
 	clocks("jmhodges", jmhodgesClock())
+	clocks("lnd", lndClock())
+	clocks("temporal", temporalClock())
 	limiters("client-go", clientGo())
 	limiters("cockroach", cockroach())
+	limiters("quotas", temporalQuota())
+	limiters("tollbooth", tollboothLimiter())
 	judge("httprate", func(t *testing.T) *conformance.Report { return quotatest.Run(t, rateOfHTTP()) })
-	judge("DelayExecutor", func(t *testing.T) *conformance.Report { return throttletest.Run(t, zeroDelay()) })
+	throttles("DelayExecutor", zeroDelay())
+	throttles("LessExecutor", zeroLess())
+	throttles("Cooldown", storjCooldown())
+	throttles("bundler", googleBundler())
 	semaphores("Limit", zeroLimit())
 	semaphores("errgroup", group())
 	semaphores("conc", concPool())
 	semaphores("LimitListener", limited())
+	semaphores("TimeoutLimit", zeroTimeoutLimit())
+	semaphores("Limiter", storjLimiter())
+	semaphores("Semaphore", storjSemaphore())
 	t.Log("\n" + conformance.Table(reports...))
 }
