@@ -90,7 +90,7 @@ func (l Life) pulse(st *Stage) (p Pulse) {
 			return false
 		}
 		now := strangers()
-		maps.DeleteFunc(now, func(id string, _ bool) bool { return before[id] }) // of other instances, and may end any time
+		maps.DeleteFunc(now, func(id string, _ bool) bool { return before[id] }) // another instance's, which may end
 		return len(now) > 0
 	}
 	left := strays()
