@@ -129,11 +129,13 @@ func TestClientGo_waitsOnPackageTime(t *testing.T) {
 
 // A rate at which a token takes longer than a Duration can say grants all (RL-TINY).
 func TestClientGo_tinyRateGrants(t *testing.T) {
-	tiny := float32(1 / time.Duration(1<<63-1).Seconds())
-	l := flowcontrol.NewTokenBucketRateLimiter(tiny, 1)
-	if !l.TryAccept() || !l.TryAccept() {
-		t.Error("denied at a rate of nearly 0: mended")
-	}
+	synctest.Test(t, func(t *testing.T) { // both at one instant
+		tiny := float32(1 / time.Duration(1<<63-1).Seconds())
+		l := flowcontrol.NewTokenBucketRateLimiter(tiny, 1)
+		if !l.TryAccept() || !l.TryAccept() {
+			t.Error("denied at a rate of nearly 0: mended")
+		}
+	})
 }
 
 // A clock that is set back brings tokens when it is on again (X-BACK).
@@ -303,10 +305,12 @@ func TestTemporalQuotas_waitTakesForADoneContext(t *testing.T) {
 
 // A rate at which a token takes longer than a Duration can say grants all (RL-TINY).
 func TestTemporalQuotas_tinyRateGrants(t *testing.T) {
-	l := quotas.NewRateLimiter(1/time.Duration(1<<63-1).Seconds(), 1)
-	if !l.Allow() || !l.Allow() {
-		t.Error("denied at a rate of nearly 0: mended")
-	}
+	synctest.Test(t, func(t *testing.T) { // both at one instant
+		l := quotas.NewRateLimiter(1/time.Duration(1<<63-1).Seconds(), 1)
+		if !l.Allow() || !l.Allow() {
+			t.Error("denied at a rate of nearly 0: mended")
+		}
+	})
 }
 
 // A clock that is set back brings tokens when it is on again (X-BACK).
