@@ -50,7 +50,10 @@ func (x *exam) told(d *difference, want, got []event) *suite.Violation {
 func (x *exam) stuck() *suite.Violation {
 	d := &difference{agreed: len(x.got)}
 	because := "every goroutine is blocked, while on package time the schedule runs to its end"
-	if suite.Has(conformance.OpNap)(suite.Job{Schedule: x.Schedule}) && !x.traits.OnAdvance {
+	runsItself := func(s conformance.Step) bool { // who arms it may run the function
+		return s.Op == conformance.OpNap || s.Op == conformance.OpAfterFunc && s.D <= 0
+	}
+	if slices.ContainsFunc(x.Schedule.Steps, runsItself) && !x.traits.OnAdvance {
 		because += "; if functions run on the goroutine that advances the clock, declare OnAdvance: true"
 	}
 	return &suite.Violation{

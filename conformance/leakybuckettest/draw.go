@@ -19,7 +19,11 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 		kinds = append(kinds, append(slices.Clone(put), op))
 	}
 	ops, inside := put, false
-	if k := pick("kind", 2*len(kinds)+1); k < 2*len(kinds) {
+	all := 2*len(kinds) + 1
+	if c.spec.Traits.Reentrancy == ReentrancyForbidden {
+		all--
+	}
+	if k := pick("kind", all); k < 2*len(kinds) {
 		ops = kinds[k/2]
 	} else {
 		inside = true

@@ -50,7 +50,9 @@ func (c *contract) Play(st *suite.Stage) {
 			}
 		})
 	}
-	if !st.Make(func() { impl = c.made(st, Config{cfg.Interval, cfg.Backlog}, leave) }) {
+	refused := map[int]bool{} // items that found as many waiting as may
+	refuse := func(v int) { st.Rec.Locked(func(rec *suite.Recording) { refused[v] = refusedAt(rec, v, st.Now()) }) }
+	if !st.Make(func() { impl = c.made(st, Config{cfg.Interval, cfg.Backlog}, leave, refuse) }) {
 		c.refused(st)
 		return
 	}
@@ -77,6 +79,27 @@ func (c *contract) Play(st *suite.Stage) {
 			impl.end()
 		}
 	})
+	st.Rec.Locked(func(rec *suite.Recording) {
+		for i := range rec.Done {
+			d := &rec.Done[i]
+			d.OK = d.OK && !(d.Op == conformance.OpPut && refused[d.N])
+		}
+	})
+}
+
+// refusedAt reports whether a Take that returns false now refuses item v: at the instant at
+// which it came, unless the bucket was stopped.
+func refusedAt(rec *suite.Recording, v int, now time.Duration) bool {
+	at := time.Duration(-1)
+	for _, d := range rec.Done {
+		switch {
+		case d.Op == conformance.OpStop || d.Op == conformance.OpClose:
+			return false
+		case d.Op == conformance.OpPut && d.N == v:
+			at = d.Began.At
+		}
+	}
+	return at == now
 }
 
 // occupied reports whether an item that was put has not left.
@@ -100,14 +123,17 @@ func (c *contract) refused(st *suite.Stage) {
 	})
 }
 
-// make makes a bucket. Where callers block for their turn, an item is a goroutine that does.
-func (c *contract) make(env Env, cfg Config, leave func(int)) Funcs {
+// make makes a bucket. Where callers block for their turn, an item is a goroutine that does, and
+// refuse is called with one that gets none.
+func (c *contract) make(env Env, cfg Config, leave, refuse func(int)) Funcs {
 	f := c.spec.New(env, cfg, leave)
 	if take := f.Take; f.Put == nil && take != nil {
 		f.Put = func(v int) bool {
 			suite.Start(func() {
 				if take() {
 					leave(v)
+				} else if refuse != nil {
+					refuse(v)
 				}
 			})
 			return true
@@ -118,12 +144,12 @@ func (c *contract) make(env Env, cfg Config, leave func(int)) Funcs {
 
 // made makes the bucket of a stage. If the stage asks for a second bucket, whatever is put
 // into the first is put into the second before.
-func (c *contract) made(st *suite.Stage, cfg Config, leave func(int)) Funcs {
-	f := c.make(st.Plain(), cfg, leave)
+func (c *contract) made(st *suite.Stage, cfg Config, leave, refuse func(int)) Funcs {
+	f := c.make(st.Plain(), cfg, leave, refuse)
 	if !st.Twice() {
 		return f
 	}
-	other := c.make(st.Plain(), cfg, func(int) {})
+	other := c.make(st.Plain(), cfg, func(int) {}, nil)
 	put, stop := f.Put, f.Stop
 	f.Put = func(v int) bool { other.Put(-v); return put(v) }
 	if stop != nil {

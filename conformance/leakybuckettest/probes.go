@@ -30,7 +30,7 @@ func (c *contract) Canary(s *suite.Suite) string {
 					below.Store(true)
 				}
 				sign()
-			})
+			}, nil)
 		},
 		Use: func() int { // one may leave at once; the others wait
 			for range puts {
@@ -83,7 +83,7 @@ func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
 				if v >= 0 && v < items { // other rules judge what was never put
 					b.left[v].Add(1)
 				}
-			})
+			}, func(v int) { b.accepted[v].Add(-1) })
 			return b
 		},
 		Each:   each,
@@ -137,7 +137,7 @@ func (c *contract) cancels(p *suite.Probe) (*suite.Violation, string) {
 				if v%4 == 3 {
 					b.left.Add(1)
 				}
-			})
+			}, nil)
 			return b
 		},
 		Each:   1,
@@ -168,7 +168,7 @@ func (c *contract) cancels(p *suite.Probe) (*suite.Violation, string) {
 // race uses all operations of one bucket at once.
 func (c *contract) race(p *suite.Probe) (skip string) {
 	skip = p.Clash(func(env conformance.Env) []func(int) {
-		impl := c.make(env, Config{suite.Wait, 3}, func(int) {})
+		impl := c.make(env, Config{suite.Wait, 3}, func(int) {}, nil)
 		put := func(i int) { impl.Put(i) }
 		ops := []func(int){put, put}
 		if impl.Cancel != nil {
@@ -180,7 +180,7 @@ func (c *contract) race(p *suite.Probe) (skip string) {
 		return skip
 	}
 	return p.Clash(func(env conformance.Env) []func(int) {
-		impl := c.make(env, Config{suite.Wait, 3}, func(int) {})
+		impl := c.make(env, Config{suite.Wait, 3}, func(int) {}, nil)
 		stop := func(int) { impl.Stop() }
 		return []func(int){func(i int) { impl.Put(i) }, stop, stop}
 	})
@@ -200,7 +200,7 @@ func (c *contract) panics(p *suite.Probe) (worst *suite.Violation, skip string) 
 				below.Store(true)
 				panic("the function of the item")
 			}
-		})
+		}, nil)
 		for v := 1; v <= 3; v++ {
 			_ = suite.Catch(func() { impl.Put(v) })
 			st.Settle()

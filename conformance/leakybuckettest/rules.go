@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
 )
@@ -96,9 +97,10 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		},
 		suite.Calls[Traits]((*exam).calls),
 		{
-			Rule:  core("X-REENT", "An operation called by the function that an item leaves to MUST NOT deadlock."),
-			About: func(j suite.Job) bool { return j.Schedule.Config.Inside != "" },
-			Check: (*exam).reentry,
+			Rule:   core("X-REENT", "An operation called by the function that an item leaves to MUST NOT deadlock."),
+			Unless: func(s *suite.Suite, tr *Traits) string { return edge.NoReentry(s, tr.Reentrancy) },
+			About:  func(j suite.Job) bool { return j.Schedule.Config.Inside != "" },
+			Check:  (*exam).reentry,
 		},
 		{
 			Rule: core("X-LEAK", "After Stop, or Close without Stop, goroutines and armed timers MUST NOT remain; "+

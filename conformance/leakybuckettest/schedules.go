@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
 )
@@ -60,7 +61,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		out = append(out, suite.Family{Name: "racing", Skip: s.Unsettled(), Schedules: races(s)})
 	}
 	for _, op := range []conformance.Op{conformance.OpPut, conformance.OpCancel, conformance.OpClose} {
-		if s.Accepts(op) {
+		if s.Accepts(op) && edge.NoReentry(s, c.spec.Traits.Reentrancy) == "" {
 			cfg := size(2).With("inside", string(op))
 			inside := sequences(cfg, put, []time.Duration{0, suite.Wait}, 3)
 			out = append(out, suite.Family{Name: "inside", Schedules: inside})

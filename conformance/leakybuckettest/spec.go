@@ -49,10 +49,11 @@ type (
 	Report     = conformance.Report
 	CloseFlush = conformance.CloseFlush
 	ClockBack  = conformance.ClockBack
+	Reentrancy = conformance.Reentrancy
 )
 
 // The ways to take time that a leaky bucket may have, what may become of what waits when the
-// input ends, and what a clock that is set back may do.
+// input ends, what a clock that is set back may do, and whether functions may call the bucket.
 const (
 	Injected        = conformance.Injected
 	PackageTime     = conformance.PackageTime
@@ -60,6 +61,9 @@ const (
 	CloseDrops      = conformance.CloseDrops
 	BackBounded     = conformance.BackBounded
 	BackStands      = conformance.BackStands
+
+	ReentrancyAllowed   = conformance.ReentrancyAllowed
+	ReentrancyForbidden = conformance.ReentrancyForbidden
 )
 
 // Spec describes an implementation.
@@ -93,10 +97,10 @@ type Funcs struct {
 	// Put offers item v and reports whether it was accepted. It does not block until the
 	// item leaves.
 	Put func(v int) bool
-	// Take is for a bucket whose callers block for their turn, any number of them: it returns
-	// true when the turn has come, and false if it never will, since the bucket was stopped.
-	// The suite calls it on a goroutine for each item, which leaves when Take has returned;
-	// leave is not for the implementation to call then.
+	// Take is for a bucket whose callers block for their turn: it returns true when the turn has
+	// come, and false if it never will, since the bucket was stopped, or at once if as many as
+	// the backlog wait already. The suite calls it on a goroutine for each item, which leaves
+	// when Take has returned; leave is not for the implementation to call then.
 	Take func() bool
 	// Cancel takes item v out of the queue and reports whether it was there.
 	Cancel func(v int) bool
@@ -170,7 +174,7 @@ func (c *contract) Unfit(s *suite.Suite) (skip, misuse string) {
 // Learn looks at an instance that is thrown away.
 func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	h := suite.NewFakeTime(conformance.Config{}.Start(), false)
-	f := c.make(Env{Clock: h.Clock(), Start: h.Start}, Config{time.Hour, 3}, func(int) {})
+	f := c.make(Env{Clock: h.Clock(), Start: h.Start}, Config{time.Hour, 3}, func(int) {}, nil)
 	f.end()
 	return map[conformance.Op]bool{
 		conformance.OpPut: f.Put != nil, conformance.OpCancel: f.Cancel != nil, conformance.OpStop: f.Stop != nil,

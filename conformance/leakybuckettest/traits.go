@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
@@ -31,6 +32,9 @@ type Traits struct {
 	ClockBack ClockBack
 	// Unbounded says that the queue has no bound: every item is accepted.
 	Unbounded bool
+	// Reentrancy is only declared to opt out: Forbidden means that the function that an item
+	// leaves to must not call the bucket, as its documentation says.
+	Reentrancy Reentrancy
 }
 
 // Head says when an item leaves that finds nothing waiting.
@@ -101,6 +105,12 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Name: "ClockBack", Declared: int(tr.ClockBack), Apart: true, Values: []string{"BackBounded", "BackStands"},
 			Observe: func() int { return int(setBack(s, tr)) },
 			Set:     func(v int) { tr.ClockBack = ClockBack(v) },
+		},
+		{
+			Name: "Reentrancy", Declared: int(tr.Reentrancy),
+			Values:  []string{"ReentrancyAllowed", "ReentrancyForbidden"},
+			Observe: func() int { return int(reentrancy(s, tr.LocksAsleep)) },
+			Set:     func(v int) { tr.Reentrancy = Reentrancy(v) },
 		},
 	}
 }
@@ -177,6 +187,24 @@ func setBack(s *suite.Suite, tr *Traits) ClockBack {
 		return BackBounded
 	case ok && at >= 10*time.Second && at <= 10*time.Second+3*suite.Wait:
 		return BackStands
+	}
+	return 0
+}
+
+// reentrancy looks for an operation that never returns to the function that an item leaves to.
+func reentrancy(s *suite.Suite, locksAsleep bool) Reentrancy {
+	if !s.Reentrant() {
+		return ReentrancyForbidden
+	}
+	if s.Inexact() != "" || locksAsleep {
+		return 0
+	}
+	for _, op := range s.Supported(conformance.OpPut, conformance.OpCancel, conformance.OpClose) {
+		text := "interval=100ms backlog=2 inside=" + string(op) + " | put 1 @0 | put 2 @0"
+		runs := s.TryText(text, conformance.OrderSettled)
+		if len(runs) == 0 || edge.Reentered(runs[0]) != nil {
+			return ReentrancyForbidden
+		}
 	}
 	return 0
 }

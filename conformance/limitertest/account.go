@@ -266,6 +266,13 @@ func (a *account) need(n int) *big.Int {
 	return a.tokens(n)
 }
 
+// unpayable reports whether n tokens are more than the burst and take more than a hundred years to
+// come. Whoever grants tokens before they are there may refuse these all the same: such a debt is
+// beyond what can be counted.
+func (a *account) unpayable(n int) bool {
+	return n > a.burst && a.tokens(n).Cmp(new(big.Int).Mul(a.flow, big.NewInt(int64(century)))) > 0
+}
+
 // act is when n tokens may be used, at a level from which they have been taken.
 func (a *account) act(level *big.Int, n int) time.Duration {
 	level = new(big.Int).Add(level, a.tokens(n))

@@ -43,6 +43,9 @@ func (a *account) allow(d *conformance.Done) {
 		}
 		return
 	}
+	if a.traits.NextPays && a.unpayable(d.N) {
+		return
+	}
 	most := new(big.Int).Add(need, a.tolerance)
 	if !a.noFloor && a.lo.Cmp(most) >= 0 {
 		a.differ("RL-WORK", d.At, a.level(), "allow %d at %s was denied, want granted", d.N, timeline.Duration(d.At))
@@ -59,6 +62,7 @@ func (a *account) amid(d *conformance.Done, need *big.Int) {
 	case d.OK && a.hi.Cmp(new(big.Int).Sub(need, a.tolerance)) < 0:
 		a.differ("RL-MODEL", d.At, a.level(),
 			"allow %d at %s was granted, want denied", d.N, timeline.Duration(d.At))
+	case !d.OK && a.traits.NextPays && a.unpayable(d.N):
 	case !d.OK && !a.noFloor && a.lo.Cmp(new(big.Int).Add(need, a.tolerance)) >= 0:
 		a.differ("RL-WORK", d.At, a.level(), "allow %d at %s was denied, want granted", d.N, timeline.Duration(d.At))
 	}

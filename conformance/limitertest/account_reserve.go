@@ -48,7 +48,7 @@ func (a *account) reserve(d *conformance.Done, number, sets int) {
 		}
 	}
 	if !d.OK {
-		if a.flow.Sign() > 0 {
+		if a.flow.Sign() > 0 && !a.unpayable(d.N) {
 			a.differ("RS-OK", d.At, burst, "reserve %d at %s is not OK", d.N, timeline.Duration(d.At))
 		}
 		return

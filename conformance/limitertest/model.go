@@ -104,6 +104,15 @@ func newView(tr *conformance.Trace, traits *Traits) *view {
 	return v
 }
 
+// century is the longest debt that a limiter must be able to count.
+const century = 100 * 365 * 24 * time.Hour
+
+// unpayable is that of the account.
+func (v *view) unpayable(tokens int) bool {
+	n := v.units(tokens)
+	return n.Cmp(v.burst) > 0 && n.Cmp(new(big.Int).Mul(v.events, big.NewInt(int64(century)))) > 0
+}
+
 // units converts tokens.
 func (v *view) units(n int) *big.Int {
 	return new(big.Int).Mul(big.NewInt(int64(n)), v.per)

@@ -3,6 +3,7 @@ package limitertest
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"time"
@@ -150,7 +151,7 @@ func (x *exam) overdrawn() (from, to grant, got int, bad bool) {
 	for i, a := range v.grants {
 		sum := 0
 		for _, b := range v.grants[i:] {
-			sum += b.n
+			sum = plus(sum, b.n)
 			paid := sum
 			if x.traits.NextPays {
 				paid -= b.n
@@ -166,6 +167,14 @@ func (x *exam) overdrawn() (from, to grant, got int, bad bool) {
 		}
 	}
 	return grant{}, grant{}, 0, false
+}
+
+// plus adds up tokens, at most as many as an int can count.
+func plus(a, b int) int {
+	if b > 0 && a > math.MaxInt-b {
+		return math.MaxInt
+	}
+	return a + b
 }
 
 // decisions calls f for each request of a plain trace until it finds something.
@@ -198,7 +207,10 @@ func (x *exam) work() *suite.Violation {
 	}
 	v := x.view()
 	return x.decisions(func(s step) *suite.Violation {
-		if s.OK || s.margin.Cmp(v.tolerance) < 0 && !(s.brimful && s.margin.Sign() >= 0) {
+		if s.OK || x.traits.NextPays && v.unpayable(s.N) {
+			return nil
+		}
+		if s.margin.Cmp(v.tolerance) < 0 && !(s.brimful && s.margin.Sign() >= 0) {
 			return nil
 		}
 		return x.broken(s.At, x.level(s), "allow %d at %s was denied, want granted", s.N, timeline.Duration(s.At))
@@ -214,7 +226,8 @@ func (x *exam) model() *suite.Violation {
 	}
 	v := x.view()
 	return x.decisions(func(s step) *suite.Violation {
-		if s.margin.CmpAbs(v.tolerance) <= 0 || s.OK == (s.margin.Sign() > 0) {
+		refuses := x.traits.NextPays && v.unpayable(s.N) && !s.OK
+		if refuses || s.margin.CmpAbs(v.tolerance) <= 0 || s.OK == (s.margin.Sign() > 0) {
 			return nil
 		}
 		got, want := "denied", "granted"
@@ -275,7 +288,7 @@ func (x *exam) cap() *suite.Violation {
 			sum, from, at = 0, at, g.at
 		}
 		paid := sum
-		if sum += g.n; !x.traits.NextPays {
+		if sum = plus(sum, g.n); !x.traits.NextPays {
 			paid = sum
 		}
 		if rate := x.Schedule.Config.Rate; paid > burst+x.traits.lump(rate)+x.traits.meanwhile(rate, 1) {

@@ -46,7 +46,8 @@ type Traits struct {
 	WaitErrors WaitErrors
 	// NextPays says that any number of tokens is granted as soon as nothing is owed, as in the
 	// RateLimiter of Guava: what the bucket does not hold is owed, and the next request has to
-	// wait until it is paid. Oversize is needless then.
+	// wait until it is paid. Oversize is needless then. What takes more than a hundred years to pay
+	// may be refused.
 	NextPays bool
 	// Single says that tokens can only be taken one at a time.
 	Single bool

@@ -66,9 +66,14 @@ func (e *engine[T, E]) hung(f Family, jobs []Job, h *Hang) []Job {
 	}
 	if where := h.BlockedInCallback(); where != "" && s.Config.Inside != "" {
 		e.cannotReenter = true
+		because := "its goroutine is blocked, under its own callback: " + where
+		if slices.ContainsFunc(e.choices, func(c Choice) bool { return c.Name == "Reentrancy" }) {
+			because += "; if it is documented that callbacks must not do this, declare Reentrancy: " +
+				e.profile.Package + ".ReentrancyForbidden"
+		}
 		e.blame(id, f, h, &Violation{
 			Headline: fmt.Sprintf("%s called from the callback never returned", s.Config.Inside),
-			Because:  "its goroutine is blocked, under its own callback: " + where,
+			Because:  because,
 		})
 		return e.without(reenters, deadlocks, f, rest)
 	}

@@ -267,6 +267,54 @@ func ticks(source lb.TimeSource) lb.Spec {
 	}
 }
 
+// underLock runs the function under its lock, as it may if it is documented.
+func underLock(source lb.TimeSource) lb.Spec {
+	spec := queueSpec("the function runs under the lock", source)
+	spec.Name = "zoo locked bucket"
+	spec.Traits.Reentrancy = lb.ReentrancyForbidden
+	return spec
+}
+
+const oneMoreCaller = "one more caller may wait"
+
+// gate blocks its callers until their turn, and turns away who finds as many waiting as may.
+func gate(source lb.TimeSource, mutant string) lb.Spec {
+	return lb.Spec{
+		Name: "zoo gate",
+		Time: source,
+		New: func(env lb.Env, cfg lb.Config, _ func(int)) lb.Funcs {
+			var mu sync.Mutex
+			var next time.Time
+			waiting, most := 0, cfg.Backlog
+			if mutant == oneMoreCaller {
+				most++
+			}
+			return lb.Funcs{Take: func() bool {
+				mu.Lock()
+				now := env.Clock.Now()
+				wait := max(0, next.Sub(now))
+				if wait > 0 && waiting >= most {
+					mu.Unlock()
+					return false
+				}
+				next = now.Add(wait + cfg.Interval)
+				if wait == 0 {
+					mu.Unlock()
+					return true
+				}
+				waiting++
+				mu.Unlock()
+				env.Clock.Sleep(wait)
+				mu.Lock()
+				defer mu.Unlock()
+				waiting--
+				return true
+			}}
+		},
+		Traits: lb.Traits{Head: lb.HeadAtOnce},
+	}
+}
+
 // Blind is a bucket that sees no time pass, as one does whose clock is not the declared one.
 func Blind(source lb.TimeSource) lb.Spec {
 	return lb.Spec{

@@ -67,6 +67,7 @@ func Mutants() []zoo.Mutant {
 	} {
 		all = append(all, zoo.Mutant{Name: m.name, Rule: m.rule, Spec: turns(lb.Injected, 3, m.name)})
 	}
+	all = append(all, zoo.Mutant{Name: oneMoreCaller, Rule: "LB-BOUND", Spec: gate(lb.Injected, oneMoreCaller)})
 	return append(all, zoo.Mutant{
 		Name: "counts without the lock",
 		Rule: "X-RACE",
@@ -81,6 +82,7 @@ func Designs() []zoo.Design {
 		for _, spec := range []lb.Spec{
 			queueSpec("", source), sleeper(source), ticker(source), periods(source, false), periods(source, true),
 			reserver(source), turns(source, 0, ""), turns(source, 3, ""), ticks(source), asleep(source),
+			underLock(source), gate(source, ""),
 		} {
 			all = append(all, zoo.Design{Name: fmt.Sprintf("%s %s", spec.Name, source), Spec: spec})
 		}

@@ -31,6 +31,9 @@ func creditMutants() []zoo.Mutant {
 	return all
 }
 
+// refusesDebts is no mistake: what takes centuries to pay is refused.
+const refusesDebts = "refuses what takes centuries to pay"
+
 // credit is a bucket that gives credit to one request at a time: as soon as nothing is owed, it
 // grants any number of tokens. It keeps the instant at which it holds none.
 type credit struct {
@@ -77,7 +80,7 @@ func (l *credit) take(t time.Time, n int, patience time.Duration, own bool) (del
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.look(t)
-	if n < 0 {
+	if n < 0 || l.mutant == refusesDebts && l.worth(n) > 100*366*24*time.Hour {
 		return 0, false
 	}
 	delay = max(0, l.empty-l.now)

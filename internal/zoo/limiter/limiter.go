@@ -77,6 +77,7 @@ func Designs() []zoo.Design {
 		declaring(debtSpec("a cancelled wait returns an error of its own", lt.PackageTime),
 			lt.Traits{WaitErrors: lt.WaitErrorsOwn}),
 		creditSpec("", lt.Injected), creditSpec("", lt.PackageTime), creditSpec("", lt.Explicit),
+		creditSpec(refusesDebts, lt.PackageTime),
 		pollingSpec(lt.PackageTime), pollingSpec(lt.Injected),
 		tickSpec("", lt.PackageTime), oneSpec("", lt.Explicit), oneSpec("", lt.Injected),
 	}

@@ -34,6 +34,39 @@ func serial(name string, kind qt.Kind, tr qt.Traits, make func(cfg qt.Config) ta
 	}}
 }
 
+// clearedByTicker counts what is granted until the next tick, however short the window is.
+func clearedByTicker() qt.Spec {
+	return qt.Spec{
+		Name: "a count that a ticker clears", Time: qt.PackageTime, Kind: qt.FixedWindow,
+		New: func(_ qt.Env, cfg qt.Config) qt.Funcs {
+			ticker, stop := time.NewTicker(cfg.Window), make(chan struct{})
+			var count atomic.Int64
+			go func() {
+				defer ticker.Stop()
+				for {
+					select {
+					case <-ticker.C:
+						count.Store(0)
+					case <-stop:
+						return
+					}
+				}
+			}()
+			return qt.Funcs{Take: func(n int) qt.Answer {
+				if n != 1 {
+					panic("one at a time")
+				}
+				if count.Add(1) > int64(cfg.Limit) {
+					count.Add(-1)
+					return qt.Answer{}
+				}
+				return qt.Answer{OK: true}
+			}, Stop: sync.OnceFunc(func() { close(stop) })}
+		},
+		Traits: qt.Traits{Single: true, Edge: qt.EdgeHalfOpen, Align: qt.AlignCreation},
+	}
+}
+
 // wholeLog remembers all that was asked, also what was denied.
 func wholeLog() qt.Spec {
 	return serial("a log of all that was asked", qt.SlidingLog,

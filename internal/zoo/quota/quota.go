@@ -104,6 +104,7 @@ func Designs() []zoo.Design {
 		}
 	}
 	for _, spec := range []qt.Spec{
+		clearedByTicker(),
 		expiringKey(), openedByAny(), openedAtOnce(), gridFromFirst(), expiringIncrement(), ticksFromFirst(),
 		wholeLog(), ring(), roundedDown(), cappedCounter(), janitor(), floatingBucket(), atomicArrival(),
 		oneOnly(), spaced(), buckets(), remote(qt.FixedWindow, qt.PackageTime, ""),
