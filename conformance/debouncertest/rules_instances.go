@@ -46,7 +46,7 @@ func (x *exam) eachKey() *suite.Violation {
 	if x.configured() {
 		checks = []func(*exam) *suite.Violation{func(x *exam) *suite.Violation { return x.difference().Violation }}
 	}
-	for key := 1; key <= 2; key++ {
+	for key := 1; key <= edge.LastKey(x.Schedule); key++ {
 		own := &exam{Recording: edge.OfKey(x.Recording, key), traits: x.traits, stops: x.stops}
 		for _, check := range checks {
 			if v := check(own); v != nil {

@@ -34,6 +34,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		enumerated("enumeration", base, 4, e.ops, suite.Around(wait)...),
 		enumerated("odd wait", suite.Configured("wait", "333.333333ms"), 3, e.ops, suite.Around(333_333_333)...),
 		enumerated("long wait", suite.Configured("wait", "2500h"), 3, onlyCalls, suite.Around(2500*time.Hour)...),
+		enumerated("long silence", base, 3, onlyCalls, append([]time.Duration{1}, suite.Idles...)...),
 		{Name: "racing", Schedules: races(e.ops, base)},
 		{Name: "scenarios", Schedules: scenarios(e.ops, base)},
 	}
@@ -119,7 +120,11 @@ func (e *explorer) behind(cfg conformance.Config) []conformance.Schedule {
 			out = append(out, suite.Plan(cfg, append(slices.Clone(head), conformance.Step{Op: op, At: at[i]})...))
 		}
 	}
-	return out
+	long := suite.Plan(cfg) // so many that their fires queue up
+	for n := 1; n <= 12; n++ {
+		long.Steps = append(long.Steps, conformance.Step{Op: conformance.OpCall, N: n, At: time.Duration(n-1) * (wait + 1)})
+	}
+	return append(out, long)
 }
 
 // slow is why callbacks that take time are not tried, "" if they are.
@@ -193,6 +198,7 @@ func scenarios(ops []conformance.Op, cfg conformance.Config) []conformance.Sched
 	out := []conformance.Schedule{
 		calls(40, every(wait/2)),   // a burst far longer than the wait
 		calls(40, every(0)),        // many events at one instant
+		calls(300, every(wait/4)),  // more events in a burst than a byte counts, or than a queue holds
 		calls(20, every(wait)),     // many bursts of one event, as close together as they can be
 		calls(20, every(2*wait+1)), // and with room
 		calls(25, func(i int) time.Duration { return time.Duration(i) * wait / 10 }), // bursts that grow
@@ -234,7 +240,7 @@ func (e *explorer) besides() []suite.Family {
 	if built != Trailing {
 		base = base.With("edges", built.String())
 	}
-	keyed := suite.Keyed(suite.Enumerate(base, onlyCalls, gaps, 3))
+	keyed := append(suite.Keyed(suite.Enumerate(base, onlyCalls, gaps, 3)), suite.ManyKeys(base, wait/2, 2*wait))
 	out := []suite.Family{{Name: suite.Instances, Schedules: keyed}}
 	if e.Accepts(opKeys) {
 		out = append(out, suite.Family{Name: suite.Keys, Schedules: keyed})

@@ -50,6 +50,7 @@ func (e *explorer) edge(ed Edges, few []conformance.Op) []suite.Family {
 	out := []suite.Family{
 		enumerated(name, cfg, 5, onlyCalls, 0, 1, wait/2, wait-1, wait+1, 3*wait),
 		enumerated(name+" cut", cfg, 4, few, 1, wait/2, wait+1, 3*wait),
+		enumerated(name+" long silence", cfg, 3, onlyCalls, append([]time.Duration{1}, suite.Idles...)...),
 	}
 	if ed == NoEdges {
 		return out

@@ -376,7 +376,7 @@ func (x *exam) leak() *suite.Violation {
 
 // eachKey judges what each key, or each instance, did for itself.
 func (x *exam) eachKey() *suite.Violation {
-	for key := 1; key <= 2; key++ {
+	for key := 1; key <= edge.LastKey(x.Schedule); key++ {
 		own := &exam{Recording: edge.OfKey(x.Recording, key), traits: x.traits, edges: x.edges, payload: x.payload}
 		if v := own.difference().Violation; v != nil {
 			return &suite.Violation{

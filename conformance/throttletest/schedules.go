@@ -50,11 +50,14 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		out = append(out, c.callbacks(s, e)...)
 	}
 	near := []time.Duration{0, 1, suite.Wait / 2, suite.Wait + 1}
-	out = append(out, suite.Family{Name: suite.Instances, Schedules: suite.Keyed(numbered(base, calls, near, 3))})
+	many := []time.Duration{suite.Wait / 2, 2 * suite.Wait}
+	out = append(out, suite.Family{Name: suite.Instances,
+		Schedules: append(suite.Keyed(numbered(base, calls, near, 3)), suite.ManyKeys(base, many...))})
 	if s.Accepts(opKeys) {
 		for _, e := range kinds {
 			cfg := base.With("edges", e.String())
-			out = append(out, suite.Family{Name: suite.Keys, Schedules: suite.Keyed(numbered(cfg, calls, near, 3))})
+			out = append(out, suite.Family{Name: suite.Keys,
+				Schedules: append(suite.Keyed(numbered(cfg, calls, near, 3)), suite.ManyKeys(cfg, many...))})
 		}
 	}
 	return append(out, c.setBack(s, kinds, c.Traits())...)
@@ -75,7 +78,9 @@ func (c *contract) intervals(s *suite.Suite, e Edges) []suite.Family {
 	}
 	out = append(out,
 		suite.Family{Name: "edges " + e.String(), Schedules: numbered(cfg, calls, grid, 5)},
-		suite.Family{Name: "sustained " + e.String(), Schedules: sustained(cfg)})
+		suite.Family{Name: "sustained " + e.String(), Schedules: sustained(cfg)},
+		suite.Family{Name: "long silence " + e.String(),
+			Schedules: numbered(cfg, calls, append([]time.Duration{1}, suite.Idles...), 3)})
 	if e != NoEdges {
 		zero := suite.Configured("interval", "0", "edges", e.String())
 		out = append(out, suite.Family{Name: "zero " + e.String(), Skip: cmp.Or(s.Unsettled(), s.Livelocks()),

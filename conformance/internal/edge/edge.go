@@ -217,6 +217,14 @@ func OfKey(rec *suite.Recording, key int) *suite.Recording {
 	return &own
 }
 
+// LastKey is the highest key of a schedule, whose keys count from 1.
+func LastKey(s conformance.Schedule) (last int) {
+	for _, st := range s.Steps {
+		last = max(last, st.K)
+	}
+	return last
+}
+
 // FamilyOf names the family of a schedule that is run alone: that of keys or of instances
 // if its calls have keys. Keys says whether the implementation has keys of its own.
 func FamilyOf(schedule conformance.Schedule, keys bool) string {

@@ -40,9 +40,17 @@ func Mutants() []zoo.Mutant {
 		mutant(races+", on package time", "X-RACE", trailingSpec(races, db.PackageTime)))
 }
 
+// longest are the steps of the schedules that show a mistake, where those of the smallest that
+// are shown for it are fewer.
+var longest = map[string]int{
+	"a burst holds 63 events": 300, "lost when two wait their turn": 12,
+	"keys share sixteen waits": 120, "forgets all keys for a ninth": 120,
+}
+
 func mutant(name, rule string, spec db.Spec) zoo.Mutant {
 	return zoo.Mutant{
-		Name: name, Rule: rule, Spec: spec,
+		Steps: longest[name],
+		Name:  name, Rule: rule, Spec: spec,
 		Hangs: rule == "X-REENT" || strings.Contains(name, "keeps a lock"), Chance: rule == "X-CONC",
 	}
 }

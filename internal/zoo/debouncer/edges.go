@@ -116,6 +116,8 @@ func (d *anyEdge) begins(now time.Time) bool {
 		return false
 	case d.is("an event at the zero time is none") && since.IsZero():
 		return true
+	case d.is("silence is 32 bits of milliseconds") && d.bursts > 0 && now.Sub(since) >= d.cfg.Wait:
+		return uint32(now.Sub(since).Milliseconds()) >= uint32(d.cfg.Wait.Milliseconds())
 	}
 	return !d.inBurst || now.Sub(since) >= d.cfg.Wait
 }
@@ -333,6 +335,7 @@ var edgeMutants = []mistake{
 	{"leads with the second event", "DB-LEAD"},
 	{"the burst counts from its leading fire", "DB-LEAD1"},
 	{"leads only once", "DB-REARM"},
+	{"silence is 32 bits of milliseconds", "DB-REARM"},
 	{"a leading debouncer trails too", "DB-LEADONLY"},
 	{"fires both edges for one event", "DB-BOTH1"},
 	{"trails with the first payload", "DB-BOTHN"},

@@ -121,6 +121,12 @@ func (d *trailing) loses(v int) bool {
 		return d.running > 0
 	case "a negative wait never fires":
 		return d.wait < 0
+	case "a burst holds 63 events":
+		if !d.pending {
+			d.calls = 0
+		}
+		d.calls++
+		return d.calls > 63
 	}
 	return false
 }
@@ -200,7 +206,9 @@ func (d *trailing) expire(gen int) {
 // run calls the callback without the lock, one at a time.
 func (d *trailing) run(v int) {
 	if d.running > 0 && !d.is("callbacks overlap") {
-		d.queue = append(d.queue, v)
+		if !d.is("lost when two wait their turn") || len(d.queue) < 2 {
+			d.queue = append(d.queue, v)
+		}
 		return
 	}
 	d.everFire = true
@@ -376,6 +384,15 @@ func trailingSpec(mutant string, source db.TimeSource) db.Spec {
 				if mutant == "keys share a wait" {
 					key = 0
 				}
+				if mutant == "keys share sixteen waits" {
+					key %= 16
+				}
+				if mutant == "forgets all keys for a ninth" && keys[key] == nil && len(keys) == 8 {
+					for _, old := range keys {
+						old.cancel()
+					}
+					clear(keys)
+				}
 				if keys[key] == nil {
 					keys[key] = newTrailing(env.Clock, cfg.Wait, fire, mutant)
 				}
@@ -405,9 +422,11 @@ var trailingMutants = []mistake{
 	{"old timers go on", "DB-ONE"},
 	{"fires twice", "DB-IDLE"},
 	{"keeps the first payload", "DB-LAST"},
+	{"a burst holds 63 events", "DB-QUIET"},
 	{"no fire at all for one event", "DB-LIVE"},
 	{"fires only once ever", "DB-LIVE"},
 	{"lost while running", "DB-LIVE"},
+	{"lost when two wait their turn", "DB-LIVE"},
 	{"clears after the callback", "DB-LIVE"},
 	{"drops what came due while running", "DB-LIVE"},
 	{"what came due while running takes the newer event", "DB-QUIET"},
@@ -453,6 +472,8 @@ var trailingMutants = []mistake{
 	{"drops what is pending at the end", "DB-CLOSE"},
 	{"goes on waiting at the end", "DB-CLOSE"},
 	{"keys share a wait", "DB-KEY"},
+	{"keys share sixteen waits", "DB-KEY"},
+	{"forgets all keys for a ninth", "DB-KEY"},
 	{"instances share a burst", "X-ISO"},
 	{"waits for the clock to come back", "X-BACK"},
 	{"arms a timer of package time too", "X-CLOCK1"},

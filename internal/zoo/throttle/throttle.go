@@ -17,6 +17,7 @@ var timedMistakes = []mistake{
 	{"the first event only starts the interval", "TH-FIRST"},
 	{"an event at the end waits", "TH-LEADNEXT"},
 	{"every denial extends the interval", "TH-LEADNEXT"},
+	{"silence is 32 bits of milliseconds", "TH-LEADNEXT"},
 	{"the interval is a nanosecond short", "TH-SPACE"},
 	{"a leading throttle emits later", "TH-DROP"},
 	{"drops what came last", "TH-LAST"},
@@ -46,6 +47,7 @@ var timedMistakes = []mistake{
 	{"a clock that is set back freezes it", "TH-CLOCKBACK"},
 	{"follows a clock that is set back", "X-BACK"},
 	{"keys share an interval", "TH-KEY"},
+	{"keys share sixteen intervals", "TH-KEY"},
 	{"instances share an interval", "X-ISO"},
 	{"an interval ends on package time too", "X-CLOCK1"},
 	{"a panic leaves it busy", "X-PANIC"},
@@ -97,7 +99,7 @@ func Mutants() []zoo.Mutant {
 		all = append(all, zoo.Mutant{
 			Name: m.name, Rule: m.rule, Spec: timedSpec(m.name, throttletest.Injected),
 			Hangs: m.rule == "X-REENT" || strings.Contains(m.name, "keeps a lock"), Chance: m.rule == "TH-ONEOF",
-			Steps: map[string]int{"TH-CLOCKBACK": longest}[m.rule],
+			Steps: steps(m),
 		})
 	}
 	for _, m := range plainMistakes {
@@ -115,6 +117,18 @@ func Mutants() []zoo.Mutant {
 // longest is more than the steps of the flow of events that shows that a clock set back holds
 // them up, which is longer than the schedule that is shown for it.
 const longest = 40
+
+// steps are those of the longest schedule that a mistake is run with; 0 stands for those of the
+// one that is shown for it.
+func steps(m mistake) int {
+	switch {
+	case m.rule == "TH-CLOCKBACK":
+		return longest
+	case m.name == "keys share sixteen intervals":
+		return 120
+	}
+	return 0
+}
 
 // ended selects the families of a stream that a rule needs. A mutant that leaves goroutines
 // after each run leaves few so, which make the looks of later runs long.

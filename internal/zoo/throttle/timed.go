@@ -68,6 +68,9 @@ func (d *timed) allowAt(now time.Time) bool {
 		}
 		return true
 	}
+	if d.is("silence is 32 bits of milliseconds") && d.used && open {
+		open = uint32(now.Sub(d.until.Add(-d.cfg.Interval)).Milliseconds()) >= uint32(d.cfg.Interval.Milliseconds())
+	}
 	if d.is("an event at the end waits") {
 		open = !d.used || now.After(d.until) || d.cfg.Interval == 0
 	}
@@ -362,6 +365,9 @@ func timedSpec(mutant string, source throttletest.TimeSource, edges ...throttlet
 				d.mu.Lock()
 				if mutant == "keys share an interval" {
 					key = 0
+				}
+				if mutant == "keys share sixteen intervals" {
+					key %= 16
 				}
 				if keys[key] == nil {
 					keys[key] = &timed{clock: env.Clock, cfg: cfg, emit: emit, mutant: mutant}
