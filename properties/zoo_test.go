@@ -132,6 +132,16 @@ var notDrawn = []struct {
 		"CT-TIE gives back one slot when it is cancelled as it gets them",
 	}},
 	{"waits of more than an hour are not drawn", []string{"CK-FUNC the longest wait of a function overflows"}},
+	{"silences of more than some waits are not drawn", []string{
+		"DB-REARM silence is 32 bits of milliseconds",
+		"TH-LEADNEXT silence is 32 bits of milliseconds",
+	}},
+	{"so many events are not drawn", []string{
+		"DB-QUIET a burst holds 63 events",
+		"DB-LIVE lost when two wait their turn",
+	}},
+	{"how many events a burst may hold is not drawn", []string{"DB-FULL"}},
+	{"a flush with an edge is not put in a race", []string{"DB-BOTHN a flush of what is due leaves it pending"}},
 	{"a cancel and an event are not put in a race together", []string{
 		"DB-QUIET a new burst is taken for the cancelled one",
 		"DB-MAXNE a new burst within a bound is taken for the cancelled one",

@@ -122,7 +122,8 @@ func (e *explorer) behind(cfg conformance.Config) []conformance.Schedule {
 	}
 	long := suite.Plan(cfg) // so many that their fires queue up
 	for n := 1; n <= 12; n++ {
-		long.Steps = append(long.Steps, conformance.Step{Op: conformance.OpCall, N: n, At: time.Duration(n-1) * (wait + 1)})
+		at := time.Duration(n-1) * (wait + 1)
+		long.Steps = append(long.Steps, conformance.Step{Op: conformance.OpCall, N: n, At: at})
 	}
 	return append(out, long)
 }

@@ -166,7 +166,7 @@ const (
 func (c *contract) Learn(*suite.Suite) map[conformance.Op]bool {
 	h := suite.NewFakeTime(conformance.Config{}.Start(), false)
 	f := c.build(Env{Clock: h.Clock(), Start: h.Start}, Config{Wait: time.Hour, Edges: c.built()}, func(int, []int) {})
-	f.release(false)
+	suite.ThrowAway(func() { f.release(false) })
 	c.stops = f.Stop != nil
 	return map[conformance.Op]bool{
 		conformance.OpCall: f.Call != nil, conformance.OpCancel: f.Cancel != nil || f.CancelReports != nil,

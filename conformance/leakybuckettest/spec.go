@@ -175,7 +175,7 @@ func (c *contract) Unfit(s *suite.Suite) (skip, misuse string) {
 func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	h := suite.NewFakeTime(conformance.Config{}.Start(), false)
 	f := c.make(Env{Clock: h.Clock(), Start: h.Start}, Config{time.Hour, 3}, func(int) {}, nil)
-	f.end()
+	suite.ThrowAway(f.end)
 	return map[conformance.Op]bool{
 		conformance.OpPut: f.Put != nil, conformance.OpCancel: f.Cancel != nil, conformance.OpStop: f.Stop != nil,
 		conformance.OpClose: f.Close != nil && s.Bubble, // Close may block, which needs a bubble

@@ -214,7 +214,7 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 		make(1, 1) // a constructor may refuse more
 	}
 	if f.Stop != nil {
-		f.Stop()
+		suite.ThrowAway(f.Stop)
 	}
 	if s.Bubble && f.Take != nil {
 		c.trip = c.measured(s)

@@ -142,6 +142,25 @@ func Catch(f func()) (msg string) {
 	return ""
 }
 
+// ThrowAway ends an instance that was only looked at. It panics as end does, but does not wait
+// for an end that takes long: nothing watches over what happens before the first run, and runs
+// tell of an end that never comes.
+func ThrowAway(end func()) {
+	ended := make(chan string, 1)
+	Start(func() { ended <- Catch(end) })
+	for range 20_000 {
+		select {
+		case text := <-ended:
+			if text != "" {
+				panic(text)
+			}
+			return
+		default:
+			runtime.Gosched()
+		}
+	}
+}
+
 // PlannedPanic is what a callback panics with if the schedule wants it.
 const PlannedPanic = "conformance: the callback panics, as the schedule says"
 

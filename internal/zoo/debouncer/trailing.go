@@ -351,6 +351,9 @@ func (d *trailing) isPending() bool {
 func (d *trailing) stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.is("stop waits for a goroutine that is gone") {
+		d.idle.Wait()
+	}
 	if d.stopped && d.is("second stop panics") {
 		panic("close of closed channel")
 	}
@@ -438,6 +441,7 @@ var trailingMutants = []mistake{
 	{"keeps a lock when nothing is cancelled", "X-CALLS"},
 	{"keeps a lock when a timer fires for nothing", "X-CALLS"},
 	{"looks again for no time", "X-CALLS"},
+	{"stop waits for a goroutine that is gone", "X-CALLS"},
 	{"no generation check", "DB-NOSTALE"},
 	{"cancel does nothing", "DB-CANCEL"},
 	{"cancel is final", "DB-REUSE"},
