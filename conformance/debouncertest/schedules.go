@@ -241,7 +241,7 @@ func (e *explorer) besides() []suite.Family {
 	if built != Trailing {
 		base = base.With("edges", built.String())
 	}
-	keyed := append(suite.Keyed(suite.Enumerate(base, onlyCalls, gaps, 3)), suite.ManyKeys(base, wait/2, 2*wait))
+	keyed := append(suite.Keyed(suite.Enumerate(base, onlyCalls, gaps, 3)), edge.ManyKeys(base, wait/2, 2*wait))
 	out := []suite.Family{{Name: suite.Instances, Schedules: keyed}}
 	if e.Accepts(opKeys) {
 		out = append(out, suite.Family{Name: suite.Keys, Schedules: keyed})

@@ -52,12 +52,12 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	near := []time.Duration{0, 1, suite.Wait / 2, suite.Wait + 1}
 	many := []time.Duration{suite.Wait / 2, 2 * suite.Wait}
 	out = append(out, suite.Family{Name: suite.Instances,
-		Schedules: append(suite.Keyed(numbered(base, calls, near, 3)), suite.ManyKeys(base, many...))})
+		Schedules: append(suite.Keyed(numbered(base, calls, near, 3)), edge.ManyKeys(base, many...))})
 	if s.Accepts(opKeys) {
 		for _, e := range kinds {
 			cfg := base.With("edges", e.String())
 			out = append(out, suite.Family{Name: suite.Keys,
-				Schedules: append(suite.Keyed(numbered(cfg, calls, near, 3)), suite.ManyKeys(cfg, many...))})
+				Schedules: append(suite.Keyed(numbered(cfg, calls, near, 3)), edge.ManyKeys(cfg, many...))})
 		}
 	}
 	return append(out, c.setBack(s, kinds, c.Traits())...)
