@@ -1,11 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"go/format"
-	"go/token"
 	"go/types"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -22,15 +21,23 @@ type adapter struct {
 	fields  []string // the Funcs
 	notes   []string // what could not be told
 	assumed []string
-	imports []string
-	set     map[string]bool // the fields that are there
+	imports map[string]string // names by path
+	set     map[string]bool   // the fields that are there
+	whole   string            // the Funcs, where they are no literal
+	kind    string            // of a quota
+	helpers map[string]bool   // declarations that are needed
+	spare   []setting         // what the constructor was not given
+	looped  bool              // Run is taken
 }
 
 const root = "github.com/escapement-go/escapement/"
 
 // newAdapter looks at what is called name.
 func newAdapter(pkg *loaded, name, kind string) (*adapter, error) {
-	a := &adapter{pkg: pkg, name: name, time: "PackageTime", set: map[string]bool{}}
+	a := &adapter{
+		pkg: pkg, name: name, time: "PackageTime",
+		set: map[string]bool{}, imports: map[string]string{}, helpers: map[string]bool{},
+	}
 	switch obj := pkg.types.Scope().Lookup(name).(type) {
 	case *types.TypeName:
 		a.subject, a.maker = obj.Type(), constructor(pkg.types, obj)
@@ -58,10 +65,13 @@ func newAdapter(pkg *loaded, name, kind string) (*adapter, error) {
 	}
 	a.assume("it keeps the contract of %s", a.c.pkg)
 	a.make()
-	if a.c.pkg != "clocktest" {
+	switch a.c.pkg {
+	case "clocktest":
+		a.fillClock()
+	case "quotatest":
+		a.fillQuota()
+	default:
 		a.fill()
-	} else {
-		a.assume("it has the methods of clockwork's fake clock, and Advance: if not, fill clocktest.Funcs")
 	}
 	return a, nil
 }
@@ -101,9 +111,12 @@ func named(t types.Type) *types.TypeName {
 	return nil
 }
 
-// choose chooses the contract: the one named, or the first whose names are those of the
-// thing, then of its package.
+// choose chooses the contract: the one named; or that which signatures tell; or the first whose
+// names are those of the thing, then of its package.
 func (a *adapter) choose(kind string) *contract {
+	if kind == "" {
+		kind = a.bySignatures()
+	}
 	names := []string{a.name, a.pkg.Name}
 	if n := named(a.subject); n != nil {
 		names = slices.Insert(names, 1, n.Name())
@@ -125,7 +138,46 @@ func (a *adapter) choose(kind string) *contract {
 			}
 		}
 	}
+	if a.given(duration) && slices.ContainsFunc(events, func(name string) bool { return a.method(name) != nil }) {
+		return contractOf("throttletest")
+	}
 	return nil
+}
+
+// contractOf is the contract of a package.
+func contractOf(pkg string) *contract {
+	i := slices.IndexFunc(known, func(c *contract) bool { return c.pkg == pkg })
+	return known[i]
+}
+
+// bySignatures is the package of the contract that methods and their results tell, whatever the
+// names of types; "" if they do not.
+func (a *adapter) bySignatures() string {
+	has := func(names ...string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return a.method(name) != nil })
+	}
+	switch {
+	case a.isClock():
+		return "clocktest"
+	case a.middleware() != "" && a.given(duration):
+		return "quotatest"
+	case a.middleware() != "" && a.given(count):
+		return "concurrencytest"
+	case has("Release", "ReleasePermit", "Return") &&
+		has("Acquire", "AcquirePermit", "Borrow", "TryAcquire", "TryBorrow"):
+		return "concurrencytest"
+	case a.group() != "" && a.given(count):
+		return "concurrencytest"
+	case has("Wait", "WaitN", "Reserve"):
+	case a.decision().more(), a.decision() != nil && a.byName() != "" && a.byName() != "GCRA":
+		return "quotatest"
+	}
+	return ""
+}
+
+// given reports whether the constructor gets something of a kind.
+func (a *adapter) given(k kind) bool {
+	return a.maker != nil && slices.Contains(kindsOf(a.maker.Type().(*types.Signature).Params()), k)
 }
 
 // method is a method of the subject, nil if there is none.
@@ -135,12 +187,34 @@ func (a *adapter) method(name string) *types.Func {
 	return f
 }
 
-// use returns the name by which a package is imported.
-func (a *adapter) use(path, name string) string {
-	if !slices.Contains(a.imports, path) {
-		a.imports = append(a.imports, path)
+// use returns the name by which a package is imported: its own, if nothing else has it.
+func (a *adapter) use(importPath, name string) string {
+	if a.imports[importPath] != "" {
+		return a.imports[importPath]
 	}
+	taken := func(name string) bool {
+		for p, other := range a.imports {
+			if other == name && p != importPath {
+				return true
+			}
+		}
+		return reserved[name] != "" && reserved[name] != importPath
+	}
+	if taken(name) {
+		name = lower.ReplaceAllString(strings.ToLower(path.Base(path.Dir(importPath))), "") + name
+	}
+	a.imports[importPath] = name
 	return name
+}
+
+// lower is what names do not have.
+var lower = regexp.MustCompile(`[^a-z]`)
+
+// reserved are the names that the text of a test uses itself, and the packages that may have them.
+var reserved = map[string]string{
+	"testing": "testing", "time": "time", "context": "context", "http": "net/http", "httptest": "net/http/httptest",
+	"strconv": "strconv", "errors": "errors", "clockwork": clockwork, "handle": "-", "ticker": "-",
+	"x": "-", "t": "-",
 }
 
 // qualifier names packages in types.
@@ -153,13 +227,14 @@ const instance = "x"
 func (a *adapter) make() {
 	if a.maker == nil {
 		a.lines = append(a.lines, fmt.Sprintf("%s := new(%s)", instance, types.TypeString(a.subject, a.qualifier)))
-		if s, ok := a.subject.Underlying().(*types.Struct); ok {
-			for i := range s.NumFields() {
-				if f := s.Field(i); f.Exported() {
-					a.note("it has a field %s %s", f.Name(), types.TypeString(f.Type(), a.short))
-				}
+		if init := a.signature("Init"); init != nil && init.Results().Len() == 0 {
+			if args, ok := a.arguments(init); ok {
+				a.lines = append(a.lines, instance+".Init("+args+")")
+				return
 			}
 		}
+		a.spare = a.settings(nil)
+		a.setFurther()
 		return
 	}
 	sig := a.maker.Type().(*types.Signature)
@@ -184,6 +259,9 @@ func (a *adapter) make() {
 	if slices.Contains(vars, "err") {
 		a.lines = append(a.lines, "if err != nil {\npanic(err) // it refuses cfg\n}")
 	}
+	a.spare = a.settings(sig)
+	a.setFurther()
+	a.runs()
 }
 
 // further names a result of the constructor behind the first.
@@ -216,231 +294,4 @@ func (a *adapter) put(field, expr string) {
 		a.set[field] = true
 		a.fields = append(a.fields, field+": "+expr+",")
 	}
-}
-
-// arguments are those of a constructor, and whether all could be told.
-func (a *adapter) arguments(sig *types.Signature) (list string, given bool) {
-	durations, counts, rates := a.c.durations, a.c.counts, a.c.rates
-	if kinds := kindsOf(sig.Params()); len(rates) > 0 && !slices.Contains(kinds, perSec) {
-		numbers := len(kinds) - len(slices.DeleteFunc(slices.Clone(kinds), func(k kind) bool { return k == count }))
-		if slices.Contains(kinds, duration) && numbers == 1 {
-			durations = []string{"cfg.Rate.Interval()"} // one token in each interval
-		} else {
-			counts = append([]string{"cfg.Rate.Events"}, counts...)
-		}
-	}
-	next := func(list *[]string, fallback string) string {
-		if len(*list) == 0 {
-			return fallback
-		}
-		first := (*list)[0]
-		*list = (*list)[1:]
-		return first
-	}
-	var out []string
-	given = true
-	for i := range sig.Params().Len() {
-		t := sig.Params().At(i).Type()
-		if sig.Variadic() && i == sig.Params().Len()-1 {
-			more := a.clockOption()
-			if elem := t.(*types.Slice).Elem(); more == "" && kindOf(elem) == work {
-				more = a.callback(elem)
-			}
-			if more != "" {
-				out = append(out, more)
-			}
-			break
-		}
-		switch expr := ""; kindOf(t) {
-		case duration:
-			out = append(out, a.converted(t, next(&durations, "0")))
-		case count:
-			out = append(out, a.converted(t, next(&counts, "1")))
-		case perSec:
-			out = append(out, a.converted(t, next(&rates, "1")))
-		case context:
-			out = append(out, a.use("context", "context")+".Background()")
-		case ident:
-			out = append(out, `"key"`)
-		default:
-			if expr = a.callback(t); expr == "" {
-				expr = a.clock(t)
-			}
-			if expr == "" {
-				given, expr = false, "/* "+types.TypeString(t, a.short)+" */"
-			}
-			out = append(out, expr)
-		}
-	}
-	return strings.Join(out, ", "), given
-}
-
-// clock is the clock of the suite, if a parameter is one.
-func (a *adapter) clock(t types.Type) string {
-	if i, ok := t.Underlying().(*types.Interface); !ok || !hasMethod(i, "Now") {
-		return ""
-	}
-	a.time = "Injected"
-	if n := named(t); n == nil || n.Pkg() == nil || n.Pkg().Path() != "github.com/jonboulle/clockwork" {
-		a.assume("env.Clock, which is clockwork's, fits %s: if not, adapt it", types.TypeString(t, a.short))
-	}
-	return "env.Clock"
-}
-
-func hasMethod(i *types.Interface, name string) bool {
-	for k := range i.NumMethods() {
-		if i.Method(k).Name() == name {
-			return true
-		}
-	}
-	return false
-}
-
-// clockOption is the option that sets the clock, if the package has one.
-func (a *adapter) clockOption() string {
-	f, ok := a.pkg.types.Scope().Lookup("WithClock").(*types.Func)
-	if !ok {
-		return ""
-	}
-	sig := f.Type().(*types.Signature)
-	if sig.Params().Len() != 1 || a.clock(sig.Params().At(0).Type()) == "" {
-		return ""
-	}
-	a.assume("WithClock sets the clock")
-	return a.use(a.pkg.ImportPath, a.pkg.Name) + ".WithClock(env.Clock)"
-}
-
-// callback is what the constructor is to call, if a parameter is a function.
-func (a *adapter) callback(t types.Type) string {
-	sig, ok := t.Underlying().(*types.Signature)
-	if !ok || a.c.made == "" || sig.Params().Len() > 1 {
-		return ""
-	}
-	body := a.c.made + "(0)"
-	param := ""
-	if sig.Params().Len() == 1 {
-		switch p := sig.Params().At(0).Type(); {
-		case types.Identical(p, types.Typ[types.Int]):
-			param, body = "v int", a.c.made+"(v)"
-		case isAny(p):
-			param, body = "v any", a.c.made+"(v.(int))"
-		default:
-			param = "_ " + types.TypeString(p, a.qualifier)
-			a.note("the callback gets a %s: say which event it stands for", types.TypeString(p, a.short))
-		}
-	} else {
-		a.assume("its callback takes no payload: declare Payload: NoPayload")
-	}
-	switch {
-	case sig.Results().Len() == 0:
-		return fmt.Sprintf("func(%s) { %s }", param, body)
-	case sig.Results().Len() == 1 && kindOf(sig.Results().At(0).Type()) == failure:
-		return fmt.Sprintf("func(%s) error { %s; return nil }", param, body)
-	}
-	return ""
-}
-
-func isAny(t types.Type) bool {
-	i, ok := t.Underlying().(*types.Interface)
-	return ok && i.Empty()
-}
-
-// converted is an expression as a type.
-func (a *adapter) converted(t types.Type, expr string) string {
-	usual := map[kind]string{duration: "time.Duration", count: "int", perSec: "float64"}[kindOf(t)]
-	if name := types.TypeString(t, a.short); name != usual {
-		return types.TypeString(t, a.qualifier) + "(" + expr + ")"
-	}
-	return expr
-}
-
-// kindsOf are the kinds of parameters or results.
-func kindsOf(t *types.Tuple) []kind {
-	var out []kind
-	for i := range t.Len() {
-		out = append(out, kindOf(t.At(i).Type()))
-	}
-	return out
-}
-
-// kindOf says what a type is to an adapter.
-func kindOf(t types.Type) kind {
-	switch types.TypeString(t, nil) {
-	case "time.Duration":
-		return duration
-	case "time.Time":
-		return instant
-	case "context.Context":
-		return context
-	case "error":
-		return failure
-	}
-	if b, ok := t.Underlying().(*types.Basic); ok {
-		switch {
-		case b.Info()&types.IsInteger != 0:
-			return count
-		case b.Info()&types.IsFloat != 0:
-			return perSec
-		case b.Info()&types.IsBoolean != 0:
-			return boolean
-		case b.Info()&types.IsString != 0:
-			return ident
-		}
-	}
-	if sig, ok := t.Underlying().(*types.Signature); ok && sig.Params().Len() == 0 && sig.Results().Len() == 0 {
-		return work
-	}
-	return none
-}
-
-// source is the text of the test.
-func (a *adapter) source() []byte {
-	var b bytes.Buffer
-	test := "TestConformance"
-	if token.IsExported(a.name) {
-		test += "_" + a.name
-	}
-	name := "conformance_test"
-	if a.pkg.folder() != "." || a.pkg.Module != nil && a.pkg.Module.Main {
-		name = a.pkg.Name + "_test"
-	}
-	fmt.Fprintf(&b, "package %s\n\nimport (\n\"testing\"\n\n%q\n", name, root+"conformance/"+a.c.pkg)
-	for _, path := range a.imports {
-		fmt.Fprintf(&b, "%q\n", path)
-	}
-	params := fmt.Sprintf("env %s.Env, cfg %s.Config", a.c.pkg, a.c.pkg)
-	if a.c.made != "" {
-		params += ", " + a.c.made + " func(int)"
-	}
-	if a.c.pkg == "clocktest" {
-		params = "env clocktest.Env"
-	}
-	fmt.Fprintf(&b, ")\n\nfunc %s(t *testing.T) {\n%s.Run(t, %s.Spec{\n", test, a.c.pkg, a.c.pkg)
-	fmt.Fprintf(&b, "Name: %q,\n", a.pkg.ImportPath+" "+a.name)
-	if a.c.pkg != "clocktest" { // which knows no other time than that of the clock
-		fmt.Fprintf(&b, "Time: %s.%s, // or %s\n", a.c.pkg, a.time, a.otherTime())
-	}
-	fmt.Fprintf(&b, "New: func(%s) %s.Funcs {\n%s\n", params, a.c.pkg, strings.Join(a.lines, "\n"))
-	for _, n := range a.notes {
-		fmt.Fprintf(&b, "// %s\n", n)
-	}
-	if a.c.pkg == "clocktest" {
-		fmt.Fprintf(&b, "return clocktest.Of(%s)\n},\n", instance)
-	} else {
-		fmt.Fprintf(&b, "return %s.Funcs{\n%s\n}\n},\n", a.c.pkg, strings.Join(a.fields, "\n"))
-	}
-	fmt.Fprintf(&b, "// Traits: left out at first; the subtest TRAITS prints the literal to paste.\n})\n}\n")
-	text, err := format.Source(b.Bytes())
-	if err != nil {
-		return b.Bytes() // what could not be told is no Go
-	}
-	return text
-}
-
-// otherTime is the source of time that it could be instead.
-func (a *adapter) otherTime() string {
-	if a.time == "Injected" {
-		return "PackageTime, if it calls package time too"
-	}
-	return "Injected, if it takes a clock: env.Clock"
 }

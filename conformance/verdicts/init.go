@@ -18,15 +18,7 @@ import (
 
 // initialize writes the test that judges a type.
 func initialize(args []string, stdout, stderr io.Writer) int {
-	fs := flag.NewFlagSet("verdicts init", flag.ContinueOnError)
-	fs.SetOutput(stderr)
-	fs.Usage = func() {
-		fmt.Fprint(stderr, "usage: verdicts init [flags] package.Type\n"+
-			"       or package.Constructor; a type of this folder is .Type\n\n")
-		fs.PrintDefaults()
-	}
-	kind := fs.String("contract", "", "the `package` of the contract, such as limitertest; otherwise it is guessed")
-	out := fs.String("o", "", "the `file` to write; otherwise conformance_test.go of the package, or of this folder")
+	fs, kind, out := initFlags(stderr)
 	if err := fs.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return 0
 	} else if err != nil || fs.NArg() != 1 {
@@ -60,6 +52,20 @@ func initialize(args []string, stdout, stderr io.Writer) int {
 	}
 	fmt.Fprintln(stdout, "Traits are left out: the subtest TRAITS prints the literal to paste.")
 	return 0
+}
+
+// initFlags are the flags of init: the contract and the file.
+func initFlags(stderr io.Writer) (fs *flag.FlagSet, kind, out *string) {
+	fs = flag.NewFlagSet("verdicts init", flag.ContinueOnError)
+	fs.SetOutput(stderr)
+	fs.Usage = func() {
+		fmt.Fprint(stderr, "usage: verdicts init [flags] package.Type\n"+
+			"       or package.Constructor; a type of this folder is .Type\n\n")
+		fs.PrintDefaults()
+	}
+	kind = fs.String("contract", "", "the `package` of the contract, such as limitertest; otherwise it is guessed")
+	out = fs.String("o", "", "the `file` to write; otherwise conformance_test.go of the package, or of this folder")
+	return fs, kind, out
 }
 
 // target splits package.Name. A name alone is one of the package in this folder.

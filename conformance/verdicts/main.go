@@ -22,6 +22,9 @@
 // A second form looks at a type and writes the test that judges it:
 //
 //	go run github.com/escapement-go/escapement/conformance/verdicts init ./mine.Debouncer
+//
+//	-contract package   the contract, such as limitertest; otherwise names and signatures tell it
+//	-o file             the file to write; otherwise conformance_test.go
 package main
 
 import (
@@ -69,8 +72,11 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	fs := flag.NewFlagSet("verdicts", flag.ContinueOnError)
 	fs.SetOutput(stderr)
 	fs.Usage = func() {
-		fmt.Fprint(stderr, "usage: verdicts [flags] [packages]\n       verdicts init package.Type\n\n")
+		fmt.Fprint(stderr, "usage: verdicts [flags] [packages]\n       verdicts init [flags] package.Type\n\n")
 		fs.PrintDefaults()
+		fmt.Fprint(stderr, "\ninit looks at a type and writes the test that judges it. Its flags:\n\n")
+		of, _, _ := initFlags(stderr)
+		of.PrintDefaults()
 	}
 	fs.StringVar(&o.html, "html", "", "write a page to this `file`")
 	fs.StringVar(&o.title, "title", "Verdicts", "the heading of the page")

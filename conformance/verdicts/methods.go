@@ -10,10 +10,17 @@ import (
 // fill sets the fields of Funcs from the methods of the subject.
 func (a *adapter) fill() {
 	if sig, ok := a.subject.Underlying().(*types.Signature); ok {
+		if wrap := a.middleware(); wrap != "" && a.c.pkg == "concurrencytest" {
+			a.serve(wrap)
+			return
+		}
 		a.function(sig)
 		return
 	}
-	used := map[string]bool{}
+	used := map[string]bool{"Run": a.looped, "Init": a.maker == nil}
+	if a.c.pkg == "concurrencytest" {
+		a.fillGroup(used)
+	}
 	for _, o := range a.c.operations {
 		for _, name := range o.methods {
 			m := a.method(name)
@@ -116,20 +123,36 @@ func (a *adapter) call(o operation, sig *types.Signature, fn string) string {
 		}
 		have = append(have, name+" "+goTypes[k])
 	}
-	body, same := a.result(o, sig, fn+"("+strings.Join(args, ", ")+")")
+	body, same := a.result(o, sig, fn, fn+"("+strings.Join(args, ", ")+")")
 	switch {
 	case body == "":
 		return ""
 	case same && fits(o, sig):
 		return fn
 	}
-	return fmt.Sprintf("func(%s)%s { %s }", strings.Join(have, ", "), a.returns(o), body)
+	return fmt.Sprintf("func(%s)%s { %s%s }", strings.Join(have, ", "), a.returns(o), a.guard(o, sig), body)
+}
+
+// guard refuses negative numbers for a function that has none.
+func (a *adapter) guard(o operation, sig *types.Signature) string {
+	for v := range sig.Params().Variables() {
+		if slices.Contains(o.params, count) && unsigned(v.Type()) {
+			returned := map[kind]string{boolean: " false", failure: ` errors.New("negative")`}[o.result]
+			if o.result == failure {
+				a.use("errors", "errors")
+			}
+			return "if n < 0 { return" + returned + " }\n"
+		}
+	}
+	return ""
 }
 
 // argument is what a parameter gets, "" if that cannot be told.
 func (a *adapter) argument(t types.Type, left *needs) string {
 	k := kindOf(t)
 	switch {
+	case k == perSec && left.take(count): // tokens may be fractions
+		return a.fraction(t, "n")
 	case k == context && left.take(context):
 		return "ctx"
 	case k == context:
@@ -180,7 +203,7 @@ func (a *adapter) returns(o operation) string {
 
 // result is the body of an adapter: the call, and what becomes of its results. Same says
 // that they are those of the operation.
-func (a *adapter) result(o operation, sig *types.Signature, call string) (body string, same bool) {
+func (a *adapter) result(o operation, sig *types.Signature, fn, call string) (body string, same bool) {
 	kinds := kindsOf(sig.Results())
 	at := slices.Index(kinds, o.result)
 	blanks := slices.Repeat([]string{"_"}, len(kinds))
@@ -197,6 +220,8 @@ func (a *adapter) result(o operation, sig *types.Signature, call string) (body s
 		return "", false
 	case len(kinds) == 1 && o.result == perSec && types.TypeString(sig.Results().At(0).Type(), nil) != "float64":
 		return "return float64(" + call + ")", false
+	case len(kinds) == 1 && o.result == boolean && refuses.MatchString(fn):
+		return "return !" + call, false
 	case len(kinds) == 1:
 		return "return " + call, true
 	}

@@ -40,7 +40,7 @@ type contract struct {
 // Names that methods of several contracts have.
 var (
 	events = []string{
-		"Call", "Trigger", "Add", "Debounce", "Throttle", "Do", "Push", "Run", "Send", "Put", "Submit",
+		"Call", "Trigger", "Add", "Debounce", "Throttle", "Do", "DoOrDiscard", "Push", "Run", "Send", "Put", "Submit",
 	}
 	stops = []string{"Stop", "Shutdown", "Close"}
 )
@@ -51,7 +51,7 @@ var known = []*contract{
 		pkg: "clocktest", names: regexp.MustCompile(`(?i)fake.*clock|clock.*fake|mock`), must: []string{"Advance"},
 	},
 	{
-		pkg: "debouncertest", made: "fire", names: regexp.MustCompile(`(?i)debounc|batch|coalesc`),
+		pkg: "debouncertest", made: "fire", names: regexp.MustCompile(`(?i)debounc|coalesc`),
 		durations: []string{"cfg.Wait", "cfg.MaxWait"}, must: []string{"Call"},
 		operations: []operation{
 			{"Call", []kind{payload}, none, events},
@@ -67,16 +67,27 @@ var known = []*contract{
 		durations: []string{"cfg.Timeout"}, counts: []string{"cfg.Limit", "cfg.Backlog"},
 		must: []string{"Acquire", "Lock"},
 		operations: []operation{
-			{"Acquire", []kind{context, count}, failure, []string{"Acquire", "AcquirePermit", "Enter", "Wait"}},
-			{"Lock", []kind{count}, none, []string{"Acquire", "Lock", "P"}},
-			{"TryAcquire", []kind{count}, boolean, []string{"TryAcquire", "TryAcquirePermit", "TryEnter"}},
-			{"Release", []kind{count}, none, []string{"Release", "ReleasePermit", "Unlock", "Leave", "V"}},
+			{"Acquire", []kind{context, count}, failure, []string{
+				"Acquire", "AcquirePermit", "Borrow", "Enter", "Wait",
+			}},
+			{"Lock", []kind{count}, none, []string{"Acquire", "Borrow", "Lock", "P"}},
+			{"TryAcquire", []kind{count}, boolean, []string{
+				"TryAcquire", "TryAcquirePermit", "TryBorrow", "TryEnter",
+			}},
+			{"Release", []kind{count}, none, []string{
+				"Release", "ReleasePermit", "Return", "Unlock", "Leave", "V",
+			}},
 			{"Resize", []kind{count}, none, []string{"Resize", "SetLimit"}},
 			{"Stop", nil, none, stops},
 		},
 	},
 	{
-		pkg: "throttletest", made: "emit", names: regexp.MustCompile(`(?i)throttl|sometimes`),
+		pkg: "quotatest", names: regexp.MustCompile(`(?i)quota(s|test)?$|fixed.?window|sliding.?(window|log|counter)`),
+		durations: []string{"cfg.Window"}, counts: []string{"cfg.Limit", "cfg.Burst"},
+		rates: []string{"float64(cfg.Limit) / cfg.Window.Seconds()"}, must: []string{"Take"},
+	},
+	{
+		pkg: "throttletest", made: "emit", names: regexp.MustCompile(`(?i)throttl|sometimes|batch|bundl|cooldown`),
 		durations: []string{"cfg.Interval"}, counts: []string{"cfg.K"}, must: []string{"Call", "Allow"},
 		operations: []operation{
 			{"Call", []kind{payload}, none, events},
@@ -98,9 +109,13 @@ var known = []*contract{
 		durations: []string{"cfg.Rate.Per"}, counts: []string{"cfg.Burst"}, rates: []string{"cfg.Rate.PerSecond()"},
 		must: []string{"Allow", "AllowN", "Wait", "WaitN"},
 		operations: []operation{
-			{"AllowN", []kind{count}, boolean, []string{"AllowN", "TakeAvailable", "TryAcquirePermits", "Take"}},
-			{"Allow", nil, boolean, []string{"Allow", "TryAcquire", "TryAcquirePermit", "Take"}},
-			{"WaitN", []kind{context, count}, failure, []string{"WaitN", "AcquirePermits", "Wait"}},
+			{"AllowN", []kind{count}, boolean, []string{
+				"AllowN", "TakeAvailable", "TryAcquirePermits", "TryTake", "TryToFulfill", "TryConsume", "Take",
+			}},
+			{"Allow", nil, boolean, []string{
+				"Allow", "TryAccept", "TryAcquire", "TryAcquirePermit", "Take", "LimitReached", "Limited",
+			}},
+			{"WaitN", []kind{context, count}, failure, []string{"WaitN", "AcquirePermits", "WaitCtx", "Wait"}},
 			{"Wait", []kind{count}, none, []string{"Wait", "Take"}},
 			{"Tokens", nil, perSec, []string{"Tokens", "Available"}},
 			{"SetBurst", []kind{count}, none, []string{"SetBurst"}},

@@ -158,7 +158,7 @@ var (
 	}}
 	cooldownKnown = []conformance.Known{{
 		Rule: "X-REENT", Schedule: "interval=100ms edges=leading inside=stop | call 1 @0",
-		Why: "Stop waits for the function to return, and so for itself where the function calls it; the docs do not say so",
+		Why: "Stop waits for the function to return, and so for itself where that calls it; the docs do not say so",
 	}}
 	timeoutLimitKnown = []conformance.Known{{
 		Rule: "CT-NOLOST", Schedule: "",

@@ -1,0 +1,302 @@
+package main
+
+import (
+	"fmt"
+	"go/types"
+	"slices"
+	"strings"
+)
+
+// Names that methods of clocks have, by worth.
+var (
+	moves = []string{
+		"Advance", "Add", "Increment", "Step", "Run", "Forward", "FastForward", "AdvanceBy", "Move", "Elapse", "Tick",
+	}
+	sets     = []string{"SetTime", "Set", "AdvanceTo", "Update", "TravelTo"}
+	counters = []string{
+		"Armed", "NumTimers", "WatcherCount", "ActiveTimers", "Waiters", "Len", "PendingTimers", "TimerCount",
+	}
+	timed = []string{
+		"Sleep", "After", "TickAfter", "NewTimer", "Timer", "AfterFunc", "NewTicker", "Ticker", "NewStoppedTimer",
+	}
+)
+
+// isClock reports whether the subject says what time it is, can be moved, and has timers of some
+// kind: then it is a fake clock, whatever its name.
+func (a *adapter) isClock() bool {
+	has := func(names []string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return a.method(name) != nil })
+	}
+	return a.nowBody() != "" && a.advanceBody() != "" && has(timed)
+}
+
+// clockwork is where the timers of clocks come from.
+const clockwork = "github.com/jonboulle/clockwork"
+
+// signature is that of a method, nil if there is none.
+func (a *adapter) signature(name string) *types.Signature {
+	if m := a.method(name); m != nil {
+		return m.Type().(*types.Signature)
+	}
+	return nil
+}
+
+// plain is the text of a signature's parameters and results, by which those are known that fit
+// as they are. What may be left out is left out.
+func plain(sig *types.Signature) string {
+	var in, out []string
+	for i := range sig.Params().Len() {
+		if !sig.Variadic() || i < sig.Params().Len()-1 {
+			in = append(in, types.TypeString(sig.Params().At(i).Type(), nil))
+		}
+	}
+	for i := range sig.Results().Len() {
+		out = append(out, types.TypeString(sig.Results().At(i).Type(), nil))
+	}
+	return strings.Join(in, ",") + " -> " + strings.Join(out, ",")
+}
+
+// nowBody reads the clock, "" if that cannot be told.
+func (a *adapter) nowBody() string {
+	sig := a.signature("Now")
+	switch {
+	case sig == nil || sig.Params().Len() > 0 && !sig.Variadic() || sig.Results().Len() != 1:
+		return ""
+	case kindOf(sig.Results().At(0).Type()) == instant:
+		return instance + ".Now()"
+	case kindOf(sig.Results().At(0).Type()) == count: // nanoseconds since when it likes
+		return "time.Unix(0, int64(" + instance + ".Now()))"
+	}
+	return ""
+}
+
+// advanceBody moves the clock by d, "" if that cannot be told.
+func (a *adapter) advanceBody() string {
+	for _, name := range moves {
+		sig := a.signature(name)
+		if sig == nil || !strings.HasPrefix(plain(sig), "time.Duration -> ") {
+			continue
+		}
+		call := instance + "." + name + "(d)"
+		if sig.Results().Len() == 1 { // what is still to be waited for
+			for _, wait := range []string{"MustWait", "Wait"} {
+				obj, _, _ := types.LookupFieldOrMethod(sig.Results().At(0).Type(), true, a.pkg.types, wait)
+				w, ok := obj.(*types.Func)
+				if ok && slices.Equal(kindsOf(w.Type().(*types.Signature).Params()), []kind{context}) {
+					return call + "." + wait + "(context.Background())"
+				}
+			}
+		}
+		return call
+	}
+	for _, name := range sets {
+		if sig := a.signature(name); sig != nil && strings.HasPrefix(plain(sig), "time.Time -> ") &&
+			a.nowBody() == instance+".Now()" {
+			return instance + "." + name + "(" + instance + ".Now().Add(d))"
+		}
+	}
+	return ""
+}
+
+// fillClock sets the fields of clocktest.Funcs.
+func (a *adapter) fillClock() {
+	if a.isClockwork() {
+		a.whole = "clocktest.Of(" + instance + ")"
+		return
+	}
+	now, advance := a.nowBody(), a.advanceBody()
+	if now == "" || advance == "" {
+		a.note("Now and Advance must be set")
+		a.fields = append(a.fields, "// Now: nothing fits.", "// Advance: nothing fits.")
+	} else {
+		a.put("Now", a.function0("func() time.Time { return "+now+" }", instance+".Now", now == instance+".Now()"))
+		same := advance == instance+".Advance(d)" && plain(a.signature("Advance")) == "time.Duration -> "
+		a.put("Advance", a.function0("func(d time.Duration) { "+advance+" }", instance+".Advance", same))
+	}
+	for _, m := range []struct{ field, plain string }{
+		{"Since", "time.Time -> time.Duration"}, {"Until", "time.Time -> time.Duration"},
+		{"Sleep", "time.Duration -> "},
+		{"After", "time.Duration -> <-chan time.Time"}, {"Tick", "time.Duration -> <-chan time.Time"},
+	} {
+		a.likeTime(m.field, m.plain)
+	}
+	a.timer("NewTimer", "Timer")
+	a.timer("NewTicker", "Ticker")
+	a.timer("AfterFunc")
+	for _, name := range counters {
+		if sig := a.signature(name); sig != nil && plain(sig) == " -> int" {
+			a.put("Armed", instance+"."+name)
+		}
+	}
+	for field, second := range map[string]string{"WithTimeout": "time.Duration", "WithDeadline": "time.Time"} {
+		want := "context.Context," + second + " -> context.Context,context.CancelFunc"
+		if sig := a.signature(field); sig != nil && plain(sig) == want && !sig.Variadic() {
+			a.put(field, instance+"."+field)
+		}
+	}
+	slices.Sort(a.fields)
+	a.assume("it moves by %s", advance)
+}
+
+// function0 is a function, or the method itself where it is the same.
+func (a *adapter) function0(text, method string, same bool) string {
+	if same && strings.HasPrefix(method, instance+".") {
+		if sig := a.signature(strings.TrimPrefix(method, instance+".")); sig != nil && !sig.Variadic() {
+			return method
+		}
+	}
+	for _, name := range []string{"time", "context"} {
+		if strings.Contains(text, name+".") {
+			a.use(name, name)
+		}
+	}
+	return text
+}
+
+// likeTime sets a field to a method that is like the function of package time.
+func (a *adapter) likeTime(field, want string) {
+	names := []string{field}
+	if field == "After" {
+		names = append(names, "TickAfter")
+	}
+	for _, name := range names {
+		sig := a.signature(name)
+		if sig == nil || a.set[field] || plain(sig) != want {
+			continue
+		}
+		from, to, _ := strings.Cut(want, " -> ")
+		result := ""
+		if to != "" {
+			result = "return "
+		}
+		text := fmt.Sprintf("func(v %s) %s { %s%s.%s(v) }", from, to, result, instance, name)
+		a.put(field, a.function0(text, instance+"."+name, true))
+	}
+}
+
+// isClockwork reports whether the clock has clockwork's methods and types.
+func (a *adapter) isClockwork() bool {
+	for name, result := range map[string]string{
+		"NewTimer": clockwork + ".Timer", "AfterFunc": clockwork + ".Timer", "NewTicker": clockwork + ".Ticker",
+	} {
+		sig := a.signature(name)
+		if sig == nil || sig.Variadic() || !strings.HasSuffix(plain(sig), " -> "+result) {
+			return false
+		}
+	}
+	for _, name := range []string{"Now", "Since", "Until", "Sleep", "After", "Advance"} {
+		if a.method(name) == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// timer sets the field of a timer, a ticker or a function's timer, with one of the methods.
+func (a *adapter) timer(field string, others ...string) {
+	for _, name := range append([]string{field}, others...) {
+		sig := a.signature(name)
+		if sig == nil || a.set[field] {
+			continue
+		}
+		params, _, _ := strings.Cut(plain(sig), " -> ")
+		want := map[bool]string{true: "time.Duration,func()", false: "time.Duration"}[field == "AfterFunc"]
+		if params != want || sig.Results().Len() == 0 {
+			continue
+		}
+		if expr := a.handle(field, name, sig.Results()); expr != "" {
+			a.put(field, expr)
+			return
+		}
+		a.note("%s%s: its timers are others", name, strings.TrimPrefix(types.TypeString(sig, a.short), "func"))
+	}
+}
+
+// handle is a function that makes a timer of the type that the suite has, "" if there is no way.
+func (a *adapter) handle(field, name string, results *types.Tuple) string {
+	of, channel, vars := results.At(0).Type(), "", "h"
+	if results.Len() == 2 && types.TypeString(of, nil) == "<-chan time.Time" {
+		of, channel, vars = results.At(1).Type(), "c", "c, h"
+	} else if results.Len() != 1 {
+		return ""
+	}
+	member := func(name string) string { // its type's text
+		obj, _, _ := types.LookupFieldOrMethod(of, true, a.pkg.types, name)
+		switch obj := obj.(type) {
+		case *types.Func:
+			return plain(obj.Type().(*types.Signature))
+		case *types.Var:
+			return types.TypeString(obj.Type(), nil)
+		}
+		return ""
+	}
+	stop, reset := member("Stop"), member("Reset")
+	for text, want := range map[string]string{
+		"h.Chan()": " -> <-chan time.Time", "h.C()": " -> <-chan time.Time", "h.C": "<-chan time.Time",
+	} {
+		if member(strings.TrimSuffix(strings.TrimPrefix(text, "h."), "()")) == want {
+			channel = text
+		}
+	}
+	role, call := "Timer", fmt.Sprintf("%s := %s.%s(d)", vars, instance, name)
+	params := "d time.Duration"
+	switch field {
+	case "NewTicker":
+		role = "Ticker"
+	case "AfterFunc":
+		params, channel, call = params+", f func()", "nil", strings.TrimSuffix(call, ")")+", f)"
+		if vars != "h" {
+			return ""
+		}
+	}
+	if channel == "" || !strings.HasPrefix(stop, " -> ") {
+		return ""
+	}
+	a.use("time", "time")
+	a.use(clockwork, "clockwork")
+	stopper := "func() bool { return h.Stop() }"
+	if stop != " -> bool" {
+		stopper = "func() bool { h.Stop(); return true }"
+		if role == "Timer" {
+			a.assume("Stop of %s does not say whether the timer was armed: the suite is told that it was", name)
+		}
+	}
+	resetter := "func(d time.Duration) bool { return h.Reset(d) }"
+	switch {
+	case reset == "time.Duration -> ":
+		resetter = "func(d time.Duration) bool { h.Reset(d); return true }"
+	case reset != "time.Duration -> bool":
+		resetter = "nil"
+		a.put("No"+role+"Reset", "true")
+	}
+	a.helpers["handle"] = true
+	literal := fmt.Sprintf("handle{%s, %s, %s}", channel, stopper, resetter)
+	if role == "Ticker" {
+		literal = "ticker{" + literal + "}"
+		a.helpers["ticker"] = true
+	}
+	return fmt.Sprintf("func(%s) clockwork.%s {\n%s\nreturn %s\n}", params, role, call, literal)
+}
+
+// helpers are declarations that adapters need, by name.
+var helpers = []struct{ name, text string }{
+	{"handle", `
+// handle is a timer in the form that the suite calls.
+type handle struct {
+	c     <-chan time.Time
+	stop  func() bool
+	reset func(d time.Duration) bool
+}
+
+func (h handle) Chan() <-chan time.Time     { return h.c }
+func (h handle) Stop() bool                 { return h.stop() }
+func (h handle) Reset(d time.Duration) bool { return h.reset(d) }
+`},
+	{"ticker", `
+// ticker is one whose methods return nothing.
+type ticker struct{ handle }
+
+func (t ticker) Stop()                 { t.stop() }
+func (t ticker) Reset(d time.Duration) { t.reset(d) }
+`},
+}

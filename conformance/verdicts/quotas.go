@@ -1,0 +1,339 @@
+package main
+
+import (
+	"fmt"
+	"go/types"
+	"regexp"
+	"strings"
+)
+
+// Names by which decisions are known.
+var (
+	decides = []string{
+		"TakeN", "Take", "AllowN", "Allow", "RateLimitCtx", "RateLimit", "Increment", "IncrementN", "LimitN", "Limit",
+		"Check", "Hit", "Get", "TryTake", "TryAcquire", "TryAcquirePermits", "TryAcquirePermit", "Request", "Reached",
+		"LimitReached", "Limited", "OnLimit",
+	}
+	middlewares = []string{"Handler", "Handle", "Middleware", "Wrap", "Limit"}
+	// refuses are names of results, fields and methods that say the opposite of OK.
+	refuses   = regexp.MustCompile(`(?i)limited|reached|exceed|denied|block|onlimit|reject|throttled`)
+	grants    = regexp.MustCompile(`(?i)^(ok|allowed|allow|granted|success)$`)
+	remains   = regexp.MustCompile(`(?i)^(remaining|left|remain)$`)
+	retries   = regexp.MustCompile(`(?i)^(retryafter|retryin|tryagainafter|waitfor)$`)
+	resets    = regexp.MustCompile(`(?i)^(resetafter|resetin)$`)
+	resetTime = regexp.MustCompile(`(?i)^(reset|resetat|resettime)$`)
+	before    = regexp.MustCompile(`(?i)^prev(ious)?(window|count|rate)?$`)
+)
+
+// decision is a method that answers a request, and what its answer has.
+type decision struct {
+	call     string            // what is called, with its arguments
+	vars     []string          // its results
+	fields   map[string]string // of quotatest.Answer
+	counts   bool              // it takes a number
+	unsigned bool              // and no negative one
+	recorder bool              // it takes what http handlers get
+}
+
+// more reports whether it says more than yes or no.
+func (d *decision) more() bool {
+	return d != nil && (d.fields["Remaining"] != "" || d.fields["RetryAfter"] != "" || d.fields["ResetAfter"] != "")
+}
+
+// decision is the method by which the subject decides, that with the most to say; nil if there is
+// none.
+func (a *adapter) decision() *decision {
+	var best *decision
+	for _, name := range decides {
+		sig := a.signature(name)
+		if sig == nil {
+			continue
+		}
+		d := a.decides(name, sig)
+		if d != nil && (best == nil || len(d.fields) > len(best.fields) || d.counts && !best.counts &&
+			len(d.fields) == len(best.fields)) {
+			best = d
+		}
+	}
+	return best
+}
+
+// decides tells what a method answers, nil if it is no decision.
+func (a *adapter) decides(name string, sig *types.Signature) *decision {
+	d := &decision{fields: map[string]string{}}
+	var args []string
+	for i := range sig.Params().Len() {
+		if sig.Variadic() && i == sig.Params().Len()-1 {
+			break
+		}
+		t := sig.Params().At(i).Type()
+		switch kindOf(t) {
+		case context:
+			args = append(args, "context.Background()")
+		case ident:
+			args = append(args, `"key"`)
+		case instant:
+			args = append(args, "time.Now()")
+		case count, perSec:
+			if d.counts {
+				return nil
+			}
+			d.counts, d.unsigned = true, unsigned(t)
+			args = append(args, a.fraction(t, "n"))
+		default:
+			arg := map[string]string{"net/http.ResponseWriter": "w", "*net/http.Request": "r"}[types.TypeString(t, nil)]
+			if arg == "" {
+				return nil
+			}
+			d.recorder = true
+			args = append(args, arg)
+		}
+	}
+	for i := range sig.Results().Len() {
+		d.result(name, sig.Results().At(i), i)
+	}
+	if d.fields["OK"] == "" {
+		return nil
+	}
+	d.call = instance + "." + name + "(" + strings.Join(args, ", ") + ")"
+	return d
+}
+
+// result looks at a result of a decision.
+func (d *decision) result(method string, v *types.Var, i int) {
+	name := v.Name()
+	if name == "" || name == "_" {
+		name = map[bool]string{true: method, false: ""}[i == 0]
+	}
+	local := v.Name()
+	if local == "" || len(local) == 1 || reserved[local] != "" {
+		local = fmt.Sprintf("r%d", i)
+	}
+	found := false
+	set := func(field, expr string) {
+		if d.fields[field] == "" {
+			d.fields[field], found = expr, true
+		}
+	}
+	switch k := kindOf(v.Type()); {
+	case k == failure:
+		set("Err", local)
+	case k == boolean:
+		set("OK", map[bool]string{true: "!", false: ""}[refuses.MatchString(name)]+local)
+	case k == count && remains.MatchString(name):
+		set("Remaining", "int("+local+")")
+	case k == duration && retries.MatchString(name):
+		set("RetryAfter", local)
+	case k == duration && resets.MatchString(name):
+		set("ResetAfter", local)
+	default:
+		for _, m := range members(v.Type()) {
+			d.member(local, m, set)
+		}
+	}
+	d.vars = append(d.vars, map[bool]string{true: local, false: "_"}[found])
+}
+
+// member is what a result has: a field, or a method without parameters.
+type member struct {
+	name, expr string // the expression behind its owner
+	kind       kind
+}
+
+func members(t types.Type) []member {
+	var out []member
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	if s, ok := t.Underlying().(*types.Struct); ok {
+		for f := range s.Fields() {
+			if f.Exported() {
+				out = append(out, member{f.Name(), "." + f.Name(), kindOf(f.Type())})
+			}
+		}
+	}
+	set := types.NewMethodSet(types.NewPointer(t))
+	if types.IsInterface(t) {
+		set = types.NewMethodSet(t)
+	}
+	for m := range set.Methods() {
+		sig := m.Obj().Type().(*types.Signature)
+		if m.Obj().Exported() && sig.Params().Len() == 0 && sig.Results().Len() == 1 {
+			out = append(out, member{m.Obj().Name(), "." + m.Obj().Name() + "()", kindOf(sig.Results().At(0).Type())})
+		}
+	}
+	return out
+}
+
+// member looks at a part of a result.
+func (d *decision) member(local string, m member, set func(field, expr string)) {
+	expr := local + m.expr
+	switch {
+	case m.kind == boolean && refuses.MatchString(m.name):
+		set("OK", "!"+expr)
+	case m.kind == boolean && grants.MatchString(m.name):
+		set("OK", expr)
+	case m.kind == count && grants.MatchString(m.name): // how many are allowed
+		set("OK", expr+" > 0")
+	case m.kind == count && remains.MatchString(m.name):
+		set("Remaining", "int("+expr+")")
+	case m.kind == duration && retries.MatchString(m.name):
+		set("RetryAfter", expr)
+	case m.kind == duration && (resets.MatchString(m.name) || resetTime.MatchString(m.name)):
+		set("ResetAfter", expr)
+	case m.kind == instant && resetTime.MatchString(m.name):
+		set("ResetAfter", "time.Until("+expr+")")
+	}
+}
+
+// fillQuota sets the fields of quotatest.Funcs.
+func (a *adapter) fillQuota() {
+	a.kind = a.algorithm()
+	a.assume("it promises what a %s does: otherwise say another Kind", a.kind)
+	if wrap := a.middleware(); wrap != "" {
+		a.use("net/http", "http")
+		a.use("net/http/httptest", "httptest")
+		a.use("strconv", "strconv")
+		a.assume("its middleware counts requests, one at a time: declare Single, and Answers if it sets the header")
+		a.put("Take", `func(n int) quotatest.Answer {
+if n != 1 {
+panic("one at a time")
+}
+w, served := httptest.NewRecorder(), false
+next := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { served = true })
+`+wrap+`.ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
+left, _ := strconv.Atoi(w.Header().Get("X-RateLimit-Remaining"))
+return quotatest.Answer{OK: served, Remaining: left}
+}`)
+		return
+	}
+	d := a.decision()
+	if d == nil {
+		a.note("one of these must be set: Take, TakeAt")
+		a.fields = append(a.fields, "// Take: nothing fits.")
+		return
+	}
+	a.put("Take", d.text(a))
+	if sig := a.signature("Peek"); sig != nil {
+		if p := a.decides("Peek", sig); p != nil && !p.counts && !p.recorder {
+			a.put("Peek", p.text(a))
+		}
+	}
+	if sig := a.signature("Close"); sig != nil && plain(sig) == "context.Context -> error" {
+		a.use("context", "context")
+		a.put("Stop", "func() { _ = "+instance+".Close(context.Background()) }")
+	}
+	for _, name := range stops {
+		if sig := a.signature(name); sig != nil && strings.HasPrefix(plain(sig), " -> ") {
+			a.put("Stop", "func() { "+instance+"."+name+"() }")
+		}
+	}
+}
+
+// text is the function that asks for a decision.
+func (d *decision) text(a *adapter) string {
+	var b strings.Builder
+	field := "Take"
+	if strings.HasPrefix(d.call, instance+".Peek(") {
+		field = "Peek"
+	}
+	params := map[string]string{"Take": "n int", "Peek": ""}[field]
+	b.WriteString("func(" + params + ") quotatest.Answer {\n")
+	if !d.counts && field == "Take" {
+		b.WriteString("if n != 1 {\npanic(\"one at a time\")\n}\n")
+		a.assume("it takes one at a time: declare Single")
+	}
+	if d.unsigned {
+		b.WriteString("if n < 0 {\npanic(\"unsigned\")\n}\n")
+	}
+	if d.recorder {
+		a.use("net/http/httptest", "httptest")
+		b.WriteString("w, r := httptest.NewRecorder(), httptest.NewRequest(\"GET\", \"/\", nil)\n")
+	}
+	fmt.Fprintf(&b, "%s := %s\n", strings.Join(d.vars, ", "), d.call)
+	var parts []string
+	for _, name := range []string{"OK", "Remaining", "RetryAfter", "ResetAfter", "Err"} {
+		if d.fields[name] != "" {
+			parts = append(parts, name+": "+d.fields[name])
+		}
+	}
+	if list := strings.Join(parts, ", "); len(list) < 70 {
+		fmt.Fprintf(&b, "return quotatest.Answer{%s}\n}", list)
+	} else {
+		fmt.Fprintf(&b, "return quotatest.Answer{\n%s,\n}\n}", list)
+	}
+	for _, name := range []string{"context", "time"} {
+		if strings.Contains(b.String(), name+".") {
+			a.use(name, name)
+		}
+	}
+	return b.String()
+}
+
+// middleware is the handler that the subject puts before next, "" if it is no middleware.
+func (a *adapter) middleware() string {
+	if sig, ok := a.subject.Underlying().(*types.Signature); ok {
+		if isMiddleware(sig) {
+			return instance + "(next)"
+		}
+		return ""
+	}
+	for _, name := range middlewares {
+		if sig := a.signature(name); sig != nil && isMiddleware(sig) {
+			return instance + "." + name + "(next)"
+		}
+	}
+	return ""
+}
+
+// isMiddleware reports whether a function takes a handler and returns one.
+func isMiddleware(sig *types.Signature) bool {
+	return plain(sig) == "net/http.Handler -> net/http.Handler" && !sig.Variadic()
+}
+
+// algorithm is the Kind that names tell: those of the package's parameters, too, for who counts
+// by two windows has to speak of the one before.
+func (a *adapter) algorithm() string {
+	if told := a.byName(); told != "" {
+		return told
+	}
+	scope := a.pkg.types.Scope()
+	for _, name := range scope.Names() {
+		obj, ok := scope.Lookup(name).(*types.TypeName)
+		if !ok || !obj.Exported() || !types.IsInterface(obj.Type()) {
+			continue
+		}
+		for m := range obj.Type().Underlying().(*types.Interface).Methods() {
+			params := m.Type().(*types.Signature).Params()
+			for i := range params.Len() {
+				if before.MatchString(params.At(i).Name()) {
+					return "SlidingCounter"
+				}
+			}
+		}
+	}
+	return "FixedWindow"
+}
+
+// algorithms are the names that say what is promised.
+var algorithms = []struct {
+	kind  string
+	names *regexp.Regexp
+}{
+	{"GCRA", regexp.MustCompile(`(?i)gcra|bucket`)},
+	{"SlidingLog", regexp.MustCompile(`(?i)sliding.?log|log$`)},
+	{"SlidingCounter", regexp.MustCompile(`(?i)sliding`)},
+	{"FixedWindow", regexp.MustCompile(`(?i)fixed.?window`)},
+}
+
+// byName is the Kind that a name says, "" if none does.
+func (a *adapter) byName() string {
+	for _, name := range []string{a.name, a.pkg.Name} {
+		for _, k := range algorithms {
+			if k.names.MatchString(name) {
+				return k.kind
+			}
+		}
+	}
+	return ""
+}

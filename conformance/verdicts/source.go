@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/format"
+	"go/token"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+)
+
+// source is the text of the test.
+func (a *adapter) source() []byte {
+	var b bytes.Buffer
+	test := "TestConformance"
+	if token.IsExported(a.name) {
+		test += "_" + a.name
+	}
+	name := "conformance_test"
+	if a.pkg.folder() != "." || a.pkg.Module != nil && a.pkg.Module.Main {
+		name = a.pkg.Name + "_test"
+	}
+	fmt.Fprintf(&b, "package %s\n\nimport (\n", name)
+	for _, p := range slices.Sorted(maps.Keys(a.imports)) {
+		if !strings.Contains(strings.SplitN(p, "/", 2)[0], ".") {
+			fmt.Fprintf(&b, "%q\n", p)
+		}
+	}
+	fmt.Fprintf(&b, "\"testing\"\n\n%q\n", root+"conformance/"+a.c.pkg)
+	for _, p := range slices.Sorted(maps.Keys(a.imports)) {
+		if !strings.Contains(strings.SplitN(p, "/", 2)[0], ".") { // with those of the standard library
+			continue
+		}
+		if name := a.imports[p]; name != a.named(p) {
+			fmt.Fprintf(&b, "%s ", name)
+		}
+		fmt.Fprintf(&b, "%q\n", p)
+	}
+	params := fmt.Sprintf("env %s.Env, cfg %s.Config", a.c.pkg, a.c.pkg)
+	if a.c.made != "" {
+		params += ", " + a.c.made + " func(int)"
+	}
+	if a.c.pkg == "clocktest" {
+		params = "env clocktest.Env"
+	}
+	fmt.Fprintf(&b, ")\n\nfunc %s(t *testing.T) {\n%s.Run(t, %s.Spec{\n", test, a.c.pkg, a.c.pkg)
+	fmt.Fprintf(&b, "Name: %q,\n", a.pkg.ImportPath+" "+a.name)
+	if a.c.pkg != "clocktest" { // which knows no other time than that of the clock
+		fmt.Fprintf(&b, "Time: %s.%s, // or %s\n", a.c.pkg, a.time, a.otherTime())
+	}
+	if a.kind != "" {
+		fmt.Fprintf(&b, "Kind: %s.%s,\n", a.c.pkg, a.kind)
+	}
+	fmt.Fprintf(&b, "New: func(%s) %s.Funcs {\n%s\n", params, a.c.pkg, strings.Join(a.lines, "\n"))
+	for _, n := range a.notes {
+		fmt.Fprintf(&b, "// %s\n", n)
+	}
+	if len(a.set) == 0 && a.whole == "" {
+		fmt.Fprintf(&b, "_ = %s\n", instance)
+	}
+	if a.whole != "" {
+		fmt.Fprintf(&b, "return %s\n},\n", a.whole)
+	} else {
+		fmt.Fprintf(&b, "return %s.Funcs{\n%s\n}\n},\n", a.c.pkg, strings.Join(a.fields, "\n"))
+	}
+	fmt.Fprintf(&b, "// Traits: left out at first; the subtest TRAITS prints the literal to paste.\n})\n}\n")
+	for _, h := range helpers {
+		if a.helpers[h.name] {
+			b.WriteString(h.text)
+		}
+	}
+	text, err := format.Source(b.Bytes())
+	if err != nil {
+		return b.Bytes() // what could not be told is no Go
+	}
+	return text
+}
+
+// otherTime is the source of time that it could be instead.
+func (a *adapter) otherTime() string {
+	if a.time == "Injected" {
+		return "PackageTime, if it calls package time too"
+	}
+	return "Injected, if it takes a clock: env.Clock"
+}
+
+// named is the name that an import has without saying so, as far as its path tells.
+func (a *adapter) named(importPath string) string {
+	if importPath == a.pkg.ImportPath {
+		return a.pkg.Name
+	}
+	return path.Base(importPath)
+}
