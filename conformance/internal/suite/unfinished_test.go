@@ -34,6 +34,7 @@ func TestUnfinished_leavesItsRulesInconclusive(t *testing.T) {
 		{"spins", func() {
 			for !enough.Load() {
 			}
+			<-outside // its test is over, and must not hear of it
 		}, []string{"it runs on and on, in "}},
 		{"sleeps with a lock", func() {
 			go func() {
