@@ -17,8 +17,8 @@ const head = `<!-- Made by: go run ./findings -->
 What the suite says of published libraries, unmodified, at the versions named. A *defect* breaks what the library's own
 documents promise, or what nobody can want; a *choice* is behaviour that its documents do not mention and that some may
 rely on. That a fake clock differs from package time may be what its authors chose: few of those findings are sorted. The
-same as pages with timelines: [verdicts.html](verdicts.html), and [recent/verdicts.html](recent/verdicts.html) for those
-that need a recent Go.
+same as pages with timelines: [verdicts.html](verdicts.html), [recent/verdicts.html](recent/verdicts.html) for those that
+need a recent Go, and [redis.html](redis.html) for what shares a Redis server.
 
 `
 
@@ -156,9 +156,17 @@ func (it item) write(b *bytes.Buffer) error {
 	}
 	fmt.Fprintf(b, "  <details><summary>as an issue for its tracker</summary>\n\n")
 	fmt.Fprintf(b, "  %s: %s.\n", it.report.Name, it.v.Reason)
-	fmt.Fprintf(b, "  This test needs nothing but the library, and passes as long as that is so.\n\n")
+	fmt.Fprintf(b, "  This test needs nothing but the library%s, and passes as long as that is so.\n\n", server(code))
 	fmt.Fprintf(b, "  ```go\n%s  ```\n  </details>\n", indented(code))
 	return nil
+}
+
+// server is what a test needs beside a library that asks a server.
+func server(code string) string {
+	if strings.Contains(code, "miniredis.") {
+		return " and [miniredis](https://github.com/alicebob/miniredis), a server in memory"
+	}
+	return ""
 }
 
 // issueName is the short form of an issue's address: github.com/a/b/issues/1 is a/b#1.

@@ -1,5 +1,6 @@
-// Findings judges the peers and those in recent, and writes FINDINGS.md and a verdicts.html for
-// each from the reports: run it in the folder of the peers, with the Go that recent needs.
+// Findings judges the peers, those in recent and the one beside redislimit, and writes FINDINGS.md
+// and a page for each module from the reports: run it in the folder of the peers, with the Go that
+// recent needs.
 //
 //	go run ./findings
 //
@@ -16,19 +17,25 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 
 	"github.com/escapement-go/escapement/conformance"
 )
 
-// folders are the modules that are judged, and the title of the page of each.
-var folders = []struct{ dir, title string }{
-	{".", "Verdicts on published libraries"},
-	{"recent", "Verdicts on published libraries that need a recent Go"},
+// A folder is a module whose tests hold peers to the suite.
+type folder struct {
+	dir, tests  string // tests is for -run
+	page, title string // of the page with the verdicts, page as it is named here
 }
 
-// judged are the tests that hold peers to the suite.
-const judged = "^Test(Peers|ConcurrencyPeers|Quotas|Clocks)$"
+const most = "^Test(Peers|ConcurrencyPeers|Quotas|Clocks)$"
+
+var folders = []folder{
+	{".", most, "verdicts.html", "Verdicts on published libraries"},
+	{"recent", most, "recent/verdicts.html", "Verdicts on published libraries that need a recent Go"},
+	{"../../limiters/redislimit", "^TestPeer$", "redis.html", "Verdicts on published limiters that share a Redis server"},
+}
 
 func main() {
 	if err := run(); err != nil {
@@ -48,7 +55,7 @@ func run() error {
 		if err != nil {
 			return err
 		}
-		reports, err := judge(f.dir, f.title)
+		reports, err := f.judge()
 		if err != nil {
 			return err
 		}
@@ -71,10 +78,14 @@ type judgement struct {
 }
 
 // judge runs the command verdicts in a folder, which writes the page, and returns the reports.
-func judge(dir, title string) ([]*conformance.Report, error) {
+func (f folder) judge() ([]*conformance.Report, error) {
+	page, err := filepath.Abs(f.page)
+	if err != nil {
+		return nil, err
+	}
 	cmd := exec.Command("go", "run", "github.com/escapement-go/escapement/conformance/verdicts",
-		"-json", "-html", "verdicts.html", "-title", title, "-run", judged, ".")
-	cmd.Dir, cmd.Stderr = dir, os.Stderr
+		"-json", "-html", page, "-title", f.title, "-run", f.tests, ".")
+	cmd.Dir, cmd.Stderr = f.dir, os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
 		return nil, fmt.Errorf("verdicts: %w", err)
