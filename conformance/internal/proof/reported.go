@@ -44,3 +44,15 @@ func report(t *testing.T, m zoo.Mutant) {
 		t.Errorf("%s is not caught by %s: %s", m.Name, m.Rule, v.Status)
 	}
 }
+
+// OnlyFails checks that of all rules one fails, and no other: what is one mistake is one finding.
+// Schedules of more than three steps are left out.
+func OnlyFails(t *testing.T, spec conformance.Spec, rule string) {
+	t.Helper()
+	short := func(_ string, steps int) bool { return steps <= 3 }
+	for _, v := range spec.Examine(t, inside.Options{Keep: short}).Verdicts {
+		if failed := v.Status == conformance.Fail; failed != (v.Rule == rule) {
+			t.Errorf("%s: %s: %s", v.Rule, v.Status, v.Text)
+		}
+	}
+}
