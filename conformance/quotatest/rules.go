@@ -271,21 +271,23 @@ func (c *contract) absentBut(kinds ...Kind) func(*suite.Suite, *Traits) string {
 	}
 }
 
+// answers is the choice that the model does not need: what is answered beside OK.
+const answers = "Answers"
+
 // undeclared says which of the traits that the model of the kind needs is undeclared, ""
 // if none is.
 func (c *contract) undeclared(s *suite.Suite, tr *Traits) string {
 	for _, choice := range c.Table(s, tr) {
-		if choice.Declared == 0 && choice.Needless != nil && !choice.Needless() {
+		if choice.Name != answers && choice.Declared == 0 && choice.Needless != nil && !choice.Needless() {
 			return "trait " + choice.Name + " is undeclared"
 		}
 	}
 	return ""
 }
 
-// unanswered says that a field is not filled in.
+// unanswered says that a field is not declared to be filled in.
 func unanswered(tr *Traits, field Answers) string {
-	names := map[Answers]string{AnswersRetry: "RetryAfter", AnswersReset: "ResetAfter", AnswersRemaining: "Remaining"}
-	return suite.If(tr.Answers&field == 0, names[field]+" is not answered")
+	return suite.If(tr.Answers&field == 0, answersLiteral(int(field))+" is not declared")
 }
 
 // asks reports whether a request of the schedule is for such a number.

@@ -26,7 +26,8 @@ type Traits struct {
 	TooLarge TooLarge
 	// BackTime says what an instant before the newest one means. Explicit only.
 	BackTime BackTime
-	// Answers are the fields of Answer that are filled in beside OK, if any.
+	// Answers are the fields of Answer that are filled in beside OK, if any. Those that are not
+	// declared are not looked at.
 	Answers Answers
 	// Single says that events can only be taken one at a time.
 	Single bool
@@ -192,9 +193,10 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Set: func(v int) { tr.Denied = Denied(v) },
 		},
 		{
-			Name: "Answers", Declared: int(tr.Answers), Literal: answersLiteral,
-			Observe: func() int { return int(c.observations(s).answers()) },
-			Set:     func(v int) { tr.Answers = Answers(v) },
+			Name: answers, Declared: int(tr.Answers), Literal: answersLiteral,
+			Needless: func() bool { return c.observations(s).answers() == 0 },
+			Observe:  func() int { return int(c.observations(s).answers()) },
+			Set:      func(v int) { tr.Answers = Answers(v) },
 		},
 		{
 			Name: "TooLarge", Declared: int(tr.TooLarge),

@@ -130,3 +130,24 @@ func TestFaults_areJudged(t *testing.T) {
 		}
 	}
 }
+
+// What is answered beside OK is not left unjudged in silence: TRAITS fails until it is declared.
+func TestTraits_answers(t *testing.T) {
+	spec := quota.Plain(quotatest.GCRA, quotatest.Injected)
+	short := func(_ string, steps int) bool { return steps <= 3 }
+	for _, declared := range []quotatest.Answers{0, quotatest.AnswersRemaining} {
+		spec.Traits.Answers = declared
+		r := spec.Examine(t, inside.Options{Keep: short})
+		told, _ := r.Verdict("TRAITS")
+		if failed := told.Status == conformance.Fail; failed != (declared == 0) ||
+			failed && !strings.Contains(told.Text, "Answers: quotatest.AnswersRetry | quotatest.AnswersReset") {
+			t.Errorf("Answers: %d declared, TRAITS: %s\n%s", declared, told.Status, told.Text)
+		}
+		if v, _ := r.Verdict("GC-RESET"); v.Reason != "quotatest.AnswersReset is not declared" {
+			t.Errorf("GC-RESET is skipped: %q", v.Reason)
+		}
+		if v, _ := r.Verdict("GC-TAT"); declared == 0 && v.Status != conformance.Pass {
+			t.Errorf("GC-TAT, which needs no answers: %s %s", v.Status, v.Reason)
+		}
+	}
+}
