@@ -125,7 +125,7 @@ func (o *observations) fits(tr Traits) bool {
 // of its values.
 func (o *observations) candidates(tr Traits) []Traits {
 	all := []Traits{{Edge: tr.Edge, Align: tr.Align, Denied: tr.Denied, Grain: tr.Grain,
-		Buckets: tr.Buckets, Latency: tr.Latency}}
+		Rounded: tr.Rounded, Buckets: tr.Buckets, Latency: tr.Latency}}
 	vary := func(open bool, values int, set func(tr *Traits, v int)) {
 		if !open {
 			return
@@ -201,7 +201,7 @@ func (o *observations) exactness(tr *Traits) Traits {
 			if finest == nil {
 				finest = &all[i]
 			}
-			if o.answer(fit) {
+			if o.answer(fit) || o.answer(inSeconds(fit)) {
 				return all[i]
 			}
 		}
@@ -210,6 +210,25 @@ func (o *observations) exactness(tr *Traits) Traits {
 		return Traits{}
 	}
 	return *finest
+}
+
+// rounded is a second if answers are in whole seconds, and decisions are finer.
+func (o *observations) rounded(tr Traits) time.Duration {
+	if exact := o.exactness(&tr); tr.Grain == 0 && tr.Buckets == 0 {
+		tr.Grain, tr.Buckets = exact.Grain, exact.Buckets
+	}
+	for _, fit := range o.candidates(tr) {
+		if o.fits(fit) && !o.answer(fit) && o.answer(inSeconds(fit)) {
+			return time.Second
+		}
+	}
+	return 0
+}
+
+// inSeconds are traits with answers in whole seconds.
+func inSeconds(tr Traits) Traits {
+	tr.Rounded = time.Second
+	return tr
 }
 
 // latency is the most time that a request took.

@@ -20,12 +20,12 @@ func (x *exam) retry() *suite.Violation {
 			return nil
 		}
 		want, got := s.model.until(s.At, s.N), s.Answer.RetryAfter
-		if (got - want).Abs() <= x.grain() {
+		if x.says(got, want) {
 			return nil
 		}
 		because := fmt.Sprintf("%d fit at %s, if nothing else is granted", s.N, timeline.Duration(s.At+want))
 		return x.broken(s.At, because, "allow %d at %s was denied with RetryAfter %s, want %s",
-			s.N, timeline.Duration(s.At), timeline.Duration(got), timeline.Duration(want))
+			s.N, timeline.Duration(s.At), timeline.Duration(got), x.wanted(want))
 	})
 }
 
@@ -79,16 +79,30 @@ func (x *exam) estimated() *suite.Violation {
 }
 
 func (x *exam) reset() *suite.Violation {
-	grain := x.grain()
 	return x.answers(func(s step) *suite.Violation {
 		after := s.after()
 		want, got := after.until(s.At, after.limit), s.Answer.ResetAfter
-		if (got-want).Abs() <= grain || want == 0 && got >= 0 && got <= after.window {
+		if x.says(got, want) || want == 0 && got >= 0 && got <= after.window {
 			return nil
 		}
 		return x.broken(s.At, fmt.Sprintf("all of it is there again at %s", timeline.Duration(s.At+want)),
-			"%s was answered with ResetAfter %s, want %s", s.Step, timeline.Duration(got), timeline.Duration(want))
+			"%s was answered with ResetAfter %s, want %s", s.Step, timeline.Duration(got), x.wanted(want))
 	})
+}
+
+// says reports whether a time that was answered is the right one, as exact as is declared, or
+// rounded up.
+func (x *exam) says(got, want time.Duration) bool {
+	return got >= want-x.grain() && got-x.traits.Rounded <= want+x.grain()
+}
+
+// wanted is how a time is to be answered.
+func (x *exam) wanted(want time.Duration) string {
+	if unit := x.traits.Rounded; unit > 0 && want%unit != 0 {
+		return fmt.Sprintf("%s, which are %s rounded up",
+			timeline.Duration(want-want%unit+unit), timeline.Duration(want))
+	}
+	return timeline.Duration(want)
 }
 
 // answers returns what check finds in the trace if it finds something with every model

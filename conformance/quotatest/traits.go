@@ -37,6 +37,9 @@ type Traits struct {
 	// Grain is how exact the limiter is, if not to the nanosecond. A decision that another
 	// instant within the grain would change is not judged.
 	Grain time.Duration
+	// Rounded is the unit in which RetryAfter and ResetAfter are answered, rounded up, if they are
+	// coarser than the decisions, as in the headers of HTTP: time.Second.
+	Rounded time.Duration
 	// Buckets is into how many parts the limiter divides the window, if it counts by part: then
 	// it is as exact as one of them is long.
 	Buckets int
@@ -151,6 +154,11 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Name: "Grain", Declared: int(tr.Grain), Literal: durationLiteral,
 			Observe: func() int { return int(c.observations(s).exactness(tr).Grain) },
 			Set:     func(v int) { tr.Grain = time.Duration(v) },
+		},
+		{
+			Name: "Rounded", Declared: int(tr.Rounded), Literal: durationLiteral,
+			Observe: func() int { return int(c.observations(s).rounded(*tr)) },
+			Set:     func(v int) { tr.Rounded = time.Duration(v) },
 		},
 		{
 			Name: "Buckets", Declared: tr.Buckets, Literal: strconv.Itoa,

@@ -67,6 +67,34 @@ func clearedByTicker() qt.Spec {
 	}
 }
 
+// inSeconds answers in whole seconds, as the headers of HTTP do; a mutant cuts what is left off.
+func inSeconds(kind qt.Kind, mutant string) qt.Spec {
+	spec := limiterSpec(mutant, kind, qt.Explicit)
+	spec.Name, spec.Traits.Rounded = "answers in whole seconds, "+spec.Name, time.Second
+	cut := func(d time.Duration) time.Duration {
+		if up := time.Second - 1; d > 0 && mutant != "cut off" {
+			d += up
+		}
+		return d.Truncate(time.Second)
+	}
+	New := spec.New
+	spec.New = func(env qt.Env, cfg qt.Config) qt.Funcs {
+		f := New(env, cfg)
+		rounded := func(a qt.Answer) qt.Answer {
+			a.ResetAfter = cut(a.ResetAfter)
+			if a.RetryAfter > 0 {
+				a.RetryAfter = cut(a.RetryAfter)
+			}
+			return a
+		}
+		return qt.Funcs{
+			TakeAt: func(t time.Time, n int) qt.Answer { return rounded(f.TakeAt(t, n)) },
+			PeekAt: func(t time.Time) qt.Answer { return rounded(f.PeekAt(t)) },
+		}
+	}
+	return spec
+}
+
 // wholeLog remembers all that was asked, also what was denied.
 func wholeLog() qt.Spec {
 	return serial("a log of all that was asked", qt.SlidingLog,

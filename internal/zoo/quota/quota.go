@@ -83,6 +83,17 @@ func Mutants() []zoo.Mutant {
 			Hangs: m.name == "keeps a lock when it denies", Chance: m.rule == "X-CONC",
 		})
 	}
+	for _, m := range []struct {
+		name string
+		kind qt.Kind
+		rule string
+	}{
+		{"cut off", qt.GCRA, "GC-RETRY"}, {"cut off", qt.SlidingLog, "GC-RESET"},
+		{"a nanosecond early", qt.GCRA, "GC-EQUIV"}, {"an event leaves a nanosecond late", qt.SlidingLog, "SW-EXP"},
+	} {
+		spec := inSeconds(m.kind, m.name)
+		all = append(all, zoo.Mutant{Name: spec.Name + ": " + m.name, Rule: m.rule, Spec: spec})
+	}
 	for _, m := range []struct{ name, rule string }{
 		{"fails closed where it should fail open", "X-ERR"}, {"asks again when it is denied", "X-LATENCY"},
 	} {
@@ -107,6 +118,7 @@ func Designs() []zoo.Design {
 		clearedByTicker(),
 		expiringKey(), openedByAny(), openedAtOnce(), gridFromFirst(), expiringIncrement(), ticksFromFirst(),
 		wholeLog(), ring(), roundedDown(), cappedCounter(), janitor(), floatingBucket(), atomicArrival(),
+		inSeconds(qt.GCRA, ""), inSeconds(qt.SlidingLog, ""), inSeconds(qt.FixedWindow, ""),
 		oneOnly(), spaced(), buckets(), remote(qt.FixedWindow, qt.PackageTime, ""),
 		remote(qt.FixedWindow, qt.Injected, ""), remote(qt.SlidingLog, qt.PackageTime, ""), remote(qt.GCRA,
 			qt.Injected, ""),
