@@ -59,6 +59,25 @@ func TestHint(t *testing.T) {
 	}
 }
 
+// A number that is not declared is offered, too, as it is observed.
+func TestHint_numbers(t *testing.T) {
+	for _, d := range quota.Designs() {
+		if d.Name != "answers in whole seconds, zoo GCRA Explicit" {
+			continue
+		}
+		spec := d.Spec.(quotatest.Spec)
+		spec.Traits.Rounded = 0
+		r := spec.Examine(t, inside.Options{Unprobed: true})
+		for _, rule := range []string{"GC-RETRY", "GC-RESET"} {
+			if v, _ := r.Verdict(rule); !strings.Contains(v.Text, "declare Rounded: 1 * time.Second") {
+				t.Errorf("%s: %s: the text does not lead to Rounded:\n%s", rule, v.Status, v.Text)
+			}
+		}
+		return
+	}
+	t.Error("there is no such design")
+}
+
 // On package time the windows of a second run begin where those of the first did, even if
 // they are longer than an hour, so that rules which compare two runs can judge them.
 func TestJudge_longWindows(t *testing.T) {

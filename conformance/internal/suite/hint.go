@@ -67,7 +67,8 @@ type otherwise struct {
 	name          string
 }
 
-// others lists what may be declared instead of what is.
+// others lists what may be declared instead of what is. Of a number that is not declared it is what
+// was observed.
 func (e *engine[T, E]) others() (all []otherwise) {
 	for k, c := range e.choices {
 		if c.Set == nil || c.Apart {
@@ -76,6 +77,11 @@ func (e *engine[T, E]) others() (all []otherwise) {
 		for i, name := range c.Values {
 			if i+1 != c.Declared && !slices.Contains(c.Blind, name) {
 				all = append(all, otherwise{k, i + 1, name})
+			}
+		}
+		if c.number() && c.Declared == 0 {
+			if seen := e.observe(c); c.named(seen) {
+				all = append(all, otherwise{k, seen, c.Literal(seen)})
 			}
 		}
 	}

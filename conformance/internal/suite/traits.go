@@ -46,6 +46,9 @@ func Flag(int) string { return "true" }
 // optional reports whether nobody need declare the choice.
 func (c Choice) optional() bool { return c.Needless == nil }
 
+// number reports whether the values of the choice are numbers, and can be observed.
+func (c Choice) number() bool { return c.Values == nil && c.Literal != nil && c.Observe != nil }
+
 // needless reports whether the choice need not be declared.
 func (c Choice) needless() bool { return c.optional() || c.Needless() }
 
