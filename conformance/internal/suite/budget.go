@@ -59,8 +59,7 @@ func (f *FakeTime) settled(wait func()) {
 
 // The longest sleep in a bubble after which nobody looks how often something woke. Of a longer
 // one the first part is short, as a ticker of a nanosecond would not come to the end of a
-// minute. The next are four times as long each, up to that, and later ones twice as long as
-// what has passed.
+// minute, and each is twice as long as the one before.
 const (
 	firstSleep = 16 * time.Microsecond
 	longSleep  = time.Minute
@@ -74,7 +73,7 @@ func (b *BubbleTime) sleep(d time.Duration, sleep func(time.Duration)) {
 	}
 	d = min(d, time.Until(time.Unix(0, math.MaxInt64))-1) // the runtime's time ends there
 	before := wakes()
-	for slice := firstSleep; d > 0; slice = max(2*slice, min(4*slice, longSleep)) {
+	for slice := firstSleep; d > 0; slice *= 2 {
 		sleep(min(slice, d))
 		d -= min(slice, d)
 		if n := wakes() - before; b.wakes+n > mostWakes {

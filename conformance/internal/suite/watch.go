@@ -51,7 +51,7 @@ const (
 // progress.
 func (l *lab) watch(next *atomic.Int64, ended <-chan struct{}) *Hang {
 	wait := cmp.Or(l.first, firstLook)
-	spins, idles := cmp.Or(300*l.first, spinning), cmp.Or(200*l.first, watchdog)
+	spins, idles := cmp.Or(1000*l.first, spinning), cmp.Or(200*l.first, watchdog)
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	seen, rounds := next.Load(), l.rounds.Load()
