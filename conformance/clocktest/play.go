@@ -24,6 +24,7 @@ func (c *contract) Signs() []suite.Sign {
 		{Like: regexp.MustCompile(`^S\d`), Means: "S is a sleeper that wakes"},
 		{Like: regexp.MustCompile(`^C\d`), Means: "C is the state of a context"},
 		{Like: regexp.MustCompile(`^[yn]$`), Means: "y and n are answers, true and false"},
+		{Like: regexp.MustCompile(`^done$`), Means: "done is a return"},
 		{Like: regexp.MustCompile(`^-$`), Means: "- is nothing to read"},
 		{Like: regexp.MustCompile(`^!$`), Means: "! is a panic"},
 	}
@@ -34,7 +35,10 @@ func (c *contract) Signs() []suite.Sign {
 // clock is not run, as there is nothing to compare it with, unless what it shows can be judged
 // by itself.
 func (c *contract) Play(st *suite.Stage) {
-	want := newWorld(st, packageTime())
+	tested := c.spec.New(Env{Settle: synctestcompat.Wait})
+	reference := packageTime()
+	reference.NoTimerAnswers = tested.NoTimerAnswers
+	want := newWorld(st, reference)
 	want.ledger = newLedger()
 	want.run(func(conformance.Step) {})
 	seen := comparison{want: want.events, ledger: want.ledger}
@@ -43,7 +47,7 @@ func (c *contract) Play(st *suite.Stage) {
 	if seen.ledger.open != "" && !stopsAtOnce(st.Steps()) {
 		return
 	}
-	got := newWorld(st, c.spec.New(Env{Settle: synctestcompat.Wait}))
+	got := newWorld(st, tested)
 	got.inline = c.traits.OnAdvance
 	got.run(func(s conformance.Step) { // the step may block for ever
 		seen.got, seen.doing = got.seen(), s.String()

@@ -79,6 +79,9 @@ type Funcs struct {
 	// NoTimerReset and NoTickerReset say that the Reset of timers, those of functions
 	// included, and that of tickers is not to be called.
 	NoTimerReset, NoTickerReset bool
+	// NoTimerAnswers says that Stop or Reset of timers, those of functions included, does not
+	// tell whether they were armed: what these return means nothing.
+	NoTimerAnswers bool
 
 	// WithTimeout and WithDeadline are like those of package context.
 	WithTimeout  func(parent context.Context, d time.Duration) (context.Context, context.CancelFunc)

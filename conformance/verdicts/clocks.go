@@ -257,9 +257,9 @@ func (a *adapter) handle(field, name string, results *types.Tuple) string {
 	stopper := "func() bool { return h.Stop() }"
 	if stop != " -> bool" {
 		stopper = "func() bool { h.Stop(); return true }"
-		if role == "Timer" {
-			a.assume("Stop of %s does not say whether the timer was armed: the suite is told that it was", name)
-		}
+	}
+	if role == "Timer" && (stop != " -> bool" || reset == "time.Duration -> ") {
+		a.put("NoTimerAnswers", "true")
 	}
 	resetter := "func(d time.Duration) bool { return h.Reset(d) }"
 	switch {

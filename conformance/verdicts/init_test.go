@@ -58,7 +58,7 @@ func TestInit_subjects(t *testing.T) {
 		{"Wheel", []string{
 			"clocktest.Run(", "NewWheel(time.Date(", "x.SetTime(x.Now().Add(d))", "After:",
 			"x.TickAfter", "c, h := x.NewTimer(d)",
-			"NoTimerReset: true", "ticker{handle{h.C,", "Armed:", "AfterFunc:",
+			"NoTimerReset: true", "NoTimerAnswers: true", "ticker{handle{h.C,", "Armed:", "AfterFunc:",
 		}},
 		{"Guard", []string{
 			"quotatest.Run(", "Tokens: uint64(cfg.Limit), Window: cfg.Window}", "panic(err)", "!r0.Limited",

@@ -54,6 +54,7 @@ func Designs() []zoo.Design {
 			f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer { return noReset{afterFunc(d, fn)} }
 			f.NoTimerReset = true
 		}),
+		spec("zoo clock whose timers answer nothing", ct.WaitsForAll, unanswering),
 		spec("zoo clock with After alone", ct.WaitsForAll, func(f *ct.Funcs) {
 			*f = ct.Funcs{Now: f.Now, Advance: f.Advance, After: f.After}
 		}),
@@ -77,6 +78,25 @@ func tickOf(f *ct.Funcs) func(d time.Duration) <-chan time.Time {
 		return newTicker(d).Chan()
 	}
 }
+
+// unanswering makes timers of which Stop and Reset tell nothing.
+func unanswering(f *ct.Funcs) {
+	newTimer, afterFunc := f.NewTimer, f.AfterFunc
+	f.NewTimer = func(d time.Duration) clockwork.Timer { return silent{newTimer(d)} }
+	f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer { return silent{afterFunc(d, fn)} }
+	f.NoTimerAnswers = true
+}
+
+// silent is a timer that always says the same.
+type silent struct{ clockwork.Timer }
+
+func (t silent) Stop() bool                 { t.Timer.Stop(); return true }
+func (t silent) Reset(d time.Duration) bool { t.Timer.Reset(d); return true }
+
+// unstoppable is a timer whose Stop does nothing.
+type unstoppable struct{ clockwork.Timer }
+
+func (unstoppable) Stop() bool { return true }
 
 // noReset is a timer that can be stopped only.
 type noReset struct{ clockwork.Timer }

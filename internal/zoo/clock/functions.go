@@ -31,6 +31,11 @@ var functionMistakes = []mistake{
 			return t
 		}
 	}},
+	{"timers answer nothing, and a function is not stopped", "CK-FUNC", func(f *ct.Funcs) {
+		unanswering(f)
+		afterFunc := f.AfterFunc
+		f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer { return unstoppable{afterFunc(d, fn)} }
+	}},
 	{"Stop of a function always says false", "CK-FUNC", wrapFuncs(func(t *timerMutant) {
 		t.stop = func() bool { t.Timer.Stop(); return false }
 	})},

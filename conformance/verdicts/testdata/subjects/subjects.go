@@ -24,7 +24,7 @@ func (w *Wheel) NumTimers() int                                      { return 0 
 // Timer cannot be reset.
 type Timer struct{}
 
-func (t *Timer) Stop() bool { return false }
+func (t *Timer) Stop() {}
 
 // Ticker is as in package time.
 type Ticker struct{ C <-chan time.Time }
