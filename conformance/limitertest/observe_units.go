@@ -2,6 +2,7 @@ package limitertest
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"time"
 
@@ -22,12 +23,15 @@ type arrivals struct {
 
 // arrivals empties a bucket, and empties it again each time when tokens arrive.
 func (o observer) arrivals(events int) (a arrivals) {
+	if !o.s.Accepts(conformance.OpAllow) {
+		return o.awaited(events)
+	}
 	const parts, most = 10, 2200 // of an interval, and of these altogether
 	var gaps []time.Duration
 	o.s.Play(func(st *suite.Stage) {
 		start := st.Clock().Now()
 		f, cfg, refused := o.c.first(Env{Clock: st.Clock(), Start: start}, events, 100)
-		if refused != "" || !o.s.Accepts(conformance.OpAllow) {
+		if refused != "" {
 			return
 		}
 		at := time.Duration(0)
@@ -55,12 +59,68 @@ func (o observer) arrivals(events int) (a arrivals) {
 		_ = suite.Catch(f.end)
 		st.Settle()
 	})
+	return a.between(gaps, a.interval/parts+1)
+}
+
+// awaited is arrivals of a limiter that has only a wait: one caller, who waits for one token after
+// the other, sees when they arrive.
+func (o observer) awaited(events int) (a arrivals) {
+	const tokens = 6 // after the burst
+	if !o.s.Accepts(conformance.OpWait) || o.s.Inexact() != "" {
+		return a
+	}
+	var came []time.Duration
+	hang := o.s.Play(func(st *suite.Stage) {
+		f, cfg, refused := o.c.first(st.Plain(), events, 100)
+		if refused != "" || cfg.Burst > 100 {
+			return
+		}
+		a.interval = cfg.Rate.Interval()
+		from := time.Duration(cfg.Burst+100)*a.interval + 3*a.interval/10
+		st.To(from)
+		st.Settle()
+		go suite.Catch(func() {
+			for n := 0; n < cfg.Burst+tokens; n++ {
+				d := conformance.Done{}
+				if f.wait(context.Background(), 1, &d); !d.OK {
+					return
+				}
+				came = append(came, st.Now()-from)
+			}
+		})
+		st.To(from + time.Duration(cfg.Burst+10*tokens)*a.interval)
+		st.Settle()
+		_ = suite.Catch(f.end)
+		st.Settle()
+	})
+	if hang != nil { // and still runs
+		return arrivals{}
+	}
+	came = slices.DeleteFunc(came, func(d time.Duration) bool { return d == 0 })
+	if len(came) < tokens {
+		return arrivals{}
+	}
+	var gaps []time.Duration
+	last := time.Duration(0)
+	for i := 0; i < len(came); {
+		n := i
+		for ; n < len(came) && came[n] == came[i]; n++ {
+		}
+		gaps, a.together = append(gaps, came[i]-last), max(a.together, n-i)
+		i, last = n, came[i]
+	}
+	return a.between(gaps, a.interval/10+1)
+}
+
+// between notes the gaps between arrivals, which are even if they differ from the interval by no
+// more than fault.
+func (a arrivals) between(gaps []time.Duration, fault time.Duration) arrivals {
 	if len(gaps) < 2 {
-		return arrivals{interval: a.interval}
+		return arrivals{}
 	}
 	a.gap = gaps[len(gaps)-1]
 	a.uneven = a.together > 1 || slices.ContainsFunc(gaps, func(g time.Duration) bool {
-		return (g - a.interval).Abs() > a.interval/parts+1
+		return (g - a.interval).Abs() > fault
 	})
 	return a
 }

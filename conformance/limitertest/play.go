@@ -235,8 +235,11 @@ type run struct {
 	claimed   int // how many claimants' steps have begun
 }
 
-// refuses is why a run is left out.
-const refuses = "the constructor refused such a rate or burst"
+// Why runs are left out.
+const (
+	refuses   = "the constructor refused such a rate or burst"
+	holdsEach = "the constructor takes room or time for each token, and there would be too many"
+)
 
 // Signs are the marks of a limiter's timeline.
 func (c *contract) Signs() []suite.Sign {
@@ -253,6 +256,10 @@ func (c *contract) Signs() []suite.Sign {
 func (c *contract) Play(st *suite.Stage) {
 	cfg := st.Config()
 	r := &run{Stage: st, c: c}
+	if c.greedy && cfg.Burst > suite.Many {
+		st.Rec.Locked(func(rec *suite.Recording) { rec.LeftOut = holdsEach })
+		return
+	}
 	made := st.Make(func() {
 		r.impl = c.spec.New(st.Plain(), Config{cfg.Rate, cfg.Burst}).only(c.spec.Time)
 		if st.Twice() {

@@ -218,6 +218,8 @@ type contract struct {
 	coarse string
 	// tied says that a burst above 1 is accepted only if it is the Events of the rate.
 	tied bool
+	// greedy says that the constructor was seen to take room or time for each token of the burst.
+	greedy bool
 	// learnt is what the runs so far have shown.
 	learnt memory
 }
@@ -268,6 +270,7 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	c.waits, c.stops = f.Wait != nil || f.WaitN != nil, f.Stop != nil
 	c.tied = cfg.Burst > 1 && cfg.Burst == cfg.Rate.Events
 	c.usual, c.single, c.trip = cfg, false, 0
+	c.greedy = s.TakesEach(c.full)
 	asks, several := f.Allow != nil || f.several(), f.several()
 	if s.Bubble && s.Time != Explicit {
 		if asks {
@@ -301,6 +304,15 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	ops[conformance.OpCancel] = ops[opContext] || ops[opGiveUp]
 	f.end()
 	return ops
+}
+
+// full makes a limiter with a burst, and returns what releases it.
+func (c *contract) full(st *suite.Stage, burst int) func() {
+	f, refused := c.make(st.Plain(), Config{perSecond(10), burst})
+	if refused != "" {
+		return func() {}
+	}
+	return f.end
 }
 
 // refusesSeveral reports whether a request panics that is for more than one token.

@@ -4,6 +4,8 @@ import (
 	"math"
 	"runtime/metrics"
 	"time"
+
+	"github.com/escapement-go/escapement/conformance"
 )
 
 // An implementation may look at the clock all the time, by a ticker or by naps, and then a
@@ -57,17 +59,28 @@ func (f *FakeTime) settled(wait func()) {
 	}
 }
 
-// The longest sleep in a bubble after which nobody looks how often something woke. Of a longer
-// one the first part is short, as a ticker of a nanosecond would not come to the end of a
-// minute, and each is twice as long as the one before.
+// The longest sleep in a bubble after which nobody looks how often something woke, unless what is
+// tested is quick. Of a longer one the first part is short, as a ticker of a nanosecond would not
+// come to the end of a second, and each is twice as long as the one before.
 const (
 	firstSleep = 16 * time.Microsecond
 	longSleep  = time.Minute
 )
 
+// quick reports whether a ticker that is as fast as a configuration says would wake too often in
+// [longSleep].
+func quick(cfg conformance.Config) bool {
+	for _, d := range []time.Duration{cfg.Wait, cfg.Interval, cfg.Rate.Interval()} {
+		if 0 < d && d < longSleep/mostWakes {
+			return true
+		}
+	}
+	return false
+}
+
 // sleep lets package time pass for d, or as far as the budget goes.
 func (b *BubbleTime) sleep(d time.Duration, sleep func(time.Duration)) {
-	if d <= longSleep {
+	if d <= firstSleep || !b.quick && d <= longSleep {
 		sleep(d)
 		return
 	}

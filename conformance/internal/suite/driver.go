@@ -115,15 +115,17 @@ func (f *FakeTime) Armed() bool {
 type BubbleTime struct {
 	clock *synctestcompat.Clock
 	start time.Time
+	// quick says that what is tested may wake a million times in a second.
+	quick bool
 	budget
 }
 
 // NewBubbleTime moves the bubble's clock, which begins in the year 2000, to the instant at
 // which schedules begin. That is later than any instant of the real clock that a package
 // may have noted when it was initialized, so that the time since then is not negative.
-func NewBubbleTime() *BubbleTime {
+func NewBubbleTime(cfg conformance.Config) *BubbleTime {
 	time.Sleep(time.Until(conformance.Config{}.Start()))
-	return &BubbleTime{clock: synctestcompat.NewClock(), start: time.Now()}
+	return &BubbleTime{clock: synctestcompat.NewClock(), start: time.Now(), quick: quick(cfg)}
 }
 
 // Clock is package time behind the interface of a clock.

@@ -429,7 +429,7 @@ func (e *engine[T, E]) check(r *Rule[T, E], x E) *Violation {
 func (e *engine[T, E]) rerun(s conformance.Schedule) *Recording {
 	var d Driver
 	if e.Time == conformance.PackageTime {
-		d = NewBubbleTime()
+		d = NewBubbleTime(s.Config)
 	} else {
 		d = NewFakeTime(s.Config.Start(), e.Bubble)
 	}

@@ -155,7 +155,7 @@ func (l *lab) batch(jobs []Job, next *atomic.Int64, judge func(Job, *Recording))
 // driver makes the driver of a run in a bubble.
 func (l *lab) driver(j Job) Driver {
 	if l.time == conformance.PackageTime {
-		return NewBubbleTime()
+		return NewBubbleTime(j.Schedule.Config)
 	}
 	h := NewFakeTime(j.Schedule.Config.Start(), l.bubble)
 	h.jump = j.Jump

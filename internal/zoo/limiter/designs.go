@@ -15,8 +15,8 @@ func tickerSpec(mutant string, source lt.TimeSource) lt.Spec {
 		Name: "zoo: channel of tokens",
 		Time: source,
 		New: func(env lt.Env, cfg lt.Config) lt.Funcs {
-			if cfg.Burst < 1 || cfg.Burst > 1<<16 || !cfg.Rate.Exact() {
-				panic("ticker: want a burst of 1 to 65536, and a rate with a whole period")
+			if cfg.Burst < 1 || !cfg.Rate.Exact() {
+				panic("ticker: want a burst of 1 or more, and a rate with a whole period")
 			}
 			tokens, stop := make(chan struct{}, cfg.Burst), make(chan struct{})
 			for range cfg.Burst {
@@ -68,6 +68,17 @@ func tickerSpec(mutant string, source lt.TimeSource) lt.Spec {
 			DeadlineCheck: lt.DeadlineSleeps, Refund: lt.RefundFull, Rewake: lt.RewakeServes,
 		},
 	}
+}
+
+// waitsOnly is a design without its requests.
+func waitsOnly(spec lt.Spec) lt.Spec {
+	whole := spec.New
+	spec.Name += ", waits only"
+	spec.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
+		f := whole(env, cfg)
+		return lt.Funcs{Wait: f.Wait, WaitN: f.WaitN, Stop: f.Stop}
+	}
+	return spec
 }
 
 // retrySpec is the bucket in floating point whose waits sleep and try again, so

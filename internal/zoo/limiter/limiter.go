@@ -85,6 +85,9 @@ func Designs() []zoo.Design {
 	specs = append(specs, remoteSpecs()...)
 	if synctestcompat.Available { // its goroutine can only be driven exactly in a bubble
 		specs = append(specs, tickerSpec("", lt.Injected), tickSpec("", lt.Injected))
+		for _, spec := range []lt.Spec{queueSpec("", lt.PackageTime), tickerSpec("", lt.PackageTime)} {
+			specs = append(specs, waitsOnly(spec))
+		}
 	}
 	all := designs(specs)
 	for i, spec := range specs {
