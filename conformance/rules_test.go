@@ -111,7 +111,8 @@ var lawsElsewhere = []struct{ id, where string }{
 	{"X-SHIFT", "compares two runs. In one run all rules judge the schedules that start at other epochs."},
 	{"X-SCALE", "compares two runs. In one run all rules judge odd and long waits."},
 	{"X-REPLAY", "compares two runs."},
-	{"X-RENAME", "compares two runs. A payload of 0 is tried, and judged by all rules."},
+	{"X-RENAME of leaky buckets", "compares two runs."},
+	{"X-RENAME for payloads that differ", "compares two runs. A payload of 0 is tried, and judged by all rules."},
 	{"X-QUERY", "compares two runs. All rules judge schedules with pending among the other operations."},
 	{"X-EVICT", "compares two runs."},
 	{"X-CFG of debouncers and throttles", "DB-ZERO, DB-NEG and TH-ZERO judge what is not positive, " +

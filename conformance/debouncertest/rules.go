@@ -120,6 +120,21 @@ func (c *contract) commonRules() []rule {
 			Probe: func(p *suite.Probe) (*suite.Violation, string) { return edge.OtherClock(p, "wait") },
 		},
 		{
+			Rule: extended("X-ROW", "Events that one goroutine brings at one instant MUST come out in their order, "+
+				"however soon one comes after the other."),
+			Unless: func(s *suite.Suite, _ *Traits) string { return suite.If(!s.Bubble, suite.OnlyInBubble) },
+			Beyond: laws,
+			Probe:  c.inARow,
+		},
+		{
+			Rule: extended("X-RENAME", "An event MUST count whatever its payload is, one that is equal to the "+
+				"last one too."),
+			Beyond: laws,
+			Probe: func(p *suite.Probe) (*suite.Violation, string) {
+				return edge.Payloads(p, "wait", c.kinds())
+			},
+		},
+		{
 			Rule: extended("X-PANIC", "After the panic of a callback the debouncer MUST work on, "+
 				"and the panic go where it is declared to go."),
 			Unless: func(_ *suite.Suite, tr *Traits) string {

@@ -167,7 +167,7 @@ func TestRules(t *testing.T) {
 	want := strings.Fields(`DB-QUIET DB-EXACT DB-ONE DB-LAST DB-LIVE DB-IDLE DB-SUBSEQ DB-GAPRATE DB-TIE DB-NOSTALE
 		DB-CANCEL DB-CANCELBAR DB-REUSE DB-FLUSH DB-FLUSH0 DB-PEND DB-STOP DB-ZERO DB-NEG DB-OVERLAP
 		DB-LEAD DB-LEAD1 DB-REARM DB-LEADONLY DB-BOTH1 DB-BOTHN DB-MAX DB-MAXNE DB-MAXTAIL DB-MAXPAY DB-FULL DB-NONE
-		DB-ALL DB-CLOSE DB-KEY X-ISO X-BACK X-CONC X-CLOCK1 X-PANIC X-CALLS X-REENT X-LEAK X-RACE`)
+		DB-ALL DB-CLOSE DB-KEY X-ISO X-BACK X-CONC X-CLOCK1 X-ROW X-RENAME X-PANIC X-CALLS X-REENT X-LEAK X-RACE`)
 	if !slices.Equal(ids, want) {
 		t.Errorf("rules are %v, want %v", ids, want)
 	}
@@ -273,4 +273,21 @@ func TestMutants_stopWaitsForItsCallback(t *testing.T) {
 		},
 	}
 	proof.OnlyFails(t, spec, "X-REENT")
+}
+
+// A spec that hands events over on goroutines is not the implementation.
+func TestRow_ofAdapters(t *testing.T) {
+	synctestcompat.Require(t)
+	spec := debouncer.Designs()[0].Spec.(debouncertest.Spec)
+	made := spec.New
+	spec.New = func(env debouncertest.Env, cfg debouncertest.Config, fire func(int)) debouncertest.Funcs {
+		f := made(env, cfg, fire)
+		call := f.Call
+		f.Call = func(v int) { go call(v) }
+		return f
+	}
+	v, _ := spec.Examine(t, inside.Options{Shallow: true}).Verdict("X-ROW")
+	if v.Status != conformance.Skip || !strings.Contains(v.Reason, "the spec starts a goroutine") {
+		t.Errorf("X-ROW is %s: %s", v.Status, v.Reason+v.Text)
+	}
 }

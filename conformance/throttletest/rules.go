@@ -250,6 +250,34 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		},
 		{
 			Rule: conformance.Rule{
+				ID:    "X-ROW",
+				Level: conformance.Extended,
+				Text: "Events that one goroutine brings at one instant MUST come out in their order, however soon " +
+					"one comes after the other.",
+			},
+			Unless: func(s *suite.Suite, _ *Traits) string { return suite.If(!s.Bubble, suite.OnlyInBubble) },
+			Absent: func(s *suite.Suite, _ *Traits) string {
+				return suite.If(!s.Accepts(opEmits), "it emits nothing itself")
+			},
+			Beyond: alone,
+			Probe:  c.inARow,
+		},
+		{
+			Rule: conformance.Rule{
+				ID:    "X-RENAME",
+				Level: conformance.Extended,
+				Text:  "An event MUST count whatever its payload is, one that is equal to the last one too.",
+			},
+			Absent: func(s *suite.Suite, _ *Traits) string {
+				return suite.If(!s.Accepts(opEmits), "its events have no payloads")
+			},
+			Beyond: alone,
+			Probe: func(p *suite.Probe) (*suite.Violation, string) {
+				return edge.Payloads(p, "interval", c.kinds())
+			},
+		},
+		{
+			Rule: conformance.Rule{
 				ID:    "X-PANIC",
 				Level: extended,
 				Text: "After the panic of a callback the throttle MUST work on, " +

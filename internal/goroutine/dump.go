@@ -143,6 +143,19 @@ func Stacks() []string {
 	}
 }
 
+// StartedInTest reports whether a goroutine is alive that the caller's has started by a statement
+// of a file of tests.
+func StartedInTest() bool {
+	by := " in goroutine " + strconv.FormatUint(ID(), 10) + "\n"
+	for _, g := range Stacks()[1:] {
+		_, creator, _ := strings.Cut(g, "\ncreated by ")
+		if strings.Contains(creator, by) && strings.Contains(creator, "_test.go:") {
+			return true
+		}
+	}
+	return false
+}
+
 // Describe reads one goroutine of a dump.
 func Describe(header, stack string) Waiting {
 	_, state, _ := strings.Cut(header, "[")

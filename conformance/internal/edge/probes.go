@@ -39,6 +39,19 @@ func OtherClock(p *suite.Probe, key string) (*suite.Violation, string) {
 	return nil, ""
 }
 
+// Payloads runs schedules of calls with payloads that are all alike: the same must come out. Key is
+// that of the wait or interval.
+func Payloads(p *suite.Probe, key string, kinds []conformance.Edges) (*suite.Violation, string) {
+	const wait = suite.Wait
+	var schedules []conformance.Schedule
+	for _, e := range kinds {
+		cfg := suite.Configured(key, timeline.Duration(wait), "edges", e.String())
+		schedules = append(schedules, suite.Enumerate(cfg, []conformance.Op{conformance.OpCall},
+			[]time.Duration{0, 1, wait / 2, wait - 1, wait + 1}, 3)...)
+	}
+	return suite.Alike(p, schedules)
+}
+
 func runAll(p *suite.Probe, schedules []conformance.Schedule, jump bool) (out []*suite.Recording, hung bool) {
 	var jobs []suite.Job
 	for _, s := range schedules {

@@ -34,10 +34,25 @@ func Mutants() []zoo.Mutant {
 			return db.Funcs{Call: d.call, Cancel: d.drop}
 		},
 	}))
+	all = append(all,
+		mutant("an event with the payload of the one before is none", "X-RENAME", calling(zoo.Deduped)),
+		mutant("events are handed over on goroutines of their own", "X-ROW", calling(zoo.Overtaking)))
 	const races = "counts before it locks"
 	return append(all,
 		mutant(races, "X-RACE", trailingSpec(races, db.Injected)),
 		mutant(races+", on package time", "X-RACE", trailingSpec(races, db.PackageTime)))
+}
+
+// calling is a correct debouncer whose events go through a mistake.
+func calling(mistake func(call func(int)) func(int)) db.Spec {
+	spec := trailingSpec("", db.Injected)
+	plain := spec.New
+	spec.New = func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
+		f := plain(env, cfg, fire)
+		f.Call = mistake(f.Call)
+		return f
+	}
+	return spec
 }
 
 // longest are the steps of the schedules that show a mistake, where those of the smallest that

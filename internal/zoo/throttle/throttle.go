@@ -110,8 +110,27 @@ func Mutants() []zoo.Mutant {
 			Chance: m.rule == "TH-ONEOF",
 		})
 	}
-	return append(all, zoo.Mutant{Name: "counts without the lock", Rule: "X-RACE",
-		Spec: timedSpec("checks without the lock", throttletest.Injected)})
+	const (
+		dedupes   = "an event with the payload of the one before is none"
+		overtakes = "events are handed over on goroutines of their own"
+	)
+	return append(all,
+		zoo.Mutant{Name: dedupes, Rule: "X-RENAME", Spec: calling(zoo.Deduped)},
+		zoo.Mutant{Name: overtakes, Rule: "X-ROW", Spec: calling(zoo.Overtaking)},
+		zoo.Mutant{Name: "counts without the lock", Rule: "X-RACE",
+			Spec: timedSpec("checks without the lock", throttletest.Injected)})
+}
+
+// calling is a correct throttle whose events go through a mistake.
+func calling(mistake func(call func(int)) func(int)) throttletest.Spec {
+	spec := timedSpec("", throttletest.Injected)
+	plain := spec.New
+	spec.New = func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+		f := plain(env, cfg, emit)
+		f.Call = mistake(f.Call)
+		return f
+	}
+	return spec
 }
 
 // longest is more than the steps of the flow of events that shows that a clock set back holds
