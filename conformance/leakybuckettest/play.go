@@ -46,6 +46,9 @@ func (c *contract) Play(st *suite.Stage) {
 		st.Callback(func() {
 			if i := st.Rec.Fire(v); i >= 0 {
 				c.inside(st, &impl, i)
+				if cfg.Busy > 0 {
+					st.Clock().Sleep(cfg.Busy)
+				}
 				st.Rec.Fired(i)
 			}
 		})
@@ -58,7 +61,9 @@ func (c *contract) Play(st *suite.Stage) {
 	}
 	st.Rests = true
 	st.Alone = true
-	st.Blocks = func(s conformance.Step) bool { return s.Op == conformance.OpClose || s.Op == conformance.OpStop }
+	st.Blocks = func(s conformance.Step) bool {
+		return s.Op == conformance.OpClose || s.Op == conformance.OpStop || cfg.Busy > 0
+	}
 	if c.spec.Traits.LocksAsleep {
 		st.Occupied = occupied
 	}
@@ -73,7 +78,7 @@ func (c *contract) Play(st *suite.Stage) {
 		stopped = stopped || s.Op == conformance.OpStop
 		st.Rec.Do(s, false, func(done *conformance.Done) { impl.do(s, done) })
 	})
-	end += time.Duration(puts)*cfg.Interval + back(st.Schedule) // long enough for all that waits
+	end += time.Duration(puts)*(cfg.Interval+cfg.Busy) + back(st.Schedule) // long enough for all that waits
 	st.End(end, 3*cfg.Interval, func() {
 		if !stopped {
 			impl.end()
@@ -126,7 +131,11 @@ func (c *contract) refused(st *suite.Stage) {
 // make makes a bucket. Where callers block for their turn, an item is a goroutine that does, and
 // refuse is called with one that gets none.
 func (c *contract) make(env Env, cfg Config, leave, refuse func(int)) Funcs {
-	f := c.spec.New(env, cfg, leave)
+	return c.spec.New(env, cfg, leave).withItems(leave, refuse)
+}
+
+// withItems gives a bucket whose callers block a Put.
+func (f Funcs) withItems(leave, refuse func(int)) Funcs {
 	if take := f.Take; f.Put == nil && take != nil {
 		f.Put = func(v int) bool {
 			suite.Start(func() {

@@ -227,7 +227,7 @@ func (x *exam) idle() *suite.Violation {
 }
 
 func (x *exam) bound() *suite.Violation {
-	if !x.judgeable() || x.Schedule.RacingSteps() > 0 || x.back() != 0 {
+	if !x.judgeable() || x.Schedule.RacingSteps() > 0 || !x.steady() {
 		return nil
 	}
 	v := x.view()

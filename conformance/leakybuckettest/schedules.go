@@ -67,6 +67,9 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 			out = append(out, suite.Family{Name: "inside", Schedules: inside})
 		}
 	}
+	if s.Accepts(opServes) && s.Bubble {
+		out = append(out, busy(s, size(2))...)
+	}
 	if c.spec.Traits.ClockBack != 0 && s.Time == conformance.Injected {
 		out = append(out, suite.Family{Name: "clock set back", Schedules: setsBack()})
 	}
@@ -74,6 +77,24 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		for _, epoch := range suite.Epochs {
 			far := sequences(size(2).With("epoch", epoch), put, grid, 3)
 			out = append(out, suite.Family{Name: "epoch " + epoch, Schedules: far})
+		}
+	}
+	return out
+}
+
+// busy are schedules in which the function that items leave to takes its time, up to more than an
+// interval, and in which the bucket is stopped or closed meanwhile.
+func busy(s *suite.Suite, cfg conformance.Config) (out []suite.Family) {
+	for _, busy := range []time.Duration{suite.Wait * 3 / 10, suite.Wait * 5 / 2} {
+		gaps := []time.Duration{0, busy / 2, suite.Wait + busy/3}
+		text := timeline.Duration(busy)
+		for _, op := range []conformance.Op{conformance.OpStop, conformance.OpClose} {
+			ops := []conformance.Step{{Op: conformance.OpPut}}
+			if s.Accepts(op) {
+				ops = append(ops, conformance.Step{Op: op})
+			}
+			all := sequences(cfg.With("busy", text), ops, gaps, 4)
+			out = append(out, suite.Family{Name: "busy " + text, Schedules: all})
 		}
 	}
 	return out

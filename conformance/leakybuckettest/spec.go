@@ -171,13 +171,19 @@ func (c *contract) Unfit(s *suite.Suite) (skip, misuse string) {
 	return "", ""
 }
 
+// opServes is the ability to call what items leave to, which may take its time.
+const opServes conformance.Op = "put of items that leave to a function"
+
 // Learn looks at an instance that is thrown away.
 func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	h := suite.NewFakeTime(conformance.Config{}.Start(), false)
-	f := c.make(Env{Clock: h.Clock(), Start: h.Start}, Config{time.Hour, 3}, func(int) {}, nil)
+	f := c.spec.New(Env{Clock: h.Clock(), Start: h.Start}, Config{time.Hour, 3}, func(int) {})
+	serves := f.Put != nil
+	f = f.withItems(func(int) {}, nil)
 	suite.ThrowAway(f.end)
 	return map[conformance.Op]bool{
 		conformance.OpPut: f.Put != nil, conformance.OpCancel: f.Cancel != nil, conformance.OpStop: f.Stop != nil,
 		conformance.OpClose: f.Close != nil && s.Bubble, // Close may block, which needs a bubble
+		opServes:            serves,
 	}
 }

@@ -83,8 +83,11 @@ func (x *exam) judgeable() bool {
 // did.
 func (x *exam) quiet() bool {
 	other := func(d conformance.Done) bool { return d.Op != conformance.OpPut || d.Inside }
-	return x.judgeable() && x.back() == 0 && !slices.ContainsFunc(x.Done, other)
+	return x.judgeable() && x.steady() && !slices.ContainsFunc(x.Done, other)
 }
+
+// steady reports whether the clock goes forward and items leave in no time.
+func (x *exam) steady() bool { return x.back() == 0 && x.Schedule.Config.Busy == 0 }
 
 // drained is quiet, except that the input may have been closed if what waits then leaves
 // in its turn.
@@ -93,7 +96,7 @@ func (x *exam) drained() bool {
 	other := func(d conformance.Done) bool {
 		return d.Inside || d.Op != conformance.OpPut && (d.Op != conformance.OpClose || !closes)
 	}
-	return x.judgeable() && x.back() == 0 && !slices.ContainsFunc(x.Done, other)
+	return x.judgeable() && x.steady() && !slices.ContainsFunc(x.Done, other)
 }
 
 // back is how far the clock was set back.

@@ -103,6 +103,9 @@ func (b *queue) put(v int) bool {
 	case free:
 		b.last, b.used = now, true
 		b.run(v)
+		if b.is("what comes while the first leaves is never due") {
+			return true
+		}
 	case len(b.items) >= limit:
 		switch {
 		case b.is("a refused item leaves all the same"):
@@ -112,7 +115,7 @@ func (b *queue) put(v int) bool {
 			b.arm()
 		}
 		return false
-	case b.is("a late item goes first"):
+	case b.is("a late item goes first"), b.is("what comes while an item leaves goes first") && b.running:
 		b.items = slices.Insert(b.items, 0, v)
 	default:
 		b.items = append(b.items, v)
@@ -251,7 +254,7 @@ func (b *queue) stop() {
 		zoo.LeaveForGood()
 	}
 	b.closed = true
-	if b.is("stop lets what waits leave") {
+	if b.is("stop lets what waits leave") || b.is("a stop while an item leaves lets what waits leave") && b.running {
 		return
 	}
 	b.items = nil
