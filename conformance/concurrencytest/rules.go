@@ -192,6 +192,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				"and when all have ended every slot and every place MUST be free."),
 			Check: (*exam).conserves,
 		},
+		suite.OneClock[Traits, *exam](c.timed, decisions),
 		suite.Calls[Traits]((*exam).calls),
 		{
 			Rule: core("X-PANIC", "A handler that panics or leaves by runtime.Goexit MUST give back its slot."),

@@ -109,16 +109,7 @@ func (c *contract) commonRules() []rule {
 			Meets:  true,
 			Probe:  c.concurrent,
 		},
-		{
-			Rule: core("X-CLOCK1", "No other clock than the one injected may have any influence."),
-			Unless: func(s *suite.Suite, _ *Traits) string {
-				if s.Time == conformance.PackageTime {
-					return "no clock is injected"
-				}
-				return suite.If(!s.Bubble, "package time can only be held in a bubble")
-			},
-			Probe: func(p *suite.Probe) (*suite.Violation, string) { return edge.OtherClock(p, "wait") },
-		},
+		suite.OneClock[Traits, *exam](edge.CallsAround("wait"), suite.FireMarks),
 		{
 			Rule: extended("X-ROW", "Events that one goroutine brings at one instant MUST come out in their order, "+
 				"however soon one comes after the other."),

@@ -95,6 +95,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			About: suite.Steps(conformance.OpWall),
 			Check: (*exam).heldUp,
 		},
+		suite.OneClock[Traits, *exam](onPackageTime, suite.FireMarks),
 		suite.Calls[Traits]((*exam).calls),
 		{
 			Rule:   core("X-REENT", "An operation called by the function that an item leaves to MUST NOT deadlock."),

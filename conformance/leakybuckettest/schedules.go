@@ -82,6 +82,12 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	return out
 }
 
+// onPackageTime are the schedules that are run while package time moves on.
+func onPackageTime() []conformance.Schedule {
+	put := []conformance.Step{{Op: conformance.OpPut}}
+	return sequences(suite.Configured("interval", "100ms", "backlog", "2"), put, suite.Around(suite.Wait), 3)
+}
+
 // busy are schedules in which the function that items leave to takes its time, up to more than an
 // interval, and in which the bucket is stopped or closed meanwhile.
 func busy(s *suite.Suite, cfg conformance.Config) (out []suite.Family) {

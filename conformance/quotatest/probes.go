@@ -130,3 +130,18 @@ func (c *contract) race(p *suite.Probe) (skip string) {
 		return ops
 	})
 }
+
+// timed are schedules of requests around the ends of windows.
+func (c *contract) timed() []conformance.Schedule {
+	gaps := []time.Duration{0, time.Second / 2, time.Second}
+	return suite.Sequences(configured(c.spec.Kind, 1), []conformance.Step{asking(1)}, gaps, 4)
+}
+
+// decided is what was answered, and when.
+func decided(rec *suite.Recording) (out []suite.Mark) {
+	yes := map[bool]string{true: "y", false: "n"}
+	for _, d := range rec.Done {
+		out = append(out, suite.Mark{At: d.At, Text: yes[d.OK]})
+	}
+	return out
+}

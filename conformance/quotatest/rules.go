@@ -228,6 +228,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Ops:  allow, Declared: []string{"Latency"},
 			Check: (*exam).late,
 		},
+		suite.OneClock[Traits, *exam](c.timed, decided),
 		suite.Calls[Traits]((*exam).calls),
 		{
 			Rule: core("X-CFG", "A limiter whose limit, burst or window makes no sense, or cannot be counted with, "+

@@ -236,18 +236,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Beyond: alone,
 			Check:  (*exam).eachKey,
 		},
-		{
-			Rule: conformance.Rule{
-				ID:    "X-CLOCK1",
-				Level: core,
-				Text:  "No other clock than the one injected may have any influence.",
-			},
-			Unless: func(s *suite.Suite, _ *Traits) string {
-				return suite.If(!s.Bubble || s.Time != conformance.Injected,
-					"only where a clock is injected and package time can be held does the difference show")
-			},
-			Probe: func(p *suite.Probe) (*suite.Violation, string) { return edge.OtherClock(p, "interval") },
-		},
+		suite.OneClock[Traits, *exam](edge.CallsAround("interval"), suite.FireMarks),
 		{
 			Rule: conformance.Rule{
 				ID:    "X-ROW",

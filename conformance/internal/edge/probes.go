@@ -1,7 +1,6 @@
 package edge
 
 import (
-	"fmt"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -11,32 +10,12 @@ import (
 	"github.com/escapement-go/escapement/internal/timeline"
 )
 
-// OtherClock runs schedules of calls twice, the second time with package time moving on by
-// an hour before each step: what comes out must be the same. Key is that of the wait or
-// interval.
-func OtherClock(p *suite.Probe, key string) (*suite.Violation, string) {
-	const wait = suite.Wait
-	schedules := suite.Enumerate(suite.Configured(key, timeline.Duration(wait)), []conformance.Op{conformance.OpCall},
-		suite.Around(wait), 3)
-	still, hung := runAll(p, schedules, false)
-	moved, hungToo := runAll(p, schedules, true)
-	if hung || hungToo || len(still) != len(moved) {
-		return nil, "a run made no progress"
+// CallsAround are schedules of calls around the deadlines of a wait or interval, which key names.
+func CallsAround(key string) func() []conformance.Schedule {
+	return func() []conformance.Schedule {
+		cfg := suite.Configured(key, timeline.Duration(suite.Wait))
+		return suite.Enumerate(cfg, []conformance.Op{conformance.OpCall}, suite.Around(suite.Wait), 3)
 	}
-	for i, rec := range moved {
-		if !sameFires(still[i], rec) {
-			want := still[i].Got()
-			want.Name = "want"
-			return &suite.Violation{
-				Headline: fmt.Sprintf("%d callbacks, want %d as on package time that stands still",
-					len(rec.Fires), len(still[i].Fires)),
-				Because: "package time moved on by an hour before each step, and Env.Clock did not",
-				Lanes:   []suite.Lane{want, rec.Got()},
-				Run:     rec,
-			}, ""
-		}
-	}
-	return nil, ""
 }
 
 // Payloads runs schedules of calls with payloads that are all alike: the same must come out. Key is
@@ -50,21 +29,6 @@ func Payloads(p *suite.Probe, key string, kinds []conformance.Edges) (*suite.Vio
 			[]time.Duration{0, 1, wait / 2, wait - 1, wait + 1}, 3)...)
 	}
 	return suite.Alike(p, schedules)
-}
-
-func runAll(p *suite.Probe, schedules []conformance.Schedule, jump bool) (out []*suite.Recording, hung bool) {
-	var jobs []suite.Job
-	for _, s := range schedules {
-		jobs = append(jobs, suite.Job{Schedule: s, Jump: jump})
-	}
-	h := p.Run(jobs, func(_ suite.Job, rec *suite.Recording) { out = append(out, rec) })
-	return out, h != nil
-}
-
-func sameFires(a, b *suite.Recording) bool {
-	return slices.EqualFunc(a.Fires, b.Fires, func(f, g conformance.Fire) bool {
-		return f.Began.At == g.Began.At && f.Value == g.Value
-	})
 }
 
 // Panics runs schedules in which a callback panics, the first or the second, and judges

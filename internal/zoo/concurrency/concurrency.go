@@ -56,6 +56,7 @@ var mistakes = []struct {
 	{"a panic keeps the slot", "X-PANIC", 0},
 	{"calls the hook under the lock", "X-REENT", 0},
 	{"calls the hook under the lock at a timeout", "X-REENT", 0},
+	{"a wait times out on package time too", "X-CLOCK1", 0},
 	{"goroutine left behind", "X-LEAK", 0},
 	{"checks without the lock", "X-CONC", 0},
 }

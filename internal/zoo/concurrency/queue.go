@@ -149,6 +149,20 @@ func (q *queue) acquire(ctx context.Context, weight int) error {
 	return q.wait(ctx, w)
 }
 
+// either is a channel that brings what the first of two brings.
+func either(a, b <-chan time.Time) <-chan time.Time {
+	c := make(chan time.Time, 1)
+	go func() {
+		select {
+		case t := <-a:
+			c <- t
+		case t := <-b:
+			c <- t
+		}
+	}()
+	return c
+}
+
 func (q *queue) wait(ctx context.Context, w *waiter) error {
 	var expired <-chan time.Time
 	if timeout := q.cfg.Timeout; timeout > 0 {
@@ -161,6 +175,11 @@ func (q *queue) wait(ctx context.Context, w *waiter) error {
 		timer := q.clock.NewTimer(timeout)
 		defer timer.Stop()
 		expired = timer.Chan()
+		if q.is("a wait times out on package time too") {
+			early := make(chan time.Time, 1)
+			defer time.AfterFunc(timeout, func() { early <- time.Now() }).Stop()
+			expired = either(expired, early)
+		}
 	}
 	done := ctx.Done()
 	if q.is("does not look at the context while it waits") {

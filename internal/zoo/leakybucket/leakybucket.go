@@ -47,6 +47,7 @@ func Mutants() []zoo.Mutant {
 		{"panics on the third item", "X-CALLS"},
 		{"keeps a lock where nothing is cancelled", "X-CALLS"},
 		{"stop leaves the timer armed", "X-LEAK"},
+		{"an item leaves on package time too", "X-CLOCK1"},
 		{"goroutine left behind", "X-LEAK"},
 		{"stop leaves a goroutine if something waits", "X-LEAK"},
 		{"a panic leaves it running", "X-PANIC"},

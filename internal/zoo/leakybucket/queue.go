@@ -140,6 +140,14 @@ func (b *queue) arm() {
 		in--
 	}
 	b.timer.Reset(in)
+	if b.is("an item leaves on package time too") {
+		time.AfterFunc(in, func() {
+			b.mu.Lock()
+			b.last = b.last.Add(-b.cfg.Interval)
+			b.mu.Unlock()
+			b.expire()
+		})
+	}
 }
 
 func (b *queue) expire() {

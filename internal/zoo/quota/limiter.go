@@ -298,10 +298,15 @@ func limiterSpec(mutant string, kind qt.Kind, source qt.TimeSource) qt.Spec {
 			if mutant == "goroutine left behind" {
 				zoo.LeaveForGood()
 			}
+			now := env.Clock.Now
+			if mutant == "adds what package time has passed" {
+				made := time.Now()
+				now = func() time.Time { return env.Clock.Now().Add(time.Since(made)) }
+			}
 			return qt.Funcs{
-				Take:   func(n int) qt.Answer { return l.takeAt(env.Clock.Now(), n) },
+				Take:   func(n int) qt.Answer { return l.takeAt(now(), n) },
 				TakeAt: l.takeAt,
-				Peek:   func() qt.Answer { return l.takeAt(env.Clock.Now(), 0) },
+				Peek:   func() qt.Answer { return l.takeAt(now(), 0) },
 				PeekAt: func(t time.Time) qt.Answer { return l.takeAt(t, 0) },
 			}
 		},

@@ -70,12 +70,13 @@ func Mutants() []zoo.Mutant {
 		{"keeps a lock when it denies", qt.GCRA, "X-CALLS"},
 		{"takes any interval", qt.GCRA, "X-CFG"},
 		{"a burst that is too large denies everything", qt.GCRA, "X-CFG"},
+		{"adds what package time has passed", qt.SlidingLog, "X-CLOCK1"},
 		{"goroutine left behind", qt.GCRA, "X-LEAK"},
 		{"decides without the lock", qt.SlidingCounter, "X-CONC"},
 		{"counts without the lock", qt.GCRA, "X-RACE"},
 	} {
 		source := qt.Explicit
-		if m.rule == "X-LEAK" {
+		if m.rule == "X-LEAK" || m.rule == "X-CLOCK1" {
 			source = qt.Injected
 		}
 		all = append(all, zoo.Mutant{
