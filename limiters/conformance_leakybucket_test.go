@@ -38,7 +38,10 @@ func leakyBucketSpec(source leakybuckettest.TimeSource) leakybuckettest.Spec {
 				Stop:  b.Stop,
 			}
 		},
-		Traits: leakybuckettest.Traits{Head: leakybuckettest.HeadAtOnce, CloseFlush: leakybuckettest.CloseAtDeadline},
+		Traits: leakybuckettest.Traits{
+			Head: leakybuckettest.HeadAtOnce, CloseFlush: leakybuckettest.CloseAtDeadline,
+			ClockBack: leakybuckettest.BackBounded,
+		},
 	}
 }
 

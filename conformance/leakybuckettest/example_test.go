@@ -91,9 +91,9 @@ func ExampleFuncs_take() {
 
 // Rules can be listed with their sentences.
 func ExampleRules() {
-	for _, r := range leakybuckettest.Rules()[1:2] {
+	for _, r := range leakybuckettest.Rules()[6:7] {
 		fmt.Printf("%s (%s): %s\n", r.ID, r.Level, r.Text)
 	}
 	// Output:
-	// LB-EXACT (core): While items wait they MUST leave exactly the interval apart.
+	// LB-FIFO (core): Items MUST leave in the order in which they came.
 }

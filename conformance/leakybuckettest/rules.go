@@ -26,7 +26,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check:    (*exam).space,
 		},
 		{
-			Rule:     core("LB-EXACT", "While items wait they MUST leave exactly the interval apart."),
+			Rule: core("LB-EXACT", "While items wait they MUST leave exactly the interval apart; if what they leave "+
+				"to takes its time, no later than an interval after it has returned."),
 			Declared: []string{"Head"},
 			Check:    (*exam).exact,
 		},
@@ -179,7 +180,31 @@ func (x *exam) sameInstant() *suite.Violation {
 	return nil
 }
 
+// delayed finds an item that left more than an interval after it came, and after what the one
+// before it left to had returned: whether the interval counts from the beginning of that or from
+// its end is open.
+func (x *exam) delayed() *suite.Violation {
+	interval, free := x.Schedule.Config.Interval, time.Duration(0)
+	for _, it := range x.view().items {
+		if !it.put.OK || len(it.left) == 0 {
+			continue
+		}
+		came, at := it.put.Began.At, it.left[0].Began.At
+		if latest := max(free, came) + interval; at > latest {
+			because := fmt.Sprintf("it came at %s, and what the one before it left to had returned by %s",
+				timeline.Duration(came), timeline.Duration(free))
+			return x.told(latest, because, "item %d left at %s, want %s at the latest",
+				it.put.N, timeline.Duration(at), timeline.Duration(latest))
+		}
+		free = max(free, it.left[0].Ended.At)
+	}
+	return nil
+}
+
 func (x *exam) exact() *suite.Violation {
+	if x.judgeable() && x.onlyPuts() && x.back() == 0 && x.Schedule.Config.Busy > 0 {
+		return x.delayed()
+	}
 	if !x.drained() || x.Schedule.RacingSteps() > 0 && x.traits.Head != HeadAtOnce {
 		return nil
 	}

@@ -81,9 +81,12 @@ func (x *exam) judgeable() bool {
 
 // quiet reports whether the trace is judgeable and has nothing but puts that no callback
 // did.
-func (x *exam) quiet() bool {
+func (x *exam) quiet() bool { return x.judgeable() && x.steady() && x.onlyPuts() }
+
+// onlyPuts reports whether there are nothing but puts that no callback did.
+func (x *exam) onlyPuts() bool {
 	other := func(d conformance.Done) bool { return d.Op != conformance.OpPut || d.Inside }
-	return x.judgeable() && x.steady() && !slices.ContainsFunc(x.Done, other)
+	return !slices.ContainsFunc(x.Done, other)
 }
 
 // steady reports whether the clock goes forward and items leave in no time.

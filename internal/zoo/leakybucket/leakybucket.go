@@ -17,6 +17,7 @@ func Mutants() []zoo.Mutant {
 		{"rounds the interval to milliseconds", "LB-EXACT"},
 		{"a nanosecond late", "LB-EXACT"},
 		{"drains at half the pace", "LB-EXACT"},
+		{"the time that the function takes counts twice", "LB-EXACT"},
 		{"an idle bucket saves up credit", "LB-IDLE"},
 		{"the first item waits", "LB-IDLE"},
 		{"an arrival as the last one leaves is free", "LB-SAMEINSTANT"},

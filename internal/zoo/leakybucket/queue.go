@@ -204,6 +204,12 @@ func (b *queue) run(v int) {
 			b.running = false
 		}
 	}()
+	if b.is("the time that the function takes counts twice") {
+		defer func(began time.Time) {
+			now := b.clock.Now()
+			b.last = now.Add(now.Sub(began))
+		}(b.clock.Now())
+	}
 	b.mu.Unlock()
 	defer b.mu.Lock()
 	b.leave(v)
