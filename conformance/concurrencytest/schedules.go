@@ -143,7 +143,8 @@ func (f *families) slots() {
 func (f *families) timeouts() {
 	around := []time.Duration{0, suite.Wait / 2, suite.Wait - 1, suite.Wait}
 	f.add("timeout", 1, 1, "100ms", plan{gaps: around, depth: 4, cancel: f.contexts})
-	f.add("several wait with a timeout", 1, 3, "100ms", plan{gaps: halves[:2], depth: 4,
+	near := []time.Duration{0, 1, suite.Wait / 2}
+	f.add("several wait with a timeout", 1, 3, "100ms", plan{gaps: near, depth: 4,
 		cancel: f.contexts, later: true})
 	f.out = append(f.out, suite.Family{Name: "timeout of 0", Skip: f.s.Unsettled(),
 		Schedules: f.planned(1, 2, "0", plan{depth: 4})})
