@@ -56,6 +56,8 @@ var notDrawn = []struct {
 	{"package time is not moved", []string{
 		"X-CLOCK1 arms a timer of package time too",
 		"X-CLOCK1 an interval ends on package time too",
+		"X-CLOCK1 an item leaves on package time too",
+		"X-CLOCK1 SlidingLog: adds what package time has passed",
 	}},
 	{"limits and windows are those of common sense", []string{
 		"X-CFG", "RL-INF", "RL-INFOUT", "RL-LIM0", "RL-TINY", "RL-HUGE",
@@ -73,6 +75,12 @@ var notDrawn = []struct {
 		"CN-LIFO the third cancel refunds nothing", "CN-ANY a cancel refunds everything",
 	}},
 	{"requests begin at once", []string{"RL-CAP so many per second: time stands still for a full bucket"}},
+	{"everything settles between events", []string{"X-ROW an event is handed over on a goroutine"}},
+	{"payloads are all different", []string{"X-RENAME"}},
+	{"what items leave to takes no time", []string{
+		"LB-EXACT the time that the function takes counts twice",
+		"LB-DROP a stop while an item leaves lets what waits leave",
+	}},
 	{"payloads count from 1", []string{"DB-LIVE a zero payload is no event", "TH-PAY a zero payload is no event"}},
 	{"callbacks do not panic", []string{
 		"X-PANIC a panic leaves it running",
@@ -119,7 +127,8 @@ var notDrawn = []struct {
 		"RL-CAP PackageTime: each idle time brings an eighth of a token, in whole tokens",
 	}},
 	{"requests of a remote limiter do not fail", []string{
-		"X-ERR remote: fails closed where it should fail open", "RL-ENV remote: is new when it can be reached again",
+		"X-ERR remote: fails closed where it should fail open",
+		"X-ERR a remote SlidingLog: fails closed where it should fail open", "RL-ENV remote: is new when it can be reached again",
 	}},
 	{"limits of windows are small", []string{"SC-APPROX SlidingCounter: the window before fades in tenths"}},
 	{"limits change only where each request weighs one", []string{

@@ -112,7 +112,7 @@ func Mutants() []zoo.Mutant {
 	}
 	const (
 		dedupes   = "an event with the payload of the one before is none"
-		overtakes = "events are handed over on goroutines of their own"
+		overtakes = "an event is handed over on a goroutine"
 	)
 	return append(all,
 		zoo.Mutant{Name: dedupes, Rule: "X-RENAME", Spec: calling(zoo.Deduped)},
