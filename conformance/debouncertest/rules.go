@@ -113,7 +113,7 @@ func (c *contract) commonRules() []rule {
 		{
 			Rule: extended("X-ROW", "Events that one goroutine brings at one instant MUST come out in their order, "+
 				"however soon one comes after the other."),
-			Unless: func(s *suite.Suite, _ *Traits) string { return suite.If(!s.Bubble, suite.OnlyInBubble) },
+			Unless: func(s *suite.Suite, _ *Traits) string { return suite.If(!s.Bubble, suite.Unordered) },
 			Beyond: laws,
 			Probe:  c.inARow,
 		},

@@ -244,7 +244,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				Text: "Events that one goroutine brings at one instant MUST come out in their order, however soon " +
 					"one comes after the other.",
 			},
-			Unless: func(s *suite.Suite, _ *Traits) string { return suite.If(!s.Bubble, suite.OnlyInBubble) },
+			Unless: func(s *suite.Suite, _ *Traits) string { return suite.If(!s.Bubble, suite.Unordered) },
 			Absent: func(s *suite.Suite, _ *Traits) string {
 				return suite.If(!s.Accepts(opEmits), "it emits nothing itself")
 			},

@@ -48,7 +48,7 @@ func (f *FakeTime) advance(d time.Duration) {
 			panic(r)
 		}
 	}()
-	f.Fake.Advance(d)
+	f.move(func() { f.Fake.Advance(d) })
 }
 
 // settled is called by the fake clock after each instant at which something was due.

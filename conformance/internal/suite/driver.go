@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"sync/atomic"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -36,6 +37,8 @@ type FakeTime struct {
 	moving bool // the clock is being advanced, and its timers count
 	// unsettled says that the clock moves on although something may run.
 	unsettled bool
+	// turn says that the clock is being moved, and waits for the functions that it runs.
+	turn atomic.Bool
 	budget
 }
 
@@ -79,12 +82,12 @@ func (f *FakeTime) Settle() {
 func (f *FakeTime) Race(at time.Duration, order conformance.Order, step func()) {
 	switch order {
 	case conformance.OrderStepFirst:
-		f.Fake.AdvanceUntil(f.Start.Add(at))
+		f.move(func() { f.Fake.AdvanceUntil(f.Start.Add(at)) })
 		step()
-		f.Fake.Advance(0)
+		f.move(func() { f.Fake.Advance(0) })
 	case conformance.OrderHeld:
 		release := f.Fake.Hold()
-		f.Fake.Advance(max(0, at-f.Fake.Elapsed()))
+		f.move(func() { f.Fake.Advance(max(0, at-f.Fake.Elapsed())) })
 		if f.Bubble {
 			Start(step) // it may wait for the function that is held
 			f.Settle()
@@ -104,6 +107,16 @@ func (f *FakeTime) Race(at time.Duration, order conformance.Order, step func()) 
 		step()
 	}
 }
+
+// move moves the fake clock.
+func (f *FakeTime) move(by func()) {
+	f.turn.Store(true)
+	defer f.turn.Store(false)
+	by()
+}
+
+// loses reports whether nobody would wait for a function that the clock runs at once.
+func (f *FakeTime) loses() bool { return !f.Bubble && !f.turn.Load() }
 
 // Armed asks the fake clock.
 func (f *FakeTime) Armed() bool {

@@ -75,7 +75,9 @@ func (s *Stage) Env() conformance.Env { return s.EnvOf(1) }
 
 // EnvOf is Env for as many instances on one clock.
 func (s *Stage) EnvOf(instances int) conformance.Env {
-	var c clockwork.Clock = &watched{Clock: s.Clock(), rec: s.Rec, most: Endless * instances}
+	w := &watched{Clock: s.Clock(), rec: s.Rec, most: Endless * instances}
+	w.driver, _ = s.Driver.(*FakeTime)
+	var c clockwork.Clock = w
 	if s.Config().Panics != 0 {
 		c = guarded{c}
 	}

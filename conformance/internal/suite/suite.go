@@ -63,8 +63,7 @@ func (s *Suite) Undeclared() bool { return s.undeclared }
 // Unsettled is why the suite cannot wait for what a timer of no duration starts, "" if it
 // can.
 func (s *Suite) Unsettled() string {
-	return If(s.Time == conformance.Injected && !s.Bubble,
-		"only in a bubble can be waited for what a timer starts at once")
+	return If(s.Time == conformance.Injected && !s.Bubble, atOnce)
 }
 
 // Livelocks is why timers of package time cannot be armed with no duration, "" if they can:
@@ -201,6 +200,9 @@ const OwnGoroutines = "goroutines of the implementation can only be driven exact
 
 // OnlyInBubble is why leaks cannot be seen outside a bubble.
 const OnlyInBubble = "goroutines can only be told apart in a bubble"
+
+// Unordered is why events in a row are not brought outside a bubble.
+const Unordered = "only in a bubble can be waited for what events in a row have started"
 
 // WithoutRaceDetector is why rules that need it are skipped, "" if it is there.
 func WithoutRaceDetector() string {

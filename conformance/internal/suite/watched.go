@@ -24,11 +24,15 @@ func (g guarded) AfterFunc(d time.Duration, f func()) clockwork.Timer {
 // instant for ever: after Endless of them they expire no more, and the trace says so.
 type watched struct {
 	clockwork.Clock
-	rec  *Recorder
-	most int       // of them at one instant
-	at   time.Time // of the newest of them
-	n    int
+	rec    *Recorder
+	driver *FakeTime // nil on package time
+	most   int       // of them at one instant
+	at     time.Time // of the newest of them
+	n      int
 }
+
+// atOnce is why a run is left out in which a timer expires as it is armed.
+const atOnce = "only in a bubble can be waited for what a timer starts at once"
 
 // Endless is more timers of no duration than one instance needs at one instant.
 const Endless = 1000
@@ -41,6 +45,9 @@ func (w *watched) turns(d time.Duration) bool {
 	now := w.Clock.Now()
 	w.rec.mu.Lock()
 	defer w.rec.mu.Unlock()
+	if w.driver != nil && w.driver.loses() {
+		w.rec.rec.LeftOut = atOnce
+	}
 	if w.n++; !now.Equal(w.at) {
 		w.at, w.n = now, 1
 	}
