@@ -75,7 +75,6 @@ var notDrawn = []struct {
 		"CN-LIFO the third cancel refunds nothing", "CN-ANY a cancel refunds everything",
 	}},
 	{"requests begin at once", []string{"RL-CAP so many per second: time stands still for a full bucket"}},
-	{"everything settles between events", []string{"X-ROW an event is handed over on a goroutine"}},
 	{"payloads are all different", []string{"X-RENAME"}},
 	{"what items leave to takes no time", []string{
 		"LB-EXACT the time that the function takes counts twice",

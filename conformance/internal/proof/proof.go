@@ -117,6 +117,7 @@ func try(t *testing.T, m zoo.Mutant, o inside.Options) catch {
 			// On Go 1.24 something else starts the first goroutine of a bubble.
 			out.text = strings.ReplaceAll(out.text, "internal/synctest.Run", bubbleRoot)
 			if m.Chance { // how many, and when first
+				out.text = fires.ReplaceAllString(out.text, "FN at T")
 				out.text = chances.ReplaceAllString(out.text, "${1}N$2")
 			}
 		default:
@@ -159,6 +160,9 @@ func explored(m zoo.Mutant, only string) func(family string, steps int) bool {
 // chances are the numbers in what rules of concurrent use say.
 var chances = regexp.MustCompile(
 	`\b(|brought |had |granted |got |and |round |instant |run, )\d+([, ]| of \d+ goroutines)`)
+
+// fires are what came out, and when.
+var fires = regexp.MustCompile(`\bF\d+ at [0-9.]+(ms|s|)`)
 
 // frequencies say in how many runs a racing schedule broke a rule.
 var frequencies = regexp.MustCompile(`\(in \d+ of \d+ runs\)`)

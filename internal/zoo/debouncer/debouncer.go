@@ -66,7 +66,7 @@ func mutant(name, rule string, spec db.Spec) zoo.Mutant {
 	return zoo.Mutant{
 		Steps: longest[name],
 		Name:  name, Rule: rule, Spec: spec,
-		Hangs: rule == "X-REENT" || strings.Contains(name, "keeps a lock"), Chance: rule == "X-CONC",
+		Hangs: rule == "X-REENT" || strings.Contains(name, "keeps a lock"), Chance: rule == "X-CONC" || rule == "X-ROW",
 	}
 }
 

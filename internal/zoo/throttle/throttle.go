@@ -116,7 +116,7 @@ func Mutants() []zoo.Mutant {
 	)
 	return append(all,
 		zoo.Mutant{Name: dedupes, Rule: "X-RENAME", Spec: calling(zoo.Deduped)},
-		zoo.Mutant{Name: overtakes, Rule: "X-ROW", Spec: calling(zoo.Overtaking)},
+		zoo.Mutant{Name: overtakes, Rule: "X-ROW", Spec: calling(zoo.Overtaking), Chance: true},
 		zoo.Mutant{Name: "counts without the lock", Rule: "X-RACE",
 			Spec: timedSpec("checks without the lock", throttletest.Injected)})
 }
