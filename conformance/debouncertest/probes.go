@@ -104,21 +104,11 @@ func (c *contract) together(edges Edges) edge.Burst {
 
 // inARow brings events as fast as one goroutine can.
 func (c *contract) inARow(p *suite.Probe) (*suite.Violation, string) {
-	for _, edges := range c.kinds() {
-		if edges != Trailing && edges != Leading {
-			continue // with both, events that are served together may count as one
-		}
-		tr := c.spec.Traits
-		row := edge.Row{Edges: edges, Named: tr.bearsNewest() || tr.Payload == FirstPayload}
-		row.Make = func(env conformance.Env, fire func(int)) (func(time.Duration, int), func()) {
+	return edge.InARow(p, c.kinds(), c.spec.Traits.Payload,
+		func(env conformance.Env, edges Edges, fire func(int)) (call func(int), release func()) {
 			impl := c.build(env, Config{Wait: wait, Edges: edges}, func(v int, _ []int) { fire(v) })
-			return func(_ time.Duration, v int) { impl.Call(v) }, func() { impl.release(false) }
-		}
-		if v, skip := row.InOrder(p); v != nil || skip != "" {
-			return v, skip
-		}
-	}
-	return nil, ""
+			return impl.Call, func() { impl.release(false) }
+		})
 }
 
 // flushed is a debouncer that is flushed while events come.

@@ -91,17 +91,21 @@ func onPackageTime() []conformance.Schedule {
 // busy are schedules in which the function that items leave to takes its time, up to more than an
 // interval, and in which the bucket is stopped or closed meanwhile.
 func busy(s *suite.Suite, cfg conformance.Config) (out []suite.Family) {
+	steps := []conformance.Step{{Op: conformance.OpPut}}
+	for _, op := range s.Supported(conformance.OpStop, conformance.OpClose) {
+		steps = append(steps, conformance.Step{Op: op})
+	}
+	endsTwice := func(s conformance.Schedule) bool {
+		has := func(op conformance.Op) bool {
+			return slices.ContainsFunc(s.Steps, func(s conformance.Step) bool { return s.Op == op })
+		}
+		return has(conformance.OpStop) && has(conformance.OpClose)
+	}
 	for _, busy := range []time.Duration{suite.Wait * 3 / 10, suite.Wait * 5 / 2} {
 		gaps := []time.Duration{0, busy / 2, suite.Wait + busy/3}
 		text := timeline.Duration(busy)
-		for _, op := range []conformance.Op{conformance.OpStop, conformance.OpClose} {
-			ops := []conformance.Step{{Op: conformance.OpPut}}
-			if s.Accepts(op) {
-				ops = append(ops, conformance.Step{Op: op})
-			}
-			all := sequences(cfg.With("busy", text), ops, gaps, 4)
-			out = append(out, suite.Family{Name: "busy " + text, Schedules: all})
-		}
+		all := slices.DeleteFunc(sequences(cfg.With("busy", text), steps, gaps, 4), endsTwice)
+		out = append(out, suite.Family{Name: "busy " + text, Schedules: all})
 	}
 	return out
 }

@@ -139,9 +139,10 @@ func (c *contract) timed() []conformance.Schedule {
 
 // decided is what was answered, and when.
 func decided(rec *suite.Recording) (out []suite.Mark) {
-	yes := map[bool]string{true: "y", false: "n"}
 	for _, d := range rec.Done {
-		out = append(out, suite.Mark{At: d.At, Text: yes[d.OK]})
+		if d.Op == conformance.OpAllow {
+			out = append(out, suite.Mark{At: d.At, Text: signs[d.OK]})
+		}
 	}
 	return out
 }

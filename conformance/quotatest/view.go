@@ -253,30 +253,30 @@ func (x *exam) lawOf(v *view) string {
 	return "GC-EQUIV"
 }
 
+// signs are how the timeline shows decisions.
+var signs = map[bool]string{true: "y", false: "n"}
+
 // broken makes a violation with the lanes of a quota: what the model grants, and what was.
 func (x *exam) broken(at time.Duration, because, headline string, args ...any) *suite.Violation {
-	want, got := suite.Lane{Name: "want"}, suite.Lane{Name: "got"}
-	yes := map[bool]string{true: "y", false: "n"}
+	out := suite.Broken(at, because, headline, args...)
+	got := suite.Lane{Name: "got", Marks: decided(x.Recording)}
 	v := x.view()
+	if v == nil {
+		out.Lanes = []suite.Lane{got}
+		return out
+	}
+	want := suite.Lane{Name: "want"}
 	for i, d := range x.Done {
 		if d.Op != conformance.OpAllow {
 			continue
 		}
-		got.Marks = append(got.Marks, suite.Mark{At: d.At, Text: yes[d.OK]})
-		if v != nil {
-			mark := yes[v.steps[i].fits]
-			if !v.steps[i].clear {
-				mark = "?" // either
-			}
-			want.Marks = append(want.Marks, suite.Mark{At: d.At, Text: mark})
+		mark := signs[v.steps[i].fits]
+		if !v.steps[i].clear {
+			mark = "?" // either
 		}
+		want.Marks = append(want.Marks, suite.Mark{At: d.At, Text: mark})
 	}
-	lanes := []suite.Lane{got}
-	if v != nil {
-		lanes = append(v.windows(), want, got)
-	}
-	out := suite.Broken(at, because, headline, args...)
-	out.Lanes = lanes
+	out.Lanes = append(v.windows(), want, got)
 	return out
 }
 

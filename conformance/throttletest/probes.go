@@ -55,21 +55,11 @@ func (c *contract) concurrent(p *suite.Probe) (worst *suite.Violation, skip stri
 
 // inARow brings events as fast as one goroutine can.
 func (c *contract) inARow(p *suite.Probe) (*suite.Violation, string) {
-	for _, edges := range c.kinds() {
-		if edges != Trailing && edges != Leading {
-			continue // with both, events that are served together may count as one
-		}
-		payload := c.spec.Traits.Payload
-		row := edge.Row{Edges: edges, Named: payload == LastPayload || payload == FirstPayload}
-		row.Make = func(env conformance.Env, fire func(int)) (func(time.Duration, int), func()) {
-			f := c.spec.New(env, Config{Interval: suite.Wait, Edges: edges}, fire)
-			return func(_ time.Duration, v int) { f.Call(v) }, func() { f.release(false) }
-		}
-		if v, skip := row.InOrder(p); v != nil || skip != "" {
-			return v, skip
-		}
-	}
-	return nil, ""
+	return edge.InARow(p, c.kinds(), c.spec.Traits.Payload,
+		func(env conformance.Env, edges Edges, emit func(int)) (call func(int), release func()) {
+			f := c.spec.New(env, Config{Interval: suite.Wait, Edges: edges}, emit)
+			return f.Call, func() { f.release(false) }
+		})
 }
 
 func (c *contract) together(p *suite.Probe, edges Edges) (*suite.Violation, string) {

@@ -13,17 +13,31 @@ import (
 	"github.com/escapement-go/escapement/internal/timeline"
 )
 
-// Row is a probe of events that one goroutine brings at one instant, each as soon as the one before
-// has returned. All other schedules let everything settle between events.
-type Row struct {
-	// Make makes an instance that fires by calling fire, and returns what brings event v to
-	// it and what releases it.
-	Make func(env conformance.Env, fire func(v int)) (call func(at time.Duration, v int), release func())
-	// Edges says on which edges it fires.
-	Edges conformance.Edges
-	// Named says that fires bear the payloads of events.
-	Named bool
+// InARow is a probe of events that one goroutine brings at one instant, each as soon as the one
+// before has returned. All other schedules let everything settle between events. Make makes an
+// instance that fires by calling fire, and returns what brings an event to it and what releases
+// it.
+func InARow(p *suite.Probe, kinds []conformance.Edges, payload conformance.Payload,
+	make func(env conformance.Env, edges conformance.Edges, fire func(v int)) (call func(v int), release func()),
+) (*suite.Violation, string) {
+	for _, edges := range kinds {
+		if edges != conformance.Trailing && edges != conformance.Leading {
+			continue // with both, events that are served together may count as one
+		}
+		r := row{edges: edges, named: payload != 0 && payload != conformance.NoPayload}
+		r.make = func(env conformance.Env, fire func(v int)) (func(v int), func()) { return make(env, edges, fire) }
+		if v, skip := r.inOrder(p); v != nil || skip != "" {
+			return v, skip
+		}
+	}
+	return nil, ""
+}
 
+// row is the probe for one kind of edges.
+type row struct {
+	make    func(env conformance.Env, fire func(v int)) (call func(v int), release func())
+	edges   conformance.Edges
+	named   bool // fires bear the payloads of events
 	adapted bool // the spec hands events over on goroutines of its own
 }
 
@@ -33,9 +47,9 @@ type came struct {
 	value int
 }
 
-// InOrder runs the probe: what comes out must be what comes out if everything settles in between.
+// inOrder runs the probe: what comes out must be what comes out if everything settles in between.
 // What scheduling leaves to chance is no finding.
-func (r *Row) InOrder(p *suite.Probe) (*suite.Violation, string) {
+func (r *row) inOrder(p *suite.Probe) (*suite.Violation, string) {
 	const tries = 3
 	defer suite.OneProcessor()()
 	for _, n := range []int{2, 3, 5, 40} {
@@ -53,7 +67,7 @@ func (r *Row) InOrder(p *suite.Probe) (*suite.Violation, string) {
 			return nil, "the spec starts a goroutine for an event, so that the order is not the implementation's"
 		}
 		if !slices.Equal(got, want) {
-			because := fmt.Sprintf("that comes out if everything settles after each of them (edges=%s)", r.Edges)
+			because := fmt.Sprintf("that comes out if everything settles after each of them (edges=%s)", r.edges)
 			return suite.Broken(0, because, "%d events in a row at one instant brought %s, want %s",
 				n, r.inWords(got), r.inWords(want)), ""
 		}
@@ -62,19 +76,19 @@ func (r *Row) InOrder(p *suite.Probe) (*suite.Violation, string) {
 }
 
 // fires brings n events, and returns what comes out.
-func (r *Row) fires(p *suite.Probe, n int, settled bool) (out []came, ok bool) {
+func (r *row) fires(p *suite.Probe, n int, settled bool) (out []came, ok bool) {
 	var mu sync.Mutex
 	hang := p.Play(func(st *suite.Stage) {
-		call, release := r.Make(st.Plain(), func(v int) {
+		call, release := r.make(st.Plain(), func(v int) {
 			mu.Lock()
 			defer mu.Unlock()
-			if !r.Named {
+			if !r.named {
 				v = 0
 			}
 			out = append(out, came{st.Now(), v})
 		})
 		for i := range n {
-			call(0, i+1)
+			call(i + 1)
 			switch {
 			case settled:
 				st.Settle()
@@ -100,11 +114,11 @@ func (r *Row) fires(p *suite.Probe, n int, settled bool) (out []came, ok bool) {
 }
 
 // inWords says what came out.
-func (r *Row) inWords(all []came) string {
+func (r *row) inWords(all []came) string {
 	var out []string
 	for _, c := range all {
 		s := timeline.Duration(c.at)
-		if r.Named {
+		if r.named {
 			s = fmt.Sprintf("%s at %s", suite.FireMark(c.value), s)
 		}
 		out = append(out, s)

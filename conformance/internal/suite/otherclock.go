@@ -37,25 +37,30 @@ func otherClock(p *Probe, schedules []conformance.Schedule, marks func(rec *Reco
 		if still[i].LeftOut != "" || rec.LeftOut != "" || slices.Equal(want, got) {
 			continue
 		}
-		k := 0
-		for k < min(len(want), len(got)) && want[k] == got[k] {
-			k++
-		}
-		var at []time.Duration
-		for _, marks := range [][]Mark{want, got} {
-			if k < len(marks) {
-				at = append(at, marks[k].At)
-			}
-		}
+		k, at := apart(want, got)
 		return &Violation{
 			Headline: fmt.Sprintf("%s, want %s as on package time that stands still", said(got, k), said(want, k)),
 			Because:  "package time moved on by an hour before each step, and Env.Clock did not",
-			At:       slices.Min(at),
+			At:       at,
 			Lanes:    []Lane{{"want", want}, {"got", got}},
 			Run:      rec,
 		}, ""
 	}
 	return nil, ""
+}
+
+// apart returns which of the marks are the first that differ, and the earlier of their instants.
+func apart(want, got []Mark) (k int, at time.Duration) {
+	for k < min(len(want), len(got)) && want[k] == got[k] {
+		k++
+	}
+	var instants []time.Duration
+	for _, marks := range [][]Mark{want, got} {
+		if k < len(marks) {
+			instants = append(instants, marks[k].At)
+		}
+	}
+	return k, slices.Min(instants)
 }
 
 // said is a mark in words.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/internal/timeline"
@@ -20,25 +19,25 @@ func Alike(p *Probe, schedules []conformance.Schedule) (*Violation, string) {
 			alike[i].Steps[j].N = 1
 		}
 	}
-	want, ok := p.twice(schedules)
-	got, alsoOK := p.twice(alike)
+	different, ok := p.twice(schedules)
+	equal, alsoOK := p.twice(alike)
 	if !ok || !alsoOK {
 		return nil, "a run made no progress"
 	}
-	for i, rec := range got {
-		if want[i] == nil || rec == nil || sameInstants(want[i], rec) {
+	for i, rec := range equal {
+		if different[i] == nil || rec == nil {
 			continue
 		}
-		lanes := []Lane{want[i].Got(), rec.Got()}
-		lanes[0].Name = "want"
-		for j := range lanes[0].Marks {
-			lanes[0].Marks[j].Text = FireMark(1)
+		want, got := nameless(different[i]), nameless(rec)
+		if slices.Equal(want, got) {
+			continue
 		}
+		_, at := apart(want, got)
 		return &Violation{
-			Headline: fmt.Sprintf("with equal payloads callbacks run at %s, want %s", instants(rec), instants(want[i])),
-			Because:  want[i].Schedule.String() + " brings that, and an event is one whatever its payload is",
-			At:       apart(want[i].Fires, rec.Fires),
-			Lanes:    lanes,
+			Headline: fmt.Sprintf("with equal payloads callbacks run at %s, want %s", instants(got), instants(want)),
+			Because:  different[i].Schedule.String() + " brings that, and an event is one whatever its payload is",
+			At:       at,
+			Lanes:    []Lane{{"want", want}, {"got", got}},
 			Run:      rec,
 		}, ""
 	}
@@ -47,51 +46,36 @@ func Alike(p *Probe, schedules []conformance.Schedule) (*Violation, string) {
 
 // twice runs each schedule twice, and returns what it recorded, nil for runs that differ.
 func (p *Probe) twice(schedules []conformance.Schedule) (out []*Recording, ok bool) {
-	var jobs []Job
-	for _, s := range schedules {
-		jobs = append(jobs, Job{Schedule: s}, Job{Schedule: s})
+	out, ok = p.runAll(schedules, false)
+	again, alsoOK := p.runAll(schedules, false)
+	if !ok || !alsoOK || len(out) != len(schedules) || len(again) != len(schedules) {
+		return nil, false
 	}
-	var first *Recording
-	hang := p.Run(jobs, func(_ Job, rec *Recording) {
-		if first == nil {
-			first = rec
-			return
+	for i, rec := range again {
+		if rec.LeftOut != "" || !slices.Equal(nameless(out[i]), nameless(rec)) {
+			out[i] = nil
 		}
-		if rec.LeftOut != "" || !sameInstants(first, rec) {
-			first = nil
-		}
-		out, first = append(out, first), nil
-	})
-	return out, hang == nil && len(out) == len(schedules)
+	}
+	return out, true
 }
 
-// sameInstants reports whether callbacks ran at the same instants.
-func sameInstants(a, b *Recording) bool {
-	return slices.EqualFunc(a.Fires, b.Fires, func(f, g conformance.Fire) bool { return f.Began.At == g.Began.At })
+// nameless are the marks of the callbacks of a run, as if each had the payload 1.
+func nameless(rec *Recording) []Mark {
+	marks := FireMarks(rec)
+	for i := range marks {
+		marks[i].Text = FireMark(1)
+	}
+	return marks
 }
 
-// instants are those at which callbacks ran, in words.
-func instants(r *Recording) string {
+// instants are those of marks, in words.
+func instants(marks []Mark) string {
 	var at []string
-	for _, f := range r.Fires {
-		at = append(at, timeline.Duration(f.Began.At))
+	for _, m := range marks {
+		at = append(at, timeline.Duration(m.At))
 	}
 	if at == nil {
 		return "no instant"
 	}
 	return strings.Join(at, ", ")
-}
-
-// apart is the first instant at which one callback ran and the other did not.
-func apart(a, b []conformance.Fire) time.Duration {
-	for i := range min(len(a), len(b)) {
-		if s, t := a[i].Began.At, b[i].Began.At; s != t {
-			return min(s, t)
-		}
-	}
-	longer := a
-	if len(b) > len(a) {
-		longer = b
-	}
-	return longer[min(len(a), len(b))].Began.At
 }
