@@ -35,6 +35,7 @@ type engine[T, E any] struct {
 
 	// What was found.
 	findings   map[string]*finding
+	doubts     []doubt[T, E]            // findings that are to be confirmed
 	stalls     map[string]string        // rules left inconclusive by runs of their own, and why
 	unfinished *unfinished              // what ended the exploration
 	notLeft    string                   // why what was left behind breaks no rule
@@ -404,14 +405,22 @@ func (e *engine[T, E]) judge(active []*Rule[T, E], j Job, rec *Recording) {
 			e.over = "timers for no time come without end, and each such run takes long"
 		}
 		v.Run = rec
-		if v.Chance {
+		switch {
+		case v.Chance:
 			f.chance(v, j)
-			continue
+		case doubtful(r.ID, j, rec):
+			e.doubts = append(e.doubts, doubt[T, E]{r, v.Kind, j})
+		default:
+			e.keep(r, f, v, j.Family)
 		}
-		f.keep(v, j.Family)
-		if inside.Found != nil && r.Level != conformance.Provisional {
-			inside.Found(r.ID)
-		}
+	}
+}
+
+// keep keeps what a rule has found.
+func (e *engine[T, E]) keep(r *Rule[T, E], f *finding, v *Violation, family string) {
+	f.keep(v, family)
+	if inside.Found != nil && r.Level != conformance.Provisional {
+		inside.Found(r.ID)
 	}
 }
 

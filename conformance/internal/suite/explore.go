@@ -34,6 +34,7 @@ func (e *engine[T, E]) explore(f Family) {
 	}
 	active := e.active()
 	defer OneProcessor()()
+	defer e.settleDoubts()
 	for len(jobs) > 0 {
 		noticed := e.lab.leaks
 		h := e.lab.run(jobs, func(j Job, rec *Recording) { e.judge(active, j, rec) })

@@ -73,6 +73,7 @@ func (e *engine[T, E]) smallest(
 // breaksAlone runs a schedule and returns what one rule finds.
 func (e *engine[T, E]) breaksAlone(r *Rule[T, E], family string, s conformance.Schedule) (v *Violation, hung bool) {
 	var jobs []Job
+	var doubts []doubt[T, E]
 	for _, o := range e.orders(s) {
 		jobs = append(jobs, Job{Schedule: s, Order: o, Family: family, Review: true})
 	}
@@ -84,12 +85,18 @@ func (e *engine[T, E]) breaksAlone(r *Rule[T, E], family string, s conformance.S
 		if !r.sees(x) {
 			return
 		}
-		if v = r.Check(x); v != nil {
-			if v.Run = rec; v.Chance {
-				v = nil
-			}
+		found := r.Check(x)
+		switch {
+		case found == nil || found.Chance:
+		case doubtful(r.ID, j, rec):
+			doubts = append(doubts, doubt[T, E]{r, found.Kind, j})
+		default:
+			v, found.Run = found, rec
 		}
 	})
+	if v == nil && h == nil && len(doubts) > 0 {
+		v, h = e.confirmed(doubts[0])
+	}
 	return v, h != nil
 }
 

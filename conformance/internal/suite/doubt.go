@@ -1,0 +1,75 @@
+package suite
+
+import (
+	"slices"
+
+	"github.com/escapement-go/escapement/conformance"
+)
+
+// doubt is a finding in [conformance.OrderReceived]. The driver brings that order about by being next on the one
+// processor, so that a preemption at the wrong moment lets what the timer has woken decide first and be
+// overtaken before its callback starts, which is legal. It counts only if the same run shows it again.
+type doubt[T, E any] struct {
+	rule *Rule[T, E]
+	kind string
+	job  Job
+}
+
+// again is how often the run of a doubt is repeated, and confirming how many of these runs must show it.
+const again, confirming = 3, 2
+
+// doubtful reports whether a finding is to be confirmed. What is left behind, and what never came back, is no
+// matter of order.
+func doubtful(rule string, j Job, rec *Recording) bool {
+	return j.Order == conformance.OrderReceived && rule != leakRule && !rec.Stuck
+}
+
+// settleDoubts runs again what showed a doubt, the smallest schedule first, until one of its rule and kind is
+// confirmed.
+func (e *engine[T, E]) settleDoubts() {
+	doubts := e.doubts
+	e.doubts = nil
+	runs := e.lab.runs
+	defer func() { e.lab.runs = runs }()
+	slices.SortStableFunc(doubts, func(a, b doubt[T, E]) int { return a.job.Schedule.Compare(b.job.Schedule) })
+	for _, d := range doubts {
+		f := e.found(d.rule.ID)
+		if !f.smaller(d.kind, d.job.Schedule) {
+			continue
+		}
+		v, h := e.confirmed(d)
+		if h != nil {
+			return // what hangs has been found, or will be, by a run that is not repeated
+		}
+		if v != nil {
+			e.keep(d.rule, f, v, d.job.Family)
+		}
+	}
+}
+
+// confirmed returns what a doubt's rule finds in it again, nil if that is not often enough.
+func (e *engine[T, E]) confirmed(d doubt[T, E]) (v *Violation, h *Hang) {
+	d.job.Review = true
+	hits := 0
+	h = e.lab.run(slices.Repeat([]Job{d.job}, again), func(j Job, rec *Recording) {
+		if rec.LeftOut != "" {
+			return
+		}
+		if found := e.check(d.rule, e.c.Exam(e.traits, rec, j)); found != nil && found.Kind == d.kind {
+			hits++
+			v, found.Run = found, rec
+		}
+	})
+	if hits < confirming {
+		v = nil
+	}
+	return v, h
+}
+
+// smaller reports whether a violation with this schedule would be kept.
+func (f *finding) smaller(kind string, s conformance.Schedule) bool {
+	if least := f.kinds[kind]; kind != "" && (least == nil || s.Compare(least.Run.Schedule) < 0) {
+		return true
+	}
+	return f.worst == nil || s.Compare(f.worst.Run.Schedule) < 0
+}
