@@ -37,3 +37,31 @@ func (e *explored) leftAlone(limit int, gap time.Duration, each int) conformance
 	}
 	return s
 }
+
+// growing lists schedules in which some events expire before there are more at a time than ever
+// before: what remembers events in a ring has to make room when the ring does not begin at its
+// first place. It is left alone long enough between for all of them to expire.
+func (e *explored) growing() []conformance.Schedule {
+	var limits []int
+	for _, most := range []int{5, 9, 17} {
+		limits = append(limits, accepted(e.Suite, e.kind, most))
+	}
+	var out []conformance.Schedule
+	for _, limit := range slices.Compact(limits) {
+		long := time.Duration(limit+2) * e.unit
+		for first := 1; first <= min(limit, 4); first++ {
+			out = append(out, suite.Plan(configured(e.kind, limit),
+				slices.Concat(inARow(0, first), inARow(long, limit+1), inARow(4*long, limit+1))...))
+		}
+	}
+	return out
+}
+
+// inARow asks n times, 1ns apart.
+func inARow(from time.Duration, n int) []conformance.Step {
+	var out []conformance.Step
+	for i := range n {
+		out = append(out, conformance.Step{Op: conformance.OpAllow, N: 1, At: from + time.Duration(i)})
+	}
+	return out
+}
