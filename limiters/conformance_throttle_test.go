@@ -61,8 +61,9 @@ func throttleFuncSpec(source throttletest.TimeSource) throttletest.Spec {
 		Name: "limiters.ThrottleFunc",
 		Time: source,
 		New: func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
-			h := limiters.NewThrottleFunc(cfg.Interval, emit, edges[cfg.Edges], limiters.WithClock(injected(source, env)))
-			return throttletest.Funcs{Call: h.Call, Stop: h.Stop}
+			clock := limiters.WithClock(injected(source, env))
+			h := limiters.NewThrottleFunc(cfg.Interval, emit, edges[cfg.Edges], clock)
+			return throttletest.Funcs{Call: h.Call, Flush: func() { h.Flush() }, Stop: h.Stop}
 		},
 		Traits: throttletest.Traits{
 			Edges: []throttletest.Edges{
@@ -124,8 +125,9 @@ func throttleFuncStreamSpec(source throttletest.TimeSource) throttletest.Spec {
 	spec := throttleFuncSpec(source)
 	spec.Name = "limiters.ThrottleFuncStream"
 	spec.New = func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+		clock := limiters.WithClock(injected(source, env))
 		return stream(emit, func(ctx context.Context, in chan limiters.Item[int]) <-chan limiters.Item[int] {
-			return limiters.ThrottleFuncStream(ctx, in, cfg.Interval, edges[cfg.Edges], limiters.WithClock(injected(source, env)))
+			return limiters.ThrottleFuncStream(ctx, in, cfg.Interval, edges[cfg.Edges], clock)
 		})
 	}
 	spec.Traits.CloseFlush = throttletest.CloseFires
