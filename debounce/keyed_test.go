@@ -319,6 +319,16 @@ func TestKeyed_MaxKeys(t *testing.T) {
 	}
 }
 
+func TestKeyed_MaxKeys_one(t *testing.T) {
+	d := NewKeyed(100, func(string, int) {}, WithClock(fakeclock.New()), MaxKeys(1))
+	if err := d.Call("a", 1); err != nil {
+		t.Errorf("Call(a) = %v, want nil", err)
+	}
+	if err := d.Call("b", 1); !errors.Is(err, ErrKeys) {
+		t.Errorf("Call(b) = %v, want ErrKeys", err)
+	}
+}
+
 func TestKeyed_Stop(t *testing.T) {
 	synctestcompat.Run(t, func(t *testing.T) {
 		j := newJournal()
