@@ -100,3 +100,35 @@ func TestSummary_keepsReasons(t *testing.T) {
 		t.Errorf("reasons = %q, %v", reasons, err)
 	}
 }
+
+// What nothing reaches has one reason for each function, but for what has one of its own.
+func TestSummary_unreached(t *testing.T) {
+	dir := t.TempDir()
+	old := *record
+	*record = true
+	t.Cleanup(func() { *record = old })
+	all := []mutant{{Key: "a/b.go F: drop x = 1"}, {Key: "a/b.go F: drop y = 1"}, {Key: "a/b.go F: drop z = 1"},
+		{Key: "a/b.go G: drop x = 1"}}
+	v := &verdicts{byKey: map[string]verdict{}}
+	for _, m := range all {
+		v.byKey[m.Key] = verdict{Status: unreached}
+	}
+	name := filepath.Join(dir, "t.txt")
+	before := "# head\n\nunreached (3): a/b.go F\n\tno operation\nunreached: " + all[1].Key + "\n\tnobody reads y\n"
+	if err := os.WriteFile(name, []byte(before), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := v.summary(target{name: "t"}, all, dir); err != nil || n != 1 {
+		t.Errorf("summary = %d, %v; want 1 without a reason, that of G", n, err)
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "unreached (2): a/b.go F\n\tno operation\n" +
+		"unreached: " + all[1].Key + "\n\tnobody reads y\n" +
+		"unreached: a/b.go G\n\t?\n"
+	if _, got, _ := strings.Cut(string(text), "\n\n"); got != want {
+		t.Errorf("the file has\n%s\nwant\n%s", got, want)
+	}
+}

@@ -98,19 +98,32 @@ func (v *verdicts) summary(t target, all []mutant, dir string) (unexplained int,
 		return 0, err
 	}
 	count := map[string]int{}
-	var b strings.Builder
+	var entries []entry
+	byKey := map[string]int{}
 	for _, m := range all {
 		status := cmp.Or(v.byKey[m.Key].Status, "not run")
 		count[status]++
 		if status != survived && status != unreached {
 			continue
 		}
-		reason := reasons[m.Key]
-		if reason == "" {
-			unexplained++
-			fmt.Printf("%s: %s: %s\n", status, m.Place, m.Key)
+		key := m.Key
+		if status == unreached && reasons[key] == "" {
+			key = place(m)
 		}
-		fmt.Fprintf(&b, "%s: %s\n\t%s\n", status, m.Key, cmp.Or(reason, "?"))
+		if at, ok := byKey[key]; ok {
+			entries[at].mutants++
+			continue
+		}
+		byKey[key] = len(entries)
+		entries = append(entries, entry{status: status, key: key, mutants: 1})
+	}
+	var b strings.Builder
+	for _, e := range entries {
+		if reasons[e.key] == "" {
+			unexplained += e.mutants
+			fmt.Println(e)
+		}
+		fmt.Fprintf(&b, "%v\n\t%s\n", e, cmp.Or(reasons[e.key], "?"))
 	}
 	head := fmt.Sprintf("%d mutants: %d killed with -short, %d more with ESCAPEMENT_PROVE=1, %d more with -race; "+
 		"%d survive, %d are not reached, %d were not run", len(all), count["killed short"], count["killed full"],
@@ -126,7 +139,28 @@ func (v *verdicts) summary(t target, all []mutant, dir string) (unexplained int,
 	return unexplained, os.WriteFile(name, []byte(text), 0o666)
 }
 
-// readReasons returns the reasons in a file of survivors, by the name of the mutant.
+// entry is what has a reason: a mutant, or all of a function that nothing reaches and that
+// have no reason of their own.
+type entry struct {
+	status, key string
+	mutants     int
+}
+
+func (e entry) String() string {
+	if e.mutants == 1 {
+		return e.status + ": " + e.key
+	}
+	return fmt.Sprintf("%s (%d): %s", e.status, e.mutants, e.key)
+}
+
+// place is the function in which a mutant is.
+func place(m mutant) string {
+	where, _, _ := strings.Cut(m.Key, ": ")
+	return where
+}
+
+// readReasons returns the reasons in a file of survivors, by the name of the mutant, or of
+// the function that is not reached.
 func readReasons(name string) (map[string]string, error) {
 	reasons := map[string]string{}
 	f, err := os.Open(name)
