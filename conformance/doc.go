@@ -77,5 +77,7 @@
 // schedules run the process has GOMAXPROCS=1 and, if it was the default, GOGC=400; while
 // calls meet at one instant it has GOMAXPROCS=2 at least. With -race on Go 1.25 and 1.26,
 // package time in bubbles is used with GOMAXPROCS=1 only: its timers can crash there on
-// more (go.dev/issue/78156).
+// more (go.dev/issue/78156). With -race the runtime draws which goroutine goes next, so
+// that on an injected clock a racing step is not tried behind the back of who has received
+// a timer's value: run the suite without -race, too.
 package conformance
