@@ -65,11 +65,3 @@ func (e *engine[T, E]) confirmed(d doubt[T, E]) (v *Violation, h *Hang) {
 	}
 	return v, h
 }
-
-// smaller reports whether a violation with this schedule would be kept.
-func (f *finding) smaller(kind string, s conformance.Schedule) bool {
-	if least := f.kinds[kind]; kind != "" && (least == nil || s.Compare(least.Run.Schedule) < 0) {
-		return true
-	}
-	return f.worst == nil || s.Compare(f.worst.Run.Schedule) < 0
-}

@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"fmt"
 	"os"
 	"slices"
 	"sync"
@@ -41,6 +40,7 @@ type engine[T, E any] struct {
 	notLeft    string                   // why what was left behind breaks no rule
 	told       bool                     // its stacks have been shown
 	refused    string                   // what the constructor, or the end of a fresh instance, panicked with
+	strange    bool                     // the one schedule that is run is none that the suite tries
 	red        bool                     // a rule fails: what is inconclusive besides is no news
 	left       map[string]int           // schedules left out, by reason
 	polled     map[string]time.Duration // spans of schedules whose time takes too long, by configuration
@@ -48,26 +48,6 @@ type engine[T, E any] struct {
 	observed   map[string]int // choices, as they were observed
 
 	otherwise map[[2]otherwise]declaration[T] // what would be declared, made as it is asked for
-}
-
-// finding is what was found about one rule.
-type finding struct {
-	judged  int
-	example string     // the first schedule that was judged
-	worst   *Violation // with the smallest schedule
-	family  string
-	kinds   map[string]*Violation // those with the smallest schedule of each kind
-	left    map[string]int        // schedules that concern it and were left out, by reason
-	// unfinished says that schedules which concern it were not reached.
-	unfinished bool
-	// maybe are the findings that count only if they are frequent, by schedule.
-	maybe map[string]*frequency
-}
-
-type frequency struct {
-	hits   int
-	first  *Violation
-	family string
 }
 
 // alone makes parallel tests take turns: whoever runs schedules holds it, since a run sets
@@ -265,6 +245,7 @@ func (e *engine[T, E]) evaluate() *conformance.Report {
 		if why := e.lacks(s); why != "" {
 			e.T.Fatalf("conformance: ESCAPEMENT_SCHEDULE: %s", why)
 		}
+		e.strange = !e.tries(s)
 		e.explore(Family{Name: e.familyOf(s), Schedules: []conformance.Schedule{s}, Look: true})
 		return e.report("ESCAPEMENT_SCHEDULE is set: one schedule only")
 	}
@@ -458,44 +439,4 @@ func (e *engine[T, E]) found(rule string) *finding {
 		e.findings[rule] = &finding{}
 	}
 	return e.findings[rule]
-}
-
-// chance counts a finding that counts only if it is frequent.
-func (f *finding) chance(v *Violation, j Job) {
-	key := j.Schedule.String()
-	if f.maybe == nil {
-		f.maybe = map[string]*frequency{}
-	}
-	if f.maybe[key] == nil {
-		f.maybe[key] = &frequency{first: v, family: j.Family}
-	}
-	f.maybe[key].hits++
-}
-
-// keep remembers v if its schedule is the smallest so far, or the smallest of its kind.
-func (f *finding) keep(v *Violation, family string) {
-	if least := f.kinds[v.Kind]; v.Kind != "" && (least == nil || v.Run.Schedule.Compare(least.Run.Schedule) < 0) {
-		if f.kinds == nil {
-			f.kinds = map[string]*Violation{}
-		}
-		f.kinds[v.Kind] = v
-	}
-	order := -1
-	if f.worst != nil {
-		order = v.Run.Schedule.Compare(f.worst.Run.Schedule)
-	}
-	if order < 0 || order == 0 && f.family == Leaks && family != Leaks {
-		f.worst, f.family = v, family // a schedule that another family has too counts as that family's
-	}
-}
-
-// settleChances turns frequent findings into violations.
-func (f *finding) settleChances() {
-	for _, m := range f.maybe {
-		if float64(m.hits) >= Chance*Samples {
-			m.first.Headline += fmt.Sprintf(" (in %d of %d runs)", m.hits, Samples)
-			f.keep(m.first, m.family)
-		}
-	}
-	f.maybe = nil
 }

@@ -149,9 +149,13 @@ func (j *examiner[T, E]) trace(
 }
 
 // Smallest makes a schedule that breaks a rule smaller: without steps, plainer configured,
-// none racing, with rounder and fewer gaps.
+// none racing, with rounder and fewer gaps. What may be drawn becomes what may be drawn.
 func (j *examiner[T, E]) Smallest(s conformance.Schedule, rule string) conformance.Schedule {
+	drawn := j.Fits(s)
 	breaks := func(s conformance.Schedule) bool {
+		if drawn && !j.Fits(s) {
+			return false
+		}
 		return slices.ContainsFunc(j.Run(s), func(v conformance.Violation) bool { return v.Rule == rule })
 	}
 	as := func(s conformance.Schedule) conformance.Schedule { return s }

@@ -127,6 +127,21 @@ func (e *engine[T, E]) orders(s conformance.Schedule) []conformance.Order {
 // the race detector the runtime draws it.
 func (e *engine[T, E]) randomNext() bool { return raceDetector && e.profile.Receivers }
 
+// tries reports whether the suite tries a schedule by itself, or may draw it.
+func (e *engine[T, E]) tries(s conformance.Schedule) bool {
+	if d, ok := e.c.(Drawing); ok && d.Fits(e.Suite, s) {
+		return true
+	}
+	text := s.String()
+	is := func(other conformance.Schedule) bool { return other.String() == text }
+	return slices.ContainsFunc(e.c.Families(e.Suite), func(f Family) bool {
+		if f.Make != nil {
+			f.Schedules = f.Make()
+		}
+		return slices.ContainsFunc(f.Schedules, is)
+	})
+}
+
 // tooMuch notes that the time in a schedule takes too long.
 func (e *engine[T, E]) tooMuch(s conformance.Schedule) {
 	key, d := s.Config.String(), span(s)

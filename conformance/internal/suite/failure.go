@@ -28,6 +28,9 @@ func (e *engine[T, E]) text(r *Rule[T, E], v *Violation) string {
 		fmt.Fprintf(&b, "because %s\n", v.Because)
 	}
 	b.WriteString(e.hint(r, v))
+	if e.strange && !e.probed(r.ID) {
+		b.WriteString("note: the suite tries no schedule like this one, and may misread it\n")
+	}
 	if v.Run != nil {
 		if v.Run.Order != conformance.OrderSettled {
 			fmt.Fprintf(&b, "order: %s\n", v.Run.Order)
@@ -99,7 +102,9 @@ func callerPackage() string {
 		if strings.HasPrefix(f.Function, "testing.") {
 			break
 		}
-		name = f.Function
+		if !strings.HasPrefix(f.Function, "reflect.") { // a fuzz target is called through it
+			name = f.Function
+		}
 		if !more {
 			break
 		}

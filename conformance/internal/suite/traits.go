@@ -107,7 +107,7 @@ func (p pasted) write(b *strings.Builder, pkg string) {
 		fmt.Fprintf(b, "\t\t// %s: %s, // only if %s\n", p.Name, p.literal(1, pkg), p.Means[0])
 		return
 	case p.value == 0 && p.observed:
-		fmt.Fprintf(b, "\t\t// %s: nothing that was observed fits. Choose one of\n", p.Name)
+		fmt.Fprintf(b, "\t\t// %s: what was observed does not tell, so choose one of\n", p.Name)
 	case p.value == 0:
 		fmt.Fprintf(b, "\t\t// %s: no schedule can tell, so choose one of\n", p.Name)
 	default:

@@ -1,0 +1,75 @@
+package suite
+
+import (
+	"fmt"
+
+	"github.com/escapement-go/escapement/conformance"
+)
+
+// finding is what was found about one rule.
+type finding struct {
+	judged  int
+	example string     // the first schedule that was judged
+	worst   *Violation // with the smallest schedule
+	family  string
+	kinds   map[string]*Violation // those with the smallest schedule of each kind
+	left    map[string]int        // schedules that concern it and were left out, by reason
+	// unfinished says that schedules which concern it were not reached.
+	unfinished bool
+	// maybe are the findings that count only if they are frequent, by schedule.
+	maybe map[string]*frequency
+}
+
+type frequency struct {
+	hits   int
+	first  *Violation
+	family string
+}
+
+// chance counts a finding that counts only if it is frequent.
+func (f *finding) chance(v *Violation, j Job) {
+	key := j.Schedule.String()
+	if f.maybe == nil {
+		f.maybe = map[string]*frequency{}
+	}
+	if f.maybe[key] == nil {
+		f.maybe[key] = &frequency{first: v, family: j.Family}
+	}
+	f.maybe[key].hits++
+}
+
+// keep remembers v if its schedule is the smallest so far, or the smallest of its kind.
+func (f *finding) keep(v *Violation, family string) {
+	if least := f.kinds[v.Kind]; v.Kind != "" && (least == nil || v.Run.Schedule.Compare(least.Run.Schedule) < 0) {
+		if f.kinds == nil {
+			f.kinds = map[string]*Violation{}
+		}
+		f.kinds[v.Kind] = v
+	}
+	order := -1
+	if f.worst != nil {
+		order = v.Run.Schedule.Compare(f.worst.Run.Schedule)
+	}
+	if order < 0 || order == 0 && f.family == Leaks && family != Leaks {
+		f.worst, f.family = v, family // a schedule that another family has too counts as that family's
+	}
+}
+
+// settleChances turns frequent findings into violations.
+func (f *finding) settleChances() {
+	for _, m := range f.maybe {
+		if float64(m.hits) >= Chance*Samples {
+			m.first.Headline += fmt.Sprintf(" (in %d of %d runs)", m.hits, Samples)
+			f.keep(m.first, m.family)
+		}
+	}
+	f.maybe = nil
+}
+
+// smaller reports whether a violation with this schedule would be kept.
+func (f *finding) smaller(kind string, s conformance.Schedule) bool {
+	if least := f.kinds[kind]; kind != "" && (least == nil || s.Compare(least.Run.Schedule) < 0) {
+		return true
+	}
+	return f.worst == nil || s.Compare(f.worst.Run.Schedule) < 0
+}
