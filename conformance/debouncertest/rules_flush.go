@@ -143,7 +143,7 @@ func (x *exam) pending() *suite.Violation {
 		if d.Op != conformance.OpPending || d.Ended.Seq == 0 || x.silent(d.Began.Seq) {
 			continue
 		}
-		if x.unsure(d.Began.At) && !x.waitsBehind(&d) {
+		if x.unsure(d.Began.At) && !x.waitsBehind(&d) && !x.restsBehind(&d) {
 			continue
 		}
 		want := x.pendingAt(d.Began.Seq) != nil
@@ -175,6 +175,26 @@ func (x *exam) waitsBehind(query *conformance.Done) bool {
 	}
 	between := func(d *conformance.Done) bool { return d.Began.Seq > c.Began.Seq && d.Began.Seq < query.Began.Seq }
 	return c.Ended.Seq != 0 && c.Ended.Seq < query.Began.Seq && !slices.ContainsFunc(v.ops, between)
+}
+
+// restsBehind reports whether nothing is pending for certain though a callback runs: the newest
+// event has fired, or was cancelled before its wait was over.
+func (x *exam) restsBehind(query *conformance.Done) bool {
+	v, at := x.view(), query.Began.At
+	c := v.newest(query.Began.Seq, edge.Far)
+	if c == nil || v.races(at) || query.Ended.At != at || x.traits.Overlap == SerialReceiver || !v.bearsNewest {
+		return false
+	}
+	if slices.ContainsFunc(x.Fires, func(f conformance.Fire) bool {
+		return f.Value == c.N && f.Began.Seq < query.Began.Seq
+	}) {
+		return true
+	}
+	k := v.lastOf(query.Began.Seq, conformance.OpCancel, conformance.OpFlush)
+	return k != nil && k.Op == conformance.OpCancel && k.Began.Seq > c.Began.Seq && k.Began.At < c.Began.At+v.wait &&
+		!slices.ContainsFunc(v.ops, func(d *conformance.Done) bool {
+			return d.Op == conformance.OpFlush && d.Began.Seq > c.Began.Seq && d.Began.Seq < query.Began.Seq
+		})
 }
 
 // edgePending judges Pending where an edge or a bound is configured.

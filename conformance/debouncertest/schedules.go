@@ -49,6 +49,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	out = append(out, e.edges()...)
 	out = append(out, e.besides()...)
 	out = append(out, e.noWaits()...)
+	out = append(out, e.shortWaits()...)
 	if e.Time == conformance.Injected {
 		for _, epoch := range suite.Epochs {
 			cfg := base.With("epoch", epoch)
@@ -102,30 +103,38 @@ func (e *explorer) callbacks(base conformance.Config) []suite.Family {
 }
 
 // behind are steps that come while a callback runs, from 100ms to 350ms: after an event that
-// waits, after one that is due, and after one that has come since.
+// waits, after one that is due, and after one that has come since; and any two steps after an
+// event that is due between them.
 func (e *explorer) behind(cfg conformance.Config) []conformance.Schedule {
-	call := func(n int, at time.Duration) conformance.Step {
-		return conformance.Step{Op: conformance.OpCall, N: n, At: at * time.Millisecond}
+	step := func(op conformance.Op, at time.Duration) conformance.Step {
+		return conformance.Step{Op: op, At: at * time.Millisecond}
 	}
+	const call = conformance.OpCall
 	heads := [][]conformance.Step{
-		{call(1, 0), call(2, 120)},
-		{call(1, 0), call(2, 101)},
-		{call(1, 0), call(2, 101), call(3, 261)},
+		{step(call, 0), step(call, 120)},
+		{step(call, 0), step(call, 101)},
+		{step(call, 0), step(call, 101), step(call, 261)},
 	}
-	at := []time.Duration{200 * time.Millisecond, 230 * time.Millisecond, 300 * time.Millisecond}
+	at := []time.Duration{200, 230, 300}
 	out := []conformance.Schedule{suite.Plan(cfg, heads[2]...)}
 	ops := e.Supported(conformance.OpCancel, conformance.OpFlush, conformance.OpPending, conformance.OpStop)
 	for i, head := range heads {
 		for _, op := range ops {
-			out = append(out, suite.Plan(cfg, append(slices.Clone(head), conformance.Step{Op: op, At: at[i]})...))
+			out = append(out, suite.Plan(cfg, append(slices.Clone(head), step(op, at[i]))...))
+		}
+	}
+	for _, first := range ops {
+		for _, then := range append(slices.Clone(ops), call) {
+			if !first.Ends() {
+				out = append(out, suite.Plan(cfg, append(slices.Clone(heads[0]), step(first, 200), step(then, 230))...))
+			}
 		}
 	}
 	long := suite.Plan(cfg) // so many that their fires queue up
-	for n := 1; n <= 12; n++ {
-		at := time.Duration(n-1) * (wait + 1)
-		long.Steps = append(long.Steps, conformance.Step{Op: conformance.OpCall, N: n, At: at})
+	for n := range 12 {
+		long.Steps = append(long.Steps, conformance.Step{Op: call, At: time.Duration(n) * (wait + 1)})
 	}
-	return append(out, long)
+	return suite.NumberedCalls(append(out, long))
 }
 
 // slow is why callbacks that take time are not tried, "" if they are.
@@ -150,6 +159,14 @@ func (e *explorer) noWaits() []suite.Family {
 	return []suite.Family{
 		skipped(negative, enumerated("negative wait", suite.Configured("wait", "-1ns"), 3, onlyCalls, gaps...)),
 		skipped(zero, enumerated("zero wait", suite.Configured("wait", "0"), 3, e.ops, gaps...)),
+	}
+}
+
+// shortWaits are schedules with a wait that is far too short for a real timer, and is not 0.
+func (e *explorer) shortWaits() []suite.Family {
+	return []suite.Family{
+		enumerated("wait 1ns", suite.Configured("wait", "1ns"), 3, e.ops, 0, 1, 2),
+		enumerated("wait 2ns", suite.Configured("wait", "2ns"), 3, onlyCalls, 0, 1, 2, 3),
 	}
 }
 
@@ -261,7 +278,7 @@ func (e *explorer) besides() []suite.Family {
 	return out
 }
 
-// setBack sets the clock back within a burst.
+// setBack sets the clock back within a burst, of one event or of three.
 func (e *explorer) setBack(base conformance.Config) []conformance.Schedule {
 	configs := []conformance.Config{base}
 	for _, ed := range e.traits.Edges {
@@ -269,22 +286,43 @@ func (e *explorer) setBack(base conformance.Config) []conformance.Schedule {
 			configs = append(configs, suite.Configured("wait", "100ms", "edges", ed.String()))
 		}
 	}
+	const gap = wait * 9 / 10
 	var out []conformance.Schedule
 	for _, cfg := range configs {
-		for _, by := range []time.Duration{-1, -wait, -time.Hour} {
-			for _, at := range []time.Duration{1, wait / 2, wait - 1} {
-				call := func(n int, at time.Duration) conformance.Step {
-					return conformance.Step{Op: conformance.OpCall, N: n, At: at}
-				}
-				first, back := call(1, 0), conformance.Step{Op: conformance.OpWall, D: by, At: at}
-				out = append(out,
-					suite.Plan(cfg, first, back, call(2, at+3*wait)),
-					suite.Plan(cfg, first, back, call(2, at+3*wait), call(3, at+5*wait)))
-				if cfg.Edges != Leading {
-					out = append(out, suite.Plan(cfg, first, back), suite.Plan(cfg, first, back, call(2, at+1)))
-				}
+		for _, late := range []time.Duration{1, wait / 2, wait - 1} { // after the newest event
+			for _, by := range []time.Duration{1, wait, time.Hour} {
+				out = append(out, afterSetBack(cfg, late, by, 0)...)
+			}
+			// To where the burst began, or a little before: then the instant of its first event
+			// comes once more, and what counts from there goes back, too.
+			for _, by := range []time.Duration{1, 2*gap + late, 2*gap + late + wait/2} {
+				out = append(out, afterSetBack(cfg, late, by, 0, gap, 2*gap)...)
 			}
 		}
 	}
 	return out
+}
+
+// afterSetBack are events at some instants, a clock that is set back when the newest of them is
+// late old, and what may come then.
+func afterSetBack(cfg conformance.Config, late, by time.Duration, events ...time.Duration) []conformance.Schedule {
+	at := events[len(events)-1] + late
+	head := suite.Plan(cfg)
+	for _, event := range events {
+		head.Steps = append(head.Steps, conformance.Step{Op: conformance.OpCall, At: event})
+	}
+	head.Steps = append(head.Steps, conformance.Step{Op: conformance.OpWall, D: -by, At: at})
+	then := func(more ...time.Duration) conformance.Schedule {
+		s := suite.Plan(cfg, head.Steps...)
+		s.Steps = slices.Clone(s.Steps)
+		for _, event := range more {
+			s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpCall, At: at + event})
+		}
+		return s
+	}
+	out := []conformance.Schedule{then(3 * wait), then(3*wait, 5*wait)}
+	if cfg.Edges != Leading {
+		out = append(out, then(), then(1))
+	}
+	return suite.NumberedCalls(out)
 }
