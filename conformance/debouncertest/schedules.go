@@ -119,7 +119,7 @@ func (e *explorer) behind(cfg conformance.Config) []conformance.Schedule {
 	out := []conformance.Schedule{suite.Plan(cfg, heads[2]...)}
 	ops := e.Supported(conformance.OpCancel, conformance.OpFlush, conformance.OpPending, conformance.OpStop)
 	for i, head := range heads {
-		for _, op := range ops {
+		for _, op := range append(slices.Clone(ops), e.Supported(conformance.OpClose)...) {
 			out = append(out, suite.Plan(cfg, append(slices.Clone(head), step(op, at[i]))...))
 		}
 	}
