@@ -34,20 +34,16 @@ func (x *exam) close() *suite.Violation {
 	case x.Schedule.Config.Busy > 0:
 		return x.closeBehind()
 	}
-	steps := x.Schedule.Steps
-	end := steps[len(steps)-1]
-	var last conformance.Step
-	for _, s := range steps {
-		if s.Op == conformance.OpCall {
-			last = s
-		}
+	end := &x.Done[len(x.Done)-1]
+	if x.silent(end.Began.Seq) {
+		return nil
 	}
-	due := last.At + x.Schedule.Config.Wait
-	if last.Op == "" || due <= end.At {
-		due = -1 // nothing was pending
+	due, last := time.Duration(-1), x.pendingAt(end.Began.Seq)
+	if last != nil && last.At+x.view().wait > end.At {
+		due = last.At + x.view().wait
 	}
 	for i, f := range x.Fires {
-		if f.Began.At < end.At || f.Began.Seq < x.Done[len(x.Done)-1].Began.Seq {
+		if f.Began.Seq < end.Began.Seq {
 			continue
 		}
 		at := f.Began.At
@@ -76,9 +72,11 @@ func (x *exam) close() *suite.Violation {
 // closeBehind judges an end of the input that comes while a callback may run. What was due by then
 // may be decided already.
 func (x *exam) closeBehind() *suite.Violation {
-	v, end := x.view(), x.Done[len(x.Done)-1]
+	v, end := x.view(), x.Done[len(x.Done)-1] // v.ops has no close
 	c := v.newest(end.Began.Seq, end.At+1)
-	if c == nil || !v.bearsNewest || x.traits.Overlap != Serial && x.traits.Overlap != Parallel {
+	other := func(d *conformance.Done) bool { return d.Op != conformance.OpCall }
+	judged := x.traits.Overlap == Serial || x.traits.Overlap == Parallel
+	if c == nil || !v.bearsNewest || !judged || slices.ContainsFunc(v.ops, other) {
 		return nil
 	}
 	due := c.At + v.wait

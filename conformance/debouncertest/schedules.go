@@ -271,9 +271,13 @@ func (e *explorer) besides() []suite.Family {
 	}
 	out = append(out, suite.Family{Name: "zero payload", Schedules: suite.ParseAll(base.String() + " | call 0 @0")})
 	if e.Accepts(conformance.OpClose) {
-		calls := suite.Enumerate(base, onlyCalls, []time.Duration{1, wait + 1}, 3)
-		out = append(out, suite.Family{Name: string(conformance.OpClose), Look: true,
-			Schedules: suite.Ending(calls, conformance.OpClose, []time.Duration{0, wait / 2, wait + 1})})
+		gaps, ends := []time.Duration{1, wait + 1}, []time.Duration{0, wait / 2, wait + 1}
+		ending := func(ops []conformance.Op) []conformance.Schedule {
+			return suite.Ending(suite.Enumerate(base, ops, gaps, 3), conformance.OpClose, ends)
+		}
+		cut := slices.DeleteFunc(slices.Clone(e.ops), conformance.Op.Ends)
+		out = append(out, suite.Family{Name: string(conformance.OpClose), Look: true, Schedules: ending(onlyCalls)},
+			suite.Family{Name: string(conformance.OpClose) + " cut", Schedules: ending(cut)})
 	}
 	return out
 }

@@ -115,6 +115,7 @@ var trailingMutants = []mistake{
 	{"drops what is pending at the end", "DB-CLOSE"},
 	{"goes on waiting at the end", "DB-CLOSE"},
 	{"drops what waits its turn at the end", "DB-CLOSE"},
+	{"fires at the end what was cancelled", "DB-CLOSE"},
 	{"keys share a wait", "DB-KEY"},
 	{"keys share sixteen waits", "DB-KEY"},
 	{"forgets all keys for a ninth", "DB-KEY"},

@@ -36,6 +36,7 @@ type trailing struct {
 	shared   *trailing
 	began    time.Time     // the first event of all
 	newest   time.Duration // the newest, since then
+	dropped  int           // what was cancelled last
 	deaf     time.Time     // only of the mutant that needs it
 }
 
@@ -314,7 +315,9 @@ func (d *trailing) cancel() (cancelled bool) {
 		}
 		return was
 	}
-	d.pending = false
+	if d.pending = false; was {
+		d.dropped = d.value
+	}
 	if d.timer != nil {
 		d.timer.Stop()
 	}
@@ -356,6 +359,11 @@ func (d *trailing) flush() {
 func (d *trailing) end() {
 	if d.is("drops what is pending at the end") {
 		d.cancel()
+	}
+	if d.is("fires at the end what was cancelled") {
+		d.mu.Lock()
+		d.pending = d.pending || d.value == d.dropped
+		d.mu.Unlock()
 	}
 	if !d.is("goes on waiting at the end") {
 		d.flush()
