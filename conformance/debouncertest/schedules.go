@@ -102,37 +102,50 @@ func (e *explorer) callbacks(base conformance.Config) []suite.Family {
 	return append(out, skipped(e.slow(), behind))
 }
 
-// behind are steps that come while a callback runs, from 100ms to 350ms: after an event that
-// waits, after one that is due, and after one that has come since; and any two steps after an
-// event that is due between them.
-func (e *explorer) behind(cfg conformance.Config) []conformance.Schedule {
-	step := func(op conformance.Op, at time.Duration) conformance.Step {
-		return conformance.Step{Op: op, At: at * time.Millisecond}
-	}
+// headsBehind begin the schedules of steps that come while a callback runs, from 100ms to 350ms:
+// with an event that waits, one that is due, or one that has come since.
+func headsBehind() [][]conformance.Step {
 	const call = conformance.OpCall
-	heads := [][]conformance.Step{
-		{step(call, 0), step(call, 120)},
-		{step(call, 0), step(call, 101)},
-		{step(call, 0), step(call, 101), step(call, 261)},
+	return [][]conformance.Step{
+		{stepAt(call, 0), stepAt(call, 120)},
+		{stepAt(call, 0), stepAt(call, 101)},
+		{stepAt(call, 0), stepAt(call, 101), stepAt(call, 261)},
 	}
+}
+
+// stepAt is a step at an instant in milliseconds.
+func stepAt(op conformance.Op, ms time.Duration) conformance.Step {
+	return conformance.Step{Op: op, At: ms * time.Millisecond}
+}
+
+// oneBehind are such schedules of one step more.
+func oneBehind(cfg conformance.Config, ops ...conformance.Op) []conformance.Schedule {
 	at := []time.Duration{200, 230, 300}
-	out := []conformance.Schedule{suite.Plan(cfg, heads[2]...)}
-	ops := e.Supported(conformance.OpCancel, conformance.OpFlush, conformance.OpPending, conformance.OpStop)
-	for i, head := range heads {
-		for _, op := range append(slices.Clone(ops), e.Supported(conformance.OpClose)...) {
-			out = append(out, suite.Plan(cfg, append(slices.Clone(head), step(op, at[i]))...))
+	var out []conformance.Schedule
+	for i, head := range headsBehind() {
+		for _, op := range ops {
+			out = append(out, suite.Plan(cfg, append(slices.Clone(head), stepAt(op, at[i]))...))
 		}
 	}
+	return suite.NumberedCalls(out)
+}
+
+// behind are such schedules, and those of any two steps after an event that is due between them.
+func (e *explorer) behind(cfg conformance.Config) []conformance.Schedule {
+	ops := e.Supported(conformance.OpCancel, conformance.OpFlush, conformance.OpPending, conformance.OpStop)
+	heads := headsBehind()
+	out := append([]conformance.Schedule{suite.Plan(cfg, heads[2]...)}, oneBehind(cfg, ops...)...)
 	for _, first := range ops {
-		for _, then := range append(slices.Clone(ops), call) {
+		for _, then := range append(slices.Clone(ops), conformance.OpCall) {
 			if !first.Ends() {
-				out = append(out, suite.Plan(cfg, append(slices.Clone(heads[0]), step(first, 200), step(then, 230))...))
+				out = append(out, suite.Plan(cfg, append(slices.Clone(heads[0]), stepAt(first, 200), stepAt(then, 230))...))
 			}
 		}
 	}
 	long := suite.Plan(cfg) // so many that their fires queue up
 	for n := range 12 {
-		long.Steps = append(long.Steps, conformance.Step{Op: call, At: time.Duration(n) * (wait + 1)})
+		at := time.Duration(n) * (wait + 1)
+		long.Steps = append(long.Steps, conformance.Step{Op: conformance.OpCall, At: at})
 	}
 	return suite.NumberedCalls(append(out, long))
 }
@@ -277,7 +290,9 @@ func (e *explorer) besides() []suite.Family {
 		}
 		cut := slices.DeleteFunc(slices.Clone(e.ops), conformance.Op.Ends)
 		out = append(out, suite.Family{Name: string(conformance.OpClose), Look: true, Schedules: ending(onlyCalls)},
-			suite.Family{Name: string(conformance.OpClose) + " cut", Schedules: ending(cut)})
+			suite.Family{Name: string(conformance.OpClose) + " cut", Schedules: ending(cut)},
+			skipped(e.slow(), suite.Family{Name: string(conformance.OpClose) + " behind a callback",
+				Schedules: oneBehind(base.With("busy", "250ms"), conformance.OpClose)}))
 	}
 	return out
 }

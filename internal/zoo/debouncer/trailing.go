@@ -362,7 +362,7 @@ func (d *trailing) end() {
 	}
 	if d.is("fires at the end what was cancelled") {
 		d.mu.Lock()
-		d.pending = d.pending || d.value == d.dropped
+		d.pending = d.pending || d.dropped != 0 && d.value == d.dropped
 		d.mu.Unlock()
 	}
 	if !d.is("goes on waiting at the end") {
