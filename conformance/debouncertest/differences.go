@@ -136,7 +136,8 @@ func (x *exam) edgeBecause(_ []edge.Fire, w *edge.Fire, _ time.Duration) string 
 		why += text("; the callback before it ends at %s", w.At)
 	}
 	if shortBound(cfg) {
-		why += text("; that a bound shorter than the wait counts as the wait, %s, does not explain the run either", cfg.Wait)
+		why += text("; that a bound shorter than the wait counts as the wait, %s, "+
+			"does not explain the run either", cfg.Wait)
 	}
 	return why
 }

@@ -137,9 +137,11 @@ func (e *explorer) behind(cfg conformance.Config) []conformance.Schedule {
 	out := append([]conformance.Schedule{suite.Plan(cfg, heads[2]...)}, oneBehind(cfg, ops...)...)
 	for _, first := range ops {
 		for _, then := range append(slices.Clone(ops), conformance.OpCall) {
-			if !first.Ends() {
-				out = append(out, suite.Plan(cfg, append(slices.Clone(heads[0]), stepAt(first, 200), stepAt(then, 230))...))
+			if first.Ends() {
+				continue
 			}
+			steps := append(slices.Clone(heads[0]), stepAt(first, 200), stepAt(then, 230))
+			out = append(out, suite.Plan(cfg, steps...))
 		}
 	}
 	long := suite.Plan(cfg) // so many that their fires queue up
@@ -284,17 +286,27 @@ func (e *explorer) besides() []suite.Family {
 	}
 	out = append(out, suite.Family{Name: "zero payload", Schedules: suite.ParseAll(base.String() + " | call 0 @0")})
 	if e.Accepts(conformance.OpClose) {
-		gaps, ends := []time.Duration{1, wait + 1}, []time.Duration{0, wait / 2, wait + 1}
-		ending := func(ops []conformance.Op) []conformance.Schedule {
-			return suite.Ending(suite.Enumerate(base, ops, gaps, 3), conformance.OpClose, ends)
-		}
-		cut := slices.DeleteFunc(slices.Clone(e.ops), conformance.Op.Ends)
-		out = append(out, suite.Family{Name: string(conformance.OpClose), Look: true, Schedules: ending(onlyCalls)},
-			suite.Family{Name: string(conformance.OpClose) + " cut", Schedules: ending(cut)},
-			skipped(e.slow(), suite.Family{Name: string(conformance.OpClose) + " behind a callback",
-				Schedules: oneBehind(base.With("busy", "250ms"), conformance.OpClose)}))
+		out = append(out, e.ends(base)...)
 	}
 	return out
+}
+
+// ends are schedules with an end of the input. Nothing comes after it.
+func (e *explorer) ends(base conformance.Config) []suite.Family {
+	const name = string(conformance.OpClose)
+	gaps, ends := []time.Duration{1, wait + 1}, []time.Duration{0, wait / 2, wait + 1}
+	ending := func(ops []conformance.Op) []conformance.Schedule {
+		return suite.Ending(suite.Enumerate(base, ops, gaps, 3), conformance.OpClose, ends)
+	}
+	cut := slices.DeleteFunc(slices.Clone(e.ops), conformance.Op.Ends)
+	within := enumerated("inside "+name, base.With("inside", name), 2, onlyCalls, 1)
+	return []suite.Family{
+		{Name: name, Look: true, Schedules: ending(onlyCalls)},
+		{Name: name + " cut", Schedules: ending(cut)},
+		skipped(edge.NoReentry(e.Suite, e.traits.Reentrancy), within),
+		skipped(e.slow(), suite.Family{Name: name + " behind a callback",
+			Schedules: oneBehind(base.With("busy", "250ms"), conformance.OpClose)}),
+	}
 }
 
 // setBack sets the clock back within a burst, of one event or of three.

@@ -186,7 +186,9 @@ func (d *anyEdge) arm(now time.Time) {
 		d.clock.AfterFunc(d.cfg.MaxWait, func() { d.fire(v) })
 	}
 	timed := !d.onCall || d.is("a timer brings the fire")
-	if d.cfg.MaxWait > 0 && timed && !(d.is("a bound shorter than the wait is none") && d.cfg.MaxWait < d.cfg.Wait) && !d.is("the bound is ignored") && !d.is("the bound waits for an event") {
+	ignored := d.is("the bound is ignored") || d.is("the bound waits for an event") ||
+		d.is("a bound shorter than the wait is none") && d.cfg.MaxWait < d.cfg.Wait
+	if d.cfg.MaxWait > 0 && timed && !ignored {
 		from := d.first
 		switch {
 		case d.is("the bound counts from the newest event"):

@@ -108,6 +108,7 @@ var trailingMutants = []mistake{
 	{"a negative wait never fires", "DB-NEG"},
 	{"callbacks overlap", "DB-OVERLAP"},
 	{"callback under the lock", "X-REENT"},
+	{"the end waits for the callback", "X-REENT"},
 	{"goroutine left behind", "X-LEAK"},
 	{"timer left armed", "X-LEAK"},
 	{"a timer that comes too late leaves a goroutine", "X-LEAK"},

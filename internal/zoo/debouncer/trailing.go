@@ -368,6 +368,13 @@ func (d *trailing) end() {
 	if !d.is("goes on waiting at the end") {
 		d.flush()
 	}
+	if d.is("the end waits for the callback") {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		for d.running > 0 {
+			d.idle.Wait()
+		}
+	}
 	if d.is("drops what waits its turn at the end") {
 		d.mu.Lock()
 		defer d.mu.Unlock()
