@@ -103,13 +103,14 @@ func (e *explorer) callbacks(base conformance.Config) []suite.Family {
 }
 
 // headsBehind begin the schedules of steps that come while a callback runs, from 100ms to 350ms:
-// with an event that waits, one that is due, or one that has come since.
+// with an event that waits, one that is due, one that has come since, or none.
 func headsBehind() [][]conformance.Step {
 	const call = conformance.OpCall
 	return [][]conformance.Step{
 		{stepAt(call, 0), stepAt(call, 120)},
 		{stepAt(call, 0), stepAt(call, 101)},
 		{stepAt(call, 0), stepAt(call, 101), stepAt(call, 261)},
+		{stepAt(call, 0)},
 	}
 }
 
@@ -120,7 +121,7 @@ func stepAt(op conformance.Op, ms time.Duration) conformance.Step {
 
 // oneBehind are such schedules of one step more.
 func oneBehind(cfg conformance.Config, ops ...conformance.Op) []conformance.Schedule {
-	at := []time.Duration{200, 230, 300}
+	at := []time.Duration{200, 230, 300, 200}
 	var out []conformance.Schedule
 	for i, head := range headsBehind() {
 		for _, op := range ops {
