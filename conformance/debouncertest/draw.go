@@ -105,7 +105,11 @@ func (c *contract) drawnTrailing(s *suite.Suite) [][]conformance.Config {
 		for _, op := range others(s) {
 			inside = append(inside, string(op))
 		}
-		kinds = append(kinds, each("busy", "30ms", "250ms"), each("inside", inside...))
+		busy := each("busy", "30ms", "250ms")
+		if traits.MaxWait != 0 {
+			busy = append(busy, base.With("maxwait", "250ms").With("busy", "350ms"))
+		}
+		kinds = append(kinds, busy, each("inside", inside...))
 	}
 	if s.Bubble && s.Time == conformance.Injected {
 		kinds = append(kinds, append(each("wait", "0"), each("epoch", suite.DrawnEpochs...)...))
@@ -125,7 +129,11 @@ func (c *contract) drawnEdge(s *suite.Suite, e Edges) [][]conformance.Config {
 		return kinds
 	}
 	if s.Bubble && traits.Reentrancy != ReentrancyForbidden {
-		kinds = append(kinds, []conformance.Config{base.With("busy", "30ms"), base.With("busy", "250ms")})
+		busy := []conformance.Config{base.With("busy", "30ms"), base.With("busy", "250ms")}
+		if traits.MaxWait != 0 && e == LeadingAndTrailing {
+			busy = append(busy, base.With("maxwait", "250ms").With("busy", "350ms"))
+		}
+		kinds = append(kinds, busy)
 	}
 	if s.Bubble && s.Time == conformance.Injected {
 		var others []conformance.Config

@@ -1,7 +1,7 @@
 package debouncertest
 
 import (
-	"cmp"
+	"slices"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -24,10 +24,10 @@ type state struct {
 	cfg    conformance.Config
 	traits *Traits
 	edges  Edges
-	// bounded says that there is a bound on the wait, onCall that only an event brings its
-	// fire, fromLead that with both edges it counts from the leading fire of the burst
-	// rather than from the first event that has not fired.
-	bounded, onCall, fromLead bool
+	// bounded says that there is a bound on the wait, onCall that only an event brings its fire.
+	bounded, onCall bool
+	reading
+	callbacks
 
 	waits       bool          // an event has not fired
 	held        int           // how many have not
@@ -38,6 +38,33 @@ type state struct {
 	burst, size int           // its number, and its events so far
 	over        bool          // the debouncer has ended
 }
+
+// reading is a way to read a bound on which correct debouncers differ.
+type reading struct {
+	// fromLead says that with both edges the bound counts from the leading fire of the burst
+	// rather than from the first event that has not fired.
+	fromLead bool
+	// clamped says that a bound shorter than the wait counts as the wait.
+	clamped bool
+}
+
+// readings are the ways to read what is configured, the plain one first.
+func readings(cfg conformance.Config) []reading {
+	out := []reading{{}}
+	if cfg.Has("maxwait") && cfg.Edges == LeadingAndTrailing {
+		out = append(out, reading{fromLead: true})
+	}
+	if shortBound(cfg) {
+		for _, r := range slices.Clone(out) {
+			r.clamped = true
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// shortBound reports whether a bound is shorter than the wait: a constructor may refuse it.
+func shortBound(cfg conformance.Config) bool { return cfg.Has("maxwait") && cfg.MaxWait < cfg.Wait }
 
 // path says which way was taken wherever correct debouncers differ.
 type path struct {
@@ -71,10 +98,10 @@ const manyPaths = 256
 
 // models calls f with what must happen in the run, for each path, until f returns true. It
 // reports whether f did so or there are too many paths.
-func (x *exam) models(fromLead bool, f func(m model) bool) bool {
+func (x *exam) models(r reading, f func(m model) bool) bool {
 	p := &path{}
 	for range manyPaths {
-		if f(x.model(fromLead, p)) {
+		if f(x.model(r, p)) {
 			return true
 		}
 		if !p.next() {
@@ -85,14 +112,20 @@ func (x *exam) models(fromLead bool, f func(m model) bool) bool {
 }
 
 // model works out what must happen in the run on a path.
-func (x *exam) model(fromLead bool, p *path) model {
+func (x *exam) model(r reading, p *path) model {
 	cfg := x.Schedule.Config
+	if r.clamped {
+		cfg.MaxWait = cfg.Wait
+	}
 	bounded := cfg.Has("maxwait")
 	m := &state{
 		model: model{edge.Model{Certain: edge.Far}, map[int]bool{}}, path: p,
 		cfg: cfg, traits: x.traits, edges: cfg.Edges,
-		bounded: bounded, onCall: bounded && x.traits.MaxWait == MaxWaitOnCall, fromLead: fromLead,
+		bounded: bounded, onCall: bounded && x.traits.MaxWait == MaxWaitOnCall, reading: r,
 		cut: -edge.Far,
+	}
+	if x.traits.Overlap == Serial {
+		m.busy = cfg.Busy
 	}
 	if m.edges == 0 {
 		m.edges = Trailing
@@ -114,22 +147,27 @@ func (m *state) deadline() (time.Duration, edge.Kind) {
 	return m.last + m.cfg.Wait, edge.Trailing
 }
 
-// fire fires what waits.
+// fire fires what waits, or lets it stand in line behind a callback.
 func (m *state) fire(at time.Duration, kind edge.Kind) {
-	m.Want = append(m.Want, edge.Fire{At: at, Value: m.value, Kind: kind, Burst: m.burst, Size: m.size})
-	m.waits = false
+	m.start(edge.Fire{At: at, Value: m.value, Kind: kind, Burst: m.burst, Size: m.size})
+	m.waits, m.overdue = false, false
 	if m.bounded && m.traits.MaxWait != MaxWaitFromFirst && kind != edge.Trailing {
 		m.Doubt(at + 1) // since implementations differ in what the next bound counts from
 	}
 }
 
-// pass lets time pass up to an instant.
+// pass lets time pass up to an instant: deadlines come, and callbacks end.
 func (m *state) pass(to time.Duration) {
-	if !m.waits {
-		return
-	}
-	if at, kind := m.deadline(); at <= to {
-		m.fire(at, kind)
+	for {
+		at, kind := m.deadline()
+		switch due := m.waits && !m.overdue && at <= to; {
+		case due && (!m.running || at <= m.free):
+			m.expire(at, kind)
+		case m.running && m.free <= to:
+			m.finish()
+		default:
+			return
+		}
 	}
 }
 
@@ -140,9 +178,11 @@ func (m *state) do(d *conformance.Done) {
 		return
 	}
 	now := d.Began.At
+	m.pass(now - 1)
 	at, _ := m.deadline()
-	first, fires := false, false           // the operation goes first; it is an event that fires for all
-	if m.waits && at == now && !d.Inside { // a callback that does it may be that of what waits
+	first, fires := false, false // the operation goes first; it is an event that fires for all
+	// A callback that does it may be that of what waits.
+	if m.waits && !m.overdue && at == now && !d.Inside {
 		ways := 2
 		if m.bounded && d.Op == conformance.OpCall && m.traits.MaxWait == MaxWaitFromFire {
 			ways = 3
@@ -150,8 +190,11 @@ func (m *state) do(d *conformance.Done) {
 		way := m.path.either(ways)
 		first, fires = way > 0, way > 1
 	}
-	if !first {
+	switch {
+	case !first:
 		m.pass(now)
+	case m.running && m.free == now:
+		m.finish()
 	}
 	switch d.Op {
 	case conformance.OpCall:
@@ -169,6 +212,7 @@ func (m *state) do(d *conformance.Done) {
 	case conformance.OpFlush:
 		waited := m.waits
 		if waited {
+			m.flushedBehind()
 			m.fire(now, edge.Flushed)
 		}
 		if waited || m.bounded { // a flush of nothing may end the timer of a bound, and no more
@@ -182,12 +226,13 @@ func (m *state) call(v int, now time.Duration) {
 	if m.isFull() {
 		m.fire(now, edge.Filled)
 	}
+	within := m.joinsOverdue()
 	due, kind := m.deadline()
-	late := m.waits && due <= now // this event was taken first
-	m.join(now)
-	leads := m.edges&Leading != 0 && m.size == 1
+	late := m.waits && due <= now && !within // this event was taken first
+	m.join(now, within)
+	leads := m.edges&Leading != 0 && m.size == 1 && m.mayLead()
 	if leads {
-		m.Want = append(m.Want, edge.Fire{At: now, Value: v, Kind: edge.Leading, Burst: m.burst, Size: m.size})
+		m.start(edge.Fire{At: now, Value: v, Kind: edge.Leading, Burst: m.burst, Size: m.size})
 		if late {
 			m.fire(now, kind)
 		}
@@ -230,18 +275,18 @@ func (m *state) hold() bool {
 // isFull reports whether the burst can hold no other event.
 func (m *state) isFull() bool { return m.cfg.K > 0 && m.waits && m.held == m.cfg.K }
 
-// join lets an event belong to the burst, or begin one.
-func (m *state) join(now time.Duration) {
+// join lets an event belong to the burst, or begin one unless it is within what has not fired.
+func (m *state) join(now time.Duration, within bool) {
 	quiet := !m.open || now > max(m.last, m.cut)+m.cfg.Wait
 	waited := now >= m.last+m.cfg.Wait
 	fresh := quiet || waited
-	if m.open && m.edges != Trailing && !quiet && (waited || m.cut >= m.last) {
+	if m.open && m.edges != Trailing && !quiet && !within && (waited || m.cut >= m.last) {
 		fresh = fresh == (m.path.either(2) == 0)
 		if m.bounded && m.cut >= m.last && m.traits.MaxWait == MaxWaitFromFire {
 			m.Doubt(now) // since what is cut off may have taken the timer of the bound with it
 		}
 	}
-	if fresh {
+	if fresh && !within {
 		m.burst, m.size = m.burst+1, 0
 	}
 	m.open, m.last = true, now
@@ -253,6 +298,7 @@ func (m *state) asked(seq int) {
 	switch {
 	case m.edges == Leading && m.size > 1: // events for which nothing will fire
 	case m.edges == LeadingAndTrailing && m.traits.BothSingle == BothTwice:
+	case !m.waits && len(m.line) > 0: // decided, behind a callback
 	default:
 		m.pending[seq] = m.waits
 	}
@@ -260,7 +306,8 @@ func (m *state) asked(seq int) {
 
 // cancel drops what waits.
 func (m *state) cancel(now time.Duration) {
-	m.waits, m.cut = false, now
+	m.waits, m.overdue, m.cut = false, false, now
+	m.cancelBehind()
 	switch m.traits.AfterCancel {
 	case CancelReusable:
 		m.open = false
@@ -273,6 +320,7 @@ func (m *state) cancel(now time.Duration) {
 // stop ends the debouncer.
 func (m *state) stop(now time.Duration) {
 	m.over = true
+	m.endBehind(now)
 	switch {
 	case m.traits.StopPending == StopFlushes && m.waits:
 		m.fire(now, edge.Flushed)
@@ -284,6 +332,7 @@ func (m *state) stop(now time.Duration) {
 // close ends the input.
 func (m *state) close(now time.Duration) {
 	m.over = true
+	m.endBehind(now)
 	switch {
 	case !m.waits || m.traits.CloseFlush == CloseDrops:
 	case m.traits.CloseFlush == CloseAtDeadline:
@@ -291,140 +340,4 @@ func (m *state) close(now time.Duration) {
 	default:
 		m.fire(now, edge.Flushed)
 	}
-}
-
-// difference compares a run with the model, which does not know that callbacks take time.
-func (x *exam) difference() *edge.Finding {
-	cfg := x.Schedule.Config
-	both := cfg.Edges == LeadingAndTrailing
-	switch {
-	case x.first != nil:
-	case cfg.Busy > 0, cfg.Inside != "" && x.traits.BothSingle == BothTwice && both:
-		x.first = &edge.Finding{}
-	default:
-		if x.first = x.compared(false); x.first.Violation != nil && cfg.Has("maxwait") && both &&
-			x.compared(true).Violation == nil {
-			x.first = &edge.Finding{}
-		}
-	}
-	return x.first
-}
-
-// compared compares the run with the model on every path, and returns the first difference on
-// the first of them unless one of them leads to the run.
-func (x *exam) compared(fromLead bool) *edge.Finding {
-	var first *edge.Finding
-	payload := cmp.Or(x.traits.Payload, NoPayload)
-	if x.models(fromLead, func(m model) bool {
-		found := edge.Compare(x.Recording, m.Model, payload, x.terms())
-		if first == nil {
-			first = found
-		}
-		return found.Violation == nil
-	}) {
-		return &edge.Finding{}
-	}
-	return first
-}
-
-// terms are those of a debouncer.
-func (x *exam) terms() edge.Terms {
-	return edge.Terms{Rule: x.edgeRule, Because: x.edgeBecause}
-}
-
-// edgeRule is the rule that a difference at the i-th fire breaks.
-func (x *exam) edgeRule(want []edge.Fire, i int, got *conformance.Fire) string {
-	at := time.Duration(edge.Far) // the instant of the difference
-	if i < len(want) {
-		at = want[i].At
-	}
-	if got != nil {
-		at = min(at, got.Began.At)
-	}
-	for _, d := range x.Done {
-		switch {
-		case d.Op == conformance.OpClose:
-			return "DB-CLOSE"
-		case d.Op == conformance.OpStop && d.Began.At <= at:
-			return "DB-STOP"
-		}
-	}
-	switch missing := edge.Missing(want, i, got); {
-	case x.Schedule.Config.Has("k"):
-		return "DB-FULL"
-	case x.Schedule.Config.Edges == NoEdges:
-		return "DB-NONE"
-	case x.Schedule.Config.Has("maxwait") && missing:
-		return missingInBound(&want[i], got)
-	case x.Schedule.Config.Has("maxwait"):
-		return "DB-MAXNE"
-	case missing:
-		return missingEdge(&want[i])
-	}
-	return x.unwanted(want, i, got.Began.At)
-}
-
-// missingInBound is the rule that says that w must fire, where there is a bound.
-func missingInBound(w *edge.Fire, got *conformance.Fire) string {
-	switch {
-	case got != nil && got.Began.At == w.At:
-		return "DB-MAXPAY"
-	case w.Kind == edge.Bound, w.Kind == edge.Brought:
-		return "DB-MAX"
-	}
-	return "DB-MAXTAIL"
-}
-
-// missingEdge is the rule that says that w must fire, where there is none.
-func missingEdge(w *edge.Fire) string {
-	switch {
-	case w.Kind == edge.Leading && w.Burst == 1:
-		return "DB-LEAD"
-	case w.Kind == edge.Leading:
-		return "DB-REARM"
-	case w.Size == 1:
-		return "DB-BOTH1"
-	}
-	return "DB-BOTHN"
-}
-
-// unwanted is the rule that the i-th fire breaks, which nothing wanted at that instant.
-func (x *exam) unwanted(want []edge.Fire, i int, at time.Duration) string {
-	for _, s := range x.Schedule.Steps {
-		if s.Op == conformance.OpCall && s.At == at {
-			return "DB-LEAD1" // at an event that is not the first of its burst
-		}
-	}
-	if x.Schedule.Config.Edges == Leading {
-		return "DB-LEADONLY"
-	}
-	if i > 0 && want[i-1].Kind == edge.Leading && want[i-1].Size == 1 && edge.Calls(x.Schedule, want[i-1].At, at) == 0 {
-		return "DB-BOTH1"
-	}
-	return "DB-BOTHN"
-}
-
-// edgeBecause says why w must fire.
-func (x *exam) edgeBecause(_ []edge.Fire, w *edge.Fire, _ time.Duration) string {
-	if w == nil {
-		return ""
-	}
-	cfg := x.Schedule.Config
-	switch w.Kind {
-	case edge.Leading:
-		return text("call %d at %s is the first of its burst", w.Value, w.At)
-	case edge.Bound:
-		return text("the first event that has not fired came at %s, and the bound is %s", w.At-cfg.MaxWait, cfg.MaxWait)
-	case edge.Brought:
-		return text("more than the bound of %s has passed since the first event that has not fired, "+
-			"so that call %d fires: MaxWaitOnCall is declared",
-			cfg.MaxWait, w.Value)
-	case edge.Trailing:
-		return text("the newest event came at %s, and the wait is %s", w.At-cfg.Wait, cfg.Wait)
-	case edge.Flushed:
-		return text("flush at %s fires what is pending", w.At)
-	case edge.Filled:
-		return text("the burst was full: it may hold no more than %d", cfg.K)
-	}
-	return ""
 }

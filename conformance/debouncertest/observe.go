@@ -323,7 +323,7 @@ func (o observer) reentrancy() int {
 		return int(ReentrancyForbidden) // a method that waits for the callback holds up everything
 	}
 	for _, op := range o.Supported(conformance.OpCall, conformance.OpCancel, conformance.OpFlush,
-		conformance.OpPending, conformance.OpStop) {
+		conformance.OpPending, conformance.OpStop, conformance.OpClose) {
 		seen := o.TryText(cfg+" inside="+string(op)+" | call 1 @0", conformance.OrderSettled)
 		if len(seen) == 0 || edge.Reentered(seen[0]) != nil {
 			return int(ReentrancyForbidden)

@@ -58,6 +58,7 @@ type player struct {
 	// second are the debouncers to which everything is done first, and of which nothing is
 	// recorded, by key; only if the stage asks for a second instance.
 	second map[int]*Funcs
+	ended  bool // a callback has ended the input
 }
 
 // Play runs a schedule on a fresh debouncer.
@@ -109,6 +110,7 @@ func (p *player) fired(key, v int, all []int) {
 		rec.Batch(i, all)
 	}
 	p.st.During(i, key, func(step conformance.Step) {
+		p.ended = p.ended || step.Op == conformance.OpClose
 		rec.Do(step, true, func(done *conformance.Done) { p.impl.do(step, done) })
 	})
 	if all != nil {
@@ -136,9 +138,10 @@ func (p *player) release(waits bool) {
 	did := func(op conformance.Op) bool {
 		return slices.ContainsFunc(p.steps, func(s conformance.Step) bool { return s.Op == op })
 	}
-	for _, made := range []map[int]*Funcs{p.second, p.made} {
+	for i, made := range []map[int]*Funcs{p.second, p.made} {
+		ended := did(conformance.OpClose) || p.ended && i == 1
 		for key, f := range made {
-			release := func() { _ = suite.Catch(func() { f.release(did(conformance.OpClose) && key == 0) }) }
+			release := func() { _ = suite.Catch(func() { f.release(ended && key == 0) }) }
 			switch {
 			case did(conformance.OpStop) && key == 0:
 			case waits:

@@ -202,21 +202,44 @@ func (c *contract) panics(p *suite.Probe) (*suite.Violation, string) {
 
 // panicsWith is panics with other traits.
 func (c *contract) panicsWith(p *suite.Probe, traits *Traits) (*suite.Violation, string) {
+	return edge.Panics(p, c.panicking(p.Suite, traits), p.Supported(conformance.OpCall, conformance.OpFlush),
+		traits.PanicPolicy,
+		func(rec *suite.Recording, j suite.Job) *suite.Violation { return c.Exam(traits, rec, j).worksOn() })
+}
+
+// panicking are the configurations in which callbacks panic: at once, after a call of their own,
+// or after some time, in which something else may have come to wait for their end.
+func (c *contract) panicking(s *suite.Suite, traits *Traits) []conformance.Config {
 	base := suite.Configured("wait", "100ms")
-	var configs []conformance.Config
-	if len(traits.Edges) == 0 || slices.Contains(traits.Edges, Trailing) {
-		configs = append(configs, base)
+	var plain []conformance.Config
+	trails := len(traits.Edges) == 0 || slices.Contains(traits.Edges, Trailing)
+	if trails {
+		plain = append(plain, base)
 		if traits.MaxWait != 0 {
-			configs = append(configs, base.With("maxwait", "100ms"))
+			plain = append(plain, base.With("maxwait", "100ms"))
 		}
 	}
 	for _, e := range traits.Edges {
 		if e != Trailing {
-			configs = append(configs, base.With("edges", e.String()))
+			plain = append(plain, base.With("edges", e.String()))
 		}
 	}
-	return edge.Panics(p, configs, p.Supported(conformance.OpCall, conformance.OpFlush), traits.PanicPolicy,
-		func(rec *suite.Recording, j suite.Job) *suite.Violation { return c.Exam(traits, rec, j).worksOn() })
+	all := plain
+	e := &explorer{Suite: s, traits: traits}
+	calls := edge.NoReentry(s, traits.Reentrancy) == ""
+	for _, cfg := range plain {
+		if calls {
+			all = append(all, cfg.With("inside", string(conformance.OpCall)))
+		}
+		if e.slow() == "" && traits.Overlap != 0 {
+			all = append(all, cfg.With("busy", "250ms"))
+		}
+	}
+	zero := traits.ZeroWait == ZeroSync || traits.ZeroWait == ZeroNextTick && s.Bubble
+	if trails && zero && calls && s.Unsettled() == "" && s.Livelocks() == "" {
+		all = append(all, suite.Configured("wait", "0", "inside", string(conformance.OpCall)))
+	}
+	return all
 }
 
 // worksOn judges a run in which a callback has panicked.
@@ -225,7 +248,7 @@ func (x *exam) worksOn() *suite.Violation {
 		return x.difference().Violation
 	}
 	for _, check := range []func(*exam) *suite.Violation{
-		(*exam).quiet, (*exam).exact, (*exam).once, (*exam).live, (*exam).idle, (*exam).flush,
+		(*exam).quiet, (*exam).exact, (*exam).once, (*exam).live, (*exam).idle, (*exam).flush, (*exam).zeroWait,
 	} {
 		if v := check(x); v != nil {
 			return v

@@ -2,6 +2,7 @@ package debouncertest
 
 import (
 	"slices"
+	"time"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
@@ -164,11 +165,15 @@ func (x *exam) calls() *suite.Violation {
 				"%s at %s never returned", d.Op, d.At)
 		}
 	}
-	if x.Refused != "" && x.Schedule.Config.Wait > 0 {
+	if x.Refused != "" && !mayBeRefused(x.Schedule.Config) {
 		return x.told(0, "", "the constructor refused %s: %s", x.Schedule.Config, x.Refused)
 	}
 	return nil
 }
+
+// mayBeRefused reports whether a constructor may refuse a configuration: a wait that is none, or
+// shorter than timers are good for, or longer than the bound.
+func mayBeRefused(cfg conformance.Config) bool { return cfg.Wait < time.Millisecond || shortBound(cfg) }
 
 func (x *exam) reentry() *suite.Violation {
 	if d := edge.Reentered(x.Recording); d != nil {

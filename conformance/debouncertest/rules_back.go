@@ -34,11 +34,11 @@ func (x *exam) back() *suite.Violation {
 		return x.leadBack()
 	}
 	calls := 0
-	because := ""
+	step := x.Schedule.Steps[slices.IndexFunc(x.Schedule.Steps, setsClock)]
+	because := text("the clock was set back by %s at %s, and that may hold up what is pending for %s at most",
+		-step.D, step.At, w)
 	for _, s := range x.Schedule.Steps {
-		if s.Op == conformance.OpWall {
-			because = text("the clock was set back by %s at %s, and that may hold up what is pending for %s at most",
-				-s.D, s.At, w)
+		if setsClock(s) {
 			continue
 		}
 		calls++
@@ -55,6 +55,8 @@ func (x *exam) back() *suite.Violation {
 	return nil
 }
 
+func setsClock(s conformance.Step) bool { return s.Op == conformance.OpWall }
+
 // leadBack judges the leading edge: once the wait has passed since an event that came
 // after the step back, the next one is leading again.
 func (x *exam) leadBack() *suite.Violation {
@@ -62,7 +64,7 @@ func (x *exam) leadBack() *suite.Violation {
 	untold := x.traits.Payload == NoPayload
 	for i := range x.Schedule.Steps {
 		s := &x.Schedule.Steps[i]
-		if s.Op == conformance.OpWall {
+		if setsClock(*s) {
 			before, back = nil, s
 			continue
 		}

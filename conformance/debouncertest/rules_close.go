@@ -1,6 +1,9 @@
 package debouncertest
 
 import (
+	"slices"
+	"time"
+
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
@@ -25,23 +28,22 @@ func (x *exam) close() *suite.Violation {
 	if !x.judgeable() {
 		return nil
 	}
-	if x.configured() {
+	switch {
+	case x.configured():
 		return x.difference().Breaks("DB-CLOSE")
+	case x.Schedule.Config.Busy > 0:
+		return x.closeBehind()
 	}
-	steps := x.Schedule.Steps
-	end := steps[len(steps)-1]
-	var last conformance.Step
-	for _, s := range steps {
-		if s.Op == conformance.OpCall {
-			last = s
-		}
+	end := &x.Done[len(x.Done)-1]
+	if x.silent(end.Began.Seq) {
+		return nil
 	}
-	due := last.At + x.Schedule.Config.Wait
-	if last.Op == "" || due <= end.At {
-		due = -1 // nothing was pending
+	due, last := time.Duration(-1), x.pendingAt(end.Began.Seq)
+	if last != nil && last.At+x.view().wait > end.At {
+		due = last.At + x.view().wait
 	}
 	for i, f := range x.Fires {
-		if f.Began.At < end.At || f.Began.Seq < x.Done[len(x.Done)-1].Began.Seq {
+		if f.Began.Seq < end.Began.Seq {
 			continue
 		}
 		at := f.Began.At
@@ -65,4 +67,45 @@ func (x *exam) close() *suite.Violation {
 			"nothing fired for call %d after the input had ended at %s", last.N, end.At)
 	}
 	return nil
+}
+
+// closeBehind judges an end of the input that comes while a callback may run. What was due by then
+// may be decided already.
+func (x *exam) closeBehind() *suite.Violation {
+	v, end := x.view(), x.Done[len(x.Done)-1] // v.ops has no close
+	c := v.newest(end.Began.Seq, end.At+1)
+	other := func(d *conformance.Done) bool { return d.Op != conformance.OpCall }
+	judged := x.traits.Overlap == Serial || x.traits.Overlap == Parallel
+	if c == nil || !v.bearsNewest || !judged || slices.ContainsFunc(v.ops, other) {
+		return nil
+	}
+	due := c.At + v.wait
+	i := slices.IndexFunc(x.Fires, func(f conformance.Fire) bool { return f.Value == c.N })
+	switch how := x.traits.CloseFlush; {
+	case i >= 0 && x.Fires[i].Began.Seq < end.Began.Seq: // it had fired
+	case how == CloseDrops && (due <= end.At || i < 0):
+	case how == CloseDrops:
+		return x.told(x.Fires[i].Began.At, "CloseDrops is declared",
+			"fired at %s, after the input had ended at %s", x.Fires[i].Began.At, end.At)
+	case i < 0:
+		return x.told(end.At, text("call %d at %s was pending", c.N, c.At),
+			"nothing fired for call %d after the input had ended at %s, while a callback ran", c.N, end.At)
+	default:
+		if how == CloseFires {
+			due = min(due, end.At)
+		}
+		return x.closeLate(&x.Fires[i], due)
+	}
+	return nil
+}
+
+// closeLate finds that the fire for the last event of the input, which had to come at an instant,
+// came at another, though no callback held it up.
+func (x *exam) closeLate(f *conformance.Fire, want time.Duration) *suite.Violation {
+	held := x.traits.Overlap == Serial && x.view().inRow(want, f)
+	if f.Began.At == want || held {
+		return nil
+	}
+	return x.told(f.Began.At, "the input had ended; only a callback that runs may hold up what is pending then",
+		"fired at %s, want %s", f.Began.At, want)
 }

@@ -49,6 +49,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	out = append(out, e.edges()...)
 	out = append(out, e.besides()...)
 	out = append(out, e.noWaits()...)
+	out = append(out, e.shortWaits()...)
 	if e.Time == conformance.Injected {
 		for _, epoch := range suite.Epochs {
 			cfg := base.With("epoch", epoch)
@@ -101,31 +102,55 @@ func (e *explorer) callbacks(base conformance.Config) []suite.Family {
 	return append(out, skipped(e.slow(), behind))
 }
 
-// behind are steps that come while a callback runs, from 100ms to 350ms: after an event that
-// waits, after one that is due, and after one that has come since.
-func (e *explorer) behind(cfg conformance.Config) []conformance.Schedule {
-	call := func(n int, at time.Duration) conformance.Step {
-		return conformance.Step{Op: conformance.OpCall, N: n, At: at * time.Millisecond}
+// headsBehind begin the schedules of steps that come while a callback runs, from 100ms to 350ms:
+// with an event that waits, one that is due, one that has come since, or none.
+func headsBehind() [][]conformance.Step {
+	const call = conformance.OpCall
+	return [][]conformance.Step{
+		{stepAt(call, 0), stepAt(call, 120)},
+		{stepAt(call, 0), stepAt(call, 101)},
+		{stepAt(call, 0), stepAt(call, 101), stepAt(call, 261)},
+		{stepAt(call, 0)},
 	}
-	heads := [][]conformance.Step{
-		{call(1, 0), call(2, 120)},
-		{call(1, 0), call(2, 101)},
-		{call(1, 0), call(2, 101), call(3, 261)},
-	}
-	at := []time.Duration{200 * time.Millisecond, 230 * time.Millisecond, 300 * time.Millisecond}
-	out := []conformance.Schedule{suite.Plan(cfg, heads[2]...)}
-	ops := e.Supported(conformance.OpCancel, conformance.OpFlush, conformance.OpPending, conformance.OpStop)
-	for i, head := range heads {
+}
+
+// stepAt is a step at an instant in milliseconds.
+func stepAt(op conformance.Op, ms time.Duration) conformance.Step {
+	return conformance.Step{Op: op, At: ms * time.Millisecond}
+}
+
+// oneBehind are such schedules of one step more.
+func oneBehind(cfg conformance.Config, ops ...conformance.Op) []conformance.Schedule {
+	at := []time.Duration{200, 230, 300, 200}
+	var out []conformance.Schedule
+	for i, head := range headsBehind() {
 		for _, op := range ops {
-			out = append(out, suite.Plan(cfg, append(slices.Clone(head), conformance.Step{Op: op, At: at[i]})...))
+			out = append(out, suite.Plan(cfg, append(slices.Clone(head), stepAt(op, at[i]))...))
+		}
+	}
+	return suite.NumberedCalls(out)
+}
+
+// behind are such schedules, and those of any two steps after an event that is due between them.
+func (e *explorer) behind(cfg conformance.Config) []conformance.Schedule {
+	ops := e.Supported(conformance.OpCancel, conformance.OpFlush, conformance.OpPending, conformance.OpStop)
+	heads := headsBehind()
+	out := append([]conformance.Schedule{suite.Plan(cfg, heads[2]...)}, oneBehind(cfg, ops...)...)
+	for _, first := range ops {
+		for _, then := range append(slices.Clone(ops), conformance.OpCall) {
+			if first.Ends() {
+				continue
+			}
+			steps := append(slices.Clone(heads[0]), stepAt(first, 200), stepAt(then, 230))
+			out = append(out, suite.Plan(cfg, steps...))
 		}
 	}
 	long := suite.Plan(cfg) // so many that their fires queue up
-	for n := 1; n <= 12; n++ {
-		at := time.Duration(n-1) * (wait + 1)
-		long.Steps = append(long.Steps, conformance.Step{Op: conformance.OpCall, N: n, At: at})
+	for n := range 12 {
+		at := time.Duration(n) * (wait + 1)
+		long.Steps = append(long.Steps, conformance.Step{Op: conformance.OpCall, At: at})
 	}
-	return append(out, long)
+	return suite.NumberedCalls(append(out, long))
 }
 
 // slow is why callbacks that take time are not tried, "" if they are.
@@ -150,6 +175,14 @@ func (e *explorer) noWaits() []suite.Family {
 	return []suite.Family{
 		skipped(negative, enumerated("negative wait", suite.Configured("wait", "-1ns"), 3, onlyCalls, gaps...)),
 		skipped(zero, enumerated("zero wait", suite.Configured("wait", "0"), 3, e.ops, gaps...)),
+	}
+}
+
+// shortWaits are schedules with a wait that is far too short for a real timer, and is not 0.
+func (e *explorer) shortWaits() []suite.Family {
+	return []suite.Family{
+		enumerated("wait 1ns", suite.Configured("wait", "1ns"), 3, e.ops, 0, 1, 2),
+		enumerated("wait 2ns", suite.Configured("wait", "2ns"), 3, onlyCalls, 0, 1, 2, 3),
 	}
 }
 
@@ -254,14 +287,30 @@ func (e *explorer) besides() []suite.Family {
 	}
 	out = append(out, suite.Family{Name: "zero payload", Schedules: suite.ParseAll(base.String() + " | call 0 @0")})
 	if e.Accepts(conformance.OpClose) {
-		calls := suite.Enumerate(base, onlyCalls, []time.Duration{1, wait + 1}, 3)
-		out = append(out, suite.Family{Name: string(conformance.OpClose), Look: true,
-			Schedules: suite.Ending(calls, conformance.OpClose, []time.Duration{0, wait / 2, wait + 1})})
+		out = append(out, e.ends(base)...)
 	}
 	return out
 }
 
-// setBack sets the clock back within a burst.
+// ends are schedules with an end of the input. Nothing comes after it.
+func (e *explorer) ends(base conformance.Config) []suite.Family {
+	const name = string(conformance.OpClose)
+	gaps, ends := []time.Duration{1, wait + 1}, []time.Duration{0, wait / 2, wait + 1}
+	ending := func(ops []conformance.Op) []conformance.Schedule {
+		return suite.Ending(suite.Enumerate(base, ops, gaps, 3), conformance.OpClose, ends)
+	}
+	cut := slices.DeleteFunc(slices.Clone(e.ops), conformance.Op.Ends)
+	within := enumerated("inside "+name, base.With("inside", name), 2, onlyCalls, 1)
+	return []suite.Family{
+		{Name: name, Look: true, Schedules: ending(onlyCalls)},
+		{Name: name + " cut", Schedules: ending(cut)},
+		skipped(edge.NoReentry(e.Suite, e.traits.Reentrancy), within),
+		skipped(e.slow(), suite.Family{Name: name + " behind a callback",
+			Schedules: oneBehind(base.With("busy", "250ms"), conformance.OpClose)}),
+	}
+}
+
+// setBack sets the clock back within a burst, of one event or of three.
 func (e *explorer) setBack(base conformance.Config) []conformance.Schedule {
 	configs := []conformance.Config{base}
 	for _, ed := range e.traits.Edges {
@@ -269,22 +318,43 @@ func (e *explorer) setBack(base conformance.Config) []conformance.Schedule {
 			configs = append(configs, suite.Configured("wait", "100ms", "edges", ed.String()))
 		}
 	}
+	const gap = wait * 9 / 10
 	var out []conformance.Schedule
 	for _, cfg := range configs {
-		for _, by := range []time.Duration{-1, -wait, -time.Hour} {
-			for _, at := range []time.Duration{1, wait / 2, wait - 1} {
-				call := func(n int, at time.Duration) conformance.Step {
-					return conformance.Step{Op: conformance.OpCall, N: n, At: at}
-				}
-				first, back := call(1, 0), conformance.Step{Op: conformance.OpWall, D: by, At: at}
-				out = append(out,
-					suite.Plan(cfg, first, back, call(2, at+3*wait)),
-					suite.Plan(cfg, first, back, call(2, at+3*wait), call(3, at+5*wait)))
-				if cfg.Edges != Leading {
-					out = append(out, suite.Plan(cfg, first, back), suite.Plan(cfg, first, back, call(2, at+1)))
-				}
+		for _, late := range []time.Duration{1, wait / 2, wait - 1} { // after the newest event
+			for _, by := range []time.Duration{1, wait, time.Hour} {
+				out = append(out, afterSetBack(cfg, late, by, 0)...)
+			}
+			// To where the burst began, or a little before: then the instant of its first event
+			// comes once more, and what counts from there goes back, too.
+			for _, by := range []time.Duration{1, 2*gap + late, 2*gap + late + wait/2} {
+				out = append(out, afterSetBack(cfg, late, by, 0, gap, 2*gap)...)
 			}
 		}
 	}
 	return out
+}
+
+// afterSetBack are events at some instants, a clock that is set back when the newest of them is
+// late old, and what may come then.
+func afterSetBack(cfg conformance.Config, late, by time.Duration, events ...time.Duration) []conformance.Schedule {
+	at := events[len(events)-1] + late
+	head := suite.Plan(cfg)
+	for _, event := range events {
+		head.Steps = append(head.Steps, conformance.Step{Op: conformance.OpCall, At: event})
+	}
+	head.Steps = append(head.Steps, conformance.Step{Op: conformance.OpWall, D: -by, At: at})
+	then := func(more ...time.Duration) conformance.Schedule {
+		s := suite.Plan(cfg, head.Steps...)
+		s.Steps = slices.Clone(s.Steps)
+		for _, event := range more {
+			s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpCall, At: at + event})
+		}
+		return s
+	}
+	out := []conformance.Schedule{then(3 * wait), then(3*wait, 5*wait)}
+	if cfg.Edges != Leading {
+		out = append(out, then(), then(1))
+	}
+	return suite.NumberedCalls(out)
 }

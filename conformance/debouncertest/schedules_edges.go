@@ -39,6 +39,7 @@ func (e *explorer) edges() []suite.Family {
 		if slices.Contains(e.traits.Edges, ed) {
 			out = append(out, e.bound(ed, "250ms", few)...)
 			out = append(out, e.bound(ed, "100ms", few)...)
+			out = append(out, shortBounds(ed)...)
 		}
 	}
 	return out
@@ -61,10 +62,22 @@ func (e *explorer) edge(ed Edges, few []conformance.Op) []suite.Family {
 		zero := suite.Configured("wait", "0", "edges", ed.String())
 		out = append(out, skipped(e.Unsettled(), enumerated(name+" zero wait", zero, 3, onlyCalls, 1, wait)))
 	}
+	short := suite.Configured("wait", "2ns", "edges", ed.String())
+	out = append(out, enumerated(name+" wait 2ns", short, 3, onlyCalls, 1, 3))
+	return append(out, e.slowEdge(name, cfg, few)...)
+}
+
+// slowEdge are schedules of an edge whose callbacks take time.
+func (e *explorer) slowEdge(name string, cfg conformance.Config, few []conformance.Op) []suite.Family {
+	var out []suite.Family
 	for _, busy := range []time.Duration{wait * 3 / 10, wait * 5 / 2} {
-		cfg := cfg.With("busy", timeline.Duration(busy))
-		out = append(out, skipped(e.slow(), enumerated(name+" busy "+timeline.Duration(busy), cfg, 3, onlyCalls,
+		cfg, name := cfg.With("busy", timeline.Duration(busy)), name+" busy "+timeline.Duration(busy)
+		out = append(out, skipped(e.slow(), enumerated(name, cfg, 3, onlyCalls,
 			1, wait/2, wait+1, wait+20*time.Millisecond, busy+1, 5*wait)))
+		if busy > wait {
+			ops := append(slices.Clone(few), e.Supported(conformance.OpPending)...)
+			out = append(out, skipped(e.slow(), enumerated(name+" cut", cfg, 3, ops, 1, wait*7/10, wait+1)))
+		}
 	}
 	return out
 }
@@ -82,12 +95,28 @@ func (e *explorer) bound(ed Edges, bound string, few []conformance.Op) []suite.F
 	if cfg.MaxWait == wait {
 		return out
 	}
+	// So long that the bound passes while a callback runs, which a burst outlasts.
+	out = append(out, skipped(e.slow(),
+		enumerated(name+" busy 350ms", cfg.With("busy", "350ms"), 5, onlyCalls, wait*9/10, wait+1, 4*wait)))
 	out = append(out, suite.Family{Name: name + " racing",
 		Schedules: append(races(e.racing(few), cfg), boundRaces(e.racing(few), cfg)...)})
 	out = append(out, e.configured(name, cfg, few)...)
 	if ed == Trailing && e.Accepts(conformance.OpCancel) && e.traits.AfterCancel == CancelReusable {
 		out = append(out, suite.Family{Name: name + " renewed", Schedules: suite.ParseAll(
 			cfg.String() + " | call 1 @0 | call 2 @90ms | call 3 @180ms | cancel @250ms~ | call 4 @250ms~")})
+	}
+	return out
+}
+
+// shortBounds are schedules of a bound that is shorter than the wait.
+func shortBounds(ed Edges) []suite.Family {
+	var out []suite.Family
+	for _, bound := range []string{"1ns", "60ms"} {
+		cfg, name := suite.Configured("wait", "100ms", "maxwait", bound), "bound "+bound
+		if ed != Trailing {
+			cfg, name = cfg.With("edges", ed.String()), "edges "+ed.String()+" "+name
+		}
+		out = append(out, enumerated(name, cfg, 3, onlyCalls, 1, 2, wait/2, wait-1, wait+1))
 	}
 	return out
 }

@@ -64,10 +64,11 @@ type Spec struct {
 // Config is what a debouncer is made with.
 type Config struct {
 	// Wait is how long events must pause for a burst to end. Some schedules have a wait of 0
-	// or less, which a constructor may refuse.
+	// or less, or of a few nanoseconds, which a constructor may refuse.
 	Wait time.Duration
 	// MaxWait is the bound on the wait; 0 stands for none. It is 0 unless the trait
-	// MaxWait is declared.
+	// MaxWait is declared. In some schedules it is shorter than the wait: a constructor may
+	// refuse that, or take it for the wait.
 	MaxWait time.Duration
 	// Edges says on which edges to fire. It is one of the trait Edges.
 	Edges Edges

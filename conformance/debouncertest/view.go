@@ -34,7 +34,10 @@ func (x *exam) configured() bool {
 }
 
 // judgeable reports whether the trace is one that timing laws can judge.
-func (x *exam) judgeable() bool { return x.Refused == "" && !x.Stuck && x.view().wait > 0 }
+func (x *exam) judgeable() bool {
+	v := x.view()
+	return x.Refused == "" && !x.Stuck && v.wait > 0 && !(v.moved && v.inARow())
+}
 
 // text is fmt.Sprintf with durations as schedules write them.
 func text(format string, args ...any) string {
@@ -191,6 +194,17 @@ func (v *view) received() []conformance.Done {
 		}
 	}
 	return out
+}
+
+// inARow reports whether a callback began when another one ended, so that nobody can tell at which
+// end a receiver has taken what came meanwhile.
+func (v *view) inARow() bool {
+	for i := range v.rec.Fires {
+		if f := &v.rec.Fires[i]; v.lastInRow(f) != f {
+			return true
+		}
+	}
+	return false
 }
 
 // causedByFlush finds the fires that a flush caused: for each flush one at most, at its

@@ -23,6 +23,8 @@ type Fire struct {
 	Kind  Kind
 	Burst int // the number of its burst
 	Size  int // the number of events in that burst, or interval, by then
+	// Behind is how long it has had to wait for another callback.
+	Behind time.Duration
 }
 
 // Kind is why something fires.

@@ -70,6 +70,7 @@ type ways struct {
 	tooLate                 bool // a timer that has expired is not taken back
 	keepsQueue              bool // Cancel leaves what is decided
 	leadsLate               bool // an event at the very end of a burst does not lead
+	leadsAlone              bool // no event leads while a callback runs
 	flushEnds               bool // a flush ends the burst
 	fromLead                bool // the bound counts from the leading fire
 	inboxFirst              bool
@@ -273,7 +274,7 @@ func (d *choosy) event(v int) {
 	} else if len(d.pending) == 0 && (quiet > d.cfg.Wait || quiet == d.cfg.Wait && !d.ways.leadsLate || back) {
 		d.open = false
 	}
-	leads := edges&db.Leading != 0 && !d.open
+	leads := edges&db.Leading != 0 && !d.open && !(d.ways.leadsAlone && d.running)
 	if !d.open {
 		d.bounded = false
 	}

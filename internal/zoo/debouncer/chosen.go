@@ -101,7 +101,7 @@ func chosen(n int) []db.Spec {
 			timersApart: coin() && stale, callsApart: coin(), queues: coin() && stale && tr.Overlap == db.Serial,
 			tooLate:    coin() && stale && tr.Overlap == db.Parallel && tr.Tie != db.ResetFirst,
 			keepsQueue: coin(), leadsLate: coin(), flushEnds: coin(), fromLead: coin(), inboxFirst: coin(),
-			refusesNegative: coin(),
+			refusesNegative: coin(), leadsAlone: i%5 == 0 && tr.Overlap == db.Serial,
 		}
 		if tr.Overlap == db.SerialReceiver {
 			ways.timersApart, ways.callsApart = true, true // it is the receiver that runs them

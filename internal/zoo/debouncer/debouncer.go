@@ -24,6 +24,7 @@ func Mutants() []zoo.Mutant {
 	}
 	add("", trailingSpec, trailingMutants)
 	add("", edgesSpec, edgeMutants)
+	add("", lineSpec, lineMutants)
 	add("a bound on call: ", onCallSpec, onCallMutants)
 	add("", batchSpec, batchMutants)
 	all = append(all, onPackageTime()...)

@@ -149,6 +149,16 @@ func designs(source db.TimeSource) []design {
 				d := &twoTimers{clock: clock, cfg: cfg, fire: fire}
 				return db.Funcs{Call: d.call, Cancel: d.cancel, Flush: d.flush}
 			})},
+		{"two timers that refuse what is short", spec(plain(func(d *db.Traits) {
+			d.MaxWait, d.ZeroWait = db.MaxWaitFromFirst, db.ZeroRefused
+		}),
+			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
+				if cfg.Wait < time.Millisecond || cfg.MaxWait > 0 && cfg.MaxWait < cfg.Wait {
+					panic("wait must be >= 1ms, and the bound not shorter")
+				}
+				d := &twoTimers{clock: clock, cfg: cfg, fire: fire}
+				return db.Funcs{Call: d.call, Cancel: d.cancel, Flush: d.flush}
+			})},
 		{"times of the last call and fire", spec(db.Lodash(),
 			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
 				d := &lastCallTime{clock: clock, cfg: cfg, fire: fire}

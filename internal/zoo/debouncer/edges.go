@@ -32,7 +32,7 @@ type anyEdge struct {
 	everBounded  bool
 	boundedSince time.Time
 	stopped      bool
-	busy         bool // only of the mutant that needs it
+	wedged       bool // only of the mutant that needs it
 }
 
 func (d *anyEdge) is(mutant string) bool { return d.mutant == mutant }
@@ -61,19 +61,28 @@ func (d *anyEdge) call(v int) {
 	fires := d.event(v, d.clock.Now())
 	d.mu.Unlock()
 	if fires {
-		d.fire(v)
+		d.lead(v)
 	}
-	if d.is("a panic on the leading edge wedges it") {
-		d.mu.Lock()
-		d.busy = false
-		d.mu.Unlock()
-	}
+}
+
+// lead runs the callback on the goroutine of the event.
+func (d *anyEdge) lead(v int) {
+	returned := false
+	defer func() {
+		if d.is("a panic on the leading edge wedges it") && !returned {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			d.wedged = true
+		}
+	}()
+	d.fire(v)
+	returned = true
 }
 
 // event takes an event, and reports whether it fires at once.
 func (d *anyEdge) event(v int, now time.Time) (fires bool) {
 	fresh := d.begins(now)
-	if fresh && d.busy {
+	if fresh && d.wedged {
 		return false
 	}
 	leads := d.join(now, fresh)
@@ -90,10 +99,6 @@ func (d *anyEdge) event(v int, now time.Time) (fires bool) {
 	brings := d.onCall && !d.is("no event brings the fire") || d.is("the bound waits for an event")
 	if brings && d.pending && d.cfg.MaxWait > 0 && now.Sub(d.first) >= d.cfg.MaxWait {
 		d.pending, d.everBounded = false, true
-		return true
-	}
-	if leads && d.is("a panic on the leading edge wedges it") && d.cfg.Edges == db.Leading {
-		d.busy = true
 		return true
 	}
 	if leads && !d.is("fires both edges for one event") ||
@@ -181,7 +186,9 @@ func (d *anyEdge) arm(now time.Time) {
 		d.clock.AfterFunc(d.cfg.MaxWait, func() { d.fire(v) })
 	}
 	timed := !d.onCall || d.is("a timer brings the fire")
-	if d.cfg.MaxWait > 0 && timed && !d.is("the bound is ignored") && !d.is("the bound waits for an event") {
+	ignored := d.is("the bound is ignored") || d.is("the bound waits for an event") ||
+		d.is("a bound shorter than the wait is none") && d.cfg.MaxWait < d.cfg.Wait
+	if d.cfg.MaxWait > 0 && timed && !ignored {
 		from := d.first
 		switch {
 		case d.is("the bound counts from the newest event"):
@@ -341,6 +348,7 @@ var edgeMutants = []mistake{
 	{"trails with the first payload", "DB-BOTHN"},
 	{"the bound is ignored", "DB-MAX"},
 	{"the bound counts from the newest event", "DB-MAX"},
+	{"a bound shorter than the wait is none", "DB-MAX"},
 	{"the bound counts from the first event of all", "DB-MAXNE"},
 	{"drops what follows a fire of the bound", "DB-MAXTAIL"},
 	{"the bound fires the first payload", "DB-MAXPAY"},

@@ -13,31 +13,46 @@ import (
 // lined are designs whose fires stand in line for whoever runs callbacks already.
 func lined() []zoo.Design {
 	return []zoo.Design{
-		{Name: "two timers, and fires that stand in line", Spec: debouncertest.Spec{
-			Name: "line", Time: debouncertest.Injected,
-			New: func(env debouncertest.Env, cfg debouncertest.Config, fire func(int)) debouncertest.Funcs {
-				l := newLine(env.Clock, cfg, fire)
-				return debouncertest.Funcs{
-					Call: l.call, Cancel: l.cancel, Flush: l.flush, Pending: l.pending, Stop: l.stop,
-				}
-			},
-			Traits: debouncertest.Traits{
-				Edges: []debouncertest.Edges{
-					debouncertest.Trailing, debouncertest.Leading,
-					debouncertest.LeadingAndTrailing, debouncertest.NoEdges,
-				},
-				Payload: debouncertest.LastPayload, BothSingle: debouncertest.BothOnce,
-				Tie: debouncertest.ResetFirst, StaleFire: debouncertest.StaleForbidden,
-				CancelBarrier: debouncertest.NoBarrier, AfterCancel: debouncertest.CancelReusable,
-				StopPending: debouncertest.StopDrops, ZeroWait: debouncertest.ZeroSync,
-				Overlap: debouncertest.Serial, MaxWait: debouncertest.MaxWaitFromFirst,
-			},
-		}},
+		{Name: "two timers, and fires that stand in line", Spec: lineSpec("", debouncertest.Injected)},
 	}
 }
 
-// line has a timer for the pause and one for the bound.
+// lineSpec describes it.
+func lineSpec(mutant string, source debouncertest.TimeSource) debouncertest.Spec {
+	return debouncertest.Spec{
+		Name: "line", Time: source,
+		New: func(env debouncertest.Env, cfg debouncertest.Config, fire func(int)) debouncertest.Funcs {
+			l := newLine(env.Clock, cfg, fire, mutant)
+			return debouncertest.Funcs{
+				Call: l.call, Cancel: l.cancel, Flush: l.flush, Pending: l.pending, Stop: l.stop,
+			}
+		},
+		Traits: debouncertest.Traits{
+			Edges: []debouncertest.Edges{
+				debouncertest.Trailing, debouncertest.Leading,
+				debouncertest.LeadingAndTrailing, debouncertest.NoEdges,
+			},
+			Payload: debouncertest.LastPayload, BothSingle: debouncertest.BothOnce,
+			Tie: debouncertest.ResetFirst, StaleFire: debouncertest.StaleForbidden,
+			CancelBarrier: debouncertest.NoBarrier, AfterCancel: debouncertest.CancelReusable,
+			StopPending: debouncertest.StopDrops, ZeroWait: debouncertest.ZeroSync,
+			Overlap: debouncertest.Serial, MaxWait: debouncertest.MaxWaitFromFirst,
+		},
+	}
+}
+
+// lineMutants are its mistakes, which show behind a callback.
+var lineMutants = []mistake{
+	{"a pause that ends while a callback runs begins anew", "DB-BOTHN"},
+	{"a bound that passes while a callback runs is none", "DB-MAX"},
+	{"a bound that passes while a callback runs counts from its end", "DB-MAX"},
+	{"what waits while a callback runs is not pending", "DB-PEND"},
+}
+
+// line has a timer for the pause and one for the bound, correct unless mutant names one of its
+// mistakes.
 type line struct {
+	mutant            string
 	clock             clockwork.Clock
 	wait, bound       time.Duration
 	leading, trailing bool
@@ -56,11 +71,11 @@ type line struct {
 	runs    bool // somebody runs the callbacks of queue
 }
 
-func newLine(clock clockwork.Clock, cfg debouncertest.Config, fire func(int)) *line {
+func newLine(clock clockwork.Clock, cfg debouncertest.Config, fire func(int), mutant string) *line {
 	if cfg.Wait < 0 {
 		panic("wait must be >= 0")
 	}
-	l := &line{clock: clock, wait: cfg.Wait, bound: cfg.MaxWait, fire: fire}
+	l := &line{clock: clock, wait: cfg.Wait, bound: cfg.MaxWait, fire: fire, mutant: mutant}
 	if l.bound > 0 && l.bound < l.wait {
 		l.bound = l.wait
 	}
@@ -111,6 +126,10 @@ func (l *line) call(v int) {
 func (l *line) expired() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.mutant == "a pause that ends while a callback runs begins anew" && l.runs {
+		l.pause = l.clock.AfterFunc(l.wait, l.expired)
+		return
+	}
 	if l.open && l.clock.Now().Sub(l.last) >= l.wait {
 		l.close()
 		l.deliver()
@@ -121,6 +140,14 @@ func (l *line) expired() {
 func (l *line) reached() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	switch {
+	case !l.runs:
+	case l.mutant == "a bound that passes while a callback runs is none":
+		return
+	case l.mutant == "a bound that passes while a callback runs counts from its end":
+		l.limit = l.clock.AfterFunc(l.bound, l.reached)
+		return
+	}
 	if l.unfired && l.clock.Now().Sub(l.first) >= l.bound {
 		l.take()
 		l.deliver()
@@ -209,7 +236,7 @@ func (l *line) flush() {
 func (l *line) pending() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.unfired
+	return l.unfired && !(l.runs && l.mutant == "what waits while a callback runs is not pending")
 }
 
 func (l *line) stop() {

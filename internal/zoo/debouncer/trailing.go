@@ -8,7 +8,6 @@ import (
 
 	"github.com/jonboulle/clockwork"
 
-	db "github.com/escapement-go/escapement/conformance/debouncertest"
 	"github.com/escapement-go/escapement/internal/zoo"
 )
 
@@ -35,7 +34,10 @@ type trailing struct {
 	everFire bool
 	calls    int
 	shared   *trailing
-	deaf     time.Time // only of the mutant that needs it
+	began    time.Time     // the first event of all
+	newest   time.Duration // the newest, since then
+	dropped  int           // what was cancelled last
+	deaf     time.Time     // only of the mutant that needs it
 }
 
 func newTrailing(clock clockwork.Clock, wait time.Duration, fire func(int), mutant string) *trailing {
@@ -78,8 +80,11 @@ func (d *trailing) call(v int) {
 		d.pending = false
 		d.run(d.value)
 	}
-	d.last = now
-	if d.wait == 0 {
+	if d.last = now; d.began.IsZero() {
+		d.began = now
+	}
+	d.newest = d.clock.Since(d.began)
+	if d.wait == 0 || d.is("a wait of a nanosecond is none") && d.wait == 1 {
 		if d.is("zero wait never fires") {
 			return
 		}
@@ -152,6 +157,8 @@ func (d *trailing) arm() {
 		if d.everFire {
 			wait /= 2
 		}
+	case "waits a microsecond at least":
+		wait = max(wait, time.Microsecond)
 	case "wait is 32 bits":
 		wait = min(wait, math.MaxInt32*time.Microsecond)
 	}
@@ -183,6 +190,10 @@ func (d *trailing) expire(gen int) {
 	}
 	if now := d.clock.Now(); d.is("waits for the clock to come back") && now.Before(d.last) {
 		d.timer = d.clock.AfterFunc(d.last.Sub(now), func() { d.expire(gen) })
+		return
+	}
+	if rest := d.wait - (d.clock.Since(d.began) - d.newest); d.is("waits on what was set back") && rest > 0 {
+		d.timer = d.clock.AfterFunc(rest, func() { d.expire(gen) })
 		return
 	}
 	if rest := d.last.Add(d.wait).Sub(d.clock.Now()); d.is("looks again for no time") && rest >= 0 {
@@ -223,6 +234,18 @@ func (d *trailing) run(v int) {
 	case "a panic leaves it running":
 		d.unlocked(v)
 		d.ran()
+	case "a panic forgets what waits its turn":
+		func() {
+			panics := true
+			defer func() {
+				if panics {
+					d.queue = nil
+				}
+				d.ran()
+			}()
+			d.unlocked(v)
+			panics = false
+		}()
 	default:
 		func() {
 			defer d.ran()
@@ -292,11 +315,14 @@ func (d *trailing) cancel() (cancelled bool) {
 		}
 		return was
 	}
-	d.pending = false
+	if d.pending = false; was {
+		d.dropped = d.value
+	}
 	if d.timer != nil {
 		d.timer.Stop()
 	}
-	return was || d.is("cancel always reports true") || d.is("cancel reports what is running") && d.running > 0
+	return was || d.is("cancel always reports true") || d.is("cancel reports what is running") && d.running > 0 ||
+		d.is("cancel reports what waits its turn") && len(d.queue) > 0
 }
 
 func (d *trailing) flush() {
@@ -334,8 +360,25 @@ func (d *trailing) end() {
 	if d.is("drops what is pending at the end") {
 		d.cancel()
 	}
+	if d.is("fires at the end what was cancelled") {
+		d.mu.Lock()
+		d.pending = d.pending || d.dropped != 0 && d.value == d.dropped
+		d.mu.Unlock()
+	}
 	if !d.is("goes on waiting at the end") {
 		d.flush()
+	}
+	if d.is("the end waits for the callback") {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		for d.running > 0 {
+			d.idle.Wait()
+		}
+	}
+	if d.is("drops what waits its turn at the end") {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.queue = nil
 	}
 }
 
@@ -344,6 +387,9 @@ func (d *trailing) isPending() bool {
 	defer d.mu.Unlock()
 	if d.is("pending while running") {
 		return d.pending || d.running > 0
+	}
+	if d.is("what has run is pending until its callback ends") && d.running > 0 && d.clock.Since(d.last) > d.wait {
+		return true
 	}
 	return d.pending && !(d.is("nothing is pending while running") && d.running > 0)
 }
@@ -367,120 +413,4 @@ func (d *trailing) stop() {
 	if d.timer != nil && !d.is("stop lets the pending event fire") {
 		d.timer.Stop()
 	}
-}
-
-// trailingSpec describes it.
-func trailingSpec(mutant string, source db.TimeSource) db.Spec {
-	var shared *trailing
-	return db.Spec{
-		Name: "zoo: " + mutant,
-		Time: source,
-		New: func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
-			d := newTrailing(env.Clock, cfg.Wait, fire, mutant)
-			if shared != nil && shared.clock == env.Clock && mutant == "instances share a burst" {
-				d.shared = shared
-			}
-			shared = d
-			keys := map[int]*trailing{}
-			byKey := func(key, v int) {
-				d.mu.Lock()
-				if mutant == "keys share a wait" {
-					key = 0
-				}
-				if mutant == "keys share sixteen waits" {
-					key %= 16
-				}
-				if mutant == "forgets all keys for a ninth" && keys[key] == nil && len(keys) == 8 {
-					for _, old := range keys {
-						old.cancel()
-					}
-					clear(keys)
-				}
-				if keys[key] == nil {
-					keys[key] = newTrailing(env.Clock, cfg.Wait, fire, mutant)
-				}
-				own := keys[key]
-				d.mu.Unlock()
-				own.call(v)
-			}
-			return db.Funcs{Call: d.call, CallKey: byKey, CancelReports: d.cancel, Flush: d.flush,
-				Pending: d.isPending, Stop: d.stop, Close: d.end}
-		},
-		Traits: db.Traits{
-			Edges: []db.Edges{db.Trailing}, Payload: db.LastPayload, Tie: db.ResetFirst, StaleFire: db.StaleForbidden,
-			CancelBarrier: db.CommitBarrier, AfterCancel: db.CancelReusable, StopPending: db.StopDrops,
-			ZeroWait: db.ZeroSync, Overlap: db.Serial,
-			CloseFlush: db.CloseFires, ClockBack: db.BackBounded, PanicPolicy: db.PanicPropagates,
-		},
-	}
-}
-
-// trailingMutants are the other mistakes, with the rule that must catch each.
-var trailingMutants = []mistake{
-	{"fires 1ns early", "DB-QUIET"},
-	{"not reset by later events", "DB-QUIET"},
-	{"fires 1ns late", "DB-EXACT"},
-	{"rounds the wait to milliseconds", "DB-QUIET"},
-	{"wait is 32 bits", "DB-QUIET"},
-	{"old timers go on", "DB-ONE"},
-	{"fires twice", "DB-IDLE"},
-	{"keeps the first payload", "DB-LAST"},
-	{"a burst holds 63 events", "DB-QUIET"},
-	{"no fire at all for one event", "DB-LIVE"},
-	{"fires only once ever", "DB-LIVE"},
-	{"lost while running", "DB-LIVE"},
-	{"lost when two wait their turn", "DB-LIVE"},
-	{"clears after the callback", "DB-LIVE"},
-	{"drops what came due while running", "DB-LIVE"},
-	{"what came due while running takes the newer event", "DB-QUIET"},
-	{"fires again when idle", "DB-IDLE"},
-	{"hands out another payload", "DB-SUBSEQ"},
-	{"waits half as long after a fire", "DB-GAPRATE"},
-	{"a late event lets the old one fire first", "DB-TIE"},
-	{"panics on the third event", "X-CALLS"},
-	{"keeps a lock when nothing is cancelled", "X-CALLS"},
-	{"keeps a lock when a timer fires for nothing", "X-CALLS"},
-	{"looks again for no time", "X-CALLS"},
-	{"stop waits for a goroutine that is gone", "X-CALLS"},
-	{"no generation check", "DB-NOSTALE"},
-	{"cancel does nothing", "DB-CANCEL"},
-	{"cancel is final", "DB-REUSE"},
-	{"cancel only drops the payload", "DB-CANCELBAR"},
-	{"cancel only stops the timer", "DB-CANCELBAR"},
-	{"cancel always reports true", "DB-CANCELBAR"},
-	{"cancel reports what is running", "DB-CANCELBAR"},
-	{"a new burst is taken for the cancelled one", "DB-QUIET"},
-	{"flush does nothing", "DB-FLUSH"},
-	{"flush while running fires nothing", "DB-FLUSH"},
-	{"flush fires without an event", "DB-FLUSH0"},
-	{"flush keeps the timer", "DB-IDLE"},
-	{"flush looks and fires under two locks", "X-CONC"},
-	{"pending while running", "DB-PEND"},
-	{"nothing is pending while running", "DB-PEND"},
-	{"stop lets the pending event fire", "DB-STOP"},
-	{"stop keeps what waits its turn", "DB-STOP"},
-	{"call after stop works", "DB-STOP"},
-	{"call after stop panics", "DB-STOP"},
-	{"second stop panics", "DB-STOP"},
-	{"flush fires what stop has dropped", "DB-STOP"},
-	{"cancel after stop revives it", "DB-STOP"},
-	{"deaf until the cancelled deadline", "DB-LIVE"},
-	{"zero wait never fires", "DB-ZERO"},
-	{"a negative wait never fires", "DB-NEG"},
-	{"callbacks overlap", "DB-OVERLAP"},
-	{"callback under the lock", "X-REENT"},
-	{"goroutine left behind", "X-LEAK"},
-	{"timer left armed", "X-LEAK"},
-	{"a timer that comes too late leaves a goroutine", "X-LEAK"},
-	{"a zero payload is no event", "DB-LIVE"},
-	{"drops what is pending at the end", "DB-CLOSE"},
-	{"goes on waiting at the end", "DB-CLOSE"},
-	{"keys share a wait", "DB-KEY"},
-	{"keys share sixteen waits", "DB-KEY"},
-	{"forgets all keys for a ninth", "DB-KEY"},
-	{"instances share a burst", "X-ISO"},
-	{"waits for the clock to come back", "X-BACK"},
-	{"arms a timer of package time too", "X-CLOCK1"},
-	{"a panic leaves it running", "X-PANIC"},
-	{"a panic is swallowed", "X-PANIC"},
 }

@@ -1,0 +1,165 @@
+package debouncertest
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
+)
+
+// difference compares a run with the model, in each reading of what is configured.
+func (x *exam) difference() *edge.Finding {
+	if x.first != nil {
+		return x.first
+	}
+	x.first = &edge.Finding{}
+	if !x.modelled() {
+		return x.first
+	}
+	var plain *edge.Finding
+	for _, r := range readings(x.Schedule.Config) {
+		found := x.compared(r)
+		if found.Violation == nil {
+			return x.first
+		}
+		if plain == nil {
+			plain = found
+		}
+	}
+	x.first = plain
+	return x.first
+}
+
+// compared compares the run with the model on every path, and returns the first difference on
+// the first of them unless one of them leads to the run.
+func (x *exam) compared(r reading) *edge.Finding {
+	var first *edge.Finding
+	payload := cmp.Or(x.traits.Payload, NoPayload)
+	if x.models(r, func(m model) bool {
+		found := edge.Compare(x.Recording, m.Model, payload, x.terms())
+		if first == nil {
+			first = found
+		}
+		return found.Violation == nil
+	}) {
+		return &edge.Finding{}
+	}
+	return first
+}
+
+// terms are those of a debouncer.
+func (x *exam) terms() edge.Terms {
+	return edge.Terms{Rule: x.edgeRule, Because: x.edgeBecause}
+}
+
+// edgeRule is the rule that a difference at the i-th fire breaks.
+func (x *exam) edgeRule(want []edge.Fire, i int, got *conformance.Fire) string {
+	at := time.Duration(edge.Far) // the instant of the difference
+	if i < len(want) {
+		at = want[i].At
+	}
+	if got != nil {
+		at = min(at, got.Began.At)
+	}
+	for _, d := range x.Done {
+		switch {
+		case d.Op == conformance.OpClose:
+			return "DB-CLOSE"
+		case d.Op == conformance.OpStop && d.Began.At <= at:
+			return "DB-STOP"
+		}
+	}
+	switch missing := edge.Missing(want, i, got); {
+	case x.Schedule.Config.Has("k"):
+		return "DB-FULL"
+	case x.Schedule.Config.Edges == NoEdges:
+		return "DB-NONE"
+	case x.Schedule.Config.Has("maxwait") && missing:
+		return missingInBound(&want[i], got)
+	case x.Schedule.Config.Has("maxwait"):
+		return "DB-MAXNE"
+	case missing:
+		return missingEdge(&want[i])
+	}
+	return x.unwanted(want, i, got.Began.At)
+}
+
+// missingInBound is the rule that says that w must fire, where there is a bound.
+func missingInBound(w *edge.Fire, got *conformance.Fire) string {
+	switch {
+	case got != nil && got.Began.At == w.At:
+		return "DB-MAXPAY"
+	case w.Kind == edge.Bound, w.Kind == edge.Brought:
+		return "DB-MAX"
+	}
+	return "DB-MAXTAIL"
+}
+
+// missingEdge is the rule that says that w must fire, where there is none.
+func missingEdge(w *edge.Fire) string {
+	switch {
+	case w.Kind == edge.Leading && w.Burst == 1:
+		return "DB-LEAD"
+	case w.Kind == edge.Leading:
+		return "DB-REARM"
+	case w.Size == 1:
+		return "DB-BOTH1"
+	}
+	return "DB-BOTHN"
+}
+
+// unwanted is the rule that the i-th fire breaks, which nothing wanted at that instant.
+func (x *exam) unwanted(want []edge.Fire, i int, at time.Duration) string {
+	for _, s := range x.Schedule.Steps {
+		if s.Op == conformance.OpCall && s.At == at {
+			return "DB-LEAD1" // at an event that is not the first of its burst
+		}
+	}
+	if x.Schedule.Config.Edges == Leading {
+		return "DB-LEADONLY"
+	}
+	if i > 0 && want[i-1].Kind == edge.Leading && want[i-1].Size == 1 && edge.Calls(x.Schedule, want[i-1].At, at) == 0 {
+		return "DB-BOTH1"
+	}
+	return "DB-BOTHN"
+}
+
+// edgeBecause says why w must fire.
+func (x *exam) edgeBecause(_ []edge.Fire, w *edge.Fire, _ time.Duration) string {
+	if w == nil {
+		return ""
+	}
+	cfg := x.Schedule.Config
+	why := x.decidedBecause(w, w.At-w.Behind)
+	if w.Behind > 0 {
+		why += text("; the callback before it ends at %s", w.At)
+	}
+	if shortBound(cfg) {
+		why += text("; that a bound shorter than the wait counts as the wait, %s, "+
+			"does not explain the run either", cfg.Wait)
+	}
+	return why
+}
+
+// decidedBecause says why w had to fire at an instant, if no callback held it up.
+func (x *exam) decidedBecause(w *edge.Fire, at time.Duration) string {
+	cfg := x.Schedule.Config
+	switch w.Kind {
+	case edge.Leading:
+		return text("call %d at %s is the first of its burst", w.Value, at)
+	case edge.Bound:
+		return text("the first event that has not fired came at %s, and the bound is %s", at-cfg.MaxWait, cfg.MaxWait)
+	case edge.Brought:
+		return text("more than the bound of %s has passed since the first event that has not fired, "+
+			"so that call %d fires: MaxWaitOnCall is declared",
+			cfg.MaxWait, w.Value)
+	case edge.Trailing:
+		return text("the newest event came at %s, and the wait is %s", at-cfg.Wait, cfg.Wait)
+	case edge.Flushed:
+		return text("flush at %s fires what is pending", at)
+	case edge.Filled:
+		return text("the burst was full: it may hold no more than %d", cfg.K)
+	}
+	return ""
+}

@@ -1,0 +1,130 @@
+package debouncer
+
+import (
+	db "github.com/escapement-go/escapement/conformance/debouncertest"
+)
+
+// trailingSpec describes it.
+func trailingSpec(mutant string, source db.TimeSource) db.Spec {
+	var shared *trailing
+	return db.Spec{
+		Name: "zoo: " + mutant,
+		Time: source,
+		New: func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
+			d := newTrailing(env.Clock, cfg.Wait, fire, mutant)
+			if shared != nil && shared.clock == env.Clock && mutant == "instances share a burst" {
+				d.shared = shared
+			}
+			shared = d
+			keys := map[int]*trailing{}
+			byKey := func(key, v int) {
+				d.mu.Lock()
+				if mutant == "keys share a wait" {
+					key = 0
+				}
+				if mutant == "keys share sixteen waits" {
+					key %= 16
+				}
+				if mutant == "forgets all keys for a ninth" && keys[key] == nil && len(keys) == 8 {
+					for _, old := range keys {
+						old.cancel()
+					}
+					clear(keys)
+				}
+				if keys[key] == nil {
+					keys[key] = newTrailing(env.Clock, cfg.Wait, fire, mutant)
+				}
+				own := keys[key]
+				d.mu.Unlock()
+				own.call(v)
+			}
+			return db.Funcs{Call: d.call, CallKey: byKey, CancelReports: d.cancel, Flush: d.flush,
+				Pending: d.isPending, Stop: d.stop, Close: d.end}
+		},
+		Traits: db.Traits{
+			Edges: []db.Edges{db.Trailing}, Payload: db.LastPayload, Tie: db.ResetFirst, StaleFire: db.StaleForbidden,
+			CancelBarrier: db.CommitBarrier, AfterCancel: db.CancelReusable, StopPending: db.StopDrops,
+			ZeroWait: db.ZeroSync, Overlap: db.Serial,
+			CloseFlush: db.CloseFires, ClockBack: db.BackBounded, PanicPolicy: db.PanicPropagates,
+		},
+	}
+}
+
+// trailingMutants are the other mistakes, with the rule that must catch each.
+var trailingMutants = []mistake{
+	{"fires 1ns early", "DB-QUIET"},
+	{"not reset by later events", "DB-QUIET"},
+	{"fires 1ns late", "DB-EXACT"},
+	{"waits a microsecond at least", "DB-EXACT"},
+	{"a wait of a nanosecond is none", "DB-QUIET"},
+	{"rounds the wait to milliseconds", "DB-QUIET"},
+	{"wait is 32 bits", "DB-QUIET"},
+	{"old timers go on", "DB-ONE"},
+	{"fires twice", "DB-IDLE"},
+	{"keeps the first payload", "DB-LAST"},
+	{"a burst holds 63 events", "DB-QUIET"},
+	{"no fire at all for one event", "DB-LIVE"},
+	{"fires only once ever", "DB-LIVE"},
+	{"lost while running", "DB-LIVE"},
+	{"lost when two wait their turn", "DB-LIVE"},
+	{"clears after the callback", "DB-LIVE"},
+	{"drops what came due while running", "DB-LIVE"},
+	{"what came due while running takes the newer event", "DB-QUIET"},
+	{"fires again when idle", "DB-IDLE"},
+	{"hands out another payload", "DB-SUBSEQ"},
+	{"waits half as long after a fire", "DB-GAPRATE"},
+	{"a late event lets the old one fire first", "DB-TIE"},
+	{"panics on the third event", "X-CALLS"},
+	{"keeps a lock when nothing is cancelled", "X-CALLS"},
+	{"keeps a lock when a timer fires for nothing", "X-CALLS"},
+	{"looks again for no time", "X-CALLS"},
+	{"stop waits for a goroutine that is gone", "X-CALLS"},
+	{"no generation check", "DB-NOSTALE"},
+	{"cancel does nothing", "DB-CANCEL"},
+	{"cancel is final", "DB-REUSE"},
+	{"cancel only drops the payload", "DB-CANCELBAR"},
+	{"cancel only stops the timer", "DB-CANCELBAR"},
+	{"cancel always reports true", "DB-CANCELBAR"},
+	{"cancel reports what is running", "DB-CANCELBAR"},
+	{"cancel reports what waits its turn", "DB-CANCELBAR"},
+	{"a new burst is taken for the cancelled one", "DB-QUIET"},
+	{"flush does nothing", "DB-FLUSH"},
+	{"flush while running fires nothing", "DB-FLUSH"},
+	{"flush fires without an event", "DB-FLUSH0"},
+	{"flush keeps the timer", "DB-IDLE"},
+	{"flush looks and fires under two locks", "X-CONC"},
+	{"pending while running", "DB-PEND"},
+	{"nothing is pending while running", "DB-PEND"},
+	{"what has run is pending until its callback ends", "DB-PEND"},
+	{"stop lets the pending event fire", "DB-STOP"},
+	{"stop keeps what waits its turn", "DB-STOP"},
+	{"call after stop works", "DB-STOP"},
+	{"call after stop panics", "DB-STOP"},
+	{"second stop panics", "DB-STOP"},
+	{"flush fires what stop has dropped", "DB-STOP"},
+	{"cancel after stop revives it", "DB-STOP"},
+	{"deaf until the cancelled deadline", "DB-LIVE"},
+	{"zero wait never fires", "DB-ZERO"},
+	{"a negative wait never fires", "DB-NEG"},
+	{"callbacks overlap", "DB-OVERLAP"},
+	{"callback under the lock", "X-REENT"},
+	{"the end waits for the callback", "X-REENT"},
+	{"goroutine left behind", "X-LEAK"},
+	{"timer left armed", "X-LEAK"},
+	{"a timer that comes too late leaves a goroutine", "X-LEAK"},
+	{"a zero payload is no event", "DB-LIVE"},
+	{"drops what is pending at the end", "DB-CLOSE"},
+	{"goes on waiting at the end", "DB-CLOSE"},
+	{"drops what waits its turn at the end", "DB-CLOSE"},
+	{"fires at the end what was cancelled", "DB-CLOSE"},
+	{"keys share a wait", "DB-KEY"},
+	{"keys share sixteen waits", "DB-KEY"},
+	{"forgets all keys for a ninth", "DB-KEY"},
+	{"instances share a burst", "X-ISO"},
+	{"waits for the clock to come back", "X-BACK"},
+	{"waits on what was set back", "X-BACK"},
+	{"arms a timer of package time too", "X-CLOCK1"},
+	{"a panic leaves it running", "X-PANIC"},
+	{"a panic is swallowed", "X-PANIC"},
+	{"a panic forgets what waits its turn", "X-PANIC"},
+}
