@@ -139,6 +139,9 @@ func (x *exam) lostLast() *conformance.Done {
 
 // cancelCloses is TH-CTX: a cancel closes the output.
 func (x *exam) cancelCloses() *suite.Violation {
+	if readerGone(x.Schedule) {
+		return x.abandoned()
+	}
 	if v := x.difference().Breaks("TH-CTX"); v != nil {
 		return v
 	}

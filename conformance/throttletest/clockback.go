@@ -122,7 +122,13 @@ func (x *exam) crowded() *suite.Violation {
 	if x.unfinished() || x.twice() || x.traits.ClockBack != BackBounded || len(steps) == 0 {
 		return nil
 	}
-	fires := slices.DeleteFunc(slices.Clone(x.Fires), func(f conformance.Fire) bool { return f.Began.At < steps[0].At })
+	first := slices.IndexFunc(x.Done, func(d conformance.Done) bool { return d.Step == steps[0] })
+	if first < 0 {
+		return nil
+	}
+	fires := slices.DeleteFunc(slices.Clone(x.Fires), func(f conformance.Fire) bool {
+		return f.Began.Seq < x.Done[first].Began.Seq
+	})
 	if x.edges&Trailing != 0 && len(fires) > 0 {
 		fires = fires[1:]
 	}

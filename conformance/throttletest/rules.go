@@ -172,8 +172,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			suite.Steps(conformance.OpFault)), conformance.OpFault),
 		{
 			Rule: conformance.Rule{ID: "TH-CTX", Level: extended,
-				Text: "When its context is cancelled the output MUST be closed at once, and nothing " +
-					"may be emitted any more."},
+				Text: "When its context is cancelled the output MUST be closed at once, nothing may be " +
+					"emitted any more, and no goroutine may go on waiting for a reader that has gone."},
 			Ops:   []conformance.Op{conformance.OpCancel},
 			About: suite.Steps(conformance.OpCancel),
 			Check: (*exam).cancelCloses,
@@ -196,7 +196,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 					"emissions begin at least the interval apart, none comes twice, " +
 					"and what came last on the trailing edge is emitted.",
 			},
-			About: func(j suite.Job) bool { return j.Schedule.Config.Busy > 0 },
+			About: func(j suite.Job) bool { return j.Schedule.Config.Busy > 0 && !readerGone(j.Schedule) },
 			Check: (*exam).busy,
 		},
 		{
@@ -206,7 +206,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Unless: func(_ *suite.Suite, tr *Traits) string { return undeclared(tr.Anchor == 0, "Anchor") },
 			Absent: on(suite.Rule[Traits, *exam]{}, Leading).Absent,
 			About: func(j suite.Job) bool {
-				return j.Schedule.Config.Busy > 0 && j.Schedule.Config.Edges == Leading
+				return j.Schedule.Config.Busy > 0 && j.Schedule.Config.Edges == Leading && !readerGone(j.Schedule)
 			},
 			Beyond: []string{"TH-BUSY"},
 			Check:  (*exam).anchored,
@@ -397,8 +397,13 @@ func (x *exam) calls() *suite.Violation {
 		if d.Panic != "" {
 			return suite.Broken(d.At, "", "%s panicked: %s", d.Step, d.Panic)
 		}
-		if (x.Stuck || x.Schedule.Config.Busy > 0) && d.Ended.Seq == 0 && !d.Inside {
+		waited := x.Schedule.Config.Busy > 0 && !readerGone(x.Schedule)
+		switch {
+		case d.Ended.Seq > 0 || d.Inside:
+		case x.Stuck:
 			return suite.Broken(d.At, "", "%s never returned", d.Step)
+		case waited:
+			return suite.Broken(d.At, "no callback ran any more", "%s never returned", d.Step)
 		}
 	}
 	return nil

@@ -48,6 +48,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	for _, e := range kinds {
 		out = append(out, c.ends(s, e)...)
 		out = append(out, c.callbacks(s, e)...)
+		out = append(out, c.readers(s, e)...)
 	}
 	near := []time.Duration{0, 1, suite.Wait / 2, suite.Wait + 1}
 	many := []time.Duration{suite.Wait / 2, 2 * suite.Wait}
