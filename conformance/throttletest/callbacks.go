@@ -27,8 +27,14 @@ func (c *contract) callbacks(s *suite.Suite, e Edges) []suite.Family {
 		return out // there are no callbacks
 	}
 	forbidden := edge.NoReentry(s, c.spec.Traits.Reentrancy)
-	for _, op := range s.Supported(conformance.OpCall, conformance.OpReset, conformance.OpFlush, conformance.OpStop) {
-		if op == conformance.OpReset && e != Leading || op == conformance.OpFlush && e&Trailing == 0 || forbidden != "" {
+	ops := s.Supported(conformance.OpCall, conformance.OpStop)
+	if e == Leading {
+		ops = append(ops, s.Supported(conformance.OpReset)...)
+	} else {
+		ops = append(ops, s.Supported(conformance.OpFlush)...)
+	}
+	for _, op := range ops {
+		if forbidden != "" {
 			continue
 		}
 		out = append(out, suite.Family{Name: "inside " + string(op) + " " + e.String(),
@@ -121,7 +127,7 @@ func (x *exam) busySpace() *suite.Violation {
 // the end of a callback that ran then.
 func (x *exam) byFlush(f conformance.Fire) bool {
 	return slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool {
-		return s.Op == conformance.OpFlush && (s.At == f.Began.At || s.At < f.Began.At && x.runsUntil(s.At) >= f.Began.At)
+		return s.Op == conformance.OpFlush && s.At <= f.Began.At && f.Began.At <= x.runsUntil(s.At)
 	})
 }
 
@@ -133,7 +139,7 @@ func (x *exam) runsUntil(at time.Duration) time.Duration {
 		if f.Began.At < at && (f.Ended.Seq == 0 || f.Ended.At > end) {
 			end = f.Ended.At
 			if f.Ended.Seq == 0 {
-				return edge.Far
+				return far
 			}
 		}
 	}

@@ -148,7 +148,8 @@ func (x *exam) crowded() *suite.Violation {
 		if k > 1 {
 			v.Headline = fmt.Sprintf("%d emissions from %s to %s, want %d at most",
 				most+1, timeline.Duration(first), timeline.Duration(f), most)
-			v.Because = fmt.Sprintf("%d events may pass in %s, and the clock was not set again", k, timeline.Duration(interval))
+			v.Because = fmt.Sprintf("%d events may pass in %s, and the clock was not set again",
+				k, timeline.Duration(interval))
 		}
 		v.Lanes = []suite.Lane{x.Got()}
 		return v

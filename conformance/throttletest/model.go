@@ -11,6 +11,9 @@ import (
 	"github.com/escapement-go/escapement/internal/timeline"
 )
 
+// far is later than any instant of a schedule.
+const far = math.MaxInt64
+
 // model says what must be emitted in a schedule, and up to which instant that is certain.
 // With the trailing edge alone there are two correct throttles: an event that follows an
 // emission waits for the end of the interval that the emission has opened or, if opens is
@@ -18,7 +21,7 @@ import (
 // if early is set.
 func (x *exam) model(opens, early bool) edge.Model {
 	cfg := x.Schedule.Config
-	m := &model{Model: edge.Model{Certain: edge.Far}, x: x, interval: cfg.Interval, opens: opens, early: early}
+	m := &model{Model: edge.Model{Certain: far}, x: x, interval: cfg.Interval, opens: opens, early: early}
 	switch {
 	case x.edges == NoEdges:
 		for _, s := range x.Schedule.Steps {
@@ -35,7 +38,7 @@ func (x *exam) model(opens, early bool) edge.Model {
 			return m.Model
 		}
 	}
-	m.pass(edge.Far)
+	m.pass(far)
 	return m.Model
 }
 
@@ -174,7 +177,7 @@ func (m *model) led(s conformance.Step) bool {
 // windows returns what a throttle emits that lets several events pass in an interval.
 func (x *exam) windows() edge.Model {
 	cfg, traits := x.Schedule.Config, x.traits
-	m := edge.Model{Certain: edge.Far}
+	m := edge.Model{Certain: far}
 	var passed []time.Duration // in the interval that is running, oldest first
 	again := math.MinInt       // the number of events since a reset, of which the first must pass
 	for _, s := range x.Schedule.Steps {

@@ -90,8 +90,8 @@ func (c *contract) intervals(s *suite.Suite, e Edges) []suite.Family {
 	if s.Time != conformance.PackageTime {
 		for _, epoch := range suite.Epochs {
 			cfg := cfg.With("epoch", epoch)
-			far := append(numbered(cfg, calls, grid, 3), c.ages(cfg)...)
-			out = append(out, suite.Family{Name: "epoch " + epoch, Schedules: far})
+			there := append(numbered(cfg, calls, grid, 3), c.ages(cfg)...)
+			out = append(out, suite.Family{Name: "epoch " + epoch, Schedules: there})
 		}
 	}
 	return out

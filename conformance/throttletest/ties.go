@@ -79,7 +79,8 @@ func flushAtEnd(cfg conformance.Config) []conformance.Schedule {
 		} {
 			steps := slices.Concat(head, tie)
 			next := call(suite.Wait+suite.Wait/2, false)
-			out = append(out, suite.Plan(cfg, steps...), suite.Plan(cfg, slices.Concat(steps, []conformance.Step{next})...))
+			out = append(out, suite.Plan(cfg, steps...),
+				suite.Plan(cfg, slices.Concat(steps, []conformance.Step{next})...))
 		}
 	}
 	return suite.NumberedCalls(out)

@@ -185,8 +185,9 @@ func (d *timed) enter(v int) {
 	if d.pending && d.armed && !overtakes {
 		running = true // the timer is on the way
 	}
-	if d.stopped || d.busy && d.is("a panic on the trailing edge wedges it") || d.is("an interval of zero never trails") && d.cfg.Interval == 0 &&
-		d.cfg.Edges == throttletest.Trailing {
+	if d.stopped || d.busy && d.is("a panic on the trailing edge wedges it") ||
+		d.is("an interval of zero never trails") && d.cfg.Interval == 0 &&
+			d.cfg.Edges == throttletest.Trailing {
 		d.mu.Unlock()
 		return
 	}
