@@ -45,8 +45,9 @@ func afterSetBack(cfg conformance.Config) []conformance.Schedule {
 	var out []conformance.Schedule
 	for _, began := range []time.Duration{0, wait * 17 / 10} {
 		head := []conformance.Step{{Op: conformance.OpCall}}
-		if began > 0 {
-			head = append(head, conformance.Step{Op: conformance.OpCall, At: began})
+		if began > 0 { // as many events as it lets pass
+			later := conformance.Step{Op: conformance.OpCall, At: began}
+			head = append(head, slices.Repeat([]conformance.Step{later}, max(1, cfg.K))...)
 		}
 		for _, by := range []time.Duration{-1, -wait / 2, -wait, -time.Hour} {
 			for _, after := range []time.Duration{1, wait / 2, wait - 1, wait * 3 / 2, wait * 5 / 2} {

@@ -98,7 +98,7 @@ func (c *contract) intervals(s *suite.Suite, e Edges) []suite.Family {
 }
 
 // ages are events after a silence that takes half of a duration's bits, or nearly all of them,
-// and one more around the end of the interval that begins then. Package time ends before.
+// and more around the ends of the intervals that begin then. Package time ends before.
 func (c *contract) ages(cfg conformance.Config) []conformance.Schedule {
 	silences := []time.Duration{1<<62 - 1, 1 << 62}
 	if c.spec.Time != conformance.PackageTime {
@@ -106,10 +106,12 @@ func (c *contract) ages(cfg conformance.Config) []conformance.Schedule {
 	}
 	var out []conformance.Schedule
 	for _, silence := range silences {
-		for _, gap := range []time.Duration{1, suite.Wait - 1, suite.Wait + 1} {
-			out = append(out, suite.Plan(cfg, conformance.Step{Op: conformance.OpCall},
-				conformance.Step{Op: conformance.OpCall, At: silence},
-				conformance.Step{Op: conformance.OpCall, At: silence + gap}))
+		for _, after := range [][]time.Duration{{0, 1}, {0, suite.Wait - 1, suite.Wait, 2*suite.Wait + 1}} {
+			s := suite.Plan(cfg, conformance.Step{Op: conformance.OpCall})
+			for _, gap := range after {
+				s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpCall, At: silence + gap})
+			}
+			out = append(out, s)
 		}
 	}
 	return suite.NumberedCalls(out)
