@@ -417,11 +417,7 @@ func TestBundler_flushWaitsForItself(t *testing.T) {
 	var b *bundler.Bundler
 	b = bundler.NewBundler(0, func(any) {
 		defer close(handled)
-		go func() {
-			close(flushing)
-			b.Flush()
-			close(flushed)
-		}()
+		go func() { close(flushing); b.Flush(); close(flushed) }()
 		<-flushing
 		for range 1000 { // it would wait for flushed, if it were Flush that it calls
 			runtime.Gosched()
