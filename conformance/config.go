@@ -29,8 +29,10 @@ type Config struct {
 	Limit, Backlog int
 	Timeout        time.Duration
 
-	// Busy is how long each callback runs, on the clock under test.
-	Busy time.Duration
+	// Busy is how long each callback runs, on the clock under test, or with BusyRuns as many
+	// of them, the first ones; the others take no time then.
+	Busy     time.Duration
+	BusyRuns int
 	// Inside is an operation that the first callback does before it returns.
 	Inside Op
 	// Panics is the number of the callback that panics, counted from 1.
@@ -68,6 +70,7 @@ var configKeys = []configKey{
 	intKey("backlog", func(c *Config) *int { return &c.Backlog }),
 	durationKey("timeout", func(c *Config) *time.Duration { return &c.Timeout }),
 	durationKey("busy", func(c *Config) *time.Duration { return &c.Busy }),
+	intKey("busyruns", func(c *Config) *int { return &c.BusyRuns }),
 	{"inside", func(c *Config) string { return string(c.Inside) }, func(c *Config, s string) error {
 		if _, ok := operations[Op(s)]; !ok || Op(s) == OpIdle {
 			return fmt.Errorf("inside=%q: unknown operation", s)

@@ -132,9 +132,9 @@ var lawsElsewhere = []struct{ id, where string }{
 		"That it keeps others waiting is a choice."},
 	{"TH-SUBSEQ", "TH-NOSPON, TH-PAY and TH-SPACE compare every emission with the events."},
 	{"TH-NOLOCK", "as DB-NOLOCK."},
-	{"TH-CTX, a reader that stops", "is not judged. What a stream emits is what a reader has received, and whoever " +
-		"describes the stream writes the reader: from outside, an item in a buffer and a goroutine that is blocked " +
-		"for good look alike. A reader that is late is not tried either: what it misses depends on that buffer."},
+	{"TH-CTX, a reader that stops", "is judged by what is left when the context is cancelled too. Before that an " +
+		"item in a buffer and a goroutine that is blocked for good look alike from outside, as whoever describes " +
+		"the stream writes the reader. A reader that is late is not tried: what it misses depends on that buffer."},
 	{"RL-SPLIT", "RL-MODEL: both ways are decided as by the exact bucket."},
 	{"CN-WINDOW", "is not judged: quotas are not asked to give anything back. " +
 		"Limiters that are asked are held to CN-UPPER."},

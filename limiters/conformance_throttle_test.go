@@ -36,8 +36,11 @@ func throttleSpec(source throttletest.TimeSource) throttletest.Spec {
 		Name: "limiters.Throttle",
 		Time: source,
 		New: func(env throttletest.Env, cfg throttletest.Config, _ func(int)) throttletest.Funcs {
-			clock := limiters.WithClock(injected(source, env))
-			h := limiters.NewThrottle(cfg.Interval, clock, limiters.PerWindow(max(1, cfg.K)))
+			opts := []limiters.ThrottleOption{limiters.WithClock(injected(source, env))}
+			if cfg.K > 0 {
+				opts = append(opts, limiters.PerWindow(cfg.K))
+			}
+			h := limiters.NewThrottle(cfg.Interval, opts...)
 			return throttletest.Funcs{Allow: h.Allow, AllowAt: h.AllowAt, Reset: h.Reset}
 		},
 		Traits: throttletest.Traits{
@@ -72,6 +75,7 @@ func throttleFuncSpec(source throttletest.TimeSource) throttletest.Spec {
 			Boundary:    throttletest.BoundaryPasses,
 			BothSingle:  throttletest.BothOnce,
 			Payload:     throttletest.LastPayload,
+			Anchor:      throttletest.AnchorStart,
 			ClockBack:   throttletest.BackBounded,
 			PanicPolicy: throttletest.PanicPropagates,
 		},
@@ -91,8 +95,9 @@ func throttleStreamSpec(source throttletest.TimeSource) throttletest.Spec {
 			})
 		},
 		Traits: throttletest.Traits{
-			Edges:    []throttletest.Edges{throttletest.Leading},
-			Boundary: throttletest.BoundaryPasses,
+			Edges:     []throttletest.Edges{throttletest.Leading},
+			Boundary:  throttletest.BoundaryPasses,
+			ClockBack: throttletest.BackBounded,
 		},
 	}
 }
@@ -131,5 +136,6 @@ func throttleFuncStreamSpec(source throttletest.TimeSource) throttletest.Spec {
 		})
 	}
 	spec.Traits.CloseFlush = throttletest.CloseFires
+	spec.Traits.Anchor = 0 // there are no callbacks
 	return spec
 }

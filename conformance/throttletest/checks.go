@@ -4,10 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/escapement-go/escapement/conformance"
-	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
 )
@@ -17,11 +15,47 @@ func emitted(f conformance.Fire) []suite.Lane {
 	return []suite.Lane{{Name: "got", Marks: []suite.Mark{{At: f.Began.At, Text: suite.FireMark(f.Value)}}}}
 }
 
+// fromNothing finds an emission with a payload that no event has brought, or not as often.
+func (x *exam) fromNothing() *suite.Violation {
+	if x.payload == NoPayload {
+		return nil
+	}
+	each := 1
+	if x.twice() {
+		each = 2
+	}
+	for i, f := range x.Fires {
+		brought, emissions := 0, 0
+		for _, d := range x.Done {
+			if (d.Op.Counts() || d.Op == conformance.OpFault) && d.N == f.Value && d.Began.Seq < f.Began.Seq {
+				brought += each
+			}
+		}
+		for _, before := range x.Fires[:i+1] {
+			if before.Value == f.Value {
+				emissions++
+			}
+		}
+		if emissions <= brought {
+			continue
+		}
+		because := "no event with that payload had come"
+		if brought > 0 {
+			because = fmt.Sprintf("it had been emitted %d times for %d events", emissions-1, brought/each)
+		}
+		v := suite.Broken(f.Began.At, because, "emitted %d at %s", f.Value, timeline.Duration(f.Began.At))
+		v.Lanes = []suite.Lane{x.Got()}
+		return v
+	}
+	return nil
+}
+
 // stopHolds is TH-STOP: after Stop has returned nothing is emitted until another event
-// comes, unless Stop met the end of the interval.
+// comes, unless Stop met the end of the interval, or a callback that ran: whoever runs it may have
+// made up its mind to go on with what had come meanwhile.
 func (x *exam) stopHolds() *suite.Violation {
 	for i, d := range x.Done {
-		if d.Op != conformance.OpStop || d.Ended.Seq == 0 || d.Inside {
+		if d.Op != conformance.OpStop || d.Ended.Seq == 0 {
 			continue
 		}
 		until := math.MaxInt
@@ -29,7 +63,8 @@ func (x *exam) stopHolds() *suite.Violation {
 			until = x.Done[i+1+next].Began.Seq
 		}
 		for _, f := range x.Fires {
-			due := d.Racing && f.Began.At == d.Began.At
+			due := d.Racing && f.Began.At == d.Began.At ||
+				x.Schedule.Config.Busy > 0 && f.Began.At <= x.runsUntil(d.Began.At)
 			if f.Began.Seq > d.Ended.Seq && f.Began.Seq < until && !due {
 				because := "stop had returned at " + timeline.Duration(d.Ended.At) + ", and drops what is pending"
 				v := suite.Broken(f.Began.At, because,
@@ -50,18 +85,16 @@ func brings(d conformance.Done) bool { return d.Op.Counts() }
 // a flush emits sooner than the interval after an emission, or lets the next one come sooner
 // after what it has emitted, and each event is emitted within an interval if none follows it.
 func (x *exam) flushed() *suite.Violation {
+	if x.Schedule.Config.Busy > 0 {
+		return x.flushedBusy()
+	}
 	if v := x.difference().Breaks("TH-FLUSH"); v != nil || x.unfinished() || x.twice() {
 		return v
-	}
-	byFlush := func(f conformance.Fire) bool {
-		return slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool {
-			return s.Op == conformance.OpFlush && s.At == f.Began.At
-		})
 	}
 	interval := timeline.Duration(x.Schedule.Config.Interval)
 	for i := 1; i < len(x.Fires); i++ {
 		f, before := x.Fires[i], x.Fires[i-1]
-		if f.Began.At-before.Began.At >= x.shortest() || byFlush(f) || byFlush(before) {
+		if f.Began.At-before.Began.At >= x.shortest() || x.byFlush(f) || x.byFlush(before) {
 			continue
 		}
 		v := suite.Broken(f.Began.At, "the emission before it came at "+timeline.Duration(before.Began.At)+
@@ -78,76 +111,6 @@ func (x *exam) flushed() *suite.Violation {
 		return v
 	}
 	return nil
-}
-
-// certain judges what must hold in whatever order an event or a reset and the end of an
-// interval come: emissions are the interval apart, none comes twice or after a newer one,
-// and the last event is emitted on the trailing edge.
-func (x *exam) certain() *edge.Finding {
-	if x.unfinished() || x.twice() {
-		return &edge.Finding{}
-	}
-	order, reset := x.order()
-	inRow := x.rows() // each call of a row may have a goroutine of its own, so that they come in any order
-	say := func(rule string, at time.Duration, because, headline string, args ...any) *edge.Finding {
-		v := suite.Broken(at, because, headline, args...)
-		got := suite.Lane{Name: "got"}
-		got.Marks = x.Got().Marks
-		v.Lanes = []suite.Lane{got}
-		return &edge.Finding{Rule: rule, Violation: v}
-	}
-	interval := x.Schedule.Config.Interval
-	for i := 1; i < len(x.Fires); i++ {
-		f, before := x.Fires[i], x.Fires[i-1]
-		at := timeline.Duration(f.Began.At)
-		if f.Began.At-before.Began.At < x.shortest() && (before.Began.Seq > reset || f.Began.Seq < reset) {
-			rule := "TH-SPACE"
-			if reset > 0 {
-				rule = "TH-RESET"
-			}
-			opened := timeline.Duration(before.Began.At)
-			return say(rule, f.Began.At,
-				"the emission at "+opened+" opened an interval of "+timeline.Duration(interval),
-				"emitted at %s, want %s at the earliest", at, timeline.Duration(before.Began.At+interval))
-		}
-		if x.traits.Payload == LastPayload && !inRow && order[f.Value] <= order[before.Value] {
-			rule := "TH-PAY"
-			if f.Value == before.Value {
-				rule = "TH-NOSPON"
-			}
-			because := fmt.Sprintf("%d had been emitted at %s", before.Value, timeline.Duration(before.Began.At))
-			return say(rule, f.Began.At, because, "emitted %d at %s, want a newer event", f.Value, at)
-		}
-	}
-	if last := x.lostLast(); last != nil && !inRow {
-		return say("TH-LAST", last.Began.At, "nothing came after it", "call %d at %s was not emitted by %s",
-			last.N, timeline.Duration(last.Began.At), timeline.Duration(x.End))
-	}
-	return &edge.Finding{}
-}
-
-// order returns the places in the trace at which each event and the reset began.
-func (x *exam) order() (events map[int]int, reset int) {
-	events = map[int]int{}
-	for _, d := range x.Done {
-		switch d.Op {
-		case conformance.OpCall:
-			events[d.N] = d.Began.Seq
-		case conformance.OpReset:
-			reset = d.Began.Seq
-		}
-	}
-	return events, reset
-}
-
-// rows reports whether several steps of one instant race.
-func (x *exam) rows() bool {
-	for i := range x.Schedule.Steps {
-		if row(x.Schedule.Steps[i:]) > 1 {
-			return true
-		}
-	}
-	return false
 }
 
 // lostLast returns the newest event if the trailing edge should have emitted it and has
@@ -176,6 +139,9 @@ func (x *exam) lostLast() *conformance.Done {
 
 // cancelCloses is TH-CTX: a cancel closes the output.
 func (x *exam) cancelCloses() *suite.Violation {
+	if readerGone(x.Schedule) {
+		return x.abandoned()
+	}
 	if v := x.difference().Breaks("TH-CTX"); v != nil {
 		return v
 	}
@@ -210,182 +176,4 @@ func (x *exam) ended(op conformance.Op) *conformance.Done {
 		return nil
 	}
 	return &x.Done[len(x.Done)-1]
-}
-
-// busy judges runs whose callbacks take time. Whether the interval counts from the start
-// or the end of one is a choice, and so is what becomes of a call meanwhile; this rule
-// leaves both open.
-func (x *exam) busy() *suite.Violation {
-	if x.unfinished() {
-		return nil
-	}
-	if v := x.busySpace(); v != nil {
-		return v
-	}
-	if v := x.busyLead(); v != nil {
-		return v
-	}
-	last := x.lostLast()
-	if last == nil || last.Inside {
-		return nil
-	}
-	v := suite.Broken(last.At, "nothing came after it", "call %d was not emitted by %s",
-		last.N, timeline.Duration(x.End))
-	if len(x.Fires) > 0 {
-		v.Lanes = emitted(x.Fires[len(x.Fires)-1])
-	}
-	return v
-}
-
-// busySpace finds emissions that are too close, or of the same event.
-func (x *exam) busySpace() *suite.Violation {
-	cfg := x.Schedule.Config
-	for i := 1; i < len(x.Fires); i++ {
-		f, before := x.Fires[i], x.Fires[i-1]
-		at := timeline.Duration(f.Began.At)
-		if f.Began.At-before.Began.At < x.shortest() && !x.twice() {
-			because := fmt.Sprintf("the emission at %s began an interval of %s; its callback takes %s",
-				timeline.Duration(before.Began.At), timeline.Duration(cfg.Interval), timeline.Duration(cfg.Busy))
-			return suite.Broken(f.Began.At, because,
-				"emitted at %s, want %s at the earliest", at, timeline.Duration(before.Began.At+cfg.Interval))
-		}
-		if f.Value == before.Value && x.traits.Payload == LastPayload && x.traits.BothSingle != BothTwice {
-			return suite.Broken(f.Began.At, "", "emitted %d again at %s", f.Value, at)
-		}
-	}
-	return nil
-}
-
-// busyLead finds an event that the leading edge did not emit at once, although within an
-// interval before it no callback began or ran.
-func (x *exam) busyLead() *suite.Violation {
-	interval, steps := x.Schedule.Config.Interval, x.Schedule.Steps
-	if x.edges&Leading == 0 || x.payload == NoPayload {
-		return nil
-	}
-	for _, s := range steps {
-		since := s.At - interval
-		idle := !slices.ContainsFunc(x.Fires, func(f conformance.Fire) bool {
-			return f.Began.At < s.At && (f.Ended.Seq == 0 || f.Ended.At >= since)
-		})
-		first := !slices.ContainsFunc(steps, func(o conformance.Step) bool { return o.N < s.N && o.At >= since })
-		if s.Op == conformance.OpCall && idle && first && !x.fired(s) {
-			return suite.Broken(s.At, "no interval was running, and no callback",
-				"call %d was not emitted at %s", s.N, timeline.Duration(s.At))
-		}
-	}
-	return nil
-}
-
-// anchored judges from where the intervals of callbacks count that take time.
-func (x *exam) anchored() *suite.Violation {
-	if x.unfinished() {
-		return nil
-	}
-	for _, s := range x.Schedule.Steps {
-		var last *conformance.Fire // that began before the event
-		now := false
-		for i := range x.Fires {
-			if f := &x.Fires[i]; f.Began.At < s.At {
-				last = f
-			} else if f.Began.At == s.At {
-				now = true
-			}
-		}
-		if last == nil || last.Ended.Seq == 0 || last.Ended.At >= s.At {
-			continue // nobody can tell whether a callback that ends at this instant is over
-		}
-		start, end := timeline.Duration(last.Began.At), timeline.Duration(last.Ended.At)
-		switch since := s.At - x.Schedule.Config.Interval; {
-		case x.traits.Anchor == AnchorStart && !now && last.Began.At+1 < since:
-			return suite.Broken(s.At, "the callback before it ran from "+start+" to "+end+", and "+
-				"AnchorStart is declared",
-				"call %d was not emitted at %s", s.N, timeline.Duration(s.At))
-		case x.traits.Anchor == AnchorEnd && now && last.Ended.At-1 > since:
-			return suite.Broken(s.At, "the callback before it ran from "+start+" to "+end+", and AnchorEnd is declared",
-				"emitted at %s, want no emission", timeline.Duration(s.At))
-		}
-	}
-	return nil
-}
-
-// fired reports whether an event was emitted at once.
-func (x *exam) fired(s conformance.Step) bool {
-	return slices.ContainsFunc(x.Fires, func(f conformance.Fire) bool { return f.Value == s.N && f.Began.At == s.At })
-}
-
-// heldUp judges runs in which the clock is set back, which may hold up for one interval at
-// most the first event after it, and a steady flow of events, a tenth of an interval
-// apart.
-func (x *exam) heldUp() *suite.Violation {
-	if x.unfinished() {
-		return nil
-	}
-	interval, steps := x.Schedule.Config.Interval, x.Schedule.Steps
-	steady := len(steps) > 3
-	var set conformance.Step
-	for _, s := range steps {
-		if s.Op == conformance.OpWall {
-			set = s
-			continue
-		}
-		if set.Op == "" {
-			continue
-		}
-		by := s.At + interval + suite.Wait/10
-		if x.edges&Trailing != 0 {
-			by = s.At + 2*interval
-		} else if !steady {
-			return nil
-		}
-		if steady && steps[len(steps)-1].At < by {
-			return nil
-		}
-		inTime := func(f conformance.Fire) bool { return f.Began.At >= s.At && f.Began.At <= by }
-		if !slices.ContainsFunc(x.Fires, inTime) {
-			because := fmt.Sprintf("the clock was set back by %s at %s, and that may hold events up for %s at most",
-				timeline.Duration(-set.D), timeline.Duration(set.At), timeline.Duration(interval))
-			return suite.Broken(by, because,
-				"nothing was emitted from %s to %s", timeline.Duration(s.At), timeline.Duration(by))
-		}
-		if !steady {
-			return nil
-		}
-	}
-	return nil
-}
-
-// stands judges runs in which the clock is set back by the latest instant that the clock
-// has shown.
-func (x *exam) stands() *suite.Violation {
-	if x.unfinished() {
-		return nil
-	}
-	interval := x.Schedule.Config.Interval
-	shown := func(at time.Duration) time.Duration { // what the wall clock showed at that instant
-		skew := time.Duration(0)
-		for _, s := range x.Schedule.Steps {
-			if s.Op == conformance.OpWall && s.At <= at {
-				skew += s.D
-			}
-		}
-		return at + skew
-	}
-	last, most := time.Duration(-edge.Far), time.Duration(-edge.Far)
-	for _, f := range x.Fires {
-		for _, s := range x.Schedule.Steps {
-			if s.At <= f.Began.At && s.Op == conformance.OpCall {
-				most = max(most, shown(s.At))
-			}
-		}
-		at := max(most, shown(f.Began.At))
-		if at-last < x.shortest() {
-			because := fmt.Sprintf("the interval of %s since the emission before it was not over on that clock",
-				timeline.Duration(interval))
-			return suite.Broken(f.Began.At, because, "emitted at %s, when the clock had come no further than %s",
-				timeline.Duration(f.Began.At), timeline.Duration(at))
-		}
-		last = at
-	}
-	return nil
 }

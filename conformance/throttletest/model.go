@@ -11,13 +11,17 @@ import (
 	"github.com/escapement-go/escapement/internal/timeline"
 )
 
-// model says what must be emitted in a schedule of settled steps, and up to which instant
-// that is certain. With the trailing edge alone there are two correct throttles: an event
-// that follows an emission waits for the end of the interval that the emission has opened
-// or, if opens is false, opens one itself.
-func (x *exam) model(opens bool) edge.Model {
+// far is later than any instant of a schedule.
+const far = math.MaxInt64
+
+// model says what must be emitted in a schedule, and up to which instant that is certain.
+// With the trailing edge alone there are two correct throttles: an event that follows an
+// emission waits for the end of the interval that the emission has opened or, if opens is
+// false, opens one itself. A racing step comes after the end of an interval, or before it
+// if early is set.
+func (x *exam) model(opens, early bool) edge.Model {
 	cfg := x.Schedule.Config
-	m := &model{Model: edge.Model{Certain: edge.Far}, x: x, interval: cfg.Interval, opens: opens}
+	m := &model{Model: edge.Model{Certain: far}, x: x, interval: cfg.Interval, opens: opens, early: early}
 	switch {
 	case x.edges == NoEdges:
 		for _, s := range x.Schedule.Steps {
@@ -34,7 +38,7 @@ func (x *exam) model(opens bool) edge.Model {
 			return m.Model
 		}
 	}
-	m.pass(edge.Far)
+	m.pass(far)
 	return m.Model
 }
 
@@ -44,6 +48,7 @@ type model struct {
 	x        *exam
 	interval time.Duration
 	opens    bool // an emission at the end of an interval opens the next
+	early    bool // racing steps come before the end of an interval
 
 	running bool          // an interval is
 	until   time.Duration // its end
@@ -86,7 +91,9 @@ func (m *model) step(s conformance.Step) (over bool) {
 	if m.running && s.At == m.until && !m.pending && m.x.edges != Leading {
 		m.Doubt(s.At) // a timer may have closed the interval, or nothing
 	}
-	m.pass(s.At)
+	if !m.early || !s.Racing {
+		m.pass(s.At)
+	}
 	switch s.Op {
 	case conformance.OpReset:
 		m.running = false
@@ -137,7 +144,7 @@ func (m *model) close(s conformance.Step) {
 
 // call is an event.
 func (m *model) call(s conformance.Step) {
-	if m.flushed {
+	if m.flushed || m.led(s) {
 		m.Doubt(s.At)
 	}
 	switch {
@@ -158,10 +165,19 @@ func (m *model) call(s conformance.Step) {
 	}
 }
 
+// led reports whether an event comes after one that, racing with the end of an interval of the
+// trailing edge alone, may have been emitted instead of what waited, as on the leading edge:
+// nobody can tell whether the next one is, too.
+func (m *model) led(s conformance.Step) bool {
+	return m.early && m.x.edges == Trailing && slices.ContainsFunc(m.x.Schedule.Steps, func(o conformance.Step) bool {
+		return o.Racing && o.Op == conformance.OpCall && o.At < s.At
+	})
+}
+
 // windows returns what a throttle emits that lets several events pass in an interval.
 func (x *exam) windows() edge.Model {
 	cfg, traits := x.Schedule.Config, x.traits
-	m := edge.Model{Certain: edge.Far}
+	m := edge.Model{Certain: far}
 	var passed []time.Duration // in the interval that is running, oldest first
 	again := math.MinInt       // the number of events since a reset, of which the first must pass
 	for _, s := range x.Schedule.Steps {

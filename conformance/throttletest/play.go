@@ -81,7 +81,11 @@ func (c *contract) Play(st *suite.Stage) {
 	st.Rests, st.After = true, r.after
 	impl := r.made[0]
 	end := st.Each(row, func(s conformance.Step) { r.step(s) })
-	end += max(3*cfg.Interval, time.Millisecond) + time.Duration(len(st.Steps())+2)*cfg.Busy
+	end += max(3*cfg.Interval, time.Millisecond)
+	if readerGone(st.Schedule) {
+		r.leaveReader(end)
+	}
+	end += time.Duration(2*len(st.Steps())+2) * cfg.Busy // each event may be emitted twice
 	st.To(end)
 	st.Settle()
 	if impl.Closed != nil {

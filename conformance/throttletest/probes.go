@@ -99,10 +99,17 @@ func (c *contract) panicsWith(p *suite.Probe, tr *Traits) (*suite.Violation, str
 	var configs []conformance.Config
 	for _, e := range edge.Kinds(tr.Edges, conformance.Leading) {
 		configs = append(configs, base.With("edges", e.String()))
+		if edge.Slow(p.Suite, tr.Reentrancy) == "" {
+			configs = append(configs, base.With("edges", e.String()).With("busy", "250ms"))
+		}
 	}
 	return edge.Panics(p, configs, []conformance.Op{conformance.OpCall}, tr.PanicPolicy,
 		func(rec *suite.Recording, j suite.Job) *suite.Violation {
-			return c.Exam(tr, rec, j).difference().Violation
+			x := c.Exam(tr, rec, j)
+			if j.Schedule.Config.Busy > 0 {
+				return x.busy()
+			}
+			return x.difference().Violation
 		})
 }
 

@@ -70,6 +70,21 @@ var back = suite.Steps(conformance.OpWall)
 // several selects the runs of intervals that let several events pass.
 func several(j suite.Job) bool { return j.Schedule.Config.K > 1 && !back(j) }
 
+// orBack makes a rule also one about runs of a clock that is set back, of intervals that let one
+// event pass or of those that let several pass: what it says of emissions holds again after that.
+func orBack(r suite.Rule[Traits, *exam], many bool) suite.Rule[Traits, *exam] {
+	which, check := r.About, r.Check
+	setBack := func(j suite.Job) bool { return back(j) && j.Schedule.Config.K > 1 == many }
+	r.About = func(j suite.Job) bool { return which(j) || setBack(j) }
+	r.Check = func(x *exam) *suite.Violation {
+		if back(suite.Job{Schedule: x.Schedule}) {
+			return x.crowded()
+		}
+		return check(x)
+	}
+	return r
+}
+
 // resets selects the runs that the rule of Reset judges.
 func resets(j suite.Job) bool {
 	return j.Schedule.Config.Inside == "" && suite.Has(conformance.OpReset)(j)
@@ -95,7 +110,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		on(law(core, "TH-LEADNEXT", "On the leading edge an event that comes after the end of an interval "+
 			"MUST be emitted at once; at its very end, as declared."),
 			Leading, LeadingAndTrailing),
-		law(core, "TH-SPACE", "Two emissions MUST be at least the interval apart."),
+		orBack(law(core, "TH-SPACE", "Two emissions MUST be at least the interval apart."), false),
 		c.dropped(law(core, "TH-DROP", "With the leading edge alone an event within an interval MUST be dropped, "+
 			"and never emitted later.")),
 		on(law(core, "TH-LAST", "On the trailing edge, what came last in an interval MUST be emitted at its end."),
@@ -112,9 +127,10 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Trailing),
 		on(law(core, "TH-TRAILOPENS", "An emission on the trailing edge MUST open an interval of its own."),
 			Trailing, LeadingAndTrailing),
-		law(core, "TH-NOSPON", "Nothing may be emitted without an event since the last emission."),
-		about(law(core, "TH-ZERO", "With an interval of 0 every event MUST be emitted, "+
-			"unless the constructor refuses it."), zeroInterval),
+		unbidden(law(core, "TH-NOSPON", "Nothing may be emitted without an event since the last emission, "+
+			"nor what no event has brought.")),
+		zeroes(law(core, "TH-ZERO", "With an interval of 0 every event MUST be emitted, "+
+			"unless the constructor refuses it.")),
 		about(on(law(extended, "TH-NONE", "With no edge at all nothing may be emitted, "+
 			"unless the constructor refuses it."), NoEdges),
 			func(j suite.Job) bool { return j.Schedule.Config.Edges == NoEdges }),
@@ -142,11 +158,11 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 					"Stop drops what is pending.",
 			},
 			Ops:   []conformance.Op{conformance.OpStop},
-			About: suite.Steps(conformance.OpStop),
+			About: suite.Has(conformance.OpStop),
 			Check: (*exam).stopHolds,
 		},
-		windows(law(extended, "TH-RATE", "No interval may hold more than the k events that it lets pass, "+
-			"counted as declared.")),
+		orBack(windows(law(extended, "TH-RATE", "No interval may hold more than the k events that it lets pass, "+
+			"counted as declared.")), true),
 		windows(law(extended, "TH-MAXIMAL",
 			"An event that finds less than k in its interval MUST be emitted at once.")),
 		needs(about(law(extended, "TH-ERR", "An error item MUST be passed on at once, in its place, "+
@@ -156,8 +172,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			suite.Steps(conformance.OpFault)), conformance.OpFault),
 		{
 			Rule: conformance.Rule{ID: "TH-CTX", Level: extended,
-				Text: "When its context is cancelled the output MUST be closed at once, and nothing " +
-					"may be emitted any more."},
+				Text: "When its context is cancelled the output MUST be closed at once, nothing may be " +
+					"emitted any more, and no goroutine may go on waiting for a reader that has gone."},
 			Ops:   []conformance.Op{conformance.OpCancel},
 			About: suite.Steps(conformance.OpCancel),
 			Check: (*exam).cancelCloses,
@@ -180,7 +196,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 					"emissions begin at least the interval apart, none comes twice, " +
 					"and what came last on the trailing edge is emitted.",
 			},
-			About: func(j suite.Job) bool { return j.Schedule.Config.Busy > 0 },
+			About: func(j suite.Job) bool { return j.Schedule.Config.Busy > 0 && !readerGone(j.Schedule) },
 			Check: (*exam).busy,
 		},
 		{
@@ -190,7 +206,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Unless: func(_ *suite.Suite, tr *Traits) string { return undeclared(tr.Anchor == 0, "Anchor") },
 			Absent: on(suite.Rule[Traits, *exam]{}, Leading).Absent,
 			About: func(j suite.Job) bool {
-				return j.Schedule.Config.Busy > 0 && j.Schedule.Config.Edges == Leading
+				return j.Schedule.Config.Busy > 0 && j.Schedule.Config.Edges == Leading && !readerGone(j.Schedule)
 			},
 			Beyond: []string{"TH-BUSY"},
 			Check:  (*exam).anchored,
@@ -320,10 +336,35 @@ var whateverEdges = []string{"X-CLOCK1", "X-REENT", "X-CALLS", "X-LEAK", "X-RACE
 // nameless is why keys cannot be judged.
 const nameless = "declared: NoPayload, so nobody can tell for which key a callback runs"
 
-// zeroInterval selects the ordinary runs with an interval of 0.
-func zeroInterval(j suite.Job) bool {
-	cfg := j.Schedule.Config
-	return ordinary(j) && cfg.Has("interval") && cfg.Interval == 0
+// unbidden is the rule of what is emitted though nothing has come. It judges every run.
+func unbidden(r suite.Rule[Traits, *exam]) suite.Rule[Traits, *exam] {
+	ordinarily := r.Check
+	r.About = nil
+	r.Check = func(x *exam) *suite.Violation {
+		if ordinary(suite.Job{Schedule: x.Schedule}) {
+			if v := ordinarily(x); v != nil {
+				return v
+			}
+		}
+		return x.fromNothing()
+	}
+	return r
+}
+
+// zeroes is the rule of an interval of 0.
+func zeroes(r suite.Rule[Traits, *exam]) suite.Rule[Traits, *exam] {
+	ordinarily := r.Check
+	r.About = func(j suite.Job) bool {
+		cfg := j.Schedule.Config
+		return cfg.Has("interval") && cfg.Interval == 0 && (ordinary(j) || cfg.Busy > 0)
+	}
+	r.Check = func(x *exam) *suite.Violation {
+		if x.Schedule.Config.Busy > 0 {
+			return x.zeroBusy()
+		}
+		return ordinarily(x)
+	}
+	return r
 }
 
 // dropped is the rule of what the leading edge alone drops.
@@ -344,14 +385,6 @@ func (c *contract) flushes(r suite.Rule[Traits, *exam]) suite.Rule[Traits, *exam
 	return needs(r, conformance.OpFlush)
 }
 
-// setBackUnless is why a clock that is set back cannot be judged, "" if it can.
-func setBackUnless(s *suite.Suite, tr *Traits, want ClockBack, choice string) string {
-	if why := undeclared(tr.ClockBack != want, choice); why != "" {
-		return why
-	}
-	return suite.If(s.Time == conformance.PackageTime, "package time cannot be set back")
-}
-
 // calls finds operations that panicked or did not return.
 func (x *exam) calls() *suite.Violation {
 	if v := x.WithoutEnd(); v != nil {
@@ -364,8 +397,13 @@ func (x *exam) calls() *suite.Violation {
 		if d.Panic != "" {
 			return suite.Broken(d.At, "", "%s panicked: %s", d.Step, d.Panic)
 		}
-		if x.Stuck && d.Ended.Seq == 0 && !d.Inside {
+		waited := x.Schedule.Config.Busy > 0 && !readerGone(x.Schedule)
+		switch {
+		case d.Ended.Seq > 0 || d.Inside:
+		case x.Stuck:
 			return suite.Broken(d.At, "", "%s never returned", d.Step)
+		case waited:
+			return suite.Broken(d.At, "no callback ran any more", "%s never returned", d.Step)
 		}
 	}
 	return nil

@@ -2,13 +2,13 @@ package throttletest
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
-	"github.com/escapement-go/escapement/internal/timeline"
 )
 
 // What the schedules are made of.
@@ -48,6 +48,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	for _, e := range kinds {
 		out = append(out, c.ends(s, e)...)
 		out = append(out, c.callbacks(s, e)...)
+		out = append(out, c.readers(s, e)...)
 	}
 	near := []time.Duration{0, 1, suite.Wait / 2, suite.Wait + 1}
 	many := []time.Duration{suite.Wait / 2, 2 * suite.Wait}
@@ -80,7 +81,7 @@ func (c *contract) intervals(s *suite.Suite, e Edges) []suite.Family {
 		suite.Family{Name: "edges " + e.String(), Schedules: numbered(cfg, calls, grid, 5)},
 		suite.Family{Name: "sustained " + e.String(), Schedules: sustained(cfg)},
 		suite.Family{Name: "long silence " + e.String(),
-			Schedules: numbered(cfg, calls, append([]time.Duration{1}, suite.Idles...), 3)})
+			Schedules: append(numbered(cfg, calls, append([]time.Duration{1}, suite.Idles...), 3), c.ages(cfg)...)})
 	if e != NoEdges {
 		zero := suite.Configured("interval", "0", "edges", e.String())
 		out = append(out, suite.Family{Name: "zero " + e.String(), Skip: cmp.Or(s.Unsettled(), s.Livelocks()),
@@ -88,26 +89,30 @@ func (c *contract) intervals(s *suite.Suite, e Edges) []suite.Family {
 	}
 	if s.Time != conformance.PackageTime {
 		for _, epoch := range suite.Epochs {
-			far := numbered(cfg.With("epoch", epoch), calls, grid, 3)
-			out = append(out, suite.Family{Name: "epoch " + epoch, Schedules: far})
+			cfg := cfg.With("epoch", epoch)
+			there := append(numbered(cfg, calls, grid, 3), c.ages(cfg)...)
+			out = append(out, suite.Family{Name: "epoch " + epoch, Schedules: there})
 		}
 	}
 	return out
 }
 
-// atEnd lets an operation meet the end of an interval that has an event to emit.
-func (c *contract) atEnd(s *suite.Suite, cfg conformance.Config, e Edges) []conformance.Schedule {
-	if c.explicit() || s.Accepts(conformance.OpFault) {
-		return nil
-	}
-	ops := s.Supported(conformance.OpCall, conformance.OpStop)
-	if e == Leading {
-		ops = s.Supported(conformance.OpCall, conformance.OpReset, conformance.OpStop)
+// ages are events after a silence that takes half of a duration's bits, or nearly all of them,
+// and more around the ends of the intervals that begin then. Package time ends before.
+func (c *contract) ages(cfg conformance.Config) []conformance.Schedule {
+	silences := []time.Duration{1<<62 - 1, 1 << 62}
+	if c.spec.Time != conformance.PackageTime {
+		silences = append(silences, math.MaxInt64-10*suite.Wait)
 	}
 	var out []conformance.Schedule
-	for _, op := range ops {
-		out = append(out, suite.Plan(cfg, conformance.Step{Op: conformance.OpCall},
-			conformance.Step{Op: conformance.OpCall, At: 1}, conformance.Step{Op: op, At: suite.Wait, Racing: true}))
+	for _, silence := range silences {
+		for _, after := range [][]time.Duration{{0, 1}, {0, suite.Wait - 1, suite.Wait, 2*suite.Wait + 1}} {
+			s := suite.Plan(cfg, conformance.Step{Op: conformance.OpCall})
+			for _, gap := range after {
+				s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpCall, At: silence + gap})
+			}
+			out = append(out, s)
+		}
 	}
 	return suite.NumberedCalls(out)
 }
@@ -136,7 +141,7 @@ func (c *contract) severalInInterval(s *suite.Suite, kinds []Edges) []suite.Fami
 	for _, k := range []string{"2", "3"} {
 		cfg := base.With("edges", "leading").With("k", k)
 		gaps := []time.Duration{0, 1, suite.Wait / 2, suite.Wait - 1, suite.Wait, suite.Wait + 1}
-		several := slices.Concat(numbered(cfg, calls, gaps, 4), sustained(cfg))
+		several := slices.Concat(numbered(cfg, calls, gaps, 4), sustained(cfg), c.ages(cfg))
 		out = append(out, suite.Family{Name: "k " + k, Schedules: several})
 		if s.Accepts(conformance.OpReset) {
 			out = append(out, suite.Family{Name: "k " + k + " reset",
@@ -177,7 +182,11 @@ func (c *contract) ends(s *suite.Suite, e Edges) []suite.Family {
 	switch {
 	case c.explicit() || s.Accepts(conformance.OpFault):
 	case e&Trailing != 0:
-		out = append(out, suite.Family{Name: "racing " + e.String(), Schedules: intervalEnds(cfg)})
+		racing := intervalEnds(cfg)
+		if flushes {
+			racing = append(racing, flushAtEnd(cfg)...)
+		}
+		out = append(out, suite.Family{Name: "racing " + e.String(), Schedules: racing})
 	case e == Leading && s.Accepts(conformance.OpReset):
 		out = append(out, suite.Family{Name: "racing reset", Schedules: resetAtEnd(cfg)})
 	}
@@ -210,116 +219,6 @@ func afterFlush(cfg conformance.Config) []conformance.Schedule {
 		}
 	}
 	return suite.NumberedCalls(out)
-}
-
-// callbacks are the schedules whose callbacks do something, of one kind of edge.
-func (c *contract) callbacks(s *suite.Suite, e Edges) []suite.Family {
-	cfg := base.With("edges", e.String())
-	var out []suite.Family
-	if e&Trailing != 0 {
-		first, zero := conformance.Step{Op: conformance.OpCall, N: 1}, conformance.Step{Op: conformance.OpCall, At: 1}
-		out = append(out, suite.Family{
-			Name:      "zero payload " + e.String(),
-			Schedules: []conformance.Schedule{suite.Plan(cfg, first, zero)},
-		})
-	}
-	if c.explicit() || e == NoEdges || s.Accepts(conformance.OpFault) {
-		return out // there are no callbacks
-	}
-	forbidden := edge.NoReentry(s, c.spec.Traits.Reentrancy)
-	for _, op := range s.Supported(conformance.OpCall, conformance.OpReset, conformance.OpStop) {
-		if op == conformance.OpReset && e != Leading || forbidden != "" {
-			continue
-		}
-		out = append(out, suite.Family{Name: "inside " + string(op) + " " + e.String(),
-			Schedules: numbered(cfg.With("inside", string(op)), calls, []time.Duration{1, suite.Wait + 1}, 2)})
-	}
-	for _, busy := range []time.Duration{suite.Wait * 3 / 10, suite.Wait * 5 / 2} {
-		text := timeline.Duration(busy)
-		gaps := []time.Duration{1, suite.Wait / 2, suite.Wait + 10, busy + 1}
-		out = append(out, suite.Family{
-			Name:      "busy " + text + " " + e.String(),
-			Skip:      cmp.Or(edge.Slow(s, c.Traits().Reentrancy), forbidden),
-			Schedules: numbered(cfg.With("busy", text), calls, gaps, 3),
-		})
-	}
-	return out
-}
-
-// intervalEnds let one or two calls race with the end of an interval that has an event to
-// emit, and let another call follow.
-func intervalEnds(cfg conformance.Config) []conformance.Schedule {
-	call := func(n int, at time.Duration) conformance.Step {
-		return conformance.Step{Op: conformance.OpCall, N: n, At: at}
-	}
-	racing := func(n int) conformance.Step {
-		return conformance.Step{Op: conformance.OpCall, N: n, At: suite.Wait, Racing: true}
-	}
-	var out []conformance.Schedule
-	for _, gap := range []time.Duration{1, suite.Wait / 2, suite.Wait - 1} {
-		out = append(out, suite.Plan(cfg, call(1, 0), call(2, gap), racing(3)),
-			suite.Plan(cfg, call(1, 0), call(2, gap), racing(3), racing(4)))
-		for _, next := range []time.Duration{1, suite.Wait / 2, suite.Wait - 1, suite.Wait + 1} {
-			out = append(out, suite.Plan(cfg, call(1, 0), call(2, gap), racing(3), call(4, suite.Wait+next)))
-		}
-	}
-	return append(out, suite.Plan(cfg, call(1, 0), racing(2)))
-}
-
-// resetAtEnd lets a reset, or a reset and an event, race with the end of an interval, and
-// another event come before the end of the next.
-func resetAtEnd(cfg conformance.Config) []conformance.Schedule {
-	var out []conformance.Schedule
-	for _, next := range []time.Duration{1, suite.Wait / 2, suite.Wait - 1} {
-		for _, racing := range []bool{false, true} {
-			out = append(out, suite.Plan(cfg,
-				conformance.Step{Op: conformance.OpCall, N: 1},
-				conformance.Step{Op: conformance.OpReset, At: suite.Wait, Racing: true},
-				conformance.Step{Op: conformance.OpCall, N: 2, At: suite.Wait, Racing: racing},
-				conformance.Step{Op: conformance.OpCall, N: 3, At: suite.Wait + next}))
-		}
-	}
-	return out
-}
-
-// setBack are the schedules in which the wall clock is set back.
-func (c *contract) setBack(s *suite.Suite, kinds []Edges, traits *Traits) []suite.Family {
-	if s.Time == conformance.PackageTime || traits.ClockBack == 0 {
-		return nil
-	}
-	var out []suite.Family
-	for _, e := range kinds {
-		cfg := base.With("edges", e.String())
-		if e != NoEdges {
-			out = append(out, suite.Family{Name: "back " + e.String(), Schedules: afterSetBack(cfg)})
-		}
-		if e == Leading && traits.Windows != 0 && traits.ClockBack == BackBounded {
-			out = append(out, suite.Family{Name: "back k", Schedules: afterSetBack(cfg.With("k", "2"))})
-		}
-	}
-	return out
-}
-
-// afterSetBack sets the clock back after a call, by less and by more than an interval, and
-// lets one call or a steady flow of calls follow.
-func afterSetBack(cfg conformance.Config) []conformance.Schedule {
-	var out []conformance.Schedule
-	for _, by := range []time.Duration{-1, -suite.Wait / 2, -suite.Wait, -time.Hour} {
-		for _, at := range []time.Duration{1, suite.Wait / 2, suite.Wait - 1} {
-			head := []conformance.Step{{Op: conformance.OpCall, N: 1}, {Op: conformance.OpWall, D: by, At: at}}
-			one := append(slices.Clone(head), conformance.Step{Op: conformance.OpCall, N: 2, At: at + 1})
-			flow := slices.Clone(head)
-			for i := range 30 {
-				flow = append(flow, conformance.Step{
-					Op: conformance.OpCall,
-					N:  i + 2,
-					At: at + time.Duration(i)*suite.Wait/10,
-				})
-			}
-			out = append(out, suite.Plan(cfg, one...), suite.Plan(cfg, flow...))
-		}
-	}
-	return out
 }
 
 // FamilyOf names the family of a schedule that is run alone.

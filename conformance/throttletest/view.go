@@ -53,13 +53,15 @@ func (x *exam) shortest() time.Duration {
 	return x.Schedule.Config.Interval
 }
 
-// difference compares the run with the model, once. Where an event or a reset races with
-// the end of an interval, only what is certain in any order is judged.
+// difference compares the run with the model, once. Where a step races with the end of an
+// interval, only what is certain in any order is judged.
 func (x *exam) difference() *edge.Finding {
 	switch {
 	case x.found != nil:
 	case x.Schedule.RacingSteps() > 0:
-		x.found = x.certain()
+		if x.found = x.certain(); x.found.Violation == nil {
+			x.found = x.atTie()
+		}
 	default:
 		x.found = x.compare(true)
 		if x.found.Violation != nil && x.edges == Trailing && x.compare(false).Violation == nil {
@@ -70,8 +72,10 @@ func (x *exam) difference() *edge.Finding {
 }
 
 func (x *exam) compare(opens bool) *edge.Finding {
-	return edge.Compare(x.Recording, x.model(opens), x.payload, edge.Terms{Rule: x.breaks, Because: x.because})
+	return edge.Compare(x.Recording, x.model(opens, false), x.payload, x.terms())
 }
+
+func (x *exam) terms() edge.Terms { return edge.Terms{Rule: x.breaks, Because: x.because} }
 
 // has reports whether the schedule has the operation.
 func (x *exam) has(op conformance.Op) bool {

@@ -33,6 +33,9 @@ func madeWith(c conformance.Config) string {
 		switch name {
 		case "busy":
 			parts = append(parts, "callbacks that take "+value)
+		case "busyruns":
+			parts[len(parts)-1] = fmt.Sprintf("first callbacks, %s of them, that take %s",
+				value, timeline.Duration(c.Busy))
 		case "inside":
 			parts = append(parts, "a first callback that calls "+value)
 		case "panics":

@@ -236,3 +236,23 @@ func (s *Suite) Others() int {
 	}
 	return len(bubbleMates())
 }
+
+// Senders describes the goroutines of the caller's bubble that may wait for somebody to receive:
+// in a send or a select, outside of operations and callbacks.
+func (s *Suite) Senders() (all []string) {
+	if !s.Bubble {
+		return nil
+	}
+	tag := goroutine.Bubble()
+	for _, stack := range goroutine.Stacks() {
+		header, calls, _ := strings.Cut(stack, "\n")
+		w := goroutine.Describe(header, calls)
+		sends := w.State == "chan send" || w.State == "select"
+		if sends && strings.HasSuffix(header, tag) && !strings.Contains(calls, markCallback) &&
+			!strings.Contains(calls, markOperation) {
+			all = append(all, brief(w))
+		}
+	}
+	slices.Sort(all)
+	return all
+}

@@ -104,7 +104,7 @@ func (e *engine[T, E]) breaksAlone(r *Rule[T, E], family string, s conformance.S
 func reductions(s conformance.Schedule) []conformance.Schedule {
 	r := reducer{s: s}
 	r.fewerSteps()
-	for _, key := range []string{"maxwait", "edges", "busy", "inside", "epoch"} { // the others are needed
+	for _, key := range []string{"maxwait", "edges", "busyruns", "busy", "inside", "epoch"} { // the others are needed
 		r.add(func(t *conformance.Schedule) { t.Config = t.Config.Without(key) })
 	}
 	for i, st := range s.Steps {

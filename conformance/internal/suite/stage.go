@@ -211,7 +211,7 @@ func (s *Stage) during(i, key int, inside func(conformance.Step)) {
 		}
 		inside(step)
 	}
-	if cfg.Busy > 0 {
+	if cfg.Busy > 0 && (cfg.BusyRuns == 0 || i < cfg.BusyRuns) {
 		s.Clock().Sleep(cfg.Busy)
 	}
 	if i+1 != cfg.Panics {

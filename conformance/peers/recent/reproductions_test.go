@@ -24,6 +24,7 @@ import (
 	temporal "go.temporal.io/server/common/clock"
 	"go.temporal.io/server/common/quotas"
 	"golang.org/x/time/rate"
+	"google.golang.org/api/support/bundler"
 	"k8s.io/client-go/util/flowcontrol"
 	"storj.io/common/sync2"
 )
@@ -408,6 +409,31 @@ func TestLessExecutor_bothRun(t *testing.T) {
 		}
 	}
 	t.Errorf("only one ran, in each of %d rounds: mended", rounds)
+}
+
+// A Flush that the handler calls never returns (X-REENT).
+func TestBundler_flushWaitsForItself(t *testing.T) {
+	flushing, flushed, handled := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	var b *bundler.Bundler
+	b = bundler.NewBundler(0, func(any) {
+		defer close(handled)
+		go func() { close(flushing); b.Flush(); close(flushed) }()
+		<-flushing
+		for range 1000 { // it would wait for flushed, if it were Flush that it calls
+			runtime.Gosched()
+		}
+		select {
+		case <-flushed:
+			t.Error("Flush does not wait for the handler: mended")
+		default:
+		}
+	})
+	b.BundleCountThreshold = 1
+	if err := b.Add(1, 1); err != nil {
+		t.Fatal(err)
+	}
+	<-handled
+	<-flushed
 }
 
 // A Stop that the function calls never returns (X-REENT).

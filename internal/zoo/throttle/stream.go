@@ -50,7 +50,15 @@ func stream(clock clockwork.Clock, cfg throttletest.Config, emit func(int), muta
 			case !next.err && !d.allowAt(clock.Now()):
 				continue
 			}
-			out <- next.v
+			if mutant == "a send does not look at the context" {
+				out <- next.v
+				continue
+			}
+			select {
+			case out <- next.v:
+			case <-quit:
+				return
+			}
 		}
 	}()
 	cancel := sync.OnceFunc(func() { close(quit) })

@@ -66,6 +66,13 @@ var timedMistakes = []mistake{
 	{"a panic on the trailing edge wedges it", "X-PANIC"},
 	{"reset does nothing for several", "TH-RESET"},
 	{"a clock that is set back freezes several", "TH-CLOCKBACK"},
+	{"an event at the very end of a trailing interval begins another", "TH-NOTDEB"},
+	{"a timer that a flush overtakes emits all the same", "TH-NOSPON"},
+	{"everything passes until a clock that is set back is where it was", "TH-SPACE"},
+	{"several pass until a clock that is set back is where it was", "TH-RATE"},
+	{"a clock that is set back after the first interval freezes it", "TH-CLOCKBACK"},
+	{"a clock that is set back while nothing waits freezes it", "TH-CLOCKBACK"},
+	{"after a hundred years nothing passes", "TH-LEADNEXT"},
 }
 
 // plainMistakes are those of the throttle without payload.
@@ -82,6 +89,7 @@ var streamMistakes = []mistake{
 	{"an error opens an interval", "TH-ERRNEUT"},
 	{"a context that ends is not looked at", "TH-CTX"},
 	{"the output is never closed", "TH-CLOSE"},
+	{"a send does not look at the context", "TH-CTX"},
 }
 
 // Mutants are mistakes, each with the rule that must catch it.
@@ -92,7 +100,7 @@ func Mutants() []zoo.Mutant {
 			Name: m.name,
 			Rule: m.rule,
 			Spec: streamSpec(m.name, throttletest.Injected),
-			Only: ended(m.rule),
+			Only: ended(m),
 		})
 	}
 	for _, m := range timedMistakes {
@@ -110,6 +118,7 @@ func Mutants() []zoo.Mutant {
 			Chance: m.rule == "TH-ONEOF",
 		})
 	}
+	all = append(all, serialMutants()...)
 	const (
 		dedupes   = "an event with the payload of the one before is none"
 		overtakes = "an event is handed over on a goroutine"
@@ -149,10 +158,13 @@ func steps(m mistake) int {
 	return 0
 }
 
-// ended selects the families of a stream that a rule needs. A mutant that leaves goroutines
+// ended selects the families of a stream that the rule of a mistake needs. A mutant that leaves goroutines
 // after each run leaves few so, which make the looks of later runs long.
-func ended(rule string) func(family string) bool {
-	end := map[string]string{"TH-CTX": "cancel", "TH-CLOSE": "close"}[rule]
+func ended(m mistake) func(family string) bool {
+	end := map[string]string{"TH-CTX": "cancel", "TH-CLOSE": "close"}[m.rule]
+	if m.name == "a send does not look at the context" {
+		end = "reader gone"
+	}
 	return func(family string) bool { return strings.HasPrefix(family, end) }
 }
 
@@ -163,7 +175,9 @@ func Designs() []zoo.Design {
 		all = append(all, zoo.Design{Name: fmt.Sprintf("%s %s", spec.Name, spec.Time), Spec: spec})
 	}
 	for _, source := range []throttletest.TimeSource{throttletest.Injected, throttletest.PackageTime} {
-		for _, spec := range []throttletest.Spec{timedSpec("", source), plainSpec("", source), streamSpec("", source)} {
+		for _, spec := range []throttletest.Spec{
+			timedSpec("", source), plainSpec("", source), serialSpec("", source), streamSpec("", source),
+		} {
 			add(spec)
 		}
 		for _, d := range designs(source) {

@@ -2,6 +2,7 @@ package throttle
 
 import (
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -25,8 +26,11 @@ type timed struct {
 	value   int
 	gen     int
 	armed   bool
+	timer   clockwork.Timer
 	n       int
 	count   int // emissions of the interval
+	opened  int // intervals
+	dead    int // the number of a timer that a flush stopped
 	ended   bool
 	busy    bool // only of the mutant that needs it
 	stopped bool
@@ -52,6 +56,11 @@ func (d *timed) allowAt(now time.Time) bool {
 		d.used, d.until = true, now.Add(d.cfg.Interval)
 		return d.cfg.Interval == 0
 	}
+	if d.used && now.Before(d.until.Add(-d.cfg.Interval)) && (d.cfg.K > 1 ||
+		d.is("everything passes until a clock that is set back is where it was")) &&
+		strings.Contains(d.mutant, "until a clock that is set back is where it was") {
+		return true
+	}
 	now = d.reckon(now)
 	open := !d.used || !now.Before(d.until)
 	if d.is("the zero time is the last emission") && now.Sub(time.Time{}) < d.cfg.Interval {
@@ -71,6 +80,9 @@ func (d *timed) allowAt(now time.Time) bool {
 	if d.is("silence is 32 bits of milliseconds") && d.used && open {
 		open = uint32(now.Sub(d.until.Add(-d.cfg.Interval)).Milliseconds()) >= uint32(d.cfg.Interval.Milliseconds())
 	}
+	if d.is("after a hundred years nothing passes") && open && d.used {
+		open = now.Sub(d.until) < 100*365*24*time.Hour
+	}
 	if d.is("an event at the end waits") {
 		open = !d.used || now.After(d.until) || d.cfg.Interval == 0
 	}
@@ -89,6 +101,7 @@ func (d *timed) allowAt(now time.Time) bool {
 		}
 	}
 	d.used, d.until, d.count = true, now.Add(d.cfg.Interval), 1
+	d.opened++
 	if d.is("an interval ends on package time too") {
 		time.AfterFunc(d.cfg.Interval, d.reset)
 	}
@@ -110,7 +123,10 @@ func (d *timed) reckon(now time.Time) time.Time {
 	if d.is("a clock that is set back freezes several") && d.cfg.K > 1 {
 		return now
 	}
-	if d.used && now.Before(d.until.Add(-d.cfg.Interval)) && !d.is("a clock that is set back freezes it") {
+	freezes := d.is("a clock that is set back freezes it") ||
+		d.is("a clock that is set back after the first interval freezes it") && d.opened > 1 ||
+		d.is("a clock that is set back while nothing waits freezes it") && !d.pending
+	if d.used && now.Before(d.until.Add(-d.cfg.Interval)) && !freezes {
 		d.used = false
 	}
 	return now
@@ -164,11 +180,14 @@ func (d *timed) enter(v int) {
 	}
 	now = d.reckon(now)
 	running := d.used && now.Before(d.until)
-	if d.pending && d.armed && !d.is("an event at the very end overtakes what is pending") {
+	overtakes := d.is("an event at the very end overtakes what is pending") ||
+		d.is("an event at the very end of a trailing interval begins another") && d.cfg.Edges == throttletest.Trailing
+	if d.pending && d.armed && !overtakes {
 		running = true // the timer is on the way
 	}
-	if d.stopped || d.is("an interval of zero never trails") && d.cfg.Interval == 0 &&
-		d.cfg.Edges == throttletest.Trailing {
+	if d.stopped || d.busy && d.is("a panic on the trailing edge wedges it") ||
+		d.is("an interval of zero never trails") && d.cfg.Interval == 0 &&
+			d.cfg.Edges == throttletest.Trailing {
 		d.mu.Unlock()
 		return
 	}
@@ -238,8 +257,13 @@ func (d *timed) arm(in time.Duration) {
 	if d.is("the trailing edge leaves a timer armed") {
 		d.clock.AfterFunc(1000*in, func() {})
 	}
-	d.clock.AfterFunc(in, func() {
+	d.timer = d.clock.AfterFunc(in, func() {
 		d.mu.Lock()
+		if d.is("a timer that a flush overtakes emits all the same") && gen == d.dead {
+			d.mu.Unlock()
+			d.emit(0)
+			return
+		}
 		d.armed = d.armed && gen != d.gen
 		if d.is("an interval that ends after stop leaves a goroutine") && d.stopped && d.clock.Now().Equal(d.until) {
 			zoo.LeaveForGood()
@@ -249,10 +273,11 @@ func (d *timed) arm(in time.Duration) {
 			return
 		}
 		if d.is("a panic on the trailing edge wedges it") {
+			d.pending, d.busy = false, true
 			d.mu.Unlock()
 			d.emit(d.value)
 			d.mu.Lock()
-			d.pending = false
+			d.busy = false
 			d.until = d.clock.Now().Add(d.cfg.Interval)
 			d.arm(d.cfg.Interval)
 			d.mu.Unlock()
@@ -277,6 +302,10 @@ func (d *timed) flush() {
 	d.pending = ok && d.is("a flushed event comes again")
 	if d.is("a flush stops the timer and leaves the interval running") && ok {
 		d.gen++
+	}
+	if d.is("a timer that a flush overtakes emits all the same") && ok {
+		d.timer.Stop()
+		d.dead, d.armed = d.gen, false
 	}
 	if d.is("a flush of nothing ends the interval") && !ok {
 		d.used = false

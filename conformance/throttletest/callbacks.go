@@ -1,0 +1,258 @@
+package throttletest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// callbacks are the schedules whose callbacks do something, of one kind of edge.
+func (c *contract) callbacks(s *suite.Suite, e Edges) []suite.Family {
+	cfg := base.With("edges", e.String())
+	var out []suite.Family
+	if e&Trailing != 0 {
+		first, zero := conformance.Step{Op: conformance.OpCall, N: 1}, conformance.Step{Op: conformance.OpCall, At: 1}
+		out = append(out, suite.Family{
+			Name:      "zero payload " + e.String(),
+			Schedules: []conformance.Schedule{suite.Plan(cfg, first, zero)},
+		})
+	}
+	if c.explicit() || e == NoEdges || s.Accepts(conformance.OpFault) {
+		return out // there are no callbacks
+	}
+	forbidden := edge.NoReentry(s, c.spec.Traits.Reentrancy)
+	ops := s.Supported(conformance.OpCall, conformance.OpStop)
+	if e == Leading {
+		ops = append(ops, s.Supported(conformance.OpReset)...)
+	} else {
+		ops = append(ops, s.Supported(conformance.OpFlush)...)
+	}
+	for _, op := range ops {
+		if forbidden != "" {
+			continue
+		}
+		out = append(out, suite.Family{Name: "inside " + string(op) + " " + e.String(),
+			Schedules: numbered(cfg.With("inside", string(op)), calls, []time.Duration{1, suite.Wait + 1}, 2)})
+	}
+	return append(out, c.slow(s, e, cmp.Or(edge.Slow(s, c.Traits().Reentrancy), forbidden))...)
+}
+
+// slow are the schedules whose callbacks take time, all of them or the first alone, for less or
+// for more than the interval; Stop and Flush come while one runs, or soon after.
+func (c *contract) slow(s *suite.Suite, e Edges, skip string) []suite.Family {
+	const brief, long = suite.Wait * 3 / 10, suite.Wait * 5 / 2
+	cfg := base.With("edges", e.String())
+	var out []suite.Family
+	family := func(name string, schedules []conformance.Schedule) {
+		out = append(out, suite.Family{Name: "busy " + name + " " + e.String(), Skip: skip, Schedules: schedules})
+	}
+	for _, busy := range []time.Duration{brief, long} {
+		text := timeline.Duration(busy)
+		cfg := cfg.With("busy", text)
+		gaps := []time.Duration{1, suite.Wait / 2, suite.Wait + 10, busy + 1}
+		family(text, numbered(cfg, calls, gaps, 3))
+		for _, op := range s.Supported(conformance.OpStop, conformance.OpFlush) {
+			if op != conformance.OpFlush || e&Trailing != 0 {
+				family(text+" "+string(op), suite.Ending(numbered(cfg, calls, gaps, 2), op,
+					[]time.Duration{1, suite.Wait/10 + 7, suite.Wait * 6 / 5}))
+			}
+		}
+	}
+	text := timeline.Duration(long)
+	family("once", numbered(cfg.With("busy", text).With("busyruns", "1"), calls,
+		[]time.Duration{1, suite.Wait / 2, suite.Wait + 10, long + 1}, 3))
+	if e&Leading != 0 && c.spec.Traits.Anchor == AnchorStart {
+		skip = cmp.Or(skip, s.Unsettled(), s.Livelocks())
+		text := timeline.Duration(brief)
+		family("zero", numbered(suite.Configured("interval", "0", "edges", e.String(), "busy", text), calls,
+			[]time.Duration{1, brief / 3, brief + 1}, 4))
+	}
+	return out
+}
+
+// busy judges runs whose callbacks take time. Whether the interval counts from the start
+// or the end of one is a choice, and so is what becomes of a call meanwhile; this rule
+// leaves both open.
+func (x *exam) busy() *suite.Violation {
+	if x.unfinished() {
+		return nil
+	}
+	if v := x.busySpace(); v != nil {
+		return v
+	}
+	if v := x.busyLead(); v != nil {
+		return v
+	}
+	if x.has(conformance.OpStop) {
+		return nil // which drops what is pending
+	}
+	last := x.lostLast()
+	if last == nil || last.Inside {
+		return nil
+	}
+	v := suite.Broken(last.At, "nothing came after it", "call %d was not emitted by %s",
+		last.N, timeline.Duration(x.End))
+	if len(x.Fires) > 0 {
+		v.Lanes = emitted(x.Fires[len(x.Fires)-1])
+	}
+	return v
+}
+
+// busySpace finds emissions that are too close, or of the same event.
+func (x *exam) busySpace() *suite.Violation {
+	cfg := x.Schedule.Config
+	for i := 1; i < len(x.Fires); i++ {
+		f, before := x.Fires[i], x.Fires[i-1]
+		at := timeline.Duration(f.Began.At)
+		if f.Began.At-before.Began.At < x.shortest() && !x.twice() && !x.byFlush(f) && !x.byFlush(before) {
+			because := fmt.Sprintf("the emission at %s began an interval of %s; its callback takes %s",
+				timeline.Duration(before.Began.At), timeline.Duration(cfg.Interval), timeline.Duration(cfg.Busy))
+			return suite.Broken(f.Began.At, because,
+				"emitted at %s, want %s at the earliest", at, timeline.Duration(before.Began.At+cfg.Interval))
+		}
+		if f.Value == before.Value && x.traits.Payload == LastPayload && x.traits.BothSingle != BothTwice {
+			return suite.Broken(f.Began.At, "", "emitted %d again at %s", f.Value, at)
+		}
+	}
+	return nil
+}
+
+// byFlush reports whether an emission may be that of a flush: it begins with the flush, or with
+// the end of a callback that ran then.
+func (x *exam) byFlush(f conformance.Fire) bool {
+	return slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool {
+		return s.Op == conformance.OpFlush && s.At <= f.Began.At && f.Began.At <= x.runsUntil(s.At)
+	})
+}
+
+// runsUntil returns when the last of the callbacks ends that run at an instant, which is that
+// instant if none does.
+func (x *exam) runsUntil(at time.Duration) time.Duration {
+	end := at
+	for _, f := range x.Fires {
+		if f.Began.At < at && (f.Ended.Seq == 0 || f.Ended.At > end) {
+			end = f.Ended.At
+			if f.Ended.Seq == 0 {
+				return far
+			}
+		}
+	}
+	return end
+}
+
+// flushedBusy judges a flush while callbacks take time: what is pending comes at once, or when
+// the callbacks that run have ended.
+func (x *exam) flushedBusy() *suite.Violation {
+	if x.unfinished() || x.traits.Payload != LastPayload {
+		return nil
+	}
+	for _, d := range x.Done {
+		if d.Op != conformance.OpFlush || d.Inside {
+			continue
+		}
+		var newest *conformance.Done // of the events that the throttle had when the flush began
+		for i := range x.Done {
+			if e := &x.Done[i]; brings(*e) && e.Ended.Seq > 0 && e.Ended.Seq < d.Began.Seq {
+				newest = e
+			}
+		}
+		by := x.runsUntil(d.Began.At)
+		if newest == nil || slices.ContainsFunc(x.Fires, func(f conformance.Fire) bool {
+			had := f.Value == newest.N && f.Began.Seq < d.Began.Seq
+			return had || f.Began.Seq > d.Began.Seq && f.Began.At <= by
+		}) {
+			continue
+		}
+		v := suite.Broken(by, fmt.Sprintf("call %d was pending, and no callback ran any more", newest.N),
+			"nothing was emitted by %s, after the flush at %s", timeline.Duration(by), timeline.Duration(d.Began.At))
+		v.Lanes = []suite.Lane{x.Got()}
+		return v
+	}
+	return nil
+}
+
+// zeroBusy judges runs with an interval of 0 whose callbacks take time. An interval that counts
+// from the end of its callback lasts as long as that, so that only AnchorStart is judged.
+func (x *exam) zeroBusy() *suite.Violation {
+	if x.unfinished() || x.traits.Anchor != AnchorStart || x.payload == NoPayload {
+		return nil
+	}
+	for _, d := range x.Done {
+		if d.Op == conformance.OpCall && !slices.ContainsFunc(x.Fires, func(f conformance.Fire) bool {
+			return f.Value == d.N
+		}) {
+			v := suite.Broken(d.At, "the interval is 0, and AnchorStart is declared", "call %d was not emitted by %s",
+				d.N, timeline.Duration(x.End))
+			v.Lanes = []suite.Lane{x.Got()}
+			return v
+		}
+	}
+	return nil
+}
+
+// busyLead finds an event that the leading edge did not emit at once, although within an
+// interval before it no callback began or ran.
+func (x *exam) busyLead() *suite.Violation {
+	interval, steps := x.Schedule.Config.Interval, x.Schedule.Steps
+	if x.edges&Leading == 0 || x.payload == NoPayload {
+		return nil
+	}
+	for _, s := range steps {
+		since := s.At - interval
+		idle := !slices.ContainsFunc(x.Fires, func(f conformance.Fire) bool {
+			return f.Began.At < s.At && (f.Ended.Seq == 0 || f.Ended.At >= since)
+		})
+		first := !slices.ContainsFunc(steps, func(o conformance.Step) bool { return o.N < s.N && o.At >= since })
+		if s.Op == conformance.OpCall && idle && first && !x.fired(s) {
+			return suite.Broken(s.At, "no interval was running, and no callback",
+				"call %d was not emitted at %s", s.N, timeline.Duration(s.At))
+		}
+	}
+	return nil
+}
+
+// anchored judges from where the intervals of callbacks count that take time.
+func (x *exam) anchored() *suite.Violation {
+	if x.unfinished() {
+		return nil
+	}
+	for _, s := range x.Schedule.Steps {
+		var last *conformance.Fire // that began before the event
+		now := false
+		for i := range x.Fires {
+			if f := &x.Fires[i]; f.Began.At < s.At {
+				last = f
+			} else if f.Began.At == s.At {
+				now = true
+			}
+		}
+		if last == nil || last.Ended.Seq == 0 || last.Ended.At >= s.At {
+			continue // nobody can tell whether a callback that ends at this instant is over
+		}
+		if s.Op != conformance.OpCall {
+			continue
+		}
+		start, end := timeline.Duration(last.Began.At), timeline.Duration(last.Ended.At)
+		switch since := s.At - x.Schedule.Config.Interval; {
+		case x.traits.Anchor == AnchorStart && !now && last.Began.At+1 < since:
+			return suite.Broken(s.At, "the callback before it ran from "+start+" to "+end+", and "+
+				"AnchorStart is declared",
+				"call %d was not emitted at %s", s.N, timeline.Duration(s.At))
+		case x.traits.Anchor == AnchorEnd && now && last.Ended.At-1 > since:
+			return suite.Broken(s.At, "the callback before it ran from "+start+" to "+end+", and AnchorEnd is declared",
+				"emitted at %s, want no emission", timeline.Duration(s.At))
+		}
+	}
+	return nil
+}
+
+// fired reports whether an event was emitted at once.
+func (x *exam) fired(s conformance.Step) bool {
+	return slices.ContainsFunc(x.Fires, func(f conformance.Fire) bool { return f.Value == s.N && f.Began.At == s.At })
+}

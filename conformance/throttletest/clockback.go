@@ -1,0 +1,194 @@
+package throttletest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// setBackUnless is why a clock that is set back cannot be judged, "" if it can.
+func setBackUnless(s *suite.Suite, tr *Traits, want ClockBack, choice string) string {
+	if why := undeclared(tr.ClockBack != want, choice); why != "" {
+		return why
+	}
+	return suite.If(s.Time == conformance.PackageTime, "package time cannot be set back")
+}
+
+// setBack are the schedules in which the wall clock is set back.
+func (c *contract) setBack(s *suite.Suite, kinds []Edges, traits *Traits) []suite.Family {
+	if s.Time == conformance.PackageTime || traits.ClockBack == 0 {
+		return nil
+	}
+	var out []suite.Family
+	for _, e := range kinds {
+		cfg := base.With("edges", e.String())
+		if e != NoEdges {
+			out = append(out, suite.Family{Name: "back " + e.String(), Schedules: afterSetBack(cfg)})
+		}
+		if e == Leading && traits.Windows != 0 && traits.ClockBack == BackBounded {
+			out = append(out, suite.Family{Name: "back k", Schedules: afterSetBack(cfg.With("k", "2"))})
+		}
+	}
+	return out
+}
+
+// afterSetBack sets the clock back after the first interval or a later one has begun, within it
+// or when it is over, by less and by more than an interval. One event follows, events an interval
+// apart to the nanosecond, or a steady flow of events.
+func afterSetBack(cfg conformance.Config) []conformance.Schedule {
+	const wait = suite.Wait
+	var out []conformance.Schedule
+	for _, began := range []time.Duration{0, wait * 17 / 10} {
+		head := []conformance.Step{{Op: conformance.OpCall}}
+		if began > 0 { // as many events as it lets pass
+			later := conformance.Step{Op: conformance.OpCall, At: began}
+			head = append(head, slices.Repeat([]conformance.Step{later}, max(1, cfg.K))...)
+		}
+		for _, by := range []time.Duration{-1, -wait / 2, -wait, -time.Hour} {
+			for _, after := range []time.Duration{1, wait / 2, wait - 1, wait * 3 / 2, wait * 5 / 2} {
+				at := began + after
+				for _, tail := range [][]time.Duration{{1}, {0, wait / 2, wait, wait + 1, 2*wait + 1}, flow} {
+					steps := append(slices.Clone(head), conformance.Step{Op: conformance.OpWall, D: by, At: at})
+					for _, gap := range tail {
+						steps = append(steps, conformance.Step{Op: conformance.OpCall, At: at + gap})
+					}
+					out = append(out, suite.Plan(cfg, steps...))
+				}
+			}
+		}
+	}
+	return suite.NumberedCalls(out)
+}
+
+// flow are the instants of a steady flow of events, which lasts for three intervals.
+var flow = func() (at []time.Duration) {
+	for i := range 30 {
+		at = append(at, time.Duration(i)*suite.Wait/10)
+	}
+	return at
+}()
+
+// afterSetting returns the last step that sets the clock and the steps after it.
+func (x *exam) afterSetting() (set conformance.Step, after []conformance.Step) {
+	for i, s := range x.Schedule.Steps {
+		if s.Op == conformance.OpWall {
+			set, after = s, x.Schedule.Steps[i+1:]
+		}
+	}
+	return set, after
+}
+
+// heldUp judges runs in which the clock is set back, which may hold an event up for one interval
+// at most. On the leading edge that shows when another one comes.
+func (x *exam) heldUp() *suite.Violation {
+	if x.unfinished() {
+		return nil
+	}
+	interval := x.Schedule.Config.Interval
+	set, steps := x.afterSetting()
+	for i, s := range steps {
+		by := s.At + 2*interval
+		if x.edges&Trailing == 0 {
+			over := s.At + interval
+			if x.traits.Boundary != BoundaryPasses {
+				over += 2
+			}
+			next := slices.IndexFunc(steps[i:], func(o conformance.Step) bool { return o.At >= over })
+			if next < 0 {
+				return nil
+			}
+			by = steps[i+next].At
+		}
+		inTime := func(f conformance.Fire) bool { return f.Began.At >= s.At && f.Began.At <= by }
+		if !slices.ContainsFunc(x.Fires, inTime) {
+			because := fmt.Sprintf("the clock was set back by %s at %s, and that may hold events up for %s at most",
+				timeline.Duration(-set.D), timeline.Duration(set.At), timeline.Duration(interval))
+			return suite.Broken(by, because,
+				"nothing was emitted from %s to %s", timeline.Duration(s.At), timeline.Duration(by))
+		}
+	}
+	return nil
+}
+
+// crowded finds emissions that are too close to each other though the clock has not been set
+// between them, where a clock that is set back may let an event pass sooner. It begins with the
+// first event after that. What the trailing edge emits first may have been due before.
+func (x *exam) crowded() *suite.Violation {
+	_, steps := x.afterSetting()
+	if x.unfinished() || x.twice() || x.traits.ClockBack != BackBounded || len(steps) == 0 {
+		return nil
+	}
+	first := slices.IndexFunc(x.Done, func(d conformance.Done) bool { return d.Step == steps[0] })
+	if first < 0 {
+		return nil
+	}
+	fires := slices.DeleteFunc(slices.Clone(x.Fires), func(f conformance.Fire) bool {
+		return f.Began.Seq < x.Done[first].Began.Seq
+	})
+	if x.edges&Trailing != 0 && len(fires) > 0 {
+		fires = fires[1:]
+	}
+	k, interval := max(1, x.Schedule.Config.K), x.Schedule.Config.Interval
+	most := k
+	if k > 1 && x.traits.Windows == WindowsFromFirst {
+		most = 2*k - 1 // at the end of an interval and the start of the next
+	}
+	for i := most; i < len(fires); i++ {
+		first, f := fires[i-most].Began.At, fires[i].Began.At
+		if f-first >= x.shortest() {
+			continue
+		}
+		v := suite.Broken(f, "the emission at "+timeline.Duration(first)+" opened an interval of "+
+			timeline.Duration(interval)+", and the clock was not set again",
+			"emitted at %s, want %s at the earliest", timeline.Duration(f), timeline.Duration(first+interval))
+		if k > 1 {
+			v.Headline = fmt.Sprintf("%d emissions from %s to %s, want %d at most",
+				most+1, timeline.Duration(first), timeline.Duration(f), most)
+			v.Because = fmt.Sprintf("%d events may pass in %s, and the clock was not set again",
+				k, timeline.Duration(interval))
+		}
+		v.Lanes = []suite.Lane{x.Got()}
+		return v
+	}
+	return nil
+}
+
+// stands judges runs in which the clock is set back by the latest instant that the clock
+// has shown.
+func (x *exam) stands() *suite.Violation {
+	if x.unfinished() {
+		return nil
+	}
+	interval := x.Schedule.Config.Interval
+	shown := func(at time.Duration) time.Duration { // what the wall clock showed at that instant
+		skew := time.Duration(0)
+		for _, s := range x.Schedule.Steps {
+			if s.Op == conformance.OpWall && s.At <= at {
+				skew += s.D
+			}
+		}
+		return at + skew
+	}
+	last, most := time.Duration(-edge.Far), time.Duration(-edge.Far)
+	for _, f := range x.Fires {
+		for _, s := range x.Schedule.Steps {
+			if s.At <= f.Began.At && s.Op == conformance.OpCall {
+				most = max(most, shown(s.At))
+			}
+		}
+		at := max(most, shown(f.Began.At))
+		if at-last < x.shortest() {
+			because := fmt.Sprintf("the interval of %s since the emission before it was not over on that clock",
+				timeline.Duration(interval))
+			return suite.Broken(f.Began.At, because, "emitted at %s, when the clock had come no further than %s",
+				timeline.Duration(f.Began.At), timeline.Duration(at))
+		}
+		last = at
+	}
+	return nil
+}

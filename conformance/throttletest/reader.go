@@ -1,0 +1,61 @@
+package throttletest
+
+import (
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// Whoever reads the output of a stream calls emit, so that a reader has gone while that does not
+// return. What is then under way stays where it is. Once the context is cancelled too, nobody may
+// wait for the reader any more.
+
+// gone is how long a reader stays away.
+const gone = 2500 * time.Hour
+
+// readerGone reports whether a schedule is one of a stream whose reader goes.
+func readerGone(s conformance.Schedule) bool {
+	return s.Config.Busy > 0 && suite.Steps(conformance.OpCancel)(suite.Job{Schedule: s})
+}
+
+// readers are the schedules in which the reader goes with the first item and the context is
+// cancelled when another one is under way, or waits for its time, or none is.
+func (c *contract) readers(s *suite.Suite, e Edges) []suite.Family {
+	if c.explicit() || e == NoEdges || !s.Accepts(conformance.OpCancel) {
+		return nil
+	}
+	steps := []conformance.Step{{Op: conformance.OpCall}}
+	if s.Accepts(conformance.OpFault) {
+		steps = append(steps, conformance.Step{Op: conformance.OpFault})
+	}
+	cfg := base.With("edges", e.String()).With("busy", timeline.Duration(gone)).With("busyruns", "1")
+	items := suite.Numbered(suite.Sequences(cfg, steps, []time.Duration{1, suite.Wait + 1}, 2))
+	return []suite.Family{{
+		Name: "reader gone " + e.String(), Look: true, Skip: edge.Slow(s, c.Traits().Reentrancy),
+		Schedules: suite.Ending(items, conformance.OpCancel, []time.Duration{1, suite.Wait * 3 / 2}),
+	}}
+}
+
+// leaveReader notes who waits for the reader at an instant. Later it comes back, so that all ends.
+func (r *run) leaveReader(at time.Duration) {
+	r.To(at)
+	r.Settle()
+	senders := r.Senders()
+	r.Rec.Locked(func(rec *suite.Recording) { rec.Detail = senders })
+}
+
+// abandoned is TH-CTX where the reader has gone.
+func (x *exam) abandoned() *suite.Violation {
+	senders, _ := x.Detail.([]string)
+	last := x.ended(conformance.OpCancel)
+	if len(senders) == 0 || last == nil {
+		return nil
+	}
+	v := suite.Broken(last.At, "the reader had gone, and the context had been cancelled at "+timeline.Duration(last.At),
+		"a goroutine waits for good: %s", senders[0])
+	v.Lanes = []suite.Lane{x.Got()}
+	return v
+}

@@ -1,0 +1,186 @@
+package throttletest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// atEnd lets an operation meet the end of an interval that has an event to emit.
+func (c *contract) atEnd(s *suite.Suite, cfg conformance.Config, e Edges) []conformance.Schedule {
+	if c.explicit() || s.Accepts(conformance.OpFault) {
+		return nil
+	}
+	ops := s.Supported(conformance.OpCall, conformance.OpStop)
+	if e == Leading {
+		ops = s.Supported(conformance.OpCall, conformance.OpReset, conformance.OpStop)
+	}
+	var out []conformance.Schedule
+	for _, op := range ops {
+		out = append(out, suite.Plan(cfg, conformance.Step{Op: conformance.OpCall},
+			conformance.Step{Op: conformance.OpCall, At: 1}, conformance.Step{Op: op, At: suite.Wait, Racing: true}))
+	}
+	return suite.NumberedCalls(out)
+}
+
+// intervalEnds let one or two calls race with the end of an interval that has an event to
+// emit, and let another call follow.
+func intervalEnds(cfg conformance.Config) []conformance.Schedule {
+	call := func(n int, at time.Duration) conformance.Step {
+		return conformance.Step{Op: conformance.OpCall, N: n, At: at}
+	}
+	racing := func(n int) conformance.Step {
+		return conformance.Step{Op: conformance.OpCall, N: n, At: suite.Wait, Racing: true}
+	}
+	var out []conformance.Schedule
+	for _, gap := range []time.Duration{1, suite.Wait / 2, suite.Wait - 1} {
+		out = append(out, suite.Plan(cfg, call(1, 0), call(2, gap), racing(3)),
+			suite.Plan(cfg, call(1, 0), call(2, gap), racing(3), racing(4)))
+		for _, next := range []time.Duration{1, suite.Wait / 2, suite.Wait - 1, suite.Wait + 1} {
+			out = append(out, suite.Plan(cfg, call(1, 0), call(2, gap), racing(3), call(4, suite.Wait+next)))
+		}
+	}
+	return append(out, suite.Plan(cfg, call(1, 0), racing(2)))
+}
+
+// resetAtEnd lets a reset, or a reset and an event, race with the end of an interval, and
+// another event come before the end of the next.
+func resetAtEnd(cfg conformance.Config) []conformance.Schedule {
+	var out []conformance.Schedule
+	for _, next := range []time.Duration{1, suite.Wait / 2, suite.Wait - 1} {
+		for _, racing := range []bool{false, true} {
+			out = append(out, suite.Plan(cfg,
+				conformance.Step{Op: conformance.OpCall, N: 1},
+				conformance.Step{Op: conformance.OpReset, At: suite.Wait, Racing: true},
+				conformance.Step{Op: conformance.OpCall, N: 2, At: suite.Wait, Racing: racing},
+				conformance.Step{Op: conformance.OpCall, N: 3, At: suite.Wait + next}))
+		}
+	}
+	return out
+}
+
+// flushAtEnd lets a flush race with the end of an interval that has an event to emit, alone
+// or with an event before or after it, and another event follow.
+func flushAtEnd(cfg conformance.Config) []conformance.Schedule {
+	call := func(at time.Duration, racing bool) conformance.Step {
+		return conformance.Step{Op: conformance.OpCall, At: at, Racing: racing}
+	}
+	flush := conformance.Step{Op: conformance.OpFlush, At: suite.Wait, Racing: true}
+	var out []conformance.Schedule
+	for _, gap := range []time.Duration{1, suite.Wait - 1} {
+		head := []conformance.Step{call(0, false), call(gap, false)}
+		for _, tie := range [][]conformance.Step{
+			{flush}, {flush, call(suite.Wait, true)}, {call(suite.Wait, true), flush},
+		} {
+			steps := slices.Concat(head, tie)
+			next := call(suite.Wait+suite.Wait/2, false)
+			out = append(out, suite.Plan(cfg, steps...),
+				suite.Plan(cfg, slices.Concat(steps, []conformance.Step{next})...))
+		}
+	}
+	return suite.NumberedCalls(out)
+}
+
+// certain judges what must hold in whatever order an event or a reset and the end of an
+// interval come: emissions are the interval apart, none comes twice or after a newer one,
+// and the last event is emitted on the trailing edge.
+func (x *exam) certain() *edge.Finding {
+	if x.unfinished() || x.twice() || x.has(conformance.OpFlush) {
+		return &edge.Finding{}
+	}
+	order, reset := x.order()
+	inRow := x.rows() // each call of a row may have a goroutine of its own, so that they come in any order
+	say := func(rule string, at time.Duration, because, headline string, args ...any) *edge.Finding {
+		v := suite.Broken(at, because, headline, args...)
+		got := suite.Lane{Name: "got"}
+		got.Marks = x.Got().Marks
+		v.Lanes = []suite.Lane{got}
+		return &edge.Finding{Rule: rule, Violation: v}
+	}
+	interval := x.Schedule.Config.Interval
+	for i := 1; i < len(x.Fires); i++ {
+		f, before := x.Fires[i], x.Fires[i-1]
+		at := timeline.Duration(f.Began.At)
+		if f.Began.At-before.Began.At < x.shortest() && (before.Began.Seq > reset || f.Began.Seq < reset) {
+			rule := "TH-SPACE"
+			if reset > 0 {
+				rule = "TH-RESET"
+			}
+			opened := timeline.Duration(before.Began.At)
+			return say(rule, f.Began.At,
+				"the emission at "+opened+" opened an interval of "+timeline.Duration(interval),
+				"emitted at %s, want %s at the earliest", at, timeline.Duration(before.Began.At+interval))
+		}
+		if x.traits.Payload == LastPayload && !inRow && order[f.Value] <= order[before.Value] {
+			rule := "TH-PAY"
+			if f.Value == before.Value {
+				rule = "TH-NOSPON"
+			}
+			because := fmt.Sprintf("%d had been emitted at %s", before.Value, timeline.Duration(before.Began.At))
+			return say(rule, f.Began.At, because, "emitted %d at %s, want a newer event", f.Value, at)
+		}
+	}
+	if last := x.lostLast(); last != nil && !inRow {
+		return say("TH-LAST", last.Began.At, "nothing came after it", "call %d at %s was not emitted by %s",
+			last.N, timeline.Duration(last.Began.At), timeline.Duration(x.End))
+	}
+	return &edge.Finding{}
+}
+
+// atTie compares the instants of a run with those of both orders in which the end of an
+// interval and what races with it can come. What is emitted then is for certain to judge.
+func (x *exam) atTie() *edge.Finding {
+	if x.edges&Trailing == 0 || x.unfinished() || x.twice() {
+		return &edge.Finding{}
+	}
+	var found *edge.Finding
+	for _, early := range []bool{false, true} {
+		for _, opens := range []bool{true, false} {
+			f := edge.Compare(x.Recording, x.model(opens, early), NoPayload, x.terms())
+			switch {
+			case f.Violation == nil:
+				return f
+			case found == nil:
+				found = f
+			}
+			if x.edges != Trailing {
+				break
+			}
+		}
+	}
+	at := timeline.Duration(found.At)
+	found.Headline = "nothing was emitted at " + at + ", in whatever order what races there comes"
+	if i := slices.IndexFunc(x.Fires, func(f conformance.Fire) bool { return f.Began.At == found.At }); i >= 0 {
+		found.Headline = fmt.Sprintf("emitted %d at %s, want nothing then in any order", x.Fires[i].Value, at)
+	}
+	return found
+}
+
+// order returns the places in the trace at which each event and the reset began.
+func (x *exam) order() (events map[int]int, reset int) {
+	events = map[int]int{}
+	for _, d := range x.Done {
+		switch d.Op {
+		case conformance.OpCall:
+			events[d.N] = d.Began.Seq
+		case conformance.OpReset:
+			reset = d.Began.Seq
+		}
+	}
+	return events, reset
+}
+
+// rows reports whether several steps of one instant race.
+func (x *exam) rows() bool {
+	for i := range x.Schedule.Steps {
+		if row(x.Schedule.Steps[i:]) > 1 {
+			return true
+		}
+	}
+	return false
+}

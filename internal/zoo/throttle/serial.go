@@ -1,0 +1,186 @@
+package throttle
+
+import (
+	"sync"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance/throttletest"
+	"github.com/escapement-go/escapement/internal/zoo"
+	"github.com/jonboulle/clockwork"
+)
+
+// serialMistakes are those of the throttle that runs one callback at a time.
+var serialMistakes = []mistake{
+	{"the interval of what waited for a callback counts from that one", "TH-BUSY"},
+	{"what a callback that panics has held up is lost", "X-PANIC"},
+	{"an interval of 0 keeps the newest event only", "TH-ZERO"},
+	{"a flush while a callback runs does nothing", "TH-FLUSH"},
+	{"a stop while a callback runs waits for ever", "X-CALLS"},
+	{"a stop from the callback lets it run again", "TH-STOP"},
+}
+
+// serial is a throttle that runs one callback at a time, on the goroutine that is at hand:
+// what falls due meanwhile follows on that one. It is correct unless mutant names one of its
+// mistakes.
+type serial struct {
+	clock  clockwork.Clock
+	cfg    throttletest.Config
+	emit   func(int)
+	mutant string
+
+	mu      sync.Mutex
+	used    bool
+	until   time.Time
+	pending bool
+	due     bool // what is pending follows the callback that runs
+	value   int
+	queue   []int // with an interval of 0
+	running bool
+	stopped bool
+	gen     int // of the timer
+}
+
+func (d *serial) call(v int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	trails, leads := d.cfg.Edges&throttletest.Trailing != 0, d.cfg.Edges&throttletest.Leading != 0
+	now := d.clock.Now()
+	switch {
+	case d.stopped:
+	case d.cfg.Interval == 0:
+		if d.running && d.mutant == "an interval of 0 keeps the newest event only" {
+			d.queue = nil
+		}
+		if d.queue = append(d.queue, v); !d.running {
+			d.run()
+		}
+	case d.pending:
+		d.value = v
+	case d.used && now.Before(d.until):
+		if trails {
+			d.pending, d.value = true, v
+			d.arm(d.until.Sub(now))
+		}
+	case leads && d.running:
+		d.pending, d.due, d.value = trails, trails, v
+	case leads:
+		d.pending, d.value = true, v
+		d.run()
+	default:
+		d.used, d.until = true, now.Add(d.cfg.Interval)
+		d.pending, d.value = true, v
+		d.arm(d.cfg.Interval)
+	}
+}
+
+func (d *serial) arm(in time.Duration) {
+	d.gen++
+	gen := d.gen
+	d.clock.AfterFunc(in, func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		switch {
+		case gen != d.gen || !d.pending || d.due:
+		case d.running:
+			d.due = true
+		default:
+			d.run()
+		}
+	})
+}
+
+// run runs the callback, and again for what has fallen due meanwhile.
+func (d *serial) run() {
+	d.running = true
+	defer d.leave()
+	now := d.clock.Now()
+	for {
+		v := d.value
+		if d.cfg.Interval == 0 {
+			v, d.queue = d.queue[0], d.queue[1:]
+		}
+		d.pending, d.due = false, false
+		d.used, d.until = true, now.Add(d.cfg.Interval)
+		func() {
+			d.mu.Unlock()
+			defer d.mu.Lock()
+			d.emit(v)
+		}()
+		if !d.due && len(d.queue) == 0 {
+			return
+		}
+		if d.mutant != "the interval of what waited for a callback counts from that one" {
+			now = d.clock.Now()
+		}
+	}
+}
+
+// leave ends the last run, or one whose callback panicked.
+func (d *serial) leave() {
+	d.running = false
+	if !d.due {
+		return
+	}
+	d.due = false
+	if d.mutant == "what a callback that panics has held up is lost" {
+		d.pending = false
+		return
+	}
+	d.arm(1)
+}
+
+func (d *serial) flush() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.pending || d.running && d.mutant == "a flush while a callback runs does nothing" {
+		return
+	}
+	d.gen++
+	if d.due = d.running; !d.running {
+		d.run()
+	}
+}
+
+func (d *serial) stop() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.running && d.mutant == "a stop while a callback runs waits for ever" {
+		d.mu.Unlock()
+		<-make(chan struct{})
+	}
+	d.stopped, d.pending, d.queue = true, false, nil
+	d.due = d.running && d.mutant == "a stop from the callback lets it run again"
+	d.gen++
+}
+
+func serialSpec(mutant string, source throttletest.TimeSource) throttletest.Spec {
+	return throttletest.Spec{
+		Name: "zoo throttle with one callback at a time",
+		Time: source,
+		New: func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+			d := &serial{clock: env.Clock, cfg: cfg, emit: emit, mutant: mutant}
+			return throttletest.Funcs{Call: d.call, Flush: d.flush, Stop: d.stop}
+		},
+		Traits: throttletest.Traits{
+			Edges: []throttletest.Edges{
+				throttletest.Leading, throttletest.Trailing, throttletest.LeadingAndTrailing,
+			},
+			Boundary: throttletest.BoundaryPasses, BothSingle: throttletest.BothOnce,
+			Payload: throttletest.LastPayload, Anchor: throttletest.AnchorStart,
+			PanicPolicy: throttletest.PanicPropagates,
+		},
+	}
+}
+
+// serialMutants are its mistakes. Where an operation never returns, the callback that calls it
+// does not either, which is another finding.
+func serialMutants() (all []zoo.Mutant) {
+	for _, m := range serialMistakes {
+		mutant := zoo.Mutant{Name: m.name, Rule: m.rule, Spec: serialSpec(m.name, throttletest.Injected)}
+		if m.rule == "X-CALLS" {
+			mutant.Only = func(family string) bool { return family == "busy 250ms stop leading" }
+		}
+		all = append(all, mutant)
+	}
+	return all
+}
