@@ -31,7 +31,8 @@ type Config struct {
 
 	// Busy is how long each callback runs, on the clock under test.
 	Busy time.Duration
-	// Inside is an operation that the first callback does before it returns.
+	// Inside is an operation that the first callback does before it returns; if callbacks take
+	// time, it is one that each of them does at its end, unless it is an event.
 	Inside Op
 	// Panics is the number of the callback that panics, counted from 1.
 	Panics int

@@ -225,6 +225,11 @@ func (x *exam) busy() *suite.Violation {
 	if v := x.busyLead(); v != nil {
 		return v
 	}
+	return x.busyLast()
+}
+
+// busyLast finds an event that came last and was not emitted on the trailing edge.
+func (x *exam) busyLast() *suite.Violation {
 	last := x.lostLast()
 	if last == nil || last.Inside {
 		return nil

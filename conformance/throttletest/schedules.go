@@ -49,17 +49,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		out = append(out, c.ends(s, e)...)
 		out = append(out, c.callbacks(s, e)...)
 	}
-	near := []time.Duration{0, 1, suite.Wait / 2, suite.Wait + 1}
-	many := []time.Duration{suite.Wait / 2, 2 * suite.Wait}
-	out = append(out, suite.Family{Name: suite.Instances,
-		Schedules: append(suite.Keyed(numbered(base, calls, near, 3)), edge.ManyKeys(base, many...))})
-	if s.Accepts(opKeys) {
-		for _, e := range kinds {
-			cfg := base.With("edges", e.String())
-			out = append(out, suite.Family{Name: suite.Keys,
-				Schedules: append(suite.Keyed(numbered(cfg, calls, near, 3)), edge.ManyKeys(cfg, many...))})
-		}
-	}
+	out = append(out, c.keyed(s, kinds)...)
 	return append(out, c.setBack(s, kinds, c.Traits())...)
 }
 
@@ -320,9 +310,4 @@ func afterSetBack(cfg conformance.Config) []conformance.Schedule {
 		}
 	}
 	return out
-}
-
-// FamilyOf names the family of a schedule that is run alone.
-func (c *contract) FamilyOf(s *suite.Suite, schedule conformance.Schedule) string {
-	return edge.FamilyOf(schedule, s.Accepts(opKeys))
 }
