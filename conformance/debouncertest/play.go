@@ -138,12 +138,27 @@ func (p *player) do(s conformance.Step) {
 	if k := edge.Key(s); k != 0 && p.apart {
 		key, on = k, edge.WithKey(s, 0)
 	}
+	if s.Op == conformance.OpStop && p.apart {
+		p.stopAll(s)
+		return
+	}
 	f := p.instance(key)
 	p.st.Rec.Do(s, false, func(done *conformance.Done) {
 		if second := p.second[key]; second != nil {
 			second.do(on, &conformance.Done{})
 		}
 		f.do(on, done)
+	})
+}
+
+// stopAll stops the debouncers of all keys.
+func (p *player) stopAll(s conformance.Step) {
+	p.st.Rec.Do(s, false, func(*conformance.Done) {
+		for _, made := range []map[int]*Funcs{p.second, p.made} {
+			for _, f := range made {
+				f.Stop()
+			}
+		}
 	})
 }
 

@@ -11,7 +11,7 @@ import (
 // keyRules are those of keys and instances, each of which is a debouncer of its own.
 func keyRules() []rule {
 	const untold = "declared: NoPayload, so nobody can tell for which key a callback runs"
-	beyond := append(slices.Clone(laws), "DB-CANCEL", "DB-REUSE", "DB-FLUSH", "DB-FLUSH0", "DB-OVERLAP")
+	beyond := append(slices.Clone(laws), "DB-CANCEL", "DB-REUSE", "DB-FLUSH", "DB-FLUSH0", "DB-STOP", "DB-OVERLAP")
 	return []rule{
 		{
 			Rule:   extended("DB-KEY", "Each key MUST have a wait of its own."),
@@ -69,6 +69,9 @@ func (x *exam) alone() []func(*exam) *suite.Violation {
 	var all []func(*exam) *suite.Violation
 	if x.Schedule.Config.Busy > 0 && x.traits.Overlap.serial() {
 		all = append(all, (*exam).overlap)
+	}
+	if x.Schedule.Config.Busy == 0 && x.traits.StopPending != 0 {
+		all = append(all, (*exam).stop)
 	}
 	if x.configured() {
 		return append(all, func(x *exam) *suite.Violation { return x.difference().Violation })

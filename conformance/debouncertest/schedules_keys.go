@@ -21,6 +21,9 @@ func (e *explorer) keyed(base conformance.Config) []suite.Family {
 	}
 	keys := append(calls, ending(base, e.endings(e.acceptsKey))...)
 	keys = append(keys, e.busyKeys(base)...)
+	if e.Accepts(conformance.OpStop) {
+		keys = append(keys, ending(base, []conformance.Op{conformance.OpStop})...)
+	}
 	for _, op := range e.endings(e.acceptsKey) {
 		if e.Time == conformance.Injected { // where the orders of the two can be brought about
 			keys = append(keys, edge.EndedDue(base, wait, wait/8, op))

@@ -18,11 +18,12 @@ func Key(s conformance.Step) int {
 	return 0
 }
 
-// WithKey returns the step with another key.
+// WithKey returns the step with another key, if it can have one.
 func WithKey(s conformance.Step, key int) conformance.Step {
-	if s.Op == conformance.OpCall {
+	switch s.Op {
+	case conformance.OpCall:
 		s.K = key
-	} else {
+	case conformance.OpCancel, conformance.OpFlush, conformance.OpReset:
 		s.N = key
 	}
 	return s
@@ -41,19 +42,19 @@ func LastKey(s conformance.Schedule) (last int) {
 	return last
 }
 
-// OfKey returns the part of a run that belongs to one key, or to one instance.
+// OfKey returns the part of a run that belongs to one key, or to one instance. A stop is of all.
 func OfKey(rec *suite.Recording, key int) *suite.Recording {
 	own := *rec
 	own.Schedule.Steps, own.Fires, own.Done = nil, nil, nil
 	mine := map[int]bool{}
 	for _, s := range rec.Schedule.Steps {
-		if Key(s) == key {
+		if Key(s) == key || s.Op == conformance.OpStop {
 			own.Schedule.Steps = append(own.Schedule.Steps, s)
 			mine[s.N] = mine[s.N] || s.Op.Counts()
 		}
 	}
 	for _, d := range rec.Done {
-		if Key(d.Step) == key {
+		if Key(d.Step) == key || d.Op == conformance.OpStop {
 			own.Done = append(own.Done, d)
 		}
 	}
@@ -91,6 +92,9 @@ func Keyed(all []conformance.Schedule) []conformance.Schedule {
 					key = 2
 				}
 				steps[i] = WithKey(steps[i], key)
+			}
+			if !slices.ContainsFunc(steps, func(st conformance.Step) bool { return Key(st) == 2 }) {
+				continue
 			}
 			out = append(out, conformance.Schedule{Config: s.Config, Steps: steps})
 		}

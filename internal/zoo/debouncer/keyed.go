@@ -11,6 +11,28 @@ import (
 	"github.com/escapement-go/escapement/internal/stackmark"
 )
 
+// ofKey returns what debounces a key beside d, which has none, and makes it if it is new.
+func (d *trailing) ofKey(keys map[int]*trailing, key int, make func() *trailing) *trailing {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case d.is("keys share a wait"):
+		key = 0
+	case d.is("keys share sixteen waits"):
+		key %= 16
+	case d.is("forgets all keys for a ninth") && keys[key] == nil && len(keys) == 8:
+		for _, old := range keys {
+			old.cancel()
+		}
+		clear(keys)
+	}
+	if keys[key] == nil {
+		keys[key] = make()
+		keys[key].stopped = d.stopped
+	}
+	return keys[key]
+}
+
 // places are how many keys a table remembers that are at rest.
 const places = 8
 
@@ -184,8 +206,8 @@ func (t *table) stop() {
 	t.stopped = true
 	of := map[uint64]bool{}
 	for _, s := range t.known {
-		if s.pending = false; s.timer != nil {
-			s.timer.Stop()
+		if s.key != 2 || !t.is("a stop forgets one of the keys") {
+			s.pending = false
 		}
 		if s.running != 0 {
 			of[s.running] = true
@@ -230,5 +252,6 @@ var tableMutants = []mistake{
 	{"a timer that comes too late lets go of a key twice", "DB-KEY"},
 	{"a cancel with a key is one of all keys", "DB-KEY"},
 	{"a flush with a key moves the deadline of the one before it", "DB-KEY"},
+	{"a stop forgets one of the keys", "DB-KEY"},
 	{"a stop in the callback of a key waits for those of others", "X-REENT"},
 }
