@@ -33,7 +33,8 @@ type Config struct {
 	// of them, the first ones; the others take no time then.
 	Busy     time.Duration
 	BusyRuns int
-	// Inside is an operation that the first callback does before it returns.
+	// Inside is an operation that the first callback does before it returns; if callbacks take
+	// time, it is one that each of them does at its end, unless it is an event.
 	Inside Op
 	// Panics is the number of the callback that panics, counted from 1.
 	Panics int

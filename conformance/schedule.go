@@ -27,7 +27,7 @@ type Schedule struct {
 type Step struct {
 	Op Op
 	// N is the operation's first number: the payload of a call, the tokens of an
-	// allow, the id of a timer.
+	// allow, the id of a timer, the key of a cancel, flush or reset.
 	N int
 	// K is its second number: the key of a call, the weight of an acquire.
 	K int
@@ -61,11 +61,11 @@ const (
 
 	OpCall    Op = "call"    // call N [K]: an event with payload N, for key K (debouncer, throttle)
 	OpFault   Op = "fault"   // fault N: an error item with payload N (throttle); 1: requests fail (limiter, quota)
-	OpCancel  Op = "cancel"  // cancel [N]: the pending event, item N, or the Nth reserve or wait of a limiter
-	OpFlush   Op = "flush"   // flush (debouncer)
+	OpCancel  Op = "cancel"  // cancel [N]: the pending event, of key N, item N, or the Nth reserve or wait of a limiter
+	OpFlush   Op = "flush"   // flush [N]: of key N (debouncer)
 	OpPending Op = "pending" // pending: asks (debouncer)
 	OpStop    Op = "stop"    // stop (debouncer, throttle)
-	OpReset   Op = "reset"   // reset (throttle)
+	OpReset   Op = "reset"   // reset [N]: of key N (throttle)
 	OpClose   Op = "close"   // close: the input ends (streams, leaky bucket)
 	OpWall    Op = "wall"    // wall D: the wall clock is set D further, or back (debouncer, throttle)
 
@@ -122,10 +122,10 @@ var operations = map[Op]operation{
 	OpCall:    {arguments: "nK", second: "key", counts: true},
 	OpFault:   {arguments: "n"},
 	OpCancel:  {arguments: "N"},
-	OpFlush:   {},
+	OpFlush:   {arguments: "N"},
 	OpPending: {},
 	OpStop:    {ends: true},
-	OpReset:   {},
+	OpReset:   {arguments: "N"},
 	OpClose:   {},
 	OpWall:    {arguments: "d"},
 

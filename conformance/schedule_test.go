@@ -63,7 +63,7 @@ func TestParseSchedule_saysWhatIsWrong(t *testing.T) {
 		"wait=1s | call @0": `schedule: part 2 ("call @0"): an argument is missing`,
 		"wait=1s | call x @0": `schedule: part 2 ("call x @0"): ` +
 			`argument "x": strconv.Atoi: parsing "x": invalid syntax`,
-		"wait=1s | flush 1 @0":      `schedule: part 2 ("flush 1 @0"): argument "1" is not for flush`,
+		"wait=1s | stop 1 @0":       `schedule: part 2 ("stop 1 @0"): argument "1" is not for stop`,
 		"wait=1s | call 1 @0 | ":    `schedule: part 3 (""): empty step`,
 		"wait=1s | idle -1s":        `schedule: part 2 ("idle -1s"): idle wants a duration >= 0`,
 		"wait=1s inside=idle":       `schedule: part 1 (config): inside="idle": unknown operation`,

@@ -136,6 +136,8 @@ func keyedSpec(source debouncertest.TimeSource) debouncertest.Spec {
 		return debouncertest.Funcs{
 			Call:          func(v int) { call(0, v) },
 			CallKey:       call,
+			CancelKey:     func(key int) { d.Cancel(key) },
+			FlushKey:      func(key int) { d.Flush(key) },
 			CancelReports: func() bool { return d.Cancel(0) },
 			Flush:         func() { d.Flush(0) },
 			Pending:       func() bool { return d.Pending(0) },

@@ -449,3 +449,47 @@ func TestKeyed_CloseTriesAll(t *testing.T) {
 		t.Errorf("%d timers are armed after Stop, want 0", got)
 	}
 }
+
+// Keys are closed in any order: the error of one is not lost for the success of another.
+func TestKeyed_CloseKeepsTheError(t *testing.T) {
+	synctestcompat.Run(t, func(t *testing.T) {
+		for range 20 {
+			d := NewKeyed(100*ms, func(k string, _ int) {
+				if k == "runs" {
+					time.Sleep(time.Second)
+				}
+			})
+			_ = d.Call("runs", 1)
+			synctestcompat.Sleep(100 * ms)
+			_ = d.Call("waits", 1)
+			ctx, cancel := context.WithCancel(context.Background())
+			cancel()
+			if err := d.Close(ctx); !errors.Is(err, context.Canceled) {
+				t.Errorf("Close() = %v while a callback runs, want context.Canceled", err)
+			}
+			synctestcompat.Sleep(time.Second)
+		}
+	})
+}
+
+// Len may be called while keys come and go.
+func TestKeyed_LenBesideCalls(t *testing.T) {
+	d := NewKeyed(time.Hour, func(int, int) {}, WithClock(fakeclock.New()))
+	var calls sync.WaitGroup
+	for k := range 4 {
+		calls.Add(1)
+		go func() {
+			defer calls.Done()
+			for range 100 {
+				_ = d.Call(k, 1)
+				d.Cancel(k)
+			}
+		}()
+	}
+	for range 100 {
+		if n := d.Len(); n < 0 || n > 4 {
+			t.Errorf("Len() = %d of four keys", n)
+		}
+	}
+	calls.Wait()
+}

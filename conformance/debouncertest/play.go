@@ -5,17 +5,18 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
 // do does one operation of a schedule and notes its result.
 func (f *Funcs) do(s conformance.Step, d *conformance.Done) {
+	if key := edge.Key(s); key != 0 {
+		f.doKey(s, key)
+		return
+	}
 	switch s.Op {
 	case conformance.OpCall:
-		if s.K != 0 && f.CallKey != nil {
-			f.CallKey(s.K, s.N)
-			return
-		}
 		f.Call(s.N)
 	case conformance.OpClose:
 		f.Close()
@@ -34,6 +35,18 @@ func (f *Funcs) do(s conformance.Step, d *conformance.Done) {
 	}
 }
 
+// doKey does one operation with a key.
+func (f *Funcs) doKey(s conformance.Step, key int) {
+	switch s.Op {
+	case conformance.OpCall:
+		f.CallKey(key, s.N)
+	case conformance.OpCancel:
+		f.CancelKey(key)
+	case conformance.OpFlush:
+		f.FlushKey(key)
+	}
+}
+
 // release ends the debouncer, if it can be ended and the end of its input has not ended
 // it.
 func (f *Funcs) release(ended bool) {
@@ -46,13 +59,14 @@ func (f *Funcs) release(ended bool) {
 }
 
 // player plays a schedule on a fresh debouncer. If steps have keys and the implementation
-// has none, there is one more debouncer for each key.
+// has none, or not for all of them, there is one more debouncer for each key.
 type player struct {
 	c     *contract
 	st    *suite.Stage
 	env   Env
 	cfg   Config
 	steps []conformance.Step
+	apart bool           // each key has a debouncer of its own
 	impl  *Funcs         // that of steps without a key
 	made  map[int]*Funcs // by key; 0 is impl
 	// second are the debouncers to which everything is done first, and of which nothing is
@@ -69,6 +83,8 @@ func (c *contract) Play(st *suite.Stage) {
 	if p.cfg.Edges == 0 {
 		p.cfg.Edges = c.built()
 	}
+	p.apart = edge.HasKeys(st.Schedule) &&
+		(st.Family == suite.Instances || c.FamilyOf(st.Suite, st.Schedule) == suite.Instances)
 	if !st.Make(func() { p.impl = p.instance(0) }) {
 		return
 	}
@@ -121,8 +137,12 @@ func (p *player) fired(key, v int, all []int) {
 // do does a step.
 func (p *player) do(s conformance.Step) {
 	on, key := s, 0
-	if s.K != 0 && (p.impl.CallKey == nil || p.st.Family == suite.Instances) {
-		key, on.K = s.K, 0
+	if k := edge.Key(s); k != 0 && p.apart {
+		key, on = k, edge.WithKey(s, 0)
+	}
+	if s.Op == conformance.OpStop && p.apart {
+		p.stopAll(s)
+		return
 	}
 	f := p.instance(key)
 	p.st.Rec.Do(s, false, func(done *conformance.Done) {
@@ -130,6 +150,17 @@ func (p *player) do(s conformance.Step) {
 			second.do(on, &conformance.Done{})
 		}
 		f.do(on, done)
+	})
+}
+
+// stopAll stops the debouncers of all keys.
+func (p *player) stopAll(s conformance.Step) {
+	p.st.Rec.Do(s, false, func(*conformance.Done) {
+		for _, made := range []map[int]*Funcs{p.second, p.made} {
+			for _, f := range made {
+				f.Stop()
+			}
+		}
 	})
 }
 

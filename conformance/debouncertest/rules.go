@@ -77,9 +77,11 @@ func without(edges ...Edges) func(*suite.Suite, *Traits) string {
 
 // particular reports whether the run is judged only by rules made for it.
 func (x *exam) particular() bool {
-	overlaps := x.Schedule.Config.Busy > 0 && x.traits.Overlap == 0 && slices.Contains(x.traits.Edges, Trailing)
-	return overlaps || slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool {
-		return s.Op == conformance.OpClose || s.Op == conformance.OpWall || s.K != 0
+	cfg := x.Schedule.Config
+	overlaps := cfg.Busy > 0 && x.traits.Overlap == 0 && slices.Contains(x.traits.Edges, Trailing)
+	together := cfg.Busy > 0 && cfg.Inside != "" // callbacks that run at the same time call it
+	return overlaps || together || slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool {
+		return s.Op == conformance.OpClose || s.Op == conformance.OpWall || edge.Key(s) != 0
 	})
 }
 
@@ -176,11 +178,16 @@ func (x *exam) calls() *suite.Violation {
 func mayBeRefused(cfg conformance.Config) bool { return cfg.Wait < time.Millisecond || shortBound(cfg) }
 
 func (x *exam) reentry() *suite.Violation {
-	if d := edge.Reentered(x.Recording); d != nil {
-		return x.told(d.Began.At, "its caller, the callback, is what it waits for",
-			"%s called from the callback at %s never returned", d.Op, d.Began.At)
+	d := edge.Reentered(x.Recording)
+	if d == nil {
+		return nil
 	}
-	return nil
+	v := x.told(d.Began.At, edge.WhyReentered(x.Recording),
+		"%s called from the callback at %s never returned", d.Op, d.Began.At)
+	if edge.HasKeys(x.Schedule) {
+		v.Lanes = []suite.Lane{x.Got()} // what is wanted of one debouncer is not wanted of several
+	}
+	return v
 }
 
 // leak finds what a run leaves behind. What an operation leaves that never returned from the

@@ -2,6 +2,7 @@ package debouncertest
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
@@ -10,6 +11,7 @@ import (
 // keyRules are those of keys and instances, each of which is a debouncer of its own.
 func keyRules() []rule {
 	const untold = "declared: NoPayload, so nobody can tell for which key a callback runs"
+	beyond := append(slices.Clone(laws), "DB-CANCEL", "DB-REUSE", "DB-FLUSH", "DB-FLUSH0", "DB-STOP", "DB-OVERLAP")
 	return []rule{
 		{
 			Rule:   extended("DB-KEY", "Each key MUST have a wait of its own."),
@@ -21,7 +23,7 @@ func keyRules() []rule {
 				)
 			},
 			About:  suite.InFamily(suite.Keys),
-			Beyond: laws,
+			Beyond: beyond,
 			Check:  (*exam).eachKey,
 		},
 		{
@@ -31,7 +33,7 @@ func keyRules() []rule {
 				return suite.If(s.Accepts(opKeys) && tr.Payload == NoPayload, untold)
 			},
 			About:  suite.InFamily(suite.Instances),
-			Beyond: laws,
+			Beyond: beyond,
 			Check:  (*exam).eachKey,
 		},
 	}
@@ -39,16 +41,12 @@ func keyRules() []rule {
 
 // eachKey judges what each key, or each instance, did for itself.
 func (x *exam) eachKey() *suite.Violation {
-	if x.Refused != "" || x.Stuck {
+	if x.Refused != "" || x.Stuck || x.Schedule.Config.Inside != "" {
 		return nil
 	}
-	checks := []func(*exam) *suite.Violation{(*exam).quiet, (*exam).exact, (*exam).once, (*exam).payload, (*exam).live}
-	if x.configured() {
-		checks = []func(*exam) *suite.Violation{func(x *exam) *suite.Violation { return x.difference().Violation }}
-	}
 	for key := 1; key <= edge.LastKey(x.Schedule); key++ {
-		own := &exam{Recording: edge.OfKey(x.Recording, key), traits: x.traits, stops: x.stops}
-		for _, check := range checks {
+		own := x.ofKey(key)
+		for _, check := range own.alone() {
 			if v := check(own); v != nil {
 				v.Headline = text("key %d: %s", key, v.Headline)
 				return v
@@ -57,3 +55,33 @@ func (x *exam) eachKey() *suite.Violation {
 	}
 	return nil
 }
+
+// ofKey is the part of a run that belongs to one key. An implementation may run the callbacks of
+// all keys one after the other: then those of others hold up a fire as the key's own do.
+func (x *exam) ofKey(key int) *exam {
+	own := &exam{Recording: edge.OfKey(x.Recording, key), traits: x.traits, stops: x.stops}
+	own.seen = newView(own.Recording, x.Fires, x.traits)
+	return own
+}
+
+// alone are the laws of a debouncer that has no other beside it.
+func (x *exam) alone() []func(*exam) *suite.Violation {
+	var all []func(*exam) *suite.Violation
+	if x.Schedule.Config.Busy > 0 && x.traits.Overlap.serial() {
+		all = append(all, (*exam).overlap)
+	}
+	if x.Schedule.Config.Busy == 0 && x.traits.StopPending != 0 {
+		all = append(all, (*exam).stop)
+	}
+	if x.configured() {
+		return append(all, func(x *exam) *suite.Violation { return x.difference().Violation })
+	}
+	if o := x.traits.Overlap; x.Schedule.Config.Busy > 0 && o != Serial && o != Parallel {
+		return all // undeclared, or nobody can tell which keys have a receiver of their own
+	}
+	return append(all, (*exam).quiet, (*exam).exact, (*exam).once, (*exam).payload, (*exam).live,
+		(*exam).cancel, (*exam).flush, (*exam).flushNothing)
+}
+
+// serial reports whether no two callbacks of a debouncer run at the same time.
+func (o Overlap) serial() bool { return o == Serial || o == SerialReceiver }

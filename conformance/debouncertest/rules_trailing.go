@@ -161,8 +161,8 @@ func (x *exam) exact() *suite.Violation {
 
 // endsAt reports whether a callback other than f ended at the instant at.
 func (x *exam) endsAt(at time.Duration, f *conformance.Fire) bool {
-	for i := range x.Fires {
-		if g := &x.Fires[i]; g != f && g.Began.Seq < f.Began.Seq && g.Ended.Seq != 0 && g.Ended.At == at {
+	for _, g := range x.view().ran {
+		if g.Began.Seq < f.Began.Seq && g.Ended.Seq != 0 && g.Ended.At == at {
 			return true
 		}
 	}

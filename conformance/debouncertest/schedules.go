@@ -269,16 +269,11 @@ func spaced(cfg conformance.Config, steps []conformance.Step) conformance.Schedu
 // input, keys, a clock that is set back.
 func (e *explorer) besides() []suite.Family {
 	base := suite.Configured("wait", "100ms")
-	gaps := []time.Duration{0, 1, wait - 1, wait + 1}
 	built := e.traits.built()
 	if built != Trailing {
 		base = base.With("edges", built.String())
 	}
-	keyed := append(suite.Keyed(suite.Enumerate(base, onlyCalls, gaps, 3)), edge.ManyKeys(base, wait/2, 2*wait))
-	out := []suite.Family{{Name: suite.Instances, Schedules: keyed}}
-	if e.Accepts(opKeys) {
-		out = append(out, suite.Family{Name: suite.Keys, Schedules: keyed})
-	}
+	out := append(e.keyed(base), e.atOnce(base)...)
 	if e.Time == conformance.Injected && e.traits.ClockBack != 0 {
 		out = append(out, suite.Family{Name: "back", Schedules: e.setBack(base)})
 	}

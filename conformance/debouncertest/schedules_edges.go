@@ -191,8 +191,7 @@ func (e *explorer) configured(name string, cfg conformance.Config, few []conform
 				[]time.Duration{0, wait / 2, wait + 1})})
 	}
 	if e.Accepts(opKeys) {
-		out = append(out, suite.Family{Name: suite.Keys,
-			Schedules: suite.Keyed(suite.Enumerate(cfg, onlyCalls, []time.Duration{1, wait / 2, wait + 1}, 3))})
+		out = append(out, suite.Family{Name: suite.Keys, Schedules: e.keys(cfg)})
 	}
 	if e.Time == conformance.Injected {
 		for _, epoch := range suite.Epochs {

@@ -18,7 +18,6 @@
 package debouncertest
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -95,8 +94,10 @@ type Funcs struct {
 	// Close ends the input of a stream or batch. It may return before what it does is
 	// done. Nothing is called after it.
 	Close func()
-	// CallKey is Call for a debouncer that keeps a wait for each key.
-	CallKey func(key, v int)
+	// CallKey is Call for a debouncer that keeps a wait for each key. CancelKey and FlushKey
+	// are Cancel and Flush for one of them, which may be at rest or new.
+	CallKey             func(key, v int)
+	CancelKey, FlushKey func(key int)
 }
 
 // Run holds an implementation to the laws of a debouncer, one subtest for each rule, and
@@ -159,9 +160,16 @@ func (c *contract) Unfit(s *suite.Suite) (skip, misuse string) {
 
 // Operations that an implementation may have and that no step names.
 const (
-	opReports conformance.Op = "cancel reports"
-	opKeys    conformance.Op = "call with key"
+	opReports   conformance.Op = "cancel reports"
+	opKeys      conformance.Op = "call with key"
+	opCancelKey conformance.Op = "cancel with key"
+	opFlushKey  conformance.Op = "flush with key"
 )
+
+// withKey are the same operations with a key.
+var withKey = map[conformance.Op]conformance.Op{
+	conformance.OpCall: opKeys, conformance.OpCancel: opCancelKey, conformance.OpFlush: opFlushKey,
+}
 
 // Learn looks at an instance that is thrown away.
 func (c *contract) Learn(*suite.Suite) map[conformance.Op]bool {
@@ -173,6 +181,7 @@ func (c *contract) Learn(*suite.Suite) map[conformance.Op]bool {
 		conformance.OpCall: f.Call != nil, conformance.OpCancel: f.Cancel != nil || f.CancelReports != nil,
 		conformance.OpFlush: f.Flush != nil, conformance.OpPending: f.Pending != nil, conformance.OpStop: f.Stop != nil,
 		conformance.OpClose: f.Close != nil, opReports: f.CancelReports != nil, opKeys: f.CallKey != nil,
+		opCancelKey: f.CancelKey != nil, opFlushKey: f.FlushKey != nil,
 	}
 }
 
@@ -199,12 +208,5 @@ func (c *contract) build(env Env, cfg Config, fire func(v int, all []int)) Funcs
 // FamilyOf names the family of a schedule that is run alone: schedules with keys are
 // judged only by the rules made for them.
 func (c *contract) FamilyOf(s *suite.Suite, schedule conformance.Schedule) string {
-	keyed := slices.ContainsFunc(schedule.Steps, func(st conformance.Step) bool { return st.K != 0 })
-	switch {
-	case keyed && s.Accepts(opKeys):
-		return suite.Keys
-	case keyed:
-		return suite.Instances
-	}
-	return "replay"
+	return edge.FamilyOf(schedule, func(op conformance.Op) bool { return s.Accepts(withKey[op]) })
 }

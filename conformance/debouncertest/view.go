@@ -63,6 +63,7 @@ func (x *exam) told(at time.Duration, because, headline string, args ...any) *su
 // what came out, and knows nothing of how a debouncer works.
 type view struct {
 	rec    *suite.Recording
+	ran    []conformance.Fire // what may hold up a fire: in a part of a run, all that fired in the run
 	wait   time.Duration
 	ops    []*conformance.Done // calls, cancels, flushes and stops in the order in which they began
 	calls  []*conformance.Done // calls that count: not after Stop, nor after a final Cancel
@@ -100,13 +101,13 @@ func (b *burst) until() int {
 // view returns the debouncer's view of the trace, built once.
 func (x *exam) view() *view {
 	if x.seen == nil {
-		x.seen = newView(x.Recording, x.traits)
+		x.seen = newView(x.Recording, x.Fires, x.traits)
 	}
 	return x.seen
 }
 
-func newView(rec *suite.Recording, traits *Traits) *view {
-	v := &view{rec: rec, wait: rec.Schedule.Config.Wait, bearsNewest: traits.bearsNewest(),
+func newView(rec *suite.Recording, ran []conformance.Fire, traits *Traits) *view {
+	v := &view{rec: rec, ran: ran, wait: rec.Schedule.Config.Wait, bearsNewest: traits.bearsNewest(),
 		byN: map[int]*conformance.Done{}, flush: map[int]*conformance.Done{}}
 	done := rec.Done
 	if traits.Overlap == SerialReceiver {
@@ -172,13 +173,15 @@ func (v *view) join(cur *burst, call *conformance.Done) *burst {
 // fire when it ends, if at all, which depends on the operations that came meanwhile.
 func (v *view) servedLate() {
 	for _, b := range v.bursts {
-		f := v.lastInRow(v.running(b.due))
-		if f == nil || b.endedBy != nil {
-			continue
+		for i := range v.ran {
+			if b.endedBy != nil || !v.runs(&v.ran[i], b.due) {
+				continue
+			}
+			f := v.lastInRow(&v.ran[i])
+			b.open = b.open || f.Ended.Seq == 0 || slices.ContainsFunc(v.ops, func(d *conformance.Done) bool {
+				return d.Began.Seq > b.last.Began.Seq && d.Began.At >= b.due && d.Began.Seq < f.Ended.Seq
+			})
 		}
-		b.open = b.open || f.Ended.Seq == 0 || slices.ContainsFunc(v.ops, func(d *conformance.Done) bool {
-			return d.Began.Seq > b.last.Began.Seq && d.Began.At >= b.due && d.Began.Seq < f.Ended.Seq
-		})
 	}
 }
 
@@ -187,7 +190,7 @@ func (v *view) servedLate() {
 func (v *view) received() []conformance.Done {
 	out := slices.Clone(v.rec.Done)
 	for i := range out {
-		for _, f := range v.rec.Fires {
+		for _, f := range v.ran {
 			if out[i].Op == conformance.OpCall && f.Began.Seq < out[i].Began.Seq && out[i].Began.Seq < f.Ended.Seq {
 				out[i].Began.At = f.Ended.At
 			}
@@ -224,19 +227,27 @@ func (v *view) causedByFlush() {
 
 // running returns a callback that was running at the instant at.
 func (v *view) running(at time.Duration) *conformance.Fire {
-	for i := range v.rec.Fires {
-		if f := &v.rec.Fires[i]; f.Began.At < at && (f.Ended.Seq == 0 || f.Ended.At >= at) {
-			return f
+	for i := range v.ran {
+		if v.runs(&v.ran[i], at) {
+			return &v.ran[i]
 		}
 	}
 	return nil
 }
 
+// runs reports whether a callback was running at the instant at. One of another key may have been
+// the first of those that were due then.
+func (v *view) runs(f *conformance.Fire, at time.Duration) bool {
+	began := f.Began.At < at || f.Began.At == at && len(v.ran) > len(v.rec.Fires) &&
+		!slices.ContainsFunc(v.rec.Fires, func(own conformance.Fire) bool { return own.Began.Seq == f.Began.Seq })
+	return began && (f.Ended.Seq == 0 || f.Ended.At >= at)
+}
+
 // lastInRow returns the last of a row of callbacks that starts with f, in which each
 // begins when the one before it ends.
 func (v *view) lastInRow(f *conformance.Fire) *conformance.Fire {
-	for i := range v.rec.Fires {
-		if g := &v.rec.Fires[i]; f != nil && f.Ended.Seq != 0 && g.Began.Seq > f.Ended.Seq && g.Began.At == f.Ended.At {
+	for i := range v.ran {
+		if g := &v.ran[i]; f != nil && f.Ended.Seq != 0 && g.Began.Seq > f.Ended.Seq && g.Began.At == f.Ended.At {
 			f = g
 		}
 	}
@@ -247,8 +258,8 @@ func (v *view) lastInRow(f *conformance.Fire) *conformance.Fire {
 // running at the instant at.
 func (v *view) inRow(at time.Duration, f *conformance.Fire) bool {
 	g := v.running(at)
-	for i := range v.rec.Fires {
-		if h := &v.rec.Fires[i]; g != nil && g.Ended.Seq != 0 && h.Began.Seq > g.Ended.Seq && h.Began.At == g.Ended.At {
+	for i := range v.ran {
+		if h := &v.ran[i]; g != nil && g.Ended.Seq != 0 && h.Began.Seq > g.Ended.Seq && h.Began.At == g.Ended.At {
 			if g = h; h.Began.Seq == f.Began.Seq {
 				return true
 			}
@@ -307,8 +318,8 @@ func (v *view) serves(i int, c *conformance.Done) bool {
 // instant at, so that it may have been decided then.
 func (v *view) queued(i int, at time.Duration) bool {
 	f := &v.rec.Fires[i]
-	for j := range v.rec.Fires {
-		g := &v.rec.Fires[j]
+	for j := range v.ran {
+		g := &v.ran[j]
 		ends := g.Began.Seq < f.Began.Seq && g.Ended.Seq != 0 && g.Ended.At == f.Began.At
 		if ends && g.Began.At <= at && at < g.Ended.At {
 			return true

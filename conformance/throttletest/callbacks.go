@@ -92,6 +92,11 @@ func (x *exam) busy() *suite.Violation {
 	if x.has(conformance.OpStop) {
 		return nil // which drops what is pending
 	}
+	return x.busyLast()
+}
+
+// busyLast finds an event that came last and was not emitted on the trailing edge.
+func (x *exam) busyLast() *suite.Violation {
 	last := x.lostLast()
 	if last == nil || last.Inside {
 		return nil

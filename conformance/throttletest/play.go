@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
@@ -11,6 +12,10 @@ import (
 func (f *Funcs) do(s conformance.Step, at time.Time, explicit bool, emit func(int)) {
 	switch s.Op {
 	case conformance.OpReset:
+		if key := edge.Key(s); key != 0 {
+			f.ResetKey(key)
+			return
+		}
 		f.Reset()
 	case conformance.OpFlush:
 		f.Flush()
@@ -30,7 +35,7 @@ func (f *Funcs) do(s conformance.Step, at time.Time, explicit bool, emit func(in
 // event brings an event by whatever takes it.
 func (f *Funcs) event(s conformance.Step, at time.Time, explicit bool, emit func(int)) {
 	switch {
-	case s.K != 0 && f.CallKey != nil:
+	case s.K != 0:
 		f.CallKey(s.K, s.N)
 	case explicit:
 		if f.AllowAt(at) {
@@ -56,12 +61,13 @@ func (f *Funcs) release(ended bool) {
 }
 
 // run is one schedule on a fresh throttle, or on one for each key if the throttle has no
-// keys of its own.
+// keys of its own, or not for all steps.
 type run struct {
 	*suite.Stage
 	c     *contract
 	env   Env
 	edges Edges
+	apart bool           // each key has a throttle of its own
 	made  map[int]*Funcs // by key
 	ended bool           // the input has ended
 }
@@ -73,6 +79,8 @@ func (c *contract) Play(st *suite.Stage) {
 	if r.edges == 0 {
 		r.edges = c.built()
 	}
+	r.apart = edge.HasKeys(st.Schedule) &&
+		(st.Family == suite.Instances || c.FamilyOf(st.Suite, st.Schedule) == suite.Instances)
 	if !st.Make(func() { r.instance(0) }) {
 		return
 	}
@@ -155,11 +163,11 @@ func (r *run) emit(key, v int) {
 // step does one step.
 func (r *run) step(s conformance.Step) {
 	at, one := r.made[0], s
-	if s.K != 0 && (at.CallKey == nil || r.Family == suite.Instances) {
-		at, one.K = r.instance(s.K), 0
+	if k := edge.Key(s); k != 0 && r.apart {
+		at, one = r.instance(k), edge.WithKey(s, 0)
 	}
 	r.Rec.Do(s, false, func(*conformance.Done) {
-		at.do(one, r.env.Start.Add(s.At+r.wall(s.At)), r.c.explicit(), func(v int) { r.emit(s.K, v) })
+		at.do(one, r.env.Start.Add(s.At+r.wall(s.At)), r.c.explicit(), func(v int) { r.emit(edge.Key(s), v) })
 	})
 }
 

@@ -1,7 +1,6 @@
 package throttletest
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -50,6 +49,11 @@ func needs(r suite.Rule[Traits, *exam], op conformance.Op) suite.Rule[Traits, *e
 var alone = []string{"TH-FIRST", "TH-LEADNEXT", "TH-SPACE", "TH-DROP", "TH-LAST", "TH-NOTDEB", "TH-PAY", "TH-SINGLE",
 	"TH-TRAILONLY", "TH-TRAILOPENS", "TH-NOSPON", "TH-NONE", "X-CALLS"}
 
+// isBusy reports whether a run is of one throttle whose callbacks take time.
+func isBusy(j suite.Job) bool {
+	return j.Schedule.Config.Busy > 0 && !edge.HasKeys(j.Schedule) && !readerGone(j.Schedule)
+}
+
 // special reports whether a run is judged only by rules made for it: callbacks do
 // something, an interval lets several events pass, there is no edge, or there are steps
 // other than calls and resets.
@@ -57,7 +61,8 @@ func special(j suite.Job) bool {
 	cfg := j.Schedule.Config
 	return cfg.Busy > 0 || cfg.Inside != "" || cfg.K > 1 || cfg.Edges == NoEdges ||
 		slices.ContainsFunc(j.Schedule.Steps, func(s conformance.Step) bool {
-			return s.K != 0 || s.Op != conformance.OpCall && s.Op != conformance.OpReset && s.Op != conformance.OpIdle
+			other := s.Op != conformance.OpCall && s.Op != conformance.OpReset && s.Op != conformance.OpIdle
+			return other || edge.Key(s) != 0
 		})
 }
 
@@ -87,7 +92,7 @@ func orBack(r suite.Rule[Traits, *exam], many bool) suite.Rule[Traits, *exam] {
 
 // resets selects the runs that the rule of Reset judges.
 func resets(j suite.Job) bool {
-	return j.Schedule.Config.Inside == "" && suite.Has(conformance.OpReset)(j)
+	return j.Schedule.Config.Inside == "" && suite.Has(conformance.OpReset)(j) && !edge.HasKeys(j.Schedule)
 }
 
 // undeclared is why a rule is skipped that needs an optional choice, "" if it is not
@@ -196,7 +201,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 					"emissions begin at least the interval apart, none comes twice, " +
 					"and what came last on the trailing edge is emitted.",
 			},
-			About: func(j suite.Job) bool { return j.Schedule.Config.Busy > 0 && !readerGone(j.Schedule) },
+			About: isBusy,
 			Check: (*exam).busy,
 		},
 		{
@@ -206,7 +211,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Unless: func(_ *suite.Suite, tr *Traits) string { return undeclared(tr.Anchor == 0, "Anchor") },
 			Absent: on(suite.Rule[Traits, *exam]{}, Leading).Absent,
 			About: func(j suite.Job) bool {
-				return j.Schedule.Config.Busy > 0 && j.Schedule.Config.Edges == Leading && !readerGone(j.Schedule)
+				return isBusy(j) && j.Schedule.Config.Edges == Leading
 			},
 			Beyond: []string{"TH-BUSY"},
 			Check:  (*exam).anchored,
@@ -240,7 +245,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Ops:    []conformance.Op{opKeys},
 			Unless: func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.Payload == NoPayload, nameless) },
 			About:  suite.InFamily(suite.Keys),
-			Beyond: alone,
+			Beyond: beyondKeys,
 			Check:  (*exam).eachKey,
 		},
 		{
@@ -249,7 +254,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				return suite.If(s.Accepts(opKeys) && tr.Payload == NoPayload, nameless)
 			},
 			About:  suite.InFamily(suite.Instances),
-			Beyond: alone,
+			Beyond: beyondKeys,
 			Check:  (*exam).eachKey,
 		},
 		suite.OneClock[Traits, *exam](edge.CallsAround("interval"), suite.FireMarks),
@@ -416,7 +421,7 @@ func (x *exam) reentry() *suite.Violation {
 		return nil
 	}
 	at := timeline.Duration(d.Began.At)
-	return suite.Broken(d.Began.At, "its caller, the callback, is what it waits for",
+	return suite.Broken(d.Began.At, edge.WhyReentered(x.Recording),
 		"%s called from the callback at %s never returned", d.Op, at)
 }
 
@@ -427,20 +432,4 @@ func (x *exam) leak() *suite.Violation {
 		return nil
 	}
 	return x.LeftBehind()
-}
-
-// eachKey judges what each key, or each instance, did for itself.
-func (x *exam) eachKey() *suite.Violation {
-	for key := 1; key <= edge.LastKey(x.Schedule); key++ {
-		own := &exam{Recording: edge.OfKey(x.Recording, key), traits: x.traits, edges: x.edges, payload: x.payload}
-		if v := own.difference().Violation; v != nil {
-			return &suite.Violation{
-				Headline: fmt.Sprintf("key %d: %s", key, v.Headline),
-				Because:  v.Because,
-				At:       v.At,
-				Lanes:    v.Lanes,
-			}
-		}
-	}
-	return nil
 }

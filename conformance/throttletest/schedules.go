@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
-	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
@@ -50,17 +49,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		out = append(out, c.callbacks(s, e)...)
 		out = append(out, c.readers(s, e)...)
 	}
-	near := []time.Duration{0, 1, suite.Wait / 2, suite.Wait + 1}
-	many := []time.Duration{suite.Wait / 2, 2 * suite.Wait}
-	out = append(out, suite.Family{Name: suite.Instances,
-		Schedules: append(suite.Keyed(numbered(base, calls, near, 3)), edge.ManyKeys(base, many...))})
-	if s.Accepts(opKeys) {
-		for _, e := range kinds {
-			cfg := base.With("edges", e.String())
-			out = append(out, suite.Family{Name: suite.Keys,
-				Schedules: append(suite.Keyed(numbered(cfg, calls, near, 3)), edge.ManyKeys(cfg, many...))})
-		}
-	}
+	out = append(out, c.keyed(s, kinds)...)
 	return append(out, c.setBack(s, kinds, c.Traits())...)
 }
 
@@ -219,9 +208,4 @@ func afterFlush(cfg conformance.Config) []conformance.Schedule {
 		}
 	}
 	return suite.NumberedCalls(out)
-}
-
-// FamilyOf names the family of a schedule that is run alone.
-func (c *contract) FamilyOf(s *suite.Suite, schedule conformance.Schedule) string {
-	return edge.FamilyOf(schedule, s.Accepts(opKeys))
 }

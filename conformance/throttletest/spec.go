@@ -93,8 +93,10 @@ type Funcs struct {
 	// does no harm. A method that emits what is pending is a Close.
 	Stop func()
 
-	// CallKey is Call for a throttle that keeps an interval for each key.
-	CallKey func(key, v int)
+	// CallKey is Call for a throttle that keeps an interval for each key, ResetKey is Reset for
+	// one of them, which may be at rest or new.
+	CallKey  func(key, v int)
+	ResetKey func(key int)
 
 	// Fault is an error item of a stream, which goes to emit too. Close ends the input of
 	// a stream, Cancel its context, and Closed reports whether its output is closed. Close
@@ -165,11 +167,15 @@ func (c *contract) built() Edges { return c.spec.Traits.built() }
 func (c *contract) kinds() []Edges { return edge.Kinds(c.spec.Traits.Edges, conformance.Leading) }
 
 // Abilities that no step names, in the set of operations: a throttle that calls emit
-// itself, and calls with a key.
+// itself, and operations with a key.
 const (
-	opEmits conformance.Op = "emit"
-	opKeys  conformance.Op = "call with key"
+	opEmits    conformance.Op = "emit"
+	opKeys     conformance.Op = "call with key"
+	opResetKey conformance.Op = "reset with key"
 )
+
+// withKey are the same operations with a key.
+var withKey = map[conformance.Op]conformance.Op{conformance.OpCall: opKeys, conformance.OpReset: opResetKey}
 
 // Learn looks at an instance that is thrown away.
 func (c *contract) Learn(*suite.Suite) map[conformance.Op]bool {
@@ -189,6 +195,7 @@ func (c *contract) Learn(*suite.Suite) map[conformance.Op]bool {
 		conformance.OpClose:  f.Close != nil && f.Closed != nil,
 		conformance.OpCancel: f.Cancel != nil && f.Closed != nil,
 		opKeys:               f.CallKey != nil,
+		opResetKey:           f.ResetKey != nil,
 		opEmits:              !c.explicit() && f.Call != nil,
 	}
 }

@@ -128,6 +128,9 @@ func stepInWords(s conformance.Step, same bool) string {
 	if s.Op == conformance.OpCancel && s.N != 0 {
 		phrase += fmt.Sprintf(" of number %d", s.N)
 	}
+	if (s.Op == conformance.OpFlush || s.Op == conformance.OpReset) && s.N != 0 {
+		phrase += fmt.Sprintf(" of key %d", s.N)
+	}
 	arguments := s.Op.Arguments()
 	if ok && strings.ContainsAny(arguments, "kK") && s.K != 0 {
 		phrase += map[bool]string{true: " for key ", false: ", weight "}[s.Op == conformance.OpCall] + fmt.Sprint(s.K)

@@ -158,6 +158,14 @@ func Reentered(rec *suite.Recording) *conformance.Done {
 	return nil
 }
 
+// WhyReentered is why such an operation does not return.
+func WhyReentered(rec *suite.Recording) string {
+	if cfg := rec.Schedule.Config; cfg.Busy > 0 {
+		return "callbacks that ran at the same time called it, and it waits for one of them"
+	}
+	return "its caller, the callback, is what it waits for"
+}
+
 // Preferred returns first if it is among the edges or the list is empty; otherwise one of
 // the edges that fires something, if there is one.
 func Preferred(has []conformance.Edges, first conformance.Edges) conformance.Edges {
@@ -193,48 +201,4 @@ func Alter(rec *suite.Recording, has []conformance.Edges, built, e conformance.E
 	other := *rec
 	other.Schedule.Config = other.Schedule.Config.Without("edges").With("edges", e.String())
 	return &other, true
-}
-
-// OfKey returns the part of a run that belongs to one key, or to one instance.
-func OfKey(rec *suite.Recording, key int) *suite.Recording {
-	own := *rec
-	own.Schedule.Steps, own.Fires, own.Done = nil, nil, nil
-	mine := map[int]bool{}
-	for _, s := range rec.Schedule.Steps {
-		if s.K == key {
-			own.Schedule.Steps = append(own.Schedule.Steps, s)
-			mine[s.N] = true
-		}
-	}
-	for _, d := range rec.Done {
-		if d.K == key {
-			own.Done = append(own.Done, d)
-		}
-	}
-	for _, f := range rec.Fires {
-		if f.Key == key || f.Key == 0 && mine[f.Value] {
-			own.Fires = append(own.Fires, f)
-		}
-	}
-	return &own
-}
-
-// LastKey is the highest key of a schedule, whose keys count from 1.
-func LastKey(s conformance.Schedule) (last int) {
-	for _, st := range s.Steps {
-		last = max(last, st.K)
-	}
-	return last
-}
-
-// FamilyOf names the family of a schedule that is run alone: that of keys or of instances
-// if its calls have keys. Keys says whether the implementation has keys of its own.
-func FamilyOf(schedule conformance.Schedule, keys bool) string {
-	switch keyed := slices.ContainsFunc(schedule.Steps, func(s conformance.Step) bool { return s.K != 0 }); {
-	case keyed && keys:
-		return suite.Keys
-	case keyed:
-		return suite.Instances
-	}
-	return "replay"
 }

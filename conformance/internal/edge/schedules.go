@@ -8,8 +8,11 @@ import (
 )
 
 // manyKeys is more than the places of a table that a number of keys or instances may share, or
-// that holds the newest ones only.
-const manyKeys = 40
+// that holds the newest ones only; half of allKeys is too.
+const (
+	manyKeys = 40
+	allKeys  = 70
+)
 
 // ManyKeys are calls with many keys: one with each key at one instant, and after each of the gaps
 // another one with each, the last key first.
@@ -27,6 +30,80 @@ func ManyKeys(cfg conformance.Config, gaps ...time.Duration) conformance.Schedul
 			}
 			s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpCall, N: len(s.Steps) + 1, K: key, At: at})
 		}
+	}
+	return s
+}
+
+// ComingBack are calls with many keys that have come to rest: after that with each key, and then
+// with every other one again, within its wait or interval and after that of the others.
+func ComingBack(cfg conformance.Config, wait time.Duration) conformance.Schedule {
+	s := suite.Plan(cfg)
+	round := func(at time.Duration, step int) {
+		for k := 1; k <= allKeys; k += step {
+			s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpCall, N: len(s.Steps) + 1, K: k, At: at})
+		}
+	}
+	round(0, 1)
+	round(3*wait, 1)
+	round(3*wait+wait/2, 2)
+	round(4*wait+wait/3, 2)
+	return s
+}
+
+// Ended are calls with half of the keys, then op for each of these, while its callback runs if it
+// takes time. Others come and are ended by op before they are due, and then those of the beginning
+// are called again.
+func Ended(cfg conformance.Config, wait time.Duration, op conformance.Op) conformance.Schedule {
+	s := suite.Plan(cfg)
+	calls := 0
+	each := func(op conformance.Op, at time.Duration, from, to int) {
+		for k := from; k <= to; k++ {
+			st := conformance.Step{Op: op, At: at}
+			if op.Counts() {
+				calls++
+				st.N = calls
+			}
+			s.Steps = append(s.Steps, WithKey(st, k))
+		}
+	}
+	const half = allKeys / 2
+	each(conformance.OpCall, 0, 1, half)
+	each(op, 2*wait, 1, half)
+	each(conformance.OpCall, 2*wait, half+1, allKeys)
+	each(op, 2*wait+wait/2, half+1, allKeys)
+	each(conformance.OpCall, 3*wait, 1, half)
+	return s
+}
+
+// EndedDue is a call with a key, op for it at the very instant at which it is due, and then a flow
+// of calls with others.
+func EndedDue(cfg conformance.Config, wait, gap time.Duration, op conformance.Op) conformance.Schedule {
+	s := suite.Plan(cfg, conformance.Step{Op: conformance.OpCall, N: 1, K: 1},
+		conformance.Step{Op: op, N: 1, At: wait, Racing: true})
+	for _, st := range Flow(cfg, gap, 150).Steps {
+		st.N, st.K, st.At = st.N+1, st.K+1, st.At+2*wait
+		s.Steps = append(s.Steps, st)
+	}
+	return s
+}
+
+// Flow is a steady flow of n steps, three of them at one instant: calls with as many keys as a table
+// may have places for, and after three calls each one of the other operations, with some key. Each
+// time a key comes back after another number of others: they go by the triangular numbers.
+func Flow(cfg conformance.Config, gap time.Duration, n int, others ...conformance.Op) conformance.Schedule {
+	const keys = 64
+	key := func(i int) int { return 1 + i*(i+1)/2%keys }
+	s := suite.Plan(cfg)
+	calls := 0
+	for i := range n {
+		at := time.Duration(i/3) * gap
+		if len(others) > 0 && i%4 == 3 {
+			op := others[i/4%len(others)]
+			s.Steps = append(s.Steps, WithKey(conformance.Step{Op: op, At: at}, key(3*i+5)))
+			continue
+		}
+		calls++
+		s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpCall, N: calls, K: key(calls), At: at})
 	}
 	return s
 }

@@ -168,26 +168,6 @@ func Ending(all []conformance.Schedule, op conformance.Op, gaps []time.Duration)
 	return out
 }
 
-// Keyed gives each schedule of two calls and more the keys 1 and 2, in every way that
-// starts with 1 and uses both.
-func Keyed(all []conformance.Schedule) []conformance.Schedule {
-	var out []conformance.Schedule
-	for _, s := range all {
-		n := len(s.Steps)
-		for bits := 1; bits < 1<<(n-1); bits++ {
-			steps := slices.Clone(s.Steps)
-			for i := range steps {
-				steps[i].K = 1
-				if i > 0 && bits>>(i-1)&1 == 1 {
-					steps[i].K = 2
-				}
-			}
-			out = append(out, conformance.Schedule{Config: s.Config, Steps: steps})
-		}
-	}
-	return out
-}
-
 // Idles are silences after which a counter of 32 bits has begun anew, a nanosecond before: one
 // that counts nanoseconds, microseconds or milliseconds. To such a counter they are short.
 var Idles = []time.Duration{

@@ -204,15 +204,18 @@ func (s *Stage) during(i, key int, inside func(conformance.Step)) {
 		r.rec.Fires[i].Key = key
 		r.mu.Unlock()
 	}
-	if i == 0 && cfg.Inside != "" {
-		step := conformance.Step{Op: cfg.Inside, At: s.Now()}
-		if step.Op.Counts() {
-			step.N = InsideValue
-		}
+	step := conformance.Step{Op: cfg.Inside, At: s.Now()}
+	if step.Op.Counts() {
+		step.N = InsideValue
+	}
+	if i == 0 && cfg.Inside != "" && cfg.Busy == 0 {
 		inside(step)
 	}
 	if cfg.Busy > 0 && (cfg.BusyRuns == 0 || i < cfg.BusyRuns) {
 		s.Clock().Sleep(cfg.Busy)
+	}
+	if step.At = s.Now(); cfg.Inside != "" && cfg.Busy > 0 && (i == 0 || !step.Op.Counts()) {
+		inside(step) // each does it, so that those do that run at the same time
 	}
 	if i+1 != cfg.Panics {
 		return

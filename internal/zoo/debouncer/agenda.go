@@ -24,7 +24,7 @@ func agendas() []zoo.Design {
 				a := newAgenda(env.Clock, cfg.Wait, func(_, v int) { fire(v) })
 				return debouncertest.Funcs{
 					Call: func(v int) { a.call(0, v) }, CallKey: a.call,
-					Cancel: a.cancel, Pending: a.pending, Stop: a.stop,
+					Cancel: a.cancel, CancelKey: a.drop, FlushKey: a.flush, Pending: a.pending, Stop: a.stop,
 				}
 			},
 			Traits: traits{
@@ -164,6 +164,25 @@ func (a *agenda) cancel() {
 	defer a.mu.Unlock()
 	a.due = nil
 	clear(a.of)
+}
+
+func (a *agenda) drop(key int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if d := a.of[key]; d != nil {
+		heap.Remove(&a.due, d.place)
+		delete(a.of, key)
+	}
+}
+
+func (a *agenda) flush(key int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if d := a.of[key]; d != nil {
+		d.at = a.clock.Now()
+		heap.Fix(&a.due, d.place)
+		a.signal()
+	}
 }
 
 func (a *agenda) pending() bool {

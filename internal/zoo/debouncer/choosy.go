@@ -443,12 +443,12 @@ func (d *choosy) close() {
 	}
 }
 
-func (d *choosy) callKey(key, v int) {
+// of is the debouncer of a key.
+func (d *choosy) of(key int) *choosy {
 	d.mu.Lock()
+	defer d.mu.Unlock()
 	if d.keys[key] == nil {
 		d.keys[key] = newChoosy(d.traits, d.ways, d.clock, d.cfg, d.fire)
 	}
-	own := d.keys[key]
-	d.mu.Unlock()
-	own.call(v)
+	return d.keys[key]
 }

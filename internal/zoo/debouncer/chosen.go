@@ -38,7 +38,13 @@ func choosySpec(source db.TimeSource, tr db.Traits, ways ways, has map[conforman
 			f.Close = d.close
 		}
 		if has[keys] {
-			f.CallKey = d.callKey
+			f.CallKey = func(key, v int) { d.of(key).call(v) }
+		}
+		if has[keys] && has[conformance.OpCancel] {
+			f.CancelKey = func(key int) { d.of(key).cancel() }
+		}
+		if has[keys] && has[conformance.OpFlush] {
+			f.FlushKey = func(key int) { d.of(key).flush() }
 		}
 		return f
 	}

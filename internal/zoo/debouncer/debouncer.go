@@ -27,6 +27,7 @@ func Mutants() []zoo.Mutant {
 	add("", lineSpec, lineMutants)
 	add("a bound on call: ", onCallSpec, onCallMutants)
 	add("", batchSpec, batchMutants)
+	add("a table of keys: ", tableSpec, tableMutants)
 	all = append(all, onPackageTime()...)
 	all = append(all, mutant("who has received the timer's value does not look again", "DB-NOSTALE", db.Spec{
 		Name: "zoo contexts", Time: db.Injected, Traits: trailingTraits,
@@ -63,9 +64,16 @@ var longest = map[string]int{
 	"keys share sixteen waits": 120, "forgets all keys for a ninth": 120,
 }
 
+func steps(name string) int {
+	if strings.HasPrefix(name, "a table of keys") {
+		return 400
+	}
+	return longest[name]
+}
+
 func mutant(name, rule string, spec db.Spec) zoo.Mutant {
 	return zoo.Mutant{
-		Steps: longest[name],
+		Steps: steps(name),
 		Name:  name, Rule: rule, Spec: spec,
 		Hangs: rule == "X-REENT" || strings.Contains(name, "keeps a lock"), Chance: rule == "X-CONC" || rule == "X-ROW",
 	}
@@ -117,7 +125,7 @@ func Designs() []zoo.Design {
 	for _, source := range []db.TimeSource{db.Injected, db.PackageTime} {
 		for _, spec := range []db.Spec{
 			trailingSpec("", source), edgesSpec("", source), onCallSpec("", source), batchSpec("", source),
-			batchSpec(makesRoom, source),
+			batchSpec(makesRoom, source), tableSpec("", source),
 		} {
 			add(spec)
 		}

@@ -17,29 +17,17 @@ func trailingSpec(mutant string, source db.TimeSource) db.Spec {
 			}
 			shared = d
 			keys := map[int]*trailing{}
-			byKey := func(key, v int) {
-				d.mu.Lock()
-				if mutant == "keys share a wait" {
-					key = 0
-				}
-				if mutant == "keys share sixteen waits" {
-					key %= 16
-				}
-				if mutant == "forgets all keys for a ninth" && keys[key] == nil && len(keys) == 8 {
-					for _, old := range keys {
-						old.cancel()
-					}
-					clear(keys)
-				}
-				if keys[key] == nil {
-					keys[key] = newTrailing(env.Clock, cfg.Wait, fire, mutant)
-				}
-				own := keys[key]
-				d.mu.Unlock()
-				own.call(v)
+			of := func(key int) *trailing {
+				return d.ofKey(keys, key, func() *trailing { return newTrailing(env.Clock, cfg.Wait, fire, mutant) })
 			}
-			return db.Funcs{Call: d.call, CallKey: byKey, CancelReports: d.cancel, Flush: d.flush,
-				Pending: d.isPending, Stop: d.stop, Close: d.end}
+			stop := func() {
+				d.stop()
+				for _, own := range keys {
+					own.stop()
+				}
+			}
+			return db.Funcs{Call: d.call, CallKey: func(key, v int) { of(key).call(v) }, CancelReports: d.cancel,
+				Flush: d.flush, Pending: d.isPending, Stop: stop, Close: d.end}
 		},
 		Traits: db.Traits{
 			Edges: []db.Edges{db.Trailing}, Payload: db.LastPayload, Tie: db.ResetFirst, StaleFire: db.StaleForbidden,

@@ -282,14 +282,14 @@ func (d *choosy) isClosed() bool {
 	return d.closed
 }
 
-func (d *choosy) callKey(key, v int) {
+// of is the throttle of a key.
+func (d *choosy) of(key int) *choosy {
 	d.mu.Lock()
+	defer d.mu.Unlock()
 	if d.keys[key] == nil {
 		d.keys[key] = newChoosyThrottle(d.traits, d.ways, d.clock, d.cfg, d.emit)
 	}
-	own := d.keys[key]
-	d.mu.Unlock()
-	own.call(v)
+	return d.keys[key]
 }
 
 // choosySpec has the operations that has names.
@@ -322,7 +322,10 @@ func choosySpec(
 				return f
 			}
 			if has[callKeys] {
-				f.CallKey = d.callKey
+				f.CallKey = func(key, v int) { d.of(key).call(v) }
+				if has[conformance.OpReset] {
+					f.ResetKey = func(key int) { d.of(key).reset() }
+				}
 			}
 			if has[conformance.OpFault] {
 				f.Fault = d.fault

@@ -48,6 +48,8 @@ var timedMistakes = []mistake{
 	{"follows a clock that is set back", "X-BACK"},
 	{"keys share an interval", "TH-KEY"},
 	{"keys share sixteen intervals", "TH-KEY"},
+	{"remembers the newest fifty keys", "TH-KEY"},
+	{"a reset with a key is one of another too", "TH-KEY"},
 	{"instances share an interval", "X-ISO"},
 	{"an interval ends on package time too", "X-CLOCK1"},
 	{"a panic leaves it busy", "X-PANIC"},
@@ -154,6 +156,8 @@ func steps(m mistake) int {
 		return longest
 	case m.name == "keys share sixteen intervals":
 		return 120
+	case m.name == "remembers the newest fifty keys":
+		return 250
 	}
 	return 0
 }

@@ -389,25 +389,16 @@ func timedSpec(mutant string, source throttletest.TimeSource, edges ...throttlet
 				n := 0
 				return throttletest.Funcs{Call: func(v int) { n++; d.call(v) }}
 			}
-			keys := map[int]*timed{}
-			byKey := func(key, v int) {
-				d.mu.Lock()
-				if mutant == "keys share an interval" {
-					key = 0
-				}
-				if mutant == "keys share sixteen intervals" {
-					key %= 16
-				}
-				if keys[key] == nil {
-					keys[key] = &timed{clock: env.Clock, cfg: cfg, emit: emit, mutant: mutant}
-				}
-				own := keys[key]
-				d.mu.Unlock()
-				own.call(v)
-			}
+			of := d.keys()
 			return throttletest.Funcs{
 				Call:    d.call,
-				CallKey: byKey,
+				CallKey: func(key, v int) { of(key).call(v) },
+				ResetKey: func(key int) {
+					if mutant == "a reset with a key is one of another too" {
+						of(3 - key).reset()
+					}
+					of(key).reset()
+				},
 				AllowAt: d.allowAt,
 				Reset:   d.reset,
 				Flush:   d.flush,

@@ -1,0 +1,121 @@
+package debouncertest
+
+import (
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// keyed are the schedules of instances and of keys on the edge that is built, with what ends a
+// burst, which must end that of no other.
+func (e *explorer) keyed(base conformance.Config) []suite.Family {
+	gaps := []time.Duration{0, 1, wait - 1, wait + 1}
+	calls := append(edge.Keyed(suite.Enumerate(base, onlyCalls, gaps, 3)), edge.ManyKeys(base, wait/2, 2*wait))
+	instances := append(slices.Clone(calls), ending(base, e.endings(e.Accepts))...)
+	out := []suite.Family{{Name: suite.Instances, Schedules: append(instances, e.busyKeys(base)...)}}
+	if !e.Accepts(opKeys) {
+		return out
+	}
+	keys := append(calls, ending(base, e.endings(e.acceptsKey))...)
+	keys = append(keys, e.busyKeys(base)...)
+	if e.Accepts(conformance.OpStop) {
+		keys = append(keys, ending(base, []conformance.Op{conformance.OpStop})...)
+	}
+	for _, op := range e.endings(e.acceptsKey) {
+		if e.Time == conformance.Injected { // where the orders of the two can be brought about
+			keys = append(keys, edge.EndedDue(base, wait, wait/8, op))
+		}
+	}
+	return append(out, suite.Family{Name: suite.Keys, Schedules: append(keys, e.crowds(base)...)})
+}
+
+// keys are the schedules of keys where an edge or a bound is configured.
+func (e *explorer) keys(cfg conformance.Config) []conformance.Schedule {
+	out := edge.Keyed(suite.Enumerate(cfg, onlyCalls, []time.Duration{1, wait / 2, wait + 1}, 3))
+	out = append(out, ending(cfg, e.endings(e.acceptsKey))...)
+	return append(out, e.crowds(cfg)...)
+}
+
+// acceptsKey reports whether the implementation has an operation with a key.
+func (e *explorer) acceptsKey(op conformance.Op) bool { return e.Accepts(withKey[op]) }
+
+// endings are the operations that end a burst and let the next event begin one.
+func (e *explorer) endings(accepts func(conformance.Op) bool) []conformance.Op {
+	var out []conformance.Op
+	for _, op := range []conformance.Op{conformance.OpCancel, conformance.OpFlush} {
+		if accepts(op) && (op != conformance.OpCancel || e.traits.AfterCancel.usable()) {
+			out = append(out, op)
+		}
+	}
+	return out
+}
+
+// ending are short schedules of two keys that have one of the operations.
+func ending(cfg conformance.Config, ops []conformance.Op) []conformance.Schedule {
+	var out []conformance.Schedule
+	for _, op := range ops {
+		all := suite.Enumerate(cfg, []conformance.Op{conformance.OpCall, op}, []time.Duration{1, wait / 2, wait + 1}, 3)
+		out = append(out, slices.DeleteFunc(all, func(s conformance.Schedule) bool {
+			return !slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return st.Op == op })
+		})...)
+	}
+	return edge.Keyed(out)
+}
+
+// busyKeys are short schedules of callbacks that take time.
+func (e *explorer) busyKeys(base conformance.Config) []conformance.Schedule {
+	if e.slow() != "" {
+		return nil
+	}
+	cfg := base.With("busy", "250ms")
+	return edge.Keyed(suite.Enumerate(cfg, onlyCalls, []time.Duration{0, wait / 2, wait + 20*time.Millisecond}, 3))
+}
+
+// crowds are the schedules of many keys: those that have come to rest come back, some soon and
+// others late, and what ends a burst comes to a key with a burst, with a callback, or at rest.
+func (e *explorer) crowds(cfg conformance.Config) []conformance.Schedule {
+	ends := e.endings(e.acceptsKey)
+	out := []conformance.Schedule{edge.ComingBack(cfg, wait), edge.Flow(cfg, wait/8, 200)}
+	if len(ends) > 0 {
+		out = append(out, edge.Flow(cfg, wait/8, 400, ends...))
+	}
+	busy := cfg.With("busy", "1s")
+	if e.slow() == "" {
+		out = append(out, edge.Flow(busy, wait/8, 200, ends...))
+	}
+	for _, op := range ends {
+		out = append(out, edge.Ended(cfg, wait, op))
+		if e.slow() == "" {
+			out = append(out, edge.Ended(busy, wait, op))
+		}
+	}
+	return out
+}
+
+// atOnce are the schedules of callbacks that call the debouncer while others run: of another
+// key, or of the same one if they may overlap.
+func (e *explorer) atOnce(base conformance.Config) []suite.Family {
+	var out []suite.Family
+	of := func(name string, op conformance.Op, schedules func(cfg conformance.Config) []conformance.Schedule) {
+		if e.Accepts(op) && e.slow() == "" {
+			cfg := base.With("busy", "250ms").With("inside", string(op))
+			out = append(out, suite.Family{Name: name + " inside " + string(op), Schedules: schedules(cfg)})
+		}
+	}
+	if e.Accepts(opKeys) {
+		of("keys", conformance.OpStop, func(cfg conformance.Config) []conformance.Schedule {
+			return edge.Keyed(suite.Enumerate(cfg, onlyCalls, []time.Duration{0, wait / 2}, 2))
+		})
+	}
+	for _, op := range []conformance.Op{conformance.OpCancel, conformance.OpFlush, conformance.OpStop} {
+		if e.traits.Overlap == Parallel {
+			of("callbacks at once", op, func(cfg conformance.Config) []conformance.Schedule {
+				return suite.Enumerate(cfg, onlyCalls, []time.Duration{wait + 20*time.Millisecond}, 2)
+			})
+		}
+	}
+	return out
+}

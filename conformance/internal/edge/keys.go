@@ -1,0 +1,103 @@
+package edge
+
+import (
+	"slices"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// Key is the key of a step, or the number of its instance: 0 if it has none. Keys count from 1.
+func Key(s conformance.Step) int {
+	switch s.Op {
+	case conformance.OpCall:
+		return s.K
+	case conformance.OpCancel, conformance.OpFlush, conformance.OpReset:
+		return s.N
+	}
+	return 0
+}
+
+// WithKey returns the step with another key, if it can have one.
+func WithKey(s conformance.Step, key int) conformance.Step {
+	switch s.Op {
+	case conformance.OpCall:
+		s.K = key
+	case conformance.OpCancel, conformance.OpFlush, conformance.OpReset:
+		s.N = key
+	}
+	return s
+}
+
+// HasKeys reports whether a step of a schedule has a key.
+func HasKeys(s conformance.Schedule) bool {
+	return slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return Key(st) != 0 })
+}
+
+// LastKey is the highest key of a schedule.
+func LastKey(s conformance.Schedule) (last int) {
+	for _, st := range s.Steps {
+		last = max(last, Key(st))
+	}
+	return last
+}
+
+// OfKey returns the part of a run that belongs to one key, or to one instance. A stop is of all.
+func OfKey(rec *suite.Recording, key int) *suite.Recording {
+	own := *rec
+	own.Schedule.Steps, own.Fires, own.Done = nil, nil, nil
+	mine := map[int]bool{}
+	for _, s := range rec.Schedule.Steps {
+		if Key(s) == key || s.Op == conformance.OpStop {
+			own.Schedule.Steps = append(own.Schedule.Steps, s)
+			mine[s.N] = mine[s.N] || s.Op.Counts()
+		}
+	}
+	for _, d := range rec.Done {
+		if Key(d.Step) == key || d.Op == conformance.OpStop {
+			own.Done = append(own.Done, d)
+		}
+	}
+	for _, f := range rec.Fires {
+		if f.Key == key || f.Key == 0 && mine[f.Value] {
+			own.Fires = append(own.Fires, f)
+		}
+	}
+	return &own
+}
+
+// FamilyOf names the family of a schedule that is run alone: that of keys or of instances if its
+// steps have keys. Takes says with which operations the implementation takes a key.
+func FamilyOf(schedule conformance.Schedule, takes func(op conformance.Op) bool) string {
+	switch {
+	case !HasKeys(schedule):
+		return "replay"
+	case slices.ContainsFunc(schedule.Steps, func(s conformance.Step) bool { return Key(s) != 0 && !takes(s.Op) }):
+		return suite.Instances
+	}
+	return suite.Keys
+}
+
+// Keyed gives each schedule of two steps and more the keys 1 and 2, in every way that starts with
+// 1 and uses both.
+func Keyed(all []conformance.Schedule) []conformance.Schedule {
+	var out []conformance.Schedule
+	for _, s := range all {
+		n := len(s.Steps)
+		for bits := 1; bits < 1<<(n-1); bits++ {
+			steps := slices.Clone(s.Steps)
+			for i := range steps {
+				key := 1
+				if i > 0 && bits>>(i-1)&1 == 1 {
+					key = 2
+				}
+				steps[i] = WithKey(steps[i], key)
+			}
+			if !slices.ContainsFunc(steps, func(st conformance.Step) bool { return Key(st) == 2 }) {
+				continue
+			}
+			out = append(out, conformance.Schedule{Config: s.Config, Steps: steps})
+		}
+	}
+	return out
+}

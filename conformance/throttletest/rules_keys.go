@@ -1,0 +1,53 @@
+package throttletest
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// beyondKeys are the rules about a single throttle that one for each key may break in the same way.
+var beyondKeys = append(slices.Clone(alone), "TH-RESET", "TH-BUSY")
+
+// eachKey judges what each key, or each instance, did for itself.
+func (x *exam) eachKey() *suite.Violation {
+	for key := 1; key <= edge.LastKey(x.Schedule); key++ {
+		own := &exam{Recording: edge.OfKey(x.Recording, key), traits: x.traits, edges: x.edges, payload: x.payload}
+		v := own.difference().Violation
+		if x.Schedule.Config.Busy > 0 {
+			v = own.busyBeside(x.Fires)
+		}
+		if v != nil {
+			return &suite.Violation{
+				Headline: fmt.Sprintf("key %d: %s", key, v.Headline),
+				Because:  v.Because,
+				At:       v.At,
+				Lanes:    v.Lanes,
+			}
+		}
+	}
+	return nil
+}
+
+// busyBeside judges the emissions of one key among all, whose callbacks take time. A throttle may
+// run the callbacks of all keys one after the other: what one of another key has held up comes
+// later than it was decided.
+func (x *exam) busyBeside(all []conformance.Fire) *suite.Violation {
+	if x.unfinished() {
+		return nil
+	}
+	heldUp := func(f conformance.Fire) bool {
+		return slices.ContainsFunc(all, func(g conformance.Fire) bool {
+			return g.Began.Seq < f.Began.Seq && g.Ended.Seq != 0 && g.Ended.At == f.Began.At
+		})
+	}
+	if !slices.ContainsFunc(x.Fires, heldUp) {
+		if v := x.busySpace(); v != nil {
+			return v
+		}
+	}
+	return x.busyLast()
+}

@@ -1,0 +1,84 @@
+package throttletest
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// keyed are the schedules of instances, and of keys if there are any.
+func (c *contract) keyed(s *suite.Suite, kinds []Edges) []suite.Family {
+	short := func(cfg conformance.Config, e Edges, reset conformance.Op) []conformance.Schedule {
+		near := []time.Duration{0, 1, suite.Wait / 2, suite.Wait + 1}
+		out := edge.Keyed(numbered(cfg, calls, near, 3))
+		if e == Leading && s.Accepts(reset) {
+			out = append(out, edge.Keyed(withResets(cfg))...)
+		}
+		out = append(out, edge.ManyKeys(cfg, suite.Wait/2, 2*suite.Wait))
+		if e != NoEdges && c.noSlow(s) == "" {
+			gaps := []time.Duration{0, suite.Wait / 2, suite.Wait + 10}
+			out = append(out, edge.Keyed(numbered(cfg.With("busy", "250ms"), calls, gaps, 3))...)
+		}
+		return out
+	}
+	out := []suite.Family{{Name: suite.Instances, Schedules: short(base, c.built(), conformance.OpReset)}}
+	for _, e := range kinds {
+		if cfg := base.With("edges", e.String()); s.Accepts(opKeys) {
+			out = append(out, suite.Family{Name: suite.Keys,
+				Schedules: append(short(cfg, e, opResetKey), c.crowds(s, cfg)...)})
+		}
+		out = append(out, c.atOnce(s, e)...)
+	}
+	return out
+}
+
+// atOnce are callbacks of two keys that run at the same time and stop the throttle.
+func (c *contract) atOnce(s *suite.Suite, e Edges) []suite.Family {
+	if e == NoEdges || !s.Accepts(opKeys) || !s.Accepts(conformance.OpStop) || c.noSlow(s) != "" {
+		return nil
+	}
+	cfg := base.With("edges", e.String()).With("busy", "250ms").With("inside", string(conformance.OpStop))
+	return []suite.Family{{
+		Name:      "keys inside stop " + e.String(),
+		Schedules: edge.Keyed(numbered(cfg, calls, []time.Duration{0, suite.Wait / 2}, 2)),
+	}}
+}
+
+// withResets are short schedules with a reset.
+func withResets(cfg conformance.Config) []conformance.Schedule {
+	all := numbered(cfg, andResets, []time.Duration{1, suite.Wait / 2, suite.Wait + 1}, 3)
+	return slices.DeleteFunc(all, func(s conformance.Schedule) bool {
+		return !slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return st.Op == conformance.OpReset })
+	})
+}
+
+// crowds are the schedules of many keys: those that have come to rest come back, some soon and
+// others late, and a reset comes to a key with an interval, or at rest.
+func (c *contract) crowds(s *suite.Suite, cfg conformance.Config) []conformance.Schedule {
+	gap := suite.Wait / 8
+	out := []conformance.Schedule{edge.ComingBack(cfg, suite.Wait), edge.Flow(cfg, gap, 200)}
+	if cfg.Edges == Leading && s.Accepts(opResetKey) {
+		const reset = conformance.OpReset
+		out = append(out, edge.Flow(cfg, gap, 400, reset), edge.Ended(cfg, suite.Wait, reset))
+	}
+	if cfg.Edges != NoEdges && c.noSlow(s) == "" {
+		out = append(out, edge.Flow(cfg.With("busy", "1s"), gap, 200))
+	}
+	return out
+}
+
+// noSlow is why callbacks that take time are not tried, "" if they are.
+func (c *contract) noSlow(s *suite.Suite) string {
+	re := c.Traits().Reentrancy
+	none := suite.If(!s.Accepts(opEmits) || s.Accepts(conformance.OpFault), "there is no callback")
+	return cmp.Or(none, edge.Slow(s, re), edge.NoReentry(s, re))
+}
+
+// FamilyOf names the family of a schedule that is run alone.
+func (c *contract) FamilyOf(s *suite.Suite, schedule conformance.Schedule) string {
+	return edge.FamilyOf(schedule, func(op conformance.Op) bool { return s.Accepts(withKey[op]) })
+}

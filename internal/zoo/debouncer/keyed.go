@@ -1,0 +1,257 @@
+package debouncer
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+
+	db "github.com/escapement-go/escapement/conformance/debouncertest"
+	"github.com/escapement-go/escapement/internal/stackmark"
+)
+
+// ofKey returns what debounces a key beside d, which has none, and makes it if it is new.
+func (d *trailing) ofKey(keys map[int]*trailing, key int, make func() *trailing) *trailing {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case d.is("keys share a wait"):
+		key = 0
+	case d.is("keys share sixteen waits"):
+		key %= 16
+	case d.is("forgets all keys for a ninth") && keys[key] == nil && len(keys) == 8:
+		for _, old := range keys {
+			old.cancel()
+		}
+		clear(keys)
+	}
+	if keys[key] == nil {
+		keys[key] = make()
+		keys[key].stopped = d.stopped
+	}
+	return keys[key]
+}
+
+// places are how many keys a table remembers that are at rest.
+const places = 8
+
+// table debounces many keys. Who comes to rest leaves its slot and its timer to others.
+type table struct {
+	clock  clockwork.Clock
+	wait   time.Duration
+	fire   func(int)
+	mutant string
+
+	mu      sync.Mutex
+	done    sync.Cond // L is mu: a callback has ended
+	known   map[int]*slot
+	resting []*slot // the one that has rested longest first
+	stopped bool
+}
+
+// slot is what is known of a key.
+type slot struct {
+	key, value       int
+	due              time.Time
+	pending, resting bool
+	running          uint64 // the mark of its callback, 0 if there is none
+	timer            clockwork.Timer
+}
+
+func newTable(clock clockwork.Clock, wait time.Duration, fire func(int), mutant string) *table {
+	if wait <= 0 {
+		panic("wait must be > 0")
+	}
+	t := &table{clock: clock, wait: wait, fire: fire, mutant: mutant, known: map[int]*slot{}}
+	t.done.L = &t.mu
+	return t
+}
+
+func (t *table) is(mutant string) bool { return t.mutant == mutant }
+
+func (t *table) call(key, v int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.stopped {
+		return
+	}
+	s := t.hold(key)
+	s.value, s.pending, s.due = v, true, t.clock.Now().Add(t.wait)
+	t.arm(s)
+}
+
+// hold returns the slot of a key, which is not at rest then.
+func (t *table) hold(key int) *slot {
+	s := t.known[key]
+	switch {
+	case s != nil:
+	case len(t.resting) >= places:
+		s = t.resting[0]
+		delete(t.known, s.key)
+		if !t.is("a slot keeps the key that it had") {
+			s.key = key
+		}
+	default:
+		s = &slot{key: key}
+	}
+	t.known[key] = s
+	back := s.resting && t.is("a key that comes back leaves its place to others")
+	if i := slices.Index(t.resting, s); i >= 0 && !back {
+		t.resting = slices.Delete(t.resting, i, i+1)
+	}
+	s.resting = false
+	return s
+}
+
+func (t *table) arm(s *slot) {
+	left := s.due.Sub(t.clock.Now())
+	if s.timer == nil {
+		s.timer = t.clock.AfterFunc(left, func() { t.expire(s) })
+	} else {
+		s.timer.Reset(left)
+	}
+}
+
+func (t *table) expire(s *slot) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case s.running != 0:
+	case s.pending:
+		t.run(s)
+	case !s.resting || t.is("a timer that comes too late lets go of a key twice"):
+		t.letGo(s)
+	}
+}
+
+// run runs what is due, and leaves the rest to the timer. It is called with mu held.
+func (t *table) run(s *slot) {
+	for s.pending && !t.clock.Now().Before(s.due) {
+		s.pending = false
+		t.callback(s, s.value)
+	}
+	if s.pending {
+		t.arm(s)
+	} else if !s.resting {
+		t.letGo(s)
+	}
+}
+
+func (t *table) callback(s *slot, v int) {
+	s.running = stackmark.New()
+	mark := s.running
+	t.mu.Unlock()
+	defer func() {
+		t.mu.Lock()
+		s.running = 0
+		t.done.Broadcast()
+	}()
+	stackmark.Call(mark, func() { t.fire(v) })
+}
+
+// letGo lets a key rest of which nothing is left.
+func (t *table) letGo(s *slot) {
+	if s.pending || s.running != 0 && !t.is("a cancelled key rests while its callback runs") {
+		return
+	}
+	s.resting = true
+	t.resting = append(t.resting, s)
+	if len(t.resting) > places {
+		delete(t.known, t.resting[0].key)
+		t.resting = slices.Delete(t.resting, 0, 1)
+	}
+}
+
+func (t *table) cancel(key int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.is("a cancel with a key is one of all keys") {
+		for _, s := range t.known {
+			s.pending = false
+		}
+	}
+	s := t.known[key]
+	if s == nil || s.resting && !t.is("a key that is cancelled at rest has two places") {
+		return
+	}
+	s.pending = false
+	if s.timer != nil && !t.is("a timer that comes too late lets go of a key twice") {
+		s.timer.Stop()
+	}
+	t.letGo(s)
+}
+
+func (t *table) flush(key int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if s := t.known[key]; s != nil && s.pending {
+		if s.due = t.clock.Now(); s.running == 0 {
+			s.timer.Stop()
+			t.run(s)
+		}
+	}
+	for k, s := range t.known {
+		if t.is("a flush with a key moves the deadline of the one before it") && k == key-1 && s.pending {
+			s.due = t.clock.Now()
+			t.arm(s)
+		}
+	}
+}
+
+// stop waits for the callbacks, unless one of them calls it.
+func (t *table) stop() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.stopped = true
+	of := map[uint64]bool{}
+	for _, s := range t.known {
+		if s.key != 2 || !t.is("a stop forgets one of the keys") {
+			s.pending = false
+		}
+		if s.running != 0 {
+			of[s.running] = true
+		}
+	}
+	within := stackmark.Any(func(mark uint64) bool { return of[mark] })
+	for _, s := range t.known {
+		own := stackmark.On(s.running)
+		if t.is("a stop in the callback of a key waits for those of others") {
+			within = own
+		}
+		for s.running != 0 && !within {
+			t.done.Wait()
+		}
+	}
+}
+
+// tableSpec describes it.
+func tableSpec(mutant string, source db.TimeSource) db.Spec {
+	return db.Spec{
+		Name: "zoo table: " + mutant, Time: source,
+		New: func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
+			t := newTable(env.Clock, cfg.Wait, fire, mutant)
+			return db.Funcs{
+				Call: func(v int) { t.call(0, v) }, CallKey: t.call,
+				Cancel: func() { t.cancel(0) }, CancelKey: t.cancel,
+				Flush: func() { t.flush(0) }, FlushKey: t.flush, Stop: t.stop,
+			}
+		},
+		Traits: plain(func(tr *db.Traits) {
+			tr.Tie, tr.ZeroWait, tr.Overlap = db.ResetFirst, db.ZeroRefused, db.Serial
+		}),
+	}
+}
+
+// tableMutants are its mistakes, with the rule that must catch each.
+var tableMutants = []mistake{
+	{"a key that is cancelled at rest has two places", "DB-KEY"},
+	{"a key that comes back leaves its place to others", "DB-KEY"},
+	{"a slot keeps the key that it had", "DB-KEY"},
+	{"a cancelled key rests while its callback runs", "DB-KEY"},
+	{"a timer that comes too late lets go of a key twice", "DB-KEY"},
+	{"a cancel with a key is one of all keys", "DB-KEY"},
+	{"a flush with a key moves the deadline of the one before it", "DB-KEY"},
+	{"a stop forgets one of the keys", "DB-KEY"},
+	{"a stop in the callback of a key waits for those of others", "X-REENT"},
+}

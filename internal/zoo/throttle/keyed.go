@@ -1,0 +1,27 @@
+package throttle
+
+// keys returns what finds the throttle of a key, beside d, which has none.
+func (d *timed) keys() (of func(key int) *timed) {
+	known := map[int]*timed{}
+	var order []int // in which they came
+	return func(key int) *timed {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		switch {
+		case d.mutant == "keys share an interval":
+			key = 0
+		case d.mutant == "keys share sixteen intervals":
+			key %= 16
+		}
+		if own := known[key]; own != nil {
+			return own
+		}
+		if most := 50; len(order) == most && d.mutant == "remembers the newest fifty keys" {
+			delete(known, order[0])
+			order = order[1:]
+		}
+		order = append(order, key)
+		known[key] = &timed{clock: d.clock, cfg: d.cfg, emit: d.emit, mutant: d.mutant}
+		return known[key]
+	}
+}
