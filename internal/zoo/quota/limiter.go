@@ -273,6 +273,19 @@ func (l *limiter) answer(t time.Time, n int, ok bool) qt.Answer {
 	return a
 }
 
+// renewed forgets everything when the clock shows an instant before the last that it showed.
+func (l *limiter) renewed(now func() time.Time) func() time.Time {
+	last := now()
+	return func() time.Time {
+		t := now()
+		if t.Before(last) {
+			l.used, l.log, l.current, l.before, l.arrival, l.newest = false, nil, 0, 0, t, t
+		}
+		last = t
+		return t
+	}
+}
+
 func limiterSpec(mutant string, kind qt.Kind, source qt.TimeSource) qt.Spec {
 	tr := qt.Traits{Denied: qt.DeniedFree, BackTime: qt.BackClamp, Edge: qt.EdgeHalfOpen, Align: qt.AlignEpoch,
 		TooLarge: qt.TooLargeNegative, Answers: qt.AnswersRetry | qt.AnswersReset | qt.AnswersRemaining}
@@ -302,6 +315,9 @@ func limiterSpec(mutant string, kind qt.Kind, source qt.TimeSource) qt.Spec {
 			if mutant == "adds what package time has passed" {
 				made := time.Now()
 				now = func() time.Time { return env.Clock.Now().Add(time.Since(made)) }
+			}
+			if mutant == setBackAnew {
+				now = l.renewed(now)
 			}
 			return qt.Funcs{
 				Take:   func(n int) qt.Answer { return l.takeAt(now(), n) },
