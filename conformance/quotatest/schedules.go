@@ -118,6 +118,7 @@ func (e *explored) windows() []suite.Family {
 		{Name: "many", Schedules: e.steady()},
 		{Name: "after long", Schedules: suite.Sequences(e.config(2), e.one, []time.Duration{0, w, time.Hour}, 5)},
 		{Name: "idle again and again", Schedules: e.idling()},
+		{Name: "ages", Schedules: e.ages()},
 		{Name: "more than before", Schedules: e.growing()},
 		{Name: "other windows", Schedules: e.otherWindows()},
 	}

@@ -125,7 +125,8 @@ func (l *limiter) decide(t time.Time, n int) (ok bool) {
 	case "a burst of one is none":
 		ok = ok && l.full() > 1
 	}
-	if ok || l.is("a denied request counts") {
+	begins := l.is("what begins an epoch does not count") && l.used && t.Sub(l.newest) > 1<<60
+	if ok && !begins || l.is("a denied request counts") {
 		l.used, l.newest = true, t
 		l.take(t, n)
 	}

@@ -47,6 +47,7 @@ func Mutants() []zoo.Mutant {
 		{"the last one is denied", qt.GCRA, "GC-BURST"},
 		{"idle time builds up", qt.GCRA, "GC-TAT"},
 		{idleAddsUp, qt.GCRA, "GC-TAT"},
+		{"what begins an epoch does not count", qt.GCRA, "GC-TAT"},
 		{"an old instant starts anew", qt.GCRA, "GC-TAT"},
 		{"retry is a nanosecond short", qt.GCRA, "GC-RETRY"},
 		{"retry is a nanosecond short", qt.SlidingLog, "GC-RETRY"},
