@@ -31,12 +31,20 @@ func orders() []conformance.Schedule {
 			for i, at := range p {
 				parts = append(parts, fmt.Sprintf("afterfunc %d %ds @0", i+1, at+1))
 			}
-			s := suite.ParseAll(strings.Join(parts, " | ") + " | idle 10s")
+			text := strings.Join(parts, " | ") + " | idle 10s"
+			s := suite.ParseAll(text, strings.ReplaceAll(text, "s ", "ns "))
 			if n == 2 {
 				s = slices.Repeat(s, 25)
 			}
 			out = append(out, s...)
 		}
+	}
+	for _, k := range []int{3, 5, 7, 11} {
+		var parts []string
+		for i := range 16 {
+			parts = append(parts, fmt.Sprintf("afterfunc %d %ds @0", i+1, (i+1)*k%17))
+		}
+		out = append(out, suite.MustParse(strings.Join(parts, " | ")+" | idle 20s"))
 	}
 	var parts, halts, rearms []string
 	for i := range 40 { // more than a small sort can keep in order by chance
@@ -54,24 +62,14 @@ func orders() []conformance.Schedule {
 	return append(out, heaps()...)
 }
 
-// heaps arm functions so that a heap of two or of four branches holds what is due last in its
-// first branch, and what is due soon in its last, and stop each in turn, or arm it anew: the
-// function that takes its place there may have to move up or down.
+// heaps arm functions and stop each in turn, or arm it anew: the function that takes its place in
+// a heap may have to move up or down. They are armed so that a heap of two or of four branches
+// holds what is due last in its first branch, and what is due soon in its last; and in the order in
+// which they are due.
 func heaps() []conformance.Schedule {
 	var out []conformance.Schedule
-	for _, h := range []struct{ branches, size int }{{2, 15}, {4, 21}} {
-		dues, next := make([]int, h.size), 1
-		var number func(i int)
-		number = func(i int) {
-			dues[i] = next
-			next++
-			for k := h.branches*i + h.branches; k > h.branches*i; k-- {
-				if k < h.size {
-					number(k)
-				}
-			}
-		}
-		number(0)
+	for _, h := range []struct{ branches, size int }{{1, 16}, {2, 15}, {4, 16}, {4, 21}} {
+		dues := heap(h.branches, h.size)
 		var parts []string
 		for i, due := range dues {
 			parts = append(parts, fmt.Sprintf("afterfunc %d %ds @0", i+1, due))
@@ -84,6 +82,24 @@ func heaps() []conformance.Schedule {
 		}
 	}
 	return out
+}
+
+// heap numbers the places of a heap so that what is in a branch comes after all that is in those
+// to its right.
+func heap(branches, size int) []int {
+	dues, next := make([]int, size), 1
+	var number func(i int)
+	number = func(i int) {
+		dues[i] = next
+		next++
+		for k := branches*i + branches; k > branches*i; k-- {
+			if k < size {
+				number(k)
+			}
+		}
+	}
+	number(0)
+	return dues
 }
 
 // permutations returns those of the numbers below n.

@@ -94,7 +94,9 @@ var functionMistakes = []mistake{
 			return afterFunc(d, func() { mu.Lock(); defer mu.Unlock(); fn() })
 		}
 	}},
-	{"what fills a gap in the heap cannot rise", "CK-ORDER", heapedFunctions(true)},
+	{"what fills a gap in the heap cannot rise", "CK-ORDER", heapedFunctions("rise")},
+	{"what fills a gap in the heap cannot sink", "CK-ORDER", heapedFunctions("sink")},
+	{"the heap takes a nanosecond for none", "CK-ORDER", heapedFunctions("tell")},
 	{"functions run in the reverse order", "CK-ORDER", func(f *ct.Funcs) {
 		var mu sync.Mutex
 		var due []func()
