@@ -31,8 +31,7 @@ func orders() []conformance.Schedule {
 			for i, at := range p {
 				parts = append(parts, fmt.Sprintf("afterfunc %d %ds @0", i+1, at+1))
 			}
-			text := strings.Join(parts, " | ") + " | idle 10s"
-			s := suite.ParseAll(text, strings.ReplaceAll(text, "s ", "ns "))
+			s := suite.ParseAll(strings.Join(parts, " | ") + " | idle 10s")
 			if n == 2 {
 				s = slices.Repeat(s, 25)
 			}
@@ -44,7 +43,8 @@ func orders() []conformance.Schedule {
 		for i := range 16 {
 			parts = append(parts, fmt.Sprintf("afterfunc %d %ds @0", i+1, (i+1)*k%17))
 		}
-		out = append(out, suite.MustParse(strings.Join(parts, " | ")+" | idle 20s"))
+		text := strings.Join(parts, " | ") + " | idle 20s"
+		out = append(out, suite.ParseAll(text, strings.ReplaceAll(text, "s @", "ns @"))...)
 	}
 	var parts, halts, rearms []string
 	for i := range 40 { // more than a small sort can keep in order by chance
