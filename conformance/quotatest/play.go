@@ -71,8 +71,8 @@ func (c *contract) Play(st *suite.Stage) {
 	})
 }
 
-// setTo brings an injected clock to an instant before one that has been: it is set back, and goes
-// on from there. In all so much time has passed.
+// setTo brings an injected clock to the instant of a step, in a schedule whose instants go back:
+// time passes until so much has passed since the start, and the clock is set.
 func setTo(st *suite.Stage, at, passed time.Duration) {
 	if fake := st.Fake(); st.Time == conformance.Injected && suite.GoesBack(st.Schedule) {
 		st.To(passed)

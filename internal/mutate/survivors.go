@@ -135,7 +135,8 @@ func (v *verdicts) summary(t target, all []mutant, dir string) (unexplained int,
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return unexplained, err
 	}
-	text := fmt.Sprintf("# Made by: go run ./internal/mutate%s -update %s\n# %s\n\n%s", options(), t.name, head, b.String())
+	made := fmt.Sprintf("# Made by: go run ./internal/mutate%s -update %s", options(), t.name)
+	text := fmt.Sprintf("%s\n# %s\n\n%s", made, head, b.String())
 	return unexplained, os.WriteFile(name, []byte(text), 0o666)
 }
 
