@@ -71,11 +71,7 @@ func (c *contract) Play(st *suite.Stage) {
 	if cfg.Inside != "" {
 		puts++
 	}
-	var row func(left []conformance.Step) int
-	if st.Accepts(opServes) { // or else the order of two callers is chance
-		row = racers
-	}
-	end := st.Each(row, func(s conformance.Step) {
+	end := st.Each(atOnce, func(s conformance.Step) {
 		if s.Op == conformance.OpPut {
 			puts++
 		}
@@ -96,14 +92,29 @@ func (c *contract) Play(st *suite.Stage) {
 	})
 }
 
-// racers is how many of the steps that are left are done without a pause, beside the timers of
-// their instant.
-func racers(left []conformance.Step) int {
+// atOnce is how many of the steps that are left are done without a pause, beside the timers of
+// their instant: a cancel and what comes with it.
+func atOnce(left []conformance.Step) int {
+	first := left[0]
+	if !first.Racing || first.Op != conformance.OpCancel {
+		return 1
+	}
 	n := 1
-	for n < len(left) && left[0].Racing && left[n].Racing && left[n].At == left[0].At {
+	for n < len(left) && left[n].Racing && left[n].At == first.At {
 		n++
 	}
 	return n
+}
+
+// crowded reports whether several items come without a pause: where each has a caller that blocks
+// for it, their order is chance.
+func crowded(s conformance.Schedule) bool {
+	for i := range s.Steps {
+		if atOnce(s.Steps[i:]) > 2 {
+			return true
+		}
+	}
+	return false
 }
 
 // refusedAt reports whether a Take that returns false now refuses item v: at the instant at
