@@ -1,6 +1,7 @@
 package clocktest
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -183,6 +184,16 @@ func counts() []conformance.Schedule {
 	} {
 		out = append(out, following(kind.head, kind.uses, gaps, 2, armed, later)...)
 	}
+	var all, halts []string
+	for i := range 40 { // more than a small array holds
+		all = append(all, fmt.Sprintf("timer %d %ds @0", i+1, 1+i*17%41))
+		if i%3 == 0 {
+			halts = append(halts, fmt.Sprintf("halt %d @0", i+1))
+		}
+	}
+	many := strings.Join(all, " | ")
+	out = append(out, suite.ParseAll(many+" | armed @0 | armed @20s",
+		many+" | "+strings.Join(halts, " | ")+" | armed @0 | armed @20s | armed @1m")...)
 	return append(out, suite.ParseAll(
 		"sleep 1 1s @0 | armed @0 | armed @1s",
 		"after 1 1s @0 | armed @500ms | armed @1s",

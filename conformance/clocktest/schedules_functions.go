@@ -38,6 +38,14 @@ func orders() []conformance.Schedule {
 			out = append(out, s...)
 		}
 	}
+	for _, k := range []int{3, 5, 7, 11} {
+		var parts []string
+		for i := range 16 {
+			parts = append(parts, fmt.Sprintf("afterfunc %d %ds @0", i+1, (i+1)*k%17))
+		}
+		text := strings.Join(parts, " | ") + " | idle 20s"
+		out = append(out, suite.ParseAll(text, strings.ReplaceAll(text, "s @", "ns @"))...)
+	}
 	var parts, halts, rearms []string
 	for i := range 40 { // more than a small sort can keep in order by chance
 		parts = append(parts, fmt.Sprintf("afterfunc %d %ds @0", i+1, 1+i*17%41))
@@ -51,27 +59,18 @@ func orders() []conformance.Schedule {
 	for _, more := range [][]string{nil, halts, append(halts, rearms...)} {
 		out = append(out, suite.MustParse(strings.Join(append(slices.Clone(parts), more...), " | ")+" | idle 1m"))
 	}
+	out = append(out, suite.ParseAll("afterfunc 1 10ns @0 | afterfunc 2 10ns @0 | rearm 2 9ns @0 | idle 20ns",
+		"afterfunc 1 10ns @0 | afterfunc 2 11ns @0 | rearm 2 9ns @0 | idle 20ns")...)
 	return append(out, heaps()...)
 }
 
-// heaps arm functions so that a heap of two or of four branches holds what is due last in its
-// first branch, and what is due soon in its last, and stop each in turn, or arm it anew: the
-// function that takes its place there may have to move up or down.
+// heaps arm functions and stop each in turn, or arm it anew: the function that takes its place in
+// a heap may have to move up or down. They are armed so that a heap of two or of four branches
+// holds what is due last in its first branch, and what is due soon in its last; and in the order in
+// which they are due.
 func heaps() []conformance.Schedule {
 	var out []conformance.Schedule
-	for _, h := range []struct{ branches, size int }{{2, 15}, {4, 21}} {
-		dues, next := make([]int, h.size), 1
-		var number func(i int)
-		number = func(i int) {
-			dues[i] = next
-			next++
-			for k := h.branches*i + h.branches; k > h.branches*i; k-- {
-				if k < h.size {
-					number(k)
-				}
-			}
-		}
-		number(0)
+	for _, dues := range [][]int{heap(1, 16), heap(2, 15), heap(4, 16), heap(4, 21)} {
 		var parts []string
 		for i, due := range dues {
 			parts = append(parts, fmt.Sprintf("afterfunc %d %ds @0", i+1, due))
@@ -80,10 +79,28 @@ func heaps() []conformance.Schedule {
 		for i := range dues {
 			out = append(out, suite.ParseAll(
 				fmt.Sprintf("%s | halt %d @0 | idle 1m", armed, i+1),
-				fmt.Sprintf("%s | rearm %d %d.5s @0 | idle 1m", armed, i+1, h.size-dues[i]))...)
+				fmt.Sprintf("%s | rearm %d %d.5s @0 | idle 1m", armed, i+1, len(dues)-dues[i]))...)
 		}
 	}
 	return out
+}
+
+// heap numbers the places of a heap so that what is in a branch comes after all that is in those
+// to its right.
+func heap(branches, size int) []int {
+	dues, next := make([]int, size), 1
+	var number func(i int)
+	number = func(i int) {
+		dues[i] = next
+		next++
+		for k := branches*i + branches; k > branches*i; k-- {
+			if k < size {
+				number(k)
+			}
+		}
+	}
+	number(0)
+	return dues
 }
 
 // permutations returns those of the numbers below n.

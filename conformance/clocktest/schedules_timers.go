@@ -18,7 +18,9 @@ func timers() []conformance.Schedule {
 		following("timer 1 1s | timer 2 1.7s", "read 1 | read 2", aroundSecond, 3, read(2, 3*second), read(1, 1)),
 		following("after 1 1s", "read 1", aroundSecond, 3, read(1, 3*second)),
 		suite.ParseAll("timer 1 3s @0 | timer 2 1s @0 | timer 3 2s @0 | read 1 @10s | read 2 @10s | read 3 @10s",
-			"timer 1 "+longest+" @0 | read 1 @1h", "after 1 "+longest+" @0 | read 1 @1h"))
+			"timer 1 "+longest+" @0 | read 1 @1h", "after 1 "+longest+" @0 | read 1 @1h",
+			"timer 1 1ns @0 | read 1 @0 | read 1 @1ns | read 1 @2ns",
+			"timer 1 10ns @0 | rearm 1 9ns @0 | read 1 @8ns | read 1 @9ns"))
 }
 
 // fewGaps are gaps before a deadline in a second, at it, and after it and the next one.
@@ -37,7 +39,9 @@ func tickers() []conformance.Schedule {
 		following("ticker 1 1s", "read 1", gaps, 4, read(1, second)),
 		following("ticker 1 1s | ticker 2 700ms", "read 1 | read 2", few, 3, read(1, second)),
 		suite.ParseAll("ticker 1 "+longest+" @0 | read 1 @1h",
-			"ticker 1 1ms @0 | read 1 @2s | read 1 @2.0005s | read 1 @2.001s"))
+			"ticker 1 1ms @0 | read 1 @2s | read 1 @2.0005s | read 1 @2.001s",
+			"ticker 1 1ns @0 | read 1 @0 | read 1 @1ns | read 1 @1ns | read 1 @3ns | read 1 @3ns | halt 1 @3ns",
+			"ticker 1 2ns @0 | read 1 @3ns | read 1 @4ns | read 1 @5ns | halt 1 @5ns"))
 }
 
 // tickerLives stop, reset and read one ticker.
@@ -85,10 +89,10 @@ func stopsUnread(s conformance.Schedule) bool {
 // tickerPeriods never move the clock after what must panic: a clock that accepts a period of
 // zero may spin for ever.
 func tickerPeriods(s *suite.Suite) []conformance.Schedule {
-	out := suite.ParseAll("ticker 1 0 @0", "ticker 1 -1ns @0", "ticker 1 -1h @0")
+	out := suite.ParseAll("ticker 1 0 @0", "ticker 1 -1ns @0", "ticker 1 -1h @0", "ticker 1 1ns @0 | halt 1 @0")
 	if s.Accepts(opResetTicker) {
 		out = append(out, suite.ParseAll("ticker 1 1s @0 | rearm 1 0 @0", "ticker 1 1s @0 | rearm 1 -1ns @0",
-			"ticker 1 1s @0 | halt 1 @0 | rearm 1 0 @0")...)
+			"ticker 1 1s @0 | halt 1 @0 | rearm 1 0 @0", "ticker 1 1s @0 | rearm 1 1ns @0 | halt 1 @0")...)
 	}
 	return out
 }
@@ -140,5 +144,6 @@ func sameDeadlines() []conformance.Schedule {
 func sleepers() []conformance.Schedule {
 	return append(following("sleep 1 1s", "now", aroundSecond, 2, idle(3*second)),
 		suite.ParseAll("sleep 1 2s @0 | sleep 2 1s @0 | idle 1s | idle 1s | idle 1s",
-			"sleep 1 1s @0 | sleep 2 1s @500ms | idle 500ms | idle 500ms")...)
+			"sleep 1 1s @0 | sleep 2 1s @500ms | idle 500ms | idle 500ms",
+			"sleep 1 1ns @0 | idle 1ns | idle 1ns")...)
 }

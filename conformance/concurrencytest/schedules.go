@@ -134,8 +134,25 @@ func (f *families) slots() {
 	f.add("one slot", 1, 2, "1h", plan{depth: 6, cancel: f.contexts})
 	f.add("two slots", 2, 1, "1h", plan{depth: 5, cancel: f.contexts, running: f.contexts})
 	f.add("three slots", 3, 1, "1h", plan{depth: 6})
-	if f.tr.Backlog == BacklogBounded {
-		f.add("no backlog", 2, 0, "1h", plan{depth: 5})
+	f.withoutBacklog()
+}
+
+// withoutBacklog are requests of which none may wait.
+func (f *families) withoutBacklog() {
+	if f.tr.Backlog != BacklogBounded {
+		return
+	}
+	p := plan{depth: 5}
+	f.add("no backlog", 2, 0, "1h", p)
+	p.depth = 4
+	if f.s.Accepts(conformance.OpResize) {
+		p.resize = []int{1, 3}
+		f.add("no backlog and resize", 2, 0, "1h", p)
+		p.resize = nil
+	}
+	if f.tr.weighs() {
+		p.weights = []int{1, 2}
+		f.add("no backlog and weights", 2, 0, "1h", p)
 	}
 }
 

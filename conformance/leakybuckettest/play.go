@@ -71,7 +71,7 @@ func (c *contract) Play(st *suite.Stage) {
 	if cfg.Inside != "" {
 		puts++
 	}
-	end := st.Each(nil, func(s conformance.Step) {
+	end := st.Each(atOnce, func(s conformance.Step) {
 		if s.Op == conformance.OpPut {
 			puts++
 		}
@@ -90,6 +90,31 @@ func (c *contract) Play(st *suite.Stage) {
 			d.OK = d.OK && !(d.Op == conformance.OpPut && refused[d.N])
 		}
 	})
+}
+
+// atOnce is how many of the steps that are left are done without a pause, beside the timers of
+// their instant: a cancel and what comes with it.
+func atOnce(left []conformance.Step) int {
+	first := left[0]
+	if !first.Racing || first.Op != conformance.OpCancel {
+		return 1
+	}
+	n := 1
+	for n < len(left) && left[n].Racing && left[n].At == first.At {
+		n++
+	}
+	return n
+}
+
+// crowded reports whether several items come without a pause: where each has a caller that blocks
+// for it, their order is chance.
+func crowded(s conformance.Schedule) bool {
+	for i := range s.Steps {
+		if atOnce(s.Steps[i:]) > 2 {
+			return true
+		}
+	}
+	return false
 }
 
 // refusedAt reports whether a Take that returns false now refuses item v: at the instant at

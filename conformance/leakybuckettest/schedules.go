@@ -187,7 +187,9 @@ func races(s *suite.Suite) []conformance.Schedule {
 			conf+" | cancel 2 @100ms~",
 			conf+" | cancel 2 @100ms~ | put 3 @150ms | put 4 @150ms",
 			conf+" | put 3 @0 | cancel 2 @100ms~ | put 4 @150ms",
-			conf+" | put 3 @0 | cancel 3 @100ms~")
+			conf+" | put 3 @0 | cancel 3 @100ms~",
+			conf+" | cancel 2 @100ms~ | put 3 @100ms~ | put 4 @100ms~",
+			conf+" | cancel 2 @100ms~ | put 3 @100ms~ | put 4 @100ms~ | put 5 @150ms")
 	}
 	return suite.ParseAll(texts...)
 }
@@ -196,10 +198,11 @@ func races(s *suite.Suite) []conformance.Schedule {
 // round numbers.
 func longQueues() []conformance.Schedule {
 	var out []conformance.Schedule
-	for _, interval := range []time.Duration{suite.Wait, 333333333, 7} {
+	for _, interval := range []time.Duration{suite.Wait, 333333333, 7, 1} {
 		cfg := suite.Configured("interval", timeline.Duration(interval), "backlog", "20")
 		tenth := func(n time.Duration) time.Duration { return interval * n / 10 }
-		for _, gap := range []time.Duration{0, tenth(3), tenth(7), interval, tenth(13), 3*interval + 1} {
+		gaps := []time.Duration{0, tenth(3), tenth(7), interval, tenth(13), 3*interval + 1}
+		for _, gap := range slices.Compact(gaps) {
 			s := conformance.Schedule{Config: cfg}
 			for i := range 40 {
 				s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpPut, N: i + 1, At: time.Duration(i) * gap})

@@ -52,7 +52,11 @@ func (c *contract) Play(st *suite.Stage) {
 		c.refused(st)
 		return
 	}
+	reached, before := time.Duration(0), time.Duration(0)
 	end := st.Each(nil, func(s conformance.Step) {
+		reached += max(0, s.At-before)
+		before = s.At
+		setTo(st, s.At, reached)
 		c.await(st, func() {
 			st.Rec.Do(s, false, func(d *conformance.Done) { impl.do(s, env.Start.Add(s.At), st.Time, d) })
 		})
@@ -65,6 +69,15 @@ func (c *contract) Play(st *suite.Stage) {
 			st.Rest(end, cfg.Rate.Per)
 		}
 	})
+}
+
+// setTo brings an injected clock to the instant of a step, in a schedule whose instants go back:
+// time passes until so much has passed since the start, and the clock is set.
+func setTo(st *suite.Stage, at, passed time.Duration) {
+	if fake := st.Fake(); st.Time == conformance.Injected && suite.GoesBack(st.Schedule) {
+		st.To(passed)
+		fake.SetWall(st.Schedule.Config.Start().Add(at))
+	}
 }
 
 // await does a request. On an injected clock one that takes time is given it.

@@ -55,8 +55,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				"no more is granted than the limit in each window that they span, and one more at either end."),
 			Absent: c.absentBut(FixedWindow, SlidingLog, SlidingCounter), Ops: allow,
 			Unless: func(s *suite.Suite, tr *Traits) string {
-				return cmp.Or(suite.If(s.Time != conformance.Explicit, "only explicit instants can go back"),
-					suite.If(tr.BackTime == BackRewind, "declared: BackRewind"), c.undeclared(s, tr))
+				return cmp.Or(forward(s, tr), c.undeclared(s, tr))
 			},
 			About: func(j suite.Job) bool { return suite.GoesBack(j.Schedule) },
 			Check: (*exam).backInWindows,
@@ -201,8 +200,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				"and who asks at the newest, or later, MUST be granted what fits, whatever instants came before."),
 			Ops: allow,
 			Unless: func(s *suite.Suite, tr *Traits) string {
-				return cmp.Or(suite.If(s.Time != conformance.Explicit, "only explicit instants can go back"),
-					suite.If(tr.BackTime == BackRewind, "declared: BackRewind"), c.undeclared(s, tr))
+				return cmp.Or(forward(s, tr), c.undeclared(s, tr))
 			},
 			About: func(j suite.Job) bool { return suite.GoesBack(j.Schedule) },
 			Check: (*exam).past,
@@ -254,6 +252,13 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		},
 		suite.Race[Traits, *exam](c.race, oneGoroutine),
 	}
+}
+
+// forward is why instants do not go back, or why what they mean is not judged, "" if it is.
+func forward(s *suite.Suite, tr *Traits) string {
+	return cmp.Or(suite.If(s.Time == conformance.PackageTime, "only explicit instants can go back"),
+		suite.If(tr.BackTime == 0, "trait BackTime is undeclared"),
+		suite.If(tr.BackTime == BackRewind, "declared: BackRewind"))
 }
 
 // oneAtATime takes the rule about what concurrent calls get out of force.

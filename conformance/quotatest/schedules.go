@@ -49,6 +49,9 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		out = append(out, suite.Family{Name: "faults", Schedules: suite.Sequences(e.config(2),
 			[]conformance.Step{asking(1), fault(1), fault(0)}, []time.Duration{0, w / 2, 2 * w}, 5)})
 	}
+	if s.Time == conformance.Injected && forward(s, &c.spec.Traits) == "" && c.trip == 0 {
+		out = append(out, suite.Family{Name: "clock set back", Schedules: append(e.back(), e.farBack()...)})
+	}
 	if s.Time == conformance.Explicit {
 		out = append(out, suite.Family{Name: "back in time", Schedules: e.back()},
 			suite.Family{Name: "far back in time", Schedules: e.farBack()})
@@ -115,6 +118,7 @@ func (e *explored) windows() []suite.Family {
 		{Name: "many", Schedules: e.steady()},
 		{Name: "after long", Schedules: suite.Sequences(e.config(2), e.one, []time.Duration{0, w, time.Hour}, 5)},
 		{Name: "idle again and again", Schedules: e.idling()},
+		{Name: "ages", Schedules: e.ages()},
 		{Name: "more than before", Schedules: e.growing()},
 		{Name: "other windows", Schedules: e.otherWindows()},
 	}

@@ -25,6 +25,26 @@ func (e *explored) idling() []conformance.Schedule {
 	return out
 }
 
+// ages lists schedules in which a limiter that was used up is asked again after so long that a
+// number of nanoseconds is too large for who counts with 32 bits, or has a bound of its own beyond
+// which it counts from a newer instant: a little less, and a little more.
+func (e *explored) ages() []conformance.Schedule {
+	limit := accepted(e.Suite, e.kind, 2)
+	var out []conformance.Schedule
+	for _, bits := range []int{31, 32, 60} {
+		for _, off := range []time.Duration{-1, 1} {
+			out = append(out, suite.Plan(configured(e.kind, limit),
+				append(atOnce(0, limit+1), atOnce(1<<bits+off, limit+1)...)...))
+		}
+	}
+	return out
+}
+
+// atOnce asks n times at one instant.
+func atOnce(at time.Duration, n int) []conformance.Step {
+	return slices.Repeat([]conformance.Step{{Op: conformance.OpAllow, N: 1, At: at}}, n)
+}
+
 // leftAlone asks each times after each idle time, and once more than the limit after the last.
 func (e *explored) leftAlone(limit int, gap time.Duration, each int) conformance.Schedule {
 	s := suite.Plan(configured(e.kind, limit))
@@ -32,8 +52,7 @@ func (e *explored) leftAlone(limit int, gap time.Duration, each int) conformance
 		if i == idleTimes-1 {
 			each = limit + 1
 		}
-		one := conformance.Step{Op: conformance.OpAllow, N: 1, At: time.Duration(i) * gap}
-		s.Steps = append(s.Steps, slices.Repeat([]conformance.Step{one}, each)...)
+		s.Steps = append(s.Steps, atOnce(time.Duration(i)*gap, each)...)
 	}
 	return s
 }

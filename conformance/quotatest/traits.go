@@ -24,7 +24,8 @@ type Traits struct {
 	// TooLarge says what RetryAfter is for a request that can never be granted. Only where
 	// RetryAfter is answered.
 	TooLarge TooLarge
-	// BackTime says what an instant before the newest one means. Explicit only.
+	// BackTime says what an instant before the newest one means. Not for PackageTime; of an
+	// Injected clock that is set back it is judged only if it is declared.
 	BackTime BackTime
 	// Answers are the fields of Answer that are filled in beside OK, if any. Those that are not
 	// declared are not looked at.

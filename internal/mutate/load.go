@@ -25,6 +25,7 @@ type source struct {
 	files []*file
 	pkg   *types.Package
 	info  *types.Info
+	made  int // how many mutants its files have
 }
 
 // file is one file of a package.

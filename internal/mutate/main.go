@@ -12,7 +12,8 @@
 // Who survives stands in testdata/survivors, a file for each target, with the reason that
 // somebody found by reading. The command keeps the reasons of survivors that it finds again,
 // and exits with 1 if one has none. What is killed, and by what, is in the file of -results,
-// which also lets a run that was ended go on where it was.
+// which also lets a run that was ended go on where it was. With -argue, it draws claims that a
+// survivor is equivalent, each of which somebody who doubts it argues out.
 package main
 
 import (
@@ -35,8 +36,12 @@ var (
 	record  = flag.Bool("update", false, "write who survives to testdata/survivors")
 	jobs    = flag.Int("p", 2, "how many mutants run at once")
 	sampled = flag.Int("sample", 0, "run `n` mutants of each target that a constant seed draws; 0 stands for all")
+	argued  = flag.Int("argue", 0, "print `n` claims of equivalence that a constant seed draws, and run nothing")
 	match   = flag.String("only", "", "the mutants whose name contains this `text`")
 )
+
+// survivors is the directory of who survives.
+const survivors = "internal/mutate/testdata/survivors"
 
 func main() {
 	flag.Parse()
@@ -57,6 +62,13 @@ func main() {
 func do(ctx context.Context, names []string) (unexplained int, err error) {
 	root, err := os.Getwd()
 	if err != nil {
+		return 0, err
+	}
+	if *argued > 0 {
+		claims, err := drawClaims(filepath.Join(root, survivors), *argued)
+		for _, c := range claims {
+			fmt.Printf("%s: %s\n\t%s\n", c.file, c.survivor, c.reason)
+		}
 		return 0, err
 	}
 	for _, name := range names {
@@ -86,7 +98,7 @@ func (t target) do(ctx context.Context, root string) (unexplained int, err error
 	if err != nil {
 		return 0, err
 	}
-	all := makeMutants(s)
+	all := slices.DeleteFunc(makeMutants(s), func(m mutant) bool { return m.Apart })
 	if *list {
 		for _, m := range all {
 			fmt.Printf("%d %s: %s\n", m.ID, m.Place, m.Key)
@@ -109,7 +121,7 @@ func (t target) do(ctx context.Context, root string) (unexplained int, err error
 			return 0, err
 		}
 	}
-	return known.summary(t, all, filepath.Join(root, "internal/mutate/testdata/survivors"))
+	return known.summary(t, all, filepath.Join(root, survivors))
 }
 
 // at runs those mutants of a target that have to be run at a depth.
@@ -118,7 +130,7 @@ func (t target) at(ctx context.Context, root string, s *source, all []mutant, d 
 	if len(open) == 0 {
 		return nil
 	}
-	p, err := build(ctx, root, t, s, len(all), d)
+	p, err := build(ctx, root, t, s, d)
 	if err != nil {
 		return err
 	}

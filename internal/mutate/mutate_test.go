@@ -34,7 +34,7 @@ func TestSample(t *testing.T) {
 	all := makeMutants(s)
 	status := func(mutant) string { return "" } // not asked
 	if prove.Reaches(prove.Suite) {
-		p, err := build(t.Context(), root, sample, s, len(all), short)
+		p, err := build(t.Context(), root, sample, s, short)
 		if err != nil {
 			t.Fatal(err)
 		}

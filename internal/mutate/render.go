@@ -112,7 +112,7 @@ func (r *renderer) until(from, to int) string {
 
 // overlay writes the files of a package with their mutants to a folder, and what the option
 // -overlay of the go command reads. It returns that file.
-func overlay(root string, s *source, mutants int, dir string) (string, error) {
+func overlay(root string, s *source, dir string) (string, error) {
 	replace := map[string]string{}
 	write := func(name, path, text string) error {
 		replace[path] = filepath.Join(dir, name)
@@ -124,7 +124,7 @@ func overlay(root string, s *source, mutants int, dir string) (string, error) {
 		}
 	}
 	const name = "mutant_hook.go"
-	text := fmt.Sprintf(hookFile, s.pkg.Name(), numberVariable, recordVariable, mutants+1, hook)
+	text := fmt.Sprintf(hookFile, s.pkg.Name(), numberVariable, recordVariable, s.made+1, hook)
 	if err := write(name, filepath.Join(filepath.Dir(s.files[0].path), name), text); err != nil {
 		return "", err
 	}

@@ -42,13 +42,13 @@ type test struct {
 }
 
 // build compiles the tests of a target with all its mutants.
-func build(ctx context.Context, root string, t target, s *source, mutants int, d depth) (*program, error) {
+func build(ctx context.Context, root string, t target, s *source, d depth) (*program, error) {
 	tmp, err := os.MkdirTemp("", "mutate")
 	if err != nil {
 		return nil, err
 	}
 	p := &program{target: t, root: root, tmp: tmp, file: filepath.Join(tmp, "mutants.test"), depth: d}
-	list, err := overlay(root, s, mutants, tmp)
+	list, err := overlay(root, s, tmp)
 	if err != nil {
 		return nil, err
 	}

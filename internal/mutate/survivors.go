@@ -135,8 +135,20 @@ func (v *verdicts) summary(t target, all []mutant, dir string) (unexplained int,
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return unexplained, err
 	}
-	text := fmt.Sprintf("# Made by: go run ./internal/mutate -full -update %s\n# %s\n\n%s", t.name, head, b.String())
+	made := fmt.Sprintf("# Made by: go run ./internal/mutate%s -update %s", options(), t.name)
+	text := fmt.Sprintf("%s\n# %s\n\n%s", made, head, b.String())
 	return unexplained, os.WriteFile(name, []byte(text), 0o666)
+}
+
+// options are the flags on which it depends which mutants are run, and how far.
+func options() (flags string) {
+	if *inFull {
+		flags += " -full"
+	}
+	if *sampled > 0 {
+		flags += fmt.Sprintf(" -sample %d", *sampled)
+	}
+	return flags
 }
 
 // entry is what has a reason: a mutant, or all of a function that nothing reaches and that

@@ -260,7 +260,7 @@ func (s *Stage) End(at, matters time.Duration, release func()) {
 // most, since package time has a last instant.
 func (s *Stage) Rest(end, matters time.Duration) {
 	const year = 365 * 24 * time.Hour
-	if end < year && matters > 0 && matters < year/10 {
+	if end < 100*year && matters > 0 && matters < year/10 {
 		s.To(end + 10*matters)
 	}
 }

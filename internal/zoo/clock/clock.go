@@ -58,7 +58,7 @@ func Designs() []zoo.Design {
 		spec("zoo clock with After alone", ct.WaitsForAll, func(f *ct.Funcs) {
 			*f = ct.Funcs{Now: f.Now, Advance: f.Advance, After: f.After}
 		}),
-		spec("zoo clock with a heap of functions", ct.WaitsForAll, heapedFunctions(false)),
+		spec("zoo clock with a heap of functions", ct.WaitsForAll, heapedFunctions("")),
 		plainSpec("zoo plain clock", ct.Traits{}),
 		plainSpec("zoo plain clock that runs functions under its lock", ct.Traits{Reentrancy: ct.ReentrancyForbidden}),
 		plainSpec("zoo plain clock for one goroutine", ct.Traits{OneGoroutine: true}),

@@ -94,7 +94,9 @@ var functionMistakes = []mistake{
 			return afterFunc(d, func() { mu.Lock(); defer mu.Unlock(); fn() })
 		}
 	}},
-	{"what fills a gap in the heap cannot rise", "CK-ORDER", heapedFunctions(true)},
+	{"what fills a gap in the heap cannot rise", "CK-ORDER", heapedFunctions("rise")},
+	{"what fills a gap in the heap cannot sink", "CK-ORDER", heapedFunctions("sink")},
+	{"the heap takes a nanosecond for none", "CK-ORDER", heapedFunctions("tell")},
 	{"functions run in the reverse order", "CK-ORDER", func(f *ct.Funcs) {
 		var mu sync.Mutex
 		var due []func()
@@ -143,7 +145,7 @@ var functionMistakes = []mistake{
 	{"Now is the end of the Advance", "CK-AT", func(f *ct.Funcs) {
 		var mu sync.Mutex
 		var end time.Time
-		now, since, until, advance := f.Now, f.Since, f.Until, f.Advance
+		now, advance := f.Now, f.Advance
 		f.Now = func() time.Time {
 			mu.Lock()
 			defer mu.Unlock()
@@ -152,8 +154,8 @@ var functionMistakes = []mistake{
 			}
 			return end
 		}
-		f.Since = func(t time.Time) time.Duration { return since(t) + f.Now().Sub(now()) }
-		f.Until = func(t time.Time) time.Duration { return until(t) - f.Now().Sub(now()) }
+		f.Since = func(t time.Time) time.Duration { return f.Now().Sub(t) }
+		f.Until = func(t time.Time) time.Duration { return t.Sub(f.Now()) }
 		f.Advance = func(d time.Duration) {
 			mu.Lock()
 			end = now().Add(d)

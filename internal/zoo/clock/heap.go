@@ -10,9 +10,8 @@ import (
 
 // heap keeps functions in a heap of its own, and one timer of the clock below for the first.
 type heap struct {
-	below *ct.Funcs
-	// sinks says that what fills a gap in the heap only sinks, though it may have to rise: a mistake.
-	sinks bool
+	below  *ct.Funcs
+	cannot string // what a mistake leaves out
 
 	mu    sync.Mutex
 	all   []*heaped
@@ -27,10 +26,10 @@ type heaped struct {
 }
 
 // heapedFunctions has AfterFunc from a heap.
-func heapedFunctions(sinks bool) func(f *ct.Funcs) {
+func heapedFunctions(cannot string) func(f *ct.Funcs) {
 	return func(f *ct.Funcs) {
 		below := *f
-		h := &heap{below: &below, sinks: sinks}
+		h := &heap{below: &below, cannot: cannot}
 		f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer {
 			h.mu.Lock()
 			defer h.mu.Unlock()
@@ -47,8 +46,14 @@ func (h *heap) swap(i, k int) {
 	h.all[i].i, h.all[k].i = i, k
 }
 
+// before reports whether function i is due before function k.
+func (h *heap) before(i, k int) bool {
+	gap := h.all[k].at.Sub(h.all[i].at)
+	return gap > 0 && (gap > 1 || h.cannot != "tell")
+}
+
 func (h *heap) rise(i int) {
-	for i > 0 && h.all[i].at.Before(h.all[(i-1)/2].at) {
+	for i > 0 && h.before(i, (i-1)/2) {
 		h.swap(i, (i-1)/2)
 		i = (i - 1) / 2
 	}
@@ -57,10 +62,10 @@ func (h *heap) rise(i int) {
 func (h *heap) sink(i int) {
 	for {
 		k := 2*i + 1
-		if k+1 < len(h.all) && h.all[k+1].at.Before(h.all[k].at) {
+		if k+1 < len(h.all) && h.before(k+1, k) {
 			k++
 		}
-		if k >= len(h.all) || !h.all[k].at.Before(h.all[i].at) {
+		if k >= len(h.all) || !h.before(k, i) {
 			return
 		}
 		h.swap(i, k)
@@ -89,8 +94,10 @@ func (t *heaped) disarm() bool {
 	t.swap(i, last)
 	t.all, t.i = t.all[:last], -1
 	if i < last {
-		t.sink(i)
-		if !t.sinks {
+		if t.cannot != "sink" {
+			t.sink(i)
+		}
+		if t.cannot != "rise" {
 			t.rise(i)
 		}
 	}

@@ -15,6 +15,29 @@ var timerMistakes = []mistake{
 		since := f.Since
 		f.Since = func(t time.Time) time.Duration { return since(t) + 1 }
 	}},
+	{"Since of what is to come is 0", "CK-NOW", func(f *ct.Funcs) {
+		since := f.Since
+		f.Since = func(t time.Time) time.Duration { return max(0, since(t)) }
+	}},
+	{"Since of the zero time overflows", "CK-NOW", func(f *ct.Funcs) {
+		f.Since = func(t time.Time) time.Duration {
+			now := f.Now()
+			return time.Duration(now.Unix()-t.Unix())*time.Second + time.Duration(now.Nanosecond()-t.Nanosecond())
+		}
+	}},
+	{"a ticker of a nanosecond panics", "CK-TICKARG", func(f *ct.Funcs) {
+		newTicker := f.NewTicker
+		f.NewTicker = func(d time.Duration) clockwork.Ticker {
+			if d < 2 {
+				panic("the period is too short")
+			}
+			return newTicker(d)
+		}
+	}},
+	{"sleeps of a nanosecond are none", "CK-SLEEP", func(f *ct.Funcs) {
+		sleep := f.Sleep
+		f.Sleep = func(d time.Duration) { sleep(d - d%2) }
+	}},
 	{"Since counts from the start", "CK-NOW", func(f *ct.Funcs) {
 		start := f.Now()
 		f.Since = func(time.Time) time.Duration { return f.Now().Sub(start) }

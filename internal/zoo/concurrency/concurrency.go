@@ -15,9 +15,11 @@ var mistakes = []struct {
 	steps      int
 }{
 	{"lets one more run", "CT-LIMIT", 0},
+	{"a request that cannot be cancelled does not wait", "CT-LIMIT", 0},
 	{"wakes nobody", "CT-WORK", 0},
 	{"wakes one at a time", "CT-WORK", 4},
 	{"one place too many", "CT-REJECT", 0},
+	{"without a backlog a heavy request waits for light ones", "CT-REJECT", 0},
 	{"a request that runs keeps its place", "CT-SEAT", 0},
 	{"times out a nanosecond late", "CT-TIME", 0},
 	{"the timeout grows with the limit", "CT-TIME", 5},

@@ -126,6 +126,9 @@ func (q *queue) acquire(ctx context.Context, weight int) error {
 	if q.is("one place too many") {
 		full = q.cfg.Backlog >= 0 && q.seats > q.cfg.Backlog
 	}
+	if q.is("without a backlog a heavy request waits for light ones") && q.cfg.Backlog == 0 {
+		full = q.used == q.cfg.Limit
+	}
 	if full || q.cfg.Timeout == 0 {
 		if q.is("keeps a lock when the backlog is full") {
 			return q.reject(errFull)
@@ -182,6 +185,9 @@ func (q *queue) wait(ctx context.Context, w *waiter) error {
 		}
 	}
 	done := ctx.Done()
+	if q.is("a request that cannot be cancelled does not wait") && done == nil {
+		return nil
+	}
 	if q.is("does not look at the context while it waits") {
 		done = nil
 	}

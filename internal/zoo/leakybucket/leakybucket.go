@@ -14,6 +14,7 @@ func Mutants() []zoo.Mutant {
 	for _, m := range []struct{ name, rule string }{
 		{"the grid lets an item through early", "LB-SPACE"},
 		{"a nanosecond early", "LB-SPACE"},
+		{"no gap is shorter than a nanosecond", "LB-SPACE"},
 		{"rounds the interval to milliseconds", "LB-EXACT"},
 		{"a nanosecond late", "LB-EXACT"},
 		{"drains at half the pace", "LB-EXACT"},
@@ -22,6 +23,7 @@ func Mutants() []zoo.Mutant {
 		{"the first item waits", "LB-IDLE"},
 		{"an arrival as the last one leaves is free", "LB-SAMEINSTANT"},
 		{"a timer that was armed again fires twice", "LB-SAMEINSTANT"},
+		{"a timer whose item was cancelled lets another leave", "LB-SAMEINSTANT"},
 		{"one more may wait", "LB-BOUND"},
 		{"one less may wait", "LB-BOUND"},
 		{"a refused item leaves all the same", "LB-DROP"},

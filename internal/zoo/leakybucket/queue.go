@@ -31,6 +31,7 @@ type queue struct {
 	offers  int
 	ghosts  int
 	waited  bool // what leaves had waited
+	stale   bool // the head was cancelled, of a mutant
 }
 
 func newQueue(clock clockwork.Clock, cfg lb.Config, leave func(int), mutant string) *queue {
@@ -64,6 +65,9 @@ func (b *queue) put(v int) bool {
 	gap := now.Sub(b.last)
 	if b.used && gap < 0 && b.is("a clock that was set back makes a new bucket of it") {
 		gap = b.cfg.Interval
+	}
+	if b.is("no gap is shorter than a nanosecond") {
+		gap = max(gap, 1)
 	}
 	over := !b.used || gap >= b.cfg.Interval ||
 		b.is("the grid lets an item through early") &&
@@ -159,7 +163,9 @@ func (b *queue) expire() {
 		}
 		return
 	}
-	if b.clock.Now().Sub(b.last) < b.cfg.Interval && !b.early() && !b.is("a timer that was armed again fires twice") {
+	lets := b.early() || b.is("a timer that was armed again fires twice") ||
+		b.stale && b.is("a timer whose item was cancelled lets another leave")
+	if b.clock.Now().Sub(b.last) < b.cfg.Interval && !lets {
 		if !b.is("a timer that comes too soon is not armed again") {
 			b.arm() // it had fired already when it was armed anew
 		}
@@ -226,6 +232,7 @@ func (b *queue) cancel(v int) bool {
 		return false
 	}
 	b.ghosts++
+	b.stale = i == 0
 	switch {
 	case b.is("cancel does nothing"):
 		return true

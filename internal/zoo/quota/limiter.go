@@ -125,7 +125,8 @@ func (l *limiter) decide(t time.Time, n int) (ok bool) {
 	case "a burst of one is none":
 		ok = ok && l.full() > 1
 	}
-	if ok || l.is("a denied request counts") {
+	begins := l.is("what begins an epoch does not count") && l.used && t.Sub(l.newest) > 1<<60
+	if ok && !begins || l.is("a denied request counts") {
 		l.used, l.newest = true, t
 		l.take(t, n)
 	}
@@ -273,6 +274,19 @@ func (l *limiter) answer(t time.Time, n int, ok bool) qt.Answer {
 	return a
 }
 
+// renewed forgets everything when the clock shows an instant before the last that it showed.
+func (l *limiter) renewed(now func() time.Time) func() time.Time {
+	last := now()
+	return func() time.Time {
+		t := now()
+		if t.Before(last) {
+			l.used, l.log, l.current, l.before, l.arrival, l.newest = false, nil, 0, 0, t, t
+		}
+		last = t
+		return t
+	}
+}
+
 func limiterSpec(mutant string, kind qt.Kind, source qt.TimeSource) qt.Spec {
 	tr := qt.Traits{Denied: qt.DeniedFree, BackTime: qt.BackClamp, Edge: qt.EdgeHalfOpen, Align: qt.AlignEpoch,
 		TooLarge: qt.TooLargeNegative, Answers: qt.AnswersRetry | qt.AnswersReset | qt.AnswersRemaining}
@@ -302,6 +316,9 @@ func limiterSpec(mutant string, kind qt.Kind, source qt.TimeSource) qt.Spec {
 			if mutant == "adds what package time has passed" {
 				made := time.Now()
 				now = func() time.Time { return env.Clock.Now().Add(time.Since(made)) }
+			}
+			if mutant == setBackAnew {
+				now = l.renewed(now)
 			}
 			return qt.Funcs{
 				Take:   func(n int) qt.Answer { return l.takeAt(now(), n) },

@@ -8,7 +8,10 @@ import (
 	"github.com/escapement-go/escapement/internal/zoo"
 )
 
-const idleAddsUp = "each idle time brings a quarter of an event"
+const (
+	idleAddsUp  = "each idle time brings a quarter of an event"
+	setBackAnew = "a clock that was set back makes a new limiter of it"
+)
 
 // Mutants are mistakes, each of a limiter of one kind, with the rule that must catch it.
 func Mutants() []zoo.Mutant {
@@ -44,6 +47,7 @@ func Mutants() []zoo.Mutant {
 		{"the last one is denied", qt.GCRA, "GC-BURST"},
 		{"idle time builds up", qt.GCRA, "GC-TAT"},
 		{idleAddsUp, qt.GCRA, "GC-TAT"},
+		{"what begins an epoch does not count", qt.GCRA, "GC-TAT"},
 		{"an old instant starts anew", qt.GCRA, "GC-TAT"},
 		{"retry is a nanosecond short", qt.GCRA, "GC-RETRY"},
 		{"retry is a nanosecond short", qt.SlidingLog, "GC-RETRY"},
@@ -63,6 +67,8 @@ func Mutants() []zoo.Mutant {
 		{"a late request of several counts as one", qt.FixedWindow, "RL-PAST"},
 		{"goes back to a window of long ago", qt.FixedWindow, "RL-PAST"},
 		{"an instant of long ago is for ever", qt.GCRA, "RL-PAST"},
+		{setBackAnew, qt.FixedWindow, "RL-PAST"},
+		{setBackAnew, qt.GCRA, "GC-TAT"},
 		{"the zero time means new", qt.FixedWindow, "RL-EPOCH"},
 		{"the zero time means new", qt.GCRA, "RL-EPOCH"},
 		{"panics on the third request", qt.FixedWindow, "X-CALLS"},
@@ -76,7 +82,7 @@ func Mutants() []zoo.Mutant {
 		{"counts without the lock", qt.GCRA, "X-RACE"},
 	} {
 		source := qt.Explicit
-		if m.rule == "X-LEAK" || m.rule == "X-CLOCK1" {
+		if m.rule == "X-LEAK" || m.rule == "X-CLOCK1" || m.name == setBackAnew {
 			source = qt.Injected
 		}
 		all = append(all, zoo.Mutant{
