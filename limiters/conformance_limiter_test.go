@@ -1,6 +1,7 @@
 package limiters_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -28,16 +29,27 @@ func tokenBucketSpec(source limitertest.TimeSource) limitertest.Spec {
 
 // tokenBucketFuncs are the operations of a bucket.
 func tokenBucketFuncs(env limitertest.Env, l *limiters.TokenBucket) limitertest.Funcs {
-	reserve := func(t time.Time, n int) limitertest.Reservation {
-		r := l.ReserveN(t, n)
+	reservation := func(r *limiters.Reservation) limitertest.Reservation {
 		return limitertest.Reservation{
 			OK: r.OK, Delay: r.Delay, DelayFrom: r.DelayFrom, Cancel: r.Cancel, CancelAt: r.CancelAt,
 		}
 	}
+	reserve := func(n int) limitertest.Reservation {
+		if n == 1 {
+			return reservation(l.Reserve())
+		}
+		return reservation(l.ReserveN(env.Clock.Now(), n))
+	}
+	wait := func(ctx context.Context, n int) error {
+		if n == 1 {
+			return l.Wait(ctx)
+		}
+		return l.WaitN(ctx, n)
+	}
 	return limitertest.Funcs{
 		Allow: l.Allow, AllowN: func(n int) bool { return l.AllowN(env.Clock.Now(), n) }, AllowAt: l.AllowN,
-		Tokens: l.Tokens, TokensAt: l.TokensAt, WaitN: l.WaitN,
-		Reserve: func(n int) limitertest.Reservation { return reserve(env.Clock.Now(), n) }, ReserveAt: reserve,
+		Tokens: l.Tokens, TokensAt: l.TokensAt, WaitN: wait, Reserve: reserve,
+		ReserveAt:  func(t time.Time, n int) limitertest.Reservation { return reservation(l.ReserveN(t, n)) },
 		SetLimit:   func(r limitertest.Rate) { l.SetLimit(limiters.Limit(r.PerSecond())) },
 		SetLimitAt: func(t time.Time, r limitertest.Rate) { l.SetLimitAt(t, limiters.Limit(r.PerSecond())) },
 		SetBurst:   l.SetBurst, SetBurstAt: l.SetBurstAt,

@@ -37,6 +37,8 @@ type account struct {
 	judgesTokens bool // what Tokens shows is judged
 	open         bool // nothing can be judged any more
 	claims       []*claim
+	changing     bool // a limit or burst is set somewhere
+	changes      int  // how many have been set
 	found        *difference
 }
 
@@ -52,6 +54,8 @@ type claim struct {
 	inOrder      bool          // given up after all later ones, which were given up in reverse order
 	unreturned   int           // how many of its tokens may not have been given back
 	grantedSince int           // how many tokens of a raised burst were granted at once since then
+	changes      int           // how many limits and bursts had been set when it was made
+	room         room          // what the bucket had room for since then
 }
 
 // difference is a decision that is right for no level of the range.
@@ -151,8 +155,10 @@ func newAccount(tr *conformance.Trace, traits *Traits) *account {
 		case conformance.OpSetLimit:
 			rates = append(rates, s.Rate)
 			disturbances++
+			a.changing = true
 		case conformance.OpSetBurst:
 			burst = max(burst, s.N)
+			a.changing = true
 		case conformance.OpCancel:
 			disturbances++
 		}
@@ -325,7 +331,7 @@ func (a *account) pass(at time.Duration) {
 	if at <= a.at {
 		return
 	}
-	if a.rate == Inf {
+	if a.rate == Inf || a.rate.Events == 0 && a.waived == "RL-LIM0" {
 		a.hi = a.tokens(a.bound)
 	} else {
 		more := new(big.Int).Mul(a.flow, big.NewInt(int64(at-a.at)))
@@ -352,11 +358,15 @@ func (a *account) clamp() {
 	if t := a.tokens(top); a.hi.Cmp(t) > 0 {
 		a.hi = t
 	}
+	a.measure()
 }
 
 // add moves the ends of the range by whole tokens.
-func (a *account) add(lo, hi int) {
-	a.lo, a.hi = new(big.Int).Add(a.lo, a.tokens(lo)), new(big.Int).Add(a.hi, a.tokens(hi))
+func (a *account) add(lo, hi int) { a.bring(a.tokens(lo), a.tokens(hi)) }
+
+// bring moves the ends of the range.
+func (a *account) bring(lo, hi *big.Int) {
+	a.lo, a.hi = new(big.Int).Add(a.lo, lo), new(big.Int).Add(a.hi, hi)
 	a.clamp()
 }
 

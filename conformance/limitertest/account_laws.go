@@ -30,6 +30,7 @@ var waivers = []struct {
 	{"CN-LOWER", conformance.OpCancel},
 	{"W-WAKE", conformance.OpWait},
 	{"RL-INFOUT", conformance.OpSetLimit},
+	{"RL-LIM0", conformance.OpSetLimit},
 	{"SL-NORETRO", conformance.OpSetLimit},
 	{"SL-KEEP", conformance.OpSetLimit},
 	{"SB-NOGIFT", conformance.OpSetBurst},

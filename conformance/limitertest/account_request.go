@@ -37,6 +37,7 @@ func (a *account) allow(d *conformance.Done) {
 				"allow %d at %s was granted, want denied", d.N, timeline.Duration(d.At))
 		}
 		a.lo, a.hi = larger(a.lo, least), larger(a.hi, least)
+		a.measure()
 		a.add(-d.N, -d.N)
 		for _, c := range a.claims {
 			c.grantedSince += d.N

@@ -17,7 +17,7 @@ const forever = math.MaxInt64 - 1<<20
 
 // reserve follows a reservation.
 func (a *account) reserve(d *conformance.Done, number, sets int) {
-	c := &claim{d: d, number: number, from: d.At, to: d.At, limits: sets, cancelled: -1}
+	c := a.newClaim(d, number, sets)
 	if a.rate == Inf {
 		if !d.OK || d.Delay > 0 {
 			a.differ("RL-INF", d.At, "the rate is infinite",
@@ -118,8 +118,7 @@ func (a *account) cancel(c *claim, sets int) {
 		}
 		c.ended = c.ended || a.traits.LateCancel != LateIgnored
 	case a.at >= c.from-a.grace:
-		a.add(0, c.d.N) // at its very instant a cancel may be in time or too late
-		c.ended = true
+		a.giveBack(c, 0, c.d.N) // at its very instant a cancel may be in time or too late
 		a.moved()
 	default:
 		law := "CN-ANY"
@@ -171,11 +170,10 @@ func (a *account) giveUp(c *claim, law string) {
 		lo = -n
 	}
 	c.inOrder = a.newest(c)
-	c.ended = true
 	if a.traits.Fair != FairFIFO && c.d.Op == conformance.OpWait {
 		hi = 0 // the upper end never had it as taken
 	}
-	a.add(lo, hi)
+	a.giveBack(c, lo, hi)
 	a.moved()
 }
 

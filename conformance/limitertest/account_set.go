@@ -4,6 +4,7 @@ import "math/big"
 
 // setLimit changes the rate.
 func (a *account) setLimit(r Rate) {
+	a.changes++
 	old, flow := a.rate, a.flow
 	was := new(big.Int).Set(a.lo)
 	a.setRate(r)
@@ -49,6 +50,7 @@ func (a *account) hindsight(level, flow *big.Int, lower bool) *big.Int {
 
 // setBurst changes the burst.
 func (a *account) setBurst(burst int) {
+	a.changes++
 	more := burst - a.burst
 	a.burst = burst
 	if a.bound = burst; a.waived == "SB-CAP" && more < 0 {

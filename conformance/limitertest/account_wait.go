@@ -14,7 +14,7 @@ import (
 
 // wait follows the beginning of a wait; early says that its context was cancelled before.
 func (a *account) wait(d *conformance.Done, number, sets int, early bool) {
-	c := &claim{d: d, number: number, from: d.At, to: d.At, limits: sets, cancelled: -1}
+	c := a.newClaim(d, number, sets)
 	atOnce := d.Ended.Seq != 0 && d.Ended.At <= d.At+a.traits.Latency
 	failed := atOnce && d.Err != nil
 	switch {

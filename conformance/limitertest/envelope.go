@@ -23,7 +23,8 @@ type granted struct {
 // newGranted collects what was granted.
 func (x *exam) newGranted() granted {
 	moves := []conformance.Op{conformance.OpSetLimit, conformance.OpSetBurst}
-	if x.traits.Refund != RefundConservative && x.traits.Refund != RefundNone || x.traits.Rewake != RewakeKeeps {
+	anew := x.traits.Refund != RefundConservative && x.traits.Refund != RefundNone || x.traits.Rewake != RewakeKeeps
+	if anew {
 		moves = append(moves, conformance.OpCancel)
 	}
 	var g granted
@@ -47,7 +48,7 @@ func (x *exam) newGranted() granted {
 			if i >= 0 && x.Done[i].At > at {
 				g.late = append(g.late, grant{at: x.Done[i].At, n: d.N})
 			}
-			if i >= 0 || at > forever || x.changed(d.At, at, moves...) {
+			if i >= 0 || at > forever || x.changed(d.At, at, moves...) || anew && x.waitedFor(d, at) {
 				continue
 			}
 		case conformance.OpWait:
@@ -63,6 +64,12 @@ func (x *exam) newGranted() granted {
 	}
 	slices.SortStableFunc(g.grants, func(a, b grant) int { return int(min(1, max(-1, a.at-b.at))) })
 	return g
+}
+
+// waitedFor reports whether a reservation that is due at an instant may have waited for one that was
+// given up later: where all of it comes back, both have the same tokens.
+func (x *exam) waitedFor(d *conformance.Done, at time.Duration) bool {
+	return d.Delay > 0 && x.changed(at, forever, conformance.OpCancel)
 }
 
 // envelope looks for a window in which more was granted than rate*L + burst.

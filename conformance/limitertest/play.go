@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"regexp"
 	"slices"
 	"time"
@@ -75,7 +76,7 @@ func (f *Funcs) promptly(s conformance.Step, at time.Time, turn int, d *conforma
 		case f.Take != nil:
 			d.Answer = f.Take(s.N)
 			d.OK = d.Answer.OK
-		case f.AllowN == nil || f.Allow != nil && s.N == 1 && turn%2 == 0:
+		case f.AllowN == nil || f.Allow != nil && s.N == 1 && ofAllow(turn):
 			d.OK = f.Allow()
 		default:
 			d.OK = f.AllowN(s.N)
@@ -101,6 +102,13 @@ func (f *Funcs) promptly(s conformance.Step, at time.Time, turn int, d *conforma
 	case conformance.OpFault:
 		f.Fail(s.N != 0)
 	}
+}
+
+// ofAllow reports whether it is the turn of Allow, and not of AllowN: the two take turns, once
+// each, then twice, four times, and so on, so that each is also used many times in a row.
+func ofAllow(turn int) bool {
+	in := turn + 2 // the first turns of the pairs are now 2, 4, 8 and so on
+	return in&(1<<(bits.Len(uint(in))-2)) == 0
 }
 
 // allows asks for a single token.

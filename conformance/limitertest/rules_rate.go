@@ -19,11 +19,14 @@ func (c *contract) rateRules() []rule {
 			Rule: core("RL-LIM0", "At a rate of 0 a limiter MUST grant what it has at first, or nothing as "+
 				"declared, and never anything more."),
 			Ops: ops(conformance.OpAllow), Declared: []string{"Initial", "ZeroRate"},
-			About: func(j suite.Job) bool {
-				return j.Schedule.Config.Has("rate") && j.Schedule.Config.Rate.Events == 0
-			},
+			About: either(atFirstZero, laterZero),
 			Sees:  accepted,
-			Check: (*exam).zeroRate,
+			Check: func(x *exam) *suite.Violation {
+				if v := x.breaks("RL-LIM0"); v != nil {
+					return v
+				}
+				return x.zeroRate()
+			},
 		},
 		{
 			Rule: core("RL-TINY", "A rate however small MUST NOT grant more than the envelope: no delay overflows "+
@@ -52,6 +55,18 @@ func (c *contract) rateRules() []rule {
 	}
 }
 
+// atFirstZero selects the runs in which the rate is 0 at first, and laterZero those in which it is set
+// to 0.
+func atFirstZero(j suite.Job) bool {
+	return j.Schedule.Config.Has("rate") && j.Schedule.Config.Rate.Events == 0
+}
+
+func laterZero(j suite.Job) bool {
+	return slices.ContainsFunc(j.Schedule.Steps, func(s conformance.Step) bool {
+		return s.Op == conformance.OpSetLimit && s.Rate.Events == 0
+	})
+}
+
 // senselessBurst is the law of bursts that make no sense, such as 0.
 var senselessBurst = rule{
 	Rule: core("X-CFG", "A limiter whose burst or rate makes no sense MUST be refused by its constructor, "+
@@ -73,8 +88,9 @@ func infiniteRules() []rule {
 			Check:  law("RL-INF"),
 		},
 		{
-			Rule: core("RL-INFOUT", "After an infinite rate the bucket MUST hold no more than the burst, "+
-				"and a cancel of what was reserved under it, for nothing, MUST bring nothing."),
+			Rule: core("RL-INFOUT", "After an infinite rate the bucket MUST hold what it held before it, or "+
+				"more, up to the burst: what was granted under it was for nothing, and a cancel of it MUST "+
+				"bring nothing."),
 			Ops: ops(conformance.OpSetLimit), Declared: []string{"Initial", "Inf"},
 			Unless: absent,
 			About:  both(atInfiniteRate, suite.Has(conformance.OpSetLimit)),
@@ -136,8 +152,8 @@ func (x *exam) zeroRate() *suite.Violation {
 
 func (x *exam) senselessBurst() *suite.Violation {
 	cfg := x.Schedule.Config
-	if !senseless(cfg.Burst) || x.Refused != "" || failed(&x.Trace) {
-		return nil
+	if !senseless(cfg.Burst) || cfg.Rate == Inf || x.Refused != "" || failed(&x.Trace) {
+		return nil // at an infinite rate any burst makes sense
 	}
 	granted := 0
 	for _, d := range x.Done {

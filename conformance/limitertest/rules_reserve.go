@@ -47,8 +47,9 @@ func reserveRules() []rule {
 func cancelRules() []rule {
 	return []rule{
 		{
-			Rule: core("CN-UPPER", "A cancel MUST NOT bring more tokens than the reservation took."),
-			Ops:  ops(opGiveUp), Declared: []string{"Initial"},
+			Rule: core("CN-UPPER", "A cancel MUST NOT bring more tokens than the reservation took, nor leave more "+
+				"than there would be without it."),
+			Ops: ops(opGiveUp), Declared: []string{"Initial"},
 			About: givesUp(conformance.OpReserve),
 			Sees:  accepted,
 			Check: law("CN-UPPER"),

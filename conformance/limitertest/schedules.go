@@ -108,6 +108,8 @@ func (c *contract) requestFamilies(s *suite.Suite) []suite.Family {
 		{Name: "late", Schedules: late},
 		{Name: "polling", Schedules: polling(ask, limited("10/1s", 1), limited("10/1s", 5), limited("3/1s", 1),
 			limited("1000/1s", 2), limited("1/7s", 1))},
+		{Name: "polling", Schedules: inStep(ask, limited("10/1s", 1), limited("3/1s", 1), limited("10/1s", 2),
+			limited("600000000/1s", 1))},
 	}
 	if c.tied { // most other configurations are refused
 		two := limited("2/1s", 2)
@@ -270,6 +272,31 @@ func polling(ask conformance.Op, configs ...conformance.Config) []conformance.Sc
 			s := conformance.Schedule{Config: cfg}
 			for i := range 60 {
 				s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpAllow, N: 1, At: time.Duration(i) * gap})
+			}
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// inStep asks each time that the bucket may be full, and a little before in between: that is where
+// a limiter may decide from the instant of the last token alone, and differ from what it does at
+// other times.
+func inStep(ask conformance.Op, configs ...conformance.Config) []conformance.Schedule {
+	var out []conformance.Schedule
+	if ask != conformance.OpAllow {
+		return nil
+	}
+	for _, cfg := range configs {
+		t := cfg.Rate.Per / time.Duration(cfg.Rate.Events) // in whole nanoseconds, and not more than it takes
+		full := (t + 1) * time.Duration(cfg.Burst)
+		for _, gaps := range [][]time.Duration{{full}, {full, t}, {full, full, t / 2}, {full, full, full, 0},
+			{3 * full, 3 * full, t, t, t, t, t, t}, {3 * full, 3 * full, 0, t, 0, t, 0, t}} {
+			s := conformance.Schedule{Config: cfg}
+			at := time.Duration(0)
+			for i := range 60 {
+				s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpAllow, N: 1, At: at})
+				at += gaps[i%len(gaps)]
 			}
 			out = append(out, s)
 		}

@@ -3,6 +3,7 @@ package limitertest
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -112,6 +113,7 @@ func (c *contract) claimFamilies(s *suite.Suite) []suite.Family {
 	if c.spec.Traits.Inf == InfGrants {
 		e.infinite()
 	}
+	e.add("a nanosecond too early", e.nearlyThere()...)
 	e.add("starving", starvingWaits()...)
 	e.add("idle again and again", e.idling()...)
 	e.add("owed for days", e.owing()...)
@@ -135,21 +137,17 @@ func (c *contract) claimFamilies(s *suite.Suite) []suite.Family {
 	return e.families
 }
 
-// backAgain asks now, and does something else a second earlier, in turn: a second that is paid
-// again each time soon exceeds what the two instants and the burst allow.
+// backAgain asks, and does something else a second or more earlier, in turn: a time that is paid
+// again each time soon exceeds what the two instants and the burst allow. It asks now, or at the
+// earlier instant first.
 func backAgain() []conformance.Schedule {
 	var out []conformance.Schedule
-	for _, back := range []string{"setlimit 1/1s", "setburst 2", "cancel"} {
-		for _, n := range []int{3, 6, 12} {
-			text := "rate=1/1s burst=2 | allow 1 @1s | allow 1 @1s"
-			for i := 1; i <= n; i++ {
-				if back == "cancel" {
-					text += fmt.Sprintf(" | reserve 1 @1s | cancel %d @0 | allow 1 @1s", i)
-				} else {
-					text += " | " + back + " @0 | allow 1 @1s"
-				}
-			}
-			out = append(out, suite.MustParse(text))
+	for _, n := range []int{3, 6, 12} {
+		for _, back := range []string{"setlimit 1/1s @0", "setburst 2 @0", "reserve 1 @1s | cancel %d @0"} {
+			out = append(out, inTurn(back, "allow 1 @1s", n))
+		}
+		for _, back := range []string{"reserve 1 @0", "reserve 2 @0"} {
+			out = append(out, inTurn(back, "allow 1 @2s", n), inTurn(back, "allow 1 @0 | allow 1 @0 | allow 1 @2s", n))
 		}
 	}
 	// Here the later instant only shows how late it is.
@@ -158,6 +156,16 @@ func backAgain() []conformance.Schedule {
 			strings.Repeat(" | allow 1 @0 | allow 0 @1s", n)))
 	}
 	return out
+}
+
+// inTurn asks for the burst, then does something n times, and asks after each; a %d is its number.
+func inTurn(back, ask string, n int) conformance.Schedule {
+	now := ask[strings.LastIndex(ask, "@")+1:]
+	text := "rate=1/1s burst=2 | allow 1 @" + now + " | allow 1 @" + now
+	for i := 1; i <= n; i++ {
+		text += " | " + strings.ReplaceAll(back, "%d", strconv.Itoa(i)) + " | " + ask
+	}
+	return suite.MustParse(text)
 }
 
 // unusual adds unusual numbers of tokens, instants between two tokens, and queries of what
@@ -192,6 +200,22 @@ func starvingWaits() []conformance.Schedule {
 		}
 	}
 	return out
+}
+
+// nearlyThere lists schedules in which tokens are waited for that come after one nanosecond or two.
+func (e *explorer) nearlyThere() []conformance.Schedule {
+	ask := asking(e.Suite)
+	if ask == "" {
+		return nil
+	}
+	var out []conformance.Schedule
+	claim := supported(e.Suite, steps("wait 1", "wait 1 1ns", "reserve 1"))
+	head := []conformance.Step{{Op: ask, N: 1}}
+	for _, rate := range []string{"1000000000/1s", "600000000/1s"} {
+		out = append(out, followed(limited(rate, 1), head, claim, []time.Duration{0, 1}, 3)[1:]...)
+	}
+	early := []time.Duration{interval - 1, interval - 2}
+	return append(out, followed(limited("10/1s", 1), head, claim, early, 2)[1:]...)
 }
 
 // rows are reservations of one instant that are given up in order, in reverse, or from the

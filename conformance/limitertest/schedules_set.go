@@ -28,6 +28,7 @@ func (e *explorer) changes(zero ZeroRate) {
 	e.add("bursts and reservations", e.drained("setburst 1,setburst 5,reserve 1,allow 1", far, 3)...)
 	e.add("bursts and waits", e.drained("setburst 1,setburst 5,wait 1", half, 3)...)
 	e.add("given up after a change", givenUp()...)
+	e.add("given up after tokens came", afterTokensCame()...)
 	if zero == ZeroRateBurst {
 		e.add("no rate for a while", suite.ParseAll(
 			"rate=10/1s burst=3 | allow 3 @0 | setlimit 0/1s @150ms | allow 1 @1h | allow 1 @1h",
@@ -36,7 +37,13 @@ func (e *explorer) changes(zero ZeroRate) {
 			"rate=10/1s burst=3 | allow 3 @0 | setlimit 0/1s @50ms | setlimit 10/1s @1h | "+
 				"allow 1 @1h | allow 1 @1h0m0.06s",
 			"rate=10/1s burst=3 | allow 3 @0 | setlimit 0/1s @50ms | allow 1 @1h | setlimit 10/1s @2h | "+
-				"allow 1 @2h | allow 1 @2h0m0.06s | allow 3 @3h")...)
+				"allow 1 @2h | allow 1 @2h0m0.06s | allow 3 @3h",
+			// Not even what is nearly there comes, however long it takes.
+			"rate=10/1s burst=3 | allow 3 @0 | setlimit 0/1s @99.9ms | allow 1 @10000h",
+			"rate=10/1s burst=3 | allow 3 @0 | setlimit 0/1s @99.99ms | allow 1 @1000h",
+			"rate=10/1s burst=3 | allow 3 @0 | setlimit 0/1s @99.999ms | allow 1 @100h",
+			"rate=10/1s burst=3 | allow 3 @0 | setlimit 0/1s @99.9999ms | allow 1 @10h",
+			"rate=10/1s burst=1 | allow 1 @0 | setlimit 0/1s @99.999ms | allow 1 @100h")...)
 	}
 }
 
@@ -72,14 +79,33 @@ func givenUp() []conformance.Schedule {
 // infinite adds what is explored of an infinite rate.
 func (e *explorer) infinite() {
 	gaps := []time.Duration{0, interval}
+	e.add("infinite", suite.ParseAll("rate=inf burst=0 | reserve 1 @0", "rate=inf burst=0 | reserve 7 @0",
+		"rate=inf burst=0 | wait 1 @0", "rate=inf burst=0 | wait 7 @0",
+		"rate=inf burst=0 | setlimit inf @0 | allow 1 @0 | allow 1 @0 | allow 1 @0",
+		"rate=inf burst=0 | setlimit inf @0 | allow 7 @0")...)
 	e.add("infinite", slices.Concat(
 		suite.ParseAll("rate=inf burst=3 | wait 7 @0", "rate=inf burst=3 | reserve 7 @0"),
 		suite.Sequences(limited("inf", 3), supported(e.Suite,
 			steps("allow 1", "allow 7", "reserve 2", "wait 2", "setlimit 10/1s", "cancel 1")), gaps, 3),
 		e.drained("setlimit inf,setlimit 10/1s,reserve 3,allow 3,cancel 1", gaps, 3))...)
+	e.add("after an infinite rate", forNothing()...)
 	e.add("after an infinite rate", suite.ParseAll(
 		"rate=10/1s burst=3 | allow 3 @0 | setlimit inf @0 | reserve 3 @0 | setlimit 10/1s @0 | "+
 			"allow 3 @0 | cancel 1 @0 | allow 3 @0",
 		"rate=10/1s burst=3 | allow 3 @0 | setlimit inf @0 | reserve 3 @1ms | setlimit 10/1s @1ms | "+
 			"allow 3 @1ms | cancel 1 @1ms | allow 3 @1ms")...)
+}
+
+// forNothing takes tokens at an infinite rate that lasts for no time: they are all still there.
+func forNothing() []conformance.Schedule {
+	var texts []string
+	three := strings.Repeat(" | allow 1 @0", 3)
+	for _, take := range []string{
+		"allow 1 @0", "allow 7 @0", "reserve 1 @0", "reserve 2 @0", "wait 1 @0", "wait 2 @0",
+	} {
+		take += " | " + take
+		texts = append(texts, "rate=inf burst=3 | "+take+" | setlimit 10/1s @0"+three,
+			"rate=10/1s burst=3 | setlimit inf @0 | "+take+" | setlimit 10/1s @0"+three)
+	}
+	return suite.ParseAll(texts...)
 }

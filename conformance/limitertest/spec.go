@@ -108,7 +108,7 @@ type Config struct {
 // AllowN, AllowAt, Take, Wait and WaitN must be set.
 type Funcs struct {
 	// Allow and AllowN take one token or n, now or not at all. If both are set, single
-	// tokens are requested by either in turn.
+	// tokens are requested by either in turn: once, then twice in a row, four times, and so on.
 	Allow  func() bool
 	AllowN func(n int) bool
 	// AllowAt is the form with an explicit time, for Explicit runs.

@@ -61,7 +61,15 @@ func (x *exam) judgeable() bool {
 // going forward, a burst, and a rate that brings something.
 func (x *exam) accountable() bool {
 	rate := x.Schedule.Config.Rate
-	return x.made() && (rate.Events > 0 && !rate.Extreme() || rate == Inf) && x.forward() && x.Schedule.Config.Burst > 0
+	return x.made() && (rate.Events > 0 && !rate.Extreme() || rate == Inf) && x.forward() &&
+		(x.Schedule.Config.Burst > 0 || x.Schedule.Config.Burst == 0 && alwaysInfinite(x.Schedule))
+}
+
+// alwaysInfinite reports whether the rate is [Inf] from the beginning to the end.
+func alwaysInfinite(s conformance.Schedule) bool {
+	return s.Config.Rate == Inf && !slices.ContainsFunc(s.Steps, func(s conformance.Step) bool {
+		return s.Op == conformance.OpSetLimit && s.Rate != Inf
+	})
 }
 
 // beyondRequests reports whether the run has more than requests that are answered at once, by

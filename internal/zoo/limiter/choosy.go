@@ -23,12 +23,17 @@ type choosyBucket struct {
 	asked  bool // newest is set
 	held   []*choosyClaim
 	past   []choosyEvent
+
+	changes int // how many limits and bursts have been set
 }
 
 type choosyClaim struct {
 	n    int
 	act  time.Time
-	gone bool
+	gone bool // it cannot be given up any more
+	back bool // it was given up
+
+	changes int // how many limits and bursts had been set when it was made
 }
 
 // choosyEvent changed the level, or how it changes: n tokens were taken by a claim, or
@@ -41,11 +46,12 @@ type choosyEvent struct {
 	burst int
 }
 
-// without is what the level would be if there had never been a claim.
+// without is what the level would be if there had never been a claim, nor any that was given up
+// before it.
 func (l *choosyBucket) without(c *choosyClaim) *big.Rat {
 	w := &choosyBucket{traits: l.traits}
 	for _, e := range l.past {
-		if e.claim == c {
+		if e.claim != nil && (e.claim == c || e.claim.back) {
 			continue
 		}
 		if w.level == nil {
@@ -133,7 +139,7 @@ func (l *choosyBucket) allow(t time.Time, n int) bool {
 // take takes n, and says when they are there.
 func (l *choosyBucket) take(t time.Time, n int) *choosyClaim {
 	l.level = new(big.Rat).Sub(l.level, tokensOf(n))
-	c := &choosyClaim{n: n, act: t}
+	c := &choosyClaim{n: n, act: t, changes: l.changes}
 	if l.level.Sign() < 0 {
 		owed := new(big.Rat).Quo(new(big.Rat).Neg(l.level), big.NewRat(int64(l.rate.Events), int64(l.rate.Per)))
 		up := new(big.Int).Add(owed.Num(), new(big.Int).Sub(owed.Denom(), big.NewInt(1)))
@@ -171,6 +177,7 @@ func (l *choosyBucket) cancel(c *choosyClaim, t time.Time) {
 		return
 	}
 	c.gone = true
+	defer func() { c.back = true }()
 	n := c.n
 	if l.traits.Refund == lt.RefundConservative && !late {
 		for _, o := range l.held[slices.Index(l.held, c)+1:] {
@@ -180,9 +187,11 @@ func (l *choosyBucket) cancel(c *choosyClaim, t time.Time) {
 		}
 	}
 	back := tokensOf(max(0, n))
-	if most := new(big.Rat).Sub(l.without(c), l.level); late && back.Cmp(most) > 0 {
-		if back = most; back.Sign() < 0 { // it has come already, when the bucket was full
-			back = tokensOf(0)
+	if late || c.changes != l.changes {
+		if most := new(big.Rat).Sub(l.without(c), l.level); back.Cmp(most) > 0 {
+			if back = most; back.Sign() < 0 { // it has come already, when the bucket was full
+				back = tokensOf(0)
+			}
 		}
 	}
 	l.level = new(big.Rat).Add(l.level, back)
@@ -194,6 +203,7 @@ func (l *choosyBucket) setLimit(t time.Time, r lt.Rate) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.pass(t)
+	l.changes++
 	l.rate = r
 	l.did(tokensOf(0), nil)
 }
@@ -202,6 +212,7 @@ func (l *choosyBucket) setBurst(t time.Time, n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.pass(t)
+	l.changes++
 	more := tokensOf(0)
 	if l.traits.Raise == lt.RaiseBringsTokens {
 		more = tokensOf(n - l.burst)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -43,6 +44,7 @@ type debtClaim struct {
 	free bool // nothing was taken
 	gone bool // given back
 	rate float64
+	room float64 // the least that the bucket had room for since
 }
 
 func newDebtBucket(clock clockwork.Clock, cfg lt.Config, mutant string) *debtBucket {
@@ -64,6 +66,9 @@ func (l *debtBucket) limit(r lt.Rate) {
 	l.inf, l.rate = r == lt.Inf, r.PerSecond()
 	if l.inf && l.is("an infinite rate is a high one") {
 		l.inf, l.rate = false, 1e6
+	}
+	if r.Events == 0 && l.is("a rate of 0 is a token in 292 years") {
+		l.rate = 1 / time.Duration(math.MaxInt64).Seconds()
 	}
 }
 
@@ -94,6 +99,11 @@ func (l *debtBucket) fill(t time.Time) {
 	if l.is("keeps thousandths only") {
 		l.tokens = math.Floor(l.tokens*1e3) / 1e3
 	}
+	for _, c := range l.held {
+		if !c.free {
+			c.room = min(c.room, float64(max(0, l.burst))-l.tokens)
+		}
+	}
 }
 
 const grain = 1e-9
@@ -103,7 +113,7 @@ func (l *debtBucket) allow(t time.Time, n int) bool {
 	defer l.mu.Unlock()
 	l.fill(t)
 	if l.inf {
-		return true
+		return l.burst > 0 || !l.is("an infinite rate without a burst grants nothing")
 	}
 	if l.is("a burst of 2^30 denies everything") && l.burst >= 1<<30 {
 		return false
@@ -156,12 +166,13 @@ func (l *debtBucket) wait(tokens float64) time.Duration {
 func (l *debtBucket) take(t time.Time, n int, by time.Duration) (*debtClaim, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.fill(t)
+	l.rewinds = l.is("a reservation in the past rewinds")
+	defer func() { l.rewinds = false }()
+	if l.fill(t); t.Before(l.last) {
+		t = l.last
+	}
 	if l.inf {
-		c := &debtClaim{l: l, n: n, at: t, act: t, free: true}
-		if l.is("what was free is refunded") {
-			c.free = false
-		}
+		c := &debtClaim{l: l, n: n, at: t, act: t, free: true, room: math.Inf(1)}
 		l.held = append(l.held, c)
 		return c, true
 	}
@@ -193,7 +204,7 @@ func (l *debtBucket) take(t time.Time, n int, by time.Duration) (*debtClaim, boo
 	if l.tokens -= float64(n); l.is("a debt is forgiven") {
 		l.tokens = max(0, l.tokens)
 	}
-	c := &debtClaim{l: l, n: n, at: t, act: t.Add(d), rate: l.rate}
+	c := &debtClaim{l: l, n: n, at: t, act: t.Add(d), rate: l.rate, room: math.Inf(1)}
 	l.held = append(l.held, c)
 	return c, true
 }
@@ -206,7 +217,7 @@ func (c *debtClaim) cancelAt(t time.Time) {
 	l.rewinds = l.is("a cancel in the past rewinds")
 	defer func() { l.rewinds = false }()
 	l.fill(t)
-	if c.free || c.gone && !l.is("a second cancel refunds again") {
+	if c.free && !l.is("what was free is refunded") || c.gone && !l.is("a second cancel refunds again") {
 		return
 	}
 	if t.After(c.act) && !l.is("a late cancel refunds") {
@@ -229,7 +240,10 @@ func (c *debtClaim) cancelAt(t time.Time) {
 		}
 		after = after || o == c
 	}
-	back := max(0, c.n-later)
+	back := float64(max(0, c.n-later))
+	if !l.is("a cancel brings what would have been lost") && !l.is("a cancel brings what there was no room for") {
+		back = max(0, min(back, c.room))
+	}
 	switch l.cancels++; l.mutant {
 	case "a cancel after a new limit refunds nothing":
 		if c.rate != l.rate {
@@ -240,15 +254,23 @@ func (c *debtClaim) cancelAt(t time.Time) {
 			back = 0
 		}
 	case "a cancel refunds everything":
-		back = c.n
+		back = float64(c.n)
 	case "a cancel refunds twice":
 		back *= 2
 	case "a cancel takes the tokens again":
-		back = -c.n
+		back = -float64(c.n)
 	case "a cancel refunds a token at most":
 		back = min(1, back)
 	}
-	l.tokens = min(float64(max(0, l.burst)), l.tokens+float64(back))
+	l.tokens = min(float64(max(0, l.burst)), l.tokens+back)
+	c.room -= back
+	for i, o := range l.held { // what two have lost together is given back once
+		if i < slices.Index(l.held, c) {
+			o.room = min(o.room, c.room)
+		} else if o != c {
+			o.room -= back
+		}
+	}
 }
 
 func (c *debtClaim) delay(t time.Time) time.Duration { return max(0, c.act.Sub(t)) }
@@ -282,6 +304,9 @@ func (l *debtBucket) waitN(ctx context.Context, n int) error {
 		d = d.Truncate(time.Millisecond)
 	case "a wait wakes late":
 		d += time.Millisecond
+	}
+	if d == 1 && l.is("panics where a nanosecond is missing") {
+		panic("a timer of nothing")
 	}
 	if d > 0 {
 		timer := l.clock.NewTimer(d)

@@ -28,6 +28,7 @@ type instantClaim struct {
 	n    int
 	act  time.Time
 	gone bool
+	room time.Duration // the least that was missing in the bucket since
 }
 
 func newInstant(cfg lt.Config) *instantBucket {
@@ -43,6 +44,9 @@ func (l *instantBucket) at(t time.Time) time.Time {
 		return l.newest
 	}
 	l.newest = t
+	for _, c := range l.held {
+		c.room = max(0, min(c.room, l.full.Sub(t)))
+	}
 	return t
 }
 
@@ -66,7 +70,7 @@ func (l *instantBucket) take(t time.Time, n int, by time.Duration) (*instantClai
 		return nil, false
 	}
 	l.full = full
-	c := &instantClaim{n: n, act: act}
+	c := &instantClaim{n: n, act: act, room: math.MaxInt64}
 	l.held = append(l.held, c)
 	return c, true
 }
@@ -79,13 +83,22 @@ func (l *instantBucket) cancel(c *instantClaim, t time.Time) {
 		return
 	}
 	c.gone = true
-	back := c.n
+	n := c.n
 	for _, o := range l.held[slices.Index(l.held, c)+1:] {
 		if !o.gone {
-			back -= o.n
+			n -= o.n
 		}
 	}
-	l.full = l.full.Add(-time.Duration(max(0, back)) * l.period)
+	back := min(c.room, time.Duration(max(0, n))*l.period)
+	l.full = l.full.Add(-back)
+	c.room -= back
+	for i, o := range l.held { // what two have lost together is given back once
+		if i < slices.Index(l.held, c) {
+			o.room = min(o.room, c.room)
+		} else if o != c {
+			o.room -= back
+		}
+	}
 }
 
 func (l *instantBucket) waitN(clock clockwork.Clock, ctx context.Context, n int) error {
@@ -121,6 +134,9 @@ func (l *instantBucket) setLimit(t time.Time, r lt.Rate) {
 	if missing := l.full.Sub(t); missing > 0 {
 		owed := new(big.Int).Mul(big.NewInt(int64(missing)), big.NewInt(int64(r.Interval())))
 		l.full = t.Add(time.Duration(owed.Quo(owed, big.NewInt(int64(l.period))).Int64()))
+	}
+	for _, c := range l.held {
+		c.room = time.Duration(float64(c.room) / float64(l.period) * float64(r.Interval()))
 	}
 	l.period = r.Interval()
 }

@@ -54,6 +54,7 @@ func Mutants() []zoo.Mutant {
 			Spec: millisecondSpec("refills too slowly", lt.Explicit)},
 		zoo.Mutant{Name: "one token: room for one more", Rule: "RL-CAP", Spec: oneSpec("room for one more",
 			lt.Explicit)})
+	all = append(all, quickMutants()...)
 	all = append(all, refusingMutants()...)
 	all = append(all, creditMutants()...)
 	all = append(all, remoteMutants()...)
@@ -79,6 +80,7 @@ func Designs() []zoo.Design {
 		creditSpec("", lt.Injected), creditSpec("", lt.PackageTime), creditSpec("", lt.Explicit),
 		creditSpec(refusesDebts, lt.PackageTime),
 		pollingSpec(lt.PackageTime), pollingSpec(lt.Injected),
+		quickSpec("", lt.PackageTime), quickSpec("", lt.Injected),
 		tickSpec("", lt.PackageTime), oneSpec("", lt.Explicit), oneSpec("", lt.Injected),
 	}
 	specs = append(specs, refusingSpecs()...)
@@ -236,4 +238,10 @@ var debtMutants = []struct {
 	{"a lower burst is pro-rated", "SB-LIVE", "bursts and reservations", lt.Explicit},
 	{"a burst of 2^30 denies everything", "X-CFG", "odd bursts", lt.Explicit},
 	{"a query shows the level of the last request", "RL-TOKENS", "what is shown", lt.Explicit},
+	{"a cancel brings what would have been lost", "RL-ENV", "given up after tokens came", lt.Explicit},
+	{"a cancel brings what there was no room for", "CN-UPPER", "given up after tokens came", lt.Explicit},
+	{"a reservation in the past rewinds", "RL-PAST", "back in time", lt.Explicit},
+	{"a rate of 0 is a token in 292 years", "RL-LIM0", "no rate for a while", lt.Explicit},
+	{"an infinite rate without a burst grants nothing", "RL-INF", "infinite", lt.Explicit},
+	{"panics where a nanosecond is missing", "X-CALLS", "a nanosecond too early", lt.Injected},
 }

@@ -1,0 +1,61 @@
+package limitertest
+
+import (
+	"fmt"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// addition is what a schedule goes on with, so many milliseconds later.
+type addition struct {
+	gap   int
+	steps []string
+}
+
+// part is the beginning of a schedule, and the millisecond of its last step.
+type part struct {
+	text string
+	end  int
+}
+
+// times continues each part in each of the ways.
+func times(parts []part, ways ...addition) []part {
+	var out []part
+	for _, p := range parts {
+		for _, w := range ways {
+			next := part{p.text, p.end + w.gap}
+			for _, s := range w.steps {
+				next.text += fmt.Sprintf(" | %s @%dms", s, next.end)
+			}
+			out = append(out, next)
+		}
+	}
+	return out
+}
+
+// afterTokensCame lists schedules in which a claim is given up that is not due yet, though a higher
+// limit has brought tokens since. It changes again meanwhile or not, others have reserved before and
+// after it, and whatever is there is taken. What the claim would have lost does not come back: who
+// asks for everything then gets more than the burst at one instant, or as much too early.
+func afterTokensCame() []conformance.Schedule {
+	parts := []part{{text: "rate=10/1s burst=3 | allow 3 @0"}}
+	parts = times(parts, addition{0, []string{"reserve 3"}}, addition{0, []string{"reserve 1", "reserve 3"}})
+	parts = times(parts, addition{0, []string{"setlimit 100/1s"}}, addition{150, []string{"setlimit 100/1s"}})
+	parts = times(parts, addition{20, nil}, addition{20, []string{"reserve 1"}}, addition{80, []string{"reserve 1"}},
+		addition{80, []string{"allow 3", "reserve 3"}})
+	changes := []addition{{}}
+	for _, set := range []string{"setlimit 100/1s", "setlimit 500/1s", "setlimit 5/1s", "setburst 2", "setburst 5"} {
+		changes = append(changes, addition{25, []string{set}})
+	}
+	all := []string{"allow 1", "allow 1", "allow 1"}
+	parts = times(times(parts, changes...), addition{4, all}, addition{15, all})
+	parts = times(parts, addition{0, []string{"cancel 1"}}, addition{0, []string{"cancel 2"}},
+		addition{0, []string{"cancel 3"}})
+	parts = times(parts, addition{0, append(all, "allow 1")}, addition{0, []string{"reserve 3"}})
+	var out []conformance.Schedule
+	for _, p := range parts {
+		out = append(out, suite.MustParse(p.text))
+	}
+	return out
+}
