@@ -149,10 +149,12 @@ func (j *examiner[T, E]) trace(
 }
 
 // Smallest makes a schedule that breaks a rule smaller: without steps, plainer configured,
-// none racing, with rounder and fewer gaps.
+// none racing, with rounder and fewer gaps. What is made of a schedule that fits does, too.
 func (j *examiner[T, E]) Smallest(s conformance.Schedule, rule string) conformance.Schedule {
+	fits := j.Fits(s)
 	breaks := func(s conformance.Schedule) bool {
-		return slices.ContainsFunc(j.Run(s), func(v conformance.Violation) bool { return v.Rule == rule })
+		return (!fits || j.Fits(s)) &&
+			slices.ContainsFunc(j.Run(s), func(v conformance.Violation) bool { return v.Rule == rule })
 	}
 	as := func(s conformance.Schedule) conformance.Schedule { return s }
 	return j.e.smallest(s, as, breaks)
