@@ -25,6 +25,7 @@ func (c *contract) Exam(tr *Traits, rec *suite.Recording, _ suite.Job) *exam {
 type view struct {
 	items  []item // in the order in which they were put
 	closed *conformance.Done
+	stop   *conformance.Done
 }
 
 // item is an item that was put.
@@ -67,6 +68,10 @@ func (x *exam) view() *view {
 		case conformance.OpClose:
 			if v.closed == nil {
 				v.closed = d
+			}
+		case conformance.OpStop:
+			if v.stop == nil {
+				v.stop = d
 			}
 		}
 	}
@@ -116,8 +121,12 @@ func back(s conformance.Schedule) (by time.Duration) {
 }
 
 // stopped reports whether Stop was called.
-func (x *exam) stopped() bool {
-	return slices.ContainsFunc(x.Done, func(d conformance.Done) bool { return d.Op == conformance.OpStop })
+func (x *exam) stopped() bool { return x.view().stop != nil }
+
+// stoppedBefore reports whether Stop was called before d. What waited is dropped then, and what
+// becomes of an operation is open.
+func (v *view) stoppedBefore(d *conformance.Done) bool {
+	return v.stop != nil && v.stop.Began.Seq < d.Began.Seq
 }
 
 // told makes a violation with the lanes of a leaky bucket.
