@@ -59,6 +59,8 @@ func orders() []conformance.Schedule {
 	for _, more := range [][]string{nil, halts, append(halts, rearms...)} {
 		out = append(out, suite.MustParse(strings.Join(append(slices.Clone(parts), more...), " | ")+" | idle 1m"))
 	}
+	out = append(out, suite.ParseAll("afterfunc 1 10ns @0 | afterfunc 2 10ns @0 | rearm 2 9ns @0 | idle 20ns",
+		"afterfunc 1 10ns @0 | afterfunc 2 11ns @0 | rearm 2 9ns @0 | idle 20ns")...)
 	return append(out, heaps()...)
 }
 
@@ -68,8 +70,7 @@ func orders() []conformance.Schedule {
 // which they are due.
 func heaps() []conformance.Schedule {
 	var out []conformance.Schedule
-	for _, h := range []struct{ branches, size int }{{1, 16}, {2, 15}, {4, 16}, {4, 21}} {
-		dues := heap(h.branches, h.size)
+	for _, dues := range [][]int{heap(1, 16), heap(2, 15), heap(4, 16), heap(4, 21)} {
 		var parts []string
 		for i, due := range dues {
 			parts = append(parts, fmt.Sprintf("afterfunc %d %ds @0", i+1, due))
@@ -78,7 +79,7 @@ func heaps() []conformance.Schedule {
 		for i := range dues {
 			out = append(out, suite.ParseAll(
 				fmt.Sprintf("%s | halt %d @0 | idle 1m", armed, i+1),
-				fmt.Sprintf("%s | rearm %d %d.5s @0 | idle 1m", armed, i+1, h.size-dues[i]))...)
+				fmt.Sprintf("%s | rearm %d %d.5s @0 | idle 1m", armed, i+1, len(dues)-dues[i]))...)
 		}
 	}
 	return out

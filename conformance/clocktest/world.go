@@ -238,6 +238,7 @@ func (w *world) askNow(who int) {
 	}{
 		{"start", w.start}, {"start-1h30m", w.start.Add(-90 * time.Minute)}, {"now", now},
 		{"now-1ns", now.Add(-1)}, {"now+1h30m", now.Add(90 * time.Minute)},
+		{"the zero time", time.Time{}}, // so long ago that a Duration does not hold it
 	} {
 		t, name := at.t, at.name
 		if text != timeline.Duration(now.Sub(w.start)) {
@@ -246,7 +247,7 @@ func (w *world) askNow(who int) {
 		if w.f.Since != nil && w.f.Since(t) != now.Sub(t) {
 			text += ", but Since(" + name + ") is " + timeline.Duration(w.f.Since(t))
 		}
-		if w.f.Until != nil && w.f.Until(t) != t.Sub(now) {
+		if w.f.Until != nil && !t.IsZero() && w.f.Until(t) != t.Sub(now) {
 			text += ", but Until(" + name + ") is " + timeline.Duration(w.f.Until(t))
 		}
 	}

@@ -73,7 +73,7 @@ func (c *contract) Play(st *suite.Stage) {
 	}
 	var row func(left []conformance.Step) int
 	if st.Accepts(opServes) { // or else the order of two callers is chance
-		row = racers
+		row = atOnce
 	}
 	end := st.Each(row, func(s conformance.Step) {
 		if s.Op == conformance.OpPut {
@@ -101,16 +101,35 @@ func (c *contract) Play(st *suite.Stage) {
 	})
 }
 
-// racers is how many of the steps that are left are done without a pause, beside the timers of
-// their instant. A put that only hands its item on to a goroutine may be overtaken by the next, so
-// that two go together only behind a cancel.
-func racers(left []conformance.Step) int {
+// atOnce is how many of the steps that are left are done without a pause, beside the timers of
+// their instant: a cancel and what comes with it, or a put and a Close.
+func atOnce(left []conformance.Step) int {
+	first := left[0]
+	together := func(n int) bool { return n < len(left) && left[n].Racing && left[n].At == first.At }
+	switch {
+	case !first.Racing:
+		return 1
+	case first.Op == conformance.OpPut && together(1) && left[1].Op == conformance.OpClose:
+		return 2
+	case first.Op != conformance.OpCancel:
+		return 1
+	}
 	n := 1
-	for n < len(left) && left[0].Racing && left[n].Racing && left[n].At == left[0].At &&
-		(left[0].Op != conformance.OpPut || left[n].Op != conformance.OpPut) {
+	for together(n) {
 		n++
 	}
 	return n
+}
+
+// crowded reports whether several items come without a pause: where each has a caller that blocks
+// for it, their order is chance.
+func crowded(s conformance.Schedule) bool {
+	for i := range s.Steps {
+		if atOnce(s.Steps[i:]) > 2 {
+			return true
+		}
+	}
+	return false
 }
 
 // refusedAt reports whether a Take that returns false now refuses item v: at the instant at

@@ -352,7 +352,7 @@ func (x *exam) drop() *suite.Violation {
 }
 
 func (x *exam) fifo() *suite.Violation {
-	if !x.judgeable() {
+	if !x.judgeable() || crowded(x.Schedule) {
 		return nil
 	}
 	newest := -1

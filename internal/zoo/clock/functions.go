@@ -145,7 +145,7 @@ var functionMistakes = []mistake{
 	{"Now is the end of the Advance", "CK-AT", func(f *ct.Funcs) {
 		var mu sync.Mutex
 		var end time.Time
-		now, since, until, advance := f.Now, f.Since, f.Until, f.Advance
+		now, advance := f.Now, f.Advance
 		f.Now = func() time.Time {
 			mu.Lock()
 			defer mu.Unlock()
@@ -154,8 +154,8 @@ var functionMistakes = []mistake{
 			}
 			return end
 		}
-		f.Since = func(t time.Time) time.Duration { return since(t) + f.Now().Sub(now()) }
-		f.Until = func(t time.Time) time.Duration { return until(t) - f.Now().Sub(now()) }
+		f.Since = func(t time.Time) time.Duration { return f.Now().Sub(t) }
+		f.Until = func(t time.Time) time.Duration { return t.Sub(f.Now()) }
 		f.Advance = func(d time.Duration) {
 			mu.Lock()
 			end = now().Add(d)

@@ -19,6 +19,12 @@ var timerMistakes = []mistake{
 		since := f.Since
 		f.Since = func(t time.Time) time.Duration { return max(0, since(t)) }
 	}},
+	{"Since of the zero time overflows", "CK-NOW", func(f *ct.Funcs) {
+		f.Since = func(t time.Time) time.Duration {
+			now := f.Now()
+			return time.Duration(now.Unix()-t.Unix())*time.Second + time.Duration(now.Nanosecond()-t.Nanosecond())
+		}
+	}},
 	{"a ticker of a nanosecond panics", "CK-TICKARG", func(f *ct.Funcs) {
 		newTicker := f.NewTicker
 		f.NewTicker = func(d time.Duration) clockwork.Ticker {
