@@ -10,7 +10,7 @@ import (
 
 // Draw draws items in bursts, a little faster and slower than they leave, at the instants
 // at which they do and one nanosecond either side, and after long idles; cancels of any of
-// them, the input that ends, a Stop, all of these, and functions that call back.
+// them, the input that ends, a Stop, two of these, and functions that call back.
 func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 	cfg := suite.OneOf(pick, "config", c.drawn())
 	put := []conformance.Op{conformance.OpPut, conformance.OpPut, conformance.OpPut}
@@ -19,8 +19,10 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 	for _, op := range ends {
 		kinds = append(kinds, append(slices.Clone(put), op))
 	}
-	if len(ends) > 1 {
-		kinds = append(kinds, append(slices.Clone(put), ends...))
+	if s.Accepts(conformance.OpClose) {
+		for _, op := range s.Supported(conformance.OpCancel, conformance.OpStop) {
+			kinds = append(kinds, append(slices.Clone(put), conformance.OpClose, op))
+		}
 	}
 	ops, inside := put, false
 	all := 2*len(kinds) + 1
@@ -36,8 +38,11 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 	}
 	d := cfg.Interval
 	gaps := []time.Duration{0, d, d - 1, d + 1, 1, d / 2, d * 3 / 10, d * 13 / 10, 5 * d / 2, 100 * d}
-	if inside {
+	switch {
+	case inside:
 		gaps = gaps[:2]
+	case len(ops) > len(put)+1: // so that items wait
+		gaps = []time.Duration{0, 1, d / 2, d}
 	}
 	out := conformance.Schedule{Config: cfg}
 	at, items, ended := time.Duration(0), 0, conformance.Op("")
@@ -55,7 +60,11 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 			items++
 			st.Op, st.N = conformance.OpPut, items
 		case m.Op == conformance.OpCancel:
-			st.N = items - m.N%items
+			newest := items
+			if m.N%5 > 0 { // which are more likely to wait
+				newest = min(items, 4)
+			}
+			st.N = items - m.N%newest
 		default:
 			ended = m.Op
 		}
