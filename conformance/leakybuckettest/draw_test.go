@@ -75,8 +75,9 @@ func TestSmallest(t *testing.T) {
 	}
 }
 
-// A stopped bucket may refuse what is put, and has dropped what waited.
-func TestStopped(t *testing.T) {
+// A stopped bucket may refuse what is put, and has dropped what waited. What items leave to may take its
+// time beside a cancel, and the clock be set back.
+func TestOpen(t *testing.T) {
 	synctestcompat.Require(t)
 	for _, text := range []string{
 		"interval=100ms backlog=1 | put 1 @0 | stop @50ms | put 2 @60ms",
@@ -87,6 +88,8 @@ func TestStopped(t *testing.T) {
 		"interval=100ms backlog=1 | put 1 @0 | put 2 @0 | close @0 | put 3 @0",
 		"interval=100ms backlog=1 | stop @0 | put 1 @0 | cancel 1 @0",
 		"interval=100ms backlog=1 | put 1 @0 | put 2 @0 | wall -1s @0 | stop @0",
+		"interval=100ms backlog=1 busy=150ms | put 1 @0 | put 2 @0 | cancel 1 @0",
+		"interval=100ms backlog=3 | put 1 @0 | put 2 @0 | put 3 @0 | wall -1s @50ms | cancel 2 @50ms",
 	} {
 		s, err := conformance.ParseSchedule(text)
 		if err != nil {

@@ -78,7 +78,7 @@ func (x *exam) latestDues() []time.Duration {
 // the turn of a cancelled one has come, and a cancel does not delay them.
 func (x *exam) othersAfterCancel() *suite.Violation {
 	v := x.view()
-	if v.closed != nil || v.stop != nil {
+	if v.closed != nil || v.stop != nil || !x.steady() {
 		return nil
 	}
 	items, latest := v.items, x.latestDues()
