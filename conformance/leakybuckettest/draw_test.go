@@ -90,6 +90,9 @@ func TestOpen(t *testing.T) {
 		"interval=100ms backlog=1 | put 1 @0 | put 2 @0 | wall -1s @0 | stop @0",
 		"interval=100ms backlog=1 busy=150ms | put 1 @0 | put 2 @0 | cancel 1 @0",
 		"interval=100ms backlog=3 | put 1 @0 | put 2 @0 | put 3 @0 | wall -1s @50ms | cancel 2 @50ms",
+		"interval=100ms backlog=2 | put 1 @0 | put 2 @0 | wall -50ms @0 | cancel 2 @0",
+		"interval=100ms backlog=2 | put 1 @0 | put 2 @0 | stop @100ms~",
+		"interval=100ms backlog=3 busy=50ms | put 1 @0 | put 2 @250ms~",
 	} {
 		s, err := conformance.ParseSchedule(text)
 		if err != nil {

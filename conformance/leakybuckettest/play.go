@@ -81,7 +81,7 @@ func (c *contract) Play(st *suite.Stage) {
 		}
 		stopped = stopped || s.Op == conformance.OpStop
 		do := func() { st.Rec.Do(s, false, func(done *conformance.Done) { impl.do(s, done) }) }
-		if s.Op == conformance.OpClose && s.Racing && row != nil { // it may wait for what the row has put
+		if s.Racing && (s.Op == conformance.OpClose || cfg.Busy > 0) && st.Bubble { // it may wait for an item
 			suite.Start(do)
 		} else {
 			do()

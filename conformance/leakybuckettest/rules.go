@@ -335,7 +335,7 @@ func (x *exam) drop() *suite.Violation {
 			at := it.left[0].Began.At
 			return x.told(at, "", "item %d left at %s, which was refused at %s",
 				n, timeline.Duration(at), timeline.Duration(came))
-		case stop != nil && len(it.left) > 0 && it.left[0].Began.Seq > stop.Ended.Seq && it.waits(stop):
+		case stop != nil && it.waits(stop) && it.leftAfter(stop):
 			at := it.left[0].Began.At
 			return x.told(at, fmt.Sprintf("stop at %s had returned", timeline.Duration(stop.Began.At)),
 				"item %d left at %s, want never", n, timeline.Duration(at))
@@ -414,7 +414,8 @@ func (x *exam) often(again suite.Rerun) *suite.Violation {
 
 // heldUp finds an item that left too late after the clock was set back, or never.
 func (x *exam) heldUp() *suite.Violation {
-	if !x.judgeable() {
+	v := x.view()
+	if !x.judgeable() || x.Schedule.Config.Busy > 0 || v.closed != nil {
 		return nil
 	}
 	allowed := x.back()
@@ -425,7 +426,7 @@ func (x *exam) heldUp() *suite.Violation {
 		allowed += x.Schedule.Config.Interval // until the period that was under way is over
 	}
 	latest, k := x.latestDues(), -1
-	for _, it := range x.view().items {
+	for _, it := range v.items {
 		if !it.put.OK {
 			continue
 		}
@@ -433,7 +434,7 @@ func (x *exam) heldUp() *suite.Violation {
 		due := latest[k] + allowed
 		because := fmt.Sprintf("the clock was set back by %s", timeline.Duration(x.back()))
 		switch {
-		case len(it.left) == 0 && due <= x.End && !x.stopped():
+		case len(it.left) == 0 && due <= x.End && !x.stopped() && it.cancelled == nil:
 			return x.told(it.put.Began.At, because, "item %d never left (up to %s)", it.put.N, timeline.Duration(x.End))
 		case len(it.left) > 0 && it.left[0].Began.At > due:
 			return x.told(due, because, "item %d left at %s, want %s at the latest",

@@ -119,7 +119,8 @@ func placesHeld(items []item, put *conformance.Done, latest []time.Duration) int
 	places, k := 0, 0
 	for i := range items {
 		if it := &items[i]; it.put.OK {
-			if it.waits(put) || it.cancelled != nil && latest[k] > put.Began.At {
+			turn, now := latest[k], put.Began.At
+			if it.waits(put) || it.cancelled != nil && (turn > now || turn == now && put.Racing) {
 				places++
 			}
 			k++

@@ -42,6 +42,13 @@ func (it *item) waits(d *conformance.Done) bool {
 		(len(it.left) == 0 || it.left[0].Began.Seq > d.Began.Seq)
 }
 
+// leftAfter reports whether the item left when stop had returned. If stop raced with its turn, it may
+// have been on its way.
+func (it *item) leftAfter(stop *conformance.Done) bool {
+	return len(it.left) > 0 && it.left[0].Began.Seq > stop.Ended.Seq &&
+		(!stop.Racing || it.left[0].Began.At > stop.Began.At)
+}
+
 // view is the trace as a queue sees it, built once.
 func (x *exam) view() *view {
 	if x.seen != nil {
@@ -78,10 +85,12 @@ func (x *exam) view() *view {
 	return v
 }
 
-// judgeable reports whether the trace is one that the model can judge.
+// judgeable reports whether the trace is one that the model can judge. Unless it is declared what a
+// clock that is set back does, none in which it is.
 func (x *exam) judgeable() bool {
 	panicked := func(d conformance.Done) bool { return d.Panic != "" }
-	return x.Refused == "" && !x.Stuck && !slices.ContainsFunc(x.Done, panicked)
+	return x.Refused == "" && !x.Stuck && !slices.ContainsFunc(x.Done, panicked) &&
+		(x.traits.ClockBack != 0 || x.back() == 0)
 }
 
 // quiet reports whether the trace is judgeable and has nothing but puts that no callback
