@@ -140,9 +140,10 @@ var notDrawn = []struct {
 		"LB-SAMEINSTANT a timer whose item was cancelled lets another leave",
 		"LB-FIFO overtakes what is due at this instant",
 	}},
-	{"buckets are stopped when all has left", []string{
-		"X-LEAK stop leaves a goroutine if something waits",
-		"LB-DROP stop lets what waits leave",
+	{"no Close comes without a pause", []string{"LB-CLOSE close drops what is about to leave"}},
+	{"limits of slots are small", []string{"CT-WORK keeps its limit in a byte"}},
+	{"it takes a lighter request behind a heavy one, both waiting, and a limit between them", []string{
+		"CT-HEAD who is rejected by a lower limit leaves nobody to be woken",
 	}},
 	{"programs have no fifteen functions", []string{
 		"CK-ORDER Stop among many drops the newest as well", "CK-ORDER what fills a gap in the heap cannot rise",
@@ -157,12 +158,6 @@ var notDrawn = []struct {
 		"X-ERR a remote SlidingLog: fails closed where it should fail open", "RL-ENV remote: is new when it can be reached again",
 	}},
 	{"limits of windows are small", []string{"SC-APPROX SlidingCounter: the window before fades in tenths"}},
-	{"limits change only where each request weighs one", []string{
-		"CT-OVER more than the limit is more than the first one",
-	}},
-	{"it takes two changes of the limit while two run and two wait", []string{
-		"CT-RESIZE a higher limit wakes as many as it adds",
-	}},
 	{"it takes a heavy request that is cancelled in the very race in which it gets its slots", []string{
 		"CT-TIE gives back one slot when it is cancelled as it gets them",
 	}},

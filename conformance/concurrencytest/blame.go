@@ -123,12 +123,14 @@ func (x *exam) likely(v *view) []string {
 		return append(causes, "CT-RELEASE", "CT-LIMIT")
 	case got == fateRuns && want == fateWaits:
 		return append([]string{"CT-FIFO"}, append(causes, "CT-WORK")...)
-	case want == fateRuns && !came && (v.events || v.did(conformance.OpCancel)):
+	case want == fateRuns && !came && (v.events || v.did(conformance.OpCancel) || len(v.model.dropped) > 0):
 		return append([]string{"CT-HEAD"}, causes...)
 	case want == fateRuns && !came && v.did(conformance.OpResize):
 		return []string{"CT-RESIZE"}
 	case want == fateRuns && !came:
 		return append([]string{"CT-WORK"}, causes...)
+	case want == fateRuns && !slices.Contains(v.wanted.fates, fateLeft): // nothing was released
+		return append(causes, "CT-WORK")
 	case want == fateRuns:
 		return append(causes, "CT-RELEASE", "CT-WORK")
 	case want == fateWaits && came:
@@ -227,6 +229,11 @@ func (x *exam) because(v *view) string {
 			wanted.used, wanted.limit)
 	case got == fateRuns && v.used() > wanted.limit:
 		return fmt.Sprintf("with it %d slots are taken, and there are %d", v.used(), wanted.limit)
+	case got == fateFull && !v.came(r) && v.model.timeout > 0:
+		return fmt.Sprintf("it came at %s, and the timeout of %s ends at %s", timeline.Duration(q.arrived.At),
+			timeline.Duration(v.model.timeout), timeline.Duration(q.arrived.At+v.model.timeout))
+	case got == fateFull && !v.came(r):
+		return "nothing ends its wait"
 	case got == fateFull && backlog >= 0:
 		return fmt.Sprintf("with it no more than %d of %d places in the backlog are taken", waiting, backlog)
 	}

@@ -1,6 +1,7 @@
 package concurrencytest
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -103,11 +104,15 @@ func (d *drawing) move(i int, m suite.Move) {
 
 // request draws what a request asks for.
 func (d *drawing) request(st *conformance.Step, m suite.Move) {
-	if d.kind/2 == 1 && d.tr.weighs() && m.Op != conformance.OpDo {
+	if (d.kind/2 == 1 || d.kind == 5) && d.tr.weighs() && m.Op != conformance.OpDo {
 		ended := d.tr.Context == ContextHonoured || d.tr.Timeout == TimeoutBounded
 		over := d.tr.Oversize == OversizeFails || d.tr.Oversize == OversizeBlocks && ended
-		if st.K = 1 + m.N%d.cfg.Limit; over && m.N == 19 {
+		st.K = 1 + m.N%d.cfg.Limit
+		switch {
+		case over && m.N == 19:
 			st.K = d.cfg.Limit + 1
+		case over && m.N == 18:
+			st.K = math.MaxInt
 		}
 		if st.K == 1 {
 			st.K = 0 // the text form of one slot has no weight

@@ -88,7 +88,8 @@ type model struct {
 	demands []demand
 	states  []*state
 	at      time.Duration
-	bias    int // added to every limit, to find out whether that explains a run
+	bias    int   // added to every limit, to find out whether that explains a run
+	dropped []int // who is rejected by the resize of this group, as more than the limit
 }
 
 // event is something that happens at some moment of a group.
@@ -233,14 +234,20 @@ func (m *model) walk(s *state, steps []conformance.Step, events []event, out *[]
 	}
 }
 
-// outweighed reports whether a request may wait that is more than the limit, as it is or as it
-// is to be.
-func (m *model) outweighed(limit int) bool {
-	return slices.ContainsFunc(m.states, func(s *state) bool {
-		return slices.ContainsFunc(s.waiting(), func(r int) bool {
-			return m.demands[r].weight > min(s.limit, limit+m.bias)
-		})
-	})
+// newlyHeavy lists the requests that may wait and would be more than a new limit; ok says that
+// none of them is more than the limit as it is.
+func (m *model) newlyHeavy(limit int) (heavy []int, ok bool) {
+	for _, s := range m.states {
+		for _, r := range s.waiting() {
+			switch w := m.demands[r].weight; {
+			case w > s.limit:
+				return nil, false
+			case w > limit+m.bias && !slices.Contains(heavy, r):
+				heavy = append(heavy, r)
+			}
+		}
+	}
+	return heavy, true
 }
 
 // quiet reports whether no request need be admitted. Where the order is open it is enough
@@ -260,6 +267,12 @@ func (m *model) do(s *state, st conformance.Step) (*state, []event) {
 	case conformance.OpResize:
 		c := s.clone()
 		c.limit = st.N + m.bias
+		for _, r := range m.dropped {
+			if i := slices.Index(c.queue, r); i >= 0 {
+				c.fates[r], c.queue = fateTooBig, slices.Delete(c.queue, i, i+1)
+				c.lag++
+			}
+		}
 		return m.admit(c), nil
 	case conformance.OpRelease, conformance.OpPanic, conformance.OpExit:
 		if m.demands[st.N].handler {

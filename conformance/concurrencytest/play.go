@@ -361,6 +361,9 @@ const (
 func (r *run) epilogue(at time.Duration) {
 	r.drain(at)
 	cfg := r.Config()
+	if cfg.Limit >= high {
+		return // to show each slot would take long
+	}
 	if cfg.Timeout == suite.Wait {
 		at += suite.Wait
 		r.To(at)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
@@ -383,6 +384,9 @@ func (x *exam) calls() *suite.Violation {
 	if cfg := x.Schedule.Config; x.Refused != "" {
 		if cfg.Has("backlog") && cfg.Backlog == 0 || cfg.Has("timeout") && cfg.Timeout == 0 {
 			return nil // a constructor may refuse what it does not offer
+		}
+		if cfg.Limit >= high || cfg.Timeout%time.Millisecond != 0 {
+			return nil // so high a limit, or so fine a timeout
 		}
 		return suite.Broken(0, "", "the constructor refused %s: %s", cfg, x.Refused)
 	}

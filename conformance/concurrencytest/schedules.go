@@ -2,6 +2,7 @@ package concurrencytest
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -160,6 +161,8 @@ func (f *families) withoutBacklog() {
 func (f *families) timeouts() {
 	around := []time.Duration{0, suite.Wait / 2, suite.Wait - 1, suite.Wait}
 	f.add("timeout", 1, 1, "100ms", plan{gaps: around, depth: 4, cancel: f.contexts})
+	f.out = append(f.out, suite.Family{Name: "timeout that is not round", Schedules: f.with(1, 1, "333.333333ms",
+		onesTurn+" | idle 1s", onesTurn+" | release 1 @333.333332ms")})
 	near := []time.Duration{0, 1, suite.Wait / 2}
 	f.add("several wait with a timeout", 1, 3, "100ms", plan{gaps: near, depth: 4,
 		cancel: f.contexts, later: true})
@@ -183,6 +186,28 @@ func (f *families) weights() {
 	if f.oversize {
 		f.add("more than the limit", 2, 5, "1h", plan{weights: []int{1, 3}, depth: 5, cancel: f.contexts})
 	}
+	f.out = append(f.out, suite.Family{Name: "large numbers", Schedules: f.large()})
+}
+
+// high is a limit that a constructor may refuse.
+const high = 300
+
+// large are limits and weights that are more than some types hold, and such as are more than any
+// type holds when something is added.
+func (f *families) large() (all []conformance.Schedule) {
+	for _, limit := range []int{high, 1<<16 + 1} {
+		all = append(all, f.with(limit, 1, "1h",
+			fmt.Sprintf("acquire 1 %d @0", limit),
+			fmt.Sprintf("acquire 1 %d @0 | acquire 2 @0 | release 1 @0", limit-1),
+			fmt.Sprintf("acquire 1 %d @0 | acquire 2 @0 | release 1 @0", limit))...)
+	}
+	if f.oversize {
+		all = append(all, f.with(2, 1, "1h", fmt.Sprintf("acquire 1 @0 | acquire 2 %d @0", math.MaxInt))...)
+		if f.s.Accepts(conformance.OpTry) {
+			all = append(all, f.with(2, 1, "1h", fmt.Sprintf("acquire 1 @0 | try 2 %d @0", math.MaxInt))...)
+		}
+	}
+	return all
 }
 
 // resizes change the limit while requests run and wait.
@@ -241,7 +266,10 @@ func (f *families) scenarios() []conformance.Schedule {
 			add(3, 5, "100ms", waiting+" | idle 60ms")
 		}
 		if f.s.Accepts(conformance.OpResize) {
+			const heavy = " | acquire 2 3 @0 | acquire 3 @0 | resize 2 @0"
 			add(3, 5, "1h", waiting+" | resize 6 @60ms")
+			add(3, 5, "1h", "acquire 1 @0"+heavy)
+			add(3, 5, "1h", "acquire 1 2 @0"+heavy+" | release 1 @50ms")
 		}
 	}
 	if f.s.Accepts(conformance.OpResize) {

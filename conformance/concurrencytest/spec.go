@@ -17,8 +17,9 @@
 //
 // Leave Traits out at first: the subtest TRAITS prints the literal to paste. Requests wait
 // on goroutines, which can only be driven exactly in a bubble: where the toolchain has no
-// bubbles the suite skips. What the suite does and how it counts is said in package
-// conformance.
+// bubbles the suite skips. A schedule is over with its last step, when all that it began is let go: one
+// of your own shows that a wait ends by itself if it ends with an idle step. What the suite does and how
+// it counts is said in package conformance.
 package concurrencytest
 
 import (
@@ -89,7 +90,8 @@ type Config struct {
 // implementation declares BacklogNone.
 type Funcs struct {
 	// Acquire blocks until it has taken weight slots, and returns nil, or until the request
-	// is rejected. An implementation that knows no weights declares Single and ignores it.
+	// is rejected. An implementation that knows no weights declares Single and ignores it; one
+	// whose type of weights is narrower than int rejects what that does not hold.
 	Acquire func(ctx context.Context, weight int) error
 	// Lock is Acquire for an implementation that has neither contexts nor errors.
 	Lock func(weight int)

@@ -114,11 +114,12 @@ func (v *view) untouched(g *group, at time.Duration) bool {
 }
 
 // take shows the steps of a group to the model, where requests are numbered as they come.
-// It reports false if nothing can be judged any more: what becomes of a request that waits and
-// is more than the limit before a resize, or after it, is open. Gone are the requests whose contexts
-// were cancelled before they came.
+// It reports false if nothing can be judged any more: a request that waits and is more than the
+// limit before a resize, or after it, may be rejected, or go on to wait. If all of those are seen to be
+// rejected, who comes behind them is judged. Gone are the requests whose contexts were cancelled
+// before they came.
 func (v *view) take(g *group, tr *Traits, gone map[int]bool) bool {
-	v.steps = nil
+	v.steps, v.model.dropped = nil, nil
 	for _, s := range g.steps {
 		st := s.Step
 		if tr.Single && comes(st.Op) {
@@ -130,7 +131,7 @@ func (v *view) take(g *group, tr *Traits, gone map[int]bool) bool {
 			continue
 		case s.releasesNothing() && tr.OverRelease == OverReleaseIgnored:
 			continue
-		case s.releasesNothing(), st.Op == conformance.OpResize && v.model.outweighed(st.N):
+		case s.releasesNothing(), st.Op == conformance.OpResize && !v.drops(g, st.N):
 			return false
 		case comes(st.Op):
 			v.model.add(demanded(st, g.at, gone[st.N], v.tr.requests[s.request].handler))
@@ -141,6 +142,16 @@ func (v *view) take(g *group, tr *Traits, gone map[int]bool) bool {
 		v.steps = append(v.steps, st)
 	}
 	return true
+}
+
+// drops reports whether every request that waits and is more than the limit to which a group
+// resizes is rejected by then, and notes that in the model.
+func (v *view) drops(g *group, limit int) bool {
+	heavy, ok := v.model.newlyHeavy(limit)
+	v.model.dropped = append(v.model.dropped, heavy...)
+	return ok && !slices.ContainsFunc(heavy, func(r int) bool {
+		return v.tr.observed(r, g.at, g.settled.Seq) != fateFull
+	})
 }
 
 // observed returns the fate of request r as it was seen up to the point seq, at the

@@ -10,13 +10,19 @@ import (
 
 // Draw draws items in bursts, a little faster and slower than they leave, at the instants
 // at which they do and one nanosecond either side, and after long idles; cancels of any of
-// them, the input that ends, and functions that call back.
+// them, the input that ends, a Stop, two of these, and functions that call back.
 func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 	cfg := suite.OneOf(pick, "config", c.drawn())
 	put := []conformance.Op{conformance.OpPut, conformance.OpPut, conformance.OpPut}
 	kinds := [][]conformance.Op{put}
-	for _, op := range s.Supported(conformance.OpCancel, conformance.OpClose) {
+	ends := s.Supported(conformance.OpCancel, conformance.OpClose, conformance.OpStop)
+	for _, op := range ends {
 		kinds = append(kinds, append(slices.Clone(put), op))
+	}
+	if s.Accepts(conformance.OpClose) {
+		for _, op := range s.Supported(conformance.OpCancel, conformance.OpStop) {
+			kinds = append(kinds, append(slices.Clone(put), conformance.OpClose, op))
+		}
 	}
 	ops, inside := put, false
 	all := 2*len(kinds) + 1
@@ -32,11 +38,14 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 	}
 	d := cfg.Interval
 	gaps := []time.Duration{0, d, d - 1, d + 1, 1, d / 2, d * 3 / 10, d * 13 / 10, 5 * d / 2, 100 * d}
-	if inside {
+	switch {
+	case inside:
 		gaps = gaps[:2]
+	case len(ops) > len(put)+1: // so that items wait
+		gaps = []time.Duration{0, 1, d / 2, d}
 	}
 	out := conformance.Schedule{Config: cfg}
-	at, items, closed := time.Duration(0), 0, false
+	at, items, ended := time.Duration(0), 0, conformance.Op("")
 	for i, m := range suite.Moves(pick, ops, len(gaps), 2*d, 19) {
 		switch {
 		case i == 0:
@@ -47,17 +56,33 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 		}
 		st := conformance.Step{Op: m.Op, At: at}
 		switch {
-		case items == 0 || m.Op == conformance.OpPut || closed:
+		case items == 0 || m.Op == conformance.OpPut || !mayFollow(m.Op, ended):
 			items++
 			st.Op, st.N = conformance.OpPut, items
 		case m.Op == conformance.OpCancel:
-			st.N = items - m.N%items
-		case m.Op == conformance.OpClose:
-			closed = true
+			newest := items
+			if m.N%5 > 0 { // which are more likely to wait
+				newest = min(items, 4)
+			}
+			st.N = items - m.N%newest
+		default:
+			ended = m.Op
 		}
 		out.Steps = append(out.Steps, st)
 	}
 	return out
+}
+
+// mayFollow reports whether an operation comes after the input has ended, or the bucket was stopped:
+// either comes once, and a Stop goes last.
+func mayFollow(op, ended conformance.Op) bool {
+	switch op {
+	case conformance.OpClose:
+		return ended == ""
+	case conformance.OpStop:
+		return ended != conformance.OpStop
+	}
+	return true
 }
 
 // drawn lists the configurations of schedules that are drawn.
@@ -81,18 +106,20 @@ func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
 	if !suite.Among(c.drawn(), schedule.Config) || !s.Plain(schedule, "interval", "backlog", "epoch") {
 		return false
 	}
-	items, closed := 0, false
+	items, ended := 0, conformance.Op("")
 	for _, st := range schedule.Steps {
 		switch {
 		case st.Op == conformance.OpPut:
 			if items++; st.N != items {
 				return false
 			}
-		case closed, st.Op == conformance.OpCancel && (st.N < 1 || st.N > items),
+		case !mayFollow(st.Op, ended), st.Op == conformance.OpCancel && (st.N < 1 || st.N > items),
 			st.Op != conformance.OpCancel && items == 0:
 			return false
 		}
-		closed = closed || st.Op == conformance.OpClose
+		if st.Op == conformance.OpClose || st.Op == conformance.OpStop {
+			ended = st.Op
+		}
 	}
 	return true
 }

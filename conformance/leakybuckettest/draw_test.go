@@ -2,6 +2,7 @@ package leakybuckettest_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -51,5 +52,59 @@ func TestDraw_plainest(t *testing.T) {
 	s := j.Draw(func(string, int) int { return 0 })
 	if got, want := s.String(), "interval=100ms backlog=2 | put 1 @0"; got != want || !j.Fits(s) {
 		t.Errorf("the plainest schedule is %q, want %q", got, want)
+	}
+}
+
+// What is made of a schedule that fits does, too: here a put goes first.
+func TestSmallest(t *testing.T) {
+	synctestcompat.Require(t)
+	for _, m := range leakybucket.Mutants() {
+		if m.Name != "a stop lets everybody pass" {
+			continue
+		}
+		j := m.Spec.Judge(t)
+		const text = "interval=100ms backlog=2 | put 1 @0 | stop @50ms | put 2 @90ms | put 3 @90ms"
+		s, err := conformance.ParseSchedule(text)
+		if err != nil || !j.Fits(s) {
+			t.Fatalf("%v, Fits = %v", err, j.Fits(s))
+		}
+		want := "interval=100ms backlog=2 | put 1 @0 | stop @0 | put 2 @0"
+		if got := j.Smallest(s, "LB-SPACE").String(); got != want {
+			t.Errorf("Smallest is %q, want %q", got, want)
+		}
+	}
+}
+
+// A stopped bucket may refuse what is put, and has dropped what waited. What items leave to may take its
+// time beside a cancel, and the clock be set back.
+func TestOpen(t *testing.T) {
+	synctestcompat.Require(t)
+	for _, text := range []string{
+		"interval=100ms backlog=1 | put 1 @0 | stop @50ms | put 2 @60ms",
+		"interval=100ms backlog=2 | put 1 @0 | put 2 @0 | stop @10ms | put 3 @20ms | put 4 @30ms",
+		"interval=100ms backlog=1 | put 1 @0 | put 2 @0 | stop @0 | close @0",
+		"interval=100ms backlog=1 | put 1 @0 | put 2 @0 | close @0 | stop @0",
+		"interval=100ms backlog=1 | put 1 @0 | put 2 @0 | stop @0 | cancel 2 @0",
+		"interval=100ms backlog=1 | put 1 @0 | put 2 @0 | close @0 | put 3 @0",
+		"interval=100ms backlog=1 | stop @0 | put 1 @0 | cancel 1 @0",
+		"interval=100ms backlog=1 | put 1 @0 | put 2 @0 | wall -1s @0 | stop @0",
+		"interval=100ms backlog=1 busy=150ms | put 1 @0 | put 2 @0 | cancel 1 @0",
+		"interval=100ms backlog=3 | put 1 @0 | put 2 @0 | put 3 @0 | wall -1s @50ms | cancel 2 @50ms",
+		"interval=100ms backlog=2 | put 1 @0 | put 2 @0 | wall -50ms @0 | cancel 2 @0",
+		"interval=100ms backlog=2 | put 1 @0 | put 2 @0 | stop @100ms~",
+		"interval=100ms backlog=3 busy=50ms | put 1 @0 | put 2 @250ms~",
+	} {
+		s, err := conformance.ParseSchedule(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range leakybucket.Designs() {
+			j := d.Spec.Judge(t)
+			if !slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return !j.Accepts(st.Op) }) {
+				for _, v := range j.Run(s) {
+					t.Errorf("%s: %s", d.Name, v.Text)
+				}
+			}
+		}
 	}
 }

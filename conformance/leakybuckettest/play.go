@@ -60,7 +60,7 @@ func (c *contract) Play(st *suite.Stage) {
 		return
 	}
 	st.Rests = true
-	st.Alone = true
+	st.Alone, st.Fresh = true, true
 	st.Blocks = func(s conformance.Step) bool {
 		return s.Op == conformance.OpClose || s.Op == conformance.OpStop || cfg.Busy > 0
 	}
@@ -71,12 +71,21 @@ func (c *contract) Play(st *suite.Stage) {
 	if cfg.Inside != "" {
 		puts++
 	}
-	end := st.Each(atOnce, func(s conformance.Step) {
+	var row func(left []conformance.Step) int
+	if st.Accepts(opServes) { // or else the order of two callers is chance
+		row = atOnce
+	}
+	end := st.Each(row, func(s conformance.Step) {
 		if s.Op == conformance.OpPut {
 			puts++
 		}
 		stopped = stopped || s.Op == conformance.OpStop
-		st.Rec.Do(s, false, func(done *conformance.Done) { impl.do(s, done) })
+		do := func() { st.Rec.Do(s, false, func(done *conformance.Done) { impl.do(s, done) }) }
+		if s.Racing && (s.Op == conformance.OpClose || cfg.Busy > 0) && st.Bubble { // it may wait for an item
+			suite.Start(do)
+		} else {
+			do()
+		}
 	})
 	end += time.Duration(puts)*(cfg.Interval+cfg.Busy) + back(st.Schedule) // long enough for all that waits
 	st.End(end, 3*cfg.Interval, func() {
@@ -93,14 +102,20 @@ func (c *contract) Play(st *suite.Stage) {
 }
 
 // atOnce is how many of the steps that are left are done without a pause, beside the timers of
-// their instant: a cancel and what comes with it.
+// their instant: a cancel and what comes with it, or a put and a Close.
 func atOnce(left []conformance.Step) int {
 	first := left[0]
-	if !first.Racing || first.Op != conformance.OpCancel {
+	together := func(n int) bool { return n < len(left) && left[n].Racing && left[n].At == first.At }
+	switch {
+	case !first.Racing:
+		return 1
+	case first.Op == conformance.OpPut && together(1) && left[1].Op == conformance.OpClose:
+		return 2
+	case first.Op != conformance.OpCancel:
 		return 1
 	}
 	n := 1
-	for n < len(left) && left[n].Racing && left[n].At == first.At {
+	for together(n) {
 		n++
 	}
 	return n
@@ -118,18 +133,18 @@ func crowded(s conformance.Schedule) bool {
 }
 
 // refusedAt reports whether a Take that returns false now refuses item v: at the instant at
-// which it came, unless the bucket was stopped.
+// which it came, unless the bucket was stopped or closed since.
 func refusedAt(rec *suite.Recording, v int, now time.Duration) bool {
-	at := time.Duration(-1)
+	came, at := false, time.Duration(0)
 	for _, d := range rec.Done {
 		switch {
-		case d.Op == conformance.OpStop || d.Op == conformance.OpClose:
+		case came && (d.Op == conformance.OpStop || d.Op == conformance.OpClose):
 			return false
 		case d.Op == conformance.OpPut && d.N == v:
-			at = d.Began.At
+			came, at = true, d.Began.At
 		}
 	}
-	return at == now
+	return came && at == now
 }
 
 // occupied reports whether an item that was put has not left.

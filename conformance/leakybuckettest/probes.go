@@ -101,7 +101,8 @@ func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
 				n += want
 				if got != want && worst == nil {
 					worst = suite.Broken(0, "",
-						"an item that was put beside others left %d times, want %d: once if it was accepted", got, want)
+						"item %d, which was put beside others, left %d times, want %d: once if it was accepted",
+						v, got, want)
 				}
 			}
 			if n > most && !c.spec.Traits.Unbounded && worst == nil {

@@ -259,7 +259,7 @@ func (x *exam) bound() *suite.Violation {
 	v := x.view()
 	for k := range v.items {
 		put := v.items[k].put
-		if put.Inside || v.closed != nil && v.closed.Began.Seq < put.Began.Seq {
+		if put.Inside || v.stoppedBefore(put) || v.closed != nil && v.closed.Began.Seq < put.Began.Seq {
 			continue
 		}
 		if broken := x.admitted(put, queueBefore(v.items[:k], put)); broken != nil {
@@ -335,7 +335,7 @@ func (x *exam) drop() *suite.Violation {
 			at := it.left[0].Began.At
 			return x.told(at, "", "item %d left at %s, which was refused at %s",
 				n, timeline.Duration(at), timeline.Duration(came))
-		case stop != nil && len(it.left) > 0 && it.left[0].Began.Seq > stop.Ended.Seq && it.waits(stop):
+		case stop != nil && it.waits(stop) && it.leftAfter(stop):
 			at := it.left[0].Began.At
 			return x.told(at, fmt.Sprintf("stop at %s had returned", timeline.Duration(stop.Began.At)),
 				"item %d left at %s, want never", n, timeline.Duration(at))
@@ -414,7 +414,8 @@ func (x *exam) often(again suite.Rerun) *suite.Violation {
 
 // heldUp finds an item that left too late after the clock was set back, or never.
 func (x *exam) heldUp() *suite.Violation {
-	if !x.judgeable() {
+	v := x.view()
+	if !x.judgeable() || x.Schedule.Config.Busy > 0 || v.closed != nil {
 		return nil
 	}
 	allowed := x.back()
@@ -425,7 +426,7 @@ func (x *exam) heldUp() *suite.Violation {
 		allowed += x.Schedule.Config.Interval // until the period that was under way is over
 	}
 	latest, k := x.latestDues(), -1
-	for _, it := range x.view().items {
+	for _, it := range v.items {
 		if !it.put.OK {
 			continue
 		}
@@ -433,42 +434,12 @@ func (x *exam) heldUp() *suite.Violation {
 		due := latest[k] + allowed
 		because := fmt.Sprintf("the clock was set back by %s", timeline.Duration(x.back()))
 		switch {
-		case len(it.left) == 0 && due <= x.End:
+		case len(it.left) == 0 && due <= x.End && !x.stopped() && it.cancelled == nil:
 			return x.told(it.put.Began.At, because, "item %d never left (up to %s)", it.put.N, timeline.Duration(x.End))
 		case len(it.left) > 0 && it.left[0].Began.At > due:
 			return x.told(due, because, "item %d left at %s, want %s at the latest",
 				it.put.N, timeline.Duration(it.left[0].Began.At), timeline.Duration(due))
 		}
-	}
-	return nil
-}
-
-func (x *exam) close() *suite.Violation {
-	v := x.view()
-	inside := func(d conformance.Done) bool { return d.Inside }
-	if !x.judgeable() || v.closed == nil || slices.ContainsFunc(x.Done, inside) {
-		return nil
-	}
-	because := fmt.Sprintf("the input was closed at %s", timeline.Duration(v.closed.Began.At))
-	for i := range v.items {
-		it := &v.items[i]
-		put := it.put
-		switch {
-		case put.Began.Seq > v.closed.Began.Seq && put.OK:
-			return x.told(put.Began.At, because, "item %d was accepted, want refused", put.N)
-		case !it.waits(v.closed):
-		case x.traits.CloseFlush == conformance.CloseDrops && len(it.left) > 0:
-			at := it.left[0].Began.At
-			return x.told(at, because+", and CloseDrops is declared",
-				"item %d left at %s, want never", put.N, timeline.Duration(at))
-		case x.traits.CloseFlush == conformance.CloseAtDeadline && len(it.left) == 0 && it.cancelled == nil:
-			return x.told(put.Began.At, "it waited when "+because+", and CloseAtDeadline is declared",
-				"item %d never left (up to %s)", put.N, timeline.Duration(x.End))
-		}
-	}
-	if v.closed.Ended.Seq == 0 {
-		return x.told(v.closed.Began.At, "nothing waited any more", "close at %s had not returned by %s",
-			timeline.Duration(v.closed.Began.At), timeline.Duration(x.End))
 	}
 	return nil
 }

@@ -11,8 +11,8 @@ import (
 )
 
 func (x *exam) cancel() *suite.Violation {
-	beyond := func(d conformance.Done) bool { return d.Op == conformance.OpClose || d.Inside }
-	if !x.judgeable() || slices.ContainsFunc(x.Done, beyond) {
+	inside := func(d conformance.Done) bool { return d.Inside }
+	if !x.judgeable() || slices.ContainsFunc(x.Done, inside) {
 		return nil
 	}
 	for _, judge := range []func() *suite.Violation{x.cancelReports, x.cancelledLeft, x.othersAfterCancel} {
@@ -23,7 +23,8 @@ func (x *exam) cancel() *suite.Violation {
 	return nil
 }
 
-// cancelReports judges what each cancel reported.
+// cancelReports judges what each cancel reported. After Close one may be refused, and after Stop it is
+// open what waits.
 func (x *exam) cancelReports() *suite.Violation {
 	v := x.view()
 	for i := range x.Done {
@@ -33,7 +34,8 @@ func (x *exam) cancelReports() *suite.Violation {
 		}
 		k := slices.IndexFunc(v.items, func(it item) bool { return it.put.N == d.N })
 		waits := k >= 0 && v.items[k].waits(d)
-		if waits == d.OK || d.Racing {
+		refused := !d.OK && v.closed != nil && v.closed.Began.Seq < d.Began.Seq
+		if waits == d.OK || d.Racing || refused || v.stoppedBefore(d) {
 			continue
 		}
 		because := "it waited"
@@ -75,7 +77,11 @@ func (x *exam) latestDues() []time.Duration {
 // othersAfterCancel judges the items that were not cancelled: a place is free for them when
 // the turn of a cancelled one has come, and a cancel does not delay them.
 func (x *exam) othersAfterCancel() *suite.Violation {
-	items, latest := x.view().items, x.latestDues()
+	v := x.view()
+	if v.closed != nil || v.stop != nil || !x.steady() {
+		return nil
+	}
+	items, latest := v.items, x.latestDues()
 	k := -1
 	if crowded(x.Schedule) {
 		return nil
@@ -113,7 +119,8 @@ func placesHeld(items []item, put *conformance.Done, latest []time.Duration) int
 	places, k := 0, 0
 	for i := range items {
 		if it := &items[i]; it.put.OK {
-			if it.waits(put) || it.cancelled != nil && latest[k] > put.Began.At {
+			turn, now := latest[k], put.Began.At
+			if it.waits(put) || it.cancelled != nil && (turn > now || turn == now && put.Racing) {
 				places++
 			}
 			k++

@@ -26,6 +26,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		{Name: "queue", Schedules: sequences(size(2), put, grid, 4)},
 		{Name: "longer queue", Schedules: sequences(size(2), put, append(halves[:3:3], 5*suite.Wait/2), 5)},
 		{Name: "queue of one", Schedules: sequences(size(1), put, grid, 4)},
+		{Name: "after idle time", Schedules: sequences(size(2), put, []time.Duration{0, 1, 11 * suite.Wait}, 3)},
 		{Name: "bursts", Schedules: sequences(size(3), put, []time.Duration{0, suite.Wait}, 7)},
 		{Name: "long", Schedules: longQueues()},
 	}
@@ -52,13 +53,14 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		}
 	}
 	if s.Accepts(conformance.OpStop) {
-		stops := after(size(2), "put 1 @0 | put 2 @0 | put 3 @0", "stop @0", halves, 1)
-		out = append(out, suite.Family{Name: suite.Leaks, Look: true, Schedules: stops})
+		stops := after(size(2), "put 1 @0 | put 2 @0", "stop @0", halves, 1)
+		out = append(out, suite.Family{Name: suite.Leaks, Look: true, Schedules: stops},
+			suite.Family{Name: "stops", Schedules: stopped(s, size(2))})
 	}
 	if slack := c.spec.Traits.Slack; slack > 0 {
 		out = append(out, suite.Family{Name: "slack", Schedules: slacks(slack)})
 	} else {
-		out = append(out, suite.Family{Name: "racing", Skip: s.Unsettled(), Schedules: races(s)})
+		out = append(out, suite.Family{Name: "racing", Skip: s.Unsettled(), Schedules: c.races(s)})
 	}
 	for _, op := range []conformance.Op{conformance.OpPut, conformance.OpCancel, conformance.OpClose} {
 		if s.Accepts(op) && edge.NoReentry(s, c.spec.Traits.Reentrancy) == "" {
@@ -95,19 +97,44 @@ func busy(s *suite.Suite, cfg conformance.Config) (out []suite.Family) {
 	for _, op := range s.Supported(conformance.OpStop, conformance.OpClose) {
 		steps = append(steps, conformance.Step{Op: op})
 	}
-	endsTwice := func(s conformance.Schedule) bool {
-		has := func(op conformance.Op) bool {
-			return slices.ContainsFunc(s.Steps, func(s conformance.Step) bool { return s.Op == op })
-		}
-		return has(conformance.OpStop) && has(conformance.OpClose)
-	}
 	for _, busy := range []time.Duration{suite.Wait * 3 / 10, suite.Wait * 5 / 2} {
 		gaps := []time.Duration{0, busy / 2, suite.Wait + busy/3}
 		text := timeline.Duration(busy)
-		all := slices.DeleteFunc(sequences(cfg.With("busy", text), steps, gaps, 4), endsTwice)
+		all := slices.DeleteFunc(sequences(cfg.With("busy", text), steps, gaps, 4), func(s conformance.Schedule) bool {
+			return index(s, conformance.OpStop) >= 0 && index(s, conformance.OpClose) >= 0
+		})
 		out = append(out, suite.Family{Name: "busy " + text, Schedules: all})
 	}
 	return out
+}
+
+// stopped are schedules in which the bucket is stopped while items wait, and offered more; perhaps it
+// was closed before.
+func stopped(s *suite.Suite, cfg conformance.Config) []conformance.Schedule {
+	steps := []conformance.Step{{Op: conformance.OpPut}}
+	for _, op := range s.Supported(conformance.OpStop, conformance.OpClose) {
+		steps = append(steps, conformance.Step{Op: op})
+	}
+	all := sequences(cfg, steps, []time.Duration{0, suite.Wait / 2}, 4)
+	return slices.DeleteFunc(all, func(s conformance.Schedule) bool { return !stopsOnce(s.Steps) })
+}
+
+// stopsOnce reports whether there is one Stop, and no Close after it: a bucket that is stopped need
+// take no more of these.
+func stopsOnce(steps []conformance.Step) bool {
+	stops := 0
+	for _, s := range steps {
+		if stops > 0 && s.Op == conformance.OpClose {
+			return false
+		}
+		stops += number(s.Op == conformance.OpStop)
+	}
+	return stops == 1
+}
+
+// index is that of the first step of an operation, negative if there is none.
+func index(s conformance.Schedule, op conformance.Op) int {
+	return slices.IndexFunc(s.Steps, func(s conformance.Step) bool { return s.Op == op })
 }
 
 // sequences are the sequences of the suite with numbered items.
@@ -172,8 +199,8 @@ func setsBack() (all []conformance.Schedule) {
 }
 
 // races are schedules in which something is done at the instant at which an item
-// that waits is due.
-func races(s *suite.Suite) []conformance.Schedule {
+// that waits is due, or in which the input ends right behind an item.
+func (c *contract) races(s *suite.Suite) []conformance.Schedule {
 	const conf = "interval=100ms backlog=2 | put 1 @0 | put 2 @0"
 	texts := []string{
 		conf + " | put 3 @100ms~",
@@ -190,6 +217,15 @@ func races(s *suite.Suite) []conformance.Schedule {
 			conf+" | put 3 @0 | cancel 3 @100ms~",
 			conf+" | cancel 2 @100ms~ | put 3 @100ms~ | put 4 @100ms~",
 			conf+" | cancel 2 @100ms~ | put 3 @100ms~ | put 4 @100ms~ | put 5 @150ms")
+	}
+	if s.Accepts(conformance.OpClose) && s.Accepts(opServes) && c.spec.Traits.CloseFlush == CloseAtDeadline {
+		texts = append(texts, // who waits for both at once may choose by chance
+			"interval=100ms backlog=1 | put 1 @0~ | close @0~",
+			"interval=100ms backlog=2 | put 1 @0~ | close @0~",
+			"interval=100ms backlog=3 | put 1 @0~ | close @0~",
+			"interval=100ms backlog=2 | put 1 @0 | put 2 @0~ | close @0~",
+			"interval=100ms backlog=2 | put 1 @0 | put 2 @100ms~ | close @100ms~",
+			"interval=100ms backlog=2 | put 1 @0 | put 2 @250ms~ | close @250ms~")
 	}
 	return suite.ParseAll(texts...)
 }

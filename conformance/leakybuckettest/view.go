@@ -25,6 +25,7 @@ func (c *contract) Exam(tr *Traits, rec *suite.Recording, _ suite.Job) *exam {
 type view struct {
 	items  []item // in the order in which they were put
 	closed *conformance.Done
+	stop   *conformance.Done
 }
 
 // item is an item that was put.
@@ -39,6 +40,13 @@ func (it *item) waits(d *conformance.Done) bool {
 	return it.put.OK && it.put.Ended.Seq != 0 && it.put.Began.Seq < d.Began.Seq &&
 		(it.cancelled == nil || it.cancelled.Began.Seq >= d.Began.Seq) &&
 		(len(it.left) == 0 || it.left[0].Began.Seq > d.Began.Seq)
+}
+
+// leftAfter reports whether the item left when stop had returned. If stop raced with its turn, it may
+// have been on its way.
+func (it *item) leftAfter(stop *conformance.Done) bool {
+	return len(it.left) > 0 && it.left[0].Began.Seq > stop.Ended.Seq &&
+		(!stop.Racing || it.left[0].Began.At > stop.Began.At)
 }
 
 // view is the trace as a queue sees it, built once.
@@ -68,15 +76,21 @@ func (x *exam) view() *view {
 			if v.closed == nil {
 				v.closed = d
 			}
+		case conformance.OpStop:
+			if v.stop == nil {
+				v.stop = d
+			}
 		}
 	}
 	return v
 }
 
-// judgeable reports whether the trace is one that the model can judge.
+// judgeable reports whether the trace is one that the model can judge. Unless it is declared what a
+// clock that is set back does, none in which it is.
 func (x *exam) judgeable() bool {
 	panicked := func(d conformance.Done) bool { return d.Panic != "" }
-	return x.Refused == "" && !x.Stuck && !slices.ContainsFunc(x.Done, panicked)
+	return x.Refused == "" && !x.Stuck && !slices.ContainsFunc(x.Done, panicked) &&
+		(x.traits.ClockBack != 0 || x.back() == 0)
 }
 
 // quiet reports whether the trace is judgeable and has nothing but puts that no callback
@@ -116,8 +130,12 @@ func back(s conformance.Schedule) (by time.Duration) {
 }
 
 // stopped reports whether Stop was called.
-func (x *exam) stopped() bool {
-	return slices.ContainsFunc(x.Done, func(d conformance.Done) bool { return d.Op == conformance.OpStop })
+func (x *exam) stopped() bool { return x.view().stop != nil }
+
+// stoppedBefore reports whether Stop was called before d. What waited is dropped then, and what
+// becomes of an operation is open.
+func (v *view) stoppedBefore(d *conformance.Done) bool {
+	return v.stop != nil && v.stop.Began.Seq < d.Began.Seq
 }
 
 // told makes a violation with the lanes of a leaky bucket.

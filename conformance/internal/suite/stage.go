@@ -30,6 +30,9 @@ type Stage struct {
 	// Alone makes a racing step meet the timers of its own instant only: everything that
 	// is due earlier comes and settles first.
 	Alone bool
+	// Fresh makes racing steps at 0 with which a schedule begins come right behind the
+	// constructor, before what it has started has run.
+	Fresh bool
 }
 
 // newStage prepares a run.
@@ -129,6 +132,9 @@ func (s *Stage) Each(row func(left []conformance.Step) int, do func(st conforman
 			}
 		}
 		switch {
+		case i == 0 && s.Fresh && first.Racing && first.At == 0:
+			all()
+			s.Settle()
 		case first.Op == conformance.OpIdle:
 			s.To(first.At)
 		case first.Op == conformance.OpWall:

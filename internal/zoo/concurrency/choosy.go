@@ -158,7 +158,7 @@ func (q *choosy) try(weight int) bool {
 		weight = 1
 	}
 	q.mu.Lock()
-	ok := q.used+weight <= q.cfg.Limit && (len(q.queue) == 0 || q.whims.overtake)
+	ok := weight <= q.cfg.Limit-q.used && (len(q.queue) == 0 || q.whims.overtake)
 	if ok {
 		q.used += weight
 	}

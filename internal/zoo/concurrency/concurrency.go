@@ -22,6 +22,7 @@ var mistakes = []struct {
 	{"without a backlog a heavy request waits for light ones", "CT-REJECT", 0},
 	{"a request that runs keeps its place", "CT-SEAT", 0},
 	{"times out a nanosecond late", "CT-TIME", 0},
+	{"times out in whole milliseconds", "CT-TIME", 0},
 	{"the timeout grows with the limit", "CT-TIME", 5},
 	{"a request that timed out keeps its place", "CT-TIME", 0},
 	{"a timeout of 0 rejects everything", "CT-TIME0", 0},
@@ -44,7 +45,10 @@ var mistakes = []struct {
 	{"serves the newest first", "CT-FIFO", 0},
 	{"a light request overtakes", "CT-FIFO", 0},
 	{"joins after it has let go of the lock", "CT-NOLOST", 0},
+	{rejectsHeavyOnly, "CT-HEAD", 5},
 	{"a request for more than the limit waits", "CT-OVER", 0},
+	{"adds before it compares", "CT-OVER", 0},
+	{"keeps its limit in a byte", "CT-WORK", 0},
 	{"more than the limit is more than the first one", "CT-OVER", 0},
 	{"a lower limit is forgotten", "CT-RESIZE", 0},
 	{"a higher limit wakes nobody", "CT-RESIZE", 4},
@@ -93,7 +97,8 @@ func Designs() []zoo.Design {
 		for _, spec := range []ct.Spec{
 			queueSpec("", source), permitsSpec("", source), channel(source), conditionSpec(source), tokens(source),
 			seats(source), gate(source, false), gate(source, true), selecting(source), stack(source), light(source),
-			signal("", source), asleep(source), helpers("", source), loopSpec(source), workersSpec("", source),
+			strict(source), signal("", source), asleep(source), helpers("", source), loopSpec(source),
+			workersSpec("", source),
 		} {
 			all = append(all, zoo.Design{Name: fmt.Sprintf("%s %s", spec.Name, source), Spec: spec})
 		}

@@ -77,7 +77,7 @@ func conditionSpec(source ct.TimeSource) ct.Spec {
 				Lock: func(weight int) {
 					s.mu.Lock()
 					defer s.mu.Unlock()
-					for s.used+weight > s.limit {
+					for weight > s.limit-s.used {
 						s.cond.Wait()
 					}
 					s.used += weight
@@ -273,6 +273,19 @@ func stack(source ct.TimeSource) ct.Spec {
 	return spec
 }
 
+// What becomes of who waits for more than a lower limit: strict rejects it, and lets those behind it
+// have what is free.
+const (
+	rejectsHeavy     = "a lower limit rejects who waits for more"
+	rejectsHeavyOnly = "who is rejected by a lower limit leaves nobody to be woken"
+)
+
+func strict(source ct.TimeSource) ct.Spec {
+	spec := queueSpec(rejectsHeavy, source)
+	spec.Name = "zoo strict queue"
+	return spec
+}
+
 const lightestFirst = "serves the lightest first"
 
 // light serves the one first of those who wait that asks for the fewest slots.
@@ -305,7 +318,7 @@ func signal(mutant string, source ct.TimeSource) ct.Spec {
 						}
 						freed := signal.Load()
 						n := used.Load()
-						if n+int64(weight) <= int64(cfg.Limit) {
+						if int64(weight) <= int64(cfg.Limit)-n {
 							if used.CompareAndSwap(n, n+int64(weight)) {
 								return nil
 							}

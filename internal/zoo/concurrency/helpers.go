@@ -26,7 +26,7 @@ func helpers(mutant string, source ct.TimeSource) ct.Spec {
 					}
 					w := &helped{ready: make(chan struct{})}
 					s.mu.Lock()
-					if s.used+weight <= s.limit {
+					if weight <= s.limit-s.used {
 						s.used += weight
 						s.mu.Unlock()
 						return nil
@@ -74,7 +74,7 @@ type helped struct {
 func (w *helped) wait(s *condition, weight int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for !w.gone && s.used+weight > s.limit {
+	for !w.gone && weight > s.limit-s.used {
 		s.cond.Wait()
 	}
 	if !w.gone {

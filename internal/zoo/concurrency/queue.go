@@ -40,6 +40,7 @@ type waiter struct {
 	weight  int
 	ready   chan struct{}
 	granted bool
+	err     error // why it was rejected by a lower limit
 }
 
 func (q *queue) is(mutant string) bool { return q.mutant == mutant }
@@ -49,7 +50,10 @@ func (q *queue) fits(weight int) bool {
 	if q.is("lets one more run") {
 		limit++
 	}
-	return q.used+weight <= limit
+	if q.is("adds before it compares") {
+		return q.used+weight <= limit
+	}
+	return weight <= limit-q.used
 }
 
 // wake lets those run whose turn it is. mu is held.
@@ -172,8 +176,11 @@ func (q *queue) wait(ctx context.Context, w *waiter) error {
 		if q.is("the timeout grows with the limit") {
 			timeout = timeout * time.Duration(q.cfg.Limit) / time.Duration(q.first)
 		}
-		if q.is("times out a nanosecond late") {
+		switch {
+		case q.is("times out a nanosecond late"):
 			timeout++
+		case q.is("times out in whole milliseconds"):
+			timeout = timeout.Truncate(time.Millisecond)
 		}
 		timer := q.clock.NewTimer(timeout)
 		defer timer.Stop()
@@ -193,10 +200,16 @@ func (q *queue) wait(ctx context.Context, w *waiter) error {
 	}
 	select {
 	case <-w.ready:
+		if w.err != nil {
+			return q.reject(w.err)
+		}
 		return nil
 	case <-done:
 		q.mu.Lock()
 		defer q.mu.Unlock()
+		if w.err != nil {
+			return ctx.Err()
+		}
 		if w.granted {
 			if q.is("gives back one slot when it is cancelled as it gets them") {
 				w.weight = 1
@@ -215,8 +228,11 @@ func (q *queue) wait(ctx context.Context, w *waiter) error {
 		return ctx.Err()
 	case <-expired:
 		q.mu.Lock()
-		if w.granted {
+		if w.granted || w.err != nil {
 			q.mu.Unlock()
+			if w.err != nil {
+				return q.reject(w.err)
+			}
 			if q.is("loses the slot at a tie") {
 				return q.reject(errTimeout)
 			}
@@ -255,7 +271,7 @@ func (q *queue) try(weight int) bool {
 	if q.is("a try looks at the first limit") {
 		fits = q.used+weight <= q.first
 	}
-	if weight > q.cfg.Limit || !fits || len(q.waiters) > 0 {
+	if weight > q.cfg.Limit && !q.is("adds before it compares") || !fits || len(q.waiters) > 0 {
 		return false
 	}
 	q.used += weight
@@ -318,12 +334,36 @@ func (q *queue) resize(limit int) {
 			close(w.ready)
 		}
 	}
-	if !q.is("a higher limit wakes nobody") {
+	wakes := !q.is("a higher limit wakes nobody")
+	if q.is(rejectsHeavy) || q.is(rejectsHeavyOnly) {
+		heavy := q.rejectHeavy()
+		wakes = !heavy || q.is(rejectsHeavy)
+	}
+	if wakes {
 		q.wake()
 	}
 }
 
+// rejectHeavy rejects those who wait for more than the limit, and reports whether there were any. mu
+// is held.
+func (q *queue) rejectHeavy() bool {
+	before := len(q.waiters)
+	q.waiters = slices.DeleteFunc(q.waiters, func(w *waiter) bool {
+		if w.weight <= q.cfg.Limit {
+			return false
+		}
+		w.err = errTooBig
+		q.seats--
+		close(w.ready)
+		return true
+	})
+	return len(q.waiters) < before
+}
+
 func newQueue(env ct.Env, cfg ct.Config, mutant string) *queue {
+	if mutant == "keeps its limit in a byte" {
+		cfg.Limit = int(uint8(cfg.Limit))
+	}
 	if mutant == "goroutine left behind" {
 		zoo.LeaveForGood()
 	}

@@ -275,46 +275,6 @@ func underLock(source lb.TimeSource) lb.Spec {
 	return spec
 }
 
-const oneMoreCaller = "one more caller may wait"
-
-// gate blocks its callers until their turn, and turns away who finds as many waiting as may.
-func gate(source lb.TimeSource, mutant string) lb.Spec {
-	return lb.Spec{
-		Name: "zoo gate",
-		Time: source,
-		New: func(env lb.Env, cfg lb.Config, _ func(int)) lb.Funcs {
-			var mu sync.Mutex
-			var next time.Time
-			waiting, most := 0, cfg.Backlog
-			if mutant == oneMoreCaller {
-				most++
-			}
-			return lb.Funcs{Take: func() bool {
-				mu.Lock()
-				now := env.Clock.Now()
-				wait := max(0, next.Sub(now))
-				if wait > 0 && waiting >= most {
-					mu.Unlock()
-					return false
-				}
-				next = now.Add(wait + cfg.Interval)
-				if wait == 0 {
-					mu.Unlock()
-					return true
-				}
-				waiting++
-				mu.Unlock()
-				env.Clock.Sleep(wait)
-				mu.Lock()
-				defer mu.Unlock()
-				waiting--
-				return true
-			}}
-		},
-		Traits: lb.Traits{Head: lb.HeadAtOnce},
-	}
-}
-
 // Blind is a bucket that sees no time pass, as one does whose clock is not the declared one.
 func Blind(source lb.TimeSource) lb.Spec {
 	return lb.Spec{

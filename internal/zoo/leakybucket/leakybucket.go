@@ -20,6 +20,7 @@ func Mutants() []zoo.Mutant {
 		{"drains at half the pace", "LB-EXACT"},
 		{"the time that the function takes counts twice", "LB-EXACT"},
 		{"an idle bucket saves up credit", "LB-IDLE"},
+		{"long idle time saves up credit", "LB-IDLE"},
 		{"the first item waits", "LB-IDLE"},
 		{"an arrival as the last one leaves is free", "LB-SAMEINSTANT"},
 		{"a timer that was armed again fires twice", "LB-SAMEINSTANT"},
@@ -31,6 +32,7 @@ func Mutants() []zoo.Mutant {
 		{"an item stays in the queue", "LB-DROP"},
 		{"stop lets what waits leave", "LB-DROP"},
 		{"a stop while an item leaves lets what waits leave", "LB-DROP"},
+		{"stop after close lets what waits leave", "LB-DROP"},
 		{"what comes while the first leaves is never due", "LB-DROP"},
 		{"what comes while an item leaves goes first", "LB-FIFO"},
 		{"a late item goes first", "LB-FIFO"},
@@ -41,10 +43,12 @@ func Mutants() []zoo.Mutant {
 		{"cancel does nothing", "LB-CANCEL"},
 		{"a cancel costs the others an interval", "LB-CANCEL"},
 		{"cancelled items hold their places", "LB-CANCEL"},
+		{"a cancel after close does nothing", "LB-CANCEL"},
 		{"a cancel brings the next one a nanosecond forward", "LB-SPACE"},
 		{"the constructor divides by the backlog less one", "X-CALLS"},
 		{"accepts after close", "LB-CLOSE"},
 		{"close drops what waits", "LB-CLOSE"},
+		{"close drops what is about to leave", "LB-CLOSE"},
 		{"a timer that comes too soon is not armed again", "X-BACK"},
 		{"a clock that was set back makes a new bucket of it", "LB-SPACE"},
 		{"panics on the third item", "X-CALLS"},
@@ -74,7 +78,9 @@ func Mutants() []zoo.Mutant {
 	} {
 		all = append(all, zoo.Mutant{Name: m.name, Rule: m.rule, Spec: turns(lb.Injected, 3, m.name)})
 	}
-	all = append(all, zoo.Mutant{Name: oneMoreCaller, Rule: "LB-BOUND", Spec: gate(lb.Injected, oneMoreCaller)})
+	all = append(all,
+		zoo.Mutant{Name: oneMoreCaller, Rule: "LB-BOUND", Spec: gateSpec(lb.Injected, oneMoreCaller)},
+		zoo.Mutant{Name: opensAtStop, Rule: "LB-SPACE", Spec: gateSpec(lb.Injected, opensAtStop)})
 	return append(all, zoo.Mutant{
 		Name: "counts without the lock",
 		Rule: "X-RACE",
@@ -89,7 +95,7 @@ func Designs() []zoo.Design {
 		for _, spec := range []lb.Spec{
 			queueSpec("", source), sleeper(source), ticker(source), periods(source, false), periods(source, true),
 			reserver(source), turns(source, 0, ""), turns(source, 3, ""), ticks(source), asleep(source),
-			underLock(source), gate(source, ""),
+			underLock(source), gateSpec(source, ""),
 		} {
 			all = append(all, zoo.Design{Name: fmt.Sprintf("%s %s", spec.Name, source), Spec: spec})
 		}

@@ -101,9 +101,12 @@ func (b *queue) put(v int) bool {
 		return n < limit
 	}
 	switch {
-	case free && b.is("an idle bucket saves up credit") && b.used && gap >= 2*b.cfg.Interval:
+	case free && b.used && b.credits(gap):
 		b.last = now.Add(-b.cfg.Interval)
 		b.run(v)
+	case free && b.is("close drops what is about to leave"):
+		b.last, b.used = now, true
+		go b.runUnlessClosed(v)
 	case free:
 		b.last, b.used = now, true
 		b.run(v)
@@ -126,6 +129,12 @@ func (b *queue) put(v int) bool {
 	}
 	b.arm()
 	return true
+}
+
+// credits reports whether idle time is meant to be saved up.
+func (b *queue) credits(gap time.Duration) bool {
+	return b.is("an idle bucket saves up credit") && gap >= 2*b.cfg.Interval ||
+		b.is("long idle time saves up credit") && gap >= 10*b.cfg.Interval
 }
 
 // arm arms the timer for the head of the queue.
@@ -221,6 +230,16 @@ func (b *queue) run(v int) {
 	b.leave(v)
 }
 
+// runUnlessClosed lets v leave on a goroutine of its own.
+func (b *queue) runUnlessClosed(v int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.closed {
+		b.run(v)
+		b.arm()
+	}
+}
+
 func (b *queue) cancel(v int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -234,7 +253,7 @@ func (b *queue) cancel(v int) bool {
 	b.ghosts++
 	b.stale = i == 0
 	switch {
-	case b.is("cancel does nothing"):
+	case b.is("cancel does nothing"), b.closed && b.is("a cancel after close does nothing"):
 		return true
 	case b.is("cancel finds and takes out under two locks"):
 		b.mu.Unlock()
@@ -271,6 +290,9 @@ func (b *queue) close() {
 func (b *queue) stop() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.closed && b.is("stop after close lets what waits leave") {
+		return
+	}
 	if b.is("stop leaves a goroutine if something waits") && len(b.items) > 0 {
 		zoo.LeaveForGood()
 	}
