@@ -130,8 +130,8 @@ func clash(f Funcs, ops []func(i int)) {
 		suite.Start(repeat)
 		suite.Start(repeat)
 	}
-	for running.Load() > 0 {
-		f.Advance(milli) // until all sleepers have woken
+	for first := true; first || running.Load() > 0; first = false {
+		f.Advance(milli) // until all sleepers have woken; the first is not ordered after anybody's return
 		runtime.Gosched()
 	}
 }
