@@ -104,12 +104,10 @@ var notDrawn = []struct {
 		"CT-OVERREL a release looks whether anything is held",
 		"CT-OVERREL a release too many raises the limit",
 	}},
-	{"intervals are whole milliseconds", []string{"GC-EQUIV GCRA: the interval is cut to whole milliseconds"}},
 	{"programs have few equal deadlines, as package time promises no order for them", []string{
 		"CK-SAME one deadline holds one function",
 		"CK-SAME Stop at the deadline says true and leaves the function",
 	}},
-	{"functions do not ask what is armed", []string{"CK-ARMED a function that runs is still counted"}},
 	{"items are not put in a race with their turn", []string{
 		"LB-SAMEINSTANT a timer that was armed again fires twice",
 		"LB-FIFO overtakes what is due at this instant",
