@@ -127,7 +127,7 @@ func armedContexts(f *ct.Funcs) {
 	withTimeout := f.WithTimeout
 	f.WithTimeout = func(p context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 		ctx, cancel := withTimeout(p, d)
-		if end, ends := p.Deadline(); ends && !end.After(f.Now().Add(d)) && ctx.Err() == nil {
+		if end, ends := p.Deadline(); ends && end.Before(f.Now().Add(d)) && ctx.Err() == nil {
 			context.AfterFunc(ctx, stopper(f.AfterFunc(d, func() {})))
 		}
 		return ctx, cancel
