@@ -6,11 +6,13 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/debouncertest"
+	"github.com/escapement-go/escapement/conformance/limitertest"
 	"github.com/escapement-go/escapement/synctestcompat"
 	"github.com/escapement-go/escapement/synctestcompat/rapidbubble"
 )
@@ -119,4 +121,33 @@ func TestMachineLimiter_findsAMutant(t *testing.T) {
 	synctestcompat.Require(t)
 	l := listen(t, func(l *listener) { rapidbubble.Check(l, machineOf(bucketSpec("a discount for many"))) })
 	says(t, l, "tokens are granted at", " | allow 1 @0 | allow 2 @0")
+}
+
+// The machine does not accuse who counts in whole nanoseconds, who refuses to count so finely, nor
+// who declares to be less exact than its bucket.
+func TestMachineLimiter_accusesNobody(t *testing.T) {
+	synctestcompat.Require(t)
+	set(t, "rapid.checks", "300")
+	t.Run("whole nanoseconds", func(t *testing.T) { MachineLimiter(t, nanosecondSpec()) })
+	for _, why := range []struct {
+		trait   string
+		declare func(tr *limitertest.Traits)
+	}{
+		{"Quantum", func(tr *limitertest.Traits) { tr.Quantum = 1 }},
+		{"Grain", func(tr *limitertest.Traits) { tr.Grain = time.Millisecond }},
+		{"Digits", func(tr *limitertest.Traits) { tr.Digits = 7 }},
+		{"Latency", func(tr *limitertest.Traits) { tr.Latency = time.Millisecond }},
+		{"NextPays", func(tr *limitertest.Traits) { tr.NextPays = true }},
+	} {
+		spec := bucketSpec("a discount for many")
+		why.declare(&spec.Traits)
+		skipped := false
+		t.Run(why.trait, func(t *testing.T) {
+			defer func() { skipped = t.Skipped() }()
+			MachineLimiter(t, spec)
+		})
+		if !skipped {
+			t.Errorf("%s: want it to be skipped", why.trait)
+		}
+	}
 }

@@ -2,6 +2,7 @@ package properties
 
 import (
 	"math/big"
+	"runtime"
 	"strconv"
 	"testing"
 	"time"
@@ -21,20 +22,41 @@ import (
 // then, two nanoseconds before and two after, which schedules that are drawn beforehand
 // hardly meet once the history is long. The limiter must have Allow, AllowN or AllowAt.
 //
-// A decision may be off by what flows in during a nanosecond. A failure prints the
-// history as a schedule.
+// A decision may be off by what flows in during a nanosecond, and where the interval between
+// two tokens is no whole number of nanoseconds, by one nanosecond more for each token that was
+// granted: see Rate.Interval. A limiter that declares to be less exact, by Quantum, Grain, Digits
+// or Latency, or NextPays, is skipped, as limitertest judges it. A failure prints the history as a
+// schedule.
 //
 // It is the only thing here that is made for one contract: what is due when is known of
 // buckets only.
 func MachineLimiter(t *testing.T, spec limitertest.Spec) {
 	t.Helper()
-	if spec.Traits.Quantum > 1 {
-		t.Skip("properties: MachineLimiter: tokens that arrive together are judged by limitertest only")
+	if declared := inexact(spec.Traits); declared != "" {
+		t.Skip("properties: MachineLimiter: it declares " + declared + ", which limitertest judges and no exact bucket does")
 	}
 	if !spec.Judge(t).Accepts(conformance.OpAllow) {
 		t.Skip("properties: MachineLimiter: the implementation has no Allow, AllowN or AllowAt")
 	}
 	rapidbubble.Check(t, machineOf(spec))
+}
+
+// inexact is the trait because of which a limiter may decide otherwise than an exact bucket, "" if
+// there is none.
+func inexact(tr limitertest.Traits) string {
+	switch {
+	case tr.Quantum > 0:
+		return "Quantum"
+	case tr.Grain > 0:
+		return "Grain"
+	case tr.Digits > 0:
+		return "Digits"
+	case tr.Latency > 0:
+		return "Latency"
+	case tr.NextPays:
+		return "NextPays"
+	}
+	return ""
 }
 
 // limits are the rates and bursts of the limiters that machines drive, the plainest first.
@@ -63,6 +85,8 @@ type machine struct {
 	done    conformance.Schedule
 
 	tokens, burst, rate *big.Rat // rate in tokens for each nanosecond
+	rounded             int64    // how many nanoseconds the interval may have been rounded by, all in all
+	refused             bool     // the constructor refused the configuration, which limitertest judges
 }
 
 func newMachine(spec limitertest.Spec, cfg limitertest.Config) *machine {
@@ -84,9 +108,29 @@ func newMachine(spec limitertest.Spec, cfg limitertest.Config) *machine {
 		fake := fakeclock.New(fakeclock.WithStart(m.start), fakeclock.WithSettle(synctestcompat.Wait))
 		clock, m.advance = fake, fake.Advance
 	}
-	m.funcs = spec.New(limitertest.Env{Clock: clock, Start: m.start}, cfg)
+	if rounds(cfg.Rate) {
+		m.rounded = int64(cfg.Burst)
+	}
+	m.make(limitertest.Env{Clock: clock, Start: m.start}, cfg)
 	return m
 }
+
+// make makes the limiter, unless its constructor refuses to. The panics of the runtime are no
+// refusals.
+func (m *machine) make(env limitertest.Env, cfg limitertest.Config) {
+	defer func() {
+		if r := recover(); r != nil {
+			if failed, ok := r.(runtime.Error); ok {
+				panic(failed)
+			}
+			m.refused = true
+		}
+	}()
+	m.funcs = m.spec.New(env, cfg)
+}
+
+// rounds reports whether a limiter may count in intervals that are rounded to whole nanoseconds.
+func rounds(r limitertest.Rate) bool { return !r.Exact() && r.Interval() >= time.Microsecond }
 
 // several reports whether more than one token can be asked for.
 func (m *machine) several() bool {
@@ -94,6 +138,9 @@ func (m *machine) several() bool {
 }
 
 func (m *machine) run(t *rapidbubble.T) {
+	if m.refused {
+		return
+	}
 	if m.funcs.Stop != nil {
 		t.Cleanup(m.funcs.Stop)
 	}
@@ -151,7 +198,8 @@ func (m *machine) ask(t *rapidbubble.T, n int) {
 	default:
 		ok = m.funcs.Allow()
 	}
-	slack := new(big.Rat).Add(m.rate, big.NewRat(1, 1e9))
+	slack := new(big.Rat).Mul(m.rate, new(big.Rat).SetInt64(1+m.rounded))
+	slack.Add(slack, big.NewRat(1, 1e9))
 	short := new(big.Rat).Sub(new(big.Rat).SetInt64(int64(n)), m.tokens) // how much is missing
 	tokens, _ := m.tokens.Float64()
 	switch {
@@ -162,5 +210,8 @@ func (m *machine) ask(t *rapidbubble.T, n int) {
 	}
 	if ok {
 		m.tokens.Sub(m.tokens, new(big.Rat).SetInt64(int64(n)))
+		if rounds(m.done.Config.Rate) {
+			m.rounded += int64(n)
+		}
 	}
 }

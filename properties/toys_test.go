@@ -175,6 +175,33 @@ func bucketSpec(mutant string) limitertest.Spec {
 	}
 }
 
+// nanosecondSpec is a bucket that counts in nanoseconds: a token is an interval, rounded to whole
+// ones. It refuses intervals that rounding would change much.
+func nanosecondSpec() limitertest.Spec {
+	return limitertest.Spec{
+		Name: "nanoseconds",
+		Time: limitertest.Explicit,
+		New: func(env limitertest.Env, cfg limitertest.Config) limitertest.Funcs {
+			token := cfg.Rate.Interval()
+			if token < time.Microsecond {
+				panic("want an interval of a microsecond or more")
+			}
+			full := token * time.Duration(cfg.Burst)
+			level, last := full, env.Start
+			return limitertest.Funcs{AllowAt: func(t time.Time, n int) bool {
+				level, last = min(full, level+t.Sub(last)), t
+				cost := token * time.Duration(n)
+				if cost > level {
+					return false
+				}
+				level -= cost
+				return true
+			}}
+		},
+		Traits: limitertest.LikeXTime,
+	}
+}
+
 // tickingSpec is a bucket to which a token comes at whole multiples of the interval
 // since it was made. That goes on while nobody asks, so it is never quite as if new.
 func tickingSpec() limitertest.Spec {

@@ -71,7 +71,7 @@ func except(a, b []event) []event {
 	var out []event
 	for _, e := range a {
 		i := slices.IndexFunc(rest, func(r event) bool {
-			return r.who == e.who && r.text == e.text && r.part == e.part
+			return r.who == e.who && r.part == e.part && says(r, e)
 		})
 		if i < 0 {
 			out = append(out, e)
@@ -80,4 +80,9 @@ func except(a, b []event) []event {
 		rest = slices.Delete(rest, i, i+1)
 	}
 	return out
+}
+
+// says reports whether two events say the same, or what may be said as well.
+func says(a, b event) bool {
+	return a.text == b.text || slices.Contains(a.also, b.text) || slices.Contains(b.also, a.text)
 }

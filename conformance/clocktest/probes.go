@@ -130,8 +130,8 @@ func clash(f Funcs, ops []func(i int)) {
 		suite.Start(repeat)
 		suite.Start(repeat)
 	}
-	for running.Load() > 0 {
-		f.Advance(milli) // until all sleepers have woken
+	for first := true; first || running.Load() > 0; first = false {
+		f.Advance(milli) // until all sleepers have woken; the first is not ordered after anybody's return
 		runtime.Gosched()
 	}
 }
@@ -139,7 +139,7 @@ func clash(f Funcs, ops []func(i int)) {
 // shared returns operations on a clock and on one timer of each kind, so that calls of the
 // same methods race.
 func shared(p *suite.Probe, f Funcs) []func(i int) {
-	ops := []func(int){func(int) { f.Now() }}
+	ops := []func(int){again(func() { f.Now() })}
 	if f.NewTimer != nil {
 		ops = append(ops, sharedTimer(p, f.NewTimer(milli))...)
 		ops = append(ops, func(i int) { f.NewTimer(millis(i)).Stop() })
@@ -158,12 +158,23 @@ func shared(p *suite.Probe, f Funcs) []func(i int) {
 		ops = append(ops, func(i int) { f.Sleep(millis(i)) })
 	}
 	if f.Armed != nil {
-		ops = append(ops, func(int) { f.Armed() })
+		ops = append(ops, again(func() { f.Armed() }))
 	}
 	if f.WithTimeout != nil {
 		ops = append(ops, func(i int) { nest(f, i) })
 	}
 	return ops
+}
+
+// again asks many times, between which others have their turn: what only looks has done so before
+// the clock moves for the first time, or else.
+func again(ask func()) func(i int) {
+	return func(int) {
+		for range 10 {
+			ask()
+			runtime.Gosched()
+		}
+	}
 }
 
 func millis(n int) time.Duration { return time.Duration(n) * milli }

@@ -204,6 +204,11 @@ func counts() []conformance.Schedule {
 		"timeout 1 1s @0 | timeout 2 5s 1 @0 | armed @0 | cancel 1 @0 | armed @0",
 		"within 1 @0 | timeout 2 5s 1 @0 | armed @0 | cancel 1 @0 | armed @0",
 		"timeout 1 5s @0 | timeout 2 1s 1 @0 | cancel 1 @500ms | armed @500ms",
+		"timeout 1 1s @0 | timeout 2 1s 1 @0 | timeout 3 5s 2 @0 | timeout 4 500ms 3 @0 | armed @0 | armed @500ms | "+
+			"armed @1s",
+		"afterfunc 1 1s @0 | armed @f1 | idle 1s",
+		"afterfunc 1 1s @0 | rearm 1 1s @f1 | armed @f1 | idle 1s | idle 1s",
+		"timer 1 2s @0 | ticker 2 3s @0 | afterfunc 3 1s @0 | armed @f3 | halt 1 @f3 | armed @f3 | idle 1s",
 		"afterfunc 1 1s @0 | nap 1s @f1 | armed @1s | armed @2s",
 		"afterfunc 1 1s @0 | rearm 1 1s @f1 | armed @1s | armed @2s",
 	)...)

@@ -115,9 +115,14 @@ func (d *difference) kind() string {
 }
 
 func (d *difference) because(step conformance.Step, s conformance.Schedule) string {
-	text := fmt.Sprintf("package time shows the latter while it moves to %s", timeline.Duration(step.At))
+	text := "package time shows the latter"
+	if len(d.want) == 0 {
+		text = "package time shows nothing more"
+	}
 	if d.part%2 == 1 {
-		text = "package time shows the latter at the step " + step.String()
+		text += " at the step " + step.String()
+	} else {
+		text += " while it moves to " + timeline.Duration(step.At)
 	}
 	for _, f := range s.Steps {
 		if f.In != 0 {
@@ -140,7 +145,7 @@ func (d *difference) lanes(step conformance.Step, wanted, shown []event) []suite
 	}
 	rest := slices.Clone(wanted)
 	for _, e := range shown[:d.agreed] {
-		i := slices.IndexFunc(rest, func(w event) bool { return w.who == e.who && w.text == e.text })
+		i := slices.IndexFunc(rest, func(w event) bool { return w.who == e.who && says(w, e) })
 		if i >= 0 {
 			got.Marks = append(got.Marks, suite.Mark{At: rest[i].at, Text: e.mark})
 			rest = slices.Delete(rest, i, i+1)

@@ -23,6 +23,8 @@ type event struct {
 	at time.Duration
 	// text says what, mark does so in a timeline.
 	text, mark string
+	// also are other texts that are as right.
+	also []string
 }
 
 // followUps bounds how often a function, sleeper or consumer does its steps, since one
@@ -135,12 +137,17 @@ func (w *world) seen() []event {
 
 // note records an event.
 func (w *world) note(who int, mark, format string, args ...any) {
+	w.add(event{who: who, text: fmt.Sprintf(format, args...), mark: mark})
+}
+
+// add records an event of now.
+func (w *world) add(e event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.over {
 		return
 	}
-	e := event{part: w.part, who: who, text: fmt.Sprintf(format, args...), mark: mark}
+	e.part = w.part
 	if w.ledger != nil {
 		e.at = w.ledger.now()
 	}
@@ -220,7 +227,7 @@ func (w *world) step(who int, s conformance.Step) {
 	case conformance.OpErr:
 		w.askErr(who, s)
 	case conformance.OpTimeout, conformance.OpDeadline, conformance.OpWithin:
-		w.makeContext(s)
+		w.makeContext(who, s)
 	case conformance.OpCancel:
 		if c := w.contextOf(s.N); c != nil && c.cancel != nil {
 			c.cancel()
@@ -256,11 +263,19 @@ func (w *world) askNow(who int) {
 
 // askArmed notes how many timers are armed; on package time the ledger knows.
 func (w *world) askArmed(who int, s conformance.Step) {
-	n := 0
-	if w.ledger != nil {
-		n = w.ledger.armed()
-	} else {
-		n = w.f.Armed()
+	if w.ledger == nil {
+		n := w.f.Armed()
+		w.note(who, fmt.Sprint(n), "%s: %d", call(s), n)
+		return
 	}
-	w.note(who, fmt.Sprint(n), "%s: %d", call(s), n)
+	least, most := w.ledger.armed()
+	text := fmt.Sprint(least)
+	var also []string
+	if least < most {
+		text = fmt.Sprintf("%d to %d", least, most)
+		for n := least; n <= most; n++ {
+			also = append(also, fmt.Sprintf("%s: %d", call(s), n))
+		}
+	}
+	w.add(event{who: who, text: call(s) + ": " + text, mark: text, also: also})
 }

@@ -32,8 +32,9 @@ func (w *world) contextOf(n int) *timedContext {
 	return w.contexts[n]
 }
 
-// makeContext makes a context, under another one if the step names it.
-func (w *world) makeContext(s conformance.Step) {
+// makeContext makes a context, under another one if the step names it. One whose deadline has come
+// has ended when it is returned, so that who looks at once does not begin what is too late.
+func (w *world) makeContext(who int, s conformance.Step) {
 	parent := w.root
 	if p := w.contextOf(s.K); p != nil {
 		parent = p.Context
@@ -50,12 +51,16 @@ func (w *world) makeContext(s conformance.Step) {
 		c.Context, c.cancel = ctx, func() { cancel(err) }
 	}
 	c.done = c.Done()
+	if s.Op == conformance.OpTimeout && s.D <= 0 || s.Op == conformance.OpDeadline && who == 0 && s.D <= w.at {
+		c.seen = w.state(c)
+		w.note(who, fmt.Sprintf("C%d", s.N), "context %d %s", s.N, c.seen)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.contexts[s.N] = c
 	w.release = append(w.release, c.cancel)
 	if w.ledger != nil && s.Op != conformance.OpWithin {
-		w.ledger.context(s.N, c.Context)
+		w.ledger.context(s.N, c.Context, parent)
 	}
 }
 
@@ -68,19 +73,27 @@ func (w *world) observeContexts() {
 		if told != isClosed(c.Done()) {
 			state += ", unlike what its Done returned at first"
 		}
-		if state != c.seen {
-			c.seen = state
-			w.note(0, fmt.Sprintf("C%d", id), "context %d %s", id, state)
+		if state == c.seen {
+			continue
 		}
+		text := state
+		if strings.HasPrefix(c.seen, hasEnded) {
+			text += ", after it said: " + strings.TrimPrefix(c.seen, hasEnded)
+		}
+		c.seen = state
+		w.note(0, fmt.Sprintf("C%d", id), "context %d %s", id, text)
 	}
 }
+
+// hasEnded begins the state of a context that is not live.
+const hasEnded = "has ended: "
 
 // state describes a context as far as its Done and Deadline say, and once it has ended its
 // Err and Cause.
 func (w *world) state(ctx context.Context) string {
 	text := "is live"
 	if isClosed(ctx.Done()) {
-		text = "has ended: " + describeError(ctx.Err())
+		text = hasEnded + describeError(ctx.Err())
 		if cause := context.Cause(ctx); !errors.Is(ctx.Err(), cause) {
 			text += ", Cause " + describeError(cause)
 		}

@@ -110,12 +110,12 @@ func (c *contract) drawing(s *suite.Suite, pick suite.Pick) drawing {
 func (c *contract) drawn() []conformance.Config {
 	var out []conformance.Config
 	if c.spec.Kind != GCRA {
-		for _, rate := range []string{"3/1s", "1/1s", "2/250ms", "10/1m", "4/24h"} {
+		for _, rate := range []string{"3/1s", "1/1s", "2/2.5ms", "10/1m", "4/24h"} {
 			out = append(out, suite.Configured("rate", rate))
 		}
 		return out
 	}
-	for _, l := range [][2]string{{"10/1s", "3"}, {"10/1s", "1"}, {"5/1s", "2"}, {"1000/1s", "10"}, {"1/1s", "2"}} {
+	for _, l := range [][2]string{{"10/1s", "3"}, {"10/1s", "1"}, {"400/1s", "2"}, {"1000/1s", "10"}, {"1/1s", "2"}} {
 		out = append(out, suite.Configured("rate", l[0], "burst", l[1]))
 	}
 	return out

@@ -188,12 +188,17 @@ func (m *model) arrival(t time.Duration) time.Duration {
 
 // faded returns what n events of the window before still count at t.
 func (m *model) faded(t time.Duration, n int) *big.Rat {
+	fade := big.NewRat(int64(m.window-m.since(t)), int64(m.window))
+	return fade.Mul(fade, big.NewRat(int64(n), 1))
+}
+
+// since is how long before t the window of t began, where windows follow one another.
+func (m *model) since(t time.Duration) time.Duration {
 	since := (t - m.first.at) % m.window
 	if since < 0 {
 		since += m.window
 	}
-	fade := big.NewRat(int64(m.window-since), int64(m.window))
-	return fade.Mul(fade, big.NewRat(int64(n), 1))
+	return since
 }
 
 // capped is the model of a limiter that counts denied requests, but in each window no more
@@ -216,8 +221,8 @@ func (m *model) capped() *model {
 
 // fits reports whether n events fit at t, and whether that is clear. It is not clear if
 // the answer is another at an instant within the grain, if the estimate of a
-// SlidingCounter is within one event of the limit, as it may be rounded either way, or if
-// the capped model has another answer.
+// SlidingCounter is within one event of the limit, as it may be rounded either way where it
+// is no whole number, or if the capped model has another answer.
 func (m *model) fits(t time.Duration, n int, grain time.Duration) (yes, clear bool) {
 	yes, clear = m.fitsUncapped(t, n, grain)
 	if m.kind == SlidingCounter && m.counted && clear && !yes {
@@ -233,7 +238,8 @@ func (m *model) fitsUncapped(t time.Duration, n int, grain time.Duration) (yes, 
 	yes = room.Cmp(want) >= 0
 	if m.kind == SlidingCounter {
 		off := new(big.Rat).Sub(room, want)
-		if m.estimates(t) && off.Abs(off).Cmp(big.NewRat(1, 1)) <= 0 {
+		whole := grain == 0 && m.since(t) == 0 // where a window begins, all of the one before counts
+		if m.estimates(t) && !whole && off.Abs(off).Cmp(big.NewRat(1, 1)) <= 0 {
 			return yes, false
 		}
 	}

@@ -45,7 +45,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		},
 		{
 			Rule: core("SC-APPROX", "A request MUST be granted if the estimate has room for it and denied if not, "+
-				"except within one event of the boundary; "+
+				"except within one event of the boundary once the window before has begun to fade; "+
 				"and in any period as long as a window more than twice the limit MUST NOT be granted."),
 			Absent: counter, Ops: allow, Unless: c.undeclared,
 			Check: func(x *exam) *suite.Violation { return cmp.Or(unmoved((*exam).twice)(x), x.decided("SC-APPROX")) },
@@ -151,7 +151,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check: unmoved((*exam).remain),
 		},
 		{
-			Rule:   answered("GC-RESET", "After ResetAfter, and not before, the limiter MUST be as if new."),
+			Rule: answered("GC-RESET", "After ResetAfter, and not before, the limiter MUST be as if new; if it is "+
+				"already, it may answer when its window ends."),
 			Absent: exact, Ops: allow,
 			Unless: func(s *suite.Suite, tr *Traits) string {
 				return cmp.Or(unanswered(tr, AnswersReset), c.undeclared(s, tr))

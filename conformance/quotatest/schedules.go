@@ -41,8 +41,10 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		out = append(out, e.unusualNumbers()...)
 	}
 	if w := e.unit; s.Accepts(conformance.OpTokens) {
-		out = append(out, suite.Family{Name: "looks", Schedules: suite.Sequences(e.config(2),
-			[]conformance.Step{asking(1), looking}, []time.Duration{0, w / 2, w}, 4)})
+		steps := []conformance.Step{asking(1), looking}
+		out = append(out, suite.Family{Name: "looks", Schedules: append(
+			suite.Sequences(e.config(1), steps, []time.Duration{0, 1, w - 1}, 3),
+			suite.Sequences(e.config(2), steps, []time.Duration{0, w / 2, w}, 4)...)})
 	}
 	if w := e.unit; s.Accepts(conformance.OpFault) {
 		fault := func(n int) conformance.Step { return conformance.Step{Op: conformance.OpFault, N: n} }
@@ -139,7 +141,7 @@ func (e *explored) windows() []suite.Family {
 // otherWindows are windows, or intervals of GCRA, that are not whole seconds or
 // milliseconds.
 func (e *explored) otherWindows() []conformance.Schedule {
-	rates := []string{"2/1.5s", "2/100ms", "2/1m30s", "2/720h"}
+	rates := []string{"2/1.5s", "2/100ms", "2/1m30s", "2/720h", "2/2.5ms"}
 	if e.kind == GCRA {
 		rates = []string{"2/1.5s", "2/1.001s"} // events 750ms and 500.5ms apart
 	}

@@ -59,6 +59,7 @@ func Designs() []zoo.Design {
 			*f = ct.Funcs{Now: f.Now, Advance: f.Advance, After: f.After}
 		}),
 		spec("zoo clock with a heap of functions", ct.WaitsForAll, heapedFunctions("")),
+		spec("zoo clock that arms a timer for each context", ct.WaitsForAll, armedContexts),
 		plainSpec("zoo plain clock", ct.Traits{}),
 		plainSpec("zoo plain clock that runs functions under its lock", ct.Traits{Reentrancy: ct.ReentrancyForbidden}),
 		plainSpec("zoo plain clock for one goroutine", ct.Traits{OneGoroutine: true}),

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"reflect"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	ct "github.com/escapement-go/escapement/conformance/clocktest"
+	"github.com/jonboulle/clockwork"
 )
 
 // contextMistakes are mistakes of contexts with deadlines.
@@ -31,6 +33,25 @@ var contextMistakes = []mistake{
 		f.WithTimeout = func(p context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 			ctx, cancel := withTimeout(p, d)
 			return &lazyContext{Context: ctx, done: make(chan struct{})}, cancel
+		}
+	}},
+	{"a context without time is ended later", "CK-CONTEXT", func(f *ct.Funcs) {
+		withTimeout := f.WithTimeout
+		f.WithTimeout = func(p context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+			if d > 0 {
+				return withTimeout(p, d)
+			}
+			ctx, cancel := context.WithCancelCause(p)
+			f.AfterFunc(d, func() { cancel(context.DeadlineExceeded) })
+			return expired{ownDeadline{ctx, f.Now().Add(d)}}, func() { cancel(nil) }
+		}
+	}},
+	{"a cancel after the deadline changes Err", "CK-CONTEXT", func(f *ct.Funcs) {
+		withTimeout := f.WithTimeout
+		f.WithTimeout = func(p context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+			ctx, cancel := withTimeout(p, d)
+			fickle := &fickleContext{Context: ctx}
+			return fickle, func() { fickle.cancelled.Store(true); cancel() }
 		}
 	}},
 	{"a child shows its own deadline", "CK-CTXTREE", func(f *ct.Funcs) {
@@ -77,6 +98,43 @@ func (c wrappingContext) Err() error {
 	}
 	return nil
 }
+
+// fickleContext says that it was cancelled last, if it was.
+type fickleContext struct {
+	context.Context
+	cancelled atomic.Bool
+}
+
+func (c *fickleContext) Err() error {
+	if c.cancelled.Load() {
+		return context.Canceled
+	}
+	return c.Context.Err()
+}
+
+// expired is a context whose deadline has come, once it is cancelled because of it.
+type expired struct{ ownDeadline }
+
+func (c expired) Err() error {
+	if context.Cause(c.Context) == context.DeadlineExceeded {
+		return context.DeadlineExceeded
+	}
+	return c.Context.Err()
+}
+
+// armedContexts arms a timer for each context, also for one whose parent ends first.
+func armedContexts(f *ct.Funcs) {
+	withTimeout := f.WithTimeout
+	f.WithTimeout = func(p context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+		ctx, cancel := withTimeout(p, d)
+		if end, ends := p.Deadline(); ends && end.Before(f.Now().Add(d)) && ctx.Err() == nil {
+			context.AfterFunc(ctx, stopper(f.AfterFunc(d, func() {})))
+		}
+		return ctx, cancel
+	}
+}
+
+func stopper(t clockwork.Timer) func() { return func() { t.Stop() } }
 
 // ownDeadline shows its own deadline even if a parent's comes first.
 type ownDeadline struct {

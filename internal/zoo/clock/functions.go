@@ -203,9 +203,26 @@ var functionMistakes = []mistake{
 		})(f)
 		f.Armed = func() int { return armed() + n }
 	}},
+	{"a function that runs is still counted", "CK-ARMED", func(f *ct.Funcs) {
+		var running atomic.Int64
+		armed, afterFunc := f.Armed, f.AfterFunc
+		f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer {
+			return afterFunc(d, func() {
+				running.Add(1)
+				defer running.Add(-1)
+				fn()
+			})
+		}
+		f.Armed = func() int { return armed() + int(running.Load()) }
+	}},
 	{"says that it waits for functions and does not", "CK-AWAIT", func(f *ct.Funcs) {
 		afterFunc := f.AfterFunc
 		f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer { return afterFunc(d, func() { go fn() }) }
+	}},
+	{"Now reads without the lock what Advance writes", "X-RACE", func(f *ct.Funcs) {
+		now, advance := f.Now(), f.Advance
+		f.Now = func() time.Time { return now }
+		f.Advance = func(d time.Duration) { now = now.Add(d); advance(d) }
 	}},
 	{"counts without a lock", "X-RACE", func(f *ct.Funcs) {
 		n := 0

@@ -82,6 +82,9 @@ func (l *limiter) takeAt(t time.Time, n int) (answer qt.Answer) {
 		t = l.newest
 	}
 	switch {
+	case n == 0 && l.is("a look lets go a nanosecond early"):
+		l.room(t.Add(1))
+		return l.answer(t, n, true)
 	case n == 0 && l.is("a look takes one"):
 		n = 1
 	case n < 0 && !l.is("a negative request gives back"), n == 0:
@@ -155,6 +158,9 @@ func (l *limiter) move(t time.Time) {
 		// such a request has begun a later one
 	case gap == l.cfg.Window && !l.is("forgets the window before"):
 		l.before, l.current, l.start = l.current, 0, start
+		if l.is("the last of a full window does not fade") {
+			l.before = min(l.before, l.cfg.Limit-1)
+		}
 	case l.is("keeps the window before for ever") && l.current > 0:
 		l.before, l.current, l.start = l.current, 0, start
 	default:
@@ -168,6 +174,9 @@ func (l *limiter) room(t time.Time) int {
 	case qt.SlidingLog:
 		for len(l.log) > 0 {
 			age := t.Sub(l.log[0])
+			if l.is("ages are cut to whole milliseconds") {
+				age = age.Truncate(time.Millisecond)
+			}
 			if age < l.cfg.Window || age == l.cfg.Window && l.is("an event leaves a nanosecond late") {
 				break
 			}
