@@ -280,10 +280,15 @@ func (o observer) infinite() int {
 	if o.s.Accepts(opSeveral) { // a bucket that merely fills at once never holds two
 		text, all = text+" | allow 2 @0", 5
 	}
-	if grantedFrom(o.see(text), 0) == all {
-		return int(InfGrants)
+	if grantedFrom(o.see(text), 0) < all {
+		return int(InfAbsent)
 	}
-	return int(InfAbsent)
+	// What takes it for a very high rate asks whether the burst is large enough.
+	none := o.see("rate=inf burst=0 | allow 1 @0")
+	if none.Refused == "" && grantedFrom(none, 0) == 0 {
+		return int(InfAbsent)
+	}
+	return int(InfGrants)
 }
 
 // last is the last wait or reservation of a trace, and when it was served or will be.
