@@ -39,8 +39,8 @@ var ErrStopped = errors.New("debounce: stopped before the pending call could run
 // An idle Debouncer holds no goroutine and no armed timer; neither does one
 // after Stop, Cancel or Close. Its timer is made by the first Call that needs it:
 // in a synctest bubble, make the first Call in the bubble, and leave the Debouncer
-// there. A clock that goes back may delay a firing, by wait at most, or by
-// MaxWait if that is less.
+// there. A clock that goes back may delay a firing, by wait at most, or, while
+// calls go on, by MaxWait at most.
 //
 // All methods are safe for concurrent use.
 type Debouncer[T any] struct {
