@@ -301,13 +301,28 @@ func (e *explorer) ends(base conformance.Config) []suite.Family {
 	}
 	cut := slices.DeleteFunc(slices.Clone(e.ops), conformance.Op.Ends)
 	within := enumerated("inside "+name, base.With("inside", name), 2, onlyCalls, 1)
-	return []suite.Family{
+	met := suite.Ending(suite.Enumerate(base, onlyCalls, []time.Duration{wait / 2, wait + 1}, 2),
+		conformance.OpClose, []time.Duration{wait})
+	for _, s := range met {
+		s.Steps[len(s.Steps)-1].Racing = true
+	}
+	forbidden := edge.NoReentry(e.Suite, e.traits.Reentrancy)
+	out := []suite.Family{
 		{Name: name, Look: true, Schedules: ending(onlyCalls)},
+		{Name: name + " racing", Schedules: met},
 		{Name: name + " cut", Schedules: ending(cut)},
-		skipped(edge.NoReentry(e.Suite, e.traits.Reentrancy), within),
+		skipped(forbidden, within),
 		skipped(e.slow(), suite.Family{Name: name + " behind a callback",
 			Schedules: oneBehind(base.With("busy", "250ms"), conformance.OpClose)}),
 	}
+	for _, op := range append(slices.Clone(e.ops), conformance.OpPending) { // the end may run the callback
+		if e.Accepts(op) {
+			inside := suite.Enumerate(base.With("inside", string(op)), onlyCalls, []time.Duration{wait + 1}, 2)
+			out = append(out, skipped(forbidden, suite.Family{Name: name + " with " + string(op) + " inside",
+				Schedules: suite.Ending(inside, conformance.OpClose, []time.Duration{wait / 2})}))
+		}
+	}
+	return out
 }
 
 // setBack sets the clock back within a burst, of one event or of three.
