@@ -85,6 +85,24 @@ func TestDesigns_replayed(t *testing.T) {
 	}
 }
 
+// A callback without a payload may call fire with any number, that of an event too.
+func TestDesigns_anyNumber(t *testing.T) {
+	synctestcompat.Require(t)
+	tr := debouncer.Plain()
+	tr.Payload = debouncertest.NoPayload
+	spec := debouncer.Choosing(tr)
+	made := spec.New
+	spec.New = func(env debouncertest.Env, cfg debouncertest.Config, fire func(int)) debouncertest.Funcs {
+		return made(env, cfg, func(int) { fire(1) })
+	}
+	judge(t, spec, "wait=100ms | call 1 1 @0 | call 2 2 @0 | call 3 1 @50ms")
+	for _, v := range spec.Examine(t, inside.Options{Most: 200}).Verdicts {
+		if v.Status == conformance.Fail {
+			t.Errorf("%s: %s", v.Rule, v.Text)
+		}
+	}
+}
+
 // judge runs single schedules, and fails the test if one breaks a rule.
 func judge(t *testing.T, spec debouncertest.Spec, texts ...string) {
 	t.Helper()
