@@ -218,6 +218,7 @@ func (e *explorer) configured(name string, cfg conformance.Config, few []conform
 		out = append(out, suite.Family{Name: name + " close",
 			Schedules: suite.Ending(suite.Enumerate(cfg, few, []time.Duration{1, wait + 1}, 3), conformance.OpClose,
 				[]time.Duration{0, wait / 2, wait + 1})})
+		out = append(out, suite.Family{Name: name + " close racing", Schedules: racingEnds(cfg)})
 	}
 	if e.Accepts(opKeys) {
 		out = append(out, suite.Family{Name: suite.Keys,

@@ -291,6 +291,7 @@ func (d *anyEdge) stop() {
 func (d *anyEdge) end() {
 	d.mu.Lock()
 	fires := d.pending || d.is("close fires again what has led") && d.inBurst && d.cfg.Edges == db.LeadingAndTrailing
+	fires = fires && !(d.is("the end drops what is due") && d.isDue() && d.cfg.Edges == db.LeadingAndTrailing)
 	d.pending, d.stopped = false, true
 	v := d.value
 	d.mu.Unlock()
@@ -392,4 +393,5 @@ var edgeMutants = []mistake{
 	{"the bound is 32 bits of microseconds", "DB-MAXNE"},
 	{"nobody stops the timer of the bound", "X-LEAK"},
 	{"instances share a payload", "X-ISO"},
+	{"the end drops what is due", "DB-CLOSE"},
 }
