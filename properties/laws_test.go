@@ -11,6 +11,8 @@ import (
 	"github.com/escapement-go/escapement/conformance/concurrencytest"
 	"github.com/escapement-go/escapement/conformance/leakybuckettest"
 	"github.com/escapement-go/escapement/conformance/quotatest"
+	"github.com/escapement-go/escapement/internal/zoo"
+	"github.com/escapement-go/escapement/internal/zoo/debouncer"
 	"github.com/escapement-go/escapement/limiters"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
@@ -59,7 +61,7 @@ func TestLaws_catchMutants(t *testing.T) {
 	}
 }
 
-// The laws see mistakes in queues, windows and semaphores too.
+// The laws see mistakes in queues, windows, semaphores and payloads too.
 func TestLaws_otherContracts(t *testing.T) {
 	for _, m := range []struct {
 		law, mutant string
@@ -115,6 +117,13 @@ func TestLaws_otherContracts(t *testing.T) {
 				}
 				return first
 			})
+		}},
+		{"X-ISO", "debouncers share a payload", func(mutant bool) conformance.Spec {
+			if !mutant {
+				return debouncer.Choosing(debouncer.Plain())
+			}
+			all := debouncer.Mutants()
+			return all[slices.IndexFunc(all, func(m zoo.Mutant) bool { return m.Name == "instances share a payload" })].Spec
 		}},
 	} {
 		t.Run(m.law+" "+m.mutant, func(t *testing.T) {

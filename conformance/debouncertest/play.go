@@ -69,11 +69,14 @@ type player struct {
 	apart bool           // each key has a debouncer of its own
 	impl  *Funcs         // that of steps without a key
 	made  map[int]*Funcs // by key; 0 is impl
-	// second are the debouncers to which everything is done first, and of which nothing is
-	// recorded, by key; only if the stage asks for a second instance.
+	// second are the debouncers to which everything is done too, just before or just after, and of
+	// which nothing is recorded, by key; only if the stage asks for a second instance.
 	second map[int]*Funcs
 	ended  bool // a callback has ended the input
 }
+
+// besides is added to the payloads of a second instance.
+const besides = 100_000
 
 // Play runs a schedule on a fresh debouncer.
 func (c *contract) Play(st *suite.Stage) {
@@ -146,10 +149,19 @@ func (p *player) do(s conformance.Step) {
 	}
 	f := p.instance(key)
 	p.st.Rec.Do(s, false, func(done *conformance.Done) {
-		if second := p.second[key]; second != nil {
-			second.do(on, &conformance.Done{})
+		second := p.second[key]
+		if second == nil {
+			f.do(on, done)
+			return
 		}
-		f.do(on, done)
+		other, last := on, on.N%2 == 1
+		other.N += besides // who shares payloads shows it, whichever of the two has been called last
+		if !last {
+			second.do(other, &conformance.Done{})
+		}
+		if f.do(on, done); last {
+			second.do(other, &conformance.Done{})
+		}
 	})
 }
 

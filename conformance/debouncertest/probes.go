@@ -218,6 +218,9 @@ func (c *contract) panicking(s *suite.Suite, traits *Traits) []conformance.Confi
 		if traits.MaxWait != 0 {
 			plain = append(plain, base.With("maxwait", "100ms"))
 		}
+		if traits.Full == FullFires {
+			plain = append(plain, base.With("k", "2"))
+		}
 	}
 	for _, e := range traits.Edges {
 		if e != Trailing {
@@ -244,6 +247,11 @@ func (c *contract) panicking(s *suite.Suite, traits *Traits) []conformance.Confi
 
 // worksOn judges a run in which a callback has panicked.
 func (x *exam) worksOn() *suite.Violation {
+	if x.traits.Payload == AllPayloads && !x.particular() {
+		if v := x.all(); v != nil {
+			return v
+		}
+	}
 	if x.configured() {
 		return x.difference().Violation
 	}

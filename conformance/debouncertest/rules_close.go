@@ -28,16 +28,33 @@ func (x *exam) close() *suite.Violation {
 	if !x.judgeable() {
 		return nil
 	}
+	i := slices.IndexFunc(x.Done, func(d conformance.Done) bool { return d.Op == conformance.OpClose })
+	if i < 0 {
+		return nil
+	}
+	end := &x.Done[i]
+	// What callbacks call when the input has ended, or just before, may count or not.
+	late := slices.ContainsFunc(x.Done, func(d conformance.Done) bool {
+		return d.Op == conformance.OpCall && d.Inside &&
+			(d.Began.Seq > end.Began.Seq || end.Racing && d.Began.At == end.At)
+	})
 	switch {
+	case x.configured() && late:
+		return nil
 	case x.configured():
 		return x.difference().Breaks("DB-CLOSE")
 	case x.Schedule.Config.Busy > 0:
-		return x.closeBehind()
-	}
-	end := &x.Done[len(x.Done)-1]
-	if x.silent(end.Began.Seq) {
+		return x.closeBehind(end)
+	case x.silent(end.Began.Seq):
 		return nil
+	case end.Racing || x.view().races(end.At):
+		return x.closeMet(end, late)
 	}
+	return x.closeApart(end, late)
+}
+
+// closeApart judges an end of the input that meets nothing. Late says that a callback called then.
+func (x *exam) closeApart(end *conformance.Done, late bool) *suite.Violation {
 	due, last := time.Duration(-1), x.pendingAt(end.Began.Seq)
 	if last != nil && last.At+x.view().wait > end.At {
 		due = last.At + x.view().wait
@@ -56,7 +73,7 @@ func (x *exam) close() *suite.Violation {
 			return x.told(at, "CloseFires is declared", "fired at %s, want %s, when the input ended", at, end.At)
 		case how == CloseAtDeadline && at != due:
 			return x.told(at, "CloseAtDeadline is declared", "fired at %s, want %s", at, due)
-		case i+1 < len(x.Fires):
+		case i+1 < len(x.Fires) && !late:
 			again := x.Fires[i+1].Began.At
 			return x.told(again, "one event was pending when the input ended", "fired again at %s", again)
 		}
@@ -69,10 +86,37 @@ func (x *exam) close() *suite.Violation {
 	return nil
 }
 
+// closeMet judges an end of the input that may meet a deadline. The newest event fires once at the
+// instant at which it was due, whichever came first. Where the end drops it, it need not fire.
+func (x *exam) closeMet(end *conformance.Done, late bool) *suite.Violation {
+	v, at := x.view(), end.At
+	c := v.newest(end.Began.Seq, at)
+	k := v.lastOf(end.Began.Seq, conformance.OpCancel, conformance.OpFlush)
+	if c == nil || c.At+v.wait != at || k != nil && k.Began.Seq > c.Began.Seq || v.races(at) {
+		return nil
+	}
+	fires := 0
+	for i := range x.Fires {
+		f := &x.Fires[i]
+		if f.Began.Seq < c.Began.Seq || f.Began.At < at {
+			continue
+		}
+		if fires++; (fires > 1 || f.Began.At > at) && !late {
+			return x.told(f.Began.At, text("call %d at %s was due when the input ended", c.N, c.At),
+				"fired at %s, want one fire at %s", f.Began.At, at)
+		}
+	}
+	if fires > 0 || x.traits.CloseFlush == CloseDrops {
+		return nil
+	}
+	return x.told(at, "it was due when the input ended, and fires whichever came first",
+		"nothing fired for call %d, want a fire at %s", c.N, at)
+}
+
 // closeBehind judges an end of the input that comes while a callback may run. What was due by then
 // may be decided already.
-func (x *exam) closeBehind() *suite.Violation {
-	v, end := x.view(), x.Done[len(x.Done)-1] // v.ops has no close
+func (x *exam) closeBehind(end *conformance.Done) *suite.Violation {
+	v := x.view() // v.ops has no close
 	c := v.newest(end.Began.Seq, end.At+1)
 	other := func(d *conformance.Done) bool { return d.Op != conformance.OpCall }
 	judged := x.traits.Overlap == Serial || x.traits.Overlap == Parallel

@@ -205,13 +205,17 @@ func (x *exam) once() *suite.Violation {
 }
 
 func (x *exam) payload() *suite.Violation {
-	if !x.judgeable() {
+	if !x.judgeable() || x.traits.Payload == NoPayload {
 		return nil
 	}
 	v := x.view()
 	fired := map[int]bool{}
 	for i, f := range x.Fires {
 		own := v.byN[f.Value]
+		if own == nil && f.Key != 0 {
+			return x.told(f.Began.At, "that is an event of another instance, or none",
+				"fired with payload %d", f.Value)
+		}
 		if own == nil || fired[f.Value] || own.Began.Seq > f.Began.Seq || x.waited(i) {
 			continue // DB-SUBSEQ's, or decided before it started
 		}
@@ -296,10 +300,22 @@ func (x *exam) live() *suite.Violation {
 		if x.fulfilled(b) {
 			continue
 		}
-		return x.told(b.due, text("nothing came after call %d at %s", b.last.N, b.last.Began.At),
-			"nothing fired for call %d by %s, want a fire at %s", b.last.N, x.End, b.due)
+		because, at := text("nothing came after call %d at %s", b.last.N, b.last.Began.At), x.wantAt(b)
+		if at > b.due {
+			because += text("; it was due at %s, and a callback ran until %s", b.due, at)
+		}
+		return x.told(at, because, "nothing fired for call %d by %s, want a fire at %s", b.last.N, x.End, at)
 	}
 	return nil
+}
+
+// wantAt is when a burst must fire: when it is due, or when the callback ends that it has to wait for.
+func (x *exam) wantAt(b *burst) time.Duration {
+	v := x.view()
+	if f := v.lastInRow(v.running(b.due)); f != nil && f.Ended.Seq != 0 && x.traits.Overlap != Parallel {
+		return f.Ended.At
+	}
+	return b.due
 }
 
 // fulfilled reports whether a burst fired, or need not have.

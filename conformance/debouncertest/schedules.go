@@ -296,13 +296,33 @@ func (e *explorer) ends(base conformance.Config) []suite.Family {
 	}
 	cut := slices.DeleteFunc(slices.Clone(e.ops), conformance.Op.Ends)
 	within := enumerated("inside "+name, base.With("inside", name), 2, onlyCalls, 1)
-	return []suite.Family{
+	forbidden := edge.NoReentry(e.Suite, e.traits.Reentrancy)
+	out := []suite.Family{
 		{Name: name, Look: true, Schedules: ending(onlyCalls)},
+		{Name: name + " racing", Schedules: racingEnds(base)},
 		{Name: name + " cut", Schedules: ending(cut)},
-		skipped(edge.NoReentry(e.Suite, e.traits.Reentrancy), within),
+		skipped(forbidden, within),
 		skipped(e.slow(), suite.Family{Name: name + " behind a callback",
 			Schedules: oneBehind(base.With("busy", "250ms"), conformance.OpClose)}),
 	}
+	for _, op := range append(slices.Clone(e.ops), conformance.OpPending) { // the end may run the callback
+		if e.Accepts(op) {
+			inside := suite.Enumerate(base.With("inside", string(op)), onlyCalls, []time.Duration{wait + 1}, 2)
+			out = append(out, skipped(forbidden, suite.Family{Name: name + " with " + string(op) + " inside",
+				Schedules: suite.Ending(inside, conformance.OpClose, []time.Duration{wait / 2})}))
+		}
+	}
+	return out
+}
+
+// racingEnds let an end of the input meet the deadline of the newest event.
+func racingEnds(cfg conformance.Config) []conformance.Schedule {
+	out := suite.Ending(suite.Enumerate(cfg, onlyCalls, []time.Duration{wait / 2, wait + 1}, 2),
+		conformance.OpClose, []time.Duration{wait})
+	for _, s := range out {
+		s.Steps[len(s.Steps)-1].Racing = true
+	}
+	return out
 }
 
 // setBack sets the clock back within a burst, of one event or of three.

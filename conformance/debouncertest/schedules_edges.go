@@ -40,6 +40,7 @@ func (e *explorer) edges() []suite.Family {
 			out = append(out, e.bound(ed, "250ms", few)...)
 			out = append(out, e.bound(ed, "100ms", few)...)
 			out = append(out, shortBounds(ed)...)
+			out = append(out, e.longBounds(ed)...)
 		}
 	}
 	return out
@@ -132,6 +133,9 @@ func (e *explorer) full(few []conformance.Op) []suite.Family {
 		enumerated("full 3 cut", cfg("3"), 5, few, 1, wait+1),
 		{Name: "full leaks", Look: true, Schedules: e.leaks(cfg("2"), []time.Duration{1})},
 	}
+	if e.traits.Full == FullFires { // who makes room may take an event before or after the callback
+		out = append(out, e.fullInside(cfg("2"))...)
+	}
 	if e.Accepts(conformance.OpStop) {
 		out = append(out, suite.Family{Name: "full stop", Schedules: e.stops(cfg("2"))})
 	}
@@ -142,6 +146,31 @@ func (e *explorer) full(few []conformance.Op) []suite.Family {
 	if e.traits.MaxWait != 0 {
 		both := suite.Configured("wait", "100ms", "maxwait", "250ms", "k", "3")
 		out = append(out, enumerated("full 3 bound 250ms", both, 5, onlyCalls, 1, wait*6/10, wait-1))
+	}
+	return out
+}
+
+// fullInside are full bursts whose callbacks call the debouncer.
+func (e *explorer) fullInside(cfg conformance.Config) []suite.Family {
+	forbidden := edge.NoReentry(e.Suite, e.traits.Reentrancy)
+	var out []suite.Family
+	for _, op := range append(slices.Clone(e.ops), e.Supported(conformance.OpPending)...) {
+		inside := cfg.With("inside", string(op))
+		out = append(out, skipped(forbidden, enumerated("full 2 inside "+string(op), inside, 3, onlyCalls, 1, wait+1)))
+	}
+	return out
+}
+
+// longBounds are schedules of a bound of months, and those in which Stop comes long before it.
+func (e *explorer) longBounds(ed Edges) []suite.Family {
+	cfg, name := suite.Configured("wait", "2500h", "maxwait", "6000h"), "long bound"
+	if ed != Trailing {
+		cfg, name = cfg.With("edges", ed.String()), "edges "+ed.String()+" "+name
+	}
+	out := []suite.Family{enumerated(name, cfg, 4, onlyCalls, 1, 2000*time.Hour)}
+	if e.Accepts(conformance.OpStop) {
+		out = append(out, suite.Family{Name: name + " leaks", Look: true,
+			Schedules: e.leaks(cfg.Without("wait").With("wait", "100ms"), []time.Duration{1})})
 	}
 	return out
 }
@@ -189,6 +218,7 @@ func (e *explorer) configured(name string, cfg conformance.Config, few []conform
 		out = append(out, suite.Family{Name: name + " close",
 			Schedules: suite.Ending(suite.Enumerate(cfg, few, []time.Duration{1, wait + 1}, 3), conformance.OpClose,
 				[]time.Duration{0, wait / 2, wait + 1})})
+		out = append(out, suite.Family{Name: name + " close racing", Schedules: racingEnds(cfg)})
 	}
 	if e.Accepts(opKeys) {
 		out = append(out, suite.Family{Name: suite.Keys, Schedules: e.keys(cfg)})

@@ -348,7 +348,7 @@ func (x *exam) lanes() []suite.Lane {
 		open = open || b.open
 		switch {
 		case b.endedBy == nil && b.due <= x.End:
-			want.Marks = append(want.Marks, suite.Mark{At: b.due, Text: x.wantMark(b)})
+			want.Marks = append(want.Marks, suite.Mark{At: x.wantAt(b), Text: x.wantMark(b)})
 		case b.endedBy != nil && b.endedBy.Op == conformance.OpFlush,
 			b.endedBy != nil && b.endedBy.Op == conformance.OpStop && x.traits.StopPending == StopFlushes:
 			want.Marks = append(want.Marks, suite.Mark{At: b.endedBy.Began.At, Text: x.wantMark(b)})

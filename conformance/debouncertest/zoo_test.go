@@ -51,6 +51,58 @@ func TestDesigns_queued(t *testing.T) {
 	}
 }
 
+// Who replays a schedule that is explored nowhere is judged rightly too: ends of the input that meet a
+// deadline, that come behind a cancel or flush, or whose callback calls, and full bursts that panic.
+func TestDesigns_replayed(t *testing.T) {
+	synctestcompat.Require(t)
+	ends := []string{
+		"wait=100ms | call 1 @0 | close @100ms~",
+		"wait=100ms | call 1 @0 | call 2 @50ms | close @100ms~",
+		"wait=100ms | call 1 @0 | cancel @100ms~ | close @100ms~",
+		"wait=100ms | call 1 @0 | cancel @0 | close @0",
+		"wait=100ms inside=call | call 1 @0 | close @50ms",
+		"wait=100ms inside=call | call 1 @0 | close @100ms~",
+	}
+	flushes := []string{
+		"wait=100ms | call 1 @0 | flush @0 | close @0",
+		"wait=100ms | call 1 @0 | flush @50ms | close @100ms~",
+		"wait=100ms inside=flush | call 1 @0 | close @50ms",
+	}
+	for _, how := range []debouncertest.CloseFlush{
+		debouncertest.CloseFires, debouncertest.CloseAtDeadline, debouncertest.CloseDrops,
+	} {
+		tr := debouncer.Plain()
+		tr.CloseFlush = how
+		judge(t, debouncer.Choosing(tr), slices.Concat(ends, flushes)...)
+	}
+	for _, d := range debouncer.Designs() {
+		if d.Name == "zoo batch Injected" {
+			judge(t, d.Spec.(debouncertest.Spec), append(ends,
+				"wait=100ms k=2 inside=call | call 1 @0 | call 2 @0 | close @50ms",
+				"wait=100ms k=2 panics=1 | call 1 @0 | call 2 @0 | call 3 @200ms",
+				"wait=100ms panics=1 | call 1 @0 | close @50ms")...)
+		}
+	}
+}
+
+// A callback without a payload may call fire with any number, that of an event too.
+func TestDesigns_anyNumber(t *testing.T) {
+	synctestcompat.Require(t)
+	tr := debouncer.Plain()
+	tr.Payload = debouncertest.NoPayload
+	spec := debouncer.Choosing(tr)
+	made := spec.New
+	spec.New = func(env debouncertest.Env, cfg debouncertest.Config, fire func(int)) debouncertest.Funcs {
+		return made(env, cfg, func(int) { fire(1) })
+	}
+	judge(t, spec, "wait=100ms | call 1 1 @0 | call 2 2 @0 | call 3 1 @50ms")
+	for _, v := range spec.Examine(t, inside.Options{Most: 200}).Verdicts {
+		if v.Status == conformance.Fail {
+			t.Errorf("%s: %s", v.Rule, v.Text)
+		}
+	}
+}
+
 // judge runs single schedules, and fails the test if one breaks a rule.
 func judge(t *testing.T, spec debouncertest.Spec, texts ...string) {
 	t.Helper()

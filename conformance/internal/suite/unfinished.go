@@ -83,7 +83,11 @@ func (e *engine[T, E]) hung(f Family, jobs []Job, h *Hang) []Job {
 		return e.without(isBusy, waitsForCallback, f, rest)
 	}
 	if where := e.WaitsForEver(h); where != "" {
-		e.blame(id, f, h, e.Lost(where))
+		v := e.Lost(where)
+		if h.Panicked != "" {
+			v.Because += "; before that, " + h.Panicked
+		}
+		e.blame(id, f, h, v)
 		return e.unreached(rest)
 	}
 	e.unfinish(h)

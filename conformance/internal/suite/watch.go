@@ -18,6 +18,8 @@ type Hang struct {
 	// Open is the operation that has not come back, as the schedule says it; "" if none is
 	// under way.
 	Open string
+	// Panicked is an operation that panicked before, and what with; "" if none did.
+	Panicked string
 	// Armed says that the fake clock has an armed timer, or that it is not known whether
 	// there is one.
 	Armed bool
@@ -103,6 +105,9 @@ func (l *lab) hang(at int64) *Hang {
 		for _, d := range rec.Done {
 			if d.Ended.Seq == 0 && (h.Open == "" || d.Inside) {
 				h.Open = d.Step.String()
+			}
+			if d.Panic != "" && d.Panic != PlannedPanic && h.Panicked == "" {
+				h.Panicked = d.Step.String() + " panicked: " + d.Panic
 			}
 		}
 	})

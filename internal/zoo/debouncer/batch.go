@@ -17,14 +17,21 @@ type batch struct {
 	fire   func([]int)
 	mutant string
 
-	mu   sync.Mutex
-	gen  int
-	held []int
-	n    int // how many are held, which only the bound asks
+	mu    sync.Mutex
+	gen   int
+	turn  sync.Mutex // of full batches, only of the mutant that needs it
+	timer clockwork.Timer
+	held  []int
+	n     int  // how many are held, which only the bound asks
+	ended bool // there is no input any more
 }
 
 func (d *batch) call(v int) {
 	d.mu.Lock()
+	if d.ended {
+		d.mu.Unlock()
+		return
+	}
 	var before []int
 	if d.mutant == makesRoom && d.isFull() {
 		before = d.take()
@@ -33,16 +40,40 @@ func (d *batch) call(v int) {
 	d.n++
 	d.gen++
 	if d.mutant != makesRoom && d.isFull() {
-		all := d.take()
-		d.mu.Unlock()
-		d.fire(all)
+		d.full()
 		return
 	}
 	gen := d.gen
-	d.clock.AfterFunc(d.wait, func() { d.expire(gen) })
+	d.timer = d.clock.AfterFunc(d.wait, func() { d.expire(gen) })
 	d.mu.Unlock()
 	if before != nil {
 		d.fire(before)
+	}
+}
+
+// full fires a full batch. It is called with the lock, and returns without.
+func (d *batch) full() {
+	switch d.mutant {
+	case "a full batch is cut off when its callback has returned":
+		all := d.held
+		d.mu.Unlock()
+		d.fire(all)
+		d.mu.Lock()
+		d.held, d.n = d.held[len(all):], 0
+		d.mu.Unlock()
+	case "a panic in a full batch keeps a lock":
+		all := d.take()
+		d.mu.Unlock()
+		d.turn.Lock()
+		d.fire(all)
+		d.turn.Unlock()
+	case "a full batch fires under the lock":
+		defer d.mu.Unlock()
+		d.fire(d.take())
+	default:
+		all := d.take()
+		d.mu.Unlock()
+		d.fire(all)
 	}
 }
 
@@ -103,6 +134,26 @@ func (d *batch) cancel() {
 	}
 }
 
+// end is the end of the input: it fires what is held.
+func (d *batch) end() {
+	d.mu.Lock()
+	d.gen++
+	expired := d.timer != nil && !d.timer.Stop()
+	if d.ended = true; d.mutant == "the end leaves to the timer what is due" && expired {
+		d.mu.Unlock()
+		return
+	}
+	all := d.take()
+	if d.mutant != "the end fires under the lock" {
+		d.mu.Unlock()
+	} else {
+		defer d.mu.Unlock()
+	}
+	if len(all) > 0 {
+		d.fire(all)
+	}
+}
+
 func batchSpec(mutant string, source db.TimeSource) db.Spec {
 	name, full := "zoo batch", db.FullFires
 	if mutant == makesRoom {
@@ -113,12 +164,12 @@ func batchSpec(mutant string, source db.TimeSource) db.Spec {
 		Time: source,
 		NewBatch: func(env db.Env, cfg db.Config, fire func([]int)) db.Funcs {
 			d := &batch{clock: env.Clock, wait: cfg.Wait, most: cfg.Full, fire: fire, mutant: mutant}
-			return db.Funcs{Call: d.call, Cancel: d.cancel}
+			return db.Funcs{Call: d.call, Cancel: d.cancel, Close: d.end}
 		},
 		Traits: db.Traits{
 			Edges: []db.Edges{db.Trailing}, Payload: db.AllPayloads, Tie: db.EitherTie, StaleFire: db.StaleForbidden,
 			CancelBarrier: db.NoBarrier, AfterCancel: db.CancelReusable, ZeroWait: db.ZeroNextTick,
-			Overlap: db.Parallel, Full: full,
+			Overlap: db.Parallel, Full: full, CloseFlush: db.CloseFires, PanicPolicy: db.PanicPropagates,
 		},
 	}
 }
@@ -134,4 +185,9 @@ var batchMutants = []mistake{
 	{"a batch holds one more than it may", "DB-FULL"},
 	{"what has fired at its pause fills the next batch", "DB-FULL"},
 	{"what was cancelled fills the next batch", "DB-FULL"},
+	{"a full batch fires under the lock", "X-REENT"},
+	{"a full batch is cut off when its callback has returned", "X-REENT"},
+	{"a panic in a full batch keeps a lock", "X-PANIC"},
+	{"the end fires under the lock", "X-REENT"},
+	{"the end leaves to the timer what is due", "DB-CLOSE"},
 }

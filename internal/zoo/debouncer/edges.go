@@ -3,6 +3,7 @@ package debouncer
 import (
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jonboulle/clockwork"
@@ -32,7 +33,8 @@ type anyEdge struct {
 	everBounded  bool
 	boundedSince time.Time
 	stopped      bool
-	wedged       bool // only of the mutant that needs it
+	wedged       bool          // only of the mutant that needs it
+	newest       *atomic.Int64 // of all instances, for the mutant that needs it
 }
 
 func (d *anyEdge) is(mutant string) bool { return d.mutant == mutant }
@@ -156,6 +158,7 @@ func (d *anyEdge) wait(v int, now time.Time) {
 		return
 	}
 	d.pending = true
+	d.newest.Store(int64(v))
 	d.arm(now)
 }
 
@@ -199,7 +202,14 @@ func (d *anyEdge) arm(now time.Time) {
 			}
 			from = d.boundedSince
 		}
-		if bound := from.Add(d.cfg.MaxWait); bound.Before(at) {
+		most := d.cfg.MaxWait
+		switch {
+		case d.is("the bound is 32 bits of microseconds"):
+			most = time.Duration(int32(most/time.Microsecond))*time.Microsecond + most%time.Microsecond
+		case d.is("nobody stops the timer of the bound") && d.first.Equal(now):
+			d.clock.AfterFunc(most, func() {})
+		}
+		if bound := from.Add(most); bound.Before(at) {
 			at, bounded = bound, true
 		}
 	}
@@ -221,6 +231,9 @@ func (d *anyEdge) arm(now time.Time) {
 		d.pending = false
 		d.everBounded = d.everBounded || bounded
 		v := d.value
+		if d.is("instances share a payload") {
+			v = int(d.newest.Load())
+		}
 		d.mu.Unlock()
 		d.fire(v)
 	})
@@ -278,6 +291,7 @@ func (d *anyEdge) stop() {
 func (d *anyEdge) end() {
 	d.mu.Lock()
 	fires := d.pending || d.is("close fires again what has led") && d.inBurst && d.cfg.Edges == db.LeadingAndTrailing
+	fires = fires && !(d.is("the end drops what is due") && d.isDue() && d.cfg.Edges == db.LeadingAndTrailing)
 	d.pending, d.stopped = false, true
 	v := d.value
 	d.mu.Unlock()
@@ -300,11 +314,12 @@ func edgeSpec(only db.Edges) db.Spec {
 }
 
 func edgesSpec(mutant string, source db.TimeSource) db.Spec {
+	newest := new(atomic.Int64)
 	return db.Spec{
 		Name: "zoo debouncer of every edge",
 		Time: source,
 		New: func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
-			d := &anyEdge{clock: env.Clock, cfg: cfg, fire: fire, mutant: mutant}
+			d := &anyEdge{clock: env.Clock, cfg: cfg, fire: fire, mutant: mutant, newest: newest}
 			return d.funcs()
 		},
 		Traits: db.Traits{
@@ -322,7 +337,7 @@ func edgesSpec(mutant string, source db.TimeSource) db.Spec {
 func onCallSpec(mutant string, source db.TimeSource) db.Spec {
 	spec := edgesSpec(mutant, source)
 	spec.New = func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
-		d := &anyEdge{clock: env.Clock, cfg: cfg, fire: fire, mutant: mutant, onCall: true}
+		d := &anyEdge{clock: env.Clock, cfg: cfg, fire: fire, mutant: mutant, onCall: true, newest: new(atomic.Int64)}
 		return d.funcs()
 	}
 	spec.Name = "zoo debouncer with a bound on call"
@@ -375,4 +390,8 @@ var edgeMutants = []mistake{
 	{"a flush of what is due leaves it pending", "DB-BOTHN"},
 	{"a flush of nothing ends the burst", "DB-LEAD1"},
 	{"stop leaves to the timer what is due", "DB-STOP"},
+	{"the bound is 32 bits of microseconds", "DB-MAXNE"},
+	{"nobody stops the timer of the bound", "X-LEAK"},
+	{"instances share a payload", "X-ISO"},
+	{"the end drops what is due", "DB-CLOSE"},
 }
