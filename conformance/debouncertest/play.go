@@ -155,7 +155,9 @@ func (p *player) do(s conformance.Step) {
 			return
 		}
 		other, last := on, on.N%2 == 1
-		other.N += besides // who shares payloads shows it, whichever of the two has been called last
+		if on.Op == conformance.OpCall {
+			other.N += besides // who shares payloads shows it, whichever of the two has been called last
+		}
 		if !last {
 			second.do(other, &conformance.Done{})
 		}
