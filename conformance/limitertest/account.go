@@ -65,6 +65,7 @@ type difference struct {
 	event             int
 	at                time.Duration
 	headline, because string
+	slight            bool // of a wait that returned less than a quarter of an interval early or late
 }
 
 // accounted follows a trace and returns the first difference, nil if there is none.

@@ -108,6 +108,9 @@ func (a *account) returned(c *claim) {
 func (a *account) served(c *claim, deadline time.Duration) {
 	d, at, fifo := c.d, c.d.Ended.At, a.traits.Fair == FairFIFO
 	what := fmt.Sprintf("wait %d at %s", d.N, timeline.Duration(d.At))
+	if a.found != nil {
+		return // another that gave up at this instant
+	}
 	switch {
 	case c.cancelled >= 0 && at > c.cancelled+a.traits.Latency:
 		a.differ("W-CANCEL", c.cancelled, "its context was cancelled at "+timeline.Duration(c.cancelled),
@@ -125,6 +128,10 @@ func (a *account) served(c *claim, deadline time.Duration) {
 		a.differ("W-NOTEARLY", at, a.level(),
 			"%s returned at %s, before its tokens were there", what, timeline.Duration(at))
 	}
+	if off := max(c.from-at, at-c.to); fifo && a.found != nil && off > 0 {
+		brings := new(big.Int).Mul(a.flow, big.NewInt(int64(off)))
+		a.found.slight = brings.Lsh(brings, 2).Cmp(a.one) < 0
+	}
 	c.ended = true
 	if !fifo {
 		a.add(0, -d.N)
@@ -134,6 +141,8 @@ func (a *account) served(c *claim, deadline time.Duration) {
 		a.add(d.N, d.N)
 	case eatsTwice:
 		a.add(-d.N, -d.N)
+	case eatsAnything:
+		a.add(-d.N, d.N)
 	}
 }
 

@@ -132,6 +132,8 @@ func (c *contract) claimFamilies(s *suite.Suite) []suite.Family {
 			"rate=1/1s burst=2 | allow 2 @10s | setburst 2 @0 | allow 2 @10s",
 			"rate=1/1s burst=2 | allow 2 @10s | reserve 1 @10s | cancel 1 @0 | allow 2 @10s",
 			"rate=1/1s burst=2 | allow 2 @10s | tokens @0 | allow 2 @10s",
+			"rate=1/1s burst=3 | setburst 1 @1s | allow 3 @0",
+			"rate=1/1s burst=3 | setburst 1 @1s | allow 1 @0 | allow 1 @0",
 			"rate=1/1s burst=3 | allow 1 @10s | tokens @0 | tokens @9s | tokens @10s")...)
 		e.add("back in time", backAgain()...)
 	}

@@ -88,6 +88,9 @@ func (l *debtBucket) fill(t time.Time) {
 		return
 	}
 	l.last = t
+	if l.is("a lower burst leaves the tokens for old instants") {
+		l.tokens = min(l.tokens, float64(l.burst))
+	}
 	if l.is("what is owed is forgotten after an hour") && dt > time.Hour {
 		l.tokens = max(0, l.tokens)
 	}
@@ -377,7 +380,7 @@ func (l *debtBucket) setBurst(t time.Time, burst int) {
 		l.mu.Lock()
 		l.tokens = tokens
 	}
-	if !l.is("a lower burst leaves the tokens") {
+	if !l.is("a lower burst leaves the tokens") && !l.is("a lower burst leaves the tokens for old instants") {
 		l.tokens = min(l.tokens, float64(burst))
 	}
 	if l.is("a lower burst puts off the next token") && burst < old {

@@ -81,7 +81,8 @@ func Designs() []zoo.Design {
 		creditSpec("", lt.Injected), creditSpec("", lt.PackageTime), creditSpec("", lt.Explicit),
 		creditSpec(refusesDebts, lt.PackageTime),
 		pollingSpec(lt.PackageTime), pollingSpec(lt.Injected),
-		quickSpec("", lt.PackageTime), quickSpec("", lt.Injected), pacerSpec("", lt.PackageTime), pacerSpec("", lt.Injected),
+		quickSpec("", lt.PackageTime), quickSpec("", lt.Injected),
+		pacerSpec("", lt.PackageTime), pacerSpec("", lt.Injected),
 		tickSpec("", lt.PackageTime), oneSpec("", lt.Explicit), oneSpec("", lt.Injected),
 	}
 	specs = append(specs, refusingSpecs()...)
@@ -239,6 +240,7 @@ var debtMutants = []struct {
 	{"a limit that is set in the past rewinds", "RL-PAST", "back in time", lt.Explicit},
 	{"a burst that is set in the past rewinds", "RL-PAST", "back in time", lt.Explicit},
 	{"a cancel in the past rewinds", "RL-PAST", "back in time", lt.Explicit},
+	{"a lower burst leaves the tokens for old instants", "RL-PAST", "back in time", lt.Explicit},
 	{"a higher burst is pro-rated", "SB-NOGIFT", "bursts", lt.Explicit},
 	{"a lower burst is pro-rated", "SB-LIVE", "bursts and reservations", lt.Explicit},
 	{"a burst of 2^30 denies everything", "X-CFG", "odd bursts", lt.Explicit},
