@@ -43,7 +43,7 @@ func (p *pacer) allow() bool {
 func (p *pacer) wait() {
 	p.mu.Lock()
 	now := p.clock.Now()
-	if p.mutant != "a wait keeps all idle time" || p.next.IsZero() {
+	if p.mutant != "a wait keeps all idle time" {
 		p.turn(now)
 	}
 	if p.mutant == "a wait cuts now to milliseconds" {
@@ -69,7 +69,8 @@ func pacerSpec(mutant string, source lt.TimeSource) lt.Spec {
 			if cfg.Rate.Events < 1 || every < 1 || cfg.Burst < 1 || time.Duration(cfg.Burst) > 1<<62/every {
 				panic("pacer: want a burst of at least 1, and an interval")
 			}
-			p := &pacer{clock: env.Clock, mutant: mutant, every: every, slack: time.Duration(cfg.Burst-1) * every}
+			slack := time.Duration(cfg.Burst-1) * every
+			p := &pacer{clock: env.Clock, mutant: mutant, every: every, slack: slack, next: env.Clock.Now().Add(-slack)}
 			return lt.Funcs{Allow: p.allow, Wait: func(n int) {
 				if n != 1 {
 					panic("pacer: one turn at a time")
