@@ -50,6 +50,7 @@ type claim struct {
 	limits       int           // how many limits had been set when it was made
 	cancelled    time.Duration // when its context was cancelled; never if negative
 	free         bool          // made under Inf: nothing was taken
+	outgrown     bool          // the burst has fallen below what it waits for, so that it may fail
 	ended        bool          // it has returned, or was given up
 	inOrder      bool          // given up after all later ones, which were given up in reverse order
 	unreturned   int           // how many of its tokens may not have been given back
@@ -64,6 +65,7 @@ type difference struct {
 	event             int
 	at                time.Duration
 	headline, because string
+	slight            bool // of a wait that returned less than a quarter of an interval early or late
 }
 
 // accounted follows a trace and returns the first difference, nil if there is none.

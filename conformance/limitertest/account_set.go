@@ -1,6 +1,11 @@
 package limitertest
 
-import "math/big"
+import (
+	"math/big"
+	"slices"
+
+	"github.com/escapement-go/escapement/conformance"
+)
 
 // setLimit changes the rate.
 func (a *account) setLimit(r Rate) {
@@ -69,5 +74,22 @@ func (a *account) setBurst(burst int) {
 		a.noFloor = true
 	}
 	a.add(lo, hi)
+	for _, c := range a.claims {
+		c.outgrown = c.outgrown || c.d.Op == conformance.OpWait && !c.ended && !c.free && a.refuses(c.d.N)
+	}
 	a.moved()
+}
+
+// refuses reports whether a wait for n tokens may fail because the bucket never holds as many.
+func (a *account) refuses(n int) bool {
+	return n > a.burst && !a.traits.NextPays && a.traits.Oversize != OversizePrepaid &&
+		a.traits.Oversize != OversizeWaits
+}
+
+// outgrownFirst reports whether a burst was set that is less than what a wait is for, before the
+// wait returned.
+func (a *account) outgrownFirst(d *conformance.Done) bool {
+	return slices.ContainsFunc(a.tr.Done, func(o conformance.Done) bool {
+		return o.Op == conformance.OpSetBurst && o.N < d.N && o.Began.Seq > d.Began.Seq && o.Began.Seq < d.Ended.Seq
+	})
 }

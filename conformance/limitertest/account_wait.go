@@ -24,7 +24,7 @@ func (a *account) wait(d *conformance.Done, number, sets int, early bool) {
 				"wait %d at %s %s, want an error at once", d.N, timeline.Duration(d.At), outcome(d))
 		}
 		if a.waived == "W-PRE" {
-			a.add(-d.N, 0)
+			a.add(-d.N, -d.N)
 		}
 		return
 	case d.N < 1:
@@ -44,7 +44,7 @@ func (a *account) wait(d *conformance.Done, number, sets int, early bool) {
 	}
 	after := func(level *big.Int) time.Duration { return a.due(new(big.Int).Sub(level, a.need(d.N))) }
 	c.from, c.to = after(a.hi), after(a.lo)
-	if failed && !a.cancelledFirst(d, number) {
+	if failed && !a.cancelledFirst(d, number) && !a.outgrownFirst(d) {
 		a.failed(c)
 		return
 	}
@@ -108,6 +108,9 @@ func (a *account) returned(c *claim) {
 func (a *account) served(c *claim, deadline time.Duration) {
 	d, at, fifo := c.d, c.d.Ended.At, a.traits.Fair == FairFIFO
 	what := fmt.Sprintf("wait %d at %s", d.N, timeline.Duration(d.At))
+	if a.found != nil {
+		return // another that gave up at this instant
+	}
 	switch {
 	case c.cancelled >= 0 && at > c.cancelled+a.traits.Latency:
 		a.differ("W-CANCEL", c.cancelled, "its context was cancelled at "+timeline.Duration(c.cancelled),
@@ -125,11 +128,20 @@ func (a *account) served(c *claim, deadline time.Duration) {
 		a.differ("W-NOTEARLY", at, a.level(),
 			"%s returned at %s, before its tokens were there", what, timeline.Duration(at))
 	}
+	if off := max(c.from-at, at-c.to); fifo && a.found != nil && off > 0 {
+		brings := new(big.Int).Mul(a.flow, big.NewInt(int64(off)))
+		a.found.slight = brings.Lsh(brings, 2).Cmp(a.one) < 0
+	}
 	c.ended = true
 	if !fifo {
 		a.add(0, -d.N)
 	}
-	if a.waived == "W-EATS" {
+	switch a.waived {
+	case eatsNothing:
+		a.add(d.N, d.N)
+	case eatsTwice:
+		a.add(-d.N, -d.N)
+	case eatsAnything:
 		a.add(-d.N, d.N)
 	}
 }
@@ -139,6 +151,10 @@ func (a *account) left(c *claim, deadline time.Duration) {
 	d, at, fifo := c.d, c.d.Ended.At, a.traits.Fair == FairFIFO
 	what := fmt.Sprintf("wait %d at %s", d.N, timeline.Duration(d.At))
 	switch {
+	case c.outgrown && (c.cancelled < 0 || at <= c.cancelled) && at <= deadline:
+		a.giveBack(c, 0, d.N) // it may have taken something, or nothing yet
+		a.moved()
+		return
 	case c.cancelled >= 0 && at <= c.cancelled+a.traits.Latency:
 	case c.cancelled >= 0 && c.cancelled < deadline:
 		a.differ("W-CANCEL", c.cancelled, "its context was cancelled at "+timeline.Duration(c.cancelled),
@@ -164,7 +180,7 @@ func (a *account) leavers(at time.Duration) {
 		d := c.d
 		gone := d.Op == conformance.OpWait && !c.ended && !c.free && d.Err != nil && d.Ended.Seq != 0 &&
 			d.Ended.At == at
-		if gone && (c.cancelled >= 0 || d.D > 0 && at == d.At+d.D) {
+		if gone && (c.outgrown || c.cancelled >= 0 || d.D > 0 && at == d.At+d.D) {
 			a.returned(c)
 		}
 	}
@@ -185,7 +201,7 @@ func (a *account) finish() {
 		case c.d.D > 0 && a.tr.End-a.traits.Latency > deadline:
 			a.differ("W-DEAD", deadline, "its deadline was at "+timeline.Duration(deadline),
 				"%s, want an error by then", what)
-		case a.traits.Fair == FairFIFO && !a.noFloor && c.to < math.MaxInt64 && a.tr.End-a.grace > c.to:
+		case a.traits.Fair == FairFIFO && !a.noFloor && !c.outgrown && c.to < math.MaxInt64 && a.tr.End-a.grace > c.to:
 			a.differ("W-EXACT", c.to, a.level()+", with what it waits for taken off",
 				"%s, want nil at %s", what, timeline.Duration(c.to))
 		}

@@ -18,7 +18,8 @@ func instantRules() []rule {
 		{
 			Rule: core("RL-PAST",
 				"Instants that go back MUST NOT add tokens: all that is granted between the earliest and "+
-					"the newest instant stays within the envelope."),
+					"the newest instant stays within the envelope. Where the newest instant stands, as declared, "+
+					"they MUST NOT take away tokens either."),
 			Ops: ops(conformance.OpAllow), Declared: []string{"BackTime"},
 			Unless:  cannotGoBack,
 			About:   func(j suite.Job) bool { return suite.GoesBack(j.Schedule) },
@@ -62,6 +63,12 @@ func (x *exam) past() *suite.Violation {
 	if !x.made() || x.judgeable() || x.Schedule.Config.Rate.Events <= 0 {
 		return nil
 	}
+	if v := x.deniedEarlier(); v != nil {
+		return v
+	}
+	if v := x.aboveLowered(); v != nil {
+		return v
+	}
 	v := x.view()
 	sum, unpaid := 0, 0
 	lo, hi := time.Duration(math.MaxInt64), time.Duration(math.MinInt64)
@@ -102,6 +109,59 @@ func (x *exam) past() *suite.Violation {
 				fmt.Sprintf("all instants lie between %s and %s; asking about an earlier one brings no time",
 					timeline.Duration(lo), timeline.Duration(hi)),
 				"%d tokens were granted by step %d, want %s at the most", sum, i+1, number(f))
+		}
+	}
+	return nil
+}
+
+// deniedEarlier looks for a request about an earlier instant that is denied though less was granted so
+// far than there was at first, where it counts as made at the newest instant.
+func (x *exam) deniedEarlier() *suite.Violation {
+	burst, sum, newest := x.Schedule.Config.Burst, 0, time.Duration(math.MinInt64)
+	if x.traits.BackTime != BackClamp || x.traits.Initial != InitialFull || x.traits.scale() > 0 {
+		return nil
+	}
+	for _, d := range x.Done {
+		if d.Op != conformance.OpAllow {
+			return nil
+		}
+		if newest = max(newest, d.At); d.N < 1 || d.N > burst {
+			continue
+		}
+		switch {
+		case d.OK:
+			sum += d.N
+		case d.At < newest && sum+d.N <= burst:
+			return x.broken(d.At, fmt.Sprintf("BackClamp is declared: the newest instant stands, and of the %d tokens "+
+				"that there were at first only %d were granted before", burst, sum),
+				"allow %d at %s, after %s, was denied, want granted", d.N, timeline.Duration(d.At),
+				timeline.Duration(newest))
+		}
+	}
+	return nil
+}
+
+// aboveLowered looks for more tokens than a burst that was set, and the time since, can bring.
+func (x *exam) aboveLowered() *suite.Violation {
+	v := x.view()
+	burst, sum, newest, from := -1, 0, time.Duration(math.MinInt64), time.Duration(0)
+	if x.traits.BackTime != BackClamp || x.traits.NextPays || x.traits.Oversize == OversizePrepaid {
+		return nil
+	}
+	for _, d := range x.Done {
+		switch newest = max(newest, d.At); {
+		case d.Op == conformance.OpSetBurst && d.N > 0:
+			burst, sum, from = d.N, 0, newest
+		case d.Op != conformance.OpAllow:
+			return nil
+		case burst > 0 && d.OK && d.N > 0:
+			sum += d.N
+			most := new(big.Int).Mul(v.events, big.NewInt(int64(newest-from)))
+			if most.Add(most, v.units(burst)).Add(most, v.tolerance).Cmp(v.units(sum)) < 0 {
+				return x.broken(d.At, "BackClamp is declared: the newest instant stands, and that was "+
+					timeline.Duration(from)+" when the burst was set",
+					"%d tokens were granted after a burst of %d was set", sum, burst)
+			}
 		}
 	}
 	return nil

@@ -114,6 +114,7 @@ func (c *contract) claimFamilies(s *suite.Suite) []suite.Family {
 		e.infinite()
 	}
 	e.add("a nanosecond too early", e.nearlyThere()...)
+	e.add("waits at all rates", e.paced()...)
 	e.add("starving", starvingWaits()...)
 	e.add("idle again and again", e.idling()...)
 	e.add("owed for days", e.owing()...)
@@ -131,6 +132,8 @@ func (c *contract) claimFamilies(s *suite.Suite) []suite.Family {
 			"rate=1/1s burst=2 | allow 2 @10s | setburst 2 @0 | allow 2 @10s",
 			"rate=1/1s burst=2 | allow 2 @10s | reserve 1 @10s | cancel 1 @0 | allow 2 @10s",
 			"rate=1/1s burst=2 | allow 2 @10s | tokens @0 | allow 2 @10s",
+			"rate=1/1s burst=3 | setburst 1 @1s | allow 3 @0",
+			"rate=1/1s burst=3 | setburst 1 @1s | allow 1 @0 | allow 1 @0",
 			"rate=1/1s burst=3 | allow 1 @10s | tokens @0 | tokens @9s | tokens @10s")...)
 		e.add("back in time", backAgain()...)
 	}
@@ -218,6 +221,21 @@ func (e *explorer) nearlyThere() []conformance.Schedule {
 	return append(out, followed(limited("10/1s", 1), head, claim, early, 2)[1:]...)
 }
 
+// paced lists schedules of single waits and requests in turn: after idle times, at instants that are no
+// whole number of milliseconds, and at rates whose interval is none.
+func (e *explorer) paced() []conformance.Schedule {
+	if !e.Accepts(conformance.OpAllow) {
+		return nil // those who have nothing but waits are asked by them everywhere
+	}
+	var out []conformance.Schedule
+	for _, cfg := range []conformance.Config{limited("10/1s", 1), limited("3/1s", 1), limited("7/1s", 2)} {
+		t := cfg.Rate.Interval()
+		out = append(out, suite.Sequences(cfg, steps("wait 1", "allow 1"),
+			[]time.Duration{0, t/2 + 123_457, t, 100 * t}, 3)...)
+	}
+	return out
+}
+
 // rows are reservations of one instant that are given up in order, in reverse, or from the
 // middle on, at rates whose interval is not a whole number of nanoseconds.
 func rows() []conformance.Schedule {
@@ -231,6 +249,12 @@ func rows() []conformance.Schedule {
 				}
 			}
 		}
+	}
+	for _, after := range []int{3, 5, 7} { // a limiter may remember only so many
+		s := suite.Plan(limited("10/1s", 8), steps("allow 8", "reserve 8")...)
+		s.Steps = append(s.Steps, slices.Repeat([]conformance.Step{{Op: conformance.OpReserve, N: 1}}, after)...)
+		s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpCancel, N: 1}, lastReserve)
+		out = append(out, s)
 	}
 	return out
 }

@@ -86,6 +86,9 @@ func (l *bucket) allow(t time.Time, n int) (ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.begin(t)
+	if t.Before(l.last) && l.is("an old instant is denied") {
+		return false
+	}
 	if ok, decided := l.unusual(n); decided {
 		return ok
 	}

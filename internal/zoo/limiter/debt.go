@@ -88,6 +88,9 @@ func (l *debtBucket) fill(t time.Time) {
 		return
 	}
 	l.last = t
+	if l.is("a lower burst leaves the tokens for old instants") {
+		l.tokens = min(l.tokens, float64(l.burst))
+	}
 	if l.is("what is owed is forgotten after an hour") && dt > time.Hour {
 		l.tokens = max(0, l.tokens)
 	}
@@ -236,7 +239,9 @@ func (c *debtClaim) cancelAt(t time.Time) {
 	after := false
 	for _, o := range l.held {
 		if after && !o.gone && !o.free {
-			later += o.n
+			if later += o.n; l.is("a cancel sees four later reservations") {
+				later = min(later, 4) // of one token each
+			}
 		}
 		after = after || o == c
 	}
@@ -375,7 +380,7 @@ func (l *debtBucket) setBurst(t time.Time, burst int) {
 		l.mu.Lock()
 		l.tokens = tokens
 	}
-	if !l.is("a lower burst leaves the tokens") {
+	if !l.is("a lower burst leaves the tokens") && !l.is("a lower burst leaves the tokens for old instants") {
 		l.tokens = min(l.tokens, float64(burst))
 	}
 	if l.is("a lower burst puts off the next token") && burst < old {

@@ -55,6 +55,7 @@ func Mutants() []zoo.Mutant {
 		zoo.Mutant{Name: "one token: room for one more", Rule: "RL-CAP", Spec: oneSpec("room for one more",
 			lt.Explicit)})
 	all = append(all, quickMutants()...)
+	all = append(all, pacerMutants()...)
 	all = append(all, refusingMutants()...)
 	all = append(all, creditMutants()...)
 	all = append(all, remoteMutants()...)
@@ -81,6 +82,7 @@ func Designs() []zoo.Design {
 		creditSpec(refusesDebts, lt.PackageTime),
 		pollingSpec(lt.PackageTime), pollingSpec(lt.Injected),
 		quickSpec("", lt.PackageTime), quickSpec("", lt.Injected),
+		pacerSpec("", lt.PackageTime), pacerSpec("", lt.Injected),
 		tickSpec("", lt.PackageTime), oneSpec("", lt.Explicit), oneSpec("", lt.Injected),
 	}
 	specs = append(specs, refusingSpecs()...)
@@ -151,6 +153,7 @@ var bucketMutants = []struct{ name, rule string }{
 	{"grants more than the burst", "RL-NBIG"},
 	{"a large request resets the bucket", "RL-NBIG"},
 	{"an old instant rewinds", "RL-PAST"},
+	{"an old instant is denied", "RL-PAST"},
 	{"the zero time means new", "RL-EPOCH"},
 	{"unix 0 means new", "RL-EPOCH"},
 	{"panics when it is empty", "X-CALLS"},
@@ -176,6 +179,8 @@ var queueMutants = []struct{ name, rule, family string }{
 	{"a request overtakes those who wait", "W-NOSTARVE", "starving"},
 	{"who gives up leaves the next asleep", "W-NOLOST", "waits"},
 	{"a new limit leaves the timer", "W-WAKE", "limits and waits"},
+	{"who gives up leaves the timer", "W-WAKE", "deadlines"},
+	{"who waits for more than a lower burst stays first", "W-NOLOST", "bursts and waits"},
 }
 
 // debtMutants are those of the bucket that goes into debt, with the rule that must catch each and a family in
@@ -203,6 +208,7 @@ var debtMutants = []struct {
 	{"a cancel takes the tokens again", "CN-LOWER", "reservations", lt.Explicit},
 	{"a cancel refunds a token at most", "CN-LIFO", "reservations", lt.Explicit},
 	{"a cancel refunds everything", "CN-ANY", "reservations in a row", lt.Explicit},
+	{"a cancel sees four later reservations", "CN-ANY", "reservations in a row", lt.Explicit},
 	{"a late cancel refunds", "CN-LATE", "reservations", lt.Explicit},
 	{"a second cancel refunds again", "CN-IDEM", "reservations", lt.Explicit},
 	{"a cancel looks and refunds under two locks", "X-CONC", "cancelled before", lt.Explicit},
@@ -234,6 +240,7 @@ var debtMutants = []struct {
 	{"a limit that is set in the past rewinds", "RL-PAST", "back in time", lt.Explicit},
 	{"a burst that is set in the past rewinds", "RL-PAST", "back in time", lt.Explicit},
 	{"a cancel in the past rewinds", "RL-PAST", "back in time", lt.Explicit},
+	{"a lower burst leaves the tokens for old instants", "RL-PAST", "back in time", lt.Explicit},
 	{"a higher burst is pro-rated", "SB-NOGIFT", "bursts", lt.Explicit},
 	{"a lower burst is pro-rated", "SB-LIVE", "bursts and reservations", lt.Explicit},
 	{"a burst of 2^30 denies everything", "X-CFG", "odd bursts", lt.Explicit},

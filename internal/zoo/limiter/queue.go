@@ -32,8 +32,17 @@ type queueBucket struct {
 }
 
 type queued struct {
-	n      int
-	served chan struct{}
+	n       int
+	served  chan struct{} // closed when it is decided
+	refused bool          // it is for more than the burst
+}
+
+// outcome is what a wait returns that is decided.
+func (w *queued) outcome() error {
+	if w.refused {
+		return errTooMany
+	}
+	return nil
 }
 
 func newQueue(clock clockwork.Clock, cfg lt.Config, mutant string) *queueBucket {
@@ -65,9 +74,16 @@ func (l *queueBucket) fill() {
 // serve gives to those who wait what is there, and sets the timer for the next.
 func (l *queueBucket) serve() {
 	l.fill()
-	for len(l.queue) > 0 && l.level >= l.units(l.queue[0].n) {
-		l.level -= l.units(l.queue[0].n)
-		close(l.queue[0].served)
+	for len(l.queue) > 0 {
+		first := l.queue[0]
+		first.refused = first.n > l.burst && l.mutant != "who waits for more than a lower burst stays first"
+		if !first.refused && l.level < l.units(first.n) {
+			break
+		}
+		if !first.refused {
+			l.level -= l.units(first.n)
+		}
+		close(first.served)
 		l.queue = l.queue[1:]
 	}
 	if l.wakeup != nil {
@@ -99,7 +115,7 @@ func (l *queueBucket) waitN(ctx context.Context, n int) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	w := &queued{n, make(chan struct{})}
+	w := &queued{n: n, served: make(chan struct{})}
 	l.mu.Lock()
 	if n < 0 || n > l.burst {
 		l.mu.Unlock()
@@ -114,19 +130,21 @@ func (l *queueBucket) waitN(ctx context.Context, n int) error {
 	l.mu.Unlock()
 	select {
 	case <-w.served:
-		return nil
+		return w.outcome()
 	case <-ctx.Done():
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	i := slices.Index(l.queue, w)
 	if i < 0 {
-		return nil // served meanwhile
+		return w.outcome() // decided meanwhile
 	}
 	l.queue = slices.Delete(l.queue, i, i+1)
-	if l.mutant == "who gives up leaves the next asleep" {
+	switch l.mutant {
+	case "who gives up leaves the next asleep":
 		l.wakeup.Stop()
-	} else {
+	case "who gives up leaves the timer":
+	default:
 		l.serve()
 	}
 	return ctx.Err()

@@ -1,0 +1,98 @@
+package limiter
+
+import (
+	"sync"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+
+	lt "github.com/escapement-go/escapement/conformance/limitertest"
+	"github.com/escapement-go/escapement/internal/zoo"
+)
+
+// pacer hands out single turns, and who waits sleeps until its own comes. It is correct unless mutant
+// names one of its mistakes.
+type pacer struct {
+	clock  clockwork.Clock
+	mutant string
+	every  time.Duration
+	slack  time.Duration // how long unused turns are kept
+
+	mu   sync.Mutex
+	next time.Time // the first turn that is free
+}
+
+// turn brings the pacer up to now.
+func (p *pacer) turn(now time.Time) {
+	if oldest := now.Add(-p.slack); p.next.Before(oldest) {
+		p.next = oldest
+	}
+}
+
+func (p *pacer) allow() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.clock.Now()
+	if p.turn(now); p.next.After(now) {
+		return false
+	}
+	p.next = p.next.Add(p.every)
+	return true
+}
+
+func (p *pacer) wait() {
+	p.mu.Lock()
+	now := p.clock.Now()
+	if p.mutant != "a wait keeps all idle time" {
+		p.turn(now)
+	}
+	if p.mutant == "a wait cuts now to milliseconds" {
+		now = now.Truncate(time.Millisecond)
+	}
+	d := p.next.Sub(now)
+	if p.mutant == "a wait sleeps whole microseconds" {
+		d = d.Truncate(time.Microsecond)
+	}
+	p.next = p.next.Add(p.every)
+	p.mu.Unlock()
+	if d > 0 {
+		p.clock.Sleep(d)
+	}
+}
+
+func pacerSpec(mutant string, source lt.TimeSource) lt.Spec {
+	return lt.Spec{
+		Name: "zoo: pacer: " + mutant,
+		Time: source,
+		New: func(env lt.Env, cfg lt.Config) lt.Funcs {
+			every := cfg.Rate.Interval()
+			if cfg.Rate.Events < 1 || every < 1 || cfg.Burst < 1 || time.Duration(cfg.Burst) > 1<<62/every {
+				panic("pacer: want a burst of at least 1, and an interval")
+			}
+			slack := time.Duration(cfg.Burst-1) * every
+			p := &pacer{clock: env.Clock, mutant: mutant, every: every, slack: slack, next: env.Clock.Now().Add(-slack)}
+			return lt.Funcs{Allow: p.allow, Wait: func(n int) {
+				if n != 1 {
+					panic("pacer: one turn at a time")
+				}
+				p.wait()
+			}}
+		},
+		Traits: lt.Traits{Initial: lt.InitialFull, Single: true, BackTime: lt.BackClamp, ZeroRate: lt.ZeroRateRefused,
+			Inf: lt.InfAbsent, Fair: lt.FairFIFO},
+	}
+}
+
+// pacerMutants are mistakes of waits that requests do not make.
+func pacerMutants() []zoo.Mutant {
+	var all []zoo.Mutant
+	for _, m := range []struct{ name, rule string }{
+		{"a wait keeps all idle time", "RL-ENV"},
+		{"a wait sleeps whole microseconds", "W-NOTEARLY"},
+		{"a wait cuts now to milliseconds", "W-EXACT"},
+	} {
+		all = append(all, zoo.Mutant{Name: m.name, Rule: m.rule, Spec: pacerSpec(m.name, lt.PackageTime),
+			Family: "waits at all rates"})
+	}
+	return all
+}
