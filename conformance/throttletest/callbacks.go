@@ -37,8 +37,13 @@ func (c *contract) callbacks(s *suite.Suite, e Edges) []suite.Family {
 		if forbidden != "" {
 			continue
 		}
-		out = append(out, suite.Family{Name: "inside " + string(op) + " " + e.String(),
-			Schedules: numbered(cfg.With("inside", string(op)), calls, []time.Duration{1, suite.Wait + 1}, 2)})
+		cfg := cfg.With("inside", string(op))
+		within := numbered(cfg, calls, []time.Duration{1, suite.Wait + 1}, 2)
+		if s.Accepts(conformance.OpFlush) && e&Trailing != 0 {
+			within = append(within, suite.Ending(numbered(cfg, calls, []time.Duration{1}, 2), conformance.OpFlush,
+				[]time.Duration{suite.Wait / 2})...)
+		}
+		out = append(out, suite.Family{Name: "inside " + string(op) + " " + e.String(), Schedules: within})
 	}
 	return append(out, c.slow(s, e, cmp.Or(edge.Slow(s, c.Traits().Reentrancy), forbidden))...)
 }
@@ -217,41 +222,6 @@ func (x *exam) busyLead() *suite.Violation {
 		if s.Op == conformance.OpCall && idle && first && !x.fired(s) {
 			return suite.Broken(s.At, "no interval was running, and no callback",
 				"call %d was not emitted at %s", s.N, timeline.Duration(s.At))
-		}
-	}
-	return nil
-}
-
-// anchored judges from where the intervals of callbacks count that take time.
-func (x *exam) anchored() *suite.Violation {
-	if x.unfinished() {
-		return nil
-	}
-	for _, s := range x.Schedule.Steps {
-		var last *conformance.Fire // that began before the event
-		now := false
-		for i := range x.Fires {
-			if f := &x.Fires[i]; f.Began.At < s.At {
-				last = f
-			} else if f.Began.At == s.At {
-				now = true
-			}
-		}
-		if last == nil || last.Ended.Seq == 0 || last.Ended.At >= s.At {
-			continue // nobody can tell whether a callback that ends at this instant is over
-		}
-		if s.Op != conformance.OpCall {
-			continue
-		}
-		start, end := timeline.Duration(last.Began.At), timeline.Duration(last.Ended.At)
-		switch since := s.At - x.Schedule.Config.Interval; {
-		case x.traits.Anchor == AnchorStart && !now && last.Began.At+1 < since:
-			return suite.Broken(s.At, "the callback before it ran from "+start+" to "+end+", and "+
-				"AnchorStart is declared",
-				"call %d was not emitted at %s", s.N, timeline.Duration(s.At))
-		case x.traits.Anchor == AnchorEnd && now && last.Ended.At-1 > since:
-			return suite.Broken(s.At, "the callback before it ran from "+start+" to "+end+", and AnchorEnd is declared",
-				"emitted at %s, want no emission", timeline.Duration(s.At))
 		}
 	}
 	return nil

@@ -144,7 +144,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			conformance.OpReset),
 		c.flushes(law(extended, "TH-FLUSH", "Flush MUST emit what is pending at once and once, "+
 			"and nothing if nothing is. Events after it MUST be emitted within an interval, "+
-			"and after a flush of nothing no sooner than without it.")),
+			"and after a flush of nothing no sooner than without it, and on the leading edge no later.")),
 		{
 			Rule: conformance.Rule{
 				ID:    "TH-ONEOF",
@@ -209,10 +209,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				Text: "The interval of a callback that takes time MUST count from its start, or from its end, " +
 					"as declared."},
 			Unless: func(_ *suite.Suite, tr *Traits) string { return undeclared(tr.Anchor == 0, "Anchor") },
-			Absent: on(suite.Rule[Traits, *exam]{}, Leading).Absent,
-			About: func(j suite.Job) bool {
-				return isBusy(j) && j.Schedule.Config.Edges == Leading
-			},
+			Absent: on(suite.Rule[Traits, *exam]{}, Leading, Trailing, LeadingAndTrailing).Absent,
+			About:  isBusy,
 			Beyond: []string{"TH-BUSY"},
 			Check:  (*exam).anchored,
 		},
@@ -430,6 +428,10 @@ func (x *exam) reentry() *suite.Violation {
 func (x *exam) leak() *suite.Violation {
 	if edge.Reentered(x.Recording) != nil {
 		return nil
+	}
+	if len(x.Left) == 0 && x.Armed && looksSoon(x.Schedule) {
+		return suite.Broken(x.End, "stop releases what the throttle holds, and no event comes any more",
+			"a timer is still armed, an hour after stop")
 	}
 	return x.LeftBehind()
 }

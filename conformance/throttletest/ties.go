@@ -25,6 +25,11 @@ func (c *contract) atEnd(s *suite.Suite, cfg conformance.Config, e Edges) []conf
 		out = append(out, suite.Plan(cfg, conformance.Step{Op: conformance.OpCall},
 			conformance.Step{Op: conformance.OpCall, At: 1}, conformance.Step{Op: op, At: suite.Wait, Racing: true}))
 	}
+	if s.Time == conformance.Injected && s.Accepts(conformance.OpStop) {
+		long := suite.Configured("interval", timeline.Duration(gone), "edges", e.String())
+		out = append(out, suite.Ending(numbered(long, calls, []time.Duration{1}, 2), conformance.OpStop,
+			[]time.Duration{suite.Wait / 2})...)
+	}
 	return suite.NumberedCalls(out)
 }
 
@@ -141,7 +146,7 @@ func (x *exam) atTie() *edge.Finding {
 	var found *edge.Finding
 	for _, early := range []bool{false, true} {
 		for _, opens := range []bool{true, false} {
-			f := edge.Compare(x.Recording, x.model(opens, early), NoPayload, x.terms())
+			f := edge.Compare(x.Recording, x.wanted(opens, early), NoPayload, x.terms())
 			switch {
 			case f.Violation == nil:
 				return f
