@@ -45,6 +45,11 @@ func (c *contract) callbacks(s *suite.Suite, e Edges) []suite.Family {
 		}
 		out = append(out, suite.Family{Name: "inside " + string(op) + " " + e.String(), Schedules: within})
 	}
+	if e&Leading != 0 && forbidden == "" && c.spec.Traits.Anchor == AnchorStart {
+		zero := suite.Configured("interval", "0", "edges", e.String(), "inside", string(conformance.OpCall))
+		out = append(out, suite.Family{Name: "inside zero " + e.String(), Skip: cmp.Or(s.Unsettled(), s.Livelocks()),
+			Schedules: numbered(zero, calls, []time.Duration{1}, 2)})
+	}
 	return append(out, c.slow(s, e, cmp.Or(edge.Slow(s, c.Traits().Reentrancy), forbidden))...)
 }
 
@@ -187,9 +192,13 @@ func (x *exam) flushedBusy() *suite.Violation {
 	return nil
 }
 
-// zeroBusy judges runs with an interval of 0 whose callbacks take time. An interval that counts
-// from the end of its callback lasts as long as that, so that only AnchorStart is judged.
+// zeroBusy judges runs with an interval of 0 whose callbacks take time, or bring an event at their
+// instant. An interval that counts from the end of its callback lasts as long as that, so that only
+// AnchorStart is judged.
 func (x *exam) zeroBusy() *suite.Violation {
+	if edge.Reentered(x.Recording) != nil || x.Schedule.Config.Inside != "" && x.traits.Boundary != BoundaryPasses {
+		return nil
+	}
 	if x.unfinished() || x.traits.Anchor != AnchorStart || x.payload == NoPayload {
 		return nil
 	}

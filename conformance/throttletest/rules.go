@@ -359,15 +359,21 @@ func zeroes(r suite.Rule[Traits, *exam]) suite.Rule[Traits, *exam] {
 	ordinarily := r.Check
 	r.About = func(j suite.Job) bool {
 		cfg := j.Schedule.Config
-		return cfg.Has("interval") && cfg.Interval == 0 && (ordinary(j) || cfg.Busy > 0)
+		return cfg.Has("interval") && cfg.Interval == 0 && (ordinary(j) || cfg.Busy > 0 ||
+			cfg.Inside == conformance.OpCall && cfg.K <= 1 && onlyCalls(j))
 	}
 	r.Check = func(x *exam) *suite.Violation {
-		if x.Schedule.Config.Busy > 0 {
+		if cfg := x.Schedule.Config; cfg.Busy > 0 || cfg.Inside != "" {
 			return x.zeroBusy()
 		}
 		return ordinarily(x)
 	}
 	return r
+}
+
+// onlyCalls selects the runs whose steps are calls.
+func onlyCalls(j suite.Job) bool {
+	return !slices.ContainsFunc(j.Schedule.Steps, func(s conformance.Step) bool { return s.Op != conformance.OpCall })
 }
 
 // dropped is the rule of what the leading edge alone drops.

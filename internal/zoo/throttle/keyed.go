@@ -25,8 +25,8 @@ func (d *timed) keys() (of func(key int) *timed) {
 				}
 			}
 		}
-		most := map[string]int{"remembers the newest fifty keys": 50, "remembers the newest hundred keys": 100}[d.mutant]
-		if most > 0 && len(order) == most {
+		fifty, hundred := d.mutant == "remembers the newest fifty keys", d.mutant == "remembers the newest hundred keys"
+		if fifty && len(order) == 50 || hundred && len(order) == 100 {
 			delete(known, order[0])
 			order = order[1:]
 		}

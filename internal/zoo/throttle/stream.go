@@ -92,12 +92,19 @@ func erringSpec(mutant string, source throttletest.TimeSource) throttletest.Spec
 	spec.New = func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
 		d := &timed{clock: env.Clock, cfg: cfg, emit: emit, mutant: mutant}
 		return throttletest.Funcs{
-			Call:   func(v int) { d.erred = false; d.call(v) },
-			Fault:  func(v int) { d.erred = true; emit(v) },
+			Call:   func(v int) { d.note(false); d.call(v) },
+			Fault:  func(v int) { d.note(true); emit(v) },
 			Close:  d.end,
 			Closed: d.closed,
 		}
 	}
 	spec.Traits.Windows, spec.Traits.Anchor, spec.Traits.PanicPolicy = 0, 0, 0
 	return spec
+}
+
+// note says whether the last item was an error.
+func (d *timed) note(erred bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.erred = erred
 }

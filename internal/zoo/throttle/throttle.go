@@ -78,6 +78,7 @@ var timedMistakes = []mistake{
 	{"a clock that is set back while nothing waits freezes it", "TH-CLOCKBACK"},
 	{"after a hundred years nothing passes", "TH-LEADNEXT"},
 	{"a flush emits under the lock", "X-REENT"},
+	{"an interval of 0 lasts until a timer ends it", "TH-ZERO"},
 	{"a flush of nothing begins the interval anew", "TH-FLUSH"},
 	{"counts emissions in a byte", "TH-RATE"},
 	{"a trailing interval counts from the end of its callback", "TH-ANCHOR"},

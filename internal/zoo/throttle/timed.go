@@ -151,6 +151,9 @@ func (d *timed) call(v int) {
 		}
 		return
 	}
+	if d.is("an interval of 0 lasts until a timer ends it") && d.cfg.Interval == 0 && !d.cool() {
+		return
+	}
 	if d.is("a panic leaves it busy") {
 		if d.busy {
 			return
@@ -161,6 +164,22 @@ func (d *timed) call(v int) {
 		return
 	}
 	d.enter(v)
+}
+
+// cool reports whether no timer runs, and lets one run.
+func (d *timed) cool() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.busy {
+		return false
+	}
+	d.busy = true
+	d.clock.AfterFunc(0, func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.busy = false
+	})
+	return true
 }
 
 func (d *timed) enter(v int) {
