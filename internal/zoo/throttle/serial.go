@@ -75,6 +75,9 @@ func (d *serial) call(v int) {
 }
 
 func (d *serial) arm(in time.Duration) {
+	if d.timer != nil {
+		d.timer.Stop()
+	}
 	d.gen++
 	gen := d.gen
 	d.timer = d.clock.AfterFunc(in, func() {

@@ -276,6 +276,9 @@ func (d *timed) enter(v int) {
 }
 
 func (d *timed) arm(in time.Duration) {
+	if d.timer != nil {
+		d.timer.Stop()
+	}
 	d.gen++
 	gen := d.gen
 	d.armed = true
@@ -322,8 +325,9 @@ func (d *timed) arm(in time.Duration) {
 		d.emit(v)
 		if d.is("a trailing interval counts from the end of its callback") {
 			d.mu.Lock()
-			d.until = d.clock.Now().Add(d.cfg.Interval)
-			d.arm(d.cfg.Interval)
+			if d.until = d.clock.Now().Add(d.cfg.Interval); !d.stopped {
+				d.arm(d.cfg.Interval)
+			}
 			d.mu.Unlock()
 		}
 	})
