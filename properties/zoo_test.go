@@ -48,7 +48,10 @@ var notDrawn = []struct {
 	what []string
 }{
 	{"waits below 0 are not drawn", []string{"DB-NEG"}},
-	{"the end of an input is not drawn", []string{"DB-CLOSE", "TH-CLOSE drops what is pending at the end"}},
+	{"the end of an input is not drawn", []string{
+		"DB-CLOSE", "TH-CLOSE drops what is pending at the end",
+		"TH-CLOSE an error that comes last takes what is pending with it",
+	}},
 	{"errors in a stream are not drawn", []string{"TH-ERR", "TH-ERRNEUT"}},
 	{"one key is drawn", []string{"DB-KEY", "TH-KEY"}},
 	{"one instance is drawn", []string{"X-ISO"}},
@@ -103,6 +106,10 @@ var notDrawn = []struct {
 		"TH-FLUSH", "TH-STOP flush emits what stop has dropped",
 		"TH-NOSPON a timer that a flush overtakes emits all the same",
 	}},
+	{"callbacks of a throttle bring no events in an interval of 0", []string{
+		"TH-ZERO an interval of 0 lasts until a timer ends it",
+	}},
+	{"it takes more than 256 emissions", []string{"TH-RATE counts emissions in a byte"}},
 	{"readers do not go", []string{"TH-CTX a send does not look at the context"}},
 	{"it takes four calls or five at the right instants", []string{
 		"DB-MAXNE a fire of the bound ends the burst",
@@ -117,6 +124,7 @@ var notDrawn = []struct {
 		"TH-SPACE a timer that has expired emits all the same",
 		"TH-SPACE a timer that has expired takes what is new",
 		"TH-RESET a timer that has expired ends the interval after a reset",
+		"X-LEAK an interval that ends after stop leaves a goroutine",
 	}},
 	{"what nobody holds is not released", []string{
 		"CT-OVERREL a permit gives its slots back twice",

@@ -37,8 +37,18 @@ func (c *contract) callbacks(s *suite.Suite, e Edges) []suite.Family {
 		if forbidden != "" {
 			continue
 		}
-		out = append(out, suite.Family{Name: "inside " + string(op) + " " + e.String(),
-			Schedules: numbered(cfg.With("inside", string(op)), calls, []time.Duration{1, suite.Wait + 1}, 2)})
+		cfg := cfg.With("inside", string(op))
+		within := numbered(cfg, calls, []time.Duration{1, suite.Wait + 1}, 2)
+		if s.Accepts(conformance.OpFlush) && e&Trailing != 0 {
+			within = append(within, suite.Ending(numbered(cfg, calls, []time.Duration{1}, 2), conformance.OpFlush,
+				[]time.Duration{suite.Wait / 2})...)
+		}
+		out = append(out, suite.Family{Name: "inside " + string(op) + " " + e.String(), Schedules: within})
+	}
+	if e&Leading != 0 && forbidden == "" && c.spec.Traits.Anchor == AnchorStart {
+		zero := suite.Configured("interval", "0", "edges", e.String(), "inside", string(conformance.OpCall))
+		out = append(out, suite.Family{Name: "inside zero " + e.String(), Skip: cmp.Or(s.Unsettled(), s.Livelocks()),
+			Schedules: numbered(zero, calls, []time.Duration{1}, 2)})
 	}
 	return append(out, c.slow(s, e, cmp.Or(edge.Slow(s, c.Traits().Reentrancy), forbidden))...)
 }
@@ -182,9 +192,13 @@ func (x *exam) flushedBusy() *suite.Violation {
 	return nil
 }
 
-// zeroBusy judges runs with an interval of 0 whose callbacks take time. An interval that counts
-// from the end of its callback lasts as long as that, so that only AnchorStart is judged.
+// zeroBusy judges runs with an interval of 0 whose callbacks take time, or bring an event at their
+// instant. An interval that counts from the end of its callback lasts as long as that, so that only
+// AnchorStart is judged.
 func (x *exam) zeroBusy() *suite.Violation {
+	if edge.Reentered(x.Recording) != nil || x.Schedule.Config.Inside != "" && x.traits.Boundary != BoundaryPasses {
+		return nil
+	}
 	if x.unfinished() || x.traits.Anchor != AnchorStart || x.payload == NoPayload {
 		return nil
 	}
@@ -217,41 +231,6 @@ func (x *exam) busyLead() *suite.Violation {
 		if s.Op == conformance.OpCall && idle && first && !x.fired(s) {
 			return suite.Broken(s.At, "no interval was running, and no callback",
 				"call %d was not emitted at %s", s.N, timeline.Duration(s.At))
-		}
-	}
-	return nil
-}
-
-// anchored judges from where the intervals of callbacks count that take time.
-func (x *exam) anchored() *suite.Violation {
-	if x.unfinished() {
-		return nil
-	}
-	for _, s := range x.Schedule.Steps {
-		var last *conformance.Fire // that began before the event
-		now := false
-		for i := range x.Fires {
-			if f := &x.Fires[i]; f.Began.At < s.At {
-				last = f
-			} else if f.Began.At == s.At {
-				now = true
-			}
-		}
-		if last == nil || last.Ended.Seq == 0 || last.Ended.At >= s.At {
-			continue // nobody can tell whether a callback that ends at this instant is over
-		}
-		if s.Op != conformance.OpCall {
-			continue
-		}
-		start, end := timeline.Duration(last.Began.At), timeline.Duration(last.Ended.At)
-		switch since := s.At - x.Schedule.Config.Interval; {
-		case x.traits.Anchor == AnchorStart && !now && last.Began.At+1 < since:
-			return suite.Broken(s.At, "the callback before it ran from "+start+" to "+end+", and "+
-				"AnchorStart is declared",
-				"call %d was not emitted at %s", s.N, timeline.Duration(s.At))
-		case x.traits.Anchor == AnchorEnd && now && last.Ended.At-1 > since:
-			return suite.Broken(s.At, "the callback before it ran from "+start+" to "+end+", and AnchorEnd is declared",
-				"emitted at %s, want no emission", timeline.Duration(s.At))
 		}
 	}
 	return nil

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
 )
@@ -91,6 +93,10 @@ func (x *exam) flushed() *suite.Violation {
 	if v := x.difference().Breaks("TH-FLUSH"); v != nil || x.unfinished() || x.twice() {
 		return v
 	}
+	in := x.Schedule.Config.Inside
+	if edge.Reentered(x.Recording) != nil || in != "" && in != conformance.OpCall {
+		return nil
+	}
 	interval := timeline.Duration(x.Schedule.Config.Interval)
 	for i := 1; i < len(x.Fires); i++ {
 		f, before := x.Fires[i], x.Fires[i-1]
@@ -104,9 +110,48 @@ func (x *exam) flushed() *suite.Violation {
 		v.Lanes = []suite.Lane{x.Got()}
 		return v
 	}
+	if v := x.heldUpByFlush(); v != nil {
+		return v
+	}
 	if last := x.lostLast(); last != nil {
 		v := suite.Broken(last.Began.At, "nothing came after it, and the interval is "+interval,
 			"call %d at %s was not emitted by %s", last.N, timeline.Duration(last.Began.At), timeline.Duration(x.End))
+		v.Lanes = []suite.Lane{x.Got()}
+		return v
+	}
+	return nil
+}
+
+// heldUpByFlush finds an event that the leading edge did not emit at once, although all that came
+// before it had been emitted, more than an interval ago, and since then a flush had nothing to do.
+func (x *exam) heldUpByFlush() *suite.Violation {
+	interval := x.Schedule.Config.Interval
+	if x.edges != LeadingAndTrailing || x.payload == NoPayload || x.Schedule.RacingSteps() > 0 ||
+		x.has(conformance.OpWall) || x.has(conformance.OpReset) {
+		return nil
+	}
+	for i, d := range x.Done {
+		free, from := time.Duration(-1), -1 // when the interval was over, and where the last emission is in the trace
+		for _, f := range x.Fires {
+			if f.Began.Seq < d.Began.Seq {
+				free, from = f.Began.At+interval+1, f.Began.Seq
+			}
+		}
+		calls, flushes := 0, 0
+		for _, o := range x.Done[:i] {
+			switch {
+			case o.Began.Seq < from:
+			case brings(o):
+				calls++
+			case o.Op == conformance.OpFlush:
+				flushes++
+			}
+		}
+		if d.Op != conformance.OpCall || d.Inside || d.At <= free || calls > 0 || flushes == 0 || x.fired(d.Step) {
+			continue
+		}
+		v := suite.Broken(d.At, "no interval was running any more, and the flush before it had nothing to emit",
+			"call %d was not emitted at %s", d.N, timeline.Duration(d.At))
 		v.Lanes = []suite.Lane{x.Got()}
 		return v
 	}

@@ -242,6 +242,7 @@ func (x *exam) breaks(want []edge.Fire, i int, got *conformance.Fire) string {
 	cfg := x.Schedule.Config
 	missing := edge.Missing(want, i, got)
 	fault := missing && want[i].Kind == edge.Fault
+	reset := x.resetBy(differs(want, i, got))
 	switch {
 	case x.edges == NoEdges && !fault:
 		return "TH-NONE"
@@ -255,7 +256,7 @@ func (x *exam) breaks(want []edge.Fire, i int, got *conformance.Fire) string {
 		return "TH-ERR"
 	case x.has(conformance.OpFault):
 		return "TH-ERRNEUT"
-	case cfg.K > 1 && x.has(conformance.OpReset):
+	case cfg.K > 1 && reset:
 		return "TH-RESET"
 	case cfg.K > 1 && missing:
 		return "TH-MAXIMAL"
@@ -271,6 +272,25 @@ func (x *exam) breaks(want []edge.Fire, i int, got *conformance.Fire) string {
 	return x.exceeds(want[i-1], got)
 }
 
+// differs returns when the i-th emission is another than what is wanted.
+func differs(want []edge.Fire, i int, got *conformance.Fire) time.Duration {
+	at := time.Duration(far)
+	if i < len(want) {
+		at = want[i].At
+	}
+	if got != nil {
+		at = min(at, got.Began.At)
+	}
+	return at
+}
+
+// resetBy reports whether a reset has come by an instant.
+func (x *exam) resetBy(at time.Duration) bool {
+	return slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool {
+		return s.Op == conformance.OpReset && s.At <= at
+	})
+}
+
 // lacks returns the rule that is broken if w, the i-th emission, did not come, but got, or
 // nothing if got is nil.
 func (x *exam) lacks(w edge.Fire, i int, got *conformance.Fire) string {
@@ -282,7 +302,7 @@ func (x *exam) lacks(w edge.Fire, i int, got *conformance.Fire) string {
 		return "TH-PAY"
 	case w.Kind == edge.Leading && i == 0:
 		return "TH-FIRST"
-	case w.Kind == edge.Leading && x.has(conformance.OpReset):
+	case w.Kind == edge.Leading && x.resetBy(w.At):
 		return "TH-RESET"
 	case w.Kind == edge.Leading:
 		return "TH-LEADNEXT"
@@ -311,7 +331,7 @@ func (x *exam) exceeds(last edge.Fire, got *conformance.Fire) string {
 		return "TH-SINGLE"
 	case gap < interval && last.Kind == edge.Trailing:
 		return "TH-TRAILOPENS"
-	case gap < interval && x.has(conformance.OpReset):
+	case gap < interval && x.resetBy(at):
 		return "TH-RESET"
 	case gap < interval:
 		return "TH-SPACE"

@@ -144,7 +144,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			conformance.OpReset),
 		c.flushes(law(extended, "TH-FLUSH", "Flush MUST emit what is pending at once and once, "+
 			"and nothing if nothing is. Events after it MUST be emitted within an interval, "+
-			"and after a flush of nothing no sooner than without it.")),
+			"and after a flush of nothing no sooner than without it, and on the leading edge no later.")),
 		{
 			Rule: conformance.Rule{
 				ID:    "TH-ONEOF",
@@ -209,10 +209,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				Text: "The interval of a callback that takes time MUST count from its start, or from its end, " +
 					"as declared."},
 			Unless: func(_ *suite.Suite, tr *Traits) string { return undeclared(tr.Anchor == 0, "Anchor") },
-			Absent: on(suite.Rule[Traits, *exam]{}, Leading).Absent,
-			About: func(j suite.Job) bool {
-				return isBusy(j) && j.Schedule.Config.Edges == Leading
-			},
+			Absent: on(suite.Rule[Traits, *exam]{}, Leading, Trailing, LeadingAndTrailing).Absent,
+			About:  isBusy,
 			Beyond: []string{"TH-BUSY"},
 			Check:  (*exam).anchored,
 		},
@@ -361,15 +359,21 @@ func zeroes(r suite.Rule[Traits, *exam]) suite.Rule[Traits, *exam] {
 	ordinarily := r.Check
 	r.About = func(j suite.Job) bool {
 		cfg := j.Schedule.Config
-		return cfg.Has("interval") && cfg.Interval == 0 && (ordinary(j) || cfg.Busy > 0)
+		return cfg.Has("interval") && cfg.Interval == 0 && (ordinary(j) || cfg.Busy > 0 ||
+			cfg.Inside == conformance.OpCall && cfg.K <= 1 && onlyCalls(j))
 	}
 	r.Check = func(x *exam) *suite.Violation {
-		if x.Schedule.Config.Busy > 0 {
+		if cfg := x.Schedule.Config; cfg.Busy > 0 || cfg.Inside != "" {
 			return x.zeroBusy()
 		}
 		return ordinarily(x)
 	}
 	return r
+}
+
+// onlyCalls selects the runs whose steps are calls.
+func onlyCalls(j suite.Job) bool {
+	return !slices.ContainsFunc(j.Schedule.Steps, func(s conformance.Step) bool { return s.Op != conformance.OpCall })
 }
 
 // dropped is the rule of what the leading edge alone drops.
@@ -430,6 +434,10 @@ func (x *exam) reentry() *suite.Violation {
 func (x *exam) leak() *suite.Violation {
 	if edge.Reentered(x.Recording) != nil {
 		return nil
+	}
+	if len(x.Left) == 0 && x.Armed && looksSoon(x.Schedule) {
+		return suite.Broken(x.End, "stop releases what the throttle holds, and no event comes any more",
+			"a timer is still armed, an hour after stop")
 	}
 	return x.LeftBehind()
 }

@@ -42,6 +42,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	if s.Accepts(conformance.OpReset) && slices.Contains(kinds, Leading) {
 		out = append(out, suite.Family{Name: "reset", Schedules: numbered(base.With("edges", "leading"), andResets,
 			[]time.Duration{1, suite.Wait / 2, suite.Wait - 1, suite.Wait + 1}, 4)})
+		out = append(out, c.epochResets()...)
 	}
 	out = append(out, c.severalInInterval(s, kinds)...)
 	for _, e := range kinds {
@@ -106,6 +107,38 @@ func (c *contract) ages(cfg conformance.Config) []conformance.Schedule {
 	return suite.NumberedCalls(out)
 }
 
+// epochResets bring events soon after a reset, where clocks may start that implementations take
+// for no instant.
+func (c *contract) epochResets() []suite.Family {
+	if c.spec.Time == conformance.PackageTime {
+		return nil
+	}
+	f := suite.Family{Name: "epoch resets"}
+	for _, epoch := range suite.Epochs {
+		cfg := base.With("edges", "leading").With("epoch", epoch)
+		for _, gap := range []time.Duration{1, suite.Wait / 2} {
+			f.Schedules = append(f.Schedules, suite.Plan(cfg, conformance.Step{Op: conformance.OpCall, N: 1},
+				conformance.Step{Op: conformance.OpReset, At: gap},
+				conformance.Step{Op: conformance.OpCall, N: 2, At: gap + 1},
+				conformance.Step{Op: conformance.OpCall, N: 3, At: gap + 2}))
+		}
+	}
+	return []suite.Family{f}
+}
+
+// crowded are more events than may pass, in each of so many intervals that a counter of a byte has
+// begun anew.
+func crowded(cfg conformance.Config) conformance.Schedule {
+	s := suite.Plan(cfg)
+	for i := range 260 / cfg.K {
+		for range cfg.K + 1 {
+			at := time.Duration(i) * (suite.Wait + 10)
+			s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpCall, N: len(s.Steps) + 1, At: at})
+		}
+	}
+	return s
+}
+
 // sustained are events that go on coming, faster and slower than the interval.
 func sustained(cfg conformance.Config) []conformance.Schedule {
 	var out []conformance.Schedule
@@ -130,7 +163,7 @@ func (c *contract) severalInInterval(s *suite.Suite, kinds []Edges) []suite.Fami
 	for _, k := range []string{"2", "3"} {
 		cfg := base.With("edges", "leading").With("k", k)
 		gaps := []time.Duration{0, 1, suite.Wait / 2, suite.Wait - 1, suite.Wait, suite.Wait + 1}
-		several := slices.Concat(numbered(cfg, calls, gaps, 4), sustained(cfg), c.ages(cfg))
+		several := append(slices.Concat(numbered(cfg, calls, gaps, 4), sustained(cfg), c.ages(cfg)), crowded(cfg))
 		out = append(out, suite.Family{Name: "k " + k, Schedules: several})
 		if s.Accepts(conformance.OpReset) {
 			out = append(out, suite.Family{Name: "k " + k + " reset",
@@ -184,11 +217,29 @@ func (c *contract) ends(s *suite.Suite, e Edges) []suite.Family {
 			[]conformance.Step{{Op: conformance.OpCall}, {Op: conformance.OpFault}},
 			[]time.Duration{0, 1, suite.Wait / 2, suite.Wait + 1}, 3))})
 	}
+	if s.Accepts(conformance.OpFault) && s.Accepts(conformance.OpClose) {
+		out = append(out, suite.Family{Name: "errors, close " + e.String(),
+			Schedules: suite.Ending(withErrors(cfg), conformance.OpClose, endings)})
+	}
 	for _, end := range s.Supported(conformance.OpCancel, conformance.OpClose) {
 		out = append(out, suite.Family{Name: string(end) + " " + e.String(), Look: true, Schedules: suite.Ending(
 			numbered(cfg, calls, []time.Duration{1, suite.Wait + 1}, 2), end, endings)})
 	}
 	return out
+}
+
+// withErrors are two events, with an error after each or both.
+func withErrors(cfg conformance.Config) []conformance.Schedule {
+	const call, fault = conformance.OpCall, conformance.OpFault
+	var out []conformance.Schedule
+	for _, ops := range [][]conformance.Op{{call, call, fault}, {call, fault, call}, {call, fault}} {
+		s := suite.Plan(cfg)
+		for i, op := range ops {
+			s.Steps = append(s.Steps, conformance.Step{Op: op, At: time.Duration(i)})
+		}
+		out = append(out, s)
+	}
+	return suite.Numbered(out)
 }
 
 // afterFlush lets one or two events follow a flush, which had something to emit or had not.
@@ -207,5 +258,9 @@ func afterFlush(cfg conformance.Config) []conformance.Schedule {
 			out = append(out, suite.Plan(cfg, after...))
 		}
 	}
+	out = append(out, // a flush of nothing, unless on the trailing edge alone
+		suite.Plan(cfg, conformance.Step{Op: conformance.OpFlush}, conformance.Step{Op: conformance.OpCall, At: 1}),
+		suite.Plan(cfg, head[0], conformance.Step{Op: conformance.OpFlush, At: suite.Wait / 2},
+			conformance.Step{Op: conformance.OpCall, At: suite.Wait + 10}))
 	return suite.NumberedCalls(out)
 }

@@ -72,7 +72,19 @@ func (x *exam) difference() *edge.Finding {
 }
 
 func (x *exam) compare(opens bool) *edge.Finding {
-	return edge.Compare(x.Recording, x.model(opens, false), x.payload, x.terms())
+	return edge.Compare(x.Recording, x.wanted(opens, false), x.payload, x.terms())
+}
+
+// wanted is the model, in doubt from where a callback did something, which is not a step of the
+// schedule.
+func (x *exam) wanted(opens, early bool) edge.Model {
+	m := x.model(opens, early)
+	for _, d := range x.Done {
+		if d.Inside {
+			m.Doubt(d.Began.At)
+		}
+	}
+	return m
 }
 
 func (x *exam) terms() edge.Terms { return edge.Terms{Rule: x.breaks, Because: x.because} }

@@ -1,5 +1,7 @@
 package throttle
 
+import "time"
+
 // keys returns what finds the throttle of a key, beside d, which has none.
 func (d *timed) keys() (of func(key int) *timed) {
 	known := map[int]*timed{}
@@ -16,7 +18,15 @@ func (d *timed) keys() (of func(key int) *timed) {
 		if own := known[key]; own != nil {
 			return own
 		}
-		if most := 50; len(order) == most && d.mutant == "remembers the newest fifty keys" {
+		if d.mutant == "keys are swept by the wall clock" {
+			for k, other := range known {
+				if k != key && time.Now().After(other.until) {
+					delete(known, k)
+				}
+			}
+		}
+		fifty, hundred := d.mutant == "remembers the newest fifty keys", d.mutant == "remembers the newest hundred keys"
+		if fifty && len(order) == 50 || hundred && len(order) == 100 {
 			delete(known, order[0])
 			order = order[1:]
 		}

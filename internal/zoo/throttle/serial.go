@@ -38,6 +38,7 @@ type serial struct {
 	running bool
 	stopped bool
 	gen     int // of the timer
+	timer   clockwork.Timer
 }
 
 func (d *serial) call(v int) {
@@ -74,9 +75,12 @@ func (d *serial) call(v int) {
 }
 
 func (d *serial) arm(in time.Duration) {
+	if d.timer != nil {
+		d.timer.Stop()
+	}
 	d.gen++
 	gen := d.gen
-	d.clock.AfterFunc(in, func() {
+	d.timer = d.clock.AfterFunc(in, func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		switch {
@@ -151,6 +155,9 @@ func (d *serial) stop() {
 	d.stopped, d.pending, d.queue = true, false, nil
 	d.due = d.running && d.mutant == "a stop from the callback lets it run again"
 	d.gen++
+	if d.timer != nil {
+		d.timer.Stop()
+	}
 }
 
 func serialSpec(mutant string, source throttletest.TimeSource) throttletest.Spec {

@@ -84,3 +84,27 @@ func streamSpec(mutant string, source throttletest.TimeSource) throttletest.Spec
 		},
 	}
 }
+
+// erringSpec is a stream with every edge on whose items no goroutine waits.
+func erringSpec(mutant string, source throttletest.TimeSource) throttletest.Spec {
+	spec := timedSpec("", source, throttletest.Leading, throttletest.Trailing, throttletest.LeadingAndTrailing)
+	spec.Name = "zoo stream with errors"
+	spec.New = func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+		d := &timed{clock: env.Clock, cfg: cfg, emit: emit, mutant: mutant}
+		return throttletest.Funcs{
+			Call:   func(v int) { d.note(false); d.call(v) },
+			Fault:  func(v int) { d.note(true); emit(v) },
+			Close:  d.end,
+			Closed: d.closed,
+		}
+	}
+	spec.Traits.Windows, spec.Traits.Anchor, spec.Traits.PanicPolicy = 0, 0, 0
+	return spec
+}
+
+// note says whether the last item was an error.
+func (d *timed) note(erred bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.erred = erred
+}

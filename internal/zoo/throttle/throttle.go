@@ -49,6 +49,8 @@ var timedMistakes = []mistake{
 	{"keys share an interval", "TH-KEY"},
 	{"keys share sixteen intervals", "TH-KEY"},
 	{"remembers the newest fifty keys", "TH-KEY"},
+	{"remembers the newest hundred keys", "TH-KEY"},
+	{"keys are swept by the wall clock", "TH-KEY"},
 	{"a reset with a key is one of another too", "TH-KEY"},
 	{"instances share an interval", "X-ISO"},
 	{"an interval ends on package time too", "X-CLOCK1"},
@@ -75,6 +77,13 @@ var timedMistakes = []mistake{
 	{"a clock that is set back after the first interval freezes it", "TH-CLOCKBACK"},
 	{"a clock that is set back while nothing waits freezes it", "TH-CLOCKBACK"},
 	{"after a hundred years nothing passes", "TH-LEADNEXT"},
+	{"a flush emits under the lock", "X-REENT"},
+	{"an interval of 0 lasts until a timer ends it", "TH-ZERO"},
+	{"a flush of nothing begins the interval anew", "TH-FLUSH"},
+	{"counts emissions in a byte", "TH-RATE"},
+	{"a trailing interval counts from the end of its callback", "TH-ANCHOR"},
+	{"a reset sets the last emission to the zero time", "TH-RESET"},
+	{"stop leaves the timer of the interval armed", "X-LEAK"},
 }
 
 // plainMistakes are those of the throttle without payload.
@@ -125,7 +134,9 @@ func Mutants() []zoo.Mutant {
 		dedupes   = "an event with the payload of the one before is none"
 		overtakes = "an event is handed over on a goroutine"
 	)
+	const lost = "an error that comes last takes what is pending with it"
 	return append(all,
+		zoo.Mutant{Name: lost, Rule: "TH-CLOSE", Spec: erringSpec(lost, throttletest.Injected)},
 		zoo.Mutant{Name: dedupes, Rule: "X-RENAME", Spec: calling(zoo.Deduped)},
 		zoo.Mutant{Name: overtakes, Rule: "X-ROW", Spec: calling(zoo.Overtaking), Chance: true},
 		zoo.Mutant{Name: "counts without the lock", Rule: "X-RACE",
@@ -156,7 +167,9 @@ func steps(m mistake) int {
 		return longest
 	case m.name == "keys share sixteen intervals":
 		return 120
-	case m.name == "remembers the newest fifty keys":
+	case m.name == "counts emissions in a byte":
+		return 400
+	case strings.HasPrefix(m.name, "remembers the newest"):
 		return 250
 	}
 	return 0
@@ -181,6 +194,7 @@ func Designs() []zoo.Design {
 	for _, source := range []throttletest.TimeSource{throttletest.Injected, throttletest.PackageTime} {
 		for _, spec := range []throttletest.Spec{
 			timedSpec("", source), plainSpec("", source), serialSpec("", source), streamSpec("", source),
+			erringSpec("", source),
 		} {
 			add(spec)
 		}

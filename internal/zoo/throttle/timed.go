@@ -28,9 +28,12 @@ type timed struct {
 	armed   bool
 	timer   clockwork.Timer
 	n       int
-	count   int // emissions of the interval
-	opened  int // intervals
-	dead    int // the number of a timer that a flush stopped
+	total   uint8 // emissions, only of the mutant that counts them so
+	first   int   // the number of the first one of the interval
+	erred   bool  // the last item was an error
+	count   int   // emissions of the interval
+	opened  int   // intervals
+	dead    int   // the number of a timer that a flush stopped
 	ended   bool
 	busy    bool // only of the mutant that needs it
 	stopped bool
@@ -70,8 +73,12 @@ func (d *timed) allowAt(now time.Time) bool {
 	if d.is("lets one more pass") && k > 1 {
 		k++
 	}
+	if d.is("counts emissions in a byte") {
+		d.count = int(d.total) - d.first
+	}
 	if d.used && !open && d.count < k {
 		d.count++
+		d.total++
 		if d.is("an interval counts from its newest event") {
 			d.until = now.Add(d.cfg.Interval)
 		}
@@ -101,6 +108,8 @@ func (d *timed) allowAt(now time.Time) bool {
 		}
 	}
 	d.used, d.until, d.count = true, now.Add(d.cfg.Interval), 1
+	d.first = int(d.total)
+	d.total++
 	d.opened++
 	if d.is("an interval ends on package time too") {
 		time.AfterFunc(d.cfg.Interval, d.reset)
@@ -142,6 +151,9 @@ func (d *timed) call(v int) {
 		}
 		return
 	}
+	if d.is("an interval of 0 lasts until a timer ends it") && d.cfg.Interval == 0 && !d.cool() {
+		return
+	}
 	if d.is("a panic leaves it busy") {
 		if d.busy {
 			return
@@ -152,6 +164,22 @@ func (d *timed) call(v int) {
 		return
 	}
 	d.enter(v)
+}
+
+// cool reports whether no timer runs, and lets one run.
+func (d *timed) cool() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.busy {
+		return false
+	}
+	d.busy = true
+	d.clock.AfterFunc(0, func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.busy = false
+	})
+	return true
 }
 
 func (d *timed) enter(v int) {
@@ -248,6 +276,9 @@ func (d *timed) enter(v int) {
 }
 
 func (d *timed) arm(in time.Duration) {
+	if d.timer != nil {
+		d.timer.Stop()
+	}
 	d.gen++
 	gen := d.gen
 	d.armed = true
@@ -292,6 +323,13 @@ func (d *timed) arm(in time.Duration) {
 		v := d.value
 		d.mu.Unlock()
 		d.emit(v)
+		if d.is("a trailing interval counts from the end of its callback") {
+			d.mu.Lock()
+			if d.until = d.clock.Now().Add(d.cfg.Interval); !d.stopped {
+				d.arm(d.cfg.Interval)
+			}
+			d.mu.Unlock()
+		}
 	})
 }
 
@@ -300,6 +338,14 @@ func (d *timed) flush() {
 	d.mu.Lock()
 	v, ok := d.value, d.pending
 	d.pending = ok && d.is("a flushed event comes again")
+	if d.is("a flush of nothing begins the interval anew") && !ok && d.used {
+		d.until = d.clock.Now().Add(d.cfg.Interval)
+	}
+	if d.is("a flush emits under the lock") && ok {
+		defer d.mu.Unlock()
+		d.emit(v)
+		return
+	}
 	if d.is("a flush stops the timer and leaves the interval running") && ok {
 		d.gen++
 	}
@@ -322,7 +368,9 @@ func (d *timed) end() {
 	v, ok := d.value, d.pending
 	d.pending, d.ended = false, true
 	d.mu.Unlock()
-	if ok && !d.is("drops what is pending at the end") {
+	lost := d.is("drops what is pending at the end") ||
+		d.is("an error that comes last takes what is pending with it") && d.erred
+	if ok && !lost {
 		d.emit(v)
 	}
 }
@@ -335,12 +383,20 @@ func (d *timed) reset() {
 	if !d.is("reset does nothing") && !(d.is("reset does nothing for several") && d.cfg.K > 1) {
 		d.used = false
 	}
+	if d.is("a reset sets the last emission to the zero time") {
+		d.used, d.until = true, time.Time{}.Add(d.cfg.Interval)
+	}
 }
 
 func (d *timed) stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.stopped = true
+	runs := d.is("stop leaves the timer of the interval armed") || d.is("stop lets the pending event come") ||
+		d.is("an interval that ends after stop leaves a goroutine") && !d.clock.Now().Before(d.until)
+	if d.timer != nil && !runs {
+		d.timer.Stop()
+	}
 	if d.is("flush emits what stop has dropped") {
 		d.gen++
 		return
