@@ -81,9 +81,12 @@ func (a *account) setBurst(burst int) {
 }
 
 // refuses reports whether a wait for n tokens may fail because the bucket never holds as many.
-func (a *account) refuses(n int) bool {
-	return n > a.burst && !a.traits.NextPays && a.traits.Oversize != OversizePrepaid &&
-		a.traits.Oversize != OversizeWaits
+func (a *account) refuses(n int) bool { return n > a.burst && !a.traits.servesMore() }
+
+// servesMore reports whether a request for more than the burst is served in the end. When, if the burst was
+// lowered meanwhile, is open.
+func (t *Traits) servesMore() bool {
+	return t.NextPays || t.Oversize == OversizePrepaid || t.Oversize == OversizeWaits
 }
 
 // outgrownFirst reports whether a burst was set that is less than what a wait is for, before the

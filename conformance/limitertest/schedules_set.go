@@ -26,8 +26,10 @@ func (e *explorer) changes(zero ZeroRate) {
 		"rate=10/1s burst=4 | allow 1 @0 | allow 1 @0 | setburst 2 @0"+one,
 		"rate=10/1s burst=4 | allow 1 @0 | setburst 2 @0 | setburst 4 @0"+one)...)
 	e.add("bursts and reservations", e.drained("setburst 1,setburst 5,reserve 1,allow 1", far, 3)...)
-	e.add("bursts and waits", slices.Concat(e.drained("setburst 1,setburst 5,wait 1", half, 3),
-		e.drained("setburst 1,wait 3,wait 1", []time.Duration{0, interval}, 3))...)
+	e.add("bursts and waits", e.drained("setburst 1,setburst 5,wait 1", half, 3)...)
+	if !e.c.spec.Traits.servesMore() {
+		e.add("bursts and waits", e.drained("setburst 1,wait 3,wait 1", []time.Duration{0, interval}, 3)...)
+	}
 	e.add("given up after a change", givenUp()...)
 	e.add("given up after tokens came", afterTokensCame()...)
 	if zero == ZeroRateBurst {
