@@ -212,7 +212,7 @@ func TestLnd_tickIsLate(t *testing.T) {
 	}
 }
 
-// An armed timer that is reset sends the deadline that it had before (CK-STOP, CK-DIFF).
+// An armed timer that is reset sends the deadline that it had before (CK-TIMER, CK-STOP, CK-DIFF).
 func TestTemporal_resetTimerSendsItsOldDeadline(t *testing.T) {
 	c := temporal.NewEventTimeSource()
 	sent, timer := c.NewTimer(time.Second)
