@@ -2,6 +2,7 @@ package debouncertest
 
 import (
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -72,7 +73,7 @@ type player struct {
 	// second are the debouncers to which everything is done too, just before or just after, and of
 	// which nothing is recorded, by key; only if the stage asks for a second instance.
 	second map[int]*Funcs
-	ended  bool // a callback has ended the input
+	ended  atomic.Bool // a callback has ended the input
 }
 
 // besides is added to the payloads of a second instance.
@@ -129,7 +130,9 @@ func (p *player) fired(key, v int, all []int) {
 		rec.Batch(i, all)
 	}
 	p.st.During(i, key, func(step conformance.Step) {
-		p.ended = p.ended || step.Op == conformance.OpClose
+		if step.Op == conformance.OpClose {
+			p.ended.Store(true)
+		}
 		rec.Do(step, true, func(done *conformance.Done) { p.impl.do(step, done) })
 	})
 	if all != nil {
@@ -184,7 +187,7 @@ func (p *player) release(waits bool) {
 		return slices.ContainsFunc(p.steps, func(s conformance.Step) bool { return s.Op == op })
 	}
 	for i, made := range []map[int]*Funcs{p.second, p.made} {
-		ended := did(conformance.OpClose) || p.ended && i == 1
+		ended := did(conformance.OpClose) || p.ended.Load() && i == 1
 		for key, f := range made {
 			release := func() { _ = suite.Catch(func() { f.release(ended && key == 0) }) }
 			switch {
