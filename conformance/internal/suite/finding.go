@@ -58,7 +58,7 @@ func (f *finding) keep(v *Violation, family string) {
 // settleChances turns frequent findings into violations.
 func (f *finding) settleChances() {
 	for _, m := range f.maybe {
-		if float64(m.hits) >= Chance*Samples {
+		if float64(m.hits) >= convincing*Samples {
 			m.first.Headline += fmt.Sprintf(" (in %d of %d runs)", m.hits, Samples)
 			f.keep(m.first, m.family)
 		}

@@ -4,7 +4,8 @@ package suite
 
 const (
 	raceDetector = false
-	chance       = 0.15 // see Chance
+	// convincing is the share of runs in which a finding must turn up to count.
+	convincing = Chance
 	// Places is how many instances meetings use.
 	Places = 300
 )

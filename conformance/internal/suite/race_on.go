@@ -4,7 +4,9 @@ package suite
 
 const (
 	raceDetector = true
-	chance       = 0.35 // see Chance
+	// convincing is the share of runs in which a finding must turn up to count: the runtime draws
+	// who is next, and honest code is overtaken in one run in seven or so.
+	convincing = 0.35
 	// Places is how many instances meetings use.
 	Places = 40
 )

@@ -186,11 +186,10 @@ func (p *Probe) Stalled(why string) { p.stall = why }
 // share of those runs in which a finding must turn up if honest code can produce it by
 // being overtaken between its decision and the first instruction of its callback. Sampled
 // runs use one processor, on which that takes a preemption at the wrong moment: less than
-// one run in a thousand. A missing check shows in about half of them. With the race detector
-// the runtime draws who is next, and honest code is overtaken in one run in seven or so.
+// one run in a thousand. A missing check shows in about half of them.
 const (
 	Samples = 80
-	Chance  = chance
+	Chance  = 0.15
 )
 
 // Wait is the wait, interval or timeout of most schedules.
