@@ -58,9 +58,7 @@ func ending(cfg conformance.Config, ops []conformance.Op) []conformance.Schedule
 	var out []conformance.Schedule
 	for _, op := range ops {
 		all := suite.Enumerate(cfg, []conformance.Op{conformance.OpCall, op}, []time.Duration{1, wait / 2, wait + 1}, 3)
-		out = append(out, slices.DeleteFunc(all, func(s conformance.Schedule) bool {
-			return !slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return st.Op == op })
-		})...)
+		out = append(out, suite.Having(all, op)...)
 	}
 	return edge.Keyed(out)
 }

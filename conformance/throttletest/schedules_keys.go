@@ -2,7 +2,6 @@ package throttletest
 
 import (
 	"cmp"
-	"slices"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -51,9 +50,7 @@ func (c *contract) atOnce(s *suite.Suite, e Edges) []suite.Family {
 // withResets are short schedules with a reset.
 func withResets(cfg conformance.Config) []conformance.Schedule {
 	all := numbered(cfg, andResets, []time.Duration{1, suite.Wait / 2, suite.Wait + 1}, 3)
-	return slices.DeleteFunc(all, func(s conformance.Schedule) bool {
-		return !slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return st.Op == conformance.OpReset })
-	})
+	return suite.Having(all, conformance.OpReset)
 }
 
 // crowds are the schedules of many keys: those that have come to rest come back, some soon and

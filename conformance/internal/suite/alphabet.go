@@ -168,6 +168,12 @@ func Ending(all []conformance.Schedule, op conformance.Op, gaps []time.Duration)
 	return out
 }
 
+// Having returns the schedules that have the operation as a step.
+func Having(all []conformance.Schedule, op conformance.Op) []conformance.Schedule {
+	has := Steps(op)
+	return slices.DeleteFunc(all, func(s conformance.Schedule) bool { return !has(Job{Schedule: s}) })
+}
+
 // Idles are silences after which a counter of 32 bits has begun anew, a nanosecond before: one
 // that counts nanoseconds, microseconds or milliseconds. To such a counter they are short.
 var Idles = []time.Duration{

@@ -40,7 +40,7 @@ func (f *finding) chance(v *Violation, j Job) {
 
 // keep remembers v if its schedule is the smallest so far, or the smallest of its kind.
 func (f *finding) keep(v *Violation, family string) {
-	if least := f.kinds[v.Kind]; v.Kind != "" && (least == nil || v.Run.Schedule.Compare(least.Run.Schedule) < 0) {
+	if f.leastOf(v.Kind, v.Run.Schedule) {
 		if f.kinds == nil {
 			f.kinds = map[string]*Violation{}
 		}
@@ -68,8 +68,11 @@ func (f *finding) settleChances() {
 
 // smaller reports whether a violation with this schedule would be kept.
 func (f *finding) smaller(kind string, s conformance.Schedule) bool {
-	if least := f.kinds[kind]; kind != "" && (least == nil || s.Compare(least.Run.Schedule) < 0) {
-		return true
-	}
-	return f.worst == nil || s.Compare(f.worst.Run.Schedule) < 0
+	return f.leastOf(kind, s) || f.worst == nil || s.Compare(f.worst.Run.Schedule) < 0
+}
+
+// leastOf reports whether a schedule is the smallest so far of a kind of findings.
+func (f *finding) leastOf(kind string, s conformance.Schedule) bool {
+	least := f.kinds[kind]
+	return kind != "" && (least == nil || s.Compare(least.Run.Schedule) < 0)
 }

@@ -73,7 +73,7 @@ func (e *engine[T, E]) smallest(
 // breaksAlone runs a schedule and returns what one rule finds.
 func (e *engine[T, E]) breaksAlone(r *Rule[T, E], family string, s conformance.Schedule) (v *Violation, hung bool) {
 	var jobs []Job
-	var doubts []doubt[T, E]
+	var open *doubt[T, E] // one order brings it about, which is run once
 	for _, o := range e.orders(s) {
 		jobs = append(jobs, Job{Schedule: s, Order: o, Family: family, Review: true})
 	}
@@ -89,13 +89,13 @@ func (e *engine[T, E]) breaksAlone(r *Rule[T, E], family string, s conformance.S
 		switch {
 		case found == nil || found.Chance:
 		case doubtful(r.ID, j, rec):
-			doubts = append(doubts, doubt[T, E]{r, found.Kind, j})
+			open = &doubt[T, E]{r, found.Kind, j}
 		default:
 			v, found.Run = found, rec
 		}
 	})
-	if v == nil && h == nil && len(doubts) > 0 {
-		v, h = e.confirmed(doubts[0])
+	if v == nil && h == nil && open != nil {
+		v, h = e.confirmed(*open)
 	}
 	return v, h != nil
 }

@@ -199,7 +199,7 @@ func (e *engine[T, E]) applyKnown(r *Rule[T, E], v *conformance.Verdict) {
 		case k.Rule != v.Rule || k.Inconclusive || v.Status == conformance.Skip || v.Status == conformance.Inconclusive:
 		case v.Status == conformance.Fail && v.Schedule == k.Schedule:
 			v.Status, v.Reason = conformance.KnownFail, k.Why
-		case v.Status == conformance.Fail && e.racesUnseen(k) && larger(v.Schedule, k.Schedule):
+		case v.Status == conformance.Fail && e.randomNext() && races(k) && larger(v.Schedule, k.Schedule):
 			v.Status, v.Reason = conformance.KnownFail, k.Why+" (with the race detector, on a larger schedule)"
 		case v.Status == conformance.Fail:
 			v.Text = fmt.Sprintf("known to fail on %q, but now the smallest failing schedule is another one:\n%s",
@@ -220,14 +220,13 @@ func (e *engine[T, E]) byChance(r *Rule[T, E], k conformance.Known) bool {
 	if k.Schedule == "" {
 		return r.Meets
 	}
-	s, err := conformance.ParseSchedule(k.Schedule)
-	return err == nil && s.RacingSteps() > 0 && (e.Time == conformance.PackageTime || e.randomNext())
+	return races(k) && (e.Time == conformance.PackageTime || e.randomNext())
 }
 
-// racesUnseen reports whether a known failure may show only in an order that is not run here.
-func (e *engine[T, E]) racesUnseen(k conformance.Known) bool {
+// races reports whether the schedule of a known failure has racing steps.
+func races(k conformance.Known) bool {
 	s, err := conformance.ParseSchedule(k.Schedule)
-	return err == nil && s.RacingSteps() > 0 && e.randomNext()
+	return err == nil && s.RacingSteps() > 0
 }
 
 // larger reports whether a schedule comes after another.
