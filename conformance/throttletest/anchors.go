@@ -35,8 +35,8 @@ func (x *exam) anchored() *suite.Violation {
 			continue
 		}
 		start, end := timeline.Duration(last.Began.At), timeline.Duration(last.Ended.At)
-		if x.edges&Trailing != 0 {
-			if v := x.trailAnchored(s, last); v != nil && brief {
+		if brief && x.edges&Trailing != 0 {
+			if v := x.trailAnchored(s, last); v != nil {
 				return v
 			}
 		}

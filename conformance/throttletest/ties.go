@@ -115,9 +115,7 @@ func (x *exam) certain() *edge.Finding {
 	inRow := x.rows() // each call of a row may have a goroutine of its own, so that they come in any order
 	say := func(rule string, at time.Duration, because, headline string, args ...any) *edge.Finding {
 		v := suite.Broken(at, because, headline, args...)
-		got := suite.Lane{Name: "got"}
-		got.Marks = x.Got().Marks
-		v.Lanes = []suite.Lane{got}
+		v.Lanes = []suite.Lane{x.Got()}
 		return &edge.Finding{Rule: rule, Violation: v}
 	}
 	interval := x.Schedule.Config.Interval
