@@ -291,6 +291,9 @@ func (m *maker) droppable(s ast.Stmt) bool {
 	case *ast.IncDecStmt, *ast.SendStmt, *ast.DeferStmt, *ast.GoStmt:
 		return true
 	case *ast.ReturnStmt, *ast.BranchStmt:
+		if b, ok := s.(*ast.BranchStmt); ok && b.Tok == token.FALLTHROUGH {
+			return false // It must be the last statement of its case.
+		}
 		// Alone in the body of an if it is what the condition's mutant never drops.
 		return len(m.parents) < 2 || !aloneInIf(m.parents[len(m.parents)-2], m.parent())
 	}
