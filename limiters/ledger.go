@@ -14,7 +14,8 @@ import (
 //
 // If a reservation had not been made there would be its n tokens more, but never
 // more than the burst. So what there can be given back is no more than the room
-// that there was for it at any time since. While the limit and the burst
+// that there was for it at any time since, and that there will be when those that
+// wait act: they keep their instants. While the limit and the burst
 // stay as they are there always is, as long as it waits: there are less than n
 // tokens more than the debt. After a change, the room is noted, at a mark.
 type ledger struct {
@@ -34,8 +35,9 @@ type ledger struct {
 // reservation has the mark that it was made in, so that there are no more of
 // them than matter to somebody.
 type mark struct {
-	room amount // the least there was
-	next *mark
+	room  amount // the least there was, or will be, if nothing were given back
+	given amount // back since
+	next  *mark
 }
 
 // void is called when the bucket is full: without the reservations made so far
@@ -56,8 +58,24 @@ func (l *TokenBucket) flowed(n uint64) {
 
 // note notes the room that there is.
 func (l *TokenBucket) note(there amount) {
-	if room := (amount{l.burst, 0}).minus(there); room.less(l.mark.room) {
+	if room := (amount{l.burst, 0}).minus(there).plus(l.mark.given); room.less(l.mark.room) {
 		l.mark.room = room
+	}
+}
+
+// foresee notes the room that there will be when r acts, which waits: its tokens are there then.
+func (l *TokenBucket) foresee(r *Reservation) {
+	if l.watch {
+		r.room = l.mark.room
+		l.note(amount{r.n, 0})
+		r.noted = l.mark.room
+	}
+}
+
+// unsee drops that note, unless something else left less room.
+func (r *Reservation) unsee() {
+	if r.mark.room == r.noted {
+		r.mark.room = r.room
 	}
 }
 
@@ -95,18 +113,21 @@ func (l *TokenBucket) cancel(r *Reservation, t time.Time, clock bool) {
 		}
 	}
 	for m := r.mark.next; m != nil; m = m.next {
-		if m.room.less(refund) {
-			refund = m.room
+		if room := m.room.minus(m.given); room.less(refund) {
+			refund = room
 		}
 	}
 	if refund.whole < 0 || refund == (amount{}) {
 		return
 	}
 	for m := r.mark.next; m != nil; m = m.next {
-		m.room = m.room.minus(refund)
+		m.given = m.given.plus(refund)
 	}
-	if before := l.tail.minus(amount{n, 0}); r.delayed && l.delayed && l.tail == r.pos && !before.less(now) {
-		l.tail = before
+	if r.delayed && l.delayed && l.tail == r.pos { // It is the newest.
+		r.unsee()
+		if before := l.tail.minus(amount{n, 0}); !before.less(now) {
+			l.tail = before
+		}
 	}
 	if l.refund(e, refund) {
 		l.moved(t, since, clock)

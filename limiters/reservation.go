@@ -26,6 +26,8 @@ type Reservation struct {
 	pos     amount // where in the stream of tokens they are complete
 	epoch   uint64
 	mark    *mark
+	room    amount // what mark had before this was noted there,
+	noted   amount // and since
 }
 
 // Reserve reserves a token from now on. See ReserveN.
@@ -170,7 +172,11 @@ func (l *TokenBucket) book(r *Reservation, n int64, wait time.Duration) {
 	r.never, r.delayed = wait == InfDuration, wait > 0
 	r.pos = l.origin.minus(amount{l.left, 0})
 	r.epoch, r.mark = l.epoch, l.mark
-	if wait > 0 && (l.booked != l.epoch || r.act.After(l.latest)) {
+	if wait <= 0 {
+		return
+	}
+	if l.booked != l.epoch || r.act.After(l.latest) {
 		l.booked, l.latest = l.epoch, r.act
 	}
+	l.foresee(r)
 }

@@ -23,8 +23,9 @@ var (
 func (l *TokenBucket) Wait(ctx context.Context) error { return l.WaitN(ctx, 1) }
 
 // WaitN waits until n tokens are there, takes them and returns nil; or returns an
-// error, and has taken none. Waits are served in the order in which they began.
-// The error is
+// error, and has taken none. Waits are served in the order in which they began. Only
+// who begins after the limit was changed, or something was given back, may be served before
+// others that wait, as they keep their instants. The error is
 //
 //   - [ErrNegative] or [ErrBurst] if n is negative, or more than the burst (unless
 //     the rate is Inf), whatever the context;

@@ -144,8 +144,8 @@ func (a *account) giveUp(c *claim, law string) {
 	n, later, live := c.d.N, c.grantedSince, 0
 	for _, o := range a.claims[slices.Index(a.claims, c)+1:] {
 		if !o.free {
-			if later += o.d.N; !o.ended {
-				live += o.d.N
+			if later += o.d.N; !o.ended && o.from >= c.to {
+				live += o.d.N // who may be due before c does not wait for its tokens
 			}
 		}
 	}
@@ -156,7 +156,9 @@ func (a *account) giveUp(c *claim, law string) {
 	case a.traits.Refund == RefundFull || a.traits.Refund == RefundConservative && a.newest(c):
 		lo = n
 	case a.traits.Refund == RefundConservative && law != "CN-ANY after a limit was set":
-		lo, hi = max(0, n-later), max(0, n-live)
+		if lo, hi = max(0, n-later), max(0, n-live); c.moved {
+			hi = n
+		}
 	}
 	c.unreturned = n - lo
 	switch {
@@ -169,7 +171,11 @@ func (a *account) giveUp(c *claim, law string) {
 	case a.waived == "CN-LOWER" && c.d.Op == conformance.OpReserve:
 		lo = -n
 	}
-	c.inOrder = a.newest(c)
+	if c.inOrder = a.newest(c); !c.inOrder && hi > 0 {
+		for _, o := range a.claims[slices.Index(a.claims, c)+1:] {
+			o.moved = true
+		}
+	}
 	if a.traits.Fair != FairFIFO && c.d.Op == conformance.OpWait {
 		hi = 0 // the upper end never had it as taken
 	}

@@ -1,6 +1,7 @@
 package limitertest
 
 import (
+	"math"
 	"math/big"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -14,7 +15,8 @@ type room struct{ least, most *big.Int }
 
 // newClaim is a claim that is made now.
 func (a *account) newClaim(d *conformance.Done, number, sets int) *claim {
-	return &claim{d: d, number: number, from: d.At, to: d.At, limits: sets, cancelled: -1, changes: a.changes}
+	return &claim{d: d, number: number, from: d.At, to: d.At, limits: sets, cancelled: -1,
+		changes: a.changes, burst: a.burst}
 }
 
 // measure notes the room that there is.
@@ -42,13 +44,30 @@ func (a *account) giveBack(c *claim, lo, hi int) {
 		if r := c.room.most; r != nil && !a.exceeds(c) {
 			most = smaller(most, larger(r, new(big.Int)))
 		}
-		if r := c.room.least; r != nil && r.Cmp(least) < 0 {
-			least = smaller(least, larger(r, new(big.Int)))
+		room := a.foreseen(c)
+		if r := c.room.least; r != nil {
+			room = smaller(room, r)
+		}
+		if room.Cmp(least) < 0 {
+			least = smaller(least, larger(room, new(big.Int)))
 			c.unreturned = c.d.N
 		}
 	}
 	a.share(c, larger(least, new(big.Int)), larger(most, new(big.Int)))
 	a.bring(least, most)
+}
+
+// foreseen returns what room there is when those act that have begun to wait for their tokens since
+// a change, which was after c was made: they keep their instants, and nobody need look at when
+// exactly they are.
+func (a *account) foreseen(c *claim) *big.Int {
+	room := a.tokens(math.MaxInt)
+	for _, o := range a.claims {
+		if o.changes > c.changes && !o.free && !o.inOrder {
+			room = smaller(room, a.tokens(o.burst-o.d.N))
+		}
+	}
+	return room
 }
 
 // share takes what a claim gives back off the room that others have: what two of them lost

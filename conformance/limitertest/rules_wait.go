@@ -86,7 +86,7 @@ func waitRules() []rule {
 		},
 		{
 			Rule: core("W-FIFO", "Where waits are fair, those who wait MUST be served in the order in which they "+
-				"came."),
+				"came, unless they keep their instants while something is changed or given back."),
 			Ops: ops(conformance.OpWait), Declared: []string{"Fair"},
 			Unless: unfair,
 			About:  suite.Has(conformance.OpWait),
@@ -192,8 +192,7 @@ func (x *exam) waitsInOrder() *suite.Violation {
 		}
 		for k := i + 1; k < len(x.Done); k++ {
 			b := &x.Done[k]
-			if served(b) && b.Ended.At+1+x.traits.Latency < a.Ended.At &&
-				!x.changed(a.At, b.At, conformance.OpSetLimit, conformance.OpSetBurst) {
+			if served(b) && b.Ended.At+1+x.traits.Latency < a.Ended.At && !x.mayOvertake(a, b) {
 				return x.broken(b.Ended.At, "",
 					"wait %d at %s returned at %s, before wait %d that began earlier, at %s, and returned at %s",
 					b.N, timeline.Duration(b.At), timeline.Duration(b.Ended.At),
@@ -202,6 +201,22 @@ func (x *exam) waitsInOrder() *suite.Violation {
 		}
 	}
 	return nil
+}
+
+// mayOvertake reports whether the limit or the burst was changed between the beginnings of two waits, or
+// somebody gave up and the first keeps its instant all the same: what came back is for the second then.
+func (x *exam) mayOvertake(first, second *conformance.Done) bool {
+	if x.changed(first.At, second.At, conformance.OpSetLimit, conformance.OpSetBurst) {
+		return true
+	}
+	if x.traits.Rewake == RewakeServes {
+		return false
+	}
+	return x.changed(first.At, second.At, conformance.OpCancel) ||
+		slices.ContainsFunc(x.Done, func(d conformance.Done) bool {
+			return d.Op == conformance.OpWait && !d.OK && d.Ended.At > d.At &&
+				d.Ended.At >= first.At && d.Ended.At <= second.At
+		})
 }
 
 func (x *exam) waitsInTime() *suite.Violation {

@@ -108,6 +108,7 @@ func (c *contract) claimFamilies(s *suite.Suite) []suite.Family {
 		"rate=10/1s burst=3 | wait 1 -1ns @0 | allow 3 @0",
 		"rate=10/1s burst=1 | cancel 1 @0 | wait 1 @0 | allow 1 @0",
 		"rate=10/1s burst=3 | cancel 1 @0 | wait 3 @0 | allow 3 @50ms"), 40)...)
+	e.add("given up out of turn", append(outOfTurn("reserve"), outOfTurn("wait")...)...)
 	e.changes(c.spec.Traits.ZeroRate)
 	e.unusual()
 	if c.spec.Traits.Inf == InfGrants {

@@ -53,6 +53,39 @@ func afterTokensCame() []conformance.Schedule {
 	parts = times(parts, addition{0, []string{"cancel 1"}}, addition{0, []string{"cancel 2"}},
 		addition{0, []string{"cancel 3"}})
 	parts = times(parts, addition{0, append(all, "allow 1")}, addition{0, []string{"reserve 3"}})
+	return parsed(parts)
+}
+
+// beforeOthersAct lists schedules in which a claim is given up after a change since which another waits:
+// that one keeps its instant, at which the bucket would have been full for a while without the first. What
+// would be lost until then does not come back, or both are granted at one instant.
+func beforeOthersAct() []conformance.Schedule {
+	parts := times([]part{{text: "rate=10/1s burst=3"}},
+		addition{0, []string{"allow 1"}}, addition{0, []string{"allow 3"}})
+	parts = times(parts, addition{0, []string{"reserve 3"}})
+	parts = times(parts, addition{0, []string{"setlimit 100/1s"}}, addition{0, []string{"setlimit 20/1s"}},
+		addition{0, []string{"setburst 2"}})
+	parts = times(parts, addition{0, []string{"reserve 1"}}, addition{20, []string{"reserve 2"}},
+		addition{50, []string{"reserve 1"}}, addition{50, []string{"reserve 3"}})
+	parts = times(parts, addition{0, []string{"cancel 1"}}, addition{25, []string{"cancel 1"}},
+		addition{25, []string{"allow 1", "cancel 1"}}, addition{50, []string{"cancel 1"}})
+	return parsed(times(parts, addition{0, []string{"reserve 1"}}, addition{0, []string{"reserve 2"}}))
+}
+
+// outOfTurn lists schedules in which claims are given up in any order, with new ones in between, which
+// may be served before others that wait: those keep their instants.
+func outOfTurn(claim string) []conformance.Schedule {
+	parts := times([]part{{text: "rate=10/1s burst=3"}},
+		addition{0, []string{"allow 1"}}, addition{0, []string{"allow 3"}})
+	one, two := claim+" 1", claim+" 2"
+	parts = times(parts, addition{0, []string{one}}, addition{0, []string{claim + " 3"}})
+	parts = times(parts, addition{0, []string{one}}, addition{0, []string{two}})
+	parts = times(parts, addition{0, []string{"cancel 1", one}}, addition{50, []string{"cancel 1", two}})
+	return parsed(times(parts, addition{0, []string{"cancel 2", one}}, addition{0, []string{"cancel 3", one}}))
+}
+
+// parsed parses the texts.
+func parsed(parts []part) []conformance.Schedule {
 	var out []conformance.Schedule
 	for _, p := range parts {
 		out = append(out, suite.MustParse(p.text))

@@ -33,6 +33,7 @@ type debtBucket struct {
 	held   []*debtClaim
 
 	cancels int
+	changes int  // how many limits and bursts have been set
 	rewinds bool // whoever brings the bucket up to an instant may take it back
 }
 
@@ -45,6 +46,10 @@ type debtClaim struct {
 	gone bool // given back
 	rate float64
 	room float64 // the least that the bucket had room for since
+
+	changes int     // how many limits and bursts had been set when it was made
+	undone  bool    // given back, as were all later ones before
+	ahead   float64 // what it leaves room for when it acts
 }
 
 func newDebtBucket(clock clockwork.Clock, cfg lt.Config, mutant string) *debtBucket {
@@ -207,7 +212,8 @@ func (l *debtBucket) take(t time.Time, n int, by time.Duration) (*debtClaim, boo
 	if l.tokens -= float64(n); l.is("a debt is forgiven") {
 		l.tokens = max(0, l.tokens)
 	}
-	c := &debtClaim{l: l, n: n, at: t, act: t.Add(d), rate: l.rate, room: math.Inf(1)}
+	c := &debtClaim{l: l, n: n, at: t, act: t.Add(d), rate: l.rate, room: math.Inf(1),
+		changes: l.changes, ahead: float64(max(0, l.burst) - n)}
 	l.held = append(l.held, c)
 	return c, true
 }
@@ -247,7 +253,7 @@ func (c *debtClaim) cancelAt(t time.Time) {
 	}
 	back := float64(max(0, c.n-later))
 	if !l.is("a cancel brings what would have been lost") && !l.is("a cancel brings what there was no room for") {
-		back = max(0, min(back, c.room))
+		back = max(0, min(back, c.room, l.roomAfter(c)))
 	}
 	switch l.cancels++; l.mutant {
 	case "a cancel after a new limit refunds nothing":
@@ -274,8 +280,26 @@ func (c *debtClaim) cancelAt(t time.Time) {
 			o.room = min(o.room, c.room)
 		} else if o != c {
 			o.room -= back
+			o.ahead -= back
 		}
 	}
+}
+
+// roomAfter is what there is room for when those act that were made since a change which is newer than
+// c: they keep their instants. It notes that c is undone if all later ones were.
+func (l *debtBucket) roomAfter(c *debtClaim) float64 {
+	room := math.Inf(1)
+	c.undone = true
+	for _, o := range l.held[slices.Index(l.held, c)+1:] {
+		if o.undone || o.free {
+			continue
+		}
+		c.undone = false
+		if o.changes > c.changes && !l.is("a cancel looks at the room until now only") {
+			room = min(room, o.ahead)
+		}
+	}
+	return room
 }
 
 func (c *debtClaim) delay(t time.Time) time.Duration { return max(0, c.act.Sub(t)) }
@@ -353,6 +377,7 @@ func (l *debtBucket) setLimit(t time.Time, r lt.Rate) {
 	case !l.is("a new limit counts from the beginning"):
 		l.fill(t)
 	}
+	l.changes++
 	l.limit(r)
 	if l.is("a new limit fills the bucket") {
 		l.tokens = float64(l.burst)
@@ -366,6 +391,7 @@ func (l *debtBucket) setBurst(t time.Time, burst int) {
 	defer func() { l.rewinds = false }()
 	l.fill(t)
 	old := l.burst
+	l.changes++
 	l.burst = burst
 	if l.is("a higher burst is pro-rated") && burst > old || l.is("a lower burst is pro-rated") && burst < old {
 		l.tokens *= float64(burst) / float64(old)

@@ -22,6 +22,8 @@ type instantBucket struct {
 	full   time.Time
 	newest time.Time
 	held   []*instantClaim
+
+	changes int // how many limits and bursts have been set
 }
 
 type instantClaim struct {
@@ -29,6 +31,10 @@ type instantClaim struct {
 	act  time.Time
 	gone bool
 	room time.Duration // the least that was missing in the bucket since
+
+	changes int           // how many limits and bursts had been set when it was made
+	undone  bool          // given back, as were all later ones before
+	ahead   time.Duration // what will be missing in the bucket, at least, when it acts
 }
 
 func newInstant(cfg lt.Config) *instantBucket {
@@ -70,7 +76,8 @@ func (l *instantBucket) take(t time.Time, n int, by time.Duration) (*instantClai
 		return nil, false
 	}
 	l.full = full
-	c := &instantClaim{n: n, act: act, room: math.MaxInt64}
+	c := &instantClaim{n: n, act: act, room: math.MaxInt64,
+		changes: l.changes, ahead: time.Duration(l.burst-n) * l.period}
 	l.held = append(l.held, c)
 	return c, true
 }
@@ -83,13 +90,17 @@ func (l *instantBucket) cancel(c *instantClaim, t time.Time) {
 		return
 	}
 	c.gone = true
-	n := c.n
+	c.undone = true
+	n, room := c.n, c.room
 	for _, o := range l.held[slices.Index(l.held, c)+1:] {
 		if !o.gone {
 			n -= o.n
 		}
+		if c.undone = c.undone && o.undone; !o.undone && o.changes > c.changes {
+			room = max(0, min(room, o.ahead)) // it keeps its instant
+		}
 	}
-	back := min(c.room, time.Duration(max(0, n))*l.period)
+	back := min(room, time.Duration(max(0, n))*l.period)
 	l.full = l.full.Add(-back)
 	c.room -= back
 	for i, o := range l.held { // what two have lost together is given back once
@@ -97,6 +108,7 @@ func (l *instantBucket) cancel(c *instantClaim, t time.Time) {
 			o.room = min(o.room, c.room)
 		} else if o != c {
 			o.room -= back
+			o.ahead -= back
 		}
 	}
 }
@@ -136,8 +148,11 @@ func (l *instantBucket) setLimit(t time.Time, r lt.Rate) {
 		l.full = t.Add(time.Duration(owed.Quo(owed, big.NewInt(int64(l.period))).Int64()))
 	}
 	for _, c := range l.held {
-		c.room = time.Duration(float64(c.room) / float64(l.period) * float64(r.Interval()))
+		for _, room := range []*time.Duration{&c.room, &c.ahead} {
+			*room = time.Duration(float64(*room) / float64(l.period) * float64(r.Interval()))
+		}
 	}
+	l.changes++
 	l.period = r.Interval()
 }
 
@@ -147,6 +162,7 @@ func (l *instantBucket) setBurst(t time.Time, n int) {
 	if t = l.at(t); l.full.Before(t) {
 		l.full = t // what is missing of the larger bucket is what was missing of the smaller
 	}
+	l.changes++
 	l.burst = n
 }
 
