@@ -72,7 +72,7 @@ func (g *GCRA) Allow() bool {
 	if ep == nil || g.clock != nil {
 		return g.AllowN(1).Allowed
 	}
-	now := int64(time.Since(ep.base)) // Half the price of time.Now.
+	now := max(int64(time.Since(ep.base)), -tooFar) // Half the price of time.Now.
 	for {
 		tat := ep.tat.Load()
 		if tat == over || now > tooFar {

@@ -1,6 +1,7 @@
 package limiters
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/big"
@@ -283,6 +284,25 @@ func TestGCRA_doesNotAllocate(t *testing.T) {
 		if got := testing.AllocsPerRun(100, func() { g.Allow(); g.AllowN(2); g.AllowAt(t0, 0) }); got != 0 {
 			t.Errorf("%s: %v allocations, want 0", name, got)
 		}
+	}
+}
+
+// Who has granted at instants a century ahead gets the same from all methods.
+func TestGCRA_aCenturyAhead(t *testing.T) {
+	ahead := func() (*GCRA, *KeyedGCRA[int]) {
+		g, k := NewGCRA(years, 72), NewKeyedGCRA[int](1, years, 72)
+		g.AllowAt(time.Now().Add(100*years), 1)
+		_, _ = k.AllowAt(0, time.Now().Add(100*years), 1)
+		return g, k
+	}
+	g, k := ahead()
+	sameG, sameK := ahead()
+	if got, want := g.Allow(), sameG.AllowN(1).Allowed; got != want {
+		t.Errorf("Allow of a GCRA = %t, AllowN(1) = %t", got, want)
+	}
+	want, _ := sameK.Take(context.Background(), 0, 1)
+	if got := k.Allow(0); got != want.Allowed {
+		t.Errorf("Allow of a KeyedGCRA = %t, Take = %+v", got, want)
 	}
 }
 

@@ -90,7 +90,7 @@ func (g *KeyedGCRA[K]) Allow(key K) bool {
 	s, place := g.place(key)
 	if t := s.table.Load(); t != nil && g.clock == nil {
 		if a := t.find(key, place); a != nil {
-			now := int64(time.Since(t.base)) // Half the price of time.Now.
+			now := max(int64(time.Since(t.base)), -tooFar) // Half the price of time.Now.
 			for tat := a.tat.Load(); tat < over && now <= tooFar; tat = a.tat.Load() {
 				next := max(now, tat) + g.interval
 				if next-g.interval*g.burst > now {

@@ -153,9 +153,6 @@ func (l *TokenBucket) take(e time.Duration, n int64, most time.Duration) (wait t
 	if wait > most || there.whole < n-half { // Too late, or too much to count.
 		return -1, false
 	}
-	if l.watch {
-		l.note(there)
-	}
 	if e > half || l.left < n-half {
 		l.anchor(e)
 		e, moved = 0, true
