@@ -125,9 +125,7 @@ func (l *TokenBucket) cancel(r *Reservation, t time.Time, clock bool) {
 	}
 	if r.delayed && l.delayed && l.tail == r.pos { // It is the newest.
 		r.unsee()
-		if before := l.tail.minus(amount{n, 0}); !before.less(now) {
-			l.tail = before
-		}
+		l.tail = l.tail.minus(amount{n, 0})
 	}
 	if l.refund(e, refund) {
 		l.moved(t, since, clock)

@@ -180,6 +180,24 @@ func TestReservation_Cancel(t *testing.T) {
 		cancel(r2, now)
 		tokens(t, l, now, 2)
 	})
+	t.Run("part of one, the newest first", func(t *testing.T) {
+		l := drained(1, 3)
+		now := 2500 * ms
+		r1, r2 := reserve(t, l, now, 2, 0), reserve(t, l, now, 1, 500*ms)
+		cancel(r2, now)
+		tokens(t, l, now, 0.5)
+		cancel(r1, now)
+		tokens(t, l, now, 2.5)
+	})
+	t.Run("SetLimit, the newest first", func(t *testing.T) {
+		l := drained(10, 5)
+		r1 := l.ReserveN(t0, 1) // in 100ms
+		l.SetLimitAt(t0, 20)
+		r2 := l.ReserveN(t0.Add(60*ms), 3)
+		cancel(r2, 85*ms) // the tokens of r1 have come long ago
+		cancel(r1, 85*ms)
+		tokens(t, l, 85*ms, 1.7)
+	})
 	t.Run("SetLimit between", func(t *testing.T) {
 		l := drained(1, 10)
 		r1 := l.ReserveN(t0, 5)

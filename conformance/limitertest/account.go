@@ -24,6 +24,7 @@ type account struct {
 	tr     *conformance.Trace
 	traits *Traits
 	waived string // the law that is not demanded, to find out whether it is the one that was broken
+	needed bool   // something would have been judged by it
 
 	one, flow    *big.Int      // units of a token, units per nanosecond
 	tolerance    *big.Int      // what rounding may do to a decision, in units
@@ -38,7 +39,8 @@ type account struct {
 	open         bool // nothing can be judged any more
 	claims       []*claim
 	changing     bool // a limit or burst is set somewhere
-	changes      int  // how many have been set
+	changes      int  // how many have been set,
+	limits       int  // how many of them limits
 	found        *difference
 }
 
@@ -71,10 +73,22 @@ type difference struct {
 }
 
 // accounted follows a trace and returns the first difference, nil if there is none.
-func accounted(tr *conformance.Trace, traits *Traits, waived string) *difference {
-	a := newAccount(tr, traits)
-	a.waived = waived
-	return a.replay()
+func accounted(tr *conformance.Trace, traits *Traits) *difference {
+	return newAccount(tr, traits).replay()
+}
+
+// explains follows the trace of a difference without demanding a law, and reports whether that law is
+// about something in it, and there is no difference then, or a later one only.
+func (a *account) explains(d *difference, law string) bool {
+	a.waived = law
+	other := a.replay()
+	return a.needed && (other == nil || other.event > d.event)
+}
+
+// waives reports whether a law is not demanded.
+func (a *account) waives(law string) bool {
+	a.needed = a.needed || a.waived == law
+	return a.waived == law
 }
 
 // replay follows the trace up to the first difference and returns it.
@@ -101,7 +115,6 @@ func (a *account) replay() *difference {
 	slices.SortFunc(events, func(a, b event) int { return cmp.Compare(a.seq, b.seq) })
 	numbers := a.numbers()
 	early := map[int]bool{} // claims whose contexts were cancelled before their waits began
-	sets := 0
 	for i, e := range events {
 		d := e.d
 		if d.Panic != "" {
@@ -118,17 +131,16 @@ func (a *account) replay() *difference {
 			case conformance.OpAllow:
 				a.allow(d)
 			case conformance.OpReserve:
-				a.reserve(d, numbers[d], sets)
+				a.reserve(d, numbers[d])
 			case conformance.OpWait:
-				a.wait(d, numbers[d], sets, early[numbers[d]])
+				a.wait(d, numbers[d], early[numbers[d]])
 			case conformance.OpCancel:
 				if c := a.claim(d.N); c != nil {
-					a.cancel(c, sets)
+					a.cancel(c)
 				} else {
 					early[d.N] = true
 				}
 			case conformance.OpSetLimit:
-				sets++
 				a.setLimit(d.Rate)
 			case conformance.OpSetBurst:
 				a.setBurst(d.N)
@@ -335,7 +347,7 @@ func (a *account) pass(at time.Duration) {
 	if at <= a.at {
 		return
 	}
-	if a.rate == Inf || a.rate.Events == 0 && a.waived == "RL-LIM0" {
+	if a.rate == Inf || a.rate.Events == 0 && a.waives("RL-LIM0") {
 		a.hi = a.tokens(a.bound)
 	} else {
 		more := new(big.Int).Mul(a.flow, big.NewInt(int64(at-a.at)))
@@ -392,7 +404,7 @@ func (a *account) due(level *big.Int) time.Duration {
 
 // differ notes that a law is broken, unless it is waived or a difference was found before.
 func (a *account) differ(law string, at time.Duration, because, headline string, args ...any) {
-	if a.found == nil && a.waived != law {
+	if a.found == nil && !a.waives(law) {
 		a.found = &difference{law: law, at: at, headline: fmt.Sprintf(headline, args...), because: because}
 	}
 }

@@ -81,7 +81,7 @@ func (m memory) trace(x *exam, job suite.Job) *difference {
 	if m.traced[job.Family] >= enough {
 		return nil
 	}
-	d := accounted(&x.Trace, x.traits, "")
+	d := accounted(&x.Trace, x.traits)
 	if d == nil {
 		return nil
 	}
@@ -93,7 +93,7 @@ func (m memory) trace(x *exam, job suite.Job) *difference {
 		if !suite.Has(w.op)(job) || w.law == eatsAnything && d.slight {
 			continue
 		}
-		if other := accounted(&x.Trace, x.traits, w.law); other == nil || other.event > d.event {
+		if newAccount(&x.Trace, x.traits).explains(d, w.law) {
 			d.law, _, _ = strings.Cut(w.law, ":")
 			return d
 		}

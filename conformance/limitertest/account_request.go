@@ -93,7 +93,7 @@ func (a *account) oversize(d *conformance.Done, refused bool) (handled bool) {
 			a.differ("RL-NBIG", d.At, fmt.Sprintf("the burst is %d", a.burst),
 				"%s %d at %s was granted, want refused", d.Op, d.N, timeline.Duration(d.At))
 		}
-		if d.Op == conformance.OpWait && a.waived == "RL-NBIG" {
+		if d.Op == conformance.OpWait && a.waives("RL-NBIG") {
 			a.noFloor, a.hi = true, a.tokens(a.bound)
 		}
 	case a.traits.Oversize == OversizeWaits && d.Op == conformance.OpAllow:
@@ -108,7 +108,7 @@ func (a *account) oversize(d *conformance.Done, refused bool) (handled bool) {
 // outOfRange follows a reservation of, or a wait for, less than one token: it must change
 // nothing.
 func (a *account) outOfRange(d *conformance.Done) {
-	if d.N < 0 && a.waived == "RL-NEG" || d.N == 0 && a.waived == "RL-N0" {
+	if d.N < 0 && a.waives("RL-NEG") || d.N == 0 && a.waives("RL-N0") {
 		a.noFloor, a.hi = true, a.tokens(a.bound)
 	}
 }

@@ -16,8 +16,8 @@ import (
 const forever = math.MaxInt64 - 1<<20
 
 // reserve follows a reservation.
-func (a *account) reserve(d *conformance.Done, number, sets int) {
-	c := a.newClaim(d, number, sets)
+func (a *account) reserve(d *conformance.Done, number int) {
+	c := a.newClaim(d, number)
 	if a.rate == Inf {
 		if !d.OK || d.Delay > 0 {
 			a.differ("RL-INF", d.At, "the rate is infinite",
@@ -38,7 +38,7 @@ func (a *account) reserve(d *conformance.Done, number, sets int) {
 		case a.traits.Oversize == OversizeRejected && d.OK:
 			a.differ("RS-OK", d.At, burst, "reserve %d at %s is OK, want not", d.N, timeline.Duration(d.At))
 		case a.traits.Oversize == OversizeRejected:
-			if a.waived == "RS-OK" {
+			if a.waives("RS-OK") {
 				a.add(-d.N, 0)
 			}
 			return
@@ -60,7 +60,7 @@ func (a *account) reserve(d *conformance.Done, number, sets int) {
 	}
 	c.from, c.to = a.act(a.hi, d.N), a.act(a.lo, d.N)
 	a.claims = append(a.claims, c)
-	if a.waived == "RS-DEBT" {
+	if a.waives("RS-DEBT") {
 		a.add(0, d.N)
 	}
 	a.delayed(c)
@@ -95,25 +95,25 @@ func (a *account) delayed(c *claim) {
 
 // cancel follows a cancel. It judges nothing: what was given back shows in later
 // decisions.
-func (a *account) cancel(c *claim, sets int) {
+func (a *account) cancel(c *claim) {
 	switch {
 	case c.d.Op == conformance.OpWait:
 		if c.cancelled < 0 && !c.ended {
 			c.cancelled = a.at
 		}
 	case c.free:
-		if a.waived == "RL-INFOUT" {
+		if a.waives("RL-INFOUT") {
 			a.add(0, c.d.N)
 		}
 	case c.ended:
-		if a.waived == "CN-IDEM" {
+		if a.waives("CN-IDEM") {
 			a.add(-c.d.N, a.bound)
 		}
 	case a.at-a.grace > c.to:
-		if a.traits.LateCancel != LateIgnored || a.waived == "CN-LATE" {
+		if a.traits.LateCancel != LateIgnored || a.waives("CN-LATE") {
 			a.add(0, c.d.N)
 		}
-		if a.waived == "CN-LATE" {
+		if a.waives("CN-LATE") {
 			a.add(-c.d.N, 0)
 		}
 		c.ended = c.ended || a.traits.LateCancel != LateIgnored
@@ -124,9 +124,6 @@ func (a *account) cancel(c *claim, sets int) {
 		law := "CN-ANY"
 		if a.newest(c) {
 			law = "CN-LIFO"
-		}
-		if c.limits != sets && law == "CN-ANY" {
-			law = "CN-ANY after a limit was set"
 		}
 		a.giveUp(c, law)
 	}
@@ -155,27 +152,23 @@ func (a *account) giveUp(c *claim, law string) {
 		hi = 0
 	case a.traits.Refund == RefundFull || a.traits.Refund == RefundConservative && a.newest(c):
 		lo = n
-	case a.traits.Refund == RefundConservative && law != "CN-ANY after a limit was set":
+	case a.traits.Refund == RefundConservative && c.limits == a.limits:
 		if lo, hi = max(0, n-later), max(0, n-live); c.moved {
 			hi = n
 		}
 	}
 	c.unreturned = n - lo
 	switch {
-	case a.waived == law && c.d.Op == conformance.OpWait:
+	case a.waives(law) && c.d.Op == conformance.OpWait:
 		lo, hi = -n, n+a.bound
-	case a.waived == law:
+	case a.waives(law):
 		lo, hi = 0, n
-	case a.waived == "CN-UPPER" && c.d.Op == conformance.OpReserve:
+	case a.waives("CN-UPPER") && c.d.Op == conformance.OpReserve:
 		hi = n + a.bound
-	case a.waived == "CN-LOWER" && c.d.Op == conformance.OpReserve:
+	case a.waives("CN-LOWER") && c.d.Op == conformance.OpReserve:
 		lo = -n
 	}
-	if c.inOrder = a.newest(c); !c.inOrder && hi > 0 {
-		for _, o := range a.claims[slices.Index(a.claims, c)+1:] {
-			o.moved = true
-		}
-	}
+	c.inOrder = a.newest(c)
 	if a.traits.Fair != FairFIFO && c.d.Op == conformance.OpWait {
 		hi = 0 // the upper end never had it as taken
 	}
@@ -186,7 +179,7 @@ func (a *account) giveUp(c *claim, law string) {
 // moved gives those who wait new instants, if their waits are served anew. Tokens that a
 // later claim lost when it was given up may be lost at that claim's instant, or at once.
 func (a *account) moved() {
-	if a.traits.Rewake == RewakeKeeps && a.waived != "W-WAKE" {
+	if a.traits.Rewake == RewakeKeeps && !a.waives("W-WAKE") {
 		return
 	}
 	behind, lost := 0, 0
@@ -204,7 +197,7 @@ func (a *account) moved() {
 		if a.rate == Inf {
 			from, to = a.at, a.at
 		}
-		if c.d.Op == conformance.OpReserve || a.traits.Rewake == 0 || a.waived == "W-WAKE" {
+		if c.d.Op == conformance.OpReserve || a.traits.Rewake == 0 || a.waives("W-WAKE") {
 			from, to = min(from, c.from), max(to, c.to)
 		}
 		c.from, c.to = from, to

@@ -3,6 +3,7 @@ package limitertest
 import (
 	"math"
 	"math/big"
+	"slices"
 
 	"github.com/escapement-go/escapement/conformance"
 )
@@ -14,8 +15,8 @@ import (
 type room struct{ least, most *big.Int }
 
 // newClaim is a claim that is made now.
-func (a *account) newClaim(d *conformance.Done, number, sets int) *claim {
-	return &claim{d: d, number: number, from: d.At, to: d.At, limits: sets, cancelled: -1,
+func (a *account) newClaim(d *conformance.Done, number int) *claim {
+	return &claim{d: d, number: number, from: d.At, to: d.At, limits: a.limits, cancelled: -1,
 		changes: a.changes, burst: a.burst}
 }
 
@@ -39,6 +40,11 @@ func (a *account) measure() {
 // the burst changes there is room for all of them until they are there.
 func (a *account) giveBack(c *claim, lo, hi int) {
 	c.ended = true
+	if hi > 0 && !a.newest(c) {
+		for _, o := range a.claims[slices.Index(a.claims, c)+1:] {
+			o.moved = true
+		}
+	}
 	least, most := a.tokens(lo), a.tokens(hi)
 	if c.changes != a.changes {
 		if r := c.room.most; r != nil && !a.exceeds(c) {
@@ -92,7 +98,7 @@ func (a *account) share(c *claim, least, most *big.Int) {
 // exceeds reports whether what a claim gives back may be too much, as the law that forbids it is
 // waived.
 func (a *account) exceeds(c *claim) bool {
-	return a.waived == "CN-UPPER" || c.d.Op == conformance.OpWait && (a.waived == "W-CANCEL" || a.waived == "W-DEADEQ")
+	return a.waives("CN-UPPER") || c.d.Op == conformance.OpWait && (a.waives("W-CANCEL") || a.waives("W-DEADEQ"))
 }
 
 func smaller(a, b *big.Int) *big.Int {

@@ -10,6 +10,7 @@ import (
 // setLimit changes the rate.
 func (a *account) setLimit(r Rate) {
 	a.changes++
+	a.limits++
 	old, flow := a.rate, a.flow
 	was := new(big.Int).Set(a.lo)
 	a.setRate(r)
@@ -19,12 +20,12 @@ func (a *account) setLimit(r Rate) {
 		if old == Inf {
 			a.hi = a.tokens(a.bound) // an infinite rate may have filled the bucket
 		}
-		if a.waived == "RL-INFOUT" {
+		if a.waives("RL-INFOUT") {
 			a.noFloor = true
 		}
-	case a.waived == "SL-NORETRO":
+	case a.waives("SL-NORETRO"):
 		a.lo, a.hi = a.hindsight(a.lo, flow, true), a.hindsight(a.hi, flow, false)
-	case a.waived == "SL-KEEP":
+	case a.waives("SL-KEEP"):
 		a.noFloor, a.hi = true, a.tokens(a.bound)
 	case a.traits.Rewake != RewakeServes:
 		// A debt stays the same in tokens, or in time, as for those who wait.
@@ -58,19 +59,19 @@ func (a *account) setBurst(burst int) {
 	a.changes++
 	more := burst - a.burst
 	a.burst = burst
-	if a.bound = burst; a.waived == "SB-CAP" && more < 0 {
+	if a.bound = burst; a.waives("SB-CAP") && more < 0 {
 		a.bound = burst - more
 	}
 	lo, hi := 0, 0
 	switch {
 	case a.traits.Raise == RaiseBringsTokens:
 		lo, hi = more, more
-	case a.traits.Raise == 0 && more > 0, a.waived == "SB-NOGIFT" && more > 0:
+	case a.traits.Raise == 0 && more > 0, a.waives("SB-NOGIFT") && more > 0:
 		hi = a.bound
 	case a.traits.Raise == 0:
 		lo = more
 	}
-	if a.waived == "SB-LIVE" && more < 0 {
+	if a.waives("SB-LIVE") && more < 0 {
 		a.noFloor = true
 	}
 	a.add(lo, hi)

@@ -13,8 +13,8 @@ import (
 )
 
 // wait follows the beginning of a wait; early says that its context was cancelled before.
-func (a *account) wait(d *conformance.Done, number, sets int, early bool) {
-	c := a.newClaim(d, number, sets)
+func (a *account) wait(d *conformance.Done, number int, early bool) {
+	c := a.newClaim(d, number)
 	atOnce := d.Ended.Seq != 0 && d.Ended.At <= d.At+a.traits.Latency
 	failed := atOnce && d.Err != nil
 	switch {
@@ -23,7 +23,7 @@ func (a *account) wait(d *conformance.Done, number, sets int, early bool) {
 			a.differ("W-PRE", d.At, "its context was done before it began",
 				"wait %d at %s %s, want an error at once", d.N, timeline.Duration(d.At), outcome(d))
 		}
-		if a.waived == "W-PRE" {
+		if a.waives("W-PRE") {
 			a.add(-d.N, -d.N)
 		}
 		return
@@ -75,7 +75,7 @@ func (a *account) failed(c *claim) {
 			d.N, timeline.Duration(d.D), timeline.Duration(d.At), timeline.Duration(c.to))
 	}
 	tie := (c.from - d.At - d.D).Abs() <= a.grace
-	if a.waived == "W-DEADEQ" && tie || a.waived == "W-DEAD" && !tie {
+	if a.waives("W-DEADEQ") && tie || a.waives("W-DEAD") && !tie {
 		a.add(-d.N, 0)
 	}
 }
@@ -136,12 +136,12 @@ func (a *account) served(c *claim, deadline time.Duration) {
 	if !fifo {
 		a.add(0, -d.N)
 	}
-	switch a.waived {
-	case eatsNothing:
+	switch {
+	case a.waives(eatsNothing):
 		a.add(d.N, d.N)
-	case eatsTwice:
+	case a.waives(eatsTwice):
 		a.add(-d.N, -d.N)
-	case eatsAnything:
+	case a.waives(eatsAnything):
 		a.add(-d.N, d.N)
 	}
 }

@@ -339,7 +339,7 @@ func (c *contract) oneClock(p *suite.Probe) (worst *suite.Violation, skip string
 			continue
 		}
 		x := &exam{Recording: rec, traits: &c.spec.Traits}
-		if d := accounted(&rec.Trace, x.traits, ""); d != nil && worst == nil {
+		if d := accounted(&rec.Trace, x.traits); d != nil && worst == nil {
 			worst = x.broken(d.at, "package time ran on by an hour at each step "+
 				"while the injected clock did not; "+d.because, "%s", d.headline)
 			worst.Run = rec

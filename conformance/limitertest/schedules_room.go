@@ -58,7 +58,7 @@ func afterTokensCame() []conformance.Schedule {
 
 // beforeOthersAct lists schedules in which a claim is given up after a change since which another waits:
 // that one keeps its instant, at which the bucket would have been full for a while without the first. What
-// would be lost until then does not come back, or both are granted at one instant.
+// would be lost until then does not come back, or both are granted at one instant. Or both are given up.
 func beforeOthersAct() []conformance.Schedule {
 	parts := times([]part{{text: "rate=10/1s burst=3"}},
 		addition{0, []string{"allow 1"}}, addition{0, []string{"allow 3"}})
@@ -68,8 +68,9 @@ func beforeOthersAct() []conformance.Schedule {
 	parts = times(parts, addition{0, []string{"reserve 1"}}, addition{20, []string{"reserve 2"}},
 		addition{50, []string{"reserve 1"}}, addition{50, []string{"reserve 3"}})
 	parts = times(parts, addition{0, []string{"cancel 1"}}, addition{25, []string{"cancel 1"}},
-		addition{25, []string{"allow 1", "cancel 1"}}, addition{50, []string{"cancel 1"}})
-	return parsed(times(parts, addition{0, []string{"reserve 1"}}, addition{0, []string{"reserve 2"}}))
+		addition{25, []string{"allow 1", "cancel 1"}}, addition{50, []string{"cancel 1"}},
+		addition{0, []string{"cancel 2", "cancel 1"}})
+	return parsed(times(parts, addition{0, []string{"reserve 2", "reserve 1"}}))
 }
 
 // outOfTurn lists schedules in which claims are given up in any order, with new ones in between, which
