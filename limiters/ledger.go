@@ -65,7 +65,7 @@ func (l *TokenBucket) note(there amount) {
 
 // foresee notes the room that there will be when r acts, which waits: its tokens are there then.
 func (l *TokenBucket) foresee(r *Reservation) {
-	if l.watch {
+	if l.watch && !r.never {
 		r.room = l.mark.room
 		l.note(amount{r.n, 0})
 		r.noted = l.mark.room

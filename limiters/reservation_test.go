@@ -259,6 +259,14 @@ func TestReservation_Cancel(t *testing.T) {
 		cancel(r, 1690*ms)
 		tokens(t, l, 1690*ms, 1)
 	})
+	t.Run("SetBurst, and who never acts", func(t *testing.T) {
+		l := drained(0, 3)
+		r := l.ReserveN(t0, 2)
+		l.SetBurstAt(t0, 6)
+		l.ReserveN(t0, 5) // leaves as much room as before: it is never there
+		cancel(r, 0)
+		tokens(t, l, 0, -5)
+	})
 	t.Run("SetLimit between, later", func(t *testing.T) {
 		l := drained(1, 5)
 		r := l.ReserveN(t0, 5)

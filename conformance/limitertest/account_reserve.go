@@ -79,7 +79,7 @@ func (a *account) delayed(c *claim) {
 	case act-a.grace > c.to && !a.noFloor:
 		differ(c.to)
 	}
-	if d.Delay <= 0 || a.waived != "" {
+	if d.Delay <= 0 || a.waives("RS-DEBT") {
 		return
 	}
 	owed := new(big.Int).Neg(new(big.Int).Mul(a.flow, big.NewInt(int64(d.Delay))))

@@ -157,6 +157,10 @@ var (
 			Why: "a second Cancel refunds again; the docs do not mention it",
 		},
 	}
+	xtimeWaits = limitertest.Known{
+		Rule: "W-CANCEL", Schedule: "rate=10/1s burst=3 | allow 1 @0 | wait 3 @0 | wait 1 @0 | cancel 1 @0 | wait 1 @0 | cancel 2 @0 | wait 1 @0",
+		Why: "who waits after another has given up may be due before the rest; the one that was due last gives back more than it took when it gives up; the docs do not mention it",
+	}
 	xtimePast = limitertest.Known{
 		Rule: "RL-PAST", Schedule: "rate=1/1s burst=2 | allow 1 @0 | allow 0 @1s | allow 1 @0 | allow 2 @1s",
 		Why: "AllowN with an older t moves the limiter back, and the time since is paid again; the docs do not mention it (golang/go#56287)",
@@ -216,7 +220,7 @@ var (
 func rateLimiters() []peer[limitertest.Spec] {
 	return []peer[limitertest.Spec]{
 		{"XTimeExplicit", xtime(limitertest.Explicit, append(xtimeKnown[:len(xtimeKnown):len(xtimeKnown)], xtimePast)...)},
-		{"XTimePackageTime", xtime(limitertest.PackageTime, xtimeKnown...)},
+		{"XTimePackageTime", xtime(limitertest.PackageTime, append(xtimeKnown[:len(xtimeKnown):len(xtimeKnown)], xtimeWaits)...)},
 		{"JujuRatelimit", jujuBucket(jujuBucketKnown)},
 		{"Throttled", throttledGCRA(throttledKnown...)},
 		{"UberRatelimit", uberLimiter(uberKnown...)},
