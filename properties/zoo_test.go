@@ -139,6 +139,7 @@ var notDrawn = []struct {
 		"GC-EQUIV GCRA: the interval is cut to whole milliseconds",
 		"LB-SPACE no gap is shorter than a nanosecond",
 	}},
+	{"intervals of more than a second are not drawn", []string{"GC-EQUIV GCRA: half a billionth of an event is none"}},
 	{"periods of a nanosecond, and deadlines a nanosecond apart, are not drawn", []string{
 		"CK-TICKARG a ticker of a nanosecond panics",
 		"CK-ORDER the heap takes a nanosecond for none",

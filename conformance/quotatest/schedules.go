@@ -143,7 +143,7 @@ func (e *explored) windows() []suite.Family {
 func (e *explored) otherWindows() []conformance.Schedule {
 	rates := []string{"2/1.5s", "2/100ms", "2/1m30s", "2/720h", "2/2.5ms"}
 	if e.kind == GCRA {
-		rates = []string{"2/1.5s", "2/1.001s"} // events 750ms and 500.5ms apart
+		rates = []string{"2/1.5s", "2/1.001s", "2/1m30s"} // events 750ms, 500.5ms and 45s apart
 	}
 	var out []conformance.Schedule
 	for _, rate := range rates {

@@ -211,6 +211,9 @@ func (l *limiter) room(t time.Time) int {
 	if l.is("a nanosecond early") {
 		debt = max(0, debt-1)
 	}
+	if l.is("half a billionth of an event is none") {
+		debt = max(0, debt-l.interval()/2e9)
+	}
 	if l.is("the zero time means new") && l.newest.IsZero() {
 		debt = 0
 	}

@@ -45,6 +45,7 @@ func Mutants() []zoo.Mutant {
 		{"the last one is denied", qt.FixedWindow, "FW-HIT"},
 		{"a nanosecond early", qt.GCRA, "GC-EQUIV"},
 		{"the interval is cut to whole milliseconds", qt.GCRA, "GC-EQUIV"},
+		{"half a billionth of an event is none", qt.GCRA, "GC-EQUIV"},
 		{"one too many", qt.GCRA, "GC-BURST"},
 		{"the last one is denied", qt.GCRA, "GC-BURST"},
 		{"idle time builds up", qt.GCRA, "GC-TAT"},
