@@ -79,6 +79,8 @@ func Mutants() []zoo.Mutant {
 		{"the constructor divides by half of the limit", qt.FixedWindow, "X-CALLS"},
 		{"keeps a lock when it denies", qt.GCRA, "X-CALLS"},
 		{"takes any interval", qt.GCRA, "X-CFG"},
+		{"takes two of any interval", qt.GCRA, "X-CFG"},
+		{"twice the window overflows", qt.SlidingCounter, "X-CFG"},
 		{"a burst that is too large denies everything", qt.GCRA, "X-CFG"},
 		{"adds what package time has passed", qt.SlidingLog, "X-CLOCK1"},
 		{"goroutine left behind", qt.GCRA, "X-LEAK"},
