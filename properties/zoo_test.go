@@ -139,6 +139,7 @@ var notDrawn = []struct {
 		"GC-EQUIV GCRA: the interval is cut to whole milliseconds",
 		"LB-SPACE no gap is shorter than a nanosecond",
 	}},
+	{"intervals of more than a second are not drawn", []string{"GC-EQUIV GCRA: half a billionth of an event is none"}},
 	{"periods of a nanosecond, and deadlines a nanosecond apart, are not drawn", []string{
 		"CK-TICKARG a ticker of a nanosecond panics",
 		"CK-ORDER the heap takes a nanosecond for none",
@@ -149,8 +150,12 @@ var notDrawn = []struct {
 	}},
 	{"items are not put in a race with their turn", []string{
 		"LB-SAMEINSTANT a timer that was armed again fires twice",
+		"LB-SPACE a timer may be a nanosecond early",
 		"LB-SAMEINSTANT a timer whose item was cancelled lets another leave",
 		"LB-FIFO overtakes what is due at this instant",
+	}},
+	{"a backlog of 0 is not drawn", []string{
+		"LB-BOUND what comes at the end of the interval needs a place to wait",
 	}},
 	{"no Close comes without a pause", []string{"LB-CLOSE close drops what is about to leave"}},
 	{"limits of slots are small", []string{"CT-WORK keeps its limit in a byte"}},

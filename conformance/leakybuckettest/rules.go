@@ -253,10 +253,10 @@ func (x *exam) idle() *suite.Violation {
 }
 
 func (x *exam) bound() *suite.Violation {
-	if !x.judgeable() || x.Schedule.RacingSteps() > 0 || !x.steady() {
+	v := x.view()
+	if !x.judgeable() || x.Schedule.RacingSteps() > 0 || !x.steady() || !v.takesAtItsWord(x.Schedule.Config.Backlog) {
 		return nil
 	}
-	v := x.view()
 	for k := range v.items {
 		put := v.items[k].put
 		if put.Inside || v.stoppedBefore(put) || v.closed != nil && v.closed.Began.Seq < put.Began.Seq {
@@ -267,6 +267,14 @@ func (x *exam) bound() *suite.Violation {
 		}
 	}
 	return nil
+}
+
+// takesAtItsWord reports whether a backlog is what it says, as any is but 0: that may stand for a
+// default, for no bound, or for a bucket that lets nothing through. It does not if the first item is
+// accepted and the second, that comes with it, is refused.
+func (v *view) takesAtItsWord(backlog int) bool {
+	return backlog > 0 || len(v.items) > 1 && v.items[0].put.OK && !v.items[1].put.OK &&
+		v.items[0].put.Began.At == v.items[1].put.Began.At
 }
 
 // queue is what an item finds when it is put.

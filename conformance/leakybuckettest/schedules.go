@@ -30,32 +30,13 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		{Name: "bursts", Schedules: sequences(size(3), put, []time.Duration{0, suite.Wait}, 7)},
 		{Name: "long", Schedules: longQueues()},
 	}
-	cancel := func(n int) conformance.Step { return conformance.Step{Op: conformance.OpCancel, N: n} }
-	if s.Accepts(conformance.OpCancel) {
-		const cancels = "put 0 @0 | cancel 2 @0 | cancel 3 @0 | cancel 4 @0"
-		later := append(
-			after(size(3), "put 1 @0 | put 2 @0 | put 3 @0 | put 4 @0", cancels, halves, 2),
-			after(size(2), "put 1 @0 | put 2 @0 | cancel 2 @0", "put 0 @0", halves, 3)...)
-		edges := []time.Duration{suite.Wait / 2, suite.Wait - 1, suite.Wait, suite.Wait + 1}
-		later = append(later, after(size(2), "put 1 @0 | put 2 @0 | cancel 2 @0", "put 0 @0", edges, 2)...)
-		any3 := append(put[:1:1], cancel(1), cancel(2), cancel(3))
-		out = append(out,
-			suite.Family{Name: "cancels", Schedules: sequences(size(2), any3, halves[:2], 4)},
-			suite.Family{Name: "cancels and what comes later", Schedules: later},
-			suite.Family{Name: "later cancels", Schedules: sequences(size(1), append(put[:1:1], cancel(2)), halves, 5)})
+	if tr := c.spec.Traits; tr.Head == HeadAtOnce && tr.Slack == 0 && !tr.Unbounded {
+		out = append(out, suite.Family{Name: "no backlog", Schedules: after(size(0), "put 1 @0 | put 2 @0", "put 0 @0",
+			[]time.Duration{1, suite.Wait - 1, suite.Wait, 5 * suite.Wait / 2}, 2)})
 	}
-	if s.Accepts(conformance.OpClose) {
-		closes := append(put[:1:1], conformance.Step{Op: conformance.OpClose})
-		out = append(out, suite.Family{Name: "closes", Schedules: sequences(size(2), closes, halves, 4)})
-		if s.Accepts(conformance.OpCancel) {
-			out = append(out, suite.Family{Name: "closes and cancels", Schedules: after(size(2),
-				"put 1 @0 | put 2 @0 | put 3 @0", "close @0 | cancel 2 @0 | cancel 3 @0", halves[:2], 3)})
-		}
-	}
-	if s.Accepts(conformance.OpStop) {
-		stops := after(size(2), "put 1 @0 | put 2 @0", "stop @0", halves, 1)
-		out = append(out, suite.Family{Name: suite.Leaks, Look: true, Schedules: stops},
-			suite.Family{Name: "stops", Schedules: stopped(s, size(2))})
+	for _, f := range withdrawn(s, size) {
+		f.Schedules = spent(c.spec.Traits.Slack, f.Schedules)
+		out = append(out, f)
 	}
 	if slack := c.spec.Traits.Slack; slack > 0 {
 		out = append(out, suite.Family{Name: "slack", Schedules: slacks(slack)})
@@ -82,6 +63,58 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		}
 	}
 	return out
+}
+
+// withdrawn are schedules in which what waits is cancelled, or the bucket is closed or stopped.
+func withdrawn(s *suite.Suite, size func(int) conformance.Config) (out []suite.Family) {
+	cancel := func(n int) conformance.Step { return conformance.Step{Op: conformance.OpCancel, N: n} }
+	halves := []time.Duration{0, suite.Wait / 2, suite.Wait}
+	put := []conformance.Step{{Op: conformance.OpPut}}
+	if s.Accepts(conformance.OpCancel) {
+		const cancels = "put 0 @0 | cancel 2 @0 | cancel 3 @0 | cancel 4 @0"
+		later := append(
+			after(size(3), "put 1 @0 | put 2 @0 | put 3 @0 | put 4 @0", cancels, halves, 2),
+			after(size(2), "put 1 @0 | put 2 @0 | cancel 2 @0", "put 0 @0", halves, 3)...)
+		edges := []time.Duration{suite.Wait / 2, suite.Wait - 1, suite.Wait, suite.Wait + 1}
+		later = append(later, after(size(2), "put 1 @0 | put 2 @0 | cancel 2 @0", "put 0 @0", edges, 2)...)
+		any3 := append(put[:1:1], cancel(1), cancel(2), cancel(3))
+		out = append(out,
+			suite.Family{Name: "cancels", Schedules: sequences(size(2), any3, halves[:2], 4)},
+			suite.Family{Name: "cancels and what comes later", Schedules: later},
+			suite.Family{Name: "later cancels", Schedules: sequences(size(1), append(put[:1:1], cancel(2)), halves, 5)})
+	}
+	if s.Accepts(conformance.OpClose) {
+		closes := append(put[:1:1], conformance.Step{Op: conformance.OpClose})
+		out = append(out, suite.Family{Name: "closes", Schedules: sequences(size(2), closes, halves, 4)})
+		if s.Accepts(conformance.OpCancel) {
+			out = append(out, suite.Family{Name: "closes and cancels", Schedules: after(size(2),
+				"put 1 @0 | put 2 @0 | put 3 @0", "close @0 | cancel 2 @0 | cancel 3 @0", halves[:2], 3)})
+		}
+	}
+	if s.Accepts(conformance.OpStop) {
+		stops := after(size(2), "put 1 @0 | put 2 @0", "stop @0", halves, 1)
+		out = append(out, suite.Family{Name: suite.Leaks, Look: true, Schedules: stops},
+			suite.Family{Name: "stops", Schedules: stopped(s, size(2))})
+	}
+	return out
+}
+
+// spent makes the schedules begin with as many more items as a slack is, at 0, so that what comes
+// after them waits as it does without a slack.
+func spent(slack int, all []conformance.Schedule) []conformance.Schedule {
+	if slack == 0 {
+		return all
+	}
+	for k := range all {
+		s := &all[k]
+		for i := range s.Steps {
+			if s.Steps[i].Op == conformance.OpCancel {
+				s.Steps[i].N += slack
+			}
+		}
+		s.Steps = append(slices.Repeat([]conformance.Step{{Op: conformance.OpPut}}, slack), s.Steps...)
+	}
+	return withItems(all)
 }
 
 // onPackageTime are the schedules that are run while package time moves on.
@@ -208,6 +241,7 @@ func (c *contract) races(s *suite.Suite) []conformance.Schedule {
 		conf + " | put 3 @100ms~ | put 4 @100ms~",
 		conf + " | put 3 @100ms~ | put 4 @200ms~",
 		conf + " | put 3 @50ms | put 4 @200ms~ | put 5 @250ms",
+		"interval=1ns backlog=2 | put 1 @0 | put 2 @0 | put 3 @1ns~",
 	}
 	if s.Accepts(conformance.OpCancel) {
 		texts = append(texts,

@@ -87,7 +87,8 @@ type Config struct {
 	// Interval is the time between two items that leave. It is more than 0.
 	Interval time.Duration
 	// Backlog is the most items that wait. An item that leaves at once is not among them;
-	// one that a goroutine of the implementation has taken and holds until its time is.
+	// one that a goroutine of the implementation has taken and holds until its time is. With a
+	// Backlog of 0, which a constructor may refuse, none waits.
 	Backlog int
 }
 

@@ -130,6 +130,20 @@ func TestUlule_oddCounts(t *testing.T) {
 	})
 }
 
+// A Period of 292 years is accepted, and the limit of 1 never reached.
+func TestUlule_longestPeriod(t *testing.T) {
+	synctestcompat.Require(t)
+	synctestcompat.Run(t, func(t *testing.T) {
+		l := limiter.New(memory.NewStoreWithOptions(limiter.StoreOptions{}),
+			limiter.Rate{Limit: 1, Period: math.MaxInt64})
+		for range 3 {
+			if c, err := l.Get(context.Background(), "a"); err != nil || c.Reached {
+				t.Error("the limit was reached: the period does not overflow any more")
+			}
+		}
+	})
+}
+
 // NewBursty accepts 0 executions; to ask for one panics.
 func TestFailsafeBursty_limitOfNone(t *testing.T) {
 	l := ratelimiter.NewBursty[any](0, time.Second)

@@ -224,6 +224,9 @@ var (
 		known("GC-REMAIN", "rate=4/1s | allow -1 @0", "after a negative count more than Limit remain"),
 		known("GC-NEG", "rate=4/1s | allow -1 @0 | allow 1 @0 | allow 4 @0", givesBack),
 		known("RL-NBIG", "rate=4/1s | allow 1 @0 | allow 9223372036854775807 @0", overflows),
+		known("X-CFG", "rate=1/2562047h47m16.854775807s | allow 1 @0 | allow 1 @0 | allow 1 @0",
+			"292 years from now are no number of nanoseconds since 1970, so that all is granted; "+
+				"the docs do not bound the period"),
 	}
 	burstyKnown = []conformance.Known{
 		known("X-CFG", "rate=0/1s | allow 1 @0",

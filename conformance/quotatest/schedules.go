@@ -143,7 +143,7 @@ func (e *explored) windows() []suite.Family {
 func (e *explored) otherWindows() []conformance.Schedule {
 	rates := []string{"2/1.5s", "2/100ms", "2/1m30s", "2/720h", "2/2.5ms"}
 	if e.kind == GCRA {
-		rates = []string{"2/1.5s", "2/1.001s"} // events 750ms and 500.5ms apart
+		rates = []string{"2/1.5s", "2/1.001s", "2/1m30s"} // events 750ms, 500.5ms and 45s apart
 	}
 	var out []conformance.Schedule
 	for _, rate := range rates {
@@ -247,12 +247,16 @@ func (e *explored) senselessLimits(exact bool) []conformance.Schedule {
 		if exact {
 			add(suite.Configured("rate", "1/1ns"))
 		}
+		for _, window := range []string{"2562047h47m16.854775807s", "1281023h53m38.427387904s"} {
+			add(suite.Configured("rate", "1/"+window))
+		}
 		return out
 	}
 	for _, pair := range [][2]string{
 		{"10/1s", "0"}, {"10/1s", "-1"}, {"10/1s", "2147483647"}, {"1/1h", "2147483647"},
 		{"2000000000/1s", "1"}, {"2000000000/1s", "3"}, {"1500000000/1s", "1"}, {"1500000000/1s", "3"},
 		{"1/2562047h47m16.854775807s", "3"}, {"1/1281023h53m38.427387904s", "4"},
+		{"1/1281023h53m38.427387904s", "2"},
 	} {
 		add(suite.Configured("rate", pair[0], "burst", pair[1]))
 	}

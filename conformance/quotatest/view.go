@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -57,8 +58,13 @@ func (s step) after() *model {
 
 // because says why a request should have been decided otherwise.
 func (s step) because() string {
-	room, _ := s.model.room(s.At).Float64()
-	return fmt.Sprintf("there was room for %.10g of %d", max(0, room), s.model.limit)
+	exact := s.model.room(s.At)
+	room, _ := exact.Float64()
+	text := fmt.Sprintf("%.10g", max(0, room))
+	if room > 0 && !exact.IsInt() && !strings.Contains(text, ".") { // it is not that whole number
+		text = fmt.Sprintf("%.16g", room)
+	}
+	return fmt.Sprintf("there was room for %s of %d", text, s.model.limit)
 }
 
 // full is the most that can be granted at once.

@@ -18,6 +18,7 @@ type choosyLeaky struct {
 	cfg    lb.Config
 	traits lb.Traits
 	whims  leakyWhims
+	mutant string
 	leave  func(int)
 	made   time.Time
 
@@ -158,6 +159,8 @@ func (b *choosyLeaky) cancel(v int) bool {
 	switch {
 	case i < 0:
 		return false
+	case b.mutant == "with a slack cancel does nothing":
+		return true
 	case b.whims.keeps:
 		b.queue[i].ghost = true
 		return true
@@ -174,7 +177,7 @@ func (b *choosyLeaky) cancel(v int) bool {
 func (b *choosyLeaky) close() {
 	b.mu.Lock()
 	b.closed = true
-	if b.traits.CloseFlush == lb.CloseDrops {
+	if b.traits.CloseFlush == lb.CloseDrops && b.mutant != "with a slack close lets what waits leave" {
 		b.queue = nil
 	}
 	gone := make(chan struct{})
@@ -193,15 +196,25 @@ func (b *choosyLeaky) close() {
 func (b *choosyLeaky) stop() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.closed, b.queue = true, nil
+	b.closed = true
+	if b.mutant != "with a slack stop lets what waits leave" {
+		b.queue = nil
+	}
 	b.arm()
 }
 
-func choosyLeakySpec(source lb.TimeSource, tr lb.Traits, w leakyWhims) lb.Spec {
+// slackMutant is a bucket with a slack that has a mistake.
+func slackMutant(mutant string) lb.Spec {
+	tr := lb.Traits{Head: lb.HeadAtOnce, Slack: 3, CloseFlush: lb.CloseDrops}
+	return choosyLeakySpec(lb.Injected, tr, leakyWhims{cancels: true, closes: true, stops: true, saved: true}, mutant)
+}
+
+func choosyLeakySpec(source lb.TimeSource, tr lb.Traits, w leakyWhims, mutant string) lb.Spec {
 	return lb.Spec{
 		Name: "a choosy leaky bucket", Time: source, Traits: tr,
 		New: func(env lb.Env, cfg lb.Config, leave func(int)) lb.Funcs {
-			b := &choosyLeaky{clock: env.Clock, cfg: cfg, traits: tr, whims: w, leave: leave, made: env.Clock.Now()}
+			b := &choosyLeaky{clock: env.Clock, cfg: cfg, traits: tr, whims: w, mutant: mutant, leave: leave,
+				made: env.Clock.Now()}
 			f := lb.Funcs{Put: b.put}
 			if w.cancels {
 				f.Cancel = b.cancel
@@ -240,7 +253,7 @@ func chosen(n int) []lb.Spec {
 		if tr.Head == lb.HeadAtOnce && coin() {
 			tr.Slack = rnd.IntN(4)
 		}
-		spec := choosyLeakySpec([]lb.TimeSource{lb.Injected, lb.PackageTime}[(i+i/2)%2], tr, w)
+		spec := choosyLeakySpec([]lb.TimeSource{lb.Injected, lb.PackageTime}[(i+i/2)%2], tr, w, "")
 		spec.Name = fmt.Sprintf("%s %d", spec.Name, i)
 		out = append(out, spec)
 	}

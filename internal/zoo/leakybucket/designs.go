@@ -100,11 +100,11 @@ func periods(source lb.TimeSource, lazy bool) lb.Spec {
 		New: func(env lb.Env, cfg lb.Config, leave func(int)) lb.Funcs {
 			var mu sync.Mutex
 			var queue []int
-			running, stopped := false, false
+			running := false
 			var expire func()
 			expire = func() {
 				mu.Lock()
-				if len(queue) == 0 || stopped {
+				if len(queue) == 0 {
 					running = false
 					mu.Unlock()
 					return

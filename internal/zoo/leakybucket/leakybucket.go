@@ -62,6 +62,8 @@ func Mutants() []zoo.Mutant {
 		{"cancel finds and takes out under two locks", "X-CONC"},
 		{"the function runs under the lock", "X-REENT"},
 		{"the function of what waited runs under the lock", "X-REENT"},
+		{"a timer may be a nanosecond early", "LB-SPACE"},
+		{needsPlace, "LB-BOUND"},
 	} {
 		all = append(all, zoo.Mutant{
 			Name:   m.name,
@@ -77,6 +79,13 @@ func Mutants() []zoo.Mutant {
 		{"no more than three wait", "LB-BOUND"},
 	} {
 		all = append(all, zoo.Mutant{Name: m.name, Rule: m.rule, Spec: turns(lb.Injected, 3, m.name)})
+	}
+	for _, m := range []struct{ name, rule string }{
+		{"with a slack cancel does nothing", "LB-CANCEL"},
+		{"with a slack close lets what waits leave", "LB-CLOSE"},
+		{"with a slack stop lets what waits leave", "LB-DROP"},
+	} {
+		all = append(all, zoo.Mutant{Name: m.name, Rule: m.rule, Spec: slackMutant(m.name)})
 	}
 	all = append(all,
 		zoo.Mutant{Name: oneMoreCaller, Rule: "LB-BOUND", Spec: gateSpec(lb.Injected, oneMoreCaller)},

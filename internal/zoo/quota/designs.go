@@ -34,7 +34,7 @@ func serial(name string, kind qt.Kind, tr qt.Traits, make func(cfg qt.Config) ta
 	}}
 }
 
-// clearedByTicker counts what is granted until the next tick, however short the window is.
+// clearedByTicker counts what is asked for until the next tick, however short the window is.
 func clearedByTicker() qt.Spec {
 	return qt.Spec{
 		Name: "a count that a ticker clears", Time: qt.PackageTime, Kind: qt.FixedWindow,
@@ -56,11 +56,7 @@ func clearedByTicker() qt.Spec {
 				if n != 1 {
 					panic("one at a time")
 				}
-				if count.Add(1) > int64(cfg.Limit) {
-					count.Add(-1)
-					return qt.Answer{}
-				}
-				return qt.Answer{OK: true}
+				return qt.Answer{OK: count.Add(1) <= int64(cfg.Limit)}
 			}, Stop: sync.OnceFunc(func() { close(stop) })}
 		},
 		Traits: qt.Traits{Single: true, Edge: qt.EdgeHalfOpen, Align: qt.AlignCreation},
@@ -232,7 +228,7 @@ func janitor() qt.Spec {
 	}
 }
 
-// floatingBucket is a token bucket in floating point.
+// floatingBucket is a token bucket in floating point, which is exact to a nanosecond.
 func floatingBucket() qt.Spec {
 	return serial("a bucket in floating point", qt.GCRA,
 		qt.Traits{Grain: 1, Answers: qt.AnswersRemaining | qt.AnswersRetry, TooLarge: qt.TooLargeForever},
@@ -248,12 +244,12 @@ func floatingBucket() qt.Spec {
 					tokens = min(float64(cfg.Burst), tokens+t.Sub(last).Seconds()*rate)
 				}
 				used, last = true, t
-				if float64(k) > tokens+1e-9 {
+				if float64(k) > tokens {
 					wait := math.Round((float64(k) - tokens) / rate * 1e9)
-					return qt.Answer{Remaining: int(tokens + 1e-9), RetryAfter: time.Duration(wait)}
+					return qt.Answer{Remaining: int(tokens), RetryAfter: time.Duration(wait)}
 				}
 				tokens -= float64(k)
-				return qt.Answer{OK: true, Remaining: int(tokens + 1e-9)}
+				return qt.Answer{OK: true, Remaining: int(tokens)}
 			}
 		})
 }
