@@ -180,7 +180,8 @@ func (a *account) leavers(at time.Duration) {
 		d := c.d
 		gone := d.Op == conformance.OpWait && !c.ended && !c.free && d.Err != nil && d.Ended.Seq != 0 &&
 			d.Ended.At == at
-		if gone && (c.outgrown || c.cancelled >= 0 || d.D > 0 && at == d.At+d.D) {
+		outgrown := c.outgrown && !a.cancelledFirst(d, c.number) // or it leaves when it is cancelled
+		if gone && (outgrown || c.cancelled >= 0 || d.D > 0 && at == d.At+d.D) {
 			a.returned(c)
 		}
 	}
