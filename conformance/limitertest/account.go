@@ -55,7 +55,7 @@ type claim struct {
 	outgrown     bool          // the burst has fallen below what it waits for, so that it may fail
 	ended        bool          // it has returned, or was given up
 	inOrder      bool          // given up after all later ones, which were given up in reverse order
-	moved        bool          // an earlier one was given back first, so that others may be due before it
+	loose        bool          // an earlier one was given back first, so that others may be due before it
 	unreturned   int           // how many of its tokens may not have been given back
 	grantedSince int           // how many tokens of a raised burst were granted at once since then
 	changes      int           // how many limits and bursts had been set when it was made

@@ -153,7 +153,7 @@ func (a *account) giveUp(c *claim, law string) {
 	case a.traits.Refund == RefundFull || a.traits.Refund == RefundConservative && a.newest(c):
 		lo = n
 	case a.traits.Refund == RefundConservative && c.limits == a.limits:
-		if lo, hi = max(0, n-later), max(0, n-live); c.moved {
+		if lo, hi = max(0, n-later), max(0, n-live); c.loose {
 			hi = n
 		}
 	}

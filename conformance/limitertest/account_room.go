@@ -42,7 +42,7 @@ func (a *account) giveBack(c *claim, lo, hi int) {
 	c.ended = true
 	if hi > 0 && !a.newest(c) {
 		for _, o := range a.claims[slices.Index(a.claims, c)+1:] {
-			o.moved = true
+			o.loose = true
 		}
 	}
 	least, most := a.tokens(lo), a.tokens(hi)
