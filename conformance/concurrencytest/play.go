@@ -254,6 +254,7 @@ func (r *run) arrive(done *step) {
 		ctx = context.Background()
 	}
 	if r.gone[s.N] {
+		q.late = true
 		cancel()
 	}
 	if s.D > 0 {
@@ -293,16 +294,15 @@ func (r *run) patient(s conformance.Step) bool {
 // ask makes a request and records the answer. The panic of a handler that is told to panic
 // is recovered here, as in a server.
 func (r *run) ask(ctx context.Context, q *request, op conformance.Op) {
-	told := conformance.Op("")
 	defer func() {
-		if told != conformance.OpPanic {
+		if r.told(q) != conformance.OpPanic {
 			return
 		}
 		if p := recover(); p != nil && p != handlerPanic {
 			panic(p)
 		}
 	}()
-	err := r.enter(ctx, q, op, func() {
+	err := r.enter(q.given(ctx), q, op, func() {
 		r.note(func() {
 			if q.decided.Seq == 0 {
 				q.decided, q.admitted = r.Rec.Mark(), true
@@ -310,18 +310,15 @@ func (r *run) ask(ctx context.Context, q *request, op conformance.Op) {
 			q.runs++
 			q.answered++
 		})
-		if !q.handler {
-			return
-		}
-		switch told = <-q.end; told {
-		case conformance.OpPanic:
-			panic(handlerPanic)
-		case conformance.OpExit:
-			runtime.Goexit()
+		if q.handler {
+			r.handle(q)
 		}
 	})
 	r.note(func() {
-		if err == nil && q.runs > 0 || told == conformance.OpPanic && q.runs > 0 {
+		if q.runs > 0 && (err == nil || q.told == conformance.OpPanic) {
+			if q.handler && !q.left {
+				q.early = r.Rec.Mark()
+			}
 			return
 		}
 		q.answered++
@@ -330,6 +327,34 @@ func (r *run) ask(ctx context.Context, q *request, op conformance.Op) {
 			q.decided = r.Rec.Mark()
 		}
 	})
+}
+
+// given is what the implementation is given for the context of a request. One that is done before gives whoever
+// hands slots out time to do so.
+func (q *request) given(ctx context.Context) context.Context {
+	if q.late {
+		return &slowContext{ctx, letRun}
+	}
+	return ctx
+}
+
+// handle is the handler of a request: it runs until it is told how to end.
+func (r *run) handle(q *request) {
+	defer r.note(func() { q.left = true })
+	told := <-q.end
+	r.note(func() { q.told = told })
+	switch told {
+	case conformance.OpPanic:
+		panic(handlerPanic)
+	case conformance.OpExit:
+		runtime.Goexit()
+	}
+}
+
+// told is how the handler of a request was told to end, "" if it was not.
+func (r *run) told(q *request) (told conformance.Op) {
+	r.note(func() { told = q.told })
+	return told
 }
 
 // enter asks for slots in the way that the operation says.

@@ -68,9 +68,7 @@ func (c *contract) releasedAt(st *suite.Stage, call int64) (lost *suite.Violatio
 	come(&slowContext{forever, func() {
 		if asked.Add(1) == call {
 			suite.Start(func() { _ = suite.Catch(free) })
-			for range 20 {
-				runtime.Gosched()
-			}
+			letRun()
 		}
 	}})
 	if asked.Load() < call {
@@ -89,6 +87,13 @@ func (c *contract) releasedAt(st *suite.Stage, call int64) (lost *suite.Violatio
 	impl.end()
 	st.Settle()
 	return lost
+}
+
+// letRun lets other goroutines run.
+func letRun() {
+	for range 20 {
+		runtime.Gosched()
+	}
 }
 
 // slowContext is a context that does something before it answers.

@@ -56,9 +56,13 @@ type request struct {
 	runs       int    // how often the handler ran
 	answered   int    // how many answers it got: runs and errors
 
+	late     bool // its context was done before it came
 	handler  bool
 	finished bool // it has released
 	end      chan conformance.Op
+	told     conformance.Op   // how its handler ends
+	left     bool             // its handler has ended
+	early    conformance.Mark // when it returned before that
 	cancel   context.CancelFunc
 }
 
