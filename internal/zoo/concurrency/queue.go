@@ -172,7 +172,11 @@ func either(a, b <-chan time.Time) <-chan time.Time {
 
 func (q *queue) wait(ctx context.Context, w *waiter) error {
 	var expired <-chan time.Time
-	if timeout := q.cfg.Timeout; timeout > 1 || timeout == 1 && !q.is("a timeout of a nanosecond is none") {
+	timeout := q.cfg.Timeout
+	if q.is("a timeout of a nanosecond is none") && timeout == 1 {
+		timeout = 0
+	}
+	if timeout > 0 {
 		if q.is("the timeout grows with the limit") {
 			timeout = timeout * time.Duration(q.cfg.Limit) / time.Duration(q.first)
 		}
