@@ -363,8 +363,11 @@ func zeroes(r suite.Rule[Traits, *exam]) suite.Rule[Traits, *exam] {
 			cfg.Inside == conformance.OpCall && cfg.K <= 1 && onlyCalls(j))
 	}
 	r.Check = func(x *exam) *suite.Violation {
-		if cfg := x.Schedule.Config; cfg.Busy > 0 || cfg.Inside != "" {
+		switch cfg := x.Schedule.Config; {
+		case cfg.Busy > 0 || cfg.Inside != "":
 			return x.zeroBusy()
+		case x.Schedule.RacingSteps() > 0:
+			return x.zeroRow()
 		}
 		return ordinarily(x)
 	}

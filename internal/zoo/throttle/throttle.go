@@ -130,6 +130,7 @@ func Mutants() []zoo.Mutant {
 		})
 	}
 	all = append(all, serialMutants()...)
+	all = append(all, designMutants()...)
 	const (
 		dedupes   = "an event with the payload of the one before is none"
 		overtakes = "an event is handed over on a goroutine"
