@@ -193,37 +193,24 @@ func (x *exam) flushedBusy() *suite.Violation {
 }
 
 // zeroBusy judges runs with an interval of 0 whose callbacks take time, or bring an event at their
-// instant. An interval that counts from the end of its callback lasts as long as that, so that only
-// AnchorStart is judged.
+// instant, or whose events come without a pause. An interval that counts from the end of its callback lasts
+// as long as that, so that only AnchorStart is judged.
 func (x *exam) zeroBusy() *suite.Violation {
-	if edge.Reentered(x.Recording) != nil || x.Schedule.Config.Inside != "" && x.traits.Boundary != BoundaryPasses {
+	racing := x.Schedule.RacingSteps() > 0
+	atOnce := x.Schedule.Config.Inside != "" || racing
+	if edge.Reentered(x.Recording) != nil || atOnce && x.traits.Boundary != BoundaryPasses ||
+		racing && x.edges != Leading {
 		return nil
 	}
-	if x.traits.Anchor != AnchorStart {
-		return nil
-	}
-	return x.zeroLost("the interval is 0, and AnchorStart is declared")
-}
-
-// zeroRow judges runs with an interval of 0 whose events come without a pause. Where an event at the
-// end of an interval waits, one may wait for a timer.
-func (x *exam) zeroRow() *suite.Violation {
-	if x.edges != Leading || x.traits.Boundary != BoundaryPasses {
-		return nil
-	}
-	return x.zeroLost("the interval is 0")
-}
-
-// zeroLost finds an event that was never emitted.
-func (x *exam) zeroLost(because string) *suite.Violation {
-	if x.unfinished() || x.payload == NoPayload {
+	if x.unfinished() || x.traits.Anchor != AnchorStart || x.payload == NoPayload {
 		return nil
 	}
 	for _, d := range x.Done {
 		if d.Op == conformance.OpCall && !slices.ContainsFunc(x.Fires, func(f conformance.Fire) bool {
 			return f.Value == d.N
 		}) {
-			v := suite.Broken(d.At, because, "call %d was not emitted by %s", d.N, timeline.Duration(x.End))
+			v := suite.Broken(d.At, "the interval is 0, and AnchorStart is declared", "call %d was not emitted by %s",
+				d.N, timeline.Duration(x.End))
 			v.Lanes = []suite.Lane{x.Got()}
 			return v
 		}

@@ -363,11 +363,8 @@ func zeroes(r suite.Rule[Traits, *exam]) suite.Rule[Traits, *exam] {
 			cfg.Inside == conformance.OpCall && cfg.K <= 1 && onlyCalls(j))
 	}
 	r.Check = func(x *exam) *suite.Violation {
-		switch cfg := x.Schedule.Config; {
-		case cfg.Busy > 0 || cfg.Inside != "":
+		if cfg := x.Schedule.Config; cfg.Busy > 0 || cfg.Inside != "" || x.Schedule.RacingSteps() > 0 {
 			return x.zeroBusy()
-		case x.Schedule.RacingSteps() > 0:
-			return x.zeroRow()
 		}
 		return ordinarily(x)
 	}

@@ -82,7 +82,8 @@ func (c *contract) intervals(s *suite.Suite, e Edges) []suite.Family {
 		skip := cmp.Or(s.Unsettled(), s.Livelocks())
 		out = append(out, suite.Family{Name: "zero " + e.String(), Skip: skip,
 			Schedules: numbered(zero, calls, []time.Duration{0, 1, suite.Wait}, 3)})
-		if e == Leading && !c.explicit() && !s.Accepts(conformance.OpFault) {
+		rows := !c.explicit() && !s.Accepts(conformance.OpFault)
+		if e == Leading && c.spec.Traits.Anchor == AnchorStart && rows {
 			out = append(out, suite.Family{Name: "zero in a row", Skip: skip, Schedules: zeroRows(zero)})
 		}
 	}
