@@ -21,6 +21,8 @@ type run struct {
 	byID map[int]int  // indices in out.requests
 	gone map[int]bool // whose contexts were done before they came
 
+	atOnce []conformance.Step // without a pause, those under way
+
 	counts bool // of goroutines, as a look at all stacks is dear: only what piled judges
 }
 
@@ -109,6 +111,7 @@ func (r *run) together(steps []conformance.Step, order conformance.Order) {
 	if r.crowded(steps) {
 		return
 	}
+	r.atOnce = steps
 	g := &group{at: steps[0].At, racing: steps[0].Racing}
 	do := func() {
 		r.note(func() {
@@ -126,6 +129,7 @@ func (r *run) together(steps []conformance.Step, order conformance.Order) {
 		do()
 	}
 	r.Settle()
+	r.cut(steps)
 	others := 0
 	if r.counts && r.out.drained.Seq == 0 {
 		others = r.Others()
@@ -186,7 +190,7 @@ func (r *run) step(g *group, s conformance.Step) {
 			r.gone[s.N] = true // before it comes
 		}
 		begun()
-		if known {
+		if known && !r.out.requests[i].cut { // else together does, if nobody has asked
 			r.out.requests[i].cancel()
 		}
 		r.finish(done, "")
@@ -256,6 +260,8 @@ func (r *run) arrive(done *step) {
 	if r.gone[s.N] {
 		q.late = true
 		cancel()
+	} else if r.isCut(s) {
+		q.cut, q.cutAt = true, r.cutAt()
 	}
 	if s.D > 0 {
 		if r.Time == conformance.PackageTime {
@@ -302,7 +308,7 @@ func (r *run) ask(ctx context.Context, q *request, op conformance.Op) {
 			panic(p)
 		}
 	}()
-	err := r.enter(q.given(ctx), q, op, func() {
+	err := r.enter(r.given(ctx, q), q, op, func() {
 		r.note(func() {
 			if q.decided.Seq == 0 {
 				q.decided, q.admitted = r.Rec.Mark(), true
@@ -327,15 +333,6 @@ func (r *run) ask(ctx context.Context, q *request, op conformance.Op) {
 			q.decided = r.Rec.Mark()
 		}
 	})
-}
-
-// given is what the implementation is given for the context of a request. One that is done before gives whoever
-// hands slots out time to do so.
-func (q *request) given(ctx context.Context) context.Context {
-	if q.late {
-		return &slowContext{ctx, letRun}
-	}
-	return ctx
 }
 
 // handle is the handler of a request: it runs until it is told how to end.

@@ -89,29 +89,6 @@ func (c *contract) releasedAt(st *suite.Stage, call int64) (lost *suite.Violatio
 	return lost
 }
 
-// letRun lets other goroutines run.
-func letRun() {
-	for range 20 {
-		runtime.Gosched()
-	}
-}
-
-// slowContext is a context that does something before it answers.
-type slowContext struct {
-	context.Context
-	before func()
-}
-
-func (c *slowContext) Done() <-chan struct{} {
-	c.before()
-	return c.Context.Done()
-}
-
-func (c *slowContext) Err() error {
-	c.before()
-	return c.Context.Err()
-}
-
 // The probe in which goroutines come and go.
 const (
 	churnRounds = 160

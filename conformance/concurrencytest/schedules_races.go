@@ -78,6 +78,7 @@ func (f *families) atOnce(backlog int) []conformance.Schedule {
 			twosTurn+" | release 1 @0 | cancel 2 @0~",
 			twosTurn+" | cancel 2 @0 | release 1 @0~",
 			onesTurn+" | cancel 2 @0 | acquire 3 @0~",
+			onesTurn+" | acquire 3 @0 | cancel 3 @0~",
 			"acquire 1 @0 | cancel 1 @0~",
 			"acquire 1 @0 | acquire 2 100ms @0 | release 1 @100ms~",
 			"acquire 1 @0 | acquire 2 100ms @0 | acquire 3 @0 | release 1 @100ms~")

@@ -57,6 +57,8 @@ type request struct {
 	answered   int    // how many answers it got: runs and errors
 
 	late     bool // its context was done before it came
+	cut      bool // its context ends at call cutAt of its methods, or later at the instant at which it comes
+	cutAt    int64
 	handler  bool
 	finished bool // it has released
 	end      chan conformance.Op

@@ -90,6 +90,7 @@ func Mutants() []zoo.Mutant {
 		zoo.Mutant{Name: wholeTimeout, Rule: "CT-TIME", Spec: counterSpec(wholeTimeout), Steps: 5},
 		zoo.Mutant{Name: looksLate, Rule: "CT-CTXPRE", Spec: loopSpec(looksLate, ct.Injected), Steps: 3},
 		zoo.Mutant{Name: returnsEarly, Rule: "CT-CONV", Spec: workersSpec(returnsEarly, ct.Injected), Steps: 4},
+		zoo.Mutant{Name: saysRuns, Rule: "CT-TIE", Spec: ownerSpec(saysRuns), Steps: 4},
 		zoo.Mutant{Name: losesWorker, Rule: "X-PANIC", Spec: workersSpec(losesWorker, ct.Injected), Steps: 4},
 		zoo.Mutant{Name: staysBehind, Rule: "X-LEAK", Spec: helpers(staysBehind, ct.Injected)},
 		zoo.Mutant{Name: uncounted, Rule: "X-RACE", Spec: queueSpec(uncounted, ct.Injected)})
