@@ -53,7 +53,7 @@ var notDrawn = []struct {
 		"TH-CLOSE an error that comes last takes what is pending with it",
 	}},
 	{"errors in a stream are not drawn", []string{"TH-ERR", "TH-ERRNEUT"}},
-	{"one key is drawn", []string{"DB-KEY", "TH-KEY"}},
+	{"one key is drawn", []string{"DB-KEY", "TH-KEY", "TH-STOP stop leaves what waits for a key"}},
 	{"one instance is drawn", []string{"X-ISO"}},
 	{"clocks are not set back", []string{
 		"X-BACK", "TH-CLOCKBACK",
@@ -113,6 +113,9 @@ var notDrawn = []struct {
 	{"callbacks of a throttle bring no events in an interval of 0", []string{
 		"TH-ZERO an interval of 0 lasts until a timer ends it",
 	}},
+	{"events do not come a little before the end of an interval, but for a nanosecond", []string{
+		"TH-SPACE the end of an interval is known to a thousandth of it",
+	}},
 	{"it takes more than 256 emissions", []string{"TH-RATE counts emissions in a byte"}},
 	{"readers do not go", []string{"TH-CTX a send does not look at the context"}},
 	{"it takes four calls or five at the right instants", []string{
@@ -138,6 +141,8 @@ var notDrawn = []struct {
 	{"intervals are whole milliseconds", []string{
 		"GC-EQUIV GCRA: the interval is cut to whole milliseconds",
 		"LB-SPACE no gap is shorter than a nanosecond",
+		"CT-TIME a timeout of a nanosecond is none",
+		"TH-SPACE an interval of a nanosecond is none",
 	}},
 	{"intervals of more than a second are not drawn", []string{"GC-EQUIV GCRA: half a billionth of an event is none"}},
 	{"periods of a nanosecond, and deadlines a nanosecond apart, are not drawn", []string{
@@ -162,8 +167,14 @@ var notDrawn = []struct {
 	{"it takes a lighter request behind a heavy one, both waiting, and a limit between them", []string{
 		"CT-HEAD who is rejected by a lower limit leaves nobody to be woken",
 	}},
+	{"a lower limit is not put in a race", []string{
+		"CT-TIE who is cancelled as a lower limit rejects it leaves its place twice",
+		"CT-TIE who times out as a lower limit rejects it leaves its place twice",
+	}},
+	{"Tick is not drawn", []string{"CK-TICK"}},
 	{"programs have no fifteen functions", []string{
 		"CK-ORDER Stop among many drops the newest as well", "CK-ORDER what fills a gap in the heap cannot rise",
+		"CK-ORDER what fills the last gap but one in the heap stays there",
 	}},
 	{"a limiter is not left alone twelve times", []string{
 		"RL-CAP each idle time brings an eighth of a token, in whole tokens",
@@ -185,6 +196,7 @@ var notDrawn = []struct {
 		"GC-TAT GCRA: what begins an epoch does not count",
 		"TH-LEADNEXT silence is 32 bits of milliseconds",
 		"TH-LEADNEXT after a hundred years nothing passes",
+		"TH-FIRST no emission is one of 146 years ago",
 	}},
 	{"so many events are not drawn", []string{
 		"DB-QUIET a burst holds 63 events",

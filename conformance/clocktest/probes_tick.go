@@ -24,6 +24,9 @@ func (c *contract) ticks(p *suite.Probe) (*suite.Violation, string) {
 				return
 			}
 		}
+		if broken = c.shortest(); broken != nil {
+			return
+		}
 		start, ticks := f.Now(), f.Tick(time.Second)
 		for i := range 3 {
 			step := []time.Duration{time.Second, time.Second - 1, 1}[i]
@@ -48,4 +51,18 @@ func (c *contract) ticks(p *suite.Probe) (*suite.Violation, string) {
 		return nil, suite.NoProgress
 	}
 	return broken, ""
+}
+
+// shortest tries the shortest period, on a clock that is moved no further.
+func (c *contract) shortest() *suite.Violation {
+	f := c.spec.New(Env{Settle: synctestcompat.Wait})
+	ticks := f.Tick(1)
+	f.Advance(1)
+	synctestcompat.Wait()
+	select {
+	case <-ticks:
+		return nil
+	default:
+		return suite.Broken(0, "", "Tick(1ns) has sent nothing by 1ns")
+	}
 }

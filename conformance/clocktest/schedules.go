@@ -203,6 +203,7 @@ func counts() []conformance.Schedule {
 		"timeout 1 1s @0 | cancel 1 @0 | armed @0",
 		"timeout 1 1s @0 | timeout 2 5s 1 @0 | armed @0 | cancel 1 @0 | armed @0",
 		"within 1 @0 | timeout 2 5s 1 @0 | armed @0 | cancel 1 @0 | armed @0",
+		"timeout 1 5s @0 | timeout 2 1s 1 @0 | armed @0 | armed @1s",
 		"timeout 1 5s @0 | timeout 2 1s 1 @0 | cancel 1 @500ms | armed @500ms",
 		"timeout 1 1s @0 | timeout 2 1s 1 @0 | timeout 3 5s 2 @0 | timeout 4 500ms 3 @0 | armed @0 | armed @500ms | "+
 			"armed @1s",

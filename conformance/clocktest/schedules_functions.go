@@ -69,13 +69,9 @@ func orders() []conformance.Schedule {
 // holds what is due last in its first branch, and what is due soon in its last; and in the order in
 // which they are due.
 func heaps() []conformance.Schedule {
-	var out []conformance.Schedule
+	out := suite.ParseAll(lastButOne(2, 6), lastButOne(4, 10))
 	for _, dues := range [][]int{heap(1, 16), heap(2, 15), heap(4, 16), heap(4, 21)} {
-		var parts []string
-		for i, due := range dues {
-			parts = append(parts, fmt.Sprintf("afterfunc %d %ds @0", i+1, due))
-		}
-		armed := strings.Join(parts, " | ")
+		armed := armedFor(dues, 1)
 		for i := range dues {
 			out = append(out, suite.ParseAll(
 				fmt.Sprintf("%s | halt %d @0 | idle 1m", armed, i+1),
@@ -83,6 +79,23 @@ func heaps() []conformance.Schedule {
 		}
 	}
 	return out
+}
+
+// lastButOne stops the last but one of a heap in which the last has another parent, and then arms others,
+// so that the last is not the last any more. The clock stops between what is due next and what hides it.
+func lastButOne(branches, size int) string {
+	dues := append(heap(branches, size), 40, 41, 42, 43, 44)
+	return fmt.Sprintf("%s | halt %d @0 | %s | idle 3.5s | idle 2s | idle 1m",
+		armedFor(dues[:size], 1), size-1, armedFor(dues[size:], size+1))
+}
+
+// armedFor arms functions that are due so many seconds later, numbered from the first on.
+func armedFor(dues []int, first int) string {
+	var parts []string
+	for i, due := range dues {
+		parts = append(parts, fmt.Sprintf("afterfunc %d %ds @0", first+i, due))
+	}
+	return strings.Join(parts, " | ")
 }
 
 // heap numbers the places of a heap so that what is in a branch comes after all that is in those

@@ -21,6 +21,8 @@ type run struct {
 	byID map[int]int  // indices in out.requests
 	gone map[int]bool // whose contexts were done before they came
 
+	atOnce []conformance.Step // without a pause, those under way
+
 	counts bool // of goroutines, as a look at all stacks is dear: only what piled judges
 }
 
@@ -109,6 +111,7 @@ func (r *run) together(steps []conformance.Step, order conformance.Order) {
 	if r.crowded(steps) {
 		return
 	}
+	r.atOnce = steps
 	g := &group{at: steps[0].At, racing: steps[0].Racing}
 	do := func() {
 		r.note(func() {
@@ -126,6 +129,7 @@ func (r *run) together(steps []conformance.Step, order conformance.Order) {
 		do()
 	}
 	r.Settle()
+	r.cut(steps)
 	others := 0
 	if r.counts && r.out.drained.Seq == 0 {
 		others = r.Others()
@@ -186,7 +190,7 @@ func (r *run) step(g *group, s conformance.Step) {
 			r.gone[s.N] = true // before it comes
 		}
 		begun()
-		if known {
+		if known && !r.out.requests[i].cut { // else together does, if nobody has asked
 			r.out.requests[i].cancel()
 		}
 		r.finish(done, "")
@@ -254,7 +258,10 @@ func (r *run) arrive(done *step) {
 		ctx = context.Background()
 	}
 	if r.gone[s.N] {
+		q.late = true
 		cancel()
+	} else if r.isCut(s) {
+		q.cut, q.cutAt = true, r.cutAt()
 	}
 	if s.D > 0 {
 		if r.Time == conformance.PackageTime {
@@ -293,16 +300,15 @@ func (r *run) patient(s conformance.Step) bool {
 // ask makes a request and records the answer. The panic of a handler that is told to panic
 // is recovered here, as in a server.
 func (r *run) ask(ctx context.Context, q *request, op conformance.Op) {
-	told := conformance.Op("")
 	defer func() {
-		if told != conformance.OpPanic {
+		if r.told(q) != conformance.OpPanic {
 			return
 		}
 		if p := recover(); p != nil && p != handlerPanic {
 			panic(p)
 		}
 	}()
-	err := r.enter(ctx, q, op, func() {
+	err := r.enter(r.given(ctx, q), q, op, func() {
 		r.note(func() {
 			if q.decided.Seq == 0 {
 				q.decided, q.admitted = r.Rec.Mark(), true
@@ -310,18 +316,15 @@ func (r *run) ask(ctx context.Context, q *request, op conformance.Op) {
 			q.runs++
 			q.answered++
 		})
-		if !q.handler {
-			return
-		}
-		switch told = <-q.end; told {
-		case conformance.OpPanic:
-			panic(handlerPanic)
-		case conformance.OpExit:
-			runtime.Goexit()
+		if q.handler {
+			r.handle(q)
 		}
 	})
 	r.note(func() {
-		if err == nil && q.runs > 0 || told == conformance.OpPanic && q.runs > 0 {
+		if q.runs > 0 && (err == nil || q.told == conformance.OpPanic) {
+			if q.handler && !q.left {
+				q.early = r.Rec.Mark()
+			}
 			return
 		}
 		q.answered++
@@ -330,6 +333,25 @@ func (r *run) ask(ctx context.Context, q *request, op conformance.Op) {
 			q.decided = r.Rec.Mark()
 		}
 	})
+}
+
+// handle is the handler of a request: it runs until it is told how to end.
+func (r *run) handle(q *request) {
+	defer r.note(func() { q.left = true })
+	told := <-q.end
+	r.note(func() { q.told = told })
+	switch told {
+	case conformance.OpPanic:
+		panic(handlerPanic)
+	case conformance.OpExit:
+		runtime.Goexit()
+	}
+}
+
+// told is how the handler of a request was told to end, "" if it was not.
+func (r *run) told(q *request) (told conformance.Op) {
+	r.note(func() { told = q.told })
+	return told
 }
 
 // enter asks for slots in the way that the operation says.

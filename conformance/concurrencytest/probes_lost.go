@@ -68,9 +68,7 @@ func (c *contract) releasedAt(st *suite.Stage, call int64) (lost *suite.Violatio
 	come(&slowContext{forever, func() {
 		if asked.Add(1) == call {
 			suite.Start(func() { _ = suite.Catch(free) })
-			for range 20 {
-				runtime.Gosched()
-			}
+			letRun()
 		}
 	}})
 	if asked.Load() < call {
@@ -89,22 +87,6 @@ func (c *contract) releasedAt(st *suite.Stage, call int64) (lost *suite.Violatio
 	impl.end()
 	st.Settle()
 	return lost
-}
-
-// slowContext is a context that does something before it answers.
-type slowContext struct {
-	context.Context
-	before func()
-}
-
-func (c *slowContext) Done() <-chan struct{} {
-	c.before()
-	return c.Context.Done()
-}
-
-func (c *slowContext) Err() error {
-	c.before()
-	return c.Context.Err()
 }
 
 // The probe in which goroutines come and go.

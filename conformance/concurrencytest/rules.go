@@ -189,8 +189,9 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check: (*exam).hook,
 		},
 		{
-			Rule: core("CT-CONV", "Each request MUST be answered exactly once: it runs or it is rejected; "+
-				"and when all have ended every slot and every place MUST be free."),
+			Rule: core("CT-CONV", "Each request MUST be answered exactly once: it runs or it is rejected, and "+
+				"one that runs a handler MUST NOT return before it; "+
+				"when all have ended every slot and every place MUST be free."),
 			Check: (*exam).conserves,
 		},
 		suite.OneClock[Traits, *exam](c.timed, decisions),
@@ -284,6 +285,8 @@ func (x *exam) answers() *suite.Violation {
 			return suite.Broken(q.decided.At, "", "request %d ran, and was rejected all the same: %v", q.id, q.err)
 		case q.answered > 1:
 			return suite.Broken(q.decided.At, "", "request %d ran %d times", q.id, q.runs)
+		case q.early.Seq > 0:
+			return suite.Broken(q.early.At, "", "request %d has returned, though its handler still runs", q.id)
 		case q.runs == 0 && q.err == nil:
 			return suite.Broken(q.decided.At, "", "request %d neither ran nor was it rejected", q.id)
 		}

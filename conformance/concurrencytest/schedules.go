@@ -162,7 +162,8 @@ func (f *families) timeouts() {
 	around := []time.Duration{0, suite.Wait / 2, suite.Wait - 1, suite.Wait}
 	f.add("timeout", 1, 1, "100ms", plan{gaps: around, depth: 4, cancel: f.contexts})
 	f.out = append(f.out, suite.Family{Name: "timeout that is not round", Schedules: f.with(1, 1, "333.333333ms",
-		onesTurn+" | idle 1s", onesTurn+" | release 1 @333.333332ms")})
+		onesTurn+" | idle 1s", onesTurn+" | release 1 @333.333332ms")},
+		suite.Family{Name: "timeout of a nanosecond", Schedules: f.with(1, 1, "1ns", onesTurn+" | idle 1s")})
 	near := []time.Duration{0, 1, suite.Wait / 2}
 	f.add("several wait with a timeout", 1, 3, "100ms", plan{gaps: near, depth: 4,
 		cancel: f.contexts, later: true})

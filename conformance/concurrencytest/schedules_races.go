@@ -78,6 +78,7 @@ func (f *families) atOnce(backlog int) []conformance.Schedule {
 			twosTurn+" | release 1 @0 | cancel 2 @0~",
 			twosTurn+" | cancel 2 @0 | release 1 @0~",
 			onesTurn+" | cancel 2 @0 | acquire 3 @0~",
+			onesTurn+" | acquire 3 @0 | cancel 3 @0~",
 			"acquire 1 @0 | cancel 1 @0~",
 			"acquire 1 @0 | acquire 2 100ms @0 | release 1 @100ms~",
 			"acquire 1 @0 | acquire 2 100ms @0 | acquire 3 @0 | release 1 @100ms~")
@@ -101,6 +102,15 @@ func (f *families) heavyTies() []conformance.Schedule {
 	if f.timeout {
 		out = append(out, f.with(3, 2, "100ms",
 			"acquire 1 3 @0 | acquire 2 2 @0 | acquire 3 3 @50ms | release 1 @100ms~")...)
+	}
+	if f.s.Accepts(conformance.OpResize) { // which may reject 2
+		const full = "acquire 1 3 @0 | acquire 2 3 @0 | acquire 3 @0"
+		if f.contexts {
+			out = append(out, f.with(3, 1, "1h", full+" | cancel 2 @0 | resize 2 @0~")...)
+		}
+		if f.timeout {
+			out = append(out, f.with(3, 1, "100ms", full+" | resize 2 @100ms~")...)
+		}
 	}
 	return out
 }

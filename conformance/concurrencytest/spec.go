@@ -158,6 +158,8 @@ type contract struct {
 	// parked says that a request was seen that waits for a slot, and not by waiting for a
 	// lock.
 	parked bool
+	// cuts counts the requests whose contexts end as they are decided.
+	cuts int64
 	// sleeps says whether one who waits holds a lock, nil if that was not found out.
 	sleeps *bool
 }

@@ -56,9 +56,15 @@ type request struct {
 	runs       int    // how often the handler ran
 	answered   int    // how many answers it got: runs and errors
 
+	late     bool // its context was done before it came
+	cut      bool // its context ends at call cutAt of its methods, or later at the instant at which it comes
+	cutAt    int64
 	handler  bool
 	finished bool // it has released
 	end      chan conformance.Op
+	told     conformance.Op   // how its handler ends
+	left     bool             // its handler has ended
+	early    conformance.Mark // when it returned before that
 	cancel   context.CancelFunc
 }
 

@@ -193,10 +193,13 @@ func (x *exam) flushedBusy() *suite.Violation {
 }
 
 // zeroBusy judges runs with an interval of 0 whose callbacks take time, or bring an event at their
-// instant. An interval that counts from the end of its callback lasts as long as that, so that only
-// AnchorStart is judged.
+// instant, or whose events come without a pause. An interval that counts from the end of its callback lasts
+// as long as that, so that only AnchorStart is judged.
 func (x *exam) zeroBusy() *suite.Violation {
-	if edge.Reentered(x.Recording) != nil || x.Schedule.Config.Inside != "" && x.traits.Boundary != BoundaryPasses {
+	racing := x.Schedule.RacingSteps() > 0
+	atOnce := x.Schedule.Config.Inside != "" || racing
+	if edge.Reentered(x.Recording) != nil || atOnce && x.traits.Boundary != BoundaryPasses ||
+		racing && x.edges != Leading {
 		return nil
 	}
 	if x.unfinished() || x.traits.Anchor != AnchorStart || x.payload == NoPayload {

@@ -62,10 +62,15 @@ func (c *contract) intervals(s *suite.Suite, e Edges) []suite.Family {
 		out = append(out, suite.Family{Name: suite.Leaks + " " + e.String(), Look: true,
 			Schedules: append(numbered(cfg, calls, []time.Duration{1, suite.Wait}, 2), c.atEnd(s, cfg, e)...)})
 	}
-	for _, interval := range []string{"333.333333ms", "2500h"} {
+	for _, interval := range []string{"1ns", "333.333333ms", "2500h"} {
 		cfg := suite.Configured("interval", interval, "edges", e.String())
-		out = append(out, suite.Family{Name: "odd interval " + e.String(),
-			Schedules: numbered(cfg, calls, []time.Duration{1, cfg.Interval - 1, cfg.Interval, cfg.Interval + 1}, 4)})
+		gaps := []time.Duration{1, cfg.Interval - 1, cfg.Interval, cfg.Interval + 1}
+		odd := suite.Family{Name: "odd interval " + e.String(), Schedules: numbered(cfg, calls, gaps, 4)}
+		if cfg.Interval > suite.Wait { // what is too soon by little, measured by so long an interval
+			soon := []time.Duration{cfg.Interval - 2, cfg.Interval - cfg.Interval/1000}
+			odd.Schedules = append(odd.Schedules, numbered(cfg, calls, soon, 2)...)
+		}
+		out = append(out, odd)
 	}
 	out = append(out,
 		suite.Family{Name: "edges " + e.String(), Schedules: numbered(cfg, calls, grid, 5)},
@@ -74,8 +79,13 @@ func (c *contract) intervals(s *suite.Suite, e Edges) []suite.Family {
 			Schedules: append(numbered(cfg, calls, append([]time.Duration{1}, suite.Idles...), 3), c.ages(cfg)...)})
 	if e != NoEdges {
 		zero := suite.Configured("interval", "0", "edges", e.String())
-		out = append(out, suite.Family{Name: "zero " + e.String(), Skip: cmp.Or(s.Unsettled(), s.Livelocks()),
+		skip := cmp.Or(s.Unsettled(), s.Livelocks())
+		out = append(out, suite.Family{Name: "zero " + e.String(), Skip: skip,
 			Schedules: numbered(zero, calls, []time.Duration{0, 1, suite.Wait}, 3)})
+		rows := !c.explicit() && !s.Accepts(conformance.OpFault)
+		if e == Leading && c.spec.Traits.Anchor == AnchorStart && rows {
+			out = append(out, suite.Family{Name: "zero in a row", Skip: skip, Schedules: zeroRows(zero)})
+		}
 	}
 	if s.Time != conformance.PackageTime {
 		for _, epoch := range suite.Epochs {
@@ -87,10 +97,17 @@ func (c *contract) intervals(s *suite.Suite, e Edges) []suite.Family {
 	return out
 }
 
+// zeroRows are events between which no timer gets its turn.
+func zeroRows(cfg conformance.Config) []conformance.Schedule {
+	call := conformance.Step{Op: conformance.OpCall, Racing: true}
+	return suite.NumberedCalls([]conformance.Schedule{suite.Plan(cfg, call, call), suite.Plan(cfg, call, call, call)})
+}
+
 // ages are events after a silence that takes half of a duration's bits, or nearly all of them,
-// and more around the ends of the intervals that begin then. Package time ends before.
+// and more around the ends of the intervals that begin then; also the first ones, which come after one
+// that is short as well. Package time ends before.
 func (c *contract) ages(cfg conformance.Config) []conformance.Schedule {
-	silences := []time.Duration{1<<62 - 1, 1 << 62}
+	silences := []time.Duration{suite.Wait / 2, 1<<62 - 1, 1 << 62}
 	if c.spec.Time != conformance.PackageTime {
 		silences = append(silences, math.MaxInt64-10*suite.Wait)
 	}
@@ -101,7 +118,9 @@ func (c *contract) ages(cfg conformance.Config) []conformance.Schedule {
 			for _, gap := range after {
 				s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpCall, At: silence + gap})
 			}
-			out = append(out, s)
+			if out = append(out, suite.Plan(cfg, slices.Clone(s.Steps[1:])...)); silence > suite.Wait {
+				out = append(out, s)
+			}
 		}
 	}
 	return suite.NumberedCalls(out)

@@ -54,6 +54,16 @@ var contextMistakes = []mistake{
 			return fickle, func() { fickle.cancelled.Store(true); cancel() }
 		}
 	}},
+	{"a context within another is counted twice", "CK-ARMED", func(f *ct.Funcs) {
+		withTimeout := f.WithTimeout
+		f.WithTimeout = func(p context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+			ctx, cancel := withTimeout(p, d)
+			if end, ends := p.Deadline(); ends && f.Now().Add(d).Before(end) {
+				context.AfterFunc(ctx, stopper(f.AfterFunc(d, func() {})))
+			}
+			return ctx, cancel
+		}
+	}},
 	{"a child shows its own deadline", "CK-CTXTREE", func(f *ct.Funcs) {
 		withTimeout := f.WithTimeout
 		f.WithTimeout = func(p context.Context, d time.Duration) (context.Context, context.CancelFunc) {

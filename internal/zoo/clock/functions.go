@@ -96,6 +96,7 @@ var functionMistakes = []mistake{
 	}},
 	{"what fills a gap in the heap cannot rise", "CK-ORDER", heapedFunctions("rise")},
 	{"what fills a gap in the heap cannot sink", "CK-ORDER", heapedFunctions("sink")},
+	{"what fills the last gap but one in the heap stays there", "CK-ORDER", heapedFunctions("stay")},
 	{"the heap takes a nanosecond for none", "CK-ORDER", heapedFunctions("tell")},
 	{"functions run in the reverse order", "CK-ORDER", func(f *ct.Funcs) {
 		var mu sync.Mutex

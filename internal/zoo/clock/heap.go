@@ -11,7 +11,7 @@ import (
 // heap keeps functions in a heap of its own, and one timer of the clock below for the first.
 type heap struct {
 	below  *ct.Funcs
-	cannot string // what a mistake leaves out
+	mutant string // what a mistake leaves out
 
 	mu    sync.Mutex
 	all   []*heaped
@@ -26,10 +26,10 @@ type heaped struct {
 }
 
 // heapedFunctions has AfterFunc from a heap.
-func heapedFunctions(cannot string) func(f *ct.Funcs) {
+func heapedFunctions(mutant string) func(f *ct.Funcs) {
 	return func(f *ct.Funcs) {
 		below := *f
-		h := &heap{below: &below, cannot: cannot}
+		h := &heap{below: &below, mutant: mutant}
 		f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer {
 			h.mu.Lock()
 			defer h.mu.Unlock()
@@ -49,7 +49,7 @@ func (h *heap) swap(i, k int) {
 // before reports whether function i is due before function k.
 func (h *heap) before(i, k int) bool {
 	gap := h.all[k].at.Sub(h.all[i].at)
-	return gap > 0 && (gap > 1 || h.cannot != "tell")
+	return gap > 0 && (gap > 1 || h.mutant != "tell")
 }
 
 func (h *heap) rise(i int) {
@@ -93,11 +93,11 @@ func (t *heaped) disarm() bool {
 	}
 	t.swap(i, last)
 	t.all, t.i = t.all[:last], -1
-	if i < last {
-		if t.cannot != "sink" {
+	if i < last && (t.mutant != "stay" || i < last-1) {
+		if t.mutant != "sink" {
 			t.sink(i)
 		}
-		if t.cannot != "rise" {
+		if t.mutant != "rise" {
 			t.rise(i)
 		}
 	}

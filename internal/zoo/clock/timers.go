@@ -55,6 +55,15 @@ var timerMistakes = []mistake{
 		newTicker := f.NewTicker
 		f.Tick = func(d time.Duration) <-chan time.Time { return newTicker(d).Chan() }
 	}},
+	{"Tick of a nanosecond is nil", "CK-TICK", func(f *ct.Funcs) {
+		tick := f.Tick
+		f.Tick = func(d time.Duration) <-chan time.Time {
+			if d == 1 {
+				return nil
+			}
+			return tick(d)
+		}
+	}},
 	{"Reset of an unread timer leaves its value", "CK-UNREAD", wrapRelays(func(r *relay, d time.Duration) bool {
 		armed := r.Timer.Stop()
 		r.Timer.Reset(d)

@@ -23,6 +23,7 @@ var mistakes = []struct {
 	{"a request that runs keeps its place", "CT-SEAT", 0},
 	{"times out a nanosecond late", "CT-TIME", 0},
 	{"times out in whole milliseconds", "CT-TIME", 0},
+	{"a timeout of a nanosecond is none", "CT-TIME", 0},
 	{"the timeout grows with the limit", "CT-TIME", 5},
 	{"a request that timed out keeps its place", "CT-TIME", 0},
 	{"a timeout of 0 rejects everything", "CT-TIME0", 0},
@@ -46,6 +47,8 @@ var mistakes = []struct {
 	{"a light request overtakes", "CT-FIFO", 0},
 	{"joins after it has let go of the lock", "CT-NOLOST", 0},
 	{rejectsHeavyOnly, "CT-HEAD", 5},
+	{cancelsRejected, "CT-TIE", 5},
+	{expiresRejected, "CT-TIE", 5},
 	{"a request for more than the limit waits", "CT-OVER", 0},
 	{"adds before it compares", "CT-OVER", 0},
 	{"keeps its limit in a byte", "CT-WORK", 0},
@@ -85,6 +88,9 @@ func Mutants() []zoo.Mutant {
 		zoo.Mutant{Name: late, Rule: "CT-NOLOST", Spec: signal(late, ct.Injected), Chance: true,
 			Only: func(string) bool { return false }},
 		zoo.Mutant{Name: wholeTimeout, Rule: "CT-TIME", Spec: counterSpec(wholeTimeout), Steps: 5},
+		zoo.Mutant{Name: looksLate, Rule: "CT-CTXPRE", Spec: loopSpec(looksLate, ct.Injected), Steps: 3},
+		zoo.Mutant{Name: returnsEarly, Rule: "CT-CONV", Spec: workersSpec(returnsEarly, ct.Injected), Steps: 4},
+		zoo.Mutant{Name: saysRuns, Rule: "CT-TIE", Spec: ownerSpec(saysRuns), Steps: 4},
 		zoo.Mutant{Name: losesWorker, Rule: "X-PANIC", Spec: workersSpec(losesWorker, ct.Injected), Steps: 4},
 		zoo.Mutant{Name: staysBehind, Rule: "X-LEAK", Spec: helpers(staysBehind, ct.Injected)},
 		zoo.Mutant{Name: uncounted, Rule: "X-RACE", Spec: queueSpec(uncounted, ct.Injected)})
@@ -97,7 +103,7 @@ func Designs() []zoo.Design {
 		for _, spec := range []ct.Spec{
 			queueSpec("", source), permitsSpec("", source), channel(source), conditionSpec(source), tokens(source),
 			seats(source), gate(source, false), gate(source, true), selecting(source), stack(source), light(source),
-			strict(source), signal("", source), asleep(source), helpers("", source), loopSpec(source),
+			strict(source), signal("", source), asleep(source), helpers("", source), loopSpec("", source),
 			workersSpec("", source),
 		} {
 			all = append(all, zoo.Design{Name: fmt.Sprintf("%s %s", spec.Name, source), Spec: spec})

@@ -278,6 +278,8 @@ func stack(source ct.TimeSource) ct.Spec {
 const (
 	rejectsHeavy     = "a lower limit rejects who waits for more"
 	rejectsHeavyOnly = "who is rejected by a lower limit leaves nobody to be woken"
+	cancelsRejected  = "who is cancelled as a lower limit rejects it leaves its place twice"
+	expiresRejected  = "who times out as a lower limit rejects it leaves its place twice"
 )
 
 func strict(source ct.TimeSource) ct.Spec {

@@ -172,7 +172,11 @@ func either(a, b <-chan time.Time) <-chan time.Time {
 
 func (q *queue) wait(ctx context.Context, w *waiter) error {
 	var expired <-chan time.Time
-	if timeout := q.cfg.Timeout; timeout > 0 {
+	timeout := q.cfg.Timeout
+	if q.is("a timeout of a nanosecond is none") && timeout == 1 {
+		timeout = 0
+	}
+	if timeout > 0 {
 		if q.is("the timeout grows with the limit") {
 			timeout = timeout * time.Duration(q.cfg.Limit) / time.Duration(q.first)
 		}
@@ -207,7 +211,7 @@ func (q *queue) wait(ctx context.Context, w *waiter) error {
 	case <-done:
 		q.mu.Lock()
 		defer q.mu.Unlock()
-		if w.err != nil {
+		if w.err != nil && !q.is(cancelsRejected) {
 			return ctx.Err()
 		}
 		if w.granted {
@@ -228,7 +232,7 @@ func (q *queue) wait(ctx context.Context, w *waiter) error {
 		return ctx.Err()
 	case <-expired:
 		q.mu.Lock()
-		if w.granted || w.err != nil {
+		if w.granted || w.err != nil && !q.is(expiresRejected) {
 			q.mu.Unlock()
 			if w.err != nil {
 				return q.reject(w.err)
@@ -335,9 +339,9 @@ func (q *queue) resize(limit int) {
 		}
 	}
 	wakes := !q.is("a higher limit wakes nobody")
-	if q.is(rejectsHeavy) || q.is(rejectsHeavyOnly) {
+	if q.is(rejectsHeavy) || q.is(rejectsHeavyOnly) || q.is(cancelsRejected) || q.is(expiresRejected) {
 		heavy := q.rejectHeavy()
-		wakes = !heavy || q.is(rejectsHeavy)
+		wakes = !heavy || !q.is(rejectsHeavyOnly)
 	}
 	if wakes {
 		q.wake()

@@ -38,20 +38,7 @@ func unusual() []zoo.Design {
 				Hook: concurrencytest.HookNone,
 			},
 		}},
-		{Name: "a goroutine that owns the slots and knows who waits", Spec: concurrencytest.Spec{
-			Name: "owner", Time: concurrencytest.Injected,
-			New: func(env concurrencytest.Env, cfg concurrencytest.Config) concurrencytest.Funcs {
-				o := newOwner(env.Clock, cfg)
-				return concurrencytest.Funcs{Acquire: o.acquire, Release: o.release, Stop: func() { close(o.done) }}
-			},
-			Traits: traits{
-				Backlog: concurrencytest.BacklogBounded, Timeout: concurrencytest.TimeoutBounded,
-				Context: concurrencytest.ContextHonoured, ContextError: concurrencytest.ErrorOfContext,
-				SeatHeld: concurrencytest.SeatFreed, Fair: concurrencytest.FairFIFO,
-				Oversize: concurrencytest.OversizeFails, OverRelease: concurrencytest.OverReleaseIgnored,
-				Hook: concurrencytest.HookNone,
-			},
-		}},
+		{Name: "a goroutine that owns the slots and knows who waits", Spec: ownerSpec("")},
 		{Name: "a counter without a lock, and a channel that each release closes", Spec: counterSpec("")},
 	}
 }
@@ -107,8 +94,29 @@ func (s *tickets) resize(limit int) {
 	s.changed.Broadcast()
 }
 
+const saysRuns = "who is rejected as its context ends is told that it runs"
+
+func ownerSpec(mutant string) concurrencytest.Spec {
+	return concurrencytest.Spec{
+		Name: "owner", Time: concurrencytest.Injected,
+		New: func(env concurrencytest.Env, cfg concurrencytest.Config) concurrencytest.Funcs {
+			o := newOwner(env.Clock, cfg)
+			o.mutant = mutant
+			return concurrencytest.Funcs{Acquire: o.acquire, Release: o.release, Stop: func() { close(o.done) }}
+		},
+		Traits: concurrencytest.Traits{
+			Backlog: concurrencytest.BacklogBounded, Timeout: concurrencytest.TimeoutBounded,
+			Context: concurrencytest.ContextHonoured, ContextError: concurrencytest.ErrorOfContext,
+			SeatHeld: concurrencytest.SeatFreed, Fair: concurrencytest.FairFIFO,
+			Oversize: concurrencytest.OversizeFails, OverRelease: concurrencytest.OverReleaseIgnored,
+			Hook: concurrencytest.HookNone,
+		},
+	}
+}
+
 // owner has all of its state in one goroutine.
 type owner struct {
+	mutant  string
 	clock   clockwork.Clock
 	timeout time.Duration
 	ask     chan *request
@@ -188,6 +196,9 @@ func (o *owner) acquire(ctx context.Context, weight int) error {
 	var reason error
 	select {
 	case err := <-r.answer:
+		if o.mutant == saysRuns && ctx.Err() != nil {
+			return nil
+		}
 		return err
 	case <-late:
 		reason = errTooLate
@@ -195,8 +206,11 @@ func (o *owner) acquire(ctx context.Context, weight int) error {
 		reason = ctx.Err()
 	}
 	o.leave <- r
-	if <-r.left {
+	switch waited := <-r.left; {
+	case waited:
 		return reason
+	case o.mutant == saysRuns:
+		return nil
 	}
 	return <-r.answer
 }

@@ -23,7 +23,11 @@ type job struct {
 	completed bool
 }
 
-const losesWorker = "a handler that leaves by Goexit takes its worker along"
+// Mistakes of workers.
+const (
+	losesWorker  = "a handler that leaves by Goexit takes its worker along"
+	returnsEarly = "a request whose context ends comes back while its handler runs"
+)
 
 func workersSpec(mutant string, source ct.TimeSource) ct.Spec {
 	return ct.Spec{
@@ -54,7 +58,9 @@ func workersSpec(mutant string, source ct.TimeSource) ct.Spec {
 					if w.leave(j) {
 						return ctx.Err()
 					}
-					<-j.done
+					if mutant != returnsEarly {
+						<-j.done
+					}
 				}
 				if j.panicked != nil {
 					panic(j.panicked)

@@ -12,8 +12,10 @@ import (
 
 // Correct throttles of very different makes. None may be accused.
 
-// stamps compares atomic stamps.
-func stamps(clock clockwork.Clock, passes func(gap time.Duration) bool) (allow func() bool, reset func()) {
+// stamps compares atomic stamps, correct unless mutant names its mistake.
+func stamps(
+	clock clockwork.Clock, passes func(gap time.Duration) bool, mutant string,
+) (allow func() bool, reset func()) {
 	const never = -1 << 62
 	start := clock.Now()
 	var last atomic.Int64
@@ -22,7 +24,7 @@ func stamps(clock clockwork.Clock, passes func(gap time.Duration) bool) (allow f
 		now := int64(clock.Since(start))
 		for {
 			old := last.Load()
-			if old != never && !passes(time.Duration(now-old)) {
+			if (old != never || mutant == stampOfNone) && !passes(time.Duration(now-old)) {
 				return false
 			}
 			if last.CompareAndSwap(old, now) {
@@ -37,6 +39,7 @@ func stamps(clock clockwork.Clock, passes func(gap time.Duration) bool) (allow f
 type floats struct {
 	clock     clockwork.Clock
 	perSecond float64
+	mutant    string
 
 	mu     sync.Mutex
 	tokens float64
@@ -51,7 +54,8 @@ func (d *floats) allow() bool {
 	}
 	now := d.clock.Now()
 	tokens := min(1, d.tokens+now.Sub(d.last).Seconds()*d.perSecond) - 1
-	if tokens < 0 && time.Duration(-tokens/d.perSecond*float64(time.Second)) > 0 {
+	if tokens < 0 && time.Duration(-tokens/d.perSecond*float64(time.Second)) > 0 &&
+		!(d.mutant == roughly && -tokens*1000 < 1) {
 		return false
 	}
 	d.tokens, d.last = tokens, now
@@ -63,11 +67,12 @@ type cooling struct {
 	clock    clockwork.Clock
 	interval time.Duration
 	emit     func(int)
+	mutant   string
 	cooling  atomic.Bool
 }
 
 func (d *cooling) call(v int) {
-	if d.interval > 0 {
+	if d.interval > 0 && !(d.mutant == shortestIsNone && d.interval == 1) {
 		if !d.cooling.CompareAndSwap(false, true) {
 			return
 		}
@@ -170,12 +175,14 @@ type batch struct {
 	closed atomic.Bool
 }
 
-func newBatch(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) *batch {
+func newBatch(clock clockwork.Clock, cfg throttletest.Config, emit func(int), mutant string) *batch {
 	d := &batch{in: make(chan int)}
 	go func() {
 		defer d.closed.Store(true)
 		timer := clock.NewTimer(time.Hour)
-		timer.Stop()
+		if mutant != timerOfNone {
+			timer.Stop()
+		}
 		defer timer.Stop()
 		pending, newest := false, 0
 		for {

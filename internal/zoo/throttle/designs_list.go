@@ -62,12 +62,12 @@ func designs(source throttletest.TimeSource) []design {
 	forbids.Reentrancy = throttletest.ReentrancyForbidden
 	return []design{
 		{"stamps", spec(leading, func(clock clockwork.Clock, cfg throttletest.Config, _ func(int)) throttletest.Funcs {
-			allow, reset := stamps(clock, func(gap time.Duration) bool { return gap >= cfg.Interval })
+			allow, reset := stamps(clock, func(gap time.Duration) bool { return gap >= cfg.Interval }, "")
 			return throttletest.Funcs{Allow: allow, Reset: reset}
 		})},
 		{"stamps, open after the end",
 			spec(after, func(clock clockwork.Clock, cfg throttletest.Config, _ func(int)) throttletest.Funcs {
-				allow, reset := stamps(clock, func(gap time.Duration) bool { return gap > cfg.Interval })
+				allow, reset := stamps(clock, func(gap time.Duration) bool { return gap > cfg.Interval }, "")
 				return throttletest.Funcs{Allow: allow, Reset: reset}
 			})},
 		{"tokens in floats",
@@ -100,7 +100,7 @@ func designs(source throttletest.TimeSource) []design {
 			})},
 		{"a batch that ends with its input",
 			spec(batch, func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
-				d := newBatch(clock, cfg, emit)
+				d := newBatch(clock, cfg, emit, "")
 				return throttletest.Funcs{
 					Call:   func(v int) { d.in <- v },
 					Close:  func() { close(d.in) },

@@ -5,6 +5,7 @@ import "time"
 // keys returns what finds the throttle of a key, beside d, which has none.
 func (d *timed) keys() (of func(key int) *timed) {
 	known := map[int]*timed{}
+	d.known = known
 	var order []int // in which they came
 	return func(key int) *timed {
 		d.mu.Lock()

@@ -39,6 +39,7 @@ type timed struct {
 	stopped bool
 	stands  bool // the clock stands still when it is set back
 	newest  time.Time
+	known   map[int]*timed // those of keys
 }
 
 func (d *timed) is(mutant string) bool { return d.mutant == mutant }
@@ -392,6 +393,11 @@ func (d *timed) stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.stopped = true
+	if !d.is("stop leaves what waits for a key") {
+		for _, own := range d.known {
+			own.stop()
+		}
+	}
 	runs := d.is("stop leaves the timer of the interval armed") || d.is("stop lets the pending event come") ||
 		d.is("an interval that ends after stop leaves a goroutine") && !d.clock.Now().Before(d.until)
 	if d.timer != nil && !runs {

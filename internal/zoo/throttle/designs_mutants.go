@@ -1,0 +1,60 @@
+package throttle
+
+import (
+	"time"
+
+	"github.com/escapement-go/escapement/conformance/throttletest"
+	"github.com/escapement-go/escapement/internal/zoo"
+)
+
+// Mistakes of the designs.
+const (
+	stampOfNone    = "no emission is one of 146 years ago"
+	roughly        = "the end of an interval is known to a thousandth of it"
+	shortestIsNone = "an interval of a nanosecond is none"
+	timerOfNone    = "the timer of the constructor is not stopped"
+)
+
+// designMutants are designs with one of these mistakes.
+func designMutants() []zoo.Mutant {
+	mutant := func(name, rule string, traits throttletest.Traits, make func(
+		env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs,
+	) zoo.Mutant {
+		return zoo.Mutant{Name: name, Rule: rule, Spec: throttletest.Spec{
+			Name: "design: " + name, Time: throttletest.Injected, Traits: traits, New: make}}
+	}
+	leading := throttletest.Traits{
+		Edges: []throttletest.Edges{throttletest.Leading}, Boundary: throttletest.BoundaryPasses,
+	}
+	rounded := leading
+	rounded.Boundary = throttletest.BoundaryRounded
+	trailing := throttletest.Traits{
+		Edges: []throttletest.Edges{throttletest.Trailing}, Payload: throttletest.LastPayload,
+		CloseFlush: throttletest.CloseFires, Reentrancy: throttletest.ReentrancyForbidden,
+	}
+	return []zoo.Mutant{
+		mutant(stampOfNone, "TH-FIRST", leading,
+			func(env throttletest.Env, cfg throttletest.Config, _ func(int)) throttletest.Funcs {
+				passes := func(gap time.Duration) bool { return gap >= cfg.Interval }
+				allow, _ := stamps(env.Clock, passes, stampOfNone)
+				return throttletest.Funcs{Allow: allow}
+			}),
+		mutant(roughly, "TH-SPACE", rounded,
+			func(env throttletest.Env, cfg throttletest.Config, _ func(int)) throttletest.Funcs {
+				d := &floats{clock: env.Clock, perSecond: 1 / cfg.Interval.Seconds(), tokens: 1, mutant: roughly}
+				return throttletest.Funcs{Allow: d.allow}
+			}),
+		mutant(shortestIsNone, "TH-SPACE", leading,
+			func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+				d := &cooling{clock: env.Clock, interval: cfg.Interval, emit: emit, mutant: shortestIsNone}
+				return throttletest.Funcs{Call: d.call}
+			}),
+		mutant(timerOfNone, "TH-NOSPON", trailing,
+			func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+				d := newBatch(env.Clock, cfg, emit, timerOfNone)
+				return throttletest.Funcs{
+					Call: func(v int) { d.in <- v }, Close: func() { close(d.in) }, Closed: d.closed.Load,
+				}
+			}),
+	}
+}
