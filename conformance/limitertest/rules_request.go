@@ -239,8 +239,8 @@ func (x *exam) model() *suite.Violation {
 }
 
 func (x *exam) full() *suite.Violation {
-	if !x.plain() {
-		return nil
+	if !x.made() || !x.forward() || x.Schedule.Config.Rate.Events <= 0 || !x.ordinary() {
+		return nil // what comes later does not matter, however extreme the rate is
 	}
 	taken := 0
 	for i, d := range x.Done {
@@ -301,7 +301,8 @@ func (x *exam) cap() *suite.Violation {
 }
 
 // tokens judges what Tokens returned. It may also be the level of a limiter that breaks
-// another law, which is then not held against Tokens.
+// another law, which is then not held against Tokens; but where every decision is right, such a level
+// must explain all of them.
 func (x *exam) tokens() *suite.Violation {
 	if !x.accountable() || !suite.Steps(conformance.OpTokens)(suite.Job{Schedule: x.Schedule}) {
 		return nil
@@ -316,10 +317,10 @@ func (x *exam) tokens() *suite.Violation {
 		return nil
 	}
 	for _, w := range waivers {
-		if !suite.Has(w.op)(suite.Job{Schedule: x.Schedule}) {
+		if !suite.Has(w.op)(suite.Job{Schedule: x.Schedule}) || w.law == eatsAnything && x.unexplained == nil {
 			continue
 		}
-		if other := look(w.law); other == nil || other.event > d.event {
+		if other := look(w.law); other == nil || other.event > d.event && x.unexplained != nil {
 			return nil
 		}
 	}
