@@ -161,6 +161,7 @@ var bucketMutants = []struct{ name, rule string }{
 	{"a request for 0 is denied", "RL-N0"},
 	{"a negative request adds tokens", "RL-NEG"},
 	{"grants more than the burst", "RL-NBIG"},
+	{"a burst of MaxInt overflows", "X-CFG"},
 	{"a large request resets the bucket", "RL-NBIG"},
 	{"an old instant rewinds", "RL-PAST"},
 	{"an old instant brings a nanosecond", "RL-PAST"},
