@@ -239,13 +239,14 @@ func (x *exam) model() *suite.Violation {
 }
 
 func (x *exam) full() *suite.Violation {
-	cfg := x.Schedule.Config
-	if !x.made() || !x.forward() || cfg.Rate.Events <= 0 || !x.ordinary() {
-		return nil // what comes later does not matter, however extreme the rate is
+	if !x.plain() {
+		return nil
 	}
-	if cfg.Rate.Extreme() && senseless(cfg.Burst) {
-		return nil // X-CFG says what becomes of that
-	}
+	return x.firstBurst()
+}
+
+// firstBurst looks for a request of a new limiter, within its burst, that is not granted at once.
+func (x *exam) firstBurst() *suite.Violation {
 	taken := 0
 	for i, d := range x.Done {
 		if d.Op == conformance.OpTokens {

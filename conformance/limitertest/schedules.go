@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -385,14 +384,10 @@ func rateFamilies(s *suite.Suite) []suite.Family {
 			none = append(none, suite.Sequences(with("0/1s", burst), some, []time.Duration{0, 1000 * time.Hour}, 4)...)
 		}
 		some = supported(s, steps("allow 1", "reserve 1", "tokens"))
-		for _, rate := range []string{"10/1s", "2000000000/1ns", "1/2562047h47m16.854775807s"} {
-			for _, burst := range []int{0, -1, math.MinInt32, math.MaxInt32, math.MinInt, math.MaxInt} {
-				depth := 3
-				if burst < math.MinInt32 || burst > math.MaxInt32 {
-					depth = 2
-				}
-				senseless = append(senseless, suite.Sequences(with(rate, strconv.Itoa(burst)), some,
-					[]time.Duration{0, time.Hour}, depth)...)
+		for _, burst := range []string{"0", "-1", "-2147483648", "2147483647"} {
+			for _, rate := range []string{"10/1s", "2000000000/1ns", "1/2562047h47m16.854775807s"} {
+				all := suite.Sequences(with(rate, burst), some, []time.Duration{0, time.Hour}, 3)
+				senseless = append(senseless, all...)
 			}
 		}
 	}

@@ -157,7 +157,7 @@ func (l *bucket) unusual(n int) (ok, decided bool) {
 	case n > l.burst && l.is("a large request resets the bucket"):
 		l.tokens = 0
 		return false, true
-	case n > l.burst, l.is("a burst of MaxInt overflows") && n >= l.burst+1:
+	case n > l.burst:
 		return false, !l.is("grants more than the burst")
 	case n < 0:
 		return false, !l.is("a negative request adds tokens")
