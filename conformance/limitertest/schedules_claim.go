@@ -177,6 +177,9 @@ func backAgain() []conformance.Schedule {
 		for _, back := range []string{"setlimit 1/1s @0", "setburst 2 @0", "reserve 1 @1s | cancel %d @0"} {
 			out = append(out, inTurn(back, "allow 1 @1s", n))
 		}
+		for _, set := range []string{"setlimit 1/1s @1s", "setburst 2 @1s"} { // and who asks goes back
+			out = append(out, inTurn(set+" | allow 1 @0", "allow 1 @1s", n))
+		}
 		for _, back := range []string{"reserve 1 @0", "reserve 2 @0"} {
 			out = append(out, inTurn(back, "allow 1 @2s", n), inTurn(back, "allow 1 @0 | allow 1 @0 | allow 1 @2s", n))
 		}
