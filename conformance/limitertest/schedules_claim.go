@@ -161,6 +161,9 @@ func (e *explorer) waitsAlone() {
 		all = append(all, followed(three, steps("wait 3"), steps("wait 1", "tokens"),
 			[]time.Duration{0, 3 * interval}, 3, lastWait)[1:]...)
 	}
+	if tr.Oversize == OversizeRejected {
+		all = append(all, suite.Sequences(three, steps("wait 4", "wait 1"), []time.Duration{0, 3 * interval}, 2)...)
+	}
 	if tr.Inf == InfGrants {
 		e.families = append(e.families, suite.Family{Name: "infinite",
 			Schedules: suite.ParseAll("rate=inf burst=3 | wait 1 @0 | wait 7 @0 | wait 1 @100ms")})
