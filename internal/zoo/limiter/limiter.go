@@ -69,7 +69,8 @@ func Mutants() []zoo.Mutant {
 	all = append(all, refusingMutants()...)
 	all = append(all, creditMutants()...)
 	all = append(all, remoteMutants()...)
-	const races = "counts before it locks"
+	const races, shows = "counts before it locks", "a new bucket shows what came since the zero time"
+	all = append(all, zoo.Mutant{Name: shows, Rule: "RL-TOKENS", Spec: bucketSpec(shows, lt.Explicit)})
 	return append(all, zoo.Mutant{Name: races, Rule: "X-RACE", Spec: bucketSpec(races, lt.Explicit)})
 }
 
@@ -167,7 +168,6 @@ var bucketMutants = []struct{ name, rule string }{
 	{"an old instant is denied", "RL-PAST"},
 	{"the zero time means new", "RL-EPOCH"},
 	{"unix 0 means new", "RL-EPOCH"},
-	{"a new bucket shows what came since the zero time", "RL-TOKENS"},
 	{"panics when it is empty", "X-CALLS"},
 	{"keeps a lock when it denies", "X-CALLS"},
 	{"checks without the lock", "X-CONC"},
