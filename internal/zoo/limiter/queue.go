@@ -120,14 +120,14 @@ func (l *queueBucket) waitN(ctx context.Context, n int) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if l.mutant == "a wait is for one token" {
-		n = 1
-	}
 	w := &queued{n: n, served: make(chan struct{})}
 	l.mu.Lock()
 	if n < 0 || n > l.burst {
 		l.mu.Unlock()
 		return errTooMany
+	}
+	if l.mutant == "a wait is for one token" {
+		w.n = 1
 	}
 	if l.mutant == "who comes last is served first" {
 		l.queue = slices.Insert(l.queue, 0, w)
