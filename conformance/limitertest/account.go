@@ -77,12 +77,12 @@ func accounted(tr *conformance.Trace, traits *Traits) *difference {
 	return newAccount(tr, traits).replay()
 }
 
-// explains follows the trace of a difference without demanding a law, and reports whether that law is
-// about something in it, and there is no difference then, or a later one only.
-func (a *account) explains(d *difference, law string) bool {
+// without follows the trace without demanding a law, and returns the first difference then, nil if there
+// is none, and whether the law is about anything in the trace.
+func (a *account) without(law string) (d *difference, about bool) {
 	a.waived = law
-	other := a.replay()
-	return a.needed && (other == nil || other.event > d.event)
+	d = a.replay()
+	return d, a.needed
 }
 
 // waives reports whether a law is not demanded.

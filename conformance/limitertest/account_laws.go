@@ -93,7 +93,8 @@ func (m memory) trace(x *exam, job suite.Job) *difference {
 		if !suite.Has(w.op)(job) || w.law == eatsAnything && d.slight {
 			continue
 		}
-		if newAccount(&x.Trace, x.traits).explains(d, w.law) {
+		other, about := newAccount(&x.Trace, x.traits).without(w.law)
+		if about && (other == nil || other.event > d.event) {
 			d.law, _, _ = strings.Cut(w.law, ":")
 			return d
 		}

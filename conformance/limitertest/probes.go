@@ -242,20 +242,25 @@ func (c *contract) idleFor(st *suite.Stage, events int, d time.Duration,
 	return worst, ""
 }
 
-// back sets the wall clock back, and forward again.
+// back sets the wall clock back, and forward again: by an hour, and by 30 years, as a clock is that has
+// forgotten the time. The product of that and of a rate overflows.
 func (c *contract) back(p *suite.Probe) (worst *suite.Violation, skip string) {
-	for _, few := range []bool{true, false} {
+	for _, try := range []struct {
+		back   time.Duration
+		events int
+		few    bool
+	}{{time.Hour, 1, true}, {time.Hour, 1, false}, {30 * 365 * 24 * time.Hour, 10, true}} {
 		p.Play(func(st *suite.Stage) {
-			impl, cfg, refused := c.first(Env{Clock: st.Clock(), Start: st.Clock().Now()}, 1, 3)
+			impl, cfg, refused := c.first(Env{Clock: st.Clock(), Start: st.Clock().Now()}, try.events, 3)
 			if skip = refused; skip != "" {
 				return
 			}
 			defer func() { impl.end(); st.Settle() }()
 			first := cfg.Burst
-			if few {
+			if try.few {
 				first = 1
 			}
-			if v := c.setBack(st, &impl, first, cfg.Burst); worst == nil {
+			if v := c.setBack(st, &impl, first, cfg.Burst, try.back); worst == nil {
 				worst = v
 			}
 		})
@@ -265,8 +270,8 @@ func (c *contract) back(p *suite.Probe) (worst *suite.Violation, skip string) {
 
 // setBack sets the wall clock back, and forward again, after some requests to a limiter of
 // one token a second or more.
-func (c *contract) setBack(st *suite.Stage, impl *Funcs, first, burst int) (worst *suite.Violation) {
-	const back = time.Hour
+func (c *contract) setBack(st *suite.Stage, impl *Funcs, first, burst int,
+	back time.Duration) (worst *suite.Violation) {
 	clock, granted := st.Fake(), 0
 	ask := func(n int) {
 		for i := range n {
@@ -288,6 +293,9 @@ func (c *contract) setBack(st *suite.Stage, impl *Funcs, first, burst int) (wors
 		worst = suite.Broken(0, "no time passed, and the bucket holds "+fmt.Sprint(burst),
 			"%d tokens were granted while the clock was set back by %s and on again, want %d at the most",
 			granted, timeline.Duration(back), burst)
+	}
+	if back > time.Hour {
+		return worst // a ticker would tick for years
 	}
 	clock.SetWall(start.Add(-back))
 	granted = 0

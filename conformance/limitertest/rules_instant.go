@@ -118,7 +118,8 @@ func (x *exam) past() *suite.Violation {
 // far than there was at first, where it counts as made at the newest instant.
 func (x *exam) deniedEarlier() *suite.Violation {
 	burst, sum, newest := x.Schedule.Config.Burst, 0, time.Duration(math.MinInt64)
-	if x.traits.BackTime != BackClamp || x.traits.Initial != InitialFull || x.traits.scale() > 0 {
+	first := x.traits.initial(burst)
+	if x.traits.BackTime != BackClamp || x.traits.Initial == 0 || x.traits.scale() > 0 {
 		return nil
 	}
 	for _, d := range x.Done {
@@ -131,9 +132,9 @@ func (x *exam) deniedEarlier() *suite.Violation {
 		switch {
 		case d.OK:
 			sum += d.N
-		case d.At < newest && sum+d.N <= burst:
+		case d.At < newest && sum+d.N <= first:
 			return x.broken(d.At, fmt.Sprintf("BackClamp is declared: the newest instant stands, and of the %d tokens "+
-				"that there were at first only %d were granted before", burst, sum),
+				"that there were at first only %d were granted before", first, sum),
 				"allow %d at %s, after %s, was denied, want granted", d.N, timeline.Duration(d.At),
 				timeline.Duration(newest))
 		}

@@ -71,8 +71,16 @@ func laterZero(j suite.Job) bool {
 var senselessBurst = rule{
 	Rule: core("X-CFG", "A limiter whose burst or rate makes no sense MUST be refused by its constructor, "+
 		"or keep working: it does not panic later, is not unlimited, and does not deny what its burst holds."),
-	About: func(j suite.Job) bool { return j.Schedule.Config.Has("burst") && senseless(j.Schedule.Config.Burst) },
-	Check: (*exam).senselessBurst,
+	About: func(j suite.Job) bool {
+		cfg := j.Schedule.Config
+		return cfg.Has("burst") && senseless(cfg.Burst) || cfg.Has("rate") && cfg.Rate.Extreme()
+	},
+	Check: func(x *exam) *suite.Violation {
+		if v := x.senselessBurst(); v != nil {
+			return v
+		}
+		return x.senselessRate()
+	},
 }
 
 // infiniteRules are the laws of an infinite rate.
@@ -148,6 +156,17 @@ func (x *exam) zeroRate() *suite.Violation {
 		}
 	}
 	return nil
+}
+
+// senselessRate looks at what a limiter grants at first whose rate is extreme: that is its burst, and what
+// comes later does not matter.
+func (x *exam) senselessRate() *suite.Violation {
+	cfg := x.Schedule.Config
+	if !cfg.Rate.Extreme() || senseless(cfg.Burst) || x.traits.Initial != InitialFull ||
+		!x.made() || !x.forward() || !x.ordinary() {
+		return nil
+	}
+	return x.firstBurst()
 }
 
 func (x *exam) senselessBurst() *suite.Violation {

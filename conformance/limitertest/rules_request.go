@@ -242,6 +242,11 @@ func (x *exam) full() *suite.Violation {
 	if !x.plain() {
 		return nil
 	}
+	return x.firstBurst()
+}
+
+// firstBurst looks for a request of a new limiter, within its burst, that is not granted at once.
+func (x *exam) firstBurst() *suite.Violation {
 	taken := 0
 	for i, d := range x.Done {
 		if d.Op == conformance.OpTokens {
@@ -291,7 +296,8 @@ func (x *exam) cap() *suite.Violation {
 		if sum = plus(sum, g.n); !x.traits.NextPays {
 			paid = sum
 		}
-		if rate := x.Schedule.Config.Rate; paid > burst+x.traits.lump(rate)+x.traits.meanwhile(rate, 1) {
+		rate := x.Schedule.Config.Rate
+		if paid > plus(burst, x.traits.lump(rate)+x.traits.meanwhile(rate, 1)) {
 			return x.broken(at, fmt.Sprintf("the burst is %d, and the limiter had been idle since %s",
 				burst, timeline.Duration(max(0, from))),
 				"%d tokens were granted at the instant %s, want %d at the most", sum, timeline.Duration(at), burst)
@@ -301,7 +307,8 @@ func (x *exam) cap() *suite.Violation {
 }
 
 // tokens judges what Tokens returned. It may also be the level of a limiter that breaks
-// another law, which is then not held against Tokens.
+// another law, which is then not held against Tokens; but where every decision is right, such a level
+// must explain all of them.
 func (x *exam) tokens() *suite.Violation {
 	if !x.accountable() || !suite.Steps(conformance.OpTokens)(suite.Job{Schedule: x.Schedule}) {
 		return nil
@@ -316,7 +323,11 @@ func (x *exam) tokens() *suite.Violation {
 		return nil
 	}
 	for _, w := range waivers {
-		if suite.Has(w.op)(suite.Job{Schedule: x.Schedule}) && look().explains(d, w.law) {
+		if !suite.Has(w.op)(suite.Job{Schedule: x.Schedule}) || w.law == eatsAnything && x.unexplained == nil {
+			continue
+		}
+		other, about := look().without(w.law)
+		if about && (other == nil || other.event > d.event && x.unexplained != nil) {
 			return nil
 		}
 	}

@@ -137,12 +137,25 @@ func (c *contract) requestFamilies(s *suite.Suite) []suite.Family {
 		out = append(out, suite.Family{Name: "back in time", Schedules: c.allFitted(append(
 			suite.Sequences(limited("1/1s", 2), supported(s, steps("allow 1", "allow 2", "allow 0")),
 				[]time.Duration{0, time.Second, -time.Second}, 5),
-			toAndFro(limited("1/1s", 5))...))})
+			append(toAndFro(limited("1/1s", 5)), toAndFro(limited("1000000000/1s", 5))...)...))})
 	}
 	if s.Time != PackageTime {
-		for _, epoch := range suite.Epochs {
-			cfg := c.fitted(conformance.Schedule{Config: limited("10/1s", 2)}).Config
-			out = append(out, grid("epoch "+epoch, cfg.With("epoch", epoch), 3))
+		out = append(out, c.epochs(s, ask, grid)...)
+	}
+	return out
+}
+
+// epochs lists what is explored on clocks that start elsewhere.
+func (c *contract) epochs(s *suite.Suite, ask conformance.Op,
+	grid func(name string, cfg conformance.Config, depth int) suite.Family) []suite.Family {
+	var out []suite.Family
+	for _, epoch := range suite.Epochs {
+		name := "epoch " + epoch
+		cfg := c.fitted(conformance.Schedule{Config: limited("10/1s", 2)}).Config.With("epoch", epoch)
+		out = append(out, grid(name, cfg, 3))
+		if t := cfg.Rate.Interval(); s.Accepts(conformance.OpTokens) {
+			out = append(out, suite.Family{Name: name, Schedules: suite.Sequences(cfg,
+				[]conformance.Step{lastTokens, {Op: ask, N: 1}}, []time.Duration{0, t, 100 * t}, 3)})
 		}
 	}
 	return out
@@ -225,14 +238,14 @@ func later(all []conformance.Schedule, by time.Duration) []conformance.Schedule 
 	return all
 }
 
-// toAndFro asks now and a second earlier in turn.
+// toAndFro asks now and an interval earlier in turn.
 func toAndFro(cfg conformance.Config) []conformance.Schedule {
 	var out []conformance.Schedule
 	for n := 4; n <= 24; n += 4 {
 		s := conformance.Schedule{Config: cfg}
 		for i := range n {
 			s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpAllow, N: 1,
-				At: time.Duration(1-i%2) * time.Second})
+				At: time.Duration(1-i%2) * cfg.Rate.Interval()})
 		}
 		out = append(out, s)
 	}
@@ -315,9 +328,30 @@ func leavings(s *suite.Suite) []conformance.Schedule {
 	), func(schedule conformance.Schedule) bool { return !supports(s, schedule) })
 }
 
+// again asks often, each gap, so that each way to ask comes several times in a row: the first of them
+// finds the bucket full, or has asked for nothing before.
+func again(s *suite.Suite, cfg conformance.Config, ask conformance.Op,
+	gaps ...time.Duration) []conformance.Schedule {
+	heads := [][]conformance.Step{nil}
+	if ask == conformance.OpAllow && s.Accepts(opSeveral) {
+		heads = append(heads, steps("allow 0", "allow 0"))
+	}
+	var out []conformance.Schedule
+	for _, head := range heads {
+		for _, gap := range gaps {
+			one := suite.Plan(cfg, head...)
+			for i := range 8 {
+				one.Steps = append(one.Steps, conformance.Step{Op: ask, N: 1, At: time.Duration(i) * gap})
+			}
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
 // rateFamilies lists what is explored of very small and very large rates and bursts.
 func rateFamilies(s *suite.Suite) []suite.Family {
-	var tiny, huge, none, senseless []conformance.Schedule
+	var tiny, huge, none, senseless, tinyAgain, hugeAgain []conformance.Schedule
 	ask := asking(s)
 	if ask == "" {
 		ask = conformance.OpWait
@@ -332,10 +366,16 @@ func rateFamilies(s *suite.Suite) []suite.Family {
 				tiny = append(tiny, suite.Sequences(with(rate, burst), take, []time.Duration{0, time.Hour}, 3)...)
 			}
 		}
+		for _, burst := range []string{"1", "2", "3", "5"} {
+			if ask == conformance.OpAllow {
+				tinyAgain = append(tinyAgain, again(s, with(rate, burst), ask, 0, time.Hour)...)
+			}
+		}
 	}
 	for _, rate := range []string{"1500000000/1s", "2000000000/1s", "2000000000/1ms", "2000000000/1ns"} {
 		for _, burst := range []string{"1", "3"} {
 			huge = append(huge, suite.Sequences(with(rate, burst), take, []time.Duration{0, 1, 2}, 3)...)
+			hugeAgain = append(hugeAgain, again(s, with(rate, burst), ask, 0, 1)...)
 		}
 	}
 	if ask == conformance.OpAllow {
@@ -353,7 +393,9 @@ func rateFamilies(s *suite.Suite) []suite.Family {
 	}
 	out := []suite.Family{
 		{Name: "tiny rates", Schedules: tiny},
+		{Name: "tiny rates", Schedules: tinyAgain},
 		{Name: "huge rates", Schedules: huge},
+		{Name: "huge rates", Schedules: hugeAgain},
 		{Name: "no rate", Schedules: none},
 		{Name: "odd bursts", Schedules: senseless},
 	}

@@ -99,6 +99,7 @@ func (c *contract) claimFamilies(s *suite.Suite) []suite.Family {
 		e.drained("reserve 2,cancel 1,allow 1", []time.Duration{0, interval / 2, 4 * interval}, 3, lastReserve)...)...)
 	e.add("reservations in a row", rows()...)
 	e.add("waits", e.drained("wait 1,wait 2,wait 1 100ms,cancel 1,cancel 2,allow 1", half, 3, lastWait)...)
+	e.waitsAlone()
 	e.add("deadlines", e.drained("wait 1 50ms,wait 2 199ms,wait 1 150ms,wait 1 -1ns,wait 3,allow 1", half, 2,
 		lastWait)...)
 	// A select between a context that is done and a token that is there takes either by
@@ -141,6 +142,36 @@ func (c *contract) claimFamilies(s *suite.Suite) []suite.Family {
 	return e.families
 }
 
+// waitsAlone adds waits for several tokens at a limiter that has nothing but waits, and says nothing of
+// single tokens: whoever hands out those alone declares it.
+func (e *explorer) waitsAlone() {
+	tr := e.c.spec.Traits
+	if !e.Accepts(conformance.OpWait) || e.Accepts(conformance.OpAllow) || tr.Single || tr.Initial == 0 {
+		return
+	}
+	three := limited("10/1s", 3)
+	all := suite.Sequences(three, steps("wait 1", "wait 2", "wait 3"),
+		[]time.Duration{0, interval / 2, 3 * interval}, 3)
+	all = append(all, suite.Sequences(limited("3/1s", 2), steps("wait 1", "wait 2"),
+		[]time.Duration{0, interval, 6 * interval}, 3)...)
+	if e.Accepts(opContext) {
+		all = append(all, followed(three, steps("wait 3"), steps("wait 1", "wait 2", "cancel 2"),
+			[]time.Duration{0, interval / 2}, 3, lastWait)[1:]...)
+	}
+	if e.Accepts(conformance.OpTokens) {
+		all = append(all, followed(three, steps("wait 3"), steps("wait 1", "tokens"),
+			[]time.Duration{0, 3 * interval}, 3, lastWait)[1:]...)
+	}
+	if tr.Oversize == OversizeRejected {
+		all = append(all, suite.Sequences(three, steps("wait 4", "wait 1"), []time.Duration{0, 3 * interval}, 2)...)
+	}
+	if tr.Inf == InfGrants {
+		e.families = append(e.families, suite.Family{Name: "infinite",
+			Schedules: suite.ParseAll("rate=inf burst=3 | wait 1 @0 | wait 7 @0 | wait 1 @100ms")})
+	}
+	e.families = append(e.families, suite.Family{Name: "waits", Schedules: e.c.allFitted(all)})
+}
+
 // backAgain asks, and does something else a second or more earlier, in turn: a time that is paid
 // again each time soon exceeds what the two instants and the burst allow. It asks now, or at the
 // earlier instant first.
@@ -150,6 +181,9 @@ func backAgain() []conformance.Schedule {
 		for _, back := range []string{"setlimit 1/1s @0", "setburst 2 @0", "reserve 1 @1s | cancel %d @0"} {
 			out = append(out, inTurn(back, "allow 1 @1s", n))
 		}
+		for _, set := range []string{"setlimit 1/1s @1s", "setburst 2 @1s"} { // and who asks goes back
+			out = append(out, inTurn(set+" | allow 1 @0", "allow 1 @1s", n))
+		}
 		for _, back := range []string{"reserve 1 @0", "reserve 2 @0"} {
 			out = append(out, inTurn(back, "allow 1 @2s", n), inTurn(back, "allow 1 @0 | allow 1 @0 | allow 1 @2s", n))
 		}
@@ -158,6 +192,11 @@ func backAgain() []conformance.Schedule {
 	for _, n := range []int{4, 8, 16} {
 		out = append(out, suite.MustParse("rate=1/1s burst=2 | allow 0 @1s"+
 			strings.Repeat(" | allow 1 @0 | allow 0 @1s", n)))
+	}
+	// The same where a nanosecond is worth a token.
+	for _, s := range slices.Clone(out) {
+		out = append(out, suite.MustParse(strings.NewReplacer("1/1s", "1000000000/1s", "@1s", "@1ns", "@2s", "@2ns").
+			Replace(s.String())))
 	}
 	return out
 }

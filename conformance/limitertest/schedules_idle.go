@@ -2,6 +2,7 @@ package limitertest
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -39,7 +40,8 @@ func (e *explorer) idling() []conformance.Schedule {
 	return out
 }
 
-// owing lists schedules in which something is owed for days.
+// owing lists schedules in which something is owed for days, or if the next request pays, for many
+// years.
 func (e *explorer) owing() []conformance.Schedule {
 	ask := asking(e.Suite)
 	if ask == "" {
@@ -47,8 +49,18 @@ func (e *explorer) owing() []conformance.Schedule {
 	}
 	head := []conformance.Step{{Op: ask, N: 1}}
 	all := followed(limited("1/24h", 1), head, supported(e.Suite, steps("reserve 1", "wait 1")),
-		[]time.Duration{0, 2 * time.Second, 5 * time.Hour}, 3)
-	return all[1:]
+		[]time.Duration{0, 2 * time.Second, 5 * time.Hour}, 3)[1:]
+	if !e.c.spec.Traits.NextPays {
+		return all
+	}
+	for _, debt := range []struct{ take, then string }{
+		{"allow 33000", "allow 1,reserve 1"}, {"reserve 33000", "allow 1,reserve 1"}, // 90 years
+		{"allow 73000", "allow 1"}, {"reserve 73000", "allow 1"}, // 200 years, which may be refused
+	} {
+		all = append(all, followed(limited("1/24h", 1), steps(debt.take),
+			supported(e.Suite, steps(strings.Split(debt.then, ",")...)), []time.Duration{0, 25 * time.Hour}, 2)[1:]...)
+	}
+	return all
 }
 
 // leftAlone does something after each idle time. After the last it asks for more than the burst,

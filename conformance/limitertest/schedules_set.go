@@ -15,9 +15,13 @@ func (e *explorer) changes(zero ZeroRate) {
 	half, far := []time.Duration{0, interval / 2, interval}, []time.Duration{0, interval, 10 * interval}
 	e.add("limits", e.drained("setlimit 100/1s,setlimit 5/1s,allow 1,allow 3",
 		[]time.Duration{0, interval, 5 * interval / 2}, 3)...)
+	e.add("limits", suite.Sequences(limited("10/1s", 3), // before anything else, too
+		supported(e.Suite, steps("setlimit 6/1s", "allow 3", "allow 1")), []time.Duration{0, 10 * interval}, 3)...)
 	e.add("limits and reservations",
 		e.drained("setlimit 100/1s,setlimit 5/1s,reserve 1,cancel 1,allow 1",
 			[]time.Duration{0, interval / 2, 4 * interval}, 2, lastReserve)...)
+	e.add("limits and reservations", e.drained("setlimit 6000/1m,setlimit 1/7s,reserve 1,wait 1,allow 1",
+		[]time.Duration{0, interval / 2}, 2, lastReserve)...)
 	e.add("limits and waits", e.drained("setlimit 100/1s,setlimit 5/1s,wait 1", half, 3)...)
 	e.add("bursts", suite.Sequences(limited("10/1s", 3),
 		supported(e.Suite, steps("setburst 1", "setburst 5", "allow 1", "allow 3")), far, 3)...)
@@ -29,6 +33,7 @@ func (e *explorer) changes(zero ZeroRate) {
 	e.add("bursts and waits", e.drained("setburst 1,setburst 5,wait 1", half, 3)...)
 	if !e.c.spec.Traits.servesMore() {
 		e.add("bursts and waits", e.drained("setburst 1,wait 3,wait 1", []time.Duration{0, interval}, 3)...)
+		e.add("bursts and waits", e.drained("setburst 2,wait 3", []time.Duration{0, interval}, 2, lastWait)...)
 	}
 	e.add("given up after a change", givenUp()...)
 	e.add("given up after tokens came", afterTokensCame()...)

@@ -91,8 +91,11 @@ func (x *exam) outOfRange(s conformance.Step) bool {
 
 // plain reports whether the trace is judgeable and has nothing but requests for usual
 // numbers of tokens, and waits without a deadline.
-func (x *exam) plain() bool {
-	return x.judgeable() && !failed(&x.Trace) && !slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool {
+func (x *exam) plain() bool { return x.judgeable() && x.ordinary() }
+
+// ordinary reports that of the steps and answers.
+func (x *exam) ordinary() bool {
+	return !failed(&x.Trace) && !slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool {
 		switch s.Op {
 		case conformance.OpTokens, conformance.OpIdle:
 			return false

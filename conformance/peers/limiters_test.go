@@ -191,7 +191,7 @@ var (
 			Why: "the instant at which the next request may come overflows, and every request is allowed",
 		},
 		{
-			Rule: "X-CFG", Schedule: "rate=1/2562047h47m16.854775807s burst=2147483647 | allow 1 @0",
+			Rule: "X-CFG", Schedule: "rate=1/2562047h47m16.854775807s burst=2 | allow 1 @0",
 			Why: "the time for a burst overflows, and everything is denied; the docs do not bound it",
 		},
 	}

@@ -39,6 +39,9 @@ func (l *bucket) fill(t time.Time) float64 {
 	elapsed := t.Sub(l.last)
 	if elapsed < 0 && !l.is("an old instant takes back time") {
 		elapsed = 0
+		if l.is("an old instant brings a nanosecond") {
+			elapsed = 1
+		}
 	}
 	more := elapsed.Seconds() * l.rate
 	switch l.mutant {
@@ -165,7 +168,7 @@ func (l *bucket) unusual(n int) (ok, decided bool) {
 func (l *bucket) tokensAt(t time.Time) float64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.began {
+	if !l.began && !l.is("a new bucket shows what came since the zero time") {
 		return float64(l.burst)
 	}
 	return l.fill(t)

@@ -24,6 +24,8 @@ func creditMutants() []zoo.Mutant {
 		{"a request pays for itself", "RL-WORK", lt.Explicit},
 		{"a wait is for its own tokens", "W-EXACT", lt.Injected},
 		{"a reservation is for its own tokens", "RS-DELAY", lt.Explicit},
+		{"a debt of more than 73 years is forgiven", "RS-DELAY", lt.Explicit},
+		{grantsDebts, "RL-ENV", lt.Explicit},
 	} {
 		all = append(all, zoo.Mutant{Name: "the next request pays: " + m.name, Rule: m.rule, Steps: 4,
 			Spec: creditSpec(m.name, m.source)})
@@ -31,8 +33,11 @@ func creditMutants() []zoo.Mutant {
 	return all
 }
 
-// refusesDebts is no mistake: what takes centuries to pay is refused.
-const refusesDebts = "refuses what takes centuries to pay"
+// refusesDebts is no mistake: what takes centuries to pay is refused. It is one to grant that for nothing.
+const (
+	refusesDebts = "refuses what takes centuries to pay"
+	grantsDebts  = "what takes centuries to pay is free"
+)
 
 // credit is a bucket that gives credit to one request at a time: as soon as nothing is owed, it
 // grants any number of tokens. It keeps the instant at which it holds none.
@@ -68,9 +73,12 @@ func (l *credit) look(t time.Time) {
 
 // worth is the time in which n tokens come.
 func (l *credit) worth(n int) time.Duration {
-	const most = math.MaxInt64 / 4
+	most := int64(math.MaxInt64 / 2)
+	if l.mutant == "a debt of more than 73 years is forgiven" {
+		most /= 2
+	}
 	if int64(n) > most/int64(l.every) {
-		return most
+		return time.Duration(most)
 	}
 	return time.Duration(n) * l.every
 }
@@ -80,8 +88,12 @@ func (l *credit) take(t time.Time, n int, patience time.Duration, own bool) (del
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.look(t)
-	if n < 0 || l.mutant == refusesDebts && l.worth(n) > 100*366*24*time.Hour {
+	if n < 0 {
 		return 0, false
+	}
+	refuses := l.mutant == refusesDebts || l.mutant == grantsDebts
+	if refuses && l.worth(n) > 100*366*24*time.Hour {
+		return 0, l.mutant == grantsDebts
 	}
 	delay = max(0, l.empty-l.now)
 	if own { // a mistake
@@ -110,6 +122,9 @@ func (l *credit) tokens(t time.Time) float64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.look(t)
+	if l.mutant == "Tokens shows the burst" {
+		return float64(l.burst)
+	}
 	return float64(l.now-l.empty) / float64(l.every)
 }
 

@@ -76,7 +76,7 @@ func waitsOnly(spec lt.Spec) lt.Spec {
 	spec.Name += ", waits only"
 	spec.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
 		f := whole(env, cfg)
-		return lt.Funcs{Wait: f.Wait, WaitN: f.WaitN, Stop: f.Stop}
+		return lt.Funcs{Wait: f.Wait, WaitN: f.WaitN, Tokens: f.Tokens, Stop: f.Stop}
 	}
 	return spec
 }

@@ -39,6 +39,14 @@ func Mutants() []zoo.Mutant {
 			Name: m.name, Rule: m.rule, Spec: queueSpec(m.name, lt.Injected), Family: m.family,
 		})
 	}
+	if synctestcompat.Available {
+		const one, shows = "a wait is for one token", "Tokens shows the burst"
+		all = append(all,
+			zoo.Mutant{Name: "waits only: " + one, Rule: "RL-ENV", Family: "waits",
+				Spec: waitsOnly(queueSpec(one, lt.Injected))},
+			zoo.Mutant{Name: "waits only: " + shows, Rule: "RL-TOKENS", Family: "waits",
+				Spec: waitsOnly(creditSpec(shows, lt.Injected))})
+	}
 	all = append(all, zoo.Mutant{
 		Name: neverUnlocks, Rule: "X-CALLS", Spec: asleepSpec(neverUnlocks, lt.Injected), Hangs: true,
 	})
@@ -53,13 +61,16 @@ func Mutants() []zoo.Mutant {
 		zoo.Mutant{Name: "instants in milliseconds: refills too slowly", Rule: "RL-WORK",
 			Spec: millisecondSpec("refills too slowly", lt.Explicit)},
 		zoo.Mutant{Name: "one token: room for one more", Rule: "RL-CAP", Spec: oneSpec("room for one more",
-			lt.Explicit)})
+			lt.Explicit)},
+		zoo.Mutant{Name: "one token: a burst that takes centuries overflows", Rule: "X-CFG", Family: "tiny rates",
+			Spec: oneSpec("a burst that takes centuries overflows", lt.Explicit)})
 	all = append(all, quickMutants()...)
 	all = append(all, pacerMutants()...)
 	all = append(all, refusingMutants()...)
 	all = append(all, creditMutants()...)
 	all = append(all, remoteMutants()...)
-	const races = "counts before it locks"
+	const races, shows = "counts before it locks", "a new bucket shows what came since the zero time"
+	all = append(all, zoo.Mutant{Name: shows, Rule: "RL-TOKENS", Spec: bucketSpec(shows, lt.Explicit)})
 	return append(all, zoo.Mutant{Name: races, Rule: "X-RACE", Spec: bucketSpec(races, lt.Explicit)})
 }
 
@@ -153,6 +164,7 @@ var bucketMutants = []struct{ name, rule string }{
 	{"grants more than the burst", "RL-NBIG"},
 	{"a large request resets the bucket", "RL-NBIG"},
 	{"an old instant rewinds", "RL-PAST"},
+	{"an old instant brings a nanosecond", "RL-PAST"},
 	{"an old instant is denied", "RL-PAST"},
 	{"the zero time means new", "RL-EPOCH"},
 	{"unix 0 means new", "RL-EPOCH"},
@@ -181,6 +193,10 @@ var queueMutants = []struct{ name, rule, family string }{
 	{"a new limit leaves the timer", "W-WAKE", "limits and waits"},
 	{"who gives up leaves the timer", "W-WAKE", "deadlines"},
 	{"who waits for more than a lower burst stays first", "W-NOLOST", "bursts and waits"},
+	{"who waits for one more than a lower burst stays first", "W-NOLOST", "bursts and waits"},
+	{"a clock that is set back far overflows", "X-BACK", "cancelled before"},
+	{"a limit that is set before anybody asks empties the bucket", "SL-KEEP", "limits"},
+	{"a limit in another period leaves the units", "SL-KEEP", "limits and reservations"},
 }
 
 // debtMutants are those of the bucket that goes into debt, with the rule that must catch each and a family in

@@ -29,6 +29,7 @@ type queueBucket struct {
 	last   time.Time
 	queue  []*queued
 	wakeup clockwork.Timer
+	asked  bool // somebody has asked for tokens; only a mistake wants to know
 }
 
 type queued struct {
@@ -59,7 +60,7 @@ func (l *queueBucket) units(n int) int64 { return int64(n) * int64(l.rate.Per) }
 func (l *queueBucket) fill() {
 	now := l.clock.Now()
 	elapsed := int64(now.Sub(l.last))
-	if elapsed < 0 {
+	if elapsed < 0 && l.mutant != "a clock that is set back far overflows" {
 		return
 	}
 	l.last = now
@@ -77,6 +78,9 @@ func (l *queueBucket) serve() {
 	for len(l.queue) > 0 {
 		first := l.queue[0]
 		first.refused = first.n > l.burst && l.mutant != "who waits for more than a lower burst stays first"
+		if l.mutant == "who waits for one more than a lower burst stays first" {
+			first.refused = first.n > l.burst+1
+		}
 		if !first.refused && l.level < l.units(first.n) {
 			break
 		}
@@ -103,6 +107,7 @@ func (l *queueBucket) allow(n int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.fill()
+	l.asked = true
 	waits := len(l.queue) > 0 && l.mutant != "a request overtakes those who wait"
 	if n < 0 || n > l.burst || n > 0 && waits || l.level < l.units(n) {
 		return false
@@ -120,6 +125,9 @@ func (l *queueBucket) waitN(ctx context.Context, n int) error {
 	if n < 0 || n > l.burst {
 		l.mu.Unlock()
 		return errTooMany
+	}
+	if l.mutant == "a wait is for one token" {
+		w.n = 1
 	}
 	if l.mutant == "who comes last is served first" {
 		l.queue = slices.Insert(l.queue, 0, w)
@@ -154,7 +162,10 @@ func (l *queueBucket) setLimit(r lt.Rate) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.fill()
-	if r.Per != l.rate.Per {
+	if l.mutant == "a limit that is set before anybody asks empties the bucket" && !l.asked {
+		l.level = 0
+	}
+	if r.Per != l.rate.Per && l.mutant != "a limit in another period leaves the units" {
 		l.level = int64(float64(l.level) / float64(l.rate.Per) * float64(r.Per))
 	}
 	l.rate = r

@@ -24,9 +24,16 @@ type quickBucket struct {
 
 func newQuick(cfg lt.Config, mutant string) *quickBucket {
 	every := float64(cfg.Rate.Per) / float64(cfg.Rate.Events)
-	l := &quickBucket{bucket: newBucket(cfg, ""), mutant: mutant, full: time.Duration(math.Ceil(every))}
-	if mutant == "Allow alone cuts the interval" {
+	l := &quickBucket{bucket: newBucket(cfg, ""), mutant: mutant, full: math.MaxInt64}
+	switch {
+	case every >= 1<<63:
+		if mutant == "an interval of Allow alone overflows" {
+			l.full = math.MinInt64
+		}
+	case mutant == "Allow alone cuts the interval":
 		l.full = time.Duration(every)
+	default:
+		l.full = time.Duration(math.Ceil(every))
 	}
 	return l
 }
@@ -79,9 +86,13 @@ func quickSpec(mutant string, source lt.TimeSource) lt.Spec {
 // quickMutants are mistakes that only show where Allow is called several times in a row.
 func quickMutants() []zoo.Mutant {
 	var all []zoo.Mutant
-	for _, mutant := range []string{"what Allow alone has taken is forgotten", "Allow alone cuts the interval"} {
-		all = append(all, zoo.Mutant{Name: mutant, Rule: "RL-ENV", Spec: quickSpec(mutant, lt.PackageTime),
-			Family: "polling"})
+	for _, m := range []struct{ name, rule, family string }{
+		{"what Allow alone has taken is forgotten", "RL-ENV", "polling"},
+		{"Allow alone cuts the interval", "RL-ENV", "polling"},
+		{"an interval of Allow alone overflows", "RL-TINY", "tiny rates"},
+	} {
+		all = append(all, zoo.Mutant{Name: m.name, Rule: m.rule, Spec: quickSpec(m.name, lt.PackageTime),
+			Family: m.family})
 	}
 	return all
 }
