@@ -23,6 +23,7 @@ func (e *explorer) keyed(base conformance.Config) []suite.Family {
 	keys = append(keys, e.busyKeys(base)...)
 	if e.Accepts(conformance.OpStop) {
 		keys = append(keys, ending(base, []conformance.Op{conformance.OpStop})...)
+		keys = append(keys, stopped(base, e.endings(e.acceptsKey))...)
 	}
 	for _, op := range e.endings(e.acceptsKey) {
 		if e.Time == conformance.Injected { // where the orders of the two can be brought about
@@ -61,6 +62,22 @@ func ending(cfg conformance.Config, ops []conformance.Op) []conformance.Schedule
 		out = append(out, suite.Having(all, op)...)
 	}
 	return edge.Keyed(out)
+}
+
+// stopped are schedules of two keys that are stopped while something is pending, after which one of
+// the operations comes to either of them.
+func stopped(cfg conformance.Config, ops []conformance.Op) []conformance.Schedule {
+	var out []conformance.Schedule
+	for _, op := range ops {
+		for key := 1; key <= 2; key++ {
+			out = append(out, suite.Plan(cfg,
+				conformance.Step{Op: conformance.OpCall, N: 1, K: 1},
+				conformance.Step{Op: conformance.OpCall, N: 2, K: 2, At: 1},
+				conformance.Step{Op: conformance.OpStop, At: wait / 2},
+				edge.WithKey(conformance.Step{Op: op, At: wait/2 + 1}, key)))
+		}
+	}
+	return out
 }
 
 // busyKeys are short schedules of callbacks that take time.

@@ -42,7 +42,8 @@ func Mutants() []zoo.Mutant {
 	const races = "counts before it locks"
 	return append(all,
 		mutant(races, "X-RACE", trailingSpec(races, db.Injected)),
-		mutant(races+", on package time", "X-RACE", trailingSpec(races, db.PackageTime)))
+		mutant(races+", on package time", "X-RACE", trailingSpec(races, db.PackageTime)),
+		mutant(waitsItOut+", on package time", "DB-STOP", trailingSpec(waitsItOut, db.PackageTime)))
 }
 
 // calling is a correct debouncer whose events go through a mistake.

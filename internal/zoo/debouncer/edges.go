@@ -274,7 +274,8 @@ func (d *anyEdge) isDue() bool { return d.clock.Since(d.last) >= d.cfg.Wait }
 func (d *anyEdge) isPending() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.pending || d.is("what has led is pending") && d.inBurst && d.cfg.Edges == db.LeadingAndTrailing
+	return d.pending || d.is("what has led is pending") && d.inBurst && d.cfg.Edges == db.LeadingAndTrailing ||
+		d.is("what did not lead is pending for good") && d.size > 1 && d.cfg.Edges == db.Leading
 }
 
 func (d *anyEdge) stop() {
@@ -379,6 +380,7 @@ var edgeMutants = []mistake{
 	{"an event after stop leads", "DB-STOP"},
 	{"the bound fires after stop", "DB-STOP"},
 	{"what has led is pending", "DB-PEND"},
+	{"what did not lead is pending for good", "DB-PEND"},
 	{"close fires again what has led", "DB-CLOSE"},
 	{"an event at the zero time is none", "DB-LEAD1"},
 	{"a wait of zero leads only once", "DB-REARM"},

@@ -38,6 +38,9 @@ func trailingSpec(mutant string, source db.TimeSource) db.Spec {
 	}
 }
 
+// waitsItOut is a mistake that on an injected clock would wait for ever.
+const waitsItOut = "stop waits until the pending event has fired"
+
 // trailingMutants are the other mistakes, with the rule that must catch each.
 var trailingMutants = []mistake{
 	{"fires 1ns early", "DB-QUIET"},

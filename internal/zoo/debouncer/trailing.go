@@ -400,6 +400,9 @@ func (d *trailing) stop() {
 	if d.is("stop waits for a goroutine that is gone") {
 		d.idle.Wait()
 	}
+	for d.is(waitsItOut) && d.pending {
+		d.idle.Wait()
+	}
 	if d.stopped && d.is("second stop panics") {
 		panic("close of closed channel")
 	}
