@@ -121,6 +121,8 @@ func (d *anyEdge) begins(now time.Time) bool {
 	switch {
 	case once && d.bursts > 0:
 		return false
+	case d.is("leads each time with a wait of a nanosecond") && d.cfg.Wait == 1:
+		return true
 	case d.is("an event at the zero time is none") && since.IsZero():
 		return true
 	case d.is("silence is 32 bits of milliseconds") && d.bursts > 0 && now.Sub(since) >= d.cfg.Wait:
@@ -384,6 +386,7 @@ var edgeMutants = []mistake{
 	{"close fires again what has led", "DB-CLOSE"},
 	{"an event at the zero time is none", "DB-LEAD1"},
 	{"a wait of zero leads only once", "DB-REARM"},
+	{"leads each time with a wait of a nanosecond", "DB-LEAD1"},
 	{"an old timer ends a newer burst", "DB-LEAD1"},
 	{"a fire of the bound ends the burst", "DB-MAXNE"},
 	{"a panic on the leading edge wedges it", "X-PANIC"},

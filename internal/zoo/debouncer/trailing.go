@@ -410,7 +410,8 @@ func (d *trailing) stop() {
 	if !d.is("stop keeps what waits its turn") {
 		d.queue = nil
 	}
-	if !d.is("stop lets the pending event fire") && !d.is("flush fires what stop has dropped") {
+	if !d.is("stop lets the pending event fire") && !d.is("flush fires what stop has dropped") &&
+		!d.is("what stop has dropped is pending for good") {
 		d.pending = false
 	}
 	if d.timer != nil && !d.is("stop lets the pending event fire") {
