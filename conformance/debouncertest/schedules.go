@@ -200,6 +200,8 @@ func (e *explorer) shortWaits() []suite.Family {
 	return []suite.Family{
 		enumerated("wait 1ns", suite.Configured("wait", "1ns"), 3, e.ops, 0, 1, 2),
 		enumerated("wait 2ns", suite.Configured("wait", "2ns"), 3, onlyCalls, 0, 1, 2, 3),
+		{Name: "wait 1ns racing", Schedules: suite.ParseAll("wait=1ns | call 1 @0 | call 2 @1ns~",
+			"wait=1ns | call 1 @0 | call 2 @1ns~ | call 3 @3ns")},
 	}
 }
 

@@ -41,6 +41,9 @@ func (d *anyEdge) is(mutant string) bool { return d.mutant == mutant }
 
 func (d *anyEdge) call(v int) {
 	if d.cfg.Edges == db.NoEdges && !d.is("the bound needs no edge") {
+		if d.is("a wait of zero needs no edge") && d.cfg.Wait == 0 {
+			d.fire(v)
+		}
 		return
 	}
 	d.mu.Lock()
@@ -371,6 +374,7 @@ var edgeMutants = []mistake{
 	{"drops what follows a fire of the bound", "DB-MAXTAIL"},
 	{"the bound fires the first payload", "DB-MAXPAY"},
 	{"the bound needs no edge", "DB-NONE"},
+	{"a wait of zero needs no edge", "DB-NONE"},
 	{"leads a wait late", "DB-LEAD"},
 	{"never trails what it has led", "DB-BOTHN"},
 	{"cancel leaves the burst open", "DB-REARM"},

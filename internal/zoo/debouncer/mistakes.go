@@ -71,6 +71,7 @@ var trailingMutants = []mistake{
 	{"looks again for no time", "X-CALLS"},
 	{"stop waits for a goroutine that is gone", "X-CALLS"},
 	{"no generation check", "DB-NOSTALE"},
+	{"no generation check with a wait of a nanosecond", "DB-QUIET"},
 	{"cancel does nothing", "DB-CANCEL"},
 	{"cancel is final", "DB-REUSE"},
 	{"cancel only drops the payload", "DB-CANCELBAR"},
