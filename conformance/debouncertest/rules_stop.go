@@ -82,8 +82,9 @@ func (x *exam) firesAfter(stop *conformance.Done) *suite.Violation {
 	for i := range x.Fires {
 		f := &x.Fires[i]
 		if x.sawFire(stop, f) {
-			return x.told(f.Began.At, "StopDrops is declared; if it is documented that Stop lets what is pending fire, "+
-				"declare StopPending: StopFlushes",
+			const because = "StopDrops is declared; if it is documented that Stop lets what is pending fire, " +
+				"declare StopPending: StopFlushes"
+			return x.told(f.Began.At, because,
 				"fired at %s, while stop was waiting since %s", f.Began.At, stop.Began.At)
 		}
 		due := stop.Racing && f.Began.At == stop.Began.At || x.waitedAt(f, stop)
