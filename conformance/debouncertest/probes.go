@@ -102,7 +102,7 @@ func (c *contract) together(edges Edges) edge.Burst {
 	}
 }
 
-// inARow brings events as fast as one goroutine can, and a cancel or flush right behind them.
+// inARow brings events as fast as one goroutine can, and a cancel, flush or query right behind them.
 func (c *contract) inARow(p *suite.Probe) (*suite.Violation, string) {
 	payload := c.spec.Traits.Payload
 	v, skip := edge.InARow(p, c.kinds(), payload,
@@ -113,7 +113,7 @@ func (c *contract) inARow(p *suite.Probe) (*suite.Violation, string) {
 	if v != nil || skip != "" || !slices.Contains(c.kinds(), Trailing) {
 		return v, skip
 	}
-	for _, op := range p.Supported(conformance.OpCancel, conformance.OpFlush) {
+	for _, op := range p.Supported(conformance.OpCancel, conformance.OpFlush, conformance.OpPending) {
 		v, skip := edge.EndedInARow(p, op, payload,
 			func(env conformance.Env, fire func(int)) (call func(int), end, release func()) {
 				impl := c.build(env, Config{Wait: wait, Edges: Trailing}, func(v int, _ []int) { fire(v) })

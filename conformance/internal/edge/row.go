@@ -36,7 +36,7 @@ func InARow(p *suite.Probe, kinds []conformance.Edges, payload conformance.Paylo
 	return nil, ""
 }
 
-// EndedInARow is InARow for events on the trailing edge that op ends, which comes as soon. Make
+// EndedInARow is InARow for events on the trailing edge, behind which op comes as soon. Make
 // returns what does it, too.
 func EndedInARow(p *suite.Probe, op conformance.Op, payload conformance.Payload,
 	make func(env conformance.Env, fire func(v int)) (call func(v int), end, release func()),
