@@ -193,7 +193,6 @@ var notDrawn = []struct {
 		"DB-EXACT waits a microsecond at least",
 	}},
 	{"no wait and no edge are not drawn together", []string{"DB-NONE a wait of zero needs no edge"}},
-	{"after a stop nothing but calls and stops is drawn", []string{"DB-PEND what stop has dropped is pending for good"}},
 	{"a flush with an edge is not put in a race", []string{"DB-BOTHN a flush of what is due leaves it pending"}},
 	{"a cancel and an event are not put in a race together", []string{
 		"DB-QUIET a new burst is taken for the cancelled one",

@@ -386,6 +386,9 @@ func (d *trailing) end() {
 func (d *trailing) isPending() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.is("what stop has dropped is pending for good") && d.stopped && d.value != 0 {
+		return true
+	}
 	if d.is("pending while running") {
 		return d.pending || d.running > 0
 	}
@@ -411,8 +414,7 @@ func (d *trailing) stop() {
 	if !d.is("stop keeps what waits its turn") {
 		d.queue = nil
 	}
-	if !d.is("stop lets the pending event fire") && !d.is("flush fires what stop has dropped") &&
-		!d.is("what stop has dropped is pending for good") {
+	if !d.is("stop lets the pending event fire") && !d.is("flush fires what stop has dropped") {
 		d.pending = false
 	}
 	if d.timer != nil && !d.is("stop lets the pending event fire") {
