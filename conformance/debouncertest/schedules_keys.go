@@ -66,16 +66,20 @@ func ending(cfg conformance.Config, ops []conformance.Op) []conformance.Schedule
 }
 
 // stopped are schedules of two keys that are stopped while something is pending, after which one of
-// the operations comes to either of them.
+// the operations comes to either of them, or much later a call.
 func stopped(cfg conformance.Config, ops []conformance.Op) []conformance.Schedule {
-	var out []conformance.Schedule
+	after := []conformance.Step{{Op: conformance.OpCall, N: 3, At: 3 * wait}}
 	for _, op := range ops {
+		after = append(after, conformance.Step{Op: op, At: wait/2 + 1})
+	}
+	var out []conformance.Schedule
+	for _, last := range after {
 		for key := 1; key <= 2; key++ {
 			out = append(out, suite.Plan(cfg,
 				conformance.Step{Op: conformance.OpCall, N: 1, K: 1},
 				conformance.Step{Op: conformance.OpCall, N: 2, K: 2, At: 1},
 				conformance.Step{Op: conformance.OpStop, At: wait / 2},
-				edge.WithKey(conformance.Step{Op: op, At: wait/2 + 1}, key)))
+				edge.WithKey(last, key)))
 		}
 	}
 	return out
