@@ -203,6 +203,13 @@ var notDrawn = []struct {
 		"DB-LIVE lost when two wait their turn",
 	}},
 	{"how many events a burst may hold is not drawn", []string{"DB-FULL"}},
+	{"waits of less than a millisecond are not drawn, but none at all", []string{
+		"DB-QUIET a wait of a nanosecond is none",
+		"DB-QUIET no generation check with a wait of a nanosecond",
+		"DB-LEAD1 leads each time with a wait of a nanosecond",
+		"DB-EXACT waits a microsecond at least",
+	}},
+	{"no wait and no edge are not drawn together", []string{"DB-NONE a wait of zero needs no edge"}},
 	{"a flush with an edge is not put in a race", []string{"DB-BOTHN a flush of what is due leaves it pending"}},
 	{"a cancel and an event are not put in a race together", []string{
 		"DB-QUIET a new burst is taken for the cancelled one",

@@ -202,7 +202,7 @@ func (m *state) do(d *conformance.Done) {
 			m.fire(now, edge.Bound)
 		}
 	case conformance.OpPending:
-		m.asked(d.Began.Seq)
+		m.asked(d.Began.Seq, now)
 	case conformance.OpCancel:
 		m.cancel(now)
 	case conformance.OpStop:
@@ -294,9 +294,9 @@ func (m *state) join(now time.Duration, within bool) {
 }
 
 // asked notes the answer to a query that began at a point of the run.
-func (m *state) asked(seq int) {
-	switch {
-	case m.edges == Leading && m.size > 1: // events for which nothing will fire
+func (m *state) asked(seq int, now time.Duration) {
+	switch within := m.running || now <= m.last+m.cfg.Wait; {
+	case m.edges == Leading && m.size > 1 && within: // events of this burst, for which nothing will fire
 	case m.edges == LeadingAndTrailing && m.traits.BothSingle == BothTwice:
 	case !m.waits && len(m.line) > 0: // decided, behind a callback
 	default:

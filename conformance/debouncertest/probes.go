@@ -102,13 +102,29 @@ func (c *contract) together(edges Edges) edge.Burst {
 	}
 }
 
-// inARow brings events as fast as one goroutine can.
+// inARow brings events as fast as one goroutine can, and a cancel, flush or query right behind them.
 func (c *contract) inARow(p *suite.Probe) (*suite.Violation, string) {
-	return edge.InARow(p, c.kinds(), c.spec.Traits.Payload,
+	payload := c.spec.Traits.Payload
+	v, skip := edge.InARow(p, c.kinds(), payload,
 		func(env conformance.Env, edges Edges, fire func(int)) (call func(int), release func()) {
 			impl := c.build(env, Config{Wait: wait, Edges: edges}, func(v int, _ []int) { fire(v) })
 			return impl.Call, func() { impl.release(false) }
 		})
+	if v != nil || skip != "" || !slices.Contains(c.kinds(), Trailing) {
+		return v, skip
+	}
+	for _, op := range p.Supported(conformance.OpCancel, conformance.OpFlush, conformance.OpPending) {
+		v, skip := edge.EndedInARow(p, op, payload,
+			func(env conformance.Env, fire func(int)) (call func(int), end, release func()) {
+				impl := c.build(env, Config{Wait: wait, Edges: Trailing}, func(v int, _ []int) { fire(v) })
+				end = func() { impl.do(conformance.Step{Op: op}, &conformance.Done{}) }
+				return impl.Call, end, func() { impl.release(false) }
+			})
+		if v != nil || skip != "" {
+			return v, skip
+		}
+	}
+	return nil, ""
 }
 
 // flushed is a debouncer that is flushed while events come.

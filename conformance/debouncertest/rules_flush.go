@@ -140,7 +140,7 @@ func (x *exam) pending() *suite.Violation {
 		return nil
 	}
 	for _, d := range x.Done {
-		if d.Op != conformance.OpPending || d.Ended.Seq == 0 || x.silent(d.Began.Seq) {
+		if d.Op != conformance.OpPending || d.Ended.Seq == 0 || x.silent(d.Began.Seq) && !x.nothingSinceStop(&d) {
 			continue
 		}
 		if x.unsure(d.Began.At) && !x.waitsBehind(&d) && !x.restsBehind(&d) {
@@ -160,6 +160,14 @@ func (x *exam) pending() *suite.Violation {
 		return x.told(d.Began.At, because, "Pending()%s = %v at %s, want %v", where, d.OK, d.Began.At, want)
 	}
 	return nil
+}
+
+// nothingSinceStop reports whether Stop was the newest operation before a query: then nothing is
+// pending any more.
+func (x *exam) nothingSinceStop(query *conformance.Done) bool {
+	ops := []conformance.Op{conformance.OpCall, conformance.OpCancel, conformance.OpFlush, conformance.OpStop}
+	last := x.view().lastOf(query.Began.Seq, ops...)
+	return last != nil && last.Op == conformance.OpStop && last.Ended.Seq != 0 && last.Ended.Seq < query.Began.Seq
 }
 
 // waitsBehind reports whether an event is pending for certain though a callback runs: it came

@@ -14,8 +14,7 @@ func keyRules() []rule {
 	beyond := append(slices.Clone(laws), "DB-CANCEL", "DB-REUSE", "DB-FLUSH", "DB-FLUSH0", "DB-STOP", "DB-OVERLAP")
 	return []rule{
 		{
-			Rule:   extended("DB-KEY", "Each key MUST have a wait of its own."),
-			Absent: noTrailing,
+			Rule: extended("DB-KEY", "Each key MUST have a wait of its own."),
 			Unless: func(s *suite.Suite, tr *Traits) string {
 				return cmp.Or(
 					suite.If(!s.Accepts(opKeys), "the implementation has no "+string(opKeys)),

@@ -81,6 +81,12 @@ func (x *exam) unflushed(stop *conformance.Done) *suite.Violation {
 func (x *exam) firesAfter(stop *conformance.Done) *suite.Violation {
 	for i := range x.Fires {
 		f := &x.Fires[i]
+		if x.sawFire(stop, f) {
+			const because = "StopDrops is declared; if it is documented that Stop lets what is pending fire, " +
+				"declare StopPending: StopFlushes"
+			return x.told(f.Began.At, because,
+				"fired at %s, while stop was waiting since %s", f.Began.At, stop.Began.At)
+		}
 		due := stop.Racing && f.Began.At == stop.Began.At || x.waitedAt(f, stop)
 		if f.Began.Seq < stop.Ended.Seq || x.byStop(f) || due && x.traits.StopBarrier == NoBarrier {
 			continue
@@ -95,6 +101,14 @@ func (x *exam) firesAfter(stop *conformance.Done) *suite.Violation {
 		return found
 	}
 	return nil
+}
+
+// sawFire reports whether Stop, which is declared to discard what is pending, waited until that
+// fired. Where callbacks take time or call the debouncer, it may have waited for one of those.
+func (x *exam) sawFire(stop *conformance.Done, f *conformance.Fire) bool {
+	cfg := x.Schedule.Config
+	return x.traits.StopPending == StopDrops && cfg.Busy == 0 && cfg.Inside == "" &&
+		f.Began.Seq < stop.Ended.Seq && f.Began.At > stop.Began.At
 }
 
 // waitedAt reports whether a fire was due when stop came, and could not start because

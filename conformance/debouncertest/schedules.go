@@ -35,6 +35,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		enumerated("odd wait", suite.Configured("wait", "333.333333ms"), 3, e.ops, suite.Around(333_333_333)...),
 		enumerated("long wait", suite.Configured("wait", "2500h"), 3, onlyCalls, suite.Around(2500*time.Hour)...),
 		enumerated("long silence", base, 3, onlyCalls, append([]time.Duration{1}, suite.Idles...)...),
+		{Name: "silence first", Schedules: silenceFirst(base)},
 		{Name: "racing", Schedules: races(e.ops, base)},
 		{Name: "scenarios", Schedules: scenarios(e.ops, base)},
 	}
@@ -74,6 +75,22 @@ func (e *explorer) leaks(cfg conformance.Config, gaps []time.Duration) []conform
 func enumerated(name string, cfg conformance.Config, depth int,
 	ops []conformance.Op, gaps ...time.Duration) suite.Family {
 	return suite.Family{Name: name, Schedules: suite.Enumerate(cfg, ops, gaps, depth)}
+}
+
+// silenceFirst are schedules whose first event comes long after the debouncer was made.
+func silenceFirst(cfg conformance.Config) []conformance.Schedule {
+	var out []conformance.Schedule
+	for _, s := range suite.Enumerate(cfg, onlyCalls, []time.Duration{1, wait + 1}, 2) {
+		for _, idle := range suite.Idles {
+			late := suite.Plan(cfg)
+			for _, step := range s.Steps {
+				step.At += idle
+				late.Steps = append(late.Steps, step)
+			}
+			out = append(out, late)
+		}
+	}
+	return out
 }
 
 // skipped is a family that cannot be run if there is a reason.
@@ -183,6 +200,8 @@ func (e *explorer) shortWaits() []suite.Family {
 	return []suite.Family{
 		enumerated("wait 1ns", suite.Configured("wait", "1ns"), 3, e.ops, 0, 1, 2),
 		enumerated("wait 2ns", suite.Configured("wait", "2ns"), 3, onlyCalls, 0, 1, 2, 3),
+		{Name: "wait 1ns racing", Schedules: suite.ParseAll("wait=1ns | call 1 @0 | call 2 @1ns~",
+			"wait=1ns | call 1 @0 | call 2 @1ns~ | call 3 @3ns")},
 	}
 }
 

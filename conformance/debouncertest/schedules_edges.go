@@ -54,17 +54,20 @@ func (e *explorer) edge(ed Edges, few []conformance.Op) []suite.Family {
 		enumerated(name+" cut", cfg, 4, few, 1, wait/2, wait+1, 3*wait),
 		enumerated(name+" long silence", cfg, 3, onlyCalls, append([]time.Duration{1}, suite.Idles...)...),
 	}
+	zero := skipped(e.Unsettled(), enumerated(name+" zero wait",
+		suite.Configured("wait", "0", "edges", ed.String()), 3, onlyCalls, 1, wait))
 	if ed == NoEdges {
-		return out
+		return append(out, zero)
 	}
+	out = append(out, suite.Family{Name: name + " silence first", Schedules: silenceFirst(cfg)})
 	out = append(out, suite.Family{Name: name + " racing", Schedules: races(e.racing(few), cfg)})
 	out = append(out, e.configured(name, cfg, few)...)
 	if e.traits.BothSingle != BothTwice {
-		zero := suite.Configured("wait", "0", "edges", ed.String())
-		out = append(out, skipped(e.Unsettled(), enumerated(name+" zero wait", zero, 3, onlyCalls, 1, wait)))
+		out = append(out, zero)
 	}
-	short := suite.Configured("wait", "2ns", "edges", ed.String())
-	out = append(out, enumerated(name+" wait 2ns", short, 3, onlyCalls, 1, 3))
+	short := func(wait string) conformance.Config { return suite.Configured("wait", wait, "edges", ed.String()) }
+	out = append(out, enumerated(name+" wait 1ns", short("1ns"), 3, onlyCalls, 0, 2),
+		enumerated(name+" wait 2ns", short("2ns"), 3, onlyCalls, 1, 3))
 	return append(out, e.slowEdge(name, cfg, few)...)
 }
 

@@ -1,6 +1,7 @@
 package debouncertest
 
 import (
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -23,10 +24,11 @@ func (e *explorer) keyed(base conformance.Config) []suite.Family {
 	keys = append(keys, e.busyKeys(base)...)
 	if e.Accepts(conformance.OpStop) {
 		keys = append(keys, ending(base, []conformance.Op{conformance.OpStop})...)
+		keys = append(keys, stopped(base, e.endings(e.acceptsKey))...)
 	}
 	for _, op := range e.endings(e.acceptsKey) {
 		if e.Time == conformance.Injected { // where the orders of the two can be brought about
-			keys = append(keys, edge.EndedDue(base, wait, wait/8, op))
+			keys = append(keys, edge.EndedDue(base, wait, wait/8, op), endedAndBack(base, op))
 		}
 	}
 	return append(out, suite.Family{Name: suite.Keys, Schedules: append(keys, e.crowds(base)...)})
@@ -63,6 +65,26 @@ func ending(cfg conformance.Config, ops []conformance.Op) []conformance.Schedule
 	return edge.Keyed(out)
 }
 
+// stopped are schedules of two keys that are stopped while something is pending, after which one of
+// the operations comes to either of them, or much later a call.
+func stopped(cfg conformance.Config, ops []conformance.Op) []conformance.Schedule {
+	after := []conformance.Step{{Op: conformance.OpCall, N: 3, At: 3 * wait}}
+	for _, op := range ops {
+		after = append(after, conformance.Step{Op: op, At: wait/2 + 1})
+	}
+	var out []conformance.Schedule
+	for _, last := range after {
+		for key := 1; key <= 2; key++ {
+			out = append(out, suite.Plan(cfg,
+				conformance.Step{Op: conformance.OpCall, N: 1, K: 1},
+				conformance.Step{Op: conformance.OpCall, N: 2, K: 2, At: 1},
+				conformance.Step{Op: conformance.OpStop, At: wait / 2},
+				edge.WithKey(last, key)))
+		}
+	}
+	return out
+}
+
 // busyKeys are short schedules of callbacks that take time.
 func (e *explorer) busyKeys(base conformance.Config) []conformance.Schedule {
 	if e.slow() != "" {
@@ -77,6 +99,9 @@ func (e *explorer) busyKeys(base conformance.Config) []conformance.Schedule {
 func (e *explorer) crowds(cfg conformance.Config) []conformance.Schedule {
 	ends := e.endings(e.acceptsKey)
 	out := []conformance.Schedule{edge.ComingBack(cfg, wait), edge.Flow(cfg, wait/8, 200)}
+	for keys := 9; keys <= 16; keys++ {
+		out = append(out, comings(cfg, keys))
+	}
 	if len(ends) > 0 {
 		out = append(out, edge.Flow(cfg, wait/8, 400, ends...))
 	}
@@ -89,6 +114,39 @@ func (e *explorer) crowds(cfg conformance.Config) []conformance.Schedule {
 		if e.slow() == "" {
 			out = append(out, edge.Ended(busy, wait, op))
 		}
+	}
+	return out
+}
+
+// comings are calls with a number of keys, each of which and the gap before it are drawn from a
+// constant: some keys come back within their wait, and others when they have come to rest.
+func comings(cfg conformance.Config, keys int) conformance.Schedule {
+	rnd := rand.New(rand.NewPCG(1, uint64(keys)))
+	gaps := []time.Duration{0, wait / 8, wait / 4, wait / 2}
+	if keys > 12 { // as many of them at rest
+		gaps = []time.Duration{0, 0, wait / 8, wait / 3}
+	}
+	out := suite.Plan(cfg)
+	at := time.Duration(0)
+	for i := range 300 {
+		at += gaps[rnd.IntN(len(gaps))]
+		out.Steps = append(out.Steps, conformance.Step{Op: conformance.OpCall, N: i + 1, K: 1 + rnd.IntN(keys), At: at})
+	}
+	return out
+}
+
+// endedAndBack is a call with a key and op for it at the very instant at which it is due. Then it
+// comes back now and then, while others come once.
+func endedAndBack(cfg conformance.Config, op conformance.Op) conformance.Schedule {
+	out := suite.Plan(cfg, conformance.Step{Op: conformance.OpCall, N: 1, K: 1},
+		conformance.Step{Op: op, N: 1, At: wait, Racing: true})
+	for i := range 40 {
+		key := 1
+		if i%9 > 0 {
+			key = i + 1
+		}
+		at := 2*wait + time.Duration(i)*wait/8
+		out.Steps = append(out.Steps, conformance.Step{Op: conformance.OpCall, N: i + 2, K: key, At: at})
 	}
 	return out
 }

@@ -32,7 +32,7 @@ func TestMutants_reported(t *testing.T) { proof.Reported(t, debouncer.Mutants())
 // taken for a choice.
 func TestMutants_withPastedTraits(t *testing.T) {
 	proof.Pasted(t, debouncer.Designs(), debouncer.Mutants(),
-		"the bound needs no edge", "the bound needs no edge, on package time")
+		"the bound needs no edge", "the bound needs no edge, on package time", "a wait of zero needs no edge")
 }
 
 func TestDesigns(t *testing.T) { proof.Designs(t, debouncer.Designs()) }

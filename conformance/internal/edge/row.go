@@ -24,8 +24,11 @@ func InARow(p *suite.Probe, kinds []conformance.Edges, payload conformance.Paylo
 		if edges != conformance.Trailing && edges != conformance.Leading {
 			continue // with both, events that are served together may count as one
 		}
-		r := row{edges: edges, named: payload != 0 && payload != conformance.NoPayload}
-		r.make = func(env conformance.Env, fire func(v int)) (func(v int), func()) { return make(env, edges, fire) }
+		r := row{edges: edges, named: named(payload)}
+		r.make = func(env conformance.Env, fire func(v int)) (func(v int), func(), func()) {
+			call, release := make(env, edges, fire)
+			return call, nil, release
+		}
 		if v, skip := r.inOrder(p); v != nil || skip != "" {
 			return v, skip
 		}
@@ -33,12 +36,25 @@ func InARow(p *suite.Probe, kinds []conformance.Edges, payload conformance.Paylo
 	return nil, ""
 }
 
+// EndedInARow is InARow for events on the trailing edge, behind which op comes as soon. Make
+// returns what does it, too.
+func EndedInARow(p *suite.Probe, op conformance.Op, payload conformance.Payload,
+	make func(env conformance.Env, fire func(v int)) (call func(v int), end, release func()),
+) (*suite.Violation, string) {
+	r := row{make: make, edges: conformance.Trailing, named: named(payload), then: fmt.Sprintf(" and a %s", op)}
+	return r.inOrder(p)
+}
+
+// named reports whether fires bear the payloads of events.
+func named(payload conformance.Payload) bool { return payload != 0 && payload != conformance.NoPayload }
+
 // row is the probe for one kind of edges.
 type row struct {
-	make    func(env conformance.Env, fire func(v int)) (call func(v int), release func())
+	make    func(env conformance.Env, fire func(v int)) (call func(v int), end, release func())
 	edges   conformance.Edges
-	named   bool // fires bear the payloads of events
-	adapted bool // the spec hands events over on goroutines of its own
+	named   bool
+	then    string // what end does
+	adapted bool   // the spec hands events over on goroutines of its own
 }
 
 // came is one fire.
@@ -68,8 +84,8 @@ func (r *row) inOrder(p *suite.Probe) (*suite.Violation, string) {
 		}
 		if !slices.Equal(got, want) {
 			because := fmt.Sprintf("that comes out if everything settles after each of them (edges=%s)", r.edges)
-			return suite.Broken(0, because, "%d events in a row at one instant brought %s, want %s",
-				n, r.inWords(got), r.inWords(want)), ""
+			return suite.Broken(0, because, "%d events%s in a row at one instant brought %s, want %s",
+				n, r.then, r.inWords(got), r.inWords(want)), ""
 		}
 	}
 	return nil, ""
@@ -79,7 +95,7 @@ func (r *row) inOrder(p *suite.Probe) (*suite.Violation, string) {
 func (r *row) fires(p *suite.Probe, n int, settled bool) (out []came, ok bool) {
 	var mu sync.Mutex
 	hang := p.Play(func(st *suite.Stage) {
-		call, release := r.make(st.Plain(), func(v int) {
+		call, end, release := r.make(st.Plain(), func(v int) {
 			mu.Lock()
 			defer mu.Unlock()
 			if !r.named {
@@ -95,6 +111,9 @@ func (r *row) fires(p *suite.Probe, n int, settled bool) (out []came, ok bool) {
 			case i == 0:
 				r.adapted = goroutine.StartedInTest()
 			}
+		}
+		if end != nil {
+			end()
 		}
 		st.Settle()
 		st.To(4 * suite.Wait)

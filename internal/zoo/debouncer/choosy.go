@@ -28,6 +28,7 @@ type choosy struct {
 	flying  int      // decided callbacks that have not ended
 	ended   bool     // by Stop, Close or a final Cancel
 	stopped bool     // nothing starts any more
+	over    bool     // by Stop, for keys that are new
 
 	pending []int // events that have not fired
 	batch   *choosyBatch
@@ -421,6 +422,7 @@ func (d *choosy) stop() {
 			d.flying -= len(d.queue)
 			d.queue = nil
 		}
+		d.over = true
 	})
 	for _, k := range all {
 		k.stop()
@@ -449,6 +451,7 @@ func (d *choosy) of(key int) *choosy {
 	defer d.mu.Unlock()
 	if d.keys[key] == nil {
 		d.keys[key] = newChoosy(d.traits, d.ways, d.clock, d.cfg, d.fire)
+		d.keys[key].ended = d.over
 	}
 	return d.keys[key]
 }

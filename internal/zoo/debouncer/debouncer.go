@@ -29,11 +29,21 @@ func Mutants() []zoo.Mutant {
 	add("", batchSpec, batchMutants)
 	add("a table of keys: ", tableSpec, tableMutants)
 	all = append(all, onPackageTime()...)
+	all = append(all, mutant("keys share a leading edge", "DB-KEY", leadsForAll()))
 	all = append(all, mutant("who has received the timer's value does not look again", "DB-NOSTALE", db.Spec{
 		Name: "zoo contexts", Time: db.Injected, Traits: trailingTraits,
 		New: func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
 			d := &contexts{clock: env.Clock, wait: cfg.Wait, fire: fire, blind: true}
 			return db.Funcs{Call: d.call, Cancel: d.drop}
+		},
+	}))
+	behind := plain(func(tr *db.Traits) { tr.StaleFire = db.StaleAllowed })
+	all = append(all, mutant("a cancel overtakes the events in a queue", "X-ROW", db.Spec{
+		Name: "zoo loop", Time: db.Injected, Traits: behind,
+		New: func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
+			d := newLoop(env.Clock, cfg.Wait, fire, 64, true)
+			d.blind = true
+			return db.Funcs{Call: d.call, Cancel: func() { d.ask(d.cancels) }, Stop: d.stop}
 		},
 	}))
 	all = append(all,
@@ -42,7 +52,20 @@ func Mutants() []zoo.Mutant {
 	const races = "counts before it locks"
 	return append(all,
 		mutant(races, "X-RACE", trailingSpec(races, db.Injected)),
-		mutant(races+", on package time", "X-RACE", trailingSpec(races, db.PackageTime)))
+		mutant(races+", on package time", "X-RACE", trailingSpec(races, db.PackageTime)),
+		mutant(waitsItOut+", on package time", "DB-STOP", trailingSpec(waitsItOut, db.PackageTime)))
+}
+
+// leadsForAll is a debouncer of the leading edge alone that has keys and makes no difference of them.
+func leadsForAll() db.Spec {
+	spec := edgeSpec(db.Leading)
+	plain := spec.New
+	spec.New = func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
+		f := plain(env, cfg, fire)
+		f.CallKey = func(_, v int) { f.Call(v) }
+		return f
+	}
+	return spec
 }
 
 // calling is a correct debouncer whose events go through a mistake.

@@ -41,6 +41,9 @@ func (d *anyEdge) is(mutant string) bool { return d.mutant == mutant }
 
 func (d *anyEdge) call(v int) {
 	if d.cfg.Edges == db.NoEdges && !d.is("the bound needs no edge") {
+		if d.is("a wait of zero needs no edge") && d.cfg.Wait == 0 {
+			d.fire(v)
+		}
 		return
 	}
 	d.mu.Lock()
@@ -121,6 +124,8 @@ func (d *anyEdge) begins(now time.Time) bool {
 	switch {
 	case once && d.bursts > 0:
 		return false
+	case d.is("leads each time with a wait of a nanosecond") && d.cfg.Wait == 1:
+		return true
 	case d.is("an event at the zero time is none") && since.IsZero():
 		return true
 	case d.is("silence is 32 bits of milliseconds") && d.bursts > 0 && now.Sub(since) >= d.cfg.Wait:
@@ -274,7 +279,8 @@ func (d *anyEdge) isDue() bool { return d.clock.Since(d.last) >= d.cfg.Wait }
 func (d *anyEdge) isPending() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.pending || d.is("what has led is pending") && d.inBurst && d.cfg.Edges == db.LeadingAndTrailing
+	return d.pending || d.is("what has led is pending") && d.inBurst && d.cfg.Edges == db.LeadingAndTrailing ||
+		d.is("what did not lead is pending for good") && d.size > 1 && d.cfg.Edges == db.Leading
 }
 
 func (d *anyEdge) stop() {
@@ -368,6 +374,7 @@ var edgeMutants = []mistake{
 	{"drops what follows a fire of the bound", "DB-MAXTAIL"},
 	{"the bound fires the first payload", "DB-MAXPAY"},
 	{"the bound needs no edge", "DB-NONE"},
+	{"a wait of zero needs no edge", "DB-NONE"},
 	{"leads a wait late", "DB-LEAD"},
 	{"never trails what it has led", "DB-BOTHN"},
 	{"cancel leaves the burst open", "DB-REARM"},
@@ -379,9 +386,11 @@ var edgeMutants = []mistake{
 	{"an event after stop leads", "DB-STOP"},
 	{"the bound fires after stop", "DB-STOP"},
 	{"what has led is pending", "DB-PEND"},
+	{"what did not lead is pending for good", "DB-PEND"},
 	{"close fires again what has led", "DB-CLOSE"},
 	{"an event at the zero time is none", "DB-LEAD1"},
 	{"a wait of zero leads only once", "DB-REARM"},
+	{"leads each time with a wait of a nanosecond", "DB-LEAD1"},
 	{"an old timer ends a newer burst", "DB-LEAD1"},
 	{"a fire of the bound ends the burst", "DB-MAXNE"},
 	{"a panic on the leading edge wedges it", "X-PANIC"},

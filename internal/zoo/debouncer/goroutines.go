@@ -15,11 +15,13 @@ type loop struct {
 	cancels      chan chan bool
 	asks         chan chan bool
 	done, exited chan struct{}
+	blind        bool // the mistake of not looking into the queue first
 }
 
 func newLoop(clock clockwork.Clock, wait time.Duration, fire func(int), buffer int, apart bool) *loop {
 	d := &loop{
 		make(chan int, buffer), make(chan chan bool), make(chan chan bool), make(chan struct{}), make(chan struct{}),
+		false,
 	}
 	go func() {
 		defer close(d.exited)
@@ -28,7 +30,7 @@ func newLoop(clock clockwork.Clock, wait time.Duration, fire func(int), buffer i
 		defer timer.Stop()
 		pending, value := false, 0
 		drain := func() {
-			for {
+			for !d.blind {
 				select {
 				case value = <-d.calls:
 					pending = true

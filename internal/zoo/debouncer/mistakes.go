@@ -38,6 +38,9 @@ func trailingSpec(mutant string, source db.TimeSource) db.Spec {
 	}
 }
 
+// waitsItOut is a mistake that on an injected clock would wait for ever.
+const waitsItOut = "stop waits until the pending event has fired"
+
 // trailingMutants are the other mistakes, with the rule that must catch each.
 var trailingMutants = []mistake{
 	{"fires 1ns early", "DB-QUIET"},
@@ -68,6 +71,7 @@ var trailingMutants = []mistake{
 	{"looks again for no time", "X-CALLS"},
 	{"stop waits for a goroutine that is gone", "X-CALLS"},
 	{"no generation check", "DB-NOSTALE"},
+	{"no generation check with a wait of a nanosecond", "DB-QUIET"},
 	{"cancel does nothing", "DB-CANCEL"},
 	{"cancel is final", "DB-REUSE"},
 	{"cancel only drops the payload", "DB-CANCELBAR"},
@@ -84,6 +88,7 @@ var trailingMutants = []mistake{
 	{"pending while running", "DB-PEND"},
 	{"nothing is pending while running", "DB-PEND"},
 	{"what has run is pending until its callback ends", "DB-PEND"},
+	{"what stop has dropped is pending for good", "DB-PEND"},
 	{"stop lets the pending event fire", "DB-STOP"},
 	{"stop keeps what waits its turn", "DB-STOP"},
 	{"call after stop works", "DB-STOP"},
