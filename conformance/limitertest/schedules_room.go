@@ -73,6 +73,17 @@ func beforeOthersAct() []conformance.Schedule {
 	return parsed(times(parts, addition{0, []string{"reserve 2", "reserve 1"}}))
 }
 
+// bothGivenUp lists schedules in which two claims are given up after a higher limit has brought tokens: what
+// there was no room for, with either of them, does not come back twice.
+func bothGivenUp() []conformance.Schedule {
+	parts := times([]part{{text: "rate=10/1s burst=5"}},
+		addition{0, []string{"allow 5", "reserve 2", "reserve 2", "setlimit 100/1s"}})
+	parts = times(parts, addition{80, []string{"allow 4"}}, addition{80, []string{"allow 3"}},
+		addition{70, []string{"allow 3"}})
+	parts = times(parts, addition{0, []string{"cancel 1", "cancel 2"}}, addition{0, []string{"cancel 2", "cancel 1"}})
+	return parsed(times(parts, addition{0, []string{"reserve 1", "reserve 1"}}))
+}
+
 // outOfTurn lists schedules in which claims are given up in any order, with new ones in between, which
 // may be served before others that wait: those keep their instants.
 func outOfTurn(claim string) []conformance.Schedule {
