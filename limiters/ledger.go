@@ -84,7 +84,6 @@ func (l *TokenBucket) changed(waiting bool) {
 	if l.watch = waiting; waiting {
 		l.mark.next = &mark{room: amount{math.MaxInt64, 0}}
 		l.mark = l.mark.next
-		l.note(amount{l.left, l.frac})
 	}
 }
 

@@ -198,6 +198,35 @@ func TestReservation_Cancel(t *testing.T) {
 		cancel(r1, 85*ms)
 		tokens(t, l, 85*ms, 1.7)
 	})
+	t.Run("SetLimit, the newest first, of a whole bucket", func(t *testing.T) {
+		l := drained(10, 3)
+		r1 := l.ReserveN(t0, 3)
+		l.SetLimitAt(t0, 20)
+		r2 := l.ReserveN(t0.Add(50*ms), 3)
+		cancel(r2, 50*ms) // what it left no room for comes back all the same
+		cancel(r1, 50*ms)
+		tokens(t, l, 50*ms, 1)
+	})
+	t.Run("SetBurst, and the newest stays", func(t *testing.T) {
+		l := drained(10, 5)
+		r1 := l.ReserveN(t0, 5)
+		l.SetBurstAt(t0, 2)
+		r2 := l.ReserveN(t0, 2)
+		l.ReserveN(t0, 1) // in 800ms, when there are 2 with what comes back of r2
+		cancel(r2, 0)
+		cancel(r1, 0)
+		tokens(t, l, 0, -7)
+	})
+	t.Run("SetBurst between, later", func(t *testing.T) {
+		l := drained(10, 5)
+		r := l.ReserveN(t0, 5)
+		l.SetBurstAt(t0.Add(200*ms), 5)
+		for range 3 {
+			l.ReserveN(t0.Add(200*ms), 1)
+		}
+		cancel(r, 200*ms)
+		tokens(t, l, 200*ms, -4)
+	})
 	t.Run("SetLimit between", func(t *testing.T) {
 		l := drained(1, 10)
 		r1 := l.ReserveN(t0, 5)

@@ -96,6 +96,8 @@ type held struct {
 	cancelled bool  // in time
 	over      bool  // cancelled, or too late to
 	shared    bool  // others were cancelled, after a change of limit or burst
+	changed   bool  // limit or burst, since
+	ahead     int64 // room when those act that have begun to wait since that
 }
 
 // history drives a TokenBucket and judges every step.
@@ -226,7 +228,12 @@ func (h *history) reserve(n int) {
 	if delay < InfDuration {
 		act = there.newest + delay
 	}
-	h.held = append(h.held, &held{Reservation: r, event: event{act, int64(n)}, without: without})
+	for _, other := range h.held {
+		if other.changed && delay > 0 {
+			other.ahead = min(other.ahead, h.w.burst-int64(n))
+		}
+	}
+	h.held = append(h.held, &held{Reservation: r, event: event{act, int64(n)}, without: without, ahead: math.MaxInt64})
 }
 
 func (h *history) cancel(i int) {
@@ -275,14 +282,14 @@ func (h *history) cancel(i int) {
 func (r *held) n0() int64 { return r.event.n }
 
 // atLeast checks that enough was given back: all but what was taken since, and
-// what would have been lost without the reservation too.
+// what would have been lost without the reservation too, or would be when others act.
 func (h *history) atLeast(op string, r *held, there *world, back *big.Rat) {
 	if r.shared {
 		return // What both would have lost together, each would not have alone.
 	}
 	w := r.without.clone()
 	w.to(h.at)
-	least := new(big.Rat).SetInt64(r.event.n - r.after)
+	least := new(big.Rat).SetInt64(min(r.event.n-r.after, r.ahead))
 	if room := new(big.Rat).Sub(w.tokens, there.tokens); room.Cmp(least) < 0 {
 		least = room
 	}
@@ -294,13 +301,21 @@ func (h *history) atLeast(op string, r *held, there *world, back *big.Rat) {
 func (h *history) setLimit(r Limit) {
 	h.l.SetLimitAt(h.start.Add(h.at), r)
 	h.all(func(w *world) { w.to(h.at); w.limit(r) })
-	h.limit, h.changed = r, true
+	h.limit = r
+	h.change()
 }
 
 func (h *history) setBurst(b int) {
 	h.l.SetBurstAt(h.start.Add(h.at), b)
 	h.all(func(w *world) { w.to(h.at); w.burst = int64(max(b, 0)); w.cap() })
+	h.change()
+}
+
+func (h *history) change() {
 	h.changed = true
+	for _, r := range h.held {
+		r.changed = true
+	}
 }
 
 // envelope checks all windows that begin and end with an event.
