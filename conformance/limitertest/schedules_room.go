@@ -84,6 +84,15 @@ func bothGivenUp() []conformance.Schedule {
 	return parsed(times(parts, addition{0, []string{"reserve 1", "reserve 1"}}))
 }
 
+// manyWaitBehind lists schedules in which several wait behind one that is given up, since a new burst.
+func manyWaitBehind() []conformance.Schedule {
+	parts := times([]part{{text: "rate=10/1s burst=5"}}, addition{0, []string{"allow 5", "reserve 5"}})
+	parts = times(parts, addition{0, []string{"setburst 5"}}, addition{200, []string{"setburst 5"}},
+		addition{200, []string{"setburst 6"}})
+	parts = times(parts, addition{0, []string{"reserve 1", "reserve 1", "reserve 1", "cancel 1"}})
+	return parsed(times(parts, addition{0, []string{"reserve 1"}}))
+}
+
 // outOfTurn lists schedules in which claims are given up in any order, with new ones in between, which
 // may be served before others that wait: those keep their instants.
 func outOfTurn(claim string) []conformance.Schedule {

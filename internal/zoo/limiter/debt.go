@@ -244,6 +244,9 @@ func (c *debtClaim) cancelAt(t time.Time) {
 	later := 0
 	after := false
 	for _, o := range l.held {
+		if l.is("a cancel forgets those who came after a change") && o.changes > c.changes {
+			continue
+		}
 		if after && !o.gone && !o.free {
 			if later += o.n; l.is("a cancel sees four later reservations") {
 				later = min(later, 4) // of one token each
