@@ -180,6 +180,24 @@ func TestReservation_Cancel(t *testing.T) {
 		cancel(r2, now)
 		tokens(t, l, now, 2)
 	})
+	t.Run("less than one", func(t *testing.T) {
+		l := drained(1, 3)
+		now := 1500 * ms
+		r1 := reserve(t, l, now, 1, 0)
+		reserve(t, l, now, 1, 500*ms)
+		cancel(r1, now)
+		tokens(t, l, now, 0)
+	})
+	t.Run("more than fits, at a change", func(t *testing.T) {
+		l := drained(10, 3)
+		r := l.ReserveN(t0, 3)
+		l.SetLimitAt(t0, 100)
+		l.SetLimitAt(t0.Add(50*ms), 1)
+		cancel(r, 50*ms)
+		if l.AllowN(t0.Add(50*ms), 3); l.AllowN(t0.Add(50*ms), 1) {
+			t.Error("a fourth token of 3")
+		}
+	})
 	t.Run("part of one, the newest first", func(t *testing.T) {
 		l := drained(1, 3)
 		now := 2500 * ms

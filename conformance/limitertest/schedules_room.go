@@ -105,6 +105,16 @@ func outOfTurn(claim string) []conformance.Schedule {
 	return parsed(times(parts, addition{0, []string{"cancel 2", one}}, addition{0, []string{"cancel 3", one}}))
 }
 
+// moreThanFits lists schedules in which a claim is given up at the instant of a change, when the tokens that
+// came fill the bucket nearly: what it does not hold is lost.
+func moreThanFits() []conformance.Schedule {
+	parts := []part{{text: "rate=10/1s burst=3 | allow 3 @0 | reserve 3 @0 | setlimit 100/1s @0"}}
+	parts = times(parts, addition{50, []string{"setlimit 50/1s", "cancel 1"}},
+		addition{50, []string{"setburst 3", "cancel 1"}}, addition{50, []string{"cancel 1"}})
+	one := "allow 1"
+	return parsed(times(parts, addition{0, []string{one, one, one, one, one}}))
+}
+
 // parsed parses the texts.
 func parsed(parts []part) []conformance.Schedule {
 	var out []conformance.Schedule

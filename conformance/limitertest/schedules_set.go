@@ -40,6 +40,7 @@ func (e *explorer) changes(zero ZeroRate) {
 	e.add("given up before others act", beforeOthersAct()...)
 	e.add("both given up", bothGivenUp()...)
 	e.add("many wait behind", manyWaitBehind()...)
+	e.add("more than fits comes back", moreThanFits()...)
 	if zero == ZeroRateBurst {
 		e.add("no rate for a while", suite.ParseAll(
 			"rate=10/1s burst=3 | allow 3 @0 | setlimit 0/1s @150ms | allow 1 @1h | allow 1 @1h",

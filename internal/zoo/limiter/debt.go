@@ -255,7 +255,10 @@ func (c *debtClaim) cancelAt(t time.Time) {
 		after = after || o == c
 	}
 	back := float64(max(0, c.n-later))
-	if !l.is("a cancel brings what would have been lost") && !l.is("a cancel brings what there was no room for") {
+	switch l.mutant {
+	case "a cancel brings what would have been lost", "a cancel brings what there was no room for",
+		"what comes back may be more than the bucket holds":
+	default:
 		back = max(0, min(back, c.room, l.roomAfter(c)))
 	}
 	switch l.cancels++; l.mutant {
@@ -276,7 +279,9 @@ func (c *debtClaim) cancelAt(t time.Time) {
 	case "a cancel refunds a token at most":
 		back = min(1, back)
 	}
-	l.tokens = min(float64(max(0, l.burst)), l.tokens+back)
+	if l.tokens += back; !l.is("what comes back may be more than the bucket holds") {
+		l.tokens = min(float64(max(0, l.burst)), l.tokens)
+	}
 	c.room -= back
 	if l.is("what two have lost together comes back twice") {
 		return
