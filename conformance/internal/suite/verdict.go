@@ -207,11 +207,22 @@ func (e *engine[T, E]) applyKnown(r *Rule[T, E], v *conformance.Verdict) {
 			v.Reason += " (not the known failure)"
 		case v.Status == conformance.Pass && e.byChance(r, k):
 			v.Status, v.Reason = conformance.KnownFail, k.Why+" (by chance: not seen in this run)"
+		case v.Status == conformance.Pass && !e.doable(k):
+			v.Status, v.Reason = conformance.KnownFail, k.Why+" (its schedule cannot be run here)"
 		case v.Status == conformance.Pass:
 			v.Status, v.Reason = conformance.Fail, "it is listed in KnownFailing but passes: remove the entry"
 			v.Text = v.Rule + ": " + v.Reason
 		}
 	}
+}
+
+// doable reports whether the implementation has the operations of a known failure here: without bubbles
+// some are left out.
+func (e *engine[T, E]) doable(k conformance.Known) bool {
+	s, err := conformance.ParseSchedule(k.Schedule)
+	return e.Bubble || err != nil || !slices.ContainsFunc(s.Steps, func(st conformance.Step) bool {
+		return st.Op != conformance.OpIdle && !e.Accepts(st.Op)
+	})
 }
 
 // byChance reports whether a known failure may not show in a run: it is one of calls that
