@@ -172,6 +172,24 @@ var notDrawn = []struct {
 		"CT-TIE who times out as a lower limit rejects it leaves its place twice",
 	}},
 	{"Tick is not drawn", []string{"CK-TICK"}},
+	{"it takes a change of limit or burst among several claims, and cancels of them", []string{
+		"RL-ENV what two have lost together comes back twice",
+		"RL-ENV what comes back may be more than the bucket holds",
+		"RL-ENV a cancel looks at the room until now only",
+		"CN-ANY a cancel forgets those who came after a change",
+	}},
+	{"it takes a burst that is set at an earlier instant, then a request for what came since", []string{
+		"RL-PAST a burst that is set in the past rewinds",
+	}},
+	{"debts of decades are not drawn", []string{
+		"RS-DELAY the next request pays: a debt of more than 73 years is forgiven",
+		"RL-ENV the next request pays: what takes centuries to pay is free",
+	}},
+	{"limits are drawn in one period", []string{"SL-KEEP a limit in another period leaves the units"}},
+	{"waits for several tokens, one after the other, are seldom drawn", []string{
+		"RL-ENV waits only: a wait is for one token",
+	}},
+	{"bounds shorter than the wait are not drawn", []string{"DB-MAX a bound shorter than the wait is none"}},
 	{"programs have no fifteen functions", []string{
 		"CK-ORDER Stop among many drops the newest as well", "CK-ORDER what fills a gap in the heap cannot rise",
 		"CK-ORDER what fills the last gap but one in the heap stays there",
