@@ -40,8 +40,6 @@ var plan = []target{
 	{name: "own/throttlefunc", dir: "limiters", files: []string{"throttlefunc.go"}, run: everything},
 	{name: "own/concurrency", dir: "limiters", files: []string{"concurrency.go"}, run: everything},
 	{name: "own/tokenbucket", dir: "limiters", files: []string{"tokenbucket.go"}, run: everything},
-	{name: "own/ledger", dir: "limiters", files: []string{"ledger.go", "reservation.go", "tokenbucket_set.go"},
-		run: "^Test(Reservation_[Ccn]|TokenBucket_([ASFglstzrf]|WaitN|Wait_[cs]))"},
 	{name: "own/keyedgcra", dir: "limiters", files: []string{"keyedgcra.go", "arrivals.go"}, run: everything},
 	{name: "own/keyed", dir: "debounce", files: []string{"keyed.go"}, run: everything},
 	{name: "fakeclock", dir: "fakeclock", run: "^TestConformance_"},
