@@ -231,6 +231,9 @@ var leavesOut = map[string]string{
 	"peer|clock|benbjohnson|Injected": leaks,
 	"peer|clock|juju|Injected":        leaks,
 	"peer|clock|k8s|Injected":         leaks,
+
+	"bundled|debouncer|debounce.Stream|Injected":  "its callbacks may not call it, as declared",
+	"peer|limiter|juju/ratelimit v1.0.2|Injected": "it is made with an interval in whole nanoseconds, and refuses other rates",
 }
 
 const leaks = "each run leaves goroutines behind, and the runtime looks at all of them again and again"
