@@ -80,15 +80,8 @@ func enumerated(name string, cfg conformance.Config, depth int,
 // silenceFirst are schedules whose first event comes long after the debouncer was made.
 func silenceFirst(cfg conformance.Config) []conformance.Schedule {
 	var out []conformance.Schedule
-	for _, s := range suite.Enumerate(cfg, onlyCalls, []time.Duration{1, wait + 1}, 2) {
-		for _, idle := range suite.Idles {
-			late := suite.Plan(cfg)
-			for _, step := range s.Steps {
-				step.At += idle
-				late.Steps = append(late.Steps, step)
-			}
-			out = append(out, late)
-		}
+	for _, idle := range suite.Idles {
+		out = append(out, suite.Later(suite.Enumerate(cfg, onlyCalls, []time.Duration{1, wait + 1}, 2), idle)...)
 	}
 	return out
 }

@@ -93,7 +93,7 @@ func (c *contract) requestFamilies(s *suite.Suite) []suite.Family {
 	}
 	var late []conformance.Schedule // requests that begin after a long time with a full bucket
 	if c.spec.Traits.Initial == InitialFull {
-		late = later(suite.Sequences(usual, asks(3), []time.Duration{0, usual.Rate.Interval()}, 3), c.long())
+		late = suite.Later(suite.Sequences(usual, asks(3), []time.Duration{0, usual.Rate.Interval()}, 3), c.long())
 	}
 	out := []suite.Family{
 		{Name: suite.Leaks, Look: true,
@@ -226,16 +226,6 @@ func (c *contract) allFitted(all []conformance.Schedule) []conformance.Schedule 
 func gapsOf(cfg conformance.Config) []time.Duration {
 	t := cfg.Rate.Interval()
 	return []time.Duration{0, t / 2, max(0, t-2), t, t + 2, t * time.Duration(cfg.Burst), 100 * t}
-}
-
-// later makes all of the schedules begin later.
-func later(all []conformance.Schedule, by time.Duration) []conformance.Schedule {
-	for _, s := range all {
-		for i := range s.Steps {
-			s.Steps[i].At += by
-		}
-	}
-	return all
 }
 
 // toAndFro asks now and an interval earlier in turn.

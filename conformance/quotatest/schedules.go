@@ -127,7 +127,7 @@ func (e *explored) windows() []suite.Family {
 	if e.kind == GCRA {
 		return out
 	}
-	out = append(out, suite.Family{Name: "off the grid", Schedules: later(suite.Sequences(e.config(2), e.one,
+	out = append(out, suite.Family{Name: "off the grid", Schedules: suite.Later(suite.Sequences(e.config(2), e.one,
 		[]time.Duration{0, 3 * w / 10, 7*w/10 - 1, 7 * w / 10, 7*w/10 + 1, w}, 4), 3*w/10)})
 	if e.Time != conformance.PackageTime {
 		cfg := e.config(4).With("epoch", "2000-01-01T00:00:00.3Z")
@@ -155,16 +155,6 @@ func (e *explored) otherWindows() []conformance.Schedule {
 		out = append(out, suite.Sequences(each, e.one, []time.Duration{0, w / 2, w - 1, w, w + 1, 5 * w / 2}, 4)...)
 	}
 	return out
-}
-
-// later makes all of the schedules begin later.
-func later(all []conformance.Schedule, by time.Duration) []conformance.Schedule {
-	for _, s := range all {
-		for i := range s.Steps {
-			s.Steps[i].At += by
-		}
-	}
-	return all
 }
 
 // steady asks many times, a little more and a little less often than the limit allows.

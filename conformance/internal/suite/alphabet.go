@@ -174,6 +174,16 @@ func Having(all []conformance.Schedule, op conformance.Op) []conformance.Schedul
 	return slices.DeleteFunc(all, func(s conformance.Schedule) bool { return !has(Job{Schedule: s}) })
 }
 
+// Later makes all of the schedules begin later.
+func Later(all []conformance.Schedule, by time.Duration) []conformance.Schedule {
+	for _, s := range all {
+		for i := range s.Steps {
+			s.Steps[i].At += by
+		}
+	}
+	return all
+}
+
 // Idles are silences after which a counter of 32 bits has begun anew, a nanosecond before: one
 // that counts nanoseconds, microseconds or milliseconds. To such a counter they are short.
 var Idles = []time.Duration{

@@ -139,8 +139,7 @@ func (s *Suite) Plain(schedule conformance.Schedule, keys ...string) bool {
 	}
 	at, calls := time.Duration(0), 0
 	for _, st := range schedule.Steps {
-		accepted := st.Op == conformance.OpIdle || s.Accepts(st.Op)
-		if st.At < at || st.At > math.MaxInt64/8 || st.In != 0 || st.Racing || !accepted {
+		if st.At < at || st.At > math.MaxInt64/8 || st.In != 0 || st.Racing || !s.runs(st) {
 			return false
 		}
 		at = st.At

@@ -35,6 +35,11 @@ type Suite struct {
 // Accepts reports whether the implementation has an operation.
 func (s *Suite) Accepts(op conformance.Op) bool { return s.ops[op] }
 
+// runs reports whether a step can be run. To be idle is no operation of the implementation.
+func (s *Suite) runs(st conformance.Step) bool {
+	return st.Op == conformance.OpIdle || s.Accepts(st.Op)
+}
+
 // Supported returns those of the operations that the implementation has.
 func (s *Suite) Supported(ops ...conformance.Op) []conformance.Op {
 	var out []conformance.Op

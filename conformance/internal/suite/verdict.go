@@ -220,9 +220,8 @@ func (e *engine[T, E]) applyKnown(r *Rule[T, E], v *conformance.Verdict) {
 // some are left out.
 func (e *engine[T, E]) doable(k conformance.Known) bool {
 	s, err := conformance.ParseSchedule(k.Schedule)
-	return e.Bubble || err != nil || !slices.ContainsFunc(s.Steps, func(st conformance.Step) bool {
-		return st.Op != conformance.OpIdle && !e.Accepts(st.Op)
-	})
+	cannot := func(st conformance.Step) bool { return !e.runs(st) }
+	return e.Bubble || err != nil || !slices.ContainsFunc(s.Steps, cannot)
 }
 
 // byChance reports whether a known failure may not show in a run: it is one of calls that
