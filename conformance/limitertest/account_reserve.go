@@ -131,26 +131,28 @@ func (a *account) cancel(c *claim) {
 
 // newest reports whether all claims after c were given up, in reverse order.
 func (a *account) newest(c *claim) bool {
-	i := slices.Index(a.claims, c)
 	return c.grantedSince == 0 &&
-		!slices.ContainsFunc(a.claims[i+1:], func(o *claim) bool { return !o.free && !o.inOrder })
+		!slices.ContainsFunc(a.after(c), func(o *claim) bool { return !o.free && !o.inOrder })
 }
+
+// after returns the claims that were made after c.
+func (a *account) after(c *claim) []*claim { return a.claims[slices.Index(a.claims, c)+1:] }
 
 // giveUp gives back what c took, as declared.
 func (a *account) giveUp(c *claim, law string) {
 	n, later, live := c.d.N, c.grantedSince, 0
-	for _, o := range a.claims[slices.Index(a.claims, c)+1:] {
+	for _, o := range a.after(c) {
 		if !o.free {
 			if later += o.d.N; !o.ended && o.from >= c.to {
 				live += o.d.N // who may be due before c does not wait for its tokens
 			}
 		}
 	}
-	lo, hi := 0, n
+	lo, hi, newest := 0, n, a.newest(c)
 	switch {
 	case a.traits.Refund == RefundNone:
 		hi = 0
-	case a.traits.Refund == RefundFull || a.traits.Refund == RefundConservative && a.newest(c):
+	case a.traits.Refund == RefundFull || a.traits.Refund == RefundConservative && newest:
 		lo = n
 	case a.traits.Refund == RefundConservative && c.limits == a.limits:
 		if lo, hi = max(0, n-later), max(0, n-live); c.loose {
@@ -168,7 +170,7 @@ func (a *account) giveUp(c *claim, law string) {
 	case a.waives("CN-LOWER") && c.d.Op == conformance.OpReserve:
 		lo = -n
 	}
-	c.inOrder = a.newest(c)
+	c.inOrder = newest
 	if a.traits.Fair != FairFIFO && c.d.Op == conformance.OpWait {
 		hi = 0 // the upper end never had it as taken
 	}

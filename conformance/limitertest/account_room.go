@@ -3,7 +3,6 @@ package limitertest
 import (
 	"math"
 	"math/big"
-	"slices"
 
 	"github.com/escapement-go/escapement/conformance"
 )
@@ -40,8 +39,8 @@ func (a *account) measure() {
 // the burst changes there is room for all of them until they are there.
 func (a *account) giveBack(c *claim, lo, hi int) {
 	c.ended = true
-	if hi > 0 && !a.newest(c) {
-		for _, o := range a.claims[slices.Index(a.claims, c)+1:] {
+	if hi > 0 { // of the newest those after it are given up already
+		for _, o := range a.after(c) {
 			o.loose = true
 		}
 	}

@@ -89,8 +89,8 @@ func manyWaitBehind() []conformance.Schedule {
 	parts := times([]part{{text: "rate=10/1s burst=5"}}, addition{0, []string{"allow 5", "reserve 5"}})
 	parts = times(parts, addition{0, []string{"setburst 5"}}, addition{200, []string{"setburst 5"}},
 		addition{200, []string{"setburst 6"}})
-	parts = times(parts, addition{0, []string{"reserve 1", "reserve 1", "reserve 1", "cancel 1"}})
-	return parsed(times(parts, addition{0, []string{"reserve 1"}}))
+	one := "reserve 1"
+	return parsed(times(parts, addition{0, []string{one, one, one, "cancel 1", one}}))
 }
 
 // outOfTurn lists schedules in which claims are given up in any order, with new ones in between, which
