@@ -20,8 +20,8 @@ type loop struct {
 
 func newLoop(clock clockwork.Clock, wait time.Duration, fire func(int), buffer int, apart bool) *loop {
 	d := &loop{
-		make(chan int, buffer), make(chan chan bool), make(chan chan bool), make(chan struct{}), make(chan struct{}),
-		false,
+		calls: make(chan int, buffer), cancels: make(chan chan bool), asks: make(chan chan bool),
+		done: make(chan struct{}), exited: make(chan struct{}),
 	}
 	go func() {
 		defer close(d.exited)
