@@ -390,12 +390,7 @@ func (r *run) epilogue(at time.Duration) {
 		at += suite.Wait
 		r.To(at)
 	}
-	limit := cfg.Limit
-	for _, st := range r.Steps() {
-		if st.Op == conformance.OpResize {
-			limit = st.N
-		}
-	}
+	limit := lastLimit(r.Config(), r.Steps())
 	more := max(0, min(2, cfg.Backlog)) + 1
 	if r.c.traits.LocksAsleep {
 		more = 1 // no two can wait
@@ -421,9 +416,22 @@ func (r *run) drain(at time.Duration) {
 			again = true
 		}
 	}
-	for _, q := range r.open(false) {
+	waiting := r.open(false)
+	r.note(func() { r.out.lost = append(r.out.lost, waiting...) })
+	for _, q := range waiting {
 		r.alone(conformance.Step{Op: conformance.OpCancel, N: q.id, At: at})
 	}
+}
+
+// lastLimit is the limit at the end of a schedule.
+func lastLimit(cfg conformance.Config, steps []conformance.Step) int {
+	limit := cfg.Limit
+	for _, st := range steps {
+		if st.Op == conformance.OpResize {
+			limit = st.N
+		}
+	}
+	return limit
 }
 
 // open lists the requests that run, or those that wait.

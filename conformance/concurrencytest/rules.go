@@ -291,7 +291,19 @@ func (x *exam) answers() *suite.Violation {
 			return suite.Broken(q.decided.At, "", "request %d neither ran nor was it rejected", q.id)
 		}
 	}
-	return nil
+	return x.forgotten()
+}
+
+// forgotten finds requests that wait, and fit, when nothing holds a slot any more. One that is more than
+// the limit by then may wait on, and keep others waiting.
+func (x *exam) forgotten() *suite.Violation {
+	limit := lastLimit(x.Schedule.Config, x.Schedule.Steps)
+	heavy := func(q *request) bool { return q.weight > limit }
+	if len(x.lost) == 0 || slices.ContainsFunc(x.lost, heavy) {
+		return nil
+	}
+	return suite.Broken(x.drained.At, fmt.Sprintf("the limit is %d, and everything else has ended", limit),
+		"request %d waits still, want it to run or be rejected", x.lost[0].id)
 }
 
 // endings finds requests that were ended by their contexts and say something else.

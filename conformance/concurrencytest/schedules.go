@@ -271,6 +271,7 @@ func (f *families) scenarios() []conformance.Schedule {
 			add(3, 5, "1h", waiting+" | resize 6 @60ms")
 			add(3, 5, "1h", "acquire 1 @0"+heavy)
 			add(3, 5, "1h", "acquire 1 2 @0"+heavy+" | release 1 @50ms")
+			add(3, 5, "1h", "acquire 1 2 @0"+heavy+" | release 1 @50ms | resize 3 @60ms")
 		}
 	}
 	if f.s.Accepts(conformance.OpResize) {

@@ -19,6 +19,8 @@ type trace struct {
 	// everything is released, and as many requests come as there are slots and places, and
 	// one more.
 	drained conformance.Mark
+	// lost are the requests that wait still when everything has been released.
+	lost []*request
 }
 
 // group is the steps of one instant that are done without a pause.

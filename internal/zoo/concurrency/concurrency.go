@@ -47,6 +47,7 @@ var mistakes = []struct {
 	{"a light request overtakes", "CT-FIFO", 0},
 	{"joins after it has let go of the lock", "CT-NOLOST", 0},
 	{rejectsHeavyOnly, "CT-HEAD", 5},
+	{rejectsUnheard, "CT-CONV", 6},
 	{cancelsRejected, "CT-TIE", 5},
 	{expiresRejected, "CT-TIE", 5},
 	{"a request for more than the limit waits", "CT-OVER", 0},

@@ -278,6 +278,7 @@ func stack(source ct.TimeSource) ct.Spec {
 const (
 	rejectsHeavy     = "a lower limit rejects who waits for more"
 	rejectsHeavyOnly = "who is rejected by a lower limit leaves nobody to be woken"
+	rejectsUnheard   = "who is rejected by a lower limit does not hear of it"
 	cancelsRejected  = "who is cancelled as a lower limit rejects it leaves its place twice"
 	expiresRejected  = "who times out as a lower limit rejects it leaves its place twice"
 )

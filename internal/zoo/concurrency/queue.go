@@ -339,7 +339,9 @@ func (q *queue) resize(limit int) {
 		}
 	}
 	wakes := !q.is("a higher limit wakes nobody")
-	if q.is(rejectsHeavy) || q.is(rejectsHeavyOnly) || q.is(cancelsRejected) || q.is(expiresRejected) {
+	if slices.ContainsFunc([]string{
+		rejectsHeavy, rejectsHeavyOnly, rejectsUnheard, cancelsRejected, expiresRejected,
+	}, q.is) {
 		heavy := q.rejectHeavy()
 		wakes = !heavy || !q.is(rejectsHeavyOnly)
 	}
@@ -357,8 +359,9 @@ func (q *queue) rejectHeavy() bool {
 			return false
 		}
 		w.err = errTooBig
-		q.seats--
-		close(w.ready)
+		if q.seats--; !q.is(rejectsUnheard) {
+			close(w.ready)
+		}
 		return true
 	})
 	return len(q.waiters) < before

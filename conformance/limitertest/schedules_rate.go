@@ -1,0 +1,136 @@
+package limitertest
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// rates makes schedules of limiters whose rate or burst is very small or very large.
+type rates struct {
+	*suite.Suite
+	ask  conformance.Op
+	take []conformance.Step // ways to take a token
+}
+
+// rateFamilies lists what is explored of very small and very large rates and bursts.
+func rateFamilies(s *suite.Suite) []suite.Family {
+	r := rates{Suite: s, ask: asking(s)}
+	if r.ask == "" {
+		r.ask = conformance.OpWait
+	}
+	r.take = supported(s, []conformance.Step{{Op: r.ask, N: 1}, {Op: conformance.OpReserve, N: 1}})
+	out := []suite.Family{
+		{Name: "tiny rates", Schedules: r.tiny()},
+		{Name: "tiny rates", Schedules: r.tinyWaits()},
+		{Name: "huge rates", Schedules: r.huge()},
+		{Name: "huge rates", Schedules: r.looks()},
+		{Name: "no rate", Schedules: r.none()},
+		{Name: "odd bursts", Schedules: r.oddBursts()},
+	}
+	return slices.DeleteFunc(out, func(f suite.Family) bool { return len(f.Schedules) == 0 })
+}
+
+// tinyRates are those of a token in a hundred years and more.
+var tinyRates = []string{
+	"1/2562047h47m16.854775807s", "1/1281023h53m38.427387904s", "1/876000h", "3/2562047h47m16.854775807s",
+}
+
+func (r rates) tiny() []conformance.Schedule {
+	if r.ask != conformance.OpAllow {
+		return nil
+	}
+	var out, often []conformance.Schedule
+	for _, rate := range tinyRates {
+		for _, burst := range []int{1, 2, 3, 5} {
+			cfg := limited(rate, burst)
+			if burst < 3 {
+				out = append(out, suite.Sequences(cfg, r.take, []time.Duration{0, time.Hour}, 3)...)
+			}
+			often = append(often, again(r.Suite, cfg, r.ask, 0, time.Hour)...)
+		}
+	}
+	return append(out, often...)
+}
+
+// tinyWaits waits for no more than the burst, which is there.
+func (r rates) tinyWaits() []conformance.Schedule {
+	if !r.Accepts(conformance.OpWait) {
+		return nil
+	}
+	some := supported(r.Suite, steps("allow 1", "wait 1"))
+	var out []conformance.Schedule
+	for _, rate := range tinyRates {
+		for burst := 1; burst <= 2; burst++ {
+			out = append(out, suite.Sequences(limited(rate, burst), some, []time.Duration{0, time.Hour}, burst)...)
+		}
+	}
+	return out
+}
+
+func (r rates) huge() []conformance.Schedule {
+	var out, often []conformance.Schedule
+	for _, rate := range []string{"1500000000/1s", "2000000000/1s", "2000000000/1ms", "2000000000/1ns"} {
+		for _, burst := range []int{1, 3} {
+			cfg := limited(rate, burst)
+			out = append(out, suite.Sequences(cfg, r.take, []time.Duration{0, 1, 2}, 3)...)
+			often = append(often, again(r.Suite, cfg, r.ask, 0, 1)...)
+		}
+	}
+	return append(out, often...)
+}
+
+// looks asks a full limiter each nanosecond for more than it may ever hold, or how many tokens there are,
+// and then for all that there is: a look brings nothing, not even the smallest unit.
+func (r rates) looks() []conformance.Schedule {
+	if r.ask != conformance.OpAllow {
+		return nil
+	}
+	var out []conformance.Schedule
+	for _, burst := range []int{1, 3} {
+		cfg := limited("1/1ns", burst)
+		for _, look := range supported(r.Suite, steps(fmt.Sprintf("allow %d", burst+1), "allow 0", "tokens")) {
+			s := suite.Plan(cfg)
+			for i := range 9 {
+				look.At = time.Duration(i)
+				s.Steps = append(s.Steps, look)
+			}
+			one := conformance.Step{Op: r.ask, N: 1, At: 8}
+			s.Steps = append(s.Steps, slices.Repeat([]conformance.Step{one}, burst+6)...)
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// none asks limiters to which no token ever comes.
+func (r rates) none() []conformance.Schedule {
+	var out []conformance.Schedule
+	some := supported(r.Suite, steps("allow 1", "wait 1 1s"))
+	for _, burst := range []int{1, 3} {
+		out = append(out, suite.Sequences(limited("0/1s", burst), some, []time.Duration{0, 1000 * time.Hour}, 4)...)
+	}
+	return out
+}
+
+// oddBursts asks limiters whose burst is none, or so large that what comes of it overflows at one rate or
+// another. Who can only wait is asked for what such a burst holds.
+func (r rates) oddBursts() []conformance.Schedule {
+	bursts, some := []int{math.MaxInt32, math.MaxInt/2 + 1, math.MaxInt}, steps("wait 1")
+	if r.ask == conformance.OpAllow {
+		bursts, some = append(bursts, 0, -1, math.MinInt32), steps("allow 1", "reserve 1", "tokens")
+	}
+	var out []conformance.Schedule
+	for _, burst := range bursts {
+		for _, rate := range []string{"10/1s", "7/29s", "2000000000/1ns", "1/2562047h47m16.854775807s"} {
+			cfg := suite.Configured("rate", rate, "burst", strconv.Itoa(burst))
+			out = append(out, suite.Sequences(cfg, supported(r.Suite, some), []time.Duration{0, time.Hour}, 3)...)
+		}
+	}
+	return out
+}
