@@ -286,30 +286,53 @@ func look(t *testing.T, m zoo.Mutant) find {
 }
 
 // Which of the suite's mutants properties find too, and how small what they come to is; -v
-// prints the table. Unless the suite is to be proved it is one of each contract in which one is
+// prints the tables. Unless the suite is to be proved it is one of each contract in which one is
 // found and made smaller within a second.
 func TestMutants(t *testing.T) {
 	synctestcompat.Require(t)
 	set(t, "rapid.checks", "3000")
 	every := prove.Number(1000, 1000, 12, 1)
-	tab := newTable()
 	for _, c := range contracts {
 		if !prove.Reaches(prove.Suite) && !slices.Contains([]string{"throttletest", "leakybuckettest", "concurrencytest"}, c.folder) {
 			continue
 		}
-		explored := explored(t, c.folder)
-		for i, m := range drawn(c.mutants()) {
-			if i%every == 9%every { // which are quick to be found, and leave nothing behind
-				tab.add(t, m, look(t, m), explored[m.Name])
+		t.Run(c.folder, func(t *testing.T) {
+			tab, explored := newTable(), explored(t, c.folder)
+			for i, m := range drawn(c.mutants()) {
+				if i%every == 9%every { // which are quick to be found, and leave nothing behind
+					tab.add(t, m, look(t, m), explored[m.Name])
+				}
 			}
+			t.Log("\n" + tab.String())
+			if prove.Reaches(prove.All) && *update {
+				record(t, c.folder, tab)
+			}
+		})
+	}
+}
+
+// record puts the table of a contract into the file that has those of all.
+func record(t *testing.T, folder string, tab *table) {
+	t.Helper()
+	name := filepath.Join("testdata", "MUTANTS.md")
+	old, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := map[string]string{folder: tab.String()}
+	for _, part := range strings.Split(string(old), "\n## ")[1:] {
+		if of, text, _ := strings.Cut(part, "\n\n"); of != folder {
+			parts[of] = text
 		}
 	}
-	t.Log("\n" + tab.String())
-	if prove.Reaches(prove.All) && *update {
-		made := "<!-- Made by: " + prove.Variable + "=all go test ./properties -run '^TestMutants$' -update -->\n\n"
-		if err := os.WriteFile(filepath.Join("testdata", "MUTANTS.md"), []byte(made+mutantsHead+tab.String()), 0o666); err != nil {
-			t.Fatal(err)
+	text := mutantsHead
+	for _, c := range contracts {
+		if part, ok := parts[c.folder]; ok {
+			text += "\n## " + c.folder + "\n\n" + part
 		}
+	}
+	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -449,8 +472,11 @@ func TestDesigns_laws(t *testing.T) {
 	}
 }
 
-// mutantsHead explains the table.
-const mutantsHead = `# What finds which mutant
+// mutantsHead explains the tables.
+const mutantsHead = `<!-- Made by: ESCAPEMENT_PROVE=all go test -timeout 0 ./properties -run '^TestMutants$' -update, which takes over an hour;
+     with -run '^TestMutants$/quotatest' only that part is made again. -->
+
+# What finds which mutant
 
 Every rule of the suite has a mutant that is one statement away from a correct implementation. The suite finds each
 of them by the rule in the second column (TestMutants of each contract shows it). Below is what 3000 random schedules
@@ -462,5 +488,4 @@ The laws of two runs have mutants of their own, in laws_test.go. What only the s
 at once or in what package time leaves open; the table says so. Mutants that hang until a watchdog looks, that only the
 race detector sees, or that show by chance are left out. Nothing in this zoo is found by properties only, because the
 zoo was made for the suite; what properties found in honest code was in histories of five steps and more.
-
 `
