@@ -234,7 +234,7 @@ func roundingOf(r Rate, burst int, s conformance.Schedule) int64 {
 func askedOf(burst int, s conformance.Schedule) int {
 	asked := s.Config.Burst
 	for _, s := range s.Steps {
-		asked += min(max(0, s.N), burst)
+		asked = plus(asked, min(max(0, s.N), burst))
 	}
 	return asked
 }
@@ -364,7 +364,7 @@ func (a *account) clamp() {
 	if a.traits.Fair != FairFIFO {
 		for _, c := range a.claims {
 			if c.d.Op == conformance.OpWait && !c.ended {
-				top += c.d.N
+				top = plus(top, c.d.N)
 			}
 		}
 	}

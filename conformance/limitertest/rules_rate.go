@@ -184,10 +184,11 @@ func (x *exam) senselessBurst() *suite.Violation {
 			return x.broken(d.At, fmt.Sprintf("the burst is %d", cfg.Burst),
 				"Tokens() = %s at %s", number(d.Tokens), timeline.Duration(d.At))
 		}
-		if cfg.Burst > 0 && d.Op == conformance.OpAllow && !d.OK && x.traits.Initial == InitialFull && d.N == 1 {
+		asks := d.Op == conformance.OpAllow || d.Op == conformance.OpWait
+		if cfg.Burst > 0 && asks && d.N == 1 && x.traits.Initial == InitialFull && !x.atOnce(&d) {
 			return x.broken(d.At, fmt.Sprintf("the constructor accepted a burst of %d, of which "+
 				"next to nothing is taken",
-				cfg.Burst), "allow 1 at %s was denied, want granted", timeline.Duration(d.At))
+				cfg.Burst), "%s 1 at %s was not granted at once", d.Op, timeline.Duration(d.At))
 		}
 		if cfg.Burst > 0 || d.Op != conformance.OpAllow || !d.OK {
 			continue

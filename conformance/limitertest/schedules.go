@@ -14,7 +14,7 @@ import (
 // Families lists what is explored, in constants.
 func (c *contract) Families(s *suite.Suite) []suite.Family {
 	c.coarse = c.undeclaredUnit(s)
-	return slices.Concat(c.requestFamilies(s), rateFamilies(s), c.claimFamilies(s))
+	return slices.Concat(c.requestFamilies(s), c.rateFamilies(s), c.claimFamilies(s))
 }
 
 // limited returns the configuration with that rate and burst.
@@ -337,57 +337,4 @@ func again(s *suite.Suite, cfg conformance.Config, ask conformance.Op,
 		}
 	}
 	return out
-}
-
-// rateFamilies lists what is explored of very small and very large rates and bursts.
-func rateFamilies(s *suite.Suite) []suite.Family {
-	var tiny, huge, none, senseless, tinyAgain, hugeAgain []conformance.Schedule
-	ask := asking(s)
-	if ask == "" {
-		ask = conformance.OpWait
-	}
-	with := func(rate, burst string) conformance.Config { return suite.Configured("rate", rate, "burst", burst) }
-	take := supported(s, []conformance.Step{{Op: ask, N: 1}, {Op: conformance.OpReserve, N: 1}})
-	for _, rate := range []string{
-		"1/2562047h47m16.854775807s", "1/1281023h53m38.427387904s", "1/876000h", "3/2562047h47m16.854775807s",
-	} {
-		for _, burst := range []string{"1", "2"} {
-			if ask == conformance.OpAllow {
-				tiny = append(tiny, suite.Sequences(with(rate, burst), take, []time.Duration{0, time.Hour}, 3)...)
-			}
-		}
-		for _, burst := range []string{"1", "2", "3", "5"} {
-			if ask == conformance.OpAllow {
-				tinyAgain = append(tinyAgain, again(s, with(rate, burst), ask, 0, time.Hour)...)
-			}
-		}
-	}
-	for _, rate := range []string{"1500000000/1s", "2000000000/1s", "2000000000/1ms", "2000000000/1ns"} {
-		for _, burst := range []string{"1", "3"} {
-			huge = append(huge, suite.Sequences(with(rate, burst), take, []time.Duration{0, 1, 2}, 3)...)
-			hugeAgain = append(hugeAgain, again(s, with(rate, burst), ask, 0, 1)...)
-		}
-	}
-	if ask == conformance.OpAllow {
-		some := supported(s, steps("allow 1", "wait 1 1s"))
-		for _, burst := range []string{"1", "3"} {
-			none = append(none, suite.Sequences(with("0/1s", burst), some, []time.Duration{0, 1000 * time.Hour}, 4)...)
-		}
-		some = supported(s, steps("allow 1", "reserve 1", "tokens"))
-		for _, burst := range []string{"0", "-1", "-2147483648", "2147483647"} {
-			for _, rate := range []string{"10/1s", "2000000000/1ns", "1/2562047h47m16.854775807s"} {
-				all := suite.Sequences(with(rate, burst), some, []time.Duration{0, time.Hour}, 3)
-				senseless = append(senseless, all...)
-			}
-		}
-	}
-	out := []suite.Family{
-		{Name: "tiny rates", Schedules: tiny},
-		{Name: "tiny rates", Schedules: tinyAgain},
-		{Name: "huge rates", Schedules: huge},
-		{Name: "huge rates", Schedules: hugeAgain},
-		{Name: "no rate", Schedules: none},
-		{Name: "odd bursts", Schedules: senseless},
-	}
-	return slices.DeleteFunc(out, func(f suite.Family) bool { return len(f.Schedules) == 0 })
 }

@@ -54,14 +54,19 @@ func (x *exam) forward() bool { return !suite.GoesBack(x.Schedule) }
 // judgeable reports whether the trace is one that the bucket can judge: made, with time
 // going forward and a rate that is not extreme.
 func (x *exam) judgeable() bool {
-	return x.made() && x.Schedule.Config.Rate.Events > 0 && !x.Schedule.Config.Rate.Extreme() && x.forward()
+	return x.made() && x.Schedule.Config.Rate.Events > 0 && !x.Schedule.Config.Rate.Extreme() && x.forward() &&
+		x.counted()
 }
+
+// counted reports whether floating point counts each token of the burst. Of a burst beyond that only X-CFG says
+// anything.
+func (x *exam) counted() bool { return int64(x.Schedule.Config.Burst) <= 1<<53 }
 
 // accountable reports whether the trace is one that the account can judge: made, with time
 // going forward, a burst, and a rate that brings something.
 func (x *exam) accountable() bool {
 	rate := x.Schedule.Config.Rate
-	return x.made() && (rate.Events > 0 && !rate.Extreme() || rate == Inf) && x.forward() &&
+	return x.made() && (rate.Events > 0 && !rate.Extreme() || rate == Inf) && x.forward() && x.counted() &&
 		(x.Schedule.Config.Burst > 0 || x.Schedule.Config.Burst == 0 && alwaysInfinite(x.Schedule))
 }
 

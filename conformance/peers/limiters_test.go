@@ -165,9 +165,15 @@ var (
 		Rule: "RL-PAST", Schedule: "rate=1/1s burst=2 | allow 1 @0 | allow 0 @1s | allow 1 @0 | allow 2 @1s",
 		Why: "AllowN with an older t moves the limiter back, and the time since is paid again; the docs do not mention it (golang/go#56287)",
 	}
-	jujuBucketKnown = limitertest.Known{
-		Rule: "RL-NBIG", Schedule: "rate=10/1s burst=3 | allow 9223372036854775807 @0",
-		Why: "the wait for so many tokens overflows and is less than any maximum: they are granted at once; the docs set no bound to count",
+	jujuBucketKnown = []limitertest.Known{
+		{
+			Rule: "RL-NBIG", Schedule: "rate=10/1s burst=3 | allow 9223372036854775807 @0",
+			Why: "the wait for so many tokens overflows and is less than any maximum: they are granted at once; the docs set no bound to count",
+		},
+		{
+			Rule: "X-CFG", Schedule: "rate=10/1s burst=9223372036854775807 | allow 1 @0 | allow 1 @1h | allow 1 @2h",
+			Why: "what comes to a bucket that holds nearly MaxInt64 overflows, and everything is denied; the docs set no bound to capacity",
+		},
 	}
 	throttledKnown = []limitertest.Known{
 		{
@@ -221,7 +227,7 @@ func rateLimiters() []peer[limitertest.Spec] {
 	return []peer[limitertest.Spec]{
 		{"XTimeExplicit", xtime(limitertest.Explicit, append(xtimeKnown[:len(xtimeKnown):len(xtimeKnown)], xtimePast)...)},
 		{"XTimePackageTime", xtime(limitertest.PackageTime, append(xtimeKnown[:len(xtimeKnown):len(xtimeKnown)], xtimeWaits)...)},
-		{"JujuRatelimit", jujuBucket(jujuBucketKnown)},
+		{"JujuRatelimit", jujuBucket(jujuBucketKnown...)},
 		{"Throttled", throttledGCRA(throttledKnown...)},
 		{"UberRatelimit", uberLimiter(uberKnown...)},
 	}

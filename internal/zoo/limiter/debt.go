@@ -123,7 +123,8 @@ func (l *debtBucket) allow(t time.Time, n int) bool {
 	if l.inf {
 		return l.burst > 0 || !l.is("an infinite rate without a burst grants nothing")
 	}
-	if l.is("a burst of 2^30 denies everything") && l.burst >= 1<<30 {
+	if l.is("a burst of 2^30 denies everything") && l.burst >= 1<<30 ||
+		l.is("one more than the largest burst overflows") && n >= l.burst+1 {
 		return false
 	}
 	if l.is("divides by the burst") {
@@ -319,7 +320,8 @@ func (l *debtBucket) waitN(ctx context.Context, n int) error {
 	if err := ctx.Err(); err != nil && !l.is("a context is looked at only while it sleeps") {
 		return err
 	}
-	if n > l.burst && l.is("a wait never gets more than the burst") {
+	if n > l.burst && l.is("a wait never gets more than the burst") ||
+		l.is("a wait for what is there is refused at a tiny rate") && l.rate < 1e-9 {
 		return errTooMany
 	}
 	by := time.Duration(math.MaxInt64)

@@ -197,6 +197,7 @@ var queueMutants = []struct{ name, rule, family string }{
 	{"a clock that is set back far overflows", "X-BACK", "cancelled before"},
 	{"a limit that is set before anybody asks empties the bucket", "SL-KEEP", "limits"},
 	{"a limit in another period leaves the units", "SL-KEEP", "limits and reservations"},
+	{"a look at a full bucket adds a unit", "RL-NBIG", "huge rates"},
 }
 
 // debtMutants are those of the bucket that goes into debt, with the rule that must catch each and a family in
@@ -240,6 +241,7 @@ var debtMutants = []struct {
 	{"what was free is refunded", "RL-INFOUT", "after an infinite rate", lt.Explicit},
 	{"a rate of 0 is no limit", "RL-LIM0", "no rate", lt.Explicit},
 	{"a long delay overflows", "RL-TINY", "tiny rates", lt.Explicit},
+	{"a wait for what is there is refused at a tiny rate", "X-CFG", "tiny rates", lt.Injected},
 	{"an interval below 1ns is no limit", "RL-HUGE", "huge rates", lt.Explicit},
 	{"a query looks both ways", "RL-PASTQ", "back in time", lt.Explicit},
 	{"keeps thousandths only", "RL-DRIFT", "starving", lt.Explicit},
@@ -260,6 +262,7 @@ var debtMutants = []struct {
 	{"a higher burst is pro-rated", "SB-NOGIFT", "bursts", lt.Explicit},
 	{"a lower burst is pro-rated", "SB-LIVE", "bursts and reservations", lt.Explicit},
 	{"a burst of 2^30 denies everything", "X-CFG", "odd bursts", lt.Explicit},
+	{"one more than the largest burst overflows", "X-CFG", "odd bursts", lt.Explicit},
 	{"a query shows the level of the last request", "RL-TOKENS", "what is shown", lt.Explicit},
 	{"a cancel brings what would have been lost", "RL-ENV", "given up after tokens came", lt.Explicit},
 	{"a cancel brings what there was no room for", "CN-UPPER", "given up after tokens came", lt.Explicit},

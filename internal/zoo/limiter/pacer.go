@@ -66,7 +66,8 @@ func pacerSpec(mutant string, source lt.TimeSource) lt.Spec {
 		Time: source,
 		New: func(env lt.Env, cfg lt.Config) lt.Funcs {
 			every := cfg.Rate.Interval()
-			if cfg.Rate.Events < 1 || every < 1 || cfg.Burst < 1 || time.Duration(cfg.Burst) > 1<<62/every {
+			tooLong := time.Duration(cfg.Burst) > 1<<62/max(1, every) && mutant != anyBurst
+			if cfg.Rate.Events < 1 || every < 1 || cfg.Burst < 1 || tooLong {
 				panic("pacer: want a burst of at least 1, and an interval")
 			}
 			slack := time.Duration(cfg.Burst-1) * every
@@ -83,9 +84,15 @@ func pacerSpec(mutant string, source lt.TimeSource) lt.Spec {
 	}
 }
 
-// pacerMutants are mistakes of waits that requests do not make.
+const anyBurst = "a burst that takes centuries to come overflows"
+
+// pacerMutants are mistakes of waits that requests do not make, and one that both make.
 func pacerMutants() []zoo.Mutant {
-	var all []zoo.Mutant
+	all := []zoo.Mutant{
+		{Name: "a pacer: " + anyBurst, Rule: "X-CFG", Family: "odd bursts", Spec: pacerSpec(anyBurst, lt.PackageTime)},
+		{Name: "a pacer, waits only: " + anyBurst, Rule: "X-CFG", Family: "odd bursts",
+			Spec: waitsOnly(pacerSpec(anyBurst, lt.PackageTime))},
+	}
 	for _, m := range []struct{ name, rule string }{
 		{"a wait keeps all idle time", "RL-ENV"},
 		{"a wait sleeps whole microseconds", "W-NOTEARLY"},
