@@ -29,8 +29,8 @@
 // methods do to their callers. Run it always. Properties add length, odd numbers and mixes:
 // state that wears out, counts that overflow, a cancel of one of five reservations; and the
 // laws of two runs. They are random: run them with the tests as they are, and for long
-// (-rapid.checks=1000000) after a rewrite. MUTANTS.md, beside this file, has what each of
-// the two finds of some 300 mistakes.
+// (-rapid.checks=1000000) after a rewrite. MUTANTS.md, in testdata, has what each of the two
+// finds of all mistakes of the zoo.
 //
 // # To reproduce and to make smaller
 //

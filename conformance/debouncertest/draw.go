@@ -19,7 +19,6 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 		return suite.DrawBusy(pick, cfg, cfg.Wait, ops)
 	}
 	gaps := gapsOf(cfg)
-	plain := cfg.MaxWait == 0 && cfg.Edges == 0 && cfg.Wait > 0
 	out := conformance.Schedule{Config: cfg}
 	at, last := time.Duration(0), time.Duration(0)
 	calls, stopped, raced := 0, false, false
@@ -41,7 +40,8 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 		st := conformance.Step{Op: m.Op, At: at}
 		// A racing step must be the first at a deadline, and none may be due before it.
 		first := calls > 0 && at == due && at > out.Steps[len(out.Steps)-1].At
-		if m.Race && plain && first && m.Op != conformance.OpPending && !raced {
+		first = first && (cfg.MaxWait == 0 || at-out.Steps[0].At <= cfg.MaxWait) // no bound has passed
+		if m.Race && cfg.Wait > 0 && first && m.Op != conformance.OpPending && !raced {
 			st.Racing, raced = true, true
 		}
 		if m.Op == conformance.OpCall {
