@@ -115,6 +115,34 @@ func moreThanFits() []conformance.Schedule {
 	return parsed(times(parts, addition{0, []string{one, one, one, one, one}}))
 }
 
+// partComesBack lists schedules in which a claim is given up after two changes, for one of which there was room
+// for a part of a token less than it had taken: all but that comes back, and not whole tokens only. Or it need not
+// wait, and one after it, for which a part of its tokens were there, is given up out of turn after that.
+func partComesBack() []conformance.Schedule {
+	parts := times([]part{{text: "rate=10/1s burst=3"}},
+		addition{0, []string{"allow 3"}})
+	parts = times(parts, addition{50, []string{"reserve 3", "setburst 2"}})
+	parts = times(parts, addition{175, []string{"setburst 5"}}, addition{195, []string{"setburst 5"}})
+	parts = times(parts, addition{25, []string{"cancel 1"}}, addition{50, []string{"cancel 1"}})
+	parts = times(parts, addition{0, []string{"allow 2"}}, addition{0, []string{"reserve 3"}})
+	behind := times([]part{{text: "rate=10/1s burst=5"}}, addition{0, []string{"allow 5"}})
+	behind = times(behind, addition{340, []string{"reserve 3", "reserve 3", "cancel 1", "reserve 1", "cancel 2"}})
+	return parsed(append(parts, times(behind, addition{0, []string{"reserve 1"}})...))
+}
+
+// changedAtOnce lists schedules in which a claim is given up at the instant at which it is made, or due, after the
+// burst was lowered and raised at that instant: what the lower one had no room for does not come back.
+func changedAtOnce() []conformance.Schedule {
+	parts := times([]part{{text: "rate=10/1s burst=5"}}, addition{0, []string{"reserve 3"}},
+		addition{0, []string{"allow 1", "reserve 3"}})
+	due := times([]part{{text: "rate=10/1s burst=5"}}, addition{0, []string{"allow 5", "reserve 3"}})
+	parts = append(parts, times(due, addition{300, nil})...)
+	parts = times(parts, addition{0, []string{"setburst 3", "setburst 5"}},
+		addition{0, []string{"setburst 1", "setburst 5"}})
+	parts = times(parts, addition{0, []string{"cancel 1"}})
+	return parsed(times(parts, addition{0, []string{"allow 4"}}, addition{0, []string{"allow 2"}}))
+}
+
 // parsed parses the texts.
 func parsed(parts []part) []conformance.Schedule {
 	var out []conformance.Schedule

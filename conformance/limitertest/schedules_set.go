@@ -41,6 +41,8 @@ func (e *explorer) changes(zero ZeroRate) {
 	e.add("both given up", bothGivenUp()...)
 	e.add("many wait behind", manyWaitBehind()...)
 	e.add("more than fits comes back", moreThanFits()...)
+	e.add("a part of a token comes back", partComesBack()...)
+	e.add("given up as it changed", changedAtOnce()...)
 	if zero == ZeroRateBurst {
 		e.add("no rate for a while", suite.ParseAll(
 			"rate=10/1s burst=3 | allow 3 @0 | setlimit 0/1s @150ms | allow 1 @1h | allow 1 @1h",

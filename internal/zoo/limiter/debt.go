@@ -108,7 +108,7 @@ func (l *debtBucket) fill(t time.Time) {
 		l.tokens = math.Floor(l.tokens*1e3) / 1e3
 	}
 	for _, c := range l.held {
-		if !c.free {
+		if !c.free && !(dt == 0 && l.is("the room at an instant is noted once")) {
 			c.room = min(c.room, float64(max(0, l.burst))-l.tokens)
 		}
 	}
@@ -279,6 +279,8 @@ func (c *debtClaim) cancelAt(t time.Time) {
 		back = -float64(c.n)
 	case "a cancel refunds a token at most":
 		back = min(1, back)
+	case "a cancel refunds whole tokens only":
+		back = math.Floor(back)
 	}
 	if l.tokens += back; !l.is("what comes back may be more than the bucket holds") {
 		l.tokens = min(float64(max(0, l.burst)), l.tokens)

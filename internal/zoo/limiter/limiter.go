@@ -253,6 +253,8 @@ var debtMutants = []struct {
 	{"a wait sleeps whole milliseconds", "W-NOTEARLY", "odd instants", lt.Injected},
 	{"the third cancel refunds nothing", "CN-LIFO", "odd instants", lt.Explicit},
 	{"a cancel after a new limit refunds nothing", "CN-LIFO", "given up after a change", lt.Explicit},
+	{"a cancel refunds whole tokens only", "CN-LIFO", "a part of a token comes back", lt.Explicit},
+	{"the room at an instant is noted once", "CN-UPPER", "given up as it changed", lt.Explicit},
 	{"a limit of 0 forgets what has accrued", "SL-NORETRO", "no rate for a while", lt.Explicit},
 	{"a cancelled wait returns an error of its own", "W-ERR", "waits", lt.Injected},
 	{"a limit that is set in the past rewinds", "RL-PAST", "back in time", lt.Explicit},
