@@ -271,7 +271,7 @@ type instant struct {
 
 // instants are some near now and the start. A schedule that asks for nothing but the time has also those that
 // are as far away as a Duration holds or farther, where Sub stays at the bound, and 584 years away, where
-// nanoseconds in 64 bits are 0 again.
+// nanoseconds in 64 bits are 0 again; and what the wrong sign makes of the start.
 func (w *world) instants(now time.Time) []instant {
 	near := []instant{
 		{"start", w.start}, {"start-1h30m", w.start.Add(-90 * time.Minute)}, {"now", now},
@@ -289,6 +289,7 @@ func (w *world) instants(now time.Time) []instant {
 		{"now-292y", now.Add(-whole)}, {"now+292y", now.Add(whole)},
 		{"now-392y", now.Add(-whole).Add(-century)}, {"now+392y", now.Add(whole).Add(century)},
 		{"now-584y", ago(now)}, {"now+584y", ahead(now)}, {"start-584y", ago(w.start)}, {"start+584y", ahead(w.start)},
+		{"1970-(start-1970)", time.Unix(-w.start.Unix(), 0)},
 	}...)
 }
 
