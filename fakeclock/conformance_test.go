@@ -25,7 +25,8 @@ func clock(waits clocktest.Waits) clocktest.Spec {
 		New: func(env clocktest.Env) clocktest.Funcs {
 			var opts []fakeclock.Option
 			if waits == clocktest.WaitsForAll {
-				opts = append(opts, fakeclock.WithSettle(env.Settle))
+				start := time.Date(2031, 4, 5, 6, 7, 8, 910_111_213, time.UTC) // no whole second
+				opts = append(opts, fakeclock.WithSettle(env.Settle), fakeclock.WithStart(start))
 			}
 			c := fakeclock.New(opts...)
 			f := clocktest.Of(c)

@@ -68,6 +68,11 @@ func (o *object) state(now time.Duration) string {
 	return stateUnread
 }
 
+// fires reports whether a timer is due at this very instant, be it for a tick that is dropped.
+func (o *object) fires(now time.Duration) bool {
+	return o.due == now || o.period > 0 && o.due < now && (now-o.due)%o.period == 0
+}
+
 // before notes a step that is about to be done.
 func (l *ledger) before(s conformance.Step) {
 	l.mu.Lock()
@@ -151,7 +156,7 @@ func (l *ledger) acts(id, turn int, s conformance.Step) {
 	l.actedAt, l.turn = now, turn
 	switch s.Op {
 	case conformance.OpHalt, conformance.OpRearm, conformance.OpRead:
-		if o := l.objects[s.N]; o != nil && !o.halted && o.due == now && o.served != now {
+		if o := l.objects[s.N]; o != nil && !o.halted && o.fires(now) && o.served != now {
 			l.open = "a timer is due at the instant at which another goroutine touches it"
 		}
 	case conformance.OpCancel, conformance.OpTimeout, conformance.OpDeadline, conformance.OpWithin, conformance.OpArmed:

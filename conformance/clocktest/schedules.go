@@ -29,13 +29,14 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		{Name: "CK-REENT", Schedules: bareTurns()},
 		{Name: "CK-NOW", Schedules: following("now", "now", []time.Duration{0, 1, second, 3*time.Hour + 1}, 3)},
 		{Name: "CK-TIMER", Schedules: timers()},
-		{Name: "CK-STOP", Schedules: append(stopping(timerLives(), false), suite.ParseAll(
+		{Name: "CK-STOP", Schedules: slices.Concat(stopping(timerLives(), false), suite.ParseAll(
 			"timer 1 1s @0 | rearm 1 "+longest+" @0 | read 1 @1h | rearm 1 1s @1h | read 1 @2h",
-			"timer 1 "+longest+" @0 | halt 1 @1h | read 1 @2h")...)},
+			"timer 1 "+longest+" @0 | halt 1 @1h | read 1 @2h"), crowds(4, conformance.OpTimer, 40, 30))},
 		{Name: "CK-UNREAD", Schedules: stopping(timerLives(), true)},
 		{Name: "CK-TICKER", Schedules: tickers()},
-		{Name: "CK-TICKSTOP", Schedules: append(stopping(tickerLives(s), false),
-			suite.ParseAll("ticker 1 1s @0 | rearm 1 "+longest+" @0 | read 1 @1h")...)},
+		{Name: "CK-TICKSTOP", Schedules: slices.Concat(stopping(tickerLives(s), false),
+			suite.ParseAll("ticker 1 1s @0 | rearm 1 "+longest+" @0 | read 1 @1h"),
+			denseTicks(6, conformance.OpHalt), denseTicks(6, conformance.OpHalt, conformance.OpRearm))},
 		{Name: "CK-TICKUNREAD", Schedules: stopping(tickerLives(s), true)},
 		{Name: "CK-TICKARG", Schedules: tickerPeriods(s)},
 		{Name: "CK-ZERO", Schedules: zeroDurations()},

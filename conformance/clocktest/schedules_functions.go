@@ -17,7 +17,8 @@ func functions() []conformance.Schedule {
 			"afterfunc 1 1s @0 | rearm 1 "+longest+" @0 | idle 1h"),
 		following("afterfunc 1 1s", "halt 1 | rearm 1 1s", gaps, 3, idle(5*second)),
 		following("afterfunc 1 1s | afterfunc 2 1.7s", "halt 1 | rearm 2 400ms", few, 2,
-			idle(700*milli), idle(5*second)))
+			idle(700*milli), idle(5*second)),
+		crowds(4, conformance.OpAfterFunc, 40, 40))
 }
 
 // orders arm functions in every order of their deadlines and move the clock past all of them
@@ -61,7 +62,7 @@ func orders() []conformance.Schedule {
 	}
 	out = append(out, suite.ParseAll("afterfunc 1 10ns @0 | afterfunc 2 10ns @0 | rearm 2 9ns @0 | idle 20ns",
 		"afterfunc 1 10ns @0 | afterfunc 2 11ns @0 | rearm 2 9ns @0 | idle 20ns")...)
-	return append(out, heaps()...)
+	return slices.Concat(out, heaps(), gaps(), crowds(30, conformance.OpAfterFunc, 64, 40))
 }
 
 // heaps arm functions and stop each in turn, or arm it anew: the function that takes its place in
@@ -178,11 +179,11 @@ func turns(s *suite.Suite) []conformance.Schedule {
 			out = append(out, suite.ParseAll(head+"idle 10s"+end, head+"idle 1.5s | idle 1s | idle 10s"+end)...)
 		}
 	}
-	return append(out, suite.ParseAll(
+	return slices.Concat(out, suite.ParseAll(
 		"afterfunc 1 1s @0 | afterfunc 2 1s @f1 | afterfunc 3 1s @f2 | afterfunc 4 1s @f3 | idle 10s",
 		"timer 1 1.5s @0 | afterfunc 2 1s @0 | rearm 1 1.5s @f2 | read 1 @2s | read 1 @3s",
 		"afterfunc 1 1s @0 | halt 2 @f1 | afterfunc 2 1.1s @0 | idle 1.2s",
-	)...)
+	), ticksInTurn("afterfunc 2 %dns @0", "rearm 2 %dns @f2"))
 }
 
 // turnsOn are the turns of a function that uses timer 2, which may be of several kinds.
@@ -223,5 +224,6 @@ func flows(s *suite.Suite) []conformance.Schedule {
 	if s.Accepts(opResetTicker) {
 		out = append(out, suite.MustParse("ticker 1 1s @0 | consume 2 1 @0 | rearm 1 1.5s @f2 | idle 10s"))
 	}
-	return out
+	out = append(out, ticksInTurn("sleep 2 %dns @0", "nap %dns @f2 | read 1 @f2")...)
+	return append(out, ticksInTurn("timer 5 %dns @0 | consume 2 5 @0", "rearm 5 %dns @f2")...)
 }

@@ -42,7 +42,8 @@ func tickers() []conformance.Schedule {
 			"ticker 1 1ns @0 | read 1 @1ns | read 1 @2ns | halt 1 @2ns",
 			"ticker 1 1ms @0 | read 1 @2s | read 1 @2.0005s | read 1 @2.001s",
 			"ticker 1 1ns @0 | read 1 @0 | read 1 @1ns | read 1 @1ns | read 1 @3ns | read 1 @3ns | halt 1 @3ns",
-			"ticker 1 2ns @0 | read 1 @3ns | read 1 @4ns | read 1 @5ns | halt 1 @5ns"))
+			"ticker 1 2ns @0 | read 1 @3ns | read 1 @4ns | read 1 @5ns | halt 1 @5ns"),
+		denseTicks(30))
 }
 
 // tickerLives stop, reset and read one ticker.

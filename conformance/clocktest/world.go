@@ -3,6 +3,8 @@ package clocktest
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -235,30 +237,60 @@ func (w *world) step(who int, s conformance.Step) {
 	}
 }
 
-// askNow notes the time, and whether Since and Until agree with it.
+// askNow notes the time, and the first of Since and Until that does not agree with it.
 func (w *world) askNow(who int) {
 	now := w.f.Now()
-	text := timeline.Duration(now.Sub(w.start))
-	for _, at := range []struct {
-		name string
-		t    time.Time
-	}{
+	mark := timeline.Duration(now.Sub(w.start))
+	text := mark
+	for _, at := range w.instants(now) {
+		if w.f.Since != nil && !same(w.f.Since(at.t), now.Sub(at.t)) {
+			text += differs("Since", at.name, w.f.Since(at.t), now.Sub(at.t))
+			break
+		}
+		if w.f.Until != nil && !same(w.f.Until(at.t), at.t.Sub(now)) {
+			text += differs("Until", at.name, w.f.Until(at.t), at.t.Sub(now))
+			break
+		}
+	}
+	w.note(who, mark, "now: %s", text)
+}
+
+func differs(op, name string, is, want time.Duration) string {
+	return fmt.Sprintf(", but %s(%s) is %s instead of %s", op, name, timeline.Duration(is), timeline.Duration(want))
+}
+
+// same reports whether two spans of time are the same. At least 292 years back is as little as
+// a Duration holds, or as little as it holds of either sign.
+func same(a, b time.Duration) bool { return a == b || max(a, b) <= -math.MaxInt64 }
+
+// instant is one that Since and Until are asked for.
+type instant struct {
+	name string
+	t    time.Time
+}
+
+// instants are some near now and the start. A schedule that asks for nothing but the time has also those that
+// are as far away as a Duration holds or farther, where Sub stays at the bound, and 584 years away, where
+// nanoseconds in 64 bits are 0 again; and what the wrong sign makes of the start.
+func (w *world) instants(now time.Time) []instant {
+	near := []instant{
 		{"start", w.start}, {"start-1h30m", w.start.Add(-90 * time.Minute)}, {"now", now},
 		{"now-1ns", now.Add(-1)}, {"now+1h30m", now.Add(90 * time.Minute)},
 		{"the zero time", time.Time{}}, // so long ago that a Duration does not hold it
-	} {
-		t, name := at.t, at.name
-		if text != timeline.Duration(now.Sub(w.start)) {
-			break // one is enough
-		}
-		if w.f.Since != nil && w.f.Since(t) != now.Sub(t) {
-			text += ", but Since(" + name + ") is " + timeline.Duration(w.f.Since(t))
-		}
-		if w.f.Until != nil && !t.IsZero() && w.f.Until(t) != t.Sub(now) {
-			text += ", but Until(" + name + ") is " + timeline.Duration(w.f.Until(t))
-		}
 	}
-	w.note(who, timeline.Duration(now.Sub(w.start)), "now: %s", text)
+	more := func(s conformance.Step) bool { return s.Op != conformance.OpNow }
+	if slices.ContainsFunc(w.stage.Steps(), more) {
+		return near
+	}
+	const century, whole = 100 * 365 * 24 * time.Hour, time.Duration(math.MaxInt64)
+	ago := func(t time.Time) time.Time { return t.Add(-whole).Add(-whole).Add(-2) }
+	ahead := func(t time.Time) time.Time { return t.Add(whole).Add(whole).Add(2) }
+	return append(near, []instant{
+		{"now-292y", now.Add(-whole)}, {"now+292y", now.Add(whole)},
+		{"now-392y", now.Add(-whole).Add(-century)}, {"now+392y", now.Add(whole).Add(century)},
+		{"now-584y", ago(now)}, {"now+584y", ahead(now)}, {"start-584y", ago(w.start)}, {"start+584y", ahead(w.start)},
+		{"1970-(start-1970)", time.Unix(-w.start.Unix(), 0)},
+	}...)
 }
 
 // askArmed notes how many timers are armed; on package time the ledger knows.

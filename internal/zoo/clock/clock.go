@@ -35,6 +35,12 @@ func Mutants() []zoo.Mutant {
 			Hangs: m.rule == "CK-REENT", Chance: m.rule == "CK-AWAIT", Steps: steps,
 		})
 	}
+	for _, m := range []struct{ name, rule, mutant string }{
+		{"a tick that was dropped a nanosecond ago comes after all", "CK-CHAIN", "seen"},
+		{"a ticker is read while others are due, and loses a tick", "CK-TICKER", "soon"},
+	} {
+		all = append(all, zoo.Mutant{Name: m.name, Rule: m.rule, Spec: asideSpec("zoo plain clock: "+m.name, m.mutant)})
+	}
 	return all
 }
 
@@ -58,10 +64,11 @@ func Designs() []zoo.Design {
 		spec("zoo clock with After alone", ct.WaitsForAll, func(f *ct.Funcs) {
 			*f = ct.Funcs{Now: f.Now, Advance: f.Advance, After: f.After}
 		}),
-		spec("zoo clock with a heap of functions", ct.WaitsForAll, heapedFunctions("")),
+		spec("zoo clock with a heap of functions", ct.WaitsForAll, heapedFunctions(2, "")),
 		spec("zoo clock that arms a timer for each context", ct.WaitsForAll, armedContexts),
 		plainSpec("zoo plain clock", ct.Traits{}),
 		plainSpec("zoo plain clock that runs functions under its lock", ct.Traits{Reentrancy: ct.ReentrancyForbidden}),
+		asideSpec("zoo plain clock that sets unread tickers aside", ""),
 		plainSpec("zoo plain clock for one goroutine", ct.Traits{OneGoroutine: true}),
 	} {
 		all = append(all, zoo.Design{Name: s.Name, Spec: s})

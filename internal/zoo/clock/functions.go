@@ -94,10 +94,13 @@ var functionMistakes = []mistake{
 			return afterFunc(d, func() { mu.Lock(); defer mu.Unlock(); fn() })
 		}
 	}},
-	{"what fills a gap in the heap cannot rise", "CK-ORDER", heapedFunctions("rise")},
-	{"what fills a gap in the heap cannot sink", "CK-ORDER", heapedFunctions("sink")},
-	{"what fills the last gap but one in the heap stays there", "CK-ORDER", heapedFunctions("stay")},
-	{"the heap takes a nanosecond for none", "CK-ORDER", heapedFunctions("tell")},
+	{"what fills a gap in the heap cannot rise", "CK-ORDER", heapedFunctions(2, "rise")},
+	{"what fills a gap in the heap cannot sink", "CK-ORDER", heapedFunctions(2, "sink")},
+	{"what fills the last gap but one in the heap stays there", "CK-ORDER", heapedFunctions(2, "stay")},
+	{"what is armed rises past a wrong place in the heap", "CK-ORDER", heapedFunctions(4, "parent")},
+	{"what fills a gap in the heap looks at a wrong place above it", "CK-ORDER", heapedFunctions(4, "gap")},
+	{"what fills a gap in the heap looks at a place too far below it", "CK-ORDER", heapedFunctions(4, "far")},
+	{"the heap takes a nanosecond for none", "CK-ORDER", heapedFunctions(2, "tell")},
 	{"functions run in the reverse order", "CK-ORDER", func(f *ct.Funcs) {
 		var mu sync.Mutex
 		var due []func()

@@ -10,8 +10,9 @@ import (
 
 // heap keeps functions in a heap of its own, and one timer of the clock below for the first.
 type heap struct {
-	below  *ct.Funcs
-	mutant string // what a mistake leaves out
+	below    *ct.Funcs
+	branches int
+	mutant   string // what a mistake leaves out, or gets wrong
 
 	mu    sync.Mutex
 	all   []*heaped
@@ -25,11 +26,11 @@ type heaped struct {
 	f  func()
 }
 
-// heapedFunctions has AfterFunc from a heap.
-func heapedFunctions(mutant string) func(f *ct.Funcs) {
+// heapedFunctions has AfterFunc from a heap of so many branches.
+func heapedFunctions(branches int, mutant string) func(f *ct.Funcs) {
 	return func(f *ct.Funcs) {
 		below := *f
-		h := &heap{below: &below, mutant: mutant}
+		h := &heap{below: &below, branches: branches, mutant: mutant}
 		f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer {
 			h.mu.Lock()
 			defer h.mu.Unlock()
@@ -52,18 +53,32 @@ func (h *heap) before(i, k int) bool {
 	return gap > 0 && (gap > 1 || h.mutant != "tell")
 }
 
+// above is the place above a place.
+func (h *heap) above(i int, mutant string) int {
+	if h.mutant == mutant {
+		return i / h.branches
+	}
+	return (i - 1) / h.branches
+}
+
 func (h *heap) rise(i int) {
-	for i > 0 && h.before(i, (i-1)/2) {
-		h.swap(i, (i-1)/2)
-		i = (i - 1) / 2
+	for i > 0 && h.before(i, h.above(i, "parent")) {
+		h.swap(i, h.above(i, "parent"))
+		i = h.above(i, "parent")
 	}
 }
 
 func (h *heap) sink(i int) {
 	for {
-		k := 2*i + 1
-		if k+1 < len(h.all) && h.before(k+1, k) {
-			k++
+		k := h.branches*i + 1
+		end := k + h.branches
+		if h.mutant == "far" {
+			end++
+		}
+		for other := k + 1; other < min(end, len(h.all)); other++ {
+			if h.before(other, k) {
+				k = other
+			}
 		}
 		if k >= len(h.all) || !h.before(k, i) {
 			return
@@ -93,13 +108,14 @@ func (t *heaped) disarm() bool {
 	}
 	t.swap(i, last)
 	t.all, t.i = t.all[:last], -1
-	if i < last && (t.mutant != "stay" || i < last-1) {
-		if t.mutant != "sink" {
-			t.sink(i)
-		}
+	switch {
+	case i == last, t.mutant == "stay" && i == last-1:
+	case i > 0 && t.before(i, t.above(i, "gap")):
 		if t.mutant != "rise" {
 			t.rise(i)
 		}
+	case t.mutant != "sink":
+		t.sink(i)
 	}
 	t.wait()
 	return true

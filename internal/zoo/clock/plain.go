@@ -15,6 +15,10 @@ type plain struct {
 	under  bool // functions run under the lock
 	now    time.Time
 	timers []*plainTimer
+
+	aside  bool      // tickers whose tick is unread are set aside, rather than tick in vain
+	seen   time.Time // what was due up to here has fired
+	mutant string    // what is wrong with that
 }
 
 // plainTimer is a timer of any kind. The channel of one with a function is nil.
@@ -22,6 +26,7 @@ type plainTimer struct {
 	*plain
 	at     time.Time
 	armed  bool
+	aside  bool
 	period time.Duration // of a ticker
 	f      func()
 	c      chan time.Time
@@ -33,7 +38,12 @@ type nobody struct{}
 func (nobody) Lock()   {}
 func (nobody) Unlock() {}
 
-func plainSpec(name string, traits ct.Traits) ct.Spec {
+// asideSpec describes a plain clock that sets unread tickers aside.
+func asideSpec(name, mutant string) ct.Spec {
+	return plainSpec(name, ct.Traits{}, func(p *plain) { p.aside, p.mutant = true, mutant })
+}
+
+func plainSpec(name string, traits ct.Traits, changes ...func(p *plain)) ct.Spec {
 	traits.Waits = ct.WaitsForFunctions
 	traits.OnAdvance = true
 	return ct.Spec{
@@ -45,6 +55,9 @@ func plainSpec(name string, traits ct.Traits) ct.Spec {
 			}
 			if traits.OneGoroutine {
 				p.mu = nobody{}
+			}
+			for _, change := range changes {
+				change(p)
 			}
 			return ct.Funcs{
 				Now: p.Now, Advance: p.advance, Armed: p.armed,
@@ -88,20 +101,49 @@ func (p *plain) advance(d time.Duration) {
 	defer p.mu.Unlock()
 	end := p.now.Add(d)
 	for t := p.next(end); t != nil; t = p.next(end) {
-		p.now = t.at
+		p.now, p.seen = t.at, t.at.Add(-1)
+		if p.mutant == "seen" {
+			p.seen = t.at.Add(-2)
+		}
 		t.fire()
 	}
-	p.now = end
+	p.now, p.seen = end, end
 }
 
-// next is the timer that is due first, up to end.
-func (p *plain) next(end time.Time) (first *plainTimer) {
+// next is the timer that is due first, up to end. Before the clock moves on, the tickers that were read
+// since they were set aside are back.
+func (p *plain) next(end time.Time) *plainTimer {
+	first, soon := p.first(end), time.Duration(0)
+	if p.mutant == "soon" {
+		soon = 1
+	}
+	if p.aside && (first == nil || first.at.Sub(p.now) > soon) {
+		p.putBack()
+		first = p.first(end)
+	}
+	return first
+}
+
+func (p *plain) first(end time.Time) (first *plainTimer) {
 	for _, t := range p.timers {
-		if t.armed && !t.at.After(end) && (first == nil || t.at.Before(first.at)) {
+		if t.armed && !t.aside && !t.at.After(end) && (first == nil || t.at.Before(first.at)) {
 			first = t
 		}
 	}
 	return first
+}
+
+// putBack puts the tickers that were read since they were set aside where they tick next.
+func (p *plain) putBack() {
+	for _, t := range p.timers {
+		if !t.armed || !t.aside || len(t.c) > 0 {
+			continue
+		}
+		if late := p.seen.Sub(t.at); late >= 0 {
+			t.at = t.at.Add((late/t.period + 1) * t.period)
+		}
+		t.aside = false
+	}
 }
 
 func (p *plain) timer(d, period time.Duration, f func()) *plainTimer {
@@ -118,7 +160,7 @@ func (p *plain) timer(d, period time.Duration, f func()) *plainTimer {
 
 // arm arms a timer under the lock.
 func (t *plainTimer) arm(d time.Duration) {
-	t.at, t.armed = t.now.Add(d), true
+	t.at, t.armed, t.aside = t.now.Add(d), true, false
 	if d <= 0 {
 		t.at = t.now
 		t.fire()
@@ -128,7 +170,7 @@ func (t *plainTimer) arm(d time.Duration) {
 // fire fires a timer under the lock.
 func (t *plainTimer) fire() {
 	if t.armed = t.period > 0; t.armed {
-		t.at = t.at.Add(t.period)
+		t.at, t.aside = t.at.Add(t.period), t.plain.aside
 	}
 	switch {
 	case t.f == nil:

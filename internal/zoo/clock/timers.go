@@ -136,6 +136,17 @@ var timerMistakes = []mistake{
 			}
 		})(f)
 	}},
+	{"Since overflows, and goes by what then looks as if it were of the clock", "CK-NOW", func(f *ct.Funcs) {
+		start := f.Now()
+		f.Since = func(t time.Time) time.Duration {
+			now := f.Now()
+			d := time.Duration(t.Unix()-start.Unix())*time.Second + time.Duration(t.Nanosecond()-start.Nanosecond())
+			if elapsed := now.Sub(start); 0 <= d && d <= elapsed {
+				return elapsed - d
+			}
+			return now.Sub(t)
+		}
+	}},
 	{"every timer has a goroutine for good", "X-LEAK", func(f *ct.Funcs) {
 		newTimer := f.NewTimer
 		f.NewTimer = func(d time.Duration) clockwork.Timer {
