@@ -40,6 +40,9 @@ type mark struct {
 	next  *mark
 }
 
+// boundless is the room of a mark at which none was noted.
+var boundless = amount{math.MaxInt64, 0}
+
 // void is called when the bucket is full: without the reservations made so far
 // it would not be fuller.
 func (b *ledger) void() {
@@ -82,7 +85,7 @@ func (r *Reservation) unsee() {
 // changed is called after a change of limit or burst, at the instant at.
 func (l *TokenBucket) changed(waiting bool) {
 	if l.watch = waiting; waiting {
-		l.mark.next = &mark{room: amount{math.MaxInt64, 0}}
+		l.mark.next = &mark{room: boundless}
 		l.mark = l.mark.next
 	}
 }
@@ -112,7 +115,7 @@ func (l *TokenBucket) cancel(r *Reservation, t time.Time, clock bool) {
 		}
 	}
 	for m := r.mark.next; m != nil; m = m.next {
-		if room := m.room.minus(m.given); room.less(refund) {
+		if room := m.room.minus(m.given); m.room != boundless && room.less(refund) {
 			refund = room
 		}
 	}

@@ -2,12 +2,14 @@ package limiters_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/internal/prove"
+	"github.com/escapement-go/escapement/limiters"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
@@ -65,4 +67,18 @@ func amongChanges(t *testing.T, r *rand.Rand) conformance.Schedule {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// Two that are given up after a change bring all of it back, however much that is.
+func TestTokenBucket_givenUpAtTheExtremes(t *testing.T) {
+	start := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+	l := limiters.NewTokenBucket(0, math.MaxInt)
+	l.AllowN(start, 1)
+	first, second := l.ReserveN(start, math.MaxInt), l.ReserveN(start, math.MaxInt/2)
+	l.SetLimitAt(start, 0)
+	first.CancelAt(start)
+	second.CancelAt(start)
+	if got, want := l.TokensAt(start), float64(math.MaxInt-1); got != want {
+		t.Errorf("%g tokens are there, want %g", got, want)
+	}
 }
