@@ -82,6 +82,9 @@ const (
 	mostReal = 4 * time.Minute
 )
 
+// drawn is how many designs with drawn choices there are, of each list: enough for each value of each trait.
+const drawn = "48"
+
 // start runs tests, with the variables of the hook.
 func (p *program) start(ctx context.Context, run string, usual time.Duration, env ...string) outcome {
 	ctx, cancel := context.WithTimeout(ctx, mostReal+10*usual)
@@ -91,6 +94,7 @@ func (p *program) start(ctx context.Context, run string, usual time.Duration, en
 		p.file, "-test.run=" + run, "-test.v", "-test.timeout=0", "-test.failfast"}
 	if p.depth != full {
 		args = append(args, "-test.short")
+		env = append(env, "ESCAPEMENT_DRAWN="+drawn)
 	} else {
 		env = append(env, "ESCAPEMENT_PROVE=1")
 	}

@@ -46,6 +46,14 @@ func Mutants() []zoo.Mutant {
 			return db.Funcs{Call: d.call, Cancel: func() { d.ask(d.cancels) }, Stop: d.stop}
 		},
 	}))
+	all = append(all, mutant("a query overtakes the events in a queue", "X-ROW", db.Spec{
+		Name: "zoo loop", Time: db.Injected, Traits: behind,
+		New: func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
+			d := newLoop(env.Clock, cfg.Wait, fire, 64, true)
+			d.blind = true
+			return db.Funcs{Call: d.call, Pending: func() bool { return d.ask(d.asks) }, Stop: d.stop}
+		},
+	}))
 	all = append(all,
 		mutant("an event with the payload of the one before is none", "X-RENAME", calling(zoo.Deduped)),
 		mutant("events are handed over on goroutines of their own", "X-ROW", calling(zoo.Overtaking)))
