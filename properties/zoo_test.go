@@ -51,9 +51,14 @@ var notDrawn = []struct {
 	{"the end of an input is not drawn", []string{
 		"DB-CLOSE", "TH-CLOSE drops what is pending at the end",
 		"TH-CLOSE an error that comes last takes what is pending with it",
+		"TH-CLOSE the end of the input leaves what waits for a key",
+		"TH-CLOSE the output is closed before what waits has come",
 	}},
 	{"errors in a stream are not drawn", []string{"TH-ERR", "TH-ERRNEUT"}},
-	{"one key is drawn", []string{"DB-KEY", "TH-KEY", "TH-STOP stop leaves what waits for a key"}},
+	{"one key is drawn", []string{
+		"DB-KEY", "TH-KEY", "TH-STOP stop leaves what waits for a key",
+		"TH-CTX a context that ends leaves what waits for a key",
+	}},
 	{"one instance is drawn", []string{"X-ISO"}},
 	{"clocks are not set back", []string{
 		"X-BACK", "TH-CLOCKBACK",

@@ -115,9 +115,13 @@ func (c *contract) inARow(p *suite.Probe) (*suite.Violation, string) {
 	}
 	for _, op := range p.Supported(conformance.OpCancel, conformance.OpFlush, conformance.OpPending) {
 		v, skip := edge.EndedInARow(p, op, payload,
-			func(env conformance.Env, fire func(int)) (call func(int), end, release func()) {
+			func(env conformance.Env, fire func(int)) (call func(int), end func() bool, release func()) {
 				impl := c.build(env, Config{Wait: wait, Edges: Trailing}, func(v int, _ []int) { fire(v) })
-				end = func() { impl.do(conformance.Step{Op: op}, &conformance.Done{}) }
+				end = func() bool {
+					var d conformance.Done
+					impl.do(conformance.Step{Op: op}, &d)
+					return op == conformance.OpPending && !d.OK
+				}
 				return impl.Call, end, func() { impl.release(false) }
 			})
 		if v != nil || skip != "" {

@@ -115,7 +115,8 @@ func (c *contract) commonRules() []rule {
 		suite.OneClock[Traits, *exam](edge.CallsAround("wait"), suite.FireMarks),
 		{
 			Rule: extended("X-ROW", "Events that one goroutine brings at one instant MUST come out in their order, "+
-				"however soon one comes after the other; a cancel or flush right behind them MUST NOT overtake them."),
+				"however soon one comes after the other; a cancel, flush or query right behind them "+
+				"MUST NOT overtake them."),
 			Unless: func(s *suite.Suite, _ *Traits) string { return suite.If(!s.Bubble, suite.Unordered) },
 			Beyond: laws,
 			Probe:  c.inARow,

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
@@ -23,8 +24,22 @@ func closeRule() rule {
 	}
 }
 
-// close judges the end of the input.
+// close judges the end of the input, of each key if there are any.
 func (x *exam) close() *suite.Violation {
+	if !edge.HasKeys(x.Schedule) {
+		return x.closeOne()
+	}
+	for key := 1; key <= edge.LastKey(x.Schedule) && x.traits.Payload != NoPayload; key++ {
+		if v := x.ofKey(key).closeOne(); v != nil {
+			v.Headline = text("key %d: %s", key, v.Headline)
+			return v
+		}
+	}
+	return nil
+}
+
+// closeOne judges the end of the input of one debouncer.
+func (x *exam) closeOne() *suite.Violation {
 	if !x.judgeable() {
 		return nil
 	}

@@ -317,6 +317,11 @@ func (e *explorer) ends(base conformance.Config) []suite.Family {
 		skipped(e.slow(), suite.Family{Name: name + " behind a callback",
 			Schedules: oneBehind(base.With("busy", "250ms"), conformance.OpClose)}),
 	}
+	if e.Accepts(opKeys) {
+		within := edge.Keyed(suite.Enumerate(base, onlyCalls, []time.Duration{0, wait / 2}, 3))
+		out = append(out, suite.Family{Name: "keys " + name,
+			Schedules: suite.Ending(within, conformance.OpClose, []time.Duration{1})})
+	}
 	for _, op := range append(slices.Clone(e.ops), conformance.OpPending) { // the end may run the callback
 		if e.Accepts(op) {
 			inside := suite.Enumerate(base.With("inside", string(op)), onlyCalls, []time.Duration{wait + 1}, 2)

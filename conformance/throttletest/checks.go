@@ -187,7 +187,7 @@ func (x *exam) cancelCloses() *suite.Violation {
 	if readerGone(x.Schedule) {
 		return x.abandoned()
 	}
-	if v := x.difference().Breaks("TH-CTX"); v != nil {
+	if v := x.breaksFor("TH-CTX"); v != nil {
 		return v
 	}
 	if last := x.ended(conformance.OpCancel); last != nil && !last.OK {
@@ -197,14 +197,31 @@ func (x *exam) cancelCloses() *suite.Violation {
 	return nil
 }
 
+// breaksFor finds what breaks a rule about the end of a stream, of any key if there are keys.
+func (x *exam) breaksFor(rule string) *suite.Violation {
+	switch {
+	case !edge.HasKeys(x.Schedule):
+		return x.difference().Breaks(rule)
+	case x.payload == NoPayload:
+		return nil // nobody can tell for which key a callback runs
+	}
+	return x.ofKeys(func(own *exam) *suite.Violation { return own.difference().Breaks(rule) })
+}
+
 // endCloses is TH-CLOSE: the end of the input closes the output.
 func (x *exam) endCloses() *suite.Violation {
-	if v := x.difference().Breaks("TH-CLOSE"); v != nil {
+	if v := x.breaksFor("TH-CLOSE"); v != nil {
 		return v
 	}
 	last := x.ended(conformance.OpClose)
 	switch {
 	case last == nil:
+	case last.OK && len(x.Fires) > 0 && x.Fires[len(x.Fires)-1].Began.At > last.At:
+		f := x.Fires[len(x.Fires)-1]
+		v := suite.Broken(f.Began.At, "the output was closed when the input had ended at "+timeline.Duration(last.At),
+			"emitted %d at %s, after the output was closed", f.Value, timeline.Duration(f.Began.At))
+		v.Lanes = emitted(f)
+		return v
 	case !x.Closed:
 		return suite.Broken(last.At, "", "the output was never closed after the input had ended at %s",
 			timeline.Duration(last.At))

@@ -30,8 +30,11 @@ func (c *contract) setBack(s *suite.Suite, kinds []Edges, traits *Traits) []suit
 		if e != NoEdges {
 			out = append(out, suite.Family{Name: "back " + e.String(), Schedules: afterSetBack(cfg)})
 		}
-		if e == Leading && traits.Windows != 0 && traits.ClockBack == BackBounded {
+		if e == Leading && traits.Windows != 0 {
 			out = append(out, suite.Family{Name: "back k", Schedules: afterSetBack(cfg.With("k", "2"))})
+		}
+		if e == Leading && traits.ClockBack == BackStands && s.Accepts(conformance.OpReset) {
+			out = append(out, suite.Family{Name: "back reset", Schedules: resetSetBack(cfg)})
 		}
 	}
 	return out
@@ -60,6 +63,25 @@ func afterSetBack(cfg conformance.Config) []conformance.Schedule {
 					out = append(out, suite.Plan(cfg, steps...))
 				}
 			}
+		}
+	}
+	return suite.NumberedCalls(out)
+}
+
+// resetSetBack resets a throttle when the clock has been set back. Two events follow, soon one after
+// the other, around the instant at which the clock is where it was, or about an interval apart.
+func resetSetBack(cfg conformance.Config) []conformance.Schedule {
+	const wait = suite.Wait
+	var out []conformance.Schedule
+	for _, by := range []time.Duration{wait / 2, wait, 2 * wait} {
+		for _, gap := range []time.Duration{1, wait / 2, wait, wait + 1, by, by + 1} {
+			out = append(out, suite.Plan(cfg,
+				conformance.Step{Op: conformance.OpCall},
+				conformance.Step{Op: conformance.OpCall, At: 2 * wait},
+				conformance.Step{Op: conformance.OpWall, D: -by, At: 2*wait + 1},
+				conformance.Step{Op: conformance.OpReset, At: 2*wait + 2},
+				conformance.Step{Op: conformance.OpCall, At: 2*wait + 3},
+				conformance.Step{Op: conformance.OpCall, At: 2*wait + 3 + gap}))
 		}
 	}
 	return suite.NumberedCalls(out)
@@ -134,10 +156,7 @@ func (x *exam) crowded() *suite.Violation {
 		fires = fires[1:]
 	}
 	k, interval := max(1, x.Schedule.Config.K), x.Schedule.Config.Interval
-	most := k
-	if k > 1 && x.traits.Windows == WindowsFromFirst {
-		most = 2*k - 1 // at the end of an interval and the start of the next
-	}
+	most := x.mostWithin()
 	for i := most; i < len(fires); i++ {
 		first, f := fires[i-most].Began.At, fires[i].Began.At
 		if f-first >= x.shortest() {
@@ -158,37 +177,83 @@ func (x *exam) crowded() *suite.Violation {
 	return nil
 }
 
+// mostWithin returns how many emissions may come within an interval, whenever that begins.
+func (x *exam) mostWithin() int {
+	k := max(1, x.Schedule.Config.K)
+	if k > 1 && x.traits.Windows == WindowsFromFirst {
+		return 2*k - 1 // at the end of an interval and the start of the next
+	}
+	return k
+}
+
+// shown is what the wall clock shows at an instant.
+func (x *exam) shown(at time.Duration) time.Duration {
+	skew := time.Duration(0)
+	for _, s := range x.Schedule.Steps {
+		if s.Op == conformance.OpWall && s.At <= at {
+			skew += s.D
+		}
+	}
+	return at + skew
+}
+
+// latest is the latest instant that the clock has shown to an event by an instant.
+func (x *exam) latest(by time.Duration) time.Duration {
+	latest := time.Duration(-edge.Far)
+	for _, s := range x.Schedule.Steps {
+		if s.At <= by && s.Op == conformance.OpCall {
+			latest = max(latest, x.shown(s.At))
+		}
+	}
+	return latest
+}
+
 // stands judges runs in which the clock is set back by the latest instant that the clock
-// has shown.
+// has shown: emissions since the last reset come no sooner on that clock, and what waits comes.
 func (x *exam) stands() *suite.Violation {
 	if x.unfinished() {
 		return nil
 	}
-	interval := x.Schedule.Config.Interval
-	shown := func(at time.Duration) time.Duration { // what the wall clock showed at that instant
-		skew := time.Duration(0)
-		for _, s := range x.Schedule.Steps {
-			if s.Op == conformance.OpWall && s.At <= at {
-				skew += s.D
+	interval, most := x.Schedule.Config.Interval, x.mostWithin()
+	resets := func(f conformance.Fire) (n int) {
+		for _, d := range x.Done {
+			if d.Op == conformance.OpReset && d.Began.Seq < f.Began.Seq {
+				n++
 			}
 		}
-		return at + skew
+		return n
 	}
-	last, most := time.Duration(-edge.Far), time.Duration(-edge.Far)
-	for _, f := range x.Fires {
-		for _, s := range x.Schedule.Steps {
-			if s.At <= f.Began.At && s.Op == conformance.OpCall {
-				most = max(most, shown(s.At))
-			}
+	var since []time.Duration // the emissions since the last reset
+	for i, f := range x.Fires {
+		at := max(x.latest(f.Began.At), x.shown(f.Began.At))
+		if i > 0 && resets(f) > resets(x.Fires[i-1]) {
+			since = nil
 		}
-		at := max(most, shown(f.Began.At))
-		if at-last < x.shortest() {
+		if n := len(since) - most; n >= 0 && at-since[n] < x.shortest() {
 			because := fmt.Sprintf("the interval of %s since the emission before it was not over on that clock",
 				timeline.Duration(interval))
+			if most > 1 {
+				because = fmt.Sprintf("%d had come in the interval of %s before it on that clock",
+					most, timeline.Duration(interval))
+			}
 			return suite.Broken(f.Began.At, because, "emitted at %s, when the clock had come no further than %s",
 				timeline.Duration(f.Began.At), timeline.Duration(at))
 		}
-		last = at
+		since = append(since, at)
 	}
-	return nil
+	return x.lostWhenSetBack()
+}
+
+// lostWhenSetBack finds an event that the trailing edge has not emitted, though the clock has come
+// further than to the end of any interval that can have begun.
+func (x *exam) lostWhenSetBack() *suite.Violation {
+	interval, last := x.Schedule.Config.Interval, x.lostLast()
+	if last == nil || x.shown(x.End) < x.latest(x.End)+2*interval {
+		return nil
+	}
+	v := suite.Broken(last.Began.At, fmt.Sprintf("the clock had come to %s by then, and the interval is %s",
+		timeline.Duration(x.shown(x.End)), timeline.Duration(interval)),
+		"call %d at %s was not emitted by %s", last.N, timeline.Duration(last.Began.At), timeline.Duration(x.End))
+	v.Lanes = []suite.Lane{x.Got()}
+	return v
 }

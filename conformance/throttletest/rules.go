@@ -93,7 +93,8 @@ func orBack(r suite.Rule[Traits, *exam], many bool) suite.Rule[Traits, *exam] {
 
 // resets selects the runs that the rule of Reset judges.
 func resets(j suite.Job) bool {
-	return j.Schedule.Config.Inside == "" && suite.Has(conformance.OpReset)(j) && !edge.HasKeys(j.Schedule)
+	alone := !edge.HasKeys(j.Schedule) && !back(j)
+	return alone && j.Schedule.Config.Inside == "" && suite.Has(conformance.OpReset)(j)
 }
 
 // undeclared is why a rule is skipped that needs an optional choice, "" if it is not
@@ -230,7 +231,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				ID:    "X-BACK",
 				Level: extended,
 				Text: "When the clock is set back, nothing may come sooner " +
-					"than on a clock that stands still until it is where it was.",
+					"than on a clock that stands still until it is where it was, and what waits MUST come " +
+					"when that clock has moved on.",
 			},
 			Unless: func(s *suite.Suite, tr *Traits) string {
 				return setBackUnless(s, tr, BackStands, "ClockBack: BackStands")

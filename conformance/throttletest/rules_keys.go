@@ -12,18 +12,25 @@ import (
 // beyondKeys are the rules about a single throttle that one for each key may break in the same way.
 var beyondKeys = append(slices.Clone(alone), "TH-RESET", "TH-BUSY")
 
-// eachKey judges what each key, or each instance, did for itself. What a Stop does, its own rule judges.
+// eachKey judges what each key, or each instance, did for itself. What a Stop does, or the end of a
+// stream, rules of their own judge.
 func (x *exam) eachKey() *suite.Violation {
-	if x.has(conformance.OpStop) {
+	if x.has(conformance.OpStop) || x.has(conformance.OpClose) || x.has(conformance.OpCancel) {
 		return nil
 	}
+	return x.ofKeys(func(own *exam) *suite.Violation {
+		if x.Schedule.Config.Busy > 0 {
+			return own.busyBeside(x.Fires)
+		}
+		return own.difference().Violation
+	})
+}
+
+// ofKeys judges what each key did for itself.
+func (x *exam) ofKeys(judge func(own *exam) *suite.Violation) *suite.Violation {
 	for key := 1; key <= edge.LastKey(x.Schedule); key++ {
 		own := &exam{Recording: edge.OfKey(x.Recording, key), traits: x.traits, edges: x.edges, payload: x.payload}
-		v := own.difference().Violation
-		if x.Schedule.Config.Busy > 0 {
-			v = own.busyBeside(x.Fires)
-		}
-		if v != nil {
+		if v := judge(own); v != nil {
 			return &suite.Violation{
 				Headline: fmt.Sprintf("key %d: %s", key, v.Headline),
 				Because:  v.Because,

@@ -30,20 +30,24 @@ func (c *contract) keyed(s *suite.Suite, kinds []Edges) []suite.Family {
 			out = append(out, suite.Family{Name: suite.Keys,
 				Schedules: append(short(cfg, e, opResetKey), c.crowds(s, cfg)...)})
 		}
-		out = append(out, c.keyStops(s, e)...)
+		out = append(out, c.keyEnds(s, e)...)
 		out = append(out, c.atOnce(s, e)...)
 	}
 	return out
 }
 
-// keyStops stop a throttle that has something to emit for a key.
-func (c *contract) keyStops(s *suite.Suite, e Edges) []suite.Family {
-	if e&Trailing == 0 || !s.Accepts(opKeys) || !s.Accepts(conformance.OpStop) {
+// keyEnds stop a throttle, or end its input or its context, while it has something to emit for a key.
+func (c *contract) keyEnds(s *suite.Suite, e Edges) []suite.Family {
+	if e&Trailing == 0 || !s.Accepts(opKeys) {
 		return nil
 	}
+	var out []suite.Family
 	within := edge.Keyed(numbered(base.With("edges", e.String()), calls, []time.Duration{0, suite.Wait / 2}, 3))
-	stops := suite.Ending(within, conformance.OpStop, []time.Duration{1})
-	return []suite.Family{{Name: "keys stop " + e.String(), Schedules: stops}}
+	for _, end := range s.Supported(conformance.OpStop, conformance.OpCancel, conformance.OpClose) {
+		out = append(out, suite.Family{Name: "keys " + string(end) + " " + e.String(),
+			Schedules: suite.Ending(within, end, []time.Duration{1})})
+	}
+	return out
 }
 
 // atOnce are callbacks of two keys that run at the same time and stop the throttle.

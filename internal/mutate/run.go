@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/escapement-go/escapement/internal/prove"
 )
 
 // depth is how far the tests go.
@@ -82,6 +84,10 @@ const (
 	mostReal = 4 * time.Minute
 )
 
+// drawn is how many designs are judged whose choices are drawn: enough that each edge of a throttle meets
+// each boundary.
+const drawn = "48"
+
 // start runs tests, with the variables of the hook.
 func (p *program) start(ctx context.Context, run string, usual time.Duration, env ...string) outcome {
 	ctx, cancel := context.WithTimeout(ctx, mostReal+10*usual)
@@ -91,6 +97,7 @@ func (p *program) start(ctx context.Context, run string, usual time.Duration, en
 		p.file, "-test.run=" + run, "-test.v", "-test.timeout=0", "-test.failfast"}
 	if p.depth != full {
 		args = append(args, "-test.short")
+		env = append(env, prove.Drawn+"="+drawn)
 	} else {
 		env = append(env, "ESCAPEMENT_PROVE=1")
 	}

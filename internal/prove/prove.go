@@ -6,6 +6,7 @@ package prove
 import (
 	"fmt"
 	"os"
+	"strconv"
 	"testing"
 )
 
@@ -56,6 +57,23 @@ func Number(short, once, suite, all int) int {
 		return short
 	}
 	return []int{once, suite, all}[now()]
+}
+
+// Drawn is the environment variable that says how many designs with drawn choices there are, instead of [Number]:
+// internal/mutate sets it, to judge the code of many choices by more than one of them.
+const Drawn = "ESCAPEMENT_DRAWN"
+
+// Draws is what [Drawn] says, or [Number].
+func Draws(short, once, suite, all int) int {
+	v := os.Getenv(Drawn)
+	if v == "" {
+		return Number(short, once, suite, all)
+	}
+	n, err := strconv.Atoi(v)
+	if err != nil || n < 1 {
+		panic(fmt.Sprintf("prove: %s=%q; use a number", Drawn, v))
+	}
+	return n
 }
 
 // Long is n, or at level All as many as all.

@@ -41,6 +41,20 @@ func TestRequire_saysWhatRunsIt(t *testing.T) {
 	}
 }
 
+// How many designs are drawn does not depend on the level, if it is said.
+func TestDraws_takesWhatIsSaid(t *testing.T) {
+	t.Setenv(Variable, "1")
+	for _, tt := range []struct {
+		value string
+		want  int
+	}{{"", Number(0, 1, 2, 3)}, {"48", 48}} {
+		t.Setenv(Drawn, tt.value)
+		if got := Draws(0, 1, 2, 3); got != tt.want {
+			t.Errorf("%s=%q: Draws(0, 1, 2, 3) = %d, want %d", Drawn, tt.value, got, tt.want)
+		}
+	}
+}
+
 // A value that means nothing is not taken for none.
 func TestReaches_refusesOtherValues(t *testing.T) {
 	t.Setenv(Variable, "yes")

@@ -42,19 +42,21 @@ func LastKey(s conformance.Schedule) (last int) {
 	return last
 }
 
-// OfKey returns the part of a run that belongs to one key, or to one instance. A stop is of all.
+// OfKey returns the part of a run that belongs to one key, or to one instance. What ends all of them is
+// of each.
 func OfKey(rec *suite.Recording, key int) *suite.Recording {
 	own := *rec
 	own.Schedule.Steps, own.Fires, own.Done = nil, nil, nil
 	mine := map[int]bool{}
+	concerns := func(s conformance.Step) bool { return Key(s) == key || Key(s) == 0 && endsAll(s.Op) }
 	for _, s := range rec.Schedule.Steps {
-		if Key(s) == key || s.Op == conformance.OpStop {
+		if concerns(s) {
 			own.Schedule.Steps = append(own.Schedule.Steps, s)
 			mine[s.N] = mine[s.N] || s.Op.Counts()
 		}
 	}
 	for _, d := range rec.Done {
-		if Key(d.Step) == key || d.Op == conformance.OpStop {
+		if concerns(d.Step) {
 			own.Done = append(own.Done, d)
 		}
 	}
@@ -64,6 +66,12 @@ func OfKey(rec *suite.Recording, key int) *suite.Recording {
 		}
 	}
 	return &own
+}
+
+// endsAll reports whether an operation without a key ends all keys: a stop, or the end of the input or
+// the context of a stream.
+func endsAll(op conformance.Op) bool {
+	return op == conformance.OpStop || op == conformance.OpClose || op == conformance.OpCancel
 }
 
 // FamilyOf names the family of a schedule that is run alone: that of keys or of instances if its

@@ -76,7 +76,10 @@ type ways struct {
 	fromLead                bool // the bound counts from the leading fire
 	inboxFirst              bool
 	refusesNegative         bool
+	mutant                  string
 }
+
+func (d *choosy) is(mutant string) bool { return d.ways.mutant == mutant }
 
 func newChoosy(tr db.Traits, ways ways, clock clockwork.Clock, cfg db.Config, fire func([]int)) *choosy {
 	if cfg.Wait <= 0 && tr.ZeroWait == db.ZeroRefused || cfg.Wait < 0 && ways.refusesNegative {
@@ -375,7 +378,9 @@ func (d *choosy) cancel() (dropped bool) {
 func (d *choosy) flush() {
 	d.do(func() {
 		if d.traits.Overlap == db.SerialReceiver && d.running {
-			d.inbox = append(d.inbox, d.flushed)
+			if !d.is(flushesNothing) {
+				d.inbox = append(d.inbox, d.flushed)
+			}
 			return
 		}
 		d.flushed()

@@ -46,6 +46,18 @@ func Mutants() []zoo.Mutant {
 			return db.Funcs{Call: d.call, Cancel: func() { d.ask(d.cancels) }, Stop: d.stop}
 		},
 	}))
+	all = append(all, mutant("a query overtakes the events in a queue", "X-ROW", db.Spec{
+		Name: "zoo loop", Time: db.Injected, Traits: behind,
+		New: func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
+			d := newLoop(env.Clock, cfg.Wait, fire, 64, true)
+			d.blind = true
+			return db.Funcs{Call: d.call, Pending: func() bool { return d.ask(d.asks) }, Stop: d.stop}
+		},
+	}))
+	received := plain(func(tr *db.Traits) { tr.Overlap, tr.StaleFire = db.SerialReceiver, db.StaleAllowed })
+	flushes := map[conformance.Op]bool{conformance.OpFlush: true}
+	all = append(all, mutant(flushesNothing, "DB-FLUSH", choosySpec(db.Injected, received,
+		ways{timersApart: true, callsApart: true, mutant: flushesNothing}, flushes)))
 	all = append(all,
 		mutant("an event with the payload of the one before is none", "X-RENAME", calling(zoo.Deduped)),
 		mutant("events are handed over on goroutines of their own", "X-ROW", calling(zoo.Overtaking)))
@@ -55,6 +67,9 @@ func Mutants() []zoo.Mutant {
 		mutant(races+", on package time", "X-RACE", trailingSpec(races, db.PackageTime)),
 		mutant(waitsItOut+", on package time", "DB-STOP", trailingSpec(waitsItOut, db.PackageTime)))
 }
+
+// flushesNothing is a mistake of a choosy debouncer.
+const flushesNothing = "a flush that comes while its receiver runs the callback is none"
 
 // leadsForAll is a debouncer of the leading edge alone that has keys and makes no difference of them.
 func leadsForAll() db.Spec {

@@ -26,8 +26,16 @@ func trailingSpec(mutant string, source db.TimeSource) db.Spec {
 					own.stop()
 				}
 			}
+			end := func() {
+				d.end()
+				for _, own := range keys {
+					if !d.is("the end leaves what waits for a key") {
+						own.end()
+					}
+				}
+			}
 			return db.Funcs{Call: d.call, CallKey: func(key, v int) { of(key).call(v) }, CancelReports: d.cancel,
-				Flush: d.flush, Pending: d.isPending, Stop: stop, Close: d.end}
+				Flush: d.flush, Pending: d.isPending, Stop: stop, Close: end}
 		},
 		Traits: db.Traits{
 			Edges: []db.Edges{db.Trailing}, Payload: db.LastPayload, Tie: db.ResetFirst, StaleFire: db.StaleForbidden,
@@ -108,6 +116,7 @@ var trailingMutants = []mistake{
 	{"a zero payload is no event", "DB-LIVE"},
 	{"drops what is pending at the end", "DB-CLOSE"},
 	{"goes on waiting at the end", "DB-CLOSE"},
+	{"the end leaves what waits for a key", "DB-CLOSE"},
 	{"drops what waits its turn at the end", "DB-CLOSE"},
 	{"fires at the end what was cancelled", "DB-CLOSE"},
 	{"keys share a wait", "DB-KEY"},

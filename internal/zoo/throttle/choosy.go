@@ -48,7 +48,10 @@ type ways struct {
 	allows      bool // Allow stands for Call, on the leading edge alone
 	refusesZero bool
 	stopIsFinal bool // events after Stop are none
+	mutant      string
 }
+
+func (d *choosy) is(mutant string) bool { return d.ways.mutant == mutant }
 
 func newChoosyThrottle(
 	tr throttletest.Traits, ways ways, clock clockwork.Clock, cfg throttletest.Config, emit func(int),
@@ -87,6 +90,9 @@ func (d *choosy) send(v int) {
 func (d *choosy) reckon(now time.Time) time.Time {
 	if now.Before(d.newest) {
 		if d.traits.ClockBack == throttletest.BackStands {
+			if d.is(severalFollow) && d.cfg.K > 1 {
+				return now
+			}
 			return d.newest
 		}
 		d.used, d.passed = false, nil // begin anew
@@ -186,7 +192,9 @@ func (d *choosy) arm(in time.Duration, now time.Time) {
 			case gen != d.gen || !d.pending:
 				return
 			case d.traits.ClockBack == throttletest.BackStands && now.Before(d.began.Add(d.cfg.Interval)):
-				d.arm(d.began.Add(d.cfg.Interval).Sub(now), now)
+				if !d.is(waitsInVain) {
+					d.arm(d.began.Add(d.cfg.Interval).Sub(now), now)
+				}
 				return
 			}
 			d.trail()
@@ -217,6 +225,9 @@ func (d *choosy) reset() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.used, d.passed = false, nil
+	if d.is(resetForgets) {
+		d.newest = time.Time{}
+	}
 }
 
 func (d *choosy) drop() {
@@ -253,6 +264,9 @@ func (d *choosy) cancel() {
 		d.drop()
 		d.ended, d.closed = true, true
 	})
+	if d.is(cancelsOne) {
+		return
+	}
 	for _, k := range d.others() {
 		k.cancel()
 	}
@@ -276,10 +290,16 @@ func (d *choosy) end() {
 	}
 }
 
+// isClosed reports whether nothing comes any more, for no key either.
 func (d *choosy) isClosed() bool {
+	for _, k := range d.others() {
+		if !k.isClosed() {
+			return false
+		}
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.closed
+	return d.closed || d.is(closedTooSoon) && d.ended
 }
 
 // of is the throttle of a key.

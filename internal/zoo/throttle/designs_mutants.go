@@ -3,6 +3,7 @@ package throttle
 import (
 	"time"
 
+	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/throttletest"
 	"github.com/escapement-go/escapement/internal/zoo"
 )
@@ -14,6 +15,43 @@ const (
 	shortestIsNone = "an interval of a nanosecond is none"
 	timerOfNone    = "the timer of the constructor is not stopped"
 )
+
+// Mistakes of a choosy throttle.
+const (
+	severalFollow = "several follow a clock that is set back"
+	resetForgets  = "a reset forgets where the clock was"
+	waitsInVain   = "a timer that a clock set back has made early is the last one"
+	cancelsOne    = "a context that ends leaves what waits for a key"
+	closedTooSoon = "the output is closed before what waits has come"
+)
+
+// choosyMutants are choosy throttles with one of these mistakes.
+func choosyMutants() []zoo.Mutant {
+	mutant := func(name, rule string, traits throttletest.Traits, has ...conformance.Op) zoo.Mutant {
+		ops := map[conformance.Op]bool{}
+		for _, op := range has {
+			ops[op] = true
+		}
+		traits.Boundary, traits.Payload = throttletest.BoundaryPasses, throttletest.LastPayload
+		spec := choosySpec(throttletest.Injected, traits, ways{mutant: name}, ops)
+		return zoo.Mutant{Name: name, Rule: rule, Spec: spec}
+	}
+	leading := throttletest.Traits{
+		Edges: []throttletest.Edges{throttletest.Leading}, ClockBack: throttletest.BackStands,
+	}
+	several := leading
+	several.Windows = throttletest.WindowsSliding
+	trailing := throttletest.Traits{Edges: []throttletest.Edges{throttletest.Trailing}}
+	stands, late := trailing, trailing
+	stands.ClockBack, late.CloseFlush = throttletest.BackStands, throttletest.CloseAtDeadline
+	return []zoo.Mutant{
+		mutant(severalFollow, "X-BACK", several),
+		mutant(resetForgets, "X-BACK", leading, conformance.OpReset),
+		mutant(waitsInVain, "X-BACK", stands),
+		mutant(cancelsOne, "TH-CTX", trailing, conformance.OpCancel, callKeys),
+		mutant(closedTooSoon, "TH-CLOSE", late, conformance.OpClose),
+	}
+}
 
 // designMutants are designs with one of these mistakes.
 func designMutants() []zoo.Mutant {

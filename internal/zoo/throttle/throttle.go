@@ -62,6 +62,7 @@ var timedMistakes = []mistake{
 	{"a flush of nothing ends the interval", "TH-FLUSH"},
 	{"stop lets the pending event come", "TH-STOP"},
 	{"stop leaves what waits for a key", "TH-STOP"},
+	{"the end of the input leaves what waits for a key", "TH-CLOSE"},
 	{"flush emits what stop has dropped", "TH-STOP"},
 	{"an event at the very end overtakes what is pending", "TH-PAY"},
 	{"an interval of zero never trails", "TH-ZERO"},
@@ -132,6 +133,7 @@ func Mutants() []zoo.Mutant {
 	}
 	all = append(all, serialMutants()...)
 	all = append(all, designMutants()...)
+	all = append(all, choosyMutants()...)
 	const (
 		dedupes   = "an event with the payload of the one before is none"
 		overtakes = "an event is handed over on a goroutine"

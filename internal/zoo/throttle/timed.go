@@ -368,7 +368,14 @@ func (d *timed) end() {
 	d.mu.Lock()
 	v, ok := d.value, d.pending
 	d.pending, d.ended = false, true
+	known := d.known
+	if d.is("the end of the input leaves what waits for a key") {
+		known = nil
+	}
 	d.mu.Unlock()
+	for _, own := range known {
+		own.end()
+	}
 	lost := d.is("drops what is pending at the end") ||
 		d.is("an error that comes last takes what is pending with it") && d.erred
 	if ok && !lost {
