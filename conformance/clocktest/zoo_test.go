@@ -26,6 +26,8 @@ func TestMutants_withPastedTraits(t *testing.T) { proof.Pasted(t, clock.Designs(
 
 func TestDesigns(t *testing.T) { proof.Designs(t, clock.Designs()) }
 
+func TestDesigns_together(t *testing.T) { proof.Together(t, clock.Designs()) }
+
 // What TRAITS observes is what correct clocks declare, so that a stranger can paste it.
 func TestTraits(t *testing.T) { proof.Observed(t, clock.Designs()) }
 

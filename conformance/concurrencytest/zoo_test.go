@@ -26,6 +26,10 @@ func TestMutants_withPastedTraits(t *testing.T) {
 
 func TestDesigns(t *testing.T) { proof.Designs(t, concurrency.Designs()) }
 
+func TestDesigns_together(t *testing.T) {
+	proof.Together(t, append(concurrency.Designs(), concurrency.Chosen(8)...))
+}
+
 func TestDesigns_chosen(t *testing.T) { proof.Chosen(t, concurrency.Chosen) }
 
 // Who holds a lock while it waits is told what to declare, and is judged then.

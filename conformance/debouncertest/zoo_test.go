@@ -37,6 +37,10 @@ func TestMutants_withPastedTraits(t *testing.T) {
 
 func TestDesigns(t *testing.T) { proof.Designs(t, debouncer.Designs()) }
 
+func TestDesigns_together(t *testing.T) {
+	proof.Together(t, append(debouncer.Designs(), debouncer.Chosen(8)...))
+}
+
 func TestDesigns_chosen(t *testing.T) { proof.Chosen(t, debouncer.Chosen) }
 
 // Correct designs may keep callbacks in a queue, for longer than the explored schedules

@@ -33,6 +33,10 @@ func TestMutants_withPastedTraits(t *testing.T) {
 
 func TestDesigns(t *testing.T) { proof.Designs(t, leakybucket.Designs()) }
 
+func TestDesigns_together(t *testing.T) {
+	proof.Together(t, append(leakybucket.Designs(), leakybucket.Chosen(8)...))
+}
+
 func TestDesigns_chosen(t *testing.T) { proof.Chosen(t, leakybucket.Chosen) }
 
 // What TRAITS observes is what correct designs declare, so that a stranger can paste it.

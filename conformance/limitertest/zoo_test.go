@@ -35,6 +35,10 @@ func TestMutants_withPastedTraits(t *testing.T) {
 
 func TestDesigns(t *testing.T) { proof.Designs(t, limiter.Designs()) }
 
+func TestDesigns_together(t *testing.T) {
+	proof.Together(t, slices.Concat(limiter.Designs(), limiter.Chosen(4), limiter.ChosenWaits(4)))
+}
+
 func TestDesigns_chosen(t *testing.T) { proof.Chosen(t, limiter.Chosen) }
 
 func TestDesigns_chosenWaits(t *testing.T) { proof.Chosen(t, limiter.ChosenWaits) }

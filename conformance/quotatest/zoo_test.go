@@ -25,6 +25,10 @@ func TestMutants_withPastedTraits(t *testing.T) { proof.Pasted(t, quota.Designs(
 
 func TestDesigns(t *testing.T) { proof.Designs(t, quota.Designs()) }
 
+func TestDesigns_together(t *testing.T) {
+	proof.Together(t, append(quota.Designs(), quota.Chosen(8)...))
+}
+
 func TestDesigns_chosen(t *testing.T) { proof.Chosen(t, quota.Chosen) }
 
 // Every rule that fails because of a declaration that does not fit names the one that

@@ -30,6 +30,10 @@ func TestMutants_withPastedTraits(t *testing.T) {
 
 func TestDesigns(t *testing.T) { proof.Designs(t, throttle.Designs()) }
 
+func TestDesigns_together(t *testing.T) {
+	proof.Together(t, append(throttle.Designs(), throttle.Chosen(8)...))
+}
+
 func TestDesigns_chosen(t *testing.T) { proof.Chosen(t, throttle.Chosen) }
 
 // What TRAITS prints can be pasted.

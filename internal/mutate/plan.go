@@ -10,10 +10,13 @@ type target struct {
 	// parts says that each subtest is looked at by itself: a mutant then runs only in those
 	// that reach it.
 	parts bool
+	// together is which tests run with the race detector; "" stands for run.
+	together string
 }
 
 const (
 	designs    = "^TestDesigns(|_chosen|_chosenWaits)$"
+	together   = "^TestDesigns_together$"
 	everything = "^(Test|Fuzz|Example)"
 )
 
@@ -43,15 +46,18 @@ var plan = []target{
 	{name: "own/keyedgcra", dir: "limiters", files: []string{"keyedgcra.go", "arrivals.go"}, run: everything},
 	{name: "own/keyed", dir: "debounce", files: []string{"keyed.go"}, run: everything},
 	{name: "fakeclock", dir: "fakeclock", run: "^TestConformance_"},
-	{name: "designs/limiter", dir: "internal/zoo/limiter", tests: "conformance/limitertest", run: designs, parts: true},
-	{name: "designs/quota", dir: "internal/zoo/quota", tests: "conformance/quotatest", run: designs, parts: true},
+	{name: "designs/limiter", dir: "internal/zoo/limiter", tests: "conformance/limitertest", run: designs,
+		parts: true, together: together},
+	{name: "designs/quota", dir: "internal/zoo/quota", tests: "conformance/quotatest", run: designs,
+		parts: true, together: together},
 	{name: "designs/debouncer", dir: "internal/zoo/debouncer", tests: "conformance/debouncertest", run: designs,
-		parts: true},
+		parts: true, together: together},
 	{name: "designs/throttle", dir: "internal/zoo/throttle", tests: "conformance/throttletest", run: designs,
-		parts: true},
+		parts: true, together: together},
 	{name: "designs/leakybucket", dir: "internal/zoo/leakybucket", tests: "conformance/leakybuckettest", run: designs,
-		parts: true},
+		parts: true, together: together},
 	{name: "designs/concurrency", dir: "internal/zoo/concurrency", tests: "conformance/concurrencytest", run: designs,
-		parts: true},
-	{name: "designs/clock", dir: "internal/zoo/clock", tests: "conformance/clocktest", run: designs, parts: true},
+		parts: true, together: together},
+	{name: "designs/clock", dir: "internal/zoo/clock", tests: "conformance/clocktest", run: designs,
+		parts: true, together: together},
 }

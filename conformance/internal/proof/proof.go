@@ -233,28 +233,6 @@ func alone(t *testing.T, mutant string) (out string, err error) {
 	return string(text), err
 }
 
-// Races checks that the race detector reports the mutants of X-RACE. They fail whatever
-// test runs them, so each runs in a process of its own.
-func Races(t *testing.T, all []zoo.Mutant) {
-	t.Helper()
-	if !raceDetector {
-		t.Skip("data races show only with -race")
-	}
-	synctestcompat.Require(t)
-	for _, m := range all {
-		if m.Rule != "X-RACE" {
-			continue
-		}
-		if os.Getenv(process) == m.Name {
-			m.Spec.Examine(t, inside.Options{Until: m.Rule, Live: true, Keep: func(string, int) bool { return false }})
-			return
-		}
-		if out, err := alone(t, m.Name); err == nil || !strings.Contains(out, "DATA RACE") {
-			t.Errorf("%s: the race was not reported: %v\n%s", m.Name, err, out)
-		}
-	}
-}
-
 // Designs checks that no rule accuses a correct design, and that the core rules can judge it.
 // Each runs with one of the ways to take time with which it is listed and without the longest
 // schedules, or with all of both if ESCAPEMENT_PROVE=1 is set.

@@ -322,7 +322,7 @@ func (l *debtBucket) waitN(ctx context.Context, n int) error {
 	if err := ctx.Err(); err != nil && !l.is("a context is looked at only while it sleeps") {
 		return err
 	}
-	if n > l.burst && l.is("a wait never gets more than the burst") ||
+	if l.is("a wait never gets more than the burst") && n > l.burst ||
 		l.is("a wait for what is there is refused at a tiny rate") && l.rate < 1e-9 {
 		return errTooMany
 	}
@@ -332,7 +332,7 @@ func (l *debtBucket) waitN(ctx context.Context, n int) error {
 		by = deadline.Sub(now)
 	}
 	c, ok := l.take(now, n, by)
-	if n > l.burst && l.is("a wait for more than the burst empties the bucket") {
+	if l.is("a wait for more than the burst empties the bucket") && n > l.burst {
 		l.mu.Lock()
 		l.tokens = min(0, l.tokens)
 		l.mu.Unlock()
