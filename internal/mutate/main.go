@@ -8,7 +8,8 @@
 // in which a number in the environment chooses one, so that each costs a run of those tests
 // that reach it. They run with -short first; with -full, those that survive run again with
 // everything that ESCAPEMENT_PROVE=1 adds. With -short, many of the designs whose choices are
-// drawn judge their code, not only the first. A mutant without a lock is run with -race only.
+// drawn judge their code, not only the first. A mutant without a lock is run with -race only,
+// where all operations of each design are used at once.
 //
 // Who survives stands in testdata/survivors, a file for each target, with the reason that
 // somebody found by reading. The command keeps the reasons of survivors that it finds again,
