@@ -39,9 +39,8 @@ func Together(t *testing.T, all []zoo.Design) {
 	if !raceDetector {
 		t.Skip("data races show only with -race")
 	}
+	none := func(string, int) bool { return false }
 	for _, d := range all {
-		t.Run(d.Name, func(t *testing.T) {
-			d.Spec.Examine(t, inside.Options{Until: "X-RACE", Live: true, Keep: func(string, int) bool { return false }})
-		})
+		t.Run(d.Name, func(t *testing.T) { d.Spec.Examine(t, inside.Options{Until: "X-RACE", Live: true, Keep: none}) })
 	}
 }
