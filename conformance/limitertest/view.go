@@ -58,9 +58,9 @@ func (x *exam) judgeable() bool {
 		x.counted()
 }
 
-// counted reports whether floating point counts each token of the burst. Of a burst beyond that only X-CFG says
+// counted reports whether the burst is one that somebody may want to be counted. Of larger ones only X-CFG says
 // anything.
-func (x *exam) counted() bool { return int64(x.Schedule.Config.Burst) <= 1<<53 }
+func (x *exam) counted() bool { return x.Schedule.Config.Burst < 1<<30 }
 
 // accountable reports whether the trace is one that the account can judge: made, with time
 // going forward, a burst, and a rate that brings something.

@@ -49,6 +49,18 @@ func TestXTime_reverseCancelsLeaveOneTaken(t *testing.T) {
 	}
 }
 
+// Cancel gives back 3 tokens, although without the reservation a burst of 1 would have taken all but one.
+func TestXTime_cancelAfterALowerBurst(t *testing.T) {
+	l := rate.NewLimiter(10, 5)
+	r := l.ReserveN(start, 3)
+	l.SetBurstAt(start, 1)
+	l.SetBurstAt(start, 5)
+	r.CancelAt(start)
+	if !l.AllowN(start, 2) {
+		t.Error("two tokens are not there: a cancel brings no more than the lower burst left")
+	}
+}
+
 // Cancel counts what was reserved later in time, at the limit at which it was reserved
 // itself. After another limit that comes to more than was taken, or to less.
 func TestXTime_cancelAfterSetLimit(t *testing.T) {
