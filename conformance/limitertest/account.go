@@ -61,6 +61,7 @@ type claim struct {
 	changes      int           // how many limits and bursts had been set when it was made
 	burst        int           // as it was then
 	room         room          // what the bucket had room for since then
+	given        big.Int       // what others have given back since then, at the most
 }
 
 // difference is a decision that is right for no level of the range.

@@ -59,17 +59,21 @@ func (a *account) giveBack(c *claim, lo, hi int) {
 		}
 	}
 	a.share(c, larger(least, new(big.Int)), larger(most, new(big.Int)))
+	for _, o := range a.claims {
+		o.given.Add(&o.given, larger(most, new(big.Int)))
+	}
 	a.bring(least, most)
 }
 
 // foreseen returns what room there is when those act that have begun to wait for their tokens since
 // a change, which was after c was made: they keep their instants, and nobody need look at when
-// exactly they are.
+// exactly they are. What others gave back meanwhile may have filled it.
 func (a *account) foreseen(c *claim) *big.Int {
 	room := a.tokens(math.MaxInt)
 	for _, o := range a.claims {
 		if o.changes > c.changes && !o.free && !o.inOrder {
-			room = smaller(room, a.tokens(o.burst-o.d.N))
+			left := a.tokens(o.burst - o.d.N)
+			room = smaller(room, left.Sub(left, &o.given))
 		}
 	}
 	return room

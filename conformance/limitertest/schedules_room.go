@@ -70,14 +70,28 @@ func beforeOthersAct() []conformance.Schedule {
 	parts = times(parts, addition{0, []string{"cancel 1"}}, addition{25, []string{"cancel 1"}},
 		addition{25, []string{"allow 1", "cancel 1"}}, addition{50, []string{"cancel 1"}},
 		addition{0, []string{"cancel 2", "cancel 1"}})
-	return parsed(times(parts, addition{0, []string{"reserve 2", "reserve 1"}}))
+	parts = times(parts, addition{0, []string{"reserve 2", "reserve 1"}})
+	two := times(twoBeforeOthersAct(), addition{0, []string{"reserve 2", "reserve 2", "reserve 1"}})
+	return parsed(append(parts, two...))
+}
+
+// twoBeforeOthersAct gives up two claims from before a lower burst since which others wait, or gives up one of
+// them before that.
+func twoBeforeOthersAct() []part {
+	parts := times([]part{{text: "rate=10/1s burst=5"}}, addition{0, []string{"allow 5", "reserve 5", "reserve 2"}})
+	parts = append(times(parts, addition{0, []string{"cancel 2"}}), parts...)
+	parts = times(parts, addition{0, []string{"setburst 2"}}, addition{0, []string{"setburst 3"}})
+	parts = times(parts, addition{20, []string{"reserve 1"}},
+		addition{20, []string{"reserve 2", "reserve 1", "cancel 3"}})
+	return times(parts, addition{0, []string{"cancel 1", "cancel 2"}}, addition{25, []string{"cancel 2", "cancel 1"}})
 }
 
 // bothGivenUp lists schedules in which two claims are given up after a higher limit has brought tokens: what
 // there was no room for, with either of them, does not come back twice.
 func bothGivenUp() []conformance.Schedule {
 	parts := times([]part{{text: "rate=10/1s burst=5"}},
-		addition{0, []string{"allow 5", "reserve 2", "reserve 2", "setlimit 100/1s"}})
+		addition{0, []string{"allow 5", "reserve 2", "reserve 2", "setlimit 100/1s"}},
+		addition{0, []string{"allow 5", "reserve 3", "reserve 1", "setlimit 100/1s"}})
 	parts = times(parts, addition{80, []string{"allow 4"}}, addition{80, []string{"allow 3"}},
 		addition{70, []string{"allow 3"}})
 	parts = times(parts, addition{0, []string{"cancel 1", "cancel 2"}}, addition{0, []string{"cancel 2", "cancel 1"}})

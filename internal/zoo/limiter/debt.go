@@ -293,8 +293,12 @@ func (c *debtClaim) cancelAt(t time.Time) {
 		if i < slices.Index(l.held, c) {
 			o.room = min(o.room, c.room)
 		} else if o != c {
-			o.room -= back
-			o.ahead -= back
+			if !l.is("what comes back of one leaves the room of the next") {
+				o.room -= back
+			}
+			if !l.is("what comes back of one leaves the room when others act") {
+				o.ahead -= back
+			}
 		}
 	}
 }
