@@ -137,6 +137,9 @@ func (c *contract) clash(p *suite.Probe, edges Edges) (skip string) {
 		if impl.Reset != nil {
 			ops = append(ops, func(int) { impl.Reset() })
 		}
+		if impl.Flush != nil {
+			ops = append(ops, func(int) { impl.Flush() }, func(int) { impl.Flush() })
+		}
 		if impl.CallKey != nil {
 			ops = append(ops, func(i int) { impl.CallKey(i, i) }, func(i int) { impl.CallKey(i+1, i) })
 		}
