@@ -151,10 +151,14 @@ func (c *contract) clash(p *suite.Probe, edges Edges) (skip string) {
 	return p.Clash(func(env conformance.Env) []func(int) {
 		impl, call := made(env)
 		stop := sync.OnceFunc(impl.Stop)
-		return []func(int){call, func(i int) {
+		ops := []func(int){call, func(i int) {
 			if i == 2 {
 				stop()
 			}
 		}}
+		if impl.CallKey != nil {
+			ops = append(ops, func(i int) { impl.CallKey(i, i) })
+		}
+		return ops
 	})
 }
