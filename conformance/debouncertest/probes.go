@@ -203,6 +203,11 @@ func (c *contract) clash(p *suite.Probe, edges Edges) (skip string) {
 		if impl.CallKey != nil {
 			ops = append(ops, func(i int) { impl.CallKey(i, i) }, func(i int) { impl.CallKey(i+1, i) })
 		}
+		for _, ofKey := range []func(key int){impl.CancelKey, impl.FlushKey} {
+			if ofKey != nil {
+				ops = append(ops, ofKey)
+			}
+		}
 		return ops
 	})
 	if skip != "" || !p.Accepts(conformance.OpStop) {

@@ -143,6 +143,9 @@ func (c *contract) clash(p *suite.Probe, edges Edges) (skip string) {
 		if impl.CallKey != nil {
 			ops = append(ops, func(i int) { impl.CallKey(i, i) }, func(i int) { impl.CallKey(i+1, i) })
 		}
+		if impl.ResetKey != nil {
+			ops = append(ops, func(i int) { impl.ResetKey(i) })
+		}
 		return ops
 	})
 	if skip != "" || !p.Accepts(conformance.OpStop) {
