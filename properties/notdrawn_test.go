@@ -58,6 +58,9 @@ var notDrawn = []struct {
 	{"it takes a cancel at an earlier instant, then a request that needs what came since", []string{
 		"RL-PAST a cancel in the past rewinds",
 	}},
+	{"looks at a full limiter, a nanosecond apart, are not drawn", []string{
+		"RL-NBIG a look at a full bucket adds a unit",
+	}},
 	{"requests begin at once", []string{"RL-CAP so many per second: time stands still for a full bucket"}},
 	{"payloads are all different", []string{"X-RENAME"}},
 	{"what items leave to takes no time", []string{
@@ -149,6 +152,11 @@ var notDrawn = []struct {
 	{"Tick is not drawn", []string{"CK-TICK"}},
 	{"it takes a change of limit or burst among several claims, and cancels of them", []string{
 		"RL-ENV what two have lost together comes back twice",
+		"RL-ENV what comes back of one leaves the room of the next",
+		"RL-ENV what comes back of one leaves the room when others act",
+		"CN-UPPER a cancel brings what there was no room for",
+		"CN-UPPER the room at an instant is noted once",
+		"CN-LIFO a cancel refunds whole tokens only",
 		"RL-ENV what comes back may be more than the bucket holds",
 		"RL-ENV a cancel looks at the room until now only",
 		"CN-ANY a cancel forgets those who came after a change",
