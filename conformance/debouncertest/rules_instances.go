@@ -43,13 +43,22 @@ func (x *exam) eachKey() *suite.Violation {
 	if x.Refused != "" || x.Stuck || x.Schedule.Config.Inside != "" {
 		return nil
 	}
-	for key := 1; key <= edge.LastKey(x.Schedule); key++ {
-		own := x.ofKey(key)
+	return x.ofKeys(func(own *exam) *suite.Violation {
 		for _, check := range own.alone() {
 			if v := check(own); v != nil {
-				v.Headline = text("key %d: %s", key, v.Headline)
 				return v
 			}
+		}
+		return nil
+	})
+}
+
+// ofKeys judges what each key did for itself, until something is found.
+func (x *exam) ofKeys(judge func(own *exam) *suite.Violation) *suite.Violation {
+	for key := 1; key <= edge.LastKey(x.Schedule); key++ {
+		if v := judge(x.ofKey(key)); v != nil {
+			v.Headline = text("key %d: %s", key, v.Headline)
+			return v
 		}
 	}
 	return nil

@@ -55,8 +55,6 @@ func newQueue(clock clockwork.Clock, cfg lt.Config, mutant string) *queueBucket 
 	return l
 }
 
-func (l *queueBucket) is(mutant string) bool { return l.mutant == mutant }
-
 func (l *queueBucket) units(n int) int64 { return int64(n) * int64(l.rate.Per) }
 
 func (l *queueBucket) fill() {
@@ -68,7 +66,7 @@ func (l *queueBucket) fill() {
 	l.last = now
 	room := l.units(l.burst) - l.level
 	if elapsed > room/int64(l.rate.Events) {
-		if room < 1 && l.is("a look at a full bucket adds a unit") {
+		if room < 1 && l.mutant == "a look at a full bucket adds a unit" {
 			room = 1
 		}
 		l.level += max(0, room)
