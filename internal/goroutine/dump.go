@@ -88,6 +88,32 @@ func BubbleUnder(id uint64, not map[string]bool) string {
 	return newest.tag
 }
 
+// Abandoned returns the tag of the newest bubble whose root has ended while goroutines of it
+// live on, leaving out those in not; "" if there is none.
+func Abandoned(not map[string]bool) string {
+	newest := map[string]uint64{}
+	kept := map[string]bool{}
+	for _, g := range Stacks() {
+		header, stack, _ := strings.Cut(g, "\n")
+		i := strings.Index(header, "synctest ")
+		if i < 0 {
+			continue
+		}
+		tag := header[i:]
+		number, _, _ := strings.Cut(strings.TrimPrefix(header, "goroutine "), " ")
+		id, _ := strconv.ParseUint(number, 10, 64)
+		newest[tag] = max(newest[tag], id)
+		kept[tag] = kept[tag] || not[tag] || keepsBubble(stack)
+	}
+	best := ""
+	for tag, id := range newest {
+		if !kept[tag] && id > newest[best] {
+			best = tag
+		}
+	}
+	return best
+}
+
 // InBubble describes the goroutines of a bubble in sorted order, without those that
 // keep the bubble itself.
 func InBubble(tag string) []Waiting {

@@ -84,6 +84,12 @@ var failing = []struct {
 			go tick(time.NewTicker(time.Minute), nil)
 		}
 	}, []string{"goroutines left behind", "rapidbubble.tick at failing_test.go:", "draw n: 501"}, nil},
+	{"LeakWhileOthersEnd", func(t *T, _ *testing.T) {
+		if n := drawFew(t); n > 500 {
+			go blocks()
+		}
+	}, []string{"goroutines left behind", "rapidbubble.blocks at failing_test.go:", "draw n: 501"},
+		[]Option{func(r *runner) { r.running = func() int { return 0 } }}},
 	{"FailureThatLeaks", func(t *T, _ *testing.T) {
 		if n := drawFew(t); n > 500 {
 			go blocks()

@@ -23,8 +23,11 @@ type runner struct {
 	// patience is the real time after which a bubble that has not ended is looked at, and again
 	// before the next look. It decides nothing by itself: tests of hangs have less.
 	patience time.Duration
-	idle     chan chan func() // workers that wait
-	closed   chan struct{}
+	// running counts goroutines, those of others as well: more of them than before say that the
+	// property may have left some, and fewer say nothing.
+	running func() int
+	idle    chan chan func() // workers that wait
+	closed  chan struct{}
 
 	mu    sync.Mutex
 	hung  string          // the hang that was seen, so that it is known again at once
@@ -33,8 +36,8 @@ type runner struct {
 
 func newRunner(opts []Option) *runner {
 	r := &runner{
-		horizon: 1000 * time.Hour, patience: 10 * time.Second, given: map[string]bool{},
-		idle: make(chan chan func(), 2), closed: make(chan struct{}),
+		horizon: 1000 * time.Hour, patience: 10 * time.Second, running: runtime.NumGoroutine,
+		given: map[string]bool{}, idle: make(chan chan func(), 2), closed: make(chan struct{}),
 	}
 	for _, o := range opts {
 		o(r)
@@ -151,7 +154,7 @@ func (it *iteration) inside(st *testing.T, r *runner, rt *rapid.T, prop func(*T)
 	if tagEarly {
 		it.learnTag()
 	}
-	before := runtime.NumGoroutine()
+	before := r.running()
 	it.watch(r.horizon, ended)
 	exits := true
 	defer func() {
@@ -159,7 +162,7 @@ func (it *iteration) inside(st *testing.T, r *runner, rt *rapid.T, prop func(*T)
 		it.mu.Lock()
 		it.horizon.Stop()
 		it.mu.Unlock()
-		if runtime.NumGoroutine() > before {
+		if r.running() > before {
 			it.learnTag() // some may be left behind
 		}
 		if exits {
@@ -312,6 +315,12 @@ func (it *iteration) failed() bool {
 func (it *iteration) leftText(deadlock string) string {
 	it.mu.Lock()
 	defer it.mu.Unlock()
+	abandoned.Lock()
+	if it.tag == "" { // others ended meanwhile, so that the count has not grown
+		it.tag = goroutine.Abandoned(abandoned.known)
+	}
+	abandoned.known[it.tag] = true
+	abandoned.Unlock()
 	var where []string
 	for _, w := range atRest(it.tag) {
 		if !strings.HasSuffix(w.Function, "/rapidbubble.freeze") {
@@ -328,6 +337,12 @@ func (it *iteration) leftText(deadlock string) string {
 	}
 	return what + count(where)
 }
+
+// abandoned are the bubbles that properties of this process have left goroutines in.
+var abandoned = struct {
+	sync.Mutex
+	known map[string]bool
+}{known: map[string]bool{}}
 
 // atRest describes the goroutines of a bubble whose time stands still when they have
 // stopped running, if they do.
