@@ -153,6 +153,7 @@ var notDrawn = []struct {
 	{"it takes a change of limit or burst among several claims, and cancels of them", []string{
 		"RL-ENV what two have lost together comes back twice",
 		"RL-ENV what comes back of one leaves the room of the next",
+		"RL-ENV what comes back of one leaves the room of the one before",
 		"RL-ENV what comes back of one leaves the room when others act",
 		"CN-UPPER a cancel brings what there was no room for",
 		"CN-UPPER the room at an instant is noted once",

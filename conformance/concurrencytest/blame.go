@@ -198,8 +198,8 @@ func (x *exam) difference() *suite.Violation {
 	if name := x.declaredSo(v); name != "" {
 		out.Because += "; " + name + " is declared"
 	}
-	if id >= epilogueID {
-		out.Because += fmt.Sprintf("; requests from %d on come when all others have ended", epilogueID)
+	if own := firstOwn(x.Schedule.Steps); id >= own {
+		out.Because += fmt.Sprintf("; requests from %d on come when all others have ended", own)
 	}
 	return out
 }
@@ -228,7 +228,7 @@ func (x *exam) because(v *view) string {
 		return fmt.Sprintf("it is its turn, and with it no more than %d of %d slots are taken",
 			wanted.used, wanted.limit)
 	case got == fateRuns && v.used() > wanted.limit:
-		return fmt.Sprintf("with it %d slots are taken, and there are %d", v.used(), wanted.limit)
+		return fmt.Sprintf("with it %d slots are taken, of %d", v.used(), wanted.limit)
 	case got == fateFull && !v.came(r) && v.model.timeout > 0:
 		return fmt.Sprintf("it came at %s, and the timeout of %s ends at %s", timeline.Duration(q.arrived.At),
 			timeline.Duration(v.model.timeout), timeline.Duration(q.arrived.At+v.model.timeout))

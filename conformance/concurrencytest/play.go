@@ -294,7 +294,7 @@ func (r *run) patient(s conformance.Step) bool {
 	ends := func(s conformance.Step) bool {
 		return s.Op == conformance.OpCancel || s.Op == conformance.OpResize || s.D > 0 || s.K > r.Config().Limit
 	}
-	return s.N%2 == 0 && s.N < epilogueID && !slices.ContainsFunc(r.Steps(), ends)
+	return s.N%2 == 0 && s.N < firstOwn(r.Steps()) && !slices.ContainsFunc(r.Steps(), ends)
 }
 
 // ask makes a request and records the answer. The panic of a handler that is told to panic
@@ -395,14 +395,23 @@ func (r *run) epilogue(at time.Duration) {
 	if r.c.traits.LocksAsleep {
 		more = 1 // no two can wait
 	}
+	own := firstOwn(r.Steps())
 	for i := range limit + more {
-		r.alone(conformance.Step{Op: conformance.OpAcquire, N: epilogueID + i, At: at})
+		r.alone(conformance.Step{Op: conformance.OpAcquire, N: own + i, At: at})
 	}
 	r.drain(at)
 }
 
-// epilogueID is the number of the first request of the epilogue.
-const epilogueID = 1001
+// firstOwn is the number of the first request of the epilogue, behind all that the schedule names.
+func firstOwn(steps []conformance.Step) int {
+	most := 0
+	for _, s := range steps {
+		if s.Op != conformance.OpResize {
+			most = max(most, s.N)
+		}
+	}
+	return most + 1
+}
 
 // alone does a step of the epilogue by itself.
 func (r *run) alone(s conformance.Step) { r.together([]conformance.Step{s}, conformance.OrderSettled) }

@@ -390,7 +390,8 @@ func (x *exam) hook() *suite.Violation {
 	if v.hooks < 0 {
 		return nil
 	}
-	return suite.Broken(v.hooks, fmt.Sprintf("%d requests had been rejected, and HookOnce is declared", v.hookLeast),
+	rejected := timeline.Count(v.hookLeast, "request")
+	return suite.Broken(v.hooks, rejected+" had been rejected, and HookOnce is declared",
 		"by %s the hook was called %d times, want %d", timeline.Duration(v.hooks), v.hookCalls, v.hookLeast)
 }
 

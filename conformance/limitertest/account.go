@@ -417,12 +417,13 @@ func (a *account) level() string {
 		return number(f)
 	}
 	if a.noFloor {
-		return fmt.Sprintf("the bucket held at most %s tokens at %s", read(a.hi), timeline.Duration(a.at))
+		return fmt.Sprintf("the bucket held at most %s at %s", timeline.Count(read(a.hi), "token"),
+			timeline.Duration(a.at))
 	}
 	if a.lo.Cmp(a.hi) == 0 {
-		return fmt.Sprintf("the bucket held %s tokens at %s", read(a.lo), timeline.Duration(a.at))
+		return fmt.Sprintf("the bucket held %s at %s", timeline.Count(read(a.lo), "token"), timeline.Duration(a.at))
 	}
-	return fmt.Sprintf("the bucket held between %s and %s tokens at %s", read(a.lo), read(a.hi),
+	return fmt.Sprintf("the bucket held between %s and %s at %s", read(a.lo), timeline.Count(read(a.hi), "token"),
 		timeline.Duration(a.at))
 }
 

@@ -102,8 +102,8 @@ func (x *exam) envelope() *suite.Violation {
 				f, _ := new(big.Rat).SetFrac(units, a.one).Float64()
 				return number(f)
 			}
-			return x.broken(last.at, fmt.Sprintf("in %s the rate %s brings %s tokens, on top of a burst of %d",
-				timeline.Duration(last.at-first.at), rate, in(flow), top),
+			return x.broken(last.at, fmt.Sprintf("in %s the rate %s brings %s, on top of a burst of %d",
+				timeline.Duration(last.at-first.at), rate, timeline.Count(in(flow), "token"), top),
 				"%d tokens were granted from %s to %s, want %s at the most",
 				sum, timeline.Duration(first.at), timeline.Duration(last.at), in(most))
 		}

@@ -100,6 +100,6 @@ func ExampleRules() {
 		fmt.Printf("%s (%s): %s\n", r.ID, r.Level, r.Text)
 	}
 	// Output:
-	// RL-ENV (core): In any window of length L at most rate*L + burst tokens MUST be granted.
+	// RL-ENV (core): In any window of length L no more than rate*L + burst tokens may be granted.
 	// RL-WORK (core): A request that the bucket can pay for MUST be granted.
 }

@@ -102,7 +102,7 @@ func (c *contract) useRules() []rule {
 	return []rule{
 		suite.Calls[Traits]((*exam).calls),
 		{
-			Rule: core("X-LEAK", "When all is quiet, and after Stop, no goroutine MUST remain, and after Stop "+
+			Rule: core("X-LEAK", "When all is quiet, and after Stop, no goroutine may remain, and after Stop "+
 				"no armed timer."),
 			Unless: func(s *suite.Suite, _ *Traits) string { return suite.If(!s.Bubble, suite.OnlyInBubble) },
 			About:  suite.Looked,
@@ -152,7 +152,7 @@ func (x *exam) usual() bool {
 func (x *exam) leftBehind() *suite.Violation {
 	switch {
 	case len(x.Left) > 0:
-		return x.broken(x.End, "", "%d goroutines remained: %s", len(x.Left), x.Left[0])
+		return x.broken(x.End, "", "%s remained: %s", timeline.Count(len(x.Left), "goroutine"), x.Left[0])
 	case x.Armed && x.stops:
 		return x.broken(x.End, "nobody waits, and Stop has returned", "a timer is still armed")
 	}

@@ -142,10 +142,10 @@ func (x *exam) zeroRate() *suite.Violation {
 		deadline := d.At + d.D + x.traits.Latency
 		switch {
 		case granted && !x.traits.pays(d.N, left):
-			return x.broken(d.At, fmt.Sprintf("there were %d tokens at first, and none comes", there),
+			return x.broken(d.At, fmt.Sprintf("it began with %s, and none comes", timeline.Count(there, "token")),
 				"%s %d at %s was granted", d.Op, d.N, timeline.Duration(d.At))
 		case d.Op == conformance.OpAllow && !d.OK && x.traits.pays(d.N, left) && x.traits.ZeroRate == ZeroRateBurst:
-			return x.broken(d.At, fmt.Sprintf("%d tokens of the first ones were left", left),
+			return x.broken(d.At, fmt.Sprintf("of the first tokens %d were left", left),
 				"allow %d at %s was denied, want granted", d.N, timeline.Duration(d.At))
 		case d.Op == conformance.OpWait && d.D > 0 && x.End > deadline && (d.Ended.Seq == 0 || d.Ended.At > deadline):
 			return x.broken(deadline, "its deadline was at "+timeline.Duration(deadline),
@@ -199,7 +199,7 @@ func (x *exam) senselessBurst() *suite.Violation {
 		brought.Div(brought, big.NewInt(int64(cfg.Rate.Per)))
 		if brought.Add(brought, big.NewInt(1)).Cmp(big.NewInt(int64(granted))) < 0 {
 			return x.broken(d.At, fmt.Sprintf("the burst is %d", cfg.Burst),
-				"%d tokens were granted by %s", granted, timeline.Duration(d.At))
+				"%s had been granted by %s", timeline.Count(granted, "token"), timeline.Duration(d.At))
 		}
 	}
 	return nil

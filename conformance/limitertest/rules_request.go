@@ -17,7 +17,7 @@ import (
 func (c *contract) requestRules() []rule {
 	return []rule{
 		{
-			Rule:   core("RL-ENV", "In any window of length L at most rate*L + burst tokens MUST be granted."),
+			Rule:   core("RL-ENV", "In any window of length L no more than rate*L + burst tokens may be granted."),
 			Unless: c.uncounted,
 			Sees:   accepted,
 			Check:  (*exam).env,
@@ -135,8 +135,8 @@ func (x *exam) env() *suite.Violation {
 	if x.traits.NextPays {
 		most += float64(b.n)
 	}
-	return x.broken(b.at, fmt.Sprintf("in %s the rate %s brings %s tokens, on top of a burst of %d",
-		timeline.Duration(b.at-a.at), cfg.Rate, number(brought), cfg.Burst),
+	return x.broken(b.at, fmt.Sprintf("in %s the rate %s brings %s, on top of a burst of %d",
+		timeline.Duration(b.at-a.at), cfg.Rate, timeline.Count(number(brought), "token"), cfg.Burst),
 		"%d tokens were granted from %s to %s, want %s at the most",
 		sum, timeline.Duration(a.at), timeline.Duration(b.at), number(most))
 }
@@ -191,7 +191,8 @@ func (x *exam) decisions(f func(s step) *suite.Violation) *suite.Violation {
 
 // level describes what the bucket held.
 func (x *exam) level(s step) string {
-	held := fmt.Sprintf("the bucket held %s tokens at %s", x.view().tokens(s.level), timeline.Duration(s.At))
+	held := fmt.Sprintf("the bucket held %s at %s", timeline.Count(x.view().tokens(s.level), "token"),
+		timeline.Duration(s.At))
 	if x.traits.NextPays {
 		held += ", and NextPays is declared"
 	}
@@ -372,5 +373,5 @@ func (x *exam) fractions() *suite.Violation {
 	}
 	return x.broken(at, fmt.Sprintf("%d requests came in %s at a rate of %s",
 		len(x.Done), timeline.Duration(at-x.Schedule.Steps[0].At), x.Schedule.Config.Rate),
-		"%d tokens were granted by %s, want %d", got, timeline.Duration(at), want)
+		"%s had been granted by %s, want %d", timeline.Count(got, "token"), timeline.Duration(at), want)
 }

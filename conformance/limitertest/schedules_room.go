@@ -2,6 +2,7 @@ package limitertest
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
@@ -87,15 +88,21 @@ func twoBeforeOthersAct() []part {
 }
 
 // bothGivenUp lists schedules in which two claims are given up after a higher limit has brought tokens: what
-// there was no room for, with either of them, does not come back twice.
+// there was no room for, with either of them, does not come back twice. What was allowed meanwhile is more than
+// either of them took, or less.
 func bothGivenUp() []conformance.Schedule {
-	parts := times([]part{{text: "rate=10/1s burst=5"}},
-		addition{0, []string{"allow 5", "reserve 2", "reserve 2", "setlimit 100/1s"}},
+	base := []part{{text: "rate=10/1s burst=5"}}
+	most := times(base, addition{0, []string{"allow 5", "reserve 2", "reserve 2", "setlimit 100/1s"}},
 		addition{0, []string{"allow 5", "reserve 3", "reserve 1", "setlimit 100/1s"}})
-	parts = times(parts, addition{80, []string{"allow 4"}}, addition{80, []string{"allow 3"}},
+	most = times(most, addition{80, []string{"allow 4"}}, addition{80, []string{"allow 3"}},
 		addition{70, []string{"allow 3"}})
-	parts = times(parts, addition{0, []string{"cancel 1", "cancel 2"}}, addition{0, []string{"cancel 2", "cancel 1"}})
-	return parsed(times(parts, addition{0, []string{"reserve 1", "reserve 1"}}))
+	few := times(base, addition{0, []string{"allow 5", "reserve 3", "reserve 3", "setlimit 100/1s"}})
+	few = times(few, addition{100, []string{"allow 1"}})
+	fewer := times(base, addition{0, []string{"allow 5", "reserve 5", "reserve 3", "setlimit 100/1s"}})
+	fewer = times(fewer, addition{120, []string{"allow 1"}})
+	parts := times(slices.Concat(most, few, fewer),
+		addition{0, []string{"cancel 1", "cancel 2"}}, addition{0, []string{"cancel 2", "cancel 1"}})
+	return parsed(times(parts, addition{0, []string{"reserve 1", "reserve 1", "reserve 3", "reserve 1"}}))
 }
 
 // manyWaitBehind lists schedules in which several wait behind one that is given up, since a new burst.

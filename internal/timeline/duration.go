@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"fmt"
 	"strings"
 	"time"
 )
@@ -19,4 +20,12 @@ func Duration(d time.Duration) string {
 		s = strings.TrimSuffix(s, "0m")
 	}
 	return s
+}
+
+// Count says how many there are of what: "1 token", "0.5 tokens".
+func Count[N int | string](n N, what string) string {
+	if fmt.Sprint(n) != "1" {
+		what += "s"
+	}
+	return fmt.Sprint(n, " ", what)
 }

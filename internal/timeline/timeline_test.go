@@ -46,3 +46,13 @@ func TestTimeline_staysWithinItsWidthAndShowsTheMark(t *testing.T) {
 		}
 	}
 }
+
+func TestCount(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{Count(0, "token"), "0 tokens"}, {Count(1, "token"), "1 token"}, {Count("0.5", "token"), "0.5 tokens"},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %q, want %q", c.got, c.want)
+		}
+	}
+}

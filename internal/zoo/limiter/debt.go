@@ -291,7 +291,9 @@ func (c *debtClaim) cancelAt(t time.Time) {
 	}
 	for i, o := range l.held { // what two have lost together is given back once
 		if i < slices.Index(l.held, c) {
-			o.room = min(o.room, c.room)
+			if !l.is("what comes back of one leaves the room of the one before") {
+				o.room = min(o.room, c.room)
+			}
 		} else if o != c {
 			if !l.is("what comes back of one leaves the room of the next") {
 				o.room -= back

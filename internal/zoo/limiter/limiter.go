@@ -270,6 +270,7 @@ var debtMutants = []struct {
 	{"a cancel brings what there was no room for", "CN-UPPER", "given up after tokens came", lt.Explicit},
 	{"what two have lost together comes back twice", "RL-ENV", "both given up", lt.Explicit},
 	{"what comes back of one leaves the room of the next", "RL-ENV", "both given up", lt.Explicit},
+	{"what comes back of one leaves the room of the one before", "RL-ENV", "both given up", lt.Explicit},
 	{"what comes back of one leaves the room when others act", "RL-ENV", "given up before others act", lt.Explicit},
 	{"what comes back may be more than the bucket holds", "RL-ENV", "more than fits comes back", lt.Explicit},
 	{"a cancel forgets those who came after a change", "CN-ANY", "many wait behind", lt.Explicit},
