@@ -73,7 +73,7 @@ type player struct {
 	// second are the debouncers to which everything is done too, just before or just after, and of
 	// which nothing is recorded, by key; only if the stage asks for a second instance.
 	second map[int]*Funcs
-	ended  atomic.Bool // a callback has ended the input
+	ended  atomic.Bool // the input has ended, or is about to
 }
 
 // besides is added to the payloads of a second instance.
@@ -130,9 +130,10 @@ func (p *player) fired(key, v int, all []int) {
 		rec.Batch(i, all)
 	}
 	p.st.During(i, key, func(step conformance.Step) {
-		if step.Op == conformance.OpClose {
-			p.ended.Store(true)
+		if step.Op == conformance.OpCall && p.ended.Load() {
+			return // no event comes after the end of the input
 		}
+		p.ending(step)
 		rec.Do(step, true, func(done *conformance.Done) { p.impl.do(step, done) })
 	})
 	if all != nil {
@@ -140,8 +141,16 @@ func (p *player) fired(key, v int, all []int) {
 	}
 }
 
+// ending notes that a step ends the input, before it does.
+func (p *player) ending(s conformance.Step) {
+	if s.Op == conformance.OpClose {
+		p.ended.Store(true)
+	}
+}
+
 // do does a step.
 func (p *player) do(s conformance.Step) {
+	p.ending(s)
 	on, key := s, 0
 	if k := edge.Key(s); k != 0 && p.apart {
 		key, on = k, edge.WithKey(s, 0)

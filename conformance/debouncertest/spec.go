@@ -92,7 +92,7 @@ type Funcs struct {
 	// Stop ends the debouncer for good. A call after it does nothing.
 	Stop func()
 	// Close ends the input of a stream or batch. It may return before what it does is
-	// done. Nothing is called after it.
+	// done. No event comes after it, from a callback neither.
 	Close func()
 	// CallKey is Call for a debouncer that keeps a wait for each key. CancelKey and FlushKey
 	// are Cancel and Flush for one of them, which may be at rest or new.

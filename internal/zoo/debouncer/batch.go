@@ -30,7 +30,7 @@ func (d *batch) call(v int) {
 	d.mu.Lock()
 	if d.ended {
 		d.mu.Unlock()
-		return
+		panic("send on closed channel")
 	}
 	var before []int
 	if d.mutant == makesRoom && d.isFull() {
