@@ -142,6 +142,11 @@ func (e *explorer) full(few []conformance.Op) []suite.Family {
 	if e.Accepts(conformance.OpStop) {
 		out = append(out, suite.Family{Name: "full stop", Schedules: e.stops(cfg("2"))})
 	}
+	if e.Accepts(conformance.OpClose) && e.traits.CloseFlush != 0 {
+		out = append(out, suite.Family{Name: "full close", Schedules: suite.Ending(
+			suite.Enumerate(cfg("3"), onlyCalls, []time.Duration{1, wait + 1}, 3), conformance.OpClose,
+			[]time.Duration{0, wait / 2})})
+	}
 	if e.Accepts(conformance.OpPending) {
 		asking := append(slices.Clone(few), conformance.OpPending)
 		out = append(out, enumerated("full queries", cfg("2"), 4, asking, 1, wait+1))
