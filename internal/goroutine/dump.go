@@ -42,10 +42,21 @@ func (w Waiting) String() string {
 func Bubble() string {
 	var buf [128]byte
 	header, _, _ := strings.Cut(string(buf[:runtime.Stack(buf[:], false)]), "\n")
+	return tagOf(header)
+}
+
+// tagOf is the tag of a header, "" outside bubbles.
+func tagOf(header string) string {
 	if i := strings.Index(header, "synctest "); i >= 0 {
 		return header[i:]
 	}
 	return ""
+}
+
+// number is that of the goroutine of a header.
+func number(header string) (uint64, error) {
+	id, _, _ := strings.Cut(strings.TrimPrefix(header, "goroutine "), " ")
+	return strconv.ParseUint(id, 10, 64)
 }
 
 // BubbleUnder returns the tag of the newest bubble that goroutine id, or one that it
@@ -62,16 +73,11 @@ func BubbleUnder(id uint64, not map[string]bool) string {
 		_, by, _ := strings.Cut(stack, " in goroutine ")
 		by, _, _ = strings.Cut(by, "\n")
 		parent, err := strconv.ParseUint(by, 10, 64)
-		number, _, _ := strings.Cut(strings.TrimPrefix(header, "goroutine "), " ")
-		child, err2 := strconv.ParseUint(number, 10, 64)
+		child, err2 := number(header)
 		if err != nil || err2 != nil {
 			continue
 		}
-		m := made{id: child}
-		if i := strings.Index(header, "synctest "); i >= 0 {
-			m.tag = header[i:]
-		}
-		children[parent] = append(children[parent], m)
+		children[parent] = append(children[parent], made{child, tagOf(header)})
 	}
 	var newest made
 	var walk func(id uint64)
@@ -95,13 +101,11 @@ func Abandoned(not map[string]bool) string {
 	kept := map[string]bool{}
 	for _, g := range Stacks() {
 		header, stack, _ := strings.Cut(g, "\n")
-		i := strings.Index(header, "synctest ")
-		if i < 0 {
+		tag := tagOf(header)
+		id, err := number(header)
+		if tag == "" || err != nil {
 			continue
 		}
-		tag := header[i:]
-		number, _, _ := strings.Cut(strings.TrimPrefix(header, "goroutine "), " ")
-		id, _ := strconv.ParseUint(number, 10, 64)
 		newest[tag] = max(newest[tag], id)
 		kept[tag] = kept[tag] || not[tag] || keepsBubble(stack)
 	}
