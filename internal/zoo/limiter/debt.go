@@ -286,21 +286,26 @@ func (c *debtClaim) cancelAt(t time.Time) {
 		l.tokens = min(float64(max(0, l.burst)), l.tokens)
 	}
 	c.room -= back
+	l.share(c, back)
+}
+
+// share takes what c gives back off the room of the others: what two have lost together is given back once.
+func (l *debtBucket) share(c *debtClaim, back float64) {
 	if l.is("what two have lost together comes back twice") {
 		return
 	}
-	for i, o := range l.held { // what two have lost together is given back once
-		if i < slices.Index(l.held, c) {
-			if !l.is("what comes back of one leaves the room of the one before") {
-				o.room = min(o.room, c.room)
-			}
-		} else if o != c {
-			if !l.is("what comes back of one leaves the room of the next") {
-				o.room -= back
-			}
-			if !l.is("what comes back of one leaves the room when others act") {
-				o.ahead -= back
-			}
+	i := slices.Index(l.held, c)
+	for _, o := range l.held[:i] {
+		if !l.is("what comes back of one leaves the room of the one before") {
+			o.room = min(o.room, c.room)
+		}
+	}
+	for _, o := range l.held[i+1:] {
+		if !l.is("what comes back of one leaves the room of the next") {
+			o.room -= back
+		}
+		if !l.is("what comes back of one leaves the room when others act") {
+			o.ahead -= back
 		}
 	}
 }

@@ -91,8 +91,8 @@ func (l *instantBucket) cancel(c *instantClaim, t time.Time) {
 	}
 	c.gone = true
 	c.undone = true
-	n, room := c.n, c.room
-	for _, o := range l.held[slices.Index(l.held, c)+1:] {
+	n, room, i := c.n, c.room, slices.Index(l.held, c)
+	for _, o := range l.held[i+1:] {
 		if !o.gone {
 			n -= o.n
 		}
@@ -103,13 +103,12 @@ func (l *instantBucket) cancel(c *instantClaim, t time.Time) {
 	back := min(room, time.Duration(max(0, n))*l.period)
 	l.full = l.full.Add(-back)
 	c.room -= back
-	for i, o := range l.held { // what two have lost together is given back once
-		if i < slices.Index(l.held, c) {
-			o.room = min(o.room, c.room)
-		} else if o != c {
-			o.room -= back
-			o.ahead -= back
-		}
+	for _, o := range l.held[:i] { // what two have lost together is given back once
+		o.room = min(o.room, c.room)
+	}
+	for _, o := range l.held[i+1:] {
+		o.room -= back
+		o.ahead -= back
 	}
 }
 
