@@ -200,7 +200,8 @@ var notDrawn = []struct {
 	}},
 	{"requests of a remote limiter do not fail", []string{
 		"X-ERR remote: fails closed where it should fail open",
-		"X-ERR a remote SlidingLog: fails closed where it should fail open", "RL-ENV remote: is new when it can be reached again",
+		"X-ERR a remote SlidingLog: fails closed where it should fail open",
+		"RL-ENV remote: is new when it can be reached again",
 	}},
 	{"limits of windows are small", []string{"SC-APPROX SlidingCounter: the window before fades in tenths"}},
 	{"it takes a heavy request that is cancelled in the very race in which it gets its slots", []string{

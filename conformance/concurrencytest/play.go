@@ -20,6 +20,7 @@ type run struct {
 	out  *trace
 	byID map[int]int  // indices in out.requests
 	gone map[int]bool // whose contexts were done before they came
+	own  int          // the first request of the epilogue
 
 	atOnce []conformance.Step // without a pause, those under way
 
@@ -41,7 +42,7 @@ func (c *contract) Play(st *suite.Stage) {
 	if s.RacingSteps() > 0 && st.Fake() != nil {
 		st.Drive(newRacingTime(s.Config.Start(), st.Bubble))
 	}
-	r := &run{Stage: st, c: c, out: &trace{}, byID: map[int]int{}, gone: map[int]bool{}}
+	r := &run{Stage: st, c: c, out: &trace{}, byID: map[int]int{}, gone: map[int]bool{}, own: firstOwn(s.Steps)}
 	r.counts = st.Look && piles(s)
 	st.Rec.Locked(func(rec *suite.Recording) { rec.Detail = r.out })
 	if !st.Make(r.create) {
@@ -294,7 +295,7 @@ func (r *run) patient(s conformance.Step) bool {
 	ends := func(s conformance.Step) bool {
 		return s.Op == conformance.OpCancel || s.Op == conformance.OpResize || s.D > 0 || s.K > r.Config().Limit
 	}
-	return s.N%2 == 0 && s.N < firstOwn(r.Steps()) && !slices.ContainsFunc(r.Steps(), ends)
+	return s.N%2 == 0 && s.N < r.own && !slices.ContainsFunc(r.Steps(), ends)
 }
 
 // ask makes a request and records the answer. The panic of a handler that is told to panic
@@ -395,9 +396,8 @@ func (r *run) epilogue(at time.Duration) {
 	if r.c.traits.LocksAsleep {
 		more = 1 // no two can wait
 	}
-	own := firstOwn(r.Steps())
 	for i := range limit + more {
-		r.alone(conformance.Step{Op: conformance.OpAcquire, N: own + i, At: at})
+		r.alone(conformance.Step{Op: conformance.OpAcquire, N: r.own + i, At: at})
 	}
 	r.drain(at)
 }

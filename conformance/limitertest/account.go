@@ -416,15 +416,14 @@ func (a *account) level() string {
 		f, _ := new(big.Rat).SetFrac(n, a.one).Float64()
 		return number(f)
 	}
-	if a.noFloor {
-		return fmt.Sprintf("the bucket held at most %s at %s", timeline.Count(read(a.hi), "token"),
-			timeline.Duration(a.at))
+	held := timeline.Count(read(a.hi), "token")
+	switch {
+	case a.noFloor:
+		held = "at most " + held
+	case a.lo.Cmp(a.hi) != 0:
+		held = "between " + read(a.lo) + " and " + held
 	}
-	if a.lo.Cmp(a.hi) == 0 {
-		return fmt.Sprintf("the bucket held %s at %s", timeline.Count(read(a.lo), "token"), timeline.Duration(a.at))
-	}
-	return fmt.Sprintf("the bucket held between %s and %s at %s", read(a.lo), timeline.Count(read(a.hi), "token"),
-		timeline.Duration(a.at))
+	return fmt.Sprintf("the bucket held %s at %s", held, timeline.Duration(a.at))
 }
 
 func larger(a, b *big.Int) *big.Int {

@@ -91,17 +91,16 @@ func twoBeforeOthersAct() []part {
 // there was no room for, with either of them, does not come back twice. What was allowed meanwhile is more than
 // either of them took, or less.
 func bothGivenUp() []conformance.Schedule {
-	base := []part{{text: "rate=10/1s burst=5"}}
-	most := times(base, addition{0, []string{"allow 5", "reserve 2", "reserve 2", "setlimit 100/1s"}},
-		addition{0, []string{"allow 5", "reserve 3", "reserve 1", "setlimit 100/1s"}})
-	most = times(most, addition{80, []string{"allow 4"}}, addition{80, []string{"allow 3"}},
-		addition{70, []string{"allow 3"}})
-	few := times(base, addition{0, []string{"allow 5", "reserve 3", "reserve 3", "setlimit 100/1s"}})
-	few = times(few, addition{100, []string{"allow 1"}})
-	fewer := times(base, addition{0, []string{"allow 5", "reserve 5", "reserve 3", "setlimit 100/1s"}})
-	fewer = times(fewer, addition{120, []string{"allow 1"}})
-	parts := times(slices.Concat(most, few, fewer),
-		addition{0, []string{"cancel 1", "cancel 2"}}, addition{0, []string{"cancel 2", "cancel 1"}})
+	claims := func(one, two string) []part {
+		return times([]part{{text: "rate=10/1s burst=5"}},
+			addition{0, []string{"allow 5", one, two, "setlimit 100/1s"}})
+	}
+	parts := times(append(claims("reserve 2", "reserve 2"), claims("reserve 3", "reserve 1")...),
+		addition{80, []string{"allow 4"}}, addition{80, []string{"allow 3"}}, addition{70, []string{"allow 3"}})
+	parts = slices.Concat(parts,
+		times(claims("reserve 3", "reserve 3"), addition{100, []string{"allow 1"}}),
+		times(claims("reserve 5", "reserve 3"), addition{120, []string{"allow 1"}}))
+	parts = times(parts, addition{0, []string{"cancel 1", "cancel 2"}}, addition{0, []string{"cancel 2", "cancel 1"}})
 	return parsed(times(parts, addition{0, []string{"reserve 1", "reserve 1", "reserve 3", "reserve 1"}}))
 }
 
