@@ -73,8 +73,10 @@ func ordinary(j suite.Job) bool { return !special(j) }
 // back selects the runs in which the wall clock is set.
 var back = suite.Steps(conformance.OpWall)
 
-// several selects the runs of intervals that let several events pass.
-func several(j suite.Job) bool { return j.Schedule.Config.K > 1 && !back(j) }
+// several selects the runs of one throttle whose intervals let several events pass.
+func several(j suite.Job) bool {
+	return j.Schedule.Config.K > 1 && !back(j) && !edge.HasKeys(j.Schedule)
+}
 
 // orBack makes a rule also one about runs of a clock that is set back, of intervals that let one
 // event pass or of those that let several pass: what it says of emissions holds again after that.

@@ -10,7 +10,7 @@ import (
 )
 
 // beyondKeys are the rules about a single throttle that one for each key may break in the same way.
-var beyondKeys = append(slices.Clone(alone), "TH-RESET", "TH-BUSY")
+var beyondKeys = append(slices.Clone(alone), "TH-RESET", "TH-BUSY", "TH-RATE", "TH-MAXIMAL")
 
 // eachKey judges what each key, or each instance, did for itself. What a Stop does, or the end of a
 // stream, rules of their own judge.

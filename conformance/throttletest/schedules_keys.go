@@ -2,6 +2,7 @@ package throttletest
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -27,8 +28,13 @@ func (c *contract) keyed(s *suite.Suite, kinds []Edges) []suite.Family {
 	out := []suite.Family{{Name: suite.Instances, Schedules: short(base, c.built(), conformance.OpReset)}}
 	for _, e := range kinds {
 		if cfg := base.With("edges", e.String()); s.Accepts(opKeys) {
-			out = append(out, suite.Family{Name: suite.Keys,
-				Schedules: append(short(cfg, e, opResetKey), c.crowds(s, cfg)...)})
+			all := slices.Concat(short(cfg, e, opResetKey), c.crowds(s, cfg), edge.Swept(cfg, suite.Wait))
+			if e == Leading && c.spec.Traits.Windows != 0 {
+				for _, k := range []string{"2", "3"} {
+					all = append(all, edge.Swept(cfg.With("k", k), suite.Wait)...)
+				}
+			}
+			out = append(out, suite.Family{Name: suite.Keys, Schedules: all})
 		}
 		out = append(out, c.keyEnds(s, e)...)
 		out = append(out, c.atOnce(s, e)...)

@@ -107,3 +107,29 @@ func Flow(cfg conformance.Config, gap time.Duration, n int, others ...conformanc
 	}
 	return s
 }
+
+// sweepAges are after how long a sweep may take a key for old that goes by when it came.
+var sweepAges = []time.Duration{time.Second, time.Minute, 10 * time.Minute, time.Hour, 24 * time.Hour}
+
+// Swept are calls with a key, of which the last one is newer than those before; then comes another
+// key, at which an implementation may forget those that are at rest, and the first one comes back as often
+// as there is room in an interval. It is at rest by its newest call, not by its oldest one, nor by when it came.
+func Swept(cfg conformance.Config, wait time.Duration) []conformance.Schedule {
+	renewed := append([]time.Duration{0, 1, wait / 2, wait - 1, wait, wait + 1}, sweepAges...)
+	var out []conformance.Schedule
+	for _, newest := range renewed {
+		for _, other := range []time.Duration{0, 1, wait / 2, wait - 1, wait, wait + 1} {
+			for _, back := range []time.Duration{0, 1, wait / 2} {
+				steps := []conformance.Step{{K: 1}, {K: 1, At: newest}, {K: 2, At: newest + other}}
+				for range max(1, cfg.K) {
+					steps = append(steps, conformance.Step{K: 1, At: newest + other + back})
+				}
+				for i := range steps {
+					steps[i].Op, steps[i].N = conformance.OpCall, i+1
+				}
+				out = append(out, suite.Plan(cfg, steps...))
+			}
+		}
+	}
+	return out
+}

@@ -2,6 +2,7 @@ package throttle
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -39,6 +40,7 @@ type choosy struct {
 	closed  bool // its output
 
 	keys map[int]*choosy
+	came time.Time // when a key was first seen
 }
 
 // ways are what no trait is about.
@@ -307,9 +309,25 @@ func (d *choosy) of(key int) *choosy {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.keys[key] == nil {
+		d.sweep()
 		d.keys[key] = newChoosyThrottle(d.traits, d.ways, d.clock, d.cfg, d.emit)
+		d.keys[key].came = d.clock.Now()
 	}
 	return d.keys[key]
+}
+
+// sweep forgets keys that are not at rest, if that is its mistake.
+func (d *choosy) sweep() {
+	now := d.clock.Now()
+	maps.DeleteFunc(d.keys, func(_ int, k *choosy) bool {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		old := k.came
+		if d.is(sweepsOldest) && len(k.passed) > 0 {
+			old = k.passed[0]
+		}
+		return (d.is(sweepsOldest) || d.is(sweepsByAge)) && d.over(old, now)
+	})
 }
 
 // choosySpec has the operations that has names.

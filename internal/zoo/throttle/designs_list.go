@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/throttletest"
 	"github.com/jonboulle/clockwork"
 )
@@ -43,6 +44,8 @@ func designs(source throttletest.TimeSource) []design {
 	after.Boundary = throttletest.BoundaryWaits
 	start, end := leading, leading
 	start.Anchor, end.Anchor = throttletest.AnchorStart, throttletest.AnchorEnd
+	several := leading
+	several.Windows = throttletest.WindowsSliding
 	rounded := leading
 	rounded.Boundary = throttletest.BoundaryRounded
 	woken := on(throttletest.LeadingAndTrailing)
@@ -117,6 +120,9 @@ func designs(source throttletest.TimeSource) []design {
 				d := &observed{clock: clock, cfg: cfg, emit: emit}
 				return throttletest.Funcs{Call: d.call}
 			})},
+		{"several for each key", func() throttletest.Spec {
+			return choosySpec(source, several, ways{}, map[conformance.Op]bool{callKeys: true})
+		}},
 		{"a state machine, twice",
 			spec(twice, func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
 				d := &timed{clock: clock, cfg: cfg, emit: emit, mutant: "emits a single event twice"}

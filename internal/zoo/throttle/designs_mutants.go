@@ -22,6 +22,8 @@ const (
 	resetForgets  = "a reset forgets where the clock was"
 	waitsInVain   = "a timer that a clock set back has made early is the last one"
 	cancelsOne    = "a context that ends leaves what waits for a key"
+	sweepsOldest  = "keys are swept by the oldest of several"
+	sweepsByAge   = "keys are swept by when they came"
 	closedTooSoon = "the output is closed before what waits has come"
 )
 
@@ -49,6 +51,8 @@ func choosyMutants() []zoo.Mutant {
 		mutant(resetForgets, "X-BACK", leading, conformance.OpReset),
 		mutant(waitsInVain, "X-BACK", stands),
 		mutant(cancelsOne, "TH-CTX", trailing, conformance.OpCancel, callKeys),
+		mutant(sweepsOldest, "TH-KEY", several, callKeys),
+		mutant(sweepsByAge, "TH-KEY", leading, callKeys),
 		mutant(closedTooSoon, "TH-CLOSE", late, conformance.OpClose),
 	}
 }
