@@ -103,6 +103,7 @@ func (e *explorer) infinite() {
 			steps("allow 1", "allow 7", "reserve 2", "wait 2", "setlimit 10/1s", "cancel 1")), gaps, 3),
 		e.drained("setlimit inf,setlimit 10/1s,reserve 3,allow 3,cancel 1", gaps, 3))...)
 	e.add("after an infinite rate", forNothing()...)
+	e.add("given up after an infinite rate", owedBefore()...)
 	e.add("after an infinite rate", suite.ParseAll(
 		"rate=10/1s burst=3 | allow 3 @0 | setlimit inf @0 | reserve 3 @0 | setlimit 10/1s @0 | "+
 			"allow 3 @0 | cancel 1 @0 | allow 3 @0",
@@ -120,6 +121,23 @@ func forNothing() []conformance.Schedule {
 		take += " | " + take
 		texts = append(texts, "rate=inf burst=3 | "+take+" | setlimit 10/1s @0"+three,
 			"rate=10/1s burst=3 | setlimit inf @0 | "+take+" | setlimit 10/1s @0"+three)
+	}
+	return suite.ParseAll(texts...)
+}
+
+// owedBefore gives up what was reserved or waited for before an infinite rate, after it. Whether that rate
+// has paid for it shows in the first answer; the cancel takes nothing of what is there.
+func owedBefore() []conformance.Schedule {
+	var texts []string
+	for n := 1; n <= 3; n++ {
+		for _, first := range []string{"", " | allow 1 @1ms", " | allow 3 @1ms", " | tokens @1ms"} {
+			for _, then := range []string{"allow 1 @1ms", "tokens @1ms", "allow 1 @150ms", "allow 3 @350ms"} {
+				for _, lasts := range []string{"0", "1ms"} {
+					texts = append(texts, fmt.Sprintf("rate=10/1s burst=3 | allow 3 @0 | reserve %d @0 | "+
+						"setlimit inf @0 | setlimit 10/1s @%s%s | cancel 1 @1ms | %s", n, lasts, first, then))
+				}
+			}
+		}
 	}
 	return suite.ParseAll(texts...)
 }

@@ -34,6 +34,7 @@ type debtBucket struct {
 
 	cancels int
 	changes int  // how many limits and bursts have been set
+	endless bool // a rate was infinite, and is no more
 	rewinds bool // whoever brings the bucket up to an instant may take it back
 }
 
@@ -68,6 +69,7 @@ func newDebtBucket(clock clockwork.Clock, cfg lt.Config, mutant string) *debtBuc
 func (l *debtBucket) is(mutant string) bool { return l.mutant == mutant }
 
 func (l *debtBucket) limit(r lt.Rate) {
+	l.endless = l.endless || l.inf
 	l.inf, l.rate = r == lt.Inf, r.PerSecond()
 	if l.inf && l.is("an infinite rate is a high one") {
 		l.inf, l.rate = false, 1e6
@@ -277,6 +279,10 @@ func (c *debtClaim) cancelAt(t time.Time) {
 		back *= 2
 	case "a cancel takes the tokens again":
 		back = -float64(c.n)
+	case "a cancel after an infinite rate takes the tokens again":
+		if l.endless {
+			back = -float64(c.n)
+		}
 	case "a cancel refunds a token at most":
 		back = min(1, back)
 	case "a cancel refunds whole tokens only":

@@ -239,6 +239,8 @@ var debtMutants = []struct {
 	{"an infinite rate is a high one", "RL-INF", "infinite", lt.Explicit},
 	{"a wait never gets more than the burst", "RL-INF", "infinite", lt.Injected},
 	{"what was free is refunded", "RL-INFOUT", "after an infinite rate", lt.Explicit},
+	{"a cancel after an infinite rate takes the tokens again", "CN-LOWER", "given up after an infinite rate",
+		lt.Explicit},
 	{"a rate of 0 is no limit", "RL-LIM0", "no rate", lt.Explicit},
 	{"a long delay overflows", "RL-TINY", "tiny rates", lt.Explicit},
 	{"a wait for what is there is refused at a tiny rate", "X-CFG", "tiny rates", lt.Injected},
