@@ -110,6 +110,7 @@ func (c *contract) claimFamilies(s *suite.Suite) []suite.Family {
 		"rate=10/1s burst=1 | cancel 1 @0 | wait 1 @0 | allow 1 @0",
 		"rate=10/1s burst=3 | cancel 1 @0 | wait 3 @0 | allow 3 @50ms"), 40)...)
 	e.add("given up out of turn", append(outOfTurn("reserve"), outOfTurn("wait")...)...)
+	e.add("several are next", severalNext()...)
 	e.changes(c.spec.Traits.ZeroRate)
 	e.unusual()
 	if c.spec.Traits.Inf == InfGrants {
@@ -170,6 +171,21 @@ func (e *explorer) waitsAlone() {
 			Schedules: suite.ParseAll("rate=inf burst=3 | wait 1 @0 | wait 7 @0 | wait 1 @100ms")})
 	}
 	e.families = append(e.families, suite.Family{Name: "waits", Schedules: e.c.allFitted(all)})
+}
+
+// severalNext lets several wait behind one who waits for most of the burst. When that one gives up, or no longer
+// fits, there is enough for more than one of them.
+func severalNext() []conformance.Schedule {
+	var texts []string
+	for _, gone := range []string{"cancel 1", "setburst 2"} {
+		for _, at := range []string{"150ms", "200ms", "250ms"} {
+			texts = append(texts, fmt.Sprintf(
+				"rate=10/1s burst=3 | allow 3 @0 | wait 3 @0 | wait 1 @0 | wait 1 @0 | %s @%s", gone, at))
+		}
+		texts = append(texts, "rate=10/1s burst=5 | allow 5 @0 | wait 5 @0 | wait 1 @0 | wait 2 @0 | wait 1 @0 | "+
+			gone+" @450ms")
+	}
+	return suite.ParseAll(texts...)
 }
 
 // backAgain asks, and does something else a second or more earlier, in turn: a time that is paid

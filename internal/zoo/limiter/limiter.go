@@ -192,6 +192,7 @@ var queueMutants = []struct{ name, rule, family string }{
 	{"who gives up leaves the next asleep", "W-NOLOST", "waits"},
 	{"a new limit leaves the timer", "W-WAKE", "limits and waits"},
 	{"who gives up leaves the timer", "W-WAKE", "deadlines"},
+	{"who gives up lets one go", "W-CANCEL", "several are next"},
 	{"who waits for more than a lower burst stays first", "W-NOLOST", "bursts and waits"},
 	{"who waits for one more than a lower burst stays first", "W-NOLOST", "bursts and waits"},
 	{"a clock that is set back far overflows", "X-BACK", "cancelled before"},

@@ -106,6 +106,21 @@ func (l *queueBucket) serve() {
 	}
 }
 
+// serveOne gives to the first of those who wait what is there, and comes back when the next one's
+// tokens would have come to an empty bucket.
+func (l *queueBucket) serveOne() {
+	rest := l.queue[min(1, len(l.queue)):]
+	l.queue = l.queue[:min(1, len(l.queue))]
+	l.serve()
+	if l.queue = append(l.queue, rest...); len(l.queue) == len(rest) && len(rest) > 0 {
+		l.wakeup = l.clock.AfterFunc(time.Duration(l.units(rest[0].n)/int64(l.rate.Events)), func() {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.serve()
+		})
+	}
+}
+
 func (l *queueBucket) allow(n int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -155,6 +170,8 @@ func (l *queueBucket) waitN(ctx context.Context, n int) error {
 	case "who gives up leaves the next asleep":
 		l.wakeup.Stop()
 	case "who gives up leaves the timer":
+	case "who gives up lets one go":
+		l.serveOne()
 	default:
 		l.serve()
 	}
