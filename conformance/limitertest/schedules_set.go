@@ -104,6 +104,7 @@ func (e *explorer) infinite() {
 		e.drained("setlimit inf,setlimit 10/1s,reserve 3,allow 3,cancel 1", gaps, 3))...)
 	e.add("after an infinite rate", forNothing()...)
 	e.add("given up after an infinite rate", owedBefore()...)
+	e.add("after an infinite rate", freeBefore()...)
 	e.add("after an infinite rate", suite.ParseAll(
 		"rate=10/1s burst=3 | allow 3 @0 | setlimit inf @0 | reserve 3 @0 | setlimit 10/1s @0 | "+
 			"allow 3 @0 | cancel 1 @0 | allow 3 @0",
@@ -136,6 +137,21 @@ func owedBefore() []conformance.Schedule {
 					texts = append(texts, fmt.Sprintf("rate=10/1s burst=3 | allow 3 @0 | reserve %d @0 | "+
 						"setlimit inf @0 | setlimit 10/1s @%s%s | cancel 1 @1ms | %s", n, lasts, first, then))
 				}
+			}
+		}
+	}
+	return suite.ParseAll(texts...)
+}
+
+// freeBefore gives up what was reserved under an infinite rate after it, when the bucket is empty: it was
+// for nothing, and brings nothing.
+func freeBefore() []conformance.Schedule {
+	var texts []string
+	for n := 1; n <= 2; n++ {
+		for _, start := range []string{"rate=inf burst=2", "rate=10/1s burst=2 | allow 2 @0 | setlimit inf @0"} {
+			for _, at := range []string{"0", "1ms"} {
+				texts = append(texts, strings.ReplaceAll(fmt.Sprintf("%s | reserve %d @0 | setlimit 10/1s @AT | "+
+					"allow 2 @AT | allow 1 @AT | allow 1 @AT | cancel 1 @AT | allow 1 @AT", start, n), "AT", at))
 			}
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // it, and those about requests that must change nothing.
 
 func (x *exam) retry() *suite.Violation {
-	return x.answers(func(s step) *suite.Violation {
+	return cmp.Or(x.retryKept(), x.answers(func(s step) *suite.Violation {
 		if s.OK || s.fits || s.Op != conformance.OpAllow {
 			return nil
 		}
@@ -26,7 +26,31 @@ func (x *exam) retry() *suite.Violation {
 		because := fmt.Sprintf("%d fit at %s, if nothing else is granted", s.N, timeline.Duration(s.At+want))
 		return x.broken(s.At, because, "allow %d at %s was denied with RetryAfter %s, want %s",
 			s.N, timeline.Duration(s.At), timeline.Duration(got), x.wanted(want))
-	})
+	}))
+}
+
+// retryKept finds a request that came when the answer to the one before it had said, and was denied again. No
+// rounding excuses that: RetryAfter is rounded up.
+func (x *exam) retryKept() *suite.Violation {
+	if !x.traits.exact() || !x.inOrder() || !x.ordinary() {
+		return nil
+	}
+	var said conformance.Done // the newest answer that is still to be kept
+	for _, d := range x.Done {
+		switch {
+		case d.Op != conformance.OpAllow || d.N < 1 || d.N > x.full():
+			continue
+		case d.OK || d.Answer.Err != nil || d.Answer.RetryAfter < 0:
+			said = conformance.Done{}
+			continue
+		case said.N == d.N && d.At-said.At >= said.Answer.RetryAfter:
+			because := fmt.Sprintf("the answer at %s had said: after %s",
+				timeline.Duration(said.At), timeline.Duration(said.Answer.RetryAfter))
+			return x.broken(d.At, because, "allow %d at %s was denied, want granted", d.N, timeline.Duration(d.At))
+		}
+		said = d
+	}
+	return nil
 }
 
 func (x *exam) remain() *suite.Violation {

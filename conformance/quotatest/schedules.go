@@ -154,6 +154,24 @@ func (e *explored) otherWindows() []conformance.Schedule {
 		}
 		out = append(out, suite.Sequences(each, e.one, []time.Duration{0, w / 2, w - 1, w, w + 1, 5 * w / 2}, 4)...)
 	}
+	if e.kind == GCRA {
+		out = append(out, e.thirds()...)
+	}
+	return out
+}
+
+// thirds are intervals of GCRA that are no whole number of nanoseconds: a little before they are over, and where
+// a limiter may say that they are.
+func (e *explored) thirds() []conformance.Schedule {
+	var out []conformance.Schedule
+	for _, rate := range []string{"3/1s", "7/1s", "30000/1s"} {
+		for _, burst := range []string{"1", "2"} {
+			each := suite.Configured("rate", rate, "burst", burst)
+			w := each.Rate.Interval()
+			gaps := []time.Duration{0, w / 2, w - 100, w, w + 1}
+			out = append(out, suite.Sequences(each, e.one, gaps, 4)...)
+		}
+	}
 	return out
 }
 

@@ -76,7 +76,22 @@ func full(kind Kind, cfg conformance.Config) int {
 }
 
 // grain is how exact the limiter is.
-func (x *exam) grain() time.Duration { return x.traits.grain(x.Schedule.Config) }
+func (x *exam) grain() time.Duration { return x.grainOf(x.traits) }
+
+// grainOf is how exact the limiter is with these traits: an interval of GCRA that is no whole number of
+// nanoseconds may be cut, once for each event.
+func (x *exam) grainOf(tr *Traits) time.Duration {
+	grain := tr.grain(x.Schedule.Config)
+	if x.kind != GCRA || x.Schedule.Config.Rate.Exact() {
+		return grain
+	}
+	for _, s := range x.Schedule.Steps {
+		if s.Op == conformance.OpAllow && s.N <= x.full() {
+			grain += time.Duration(max(0, s.N))
+		}
+	}
+	return grain
+}
 
 // full is the most that can be granted at once.
 func (x *exam) full() int { return full(x.kind, x.Schedule.Config) }
@@ -175,7 +190,7 @@ func (x *exam) origins(tr *Traits) []origin {
 // compare follows the trace with a model of the traits tr. The model counts what was
 // really granted, so that each decision is judged on its own.
 func (x *exam) compare(tr *Traits, first origin) *view {
-	v, grain := &view{bad: -1}, tr.grain(x.Schedule.Config)
+	v, grain := &view{bad: -1}, x.grainOf(tr)
 	m := newModel(x.kind, x.Schedule.Config, tr, first)
 	all := newModel(x.kind, x.Schedule.Config, tr, first) // counts requests whose answers were errors too
 	ambiguous := time.Duration(math.MinInt64)             // until then

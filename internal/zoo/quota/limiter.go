@@ -39,6 +39,9 @@ func (l *limiter) interval() time.Duration {
 	if l.is("the interval is cut to whole milliseconds") {
 		t = t.Truncate(time.Millisecond)
 	}
+	if l.is("the interval is cut to whole microseconds") {
+		t = max(1, t.Truncate(time.Microsecond))
+	}
 	return t
 }
 
@@ -276,7 +279,8 @@ func (l *limiter) answer(t time.Time, n int, ok bool) qt.Answer {
 		a.ResetAfter = debt
 		a.RetryAfter = debt + time.Duration(n-l.cfg.Burst)*l.interval()
 	}
-	if l.is("retry is a nanosecond short") {
+	if l.is("retry is a nanosecond short") ||
+		l.is("retry is cut to whole nanoseconds") && l.cfg.Window%time.Duration(l.cfg.Limit) != 0 {
 		a.RetryAfter--
 	}
 	if l.is("reset is one event late") {

@@ -45,6 +45,8 @@ func Mutants() []zoo.Mutant {
 		{"the last one is denied", qt.FixedWindow, "FW-HIT"},
 		{"a nanosecond early", qt.GCRA, "GC-EQUIV"},
 		{"the interval is cut to whole milliseconds", qt.GCRA, "GC-EQUIV"},
+		{"the interval is cut to whole microseconds", qt.GCRA, "GC-EQUIV"},
+		{"retry is cut to whole nanoseconds", qt.GCRA, "GC-RETRY"},
 		{"half a billionth of an event is none", qt.GCRA, "GC-EQUIV"},
 		{"one too many", qt.GCRA, "GC-BURST"},
 		{"the last one is denied", qt.GCRA, "GC-BURST"},
