@@ -138,6 +138,10 @@ func (x *exam) waitErrors() *suite.Violation {
 		if want == nil || errors.Is(d.Err, want) || early && x.traits.WaitErrors != WaitErrorsDeadline {
 			continue
 		}
+		if d.D > 0 && d.Ended.At == d.At+d.D && x.traits.DeadlineCheck == DeadlineFailFast &&
+			x.traits.WaitErrors != WaitErrorsDeadline {
+			continue // another was faster: its tokens come too late, and its context may not have ended yet
+		}
 		because := "its context was cancelled"
 		switch {
 		case early:

@@ -98,6 +98,44 @@ func pollingSpec(source lt.TimeSource) lt.Spec {
 	})
 }
 
+// hastySpec is that of retrySpec whose waits fail as soon as their tokens come after their deadline, with an error
+// of their own: also at that very instant, if another was faster.
+func hastySpec(source lt.TimeSource) lt.Spec {
+	spec := retrySpec(source)
+	spec.Name = "zoo: bucket that is tried again while there is time"
+	spec.Traits.DeadlineCheck, spec.Traits.WaitErrors = lt.DeadlineFailFast, lt.WaitErrorsContext
+	spec.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
+		l := newBucket(cfg, "")
+		wait := func(ctx context.Context, n int) error {
+			for {
+				now := env.Clock.Now()
+				switch {
+				case ctx.Err() != nil:
+					return ctx.Err()
+				case n > cfg.Burst:
+					return errTooMany
+				case l.allow(now, n):
+					return nil
+				}
+				missing := math.Ceil((float64(n)-l.tokensAt(now))/l.rate*1e9 - 1e-3)
+				d := time.Duration(min(missing, 1e18))
+				if by, ok := ctx.Deadline(); ok && d > by.Sub(now) {
+					return errTooLate
+				}
+				timer := env.Clock.NewTimer(d)
+				select {
+				case <-timer.Chan():
+				case <-ctx.Done():
+					timer.Stop()
+					return ctx.Err()
+				}
+			}
+		}
+		return lt.Funcs{AllowN: func(n int) bool { return l.allow(env.Clock.Now(), n) }, WaitN: wait}
+	}
+	return spec
+}
+
 func retrying(name string, source lt.TimeSource, sleep func(l *bucket, now time.Time, n int) time.Duration) lt.Spec {
 	return lt.Spec{
 		Name: name,

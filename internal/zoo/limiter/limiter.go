@@ -82,7 +82,7 @@ func Designs() []zoo.Design {
 		tickerSpec("", lt.PackageTime),
 		debtSpec("", lt.PackageTime), debtSpec("", lt.Explicit),
 		queueSpec("", lt.PackageTime), instantSpec(lt.Injected),
-		retrySpec(lt.Injected), retrySpec(lt.PackageTime),
+		retrySpec(lt.Injected), retrySpec(lt.PackageTime), hastySpec(lt.PackageTime), hastySpec(lt.Injected),
 		asleepSpec("", lt.Injected), asleepSpec("", lt.PackageTime),
 		float32Spec("", lt.Explicit), float32Spec("", lt.Injected),
 		millisecondSpec("", lt.PackageTime), millisecondSpec("", lt.Explicit),
