@@ -147,7 +147,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			"and begin an interval of full length."), Leading), resets),
 			conformance.OpReset),
 		c.flushes(law(extended, "TH-FLUSH", "Flush MUST emit what is pending at once and once, "+
-			"and nothing if nothing is. Events after it MUST be emitted within an interval, "+
+			"and nothing if nothing is. What it emits MUST open an interval, leave the one that runs, or end it, "+
+			"as declared; undeclared, any of these. Events after it MUST be emitted within an interval, "+
 			"and after a flush of nothing no sooner than without it, and on the leading edge no later.")),
 		{
 			Rule: conformance.Rule{

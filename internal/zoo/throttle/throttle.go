@@ -60,6 +60,7 @@ var timedMistakes = []mistake{
 	{"flush emits what is not pending", "TH-FLUSH"},
 	{"a flush stops the timer and leaves the interval running", "TH-FLUSH"},
 	{"a flush of nothing ends the interval", "TH-FLUSH"},
+	{"a flush that emits ends the interval", "TH-FLUSH"},
 	{"stop lets the pending event come", "TH-STOP"},
 	{"stop leaves what waits for a key", "TH-STOP"},
 	{"the end of the input leaves what waits for a key", "TH-CLOSE"},

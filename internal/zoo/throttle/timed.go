@@ -354,7 +354,7 @@ func (d *timed) flush() {
 		d.timer.Stop()
 		d.dead, d.armed = d.gen, false
 	}
-	if d.is("a flush of nothing ends the interval") && !ok {
+	if d.is("a flush of nothing ends the interval") && !ok || d.is("a flush that emits ends the interval") && ok {
 		d.used = false
 	}
 	d.mu.Unlock()
@@ -486,6 +486,7 @@ func timedSpec(mutant string, source throttletest.TimeSource, edges ...throttlet
 			Anchor:      throttletest.AnchorStart,
 			ClockBack:   back,
 			PanicPolicy: throttletest.PanicPropagates,
+			AfterFlush:  throttletest.FlushKeepsInterval,
 		},
 	}
 }
