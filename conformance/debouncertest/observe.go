@@ -343,9 +343,15 @@ func (o observer) reentrancy() int {
 	}
 	for _, op := range o.Supported(conformance.OpCall, conformance.OpCancel, conformance.OpFlush,
 		conformance.OpPending, conformance.OpStop, conformance.OpClose) {
-		seen := o.TryText(cfg+" inside="+string(op)+" | call 1 @0", conformance.OrderSettled)
-		if len(seen) == 0 || edge.Reentered(seen[0]) != nil {
-			return int(ReentrancyForbidden)
+		texts := []string{cfg + " inside=" + string(op) + " | call 1 @0"}
+		if slices.Contains(o.traits.Edges, LeadingAndTrailing) {
+			texts = append(texts, "wait=100ms edges=both inside="+string(op)+" insiderun=2 | call 1 @0 | call 2 @1ns")
+		}
+		for _, text := range texts {
+			seen := o.TryText(text, conformance.OrderSettled)
+			if len(seen) == 0 || edge.Reentered(seen[0]) != nil {
+				return int(ReentrancyForbidden)
+			}
 		}
 	}
 	return 0

@@ -207,7 +207,11 @@ func (o observer) reentrancy() int {
 		var seen []string
 		for _, op := range o.Supported(conformance.OpCall, conformance.OpReset, conformance.OpStop) {
 			if op != conformance.OpReset || e == Leading {
-				seen = append(seen, cfg.With("inside", string(op)).String()+" | call 1 @0")
+				inside := cfg.With("inside", string(op))
+				seen = append(seen, inside.String()+" | call 1 @0")
+				if e == LeadingAndTrailing {
+					seen = append(seen, inside.With("insiderun", "2").String()+" | call 1 @0 | call 2 @1ns")
+				}
 			}
 		}
 		if o.Bubble {

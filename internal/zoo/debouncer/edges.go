@@ -239,6 +239,11 @@ func (d *anyEdge) arm(now time.Time) {
 		if d.is("instances share a payload") {
 			v = int(d.newest.Load())
 		}
+		if d.is("with both edges the trailing one fires under the lock") && d.cfg.Edges == db.LeadingAndTrailing {
+			defer d.mu.Unlock()
+			d.fire(v)
+			return
+		}
 		d.mu.Unlock()
 		d.fire(v)
 	})
@@ -406,6 +411,7 @@ var edgeMutants = []mistake{
 	{"stop leaves to the timer what is due", "DB-STOP"},
 	{"the bound is 32 bits of microseconds", "DB-MAXNE"},
 	{"nobody stops the timer of the bound", "X-LEAK"},
+	{"with both edges the trailing one fires under the lock", "X-REENT"},
 	{"instances share a payload", "X-ISO"},
 	{"the end drops what is due", "DB-CLOSE"},
 }

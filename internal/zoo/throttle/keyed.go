@@ -1,6 +1,10 @@
 package throttle
 
-import "time"
+import (
+	"time"
+
+	"github.com/escapement-go/escapement/conformance/throttletest"
+)
 
 // keys returns what finds the throttle of a key, beside d, which has none.
 func (d *timed) keys() (of func(key int) *timed) {
@@ -35,4 +39,13 @@ func (d *timed) keys() (of func(key int) *timed) {
 		known[key] = &timed{clock: d.clock, cfg: d.cfg, emit: d.emit, mutant: d.mutant}
 		return known[key]
 	}
+}
+
+// letGo unlocks it before a trailing emission, and returns what does so if it has not.
+func (d *timed) letGo() (after func()) {
+	if d.is(lockedTrailing) && d.cfg.Edges == throttletest.LeadingAndTrailing {
+		return d.mu.Unlock
+	}
+	d.mu.Unlock()
+	return func() {}
 }

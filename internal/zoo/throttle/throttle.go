@@ -12,6 +12,9 @@ import (
 // mistake is a mutant's name, and the rule that must catch it.
 type mistake struct{ name, rule string }
 
+// lockedTrailing is a mistake that shows when the second callback calls the throttle.
+const lockedTrailing = "with both edges the trailing one emits under the lock"
+
 // timedMistakes are those of the throttle with every edge.
 var timedMistakes = []mistake{
 	{"the first event only starts the interval", "TH-FIRST"},
@@ -81,6 +84,7 @@ var timedMistakes = []mistake{
 	{"a clock that is set back while nothing waits freezes it", "TH-CLOCKBACK"},
 	{"after a hundred years nothing passes", "TH-LEADNEXT"},
 	{"a flush emits under the lock", "X-REENT"},
+	{lockedTrailing, "X-REENT"},
 	{"an interval of 0 lasts until a timer ends it", "TH-ZERO"},
 	{"a flush of nothing begins the interval anew", "TH-FLUSH"},
 	{"counts emissions in a byte", "TH-RATE"},

@@ -322,8 +322,9 @@ func (d *timed) arm(in time.Duration) {
 			d.arm(d.cfg.Interval)
 		}
 		v := d.value
-		d.mu.Unlock()
+		after := d.letGo()
 		d.emit(v)
+		after()
 		if d.is("a trailing interval counts from the end of its callback") {
 			d.mu.Lock()
 			if d.until = d.clock.Now().Add(d.cfg.Interval); !d.stopped {
