@@ -345,7 +345,8 @@ var whateverEdges = []string{"X-CLOCK1", "X-REENT", "X-CALLS", "X-LEAK", "X-RACE
 // nameless is why keys cannot be judged.
 const nameless = "declared: NoPayload, so nobody can tell for which key a callback runs"
 
-// unbidden is the rule of what is emitted though nothing has come. It judges every run.
+// unbidden is the rule of what is emitted though nothing has come. It judges every run, unless what is
+// wrong is that a key emits for another.
 func unbidden(r suite.Rule[Traits, *exam]) suite.Rule[Traits, *exam] {
 	ordinarily := r.Check
 	r.About = nil
@@ -355,7 +356,11 @@ func unbidden(r suite.Rule[Traits, *exam]) suite.Rule[Traits, *exam] {
 				return v
 			}
 		}
-		return x.fromNothing()
+		v := x.fromNothing()
+		if v != nil && edge.HasKeys(x.Schedule) && x.eachKey() != nil {
+			return nil
+		}
+		return v
 	}
 	return r
 }

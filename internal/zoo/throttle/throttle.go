@@ -55,6 +55,7 @@ var timedMistakes = []mistake{
 	{"remembers the newest hundred keys", "TH-KEY"},
 	{"keys are swept by the wall clock", "TH-KEY"},
 	{"a reset with a key is one of another too", "TH-KEY"},
+	{keysShareWaiting, "TH-KEY"},
 	{"instances share an interval", "X-ISO"},
 	{"an interval ends on package time too", "X-CLOCK1"},
 	{"a panic leaves it busy", "X-PANIC"},
