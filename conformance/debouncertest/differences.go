@@ -66,7 +66,7 @@ func (x *exam) edgeRule(want []edge.Fire, i int, got *conformance.Fire) string {
 		switch {
 		case d.Op == conformance.OpClose:
 			return "DB-CLOSE"
-		case d.Op == conformance.OpStop && d.Began.At <= at:
+		case d.Op == conformance.OpStop && d.Began.At <= at && (got == nil || d.Began.Seq < got.Began.Seq):
 			return "DB-STOP"
 		}
 	}

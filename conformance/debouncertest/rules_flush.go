@@ -154,23 +154,31 @@ func (x *exam) flushNothing() *suite.Violation {
 // flushRule is the rule about Flush that a difference at the i-th fire breaks, where an edge or a
 // bound is configured; "" if a flush does not explain it.
 func (x *exam) flushRule(want []edge.Fire, i int, got *conformance.Fire) string {
-	if edge.Missing(want, i, got) {
-		return suite.If(want[i].Kind == edge.Flushed || x.leadsAfterFlush(want, &want[i]), "DB-FLUSH")
-	}
-	at, newest := got.Began.At, conformance.OpIdle // what came last before it, at its instant
-	for _, d := range x.Done {
-		if d.Began.At == at && d.Began.Seq < got.Began.Seq && d.Op != conformance.OpPending {
-			newest = d.Op
-		}
-	}
+	missing, by := edge.Missing(want, i, got), x.newestBefore(got)
 	switch {
-	case newest == conformance.OpFlush:
-		again := i > 0 && want[i-1].Kind != edge.Leading && want[i-1].At == at
-		return map[bool]string{true: "DB-FLUSH", false: "DB-FLUSH0"}[again]
-	case newest == conformance.OpCall && x.traits.AfterFlush == FlushKeepsBurst && x.soonAfterFlush(want, i, at):
+	case missing && (want[i].Kind == edge.Flushed || x.leadsAfterFlush(want, &want[i])):
+		return "DB-FLUSH"
+	case got == nil || missing && got.Began.At > want[i].At:
+		return ""
+	case by.Op == conformance.OpFlush && i > 0 && x.Fires[i-1].Began.Seq > by.Began.Seq:
+		return "DB-FLUSH" // it fires once more
+	case by.Op == conformance.OpFlush:
+		return "DB-FLUSH0"
+	case by.Op == conformance.OpCall && x.traits.AfterFlush == FlushKeepsBurst && !missing &&
+		x.soonAfterFlush(want, i, got.Began.At):
 		return "DB-FLUSH"
 	}
 	return ""
+}
+
+// newestBefore is what was done last before a fire, at its instant.
+func (x *exam) newestBefore(f *conformance.Fire) (newest conformance.Done) {
+	for _, d := range x.Done {
+		if f != nil && d.Began.At == f.Began.At && d.Began.Seq < f.Began.Seq && d.Op != conformance.OpPending {
+			newest = d
+		}
+	}
+	return newest
 }
 
 // soonAfterFlush reports whether the last fire before the i-th is that of a flush, and an instant
