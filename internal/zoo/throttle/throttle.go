@@ -122,6 +122,9 @@ func Mutants() []zoo.Mutant {
 			Only: ended(m),
 		})
 	}
+	sends := mistake{"a send does not look at the context", "TH-CTX"}
+	all = append(all, zoo.Mutant{Name: sends.name + ", and its reader must not bring events", Rule: sends.rule,
+		Spec: forbidding(streamSpec(sends.name, throttletest.Injected)), Only: ended(sends)})
 	for _, m := range timedMistakes {
 		all = append(all, zoo.Mutant{
 			Name: m.name, Rule: m.rule, Spec: timedSpec(m.name, throttletest.Injected),
@@ -193,6 +196,12 @@ func ended(m mistake) func(family string) bool {
 		end = "reader gone"
 	}
 	return func(family string) bool { return strings.HasPrefix(family, end) }
+}
+
+// forbidding declares that the callback must not call the throttle.
+func forbidding(spec throttletest.Spec) throttletest.Spec {
+	spec.Traits.Reentrancy = throttletest.ReentrancyForbidden
+	return spec
 }
 
 // Designs are correct throttles of many makes, on each clock that they can take.
