@@ -33,9 +33,11 @@ type Config struct {
 	// of them, the first ones; the others take no time then.
 	Busy     time.Duration
 	BusyRuns int
-	// Inside is an operation that the first callback does before it returns; if callbacks take
-	// time, it is one that each of them does at its end, unless it is an event.
-	Inside Op
+	// Inside is an operation that the first callback does before it returns, or with InsideRun
+	// the one of that number, counted from 1; if callbacks take time, it is one that each of them
+	// does at its end, unless it is an event.
+	Inside    Op
+	InsideRun int
 	// Panics is the number of the callback that panics, counted from 1.
 	Panics int
 	// Epoch is the instant at which the schedule starts; zero means 2040-01-01
@@ -79,6 +81,7 @@ var configKeys = []configKey{
 		c.Inside = Op(s)
 		return nil
 	}},
+	intKey("insiderun", func(c *Config) *int { return &c.InsideRun }),
 	intKey("panics", func(c *Config) *int { return &c.Panics }),
 	{"epoch", (*Config).formatEpoch, (*Config).parseEpoch},
 }

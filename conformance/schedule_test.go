@@ -9,7 +9,7 @@ import (
 // One schedule of each contract, in canonical form.
 var schedules = []string{
 	"wait=100ms | call 1 @0 | call 2 @99.999999ms | cancel @150ms | idle 1s",
-	"wait=100ms maxwait=1s edges=both busy=30ms busyruns=1 inside=stop | call 1 @0 | flush @0 | stop @1ns~",
+	"wait=100ms maxwait=1s edges=both busy=30ms busyruns=1 inside=stop insiderun=2 | call 1 @0 | flush @0 | stop @1ns~",
 	"interval=1s edges=leading | call 1 @0 | fault 2 @1ms | reset @2ms | close @3ms",
 	"rate=10/1s burst=5 epoch=0001-01-01T00:00:00Z | allow 5 @10s | allow 1 @-1s | " +
 		"reserve 2 @10s | cancel 1 @11s | wait 1 500ms @12s | wait 1 @12s",

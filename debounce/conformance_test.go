@@ -51,6 +51,7 @@ var edges = []debouncertest.Edges{debouncertest.Trailing, debouncertest.Leading,
 func traits() debouncertest.Traits {
 	return debouncertest.Traits{
 		Edges:         edges,
+		AfterFlush:    debouncertest.FlushEndsBurst,
 		Payload:       debouncertest.LastPayload,
 		Tie:           debouncertest.ResetFirst,
 		StaleFire:     debouncertest.StaleForbidden,

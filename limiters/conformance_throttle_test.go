@@ -76,6 +76,7 @@ func throttleFuncSpec(source throttletest.TimeSource) throttletest.Spec {
 			BothSingle:  throttletest.BothOnce,
 			Payload:     throttletest.LastPayload,
 			Anchor:      throttletest.AnchorStart,
+			AfterFlush:  throttletest.FlushOpensInterval,
 			ClockBack:   throttletest.BackBounded,
 			PanicPolicy: throttletest.PanicPropagates,
 		},

@@ -148,6 +148,10 @@ func (o observer) optional() []suite.Choice {
 			Set:     func(v int) { t.MaxWait = MaxWait(v) },
 		},
 		{
+			Name: "AfterFlush", Declared: int(t.AfterFlush), Values: []string{"FlushEndsBurst", "FlushKeepsBurst"},
+			Observe: o.afterFlush, Set: func(v int) { t.AfterFlush = AfterFlush(v) },
+		},
+		{
 			Name: "Full", Declared: int(t.Full), Values: []string{"FullFires", "FullMakesRoom"},
 			Observe: o.full, Set: func(v int) { t.Full = Full(v) },
 		},

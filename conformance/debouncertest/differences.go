@@ -66,15 +66,18 @@ func (x *exam) edgeRule(want []edge.Fire, i int, got *conformance.Fire) string {
 		switch {
 		case d.Op == conformance.OpClose:
 			return "DB-CLOSE"
-		case d.Op == conformance.OpStop && d.Began.At <= at:
+		case d.Op == conformance.OpStop && d.Began.At <= at && (got == nil || d.Began.Seq < got.Began.Seq):
 			return "DB-STOP"
 		}
 	}
+	flushed := x.flushRule(want, i, got)
 	switch missing := edge.Missing(want, i, got); {
-	case x.Schedule.Config.Has("k"):
-		return "DB-FULL"
 	case x.Schedule.Config.Edges == NoEdges:
 		return "DB-NONE"
+	case flushed != "":
+		return flushed
+	case x.Schedule.Config.Has("k"):
+		return "DB-FULL"
 	case x.Schedule.Config.Has("maxwait") && missing:
 		return missingInBound(&want[i], got)
 	case x.Schedule.Config.Has("maxwait"):
@@ -126,12 +129,15 @@ func (x *exam) unwanted(want []edge.Fire, i int, at time.Duration) string {
 }
 
 // edgeBecause says why w must fire.
-func (x *exam) edgeBecause(_ []edge.Fire, w *edge.Fire, _ time.Duration) string {
+func (x *exam) edgeBecause(want []edge.Fire, w *edge.Fire, _ time.Duration) string {
 	if w == nil {
 		return ""
 	}
 	cfg := x.Schedule.Config
 	why := x.decidedBecause(w, w.At-w.Behind)
+	if x.leadsAfterFlush(want, w) {
+		why += ": the flush before it has fired, and FlushEndsBurst is declared"
+	}
 	if w.Behind > 0 {
 		why += text("; the callback before it ends at %s", w.At)
 	}

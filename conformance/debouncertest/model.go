@@ -210,14 +210,7 @@ func (m *state) do(d *conformance.Done) {
 	case conformance.OpClose:
 		m.close(now)
 	case conformance.OpFlush:
-		waited := m.waits
-		if waited {
-			m.flushedBehind()
-			m.fire(now, edge.Flushed)
-		}
-		if waited || m.bounded { // a flush of nothing may end the timer of a bound, and no more
-			m.cut = now
-		}
+		m.flush(now)
 	}
 }
 
@@ -315,6 +308,20 @@ func (m *state) cancel(now time.Duration) {
 		m.Doubt(now + 1)
 	}
 	m.over = !m.traits.AfterCancel.usable()
+}
+
+// flush fires what waits.
+func (m *state) flush(now time.Duration) {
+	waited := m.waits
+	if waited {
+		m.flushedBehind()
+		m.fire(now, edge.Flushed)
+		m.open = m.open && m.traits.AfterFlush != FlushEndsBurst
+	}
+	if waited && m.traits.AfterFlush != FlushKeepsBurst ||
+		m.bounded { // a flush of nothing may end the timer of a bound, and no more
+		m.cut = now
+	}
 }
 
 // stop ends the debouncer.

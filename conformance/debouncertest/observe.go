@@ -298,6 +298,25 @@ func (o observer) maxWait() int {
 	return 0
 }
 
+// afterFlush brings an event soon after a flush that has fired.
+func (o observer) afterFlush() int {
+	if !o.Accepts(conformance.OpFlush) || !slices.Contains(o.traits.Edges, LeadingAndTrailing) {
+		return 0
+	}
+	rec := o.settled("wait=100ms edges=both | call 1 @0 | call 2 @10ms | flush @20ms | call 3 @30ms")
+	switch at := func(ms time.Duration) bool {
+		return rec != nil && slices.ContainsFunc(rec.Fires, func(f conformance.Fire) bool {
+			return f.Began.At == ms*time.Millisecond
+		})
+	}; {
+	case !at(20):
+		return 0
+	case at(30):
+		return int(FlushEndsBurst)
+	}
+	return int(FlushKeepsBurst)
+}
+
 // full lets a third event come where a burst may hold two.
 func (o observer) full() int {
 	if o.noTrailing() {
@@ -324,9 +343,15 @@ func (o observer) reentrancy() int {
 	}
 	for _, op := range o.Supported(conformance.OpCall, conformance.OpCancel, conformance.OpFlush,
 		conformance.OpPending, conformance.OpStop, conformance.OpClose) {
-		seen := o.TryText(cfg+" inside="+string(op)+" | call 1 @0", conformance.OrderSettled)
-		if len(seen) == 0 || edge.Reentered(seen[0]) != nil {
-			return int(ReentrancyForbidden)
+		texts := []string{cfg + " inside=" + string(op) + " | call 1 @0"}
+		if slices.Contains(o.traits.Edges, LeadingAndTrailing) {
+			texts = append(texts, "wait=100ms edges=both inside="+string(op)+" insiderun=2 | call 1 @0 | call 2 @1ns")
+		}
+		for _, text := range texts {
+			seen := o.TryText(text, conformance.OrderSettled)
+			if len(seen) == 0 || edge.Reentered(seen[0]) != nil {
+				return int(ReentrancyForbidden)
+			}
 		}
 	}
 	return 0

@@ -6,13 +6,13 @@ package debouncertest
 
 // Lodash are the traits of a debouncer that decides as lodash's does, by the times of the
 // last call and of the last fire: every edge, a bound that counts from the fire before, a
-// burst of one event that fires once, and a cancel that forgets all. Callbacks run on timers.
+// burst of one event that fires once and goes on after a flush, and a cancel that forgets all. Callbacks run on timers.
 func Lodash() Traits {
 	tr := BepDebounce()
 	tr.Edges = []Edges{Trailing, Leading, LeadingAndTrailing}
 	tr.Tie, tr.StaleFire = ResetFirst, StaleForbidden
 	tr.CancelBarrier, tr.AfterCancel = NoBarrier, CancelReusable
-	tr.BothSingle, tr.MaxWait = BothOnce, MaxWaitFromFire
+	tr.BothSingle, tr.MaxWait, tr.AfterFlush = BothOnce, MaxWaitFromFire, FlushKeepsBurst
 	return tr
 }
 

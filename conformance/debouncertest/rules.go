@@ -80,9 +80,15 @@ func (x *exam) particular() bool {
 	cfg := x.Schedule.Config
 	overlaps := cfg.Busy > 0 && x.traits.Overlap == 0 && slices.Contains(x.traits.Edges, Trailing)
 	together := cfg.Busy > 0 && cfg.Inside != "" // callbacks that run at the same time call it
-	return overlaps || together || slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool {
+	return overlaps || together || x.mayWait() || slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool {
 		return s.Op == conformance.OpClose || s.Op == conformance.OpWall || edge.Key(s) != 0
 	})
+}
+
+// mayWait reports whether calls may have to wait for a callback that runs, so that nobody can tell when
+// they count.
+func (x *exam) mayWait() bool {
+	return x.Schedule.Config.Busy > 0 && x.traits.Reentrancy == ReentrancyForbidden
 }
 
 // ofTrailing selects the runs that the rules of the trailing edge judge.

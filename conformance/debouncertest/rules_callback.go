@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
@@ -16,7 +17,7 @@ func overlapRule() rule {
 			return suite.If(tr.Overlap == Parallel, "declared: Parallel")
 		},
 		About: func(j suite.Job) bool { return j.Schedule.Config.Busy > 0 },
-		Sees:  (*exam).ofAnyEdge,
+		Sees:  func(x *exam) bool { return x.ofAnyEdge() || x.mayWait() && !edge.HasKeys(x.Schedule) },
 		Check: (*exam).overlap,
 	}
 }

@@ -14,20 +14,21 @@ import (
 func flushRules() []rule {
 	return []rule{
 		{
-			Rule:   core("DB-FLUSH", "Flush MUST fire a pending event at once and exactly once."),
+			Rule: core("DB-FLUSH", "Flush MUST fire a pending event at once and exactly once. "+
+				"The next event MUST begin a burst, or go on with it, as declared; undeclared, it may do either."),
 			Ops:    []conformance.Op{conformance.OpFlush},
-			Absent: noTrailing,
+			Absent: without(Trailing, LeadingAndTrailing),
 			About:  suite.Has(conformance.OpFlush),
-			Sees:   (*exam).ofTrailing,
+			Sees:   (*exam).ofAnyEdge,
 			Check:  (*exam).flush,
 		},
 		{
-			Rule:   core("DB-FLUSH0", "Flush without a pending event MUST NOT fire."),
-			Ops:    []conformance.Op{conformance.OpFlush},
-			Absent: noTrailing,
-			About:  suite.Has(conformance.OpFlush),
-			Sees:   (*exam).ofTrailing,
-			Check:  (*exam).flushNothing,
+			Rule: core("DB-FLUSH0", "Flush without a pending event MUST NOT fire, "+
+				"nor fire again what the leading edge has fired."),
+			Ops:   []conformance.Op{conformance.OpFlush},
+			About: suite.Has(conformance.OpFlush),
+			Sees:  (*exam).ofAnyEdge,
+			Check: (*exam).flushNothing,
 		},
 		{
 			Rule: core("DB-PEND", "Pending MUST be true exactly while an event has neither fired nor been discarded, "+
@@ -74,6 +75,9 @@ func (x *exam) silent(seq int) bool {
 }
 
 func (x *exam) flush() *suite.Violation {
+	if x.configured() {
+		return x.difference().Breaks("DB-FLUSH")
+	}
 	if !x.judgeable() {
 		return nil
 	}
@@ -122,6 +126,13 @@ func (x *exam) lostByFlush(k *conformance.Done) *suite.Violation {
 }
 
 func (x *exam) flushNothing() *suite.Violation {
+	if x.configured() {
+		v := x.difference().Breaks("DB-FLUSH0")
+		if v != nil {
+			v.Because = text("nothing was pending for the flush at %s", v.At)
+		}
+		return v
+	}
 	if !x.judgeable() {
 		return nil
 	}
@@ -138,6 +149,48 @@ func (x *exam) flushNothing() *suite.Violation {
 		return x.told(f.Began.At, "nothing was pending", "flush at %s fired, want nothing", k.Began.At)
 	}
 	return nil
+}
+
+// flushRule is the rule about Flush that a difference at the i-th fire breaks, where an edge or a
+// bound is configured; "" if a flush does not explain it.
+func (x *exam) flushRule(want []edge.Fire, i int, got *conformance.Fire) string {
+	missing, by := edge.Missing(want, i, got), x.newestBefore(got)
+	switch {
+	case missing && (want[i].Kind == edge.Flushed || x.leadsAfterFlush(want, &want[i])):
+		return "DB-FLUSH"
+	case got == nil || missing && got.Began.At > want[i].At:
+		return ""
+	case by.Op == conformance.OpFlush && i > 0 && x.Fires[i-1].Began.Seq > by.Began.Seq:
+		return "DB-FLUSH" // it fires once more
+	case by.Op == conformance.OpFlush:
+		return "DB-FLUSH0"
+	case by.Op == conformance.OpCall && x.traits.AfterFlush == FlushKeepsBurst && !missing &&
+		x.soonAfterFlush(want, i, got.Began.At):
+		return "DB-FLUSH"
+	}
+	return ""
+}
+
+// newestBefore is what was done last before a fire, at its instant.
+func (x *exam) newestBefore(f *conformance.Fire) (newest conformance.Done) {
+	for _, d := range x.Done {
+		if f != nil && d.Began.At == f.Began.At && d.Began.Seq < f.Began.Seq && d.Op != conformance.OpPending {
+			newest = d
+		}
+	}
+	return newest
+}
+
+// soonAfterFlush reports whether the last fire before the i-th is that of a flush, and an instant
+// less than the wait after it.
+func (x *exam) soonAfterFlush(want []edge.Fire, i int, at time.Duration) bool {
+	return i > 0 && want[i-1].Kind == edge.Flushed && at-want[i-1].At < x.Schedule.Config.Wait
+}
+
+// leadsAfterFlush reports whether w leads because a flush has ended the burst, as is declared.
+func (x *exam) leadsAfterFlush(want []edge.Fire, w *edge.Fire) bool {
+	return w.Kind == edge.Leading && x.traits.AfterFlush == FlushEndsBurst &&
+		x.soonAfterFlush(want, slices.Index(want, *w), w.At)
 }
 
 func (x *exam) pending() *suite.Violation {

@@ -108,8 +108,28 @@ func (e *explorer) callbacks(base conformance.Config) []suite.Family {
 		out = append(out, skipped(e.slow(),
 			enumerated("busy "+timeline.Duration(busy), cfg, 3, e.ops, gaps...)))
 	}
+	out = append(out, e.overlapping(base)...)
 	behind := suite.Family{Name: "behind a callback", Schedules: e.behind(base.With("busy", "250ms"))}
 	return append(out, skipped(e.slow(), behind))
+}
+
+// overlapping are events with which callbacks could run at the same time, for debouncers whose callback
+// must not call them: their methods may have to wait for it.
+func (e *explorer) overlapping(base conformance.Config) []suite.Family {
+	if e.traits.Reentrancy != ReentrancyForbidden || e.traits.Overlap != Serial && e.traits.Overlap != SerialReceiver {
+		return nil
+	}
+	var out []suite.Family
+	for _, ed := range e.traits.Edges {
+		cfg, name := base.With("busy", "250ms"), "overlapping"
+		if ed != Trailing {
+			cfg, name = cfg.With("edges", ed.String()), name+" "+ed.String()
+		}
+		all := suite.Enumerate(cfg, onlyCalls, []time.Duration{1, wait + 20*time.Millisecond}, 3)
+		out = append(out, skipped(edge.SlowAfterTrial(e.Suite, e.traits.Reentrancy, all),
+			suite.Family{Name: name, Schedules: all}))
+	}
+	return out
 }
 
 // headsBehind begin the schedules of steps that come while a callback runs, from 100ms to 350ms:

@@ -243,7 +243,22 @@ func (e *explorer) configured(name string, cfg conformance.Config, few []conform
 		if e.Accepts(op) {
 			cfg := cfg.With("inside", string(op))
 			out = append(out, enumerated(name+" inside "+string(op), cfg, 4, onlyCalls, 1, wait*7/10, 2*wait))
+			if cfg.Edges == LeadingAndTrailing {
+				out = append(out, suite.Family{Name: name + " then inside " + string(op),
+					Schedules: e.insideTrailing(cfg.With("insiderun", "2"))})
+			}
 		}
+	}
+	return out
+}
+
+// insideTrailing are schedules with both edges, whose first callback is that of the leading one. The
+// second does the operation.
+func (e *explorer) insideTrailing(cfg conformance.Config) []conformance.Schedule {
+	out := suite.Enumerate(cfg, onlyCalls, []time.Duration{1, wait + 1}, 3)
+	for _, op := range e.Supported(conformance.OpFlush, conformance.OpStop) {
+		out = append(out, suite.Ending(suite.Enumerate(cfg, onlyCalls, []time.Duration{1}, 2), op,
+			[]time.Duration{wait / 2})...)
 	}
 	return out
 }

@@ -44,6 +44,9 @@ type Traits struct {
 	// The following are only declared by implementations that they are about. Without them
 	// the rules that they put in force are skipped.
 
+	// AfterFlush says whether the burst goes on after a flush that has fired, so that the next
+	// event need not lead. Only with LeadingAndTrailing.
+	AfterFlush AfterFlush
 	// Full says what becomes of a burst that holds as many events as it may, on the trailing
 	// edge: batches are often bounded so.
 	Full Full
@@ -144,6 +147,15 @@ const (
 
 // usable reports whether a new event fires after Cancel.
 func (a AfterCancel) usable() bool { return a == CancelReusable || a == CancelKeepsBurst }
+
+// AfterFlush says whether a burst goes on after a flush that has fired.
+type AfterFlush int
+
+// The choices.
+const (
+	FlushEndsBurst  AfterFlush = iota + 1 // a new event starts a new burst
+	FlushKeepsBurst                       // the burst lasts until the wait has passed since its newest event
+)
 
 // StopPending says what Stop does with a pending event.
 type StopPending int

@@ -43,6 +43,9 @@ func (c *contract) callbacks(s *suite.Suite, e Edges) []suite.Family {
 			within = append(within, suite.Ending(numbered(cfg, calls, []time.Duration{1}, 2), conformance.OpFlush,
 				[]time.Duration{suite.Wait / 2})...)
 		}
+		if e == LeadingAndTrailing { // the first callback is that of the leading edge
+			within = append(within, c.insideTrailing(s, cfg.With("insiderun", "2"))...)
+		}
 		out = append(out, suite.Family{Name: "inside " + string(op) + " " + e.String(), Schedules: within})
 	}
 	if e&Leading != 0 && forbidden == "" && c.spec.Traits.Anchor == AnchorStart {
@@ -51,6 +54,16 @@ func (c *contract) callbacks(s *suite.Suite, e Edges) []suite.Family {
 			Schedules: numbered(zero, calls, []time.Duration{1}, 2)})
 	}
 	return append(out, c.slow(s, e, cmp.Or(edge.Slow(s, c.Traits().Reentrancy), forbidden))...)
+}
+
+// insideTrailing are schedules with both edges whose second callback does the operation.
+func (c *contract) insideTrailing(s *suite.Suite, cfg conformance.Config) []conformance.Schedule {
+	out := numbered(cfg, calls, []time.Duration{1, suite.Wait + 1}, 3)
+	for _, op := range s.Supported(conformance.OpFlush, conformance.OpStop) {
+		out = append(out, suite.Ending(numbered(cfg, calls, []time.Duration{1}, 2), op,
+			[]time.Duration{suite.Wait / 2})...)
+	}
+	return out
 }
 
 // slow are the schedules whose callbacks take time, all of them or the first alone, for less or

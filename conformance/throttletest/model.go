@@ -98,10 +98,7 @@ func (m *model) step(s conformance.Step) (over bool) {
 	case conformance.OpReset:
 		m.running = false
 	case conformance.OpFlush:
-		if m.pending {
-			m.want(s.At, m.value, edge.Flushed, m.size)
-		}
-		m.pending, m.flushed = false, true
+		m.flush(s)
 	case conformance.OpFault:
 		m.want(s.At, s.N, edge.Fault, 0)
 	case conformance.OpCancel:
@@ -113,6 +110,23 @@ func (m *model) step(s conformance.Step) (over bool) {
 		m.call(s)
 	}
 	return false
+}
+
+// flush emits what is pending. What that does to the interval is certain only where it is declared
+// and nothing races with it, and what a flush of nothing does never is.
+func (m *model) flush(s conformance.Step) {
+	after := m.x.traits.AfterFlush
+	if m.flushed = m.flushed || !m.pending || after == 0 || m.x.Schedule.RacingSteps() > 0; !m.pending {
+		return
+	}
+	m.want(s.At, m.value, edge.Flushed, m.size)
+	m.pending, m.size = false, 0
+	switch after {
+	case FlushOpensInterval:
+		m.running, m.until = m.opens, s.At+m.interval
+	case FlushEndsInterval:
+		m.running = false
+	}
 }
 
 // zero is a step where the interval is 0: every event passes.

@@ -108,6 +108,23 @@ func (o observer) payload() int {
 	return int(NoPayload)
 }
 
+// afterFlush brings an event soon after a flush that has emitted another. Nobody can tell a throttle of
+// the trailing edge alone whose emissions open nothing from one whose flush ends the interval.
+func (o observer) afterFlush() int {
+	e := o.on(LeadingAndTrailing, Trailing)
+	if e == 0 || !o.Accepts(conformance.OpFlush) {
+		return 0
+	}
+	rec := o.tried("interval=100ms edges=%s | call 1 @0 | call 2 @1ms | flush @50ms | call 3 @60ms", e)
+	if rec == nil || len(rec.Fires) < 2 || rec.Fires[len(rec.Fires)-2].Began.At != suite.Wait/2 {
+		return 0
+	}
+	return map[time.Duration]int{
+		suite.Wait * 3 / 2: int(FlushOpensInterval), suite.Wait: int(FlushKeepsInterval),
+		suite.Wait * 6 / 10: int(FlushEndsInterval),
+	}[rec.Fires[len(rec.Fires)-1].Began.At]
+}
+
 // windows lets two events pass in an interval: the third comes when the first is an interval
 // old, which empties one that began with it.
 func (o observer) windows() int {
@@ -190,7 +207,11 @@ func (o observer) reentrancy() int {
 		var seen []string
 		for _, op := range o.Supported(conformance.OpCall, conformance.OpReset, conformance.OpStop) {
 			if op != conformance.OpReset || e == Leading {
-				seen = append(seen, cfg.With("inside", string(op)).String()+" | call 1 @0")
+				inside := cfg.With("inside", string(op))
+				seen = append(seen, inside.String()+" | call 1 @0")
+				if e == LeadingAndTrailing {
+					seen = append(seen, inside.With("insiderun", "2").String()+" | call 1 @0 | call 2 @1ns")
+				}
 			}
 		}
 		if o.Bubble {

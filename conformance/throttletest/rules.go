@@ -147,7 +147,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			"and begin an interval of full length."), Leading), resets),
 			conformance.OpReset),
 		c.flushes(law(extended, "TH-FLUSH", "Flush MUST emit what is pending at once and once, "+
-			"and nothing if nothing is. Events after it MUST be emitted within an interval, "+
+			"and nothing if nothing is. What it emits MUST open an interval, leave the one that runs, or end it, "+
+			"as declared; undeclared, any of these. Events after it MUST be emitted within an interval, "+
 			"and after a flush of nothing no sooner than without it, and on the leading edge no later.")),
 		{
 			Rule: conformance.Rule{
@@ -344,7 +345,8 @@ var whateverEdges = []string{"X-CLOCK1", "X-REENT", "X-CALLS", "X-LEAK", "X-RACE
 // nameless is why keys cannot be judged.
 const nameless = "declared: NoPayload, so nobody can tell for which key a callback runs"
 
-// unbidden is the rule of what is emitted though nothing has come. It judges every run.
+// unbidden is the rule of what is emitted though nothing has come. It judges every run, unless what is
+// wrong is that a key emits for another.
 func unbidden(r suite.Rule[Traits, *exam]) suite.Rule[Traits, *exam] {
 	ordinarily := r.Check
 	r.About = nil
@@ -354,7 +356,11 @@ func unbidden(r suite.Rule[Traits, *exam]) suite.Rule[Traits, *exam] {
 				return v
 			}
 		}
-		return x.fromNothing()
+		v := x.fromNothing()
+		if v != nil && edge.HasKeys(x.Schedule) && x.eachKey() != nil {
+			return nil
+		}
+		return v
 	}
 	return r
 }

@@ -18,6 +18,10 @@ func (c *contract) keyed(s *suite.Suite, kinds []Edges) []suite.Family {
 		if e == Leading && s.Accepts(reset) {
 			out = append(out, edge.Keyed(withResets(cfg))...)
 		}
+		if e == LeadingAndTrailing { // an event of each key leads, and another one waits
+			four := numbered(cfg, calls, []time.Duration{0}, 4)
+			out = append(out, edge.Keyed(four[len(four)-1:])...)
+		}
 		out = append(out, edge.ManyKeys(cfg, suite.Wait/2, 2*suite.Wait))
 		if e != NoEdges && c.noSlow(s) == "" {
 			gaps := []time.Duration{0, suite.Wait / 2, suite.Wait + 10}

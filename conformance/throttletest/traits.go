@@ -28,6 +28,9 @@ type Traits struct {
 	// The following are only declared by implementations that they are about. Without them
 	// the rules that they put in force are skipped.
 
+	// AfterFlush says what becomes of the interval when a flush has emitted something. Only
+	// with the trailing edge.
+	AfterFlush AfterFlush
 	// Windows says which periods hold no more than Config.K events. Only with the leading
 	// edge.
 	Windows Windows
@@ -87,6 +90,16 @@ const (
 	BoundaryWaits                       // it still belongs to the interval
 	BoundaryEither                      // either
 	BoundaryRounded                     // either, and so is an event a nanosecond before or after it: time is rounded
+)
+
+// AfterFlush says what becomes of the interval when a flush has emitted something.
+type AfterFlush int
+
+// The choices.
+const (
+	FlushOpensInterval AfterFlush = iota + 1 // what it emits opens an interval, as every emission does
+	FlushKeepsInterval                       // the interval that runs goes on, and ends when it would have ended
+	FlushEndsInterval                        // the interval is over
 )
 
 // Windows says which periods hold no more than K emissions.
@@ -176,6 +189,11 @@ func (o observer) needed() []suite.Choice {
 func (o observer) optional() []suite.Choice {
 	tr := o.traits
 	return []suite.Choice{
+		{
+			Name: "AfterFlush", Declared: int(tr.AfterFlush),
+			Values:  []string{"FlushOpensInterval", "FlushKeepsInterval", "FlushEndsInterval"},
+			Observe: o.afterFlush, Set: func(v int) { tr.AfterFlush = AfterFlush(v) },
+		},
 		{
 			Name: "Windows", Declared: int(tr.Windows), Values: []string{"WindowsFromFirst", "WindowsSliding"},
 			Observe: o.windows, Set: func(v int) { tr.Windows = Windows(v) },

@@ -38,6 +38,9 @@ func madeWith(c conformance.Config) string {
 				value, timeline.Duration(c.Busy))
 		case "inside":
 			parts = append(parts, "a first callback that calls "+value)
+		case "insiderun":
+			parts[len(parts)-1] = fmt.Sprintf("a callback that calls %s when it runs for the %s time",
+				c.Inside, ordinal(value))
 		case "panics":
 			parts = append(parts, "a callback that panics when it runs for the "+ordinal(value)+" time")
 		case "epoch":

@@ -16,6 +16,17 @@ func Slow(s *suite.Suite, declared conformance.Reentrancy) string {
 	return ""
 }
 
+// SlowAfterTrial is Slow for schedules whose calls wait for a running callback or do not: where
+// callbacks must not call the implementation, they are tried. One whose methods wait for the callback on a
+// channel can be driven, and one in which they do so for a lock cannot.
+func SlowAfterTrial(s *suite.Suite, declared conformance.Reentrancy, schedules []conformance.Schedule) string {
+	why := Slow(s, declared)
+	if s.Bubble && declared == conformance.ReentrancyForbidden && s.Progresses(schedules) {
+		return ""
+	}
+	return why
+}
+
 // NoReentry is why callbacks must not call the implementation, nor take time, for which methods
 // may have to wait; "" if they may.
 func NoReentry(s *suite.Suite, declared conformance.Reentrancy) string {

@@ -16,24 +16,26 @@ type finding struct {
 	left    map[string]int        // schedules that concern it and were left out, by reason
 	// unfinished says that schedules which concern it were not reached.
 	unfinished bool
-	// maybe are the findings that count only if they are frequent, by schedule.
-	maybe map[string]*frequency
+	// maybe are the findings that count only if they are frequent, by schedule and family: one
+	// that several families have runs so many times in each.
+	maybe map[sampled]*frequency
 }
 
+type sampled struct{ schedule, family string }
+
 type frequency struct {
-	hits   int
-	first  *Violation
-	family string
+	hits  int
+	first *Violation
 }
 
 // chance counts a finding that counts only if it is frequent.
 func (f *finding) chance(v *Violation, j Job) {
-	key := j.Schedule.String()
+	key := sampled{j.Schedule.String(), j.Family}
 	if f.maybe == nil {
-		f.maybe = map[string]*frequency{}
+		f.maybe = map[sampled]*frequency{}
 	}
 	if f.maybe[key] == nil {
-		f.maybe[key] = &frequency{first: v, family: j.Family}
+		f.maybe[key] = &frequency{first: v}
 	}
 	f.maybe[key].hits++
 }
@@ -57,10 +59,10 @@ func (f *finding) keep(v *Violation, family string) {
 
 // settleChances turns frequent findings into violations.
 func (f *finding) settleChances() {
-	for _, m := range f.maybe {
+	for key, m := range f.maybe {
 		if float64(m.hits) >= convincing*Samples {
 			m.first.Headline += fmt.Sprintf(" (in %d of %d runs)", m.hits, Samples)
-			f.keep(m.first, m.family)
+			f.keep(m.first, key.family)
 		}
 	}
 	f.maybe = nil

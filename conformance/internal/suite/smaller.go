@@ -104,7 +104,8 @@ func (e *engine[T, E]) breaksAlone(r *Rule[T, E], family string, s conformance.S
 func reductions(s conformance.Schedule) []conformance.Schedule {
 	r := reducer{s: s}
 	r.fewerSteps()
-	for _, key := range []string{"maxwait", "edges", "busyruns", "busy", "inside", "epoch"} { // the others are needed
+	spare := []string{"maxwait", "edges", "busyruns", "busy", "insiderun", "inside", "epoch"} // the others are needed
+	for _, key := range spare {
 		r.add(func(t *conformance.Schedule) { t.Config = t.Config.Without(key) })
 	}
 	for i, st := range s.Steps {

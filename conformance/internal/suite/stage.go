@@ -214,7 +214,7 @@ func (s *Stage) during(i, key int, inside func(conformance.Step)) {
 	if step.Op.Counts() {
 		step.N = InsideValue
 	}
-	if i == 0 && cfg.Inside != "" && cfg.Busy == 0 {
+	if i+1 == max(1, cfg.InsideRun) && cfg.Inside != "" && cfg.Busy == 0 {
 		inside(step)
 	}
 	if cfg.Busy > 0 && (cfg.BusyRuns == 0 || i < cfg.BusyRuns) {

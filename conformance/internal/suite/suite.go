@@ -108,6 +108,24 @@ func (s *Suite) Try(schedule conformance.Schedule, order conformance.Order, n in
 	return out
 }
 
+// Progresses reports whether none of the schedules hangs. It is for those that some implementations
+// cannot be driven with, so that a hang is no finding.
+func (s *Suite) Progresses(schedules []conformance.Schedule) bool {
+	jobs := make([]Job, len(schedules))
+	for i := range jobs {
+		jobs[i] = Job{Schedule: schedules[i], Order: conformance.OrderSettled}
+	}
+	runs, ended := s.lab.runs, 0
+	defer OneProcessor()()
+	h := s.lab.run(jobs, func(_ Job, rec *Recording) {
+		if rec.LeftOut == "" && !rec.Stuck {
+			ended++
+		}
+	})
+	s.lab.runs = runs
+	return h == nil && ended == len(jobs)
+}
+
 // TryText is Try with a schedule's text: once, or as often as chance needs where the
 // schedule races on package time.
 func (s *Suite) TryText(text string, order conformance.Order) []*Recording {

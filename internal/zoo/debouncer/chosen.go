@@ -109,6 +109,9 @@ func chosen(n int) []db.Spec {
 			keepsQueue: coin(), leadsLate: coin(), flushEnds: coin(), fromLead: coin(), inboxFirst: coin(),
 			refusesNegative: coin(), leadsAlone: i%5 == 0 && tr.Overlap == db.Serial,
 		}
+		if i%2 == 0 {
+			tr.AfterFlush = map[bool]db.AfterFlush{true: db.FlushEndsBurst, false: db.FlushKeepsBurst}[ways.flushEnds]
+		}
 		if tr.Overlap == db.SerialReceiver {
 			ways.timersApart, ways.callsApart = true, true // it is the receiver that runs them
 			tr.StaleFire = db.StaleAllowed

@@ -58,7 +58,22 @@ func Mutants() []zoo.Mutant {
 	flushes := map[conformance.Op]bool{conformance.OpFlush: true}
 	all = append(all, mutant(flushesNothing, "DB-FLUSH", choosySpec(db.Injected, received,
 		ways{timersApart: true, callsApart: true, mutant: flushesNothing}, flushes)))
+	serial := plain(func(tr *db.Traits) {
+		tr.Overlap, tr.Reentrancy, tr.StaleFire = db.SerialReceiver, db.ReentrancyForbidden, db.StaleAllowed
+	})
+	all = append(all, mutant("a loop starts callbacks that it is to run", "DB-OVERLAP", db.Spec{
+		Name: "zoo loop", Time: db.PackageTime, Traits: serial,
+		New: func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
+			d := newLoop(env.Clock, cfg.Wait, fire, 0, true)
+			return db.Funcs{Call: d.call, Stop: d.stop}
+		},
+	}))
+	ends := plain(func(tr *db.Traits) {
+		tr.Edges = []db.Edges{db.LeadingAndTrailing}
+		tr.BothSingle, tr.AfterFlush = db.BothOnce, db.FlushEndsBurst
+	})
 	all = append(all,
+		mutant("a flush that fires leaves the burst open", "DB-FLUSH", choosySpec(db.Injected, ends, ways{}, flushes)),
 		mutant("an event with the payload of the one before is none", "X-RENAME", calling(zoo.Deduped)),
 		mutant("events are handed over on goroutines of their own", "X-ROW", calling(zoo.Overtaking)))
 	const races = "counts before it locks"

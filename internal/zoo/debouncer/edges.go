@@ -239,6 +239,11 @@ func (d *anyEdge) arm(now time.Time) {
 		if d.is("instances share a payload") {
 			v = int(d.newest.Load())
 		}
+		if d.is("with both edges the trailing one fires under the lock") && d.cfg.Edges == db.LeadingAndTrailing {
+			defer d.mu.Unlock()
+			d.fire(v)
+			return
+		}
 		d.mu.Unlock()
 		d.fire(v)
 	})
@@ -256,7 +261,9 @@ func (d *anyEdge) cancel() {
 
 func (d *anyEdge) flush() {
 	d.mu.Lock()
-	if d.is("flush fires again what has led") && d.inBurst && !d.pending && d.cfg.Edges == db.Leading {
+	both := d.cfg.Edges == db.LeadingAndTrailing
+	if d.inBurst && !d.pending && (d.is("flush fires again what has led") && d.cfg.Edges == db.Leading ||
+		d.is("flush looks whether there is a burst") && both) {
 		d.mu.Unlock()
 		d.fire(d.value)
 		return
@@ -266,7 +273,8 @@ func (d *anyEdge) flush() {
 		d.mu.Unlock()
 		return
 	}
-	d.pending = d.is("a flush of what is due leaves it pending") && d.isDue() && d.cfg.Edges == db.LeadingAndTrailing
+	d.pending = d.is("a flush of what is due leaves it pending") && d.isDue() && both
+	d.inBurst = d.inBurst && !d.is("a flush that fires ends the burst")
 	d.disarm()
 	v := d.value
 	d.mu.Unlock()
@@ -334,7 +342,7 @@ func edgesSpec(mutant string, source db.TimeSource) db.Spec {
 			CancelBarrier: db.NoBarrier, AfterCancel: db.CancelReusable, ZeroWait: db.ZeroNextTick,
 			Overlap:    db.Parallel,
 			BothSingle: db.BothOnce, MaxWait: db.MaxWaitFromFirst, StopPending: db.StopDrops,
-			CloseFlush: db.CloseFires, PanicPolicy: db.PanicPropagates,
+			CloseFlush: db.CloseFires, PanicPolicy: db.PanicPropagates, AfterFlush: db.FlushKeepsBurst,
 		},
 	}
 }
@@ -378,7 +386,9 @@ var edgeMutants = []mistake{
 	{"leads a wait late", "DB-LEAD"},
 	{"never trails what it has led", "DB-BOTHN"},
 	{"cancel leaves the burst open", "DB-REARM"},
-	{"flush fires again what has led", "DB-LEADONLY"},
+	{"flush fires again what has led", "DB-FLUSH0"},
+	{"flush looks whether there is a burst", "DB-FLUSH0"},
+	{"a flush that fires ends the burst", "DB-FLUSH"},
 	{"the bound waits for an event", "DB-MAX"},
 	{"a fire of the bound makes the next event lead", "DB-MAXNE"},
 	{"both deadlines fire", "DB-MAXNE"},
@@ -396,11 +406,12 @@ var edgeMutants = []mistake{
 	{"a panic on the leading edge wedges it", "X-PANIC"},
 	{sameBurst, "DB-MAXNE"},
 	{"a timer that comes too late takes the newer event", "DB-MAXTAIL"},
-	{"a flush of what is due leaves it pending", "DB-BOTHN"},
+	{"a flush of what is due leaves it pending", "DB-FLUSH"},
 	{"a flush of nothing ends the burst", "DB-LEAD1"},
 	{"stop leaves to the timer what is due", "DB-STOP"},
 	{"the bound is 32 bits of microseconds", "DB-MAXNE"},
 	{"nobody stops the timer of the bound", "X-LEAK"},
+	{"with both edges the trailing one fires under the lock", "X-REENT"},
 	{"instances share a payload", "X-ISO"},
 	{"the end drops what is due", "DB-CLOSE"},
 }

@@ -147,6 +147,7 @@ func Queued() []db.Spec {
 				Payload: payload, Tie: db.ResetFirst, StaleFire: db.StaleForbidden, CancelBarrier: db.NoBarrier,
 				AfterCancel: db.CancelReusable, StopPending: db.StopDrops, ZeroWait: db.ZeroNextTick,
 				Overlap: db.Serial, BothSingle: db.BothOnce, MaxWait: db.MaxWaitFromFirst, CloseFlush: db.CloseFires,
+				AfterFlush: db.FlushKeepsBurst,
 			},
 		}
 		build := func(env db.Env, cfg db.Config, fire func([]int)) db.Funcs {

@@ -1,10 +1,15 @@
 package throttle
 
-import "time"
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance/throttletest"
+)
 
 // keys returns what finds the throttle of a key, beside d, which has none.
 func (d *timed) keys() (of func(key int) *timed) {
-	known := map[int]*timed{}
+	known, heard := map[int]*timed{}, &atomic.Int64{}
 	d.known = known
 	var order []int // in which they came
 	return func(key int) *timed {
@@ -32,7 +37,33 @@ func (d *timed) keys() (of func(key int) *timed) {
 			order = order[1:]
 		}
 		order = append(order, key)
-		known[key] = &timed{clock: d.clock, cfg: d.cfg, emit: d.emit, mutant: d.mutant}
+		known[key] = &timed{clock: d.clock, cfg: d.cfg, emit: d.emit, mutant: d.mutant, heard: heard}
 		return known[key]
 	}
+}
+
+// keysShareWaiting is a mistake: the trailing edge emits the newest event of any key.
+const keysShareWaiting = "keys share what waits for the trailing edge"
+
+// callKey is an event of the key that it is.
+func (d *timed) callKey(v int) {
+	d.heard.Store(int64(v))
+	d.call(v)
+}
+
+// waiting is what the trailing edge emits.
+func (d *timed) waiting() int {
+	if d.is(keysShareWaiting) && d.heard != nil {
+		return int(d.heard.Load())
+	}
+	return d.value
+}
+
+// letGo unlocks it before a trailing emission, and returns what does so if it has not.
+func (d *timed) letGo() (after func()) {
+	if d.is(lockedTrailing) && d.cfg.Edges == throttletest.LeadingAndTrailing {
+		return d.mu.Unlock
+	}
+	d.mu.Unlock()
+	return func() {}
 }

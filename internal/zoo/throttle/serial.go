@@ -15,9 +15,13 @@ var serialMistakes = []mistake{
 	{"what a callback that panics has held up is lost", "X-PANIC"},
 	{"an interval of 0 keeps the newest event only", "TH-ZERO"},
 	{"a flush while a callback runs does nothing", "TH-FLUSH"},
+	{flushOpensNothing, "TH-FLUSH"},
 	{"a stop while a callback runs waits for ever", "X-CALLS"},
 	{"a stop from the callback lets it run again", "TH-STOP"},
 }
+
+// flushOpensNothing is a mistake of a throttle whose flush opens an interval.
+const flushOpensNothing = "a flush that emits opens no interval"
 
 // serial is a throttle that runs one callback at a time, on the goroutine that is at hand:
 // what falls due meanwhile follows on that one. It is correct unless mutant names one of its
@@ -140,8 +144,12 @@ func (d *serial) flush() {
 		return
 	}
 	d.gen++
-	if d.due = d.running; !d.running {
-		d.run()
+	if d.due = d.running; d.running {
+		return
+	}
+	until := d.until
+	if d.run(); d.mutant == flushOpensNothing {
+		d.until = until
 	}
 }
 
@@ -174,7 +182,7 @@ func serialSpec(mutant string, source throttletest.TimeSource) throttletest.Spec
 			},
 			Boundary: throttletest.BoundaryPasses, BothSingle: throttletest.BothOnce,
 			Payload: throttletest.LastPayload, Anchor: throttletest.AnchorStart,
-			PanicPolicy: throttletest.PanicPropagates,
+			PanicPolicy: throttletest.PanicPropagates, AfterFlush: throttletest.FlushOpensInterval,
 		},
 	}
 }

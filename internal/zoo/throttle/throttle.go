@@ -12,6 +12,9 @@ import (
 // mistake is a mutant's name, and the rule that must catch it.
 type mistake struct{ name, rule string }
 
+// lockedTrailing is a mistake that shows when the second callback calls the throttle.
+const lockedTrailing = "with both edges the trailing one emits under the lock"
+
 // timedMistakes are those of the throttle with every edge.
 var timedMistakes = []mistake{
 	{"the first event only starts the interval", "TH-FIRST"},
@@ -52,6 +55,7 @@ var timedMistakes = []mistake{
 	{"remembers the newest hundred keys", "TH-KEY"},
 	{"keys are swept by the wall clock", "TH-KEY"},
 	{"a reset with a key is one of another too", "TH-KEY"},
+	{keysShareWaiting, "TH-KEY"},
 	{"instances share an interval", "X-ISO"},
 	{"an interval ends on package time too", "X-CLOCK1"},
 	{"a panic leaves it busy", "X-PANIC"},
@@ -60,6 +64,7 @@ var timedMistakes = []mistake{
 	{"flush emits what is not pending", "TH-FLUSH"},
 	{"a flush stops the timer and leaves the interval running", "TH-FLUSH"},
 	{"a flush of nothing ends the interval", "TH-FLUSH"},
+	{"a flush that emits ends the interval", "TH-FLUSH"},
 	{"stop lets the pending event come", "TH-STOP"},
 	{"stop leaves what waits for a key", "TH-STOP"},
 	{"the end of the input leaves what waits for a key", "TH-CLOSE"},
@@ -80,6 +85,7 @@ var timedMistakes = []mistake{
 	{"a clock that is set back while nothing waits freezes it", "TH-CLOCKBACK"},
 	{"after a hundred years nothing passes", "TH-LEADNEXT"},
 	{"a flush emits under the lock", "X-REENT"},
+	{lockedTrailing, "X-REENT"},
 	{"an interval of 0 lasts until a timer ends it", "TH-ZERO"},
 	{"a flush of nothing begins the interval anew", "TH-FLUSH"},
 	{"counts emissions in a byte", "TH-RATE"},
@@ -116,6 +122,9 @@ func Mutants() []zoo.Mutant {
 			Only: ended(m),
 		})
 	}
+	sends := mistake{"a send does not look at the context", "TH-CTX"}
+	all = append(all, zoo.Mutant{Name: sends.name + ", and its reader must not bring events", Rule: sends.rule,
+		Spec: forbidding(streamSpec(sends.name, throttletest.Injected)), Only: ended(sends)})
 	for _, m := range timedMistakes {
 		all = append(all, zoo.Mutant{
 			Name: m.name, Rule: m.rule, Spec: timedSpec(m.name, throttletest.Injected),
@@ -187,6 +196,12 @@ func ended(m mistake) func(family string) bool {
 		end = "reader gone"
 	}
 	return func(family string) bool { return strings.HasPrefix(family, end) }
+}
+
+// forbidding declares that the callback must not call the throttle.
+func forbidding(spec throttletest.Spec) throttletest.Spec {
+	spec.Traits.Reentrancy = throttletest.ReentrancyForbidden
+	return spec
 }
 
 // Designs are correct throttles of many makes, on each clock that they can take.

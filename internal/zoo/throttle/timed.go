@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance/throttletest"
@@ -19,27 +20,26 @@ type timed struct {
 	emit   func(int)
 	mutant string
 
-	mu      sync.Mutex
-	used    bool
-	until   time.Time
-	pending bool
-	value   int
-	gen     int
-	armed   bool
-	timer   clockwork.Timer
-	n       int
-	total   uint8 // emissions, only of the mutant that counts them so
-	first   int   // the number of the first one of the interval
-	erred   bool  // the last item was an error
-	count   int   // emissions of the interval
-	opened  int   // intervals
-	dead    int   // the number of a timer that a flush stopped
-	ended   bool
-	busy    bool // only of the mutant that needs it
-	stopped bool
-	stands  bool // the clock stands still when it is set back
-	newest  time.Time
-	known   map[int]*timed // those of keys
+	mu             sync.Mutex
+	used           bool
+	until          time.Time
+	pending        bool
+	value          int
+	gen, n         int
+	armed          bool
+	timer          clockwork.Timer
+	total          uint8 // emissions, only of the mutant that counts them so
+	first          int   // the number of the first one of the interval
+	erred          bool  // the last item was an error
+	count          int   // emissions of the interval
+	opened         int   // intervals
+	dead           int   // the number of a timer that a flush stopped
+	busy           bool  // only of the mutant that needs it
+	ended, stopped bool
+	stands         bool // the clock stands still when it is set back
+	newest         time.Time
+	known          map[int]*timed // those of keys
+	heard          *atomic.Int64  // the newest payload of all keys
 }
 
 func (d *timed) is(mutant string) bool { return d.mutant == mutant }
@@ -321,9 +321,10 @@ func (d *timed) arm(in time.Duration) {
 			d.until = d.clock.Now().Add(d.cfg.Interval)
 			d.arm(d.cfg.Interval)
 		}
-		v := d.value
-		d.mu.Unlock()
+		v := d.waiting()
+		after := d.letGo()
 		d.emit(v)
+		after()
 		if d.is("a trailing interval counts from the end of its callback") {
 			d.mu.Lock()
 			if d.until = d.clock.Now().Add(d.cfg.Interval); !d.stopped {
@@ -354,7 +355,7 @@ func (d *timed) flush() {
 		d.timer.Stop()
 		d.dead, d.armed = d.gen, false
 	}
-	if d.is("a flush of nothing ends the interval") && !ok {
+	if d.is("a flush of nothing ends the interval") && !ok || d.is("a flush that emits ends the interval") && ok {
 		d.used = false
 	}
 	d.mu.Unlock()
@@ -461,7 +462,7 @@ func timedSpec(mutant string, source throttletest.TimeSource, edges ...throttlet
 			of := d.keys()
 			return throttletest.Funcs{
 				Call:    d.call,
-				CallKey: func(key, v int) { of(key).call(v) },
+				CallKey: func(key, v int) { of(key).callKey(v) },
 				ResetKey: func(key int) {
 					if mutant == "a reset with a key is one of another too" {
 						of(3 - key).reset()
@@ -486,6 +487,7 @@ func timedSpec(mutant string, source throttletest.TimeSource, edges ...throttlet
 			Anchor:      throttletest.AnchorStart,
 			ClockBack:   back,
 			PanicPolicy: throttletest.PanicPropagates,
+			AfterFlush:  throttletest.FlushKeepsInterval,
 		},
 	}
 }
