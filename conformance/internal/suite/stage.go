@@ -197,7 +197,8 @@ func (s *Stage) occupied(next conformance.Step) (yes bool) {
 }
 
 // During does what the callback of a schedule does, after its start was recorded as fire
-// i: an operation, some time, a panic. Inside does the operation.
+// i: an operation, some time, a panic. Inside does the operation, in the first callback, and on
+// both edges in the second, too, which may be the first of the trailing edge.
 func (s *Stage) During(i, key int, inside func(conformance.Step)) {
 	callback(func() { s.during(i, key, inside) })
 }
@@ -212,9 +213,10 @@ func (s *Stage) during(i, key int, inside func(conformance.Step)) {
 	}
 	step := conformance.Step{Op: cfg.Inside, At: s.Now()}
 	if step.Op.Counts() {
-		step.N = InsideValue
+		step.N = InsideValue + i
 	}
-	if i == 0 && cfg.Inside != "" && cfg.Busy == 0 {
+	trails := i == 1 && cfg.Edges == conformance.LeadingAndTrailing && cfg.Panics == 0
+	if (i == 0 || trails) && cfg.Inside != "" && cfg.Busy == 0 {
 		inside(step)
 	}
 	if cfg.Busy > 0 && (cfg.BusyRuns == 0 || i < cfg.BusyRuns) {
