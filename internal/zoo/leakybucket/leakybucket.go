@@ -42,6 +42,7 @@ func Mutants() []zoo.Mutant {
 		{"a refused item starts the interval anew", "LB-FRAC"},
 		{"cancel does nothing", "LB-CANCEL"},
 		{"a cancel costs the others an interval", "LB-CANCEL"},
+		{"a cancel of the head begins the interval anew", "LB-CANCEL"},
 		{"cancelled items hold their places", "LB-CANCEL"},
 		{"a cancel after close does nothing", "LB-CANCEL"},
 		{"a cancel brings the next one a nanosecond forward", "LB-SPACE"},
