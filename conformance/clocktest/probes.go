@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/synctestcompat"
 	"github.com/jonboulle/clockwork"
@@ -44,8 +43,34 @@ type woken int
 
 const (
 	function woken = iota
-	sleeper
+	sleeper        // a goroutine that sleeps
+	receiver       // one that receives from a channel
 )
+
+var wokens = []string{"function that it started", "sleeper that it woke", "receiver that it woke"}
+
+// goroutine is what a timer of the clock wakes, if it can wake any.
+func (f *Funcs) goroutine() (what woken, ok bool) {
+	switch {
+	case f.Sleep != nil:
+		return sleeper, true
+	case f.After != nil || f.NewTimer != nil || f.NewTicker != nil:
+		return receiver, true
+	}
+	return 0, false
+}
+
+// sends returns a channel on which the clock sends after d, and what is to be done then.
+func (f *Funcs) sends(d time.Duration) (c <-chan time.Time, end func()) {
+	switch {
+	case f.After != nil:
+		return f.After(d), func() {}
+	case f.NewTimer != nil:
+		return f.NewTimer(d).Chan(), func() {}
+	}
+	t := f.NewTicker(d)
+	return t.Chan(), t.Stop
+}
 
 // returnsEarly says how Advance returned before what it woke had run, "" if it did not.
 func (c *contract) returnsEarly(s *suite.Suite, what woken) (how string) {
@@ -54,12 +79,21 @@ func (c *contract) returnsEarly(s *suite.Suite, what woken) (how string) {
 		const rounds = 20
 		for i := range rounds {
 			var ran atomic.Bool
-			if what == sleeper {
+			end := func() {}
+			switch what {
+			case sleeper:
 				suite.Start(func() {
 					f.Sleep(time.Second)
 					ran.Store(true)
 				})
-			} else {
+			case receiver:
+				var c <-chan time.Time
+				c, end = f.sends(time.Second)
+				suite.Start(func() {
+					<-c
+					ran.Store(true)
+				})
+			default:
 				f.AfterFunc(time.Second, func() {
 					var wg sync.WaitGroup // for a function that takes time
 					wg.Add(1)
@@ -72,6 +106,7 @@ func (c *contract) returnsEarly(s *suite.Suite, what woken) (how string) {
 			f.Advance(time.Second)
 			returned := ran.Load()
 			synctestcompat.Wait()
+			end()
 			if !returned && ran.Load() {
 				how = fmt.Sprintf("in round %d of %d", i+1, rounds)
 				return
@@ -90,12 +125,14 @@ func (c *contract) awaits(p *suite.Probe) (*suite.Violation, string) {
 			Because:  "the clock declares " + declared.String(),
 		}, ""
 	}
-	if declared != WaitsForAll || !p.Accepts(conformance.OpSleep) {
+	f := c.spec.New(Env{Settle: func() {}})
+	wakes, ok := f.goroutine()
+	if declared != WaitsForAll || !ok {
 		return nil, ""
 	}
-	if how := c.returnsEarly(p.Suite, sleeper); how != "" {
+	if how := c.returnsEarly(p.Suite, wakes); how != "" {
 		return &suite.Violation{
-			Headline: "Advance returned before the sleeper that it woke had run (" + how + ")",
+			Headline: "Advance returned before the " + wokens[wakes] + " had run (" + how + ")",
 			Because:  "the clock declares " + declared.String(),
 		}, ""
 	}

@@ -133,7 +133,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		{
 			Rule: core("CK-ORDER", "Functions with different deadlines MUST run in the order of their "+
 				"deadlines, however far the clock is moved at once."),
-			Ops:    []conformance.Op{conformance.OpAfterFunc},
+			Ops: []conformance.Op{conformance.OpAfterFunc}, Declared: []string{"Waits"},
 			Unless: unlessNothing,
 			About:  suite.InFamily("CK-ORDER"),
 			Check:  (*exam).runsInOrder,
@@ -141,7 +141,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		{
 			Rule: core("CK-AT", "While a function runs, Now MUST be the instant at which it was due, however "+
 				"far the clock is moved at once."),
-			Ops:    []conformance.Op{conformance.OpAfterFunc},
+			Ops: []conformance.Op{conformance.OpAfterFunc}, Declared: []string{"Waits"},
 			Unless: unlessIdle,
 			About:  suite.InFamily("CK-AT"),
 			Check:  (*exam).inOrder,

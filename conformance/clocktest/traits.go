@@ -132,10 +132,12 @@ func (tr *Traits) forbids() string {
 
 // observeWaits tries what Advance waits for, without settling after it.
 func (c *contract) observeWaits(s *suite.Suite) Waits {
-	switch {
-	case c.returnsEarly(s, function) != "":
+	if c.returnsEarly(s, function) != "" {
 		return WaitsForNothing
-	case s.Accepts(conformance.OpSleep) && c.returnsEarly(s, sleeper) != "":
+	}
+	f := c.spec.New(Env{Settle: func() {}})
+	wakes, ok := f.goroutine()
+	if !ok || c.returnsEarly(s, wakes) != "" {
 		return WaitsForFunctions
 	}
 	return WaitsForAll

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/clocktest"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/proof"
@@ -36,6 +37,22 @@ func TestSubsets(t *testing.T) { proof.Subsets(t, clock.Designs()) }
 
 // What TRAITS prints can be pasted.
 func TestTraits_roundTrip(t *testing.T) { proof.RoundTrip(t, clock.Designs()) }
+
+// Without declarations nobody is accused, neither of what it does not wait for.
+func TestTraits_undeclared(t *testing.T) {
+	synctestcompat.Require(t)
+	for _, d := range clock.Designs() {
+		spec := d.Spec.(clocktest.Spec)
+		spec.Traits = clocktest.Traits{}
+		short := func(_ string, steps int) bool { return steps <= 3 }
+		for _, v := range spec.Examine(t, inside.Options{Keep: short}).Verdicts {
+			told := v.Rule == "TRAITS" || strings.Contains(v.Text, "declare ")
+			if v.Status == conformance.Fail && !told {
+				t.Errorf("%s: %s: %s", d.Name, v.Rule, v.Text)
+			}
+		}
+	}
+}
 
 // A clock whose functions run on the goroutine that advances is told what to declare.
 func TestHint_onAdvance(t *testing.T) {

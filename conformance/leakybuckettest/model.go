@@ -4,7 +4,10 @@ import "time"
 
 // dues returns when the items must leave that the implementation accepted, in their order.
 // There are two answers where the traits leave it open when an item leaves.
-func (x *exam) dues() [][]time.Duration {
+func (x *exam) dues() [][]time.Duration { return x.duesOf(x.view().items) }
+
+// duesOf is dues for some of the items, as if no other had been put.
+func (x *exam) duesOf(items []item) [][]time.Duration {
 	interval, traits := x.Schedule.Config.Interval, x.traits
 	answers := 1
 	if traits.Head == HeadWaits || traits.Slack > 0 {
@@ -14,7 +17,7 @@ func (x *exam) dues() [][]time.Duration {
 	for answer := range answers {
 		var dues []time.Duration
 		var last time.Duration // when the item before it must leave, before slack is taken off
-		for _, it := range x.view().items {
+		for _, it := range items {
 			if !it.put.OK {
 				continue
 			}

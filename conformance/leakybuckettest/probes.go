@@ -190,6 +190,7 @@ func (c *contract) race(p *suite.Probe) (skip string) {
 // panics lets the callback panic where the suite can recover it: within a Put.
 func (c *contract) panics(p *suite.Probe) (worst *suite.Violation, skip string) {
 	var below atomic.Bool
+	p.Does("put 1, 2 and 3 at 0, interval=100ms, and the function panics with the first, which unwinds its Put")
 	hang := p.Play(func(st *suite.Stage) {
 		var mu sync.Mutex
 		var left []time.Duration

@@ -71,7 +71,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		},
 		{
 			Rule: core("LB-CANCEL", "An item that is cancelled while it waits MUST NOT leave, "+
-				"MUST give its place back when its turn would have come at the latest, and MUST NOT delay the others."),
+				"MUST give its place back when its turn would have come at the latest, and MUST NOT delay the others: "+
+				"each that waits MUST leave in its own turn, or in that of one that was cancelled before it."),
 			Ops:      []conformance.Op{conformance.OpCancel},
 			Declared: []string{"Head"},
 			About:    suite.Has(conformance.OpCancel),

@@ -3,6 +3,7 @@ package leakybuckettest
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -15,7 +16,9 @@ func (x *exam) cancel() *suite.Violation {
 	if !x.judgeable() || slices.ContainsFunc(x.Done, inside) {
 		return nil
 	}
-	for _, judge := range []func() *suite.Violation{x.cancelReports, x.cancelledLeft, x.othersAfterCancel} {
+	for _, judge := range []func() *suite.Violation{
+		x.cancelReports, x.cancelledLeft, x.othersAfterCancel, x.turnsAfterCancel,
+	} {
 		if broken := judge(); broken != nil {
 			return broken
 		}
@@ -110,6 +113,72 @@ func (x *exam) othersAfterCancel() *suite.Violation {
 		}
 	}
 	return nil
+}
+
+// turnsAfterCancel finds an item that left between the turns that it may have: who waits while one
+// leaves each interval has its own turn, or moves up for each one before it that was cancelled. Which
+// of them it does is open, for each. Where an item that finds nothing waiting waits itself, it may
+// have others.
+func (x *exam) turnsAfterCancel() *suite.Violation {
+	v := x.view()
+	judged := x.traits.Slack == 0 && x.traits.Head != HeadWaits && v.closed == nil && v.stop == nil
+	if !judged || !x.steady() || x.Schedule.RacingSteps() > 0 {
+		return nil
+	}
+	turns := x.turns()
+	for _, it := range v.items {
+		may := turns[it.put.N]
+		if it.cancelled != nil || len(it.left) == 0 || len(may) == 0 || slices.Contains(may, it.left[0].Began.At) {
+			continue
+		}
+		at := it.left[0].Began.At
+		slices.Sort(may)
+		words := make([]string, len(may))
+		for i, turn := range may {
+			words[i] = timeline.Duration(turn)
+		}
+		return x.told(at, "it may keep its turn, or move up for what was cancelled",
+			"item %d left at %s, want %s", it.put.N, timeline.Duration(at), strings.Join(words, " or "))
+	}
+	return nil
+}
+
+// mostCancelled is how many cancelled items turns takes into account.
+const mostCancelled = 6
+
+// turns are the instants at which each item may leave, by its number: with each choice of those
+// cancelled items that count as if they had never been put. None are known if there are too many.
+func (x *exam) turns() map[int][]time.Duration {
+	var accepted []item
+	var cancelled []int // those of them that were
+	for _, it := range x.view().items {
+		if it.put.OK && it.cancelled != nil {
+			cancelled = append(cancelled, len(accepted))
+		}
+		if it.put.OK {
+			accepted = append(accepted, it)
+		}
+	}
+	if len(cancelled) == 0 || len(cancelled) > mostCancelled {
+		return nil
+	}
+	turns := map[int][]time.Duration{}
+	for gone := range 1 << len(cancelled) { // one bit for each
+		var kept []item
+		for k, it := range accepted {
+			if c := slices.Index(cancelled, k); c < 0 || gone>>c&1 == 0 {
+				kept = append(kept, it)
+			}
+		}
+		for _, dues := range x.duesOf(kept) {
+			for k, due := range dues {
+				if n := kept[k].put.N; !slices.Contains(turns[n], due) {
+					turns[n] = append(turns[n], due)
+				}
+			}
+		}
+	}
+	return turns
 }
 
 // placesHeld counts the items that may hold a place when put comes: those that wait, and

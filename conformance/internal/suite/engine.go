@@ -250,9 +250,11 @@ func (e *engine[T, E]) evaluate() *conformance.Report {
 		return e.report("ESCAPEMENT_SCHEDULE is set: one schedule only")
 	}
 	e.checkKnown()
+	e.lab.last.does("CANARY", "an instance is made and used, and much time passes")
 	if why := e.c.Canary(e.Suite); why != "" {
 		return e.canaryFailed(why)
 	}
+	e.lab.last.does("", "")
 	if e.inexact != "" && !e.Bubble && e.Time != conformance.Explicit && !e.profile.Spares {
 		return e.nothing(e.inexact)
 	}

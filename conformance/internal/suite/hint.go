@@ -141,7 +141,8 @@ func (e *engine[T, E]) plausible(o otherwise, inForce bool) bool {
 
 // hangs reports whether runs hang or leave goroutines behind.
 func (e *engine[T, E]) hangs() bool {
-	return e.unfinished != nil || e.over != "" || e.left[waitsForCallback] > 0 || e.cannotReenter || e.lab.leaks
+	return e.unfinished != nil || e.over != "" || e.left[methodWaits]+e.left[timerFuncWaits] > 0 ||
+		e.cannotReenter || e.lab.leaks
 }
 
 // holds reports whether a run breaks no rule with the traits t, and whether r is in force

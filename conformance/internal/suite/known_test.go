@@ -18,6 +18,7 @@ type bell struct {
 	during func(s *Stage) // instead of playing the schedule
 	learn  func()
 	unfit  string
+	probe  func(p *Probe) // of a rule more
 }
 
 type bellTraits struct{}
@@ -60,7 +61,7 @@ func (b bell) Play(s *Stage) {
 }
 
 func (b bell) Rules() []Rule[bellTraits, *Recording] {
-	return []Rule[bellTraits, *Recording]{{
+	rules := []Rule[bellTraits, *Recording]{{
 		Rule: conformance.Rule{ID: "BL-RING", Level: conformance.Core, Text: "Each call MUST fire at once."},
 		Check: func(r *Recording) *Violation {
 			if len(r.Fires) != len(r.Done) {
@@ -69,6 +70,13 @@ func (b bell) Rules() []Rule[bellTraits, *Recording] {
 			return nil
 		},
 	}}
+	if b.probe != nil {
+		rules = append(rules, Rule[bellTraits, *Recording]{
+			Rule:  conformance.Rule{ID: "BL-PROBE", Level: conformance.Core, Text: "A bell MUST stand it."},
+			Probe: func(p *Probe) (*Violation, string) { b.probe(p); return nil, "" },
+		})
+	}
+	return rules
 }
 
 func aboutBell(known ...conformance.Known) About {
@@ -127,32 +135,61 @@ func TestRun_takesTurns(t *testing.T) {
 	}
 }
 
-// A schedule whose run ends the process is told to the next run of the test, once.
+// A schedule whose run ends the process is told to the next run of the test, once; or the rule that
+// made the run, and what it did.
 func TestLast_isToldAfterACrash(t *testing.T) {
 	const crash = "SUITE_TEST_CRASH"
-	if os.Getenv(crash) != "" {
-		Run(t, aboutBell(), bell{used: func() {
-			done := make(chan struct{})
-			go func() { panic("nobody recovers this") }()
-			<-done
-		}})
-		return
+	crashes := func() {
+		done := make(chan struct{})
+		go func() { panic("nobody recovers this") }()
+		<-done
 	}
-	t.Setenv("TMPDIR", t.TempDir())
-	again := func(env ...string) string {
+	probe := func(does string) bell {
+		return bell{probe: func(p *Probe) {
+			if does != "" {
+				p.Does(does)
+			}
+			p.Play(func(*Stage) { crashes() })
+		}}
+	}
+	const own = "rule, in a run of its own:\n"
+	again := "go test -run '^" + t.Name() + "$"
+	for crasher, tt := range map[string]struct {
+		bell bell
+		want string
+	}{
+		"schedule": {bell{used: crashes}, "schedule:\nreplay: ESCAPEMENT_SCHEDULE='call 1 @0' " + again + "'"},
+		"probe":    {probe(""), own + "BL-PROBE: A bell MUST stand it.\nreplay: " + again + "/^BL-PROBE$'"},
+		"probe that tells": {probe("rings at 0: twice"),
+			own + "BL-PROBE: rings at 0: twice\nreplay: " + again + "/^BL-PROBE$'"},
+	} {
+		if os.Getenv(crash) == crasher {
+			Run(t, aboutBell(), tt.bell)
+			return
+		}
+		if os.Getenv(crash) == "" {
+			isTold(t, crash+"="+crasher, tt.want)
+		}
+	}
+}
+
+// isTold checks that a run of the test which ends the process leaves a file, by which the next one says want.
+func isTold(t *testing.T, env, want string) {
+	t.Helper()
+	dir := t.TempDir()
+	again := func() string {
 		cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
-		cmd.Env = append(os.Environ(), env...)
+		cmd.Env = append(os.Environ(), env, "TMPDIR="+dir)
 		out, _ := cmd.CombinedOutput()
 		return string(out)
 	}
-	want := "replay: ESCAPEMENT_SCHEDULE='call 1 @0' go test -run '^" + t.Name() + "$'"
-	if out := again(crash + "=1"); !strings.Contains(out, "nobody recovers this") || strings.Contains(out, "replay:") {
+	if out := again(); !strings.Contains(out, "nobody recovers this") || strings.Contains(out, "replay:") {
 		t.Fatalf("the first run has nothing to tell but its own end:\n%s", out)
 	}
-	if out := again(crash + "=1"); !strings.Contains(out, want) {
+	if out := again(); !strings.Contains(out, want) {
 		t.Errorf("the second run does not say %q:\n%s", want, out)
 	}
-	if left, err := filepath.Glob(filepath.Join(os.Getenv("TMPDIR"), "escapement-*")); err != nil || len(left) != 1 {
+	if left, err := filepath.Glob(filepath.Join(dir, "escapement-*")); err != nil || len(left) != 1 {
 		t.Errorf("left are %v, %v; want the file of the second run", left, err)
 	}
 }

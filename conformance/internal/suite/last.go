@@ -1,10 +1,12 @@
 package suite
 
 import (
+	"cmp"
 	"fmt"
 	"hash/crc64"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -14,12 +16,14 @@ import (
 )
 
 // A panic on a goroutine of the implementation ends the process, and nobody can recover it.
-// So the schedule under way stands in a file, which the next run of the test finds there.
+// So the schedule under way, or the rule that makes runs of its own, stands in a file, which the
+// next run of the test finds there.
 
 // last is the file that holds the schedule under way.
 type last struct {
 	file *os.File
 	buf  [512]byte
+	rule string // whose runs have no schedule, and what they do
 
 	progress *progress // what watches the run; nil if nothing does
 }
@@ -36,9 +40,8 @@ func newLast(t *testing.T, pkg string) *last {
 	dir := os.TempDir()
 	for _, path := range found(dir, name) {
 		if s := reads(path); s != "" {
-			fmt.Fprintf(os.Stderr, "conformance: the process of an earlier run of %s ended in this schedule:\n"+
-				"replay: ESCAPEMENT_SCHEDULE=%s go test -run %s %s\n",
-				t.Name(), quoted(s), quoted("^"+t.Name()+"$"), pkg)
+			fmt.Fprintf(os.Stderr, "conformance: the process of an earlier run of %s ended in this %s\n",
+				t.Name(), ended(s, t.Name(), pkg))
 		}
 	}
 	own := fmt.Sprintf("%s%d-%d", name, os.Getpid(), lasts.Add(1))
@@ -63,7 +66,17 @@ func found(dir, name string) []string {
 	return out
 }
 
-// reads returns the schedule in a file, and removes it.
+// ended says in which schedule or rule a process ended, and how to run that again.
+func ended(s, test, pkg string) string {
+	if id, _, ok := strings.Cut(s, ": "); ok {
+		return fmt.Sprintf("rule, in a run of its own:\n%s\nreplay: go test -run %s %s",
+			s, quoted("^"+test+"$/^"+id+"$"), pkg)
+	}
+	return fmt.Sprintf("schedule:\nreplay: ESCAPEMENT_SCHEDULE=%s go test -run %s %s",
+		quoted(s), quoted("^"+test+"$"), pkg)
+}
+
+// reads returns the schedule in a file, or the rule and what its run did, and removes it.
 func reads(path string) string {
 	text, err := os.ReadFile(path)
 	_ = os.Remove(path)
@@ -71,10 +84,23 @@ func reads(path string) string {
 		return ""
 	}
 	s, _, _ := strings.Cut(string(text), "\n")
+	if isRule.MatchString(s) {
+		return s
+	}
 	if _, err := conformance.ParseSchedule(s); err != nil {
 		return ""
 	}
 	return s
+}
+
+// isRule matches what stands in a file for a run without a schedule.
+var isRule = regexp.MustCompile(`^[A-Z][A-Z0-9]*(-[A-Z0-9]+)?: `)
+
+// does says what the runs that have no schedule do from now on, and for which rule; "" if for none.
+func (l *last) does(rule, what string) {
+	if l != nil {
+		l.rule = If(rule != "", rule+": "+what)
+	}
 }
 
 // note writes the schedule of a job that is about to run, if there is a file.
@@ -88,7 +114,7 @@ func (l *last) note(j Job) {
 	}
 	text := j.text
 	if text == "" {
-		text = j.Schedule.String()
+		text = cmp.Or(j.Schedule.String(), l.rule)
 	}
 	_, _ = l.file.WriteAt(append(append(l.buf[:0], text...), '\n'), 0) // what stood there before ends later, if at all
 }

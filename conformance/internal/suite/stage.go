@@ -197,7 +197,8 @@ func (s *Stage) occupied(next conformance.Step) (yes bool) {
 }
 
 // During does what the callback of a schedule does, after its start was recorded as fire
-// i: an operation, some time, a panic. Inside does the operation.
+// i: an operation, some time, a panic. Inside does the operation, in the first callback, and on
+// both edges in the second, too, which may be the first of the trailing edge.
 func (s *Stage) During(i, key int, inside func(conformance.Step)) {
 	callback(func() { s.during(i, key, inside) })
 }

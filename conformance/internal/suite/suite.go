@@ -172,10 +172,15 @@ func (s *Suite) InBubble(f func()) { s.lab.inBubble(f) }
 // Probe is what a rule that judges by runs of its own gets.
 type Probe struct {
 	*Suite
+	rule     string
 	explored []conformance.Schedule
 	stall    string // why it is inconclusive, "" if it is not
 	spent    bool   // time stood still in a run of its own, because its budget was used up
 }
+
+// Does says what the runs do that the probe makes, should one of them end the process. Until it is
+// called, that is what its rule demands.
+func (p *Probe) Does(what string) { p.lab.last.does(p.rule, what) }
 
 // Play is [Suite.Play] for a run that shows nothing if its budget is used up: time stands still
 // then, and whatever the probe finds is left out.

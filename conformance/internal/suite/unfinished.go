@@ -77,10 +77,10 @@ func (e *engine[T, E]) hung(f Family, jobs []Job, h *Hang) []Job {
 		})
 		return e.without(reenters, deadlocks, f, rest)
 	}
-	if where := h.lockedBesideCallback(); where != "" && s.Config.Busy > 0 {
-		// Whether a method may wait for a running callback is a choice.
-		e.leave(e.active(), waitsForCallback, f.Name, s)
-		return e.without(isBusy, waitsForCallback, f, rest)
+	if why := h.waitsForCallback(); why != "" && s.Config.Busy > 0 {
+		// Whether a method or a timer's function may wait for a running callback is a choice.
+		e.leave(e.active(), why, f.Name, s)
+		return e.without(isBusy, why, f, rest)
 	}
 	if where := e.WaitsForEver(h); where != "" {
 		v := e.Lost(where)
@@ -97,8 +97,9 @@ func (e *engine[T, E]) hung(f Family, jobs []Job, h *Hang) []Job {
 
 // Reasons to leave schedules out once a run has hung.
 const (
-	deadlocks        = "a method deadlocks when the callback calls it, so this would hang too"
-	waitsForCallback = "a method waits for a lock while the callback runs, which no driver can settle"
+	deadlocks      = "a method deadlocks when the callback calls it, so this would hang too"
+	methodWaits    = "a method waits for a lock while the callback runs, which no driver can settle"
+	timerFuncWaits = "a timer's function waits for a lock while the callback runs, which no driver can settle"
 )
 
 // reenters reports whether a schedule hangs on an implementation which holds a lock while
@@ -182,19 +183,28 @@ func (s *Suite) inWords(h *Hang) string {
 // at says what a goroutine waits for and where.
 func (g Goroutine) at() string { return g.State + " in " + g.Function }
 
-// lockedBesideCallback returns what an operation waits for, if it is a lock and a callback
-// is running.
-func (h *Hang) lockedBesideCallback() string {
-	locked, back := "", false
+// waitsForCallback says that a method or, if no method does, a timer's function waits for a lock
+// while a callback is running; "" if none does.
+func (h *Hang) waitsForCallback() string {
+	method, function, back := false, false, false
 	for _, g := range h.Goroutines() {
 		switch {
 		case g.below(markCallback) >= 0:
 			back = true
-		case g.below(markOperation) >= 0 && isLocked(g.Waiting):
-			locked = g.String()
+		case !isLocked(g.Waiting):
+		case g.below(markOperation) >= 0:
+			method = true
+		default:
+			function = function || g.Bubble
 		}
 	}
-	return If(back, locked)
+	switch {
+	case back && method:
+		return methodWaits
+	case back && function:
+		return timerFuncWaits
+	}
+	return ""
 }
 
 // couldNot is the text of a rule that is left inconclusive.

@@ -132,7 +132,9 @@ func (e *engine[T, E]) probe(r *Rule[T, E], f *finding, only string) (skip strin
 	case e.breaks(r.Beyond):
 		return "rules are broken without which it means nothing"
 	}
-	p := &Probe{Suite: e.Suite}
+	p := &Probe{Suite: e.Suite, rule: r.ID}
+	p.Does(r.Text)
+	defer e.lab.last.does("", "")
 	broken, why := r.Probe(p)
 	switch {
 	case why != "":
@@ -392,7 +394,10 @@ func (e *engine[T, E]) runLive(t *testing.T, r *Rule[T, E], v *conformance.Verdi
 		}
 	}()
 	v.Status, v.Reason, v.Judged = conformance.Pass, "", 1
-	broken, why := r.Probe(&Probe{Suite: e.Suite})
+	p := &Probe{Suite: e.Suite, rule: r.ID}
+	p.Does(r.Text)
+	defer e.lab.last.does("", "")
+	broken, why := r.Probe(p)
 	switch {
 	case why == NoProgress:
 		e.stalls[r.ID] = why

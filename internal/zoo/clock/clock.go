@@ -70,10 +70,36 @@ func Designs() []zoo.Design {
 		plainSpec("zoo plain clock that runs functions under its lock", ct.Traits{Reentrancy: ct.ReentrancyForbidden}),
 		asideSpec("zoo plain clock that sets unread tickers aside", ""),
 		plainSpec("zoo plain clock for one goroutine", ct.Traits{OneGoroutine: true}),
+		starting(plainSpec("zoo plain clock that starts its functions", ct.Traits{})),
+		sleepless(plainSpec("zoo plain clock for one goroutine without Sleep", ct.Traits{OneGoroutine: true})),
 	} {
 		all = append(all, zoo.Design{Name: s.Name, Spec: s})
 	}
 	return all
+}
+
+// starting is a clock that starts its functions, and moves on.
+func starting(s ct.Spec) ct.Spec {
+	made := s.New
+	s.Traits = ct.Traits{Waits: ct.WaitsForNothing}
+	s.New = func(env ct.Env) ct.Funcs {
+		f := made(env)
+		afterFunc := f.AfterFunc
+		f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer { return afterFunc(d, func() { go fn() }) }
+		return f
+	}
+	return s
+}
+
+// sleepless is a clock without Sleep.
+func sleepless(s ct.Spec) ct.Spec {
+	made := s.New
+	s.New = func(env ct.Env) ct.Funcs {
+		f := made(env)
+		f.Sleep = nil
+		return f
+	}
+	return s
 }
 
 // tickOf makes a Tick of the other operations.

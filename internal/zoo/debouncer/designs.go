@@ -49,6 +49,13 @@ func designs(source db.TimeSource) []design {
 				return db.Funcs{Call: d.call, CancelReports: d.cancel, Flush: d.flush,
 					Pending: d.isPending, Stop: d.stop}
 			})},
+		{"a timer for each call, one callback at a time", spec(plain(func(d *db.Traits) {
+			d.Tie, d.CancelBarrier, d.Overlap = db.ResetFirst, db.CommitBarrier, db.Serial
+		}),
+			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
+				d := &perCallTimer{clock: clock, wait: cfg.Wait, fire: oneByOne(fire)}
+				return db.Funcs{Call: d.call, CancelReports: d.cancel, Pending: d.isPending}
+			})},
 		{"a timer that looks again", spec(plain(reset),
 			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
 				d := &lazyTimer{clock: clock, wait: cfg.Wait, fire: fire}

@@ -113,3 +113,13 @@ func (d *lazyTimer) expire() {
 }
 
 func (d *lazyTimer) cancel() { d.mu.Lock(); defer d.mu.Unlock(); d.pending = false }
+
+// oneByOne runs a callback under a lock. The function of the next timer waits for it meanwhile.
+func oneByOne(fire func(int)) func(int) {
+	var mu sync.Mutex
+	return func(v int) {
+		mu.Lock()
+		defer mu.Unlock()
+		fire(v)
+	}
+}

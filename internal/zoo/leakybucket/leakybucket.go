@@ -42,6 +42,7 @@ func Mutants() []zoo.Mutant {
 		{"a refused item starts the interval anew", "LB-FRAC"},
 		{"cancel does nothing", "LB-CANCEL"},
 		{"a cancel costs the others an interval", "LB-CANCEL"},
+		{"a cancel of the head begins the interval anew", "LB-CANCEL"},
 		{"cancelled items hold their places", "LB-CANCEL"},
 		{"a cancel after close does nothing", "LB-CANCEL"},
 		{"a cancel brings the next one a nanosecond forward", "LB-SPACE"},
@@ -105,6 +106,7 @@ func Designs() []zoo.Design {
 			queueSpec("", source), sleeper(source), ticker(source), periods(source, false), periods(source, true),
 			reserver(source), turns(source, 0, ""), turns(source, 3, ""), ticks(source), asleep(source),
 			underLock(source), gateSpec(source, ""),
+			oneByOneSpec(source, false), oneByOneSpec(source, true),
 		} {
 			all = append(all, zoo.Design{Name: fmt.Sprintf("%s %s", spec.Name, source), Spec: spec})
 		}

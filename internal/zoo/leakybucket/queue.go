@@ -269,6 +269,8 @@ func (b *queue) cancel(v int) bool {
 		return true
 	case b.is("a cancel brings the next one a nanosecond forward"):
 		b.last = b.last.Add(-1)
+	case b.is("a cancel of the head begins the interval anew") && i == 0 && len(b.items) > 1:
+		b.last = b.clock.Now()
 	case b.is("a cancel costs the others an interval") && i == 0:
 		b.last = b.clock.Now().Add(b.cfg.Interval)
 	}

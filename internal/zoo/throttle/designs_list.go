@@ -63,6 +63,8 @@ func designs(source throttletest.TimeSource) []design {
 	all := on(throttletest.Leading, throttletest.Trailing, throttletest.LeadingAndTrailing)
 	forbids := all // its callbacks run on the goroutine that receives
 	forbids.Reentrancy = throttletest.ReentrancyForbidden
+	locked := on(throttletest.LeadingAndTrailing)
+	locked.Reentrancy = throttletest.ReentrancyForbidden
 	return []design{
 		{"stamps", spec(leading, func(clock clockwork.Clock, cfg throttletest.Config, _ func(int)) throttletest.Funcs {
 			allow, reset := stamps(clock, func(gap time.Duration) bool { return gap >= cfg.Interval }, "")
@@ -126,6 +128,18 @@ func designs(source throttletest.TimeSource) []design {
 		{"a state machine, twice",
 			spec(twice, func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
 				d := &timed{clock: clock, cfg: cfg, emit: emit, mutant: "emits a single event twice"}
+				return throttletest.Funcs{Call: d.call}
+			})},
+		{"a slot that emits under its lock",
+			spec(locked, func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+				d := &slot{clock: clock, cfg: cfg, emit: emit, locked: true}
+				return throttletest.Funcs{Call: d.call}
+			})},
+		{"a slot whose callbacks run one by one",
+			spec(on(throttletest.LeadingAndTrailing), func(
+				clock clockwork.Clock, cfg throttletest.Config, emit func(int),
+			) throttletest.Funcs {
+				d := &slot{clock: clock, cfg: cfg, emit: emit, serial: new(sync.Mutex)}
 				return throttletest.Funcs{Call: d.call}
 			})},
 		{"the first payload",

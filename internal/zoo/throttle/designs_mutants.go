@@ -74,7 +74,18 @@ func designMutants() []zoo.Mutant {
 		Edges: []throttletest.Edges{throttletest.Trailing}, Payload: throttletest.LastPayload,
 		CloseFlush: throttletest.CloseFires, Reentrancy: throttletest.ReentrancyForbidden,
 	}
+	both := throttletest.Traits{
+		Edges: []throttletest.Edges{throttletest.LeadingAndTrailing}, Payload: throttletest.LastPayload,
+		BothSingle: throttletest.BothOnce, Boundary: throttletest.BoundaryPasses,
+	}
+	locks := mutant(trailsLocked, "X-REENT", both,
+		func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+			d := &slot{clock: env.Clock, cfg: cfg, emit: emit, locked: true}
+			return throttletest.Funcs{Call: d.call}
+		})
+	locks.Hangs = true
 	return []zoo.Mutant{
+		locks,
 		mutant(stampOfNone, "TH-FIRST", leading,
 			func(env throttletest.Env, cfg throttletest.Config, _ func(int)) throttletest.Funcs {
 				passes := func(gap time.Duration) bool { return gap >= cfg.Interval }
