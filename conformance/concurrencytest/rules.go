@@ -165,11 +165,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Absent:   func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.Single, noSuchThing) },
 			Declared: []string{"Oversize"},
 			Unless:   func(_ *suite.Suite, tr *Traits) string { return tr.waitsForEver() },
-			About: func(j suite.Job) bool {
-				more := func(s conformance.Step) bool { return s.K > j.Schedule.Config.Limit }
-				return slices.ContainsFunc(j.Schedule.Steps, more)
-			},
-			Check: differs("CT-OVER"),
+			About:    func(j suite.Job) bool { return oversized(j.Schedule) },
+			Check:    differs("CT-OVER"),
 		},
 		{
 			Rule: core("CT-RESIZE", "After the limit was lowered nothing may be admitted before enough has been "+
@@ -180,11 +177,12 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check: differs("CT-RESIZE"),
 		},
 		{
-			Rule:     extended("CT-HOOK", "The hook MUST be called exactly once for each request that is rejected."),
+			Rule: extended("CT-HOOK", "The hook MUST be called exactly once for each request that is rejected, also "+
+				"for one of more than the limit unless the contrary is declared."),
 			Absent:   func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.Hook == HookNone, noSuchThing) },
 			Declared: []string{"Hook"},
 			About: func(j suite.Job) bool {
-				return j.Schedule.Config.Has("backlog") || j.Schedule.Config.Has("timeout")
+				return j.Schedule.Config.Has("backlog") || j.Schedule.Config.Has("timeout") || oversized(j.Schedule)
 			},
 			Check: (*exam).hook,
 		},
@@ -253,6 +251,11 @@ func cancelsBefore(s conformance.Schedule) bool {
 // weighs reports whether a request asks for several slots.
 func weighs(s conformance.Schedule) bool {
 	return slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return st.K > 1 })
+}
+
+// oversized reports whether a request asks for more slots than there are at first.
+func oversized(s conformance.Schedule) bool {
+	return slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return st.K > s.Config.Limit })
 }
 
 // differs finds runs whose first difference from the model breaks the rule.
@@ -391,7 +394,7 @@ func (x *exam) hook() *suite.Violation {
 		return nil
 	}
 	rejected := timeline.Count(v.hookLeast, "request")
-	return suite.Broken(v.hooks, rejected+" had been rejected, and HookOnce is declared",
+	return suite.Broken(v.hooks, rejected+" had been rejected, and "+hooks[x.traits.Hook-1]+" is declared",
 		"by %s the hook was called %d times, want %d", timeline.Duration(v.hooks), v.hookCalls, v.hookLeast)
 }
 

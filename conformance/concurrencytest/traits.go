@@ -111,8 +111,9 @@ type Hook int
 
 // The choices.
 const (
-	HookOnce Hook = iota + 1 // OnReject is called for each rejection
+	HookOnce Hook = iota + 1 // OnReject is called for each rejection; for a try, and where a context is done, it may be
 	HookNone                 // there is none
+	HookFits                 // as HookOnce, but not for a request for more than the limit, which could never run
 )
 
 // Traits returns what is declared or was found.

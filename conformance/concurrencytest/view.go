@@ -96,8 +96,8 @@ func (x *exam) beside(bias int, alter func(m *model)) *view {
 		if !v.compare(g.at, g.settled.Seq) {
 			return v
 		}
-		if v.hooks < 0 && x.traits.Hook == HookOnce {
-			v.countHooks(g)
+		if hook := x.traits.Hook; v.hooks < 0 && (hook == HookOnce || hook == HookFits) {
+			v.countHooks(g, hook)
 		}
 	}
 	return v
@@ -223,9 +223,8 @@ func mismatches(s *state, seen []fate) int {
 }
 
 // countHooks compares the number of calls of the hook with that of rejections. It is left
-// open whether the hook is called for a try, a request whose context is done, and one for
-// more than the limit.
-func (v *view) countHooks(g *group) {
+// open whether the hook is called for a try and for a request whose context is done.
+func (v *view) countHooks(g *group, hook Hook) {
 	calls := 0
 	for _, h := range v.tr.hooks {
 		if h.Seq < g.settled.Seq {
@@ -236,12 +235,12 @@ func (v *view) countHooks(g *group) {
 		least, most := 0, 0
 		for r, f := range s.fates {
 			switch f {
-			case fateFull, fateLate:
-				if !v.model.demands[r].try {
+			case fateFull, fateLate, fateTooBig:
+				if !v.model.demands[r].try && (f != fateTooBig || hook == HookOnce) {
 					least++
 				}
 				most++
-			case fateGone, fateTooBig:
+			case fateGone:
 				most++
 			}
 		}

@@ -45,11 +45,11 @@ type whims struct {
 	newest   bool // who came last is served first, with ct.FairNone
 	barge    bool // a request takes slots that are free before those who wait, with ct.FairNone
 	tried    bool // the hook is called for a try that fails, though there are requests that wait
-	hooked   bool // the hook is called for contexts and for what is too big as well
+	hooked   bool // the hook is called for contexts as well
 }
 
 func (q *choosy) hook() {
-	if q.cfg.OnReject != nil && q.traits.Hook == ct.HookOnce {
+	if q.cfg.OnReject != nil && q.traits.Hook != ct.HookNone {
 		q.cfg.OnReject()
 	}
 }
@@ -61,7 +61,8 @@ func (q *choosy) acquire(ctx context.Context, weight int) (waited bool, err erro
 	}
 	defer func() {
 		ended := err != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded))
-		if err != nil && (q.whims.hooked || !ended && !errors.Is(err, errTooBig)) {
+		unheard := ended && !q.whims.hooked || errors.Is(err, errTooBig) && q.traits.Hook == ct.HookFits
+		if err != nil && !unheard {
 			q.hook()
 		}
 	}()
@@ -259,7 +260,7 @@ func chosen(n int) []ct.Spec {
 			Backlog: ct.Backlog(pick(3)), Timeout: ct.Timeout(pick(2)), Context: ct.Context(pick(3)),
 			SeatHeld: ct.SeatHeld(pick(2)), Fair: ct.Fairness(pick(2)),
 			Single: rnd.IntN(3) == 0, Oversize: ct.Oversize(pick(2)),
-			OverRelease: ct.OverRelease(pick(3)), Hook: ct.Hook(pick(2)),
+			OverRelease: ct.OverRelease(pick(3)), Hook: ct.Hook(pick(3)),
 		}
 		if tr.Backlog == ct.BacklogNone {
 			tr.Timeout, tr.Fair, tr.SeatHeld, tr.Oversize = 0, 0, 0, ct.OversizeFails
@@ -284,6 +285,9 @@ func chosen(n int) []ct.Spec {
 		}
 		if tr.Single {
 			tr.Oversize = 0
+		}
+		if tr.Oversize != ct.OversizeFails {
+			tr.Hook = max(1, tr.Hook%ct.HookFits)
 		}
 		if tr.Backlog != ct.BacklogBounded {
 			tr.SeatHeld = 0

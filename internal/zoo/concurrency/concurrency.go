@@ -60,6 +60,8 @@ var mistakes = []struct {
 	{"a try looks at the first limit", "CT-RESIZE", 0},
 	{"calls the hook twice when the backlog is full", "CT-HOOK", 0},
 	{"does not call the hook at a timeout", "CT-HOOK", 0},
+	{hooksFitting, "CT-HOOK", 0},
+	{rejectsSilently, "CT-HOOK", 4},
 	{"serves what it has rejected", "CT-CONV", 0},
 	{"panics on the third request", "X-CALLS", 0},
 	{"keeps a lock when the backlog is full", "X-CALLS", 0},
@@ -104,7 +106,7 @@ func Designs() []zoo.Design {
 		for _, spec := range []ct.Spec{
 			queueSpec("", source), permitsSpec("", source), channel(source), conditionSpec(source), tokens(source),
 			seats(source), gate(source, false), gate(source, true), selecting(source), stack(source), light(source),
-			strict(source), signal("", source), asleep(source), helpers("", source), loopSpec("", source),
+			strict(source), fitting(source), signal("", source), asleep(source), helpers("", source), loopSpec("", source),
 			workersSpec("", source),
 		} {
 			all = append(all, zoo.Design{Name: fmt.Sprintf("%s %s", spec.Name, source), Spec: spec})

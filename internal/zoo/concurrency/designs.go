@@ -278,6 +278,7 @@ func stack(source ct.TimeSource) ct.Spec {
 const (
 	rejectsHeavy     = "a lower limit rejects who waits for more"
 	rejectsHeavyOnly = "who is rejected by a lower limit leaves nobody to be woken"
+	rejectsSilently  = "the hook does not hear of who is rejected by a lower limit"
 	rejectsUnheard   = "who is rejected by a lower limit does not hear of it"
 	cancelsRejected  = "who is cancelled as a lower limit rejects it leaves its place twice"
 	expiresRejected  = "who times out as a lower limit rejects it leaves its place twice"
@@ -286,6 +287,15 @@ const (
 func strict(source ct.TimeSource) ct.Spec {
 	spec := queueSpec(rejectsHeavy, source)
 	spec.Name = "zoo strict queue"
+	return spec
+}
+
+const hooksFitting = "does not call the hook for more than the limit"
+
+// fitting is the queue whose hook hears only of those who could have run.
+func fitting(source ct.TimeSource) ct.Spec {
+	spec := queueSpec(hooksFitting, source)
+	spec.Name, spec.Traits.Hook = "zoo queue that reports what fits", ct.HookFits
 	return spec
 }
 

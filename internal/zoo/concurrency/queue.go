@@ -114,6 +114,9 @@ func (q *queue) acquire(ctx context.Context, weight int) error {
 	}
 	if weight > most && !q.is("a request for more than the limit waits") {
 		q.mu.Unlock()
+		if q.is(hooksFitting) {
+			return errTooBig
+		}
 		return q.reject(errTooBig)
 	}
 	if q.fits(weight) && (len(q.waiters) == 0 || q.is("a light request overtakes") || q.is(lightestFirst)) {
@@ -204,10 +207,10 @@ func (q *queue) wait(ctx context.Context, w *waiter) error {
 	}
 	select {
 	case <-w.ready:
-		if w.err != nil {
+		if w.err != nil && !q.is(rejectsSilently) {
 			return q.reject(w.err)
 		}
-		return nil
+		return w.err
 	case <-done:
 		q.mu.Lock()
 		defer q.mu.Unlock()
@@ -340,7 +343,7 @@ func (q *queue) resize(limit int) {
 	}
 	wakes := !q.is("a higher limit wakes nobody")
 	if slices.ContainsFunc([]string{
-		rejectsHeavy, rejectsHeavyOnly, rejectsUnheard, cancelsRejected, expiresRejected,
+		rejectsHeavy, rejectsHeavyOnly, rejectsSilently, rejectsUnheard, cancelsRejected, expiresRejected,
 	}, q.is) {
 		heavy := q.rejectHeavy()
 		wakes = !heavy || !q.is(rejectsHeavyOnly)
