@@ -121,7 +121,7 @@ func (x *exam) likely(v *view) []string {
 			return []string{"CT-RESIZE"}
 		}
 		return append(causes, "CT-RELEASE", "CT-LIMIT")
-	case got == fateRuns && want == fateWaits:
+	case got == fateRuns && (want == fateWaits || v.barged(r)):
 		return append([]string{"CT-FIFO"}, append(causes, "CT-WORK")...)
 	case want == fateRuns && !came && (v.events || v.did(conformance.OpCancel) || len(v.model.dropped) > 0):
 		return append([]string{"CT-HEAD"}, causes...)
@@ -137,6 +137,11 @@ func (x *exam) likely(v *view) []string {
 		return append(v.whoKeptPlaces(), append(causes, "CT-REJECT")...)
 	}
 	return append(causes, "CT-REJECT", "CT-WORK")
+}
+
+// barged reports whether request r is a try that got free slots, though others wait for more.
+func (v *view) barged(r int) bool {
+	return v.model.demands[r].try && len(v.wanted.queue) > 0 && v.used() <= v.wanted.limit
 }
 
 // whoKeptPlaces lists the rules of those requests that may not have given back their place
@@ -221,6 +226,9 @@ func (x *exam) because(v *view) string {
 			timeline.Duration(q.arrived.At), timeline.Duration(v.model.timeout))
 	case want == fateTooBig:
 		return fmt.Sprintf("it asks for %d slots of %d", q.weight, wanted.limit)
+	case got == fateRuns && v.barged(r):
+		return fmt.Sprintf("%d of %d slots are taken and %d wait, whom a try must not overtake",
+			wanted.used, wanted.limit, waiting)
 	case want == fateFull:
 		return fmt.Sprintf("%d of %d slots are taken and %d of %d places in the backlog",
 			wanted.used, wanted.limit, waiting, backlog)

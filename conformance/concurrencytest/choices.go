@@ -112,6 +112,11 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Observe:  observe(func() int { return observeOversize(s) }),
 			Set:      func(v int) { tr.Oversize = Oversize(v) },
 		},
+		{ // behind Oversize, without which no request asks for several slots
+			Name: "TryOvertakes", Declared: flag(tr.TryOvertakes), Values: flags, Literal: suite.Flag,
+			Observe: func() int { return flag(observeTryOvertakes(s, tr)) },
+			Set:     func(v int) { tr.TryOvertakes = v == 1 },
+		},
 		{
 			Name: "OverRelease", Declared: int(tr.OverRelease), Values: overReleases, Means: releasesMean, Apart: true,
 			Needless: func() bool { return !s.Accepts(conformance.OpRelease) },
@@ -295,6 +300,17 @@ func (c *contract) observeSingle(s *suite.Suite) bool {
 	_, yes := see(s, "limit=2 backlog=5 timeout=1h | acquire 1 2 @0 | acquire 2 @0 | acquire 3 @0",
 		func(seen *trace) bool { return seen.admitted(1) && seen.admitted(2) && !seen.admitted(3) })
 	return yes || c.traits.Single
+}
+
+// observeTryOvertakes observes whether a try takes what is free while one waits for more, where others
+// are served in order.
+func observeTryOvertakes(s *suite.Suite, tr *Traits) bool {
+	if tr.Fair != FairFIFO || !tr.weighs() || !s.Accepts(conformance.OpTry) {
+		return false
+	}
+	_, yes := see(s, "limit=2 backlog=5 timeout=1h | acquire 1 @0 | acquire 2 2 @0 | try 3 @0",
+		func(seen *trace) bool { return seen.admitted(1) && !seen.admitted(2) && seen.admitted(3) })
+	return yes
 }
 
 // observeOversize observes what becomes of a request for more than the limit.

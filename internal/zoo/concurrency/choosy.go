@@ -41,7 +41,7 @@ type whims struct {
 	does     bool // there is a Do as well
 	resizes  bool
 	stops    bool
-	overtake bool // a try looks at the slots only, not at who waits
+	overtake bool // a try looks at the slots only, not at who waits, where it may
 	newest   bool // who came last is served first, with ct.FairNone
 	barge    bool // a request takes slots that are free before those who wait, with ct.FairNone
 	tried    bool // the hook is called for a try that fails, though there are requests that wait
@@ -159,7 +159,7 @@ func (q *choosy) try(weight int) bool {
 		weight = 1
 	}
 	q.mu.Lock()
-	ok := weight <= q.cfg.Limit-q.used && (len(q.queue) == 0 || q.whims.overtake)
+	ok := weight <= q.cfg.Limit-q.used && (len(q.queue) == 0 || q.overtaken())
 	if ok {
 		q.used += weight
 	}
@@ -168,6 +168,11 @@ func (q *choosy) try(weight int) bool {
 		q.hook()
 	}
 	return ok
+}
+
+// overtaken reports whether a try may take what is free though others wait.
+func (q *choosy) overtaken() bool {
+	return q.traits.TryOvertakes || q.traits.Fair == ct.FairNone && q.whims.overtake
 }
 
 func (q *choosy) release(weight int) {
@@ -289,6 +294,7 @@ func chosen(n int) []ct.Spec {
 		if tr.Oversize != ct.OversizeFails {
 			tr.Hook = max(1, tr.Hook%ct.HookFits)
 		}
+		tr.TryOvertakes = w.overtake && w.tries && tr.Fair == ct.FairFIFO && tr.Oversize != 0
 		if tr.Backlog != ct.BacklogBounded {
 			tr.SeatHeld = 0
 		}

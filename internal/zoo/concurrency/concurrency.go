@@ -45,6 +45,7 @@ var mistakes = []struct {
 	{"nobody looks again when the first gives up", "CT-HEAD", 4},
 	{"serves the newest first", "CT-FIFO", 0},
 	{"a light request overtakes", "CT-FIFO", 0},
+	{tryOvertakes, "CT-FIFO", 0},
 	{"joins after it has let go of the lock", "CT-NOLOST", 0},
 	{rejectsHeavyOnly, "CT-HEAD", 5},
 	{rejectsUnheard, "CT-CONV", 6},
@@ -106,8 +107,8 @@ func Designs() []zoo.Design {
 		for _, spec := range []ct.Spec{
 			queueSpec("", source), permitsSpec("", source), channel(source), conditionSpec(source), tokens(source),
 			seats(source), gate(source, false), gate(source, true), selecting(source), stack(source), light(source),
-			strict(source), fitting(source), signal("", source), asleep(source), helpers("", source), loopSpec("", source),
-			workersSpec("", source),
+			strict(source), fitting(source), barging(source), signal("", source), asleep(source), helpers("", source),
+			loopSpec("", source), workersSpec("", source),
 		} {
 			all = append(all, zoo.Design{Name: fmt.Sprintf("%s %s", spec.Name, source), Spec: spec})
 		}

@@ -299,6 +299,15 @@ func fitting(source ct.TimeSource) ct.Spec {
 	return spec
 }
 
+const tryOvertakes = "a try takes free slots though others wait"
+
+// barging is the queue with the TryAcquire of java.util.concurrent, which overtakes.
+func barging(source ct.TimeSource) ct.Spec {
+	spec := queueSpec(tryOvertakes, source)
+	spec.Name, spec.Traits.TryOvertakes = "zoo queue that a try overtakes", true
+	return spec
+}
+
 const lightestFirst = "serves the lightest first"
 
 // light serves the one first of those who wait that asks for the fewest slots.

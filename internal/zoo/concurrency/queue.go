@@ -278,7 +278,8 @@ func (q *queue) try(weight int) bool {
 	if q.is("a try looks at the first limit") {
 		fits = q.used+weight <= q.first
 	}
-	if weight > q.cfg.Limit && !q.is("adds before it compares") || !fits || len(q.waiters) > 0 {
+	if weight > q.cfg.Limit && !q.is("adds before it compares") || !fits ||
+		len(q.waiters) > 0 && !q.is(tryOvertakes) {
 		return false
 	}
 	q.used += weight
