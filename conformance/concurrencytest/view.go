@@ -52,6 +52,10 @@ type view struct {
 
 	broken string // the rule that the difference breaks, when it is known
 
+	// heavy is the group in which a limit was lowered below the weight of who waits and is not rejected
+	// by that, from which on the model knows nothing; nil if there is none.
+	heavy *group
+
 	// hooks is the first instant at which the hook had been called too often or not often
 	// enough, -1 if there is none.
 	hooks                time.Duration
@@ -131,7 +135,10 @@ func (v *view) take(g *group, tr *Traits, gone map[int]bool) bool {
 			continue
 		case s.releasesNothing() && tr.OverRelease == OverReleaseIgnored:
 			continue
-		case s.releasesNothing(), st.Op == conformance.OpResize && !v.drops(g, st.N):
+		case s.releasesNothing():
+			return false
+		case st.Op == conformance.OpResize && !v.drops(g, st.N):
+			v.heavy = g
 			return false
 		case comes(st.Op):
 			v.model.add(demanded(st, g.at, gone[st.N], v.tr.requests[s.request].handler))

@@ -48,6 +48,9 @@ var mistakes = []struct {
 	{tryOvertakes, "CT-FIFO", 0},
 	{"joins after it has let go of the lock", "CT-NOLOST", 0},
 	{rejectsHeavyOnly, "CT-HEAD", 5},
+	{runsHeavyAlone, "CT-LIMIT", 4},
+	{stopsForHeavy, "CT-WORK", 5},
+	{leavesUnseen, "CT-HEAD", 6},
 	{rejectsUnheard, "CT-CONV", 6},
 	{cancelsRejected, "CT-TIE", 5},
 	{expiresRejected, "CT-TIE", 5},
@@ -107,8 +110,8 @@ func Designs() []zoo.Design {
 		for _, spec := range []ct.Spec{
 			queueSpec("", source), permitsSpec("", source), channel(source), conditionSpec(source), tokens(source),
 			seats(source), gate(source, false), gate(source, true), selecting(source), stack(source), light(source),
-			strict(source), fitting(source), barging(source), signal("", source), asleep(source), helpers("", source),
-			loopSpec("", source), workersSpec("", source),
+			strict(source), inTurn(source), aside(source), fitting(source), barging(source), signal("", source),
+			asleep(source), helpers("", source), loopSpec("", source), workersSpec("", source),
 		} {
 			all = append(all, zoo.Design{Name: fmt.Sprintf("%s %s", spec.Name, source), Spec: spec})
 		}

@@ -276,6 +276,11 @@ func stack(source ct.TimeSource) ct.Spec {
 // What becomes of who waits for more than a lower limit: strict rejects it, and lets those behind it
 // have what is free.
 const (
+	rejectsInTurn    = "who waits for more than a lower limit is rejected when its turn comes"
+	setsAside        = "who waits for more than a lower limit lets others pass"
+	runsHeavyAlone   = "who waits for more than a lower limit runs when nothing else does"
+	stopsForHeavy    = "nobody runs while one waits for more than a lower limit"
+	leavesUnseen     = "who gives up waiting for more than a lower limit wakes nobody"
 	rejectsHeavy     = "a lower limit rejects who waits for more"
 	rejectsHeavyOnly = "who is rejected by a lower limit leaves nobody to be woken"
 	rejectsSilently  = "the hook does not hear of who is rejected by a lower limit"
@@ -287,6 +292,21 @@ const (
 func strict(source ct.TimeSource) ct.Spec {
 	spec := queueSpec(rejectsHeavy, source)
 	spec.Name = "zoo strict queue"
+	return spec
+}
+
+// inTurn is the queue that looks at a lower limit only when somebody is the next.
+func inTurn(source ct.TimeSource) ct.Spec {
+	spec := queueSpec(rejectsInTurn, source)
+	spec.Name = "zoo queue that rejects in turn"
+	return spec
+}
+
+// aside is the queue in which those who wait for more than a lower limit keep their places, and nobody
+// waiting.
+func aside(source ct.TimeSource) ct.Spec {
+	spec := queueSpec(setsAside, source)
+	spec.Name = "zoo queue that sets aside"
 	return spec
 }
 

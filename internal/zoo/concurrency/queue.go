@@ -70,8 +70,22 @@ func (q *queue) wake() {
 				}
 			}
 		}
+		if q.is(setsAside) {
+			if i = slices.IndexFunc(q.waiters, func(w *waiter) bool { return w.weight <= q.cfg.Limit }); i < 0 {
+				return
+			}
+		}
 		w := q.waiters[i]
-		if !q.fits(w.weight) {
+		if q.is(rejectsInTurn) && w.weight > q.cfg.Limit {
+			q.rejectHeavy()
+			continue
+		}
+		heavy := func(w *waiter) bool { return w.weight > q.cfg.Limit }
+		switch {
+		case q.is(stopsForHeavy) && slices.ContainsFunc(q.waiters, heavy):
+			return
+		case q.is(runsHeavyAlone) && q.used == 0:
+		case !q.fits(w.weight):
 			return
 		}
 		q.waiters = slices.Delete(q.waiters, i, i+1)
@@ -266,7 +280,7 @@ func (q *queue) leave(w *waiter, keepsPlace, stays string) {
 	if !q.is(keepsPlace) && !q.is(stays) {
 		q.seats--
 	}
-	if !q.is("nobody looks again when the first gives up") {
+	if !q.is("nobody looks again when the first gives up") && !(q.is(leavesUnseen) && w.weight > q.cfg.Limit) {
 		q.wake()
 	}
 }
