@@ -95,6 +95,9 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		f.add(overRelease, 1, 1, "1h", plan{depth: 4, over: true})
 		if s.Accepts(opAgain) {
 			f.add(overRelease, 1, 1, "1h", plan{depth: 5, over: true, again: true})
+			if s.Accepts(conformance.OpTry) {
+				f.add(overRelease, 1, 1, "1h", plan{enter: conformance.OpTry, depth: 5, over: true, again: true})
+			}
 		}
 	}
 	return append(f.out,

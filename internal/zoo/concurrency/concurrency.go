@@ -41,6 +41,7 @@ var mistakes = []struct {
 	{"a release too many raises the limit", "CT-OVERREL", 0},
 	{permitTwice, "CT-OVERREL", 0},
 	{permitOthers, "CT-OVERREL", 5},
+	{triedTwice, "CT-OVERREL", 0},
 	{"a release looks whether anything is held", "CT-OVERREL", 0},
 	{"nobody looks again when the first gives up", "CT-HEAD", 4},
 	{"serves the newest first", "CT-FIFO", 0},

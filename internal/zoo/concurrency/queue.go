@@ -396,7 +396,7 @@ func newQueue(env ct.Env, cfg ct.Config, mutant string) *queue {
 }
 
 func queueSpec(mutant string, source ct.TimeSource) ct.Spec {
-	if mutant == permitTwice || mutant == permitOthers {
+	if mutant == permitTwice || mutant == permitOthers || mutant == triedTwice {
 		return permitsSpec(mutant, source)
 	}
 	return ct.Spec{
