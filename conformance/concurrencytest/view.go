@@ -211,7 +211,9 @@ func (v *view) asBefore(s *state) *state {
 
 func (v *view) difference(at time.Duration, seen []fate, wanted func(s *state) *state) bool {
 	nearest := slices.MinFunc(v.model.states, func(a, b *state) int {
-		return cmp.Compare(mismatches(a, seen), mismatches(b, seen))
+		return cmp.Or(
+			cmp.Compare(mismatches(a, seen), mismatches(b, seen)),
+			cmp.Compare(denied(a, seen), denied(b, seen)))
 	})
 	v.wanted = wanted(nearest)
 	v.differs, v.at, v.seen = true, at, seen
@@ -223,6 +225,18 @@ func mismatches(s *state, seen []fate) int {
 	n := 0
 	for r, f := range s.fates {
 		if f.outside() != seen[r] {
+			n++
+		}
+	}
+	return n
+}
+
+// denied counts the answers that are others than in s: what was answered is believed sooner than that
+// somebody has to wait.
+func denied(s *state, seen []fate) int {
+	n := 0
+	for r, f := range s.fates {
+		if seen[r] != fateWaits && f.outside() != seen[r] {
 			n++
 		}
 	}
