@@ -121,14 +121,10 @@ func (x *exam) likely(v *view) []string {
 			return []string{"CT-RESIZE"}
 		}
 		return append(causes, "CT-RELEASE", "CT-LIMIT")
-	case got == fateRuns && want == fateWaits:
+	case got == fateRuns && (want == fateWaits || v.barged(r)):
 		return append([]string{"CT-FIFO"}, append(causes, "CT-WORK")...)
-	case want == fateRuns && !came && (v.events || v.did(conformance.OpCancel) || len(v.model.dropped) > 0):
-		return append([]string{"CT-HEAD"}, causes...)
-	case want == fateRuns && !came && v.did(conformance.OpResize):
-		return []string{"CT-RESIZE"}
 	case want == fateRuns && !came:
-		return append([]string{"CT-WORK"}, causes...)
+		return v.overlooked(causes)
 	case want == fateRuns && !slices.Contains(v.wanted.fates, fateLeft): // nothing was released
 		return append(causes, "CT-WORK")
 	case want == fateRuns:
@@ -137,6 +133,24 @@ func (x *exam) likely(v *view) []string {
 		return append(v.whoKeptPlaces(), append(causes, "CT-REJECT")...)
 	}
 	return append(causes, "CT-REJECT", "CT-WORK")
+}
+
+// overlooked lists the suspects if a request waits that should run.
+func (v *view) overlooked(causes []string) []string {
+	switch leaves := v.events || v.did(conformance.OpCancel); {
+	case leaves && v.did(conformance.OpRelease): // the slot is lost that came free as another gave up
+		return append([]string{"CT-TIE", "CT-HEAD"}, causes...)
+	case leaves || len(v.model.dropped) > 0:
+		return append([]string{"CT-HEAD"}, causes...)
+	case v.did(conformance.OpResize):
+		return []string{"CT-RESIZE"}
+	}
+	return append([]string{"CT-WORK"}, causes...)
+}
+
+// barged reports whether request r is a try that got free slots, though others wait for more.
+func (v *view) barged(r int) bool {
+	return v.model.demands[r].try && len(v.wanted.queue) > 0 && v.used() <= v.wanted.limit
 }
 
 // whoKeptPlaces lists the rules of those requests that may not have given back their place
@@ -221,6 +235,9 @@ func (x *exam) because(v *view) string {
 			timeline.Duration(q.arrived.At), timeline.Duration(v.model.timeout))
 	case want == fateTooBig:
 		return fmt.Sprintf("it asks for %d slots of %d", q.weight, wanted.limit)
+	case got == fateRuns && v.barged(r):
+		return fmt.Sprintf("%d of %d slots are taken and %d wait, whom a try must not overtake",
+			wanted.used, wanted.limit, waiting)
 	case want == fateFull:
 		return fmt.Sprintf("%d of %d slots are taken and %d of %d places in the backlog",
 			wanted.used, wanted.limit, waiting, backlog)

@@ -17,7 +17,7 @@ var (
 	orders       = []string{"FairFIFO", "FairNone"}
 	oversizes    = []string{"OversizeFails", "OversizeBlocks"}
 	overReleases = []string{"OverReleasePanics", "OverReleaseIgnored", "OverReleaseUndefined"}
-	hooks        = []string{"HookOnce", "HookNone"}
+	hooks        = []string{"HookOnce", "HookNone", "HookFits"}
 	flags        = []string{"true"}
 )
 
@@ -35,7 +35,8 @@ var (
 		"it waits until its context or the timeout ends"}
 	releasesMean = []string{"a release of what nobody holds panics", "it does nothing",
 		"the caller must not do it, so that nothing is judged after it"}
-	hooksMean = []string{"New installs OnReject, which is called for each rejection", "it does not"}
+	hooksMean = []string{"New installs OnReject, which is called for each rejection", "it does not",
+		"it does, but requests for more than the limit are rejected without a call"}
 )
 
 // Table lists the choices. Most are not offered as an explanation of a failure, as the rules
@@ -111,6 +112,11 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Observe:  observe(func() int { return observeOversize(s) }),
 			Set:      func(v int) { tr.Oversize = Oversize(v) },
 		},
+		{ // behind Oversize, without which no request asks for several slots
+			Name: "TryOvertakes", Declared: flag(tr.TryOvertakes), Values: flags, Literal: suite.Flag,
+			Observe: func() int { return flag(observeTryOvertakes(s, tr)) },
+			Set:     func(v int) { tr.TryOvertakes = v == 1 },
+		},
 		{
 			Name: "OverRelease", Declared: int(tr.OverRelease), Values: overReleases, Means: releasesMean, Apart: true,
 			Needless: func() bool { return !s.Accepts(conformance.OpRelease) },
@@ -119,8 +125,8 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		},
 		{
 			Name: "Hook", Declared: declared(tr.Hook, spec.Hook, learnt.Hook), Values: hooks, Means: hooksMean,
-			Needless: suite.Always, Apart: true,
-			Observe: observe(func() int { return observeHook(s) }),
+			Needless: suite.Always, Blind: []string{"HookNone"},
+			Observe: observe(func() int { return int(observeHook(s, c.traits)) }),
 			Set:     func(v int) { tr.Hook = Hook(v) },
 		},
 	}
@@ -296,6 +302,17 @@ func (c *contract) observeSingle(s *suite.Suite) bool {
 	return yes || c.traits.Single
 }
 
+// observeTryOvertakes observes whether a try takes what is free while one waits for more, where others
+// are served in order.
+func observeTryOvertakes(s *suite.Suite, tr *Traits) bool {
+	if tr.Fair != FairFIFO || !tr.weighs() || !s.Accepts(conformance.OpTry) {
+		return false
+	}
+	_, yes := see(s, "limit=2 backlog=5 timeout=1h | acquire 1 @0 | acquire 2 2 @0 | try 3 @0",
+		func(seen *trace) bool { return seen.admitted(1) && !seen.admitted(2) && seen.admitted(3) })
+	return yes
+}
+
 // observeOversize observes what becomes of a request for more than the limit.
 func observeOversize(s *suite.Suite) int {
 	seen := try(s, "limit=1 backlog=5 timeout=1h | acquire 1 2 @0")
@@ -327,7 +344,23 @@ func observeOverRelease(s *suite.Suite) int {
 
 // observeHook observes whether the hook is called for what is rejected. Where nothing is rejected
 // there is none.
-func observeHook(s *suite.Suite) int {
+func observeHook(s *suite.Suite, tr Traits) Hook {
+	if !tr.Single && tr.Oversize == OversizeFails {
+		heavy := try(s, "limit=1 backlog=5 timeout=1h | acquire 1 2 @0")
+		switch {
+		case heavy == nil || !heavy.rejected(1):
+		case len(heavy.hooks) > 0:
+			return HookOnce
+		case observeFitting(s) == HookOnce:
+			return HookFits
+		}
+	}
+	return observeFitting(s)
+}
+
+// observeFitting observes whether the hook is called for requests that are rejected though they could
+// have run.
+func observeFitting(s *suite.Suite) Hook {
 	played := false
 	for _, text := range []string{
 		"limit=1 backlog=0 timeout=1h | acquire 1 @0 | acquire 2 @0",
@@ -341,10 +374,10 @@ func observeHook(s *suite.Suite) int {
 		}
 		played = true
 		if len(seen.hooks) > 0 {
-			return int(HookOnce)
+			return HookOnce
 		}
 	}
-	return first(played, false)
+	return Hook(first(played, false))
 }
 
 // often is how many runs show what is left to chance.

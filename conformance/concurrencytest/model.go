@@ -80,6 +80,7 @@ type model struct {
 	backlog  int           // -1: no bound
 	timeout  time.Duration // -1: none
 	fifo     bool
+	barge    bool // a try may overtake those that wait
 	seatKept bool
 	bigWaits bool
 	noCtx    bool
@@ -111,7 +112,7 @@ const (
 func newModel(cfg Config, traits *Traits) *model {
 	return &model{
 		backlog: cfg.Backlog, timeout: cfg.Timeout,
-		fifo: traits.Fair == FairFIFO, seatKept: traits.SeatHeld == SeatKept,
+		fifo: traits.Fair == FairFIFO, barge: traits.TryOvertakes, seatKept: traits.SeatHeld == SeatKept,
 		bigWaits: traits.Oversize == OversizeBlocks,
 		noCtx:    traits.Context == ContextIgnored, ctxLate: traits.Context == ContextEndsWait,
 		states: []*state{{limit: cfg.Limit}},
@@ -358,7 +359,7 @@ func (m *model) arrive(c *state, r int) []*state {
 			c.fresh[r] = !q.try
 			return end(fateRuns)
 		}
-		if !m.fifo || q.try { // it may overtake those that wait
+		if m.mayOvertake(q) {
 			runs := c.clone()
 			runs.used += q.weight
 			runs.fates[r] = fateRuns
@@ -388,6 +389,9 @@ func (m *model) arrive(c *state, r int) []*state {
 	c.queue = append(c.queue, r)
 	return append(out, end(fateWaits)...)
 }
+
+// mayOvertake reports whether a request may get free slots though others wait.
+func (m *model) mayOvertake(q demand) bool { return !m.fifo || q.try && m.barge }
 
 // admit lets requests run whose turn it is, where the order is given.
 func (m *model) admit(c *state) *state {

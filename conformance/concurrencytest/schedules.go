@@ -95,6 +95,9 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		f.add(overRelease, 1, 1, "1h", plan{depth: 4, over: true})
 		if s.Accepts(opAgain) {
 			f.add(overRelease, 1, 1, "1h", plan{depth: 5, over: true, again: true})
+			if s.Accepts(conformance.OpTry) {
+				f.add(overRelease, 1, 1, "1h", plan{enter: conformance.OpTry, depth: 5, over: true, again: true})
+			}
 		}
 	}
 	return append(f.out,
@@ -272,6 +275,7 @@ func (f *families) scenarios() []conformance.Schedule {
 			add(3, 5, "1h", "acquire 1 @0"+heavy)
 			add(3, 5, "1h", "acquire 1 2 @0"+heavy+" | release 1 @50ms")
 			add(3, 5, "1h", "acquire 1 2 @0"+heavy+" | release 1 @50ms | resize 3 @60ms")
+			f.belowWaiters(add)
 		}
 	}
 	if f.s.Accepts(conformance.OpResize) {
@@ -288,6 +292,20 @@ func (f *families) scenarios() []conformance.Schedule {
 		}
 	}
 	return suite.ParseAll(texts...)
+}
+
+// belowWaiters lower the limit below what one waits for, who may not run then, and may keep those behind it
+// waiting, but no longer than it waits itself.
+func (f *families) belowWaiters(add func(limit, backlog int, timeout, steps string)) {
+	add(2, 5, "1h", "acquire 1 @0 | acquire 2 2 @0 | resize 1 @0 | release 1 @0")
+	add(2, 5, "1h", "acquire 1 2 @0 | acquire 2 @0 | acquire 3 2 @0 | resize 1 @0 | release 1 @0")
+	if f.contexts {
+		add(2, 5, "1h", "acquire 1 @0 | acquire 2 2 @0 | acquire 3 @0 | resize 1 @0 | release 1 @0 | cancel 2 @0")
+	}
+	if f.timeout {
+		add(2, 5, "100ms", "acquire 1 @0 | acquire 2 2 @0 | acquire 3 @50ms | resize 1 @50ms | release 1 @50ms | "+
+			"idle 50ms")
+	}
 }
 
 // longQueues are many requests that come and go in turn.

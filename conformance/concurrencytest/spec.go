@@ -81,7 +81,8 @@ type Config struct {
 	// an implementation that declares TimeoutNone or BacklogNone. An implementation for
 	// which a 0, here or as Backlog, does not mean that nothing waits refuses it.
 	Timeout time.Duration
-	// OnReject is the hook to install, for an implementation that declares HookOnce.
+	// OnReject is the hook to install, for an implementation that declares HookOnce or
+	// HookFits.
 	OnReject func()
 }
 

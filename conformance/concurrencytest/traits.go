@@ -25,6 +25,9 @@ type Traits struct {
 	SeatHeld SeatHeld
 	// Fair says in which order those who wait get slots. Not with BacklogNone.
 	Fair Fairness
+	// TryOvertakes says that TryAcquire takes slots that are free though others wait for more, as that
+	// of a fair java.util.concurrent.Semaphore does. Only with FairFIFO.
+	TryOvertakes bool
 	// Single says that each request takes one slot. Oversize is needless then.
 	Single bool
 	// Oversize says what becomes of a request for more than the limit. Until it is declared no
@@ -111,8 +114,9 @@ type Hook int
 
 // The choices.
 const (
-	HookOnce Hook = iota + 1 // OnReject is called for each rejection
+	HookOnce Hook = iota + 1 // OnReject is called for each rejection; for a try, and where a context is done, it may be
 	HookNone                 // there is none
+	HookFits                 // as HookOnce, but not for a request for more than the limit, which could never run
 )
 
 // Traits returns what is declared or was found.

@@ -52,6 +52,10 @@ type view struct {
 
 	broken string // the rule that the difference breaks, when it is known
 
+	// heavy is the group in which a limit was lowered below the weight of who waits and is not rejected
+	// by that, from which on the model knows nothing; nil if there is none.
+	heavy *group
+
 	// hooks is the first instant at which the hook had been called too often or not often
 	// enough, -1 if there is none.
 	hooks                time.Duration
@@ -96,8 +100,8 @@ func (x *exam) beside(bias int, alter func(m *model)) *view {
 		if !v.compare(g.at, g.settled.Seq) {
 			return v
 		}
-		if v.hooks < 0 && x.traits.Hook == HookOnce {
-			v.countHooks(g)
+		if hook := x.traits.Hook; v.hooks < 0 && (hook == HookOnce || hook == HookFits) {
+			v.countHooks(g, hook)
 		}
 	}
 	return v
@@ -131,7 +135,10 @@ func (v *view) take(g *group, tr *Traits, gone map[int]bool) bool {
 			continue
 		case s.releasesNothing() && tr.OverRelease == OverReleaseIgnored:
 			continue
-		case s.releasesNothing(), st.Op == conformance.OpResize && !v.drops(g, st.N):
+		case s.releasesNothing():
+			return false
+		case st.Op == conformance.OpResize && !v.drops(g, st.N):
+			v.heavy = g
 			return false
 		case comes(st.Op):
 			v.model.add(demanded(st, g.at, gone[st.N], v.tr.requests[s.request].handler))
@@ -204,7 +211,9 @@ func (v *view) asBefore(s *state) *state {
 
 func (v *view) difference(at time.Duration, seen []fate, wanted func(s *state) *state) bool {
 	nearest := slices.MinFunc(v.model.states, func(a, b *state) int {
-		return cmp.Compare(mismatches(a, seen), mismatches(b, seen))
+		return cmp.Or(
+			cmp.Compare(mismatches(a, seen), mismatches(b, seen)),
+			cmp.Compare(denied(a, seen), denied(b, seen)))
 	})
 	v.wanted = wanted(nearest)
 	v.differs, v.at, v.seen = true, at, seen
@@ -222,10 +231,21 @@ func mismatches(s *state, seen []fate) int {
 	return n
 }
 
+// denied counts the answers that are others than in s: what was answered is believed sooner than that
+// somebody has to wait.
+func denied(s *state, seen []fate) int {
+	n := 0
+	for r, f := range s.fates {
+		if seen[r] != fateWaits && f.outside() != seen[r] {
+			n++
+		}
+	}
+	return n
+}
+
 // countHooks compares the number of calls of the hook with that of rejections. It is left
-// open whether the hook is called for a try, a request whose context is done, and one for
-// more than the limit.
-func (v *view) countHooks(g *group) {
+// open whether the hook is called for a try and for a request whose context is done.
+func (v *view) countHooks(g *group, hook Hook) {
 	calls := 0
 	for _, h := range v.tr.hooks {
 		if h.Seq < g.settled.Seq {
@@ -236,12 +256,12 @@ func (v *view) countHooks(g *group) {
 		least, most := 0, 0
 		for r, f := range s.fates {
 			switch f {
-			case fateFull, fateLate:
-				if !v.model.demands[r].try {
+			case fateFull, fateLate, fateTooBig:
+				if !v.model.demands[r].try && (f != fateTooBig || hook == HookOnce) {
 					least++
 				}
 				most++
-			case fateGone, fateTooBig:
+			case fateGone:
 				most++
 			}
 		}

@@ -205,6 +205,9 @@ func (x *exam) pending() *suite.Violation {
 			continue
 		}
 		if x.unsure(d.Began.At) && !x.waitsBehind(&d) && !x.restsBehind(&d) {
+			if found := x.deniedBehind(&d); found != nil {
+				return found
+			}
 			continue
 		}
 		want := x.pendingAt(d.Began.Seq) != nil

@@ -175,6 +175,10 @@ func (e *explorer) behind(cfg conformance.Config) []conformance.Schedule {
 			out = append(out, suite.Plan(cfg, steps...))
 		}
 	}
+	if e.Accepts(conformance.OpPending) && e.Accepts(conformance.OpCancel) { // due, and it may be decided
+		out = append(out, suite.Plan(cfg, append(slices.Clone(heads[0]),
+			stepAt(conformance.OpPending, 230), stepAt(conformance.OpCancel, 240))...))
+	}
 	long := suite.Plan(cfg) // so many that their fires queue up
 	for n := range 12 {
 		at := time.Duration(n) * (wait + 1)

@@ -31,7 +31,18 @@ func (e *explorer) keyed(base conformance.Config) []suite.Family {
 			keys = append(keys, edge.EndedDue(base, wait, wait/8, op), endedAndBack(base, op))
 		}
 	}
+	keys = append(keys, atOncePending(base, 130), atOncePending(base, 1030))
 	return append(out, suite.Family{Name: suite.Keys, Schedules: append(keys, e.crowds(base)...)})
+}
+
+// atOncePending are calls with so many keys that they are more than a bound that somebody may set on how
+// many are known, like 128 or 1000.
+func atOncePending(cfg conformance.Config, keys int) conformance.Schedule {
+	out := suite.Plan(cfg)
+	for k := 1; k <= keys; k++ {
+		out.Steps = append(out.Steps, conformance.Step{Op: conformance.OpCall, N: k, K: k, At: time.Duration(k - 1)})
+	}
+	return out
 }
 
 // keys are the schedules of keys where an edge or a bound is configured.

@@ -13,6 +13,7 @@ import (
 const (
 	enumerated  = 5
 	mostSmaller = 1000 // runs, to make one schedule smaller
+	tooLong     = 500  // steps of a schedule of which so many runs take too long
 )
 
 // makeSmaller replaces what a rule found by what it finds on a smaller schedule, if there is
@@ -20,7 +21,7 @@ const (
 func (e *engine[T, E]) makeSmaller(r *Rule[T, E], f *finding) {
 	v := f.worst
 	if v == nil || v.Run == nil || v.Chance || r.Check == nil || e.hangs() || f.family == Leaks ||
-		len(v.Run.Schedule.Steps) <= enumerated || e.known(v.Run.Schedule) ||
+		len(v.Run.Schedule.Steps) <= enumerated || len(v.Run.Schedule.Steps) > tooLong || e.known(v.Run.Schedule) ||
 		e.Time == conformance.PackageTime && v.Run.Schedule.RacingSteps() > 0 {
 		return
 	}

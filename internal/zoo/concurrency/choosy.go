@@ -41,15 +41,15 @@ type whims struct {
 	does     bool // there is a Do as well
 	resizes  bool
 	stops    bool
-	overtake bool // a try looks at the slots only, not at who waits
+	overtake bool // a try looks at the slots only, not at who waits, where it may
 	newest   bool // who came last is served first, with ct.FairNone
 	barge    bool // a request takes slots that are free before those who wait, with ct.FairNone
 	tried    bool // the hook is called for a try that fails, though there are requests that wait
-	hooked   bool // the hook is called for contexts and for what is too big as well
+	hooked   bool // the hook is called for contexts as well
 }
 
 func (q *choosy) hook() {
-	if q.cfg.OnReject != nil && q.traits.Hook == ct.HookOnce {
+	if q.cfg.OnReject != nil && q.traits.Hook != ct.HookNone {
 		q.cfg.OnReject()
 	}
 }
@@ -61,7 +61,8 @@ func (q *choosy) acquire(ctx context.Context, weight int) (waited bool, err erro
 	}
 	defer func() {
 		ended := err != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded))
-		if err != nil && (q.whims.hooked || !ended && !errors.Is(err, errTooBig)) {
+		unheard := ended && !q.whims.hooked || errors.Is(err, errTooBig) && q.traits.Hook == ct.HookFits
+		if err != nil && !unheard {
 			q.hook()
 		}
 	}()
@@ -158,7 +159,7 @@ func (q *choosy) try(weight int) bool {
 		weight = 1
 	}
 	q.mu.Lock()
-	ok := weight <= q.cfg.Limit-q.used && (len(q.queue) == 0 || q.whims.overtake)
+	ok := weight <= q.cfg.Limit-q.used && (len(q.queue) == 0 || q.overtaken())
 	if ok {
 		q.used += weight
 	}
@@ -167,6 +168,11 @@ func (q *choosy) try(weight int) bool {
 		q.hook()
 	}
 	return ok
+}
+
+// overtaken reports whether a try may take what is free though others wait.
+func (q *choosy) overtaken() bool {
+	return q.traits.TryOvertakes || q.traits.Fair == ct.FairNone && q.whims.overtake
 }
 
 func (q *choosy) release(weight int) {
@@ -259,7 +265,7 @@ func chosen(n int) []ct.Spec {
 			Backlog: ct.Backlog(pick(3)), Timeout: ct.Timeout(pick(2)), Context: ct.Context(pick(3)),
 			SeatHeld: ct.SeatHeld(pick(2)), Fair: ct.Fairness(pick(2)),
 			Single: rnd.IntN(3) == 0, Oversize: ct.Oversize(pick(2)),
-			OverRelease: ct.OverRelease(pick(3)), Hook: ct.Hook(pick(2)),
+			OverRelease: ct.OverRelease(pick(3)), Hook: ct.Hook(pick(3)),
 		}
 		if tr.Backlog == ct.BacklogNone {
 			tr.Timeout, tr.Fair, tr.SeatHeld, tr.Oversize = 0, 0, 0, ct.OversizeFails
@@ -285,6 +291,10 @@ func chosen(n int) []ct.Spec {
 		if tr.Single {
 			tr.Oversize = 0
 		}
+		if tr.Oversize != ct.OversizeFails {
+			tr.Hook = max(1, tr.Hook%ct.HookFits)
+		}
+		tr.TryOvertakes = w.overtake && w.tries && tr.Fair == ct.FairFIFO && tr.Oversize != 0
 		if tr.Backlog != ct.BacklogBounded {
 			tr.SeatHeld = 0
 		}

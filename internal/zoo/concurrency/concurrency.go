@@ -41,12 +41,17 @@ var mistakes = []struct {
 	{"a release too many raises the limit", "CT-OVERREL", 0},
 	{permitTwice, "CT-OVERREL", 0},
 	{permitOthers, "CT-OVERREL", 5},
+	{triedTwice, "CT-OVERREL", 0},
 	{"a release looks whether anything is held", "CT-OVERREL", 0},
 	{"nobody looks again when the first gives up", "CT-HEAD", 4},
 	{"serves the newest first", "CT-FIFO", 0},
 	{"a light request overtakes", "CT-FIFO", 0},
+	{tryOvertakes, "CT-FIFO", 0},
 	{"joins after it has let go of the lock", "CT-NOLOST", 0},
 	{rejectsHeavyOnly, "CT-HEAD", 5},
+	{runsHeavyAlone, "CT-LIMIT", 4},
+	{stopsForHeavy, "CT-WORK", 5},
+	{leavesUnseen, "CT-HEAD", 6},
 	{rejectsUnheard, "CT-CONV", 6},
 	{cancelsRejected, "CT-TIE", 5},
 	{expiresRejected, "CT-TIE", 5},
@@ -60,6 +65,8 @@ var mistakes = []struct {
 	{"a try looks at the first limit", "CT-RESIZE", 0},
 	{"calls the hook twice when the backlog is full", "CT-HOOK", 0},
 	{"does not call the hook at a timeout", "CT-HOOK", 0},
+	{hooksFitting, "CT-HOOK", 0},
+	{rejectsSilently, "CT-HOOK", 4},
 	{"serves what it has rejected", "CT-CONV", 0},
 	{"panics on the third request", "X-CALLS", 0},
 	{"keeps a lock when the backlog is full", "X-CALLS", 0},
@@ -104,8 +111,8 @@ func Designs() []zoo.Design {
 		for _, spec := range []ct.Spec{
 			queueSpec("", source), permitsSpec("", source), channel(source), conditionSpec(source), tokens(source),
 			seats(source), gate(source, false), gate(source, true), selecting(source), stack(source), light(source),
-			strict(source), signal("", source), asleep(source), helpers("", source), loopSpec("", source),
-			workersSpec("", source),
+			strict(source), inTurn(source), aside(source), fitting(source), barging(source), signal("", source),
+			asleep(source), helpers("", source), loopSpec("", source), workersSpec("", source),
 		} {
 			all = append(all, zoo.Design{Name: fmt.Sprintf("%s %s", spec.Name, source), Spec: spec})
 		}

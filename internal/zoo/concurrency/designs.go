@@ -276,8 +276,14 @@ func stack(source ct.TimeSource) ct.Spec {
 // What becomes of who waits for more than a lower limit: strict rejects it, and lets those behind it
 // have what is free.
 const (
+	rejectsInTurn    = "who waits for more than a lower limit is rejected when its turn comes"
+	setsAside        = "who waits for more than a lower limit lets others pass"
+	runsHeavyAlone   = "who waits for more than a lower limit runs when nothing else does"
+	stopsForHeavy    = "nobody runs while one waits for more than a lower limit"
+	leavesUnseen     = "who gives up waiting for more than a lower limit wakes nobody"
 	rejectsHeavy     = "a lower limit rejects who waits for more"
 	rejectsHeavyOnly = "who is rejected by a lower limit leaves nobody to be woken"
+	rejectsSilently  = "the hook does not hear of who is rejected by a lower limit"
 	rejectsUnheard   = "who is rejected by a lower limit does not hear of it"
 	cancelsRejected  = "who is cancelled as a lower limit rejects it leaves its place twice"
 	expiresRejected  = "who times out as a lower limit rejects it leaves its place twice"
@@ -286,6 +292,39 @@ const (
 func strict(source ct.TimeSource) ct.Spec {
 	spec := queueSpec(rejectsHeavy, source)
 	spec.Name = "zoo strict queue"
+	return spec
+}
+
+// inTurn is the queue that looks at a lower limit only when somebody is the next.
+func inTurn(source ct.TimeSource) ct.Spec {
+	spec := queueSpec(rejectsInTurn, source)
+	spec.Name = "zoo queue that rejects in turn"
+	return spec
+}
+
+// aside is the queue in which those who wait for more than a lower limit keep their places, and nobody
+// waiting.
+func aside(source ct.TimeSource) ct.Spec {
+	spec := queueSpec(setsAside, source)
+	spec.Name = "zoo queue that sets aside"
+	return spec
+}
+
+const hooksFitting = "does not call the hook for more than the limit"
+
+// fitting is the queue whose hook hears only of those who could have run.
+func fitting(source ct.TimeSource) ct.Spec {
+	spec := queueSpec(hooksFitting, source)
+	spec.Name, spec.Traits.Hook = "zoo queue that reports what fits", ct.HookFits
+	return spec
+}
+
+const tryOvertakes = "a try takes free slots though others wait"
+
+// barging is the queue with the TryAcquire of java.util.concurrent, which overtakes.
+func barging(source ct.TimeSource) ct.Spec {
+	spec := queueSpec(tryOvertakes, source)
+	spec.Name, spec.Traits.TryOvertakes = "zoo queue that a try overtakes", true
 	return spec
 }
 

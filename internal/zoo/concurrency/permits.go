@@ -11,6 +11,7 @@ import (
 const (
 	permitTwice  = "a permit gives its slots back twice"
 	permitOthers = "a permit that is given back twice gives back another's slots"
+	triedTwice   = "a permit of a try gives its slots back twice"
 )
 
 // permitsSpec is a queue that hands out what gives the slots back, which it does once.
@@ -20,7 +21,7 @@ func permitsSpec(mutant string, source ct.TimeSource) ct.Spec {
 	spec.Traits.OverRelease = ct.OverReleaseIgnored
 	spec.New = func(env ct.Env, cfg ct.Config) ct.Funcs {
 		q, again := newQueue(env, cfg, ""), mutant == permitTwice
-		if again {
+		if again || mutant == triedTwice {
 			q.mutant = "a release too many raises the limit"
 		}
 		permit := func(weight int) func() {
@@ -39,8 +40,13 @@ func permitsSpec(mutant string, source ct.TimeSource) ct.Spec {
 				}
 				return permit(weight), nil
 			},
-			TryTake: func(weight int) (func(), bool) { return permit(weight), q.try(weight) },
-			Resize:  q.resize,
+			TryTake: func(weight int) (func(), bool) {
+				if mutant == triedTwice {
+					return func() { q.release(weight) }, q.try(weight)
+				}
+				return permit(weight), q.try(weight)
+			},
+			Resize: q.resize,
 		}
 	}
 	return spec

@@ -70,8 +70,22 @@ func (q *queue) wake() {
 				}
 			}
 		}
+		if q.is(setsAside) {
+			if i = slices.IndexFunc(q.waiters, func(w *waiter) bool { return w.weight <= q.cfg.Limit }); i < 0 {
+				return
+			}
+		}
 		w := q.waiters[i]
-		if !q.fits(w.weight) {
+		if q.is(rejectsInTurn) && w.weight > q.cfg.Limit {
+			q.rejectHeavy()
+			continue
+		}
+		heavy := func(w *waiter) bool { return w.weight > q.cfg.Limit }
+		switch {
+		case q.is(stopsForHeavy) && slices.ContainsFunc(q.waiters, heavy):
+			return
+		case q.is(runsHeavyAlone) && q.used == 0:
+		case !q.fits(w.weight):
 			return
 		}
 		q.waiters = slices.Delete(q.waiters, i, i+1)
@@ -114,6 +128,9 @@ func (q *queue) acquire(ctx context.Context, weight int) error {
 	}
 	if weight > most && !q.is("a request for more than the limit waits") {
 		q.mu.Unlock()
+		if q.is(hooksFitting) {
+			return errTooBig
+		}
 		return q.reject(errTooBig)
 	}
 	if q.fits(weight) && (len(q.waiters) == 0 || q.is("a light request overtakes") || q.is(lightestFirst)) {
@@ -204,10 +221,10 @@ func (q *queue) wait(ctx context.Context, w *waiter) error {
 	}
 	select {
 	case <-w.ready:
-		if w.err != nil {
+		if w.err != nil && !q.is(rejectsSilently) {
 			return q.reject(w.err)
 		}
-		return nil
+		return w.err
 	case <-done:
 		q.mu.Lock()
 		defer q.mu.Unlock()
@@ -263,7 +280,7 @@ func (q *queue) leave(w *waiter, keepsPlace, stays string) {
 	if !q.is(keepsPlace) && !q.is(stays) {
 		q.seats--
 	}
-	if !q.is("nobody looks again when the first gives up") {
+	if !q.is("nobody looks again when the first gives up") && !(q.is(leavesUnseen) && w.weight > q.cfg.Limit) {
 		q.wake()
 	}
 }
@@ -275,7 +292,8 @@ func (q *queue) try(weight int) bool {
 	if q.is("a try looks at the first limit") {
 		fits = q.used+weight <= q.first
 	}
-	if weight > q.cfg.Limit && !q.is("adds before it compares") || !fits || len(q.waiters) > 0 {
+	if weight > q.cfg.Limit && !q.is("adds before it compares") || !fits ||
+		len(q.waiters) > 0 && !q.is(tryOvertakes) {
 		return false
 	}
 	q.used += weight
@@ -340,7 +358,7 @@ func (q *queue) resize(limit int) {
 	}
 	wakes := !q.is("a higher limit wakes nobody")
 	if slices.ContainsFunc([]string{
-		rejectsHeavy, rejectsHeavyOnly, rejectsUnheard, cancelsRejected, expiresRejected,
+		rejectsHeavy, rejectsHeavyOnly, rejectsSilently, rejectsUnheard, cancelsRejected, expiresRejected,
 	}, q.is) {
 		heavy := q.rejectHeavy()
 		wakes = !heavy || !q.is(rejectsHeavyOnly)
@@ -378,7 +396,7 @@ func newQueue(env ct.Env, cfg ct.Config, mutant string) *queue {
 }
 
 func queueSpec(mutant string, source ct.TimeSource) ct.Spec {
-	if mutant == permitTwice || mutant == permitOthers {
+	if mutant == permitTwice || mutant == permitOthers || mutant == triedTwice {
 		return permitsSpec(mutant, source)
 	}
 	return ct.Spec{

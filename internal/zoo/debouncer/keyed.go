@@ -1,6 +1,7 @@
 package debouncer
 
 import (
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -95,6 +96,9 @@ func (t *table) hold(key int) *slot {
 	default:
 		s = &slot{key: key}
 	}
+	if t.known[key] == nil {
+		t.bound()
+	}
 	t.known[key] = s
 	back := s.resting && t.is("a key that comes back leaves its place to others")
 	if i := slices.Index(t.resting, s); i >= 0 && !back {
@@ -102,6 +106,17 @@ func (t *table) hold(key int) *slot {
 	}
 	s.resting = false
 	return s
+}
+
+// bound drops what is pending of the lowest key if there are too many.
+func (t *table) bound() {
+	most := map[string]int{boundedTable: 128, boundedHigh: 1024}[t.mutant]
+	if most == 0 || len(t.known) < most {
+		return
+	}
+	low := slices.Min(slices.Collect(maps.Keys(t.known)))
+	t.known[low].timer.Stop()
+	delete(t.known, low)
 }
 
 func (t *table) arm(s *slot) {
@@ -247,10 +262,12 @@ func tableSpec(mutant string, source db.TimeSource) db.Spec {
 	}
 }
 
-// Two of its mistakes.
+// Some of its mistakes.
 const (
-	onlyDisarms = "a flush with a key fires what a stop has dropped"
-	letsGoAgain = "a timer that meets a cancel lets go of a key again"
+	boundedTable = "a key too many drops what is pending of another, of 128"
+	boundedHigh  = "a key too many drops what is pending of another, of 1024"
+	onlyDisarms  = "a flush with a key fires what a stop has dropped"
+	letsGoAgain  = "a timer that meets a cancel lets go of a key again"
 )
 
 // tableMutants are its mistakes, with the rule that must catch each.
@@ -266,6 +283,8 @@ var tableMutants = []mistake{
 	{"a flush with a key moves the deadline of the one before it", "DB-KEY"},
 	{"a stop forgets one of the keys", "DB-KEY"},
 	{onlyDisarms, "DB-KEY"},
+	{boundedTable, "DB-KEY"},
+	{boundedHigh, "DB-KEY"},
 	{"a key that a stop has met works on", "DB-KEY"},
 	{"a stop in the callback of a key waits for those of others", "X-REENT"},
 }

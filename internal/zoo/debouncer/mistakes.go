@@ -96,6 +96,7 @@ var trailingMutants = []mistake{
 	{"pending while running", "DB-PEND"},
 	{"nothing is pending while running", "DB-PEND"},
 	{"what has run is pending until its callback ends", "DB-PEND"},
+	{deniedInTurn, "DB-PEND"},
 	{"what stop has dropped is pending for good", "DB-PEND"},
 	{"stop lets the pending event fire", "DB-STOP"},
 	{"stop keeps what waits its turn", "DB-STOP"},

@@ -319,6 +319,9 @@ func (d *trailing) cancel() (cancelled bool) {
 	if d.pending = false; was {
 		d.dropped = d.value
 	}
+	if d.is(deniedInTurn) {
+		d.queue = nil
+	}
 	if d.timer != nil {
 		d.timer.Stop()
 	}
@@ -382,6 +385,8 @@ func (d *trailing) end() {
 		d.queue = nil
 	}
 }
+
+const deniedInTurn = "what waits its turn is not pending, and can be cancelled"
 
 func (d *trailing) isPending() bool {
 	d.mu.Lock()
