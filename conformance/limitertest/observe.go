@@ -177,6 +177,18 @@ func (o observer) oversize() int {
 	return int(OversizeRejected)
 }
 
+// single reports whether a request for two tokens panics, or a wait where there are only waits.
+func (o observer) single() bool {
+	if o.c.single || o.s.Accepts(conformance.OpAllow) || !o.s.Accepts(opContext) || !o.s.Accepts(conformance.OpWait) {
+		return o.c.single
+	}
+	panics := func(text string) bool {
+		tr := o.see(text)
+		return len(tr.Done) > 0 && tr.Done[0].Panic != ""
+	}
+	return panics("rate=10/1s burst=3 | wait 2 @0") && !panics("rate=10/1s burst=3 | wait 1 @0")
+}
+
 func (o observer) zero() int {
 	if !o.s.Accepts(opSeveral) {
 		return 0

@@ -256,8 +256,8 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 		},
 		{
 			Name: "Single", Declared: flagged(t.Single), Literal: suite.Flag,
-			Needless: func() bool { return !c.single },
-			Observe:  func() int { return flagged(c.single) }, Set: func(v int) { t.Single = v == 1 },
+			Needless: func() bool { return !look.single() },
+			Observe:  func() int { return flagged(look.single()) }, Set: func(v int) { t.Single = v == 1 },
 		},
 		{
 			Name: "NextPays", Declared: flagged(t.NextPays), Literal: suite.Flag, Apart: true,

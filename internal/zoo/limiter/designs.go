@@ -81,6 +81,24 @@ func waitsOnly(spec lt.Spec) lt.Spec {
 	return spec
 }
 
+// waitsForOne is one whose waits are for one token at a time, and panic for another number.
+func waitsForOne(spec lt.Spec) lt.Spec {
+	whole := spec.New
+	spec.Name, spec.Traits.Single = spec.Name+", one at a time", true
+	spec.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
+		f := whole(env, cfg)
+		wait := f.WaitN
+		f.WaitN = func(ctx context.Context, n int) error {
+			if n != 1 {
+				panic("one token at a time")
+			}
+			return wait(ctx, n)
+		}
+		return f
+	}
+	return spec
+}
+
 // retrySpec is the bucket in floating point whose waits sleep and try again, so
 // that anybody can overtake them.
 func retrySpec(source lt.TimeSource) lt.Spec {

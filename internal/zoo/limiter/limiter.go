@@ -103,6 +103,7 @@ func Designs() []zoo.Design {
 		for _, spec := range []lt.Spec{queueSpec("", lt.PackageTime), tickerSpec("", lt.PackageTime)} {
 			specs = append(specs, waitsOnly(spec))
 		}
+		specs = append(specs, waitsForOne(waitsOnly(queueSpec("", lt.PackageTime))))
 	}
 	all := designs(specs)
 	for i, spec := range specs {
