@@ -27,6 +27,8 @@ type event struct {
 	text, mark string
 	// also are other texts that are as right.
 	also []string
+	// cause is what a panic was about, which package time may put in other words.
+	cause string
 }
 
 // followUps bounds how often a function, sleeper or consumer does its steps, since one
@@ -203,7 +205,13 @@ func (w *world) do(who int, s conformance.Step) {
 		w.ledger.before(s)
 	}
 	if msg := suite.Catch(func() { w.step(who, s) }); msg != "" {
-		w.note(who, "!", "%s: panics", call(s))
+		w.add(event{who: who, text: call(s) + ": panics", mark: "!", cause: msg})
+		if w.ledger == nil {
+			w.stage.Rec.Locked(func(rec *suite.Recording) {
+				at := w.stage.Rec.Mark()
+				rec.Done = append(rec.Done, conformance.Done{Step: s, Began: at, Ended: at, Panic: msg})
+			})
+		}
 	}
 }
 
