@@ -259,7 +259,7 @@ func (c *contract) settle(s *suite.Suite, from func(t conformance.Schedule) int)
 // a method that it called from a function of the clock.
 func (c *contract) Hung(s *suite.Suite, h *suite.Hang) (rule string, broken *suite.Violation, done bool) {
 	before := ""
-	if h.Panicked != "" { // whoever panics under a lock does not give it back
+	if h.Panicked != "" {
 		before = h.Panicked + "; after that, "
 	}
 	if where := h.LockedInCallback(); where != "" {

@@ -58,7 +58,13 @@ type world struct {
 	tickers  map[int]clockwork.Ticker
 	contexts map[int]*timedContext
 	root     context.Context
-	release  []func() // releases everything that was made
+	release  []releasing // of everything that was made
+}
+
+// releasing is a step that releases what was made.
+type releasing struct {
+	step conformance.Step
+	do   func()
 }
 
 func newWorld(st *suite.Stage, f Funcs) *world {
@@ -106,8 +112,11 @@ func (w *world) end() {
 	w.over = true
 	release := w.release
 	w.mu.Unlock()
-	for _, f := range release {
-		_ = suite.Catch(f)
+	for _, r := range release {
+		if msg := suite.Catch(r.do); msg != "" {
+			r.step.At = w.at
+			w.panicked(r.step, msg)
+		}
 	}
 	close(w.quit)
 	longest, back := time.Duration(0), time.Duration(0)
@@ -206,13 +215,19 @@ func (w *world) do(who int, s conformance.Step) {
 	}
 	if msg := suite.Catch(func() { w.step(who, s) }); msg != "" {
 		w.add(event{who: who, text: call(s) + ": panics", mark: "!", cause: msg})
-		if w.ledger == nil {
-			w.stage.Rec.Locked(func(rec *suite.Recording) {
-				at := w.stage.Rec.Mark()
-				rec.Done = append(rec.Done, conformance.Done{Step: s, Began: at, Ended: at, Panic: msg})
-			})
-		}
+		w.panicked(s, msg)
 	}
+}
+
+// panicked notes a panic for runs that make no progress after it: who panics under a lock keeps it.
+func (w *world) panicked(s conformance.Step, msg string) {
+	if w.ledger != nil {
+		return // package time may do so
+	}
+	w.stage.Rec.Locked(func(rec *suite.Recording) {
+		at := w.stage.Rec.Mark()
+		rec.Done = append(rec.Done, conformance.Done{Step: s, Began: at, Ended: at, Panic: msg})
+	})
 }
 
 // call returns the text of a step without its instant.

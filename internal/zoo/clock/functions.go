@@ -86,7 +86,7 @@ var functionMistakes = []mistake{
 			advance(d)
 		}
 	}},
-	{"panics under its lock when a function stops itself", "CK-REENT", func(f *ct.Funcs) {
+	{"a Stop of what has run panics under its lock", "CK-REENT", func(f *ct.Funcs) {
 		var mu sync.Mutex
 		now := f.Now
 		f.Now = func() time.Time { mu.Lock(); defer mu.Unlock(); return now() }
