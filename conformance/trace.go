@@ -23,7 +23,7 @@ type Trace struct {
 	Stuck bool
 	// LeftOut is why the run was ended early and is not judged, "" if it is.
 	LeftOut string
-	// Armed says that a timer was still armed at the end (Injected only).
+	// Armed says that a timer was still armed at the end, other than by After (Injected only).
 	Armed bool
 	// Closed says that the output of a stream was closed at the end.
 	Closed bool

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
 // ledger keeps account of the timers of a world on package time, which cannot be asked
@@ -88,12 +89,12 @@ func (l *ledger) before(s conformance.Step) {
 	}
 	switch s.Op {
 	case conformance.OpTimer, conformance.OpAfter, conformance.OpAfterFunc, conformance.OpTimeout, conformance.OpSleep:
-		made(object{due: now + max(s.D, 0)})
+		made(object{due: suite.Sum(now, max(s.D, 0))})
 	case conformance.OpDeadline:
 		made(object{due: max(s.D, now)})
 	case conformance.OpTicker:
 		if s.D > 0 {
-			made(object{due: now + s.D, period: s.D})
+			made(object{due: suite.Sum(now, s.D), period: s.D})
 		}
 	case conformance.OpNap:
 		l.naps = append(l.naps, now+s.D)
@@ -106,7 +107,7 @@ func (l *ledger) before(s conformance.Step) {
 		case s.Op == conformance.OpHalt:
 			o.halted = true
 		case s.Op == conformance.OpRearm && (o.kind != conformance.OpTicker || s.D > 0):
-			o.halted, o.taken, o.due = false, false, now+max(s.D, 0)
+			o.halted, o.taken, o.due = false, false, suite.Sum(now, max(s.D, 0))
 			if o.kind == conformance.OpTicker {
 				o.period = s.D
 			}

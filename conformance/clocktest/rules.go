@@ -205,6 +205,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			About:    suite.InFamily(programs),
 			Check:    (*exam).inOrder,
 			Probe:    c.differs,
+			Mixed:    true,
 		},
 		{
 			Rule: core("X-LEAK", "When all timers are stopped and all contexts cancelled, "+

@@ -10,7 +10,8 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
-// longest is the longest duration.
+// longest is the longest duration. A deadline that is so far off when the clock has moved is beyond what
+// can be counted, and is never reached.
 const longest = "2562047h47m16.854775807s"
 
 const (
@@ -31,11 +32,14 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		{Name: "CK-TIMER", Schedules: timers()},
 		{Name: "CK-STOP", Schedules: slices.Concat(stopping(timerLives(), false), suite.ParseAll(
 			"timer 1 1s @0 | rearm 1 "+longest+" @0 | read 1 @1h | rearm 1 1s @1h | read 1 @2h",
-			"timer 1 "+longest+" @0 | halt 1 @1h | read 1 @2h"), crowds(4, conformance.OpTimer, 40, 30))},
+			"timer 1 "+longest+" @0 | halt 1 @1h | read 1 @2h",
+			"timer 1 1s @0 | rearm 1 "+longest+" @1ms | read 1 @1h",
+			"timer 1 "+longest+" @1s | halt 1 @1h | read 1 @2h"), crowds(4, conformance.OpTimer, 40, 30))},
 		{Name: "CK-UNREAD", Schedules: stopping(timerLives(), true)},
 		{Name: "CK-TICKER", Schedules: tickers()},
 		{Name: "CK-TICKSTOP", Schedules: slices.Concat(stopping(tickerLives(s), false),
-			suite.ParseAll("ticker 1 1s @0 | rearm 1 "+longest+" @0 | read 1 @1h"),
+			suite.ParseAll("ticker 1 1s @0 | rearm 1 "+longest+" @0 | read 1 @1h",
+				"ticker 1 1s @0 | rearm 1 "+longest+" @1ms | read 1 @1h"),
 			denseTicks(6, conformance.OpHalt), denseTicks(6, conformance.OpHalt, conformance.OpRearm))},
 		{Name: "CK-TICKUNREAD", Schedules: stopping(tickerLives(s), true)},
 		{Name: "CK-TICKARG", Schedules: tickerPeriods(s)},
@@ -197,6 +201,7 @@ func counts() []conformance.Schedule {
 		many+" | "+strings.Join(halts, " | ")+" | armed @0 | armed @20s | armed @1m")...)
 	return append(out, suite.ParseAll(
 		"sleep 1 1s @0 | armed @0 | armed @1s",
+		"timer 1 "+longest+" @1s | armed @1s | armed @1h",
 		"after 1 1s @0 | armed @500ms | armed @1s",
 		"timer 1 1s @0 | timer 2 2s @0 | afterfunc 3 3s @0 | ticker 4 1h @0 | sleep 5 1h @0 | "+
 			"armed @0 | armed @1s | armed @2s | armed @3s",

@@ -14,7 +14,9 @@ func functions() []conformance.Schedule {
 	gaps, few := []time.Duration{0, 1, second - 1, second, 3 * second}, []time.Duration{0, second}
 	return slices.Concat(
 		suite.ParseAll("afterfunc 1 "+longest+" @0 | idle 1h | halt 1 @1h",
-			"afterfunc 1 1s @0 | rearm 1 "+longest+" @0 | idle 1h"),
+			"afterfunc 1 1s @0 | rearm 1 "+longest+" @0 | idle 1h",
+			"afterfunc 1 "+longest+" @1s | idle 1h", "afterfunc 1 "+longest+" @1s | halt 1 @2h",
+			"afterfunc 1 1s @0 | rearm 1 "+longest+" @1ms | idle 1h"),
 		following("afterfunc 1 1s", "halt 1 | rearm 1 1s", gaps, 3, idle(5*second)),
 		following("afterfunc 1 1s | afterfunc 2 1.7s", "halt 1 | rearm 2 400ms", few, 2,
 			idle(700*milli), idle(5*second)),
@@ -183,6 +185,7 @@ func turns(s *suite.Suite) []conformance.Schedule {
 		"afterfunc 1 1s @0 | afterfunc 2 1s @f1 | afterfunc 3 1s @f2 | afterfunc 4 1s @f3 | idle 10s",
 		"timer 1 1.5s @0 | afterfunc 2 1s @0 | rearm 1 1.5s @f2 | read 1 @2s | read 1 @3s",
 		"afterfunc 1 1s @0 | halt 2 @f1 | afterfunc 2 1.1s @0 | idle 1.2s",
+		"afterfunc 1 1s @0 | afterfunc 2 "+longest+" @f1 | idle 1h",
 	), ticksInTurn("afterfunc 2 %dns @0", "rearm 2 %dns @f2"))
 }
 

@@ -19,6 +19,7 @@ func timers() []conformance.Schedule {
 		following("after 1 1s", "read 1", aroundSecond, 3, read(1, 3*second)),
 		suite.ParseAll("timer 1 3s @0 | timer 2 1s @0 | timer 3 2s @0 | read 1 @10s | read 2 @10s | read 3 @10s",
 			"timer 1 "+longest+" @0 | read 1 @1h", "after 1 "+longest+" @0 | read 1 @1h",
+			"timer 1 "+longest+" @1s | read 1 @1h", "after 1 "+longest+" @1s | read 1 @1h",
 			"timer 1 1ns @0 | read 1 @0 | read 1 @1ns | read 1 @2ns",
 			"timer 1 10ns @0 | rearm 1 9ns @0 | read 1 @8ns | read 1 @9ns"))
 }
@@ -38,7 +39,7 @@ func tickers() []conformance.Schedule {
 	return slices.Concat(
 		following("ticker 1 1s", "read 1", gaps, 4, read(1, second)),
 		following("ticker 1 1s | ticker 2 700ms", "read 1 | read 2", few, 3, read(1, second)),
-		suite.ParseAll("ticker 1 "+longest+" @0 | read 1 @1h",
+		suite.ParseAll("ticker 1 "+longest+" @0 | read 1 @1h", "ticker 1 "+longest+" @1s | read 1 @1h",
 			"ticker 1 1ns @0 | read 1 @1ns | read 1 @2ns | halt 1 @2ns",
 			"ticker 1 1ms @0 | read 1 @2s | read 1 @2.0005s | read 1 @2.001s",
 			"ticker 1 1ns @0 | read 1 @0 | read 1 @1ns | read 1 @1ns | read 1 @3ns | read 1 @3ns | halt 1 @3ns",
@@ -74,7 +75,7 @@ func stopsUnread(s conformance.Schedule) bool {
 			}
 			armed, taken = s.Op == conformance.OpRearm, false
 			if armed {
-				due, period = s.At+s.D, s.D
+				due, period = suite.Sum(s.At, s.D), s.D
 			}
 		case conformance.OpRead:
 			switch {

@@ -20,6 +20,7 @@
 package clocktest
 
 import (
+	"cmp"
 	"context"
 	"testing"
 	"time"
@@ -225,42 +226,55 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 }
 
 // FamilyOf names the family of a schedule that is run alone, since each family has a rule
-// that judges it: the family that has the schedule, or else that of the programs, to which
-// drawn schedules belong.
+// that judges it: the family that has the schedule, or else the first that has one which begins like
+// it, as what comes after a difference is cut off, or else that of the programs, to which drawn
+// schedules belong.
 func (c *contract) FamilyOf(s *suite.Suite, schedule conformance.Schedule) string {
 	if s.Single() {
 		return programs
 	}
 	if c.home == nil {
 		c.home = map[string]string{}
-		for _, f := range c.Families(s) {
-			for _, t := range f.Schedules {
-				if text := t.String(); f.Name != suite.Leaks && c.home[text] == "" {
+		c.settle(s, func(t conformance.Schedule) int { return len(t.Steps) })
+		c.settle(s, func(conformance.Schedule) int { return 1 })
+	}
+	return cmp.Or(c.home[schedule.String()], programs)
+}
+
+// settle gives the beginnings of all schedules, of so many steps and more, homes where they have none.
+func (c *contract) settle(s *suite.Suite, from func(t conformance.Schedule) int) {
+	for _, f := range c.Families(s) {
+		for _, t := range f.Schedules {
+			for n := from(t); n <= len(t.Steps) && f.Name != suite.Leaks; n++ {
+				begins := conformance.Schedule{Config: t.Config, Steps: t.Steps[:n]}
+				if text := begins.String(); c.home[text] == "" {
 					c.home[text] = f.Name
 				}
 			}
 		}
 	}
-	if family := c.home[schedule.String()]; family != "" {
-		return family
-	}
-	return programs
 }
 
 // Hung judges a run without progress: it is proved why if a goroutine waits for a lock in
 // a method that it called from a function of the clock.
 func (c *contract) Hung(s *suite.Suite, h *suite.Hang) (rule string, broken *suite.Violation, done bool) {
+	before := ""
+	if h.Panicked != "" {
+		before = h.Panicked + "; after that, "
+	}
 	if where := h.LockedInCallback(); where != "" {
 		s.CannotReenter()
 		return "CK-REENT", &suite.Violation{
 			Headline: "a method of the clock that a function called never returned",
-			Because: "its goroutine is blocked under the function that the clock runs: " + where + "; if it is " +
+			Because: before + "its goroutine is blocked under the function that the clock runs: " + where + "; if it is " +
 				"documented that functions must not use the clock, declare Reentrancy: clocktest.ReentrancyForbidden",
 		}, true
 	}
 	family := h.Job.Family
 	if where := s.WaitsForEver(h); where != "" && family != suite.Leaks {
-		return family, s.Lost(where), true
+		lost := s.Lost(where)
+		lost.Because = before + lost.Because
+		return family, lost, true
 	}
 	return family, nil, true
 }

@@ -66,7 +66,7 @@ func (x *exam) stuck() *suite.Violation {
 
 func (d *difference) headline() string {
 	if len(d.want) == 0 {
-		return d.got[0].text + ", want nothing of the kind"
+		return d.got[0].told() + ", want nothing of the kind"
 	}
 	want, got := d.pair()
 	when := " (at " + timeline.Duration(want.at) + ")"
@@ -77,9 +77,17 @@ func (d *difference) headline() string {
 	case got.text == want.text:
 		return got.text + " too early, want it at " + timeline.Duration(want.at)
 	case answer && strings.HasPrefix(got.text, about+": "):
-		return got.text + ", want " + what + when
+		return got.told() + ", want " + what + when
 	}
-	return got.text + ", want " + want.text + when
+	return got.told() + ", want " + want.text + when
+}
+
+// told is the text of an event, with what a panic was about.
+func (e event) told() string {
+	if e.cause != "" {
+		return e.text + ": " + e.cause
+	}
+	return e.text
 }
 
 // pair returns an event that is missing and one that was seen instead, about the same

@@ -27,6 +27,8 @@ type event struct {
 	text, mark string
 	// also are other texts that are as right.
 	also []string
+	// cause is what a panic was about, which package time may put in other words.
+	cause string
 }
 
 // followUps bounds how often a function, sleeper or consumer does its steps, since one
@@ -56,7 +58,13 @@ type world struct {
 	tickers  map[int]clockwork.Ticker
 	contexts map[int]*timedContext
 	root     context.Context
-	release  []func() // releases everything that was made
+	release  []releasing // of everything that was made
+}
+
+// releasing is a step that releases what was made.
+type releasing struct {
+	step conformance.Step
+	do   func()
 }
 
 func newWorld(st *suite.Stage, f Funcs) *world {
@@ -104,8 +112,11 @@ func (w *world) end() {
 	w.over = true
 	release := w.release
 	w.mu.Unlock()
-	for _, f := range release {
-		_ = suite.Catch(f)
+	for _, r := range release {
+		if msg := suite.Catch(r.do); msg != "" {
+			r.step.At = w.at
+			w.panicked(r.step, msg)
+		}
 	}
 	close(w.quit)
 	longest, back := time.Duration(0), time.Duration(0)
@@ -203,8 +214,20 @@ func (w *world) do(who int, s conformance.Step) {
 		w.ledger.before(s)
 	}
 	if msg := suite.Catch(func() { w.step(who, s) }); msg != "" {
-		w.note(who, "!", "%s: panics", call(s))
+		w.add(event{who: who, text: call(s) + ": panics", mark: "!", cause: msg})
+		w.panicked(s, msg)
 	}
+}
+
+// panicked notes a panic for runs that make no progress after it: who panics under a lock keeps it.
+func (w *world) panicked(s conformance.Step, msg string) {
+	if w.ledger != nil {
+		return // package time may do so
+	}
+	w.stage.Rec.Locked(func(rec *suite.Recording) {
+		at := w.stage.Rec.Mark()
+		rec.Done = append(rec.Done, conformance.Done{Step: s, Began: at, Ended: at, Panic: msg})
+	})
 }
 
 // call returns the text of a step without its instant.

@@ -58,7 +58,7 @@ func (w *world) makeContext(who int, s conformance.Step) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.contexts[s.N] = c
-	w.release = append(w.release, c.cancel)
+	w.release = append(w.release, releasing{conformance.Step{Op: conformance.OpCancel, N: s.N}, c.cancel})
 	if w.ledger != nil && s.Op != conformance.OpWithin {
 		w.ledger.context(s.N, c.Context, parent)
 	}

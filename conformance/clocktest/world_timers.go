@@ -38,13 +38,14 @@ func (w *world) arm(s conformance.Step) {
 func (w *world) keep(n int, c <-chan time.Time, timer clockwork.Timer, ticker clockwork.Ticker) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	halt := conformance.Step{Op: conformance.OpHalt, N: n}
 	if timer != nil {
 		w.timers[n] = timer
-		w.release = append(w.release, func() { timer.Stop() })
+		w.release = append(w.release, releasing{halt, func() { timer.Stop() }})
 	}
 	if ticker != nil {
 		w.tickers[n] = ticker
-		w.release = append(w.release, ticker.Stop)
+		w.release = append(w.release, releasing{halt, ticker.Stop})
 	}
 	if c != nil {
 		w.channels[n] = c

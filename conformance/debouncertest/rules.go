@@ -212,6 +212,9 @@ func (x *exam) leak() *suite.Violation {
 		return x.told(x.End, "", "a goroutine is left %s: %s", since, x.Left[0])
 	case x.Armed:
 		return x.told(x.End, "", "a timer is still armed %s", since)
+	case x.Kept:
+		return x.told(x.End, "Stop ends the debouncer, and nothing comes any more",
+			"a timer is still armed, an hour after Stop")
 	}
 	return nil
 }

@@ -68,7 +68,20 @@ func (e *explorer) leaks(cfg conformance.Config, gaps []time.Duration) []conform
 			suite.Plan(cfg, conformance.Step{Op: conformance.OpCall}, conformance.Step{Op: op, At: wait, Racing: true}),
 		})...)
 	}
+	if cfg.MaxWait == 0 {
+		out = append(out, e.stopsSoon(cfg.Without("wait").With("wait", timeline.Duration(suite.Months)))...)
+	}
 	return out
+}
+
+// stopsSoon stop a wait of months soon after it has begun, or was ended, and those of two keys.
+func (e *explorer) stopsSoon(cfg conformance.Config) []conformance.Schedule {
+	stops := func(op conformance.Op) bool { return op == conformance.OpStop }
+	out := suite.Enumerate(cfg, slices.DeleteFunc(slices.Clone(e.ops), stops), []time.Duration{1}, 2)
+	if e.Accepts(opKeys) {
+		out = append(out, edge.Keyed(suite.Enumerate(cfg, onlyCalls, []time.Duration{1}, 2))...)
+	}
+	return e.StopsSoon(out)
 }
 
 // enumerated is a family of all schedules of up to depth steps over the operations and gaps.

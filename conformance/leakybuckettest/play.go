@@ -3,6 +3,7 @@ package leakybuckettest
 import (
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -42,7 +43,9 @@ func (c *contract) Signs() []suite.Sign {
 func (c *contract) Play(st *suite.Stage) {
 	cfg := st.Config()
 	var impl Funcs
+	var returned atomic.Int64 // of the callers that block for their turn
 	leave := func(v int) {
+		returned.Add(1)
 		st.Callback(func() {
 			if i := st.Rec.Fire(v); i >= 0 {
 				c.inside(st, &impl, i)
@@ -54,7 +57,10 @@ func (c *contract) Play(st *suite.Stage) {
 		})
 	}
 	refused := map[int]bool{} // items that found as many waiting as may
-	refuse := func(v int) { st.Rec.Locked(func(rec *suite.Recording) { refused[v] = refusedAt(rec, v, st.Now()) }) }
+	refuse := func(v int) {
+		returned.Add(1)
+		st.Rec.Locked(func(rec *suite.Recording) { refused[v] = refusedAt(rec, v, st.Now()) })
+	}
 	if !st.Make(func() { impl = c.made(st, Config{cfg.Interval, cfg.Backlog}, leave, refuse) }) {
 		c.refused(st)
 		return
@@ -67,7 +73,8 @@ func (c *contract) Play(st *suite.Stage) {
 	if c.spec.Traits.LocksAsleep {
 		st.Occupied = occupied
 	}
-	puts, stopped := 2, false
+	puts, stopped, came := 2, false, 0
+	st.Waits = func() bool { return !st.Accepts(opServes) && int(returned.Load()) < came }
 	if cfg.Inside != "" {
 		puts++
 	}
@@ -78,6 +85,7 @@ func (c *contract) Play(st *suite.Stage) {
 	end := st.Each(row, func(s conformance.Step) {
 		if s.Op == conformance.OpPut {
 			puts++
+			came++
 		}
 		stopped = stopped || s.Op == conformance.OpStop
 		do := func() { st.Rec.Do(s, false, func(done *conformance.Done) { impl.do(s, done) }) }

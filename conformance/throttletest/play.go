@@ -90,9 +90,6 @@ func (c *contract) Play(st *suite.Stage) {
 	impl := r.made[0]
 	end := st.Each(row, func(s conformance.Step) { r.step(s) })
 	rest := 3 * cfg.Interval
-	if st.Look && c.spec.Time == conformance.Injected && looksSoon(st.Schedule) {
-		rest = time.Hour
-	}
 	end += max(rest, time.Millisecond)
 	if readerGone(st.Schedule) {
 		r.leaveReader(end)
@@ -105,16 +102,6 @@ func (c *contract) Play(st *suite.Stage) {
 		st.Rec.Locked(func(rec *suite.Recording) { rec.Closed = closed })
 	}
 	st.End(end, rest, func() { r.release(blocks) })
-}
-
-// months is an interval that has not ended an hour after a stop.
-const months = 2500 * time.Hour
-
-// looksSoon reports whether a schedule ends with a stop, long before the interval does: a timer that
-// is armed then is no longer one that soon ends by itself.
-func looksSoon(s conformance.Schedule) bool {
-	n := len(s.Steps)
-	return n > 0 && s.Steps[n-1].Op == conformance.OpStop && s.Config.Interval >= months
 }
 
 // row counts the racing steps of one instant that begin with the first: nothing comes

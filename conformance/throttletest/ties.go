@@ -29,21 +29,19 @@ func (c *contract) atEnd(s *suite.Suite, cfg conformance.Config, e Edges) []conf
 }
 
 // stopsSoon stop an interval of months soon after it has begun, also one that has begun after a
-// flush. Only an injected clock tells whether a timer is armed then.
+// flush, and intervals of two keys.
 func stopsSoon(s *suite.Suite, e Edges) []conformance.Schedule {
-	if s.Time != conformance.Injected || !s.Accepts(conformance.OpStop) {
-		return nil
-	}
-	cfg := suite.Configured("interval", timeline.Duration(months), "edges", e.String())
-	out := suite.Ending(numbered(cfg, calls, []time.Duration{1}, 2), conformance.OpStop,
-		[]time.Duration{suite.Wait / 2})
+	cfg := suite.Configured("interval", timeline.Duration(suite.Months), "edges", e.String())
+	out := numbered(cfg, calls, []time.Duration{1}, 2)
 	if e&Trailing != 0 && s.Accepts(conformance.OpFlush) {
 		const call = conformance.OpCall
 		out = append(out, suite.Plan(cfg, conformance.Step{Op: call}, conformance.Step{Op: call, At: 1},
-			conformance.Step{Op: conformance.OpFlush, At: 2}, conformance.Step{Op: call, At: 3},
-			conformance.Step{Op: conformance.OpStop, At: suite.Wait / 2}))
+			conformance.Step{Op: conformance.OpFlush, At: 2}, conformance.Step{Op: call, At: 3}))
 	}
-	return out
+	if s.Accepts(opKeys) {
+		out = append(out, edge.Keyed(numbered(cfg, calls, []time.Duration{1}, 2))...)
+	}
+	return s.StopsSoon(suite.NumberedCalls(out))
 }
 
 // intervalEnds let one or two calls race with the end of an interval that has an event to

@@ -42,6 +42,12 @@ func (r *Recording) WithoutEnd() *Violation {
 		Because: "on a clock that stands until it is moved that goes on for ever"}
 }
 
+// What there is to say of a timer that a stop has left armed.
+const (
+	keptHeadline = "a timer is still armed, an hour after stop"
+	keptWhy      = "stop releases what is held, and nothing comes any more"
+)
+
 // LeftBehind finds what a run has left behind.
 func (r *Recording) LeftBehind() *Violation {
 	switch {
@@ -49,6 +55,8 @@ func (r *Recording) LeftBehind() *Violation {
 		return &Violation{Headline: "a goroutine is left: " + r.Left[0], At: r.End}
 	case r.Armed:
 		return &Violation{Headline: "a timer is still armed", At: r.End}
+	case r.Kept:
+		return Broken(r.End, keptWhy, keptHeadline)
 	}
 	return nil
 }

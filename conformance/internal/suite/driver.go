@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -23,7 +24,7 @@ type Driver interface {
 	Settle()
 	// Race does the step at the instant at, in the given order with its timers.
 	Race(at time.Duration, order conformance.Order, step func())
-	// Armed reports whether a timer is armed, as far as the driver can know.
+	// Armed reports whether a timer is armed that somebody could stop, as far as the driver can know.
 	Armed() bool
 }
 
@@ -118,10 +119,9 @@ func (f *FakeTime) move(by func()) {
 // loses reports whether nobody would wait for a function that the clock runs at once.
 func (f *FakeTime) loses() bool { return !f.Bubble && !f.turn.Load() }
 
-// Armed asks the fake clock.
+// Armed asks the fake clock. Timers of After do not count, as nobody can stop them.
 func (f *FakeTime) Armed() bool {
-	_, ok := f.Fake.Next()
-	return ok
+	return slices.ContainsFunc(f.Fake.Timers(), func(t fakeclock.Timer) bool { return t.Kind != fakeclock.KindAfter })
 }
 
 // BubbleTime is the driver of PackageTime runs: it sleeps in a bubble.

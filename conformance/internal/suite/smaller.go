@@ -21,14 +21,18 @@ const (
 func (e *engine[T, E]) makeSmaller(r *Rule[T, E], f *finding) {
 	v := f.worst
 	if v == nil || v.Run == nil || v.Chance || r.Check == nil || e.hangs() || f.family == Leaks ||
-		len(v.Run.Schedule.Steps) <= enumerated || len(v.Run.Schedule.Steps) > tooLong || e.known(v.Run.Schedule) ||
+		len(v.Run.Schedule.Steps) > tooLong || e.known(v.Run.Schedule) ||
 		e.Time == conformance.PackageTime && v.Run.Schedule.RacingSteps() > 0 {
 		return
 	}
 	defer OneProcessor()()
 	runs := e.lab.runs
-	counted := v.Run.Schedule.String() == Renumbered(v.Run.Schedule).String()
 	defer func() { e.lab.runs = runs }()
+	if len(v.Run.Schedule.Steps) <= enumerated {
+		e.cutTail(r, f)
+		return
+	}
+	counted := v.Run.Schedule.String() == Renumbered(v.Run.Schedule).String()
 	mend := func(s conformance.Schedule) conformance.Schedule {
 		if counted {
 			return Renumbered(s)
@@ -49,6 +53,30 @@ func (e *engine[T, E]) makeSmaller(r *Rule[T, E], f *finding) {
 		f.worst = smaller
 		return true
 	})
+}
+
+// cutTail leaves out the last steps of a schedule, as many as come after the first difference and are not
+// needed to see it: families may end all of their schedules alike.
+func (e *engine[T, E]) cutTail(r *Rule[T, E], f *finding) {
+	v := f.worst
+	s := v.Run.Schedule
+	for n := 1; n < len(s.Steps); n++ {
+		if s.Steps[n].At <= v.At {
+			continue
+		}
+		cut := conformance.Schedule{Config: s.Config, Steps: s.Steps[:n:n]}
+		if !r.about(Job{Schedule: cut, Family: e.familyOf(cut), Look: true}) {
+			continue // a replay would judge by other rules
+		}
+		smaller, hung := e.breaksAlone(r, f.family, cut)
+		if hung {
+			return
+		}
+		if smaller != nil && smaller.Kind == v.Kind {
+			f.worst = smaller
+			return
+		}
+	}
 }
 
 // smallest makes a schedule smaller as long as a simpler one, mended, breaks what it breaks.

@@ -30,6 +30,8 @@ type Stage struct {
 	// Alone makes a racing step meet the timers of its own instant only: everything that
 	// is due earlier comes and settles first.
 	Alone bool
+	// Waits reports whether a caller waits whom no step of the recording shows; nil means none does.
+	Waits func() bool
 	// Fresh makes racing steps at 0 with which a schedule begins come right behind the
 	// constructor, before what it has started has run.
 	Fresh bool
@@ -147,6 +149,9 @@ func (s *Stage) Each(row func(left []conformance.Step) int, do func(st conforman
 		}
 		end = max(end, first.At)
 	}
+	if s.Look && stopsSoon(s.Schedule) {
+		s.lookAfterStop(end)
+	}
 	return end
 }
 
@@ -249,8 +254,10 @@ func (s *Stage) End(at, matters time.Duration, release func()) {
 	s.To(at)
 	s.Settle()
 	s.Rec.mu.Lock()
-	s.Rec.rec.End = at
-	s.Rec.closed = !s.Look
+	if !s.Rec.closed {
+		s.Rec.rec.End = at
+		s.Rec.closed = !s.Look
+	}
 	s.Rec.mu.Unlock()
 	release()
 	if s.Look {

@@ -429,7 +429,7 @@ func (e *engine[T, E]) close(r *conformance.Report, took time.Duration) {
 			e.T.Logf("conformance: %s", why)
 		}
 	}
-	if cause, also := telling(r, e.probed); len(also) > 0 {
+	if cause, also := telling(r, e.rank); len(also) > 0 {
 		e.T.Logf("conformance: look at %s first, which tells most; also broken: %s", cause, strings.Join(also, ", "))
 	}
 }
@@ -441,11 +441,22 @@ func (e *engine[T, E]) probed(id string) bool {
 	})
 }
 
+// rank is the greater, the less a rule tells where others fail too: what calls that meet, or 200,000
+// requests, show, a few steps show better, and best those that are about one thing.
+func (e *engine[T, E]) rank(id string) int {
+	switch i := slices.IndexFunc(e.rules, func(r Rule[T, E]) bool { return r.ID == id }); {
+	case e.probed(id):
+		return 2
+	case i >= 0 && e.rules[i].Mixed:
+		return 1
+	}
+	return 0
+}
+
 // telling names the rule among those that fail which tells most of what is wrong, and the
-// others. It is one that judges schedules, since calls that meet, or 200,000 requests, also
-// break on what a few steps show better; the one that breaks on the smallest schedule; of
+// others. It is one of the least rank; the one that breaks on the smallest schedule; of
 // several, the one that concerns the fewest schedules.
-func telling(r *conformance.Report, probed func(rule string) bool) (cause string, also []string) {
+func telling(r *conformance.Report, rank func(rule string) int) (cause string, also []string) {
 	var failing []conformance.Verdict
 	parsed := map[string]conformance.Schedule{}
 	for _, v := range r.Verdicts[2:] {
@@ -462,11 +473,9 @@ func telling(r *conformance.Report, probed func(rule string) bool) (cause string
 	slices.SortStableFunc(failing, func(a, b conformance.Verdict) int {
 		s, sOK := parsed[a.Rule]
 		t, tOK := parsed[b.Rule]
-		switch p, q := probed(a.Rule), probed(b.Rule); {
-		case q && !p:
-			return -1
-		case p && !q:
-			return 1
+		switch p, q := rank(a.Rule), rank(b.Rule); {
+		case p != q:
+			return p - q
 		case sOK && tOK:
 			return cmp.Or(s.Compare(t), cmp.Compare(a.Judged, b.Judged))
 		case sOK:

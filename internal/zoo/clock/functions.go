@@ -86,6 +86,22 @@ var functionMistakes = []mistake{
 			advance(d)
 		}
 	}},
+	{"a Stop of what has run panics under its lock", "CK-REENT", func(f *ct.Funcs) {
+		var mu sync.Mutex
+		now := f.Now
+		f.Now = func() time.Time { mu.Lock(); defer mu.Unlock(); return now() }
+		wrapFuncs(func(t *timerMutant) {
+			t.stop = func() bool {
+				mu.Lock()
+				armed := t.Timer.Stop()
+				if !armed {
+					panic("the timer is in no list")
+				}
+				mu.Unlock()
+				return armed
+			}
+		})(f)
+	}},
 	{"functions run under the clock's lock", "CK-REENT", func(f *ct.Funcs) {
 		var mu sync.Mutex
 		now, afterFunc := f.Now, f.AfterFunc

@@ -88,6 +88,15 @@ var timerMistakes = []mistake{
 			return t.Timer.Reset(d)
 		}
 	})},
+	{"a second Stop of a timer panics", "CK-STOP", wrapTimers(func(t *timerMutant) {
+		n := 0
+		t.stop = func() bool {
+			if n++; n > 1 {
+				panic("the timer is in no list")
+			}
+			return t.Timer.Stop()
+		}
+	})},
 	{"keeps a lock when a timer is reset", "CK-REENT", wrapTimers(func(t *timerMutant) {
 		var mu sync.Mutex
 		t.stop = func() bool { mu.Lock(); defer mu.Unlock(); return t.Timer.Stop() }

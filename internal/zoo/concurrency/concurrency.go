@@ -75,6 +75,7 @@ var mistakes = []struct {
 	{"calls the hook under the lock at a timeout", "X-REENT", 0},
 	{"a wait times out on package time too", "X-CLOCK1", 0},
 	{"goroutine left behind", "X-LEAK", 0},
+	{leavesTimer, "X-LEAK", 0},
 	{"checks without the lock", "X-CONC", 0},
 }
 

@@ -100,6 +100,7 @@ type lateCaller struct {
 	value   int
 	due     time.Time
 	stopped bool
+	armed   armed
 }
 
 func (d *lateCaller) call(v int) {
@@ -115,7 +116,7 @@ func (d *lateCaller) call(v int) {
 	d.gen++
 	gen := d.gen
 	d.pending, d.due = true, d.clock.Now().Add(d.wait)
-	d.clock.AfterFunc(d.wait, func() { d.expire(gen) })
+	d.armed.add(d.clock.AfterFunc(d.wait, func() { d.expire(gen) }))
 	d.mu.Unlock()
 	if overdue {
 		d.run(old)
@@ -144,6 +145,7 @@ func (d *lateCaller) stop() {
 	d.mu.Lock()
 	v, ok := d.value, d.pending
 	d.stopped, d.pending = true, false
+	d.armed.stop()
 	d.mu.Unlock()
 	if ok {
 		d.run(v)

@@ -168,7 +168,7 @@ func onPackageTime() []zoo.Mutant {
 // back, or catch a panic on a timer's goroutine; the watchdog waits as on the injected clock;
 // and two locks show in a tie.
 func injectedOnly(m mistake) bool {
-	return m.name == "timer left armed" ||
+	return m.name == "timer left armed" || m.name == "stop leaves the timer armed" ||
 		slices.Contains([]string{"DB-TIE", "X-REENT", "X-BACK", "X-CLOCK1", "X-PANIC", "X-CONC"}, m.rule)
 }
 

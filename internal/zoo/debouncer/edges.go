@@ -22,6 +22,7 @@ type anyEdge struct {
 
 	mu           sync.Mutex
 	timer        clockwork.Timer
+	armed        armed
 	gen          int
 	inBurst      bool
 	size         int
@@ -170,6 +171,9 @@ func (d *anyEdge) wait(v int, now time.Time) {
 // sameBurst is a mistake: a new burst is taken for the one that was cancelled.
 const sameBurst = "a new burst within a bound is taken for the cancelled one"
 
+// timerStays is a mistake: Stop lets the timer expire, for nothing.
+const timerStays = "stop leaves the timer of an edge armed"
+
 // disarm makes sameBurst show only where a timer has expired already.
 func (d *anyEdge) disarm() {
 	if d.timer != nil && d.is(sameBurst) {
@@ -247,6 +251,7 @@ func (d *anyEdge) arm(now time.Time) {
 		d.mu.Unlock()
 		d.fire(v)
 	})
+	d.armed.add(d.timer)
 }
 
 func (d *anyEdge) cancel() {
@@ -298,6 +303,9 @@ func (d *anyEdge) stop() {
 	if !(d.is("the bound fires after stop") && d.cfg.MaxWait > 0 ||
 		d.is("stop leaves to the timer what is due") && d.isDue() && d.cfg.MaxWait > 0) {
 		d.pending = false
+		if !d.is(timerStays) {
+			d.armed.stop()
+		}
 	}
 }
 
@@ -412,6 +420,7 @@ var edgeMutants = []mistake{
 	{"the bound is 32 bits of microseconds", "DB-MAXNE"},
 	{"nobody stops the timer of the bound", "X-LEAK"},
 	{"with both edges the trailing one fires under the lock", "X-REENT"},
+	{timerStays, "X-LEAK"},
 	{"instances share a payload", "X-ISO"},
 	{"the end drops what is due", "DB-CLOSE"},
 }

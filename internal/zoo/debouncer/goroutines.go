@@ -237,6 +237,7 @@ type condition struct {
 	value    int
 	stopped  bool
 	finished bool
+	armed    armed
 }
 
 func newCondition(clock clockwork.Clock, wait time.Duration, fire func(int)) *condition {
@@ -272,7 +273,7 @@ func (d *condition) call(v int) {
 		return
 	}
 	d.pending, d.value, d.due = true, v, d.clock.Now().Add(d.wait)
-	d.clock.AfterFunc(d.wait, func() { d.mu.Lock(); defer d.mu.Unlock(); d.cond.Broadcast() })
+	d.armed.add(d.clock.AfterFunc(d.wait, func() { d.mu.Lock(); defer d.mu.Unlock(); d.cond.Broadcast() }))
 	if d.wait == 0 {
 		d.cond.Broadcast()
 	}
@@ -302,5 +303,6 @@ func (d *condition) stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.stopped, d.pending = true, false
+	d.armed.stop()
 	d.cond.Broadcast()
 }

@@ -226,7 +226,9 @@ func (t *table) stop() {
 		if t.is(onlyDisarms) && s.key != 0 {
 			s.timer.Stop()
 		} else if s.key != 2 || !t.is("a stop forgets one of the keys") {
-			s.pending = false
+			if s.pending = false; s.timer != nil {
+				s.timer.Stop()
+			}
 		}
 		if s.running != 0 {
 			of[s.running] = true

@@ -26,6 +26,7 @@ type queue struct {
 	gen     int
 	open    bool
 	stopped bool
+	armed   armed
 	first   time.Time // of what is pending
 	last    time.Time
 }
@@ -79,13 +80,13 @@ func (d *queue) call(v int) {
 	}
 	d.gen++
 	gen := d.gen
-	d.clock.AfterFunc(rest, func() {
+	d.armed.add(d.clock.AfterFunc(rest, func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		if gen == d.gen {
 			d.settle(true)
 		}
-	})
+	}))
 }
 
 // settle puts what is pending into the queue, or drops it.
@@ -123,6 +124,7 @@ func (d *queue) stop() {
 		return
 	}
 	d.stopped = true
+	d.armed.stop()
 	d.settle(d.stopFlushes)
 	if !d.stopFlushes {
 		d.queue = nil

@@ -7,6 +7,18 @@ import (
 	"github.com/jonboulle/clockwork"
 )
 
+// armed are the timers of a debouncer that arms one for each event. Stop ends those that have not expired.
+type armed []clockwork.Timer
+
+func (a *armed) add(t clockwork.Timer) { *a = append(*a, t) }
+
+func (a *armed) stop() {
+	for _, t := range *a {
+		t.Stop()
+	}
+	*a = nil
+}
+
 // perCallTimer has a new timer for each call and a generation count.
 type perCallTimer struct {
 	clock clockwork.Clock
@@ -18,6 +30,7 @@ type perCallTimer struct {
 	pending bool
 	value   int
 	stopped bool
+	armed   armed
 }
 
 func (d *perCallTimer) call(v int) {
@@ -29,7 +42,7 @@ func (d *perCallTimer) call(v int) {
 	d.gen++
 	gen := d.gen
 	d.pending, d.value = true, v
-	d.clock.AfterFunc(d.wait, func() {
+	d.armed.add(d.clock.AfterFunc(d.wait, func() {
 		d.mu.Lock()
 		live := gen == d.gen && d.pending
 		if live {
@@ -39,7 +52,7 @@ func (d *perCallTimer) call(v int) {
 		if live {
 			d.fire(v)
 		}
-	})
+	}))
 }
 
 func (d *perCallTimer) take() (v int, ok bool) {
@@ -59,7 +72,12 @@ func (d *perCallTimer) flush() {
 
 func (d *perCallTimer) isPending() bool { d.mu.Lock(); defer d.mu.Unlock(); return d.pending }
 
-func (d *perCallTimer) stop() { d.mu.Lock(); defer d.mu.Unlock(); d.stopped, d.pending = true, false }
+func (d *perCallTimer) stop() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.stopped, d.pending = true, false
+	d.armed.stop()
+}
 
 // lazyTimer has one timer, which looks at its expiry how long the quiet has lasted,
 // and is armed again for the rest.

@@ -422,7 +422,7 @@ func (d *trailing) stop() {
 	if !d.is("stop lets the pending event fire") && !d.is("flush fires what stop has dropped") {
 		d.pending = false
 	}
-	if d.timer != nil && !d.is("stop lets the pending event fire") {
+	if d.timer != nil && !d.is("stop lets the pending event fire") && !d.is("stop leaves the timer armed") {
 		d.timer.Stop()
 	}
 }

@@ -55,6 +55,7 @@ func Mutants() []zoo.Mutant {
 		{"panics on the third item", "X-CALLS"},
 		{"keeps a lock where nothing is cancelled", "X-CALLS"},
 		{"stop leaves the timer armed", "X-LEAK"},
+		{"stop does not stop the timer", "X-LEAK"},
 		{"an item leaves on package time too", "X-CLOCK1"},
 		{"goroutine left behind", "X-LEAK"},
 		{"stop leaves a goroutine if something waits", "X-LEAK"},
@@ -90,6 +91,7 @@ func Mutants() []zoo.Mutant {
 	}
 	all = append(all,
 		zoo.Mutant{Name: oneMoreCaller, Rule: "LB-BOUND", Spec: gateSpec(lb.Injected, oneMoreCaller)},
+		zoo.Mutant{Name: leavesTimer, Rule: "X-LEAK", Spec: gateSpec(lb.Injected, leavesTimer)},
 		zoo.Mutant{Name: opensAtStop, Rule: "LB-SPACE", Spec: gateSpec(lb.Injected, opensAtStop)})
 	return append(all, zoo.Mutant{
 		Name: "counts without the lock",

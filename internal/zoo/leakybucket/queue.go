@@ -308,7 +308,9 @@ func (b *queue) stop() {
 		return
 	}
 	b.items = nil
-	b.timer.Stop()
+	if !b.is("stop does not stop the timer") {
+		b.timer.Stop()
+	}
 	if b.is("stop leaves the timer armed") {
 		b.timer.Reset(time.Hour)
 	}
