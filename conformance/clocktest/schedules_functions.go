@@ -15,7 +15,7 @@ func functions() []conformance.Schedule {
 	return slices.Concat(
 		suite.ParseAll("afterfunc 1 "+longest+" @0 | idle 1h | halt 1 @1h",
 			"afterfunc 1 1s @0 | rearm 1 "+longest+" @0 | idle 1h",
-			"afterfunc 1 "+longest+" @1s | idle 1h", "afterfunc 1 "+longest+" @1s | halt 1 @2h",
+			"afterfunc 1 "+longest+" @1s | idle 1h", "afterfunc 1 "+longest+" @1s | idle 1h | halt 1 @2h",
 			"afterfunc 1 1s @0 | rearm 1 "+longest+" @1ms | idle 1h"),
 		following("afterfunc 1 1s", "halt 1 | rearm 1 1s", gaps, 3, idle(5*second)),
 		following("afterfunc 1 1s | afterfunc 2 1.7s", "halt 1 | rearm 2 400ms", few, 2,
