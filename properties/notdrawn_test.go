@@ -213,7 +213,9 @@ var notDrawn = []struct {
 	{"it takes a heavy request that is cancelled in the very race in which it gets its slots", []string{
 		"CT-TIE gives back one slot when it is cancelled as it gets them",
 	}},
-	{"waits of more than an hour are not drawn", []string{"CK-FUNC the longest wait of a function overflows"}},
+	{"waits of more than an hour are not drawn", []string{
+		"CK-FUNC the longest wait of a function overflows", "CK-FUNC a function overflows",
+	}},
 	{"bounds of more than a second are not drawn", []string{"DB-MAXNE the bound is 32 bits of microseconds"}},
 	{"silences of more than some waits are not drawn", []string{
 		"DB-REARM silence is 32 bits of milliseconds",

@@ -39,7 +39,7 @@ func tickers() []conformance.Schedule {
 	return slices.Concat(
 		following("ticker 1 1s", "read 1", gaps, 4, read(1, second)),
 		following("ticker 1 1s | ticker 2 700ms", "read 1 | read 2", few, 3, read(1, second)),
-		suite.ParseAll("ticker 1 "+longest+" @0 | read 1 @1h", "ticker 1 "+longest+" @1s | read 1 @1h",
+		suite.ParseAll("ticker 1 "+longest+" @0 | read 1 @1h",
 			"ticker 1 1ns @0 | read 1 @1ns | read 1 @2ns | halt 1 @2ns",
 			"ticker 1 1ms @0 | read 1 @2s | read 1 @2.0005s | read 1 @2.001s",
 			"ticker 1 1ns @0 | read 1 @0 | read 1 @1ns | read 1 @1ns | read 1 @3ns | read 1 @3ns | halt 1 @3ns",

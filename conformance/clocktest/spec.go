@@ -267,8 +267,8 @@ func (c *contract) Hung(s *suite.Suite, h *suite.Hang) (rule string, broken *sui
 		return "CK-REENT", &suite.Violation{
 			Headline: "a method of the clock that a function called never returned",
 			Because: before + "its goroutine is blocked under the function that the clock runs: " + where +
-				"; if it is documented that functions must not use the clock, declare " +
-				"Reentrancy: clocktest.ReentrancyForbidden",
+				"; if it is documented that functions must not use the clock, " +
+				"declare Reentrancy: clocktest.ReentrancyForbidden",
 		}, true
 	}
 	family := h.Job.Family

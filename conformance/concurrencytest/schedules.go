@@ -8,7 +8,6 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
-	"github.com/escapement-go/escapement/internal/timeline"
 )
 
 // overRelease is the family of releases of slots that nobody holds.
@@ -132,8 +131,7 @@ func (f *families) slots() {
 			"acquire 4 @0 | cancel 4 @0 | idle 2h")...)
 	}
 	if f.timeout { // also one that has not come an hour after all
-		long := timeline.Duration(suite.Months)
-		leaks = append(leaks, f.planned(1, 1, long, plan{gaps: []time.Duration{0}, depth: 3, cancel: f.contexts})...)
+		leaks = append(leaks, f.planned(1, 1, "2500h", plan{gaps: []time.Duration{0}, depth: 3, cancel: f.contexts})...)
 		leaks = append(leaks, f.with(1, 1, "100ms",
 			"acquire 1 @0 | acquire 2 @0 | acquire 3 @150ms | acquire 4 @300ms | idle 1s")...)
 	}

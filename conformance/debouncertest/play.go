@@ -96,6 +96,7 @@ func (c *contract) Play(st *suite.Stage) {
 	// nobody could tell when it is done, so there it is simply called.
 	waits := (cfg.Busy > 0 || cfg.Inside != "") && st.Exact()
 	st.Blocks = func(conformance.Step) bool { return waits }
+	st.Released = edge.StoppedSoon(st.Schedule)
 	end := st.Each(row, p.do)
 	// Long enough for every fire that can still come, and for one that must not come.
 	fires := len(p.steps) + 2

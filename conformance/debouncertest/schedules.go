@@ -69,7 +69,7 @@ func (e *explorer) leaks(cfg conformance.Config, gaps []time.Duration) []conform
 		})...)
 	}
 	if cfg.MaxWait == 0 {
-		out = append(out, e.stopsSoon(cfg.Without("wait").With("wait", timeline.Duration(suite.Months)))...)
+		out = append(out, e.stopsSoon(cfg.Without("wait").With("wait", timeline.Duration(edge.Months)))...)
 	}
 	return out
 }
@@ -81,7 +81,7 @@ func (e *explorer) stopsSoon(cfg conformance.Config) []conformance.Schedule {
 	if e.Accepts(opKeys) {
 		out = append(out, edge.Keyed(suite.Enumerate(cfg, onlyCalls, []time.Duration{1}, 2))...)
 	}
-	return e.StopsSoon(out)
+	return edge.StopsSoon(e.Suite, out)
 }
 
 // enumerated is a family of all schedules of up to depth steps over the operations and gaps.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
@@ -65,7 +66,7 @@ func (c *contract) Play(st *suite.Stage) {
 		c.refused(st)
 		return
 	}
-	st.Rests = true
+	st.Rests, st.Released = true, edge.StoppedSoon(st.Schedule)
 	st.Alone, st.Fresh = true, true
 	st.Blocks = func(s conformance.Step) bool {
 		return s.Op == conformance.OpClose || s.Op == conformance.OpStop || cfg.Busy > 0

@@ -93,8 +93,8 @@ func withdrawn(s *suite.Suite, size func(int) conformance.Config) (out []suite.F
 	}
 	if s.Accepts(conformance.OpStop) {
 		stops := after(size(2), "put 1 @0 | put 2 @0", "stop @0", halves, 1)
-		months := size(2).Without("interval").With("interval", timeline.Duration(suite.Months))
-		stops = append(stops, s.StopsSoon(sequences(months, put, []time.Duration{0, suite.Wait}, 3))...)
+		months := size(2).Without("interval").With("interval", timeline.Duration(edge.Months))
+		stops = append(stops, edge.StopsSoon(s, sequences(months, put, []time.Duration{0, suite.Wait}, 3))...)
 		out = append(out, suite.Family{Name: suite.Leaks, Look: true, Schedules: stops},
 			suite.Family{Name: "stops", Schedules: stopped(s, size(2))})
 	}

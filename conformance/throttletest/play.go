@@ -87,6 +87,7 @@ func (c *contract) Play(st *suite.Stage) {
 	blocks := (cfg.Busy > 0 || cfg.Inside != "") && st.Exact() // a step may wait for a callback
 	st.Blocks = func(conformance.Step) bool { return blocks }
 	st.Rests, st.After = true, r.after
+	st.Released = edge.StoppedSoon(st.Schedule)
 	impl := r.made[0]
 	end := st.Each(row, func(s conformance.Step) { r.step(s) })
 	rest := 3 * cfg.Interval

@@ -31,7 +31,7 @@ func (c *contract) atEnd(s *suite.Suite, cfg conformance.Config, e Edges) []conf
 // stopsSoon stop an interval of months soon after it has begun, also one that has begun after a
 // flush, and intervals of two keys.
 func stopsSoon(s *suite.Suite, e Edges) []conformance.Schedule {
-	cfg := suite.Configured("interval", timeline.Duration(suite.Months), "edges", e.String())
+	cfg := suite.Configured("interval", timeline.Duration(edge.Months), "edges", e.String())
 	out := numbered(cfg, calls, []time.Duration{1}, 2)
 	if e&Trailing != 0 && s.Accepts(conformance.OpFlush) {
 		const call = conformance.OpCall
@@ -41,7 +41,7 @@ func stopsSoon(s *suite.Suite, e Edges) []conformance.Schedule {
 	if s.Accepts(opKeys) {
 		out = append(out, edge.Keyed(numbered(cfg, calls, []time.Duration{1}, 2))...)
 	}
-	return s.StopsSoon(suite.NumberedCalls(out))
+	return edge.StopsSoon(s, suite.NumberedCalls(out))
 }
 
 // intervalEnds let one or two calls race with the end of an interval that has an event to

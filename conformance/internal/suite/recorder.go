@@ -16,7 +16,7 @@ type Recording struct {
 	conformance.Trace
 	// Detail is what the contract records in terms of its own.
 	Detail any
-	// Kept says that a timer was still armed an hour after the stop with which the schedule ends.
+	// Kept says that a timer was still armed an hour after the stop that Released tells of.
 	Kept bool
 	// Turned says that the implementation armed timers of no duration without end.
 	Turned bool

@@ -30,6 +30,8 @@ type Stage struct {
 	// Alone makes a racing step meet the timers of its own instant only: everything that
 	// is due earlier comes and settles first.
 	Alone bool
+	// Released says that the last step releases everything, and that nothing comes for months after it.
+	Released bool
 	// Waits reports whether a caller waits whom no step of the recording shows; nil means none does.
 	Waits func() bool
 	// Fresh makes racing steps at 0 with which a schedule begins come right behind the
@@ -149,8 +151,8 @@ func (s *Stage) Each(row func(left []conformance.Step) int, do func(st conforman
 		}
 		end = max(end, first.At)
 	}
-	if s.Look && stopsSoon(s.Schedule) {
-		s.lookAfterStop(end)
+	if s.Look && s.Released {
+		s.lookReleased(end)
 	}
 	return end
 }

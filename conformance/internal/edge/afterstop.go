@@ -1,0 +1,27 @@
+package edge
+
+import (
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// Months is a wait or an interval that has not ended an hour after a stop.
+const Months = 2500 * time.Hour
+
+// StopsSoon stops each schedule soon after its last step. If they are schedules of months, a timer
+// that is armed an hour later is none that soon ends by itself. Only an injected clock tells.
+func StopsSoon(s *suite.Suite, all []conformance.Schedule) []conformance.Schedule {
+	if s.Time != conformance.Injected || !s.Accepts(conformance.OpStop) {
+		return nil
+	}
+	return suite.Ending(all, conformance.OpStop, []time.Duration{suite.Wait / 2})
+}
+
+// StoppedSoon reports whether a schedule ends with a stop, long before its wait or interval does.
+func StoppedSoon(s conformance.Schedule) bool {
+	n := len(s.Steps)
+	return n > 0 && s.Steps[n-1].Op == conformance.OpStop &&
+		max(s.Config.Wait, s.Config.MaxWait, s.Config.Interval) >= Months
+}

@@ -1,0 +1,26 @@
+package suite
+
+import (
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+)
+
+// lookReleased ends the recording an hour after the last step, which releases everything, and looks at
+// the timers then. Where somebody waits still, the timer may be his, and the recording goes on.
+func (s *Stage) lookReleased(last time.Duration) {
+	s.To(last + time.Hour)
+	s.Settle()
+	if s.Waits != nil && s.Waits() {
+		return
+	}
+	s.Rec.mu.Lock()
+	defer s.Rec.mu.Unlock()
+	rec := &s.Rec.rec
+	if slices.ContainsFunc(rec.Done, func(d conformance.Done) bool { return d.Ended.Seq == 0 }) ||
+		slices.ContainsFunc(rec.Fires, func(f conformance.Fire) bool { return f.Ended.Seq == 0 }) {
+		return
+	}
+	rec.Kept, rec.End, s.Rec.closed = s.Armed(), s.Now(), true
+}
