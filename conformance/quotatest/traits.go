@@ -78,8 +78,10 @@ type Align int
 
 // The choices.
 const (
-	AlignEpoch    Align = iota + 1 // on the clock: at whole multiples of the window, as time.Truncate has them
-	AlignCreation                  // one after the other, from when the limiter was made or first asked
+	// AlignEpoch is on the clock: at whole multiples of the window, as time.Truncate has them. Unix time has
+	// the same, if a day is a whole number of windows.
+	AlignEpoch    Align = iota + 1
+	AlignCreation       // one after the other, from when the limiter was made or first asked
 	// AlignFirstUse is for a FixedWindow: a window begins with the first request after the
 	// window before has ended. The first window may begin when the limiter is made.
 	AlignFirstUse
