@@ -110,7 +110,7 @@ func (c *contract) claimFamilies(s *suite.Suite) []suite.Family {
 		"rate=10/1s burst=1 | cancel 1 @0 | wait 1 @0 | allow 1 @0",
 		"rate=10/1s burst=3 | cancel 1 @0 | wait 3 @0 | allow 3 @50ms"), 40)...)
 	e.add("given up out of turn", append(outOfTurn("reserve"), outOfTurn("wait")...)...)
-	e.add("several are next", severalNext()...)
+	e.add("several are next", severalNext(c.spec.Traits.servesMore())...)
 	e.changes(c.spec.Traits.ZeroRate)
 	e.unusual()
 	if c.spec.Traits.Inf == InfGrants {
@@ -174,10 +174,14 @@ func (e *explorer) waitsAlone() {
 }
 
 // severalNext lets several wait behind one who waits for most of the burst. When that one gives up, or no longer
-// fits, there is enough for more than one of them.
-func severalNext() []conformance.Schedule {
+// fits, there is enough for more than one of them. Who serves more than fits may serve it at any time then.
+func severalNext(servesMore bool) []conformance.Schedule {
 	var texts []string
-	for _, gone := range []string{"cancel 1", "setburst 2"} {
+	goes := []string{"cancel 1", "setburst 2"}
+	if servesMore {
+		goes = goes[:1]
+	}
+	for _, gone := range goes {
 		for _, at := range []string{"150ms", "200ms", "250ms"} {
 			texts = append(texts, fmt.Sprintf(
 				"rate=10/1s burst=3 | allow 3 @0 | wait 3 @0 | wait 1 @0 | wait 1 @0 | %s @%s", gone, at))

@@ -79,15 +79,15 @@ func full(kind Kind, cfg conformance.Config) int {
 func (x *exam) grain() time.Duration { return x.grainOf(x.traits) }
 
 // grainOf is how exact the limiter is with these traits: an interval of GCRA that is no whole number of
-// nanoseconds may be cut, once for each event.
+// nanoseconds, or of what the limiter counts in, may be cut or rounded up, once for each event.
 func (x *exam) grainOf(tr *Traits) time.Duration {
-	grain := tr.grain(x.Schedule.Config)
+	grain, unit := tr.grain(x.Schedule.Config), max(1, tr.Grain)
 	if x.kind != GCRA || x.Schedule.Config.Rate.Exact() {
 		return grain
 	}
 	for _, s := range x.Schedule.Steps {
 		if s.Op == conformance.OpAllow && s.N <= x.full() {
-			grain += time.Duration(max(0, s.N))
+			grain += time.Duration(max(0, s.N)) * unit
 		}
 	}
 	return grain

@@ -11,9 +11,9 @@ import (
 const Months = 2500 * time.Hour
 
 // StopsSoon stops each schedule soon after its last step. If they are schedules of months, a timer
-// that is armed an hour later is none that soon ends by itself. Only an injected clock tells.
+// that is armed an hour later is none that soon ends by itself. Only an injected clock tells, in a bubble.
 func StopsSoon(s *suite.Suite, all []conformance.Schedule) []conformance.Schedule {
-	if s.Time != conformance.Injected || !s.Accepts(conformance.OpStop) {
+	if s.Time != conformance.Injected || !s.Bubble || !s.Accepts(conformance.OpStop) {
 		return nil
 	}
 	return suite.Ending(all, conformance.OpStop, []time.Duration{suite.Wait / 2})

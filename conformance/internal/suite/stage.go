@@ -151,7 +151,7 @@ func (s *Stage) Each(row func(left []conformance.Step) int, do func(st conforman
 		}
 		end = max(end, first.At)
 	}
-	if s.Look && s.Released {
+	if s.Look && s.Released && s.Bubble {
 		s.lookReleased(end)
 	}
 	return end

@@ -18,6 +18,10 @@ var (
 			Why: "what a function arms counts from the end of Run",
 		},
 		{
+			Rule: "CK-FUNC", Schedule: "afterfunc 1 2562047h47m16.854775807s @1s | idle 1h",
+			Why: "what is due later than 292 years after the start overflows, and runs at once",
+		},
+		{
 			Rule: "CK-DIFF", Schedule: "afterfunc 3 1m @2h25m | afterfunc 4 20m @f3 | idle 56m",
 			Why: "the same",
 		},

@@ -42,6 +42,18 @@ func TestEthereum_zeroWaitsForRun(t *testing.T) {
 	}
 }
 
+// What is due in 292 years runs at once if the clock has moved (CK-FUNC).
+func TestEthereum_farFunctionRunsAtOnce(t *testing.T) {
+	var c mclock.Simulated
+	c.Run(time.Second)
+	ran := false
+	c.AfterFunc(math.MaxInt64, func() { ran = true })
+	c.Run(time.Hour)
+	if !ran {
+		t.Error("it did not run within an hour: mended")
+	}
+}
+
 // The time that functions see is that of the end of Run (CK-AT).
 func TestEthereum_functionsSeeTheEnd(t *testing.T) {
 	var c mclock.Simulated
