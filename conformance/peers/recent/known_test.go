@@ -2,7 +2,7 @@ package recent
 
 import "github.com/escapement-go/escapement/conformance"
 
-// What is known to fail, each shown by the library alone in reproductions_test.go.
+// What is known to fail, each shown by the library alone in reproductions_test.go and ethereum_test.go.
 var (
 	ethereumKnown = []conformance.Known{
 		{
