@@ -235,6 +235,10 @@ var notDrawn = []struct {
 		"DB-LEAD1 leads each time with a wait of a nanosecond",
 		"DB-EXACT waits a microsecond at least",
 	}},
+	{"a stop or a wait's end an hour before a timer of months is not drawn", []string{
+		"X-LEAK stop leaves the timer of an edge armed",
+		"X-LEAK whoever has waited leaves the timer of the timeout armed",
+	}},
 	{"no wait and no edge are not drawn together", []string{"DB-NONE a wait of zero needs no edge"}},
 	{"a flush with an edge, and a stop with a bound, are seldom put in a race", []string{
 		"DB-FLUSH a flush of what is due leaves it pending",
