@@ -102,59 +102,35 @@ func waitsForOne(spec lt.Spec) lt.Spec {
 // retrySpec is the bucket in floating point whose waits sleep and try again, so
 // that anybody can overtake them.
 func retrySpec(source lt.TimeSource) lt.Spec {
-	return retrying("zoo: bucket that is tried again", source, func(l *bucket, now time.Time, n int) time.Duration {
-		missing := float64(n) - l.tokensAt(now)
-		return time.Duration(min(math.Ceil(missing/l.rate*1e9-1e-3), 1e18))
-	})
+	return retrying("zoo: bucket that is tried again", source, lt.DeadlineSleeps, untilThere)
+}
+
+// untilThere is how long what is missing takes.
+func untilThere(l *bucket, now time.Time, n int) time.Duration {
+	missing := float64(n) - l.tokensAt(now)
+	return time.Duration(min(math.Ceil(missing/l.rate*1e9-1e-3), 1e18))
 }
 
 // pollingSpec is that whose waits look again every 30ms: while they are asleep others get what
 // they wait for.
 func pollingSpec(source lt.TimeSource) lt.Spec {
-	return retrying("zoo: bucket that is polled", source, func(l *bucket, _ time.Time, _ int) time.Duration {
+	often := func(l *bucket, _ time.Time, _ int) time.Duration {
 		return time.Duration(max(0.03, min(0.3/l.rate, 3600)) * 1e9) // at a low rate, not so often
-	})
+	}
+	return retrying("zoo: bucket that is polled", source, lt.DeadlineSleeps, often)
 }
 
 // hastySpec is that of retrySpec whose waits fail as soon as their tokens come after their deadline, with an error
 // of their own: also at that very instant, if another was faster.
 func hastySpec(source lt.TimeSource) lt.Spec {
-	spec := retrySpec(source)
-	spec.Name = "zoo: bucket that is tried again while there is time"
-	spec.Traits.DeadlineCheck, spec.Traits.WaitErrors = lt.DeadlineFailFast, lt.WaitErrorsContext
-	spec.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
-		l := newBucket(cfg, "")
-		wait := func(ctx context.Context, n int) error {
-			for {
-				now := env.Clock.Now()
-				switch {
-				case ctx.Err() != nil:
-					return ctx.Err()
-				case n > cfg.Burst:
-					return errTooMany
-				case l.allow(now, n):
-					return nil
-				}
-				missing := math.Ceil((float64(n)-l.tokensAt(now))/l.rate*1e9 - 1e-3)
-				d := time.Duration(min(missing, 1e18))
-				if by, ok := ctx.Deadline(); ok && d > by.Sub(now) {
-					return errTooLate
-				}
-				timer := env.Clock.NewTimer(d)
-				select {
-				case <-timer.Chan():
-				case <-ctx.Done():
-					timer.Stop()
-					return ctx.Err()
-				}
-			}
-		}
-		return lt.Funcs{AllowN: func(n int) bool { return l.allow(env.Clock.Now(), n) }, WaitN: wait}
-	}
+	spec := retrying("zoo: bucket that is tried again while there is time", source, lt.DeadlineFailFast, untilThere)
+	spec.Traits.WaitErrors = lt.WaitErrorsContext
 	return spec
 }
 
-func retrying(name string, source lt.TimeSource, sleep func(l *bucket, now time.Time, n int) time.Duration) lt.Spec {
+// retrying is a bucket whose waits sleep for so long and try again, unless they fail fast.
+func retrying(name string, source lt.TimeSource, check lt.DeadlineCheck,
+	sleep func(l *bucket, now time.Time, n int) time.Duration) lt.Spec {
 	return lt.Spec{
 		Name: name,
 		Time: source,
@@ -174,7 +150,11 @@ func retrying(name string, source lt.TimeSource, sleep func(l *bucket, now time.
 						if l.allow(now, n) {
 							return nil
 						}
-						timer := env.Clock.NewTimer(sleep(l, now, n))
+						d := sleep(l, now, n)
+						if by, ok := ctx.Deadline(); ok && check == lt.DeadlineFailFast && d > by.Sub(now) {
+							return errTooLate
+						}
+						timer := env.Clock.NewTimer(d)
 						select {
 						case <-timer.Chan():
 						case <-ctx.Done():
@@ -188,7 +168,7 @@ func retrying(name string, source lt.TimeSource, sleep func(l *bucket, now time.
 		Traits: lt.Traits{
 			Initial: lt.InitialFull, Oversize: lt.OversizeRejected, BackTime: lt.BackClamp,
 			ZeroRate: lt.ZeroRateBurst, Inf: lt.InfAbsent, Fair: lt.FairNone,
-			DeadlineCheck: lt.DeadlineSleeps, Refund: lt.RefundFull, Rewake: lt.RewakeKeeps,
+			DeadlineCheck: check, Refund: lt.RefundFull, Rewake: lt.RewakeKeeps,
 		},
 	}
 }

@@ -318,6 +318,9 @@ func (d *choosy) of(key int) *choosy {
 
 // sweep forgets keys that are not at rest, if that is its mistake.
 func (d *choosy) sweep() {
+	if !d.is(sweepsOldest) && !d.is(sweepsByAge) {
+		return
+	}
 	now := d.clock.Now()
 	maps.DeleteFunc(d.keys, func(_ int, k *choosy) bool {
 		k.mu.Lock()
@@ -326,7 +329,7 @@ func (d *choosy) sweep() {
 		if d.is(sweepsOldest) && len(k.passed) > 0 {
 			old = k.passed[0]
 		}
-		return (d.is(sweepsOldest) || d.is(sweepsByAge)) && d.over(old, now)
+		return d.over(old, now)
 	})
 }
 
