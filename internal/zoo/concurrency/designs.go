@@ -290,32 +290,33 @@ const (
 )
 
 func strict(source ct.TimeSource) ct.Spec {
-	spec := queueSpec(rejectsHeavy, source)
-	spec.Name = "zoo strict queue"
+	return queueNamed("zoo strict queue", rejectsHeavy, source)
+}
+
+// queueNamed is the queue in which what a mistake does is meant.
+func queueNamed(name, meant string, source ct.TimeSource) ct.Spec {
+	spec := queueSpec(meant, source)
+	spec.Name = name
 	return spec
 }
 
 // inTurn is the queue that looks at a lower limit only when somebody is the next.
 func inTurn(source ct.TimeSource) ct.Spec {
-	spec := queueSpec(rejectsInTurn, source)
-	spec.Name = "zoo queue that rejects in turn"
-	return spec
+	return queueNamed("zoo queue that rejects in turn", rejectsInTurn, source)
 }
 
 // aside is the queue in which those who wait for more than a lower limit keep their places, and nobody
 // waiting.
 func aside(source ct.TimeSource) ct.Spec {
-	spec := queueSpec(setsAside, source)
-	spec.Name = "zoo queue that sets aside"
-	return spec
+	return queueNamed("zoo queue that sets aside", setsAside, source)
 }
 
 const hooksFitting = "does not call the hook for more than the limit"
 
 // fitting is the queue whose hook hears only of those who could have run.
 func fitting(source ct.TimeSource) ct.Spec {
-	spec := queueSpec(hooksFitting, source)
-	spec.Name, spec.Traits.Hook = "zoo queue that reports what fits", ct.HookFits
+	spec := queueNamed("zoo queue that reports what fits", hooksFitting, source)
+	spec.Traits.Hook = ct.HookFits
 	return spec
 }
 
@@ -323,8 +324,8 @@ const tryOvertakes = "a try takes free slots though others wait"
 
 // barging is the queue with the TryAcquire of java.util.concurrent, which overtakes.
 func barging(source ct.TimeSource) ct.Spec {
-	spec := queueSpec(tryOvertakes, source)
-	spec.Name, spec.Traits.TryOvertakes = "zoo queue that a try overtakes", true
+	spec := queueNamed("zoo queue that a try overtakes", tryOvertakes, source)
+	spec.Traits.TryOvertakes = true
 	return spec
 }
 
