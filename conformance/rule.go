@@ -51,7 +51,8 @@ type Violation struct {
 	Rule string
 	// Headline says what happened and what should have, in one line.
 	Headline string
-	// Text is what a failing subtest of the suite prints: the rule, the timeline and
-	// how to replay the schedule.
-	Text string
+	// Text returns what a failing subtest of the suite prints: the rule, the timeline and how to
+	// replay the schedule. It takes longer than the run, as it looks for traits that would explain
+	// the run, and is to be asked before the judge runs another schedule.
+	Text func() string
 }

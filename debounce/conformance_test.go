@@ -194,7 +194,7 @@ func TestConformance_afterStop(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, v := range j.Run(s) {
-			t.Error(v.Text)
+			t.Error(v.Text())
 		}
 	}
 }

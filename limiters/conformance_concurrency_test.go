@@ -44,7 +44,7 @@ func TestConformance_Concurrency_resizeBelowAWaiter(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, v := range concurrencySpec(concurrencytest.Injected).Judge(t).Run(s) {
-		t.Error(v.Text)
+		t.Error(v.Text())
 	}
 }
 

@@ -49,7 +49,7 @@ func CheckWith(t rapid.TB, j conformance.Judge, schedules *rapid.Generator[confo
 			t.Fatalf("properties: ESCAPEMENT_SCHEDULE: %v", err)
 		}
 		for _, v := range j.Run(s) {
-			t.Error("\n" + v.Text)
+			t.Error("\n" + v.Text())
 		}
 		return
 	}
@@ -57,7 +57,10 @@ func CheckWith(t rapid.TB, j conformance.Judge, schedules *rapid.Generator[confo
 	defer h.reduce(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		if v := h.try(schedules.Draw(rt, "schedule")); v != nil {
-			stackmark.Call(stackmark.Of(v.Rule), func() { rt.Fatal("\n" + v.Text) })
+			stackmark.Call(stackmark.Of(v.Rule), func() {
+				rt.Log(whole(v.Text))
+				rt.Fatalf("%s: %s", v.Rule, v.Headline)
+			})
 		}
 	})
 }
@@ -69,6 +72,12 @@ type hunt struct {
 	rule     string
 	schedule conformance.Schedule
 }
+
+// whole is the text of a violation, which is not worked out unless it is printed: rapid prints the last of
+// the hundreds of attempts that make a schedule smaller.
+type whole func() string
+
+func (text whole) String() string { return "\n" + text() }
 
 // try judges one schedule.
 func (h *hunt) try(s conformance.Schedule) *conformance.Violation {
@@ -100,7 +109,7 @@ func (h *hunt) reduce(t rapid.TB) {
 	}
 	for _, v := range h.judge.Run(small) {
 		if v.Rule == h.rule {
-			t.Log("a smaller schedule breaks the rule as well:\n" + v.Text)
+			t.Log("a smaller schedule breaks the rule as well:\n" + v.Text())
 		}
 	}
 }

@@ -26,7 +26,7 @@ func Fuzz(f *testing.F, spec conformance.Spec) {
 			t.Skip("no schedule for this contract")
 		}
 		for _, v := range j.Run(s) {
-			t.Error("\n" + v.Text)
+			t.Error("\n" + v.Text())
 		}
 	})
 }

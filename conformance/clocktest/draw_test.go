@@ -30,7 +30,7 @@ func TestDraw(t *testing.T) {
 					t.Fatalf("Fits(%q) = false", s)
 				}
 				for _, v := range e.Run(s) {
-					t.Fatal(v.Text)
+					t.Fatal(v.Text())
 				}
 			}
 		})

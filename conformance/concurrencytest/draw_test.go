@@ -35,7 +35,7 @@ func TestDraw(t *testing.T) {
 					fits++
 				}
 				for _, v := range j.Run(s) {
-					t.Errorf("%s: %s", s, v.Text)
+					t.Errorf("%s: %s", s, v.Text())
 				}
 			}
 			if fits == 0 {

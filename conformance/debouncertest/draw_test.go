@@ -22,7 +22,7 @@ func TestDraw(t *testing.T) {
 		for range each {
 			s := j.Draw(pick)
 			for _, v := range j.Run(s) {
-				t.Errorf("%s: %s", d.Name, v.Text)
+				t.Errorf("%s: %s", d.Name, v.Text())
 			}
 			if j.Fits(s) {
 				fits++

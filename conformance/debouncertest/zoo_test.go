@@ -117,7 +117,7 @@ func judge(t *testing.T, spec debouncertest.Spec, texts ...string) {
 			t.Fatal(err)
 		}
 		for _, v := range j.Run(s) {
-			t.Errorf("%s: %s", spec.Name, v.Text)
+			t.Errorf("%s: %s", spec.Name, v.Text())
 		}
 	}
 }

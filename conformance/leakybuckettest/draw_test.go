@@ -25,7 +25,7 @@ func TestDraw(t *testing.T) {
 				t.Fatalf("%q is read as %q, %v", s, again, err)
 			}
 			for _, v := range j.Run(s) {
-				t.Errorf("%s: %s", d.Name, v.Text)
+				t.Errorf("%s: %s", d.Name, v.Text())
 			}
 			if j.Fits(s) {
 				fits++
@@ -102,7 +102,7 @@ func TestOpen(t *testing.T) {
 			j := d.Spec.Judge(t)
 			if !slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return !j.Accepts(st.Op) }) {
 				for _, v := range j.Run(s) {
-					t.Errorf("%s: %s", d.Name, v.Text)
+					t.Errorf("%s: %s", d.Name, v.Text())
 				}
 			}
 		}

@@ -92,7 +92,7 @@ func TestJudge_longWindows(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, v := range j.Run(s) {
-		t.Error(v.Text)
+		t.Error(v.Text())
 	}
 }
 

@@ -24,7 +24,7 @@ func TestDraw(t *testing.T) {
 				t.Fatalf("%q is read as %q, %v", s, again, err)
 			}
 			for _, v := range j.Run(s) {
-				t.Errorf("%s: %s", d.Name, v.Text)
+				t.Errorf("%s: %s", d.Name, v.Text())
 			}
 			if j.Fits(s) {
 				fits++

@@ -89,7 +89,8 @@ func (j *examiner[T, E]) Run(s conformance.Schedule) []conformance.Violation {
 		}
 		if f.worst != nil {
 			j.leaks = j.leaks || r.ID == "X-LEAK"
-			out = append(out, conformance.Violation{Rule: r.ID, Headline: f.worst.Headline, Text: e.text(r, f.worst)})
+			text := func() string { return e.text(r, f.worst) }
+			out = append(out, conformance.Violation{Rule: r.ID, Headline: f.worst.Headline, Text: text})
 		}
 	}
 	if e.unfinished != nil && len(out) == 0 && !e.expected(s) {
