@@ -102,11 +102,20 @@ func (l *choosy) window(t time.Time) time.Time {
 		}
 		return l.anchor.Add(n * l.cfg.Window)
 	}
-	start := t.Truncate(l.cfg.Window)
+	start := onGrid(l.traits.Align, t, l.cfg.Window)
 	if l.kind == qt.FixedWindow && l.traits.Edge == qt.EdgeClosed && start.Equal(t) {
 		return start.Add(-l.cfg.Window)
 	}
 	return start
+}
+
+// onGrid is the newest whole multiple of a window up to t, counted from the year 1 or from 1970.
+func onGrid(align qt.Align, t time.Time, window time.Duration) time.Time {
+	if align == qt.AlignEpoch {
+		return t.Truncate(window)
+	}
+	since1970 := time.Unix(0, 0).Sub(time.Unix(0, 0).Truncate(window)) // of the other grid
+	return t.Add(-since1970).Truncate(window).Add(since1970)
 }
 
 // room is how many more fit at t, no earlier than any other that was asked about.
@@ -283,7 +292,7 @@ func chosen(n int) []qt.Spec {
 		coin := func() bool { return rnd.IntN(2) == 0 }
 		kind, source := qt.Kind(1+i%4), []qt.TimeSource{qt.Explicit, qt.Injected, qt.PackageTime}[rnd.IntN(3)]
 		tr := qt.Traits{
-			Edge: qt.Edge(pick(2)), Align: qt.Align(pick(3)), Denied: qt.Denied(pick(2)),
+			Edge: qt.Edge(pick(2)), Align: qt.Align(pick(4)), Denied: qt.Denied(pick(2)),
 			TooLarge: qt.TooLarge(pick(3)), BackTime: qt.BackTime(pick(3)),
 			Answers: qt.Answers(rnd.IntN(8)), Single: rnd.IntN(4) == 0,
 			Grain: []time.Duration{0, 0, 0, time.Microsecond, time.Millisecond}[rnd.IntN(5)],

@@ -163,3 +163,23 @@ func ticksFromFirst() qt.Spec {
 			}
 		})
 }
+
+// keyOfUnix counts under the number of the window since 1970, in whole seconds, as scripts of Redis do.
+func keyOfUnix() qt.Spec {
+	return serial("a key for each window of Unix time", qt.FixedWindow,
+		qt.Traits{Edge: qt.EdgeHalfOpen, Align: qt.AlignUnix, Denied: qt.DeniedFree},
+		func(cfg qt.Config) takeAt {
+			if cfg.Window%time.Second != 0 {
+				panic("the window is no whole number of seconds")
+			}
+			seconds, counts := int64(cfg.Window/time.Second), map[int64]int{}
+			return func(t time.Time, k int) qt.Answer {
+				key := t.Unix() / seconds
+				if counts[key]+k > cfg.Limit {
+					return qt.Answer{}
+				}
+				counts[key] += k
+				return qt.Answer{OK: true}
+			}
+		})
+}
