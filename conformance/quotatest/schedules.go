@@ -127,9 +127,6 @@ func (e *explored) windows() []suite.Family {
 	if e.kind == GCRA {
 		return out
 	}
-	if e.kind != SlidingLog {
-		out = append(out, suite.Family{Name: "no part of a day", Schedules: e.noPartOfDay()})
-	}
 	out = append(out, suite.Family{Name: "off the grid", Schedules: suite.Later(suite.Sequences(e.config(2), e.one,
 		[]time.Duration{0, 3 * w / 10, 7*w/10 - 1, 7 * w / 10, 7*w/10 + 1, w}, 4), 3*w/10)})
 	if e.Time != conformance.PackageTime {
@@ -137,6 +134,9 @@ func (e *explored) windows() []suite.Family {
 		few := slices.DeleteFunc(slices.Clone(e.many), func(s conformance.Step) bool { return s.N == 2 })
 		out = append(out, suite.Family{Name: "off the epoch",
 			Schedules: suite.Sequences(cfg, few, []time.Duration{0, 7 * w / 10, w, 6 * w / 5}, 3)})
+	}
+	if e.kind != SlidingLog {
+		out = append(out, suite.Family{Name: "no part of a day", Schedules: e.noPartOfDay()})
 	}
 	return out
 }
@@ -164,7 +164,7 @@ func (e *explored) otherWindows() []conformance.Schedule {
 }
 
 // noPartOfDay are windows of which no day is a whole number, so that it shows from which instant on those that are on
-// the clock are counted. An estimate needs many events to show it.
+// the clock are counted.
 func (e *explored) noPartOfDay() []conformance.Schedule {
 	var out []conformance.Schedule
 	for _, window := range []string{"28s", "168h"} {
@@ -172,16 +172,7 @@ func (e *explored) noPartOfDay() []conformance.Schedule {
 		w := each.Rate.Per
 		epoch, unix := w-into(AlignEpoch, each), w-into(AlignUnix, each)
 		between := (epoch - unix).Abs()
-		if out = append(out, suite.Sequences(each, e.one, []time.Duration{0, between, epoch, unix, w}, 4)...); e.kind != SlidingCounter {
-			continue
-		}
-		limit := accepted(e.Suite, e.kind, 20)
-		many := suite.Configured("rate", fmt.Sprintf("%d/%s", limit, window))
-		for _, first := range []time.Duration{0, epoch, unix} {
-			for _, gap := range []time.Duration{between, w / 2, w} {
-				out = append(out, suite.Plan(many, append(atOnce(first, limit), atOnce(first+gap, limit)...)...))
-			}
-		}
+		out = append(out, suite.Sequences(each, e.one, []time.Duration{0, between, epoch, unix, w}, 4)...)
 	}
 	return out
 }
