@@ -42,9 +42,11 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	}
 	if w := e.unit; s.Accepts(conformance.OpTokens) {
 		steps := []conformance.Step{asking(1), looking}
-		out = append(out, suite.Family{Name: "looks", Schedules: append(
+		out = append(out, suite.Family{Name: "looks", Schedules: slices.Concat(
 			suite.Sequences(e.config(1), steps, []time.Duration{0, 1, w - 1}, 3),
-			suite.Sequences(e.config(2), steps, []time.Duration{0, w / 2, w}, 4)...)})
+			suite.Sequences(e.config(2), steps, []time.Duration{0, w / 2, w}, 4),
+			// one of these looks after a window has ended, and asks when one that began with the look would have
+			suite.Sequences(e.config(1), steps, []time.Duration{w / 2, w}, 4))})
 	}
 	if w := e.unit; s.Accepts(conformance.OpFault) {
 		fault := func(n int) conformance.Step { return conformance.Step{Op: conformance.OpFault, N: n} }

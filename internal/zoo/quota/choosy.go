@@ -288,14 +288,16 @@ func chosen(n int) []qt.Spec {
 	rnd := rand.New(rand.NewPCG(2, 2))
 	var out []qt.Spec
 	for i := range n {
-		pick := func(of int) int { return 1 + (i/4+rnd.IntN(of))%of }
+		round, pick := i/4, func(of int) int { return 1 + rnd.IntN(of) }
 		coin := func() bool { return rnd.IntN(2) == 0 }
-		kind, source := qt.Kind(1+i%4), []qt.TimeSource{qt.Explicit, qt.Injected, qt.PackageTime}[rnd.IntN(3)]
+		kind, source := qt.Kind(1+i%4), []qt.TimeSource{qt.Explicit, qt.Injected, qt.Explicit, qt.PackageTime}[round%4]
 		tr := qt.Traits{
-			Edge: qt.Edge(pick(2)), Align: qt.Align(pick(4)), Denied: qt.Denied(pick(2)),
-			TooLarge: qt.TooLarge(pick(3)), BackTime: qt.BackTime(pick(3)),
+			Edge: qt.Edge(1 + round%2), Align: qt.Align(1 + round/2%4), Denied: qt.Denied(pick(2)),
+			TooLarge: qt.TooLarge(pick(3)), BackTime: qt.BackTime(1 + round%3),
 			Answers: qt.Answers(rnd.IntN(8)), Single: rnd.IntN(4) == 0,
-			Grain: []time.Duration{0, 0, 0, time.Microsecond, time.Millisecond}[rnd.IntN(5)],
+		}
+		if round >= 8 { // each edge has met each alignment, exactly
+			tr.Grain = []time.Duration{0, time.Microsecond, time.Millisecond}[rnd.IntN(3)]
 		}
 		switch {
 		case kind == qt.GCRA: // it has no windows

@@ -74,6 +74,7 @@ func Mutants() []zoo.Mutant {
 		{"counts what comes late where it belongs", qt.SlidingLog, "RL-PAST"},
 		{"goes back behind a request that was denied", qt.SlidingCounter, "RL-PAST"},
 		{"a late request of several counts as one", qt.FixedWindow, "RL-PAST"},
+		{"denies what comes late", qt.SlidingLog, "RL-PAST"},
 		{"goes back to a window of long ago", qt.FixedWindow, "RL-PAST"},
 		{"an instant of long ago is for ever", qt.GCRA, "RL-PAST"},
 		{setBackAnew, qt.FixedWindow, "RL-PAST"},
@@ -112,6 +113,11 @@ func Mutants() []zoo.Mutant {
 		spec := inSeconds(m.kind, m.name)
 		all = append(all, zoo.Mutant{Name: spec.Name + ": " + m.name, Rule: m.rule, Spec: spec})
 	}
+	rejecting := limiterSpec("", qt.GCRA, qt.Explicit)
+	rejecting.Traits.BackTime = qt.BackReject
+	all = append(all,
+		zoo.Mutant{Name: "GCRA: an old instant that should be rejected counts", Rule: "RL-PAST", Spec: rejecting},
+		zoo.Mutant{Name: "FixedWindow: a look opens the window", Rule: "GC-PEEKPURE", Spec: openedByLook()})
 	for _, m := range []struct{ name, rule string }{
 		{"fails closed where it should fail open", "X-ERR"}, {"asks again when it is denied", "X-LATENCY"},
 	} {
