@@ -12,24 +12,17 @@ import (
 
 // past judges a trace whose instants go back by one whose instants do not: each counts as the
 // newest so far. Whether the instant of a request that was denied counts as the newest is left
-// open.
+// open, and at an older instant a limiter may grant less than at the newest, unless BackClamp is declared.
 func (x *exam) past() *suite.Violation {
 	usual := func(d conformance.Done) bool { return d.Op == conformance.OpAllow && d.N >= 1 && d.N <= x.full() }
 	if !x.complete() || x.inOrder() || len(x.Done) == 0 || x.asks(func(d conformance.Done) bool { return !usual(d) }) {
 		return nil
 	}
 	views := []*view{x.straightened(anyStep), x.straightened(whatIsGranted)}
-	newest, granted := x.Done[0].At, time.Duration(math.MinInt64) // the newest of all, and of what was granted
+	newest := x.Done[0].At
 	for i, d := range x.Done {
-		old, rejected := d.At < newest, x.traits.BackTime == BackReject && d.At+x.grain() < granted
+		old := d.At < newest
 		newest = max(newest, d.At)
-		if d.OK && rejected {
-			because := "what was granted at " + timeline.Duration(granted) + " is newer: declared is BackReject"
-			return x.broken(d.At, because, "allow %d at %s was granted, want denied", d.N, timeline.Duration(d.At))
-		}
-		if d.OK {
-			granted = max(granted, d.At)
-		}
 		contradicts := func(v *view) bool { return v.steps[i].clear && v.steps[i].fits != d.OK }
 		if !contradicts(views[0]) || !contradicts(views[1]) {
 			continue

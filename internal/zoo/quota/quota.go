@@ -113,10 +113,7 @@ func Mutants() []zoo.Mutant {
 		spec := inSeconds(m.kind, m.name)
 		all = append(all, zoo.Mutant{Name: spec.Name + ": " + m.name, Rule: m.rule, Spec: spec})
 	}
-	rejecting := limiterSpec("", qt.GCRA, qt.Explicit)
-	rejecting.Traits.BackTime = qt.BackReject
 	all = append(all,
-		zoo.Mutant{Name: "GCRA: an old instant that should be rejected counts", Rule: "RL-PAST", Spec: rejecting},
 		zoo.Mutant{Name: "FixedWindow: a look opens the window", Rule: "GC-PEEKPURE", Spec: openedByLook()})
 	for _, m := range []struct{ name, rule string }{
 		{"fails closed where it should fail open", "X-ERR"}, {"asks again when it is denied", "X-LATENCY"},
