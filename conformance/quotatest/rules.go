@@ -198,8 +198,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		{
 			Rule: core("RL-PAST", "At an instant before the newest one MUST NOT be granted what "+
 				"does not fit at the newest, "+
-				"and who asks at the newest, or later, or at one that counts as the newest, as declared, "+
-				"MUST be granted what fits, whatever instants came before."),
+				"and who asks at the newest, or later, MUST be granted what fits, whatever instants came before."),
 			Ops: allow,
 			Unless: func(s *suite.Suite, tr *Traits) string {
 				return cmp.Or(forward(s, tr), c.undeclared(s, tr))

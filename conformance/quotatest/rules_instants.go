@@ -12,7 +12,8 @@ import (
 
 // past judges a trace whose instants go back by one whose instants do not: each counts as the
 // newest so far. Whether the instant of a request that was denied counts as the newest is left
-// open, and at an older instant a limiter may grant less than at the newest, unless BackClamp is declared.
+// open. At an older instant a limiter may grant less than at the newest, so that only who asks
+// at the newest must be granted what fits.
 func (x *exam) past() *suite.Violation {
 	usual := func(d conformance.Done) bool { return d.Op == conformance.OpAllow && d.N >= 1 && d.N <= x.full() }
 	if !x.complete() || x.inOrder() || len(x.Done) == 0 || x.asks(func(d conformance.Done) bool { return !usual(d) }) {
@@ -33,13 +34,9 @@ func (x *exam) past() *suite.Violation {
 			return x.broken(d.At, s.because()+" at the newest instant so far",
 				"allow %d at %s was granted, want denied",
 				d.N, timeline.Duration(d.At))
-		case x.traits.Denied == DeniedCounted:
-		case !old:
+		case !old && x.traits.Denied != DeniedCounted:
 			return x.broken(d.At, s.because()+": no instant is newer", "allow %d at %s was denied, want granted",
 				d.N, timeline.Duration(d.At))
-		case x.traits.BackTime == BackClamp:
-			return x.broken(d.At, s.because()+" at the newest instant so far: declared is BackClamp",
-				"allow %d at %s was denied, want granted", d.N, timeline.Duration(d.At))
 		}
 	}
 	return nil

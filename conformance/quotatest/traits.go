@@ -24,9 +24,9 @@ type Traits struct {
 	// TooLarge says what RetryAfter is for a request that can never be granted. Only where
 	// RetryAfter is answered.
 	TooLarge TooLarge
-	// BackTime says what an instant before the newest one means. BackReject is for who grants less there than at the
-	// newest, too, as plain GCRA does. Not for PackageTime; of an Injected clock that is set back it is judged only
-	// if it is declared.
+	// BackTime says what an instant before the newest one means. How much less is granted there than at the newest
+	// is not judged: plain GCRA, which is between the two, may declare BackClamp or BackReject. Not for PackageTime;
+	// of an Injected clock that is set back it is judged only if it is declared.
 	BackTime BackTime
 	// Answers are the fields of Answer that are filled in beside OK, if any. Those that are not
 	// declared are not looked at.
@@ -224,7 +224,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		},
 		{
 			Name: "BackTime", Declared: int(tr.BackTime), Values: []string{"BackClamp", "BackReject", "BackRewind"},
-			Means: []string{"an older instant counts as the newest", "less is granted at an older instant, or nothing",
+			Means: []string{"an older instant counts as the newest", "nothing is granted at an older instant",
 				"the limiter goes back in time"},
 			Needless: func() bool { return s.Time != conformance.Explicit },
 			Observe:  func() int { return observeBackTime(s) },

@@ -85,8 +85,6 @@ func (l *limiter) takeAt(t time.Time, n int) (answer qt.Answer) {
 		t = l.newest
 	}
 	switch {
-	case l.late && n > 0 && l.is("denies what comes late"):
-		return l.answer(t, n, false)
 	case n == 0 && l.is("a look lets go a nanosecond early"):
 		l.room(t.Add(1))
 		return l.answer(t, n, true)

@@ -74,7 +74,6 @@ func Mutants() []zoo.Mutant {
 		{"counts what comes late where it belongs", qt.SlidingLog, "RL-PAST"},
 		{"goes back behind a request that was denied", qt.SlidingCounter, "RL-PAST"},
 		{"a late request of several counts as one", qt.FixedWindow, "RL-PAST"},
-		{"denies what comes late", qt.SlidingLog, "RL-PAST"},
 		{"goes back to a window of long ago", qt.FixedWindow, "RL-PAST"},
 		{"an instant of long ago is for ever", qt.GCRA, "RL-PAST"},
 		{setBackAnew, qt.FixedWindow, "RL-PAST"},
