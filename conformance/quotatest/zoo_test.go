@@ -86,7 +86,10 @@ func TestHint_grid(t *testing.T) {
 	} {
 		spec := named(k.design)
 		spec.Traits.Align = k.wrong
-		rule := map[quotatest.Kind]string{quotatest.FixedWindow: "FW-ALIGNED", quotatest.SlidingCounter: "SC-FIRST"}[spec.Kind]
+		rule := "FW-ALIGNED"
+		if spec.Kind == quotatest.SlidingCounter {
+			rule = "SC-FIRST"
+		}
 		r := spec.Examine(t, inside.Options{Unprobed: true})
 		if v, _ := r.Verdict(rule); !strings.Contains(v.Text, "declare Align: "+k.fits) {
 			t.Errorf("%s: %s: %s: the text does not lead to %s:\n%s", k.design, rule, v.Status, k.fits, v.Text)
