@@ -41,12 +41,15 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		out = append(out, e.unusualNumbers()...)
 	}
 	if w := e.unit; s.Accepts(conformance.OpTokens) {
-		steps := []conformance.Step{asking(1), looking}
+		steps, end := []conformance.Step{asking(1), looking}, time.Duration(0)
+		if c.spec.Traits.Edge == EdgeClosed {
+			end = 1
+		}
 		out = append(out, suite.Family{Name: "looks", Schedules: slices.Concat(
 			suite.Sequences(e.config(1), steps, []time.Duration{0, 1, w - 1}, 3),
 			suite.Sequences(e.config(2), steps, []time.Duration{0, w / 2, w}, 4),
 			// one of these looks after a window has ended, and asks when one that began with the look would have
-			suite.Sequences(e.config(1), steps, []time.Duration{w / 2, w}, 4))})
+			suite.Sequences(e.config(1), steps, []time.Duration{w/2 + end, w + end}, 4))})
 	}
 	if w := e.unit; s.Accepts(conformance.OpFault) {
 		fault := func(n int) conformance.Step { return conformance.Step{Op: conformance.OpFault, N: n} }

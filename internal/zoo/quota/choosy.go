@@ -317,6 +317,7 @@ func chosen(n int) []qt.Spec {
 			tr.Align = 0
 		}
 		w := whims{made: coin(), odd: coin(), past: coin(), before: round/4%2 == 1, peeks: coin(), stops: coin()}
+		w.peeks = w.peeks || tr.Align == qt.AlignFirstUse // a look may begin a window by mistake
 		spec := choosySpec(kind, source, tr, w)
 		spec.Name = fmt.Sprintf("%s %d", spec.Name, i)
 		out = append(out, spec)
