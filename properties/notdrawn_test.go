@@ -39,6 +39,9 @@ var notDrawn = []struct {
 		"X-CLOCK1 an item leaves on package time too",
 		"X-CLOCK1 SlidingLog: adds what package time has passed",
 	}},
+	{"a day is a whole number of the windows that are drawn", []string{
+		"FW-ALIGNED FixedWindow: windows are counted from 1970", "SC-FIRST SlidingCounter: windows are counted from 1970",
+	}},
 	{"limits and windows are those of common sense", []string{
 		"X-CFG", "RL-INF", "RL-INFOUT", "RL-LIM0", "RL-TINY", "RL-HUGE",
 		"SL-NORETRO a limit of 0 forgets what has accrued",
