@@ -218,6 +218,7 @@ var notDrawn = []struct {
 	}},
 	{"waits of more than an hour are not drawn", []string{
 		"CK-FUNC the longest wait of a function overflows", "CK-FUNC a function overflows",
+		"CK-TICKER a ticker overflows",
 	}},
 	{"bounds of more than a second are not drawn", []string{"DB-MAXNE the bound is 32 bits of microseconds"}},
 	{"silences of more than some waits are not drawn", []string{
