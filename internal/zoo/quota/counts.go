@@ -36,6 +36,7 @@ func (l *countingLog) takeAt(t time.Time, n int) qt.Answer {
 	if t.Before(l.newest) {
 		t = l.newest
 	}
+	before := l.newest
 	l.newest = t
 	for len(l.log) > 0 && t.Sub(l.log[0].at) >= l.cfg.Window {
 		l.used -= l.log[0].n
@@ -44,6 +45,12 @@ func (l *countingLog) takeAt(t time.Time, n int) qt.Answer {
 	fits := n <= l.cfg.Limit-l.used
 	if l.mutant == sumsPastLargest {
 		fits = n <= l.cfg.Limit && l.used+n <= l.cfg.Limit
+	}
+	if !fits && l.mutant == deniedSetBack {
+		l.newest = before
+	}
+	if !fits && n > l.cfg.Limit && l.mutant == tooManySetBack {
+		l.newest = before
 	}
 	if !fits || n <= 0 {
 		return qt.Answer{OK: n == 0}

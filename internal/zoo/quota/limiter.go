@@ -84,6 +84,9 @@ func (l *limiter) takeAt(t time.Time, n int) (answer qt.Answer) {
 		}
 		t = l.newest
 	}
+	if l.kind == qt.SlidingLog { // from which any request drops what has left the window
+		l.used, l.newest = true, t
+	}
 	switch {
 	case n == 0 && l.is("a look lets go a nanosecond early"):
 		l.room(t.Add(1))

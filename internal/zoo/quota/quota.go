@@ -12,6 +12,8 @@ const (
 	idleAddsUp      = "each idle time brings a quarter of an event"
 	sinceUnix       = "windows are counted from 1970"
 	sumsPastLargest = "the sum with a limit near the largest int overflows"
+	deniedSetBack   = "what is denied drops events, and its instant is not the newest"
+	tooManySetBack  = "what is too many drops events, and its instant is not the newest"
 	setBackAnew     = "a clock that was set back makes a new limiter of it"
 )
 
@@ -116,7 +118,7 @@ func Mutants() []zoo.Mutant {
 		all = append(all, zoo.Mutant{Name: spec.Name + ": " + m.name, Rule: m.rule, Spec: spec})
 	}
 	for _, m := range []struct{ name, rule string }{
-		{sumsPastLargest, "SW-ANY"},
+		{sumsPastLargest, "SW-ANY"}, {deniedSetBack, "RL-PAST"}, {tooManySetBack, "RL-PAST"},
 	} {
 		all = append(all, zoo.Mutant{Name: "SlidingLog: " + m.name, Rule: m.rule, Spec: counts(m.name)})
 	}
