@@ -13,8 +13,8 @@ import (
 // It grants whenever that keeps the promise, so up to limit events at once, and
 // then none until the oldest is window ago. A time of that length is half open: an
 // event exactly window ago is outside. An event that is denied costs nothing and
-// is not remembered. An instant before the newest event granted counts as that one:
-// a clock that goes back by d grants nothing that it would not have granted at
+// is not remembered. An instant before the newest that was asked about counts as that
+// one: a clock that goes back by d grants nothing that it would not have granted at
 // once, until it has come back.
 //
 // The zero SlidingLog denies everything. Make one with [NewSlidingLog]. It has no
@@ -28,6 +28,9 @@ type SlidingLog struct {
 	head int        // the oldest
 	n    int        // entries in use
 	used int        // events in them
+
+	asked  bool
+	newest time.Time // of all requests: also one that is denied drops entries
 }
 
 type logEntry struct {
@@ -73,17 +76,19 @@ func (w *SlidingLog) RemainingAt(t time.Time) int {
 
 // Fresh reports whether no event is within the window: from now on it decides as a
 // new one would. It is what a [Keyed] asks.
-func (w *SlidingLog) Fresh() bool { return w.Remaining() == w.limit }
+func (w *SlidingLog) Fresh() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := w.now()
+	return w.clamp(now).Equal(now) && w.remaining(now) == w.limit
+}
 
 func (w *SlidingLog) take(t time.Time, n int) bool {
 	if n <= 0 {
 		return n == 0
 	}
-	if w.n > 0 {
-		if newest := w.entry(w.n - 1).at; t.Before(newest) {
-			t = newest
-		}
-	}
+	t = w.clamp(t)
+	w.asked, w.newest = true, t
 	for w.n > 0 && t.Sub(w.entry(0).at) >= w.window {
 		w.used -= w.entry(0).n
 		w.head = (w.head + 1) % len(w.log)
@@ -113,17 +118,20 @@ func (w *SlidingLog) remaining(t time.Time) int {
 
 // expired returns how many entries are outside of the window at t, and what is left.
 func (w *SlidingLog) expired(t time.Time) (n, left int) {
-	left = w.limit - w.used
-	if w.n > 0 {
-		if newest := w.entry(w.n - 1).at; t.Before(newest) {
-			t = newest
-		}
-	}
+	left, t = w.limit-w.used, w.clamp(t)
 	for n < w.n && t.Sub(w.entry(n).at) >= w.window {
 		left += w.entry(n).n
 		n++
 	}
 	return n, left
+}
+
+// clamp returns t, or the newest instant that was asked about if that is later.
+func (w *SlidingLog) clamp(t time.Time) time.Time {
+	if w.asked && t.Before(w.newest) {
+		return w.newest
+	}
+	return t
 }
 
 // entry returns the i-th oldest entry.

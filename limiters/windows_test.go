@@ -265,3 +265,26 @@ func wantPanic(t *testing.T, want string, f func()) {
 	}()
 	f()
 }
+
+// A request that is denied drops what has left the window, and an instant before it counts as its own.
+func TestSlidingLog_deniedThenBack(t *testing.T) {
+	clock := fakeclock.New()
+	start := clock.Now()
+	log := NewSlidingLog(1, time.Second, WithClock(clock))
+	for i, ask := range []struct {
+		at   time.Duration
+		n    int
+		want bool
+	}{
+		{0, 1, true}, {time.Second, 2, false}, {time.Second / 2, 1, true}, {3 * time.Second / 2, 1, false},
+		{2 * time.Second, 1, true},
+	} {
+		if got := log.AllowN(start.Add(ask.at), ask.n); got != ask.want {
+			t.Errorf("step %d: AllowN(%v, %d) = %v, want %v", i, ask.at, ask.n, got, ask.want)
+		}
+	}
+	log.AllowN(start.Add(3*time.Second), 2)
+	if log.Fresh() {
+		t.Error("Fresh() = true while the clock shows an earlier instant than the newest that was asked about")
+	}
+}

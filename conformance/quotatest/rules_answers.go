@@ -15,6 +15,9 @@ import (
 // it, and those about requests that must change nothing.
 
 func (x *exam) retry() *suite.Violation {
+	if !x.exact() {
+		return x.retryKept()
+	}
 	return cmp.Or(x.retryKept(), x.answers(func(s step) *suite.Violation {
 		if s.OK || s.fits || s.Op != conformance.OpAllow {
 			return nil
@@ -30,25 +33,29 @@ func (x *exam) retry() *suite.Violation {
 }
 
 // retryKept finds a request that came when the answer to the one before it had said, and was denied again. No
-// rounding excuses that: RetryAfter is rounded up.
+// rounding excuses that: RetryAfter is rounded up. Where the model does not say when how many fit, it finds an answer
+// that cannot be true, too: that it is too late already, or now.
 func (x *exam) retryKept() *suite.Violation {
 	if !x.traits.exact() || !x.inOrder() || !x.ordinary() {
 		return nil
 	}
 	var said conformance.Done // the newest answer that is still to be kept
 	for _, d := range x.Done {
-		switch {
+		switch late := said.N == d.N && d.At-said.At >= said.Answer.RetryAfter; {
 		case d.Op != conformance.OpAllow || d.N < 1 || d.N > x.full():
-			continue
+		case !d.OK && d.Answer.Err == nil && d.Answer.RetryAfter <= 0 && !x.exact():
+			return x.broken(d.At, fmt.Sprintf("the same request would be denied at %s", timeline.Duration(d.At)),
+				"allow %d at %s was denied with RetryAfter %s, want more than 0",
+				d.N, timeline.Duration(d.At), timeline.Duration(d.Answer.RetryAfter))
 		case d.OK || d.Answer.Err != nil || d.Answer.RetryAfter < 0:
 			said = conformance.Done{}
-			continue
-		case said.N == d.N && d.At-said.At >= said.Answer.RetryAfter:
+		case late:
 			because := fmt.Sprintf("the answer at %s had said: after %s",
 				timeline.Duration(said.At), timeline.Duration(said.Answer.RetryAfter))
 			return x.broken(d.At, because, "allow %d at %s was denied, want granted", d.N, timeline.Duration(d.At))
+		default:
+			said = d
 		}
-		said = d
 	}
 	return nil
 }
@@ -103,6 +110,9 @@ func (x *exam) estimated() *suite.Violation {
 }
 
 func (x *exam) reset() *suite.Violation {
+	if !x.exact() {
+		return x.resetKept()
+	}
 	return x.answers(func(s step) *suite.Violation {
 		after := s.after()
 		want, got := after.until(s.At, after.limit), s.Answer.ResetAfter
@@ -112,6 +122,31 @@ func (x *exam) reset() *suite.Violation {
 		return x.broken(s.At, fmt.Sprintf("all of it is there again at %s", timeline.Duration(s.At+want)),
 			"%s was answered with ResetAfter %s, want %s", s.Step, timeline.Duration(got), x.wanted(want))
 	})
+}
+
+// resetKept finds a request that came when the answer before it had said that the limiter is as if new, and was
+// denied.
+func (x *exam) resetKept() *suite.Violation {
+	if !x.traits.exact() || !x.ordinary() || x.failed() {
+		return nil
+	}
+	for i, d := range x.Done {
+		reset := d.Answer.ResetAfter
+		if reset < 0 {
+			return x.broken(d.At, "", "%s was answered with ResetAfter %s, want 0 or more", d.Step, timeline.Duration(reset))
+		}
+		if i+1 == len(x.Done) {
+			break
+		}
+		next := x.Done[i+1]
+		if !next.OK && next.Op == conformance.OpAllow && next.At-d.At >= reset {
+			because := fmt.Sprintf("the answer at %s had said: all of it is there again after %s",
+				timeline.Duration(d.At), timeline.Duration(reset))
+			return x.broken(next.At, because, "allow %d at %s was denied, want granted",
+				next.N, timeline.Duration(next.At))
+		}
+	}
+	return nil
 }
 
 // says reports whether a time that was answered is the right one, as exact as is declared, or

@@ -90,8 +90,8 @@ func (x *exam) wrong() bool {
 	v := x.view()
 	return v != nil && x.ordinary() && v.bad >= 0 ||
 		x.traits.Answers&AnswersRemaining != 0 && x.remain() != nil ||
-		x.exact() && (x.traits.Answers&AnswersReset != 0 && x.reset() != nil ||
-			x.traits.Answers&AnswersRetry != 0 && x.traits.Denied != DeniedCounted && x.retry() != nil)
+		x.traits.Answers&AnswersReset != 0 && x.reset() != nil ||
+		x.traits.Answers&AnswersRetry != 0 && x.traits.Denied != DeniedCounted && x.retry() != nil
 }
 
 // exact reports whether the model says when how many fit, and does not estimate it.

@@ -74,7 +74,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 				Schedules: suite.Sequences(e.config(2).With("epoch", epoch), e.one, e.gaps(), 3)})
 		}
 	}
-	if s.Accepts(takesMany) && e.kind != GCRA && c.spec.Traits.Denied != DeniedCounted && !c.remembersEach(s) {
+	if s.Accepts(takesMany) && e.kind != GCRA && c.spec.Traits.Denied != DeniedCounted && !c.countsEach(s) {
 		out = append(out, suite.Family{Name: "largest limit", Schedules: largestLimit()})
 	}
 	// Last, since a limiter that calculates with such a window may never return.

@@ -3,7 +3,6 @@ package quotatest
 import (
 	"fmt"
 	"math"
-	"runtime"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -23,37 +22,20 @@ func largestLimit() []conformance.Schedule {
 // no room to remember so many.
 func incountable(limit int) bool { return limit == math.MaxInt }
 
-// remembersEach reports whether a log remembers events one by one: with a mistake it would use up the memory to
-// remember as many as the largest limit.
-func (c *contract) remembersEach(s *suite.Suite) bool {
-	if c.spec.Kind != SlidingLog || c.trip > 0 {
-		return c.trip > 0 // over a network it does not show
+// countsEach reports whether a limiter takes room or time for each event: with the largest limit its constructor
+// would not end, and one with a mistake would use up the memory to remember them all.
+func (c *contract) countsEach(s *suite.Suite) bool {
+	full := func(st *suite.Stage, n int) (end func()) {
+		env := st.Plain()
+		impl := c.spec.New(env, Config{Limit: n, Window: time.Second, Burst: n})
+		var d conformance.Done
+		impl.do(asking(n), env.Start, st.Time, &d)
+		return func() {
+			impl.stop()
+			if impl.Stop == nil && st.Time != conformance.Explicit {
+				st.Rest(st.Now(), time.Second)
+			}
+		}
 	}
-	const many = 100_000
-	least := uint64(math.MaxUint64) // of a few times, since others may use memory meanwhile
-	for range 3 {
-		s.Play(func(st *suite.Stage) {
-			_ = suite.Catch(func() {
-				env, before := st.Plain(), allocated()
-				impl := c.spec.New(env, Config{Limit: many, Window: time.Second, Burst: many})
-				var d conformance.Done
-				impl.do(asking(many), env.Start, st.Time, &d)
-				if d.OK {
-					least = min(least, allocated()-before)
-				}
-				impl.stop()
-				if impl.Stop == nil && st.Time != conformance.Explicit {
-					st.Rest(st.Now(), time.Second)
-				}
-			})
-		})
-	}
-	return least >= many
-}
-
-// allocated is how many bytes have been allocated so far.
-func allocated() uint64 {
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.TotalAlloc
+	return c.trip > 0 || s.KeepsEach(full) || s.TakesEach(full) // over a network it does not show
 }

@@ -37,6 +37,18 @@ func (s *Suite) TakesEach(make func(st *Stage, n int) (end func())) bool {
 	return room >= leastRoom || took >= 10*usual
 }
 
+// KeepsEach reports whether what make does takes room for each of fewer things: a first look, which
+// is over sooner.
+func (s *Suite) KeepsEach(make func(st *Stage, n int) (end func())) bool {
+	const few = Many / 64
+	least := uint64(math.MaxUint64)
+	for range takes {
+		room, _ := s.cost(make, few)
+		least = min(least, room)
+	}
+	return least >= 8*few
+}
+
 // cost is what a run needs in which n things are made. Its time is taken outside the bubble, where
 // it is real.
 func (s *Suite) cost(make func(st *Stage, n int) func(), n int) (room uint64, took time.Duration) {

@@ -122,6 +122,12 @@ func Mutants() []zoo.Mutant {
 	} {
 		all = append(all, zoo.Mutant{Name: "SlidingLog: " + m.name, Rule: m.rule, Spec: counts(m.name)})
 	}
+	for _, m := range []struct{ name, rule string }{
+		{"retry when the window ends", "GC-RETRY"}, {"retry is now", "GC-RETRY"},
+		{"reset when the window ends", "GC-RESET"},
+	} {
+		all = append(all, zoo.Mutant{Name: "SlidingCounter: " + m.name, Rule: m.rule, Spec: counter(m.name)})
+	}
 	all = append(all,
 		zoo.Mutant{Name: "FixedWindow: a look opens the window", Rule: "GC-PEEKPURE", Spec: openedByLook()})
 	for _, m := range []struct{ name, rule string }{
@@ -148,7 +154,7 @@ func Designs() []zoo.Design {
 		clearedByTicker(),
 		expiringKey(), openedByAny(), openedAtOnce(), gridFromFirst(), expiringIncrement(), ticksFromFirst(),
 		keyOfUnix(),
-		wholeLog(), counts(""), ring(), roundedDown(), cappedCounter(), janitor(), floatingBucket(), atomicArrival(),
+		wholeLog(), counts(""), ring(), roundedDown(), counter(""), cappedCounter(), janitor(), floatingBucket(), atomicArrival(),
 		inSeconds(qt.GCRA, ""), inSeconds(qt.SlidingLog, ""), inSeconds(qt.FixedWindow, ""),
 		oneOnly(), spaced(), buckets(), remote(qt.FixedWindow, qt.PackageTime, ""),
 		remote(qt.FixedWindow, qt.Injected, ""), remote(qt.SlidingLog, qt.PackageTime, ""), remote(qt.GCRA,
