@@ -121,7 +121,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Rule: answered("GC-RETRY", "A request that was denied MUST be granted "+
 				"after exactly the RetryAfter of its answer, and not a nanosecond before; "+
 				"by an estimate, after it at the latest, and it is more than 0."),
-			Ops: allow,
+			Ops: allow, Mixed: true, // one about decisions tells more
 			Unless: func(s *suite.Suite, tr *Traits) string {
 				return cmp.Or(unanswered(tr, AnswersRetry),
 					suite.If(tr.Denied == DeniedCounted, "declared: DeniedCounted"), c.undeclared(s, tr))
@@ -144,7 +144,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		{
 			Rule: answered("GC-REMAIN", "Remaining MUST be how many more events would be granted at once: "+
 				"never less than 0 or more than the limit; what an estimate says, within one event."),
-			Ops: allow,
+			Ops: allow, Mixed: true, // one about decisions tells more
 			Unless: func(s *suite.Suite, tr *Traits) string {
 				return cmp.Or(unanswered(tr, AnswersRemaining), c.undeclared(s, tr))
 			},
@@ -153,7 +153,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		{
 			Rule: answered("GC-RESET", "After ResetAfter, and not before, the limiter MUST be as if new; if it is "+
 				"already, it may answer when its window ends; by an estimate, after it at the latest."),
-			Ops: allow,
+			Ops: allow, Mixed: true, // one about decisions tells more
 			Unless: func(s *suite.Suite, tr *Traits) string {
 				return cmp.Or(unanswered(tr, AnswersReset), c.undeclared(s, tr))
 			},

@@ -96,8 +96,8 @@ type Rule[T, E any] struct {
 	// Probe judges by runs of its own, and returns a reason to skip, if any. A rule that
 	// has a Check as well is probed only if no schedule was about it.
 	Probe func(p *Probe) (broken *Violation, skip string)
-	// Mixed says that the rule judges whatever no rule of one thing does, so that one of these which
-	// fails too tells more.
+	// Mixed says that the rule judges whatever no rule of one thing does, or what follows from what others judge,
+	// so that one of these which fails too tells more.
 	Mixed bool
 	// Meets says that the Probe lets calls meet at one instant, so that what it finds is
 	// chance.
