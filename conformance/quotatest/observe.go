@@ -225,6 +225,9 @@ func (o *observations) explains(tr Traits) bool {
 
 // rounded is a second if answers are in whole seconds, and decisions are finer.
 func (o *observations) rounded(tr Traits) time.Duration {
+	if !o.whole(time.Second) {
+		return 0
+	}
 	if exact := o.exactness(&tr); tr.Grain == 0 && tr.Buckets == 0 {
 		tr.Grain, tr.Buckets = exact.Grain, exact.Buckets
 	}
@@ -234,6 +237,25 @@ func (o *observations) rounded(tr Traits) time.Duration {
 		}
 	}
 	return 0
+}
+
+// whole reports whether a field was always answered in whole numbers of a unit, but for times that stand for never.
+func (o *observations) whole(unit time.Duration) bool {
+	var parts Answers
+	look := func(field Answers, d time.Duration) {
+		if d >= 0 && d < century && d%unit != 0 {
+			parts |= field
+		}
+	}
+	for _, rec := range o.runs {
+		for _, d := range rec.Done {
+			look(AnswersReset, d.Answer.ResetAfter)
+			if !d.OK {
+				look(AnswersRetry, d.Answer.RetryAfter)
+			}
+		}
+	}
+	return o.answers()&(AnswersRetry|AnswersReset)&^parts != 0
 }
 
 // inSeconds are traits with answers in whole seconds.
