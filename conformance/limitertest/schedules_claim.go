@@ -110,6 +110,8 @@ func (c *contract) claimFamilies(s *suite.Suite) []suite.Family {
 		"rate=10/1s burst=1 | cancel 1 @0 | wait 1 @0 | allow 1 @0",
 		"rate=10/1s burst=3 | cancel 1 @0 | wait 3 @0 | allow 3 @50ms"), 40)...)
 	e.add("given up out of turn", append(outOfTurn("reserve"), outOfTurn("wait")...)...)
+	e.add("given up at its instant", atItsInstant()...)
+	e.add("given up again", givenUpAgain()...)
 	e.add("several are next", severalNext(c.spec.Traits.servesMore())...)
 	e.changes(c.spec.Traits.ZeroRate)
 	e.unusual()

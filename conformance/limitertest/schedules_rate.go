@@ -115,6 +115,9 @@ func (r rates) none() []conformance.Schedule {
 	for _, burst := range []int{1, 3} {
 		out = append(out, suite.Sequences(limited("0/1s", burst), some, []time.Duration{0, 1000 * time.Hour}, 4)...)
 	}
+	if reserving := supported(r.Suite, steps("reserve 1", "reserve 2", "allow 1")); len(reserving) == 3 {
+		out = append(out, suite.Sequences(limited("0/1s", 2), reserving, []time.Duration{0}, 4)...)
+	}
 	return out
 }
 
