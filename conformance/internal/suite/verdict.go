@@ -441,10 +441,20 @@ func (e *engine[T, E]) probed(id string) bool {
 	})
 }
 
+// explained reports whether a rule is found broken so far that explains what others find.
+func (e *engine[T, E]) explained() bool {
+	return slices.ContainsFunc(e.rules, func(r Rule[T, E]) bool {
+		f := e.findings[r.ID]
+		return r.Cause && f != nil && f.worst != nil
+	})
+}
+
 // rank is the greater, the less a rule tells where others fail too: what calls that meet, or 200,000
 // requests, show, a few steps show better, and best those that are about one thing.
 func (e *engine[T, E]) rank(id string) int {
 	switch i := slices.IndexFunc(e.rules, func(r Rule[T, E]) bool { return r.ID == id }); {
+	case i >= 0 && e.rules[i].Cause:
+		return -1
 	case e.probed(id):
 		return 2
 	case i >= 0 && e.rules[i].Mixed:

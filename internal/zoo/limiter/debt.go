@@ -369,7 +369,9 @@ func (l *debtBucket) waitN(ctx context.Context, n int) error {
 	by := time.Duration(math.MaxInt64)
 	now := l.clock.Now()
 	if deadline, ok := ctx.Deadline(); ok {
-		by = deadline.Sub(now)
+		if by = deadline.Sub(now); l.is("a deadline is compared with package time") {
+			by = time.Until(deadline)
+		}
 	}
 	c, ok := l.take(now, n, by)
 	if l.is("a wait for more than the burst empties the bucket") && n > l.burst {

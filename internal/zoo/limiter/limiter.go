@@ -37,6 +37,10 @@ func Mutants() []zoo.Mutant {
 	const forgets = "who is due has nobody behind"
 	all = append(all, zoo.Mutant{Name: "reserves only: " + forgets, Rule: "CN-ANY", Family: "given up at its instant",
 		Spec: reservesOnly(debtSpec(forgets, lt.Explicit))})
+	const until = "a deadline is compared with package time"
+	sleeps := debtSpec(until, lt.Injected) // as it seems to, in a bubble
+	sleeps.Traits.DeadlineCheck = lt.DeadlineSleeps
+	all = append(all, zoo.Mutant{Name: until, Rule: "X-CLOCK1", Family: "deadlines", Spec: sleeps})
 	for _, m := range queueMutants {
 		all = append(all, zoo.Mutant{
 			Name: m.name, Rule: m.rule, Spec: queueSpec(m.name, lt.Injected), Family: m.family,
