@@ -84,6 +84,7 @@ func (e *engine[T, E]) conclude(r *Rule[T, E], v *conformance.Verdict, only stri
 	}
 	switch {
 	case f.worst != nil:
+		e.explained = e.explained || r.Cause
 		e.makeSmaller(r, f)
 		v.Status, v.Reason, v.Family = conformance.Fail, f.worst.Headline, f.family
 		if f.worst.Run != nil {
@@ -438,14 +439,6 @@ func (e *engine[T, E]) close(r *conformance.Report, took time.Duration) {
 func (e *engine[T, E]) probed(id string) bool {
 	return slices.ContainsFunc(e.rules, func(r Rule[T, E]) bool {
 		return r.ID == id && r.Check == nil && r.Again == nil
-	})
-}
-
-// explained reports whether a rule is found broken so far that explains what others find.
-func (e *engine[T, E]) explained() bool {
-	return slices.ContainsFunc(e.rules, func(r Rule[T, E]) bool {
-		f := e.findings[r.ID]
-		return r.Cause && f != nil && f.worst != nil
 	})
 }
 
