@@ -154,6 +154,9 @@ func (a *account) giveUp(c *claim, law string, tie bool) {
 			}
 		}
 	}
+	if tie {
+		live = min(live, a.waitedBehind(c))
+	}
 	lo, hi, newest := 0, n, a.newest(c)
 	switch {
 	case a.traits.Refund == RefundNone:
@@ -187,6 +190,20 @@ func (a *account) giveUp(c *claim, law string, tie bool) {
 	}
 	a.giveBack(c, lo, hi)
 	a.moved()
+}
+
+// waitedBehind is what the claims after one that is due lack until the last of them is due, in whole tokens: they may
+// have needed none of its tokens, as those were there.
+func (a *account) waitedBehind(c *claim) int {
+	last := c.to
+	for _, o := range a.after(c) {
+		if !o.free && !o.ended && o.from < forever {
+			last = max(last, o.from)
+		}
+	}
+	lack := new(big.Int).Mul(a.flow, big.NewInt(int64(last-c.to)))
+	lack.Add(lack, a.tolerance)
+	return int(lack.Div(lack, a.one).Int64())
 }
 
 // moved gives those who wait new instants, if their waits are served anew. Tokens that a

@@ -141,6 +141,7 @@ func (c *contract) claimFamilies(s *suite.Suite) []suite.Family {
 			"rate=1/1s burst=3 | setburst 1 @1s | allow 1 @0 | allow 1 @0",
 			"rate=1/1s burst=3 | allow 1 @10s | tokens @0 | tokens @9s | tokens @10s")...)
 		e.add("back in time", backAgain()...)
+		e.add("back in time", lateInThePast()...)
 	}
 	return e.families
 }

@@ -55,3 +55,18 @@ func inAnotherPeriod() []conformance.Schedule {
 	}
 	return suite.ParseAll(texts...)
 }
+
+// lateInThePast lists schedules in which a reservation is given up that has been due for a while, but at an instant
+// before that; or at one that comes before others, all of which count as the newest.
+func lateInThePast() []conformance.Schedule {
+	var texts []string
+	for _, first := range []string{"allow 1", "allow 0", "tokens", "setlimit 10/1s", "setburst 2", "reserve 1"} {
+		for _, newest := range []string{"150ms", "250ms", "10s"} {
+			for _, at := range []string{"0", "50ms", "100ms"} {
+				texts = append(texts, fmt.Sprintf("rate=10/1s burst=2 | allow 2 @0 | reserve 1 @0 | %s @%s | cancel 1 @%s | "+
+					"allow 1 @%s | allow 1 @%s | allow 1 @%s", first, newest, at, newest, newest, newest))
+			}
+		}
+	}
+	return suite.ParseAll(texts...)
+}

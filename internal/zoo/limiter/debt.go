@@ -243,7 +243,9 @@ func (c *debtClaim) cancelAt(t time.Time) {
 	defer l.mu.Unlock()
 	l.rewinds = l.is("a cancel in the past rewinds")
 	defer func() { l.rewinds = false }()
-	l.fill(t)
+	if l.fill(t); t.Before(l.last) && !l.is("a late cancel about an earlier instant refunds") {
+		t = l.last
+	}
 	if c.free && !l.is("what was free is refunded") || c.gone && !l.is("a second cancel refunds again") {
 		return
 	}

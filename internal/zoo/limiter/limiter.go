@@ -291,6 +291,7 @@ var debtMutants = []struct {
 	{"a rate of 0 is a token in 292 years", "RL-LIM0", "no rate for a while", lt.Explicit},
 	{"an infinite rate without a burst grants nothing", "RL-INF", "infinite", lt.Explicit},
 	{"panics where a nanosecond is missing", "X-CALLS", "a nanosecond too early", lt.Injected},
+	{"a late cancel about an earlier instant refunds", "RL-PAST", "back in time", lt.Explicit},
 	{"a cancel that brought less may come again", "CN-IDEM", "given up again", lt.Explicit},
 	{"a cancel refunds in units of the period of its time", "CN-LIFO", "given up in another period", lt.Explicit},
 	{"what never comes is refused and taken", "RL-LIM0", "no rate", lt.Explicit},
