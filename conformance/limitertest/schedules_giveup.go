@@ -70,3 +70,18 @@ func lateInThePast() []conformance.Schedule {
 	}
 	return suite.ParseAll(texts...)
 }
+
+// asAnotherIs lists schedules in which a wait is given up, and without a pause the one before it, whose tokens it may
+// get before it goes on. It has them then, or leaves them.
+func asAnotherIs() []conformance.Schedule {
+	var texts []string
+	for _, first := range []string{"wait 3", "reserve 3"} {
+		for _, given := range []string{"cancel 2 @150ms | cancel 1 @150ms~", "cancel 1 @150ms | cancel 2 @150ms~"} {
+			for _, then := range []string{"allow 1 @150ms", "wait 1 @150ms", "allow 1 @150ms | allow 1 @150ms"} {
+				texts = append(texts,
+					fmt.Sprintf("rate=10/1s burst=3 | allow 3 @0 | %s @0 | wait 1 @0 | %s | %s", first, given, then))
+			}
+		}
+	}
+	return suite.ParseAll(texts...)
+}

@@ -201,6 +201,7 @@ var queueMutants = []struct{ name, rule, family string }{
 	{"who gives up leaves the next asleep", "W-NOLOST", "waits"},
 	{"a new limit leaves the timer", "W-WAKE", "limits and waits"},
 	{"who gives up leaves the timer", "W-WAKE", "deadlines"},
+	{"who is served as he gives up returns an error", "W-DEADEQ", "given up as another is"},
 	{"who gives up lets one go", "W-CANCEL", "several are next"},
 	{"who waits for more than a lower burst stays first", "W-NOLOST", "bursts and waits"},
 	{"who waits for one more than a lower burst stays first", "W-NOLOST", "bursts and waits"},
