@@ -295,7 +295,7 @@ func (e *explorer) paced() []conformance.Schedule {
 	for _, cfg := range []conformance.Config{limited("10/1s", 1), limited("3/1s", 1), limited("7/1s", 2)} {
 		t := cfg.Rate.Interval()
 		out = append(out, suite.Sequences(cfg, steps("wait 1", "allow 1"),
-			[]time.Duration{0, t/2 + 123_457, t, 100 * t}, 3)...)
+			[]time.Duration{0, t/2 + 123_457, t, e.c.far(cfg)}, 3)...)
 	}
 	return out
 }
