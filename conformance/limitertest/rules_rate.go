@@ -139,23 +139,34 @@ func (x *exam) zeroRate() *suite.Violation {
 	for i := range x.Done {
 		d := &x.Done[i]
 		granted := d.Op == conformance.OpAllow && d.OK || d.Op == conformance.OpWait && d.OK && d.Ended.Seq != 0
+		if d.Op == conformance.OpReserve && d.OK {
+			if granted = d.Delay <= 0; !granted {
+				return nil // limiters differ in what becomes of a reservation that is never due
+			}
+		}
 		deadline := d.At + d.D + x.traits.Latency
 		switch {
 		case granted && !x.traits.pays(d.N, left):
 			return x.broken(d.At, fmt.Sprintf("it began with %s, and none comes", timeline.Count(there, "token")),
 				"%s %d at %s was granted", d.Op, d.N, timeline.Duration(d.At))
 		case d.Op == conformance.OpAllow && !d.OK && x.traits.pays(d.N, left) && x.traits.ZeroRate == ZeroRateBurst:
-			return x.broken(d.At, fmt.Sprintf("of the first tokens %d were left", left),
+			return x.broken(d.At, fmt.Sprintf("of the first tokens %d were left", left)+x.refusedBefore(i),
 				"allow %d at %s was denied, want granted", d.N, timeline.Duration(d.At))
 		case d.Op == conformance.OpWait && d.D > 0 && x.End > deadline && (d.Ended.Seq == 0 || d.Ended.At > deadline):
 			return x.broken(deadline, "its deadline was at "+timeline.Duration(deadline),
 				"wait %d at %s %s at %s", d.N, timeline.Duration(d.At), outcome(d), timeline.Duration(d.Ended.At))
 		}
-		if d.OK && (d.Op == conformance.OpAllow || d.Op == conformance.OpWait) {
+		if d.OK && (d.Op == conformance.OpAllow || claims(d.Step)) {
 			left -= d.N
 		}
 	}
 	return nil
+}
+
+// refusedBefore says so if a reservation was refused before a step: it takes nothing.
+func (x *exam) refusedBefore(step int) string {
+	refused := func(d conformance.Done) bool { return d.Op == conformance.OpReserve && !d.OK }
+	return suite.If(slices.ContainsFunc(x.Done[:step], refused), "; a reservation that is not OK takes none")
 }
 
 // senselessRate looks at what a limiter grants at first whose rate is extreme: that is its burst, and what

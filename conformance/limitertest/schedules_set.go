@@ -43,6 +43,7 @@ func (e *explorer) changes(zero ZeroRate) {
 	e.add("more than fits comes back", moreThanFits()...)
 	e.add("a part of a token comes back", partComesBack()...)
 	e.add("given up as it changed", changedAtOnce()...)
+	e.add("given up in another period", inAnotherPeriod()...)
 	if zero == ZeroRateBurst {
 		e.add("no rate for a while", suite.ParseAll(
 			"rate=10/1s burst=3 | allow 3 @0 | setlimit 0/1s @150ms | allow 1 @1h | allow 1 @1h",
@@ -57,7 +58,10 @@ func (e *explorer) changes(zero ZeroRate) {
 			"rate=10/1s burst=3 | allow 3 @0 | setlimit 0/1s @99.99ms | allow 1 @1000h",
 			"rate=10/1s burst=3 | allow 3 @0 | setlimit 0/1s @99.999ms | allow 1 @100h",
 			"rate=10/1s burst=3 | allow 3 @0 | setlimit 0/1s @99.9999ms | allow 1 @10h",
-			"rate=10/1s burst=1 | allow 1 @0 | setlimit 0/1s @99.999ms | allow 1 @100h")...)
+			"rate=10/1s burst=1 | allow 1 @0 | setlimit 0/1s @99.999ms | allow 1 @100h",
+			// Who never gets what he reserves takes nothing.
+			"rate=10/1s burst=3 | allow 2 @0 | setlimit 0/1s @0 | reserve 2 @0 | allow 1 @0",
+			"rate=10/1s burst=3 | allow 1 @0 | setlimit 0/1s @0 | reserve 3 @0 | allow 1 @0 | allow 1 @0")...)
 	}
 }
 

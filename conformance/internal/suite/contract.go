@@ -99,6 +99,9 @@ type Rule[T, E any] struct {
 	// Mixed says that the rule judges whatever no rule of one thing does, so that one of these which
 	// fails too tells more.
 	Mixed bool
+	// Cause says that what the rule finds explains what others find: it tells most, and no declaration is
+	// offered instead.
+	Cause bool
 	// Meets says that the Probe lets calls meet at one instant, so that what it finds is
 	// chance.
 	Meets bool

@@ -225,7 +225,7 @@ func (e *engine[T, E]) reset() {
 	e.polled = map[string]time.Duration{}
 	e.left = map[string]int{}
 	e.unfinished, e.over, e.first, e.notLeft = nil, "", nil, ""
-	e.cannotReenter = false
+	e.cannotReenter, e.explained = false, false
 	if c, ok := e.c.(Remembering); ok {
 		c.Forget()
 	}

@@ -84,6 +84,7 @@ func (e *engine[T, E]) conclude(r *Rule[T, E], v *conformance.Verdict, only stri
 	}
 	switch {
 	case f.worst != nil:
+		e.explained = e.explained || r.Cause
 		e.makeSmaller(r, f)
 		v.Status, v.Reason, v.Family = conformance.Fail, f.worst.Headline, f.family
 		if f.worst.Run != nil {
@@ -445,6 +446,8 @@ func (e *engine[T, E]) probed(id string) bool {
 // requests, show, a few steps show better, and best those that are about one thing.
 func (e *engine[T, E]) rank(id string) int {
 	switch i := slices.IndexFunc(e.rules, func(r Rule[T, E]) bool { return r.ID == id }); {
+	case i >= 0 && e.rules[i].Cause:
+		return -1
 	case e.probed(id):
 		return 2
 	case i >= 0 && e.rules[i].Mixed:
