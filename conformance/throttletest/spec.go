@@ -88,7 +88,8 @@ type Funcs struct {
 	AllowAt func(t time.Time) bool
 	// Reset forgets the last emission: the next event passes. Leading edge only.
 	Reset func()
-	// Flush emits what is pending now, and nothing if nothing is.
+	// Flush emits what is pending now, and nothing if nothing is. With keys that is what is pending
+	// of each key, or of none of them.
 	Flush func()
 	// Stop releases what the throttle holds, and drops what is pending. A call after it
 	// does no harm. A method that emits what is pending is a Close.

@@ -56,6 +56,8 @@ var timedMistakes = []mistake{
 	{"keys are swept by the wall clock", "TH-KEY"},
 	{"a reset with a key is one of another too", "TH-KEY"},
 	{keysShareWaiting, "TH-KEY"},
+	{flushesOne, "TH-KEY"},
+	{flushRepeat, "TH-KEY"},
 	{"instances share an interval", "X-ISO"},
 	{"an interval ends on package time too", "X-CLOCK1"},
 	{"a panic leaves it busy", "X-PANIC"},
