@@ -102,8 +102,10 @@ type Funcs struct {
 
 	// Fault is an error item of a stream, which goes to emit too. Close ends the input of
 	// a stream, Cancel its context, and Closed reports whether its output is closed. Close
-	// and Cancel may return before what they do is done. Nothing is sent after them. Who
-	// reads the output calls emit: while that does not return, the reader has gone.
+	// and Cancel may return before what they do is done. Nothing is sent after them, and an
+	// event that waits must not go on waiting once the context is cancelled, unless it is the
+	// spec that sends it on a channel of its own. Who reads the output calls emit: while that
+	// does not return, the reader has gone.
 	Fault         func(v int)
 	Close, Cancel func()
 	Closed        func() bool

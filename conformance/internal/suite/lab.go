@@ -2,6 +2,7 @@ package suite
 
 import (
 	"fmt"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -237,8 +238,12 @@ func (s *Suite) Others() int {
 	return len(bubbleMates())
 }
 
+// literal is the name of a function literal.
+var literal = regexp.MustCompile(`\.func\d+(\.\d+)*$`)
+
 // Senders describes the goroutines of the caller's bubble that may wait for somebody to receive:
-// in a send or a select, outside of operations and callbacks.
+// in a send or a select, outside of callbacks. A bare send by a function literal within an operation is
+// taken for one of the spec, which may hand events over on a channel that is nobody's but the caller's.
 func (s *Suite) Senders() (all []string) {
 	if !s.Bubble {
 		return nil
@@ -247,9 +252,13 @@ func (s *Suite) Senders() (all []string) {
 	for _, stack := range goroutine.Stacks() {
 		header, calls, _ := strings.Cut(stack, "\n")
 		w := goroutine.Describe(header, calls)
-		sends := w.State == "chan send" || w.State == "select"
-		if sends && strings.HasSuffix(header, tag) && !strings.Contains(calls, markCallback) &&
-			!strings.Contains(calls, markOperation) {
+		within := strings.Contains(calls, markOperation)
+		sends := w.State == "select" || w.State == "chan send" && !(within && literal.MatchString(w.Function))
+		switch {
+		case !sends || !strings.HasSuffix(header, tag) || strings.Contains(calls, markCallback):
+		case within:
+			all = append(all, w.State+" in "+w.Function+", which was called with an event")
+		default:
 			all = append(all, brief(w))
 		}
 	}

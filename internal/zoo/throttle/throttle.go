@@ -111,6 +111,7 @@ var streamMistakes = []mistake{
 	{"a context that ends is not looked at", "TH-CTX"},
 	{"the output is never closed", "TH-CLOSE"},
 	{"a send does not look at the context", "TH-CTX"},
+	{waitsForGood, "TH-CTX"},
 }
 
 // Mutants are mistakes, each with the rule that must catch it.
@@ -194,8 +195,11 @@ func steps(m mistake) int {
 // after each run leaves few so, which make the looks of later runs long.
 func ended(m mistake) func(family string) bool {
 	end := map[string]string{"TH-CTX": "cancel", "TH-CLOSE": "close"}[m.rule]
-	if m.name == "a send does not look at the context" {
+	switch m.name {
+	case "a send does not look at the context":
 		end = "reader gone"
+	case waitsForGood:
+		end = "behind a reader gone"
 	}
 	return func(family string) bool { return strings.HasPrefix(family, end) }
 }
