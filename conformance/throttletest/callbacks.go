@@ -211,8 +211,7 @@ func (x *exam) flushedBusy() *suite.Violation {
 func (x *exam) zeroBusy() *suite.Violation {
 	racing := x.Schedule.RacingSteps() > 0
 	atOnce := x.Schedule.Config.Inside != "" || racing
-	if edge.Reentered(x.Recording) != nil || atOnce && x.traits.Boundary != BoundaryPasses ||
-		racing && x.edges != Leading {
+	if edge.Reentered(x.Recording) != nil || atOnce && x.traits.zeroHolds() || racing && x.edges != Leading {
 		return nil
 	}
 	if x.unfinished() || x.traits.Anchor != AnchorStart || x.payload == NoPayload {
