@@ -152,6 +152,7 @@ func Mutants() []zoo.Mutant {
 	)
 	const lost = "an error that comes last takes what is pending with it"
 	return append(all,
+		zoo.Mutant{Name: beforeReader, Rule: "TH-BUSY", Spec: deliveredSpec(beforeReader, throttletest.Injected)},
 		zoo.Mutant{Name: lost, Rule: "TH-CLOSE", Spec: erringSpec(lost, throttletest.Injected)},
 		zoo.Mutant{Name: dedupes, Rule: "X-RENAME", Spec: calling(zoo.Deduped)},
 		zoo.Mutant{Name: overtakes, Rule: "X-ROW", Spec: calling(zoo.Overtaking), Chance: true},
@@ -219,7 +220,7 @@ func Designs() []zoo.Design {
 	for _, source := range []throttletest.TimeSource{throttletest.Injected, throttletest.PackageTime} {
 		for _, spec := range []throttletest.Spec{
 			timedSpec("", source), plainSpec("", source), serialSpec("", source), streamSpec("", source),
-			erringSpec("", source),
+			erringSpec("", source), deliveredSpec("", source),
 		} {
 			add(spec)
 		}
