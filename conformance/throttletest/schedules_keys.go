@@ -40,7 +40,7 @@ func (c *contract) keyed(s *suite.Suite, kinds []Edges) []suite.Family {
 		if cfg := base.With("edges", e.String()); s.Accepts(opKeys) {
 			all := slices.Concat(short(cfg, e, opResetKey), c.crowds(s, cfg), edge.Swept(cfg, suite.Wait))
 			if e&Trailing != 0 && s.Accepts(conformance.OpFlush) {
-				all = append(all, keyFlushes(cfg)...)
+				all = append(all, edge.FlushedKeys(cfg, suite.Wait)...)
 			}
 			if e == Leading && c.spec.Traits.Windows != 0 {
 				for _, k := range []string{"2", "3"} {
@@ -53,38 +53,6 @@ func (c *contract) keyed(s *suite.Suite, kinds []Edges) []suite.Family {
 		out = append(out, c.atOnce(s, e)...)
 	}
 	return out
-}
-
-// keyFlushes flush while something waits for one key, for several or for none; then one of them comes again,
-// or nothing.
-func keyFlushes(cfg conformance.Config) []conformance.Schedule {
-	call := func(key int, at time.Duration) conformance.Step {
-		return conformance.Step{Op: conformance.OpCall, K: key, At: at}
-	}
-	var leading []conformance.Step // so that the next event of each key waits
-	if cfg.Edges&Leading != 0 {
-		leading = []conformance.Step{call(1, 0), call(2, 0), call(3, 0)}
-	}
-	var out []conformance.Schedule
-	for _, keys := range [][]int{nil, {1}, {1, 2}, {2, 1}, {1, 2, 1}, {1, 2, 3}} {
-		head := slices.Clone(leading)
-		for _, key := range keys {
-			head = append(head, call(key, 0))
-		}
-		head = append(head, conformance.Step{Op: conformance.OpFlush, At: suite.Wait / 2})
-		for _, next := range []conformance.Step{
-			{}, call(1, suite.Wait/2+1), call(2, suite.Wait/2+1), call(1, suite.Wait+1), call(2, 2*suite.Wait),
-		} {
-			s := suite.Plan(cfg, slices.Clone(head)...)
-			if next.K > 0 {
-				s.Steps = append(s.Steps, next)
-			}
-			if edge.HasKeys(s) {
-				out = append(out, s)
-			}
-		}
-	}
-	return suite.NumberedCalls(out)
 }
 
 // keyEnds stop a throttle, or end its input or its context, while it has something to emit for a key.
