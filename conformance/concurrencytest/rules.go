@@ -134,7 +134,9 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		},
 		{
 			Rule: core("CT-HEAD", "When the request that is first in the backlog gives up, or can never run, "+
-				"those behind it that fit MUST get the free slots at once."),
+				"those behind it that fit MUST get the free slots at once. What becomes of one that waits for more "+
+				"than a lowered limit is open, but where one is rejected for that, another MUST NOT hold up those "+
+				"behind it."),
 			Absent: func(_ *suite.Suite, tr *Traits) string {
 				return cmp.Or(suite.If(tr.Single, noSuchThing), tr.nobodyLeaves())
 			},

@@ -300,6 +300,10 @@ func (f *families) scenarios() []conformance.Schedule {
 func (f *families) belowWaiters(add func(limit, backlog int, timeout, steps string)) {
 	add(2, 5, "1h", "acquire 1 @0 | acquire 2 2 @0 | resize 1 @0 | release 1 @0")
 	add(2, 5, "1h", "acquire 1 2 @0 | acquire 2 @0 | acquire 3 2 @0 | resize 1 @0 | release 1 @0")
+	add(3, 5, "1h", "acquire 1 @0 | acquire 2 3 @0 | acquire 3 3 @0 | acquire 4 @0 | resize 2 @0") // two of them
+	add(3, 5, "1h", "acquire 1 @0 | acquire 2 3 @0 | acquire 3 3 @0 | resize 2 @0 | acquire 4 @0")
+	add(3, 5, "1h", "acquire 1 2 @0 | acquire 2 3 @0 | acquire 3 2 @0 | acquire 4 3 @0 | acquire 5 @0 | resize 2 @0 | "+
+		"release 1 @0")
 	if f.contexts {
 		add(2, 5, "1h", "acquire 1 @0 | acquire 2 2 @0 | acquire 3 @0 | resize 1 @0 | release 1 @0 | cancel 2 @0")
 	}

@@ -49,6 +49,7 @@ var mistakes = []struct {
 	{tryOvertakes, "CT-FIFO", 0},
 	{"joins after it has let go of the lock", "CT-NOLOST", 0},
 	{rejectsHeavyOnly, "CT-HEAD", 5},
+	{rejectsFirst, "CT-HEAD", 5},
 	{runsHeavyAlone, "CT-LIMIT", 4},
 	{stopsForHeavy, "CT-WORK", 5},
 	{leavesUnseen, "CT-HEAD", 6},

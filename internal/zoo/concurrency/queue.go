@@ -80,7 +80,7 @@ func (q *queue) wake() {
 		}
 		w := q.waiters[i]
 		if q.is(rejectsInTurn) && w.weight > q.cfg.Limit {
-			q.rejectHeavy()
+			q.rejectHeavy(1)
 			continue
 		}
 		heavy := func(w *waiter) bool { return w.weight > q.cfg.Limit }
@@ -363,9 +363,13 @@ func (q *queue) resize(limit int) {
 	}
 	wakes := !q.is("a higher limit wakes nobody")
 	if slices.ContainsFunc([]string{
-		rejectsHeavy, rejectsHeavyOnly, rejectsSilently, rejectsUnheard, cancelsRejected, expiresRejected,
+		rejectsHeavy, rejectsFirst, rejectsHeavyOnly, rejectsSilently, rejectsUnheard, cancelsRejected, expiresRejected,
 	}, q.is) {
-		heavy := q.rejectHeavy()
+		most := len(q.waiters)
+		if q.is(rejectsFirst) {
+			most = 1
+		}
+		heavy := q.rejectHeavy(most)
 		wakes = !heavy || !q.is(rejectsHeavyOnly)
 	}
 	if wakes {
@@ -373,14 +377,15 @@ func (q *queue) resize(limit int) {
 	}
 }
 
-// rejectHeavy rejects those who wait for more than the limit, and reports whether there were any. mu
-// is held.
-func (q *queue) rejectHeavy() bool {
+// rejectHeavy rejects the first of those who wait for more than the limit, as many as most says, and
+// reports whether there were any. mu is held.
+func (q *queue) rejectHeavy(most int) bool {
 	before := len(q.waiters)
 	q.waiters = slices.DeleteFunc(q.waiters, func(w *waiter) bool {
-		if w.weight <= q.cfg.Limit {
+		if w.weight <= q.cfg.Limit || most == 0 {
 			return false
 		}
+		most--
 		w.err = errTooBig
 		if q.seats--; !q.is(rejectsUnheard) {
 			close(w.ready)
