@@ -37,7 +37,7 @@ func (x *exam) eachHeavy(look func(h *heavily) *suite.Violation) *suite.Violatio
 		h.group, h.most, h.admitted, h.waiting, h.refuses = g, h.limit, nil, nil, nil
 		for _, s := range g.steps {
 			switch {
-			case s.releasesNothing():
+			case s.releasesNothing(), s.unclear():
 				return nil // what follows is not judged
 			case s.Op == conformance.OpResize:
 				h.limit = s.N
@@ -79,7 +79,14 @@ func (x *exam) overfull() *suite.Violation {
 		if len(h.admitted) == 0 || h.used <= h.most {
 			return nil
 		}
-		return suite.Broken(h.at, fmt.Sprintf("with it %d slots are taken, of %d", h.used, h.most),
+		because := fmt.Sprintf("with it %d slots are taken, of %d", h.used, h.most)
+		if h.most == 0 {
+			because += "; where a limit of 0 means something else, Resize panics"
+		}
+		if own := firstOwn(x.Schedule.Steps); h.admitted[0].id >= own {
+			because += "; " + cameLast(own)
+		}
+		return suite.Broken(h.at, because,
 			"request %d runs at %s, want it to wait or be rejected", h.admitted[0].id, timeline.Duration(h.at))
 	})
 }
@@ -95,14 +102,17 @@ func (h *heavily) refused(q *request) bool {
 // heavies is what is known of the requests that wait, or have waited, for more than the limit.
 type heavies struct {
 	fifo    bool
-	tooMuch map[*request]bool
+	single  bool
+	heavy   map[*request]bool     // ever while they waited
+	tooMuch map[*request]bool     // already when they came, so that a higher limit may come too late
 	spared  map[*request]*request // who was next too when another was rejected, and that other
 }
 
 // note learns from a group.
 func (k *heavies) note(h *heavily) {
 	for _, q := range h.waiting {
-		k.tooMuch[q] = k.tooMuch[q] || q.weight > h.limit
+		k.heavy[q] = k.heavy[q] || q.weight > h.limit
+		k.tooMuch[q] = k.tooMuch[q] || q.weight > h.limit && q.arrived.Seq > h.began.Seq && !k.single
 	}
 	if h.refuses == nil {
 		return
@@ -134,7 +144,7 @@ func (k *heavies) next(h *heavily) []*request {
 // before says who has kept a request waiting, "" if nobody has who asked for too much.
 func (k *heavies) before(q *request, all []*request) (why string) {
 	for _, o := range all {
-		switch gone := k.tooMuch[o] && o.arrived.Seq < q.arrived.Seq; {
+		switch gone := k.heavy[o] && o.arrived.Seq < q.arrived.Seq; {
 		case gone && k.spared[o] != nil:
 			return fmt.Sprintf("request %d asks for more than the limit, for which request %d was rejected",
 				o.id, k.spared[o].id)
@@ -148,7 +158,10 @@ func (k *heavies) before(q *request, all []*request) (why string) {
 // held finds requests that wait though they are next, and fit, and returns the rule that this breaks:
 // whether somebody who asked for too much had been before them tells.
 func (x *exam) held() (rule string, v *suite.Violation) {
-	known := heavies{x.traits.Fair == FairFIFO, map[*request]bool{}, map[*request]*request{}}
+	known := heavies{
+		fifo: x.traits.Fair == FairFIFO, single: x.traits.Single,
+		heavy: map[*request]bool{}, tooMuch: map[*request]bool{}, spared: map[*request]*request{},
+	}
 	v = x.eachHeavy(func(h *heavily) *suite.Violation {
 		known.note(h)
 		next := known.next(h)
@@ -158,7 +171,10 @@ func (x *exam) held() (rule string, v *suite.Violation) {
 		}
 		rule = "CT-HEAD"
 		why := known.before(next[0], x.requests)
-		if why == "" {
+		switch {
+		case known.heavy[next[0]]:
+			rule, why = "CT-RESIZE", "the limit was too low for it, and no longer is"
+		case why == "":
 			rule, why = "CT-WORK", "nobody is before it"
 		}
 		because := fmt.Sprintf("%d of %d slots are taken, and %s", h.used, h.limit, why)

@@ -3,6 +3,7 @@ package concurrency
 import (
 	"context"
 	"errors"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -343,9 +344,22 @@ func (q *queue) do(ctx context.Context, run func()) error {
 	return nil
 }
 
+// Mistakes with limits of 0 and less.
+const (
+	zeroIsNone     = "a limit that is set to 0 is none"
+	raisedFromZero = "a limit that is raised from 0 wakes nobody"
+	keepsLockBelow = "a limit below 0 is refused, and a lock kept"
+)
+
 func (q *queue) resize(limit int) {
 	q.mu.Lock()
+	if limit < 0 && q.is(keepsLockBelow) {
+		panic("a limit below 0")
+	}
 	defer q.mu.Unlock()
+	if limit == 0 && q.is(zeroIsNone) {
+		limit = math.MaxInt
+	}
 	if q.is("a lower limit is forgotten") && limit < q.cfg.Limit {
 		return
 	}
@@ -361,7 +375,7 @@ func (q *queue) resize(limit int) {
 			close(w.ready)
 		}
 	}
-	wakes := !q.is("a higher limit wakes nobody")
+	wakes := !q.is("a higher limit wakes nobody") && !(q.is(raisedFromZero) && more == limit)
 	if slices.ContainsFunc([]string{
 		rejectsHeavy, rejectsFirst, rejectsHeavyOnly, rejectsSilently, rejectsUnheard, cancelsRejected, expiresRejected,
 	}, q.is) {
