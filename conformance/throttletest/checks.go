@@ -86,7 +86,8 @@ func brings(d conformance.Done) bool { return d.Op.Counts() }
 // is a choice, and lodash's throttle makes still another, so that the model is in doubt when another event
 // comes unless it is declared. What is certain then: only
 // a flush emits sooner than the interval after an emission, or lets the next one come sooner
-// after what it has emitted unless that opens an interval, and each event is emitted within an interval if none follows it.
+// after what it has emitted unless that opens an interval, and each event is emitted within an
+// interval if none follows it.
 func (x *exam) flushed() *suite.Violation {
 	if x.Schedule.Config.Busy > 0 {
 		return x.flushedBusy()
