@@ -109,7 +109,8 @@ func (x *exam) flushed() *suite.Violation {
 		if x.byFlush(before) {
 			why = ", by a flush or not, and opened an interval of "
 		}
-		v := suite.Broken(f.Began.At, "the emission before it came at "+timeline.Duration(before.Began.At)+why+interval,
+		why = "the emission before it came at " + timeline.Duration(before.Began.At) + why + interval
+		v := suite.Broken(f.Began.At, why,
 			"emitted at %s, want %s at the earliest",
 			timeline.Duration(f.Began.At), timeline.Duration(before.Began.At+x.Schedule.Config.Interval))
 		v.Lanes = []suite.Lane{x.Got()}
