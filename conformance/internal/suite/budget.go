@@ -70,7 +70,7 @@ const (
 // quick reports whether a ticker that is as fast as a configuration says would wake too often in
 // [longSleep].
 func quick(cfg conformance.Config) bool {
-	for _, d := range []time.Duration{cfg.Wait, cfg.Interval, cfg.Rate.Interval()} {
+	for _, d := range []time.Duration{cfg.Wait, cfg.MaxWait, cfg.Timeout, cfg.Interval, cfg.Rate.Interval()} {
 		if 0 < d && d < longSleep/mostWakes {
 			return true
 		}

@@ -200,3 +200,17 @@ func TestLacks_saysWhichOperation(t *testing.T) {
 		t.Errorf("a schedule of calls: %q", why)
 	}
 }
+
+// A time of a configuration that is as short as a nanosecond may be that of a ticker, whichever it is.
+func TestQuick(t *testing.T) {
+	for _, text := range []string{
+		"wait=1ns", "interval=1ns", "wait=100ms maxwait=1ns", "limit=1 timeout=1ns", "rate=1/1ns burst=1",
+	} {
+		if cfg := MustParse(text + " | call 1 @0").Config; !quick(cfg) {
+			t.Errorf("nobody looks how often something wakes in %s", text)
+		}
+	}
+	if quick(MustParse("wait=100ms maxwait=200ms | call 1 @0").Config) {
+		t.Error("a wait of 100ms is quick")
+	}
+}
