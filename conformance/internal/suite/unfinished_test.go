@@ -214,3 +214,27 @@ func TestQuick(t *testing.T) {
 		t.Error("a wait of 100ms is quick")
 	}
 }
+
+// A ticker of a nanosecond that starts when a wait ends is left out before it has ticked for long.
+func TestBudget_tickerThatStartsLate(t *testing.T) {
+	synctestcompat.Require(t)
+	synctestcompat.Run(t, func(*testing.T) {
+		b := NewBubbleTime(MustParse("wait=100ms maxwait=1ns | call 1 @0").Config)
+		end := make(chan struct{})
+		go func() {
+			time.Sleep(Wait)
+			for {
+				select {
+				case <-time.After(1):
+				case <-end:
+					return
+				}
+			}
+		}()
+		b.To(time.Hour)
+		close(end)
+		if now := b.Now(); !b.Spent() || now < Wait || now > Wait+time.Millisecond {
+			t.Errorf("time stands still at %v: %v", now, b.Spent())
+		}
+	})
+}
