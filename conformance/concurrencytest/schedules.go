@@ -92,13 +92,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	}
 	f.handlers()
 	if s.Accepts(conformance.OpRelease) && tr.OverRelease != 0 && tr.OverRelease != OverReleaseUndefined {
-		f.add(overRelease, 1, 1, "1h", plan{depth: 4, over: true})
-		if s.Accepts(opAgain) {
-			f.add(overRelease, 1, 1, "1h", plan{depth: 5, over: true, again: true})
-			if s.Accepts(conformance.OpTry) {
-				f.add(overRelease, 1, 1, "1h", plan{enter: conformance.OpTry, depth: 5, over: true, again: true})
-			}
-		}
+		f.overReleases(4)
 	}
 	return append(f.out,
 		suite.Family{Name: "racing", Schedules: f.races()},
@@ -234,6 +228,17 @@ func (f *families) resizes() {
 	}
 	if f.s.Accepts(conformance.OpTry) {
 		f.add("resize and try", 2, 2, "1h", plan{enter: conformance.OpTry, depth: 4, resize: []int{1, 3}})
+	}
+}
+
+// overReleases are releases of what nobody holds.
+func (f *families) overReleases(depth int) {
+	f.add(overRelease, 1, 1, "1h", plan{depth: depth, over: true})
+	if f.s.Accepts(opAgain) {
+		f.add(overRelease, 1, 1, "1h", plan{depth: depth + 1, over: true, again: true})
+		if f.s.Accepts(conformance.OpTry) {
+			f.add(overRelease, 1, 1, "1h", plan{enter: conformance.OpTry, depth: depth + 1, over: true, again: true})
+		}
 	}
 }
 

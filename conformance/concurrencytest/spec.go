@@ -113,7 +113,7 @@ type Funcs struct {
 	// which it means something else panics, and one below 0, for which it may do anything, is tried to
 	// see that it returns.
 	Resize func(limit int)
-	// Stop releases what the limiter holds, if it holds anything.
+	// Stop releases what the limiter holds, if it holds anything. A second one may panic.
 	Stop func()
 
 	again func() // calls once more what Take or TryTake has handed out and was called last

@@ -90,7 +90,7 @@ type Funcs struct {
 	Flush func()
 	// Pending reports whether an event is pending.
 	Pending func() bool
-	// Stop ends the debouncer for good. A call after it does nothing.
+	// Stop ends the debouncer for good. A call after it does nothing, nor does a second Stop.
 	Stop func()
 	// Close ends the input of a stream or batch. It may return before what it does is
 	// done. No event comes after it, from a callback neither.

@@ -108,7 +108,8 @@ type Funcs struct {
 	// Close ends the input. It may block until what waits has left or is dropped.
 	Close func()
 	// Stop releases what the bucket holds, and drops what waits. A method that lets what
-	// waits leave is a Close. Operations that come later return; what they answer is open.
+	// waits leave is a Close. Operations that come later return; what they answer is open. A second
+	// Stop may panic.
 	Stop func()
 }
 

@@ -139,7 +139,7 @@ type Funcs struct {
 	SetLimitAt func(t time.Time, r Rate)
 	SetBurst   func(burst int)
 	SetBurstAt func(t time.Time, burst int)
-	// Stop releases what the limiter holds, if it holds anything.
+	// Stop releases what the limiter holds, if it holds anything. A second one may panic.
 	Stop func()
 }
 

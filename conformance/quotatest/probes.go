@@ -98,7 +98,8 @@ func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
 				return nil
 			}
 			return suite.Broken(0,
-				"the limiter was as if new ("+suite.InRound(round)+"), and no order of the calls grants another number",
+				"the limiter was as if new ("+suite.InRound(round)+"), and no order of the calls grants another "+
+					"number; if it is documented as rough, or as for one goroutine, declare OneGoroutine",
 				"%d goroutines asking %d times each at one instant were granted %d, want %d",
 				suite.Meeters, each, granted, limit)
 		},

@@ -92,7 +92,7 @@ type Funcs struct {
 	// of each key, or of none of them.
 	Flush func()
 	// Stop releases what the throttle holds, and drops what is pending. A call after it
-	// does no harm. A method that emits what is pending is a Close.
+	// does no harm; a second Stop may panic. A method that emits what is pending is a Close.
 	Stop func()
 
 	// CallKey is Call for a throttle that keeps an interval for each key, ResetKey is Reset for

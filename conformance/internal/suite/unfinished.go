@@ -234,6 +234,14 @@ func (e *engine[T, E]) couldNot(id, law, why string) string {
 	return b.String() + replay
 }
 
+// where says which schedule has left a rule inconclusive, "" if it was none.
+func (e *engine[T, E]) where(rule string) string {
+	if e.unfinished == nil || e.stalls[rule] != "" || len(e.unfinished.hang.Job.Schedule.Steps) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\non %s", e.unfinished.hang.Job.Schedule)
+}
+
 // stacksOnce are the stacks of what hangs, for the first text that asks for them.
 func (e *engine[T, E]) stacksOnce() string {
 	if e.told {

@@ -369,7 +369,7 @@ func (e *engine[T, E]) subtest(v *conformance.Verdict) {
 			if v.Level == conformance.Core && v.Text != "" && !e.red {
 				t.Error("\n" + v.Text)
 			}
-			t.Skip(string(v.Status) + ": " + v.Reason)
+			t.Skip(string(v.Status) + ": " + v.Reason + e.where(v.Rule))
 		case conformance.Skip:
 			t.Skip(string(v.Status) + ": " + v.Reason)
 		}
@@ -428,6 +428,9 @@ func (e *engine[T, E]) close(r *conformance.Report, took time.Duration) {
 		e.T.Skipf("conformance: nothing was judged: %s", r)
 	}
 	e.T.Logf("conformance: %s", r)
+	if where := e.where(""); where != "" && e.red { // the texts of the rules say it where no rule fails
+		e.T.Logf("conformance: what is inconclusive is so because %s%s", e.unfinished.what, where)
+	}
 	// Where traits are undeclared TRAITS has said it.
 	if fails(r) && r.Verdicts[0].Status == conformance.Pass && r.Verdicts[1].Status == conformance.Pass {
 		if why := e.other(); why != "" {
