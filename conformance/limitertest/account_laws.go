@@ -117,7 +117,8 @@ func (x *exam) gaveUp(at time.Duration) string {
 			continue
 		}
 		if w := claimOf(x.Schedule, d.N); w.Op == conformance.OpWait {
-			return fmt.Sprintf("; wait %d at %s was given up at %s", w.N, timeline.Duration(w.At), timeline.Duration(d.At))
+			return fmt.Sprintf("; wait %d at %s was given up at %s",
+				w.N, timeline.Duration(w.At), timeline.Duration(d.At))
 		}
 	}
 	return ""

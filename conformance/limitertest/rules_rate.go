@@ -138,12 +138,10 @@ func (x *exam) zeroRate() *suite.Violation {
 	there := left
 	for i := range x.Done {
 		d := &x.Done[i]
-		granted := d.Op == conformance.OpAllow && d.OK || d.Op == conformance.OpWait && d.OK && d.Ended.Seq != 0
-		if d.Op == conformance.OpReserve && d.OK {
-			if granted = d.Delay <= 0; !granted {
-				return nil // limiters differ in what becomes of a reservation that is never due
-			}
+		if d.Op == conformance.OpReserve && d.OK && d.Delay > 0 {
+			return nil // limiters differ in what becomes of a reservation that is never due
 		}
+		granted := d.OK && d.Ended.Seq != 0 && (d.Op == conformance.OpAllow || claims(d.Step))
 		deadline := d.At + d.D + x.traits.Latency
 		switch {
 		case granted && !x.traits.pays(d.N, left):
@@ -156,7 +154,7 @@ func (x *exam) zeroRate() *suite.Violation {
 			return x.broken(deadline, "its deadline was at "+timeline.Duration(deadline),
 				"wait %d at %s %s at %s", d.N, timeline.Duration(d.At), outcome(d), timeline.Duration(d.Ended.At))
 		}
-		if d.OK && (d.Op == conformance.OpAllow || claims(d.Step)) {
+		if granted {
 			left -= d.N
 		}
 	}

@@ -63,8 +63,9 @@ func lateInThePast() []conformance.Schedule {
 	for _, first := range []string{"allow 1", "allow 0", "tokens", "setlimit 10/1s", "setburst 2", "reserve 1"} {
 		for _, newest := range []string{"150ms", "250ms", "10s"} {
 			for _, at := range []string{"0", "50ms", "100ms"} {
-				texts = append(texts, fmt.Sprintf("rate=10/1s burst=2 | allow 2 @0 | reserve 1 @0 | %s @%s | cancel 1 @%s | "+
-					"allow 1 @%s | allow 1 @%s | allow 1 @%s", first, newest, at, newest, newest, newest))
+				texts = append(texts, fmt.Sprintf("rate=10/1s burst=2 | allow 2 @0 | reserve 1 @0 | "+
+					"%s @%s | cancel 1 @%s | allow 1 @%s | allow 1 @%s | allow 1 @%s",
+					first, newest, at, newest, newest, newest))
 			}
 		}
 	}
