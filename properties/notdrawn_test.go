@@ -39,6 +39,9 @@ var notDrawn = []struct {
 		"X-CLOCK1 an item leaves on package time too",
 		"X-CLOCK1 SlidingLog: adds what package time has passed",
 	}},
+	{"a day is a whole number of the windows that are drawn", []string{
+		"FW-ALIGNED FixedWindow: windows are counted from 1970", "SC-FIRST SlidingCounter: windows are counted from 1970",
+	}},
 	{"limits and windows are those of common sense", []string{
 		"X-CFG", "RL-INF", "RL-INFOUT", "RL-LIM0", "RL-TINY", "RL-HUGE",
 		"SL-NORETRO a limit of 0 forgets what has accrued",
@@ -215,6 +218,7 @@ var notDrawn = []struct {
 	}},
 	{"waits of more than an hour are not drawn", []string{
 		"CK-FUNC the longest wait of a function overflows", "CK-FUNC a function overflows",
+		"CK-TICKER a ticker overflows",
 	}},
 	{"bounds of more than a second are not drawn", []string{"DB-MAXNE the bound is 32 bits of microseconds"}},
 	{"silences of more than some waits are not drawn", []string{
@@ -238,6 +242,10 @@ var notDrawn = []struct {
 	{"a stop or a wait's end an hour before a timer of months is not drawn", []string{
 		"X-LEAK stop leaves the timer of an edge armed",
 		"X-LEAK whoever has waited leaves the timer of the timeout armed",
+	}},
+	{"everything comes to rest between two requests", []string{
+		"X-ROW tokens are handed out by a goroutine",
+		"X-ROW events are handed out by a goroutine",
 	}},
 	{"no wait and no edge are not drawn together", []string{"DB-NONE a wait of zero needs no edge"}},
 	{"a flush with an edge, and a stop with a bound, are seldom put in a race", []string{

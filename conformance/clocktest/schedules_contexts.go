@@ -32,6 +32,8 @@ func contextTrees() []conformance.Schedule {
 		"timeout 1 10s @0 | timeout 2 1s 1 @0 | idle 1s | cancel 1 @2s",
 		"timeout 1 10s @0 | timeout 2 1s 1 @0 | cancel 1 @500ms | idle 1s",
 		"timeout 1 10s @0 | timeout 2 1s 1 @0 | cancel 2 @500ms | cancel 1 @600ms",
+		"timeout 1 1s @0 | timeout 2 1s 1 @0 | idle 1s",
+		"timeout 1 2s @0 | timeout 2 1s 1 @1s | idle 1s | idle 1s",
 		"within 1 @0 | timeout 2 1s 1 @0 | cancel 1 @500ms | idle 1s",
 		"within 1 @0 | timeout 2 1s 1 @0 | idle 1s | cancel 1 @2s",
 		"within 1 @0 | cancel 1 @0 | timeout 2 1s 1 @0 | idle 1s",

@@ -85,7 +85,8 @@ type Funcs struct {
 	// sets CancelReports instead: true means that nothing will run for what it cancelled.
 	Cancel        func()
 	CancelReports func() bool
-	// Flush fires the pending event now, and nothing if there is none.
+	// Flush fires the pending event now, and nothing if there is none. With keys that is the
+	// pending event of each key, or of none of them.
 	Flush func()
 	// Pending reports whether an event is pending.
 	Pending func() bool

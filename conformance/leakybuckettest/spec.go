@@ -88,7 +88,7 @@ type Config struct {
 	Interval time.Duration
 	// Backlog is the most items that wait. An item that leaves at once is not among them;
 	// one that a goroutine of the implementation has taken and holds until its time is. With a
-	// Backlog of 0, which a constructor may refuse, none waits.
+	// Backlog of 0, which a constructor may refuse, none waits, or none is let through at all.
 	Backlog int
 }
 

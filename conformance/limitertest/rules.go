@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
@@ -117,7 +118,19 @@ func (c *contract) useRules() []rule {
 			Meets:  true,
 			Probe:  c.concurrent,
 		},
+		suite.InARow[Traits, *exam](c.inARow),
 		suite.Race[Traits, *exam](c.race, c.oneAtATime),
+	}
+}
+
+// inARow is a limiter that is asked for tokens in a row.
+func (c *contract) inARow(*suite.Probe) func(st *suite.Stage) (ask func() bool, end func()) {
+	return func(st *suite.Stage) (ask func() bool, end func()) {
+		f, _, refused := c.first(st.Plain(), 10, 3)
+		if refused != "" {
+			return nil, func() {}
+		}
+		return func() bool { return f.allows(time.Time{}, 0) }, f.end
 	}
 }
 

@@ -207,7 +207,11 @@ func (x *exam) senselessBurst() *suite.Violation {
 		brought := new(big.Int).Mul(big.NewInt(int64(cfg.Rate.Events)), big.NewInt(int64(d.At)))
 		brought.Div(brought, big.NewInt(int64(cfg.Rate.Per)))
 		if brought.Add(brought, big.NewInt(1)).Cmp(big.NewInt(int64(granted))) < 0 {
-			return x.broken(d.At, fmt.Sprintf("the burst is %d", cfg.Burst),
+			because := fmt.Sprintf("the burst is %d", cfg.Burst)
+			if cfg.Burst == 0 {
+				because += "; where 0 stands for a default, let New refuse it"
+			}
+			return x.broken(d.At, because,
 				"%s had been granted by %s", timeline.Count(granted, "token"), timeline.Duration(d.At))
 		}
 	}

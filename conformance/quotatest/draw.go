@@ -121,10 +121,15 @@ func (c *contract) drawn() []conformance.Config {
 	return out
 }
 
-// Fits accepts requests that can be granted, in the configurations that are drawn.
+// Fits accepts requests that can be granted, with limits and windows in the ranges of those that are drawn.
 func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
-	most := full(c.spec.Kind, schedule.Config)
-	return suite.Among(c.drawn(), schedule.Config) && s.Plain(schedule, "rate", "burst") &&
+	cfg, largest := schedule.Config, 1000 // of what may be remembered one by one
+	most := full(c.spec.Kind, cfg)
+	if c.spec.Kind == FixedWindow || c.spec.Kind == SlidingCounter {
+		largest = milliard
+	}
+	return s.Plain(schedule, "rate", "burst") && !mayRefuse(c.spec.Kind, cfg) && most <= largest &&
+		suite.Measurable(cfg.Rate.Per) && cfg.Rate.Per <= 24*time.Hour &&
 		!asks(schedule, func(n int) bool { return n < 1 || n > most || n > 1 && !s.Accepts(takesMany) })
 }
 

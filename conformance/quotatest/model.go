@@ -49,11 +49,24 @@ func newModel(kind Kind, cfg conformance.Config, tr *Traits, first origin) *mode
 	if kind == GCRA {
 		m.limit, m.interval = cfg.Burst, cfg.Rate.Per/time.Duration(cfg.Rate.Events)
 	}
-	if tr.Align == AlignEpoch || tr.Align == 0 {
-		start := cfg.Start()
-		m.first.at = -start.Sub(start.Truncate(m.window))
+	switch tr.Align {
+	case 0, AlignEpoch, AlignUnix:
+		m.first.at = -into(tr.Align, cfg)
 	}
 	return m
+}
+
+// into is how much of a window has passed when the schedule starts, where windows begin on the clock.
+func into(align Align, cfg conformance.Config) time.Duration {
+	start, since1 := cfg.Start(), time.Duration(0)
+	if align == AlignUnix { // Truncate counts from the year 1
+		since1 = time.Unix(0, 0).Sub(time.Unix(0, 0).Truncate(cfg.Rate.Per))
+	}
+	part := start.Sub(start.Truncate(cfg.Rate.Per)) - since1
+	if part < 0 {
+		part += cfg.Rate.Per
+	}
+	return part
 }
 
 // add remembers a request.

@@ -176,9 +176,10 @@ var grains = []time.Duration{0, 1, time.Microsecond, time.Millisecond, 10 * time
 var parts = []int{100, 60, 50, 20, 10, 5, 4}
 
 // exactness is the finest Grain or Buckets with which traits fit and explain the answers as
-// well, or else with which they fit; neither if one is declared, or none fits.
+// well, or else with which they fit; neither if one is declared, or none fits, or if other choices than the declared
+// ones explain all of it exactly.
 func (o *observations) exactness(tr *Traits) Traits {
-	if tr.Grain != 0 || tr.Buckets != 0 {
+	if tr.Grain != 0 || tr.Buckets != 0 || !o.exact(*tr, o.fits) && o.exact(Traits{Latency: tr.Latency}, o.explains) {
 		return Traits{}
 	}
 	var all []Traits
@@ -201,7 +202,7 @@ func (o *observations) exactness(tr *Traits) Traits {
 			if finest == nil {
 				finest = &all[i]
 			}
-			if o.answer(fit) || o.answer(inSeconds(fit)) {
+			if o.explains(fit) {
 				return all[i]
 			}
 		}
@@ -210,6 +211,16 @@ func (o *observations) exactness(tr *Traits) Traits {
 		return Traits{}
 	}
 	return *finest
+}
+
+// exact reports whether a limiter that is exact does with these traits.
+func (o *observations) exact(tr Traits, does func(tr Traits) bool) bool {
+	return slices.ContainsFunc(o.candidates(tr), does)
+}
+
+// explains reports whether a limiter with these traits could have decided and answered as the runs did.
+func (o *observations) explains(tr Traits) bool {
+	return o.fits(tr) && (o.answer(tr) || o.answer(inSeconds(tr)))
 }
 
 // rounded is a second if answers are in whole seconds, and decisions are finer.

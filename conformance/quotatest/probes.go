@@ -106,6 +106,19 @@ func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
 	})
 }
 
+// inARow is a limiter that is asked in a row.
+func (c *contract) inARow(p *suite.Probe) func(st *suite.Stage) (ask func() bool, end func()) {
+	cfg := c.plain(accepted(p.Suite, c.spec.Kind, 3))
+	return func(st *suite.Stage) (ask func() bool, end func()) {
+		l := c.spec.New(st.Plain(), cfg)
+		return func() bool {
+			var done conformance.Done
+			l.do(conformance.Step{Op: conformance.OpAllow, N: 1}, time.Time{}, c.spec.Time, &done)
+			return done.OK
+		}, l.stop
+	}
+}
+
 // plain is a configuration that is nothing special, with a limit or burst.
 func (c *contract) plain(limit int) Config {
 	cfg := configured(c.spec.Kind, limit)

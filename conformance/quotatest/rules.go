@@ -251,6 +251,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Meets:  true,
 			Probe:  c.concurrent,
 		},
+		suite.InARow[Traits, *exam](c.inARow),
 		suite.Race[Traits, *exam](c.race, oneGoroutine),
 	}
 }

@@ -29,9 +29,8 @@ func (x *exam) decided(law string) *suite.Violation {
 // movable reports whether the schedule starts at an instant of its own, but where the windows of the
 // clock are those of the usual start: RL-EPOCH then judges what is answered.
 func (x *exam) movable() bool {
-	cfg := x.Schedule.Config
-	into := func(cfg conformance.Config) time.Duration { return cfg.Start().Sub(cfg.Start().Truncate(cfg.Rate.Per)) }
-	return cfg.Has("epoch") && into(cfg) == into(cfg.Without("epoch"))
+	cfg, align := x.Schedule.Config, x.traits.Align
+	return cfg.Has("epoch") && into(align, cfg) == into(align, cfg.Without("epoch"))
 }
 
 // unmoved makes a check that leaves to RL-EPOCH what starts at an instant of its own.

@@ -41,10 +41,15 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		out = append(out, e.unusualNumbers()...)
 	}
 	if w := e.unit; s.Accepts(conformance.OpTokens) {
-		steps := []conformance.Step{asking(1), looking}
-		out = append(out, suite.Family{Name: "looks", Schedules: append(
+		steps, end := []conformance.Step{asking(1), looking}, time.Duration(0)
+		if c.spec.Traits.Edge == EdgeClosed {
+			end = 1
+		}
+		out = append(out, suite.Family{Name: "looks", Schedules: slices.Concat(
 			suite.Sequences(e.config(1), steps, []time.Duration{0, 1, w - 1}, 3),
-			suite.Sequences(e.config(2), steps, []time.Duration{0, w / 2, w}, 4)...)})
+			suite.Sequences(e.config(2), steps, []time.Duration{0, w / 2, w}, 4),
+			// one of these looks after a window has ended, and asks when one that began with the look would have
+			suite.Sequences(e.config(1), steps, []time.Duration{w/2 + end, w + end}, 4))})
 	}
 	if w := e.unit; s.Accepts(conformance.OpFault) {
 		fault := func(n int) conformance.Step { return conformance.Step{Op: conformance.OpFault, N: n} }
@@ -135,6 +140,9 @@ func (e *explored) windows() []suite.Family {
 		out = append(out, suite.Family{Name: "off the epoch",
 			Schedules: suite.Sequences(cfg, few, []time.Duration{0, 7 * w / 10, w, 6 * w / 5}, 3)})
 	}
+	if e.kind != SlidingLog {
+		out = append(out, suite.Family{Name: "no part of a day", Schedules: e.noPartOfDay()})
+	}
 	return out
 }
 
@@ -156,6 +164,20 @@ func (e *explored) otherWindows() []conformance.Schedule {
 	}
 	if e.kind == GCRA {
 		out = append(out, e.thirds()...)
+	}
+	return out
+}
+
+// noPartOfDay are windows of which no day is a whole number, so that it shows from which instant on those that are on
+// the clock are counted.
+func (e *explored) noPartOfDay() []conformance.Schedule {
+	var out []conformance.Schedule
+	for _, window := range []string{"28s", "168h"} {
+		each := suite.Configured("rate", fmt.Sprintf("%d/%s", accepted(e.Suite, e.kind, 2), window))
+		w := each.Rate.Per
+		epoch, unix := w-into(AlignEpoch, each), w-into(AlignUnix, each)
+		between := (epoch - unix).Abs()
+		out = append(out, suite.Sequences(each, e.one, []time.Duration{0, between, epoch, unix, w}, 4)...)
 	}
 	return out
 }

@@ -193,7 +193,7 @@ func (c *contract) Unfit(s *suite.Suite) (skip, misuse string) {
 			"say what the limiter promises: FixedWindow, SlidingLog, SlidingCounter or GCRA"
 	case spec.Kind == SlidingCounter && spec.Traits.Align == AlignFirstUse:
 		return "", "quotatest.Run: the windows of a SlidingCounter follow one another, " +
-			"as each fades out in the next; declare AlignEpoch or AlignCreation"
+			"as each fades out in the next; declare AlignEpoch, AlignUnix or AlignCreation"
 	case spec.Traits.Latency > 0 && s.Time == conformance.Injected && !synctestcompat.Available:
 		return "requests that take time can only be driven in a bubble: " + synctestcompat.Reason, ""
 	}

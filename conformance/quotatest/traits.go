@@ -24,8 +24,9 @@ type Traits struct {
 	// TooLarge says what RetryAfter is for a request that can never be granted. Only where
 	// RetryAfter is answered.
 	TooLarge TooLarge
-	// BackTime says what an instant before the newest one means. Not for PackageTime; of an
-	// Injected clock that is set back it is judged only if it is declared.
+	// BackTime says what an instant before the newest one means. How much less is granted there than at the newest
+	// is not judged: plain GCRA, which is between the two, may declare BackClamp or BackReject. Not for PackageTime;
+	// of an Injected clock that is set back it is judged only if it is declared.
 	BackTime BackTime
 	// Answers are the fields of Answer that are filled in beside OK, if any. Those that are not
 	// declared are not looked at.
@@ -78,10 +79,13 @@ type Align int
 
 // The choices.
 const (
-	// AlignEpoch is on the clock: at whole multiples of the window, as time.Truncate has them. Unix time has
-	// the same, if a day is a whole number of windows.
-	AlignEpoch    Align = iota + 1
-	AlignCreation       // one after the other, from when the limiter was made or first asked
+	// AlignEpoch is on the clock: at whole multiples of the window since the year 1, as time.Truncate has
+	// them: weeks begin on Mondays.
+	AlignEpoch Align = iota + 1
+	// AlignUnix is on the clock: at whole multiples of the window since 1970, as Unix time has them: weeks begin
+	// on Thursdays. If a day is a whole number of windows, it is the same as AlignEpoch.
+	AlignUnix
+	AlignCreation // one after the other, from when the limiter was made or first asked
 	// AlignFirstUse is for a FixedWindow: a window begins with the first request after the
 	// window before has ended. The first window may begin when the limiter is made.
 	AlignFirstUse
@@ -137,7 +141,7 @@ func (c *contract) Traits() *Traits {
 // Table lists the choices. How exact a limiter is comes first: what else is observed depends on it.
 func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	kind := c.spec.Kind
-	aligns := []string{"AlignEpoch", "AlignCreation", "AlignFirstUse"}
+	aligns := []string{"AlignEpoch", "AlignUnix", "AlignCreation", "AlignFirstUse"}
 	if kind == SlidingCounter {
 		aligns = aligns[:AlignCreation]
 	}
@@ -184,7 +188,8 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		},
 		{
 			Name: "Align", Declared: int(tr.Align), Values: aligns,
-			Means: []string{"at whole multiples of the window", "one after the other, from the start",
+			Means: []string{"at whole multiples of the window since the year 1, as of time.Truncate",
+				"at whole multiples of it since 1970", "one after the other, from the start",
 				"with a request that comes after the last one has ended"},
 			Needless: func() bool { return kind != FixedWindow && kind != SlidingCounter },
 			Observe: func() int {

@@ -246,7 +246,9 @@ func (x *exam) lawOf(v *view) string {
 		return "SW-WORK"
 	case SlidingCounter:
 		switch {
-		case agrees(func(tr *Traits) { tr.Align = AlignEpoch + AlignCreation - tr.Align }):
+		case slices.ContainsFunc([]Align{AlignEpoch, AlignUnix, AlignCreation}, func(a Align) bool {
+			return agrees(func(tr *Traits) { tr.Align = a }) // it does not with what is declared
+		}):
 			return "SC-FIRST"
 		case s.model.limit == 1:
 			return "SC-N1"

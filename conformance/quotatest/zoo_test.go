@@ -63,6 +63,50 @@ func TestHint(t *testing.T) {
 	}
 }
 
+// Who counts windows from 1970 and declares that they are counted from the year 1 is told so, and the other way round.
+// It is not advised to declare that it counts by parts of windows, of which it has none.
+func TestHint_grid(t *testing.T) {
+	named := func(name string) quotatest.Spec {
+		for _, d := range quota.Designs() {
+			if d.Name == name {
+				return d.Spec.(quotatest.Spec)
+			}
+		}
+		t.Fatalf("there is no design %q", name)
+		return quotatest.Spec{}
+	}
+	for _, k := range []struct {
+		design string
+		wrong  quotatest.Align
+		fits   string
+	}{
+		{"a key for each window of Unix time Explicit", quotatest.AlignEpoch, "AlignUnix"},
+		{"zoo FixedWindow Explicit", quotatest.AlignUnix, "AlignEpoch"},
+		{"zoo SlidingCounter Explicit", quotatest.AlignUnix, "AlignEpoch"},
+	} {
+		spec := named(k.design)
+		spec.Traits.Align = k.wrong
+		rule := "FW-ALIGNED"
+		if spec.Kind == quotatest.SlidingCounter {
+			rule = "SC-FIRST"
+		}
+		r := spec.Examine(t, inside.Options{Unprobed: true})
+		if v, _ := r.Verdict(rule); !strings.Contains(v.Text, "declare Align: "+k.fits) {
+			t.Errorf("%s: %s: %s: the text does not lead to %s:\n%s", k.design, rule, v.Status, k.fits, v.Text)
+		}
+		for _, v := range r.Verdicts {
+			if strings.Contains(v.Text, "Buckets:") {
+				t.Errorf("%s: the text leads to Buckets:\n%s", k.design, v.Text)
+			}
+		}
+		spec.Traits.Align = 0
+		r = spec.Examine(t, inside.Options{Unprobed: true})
+		if v, _ := r.Verdict("TRAITS"); !strings.Contains(v.Text, k.fits) || strings.Contains(v.Text, "Buckets") {
+			t.Errorf("%s: want Align: %s to be observed:\n%s", k.design, k.fits, v.Text)
+		}
+	}
+}
+
 // A number that is not declared is offered, too, as it is observed.
 func TestHint_numbers(t *testing.T) {
 	for _, d := range quota.Designs() {
@@ -93,6 +137,33 @@ func TestJudge_longWindows(t *testing.T) {
 	}
 	for _, v := range j.Run(s) {
 		t.Error(v.Text())
+	}
+}
+
+// What is replayed or found in a corpus need not have a limit and a window that are drawn.
+func TestJudge_fits(t *testing.T) {
+	synctestcompat.Require(t)
+	for text, want := range map[string]bool{
+		"rate=2/1s | allow 1 @0":                true,
+		"rate=7/28s | allow 7 @0 | tokens @28s": true,
+		"rate=1000000000/1h | allow 5 @0":       true,
+		"rate=2/1s | allow 3 @0":                false, // never granted
+		"rate=2/1ns | allow 1 @0":               false,
+		"rate=0/1s | allow 1 @0":                false,
+		"rate=2/720h | allow 1 @0":              false,
+		"wait=2s | allow 1 @0":                  false,
+	} {
+		s, err := conformance.ParseSchedule(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := quota.Plain(quotatest.FixedWindow, quotatest.Explicit).Judge(t).Fits(s); got != want {
+			t.Errorf("%s: Fits = %v, want %v", text, got, want)
+		}
+	}
+	s, err := conformance.ParseSchedule("rate=1000000000/1h | allow 5 @0")
+	if err != nil || quota.Plain(quotatest.SlidingLog, quotatest.Explicit).Judge(t).Fits(s) {
+		t.Errorf("a log may have to remember a thousand million events; %v", err)
 	}
 }
 

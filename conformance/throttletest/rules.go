@@ -400,7 +400,7 @@ func (c *contract) dropped(r suite.Rule[Traits, *exam]) suite.Rule[Traits, *exam
 func (c *contract) flushes(r suite.Rule[Traits, *exam]) suite.Rule[Traits, *exam] {
 	r.Check = (*exam).flushed
 	r = about(on(r, Trailing, LeadingAndTrailing), func(j suite.Job) bool {
-		return suite.Steps(conformance.OpFlush)(j) && !suite.Steps(conformance.OpStop)(j)
+		return suite.Steps(conformance.OpFlush)(j) && !suite.Steps(conformance.OpStop)(j) && !edge.HasKeys(j.Schedule)
 	})
 	return needs(r, conformance.OpFlush)
 }

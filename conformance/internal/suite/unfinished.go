@@ -57,6 +57,7 @@ func (e *engine[T, E]) hung(f Family, jobs []Job, h *Hang) []Job {
 				e.blame(cmp.Or(rule, id), f, h, v)
 			} else {
 				e.unfinish(h)
+				rest = jobs[h.at:] // it has judged nothing itself
 			}
 			if e.cannotReenter {
 				rest = e.without(reenters, deadlocks, f, rest)

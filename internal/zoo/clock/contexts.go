@@ -72,6 +72,26 @@ var contextMistakes = []mistake{
 			return ownDeadline{ctx, own}, cancel
 		}
 	}},
+	{"a child with the deadline of its parent is canceled", "CK-CTXTREE", func(f *ct.Funcs) {
+		withTimeout := f.WithTimeout
+		f.WithTimeout = func(p context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+			ctx, cancel := withTimeout(p, d)
+			if end, ends := p.Deadline(); ends && end.Equal(f.Now().Add(d)) {
+				return canceledByParent{ctx}, cancel
+			}
+			return ctx, cancel
+		}
+	}},
+}
+
+// canceledByParent calls it a cancel that its parent's deadline has come.
+type canceledByParent struct{ context.Context }
+
+func (c canceledByParent) Err() error {
+	if c.Context.Err() != nil {
+		return context.Canceled
+	}
+	return nil
 }
 
 // valueless is a context that forgets the values of its parents, but for those of package

@@ -1,6 +1,7 @@
 package leakybucket
 
 import (
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -226,6 +227,46 @@ func turns(source lb.TimeSource, slack int, mutant string) lb.Spec {
 			}}
 		},
 		Traits: lb.Traits{Head: lb.HeadAtOnce, Slack: slack, Unbounded: true},
+	}
+}
+
+// boundedTurns gives each caller the next turn, which is never further ahead than those who wait explain: a
+// clock that was set back holds nobody up.
+func boundedTurns(slack int) lb.Spec {
+	return lb.Spec{
+		Name: fmt.Sprintf("zoo turns that a clock holds up no longer than an interval, slack %d", slack),
+		Time: lb.Injected,
+		New: func(env lb.Env, cfg lb.Config, _ func(int)) lb.Funcs {
+			var mu sync.Mutex
+			next, waiting := env.Clock.Now(), 0
+			delay := func() time.Duration {
+				mu.Lock()
+				defer mu.Unlock()
+				now := env.Clock.Now()
+				if latest := now.Add(time.Duration(waiting+1) * cfg.Interval); next.After(latest) {
+					next = latest
+				}
+				if saved := now.Add(-time.Duration(slack) * cfg.Interval); next.Before(saved) {
+					next = saved
+				}
+				d := next.Sub(now)
+				next = next.Add(cfg.Interval)
+				if d > 0 {
+					waiting++
+				}
+				return d
+			}
+			return lb.Funcs{Take: func() bool {
+				if d := delay(); d > 0 {
+					env.Clock.Sleep(d)
+					mu.Lock()
+					waiting--
+					mu.Unlock()
+				}
+				return true
+			}}
+		},
+		Traits: lb.Traits{Head: lb.HeadAtOnce, Slack: slack, Unbounded: true, ClockBack: lb.BackBounded},
 	}
 }
 

@@ -113,6 +113,10 @@ func Designs() []zoo.Design {
 			all = append(all, zoo.Design{Name: fmt.Sprintf("%s %s", spec.Name, source), Spec: spec})
 		}
 	}
+	for _, slack := range []int{0, 2} {
+		spec := boundedTurns(slack)
+		all = append(all, zoo.Design{Name: spec.Name, Spec: spec})
+	}
 	return all
 }
 

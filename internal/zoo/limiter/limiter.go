@@ -27,6 +27,9 @@ func Mutants() []zoo.Mutant {
 	for _, m := range perSecondMutants {
 		all = append(all, zoo.Mutant{Name: "so many per second: " + m.name, Rule: m.rule, Spec: perSecondSpec(m.name)})
 	}
+	if synctestcompat.Available {
+		all = append(all, zoo.Mutant{Name: "tokens are handed out by a goroutine", Rule: "X-ROW", Spec: handed()})
+	}
 	all = append(all, zoo.Mutant{Name: leavesGoroutine, Rule: "X-LEAK", Spec: bucketSpec(leavesGoroutine, lt.Injected)})
 	for _, m := range debtMutants {
 		all = append(all, zoo.Mutant{

@@ -102,11 +102,20 @@ func (l *choosy) window(t time.Time) time.Time {
 		}
 		return l.anchor.Add(n * l.cfg.Window)
 	}
-	start := t.Truncate(l.cfg.Window)
+	start := onGrid(l.traits.Align, t, l.cfg.Window)
 	if l.kind == qt.FixedWindow && l.traits.Edge == qt.EdgeClosed && start.Equal(t) {
 		return start.Add(-l.cfg.Window)
 	}
 	return start
+}
+
+// onGrid is the newest whole multiple of a window up to t, counted from the year 1 or from 1970.
+func onGrid(align qt.Align, t time.Time, window time.Duration) time.Time {
+	if align == qt.AlignEpoch {
+		return t.Truncate(window)
+	}
+	since1970 := time.Unix(0, 0).Sub(time.Unix(0, 0).Truncate(window)) // of the other grid
+	return t.Add(-since1970).Truncate(window).Add(since1970)
 }
 
 // room is how many more fit at t, no earlier than any other that was asked about.
@@ -274,19 +283,26 @@ func choosySpec(kind qt.Kind, source qt.TimeSource, tr qt.Traits, w whims) qt.Sp
 	}
 }
 
-// chosen are limiters with choices drawn from a seed, which is always the same.
+// chosen are limiters with choices drawn from a seed, which is always the same. In twelve rounds of the four kinds each
+// edge meets each alignment, and is exact.
 func chosen(n int) []qt.Spec {
 	rnd := rand.New(rand.NewPCG(2, 2))
+	sources := []qt.TimeSource{qt.Explicit, qt.Injected, qt.Explicit, qt.PackageTime}
+	aligns := []qt.Align{
+		qt.AlignEpoch, qt.AlignUnix, qt.AlignCreation, qt.AlignFirstUse, qt.AlignCreation, qt.AlignFirstUse,
+	}
 	var out []qt.Spec
 	for i := range n {
-		pick := func(of int) int { return 1 + (i/4+rnd.IntN(of))%of }
+		round, pick := i/4, func(of int) int { return 1 + rnd.IntN(of) }
 		coin := func() bool { return rnd.IntN(2) == 0 }
-		kind, source := qt.Kind(1+i%4), []qt.TimeSource{qt.Explicit, qt.Injected, qt.PackageTime}[rnd.IntN(3)]
+		kind, source := qt.Kind(1+i%4), sources[round%4]
 		tr := qt.Traits{
-			Edge: qt.Edge(pick(2)), Align: qt.Align(pick(3)), Denied: qt.Denied(pick(2)),
-			TooLarge: qt.TooLarge(pick(3)), BackTime: qt.BackTime(pick(3)),
+			Edge: qt.Edge(1 + round%2), Align: aligns[round/2%6], Denied: qt.Denied(pick(2)),
+			TooLarge: qt.TooLarge(pick(3)), BackTime: qt.BackTime(1 + round%3),
 			Answers: qt.Answers(rnd.IntN(8)), Single: rnd.IntN(4) == 0,
-			Grain: []time.Duration{0, 0, 0, time.Microsecond, time.Millisecond}[rnd.IntN(5)],
+		}
+		if round%3 == 2 {
+			tr.Grain = []time.Duration{time.Microsecond, time.Millisecond}[rnd.IntN(2)]
 		}
 		switch {
 		case kind == qt.GCRA: // it has no windows
@@ -300,7 +316,8 @@ func chosen(n int) []qt.Spec {
 		if kind == qt.SlidingLog {
 			tr.Align = 0
 		}
-		w := whims{made: coin(), odd: coin(), past: coin(), before: coin(), peeks: coin(), stops: coin()}
+		w := whims{made: coin(), odd: coin(), past: coin(), before: round/4%2 == 1, peeks: coin(), stops: coin()}
+		w.peeks = w.peeks || tr.Align == qt.AlignFirstUse // a look may begin a window by mistake
 		spec := choosySpec(kind, source, tr, w)
 		spec.Name = fmt.Sprintf("%s %d", spec.Name, i)
 		out = append(out, spec)

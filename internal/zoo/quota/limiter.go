@@ -143,6 +143,8 @@ func (l *limiter) decide(t time.Time, n int) (ok bool) {
 func (l *limiter) move(t time.Time) {
 	start := t.Truncate(l.cfg.Window)
 	switch {
+	case l.is(sinceUnix):
+		start = onGrid(qt.AlignUnix, t, l.cfg.Window)
 	case l.is("windows begin with the first request"):
 		if start = l.start; l.start.IsZero() {
 			start = t

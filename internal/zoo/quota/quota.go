@@ -6,10 +6,12 @@ import (
 
 	qt "github.com/escapement-go/escapement/conformance/quotatest"
 	"github.com/escapement-go/escapement/internal/zoo"
+	"github.com/escapement-go/escapement/synctestcompat"
 )
 
 const (
 	idleAddsUp  = "each idle time brings a quarter of an event"
+	sinceUnix   = "windows are counted from 1970"
 	setBackAnew = "a clock that was set back makes a new limiter of it"
 )
 
@@ -38,6 +40,8 @@ func Mutants() []zoo.Mutant {
 		{"windows begin with the first request", qt.SlidingCounter, "SC-FIRST"},
 		{"one too many", qt.FixedWindow, "FW-ALIGNED"},
 		{"windows begin with the first request", qt.FixedWindow, "FW-ALIGNED"},
+		{sinceUnix, qt.FixedWindow, "FW-ALIGNED"},
+		{sinceUnix, qt.SlidingCounter, "SC-FIRST"},
 		{"half of the limit carries over", qt.FixedWindow, "FW-2N"},
 		{"the window is cut to whole seconds", qt.FixedWindow, "FW-NOEXTEND"},
 		{"a hit extends the window", qt.FixedWindow, "FW-NOEXTEND"},
@@ -109,6 +113,11 @@ func Mutants() []zoo.Mutant {
 		spec := inSeconds(m.kind, m.name)
 		all = append(all, zoo.Mutant{Name: spec.Name + ": " + m.name, Rule: m.rule, Spec: spec})
 	}
+	all = append(all,
+		zoo.Mutant{Name: "FixedWindow: a look opens the window", Rule: "GC-PEEKPURE", Spec: openedByLook()})
+	if synctestcompat.Available {
+		all = append(all, zoo.Mutant{Name: "events are handed out by a goroutine", Rule: "X-ROW", Spec: handed()})
+	}
 	for _, m := range []struct{ name, rule string }{
 		{"fails closed where it should fail open", "X-ERR"}, {"asks again when it is denied", "X-LATENCY"},
 	} {
@@ -132,6 +141,7 @@ func Designs() []zoo.Design {
 	for _, spec := range []qt.Spec{
 		clearedByTicker(),
 		expiringKey(), openedByAny(), openedAtOnce(), gridFromFirst(), expiringIncrement(), ticksFromFirst(),
+		keyOfUnix(),
 		wholeLog(), ring(), roundedDown(), cappedCounter(), janitor(), floatingBucket(), atomicArrival(),
 		inSeconds(qt.GCRA, ""), inSeconds(qt.SlidingLog, ""), inSeconds(qt.FixedWindow, ""),
 		oneOnly(), spaced(), buckets(), remote(qt.FixedWindow, qt.PackageTime, ""),

@@ -2,6 +2,7 @@ package quota
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	qt "github.com/escapement-go/escapement/conformance/quotatest"
@@ -59,6 +60,30 @@ func openedByAny() qt.Spec {
 			}}
 		},
 	}
+}
+
+// openedByLook is a mistake: its windows begin with a look, too, except for the first.
+func openedByLook() qt.Spec {
+	spec := openedByAny()
+	New := spec.New
+	spec.New = func(env qt.Env, cfg qt.Config) qt.Funcs {
+		take := New(env, cfg).TakeAt
+		var asked atomic.Bool
+		return qt.Funcs{
+			TakeAt: func(t time.Time, n int) qt.Answer {
+				asked.Store(true)
+				return take(t, n)
+			},
+			PeekAt: func(t time.Time) qt.Answer {
+				if !asked.Load() {
+					return qt.Answer{}
+				}
+				return take(t, 0)
+			},
+		}
+	}
+	spec.Name, spec.Traits.Answers, spec.Traits.TooLarge = "a window that a look opens", 0, 0
+	return spec
 }
 
 // openedAtOnce has a first window that begins when the limiter is made.
@@ -160,6 +185,26 @@ func ticksFromFirst() qt.Spec {
 					left -= k
 				}
 				return qt.Answer{OK: ok}
+			}
+		})
+}
+
+// keyOfUnix counts under the number of the window since 1970, in whole seconds, as scripts of Redis do.
+func keyOfUnix() qt.Spec {
+	return serial("a key for each window of Unix time", qt.FixedWindow,
+		qt.Traits{Edge: qt.EdgeHalfOpen, Align: qt.AlignUnix, Denied: qt.DeniedFree},
+		func(cfg qt.Config) takeAt {
+			if cfg.Window%time.Second != 0 {
+				panic("the window is no whole number of seconds")
+			}
+			seconds, counts := int64(cfg.Window/time.Second), map[int64]int{}
+			return func(t time.Time, k int) qt.Answer {
+				key := t.Unix() / seconds
+				if counts[key]+k > cfg.Limit {
+					return qt.Answer{}
+				}
+				counts[key] += k
+				return qt.Answer{OK: true}
 			}
 		})
 }
