@@ -138,12 +138,10 @@ func (x *exam) zeroRate() *suite.Violation {
 	there := left
 	for i := range x.Done {
 		d := &x.Done[i]
-		granted := d.Op == conformance.OpAllow && d.OK || d.Op == conformance.OpWait && d.OK && d.Ended.Seq != 0
-		if d.Op == conformance.OpReserve && d.OK {
-			if granted = d.Delay <= 0; !granted {
-				return nil // limiters differ in what becomes of a reservation that is never due
-			}
+		if d.Op == conformance.OpReserve && d.OK && d.Delay > 0 {
+			return nil // limiters differ in what becomes of a reservation that is never due
 		}
+		granted := d.OK && d.Ended.Seq != 0 && (d.Op == conformance.OpAllow || claims(d.Step))
 		if granted && !x.traits.pays(d.N, left) {
 			return x.broken(d.At, fmt.Sprintf("it began with %s, and none comes", timeline.Count(there, "token")),
 				"%s %d at %s was granted", d.Op, d.N, timeline.Duration(d.At))
@@ -151,7 +149,7 @@ func (x *exam) zeroRate() *suite.Violation {
 		if v := x.deniedAtZeroRate(i, left); v != nil {
 			return v
 		}
-		if d.OK && (d.Op == conformance.OpAllow || claims(d.Step)) {
+		if granted {
 			left -= d.N
 		}
 	}
