@@ -79,6 +79,7 @@ var notDrawn = []struct {
 	}},
 	{"callbacks of a throttle take equally long, an interval above 0, and nothing but calls comes meanwhile", []string{
 		"TH-BUSY the interval of what waited for a callback counts from that one",
+		"TH-BUSY an interval begins before the reader has taken what opens it",
 		"TH-ZERO an interval of 0 keeps the newest event only",
 		"X-CALLS a stop while a callback runs waits for ever",
 		"TH-STOP a stop from the callback lets it run again",
@@ -89,6 +90,7 @@ var notDrawn = []struct {
 	}},
 	{"callbacks of a throttle bring no events in an interval of 0", []string{
 		"TH-ZERO an interval of 0 lasts until a timer ends it",
+		"TH-ZERO an interval of 0 is over when its timer says so",
 	}},
 	{"events do not come a little before the end of an interval, but for a nanosecond", []string{
 		"TH-SPACE the end of an interval is known to a thousandth of it",
@@ -96,6 +98,7 @@ var notDrawn = []struct {
 	{"it takes more than 256 emissions", []string{"TH-RATE counts emissions in a byte"}},
 	{"readers do not go", []string{
 		"TH-CTX a send does not look at the context",
+		"TH-CTX an event that waits for the stream does not look at the context",
 		"TH-CTX a send does not look at the context, and its reader must not bring events",
 	}},
 	{"callbacks that must not call the debouncer take no time", []string{

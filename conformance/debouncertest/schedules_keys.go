@@ -57,7 +57,10 @@ func (e *explorer) keys(cfg conformance.Config) []conformance.Schedule {
 // flushedOrSwept are schedules of keys that a flush without one may be for, or that another key may sweep
 // away.
 func (e *explorer) flushedOrSwept(cfg conformance.Config) []conformance.Schedule {
-	out := edge.Swept(cfg, wait)
+	var out []conformance.Schedule
+	if cfg.MaxWait == 0 { // which does not make a key rest any sooner
+		out = edge.Swept(cfg, wait)
+	}
 	if e.Accepts(conformance.OpFlush) && cfg.Edges != Leading && cfg.Edges != NoEdges {
 		out = append(out, edge.FlushedKeys(cfg, wait)...)
 	}

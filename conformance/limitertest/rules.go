@@ -110,6 +110,7 @@ func (c *contract) useRules() []rule {
 			Sees:   accepted,
 			Check:  (*exam).leftBehind,
 		},
+		suite.InARow[Traits, *exam](conformance.OpAllow, c.inARow),
 		{
 			Rule: core("X-CONC", "Requests made at one instant by many goroutines MUST together get what some "+
 				"order of them gets."),
@@ -118,7 +119,6 @@ func (c *contract) useRules() []rule {
 			Meets:  true,
 			Probe:  c.concurrent,
 		},
-		suite.InARow[Traits, *exam](c.inARow),
 		suite.Race[Traits, *exam](c.race, c.oneAtATime),
 	}
 }

@@ -138,25 +138,37 @@ func (x *exam) zeroRate() *suite.Violation {
 	there := left
 	for i := range x.Done {
 		d := &x.Done[i]
-		if d.Op == conformance.OpReserve && d.OK && d.Delay > 0 {
-			return nil // limiters differ in what becomes of a reservation that is never due
+		granted := d.Op == conformance.OpAllow && d.OK || d.Op == conformance.OpWait && d.OK && d.Ended.Seq != 0
+		if d.Op == conformance.OpReserve && d.OK {
+			if granted = d.Delay <= 0; !granted {
+				return nil // limiters differ in what becomes of a reservation that is never due
+			}
 		}
-		granted := d.OK && d.Ended.Seq != 0 && (d.Op == conformance.OpAllow || claims(d.Step))
-		deadline := d.At + d.D + x.traits.Latency
-		switch {
-		case granted && !x.traits.pays(d.N, left):
+		if granted && !x.traits.pays(d.N, left) {
 			return x.broken(d.At, fmt.Sprintf("it began with %s, and none comes", timeline.Count(there, "token")),
 				"%s %d at %s was granted", d.Op, d.N, timeline.Duration(d.At))
-		case d.Op == conformance.OpAllow && !d.OK && x.traits.pays(d.N, left) && x.traits.ZeroRate == ZeroRateBurst:
-			return x.broken(d.At, fmt.Sprintf("of the first tokens %d were left", left)+x.refusedBefore(i),
-				"allow %d at %s was denied, want granted", d.N, timeline.Duration(d.At))
-		case d.Op == conformance.OpWait && d.D > 0 && x.End > deadline && (d.Ended.Seq == 0 || d.Ended.At > deadline):
-			return x.broken(deadline, "its deadline was at "+timeline.Duration(deadline),
-				"wait %d at %s %s at %s", d.N, timeline.Duration(d.At), outcome(d), timeline.Duration(d.Ended.At))
 		}
-		if granted {
+		if v := x.deniedAtZeroRate(i, left); v != nil {
+			return v
+		}
+		if d.OK && (d.Op == conformance.OpAllow || claims(d.Step)) {
 			left -= d.N
 		}
+	}
+	return nil
+}
+
+// deniedAtZeroRate looks at a step that got nothing though tokens were left, or got it too late.
+func (x *exam) deniedAtZeroRate(step, left int) *suite.Violation {
+	d := &x.Done[step]
+	deadline := d.At + d.D + x.traits.Latency
+	switch {
+	case d.Op == conformance.OpAllow && !d.OK && x.traits.pays(d.N, left) && x.traits.ZeroRate == ZeroRateBurst:
+		return x.broken(d.At, fmt.Sprintf("of the first tokens %d were left", left)+x.refusedBefore(step),
+			"allow %d at %s was denied, want granted", d.N, timeline.Duration(d.At))
+	case d.Op == conformance.OpWait && d.D > 0 && x.End > deadline && (d.Ended.Seq == 0 || d.Ended.At > deadline):
+		return x.broken(deadline, "its deadline was at "+timeline.Duration(deadline),
+			"wait %d at %s %s at %s", d.N, timeline.Duration(d.At), outcome(d), timeline.Duration(d.Ended.At))
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package limitertest
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
@@ -63,9 +64,9 @@ func lateInThePast() []conformance.Schedule {
 	for _, first := range []string{"allow 1", "allow 0", "tokens", "setlimit 10/1s", "setburst 2", "reserve 1"} {
 		for _, newest := range []string{"150ms", "250ms", "10s"} {
 			for _, at := range []string{"0", "50ms", "100ms"} {
-				texts = append(texts, fmt.Sprintf("rate=10/1s burst=2 | allow 2 @0 | reserve 1 @0 | "+
-					"%s @%s | cancel 1 @%s | allow 1 @%s | allow 1 @%s | allow 1 @%s",
-					first, newest, at, newest, newest, newest))
+				late := fmt.Sprintf("rate=10/1s burst=2 | allow 2 @0 | reserve 1 @0 | %s @%s | cancel 1 @%s",
+					first, newest, at)
+				texts = append(texts, late+strings.Repeat(" | allow 1 @"+newest, 3))
 			}
 		}
 	}

@@ -243,6 +243,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			About:  suite.Looked,
 			Check:  func(x *exam) *suite.Violation { return x.LeftBehind() },
 		},
+		suite.InARow[Traits, *exam](conformance.OpAllow, c.inARow),
 		{
 			Rule: core("X-CONC", "Requests made at one instant by many goroutines "+
 				"MUST together get what some order of them gets, whoever peeks meanwhile."),
@@ -251,7 +252,6 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Meets:  true,
 			Probe:  c.concurrent,
 		},
-		suite.InARow[Traits, *exam](c.inARow),
 		suite.Race[Traits, *exam](c.race, oneGoroutine),
 	}
 }

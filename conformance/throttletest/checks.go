@@ -84,9 +84,9 @@ func brings(d conformance.Done) bool { return d.Op.Counts() }
 
 // flushed is TH-FLUSH. Whether a flush ends the interval, begins another or leaves it as it is,
 // is a choice, and lodash's throttle makes still another, so that the model is in doubt when another event
-// comes unless it is declared. What is certain then: only
-// a flush emits sooner than the interval after an emission, or lets the next one come sooner
-// after what it has emitted unless that opens an interval, and each event is emitted within an interval if none follows it.
+// comes unless it is declared. What is certain then: only a flush emits sooner than the interval after an
+// emission, or lets the next one come sooner after what it has emitted unless that opens an interval, and
+// each event is emitted within an interval if none follows it.
 func (x *exam) flushed() *suite.Violation {
 	if x.Schedule.Config.Busy > 0 {
 		return x.flushedBusy()
@@ -109,7 +109,8 @@ func (x *exam) flushed() *suite.Violation {
 		if x.byFlush(before) {
 			why = ", by a flush or not, and opened an interval of "
 		}
-		v := suite.Broken(f.Began.At, "the emission before it came at "+timeline.Duration(before.Began.At)+why+interval,
+		why = "the emission before it came at " + timeline.Duration(before.Began.At) + why + interval
+		v := suite.Broken(f.Began.At, why,
 			"emitted at %s, want %s at the earliest",
 			timeline.Duration(f.Began.At), timeline.Duration(before.Began.At+x.Schedule.Config.Interval))
 		v.Lanes = []suite.Lane{x.Got()}

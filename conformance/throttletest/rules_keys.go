@@ -37,7 +37,8 @@ func (x *exam) eachKey() *suite.Violation {
 // ofKeys judges what each key did for itself. Operations that are shared are for each key.
 func (x *exam) ofKeys(judge func(own *exam) *suite.Violation, shared ...conformance.Op) *suite.Violation {
 	for key := 1; key <= edge.LastKey(x.Schedule); key++ {
-		own := &exam{Recording: edge.OfKey(x.Recording, key, shared...), traits: x.traits, edges: x.edges, payload: x.payload}
+		rec := edge.OfKey(x.Recording, key, shared...)
+		own := &exam{Recording: rec, traits: x.traits, edges: x.edges, payload: x.payload}
 		if v := judge(own); v != nil {
 			return &suite.Violation{
 				Headline: fmt.Sprintf("key %d: %s", key, v.Headline),

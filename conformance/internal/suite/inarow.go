@@ -11,12 +11,14 @@ import (
 // as the one before has been answered, is answered as if everything had settled in between, as it does in all
 // other schedules. Make returns what makes an instance, and returns what asks it, and what ends it. Where it
 // could not be made, ask is nil.
-func InARow[T, E any](make func(p *Probe) func(st *Stage) (ask func() bool, end func())) Rule[T, E] {
+func InARow[T, E any](
+	op conformance.Op, make func(p *Probe) func(st *Stage) (ask func() bool, end func()),
+) Rule[T, E] {
 	return Rule[T, E]{
 		Rule: conformance.Rule{ID: "X-ROW", Level: conformance.Core,
 			Text: "Requests in a row at one instant MUST be answered as they are if everything comes to rest in " +
 				"between."},
-		Ops: []conformance.Op{conformance.OpAllow},
+		Ops: []conformance.Op{op},
 		Unless: func(s *Suite, _ *T) string {
 			return If(!s.Bubble || s.Time == conformance.Explicit,
 				"only in a bubble, and not where it is told the time, can anything be left to do in between")
