@@ -43,6 +43,10 @@ type refuted struct {
 // refutes lists the rules that would fail with the traits t, and do not without.
 func (e *engine[T, E]) refutes(t *T) (all []refuted) {
 	choices := e.c.Table(e.Suite, t)
+	takes := func(conformance.Schedule) bool { return true }
+	if c, ok := e.c.(Narrowing[T]); ok {
+		takes = func(s conformance.Schedule) bool { return c.Takes(t, s) }
+	}
 	for i := range e.rules {
 		r := &e.rules[i]
 		if r.Check == nil || e.breaks([]string{r.ID}) || e.skip(r, t, choices).why != "" || len(r.Beyond) > 0 {
@@ -51,7 +55,8 @@ func (e *engine[T, E]) refutes(t *T) (all []refuted) {
 		broken := refuted{rule: r.ID}
 		for _, run := range e.atHand {
 			s := run.rec.Schedule
-			if broken.schedule.Steps != nil && s.Compare(broken.schedule) >= 0 || !r.about(run.job) {
+			if broken.schedule.Steps != nil && s.Compare(broken.schedule) >= 0 || !r.about(run.job) ||
+				!takes(s) {
 				continue
 			}
 			x := e.c.Exam(t, run.rec, run.job)
