@@ -45,6 +45,9 @@ var notDrawn = []struct {
 	{"limits and windows are those of common sense", []string{
 		"X-CFG", "RL-INF", "RL-INFOUT", "RL-LIM0", "RL-TINY", "RL-HUGE",
 		"SL-NORETRO a limit of 0 forgets what has accrued",
+		"FW-ALIGNED FixedWindow: the sum with a limit near the largest int overflows",
+		"SC-APPROX SlidingCounter: the sum with a limit near the largest int overflows",
+		"SW-ANY SlidingLog: the sum with a limit near the largest int overflows",
 	}},
 	{"waits have no deadlines and are not cancelled", []string{
 		"W-PRE", "W-DEAD", "W-DEADEQ", "W-CANCEL", "W-NOLOST", "X-LEAK a cancelled wait leaves a goroutine",

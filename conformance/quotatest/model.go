@@ -227,7 +227,11 @@ func (m *model) capped() *model {
 				sum += o.n
 			}
 		}
-		other.past = append(other.past, request{e.at, min(e.n, m.limit+1-sum)})
+		n := e.n
+		if left := m.limit - sum; n > left {
+			n = left + 1
+		}
+		other.past = append(other.past, request{e.at, n})
 	}
 	return &other
 }

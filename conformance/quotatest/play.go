@@ -104,8 +104,10 @@ func (c *contract) measured(s *suite.Suite) (trip time.Duration) {
 // runtime's panics are no refusals, and those of senseless configurations are judged.
 func (c *contract) refused(st *suite.Stage) {
 	st.Rec.Locked(func(rec *suite.Recording) {
-		if !mayRefuse(c.spec.Kind, st.Config()) && !strings.HasPrefix(rec.Refused, "runtime error: ") {
-			rec.LeftOut = "the constructor refused " + st.Config().String() + ": " + rec.Refused
+		cfg := st.Config()
+		failed := strings.HasPrefix(rec.Refused, "runtime error: ") && !incountable(cfg.Rate.Events)
+		if !mayRefuse(c.spec.Kind, cfg) && !failed {
+			rec.LeftOut = "the constructor refused " + cfg.String() + ": " + rec.Refused
 		}
 	})
 }

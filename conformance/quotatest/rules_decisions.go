@@ -104,19 +104,20 @@ func (x *exam) twice() *suite.Violation {
 		return nil
 	}
 	cfg := x.Schedule.Config
+	most := 2 * uint64(cfg.Rate.Events) // which need not be an int
 	for i, a := range x.Done {
-		sum := 0
+		sum := uint64(0)
 		for _, b := range x.Done[i:] {
 			if b.At-a.At >= cfg.Rate.Per-2*x.grain() { // either may be off by the grain
 				break
 			}
 			if b.OK && b.Answer.Err == nil { // what fails open is not counted
-				sum += b.N
+				sum += uint64(b.N)
 			}
-			if sum > 2*cfg.Rate.Events {
+			if sum > most {
 				because := fmt.Sprintf("the limit is %d in %s", cfg.Rate.Events, timeline.Duration(cfg.Rate.Per))
 				return x.broken(b.At, because, "%d were granted from %s to %s, want %d at the most",
-					sum, timeline.Duration(a.At), timeline.Duration(b.At), 2*cfg.Rate.Events)
+					sum, timeline.Duration(a.At), timeline.Duration(b.At), most)
 			}
 		}
 	}

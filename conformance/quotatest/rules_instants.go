@@ -11,35 +11,87 @@ import (
 )
 
 // past judges a trace whose instants go back by one whose instants do not: each counts as the
-// newest so far. Whether the instant of a request that was denied counts as the newest is left
-// open. At an older instant a limiter may grant less than at the newest, so that only who asks
+// newest so far. At an older instant a limiter may grant less than at the newest, so that only who asks
 // at the newest must be granted what fits.
 func (x *exam) past() *suite.Violation {
-	usual := func(d conformance.Done) bool { return d.Op == conformance.OpAllow && d.N >= 1 && d.N <= x.full() }
-	if !x.complete() || x.inOrder() || len(x.Done) == 0 || x.asks(func(d conformance.Done) bool { return !usual(d) }) {
+	if !x.complete() || x.inOrder() || len(x.Done) == 0 {
 		return nil
 	}
-	views := []*view{x.straightened(anyStep), x.straightened(whatIsGranted)}
+	if found := x.tooMuch(); found != nil {
+		return found
+	}
+	usual := func(d conformance.Done) bool { return d.Op == conformance.OpAllow && d.N >= 1 && d.N <= x.full() }
+	if x.asks(func(d conformance.Done) bool { return !usual(d) }) || x.traits.Denied == DeniedCounted {
+		return nil
+	}
+	var views []*view
 	newest := x.Done[0].At
 	for i, d := range x.Done {
 		old := d.At < newest
-		newest = max(newest, d.At)
-		contradicts := func(v *view) bool { return v.steps[i].clear && v.steps[i].fits != d.OK }
-		if !contradicts(views[0]) || !contradicts(views[1]) {
+		if newest = max(newest, d.At); d.OK || old {
 			continue
 		}
-		s := views[0].steps[i]
-		switch {
-		case d.OK:
-			return x.broken(d.At, s.because()+" at the newest instant so far",
-				"allow %d at %s was granted, want denied",
-				d.N, timeline.Duration(d.At))
-		case !old && x.traits.Denied != DeniedCounted:
-			return x.broken(d.At, s.because()+": no instant is newer", "allow %d at %s was denied, want granted",
-				d.N, timeline.Duration(d.At))
+		if views == nil {
+			views = []*view{x.straightened(anyStep), x.straightened(whatIsGranted)}
+		}
+		must := func(v *view) bool { return v.steps[i].clear && v.steps[i].fits }
+		if must(views[0]) && must(views[1]) {
+			return x.broken(d.At, views[0].steps[i].because()+": no instant is newer",
+				"allow %d at %s was denied, want granted", d.N, timeline.Duration(d.At))
 		}
 	}
 	return nil
+}
+
+// tooMuch finds a grant by which more is granted than fits, whichever steps have made their instants the newest.
+// Whether those did that took nothing is left open, as long as each of a sort did.
+func (x *exam) tooMuch() *suite.Violation {
+	if x.beyondJudgement() {
+		return nil
+	}
+	worst, at := -1, step{}
+	for _, moves := range x.readings() {
+		for _, v := range x.allStraightened(moves) {
+			i := slices.IndexFunc(v.steps, func(s step) bool {
+				return s.Op == conformance.OpAllow && s.N <= x.full() && s.OK && s.clear && !s.fits
+			})
+			if i < 0 {
+				return nil
+			}
+			if i > worst {
+				worst, at = i, v.steps[i]
+			}
+		}
+	}
+	d := x.Done[worst]
+	return x.broken(d.At, at.because()+" at the newest instant so far", "allow %d at %s was granted, want denied",
+		d.N, timeline.Duration(d.At))
+}
+
+// beyondJudgement reports whether it is unclear what steps that take nothing do beside making their instants the newest.
+func (x *exam) beyondJudgement() bool {
+	unusual := func(d conformance.Done) bool { return d.Op != conformance.OpAllow || d.N > x.full() }
+	opens := x.kind == FixedWindow && x.traits.Align == AlignFirstUse
+	return x.asks(func(d conformance.Done) bool { return d.Op == conformance.OpAllow && d.N < 1 }) ||
+		(opens || x.traits.Denied == DeniedCounted) && x.asks(unusual)
+}
+
+// readings lists which steps make their instants the newest: what is granted, and each sort of what takes nothing,
+// or not. All steps do in the first.
+func (x *exam) readings() (out []func(d conformance.Done) bool) {
+	sorts := []func(d conformance.Done) bool{
+		func(d conformance.Done) bool { return d.Op == conformance.OpAllow && !d.OK && d.N <= x.full() },
+		func(d conformance.Done) bool { return d.Op == conformance.OpAllow && !d.OK && d.N > x.full() },
+		func(d conformance.Done) bool { return d.Op != conformance.OpAllow },
+	}
+	sorts = slices.DeleteFunc(sorts, func(is func(d conformance.Done) bool) bool { return !x.asks(is) })
+	for without := range 1 << len(sorts) {
+		out = append(out, func(d conformance.Done) bool {
+			i := slices.IndexFunc(sorts, func(is func(d conformance.Done) bool) bool { return is(d) })
+			return i < 0 || without&(1<<i) == 0
+		})
+	}
+	return out
 }
 
 // agreeing returns the views of the trace with each model that may be the limiter's. Of a trace
@@ -77,7 +129,17 @@ func whatIsGranted(d conformance.Done) bool { return d.Op == conformance.OpAllow
 
 // straightened compares the trace with the model as if each step had come at the newest instant
 // so far, to which these steps have moved it.
-func (x *exam) straightened(moves func(d conformance.Done) bool) *view {
+func (x *exam) straightened(moves func(d conformance.Done) bool) (best *view) {
+	for _, v := range x.allStraightened(moves) {
+		if best == nil || best.bad >= 0 && (v.bad < 0 || v.bad > best.bad) {
+			best = v
+		}
+	}
+	return best
+}
+
+// allStraightened is straightened with each of the models that may be the limiter's.
+func (x *exam) allStraightened(moves func(d conformance.Done) bool) (all []*view) {
 	rec := *x.Recording
 	rec.Done = slices.Clone(rec.Done)
 	newest := time.Duration(math.MinInt64)
@@ -91,11 +153,8 @@ func (x *exam) straightened(moves func(d conformance.Done) bool) *view {
 	tr := *x.traits
 	tr.Denied = DeniedFree // who counts what is denied may leave out what is old
 	other := &exam{Recording: &rec, traits: &tr, kind: x.kind, source: x.source}
-	var best *view
 	for _, first := range other.origins(&tr) {
-		if v := other.compare(&tr, first); best == nil || best.bad >= 0 && (v.bad < 0 || v.bad > best.bad) {
-			best = v
-		}
+		all = append(all, other.compare(&tr, first))
 	}
-	return best
+	return all
 }

@@ -57,11 +57,12 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 			[]conformance.Step{asking(1), fault(1), fault(0)}, []time.Duration{0, w / 2, 2 * w}, 5)})
 	}
 	if s.Time == conformance.Injected && forward(s, &c.spec.Traits) == "" && c.trip == 0 {
-		out = append(out, suite.Family{Name: "clock set back", Schedules: append(e.back(), e.farBack()...)})
+		out = append(out, suite.Family{Name: "clock set back", Schedules: slices.Concat(e.back(), e.farBack(), e.deniedAndBack())})
 	}
 	if s.Time == conformance.Explicit {
 		out = append(out, suite.Family{Name: "back in time", Schedules: e.back()},
-			suite.Family{Name: "far back in time", Schedules: e.farBack()})
+			suite.Family{Name: "far back in time", Schedules: e.farBack()},
+			suite.Family{Name: "denied, then back in time", Schedules: e.deniedAndBack()})
 		if w := e.unit; s.Accepts(conformance.OpTokens) {
 			out = append(out, suite.Family{Name: "looks back in time", Schedules: suite.Sequences(e.config(2),
 				[]conformance.Step{asking(1), looking}, []time.Duration{0, w / 2, -w / 2, -w}, 4)})
@@ -72,6 +73,9 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 			out = append(out, suite.Family{Name: "epoch " + epoch,
 				Schedules: suite.Sequences(e.config(2).With("epoch", epoch), e.one, e.gaps(), 3)})
 		}
+	}
+	if s.Accepts(takesMany) && e.kind != GCRA && c.spec.Traits.Denied != DeniedCounted && !c.remembersEach(s) {
+		out = append(out, suite.Family{Name: "largest limit", Schedules: largestLimit()})
 	}
 	// Last, since a limiter that calculates with such a window may never return.
 	return append(out, suite.Family{Name: "odd limits", Schedules: e.senselessLimits(c.spec.Traits.exact())})
@@ -259,6 +263,41 @@ func (e *explored) farBack() []conformance.Schedule {
 		steps = append(steps, asking(3))
 	}
 	return suite.Sequences(e.config(4), steps, []time.Duration{0, w / 2, 7 * w / 2, -w / 3, -w, -3 * w}, 4)
+}
+
+// deniedAndBack are schedules in which what takes nothing comes when some of what was granted has expired: a look,
+// or a request for too many. What is asked then, half a unit before, and later, would find room for it if that were
+// forgotten, or no longer counted where it is.
+func (e *explored) deniedAndBack() []conformance.Schedule {
+	var takesNothing []conformance.Step
+	if e.Accepts(conformance.OpTokens) {
+		takesNothing = append(takesNothing, looking)
+	}
+	half, some := e.unit/2, 1
+	limits := []int{accepted(e.Suite, e.kind, 1), accepted(e.Suite, e.kind, 2)}
+	var out []conformance.Schedule
+	for _, limit := range slices.Compact(limits) {
+		nothing := takesNothing
+		if e.Accepts(takesMany) {
+			nothing, some = append(slices.Clone(nothing), asking(limit), asking(limit+1)), limit
+		}
+		for _, st := range nothing {
+			for early := range 2 { // halves of a unit to what takes nothing
+				at := func(s conformance.Step, halves int) conformance.Step {
+					s.At = time.Duration(halves) * half
+					return s
+				}
+				begin := atOnce(0, 1)
+				if limit > 1 {
+					begin = append(begin, at(asking(1), 1))
+				}
+				peak := 2 + early
+				out = append(out, suite.Plan(e.config(limit), append(begin, at(st, peak), at(asking(1), peak-1),
+					at(asking(some), peak+1), at(asking(some), peak+2))...))
+			}
+		}
+	}
+	return out
 }
 
 // senselessLimits are schedules with configurations that mayRefuse selects.

@@ -150,7 +150,7 @@ func roundedDown() qt.Spec {
 					current, start = 0, start.Add(n*cfg.Window)
 				}
 				estimate := int(float64(before)*(1-t.Sub(start).Seconds()/cfg.Window.Seconds())) + current
-				ok := estimate+k <= cfg.Limit
+				ok := k <= cfg.Limit-estimate
 				if ok {
 					current += k
 				}

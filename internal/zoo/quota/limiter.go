@@ -84,6 +84,9 @@ func (l *limiter) takeAt(t time.Time, n int) (answer qt.Answer) {
 		}
 		t = l.newest
 	}
+	if l.kind == qt.SlidingLog { // from which any request drops what has left the window
+		l.used, l.newest = true, t
+	}
 	switch {
 	case n == 0 && l.is("a look lets go a nanosecond early"):
 		l.room(t.Add(1))
@@ -126,6 +129,8 @@ func (l *limiter) decide(t time.Time, n int) (ok bool) {
 		ok = n < room || n == room && room == l.full() && l.full() > 1
 	case "the sum overflows":
 		ok = l.full()-room+n <= l.full()
+	case sumsPastLargest:
+		ok = n <= l.full() && l.full()-room+n <= l.full()
 	case "a burst that is too large denies everything":
 		ok = ok && int64(l.cfg.Burst)*int64(l.interval()) < 1<<52
 	case "a burst of one is none":

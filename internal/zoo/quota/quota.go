@@ -10,9 +10,12 @@ import (
 )
 
 const (
-	idleAddsUp  = "each idle time brings a quarter of an event"
-	sinceUnix   = "windows are counted from 1970"
-	setBackAnew = "a clock that was set back makes a new limiter of it"
+	idleAddsUp      = "each idle time brings a quarter of an event"
+	sinceUnix       = "windows are counted from 1970"
+	sumsPastLargest = "the sum with a limit near the largest int overflows"
+	deniedSetBack   = "what is denied drops events, and its instant is not the newest"
+	tooManySetBack  = "what is too many drops events, and its instant is not the newest"
+	setBackAnew     = "a clock that was set back makes a new limiter of it"
 )
 
 // Mutants are mistakes, each of a limiter of one kind, with the rule that must catch it.
@@ -42,6 +45,8 @@ func Mutants() []zoo.Mutant {
 		{"windows begin with the first request", qt.FixedWindow, "FW-ALIGNED"},
 		{sinceUnix, qt.FixedWindow, "FW-ALIGNED"},
 		{sinceUnix, qt.SlidingCounter, "SC-FIRST"},
+		{sumsPastLargest, qt.FixedWindow, "FW-ALIGNED"},
+		{sumsPastLargest, qt.SlidingCounter, "SC-APPROX"},
 		{"half of the limit carries over", qt.FixedWindow, "FW-2N"},
 		{"the window is cut to whole seconds", qt.FixedWindow, "FW-NOEXTEND"},
 		{"a hit extends the window", qt.FixedWindow, "FW-NOEXTEND"},
@@ -113,6 +118,11 @@ func Mutants() []zoo.Mutant {
 		spec := inSeconds(m.kind, m.name)
 		all = append(all, zoo.Mutant{Name: spec.Name + ": " + m.name, Rule: m.rule, Spec: spec})
 	}
+	for _, m := range []struct{ name, rule string }{
+		{sumsPastLargest, "SW-ANY"}, {deniedSetBack, "RL-PAST"}, {tooManySetBack, "RL-PAST"},
+	} {
+		all = append(all, zoo.Mutant{Name: "SlidingLog: " + m.name, Rule: m.rule, Spec: counts(m.name)})
+	}
 	all = append(all,
 		zoo.Mutant{Name: "FixedWindow: a look opens the window", Rule: "GC-PEEKPURE", Spec: openedByLook()})
 	if synctestcompat.Available {
@@ -142,7 +152,7 @@ func Designs() []zoo.Design {
 		clearedByTicker(),
 		expiringKey(), openedByAny(), openedAtOnce(), gridFromFirst(), expiringIncrement(), ticksFromFirst(),
 		keyOfUnix(),
-		wholeLog(), ring(), roundedDown(), cappedCounter(), janitor(), floatingBucket(), atomicArrival(),
+		wholeLog(), counts(""), ring(), roundedDown(), cappedCounter(), janitor(), floatingBucket(), atomicArrival(),
 		inSeconds(qt.GCRA, ""), inSeconds(qt.SlidingLog, ""), inSeconds(qt.FixedWindow, ""),
 		oneOnly(), spaced(), buckets(), remote(qt.FixedWindow, qt.PackageTime, ""),
 		remote(qt.FixedWindow, qt.Injected, ""), remote(qt.SlidingLog, qt.PackageTime, ""), remote(qt.GCRA,

@@ -36,7 +36,7 @@ func buckets() qt.Spec {
 				for _, n := range counts {
 					sum += n
 				}
-				if sum+k > cfg.Limit {
+				if k > cfg.Limit-sum {
 					return qt.Answer{}
 				}
 				counts[now%parts] += k

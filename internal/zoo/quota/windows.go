@@ -24,7 +24,7 @@ func expiringKey() qt.Spec {
 				if n == 0 || !t.Before(until) {
 					n, until = 0, t.Add(cfg.Window)
 				}
-				if n+k > cfg.Limit {
+				if k > cfg.Limit-n {
 					return qt.Answer{}
 				}
 				n += k
@@ -200,7 +200,7 @@ func keyOfUnix() qt.Spec {
 			seconds, counts := int64(cfg.Window/time.Second), map[int64]int{}
 			return func(t time.Time, k int) qt.Answer {
 				key := t.Unix() / seconds
-				if counts[key]+k > cfg.Limit {
+				if k > cfg.Limit-counts[key] {
 					return qt.Answer{}
 				}
 				counts[key] += k
