@@ -82,6 +82,7 @@ var notDrawn = []struct {
 	}},
 	{"callbacks of a throttle take equally long, an interval above 0, and nothing but calls comes meanwhile", []string{
 		"TH-BUSY the interval of what waited for a callback counts from that one",
+		"TH-BUSY an interval begins before the reader has taken what opens it",
 		"TH-ZERO an interval of 0 keeps the newest event only",
 		"X-CALLS a stop while a callback runs waits for ever",
 		"TH-STOP a stop from the callback lets it run again",
@@ -92,6 +93,7 @@ var notDrawn = []struct {
 	}},
 	{"callbacks of a throttle bring no events in an interval of 0", []string{
 		"TH-ZERO an interval of 0 lasts until a timer ends it",
+		"TH-ZERO an interval of 0 is over when its timer says so",
 	}},
 	{"events do not come a little before the end of an interval, but for a nanosecond", []string{
 		"TH-SPACE the end of an interval is known to a thousandth of it",
@@ -99,6 +101,7 @@ var notDrawn = []struct {
 	{"it takes more than 256 emissions", []string{"TH-RATE counts emissions in a byte"}},
 	{"readers do not go", []string{
 		"TH-CTX a send does not look at the context",
+		"TH-CTX an event that waits for the stream does not look at the context",
 		"TH-CTX a send does not look at the context, and its reader must not bring events",
 	}},
 	{"callbacks that must not call the debouncer take no time", []string{
@@ -245,6 +248,10 @@ var notDrawn = []struct {
 	{"a stop or a wait's end an hour before a timer of months is not drawn", []string{
 		"X-LEAK stop leaves the timer of an edge armed",
 		"X-LEAK whoever has waited leaves the timer of the timeout armed",
+	}},
+	{"everything comes to rest between two requests", []string{
+		"X-ROW tokens are handed out by a goroutine",
+		"X-ROW events are handed out by a goroutine",
 	}},
 	{"no wait and no edge are not drawn together", []string{"DB-NONE a wait of zero needs no edge"}},
 	{"a flush with an edge, and a stop with a bound, are seldom put in a race", []string{

@@ -213,9 +213,14 @@ func (x *exam) difference() *suite.Violation {
 		out.Because += "; " + name + " is declared"
 	}
 	if own := firstOwn(x.Schedule.Steps); id >= own {
-		out.Because += fmt.Sprintf("; requests from %d on come when all others have ended", own)
+		out.Because += "; " + cameLast(own)
 	}
 	return out
+}
+
+// cameLast says where requests come from that the schedule does not name.
+func cameLast(own int) string {
+	return fmt.Sprintf("requests from %d on come when all others have ended", own)
 }
 
 // because says why something else should have happened to the request of the first

@@ -120,7 +120,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		{
 			Name: "OverRelease", Declared: int(tr.OverRelease), Values: overReleases, Means: releasesMean, Apart: true,
 			Needless: func() bool { return !s.Accepts(conformance.OpRelease) },
-			Observe:  observe(func() int { return observeOverRelease(s) }),
+			Observe:  observe(func() int { return c.observeOverRelease(s) }),
 			Set:      func(v int) { tr.OverRelease = OverRelease(v) },
 		},
 		{
@@ -325,9 +325,32 @@ func observeOversize(s *suite.Suite) int {
 	return int(OversizeBlocks)
 }
 
-// observeOverRelease observes what a release does when nothing is held. Whether a caller may do
-// it at all no schedule can tell.
-func observeOverRelease(s *suite.Suite) int {
+// observeOverRelease observes what a release does when nothing is held: what it does at first, if the schedules
+// by which that is judged show nothing else. Whether a caller may do it at all no schedule can tell.
+func (c *contract) observeOverRelease(s *suite.Suite) int {
+	seen := c.firstOverRelease(s)
+	if seen == 0 {
+		return 0
+	}
+	c.traits.OverRelease = OverRelease(seen) // until Table sets it back
+	tr := c.traits
+	f := &families{s: s, tr: &tr}
+	f.overReleases(3)
+	for _, family := range f.out {
+		for _, schedule := range family.Schedules {
+			for _, rec := range s.Try(schedule, conformance.OrderSettled, 1) {
+				x := c.Exam(&tr, rec, suite.Job{Schedule: schedule, Order: rec.Order, Family: overRelease})
+				if seenIn(rec) == nil || x.overRelease() != nil {
+					return 0
+				}
+			}
+		}
+	}
+	return seen
+}
+
+// firstOverRelease observes what the first release of what nobody holds does.
+func (c *contract) firstOverRelease(s *suite.Suite) int {
 	seen := try(s, "limit=1 backlog=5 timeout=1h | acquire 1 @0 | release 1 @0 | release 9 @0 | "+
 		"acquire 2 @0 | acquire 3 @0")
 	if seen == nil || !seen.admitted(1) {

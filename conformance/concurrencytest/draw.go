@@ -88,11 +88,13 @@ func (d *drawing) move(i int, m suite.Move) {
 	case conformance.OpCancel:
 		st.N = d.c.cancel(m.N, d.kind == 7)
 	case conformance.OpResize:
-		st.N = 1 + m.N%4
+		if st.N = 1 + m.N%4; m.N >= 18 {
+			st.N = 18 - m.N // 0 or -1
+		}
 	default:
 		st.N = d.c.leave(m.Op, m.N, d.cfg.Limit)
 	}
-	if st.N == 0 {
+	if st.N == 0 && m.Op != conformance.OpResize {
 		d.at = before
 		return
 	}
@@ -217,7 +219,7 @@ func (f *fitting) fits(st conformance.Step) bool {
 		back := len(f.c.came) - st.N
 		return back <= 3 && st.N == f.c.cancel(back, false)
 	case conformance.OpResize:
-		return st.N >= 1 && st.N <= 4
+		return st.N >= -1 && st.N <= 4
 	}
 	return true
 }

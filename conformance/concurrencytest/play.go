@@ -391,7 +391,7 @@ func (r *run) epilogue(at time.Duration) {
 		at += suite.Wait
 		r.To(at)
 	}
-	limit := lastLimit(cfg, r.Steps())
+	limit := max(0, lastLimit(cfg, r.Steps()))
 	more := max(0, min(2, cfg.Backlog)) + 1
 	if r.c.traits.LocksAsleep {
 		more = 1 // no two can wait

@@ -24,7 +24,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 	withoutContext := func(_ *suite.Suite, tr *Traits) string {
 		return suite.If(tr.Context == ContextIgnored, noSuchThing)
 	}
-	return []suite.Rule[Traits, *exam]{
+	return onlyReturns([]suite.Rule[Traits, *exam]{
 		{
 			Rule:  core("CT-LIMIT", "The requests that run MUST NOT take more slots than the limit."),
 			Check: func(x *exam) *suite.Violation { return cmp.Or(differs("CT-LIMIT")(x), x.overfull()) },
@@ -134,7 +134,9 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		},
 		{
 			Rule: core("CT-HEAD", "When the request that is first in the backlog gives up, or can never run, "+
-				"those behind it that fit MUST get the free slots at once."),
+				"those behind it that fit MUST get the free slots at once. What becomes of one that waits for more "+
+				"than a lowered limit is open, but where one is rejected for that, another MUST NOT hold up those "+
+				"behind it."),
 			Absent: func(_ *suite.Suite, tr *Traits) string {
 				return cmp.Or(suite.If(tr.Single, noSuchThing), tr.nobodyLeaves())
 			},
@@ -174,7 +176,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				"after it was raised those who wait MUST get the new slots at once."),
 			Ops:   []conformance.Op{conformance.OpResize},
 			About: suite.Has(conformance.OpResize),
-			Check: differs("CT-RESIZE"),
+			Check: func(x *exam) *suite.Violation { return cmp.Or(differs("CT-RESIZE")(x), x.heldBy("CT-RESIZE")) },
 		},
 		{
 			Rule: extended("CT-HOOK", "The hook MUST be called exactly once for each request that is rejected, also "+
@@ -226,7 +228,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Probe: c.concurrent,
 		},
 		suite.Race[Traits, *exam](c.race),
-	}
+	})
 }
 
 // cancels reports whether a context is done at some instant.
@@ -302,7 +304,7 @@ func (x *exam) answers() *suite.Violation {
 func (x *exam) forgotten() *suite.Violation {
 	limit := lastLimit(x.Schedule.Config, x.Schedule.Steps)
 	heavy := func(q *request) bool { return q.weight > limit }
-	if len(x.lost) == 0 || slices.ContainsFunc(x.lost, heavy) {
+	if len(x.lost) == 0 || slices.ContainsFunc(x.lost, heavy) || x.unclear() {
 		return nil
 	}
 	if rule, _ := x.held(); rule != "" && x.inForce(rule) {
@@ -418,6 +420,7 @@ func (x *exam) calls() *suite.Violation {
 			case s.releasesNothing() && x.traits.OverRelease != OverReleaseIgnored:
 				return nil // what follows is not judged
 			case s.releasesNothing():
+			case s.unclear() && s.ended: // it may refuse
 			case s.panicked != "":
 				return suite.Broken(g.at, "", "%s panicked: %s", s.Step, s.panicked)
 			case !s.ended && (s.Op == conformance.OpTry || x.Stuck):

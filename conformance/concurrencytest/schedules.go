@@ -92,18 +92,14 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	}
 	f.handlers()
 	if s.Accepts(conformance.OpRelease) && tr.OverRelease != 0 && tr.OverRelease != OverReleaseUndefined {
-		f.add(overRelease, 1, 1, "1h", plan{depth: 4, over: true})
-		if s.Accepts(opAgain) {
-			f.add(overRelease, 1, 1, "1h", plan{depth: 5, over: true, again: true})
-			if s.Accepts(conformance.OpTry) {
-				f.add(overRelease, 1, 1, "1h", plan{enter: conformance.OpTry, depth: 5, over: true, again: true})
-			}
-		}
+		f.overReleases(4)
 	}
 	return append(f.out,
 		suite.Family{Name: "racing", Schedules: f.races()},
 		suite.Family{Name: "scenarios", Schedules: f.scenarios()},
-		suite.Family{Name: "long queue", Schedules: f.longQueues()})
+		suite.Family{Name: "long queue", Schedules: f.longQueues()},
+		// The last, as one that counts slots without end tells nothing more.
+		suite.Family{Name: "negative limits", Schedules: f.negative()})
 }
 
 // halves are multiples of half the wait.
@@ -218,6 +214,7 @@ func (f *families) large() (all []conformance.Schedule) {
 // resizes change the limit while requests run and wait.
 func (f *families) resizes() {
 	f.add("resize", 2, 2, "1h", plan{depth: 4, resize: []int{1, 3}})
+	f.out = append(f.out, suite.Family{Name: "resize to nothing", Schedules: f.nothing()})
 	f.add("resize by two", 1, 2, "1h", plan{depth: 4, resize: []int{3}})
 	if f.timeout {
 		f.add("resize and a timeout", 1, 2, "100ms", plan{gaps: halves[:2], depth: 4, resize: []int{1, 2}, later: true})
@@ -232,6 +229,42 @@ func (f *families) resizes() {
 	if f.s.Accepts(conformance.OpTry) {
 		f.add("resize and try", 2, 2, "1h", plan{enter: conformance.OpTry, depth: 4, resize: []int{1, 3}})
 	}
+}
+
+// overReleases are releases of what nobody holds.
+func (f *families) overReleases(depth int) {
+	f.add(overRelease, 1, 1, "1h", plan{depth: depth, over: true})
+	if f.s.Accepts(opAgain) {
+		f.add(overRelease, 1, 1, "1h", plan{depth: depth + 1, over: true, again: true})
+		if f.s.Accepts(conformance.OpTry) {
+			f.add(overRelease, 1, 1, "1h", plan{enter: conformance.OpTry, depth: depth + 1, over: true, again: true})
+		}
+	}
+}
+
+// nothing lowers the limit to 0, and raises it again.
+func (f *families) nothing() (all []conformance.Schedule) {
+	add := func(steps ...string) { all = append(all, f.with(1, 5, "1h", steps...)...) }
+	add("resize 0 @0", "resize 0 @0 | acquire 1 @0", "resize 0 @0 | acquire 1 @0 | resize 1 @0",
+		"resize 0 @0 | resize 1 @0 | acquire 1 @0 | acquire 2 @0",
+		"acquire 1 @0 | resize 0 @0 | acquire 2 @0 | acquire 3 @0", "acquire 1 @0 | resize 0 @0 | release 1 @0",
+		onesTurn+" | resize 0 @0 | release 1 @0", onesTurn+" | resize 0 @0 | release 1 @0 | resize 1 @0",
+		onesTurn+" | acquire 3 @0 | resize 0 @0 | release 1 @0 | resize 2 @0 | release 2 @0")
+	if f.s.Accepts(conformance.OpTry) {
+		add("resize 0 @0 | try 1 @0", "try 1 @0 | resize 0 @0 | release 1 @0 | try 2 @0 | resize 1 @0 | try 3 @0")
+	}
+	if f.contexts {
+		add(onesTurn + " | resize 0 @0 | release 1 @0 | cancel 2 @0 | resize 1 @0 | acquire 3 @0")
+	}
+	return all
+}
+
+// negative are limits that mean nothing.
+func (f *families) negative() []conformance.Schedule {
+	if !f.s.Accepts(conformance.OpResize) {
+		return nil
+	}
+	return f.with(1, 5, "1h", "resize -1 @0", onesTurn+" | resize -1 @0 | release 1 @0")
 }
 
 // handlers give their slots back by returning.
@@ -300,6 +333,10 @@ func (f *families) scenarios() []conformance.Schedule {
 func (f *families) belowWaiters(add func(limit, backlog int, timeout, steps string)) {
 	add(2, 5, "1h", "acquire 1 @0 | acquire 2 2 @0 | resize 1 @0 | release 1 @0")
 	add(2, 5, "1h", "acquire 1 2 @0 | acquire 2 @0 | acquire 3 2 @0 | resize 1 @0 | release 1 @0")
+	add(3, 5, "1h", "acquire 1 @0 | acquire 2 3 @0 | acquire 3 3 @0 | acquire 4 @0 | resize 2 @0") // two of them
+	add(3, 5, "1h", "acquire 1 @0 | acquire 2 3 @0 | acquire 3 3 @0 | resize 2 @0 | acquire 4 @0")
+	add(3, 5, "1h", "acquire 1 2 @0 | acquire 2 3 @0 | acquire 3 2 @0 | acquire 4 3 @0 | acquire 5 @0 | resize 2 @0 | "+
+		"release 1 @0")
 	if f.contexts {
 		add(2, 5, "1h", "acquire 1 @0 | acquire 2 2 @0 | acquire 3 @0 | resize 1 @0 | release 1 @0 | cancel 2 @0")
 	}

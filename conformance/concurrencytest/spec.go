@@ -109,9 +109,11 @@ type Funcs struct {
 	// Do is the form of middleware: it takes one slot, calls run and gives the slot back. It
 	// returns an error if the request was rejected.
 	Do func(ctx context.Context, run func()) error
-	// Resize changes the limit.
+	// Resize changes the limit. With one of 0 nothing runs until it is raised; an implementation for
+	// which it means something else panics, and one below 0, for which it may do anything, is tried to
+	// see that it returns.
 	Resize func(limit int)
-	// Stop releases what the limiter holds, if it holds anything.
+	// Stop releases what the limiter holds, if it holds anything. A second one may panic.
 	Stop func()
 
 	again func() // calls once more what Take or TryTake has handed out and was called last

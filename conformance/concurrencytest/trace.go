@@ -46,6 +46,12 @@ type step struct {
 // releasesNothing reports whether nobody held what the step released.
 func (s *step) releasesNothing() bool { return s.Op == conformance.OpRelease && s.request < 0 }
 
+// unclear reports whether the step sets a limit that means nothing, or refuses to have none run: who
+// knows what the limit is then.
+func (s *step) unclear() bool {
+	return s.Op == conformance.OpResize && (s.N < 0 || s.N == 0 && s.panicked != "")
+}
+
 // request is what became of an acquire, a try or a do.
 type request struct {
 	id, weight int

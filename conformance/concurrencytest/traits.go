@@ -31,7 +31,9 @@ type Traits struct {
 	// Single says that each request takes one slot. Oversize is needless then.
 	Single bool
 	// Oversize says what becomes of a request for more than the limit. Until it is declared no
-	// request asks for several slots.
+	// request asks for several slots. It is about the limit at which the request comes: whether one
+	// that waits is rejected by a limit that is lowered below it, or waits on for a higher one, and
+	// whether it holds up others meanwhile, is open.
 	Oversize Oversize
 	// OverRelease says what a Release does when nothing is held. Only with Release.
 	OverRelease OverRelease

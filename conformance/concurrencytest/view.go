@@ -53,7 +53,7 @@ type view struct {
 	broken string // the rule that the difference breaks, when it is known
 
 	// heavy is the group in which a limit was lowered below the weight of who waits and is not rejected
-	// by that, from which on the model knows nothing; nil if there is none.
+	// by that, or to 0, from which on the model knows nothing; nil if there is none.
 	heavy *group
 
 	// hooks is the first instant at which the hook had been called too often or not often
@@ -137,7 +137,9 @@ func (v *view) take(g *group, tr *Traits, gone map[int]bool) bool {
 			continue
 		case s.releasesNothing():
 			return false
-		case st.Op == conformance.OpResize && !v.drops(g, st.N):
+		case s.unclear():
+			return false
+		case st.Op == conformance.OpResize && (st.N == 0 || !v.drops(g, st.N)):
 			v.heavy = g
 			return false
 		case comes(st.Op):

@@ -28,7 +28,28 @@ func (x *exam) difference() *edge.Finding {
 		}
 	}
 	x.first = plain
+	x.boundLeads(plain)
 	return x.first
+}
+
+// boundLeads says of an event that fired at its own instant behind a fire of the bound, within its burst, that this
+// is what is wrong.
+func (x *exam) boundLeads(found *edge.Finding) {
+	if found.Rule != "DB-MAXNE" || x.Schedule.Config.Edges != LeadingAndTrailing || !x.traits.bearsNewest() {
+		return
+	}
+	for i, f := range x.Fires {
+		if f.Began.At != found.At || i == 0 || edge.Calls(x.Schedule, x.Fires[i-1].Began.At, f.Began.At) == 0 {
+			continue
+		}
+		for _, s := range x.Schedule.Steps {
+			if s.Op == conformance.OpCall && s.N == f.Value && s.At == f.Began.At {
+				found.Because = text("call %d is not the first of its burst, which no fire of the bound ends; ", s.N) +
+					found.Because
+				return
+			}
+		}
+	}
 }
 
 // compared compares the run with the model on every path, and returns the first difference on

@@ -127,6 +127,7 @@ func (p *player) fired(key, v int, all []int) {
 	if i < 0 {
 		return
 	}
+	handed := slices.Clone(all)
 	if all != nil {
 		rec.Batch(i, all)
 	}
@@ -140,7 +141,19 @@ func (p *player) fired(key, v int, all []int) {
 	if all != nil {
 		rec.Batch(i, all) // the callback owns it until it returns
 	}
+	if !slices.Equal(handed, all) {
+		rec.Locked(func(rec *suite.Recording) {
+			if rec.Detail == nil {
+				rec.Detail = changed{}
+			}
+			rec.Detail.(changed)[rec.Fires[i].Began.Seq] = handed
+		})
+	}
 }
+
+// changed are the batches that were changed while their callbacks ran, as they were handed out, by the point at which
+// the callback began.
+type changed map[int][]int
 
 // ending notes that a step ends the input, before it does.
 func (p *player) ending(s conformance.Step) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
@@ -38,25 +39,35 @@ func keyRules() []rule {
 	}
 }
 
-// eachKey judges what each key, or each instance, did for itself.
+// eachKey judges what each key, or each instance, did for itself. Flush may be for all keys, or for none that has
+// a name.
 func (x *exam) eachKey() *suite.Violation {
 	if x.Refused != "" || x.Stuck || x.Schedule.Config.Inside != "" {
 		return nil
 	}
-	return x.ofKeys(func(own *exam) *suite.Violation {
+	judge := func(own *exam) *suite.Violation {
 		for _, check := range own.alone() {
 			if v := check(own); v != nil {
 				return v
 			}
 		}
 		return nil
-	})
+	}
+	all := func(s conformance.Step) bool { return s.Op == conformance.OpFlush && edge.Key(s) == 0 }
+	if !slices.ContainsFunc(x.Schedule.Steps, all) {
+		return x.ofKeys(judge)
+	}
+	v := x.ofKeys(judge, conformance.OpFlush)
+	if v != nil && x.ofKeys(judge) == nil {
+		return nil
+	}
+	return v
 }
 
-// ofKeys judges what each key did for itself, until something is found.
-func (x *exam) ofKeys(judge func(own *exam) *suite.Violation) *suite.Violation {
+// ofKeys judges what each key did for itself, until something is found. Operations that are shared are for each.
+func (x *exam) ofKeys(judge func(own *exam) *suite.Violation, shared ...conformance.Op) *suite.Violation {
 	for key := 1; key <= edge.LastKey(x.Schedule); key++ {
-		if v := judge(x.ofKey(key)); v != nil {
+		if v := judge(x.ofKey(key, shared...)); v != nil {
 			v.Headline = text("key %d: %s", key, v.Headline)
 			return v
 		}
@@ -66,8 +77,8 @@ func (x *exam) ofKeys(judge func(own *exam) *suite.Violation) *suite.Violation {
 
 // ofKey is the part of a run that belongs to one key. An implementation may run the callbacks of
 // all keys one after the other: then those of others hold up a fire as the key's own do.
-func (x *exam) ofKey(key int) *exam {
-	own := &exam{Recording: edge.OfKey(x.Recording, key), traits: x.traits, stops: x.stops}
+func (x *exam) ofKey(key int, shared ...conformance.Op) *exam {
+	own := &exam{Recording: edge.OfKey(x.Recording, key, shared...), traits: x.traits, stops: x.stops}
 	own.seen = newView(own.Recording, x.Fires, x.traits)
 	return own
 }

@@ -32,6 +32,7 @@ func (e *explorer) keyed(base conformance.Config) []suite.Family {
 		}
 	}
 	keys = append(keys, atOncePending(base, 130), atOncePending(base, 1030))
+	keys = append(keys, e.flushedOrSwept(base)...)
 	return append(out, suite.Family{Name: suite.Keys, Schedules: append(keys, e.crowds(base)...)})
 }
 
@@ -49,7 +50,21 @@ func atOncePending(cfg conformance.Config, keys int) conformance.Schedule {
 func (e *explorer) keys(cfg conformance.Config) []conformance.Schedule {
 	out := edge.Keyed(suite.Enumerate(cfg, onlyCalls, []time.Duration{1, wait / 2, wait + 1}, 3))
 	out = append(out, ending(cfg, e.endings(e.acceptsKey))...)
+	out = append(out, e.flushedOrSwept(cfg)...)
 	return append(out, e.crowds(cfg)...)
+}
+
+// flushedOrSwept are schedules of keys that a flush without one may be for, or that another key may sweep
+// away.
+func (e *explorer) flushedOrSwept(cfg conformance.Config) []conformance.Schedule {
+	var out []conformance.Schedule
+	if cfg.MaxWait == 0 { // which does not make a key rest any sooner
+		out = edge.Swept(cfg, wait)
+	}
+	if e.Accepts(conformance.OpFlush) && cfg.Edges != Leading && cfg.Edges != NoEdges {
+		out = append(out, edge.FlushedKeys(cfg, wait)...)
+	}
+	return out
 }
 
 // acceptsKey reports whether the implementation has an operation with a key.

@@ -85,11 +85,12 @@ type Funcs struct {
 	// sets CancelReports instead: true means that nothing will run for what it cancelled.
 	Cancel        func()
 	CancelReports func() bool
-	// Flush fires the pending event now, and nothing if there is none.
+	// Flush fires the pending event now, and nothing if there is none. With keys that is the
+	// pending event of each key, or of none of them.
 	Flush func()
 	// Pending reports whether an event is pending.
 	Pending func() bool
-	// Stop ends the debouncer for good. A call after it does nothing.
+	// Stop ends the debouncer for good. A call after it does nothing, nor does a second Stop.
 	Stop func()
 	// Close ends the input of a stream or batch. It may return before what it does is
 	// done. No event comes after it, from a callback neither.

@@ -88,7 +88,7 @@ type Config struct {
 	Interval time.Duration
 	// Backlog is the most items that wait. An item that leaves at once is not among them;
 	// one that a goroutine of the implementation has taken and holds until its time is. With a
-	// Backlog of 0, which a constructor may refuse, none waits.
+	// Backlog of 0, which a constructor may refuse, none waits, or none is let through at all.
 	Backlog int
 }
 
@@ -108,7 +108,8 @@ type Funcs struct {
 	// Close ends the input. It may block until what waits has left or is dropped.
 	Close func()
 	// Stop releases what the bucket holds, and drops what waits. A method that lets what
-	// waits leave is a Close. Operations that come later return; what they answer is open.
+	// waits leave is a Close. Operations that come later return; what they answer is open. A second
+	// Stop may panic.
 	Stop func()
 }
 

@@ -1,11 +1,15 @@
 package limitertest
 
 import (
+	"fmt"
 	"maps"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
 )
 
 // waivers are the laws that a difference may break. The difference breaks the first of
@@ -95,10 +99,27 @@ func (m memory) trace(x *exam, job suite.Job) *difference {
 		}
 		other, about := newAccount(&x.Trace, x.traits).without(w.law)
 		if about && (other == nil || other.event > d.event) {
-			d.law, _, _ = strings.Cut(w.law, ":")
+			if d.law, _, _ = strings.Cut(w.law, ":"); d.law == "W-CANCEL" {
+				d.because += x.gaveUp(d.at)
+			}
 			return d
 		}
 	}
 	m.basic[d.law] = true
 	return d
+}
+
+// gaveUp says which wait was the last to be given up until an instant, if another shows that something was wrong
+// with it.
+func (x *exam) gaveUp(at time.Duration) string {
+	for _, d := range slices.Backward(x.Done) {
+		if d.Op != conformance.OpCancel || d.At > at {
+			continue
+		}
+		if w := claimOf(x.Schedule, d.N); w.Op == conformance.OpWait {
+			return fmt.Sprintf("; wait %d at %s was given up at %s",
+				w.N, timeline.Duration(w.At), timeline.Duration(d.At))
+		}
+	}
+	return ""
 }

@@ -106,10 +106,14 @@ func (a *account) oversize(d *conformance.Done, refused bool) (handled bool) {
 }
 
 // outOfRange follows a reservation of, or a wait for, less than one token: it must change
-// nothing.
+// nothing. That it takes nothing where it is refused is the law of what is not OK.
 func (a *account) outOfRange(d *conformance.Done) {
+	refused := d.Op == conformance.OpReserve && !d.OK
 	if d.N < 0 && a.waives("RL-NEG") || d.N == 0 && a.waives("RL-N0") {
-		a.noFloor, a.hi = true, a.tokens(a.bound)
+		a.noFloor, a.hi = a.noFloor || !refused, a.tokens(a.bound)
+	}
+	if refused && a.waives("RS-OK") {
+		a.noFloor = true
 	}
 }
 

@@ -51,6 +51,9 @@ func (a *account) reserve(d *conformance.Done, number int) {
 		if a.flow.Sign() > 0 && !a.unpayable(d.N) {
 			a.differ("RS-OK", d.At, burst, "reserve %d at %s is not OK", d.N, timeline.Duration(d.At))
 		}
+		if a.waives("RS-OK") {
+			a.add(-d.N, 0)
+		}
 		return
 	}
 	a.add(-d.N, -d.N)
@@ -118,15 +121,18 @@ func (a *account) cancel(c *claim) {
 		}
 		c.ended = c.ended || a.traits.LateCancel != LateIgnored
 	case a.at >= c.from-a.grace:
-		a.giveBack(c, 0, c.d.N) // at its very instant a cancel may be in time or too late
-		a.moved()
+		a.giveUp(c, a.lawOf(c), true)
 	default:
-		law := "CN-ANY"
-		if a.newest(c) {
-			law = "CN-LIFO"
-		}
-		a.giveUp(c, law)
+		a.giveUp(c, a.lawOf(c), false)
 	}
+}
+
+// lawOf is the law that says what comes back of a reservation.
+func (a *account) lawOf(c *claim) string {
+	if a.newest(c) {
+		return "CN-LIFO"
+	}
+	return "CN-ANY"
 }
 
 // newest reports whether all claims after c were given up, in reverse order.
@@ -138,8 +144,8 @@ func (a *account) newest(c *claim) bool {
 // after returns the claims that were made after c.
 func (a *account) after(c *claim) []*claim { return a.claims[slices.Index(a.claims, c)+1:] }
 
-// giveUp gives back what c took, as declared.
-func (a *account) giveUp(c *claim, law string) {
+// giveUp gives back what c took, as declared. At its very instant a cancel may be in time or too late.
+func (a *account) giveUp(c *claim, law string, tie bool) {
 	n, later, live := c.d.N, c.grantedSince, 0
 	for _, o := range a.after(c) {
 		if !o.free {
@@ -147,6 +153,9 @@ func (a *account) giveUp(c *claim, law string) {
 				live += o.d.N // who may be due before c does not wait for its tokens
 			}
 		}
+	}
+	if tie {
+		live = min(live, a.waitedBehind(c))
 	}
 	lo, hi, newest := 0, n, a.newest(c)
 	switch {
@@ -156,6 +165,11 @@ func (a *account) giveUp(c *claim, law string) {
 		lo = n
 	case a.traits.Refund == RefundConservative && c.limits == a.limits:
 		if lo, hi = max(0, n-later), max(0, n-live); c.loose {
+			hi = n
+		}
+	}
+	if tie {
+		if lo = 0; a.traits.LateCancel != LateIgnored {
 			hi = n
 		}
 	}
@@ -176,6 +190,20 @@ func (a *account) giveUp(c *claim, law string) {
 	}
 	a.giveBack(c, lo, hi)
 	a.moved()
+}
+
+// waitedBehind is what the claims after one that is due lack until the last of them is due, in whole tokens: they may
+// have needed none of its tokens, as those were there.
+func (a *account) waitedBehind(c *claim) int {
+	last := c.to
+	for _, o := range a.after(c) {
+		if !o.free && !o.ended && o.from < forever {
+			last = max(last, o.from)
+		}
+	}
+	lack := new(big.Int).Mul(a.flow, big.NewInt(int64(last-c.to)))
+	lack.Add(lack, a.tolerance)
+	return int(lack.Div(lack, a.one).Int64())
 }
 
 // moved gives those who wait new instants, if their waits are served anew. Tokens that a

@@ -170,7 +170,7 @@ func (a *account) left(c *claim, deadline time.Duration) {
 	if at >= c.from-a.grace {
 		law = "W-DEADEQ"
 	}
-	a.giveUp(c, law)
+	a.giveUp(c, law, false)
 }
 
 // leavers follows the waits that give up at this instant, before any return is judged: a

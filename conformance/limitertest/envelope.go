@@ -23,7 +23,7 @@ type granted struct {
 // newGranted collects what was granted.
 func (x *exam) newGranted() granted {
 	moves := []conformance.Op{conformance.OpSetLimit, conformance.OpSetBurst}
-	anew := x.traits.Refund != RefundConservative && x.traits.Refund != RefundNone || x.traits.Rewake != RewakeKeeps
+	anew := x.traits.Refund != RefundConservative && x.traits.Refund != RefundNone || x.traits.Rewake == RewakeServes
 	if anew {
 		moves = append(moves, conformance.OpCancel)
 	}

@@ -99,7 +99,8 @@ func (c *contract) judgeTogether(l *askedTogether, round, each int) *suite.Viola
 	all := slices.Concat(l.delays[:]...)
 	l.delays = [suite.Meeters][]time.Duration{}
 	broken := func(headline string, args ...any) *suite.Violation {
-		return suite.Broken(0, fmt.Sprintf("no order of the calls does that (%s, rate=%s burst=%d)",
+		return suite.Broken(0, fmt.Sprintf("no order of the calls does that (%s, rate=%s burst=%d); "+
+			"if it is documented as for one goroutine, declare OneGoroutine",
 			suite.InRound(round), rate, burst), headline, args...)
 	}
 	if msg := l.panicked.Load(); msg != nil {

@@ -294,7 +294,7 @@ func (c *contract) Play(st *suite.Stage) {
 	if c.spec.Traits.LocksAsleep || c.locked != nil && *c.locked {
 		st.Occupied = occupied
 	}
-	end := st.Each(nil, r.step)
+	end := st.Each(together, r.step)
 	if len(r.claimants) > 0 {
 		tr := c.spec.Traits
 		tr.Latency = max(tr.Latency, c.trip)
@@ -315,6 +315,17 @@ func (c *contract) Play(st *suite.Stage) {
 		}
 		_ = suite.Catch(r.impl.end)
 	})
+}
+
+// together is how many steps are done without a pause: a cancel, and the cancels that race with it at its instant.
+// Whoever is given up first goes on when the others are given up, too.
+func together(left []conformance.Step) int {
+	n := 1
+	for n < len(left) && left[0].Op == conformance.OpCancel && left[n].Op == conformance.OpCancel &&
+		left[n].Racing && left[n].At == left[0].At {
+		n++
+	}
+	return n
 }
 
 // occupied reports whether a wait is under way, and the step is no cancel of its context.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
@@ -109,6 +110,7 @@ func (c *contract) useRules() []rule {
 			Sees:   accepted,
 			Check:  (*exam).leftBehind,
 		},
+		suite.InARow[Traits, *exam](conformance.OpAllow, c.inARow),
 		{
 			Rule: core("X-CONC", "Requests made at one instant by many goroutines MUST together get what some "+
 				"order of them gets."),
@@ -118,6 +120,17 @@ func (c *contract) useRules() []rule {
 			Probe:  c.concurrent,
 		},
 		suite.Race[Traits, *exam](c.race, c.oneAtATime),
+	}
+}
+
+// inARow is a limiter that is asked for tokens in a row.
+func (c *contract) inARow(*suite.Probe) func(st *suite.Stage) (ask func() bool, end func()) {
+	return func(st *suite.Stage) (ask func() bool, end func()) {
+		f, _, refused := c.first(st.Plain(), 10, 3)
+		if refused != "" {
+			return nil, func() {}
+		}
+		return func() bool { return f.allows(time.Time{}, 0) }, f.end
 	}
 }
 

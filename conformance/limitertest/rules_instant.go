@@ -19,7 +19,7 @@ func instantRules() []rule {
 			Rule: core("RL-PAST",
 				"Instants that go back MUST NOT add tokens: all that is granted between the earliest and "+
 					"the newest instant stays within the envelope. Where the newest instant stands, as declared, "+
-					"they MUST NOT take away tokens either."),
+					"they MUST be decided as at that, and take away no tokens either."),
 			Ops: ops(conformance.OpAllow), Declared: []string{"BackTime"},
 			Unless:  cannotGoBack,
 			About:   func(j suite.Job) bool { return suite.GoesBack(j.Schedule) },
@@ -67,6 +67,9 @@ func (x *exam) past() *suite.Violation {
 		return v
 	}
 	if v := x.aboveLowered(); v != nil {
+		return v
+	}
+	if v := x.unlikeNewest(); v != nil {
 		return v
 	}
 	v := x.view()
@@ -166,6 +169,48 @@ func (x *exam) aboveLowered() *suite.Violation {
 		}
 	}
 	return nil
+}
+
+// unlikeNewest looks for a difference from the account of the same steps, each at the newest instant so far, where
+// that is what an earlier one counts as. What takes nothing may leave no trace of its instant, so that nothing can be
+// judged about one between it and the newest before. Nor can anything after a reservation about an earlier instant:
+// its delay may be from that, or from the newest.
+func (x *exam) unlikeNewest() *suite.Violation {
+	cfg := x.Schedule.Config
+	if x.traits.BackTime != BackClamp || cfg.Rate.Extreme() || cfg.Burst < 1 || !x.counted() {
+		return nil
+	}
+	tr := x.Trace
+	tr.Done = slices.Clone(tr.Done)
+	newest, maybe := time.Duration(math.MinInt64), time.Duration(math.MinInt64)
+	for i := range tr.Done {
+		d := &tr.Done[i]
+		if d.At < maybe && (maybe > newest || d.Op == conformance.OpReserve) {
+			tr.Done = tr.Done[:i]
+			break
+		}
+		maybe = max(maybe, d.At)
+		d.At = maybe
+		if leavesTrace(d) {
+			newest = maybe
+		}
+	}
+	if d := accounted(&tr, x.traits); d != nil {
+		return x.broken(d.at, "BackClamp is declared: an earlier instant counts as the newest one; "+d.because,
+			"%s", d.headline)
+	}
+	return nil
+}
+
+// leavesTrace reports whether a step takes tokens, or sets something.
+func leavesTrace(d *conformance.Done) bool {
+	switch d.Op {
+	case conformance.OpAllow, conformance.OpReserve:
+		return d.OK && d.N > 0
+	case conformance.OpSetLimit, conformance.OpSetBurst:
+		return true
+	}
+	return false
 }
 
 func (x *exam) pastQuery() *suite.Violation {

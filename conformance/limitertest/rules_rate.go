@@ -138,24 +138,43 @@ func (x *exam) zeroRate() *suite.Violation {
 	there := left
 	for i := range x.Done {
 		d := &x.Done[i]
-		granted := d.Op == conformance.OpAllow && d.OK || d.Op == conformance.OpWait && d.OK && d.Ended.Seq != 0
-		deadline := d.At + d.D + x.traits.Latency
-		switch {
-		case granted && !x.traits.pays(d.N, left):
+		if d.Op == conformance.OpReserve && d.OK && d.Delay > 0 {
+			return nil // limiters differ in what becomes of a reservation that is never due
+		}
+		granted := d.OK && d.Ended.Seq != 0 && (d.Op == conformance.OpAllow || claims(d.Step))
+		if granted && !x.traits.pays(d.N, left) {
 			return x.broken(d.At, fmt.Sprintf("it began with %s, and none comes", timeline.Count(there, "token")),
 				"%s %d at %s was granted", d.Op, d.N, timeline.Duration(d.At))
-		case d.Op == conformance.OpAllow && !d.OK && x.traits.pays(d.N, left) && x.traits.ZeroRate == ZeroRateBurst:
-			return x.broken(d.At, fmt.Sprintf("of the first tokens %d were left", left),
-				"allow %d at %s was denied, want granted", d.N, timeline.Duration(d.At))
-		case d.Op == conformance.OpWait && d.D > 0 && x.End > deadline && (d.Ended.Seq == 0 || d.Ended.At > deadline):
-			return x.broken(deadline, "its deadline was at "+timeline.Duration(deadline),
-				"wait %d at %s %s at %s", d.N, timeline.Duration(d.At), outcome(d), timeline.Duration(d.Ended.At))
 		}
-		if d.OK && (d.Op == conformance.OpAllow || d.Op == conformance.OpWait) {
+		if v := x.deniedAtZeroRate(i, left); v != nil {
+			return v
+		}
+		if granted {
 			left -= d.N
 		}
 	}
 	return nil
+}
+
+// deniedAtZeroRate looks at a step that got nothing though tokens were left, or got it too late.
+func (x *exam) deniedAtZeroRate(step, left int) *suite.Violation {
+	d := &x.Done[step]
+	deadline := d.At + d.D + x.traits.Latency
+	switch {
+	case d.Op == conformance.OpAllow && !d.OK && x.traits.pays(d.N, left) && x.traits.ZeroRate == ZeroRateBurst:
+		return x.broken(d.At, fmt.Sprintf("of the first tokens %d were left", left)+x.refusedBefore(step),
+			"allow %d at %s was denied, want granted", d.N, timeline.Duration(d.At))
+	case d.Op == conformance.OpWait && d.D > 0 && x.End > deadline && (d.Ended.Seq == 0 || d.Ended.At > deadline):
+		return x.broken(deadline, "its deadline was at "+timeline.Duration(deadline),
+			"wait %d at %s %s at %s", d.N, timeline.Duration(d.At), outcome(d), timeline.Duration(d.Ended.At))
+	}
+	return nil
+}
+
+// refusedBefore says so if a reservation was refused before a step: it takes nothing.
+func (x *exam) refusedBefore(step int) string {
+	refused := func(d conformance.Done) bool { return d.Op == conformance.OpReserve && !d.OK }
+	return suite.If(slices.ContainsFunc(x.Done[:step], refused), "; a reservation that is not OK takes none")
 }
 
 // senselessRate looks at what a limiter grants at first whose rate is extreme: that is its burst, and what
@@ -198,7 +217,11 @@ func (x *exam) senselessBurst() *suite.Violation {
 		brought := new(big.Int).Mul(big.NewInt(int64(cfg.Rate.Events)), big.NewInt(int64(d.At)))
 		brought.Div(brought, big.NewInt(int64(cfg.Rate.Per)))
 		if brought.Add(brought, big.NewInt(1)).Cmp(big.NewInt(int64(granted))) < 0 {
-			return x.broken(d.At, fmt.Sprintf("the burst is %d", cfg.Burst),
+			because := fmt.Sprintf("the burst is %d", cfg.Burst)
+			if cfg.Burst == 0 {
+				because += "; where 0 stands for a default, let New refuse it"
+			}
+			return x.broken(d.At, because,
 				"%s had been granted by %s", timeline.Count(granted, "token"), timeline.Duration(d.At))
 		}
 	}

@@ -66,7 +66,7 @@ func waitRules() []rule {
 		},
 		{
 			Rule: core("W-CANCEL", "A wait whose context is cancelled MUST return an error at that instant, "+
-				"and give back what the declared refund says."),
+				"and give back what the declared refund says, so that those behind it get it."),
 			Ops: ops(opContext), Declared: []string{"Initial", "Refund"},
 			About: givesUp(conformance.OpWait),
 			Sees:  accepted,

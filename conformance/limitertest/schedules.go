@@ -84,7 +84,7 @@ func (c *contract) requestFamilies(s *suite.Suite) []suite.Family {
 	}
 	grid := func(name string, cfg conformance.Config, depth int) suite.Family {
 		return suite.Family{Name: name, Make: func() []conformance.Schedule {
-			return suite.Sequences(cfg, asks(cfg.Burst), gapsOf(cfg), depth)
+			return suite.Sequences(cfg, asks(cfg.Burst), c.gapsOf(cfg), depth)
 		}}
 	}
 	usual := limited("10/1s", 3)
@@ -93,7 +93,7 @@ func (c *contract) requestFamilies(s *suite.Suite) []suite.Family {
 	}
 	var late []conformance.Schedule // requests that begin after a long time with a full bucket
 	if c.spec.Traits.Initial == InitialFull {
-		late = suite.Later(suite.Sequences(usual, asks(3), []time.Duration{0, usual.Rate.Interval()}, 3), c.long())
+		late = suite.Later(suite.Sequences(usual, asks(3), []time.Duration{0, usual.Rate.Interval()}, 3), c.long(usual))
 	}
 	out := []suite.Family{
 		{Name: suite.Leaks, Look: true,
@@ -104,7 +104,7 @@ func (c *contract) requestFamilies(s *suite.Suite) []suite.Family {
 		grid("thirteenths", limited("10/13s", 2), 3),
 		grid("slow", limited("1/24h", 2), 3),
 		grid("fast", limited("600000000/1s", 1), 4),
-		{Name: "full", Schedules: full(ask, c.long())},
+		{Name: "full", Schedules: full(ask, c.long)},
 		{Name: "late", Schedules: late},
 		{Name: "polling", Schedules: polling(ask, limited("10/1s", 1), limited("10/1s", 5), limited("3/1s", 1),
 			limited("1000/1s", 2), limited("1/7s", 1))},
@@ -114,14 +114,14 @@ func (c *contract) requestFamilies(s *suite.Suite) []suite.Family {
 	if c.tied { // most other configurations are refused
 		two := limited("2/1s", 2)
 		out = append(out, grid("a burst a second", limited("3/1s", 3), 3),
-			suite.Family{Name: "a burst a second", Schedules: suite.Sequences(two, asks(1), gapsOf(two), 5)},
+			suite.Family{Name: "a burst a second", Schedules: suite.Sequences(two, asks(1), c.gapsOf(two), 5)},
 			suite.Family{Name: "a burst a second",
 				Schedules: polling(ask, two, limited("3/1s", 3), limited("10/1s", 10))})
 	}
 	if s.Accepts(conformance.OpTokens) {
 		two := limited("10/1s", 2)
 		out = append(out, suite.Family{Name: "queries",
-			Schedules: suite.Sequences(two, append(asks(1), lastTokens), gapsOf(two), 4)})
+			Schedules: suite.Sequences(two, append(asks(1), lastTokens), c.gapsOf(two), 4)})
 	}
 	if s.Accepts(opSeveral) {
 		for _, n := range []int{0, -1, -3, 4, math.MaxInt32, math.MaxInt, math.MinInt} {
@@ -155,19 +155,28 @@ func (c *contract) epochs(s *suite.Suite, ask conformance.Op,
 		out = append(out, grid(name, cfg, 3))
 		if t := cfg.Rate.Interval(); s.Accepts(conformance.OpTokens) {
 			out = append(out, suite.Family{Name: name, Schedules: suite.Sequences(cfg,
-				[]conformance.Step{lastTokens, {Op: ask, N: 1}}, []time.Duration{0, t, 100 * t}, 3)})
+				[]conformance.Step{lastTokens, {Op: ask, N: 1}}, []time.Duration{0, t, c.far(cfg)}, 3)})
 		}
 	}
 	return out
 }
 
-// long is a time in which any bucket of the schedules is full. A ticker that is shorter than
-// the interval between two tokens makes an hour long.
-func (c *contract) long() time.Duration {
+// long is a time in which a bucket of the schedules has been full for long.
+func (c *contract) long(cfg conformance.Config) time.Duration {
 	if c.spec.Traits.Grain > 0 {
-		return 2 * time.Minute
+		return min(2*time.Minute, c.far(cfg))
 	}
 	return time.Hour
+}
+
+// far is the longest gap between two requests, in which a bucket is full, and more than full if it has no bound. A
+// ticker ticks through all of it, in every schedule, so that a limiter that counts in its ticks has the least such gap.
+func (c *contract) far(cfg conformance.Config) time.Duration {
+	t := cfg.Rate.Interval()
+	if grain := c.spec.Traits.Grain; grain > 0 {
+		return max(t*time.Duration(cfg.Burst+2), 4*grain)
+	}
+	return 100 * t
 }
 
 // fitted returns a schedule of a limiter of a burst of 2 or more as one of a limiter whose
@@ -223,9 +232,9 @@ func (c *contract) allFitted(all []conformance.Schedule) []conformance.Schedule 
 }
 
 // gapsOf are the gaps at which a token is just there, and those far from it.
-func gapsOf(cfg conformance.Config) []time.Duration {
+func (c *contract) gapsOf(cfg conformance.Config) []time.Duration {
 	t := cfg.Rate.Interval()
-	return []time.Duration{0, t / 2, max(0, t-2), t, t + 2, t * time.Duration(cfg.Burst), 100 * t}
+	return []time.Duration{0, t / 2, max(0, t-2), t, t + 2, t * time.Duration(cfg.Burst), c.far(cfg)}
 }
 
 // toAndFro asks now and an interval earlier in turn.
@@ -244,7 +253,7 @@ func toAndFro(cfg conformance.Config) []conformance.Schedule {
 
 // full asks for the burst at first and after a long time, at rates whose interval is not a
 // round number: a conversion of tokens to time and back may end just below the burst.
-func full(ask conformance.Op, long time.Duration) []conformance.Schedule {
+func full(ask conformance.Op, long func(conformance.Config) time.Duration) []conformance.Schedule {
 	var out []conformance.Schedule
 	for _, per := range []int{7, 13, 29} {
 		for events := 1; events < per; events++ {
@@ -253,7 +262,7 @@ func full(ask conformance.Op, long time.Duration) []conformance.Schedule {
 				s.Steps = slices.Repeat([]conformance.Step{{Op: ask, N: 1}}, burst)
 				again := slices.Clone(s.Steps)
 				for i := range again {
-					again[i].At = long
+					again[i].At = long(s.Config)
 				}
 				s.Steps = append(s.Steps, again...)
 				out = append(out, s)

@@ -110,6 +110,8 @@ func (c *contract) claimFamilies(s *suite.Suite) []suite.Family {
 		"rate=10/1s burst=1 | cancel 1 @0 | wait 1 @0 | allow 1 @0",
 		"rate=10/1s burst=3 | cancel 1 @0 | wait 3 @0 | allow 3 @50ms"), 40)...)
 	e.add("given up out of turn", append(outOfTurn("reserve"), outOfTurn("wait")...)...)
+	e.add("given up at its instant", atItsInstant()...)
+	e.add("given up again", givenUpAgain()...)
 	e.add("several are next", severalNext(c.spec.Traits.servesMore())...)
 	e.changes(c.spec.Traits.ZeroRate)
 	e.unusual()
@@ -121,6 +123,9 @@ func (c *contract) claimFamilies(s *suite.Suite) []suite.Family {
 	e.add("starving", starvingWaits()...)
 	e.add("idle again and again", e.idling()...)
 	e.add("owed for days", e.owing()...)
+	if c.spec.Traits.Refund == RefundFull { // elsewhere who gives up first decides what comes back
+		e.add("given up as another is", asAnotherIs()...)
+	}
 	e.add("racing", suite.ParseAll(
 		"rate=10/1s burst=1 | allow 1 @0 | wait 1 @0 | cancel 1 @100ms~",
 		"rate=10/1s burst=1 | allow 1 @0 | wait 1 @0 | allow 1 @100ms~",
@@ -139,6 +144,7 @@ func (c *contract) claimFamilies(s *suite.Suite) []suite.Family {
 			"rate=1/1s burst=3 | setburst 1 @1s | allow 1 @0 | allow 1 @0",
 			"rate=1/1s burst=3 | allow 1 @10s | tokens @0 | tokens @9s | tokens @10s")...)
 		e.add("back in time", backAgain()...)
+		e.add("back in time", lateInThePast()...)
 	}
 	return e.families
 }
@@ -173,8 +179,8 @@ func (e *explorer) waitsAlone() {
 	e.families = append(e.families, suite.Family{Name: "waits", Schedules: e.c.allFitted(all)})
 }
 
-// severalNext lets several wait behind one who waits for most of the burst. When that one gives up, or no longer
-// fits, there is enough for more than one of them. Who serves more than fits may serve it at any time then.
+// severalNext lets one or several wait behind one who waits for most of the burst. When that one gives up, or no longer
+// fits, there is enough for them. Who serves more than fits may serve it at any time then.
 func severalNext(servesMore bool) []conformance.Schedule {
 	var texts []string
 	goes := []string{"cancel 1", "setburst 2"}
@@ -184,6 +190,7 @@ func severalNext(servesMore bool) []conformance.Schedule {
 	for _, gone := range goes {
 		for _, at := range []string{"150ms", "200ms", "250ms"} {
 			texts = append(texts, fmt.Sprintf(
+				"rate=10/1s burst=3 | allow 3 @0 | wait 3 @0 | wait 1 @0 | %s @%s", gone, at), fmt.Sprintf(
 				"rate=10/1s burst=3 | allow 3 @0 | wait 3 @0 | wait 1 @0 | wait 1 @0 | %s @%s", gone, at))
 		}
 		texts = append(texts, "rate=10/1s burst=5 | allow 5 @0 | wait 5 @0 | wait 1 @0 | wait 2 @0 | wait 1 @0 | "+
@@ -291,7 +298,7 @@ func (e *explorer) paced() []conformance.Schedule {
 	for _, cfg := range []conformance.Config{limited("10/1s", 1), limited("3/1s", 1), limited("7/1s", 2)} {
 		t := cfg.Rate.Interval()
 		out = append(out, suite.Sequences(cfg, steps("wait 1", "allow 1"),
-			[]time.Duration{0, t/2 + 123_457, t, 100 * t}, 3)...)
+			[]time.Duration{0, t/2 + 123_457, t, e.c.far(cfg)}, 3)...)
 	}
 	return out
 }

@@ -24,7 +24,7 @@ func (e *explorer) idling() []conformance.Schedule {
 	one := conformance.Step{Op: ask, N: 1}
 	for burst := 1; burst <= 3; burst++ {
 		cfg, full := limited("10/1s", burst), time.Duration(burst)*interval
-		for _, gap := range []time.Duration{full + 2*interval, full + 5*interval/2, 20 * full, e.c.long()} {
+		for _, gap := range []time.Duration{full + 2*interval, full + 5*interval/2, 20 * full, e.c.long(cfg)} {
 			out = append(out, leftAlone(cfg, gap, one),
 				leftAlone(cfg, gap, slices.Repeat([]conformance.Step{one}, burst+1)...))
 			for _, between := range steps("tokens", "setlimit 10/1s", "reserve 1") {
@@ -33,8 +33,9 @@ func (e *explorer) idling() []conformance.Schedule {
 		}
 	}
 	for _, rate := range []string{"1000/1s", "600000000/1s"} {
-		for _, gap := range []time.Duration{e.c.long() / 2, e.c.long()} {
-			out = append(out, leftAlone(limited(rate, 1), gap, one))
+		cfg := limited(rate, 1)
+		for _, gap := range []time.Duration{e.c.long(cfg) / 2, e.c.long(cfg)} {
+			out = append(out, leftAlone(cfg, gap, one))
 		}
 	}
 	return out

@@ -16,11 +16,15 @@ type rates struct {
 	ask  conformance.Op
 	full bool               // a new limiter holds its burst
 	take []conformance.Step // ways to take a token
+	hour time.Duration      // a long time
 }
 
 // rateFamilies lists what is explored of very small and very large rates and bursts.
 func (c *contract) rateFamilies(s *suite.Suite) []suite.Family {
-	r := rates{Suite: s, ask: asking(s), full: c.spec.Traits.Initial == InitialFull}
+	r := rates{Suite: s, ask: asking(s), full: c.spec.Traits.Initial == InitialFull, hour: time.Hour}
+	if c.spec.Traits.Grain > 0 { // its ticker ticks through all of it
+		r.hour = time.Second
+	}
 	if r.ask == "" {
 		r.ask = conformance.OpWait
 	}
@@ -50,9 +54,9 @@ func (r rates) tiny() []conformance.Schedule {
 		for _, burst := range []int{1, 2, 3, 5} {
 			cfg := limited(rate, burst)
 			if burst < 3 {
-				out = append(out, suite.Sequences(cfg, r.take, []time.Duration{0, time.Hour}, 3)...)
+				out = append(out, suite.Sequences(cfg, r.take, []time.Duration{0, r.hour}, 3)...)
 			}
-			often = append(often, again(r.Suite, cfg, r.ask, 0, time.Hour)...)
+			often = append(often, again(r.Suite, cfg, r.ask, 0, r.hour)...)
 		}
 	}
 	return append(out, often...)
@@ -67,7 +71,7 @@ func (r rates) tinyWaits() []conformance.Schedule {
 	var out []conformance.Schedule
 	for _, rate := range tinyRates {
 		for burst := 1; burst <= 2; burst++ {
-			out = append(out, suite.Sequences(limited(rate, burst), some, []time.Duration{0, time.Hour}, burst)...)
+			out = append(out, suite.Sequences(limited(rate, burst), some, []time.Duration{0, r.hour}, burst)...)
 		}
 	}
 	return out
@@ -113,7 +117,10 @@ func (r rates) none() []conformance.Schedule {
 	var out []conformance.Schedule
 	some := supported(r.Suite, steps("allow 1", "wait 1 1s"))
 	for _, burst := range []int{1, 3} {
-		out = append(out, suite.Sequences(limited("0/1s", burst), some, []time.Duration{0, 1000 * time.Hour}, 4)...)
+		out = append(out, suite.Sequences(limited("0/1s", burst), some, []time.Duration{0, 1000 * r.hour}, 4)...)
+	}
+	if reserving := supported(r.Suite, steps("reserve 1", "reserve 2", "allow 1")); len(reserving) == 3 {
+		out = append(out, suite.Sequences(limited("0/1s", 2), reserving, []time.Duration{0}, 4)...)
 	}
 	return out
 }
@@ -135,7 +142,7 @@ func (r rates) oddBursts() []conformance.Schedule {
 			each := slices.DeleteFunc(supported(r.Suite, slices.Clone(some)), func(st conformance.Step) bool {
 				return st.Op == conformance.OpTokens && burst > math.MaxInt32
 			})
-			out = append(out, suite.Sequences(limited(rate, burst), each, []time.Duration{0, time.Hour}, 3)...)
+			out = append(out, suite.Sequences(limited(rate, burst), each, []time.Duration{0, r.hour}, 3)...)
 		}
 	}
 	return out

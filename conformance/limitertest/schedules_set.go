@@ -25,6 +25,8 @@ func (e *explorer) changes(zero ZeroRate) {
 	e.add("limits and waits", e.drained("setlimit 100/1s,setlimit 5/1s,wait 1", half, 3)...)
 	e.add("bursts", suite.Sequences(limited("10/1s", 3),
 		supported(e.Suite, steps("setburst 1", "setburst 5", "allow 1", "allow 3")), far, 3)...)
+	e.add("bursts", suite.ParseAll("rate=10/1s burst=1 | allow 1 @0 | setburst 5 @300ms | allow 5 @600ms",
+		"rate=10/1s burst=3 | allow 1 @0 | setburst 5 @1s | allow 4 @1s")...)
 	one := strings.Repeat(" | allow 1 @0", 8)
 	e.add("bursts", suite.ParseAll("rate=10/1s burst=4 | allow 1 @0 | allow 1 @0 | setburst 8 @0"+one,
 		"rate=10/1s burst=4 | allow 1 @0 | allow 1 @0 | setburst 2 @0"+one,
@@ -43,6 +45,7 @@ func (e *explorer) changes(zero ZeroRate) {
 	e.add("more than fits comes back", moreThanFits()...)
 	e.add("a part of a token comes back", partComesBack()...)
 	e.add("given up as it changed", changedAtOnce()...)
+	e.add("given up in another period", inAnotherPeriod()...)
 	if zero == ZeroRateBurst {
 		e.add("no rate for a while", suite.ParseAll(
 			"rate=10/1s burst=3 | allow 3 @0 | setlimit 0/1s @150ms | allow 1 @1h | allow 1 @1h",
@@ -57,7 +60,10 @@ func (e *explorer) changes(zero ZeroRate) {
 			"rate=10/1s burst=3 | allow 3 @0 | setlimit 0/1s @99.99ms | allow 1 @1000h",
 			"rate=10/1s burst=3 | allow 3 @0 | setlimit 0/1s @99.999ms | allow 1 @100h",
 			"rate=10/1s burst=3 | allow 3 @0 | setlimit 0/1s @99.9999ms | allow 1 @10h",
-			"rate=10/1s burst=1 | allow 1 @0 | setlimit 0/1s @99.999ms | allow 1 @100h")...)
+			"rate=10/1s burst=1 | allow 1 @0 | setlimit 0/1s @99.999ms | allow 1 @100h",
+			// Who never gets what he reserves takes nothing.
+			"rate=10/1s burst=3 | allow 2 @0 | setlimit 0/1s @0 | reserve 2 @0 | allow 1 @0",
+			"rate=10/1s burst=3 | allow 1 @0 | setlimit 0/1s @0 | reserve 3 @0 | allow 1 @0 | allow 1 @0")...)
 	}
 }
 

@@ -98,12 +98,26 @@ func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
 				return nil
 			}
 			return suite.Broken(0,
-				"the limiter was as if new ("+suite.InRound(round)+"), and no order of the calls grants another number",
+				"the limiter was as if new ("+suite.InRound(round)+"), and no order of the calls grants another "+
+					"number; if it is documented as rough, or as for one goroutine, declare OneGoroutine",
 				"%d goroutines asking %d times each at one instant were granted %d, want %d",
 				suite.Meeters, each, granted, limit)
 		},
 		Release: func(l *sharedLimiter) { l.stop() },
 	})
+}
+
+// inARow is a limiter that is asked in a row.
+func (c *contract) inARow(p *suite.Probe) func(st *suite.Stage) (ask func() bool, end func()) {
+	cfg := c.plain(accepted(p.Suite, c.spec.Kind, 3))
+	return func(st *suite.Stage) (ask func() bool, end func()) {
+		l := c.spec.New(st.Plain(), cfg)
+		return func() bool {
+			var done conformance.Done
+			l.do(conformance.Step{Op: conformance.OpAllow, N: 1}, time.Time{}, c.spec.Time, &done)
+			return done.OK
+		}, l.stop
+	}
 }
 
 // plain is a configuration that is nothing special, with a limit or burst.

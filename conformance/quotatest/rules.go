@@ -243,6 +243,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			About:  suite.Looked,
 			Check:  func(x *exam) *suite.Violation { return x.LeftBehind() },
 		},
+		suite.InARow[Traits, *exam](conformance.OpAllow, c.inARow),
 		{
 			Rule: core("X-CONC", "Requests made at one instant by many goroutines "+
 				"MUST together get what some order of them gets, whoever peeks meanwhile."),

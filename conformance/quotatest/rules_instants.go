@@ -68,7 +68,8 @@ func (x *exam) tooMuch() *suite.Violation {
 		d.N, timeline.Duration(d.At))
 }
 
-// beyondJudgement reports whether it is unclear what steps that take nothing do beside making their instants the newest.
+// beyondJudgement reports whether it is unclear what steps that take nothing do beside making their
+// instants the newest.
 func (x *exam) beyondJudgement() bool {
 	unusual := func(d conformance.Done) bool { return d.Op != conformance.OpAllow || d.N > x.full() }
 	opens := x.kind == FixedWindow && x.traits.Align == AlignFirstUse

@@ -57,7 +57,8 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 			[]conformance.Step{asking(1), fault(1), fault(0)}, []time.Duration{0, w / 2, 2 * w}, 5)})
 	}
 	if s.Time == conformance.Injected && forward(s, &c.spec.Traits) == "" && c.trip == 0 {
-		out = append(out, suite.Family{Name: "clock set back", Schedules: slices.Concat(e.back(), e.farBack(), e.deniedAndBack())})
+		setBack := slices.Concat(e.back(), e.farBack(), e.deniedAndBack())
+		out = append(out, suite.Family{Name: "clock set back", Schedules: setBack})
 	}
 	if s.Time == conformance.Explicit {
 		out = append(out, suite.Family{Name: "back in time", Schedules: e.back()},

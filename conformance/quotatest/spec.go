@@ -135,7 +135,7 @@ type Funcs struct {
 	// Fail makes the requests that come fail, as when a remote limiter cannot be reached, or
 	// lets them work again. Answers then have an Err.
 	Fail func(failing bool)
-	// Stop releases what the limiter holds, if it holds anything.
+	// Stop releases what the limiter holds, if it holds anything. A second one may panic.
 	Stop func()
 }
 

@@ -23,8 +23,11 @@ func (c *contract) callbacks(s *suite.Suite, e Edges) []suite.Family {
 			Schedules: []conformance.Schedule{suite.Plan(cfg, first, zero)},
 		})
 	}
-	if c.explicit() || e == NoEdges || s.Accepts(conformance.OpFault) {
-		return out // there are no callbacks
+	switch {
+	case c.explicit() || e == NoEdges:
+		return out
+	case s.Accepts(conformance.OpFault):
+		return append(out, c.slowReader(s, e)...) // there are no callbacks
 	}
 	forbidden := edge.NoReentry(s, c.spec.Traits.Reentrancy)
 	ops := s.Supported(conformance.OpCall, conformance.OpStop)
@@ -62,6 +65,24 @@ func (c *contract) insideTrailing(s *suite.Suite, cfg conformance.Config) []conf
 	for _, op := range s.Supported(conformance.OpFlush, conformance.OpStop) {
 		out = append(out, suite.Ending(numbered(cfg, calls, []time.Duration{1}, 2), op,
 			[]time.Duration{suite.Wait / 2})...)
+	}
+	return out
+}
+
+// slowReader are the schedules of a stream whose reader takes its time, if it is declared from where an interval
+// counts: where that is when the stream has made up its mind, items may be delivered sooner after each other.
+func (c *contract) slowReader(s *suite.Suite, e Edges) []suite.Family {
+	if c.spec.Traits.Anchor == 0 {
+		return nil
+	}
+	var out []suite.Family
+	for _, f := range c.slow(s, e, edge.Slow(s, c.Traits().Reentrancy)) {
+		steps := func(t conformance.Schedule) bool {
+			return t.Config.Interval == 0 || !onlyCalls(suite.Job{Schedule: t})
+		}
+		if f.Schedules = slices.DeleteFunc(f.Schedules, steps); len(f.Schedules) > 0 {
+			out = append(out, f)
+		}
 	}
 	return out
 }
@@ -211,8 +232,7 @@ func (x *exam) flushedBusy() *suite.Violation {
 func (x *exam) zeroBusy() *suite.Violation {
 	racing := x.Schedule.RacingSteps() > 0
 	atOnce := x.Schedule.Config.Inside != "" || racing
-	if edge.Reentered(x.Recording) != nil || atOnce && x.traits.Boundary != BoundaryPasses ||
-		racing && x.edges != Leading {
+	if edge.Reentered(x.Recording) != nil || atOnce && x.traits.zeroHolds() || racing && x.edges != Leading {
 		return nil
 	}
 	if x.unfinished() || x.traits.Anchor != AnchorStart || x.payload == NoPayload {

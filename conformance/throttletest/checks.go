@@ -84,9 +84,9 @@ func brings(d conformance.Done) bool { return d.Op.Counts() }
 
 // flushed is TH-FLUSH. Whether a flush ends the interval, begins another or leaves it as it is,
 // is a choice, and lodash's throttle makes still another, so that the model is in doubt when another event
-// comes unless it is declared. What is certain then: only
-// a flush emits sooner than the interval after an emission, or lets the next one come sooner
-// after what it has emitted, and each event is emitted within an interval if none follows it.
+// comes unless it is declared. What is certain then: only a flush emits sooner than the interval after an
+// emission, or lets the next one come sooner after what it has emitted unless that opens an interval, and
+// each event is emitted within an interval if none follows it.
 func (x *exam) flushed() *suite.Violation {
 	if x.Schedule.Config.Busy > 0 {
 		return x.flushedBusy()
@@ -101,11 +101,16 @@ func (x *exam) flushed() *suite.Violation {
 	interval := timeline.Duration(x.Schedule.Config.Interval)
 	for i := 1; i < len(x.Fires); i++ {
 		f, before := x.Fires[i], x.Fires[i-1]
-		if f.Began.At-before.Began.At >= x.shortest() || x.byFlush(f) || x.byFlush(before) {
+		opens := x.traits.AfterFlush == FlushOpensInterval
+		if f.Began.At-before.Began.At >= x.shortest() || x.byFlush(f) || x.byFlush(before) && !opens {
 			continue
 		}
-		v := suite.Broken(f.Began.At, "the emission before it came at "+timeline.Duration(before.Began.At)+
-			", no flush emitted either of them, and the interval is "+interval,
+		why := ", no flush emitted either of them, and the interval is "
+		if x.byFlush(before) {
+			why = ", by a flush or not, and opened an interval of "
+		}
+		why = "the emission before it came at " + timeline.Duration(before.Began.At) + why + interval
+		v := suite.Broken(f.Began.At, why,
 			"emitted at %s, want %s at the earliest",
 			timeline.Duration(f.Began.At), timeline.Duration(before.Began.At+x.Schedule.Config.Interval))
 		v.Lanes = []suite.Lane{x.Got()}

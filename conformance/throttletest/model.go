@@ -131,11 +131,8 @@ func (m *model) flush(s conformance.Step) {
 
 // zero is a step where the interval is 0: every event passes.
 func (m *model) zero(s conformance.Step) {
-	traits := m.x.traits
-	last := len(m.Want) - 1
-	if last >= 0 && (traits.around(s.At, m.Want[last].At) || traits.Boundary == BoundaryWaits &&
-		m.Want[last].At == s.At) {
-		m.Doubt(s.At) // an interval of 0 ends at the instant at which it begins
+	if last := len(m.Want) - 1; last >= 0 && m.Want[last].At == s.At && m.x.traits.zeroHolds() {
+		m.Doubt(s.At)
 	}
 	if s.Op == conformance.OpCall {
 		m.want(s.At, s.N, edge.Zero, 0)

@@ -168,6 +168,9 @@ func (r *run) step(s conformance.Step) {
 	if k := edge.Key(s); k != 0 && r.apart {
 		at, one = r.instance(k), edge.WithKey(s, 0)
 	}
+	if r.forsaken(s) {
+		return
+	}
 	r.Rec.Do(s, false, func(*conformance.Done) {
 		at.do(one, r.env.Start.Add(s.At+r.wall(s.At)), r.c.explicit(), func(v int) { r.emit(edge.Key(s), v) })
 	})

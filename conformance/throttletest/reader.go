@@ -1,6 +1,7 @@
 package throttletest
 
 import (
+	"slices"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -34,10 +35,36 @@ func (c *contract) readers(s *suite.Suite, e Edges) []suite.Family {
 	cfg := base.With("edges", e.String()).With("busy", timeline.Duration(gone)).With("busyruns", "1")
 	items := suite.Numbered(suite.Sequences(cfg, steps, []time.Duration{1, suite.Wait + 1}, 2))
 	all := suite.Ending(items, conformance.OpCancel, []time.Duration{1, suite.Wait * 3 / 2})
-	return []suite.Family{{
-		Name: "reader gone " + e.String(), Look: true, Schedules: all,
-		Skip: edge.SlowAfterTrial(s, c.Traits().Reentrancy, all),
-	}}
+	skip := edge.SlowAfterTrial(s, c.Traits().Reentrancy, all)
+	behind := suite.NumberedCalls(suite.Ending(behindItems(cfg, steps), conformance.OpCancel, []time.Duration{1}))
+	return []suite.Family{
+		{Name: "reader gone " + e.String(), Look: true, Schedules: all, Skip: skip},
+		{Name: "behind a reader gone " + e.String(), Look: true, Schedules: behind, Skip: skip},
+	}
+}
+
+// behindItems bring an event when one item is with the reader and another on its way, or due.
+func behindItems(cfg conformance.Config, second []conformance.Step) []conformance.Schedule {
+	const call = conformance.OpCall
+	var out []conformance.Schedule
+	for _, s := range second {
+		s.At = suite.Wait + 1
+		third := conformance.Step{Op: call, At: s.At + suite.Wait + 1}
+		out = append(out, suite.Plan(cfg, conformance.Step{Op: call}, s, third))
+	}
+	return out
+}
+
+// forsaken reports whether a cancel would leave a call of the spec's own behind, which waits to hand over an
+// event on a channel of its own. Who takes nothing from there any more is right.
+func (r *run) forsaken(s conformance.Step) (yes bool) {
+	if s.Op != conformance.OpCancel || !readerGone(r.Schedule) {
+		return false
+	}
+	r.Rec.Locked(func(rec *suite.Recording) {
+		yes = slices.ContainsFunc(rec.Done, func(d conformance.Done) bool { return d.Ended.Seq == 0 })
+	})
+	return yes && r.SpecSends()
 }
 
 // leaveReader notes who waits for the reader at an instant. Later it comes back, so that all ends.

@@ -400,7 +400,7 @@ func (c *contract) dropped(r suite.Rule[Traits, *exam]) suite.Rule[Traits, *exam
 func (c *contract) flushes(r suite.Rule[Traits, *exam]) suite.Rule[Traits, *exam] {
 	r.Check = (*exam).flushed
 	r = about(on(r, Trailing, LeadingAndTrailing), func(j suite.Job) bool {
-		return suite.Steps(conformance.OpFlush)(j) && !suite.Steps(conformance.OpStop)(j)
+		return suite.Steps(conformance.OpFlush)(j) && !suite.Steps(conformance.OpStop)(j) && !edge.HasKeys(j.Schedule)
 	})
 	return needs(r, conformance.OpFlush)
 }
@@ -413,10 +413,12 @@ func (x *exam) calls() *suite.Violation {
 	if x.Refused != "" && x.Schedule.Config.Interval >= time.Millisecond { // it may refuse none, or one so short
 		return suite.Broken(0, "", "the constructor refused %s: %s", x.Schedule.Config, x.Refused)
 	}
+	stopped := false
 	for _, d := range x.Done {
-		if d.Panic != "" {
+		if d.Panic != "" && !(stopped && d.Op == conformance.OpStop) { // a second Stop may
 			return suite.Broken(d.At, "", "%s panicked: %s", d.Step, d.Panic)
 		}
+		stopped = stopped || d.Op == conformance.OpStop
 		waited := x.Schedule.Config.Busy > 0 && !readerGone(x.Schedule)
 		switch {
 		case d.Ended.Seq > 0 || d.Inside:

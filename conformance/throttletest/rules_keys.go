@@ -13,23 +13,32 @@ import (
 var beyondKeys = append(slices.Clone(alone), "TH-RESET", "TH-BUSY", "TH-RATE", "TH-MAXIMAL")
 
 // eachKey judges what each key, or each instance, did for itself. What a Stop does, or the end of a
-// stream, rules of their own judge.
+// stream, rules of their own judge. Flush may be for all keys, or for none that has a name.
 func (x *exam) eachKey() *suite.Violation {
 	if x.has(conformance.OpStop) || x.has(conformance.OpClose) || x.has(conformance.OpCancel) {
 		return nil
 	}
-	return x.ofKeys(func(own *exam) *suite.Violation {
-		if x.Schedule.Config.Busy > 0 {
+	judge := func(own *exam) *suite.Violation {
+		switch {
+		case x.Schedule.Config.Busy > 0:
 			return own.busyBeside(x.Fires)
+		case own.has(conformance.OpFlush):
+			return own.flushed()
 		}
 		return own.difference().Violation
-	})
+	}
+	v := x.ofKeys(judge, conformance.OpFlush)
+	if v != nil && x.has(conformance.OpFlush) && x.ofKeys(judge) == nil {
+		return nil
+	}
+	return v
 }
 
-// ofKeys judges what each key did for itself.
-func (x *exam) ofKeys(judge func(own *exam) *suite.Violation) *suite.Violation {
+// ofKeys judges what each key did for itself. Operations that are shared are for each key.
+func (x *exam) ofKeys(judge func(own *exam) *suite.Violation, shared ...conformance.Op) *suite.Violation {
 	for key := 1; key <= edge.LastKey(x.Schedule); key++ {
-		own := &exam{Recording: edge.OfKey(x.Recording, key), traits: x.traits, edges: x.edges, payload: x.payload}
+		rec := edge.OfKey(x.Recording, key, shared...)
+		own := &exam{Recording: rec, traits: x.traits, edges: x.edges, payload: x.payload}
 		if v := judge(own); v != nil {
 			return &suite.Violation{
 				Headline: fmt.Sprintf("key %d: %s", key, v.Headline),

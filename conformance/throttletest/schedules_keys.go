@@ -29,10 +29,19 @@ func (c *contract) keyed(s *suite.Suite, kinds []Edges) []suite.Family {
 		}
 		return out
 	}
-	out := []suite.Family{{Name: suite.Instances, Schedules: short(base, c.built(), conformance.OpReset)}}
+	apart := short(base, c.built(), conformance.OpReset)
+	if c.built()&Trailing != 0 && s.Accepts(conformance.OpFlush) {
+		steps := []conformance.Step{{Op: conformance.OpCall}, {Op: conformance.OpFlush}}
+		all := numbered(base, steps, []time.Duration{1, suite.Wait / 2}, 3)
+		apart = append(apart, edge.Keyed(suite.Having(all, conformance.OpFlush))...)
+	}
+	out := []suite.Family{{Name: suite.Instances, Schedules: apart}}
 	for _, e := range kinds {
 		if cfg := base.With("edges", e.String()); s.Accepts(opKeys) {
 			all := slices.Concat(short(cfg, e, opResetKey), c.crowds(s, cfg), edge.Swept(cfg, suite.Wait))
+			if e&Trailing != 0 && s.Accepts(conformance.OpFlush) {
+				all = append(all, edge.FlushedKeys(cfg, suite.Wait)...)
+			}
 			if e == Leading && c.spec.Traits.Windows != 0 {
 				for _, k := range []string{"2", "3"} {
 					all = append(all, edge.Swept(cfg.With("k", k), suite.Wait)...)

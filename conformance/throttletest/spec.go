@@ -88,10 +88,11 @@ type Funcs struct {
 	AllowAt func(t time.Time) bool
 	// Reset forgets the last emission: the next event passes. Leading edge only.
 	Reset func()
-	// Flush emits what is pending now, and nothing if nothing is.
+	// Flush emits what is pending now, and nothing if nothing is. With keys that is what is pending
+	// of each key, or of none of them.
 	Flush func()
 	// Stop releases what the throttle holds, and drops what is pending. A call after it
-	// does no harm. A method that emits what is pending is a Close.
+	// does no harm; a second Stop may panic. A method that emits what is pending is a Close.
 	Stop func()
 
 	// CallKey is Call for a throttle that keeps an interval for each key, ResetKey is Reset for
@@ -101,8 +102,10 @@ type Funcs struct {
 
 	// Fault is an error item of a stream, which goes to emit too. Close ends the input of
 	// a stream, Cancel its context, and Closed reports whether its output is closed. Close
-	// and Cancel may return before what they do is done. Nothing is sent after them. Who
-	// reads the output calls emit: while that does not return, the reader has gone.
+	// and Cancel may return before what they do is done. Nothing is sent after them, and an
+	// event that waits must not go on waiting once the context is cancelled, unless it is the
+	// spec that sends it on a channel of its own. Who reads the output calls emit: while that
+	// does not return, the reader has gone.
 	Fault         func(v int)
 	Close, Cancel func()
 	Closed        func() bool

@@ -35,7 +35,8 @@ type Traits struct {
 	// edge.
 	Windows Windows
 	// Anchor says from where an interval counts whose callback takes time. Only with the
-	// leading edge.
+	// leading edge. For a stream the callback begins when its reader takes the item; one whose
+	// interval counts from when it has made up its mind declares none.
 	Anchor Anchor
 	// ClockBack says what becomes of the interval when the clock is set back.
 	ClockBack ClockBack

@@ -45,6 +45,10 @@ func (tr *Traits) around(at, end time.Duration) bool {
 	return at == end
 }
 
+// zeroHolds reports whether an interval of 0, which ends at the instant at which it begins, may hold what comes
+// then: where that is declared of every interval, or nothing is. Where either may be, nothing holds it.
+func (tr *Traits) zeroHolds() bool { return tr.Boundary == BoundaryWaits || tr.Boundary == 0 }
+
 // shortest is the least time between two emissions.
 func (x *exam) shortest() time.Duration {
 	if x.traits.Boundary == BoundaryRounded {

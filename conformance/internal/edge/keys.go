@@ -43,12 +43,14 @@ func LastKey(s conformance.Schedule) (last int) {
 }
 
 // OfKey returns the part of a run that belongs to one key, or to one instance. What ends all of them is
-// of each.
-func OfKey(rec *suite.Recording, key int) *suite.Recording {
+// of each, and so are the operations that are shared.
+func OfKey(rec *suite.Recording, key int, shared ...conformance.Op) *suite.Recording {
 	own := *rec
 	own.Schedule.Steps, own.Fires, own.Done = nil, nil, nil
 	mine := map[int]bool{}
-	concerns := func(s conformance.Step) bool { return Key(s) == key || Key(s) == 0 && endsAll(s.Op) }
+	concerns := func(s conformance.Step) bool {
+		return Key(s) == key || Key(s) == 0 && (endsAll(s.Op) || slices.Contains(shared, s.Op))
+	}
 	for _, s := range rec.Schedule.Steps {
 		if concerns(s) {
 			own.Schedule.Steps = append(own.Schedule.Steps, s)

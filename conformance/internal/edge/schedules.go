@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"slices"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -132,4 +133,36 @@ func Swept(cfg conformance.Config, wait time.Duration) []conformance.Schedule {
 		}
 	}
 	return out
+}
+
+// FlushedKeys flush while something waits for one key, for several or for none; then one of them comes again,
+// or nothing.
+func FlushedKeys(cfg conformance.Config, wait time.Duration) []conformance.Schedule {
+	call := func(key int, at time.Duration) conformance.Step {
+		return conformance.Step{Op: conformance.OpCall, K: key, At: at}
+	}
+	var leading []conformance.Step // so that the next event of each key waits
+	if cfg.Edges&conformance.Leading != 0 {
+		leading = []conformance.Step{call(1, 0), call(2, 0), call(3, 0)}
+	}
+	var out []conformance.Schedule
+	for _, keys := range [][]int{nil, {1}, {1, 2}, {2, 1}, {1, 2, 1}, {1, 2, 3}} {
+		head := slices.Clone(leading)
+		for _, key := range keys {
+			head = append(head, call(key, 0))
+		}
+		head = append(head, conformance.Step{Op: conformance.OpFlush, At: wait / 2})
+		for _, next := range []conformance.Step{
+			{}, call(1, wait/2+1), call(2, wait/2+1), call(1, wait+1), call(2, 2*wait),
+		} {
+			s := suite.Plan(cfg, slices.Clone(head)...)
+			if next.K > 0 {
+				s.Steps = append(s.Steps, next)
+			}
+			if HasKeys(s) {
+				out = append(out, s)
+			}
+		}
+	}
+	return suite.NumberedCalls(out)
 }

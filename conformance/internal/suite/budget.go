@@ -3,6 +3,7 @@ package suite
 import (
 	"math"
 	"runtime/metrics"
+	"slices"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -67,10 +68,15 @@ const (
 	longSleep  = time.Minute
 )
 
+// terms are the times of a configuration.
+func terms(cfg conformance.Config) []time.Duration {
+	return []time.Duration{cfg.Wait, cfg.MaxWait, cfg.Timeout, cfg.Interval, cfg.Rate.Interval()}
+}
+
 // quick reports whether a ticker that is as fast as a configuration says would wake too often in
 // [longSleep].
 func quick(cfg conformance.Config) bool {
-	for _, d := range []time.Duration{cfg.Wait, cfg.Interval, cfg.Rate.Interval()} {
+	for _, d := range terms(cfg) {
 		if 0 < d && d < longSleep/mostWakes {
 			return true
 		}
@@ -85,16 +91,33 @@ func (b *BubbleTime) sleep(d time.Duration, sleep func(time.Duration)) {
 		return
 	}
 	d = min(d, time.Until(time.Unix(0, math.MaxInt64))-1) // the runtime's time ends there
+	for _, term := range b.terms {
+		b.ends = append(b.ends, b.Now()+term)
+	}
 	before := wakes()
 	for slice := firstSleep; d > 0; slice *= 2 {
-		sleep(min(slice, d))
-		d -= min(slice, d)
+		next := min(slice, d)
+		if ends := b.nextEnd(); 0 < ends && ends <= next { // a ticker may start there
+			next, slice = ends, firstSleep/2
+		}
+		sleep(next)
+		d -= next
 		if n := wakes() - before; b.wakes+n > mostWakes {
 			b.spent = true
 			return
 		}
 	}
 	b.wakes += wakes() - before
+}
+
+// nextEnd returns how long it takes until a time of the configuration ends that may have begun when a sleep
+// began, 0 if there is none.
+func (b *BubbleTime) nextEnd() time.Duration {
+	b.ends = slices.DeleteFunc(b.ends, func(end time.Duration) bool { return end <= b.Now() })
+	if len(b.ends) == 0 {
+		return 0
+	}
+	return slices.Min(b.ends) - b.Now()
 }
 
 // wakes estimates how often goroutines were woken so far. The runtime notes one in eight,

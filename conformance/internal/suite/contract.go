@@ -64,6 +64,12 @@ type Profile struct {
 	OwnClock bool
 }
 
+// Narrowing is a contract with traits that say what is not asked of an implementation.
+type Narrowing[T any] interface {
+	// Takes reports whether a schedule would be run with the traits t.
+	Takes(t *T, s conformance.Schedule) bool
+}
+
 // Rule is one law. Everything that decides whether it applies to an implementation, and to
 // a run, stands in its literal.
 type Rule[T, E any] struct {
@@ -99,6 +105,9 @@ type Rule[T, E any] struct {
 	// Mixed says that the rule judges whatever no rule of one thing does, or what follows from what others judge,
 	// so that one of these which fails too tells more.
 	Mixed bool
+	// Cause says that what the rule finds explains what others find: it tells most, and no declaration is
+	// offered instead.
+	Cause bool
 	// Meets says that the Probe lets calls meet at one instant, so that what it finds is
 	// chance.
 	Meets bool

@@ -130,6 +130,8 @@ type BubbleTime struct {
 	start time.Time
 	// quick says that what is tested may wake a million times in a second.
 	quick bool
+	terms []time.Duration // of the configuration
+	ends  []time.Duration // when they may end
 	budget
 }
 
@@ -138,7 +140,7 @@ type BubbleTime struct {
 // may have noted when it was initialized, so that the time since then is not negative.
 func NewBubbleTime(cfg conformance.Config) *BubbleTime {
 	time.Sleep(time.Until(conformance.Config{}.Start()))
-	return &BubbleTime{clock: synctestcompat.NewClock(), start: time.Now(), quick: quick(cfg)}
+	return &BubbleTime{clock: synctestcompat.NewClock(), start: time.Now(), quick: quick(cfg), terms: terms(cfg)}
 }
 
 // Clock is package time behind the interface of a clock.

@@ -46,6 +46,8 @@ type engine[T, E any] struct {
 	polled     map[string]time.Duration // spans of schedules whose time takes too long, by configuration
 	schedules  map[string]bool
 	observed   map[string]int // choices, as they were observed
+	atHand     []handy        // what is left to be judged with the traits that are to be pasted
+	keptBy     map[string]int // how many of them each family has, or would have
 
 	otherwise map[[2]otherwise]declaration[T] // what would be declared, made as it is asked for
 }
@@ -164,7 +166,8 @@ func (e *engine[T, E]) observeAll() {
 		e.T.Fatal("conformance: " + e.panicked())
 	}
 	if tell := e.options.Pasted; tell != nil {
-		for _, p := range e.pasted() {
+		all, _ := e.pasted()
+		for _, p := range all {
 			tell(p.Name, p.value)
 		}
 		return
@@ -225,7 +228,8 @@ func (e *engine[T, E]) reset() {
 	e.polled = map[string]time.Duration{}
 	e.left = map[string]int{}
 	e.unfinished, e.over, e.first, e.notLeft = nil, "", nil, ""
-	e.cannotReenter = false
+	e.atHand, e.keptBy = nil, nil
+	e.cannotReenter, e.explained = false, false
 	if c, ok := e.c.(Remembering); ok {
 		c.Forget()
 	}
@@ -368,6 +372,7 @@ func (e *engine[T, E]) judge(active []*Rule[T, E], j Job, rec *Recording) {
 		e.leave(active, rec.LeftOut, j.Family, j.Schedule)
 		return
 	}
+	e.keepAtHand(j, rec)
 	x := e.c.Exam(e.traits, rec, j)
 	for _, r := range active {
 		if !r.about(j) || !r.sees(x) {

@@ -15,7 +15,7 @@ import (
 // every failure.
 func (e *engine[T, E]) hint(r *Rule[T, E], v *Violation) string {
 	switch rec := v.Run; {
-	case rec == nil || r.Check == nil && r.Again == nil:
+	case rec == nil || r.Check == nil && r.Again == nil || e.explained:
 		return ""
 	case rec.Refused != "" && e.profile.Refusals, rec.Refused == "" && len(rec.Done) == 0:
 		return "" // nothing was done, for whatever reason

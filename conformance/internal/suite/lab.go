@@ -2,6 +2,7 @@ package suite
 
 import (
 	"fmt"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -237,22 +238,37 @@ func (s *Suite) Others() int {
 	return len(bubbleMates())
 }
 
+// literal is the name of a function literal.
+var literal = regexp.MustCompile(`\.func\d+(\.\d+)*$`)
+
 // Senders describes the goroutines of the caller's bubble that may wait for somebody to receive:
-// in a send or a select, outside of operations and callbacks.
-func (s *Suite) Senders() (all []string) {
+// in a send or a select, outside of callbacks. The spec's own are not among them.
+func (s *Suite) Senders() (all []string) { all, _ = s.senders(); return all }
+
+// SpecSends reports whether the spec may wait for somebody to receive: a bare send by a function literal within
+// an operation is taken for one of the spec, which hands events over on a channel that is the caller's.
+func (s *Suite) SpecSends() bool { _, spec := s.senders(); return spec }
+
+func (s *Suite) senders() (all []string, spec bool) {
 	if !s.Bubble {
-		return nil
+		return nil, false
 	}
 	tag := goroutine.Bubble()
 	for _, stack := range goroutine.Stacks() {
 		header, calls, _ := strings.Cut(stack, "\n")
 		w := goroutine.Describe(header, calls)
-		sends := w.State == "chan send" || w.State == "select"
-		if sends && strings.HasSuffix(header, tag) && !strings.Contains(calls, markCallback) &&
-			!strings.Contains(calls, markOperation) {
+		within := strings.Contains(calls, markOperation)
+		switch {
+		case w.State != "select" && w.State != "chan send":
+		case !strings.HasSuffix(header, tag) || strings.Contains(calls, markCallback):
+		case within && w.State == "chan send" && literal.MatchString(w.Function):
+			spec = true
+		case within:
+			all = append(all, w.State+" in "+w.Function+", which was called with an event")
+		default:
 			all = append(all, brief(w))
 		}
 	}
 	slices.Sort(all)
-	return all
+	return all, spec
 }

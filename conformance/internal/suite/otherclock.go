@@ -22,6 +22,7 @@ func OneClock[T, E any](schedules func() []conformance.Schedule, marks func(rec 
 			}
 			return If(!s.Bubble, "package time can only be held in a bubble")
 		},
+		Cause: true,
 		Probe: func(p *Probe) (*Violation, string) { return otherClock(p, schedules(), marks) },
 	}
 }

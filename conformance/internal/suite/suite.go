@@ -25,6 +25,7 @@ type Suite struct {
 	over    string // why nothing more is explored; "" if more is
 	// cannotReenter says that a method called from the callback blocked for good.
 	cannotReenter bool
+	explained     bool              // a rule was found broken that explains what others find
 	first         *Hang             // the first run, if it made no progress
 	givenUp       map[string]string // why, by family
 	twice         bool              // each run uses a second instance beside the one that is judged

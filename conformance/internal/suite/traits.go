@@ -76,8 +76,8 @@ type pasted struct {
 
 // pasted lists the choices as they are to be declared: what is declared stays, and the rest is
 // observed. What is observed counts in the choices that come after it.
-func (e *engine[T, E]) pasted() (all []pasted) {
-	t := e.c.Traits()
+func (e *engine[T, E]) pasted() (all []pasted, t *T) {
+	t = e.c.Traits()
 	for i := range e.c.Table(e.Suite, t) {
 		c := e.c.Table(e.Suite, t)[i]
 		p := pasted{Choice: c, value: c.Declared}
@@ -97,7 +97,7 @@ func (e *engine[T, E]) pasted() (all []pasted) {
 			all = append(all, p)
 		}
 	}
-	return all
+	return all, t
 }
 
 // write writes the choice as a field of a literal of the package's traits.
@@ -154,7 +154,8 @@ func (e *engine[T, E]) checkTraits() conformance.Verdict {
 	}
 	var missing []string
 	var fields strings.Builder
-	for _, p := range e.pasted() {
+	all, t := e.pasted()
+	for _, p := range all {
 		if p.Declared == 0 && !p.optional() {
 			missing = append(missing, p.Name)
 		}
@@ -166,6 +167,7 @@ func (e *engine[T, E]) checkTraits() conformance.Verdict {
 		"so the rules that depend on them are skipped until\n" +
 		"you declare yours. This is what was observed; check that each is what you mean, and paste it:\n\n")
 	fmt.Fprintf(&b, "\tTraits: %s.Traits{\n%s\t},\n", e.profile.Package, fields.String())
+	b.WriteString(e.refutation(t))
 	if why := e.other(); why != "" {
 		fmt.Fprintf(&b, "\n%s\n", why)
 	}

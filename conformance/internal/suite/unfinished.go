@@ -57,6 +57,7 @@ func (e *engine[T, E]) hung(f Family, jobs []Job, h *Hang) []Job {
 				e.blame(cmp.Or(rule, id), f, h, v)
 			} else {
 				e.unfinish(h)
+				rest = jobs[h.at:] // it has judged nothing itself
 			}
 			if e.cannotReenter {
 				rest = e.without(reenters, deadlocks, f, rest)
@@ -231,6 +232,14 @@ func (e *engine[T, E]) couldNot(id, law, why string) string {
 	}
 	fmt.Fprintf(&b, "\nto live with it: KnownFailing: []conformance.Known{%s}\n", known)
 	return b.String() + replay
+}
+
+// where says which schedule has left a rule inconclusive, "" if it was none.
+func (e *engine[T, E]) where(rule string) string {
+	if e.unfinished == nil || e.stalls[rule] != "" || len(e.unfinished.hang.Job.Schedule.Steps) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\non %s", e.unfinished.hang.Job.Schedule)
 }
 
 // stacksOnce are the stacks of what hangs, for the first text that asks for them.

@@ -200,3 +200,41 @@ func TestLacks_saysWhichOperation(t *testing.T) {
 		t.Errorf("a schedule of calls: %q", why)
 	}
 }
+
+// A time of a configuration that is as short as a nanosecond may be that of a ticker, whichever it is.
+func TestQuick(t *testing.T) {
+	for _, text := range []string{
+		"wait=1ns", "interval=1ns", "wait=100ms maxwait=1ns", "limit=1 timeout=1ns", "rate=1/1ns burst=1",
+	} {
+		if cfg := MustParse(text + " | call 1 @0").Config; !quick(cfg) {
+			t.Errorf("nobody looks how often something wakes in %s", text)
+		}
+	}
+	if quick(MustParse("wait=100ms maxwait=200ms | call 1 @0").Config) {
+		t.Error("a wait of 100ms is quick")
+	}
+}
+
+// A ticker of a nanosecond that starts when a wait ends is left out before it has ticked for long.
+func TestBudget_tickerThatStartsLate(t *testing.T) {
+	synctestcompat.Require(t)
+	synctestcompat.Run(t, func(*testing.T) {
+		b := NewBubbleTime(MustParse("wait=100ms maxwait=1ns | call 1 @0").Config)
+		end := make(chan struct{})
+		go func() {
+			time.Sleep(Wait)
+			for {
+				select {
+				case <-time.After(1):
+				case <-end:
+					return
+				}
+			}
+		}()
+		b.To(time.Hour)
+		close(end)
+		if now := b.Now(); !b.Spent() || now < Wait || now > Wait+time.Millisecond {
+			t.Errorf("time stands still at %v: %v", now, b.Spent())
+		}
+	})
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -84,6 +85,7 @@ func (e *engine[T, E]) conclude(r *Rule[T, E], v *conformance.Verdict, only stri
 	}
 	switch {
 	case f.worst != nil:
+		e.explained = e.explained || r.Cause
 		e.makeSmaller(r, f)
 		v.Status, v.Reason, v.Family = conformance.Fail, f.worst.Headline, f.family
 		if f.worst.Run != nil {
@@ -367,7 +369,7 @@ func (e *engine[T, E]) subtest(v *conformance.Verdict) {
 			if v.Level == conformance.Core && v.Text != "" && !e.red {
 				t.Error("\n" + v.Text)
 			}
-			t.Skip(string(v.Status) + ": " + v.Reason)
+			t.Skip(string(v.Status) + ": " + v.Reason + e.where(v.Rule))
 		case conformance.Skip:
 			t.Skip(string(v.Status) + ": " + v.Reason)
 		}
@@ -420,9 +422,15 @@ func (e *engine[T, E]) close(r *conformance.Report, took time.Duration) {
 	}
 	judged := conformance.Report{Verdicts: r.Verdicts[2:]}
 	if judged.Count(conformance.Skip) == len(judged.Verdicts) && !e.T.Failed() {
+		if os.Getenv("ESCAPEMENT_SCHEDULE") != "" { // who asks for one schedule wants to know
+			e.T.Fatalf("conformance: ESCAPEMENT_SCHEDULE: nothing was judged: %s", r)
+		}
 		e.T.Skipf("conformance: nothing was judged: %s", r)
 	}
 	e.T.Logf("conformance: %s", r)
+	if where := e.where(""); where != "" && e.red { // the texts of the rules say it where no rule fails
+		e.T.Logf("conformance: what is inconclusive is so because %s%s", e.unfinished.what, where)
+	}
 	// Where traits are undeclared TRAITS has said it.
 	if fails(r) && r.Verdicts[0].Status == conformance.Pass && r.Verdicts[1].Status == conformance.Pass {
 		if why := e.other(); why != "" {
@@ -439,54 +447,4 @@ func (e *engine[T, E]) probed(id string) bool {
 	return slices.ContainsFunc(e.rules, func(r Rule[T, E]) bool {
 		return r.ID == id && r.Check == nil && r.Again == nil
 	})
-}
-
-// rank is the greater, the less a rule tells where others fail too: what calls that meet, or 200,000
-// requests, show, a few steps show better, and best those that are about one thing.
-func (e *engine[T, E]) rank(id string) int {
-	switch i := slices.IndexFunc(e.rules, func(r Rule[T, E]) bool { return r.ID == id }); {
-	case e.probed(id):
-		return 2
-	case i >= 0 && e.rules[i].Mixed:
-		return 1
-	}
-	return 0
-}
-
-// telling names the rule among those that fail which tells most of what is wrong, and the
-// others. It is one of the least rank; the one that breaks on the smallest schedule; of
-// several, the one that concerns the fewest schedules.
-func telling(r *conformance.Report, rank func(rule string) int) (cause string, also []string) {
-	var failing []conformance.Verdict
-	parsed := map[string]conformance.Schedule{}
-	for _, v := range r.Verdicts[2:] {
-		if v.Status == conformance.Fail && v.Level != conformance.Provisional {
-			failing = append(failing, v)
-			if s, err := conformance.ParseSchedule(v.Schedule); err == nil {
-				parsed[v.Rule] = s
-			}
-		}
-	}
-	if len(failing) == 0 {
-		return "", nil
-	}
-	slices.SortStableFunc(failing, func(a, b conformance.Verdict) int {
-		s, sOK := parsed[a.Rule]
-		t, tOK := parsed[b.Rule]
-		switch p, q := rank(a.Rule), rank(b.Rule); {
-		case p != q:
-			return p - q
-		case sOK && tOK:
-			return cmp.Or(s.Compare(t), cmp.Compare(a.Judged, b.Judged))
-		case sOK:
-			return -1
-		case tOK:
-			return 1
-		}
-		return 0
-	})
-	for _, v := range failing[1:] {
-		also = append(also, v.Rule)
-	}
-	return failing[0].Rule, also
 }

@@ -81,7 +81,7 @@ func (q *choosy) acquire(ctx context.Context, weight int) (waited bool, err erro
 func (q *choosy) come(ctx context.Context, weight int) (*choosyRequest, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	big := weight > q.cfg.Limit
+	big := weight > q.cfg.Limit && !q.traits.Single
 	fits := q.used+weight <= q.cfg.Limit
 	full := q.traits.Backlog == ct.BacklogBounded && len(q.queue)+q.kept >= q.cfg.Backlog
 	r := &choosyRequest{weight: weight, big: big, done: make(chan struct{})}

@@ -49,10 +49,11 @@ var mistakes = []struct {
 	{tryOvertakes, "CT-FIFO", 0},
 	{"joins after it has let go of the lock", "CT-NOLOST", 0},
 	{rejectsHeavyOnly, "CT-HEAD", 5},
+	{rejectsFirst, "CT-HEAD", 5},
 	{runsHeavyAlone, "CT-LIMIT", 4},
 	{stopsForHeavy, "CT-WORK", 5},
 	{leavesUnseen, "CT-HEAD", 6},
-	{rejectsUnheard, "CT-CONV", 6},
+	{rejectsUnheard, "CT-RESIZE", 6},
 	{cancelsRejected, "CT-TIE", 5},
 	{expiresRejected, "CT-TIE", 5},
 	{"a request for more than the limit waits", "CT-OVER", 0},
@@ -61,6 +62,9 @@ var mistakes = []struct {
 	{"more than the limit is more than the first one", "CT-OVER", 0},
 	{"a lower limit is forgotten", "CT-RESIZE", 0},
 	{"a higher limit wakes nobody", "CT-RESIZE", 4},
+	{zeroIsNone, "CT-LIMIT", 0},
+	{raisedFromZero, "CT-RESIZE", 5},
+	{keepsLockBelow, "X-CALLS", 4},
 	{"a higher limit wakes as many as it adds", "CT-RESIZE", 9},
 	{"a try looks at the first limit", "CT-RESIZE", 0},
 	{"calls the hook twice when the backlog is full", "CT-HOOK", 0},
@@ -87,7 +91,7 @@ func Mutants() []zoo.Mutant {
 	for _, m := range mistakes {
 		all = append(all, zoo.Mutant{
 			Name: m.name, Rule: m.rule, Spec: queueSpec(m.name, ct.Injected),
-			Hangs: m.rule == "X-REENT" || m.name == "keeps a lock when the backlog is full",
+			Hangs: m.rule == "X-REENT" || m.name == "keeps a lock when the backlog is full" || m.name == keepsLockBelow,
 			Steps: max(3, m.steps), Only: func(family string) bool { return family != "racing" || m.rule == "CT-TIE" },
 			Chance: m.rule == "X-CONC" || m.rule == "CT-NOLOST",
 		})

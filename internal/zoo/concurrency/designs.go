@@ -282,6 +282,7 @@ const (
 	stopsForHeavy    = "nobody runs while one waits for more than a lower limit"
 	leavesUnseen     = "who gives up waiting for more than a lower limit wakes nobody"
 	rejectsHeavy     = "a lower limit rejects who waits for more"
+	rejectsFirst     = "a lower limit rejects only the first of those who wait for more"
 	rejectsHeavyOnly = "who is rejected by a lower limit leaves nobody to be woken"
 	rejectsSilently  = "the hook does not hear of who is rejected by a lower limit"
 	rejectsUnheard   = "who is rejected by a lower limit does not hear of it"

@@ -3,6 +3,7 @@ package concurrency
 import (
 	"context"
 	"errors"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -80,7 +81,7 @@ func (q *queue) wake() {
 		}
 		w := q.waiters[i]
 		if q.is(rejectsInTurn) && w.weight > q.cfg.Limit {
-			q.rejectHeavy()
+			q.rejectHeavy(1)
 			continue
 		}
 		heavy := func(w *waiter) bool { return w.weight > q.cfg.Limit }
@@ -343,9 +344,22 @@ func (q *queue) do(ctx context.Context, run func()) error {
 	return nil
 }
 
+// Mistakes with limits of 0 and less.
+const (
+	zeroIsNone     = "a limit that is set to 0 is none"
+	raisedFromZero = "a limit that is raised from 0 wakes nobody"
+	keepsLockBelow = "a limit below 0 is refused, and a lock kept"
+)
+
 func (q *queue) resize(limit int) {
 	q.mu.Lock()
+	if limit < 0 && q.is(keepsLockBelow) {
+		panic("a limit below 0")
+	}
 	defer q.mu.Unlock()
+	if limit == 0 && q.is(zeroIsNone) {
+		limit = math.MaxInt
+	}
 	if q.is("a lower limit is forgotten") && limit < q.cfg.Limit {
 		return
 	}
@@ -361,11 +375,15 @@ func (q *queue) resize(limit int) {
 			close(w.ready)
 		}
 	}
-	wakes := !q.is("a higher limit wakes nobody")
+	wakes := !q.is("a higher limit wakes nobody") && !(q.is(raisedFromZero) && more == limit)
 	if slices.ContainsFunc([]string{
-		rejectsHeavy, rejectsHeavyOnly, rejectsSilently, rejectsUnheard, cancelsRejected, expiresRejected,
+		rejectsHeavy, rejectsFirst, rejectsHeavyOnly, rejectsSilently, rejectsUnheard, cancelsRejected, expiresRejected,
 	}, q.is) {
-		heavy := q.rejectHeavy()
+		most := len(q.waiters)
+		if q.is(rejectsFirst) {
+			most = 1
+		}
+		heavy := q.rejectHeavy(most)
 		wakes = !heavy || !q.is(rejectsHeavyOnly)
 	}
 	if wakes {
@@ -373,14 +391,15 @@ func (q *queue) resize(limit int) {
 	}
 }
 
-// rejectHeavy rejects those who wait for more than the limit, and reports whether there were any. mu
-// is held.
-func (q *queue) rejectHeavy() bool {
+// rejectHeavy rejects the first of those who wait for more than the limit, as many as most says, and
+// reports whether there were any. mu is held.
+func (q *queue) rejectHeavy(most int) bool {
 	before := len(q.waiters)
 	q.waiters = slices.DeleteFunc(q.waiters, func(w *waiter) bool {
-		if w.weight <= q.cfg.Limit {
+		if w.weight <= q.cfg.Limit || most == 0 {
 			return false
 		}
+		most--
 		w.err = errTooBig
 		if q.seats--; !q.is(rejectsUnheard) {
 			close(w.ready)

@@ -28,10 +28,55 @@ func (d *trailing) ofKey(keys map[int]*trailing, key int, make func() *trailing)
 		clear(keys)
 	}
 	if keys[key] == nil {
+		d.sweep(keys)
 		keys[key] = make()
 		keys[key].stopped = d.stopped
 	}
 	return keys[key]
+}
+
+// Mistakes of trailing debouncers with keys.
+const (
+	sweepsByAge  = "keys that came a wait ago are swept"
+	sweepsOld    = "keys that came a minute ago are swept"
+	flushRepeats = "a flush fires for each key what is pending of the first"
+)
+
+// sweep drops what is pending of keys that are not at rest, if that is its mistake.
+func (d *trailing) sweep(keys map[int]*trailing) {
+	age := map[string]time.Duration{sweepsByAge: d.wait, sweepsOld: time.Minute}[d.mutant]
+	if age == 0 {
+		return
+	}
+	maps.DeleteFunc(keys, func(_ int, own *trailing) bool {
+		own.mu.Lock()
+		old := d.clock.Since(own.began) > age
+		own.mu.Unlock()
+		if old {
+			own.cancel()
+		}
+		return old
+	})
+}
+
+// flushAll fires what is pending, of each key too.
+func (d *trailing) flushAll(keys map[int]*trailing) {
+	d.flush()
+	d.mu.Lock()
+	known := maps.Clone(keys)
+	d.mu.Unlock()
+	var first *trailing // that had something to fire
+	for _, key := range slices.Sorted(maps.Keys(known)) {
+		own := known[key]
+		own.mu.Lock()
+		if first == nil && own.pending {
+			first = own
+		} else if own.pending && d.is(flushRepeats) {
+			own.value = first.value
+		}
+		own.mu.Unlock()
+		own.flush()
+	}
 }
 
 // places are how many keys a table remembers that are at rest.

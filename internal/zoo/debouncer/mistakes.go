@@ -35,7 +35,7 @@ func trailingSpec(mutant string, source db.TimeSource) db.Spec {
 				}
 			}
 			return db.Funcs{Call: d.call, CallKey: func(key, v int) { of(key).call(v) }, CancelReports: d.cancel,
-				Flush: d.flush, Pending: d.isPending, Stop: stop, Close: end}
+				Flush: func() { d.flushAll(keys) }, Pending: d.isPending, Stop: stop, Close: end}
 		},
 		Traits: db.Traits{
 			Edges: []db.Edges{db.Trailing}, Payload: db.LastPayload, Tie: db.ResetFirst, StaleFire: db.StaleForbidden,
@@ -124,6 +124,9 @@ var trailingMutants = []mistake{
 	{"keys share a wait", "DB-KEY"},
 	{"keys share sixteen waits", "DB-KEY"},
 	{"forgets all keys for a ninth", "DB-KEY"},
+	{sweepsByAge, "DB-KEY"},
+	{sweepsOld, "DB-KEY"},
+	{flushRepeats, "DB-KEY"},
 	{"instances share a burst", "X-ISO"},
 	{"waits for the clock to come back", "X-BACK"},
 	{"waits on what was set back", "X-BACK"},

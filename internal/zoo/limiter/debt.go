@@ -26,6 +26,7 @@ type debtBucket struct {
 	mu     sync.Mutex
 	inf    bool
 	rate   float64 // per second
+	per    time.Duration
 	burst  int
 	tokens float64
 	last   time.Time
@@ -45,8 +46,10 @@ type debtClaim struct {
 	act  time.Time
 	free bool // nothing was taken
 	gone bool // given back
+	past bool // due when another came; only a mistake wants to know
 	rate float64
-	room float64 // the least that the bucket had room for since
+	per  time.Duration // of the rate as it was
+	room float64       // the least that the bucket had room for since
 
 	changes int     // how many limits and bursts had been set when it was made
 	undone  bool    // given back, as were all later ones before
@@ -70,7 +73,7 @@ func (l *debtBucket) is(mutant string) bool { return l.mutant == mutant }
 
 func (l *debtBucket) limit(r lt.Rate) {
 	l.endless = l.endless || l.inf
-	l.inf, l.rate = r == lt.Inf, r.PerSecond()
+	l.inf, l.rate, l.per = r == lt.Inf, r.PerSecond(), r.Per
 	if l.inf && l.is("an infinite rate is a high one") {
 		l.inf, l.rate = false, 1e6
 	}
@@ -117,6 +120,9 @@ func (l *debtBucket) fill(t time.Time) {
 }
 
 const grain = 1e-9
+
+// refusesNever is a choice: a reservation that is never due may be refused.
+const refusesNever = "what never comes is refused"
 
 func (l *debtBucket) allow(t time.Time, n int) bool {
 	l.mu.Lock()
@@ -206,6 +212,12 @@ func (l *debtBucket) take(t time.Time, n int, by time.Duration) (*debtClaim, boo
 	if l.is("a delay is a tenth too short") {
 		d = d * 9 / 10
 	}
+	if d > 0 && l.rate == 0 && (l.is(refusesNever) || l.is("what never comes is refused and taken")) {
+		if l.is("what never comes is refused and taken") {
+			l.tokens -= float64(n)
+		}
+		return nil, false
+	}
 	if d > by && !l.is("a deadline is not looked at") {
 		if l.is("a wait that is refused takes its tokens") {
 			l.tokens -= float64(n)
@@ -215,7 +227,10 @@ func (l *debtBucket) take(t time.Time, n int, by time.Duration) (*debtClaim, boo
 	if l.tokens -= float64(n); l.is("a debt is forgiven") {
 		l.tokens = max(0, l.tokens)
 	}
-	c := &debtClaim{l: l, n: n, at: t, act: t.Add(d), rate: l.rate, room: math.Inf(1),
+	for _, o := range l.held {
+		o.past = o.past || l.is("who is due has nobody behind") && !o.act.After(t)
+	}
+	c := &debtClaim{l: l, n: n, at: t, act: t.Add(d), rate: l.rate, per: l.per, room: math.Inf(1),
 		changes: l.changes, ahead: float64(max(0, l.burst) - n)}
 	l.held = append(l.held, c)
 	return c, true
@@ -228,7 +243,9 @@ func (c *debtClaim) cancelAt(t time.Time) {
 	defer l.mu.Unlock()
 	l.rewinds = l.is("a cancel in the past rewinds")
 	defer func() { l.rewinds = false }()
-	l.fill(t)
+	if l.fill(t); t.Before(l.last) && !l.is("a late cancel about an earlier instant refunds") {
+		t = l.last
+	}
 	if c.free && !l.is("what was free is refunded") || c.gone && !l.is("a second cancel refunds again") {
 		return
 	}
@@ -250,7 +267,7 @@ func (c *debtClaim) cancelAt(t time.Time) {
 		if l.is("a cancel forgets those who came after a change") && o.changes > c.changes {
 			continue
 		}
-		if after && !o.gone && !o.free {
+		if after && !o.gone && !o.free && !c.past {
 			if later += o.n; l.is("a cancel sees four later reservations") {
 				later = min(later, 4) // of one token each
 			}
@@ -273,6 +290,10 @@ func (c *debtClaim) cancelAt(t time.Time) {
 		if l.cancels == 3 {
 			back = 0
 		}
+	case "a cancel refunds in units of the period of its time":
+		if l.per != c.per {
+			back = min(back, back*c.per.Seconds()/l.per.Seconds())
+		}
 	case "a cancel refunds everything":
 		back = float64(c.n)
 	case "a cancel refunds twice":
@@ -292,6 +313,10 @@ func (c *debtClaim) cancelAt(t time.Time) {
 		l.tokens = min(float64(max(0, l.burst)), l.tokens)
 	}
 	c.room -= back
+	if l.is("a cancel that brought less may come again") {
+		c.gone = back == float64(c.n)
+		c.n -= int(back)
+	}
 	l.share(c, back)
 }
 
@@ -346,7 +371,9 @@ func (l *debtBucket) waitN(ctx context.Context, n int) error {
 	by := time.Duration(math.MaxInt64)
 	now := l.clock.Now()
 	if deadline, ok := ctx.Deadline(); ok {
-		by = deadline.Sub(now)
+		if by = deadline.Sub(now); l.is("a deadline is compared with package time") {
+			by = time.Until(deadline)
+		}
 	}
 	c, ok := l.take(now, n, by)
 	if l.is("a wait for more than the burst empties the bucket") && n > l.burst {
@@ -443,42 +470,5 @@ func (l *debtBucket) setBurst(t time.Time, burst int) {
 	}
 	if l.is("a lower burst puts off the next token") && burst < old {
 		l.last = t.Add(time.Hour)
-	}
-}
-
-// funcs describes a bucket; reservations and instants come in both forms.
-func (l *debtBucket) funcs() lt.Funcs {
-	reserve := func(t time.Time, n int) lt.Reservation {
-		c, ok := l.take(t, n, math.MaxInt64)
-		if !ok {
-			if l.is("a reservation above the burst is OK") {
-				return lt.Reservation{
-					Delay: func() time.Duration { return 0 }, DelayFrom: func(time.Time) time.Duration { return 0 },
-					Cancel: func() {}, CancelAt: func(time.Time) {},
-				}
-			}
-			return lt.Reservation{OK: func() bool { return false }}
-		}
-		return lt.Reservation{
-			Delay: func() time.Duration { return c.delay(l.clock.Now()) }, DelayFrom: c.delay,
-			Cancel: func() { c.cancelAt(l.clock.Now()) }, CancelAt: c.cancelAt,
-		}
-	}
-	return lt.Funcs{
-		AllowN: func(n int) bool { return l.allow(l.clock.Now(), n) }, AllowAt: l.allow,
-		Tokens: func() float64 { return l.tokensAt(l.clock.Now()) }, TokensAt: l.tokensAt,
-		WaitN:   l.waitN,
-		Reserve: func(n int) lt.Reservation { return reserve(l.clock.Now(), n) }, ReserveAt: reserve,
-		SetLimit: func(r lt.Rate) { l.setLimit(l.clock.Now(), r) }, SetLimitAt: l.setLimit,
-		SetBurst: func(n int) { l.setBurst(l.clock.Now(), n) }, SetBurstAt: l.setBurst,
-	}
-}
-
-func debtSpec(mutant string, source lt.TimeSource) lt.Spec {
-	return lt.Spec{
-		Name:   "zoo: bucket in debt: " + mutant,
-		Time:   source,
-		New:    func(env lt.Env, cfg lt.Config) lt.Funcs { return newDebtBucket(env.Clock, cfg, mutant).funcs() },
-		Traits: lt.LikeXTime,
 	}
 }

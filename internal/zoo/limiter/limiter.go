@@ -27,6 +27,9 @@ func Mutants() []zoo.Mutant {
 	for _, m := range perSecondMutants {
 		all = append(all, zoo.Mutant{Name: "so many per second: " + m.name, Rule: m.rule, Spec: perSecondSpec(m.name)})
 	}
+	if synctestcompat.Available {
+		all = append(all, zoo.Mutant{Name: "tokens are handed out by a goroutine", Rule: "X-ROW", Spec: handed()})
+	}
 	all = append(all, zoo.Mutant{Name: leavesGoroutine, Rule: "X-LEAK", Spec: bucketSpec(leavesGoroutine, lt.Injected)})
 	for _, m := range debtMutants {
 		all = append(all, zoo.Mutant{
@@ -34,6 +37,13 @@ func Mutants() []zoo.Mutant {
 			Chance: m.rule == "X-CONC" || m.rule == "SL-CONC",
 		})
 	}
+	const forgets = "who is due has nobody behind"
+	all = append(all, zoo.Mutant{Name: "reserves only: " + forgets, Rule: "CN-ANY", Family: "given up at its instant",
+		Spec: reservesOnly(debtSpec(forgets, lt.Explicit))})
+	const until = "a deadline is compared with package time"
+	sleeps := debtSpec(until, lt.Injected) // as it seems to, in a bubble
+	sleeps.Traits.DeadlineCheck = lt.DeadlineSleeps
+	all = append(all, zoo.Mutant{Name: until, Rule: "X-CLOCK1", Family: "deadlines", Spec: sleeps})
 	for _, m := range queueMutants {
 		all = append(all, zoo.Mutant{
 			Name: m.name, Rule: m.rule, Spec: queueSpec(m.name, lt.Injected), Family: m.family,
@@ -89,6 +99,7 @@ func Designs() []zoo.Design {
 		declaring(bucketSpec("a request for 0 is denied", lt.Explicit), lt.Traits{Zero: lt.ZeroDenied}),
 		declaring(debtSpec("a cancelled wait returns an error of its own", lt.PackageTime),
 			lt.Traits{WaitErrors: lt.WaitErrorsOwn}),
+		debtSpec(refusesNever, lt.Explicit), reservesOnly(debtSpec("", lt.Explicit)),
 		creditSpec("", lt.Injected), creditSpec("", lt.PackageTime), creditSpec("", lt.Explicit),
 		creditSpec(refusesDebts, lt.PackageTime),
 		pollingSpec(lt.PackageTime), pollingSpec(lt.Injected),
@@ -193,6 +204,7 @@ var queueMutants = []struct{ name, rule, family string }{
 	{"who gives up leaves the next asleep", "W-NOLOST", "waits"},
 	{"a new limit leaves the timer", "W-WAKE", "limits and waits"},
 	{"who gives up leaves the timer", "W-WAKE", "deadlines"},
+	{"who is served as he gives up returns an error", "W-DEADEQ", "given up as another is"},
 	{"who gives up lets one go", "W-CANCEL", "several are next"},
 	{"who waits for more than a lower burst stays first", "W-NOLOST", "bursts and waits"},
 	{"who waits for one more than a lower burst stays first", "W-NOLOST", "bursts and waits"},
@@ -283,4 +295,8 @@ var debtMutants = []struct {
 	{"a rate of 0 is a token in 292 years", "RL-LIM0", "no rate for a while", lt.Explicit},
 	{"an infinite rate without a burst grants nothing", "RL-INF", "infinite", lt.Explicit},
 	{"panics where a nanosecond is missing", "X-CALLS", "a nanosecond too early", lt.Injected},
+	{"a late cancel about an earlier instant refunds", "RL-PAST", "back in time", lt.Explicit},
+	{"a cancel that brought less may come again", "CN-IDEM", "given up again", lt.Explicit},
+	{"a cancel refunds in units of the period of its time", "CN-LIFO", "given up in another period", lt.Explicit},
+	{"what never comes is refused and taken", "RL-LIM0", "no rate", lt.Explicit},
 }

@@ -162,6 +162,9 @@ func (l *queueBucket) waitN(ctx context.Context, n int) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	i := slices.Index(l.queue, w)
+	if i < 0 && l.mutant == "who is served as he gives up returns an error" {
+		return ctx.Err()
+	}
 	if i < 0 {
 		return w.outcome() // decided meanwhile
 	}

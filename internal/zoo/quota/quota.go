@@ -6,6 +6,7 @@ import (
 
 	qt "github.com/escapement-go/escapement/conformance/quotatest"
 	"github.com/escapement-go/escapement/internal/zoo"
+	"github.com/escapement-go/escapement/synctestcompat"
 )
 
 const (
@@ -130,6 +131,9 @@ func Mutants() []zoo.Mutant {
 	}
 	all = append(all,
 		zoo.Mutant{Name: "FixedWindow: a look opens the window", Rule: "GC-PEEKPURE", Spec: openedByLook()})
+	if synctestcompat.Available {
+		all = append(all, zoo.Mutant{Name: "events are handed out by a goroutine", Rule: "X-ROW", Spec: handed()})
+	}
 	for _, m := range []struct{ name, rule string }{
 		{"fails closed where it should fail open", "X-ERR"}, {"asks again when it is denied", "X-LATENCY"},
 	} {

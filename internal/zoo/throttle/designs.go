@@ -72,7 +72,7 @@ type cooling struct {
 }
 
 func (d *cooling) call(v int) {
-	if d.interval > 0 && !(d.mutant == shortestIsNone && d.interval == 1) {
+	if (d.interval > 0 || d.mutant == zeroIsArmed) && !(d.mutant == shortestIsNone && d.interval == 1) {
 		if !d.cooling.CompareAndSwap(false, true) {
 			return
 		}

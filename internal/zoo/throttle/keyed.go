@@ -1,6 +1,8 @@
 package throttle
 
 import (
+	"maps"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -49,6 +51,38 @@ const keysShareWaiting = "keys share what waits for the trailing edge"
 func (d *timed) callKey(v int) {
 	d.heard.Store(int64(v))
 	d.call(v)
+}
+
+// Mistakes of a flush of all keys.
+const (
+	flushesOne  = "a flush emits what is pending of one key only"
+	flushRepeat = "a flush emits for each key what is pending of the first"
+)
+
+// flushAll emits what is pending of each key, and without one.
+func (d *timed) flushAll() {
+	d.flush()
+	d.mu.Lock()
+	known := maps.Clone(d.known)
+	d.mu.Unlock()
+	var first *timed // that had something to emit
+	for _, key := range slices.Sorted(maps.Keys(known)) {
+		own := known[key]
+		own.mu.Lock()
+		if own.pending {
+			switch {
+			case first == nil:
+				first = own
+			case d.is(flushRepeat):
+				own.value = first.value
+			case d.is(flushesOne):
+				own.mu.Unlock()
+				return
+			}
+		}
+		own.mu.Unlock()
+		own.flush()
+	}
 }
 
 // waiting is what the trailing edge emits.

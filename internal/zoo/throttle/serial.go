@@ -16,12 +16,16 @@ var serialMistakes = []mistake{
 	{"an interval of 0 keeps the newest event only", "TH-ZERO"},
 	{"a flush while a callback runs does nothing", "TH-FLUSH"},
 	{flushOpensNothing, "TH-FLUSH"},
+	{overtakenEnds, "TH-FLUSH"},
 	{"a stop while a callback runs waits for ever", "X-CALLS"},
 	{"a stop from the callback lets it run again", "TH-STOP"},
 }
 
-// flushOpensNothing is a mistake of a throttle whose flush opens an interval.
-const flushOpensNothing = "a flush that emits opens no interval"
+// Mistakes of a throttle whose flush opens an interval.
+const (
+	flushOpensNothing = "a flush that emits opens no interval"
+	overtakenEnds     = "a timer that a flush overtakes ends the interval of the flush"
+)
 
 // serial is a throttle that runs one callback at a time, on the goroutine that is at hand:
 // what falls due meanwhile follows on that one. It is correct unless mutant names one of its
@@ -88,6 +92,8 @@ func (d *serial) arm(in time.Duration) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		switch {
+		case gen != d.gen && d.mutant == overtakenEnds:
+			d.used = false
 		case gen != d.gen || !d.pending || d.due:
 		case d.running:
 			d.due = true
@@ -144,6 +150,9 @@ func (d *serial) flush() {
 		return
 	}
 	d.gen++
+	if d.mutant == overtakenEnds {
+		d.timer.Stop()
+	}
 	if d.due = d.running; d.running {
 		return
 	}

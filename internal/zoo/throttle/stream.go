@@ -8,14 +8,38 @@ import (
 	"github.com/jonboulle/clockwork"
 )
 
+// feed is the input of a stream, which ends with its context.
+type feed struct {
+	in     chan item
+	quit   chan struct{}
+	mutant string
+}
+
+// item is what goes through a stream.
+type item struct {
+	v    int
+	err  bool
+	last bool
+}
+
+// waitsForGood is a mistake of who brings an event.
+const waitsForGood = "an event that waits for the stream does not look at the context"
+
+func (f feed) send(next item) {
+	if f.mutant == waitsForGood {
+		f.in <- next
+		return
+	}
+	select {
+	case f.in <- next:
+	case <-f.quit:
+	}
+}
+
 // stream is a throttle of a stream, correct unless mutant names its mistake.
 func stream(clock clockwork.Clock, cfg throttletest.Config, emit func(int), mutant string) throttletest.Funcs {
-	type item struct {
-		v    int
-		err  bool
-		last bool
-	}
 	in, out, quit := make(chan item), make(chan int), make(chan struct{})
+	f := feed{in: in, quit: quit, mutant: mutant}
 	var closed atomic.Bool
 	go func() {
 		for v := range out {
@@ -63,9 +87,9 @@ func stream(clock clockwork.Clock, cfg throttletest.Config, emit func(int), muta
 	}()
 	cancel := sync.OnceFunc(func() { close(quit) })
 	return throttletest.Funcs{
-		Call:   func(v int) { in <- item{v: v} },
-		Fault:  func(v int) { in <- item{v: v, err: true} },
-		Close:  func() { in <- item{last: true} },
+		Call:   func(v int) { f.send(item{v: v}) },
+		Fault:  func(v int) { f.send(item{v: v, err: true}) },
+		Close:  func() { f.send(item{last: true}) },
 		Cancel: cancel,
 		Closed: closed.Load,
 	}

@@ -56,6 +56,8 @@ var timedMistakes = []mistake{
 	{"keys are swept by the wall clock", "TH-KEY"},
 	{"a reset with a key is one of another too", "TH-KEY"},
 	{keysShareWaiting, "TH-KEY"},
+	{flushesOne, "TH-KEY"},
+	{flushRepeat, "TH-KEY"},
 	{"instances share an interval", "X-ISO"},
 	{"an interval ends on package time too", "X-CLOCK1"},
 	{"a panic leaves it busy", "X-PANIC"},
@@ -109,6 +111,7 @@ var streamMistakes = []mistake{
 	{"a context that ends is not looked at", "TH-CTX"},
 	{"the output is never closed", "TH-CLOSE"},
 	{"a send does not look at the context", "TH-CTX"},
+	{waitsForGood, "TH-CTX"},
 }
 
 // Mutants are mistakes, each with the rule that must catch it.
@@ -149,6 +152,7 @@ func Mutants() []zoo.Mutant {
 	)
 	const lost = "an error that comes last takes what is pending with it"
 	return append(all,
+		zoo.Mutant{Name: beforeReader, Rule: "TH-BUSY", Spec: deliveredSpec(beforeReader, throttletest.Injected)},
 		zoo.Mutant{Name: lost, Rule: "TH-CLOSE", Spec: erringSpec(lost, throttletest.Injected)},
 		zoo.Mutant{Name: dedupes, Rule: "X-RENAME", Spec: calling(zoo.Deduped)},
 		zoo.Mutant{Name: overtakes, Rule: "X-ROW", Spec: calling(zoo.Overtaking), Chance: true},
@@ -192,8 +196,11 @@ func steps(m mistake) int {
 // after each run leaves few so, which make the looks of later runs long.
 func ended(m mistake) func(family string) bool {
 	end := map[string]string{"TH-CTX": "cancel", "TH-CLOSE": "close"}[m.rule]
-	if m.name == "a send does not look at the context" {
+	switch m.name {
+	case "a send does not look at the context":
 		end = "reader gone"
+	case waitsForGood:
+		end = "behind a reader gone"
 	}
 	return func(family string) bool { return strings.HasPrefix(family, end) }
 }
@@ -213,7 +220,7 @@ func Designs() []zoo.Design {
 	for _, source := range []throttletest.TimeSource{throttletest.Injected, throttletest.PackageTime} {
 		for _, spec := range []throttletest.Spec{
 			timedSpec("", source), plainSpec("", source), serialSpec("", source), streamSpec("", source),
-			erringSpec("", source),
+			erringSpec("", source), deliveredSpec("", source),
 		} {
 			add(spec)
 		}

@@ -471,7 +471,7 @@ func timedSpec(mutant string, source throttletest.TimeSource, edges ...throttlet
 				},
 				AllowAt: d.allowAt,
 				Reset:   d.reset,
-				Flush:   d.flush,
+				Flush:   d.flushAll,
 				Stop:    d.stop,
 				Close:   d.end,
 				Closed:  d.closed,

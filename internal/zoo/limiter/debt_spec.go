@@ -1,0 +1,52 @@
+package limiter
+
+import (
+	"math"
+	"time"
+
+	lt "github.com/escapement-go/escapement/conformance/limitertest"
+)
+
+// funcs describes a bucket; reservations and instants come in both forms.
+func (l *debtBucket) funcs() lt.Funcs {
+	reserve := func(t time.Time, n int) lt.Reservation {
+		c, ok := l.take(t, n, math.MaxInt64)
+		if !ok {
+			if l.is("a reservation above the burst is OK") {
+				return lt.Reservation{
+					Delay: func() time.Duration { return 0 }, DelayFrom: func(time.Time) time.Duration { return 0 },
+					Cancel: func() {}, CancelAt: func(time.Time) {},
+				}
+			}
+			return lt.Reservation{OK: func() bool { return false }}
+		}
+		return lt.Reservation{
+			Delay: func() time.Duration { return c.delay(l.clock.Now()) }, DelayFrom: c.delay,
+			Cancel: func() { c.cancelAt(l.clock.Now()) }, CancelAt: c.cancelAt,
+		}
+	}
+	return lt.Funcs{
+		AllowN: func(n int) bool { return l.allow(l.clock.Now(), n) }, AllowAt: l.allow,
+		Tokens: func() float64 { return l.tokensAt(l.clock.Now()) }, TokensAt: l.tokensAt,
+		WaitN:   l.waitN,
+		Reserve: func(n int) lt.Reservation { return reserve(l.clock.Now(), n) }, ReserveAt: reserve,
+		SetLimit: func(r lt.Rate) { l.setLimit(l.clock.Now(), r) }, SetLimitAt: l.setLimit,
+		SetBurst: func(n int) { l.setBurst(l.clock.Now(), n) }, SetBurstAt: l.setBurst,
+	}
+}
+
+func debtSpec(mutant string, source lt.TimeSource) lt.Spec {
+	return lt.Spec{
+		Name:   "zoo: bucket in debt: " + mutant,
+		Time:   source,
+		New:    func(env lt.Env, cfg lt.Config) lt.Funcs { return newDebtBucket(env.Clock, cfg, mutant).funcs() },
+		Traits: lt.LikeXTime,
+	}
+}
+
+// reservesOnly declares nothing of waits, as whoever has none need not.
+func reservesOnly(spec lt.Spec) lt.Spec {
+	spec.Name += ", reserves only"
+	spec.Traits.Fair, spec.Traits.DeadlineCheck, spec.Traits.Rewake, spec.Traits.WaitErrors = 0, 0, 0, 0
+	return spec
+}
