@@ -103,6 +103,14 @@ func TestSlidingWindow_oddNumbers(t *testing.T) {
 	}
 }
 
+// "n events may happen" after 4096 of MaxInt64, too, where n is all of these.
+func TestSlidingWindow_largestLimit(t *testing.T) {
+	l := newSlidingWindow(math.MaxInt64)
+	if !l.AllowN(start, 4096) || !l.AllowN(start, math.MaxInt64) {
+		t.Error("MaxInt64 of MaxInt64 were denied when 4096 were gone: the overflow is mended")
+	}
+}
+
 // In the year 1 the start of a window is a wrong instant, and no window ever ends.
 func TestSlidingWindow_yearOne(t *testing.T) {
 	l := newSlidingWindow(1)

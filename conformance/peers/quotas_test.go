@@ -215,6 +215,7 @@ var (
 		known("GC-PEEKPURE", "rate=10/1s burst=4 | allow 0 @0 | allow 0 @0 | allow 4 @0", peekTakes),
 	)
 	slidingWindowKnown = []conformance.Known{
+		known("SC-APPROX", "rate=9223372036854775807/1s | allow 4096 @0 | allow 9223372036854775807 @0", overflows),
 		known("RL-EPOCH", "rate=2/1s epoch=0001-01-01T00:00:00Z | allow 1 @0 | allow 1 @1s | allow 1 @2s",
 			"instants are kept in nanoseconds since 1970, which do not reach the year 1; the docs do not mention it"),
 		known("GC-NEG", "rate=4/1s | allow -1 @0 | allow 1 @0 | allow 4 @0", givesBack),

@@ -133,7 +133,8 @@ func (x *exam) resetKept() *suite.Violation {
 	for i, d := range x.Done {
 		reset := d.Answer.ResetAfter
 		if reset < 0 {
-			return x.broken(d.At, "", "%s was answered with ResetAfter %s, want 0 or more", d.Step, timeline.Duration(reset))
+			return x.broken(d.At, "", "%s was answered with ResetAfter %s, want 0 or more",
+				d.Step, timeline.Duration(reset))
 		}
 		if i+1 == len(x.Done) {
 			break

@@ -89,6 +89,14 @@ var (
 			Rule: "RL-NBIG", Schedule: "rate=4/1s | allow 1 @0 | allow 9223372036854775807 @0",
 			Why: "the sum of the increments overflows, and is granted",
 		},
+		{
+			Rule: "SC-APPROX", Schedule: "rate=9223372036854775807/1s | allow 4096 @0 | allow 9223372036854775807 @0",
+			Why: "the sum of the increments overflows, and is granted, also of those that the limit allows",
+		},
+		{
+			Rule: "GC-REMAIN", Schedule: "rate=9223372036854775807/1s | allow 4096 @0 | allow 9223372036854775807 @0",
+			Why: "the sum of the increments overflows, and less than none remain",
+		},
 	}
 	lndKnown = []conformance.Known{{
 		Rule: "CK-TIMER", Schedule: "after 1 1s @0 | read 1 @3s",

@@ -164,6 +164,18 @@ func TestHTTPRate_increments(t *testing.T) {
 	}
 }
 
+// A huge limit overflows as well (SC-APPROX, GC-REMAIN).
+func TestHTTPRate_largestLimit(t *testing.T) {
+	l := httprate.NewRateLimiter(math.MaxInt, time.Hour)
+	for _, n := range []int{4096, math.MaxInt} {
+		req := httptest.NewRequest("GET", "/", nil)
+		req = req.WithContext(httprate.WithIncrement(req.Context(), n))
+		if l.OnLimit(httptest.NewRecorder(), req, "key") {
+			t.Errorf("of the increments 4096 and MaxInt, with a limit of MaxInt, %d was denied: mended", n)
+		}
+	}
+}
+
 // A tick carries the time that SetTime gets (CK-TIMER).
 func TestLnd_tickIsLate(t *testing.T) {
 	c := lnd.NewTestClock(start)
