@@ -48,16 +48,26 @@ func (d *delivered) loop(cfg throttletest.Config) {
 		defer begin()
 		return d.put(next)
 	}
-	for on := true; on; {
+	on := true
+	over := func() {
+		if d.ended = nil; pending != nil {
+			next := *pending
+			pending = nil
+			on = opens(next)
+		}
+	}
+	for on {
+		select { // an interval that is over ends before the next event is taken
+		case <-d.ended:
+			over()
+			continue
+		default:
+		}
 		select {
 		case <-d.quit:
 			return
 		case <-d.ended:
-			if d.ended = nil; pending != nil {
-				next := *pending
-				pending = nil
-				on = opens(next)
-			}
+			over()
 		case next := <-d.in:
 			switch leads := cfg.Edges&throttletest.Leading != 0; {
 			case next.last:
