@@ -53,15 +53,7 @@ func (x *exam) eachKey() *suite.Violation {
 		}
 		return nil
 	}
-	all := func(s conformance.Step) bool { return s.Op == conformance.OpFlush && edge.Key(s) == 0 }
-	if !slices.ContainsFunc(x.Schedule.Steps, all) {
-		return x.ofKeys(judge)
-	}
-	v := x.ofKeys(judge, conformance.OpFlush)
-	if v != nil && x.ofKeys(judge) == nil {
-		return nil
-	}
-	return v
+	return edge.FlushOfKeys(func(shared ...conformance.Op) *suite.Violation { return x.ofKeys(judge, shared...) })
 }
 
 // ofKeys judges what each key did for itself, until something is found. Operations that are shared are for each.

@@ -469,12 +469,10 @@ func (x *exam) calls() *suite.Violation {
 		return &suite.Violation{Headline: fmt.Sprintf("the constructor panicked with %s: %s",
 			x.Schedule.Config, x.Refused)}
 	}
-	stopped := false
 	for _, d := range x.Done {
-		if d.Panic != "" && !(stopped && d.Op == conformance.OpStop) { // a second Stop may
+		if d.Panic != "" && !edge.StopsAgain(x.Recording, d) {
 			return x.told(d.At, "", "%s panicked: %s", d.Step, d.Panic)
 		}
-		stopped = stopped || d.Op == conformance.OpStop
 		if x.Stuck && d.Ended.Seq == 0 && !d.Inside {
 			return x.told(d.At, "", "%s never returned", d.Step)
 		}

@@ -336,7 +336,7 @@ var onOneClock = []string{
 
 // oneClock plays a few schedules while package time runs on, from the instant at which the injected clock starts:
 // what differs from the account then, and not while package time stands still, is due to it.
-func (c *contract) oneClock(p *suite.Probe) (worst *suite.Violation, skip string) {
+func (c *contract) oneClock(p *suite.Probe) (*suite.Violation, string) {
 	for _, text := range onOneClock {
 		s := suite.MustParse("rate=10/1s burst=2 | " + text)
 		s.Steps = slices.DeleteFunc(s.Steps, func(st conformance.Step) bool {
@@ -352,12 +352,12 @@ func (c *contract) oneClock(p *suite.Probe) (worst *suite.Violation, skip string
 		if _, still := c.onClocks(p, s, false); still != nil && still.headline == d.headline {
 			continue
 		}
-		worst = x.broken(d.at, "package time ran on by an hour at each step "+
+		v := x.broken(d.at, "package time ran on by an hour at each step "+
 			"while the injected clock did not; "+d.because, "%s", d.headline)
-		worst.Run = x.Recording
-		break
+		v.Run = x.Recording
+		return v, ""
 	}
-	return worst, ""
+	return nil, ""
 }
 
 // onClocks plays a schedule, while package time runs on or stands still, and returns the first difference from

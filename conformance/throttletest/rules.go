@@ -413,12 +413,10 @@ func (x *exam) calls() *suite.Violation {
 	if x.Refused != "" && x.Schedule.Config.Interval >= time.Millisecond { // it may refuse none, or one so short
 		return suite.Broken(0, "", "the constructor refused %s: %s", x.Schedule.Config, x.Refused)
 	}
-	stopped := false
 	for _, d := range x.Done {
-		if d.Panic != "" && !(stopped && d.Op == conformance.OpStop) { // a second Stop may
+		if d.Panic != "" && !edge.StopsAgain(x.Recording, d) {
 			return suite.Broken(d.At, "", "%s panicked: %s", d.Step, d.Panic)
 		}
-		stopped = stopped || d.Op == conformance.OpStop
 		waited := x.Schedule.Config.Busy > 0 && !readerGone(x.Schedule)
 		switch {
 		case d.Ended.Seq > 0 || d.Inside:

@@ -27,11 +27,7 @@ func (x *exam) eachKey() *suite.Violation {
 		}
 		return own.difference().Violation
 	}
-	v := x.ofKeys(judge, conformance.OpFlush)
-	if v != nil && x.has(conformance.OpFlush) && x.ofKeys(judge) == nil {
-		return nil
-	}
-	return v
+	return edge.FlushOfKeys(func(shared ...conformance.Op) *suite.Violation { return x.ofKeys(judge, shared...) })
 }
 
 // ofKeys judges what each key did for itself. Operations that are shared are for each key.

@@ -4,6 +4,8 @@
 package zoo
 
 import (
+	"sync/atomic"
+
 	"github.com/escapement-go/escapement/conformance"
 )
 
@@ -42,6 +44,20 @@ func LeaveForGood() { go forGood() }
 
 //go:noinline
 func forGood() { select {} }
+
+// Handed hands things out by a goroutine, each once it is back from the one before: who asks at once is
+// denied what is there.
+type Handed struct{ away atomic.Bool }
+
+// Out reports whether take grants something, and the goroutine is there to hand it out.
+func (h *Handed) Out(take func() bool) bool {
+	if h.away.Load() || !take() {
+		return false
+	}
+	h.away.Store(true)
+	go h.away.Store(false)
+	return true
+}
 
 // InTurn runs all of runs, whatever one of them panics with: the panic goes on when the
 // others are done.

@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"slices"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -24,4 +25,10 @@ func StoppedSoon(s conformance.Schedule) bool {
 	n := len(s.Steps)
 	return n > 0 && s.Steps[n-1].Op == conformance.OpStop &&
 		max(s.Config.Wait, s.Config.MaxWait, s.Config.Interval) >= Months
+}
+
+// StopsAgain reports whether d is a Stop behind another: only a debouncer must take one.
+func StopsAgain(rec *suite.Recording, d conformance.Done) bool {
+	before := func(o conformance.Done) bool { return o.Op == d.Op && o.Began.Seq < d.Began.Seq }
+	return d.Op == conformance.OpStop && slices.ContainsFunc(rec.Done, before)
 }

@@ -42,6 +42,15 @@ func LastKey(s conformance.Schedule) (last int) {
 	return last
 }
 
+// FlushOfKeys judges each key, where a flush without one may be for each of them, or for none that has a name.
+func FlushOfKeys(judge func(shared ...conformance.Op) *suite.Violation) *suite.Violation {
+	v := judge(conformance.OpFlush)
+	if v != nil && judge() == nil {
+		return nil
+	}
+	return v
+}
+
 // OfKey returns the part of a run that belongs to one key, or to one instance. What ends all of them is
 // of each, and so are the operations that are shared.
 func OfKey(rec *suite.Recording, key int, shared ...conformance.Op) *suite.Recording {

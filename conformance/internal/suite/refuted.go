@@ -35,43 +35,44 @@ func (e *engine[T, E]) keepAtHand(j Job, rec *Recording) {
 }
 
 // refuted is a rule that runs at hand break with the traits that are to be pasted, on the smallest schedule.
-type refuted struct {
-	rule     string
-	schedule conformance.Schedule
+type refuted[T, E any] struct {
+	rule     *Rule[T, E]
+	schedule conformance.Schedule // without steps until one is found
 }
 
 // refutes lists the rules that would fail with the traits t, and do not without.
-func (e *engine[T, E]) refutes(t *T) (all []refuted) {
+func (e *engine[T, E]) refutes(t *T) []refuted[T, E] {
 	choices := e.c.Table(e.Suite, t)
-	takes := func(conformance.Schedule) bool { return true }
-	if c, ok := e.c.(Narrowing[T]); ok {
-		takes = func(s conformance.Schedule) bool { return c.Takes(t, s) }
-	}
+	var all []refuted[T, E]
 	for i := range e.rules {
 		r := &e.rules[i]
 		if r.Check == nil || e.breaks([]string{r.ID}) || e.skip(r, t, choices).why != "" || len(r.Beyond) > 0 {
 			continue // what is beyond others shows what these show
 		}
-		broken := refuted{rule: r.ID}
-		for _, run := range e.atHand {
-			s := run.rec.Schedule
-			if broken.schedule.Steps != nil && s.Compare(broken.schedule) >= 0 || !r.about(run.job) ||
-				!takes(s) {
-				continue
-			}
-			x := e.c.Exam(t, run.rec, run.job)
-			if !r.sees(x) {
-				continue
-			}
-			if v := r.Check(x); v != nil && !v.Chance && !doubtful(r.ID, run.job, run.rec) {
-				broken.schedule = s
-			}
+		all = append(all, refuted[T, E]{rule: r})
+	}
+	narrow, narrows := e.c.(Narrowing[T])
+	for _, run := range e.atHand {
+		if narrows && !narrow.Takes(t, run.rec.Schedule) {
+			continue
 		}
-		if broken.schedule.Steps != nil {
-			all = append(all, broken)
+		x := e.c.Exam(t, run.rec, run.job)
+		for i := range all {
+			all[i].look(x, run)
 		}
 	}
-	return all
+	return slices.DeleteFunc(all, func(r refuted[T, E]) bool { return r.schedule.Steps == nil })
+}
+
+// look judges a run that is smaller than what has been found.
+func (r *refuted[T, E]) look(x E, run handy) {
+	s := run.rec.Schedule
+	if r.schedule.Steps != nil && s.Compare(r.schedule) >= 0 || !r.rule.about(run.job) || !r.rule.sees(x) {
+		return
+	}
+	if v := r.rule.Check(x); v != nil && !v.Chance && !doubtful(r.rule.ID, run.job, run.rec) {
+		r.schedule = s
+	}
 }
 
 // refutation says which rules would fail with the traits t, "" if none would.
@@ -83,22 +84,21 @@ func (e *engine[T, E]) refutation(t *T) string {
 	var b strings.Builder
 	ids := make([]string, len(all))
 	for i, r := range all {
-		ids[i] = r.rule
+		ids[i] = r.rule.ID
 	}
 	fmt.Fprintf(&b, "\nWith these, runs of this test break %s: where that is no bug, one of the choices is another.\n",
 		strings.Join(ids, ", "))
 	for _, r := range all[:min(len(all), mostKinds)] {
-		fmt.Fprintf(&b, "\t%s%s on %s\n", r.rule, e.dependent(r.rule), r.schedule)
+		fmt.Fprintf(&b, "\t%s%s on %s\n", r.rule.ID, e.dependent(r.rule), r.schedule)
 	}
 	return b.String()
 }
 
 // dependent names the traits on which a rule depends that are undeclared.
-func (e *engine[T, E]) dependent(rule string) string {
-	i := slices.IndexFunc(e.rules, func(r Rule[T, E]) bool { return r.ID == rule })
+func (e *engine[T, E]) dependent(r *Rule[T, E]) string {
 	var names []string
 	for _, c := range e.choices {
-		if c.Declared == 0 && slices.Contains(e.rules[i].Declared, c.Name) {
+		if c.Declared == 0 && slices.Contains(r.Declared, c.Name) {
 			names = append(names, c.Name)
 		}
 	}

@@ -1,28 +1,18 @@
 package limiter
 
 import (
-	"sync/atomic"
-
 	lt "github.com/escapement-go/escapement/conformance/limitertest"
+	"github.com/escapement-go/escapement/internal/zoo"
 )
 
-// handed is the bucket behind a goroutine that hands out its tokens, each once it is back from the one
-// before: who asks at once is denied what the bucket holds.
+// handed is the bucket, whose tokens a goroutine hands out.
 func handed() lt.Spec {
 	spec := bucketSpec("", lt.PackageTime)
 	newBucket := spec.New
 	spec.Name = "zoo: tokens handed out"
 	spec.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
-		f := newBucket(env, cfg)
-		var away atomic.Bool
-		return lt.Funcs{AllowN: func(n int) bool {
-			if away.Load() || !f.AllowN(n) {
-				return false
-			}
-			away.Store(true)
-			go away.Store(false)
-			return true
-		}}
+		f, by := newBucket(env, cfg), &zoo.Handed{}
+		return lt.Funcs{AllowN: func(n int) bool { return by.Out(func() bool { return f.AllowN(n) }) }}
 	}
 	return spec
 }
