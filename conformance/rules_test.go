@@ -114,7 +114,7 @@ var lawsElsewhere = []struct{ id, where string }{
 	{"X-RENAME of leaky buckets", "compares two runs."},
 	{"X-RENAME for payloads that differ", "compares two runs. A payload of 0 is tried, and judged by all rules."},
 	{"X-QUERY", "compares two runs. All rules judge schedules with pending among the other operations."},
-	{"X-EVICT", "compares two runs."},
+	{"X-EVICT of debouncers and throttles", "compares two runs. DB-KEY and TH-KEY judge keys that come back."},
 	{"X-CFG of debouncers and throttles", "DB-ZERO, DB-NEG and TH-ZERO judge what is not positive, " +
 		"X-CALLS a constructor that refuses what is."},
 	{"X-CFG of leaky buckets and semaphores", "is not judged: " +

@@ -69,7 +69,7 @@ const (
 	OpClose   Op = "close"   // close: the input ends (streams, leaky bucket)
 	OpWall    Op = "wall"    // wall D: the wall clock is set D further, or back (debouncer, throttle)
 
-	OpAllow    Op = "allow"    // allow N: N tokens now or not at all (limiter)
+	OpAllow    Op = "allow"    // allow N [K]: N tokens now or not at all, for key K (limiter, quota)
 	OpReserve  Op = "reserve"  // reserve N (limiter)
 	OpWait     Op = "wait"     // wait N [D]: blocks for N tokens, for D at most (limiter)
 	OpTokens   Op = "tokens"   // tokens: asks (limiter)
@@ -129,7 +129,7 @@ var operations = map[Op]operation{
 	OpClose:   {},
 	OpWall:    {arguments: "d"},
 
-	OpAllow:    {arguments: "n", amount: true},
+	OpAllow:    {arguments: "nK", second: "key", amount: true},
 	OpReserve:  {arguments: "n", amount: true},
 	OpWait:     {arguments: "nD", amount: true},
 	OpTokens:   {},

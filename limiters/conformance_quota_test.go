@@ -15,9 +15,13 @@ func TestConformance_SlidingLog(t *testing.T)     { testQuota(t, quotatest.Slidi
 func TestConformance_SlidingCounter(t *testing.T) { testQuota(t, quotatest.SlidingCounter) }
 func TestConformance_GCRA(t *testing.T)           { testQuota(t, quotatest.GCRA) }
 
-// A KeyedGCRA, with a key, is a GCRA.
+// A KeyedGCRA is a GCRA for each key, and what a Keyed has is a limiter for each.
 func TestConformance_KeyedGCRA(t *testing.T) {
 	everyTime(t, func(t *testing.T, source quotatest.TimeSource) { quotatest.Run(t, keyedGCRASpec(source)) })
+}
+
+func TestConformance_Keyed(t *testing.T) {
+	everyTime(t, func(t *testing.T, source quotatest.TimeSource) { quotatest.Run(t, keyedLogSpec(source)) })
 }
 
 // A TokenBucket decides and answers as a GCRA does, but clamps instants.
@@ -112,25 +116,54 @@ func gcraSpec(source quotatest.TimeSource) quotatest.Spec {
 	}
 }
 
-// keyedGCRASpec describes a key of a KeyedGCRA.
+// keys is for how many keys there is room in what has a limiter for each.
+const keys = 130
+
+// keyedGCRASpec describes a KeyedGCRA.
 func keyedGCRASpec(source quotatest.TimeSource) quotatest.Spec {
 	spec := gcraSpec(source)
 	spec.Name = "limiters.KeyedGCRA"
 	spec.New = func(env quotatest.Env, cfg quotatest.Config) quotatest.Funcs {
 		interval := cfg.Window / time.Duration(cfg.Limit)
-		g := limiters.NewKeyedGCRA[string](1, interval, cfg.Burst, limiters.WithClock(injected(source, env)))
-		take := func(n int) quotatest.Answer {
-			d, _ := g.Take(context.Background(), "key", n)
+		g := limiters.NewKeyedGCRA[int](keys, interval, cfg.Burst, limiters.WithClock(injected(source, env)))
+		take := func(key, n int) quotatest.Answer {
+			d, _ := g.Take(context.Background(), key, n)
 			return answer(d)
 		}
-		takeAt := func(t time.Time, n int) quotatest.Answer {
-			d, _ := g.AllowAt("key", t, n)
+		takeAt := func(t time.Time, key, n int) quotatest.Answer {
+			d, _ := g.AllowAt(key, t, n)
 			return answer(d)
 		}
 		return quotatest.Funcs{
-			Take: take, TakeAt: takeAt,
-			Peek:   func() quotatest.Answer { return take(0) },
-			PeekAt: func(t time.Time) quotatest.Answer { return takeAt(t, 0) },
+			TakeKey: take, TakeKeyAt: takeAt,
+			Peek:   func() quotatest.Answer { return take(1, 0) },
+			PeekAt: func(t time.Time) quotatest.Answer { return takeAt(t, 1, 0) },
+		}
+	}
+	return spec
+}
+
+// keyedLogSpec describes a Keyed of SlidingLogs.
+func keyedLogSpec(source quotatest.TimeSource) quotatest.Spec {
+	spec := quotaSpec(quotatest.SlidingLog, source)
+	spec.Name = "limiters.Keyed of limiters.SlidingLog"
+	spec.New = func(env quotatest.Env, cfg quotatest.Config) quotatest.Funcs {
+		logs := limiters.NewKeyed(keys, func(int) *limiters.SlidingLog {
+			return limiters.NewSlidingLog(cfg.Limit, cfg.Window, limiters.WithClock(injected(source, env)))
+		}, (*limiters.SlidingLog).Fresh)
+		take := func(key, n int) (d limiters.Decision) {
+			_ = logs.Do(key, func(l *limiters.SlidingLog) { d, _ = l.Take(context.Background(), "", n) })
+			return d
+		}
+		takeAt := func(t time.Time, key, n int) (d limiters.Decision) {
+			_ = logs.Do(key, func(l *limiters.SlidingLog) { d = l.AllowAt(t, n) })
+			return d
+		}
+		return quotatest.Funcs{
+			TakeKey:   func(key, n int) quotatest.Answer { return answer(take(key, n)) },
+			TakeKeyAt: func(t time.Time, key, n int) quotatest.Answer { return answer(takeAt(t, key, n)) },
+			Peek:      func() quotatest.Answer { return answer(take(1, 0)) },
+			PeekAt:    func(t time.Time) quotatest.Answer { return answer(takeAt(t, 1, 0)) },
 		}
 	}
 	return spec

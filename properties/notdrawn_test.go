@@ -24,7 +24,14 @@ var notDrawn = []struct {
 		"DB-KEY", "TH-KEY", "TH-STOP stop leaves what waits for a key",
 		"TH-CTX a context that ends leaves what waits for a key",
 	}},
-	{"one instance is drawn", []string{"X-ISO"}},
+	{"one instance is drawn", []string{
+		"X-ISO instances share an interval", "X-ISO instances share a burst", "X-ISO instances share a payload",
+	}},
+	{"three keys are drawn", []string{
+		"X-ISO keys share sixteen", "X-ISO SlidingLog: keys share sixteen",
+		"X-ISO the newest fifty keys are kept", "X-ISO SlidingCounter: the newest fifty keys are kept",
+		"X-ISO a hundred keys are forgotten at once", "X-ISO GCRA: a hundred keys are forgotten at once",
+	}},
 	{"clocks are not set back", []string{
 		"X-BACK", "TH-CLOCKBACK",
 		"TH-SPACE everything passes until a clock that is set back is where it was",

@@ -40,9 +40,13 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 	kind := pick("kind", 6)
 	d := &drawer{Suite: s, cfg: cfg, unusual: kind == 4, credit: c.spec.Traits.NextPays}
 	back := kind/2 == 1 && s.Time == Explicit && s.Accepts(conformance.OpAllow)
+	ops := drawnOps(s, kind == 5)
+	if s.Accepts(opKeys) && c.oneBucket(s, &c.spec.Traits) == "" && pick("keys", 3) == 2 {
+		d.keys, d.unusual, back, ops = 3, false, false, []conformance.Op{conformance.OpAllow}
+	}
 	out := conformance.Schedule{Config: cfg}
 	at := time.Duration(0)
-	for i, m := range suite.Moves(pick, drawnOps(s, kind == 5), len(gaps), 2*interval, 19) {
+	for i, m := range suite.Moves(pick, ops, len(gaps), 2*interval, 19) {
 		gap := m.Any
 		if m.Gap < len(gaps) {
 			gap = gaps[m.Gap]
@@ -86,6 +90,7 @@ type drawer struct {
 	cfg      conformance.Config
 	unusual  bool // some steps ask for unusual numbers of tokens
 	credit   bool // and may get them
+	keys     int  // each request is for one of so many; 0: for none
 	reserved int
 }
 
@@ -95,7 +100,9 @@ func (d *drawer) step(m suite.Move) conformance.Step {
 	st := conformance.Step{Op: m.Op}
 	switch m.Op {
 	case conformance.OpAllow:
-		st.N = d.number(m.N)
+		if st.N = d.number(m.N); d.keys > 0 {
+			st.N, st.K = d.number(m.N/d.keys), 1+m.N%d.keys
+		}
 	case conformance.OpReserve:
 		st.N = d.number(m.N)
 		d.reserved++
@@ -141,7 +148,7 @@ func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
 	return !slices.ContainsFunc(schedule.Steps, func(st conformance.Step) bool {
 		switch st.Op {
 		case conformance.OpAllow, conformance.OpReserve:
-			return st.N < 1 || st.N > cfg.Burst || st.N > 1 && !s.Accepts(opSeveral)
+			return st.K != 0 && !s.Accepts(opKeys) || st.N < 1 || st.N > cfg.Burst || st.N > 1 && !s.Accepts(opSeveral)
 		case conformance.OpWait:
 			return st.N != 1
 		case conformance.OpSetLimit:

@@ -46,12 +46,18 @@ func perSecond(events int) Rate { return Rate{Events: events, Per: time.Second} 
 // only leaves the operations of one way to take time.
 func (f Funcs) only(s TimeSource) Funcs {
 	if s == Explicit {
+		if at := f.AllowKeyAt; f.AllowAt == nil && at != nil {
+			f.AllowAt = func(t time.Time, n int) bool { return at(t, 1, n) }
+		}
 		return Funcs{
-			AllowAt: f.AllowAt, TokensAt: f.TokensAt, ReserveAt: f.ReserveAt,
+			AllowAt: f.AllowAt, AllowKeyAt: f.AllowKeyAt, TokensAt: f.TokensAt, ReserveAt: f.ReserveAt,
 			SetLimitAt: f.SetLimitAt, SetBurstAt: f.SetBurstAt, Stop: f.Stop,
 		}
 	}
-	f.AllowAt, f.TokensAt, f.ReserveAt, f.SetLimitAt, f.SetBurstAt = nil, nil, nil, nil, nil
+	f.AllowAt, f.AllowKeyAt, f.TokensAt, f.ReserveAt, f.SetLimitAt, f.SetBurstAt = nil, nil, nil, nil, nil, nil
+	if key := f.AllowKey; key != nil && f.Allow == nil && f.AllowN == nil && f.Take == nil {
+		f.AllowN = func(n int) bool { return key(1, n) }
+	}
 	if f.Take != nil {
 		f.Allow, f.AllowN = nil, nil
 	}
@@ -71,6 +77,10 @@ func (f *Funcs) promptly(s conformance.Step, at time.Time, turn int, d *conforma
 	switch s.Op {
 	case conformance.OpAllow:
 		switch {
+		case s.K != 0 && f.AllowKeyAt != nil:
+			d.OK = f.AllowKeyAt(at, s.K, s.N)
+		case s.K != 0:
+			d.OK = f.AllowKey(s.K, s.N)
 		case f.AllowAt != nil:
 			d.OK = f.AllowAt(at, s.N)
 		case f.Take != nil:

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
 )
@@ -34,9 +35,10 @@ func (c *contract) Rules() []rule {
 	for i := range all {
 		if id := all[i].ID; id != "X-CALLS" && id != "X-LEAK" {
 			all[i].Unless = c.timed(all[i].Unless)
+			all[i].About = edge.Unkeyed(all[i].About)
 		}
 	}
-	return all
+	return append(all, c.keyRules()...)
 }
 
 func core(id, text string) conformance.Rule {

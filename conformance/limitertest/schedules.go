@@ -14,7 +14,7 @@ import (
 // Families lists what is explored, in constants.
 func (c *contract) Families(s *suite.Suite) []suite.Family {
 	c.coarse = c.undeclaredUnit(s)
-	return slices.Concat(c.requestFamilies(s), c.rateFamilies(s), c.claimFamilies(s))
+	return slices.Concat(c.requestFamilies(s), c.rateFamilies(s), c.claimFamilies(s), c.keyFamilies(s))
 }
 
 // limited returns the configuration with that rate and burst.

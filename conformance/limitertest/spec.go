@@ -105,7 +105,7 @@ type Config struct {
 }
 
 // Funcs are the operations of one limiter; those that are nil are not tried. One of Allow,
-// AllowN, AllowAt, Take, Wait and WaitN must be set.
+// AllowN, AllowAt, Take, Wait, WaitN, AllowKey and AllowKeyAt must be set.
 type Funcs struct {
 	// Allow and AllowN take one token or n, now or not at all. If both are set, single
 	// tokens are requested by either in turn: once, then twice in a row, four times, and so on.
@@ -113,6 +113,13 @@ type Funcs struct {
 	AllowN func(n int) bool
 	// AllowAt is the form with an explicit time, for Explicit runs.
 	AllowAt func(t time.Time, n int) bool
+	// AllowKey is AllowN for a limiter that keeps a bucket for each key, as for each user; n is 1
+	// where AllowN is nil and Allow is not. Up to 130 keys are used, which count from 1: make the
+	// limiter with room for them. Alone it also is the AllowN, of key 1. AllowKeyAt is the form for
+	// Explicit runs. Keys are tried of a limiter that is full at first and counts in no unit:
+	// InitialFull, and no Quantum, Grain, Digits or Latency.
+	AllowKey   func(key, n int) bool
+	AllowKeyAt func(t time.Time, key, n int) bool
 	// Take is AllowN of a limiter that asks others, and may get an error for an answer. It is
 	// used instead of Allow and AllowN, and not in Explicit runs.
 	Take func(n int) Answer
@@ -253,6 +260,7 @@ const (
 	opSeveral conformance.Op = "way to take several tokens"
 	opContext conformance.Op = "wait that takes a context"
 	opGiveUp  conformance.Op = "reservation that can be cancelled"
+	opKeys    conformance.Op = "allow with key"
 )
 
 // unsettledWait is why waits are left out.
@@ -281,18 +289,10 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	if several && !c.spec.Traits.Single && cfg.Burst > 1 && (s.Bubble || f.Take == nil) {
 		c.single = c.refusesSeveral(s, &f, start)
 	}
-	ops := map[conformance.Op]bool{
-		conformance.OpAllow:    asks,
-		opSeveral:              !c.spec.Traits.Single && !c.single && several,
-		conformance.OpTokens:   f.TokensAt != nil || f.Tokens != nil,
-		conformance.OpWait:     c.waits && (s.Bubble || s.Time != Injected),
-		opContext:              f.WaitN != nil,
-		conformance.OpReserve:  f.Reserve != nil || f.ReserveAt != nil,
-		conformance.OpSetLimit: f.SetLimit != nil || f.SetLimitAt != nil,
-		conformance.OpSetBurst: f.SetBurst != nil || f.SetBurstAt != nil,
-		conformance.OpStop:     f.Stop != nil,
-		conformance.OpFault:    f.Fail != nil && f.Take != nil,
-	}
+	ops := f.operations()
+	ops[conformance.OpAllow] = asks
+	ops[opSeveral] = !c.spec.Traits.Single && !c.single && several
+	ops[conformance.OpWait] = c.waits && (s.Bubble || s.Time != Injected)
 	if ops[conformance.OpReserve] {
 		c.tried(s, &f, func(f *Funcs) {
 			_ = suite.Catch(func() {
@@ -304,6 +304,20 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	ops[conformance.OpCancel] = ops[opContext] || ops[opGiveUp]
 	f.end()
 	return ops
+}
+
+// operations are what is there, as far as that needs no other look.
+func (f *Funcs) operations() map[conformance.Op]bool {
+	return map[conformance.Op]bool{
+		conformance.OpTokens:   f.TokensAt != nil || f.Tokens != nil,
+		opContext:              f.WaitN != nil,
+		opKeys:                 f.AllowKey != nil || f.AllowKeyAt != nil,
+		conformance.OpReserve:  f.Reserve != nil || f.ReserveAt != nil,
+		conformance.OpSetLimit: f.SetLimit != nil || f.SetLimitAt != nil,
+		conformance.OpSetBurst: f.SetBurst != nil || f.SetBurstAt != nil,
+		conformance.OpStop:     f.Stop != nil,
+		conformance.OpFault:    f.Fail != nil && f.Take != nil,
+	}
 }
 
 // full makes a limiter with a burst, and returns what releases it.
@@ -333,7 +347,7 @@ func (c *contract) Canary(s *suite.Suite) string {
 	allows := s.Accepts(conformance.OpAllow)
 	if !allows && !c.waits {
 		return "New returned nothing that " + s.Time.String() +
-			" can use: set Allow, AllowN, Take or Wait, or AllowAt for Explicit"
+			" can use: set Allow, AllowN, AllowKey, Take or Wait, or AllowAt or AllowKeyAt for Explicit"
 	}
 	if c.waits && !s.Accepts(conformance.OpWait) {
 		s.CannotSettle(unsettledWait)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
@@ -23,6 +24,13 @@ const (
 	milliard = 1e9 // events in a window of [drawnLarge]
 )
 
+// few are limits that few requests for a key use up, of windows and of GCRA.
+var few = map[bool][]conformance.Config{
+	false: {suite.Configured("rate", "1/1s"), suite.Configured("rate", "2/1h"), suite.Configured("rate", "1/24h")},
+	true: {suite.Configured("rate", "10/1s", "burst", "1"), suite.Configured("rate", "1/1h", "burst", "2"),
+		suite.Configured("rate", "1/24h", "burst", "1")},
+}
+
 // drawing is one schedule that is drawn.
 type drawing struct {
 	cfg     conformance.Config
@@ -31,6 +39,7 @@ type drawing struct {
 	unit    time.Duration // the window; of GCRA the interval
 	ops     []conformance.Op
 	unusual int // the number of [drawnUnusual], one in each schedule, as each has a rule of its own
+	keys    int // each request is for one of so many; 0: for none
 }
 
 // Draw draws requests in bursts, polling, at the instants at which events leave the window
@@ -67,6 +76,9 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 			case d.kind > drawnUnusual:
 				st.N = 1 + m.N%d.limit
 			}
+			if d.keys > 0 {
+				st.K = 1 + m.N%d.keys
+			}
 		}
 		out.Steps = append(out.Steps, st)
 	}
@@ -83,9 +95,17 @@ func (c *contract) drawing(s *suite.Suite, pick suite.Pick) drawing {
 		d.cfg = d.cfg.With("epoch", suite.OneOf(pick, "year", starts))
 	}
 	d.kind = pick("kind", drawnKinds)
+	keyed := s.Accepts(takesKeys) && c.oneForAll(s, &c.spec.Traits) == "" && pick("keys", 3) == 2
+	if keyed {
+		d.cfg = suite.OneOf(pick, "few", few[c.spec.Kind == GCRA])
+	}
 	d.limit, d.unit = full(c.spec.Kind, d.cfg), d.cfg.Rate.Per
 	if c.spec.Kind == GCRA {
 		d.unit = d.cfg.Rate.Interval()
+	}
+	if keyed {
+		d.keys, d.kind, d.ops = 3, drawnPlain, []conformance.Op{conformance.OpAllow}
+		return d
 	}
 	several := s.Accepts(takesMany)
 	counts := c.spec.Kind == FixedWindow || c.spec.Kind == SlidingCounter
@@ -130,6 +150,7 @@ func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
 	}
 	return s.Plain(schedule, "rate", "burst") && !mayRefuse(c.spec.Kind, cfg) && most <= largest &&
 		suite.Measurable(cfg.Rate.Per) && cfg.Rate.Per <= 24*time.Hour &&
+		(s.Accepts(takesKeys) || !edge.ForKeys(schedule)) &&
 		!asks(schedule, func(n int) bool { return n < 1 || n > most || n > 1 && !s.Accepts(takesMany) })
 }
 

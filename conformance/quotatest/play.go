@@ -9,11 +9,27 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
+// made makes a limiter. One that can only be asked for keys is asked for the first one otherwise.
+func (spec Spec) made(env Env, cfg Config) Funcs {
+	f := spec.New(env, cfg)
+	if key := f.TakeKey; key != nil && f.Take == nil {
+		f.Take = func(n int) Answer { return key(1, n) }
+	}
+	if key := f.TakeKeyAt; key != nil && f.TakeAt == nil {
+		f.TakeAt = func(t time.Time, n int) Answer { return key(t, 1, n) }
+	}
+	return f
+}
+
 // do does one operation and notes the answer. The instant at is for limiters that are told
 // the time.
 func (f *Funcs) do(s conformance.Step, at time.Time, source TimeSource, d *conformance.Done) {
 	explicit := source == conformance.Explicit
 	switch {
+	case s.K != 0 && explicit:
+		d.Answer = f.TakeKeyAt(at, s.K, s.N)
+	case s.K != 0:
+		d.Answer = f.TakeKey(s.K, s.N)
 	case s.Op == conformance.OpAllow && explicit:
 		d.Answer = f.TakeAt(at, s.N)
 	case s.Op == conformance.OpAllow:
@@ -87,7 +103,7 @@ func (c *contract) await(st *suite.Stage, do func()) { st.Await(c.trip > 0, do) 
 func (c *contract) measured(s *suite.Suite) (trip time.Duration) {
 	s.Play(func(st *suite.Stage) {
 		_ = suite.Catch(func() {
-			impl := c.spec.New(st.Plain(), Config{Limit: 1, Window: time.Second, Burst: 1})
+			impl := c.spec.made(st.Plain(), Config{Limit: 1, Window: time.Second, Burst: 1})
 			do := func() { _ = suite.Catch(func() { impl.Take(1) }) }
 			st.Await(true, do)
 			trip = st.Now()
@@ -115,11 +131,11 @@ func (c *contract) refused(st *suite.Stage) {
 // made makes the limiter of a stage. If the stage asks for a second one, everything is
 // asked of that one first.
 func (c *contract) made(st *suite.Stage, env Env, cfg Config) Funcs {
-	f := c.spec.New(env, cfg)
+	f := c.spec.made(env, cfg)
 	if !st.Twice() {
 		return f
 	}
-	other := c.spec.New(env, cfg)
+	other := c.spec.made(env, cfg)
 	take, at, stop := f.Take, f.TakeAt, f.Stop
 	if take != nil {
 		f.Take = func(n int) Answer { other.Take(n); return take(n) }

@@ -14,7 +14,8 @@ import (
 // injected one.
 func (c *contract) Canary(s *suite.Suite) string {
 	if !s.Accepts(conformance.OpAllow) {
-		return fmt.Sprintf("New returned nothing that %v can use: set Take, or TakeAt for Explicit", s.Time)
+		return fmt.Sprintf("New returned nothing that %v can use: set Take or TakeKey, "+
+			"or TakeAt or TakeKeyAt for Explicit", s.Time)
 	}
 	if s.Time == conformance.Explicit || !s.Bubble || s.Time == conformance.Injected && c.trip > 0 {
 		return ""
@@ -23,7 +24,7 @@ func (c *contract) Canary(s *suite.Suite) string {
 	first, asked, panicked := 0, false, false
 	pulse := s.Sees(suite.Life{
 		Make: func(env conformance.Env, _ func()) {
-			impl = c.spec.New(env, Config{Limit: 1, Window: time.Second, Burst: 1})
+			impl = c.spec.made(env, Config{Limit: 1, Window: time.Second, Burst: 1})
 		},
 		Use: func() (granted int) { // takes all that can be granted
 			for range 10 {
@@ -70,7 +71,7 @@ func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
 	start, limit := conformance.Config{}.Start(), accepted(p.Suite, c.spec.Kind, 5)
 	return suite.Meet(p, suite.Meeting[*sharedLimiter]{
 		Make: func(env conformance.Env, place int) *sharedLimiter {
-			return &sharedLimiter{Funcs: c.spec.New(env, c.plain(limit)),
+			return &sharedLimiter{Funcs: c.spec.made(env, c.plain(limit)),
 				peeks: place%4 == 0 && p.Accepts(conformance.OpTokens)}
 		},
 		Each: each,
@@ -111,7 +112,7 @@ func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
 func (c *contract) inARow(p *suite.Probe) func(st *suite.Stage) (ask func() bool, end func()) {
 	cfg := c.plain(accepted(p.Suite, c.spec.Kind, 3))
 	return func(st *suite.Stage) (ask func() bool, end func()) {
-		l := c.spec.New(st.Plain(), cfg)
+		l := c.spec.made(st.Plain(), cfg)
 		return func() bool {
 			var done conformance.Done
 			l.do(conformance.Step{Op: conformance.OpAllow, N: 1}, time.Time{}, c.spec.Time, &done)
@@ -133,7 +134,7 @@ func (c *contract) race(p *suite.Probe) (skip string) {
 	}
 	limit := accepted(p.Suite, c.spec.Kind, 5)
 	return p.Clash(func(env conformance.Env) []func(int) {
-		impl := c.spec.New(env, c.plain(limit))
+		impl := c.spec.made(env, c.plain(limit))
 		var ops []func(int)
 		for _, s := range []conformance.Step{asking(1), asking(2), looking} {
 			if p.Accepts(s.Op) && (s.N < 2 || p.Accepts(takesMany)) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
@@ -20,7 +21,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 	log, counter := c.absentBut(SlidingLog), c.absentBut(SlidingCounter)
 	window, gcra := c.absentBut(FixedWindow), c.absentBut(GCRA)
 	allow, many := []conformance.Op{conformance.OpAllow}, []conformance.Op{takesMany}
-	return []suite.Rule[Traits, *exam]{
+	all := []suite.Rule[Traits, *exam]{
 		{
 			Rule:   core("SW-ANY", "In any period as long as the window more than the limit MUST NOT be granted."),
 			Absent: log, Ops: allow, Unless: c.undeclared,
@@ -254,6 +255,12 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		},
 		suite.Race[Traits, *exam](c.race, oneGoroutine),
 	}
+	for i := range all {
+		if id := all[i].ID; id != "X-CALLS" && id != "X-LEAK" {
+			all[i].About = edge.Unkeyed(all[i].About)
+		}
+	}
+	return append(all, c.keyRules()...)
 }
 
 // forward is why instants do not go back, or why what they mean is not judged, "" if it is.

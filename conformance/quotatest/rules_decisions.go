@@ -18,6 +18,11 @@ func (x *exam) decided(law string) *suite.Violation {
 	if v == nil || !x.ordinary() || v.bad < 0 || v.law != law || x.movable() {
 		return nil
 	}
+	return x.differs(v)
+}
+
+// differs tells of the decision that differs from the model's.
+func (x *exam) differs(v *view) *suite.Violation {
 	s := v.steps[v.bad]
 	got, want := "denied", "granted"
 	if s.OK {

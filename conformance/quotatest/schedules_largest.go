@@ -27,7 +27,7 @@ func incountable(limit int) bool { return limit == math.MaxInt }
 func (c *contract) countsEach(s *suite.Suite) bool {
 	full := func(st *suite.Stage, n int) (end func()) {
 		env := st.Plain()
-		impl := c.spec.New(env, Config{Limit: n, Window: time.Second, Burst: n})
+		impl := c.spec.made(env, Config{Limit: n, Window: time.Second, Burst: n})
 		var d conformance.Done
 		impl.do(asking(n), env.Start, st.Time, &d)
 		return func() {

@@ -121,13 +121,19 @@ type Config struct {
 }
 
 // Funcs are the operations of one limiter; the rules of an operation that is nil are
-// skipped. One of Take and TakeAt must be set.
+// skipped. One of Take, TakeAt, TakeKey and TakeKeyAt must be set.
 type Funcs struct {
 	// Take asks for n events now. A limiter that takes single events panics for another n
 	// and declares Single.
 	Take func(n int) Answer
 	// TakeAt is the form with an explicit time, for Explicit runs.
 	TakeAt func(t time.Time, n int) Answer
+	// TakeKey is Take for a limiter that counts for each key, as for each user. Up to 130 keys
+	// are used, which count from 1: make the limiter with room for them. Alone it also is the
+	// Take, of key 1. TakeKeyAt is the form for Explicit runs. Keys are not tried where Grain,
+	// Buckets or Latency is declared.
+	TakeKey   func(key, n int) Answer
+	TakeKeyAt func(t time.Time, key, n int) Answer
 	// Peek and PeekAt answer without taking anything; the OK of their answers is not
 	// looked at.
 	Peek   func() Answer
@@ -200,15 +206,19 @@ func (c *contract) Unfit(s *suite.Suite) (skip, misuse string) {
 	return "", ""
 }
 
-// takesMany is the ability to take another number of events than one.
-const takesMany conformance.Op = "way to take several tokens"
+// Abilities that no step names, in the set of operations: to take another number of events than one, and to count
+// for each key.
+const (
+	takesMany conformance.Op = "way to take several tokens"
+	takesKeys conformance.Op = "take with key"
+)
 
 // Learn looks at an instance that is thrown away.
 func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	h := suite.NewFakeTime(conformance.Config{}.Start(), false)
 	var f Funcs
 	make := func(limit, burst int) {
-		f = c.spec.New(Env{Clock: h.Clock(), Start: h.Start}, Config{Limit: limit, Window: time.Second, Burst: burst})
+		f = c.spec.made(Env{Clock: h.Clock(), Start: h.Start}, Config{Limit: limit, Window: time.Second, Burst: burst})
 	}
 	if suite.Catch(func() { make(10, 3) }) != "" && suite.Catch(func() { make(10, 1) }) != "" {
 		make(1, 1) // a constructor may refuse more
@@ -224,6 +234,7 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	return map[conformance.Op]bool{
 		conformance.OpAllow:  allow,
 		takesMany:            allow && !c.spec.Traits.Single,
+		takesKeys:            explicit && f.TakeKeyAt != nil || !explicit && f.TakeKey != nil,
 		conformance.OpTokens: explicit && f.PeekAt != nil || !explicit && f.Peek != nil,
 		conformance.OpFault:  f.Fail != nil,
 		conformance.OpStop:   f.Stop != nil,

@@ -91,7 +91,9 @@ func withResets(cfg conformance.Config) []conformance.Schedule {
 // others late, and a reset comes to a key with an interval, or at rest.
 func (c *contract) crowds(s *suite.Suite, cfg conformance.Config) []conformance.Schedule {
 	gap := suite.Wait / 8
-	out := []conformance.Schedule{edge.ComingBack(cfg, suite.Wait), edge.Flow(cfg, gap, 200), throng(cfg)}
+	out := []conformance.Schedule{
+		edge.ComingBack(cfg, suite.Wait), edge.Flow(cfg, gap, 200), edge.Throng(cfg, suite.Wait),
+	}
 	if c.spec.Time != conformance.PackageTime {
 		// before package time, and after it
 		for _, epoch := range []string{"1970-01-01T00:00:00Z", "3000-01-01T00:00:00Z"} {
@@ -107,19 +109,6 @@ func (c *contract) crowds(s *suite.Suite, cfg conformance.Config) []conformance.
 		out = append(out, edge.Flow(cfg.With("busy", "1s"), gap, 200))
 	}
 	return out
-}
-
-// throng are more keys than most tables hold, in one interval. The first ones come back in it.
-func throng(cfg conformance.Config) conformance.Schedule {
-	s := suite.Plan(cfg)
-	add := func(keys int, at time.Duration) {
-		for k := 1; k <= keys; k++ {
-			s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpCall, N: len(s.Steps) + 1, K: k, At: at})
-		}
-	}
-	add(130, 0)
-	add(4, suite.Wait/2)
-	return s
 }
 
 // noSlow is why callbacks that take time are not tried, "" if they are.

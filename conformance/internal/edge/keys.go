@@ -10,7 +10,7 @@ import (
 // Key is the key of a step, or the number of its instance: 0 if it has none. Keys count from 1.
 func Key(s conformance.Step) int {
 	switch s.Op {
-	case conformance.OpCall:
+	case conformance.OpCall, conformance.OpAllow:
 		return s.K
 	case conformance.OpCancel, conformance.OpFlush, conformance.OpReset:
 		return s.N
@@ -21,7 +21,7 @@ func Key(s conformance.Step) int {
 // WithKey returns the step with another key, if it can have one.
 func WithKey(s conformance.Step, key int) conformance.Step {
 	switch s.Op {
-	case conformance.OpCall:
+	case conformance.OpCall, conformance.OpAllow:
 		s.K = key
 	case conformance.OpCancel, conformance.OpFlush, conformance.OpReset:
 		s.N = key

@@ -109,6 +109,19 @@ func Flow(cfg conformance.Config, gap time.Duration, n int, others ...conformanc
 	return s
 }
 
+// Throng are more keys than most tables hold, in one wait or interval. The first ones come back in it.
+func Throng(cfg conformance.Config, wait time.Duration) conformance.Schedule {
+	s := suite.Plan(cfg)
+	add := func(keys int, at time.Duration) {
+		for k := 1; k <= keys; k++ {
+			s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpCall, N: len(s.Steps) + 1, K: k, At: at})
+		}
+	}
+	add(130, 0)
+	add(4, wait/2)
+	return s
+}
+
 // sweepAges are after how long a sweep may take a key for old that goes by when it came.
 var sweepAges = []time.Duration{time.Second, time.Minute, 10 * time.Minute, time.Hour, 24 * time.Hour}
 

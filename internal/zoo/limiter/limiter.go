@@ -79,6 +79,7 @@ func Mutants() []zoo.Mutant {
 	all = append(all, refusingMutants()...)
 	all = append(all, creditMutants()...)
 	all = append(all, remoteMutants()...)
+	all = append(all, keyedMutants()...)
 	const races, shows = "counts before it locks", "a new bucket shows what came since the zero time"
 	all = append(all, zoo.Mutant{Name: shows, Rule: "RL-TOKENS", Spec: bucketSpec(shows, lt.Explicit)})
 	return append(all, zoo.Mutant{Name: races, Rule: "X-RACE", Spec: bucketSpec(races, lt.Explicit)})
@@ -106,6 +107,7 @@ func Designs() []zoo.Design {
 		quickSpec("", lt.PackageTime), quickSpec("", lt.Injected),
 		pacerSpec("", lt.PackageTime), pacerSpec("", lt.Injected),
 		tickSpec("", lt.PackageTime), oneSpec("", lt.Explicit), oneSpec("", lt.Injected),
+		keyedSpec("", lt.Injected), keyedSpec("", lt.PackageTime), keyedSpec("", lt.Explicit),
 	}
 	specs = append(specs, refusingSpecs()...)
 	specs = append(specs, remoteSpecs()...)

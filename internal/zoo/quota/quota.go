@@ -140,7 +140,7 @@ func Mutants() []zoo.Mutant {
 		spec := remote(qt.SlidingLog, qt.PackageTime, m.name)
 		all = append(all, zoo.Mutant{Name: spec.Name + ": " + m.name, Rule: m.rule, Spec: spec})
 	}
-	return all
+	return append(all, keyedMutants()...)
 }
 
 // Designs are correct limiters of each kind, on each source of time, and of other designs.
@@ -152,6 +152,7 @@ func Designs() []zoo.Design {
 	for _, source := range []qt.TimeSource{qt.Explicit, qt.PackageTime, qt.Injected} {
 		for _, kind := range []qt.Kind{qt.FixedWindow, qt.SlidingLog, qt.SlidingCounter, qt.GCRA} {
 			add(limiterSpec("", kind, source))
+			add(keyed("", kind, source))
 		}
 	}
 	for _, spec := range []qt.Spec{

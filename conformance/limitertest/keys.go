@@ -1,0 +1,86 @@
+package limitertest
+
+import (
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// keyFamilies lists what is explored of a limiter that keeps a bucket for each key.
+func (c *contract) keyFamilies(s *suite.Suite) []suite.Family {
+	if !s.Accepts(opKeys) || c.oneBucket(s, &c.spec.Traits) != "" {
+		return nil
+	}
+	var all []conformance.Schedule
+	for _, burst := range []int{1, 2} {
+		cfg := c.fitted(conformance.Schedule{Config: limited("10/1s", burst)}).Config
+		all = append(all, edge.KeyedRequests(cfg, cfg.Rate.Interval(), cfg.Burst, s.Accepts(opSeveral))...)
+	}
+	for _, slow := range []conformance.Config{limited("1/1h", 1), limited("1/24h", 3)} {
+		cfg := c.fitted(conformance.Schedule{Config: slow}).Config
+		all = append(all, edge.SweptRequests(cfg, time.Duration(cfg.Burst)*cfg.Rate.Interval(), cfg.Burst)...)
+	}
+	return []suite.Family{
+		{Name: suite.Leaks, Look: true, Schedules: suite.ParseAll(
+			"rate=10/1s burst=1 | allow 1 1 @0 | allow 1 2 @0 | allow 1 1 @50ms | allow 1 3 @200ms")},
+		{Name: suite.Keys, Schedules: all},
+	}
+}
+
+// keyRules are the laws of a limiter that keeps a bucket for each key.
+func (c *contract) keyRules() []rule {
+	basic := []string{"RL-ENV", "RL-WORK", "RL-MODEL", "RL-FULL"}
+	return []rule{
+		{
+			Rule: core("X-ISO", "Each key MUST have a bucket of its own, however many there are: requests for one "+
+				"MUST be decided as if nobody asked for the others."),
+			Ops: ops(opKeys), Declared: []string{"Initial"}, Beyond: basic,
+			Unless: c.oneBucket,
+			About:  func(j suite.Job) bool { return edge.ForKeys(j.Schedule) },
+			Sees:   accepted,
+			Check: func(x *exam) *suite.Violation {
+				if x.forgotten() != nil {
+					return nil
+				}
+				return x.eachKey((*exam).model)
+			},
+		},
+		{
+			Rule: core("X-EVICT", "A key for which nobody has asked for a while MUST NOT be granted more than if it "+
+				"had been remembered: it may be forgotten once its bucket is full."),
+			Ops: ops(opKeys), Beyond: basic,
+			Unless: c.oneBucket,
+			About:  func(j suite.Job) bool { return edge.ForKeys(j.Schedule) && edge.ComeBack(j.Schedule) },
+			Sees:   accepted,
+			Check:  (*exam).forgotten,
+		},
+	}
+}
+
+// oneBucket is why keys are not tried, "" if they are.
+func (c *contract) oneBucket(s *suite.Suite, t *Traits) string {
+	switch {
+	case t.Initial > InitialFull:
+		return "declared: not full at first: when a key begins to fill up is open"
+	case t.Quantum > 0 || t.Grain > 0 || t.Digits > 0:
+		return "declared: what it counts in: each key may have units of its own"
+	}
+	return c.takesTime(s, t)
+}
+
+// eachKey judges what was granted to each key by itself.
+func (x *exam) eachKey(judge func(*exam) *suite.Violation) *suite.Violation {
+	return edge.EachKey(x.Recording, func(rec *suite.Recording) *suite.Violation {
+		return judge(&exam{Recording: rec, traits: x.traits, stops: x.stops, first: x.first})
+	})
+}
+
+// forgotten finds a key that came back and was granted more than the envelope.
+func (x *exam) forgotten() *suite.Violation {
+	if !edge.ComeBack(x.Schedule) {
+		return nil
+	}
+	return x.eachKey((*exam).env)
+}

@@ -1,0 +1,98 @@
+package quotatest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// keyed lists what is explored of a limiter that counts for each key.
+func (e *explored) keyed() []suite.Family {
+	w := e.unit
+	small, two := e.config(1), e.config(2)
+	out := []suite.Family{
+		{Name: suite.Leaks, Look: true, Schedules: edge.Keyed(suite.Sequences(small, e.one, []time.Duration{1, w}, 2))},
+	}
+	for _, cfg := range []conformance.Config{small, two} {
+		out = append(out, suite.Family{Name: suite.Keys,
+			Schedules: edge.KeyedRequests(cfg, w, full(e.kind, cfg), e.Accepts(takesMany))})
+	}
+	for _, cfg := range []conformance.Config{small, e.config(3)} {
+		n := full(e.kind, cfg)
+		for _, long := range []time.Duration{time.Hour, 24 * time.Hour} {
+			rate, back := fmt.Sprintf("%d/%s", n, timeline.Duration(long)), long
+			if e.kind == GCRA { // an event in so long
+				rate, back = "1/"+timeline.Duration(long), long*time.Duration(n)
+			}
+			slow := cfg.Without("rate").With("rate", rate)
+			out = append(out, suite.Family{Name: suite.Keys, Schedules: edge.SweptRequests(slow, back, n)})
+		}
+	}
+	return out
+}
+
+// keyRules are the laws of a limiter that counts for each key.
+func (c *contract) keyRules() []suite.Rule[Traits, *exam] {
+	basic := []string{"SW-ANY", "SW-EXP", "SW-WORK", "SW-DENYCOUNT", "SC-APPROX", "SC-N1", "SC-FIRST", "FW-ALIGNED",
+		"FW-2N", "FW-NOEXTEND", "FW-EDGE", "FW-HIT", "GC-EQUIV", "GC-BURST", "GC-TAT"}
+	return []suite.Rule[Traits, *exam]{
+		{
+			Rule: conformance.Rule{ID: "X-ISO", Level: conformance.Core, Text: "Each key MUST be counted by itself, " +
+				"however many there are: requests for one MUST be decided as if nobody asked for the others."},
+			Ops: []conformance.Op{takesKeys}, Beyond: basic,
+			Unless: c.oneForAll,
+			About:  func(j suite.Job) bool { return edge.ForKeys(j.Schedule) },
+			Check: func(x *exam) *suite.Violation {
+				return x.eachKey(func(granted bool) bool { return !granted || !edge.ComeBack(x.Schedule) })
+			},
+		},
+		{
+			Rule: conformance.Rule{ID: "X-EVICT", Level: conformance.Core, Text: "A key for which nobody has " +
+				"asked for a while MUST NOT be granted more than if it had been remembered: " +
+				"it may be forgotten once it decides as a new one."},
+			Ops: []conformance.Op{takesKeys}, Beyond: basic,
+			Unless: c.oneForAll,
+			About:  func(j suite.Job) bool { return edge.ForKeys(j.Schedule) && edge.ComeBack(j.Schedule) },
+			Check: func(x *exam) *suite.Violation {
+				return x.eachKey(func(granted bool) bool { return granted })
+			},
+		},
+	}
+}
+
+// oneForAll is why keys are not tried, "" if they are.
+func (c *contract) oneForAll(s *suite.Suite, tr *Traits) string {
+	switch {
+	case c.trip > 0 || tr.Latency > 0:
+		return "a request takes time"
+	case !tr.exact():
+		return "declared: what it counts in: each key may have units of its own"
+	}
+	return c.undeclared(s, tr)
+}
+
+// eachKey finds the first decision on a key that differs from the model's, if it is one that counts.
+func (x *exam) eachKey(counts func(granted bool) bool) *suite.Violation {
+	return edge.EachKey(x.Recording, func(rec *suite.Recording) *suite.Violation {
+		own := &exam{Recording: rec, traits: x.traits, kind: x.kind, source: x.source, job: x.job}
+		v := own.view()
+		if v == nil || !own.ordinary() || v.bad < 0 || !counts(v.steps[v.bad].OK) || own.anew() {
+			return nil
+		}
+		return own.differs(v)
+	})
+}
+
+// anew reports whether windows may begin elsewhere after a pause: who forgets a key makes it again when it comes back.
+func (x *exam) anew() bool {
+	steps := x.Schedule.Steps
+	return x.traits.Align == AlignCreation && slices.ContainsFunc(steps, func(s conformance.Step) bool {
+		later := func(next conformance.Step) bool { return next.At > s.At && next.At < s.At+x.Schedule.Config.Rate.Per }
+		return s.At < steps[len(steps)-1].At && !slices.ContainsFunc(steps, later)
+	})
+}

@@ -1,0 +1,92 @@
+package zoo
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+// Keyed has something for each key, made when the key is first asked for: a limiter, or a quota. It is
+// correct unless Mutant names one of its mistakes.
+type Keyed[L any] struct {
+	Make func() L
+	// Idle is after how long without a request what a key has is as good as new: it is forgotten when a new
+	// one comes. 0 stands for never.
+	Idle   time.Duration
+	Mutant string
+
+	mu        sync.Mutex
+	keys      []*held[L] // in the order in which they came
+	forgotten map[int]bool
+}
+
+// held is what a key has.
+type held[L any] struct {
+	key         int
+	came, asked time.Time
+	own         L
+}
+
+// KeyedMutants are the mistakes, each with the rule that must catch it.
+var KeyedMutants = []struct{ Name, Rule string }{
+	{"keys share one", "X-ISO"},
+	{"keys share sixteen", "X-ISO"},
+	{"the newest fifty keys are kept", "X-ISO"},
+	{"a hundred keys are forgotten at once", "X-ISO"},
+	{"keys that came a minute ago are forgotten", "X-EVICT"},
+	{"keys that are idle for a minute are forgotten", "X-EVICT"},
+	{"keys that are idle for a fifth of their time are forgotten", "X-EVICT"},
+	{"a key that comes back is empty", "X-ISO"},
+}
+
+// Of returns what a key has at an instant, and whether it has been forgotten and now comes back.
+func (k *Keyed[L]) Of(key int, now time.Time) (own L, returned bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	switch k.Mutant {
+	case "keys share one":
+		key = 0
+	case "keys share sixteen":
+		key %= 16
+	}
+	if i := slices.IndexFunc(k.keys, func(h *held[L]) bool { return h.key == key }); i >= 0 {
+		k.keys[i].asked = now
+		return k.keys[i].own, false
+	}
+	k.sweep(now)
+	switch {
+	case k.Mutant == "the newest fifty keys are kept" && len(k.keys) == 50:
+		k.keys = k.keys[1:]
+	case k.Mutant == "a hundred keys are forgotten at once" && len(k.keys) == 100:
+		k.keys = nil
+	}
+	k.keys = append(k.keys, &held[L]{key: key, came: now, asked: now, own: k.Make()})
+	return k.keys[len(k.keys)-1].own, k.forgotten[key]
+}
+
+// sweep forgets what is old.
+func (k *Keyed[L]) sweep(now time.Time) {
+	k.keys = slices.DeleteFunc(k.keys, func(h *held[L]) bool {
+		old := k.old(h, now)
+		if old && k.forgotten == nil {
+			k.forgotten = map[int]bool{}
+		}
+		if old {
+			k.forgotten[h.key] = true
+		}
+		return old
+	})
+}
+
+// old reports whether what a key has is forgotten.
+func (k *Keyed[L]) old(h *held[L], now time.Time) bool {
+	switch k.Mutant {
+	case "keys that came a minute ago are forgotten":
+		return now.Sub(h.came) > time.Minute
+	case "keys that are idle for a minute are forgotten":
+		return now.Sub(h.asked) > time.Minute
+	case "keys that are idle for a fifth of their time are forgotten":
+		return now.Sub(h.asked) > k.Idle/5
+	}
+	return k.Idle > 0 && now.Sub(h.asked) >= k.Idle
+}

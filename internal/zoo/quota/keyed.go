@@ -1,0 +1,66 @@
+package quota
+
+import (
+	"math"
+	"time"
+
+	qt "github.com/escapement-go/escapement/conformance/quotatest"
+	"github.com/escapement-go/escapement/internal/zoo"
+)
+
+// keyed is a limiter for each key, correct unless mutant names a mistake of the table.
+func keyed(mutant string, kind qt.Kind, source qt.TimeSource) qt.Spec {
+	one := limiterSpec("", kind, source)
+	return qt.Spec{
+		Name: one.Name + " for each key", Time: source, Kind: kind, Traits: one.Traits,
+		New: func(env qt.Env, cfg qt.Config) qt.Funcs {
+			one.New(env, cfg) // refuses what any key would
+			keys := zoo.Keyed[qt.Funcs]{
+				Make:   func() qt.Funcs { return one.New(env, cfg) },
+				Idle:   idle(kind, cfg),
+				Mutant: mutant,
+			}
+			of := func(key int, t time.Time) qt.Funcs {
+				own, returned := keys.Of(key, t)
+				if returned && mutant == "a key that comes back is empty" {
+					for full := max(cfg.Limit, cfg.Burst); full > 0; full-- {
+						if own.TakeAt != nil {
+							own.TakeAt(t, 1)
+						} else {
+							own.Take(1)
+						}
+					}
+				}
+				return own
+			}
+			return qt.Funcs{
+				TakeKey:   func(key, n int) qt.Answer { return of(key, env.Clock.Now()).Take(n) },
+				TakeKeyAt: func(t time.Time, key, n int) qt.Answer { return of(key, t).TakeAt(t, n) },
+			}
+		},
+	}
+}
+
+// idle is after how long a limiter is as good as new.
+func idle(kind qt.Kind, cfg qt.Config) time.Duration {
+	one, n := cfg.Window, 2
+	if kind == qt.GCRA {
+		one, n = cfg.Window/time.Duration(cfg.Limit), max(cfg.Burst, 1)
+	}
+	if one > math.MaxInt64/time.Duration(n) {
+		return math.MaxInt64
+	}
+	return one * time.Duration(n)
+}
+
+// keyedMutants are the mistakes of the table, of one kind after the other.
+func keyedMutants() []zoo.Mutant {
+	kinds := []qt.Kind{qt.FixedWindow, qt.SlidingLog, qt.SlidingCounter, qt.GCRA}
+	var all []zoo.Mutant
+	for i, m := range zoo.KeyedMutants {
+		kind := kinds[i%len(kinds)]
+		spec := keyed(m.Name, kind, qt.Injected)
+		all = append(all, zoo.Mutant{Name: kind.String() + ": " + m.Name, Rule: m.Rule, Spec: spec})
+	}
+	return all
+}
