@@ -93,6 +93,11 @@ func (c *contract) clashing(p *suite.Probe, impl *Funcs, now func(i int) time.Ti
 	for _, s := range supported(p.Suite, steps("allow 1", "allow 2", "tokens", "setlimit 500/1s", "setburst 4")) {
 		twice(func(i int) { impl.do(s, now(i), i, &conformance.Done{}) })
 	}
+	if p.Accepts(opKeys) {
+		twice(func(i int) {
+			impl.do(conformance.Step{Op: conformance.OpAllow, N: 1, K: 1 + i}, now(i), i, &conformance.Done{})
+		})
+	}
 	if p.Accepts(conformance.OpReserve) {
 		twice(func(i int) {
 			r := impl.reserve(now(i), 1)

@@ -136,11 +136,19 @@ func (c *contract) race(p *suite.Probe) (skip string) {
 	return p.Clash(func(env conformance.Env) []func(int) {
 		impl := c.spec.made(env, c.plain(limit))
 		var ops []func(int)
+		twice := func(step func(i int) conformance.Step) {
+			run := func(i int) { impl.do(step(i), env.Start.Add(time.Duration(i)), p.Time, &conformance.Done{}) }
+			ops = append(ops, run, run)
+		}
 		for _, s := range []conformance.Step{asking(1), asking(2), looking} {
 			if p.Accepts(s.Op) && (s.N < 2 || p.Accepts(takesMany)) {
-				run := func(i int) { impl.do(s, env.Start.Add(time.Duration(i)), p.Time, &conformance.Done{}) }
-				ops = append(ops, run, run)
+				twice(func(int) conformance.Step { return s })
 			}
+		}
+		if p.Accepts(takesKeys) {
+			twice(func(i int) conformance.Step {
+				return conformance.Step{Op: conformance.OpAllow, N: 1, K: 1 + i}
+			})
 		}
 		return ops
 	})

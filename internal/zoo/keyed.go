@@ -37,12 +37,17 @@ var KeyedMutants = []struct{ Name, Rule string }{
 	{"keys that are idle for a minute are forgotten", "X-EVICT"},
 	{"keys that are idle for a fifth of their time are forgotten", "X-EVICT"},
 	{"a key that comes back is empty", "X-ISO"},
+	{noKeyLock, "X-RACE"},
 }
+
+const noKeyLock = "keys are added without the lock"
 
 // Of returns what a key has at an instant, and whether it has been forgotten and now comes back.
 func (k *Keyed[L]) Of(key int, now time.Time) (own L, returned bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
+	if k.Mutant != noKeyLock {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+	}
 	switch k.Mutant {
 	case "keys share one":
 		key = 0
