@@ -39,8 +39,8 @@ func keyRules() []rule {
 	}
 }
 
-// eachKey judges what each key, or each instance, did for itself. Flush may be for all keys, or for none that has
-// a name.
+// eachKey judges what each key, or each instance, did for itself. Flush and Cancel may be for all keys, or for none
+// that has a name.
 func (x *exam) eachKey() *suite.Violation {
 	if x.Refused != "" || x.Stuck || x.Schedule.Config.Inside != "" {
 		return nil
@@ -53,7 +53,8 @@ func (x *exam) eachKey() *suite.Violation {
 		}
 		return nil
 	}
-	return edge.FlushOfKeys(func(shared ...conformance.Op) *suite.Violation { return x.ofKeys(judge, shared...) })
+	return edge.AllOrNone(func(shared ...conformance.Op) *suite.Violation { return x.ofKeys(judge, shared...) },
+		conformance.OpFlush, conformance.OpCancel)
 }
 
 // ofKeys judges what each key did for itself, until something is found. Operations that are shared are for each.

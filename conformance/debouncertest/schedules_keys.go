@@ -22,6 +22,10 @@ func (e *explorer) keyed(base conformance.Config) []suite.Family {
 	}
 	keys := append(calls, ending(base, e.endings(e.acceptsKey))...)
 	keys = append(keys, e.busyKeys(base)...)
+	keys = append(keys, e.oneKey(base)...)
+	if e.Accepts(conformance.OpCancel) && e.traits.AfterCancel.usable() {
+		keys = append(keys, cancelledKeys(base)...)
+	}
 	if e.Accepts(conformance.OpStop) {
 		keys = append(keys, ending(base, []conformance.Op{conformance.OpStop})...)
 		keys = append(keys, stopped(base, e.endings(e.acceptsKey))...)
@@ -89,6 +93,24 @@ func ending(cfg conformance.Config, ops []conformance.Op) []conformance.Schedule
 		out = append(out, suite.Having(all, op)...)
 	}
 	return edge.Keyed(out)
+}
+
+// oneKey are short schedules of a single key with all that ends a burst.
+func (e *explorer) oneKey(cfg conformance.Config) []conformance.Schedule {
+	ops := append([]conformance.Op{conformance.OpCall}, e.endings(e.acceptsKey)...)
+	return edge.OneKey(suite.Enumerate(cfg, ops, []time.Duration{1, wait / 2, wait + 1}, 3))
+}
+
+// cancelledKeys cancel what is pending of two keys, by a cancel without one, after which one of them may come again.
+func cancelledKeys(cfg conformance.Config) []conformance.Schedule {
+	var out []conformance.Schedule
+	for _, s := range edge.Keyed(suite.Enumerate(cfg, onlyCalls, []time.Duration{1, wait / 2}, 2)) {
+		s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpCancel, At: s.Steps[len(s.Steps)-1].At + 1})
+		again := suite.Plan(cfg, append(slices.Clone(s.Steps),
+			conformance.Step{Op: conformance.OpCall, N: 3, K: 1, At: wait})...)
+		out = append(out, s, again)
+	}
+	return out
 }
 
 // stopped are schedules of two keys that are stopped while something is pending, after which one of

@@ -82,13 +82,14 @@ type Funcs struct {
 	// Call is an event with a payload.
 	Call func(int)
 	// Cancel discards the pending event. An implementation whose cancel reports something
-	// sets CancelReports instead: true means that nothing will run for what it cancelled.
+	// sets CancelReports instead: true means that nothing will run for what it cancelled. With keys
+	// that is the pending event of each key, or of none of them.
 	Cancel        func()
 	CancelReports func() bool
 	// Flush fires the pending event now, and nothing if there is none. With keys that is the
 	// pending event of each key, or of none of them.
 	Flush func()
-	// Pending reports whether an event is pending.
+	// Pending reports whether an event is pending. With keys it is not judged.
 	Pending func() bool
 	// Stop ends the debouncer for good. A call after it does nothing, nor does a second Stop.
 	Stop func()
@@ -204,6 +205,11 @@ func (c *contract) build(env Env, cfg Config, fire func(v int, all []int)) Funcs
 		}
 		fire(v, all)
 	})
+}
+
+// Needs is the operation that a step needs.
+func (c *contract) Needs(s *suite.Suite, st conformance.Step) conformance.Op {
+	return edge.Needs(s, st, withKey)
 }
 
 // FamilyOf names the family of a schedule that is run alone: schedules with keys are

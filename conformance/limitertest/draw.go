@@ -148,7 +148,7 @@ func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
 	return !slices.ContainsFunc(schedule.Steps, func(st conformance.Step) bool {
 		switch st.Op {
 		case conformance.OpAllow, conformance.OpReserve:
-			return st.K != 0 && !s.Accepts(opKeys) || st.N < 1 || st.N > cfg.Burst || st.N > 1 && !s.Accepts(opSeveral)
+			return st.N < 1 || st.N > cfg.Burst || st.N > 1 && !s.Accepts(opSeveral)
 		case conformance.OpWait:
 			return st.N != 1
 		case conformance.OpSetLimit:

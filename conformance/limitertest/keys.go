@@ -59,6 +59,14 @@ func (c *contract) keyRules() []rule {
 	}
 }
 
+// Needs is the operation that a step needs: a request for a key needs keys.
+func (c *contract) Needs(_ *suite.Suite, st conformance.Step) conformance.Op {
+	if st.Op == conformance.OpAllow && st.K != 0 {
+		return opKeys
+	}
+	return st.Op
+}
+
 // oneBucket is why keys are not tried, "" if they are.
 func (c *contract) oneBucket(s *suite.Suite, t *Traits) string {
 	switch {

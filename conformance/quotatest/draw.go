@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
-	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
@@ -150,7 +149,6 @@ func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
 	}
 	return s.Plain(schedule, "rate", "burst") && !mayRefuse(c.spec.Kind, cfg) && most <= largest &&
 		suite.Measurable(cfg.Rate.Per) && cfg.Rate.Per <= 24*time.Hour &&
-		(s.Accepts(takesKeys) || !edge.ForKeys(schedule)) &&
 		!asks(schedule, func(n int) bool { return n < 1 || n > most || n > 1 && !s.Accepts(takesMany) })
 }
 

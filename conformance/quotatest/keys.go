@@ -65,6 +65,14 @@ func (c *contract) keyRules() []suite.Rule[Traits, *exam] {
 	}
 }
 
+// Needs is the operation that a step needs: a request for a key needs keys.
+func (c *contract) Needs(_ *suite.Suite, st conformance.Step) conformance.Op {
+	if st.Op == conformance.OpAllow && st.K != 0 {
+		return takesKeys
+	}
+	return st.Op
+}
+
 // oneForAll is why keys are not tried, "" if they are.
 func (c *contract) oneForAll(s *suite.Suite, tr *Traits) string {
 	switch {

@@ -245,3 +245,33 @@ func (x *exam) ended(op conformance.Op) *conformance.Done {
 	}
 	return &x.Done[len(x.Done)-1]
 }
+
+// crowdedAfterReset finds more emissions than may pass in an interval that the first one after the last reset opened.
+// Which of those before it Reset forgets is open, and none of them lets more pass.
+func (x *exam) crowdedAfterReset() *suite.Violation {
+	reset := -1
+	for _, d := range x.Done {
+		if d.Op == conformance.OpReset {
+			reset = d.Began.Seq
+		}
+	}
+	k, first, n := x.Schedule.Config.K, time.Duration(0), 0
+	for _, f := range x.Fires {
+		switch {
+		case k < 2 || reset < 0 || f.Began.Seq < reset || x.unfinished():
+			continue
+		case n == 0:
+			first = f.Began.At
+		case f.Began.At-first >= x.shortest():
+			return nil
+		}
+		if n++; n > k {
+			v := suite.Broken(f.Began.At, fmt.Sprintf("the first emission after the reset came at %s, and %d may pass in %s",
+				timeline.Duration(first), k, timeline.Duration(x.Schedule.Config.Interval)),
+				"emitted at %s as number %d since the reset", timeline.Duration(f.Began.At), n)
+			v.Lanes = []suite.Lane{x.Got()}
+			return v
+		}
+	}
+	return nil
+}

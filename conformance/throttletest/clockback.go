@@ -197,10 +197,14 @@ func (x *exam) shown(at time.Duration) time.Duration {
 	return at + skew
 }
 
-// latest is the latest instant that the clock has shown to an event by an instant.
+// latest is the latest instant that the clock has shown to an event by an instant, since the last reset: after that
+// a throttle may be a new one.
 func (x *exam) latest(by time.Duration) time.Duration {
 	latest := time.Duration(-edge.Far)
 	for _, s := range x.Schedule.Steps {
+		if s.At <= by && s.Op == conformance.OpReset {
+			latest = -edge.Far
+		}
 		if s.At <= by && s.Op == conformance.OpCall {
 			latest = max(latest, x.shown(s.At))
 		}

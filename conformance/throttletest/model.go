@@ -105,6 +105,7 @@ func (m *model) step(s conformance.Step) (over bool) {
 		return true
 	case conformance.OpClose:
 		m.close(s)
+		m.cancelled()
 		return true
 	case conformance.OpCall:
 		m.call(s)
@@ -150,6 +151,18 @@ func (m *model) close(s conformance.Step) {
 		m.want(s.At, m.value, edge.Trailing, m.size)
 	case m.x.traits.CloseFlush == CloseAtDeadline:
 		m.want(m.until, m.value, edge.Trailing, m.size)
+	}
+}
+
+// cancelled drops what the end of the input has left to a time after the cancel of the context.
+func (m *model) cancelled() {
+	for _, s := range m.x.Schedule.Steps {
+		if s.Op == conformance.OpCancel {
+			if slices.ContainsFunc(m.Want, func(w edge.Fire) bool { return w.At == s.At }) {
+				m.Doubt(s.At)
+			}
+			m.Want = slices.DeleteFunc(m.Want, func(w edge.Fire) bool { return w.At > s.At })
+		}
 	}
 }
 

@@ -93,6 +93,18 @@ func orBack(r suite.Rule[Traits, *exam], many bool) suite.Rule[Traits, *exam] {
 	return r
 }
 
+// crowding makes the rule of Reset judge, too, how many of several events pass after it.
+func crowding(r suite.Rule[Traits, *exam]) suite.Rule[Traits, *exam] {
+	check := r.Check
+	r.Check = func(x *exam) *suite.Violation {
+		if v := check(x); v != nil {
+			return v
+		}
+		return x.crowdedAfterReset()
+	}
+	return r
+}
+
 // resets selects the runs that the rule of Reset judges.
 func resets(j suite.Job) bool {
 	alone := !edge.HasKeys(j.Schedule) && !back(j)
@@ -143,8 +155,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		about(on(law(extended, "TH-NONE", "With no edge at all nothing may be emitted, "+
 			"unless the constructor refuses it."), NoEdges),
 			func(j suite.Job) bool { return j.Schedule.Config.Edges == NoEdges }),
-		needs(about(on(law(core, "TH-RESET", "After Reset the next event MUST be emitted, "+
-			"and begin an interval of full length."), Leading), resets),
+		needs(crowding(about(on(law(core, "TH-RESET", "After Reset the next event MUST be emitted, "+
+			"and begin an interval of full length."), Leading), resets)),
 			conformance.OpReset),
 		c.flushes(law(extended, "TH-FLUSH", "Flush MUST emit what is pending at once and once, "+
 			"and nothing if nothing is. What it emits MUST open an interval, leave the one that runs, or end it, "+

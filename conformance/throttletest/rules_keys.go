@@ -27,13 +27,14 @@ func (x *exam) eachKey() *suite.Violation {
 		}
 		return own.difference().Violation
 	}
-	return edge.FlushOfKeys(func(shared ...conformance.Op) *suite.Violation { return x.ofKeys(judge, shared...) })
+	return edge.AllOrNone(func(shared ...conformance.Op) *suite.Violation { return x.ofKeys(judge, shared...) },
+		conformance.OpFlush)
 }
 
 // ofKeys judges what each key did for itself. Operations that are shared are for each key.
 func (x *exam) ofKeys(judge func(own *exam) *suite.Violation, shared ...conformance.Op) *suite.Violation {
 	for key := 1; key <= edge.LastKey(x.Schedule); key++ {
-		rec := edge.OfKey(x.Recording, key, shared...)
+		rec := edge.OfKey(x.Recording, key, append(shared, conformance.OpCancel)...) // of the context of all
 		own := &exam{Recording: rec, traits: x.traits, edges: x.edges, payload: x.payload}
 		if v := judge(own); v != nil {
 			return &suite.Violation{

@@ -16,7 +16,8 @@ func (c *contract) keyed(s *suite.Suite, kinds []Edges) []suite.Family {
 		near := []time.Duration{0, 1, suite.Wait / 2, suite.Wait + 1}
 		out := edge.Keyed(numbered(cfg, calls, near, 3))
 		if e == Leading && s.Accepts(reset) {
-			out = append(out, edge.Keyed(withResets(cfg))...)
+			out = append(out, edge.Keyed(withResets(cfg, 3))...)
+			out = append(out, edge.OneKey(withResets(cfg, 4))...)
 		}
 		if e == LeadingAndTrailing { // an event of each key leads, and another one waits
 			four := numbered(cfg, calls, []time.Duration{0}, 4)
@@ -81,9 +82,9 @@ func (c *contract) atOnce(s *suite.Suite, e Edges) []suite.Family {
 	}}
 }
 
-// withResets are short schedules with a reset.
-func withResets(cfg conformance.Config) []conformance.Schedule {
-	all := numbered(cfg, andResets, []time.Duration{1, suite.Wait / 2, suite.Wait + 1}, 3)
+// withResets are schedules with a reset, up to depth steps long.
+func withResets(cfg conformance.Config, depth int) []conformance.Schedule {
+	all := numbered(cfg, andResets, []time.Duration{1, suite.Wait / 2, suite.Wait + 1}, depth)
 	return suite.Having(all, conformance.OpReset)
 }
 
@@ -116,6 +117,11 @@ func (c *contract) noSlow(s *suite.Suite) string {
 	re := c.Traits().Reentrancy
 	none := suite.If(!s.Accepts(opEmits) || s.Accepts(conformance.OpFault), "there is no callback")
 	return cmp.Or(none, edge.Slow(s, re), edge.NoReentry(s, re))
+}
+
+// Needs is the operation that a step needs.
+func (c *contract) Needs(s *suite.Suite, st conformance.Step) conformance.Op {
+	return edge.Needs(s, st, withKey)
 }
 
 // FamilyOf names the family of a schedule that is run alone.

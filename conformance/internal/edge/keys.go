@@ -42,9 +42,9 @@ func LastKey(s conformance.Schedule) (last int) {
 	return last
 }
 
-// FlushOfKeys judges each key, where a flush without one may be for each of them, or for none that has a name.
-func FlushOfKeys(judge func(shared ...conformance.Op) *suite.Violation) *suite.Violation {
-	v := judge(conformance.OpFlush)
+// AllOrNone judges each key, where operations without one may be for each of them, or for none that has a name.
+func AllOrNone(judge func(shared ...conformance.Op) *suite.Violation, ops ...conformance.Op) *suite.Violation {
+	v := judge(ops...)
 	if v != nil && judge() == nil {
 		return nil
 	}
@@ -79,10 +79,16 @@ func OfKey(rec *suite.Recording, key int, shared ...conformance.Op) *suite.Recor
 	return &own
 }
 
-// endsAll reports whether an operation without a key ends all keys: a stop, or the end of the input or
-// the context of a stream.
-func endsAll(op conformance.Op) bool {
-	return op == conformance.OpStop || op == conformance.OpClose || op == conformance.OpCancel
+// endsAll reports whether an operation without a key ends all keys: a stop, or the end of the input of a stream.
+func endsAll(op conformance.Op) bool { return op == conformance.OpStop || op == conformance.OpClose }
+
+// Needs is the operation that a step needs: one with a key that the implementation has takes its place. Otherwise the
+// key is the number of an instance.
+func Needs(s *suite.Suite, st conformance.Step, withKey map[conformance.Op]conformance.Op) conformance.Op {
+	if op := withKey[st.Op]; Key(st) != 0 && s.Accepts(op) {
+		return op
+	}
+	return st.Op
 }
 
 // FamilyOf names the family of a schedule that is run alone: that of keys or of instances if its
@@ -95,6 +101,18 @@ func FamilyOf(schedule conformance.Schedule, takes func(op conformance.Op) bool)
 		return suite.Instances
 	}
 	return suite.Keys
+}
+
+// OneKey gives all steps of each schedule the key 1.
+func OneKey(all []conformance.Schedule) []conformance.Schedule {
+	out := make([]conformance.Schedule, len(all))
+	for i, s := range all {
+		out[i] = conformance.Schedule{Config: s.Config, Steps: slices.Clone(s.Steps)}
+		for j := range out[i].Steps {
+			out[i].Steps[j] = WithKey(out[i].Steps[j], 1)
+		}
+	}
+	return out
 }
 
 // Keyed gives each schedule of two steps and more the keys 1 and 2, in every way that starts with

@@ -178,6 +178,11 @@ type Finding interface {
 	FamilyOf(s *Suite, schedule conformance.Schedule) string
 }
 
+// Keyed is a contract of which some steps may be for a key, and then need another operation than their own.
+type Keyed interface {
+	Needs(s *Suite, st conformance.Step) conformance.Op
+}
+
 // Related is a contract that another one resembles. Where what is observed fits that better,
 // Other says so, in a sentence; it is said where traits are undeclared or rules fail, and
 // accuses nobody.

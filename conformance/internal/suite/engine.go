@@ -63,6 +63,9 @@ func newEngine[T, E any](t *testing.T, about About, c Contract[T, E], o inside.O
 		Suite: &Suite{T: t, Time: about.Time, profile: c.Profile(), givenUp: map[string]string{}},
 		about: about, c: c, options: o,
 	}
+	if k, ok := c.(Keyed); ok {
+		e.needs = k.Needs
+	}
 	e.lab = &lab{
 		t: t, time: about.Time, suite: e.Suite, play: c.Play,
 		first: o.FirstLook, rounds: new(atomic.Int64), stage: new(atomic.Pointer[Stage]),

@@ -89,8 +89,9 @@ func distance(a, b string) int {
 // lacks says which operation of a schedule the implementation has not, "" if it has all.
 func (e *engine[T, E]) lacks(s conformance.Schedule) string {
 	for _, st := range s.Steps {
-		if has, known := e.ops[st.Op]; known && !has && !slices.Contains(e.profile.Anyhow, st.Op) {
-			return fmt.Sprintf("the implementation has no %s: %s", st.Op, s)
+		need := e.needed(st)
+		if has, known := e.ops[need]; known && !has && !slices.Contains(e.profile.Anyhow, st.Op) {
+			return fmt.Sprintf("the implementation has no %s: %s", need, s)
 		}
 	}
 	return ""

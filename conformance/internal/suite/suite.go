@@ -31,6 +31,7 @@ type Suite struct {
 	twice         bool              // each run uses a second instance beside the one that is judged
 	single        bool              // see Single
 	undeclared    bool              // see Undeclared
+	needs         func(s *Suite, st conformance.Step) conformance.Op
 }
 
 // Accepts reports whether the implementation has an operation.
@@ -38,7 +39,15 @@ func (s *Suite) Accepts(op conformance.Op) bool { return s.ops[op] }
 
 // runs reports whether a step can be run. To be idle is no operation of the implementation.
 func (s *Suite) runs(st conformance.Step) bool {
-	return st.Op == conformance.OpIdle || s.Accepts(st.Op)
+	return st.Op == conformance.OpIdle || s.Accepts(s.needed(st))
+}
+
+// needed is the operation that an implementation needs for a step.
+func (s *Suite) needed(st conformance.Step) conformance.Op {
+	if s.needs == nil {
+		return st.Op
+	}
+	return s.needs(s, st)
 }
 
 // Supported returns those of the operations that the implementation has.

@@ -234,6 +234,10 @@ func (t *table) cancel(key int) {
 		}
 	}
 	s := t.known[key]
+	if s != nil && key != 0 && t.is("a cancel with a key leaves the event to a flush") {
+		s.timer.Stop()
+		return
+	}
 	if s == nil || s.resting && !t.is("a key that is cancelled at rest has two places") {
 		return
 	}
@@ -242,6 +246,14 @@ func (t *table) cancel(key int) {
 		s.timer.Stop()
 	}
 	t.letGo(s)
+}
+
+// cancelAny is a cancel without a key, which is for the event that has none.
+func (t *table) cancelAny() {
+	t.cancel(0)
+	if t.is("a cancel without a key is one of the first key, too") {
+		t.cancel(1)
+	}
 }
 
 func (t *table) flush(key int) {
@@ -299,7 +311,7 @@ func tableSpec(mutant string, source db.TimeSource) db.Spec {
 			t := newTable(env.Clock, cfg.Wait, fire, mutant)
 			return db.Funcs{
 				Call: func(v int) { t.call(0, v) }, CallKey: t.call,
-				Cancel: func() { t.cancel(0) }, CancelKey: t.cancel,
+				Cancel: t.cancelAny, CancelKey: t.cancel,
 				Flush: func() { t.flush(0) }, FlushKey: t.flush, Stop: t.stop,
 			}
 		},
@@ -327,6 +339,8 @@ var tableMutants = []mistake{
 	{letsGoAgain, "DB-KEY"},
 	{"a key that is forgotten keeps its place", "DB-KEY"},
 	{"a cancel with a key is one of all keys", "DB-KEY"},
+	{"a cancel with a key leaves the event to a flush", "DB-KEY"},
+	{"a cancel without a key is one of the first key, too", "DB-KEY"},
 	{"a flush with a key moves the deadline of the one before it", "DB-KEY"},
 	{"a stop forgets one of the keys", "DB-KEY"},
 	{onlyDisarms, "DB-KEY"},

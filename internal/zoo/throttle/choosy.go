@@ -50,6 +50,7 @@ type ways struct {
 	allows      bool // Allow stands for Call, on the leading edge alone
 	refusesZero bool
 	stopIsFinal bool // events after Stop are none
+	forgets     bool // a reset forgets where a clock was that stands when it is set back
 	mutant      string
 }
 
@@ -227,7 +228,7 @@ func (d *choosy) reset() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.used, d.passed = false, nil
-	if d.is(resetForgets) {
+	if d.ways.forgets {
 		d.newest = time.Time{}
 	}
 }

@@ -46,6 +46,8 @@ func designs(source throttletest.TimeSource) []design {
 	start.Anchor, end.Anchor = throttletest.AnchorStart, throttletest.AnchorEnd
 	several := leading
 	several.Windows = throttletest.WindowsSliding
+	standing := leading
+	standing.ClockBack, standing.Payload = throttletest.BackStands, throttletest.LastPayload
 	rounded := leading
 	rounded.Boundary = throttletest.BoundaryRounded
 	woken := on(throttletest.LeadingAndTrailing)
@@ -124,6 +126,9 @@ func designs(source throttletest.TimeSource) []design {
 			})},
 		{"several for each key", func() throttletest.Spec {
 			return choosySpec(source, several, ways{}, map[conformance.Op]bool{callKeys: true})
+		}},
+		{"what a reset makes new", func() throttletest.Spec {
+			return choosySpec(source, standing, ways{forgets: true}, map[conformance.Op]bool{conformance.OpReset: true})
 		}},
 		{"a state machine, twice",
 			spec(twice, func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs {

@@ -20,7 +20,6 @@ const (
 // Mistakes of a choosy throttle.
 const (
 	severalFollow = "several follow a clock that is set back"
-	resetForgets  = "a reset forgets where the clock was"
 	waitsInVain   = "a timer that a clock set back has made early is the last one"
 	cancelsOne    = "a context that ends leaves what waits for a key"
 	sweepsOldest  = "keys are swept by the oldest of several"
@@ -49,7 +48,6 @@ func choosyMutants() []zoo.Mutant {
 	stands.ClockBack, late.CloseFlush = throttletest.BackStands, throttletest.CloseAtDeadline
 	return []zoo.Mutant{
 		mutant(severalFollow, "X-BACK", several),
-		mutant(resetForgets, "X-BACK", leading, conformance.OpReset),
 		mutant(waitsInVain, "X-BACK", stands),
 		mutant(cancelsOne, "TH-CTX", trailing, conformance.OpCancel, callKeys),
 		mutant(sweepsOldest, "TH-KEY", several, callKeys),

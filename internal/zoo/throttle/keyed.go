@@ -47,6 +47,17 @@ func (d *timed) keys() (of func(key int) *timed) {
 // keysShareWaiting is a mistake: the trailing edge emits the newest event of any key.
 const keysShareWaiting = "keys share what waits for the trailing edge"
 
+// resetKey resets the key that it is.
+func (d *timed) resetKey() {
+	if !d.is("a reset with a key leaves the interval") {
+		d.reset()
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.count = 0
+}
+
 // callKey is an event of the key that it is.
 func (d *timed) callKey(v int) {
 	d.heard.Store(int64(v))
