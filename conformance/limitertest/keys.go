@@ -1,6 +1,7 @@
 package limitertest
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -91,4 +92,22 @@ func (x *exam) forgotten() *suite.Violation {
 		return nil
 	}
 	return x.eachKey((*exam).env)
+}
+
+// keysConcurrent lets goroutines ask at one instant for keys that are new.
+func (c *contract) keysConcurrent(p *suite.Probe) (worst *suite.Violation, skip string) {
+	refused := ""
+	worst, skip = edge.MeetNewKeys(p, toRound, func(env Env) (func(round, key int) bool, func()) {
+		f, why := c.make(env, Config{perSecond(1), 1})
+		refused = cmp.Or(refused, why)
+		return func(round, key int) bool {
+			var done conformance.Done
+			f.do(conformance.Step{Op: conformance.OpAllow, N: 1, K: key}, instantOf(round), 0, &done)
+			return done.OK
+		}, f.end
+	})
+	if refused != "" {
+		return nil, ""
+	}
+	return worst, skip
 }

@@ -17,6 +17,10 @@ import (
 // what some order of the same calls would get.
 func (c *contract) concurrent(p *suite.Probe) (worst *suite.Violation, skip string) {
 	worst, skip = c.requestsConcurrent(p)
+	keys := p.Accepts(opKeys) && c.oneBucket(p.Suite, &c.spec.Traits) == "" && c.spec.Traits.credit() == 0
+	if worst == nil && skip == "" && keys {
+		worst, skip = c.keysConcurrent(p)
+	}
 	if worst == nil && skip == "" && p.Accepts(opGiveUp) && !c.cancelsTwice(p) {
 		worst = c.cancelsConcurrent(p)
 	}

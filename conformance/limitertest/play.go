@@ -295,6 +295,11 @@ func (c *contract) Play(st *suite.Stage) {
 		r.impl.end()
 		return
 	}
+	if r.impl.keyed() && changesFirst(st.Steps()) {
+		st.Rec.Locked(func(rec *suite.Recording) { rec.LeftOut = "a key has no bucket before its first request" })
+		r.impl.end()
+		return
+	}
 	for _, s := range st.Steps() {
 		if claims(s) {
 			r.claimants = append(r.claimants, &claimant{})
@@ -325,6 +330,23 @@ func (c *contract) Play(st *suite.Stage) {
 		}
 		_ = suite.Catch(r.impl.end)
 	})
+}
+
+// keyed reports whether it has a bucket for each key.
+func (f *Funcs) keyed() bool { return f.AllowKey != nil || f.AllowKeyAt != nil }
+
+// changesFirst reports whether a burst is set before anything else is done.
+func changesFirst(steps []conformance.Step) bool {
+	for _, s := range steps {
+		switch s.Op {
+		case conformance.OpSetBurst:
+			return true
+		case conformance.OpIdle, conformance.OpSetLimit, conformance.OpTokens:
+		default:
+			return false
+		}
+	}
+	return false
 }
 
 // together is how many steps are done without a pause: a cancel, and the cancels that race with it at its instant.

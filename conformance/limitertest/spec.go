@@ -311,7 +311,7 @@ func (f *Funcs) operations() map[conformance.Op]bool {
 	return map[conformance.Op]bool{
 		conformance.OpTokens:   f.TokensAt != nil || f.Tokens != nil,
 		opContext:              f.WaitN != nil,
-		opKeys:                 f.AllowKey != nil || f.AllowKeyAt != nil,
+		opKeys:                 f.keyed(),
 		conformance.OpReserve:  f.Reserve != nil || f.ReserveAt != nil,
 		conformance.OpSetLimit: f.SetLimit != nil || f.SetLimitAt != nil,
 		conformance.OpSetBurst: f.SetBurst != nil || f.SetBurstAt != nil,

@@ -104,3 +104,18 @@ func (x *exam) anew() bool {
 		return s.At < steps[len(steps)-1].At && !slices.ContainsFunc(steps, later)
 	})
 }
+
+// keysConcurrent lets goroutines ask at one instant for keys that are new.
+func (c *contract) keysConcurrent(p *suite.Probe) (*suite.Violation, string) {
+	const pause = 5 * time.Second
+	return edge.MeetNewKeys(p, func(st *suite.Stage, round int) { st.To(time.Duration(round) * pause) },
+		func(env Env) (func(round, key int) bool, func()) {
+			f := c.spec.made(env, c.plain(1))
+			return func(round, key int) bool {
+				var done conformance.Done
+				at := conformance.Config{}.Start().Add(time.Duration(round) * pause)
+				f.do(conformance.Step{Op: conformance.OpAllow, N: 1, K: key}, at, p.Time, &done)
+				return done.OK
+			}, f.stop
+		})
+}

@@ -66,6 +66,15 @@ type sharedLimiter struct {
 
 // concurrent lets goroutines ask at one instant, of which one also peeks at some limiters.
 func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
+	v, skip := c.requestsConcurrent(p)
+	if v == nil && skip == "" && p.Accepts(takesKeys) && c.oneForAll(p.Suite, &c.spec.Traits) == "" {
+		return c.keysConcurrent(p)
+	}
+	return v, skip
+}
+
+// requestsConcurrent lets goroutines ask for events at one instant.
+func (c *contract) requestsConcurrent(p *suite.Probe) (*suite.Violation, string) {
 	const each = 4
 	const pause = 5 * time.Second // after which a limiter is as if new
 	start, limit := conformance.Config{}.Start(), accepted(p.Suite, c.spec.Kind, 5)

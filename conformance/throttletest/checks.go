@@ -266,8 +266,9 @@ func (x *exam) crowdedAfterReset() *suite.Violation {
 			return nil
 		}
 		if n++; n > k {
-			v := suite.Broken(f.Began.At, fmt.Sprintf("the first emission after the reset came at %s, and %d may pass in %s",
-				timeline.Duration(first), k, timeline.Duration(x.Schedule.Config.Interval)),
+			because := fmt.Sprintf("the first emission after the reset came at %s, and %d may pass in %s",
+				timeline.Duration(first), k, timeline.Duration(x.Schedule.Config.Interval))
+			v := suite.Broken(f.Began.At, because,
 				"emitted at %s as number %d since the reset", timeline.Duration(f.Began.At), n)
 			v.Lanes = []suite.Lane{x.Got()}
 			return v

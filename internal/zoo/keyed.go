@@ -1,6 +1,7 @@
 package zoo
 
 import (
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -37,10 +38,14 @@ var KeyedMutants = []struct{ Name, Rule string }{
 	{"keys that are idle for a minute are forgotten", "X-EVICT"},
 	{"keys that are idle for a fifth of their time are forgotten", "X-EVICT"},
 	{"a key that comes back is empty", "X-ISO"},
+	{twiceMade, "X-CONC"},
 	{noKeyLock, "X-RACE"},
 }
 
-const noKeyLock = "keys are added without the lock"
+const (
+	twiceMade = "a key that several bring at once is made for each of them"
+	noKeyLock = "keys are added without the lock"
+)
 
 // Of returns what a key has at an instant, and whether it has been forgotten and now comes back.
 func (k *Keyed[L]) Of(key int, now time.Time) (own L, returned bool) {
@@ -57,6 +62,13 @@ func (k *Keyed[L]) Of(key int, now time.Time) (own L, returned bool) {
 	if i := slices.IndexFunc(k.keys, func(h *held[L]) bool { return h.key == key }); i >= 0 {
 		k.keys[i].asked = now
 		return k.keys[i].own, false
+	}
+	if k.Mutant == twiceMade {
+		k.mu.Unlock()
+		for range 100 {
+			runtime.Gosched() // lets others in
+		}
+		k.mu.Lock()
 	}
 	k.sweep(now)
 	switch {

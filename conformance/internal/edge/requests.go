@@ -3,6 +3,7 @@ package edge
 import (
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -37,8 +38,9 @@ func ComeBack(s conformance.Schedule) bool {
 
 // EachKey finds what judge finds of one key first.
 func EachKey(rec *suite.Recording, judge func(own *suite.Recording) *suite.Violation) *suite.Violation {
-	if slices.ContainsFunc(rec.Schedule.Steps, func(s conformance.Step) bool { return s.Op != conformance.OpAllow }) {
-		return nil
+	others := func(s conformance.Step) bool { return s.Op != conformance.OpAllow }
+	if slices.ContainsFunc(rec.Schedule.Steps, others) || suite.GoesBack(rec.Schedule) {
+		return nil // of which key the newest instant is, or for which a limit is, is open
 	}
 	for key := 1; key <= LastKey(rec.Schedule); key++ {
 		if v := judge(OfKey(rec, key)); v != nil {
@@ -60,24 +62,100 @@ func KeyedRequests(cfg conformance.Config, t time.Duration, n int, several bool)
 		asks = append(asks, conformance.Step{Op: conformance.OpAllow, N: n})
 		out = append(out, Keyed(suite.Sequences(cfg, asks, gaps, 3))...)
 	}
-	return append(out, requests(n, ManyKeys(cfg, t/2, 2*t), ComingBack(cfg, t), Throng(cfg, t), Flow(cfg, t/8, 200))...)
+	out = append(out, neighbours(out)...)
+	many := requests(n, n, ManyKeys(cfg, t/2, 2*t), ComingBack(cfg, t), Throng(cfg, t), Flow(cfg, t/8, 200))
+	return append(out, many...)
 }
 
 // SweptRequests are requests for two keys, of which the first comes back late, after a sweep may have forgotten
-// it: before it is as good as new, in t.
+// it: before it is as good as new, in t. All n are used up at first, or one at a time.
 func SweptRequests(cfg conformance.Config, t time.Duration, n int) []conformance.Schedule {
-	return requests(n, Swept(cfg, t)...)
+	all := Swept(cfg, t)
+	out := requests(n, n, all...)
+	if n > 1 {
+		out = append(out, requests(1, n, all...)...)
+	}
+	return append(out, neighbours(out)...)
 }
 
-// requests makes n requests of each call.
-func requests(n int, all ...conformance.Schedule) []conformance.Schedule {
+// neighbours are schedules of two keys that are in one part of a table, however many parts it has: a power of
+// two up to 64.
+func neighbours(all []conformance.Schedule) []conformance.Schedule {
+	out := make([]conformance.Schedule, len(all))
+	for i, s := range all {
+		out[i] = conformance.Schedule{Config: s.Config, Steps: slices.Clone(s.Steps)}
+		for j := range out[i].Steps {
+			if st := &out[i].Steps[j]; st.K == 2 {
+				st.K = 65
+			}
+		}
+	}
+	return out
+}
+
+// requests makes requests of each call: n of the last ones, which come at one instant, and before them the
+// number first.
+func requests(first, n int, all ...conformance.Schedule) []conformance.Schedule {
 	out := make([]conformance.Schedule, len(all))
 	for i, s := range all {
 		out[i].Config = s.Config
 		for _, st := range s.Steps {
+			times := first
+			if st.At == s.Steps[len(s.Steps)-1].At {
+				times = n
+			}
 			st.Op, st.N = conformance.OpAllow, 1
-			out[i].Steps = append(out[i].Steps, slices.Repeat([]conformance.Step{st}, n)...)
+			out[i].Steps = append(out[i].Steps, slices.Repeat([]conformance.Step{st}, times)...)
 		}
 	}
 	return out
+}
+
+// newcomers is a limiter that grants one of each key, for which several goroutines ask at one instant.
+type newcomers struct {
+	allow    func(round, key int) bool
+	release  func()
+	granted  atomic.Int64
+	panicked atomic.Value
+}
+
+// MeetNewKeys lets goroutines ask at one instant, each in another order, for keys for which nobody has asked: of
+// each of them one request must be granted. Make makes a limiter that grants one of each key, and returns what
+// asks in a round and what releases it.
+func MeetNewKeys(p *suite.Probe, before func(st *suite.Stage, round int),
+	make func(env conformance.Env) (allow func(round, key int) bool, release func())) (*suite.Violation, string) {
+	const keys = 10 // in each round
+	return suite.Meet(p, suite.Meeting[*newcomers]{
+		Make: func(env conformance.Env, _ int) *newcomers {
+			l := &newcomers{}
+			l.allow, l.release = make(env)
+			return l
+		},
+		Each:   keys,
+		Before: before,
+		Call: func(l *newcomers, round, g, n int) {
+			msg := suite.Catch(func() {
+				if l.allow(round, 1+round*keys+(n+g)%keys) {
+					l.granted.Add(1)
+				}
+			})
+			if msg != "" {
+				l.panicked.Store(msg)
+			}
+		},
+		Pass: func(*suite.Stage, int) {},
+		Judge: func(l *newcomers, _, round int) *suite.Violation {
+			granted := l.granted.Swap(0)
+			if msg := l.panicked.Load(); msg != nil {
+				return suite.Broken(0, "", "a request panicked: %s", msg)
+			}
+			if granted == keys {
+				return nil
+			}
+			return suite.Broken(0, "nobody had asked for these keys ("+suite.InRound(round)+"), and each grants one",
+				"%d goroutines asking at one instant for one of each of %d keys were granted %d, want %d",
+				suite.Meeters, keys, granted, keys)
+		},
+		Release: func(l *newcomers) { _ = suite.Catch(l.release) },
+	})
 }

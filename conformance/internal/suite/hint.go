@@ -71,7 +71,7 @@ type otherwise struct {
 // was observed.
 func (e *engine[T, E]) others() (all []otherwise) {
 	for k, c := range e.choices {
-		if c.Set == nil || c.Apart {
+		if c.Set == nil || c.Apart || !c.optional() && c.Declared == 0 && c.Needless() {
 			continue
 		}
 		for i, name := range c.Values {

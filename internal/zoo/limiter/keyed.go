@@ -38,7 +38,8 @@ func keyedSpec(mutant string, source lt.TimeSource) lt.Spec {
 func keyedMutants() []zoo.Mutant {
 	var all []zoo.Mutant
 	for _, m := range zoo.KeyedMutants {
-		all = append(all, zoo.Mutant{Name: m.Name, Rule: m.Rule, Spec: keyedSpec(m.Name, lt.Injected), Family: "keys"})
+		all = append(all, zoo.Mutant{Name: m.Name, Rule: m.Rule, Spec: keyedSpec(m.Name, lt.Injected),
+			Family: "keys", Chance: m.Rule == "X-CONC"})
 	}
 	return all
 }

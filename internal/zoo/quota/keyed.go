@@ -60,7 +60,8 @@ func keyedMutants() []zoo.Mutant {
 	for i, m := range zoo.KeyedMutants {
 		kind := kinds[i%len(kinds)]
 		spec := keyed(m.Name, kind, qt.Injected)
-		all = append(all, zoo.Mutant{Name: kind.String() + ": " + m.Name, Rule: m.Rule, Spec: spec})
+		all = append(all, zoo.Mutant{Name: kind.String() + ": " + m.Name, Rule: m.Rule, Spec: spec,
+			Chance: m.Rule == "X-CONC"})
 	}
 	return all
 }

@@ -47,6 +47,21 @@ func (d *timed) keys() (of func(key int) *timed) {
 // keysShareWaiting is a mistake: the trailing edge emits the newest event of any key.
 const keysShareWaiting = "keys share what waits for the trailing edge"
 
+func (d *timed) reset() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.is("a reset of several leaves the interval") && d.cfg.K > 1 {
+		d.count = 0
+		return
+	}
+	if !d.is("reset does nothing") && !(d.is("reset does nothing for several") && d.cfg.K > 1) {
+		d.used = false
+	}
+	if d.is("a reset sets the last emission to the zero time") {
+		d.used, d.until = true, time.Time{}.Add(d.cfg.Interval)
+	}
+}
+
 // resetKey resets the key that it is.
 func (d *timed) resetKey() {
 	if !d.is("a reset with a key leaves the interval") {

@@ -386,21 +386,6 @@ func (d *timed) end() {
 
 func (d *timed) closed() bool { d.mu.Lock(); defer d.mu.Unlock(); return d.ended }
 
-func (d *timed) reset() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.is("a reset of several leaves the interval") && d.cfg.K > 1 {
-		d.count = 0
-		return
-	}
-	if !d.is("reset does nothing") && !(d.is("reset does nothing for several") && d.cfg.K > 1) {
-		d.used = false
-	}
-	if d.is("a reset sets the last emission to the zero time") {
-		d.used, d.until = true, time.Time{}.Add(d.cfg.Interval)
-	}
-}
-
 func (d *timed) stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
