@@ -255,6 +255,10 @@ func (c *contract) races(s *suite.Suite) []conformance.Schedule {
 			conf+" | cancel 2 @100ms~ | put 3 @100ms~ | put 4 @100ms~",
 			conf+" | cancel 2 @100ms~ | put 3 @100ms~ | put 4 @100ms~ | put 5 @150ms")
 	}
+	const more = "interval=100ms backlog=3 | put 1 @0 | put 2 @0 | put 3 @0" // one waits behind the one that is due
+	if s.Accepts(conformance.OpStop) {
+		texts = append(texts, more+" | stop @100ms~", more+" | put 4 @0 | stop @200ms~")
+	}
 	if s.Accepts(conformance.OpClose) && s.Accepts(opServes) && c.spec.Traits.CloseFlush == CloseAtDeadline {
 		texts = append(texts, // who waits for both at once may choose by chance
 			"interval=100ms backlog=1 | put 1 @0~ | close @0~",

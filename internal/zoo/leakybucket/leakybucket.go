@@ -32,6 +32,7 @@ func Mutants() []zoo.Mutant {
 		{"an item stays in the queue", "LB-DROP"},
 		{"stop lets what waits leave", "LB-DROP"},
 		{"a stop while an item leaves lets what waits leave", "LB-DROP"},
+		{keepsQueue, "LB-DROP"},
 		{"stop after close lets what waits leave", "LB-DROP"},
 		{"what comes while the first leaves is never due", "LB-DROP"},
 		{"what comes while an item leaves goes first", "LB-FIFO"},
