@@ -39,7 +39,8 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		out = append(out, f)
 	}
 	if slack := c.spec.Traits.Slack; slack > 0 {
-		out = append(out, suite.Family{Name: "slack", Schedules: slacks(slack)})
+		out = append(out, suite.Family{Name: "slack", Schedules: slacks(slack)},
+			suite.Family{Name: "racing", Skip: s.Unsettled(), Schedules: spent(slack, racingEnds(s))})
 	} else {
 		out = append(out, suite.Family{Name: "racing", Skip: s.Unsettled(), Schedules: c.races(s)})
 	}
@@ -255,10 +256,6 @@ func (c *contract) races(s *suite.Suite) []conformance.Schedule {
 			conf+" | cancel 2 @100ms~ | put 3 @100ms~ | put 4 @100ms~",
 			conf+" | cancel 2 @100ms~ | put 3 @100ms~ | put 4 @100ms~ | put 5 @150ms")
 	}
-	const more = "interval=100ms backlog=3 | put 1 @0 | put 2 @0 | put 3 @0" // one waits behind the one that is due
-	if s.Accepts(conformance.OpStop) {
-		texts = append(texts, more+" | stop @100ms~", more+" | put 4 @0 | stop @200ms~")
-	}
 	if s.Accepts(conformance.OpClose) && s.Accepts(opServes) && c.spec.Traits.CloseFlush == CloseAtDeadline {
 		texts = append(texts, // who waits for both at once may choose by chance
 			"interval=100ms backlog=1 | put 1 @0~ | close @0~",
@@ -267,6 +264,19 @@ func (c *contract) races(s *suite.Suite) []conformance.Schedule {
 			"interval=100ms backlog=2 | put 1 @0 | put 2 @0~ | close @0~",
 			"interval=100ms backlog=2 | put 1 @0 | put 2 @100ms~ | close @100ms~",
 			"interval=100ms backlog=2 | put 1 @0 | put 2 @250ms~ | close @250ms~")
+	}
+	return append(suite.ParseAll(texts...), racingEnds(s)...)
+}
+
+// racingEnds are schedules in which the bucket is stopped or closed at the instant at which an item is
+// due, while others wait behind it.
+func racingEnds(s *suite.Suite) []conformance.Schedule {
+	var texts []string
+	for _, op := range s.Supported(conformance.OpStop, conformance.OpClose) {
+		const conf = "interval=100ms backlog=3 | put 1 @0 | put 2 @0 | put 3 @0"
+		texts = append(texts,
+			fmt.Sprintf("%s | %s @100ms~", conf, op),
+			fmt.Sprintf("%s | put 4 @0 | %s @200ms~", conf, op))
 	}
 	return suite.ParseAll(texts...)
 }

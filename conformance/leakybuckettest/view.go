@@ -49,6 +49,12 @@ func (it *item) leftAfter(stop *conformance.Done) bool {
 		(!stop.Racing || it.left[0].Began.At > stop.Began.At)
 }
 
+// leftAfterClose reports whether the item left though it waited when close was called. If close raced with
+// its turn, it may have been on its way.
+func (it *item) leftAfterClose(close *conformance.Done) bool {
+	return len(it.left) > 0 && (!close.Racing || it.left[0].Began.At > close.Began.At)
+}
+
 // view is the trace as a queue sees it, built once.
 func (x *exam) view() *view {
 	if x.seen != nil {

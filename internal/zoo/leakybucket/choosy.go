@@ -177,6 +177,13 @@ func (b *choosyLeaky) cancel(v int) bool {
 func (b *choosyLeaky) close() {
 	b.mu.Lock()
 	b.closed = true
+	if b.mutant == closesTimer {
+		if b.timer != nil {
+			b.timer.Stop() // or it has fired, and arms itself for the next one
+		}
+		b.mu.Unlock()
+		return
+	}
 	if b.traits.CloseFlush == lb.CloseDrops && b.mutant != "with a slack close lets what waits leave" {
 		b.queue = nil
 	}
@@ -201,6 +208,16 @@ func (b *choosyLeaky) stop() {
 		b.queue = nil
 	}
 	b.arm()
+}
+
+// closesTimer is a mistake of a Close that drops what waits: it shows where Close comes as an item leaves.
+const closesTimer = "a close that drops keeps the queue and stops the timer"
+
+// closeMutant is a bucket whose Close drops what waits, with a mistake. It has no cancel, which would arm
+// the timer.
+func closeMutant(mutant string) lb.Spec {
+	tr := lb.Traits{Head: lb.HeadAtOnce, CloseFlush: lb.CloseDrops}
+	return choosyLeakySpec(lb.Injected, tr, leakyWhims{closes: true, stops: true}, mutant)
 }
 
 // slackMutant is a bucket with a slack that has a mistake.

@@ -91,6 +91,7 @@ func Mutants() []zoo.Mutant {
 		all = append(all, zoo.Mutant{Name: m.name, Rule: m.rule, Spec: slackMutant(m.name)})
 	}
 	all = append(all,
+		zoo.Mutant{Name: closesTimer, Rule: "LB-CLOSE", Spec: closeMutant(closesTimer)},
 		zoo.Mutant{Name: oneMoreCaller, Rule: "LB-BOUND", Spec: gateSpec(lb.Injected, oneMoreCaller)},
 		zoo.Mutant{Name: leavesTimer, Rule: "X-LEAK", Spec: gateSpec(lb.Injected, leavesTimer)},
 		zoo.Mutant{Name: opensAtStop, Rule: "LB-SPACE", Spec: gateSpec(lb.Injected, opensAtStop)})
