@@ -64,6 +64,16 @@ var contextMistakes = []mistake{
 			return ctx, cancel
 		}
 	}},
+	{"the cause of a parent is not that of its children", "CK-CTXTREE", func(f *ct.Funcs) {
+		withTimeout := f.WithTimeout
+		f.WithTimeout = func(p context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+			if own, ok := p.(timed); ok {
+				p = causeless{own.Context}
+			}
+			ctx, cancel := withTimeout(p, d)
+			return timed{ctx}, cancel
+		}
+	}},
 	{"a child shows its own deadline", "CK-CTXTREE", func(f *ct.Funcs) {
 		withTimeout := f.WithTimeout
 		f.WithTimeout = func(p context.Context, d time.Duration) (context.Context, context.CancelFunc) {
@@ -82,6 +92,20 @@ var contextMistakes = []mistake{
 			return ctx, cancel
 		}
 	}},
+}
+
+// timed is a context that WithTimeout made.
+type timed struct{ context.Context }
+
+// causeless is a parent that has no other cause than its Err: package context asks for the former by a key
+// that is a pointer.
+type causeless struct{ context.Context }
+
+func (c causeless) Value(key any) any {
+	if reflect.TypeOf(key).Kind() == reflect.Pointer {
+		return nil
+	}
+	return c.Context.Value(key)
 }
 
 // canceledByParent calls it a cancel that its parent's deadline has come.
