@@ -76,7 +76,7 @@ func TestSmallest(t *testing.T) {
 }
 
 // A stopped bucket may refuse what is put, and has dropped what waited. What items leave to may take its
-// time beside a cancel, and the clock be set back.
+// time beside a cancel, and the clock be set back. Of an interval of 292 years a run sees no more than one.
 func TestOpen(t *testing.T) {
 	synctestcompat.Require(t)
 	for _, text := range []string{
@@ -93,6 +93,11 @@ func TestOpen(t *testing.T) {
 		"interval=100ms backlog=2 | put 1 @0 | put 2 @0 | wall -50ms @0 | cancel 2 @0",
 		"interval=100ms backlog=2 | put 1 @0 | put 2 @0 | stop @100ms~",
 		"interval=100ms backlog=3 busy=50ms | put 1 @0 | put 2 @250ms~",
+		"interval=2562047h backlog=3 | put 1 @0 | put 2 @0 | cancel 2 @0 | put 3 @1h",
+		"interval=2562047h backlog=3 | put 1 @0 | put 2 @0 | close @1h",
+		"interval=2562047h backlog=3 | put 1 @0 | put 2 @0 | stop @1h",
+		"interval=2562047h backlog=3 busy=2h | put 1 @0 | put 2 @1h",
+		"interval=2562047h backlog=3 | put 1 @0 | wall -1h @0 | put 2 @1h",
 	} {
 		s, err := conformance.ParseSchedule(text)
 		if err != nil {

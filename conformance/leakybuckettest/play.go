@@ -2,6 +2,7 @@ package leakybuckettest
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -43,6 +44,10 @@ func (c *contract) Signs() []suite.Sign {
 // Play runs a schedule on a fresh leaky bucket.
 func (c *contract) Play(st *suite.Stage) {
 	cfg := st.Config()
+	if slices.ContainsFunc(st.Steps(), func(s conformance.Step) bool { return s.At > c.last() }) {
+		st.Rec.Locked(func(rec *suite.Recording) { rec.LeftOut = "time is over before its last step" })
+		return
+	}
 	var impl Funcs
 	var returned atomic.Int64 // of the callers that block for their turn
 	leave := func(v int) {
@@ -74,18 +79,14 @@ func (c *contract) Play(st *suite.Stage) {
 	if c.spec.Traits.LocksAsleep {
 		st.Occupied = occupied
 	}
-	puts, stopped, came := 2, false, 0
+	stopped, came := false, 0
 	st.Waits = func() bool { return !st.Accepts(opServes) && int(returned.Load()) < came }
-	if cfg.Inside != "" {
-		puts++
-	}
 	var row func(left []conformance.Step) int
 	if st.Accepts(opServes) { // or else the order of two callers is chance
 		row = atOnce
 	}
 	end := st.Each(row, func(s conformance.Step) {
 		if s.Op == conformance.OpPut {
-			puts++
 			came++
 		}
 		stopped = stopped || s.Op == conformance.OpStop
@@ -96,8 +97,8 @@ func (c *contract) Play(st *suite.Stage) {
 			do()
 		}
 	})
-	end += time.Duration(puts)*(cfg.Interval+cfg.Busy) + back(st.Schedule) // long enough for all that waits
-	st.End(end, 3*cfg.Interval, func() {
+	end = max(end, min(lasts(st.Schedule), c.last()))
+	st.End(end, times(3, cfg.Interval), func() {
 		if !stopped {
 			impl.end()
 		}
@@ -108,6 +109,14 @@ func (c *contract) Play(st *suite.Stage) {
 			d.OK = d.OK && !(d.Op == conformance.OpPut && refused[d.N])
 		}
 	})
+}
+
+// last is the last instant at which a run ends.
+func (c *contract) last() time.Duration {
+	if c.spec.Time == conformance.PackageTime {
+		return lastInPackage
+	}
+	return lastOnFake
 }
 
 // atOnce is how many of the steps that are left are done without a pause, beside the timers of

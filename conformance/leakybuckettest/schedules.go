@@ -2,6 +2,7 @@ package leakybuckettest
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -62,6 +63,9 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 			far := sequences(size(2).With("epoch", epoch), put, grid, 3)
 			out = append(out, suite.Family{Name: "epoch " + epoch, Schedules: far})
 		}
+	}
+	if c.spec.Traits.Slack == 0 {
+		out = append(out, suite.Family{Name: "centuries", Schedules: c.centuries(s, size(2))})
 	}
 	return out
 }
@@ -299,6 +303,24 @@ func longQueues() []conformance.Schedule {
 	}
 	return out
 }
+
+// centuries have an interval whose end is beyond what can be counted in nanoseconds since 1970, and of which
+// two, or one and a little, are beyond what any duration is. No item's turn is as far ahead. Package time is
+// over in the year 2262, so that who waits there has to be stopped.
+func (c *contract) centuries(s *suite.Suite, cfg conformance.Config) []conformance.Schedule {
+	if s.Time == conformance.PackageTime && !s.Accepts(conformance.OpStop) {
+		return nil
+	}
+	items := 1
+	if c.spec.Traits.Head == HeadAtOnce {
+		items = 2
+	}
+	cfg = cfg.Without("interval").With("interval", timeline.Duration(mostHours))
+	return sequences(cfg, []conformance.Step{{Op: conformance.OpPut}}, []time.Duration{0, 1, 100 * year}, items)
+}
+
+// mostHours is the longest duration of whole hours.
+const mostHours = math.MaxInt64 / time.Hour * time.Hour
 
 // slacks let idle time pass, a little less and more than earns the whole slack, and much
 // more, and then put more items than may leave together; and all that twice.

@@ -153,8 +153,8 @@ func reserver(source lb.TimeSource) lb.Spec {
 					if next.Before(now) {
 						next = now
 					}
-					if next.Sub(now) > time.Duration(cfg.Backlog)*cfg.Interval {
-						return false
+					if ahead := next.Sub(now); ahead > 0 && (ahead-1)/cfg.Interval >= time.Duration(cfg.Backlog) {
+						return false // without a product, which may overflow
 					}
 					timers[v] = env.Clock.AfterFunc(next.Sub(now), func() { leave(v) })
 					next = next.Add(cfg.Interval)

@@ -15,6 +15,7 @@ func Mutants() []zoo.Mutant {
 		{"the grid lets an item through early", "LB-SPACE"},
 		{"a nanosecond early", "LB-SPACE"},
 		{"no gap is shorter than a nanosecond", "LB-SPACE"},
+		{countsNanos, "LB-SPACE"},
 		{"rounds the interval to milliseconds", "LB-EXACT"},
 		{"a nanosecond late", "LB-EXACT"},
 		{"drains at half the pace", "LB-EXACT"},

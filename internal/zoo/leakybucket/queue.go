@@ -50,6 +50,9 @@ func newQueue(clock clockwork.Clock, cfg lb.Config, leave func(int), mutant stri
 // needsPlace is a mistake of which nothing is seen while one may wait: it then leaves at that instant.
 const needsPlace = "what comes at the end of the interval needs a place to wait"
 
+// countsNanos is a mistake in the year 2262, and where the end of the interval comes after it.
+const countsNanos = "the end of an interval is a number of nanoseconds"
+
 // keepsQueue is a mistake that shows where Stop comes as an item leaves, and one more waits behind it.
 const keepsQueue = "a stop as an item leaves lets those behind it leave"
 
@@ -78,7 +81,8 @@ func (b *queue) put(v int) bool {
 	over := !b.used || gap >= b.cfg.Interval && !(gap == b.cfg.Interval && b.is(needsPlace)) ||
 		b.is("the grid lets an item through early") &&
 			now.Truncate(b.cfg.Interval).After(b.last.Truncate(b.cfg.Interval)) ||
-		b.is("an arrival as the last one leaves is free") && gap == 0
+		b.is("an arrival as the last one leaves is free") && gap == 0 ||
+		b.is(countsNanos) && b.used && b.last.UnixNano()+int64(b.cfg.Interval) <= now.UnixNano()
 	free := (len(b.items) == 0 || b.is("overtakes what is due at this instant")) && !b.running && over
 	if free && b.is("the first item waits") {
 		b.last, b.used, free = now, true, false
