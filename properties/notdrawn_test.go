@@ -140,6 +140,7 @@ var notDrawn = []struct {
 		"CT-TIME a timeout of a nanosecond is none",
 		"TH-SPACE an interval of a nanosecond is none",
 	}},
+	{"intervals of centuries are not drawn", []string{"LB-SPACE the end of an interval is a number of nanoseconds"}},
 	{"intervals of more than a second are not drawn", []string{"GC-EQUIV GCRA: half a billionth of an event is none"}},
 	{"periods of a nanosecond, and deadlines a nanosecond apart, are not drawn", []string{
 		"CK-TICKARG a ticker of a nanosecond panics",
@@ -153,6 +154,8 @@ var notDrawn = []struct {
 		"LB-SPACE a timer may be a nanosecond early",
 		"LB-SAMEINSTANT a timer whose item was cancelled lets another leave",
 		"LB-FIFO overtakes what is due at this instant",
+		"LB-DROP a stop as an item leaves lets those behind it leave",
+		"LB-CLOSE a close that drops keeps the queue and stops the timer",
 	}},
 	{"a backlog of 0 is not drawn", []string{
 		"LB-BOUND what comes at the end of the interval needs a place to wait",
@@ -231,7 +234,7 @@ var notDrawn = []struct {
 	}},
 	{"waits of more than an hour are not drawn", []string{
 		"CK-FUNC the longest wait of a function overflows", "CK-FUNC a function overflows",
-		"CK-TICKER a ticker overflows",
+		"CK-TICKER a ticker overflows", "CK-STOP the deadline of a Reset overflows",
 	}},
 	{"bounds of more than a second are not drawn", []string{"DB-MAXNE the bound is 32 bits of microseconds"}},
 	{"silences of more than some waits are not drawn", []string{
