@@ -2,6 +2,7 @@ package peers
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance/limitertest"
@@ -94,9 +95,9 @@ func throttledGCRA(known ...limitertest.Known) limitertest.Spec {
 			if err != nil {
 				panic(err)
 			}
-			return limitertest.Funcs{AllowN: func(n int) bool {
+			return limitertest.Funcs{AllowKey: func(key, n int) bool {
 				for { // an error says that others were faster, ten times
-					if limited, _, err := l.RateLimitCtx(context.Background(), "key", n); err == nil {
+					if limited, _, err := l.RateLimitCtx(context.Background(), strconv.Itoa(key), n); err == nil {
 						return !limited
 					}
 				}

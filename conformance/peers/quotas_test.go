@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -41,8 +42,9 @@ func throttledQuota(
 			if err != nil {
 				panic(err)
 			}
-			ask := func(n int) quotatest.Answer {
-				limited, r, err := l.RateLimitCtx(context.WithValue(context.Background(), races{}, new(int)), "key", n)
+			ask := func(key, n int) quotatest.Answer {
+				ctx := context.WithValue(context.Background(), races{}, new(int))
+				limited, r, err := l.RateLimitCtx(ctx, strconv.Itoa(key), n)
 				if err != nil {
 					panic(err)
 				}
@@ -50,7 +52,7 @@ func throttledQuota(
 					OK: !limited, RetryAfter: r.RetryAfter, ResetAfter: r.ResetAfter, Remaining: r.Remaining,
 				}
 			}
-			return quotatest.Funcs{Take: ask} // which peeks for 0
+			return quotatest.Funcs{TakeKey: ask} // which peeks for 0
 		},
 		Traits:       quotatest.Throttled(),
 		KnownFailing: known,
@@ -108,10 +110,10 @@ func ulule(known ...quotatest.Known) quotatest.Spec {
 				return quotatest.Answer{OK: !c.Reached, Remaining: int(c.Remaining)}
 			}
 			return quotatest.Funcs{
-				Take: func(n int) quotatest.Answer {
-					return answer(l.Increment(context.Background(), "key", int64(n)))
+				TakeKey: func(key, n int) quotatest.Answer {
+					return answer(l.Increment(context.Background(), strconv.Itoa(key), int64(n)))
 				},
-				Peek: func() quotatest.Answer { return answer(l.Peek(context.Background(), "key")) },
+				Peek: func() quotatest.Answer { return answer(l.Peek(context.Background(), "1")) },
 			}
 		},
 		Traits:       quotatest.Ulule(), // source: expired is strictly after; it increments first

@@ -1,6 +1,7 @@
 package recent
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/didip/tollbooth/v7"
@@ -58,8 +59,9 @@ func tollboothLimiter() limitertest.Spec {
 		New: func(_ limitertest.Env, cfg limitertest.Config) limitertest.Funcs {
 			l := tollbooth.NewLimiter(cfg.Rate.PerSecond(), nil).SetBurst(cfg.Burst)
 			return limitertest.Funcs{
-				Allow:  func() bool { return !l.LimitReached("key") },
-				Tokens: func() float64 { return float64(l.Tokens("key")) },
+				Allow:    func() bool { return !l.LimitReached("1") },
+				AllowKey: func(key, _ int) bool { return !l.LimitReached(strconv.Itoa(key)) },
+				Tokens:   func() float64 { return float64(l.Tokens("1")) },
 			}
 		},
 		Traits: limitertest.Traits{

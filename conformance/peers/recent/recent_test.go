@@ -168,9 +168,10 @@ func rateOfHTTP() quotatest.Spec {
 			l := httprate.NewRateLimiter(cfg.Limit, cfg.Window)
 			req := httptest.NewRequest("GET", "/", nil)
 			return quotatest.Funcs{
-				Take: func(n int) quotatest.Answer {
+				TakeKey: func(key, n int) quotatest.Answer {
 					w := httptest.NewRecorder()
-					limited := l.OnLimit(w, req.WithContext(httprate.WithIncrement(context.Background(), n)), "k")
+					ctx := httprate.WithIncrement(context.Background(), n)
+					limited := l.OnLimit(w, req.WithContext(ctx), strconv.Itoa(key))
 					left, _ := strconv.Atoi(w.Header().Get("X-RateLimit-Remaining"))
 					return quotatest.Answer{OK: !limited, Remaining: left}
 				},
