@@ -19,9 +19,10 @@ func (c *contract) keyFamilies(s *suite.Suite) []suite.Family {
 		cfg := c.fitted(conformance.Schedule{Config: limited("10/1s", burst)}).Config
 		all = append(all, edge.KeyedRequests(cfg, cfg.Rate.Interval(), cfg.Burst, s.Accepts(opSeveral))...)
 	}
-	for _, slow := range []conformance.Config{limited("1/1h", 1), limited("1/24h", 3)} {
+	for _, slow := range []conformance.Config{limited("1/1h", 1), limited("1/24h", 3), limited("1/1m", 30)} {
 		cfg := c.fitted(conformance.Schedule{Config: slow}).Config
-		all = append(all, edge.SweptRequests(cfg, time.Duration(cfg.Burst)*cfg.Rate.Interval(), cfg.Burst)...)
+		full := time.Duration(cfg.Burst) * cfg.Rate.Interval()
+		all = append(all, edge.SweptRequests(cfg, full, cfg.Burst, s.Accepts(opSeveral))...)
 	}
 	return []suite.Family{
 		{Name: suite.Leaks, Look: true, Schedules: suite.ParseAll(

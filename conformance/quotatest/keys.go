@@ -22,7 +22,11 @@ func (e *explored) keyed() []suite.Family {
 		out = append(out, suite.Family{Name: suite.Keys,
 			Schedules: edge.KeyedRequests(cfg, w, full(e.kind, cfg), e.Accepts(takesMany))})
 	}
-	for _, cfg := range []conformance.Config{small, e.config(3)} {
+	bursts := []conformance.Config{small, e.config(3)}
+	if e.kind == GCRA { // for which a time to live that counts in intervals is too short
+		bursts = append(bursts, e.config(30))
+	}
+	for _, cfg := range bursts {
 		n := full(e.kind, cfg)
 		for _, long := range []time.Duration{time.Hour, 24 * time.Hour} {
 			rate, back := fmt.Sprintf("%d/%s", n, timeline.Duration(long)), long
@@ -30,7 +34,7 @@ func (e *explored) keyed() []suite.Family {
 				rate, back = "1/"+timeline.Duration(long), long*time.Duration(n)
 			}
 			slow := cfg.Without("rate").With("rate", rate)
-			out = append(out, suite.Family{Name: suite.Keys, Schedules: edge.SweptRequests(slow, back, n)})
+			out = append(out, suite.Family{Name: suite.Keys, Schedules: edge.SweptRequests(slow, back, n, e.Accepts(takesMany))})
 		}
 	}
 	return out
@@ -98,8 +102,8 @@ func (x *exam) eachKey(counts func(granted bool) bool) *suite.Violation {
 
 // anew reports whether windows may begin elsewhere after a pause: who forgets a key makes it again when it comes back.
 func (x *exam) anew() bool {
-	steps := x.Schedule.Steps
-	return x.traits.Align == AlignCreation && slices.ContainsFunc(steps, func(s conformance.Step) bool {
+	steps, windows := x.Schedule.Steps, x.kind == FixedWindow || x.kind == SlidingCounter
+	return windows && x.traits.Align == AlignCreation && slices.ContainsFunc(steps, func(s conformance.Step) bool {
 		later := func(next conformance.Step) bool { return next.At > s.At && next.At < s.At+x.Schedule.Config.Rate.Per }
 		return s.At < steps[len(steps)-1].At && !slices.ContainsFunc(steps, later)
 	})

@@ -47,6 +47,10 @@ const (
 	noKeyLock = "keys are added without the lock"
 )
 
+// TenIntervals is a mistake of who makes a Keyed: a time to live that counts in intervals, which is enough for a
+// burst of so many only.
+const TenIntervals = "keys that are idle for ten intervals are forgotten"
+
 // Of returns what a key has at an instant, and whether it has been forgotten and now comes back.
 func (k *Keyed[L]) Of(key int, now time.Time) (own L, returned bool) {
 	if k.Mutant != noKeyLock {

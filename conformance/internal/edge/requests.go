@@ -68,9 +68,22 @@ func KeyedRequests(cfg conformance.Config, t time.Duration, n int, several bool)
 }
 
 // SweptRequests are requests for two keys, of which the first comes back late, after a sweep may have forgotten
-// it: before it is as good as new, in t. All n are used up at first, or one at a time.
-func SweptRequests(cfg conformance.Config, t time.Duration, n int) []conformance.Schedule {
+// it: before it is as good as new, in t. All n are used up at first, or one at a time; many of them by one request
+// if several can be asked for.
+func SweptRequests(cfg conformance.Config, t time.Duration, n int, several bool) []conformance.Schedule {
 	all := Swept(cfg, t)
+	if n > 3 {
+		if !several {
+			return requests(n, n, all...)
+		}
+		out := requests(1, 1, all...)
+		for _, s := range out {
+			for i := range s.Steps {
+				s.Steps[i].N = n
+			}
+		}
+		return out
+	}
 	out := requests(n, n, all...)
 	if n > 1 {
 		out = append(out, requests(1, n, all...)...)

@@ -13,9 +13,13 @@ func keyedSpec(mutant string, source lt.TimeSource) lt.Spec {
 		Name: "zoo: a bucket for each key " + mutant,
 		Time: source,
 		New: func(env lt.Env, cfg lt.Config) lt.Funcs {
+			until := cfg.Burst // it is full by then
+			if mutant == zoo.TenIntervals {
+				until = 10
+			}
 			keys := zoo.Keyed[*bucket]{
 				Make:   func() *bucket { return newBucket(cfg, "") },
-				Idle:   max(0, time.Duration(cfg.Burst)*cfg.Rate.Interval()), // it is full by then
+				Idle:   max(0, time.Duration(until)*cfg.Rate.Interval()),
 				Mutant: mutant,
 			}
 			allow := func(t time.Time, key, n int) bool {
@@ -41,5 +45,6 @@ func keyedMutants() []zoo.Mutant {
 		all = append(all, zoo.Mutant{Name: m.Name, Rule: m.Rule, Spec: keyedSpec(m.Name, lt.Injected),
 			Family: "keys", Chance: m.Rule == "X-CONC"})
 	}
-	return all
+	return append(all,
+		zoo.Mutant{Name: zoo.TenIntervals, Rule: "X-EVICT", Spec: keyedSpec(zoo.TenIntervals, lt.Injected), Family: "keys"})
 }

@@ -15,9 +15,13 @@ func keyed(mutant string, kind qt.Kind, source qt.TimeSource) qt.Spec {
 		Name: one.Name + " for each key", Time: source, Kind: kind, Traits: one.Traits,
 		New: func(env qt.Env, cfg qt.Config) qt.Funcs {
 			one.New(env, cfg) // refuses what any key would
+			until := idle(kind, cfg)
+			if mutant == zoo.TenIntervals {
+				until = 10 * cfg.Window / time.Duration(cfg.Limit)
+			}
 			keys := zoo.Keyed[qt.Funcs]{
 				Make:   func() qt.Funcs { return one.New(env, cfg) },
-				Idle:   idle(kind, cfg),
+				Idle:   until,
 				Mutant: mutant,
 			}
 			of := func(key int, t time.Time) qt.Funcs {
@@ -63,5 +67,6 @@ func keyedMutants() []zoo.Mutant {
 		all = append(all, zoo.Mutant{Name: kind.String() + ": " + m.Name, Rule: m.Rule, Spec: spec,
 			Chance: m.Rule == "X-CONC"})
 	}
-	return all
+	return append(all, zoo.Mutant{Name: qt.GCRA.String() + ": " + zoo.TenIntervals, Rule: "X-EVICT",
+		Spec: keyed(zoo.TenIntervals, qt.GCRA, qt.Injected)})
 }
