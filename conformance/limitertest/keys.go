@@ -74,7 +74,7 @@ func (c *contract) oneBucket(s *suite.Suite, t *Traits) string {
 	switch {
 	case t.Initial > InitialFull:
 		return "declared: not full at first: when a key begins to fill up is open"
-	case t.Quantum > 0 || t.Grain > 0 || t.Digits > 0:
+	case t.Quantum > 0 || t.Grain > 0:
 		return "declared: what it counts in: each key may have units of its own"
 	}
 	return c.takesTime(s, t)

@@ -38,6 +38,32 @@ func keyedSpec(mutant string, source lt.TimeSource) lt.Spec {
 	}
 }
 
+// keyedFloat32Spec is that of those who hold the rate in a float32.
+func keyedFloat32Spec(mutant string, source lt.TimeSource) lt.Spec {
+	spec := keyedSpec(mutant, source)
+	spec.Name = "zoo: a bucket for each key, rate in float32 " + mutant
+	spec.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
+		keys := zoo.Keyed[*bucket]{
+			Make: func() *bucket {
+				l := newBucket(cfg, "")
+				l.rate = float64(float32(l.rate))
+				return l
+			},
+			Mutant: mutant,
+		}
+		allow := func(t time.Time, key, n int) bool {
+			l, _ := keys.Of(key, t)
+			return l.allow(t, n)
+		}
+		return lt.Funcs{
+			AllowKey:   func(key, n int) bool { return allow(env.Clock.Now(), key, n) },
+			AllowKeyAt: allow,
+		}
+	}
+	spec.Traits.Digits = 7
+	return spec
+}
+
 // keyedMutants are the mistakes of the table.
 func keyedMutants() []zoo.Mutant {
 	var all []zoo.Mutant
@@ -45,6 +71,11 @@ func keyedMutants() []zoo.Mutant {
 		all = append(all, zoo.Mutant{Name: m.Name, Rule: m.Rule, Spec: keyedSpec(m.Name, lt.Injected),
 			Family: "keys", Chance: m.Rule == "X-CONC"})
 	}
+	const newest, minute = "the newest fifty keys are kept", "keys that are idle for a minute are forgotten"
 	return append(all,
-		zoo.Mutant{Name: zoo.TenIntervals, Rule: "X-EVICT", Spec: keyedSpec(zoo.TenIntervals, lt.Injected), Family: "keys"})
+		zoo.Mutant{Name: zoo.TenIntervals, Rule: "X-EVICT", Spec: keyedSpec(zoo.TenIntervals, lt.Injected), Family: "keys"},
+		zoo.Mutant{Name: "rate in float32: " + newest, Rule: "X-ISO", Spec: keyedFloat32Spec(newest, lt.Explicit),
+			Family: "keys"},
+		zoo.Mutant{Name: "rate in float32: " + minute, Rule: "X-EVICT", Spec: keyedFloat32Spec(minute, lt.Explicit),
+			Family: "keys"})
 }
