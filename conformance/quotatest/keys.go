@@ -34,7 +34,8 @@ func (e *explored) keyed() []suite.Family {
 				rate, back = "1/"+timeline.Duration(long), long*time.Duration(n)
 			}
 			slow := cfg.Without("rate").With("rate", rate)
-			out = append(out, suite.Family{Name: suite.Keys, Schedules: edge.SweptRequests(slow, back, n, e.Accepts(takesMany))})
+			swept := edge.SweptRequests(slow, back, n, e.Accepts(takesMany))
+			out = append(out, suite.Family{Name: suite.Keys, Schedules: swept})
 		}
 	}
 	return out

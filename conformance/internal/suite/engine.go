@@ -385,7 +385,8 @@ func (e *engine[T, E]) judge(active []*Rule[T, E], j Job, rec *Recording) {
 		if f.judged++; f.judged == 1 {
 			f.example = j.Schedule.String()
 		}
-		if e.breaks(r.Beyond) {
+		if basic := e.broken(r.Beyond); basic != "" {
+			f.beyond = basic
 			continue
 		}
 		v := e.check(r, x)
@@ -439,8 +440,15 @@ func (e *engine[T, E]) rerun(s conformance.Schedule) *Recording {
 }
 
 // breaks reports whether one of the rules has been found broken so far.
-func (e *engine[T, E]) breaks(rules []string) bool {
-	return slices.ContainsFunc(rules, func(id string) bool { f := e.findings[id]; return f != nil && f.worst != nil })
+func (e *engine[T, E]) breaks(rules []string) bool { return e.broken(rules) != "" }
+
+// broken is the first of these rules that is found broken, "" if none is.
+func (e *engine[T, E]) broken(rules []string) string {
+	i := slices.IndexFunc(rules, func(id string) bool { f := e.findings[id]; return f != nil && f.worst != nil })
+	if i < 0 {
+		return ""
+	}
+	return rules[i]
 }
 
 // found returns what was found about a rule so far, and makes the entry if there is none.

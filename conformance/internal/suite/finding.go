@@ -16,6 +16,8 @@ type finding struct {
 	left    map[string]int        // schedules that concern it and were left out, by reason
 	// unfinished says that schedules which concern it were not reached.
 	unfinished bool
+	// beyond is a more basic rule that is broken, so that runs were not judged.
+	beyond string
 	// maybe are the findings that count only if they are frequent, by schedule and family: one
 	// that several families have runs so many times in each.
 	maybe map[sampled]*frequency

@@ -97,6 +97,9 @@ func (e *engine[T, E]) conclude(r *Rule[T, E], v *conformance.Verdict, only stri
 		v.Status, v.Reason = conformance.Inconclusive, e.stalls[r.ID]
 	case f.unfinished:
 		v.Status, v.Reason = conformance.Inconclusive, e.over
+	case f.beyond != "":
+		v.Status = conformance.Skip
+		v.Reason = f.beyond + " is broken, which is more basic: what breaks it may break this rule, too"
 	case f.judged == 0:
 		v.Status = conformance.Skip
 		v.Reason = cmp.Or(mostOften(f.left), e.inexact, "no schedule of this run concerns it")

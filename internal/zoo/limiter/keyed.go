@@ -73,7 +73,8 @@ func keyedMutants() []zoo.Mutant {
 	}
 	const newest, minute = "the newest fifty keys are kept", "keys that are idle for a minute are forgotten"
 	return append(all,
-		zoo.Mutant{Name: zoo.TenIntervals, Rule: "X-EVICT", Spec: keyedSpec(zoo.TenIntervals, lt.Injected), Family: "keys"},
+		zoo.Mutant{Name: zoo.TenIntervals, Rule: "X-EVICT", Spec: keyedSpec(zoo.TenIntervals, lt.Injected),
+			Family: "keys"},
 		zoo.Mutant{Name: "rate in float32: " + newest, Rule: "X-ISO", Spec: keyedFloat32Spec(newest, lt.Explicit),
 			Family: "keys"},
 		zoo.Mutant{Name: "rate in float32: " + minute, Rule: "X-EVICT", Spec: keyedFloat32Spec(minute, lt.Explicit),
