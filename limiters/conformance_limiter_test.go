@@ -75,3 +75,31 @@ func TestConformance_GCRA_tokenBucket(t *testing.T) {
 		},
 	})
 }
+
+// A Keyed of TokenBuckets is one for each key.
+func TestConformance_Keyed_tokenBucket(t *testing.T) {
+	everyTime(t, func(t *testing.T, source limitertest.TimeSource) { limitertest.Run(t, keyedBucketSpec(source)) })
+}
+
+// keyedBucketSpec describes a Keyed of TokenBuckets.
+func keyedBucketSpec(source limitertest.TimeSource) limitertest.Spec {
+	return limitertest.Spec{
+		Name: "limiters.Keyed of limiters.TokenBucket",
+		Time: source,
+		New: func(env limitertest.Env, cfg limitertest.Config) limitertest.Funcs {
+			limit := limiters.Limit(cfg.Rate.PerSecond())
+			buckets := limiters.NewKeyed(keys, func(int) *limiters.TokenBucket {
+				return limiters.NewTokenBucket(limit, cfg.Burst, limiters.WithClock(injected(source, env)))
+			}, (*limiters.TokenBucket).Fresh)
+			allowAt := func(at time.Time, key, n int) (ok bool) {
+				_ = buckets.Do(key, func(l *limiters.TokenBucket) { ok = l.AllowN(at, n) })
+				return ok
+			}
+			return limitertest.Funcs{
+				AllowKey:   func(key, n int) bool { return allowAt(env.Clock.Now(), key, n) },
+				AllowKeyAt: allowAt,
+			}
+		},
+		Traits: limitertest.LikeXTime,
+	}
+}

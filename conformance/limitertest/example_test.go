@@ -3,6 +3,7 @@ package limitertest_test
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance/limitertest"
@@ -92,6 +93,31 @@ func ExampleFuncs_take() {
 	fmt.Println(clock.Elapsed(), a.OK, a.Err)
 	// Output:
 	// 2ms false the server is down
+}
+
+// How a limiter is described that has a bucket for each user: all that it is asked for is asked for a key. Names are
+// the bare numbers, in which a table that mixes up its keys shows.
+func ExampleFuncs_allowKey() {
+	spec := limitertest.Spec{
+		Name: "a bucket for each user",
+		Time: limitertest.Injected,
+		New: func(env limitertest.Env, cfg limitertest.Config) limitertest.Funcs {
+			limit := limiters.Limit(cfg.Rate.PerSecond())
+			users := limiters.NewKeyed(130, func(string) *limiters.TokenBucket {
+				return limiters.NewTokenBucket(limit, cfg.Burst, limiters.WithClock(env.Clock))
+			}, (*limiters.TokenBucket).Fresh)
+			return limitertest.Funcs{AllowKey: func(key, n int) (ok bool) {
+				_ = users.Do(strconv.Itoa(key), func(l *limiters.TokenBucket) { ok = l.AllowN(env.Clock.Now(), n) })
+				return ok
+			}}
+		},
+		Traits: limitertest.LikeXTime,
+	}
+	// In a test: limitertest.Run(t, spec)
+	rate := limitertest.Rate{Events: 10, Per: time.Second}
+	l := spec.New(limitertest.Env{Clock: fakeclock.New()}, limitertest.Config{Rate: rate, Burst: 1})
+	fmt.Println(l.AllowKey(1, 1), l.AllowKey(1, 1), l.AllowKey(2, 1))
+	// Output: true false true
 }
 
 // Rules can be listed with their sentences.

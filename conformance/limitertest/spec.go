@@ -23,7 +23,8 @@
 //		})
 //	}
 //
-// A limiter that asks a server takes time, and may not reach it: it has a Take, and see the
+// A limiter with a bucket for each key, as for each user, has an AllowKey: see its example.
+// One that asks a server takes time, and may not reach it: it has a Take, and see the
 // traits Latency and Errors, and the example of Take.
 //
 // Leave Traits out at first: the subtest TRAITS prints the literal to paste. One exact
