@@ -29,6 +29,7 @@ var notDrawn = []struct {
 	}},
 	{"three keys are drawn", []string{
 		"X-ISO keys share sixteen", "X-ISO SlidingLog: keys share sixteen",
+		"X-ISO a grain is declared: keys share sixteen", "X-ISO FixedWindow: a grain is declared: keys share sixteen",
 		"X-ISO the newest fifty keys are kept", "X-ISO SlidingCounter: the newest fifty keys are kept",
 		"X-ISO a hundred keys are forgotten at once", "X-ISO GCRA: a hundred keys are forgotten at once",
 	}},

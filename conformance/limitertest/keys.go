@@ -11,13 +11,21 @@ import (
 
 // keyFamilies lists what is explored of a limiter that keeps a bucket for each key.
 func (c *contract) keyFamilies(s *suite.Suite) []suite.Family {
-	if !s.Accepts(opKeys) || c.oneBucket(s, &c.spec.Traits) != "" {
+	if !s.Accepts(opKeys) || c.takesTime(s, &c.spec.Traits) != "" {
 		return nil
 	}
+	atOnce := c.oneBucket(s, &c.spec.Traits) != ""
 	var all []conformance.Schedule
 	for _, burst := range []int{1, 2} {
 		cfg := c.fitted(conformance.Schedule{Config: limited("10/1s", burst)}).Config
-		all = append(all, edge.KeyedRequests(cfg, cfg.Rate.Interval(), cfg.Burst, s.Accepts(opSeveral))...)
+		gap := cfg.Rate.Interval()
+		if atOnce {
+			gap = 0
+		}
+		all = append(all, edge.KeyedRequests(cfg, gap, cfg.Burst, s.Accepts(opSeveral))...)
+	}
+	if atOnce {
+		return []suite.Family{{Name: suite.Keys, Schedules: all}}
 	}
 	for _, slow := range []conformance.Config{limited("1/1h", 1), limited("1/24h", 3), limited("1/1m", 30)} {
 		cfg := c.fitted(conformance.Schedule{Config: slow}).Config
@@ -39,14 +47,20 @@ func (c *contract) keyRules() []rule {
 			Rule: core("X-ISO", "Each key MUST have a bucket of its own, however many there are: requests for one "+
 				"MUST be decided as if nobody asked for the others."),
 			Ops: ops(opKeys), Declared: []string{"Initial"}, Beyond: basic,
-			Unless: c.oneBucket,
+			Unless: c.takesTime,
 			About:  func(j suite.Job) bool { return edge.ForKeys(j.Schedule) },
 			Sees:   accepted,
 			Check: func(x *exam) *suite.Violation {
-				if x.forgotten() != nil {
+				if x.traits.apart() != "" || x.forgotten() != nil {
 					return nil
 				}
 				return x.eachKey((*exam).model)
+			},
+			Again: func(x *exam, again suite.Rerun) *suite.Violation {
+				if x.traits.apart() == "" {
+					return nil
+				}
+				return edge.Alone(x.Recording, again)
 			},
 		},
 		{
@@ -69,15 +83,20 @@ func (c *contract) Needs(_ *suite.Suite, st conformance.Step) conformance.Op {
 	return st.Op
 }
 
-// oneBucket is why keys are not tried, "" if they are.
+// oneBucket is why keys are tried at one instant only, or not at all, "" if they are tried at all times.
 func (c *contract) oneBucket(s *suite.Suite, t *Traits) string {
+	return cmp.Or(t.apart(), c.takesTime(s, t))
+}
+
+// apart is why what comes with time may come to each key at instants of its own, "" if it does not.
+func (t *Traits) apart() string {
 	switch {
 	case t.Initial > InitialFull:
 		return "declared: not full at first: when a key begins to fill up is open"
 	case t.Quantum > 0 || t.Grain > 0:
 		return "declared: what it counts in: each key may have units of its own"
 	}
-	return c.takesTime(s, t)
+	return ""
 }
 
 // eachKey judges what was granted to each key by itself.

@@ -117,8 +117,8 @@ type Funcs struct {
 	// AllowKey is AllowN for a limiter that keeps a bucket for each key, as for each user; n is 1
 	// where AllowN is nil and Allow is not. Up to 130 keys are used, which count from 1: make the
 	// limiter with room for them. Alone it also is the AllowN, of key 1. AllowKeyAt is the form for
-	// Explicit runs. Keys are tried of a limiter that is full at first and counts in no unit:
-	// InitialFull, and no Quantum, Grain or Latency.
+	// Explicit runs. They are asked for at one instant only where InitialFull is not declared, or a
+	// Quantum or Grain is, and not at all where a Latency is.
 	AllowKey   func(key, n int) bool
 	AllowKeyAt func(t time.Time, key, n int) bool
 	// Take is AllowN of a limiter that asks others, and may get an error for an answer. It is

@@ -1,6 +1,7 @@
 package quotatest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -11,16 +12,22 @@ import (
 	"github.com/escapement-go/escapement/internal/timeline"
 )
 
-// keyed lists what is explored of a limiter that counts for each key.
-func (e *explored) keyed() []suite.Family {
+// keyed lists what is explored of a limiter that counts for each key, at all times or at one instant only.
+func (e *explored) keyed(atOnce bool) []suite.Family {
 	w := e.unit
 	small, two := e.config(1), e.config(2)
 	out := []suite.Family{
 		{Name: suite.Leaks, Look: true, Schedules: edge.Keyed(suite.Sequences(small, e.one, []time.Duration{1, w}, 2))},
 	}
+	if atOnce {
+		w, out = 0, nil
+	}
 	for _, cfg := range []conformance.Config{small, two} {
 		out = append(out, suite.Family{Name: suite.Keys,
 			Schedules: edge.KeyedRequests(cfg, w, full(e.kind, cfg), e.Accepts(takesMany))})
+	}
+	if atOnce {
+		return out
 	}
 	bursts := []conformance.Config{small, e.config(3)}
 	if e.kind == GCRA { // for which a time to live that counts in intervals is too short
@@ -50,10 +57,19 @@ func (c *contract) keyRules() []suite.Rule[Traits, *exam] {
 			Rule: conformance.Rule{ID: "X-ISO", Level: conformance.Core, Text: "Each key MUST be counted by itself, " +
 				"however many there are: requests for one MUST be decided as if nobody asked for the others."},
 			Ops: []conformance.Op{takesKeys}, Beyond: basic,
-			Unless: c.oneForAll,
+			Unless: func(s *suite.Suite, tr *Traits) string { return cmp.Or(c.takesTime(tr), c.undeclared(s, tr)) },
 			About:  func(j suite.Job) bool { return edge.ForKeys(j.Schedule) },
 			Check: func(x *exam) *suite.Violation {
+				if !x.traits.exact() {
+					return nil
+				}
 				return x.eachKey(func(granted bool) bool { return !granted || !edge.ComeBack(x.Schedule) })
+			},
+			Again: func(x *exam, again suite.Rerun) *suite.Violation {
+				if x.traits.exact() {
+					return nil
+				}
+				return edge.Alone(x.Recording, again)
 			},
 		},
 		{
@@ -78,15 +94,16 @@ func (c *contract) Needs(_ *suite.Suite, st conformance.Step) conformance.Op {
 	return st.Op
 }
 
-// oneForAll is why keys are not tried, "" if they are.
+// oneForAll is why keys are tried at one instant only, or not at all, "" if they are tried at all times.
 func (c *contract) oneForAll(s *suite.Suite, tr *Traits) string {
-	switch {
-	case c.trip > 0 || tr.Latency > 0:
-		return "a request takes time"
-	case !tr.exact():
-		return "declared: what it counts in: each key may have units of its own"
-	}
-	return c.undeclared(s, tr)
+	return cmp.Or(c.takesTime(tr),
+		suite.If(!tr.exact(), "declared: what it counts in: each key may have units of its own"),
+		c.undeclared(s, tr))
+}
+
+// takesTime takes rules out of force that need many requests at one instant.
+func (c *contract) takesTime(tr *Traits) string {
+	return suite.If(c.trip > 0 || tr.Latency > 0, "a request takes time")
 }
 
 // eachKey finds the first decision on a key that differs from the model's, if it is one that counts.

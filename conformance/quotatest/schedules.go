@@ -78,8 +78,8 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	if s.Accepts(takesMany) && e.kind != GCRA && c.spec.Traits.Denied != DeniedCounted && !c.countsEach(s) {
 		out = append(out, suite.Family{Name: "largest limit", Schedules: largestLimit()})
 	}
-	if s.Accepts(takesKeys) && c.oneForAll(s, &c.spec.Traits) == "" {
-		out = append(out, e.keyed()...)
+	if s.Accepts(takesKeys) && c.takesTime(&c.spec.Traits) == "" {
+		out = append(out, e.keyed(!c.spec.Traits.exact())...)
 	}
 	// Last, since a limiter that calculates with such a window may never return.
 	return append(out, suite.Family{Name: "odd limits", Schedules: e.senselessLimits(c.spec.Traits.exact())})

@@ -32,8 +32,9 @@
 //
 // Leave Traits out at first: the subtest TRAITS prints the literal to paste. Rules that begin
 // with SW are about a SlidingLog, with SC about a SlidingCounter, with FW about a FixedWindow
-// and with GC about GCRA; GC-RETRY, GC-RESET, GC-REMAIN, GC-DENYPURE, GC-PEEKPURE and GC-NEG
-// about other kinds too. What the suite does and how it counts is said in package
+// and with GC about GCRA; SC-ORDER, GC-RETRY, GC-RESET, GC-REMAIN, GC-DENYPURE, GC-PEEKPURE and
+// GC-NEG about other kinds too. A limiter with a count for each key, as for each user, has a
+// TakeKey. What the suite does and how it counts is said in package
 // conformance.
 package quotatest
 
@@ -130,8 +131,8 @@ type Funcs struct {
 	TakeAt func(t time.Time, n int) Answer
 	// TakeKey is Take for a limiter that counts for each key, as for each user. Up to 130 keys
 	// are used, which count from 1: make the limiter with room for them. Alone it also is the
-	// Take, of key 1. TakeKeyAt is the form for Explicit runs. Keys are not tried where Grain,
-	// Buckets or Latency is declared.
+	// Take, of key 1. TakeKeyAt is the form for Explicit runs. Keys are asked for
+	// at one instant only where Grain or Buckets is declared, and not at all where a Latency is.
 	TakeKey   func(key, n int) Answer
 	TakeKeyAt func(t time.Time, key, n int) Answer
 	// Peek and PeekAt answer without taking anything; the OK of their answers is not

@@ -8,6 +8,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
 )
 
 // Requests and keys: what the contracts of limiters and quotas share, whose operation is allow.
@@ -51,11 +52,39 @@ func EachKey(rec *suite.Recording, judge func(own *suite.Recording) *suite.Viola
 	return nil
 }
 
+// Alone finds a key of which something else is decided than if nobody asks for the others.
+func Alone(rec *suite.Recording, again suite.Rerun) *suite.Violation {
+	alone := map[string][]conformance.Done{}
+	return EachKey(rec, func(own *suite.Recording) *suite.Violation {
+		shape := withoutKeys(own.Schedule).String()
+		if alone[shape] == nil {
+			alone[shape] = again(own.Schedule).Done
+		}
+		for i, d := range own.Done {
+			if want := alone[shape]; len(want) == len(own.Done) && d.OK != want[i].OK {
+				granted := map[bool]string{true: "granted", false: "denied"}
+				return suite.Broken(d.At, "so it is decided if nobody asks for the other keys",
+					"allow %d at %s was %s, want %s", d.N, timeline.Duration(d.At), granted[d.OK], granted[want[i].OK])
+			}
+		}
+		return nil
+	})
+}
+
+// withoutKeys is a schedule whose steps have no keys.
+func withoutKeys(s conformance.Schedule) conformance.Schedule {
+	s.Steps = slices.Clone(s.Steps)
+	for i := range s.Steps {
+		s.Steps[i] = WithKey(s.Steps[i], 0)
+	}
+	return s
+}
+
 // KeyedRequests are requests for keys within an interval or window of length t: for two keys in all ways, all n
 // at once too if several can be asked for, and for many keys. Each time that one of many is asked for it is
 // asked for n.
 func KeyedRequests(cfg conformance.Config, t time.Duration, n int, several bool) []conformance.Schedule {
-	gaps := []time.Duration{0, t / 2, t}
+	gaps := slices.Compact([]time.Duration{0, t / 2, t})
 	asks := []conformance.Step{{Op: conformance.OpAllow, N: 1}}
 	out := Keyed(suite.Sequences(cfg, asks, gaps, 4))
 	if several && n > 1 {

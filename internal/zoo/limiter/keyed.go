@@ -71,6 +71,10 @@ func keyedMutants() []zoo.Mutant {
 		all = append(all, zoo.Mutant{Name: m.Name, Rule: m.Rule, Spec: keyedSpec(m.Name, lt.Injected),
 			Family: "keys", Chance: m.Rule == "X-CONC"})
 	}
+	units := keyedSpec("keys share sixteen", lt.Injected)
+	units.Traits.Grain = time.Millisecond
+	all = append(all, zoo.Mutant{Name: "a grain is declared: keys share sixteen", Rule: "X-ISO", Spec: units,
+		Family: "keys"})
 	const newest, minute = "the newest fifty keys are kept", "keys that are idle for a minute are forgotten"
 	return append(all,
 		zoo.Mutant{Name: zoo.TenIntervals, Rule: "X-EVICT", Spec: keyedSpec(zoo.TenIntervals, lt.Injected),

@@ -67,6 +67,10 @@ func keyedMutants() []zoo.Mutant {
 		all = append(all, zoo.Mutant{Name: kind.String() + ": " + m.Name, Rule: m.Rule, Spec: spec,
 			Chance: m.Rule == "X-CONC"})
 	}
-	return append(all, zoo.Mutant{Name: qt.GCRA.String() + ": " + zoo.TenIntervals, Rule: "X-EVICT",
-		Spec: keyed(zoo.TenIntervals, qt.GCRA, qt.Injected)})
+	units := keyed("keys share sixteen", qt.FixedWindow, qt.Injected)
+	units.Traits.Grain = time.Millisecond
+	return append(all,
+		zoo.Mutant{Name: "FixedWindow: a grain is declared: keys share sixteen", Rule: "X-ISO", Spec: units},
+		zoo.Mutant{Name: qt.GCRA.String() + ": " + zoo.TenIntervals, Rule: "X-EVICT",
+			Spec: keyed(zoo.TenIntervals, qt.GCRA, qt.Injected)})
 }
