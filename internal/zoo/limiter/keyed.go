@@ -64,6 +64,14 @@ func keyedFloat32Spec(mutant string, source lt.TimeSource) lt.Spec {
 	return spec
 }
 
+// keyedUnits is that of those who count in units, which each key may have for itself.
+func keyedUnits(mutant string, source lt.TimeSource) lt.Spec {
+	spec := keyedSpec(mutant, source)
+	spec.Name = "zoo: a bucket for each key, in units " + mutant
+	spec.Traits.Grain = time.Millisecond
+	return spec
+}
+
 // keyedMutants are the mistakes of the table.
 func keyedMutants() []zoo.Mutant {
 	var all []zoo.Mutant
@@ -71,10 +79,9 @@ func keyedMutants() []zoo.Mutant {
 		all = append(all, zoo.Mutant{Name: m.Name, Rule: m.Rule, Spec: keyedSpec(m.Name, lt.Injected),
 			Family: "keys", Chance: m.Rule == "X-CONC"})
 	}
-	units := keyedSpec("keys share sixteen", lt.Injected)
-	units.Traits.Grain = time.Millisecond
-	all = append(all, zoo.Mutant{Name: "a grain is declared: keys share sixteen", Rule: "X-ISO", Spec: units,
-		Family: "keys"})
+	const sixteen = "keys share sixteen"
+	all = append(all, zoo.Mutant{Name: "a grain is declared: " + sixteen, Rule: "X-ISO",
+		Spec: keyedUnits(sixteen, lt.Injected), Family: "keys"})
 	const newest, minute = "the newest fifty keys are kept", "keys that are idle for a minute are forgotten"
 	return append(all,
 		zoo.Mutant{Name: zoo.TenIntervals, Rule: "X-EVICT", Spec: keyedSpec(zoo.TenIntervals, lt.Injected),

@@ -108,6 +108,7 @@ func Designs() []zoo.Design {
 		pacerSpec("", lt.PackageTime), pacerSpec("", lt.Injected),
 		tickSpec("", lt.PackageTime), oneSpec("", lt.Explicit), oneSpec("", lt.Injected),
 		keyedSpec("", lt.Injected), keyedSpec("", lt.PackageTime), keyedSpec("", lt.Explicit),
+		keyedUnits("", lt.PackageTime), keyedUnits("", lt.Explicit),
 		keyedFloat32Spec("", lt.Explicit),
 	}
 	specs = append(specs, refusingSpecs()...)

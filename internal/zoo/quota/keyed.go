@@ -57,6 +57,13 @@ func idle(kind qt.Kind, cfg qt.Config) time.Duration {
 	return one * time.Duration(n)
 }
 
+// keyedUnits is that of those who count in units, which each key may have for itself.
+func keyedUnits(mutant string, kind qt.Kind, source qt.TimeSource) qt.Spec {
+	spec := keyed(mutant, kind, source)
+	spec.Name, spec.Traits.Grain = spec.Name+", in units", time.Millisecond
+	return spec
+}
+
 // keyedMutants are the mistakes of the table, of one kind after the other.
 func keyedMutants() []zoo.Mutant {
 	kinds := []qt.Kind{qt.FixedWindow, qt.SlidingLog, qt.SlidingCounter, qt.GCRA}
@@ -67,10 +74,10 @@ func keyedMutants() []zoo.Mutant {
 		all = append(all, zoo.Mutant{Name: kind.String() + ": " + m.Name, Rule: m.Rule, Spec: spec,
 			Chance: m.Rule == "X-CONC"})
 	}
-	units := keyed("keys share sixteen", qt.FixedWindow, qt.Injected)
-	units.Traits.Grain = time.Millisecond
+	const sixteen = "keys share sixteen"
 	return append(all,
-		zoo.Mutant{Name: "FixedWindow: a grain is declared: keys share sixteen", Rule: "X-ISO", Spec: units},
+		zoo.Mutant{Name: "FixedWindow: a grain is declared: " + sixteen, Rule: "X-ISO",
+			Spec: keyedUnits(sixteen, qt.FixedWindow, qt.Injected)},
 		zoo.Mutant{Name: qt.GCRA.String() + ": " + zoo.TenIntervals, Rule: "X-EVICT",
 			Spec: keyed(zoo.TenIntervals, qt.GCRA, qt.Injected)})
 }

@@ -162,6 +162,7 @@ func Designs() []zoo.Design {
 		wholeLog(), counts(""), ring(), roundedDown(), counter(""),
 		cappedCounter(), janitor(), floatingBucket(), atomicArrival(),
 		inSeconds(qt.GCRA, ""), inSeconds(qt.SlidingLog, ""), inSeconds(qt.FixedWindow, ""),
+		keyedUnits("", qt.FixedWindow, qt.PackageTime), keyedUnits("", qt.GCRA, qt.Explicit),
 		oneOnly(), spaced(), buckets(), remote(qt.FixedWindow, qt.PackageTime, ""),
 		remote(qt.FixedWindow, qt.Injected, ""), remote(qt.SlidingLog, qt.PackageTime, ""), remote(qt.GCRA,
 			qt.Injected, ""),
