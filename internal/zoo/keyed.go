@@ -51,6 +51,9 @@ const (
 // burst of so many only.
 const TenIntervals = "keys that are idle for ten intervals are forgotten"
 
+// OfKeys selects the families of keys: all others find nothing in a table of them.
+func OfKeys(family string) bool { return family == "keys" || family == "leaks" }
+
 // Of returns what a key has at an instant, and whether it has been forgotten and now comes back.
 func (k *Keyed[L]) Of(key int, now time.Time) (own L, returned bool) {
 	if k.Mutant != noKeyLock {

@@ -77,17 +77,17 @@ func keyedMutants() []zoo.Mutant {
 	var all []zoo.Mutant
 	for _, m := range zoo.KeyedMutants {
 		all = append(all, zoo.Mutant{Name: m.Name, Rule: m.Rule, Spec: keyedSpec(m.Name, lt.Injected),
-			Family: "keys", Chance: m.Rule == "X-CONC"})
+			Family: "keys", Only: zoo.OfKeys, Chance: m.Rule == "X-CONC"})
 	}
 	const sixteen = "keys share sixteen"
 	all = append(all, zoo.Mutant{Name: "a grain is declared: " + sixteen, Rule: "X-ISO",
-		Spec: keyedUnits(sixteen, lt.Injected), Family: "keys"})
+		Spec: keyedUnits(sixteen, lt.Injected), Family: "keys", Only: zoo.OfKeys})
 	const newest, minute = "the newest fifty keys are kept", "keys that are idle for a minute are forgotten"
 	return append(all,
 		zoo.Mutant{Name: zoo.TenIntervals, Rule: "X-EVICT", Spec: keyedSpec(zoo.TenIntervals, lt.Injected),
-			Family: "keys"},
+			Family: "keys", Only: zoo.OfKeys},
 		zoo.Mutant{Name: "rate in float32: " + newest, Rule: "X-ISO", Spec: keyedFloat32Spec(newest, lt.Explicit),
-			Family: "keys"},
+			Family: "keys", Only: zoo.OfKeys},
 		zoo.Mutant{Name: "rate in float32: " + minute, Rule: "X-EVICT", Spec: keyedFloat32Spec(minute, lt.Explicit),
-			Family: "keys"})
+			Family: "keys", Only: zoo.OfKeys})
 }

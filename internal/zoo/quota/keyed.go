@@ -72,12 +72,12 @@ func keyedMutants() []zoo.Mutant {
 		kind := kinds[i%len(kinds)]
 		spec := keyed(m.Name, kind, qt.Injected)
 		all = append(all, zoo.Mutant{Name: kind.String() + ": " + m.Name, Rule: m.Rule, Spec: spec,
-			Chance: m.Rule == "X-CONC"})
+			Only: zoo.OfKeys, Chance: m.Rule == "X-CONC"})
 	}
 	const sixteen = "keys share sixteen"
 	return append(all,
 		zoo.Mutant{Name: "FixedWindow: a grain is declared: " + sixteen, Rule: "X-ISO",
-			Spec: keyedUnits(sixteen, qt.FixedWindow, qt.Injected)},
+			Spec: keyedUnits(sixteen, qt.FixedWindow, qt.Injected), Only: zoo.OfKeys},
 		zoo.Mutant{Name: qt.GCRA.String() + ": " + zoo.TenIntervals, Rule: "X-EVICT",
-			Spec: keyed(zoo.TenIntervals, qt.GCRA, qt.Injected)})
+			Spec: keyed(zoo.TenIntervals, qt.GCRA, qt.Injected), Only: zoo.OfKeys})
 }

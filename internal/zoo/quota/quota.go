@@ -152,7 +152,9 @@ func Designs() []zoo.Design {
 	for _, source := range []qt.TimeSource{qt.Explicit, qt.PackageTime, qt.Injected} {
 		for _, kind := range []qt.Kind{qt.FixedWindow, qt.SlidingLog, qt.SlidingCounter, qt.GCRA} {
 			add(limiterSpec("", kind, source))
-			add(keyed("", kind, source))
+			if source == qt.Injected || kind == qt.FixedWindow {
+				add(keyed("", kind, source))
+			}
 		}
 	}
 	for _, spec := range []qt.Spec{
