@@ -26,7 +26,7 @@ func (x *exam) close() *suite.Violation {
 		case put.Began.Seq > v.closed.Began.Seq && put.OK && !v.stoppedBefore(put):
 			return x.told(put.Began.At, because, "item %d was accepted, want refused", put.N)
 		case !it.waits(v.closed):
-		case x.traits.CloseFlush == conformance.CloseDrops && it.leftAfterClose(v.closed):
+		case x.traits.CloseFlush == conformance.CloseDrops && it.leftDespite(v.closed):
 			at := it.left[0].Began.At
 			return x.told(at, because+", and CloseDrops is declared",
 				"item %d left at %s, want never", put.N, timeline.Duration(at))

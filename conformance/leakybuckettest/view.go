@@ -42,17 +42,15 @@ func (it *item) waits(d *conformance.Done) bool {
 		(len(it.left) == 0 || it.left[0].Began.Seq > d.Began.Seq)
 }
 
-// leftAfter reports whether the item left when stop had returned. If stop raced with its turn, it may
-// have been on its way.
+// leftAfter reports whether the item left when stop had returned.
 func (it *item) leftAfter(stop *conformance.Done) bool {
-	return len(it.left) > 0 && it.left[0].Began.Seq > stop.Ended.Seq &&
-		(!stop.Racing || it.left[0].Began.At > stop.Began.At)
+	return it.leftDespite(stop) && it.left[0].Began.Seq > stop.Ended.Seq
 }
 
-// leftAfterClose reports whether the item left though it waited when close was called. If close raced with
-// its turn, it may have been on its way.
-func (it *item) leftAfterClose(close *conformance.Done) bool {
-	return len(it.left) > 0 && (!close.Racing || it.left[0].Began.At > close.Began.At)
+// leftDespite reports whether an item left that is to stay because of d. If d raced with its turn, it may have been
+// on its way.
+func (it *item) leftDespite(d *conformance.Done) bool {
+	return len(it.left) > 0 && (!d.Racing || it.left[0].Began.At > d.Began.At)
 }
 
 // view is the trace as a queue sees it, built once.

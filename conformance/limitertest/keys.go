@@ -75,12 +75,9 @@ func (c *contract) keyRules() []rule {
 	}
 }
 
-// Needs is the operation that a step needs: a request for a key needs keys.
+// Needs is the operation that a step needs.
 func (c *contract) Needs(_ *suite.Suite, st conformance.Step) conformance.Op {
-	if st.Op == conformance.OpAllow && st.K != 0 {
-		return opKeys
-	}
-	return st.Op
+	return edge.NeedsKeys(st, opKeys)
 }
 
 // oneBucket is why keys are tried at one instant only, or not at all, "" if they are tried at all times.

@@ -86,12 +86,9 @@ func (c *contract) keyRules() []suite.Rule[Traits, *exam] {
 	}
 }
 
-// Needs is the operation that a step needs: a request for a key needs keys.
+// Needs is the operation that a step needs.
 func (c *contract) Needs(_ *suite.Suite, st conformance.Step) conformance.Op {
-	if st.Op == conformance.OpAllow && st.K != 0 {
-		return takesKeys
-	}
-	return st.Op
+	return edge.NeedsKeys(st, takesKeys)
 }
 
 // oneForAll is why keys are tried at one instant only, or not at all, "" if they are tried at all times.
@@ -129,7 +126,6 @@ func (x *exam) anew() bool {
 
 // keysConcurrent lets goroutines ask at one instant for keys that are new.
 func (c *contract) keysConcurrent(p *suite.Probe) (*suite.Violation, string) {
-	const pause = 5 * time.Second
 	return edge.MeetNewKeys(p, func(st *suite.Stage, round int) { st.To(time.Duration(round) * pause) },
 		func(env Env) (func(round, key int) bool, func()) {
 			f := c.spec.made(env, c.plain(1))

@@ -73,10 +73,12 @@ func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
 	return v, skip
 }
 
+// pause is how long a limiter of the probes is left alone, after which it is as if new.
+const pause = 5 * time.Second
+
 // requestsConcurrent lets goroutines ask for events at one instant.
 func (c *contract) requestsConcurrent(p *suite.Probe) (*suite.Violation, string) {
 	const each = 4
-	const pause = 5 * time.Second // after which a limiter is as if new
 	start, limit := conformance.Config{}.Start(), accepted(p.Suite, c.spec.Kind, 5)
 	return suite.Meet(p, suite.Meeting[*sharedLimiter]{
 		Make: func(env conformance.Env, place int) *sharedLimiter {

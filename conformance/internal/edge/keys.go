@@ -105,11 +105,16 @@ func FamilyOf(schedule conformance.Schedule, takes func(op conformance.Op) bool)
 
 // OneKey gives all steps of each schedule the key 1.
 func OneKey(all []conformance.Schedule) []conformance.Schedule {
+	return renamed(all, func(int) int { return 1 })
+}
+
+// renamed are the schedules with other keys, or without, if a key becomes 0.
+func renamed(all []conformance.Schedule, to func(key int) int) []conformance.Schedule {
 	out := make([]conformance.Schedule, len(all))
 	for i, s := range all {
 		out[i] = conformance.Schedule{Config: s.Config, Steps: slices.Clone(s.Steps)}
-		for j := range out[i].Steps {
-			out[i].Steps[j] = WithKey(out[i].Steps[j], 1)
+		for j, st := range s.Steps {
+			out[i].Steps[j] = WithKey(st, to(Key(st)))
 		}
 	}
 	return out

@@ -37,6 +37,14 @@ func ComeBack(s conformance.Schedule) bool {
 	return false
 }
 
+// NeedsKeys is the operation that a step needs: a request for a key needs keys.
+func NeedsKeys(st conformance.Step, keys conformance.Op) conformance.Op {
+	if st.Op == conformance.OpAllow && st.K != 0 {
+		return keys
+	}
+	return st.Op
+}
+
 // EachKey finds what judge finds of one key first.
 func EachKey(rec *suite.Recording, judge func(own *suite.Recording) *suite.Violation) *suite.Violation {
 	others := func(s conformance.Step) bool { return s.Op != conformance.OpAllow }
@@ -56,7 +64,7 @@ func EachKey(rec *suite.Recording, judge func(own *suite.Recording) *suite.Viola
 func Alone(rec *suite.Recording, again suite.Rerun) *suite.Violation {
 	alone := map[string][]conformance.Done{}
 	return EachKey(rec, func(own *suite.Recording) *suite.Violation {
-		shape := withoutKeys(own.Schedule).String()
+		shape := renamed([]conformance.Schedule{own.Schedule}, func(int) int { return 0 })[0].String()
 		if alone[shape] == nil {
 			alone[shape] = again(own.Schedule).Done
 		}
@@ -69,15 +77,6 @@ func Alone(rec *suite.Recording, again suite.Rerun) *suite.Violation {
 		}
 		return nil
 	})
-}
-
-// withoutKeys is a schedule whose steps have no keys.
-func withoutKeys(s conformance.Schedule) conformance.Schedule {
-	s.Steps = slices.Clone(s.Steps)
-	for i := range s.Steps {
-		s.Steps[i] = WithKey(s.Steps[i], 0)
-	}
-	return s
 }
 
 // KeyedRequests are requests for keys within an interval or window of length t: for two keys in all ways, all n
@@ -123,16 +122,7 @@ func SweptRequests(cfg conformance.Config, t time.Duration, n int, several bool)
 // neighbours are schedules of two keys that are in one part of a table, however many parts it has: a power of
 // two up to 64.
 func neighbours(all []conformance.Schedule) []conformance.Schedule {
-	out := make([]conformance.Schedule, len(all))
-	for i, s := range all {
-		out[i] = conformance.Schedule{Config: s.Config, Steps: slices.Clone(s.Steps)}
-		for j := range out[i].Steps {
-			if st := &out[i].Steps[j]; st.K == 2 {
-				st.K = 65
-			}
-		}
-	}
-	return out
+	return renamed(all, func(key int) int { return 1 + 64*(key-1) })
 }
 
 // requests makes requests of each call: n of the last ones, which come at one instant, and before them the

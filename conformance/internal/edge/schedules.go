@@ -39,16 +39,18 @@ func ManyKeys(cfg conformance.Config, gaps ...time.Duration) conformance.Schedul
 // with every other one again, within its wait or interval and after that of the others.
 func ComingBack(cfg conformance.Config, wait time.Duration) conformance.Schedule {
 	s := suite.Plan(cfg)
-	round := func(at time.Duration, step int) {
-		for k := 1; k <= allKeys; k += step {
-			s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpCall, N: len(s.Steps) + 1, K: k, At: at})
-		}
-	}
-	round(0, 1)
-	round(3*wait, 1)
-	round(3*wait+wait/2, 2)
-	round(4*wait+wait/3, 2)
+	callEach(&s, 0, allKeys, 1)
+	callEach(&s, 3*wait, allKeys, 1)
+	callEach(&s, 3*wait+wait/2, allKeys, 2)
+	callEach(&s, 4*wait+wait/3, allKeys, 2)
 	return s
+}
+
+// callEach adds a call with each key from 1 to the last, or with every other one if step is 2.
+func callEach(s *conformance.Schedule, at time.Duration, last, step int) {
+	for k := 1; k <= last; k += step {
+		s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpCall, N: len(s.Steps) + 1, K: k, At: at})
+	}
 }
 
 // Ended are calls with half of the keys, then op for each of these, while its callback runs if it
@@ -112,13 +114,8 @@ func Flow(cfg conformance.Config, gap time.Duration, n int, others ...conformanc
 // Throng are more keys than most tables hold, in one wait or interval. The first ones come back in it.
 func Throng(cfg conformance.Config, wait time.Duration) conformance.Schedule {
 	s := suite.Plan(cfg)
-	add := func(keys int, at time.Duration) {
-		for k := 1; k <= keys; k++ {
-			s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpCall, N: len(s.Steps) + 1, K: k, At: at})
-		}
-	}
-	add(130, 0)
-	add(4, wait/2)
+	callEach(&s, 0, 130, 1)
+	callEach(&s, wait/2, 4, 1)
 	return s
 }
 

@@ -71,7 +71,7 @@ type otherwise struct {
 // was observed.
 func (e *engine[T, E]) others() (all []otherwise) {
 	for k, c := range e.choices {
-		if c.Set == nil || c.Apart || !c.optional() && c.Declared == 0 && c.Needless() {
+		if c.Set == nil || c.Apart || c.Declared == 0 && c.pointless() {
 			continue
 		}
 		for i, name := range c.Values {

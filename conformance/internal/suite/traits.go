@@ -56,6 +56,9 @@ func (c Choice) needless() bool { return c.optional() || c.Needless() }
 // shows, and that few make.
 func (c Choice) documented() bool { return c.optional() && c.Observe == nil && len(c.Means) > 0 }
 
+// pointless reports whether the implementation lacks what the choice is about.
+func (c Choice) pointless() bool { return !c.optional() && c.Needless() }
+
 // Always is the Needless of a choice that everybody must declare.
 func Always() bool { return false }
 
@@ -83,7 +86,7 @@ func (e *engine[T, E]) pasted() (all []pasted, t *T) {
 		p := pasted{Choice: c, value: c.Declared}
 		switch {
 		case c.Declared != 0:
-		case !c.optional() && c.Needless():
+		case c.pointless():
 			continue
 		case c.Observe != nil:
 			p.observed = true

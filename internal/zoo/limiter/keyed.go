@@ -9,8 +9,15 @@ import (
 
 // keyedSpec is a bucket for each key, correct unless mutant names a mistake of the table.
 func keyedSpec(mutant string, source lt.TimeSource) lt.Spec {
+	return keyedBy("zoo: a bucket for each key "+mutant, mutant, source, func(cfg lt.Config) *bucket {
+		return newBucket(cfg, "")
+	})
+}
+
+// keyedBy is that with buckets that are made in some way.
+func keyedBy(name, mutant string, source lt.TimeSource, make func(cfg lt.Config) *bucket) lt.Spec {
 	return lt.Spec{
-		Name: "zoo: a bucket for each key " + mutant,
+		Name: name,
 		Time: source,
 		New: func(env lt.Env, cfg lt.Config) lt.Funcs {
 			until := cfg.Burst // it is full by then
@@ -18,7 +25,7 @@ func keyedSpec(mutant string, source lt.TimeSource) lt.Spec {
 				until = 10
 			}
 			keys := zoo.Keyed[*bucket]{
-				Make:   func() *bucket { return newBucket(cfg, "") },
+				Make:   func() *bucket { return make(cfg) },
 				Idle:   max(0, time.Duration(until)*cfg.Rate.Interval()),
 				Mutant: mutant,
 			}
@@ -40,26 +47,11 @@ func keyedSpec(mutant string, source lt.TimeSource) lt.Spec {
 
 // keyedFloat32Spec is that of those who hold the rate in a float32.
 func keyedFloat32Spec(mutant string, source lt.TimeSource) lt.Spec {
-	spec := keyedSpec(mutant, source)
-	spec.Name = "zoo: a bucket for each key, rate in float32 " + mutant
-	spec.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
-		keys := zoo.Keyed[*bucket]{
-			Make: func() *bucket {
-				l := newBucket(cfg, "")
-				l.rate = float64(float32(l.rate))
-				return l
-			},
-			Mutant: mutant,
-		}
-		allow := func(t time.Time, key, n int) bool {
-			l, _ := keys.Of(key, t)
-			return l.allow(t, n)
-		}
-		return lt.Funcs{
-			AllowKey:   func(key, n int) bool { return allow(env.Clock.Now(), key, n) },
-			AllowKeyAt: allow,
-		}
-	}
+	spec := keyedBy("zoo: a bucket for each key, rate in float32 "+mutant, mutant, source, func(cfg lt.Config) *bucket {
+		l := newBucket(cfg, "")
+		l.rate = float64(float32(l.rate))
+		return l
+	})
 	spec.Traits.Digits = 7
 	return spec
 }
