@@ -306,6 +306,24 @@ func TestWithTimeout_parentThatRenamesErr(t *testing.T) {
 	wantEnd(t, "child", ctx, context.Canceled, context.Canceled)
 }
 
+// A parent that has ended, though nobody has asked it since, tells a new child its own error: as if it had been told.
+func TestWithTimeout_parentThatRenamesErr_ended(t *testing.T) {
+	above, cancelAbove := context.WithCancel(context.Background())
+	clock := fakeclock.New()
+	ours, cancelOurs := fakeclock.WithTimeout(above, clock, time.Second)
+	defer cancelOurs()
+	below, cancelBelow := context.WithCancel(ours)
+	defer cancelBelow()
+	cancelAbove()
+	want := errors.New("renamed")
+	for _, timeout := range []time.Duration{-1, 0, time.Second, time.Minute} { // a minute: the parent's deadline comes first
+		ctx, cancel := fakeclock.WithTimeout(&renamed{below, want}, clock, timeout)
+		wantEnd(t, timeout.String(), ctx, want, context.Canceled)
+		cancel()
+	}
+	wantArmed(t, clock, 0)
+}
+
 // locking holds its lock while it asks its parent. Package context does not call a
 // context from calls of the contexts above, so this must not lock up.
 type locking struct {

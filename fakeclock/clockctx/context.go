@@ -35,13 +35,17 @@ func WithDeadlineCause(parent context.Context, clock clockwork.Clock, d time.Tim
 	if parent == nil {
 		panic("cannot create context from nil parent")
 	}
+	above, _ := parent.Value(ancestorKey{}).(*deadlineContext)
+	if above != nil {
+		above.poll() // a parent that has ended tells its own error to who comes after, not before
+	}
 	if earlier, ok := parent.Deadline(); ok && earlier.Before(d) {
 		return context.WithCancel(parent)
 	}
 	if cause == nil {
 		cause = context.DeadlineExceeded
 	}
-	c := &deadlineContext{clock: clock, deadline: d}
+	c := &deadlineContext{clock: clock, deadline: d, above: above}
 	c.relay.parent = parent
 	c.Context, c.cancel = context.WithCancel(&c.relay)
 	c.follow()
@@ -131,9 +135,9 @@ func (c *deadlineContext) follow() {
 	if parent.Done() == nil {
 		return
 	}
-	above, _ := parent.Value(ancestorKey{}).(*deadlineContext)
+	above := c.above
 	watch, unwatch := context.WithCancel(parent)
-	c.above, c.watch, c.unwatch = above, watch, unwatch
+	c.watch, c.unwatch = watch, unwatch
 	if context.Context(above) != parent {
 		c.mu.Lock() // poll may be called at once, on another goroutine
 		stop := context.AfterFunc(watch, c.poll)
