@@ -61,6 +61,9 @@ func (l *TokenBucket) flowed(n uint64) {
 
 // note notes the room that there is.
 func (l *TokenBucket) note(there amount) {
+	if there.whole < 0 && l.burst > math.MaxInt64+there.whole {
+		return // More room than can be counted.
+	}
 	if room := (amount{l.burst, 0}).minus(there).plus(l.mark.given); room.less(l.mark.room) {
 		l.mark.room = room
 	}
@@ -87,6 +90,7 @@ func (l *TokenBucket) changed(waiting bool) {
 	if l.watch = waiting; waiting {
 		l.mark.next = &mark{room: boundless}
 		l.mark = l.mark.next
+		l.note(amount{l.left, l.frac}) // If the limit is 0 now, the next may take without a look.
 	}
 }
 

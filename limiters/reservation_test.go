@@ -235,6 +235,15 @@ func TestReservation_Cancel(t *testing.T) {
 		cancel(r1, 0)
 		tokens(t, l, 0, -7)
 	})
+	t.Run("SetBurst at a limit of 0, and another who never acts", func(t *testing.T) {
+		l := NewTokenBucket(1, 3)
+		r := l.ReserveN(t0, 2)
+		l.SetLimitAt(t0, 0)
+		l.SetBurstAt(t0, 2) // without r, one of 3 tokens would be lost here
+		l.ReserveN(t0, 2)
+		cancel(r, 0)
+		tokens(t, l, 0, 0)
+	})
 	t.Run("SetBurst between, later", func(t *testing.T) {
 		l := drained(10, 5)
 		r := l.ReserveN(t0, 5)
