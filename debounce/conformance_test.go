@@ -23,6 +23,7 @@ func TestConformance_Stream(t *testing.T) { debouncertest.Run(t, streamSpec(debo
 
 // everyTime runs a test for each way to take time; by default, for an injected clock.
 func everyTime(t *testing.T, run func(t *testing.T, source debouncertest.TimeSource)) {
+	prove.SameSeed(t)
 	for _, source := range []debouncertest.TimeSource{debouncertest.Injected, debouncertest.PackageTime} {
 		t.Run(source.String(), func(t *testing.T) {
 			if source != debouncertest.Injected {

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/escapement-go/escapement/internal/prove"
 	"pgregory.net/rapid"
 )
 
@@ -202,6 +203,7 @@ func observe(wait time.Duration, steps []step, does []behaviour) []string {
 // Against virtual time, with callbacks that take theirs: what comes while one is
 // running waits for it, and who should wait does.
 func TestDebouncer_doesAsTheTimeline(t *testing.T) {
+	prove.SameSeed(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		wait := rapid.SampledFrom([]time.Duration{0, 1, 7, 100}).Draw(rt, "wait")
 		gap := rapid.SampledFrom([]time.Duration{0, 1, wait / 2, max(wait-1, 0), wait, wait + 1, 3 * wait})

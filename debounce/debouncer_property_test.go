@@ -274,6 +274,7 @@ func (v variant) plays(steps []step, inside [][]step) (got, want []line) {
 }
 
 func TestDebouncer_doesAsTheModel(t *testing.T) {
+	prove.SameSeed(t)
 	rapid.Check(t, func(t *rapid.T) {
 		wait := rapid.SampledFrom([]time.Duration{0, 1, 7, 100}).Draw(t, "wait")
 		v := rapid.SampledFrom(variants(wait)).Draw(t, "variant")

@@ -22,6 +22,7 @@ func everyTime(t *testing.T, run func(t *testing.T, source conformance.TimeSourc
 
 // each runs a test for the first of these, and for all if ESCAPEMENT_PROVE=1 is set.
 func each(t *testing.T, run func(*testing.T, conformance.TimeSource), sources ...conformance.TimeSource) {
+	prove.SameSeed(t)
 	for i, source := range sources {
 		t.Run(source.String(), func(t *testing.T) {
 			if i > 0 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/fakeclock"
+	"github.com/escapement-go/escapement/internal/prove"
 	"pgregory.net/rapid"
 )
 
@@ -98,6 +99,7 @@ func takes(t *testing.T, name string, l Taker, over context.Context, clock *fake
 // Whatever the rate, what is denied is granted RetryAfter later and not sooner; after
 // ResetAfter everything is there; and Remaining can be granted, and no more.
 func TestTokenBucket_AllowAt(t *testing.T) {
+	prove.SameSeed(t)
 	rapid.Check(t, func(t *rapid.T) {
 		rate := rapid.OneOf(
 			rapid.SampledFrom([]Limit{1, 3, 10, 10. / 13, 0.3, 1e-3, 6e8, 1e9, 2e9, 3e9, 1e12}),
@@ -144,6 +146,7 @@ func TestTokenBucket_AllowAt(t *testing.T) {
 
 // The same of windows. The contract of quotas leaves the answers of sliding counters alone.
 func TestWindows_AllowAt(t *testing.T) {
+	prove.SameSeed(t)
 	for _, kind := range windowKinds {
 		t.Run(kind.name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {

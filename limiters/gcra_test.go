@@ -161,6 +161,7 @@ func (b *bucketNS) take(t time.Duration, n int) bool {
 // Decisions are those of the token bucket, to the nanosecond, and what the result
 // says comes true.
 func TestGCRA_isTheTokenBucket(t *testing.T) {
+	prove.SameSeed(t)
 	rounds := prove.Long(1, 1000)
 	for range rounds {
 		rapid.Check(t, likeTokenBucket)

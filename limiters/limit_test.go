@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/escapement-go/escapement/internal/prove"
 	"pgregory.net/rapid"
 )
 
@@ -37,6 +38,7 @@ func TestLimit_String(t *testing.T) {
 
 // Whole nanoseconds come back from Every as they went in.
 func TestLimit_wholeInterval(t *testing.T) {
+	prove.SameSeed(t)
 	rapid.Check(t, func(t *rapid.T) {
 		want := rapid.Uint64Range(1, 1<<50).Draw(t, "ns")
 		got := Every(time.Duration(want)).interval()
@@ -48,6 +50,7 @@ func TestLimit_wholeInterval(t *testing.T) {
 
 // Any other interval is rounded up in the 62nd bit, or where shift is at its end.
 func TestLimit_interval(t *testing.T) {
+	prove.SameSeed(t)
 	rapid.Check(t, func(t *rapid.T) {
 		r := Limit(math.Ldexp(rapid.Float64Range(1, 2).Draw(t, "mantissa"), rapid.IntRange(-34, 200).Draw(t, "exponent")))
 		got := r.interval()
@@ -68,6 +71,7 @@ func TestLimit_interval(t *testing.T) {
 }
 
 func TestInterval_count(t *testing.T) {
+	prove.SameSeed(t)
 	rapid.Check(t, func(t *rapid.T) {
 		shift := rapid.Uint8Range(0, 63).Draw(t, "shift")
 		i := interval{rapid.Uint64Range(1<<62, math.MaxUint64-1).Draw(t, "cost"), shift}

@@ -348,6 +348,7 @@ func (h *history) envelope(r Limit, b int) {
 
 // However time goes, and with whatever numbers: the laws hold.
 func TestTokenBucket_laws(t *testing.T) {
+	prove.SameSeed(t)
 	rounds := prove.Long(1, 1000)
 	for range rounds {
 		t.Run("one limit", rapid.MakeCheck(func(t *rapid.T) { laws(t, false) }))

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/escapement-go/escapement/internal/prove"
 	"pgregory.net/rapid"
 )
 
@@ -69,6 +70,7 @@ type request struct {
 func (r request) GoString() string { return fmt.Sprintf("+%v n=%d", r.gap, r.n) }
 
 func TestTokenBucket_keepsToTheExactBucket(t *testing.T) {
+	prove.SameSeed(t)
 	starts := []time.Time{{}, time.Unix(0, 0), t0, time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC)}
 	rapid.Check(t, func(t *rapid.T) {
 		r := rapid.OneOf(

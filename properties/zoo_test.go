@@ -237,18 +237,10 @@ func designs(share int) []zoo.Design {
 	return some
 }
 
-// sameSeed draws the same schedules in each run, so that chance has no say in whether a change may
-// land. In the long form, and with -rapid.seed, others are drawn.
-func sameSeed(t *testing.T) {
-	if flag.Lookup("rapid.seed").Value.String() == "0" && !prove.Reaches(prove.All) {
-		set(t, "rapid.seed", "1")
-	}
-}
-
 // Correct implementations of other designs keep their rules on random schedules too.
 func TestDesigns(t *testing.T) {
 	synctestcompat.Require(t)
-	sameSeed(t)
+	prove.SameSeed(t)
 	for _, d := range designs(16) {
 		t.Run(d.Name, func(t *testing.T) { Check(t, d.Spec) })
 	}
@@ -257,7 +249,7 @@ func TestDesigns(t *testing.T) {
 // They keep the laws of two runs as well.
 func TestDesigns_laws(t *testing.T) {
 	synctestcompat.Require(t)
-	sameSeed(t)
+	prove.SameSeed(t)
 	for _, d := range designs(24) {
 		t.Run(d.Name, func(t *testing.T) {
 			if strings.HasPrefix(d.Name, "zoo: so many per second") {
