@@ -134,11 +134,9 @@ type shape struct {
 	renames  bool          // gives another error than its parent, or is below one that does
 }
 
-// legal returns p without the operations whose outcome is open: by package
-// context, if deadlines with different causes coincide, or by the one exception
-// that ours make, if what package context made is cancelled below one of ours and no
-// context was asked since an ancestor of that was; so, too, if package context makes a
-// child of one that is below ours and renames its error.
+// legal returns p without the operations that cannot be done, or whose outcome is open:
+// by package context, if deadlines with different causes coincide, or for what excluded
+// says.
 func (p contextProgram) legal() contextProgram {
 	shapes := []shape{{deadline: -1}}
 	var now time.Duration
@@ -148,6 +146,9 @@ func (p contextProgram) legal() contextProgram {
 	for _, o := range p.ops {
 		s := shapes[o.n%len(shapes)]
 		child := shape{deadline: s.deadline, below: s.own || s.below, renames: s.renames}
+		if p.excluded(o, s, looked) {
+			continue
+		}
 		switch o.name {
 		case "deadline", "timeout", "deadlineCause", "timeoutCause":
 			at, cause := now+o.d, strings.HasSuffix(o.name, "Cause")
@@ -162,18 +163,12 @@ func (p contextProgram) legal() contextProgram {
 			}
 			shapes = append(shapes, child)
 		case "cancel", "cancelCause":
-			if s.renames && s.below && !looked {
-				continue
-			}
 			child.ends = true
 			shapes = append(shapes, child)
 		case "wrap", "rename", "value":
 			child.renames = child.renames || o.name == "rename"
 			shapes = append(shapes, child)
 		case "custom", "customAfterFunc":
-			if !p.rests {
-				continue // package context learns of its end from a goroutine too
-			}
 			child.ends = true
 			shapes = append(shapes, child)
 		case "withoutCancel":
@@ -181,14 +176,6 @@ func (p contextProgram) legal() contextProgram {
 		case "afterFunc":
 			child.ends, child.stops = true, true
 			shapes = append(shapes, child)
-		case "end":
-			if !s.ends || s.stops || s.below && !looked {
-				continue
-			}
-		case "stop":
-			if !s.stops || !looked {
-				continue
-			}
 		case "advance":
 			now += o.d
 		}
@@ -197,6 +184,24 @@ func (p contextProgram) legal() contextProgram {
 	}
 	p.ops = ops
 	return p
+}
+
+// excluded reports whether o cannot be done to a context of shape s, or its outcome is
+// open by the one exception that ours make: who was made by package context below one of
+// ours may not have been told of an end above, if no context was asked since.
+func (p contextProgram) excluded(o contextOp, s shape, looked bool) bool {
+	untold := s.below && !looked
+	switch o.name {
+	case "end":
+		return !s.ends || s.stops || untold
+	case "stop":
+		return !s.stops || !looked
+	case "cancel", "cancelCause":
+		return s.renames && untold // which error its child ends with
+	case "custom", "customAfterFunc":
+		return !p.rests // package context learns of its end from a goroutine too
+	}
+	return false
 }
 
 // shrink drops operations for as long as the worlds differ.

@@ -45,10 +45,10 @@ func WithDeadlineCause(parent context.Context, clock clockwork.Clock, d time.Tim
 	if cause == nil {
 		cause = context.DeadlineExceeded
 	}
-	c := &deadlineContext{clock: clock, deadline: d, above: above}
+	c := &deadlineContext{clock: clock, deadline: d}
 	c.relay.parent = parent
 	c.Context, c.cancel = context.WithCancel(&c.relay)
-	c.follow()
+	c.follow(above)
 	if c.poll(); c.Context.Err() == nil {
 		c.startTimer(cause)
 	}
@@ -130,14 +130,13 @@ func (c *deadlineContext) String() string {
 
 // follow makes c end when its parent does: at once if that is by the end of a
 // deadlineContext above, else as soon as package context has told so.
-func (c *deadlineContext) follow() {
+func (c *deadlineContext) follow(above *deadlineContext) {
 	parent := c.relay.parent
 	if parent.Done() == nil {
 		return
 	}
-	above := c.above
 	watch, unwatch := context.WithCancel(parent)
-	c.watch, c.unwatch = watch, unwatch
+	c.above, c.watch, c.unwatch = above, watch, unwatch
 	if context.Context(above) != parent {
 		c.mu.Lock() // poll may be called at once, on another goroutine
 		stop := context.AfterFunc(watch, c.poll)
