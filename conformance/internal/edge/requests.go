@@ -22,7 +22,7 @@ func ForKeys(s conformance.Schedule) bool {
 
 // Unkeyed is about, without what has requests for keys.
 func Unkeyed(about func(suite.Job) bool) func(suite.Job) bool {
-	return func(j suite.Job) bool { return !ForKeys(j.Schedule) && (about == nil || about(j)) }
+	return func(j suite.Job) bool { return (about == nil || about(j)) && !ForKeys(j.Schedule) }
 }
 
 // ComeBack reports whether a key of a schedule is not asked for so long that a sweep may take it for old.

@@ -235,7 +235,7 @@ func alone(t *testing.T, mutant string) (out string, err error) {
 
 // Designs checks that no rule accuses a correct design, and that the core rules can judge it.
 // Each runs with one of the ways to take time with which it is listed and without the longest
-// schedules, or with all of both if ESCAPEMENT_PROVE=1 is set.
+// schedules; with ESCAPEMENT_PROVE=1 with these, and with the others without the longest; then with all of both.
 func Designs(t *testing.T, all []zoo.Design) {
 	t.Helper()
 	chosen := once(all)
@@ -246,24 +246,26 @@ func Designs(t *testing.T, all []zoo.Design) {
 		}
 		names[d.Name] = true
 		t.Run(d.Name, func(t *testing.T) {
+			level := prove.Suite
 			if !chosen[i] {
 				prove.Require(t, prove.Suite)
+				level = prove.All
 			}
-			judgeDesign(t, d.Spec)
+			judgeDesign(t, d.Spec, level)
 		})
 	}
 }
 
-// judgeDesign judges a correct design as a user does if ESCAPEMENT_PROVE=1 is set, or else
+// judgeDesign judges a correct design as a user does if the tests go as far as a level, or else
 // checks that no rule accuses it on the shortest schedules of each family.
-func judgeDesign(t *testing.T, spec conformance.Spec) {
+func judgeDesign(t *testing.T, spec conformance.Spec, level prove.Level) {
 	t.Helper()
 	defer func() {
 		if t.Failed() {
 			t.Logf("%+v", spec)
 		}
 	}()
-	if prove.Reaches(prove.Suite) {
+	if prove.Reaches(level) {
 		spec.Run(t)
 		return
 	}
@@ -308,7 +310,7 @@ func once(all []zoo.Design) (chosen map[int]bool) {
 func Chosen(t *testing.T, draw func(n int) []zoo.Design) {
 	t.Helper()
 	for _, d := range draw(prove.Draws(1, 1, 4, 100)) {
-		t.Run(d.Name, func(t *testing.T) { judgeDesign(t, d.Spec) })
+		t.Run(d.Name, func(t *testing.T) { judgeDesign(t, d.Spec, prove.Suite) })
 	}
 }
 
