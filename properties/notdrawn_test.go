@@ -32,6 +32,14 @@ var notDrawn = []struct {
 		"X-ISO a grain is declared: keys share sixteen", "X-ISO FixedWindow: a grain is declared: keys share sixteen",
 		"X-ISO the newest fifty keys are kept", "X-ISO SlidingCounter: the newest fifty keys are kept",
 		"X-ISO a hundred keys are forgotten at once", "X-ISO GCRA: a hundred keys are forgotten at once",
+		"X-ISO rate in float32: the newest fifty keys are kept",
+	}},
+	{"limits and bursts are not set where there are keys", []string{
+		"X-ISO a change is for the key that was asked last", "X-ISO a change is for the key that came first",
+		"X-ISO a change is for one half of the keys", "X-ISO a change is for the first sixteen keys",
+		"X-ISO a change forgets all keys but the first", "X-ISO a change empties all keys but the first",
+		"X-ISO a change does not concern new keys", "X-ISO a change is retroactive for all keys but the first",
+		"X-ISO after a change keys are old that would be full by now",
 	}},
 	{"clocks are not set back", []string{
 		"X-BACK", "TH-CLOCKBACK",

@@ -23,6 +23,9 @@ func (c *contract) keyFamilies(s *suite.Suite) []suite.Family {
 			gap = 0
 		}
 		all = append(all, edge.KeyedRequests(cfg, gap, cfg.Burst, s.Accepts(opSeveral))...)
+		if c.usual.Burst > 1 && !c.tied {
+			all = append(all, c.keyedChanges(s, cfg, atOnce)...)
+		}
 	}
 	if atOnce {
 		return []suite.Family{{Name: suite.Keys, Schedules: all}}
@@ -31,6 +34,9 @@ func (c *contract) keyFamilies(s *suite.Suite) []suite.Family {
 		cfg := c.fitted(conformance.Schedule{Config: slow}).Config
 		full := time.Duration(cfg.Burst) * cfg.Rate.Interval()
 		all = append(all, edge.SweptRequests(cfg, full, cfg.Burst, s.Accepts(opSeveral))...)
+		if s.Accepts(conformance.OpSetLimit) && cfg.Burst == 1 {
+			all = append(all, sweptLater(cfg))
+		}
 	}
 	return []suite.Family{
 		{Name: suite.Leaks, Look: true, Schedules: suite.ParseAll(
@@ -45,7 +51,8 @@ func (c *contract) keyRules() []rule {
 	return []rule{
 		{
 			Rule: core("X-ISO", "Each key MUST have a bucket of its own, however many there are: requests for one "+
-				"MUST be decided as if nobody asked for the others."),
+				"MUST be decided as if nobody asked for the others. "+
+				"A limit or burst that is set MUST be that of each."),
 			Ops: ops(opKeys), Declared: []string{"Initial"}, Beyond: basic,
 			Unless: c.takesTime,
 			About:  func(j suite.Job) bool { return edge.ForKeys(j.Schedule) },
@@ -54,13 +61,13 @@ func (c *contract) keyRules() []rule {
 				if x.traits.apart() != "" || x.forgotten() != nil {
 					return nil
 				}
-				return x.eachKey((*exam).model)
+				return x.eachKey((*exam).decidedAlone)
 			},
 			Again: func(x *exam, again suite.Rerun) *suite.Violation {
 				if x.traits.apart() == "" {
 					return nil
 				}
-				return edge.Alone(x.Recording, again)
+				return edge.Alone(x.Recording, again, changes...)
 			},
 		},
 		{
@@ -100,7 +107,7 @@ func (t *Traits) apart() string {
 func (x *exam) eachKey(judge func(*exam) *suite.Violation) *suite.Violation {
 	return edge.EachKey(x.Recording, func(rec *suite.Recording) *suite.Violation {
 		return judge(&exam{Recording: rec, traits: x.traits, stops: x.stops, first: x.first})
-	})
+	}, changes...)
 }
 
 // forgotten finds a key that came back and was granted more than the envelope.

@@ -141,8 +141,8 @@ type Funcs struct {
 	// form with an explicit time, for Explicit runs.
 	Reserve   func(n int) Reservation
 	ReserveAt func(t time.Time, n int) Reservation
-	// SetLimit and SetBurst change the rate and the burst from now on. The forms with an
-	// explicit time are for Explicit runs.
+	// SetLimit and SetBurst change the rate and the burst from now on, of each key if there are
+	// keys: leave out what is for new keys only. The forms with an explicit time are for Explicit runs.
 	SetLimit   func(r Rate)
 	SetLimitAt func(t time.Time, r Rate)
 	SetBurst   func(burst int)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
 )
@@ -30,7 +31,7 @@ func (c *contract) Exam(t *Traits, rec *suite.Recording, job suite.Job) *exam {
 		rec = suite.AsBegun(rec)
 	}
 	x := &exam{Recording: rec, traits: t, stops: c.stops, first: c.usual}
-	if x.accountable() && x.beyondRequests() {
+	if x.accountable() && x.beyondRequests() && !edge.ForKeys(rec.Schedule) {
 		x.unexplained = c.learnt.trace(x, job)
 	}
 	return x

@@ -45,14 +45,15 @@ func NeedsKeys(st conformance.Step, keys conformance.Op) conformance.Op {
 	return st.Op
 }
 
-// EachKey finds what judge finds of one key first.
-func EachKey(rec *suite.Recording, judge func(own *suite.Recording) *suite.Violation) *suite.Violation {
-	others := func(s conformance.Step) bool { return s.Op != conformance.OpAllow }
+// EachKey finds what judge finds of one key first. Some operations are for all keys.
+func EachKey(rec *suite.Recording, judge func(own *suite.Recording) *suite.Violation,
+	forAll ...conformance.Op) *suite.Violation {
+	others := func(s conformance.Step) bool { return s.Op != conformance.OpAllow && !slices.Contains(forAll, s.Op) }
 	if slices.ContainsFunc(rec.Schedule.Steps, others) || suite.GoesBack(rec.Schedule) {
 		return nil // of which key the newest instant is, or for which a limit is, is open
 	}
 	for key := 1; key <= LastKey(rec.Schedule); key++ {
-		if v := judge(OfKey(rec, key)); v != nil {
+		if v := judge(OfKey(rec, key, forAll...)); v != nil {
 			v.Headline = fmt.Sprintf("key %d: %s", key, v.Headline)
 			return v
 		}
@@ -60,8 +61,9 @@ func EachKey(rec *suite.Recording, judge func(own *suite.Recording) *suite.Viola
 	return nil
 }
 
-// Alone finds a key of which something else is decided than if nobody asks for the others.
-func Alone(rec *suite.Recording, again suite.Rerun) *suite.Violation {
+// Alone finds a key of which something else is decided than if nobody asks for the others. Some operations are for
+// all keys.
+func Alone(rec *suite.Recording, again suite.Rerun, forAll ...conformance.Op) *suite.Violation {
 	alone := map[string][]conformance.Done{}
 	return EachKey(rec, func(own *suite.Recording) *suite.Violation {
 		shape := renamed([]conformance.Schedule{own.Schedule}, func(int) int { return 0 })[0].String()
@@ -76,7 +78,7 @@ func Alone(rec *suite.Recording, again suite.Rerun) *suite.Violation {
 			}
 		}
 		return nil
-	})
+	}, forAll...)
 }
 
 // KeyedRequests are requests for keys within an interval or window of length t: for two keys in all ways, all n

@@ -71,6 +71,10 @@ func keyedMutants() []zoo.Mutant {
 		all = append(all, zoo.Mutant{Name: m.Name, Rule: m.Rule, Spec: keyedSpec(m.Name, lt.Injected),
 			Family: "keys", Only: zoo.OfKeys, Chance: m.Rule == "X-CONC"})
 	}
+	for _, name := range keyedLimitsMutants {
+		all = append(all, zoo.Mutant{Name: name, Rule: "X-ISO", Spec: keyedLimitsSpec(name, lt.Injected),
+			Family: "keys"})
+	}
 	const sixteen = "keys share sixteen"
 	all = append(all, zoo.Mutant{Name: "a grain is declared: " + sixteen, Rule: "X-ISO",
 		Spec: keyedUnits(sixteen, lt.Injected), Family: "keys", Only: zoo.OfKeys})

@@ -1,0 +1,144 @@
+package limitertest
+
+import (
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// changes are the operations that are for all keys.
+var changes = ops(conformance.OpSetLimit, conformance.OpSetBurst)
+
+// decidedAlone judges the run of one key. A key for which nobody has asked may have a bucket, as may one that is
+// full, or be made when it is asked for: with the limit and the burst of then.
+func (x *exam) decidedAlone() *suite.Violation {
+	if !x.beyondRequests() {
+		return x.model()
+	}
+	own := *x.Recording
+	i := slices.IndexFunc(own.Done, func(d conformance.Done) bool { return d.Op == conformance.OpAllow })
+	if i < 0 || !lowersFirst(own.Done[:i], own.Schedule.Config.Burst) {
+		return nil
+	}
+	for _, d := range own.Done[:i] {
+		switch d.Op {
+		case conformance.OpSetLimit:
+			own.Schedule.Config.Rate = d.Rate
+		case conformance.OpSetBurst:
+			own.Schedule.Config.Burst = d.N
+		}
+	}
+	own.Schedule.Steps, own.Done = own.Schedule.Steps[i:], own.Done[i:]
+	of := &exam{Recording: &own, traits: x.traits, stops: x.stops, first: x.first}
+	if !of.accountable() || fullWhenRaised(&own) {
+		return nil
+	}
+	if d := accounted(&own.Trace, x.traits); d != nil {
+		return x.broken(d.at, d.because, "%s", d.headline)
+	}
+	return nil
+}
+
+// lowersFirst reports whether no burst is more than the one before.
+func lowersFirst(sets []conformance.Done, burst int) bool {
+	for _, d := range sets {
+		if d.Op != conformance.OpSetBurst {
+			continue
+		}
+		if d.N > burst {
+			return false
+		}
+		burst = d.N
+	}
+	return true
+}
+
+// fullWhenRaised reports whether the bucket of a key may be full when the burst is raised: nobody asked for it at
+// that instant.
+func fullWhenRaised(own *suite.Recording) bool {
+	burst, asked := own.Schedule.Config.Burst, time.Duration(-1)
+	for _, d := range own.Done {
+		switch d.Op {
+		case conformance.OpAllow:
+			asked = d.At
+		case conformance.OpSetBurst:
+			if d.N > burst && asked != d.At {
+				return true
+			}
+			burst = d.N
+		}
+	}
+	return false
+}
+
+// keyedChanges set a limit or a burst when several keys have been asked for, and ask for each of them, and for a new
+// one, when it shows: within an instant only, or later.
+func (c *contract) keyedChanges(s *suite.Suite, cfg conformance.Config, atOnce bool) []conformance.Schedule {
+	t, rate, burst := cfg.Rate.Interval(), cfg.Rate, cfg.Burst
+	faster, slower := rate, rate
+	faster.Events, slower.Per = 2*rate.Events, 2*rate.Per
+	type change struct {
+		set   conformance.Step
+		later time.Duration // when the keys are asked for again,
+		asks  int           // so often
+	}
+	limit := func(r Rate, at time.Duration) conformance.Step {
+		return conformance.Step{Op: conformance.OpSetLimit, Rate: r, At: at}
+	}
+	bursts := func(n int) conformance.Step { return conformance.Step{Op: conformance.OpSetBurst, N: n} }
+	all := []change{{limit(faster, 0), 0, 1}, {limit(slower, 0), 0, 1}, {bursts(burst + 1), 0, 1}}
+	if !atOnce {
+		soon, late := 3*t/4, 3*t/2
+		all = append(all, change{limit(faster, 0), soon, 2}, change{limit(slower, 0), late, 1},
+			change{limit(faster, soon), soon, 1}, change{limit(slower, late), late, 1},
+			change{bursts(burst + 1), 4 * t, burst + 2})
+		if burst > 1 {
+			all = append(all, change{bursts(burst - 1), 4 * t, burst})
+		}
+	}
+	many := make([]int, 40)
+	for i := range many {
+		many[i] = i + 1
+	}
+	var out []conformance.Schedule
+	for _, keys := range [][]int{{1, 2}, {2, 1}, {1, 65}, {1, 2, 3}, many} {
+		for _, ch := range all {
+			if !s.Accepts(ch.set.Op) {
+				continue
+			}
+			for used := 1; used <= burst; used++ {
+				one := conformance.Schedule{Config: cfg}
+				ask := func(at time.Duration, times int, keys ...int) {
+					for _, key := range keys {
+						st := conformance.Step{Op: conformance.OpAllow, N: 1, K: key, At: at}
+						one.Steps = append(one.Steps, slices.Repeat([]conformance.Step{st}, times)...)
+					}
+				}
+				ask(0, used, keys...)
+				one.Steps = append(one.Steps, ch.set)
+				ask(ch.later, ch.asks+burst-used, keys...)
+				if len(keys) == 2 && used == burst {
+					out = append(out, one)
+					one.Steps = slices.Clone(one.Steps)
+					ask(ch.later, burst, 3)
+				}
+				out = append(out, one)
+			}
+		}
+	}
+	return out
+}
+
+// sweptLater asks for a key before it is full, at the old limit, and after a new one came at which it would be.
+func sweptLater(cfg conformance.Config) conformance.Schedule {
+	t, faster := cfg.Rate.Interval()/2, cfg.Rate
+	faster.Per /= 60
+	return conformance.Schedule{Config: cfg, Steps: []conformance.Step{
+		{Op: conformance.OpAllow, N: 1, K: 1},
+		{Op: conformance.OpSetLimit, Rate: faster, At: t},
+		{Op: conformance.OpAllow, N: 1, K: 2, At: t},
+		{Op: conformance.OpAllow, N: 1, K: 1, At: t},
+	}}
+}
