@@ -39,7 +39,7 @@ func (c *contract) keyFamilies(s *suite.Suite) []suite.Family {
 		}
 	}
 	return []suite.Family{
-		{Name: suite.Leaks, Look: true, Schedules: suite.ParseAll(
+		{Name: suite.Leaks, Look: true, Schedules: suite.ParseAll("rate=10/1s burst=1 | allow 1 1 @0 | allow 1 2 @0",
 			"rate=10/1s burst=1 | allow 1 1 @0 | allow 1 2 @0 | allow 1 1 @50ms | allow 1 3 @200ms")},
 		{Name: suite.Keys, Schedules: all},
 	}

@@ -322,7 +322,7 @@ func (c *contract) Play(st *suite.Stage) {
 			}
 		}
 		refill := max(0, time.Duration(cfg.Burst+1)*cfg.Rate.Interval()) + c.spec.Traits.Grain
-		if st.Look {
+		if st.Look && (r.impl.Stop == nil || end > 0) { // what all happened at one instant is stopped at it
 			st.To(suite.Sum(end, refill))
 		}
 		if r.impl.Stop == nil && st.Time != Explicit {

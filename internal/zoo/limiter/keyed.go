@@ -1,6 +1,7 @@
 package limiter
 
 import (
+	"sync"
 	"time"
 
 	lt "github.com/escapement-go/escapement/conformance/limitertest"
@@ -64,6 +65,62 @@ func keyedUnits(mutant string, source lt.TimeSource) lt.Spec {
 	return spec
 }
 
+// keyedTimers is a bucket for each key, which a timer forgets when it is full. It is correct unless mutant names one
+// of its mistakes.
+func keyedTimers(mutant string, source lt.TimeSource) lt.Spec {
+	return lt.Spec{
+		Name: "zoo: a bucket for each key, with a timer " + mutant,
+		Time: source,
+		New: func(env lt.Env, cfg lt.Config) lt.Funcs {
+			type held struct {
+				*bucket
+				asked time.Time
+				timer interface { // nil if it is never full
+					Reset(d time.Duration) bool
+					Stop() bool
+				}
+			}
+			var mu sync.Mutex
+			own := map[int]*held{}
+			full := max(0, time.Duration(cfg.Burst)*cfg.Rate.Interval())
+			forget := func(key int) {
+				mu.Lock()
+				defer mu.Unlock()
+				if l := own[key]; l != nil && env.Clock.Since(l.asked) >= full {
+					delete(own, key)
+				}
+			}
+			allow := func(key, n int) bool {
+				mu.Lock()
+				defer mu.Unlock()
+				l := own[key]
+				if l == nil {
+					l = &held{bucket: newBucket(cfg, "")}
+					if own[key] = l; full > 0 {
+						l.timer = env.Clock.AfterFunc(full, func() { forget(key) })
+					}
+				}
+				if l.asked = env.Clock.Now(); l.timer != nil {
+					l.timer.Reset(full)
+				}
+				return l.allow(l.asked, n)
+			}
+			return lt.Funcs{AllowKey: allow, Stop: func() {
+				mu.Lock()
+				defer mu.Unlock()
+				for key, l := range own {
+					if l.timer != nil && !(mutant == leavesTimers && key > 1) {
+						l.timer.Stop()
+					}
+				}
+			}}
+		},
+		Traits: lt.LikeXTime,
+	}
+}
+
+const leavesTimers = "stop leaves the timers of all keys but the first"
+
 // keyedMutants are the mistakes of the table.
 func keyedMutants() []zoo.Mutant {
 	var all []zoo.Mutant
@@ -75,6 +132,7 @@ func keyedMutants() []zoo.Mutant {
 		all = append(all, zoo.Mutant{Name: name, Rule: "X-ISO", Spec: keyedLimitsSpec(name, lt.Injected),
 			Family: "keys"})
 	}
+	all = append(all, zoo.Mutant{Name: leavesTimers, Rule: "X-LEAK", Spec: keyedTimers(leavesTimers, lt.Injected)})
 	const sixteen = "keys share sixteen"
 	all = append(all, zoo.Mutant{Name: "a grain is declared: " + sixteen, Rule: "X-ISO",
 		Spec: keyedUnits(sixteen, lt.Injected), Family: "keys", Only: zoo.OfKeys})

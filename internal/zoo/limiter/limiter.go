@@ -110,6 +110,7 @@ func Designs() []zoo.Design {
 		keyedSpec("", lt.Injected), keyedSpec("", lt.PackageTime), keyedSpec("", lt.Explicit),
 		keyedUnits("", lt.PackageTime), keyedUnits("", lt.Explicit),
 		keyedFloat32Spec("", lt.Explicit),
+		keyedTimers("", lt.Injected), keyedTimers("", lt.PackageTime),
 		keyedLimitsSpec("", lt.Injected), keyedLimitsSpec("", lt.PackageTime), keyedLimitsSpec("", lt.Explicit),
 	}
 	specs = append(specs, refusingSpecs()...)
