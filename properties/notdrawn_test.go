@@ -66,7 +66,6 @@ var notDrawn = []struct {
 		"SC-APPROX SlidingCounter: the sum with a limit near the largest int overflows",
 		"SW-ANY SlidingLog: the sum with a limit near the largest int overflows",
 	}},
-	{"limiters are stopped when they have filled up", []string{"X-LEAK stop leaves the timers of all keys but the first"}},
 	{"waits have no deadlines and are not cancelled", []string{
 		"W-PRE", "W-DEAD", "W-DEADEQ", "W-CANCEL", "W-NOLOST", "X-LEAK a cancelled wait leaves a goroutine",
 	}},
@@ -247,6 +246,7 @@ var notDrawn = []struct {
 	{"bounds of more than a second are not drawn", []string{"DB-MAXNE the bound is 32 bits of microseconds"}},
 	{"silences of more than some waits are not drawn", []string{
 		"X-EVICT keys that are idle for ten intervals are forgotten",
+		"X-EVICT GCRA: keys that are idle for ten intervals are forgotten",
 		"DB-REARM silence is 32 bits of milliseconds",
 		"GC-TAT GCRA: what begins an epoch does not count",
 		"TH-LEADNEXT silence is 32 bits of milliseconds",

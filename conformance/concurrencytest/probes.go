@@ -210,7 +210,7 @@ func (c *contract) race(p *suite.Probe) (skip string) {
 }
 
 // timed are schedules of requests that wait, and may time out.
-func (c *contract) timed() []conformance.Schedule {
+func (c *contract) timed(*suite.Suite) []conformance.Schedule {
 	f := &families{tr: &c.traits}
 	return f.planned(1, 2, "100ms", plan{gaps: halves, depth: 4, later: true})
 }

@@ -118,7 +118,7 @@ func (c *contract) commonRules() []rule {
 			Meets:  true,
 			Probe:  c.concurrent,
 		},
-		suite.OneClock[Traits, *exam](edge.CallsAround("wait"), suite.FireMarks),
+		suite.OneClock[Traits, *exam](edge.CallsAround("wait", opKeys), suite.FireMarks),
 		{
 			Rule: extended("X-ROW", "Events that one goroutine brings at one instant MUST come out in their order, "+
 				"however soon one comes after the other; a cancel, flush or query right behind them "+

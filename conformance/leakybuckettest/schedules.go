@@ -125,7 +125,7 @@ func spent(slack int, all []conformance.Schedule) []conformance.Schedule {
 }
 
 // onPackageTime are the schedules that are run while package time moves on.
-func onPackageTime() []conformance.Schedule {
+func onPackageTime(*suite.Suite) []conformance.Schedule {
 	put := []conformance.Step{{Op: conformance.OpPut}}
 	return sequences(suite.Configured("interval", "100ms", "backlog", "2"), put, suite.Around(suite.Wait), 3)
 }

@@ -23,6 +23,9 @@ func (c *contract) keyFamilies(s *suite.Suite) []suite.Family {
 			gap = 0
 		}
 		all = append(all, edge.KeyedRequests(cfg, gap, cfg.Burst, s.Accepts(opSeveral))...)
+		if !atOnce && s.Time != PackageTime {
+			all = append(all, edge.KeysElsewhere(cfg, gap, cfg.Burst)...)
+		}
 		if c.usual.Burst > 1 && !c.tied {
 			all = append(all, c.keyedChanges(s, cfg, atOnce)...)
 		}
@@ -55,7 +58,7 @@ func (c *contract) keyRules() []rule {
 				"A limit or burst that is set MUST be that of each."),
 			Ops: ops(opKeys), Declared: []string{"Initial"}, Beyond: basic,
 			Unless: c.takesTime,
-			About:  func(j suite.Job) bool { return edge.ForKeys(j.Schedule) },
+			About:  func(j suite.Job) bool { return edge.ForKeys(j.Schedule) && !j.Schedule.Config.Has("epoch") },
 			Sees:   accepted,
 			Check: func(x *exam) *suite.Violation {
 				if x.traits.apart() != "" || x.forgotten() != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
 )
@@ -337,6 +338,8 @@ var onOneClock = []string{
 	"wait 1 @0 | wait 1 @0 | wait 1 @0 | idle 50ms | idle 50ms | wait 1 @150ms | idle 50ms | idle 50ms",
 	"allow 1 @0 | allow 1 @0 | setlimit 10/1s @50ms | allow 1 @50ms | allow 1 @100ms | " +
 		"setburst 2 @150ms | allow 1 @150ms | allow 1 @200ms",
+	"allow 1 1 @0 | allow 1 1 @0 | allow 1 2 @0 | allow 1 2 @0 | allow 1 3 @50ms | allow 1 1 @50ms | " +
+		"allow 1 2 @50ms | allow 1 4 @50ms | allow 1 4 @50ms | allow 1 4 @50ms | allow 1 1 @150ms",
 }
 
 // oneClock plays a few schedules while package time runs on, from the instant at which the injected clock starts:
@@ -382,5 +385,14 @@ func (c *contract) onClocks(p *suite.Probe, s conformance.Schedule, runsOn bool)
 	if rec.Refused != "" {
 		return x, nil
 	}
-	return x, accounted(&rec.Trace, x.traits)
+	if !edge.ForKeys(s) {
+		return x, accounted(&rec.Trace, x.traits)
+	}
+	for key := 1; key <= edge.LastKey(s); key++ {
+		if d := accounted(&edge.OfKey(rec, key).Trace, x.traits); d != nil {
+			d.headline = fmt.Sprintf("key %d: %s", key, d.headline)
+			return x, d
+		}
+	}
+	return x, nil
 }

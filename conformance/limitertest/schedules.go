@@ -33,7 +33,8 @@ func supported(s *suite.Suite, all []conformance.Step) []conformance.Step {
 		single := st.N == 1 || st.N == 0 && st.Op != conformance.OpAllow && !claims(st) ||
 			st.Op == conformance.OpSetBurst || st.Op == conformance.OpCancel
 		return !s.Accepts(st.Op) || !single && !s.Accepts(opSeveral) ||
-			st.Op == conformance.OpWait && st.D != 0 && !s.Accepts(opContext)
+			st.Op == conformance.OpWait && st.D != 0 && !s.Accepts(opContext) ||
+			st.Op == conformance.OpAllow && st.K != 0 && !s.Accepts(opKeys)
 	})
 }
 

@@ -29,6 +29,9 @@ func (e *explored) keyed(atOnce bool) []suite.Family {
 	if atOnce {
 		return out
 	}
+	if e.Time != conformance.PackageTime {
+		out = append(out, suite.Family{Name: suite.Keys, Schedules: edge.KeysElsewhere(two, w, full(e.kind, two))})
+	}
 	bursts := []conformance.Config{small, e.config(3)}
 	if e.kind == GCRA { // for which a time to live that counts in intervals is too short
 		bursts = append(bursts, e.config(30))
@@ -58,7 +61,7 @@ func (c *contract) keyRules() []suite.Rule[Traits, *exam] {
 				"however many there are: requests for one MUST be decided as if nobody asked for the others."},
 			Ops: []conformance.Op{takesKeys}, Beyond: basic,
 			Unless: func(s *suite.Suite, tr *Traits) string { return cmp.Or(c.takesTime(tr), c.undeclared(s, tr)) },
-			About:  func(j suite.Job) bool { return edge.ForKeys(j.Schedule) },
+			About:  func(j suite.Job) bool { return edge.ForKeys(j.Schedule) && !j.Schedule.Config.Has("epoch") },
 			Check: func(x *exam) *suite.Violation {
 				if !x.traits.exact() {
 					return nil

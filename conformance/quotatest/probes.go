@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
@@ -165,10 +166,14 @@ func (c *contract) race(p *suite.Probe) (skip string) {
 	})
 }
 
-// timed are schedules of requests around the ends of windows.
-func (c *contract) timed() []conformance.Schedule {
-	gaps := []time.Duration{0, time.Second / 2, time.Second}
-	return suite.Sequences(configured(c.spec.Kind, 1), []conformance.Step{asking(1)}, gaps, 4)
+// timed are schedules of requests around the ends of windows, and for keys if there are any.
+func (c *contract) timed(s *suite.Suite) []conformance.Schedule {
+	cfg, gaps := configured(c.spec.Kind, 1), []time.Duration{0, time.Second / 2, time.Second}
+	out := suite.Sequences(cfg, []conformance.Step{asking(1)}, gaps, 4)
+	if s.Accepts(takesKeys) {
+		out = append(out, edge.TwoKeys(cfg, time.Second, 1))
+	}
+	return out
 }
 
 // decided is what was answered, and when.

@@ -256,7 +256,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		suite.Race[Traits, *exam](c.race, oneGoroutine),
 	}
 	for i := range all {
-		if id := all[i].ID; id != "X-CALLS" && id != "X-LEAK" {
+		if id := all[i].ID; id != "X-CALLS" && id != "X-LEAK" && id != "RL-EPOCH" {
 			all[i].About = edge.Unkeyed(all[i].About)
 		}
 	}

@@ -273,7 +273,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Beyond: beyondKeys,
 			Check:  (*exam).eachKey,
 		},
-		suite.OneClock[Traits, *exam](edge.CallsAround("interval"), suite.FireMarks),
+		suite.OneClock[Traits, *exam](edge.CallsAround("interval", opKeys), suite.FireMarks),
 		{
 			Rule: conformance.Rule{
 				ID:    "X-ROW",

@@ -38,6 +38,8 @@ var KeyedMutants = []struct{ Name, Rule string }{
 	{"keys that are idle for a minute are forgotten", "X-EVICT"},
 	{"keys that are idle for a fifth of their time are forgotten", "X-EVICT"},
 	{"a key that comes back is empty", "X-ISO"},
+	{sweptByNow, "X-CLOCK1"},
+	{zeroIsNew, "RL-EPOCH"},
 	{twiceMade, "X-CONC"},
 	{noKeyLock, "X-RACE"},
 }
@@ -45,6 +47,9 @@ var KeyedMutants = []struct{ Name, Rule string }{
 const (
 	twiceMade = "a key that several bring at once is made for each of them"
 	noKeyLock = "keys are added without the lock"
+
+	sweptByNow = "keys are swept on package time"
+	zeroIsNew  = "a key that was asked for at the zero time is new"
 )
 
 // TenIntervals is a mistake of who makes a Keyed: a time to live that counts in intervals, which is enough for a
@@ -61,6 +66,10 @@ func (k *Keyed[L]) Of(key int, now time.Time) (own L, returned bool) {
 		defer k.mu.Unlock()
 	}
 	switch k.Mutant {
+	case sweptByNow:
+		now = time.Now()
+	case zeroIsNew:
+		k.keys = slices.DeleteFunc(k.keys, func(h *held[L]) bool { return h.asked.IsZero() })
 	case "keys share one":
 		key = 0
 	case "keys share sixteen":

@@ -10,11 +10,16 @@ import (
 	"github.com/escapement-go/escapement/internal/timeline"
 )
 
-// CallsAround are schedules of calls around the deadlines of a wait or interval, which key names.
-func CallsAround(key string) func() []conformance.Schedule {
-	return func() []conformance.Schedule {
+// CallsAround are schedules of calls around the deadlines of a wait or interval, which key names, and of two keys if
+// the operation for them is there.
+func CallsAround(key string, forKey conformance.Op) func(*suite.Suite) []conformance.Schedule {
+	return func(s *suite.Suite) []conformance.Schedule {
 		cfg := suite.Configured(key, timeline.Duration(suite.Wait))
-		return suite.Enumerate(cfg, []conformance.Op{conformance.OpCall}, suite.Around(suite.Wait), 3)
+		out := suite.Enumerate(cfg, []conformance.Op{conformance.OpCall}, suite.Around(suite.Wait), 3)
+		if s.Accepts(forKey) {
+			out = append(out, Keyed(out)...)
+		}
+		return out
 	}
 }
 

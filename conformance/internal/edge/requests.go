@@ -97,6 +97,34 @@ func KeyedRequests(cfg conformance.Config, t time.Duration, n int, several bool)
 	return append(out, many...)
 }
 
+// TwoKeys uses up two keys, asks for both again, then for a third one, and for the first one later: within t, the
+// time in which one of n comes back, and after all have.
+func TwoKeys(cfg conformance.Config, t time.Duration, n int) conformance.Schedule {
+	s := conformance.Schedule{Config: cfg}
+	ask := func(at time.Duration, times int, keys ...int) {
+		for _, key := range keys {
+			st := conformance.Step{Op: conformance.OpAllow, N: 1, K: key, At: at}
+			s.Steps = append(s.Steps, slices.Repeat([]conformance.Step{st}, times)...)
+		}
+	}
+	ask(0, n, 1, 2)
+	ask(0, 1, 1, 2)
+	ask(t/4, 1, 3, 1)
+	ask(time.Duration(n+1)*t, 1, 1, 2)
+	return s
+}
+
+// KeysElsewhere are requests for one key more than there are, and those of TwoKeys, on clocks that start elsewhere.
+func KeysElsewhere(cfg conformance.Config, t time.Duration, n int) []conformance.Schedule {
+	var out []conformance.Schedule
+	for _, epoch := range suite.Epochs {
+		elsewhere := cfg.With("epoch", epoch)
+		asks := slices.Repeat([]conformance.Step{{Op: conformance.OpAllow, N: 1, K: 1}}, n+1)
+		out = append(out, suite.Plan(elsewhere, asks...), TwoKeys(elsewhere, t, n))
+	}
+	return out
+}
+
 // SweptRequests are requests for two keys, of which the first comes back late, after a sweep may have forgotten
 // it: before it is as good as new, in t. All n are used up at first, or one at a time; many of them by one request
 // if several can be asked for.

@@ -12,7 +12,7 @@ import (
 // OneClock is X-CLOCK1, for implementations on an injected clock: each of the schedules is run
 // twice, the second time with package time moving on by an hour before each step, and shows the
 // same marks.
-func OneClock[T, E any](schedules func() []conformance.Schedule, marks func(rec *Recording) []Mark) Rule[T, E] {
+func OneClock[T, E any](schedules func(s *Suite) []conformance.Schedule, marks func(rec *Recording) []Mark) Rule[T, E] {
 	return Rule[T, E]{
 		Rule: conformance.Rule{ID: "X-CLOCK1", Level: conformance.Core,
 			Text: "No other clock than the one injected may have any influence."},
@@ -23,7 +23,7 @@ func OneClock[T, E any](schedules func() []conformance.Schedule, marks func(rec 
 			return If(!s.Bubble, "package time can only be held in a bubble")
 		},
 		Cause: true,
-		Probe: func(p *Probe) (*Violation, string) { return otherClock(p, schedules(), marks) },
+		Probe: func(p *Probe) (*Violation, string) { return otherClock(p, schedules(p.Suite), marks) },
 	}
 }
 
