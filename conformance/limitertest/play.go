@@ -315,14 +315,18 @@ func (c *contract) Play(st *suite.Stage) {
 		tr.Latency = max(tr.Latency, c.trip)
 		end = suite.Sum(end, patience(st.Schedule, &tr))
 	}
-	st.End(end, 0, func() {
+	refill := max(0, time.Duration(cfg.Burst+1)*cfg.Rate.Interval()) + c.spec.Traits.Grain
+	rest := refill
+	if r.impl.Stop == nil || end > 0 { // what all happened at one instant is stopped at it, and rests after that
+		rest = 0
+	}
+	st.End(end, rest, func() {
 		for _, h := range r.claimants {
 			if h.cancel != nil {
 				h.cancel()
 			}
 		}
-		refill := max(0, time.Duration(cfg.Burst+1)*cfg.Rate.Interval()) + c.spec.Traits.Grain
-		if st.Look && (r.impl.Stop == nil || end > 0) { // what all happened at one instant is stopped at it
+		if st.Look && rest == 0 {
 			st.To(suite.Sum(end, refill))
 		}
 		if r.impl.Stop == nil && st.Time != Explicit {

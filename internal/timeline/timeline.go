@@ -7,6 +7,7 @@
 package timeline
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -60,7 +61,7 @@ func (t Timeline) String() string {
 	}
 	line("t", ' ', func(col int) string { return t.Instants[col] })
 	for _, l := range t.Lanes {
-		line(l.Name, '-', func(col int) string { return l.Cells[col] })
+		line(l.Name, '-', l.cell)
 	}
 	if at := slices.Index(keep, t.Mark); at >= 0 && t.Mark >= 0 {
 		pad := margin
@@ -79,9 +80,26 @@ func (t Timeline) width(col int) int {
 	}
 	w := utf8.RuneCountInString(t.Instants[col])
 	for _, l := range t.Lanes {
-		w = max(w, utf8.RuneCountInString(l.Cells[col]))
+		w = max(w, utf8.RuneCountInString(l.cell(col)))
 	}
 	return w + 2
+}
+
+// Of more than so many things in a cell that is wider than half a line, the first are drawn, and the last.
+const (
+	many  = 8
+	drawn = 3
+)
+
+// cell is what a lane shows in a column.
+func (l Lane) cell(col int) string {
+	text := l.Cells[col]
+	all := strings.Split(text, ",")
+	if len(text) <= Width/2 || len(all) <= many {
+		return text
+	}
+	more := fmt.Sprintf("... %d more", len(all)-drawn-1)
+	return strings.Join(append(all[:drawn:drawn], more, all[len(all)-1]), ",")
 }
 
 // columns chooses what to draw: all columns if they fit, otherwise the first, the

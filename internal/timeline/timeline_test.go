@@ -47,6 +47,21 @@ func TestTimeline_staysWithinItsWidthAndShowsTheMark(t *testing.T) {
 	}
 }
 
+func TestTimeline_leavesOutMostOfMany(t *testing.T) {
+	var asked []string
+	for key := range 50 {
+		asked = append(asked, fmt.Sprintf("1(key %d)", key+1))
+	}
+	cells := map[int]string{0: strings.Join(asked, ",")}
+	tl := Timeline{Instants: []string{"0"}, Lanes: []Lane{{"allow", cells}}, Mark: -1}
+	want := `t      0
+allow  1(key 1),1(key 2),1(key 3),... 46 more,1(key 50)--
+`
+	if got := tl.String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 func TestCount(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{Count(0, "token"), "0 tokens"}, {Count(1, "token"), "1 token"}, {Count("0.5", "token"), "0.5 tokens"},

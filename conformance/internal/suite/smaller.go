@@ -144,6 +144,7 @@ func reductions(s conformance.Schedule) []conformance.Schedule {
 	}
 	r.rounderGaps()
 	r.plainerNumbers()
+	r.plainerKeys()
 	return r.out
 }
 
@@ -216,6 +217,23 @@ func (r *reducer) plainerNumbers() {
 			r.add(func(t *conformance.Schedule) { t.Steps[i].N = 1 })
 		}
 	}
+}
+
+// plainerKeys lets the keys of requests count from 1, in the order in which they come.
+func (r *reducer) plainerKeys() {
+	r.add(func(t *conformance.Schedule) {
+		number := map[int]int{}
+		for i := range t.Steps {
+			st := &t.Steps[i]
+			if st.Op != conformance.OpAllow || st.K == 0 {
+				continue
+			}
+			if number[st.K] == 0 {
+				number[st.K] = len(number) + 1
+			}
+			st.K = number[st.K]
+		}
+	})
 }
 
 // Recounted counts what a schedule makes from 1, in the order in which it comes, and leaves

@@ -83,11 +83,14 @@ func keyedTimers(mutant string, source lt.TimeSource) lt.Spec {
 			var mu sync.Mutex
 			own := map[int]*held{}
 			full := max(0, time.Duration(cfg.Burst)*cfg.Rate.Interval())
-			forget := func(key int) {
+			forget := func(key int, l *held) {
 				mu.Lock()
 				defer mu.Unlock()
-				if l := own[key]; l != nil && env.Clock.Since(l.asked) >= full {
+				switch {
+				case own[key] == l && env.Clock.Since(l.asked) >= full:
 					delete(own, key)
+				case mutant == stopForgets:
+					l.timer.Reset(full)
 				}
 			}
 			allow := func(key, n int) bool {
@@ -97,7 +100,7 @@ func keyedTimers(mutant string, source lt.TimeSource) lt.Spec {
 				if l == nil {
 					l = &held{bucket: newBucket(cfg, "")}
 					if own[key] = l; full > 0 {
-						l.timer = env.Clock.AfterFunc(full, func() { forget(key) })
+						l.timer = env.Clock.AfterFunc(full, func() { forget(key, l) })
 					}
 				}
 				if l.asked = env.Clock.Now(); l.timer != nil {
@@ -108,18 +111,20 @@ func keyedTimers(mutant string, source lt.TimeSource) lt.Spec {
 			return lt.Funcs{AllowKey: allow, Stop: func() {
 				mu.Lock()
 				defer mu.Unlock()
-				for key, l := range own {
-					if l.timer != nil && !(mutant == leavesTimers && key > 1) {
+				for _, l := range own {
+					if l.timer != nil && mutant != stopForgets {
 						l.timer.Stop()
 					}
 				}
+				clear(own)
 			}}
 		},
 		Traits: lt.LikeXTime,
 	}
 }
 
-const leavesTimers = "stop leaves the timers of all keys but the first"
+// stopForgets is a mistake that shows only if keys are there as it is stopped.
+const stopForgets = "stop forgets the keys, and their timers come again and again"
 
 // keyedMutants are the mistakes of the table.
 func keyedMutants() []zoo.Mutant {
@@ -132,7 +137,7 @@ func keyedMutants() []zoo.Mutant {
 		all = append(all, zoo.Mutant{Name: name, Rule: "X-ISO", Spec: keyedLimitsSpec(name, lt.Injected),
 			Family: "keys"})
 	}
-	all = append(all, zoo.Mutant{Name: leavesTimers, Rule: "X-LEAK", Spec: keyedTimers(leavesTimers, lt.Injected)})
+	all = append(all, zoo.Mutant{Name: stopForgets, Rule: "X-LEAK", Spec: keyedTimers(stopForgets, lt.Injected)})
 	const sixteen = "keys share sixteen"
 	all = append(all, zoo.Mutant{Name: "a grain is declared: " + sixteen, Rule: "X-ISO",
 		Spec: keyedUnits(sixteen, lt.Injected), Family: "keys", Only: zoo.OfKeys})
