@@ -243,7 +243,9 @@ var notDrawn = []struct {
 		"CK-FUNC the longest wait of a function overflows", "CK-FUNC a function overflows",
 		"CK-TICKER a ticker overflows", "CK-STOP the deadline of a Reset overflows",
 	}},
-	{"bounds of more than a second are not drawn", []string{"DB-MAXNE the bound is 32 bits of microseconds"}},
+	{"bounds of more than a second are not drawn", []string{
+		"DB-MAXNE the bound is 32 bits of microseconds", "DB-MAXNE the bound is a duration since the first event of all",
+	}},
 	{"silences of more than some waits are not drawn", []string{
 		"X-EVICT keys that are idle for ten intervals are forgotten",
 		"X-EVICT GCRA: keys that are idle for ten intervals are forgotten",

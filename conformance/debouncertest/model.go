@@ -6,6 +6,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
 // model is what a debouncer with edges or a bound must do in a run: what fires, and the
@@ -141,8 +142,8 @@ func (x *exam) model(r reading, p *path) model {
 
 // deadline returns when what waits is due, and why.
 func (m *state) deadline() (time.Duration, edge.Kind) {
-	if m.bounded && !m.onCall && m.first+m.cfg.MaxWait < m.last+m.cfg.Wait {
-		return m.first + m.cfg.MaxWait, edge.Bound
+	if m.bounded && !m.onCall && suite.Sum(m.first, m.cfg.MaxWait) < m.last+m.cfg.Wait {
+		return suite.Sum(m.first, m.cfg.MaxWait), edge.Bound
 	}
 	return m.last + m.cfg.Wait, edge.Trailing
 }
@@ -247,8 +248,8 @@ func (m *state) call(v int, now time.Duration) {
 		m.fire(now, edge.Filled)
 		return
 	}
-	if m.onCall && now >= m.first+m.cfg.MaxWait {
-		if now == m.first+m.cfg.MaxWait && m.path.either(2) == 1 {
+	if m.onCall && now >= suite.Sum(m.first, m.cfg.MaxWait) {
+		if now == suite.Sum(m.first, m.cfg.MaxWait) && m.path.either(2) == 1 {
 			return
 		}
 		m.fire(now, edge.Brought)

@@ -1,6 +1,7 @@
 package debouncertest
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -169,13 +170,17 @@ func (e *explorer) fullInside(cfg conformance.Config) []suite.Family {
 	return out
 }
 
-// longBounds are schedules of a bound of months, and those in which Stop comes long before it.
+// longBounds are schedules of a bound of months, of the longest one that there is, which some take for none, and
+// those in which Stop comes long before it.
 func (e *explorer) longBounds(ed Edges) []suite.Family {
 	cfg, name := suite.Configured("wait", "2500h", "maxwait", "6000h"), "long bound"
 	if ed != Trailing {
 		cfg, name = cfg.With("edges", ed.String()), "edges "+ed.String()+" "+name
 	}
-	out := []suite.Family{enumerated(name, cfg, 4, onlyCalls, 1, 2000*time.Hour)}
+	longest := timeline.Duration(math.MaxInt64)
+	none := cfg.Without("wait").With("wait", "100ms").Without("maxwait").With("maxwait", longest)
+	out := []suite.Family{enumerated(name, cfg, 4, onlyCalls, 1, 2000*time.Hour),
+		enumerated(name, none, 3, onlyCalls, wait-1, wait+1)}
 	if e.Accepts(conformance.OpStop) {
 		out = append(out, suite.Family{Name: name + " leaks", Look: true,
 			Schedules: e.leaks(cfg.Without("wait").With("wait", "100ms"), []time.Duration{1})})

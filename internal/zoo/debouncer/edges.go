@@ -218,7 +218,14 @@ func (d *anyEdge) arm(now time.Time) {
 		case d.is("nobody stops the timer of the bound") && d.first.Equal(now):
 			d.clock.AfterFunc(most, func() {})
 		}
-		if bound := from.Add(most); bound.Before(at) {
+		bound := from.Add(most)
+		if d.is("the bound is a duration since the first event of all") {
+			if d.boundedSince.IsZero() {
+				d.boundedSince = now
+			}
+			bound = d.boundedSince.Add(from.Sub(d.boundedSince) + most)
+		}
+		if bound.Before(at) {
 			at, bounded = bound, true
 		}
 	}
@@ -418,6 +425,7 @@ var edgeMutants = []mistake{
 	{"a flush of nothing ends the burst", "DB-LEAD1"},
 	{"stop leaves to the timer what is due", "DB-STOP"},
 	{"the bound is 32 bits of microseconds", "DB-MAXNE"},
+	{"the bound is a duration since the first event of all", "DB-MAXNE"},
 	{"nobody stops the timer of the bound", "X-LEAK"},
 	{"with both edges the trailing one fires under the lock", "X-REENT"},
 	{timerStays, "X-LEAK"},
