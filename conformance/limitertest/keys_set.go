@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
@@ -109,22 +110,12 @@ func (c *contract) keyedChanges(s *suite.Suite, cfg conformance.Config, atOnce b
 				continue
 			}
 			for used := 1; used <= burst; used++ {
-				one := conformance.Schedule{Config: cfg}
-				ask := func(at time.Duration, times int, keys ...int) {
-					for _, key := range keys {
-						st := conformance.Step{Op: conformance.OpAllow, N: 1, K: key, At: at}
-						one.Steps = append(one.Steps, slices.Repeat([]conformance.Step{st}, times)...)
-					}
-				}
-				ask(0, used, keys...)
-				one.Steps = append(one.Steps, ch.set)
-				ask(ch.later, ch.asks+burst-used, keys...)
+				steps := append(edge.Ask(0, used, keys...), ch.set)
+				steps = append(steps, edge.Ask(ch.later, ch.asks+burst-used, keys...)...)
+				out = append(out, suite.Plan(cfg, steps...))
 				if len(keys) == 2 && used == burst {
-					out = append(out, one)
-					one.Steps = slices.Clone(one.Steps)
-					ask(ch.later, burst, 3)
+					out = append(out, suite.Plan(cfg, append(steps, edge.Ask(ch.later, burst, 3)...)...))
 				}
-				out = append(out, one)
 			}
 		}
 	}
@@ -135,10 +126,6 @@ func (c *contract) keyedChanges(s *suite.Suite, cfg conformance.Config, atOnce b
 func sweptLater(cfg conformance.Config) conformance.Schedule {
 	t, faster := cfg.Rate.Interval()/2, cfg.Rate
 	faster.Per /= 60
-	return conformance.Schedule{Config: cfg, Steps: []conformance.Step{
-		{Op: conformance.OpAllow, N: 1, K: 1},
-		{Op: conformance.OpSetLimit, Rate: faster, At: t},
-		{Op: conformance.OpAllow, N: 1, K: 2, At: t},
-		{Op: conformance.OpAllow, N: 1, K: 1, At: t},
-	}}
+	set := conformance.Step{Op: conformance.OpSetLimit, Rate: faster, At: t}
+	return suite.Plan(cfg, slices.Concat(edge.Ask(0, 1, 1), []conformance.Step{set}, edge.Ask(t, 1, 2, 1))...)
 }

@@ -100,18 +100,18 @@ func KeyedRequests(cfg conformance.Config, t time.Duration, n int, several bool)
 // TwoKeys uses up two keys, asks for both again, then for a third one, and for the first one later: within t, the
 // time in which one of n comes back, and after all have.
 func TwoKeys(cfg conformance.Config, t time.Duration, n int) conformance.Schedule {
-	s := conformance.Schedule{Config: cfg}
-	ask := func(at time.Duration, times int, keys ...int) {
-		for _, key := range keys {
-			st := conformance.Step{Op: conformance.OpAllow, N: 1, K: key, At: at}
-			s.Steps = append(s.Steps, slices.Repeat([]conformance.Step{st}, times)...)
-		}
+	return suite.Plan(cfg, slices.Concat(Ask(0, n, 1, 2), Ask(0, 1, 1, 2), Ask(t/4, 1, 3, 1),
+		Ask(time.Duration(n+1)*t, 1, 1, 2))...)
+}
+
+// Ask asks for each key at an instant, several times for one at a time.
+func Ask(at time.Duration, times int, keys ...int) []conformance.Step {
+	var out []conformance.Step
+	for _, key := range keys {
+		st := conformance.Step{Op: conformance.OpAllow, N: 1, K: key, At: at}
+		out = append(out, slices.Repeat([]conformance.Step{st}, times)...)
 	}
-	ask(0, n, 1, 2)
-	ask(0, 1, 1, 2)
-	ask(t/4, 1, 3, 1)
-	ask(time.Duration(n+1)*t, 1, 1, 2)
-	return s
+	return out
 }
 
 // KeysElsewhere are requests for one key more than there are, and those of TwoKeys, on clocks that start elsewhere.
@@ -119,8 +119,7 @@ func KeysElsewhere(cfg conformance.Config, t time.Duration, n int) []conformance
 	var out []conformance.Schedule
 	for _, epoch := range suite.Epochs {
 		elsewhere := cfg.With("epoch", epoch)
-		asks := slices.Repeat([]conformance.Step{{Op: conformance.OpAllow, N: 1, K: 1}}, n+1)
-		out = append(out, suite.Plan(elsewhere, asks...), TwoKeys(elsewhere, t, n))
+		out = append(out, suite.Plan(elsewhere, Ask(0, n+1, 1)...), TwoKeys(elsewhere, t, n))
 	}
 	return out
 }
