@@ -219,13 +219,13 @@ func (r *reducer) plainerNumbers() {
 	}
 }
 
-// plainerKeys lets the keys of requests count from 1, in the order in which they come.
+// plainerKeys lets the keys of requests, which are for an amount, count from 1, in the order in which they come.
 func (r *reducer) plainerKeys() {
 	r.add(func(t *conformance.Schedule) {
 		number := map[int]int{}
 		for i := range t.Steps {
 			st := &t.Steps[i]
-			if st.Op != conformance.OpAllow || st.K == 0 {
+			if st.Op.Second() != "key" || !st.Op.Amount() || st.K == 0 {
 				continue
 			}
 			if number[st.K] == 0 {
