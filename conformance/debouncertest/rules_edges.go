@@ -96,15 +96,17 @@ func differs(id string, busy, doubtful func(x *exam) *suite.Violation) func(x *e
 	}
 }
 
-// lost makes the violation that an event did not fire at an instant.
-func (x *exam) lost(v int, at time.Duration, kind edge.Kind) *suite.Violation {
-	return x.terms().Difference(x.Recording, nil, &edge.Fire{At: at, Value: v, Kind: kind}, nil, at)
+// lost makes the violation that an event did not fire at an instant, whatever else is wanted.
+func (x *exam) lost(value int, at time.Duration, kind edge.Kind) *suite.Violation {
+	v := x.terms().Difference(x.Recording, nil, &edge.Fire{At: at, Value: value, Kind: kind}, nil, at)
+	v.Lanes = []suite.Lane{x.Got()}
+	return v
 }
 
-// early makes the violation that nothing should have fired then.
+// early makes the violation that nothing should have fired then, whatever else is wanted.
 func (x *exam) early(f *conformance.Fire, because string, args ...any) *suite.Violation {
 	v := x.terms().Difference(x.Recording, nil, nil, f, f.Began.At)
-	v.Because = text(because, args...)
+	v.Because, v.Lanes = text(because, args...), []suite.Lane{x.Got()}
 	return v
 }
 
