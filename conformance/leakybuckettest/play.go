@@ -238,7 +238,7 @@ func (c *contract) inside(st *suite.Stage, impl *Funcs, i int) {
 	step := conformance.Step{Op: op, At: st.Now()}
 	switch op {
 	case conformance.OpPut:
-		step.N = suite.InsideValue + i
+		step.N = suite.InsideNumber(st.Schedule) + i
 	case conformance.OpCancel:
 		step.N = st.Steps()[len(st.Steps())-1].N
 	}

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -136,7 +137,11 @@ func lanes(v *Violation, others ...Lane) []Lane {
 	}
 	for _, d := range v.Run.Done {
 		if d.Inside {
-			add(d.Step, "*")
+			number := ""
+			if d.Op.Counts() {
+				number = strconv.Itoa(d.N)
+			}
+			add(d.Step, number+"*")
 		}
 	}
 	return slices.Concat(ops, others, own)

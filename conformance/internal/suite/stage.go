@@ -220,7 +220,7 @@ func (s *Stage) during(i, key int, inside func(conformance.Step)) {
 	}
 	step := conformance.Step{Op: cfg.Inside, At: s.Now()}
 	if step.Op.Counts() {
-		step.N = InsideValue
+		step.N = InsideNumber(s.Schedule)
 	}
 	if i+1 == max(1, cfg.InsideRun) && cfg.Inside != "" && cfg.Busy == 0 {
 		inside(step)
@@ -245,9 +245,16 @@ func (s *Stage) during(i, key int, inside func(conformance.Step)) {
 // Callback runs what the implementation calls, so that stacks show it.
 func (s *Stage) Callback(do func()) { callback(do) }
 
-// InsideValue is the payload of a call made in a callback; larger than those of the
-// schedule's steps, because it comes later than the event that is firing.
-const InsideValue = 1000
+// InsideNumber is the payload of a call made in a callback: the next after those of the schedule's steps.
+func InsideNumber(s conformance.Schedule) int {
+	last := 0
+	for _, st := range s.Steps {
+		if st.Op.Counts() {
+			last = max(last, st.N)
+		}
+	}
+	return last + 1
+}
 
 // End ends the recording at an instant by which all that the schedule can bring has come,
 // and then releases what was made. A run that looks for what is left behind first waits
