@@ -60,7 +60,8 @@ var notDrawn = []struct {
 		"FW-ALIGNED FixedWindow: windows are counted from 1970", "SC-FIRST SlidingCounter: windows are counted from 1970",
 	}},
 	{"limits and windows are those of common sense", []string{
-		"X-CFG", "RL-INF", "RL-INFOUT", "CN-LOWER a cancel after an infinite rate takes the tokens again", "RL-LIM0", "RL-TINY", "RL-HUGE",
+		"X-CFG", "RL-INF", "RL-INFOUT", "RL-LIM0", "RL-TINY", "RL-HUGE",
+		"CN-LOWER a cancel after an infinite rate takes the tokens again",
 		"SL-NORETRO a limit of 0 forgets what has accrued",
 		"FW-ALIGNED FixedWindow: the sum with a limit near the largest int overflows",
 		"SC-APPROX SlidingCounter: the sum with a limit near the largest int overflows",

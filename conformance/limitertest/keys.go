@@ -27,7 +27,7 @@ func (c *contract) keyFamilies(s *suite.Suite) []suite.Family {
 			all = append(all, edge.KeysElsewhere(cfg, gap, cfg.Burst)...)
 		}
 		if c.usual.Burst > 1 && !c.tied {
-			all = append(all, c.keyedChanges(s, cfg, atOnce)...)
+			all = append(all, keyedChanges(s, cfg, atOnce)...)
 		}
 	}
 	if atOnce {

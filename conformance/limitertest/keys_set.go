@@ -20,7 +20,7 @@ func (x *exam) decidedAlone() *suite.Violation {
 	}
 	own := *x.Recording
 	i := slices.IndexFunc(own.Done, func(d conformance.Done) bool { return d.Op == conformance.OpAllow })
-	if i < 0 || !lowersFirst(own.Done[:i], own.Schedule.Config.Burst) {
+	if i < 0 || fullWhenRaised(&own) {
 		return nil
 	}
 	for _, d := range own.Done[:i] {
@@ -33,27 +33,13 @@ func (x *exam) decidedAlone() *suite.Violation {
 	}
 	own.Schedule.Steps, own.Done = own.Schedule.Steps[i:], own.Done[i:]
 	of := &exam{Recording: &own, traits: x.traits, stops: x.stops, first: x.first}
-	if !of.accountable() || fullWhenRaised(&own) {
+	if !of.accountable() {
 		return nil
 	}
 	if d := accounted(&own.Trace, x.traits); d != nil {
 		return x.broken(d.at, d.because, "%s", d.headline)
 	}
 	return nil
-}
-
-// lowersFirst reports whether no burst is more than the one before.
-func lowersFirst(sets []conformance.Done, burst int) bool {
-	for _, d := range sets {
-		if d.Op != conformance.OpSetBurst {
-			continue
-		}
-		if d.N > burst {
-			return false
-		}
-		burst = d.N
-	}
-	return true
 }
 
 // fullWhenRaised reports whether the bucket of a key may be full when the burst is raised: nobody asked for it at
@@ -76,7 +62,7 @@ func fullWhenRaised(own *suite.Recording) bool {
 
 // keyedChanges set a limit or a burst when several keys have been asked for, and ask for each of them, and for a new
 // one, when it shows: within an instant only, or later.
-func (c *contract) keyedChanges(s *suite.Suite, cfg conformance.Config, atOnce bool) []conformance.Schedule {
+func keyedChanges(s *suite.Suite, cfg conformance.Config, atOnce bool) []conformance.Schedule {
 	t, rate, burst := cfg.Rate.Interval(), cfg.Rate, cfg.Burst
 	faster, slower := rate, rate
 	faster.Events, slower.Per = 2*rate.Events, 2*rate.Per
@@ -110,11 +96,12 @@ func (c *contract) keyedChanges(s *suite.Suite, cfg conformance.Config, atOnce b
 				continue
 			}
 			for used := 1; used <= burst; used++ {
-				steps := append(edge.Ask(0, used, keys...), ch.set)
-				steps = append(steps, edge.Ask(ch.later, ch.asks+burst-used, keys...)...)
+				steps := slices.Concat(edge.Ask(0, used, keys...), []conformance.Step{ch.set},
+					edge.Ask(ch.later, ch.asks+burst-used, keys...))
 				out = append(out, suite.Plan(cfg, steps...))
 				if len(keys) == 2 && used == burst {
-					out = append(out, suite.Plan(cfg, append(steps, edge.Ask(ch.later, burst, 3)...)...))
+					newcomer := edge.Ask(ch.later, burst, 3)
+					out = append(out, suite.Plan(cfg, slices.Concat(steps, newcomer)...))
 				}
 			}
 		}

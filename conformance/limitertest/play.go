@@ -316,9 +316,9 @@ func (c *contract) Play(st *suite.Stage) {
 		end = suite.Sum(end, patience(st.Schedule, &tr))
 	}
 	refill := max(0, time.Duration(cfg.Burst+1)*cfg.Rate.Interval()) + c.spec.Traits.Grain
-	rest := refill
-	if r.impl.Stop == nil || end > 0 { // what all happened at one instant is stopped at it, and rests after that
-		rest = 0
+	atOnce, rest := r.impl.Stop != nil && end == 0, time.Duration(0)
+	if atOnce { // what all happened at one instant is stopped at it, and rests after that
+		rest = refill
 	}
 	st.End(end, rest, func() {
 		for _, h := range r.claimants {
@@ -326,7 +326,7 @@ func (c *contract) Play(st *suite.Stage) {
 				h.cancel()
 			}
 		}
-		if st.Look && rest == 0 {
+		if st.Look && !atOnce {
 			st.To(suite.Sum(end, refill))
 		}
 		if r.impl.Stop == nil && st.Time != Explicit {

@@ -122,9 +122,9 @@ func (x *exam) changed(from, to time.Duration, ops ...conformance.Op) bool {
 // broken makes a violation with the lanes of a limiter.
 func (x *exam) broken(at time.Duration, because, headline string, args ...any) *suite.Violation {
 	v := &suite.Violation{Headline: fmt.Sprintf(headline, args...), Because: because, At: at}
-	first := x.Schedule.Steps
-	otherKey := func(st conformance.Step) bool { return edge.Key(st) != edge.Key(first[0]) }
-	if x.beyondRequests() || x.Schedule.Config.Rate.Per <= 0 || slices.ContainsFunc(x.Schedule.Steps, otherKey) {
+	steps := x.Schedule.Steps
+	otherKey := func(st conformance.Step) bool { return edge.Key(st) != edge.Key(steps[0]) }
+	if x.beyondRequests() || x.Schedule.Config.Rate.Per <= 0 || slices.ContainsFunc(steps, otherKey) {
 		v.Lanes = x.answers() // one bucket says nothing of what is wanted
 	} else {
 		v.Lanes = x.decided()

@@ -94,10 +94,10 @@ const (
 // cell is what a lane shows in a column.
 func (l Lane) cell(col int) string {
 	text := l.Cells[col]
-	all := strings.Split(text, ",")
-	if len(text) <= Width/2 || len(all) <= many {
+	if len(text) <= Width/2 || strings.Count(text, ",") < many {
 		return text
 	}
+	all := strings.Split(text, ",")
 	more := fmt.Sprintf("... %d more", len(all)-drawn-1)
 	return strings.Join(append(all[:drawn:drawn], more, all[len(all)-1]), ",")
 }

@@ -30,7 +30,7 @@ func Pasted(t *testing.T, designs []zoo.Design, mutants []zoo.Mutant, missed ...
 	steps := recordedSteps(t)
 	printed := map[string]map[string]int{} // by design
 	judged, caught, orphans := 0, 0, 0
-	every := prove.Number(0, 0, 2, 1)
+	every := prove.Number(1, 1, 2, 1)
 	for i, m := range mutants {
 		if i%every != 0 || m.Hangs || m.Rule == "X-RACE" || m.Rule == "TRAITS" || raceDetector && m.Chance {
 			continue

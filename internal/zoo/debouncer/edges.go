@@ -181,6 +181,33 @@ func (d *anyEdge) disarm() {
 	}
 }
 
+// bound is when the bound on the wait has passed, if a timer is to look at it.
+func (d *anyEdge) bound(now time.Time) (at time.Time, ok bool) {
+	most, from := d.cfg.MaxWait, d.first
+	timed := !d.onCall || d.is("a timer brings the fire")
+	ignored := d.is("the bound is ignored") || d.is("the bound waits for an event") ||
+		d.is("a bound shorter than the wait is none") && most < d.cfg.Wait
+	if most <= 0 || !timed || ignored {
+		return at, false
+	}
+	if d.boundedSince.IsZero() {
+		d.boundedSince = now
+	}
+	switch {
+	case d.is("the bound counts from the newest event"):
+		from = now
+	case d.is("the bound counts from the first event of all"):
+		from = d.boundedSince
+	case d.is("the bound is 32 bits of microseconds"):
+		most = time.Duration(int32(most/time.Microsecond))*time.Microsecond + most%time.Microsecond
+	case d.is("nobody stops the timer of the bound") && d.first.Equal(now):
+		d.clock.AfterFunc(most, func() {})
+	case d.is("the bound is a duration since the first event of all"):
+		return d.boundedSince.Add(from.Sub(d.boundedSince) + most), true
+	}
+	return from.Add(most), true
+}
+
 // arm arms a timer for the nearer of the two deadlines.
 func (d *anyEdge) arm(now time.Time) {
 	d.disarm()
@@ -197,37 +224,8 @@ func (d *anyEdge) arm(now time.Time) {
 		v := d.value
 		d.clock.AfterFunc(d.cfg.MaxWait, func() { d.fire(v) })
 	}
-	timed := !d.onCall || d.is("a timer brings the fire")
-	ignored := d.is("the bound is ignored") || d.is("the bound waits for an event") ||
-		d.is("a bound shorter than the wait is none") && d.cfg.MaxWait < d.cfg.Wait
-	if d.cfg.MaxWait > 0 && timed && !ignored {
-		from := d.first
-		switch {
-		case d.is("the bound counts from the newest event"):
-			from = now
-		case d.is("the bound counts from the first event of all"):
-			if d.boundedSince.IsZero() {
-				d.boundedSince = now
-			}
-			from = d.boundedSince
-		}
-		most := d.cfg.MaxWait
-		switch {
-		case d.is("the bound is 32 bits of microseconds"):
-			most = time.Duration(int32(most/time.Microsecond))*time.Microsecond + most%time.Microsecond
-		case d.is("nobody stops the timer of the bound") && d.first.Equal(now):
-			d.clock.AfterFunc(most, func() {})
-		}
-		bound := from.Add(most)
-		if d.is("the bound is a duration since the first event of all") {
-			if d.boundedSince.IsZero() {
-				d.boundedSince = now
-			}
-			bound = d.boundedSince.Add(from.Sub(d.boundedSince) + most)
-		}
-		if bound.Before(at) {
-			at, bounded = bound, true
-		}
+	if bound, ok := d.bound(now); ok && bound.Before(at) {
+		at, bounded = bound, true
 	}
 	d.timer = d.clock.AfterFunc(at.Sub(now), func() {
 		d.mu.Lock()

@@ -57,11 +57,14 @@ func (l *keyedLimits) allow(t time.Time, key, n int) bool {
 	return l.own[key].allow(t, n)
 }
 
+// full is in which time a bucket is full.
+func (l *keyedLimits) full() time.Duration { return time.Duration(l.set.Burst) * l.set.Rate.Interval() }
+
 // sweep forgets the keys whose buckets are full.
 func (l *keyedLimits) sweep(t time.Time) {
-	full := time.Duration(l.set.Burst) * l.set.Rate.Interval()
-	if l.idle = max(l.idle, full); !l.is(oldNow) {
-		full = l.idle
+	full := l.idle
+	if l.is(oldNow) {
+		full = l.full()
 	}
 	l.keys = slices.DeleteFunc(l.keys, func(key int) bool {
 		old := full > 0 && t.Sub(l.asked[key]) >= full
@@ -76,8 +79,8 @@ func (l *keyedLimits) sweep(t time.Time) {
 func (l *keyedLimits) change(t time.Time, to func(cfg *lt.Config)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.idle = max(l.idle, time.Duration(l.set.Burst)*l.set.Rate.Interval())
 	to(&l.set)
+	l.idle = max(l.idle, l.full())
 	cfg := l.set
 	if !l.is("a change does not concern new keys") || len(l.keys) == 0 {
 		l.cfg = cfg
@@ -131,6 +134,7 @@ func keyedLimitsSpec(mutant string, source lt.TimeSource) lt.Spec {
 		Time: source,
 		New: func(env lt.Env, cfg lt.Config) lt.Funcs {
 			l := &keyedLimits{mutant: mutant, cfg: cfg, set: cfg, own: map[int]*bucket{}, asked: map[int]time.Time{}}
+			l.idle = l.full()
 			limit := func(t time.Time, r lt.Rate) { l.change(t, func(cfg *lt.Config) { cfg.Rate = r }) }
 			burst := func(t time.Time, n int) { l.change(t, func(cfg *lt.Config) { cfg.Burst = n }) }
 			return lt.Funcs{
