@@ -173,6 +173,13 @@ func (op Op) Arguments() string { return operations[op].arguments }
 // weight, or what it is under.
 func (op Op) Second() string { return operations[op].second }
 
+// Written reports whether schedules can have the operation as a step. Names of what only some
+// implementations can do, such as to take a key, are operations too.
+func (op Op) Written() bool {
+	_, ok := operations[op]
+	return ok
+}
+
 // Counts reports whether the number of an operation is a payload or an item, which the
 // schedules of the suite count from 1.
 func (op Op) Counts() bool { return operations[op].counts }
