@@ -142,10 +142,10 @@ func (x *exam) model(r reading, p *path) model {
 
 // deadline returns when what waits is due, and why.
 func (m *state) deadline() (time.Duration, edge.Kind) {
-	if m.bounded && !m.onCall && suite.Sum(m.first, m.cfg.MaxWait) < m.last+m.cfg.Wait {
+	if m.bounded && !m.onCall && suite.Sum(m.first, m.cfg.MaxWait) < suite.Sum(m.last, m.cfg.Wait) {
 		return suite.Sum(m.first, m.cfg.MaxWait), edge.Bound
 	}
-	return m.last + m.cfg.Wait, edge.Trailing
+	return suite.Sum(m.last, m.cfg.Wait), edge.Trailing
 }
 
 // fire fires what waits, or lets it stand in line behind a callback.
@@ -271,8 +271,8 @@ func (m *state) isFull() bool { return m.cfg.K > 0 && m.waits && m.held == m.cfg
 
 // join lets an event belong to the burst, or begin one unless it is within what has not fired.
 func (m *state) join(now time.Duration, within bool) {
-	quiet := !m.open || now > max(m.last, m.cut)+m.cfg.Wait
-	waited := now >= m.last+m.cfg.Wait
+	quiet := !m.open || now > suite.Sum(max(m.last, m.cut), m.cfg.Wait)
+	waited := now >= suite.Sum(m.last, m.cfg.Wait)
 	fresh := quiet || waited
 	if m.open && m.edges != Trailing && !quiet && !within && (waited || m.cut >= m.last) {
 		fresh = fresh == (m.path.either(2) == 0)
@@ -289,7 +289,7 @@ func (m *state) join(now time.Duration, within bool) {
 
 // asked notes the answer to a query that began at a point of the run.
 func (m *state) asked(seq int, now time.Duration) {
-	switch within := m.running || now <= m.last+m.cfg.Wait; {
+	switch within := m.running || now <= suite.Sum(m.last, m.cfg.Wait); {
 	case m.edges == Leading && m.size > 1 && within: // events of this burst, for which nothing will fire
 	case m.edges == LeadingAndTrailing && m.traits.BothSingle == BothTwice:
 	case !m.waits && len(m.line) > 0: // decided, behind a callback

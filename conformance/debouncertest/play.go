@@ -81,6 +81,9 @@ const besides = 100_000
 
 // Play runs a schedule on a fresh debouncer.
 func (c *contract) Play(st *suite.Stage) {
+	if st.Beyond() {
+		return
+	}
 	cfg := st.Config()
 	p := &player{c: c, st: st, env: st.Env(), cfg: Config{cfg.Wait, cfg.MaxWait, cfg.Edges, cfg.K},
 		steps: st.Steps(), made: map[int]*Funcs{}, second: map[int]*Funcs{}}
@@ -103,8 +106,9 @@ func (c *contract) Play(st *suite.Stage) {
 	if p.cfg.Edges == LeadingAndTrailing && c.spec.Traits.BothSingle == BothTwice {
 		fires *= 2
 	}
-	end += max(3*cfg.Wait, time.Millisecond) + time.Duration(fires)*cfg.Busy
-	st.End(end, max(0, 3*cfg.Wait), func() { p.release(waits) })
+	rest := suite.Times(3, max(0, cfg.Wait))
+	end = st.Until(end, suite.Sum(max(rest, time.Millisecond), time.Duration(fires)*cfg.Busy))
+	st.End(end, rest, func() { p.release(waits) })
 }
 
 // instance returns the instance of a key, and makes it if it is not there.

@@ -181,8 +181,10 @@ func (x *exam) calls() *suite.Violation {
 }
 
 // mayBeRefused reports whether a constructor may refuse a configuration: a wait that is none, or
-// shorter than timers are good for, or longer than the bound.
-func mayBeRefused(cfg conformance.Config) bool { return cfg.Wait < time.Millisecond || shortBound(cfg) }
+// shorter than timers are good for, or longer than the bound; and what is too long to count with.
+func mayBeRefused(cfg conformance.Config) bool {
+	return cfg.Wait < time.Millisecond || shortBound(cfg) || max(cfg.Wait, cfg.MaxWait) > 100*suite.Year
+}
 
 func (x *exam) reentry() *suite.Violation {
 	d := edge.Reentered(x.Recording)

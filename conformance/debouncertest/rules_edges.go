@@ -136,7 +136,7 @@ func (x *exam) waitedInVain() *suite.Violation {
 		if s.Op == conformance.OpStop || s.Op == conformance.OpCancel && !x.traits.AfterCancel.usable() {
 			return nil
 		}
-		due := s.At + cfg.Wait
+		due := suite.Sum(s.At, cfg.Wait)
 		if s.Op != conformance.OpCall || i+1 < len(steps) && steps[i+1].At <= due || due > x.End {
 			continue
 		}

@@ -132,7 +132,7 @@ func (x *exam) quiet() *suite.Violation {
 		if c == nil || at-c.Began.At >= v.wait || at-c.Began.At < 0 {
 			return nil
 		}
-		return x.told(at, restarts(c, v.wait), "fired at %s, want %s", at, c.Began.At+v.wait)
+		return x.told(at, restarts(c, v.wait), "fired at %s, want %s", at, suite.Sum(c.Began.At, v.wait))
 	})
 }
 

@@ -51,6 +51,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	out = append(out, e.besides()...)
 	out = append(out, e.noWaits()...)
 	out = append(out, e.shortWaits()...)
+	out = append(out, e.centuries()...)
 	if e.Time == conformance.Injected {
 		for _, epoch := range suite.Epochs {
 			cfg := base.With("epoch", epoch)
@@ -426,4 +427,18 @@ func afterSetBack(cfg conformance.Config, late, by time.Duration, events ...time
 		out = append(out, then(), then(1))
 	}
 	return suite.NumberedCalls(out)
+}
+
+// centuries have a wait whose end is beyond what can be counted in nanoseconds since 1970, or since an event that
+// came years before. Where time is over before it, what waits has to be stopped.
+func (e *explorer) centuries() []suite.Family {
+	gaps := []time.Duration{1}
+	switch {
+	case e.Accepts(conformance.OpStop):
+		gaps = append(gaps, 100*suite.Year)
+	case e.Time == conformance.PackageTime: // over in the year 2262
+		return nil
+	}
+	cfg := suite.Configured("wait", timeline.Duration(suite.MostHours))
+	return []suite.Family{enumerated("centuries", cfg, 2, onlyCalls, gaps...)}
 }

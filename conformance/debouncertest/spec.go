@@ -63,7 +63,7 @@ type Spec struct {
 // Config is what a debouncer is made with.
 type Config struct {
 	// Wait is how long events must pause for a burst to end. Some schedules have a wait of 0
-	// or less, or of a few nanoseconds, which a constructor may refuse.
+	// or less, of a few nanoseconds, or of 292 years, which a constructor may refuse.
 	Wait time.Duration
 	// MaxWait is the bound on the wait; 0 stands for none. It is 0 unless the trait
 	// MaxWait is declared. In some schedules it is shorter than the wait: a constructor may

@@ -154,7 +154,7 @@ func (v *view) group(cancelIsFinal bool) {
 // join returns the burst that a call belongs to: cur, which is the one before it and may be
 // nil, or one that it begins.
 func (v *view) join(cur *burst, call *conformance.Done) *burst {
-	b := &burst{first: call, last: call, due: call.Began.At + v.wait}
+	b := &burst{first: call, last: call, due: suite.Sum(call.Began.At, v.wait)}
 	if cur == nil {
 		return b
 	}

@@ -1,7 +1,6 @@
 package leakybuckettest
 
 import (
-	"math"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -46,7 +45,7 @@ func (x *exam) duesOf(items []item) [][]time.Duration {
 				}
 				last = due
 			default:
-				slack := times(traits.Slack, interval)
+				slack := suite.Times(traits.Slack, interval)
 				if first {
 					if last = at; answer == 1 {
 						last = at - slack
@@ -107,14 +106,6 @@ func (x *exam) foundIdle(it, before *item) bool {
 		it.put.Began.At >= suite.Sum(before.left[0].Began.At, x.Schedule.Config.Interval)
 }
 
-// times is n times d without overflow, for an n that is not negative.
-func times(n int, d time.Duration) time.Duration {
-	if n > 0 && d > math.MaxInt64/time.Duration(n) {
-		return math.MaxInt64
-	}
-	return time.Duration(n) * d
-}
-
 // lasts is how long a schedule has to be run until all that waits has left, whatever the traits.
 func lasts(s conformance.Schedule) (end time.Duration) {
 	puts := 2
@@ -125,17 +116,8 @@ func lasts(s conformance.Schedule) (end time.Duration) {
 		puts += number(st.Op == conformance.OpPut)
 		end = max(end, st.At)
 	}
-	return suite.Sum(suite.Sum(end, times(puts, suite.Sum(s.Config.Interval, s.Config.Busy))), back(s))
+	return suite.Sum(suite.Sum(end, suite.Times(puts, suite.Sum(s.Config.Interval, s.Config.Busy))), back(s))
 }
-
-// The last instants at which a run ends, after which the fake clock and package time, whose runs begin in
-// 2040, have none that can be counted.
-const (
-	lastOnFake    = math.MaxInt64 - time.Minute
-	lastInPackage = 220 * year
-
-	year = 365 * 24 * time.Hour
-)
 
 // cut reports whether the run ended before all that waits has left, as one does whose interval is of
 // centuries.

@@ -2,7 +2,6 @@ package leakybuckettest
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -44,8 +43,7 @@ func (c *contract) Signs() []suite.Sign {
 // Play runs a schedule on a fresh leaky bucket.
 func (c *contract) Play(st *suite.Stage) {
 	cfg := st.Config()
-	if slices.ContainsFunc(st.Steps(), func(s conformance.Step) bool { return s.At > c.last() }) {
-		st.Rec.Locked(func(rec *suite.Recording) { rec.LeftOut = "time is over before its last step" })
+	if st.Beyond() {
 		return
 	}
 	var impl Funcs
@@ -97,8 +95,8 @@ func (c *contract) Play(st *suite.Stage) {
 			do()
 		}
 	})
-	end = max(end, min(lasts(st.Schedule), c.last()))
-	st.End(end, times(3, cfg.Interval), func() {
+	end = max(end, min(lasts(st.Schedule), suite.Last(c.spec.Time)))
+	st.End(end, suite.Times(3, cfg.Interval), func() {
 		if !stopped {
 			impl.end()
 		}
@@ -109,14 +107,6 @@ func (c *contract) Play(st *suite.Stage) {
 			d.OK = d.OK && !(d.Op == conformance.OpPut && refused[d.N])
 		}
 	})
-}
-
-// last is the last instant at which a run ends.
-func (c *contract) last() time.Duration {
-	if c.spec.Time == conformance.PackageTime {
-		return lastInPackage
-	}
-	return lastOnFake
 }
 
 // atOnce is how many of the steps that are left are done without a pause, beside the timers of

@@ -152,7 +152,7 @@ func (x *exam) tooClose() (i, k int, bad bool) {
 	interval, slack := x.Schedule.Config.Interval, x.traits.Slack
 	for k := range x.Fires {
 		for i := max(0, k-slack-1); i < k; i++ {
-			if k-i > slack && x.Fires[k].Began.At-x.Fires[i].Began.At < times(k-i-slack, interval) {
+			if k-i > slack && x.Fires[k].Began.At-x.Fires[i].Began.At < suite.Times(k-i-slack, interval) {
 				return i, k, true
 			}
 		}
@@ -173,7 +173,7 @@ func (x *exam) space() *suite.Violation {
 	because := fmt.Sprintf("the interval is %s, and a Slack of %d is declared", timeline.Duration(interval), slack)
 	return x.told(b.Began.At, because, "item %d left %s after item %d, want %s at least",
 		b.Value, timeline.Duration(b.Began.At-a.Began.At), a.Value,
-		timeline.Duration(times(k-i-slack, interval)))
+		timeline.Duration(suite.Times(k-i-slack, interval)))
 }
 
 func (x *exam) sameInstant() *suite.Violation {
@@ -441,7 +441,7 @@ func (x *exam) heldUp() *suite.Violation {
 	allowed := x.back()
 	if x.traits.ClockBack == conformance.BackBounded {
 		// How long was idle before the clock was set back it cannot know: the slack may be used up.
-		allowed = times(1+x.traits.Slack, x.Schedule.Config.Interval)
+		allowed = suite.Times(1+x.traits.Slack, x.Schedule.Config.Interval)
 	}
 	if x.traits.Head != HeadAtOnce {
 		allowed = suite.Sum(allowed, x.Schedule.Config.Interval) // until the period that was under way is over

@@ -2,7 +2,6 @@ package leakybuckettest
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -304,9 +303,8 @@ func longQueues() []conformance.Schedule {
 	return out
 }
 
-// centuries have an interval whose end is beyond what can be counted in nanoseconds since 1970, and of which
-// two, or one and a little, are beyond what any duration is. No item's turn is as far ahead. Package time is
-// over in the year 2262, so that who waits there has to be stopped.
+// centuries have an interval of which two, or one and a little, are beyond what any duration is. No item's turn
+// is as far ahead. Package time is over in the year 2262, so that who waits there has to be stopped.
 func (c *contract) centuries(s *suite.Suite, cfg conformance.Config) []conformance.Schedule {
 	if s.Time == conformance.PackageTime && !s.Accepts(conformance.OpStop) {
 		return nil
@@ -315,12 +313,9 @@ func (c *contract) centuries(s *suite.Suite, cfg conformance.Config) []conforman
 	if c.spec.Traits.Head == HeadAtOnce {
 		items = 2
 	}
-	cfg = cfg.Without("interval").With("interval", timeline.Duration(mostHours))
-	return sequences(cfg, []conformance.Step{{Op: conformance.OpPut}}, []time.Duration{0, 1, 100 * year}, items)
+	cfg = cfg.Without("interval").With("interval", timeline.Duration(suite.MostHours))
+	return sequences(cfg, []conformance.Step{{Op: conformance.OpPut}}, []time.Duration{0, 1, 100 * suite.Year}, items)
 }
-
-// mostHours is the longest duration of whole hours.
-const mostHours = math.MaxInt64 / time.Hour * time.Hour
 
 // slacks let idle time pass, a little less and more than earns the whole slack, and much
 // more, and then put more items than may leave together; and all that twice.

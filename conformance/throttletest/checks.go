@@ -112,7 +112,7 @@ func (x *exam) flushed() *suite.Violation {
 		why = "the emission before it came at " + timeline.Duration(before.Began.At) + why + interval
 		v := suite.Broken(f.Began.At, why,
 			"emitted at %s, want %s at the earliest",
-			timeline.Duration(f.Began.At), timeline.Duration(before.Began.At+x.Schedule.Config.Interval))
+			timeline.Duration(f.Began.At), timeline.Duration(suite.Sum(before.Began.At, x.Schedule.Config.Interval)))
 		v.Lanes = []suite.Lane{x.Got()}
 		return v
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
 )
 
@@ -72,7 +73,7 @@ func (m *model) pass(to time.Duration) {
 		}
 		m.want(m.until, m.value, edge.Trailing, m.size)
 		m.pending, m.size = false, 0
-		m.until += m.interval
+		m.until = suite.Sum(m.until, m.interval)
 		m.running = m.opens
 	}
 }
@@ -124,7 +125,7 @@ func (m *model) flush(s conformance.Step) {
 	m.pending, m.size = false, 0
 	switch after {
 	case FlushOpensInterval:
-		m.running, m.until = m.opens, s.At+m.interval
+		m.running, m.until = m.opens, suite.Sum(s.At, m.interval)
 	case FlushEndsInterval:
 		m.running = false
 	}
@@ -174,12 +175,12 @@ func (m *model) call(s conformance.Step) {
 	switch {
 	case !m.running && m.x.edges&Leading != 0:
 		m.want(s.At, s.N, edge.Leading, 1)
-		m.running, m.until, m.size = true, s.At+m.interval, 1
+		m.running, m.until, m.size = true, suite.Sum(s.At, m.interval), 1
 		if m.x.twice() {
 			m.pending, m.value = true, s.N
 		}
 	case !m.running:
-		m.running, m.until, m.pending, m.value, m.size = true, s.At+m.interval, true, s.N, 1
+		m.running, m.until, m.pending, m.value, m.size = true, suite.Sum(s.At, m.interval), true, s.N, 1
 	case m.x.edges&Trailing != 0:
 		if !m.pending || m.x.traits.Payload != FirstPayload {
 			m.value = s.N
@@ -216,7 +217,7 @@ func (x *exam) windows() edge.Model {
 			m.Doubt(s.At)
 		}
 		over := func(t time.Duration) bool {
-			if traits.around(s.At, t+cfg.Interval) {
+			if traits.around(s.At, suite.Sum(t, cfg.Interval)) {
 				m.Doubt(s.At)
 			}
 			return s.At-t > cfg.Interval || s.At-t == cfg.Interval && traits.Boundary == BoundaryPasses

@@ -74,6 +74,9 @@ type run struct {
 
 // Play runs a schedule.
 func (c *contract) Play(st *suite.Stage) {
+	if st.Beyond() {
+		return
+	}
 	cfg := st.Config()
 	r := &run{Stage: st, c: c, env: st.Env(), edges: cfg.Edges, made: map[int]*Funcs{}}
 	if r.edges == 0 {
@@ -90,8 +93,8 @@ func (c *contract) Play(st *suite.Stage) {
 	st.Released = edge.StoppedSoon(st.Schedule)
 	impl := r.made[0]
 	end := st.Each(row, func(s conformance.Step) { r.step(s) })
-	rest := 3 * cfg.Interval
-	end += max(rest, time.Millisecond)
+	rest := suite.Times(3, cfg.Interval)
+	end = st.Until(end, max(rest, time.Millisecond))
 	if readerGone(st.Schedule) {
 		r.leaveReader(end)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
 )
 
 // What the schedules are made of.
@@ -71,6 +72,11 @@ func (c *contract) intervals(s *suite.Suite, e Edges) []suite.Family {
 			odd.Schedules = append(odd.Schedules, numbered(cfg, calls, soon, 2)...)
 		}
 		out = append(out, odd)
+	}
+	if s.Time != conformance.PackageTime || s.Accepts(conformance.OpStop) { // or what waits would outlive its time
+		cfg := suite.Configured("interval", timeline.Duration(suite.MostHours), "edges", e.String())
+		gaps := []time.Duration{1, 100 * suite.Year}
+		out = append(out, suite.Family{Name: "centuries " + e.String(), Schedules: numbered(cfg, calls, gaps, 2)})
 	}
 	out = append(out,
 		suite.Family{Name: "edges " + e.String(), Schedules: numbered(cfg, calls, grid, 5)},

@@ -66,8 +66,8 @@ type Spec struct {
 
 // Config is what a throttle is made with.
 type Config struct {
-	// Interval is the least time between two emissions. A constructor may refuse 0, and
-	// less than a millisecond.
+	// Interval is the least time between two emissions. A constructor may refuse 0,
+	// less than a millisecond, and more than a hundred years.
 	Interval time.Duration
 	// Edges says on which edges of an interval to emit. It is one of the trait Edges.
 	Edges Edges

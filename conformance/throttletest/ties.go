@@ -128,7 +128,7 @@ func (x *exam) certain() *edge.Finding {
 			opened := timeline.Duration(before.Began.At)
 			return say(rule, f.Began.At,
 				"the emission at "+opened+" opened an interval of "+timeline.Duration(interval),
-				"emitted at %s, want %s at the earliest", at, timeline.Duration(before.Began.At+interval))
+				"emitted at %s, want %s at the earliest", at, timeline.Duration(suite.Sum(before.Began.At, interval)))
 		}
 		if x.traits.Payload == LastPayload && !inRow && order[f.Value] <= order[before.Value] {
 			rule := "TH-PAY"

@@ -80,9 +80,12 @@ func (x *exam) compare(opens bool) *edge.Finding {
 }
 
 // wanted is the model, in doubt from where a callback did something, which is not a step of the
-// schedule.
+// schedule, and from the end of the run, which time may have cut short.
 func (x *exam) wanted(opens, early bool) edge.Model {
 	m := x.model(opens, early)
+	if x.End > 0 {
+		m.Doubt(suite.Sum(x.End, 1))
+	}
 	for _, d := range x.Done {
 		if d.Inside {
 			m.Doubt(d.Began.At)

@@ -282,16 +282,7 @@ func (s *Stage) End(at, matters time.Duration, release func()) {
 // that cleans up and ends when nothing is left to clean is no leak. It waits a year at
 // most, since package time has a last instant.
 func (s *Stage) Rest(end, matters time.Duration) {
-	const year = 365 * 24 * time.Hour
-	if end < 100*year && matters > 0 && matters < year/10 {
+	if end < 100*Year && matters > 0 && matters < Year/10 {
 		s.To(end + 10*matters)
 	}
-}
-
-// Sum adds durations without overflow.
-func Sum(a, b time.Duration) time.Duration {
-	if a > 1<<63-1-b {
-		return 1<<63 - 1
-	}
-	return a + b
 }

@@ -58,6 +58,8 @@ var trailingMutants = []mistake{
 	{"a wait of a nanosecond is none", "DB-QUIET"},
 	{"rounds the wait to milliseconds", "DB-QUIET"},
 	{"wait is 32 bits", "DB-QUIET"},
+	{"the deadline is counted in nanoseconds since 1970", "DB-QUIET"},
+	{"the deadline is counted in nanoseconds since the first event", "DB-QUIET"},
 	{"old timers go on", "DB-ONE"},
 	{"fires twice", "DB-IDLE"},
 	{"keeps the first payload", "DB-LAST"},

@@ -157,6 +157,10 @@ func (d *trailing) arm() {
 		if d.everFire {
 			wait /= 2
 		}
+	case "the deadline is counted in nanoseconds since 1970":
+		wait = time.Unix(0, d.last.UnixNano()+int64(wait)).Sub(d.last)
+	case "the deadline is counted in nanoseconds since the first event":
+		wait = max(d.newest+wait, d.newest) - d.newest
 	case "waits a microsecond at least":
 		wait = max(wait, time.Microsecond)
 	case "wait is 32 bits":

@@ -22,6 +22,7 @@ var timedMistakes = []mistake{
 	{"every denial extends the interval", "TH-LEADNEXT"},
 	{"silence is 32 bits of milliseconds", "TH-LEADNEXT"},
 	{"the interval is a nanosecond short", "TH-SPACE"},
+	{"the end of an interval is counted in nanoseconds since 1970", "TH-SPACE"},
 	{"a leading throttle emits later", "TH-DROP"},
 	{"drops what came last", "TH-LAST"},
 	{"events put off the end", "TH-NOTDEB"},

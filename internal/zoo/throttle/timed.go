@@ -115,8 +115,11 @@ func (d *timed) allowAt(now time.Time) bool {
 	if d.is("an interval ends on package time too") {
 		time.AfterFunc(d.cfg.Interval, d.reset)
 	}
-	if d.is("the interval is a nanosecond short") {
+	switch {
+	case d.is("the interval is a nanosecond short"):
 		d.until = d.until.Add(-1)
+	case d.is("the end of an interval is counted in nanoseconds since 1970"):
+		d.until = time.Unix(0, now.UnixNano()+int64(d.cfg.Interval))
 	}
 	return true
 }
