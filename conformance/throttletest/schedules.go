@@ -73,7 +73,8 @@ func (c *contract) intervals(s *suite.Suite, e Edges) []suite.Family {
 		}
 		out = append(out, odd)
 	}
-	if s.Time != conformance.PackageTime || s.Accepts(conformance.OpStop) { // or what waits would outlive its time
+	// What waits for the end of a second interval, or of the first on package time, would be left behind.
+	if s.Accepts(conformance.OpStop) || e == Leading && s.Time != conformance.PackageTime {
 		cfg := suite.Configured("interval", timeline.Duration(suite.MostHours), "edges", e.String())
 		gaps := []time.Duration{1, 100 * suite.Year}
 		out = append(out, suite.Family{Name: "centuries " + e.String(), Schedules: numbered(cfg, calls, gaps, 2)})
