@@ -13,6 +13,7 @@ import (
 	"github.com/jonboulle/clockwork"
 
 	"github.com/escapement-go/escapement/fakeclock"
+	"github.com/escapement-go/escapement/internal/prove"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
@@ -291,7 +292,10 @@ func TestClock_hammer(t *testing.T) {
 	var events atomic.Int64
 	clock := fakeclock.NewTest(t, fakeclock.WithLeftovers(), fakeclock.WithEvents(func(fakeclock.Event) { events.Add(1) }))
 	start := clock.Now()
-	seed := rand.Uint64()
+	seed := uint64(1)
+	if prove.Reaches(prove.All) {
+		seed = rand.Uint64()
+	}
 	t.Logf("seed %d", seed)
 	var users, helpers sync.WaitGroup
 	var ran, stop atomic.Int64

@@ -88,7 +88,7 @@ func TestCheck_replay(t *testing.T) {
 		return
 	}
 	dir := t.TempDir()
-	first := rerun(t, dir, "TestCheck_replay")
+	first := rerun(t, dir, "TestCheck_replay", "-rapid.seed=2")
 	files, err := filepath.Glob(filepath.Join(dir, "testdata/rapid/TestCheck_replay/*.fail"))
 	if err != nil || len(files) != 1 {
 		t.Fatalf("fail files: %v, %v; output:\n%s", files, err, first)
