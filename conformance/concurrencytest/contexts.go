@@ -72,11 +72,13 @@ type slowContext struct {
 	before func()
 }
 
+// Done is that of the context, late.
 func (c *slowContext) Done() <-chan struct{} {
 	c.before()
 	return c.Context.Done()
 }
 
+// Err is that of the context, late.
 func (c *slowContext) Err() error {
 	c.before()
 	return c.Context.Err()

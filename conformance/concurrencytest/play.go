@@ -369,8 +369,10 @@ func (r *run) enter(ctx context.Context, q *request, op conformance.Op, admitted
 	return nil
 }
 
+// playError is what a handler of a schedule returns or panics with.
 type playError string
 
+// Error is the text itself.
 func (e playError) Error() string { return string(e) }
 
 const (

@@ -57,6 +57,9 @@ func telling(kind Kind) []string {
 		all = append(all,
 			asked("rate=1/28s burst=1", fmt.Sprint(g*7/10), fmt.Sprint(28*time.Second+g/10)),
 			asked("rate=1/28s burst=1", fmt.Sprint(g*3/10), fmt.Sprint(28*time.Second+g*7/10)))
+		if kind == FixedWindow { // whose first window may begin when the limiter is made
+			all = append(all, asked("rate=1/28s", "0", fmt.Sprint(28*time.Second+g*7/10), fmt.Sprint(56*time.Second+g/10)))
+		}
 	}
 	if kind == GCRA {
 		return append(all,
@@ -82,6 +85,14 @@ func telling(kind Kind) []string {
 		polled("rate=3/1s", 70*time.Millisecond, 30),
 	)
 	if kind == SlidingCounter { // events fit again when a part of the window before has faded
+		for _, g := range grains[2:] { // of which a grain is so much that nobody can take it for a rounded estimate
+			first, faded := fmt.Sprint(g/5), fmt.Sprint(4*g+g*9/10)
+			at := append(slices.Repeat([]string{first}, 12), slices.Repeat([]string{faded}, 12)...)
+			all = append(all, asked(fmt.Sprintf("rate=12/%s", 4*g), at...))
+		}
+		// and one that fades otherwise is no grain
+		all = append(all, asked("rate=20/28s",
+			append(slices.Repeat([]string{"200ms"}, 20), slices.Repeat([]string{"35s"}, 20)...)...))
 		for _, start := range []string{"0", "5s"} {
 			first := slices.Repeat([]string{start}, 8)
 			all = append(all, asked("rate=8/28s", append(first, "14s", "14s", "14s", "14s", "14s", "14s", "14s", "14s",

@@ -171,6 +171,9 @@ func Designs() []zoo.Design {
 	} {
 		add(spec)
 	}
+	for _, spec := range inWholeSeconds() {
+		add(spec)
+	}
 	return all
 }
 
