@@ -199,6 +199,7 @@ var notDrawn = []struct {
 		"CN-IDEM a cancel that brought less may come again",
 		"RL-PAST a late cancel about an earlier instant refunds",
 		"CN-ANY reserves only: who is due has nobody behind",
+		"RL-N0 a reservation for 0 makes others final",
 	}},
 	{"it takes a change of limit or burst among several claims, and cancels of them", []string{
 		"RL-ENV what two have lost together comes back twice",

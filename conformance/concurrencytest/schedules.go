@@ -312,6 +312,7 @@ func (f *families) scenarios() []conformance.Schedule {
 			f.belowWaiters(add)
 		}
 	}
+	f.turnedAway(add)
 	if f.s.Accepts(conformance.OpResize) {
 		const five = "acquire 1 @0 | acquire 2 @0 | acquire 3 @0 | acquire 4 @0 | acquire 5 @0"
 		add(3, 5, "1h", five+" | resize 1 @0 | release 1 @0 | release 2 @0 | release 3 @0 | resize 3 @0")
@@ -326,6 +327,24 @@ func (f *families) scenarios() []conformance.Schedule {
 		}
 	}
 	return suite.ParseAll(texts...)
+}
+
+// turnedAway let come what gets no slot and does not wait for one, behind two that do and stay in their order.
+func (f *families) turnedAway(add func(limit, backlog int, timeout, steps string)) {
+	const waiting, leave = "acquire 1 @0 | acquire 2 @0 | acquire 3 @0 | ", " | release 1 @0 | release 2 @0"
+	comes := []string{"acquire 4 @0"} // the backlog is full
+	if f.contexts {
+		comes = append(comes, "cancel 4 @0 | acquire 4 @0")
+	}
+	if f.s.Accepts(conformance.OpTry) {
+		comes = append(comes, "try 4 @0")
+	}
+	if f.tr.weighs() && f.oversize {
+		comes = append(comes, "acquire 4 2 @0")
+	}
+	for _, one := range comes {
+		add(1, 2, "1h", waiting+one+leave)
+	}
 }
 
 // belowWaiters lower the limit below what one waits for, who may not run then, and may keep those behind it

@@ -171,7 +171,8 @@ func newContract(spec Spec) *contract { return &contract{spec: spec, traits: spe
 
 // Profile names the contract.
 func (c *contract) Profile() suite.Profile {
-	anyhow := []conformance.Op{conformance.OpRelease} // where slots end with a function
+	// Slots may end with a function, and handlers as they are told to.
+	anyhow := []conformance.Op{conformance.OpRelease, conformance.OpPanic, conformance.OpExit}
 	return suite.Profile{Kind: "concurrency", Package: "concurrencytest", Anyhow: anyhow,
 		Asleep: "If who waits for a slot is meant to hold a lock meanwhile, declare " +
 			"concurrencytest.Traits{LocksAsleep: true}: what happens while one waits is judged then."}

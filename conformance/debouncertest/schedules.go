@@ -70,7 +70,12 @@ func (e *explorer) leaks(cfg conformance.Config, gaps []time.Duration) []conform
 		})...)
 	}
 	if cfg.MaxWait == 0 {
-		out = append(out, e.stopsSoon(cfg.Without("wait").With("wait", timeline.Duration(edge.Months)))...)
+		months := cfg.Without("wait").With("wait", timeline.Duration(edge.Months))
+		out = append(out, e.stopsSoon(months)...)
+		if cfg.Edges&Leading != 0 && e.slow() == "" { // whose callback runs when the stop comes
+			months = months.With("busy", "250ms")
+			out = append(out, edge.StopsSoon(e.Suite, suite.Enumerate(months, onlyCalls, []time.Duration{1}, 2))...)
+		}
 	}
 	return out
 }

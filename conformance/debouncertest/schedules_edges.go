@@ -226,6 +226,7 @@ func (e *explorer) configured(name string, cfg conformance.Config, few []conform
 	if e.Accepts(conformance.OpPending) {
 		asking := append(slices.Clone(few), conformance.OpPending)
 		out = append(out, enumerated(name+" queries", cfg, 4, asking, wait*7/10, wait+1))
+		out = append(out, suite.Family{Name: name + " asked in between", Schedules: askedBetween(cfg)})
 	}
 	if e.Accepts(conformance.OpClose) && e.traits.CloseFlush != 0 {
 		out = append(out, suite.Family{Name: name + " close",
@@ -317,4 +318,17 @@ func longRuns(cfg conformance.Config, few []conformance.Op) []conformance.Schedu
 		out = append(out, s)
 	}
 	return out
+}
+
+// askedBetween ask once in a burst that outlasts the bound, or some waits.
+func askedBetween(cfg conformance.Config) []conformance.Schedule {
+	burst := suite.Plan(cfg)
+	for at := time.Duration(0); at <= max(cfg.MaxWait, 2*wait); at += wait * 9 / 10 {
+		burst.Steps = append(burst.Steps, conformance.Step{Op: conformance.OpCall, At: at})
+	}
+	var out []conformance.Schedule
+	for i := 1; i < len(burst.Steps); i++ {
+		out = append(out, suite.Between(burst, i, conformance.Step{Op: conformance.OpPending}))
+	}
+	return suite.NumberedCalls(out)
 }

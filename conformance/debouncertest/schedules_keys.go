@@ -114,20 +114,25 @@ func cancelledKeys(cfg conformance.Config) []conformance.Schedule {
 }
 
 // stopped are schedules of two keys that are stopped while something is pending, after which one of
-// the operations comes to either of them, or much later a call.
+// the operations comes to either of them, and a call then, or much later a call alone.
 func stopped(cfg conformance.Config, ops []conformance.Op) []conformance.Schedule {
-	after := []conformance.Step{{Op: conformance.OpCall, N: 3, At: 3 * wait}}
+	call := conformance.Step{Op: conformance.OpCall, N: 3, At: 3 * wait}
+	after := [][]conformance.Step{{call}}
 	for _, op := range ops {
-		after = append(after, conformance.Step{Op: op, At: wait/2 + 1})
+		last := conformance.Step{Op: op, At: wait/2 + 1}
+		after = append(after, []conformance.Step{last}, []conformance.Step{last, call})
 	}
 	var out []conformance.Schedule
-	for _, last := range after {
+	for _, row := range after {
 		for key := 1; key <= 2; key++ {
-			out = append(out, suite.Plan(cfg,
+			s := suite.Plan(cfg,
 				conformance.Step{Op: conformance.OpCall, N: 1, K: 1},
 				conformance.Step{Op: conformance.OpCall, N: 2, K: 2, At: 1},
-				conformance.Step{Op: conformance.OpStop, At: wait / 2},
-				edge.WithKey(last, key)))
+				conformance.Step{Op: conformance.OpStop, At: wait / 2})
+			for _, step := range row {
+				s.Steps = append(s.Steps, edge.WithKey(step, key))
+			}
+			out = append(out, s)
 		}
 	}
 	return out

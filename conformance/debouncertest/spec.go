@@ -146,7 +146,8 @@ type contract struct {
 
 // Profile names the contract.
 func (c *contract) Profile() suite.Profile {
-	return suite.Profile{Kind: "debouncer", Package: "debouncertest", Receivers: true}
+	return suite.Profile{Kind: "debouncer", Package: "debouncertest", Receivers: true,
+		Anyhow: []conformance.Op{conformance.OpWall}}
 }
 
 // Unfit refuses specs that cannot be run.

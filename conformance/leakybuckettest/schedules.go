@@ -89,7 +89,9 @@ func withdrawn(s *suite.Suite, size func(int) conformance.Config) (out []suite.F
 	}
 	if s.Accepts(conformance.OpClose) {
 		closes := append(put[:1:1], conformance.Step{Op: conformance.OpClose})
-		out = append(out, suite.Family{Name: "closes", Schedules: sequences(size(2), closes, halves, 4)})
+		out = append(out, suite.Family{Name: "closes", Schedules: sequences(size(2), closes, halves, 4)},
+			suite.Family{Name: "closes, and what comes later", Schedules: after(size(2),
+				"put 1 @0 | put 2 @0 | put 3 @0", "close @0 | put 0 @0", halves[:2], 2)})
 		if s.Accepts(conformance.OpCancel) {
 			out = append(out, suite.Family{Name: "closes and cancels", Schedules: after(size(2),
 				"put 1 @0 | put 2 @0 | put 3 @0", "close @0 | cancel 2 @0 | cancel 3 @0", halves[:2], 3)})

@@ -88,7 +88,8 @@ type Config struct {
 	Interval time.Duration
 	// Backlog is the most items that wait. An item that leaves at once is not among them;
 	// one that a goroutine of the implementation has taken and holds until its time is. With a
-	// Backlog of 0, which a constructor may refuse, none waits, or none is let through at all.
+	// Backlog of 0, which a constructor may refuse or take for a default or for no bound, none
+	// waits, or none is let through at all.
 	Backlog int
 }
 
@@ -152,7 +153,7 @@ type contract struct {
 
 // Profile names the contract.
 func (c *contract) Profile() suite.Profile {
-	return suite.Profile{Kind: "leaky bucket", Package: "leakybuckettest",
+	return suite.Profile{Kind: "leaky bucket", Package: "leakybuckettest", Anyhow: []conformance.Op{conformance.OpWall},
 		Asleep: "If who waits for a turn is meant to hold a lock while it sleeps, declare " +
 			"leakybuckettest.Traits{LocksAsleep: true}: what is done by one caller at a time is judged then."}
 }

@@ -112,6 +112,7 @@ func (c *contract) claimFamilies(s *suite.Suite) []suite.Family {
 	e.add("given up out of turn", append(outOfTurn("reserve"), outOfTurn("wait")...)...)
 	e.add("given up at its instant", atItsInstant()...)
 	e.add("given up again", givenUpAgain()...)
+	e.add("harmless in between", harmless(c.spec.Traits.ZeroRate)...)
 	e.add("several are next", severalNext(c.spec.Traits.servesMore())...)
 	e.changes(c.spec.Traits.ZeroRate)
 	e.unusual()

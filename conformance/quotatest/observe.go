@@ -58,7 +58,8 @@ func telling(kind Kind) []string {
 			asked("rate=1/28s burst=1", fmt.Sprint(g*7/10), fmt.Sprint(28*time.Second+g/10)),
 			asked("rate=1/28s burst=1", fmt.Sprint(g*3/10), fmt.Sprint(28*time.Second+g*7/10)))
 		if kind == FixedWindow { // whose first window may begin when the limiter is made
-			all = append(all, asked("rate=1/28s", "0", fmt.Sprint(28*time.Second+g*7/10), fmt.Sprint(56*time.Second+g/10)))
+			second, third := fmt.Sprint(28*time.Second+g*7/10), fmt.Sprint(56*time.Second+g/10)
+			all = append(all, asked("rate=1/28s", "0", second, third))
 		}
 	}
 	if kind == GCRA {

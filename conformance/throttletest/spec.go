@@ -153,7 +153,8 @@ type contract struct {
 
 // Profile names the contract.
 func (c *contract) Profile() suite.Profile {
-	return suite.Profile{Kind: "throttle", Package: "throttletest", Receivers: true}
+	return suite.Profile{Kind: "throttle", Package: "throttletest", Receivers: true,
+		Anyhow: []conformance.Op{conformance.OpWall}}
 }
 
 // Unfit refuses specs that cannot be run.

@@ -190,6 +190,15 @@ var Idles = []time.Duration{
 	1<<32 + 1, 1<<32*time.Microsecond + 1, 1<<32*time.Millisecond + 1,
 }
 
+// Between puts a row of steps before the step i of a schedule, at the instant of the one before that.
+func Between(s conformance.Schedule, i int, row ...conformance.Step) conformance.Schedule {
+	row = slices.Clone(row)
+	for k := range row {
+		row[k].At = s.Steps[i-1].At
+	}
+	return conformance.Schedule{Config: s.Config, Steps: slices.Concat(s.Steps[:i], row, s.Steps[i:])}
+}
+
 // DeBruijn returns a sequence of the numbers below k in which every pair of them stands
 // side by side.
 func DeBruijn(k int) []int {

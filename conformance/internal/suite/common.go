@@ -6,10 +6,13 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 )
 
+// callsRule is the rule of Calls.
+const callsRule = "X-CALLS"
+
 // Calls is the rule of every contract that operations return and do not panic.
 func Calls[T, E any](check func(e E) *Violation) Rule[T, E] {
 	return Rule[T, E]{
-		Rule: conformance.Rule{ID: "X-CALLS", Level: conformance.Core,
+		Rule: conformance.Rule{ID: callsRule, Level: conformance.Core,
 			Text: "Every operation of a legal schedule MUST return and MUST NOT panic."},
 		Check: check,
 	}

@@ -86,11 +86,17 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// lacks says which operation of a schedule the implementation has not, "" if it has all.
+// lacks says which operation of a schedule the contract or the implementation has not, "" if it has all.
 func (e *engine[T, E]) lacks(s conformance.Schedule) string {
 	for _, st := range s.Steps {
+		if st.Op == conformance.OpIdle || slices.Contains(e.profile.Anyhow, st.Op) {
+			continue
+		}
 		need := e.needed(st)
-		if has, known := e.ops[need]; known && !has && !slices.Contains(e.profile.Anyhow, st.Op) {
+		switch has, known := e.ops[need]; {
+		case !known:
+			return fmt.Sprintf("the contract of a %s has no %s: %s", e.profile.Kind, st.Op, s)
+		case !has:
 			return fmt.Sprintf("the implementation has no %s: %s", need, s)
 		}
 	}

@@ -3,6 +3,7 @@ package suite
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/escapement-go/escapement/conformance"
 )
@@ -11,7 +12,7 @@ import (
 // requests, show, a few steps show better, and best those that are about one thing.
 func (e *engine[T, E]) rank(id string) int {
 	switch i := slices.IndexFunc(e.rules, func(r Rule[T, E]) bool { return r.ID == id }); {
-	case i >= 0 && e.rules[i].Cause:
+	case i >= 0 && (e.rules[i].Cause || id == callsRule && e.callPanics()):
 		return -1
 	case e.probed(id):
 		return 2
@@ -19,6 +20,12 @@ func (e *engine[T, E]) rank(id string) int {
 		return 1
 	}
 	return 0
+}
+
+// callPanics reports whether an operation was found to panic, which explains what others find: it was not done.
+func (e *engine[T, E]) callPanics() bool {
+	f := e.findings[callsRule]
+	return f != nil && f.worst != nil && strings.Contains(f.worst.Headline, " panicked: ")
 }
 
 // telling names the rule among those that fail which tells most of what is wrong, and the

@@ -196,7 +196,10 @@ func TestLacks_saysWhichOperation(t *testing.T) {
 	if why := e.lacks(MustParse("call 1 @0 | flush @0")); !strings.Contains(why, "no flush") {
 		t.Errorf("a schedule with a flush, which is nil: %q", why)
 	}
-	if why := e.lacks(MustParse("call 1 @0")); why != "" {
+	if why := e.lacks(MustParse("call 1 @0 | reserve 1 @0")); !strings.Contains(why, "contract of a") {
+		t.Errorf("a schedule with a reservation, of which bells know nothing: %q", why)
+	}
+	if why := e.lacks(MustParse("call 1 @0 | idle 1s")); why != "" {
 		t.Errorf("a schedule of calls: %q", why)
 	}
 }

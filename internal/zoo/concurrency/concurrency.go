@@ -46,6 +46,7 @@ var mistakes = []struct {
 	{"nobody looks again when the first gives up", "CT-HEAD", 4},
 	{"serves the newest first", "CT-FIFO", 0},
 	{"a light request overtakes", "CT-FIFO", 0},
+	{"who is gone before it comes turns the queue", "CT-FIFO", 7},
 	{tryOvertakes, "CT-FIFO", 0},
 	{"joins after it has let go of the lock", "CT-NOLOST", 0},
 	{rejectsHeavyOnly, "CT-HEAD", 5},

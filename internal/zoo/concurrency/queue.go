@@ -112,8 +112,20 @@ func (q *queue) reject(err error) error {
 	return err
 }
 
+// turn lets the first wait behind all others, which only mistakes do.
+func (q *queue) turn() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.waiters) > 0 {
+		q.waiters = append(q.waiters[1:], q.waiters[0])
+	}
+}
+
 func (q *queue) acquire(ctx context.Context, weight int) error {
 	if err := ctx.Err(); err != nil && !q.is("looks at the context only while it waits") {
+		if q.is("who is gone before it comes turns the queue") {
+			q.turn()
+		}
 		return err
 	}
 	q.mu.Lock()

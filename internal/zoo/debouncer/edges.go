@@ -297,6 +297,9 @@ func (d *anyEdge) isDue() bool { return d.clock.Since(d.last) >= d.cfg.Wait }
 func (d *anyEdge) isPending() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.is("a query begins the bound anew") && d.pending {
+		d.first = d.clock.Now()
+	}
 	return d.pending || d.is("what has led is pending") && d.inBurst && d.cfg.Edges == db.LeadingAndTrailing ||
 		d.is("what did not lead is pending for good") && d.size > 1 && d.cfg.Edges == db.Leading
 }
@@ -391,6 +394,7 @@ var edgeMutants = []mistake{
 	{"the bound is ignored", "DB-MAX"},
 	{"the bound counts from the newest event", "DB-MAX"},
 	{"a bound shorter than the wait is none", "DB-MAX"},
+	{"a query begins the bound anew", "DB-MAX"},
 	{"the bound counts from the first event of all", "DB-MAXNE"},
 	{"drops what follows a fire of the bound", "DB-MAXTAIL"},
 	{"the bound fires the first payload", "DB-MAXPAY"},

@@ -233,6 +233,9 @@ func (t *table) cancel(key int) {
 			s.pending = false
 		}
 	}
+	if t.is("a cancel with a key undoes a stop") && key != 0 {
+		t.stopped = false
+	}
 	s := t.known[key]
 	if s != nil && key != 0 && t.is("a cancel with a key leaves the event to a flush") {
 		s.timer.Stop()
@@ -347,5 +350,6 @@ var tableMutants = []mistake{
 	{boundedTable, "DB-KEY"},
 	{boundedHigh, "DB-KEY"},
 	{"a key that a stop has met works on", "DB-KEY"},
+	{"a cancel with a key undoes a stop", "DB-KEY"},
 	{"a stop in the callback of a key waits for those of others", "X-REENT"},
 }

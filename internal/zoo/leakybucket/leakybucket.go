@@ -38,6 +38,7 @@ func Mutants() []zoo.Mutant {
 		{"what comes while the first leaves is never due", "LB-DROP"},
 		{"what comes while an item leaves goes first", "LB-FIFO"},
 		{"a late item goes first", "LB-FIFO"},
+		{"what comes after close turns the queue", "LB-FIFO"},
 		{"overtakes what is due at this instant", "LB-FIFO"},
 		{"the last item takes the place of a cancelled one", "LB-FIFO"},
 		{"the last item leaves nothing behind", "LB-EMPTY"},

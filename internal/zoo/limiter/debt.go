@@ -151,6 +151,9 @@ func (l *debtBucket) tokensAt(t time.Time) float64 {
 	if !l.began {
 		return float64(max(0, l.burst))
 	}
+	if l.is("a look makes reservations final") {
+		l.keepAll()
+	}
 	dt := max(0, t.Sub(l.last))
 	if l.is("a query shows the level of the last request") {
 		dt = 0
@@ -159,6 +162,13 @@ func (l *debtBucket) tokensAt(t time.Time) float64 {
 		dt = t.Sub(l.last).Abs()
 	}
 	return min(float64(max(0, l.burst)), l.tokens+dt.Seconds()*l.rate)
+}
+
+// keepAll lets no reservation be given back any more, which only mistakes do.
+func (l *debtBucket) keepAll() {
+	for _, c := range l.held {
+		c.free = true
+	}
 }
 
 // wait is how long the bucket needs to get out of debt.
@@ -195,6 +205,9 @@ func (l *debtBucket) take(t time.Time, n int, by time.Duration) (*debtClaim, boo
 	}
 	if l.is("a reservation for 0 empties the bucket") && n == 0 {
 		l.tokens = min(0, l.tokens)
+	}
+	if n == 0 && l.is("a reservation for 0 makes others final") {
+		l.keepAll()
 	}
 	if n > max(0, l.burst) || n < 0 {
 		if l.is("a reservation for a negative number adds tokens") {

@@ -274,6 +274,8 @@ var debtMutants = []struct {
 	{"a wait for more than the burst empties the bucket", "RL-NBIG", "odd waits and reservations", lt.Injected},
 	{"a wait sleeps whole milliseconds", "W-NOTEARLY", "odd instants", lt.Injected},
 	{"the third cancel refunds nothing", "CN-LIFO", "odd instants", lt.Explicit},
+	{"a look makes reservations final", "CN-LIFO", "harmless in between", lt.Explicit},
+	{"a reservation for 0 makes others final", "RL-N0", "harmless in between", lt.Explicit},
 	{"a cancel after a new limit refunds nothing", "CN-LIFO", "given up after a change", lt.Explicit},
 	{"a cancel refunds whole tokens only", "CN-LIFO", "a part of a token comes back", lt.Explicit},
 	{"the room at an instant is noted once", "CN-UPPER", "given up as it changed", lt.Explicit},
