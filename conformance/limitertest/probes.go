@@ -272,7 +272,53 @@ func (c *contract) back(p *suite.Probe) (worst *suite.Violation, skip string) {
 			}
 		})
 	}
+	for _, s := range supported(p.Suite, steps("tokens", "setlimit 1/1s", "setburst 3", "wait 1", "wait 2")) {
+		p.Play(func(st *suite.Stage) {
+			impl, cfg, refused := c.first(Env{Clock: st.Clock(), Start: st.Clock().Now()}, 1, 3)
+			if refused != "" || cfg.Rate != (conformance.Rate{Events: 1, Per: time.Second}) || cfg.Burst != 3 {
+				return
+			}
+			defer func() { impl.end(); st.Settle() }()
+			if v := c.setBackWithout(st, &impl, s); worst == nil {
+				worst = v
+			}
+		})
+	}
 	return worst, skip
+}
+
+// setBackWithout sets the wall clock back and forward again with a step in between that takes nothing, at a limiter
+// of one token a second and a burst of 3: a question, a limit or burst that stays what it is, or a wait that fails.
+func (c *contract) setBackWithout(st *suite.Stage, impl *Funcs, s conformance.Step) *suite.Violation {
+	const back, burst = time.Hour, 3
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	clock, granted := st.Fake(), 0
+	start := clock.Now()
+	for range 4 {
+		for i := range burst {
+			if impl.allows(clock.Now(), i) {
+				granted++
+			}
+		}
+		clock.SetWall(start.Add(-back))
+		switch {
+		case s.Op != conformance.OpWait:
+			impl.do(s, clock.Now(), 0, &conformance.Done{})
+		case st.Accepts(opContext):
+			impl.wait(ctx, s.N, &conformance.Done{})
+		}
+		st.Settle()
+		clock.SetWall(start)
+	}
+	if granted <= burst+c.spec.Traits.credit() {
+		return nil
+	}
+	because := fmt.Sprintf("no time passed, the bucket holds %d, and all that was done while the clock was back was %q",
+		burst, s.Op)
+	return suite.Broken(0, because,
+		"%d tokens were granted while the clock was set back by %s and on again, want %d at the most",
+		granted, timeline.Duration(back), burst)
 }
 
 // setBack sets the wall clock back, and forward again, after some requests to a limiter of

@@ -154,6 +154,9 @@ func (l *debtBucket) tokensAt(t time.Time) float64 {
 	if l.is("a look makes reservations final") {
 		l.keepAll()
 	}
+	if l.is("a look at a clock that is set back rewinds") && t.Before(l.last) {
+		l.last = t
+	}
 	dt := max(0, t.Sub(l.last))
 	if l.is("a query shows the level of the last request") {
 		dt = 0

@@ -269,6 +269,7 @@ var debtMutants = []struct {
 	{"keeps thousandths only", "RL-DRIFT", "starving", lt.Explicit},
 	{"divides by the burst", "X-CFG", "odd bursts", lt.Explicit},
 	{"a clock that is set back rewinds", "X-BACK", "cancelled before", lt.Injected},
+	{"a look at a clock that is set back rewinds", "X-BACK", "cancelled before", lt.Injected},
 	{"a reservation for 0 empties the bucket", "RL-N0", "odd waits and reservations", lt.Explicit},
 	{"a reservation for a negative number adds tokens", "RL-NEG", "odd waits and reservations", lt.Explicit},
 	{"a wait for more than the burst empties the bucket", "RL-NBIG", "odd waits and reservations", lt.Injected},
