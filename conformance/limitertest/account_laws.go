@@ -18,8 +18,10 @@ var waivers = []struct {
 	law string
 	op  conformance.Op
 }{
+	{"RL-NEG", conformance.OpAllow},
 	{"RL-NEG", conformance.OpWait},
 	{"RL-NEG", conformance.OpReserve},
+	{"RL-N0", conformance.OpAllow},
 	{"RL-N0", conformance.OpWait},
 	{"RL-N0", conformance.OpReserve},
 	{"RL-NBIG", conformance.OpWait},

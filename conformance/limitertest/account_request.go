@@ -15,7 +15,11 @@ func (a *account) allow(d *conformance.Done) {
 		a.unsure(d)
 		return
 	}
-	if d.N < 1 || a.oversize(d, !d.OK) {
+	if d.N < 1 {
+		a.outOfRange(d)
+		return
+	}
+	if a.oversize(d, !d.OK) {
 		return
 	}
 	if a.rate == Inf {
@@ -105,7 +109,7 @@ func (a *account) oversize(d *conformance.Done, refused bool) (handled bool) {
 	return true
 }
 
-// outOfRange follows a reservation of, or a wait for, less than one token: it must change
+// outOfRange follows a request for, a reservation of, or a wait for, less than one token: it must change
 // nothing. That it takes nothing where it is refused is the law of what is not OK.
 func (a *account) outOfRange(d *conformance.Done) {
 	refused := d.Op == conformance.OpReserve && !d.OK
