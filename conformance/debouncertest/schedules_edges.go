@@ -203,7 +203,7 @@ func boundRaces(ops []conformance.Op, cfg conformance.Config) []conformance.Sche
 	for _, op := range ops {
 		met := append(slices.Clone(head), conformance.Step{Op: op, At: cfg.MaxWait, Racing: true})
 		out = append(out, suite.Plan(cfg, met...))
-		if op == conformance.OpStop {
+		if op == conformance.OpStop || op == conformance.OpClose {
 			continue
 		}
 		for _, gap := range []time.Duration{1, wait / 2, wait + 1} {
@@ -232,7 +232,11 @@ func (e *explorer) configured(name string, cfg conformance.Config, few []conform
 		out = append(out, suite.Family{Name: name + " close",
 			Schedules: suite.Ending(suite.Enumerate(cfg, few, []time.Duration{1, wait + 1}, 3), conformance.OpClose,
 				[]time.Duration{0, wait / 2, wait + 1})})
-		out = append(out, suite.Family{Name: name + " close racing", Schedules: racingEnds(cfg)})
+		racing := racingEnds(cfg)
+		if cfg.MaxWait > wait {
+			racing = append(racing, boundRaces([]conformance.Op{conformance.OpClose}, cfg)...)
+		}
+		out = append(out, suite.Family{Name: name + " close racing", Schedules: racing})
 	}
 	if e.Accepts(opKeys) {
 		out = append(out, suite.Family{Name: suite.Keys, Schedules: e.keys(cfg)})
