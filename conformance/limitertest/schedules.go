@@ -135,10 +135,11 @@ func (c *contract) requestFamilies(s *suite.Suite) []suite.Family {
 		out = append(out, c.faults())
 	}
 	if s.Time == Explicit && s.Accepts(conformance.OpAllow) {
-		out = append(out, suite.Family{Name: "back in time", Schedules: c.allFitted(append(
-			suite.Sequences(limited("1/1s", 2), supported(s, steps("allow 1", "allow 2", "allow 0")),
-				[]time.Duration{0, time.Second, -time.Second}, 5),
-			append(toAndFro(limited("1/1s", 5)), toAndFro(limited("1000000000/1s", 5))...)...))})
+		two, gaps := limited("1/1s", 2), []time.Duration{0, time.Second, -time.Second}
+		out = append(out, suite.Family{Name: "back in time", Schedules: c.allFitted(slices.Concat(
+			suite.Sequences(two, supported(s, steps("allow 1", "allow 2", "allow 0")), gaps, 4),
+			suite.Sequences(two, supported(s, steps("allow 1", "allow 2")), gaps, 5),
+			toAndFro(limited("1/1s", 5)), toAndFro(limited("1000000000/1s", 5))))})
 	}
 	if s.Time != PackageTime {
 		out = append(out, c.epochs(s, ask, grid)...)
