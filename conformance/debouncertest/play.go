@@ -81,7 +81,7 @@ const besides = 100_000
 
 // Play runs a schedule on a fresh debouncer.
 func (c *contract) Play(st *suite.Stage) {
-	if st.Beyond() {
+	if st.OutOfTime() {
 		return
 	}
 	cfg := st.Config()

@@ -43,7 +43,7 @@ func (c *contract) Signs() []suite.Sign {
 // Play runs a schedule on a fresh leaky bucket.
 func (c *contract) Play(st *suite.Stage) {
 	cfg := st.Config()
-	if st.Beyond() {
+	if st.OutOfTime() {
 		return
 	}
 	var impl Funcs

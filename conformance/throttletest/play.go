@@ -74,7 +74,7 @@ type run struct {
 
 // Play runs a schedule.
 func (c *contract) Play(st *suite.Stage) {
-	if st.Beyond() {
+	if st.OutOfTime() {
 		return
 	}
 	cfg := st.Config()

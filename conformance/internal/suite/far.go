@@ -27,8 +27,8 @@ func (s *Suite) Until(at, takes time.Duration) time.Duration {
 	return max(at, min(Sum(at, takes), Last(s.Time)))
 }
 
-// Beyond reports whether time is over before the last step, and says of such a run that it is left out.
-func (s *Stage) Beyond() bool {
+// OutOfTime reports whether time is over before the last step, and says of such a run that it is left out.
+func (s *Stage) OutOfTime() bool {
 	for _, step := range s.Steps() {
 		if step.At > Last(s.Time) {
 			s.Rec.Locked(func(rec *Recording) { rec.LeftOut = "time is over before its last step" })
