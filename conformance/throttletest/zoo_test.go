@@ -136,3 +136,11 @@ func TestMutants_stopWaitsForItsCallback(t *testing.T) {
 	}
 	proof.OnlyFails(t, spec, "X-REENT")
 }
+
+// Events that come when a clock has shown nearly the longest duration are judged, and what follows them, too.
+func TestRun_untilTimeIsOver(t *testing.T) {
+	spec := throttle.Choosing(throttle.Plain())
+	if r := spec.Examine(t, inside.Options{Unprobed: true}).String(); strings.Contains(r, "time is over") {
+		t.Error(r)
+	}
+}

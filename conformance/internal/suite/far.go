@@ -14,12 +14,12 @@ const Year = 365 * 24 * time.Hour
 const MostHours = math.MaxInt64 / time.Hour * time.Hour
 
 // Last is the last instant at which a run ends: the fake clock and package time, whose runs begin in 2040,
-// have none after it that can be counted.
+// have none after it that can be counted. Events may come a second before, and what they bring 300ms later.
 func Last(t conformance.TimeSource) time.Duration {
 	if t == conformance.PackageTime {
 		return 220 * Year
 	}
-	return math.MaxInt64 - time.Minute
+	return math.MaxInt64 - Wait
 }
 
 // Until is when a run ends that has come to an instant and takes so long from there, or time's end.
