@@ -91,6 +91,23 @@ func inSeconds(kind qt.Kind, mutant string) qt.Spec {
 	return spec
 }
 
+// toTheSecond knows the time to the second, as those do that keep Unix times, and takes no window of parts of one.
+func toTheSecond(spec qt.Spec) qt.Spec {
+	spec.Name += ", to the second"
+	spec.Traits.Grain, spec.Traits.Answers, spec.Traits.TooLarge = time.Second, 0, 0
+	New := spec.New
+	spec.New = func(env qt.Env, cfg qt.Config) qt.Funcs {
+		if cfg.Window%time.Second != 0 {
+			panic("the window must be whole seconds")
+		}
+		f := New(env, cfg)
+		return qt.Funcs{TakeAt: func(t time.Time, n int) qt.Answer {
+			return qt.Answer{OK: f.TakeAt(t.Truncate(time.Second), n).OK}
+		}}
+	}
+	return spec
+}
+
 // wholeLog remembers all that was asked, also what was denied.
 func wholeLog() qt.Spec {
 	return serial("a log of all that was asked", qt.SlidingLog,

@@ -164,14 +164,12 @@ func Designs() []zoo.Design {
 		wholeLog(), counts(""), ring(), roundedDown(), counter(""),
 		cappedCounter(), janitor(), floatingBucket(), atomicArrival(),
 		inSeconds(qt.GCRA, ""), inSeconds(qt.SlidingLog, ""), inSeconds(qt.FixedWindow, ""),
+		toTheSecond(expiringKey()), toTheSecond(counts("")), toTheSecond(counter("")),
 		keyedUnits("", qt.FixedWindow, qt.PackageTime), keyedUnits("", qt.GCRA, qt.Explicit),
 		oneOnly(), spaced(), buckets(), remote(qt.FixedWindow, qt.PackageTime, ""),
 		remote(qt.FixedWindow, qt.Injected, ""), remote(qt.SlidingLog, qt.PackageTime, ""), remote(qt.GCRA,
 			qt.Injected, ""),
 	} {
-		add(spec)
-	}
-	for _, spec := range inWholeSeconds() {
 		add(spec)
 	}
 	return all
