@@ -70,16 +70,7 @@ func (c *customAfterFunc) AfterFunc(f func()) (stop func() bool) {
 
 // renaming is a custom context that gives another error for its parent's, and
 // holds a lock while it asks.
-type renaming struct {
-	context.Context
-	mu sync.Mutex
-}
-
-func (c *renaming) Done() <-chan struct{} {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.Context.Done()
-}
+type renaming struct{ locking }
 
 func (c *renaming) Err() error {
 	c.mu.Lock()
@@ -91,9 +82,3 @@ func (c *renaming) Err() error {
 }
 
 var errRenamed = errors.New("renamed")
-
-func (c *renaming) Value(key any) any {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.Context.Value(key)
-}

@@ -354,7 +354,7 @@ func (w *contextWorld) child(parent context.Context, o contextOp) *contextNode {
 	case "wrap":
 		n.ctx = struct{ context.Context }{parent}
 	case "rename":
-		n.ctx = &renaming{Context: parent}
+		n.ctx = &renaming{locking{Context: parent}}
 	case "custom", "customAfterFunc":
 		c := &customContext{Context: parent, done: make(chan struct{}), err: errCustom}
 		n.ctx, n.end = c, func(error) { c.end() }
