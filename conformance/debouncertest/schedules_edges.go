@@ -196,10 +196,7 @@ func (e *explorer) racing(few []conformance.Op) []conformance.Op {
 // boundRaces let a step meet the bound of a burst, with at most one step after it.
 func boundRaces(ops []conformance.Op, cfg conformance.Config) []conformance.Schedule {
 	var out []conformance.Schedule
-	var head []conformance.Step
-	for at := time.Duration(0); at < cfg.MaxWait; at += wait * 9 / 10 {
-		head = append(head, conformance.Step{Op: conformance.OpCall, At: at})
-	}
+	head := keepsComing(cfg.MaxWait)
 	for _, op := range ops {
 		met := append(slices.Clone(head), conformance.Step{Op: op, At: cfg.MaxWait, Racing: true})
 		out = append(out, suite.Plan(cfg, met...))
@@ -324,12 +321,18 @@ func longRuns(cfg conformance.Config, few []conformance.Op) []conformance.Schedu
 	return out
 }
 
+// keepsComing are the events of a burst that goes on until an instant.
+func keepsComing(until time.Duration) []conformance.Step {
+	var out []conformance.Step
+	for at := time.Duration(0); at < until; at += wait * 9 / 10 {
+		out = append(out, conformance.Step{Op: conformance.OpCall, At: at})
+	}
+	return out
+}
+
 // askedBetween ask once in a burst that outlasts the bound, or some waits.
 func askedBetween(cfg conformance.Config) []conformance.Schedule {
-	burst := suite.Plan(cfg)
-	for at := time.Duration(0); at <= max(cfg.MaxWait, 2*wait); at += wait * 9 / 10 {
-		burst.Steps = append(burst.Steps, conformance.Step{Op: conformance.OpCall, At: at})
-	}
+	burst := suite.Plan(cfg, keepsComing(max(cfg.MaxWait, 2*wait))...)
 	var out []conformance.Schedule
 	for i := 1; i < len(burst.Steps); i++ {
 		out = append(out, suite.Between(burst, i, conformance.Step{Op: conformance.OpPending}))

@@ -38,18 +38,19 @@ func harmless(zero ZeroRate) []conformance.Schedule {
 
 // interjected puts a row of steps before the step i of a schedule. What is given up later is counted on.
 func interjected(s conformance.Schedule, i int, row []conformance.Step) conformance.Schedule {
-	claims := func(steps []conformance.Step) (n int) {
+	count := func(steps []conformance.Step) (n int) {
 		for _, st := range steps {
-			if st.Op == conformance.OpReserve || st.Op == conformance.OpWait {
+			if claims(st) {
 				n++
 			}
 		}
 		return n
 	}
+	before, between := count(s.Steps[:i]), count(row)
 	out := suite.Between(s, i, row...)
 	for k := i + len(row); k < len(out.Steps); k++ {
-		if st := &out.Steps[k]; st.Op == conformance.OpCancel && st.N > claims(s.Steps[:i]) {
-			st.N += claims(row)
+		if st := &out.Steps[k]; st.Op == conformance.OpCancel && st.N > before {
+			st.N += between
 		}
 	}
 	return out

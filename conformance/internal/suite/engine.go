@@ -440,13 +440,12 @@ func (e *engine[T, E]) rerun(s conformance.Schedule) *Recording {
 }
 
 // breaks reports whether one of the rules has been found broken so far.
-func (e *engine[T, E]) breaks(rules []string) bool { return e.broken(rules) != "" }
+func (e *engine[T, E]) breaks(rules []string) bool {
+	return slices.ContainsFunc(rules, func(id string) bool { f := e.findings[id]; return f != nil && f.worst != nil })
+}
 
 // hidden is the first broken rule beyond which what a rule finds in a run like this does not count, "" if none is.
 func (e *engine[T, E]) hidden(r *Rule[T, E], j Job) string {
-	if e.broken(r.Beyond) == "" {
-		return ""
-	}
 	for i := range e.rules {
 		basic := &e.rules[i]
 		if !slices.Contains(r.Beyond, basic.ID) || !e.breaks([]string{basic.ID}) {
@@ -458,15 +457,6 @@ func (e *engine[T, E]) hidden(r *Rule[T, E], j Job) string {
 		}
 	}
 	return ""
-}
-
-// broken is the first of these rules that is found broken, "" if none is.
-func (e *engine[T, E]) broken(rules []string) string {
-	i := slices.IndexFunc(rules, func(id string) bool { f := e.findings[id]; return f != nil && f.worst != nil })
-	if i < 0 {
-		return ""
-	}
-	return rules[i]
 }
 
 // found returns what was found about a rule so far, and makes the entry if there is none.

@@ -47,7 +47,7 @@ func (f *finding) leave(why string) {
 // on.
 func (e *engine[T, E]) hung(f Family, jobs []Job, h *Hang) []Job {
 	s, rest := h.Job.Schedule, jobs[h.at+1:]
-	id := "X-CALLS"
+	id := callsRule
 	if s.Config.Inside != "" {
 		id = "X-REENT"
 	}
