@@ -305,7 +305,7 @@ func (w *world) instants(now time.Time) []instant {
 	if slices.ContainsFunc(w.stage.Steps(), more) {
 		return near
 	}
-	const century, whole = 100 * 365 * 24 * time.Hour, time.Duration(math.MaxInt64)
+	const century, whole = suite.Century, time.Duration(math.MaxInt64)
 	ago := func(t time.Time) time.Time { return t.Add(-whole).Add(-whole).Add(-2) }
 	ahead := func(t time.Time) time.Time { return t.Add(whole).Add(whole).Add(2) }
 	return append(near, []instant{

@@ -440,7 +440,7 @@ func (e *explorer) centuries() []suite.Family {
 	gaps := []time.Duration{1}
 	switch {
 	case e.Accepts(conformance.OpStop):
-		gaps = append(gaps, 100*suite.Year)
+		gaps = append(gaps, suite.Century)
 	case e.Time == conformance.PackageTime: // over in the year 2262
 		return nil
 	}

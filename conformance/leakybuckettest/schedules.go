@@ -316,7 +316,7 @@ func (c *contract) centuries(s *suite.Suite, cfg conformance.Config) []conforman
 		items = 2
 	}
 	cfg = cfg.Without("interval").With("interval", timeline.Duration(suite.MostHours))
-	return sequences(cfg, []conformance.Step{{Op: conformance.OpPut}}, []time.Duration{0, 1, 100 * suite.Year}, items)
+	return sequences(cfg, []conformance.Step{{Op: conformance.OpPut}}, []time.Duration{0, 1, suite.Century}, items)
 }
 
 // slacks let idle time pass, a little less and more than earns the whole slack, and much

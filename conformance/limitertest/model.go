@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
 // view is a trace and, for each of its steps, the level of an exact token bucket. The
@@ -105,7 +106,7 @@ func newView(tr *conformance.Trace, traits *Traits) *view {
 }
 
 // century is the longest debt that a limiter must be able to count.
-const century = 100 * 365 * 24 * time.Hour
+const century = suite.Century
 
 // unpayable is that of the account.
 func (v *view) unpayable(tokens int) bool {

@@ -256,7 +256,7 @@ func (c *contract) back(p *suite.Probe) (worst *suite.Violation, skip string) {
 		back   time.Duration
 		events int
 		few    bool
-	}{{time.Hour, 1, true}, {time.Hour, 1, false}, {30 * 365 * 24 * time.Hour, 10, true}} {
+	}{{time.Hour, 1, true}, {time.Hour, 1, false}, {30 * suite.Year, 10, true}} {
 		p.Play(func(st *suite.Stage) {
 			impl, cfg, refused := c.first(Env{Clock: st.Clock(), Start: st.Clock().Now()}, try.events, 3)
 			if skip = refused; skip != "" {

@@ -120,7 +120,7 @@ const (
 )
 
 // century is the least RetryAfter that means for ever.
-const century = 100 * 365 * 24 * time.Hour
+const century = suite.Century
 
 // Answers are fields of [Answer].
 type Answers int

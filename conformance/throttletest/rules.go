@@ -423,7 +423,7 @@ func (x *exam) calls() *suite.Violation {
 		return v
 	}
 	// It may refuse none, or one so short, and one that is too long to count with.
-	if every := x.Schedule.Config.Interval; x.Refused != "" && every >= time.Millisecond && every <= 100*suite.Year {
+	if every := x.Schedule.Config.Interval; x.Refused != "" && every >= time.Millisecond && every <= suite.Century {
 		return suite.Broken(0, "", "the constructor refused %s: %s", x.Schedule.Config, x.Refused)
 	}
 	for _, d := range x.Done {

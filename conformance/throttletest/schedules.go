@@ -76,7 +76,7 @@ func (c *contract) intervals(s *suite.Suite, e Edges) []suite.Family {
 	// What waits for the end of a second interval, or of the first on package time, would be left behind.
 	if s.Accepts(conformance.OpStop) || e == Leading && s.Time != conformance.PackageTime {
 		cfg := suite.Configured("interval", timeline.Duration(suite.MostHours), "edges", e.String())
-		gaps := []time.Duration{1, 100 * suite.Year}
+		gaps := []time.Duration{1, suite.Century}
 		out = append(out, suite.Family{Name: "centuries " + e.String(), Schedules: numbered(cfg, calls, gaps, 2)})
 	}
 	out = append(out,

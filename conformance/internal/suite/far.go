@@ -10,6 +10,9 @@ import (
 // Year is a year without a leap day.
 const Year = 365 * 24 * time.Hour
 
+// Century is what an implementation need not be able to count: more may be refused, or stand for never.
+const Century = 100 * Year
+
 // MostHours is the longest duration of whole hours.
 const MostHours = math.MaxInt64 / time.Hour * time.Hour
 

@@ -282,7 +282,7 @@ func (s *Stage) End(at, matters time.Duration, release func()) {
 // that cleans up and ends when nothing is left to clean is no leak. It waits a year at
 // most, since package time has a last instant.
 func (s *Stage) Rest(end, matters time.Duration) {
-	if end < 100*Year && matters > 0 && matters < Year/10 {
+	if end < Century && matters > 0 && matters < Year/10 {
 		s.To(end + 10*matters)
 	}
 }
