@@ -121,6 +121,8 @@ func (a *account) served(c *claim, deadline time.Duration) {
 	case fifo && at < c.from-a.grace:
 		a.differ("W-NOTEARLY", at, a.level()+", with what it waits for taken off",
 			"%s returned at %s, want %s", what, timeline.Duration(at), timeline.Duration(c.from))
+	case fifo && at-a.grace > c.to && c.outgrown:
+		a.noFloor = true // who keeps tokens for the first in its queue may keep no more than the new burst
 	case fifo && at-a.grace > c.to && !a.noFloor:
 		a.differ("W-EXACT", c.to, a.level()+", with what it waits for taken off",
 			"%s returned at %s, want %s", what, timeline.Duration(at), timeline.Duration(c.to))

@@ -2,6 +2,7 @@ package limitertest
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"time"
@@ -48,7 +49,7 @@ func (x *exam) newGranted() granted {
 			if i >= 0 && x.Done[i].At > at {
 				g.late = append(g.late, grant{at: x.Done[i].At, n: d.N})
 			}
-			if i >= 0 || at > forever || x.changed(d.At, at, moves...) || anew && x.waitedFor(d, at) {
+			if i >= 0 || at > forever || x.changed(d.At, at, moves...) || anew && x.waitedFor(d, at) || x.outdated(d, at) {
 				continue
 			}
 		case conformance.OpWait:
@@ -70,6 +71,38 @@ func (x *exam) newGranted() granted {
 // given up later: where all of it comes back, both have the same tokens.
 func (x *exam) waitedFor(d *conformance.Done, at time.Duration) bool {
 	return d.Delay > 0 && x.changed(at, forever, conformance.OpCancel)
+}
+
+// outdated reports whether, while a reservation waited, one was given up of which other than what was taken may come
+// back: the burst was lowered since, or it was due already. Who asks next may then be due together with those who wait.
+func (x *exam) outdated(d *conformance.Done, at time.Duration) bool {
+	type claim struct {
+		due     time.Duration
+		lowered bool
+	}
+	var claims []claim
+	burst := x.Schedule.Config.Burst
+	for i := range x.Done {
+		switch o := &x.Done[i]; o.Op {
+		case conformance.OpReserve:
+			claims = append(claims, claim{due: suite.Sum(o.At, max(0, o.Delay))})
+		case conformance.OpWait:
+			claims = append(claims, claim{due: math.MaxInt64})
+		case conformance.OpSetBurst:
+			for i := range claims {
+				claims[i].lowered = claims[i].lowered || o.N < burst
+			}
+			burst = o.N
+		case conformance.OpCancel:
+			if o.At < d.At || o.At > at || o.N > len(claims) {
+				continue
+			}
+			if c := claims[o.N-1]; c.lowered || c.due <= o.At && x.traits.LateCancel != LateIgnored {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // envelope looks for a window in which more was granted than rate*L + burst.

@@ -72,8 +72,8 @@ func cancelRules() []rule {
 		{
 			Rule: core("CN-ANY",
 				"A cancel of an earlier reservation before its instant MUST refund what is declared: all, "+
-					"or all less what was reserved after it and is due no earlier; no more than leaves a burst, "+
-					"a new one too, for each instant."),
+					"or all less what was reserved after it and is due no earlier; or less, where a new limit "+
+					"or burst has no room for it."),
 			Ops: ops(opGiveUp), Declared: []string{"Initial", "Refund"},
 			About: givesUp(conformance.OpReserve),
 			Sees:  accepted,

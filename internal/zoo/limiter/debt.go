@@ -351,9 +351,7 @@ func (l *debtBucket) share(c *debtClaim, back float64) {
 		if !l.is("what comes back of one leaves the room of the next") {
 			o.room -= back
 		}
-		if !l.is("what comes back of one leaves the room when others act") {
-			o.ahead -= back
-		}
+		o.ahead -= back
 	}
 }
 
@@ -367,7 +365,7 @@ func (l *debtBucket) roomAfter(c *debtClaim) float64 {
 			continue
 		}
 		c.undone = false
-		if o.changes > c.changes && !l.is("a cancel looks at the room until now only") {
+		if o.changes > c.changes {
 			room = min(room, o.ahead)
 		}
 	}
