@@ -300,10 +300,13 @@ func (x *exam) answers() *suite.Violation {
 }
 
 // forgotten finds requests that wait, and fit, when nothing holds a slot any more. One that is more than
-// the limit by then may wait on, and keep others waiting.
+// the limit by then may wait on, and keep others waiting; one that was more than it when it came may wait on, too, if
+// that is declared.
 func (x *exam) forgotten() *suite.Violation {
 	limit := lastLimit(x.Schedule.Config, x.Schedule.Steps)
-	heavy := func(q *request) bool { return q.weight > limit }
+	heavy := func(q *request) bool {
+		return q.weight > limit || x.traits.Oversize == OversizeBlocks && x.cameHeavy(q)
+	}
 	if len(x.lost) == 0 || slices.ContainsFunc(x.lost, heavy) || x.unclear() {
 		return nil
 	}
@@ -312,6 +315,17 @@ func (x *exam) forgotten() *suite.Violation {
 	}
 	return suite.Broken(x.drained.At, fmt.Sprintf("the limit is %d, and everything else has ended", limit),
 		"request %d waits still, want it to run or be rejected", x.lost[0].id)
+}
+
+// cameHeavy reports whether a request was for more than the limit when it came.
+func (x *exam) cameHeavy(q *request) bool {
+	limit := x.Schedule.Config.Limit
+	for i := range x.Done {
+		if d := &x.Done[i]; d.Op == conformance.OpResize && d.Began.Seq < q.arrived.Seq {
+			limit = d.N
+		}
+	}
+	return q.weight > limit
 }
 
 // endings finds requests that were ended by their contexts and say something else.

@@ -49,7 +49,7 @@ func (x *exam) newGranted() granted {
 			if i >= 0 && x.Done[i].At > at {
 				g.late = append(g.late, grant{at: x.Done[i].At, n: d.N})
 			}
-			if i >= 0 || at > forever || x.changed(d.At, at, moves...) || anew && x.waitedFor(d, at) || x.outdated(d, at) {
+			if i >= 0 || at > forever || x.changed(d.At, at, moves...) || x.outdated(d, at, anew) {
 				continue
 			}
 		case conformance.OpWait:
@@ -75,7 +75,11 @@ func (x *exam) waitedFor(d *conformance.Done, at time.Duration) bool {
 
 // outdated reports whether, while a reservation waited, one was given up of which other than what was taken may come
 // back: the burst was lowered since, or it was due already. Who asks next may then be due together with those who wait.
-func (x *exam) outdated(d *conformance.Done, at time.Duration) bool {
+// Where all come to have new instants, it may also have waited for one that was given up later.
+func (x *exam) outdated(d *conformance.Done, at time.Duration, anew bool) bool {
+	if anew && x.waitedFor(d, at) {
+		return true
+	}
 	type claim struct {
 		due     time.Duration
 		lowered bool

@@ -384,6 +384,9 @@ func chosenWaits(n int) []lt.Spec {
 		if tr.Refund == lt.RefundFull && tr.Fair == lt.FairFIFO && tr.Rewake == lt.RewakeKeeps {
 			tr.Refund = lt.RefundConservative
 		}
+		if w.plain && tr.Oversize == lt.OversizeRejected { // it has no error, so it cannot refuse
+			tr.Oversize = lt.OversizeWaits
+		}
 		spec := choosyWaitsSpec([]lt.TimeSource{lt.Injected, lt.PackageTime}[rnd.IntN(2)], tr, w)
 		spec.Name = fmt.Sprintf("%s %d", spec.Name, i)
 		out = append(out, spec)
