@@ -73,35 +73,33 @@ func (x *exam) waitedFor(d *conformance.Done, at time.Duration) bool {
 	return d.Delay > 0 && x.changed(at, forever, conformance.OpCancel)
 }
 
-// outdated reports whether, while a reservation waited, one was given up of which other than what was taken may come
-// back: the burst was lowered since, or it was due already. Who asks next may then be due together with those who wait.
-// Where all come to have new instants, it may also have waited for one that was given up later.
+// outdated reports whether, while a reservation waited, one was given up of which the tokens that come back are of no
+// use to those who wait: it was for more than the burst is by then, or it was due already. What it leaves to who asks
+// next is due together with them. Where all come to have new instants, a reservation may also have waited for one
+// that was given up later.
 func (x *exam) outdated(d *conformance.Done, at time.Duration, anew bool) bool {
 	if anew && x.waitedFor(d, at) {
 		return true
 	}
 	type claim struct {
-		due     time.Duration
-		lowered bool
+		n   int
+		due time.Duration
 	}
 	var claims []claim
 	burst := x.Schedule.Config.Burst
 	for i := range x.Done {
 		switch o := &x.Done[i]; o.Op {
 		case conformance.OpReserve:
-			claims = append(claims, claim{due: suite.Sum(o.At, max(0, o.Delay))})
+			claims = append(claims, claim{o.N, suite.Sum(o.At, max(0, o.Delay))})
 		case conformance.OpWait:
-			claims = append(claims, claim{due: math.MaxInt64})
+			claims = append(claims, claim{o.N, math.MaxInt64})
 		case conformance.OpSetBurst:
-			for i := range claims {
-				claims[i].lowered = claims[i].lowered || o.N < burst
-			}
 			burst = o.N
 		case conformance.OpCancel:
 			if o.At < d.At || o.At > at || o.N > len(claims) {
 				continue
 			}
-			if c := claims[o.N-1]; c.lowered || c.due <= o.At && x.traits.LateCancel != LateIgnored {
+			if c := claims[o.N-1]; c.n > burst || c.due <= o.At && x.traits.LateCancel != LateIgnored {
 				return true
 			}
 		}
