@@ -309,7 +309,7 @@ func once(all []zoo.Design) (chosen map[int]bool) {
 // them, more if ESCAPEMENT_PROVE=1 is set, or as many as [prove.Drawn] says.
 func Chosen(t *testing.T, draw func(n int) []zoo.Design) {
 	t.Helper()
-	for _, d := range draw(prove.Draws(1, 1, 8, 100)) {
+	for _, d := range draw(prove.Draws(1, 1, 6, 100)) {
 		t.Run(d.Name, func(t *testing.T) { judgeDesign(t, d.Spec, prove.Suite) })
 	}
 }
