@@ -81,6 +81,9 @@ func (x *exam) outdated(d *conformance.Done, at time.Duration, anew bool) bool {
 	if anew && x.waitedFor(d, at) {
 		return true
 	}
+	if !x.changed(d.At, at, conformance.OpCancel) {
+		return false
+	}
 	type claim struct {
 		n   int
 		due time.Duration
