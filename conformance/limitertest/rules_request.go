@@ -122,7 +122,7 @@ func (x *exam) env() *suite.Violation {
 		}
 		return x.envelope()
 	}
-	if !x.plain() {
+	if !x.plain() && !x.prepaid() {
 		return nil
 	}
 	a, b, sum, bad := x.overdrawn()
@@ -132,13 +132,30 @@ func (x *exam) env() *suite.Violation {
 	cfg := x.Schedule.Config
 	brought := float64(cfg.Rate.Events) / float64(cfg.Rate.Per) * float64(b.at-a.at)
 	most := brought + float64(cfg.Burst)
-	if x.traits.NextPays {
+	paid := ""
+	if x.nextPays(b.n) {
 		most += float64(b.n)
 	}
-	return x.broken(b.at, fmt.Sprintf("in %s the rate %s brings %s, on top of a burst of %d",
-		timeline.Duration(b.at-a.at), cfg.Rate, timeline.Count(number(brought), "token"), cfg.Burst),
+	if x.prepaid() {
+		paid = ", and what is granted beyond that is paid for before anything else is"
+	}
+	return x.broken(b.at, fmt.Sprintf("in %s the rate %s brings %s, on top of a burst of %d%s",
+		timeline.Duration(b.at-a.at), cfg.Rate, timeline.Count(number(brought), "token"), cfg.Burst, paid),
 		"%d tokens were granted from %s to %s, want %s at the most",
 		sum, timeline.Duration(a.at), timeline.Duration(b.at), number(most))
+}
+
+// prepaid reports whether the trace is judgeable and has nothing but requests, with some for more than the burst
+// that are granted, as is declared, and that the next request pays for.
+func (x *exam) prepaid() bool {
+	cfg := x.Schedule.Config
+	return x.traits.Oversize == OversizePrepaid && x.judgeable() && cfg.Burst > 0 && cfg.Rate.Exact() &&
+		!x.beyondRequests() && asks(x.Schedule, isTooMany) && !asks(x.Schedule, isNegative)
+}
+
+// nextPays reports whether a request for n tokens is granted before all of them are there.
+func (x *exam) nextPays(n int) bool {
+	return x.traits.NextPays || x.traits.Oversize == OversizePrepaid && n > x.Schedule.Config.Burst
 }
 
 // overdrawn returns the window in which more was granted than rate*L + burst, if there is
@@ -153,7 +170,7 @@ func (x *exam) overdrawn() (from, to grant, got int, bad bool) {
 		for _, b := range v.grants[i:] {
 			sum = plus(sum, b.n)
 			paid := sum
-			if x.traits.NextPays {
+			if x.nextPays(b.n) {
 				paid -= b.n
 			}
 			if paid <= burst {
@@ -203,6 +220,9 @@ func (x *exam) work() *suite.Violation {
 	if x.beyondRequests() {
 		return x.breaks("RL-WORK")
 	}
+	if v := x.notPrepaid(); v != nil {
+		return v
+	}
 	if !x.plain() {
 		return nil
 	}
@@ -216,6 +236,20 @@ func (x *exam) work() *suite.Violation {
 		}
 		return x.broken(s.At, x.level(s), "allow %d at %s was denied, want granted", s.N, timeline.Duration(s.At))
 	})
+}
+
+// notPrepaid looks for a request for more than the burst that a new bucket denies, though it is declared to grant
+// that. Very large ones may be beyond what it can owe.
+func (x *exam) notPrepaid() *suite.Violation {
+	if !x.prepaid() || x.traits.Initial != InitialFull || len(x.Done) == 0 {
+		return nil
+	}
+	burst, d := x.Schedule.Config.Burst, x.Done[0]
+	if d.Op != conformance.OpAllow || d.N <= burst || d.N > 2*burst || d.OK || d.Panic != "" {
+		return nil
+	}
+	return x.broken(d.At, "OversizePrepaid is declared: the bucket is full, and the next request pays",
+		"allow %d at %s was denied, want granted", d.N, timeline.Duration(d.At))
 }
 
 func (x *exam) model() *suite.Violation {

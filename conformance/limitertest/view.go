@@ -124,8 +124,8 @@ func (x *exam) broken(at time.Duration, because, headline string, args ...any) *
 	v := &suite.Violation{Headline: fmt.Sprintf(headline, args...), Because: because, At: at}
 	steps := x.Schedule.Steps
 	otherKey := func(st conformance.Step) bool { return edge.Key(st) != edge.Key(steps[0]) }
-	if x.beyondRequests() || x.Schedule.Config.Rate.Per <= 0 || slices.ContainsFunc(steps, otherKey) {
-		v.Lanes = x.answers() // one bucket says nothing of what is wanted
+	if x.beyondRequests() || x.prepaid() || x.Schedule.Config.Rate.Per <= 0 || slices.ContainsFunc(steps, otherKey) {
+		v.Lanes = x.answers() // the bucket says nothing of what is wanted
 	} else {
 		v.Lanes = x.decided()
 	}

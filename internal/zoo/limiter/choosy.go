@@ -14,6 +14,7 @@ import (
 // choosyBucket is a token bucket in exact fractions.
 type choosyBucket struct {
 	traits lt.Traits
+	mutant string
 
 	mu     sync.Mutex
 	rate   lt.Rate
@@ -45,6 +46,19 @@ type choosyEvent struct {
 	rate  lt.Rate
 	burst int
 }
+
+// Mistakes of a bucket that grants requests for more than the burst.
+const (
+	neverPrepaid = "more than the burst is never granted, though the next request is to pay"
+	owesMore     = "more than the burst is granted by a bucket that owes"
+	givesMore    = "more than the burst is granted, and nobody pays"
+)
+
+var prepaidMutants = []struct{ name, rule string }{
+	{neverPrepaid, "RL-WORK"}, {owesMore, "RL-ENV"}, {givesMore, "RL-ENV"},
+}
+
+func (l *choosyBucket) is(mutant string) bool { return l.mutant == mutant }
 
 // without is what the level would be if there had never been a claim, nor any that was given up
 // before it.
@@ -126,8 +140,11 @@ func (l *choosyBucket) allow(t time.Time, n int) bool {
 	case n == 0 || l.rate == lt.Inf:
 		return true
 	case l.traits.Oversize == lt.OversizePrepaid && n > l.burst:
-		if l.level.Cmp(tokensOf(l.burst)) < 0 {
+		if l.is(neverPrepaid) || l.level.Cmp(tokensOf(l.burst)) < 0 && !l.is(owesMore) {
 			return false
+		}
+		if l.is(givesMore) {
+			return true
 		}
 	case n > l.burst || l.level.Cmp(tokensOf(n)) < 0:
 		return false
@@ -231,6 +248,20 @@ func (l *choosyBucket) tokens(t time.Time) float64 {
 	}
 	f, _ := l.level.Float64()
 	return max(0, f)
+}
+
+// prepaidSpec is a bucket that grants a request for more than the burst when it is full.
+func prepaidSpec(mutant string) lt.Spec {
+	tr := lt.Traits{Initial: lt.InitialFull, Oversize: lt.OversizePrepaid, BackTime: lt.BackClamp,
+		ZeroRate: lt.ZeroRateBurst, Inf: lt.InfGrants}
+	return lt.Spec{
+		Name: "zoo: more than the burst is paid for later: " + mutant, Time: lt.Explicit, Traits: tr,
+		New: func(_ lt.Env, cfg lt.Config) lt.Funcs {
+			l := newChoosyBucket(tr, cfg)
+			l.mutant = mutant
+			return lt.Funcs{AllowAt: l.allow, TokensAt: l.tokens}
+		},
+	}
 }
 
 func choosySpec(source lt.TimeSource, tr lt.Traits) lt.Spec {

@@ -24,6 +24,9 @@ func Mutants() []zoo.Mutant {
 			Spec: bucketSpec(idleAddsUp, source), Family: idleFamily,
 		})
 	}
+	for _, m := range prepaidMutants {
+		all = append(all, zoo.Mutant{Name: m.name, Rule: m.rule, Spec: prepaidSpec(m.name)})
+	}
 	for _, m := range perSecondMutants {
 		all = append(all, zoo.Mutant{Name: "so many per second: " + m.name, Rule: m.rule, Spec: perSecondSpec(m.name)})
 	}
@@ -112,6 +115,7 @@ func Designs() []zoo.Design {
 		keyedFloat32Spec("", lt.Explicit),
 		keyedTimers("", lt.Injected), keyedTimers("", lt.PackageTime),
 		keyedLimitsSpec("", lt.Injected), keyedLimitsSpec("", lt.PackageTime), keyedLimitsSpec("", lt.Explicit),
+		prepaidSpec(""),
 	}
 	specs = append(specs, refusingSpecs()...)
 	specs = append(specs, remoteSpecs()...)
