@@ -101,6 +101,11 @@ func (a *account) oversize(d *conformance.Done, refused bool) (handled bool) {
 			a.noFloor, a.hi = true, a.tokens(a.bound)
 		}
 	case a.traits.Oversize == OversizeWaits && d.Op == conformance.OpAllow:
+		// What is kept for a wait that is for more than the burst may go to who comes.
+		if d.OK && !a.awaited() {
+			a.differ("RL-NBIG", d.At, fmt.Sprintf("the burst is %d, and OversizeWaits is declared", a.burst),
+				"allow %d at %s was granted, want denied", d.N, timeline.Duration(d.At))
+		}
 	case a.traits.Oversize == OversizeWaits:
 		return false
 	default:

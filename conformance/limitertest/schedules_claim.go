@@ -170,7 +170,7 @@ func (e *explorer) waitsAlone() {
 		all = append(all, followed(three, steps("wait 3"), steps("wait 1", "tokens"),
 			[]time.Duration{0, 3 * interval}, 3, lastWait)[1:]...)
 	}
-	if tr.Oversize == OversizeRejected {
+	if tr.Oversize != 0 {
 		all = append(all, suite.Sequences(three, steps("wait 4", "wait 1"), []time.Duration{0, 3 * interval}, 2)...)
 	}
 	if tr.Inf == InfGrants {
@@ -243,19 +243,46 @@ func inTurn(back, ask string, n int) conformance.Schedule {
 // is there.
 func (e *explorer) unusual() {
 	numbers := "reserve 0,reserve -1,allow 1"
-	if e.Accepts(opContext) {
+	switch {
+	case e.Accepts(opContext):
 		numbers += ",wait 0,wait 4" // a wait for less may try again for ever, without letting time pass
+	case e.c.spec.Traits.servesMore():
+		numbers += ",wait 4"
 	}
 	last := lastReserve
 	if !e.Accepts(conformance.OpReserve) {
 		last = lastWait
 	}
 	e.add("odd waits and reservations", e.drained(numbers, []time.Duration{0, interval / 2}, 2, last)...)
+	if e.c.spec.Traits.servesMore() {
+		e.add("more than the burst", keptForOne()...)
+	}
 	e.add("odd instants", e.uneven(last)...)
 	if e.Accepts(conformance.OpTokens) {
 		e.add("what is shown", e.drained("tokens,reserve 1,wait 1,cancel 1,allow 1,setlimit 100/1s,setburst 1",
 			[]time.Duration{0, interval / 2}, 3, lastTokens)...)
 	}
+}
+
+// keptForOne lets something happen while the bucket holds more than the burst, for one who waits for that. When it
+// is served, or has given up, there is room for the burst again and for no more.
+func keptForOne() []conformance.Schedule {
+	var texts []string
+	for i, first := range []string{"allow 3", "wait 3"} {
+		for _, then := range []string{
+			"", "wait 1", "wait 4", "allow 1", "reserve 1", "reserve 0", "tokens", "setlimit 10/1s",
+			fmt.Sprintf("cancel %d", 1+i),
+		} {
+			if then != "" {
+				then += " @350ms | "
+			}
+			for _, last := range []string{"allow", "wait"} {
+				texts = append(texts, fmt.Sprintf("rate=10/1s burst=3 | %s @0 | wait 4 @0 | %s%s 3 @3s | %s 1 @3s",
+					first, then, last, last))
+			}
+		}
+	}
+	return suite.ParseAll(texts...)
 }
 
 // starvingWaits are waits while others ask again and again.

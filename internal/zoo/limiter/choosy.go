@@ -52,10 +52,20 @@ const (
 	neverPrepaid = "more than the burst is never granted, though the next request is to pay"
 	owesMore     = "more than the burst is granted by a bucket that owes"
 	givesMore    = "more than the burst is granted, and nobody pays"
+	grantsMore   = "after a change more than the burst is granted at once, though it has to wait"
 )
 
 var prepaidMutants = []struct{ name, rule string }{
 	{neverPrepaid, "RL-WORK"}, {owesMore, "RL-ENV"}, {givesMore, "RL-ENV"},
+}
+
+// grantsMoreSpec is a bucket that lets who asks for more than the burst reserve it, with that mistake.
+func grantsMoreSpec() lt.Spec {
+	tr := lt.Traits{Initial: lt.InitialFull, Oversize: lt.OversizeWaits, BackTime: lt.BackClamp,
+		ZeroRate: lt.ZeroRateBurst, Inf: lt.InfGrants, Refund: lt.RefundFull, LateCancel: lt.LateIgnored}
+	spec := choosySpec(lt.Explicit, tr, grantsMore)
+	spec.Name = "zoo: more than the burst is reserved: " + grantsMore
+	return spec
 }
 
 func (l *choosyBucket) is(mutant string) bool { return l.mutant == mutant }
@@ -139,7 +149,7 @@ func (l *choosyBucket) allow(t time.Time, n int) bool {
 		return false
 	case n == 0 || l.rate == lt.Inf:
 		return true
-	case l.traits.Oversize == lt.OversizePrepaid && n > l.burst:
+	case (l.traits.Oversize == lt.OversizePrepaid || l.is(grantsMore) && l.changes > 0) && n > l.burst:
 		if l.is(neverPrepaid) || l.level.Cmp(tokensOf(l.burst)) < 0 && !l.is(owesMore) {
 			return false
 		}
@@ -264,11 +274,12 @@ func prepaidSpec(mutant string) lt.Spec {
 	}
 }
 
-func choosySpec(source lt.TimeSource, tr lt.Traits) lt.Spec {
+func choosySpec(source lt.TimeSource, tr lt.Traits, mutant string) lt.Spec {
 	return lt.Spec{
 		Name: "a choosy bucket", Time: source, Traits: tr,
 		New: func(env lt.Env, cfg lt.Config) lt.Funcs {
 			l := newChoosyBucket(tr, cfg)
+			l.mutant = mutant
 			reserve := func(t time.Time, n int) lt.Reservation {
 				c := l.reserve(t, n)
 				if c == nil {
@@ -303,7 +314,7 @@ func chosenBuckets(n int) []lt.Spec {
 			Inf: lt.InfRate(pick(2)), BackTime: lt.BackTime(pick(3)),
 			Refund: lt.Refund(pick(3)), LateCancel: lt.LateCancel(pick(2)), Raise: lt.Raise(pick(2)),
 		}
-		spec := choosySpec([]lt.TimeSource{lt.Explicit, lt.Injected}[i%2], tr)
+		spec := choosySpec([]lt.TimeSource{lt.Explicit, lt.Injected}[i%2], tr, "")
 		spec.Name = fmt.Sprintf("%s %d", spec.Name, i)
 		out = append(out, spec)
 	}

@@ -93,12 +93,16 @@ func (l *choosyWaits) pass() {
 		l.b.burst = max(burst, l.pays(l.queue[0].n))
 	default:
 		for _, w := range l.queue {
-			l.b.burst = max(l.b.burst, l.pays(w.n))
+			if !l.b.is(neverCollects) {
+				l.b.burst = max(l.b.burst, l.pays(w.n))
+			}
 		}
 	}
 	l.b.past = nil
 	l.b.pass(now)
-	l.b.burst = burst
+	if !l.b.is(raisesForGood) {
+		l.b.burst = burst
+	}
 	if len(l.queue) == 0 || l.debts() {
 		l.b.cap()
 	}
@@ -140,7 +144,7 @@ func (l *choosyWaits) serve() {
 		l.timer.Stop()
 		l.timer = nil
 	}
-	if len(l.queue) == 0 {
+	if len(l.queue) == 0 || l.b.is(cutsWhatIsKept) {
 		l.b.cap()
 	}
 	if len(l.queue) == 0 || l.traits.Fair != lt.FairFIFO && l.traits.Rewake == lt.RewakeKeeps {
@@ -337,11 +341,37 @@ func (l *choosyWaits) tokens() float64 {
 	return max(0, min(f, float64(l.b.burst)))
 }
 
-func choosyWaitsSpec(source lt.TimeSource, tr lt.Traits, w waitWhims) lt.Spec {
+// Mistakes with who waits for more than the burst.
+const (
+	neverCollects  = "a wait for more than the burst is never served"
+	raisesForGood  = "a wait for more than the burst raises it for good"
+	cutsWhatIsKept = "who comes cuts what is kept for a wait for more than the burst"
+)
+
+// outgrownMutants are those mistakes where nobody is to overtake, and where anybody may.
+var outgrownMutants = []struct {
+	name, rule string
+	fair       lt.Fairness
+}{
+	{neverCollects, "W-NOLOST", lt.FairNone}, {raisesForGood, "RL-ENV", lt.FairNone},
+	{raisesForGood, "RL-ENV", lt.FairFIFO}, {cutsWhatIsKept, "W-EXACT", lt.FairFIFO},
+}
+
+func outgrownSpec(mutant string, fair lt.Fairness) lt.Spec {
+	tr := lt.Traits{Initial: lt.InitialFull, Oversize: lt.OversizeWaits, ZeroRate: lt.ZeroRateBurst, Inf: lt.InfGrants,
+		Fair: fair, DeadlineCheck: lt.DeadlineSleeps, Refund: lt.RefundFull, Rewake: lt.RewakeServes}
+	spec := choosyWaitsSpec(lt.Injected, tr, waitWhims{allows: true}, mutant)
+	spec.Name = "zoo: more than the burst is waited for, " + map[lt.Fairness]string{lt.FairFIFO: "fairly",
+		lt.FairNone: "unfairly"}[fair] + ": " + mutant
+	return spec
+}
+
+func choosyWaitsSpec(source lt.TimeSource, tr lt.Traits, w waitWhims, mutant string) lt.Spec {
 	return lt.Spec{
 		Name: "a choosy bucket with waits", Time: source, Traits: tr,
 		New: func(env lt.Env, cfg lt.Config) lt.Funcs {
 			l := &choosyWaits{clock: env.Clock, traits: tr, whims: w, b: newChoosyBucket(tr, cfg)}
+			l.b.mutant = mutant
 			if w.early {
 				l.pass()
 			}
@@ -387,7 +417,7 @@ func chosenWaits(n int) []lt.Spec {
 		if w.plain && tr.Oversize == lt.OversizeRejected { // it has no error, so it cannot refuse
 			tr.Oversize = lt.OversizeWaits
 		}
-		spec := choosyWaitsSpec([]lt.TimeSource{lt.Injected, lt.PackageTime}[rnd.IntN(2)], tr, w)
+		spec := choosyWaitsSpec([]lt.TimeSource{lt.Injected, lt.PackageTime}[rnd.IntN(2)], tr, w, "")
 		spec.Name = fmt.Sprintf("%s %d", spec.Name, i)
 		out = append(out, spec)
 	}

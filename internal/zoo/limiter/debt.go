@@ -51,9 +51,7 @@ type debtClaim struct {
 	per  time.Duration // of the rate as it was
 	room float64       // the least that the bucket had room for since
 
-	changes int     // how many limits and bursts had been set when it was made
-	undone  bool    // given back, as were all later ones before
-	ahead   float64 // what it leaves room for when it acts
+	changes int // how many limits and bursts had been set when it was made; only a mistake wants to know
 }
 
 func newDebtBucket(clock clockwork.Clock, cfg lt.Config, mutant string) *debtBucket {
@@ -246,8 +244,7 @@ func (l *debtBucket) take(t time.Time, n int, by time.Duration) (*debtClaim, boo
 	for _, o := range l.held {
 		o.past = o.past || l.is("who is due has nobody behind") && !o.act.After(t)
 	}
-	c := &debtClaim{l: l, n: n, at: t, act: t.Add(d), rate: l.rate, per: l.per, room: math.Inf(1),
-		changes: l.changes, ahead: float64(max(0, l.burst) - n)}
+	c := &debtClaim{l: l, n: n, at: t, act: t.Add(d), rate: l.rate, per: l.per, room: math.Inf(1), changes: l.changes}
 	l.held = append(l.held, c)
 	return c, true
 }
@@ -295,7 +292,7 @@ func (c *debtClaim) cancelAt(t time.Time) {
 	case "a cancel brings what would have been lost", "a cancel brings what there was no room for",
 		"what comes back may be more than the bucket holds":
 	default:
-		back = max(0, min(back, c.room, l.roomAfter(c)))
+		back = max(0, min(back, c.room))
 	}
 	switch l.cancels++; l.mutant {
 	case "a cancel after a new limit refunds nothing":
@@ -351,25 +348,7 @@ func (l *debtBucket) share(c *debtClaim, back float64) {
 		if !l.is("what comes back of one leaves the room of the next") {
 			o.room -= back
 		}
-		o.ahead -= back
 	}
-}
-
-// roomAfter is what there is room for when those act that were made since a change which is newer than
-// c: they keep their instants. It notes that c is undone if all later ones were.
-func (l *debtBucket) roomAfter(c *debtClaim) float64 {
-	room := math.Inf(1)
-	c.undone = true
-	for _, o := range l.held[slices.Index(l.held, c)+1:] {
-		if o.undone || o.free {
-			continue
-		}
-		c.undone = false
-		if o.changes > c.changes {
-			room = min(room, o.ahead)
-		}
-	}
-	return room
 }
 
 func (c *debtClaim) delay(t time.Time) time.Duration { return max(0, c.act.Sub(t)) }

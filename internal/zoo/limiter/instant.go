@@ -22,8 +22,6 @@ type instantBucket struct {
 	full   time.Time
 	newest time.Time
 	held   []*instantClaim
-
-	changes int // how many limits and bursts have been set
 }
 
 type instantClaim struct {
@@ -31,10 +29,6 @@ type instantClaim struct {
 	act  time.Time
 	gone bool
 	room time.Duration // the least that was missing in the bucket since
-
-	changes int           // how many limits and bursts had been set when it was made
-	undone  bool          // given back, as were all later ones before
-	ahead   time.Duration // what will be missing in the bucket, at least, when it acts
 }
 
 func newInstant(cfg lt.Config) *instantBucket {
@@ -76,8 +70,7 @@ func (l *instantBucket) take(t time.Time, n int, by time.Duration) (*instantClai
 		return nil, false
 	}
 	l.full = full
-	c := &instantClaim{n: n, act: act, room: math.MaxInt64,
-		changes: l.changes, ahead: time.Duration(l.burst-n) * l.period}
+	c := &instantClaim{n: n, act: act, room: math.MaxInt64}
 	l.held = append(l.held, c)
 	return c, true
 }
@@ -90,17 +83,13 @@ func (l *instantBucket) cancel(c *instantClaim, t time.Time) {
 		return
 	}
 	c.gone = true
-	c.undone = true
-	n, room, i := c.n, c.room, slices.Index(l.held, c)
+	n, i := c.n, slices.Index(l.held, c)
 	for _, o := range l.held[i+1:] {
 		if !o.gone {
 			n -= o.n
 		}
-		if c.undone = c.undone && o.undone; !o.undone && o.changes > c.changes {
-			room = max(0, min(room, o.ahead)) // it keeps its instant
-		}
 	}
-	back := min(room, time.Duration(max(0, n))*l.period)
+	back := min(c.room, time.Duration(max(0, n))*l.period)
 	l.full = l.full.Add(-back)
 	c.room -= back
 	for _, o := range l.held[:i] { // what two have lost together is given back once
@@ -108,7 +97,6 @@ func (l *instantBucket) cancel(c *instantClaim, t time.Time) {
 	}
 	for _, o := range l.held[i+1:] {
 		o.room -= back
-		o.ahead -= back
 	}
 }
 
@@ -147,11 +135,8 @@ func (l *instantBucket) setLimit(t time.Time, r lt.Rate) {
 		l.full = t.Add(time.Duration(owed.Quo(owed, big.NewInt(int64(l.period))).Int64()))
 	}
 	for _, c := range l.held {
-		for _, room := range []*time.Duration{&c.room, &c.ahead} {
-			*room = time.Duration(float64(*room) / float64(l.period) * float64(r.Interval()))
-		}
+		c.room = time.Duration(float64(c.room) / float64(l.period) * float64(r.Interval()))
 	}
-	l.changes++
 	l.period = r.Interval()
 }
 
@@ -161,7 +146,6 @@ func (l *instantBucket) setBurst(t time.Time, n int) {
 	if t = l.at(t); l.full.Before(t) {
 		l.full = t // what is missing of the larger bucket is what was missing of the smaller
 	}
-	l.changes++
 	l.burst = n
 }
 

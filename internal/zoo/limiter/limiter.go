@@ -27,6 +27,14 @@ func Mutants() []zoo.Mutant {
 	for _, m := range prepaidMutants {
 		all = append(all, zoo.Mutant{Name: m.name, Rule: m.rule, Spec: prepaidSpec(m.name)})
 	}
+	for _, m := range outgrownMutants {
+		name := m.name
+		if m.fair == lt.FairNone {
+			name = "unfair: " + name
+		}
+		all = append(all, zoo.Mutant{Name: name, Rule: m.rule, Spec: outgrownSpec(m.name, m.fair)})
+	}
+	all = append(all, zoo.Mutant{Name: grantsMore, Rule: "RL-NBIG", Spec: grantsMoreSpec()})
 	for _, m := range perSecondMutants {
 		all = append(all, zoo.Mutant{Name: "so many per second: " + m.name, Rule: m.rule, Spec: perSecondSpec(m.name)})
 	}
@@ -115,7 +123,7 @@ func Designs() []zoo.Design {
 		keyedFloat32Spec("", lt.Explicit),
 		keyedTimers("", lt.Injected), keyedTimers("", lt.PackageTime),
 		keyedLimitsSpec("", lt.Injected), keyedLimitsSpec("", lt.PackageTime), keyedLimitsSpec("", lt.Explicit),
-		prepaidSpec(""),
+		prepaidSpec(""), outgrownSpec("", lt.FairFIFO), outgrownSpec("", lt.FairNone),
 	}
 	specs = append(specs, refusingSpecs()...)
 	specs = append(specs, remoteSpecs()...)
@@ -141,7 +149,7 @@ func declaring(spec lt.Spec, tr lt.Traits) lt.Spec {
 }
 
 // Choosing is a correct bucket that chooses what it is told to choose.
-func Choosing(traits lt.Traits, source lt.TimeSource) lt.Spec { return choosySpec(source, traits) }
+func Choosing(traits lt.Traits, source lt.TimeSource) lt.Spec { return choosySpec(source, traits, "") }
 
 // Chosen are n correct buckets that choose all that may be chosen, drawn from a constant.
 func Chosen(n int) []zoo.Design { return designs(chosenBuckets(n)) }
