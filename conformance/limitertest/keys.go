@@ -38,7 +38,7 @@ func (c *contract) keyFamilies(s *suite.Suite) []suite.Family {
 		full := time.Duration(cfg.Burst) * cfg.Rate.Interval()
 		all = append(all, edge.SweptRequests(cfg, full, cfg.Burst, s.Accepts(opSeveral))...)
 		if s.Accepts(conformance.OpSetLimit) && cfg.Burst == 1 {
-			all = append(all, sweptLater(cfg))
+			all = append(all, sweptLater(cfg)...)
 		}
 	}
 	return []suite.Family{

@@ -109,10 +109,18 @@ func keyedChanges(s *suite.Suite, cfg conformance.Config, atOnce bool) []conform
 	return out
 }
 
-// sweptLater asks for a key before it is full, at the old limit, and after a new one came at which it would be.
-func sweptLater(cfg conformance.Config) conformance.Schedule {
-	t, faster := cfg.Rate.Interval()/2, cfg.Rate
+// sweptLater asks for a key before it is full: at the old limit, after a new one came at which it would be, and at a
+// new limit, when it would be at the old one.
+func sweptLater(cfg conformance.Config) []conformance.Schedule {
+	t, faster, slower := cfg.Rate.Interval()/2, cfg.Rate, cfg.Rate
 	faster.Per /= 60
-	set := conformance.Step{Op: conformance.OpSetLimit, Rate: faster, At: t}
-	return suite.Plan(cfg, slices.Concat(edge.Ask(0, 1, 1), []conformance.Step{set}, edge.Ask(t, 1, 2, 1))...)
+	slower.Per *= 60
+	set := func(r Rate, at time.Duration) []conformance.Step {
+		return []conformance.Step{{Op: conformance.OpSetLimit, Rate: r, At: at}}
+	}
+	used := edge.Ask(0, 1, 1)
+	return []conformance.Schedule{
+		suite.Plan(cfg, slices.Concat(used, set(faster, t), edge.Ask(t, 1, 2, 1))...),
+		suite.Plan(cfg, slices.Concat(used, set(slower, 0), edge.Ask(3*t, 1, 2, 1))...),
+	}
 }

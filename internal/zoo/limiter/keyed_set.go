@@ -34,10 +34,13 @@ var keyedLimitsMutants = []string{
 	"a change empties all keys but the first",
 	"a change does not concern new keys",
 	"a change is retroactive for all keys but the first",
-	oldNow,
+	oldNow, oldThen,
 }
 
-const oldNow = "after a change keys are old that would be full by now"
+const (
+	oldNow  = "after a change keys are old that would be full by now"
+	oldThen = "after a change keys are old that would be full without it"
+)
 
 func (l *keyedLimits) is(mutant string) bool { return l.mutant == mutant }
 
@@ -80,7 +83,9 @@ func (l *keyedLimits) change(t time.Time, to func(cfg *lt.Config)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	to(&l.set)
-	l.idle = max(l.idle, l.full())
+	if !l.is(oldThen) {
+		l.idle = max(l.idle, l.full())
+	}
 	cfg := l.set
 	if !l.is("a change does not concern new keys") || len(l.keys) == 0 {
 		l.cfg = cfg
