@@ -110,7 +110,7 @@ func keyedChanges(s *suite.Suite, cfg conformance.Config, atOnce bool) []conform
 }
 
 // sweptLater asks for a key before it is full: at the old limit, after a new one came at which it would be, and at a
-// new limit, when it would be at the old one.
+// new limit, when it would be at the old one, and whether or not it was full, and forgotten, as that came.
 func sweptLater(cfg conformance.Config) []conformance.Schedule {
 	t, faster, slower := cfg.Rate.Interval()/2, cfg.Rate, cfg.Rate
 	faster.Per /= 60
@@ -122,5 +122,7 @@ func sweptLater(cfg conformance.Config) []conformance.Schedule {
 	return []conformance.Schedule{
 		suite.Plan(cfg, slices.Concat(used, set(faster, t), edge.Ask(t, 1, 2, 1))...),
 		suite.Plan(cfg, slices.Concat(used, set(slower, 0), edge.Ask(3*t, 1, 2, 1))...),
+		suite.Plan(cfg, slices.Concat(used, edge.Ask(3*t, 1, 2), set(slower, 3*t), edge.Ask(3*t, 1, 1),
+			edge.Ask(6*t, 1, 1))...),
 	}
 }

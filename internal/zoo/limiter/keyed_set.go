@@ -34,12 +34,14 @@ var keyedLimitsMutants = []string{
 	"a change empties all keys but the first",
 	"a change does not concern new keys",
 	"a change is retroactive for all keys but the first",
-	oldNow, oldThen,
+	oldNow, oldThen, oldStays,
 }
 
 const (
 	oldNow  = "after a change keys are old that would be full by now"
 	oldThen = "after a change keys are old that would be full without it"
+
+	oldStays = "a change is not for keys that are old, and not forgotten"
 )
 
 func (l *keyedLimits) is(mutant string) bool { return l.mutant == mutant }
@@ -71,7 +73,7 @@ func (l *keyedLimits) sweep(t time.Time) {
 	}
 	l.keys = slices.DeleteFunc(l.keys, func(key int) bool {
 		old := full > 0 && t.Sub(l.asked[key]) >= full
-		if old {
+		if old && !l.is(oldStays) {
 			delete(l.own, key)
 		}
 		return old
