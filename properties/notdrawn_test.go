@@ -40,6 +40,8 @@ var notDrawn = []struct {
 		"X-ISO a change forgets all keys but the first", "X-ISO a change empties all keys but the first",
 		"X-ISO a change does not concern new keys", "X-ISO a change is retroactive for all keys but the first",
 		"X-ISO after a change keys are old that would be full by now",
+		"X-ISO after a change keys are old that would be full without it",
+		"X-ISO a change is not for keys that are old, and not forgotten",
 	}},
 	{"clocks are not set back", []string{
 		"X-BACK", "TH-CLOCKBACK",
@@ -74,6 +76,9 @@ var notDrawn = []struct {
 	{"waits are for one token", []string{
 		"RL-NBIG a wait for more than the burst empties the bucket",
 		"W-NOSTARVE a request overtakes those who wait",
+		"RL-ENV a wait for more than the burst raises it for good",
+		"RL-ENV unfair: a wait for more than the burst raises it for good",
+		"W-EXACT who comes cuts what is kept for a wait for more than the burst",
 	}},
 	{"limits are not set while somebody waits", []string{"W-WAKE"}},
 	{"it takes three reservations and the right cancels, then requests at the right instants", []string{
