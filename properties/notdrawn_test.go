@@ -42,6 +42,7 @@ var notDrawn = []struct {
 		"X-ISO after a change keys are old that would be full by now",
 		"X-ISO after a change keys are old that would be full without it",
 		"X-ISO a change is not for keys that are old, and not forgotten",
+		"X-CALLS a change looks for keys that were forgotten",
 	}},
 	{"clocks are not set back", []string{
 		"X-BACK", "TH-CLOCKBACK",

@@ -149,6 +149,9 @@ func (l *debtBucket) tokensAt(t time.Time) float64 {
 	if !l.began {
 		return float64(max(0, l.burst))
 	}
+	if l.is("a look at what is owed panics") && l.tokens < 0 {
+		panic("there is nothing to show")
+	}
 	if l.is("a look makes reservations final") {
 		l.keepAll()
 	}
@@ -254,6 +257,9 @@ func (c *debtClaim) cancelAt(t time.Time) {
 	l := c.l
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.is("a late cancel panics") && t.After(c.act) {
+		panic("it is too late")
+	}
 	l.rewinds = l.is("a cancel in the past rewinds")
 	defer func() { l.rewinds = false }()
 	if l.fill(t); t.Before(l.last) && !l.is("a late cancel about an earlier instant refunds") {
@@ -429,6 +435,9 @@ func (l *debtBucket) setLimit(t time.Time, r lt.Rate) {
 	case !l.is("a new limit counts from the beginning"):
 		l.fill(t)
 	}
+	if l.is("a new limit divides by what is there") {
+		_ = 1 / int(l.tokens)
+	}
 	l.changes++
 	l.limit(r)
 	if l.is("a new limit fills the bucket") {
@@ -442,6 +451,9 @@ func (l *debtBucket) setBurst(t time.Time, burst int) {
 	l.rewinds = l.is("a burst that is set in the past rewinds")
 	defer func() { l.rewinds = false }()
 	l.fill(t)
+	if l.is("a new burst divides by what is there") {
+		_ = 1 / int(l.tokens)
+	}
 	old := l.burst
 	l.changes++
 	l.burst = burst

@@ -137,6 +137,7 @@ func keyedMutants() []zoo.Mutant {
 		all = append(all, zoo.Mutant{Name: name, Rule: "X-ISO", Spec: keyedLimitsSpec(name, lt.Injected),
 			Family: "keys"})
 	}
+	all = append(all, zoo.Mutant{Name: oldListed, Rule: "X-CALLS", Spec: keyedLimitsSpec(oldListed, lt.Injected)})
 	all = append(all, zoo.Mutant{Name: stopForgets, Rule: "X-LEAK", Spec: keyedTimers(stopForgets, lt.Injected)})
 	const sixteen = "keys share sixteen"
 	all = append(all, zoo.Mutant{Name: "a grain is declared: " + sixteen, Rule: "X-ISO",
