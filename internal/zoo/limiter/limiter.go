@@ -27,14 +27,6 @@ func Mutants() []zoo.Mutant {
 	for _, m := range prepaidMutants {
 		all = append(all, zoo.Mutant{Name: m.name, Rule: m.rule, Spec: prepaidSpec(m.name)})
 	}
-	for _, m := range outgrownMutants {
-		name := m.name
-		if m.fair == lt.FairNone {
-			name = "unfair: " + name
-		}
-		all = append(all, zoo.Mutant{Name: name, Rule: m.rule, Spec: outgrownSpec(m.name, m.fair)})
-	}
-	all = append(all, zoo.Mutant{Name: grantsMore, Rule: "RL-NBIG", Spec: grantsMoreSpec()})
 	for _, m := range perSecondMutants {
 		all = append(all, zoo.Mutant{Name: "so many per second: " + m.name, Rule: m.rule, Spec: perSecondSpec(m.name)})
 	}
@@ -60,6 +52,14 @@ func Mutants() []zoo.Mutant {
 			Name: m.name, Rule: m.rule, Spec: queueSpec(m.name, lt.Injected), Family: m.family,
 		})
 	}
+	for _, m := range outgrownMutants {
+		name := m.name
+		if m.fair == lt.FairNone {
+			name = "unfair: " + name
+		}
+		all = append(all, zoo.Mutant{Name: name, Rule: m.rule, Spec: outgrownSpec(m.name, m.fair)})
+	}
+	all = append(all, zoo.Mutant{Name: grantsMore, Rule: "RL-NBIG", Spec: grantsMoreSpec()})
 	if synctestcompat.Available {
 		const one, shows = "a wait is for one token", "Tokens shows the burst"
 		all = append(all,
