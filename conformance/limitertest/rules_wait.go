@@ -264,7 +264,8 @@ func (x *exam) waitsReturn() *suite.Violation {
 	if !x.accountable() || !x.beyondRequests() {
 		return nil
 	}
-	least, most := x.Schedule.Config.Burst, x.Schedule.Config.Burst
+	burst := x.Schedule.Config.Burst
+	most := burst
 	if x.traits.servesMore() {
 		most *= 2 // nobody has to count far more than that
 	}
@@ -273,8 +274,7 @@ func (x *exam) waitsReturn() *suite.Violation {
 			return nil
 		}
 		if s.Op == conformance.OpSetBurst {
-			least = min(least, s.N)
-			most = least
+			most = min(most, burst, s.N)
 		}
 	}
 	claimed := 0

@@ -47,7 +47,7 @@ type choosyEvent struct {
 	burst int
 }
 
-// Mistakes of a bucket that grants requests for more than the burst.
+// Mistakes with requests for more than the burst: where they are granted, and where they have to wait.
 const (
 	neverPrepaid = "more than the burst is never granted, though the next request is to pay"
 	owesMore     = "more than the burst is granted by a bucket that owes"

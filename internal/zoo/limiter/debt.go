@@ -257,9 +257,6 @@ func (c *debtClaim) cancelAt(t time.Time) {
 	l := c.l
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.is("a late cancel panics") && t.After(c.act) {
-		panic("it is too late")
-	}
 	l.rewinds = l.is("a cancel in the past rewinds")
 	defer func() { l.rewinds = false }()
 	if l.fill(t); t.Before(l.last) && !l.is("a late cancel about an earlier instant refunds") {
@@ -268,7 +265,7 @@ func (c *debtClaim) cancelAt(t time.Time) {
 	if c.free && !l.is("what was free is refunded") || c.gone && !l.is("a second cancel refunds again") {
 		return
 	}
-	if t.After(c.act) && !l.is("a late cancel refunds") {
+	if c.late(t) {
 		return
 	}
 	if t.Equal(c.act) && l.is("a cancel at its instant is too late") {
@@ -337,6 +334,17 @@ func (c *debtClaim) cancelAt(t time.Time) {
 		c.n -= int(back)
 	}
 	l.share(c, back)
+}
+
+// late reports whether it is too late at t to give c back.
+func (c *debtClaim) late(t time.Time) bool {
+	if !t.After(c.act) {
+		return false
+	}
+	if c.l.is("a late cancel panics") {
+		panic("it is too late")
+	}
+	return !c.l.is("a late cancel refunds")
 }
 
 // share takes what c gives back off the room of the others: what two have lost together is given back once.

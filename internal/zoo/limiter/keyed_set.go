@@ -37,14 +37,11 @@ var keyedLimitsMutants = []string{
 	oldNow, oldThen, oldStays,
 }
 
-// oldListed is a mistake that ends in a panic.
-const oldListed = "a change looks for keys that were forgotten"
-
 const (
-	oldNow  = "after a change keys are old that would be full by now"
-	oldThen = "after a change keys are old that would be full without it"
-
-	oldStays = "a change is not for keys that are old, and not forgotten"
+	oldNow    = "after a change keys are old that would be full by now"
+	oldThen   = "after a change keys are old that would be full without it"
+	oldStays  = "a change is not for keys that are old, and not forgotten"
+	oldListed = "a change looks for keys that were forgotten" // which ends in a panic
 )
 
 func (l *keyedLimits) is(mutant string) bool { return l.mutant == mutant }
