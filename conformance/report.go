@@ -28,10 +28,35 @@ const (
 	KnownFail Status = "known"
 	// Skip: the rule was not judged; the reason says why.
 	Skip Status = "skip"
+	// Undecided: the rule is not judged until a decision is taken; see [Report.Decisions].
+	Undecided Status = "undecided"
 	// Inconclusive: a run made no progress and nothing proves why. A core rule then fails the
 	// test, unless another one fails or KnownFailing lists it.
 	Inconclusive Status = "inconclusive"
 )
+
+// Decision is what only the author of an implementation can tell: whether a value of a trait that expects less is
+// documented, or what shows it is a mistake.
+type Decision struct {
+	// Trait is the trait's name, Value the value that would explain what was seen, as a literal, and Strict the one
+	// that a run refutes; Value is empty if none explains it. Means says in a few words what Value means.
+	Trait  string `json:"trait"`
+	Value  string `json:"value,omitempty"`
+	Strict string `json:"strict,omitempty"`
+	Means  string `json:"means,omitempty"`
+	// Rule is the rule that a run breaks with Strict, Schedule the smallest schedule that shows it, and Headline what
+	// the implementation did there.
+	Rule     string `json:"rule,omitempty"`
+	Schedule string `json:"schedule,omitempty"`
+	Headline string `json:"headline,omitempty"`
+	// Frees are the rules that Value takes out of force, and those that would hold with it.
+	Frees []string `json:"frees,omitempty"`
+	// Text is all that is said of it. Because, Replay and Picture are parts of it.
+	Text    string   `json:"text,omitempty"`
+	Because string   `json:"because,omitempty"`
+	Replay  string   `json:"replay,omitempty"`
+	Picture *Picture `json:"picture,omitempty"`
+}
 
 // Verdict is what a run found on one rule.
 type Verdict struct {
@@ -85,6 +110,8 @@ type Report struct {
 	LeftOut map[string]int `json:"left_out,omitempty"`
 	// Partial says why the run is not a whole verdict; empty if it is one.
 	Partial string `json:"partial,omitempty"`
+	// Decisions are those that are open: the run is not green until each is taken.
+	Decisions []Decision `json:"decisions,omitempty"`
 	// Verdicts are those on each rule, in the order of the subtests.
 	Verdicts []Verdict `json:"verdicts"`
 }
@@ -119,6 +146,9 @@ func (r *Report) String() string {
 	if n := r.Count(Inconclusive); n > 0 {
 		s += fmt.Sprintf(", %d inconclusive", n)
 	}
+	if n := len(r.Decisions); n > 0 {
+		s += fmt.Sprintf(", %d to decide", n)
+	}
 	s += fmt.Sprintf("; %d schedules, %d runs", r.Schedules, r.Runs)
 	for _, why := range slices.Sorted(maps.Keys(r.LeftOut)) {
 		s += fmt.Sprintf("; %d left out: %s", r.LeftOut[why], why)
@@ -142,7 +172,9 @@ func Table(reports ...*Report) string {
 			}
 		}
 	}
-	mark := map[Status]string{Pass: "pass", Fail: "FAIL", KnownFail: "known", Skip: "skip", Inconclusive: "?"}
+	mark := map[Status]string{
+		Pass: "pass", Fail: "FAIL", KnownFail: "known", Skip: "skip", Undecided: "decide", Inconclusive: "?",
+	}
 	var b strings.Builder
 	for i, r := range reports {
 		fmt.Fprintf(&b, "%-5s %s\n", label(i), r)
@@ -164,6 +196,9 @@ func Table(reports ...*Report) string {
 	}
 	b.WriteString("\n")
 	for i, r := range reports {
+		for _, d := range r.Decisions {
+			fmt.Fprintf(&b, "\n%s decide %s: %s\n      %s", label(i), d.Trait, d.Headline, d.Schedule)
+		}
 		for _, v := range r.Verdicts {
 			if v.Status != Pass {
 				fmt.Fprintf(&b, "\n%s %s %s: %s", label(i), v.Rule, mark[v.Status], v.Reason)

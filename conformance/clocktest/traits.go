@@ -70,6 +70,9 @@ func (w Waits) String() string {
 	return waits[w-1]
 }
 
+// Declare goes on as if t had been declared.
+func (c *contract) Declare(t *Traits) { c.spec.Traits = *t }
+
 // Traits returns what is declared or was found.
 func (c *contract) Traits() *Traits {
 	tr := c.traits
@@ -94,13 +97,15 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	}
 	return []suite.Choice{
 		{
-			Name: "Waits", Declared: int(tr.Waits), Values: waits, Means: waitsMean, Apart: true,
+			Order: suite.Ranked(len(waits)),
+			Name:  "Waits", Declared: int(tr.Waits), Values: waits, Means: waitsMean, Apart: true,
 			Needless: func() bool { return !s.Accepts(conformance.OpAfterFunc) },
 			Observe:  func() int { return int(c.observeWaits(s)) },
 			Set:      func(v int) { tr.Waits = Waits(v) },
 		},
 		{
-			Name: "Reentrancy", Declared: reentrancy, Values: reentrancies, Apart: true,
+			Order: suite.Ranked(2),
+			Name:  "Reentrancy", Declared: reentrancy, Values: reentrancies, Apart: true,
 			Observe: functions(func() int { return int(c.observeReentrancy(s)) }),
 			Set:     func(v int) { tr.Reentrancy = Reentrancy(v) },
 		},

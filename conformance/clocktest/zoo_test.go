@@ -22,8 +22,8 @@ func TestMutants_thatRace(t *testing.T) { proof.Races(t, clock.Mutants()) }
 
 func TestMutants_reported(t *testing.T) { proof.Reported(t, clock.Mutants()) }
 
-// Who pastes what TRAITS prints misses no bug.
-func TestMutants_withPastedTraits(t *testing.T) { proof.Pasted(t, clock.Designs(), clock.Mutants()) }
+// Who declares nothing is told of each mistake, and no correct design is accused.
+func TestFirstRuns(t *testing.T) { proof.FirstRuns(t, clock.Designs(), clock.Mutants()) }
 
 func TestDesigns(t *testing.T) { proof.Designs(t, clock.Designs()) }
 

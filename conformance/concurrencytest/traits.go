@@ -121,6 +121,9 @@ const (
 	HookFits                 // as HookOnce, but not for a request for more than the limit, which could never run
 )
 
+// Declare goes on as if t had been declared.
+func (c *contract) Declare(t *Traits) { c.spec.Traits = *t }
+
 // Traits returns what is declared or was found.
 func (c *contract) Traits() *Traits {
 	tr := c.traits

@@ -19,10 +19,8 @@ func TestMutants_thatRace(t *testing.T) { proof.Races(t, concurrency.Mutants()) 
 
 func TestMutants_reported(t *testing.T) { proof.Reported(t, concurrency.Mutants()) }
 
-// Who pastes what TRAITS prints misses no bug.
-func TestMutants_withPastedTraits(t *testing.T) {
-	proof.Pasted(t, concurrency.Designs(), concurrency.Mutants())
-}
+// Who declares nothing is told of each mistake, and no correct design is accused.
+func TestFirstRuns(t *testing.T) { proof.FirstRuns(t, concurrency.Designs(), concurrency.Mutants()) }
 
 func TestDesigns(t *testing.T) { proof.Designs(t, concurrency.Designs()) }
 

@@ -8,6 +8,9 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
+// Declare goes on as if t had been declared.
+func (c *contract) Declare(t *Traits) { c.spec.Traits = *t }
+
 // Traits returns what is declared.
 func (c *contract) Traits() *Traits {
 	tr := c.spec.Traits
@@ -53,7 +56,8 @@ func (o observer) always() []suite.Choice {
 			Set: func(v int) { tr.Tie = Tie(v) },
 		},
 		{
-			Name: "StaleFire", Declared: int(tr.StaleFire),
+			Order: suite.Ranked(2),
+			Name:  "StaleFire", Declared: int(tr.StaleFire),
 			Values: []string{"StaleForbidden", "StaleAllowed"},
 			Means: []string{
 				"a call that has returned supersedes what has not started",
@@ -70,7 +74,8 @@ func (o observer) ofOperations() []suite.Choice {
 	tr := o.traits
 	return []suite.Choice{
 		{
-			Name: "CancelBarrier", Declared: int(tr.CancelBarrier),
+			Order: []int{int(FinishBarrier), int(CommitBarrier), int(NoBarrier)},
+			Name:  "CancelBarrier", Declared: int(tr.CancelBarrier),
 			Values: []string{"NoBarrier", "CommitBarrier", "FinishBarrier"},
 			Means: []string{
 				"what is due may start after Cancel", "true means that nothing will run for what it cancelled",
@@ -80,7 +85,8 @@ func (o observer) ofOperations() []suite.Choice {
 			Set: func(v int) { tr.CancelBarrier = CancelBarrier(v) },
 		},
 		{
-			Name: "AfterCancel", Declared: int(tr.AfterCancel),
+			Order: suite.Ranked(3),
+			Name:  "AfterCancel", Declared: int(tr.AfterCancel),
 			Values: []string{"CancelReusable", "CancelFinal", "CancelKeepsBurst"},
 			Means: []string{
 				"the next event begins a burst", "nothing fires any more", "the burst goes on without what was pending",
@@ -104,7 +110,8 @@ func (o observer) ofCallbacks() []suite.Choice {
 	tr := o.traits
 	return []suite.Choice{
 		{
-			Name: "Reentrancy", Declared: int(tr.Reentrancy),
+			Order: suite.Ranked(2),
+			Name:  "Reentrancy", Declared: int(tr.Reentrancy),
 			Values:  []string{"ReentrancyAllowed", "ReentrancyForbidden"},
 			Observe: o.reentrancy,
 			Set:     func(v int) { tr.Reentrancy = Reentrancy(v) },
@@ -117,7 +124,8 @@ func (o observer) ofCallbacks() []suite.Choice {
 			Set: func(v int) { tr.ZeroWait = ZeroWait(v) },
 		},
 		{
-			Name: "Overlap", Declared: int(tr.Overlap),
+			Order: []int{int(Serial), int(Parallel)},
+			Name:  "Overlap", Declared: int(tr.Overlap),
 			Values: []string{"Serial", "Parallel", "SerialReceiver"},
 			Means: []string{
 				"one callback at a time", "callbacks do not wait for each other",
@@ -127,7 +135,8 @@ func (o observer) ofCallbacks() []suite.Choice {
 			Set: func(v int) { tr.Overlap = Overlap(v) },
 		},
 		{
-			Name: "BothSingle", Declared: int(tr.BothSingle),
+			Order: suite.Ranked(2),
+			Name:  "BothSingle", Declared: int(tr.BothSingle),
 			Values:   []string{"BothOnce", "BothTwice"},
 			Means:    []string{"a burst of one event fires once", "it fires on both edges"},
 			Needless: func() bool { return !slices.Contains(tr.Edges, LeadingAndTrailing) },
@@ -142,7 +151,8 @@ func (o observer) optional() []suite.Choice {
 	t := o.traits
 	return []suite.Choice{
 		{
-			Name: "MaxWait", Declared: int(t.MaxWait),
+			Order: suite.Ranked(3),
+			Name:  "MaxWait", Declared: int(t.MaxWait),
 			Values:  []string{"MaxWaitFromFirst", "MaxWaitFromFire", "MaxWaitOnCall"},
 			Observe: o.maxWait,
 			Set:     func(v int) { t.MaxWait = MaxWait(v) },
@@ -156,13 +166,15 @@ func (o observer) optional() []suite.Choice {
 			Observe: o.full, Set: func(v int) { t.Full = Full(v) },
 		},
 		{
-			Name: "StopBarrier", Declared: int(t.StopBarrier),
+			Order: []int{0, int(NoBarrier)},
+			Name:  "StopBarrier", Declared: int(t.StopBarrier),
 			Values:  []string{"NoBarrier"},
 			Observe: o.stopBarrier,
 			Set:     func(v int) { t.StopBarrier = CancelBarrier(v) },
 		},
 		{
-			Name: "CloseFlush", Declared: int(t.CloseFlush),
+			Order: []int{int(CloseFires), int(CloseDrops)},
+			Name:  "CloseFlush", Declared: int(t.CloseFlush),
 			Values:  []string{"CloseFires", "CloseAtDeadline", "CloseDrops"},
 			Observe: o.closeFlush,
 			Set:     func(v int) { t.CloseFlush = CloseFlush(v) },

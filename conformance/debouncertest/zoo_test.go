@@ -28,12 +28,8 @@ func TestMutants_thatRace(t *testing.T) { proof.Races(t, debouncer.Mutants()) }
 
 func TestMutants_reported(t *testing.T) { proof.Reported(t, debouncer.Mutants()) }
 
-// Who pastes what TRAITS prints misses no bug but those of no edges: that nothing fires is never
-// taken for a choice.
-func TestMutants_withPastedTraits(t *testing.T) {
-	proof.Pasted(t, debouncer.Designs(), debouncer.Mutants(),
-		"the bound needs no edge", "the bound needs no edge, on package time", "a wait of zero needs no edge")
-}
+// Who declares nothing is told of each mistake, and no correct design is accused.
+func TestFirstRuns(t *testing.T) { proof.FirstRuns(t, debouncer.Designs(), debouncer.Mutants()) }
 
 func TestDesigns(t *testing.T) { proof.Designs(t, debouncer.Designs()) }
 

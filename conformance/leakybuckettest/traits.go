@@ -49,6 +49,9 @@ const (
 
 var heads = []string{"HeadAtOnce", "HeadWaits", "HeadOnGrid"}
 
+// Declare goes on as if t had been declared.
+func (c *contract) Declare(t *Traits) { c.spec.Traits = *t }
+
 // Traits returns what is declared.
 func (c *contract) Traits() *Traits {
 	tr := c.spec.Traits
@@ -94,7 +97,8 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Set:     func(v int) { tr.Unbounded = v == 1 },
 		},
 		{
-			Name: "CloseFlush", Declared: int(tr.CloseFlush), Apart: true,
+			Order: []int{int(CloseAtDeadline), int(conformance.CloseFires), int(CloseDrops)},
+			Name:  "CloseFlush", Declared: int(tr.CloseFlush), Apart: true,
 			Values:   []string{"CloseFires", "CloseAtDeadline", "CloseDrops"},
 			Means:    []string{"what waits leaves together, which no rule judges", "in its turn", "never"},
 			Needless: func() bool { return !s.Accepts(conformance.OpClose) },
@@ -102,12 +106,14 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Set:      func(v int) { tr.CloseFlush = CloseFlush(v) },
 		},
 		{
-			Name: "ClockBack", Declared: int(tr.ClockBack), Apart: true, Values: []string{"BackBounded", "BackStands"},
+			Order: suite.Ranked(2),
+			Name:  "ClockBack", Declared: int(tr.ClockBack), Apart: true, Values: []string{"BackBounded", "BackStands"},
 			Observe: func() int { return int(setBack(s, tr)) },
 			Set:     func(v int) { tr.ClockBack = ClockBack(v) },
 		},
 		{
-			Name: "Reentrancy", Declared: int(tr.Reentrancy),
+			Order: suite.Ranked(2),
+			Name:  "Reentrancy", Declared: int(tr.Reentrancy),
 			Values:  []string{"ReentrancyAllowed", "ReentrancyForbidden"},
 			Observe: func() int { return int(reentrancy(s, tr.LocksAsleep)) },
 			Set:     func(v int) { tr.Reentrancy = Reentrancy(v) },

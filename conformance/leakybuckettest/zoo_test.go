@@ -26,10 +26,8 @@ func TestMutants_thatRace(t *testing.T) { proof.Races(t, leakybucket.Mutants()) 
 
 func TestMutants_reported(t *testing.T) { proof.Reported(t, leakybucket.Mutants()) }
 
-// Who pastes what TRAITS prints misses no bug.
-func TestMutants_withPastedTraits(t *testing.T) {
-	proof.Pasted(t, leakybucket.Designs(), leakybucket.Mutants())
-}
+// Who declares nothing is told of each mistake, and no correct design is accused.
+func TestFirstRuns(t *testing.T) { proof.FirstRuns(t, leakybucket.Designs(), leakybucket.Mutants()) }
 
 func TestDesigns(t *testing.T) { proof.Designs(t, leakybucket.Designs()) }
 
@@ -102,8 +100,8 @@ func TestTraits_asleep(t *testing.T) {
 		spec := leakybucket.UndeclaredAsleep(source)
 		spec.Traits = leakybuckettest.Traits{}
 		got := map[string]int{}
-		spec.Examine(t, inside.Options{FirstLook: time.Millisecond, Pasted: func(choice string, value int) {
-			got[choice] = value
+		spec.Examine(t, inside.Options{FirstLook: time.Millisecond, Pasted: func(c inside.Choice) {
+			got[c.Name] = c.Value
 		}})
 		if want := map[string]int{"LocksAsleep": 1, "Head": 1, "Unbounded": 1}; !maps.Equal(got, want) {
 			t.Errorf("%v: printed %v, want %v", source, got, want)

@@ -231,6 +231,9 @@ func (t *Traits) initial(burst int) int {
 	return burst
 }
 
+// Declare goes on as if t had been declared.
+func (c *contract) Declare(t *Traits) { c.spec.Traits = *t }
+
 // Traits returns what is declared.
 func (c *contract) Traits() *Traits {
 	t := c.spec.Traits
@@ -264,14 +267,16 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 			Observe: func() int { return flagged(look.nextPays()) }, Set: func(v int) { t.NextPays = v == 1 },
 		},
 		{
-			Name: "Initial", Declared: int(t.Initial),
+			Order: suite.Ranked(3),
+			Name:  "Initial", Declared: int(t.Initial),
 			Values:   []string{"InitialFull", "InitialEmpty", "InitialOne"},
 			Means:    []string{"the burst", "no token", "one token"},
 			Needless: suite.Always,
 			Observe:  look.initial, Set: func(v int) { t.Initial = Initial(v) },
 		},
 		{
-			Name: "Oversize", Declared: int(t.Oversize),
+			Order: suite.Ranked(3),
+			Name:  "Oversize", Declared: int(t.Oversize),
 			Values: []string{"OversizeRejected", "OversizePrepaid", "OversizeWaits"},
 			Means: []string{"never granted", "granted, and the next request pays",
 				"only a wait or reservation gets it"},
@@ -279,7 +284,8 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 			Observe:  look.oversize, Set: func(v int) { t.Oversize = Oversize(v) },
 		},
 		{
-			Name: "BackTime", Declared: int(t.BackTime),
+			Order: suite.Ranked(3),
+			Name:  "BackTime", Declared: int(t.BackTime),
 			Values:   []string{"BackClamp", "BackReject", "BackRewind"},
 			Means:    []string{"the newest instant stands", "the request is denied", "time goes back"},
 			Blind:    []string{"BackRewind"},
@@ -287,14 +293,16 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 			Observe:  look.backTime, Set: func(v int) { t.BackTime = BackTime(v) },
 		},
 		{
-			Name: "ZeroRate", Declared: int(t.ZeroRate),
+			Order: suite.Ranked(2),
+			Name:  "ZeroRate", Declared: int(t.ZeroRate),
 			Values:   []string{"ZeroRateBurst", "ZeroRateRejects", "ZeroRateRefused"},
 			Means:    []string{"what is there at first, and then nothing", "nothing", "the constructor panics"},
 			Needless: without(conformance.OpAllow),
 			Observe:  look.zeroRate, Set: func(v int) { t.ZeroRate = ZeroRate(v) },
 		},
 		{
-			Name: "Inf", Declared: int(t.Inf),
+			Order: suite.Ranked(2),
+			Name:  "Inf", Declared: int(t.Inf),
 			Values:   []string{"InfGrants", "InfAbsent"},
 			Means:    []string{"everything is granted", "there is no such rate"},
 			Needless: without(conformance.OpAllow),
@@ -309,7 +317,8 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 func (c *contract) zeroChoice(s *suite.Suite, t *Traits) suite.Choice {
 	look := observer{s, c}
 	return suite.Choice{
-		Name: "Zero", Declared: int(t.Zero),
+		Order: suite.Ranked(2),
+		Name:  "Zero", Declared: int(t.Zero),
 		Values:  []string{"ZeroGranted", "ZeroDenied"},
 		Means:   []string{"granted while nothing is owed", "refused"},
 		Observe: look.zero, Set: func(v int) { t.Zero = Zero(v) },
@@ -321,28 +330,32 @@ func (c *contract) waitChoices(s *suite.Suite, t *Traits, without func(...confor
 	look := observer{s, c}
 	return []suite.Choice{
 		{
-			Name: "Fair", Declared: int(t.Fair),
+			Order: suite.Ranked(2),
+			Name:  "Fair", Declared: int(t.Fair),
 			Values:   []string{"FairFIFO", "FairNone"},
 			Means:    []string{"in the order in which they came", "in any order"},
 			Needless: without(conformance.OpWait),
 			Observe:  look.fair, Set: func(v int) { t.Fair = Fairness(v) },
 		},
 		{
-			Name: "DeadlineCheck", Declared: int(t.DeadlineCheck),
+			Order: suite.Ranked(2),
+			Name:  "DeadlineCheck", Declared: int(t.DeadlineCheck),
 			Values:   []string{"DeadlineFailFast", "DeadlineSleeps"},
 			Means:    []string{"the wait fails at once", "the wait fails at its deadline"},
 			Needless: without(opContext, conformance.OpWait),
 			Observe:  look.deadline, Set: func(v int) { t.DeadlineCheck = DeadlineCheck(v) },
 		},
 		{
-			Name: "Refund", Declared: int(t.Refund),
+			Order: suite.Ranked(3),
+			Name:  "Refund", Declared: int(t.Refund),
 			Values:   []string{"RefundFull", "RefundConservative", "RefundNone"},
 			Means:    []string{"all of it", "all of it, less what was reserved after it", "nothing"},
 			Needless: without(conformance.OpCancel),
 			Observe:  look.refund, Set: func(v int) { t.Refund = Refund(v) },
 		},
 		{
-			Name: "LateCancel", Declared: int(t.LateCancel),
+			Order: suite.Ranked(2),
+			Name:  "LateCancel", Declared: int(t.LateCancel),
 			Values:   []string{"LateIgnored", "LateRefunds"},
 			Means:    []string{"does nothing", "gives the tokens back"},
 			Needless: without(opGiveUp),
@@ -360,14 +373,16 @@ func (c *contract) waitChoices(s *suite.Suite, t *Traits, without func(...confor
 			Observe: look.rewake, Set: func(v int) { t.Rewake = Rewake(v) },
 		},
 		{
-			Name: "Raise", Declared: int(t.Raise),
+			Order: suite.Ranked(2),
+			Name:  "Raise", Declared: int(t.Raise),
 			Values:   []string{"RaiseBringsNothing", "RaiseBringsTokens"},
 			Means:    []string{"no more tokens than there were", "as many tokens more"},
 			Needless: without(conformance.OpSetBurst),
 			Observe:  look.raise, Set: func(v int) { t.Raise = Raise(v) },
 		},
 		{
-			Name: "WaitErrors", Declared: int(t.WaitErrors),
+			Order: []int{int(WaitErrorsDeadline), int(WaitErrorsOwn)},
+			Name:  "WaitErrors", Declared: int(t.WaitErrors),
 			Values: []string{"WaitErrorsContext", "WaitErrorsDeadline", "WaitErrorsOwn"},
 			Means: []string{"that of the context", "that, and DeadlineExceeded for a deadline " +
 				"that is too near", "any"},

@@ -28,10 +28,8 @@ func TestMutants_thatRace(t *testing.T) { proof.Races(t, limiter.Mutants()) }
 
 func TestMutants_reported(t *testing.T) { proof.Reported(t, limiter.Mutants()) }
 
-// Who pastes what TRAITS prints misses no bug.
-func TestMutants_withPastedTraits(t *testing.T) {
-	proof.Pasted(t, limiter.Designs(), limiter.Mutants())
-}
+// Who declares nothing is told of each mistake, and no correct design is accused.
+func TestFirstRuns(t *testing.T) { proof.FirstRuns(t, limiter.Designs(), limiter.Mutants()) }
 
 func TestDesigns(t *testing.T) { proof.Designs(t, limiter.Designs()) }
 
@@ -335,8 +333,8 @@ func TestTraits_asleep(t *testing.T) {
 		spec := limiter.UndeclaredAsleep(source)
 		spec.Traits = lt.Traits{}
 		got := map[string]int{}
-		spec.Examine(t, inside.Options{FirstLook: time.Millisecond, Pasted: func(choice string, value int) {
-			got[choice] = value
+		spec.Examine(t, inside.Options{FirstLook: time.Millisecond, Pasted: func(c inside.Choice) {
+			got[c.Name] = c.Value
 		}})
 		for choice, want := range map[string]int{"LocksAsleep": 1, "Fair": 0, "Rewake": 0, "OneGoroutine": 0,
 			"Initial": int(lt.InitialFull), "DeadlineCheck": int(lt.DeadlineFailFast)} {

@@ -132,6 +132,9 @@ const (
 	AnswersRemaining
 )
 
+// Declare goes on as if t had been declared.
+func (c *contract) Declare(t *Traits) { c.spec.Traits = *t }
+
 // Traits returns what is declared.
 func (c *contract) Traits() *Traits {
 	tr := c.spec.Traits
@@ -178,7 +181,8 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Set:     func(v int) { tr.Single = v == 1 },
 		},
 		{
-			Name: "Edge", Declared: int(tr.Edge), Values: []string{"EdgeHalfOpen", "EdgeClosed"},
+			Order: suite.Ranked(2),
+			Name:  "Edge", Declared: int(tr.Edge), Values: []string{"EdgeHalfOpen", "EdgeClosed"},
 			Means:    []string{"it is not in the window any more", "it still is"},
 			Needless: func() bool { return kind != FixedWindow && kind != SlidingLog },
 			Observe: func() int {
@@ -198,7 +202,8 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Set: func(v int) { tr.Align = Align(v) },
 		},
 		{
-			Name: "Denied", Declared: int(tr.Denied), Values: []string{"DeniedFree", "DeniedCounted"},
+			Order: suite.Ranked(2),
+			Name:  "Denied", Declared: int(tr.Denied), Values: []string{"DeniedFree", "DeniedCounted"},
 			Means: []string{"a request that was denied does not count", "it does"},
 			Needless: func() bool { // who is denied an event finds nothing left in a fixed window, whatever counts
 				return kind == GCRA || kind == FixedWindow && (tr.Single || !s.Accepts(takesMany))
@@ -209,13 +214,14 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Set: func(v int) { tr.Denied = Denied(v) },
 		},
 		{
-			Name: answers, Declared: int(tr.Answers), Literal: answersLiteral,
+			Name: answers, Declared: int(tr.Answers), Literal: answersLiteral, Nominal: true,
 			Needless: func() bool { return c.observations(s).answers() == 0 },
 			Observe:  func() int { return int(c.observations(s).answers()) },
 			Set:      func(v int) { tr.Answers = Answers(v) },
 		},
 		{
-			Name: "TooLarge", Declared: int(tr.TooLarge),
+			Order: []int{int(TooLargeNegative), int(TooLargeZero)},
+			Name:  "TooLarge", Declared: int(tr.TooLarge),
 			Values:   []string{"TooLargeNegative", "TooLargeForever", "TooLargeZero"},
 			Means:    []string{"RetryAfter is less than 0", "a hundred years or more", "0"},
 			Needless: func() bool { return tr.Answers&AnswersRetry == 0 || tr.Single || !s.Accepts(takesMany) },
@@ -223,7 +229,8 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Set:      func(v int) { tr.TooLarge = TooLarge(v) },
 		},
 		{
-			Name: "BackTime", Declared: int(tr.BackTime), Values: []string{"BackClamp", "BackReject", "BackRewind"},
+			Order: suite.Ranked(3),
+			Name:  "BackTime", Declared: int(tr.BackTime), Values: []string{"BackClamp", "BackReject", "BackRewind"},
 			Means: []string{"an older instant counts as the newest", "nothing is granted at an older instant",
 				"the limiter goes back in time"},
 			Needless: func() bool { return s.Time != conformance.Explicit },

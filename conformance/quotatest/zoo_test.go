@@ -20,8 +20,8 @@ func TestMutants_thatRace(t *testing.T) { proof.Races(t, quota.Mutants()) }
 
 func TestMutants_reported(t *testing.T) { proof.Reported(t, quota.Mutants()) }
 
-// Who pastes what TRAITS prints misses no bug.
-func TestMutants_withPastedTraits(t *testing.T) { proof.Pasted(t, quota.Designs(), quota.Mutants()) }
+// Who declares nothing is told of each mistake, and no correct design is accused.
+func TestFirstRuns(t *testing.T) { proof.FirstRuns(t, quota.Designs(), quota.Mutants()) }
 
 func TestDesigns(t *testing.T) { proof.Designs(t, quota.Designs()) }
 

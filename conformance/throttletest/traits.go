@@ -121,6 +121,9 @@ const (
 	AnchorEnd                     // from its end
 )
 
+// Declare goes on as if t had been declared.
+func (c *contract) Declare(t *Traits) { c.spec.Traits = *t }
+
 // Traits returns what is declared.
 func (c *contract) Traits() *Traits {
 	tr := c.spec.Traits
@@ -159,7 +162,8 @@ func (o observer) needed() []suite.Choice {
 			},
 		},
 		{
-			Name: "Boundary", Declared: int(tr.Boundary),
+			Order: []int{int(BoundaryPasses), int(BoundaryEither), int(BoundaryRounded)},
+			Name:  "Boundary", Declared: int(tr.Boundary),
 			Values: []string{"BoundaryPasses", "BoundaryWaits", "BoundaryEither", "BoundaryRounded"},
 			Means: []string{
 				"an event at the very end of an interval is emitted", "it still belongs to the interval", "either",
@@ -170,7 +174,8 @@ func (o observer) needed() []suite.Choice {
 			Set:      func(v int) { tr.Boundary = Boundary(v) },
 		},
 		{
-			Name: "BothSingle", Declared: int(tr.BothSingle), Values: []string{"BothOnce", "BothTwice"},
+			Order: suite.Ranked(2),
+			Name:  "BothSingle", Declared: int(tr.BothSingle), Values: []string{"BothOnce", "BothTwice"},
 			Means:    []string{"a single event is emitted once", "it is emitted on both edges"},
 			Needless: func() bool { return !tr.has(LeadingAndTrailing) },
 			Observe:  o.bothSingle,
@@ -200,7 +205,8 @@ func (o observer) optional() []suite.Choice {
 			Observe: o.windows, Set: func(v int) { tr.Windows = Windows(v) },
 		},
 		{
-			Name: "Reentrancy", Declared: int(tr.Reentrancy), Values: []string{"ReentrancyAllowed",
+			Order: suite.Ranked(2),
+			Name:  "Reentrancy", Declared: int(tr.Reentrancy), Values: []string{"ReentrancyAllowed",
 				"ReentrancyForbidden"},
 			Observe: o.reentrancy, Set: func(v int) { tr.Reentrancy = Reentrancy(v) },
 		},
@@ -209,11 +215,13 @@ func (o observer) optional() []suite.Choice {
 			Observe: o.anchor, Set: func(v int) { tr.Anchor = Anchor(v) },
 		},
 		{
-			Name: "ClockBack", Declared: int(tr.ClockBack), Values: []string{"BackBounded", "BackStands"},
+			Order: suite.Ranked(2),
+			Name:  "ClockBack", Declared: int(tr.ClockBack), Values: []string{"BackBounded", "BackStands"},
 			Observe: o.clockBack, Set: func(v int) { tr.ClockBack = ClockBack(v) },
 		},
 		{
-			Name: "CloseFlush", Declared: int(tr.CloseFlush),
+			Order: []int{int(CloseFires), int(CloseDrops)},
+			Name:  "CloseFlush", Declared: int(tr.CloseFlush),
 			Values:  []string{"CloseFires", "CloseAtDeadline", "CloseDrops"},
 			Observe: o.closeFlush, Set: func(v int) { tr.CloseFlush = CloseFlush(v) },
 		},

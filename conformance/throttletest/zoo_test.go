@@ -22,11 +22,8 @@ func TestMutants_thatRace(t *testing.T) { proof.Races(t, throttle.Mutants()) }
 
 func TestMutants_reported(t *testing.T) { proof.Reported(t, throttle.Mutants()) }
 
-// Who pastes what TRAITS prints misses no bug but those of no edges: that nothing fires is never
-// taken for a choice.
-func TestMutants_withPastedTraits(t *testing.T) {
-	proof.Pasted(t, throttle.Designs(), throttle.Mutants(), "no edge is the leading one")
-}
+// Who declares nothing is told of each mistake, and no correct design is accused.
+func TestFirstRuns(t *testing.T) { proof.FirstRuns(t, throttle.Designs(), throttle.Mutants()) }
 
 func TestDesigns(t *testing.T) { proof.Designs(t, throttle.Designs()) }
 

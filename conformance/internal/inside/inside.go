@@ -30,9 +30,20 @@ type Options struct {
 	// Observed, if it is not nil, is told what is observed of each choice that must be
 	// declared, and what was. Nothing is explored then.
 	Observed func(choice string, observed, declared int, values []string)
-	// Pasted, if it is not nil, is told what the subtest TRAITS would print of each choice:
-	// 0 if it leaves it open. Nothing is explored then.
-	Pasted func(choice string, value int)
+	// Pasted, if it is not nil, is told what the subtest TRAITS would print of each choice. Nothing is explored then.
+	Pasted func(Choice)
+	// Decided, if it is not nil, is told of each decision that a report asks for.
+	Decided func(Choice)
+}
+
+// Choice is a trait as TRAITS prints it.
+type Choice struct {
+	Name string
+	// Value is what is declared, assumed, or offered as a decision; 0 if the choice is left open. Strict is what is
+	// assumed where nothing refutes it.
+	Value, Strict int
+	Decision      bool
+	Nominal       bool // its values are as good as each other
 }
 
 // Found, if it is not nil, is told of a rule as soon as a run breaks it: command mutate, which

@@ -1,7 +1,11 @@
 package proof
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,88 +16,203 @@ import (
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
-// Pasted checks that who pastes what TRAITS prints misses no bug: each mutant of a design is
-// caught by its rule with the traits that are printed for that design, and with those of its
-// author where TRAITS leaves a choice open. Mutants whose design is not listed are counted, and
-// those that are named need not be caught. ESCAPEMENT_PROVE=1 runs it for each second mutant.
-func Pasted(t *testing.T, designs []zoo.Design, mutants []zoo.Mutant, missed ...string) {
+// FirstRuns checks what a stranger is told, whose spec has no traits. Of each correct design no rule fails, and each
+// decision that is asked for offers what its author declares; testdata/decisions.txt lists them. Of each mutant a rule
+// fails, or a decision names what no author has declared, or what was observed of a nominal trait is not what its
+// author declares: these are listed there, too. What a mutant shares with its design its author decides. A few of
+// either are run; with ESCAPEMENT_PROVE=1 all of them.
+func FirstRuns(t *testing.T, designs []zoo.Design, mutants []zoo.Mutant) {
 	t.Helper()
 	synctestcompat.Require(t)
-	prove.Require(t, prove.Suite)
-	if testing.Short() {
-		t.Skip("with -short some schedules that catch a mutant are left out")
+	f := &first{steps: recordedSteps(t)}
+	every := 1
+	if !prove.Reaches(prove.Suite) && !*update {
+		every = 16
 	}
-	known := map[string]bool{}
-	for _, name := range missed {
-		known[name] = true
+	for i := 0; i < len(designs); i += every {
+		f.design(t, designs[i])
 	}
-	steps := recordedSteps(t)
-	printed := map[string]map[string]int{} // by design
-	judged, caught, orphans := 0, 0, 0
-	every := prove.Number(1, 1, 2, 1)
-	for i, m := range mutants {
-		if i%every != 0 || m.Hangs || m.Rule == "X-RACE" || m.Rule == "TRAITS" || raceDetector && m.Chance {
+	tally := map[string]int{}
+	for i := 0; i < len(mutants); i += every {
+		m := mutants[i]
+		if m.Hangs || m.Rule == "X-RACE" || m.Rule == TRAITS || raceDetector && m.Chance || given(m.Spec) {
 			continue
 		}
-		d, ok := designOf(m, designs)
-		if !ok {
-			orphans++
+		how := f.mutant(t, m)
+		tally[how]++
+		switch how {
+		case byItself, byOther, byDecision:
+		case byNominal:
+			f.lines = append(f.lines, fmt.Sprintf("a nominal trait says it: %s (%s): %s", m.Name, m.Rule, f.nominal))
+		default:
+			t.Errorf("a first run says nothing of %q, which breaks %s", m.Name, m.Rule)
 			continue
 		}
-		if printed[d.Name] == nil {
-			printed[d.Name] = printedFor(t, d)
-		}
-		m.Spec = withTraits(m.Spec, func(tr reflect.Value) {
-			for choice, value := range printed[d.Name] {
-				if value != 0 {
-					paste(tr.FieldByName(choice), value)
-				}
-			}
-		})
-		judged++
-		short := m
-		if n := steps[m.Name]; n > 0 && m.Steps == 0 {
-			short.Steps = n
-		}
-		row := try(t, short, optionsOf(short))
-		if row.family == "" && !known[m.Name] { // its schedule was made smaller than any that is explored
-			row = try(t, m, optionsOf(m))
-		}
-		switch {
-		case row.family != "":
-			caught++
-		case !known[m.Name]:
-			t.Errorf("%s is not caught by %s with the traits that are printed for %s", m.Name, m.Rule, d.Name)
+		if testing.Verbose() {
+			t.Logf("%s: %s (%s) %s", how, m.Name, m.Rule, f.nominal)
 		}
 	}
-	t.Logf("%d of %d mutants are caught with pasted traits; %d have no design in the list", caught, judged, orphans)
-	if judged == 0 {
-		t.Error("no mutant has a design in the list")
-	}
+	t.Logf("%d designs are asked for %d decisions; of the mutants %v", f.designs, f.decisions, tally)
+	goldenLines(t, "decisions.txt", f.lines, every == 1)
 }
 
-// designOf is the design that a mutant is one mistake away from: the one with the same traits
-// and time whose name is that of the mutant without its mistake, which is the longest that fits.
-func designOf(m zoo.Mutant, designs []zoo.Design) (found zoo.Design, ok bool) {
-	mine, longest := reflect.ValueOf(m.Spec), -1
-	name := mine.FieldByName("Name").String()
-	for _, d := range designs {
-		its := reflect.ValueOf(d.Spec)
-		base := its.FieldByName("Name").String()
-		same := its.FieldByName("Time").Equal(mine.FieldByName("Time")) &&
-			reflect.DeepEqual(its.FieldByName("Traits").Interface(), mine.FieldByName("Traits").Interface())
-		if same && strings.HasPrefix(name, base) && len(base) > longest {
-			found, longest = d, len(base)
-		}
-	}
-	return found, longest >= 0
+// TRAITS is the subtest that says what is undeclared.
+const TRAITS = "TRAITS"
+
+// How a first run tells of a mutant.
+const (
+	byItself   = "its rule fails"
+	byOther    = "another rule fails"
+	byDecision = "a decision is asked"
+	byNominal  = "a nominal trait says it"
+	byNothing  = "nothing"
+)
+
+// first are first runs.
+type first struct {
+	steps              map[string]int // of the schedules of the golden texts
+	designs, decisions int
+	lines              []string
+	nominal            string // what the last mutant shows of a nominal trait
 }
 
-// printedFor is what TRAITS prints for a design without traits, by choice.
-func printedFor(t *testing.T, d zoo.Design) map[string]int {
+// given reports whether a spec has no traits to leave out.
+func given(spec conformance.Spec) bool { return !reflect.ValueOf(spec).FieldByName("Traits").IsValid() }
+
+// design is a first run of a correct design.
+func (f *first) design(t *testing.T, d zoo.Design) {
 	t.Helper()
-	values := map[string]int{}
-	var bare conformance.Spec = withTraits(d.Spec, func(tr reflect.Value) { tr.SetZero() })
-	bare.Examine(t, inside.Options{FirstLook: soon, Pasted: func(choice string, value int) { values[choice] = value }})
-	return values
+	f.designs++
+	declared := reflect.ValueOf(d.Spec).FieldByName("Traits")
+	var asked []string
+	o := inside.Options{FirstLook: soon, Most: prove.Number(50, 50, 200, 1<<30)}
+	o.Decided = func(c inside.Choice) {
+		asked = append(asked, fmt.Sprintf("%s: %v", c.Name, valued(declared, c.Name, c.Value)))
+		if !weakens(declared, c) {
+			t.Errorf("%s is asked about %s: %d, and declares %v", d.Name, c.Name, c.Value, declared.FieldByName(c.Name))
+		}
+	}
+	r := bare(d.Spec).Examine(t, o)
+	for _, v := range r.Verdicts {
+		if v.Status == conformance.Fail && v.Level != conformance.Provisional && v.Rule != TRAITS {
+			t.Errorf("%s, without traits: %s\n%s", d.Name, v.Rule, v.Text)
+		}
+	}
+	f.decisions += len(asked)
+	f.lines = append(f.lines, fmt.Sprintf("%s: %d: %s", d.Name, len(asked), strings.Join(asked, ", ")))
+}
+
+// mutant says how a first run tells of a mutant.
+func (f *first) mutant(t *testing.T, m zoo.Mutant) (how string) {
+	t.Helper()
+	declared := reflect.ValueOf(m.Spec).FieldByName("Traits")
+	spec := decided(t, m.Spec)
+	f.nominal = ""
+	spec.Examine(t, inside.Options{FirstLook: soon, Pasted: func(c inside.Choice) {
+		want := declared.FieldByName(c.Name)
+		if c.Nominal && c.Value != 0 && !want.IsZero() && !means(declared, c.Name, c.Value) {
+			f.nominal = fmt.Sprintf("%s is %v, its author declares %v", c.Name, valued(declared, c.Name, c.Value), want)
+		}
+	}})
+	short := m
+	if n := f.steps[m.Name]; n > 0 && m.Steps == 0 {
+		short.Steps = n
+	}
+	o := optionsOf(short)
+	o.FirstLook = soon
+	for _, o := range []inside.Options{o, {FirstLook: soon}} {
+		wrong := false
+		o.Decided = func(c inside.Choice) { wrong = wrong || !weakens(declared, c) }
+		switch how = tells(spec.Examine(t, o), m.Rule); {
+		case how == byItself:
+			return how
+		case wrong:
+			return byDecision
+		case how == byOther:
+			return how
+		}
+	}
+	if f.nominal != "" {
+		return byNominal
+	}
+	return byNothing
+}
+
+// tells says how the rules in a report tell of a mutant.
+func tells(r *conformance.Report, rule string) (how string) {
+	for _, v := range r.Verdicts {
+		switch failed := v.Status == conformance.Fail && v.Level != conformance.Provisional && v.Rule != TRAITS; {
+		case failed && v.Rule == rule:
+			return byItself
+		case failed:
+			how = byOther
+		}
+	}
+	return how
+}
+
+// valued is a value of a choice as its trait has it.
+func valued(declared reflect.Value, choice string, value int) reflect.Value {
+	field := reflect.New(declared.FieldByName(choice).Type()).Elem()
+	paste(field, value)
+	return field
+}
+
+// weakens reports whether the author of an implementation declares another value than the strict one, or none.
+func weakens(declared reflect.Value, c inside.Choice) bool { return !means(declared, c.Name, c.Strict) }
+
+// means reports whether the author of an implementation declares a value.
+func means(declared reflect.Value, choice string, value int) bool {
+	want := declared.FieldByName(choice)
+	return reflect.DeepEqual(valued(declared, choice, value).Interface(), want.Interface())
+}
+
+// bare is a spec without its traits.
+func bare(spec conformance.Spec) conformance.Spec {
+	return withTraits(spec, func(tr reflect.Value) { tr.SetZero() })
+}
+
+// decided is a spec with no traits but those about which its author is asked for a decision, and takes it.
+func decided(t *testing.T, spec conformance.Spec) conformance.Spec {
+	t.Helper()
+	declared := reflect.ValueOf(spec).FieldByName("Traits")
+	var taken []string
+	bare(spec).Examine(t, inside.Options{FirstLook: soon, Pasted: func(c inside.Choice) {
+		if c.Decision && weakens(declared, c) {
+			taken = append(taken, c.Name)
+		}
+	}})
+	return withTraits(bare(spec), func(tr reflect.Value) {
+		for _, choice := range taken {
+			tr.FieldByName(choice).Set(declared.FieldByName(choice))
+		}
+	})
+}
+
+// goldenLines compares lines with a file in testdata, of which all says that none was left out.
+func goldenLines(t *testing.T, name string, lines []string, all bool) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		text := "# Made by: go test -run '^" + t.Name() + "$' -update\n" + strings.Join(lines, "\n") + "\n"
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := strings.Split(strings.TrimSpace(string(text)), "\n")[1:]
+	for _, line := range lines {
+		if !slices.Contains(known, line) {
+			t.Errorf("%s lacks this; if it is right, run with -update:\n%s", path, line)
+		}
+	}
+	for _, line := range known {
+		if all && !slices.Contains(lines, line) {
+			t.Errorf("%s has a line that is no longer so; run with -update:\n%s", path, line)
+		}
+	}
 }

@@ -43,8 +43,8 @@ func roundTrip(t *testing.T, d zoo.Design, differs map[string]string, optOuts []
 	bare := withTraits(d.Spec, func(tr reflect.Value) { tr.SetZero() })
 	faultless(t, d.Name+" without traits", bare, optOuts...)
 	full := withTraits(bare, func(tr reflect.Value) {
-		bare.Examine(t, inside.Options{FirstLook: soon, Pasted: func(choice string, value int) {
-			paste(tr.FieldByName(choice), value)
+		bare.Examine(t, inside.Options{FirstLook: soon, Pasted: func(c inside.Choice) {
+			paste(tr.FieldByName(c.Name), c.Value)
 		}})
 		declared := reflect.ValueOf(d.Spec).FieldByName("Traits")
 		for i := range tr.NumField() {

@@ -17,6 +17,8 @@ type Contract[T, E any] interface {
 	Rules() []Rule[T, E]
 	// Traits returns a copy of what is declared.
 	Traits() *T
+	// Declare goes on as if t had been declared.
+	Declare(t *T)
 	// Table lists the choices of the traits t, which its functions read and set.
 	Table(s *Suite, t *T) []Choice
 	// Unfit returns why nothing can be run here, or what is wrong with the spec; "" for

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"os"
 	"slices"
 	"sync"
@@ -46,8 +47,11 @@ type engine[T, E any] struct {
 	polled     map[string]time.Duration // spans of schedules whose time takes too long, by configuration
 	schedules  map[string]bool
 	observed   map[string]int // choices, as they were observed
-	atHand     []handy        // what is left to be judged with the traits that are to be pasted
+	atHand     []job          // runs that a weaker value of an undeclared trait has to explain
 	keptBy     map[string]int // how many of them each family has, or would have
+	settled    []settled      // what becomes of undeclared choices
+	decisions  []*decision[T, E]
+	awaits     map[string]string // the trait to decide on before a rule is in force
 
 	otherwise map[[2]otherwise]declaration[T] // what would be declared, made as it is asked for
 }
@@ -169,9 +173,12 @@ func (e *engine[T, E]) observeAll() {
 		e.T.Fatal("conformance: " + e.panicked())
 	}
 	if tell := e.options.Pasted; tell != nil {
-		all, _ := e.pasted()
-		for _, p := range all {
-			tell(p.Name, p.value)
+		all, _ := e.settle()
+		for _, s := range all {
+			tell(inside.Choice{
+				Name: s.Name, Value: cmp.Or(s.Declared, s.assumed, s.seen), Strict: s.strict(),
+				Decision: s.Declared == 0 && s.weak(s.seen), Nominal: len(s.Order) == 0 && !s.measured(),
+			})
 		}
 		return
 	}
@@ -231,7 +238,7 @@ func (e *engine[T, E]) reset() {
 	e.polled = map[string]time.Duration{}
 	e.left = map[string]int{}
 	e.unfinished, e.over, e.first, e.notLeft = nil, "", nil, ""
-	e.atHand, e.keptBy = nil, nil
+	e.atHand, e.keptBy, e.settled, e.decisions = nil, nil, nil, nil
 	e.cannotReenter, e.explained = false, false
 	if c, ok := e.c.(Remembering); ok {
 		c.Forget()
@@ -245,6 +252,7 @@ func (e *engine[T, E]) evaluate() *conformance.Report {
 		return e.canaryFailed(e.panicked())
 	}
 	if text := os.Getenv("ESCAPEMENT_SCHEDULE"); text != "" {
+		e.adopt()
 		s, err := conformance.ParseSchedule(text)
 		if err != nil {
 			e.T.Fatalf("conformance: ESCAPEMENT_SCHEDULE: %v", err)
@@ -256,12 +264,14 @@ func (e *engine[T, E]) evaluate() *conformance.Report {
 		e.explore(Family{Name: e.familyOf(s), Schedules: []conformance.Schedule{s}, Look: true})
 		return e.report("ESCAPEMENT_SCHEDULE is set: one schedule only")
 	}
-	e.checkKnown()
 	e.lab.last.does("CANARY", "an instance is made and used, and much time passes")
 	if why := e.c.Canary(e.Suite); why != "" {
 		return e.canaryFailed(why)
 	}
+	e.lab.last.does(TRAITS, "what is undeclared is observed")
+	e.adopt()
 	e.lab.last.does("", "")
+	e.checkKnown()
 	if e.inexact != "" && !e.Bubble && e.Time != conformance.Explicit && !e.profile.Spares {
 		return e.nothing(e.inexact)
 	}

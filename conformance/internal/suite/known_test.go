@@ -23,7 +23,9 @@ type bell struct {
 
 type bellTraits struct{}
 
-func (b bell) Profile() Profile                                   { return Profile{Kind: "bell", Package: "belltest"} }
+func (b bell) Profile() Profile    { return Profile{Kind: "bell", Package: "belltest"} }
+func (b bell) Declare(*bellTraits) {}
+
 func (b bell) Traits() *bellTraits                                { return &bellTraits{} }
 func (b bell) Table(*Suite, *bellTraits) []Choice                 { return nil }
 func (b bell) Unfit(*Suite) (string, string)                      { return b.unfit, "" }

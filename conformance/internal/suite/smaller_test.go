@@ -1,7 +1,7 @@
 package suite_test
 
 import (
-	"strings"
+	"slices"
 	"testing"
 	"time"
 
@@ -58,15 +58,73 @@ func (openEcho) Table(*suite.Suite, *echoTraits) []suite.Choice {
 
 func TestExamine_traitsToPaste(t *testing.T) {
 	v, _ := suite.Examine(t, about, openEcho{echoAfter(time.Second)}, inside.Options{}).Verdict("TRAITS")
-	const want = `	Traits: echotest.Traits{
-		// Patience: no schedule can tell, so choose one of
+	const want = `TRAITS: undeclared; 1 decision is open: Loud; nothing tells Patience
+Correct implementations differ in these choices. What follows was seen to hold, or was observed
+where one choice is as good as another: check that each is what you mean, and paste it.
+
+	Traits: echotest.Traits{
+		// Patience: no run tells, so choose one of
 		// Patience: echotest.Patient, // it waits
 		// Patience: echotest.Hasty, // it does not
-		Loud: true, // observed
+		// Loud: true, // decision 1: only if your documentation says so
 		Kept: echotest.B,
 	},
+
+Decision 1. Loud: true, only if your documentation says so. Otherwise this is a mistake:
 `
-	if !strings.HasSuffix(v.Text, want) {
-		t.Errorf("TRAITS ends otherwise than\n%s:\n%s", want, v.Text)
+	if v.Text != want {
+		t.Errorf("TRAITS says\n%s, want\n%s", v.Text, want)
+	}
+}
+
+// strictEcho has a strict choice, of which a value is observed.
+type strictEcho struct {
+	echo
+	seen     int
+	declared *echoTraits
+}
+
+func (c strictEcho) Declare(t *echoTraits) { *c.declared = *t }
+func (c strictEcho) Traits() *echoTraits   { t := *c.declared; return &t }
+
+func (c strictEcho) Table(s *suite.Suite, t *echoTraits) []suite.Choice {
+	all := c.echo.Table(s, t)
+	all[0].Order, all[0].Means = suite.Ranked(2), []string{"a second", "any time"}
+	all[0].Observe = func() int { return c.seen }
+	return all
+}
+
+// A decision is asked for where a run refutes the strict value, whether the weaker one was observed or a rule that
+// would hold with it fails; where nothing refutes it, it is assumed.
+func TestExamine_decisions(t *testing.T) {
+	for _, tt := range []struct {
+		name      string
+		after     time.Duration
+		seen      int
+		want      conformance.Status
+		decisions int
+	}{
+		{"the weaker value is observed", 2 * time.Second, 2, conformance.Undecided, 1},
+		{"the weaker value would explain what a rule finds", 2 * time.Second, 1, conformance.Undecided, 1},
+		{"nothing is observed, and a rule fails", 2 * time.Second, 0, conformance.Undecided, 1},
+		{"the strict value holds", time.Second, 1, conformance.Pass, 0},
+		{"nothing refutes the strict value", time.Second, 0, conformance.Pass, 0},
+	} {
+		r := suite.Examine(t, about, strictEcho{echoAfter(tt.after), tt.seen, &echoTraits{}}, inside.Options{})
+		if v, _ := r.Verdict("EC-LATE"); v.Status != tt.want || len(r.Decisions) != tt.decisions {
+			t.Errorf("%s: EC-LATE %s, want %s; %d decisions, want %d",
+				tt.name, v.Status, tt.want, len(r.Decisions), tt.decisions)
+			continue
+		}
+		if v, _ := r.Verdict("TRAITS"); v.Status != conformance.Fail {
+			t.Errorf("%s: TRAITS %s, want fail", tt.name, v.Status)
+		}
+		for _, d := range r.Decisions {
+			got := []string{d.Trait, d.Value, d.Strict, d.Rule, d.Schedule}
+			want := []string{"Patience", "echotest.Hasty", "echotest.Patient", "EC-LATE", "call 1 @0"}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s: the decision is %q, want %q", tt.name, got, want)
+			}
+		}
 	}
 }

@@ -25,12 +25,13 @@ type Suite struct {
 	over    string // why nothing more is explored; "" if more is
 	// cannotReenter says that a method called from the callback blocked for good.
 	cannotReenter bool
-	explained     bool              // a rule was found broken that explains what others find
-	first         *Hang             // the first run, if it made no progress
-	givenUp       map[string]string // why, by family
-	twice         bool              // each run uses a second instance beside the one that is judged
-	single        bool              // see Single
-	undeclared    bool              // see Undeclared
+	explained     bool                        // a rule was found broken that explains what others find
+	first         *Hang                       // the first run, if it made no progress
+	givenUp       map[string]string           // why, by family
+	twice         bool                        // each run uses a second instance beside the one that is judged
+	single        bool                        // see Single
+	undeclared    bool                        // see Undeclared
+	attempted     func(j Job, rec *Recording) // is told what is tried, where that is to be known
 	needs         func(s *Suite, st conformance.Step) conformance.Op
 }
 
@@ -111,7 +112,11 @@ func (s *Suite) Try(schedule conformance.Schedule, order conformance.Order, n in
 	runs := s.lab.runs
 	defer OneProcessor()()
 	var out []*Recording
-	if h := s.lab.run(jobs, func(_ Job, rec *Recording) { out = append(out, rec) }); h != nil {
+	if h := s.lab.run(jobs, func(j Job, rec *Recording) {
+		if out = append(out, rec); s.attempted != nil {
+			s.attempted(j, rec)
+		}
+	}); h != nil {
 		s.givenUp["traits"] = "a run hung: " + h.Job.Schedule.String()
 	}
 	s.lab.runs = runs

@@ -23,6 +23,7 @@ type echoExam struct{ *suite.Recording }
 
 func (e echo) Profile() suite.Profile { return suite.Profile{Kind: "echo", Package: "echotest"} }
 func (e echo) Traits() *echoTraits    { return &echoTraits{Patience: 1} }
+func (e echo) Declare(*echoTraits)    {}
 
 func (e echo) Table(_ *suite.Suite, t *echoTraits) []suite.Choice {
 	return []suite.Choice{{Name: "Patience", Declared: t.Patience, Values: []string{"Patient", "Hasty"},

@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -9,6 +8,11 @@ import (
 )
 
 // Choice is one trait of a contract, in the terms of the subtest TRAITS.
+//
+// A choice is strict, nominal, or a number. A strict one has an Order: its first value, under which most is
+// judged, is assumed until a run refutes it, and each other is a decision that only the author can take. The values
+// of a nominal one are as good as each other, so that the one that was observed is assumed. Numbers, and what is true
+// or not declared, say that less is to be expected: they are decisions, too.
 type Choice struct {
 	// Name is that of the field of the contract's traits.
 	Name string
@@ -17,17 +21,24 @@ type Choice struct {
 	Declared int
 	// Values are the names of the values, in the order of the constants, for the literal;
 	// nil for traits that are no list of constants. Means says in a few words what each of
-	// them means, for those that cannot be observed. A choice that nobody need declare, with no
-	// Observe, has Means if only the documentation shows it: the condition, as in "only if".
+	// them means. A choice that nobody need declare, with no Observe, has Means if only the
+	// documentation shows it: the condition, as in "only if".
 	Values, Means []string
+	// Order are the values of a strict choice, the one under which most is judged first; nil for others. A
+	// value that is not among them takes nothing out of force: it is assumed where it is observed.
+	Order []int
 	// Literal writes a value where it has no name; see [Flag].
 	Literal func(value int) string
+	// Nominal says that a choice with a Literal and no Values is no number.
+	Nominal bool
 	// Needless reports whether the implementation lacks what the choice is about, so that
 	// it need not be declared; nil is for choices that never need be.
 	Needless func() bool
 	// Observe tries the implementation and returns the value that fits, 0 if none does or
 	// none can be told. It is nil for choices that cannot be observed.
 	Observe func() int
+	// Shown says what the implementation was built with and did not show, "" for nothing; nil where nothing is.
+	Shown func() string
 	// Set declares another value.
 	Set func(value int)
 	// Apart says that another value is never offered as an explanation of a failure.
@@ -43,11 +54,50 @@ type Choice struct {
 // Flag writes the value of a choice that is true or not declared.
 func Flag(int) string { return "true" }
 
+// Ranked is the Order of a strict choice whose constants are in it: the first of n values is the one
+// under which most is judged.
+func Ranked(n int) []int {
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i + 1
+	}
+	return order
+}
+
 // optional reports whether nobody need declare the choice.
 func (c Choice) optional() bool { return c.Needless == nil }
 
+// measured reports whether the choice is a number, or true or not declared.
+func (c Choice) measured() bool { return c.Literal != nil && len(c.Values) < 2 && !c.Nominal }
+
 // number reports whether the values of the choice are numbers, and can be observed.
 func (c Choice) number() bool { return c.Values == nil && c.Literal != nil && c.Observe != nil }
+
+// weak reports whether less is judged with a value than with another, so that only the author can choose it.
+func (c Choice) weak(value int) bool {
+	return value != 0 && (c.measured() || slices.Index(c.Order, value) > 0)
+}
+
+// strict is the value that is assumed until a run refutes it; 0 is that the choice is undeclared.
+func (c Choice) strict() int {
+	if len(c.Order) == 0 {
+		return 0
+	}
+	return c.Order[0]
+}
+
+// Kind says of which kind the choice is.
+func (c Choice) Kind() string {
+	switch {
+	case len(c.Order) > 0:
+		return "strict"
+	case c.Literal != nil && len(c.Values) == 0 && !c.Nominal && c.Literal(1) != Flag(1):
+		return "number"
+	case c.measured():
+		return "strict"
+	}
+	return "nominal"
+}
 
 // needless reports whether the choice need not be declared.
 func (c Choice) needless() bool { return c.optional() || c.Needless() }
@@ -70,66 +120,6 @@ func (c Choice) named(value int) bool {
 	return value > 0 && (c.Literal != nil || value <= len(c.Values))
 }
 
-// pasted is a choice as TRAITS prints it, to be pasted.
-type pasted struct {
-	Choice
-	value    int // 0 if it is left open
-	observed bool
-}
-
-// pasted lists the choices as they are to be declared: what is declared stays, and the rest is
-// observed. What is observed counts in the choices that come after it.
-func (e *engine[T, E]) pasted() (all []pasted, t *T) {
-	t = e.c.Traits()
-	for i := range e.c.Table(e.Suite, t) {
-		c := e.c.Table(e.Suite, t)[i]
-		p := pasted{Choice: c, value: c.Declared}
-		switch {
-		case c.Declared != 0:
-		case c.pointless():
-			continue
-		case c.Observe != nil:
-			p.observed = true
-			if p.value = c.Observe(); !c.named(p.value) {
-				p.value = 0
-			} else if c.Set != nil {
-				c.Set(p.value)
-			}
-		}
-		if p.value != 0 || !c.optional() || c.documented() {
-			all = append(all, p)
-		}
-	}
-	return all, t
-}
-
-// write writes the choice as a field of a literal of the package's traits.
-func (p pasted) write(b *strings.Builder, pkg string) {
-	switch {
-	case p.value == 0 && p.documented():
-		fmt.Fprintf(b, "\t\t// %s: %s, // only if %s\n", p.Name, p.literal(1, pkg), p.Means[0])
-		return
-	case p.value == 0 && p.observed:
-		fmt.Fprintf(b, "\t\t// %s: what was observed does not tell, so choose one of\n", p.Name)
-	case p.value == 0:
-		fmt.Fprintf(b, "\t\t// %s: no schedule can tell, so choose one of\n", p.Name)
-	default:
-		note := ""
-		if p.observed {
-			note = " // observed"
-		}
-		fmt.Fprintf(b, "\t\t%s: %s,%s\n", p.Name, p.literal(p.value, pkg), note)
-		return
-	}
-	for i := range p.Values {
-		means := ""
-		if i < len(p.Means) {
-			means = " // " + p.Means[i]
-		}
-		fmt.Fprintf(b, "\t\t// %s: %s,%s\n", p.Name, p.literal(i+1, pkg), means)
-	}
-}
-
 // literal is a value of the choice as Go has it.
 func (c Choice) literal(value int, pkg string) string {
 	if c.Literal != nil {
@@ -141,41 +131,73 @@ func (c Choice) literal(value int, pkg string) string {
 	return pkg + "." + c.Values[value-1]
 }
 
-// other says which other contract fits better, "" if none does.
-func (e *engine[T, E]) other() string {
-	if c, ok := e.c.(Related); ok && !e.hangs() {
-		return c.Other(e.Suite)
+// means says what a value means, "" where nothing does.
+func (c Choice) means(value int) string {
+	if value < 1 || value > len(c.Means) {
+		return ""
 	}
-	return ""
+	return c.Means[value-1]
 }
 
-// checkTraits is the subtest TRAITS.
-func (e *engine[T, E]) checkTraits() conformance.Verdict {
-	v := conformance.Verdict{Rule: "TRAITS", Level: conformance.Core, Status: conformance.Pass, Judged: 1}
-	if !e.undeclared {
-		return v
-	}
-	var missing []string
-	var fields strings.Builder
-	all, t := e.pasted()
-	for _, p := range all {
-		if p.Declared == 0 && !p.optional() {
-			missing = append(missing, p.Name)
+// settled is a choice with what becomes of it where it is undeclared.
+type settled struct {
+	Choice
+	assumed int   // the value with which the run goes on; 0 if it is left open
+	seen    int   // the value that was observed; 0 if none was
+	tried   []job // the runs by which it was observed
+}
+
+// job is a run that was made to observe something.
+type job struct {
+	Job
+	rec *Recording
+}
+
+// settle observes the choices that are undeclared, and returns all of them, with the traits in which what was
+// observed counts as declared. What is observed counts in the choices that come after it.
+func (e *engine[T, E]) settle() (all []settled, seen *T) {
+	seen = e.c.Traits()
+	defer func() { e.attempted = nil }()
+	for i := range e.c.Table(e.Suite, seen) {
+		c := e.c.Table(e.Suite, seen)[i]
+		s := settled{Choice: c}
+		if c.Declared == 0 && !c.pointless() && c.Observe != nil {
+			e.attempted = func(j Job, rec *Recording) { s.tried = append(s.tried, job{j, rec}) }
+			if s.seen = c.Observe(); !c.named(s.seen) {
+				s.seen = 0
+			}
+			if s.seen != 0 && c.Set != nil {
+				c.Set(s.seen)
+			}
+			switch {
+			case s.seen != 0 && !c.weak(s.seen):
+				s.assumed = s.seen
+			case s.seen == 0 && !c.optional():
+				s.assumed = c.strict() // nothing refutes it
+			}
 		}
-		p.write(&fields, e.profile.Package)
+		all = append(all, s)
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "TRAITS: undeclared: %s\n", strings.Join(missing, ", "))
-	b.WriteString("Correct implementations differ in these choices, " +
-		"so the rules that depend on them are skipped until\n" +
-		"you declare yours. This is what was observed; check that each is what you mean, and paste it:\n\n")
-	fmt.Fprintf(&b, "\tTraits: %s.Traits{\n%s\t},\n", e.profile.Package, fields.String())
-	b.WriteString(e.refutation(t))
-	if why := e.other(); why != "" {
-		fmt.Fprintf(&b, "\n%s\n", why)
+	return all, seen
+}
+
+// adopt goes on as if what is undeclared, and is not to be decided, had been declared as it was observed.
+func (e *engine[T, E]) adopt() {
+	if !e.undeclared {
+		return
 	}
-	v.Status, v.Reason, v.Text = conformance.Fail, "undeclared: "+strings.Join(missing, ", "), b.String()
-	return v
+	e.settled, _ = e.settle()
+	t := e.c.Traits()
+	for i := range e.c.Table(e.Suite, t) {
+		if c := e.c.Table(e.Suite, t)[i]; e.settled[i].assumed != 0 && c.Set != nil {
+			c.Set(e.settled[i].assumed)
+		}
+	}
+	e.c.Declare(t)
+	e.ops = e.c.Learn(e.Suite)
+	e.traits = e.c.Traits()
+	e.choices = e.c.Table(e.Suite, e.traits)
+	e.otherwise = nil
 }
 
 // skipped is why a rule is not in force.
@@ -226,4 +248,26 @@ func InForce[T, E any](s *Suite, c Contract[T, E], t *T, j Job, id string) bool 
 	rules := c.Rules()
 	i := slices.IndexFunc(rules, func(r Rule[T, E]) bool { return r.ID == id })
 	return i >= 0 && skip(s, &rules[i], t, c.Table(s, t)).why == "" && rules[i].about(j)
+}
+
+// other says which other contract fits better, "" if none does.
+func (e *engine[T, E]) other() string {
+	if c, ok := e.c.(Related); ok && !e.hangs() {
+		return c.Other(e.Suite)
+	}
+	return ""
+}
+
+// TRAITS is the subtest that says what is undeclared, and what is to be decided.
+const TRAITS = "TRAITS"
+
+// checkTraits is the subtest TRAITS.
+func (e *engine[T, E]) checkTraits() (v conformance.Verdict, decisions []conformance.Decision) {
+	v = conformance.Verdict{Rule: TRAITS, Level: conformance.Core, Status: conformance.Pass, Judged: 1}
+	if !e.undeclared {
+		return v, nil
+	}
+	v.Status = conformance.Fail
+	v.Reason, v.Text, decisions = e.undecided()
+	return v, decisions
 }

@@ -23,7 +23,7 @@ func (e *engine[T, E]) report(only string) *conformance.Report {
 		r.Verdicts[0] = skippedVerdict("CANARY", conformance.Core, only)
 		r.Verdicts[1] = skippedVerdict("TRAITS", conformance.Core, only)
 	} else {
-		r.Verdicts[1] = e.checkTraits()
+		e.decisions = e.decide()
 	}
 	absent := map[string]bool{}
 	for i := range e.rules {
@@ -36,6 +36,9 @@ func (e *engine[T, E]) report(only string) *conformance.Report {
 			e.conclude(&e.rules[i], v, only)
 		}
 		e.applyKnown(&e.rules[i], v)
+	}
+	if only == "" {
+		r.Verdicts[1], r.Decisions = e.checkTraits()
 	}
 	if e.first != nil && e.unfinished != nil {
 		r.Verdicts[0].Status, r.Verdicts[0].Reason = conformance.Inconclusive, e.over
@@ -55,6 +58,9 @@ func (e *engine[T, E]) conclude(r *Rule[T, E], v *conformance.Verdict, only stri
 	v.Status, v.Reason = conformance.Pass, ""
 	if skip := e.skip(r, e.traits, e.choices); skip.why != "" {
 		v.Status, v.Reason = conformance.Skip, skip.why
+		if trait := e.awaits[r.ID]; trait != "" {
+			v.Status, v.Reason = conformance.Undecided, "it depends on a decision about "+trait
+		}
 		return skip.absent
 	}
 	if r.Live {
@@ -85,14 +91,7 @@ func (e *engine[T, E]) conclude(r *Rule[T, E], v *conformance.Verdict, only stri
 	}
 	switch {
 	case f.worst != nil:
-		e.explained = e.explained || r.Cause
-		e.makeSmaller(r, f)
-		v.Status, v.Reason, v.Family = conformance.Fail, f.worst.Headline, f.family
-		if f.worst.Run != nil {
-			v.Schedule = f.worst.Run.Schedule.String()
-		}
-		e.explain(r, v, f.worst)
-		v.Text += f.otherKinds()
+		e.fail(r, f, v)
 	case e.stalls[r.ID] != "":
 		v.Status, v.Reason = conformance.Inconclusive, e.stalls[r.ID]
 	case f.unfinished:
@@ -112,6 +111,22 @@ func (e *engine[T, E]) conclude(r *Rule[T, E], v *conformance.Verdict, only stri
 		v.Reason = fmt.Sprintf("%d judged, %d left out: %s", v.Judged, v.LeftOut, mostOften(f.left))
 	}
 	return false
+}
+
+// fail sets the verdict on a rule that is broken.
+func (e *engine[T, E]) fail(r *Rule[T, E], f *finding, v *conformance.Verdict) {
+	e.explained = e.explained || r.Cause
+	e.makeSmaller(r, f)
+	v.Status, v.Reason, v.Family = conformance.Fail, f.worst.Headline, f.family
+	if f.worst.Run != nil {
+		v.Schedule = f.worst.Run.Schedule.String()
+	}
+	if d := e.excuse(r, f.worst); d != nil {
+		v.Status, v.Reason = conformance.Undecided, "it depends on a decision about "+d.Name+": "+f.worst.Headline
+		return
+	}
+	e.explain(r, v, f.worst)
+	v.Text += f.otherKinds()
 }
 
 // mostOften is the most frequent of reasons, "" if there are none.
@@ -373,7 +388,7 @@ func (e *engine[T, E]) subtest(v *conformance.Verdict) {
 				t.Error("\n" + v.Text)
 			}
 			t.Skip(string(v.Status) + ": " + v.Reason + e.where(v.Rule))
-		case conformance.Skip:
+		case conformance.Skip, conformance.Undecided:
 			t.Skip(string(v.Status) + ": " + v.Reason)
 		}
 	})

@@ -1,0 +1,161 @@
+package suite
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
+)
+
+// undeclared is what TRAITS says: a literal to paste, with what was assumed, and the decisions.
+type undeclared struct {
+	pkg       string
+	fields    strings.Builder // of the literal
+	below     strings.Builder // the decisions, and what was built and not shown
+	open      []string        // choices that nothing tells
+	decisions []conformance.Decision
+}
+
+// undecided is what TRAITS says where traits are undeclared.
+func (e *engine[T, E]) undecided() (reason, text string, decisions []conformance.Decision) {
+	u := &undeclared{pkg: e.profile.Package}
+	for i := range e.settled {
+		s := &e.settled[i]
+		if d := e.decisionOn(s); d != nil {
+			u.decide(s, d.value, e.asked(d))
+			continue
+		}
+		u.field(s)
+		if s.Shown != nil && s.Declared == 0 {
+			if why := s.Shown(); why != "" {
+				fmt.Fprintf(&u.below, "\n%s: %s\n", s.Name, why)
+			}
+		}
+	}
+	reason = u.reason()
+	var b strings.Builder
+	fmt.Fprintf(&b, "TRAITS: %s\n", reason)
+	b.WriteString("Correct implementations differ in these choices. What follows was seen to hold, or was observed\n" +
+		"where one choice is as good as another: check that each is what you mean, and paste it.\n\n")
+	fmt.Fprintf(&b, "\tTraits: %s.Traits{\n%s\t},\n%s", u.pkg, u.fields.String(), u.below.String())
+	if why := e.other(); why != "" {
+		fmt.Fprintf(&b, "\n%s\n", why)
+	}
+	return reason, b.String(), u.decisions
+}
+
+// reason says what is undeclared in a line.
+func (u *undeclared) reason() string {
+	why := "undeclared"
+	switch n := len(u.decisions); {
+	case n == 1:
+		why += "; 1 decision is open: " + u.decisions[0].Trait
+	case n > 1:
+		var names []string
+		for _, d := range u.decisions {
+			names = append(names, d.Trait)
+		}
+		why += fmt.Sprintf("; %d decisions are open: %s", n, strings.Join(names, ", "))
+	}
+	if len(u.open) > 0 {
+		why += "; nothing tells " + strings.Join(u.open, ", ")
+	}
+	return why
+}
+
+// field writes a choice that is declared, assumed or left open.
+func (u *undeclared) field(s *settled) {
+	line := func(comment string, value int, note string) {
+		if note != "" {
+			note = " // " + note
+		}
+		fmt.Fprintf(&u.fields, "\t\t%s%s: %s,%s\n", comment, s.Name, s.literal(value, u.pkg), note)
+	}
+	switch {
+	case s.Declared != 0:
+		line("", s.Declared, "")
+	case s.assumed != 0 && s.seen == 0:
+		line("", s.assumed, "nothing refutes it: "+s.means(s.assumed))
+	case s.assumed != 0:
+		line("", s.assumed, strings.TrimSuffix("observed: "+s.means(s.assumed), ": "))
+	case s.pointless():
+	case s.documented():
+		line("// ", 1, "only if "+s.Means[0])
+	case !s.optional():
+		u.open = append(u.open, s.Name)
+		fmt.Fprintf(&u.fields, "\t\t// %s: no run tells, so choose one of\n", s.Name)
+		for i := range s.Values {
+			line("// ", i+1, s.means(i+1))
+		}
+	}
+}
+
+// decide writes a choice about which a decision is asked for.
+func (u *undeclared) decide(s *settled, value int, d conformance.Decision) {
+	u.decisions = append(u.decisions, d)
+	n := len(u.decisions)
+	field := fmt.Sprintf("%s: decision %d: no value explains what was seen", s.Name, n)
+	if value != 0 {
+		field = fmt.Sprintf("%s: %s, // decision %d: only if your documentation says so", s.Name, d.Value, n)
+	}
+	fmt.Fprintf(&u.fields, "\t\t// %s\n", field)
+	fmt.Fprintf(&u.below, "\nDecision %d. %s", n, d.Text)
+}
+
+// decisionOn is the decision about a choice, nil if none is asked for.
+func (e *engine[T, E]) decisionOn(s *settled) *decision[T, E] {
+	for _, d := range e.decisions {
+		if d.settled == s {
+			return d
+		}
+	}
+	return nil
+}
+
+// asked is a decision in the terms of the report.
+func (e *engine[T, E]) asked(d *decision[T, E]) conformance.Decision {
+	pkg := e.profile.Package
+	if tell := e.options.Decided; tell != nil {
+		tell(inside.Choice{Name: d.Name, Value: d.value, Strict: d.strict(), Decision: true})
+	}
+	out := conformance.Decision{Trait: d.Name, Means: d.means(d.value), Frees: d.frees}
+	strict := d.Name + " undeclared"
+	if d.strict() != 0 {
+		out.Strict = d.literal(d.strict(), pkg)
+		strict = out.Strict
+	}
+	var b strings.Builder
+	if d.value != 0 {
+		out.Value = d.literal(d.value, pkg)
+		fmt.Fprintf(&b, "%s: %s", d.Name, out.Value)
+		if out.Means != "" {
+			fmt.Fprintf(&b, " (%s)", out.Means)
+		}
+		b.WriteString(", only if your documentation says so. Otherwise this is a mistake:\n")
+	} else {
+		fmt.Fprintf(&b, "%s: no value explains what was seen.\n", d.Name)
+	}
+	if d.run != nil {
+		var v conformance.Verdict
+		explained := e.explained
+		e.explained = true // nothing else is offered instead
+		e.explain(d.rule, &v, d.run)
+		e.explained = explained
+		out.Rule, out.Schedule, out.Headline = d.rule.ID, d.run.Run.Schedule.String(), d.run.Headline
+		out.Because, out.Picture, out.Replay = v.Because, v.Picture, v.Replay
+		fmt.Fprintf(&b, "%s is refuted by %s", strict, v.Text)
+	} else if len(d.tried) > 0 {
+		out.Schedule = d.tried[0].rec.Schedule.String()
+		fmt.Fprintf(&b, "seen in %s\n", out.Schedule)
+	}
+	if c := d.clash; c != nil {
+		fmt.Fprintf(&b, "%s was observed, and does not explain %s: %s\n",
+			d.literal(d.seen, pkg), c.found.Run.Schedule, c.found.Headline)
+	}
+	if len(d.frees) > 0 {
+		fmt.Fprintf(&b, "It takes out of force: %s\n", strings.Join(d.frees, ", "))
+	}
+	out.Text = b.String()
+	return out
+}
