@@ -197,15 +197,16 @@ func (e *engine[T, E]) excuse(r *Rule[T, E], v *Violation) *decision[T, E] {
 // explains reports whether with other traits a rule is not broken by the run that breaks it, nor by any at hand,
 // and none of these breaks a rule that it does not break as things are.
 func (e *engine[T, E]) explains(r *Rule[T, E], here job, other declaration[T]) bool {
-	now := declaration[T]{e.traits, e.choices}
-	judged := slices.Contains(e.judges(other), r)
-	for _, runs := range [][]job{{here}, e.atHand} { // most are told by the first
-		if judged && slices.ContainsFunc(runs, func(run job) bool { return e.breaksRule(r, run, other) }) ||
-			e.compare(runs, other, now) != nil {
-			return false
-		}
+	return e.explainsAll(r, []job{here}, other) && e.explainsAll(r, e.atHand, other) // most are told by the first
+}
+
+// explainsAll is explains for some runs.
+func (e *engine[T, E]) explainsAll(r *Rule[T, E], runs []job, other declaration[T]) bool {
+	breaks := func(run job) bool { return e.breaksRule(r, run, other) }
+	if slices.Contains(e.judges(other), r) && slices.ContainsFunc(runs, breaks) {
+		return false
 	}
-	return true
+	return e.compare(runs, other, declaration[T]{e.traits, e.choices}) == nil
 }
 
 // breaksRule reports whether a run that was made before breaks a rule.

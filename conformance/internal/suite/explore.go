@@ -87,12 +87,20 @@ func (e *engine[T, E]) leaveSomething(jobs []Job) bool {
 	return l.leaks
 }
 
-// jobs are the runs of a family.
+// jobs are the runs of a family, which is explored.
 func (e *engine[T, E]) jobs(f Family) []Job {
+	jobs := e.runsOf(f)
+	for _, j := range jobs {
+		e.schedules[j.text] = true
+	}
+	return jobs
+}
+
+// runsOf are the runs of a family.
+func (e *engine[T, E]) runsOf(f Family) []Job {
 	jobs := make([]Job, 0, len(f.Schedules))
 	for _, s := range f.Schedules {
 		text := s.String()
-		e.schedules[text] = true
 		for _, o := range e.orders(s) {
 			jobs = append(jobs, Job{Schedule: s, Order: o, Family: f.Name, Look: f.Look, text: text})
 		}

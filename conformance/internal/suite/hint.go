@@ -7,12 +7,12 @@ import (
 )
 
 // hint says which choices, if they were declared otherwise, would make a run that breaks a
-// rule one that breaks no rule: one of them, or if no one will do, two. Only the author knows
-// whether the declaration or the implementation is wrong. Choices with which the rule is in
-// force and holds are preferred to those that take it out of force; where what breaks the rule
-// is not in the trace, only the latter can be found. What is observed to be as it is declared
-// is not offered otherwise: or else the declaration that nothing is to be judged would explain
-// every failure.
+// rule one that breaks no rule. Only the author knows whether the declaration or the
+// implementation is wrong, so that it must explain all that a decision would have to: the runs
+// at hand, too. Choices with which the rule is in force and holds are preferred to those that
+// take it out of force; where what breaks the rule is not in the trace, only the latter can be
+// found. What is observed to be as it is declared is not offered otherwise: or else the
+// declaration that nothing is to be judged would explain every failure.
 func (e *engine[T, E]) hint(r *Rule[T, E], v *Violation) string {
 	switch rec := v.Run; {
 	case rec == nil || r.Check == nil && r.Again == nil || e.explained:
@@ -22,33 +22,16 @@ func (e *engine[T, E]) hint(r *Rule[T, E], v *Violation) string {
 	}
 	_, blind := e.holds(r, e.traits, e.choices, v.Run)
 	var held, freed []string
-	note := func(others ...otherwise) {
-		inForce, ok := e.holdsWith(r, v.Run, others)
-		if !ok || slices.ContainsFunc(others, func(o otherwise) bool { return !e.plausible(o, inForce) }) {
-			return
+	for _, o := range e.others() {
+		inForce, ok := e.holdsWith(r, v.Run, o)
+		if !ok || !e.plausible(o, inForce) || !e.survives(r, o) {
+			continue
 		}
-		var words []string
-		for _, o := range others {
-			words = append(words, e.choices[o.choice].Name+": "+o.name)
-		}
-		switch text := strings.Join(words, " with "); {
+		switch text := e.choices[o.choice].Name + ": " + o.name; {
 		case !inForce:
 			freed = append(freed, text)
 		case !blind:
 			held = append(held, text)
-		}
-	}
-	all := e.others()
-	for _, o := range all {
-		note(o)
-	}
-	if len(held)+len(freed) == 0 {
-		for i, o := range all {
-			for _, p := range all[i:] {
-				if p.choice != o.choice {
-					note(o, p)
-				}
-			}
 		}
 	}
 	if len(held) == 0 {
@@ -57,8 +40,44 @@ func (e *engine[T, E]) hint(r *Rule[T, E], v *Violation) string {
 	if len(held) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("if it is documented so, declare %s: this run would break no rule then\n",
+	return fmt.Sprintf("If your documentation says so, declare %s; this run is then correct.\n",
 		strings.Join(held, " or "))
+}
+
+// survives reports whether a choice, declared otherwise, explains all runs at hand. Where a schedule can configure it
+// they say nothing.
+func (e *engine[T, E]) survives(r *Rule[T, E], o otherwise) bool {
+	if e.choices[o.choice].Alter != nil {
+		return true
+	}
+	e.fetch()
+	return e.explainsAll(r, e.atHand, e.declared(o))
+}
+
+// fetchedOfEach is how many runs of each family are made to judge them with other traits, where none are at hand.
+const fetchedOfEach = 40
+
+// fetch makes some runs, where none are at hand.
+func (e *engine[T, E]) fetch() {
+	if e.undeclared || len(e.atHand) > 0 || e.hangs() {
+		return
+	}
+	runs := e.lab.runs
+	defer OneProcessor()()
+	for _, f := range e.c.Families(e.Suite) {
+		if f.Skip != "" {
+			continue
+		}
+		if f.Make != nil {
+			f.Schedules = f.Make()
+		}
+		f.Schedules = f.Schedules[:min(len(f.Schedules), fetchedOfEach)]
+		see := func(j Job, rec *Recording) { j.Review = true; e.atHand = append(e.atHand, job{j, rec}) }
+		if e.lab.run(e.runsOf(f), see) != nil {
+			break
+		}
+	}
+	e.lab.runs = runs
 }
 
 // otherwise is a choice, by number, that is declared otherwise.
@@ -88,16 +107,14 @@ func (e *engine[T, E]) others() (all []otherwise) {
 	return all
 }
 
-// holdsWith is holds with some choices declared otherwise.
-func (e *engine[T, E]) holdsWith(r *Rule[T, E], rec *Recording, others []otherwise) (inForce, ok bool) {
-	for _, o := range others {
-		if alter := e.choices[o.choice].Alter; alter != nil {
-			if rec, ok = alter(o.value, rec); !ok {
-				return false, false
-			}
+// holdsWith is holds with a choice declared otherwise.
+func (e *engine[T, E]) holdsWith(r *Rule[T, E], rec *Recording, o otherwise) (inForce, ok bool) {
+	if alter := e.choices[o.choice].Alter; alter != nil {
+		if rec, ok = alter(o.value, rec); !ok {
+			return false, false
 		}
 	}
-	d := e.declared(others)
+	d := e.declared(o)
 	return e.holds(r, d.traits, d.choices, rec)
 }
 
@@ -107,23 +124,18 @@ type declaration[T any] struct {
 	choices []Choice
 }
 
-// declared is the declaration with one or two choices otherwise, made once for all the runs that
-// are asked about it.
-func (e *engine[T, E]) declared(others []otherwise) declaration[T] {
-	var key [2]otherwise
-	copy(key[:], others)
-	if d, ok := e.otherwise[key]; ok {
+// declared is the declaration with a choice otherwise, made once for all the runs that are asked about it.
+func (e *engine[T, E]) declared(o otherwise) declaration[T] {
+	if d, ok := e.otherwise[o]; ok {
 		return d
 	}
 	t := e.c.Traits()
-	for _, o := range others {
-		e.c.Table(e.Suite, t)[o.choice].Set(o.value)
-	}
+	e.c.Table(e.Suite, t)[o.choice].Set(o.value)
 	d := declaration[T]{t, e.c.Table(e.Suite, t)}
 	if e.otherwise == nil {
-		e.otherwise = map[[2]otherwise]declaration[T]{}
+		e.otherwise = map[otherwise]declaration[T]{}
 	}
-	e.otherwise[key] = d
+	e.otherwise[o] = d
 	return d
 }
 
