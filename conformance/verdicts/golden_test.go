@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/concurrencytest"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/internal/zoo"
 	"github.com/escapement-go/escapement/internal/zoo/concurrency"
@@ -46,18 +47,39 @@ func TestReports_update(t *testing.T) {
 			if !slices.Contains(c.names, m.Name) {
 				continue
 			}
-			r := m.Spec.Examine(t, inside.Options{Name: m.Name})
-			r.Package, r.Test = "example.com/mine", "TestConformance"
-			line, err := json.Marshal(r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			lines.Write(append(line, '\n'))
+			lines.Write(reported(t, m.Spec, m.Name))
 		}
 	}
+	undeclared := design(t, "zoo channel Injected")
+	undeclared.Traits = concurrencytest.Traits{}
+	lines.Write(reported(t, undeclared, "declares nothing"))
 	if err := os.WriteFile(filepath.Join("testdata", "reports.jsonl"), lines.Bytes(), 0o666); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// reported is a line of a report.
+func reported(t *testing.T, spec conformance.Spec, name string) []byte {
+	t.Helper()
+	r := spec.Examine(t, inside.Options{Name: name})
+	r.Package, r.Test = "example.com/mine", "TestConformance"
+	line, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(line, '\n')
+}
+
+// design is a correct design.
+func design(t *testing.T, name string) concurrencytest.Spec {
+	t.Helper()
+	for _, d := range concurrency.Designs() {
+		if d.Name == name {
+			return d.Spec.(concurrencytest.Spec)
+		}
+	}
+	t.Fatalf("there is no design %q", name)
+	return concurrencytest.Spec{}
 }
 
 // golden compares a text with a file, or writes it.

@@ -61,6 +61,7 @@ type finding struct {
 	Schedule, Words, Replay                                   string
 	Drawing                                                   template.HTML
 	Open                                                      bool
+	frees                                                     []string // the rules that await a decision
 }
 
 // passed is a rule that held.
@@ -78,6 +79,7 @@ var classes = map[conformance.Status][2]string{
 	conformance.Fail:         {"fail", "fails"},
 	conformance.KnownFail:    {"known", "known to fail"},
 	conformance.Inconclusive: {"open", "inconclusive"},
+	conformance.Undecided:    {"decide", "undecided"},
 	conformance.Skip:         {"skip", "skipped"},
 }
 
@@ -152,7 +154,7 @@ func newCell(r *report, rule string, in impl) cellView {
 	}
 	c := cellView{Text: r.cell(rule), Class: classes[v.Status][0]}
 	for _, f := range in.Findings {
-		if f.Rule == rule {
+		if f.Rule == rule || v.Status == conformance.Undecided && slices.Contains(f.frees, rule) {
 			c.Href = "#" + f.ID
 		}
 	}
@@ -164,6 +166,9 @@ func newImpl(r *report, ids *slugs) impl {
 	in := impl{
 		ID: ids.of(r.Contract, r.Name, r.Time), Name: r.Name, Time: r.Time, Package: r.Package, Test: r.Test,
 		Partial: r.Partial, Summary: counted(&r.Report),
+	}
+	for _, d := range r.Decisions {
+		in.Findings = append(in.Findings, newDecision(in.ID, d, ids))
 	}
 	for _, v := range r.Verdicts {
 		switch v.Status {
@@ -179,6 +184,31 @@ func newImpl(r *report, ids *slugs) impl {
 		in.Skipped = append(in.Skipped, skippedView{g.reason, strings.Join(g.rules, ", ")})
 	}
 	return in
+}
+
+// newDecision is the part of the page on a decision that is asked for.
+func newDecision(owner string, d conformance.Decision, ids *slugs) finding {
+	v := conformance.Verdict{
+		Rule: d.Trait, Status: conformance.Undecided, Schedule: d.Schedule,
+		Because: d.Because, Replay: d.Replay, Picture: d.Picture,
+	}
+	if d.Value == "" {
+		v.Reason = "no value explains what was seen"
+	} else {
+		v.Reason = d.Value + ", only if your documentation says so"
+	}
+	if d.Headline != "" {
+		v.Reason += "; " + d.Rule + ": " + d.Headline
+	}
+	f := newFinding(owner, v, ids)
+	f.Word, f.Open, f.frees, f.Why = "a decision", true, d.Frees, ""
+	if d.Means != "" {
+		f.Law = "It means: " + d.Means + "."
+	}
+	if len(d.Frees) > 0 {
+		f.Law += " It takes out of force: " + strings.Join(d.Frees, ", ") + "."
+	}
+	return f
 }
 
 // newFinding is the part of the page on a rule that was not kept.

@@ -28,6 +28,7 @@ var shown = []struct {
 	{conformance.Pass, "passed", "pass"},
 	{conformance.Fail, "failed", "FAIL"},
 	{conformance.KnownFail, "known to fail", "known"},
+	{conformance.Undecided, "undecided", "decide"},
 	{conformance.Inconclusive, "inconclusive", "?"},
 	{conformance.Skip, "skipped", "skip"},
 }

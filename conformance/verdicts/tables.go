@@ -50,6 +50,7 @@ func summary(all []*report) string {
 	total := conformance.Report{}
 	for _, r := range all {
 		total.Verdicts = append(total.Verdicts, r.Verdicts...)
+		total.Decisions = append(total.Decisions, r.Decisions...)
 	}
 	return fmt.Sprintf("%s of %s: %s; rules %s",
 		number(len(all), "implementation"), number(len(byContract(all)), "contract"), counted(&total), all[0].Version)
@@ -70,7 +71,7 @@ type row []string
 // a table below.
 func printTable(w io.Writer, reports []*report, s screen) {
 	rules := columns(reports)
-	head := row{"implementation", "contract", "time", "pass", "fail", "known", "?", "skip"}
+	head := row{"implementation", "contract", "time", "pass", "fail", "known", "decide", "?", "skip"}
 	rows := []row{append(head, rules...)}
 	for _, r := range reports {
 		line := row{r.Name, r.Contract, r.Time}

@@ -115,6 +115,9 @@ func counted(r *conformance.Report) string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, s.word))
 		}
 	}
+	if n := len(r.Decisions); n > 0 {
+		parts = append(parts, number(n, "decision")+" open")
+	}
 	return strings.Join(parts, ", ")
 }
 
