@@ -32,8 +32,21 @@ type Options struct {
 	Observed func(choice string, observed, declared int, values []string)
 	// Pasted, if it is not nil, is told what the subtest TRAITS would print of each choice. Nothing is explored then.
 	Pasted func(Choice)
+	// Listed, if it is not nil, is told of each choice of the contract. Nothing is run then.
+	Listed func(Trait)
 	// Decided, if it is not nil, is told of each decision that a report asks for.
 	Decided func(Choice)
+}
+
+// Trait is a choice on which correct implementations differ.
+type Trait struct {
+	Name, Kind string
+	// Values are its names, and Means what they mean; both are empty for numbers. Order are those of a strict
+	// choice, counted from 1, the one that is assumed first.
+	Values, Means []string
+	Order         []int
+	// Optional says that nobody need declare it.
+	Optional bool
 }
 
 // Choice is a trait as TRAITS prints it.

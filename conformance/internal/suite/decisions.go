@@ -18,7 +18,7 @@ func (e *engine[T, E]) keepAtHand(j Job, rec *Recording) {
 	}
 	if e.keptBy[j.Family]++; e.keptBy[j.Family] <= keptOfEach {
 		j.Review = true
-		e.atHand = append(e.atHand, job{j, rec})
+		e.atHand = append(e.atHand, job{Job: j, rec: rec})
 	}
 }
 
@@ -65,13 +65,14 @@ func (e *engine[T, E]) judges(d declaration[T]) (rules []*Rule[T, E]) {
 	return rules
 }
 
-// finds is what a rule finds in a run that was made before, nil if nothing, or what may be chance.
+// finds is what a rule finds in a run that was made before, nil if nothing, or what may be chance: of runs by which
+// something was observed, it was seen often enough.
 func (e *engine[T, E]) finds(r *Rule[T, E], x E, run job) *Violation {
 	if !r.about(run.Job) || !r.sees(x) {
 		return nil
 	}
 	v := r.Check(x)
-	if v == nil || v.Chance || doubtful(r.ID, run.Job, run.rec) {
+	if v == nil || !run.observed && (v.Chance || doubtful(r.ID, run.Job, run.rec)) {
 		return nil
 	}
 	v.Run = run.rec
@@ -167,7 +168,7 @@ func (e *engine[T, E]) excuse(r *Rule[T, E], v *Violation) *decision[T, E] {
 		return nil
 	}
 	s := v.Run.Schedule
-	here := job{Job{Schedule: s, Order: v.Run.Order, Family: e.familyOf(s), Look: true, Review: true}, v.Run}
+	here := job{Job: Job{Schedule: s, Order: v.Run.Order, Family: e.familyOf(s), Look: true, Review: true}, rec: v.Run}
 	for _, d := range e.decisions {
 		seen, strict := e.with("", 0), e.with(d.Name, d.strict())
 		if d.value != 0 && e.compare([]job{here}, strict, seen, r) != nil && e.explains(r, here, seen) {

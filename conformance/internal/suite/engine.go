@@ -152,6 +152,10 @@ func Examine[T, E any](t *testing.T, about About, c Contract[T, E], o inside.Opt
 	if why := e.unfit(); why != "" {
 		return e.blank(why)
 	}
+	if o.Listed != nil {
+		e.list(o.Listed)
+		return e.blank("listed only")
+	}
 	if o.Observed != nil || o.Pasted != nil {
 		e.observeAll()
 		return e.blank("observed only")
@@ -164,6 +168,18 @@ func Examine[T, E any](t *testing.T, about About, c Contract[T, E], o inside.Opt
 		t.Errorf("conformance: ESCAPEMENT_REPORT: %v", err)
 	}
 	return r
+}
+
+// list tells of the choices of the contract.
+func (e *engine[T, E]) list(tell func(inside.Trait)) {
+	e.prepare()
+	for _, c := range e.choices {
+		t := inside.Trait{Name: c.Name, Kind: c.Kind(), Means: c.Means, Order: c.Order, Optional: c.optional()}
+		if !c.measured() {
+			t.Values = c.Values
+		}
+		tell(t)
+	}
 }
 
 // observeAll tells what is observed of each choice that must be declared, or what is to be

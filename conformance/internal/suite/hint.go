@@ -72,7 +72,7 @@ func (e *engine[T, E]) fetch() {
 			f.Schedules = f.Make()
 		}
 		f.Schedules = f.Schedules[:min(len(f.Schedules), fetchedOfEach)]
-		see := func(j Job, rec *Recording) { j.Review = true; e.atHand = append(e.atHand, job{j, rec}) }
+		see := func(j Job, rec *Recording) { j.Review = true; e.atHand = append(e.atHand, job{Job: j, rec: rec}) }
 		if e.lab.run(e.runsOf(f), see) != nil {
 			break
 		}

@@ -147,10 +147,11 @@ type settled struct {
 	tried   []job // the runs by which it was observed
 }
 
-// job is a run that was made to observe something.
+// job is a run that was made before.
 type job struct {
 	Job
-	rec *Recording
+	rec      *Recording
+	observed bool // it was made to observe something
 }
 
 // settle observes the choices that are undeclared, and returns all of them, with the traits in which what was
@@ -162,7 +163,7 @@ func (e *engine[T, E]) settle() (all []settled, seen *T) {
 		c := e.c.Table(e.Suite, seen)[i]
 		s := settled{Choice: c}
 		if c.Declared == 0 && !c.pointless() && c.Observe != nil {
-			e.attempted = func(j Job, rec *Recording) { s.tried = append(s.tried, job{j, rec}) }
+			e.attempted = func(j Job, rec *Recording) { s.tried = append(s.tried, job{j, rec, true}) }
 			if s.seen = c.Observe(); !c.named(s.seen) {
 				s.seen = 0
 			}

@@ -1,0 +1,92 @@
+package conformance_test
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/escapement-go/escapement/conformance/internal/inside"
+)
+
+const traitsHead = `<!-- Made by: go test ./conformance -run '^TestTraits_areDocumented$' -update -->
+
+# Traits
+
+A trait is a choice on which correct implementations differ. What is declared holds. What is not is settled before
+anything is explored, and the subtest TRAITS prints it, to be pasted.
+
+- **strict**: the first value, under which most is judged, is assumed until a run refutes it. Any other value in the
+  order is a decision that is asked of the author, with the smallest run that refutes the first: it may be documented, or
+  a mistake. A value marked * takes nothing out of force, and is assumed where it is observed. What is true or undeclared
+  is strict as well: undeclared is assumed.
+- **nominal**: one value is as good as another. The one that was observed is assumed.
+- **number**: exact is assumed. What was measured is a hint in a decision, and never a declaration.
+
+Those in *italics* need no declaration: without one, what only they put in force is skipped.
+`
+
+// TRAITS.md is made from the choices of the contracts.
+func TestTraits_areDocumented(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(traitsHead)
+	count := 0
+	for _, c := range contracts() {
+		fmt.Fprintf(&b, "\n## %s\n\n| trait | kind | values |\n|---|---|---|\n", title(c.kind))
+		c.mutants[0].Spec.Examine(t, inside.Options{Listed: func(tr inside.Trait) {
+			count++
+			name := tr.Name
+			if tr.Optional {
+				name = "*" + name + "*"
+			}
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", name, tr.Kind, values(tr))
+		}})
+	}
+	fmt.Fprintf(&b, "\n%d traits.\n", count)
+	if *update {
+		if err := os.WriteFile("TRAITS.md", []byte(b.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if got, err := os.ReadFile("TRAITS.md"); err != nil || string(got) != b.String() {
+		t.Errorf("TRAITS.md is not what the choices say (%v); run with -update", err)
+	}
+}
+
+// values are those of a trait, in their order, with what they mean.
+func values(tr inside.Trait) string {
+	if len(tr.Values) == 0 {
+		if tr.Kind == "number" {
+			return "0 is exact"
+		}
+		return "undeclared, true" + meaning(tr.Means, 0)
+	}
+	var out []string
+	list := func(i int, mark string) {
+		name := tr.Values[i][strings.LastIndexAny(tr.Values[i], ".{")+1:]
+		out = append(out, "`"+strings.TrimSuffix(name, "}")+"`"+mark+meaning(tr.Means, i))
+	}
+	for _, v := range tr.Order {
+		if v == 0 {
+			out = append(out, "undeclared")
+			continue
+		}
+		list(v-1, "")
+	}
+	for i := range tr.Values {
+		if !slices.Contains(tr.Order, i+1) {
+			list(i, map[bool]string{true: "*"}[len(tr.Order) > 0])
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+// meaning is what a value means, in parentheses.
+func meaning(means []string, i int) string {
+	if i >= len(means) {
+		return ""
+	}
+	return " (" + means[i] + ")"
+}
