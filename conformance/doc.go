@@ -25,8 +25,10 @@
 //     place in the order.
 //   - A [Rule] is one law, judged on traces. RULES.md lists them, and so does the function
 //     Rules of each contract's package.
-//   - A trait is a choice on which correct implementations differ. It is declared,
-//     never guessed: each contract's package has its Traits.
+//   - A trait is a choice on which correct implementations differ: each contract's package
+//     has its Traits, and TRAITS.md lists them.
+//   - A decision is a trait that only the author of an implementation can tell: what was
+//     seen is a choice that some make, or a mistake.
 //
 // # What a run does
 //
@@ -49,11 +51,20 @@
 //
 // # What a verdict is worth
 //
-// A rule fails only if a MUST is broken. An operation that is nil and a trait that is
-// undeclared skip their rules, with the reason; what is skipped is counted, and a run with
-// little left to judge is partial. What is known to fail goes into KnownFailing, keyed by rule and
-// smallest schedule: the rule still runs, and the test fails if the rule passes, or fails on
-// another schedule.
+// A rule fails only if a MUST is broken. An operation that is nil skips its rules, with the
+// reason; what is skipped is counted, and a run with little left to judge is partial.
+//
+// What is undeclared is settled before anything is explored, and the subtest TRAITS prints
+// it, to be pasted. Of a strict trait the value under which most is judged is assumed until a
+// run refutes it; of a nominal one, whose values are as good as each other, the one that was
+// observed. Where a run refutes what is assumed, and a weaker value explains all that was
+// seen, a decision is asked for: the value is printed as a comment, with the smallest such
+// run and the rules that it takes out of force. Until it is declared, or the code is mended,
+// these rules are undecided and TRAITS fails. Numbers, such as a resolution, are decisions
+// always. Where no value explains what was seen, a rule fails.
+//
+// What is known to fail goes into KnownFailing, keyed by rule and smallest schedule: the rule
+// still runs, and the test fails if the rule passes, or fails on another schedule.
 //
 // Environment variables: ESCAPEMENT_SCHEDULE runs one schedule, as the replay line of a
 // failure says; ESCAPEMENT_REPORT appends each report to a file, as a line of JSON, or to one

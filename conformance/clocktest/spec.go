@@ -45,7 +45,7 @@ type Spec struct {
 	// New makes a clock that stands still. Clocks must not share state.
 	New func(env Env) Funcs
 	// Traits are the choices of the implementation. What is left undeclared fails the
-	// subtest TRAITS, which prints what was observed.
+	// subtest TRAITS, which prints what holds and asks for decisions.
 	Traits Traits
 	// KnownFailing lists what is known to fail.
 	KnownFailing []Known

@@ -54,7 +54,7 @@ type Spec struct {
 	// callback owns the slice until it returns.
 	NewBatch func(env Env, cfg Config, fire func([]int)) Funcs
 	// Traits are the choices of the implementation. What is left undeclared fails the
-	// subtest TRAITS, which prints what was observed.
+	// subtest TRAITS, which prints what holds and asks for decisions.
 	Traits Traits
 	// KnownFailing lists what is known to fail.
 	KnownFailing []Known

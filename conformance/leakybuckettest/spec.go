@@ -76,7 +76,7 @@ type Spec struct {
 	// refuses cfg panics. Instances must not share state.
 	New func(env Env, cfg Config, leave func(int)) Funcs
 	// Traits are the choices of the implementation. What is left undeclared fails the
-	// subtest TRAITS, which prints what was observed.
+	// subtest TRAITS, which prints what holds and asks for decisions.
 	Traits Traits
 	// KnownFailing lists what is known to fail.
 	KnownFailing []Known

@@ -83,7 +83,7 @@ type Spec struct {
 	// state.
 	New func(env Env, cfg Config) Funcs
 	// Traits are the choices of the implementation. What is left undeclared fails the
-	// subtest TRAITS, which prints what was observed.
+	// subtest TRAITS, which prints what holds and asks for decisions.
 	Traits Traits
 	// KnownFailing lists what is known to fail.
 	KnownFailing []Known

@@ -58,7 +58,7 @@ type Spec struct {
 	// that refuses cfg panics. Instances must not share state.
 	New func(env Env, cfg Config, emit func(int)) Funcs
 	// Traits are the choices of the implementation. What is left undeclared fails the
-	// subtest TRAITS, which prints what was observed.
+	// subtest TRAITS, which prints what holds and asks for decisions.
 	Traits Traits
 	// KnownFailing lists what is known to fail.
 	KnownFailing []Known
