@@ -101,6 +101,7 @@ func Designs() []zoo.Design {
 	specs := []lt.Spec{
 		bucketSpec("", lt.Injected), bucketSpec("", lt.PackageTime), bucketSpec("", lt.Explicit),
 		debtSpec("", lt.Injected), queueSpec("", lt.Injected), instantSpec(lt.Explicit), perSecondSpec(""),
+		perPeriodSpec(lt.Explicit), perPeriodSpec(lt.Injected),
 		tickerSpec("", lt.PackageTime),
 		debtSpec("", lt.PackageTime), debtSpec("", lt.Explicit),
 		queueSpec("", lt.PackageTime), instantSpec(lt.Injected),
