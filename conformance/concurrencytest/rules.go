@@ -436,13 +436,22 @@ func (x *exam) calls() *suite.Violation {
 			case s.releasesNothing():
 			case s.unclear() && s.ended: // it may refuse
 			case s.panicked != "":
-				return suite.Broken(g.at, "", "%s panicked: %s", s.Step, s.panicked)
+				return x.misdone(g, s, "panicked: "+s.panicked)
 			case !s.ended && (s.Op == conformance.OpTry || x.Stuck):
-				return suite.Broken(g.at, "", "%s never returned", s.Step)
+				return x.misdone(g, s, "never returned")
 			}
 		}
 	}
 	return nil
+}
+
+// misdone tells what came of a step, which may be one that the schedule does not have.
+func (x *exam) misdone(g *group, s *step, came string) *suite.Violation {
+	if !x.isOver(g) {
+		return suite.Broken(g.at, "", "%s %s", s.Step, came)
+	}
+	return suite.Broken(g.at, lastly+", and then requests come for all slots and places",
+		"after the last step, at %s, one %s %s", timeline.Duration(g.at), s.Op, came)
 }
 
 // left finds what a run has left behind, without requests that cannot be made to give up.
