@@ -150,7 +150,7 @@ func (x *exam) decided() []suite.Lane {
 		switch s.Op {
 		case conformance.OpAllow:
 			mark := yes[s.margin.Sign() >= 0 && (s.N <= x.Schedule.Config.Burst || x.traits.NextPays)]
-			if s.margin.CmpAbs(v.tolerance) <= 0 && s.N > 0 {
+			if s.margin.CmpAbs(v.tolerance) <= 0 && s.N > 0 && !v.pays(s) {
 				mark = "?" // within the tolerance: either
 			}
 			want.Marks = append(want.Marks, suite.Mark{At: s.At, Text: mark})
