@@ -415,15 +415,18 @@ func (c *contract) Other(s *suite.Suite) string {
 		return ""
 	}
 	_, cfg := o.configured(Trailing)
-	batches := "it seems to collect batches, where a debouncer waits for a pause; no package of this module judges those"
+	const batches = "it seems to collect batches, where a debouncer waits for a pause; " +
+		"no package of this module judges those"
 	at := func(rec *suite.Recording, want ...time.Duration) bool {
 		return rec != nil && slices.EqualFunc(rec.Fires, want, func(f conformance.Fire, at time.Duration) bool {
 			return f.Began.At == at
 		})
 	}
-	if at(o.settled(cfg+" | call 1 @0 | call 2 @50ms | call 3 @150ms | call 4 @220ms"), wait, 150*time.Millisecond+wait) {
+	rec := o.settled(cfg + " | call 1 @0 | call 2 @50ms | call 3 @150ms | call 4 @220ms")
+	if at(rec, wait, 150*time.Millisecond+wait) {
 		return "each fire came a wait after the first of its events, and not after the newest: " + batches +
-			". If only one of the events is for the callback, it is a throttle of the trailing edge, for package throttletest."
+			". If the callback is for one of the events only, it is a throttle of the trailing edge, " +
+			"and package throttletest judges such."
 	}
 	if !at(o.settled(cfg + " | call 1 @0")) {
 		return ""

@@ -175,7 +175,8 @@ func (x *exam) cancelledNewest(f *conformance.Fire, flush *conformance.Done) *co
 		if k.Op != conformance.OpCancel || k.Ended.Seq == 0 || k.Ended.Seq > f.Began.Seq {
 			continue
 		}
-		if v.newest(k.Began.Seq, edge.Far) == own && !meanwhile(own, k.Began.Seq) && (flush == nil || flush.Began.Seq < k.Began.Seq) {
+		pending := v.newest(k.Began.Seq, edge.Far) == own && !meanwhile(own, k.Began.Seq)
+		if pending && (flush == nil || flush.Began.Seq < k.Began.Seq) {
 			return k
 		}
 	}

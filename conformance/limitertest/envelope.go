@@ -21,11 +21,8 @@ type granted struct {
 	raised []grant // tokens that a higher burst brought
 }
 
-// newGranted collects what was granted. Where all that is given up comes back, or those who wait are served anew, that
-// moves the instants of reservations, both of those that wait then and, as they may have waited for the same tokens,
-// of those that were due before. Only who asks anew would know them, so that they are left out.
+// newGranted collects what was granted.
 func (x *exam) newGranted() granted {
-	anew := x.traits.Refund != RefundConservative && x.traits.Refund != RefundNone || x.traits.Rewake == RewakeServes
 	var g granted
 	claimed, burst := 0, x.Schedule.Config.Burst
 	for i := range x.Done {
@@ -47,8 +44,7 @@ func (x *exam) newGranted() granted {
 			if i >= 0 && x.Done[i].At > at {
 				g.late = append(g.late, grant{at: x.Done[i].At, n: d.N})
 			}
-			if i >= 0 || at > forever || x.changed(d.At, at, conformance.OpSetLimit, conformance.OpSetBurst) ||
-				anew && (x.left(d.At, at) || d.Delay > 0 && x.left(at, forever)) || x.outdated(d, at) {
+			if i >= 0 || at > forever || x.moves(d, at) {
 				continue
 			}
 		case conformance.OpWait:
@@ -64,6 +60,16 @@ func (x *exam) newGranted() granted {
 	}
 	slices.SortStableFunc(g.grants, func(a, b grant) int { return int(min(1, max(-1, a.at-b.at))) })
 	return g
+}
+
+// moves reports whether the instant at which a reservation is due may be another than was answered. Where all that is
+// given up comes back, or those who wait are served anew, that moves the instants of reservations, both of those that
+// wait then and, as they may have waited for the same tokens, of those that were due before. Only who asks anew would
+// know them.
+func (x *exam) moves(d *conformance.Done, at time.Duration) bool {
+	anew := x.traits.Refund != RefundConservative && x.traits.Refund != RefundNone || x.traits.Rewake == RewakeServes
+	return x.changed(d.At, at, conformance.OpSetLimit, conformance.OpSetBurst) ||
+		anew && (x.left(d.At, at) || d.Delay > 0 && x.left(at, forever)) || x.outdated(d, at)
 }
 
 // left reports whether between two instants a reservation or a wait was given up, or a wait failed that had

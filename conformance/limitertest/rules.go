@@ -161,8 +161,8 @@ func (x *exam) calls() *suite.Violation {
 }
 
 // mayPanic reports whether a panic may be how a step is refused: one for an odd number of tokens, or a limit or burst.
-// Whoever refuses these says so in words of its own, but for rates that nobody has to count with. A request for a little
-// more than the burst is none of them where that is declared to be granted.
+// Whoever refuses these says so in words of its own, but for rates that nobody has to count with. A request for a
+// little more than the burst is none of them where that is declared to be granted.
 func (x *exam) mayPanic(d *conformance.Done) bool {
 	said := !strings.HasPrefix(d.Panic, "runtime error: ")
 	switch d.Op {

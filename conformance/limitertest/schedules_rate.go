@@ -122,7 +122,8 @@ func (r rates) none() []conformance.Schedule {
 		out = append(out, suite.Sequences(limited("0/1s", burst), some, []time.Duration{0, 1000 * r.hour}, 4)...)
 	}
 	if r.more && r.ask == conformance.OpAllow {
-		out = append(out, suite.Sequences(limited("0/1s", 2), steps("allow 3", "allow 1"), []time.Duration{0, r.hour}, 3)...)
+		out = append(out,
+			suite.Sequences(limited("0/1s", 2), steps("allow 3", "allow 1"), []time.Duration{0, r.hour}, 3)...)
 	}
 	if reserving := supported(r.Suite, steps("reserve 1", "reserve 2", "allow 1")); len(reserving) == 3 {
 		out = append(out, suite.Sequences(limited("0/1s", 2), reserving, []time.Duration{0}, 4)...)

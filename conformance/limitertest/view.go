@@ -81,7 +81,10 @@ func alwaysInfinite(s conformance.Schedule) bool {
 // beyondRequests reports whether the run has more than requests that are answered at once, by
 // yes or no, or an infinite rate, of which only the account knows.
 func (x *exam) beyondRequests() bool {
-	return failed(&x.Trace) || x.Schedule.Config.Rate == Inf || slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool {
+	if failed(&x.Trace) || x.Schedule.Config.Rate == Inf {
+		return true
+	}
+	return slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool {
 		switch s.Op {
 		case conformance.OpCancel, conformance.OpSetLimit, conformance.OpSetBurst, conformance.OpFault:
 			return true

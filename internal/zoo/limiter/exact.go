@@ -60,8 +60,8 @@ func exact() []zoo.Design {
 	}
 }
 
-// listedSpec is a bucket in rational numbers with a list of those who wait, and if it reserves, of reservations as well,
-// which say how long they have to wait as they are in the list at that moment.
+// listedSpec is a bucket in rational numbers with a list of those who wait, and if it reserves, of reservations as
+// well, which say how long they have to wait as they are in the list at that moment.
 func listedSpec(reserves bool) limitertest.Spec {
 	spec := limitertest.Spec{
 		Name: "counter with a list", Time: limitertest.PackageTime,

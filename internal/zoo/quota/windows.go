@@ -125,7 +125,8 @@ func gridFromFirst(grain time.Duration) qt.Spec {
 	return qt.Spec{
 		Name: name, Time: qt.Explicit, Kind: qt.FixedWindow,
 		Traits: qt.Traits{Edge: qt.EdgeHalfOpen, Align: qt.AlignCreation, Denied: qt.DeniedFree, BackTime: qt.BackClamp,
-			Grain: grain, Single: true, TooLarge: qt.TooLargeZero, Answers: qt.AnswersRemaining | qt.AnswersRetry | qt.AnswersReset},
+			Grain: grain, Single: true, TooLarge: qt.TooLargeZero,
+			Answers: qt.AnswersRemaining | qt.AnswersRetry | qt.AnswersReset},
 		New: func(_ qt.Env, cfg qt.Config) qt.Funcs {
 			var mu sync.Mutex
 			var first, newest time.Time
