@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/bits"
 	"strconv"
 	"strings"
 	"time"
@@ -48,7 +49,28 @@ func (r Rate) Interval() time.Duration {
 		return 0
 	}
 	e := time.Duration(r.Events)
-	return (r.Per + e/2) / e
+	interval, rest := r.Per/e, r.Per%e
+	if rest >= e-rest {
+		interval++
+	}
+	return interval
+}
+
+// Period returns the period in which exactly n events come. There is none, and it returns false, for [Inf] and for a
+// rate of no events, where it would be no whole number of nanoseconds, and where a Duration cannot be as long.
+func (r Rate) Period(n int) (period time.Duration, ok bool) {
+	if r.Events <= 0 || r.Per <= 0 || n < 1 {
+		return 0, false
+	}
+	hi, lo := bits.Mul64(uint64(n), uint64(r.Per))
+	if hi >= uint64(r.Events) {
+		return 0, false
+	}
+	all, rest := bits.Div64(hi, lo, uint64(r.Events))
+	if rest != 0 || all > math.MaxInt64 {
+		return 0, false
+	}
+	return time.Duration(all), true
 }
 
 // Exact reports whether the time between two events is a whole number of

@@ -214,13 +214,18 @@ func (x *exam) difference() *suite.Violation {
 	}
 	if own := firstOwn(x.Schedule.Steps); id >= own {
 		out.Because += "; " + cameLast(own)
+	} else if v.after {
+		out.Because += "; " + lastly
 	}
 	return out
 }
 
+// lastly is what comes of a run after the last step of its schedule.
+const lastly = "after the last step the suite releases all that runs"
+
 // cameLast says where requests come from that the schedule does not name.
 func cameLast(own int) string {
-	return fmt.Sprintf("requests from %d on come when all others have ended", own)
+	return fmt.Sprintf("%s, and requests from %d on come", lastly, own)
 }
 
 // because says why something else should have happened to the request of the first
@@ -244,8 +249,7 @@ func (x *exam) because(v *view) string {
 		return fmt.Sprintf("%d of %d slots are taken and %d wait, whom a try must not overtake",
 			wanted.used, wanted.limit, waiting)
 	case want == fateFull:
-		return fmt.Sprintf("%d of %d slots are taken and %d of %d places in the backlog",
-			wanted.used, wanted.limit, waiting, backlog)
+		return v.full(r)
 	case want == fateRuns:
 		return fmt.Sprintf("it is its turn, and with it no more than %d of %d slots are taken",
 			wanted.used, wanted.limit)
@@ -262,6 +266,29 @@ func (x *exam) because(v *view) string {
 	return fmt.Sprintf("%d of %d slots are taken, and it is not its turn", wanted.used, wanted.limit)
 }
 
+// full says why there is no room for request r.
+func (v *view) full(r int) string {
+	q, s := v.model.demands[r], v.wanted
+	text := fmt.Sprintf("%d of %d slots are taken", s.used, s.limit)
+	if q.weight > 1 {
+		text = fmt.Sprintf("it asks for %d, %s", q.weight, text)
+	}
+	kept := 0
+	for _, k := range s.kept {
+		if k && v.model.seatKept {
+			kept++
+		}
+	}
+	switch {
+	case q.try:
+		return text + ", and a try does not wait"
+	case kept > 0:
+		return fmt.Sprintf("%s, and of %d places in the backlog %d by who waits and %d by who runs",
+			text, v.model.backlog, len(s.queue), kept)
+	}
+	return fmt.Sprintf("%s and %d of %d places in the backlog", text, len(s.queue), v.model.backlog)
+}
+
 // declaredSo names the declared choice without which there would be no first difference,
 // "" if there is none.
 func (x *exam) declaredSo(v *view) string {
@@ -272,7 +299,7 @@ func (x *exam) declaredSo(v *view) string {
 		return named(orders, int(x.declared.Fair))
 	case rule == "CT-SEAT", want == fateFull && v.model.seatKept:
 		return named(seats, int(x.declared.SeatHeld))
-	case q.gone: // the request has said so
+	case q.gone, want == fateFull && q.try: // the request has said so
 	case want == fateGone:
 		return named(contexts, int(x.declared.Context))
 	case want == fateLate:

@@ -326,22 +326,26 @@ func (m *model) happen(s *state, e event) []*state {
 	return []*state{m.admit(c)}
 }
 
-// arrive lets request r come.
+// arrive lets request r come. If its context is done already and it would be rejected anyhow, both reasons are right.
 func (m *model) arrive(c *state, r int) []*state {
+	q := m.demands[r]
+	if gone := c.fates[r] == fateGone || q.gone && !m.noCtx && !q.try; !gone {
+		return m.enter(c, r)
+	}
+	out := slices.DeleteFunc(m.enter(c.clone(), r), func(s *state) bool {
+		f := s.fates[r]
+		return f.outside() != fateFull && !(f == fateRuns && m.ctxLate)
+	})
+	c.fates[r] = fateGone
+	return append(out, c)
+}
+
+// enter lets request r come, whose context is not done.
+func (m *model) enter(c *state, r int) []*state {
 	q := m.demands[r]
 	end := func(f fate) []*state {
 		c.fates[r] = f
 		return []*state{c}
-	}
-	if c.fates[r] == fateGone || q.gone && !m.noCtx && !q.try {
-		gone := end(fateGone)
-		if fits := c.used+q.weight <= c.limit && (len(c.queue) == 0 || !m.fifo); !m.ctxLate || !fits {
-			return gone
-		}
-		runs := c.clone()
-		runs.used += q.weight
-		runs.fates[r] = fateRuns
-		return append(gone, runs)
 	}
 	if q.weight > c.limit {
 		if m.bigWaits && !q.try {

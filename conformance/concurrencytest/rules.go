@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
@@ -418,33 +417,6 @@ func (x *exam) hook() *suite.Violation {
 }
 
 // calls finds operations that panicked or did not return.
-func (x *exam) calls() *suite.Violation {
-	if cfg := x.Schedule.Config; x.Refused != "" {
-		if cfg.Has("backlog") && cfg.Backlog == 0 || cfg.Has("timeout") && cfg.Timeout == 0 {
-			return nil // a constructor may refuse what it does not offer
-		}
-		if cfg.Limit >= high || cfg.Timeout%time.Millisecond != 0 {
-			return nil // so high a limit, or so fine a timeout
-		}
-		return suite.Broken(0, "", "the constructor refused %s: %s", cfg, x.Refused)
-	}
-	for _, g := range x.groups {
-		for _, s := range g.steps {
-			switch {
-			case s.releasesNothing() && x.traits.OverRelease != OverReleaseIgnored:
-				return nil // what follows is not judged
-			case s.releasesNothing():
-			case s.unclear() && s.ended: // it may refuse
-			case s.panicked != "":
-				return suite.Broken(g.at, "", "%s panicked: %s", s.Step, s.panicked)
-			case !s.ended && (s.Op == conformance.OpTry || x.Stuck):
-				return suite.Broken(g.at, "", "%s never returned", s.Step)
-			}
-		}
-	}
-	return nil
-}
-
 // left finds what a run has left behind, without requests that cannot be made to give up.
 func (x *exam) left() *suite.Violation {
 	if x.Refused != "" || slices.ContainsFunc(x.requests, func(q *request) bool { return q.decided.Seq == 0 }) {

@@ -2,9 +2,11 @@ package concurrencytest
 
 import (
 	"slices"
+	"time"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
 )
 
 // onlyReturns lets no rule but X-CALLS judge schedules with a limit below 0, after which nothing is known but
@@ -32,4 +34,40 @@ func negative(s conformance.Schedule) bool {
 // unclear reports whether it is open what the limit was in the end.
 func (x *exam) unclear() bool {
 	return slices.ContainsFunc(x.groups, func(g *group) bool { return slices.ContainsFunc(g.steps, (*step).unclear) })
+}
+
+func (x *exam) calls() *suite.Violation {
+	if cfg := x.Schedule.Config; x.Refused != "" {
+		if cfg.Has("backlog") && cfg.Backlog == 0 || cfg.Has("timeout") && cfg.Timeout == 0 {
+			return nil // a constructor may refuse what it does not offer
+		}
+		if cfg.Limit >= high || cfg.Timeout%time.Millisecond != 0 {
+			return nil // so high a limit, or so fine a timeout
+		}
+		return suite.Broken(0, "", "the constructor refused %s: %s", cfg, x.Refused)
+	}
+	for _, g := range x.groups {
+		for _, s := range g.steps {
+			switch {
+			case s.releasesNothing() && x.traits.OverRelease != OverReleaseIgnored:
+				return nil // what follows is not judged
+			case s.releasesNothing():
+			case s.unclear() && s.ended: // it may refuse
+			case s.panicked != "":
+				return x.misdone(g, s, "panicked: "+s.panicked)
+			case !s.ended && (s.Op == conformance.OpTry || x.Stuck):
+				return x.misdone(g, s, "never returned")
+			}
+		}
+	}
+	return nil
+}
+
+// misdone tells what came of a step, which may be one that the schedule does not have.
+func (x *exam) misdone(g *group, s *step, came string) *suite.Violation {
+	if !x.isOver(g) {
+		return suite.Broken(g.at, "", "%s %s", s.Step, came)
+	}
+	return suite.Broken(g.at, lastly+", and then requests come for all slots and places",
+		"after the last step, at %s, one %s %s", timeline.Duration(g.at), s.Op, came)
 }

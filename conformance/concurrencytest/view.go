@@ -47,6 +47,7 @@ type view struct {
 	at      time.Duration
 	steps   []conformance.Step
 	events  bool // something was due at that instant as well
+	after   bool // the schedule was over
 	wanted  *state
 	seen    []fate
 
@@ -85,6 +86,7 @@ func (x *exam) beside(bias int, alter func(m *model)) *view {
 		if g.settled.Seq == 0 {
 			return v // the run got stuck here
 		}
+		v.after = x.isOver(g)
 		if !v.model.pass(g.at, !g.racing, func(at time.Duration) bool { return v.untouched(g, at) }) {
 			return v
 		}
@@ -106,6 +108,9 @@ func (x *exam) beside(bias int, alter func(m *model)) *view {
 	}
 	return v
 }
+
+// isOver reports whether the schedule was over when a group began.
+func (t *trace) isOver(g *group) bool { return t.drained.Seq != 0 && g.began.Seq > t.drained.Seq }
 
 // untouched compares what was observed just before a group is done.
 func (v *view) untouched(g *group, at time.Duration) bool {
@@ -306,6 +311,9 @@ func (v *view) used() int {
 	return n
 }
 
+// endLane is the lane of what the suite does after the last step.
+const endLane = "end"
+
 // lanes show which requests were admitted (+) or rejected (x), and at the first difference
 // which wait (w).
 func (v *view) lanes() []suite.Lane {
@@ -328,5 +336,10 @@ func (v *view) lanes() []suite.Lane {
 			put(&got, at, r, seen)
 		}
 	}
-	return []suite.Lane{want, got}
+	out := []suite.Lane{want, got}
+	if v.after {
+		end := suite.Lane{Name: endLane, Marks: []suite.Mark{{At: v.tr.drained.At, Text: "all"}}}
+		out = slices.Insert(out, 0, end)
+	}
+	return out
 }

@@ -1,6 +1,7 @@
 package debouncertest
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -405,3 +406,40 @@ func (o observer) panicPolicy() int {
 		return o.c.panicsWith(&suite.Probe{Suite: o.Suite}, &traits)
 	})
 }
+
+// Other says so if events are collected in batches, by time from the first of them or by their number: that is no
+// debouncer with a mistake, and no pause is what it waits for.
+func (c *contract) Other(s *suite.Suite) string {
+	o := observer{s, c.Traits(), c}
+	if o.noTrailing() {
+		return ""
+	}
+	_, cfg := o.configured(Trailing)
+	const batches = "it seems to collect batches, where a debouncer waits for a pause; " +
+		"no package of this module judges those"
+	at := func(rec *suite.Recording, want ...time.Duration) bool {
+		return rec != nil && slices.EqualFunc(rec.Fires, want, func(f conformance.Fire, at time.Duration) bool {
+			return f.Began.At == at
+		})
+	}
+	rec := o.settled(cfg + " | call 1 @0 | call 2 @50ms | call 3 @150ms | call 4 @220ms")
+	if at(rec, wait, 150*time.Millisecond+wait) {
+		return "each fire came a wait after the first of its events, and not after the newest: " + batches +
+			". If the callback is for one of the events only, it is a throttle of the trailing edge, " +
+			"and package throttletest judges such."
+	}
+	if !at(o.settled(cfg + " | call 1 @0")) {
+		return ""
+	}
+	calls := cfg
+	for n := 1; n <= largestBatch; n++ {
+		calls += fmt.Sprintf(" | call %d @0", n)
+	}
+	if rec := o.settled(calls); rec != nil && len(rec.Fires) > 0 && rec.Fires[len(rec.Fires)-1].Began.At == 0 {
+		return "after a pause nothing fired, and after so many events at one instant something did: " + batches + "."
+	}
+	return ""
+}
+
+// largestBatch is how many events are tried, to find out whether as many make a batch.
+const largestBatch = 128

@@ -66,8 +66,8 @@ func (x *exam) cancelled(f *conformance.Fire) *conformance.Done {
 			continue
 		}
 		c := v.newest(k.Began.Seq, edge.Far) // what it cancelled
-		if c == nil || v.served(c, k.Began.Seq) != nil {
-			continue // nothing was pending
+		if c == nil || meanwhile(c, k.Began.Seq) || v.served(c, k.Began.Seq) != nil {
+			continue // nothing was pending for certain
 		}
 		if own := v.byN[f.Value]; own != nil && x.traits.bearsNewest() {
 			if own == c {
@@ -175,7 +175,8 @@ func (x *exam) cancelledNewest(f *conformance.Fire, flush *conformance.Done) *co
 		if k.Op != conformance.OpCancel || k.Ended.Seq == 0 || k.Ended.Seq > f.Began.Seq {
 			continue
 		}
-		if v.newest(k.Began.Seq, edge.Far) == own && (flush == nil || flush.Began.Seq < k.Began.Seq) {
+		pending := v.newest(k.Began.Seq, edge.Far) == own && !meanwhile(own, k.Began.Seq)
+		if pending && (flush == nil || flush.Began.Seq < k.Began.Seq) {
 			return k
 		}
 	}

@@ -67,10 +67,10 @@ func (x *exam) unsure(at time.Duration) bool {
 }
 
 // silent reports whether nothing need fire any more because of an earlier cancel, which is
-// final or whose meaning is undeclared.
+// final or whose meaning is undeclared, or because a cancel, flush or stop has begun and not returned.
 func (x *exam) silent(seq int) bool {
 	v := x.view()
-	return v.lastOf(seq, conformance.OpStop) != nil ||
+	return v.lastOf(seq, conformance.OpStop) != nil || v.ending(seq) ||
 		!x.traits.AfterCancel.usable() && v.lastOf(seq, conformance.OpCancel) != nil
 }
 

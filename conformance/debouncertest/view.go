@@ -81,8 +81,9 @@ type burst struct {
 	first, last *conformance.Done
 	due         time.Duration     // last + wait
 	endedBy     *conformance.Done // the cancel, flush or stop that came before it was due
-	// open says that a racing step met its deadline, or that a callback was running then:
-	// whether and when it fires depends on which was first.
+	// open says that a racing step met its deadline, that a callback was running then, or that one
+	// of its events came before a cancel, flush or stop had returned, or the other way round: whether and when it
+	// fires depends on which was first.
 	open bool
 	next *burst
 }
@@ -139,7 +140,10 @@ func (v *view) group(cancelIsFinal bool) {
 			if cur = v.join(cur, d); cur.first == d {
 				v.bursts = append(v.bursts, cur)
 			}
+			cur.open = cur.open || v.ending(d.Began.Seq)
 		case cur == nil || cur.endedBy != nil:
+		case meanwhile(cur.last, d.Began.Seq):
+			cur.open = true
 		case d.Began.At < cur.due:
 			cur.endedBy = d
 		case d.Racing && d.Began.At == cur.due:
@@ -289,6 +293,29 @@ func (v *view) lastOf(seq int, ops ...conformance.Op) *conformance.Done {
 		}
 	}
 	return out
+}
+
+// ending reports whether a cancel, flush or stop had begun at seq and not returned, other than a flush whose callback
+// had begun. What begins then may take effect before it or after it.
+func (v *view) ending(seq int) bool {
+	return slices.ContainsFunc(v.ops, func(d *conformance.Done) bool {
+		return d.Op != conformance.OpCall && meanwhile(d, seq) && !v.flushed(d, seq)
+	})
+}
+
+// flushed reports whether what a flush fires had begun at seq.
+func (v *view) flushed(flush *conformance.Done, seq int) bool {
+	for i, d := range v.flush {
+		if d == flush && v.rec.Fires[i].Began.Seq < seq {
+			return true
+		}
+	}
+	return false
+}
+
+// meanwhile reports whether an operation had begun at seq and not returned.
+func meanwhile(d *conformance.Done, seq int) bool {
+	return d.Began.Seq < seq && (d.Ended.Seq == 0 || d.Ended.Seq > seq)
 }
 
 // callBetween reports whether a call that counts began between two points.

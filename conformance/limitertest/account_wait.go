@@ -119,12 +119,12 @@ func (a *account) served(c *claim, deadline time.Duration) {
 		a.differ("W-DEAD", deadline, "its deadline was at "+timeline.Duration(deadline),
 			"%s returned nil at %s, want an error by then", what, timeline.Duration(at))
 	case fifo && at < c.from-a.grace:
-		a.differ("W-NOTEARLY", at, a.level()+", with what it waits for taken off",
+		a.differ("W-NOTEARLY", at, c.there(c.from),
 			"%s returned at %s, want %s", what, timeline.Duration(at), timeline.Duration(c.from))
 	case fifo && at-a.grace > c.to && c.outgrown:
 		a.noFloor = true // who keeps tokens for the first in its queue may keep no more than the new burst
 	case fifo && at-a.grace > c.to && !a.noFloor:
-		a.differ("W-EXACT", c.to, a.level()+", with what it waits for taken off",
+		a.differ("W-EXACT", c.to, c.there(c.to),
 			"%s returned at %s, want %s", what, timeline.Duration(at), timeline.Duration(c.to))
 	case !fifo && a.hi.Cmp(new(big.Int).Sub(a.need(d.N), a.tolerance)) < 0:
 		a.differ("W-NOTEARLY", at, a.level(),
@@ -148,6 +148,16 @@ func (a *account) served(c *claim, deadline time.Duration) {
 	}
 }
 
+// there says when the tokens of a wait are there.
+func (c *claim) there(at time.Duration) string {
+	are := "are"
+	if c.d.N == 1 {
+		are = "is"
+	}
+	return fmt.Sprintf("after what others had taken before it, %s %s there for it at %s",
+		timeline.Count(c.d.N, "token"), are, timeline.Duration(at))
+}
+
 // left judges a wait that returned an error some time after it began.
 func (a *account) left(c *claim, deadline time.Duration) {
 	d, at, fifo := c.d, c.d.Ended.At, a.traits.Fair == FairFIFO
@@ -165,7 +175,7 @@ func (a *account) left(c *claim, deadline time.Duration) {
 		a.differ("W-DEAD", deadline, "its deadline was at "+timeline.Duration(deadline),
 			"%s returned at %s, want an error by then", what, timeline.Duration(at))
 	case at < deadline && (d.D == 0 || fifo && c.to < deadline-a.grace):
-		a.differ("W-EXACT", at, a.level()+", with what it waits for taken off",
+		a.differ("W-EXACT", at, c.there(c.to),
 			"%s returned an error at %s, want nil at %s", what, timeline.Duration(at), timeline.Duration(c.to))
 	}
 	law := "W-CANCEL"
@@ -205,7 +215,7 @@ func (a *account) finish() {
 			a.differ("W-DEAD", deadline, "its deadline was at "+timeline.Duration(deadline),
 				"%s, want an error by then", what)
 		case a.traits.Fair == FairFIFO && !a.noFloor && !c.outgrown && c.to < math.MaxInt64 && a.tr.End-a.grace > c.to:
-			a.differ("W-EXACT", c.to, a.level()+", with what it waits for taken off",
+			a.differ("W-EXACT", c.to, c.there(c.to),
 				"%s, want nil at %s", what, timeline.Duration(c.to))
 		}
 	}

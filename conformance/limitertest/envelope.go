@@ -23,11 +23,6 @@ type granted struct {
 
 // newGranted collects what was granted.
 func (x *exam) newGranted() granted {
-	moves := []conformance.Op{conformance.OpSetLimit, conformance.OpSetBurst}
-	anew := x.traits.Refund != RefundConservative && x.traits.Refund != RefundNone || x.traits.Rewake == RewakeServes
-	if anew {
-		moves = append(moves, conformance.OpCancel)
-	}
 	var g granted
 	claimed, burst := 0, x.Schedule.Config.Burst
 	for i := range x.Done {
@@ -49,7 +44,7 @@ func (x *exam) newGranted() granted {
 			if i >= 0 && x.Done[i].At > at {
 				g.late = append(g.late, grant{at: x.Done[i].At, n: d.N})
 			}
-			if i >= 0 || at > forever || x.changed(d.At, at, moves...) || x.outdated(d, at, anew) {
+			if i >= 0 || at > forever || x.moves(d, at) {
 				continue
 			}
 		case conformance.OpWait:
@@ -67,20 +62,28 @@ func (x *exam) newGranted() granted {
 	return g
 }
 
-// waitedFor reports whether a reservation that is due at an instant may have waited for one that was
-// given up later: where all of it comes back, both have the same tokens.
-func (x *exam) waitedFor(d *conformance.Done, at time.Duration) bool {
-	return d.Delay > 0 && x.changed(at, forever, conformance.OpCancel)
+// moves reports whether the instant at which a reservation is due may be another than was answered. Where all that is
+// given up comes back, or those who wait are served anew, that moves the instants of reservations, both of those that
+// wait then and, as they may have waited for the same tokens, of those that were due before. Only who asks anew would
+// know them.
+func (x *exam) moves(d *conformance.Done, at time.Duration) bool {
+	anew := x.traits.Refund != RefundConservative && x.traits.Refund != RefundNone || x.traits.Rewake == RewakeServes
+	return x.changed(d.At, at, conformance.OpSetLimit, conformance.OpSetBurst) ||
+		anew && (x.left(d.At, at) || d.Delay > 0 && x.left(at, forever)) || x.outdated(d, at)
+}
+
+// left reports whether between two instants a reservation or a wait was given up, or a wait failed that had
+// begun before.
+func (x *exam) left(from, to time.Duration) bool {
+	return x.changed(from, to, conformance.OpCancel) || slices.ContainsFunc(x.Done, func(d conformance.Done) bool {
+		return d.Op == conformance.OpWait && d.Err != nil && d.Ended.At > d.At && d.Ended.At >= from && d.Ended.At <= to
+	})
 }
 
 // outdated reports whether, while a reservation waited, one was given up of which the tokens that come back are of no
 // use to those who wait: it was for more than the burst is by then, or it was due already. What it leaves to who asks
-// next is due together with them. Where all come to have new instants, a reservation may also have waited for one
-// that was given up later.
-func (x *exam) outdated(d *conformance.Done, at time.Duration, anew bool) bool {
-	if anew && x.waitedFor(d, at) {
-		return true
-	}
+// next is due together with them.
+func (x *exam) outdated(d *conformance.Done, at time.Duration) bool {
 	if !x.changed(d.At, at, conformance.OpCancel) {
 		return false
 	}

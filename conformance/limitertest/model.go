@@ -105,6 +105,11 @@ func newView(tr *conformance.Trace, traits *Traits) *view {
 	return v
 }
 
+// pays reports whether the bucket held what a request asks for, however a limiter rounds.
+func (v *view) pays(s step) bool {
+	return s.margin.Cmp(v.tolerance) >= 0 || s.brimful && s.margin.Sign() >= 0
+}
+
 // century is the longest debt that a limiter must be able to count.
 const century = suite.Century
 

@@ -231,7 +231,7 @@ func (x *exam) work() *suite.Violation {
 		if s.OK || x.traits.NextPays && v.unpayable(s.N) {
 			return nil
 		}
-		if s.margin.Cmp(v.tolerance) < 0 && !(s.brimful && s.margin.Sign() >= 0) {
+		if !v.pays(s) {
 			return nil
 		}
 		return x.broken(s.At, x.level(s), "allow %d at %s was denied, want granted", s.N, timeline.Duration(s.At))

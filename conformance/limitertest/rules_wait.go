@@ -156,8 +156,9 @@ func (x *exam) waitErrors() *suite.Violation {
 }
 
 // expectedError is what errors.Is should find in the error that a step returned, nil if there
-// is none, or nothing is expected: of waits for unusual numbers of tokens, and of those that
-// are cancelled and have a deadline as well. Early says that the deadline had not come.
+// is none, or nothing is expected because it may have another reason: of waits for unusual numbers of tokens,
+// of those that are cancelled and have a deadline as well, and at a rate of 0, where no tokens come at all. Early
+// says that the deadline had not come.
 func expectedError(tr *conformance.Trace, i int) (want error, early bool) {
 	d, claimed := &tr.Done[i], 0
 	for k := range tr.Done[:i+1] {
@@ -165,7 +166,18 @@ func expectedError(tr *conformance.Trace, i int) (want error, early bool) {
 			claimed++
 		}
 	}
-	if d.Op != conformance.OpWait || d.Err == nil || d.Ended.Seq == 0 || d.N < 1 || d.N > tr.Schedule.Config.Burst {
+	rate, burst := tr.Schedule.Config.Rate, tr.Schedule.Config.Burst // the least while it waits
+	for _, o := range tr.Done {
+		before := o.Began.Seq < d.Began.Seq
+		switch {
+		case o.Began.Seq > d.Ended.Seq:
+		case o.Op == conformance.OpSetLimit && (before || o.Rate.Events == 0):
+			rate = o.Rate
+		case o.Op == conformance.OpSetBurst && (before || o.N < burst):
+			burst = o.N
+		}
+	}
+	if d.Op != conformance.OpWait || d.Err == nil || d.Ended.Seq == 0 || d.N < 1 || d.N > burst {
 		return nil, false
 	}
 	cancelled := slices.ContainsFunc(tr.Done, func(o conformance.Done) bool {
@@ -177,7 +189,11 @@ func expectedError(tr *conformance.Trace, i int) (want error, early bool) {
 	case cancelled:
 		return context.Canceled, false
 	case d.D != 0:
-		return context.DeadlineExceeded, d.D > 0 && d.Ended.At < d.At+d.D
+		early = d.D > 0 && d.Ended.At < d.At+d.D
+		if early && rate.Events == 0 {
+			return nil, false
+		}
+		return context.DeadlineExceeded, early
 	}
 	return nil, false
 }

@@ -94,9 +94,9 @@ type Spec struct {
 }
 
 // Config is what a limiter is made with. A limiter that is made with a number of events
-// per period, all of which may come at once, gets Burst events in a period of
-// Burst*Rate.Interval(), if Rate.Exact says that this is the same rate. If its period
-// cannot be chosen, New panics unless Burst is Rate.Events.
+// per period, all of which may come at once, gets Burst events in Rate.Period(Burst); where
+// there is no such period, New panics. If its period cannot be chosen, New panics unless
+// Burst is Rate.Events.
 type Config struct {
 	// Rate is how many tokens come in a period: a fraction, 0 or [Inf].
 	Rate Rate

@@ -79,9 +79,12 @@ func alwaysInfinite(s conformance.Schedule) bool {
 }
 
 // beyondRequests reports whether the run has more than requests that are answered at once, by
-// yes or no.
+// yes or no, or an infinite rate, of which only the account knows.
 func (x *exam) beyondRequests() bool {
-	return failed(&x.Trace) || slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool {
+	if failed(&x.Trace) || x.Schedule.Config.Rate == Inf {
+		return true
+	}
+	return slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool {
 		switch s.Op {
 		case conformance.OpCancel, conformance.OpSetLimit, conformance.OpSetBurst, conformance.OpFault:
 			return true
@@ -150,7 +153,7 @@ func (x *exam) decided() []suite.Lane {
 		switch s.Op {
 		case conformance.OpAllow:
 			mark := yes[s.margin.Sign() >= 0 && (s.N <= x.Schedule.Config.Burst || x.traits.NextPays)]
-			if s.margin.CmpAbs(v.tolerance) <= 0 && s.N > 0 {
+			if s.margin.CmpAbs(v.tolerance) <= 0 && s.N > 0 && !v.pays(s) {
 				mark = "?" // within the tolerance: either
 			}
 			want.Marks = append(want.Marks, suite.Mark{At: s.At, Text: mark})

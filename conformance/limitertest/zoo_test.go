@@ -393,3 +393,31 @@ func single(f *lt.Funcs) {
 		f.ReserveAt = func(at time.Time, n int) lt.Reservation { one(n); return reserve(at, n) }
 	}
 }
+
+// What one goroutine gets as well is no matter of concurrent use, and X-CONC says so.
+func TestMutants_notConcurrent(t *testing.T) {
+	synctestcompat.Require(t)
+	spec := limiter.Choosing(lt.LikeXTime, lt.Explicit)
+	build := spec.New
+	spec.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
+		f := build(env, cfg)
+		allow := f.AllowAt
+		var last time.Time
+		var mu sync.Mutex
+		f.AllowAt = func(t time.Time, n int) bool { // one at an instant
+			mu.Lock()
+			defer mu.Unlock()
+			if t.Equal(last) {
+				return false
+			}
+			last = t
+			return allow(t, n)
+		}
+		return f
+	}
+	o := inside.Options{Until: "X-CONC", Keep: func(string, int) bool { return false }}
+	v, _ := spec.Examine(t, o).Verdict("X-CONC")
+	if v.Status != conformance.Fail || !strings.Contains(v.Text, "concurrent use is not the cause") {
+		t.Errorf("X-CONC is %s, want it to say that concurrent use is not the cause:\n%s", v.Status, v.Text)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -78,11 +79,18 @@ func (x *exam) remain() *suite.Violation {
 	}
 	grain := x.grain()
 	return x.answers(func(s step) *suite.Violation {
-		after := s.after()
-		least, most := max(0, whole(after.room(s.At-grain))), max(0, whole(after.room(s.At+grain)))
+		least, most := x.full(), 0
+		for _, off := range []time.Duration{-grain, 0, grain} { // the limiter may read any of these instants
+			left := min(max(0, whole(s.afterAt(s.At+off).room(s.At+off))), x.full())
+			least, most = min(least, left), max(most, left)
+		}
 		if got := s.Answer.Remaining; got < least || got > most {
-			return x.broken(s.At, fmt.Sprintf("%d of %d are left", most, after.limit),
-				"%s was answered with %d remaining, want %d", s.Step, got, most)
+			want := strconv.Itoa(most)
+			if least < most {
+				want = fmt.Sprintf("%d to %d", least, most)
+			}
+			return x.broken(s.At, fmt.Sprintf("%s of %d are left", want, s.model.limit),
+				"%s was answered with %d remaining, want %s", s.Step, got, want)
 		}
 		return nil
 	})

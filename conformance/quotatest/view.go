@@ -49,10 +49,13 @@ type step struct {
 }
 
 // after returns the model just after the step.
-func (s step) after() *model {
+func (s step) after() *model { return s.afterAt(s.At) }
+
+// afterAt returns the model just after the step, if the limiter took its instant for at.
+func (s step) afterAt(at time.Duration) *model {
 	m := s.model
 	m.past = slices.Clone(m.past)
-	m.add(s.At, s.N, s.OK)
+	m.add(at, s.N, s.OK)
 	return &m
 }
 

@@ -33,9 +33,9 @@ type catch struct {
 	text                 string // the failure text of its rule
 }
 
-// Mutants checks that the rule of each mutant catches it, and compares the texts with
+// Mutants checks that the rule of each mutant catches it, each in a subtest, and compares the texts with
 // testdata/failures.golden: one mutant for each rule, or all of them if ESCAPEMENT_PROVE=1
-// is set. Each is explored until its rule has found it; with -v the table of who caught
+// is set, or those that -run names. Each is explored until its rule has found it; with -v the table of who caught
 // what is printed. Every rule must have a mutant.
 func Mutants(t *testing.T, rules []conformance.Rule, all []zoo.Mutant) {
 	t.Helper()
@@ -43,21 +43,26 @@ func Mutants(t *testing.T, rules []conformance.Rule, all []zoo.Mutant) {
 	var rows []catch
 	caught, steps := map[string]bool{}, recordedSteps(t)
 	for _, m := range all {
-		again := caught[m.Rule] && !everyMutant() // one for each rule is enough
+		again := caught[m.Rule] && !everyMutant() && !named() // one for each rule is enough
 		caught[m.Rule] = true
 		racing := raceDetector && m.Chance // the mutant has a data race as well
-		if m.Hangs || m.Rule == "X-RACE" || racing || again {
+		if m.Hangs || m.Rule == "X-RACE" || racing {
 			continue
 		}
-		short := m
-		if n := steps[m.Name]; n > 0 && m.Steps == 0 && !everyMutant() {
-			short.Steps = n
-		}
-		row := try(t, short, optionsOf(short))
-		if row.family == "" { // its schedule was made smaller than any that is explored
-			row = judge(t, m, optionsOf(m))
-		}
-		rows = append(rows, row)
+		t.Run(m.Name, func(t *testing.T) {
+			if again {
+				t.Skip("another mutant of its rule is judged: ESCAPEMENT_PROVE=1 judges all of them")
+			}
+			short := m
+			if n := steps[m.Name]; n > 0 && m.Steps == 0 && !everyMutant() {
+				short.Steps = n
+			}
+			row := try(t, short, optionsOf(short))
+			if row.family == "" { // its schedule was made smaller than any that is explored
+				row = judge(t, m, optionsOf(m))
+			}
+			rows = append(rows, row)
+		})
 	}
 	t.Log("\n" + matrix(rows))
 	golden(t, "failures.golden", rows)
@@ -67,6 +72,9 @@ func Mutants(t *testing.T, rules []conformance.Rule, all []zoo.Mutant) {
 		}
 	}
 }
+
+// named reports whether -run names subtests.
+func named() bool { return strings.Contains(flag.Lookup("test.run").Value.String(), "/") }
 
 // InFull checks that the mutants which are shown only a part of all schedules are caught when
 // all are explored, by all rules, too. It takes minutes, and runs with ESCAPEMENT_PROVE=all;
@@ -114,10 +122,15 @@ func try(t *testing.T, m zoo.Mutant, o inside.Options) catch {
 		case v.Status != conformance.Fail:
 		case v.Rule == m.Rule:
 			out.family, out.text = v.Family, frequencies.ReplaceAllString(v.Text, "(in N of M runs)")
+			// What a rule finds is shown by the subtest of the mutant: the rules have none here.
+			out.text = strings.ReplaceAll(out.text, "/^"+m.Rule+"$'", "'")
 			// On Go 1.24 something else starts the first goroutine of a bubble.
 			out.text = strings.ReplaceAll(out.text, "internal/synctest.Run", bubbleRoot)
 			if m.Chance { // how many, and when first
-				out.text = fires.ReplaceAllString(out.text, "FN at T")
+				got, want, wants := strings.Cut(out.text, ", want ")
+				if out.text = fires.ReplaceAllString(got, "FN at T"); wants {
+					out.text += ", want " + fires.ReplaceAllString(want, "others at T")
+				}
 				out.text = chances.ReplaceAllString(out.text, "${1}N$2")
 			}
 		default:
@@ -185,11 +198,11 @@ func Hangs(t *testing.T, all []zoo.Mutant) {
 	var rows []catch
 	seen := map[string]bool{}
 	for _, m := range all {
-		if !m.Hangs || seen[m.Rule] && !everyMutant() {
+		if !m.Hangs || seen[m.Rule] && !everyMutant() && !named() {
 			continue
 		}
 		seen[m.Rule] = true
-		rows = append(rows, judge(t, m, optionsOf(m)))
+		t.Run(m.Name, func(t *testing.T) { rows = append(rows, judge(t, m, optionsOf(m))) })
 	}
 	golden(t, "hangs.golden", rows)
 }
@@ -341,6 +354,9 @@ func golden(t *testing.T, name string, rows []catch) {
 		fmt.Fprintf(&b, "\n## %s\n\n%s", r.mutant, r.text)
 	}
 	path := filepath.Join("testdata", name)
+	if *update && named() {
+		t.Fatal("-update writes the texts of all mutants: let -run name none of them")
+	}
 	if *update {
 		if err := os.MkdirAll("testdata", 0o777); err != nil {
 			t.Fatal(err)

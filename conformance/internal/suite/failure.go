@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -93,8 +94,12 @@ func (e *engine[T, E]) pattern(id string) string {
 	return strings.Join(names, "/")
 }
 
-// callerPackage is the import path of the test that runs the suite.
+// callerPackage is the import path of the test that runs the suite: the test binary knows, whatever helper calls the
+// suite. Where another tool has built it, it is the package of the outermost function.
 func callerPackage() string {
+	if b, ok := debug.ReadBuildInfo(); ok && strings.HasSuffix(b.Path, ".test") {
+		return strings.TrimSuffix(b.Path, ".test")
+	}
 	pcs := make([]uintptr, 64)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])
 	name := ""
@@ -144,7 +149,29 @@ func lanes(v *Violation, others ...Lane) []Lane {
 			add(d.Step, number+"*")
 		}
 	}
-	return slices.Concat(ops, others, own)
+	return slices.Concat(ops, others, compared(own, v.At))
+}
+
+// compared leaves out what is wanted where it shows no difference from what was got at an instant, as "?" never does:
+// the violation tells of something that these lanes do not show.
+func compared(own []Lane, at time.Duration) []Lane {
+	marks := map[string][]string{}
+	for _, l := range own {
+		for _, m := range l.Marks {
+			if m.At == at {
+				marks[l.Name] = append(marks[l.Name], m.Text)
+			}
+		}
+	}
+	want, got := marks["want"], marks["got"]
+	differs := len(want) != len(got)
+	for i := 0; !differs && i < len(want); i++ {
+		differs = want[i] != got[i] && want[i] != "?"
+	}
+	if differs {
+		return own
+	}
+	return slices.DeleteFunc(slices.Clone(own), func(l Lane) bool { return l.Name == "want" })
 }
 
 // draw draws the lanes, with a column for each instant and the caret under at.
@@ -157,7 +184,10 @@ func draw(lanes []Lane, at time.Duration) string {
 	}
 	slices.Sort(instants)
 	instants = slices.Compact(instants)
-	tl := timeline.Timeline{Note: "first difference"}
+	tl := timeline.Timeline{Note: "here"}
+	if slices.ContainsFunc(lanes, func(l Lane) bool { return l.Name == "want" }) {
+		tl.Note = "first difference"
+	}
 	for _, i := range instants {
 		tl.Instants = append(tl.Instants, timeline.Duration(i))
 	}

@@ -48,8 +48,30 @@ type Meeting[I any] struct {
 }
 
 // Meet runs the meeting and returns the first violation, with the round in which it came,
-// or why it could not be run. Panics of calls are left to X-CALLS.
+// or why it could not be run. Panics of calls are left to X-CALLS. If one goroutine that makes the calls in a row
+// gets the same, the violation says that it is no matter of concurrent use.
 func Meet[I any](p *Probe, m Meeting[I]) (worst *Violation, skip string) {
+	worst, skip = meeting(p, m, p.meet)
+	if worst == nil {
+		return nil, skip
+	}
+	inARow := func(f func(g, i int)) {
+		for i := range Places {
+			for g := range Meeters {
+				f(g, i)
+			}
+		}
+	}
+	if alone, _ := meeting(p, m, inARow); alone != nil {
+		alone.Headline += "; with all calls in a row, too"
+		alone.Because = "one goroutine that makes these calls in a row gets the same: concurrent use is not the cause"
+		return alone, ""
+	}
+	return worst, ""
+}
+
+// meeting runs a meeting in which meet makes the calls of each goroutine at each place.
+func meeting[I any](p *Probe, m Meeting[I], meet func(f func(g, i int))) (worst *Violation, skip string) {
 	var seen *Violation // what is abandoned may still write it
 	spent := false
 	hang := p.Suite.Play(func(st *Stage) {
@@ -68,7 +90,7 @@ func Meet[I any](p *Probe, m Meeting[I]) (worst *Violation, skip string) {
 				}
 				st.Settle()
 			}
-			p.meet(func(g, i int) {
+			meet(func(g, i int) {
 				for n := range m.Each {
 					_ = Catch(func() { m.Call(in[i], round, g, n) })
 				}

@@ -207,12 +207,14 @@ func (p *Probe) Play(play func(st *Stage)) *Hang {
 }
 
 // PlayToEnd is [Suite.Play] for a run that must come to its end. One that makes no progress
-// shows nothing: where the probe then finds neither a violation nor a reason to skip, its rule
-// is inconclusive.
-func (p *Probe) PlayToEnd(play func(st *Stage)) {
-	if p.Play(play) != nil {
-		p.Stalled(ownNoProgress)
+// shows nothing, and false is returned: where the probe then finds neither a violation nor a reason to skip, its
+// rule is inconclusive.
+func (p *Probe) PlayToEnd(play func(st *Stage)) (ended bool) {
+	if p.Play(play) == nil {
+		return true
 	}
+	p.Stalled(ownNoProgress)
+	return false
 }
 
 // ownNoProgress is why a rule that judges by runs of its own has no verdict.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/escapement-go/escapement/conformance"
 )
@@ -28,8 +29,25 @@ func (e *engine[T, E]) callPanics() bool {
 	return f != nil && f.worst != nil && strings.Contains(f.worst.Headline, " panicked: ")
 }
 
+// corner reports whether a configuration is one that nobody uses, for what boundaries do: a time of 0 or
+// nanoseconds, or of years, a bound shorter than the wait, a rate of nothing, without end or beyond what is counted, no
+// burst or one without end, a clock that starts at an odd instant. What it shows follows more often from something
+// that a plain one shows, than the other way round.
+func corner(cfg conformance.Config) bool {
+	for key, d := range map[string]time.Duration{
+		"wait": cfg.Wait, "maxwait": cfg.MaxWait, "interval": cfg.Interval, "timeout": cfg.Timeout,
+	} {
+		if cfg.Has(key) && (d < time.Microsecond || d > 365*24*time.Hour) {
+			return true
+		}
+	}
+	return cfg.Has("maxwait") && cfg.MaxWait < cfg.Wait || cfg.Has("epoch") ||
+		cfg.Has("rate") && (cfg.Rate.Events <= 0 || cfg.Rate.Extreme()) ||
+		cfg.Has("burst") && (cfg.Burst < 1 || cfg.Burst >= 1<<30)
+}
+
 // telling names the rule among those that fail which tells most of what is wrong, and the
-// others. It is one of the least rank; the one that breaks on the smallest schedule; of
+// others. It is one of the least rank, which a corner raises; the one that breaks on the smallest schedule; of
 // several, the one that concerns the fewest schedules.
 func telling(r *conformance.Report, rank func(rule string) int) (cause string, also []string) {
 	var failing []conformance.Verdict
@@ -48,7 +66,14 @@ func telling(r *conformance.Report, rank func(rule string) int) (cause string, a
 	slices.SortStableFunc(failing, func(a, b conformance.Verdict) int {
 		s, sOK := parsed[a.Rule]
 		t, tOK := parsed[b.Rule]
-		switch p, q := rank(a.Rule), rank(b.Rule); {
+		p, q := rank(a.Rule), rank(b.Rule)
+		if corner(s.Config) && p >= 0 {
+			p++
+		}
+		if corner(t.Config) && q >= 0 {
+			q++
+		}
+		switch {
 		case p != q:
 			return p - q
 		case sOK && tOK:

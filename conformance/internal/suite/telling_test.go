@@ -28,3 +28,47 @@ func TestTelling(t *testing.T) {
 		t.Errorf("telling = %q, %q, want seldom, %q", cause, also, want)
 	}
 }
+
+// What a plain configuration shows tells more than what a corner does, in however few steps.
+func TestTelling_plainFirst(t *testing.T) {
+	r := &conformance.Report{Verdicts: []conformance.Verdict{{Rule: "CANARY"}, {Rule: "TRAITS"}}}
+	for rule, schedule := range map[string]string{
+		"plain": "wait=100ms | call 1 @0 | call 2 @100.000001ms",
+		"zero":  "wait=0 | call 1 @0", "short": "wait=100ms maxwait=1ns | call 1 @0",
+		"epoch": "wait=100ms epoch=1970-01-01T00:00:00Z | call 1 @0", "infinite": "rate=inf burst=1 | allow 1 @0",
+		"long": "wait=2500000h | call 1 @0",
+	} {
+		r.Verdicts = append(r.Verdicts, conformance.Verdict{Rule: rule, Level: conformance.Core,
+			Status: conformance.Fail, Schedule: schedule, Judged: 1})
+	}
+	if cause, _ := telling(r, func(string) int { return 0 }); cause != "plain" {
+		t.Errorf("telling = %q, want plain", cause)
+	}
+}
+
+// A lane of what is wanted is drawn only where it differs at the instant that the headline tells of.
+func TestCompared(t *testing.T) {
+	lane := func(name string, texts ...string) Lane {
+		l := Lane{Name: name, Marks: []Mark{{0, "y"}}}
+		for _, text := range texts {
+			l.Marks = append(l.Marks, Mark{1, text})
+		}
+		return l
+	}
+	for _, k := range []struct {
+		want, got []string
+		drawn     bool
+	}{
+		{[]string{"y"}, []string{"n"}, true},
+		{[]string{"y", "n"}, []string{"y", "y"}, true},
+		{[]string{"F1"}, nil, true},
+		{nil, nil, false},
+		{[]string{"y"}, []string{"y"}, false},
+		{[]string{"?"}, []string{"n"}, false},
+	} {
+		drawn := len(compared([]Lane{lane("want", k.want...), lane("got", k.got...)}, 1)) == 2
+		if drawn != k.drawn {
+			t.Errorf("compared with %q wanted and %q got: drawn %t, want %t", k.want, k.got, drawn, k.drawn)
+		}
+	}
+}

@@ -114,7 +114,7 @@ What is called MUST come back a second later.
 t     0  1.000000001s
 call  1----------------
 got   ---F1------------
-      ^ first difference
+      ^ here
 
 replay: ESCAPEMENT_SCHEDULE='call 1 @0' go test -run '^TestExamine_toyMutant$/^EC-LATE$' ` +
 		"github.com/escapement-go/escapement/conformance/internal/suite\n"

@@ -118,7 +118,7 @@ func Designs() []zoo.Design {
 			queueSpec("", source), permitsSpec("", source), channel(source), conditionSpec(source), tokens(source),
 			seats(source), gate(source, false), gate(source, true), selecting(source), stack(source), light(source),
 			strict(source), inTurn(source), aside(source), fitting(source), barging(source), signal("", source),
-			asleep(source), helpers("", source), loopSpec("", source), workersSpec("", source),
+			asleep(source), lastly(source), helpers("", source), loopSpec("", source), workersSpec("", source),
 		} {
 			all = append(all, zoo.Design{Name: fmt.Sprintf("%s %s", spec.Name, source), Spec: spec})
 		}

@@ -193,6 +193,40 @@ func seats(source ct.TimeSource) ct.Spec {
 	}
 }
 
+// lastly is the queue with its looks in another order: it looks at the context of a request only when nothing else
+// rejects it.
+func lastly(source ct.TimeSource) ct.Spec {
+	spec := queueSpec("", source)
+	spec.Name = "zoo queue that looks at the context last"
+	spec.New = func(env ct.Env, cfg ct.Config) ct.Funcs {
+		q := newQueue(env, cfg, "")
+		rejected := func(weight int) error {
+			q.mu.Lock()
+			defer q.mu.Unlock()
+			waits := !q.fits(weight) || len(q.waiters) > 0
+			switch {
+			case weight > q.cfg.Limit:
+				return errTooBig
+			case waits && q.cfg.Backlog >= 0 && q.seats >= q.cfg.Backlog:
+				return errFull
+			case waits && q.cfg.Timeout == 0:
+				return errTimeout
+			}
+			return nil
+		}
+		return ct.Funcs{
+			Acquire: func(ctx context.Context, weight int) error {
+				if err := rejected(weight); err != nil {
+					return q.reject(err)
+				}
+				return q.acquire(ctx, weight)
+			},
+			TryAcquire: q.try, Release: q.release, Resize: q.resize,
+		}
+	}
+	return spec
+}
+
 // gate is a counter that lets in whom it can, and nobody waits. As middleware it
 // looks at no context.
 func gate(source ct.TimeSource, middleware bool) ct.Spec {

@@ -7,10 +7,12 @@ import (
 	"github.com/jonboulle/clockwork"
 
 	db "github.com/escapement-go/escapement/conformance/debouncertest"
+	"github.com/escapement-go/escapement/internal/goroutine"
 )
 
 // queue is a debouncer that hands what is due to a goroutine of its own, which runs one
-// callback after the other and ends when there is none. No method waits for it.
+// callback after the other and ends when there is none. No method waits for it, save Cancel and Stop where they are
+// to wait for the callback that runs.
 type queue struct {
 	clock       clockwork.Clock
 	cfg         db.Config
@@ -18,10 +20,14 @@ type queue struct {
 	twice       bool // a single event fires on both edges
 	stopFlushes bool
 	keepsBurst  bool // cancel leaves the burst open
+	waits       bool // cancel and stop, unless a callback calls them, return when that which runs has ended
+	dropsAll    bool // and drop what has come meanwhile
 
 	mu      sync.Mutex
 	queue   [][]int
 	working bool
+	ended   chan struct{} // closed when the callback that runs has ended
+	worker  uint64        // the goroutine that runs it
 	pending []int
 	gen     int
 	open    bool
@@ -48,9 +54,13 @@ func (d *queue) work() {
 	for len(d.queue) > 0 {
 		values := d.queue[0]
 		d.queue = d.queue[1:]
+		ended := make(chan struct{})
+		d.ended, d.worker = ended, goroutine.ID()
 		d.mu.Unlock()
 		d.fire(values)
 		d.mu.Lock()
+		close(ended)
+		d.ended = nil
 	}
 	d.working = false
 }
@@ -103,6 +113,24 @@ func (d *queue) cancel() {
 	defer d.mu.Unlock()
 	d.settle(false)
 	d.open = d.open && d.keepsBurst
+	d.wait()
+}
+
+// wait drops what has not begun and waits for the callback that runs, if that is what cancel and stop do. mu is held.
+func (d *queue) wait() {
+	if !d.waits {
+		return
+	}
+	d.queue = nil
+	if ended := d.ended; ended != nil && d.worker != goroutine.ID() {
+		d.mu.Unlock()
+		<-ended
+		d.mu.Lock()
+		if d.dropsAll {
+			d.settle(false)
+			d.queue = nil
+		}
+	}
 }
 
 func (d *queue) flush() {
@@ -129,6 +157,7 @@ func (d *queue) stop() {
 	if !d.stopFlushes {
 		d.queue = nil
 	}
+	d.wait()
 }
 
 func (d *queue) end() {
@@ -196,5 +225,12 @@ func Queued() []db.Spec {
 		variant("cancel keeps the burst", db.LastPayload, func(d *queue, traits *db.Traits) {
 			d.keepsBurst, traits.AfterCancel = true, db.CancelKeepsBurst
 		}),
+		variant("cancel waits for the callback", db.LastPayload, func(d *queue, traits *db.Traits) {
+			d.waits, traits.CancelBarrier = true, db.FinishBarrier
+		}),
+		variant("cancel waits for the callback and drops all until then", db.LastPayload,
+			func(d *queue, traits *db.Traits) {
+				d.waits, d.dropsAll, traits.CancelBarrier = true, true, db.FinishBarrier
+			}),
 	}
 }

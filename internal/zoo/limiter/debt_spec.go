@@ -1,6 +1,8 @@
 package limiter
 
 import (
+	"context"
+	"errors"
 	"math"
 	"time"
 
@@ -42,6 +44,28 @@ func debtSpec(mutant string, source lt.TimeSource) lt.Spec {
 		New:    func(env lt.Env, cfg lt.Config) lt.Funcs { return newDebtBucket(env.Clock, cfg, mutant).funcs() },
 		Traits: lt.LikeXTime,
 	}
+}
+
+// reasonsSpec is one whose waits say why they fail: their tokens come too late, or never, for which it has an error of
+// its own.
+func reasonsSpec(source lt.TimeSource) lt.Spec {
+	spec := debtSpec("", source)
+	spec.Name, spec.Traits.WaitErrors = "zoo: bucket in debt that gives reasons", lt.WaitErrorsDeadline
+	spec.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
+		l := newDebtBucket(env.Clock, cfg, "")
+		f := l.funcs()
+		f.WaitN = func(ctx context.Context, n int) error {
+			err := l.waitN(ctx, n)
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			if errors.Is(err, errTooLate) && n <= l.burst && l.rate > 0 {
+				return context.DeadlineExceeded
+			}
+			return err
+		}
+		return f
+	}
+	return spec
 }
 
 // reservesOnly declares nothing of waits, as whoever has none need not.

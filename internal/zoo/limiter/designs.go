@@ -190,3 +190,19 @@ func perSecondSpec(mutant string) lt.Spec {
 		Traits: lt.LikeXTime,
 	}
 }
+
+// perPeriodSpec is that of those who say how many in a period, all of which may come at once.
+func perPeriodSpec(source lt.TimeSource) lt.Spec {
+	spec := bucketSpec("", source)
+	spec.Name, spec.Traits.Inf, spec.Traits.ZeroRate = "zoo: so many per period", lt.InfAbsent, lt.ZeroRateRefused
+	spec.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
+		period, ok := cfg.Rate.Period(cfg.Burst)
+		if !ok {
+			panic("no such period")
+		}
+		l := newBucket(cfg, "")
+		l.rate = float64(cfg.Burst) / period.Seconds()
+		return lt.Funcs{AllowN: func(n int) bool { return l.allow(env.Clock.Now(), n) }, AllowAt: l.allow}
+	}
+	return spec
+}

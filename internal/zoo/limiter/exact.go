@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"slices"
 	"sync"
 	"time"
 
@@ -54,26 +55,43 @@ func exact() []zoo.Design {
 				Rewake: limitertest.RewakeKeeps, WaitErrors: limitertest.WaitErrorsDeadline,
 			},
 		}},
-		{Name: "a list of those who wait, and a timer for the first", Spec: limitertest.Spec{
-			Name: "counter with a list", Time: limitertest.PackageTime,
-			New: func(_ limitertest.Env, cfg limitertest.Config) limitertest.Funcs {
-				refused(cfg)
-				l := &listed{}
-				l.rational = rational{
-					burst: cfg.Burst, rate: rationalRate(cfg.Rate), tokens: big.NewRat(int64(cfg.Burst), 1),
-					at: time.Now(), used: true,
-				}
-				return limitertest.Funcs{AllowN: l.allow, WaitN: l.wait, SetLimit: l.setLimit, SetBurst: l.setBurst}
-			},
-			Traits: limitertest.Traits{
-				Initial: limitertest.InitialFull, Oversize: limitertest.OversizeRejected,
-				ZeroRate: limitertest.ZeroRateBurst, Inf: limitertest.InfAbsent, Fair: limitertest.FairFIFO,
-				DeadlineCheck: limitertest.DeadlineSleeps, Refund: limitertest.RefundFull,
-				Rewake: limitertest.RewakeServes, Raise: limitertest.RaiseBringsNothing,
-				WaitErrors: limitertest.WaitErrorsContext,
-			},
-		}},
+		{Name: "a list of those who wait, and a timer for the first", Spec: listedSpec(false)},
+		{Name: "a list of those who wait and of reservations, which moves up", Spec: listedSpec(true)},
 	}
+}
+
+// listedSpec is a bucket in rational numbers with a list of those who wait, and if it reserves, of reservations as
+// well, which say how long they have to wait as they are in the list at that moment.
+func listedSpec(reserves bool) limitertest.Spec {
+	spec := limitertest.Spec{
+		Name: "counter with a list", Time: limitertest.PackageTime,
+		Traits: limitertest.Traits{
+			Initial: limitertest.InitialFull, Oversize: limitertest.OversizeRejected,
+			ZeroRate: limitertest.ZeroRateBurst, Inf: limitertest.InfAbsent, Fair: limitertest.FairFIFO,
+			DeadlineCheck: limitertest.DeadlineSleeps, Refund: limitertest.RefundFull,
+			Rewake: limitertest.RewakeServes, Raise: limitertest.RaiseBringsNothing,
+			WaitErrors: limitertest.WaitErrorsContext,
+		},
+	}
+	if reserves {
+		spec.Traits.LateCancel = limitertest.LateIgnored
+	}
+	spec.New = func(_ limitertest.Env, cfg limitertest.Config) limitertest.Funcs {
+		if cfg.Rate == limitertest.Inf || cfg.Burst < 0 {
+			panic("no such limiter")
+		}
+		l := &listed{}
+		l.rational = rational{
+			burst: cfg.Burst, rate: rationalRate(cfg.Rate), tokens: big.NewRat(int64(cfg.Burst), 1),
+			at: time.Now(), used: true,
+		}
+		f := limitertest.Funcs{AllowN: l.allow, WaitN: l.wait, SetLimit: l.setLimit, SetBurst: l.setBurst}
+		if reserves { // for as much as a burst that is not lowered
+			f.Reserve, f.SetBurst = l.reserve, nil
+		}
+		return f
+	}
+	return spec
 }
 
 // rationalRate is a rate in tokens for each nanosecond.
@@ -176,7 +194,7 @@ type listed struct {
 
 type waiting struct {
 	n      int
-	served chan error
+	served chan error // of 1
 }
 
 func (l *listed) allow(n int) bool {
@@ -210,14 +228,59 @@ func (l *listed) wait(ctx context.Context, n int) error {
 		return err
 	default:
 	}
-	for i := range l.waits {
-		if l.waits[i] == w {
-			l.waits = append(l.waits[:i:i], l.waits[i+1:]...)
-			break
+	l.leave(w)
+	return ctx.Err()
+}
+
+// leave takes one out of the list, and others move up.
+func (l *listed) leave(w *waiting) {
+	l.waits = slices.DeleteFunc(l.waits, func(o *waiting) bool { return o == w })
+	l.serve()
+}
+
+// reserve puts one into the list that nobody waits for.
+func (l *listed) reserve(n int) limitertest.Reservation {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	w := &waiting{n: n, served: make(chan error, 1)}
+	if n >= 0 && n <= l.burst {
+		l.waits = append(l.waits, w)
+		l.serve()
+	}
+	ok := len(w.served) > 0 || slices.Contains(l.waits, w) && l.rate.Sign() > 0
+	if !ok {
+		l.leave(w)
+	}
+	locked := func(do func()) func() {
+		return func() {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			do()
 		}
 	}
-	l.serve()
-	return ctx.Err()
+	return limitertest.Reservation{
+		OK:     func() bool { return ok },
+		Delay:  func() (d time.Duration) { locked(func() { d = l.delay(w) })(); return d },
+		Cancel: locked(func() { l.leave(w) }),
+	}
+}
+
+// delay is how long one in the list has to wait: for its own tokens and those of all before it.
+func (l *listed) delay(w *waiting) time.Duration {
+	i := slices.Index(l.waits, w)
+	if i < 0 {
+		return 0
+	}
+	n := 0
+	for _, o := range l.waits[:i+1] {
+		n += o.n
+	}
+	l.move(time.Now())
+	d, ever := l.until(n)
+	if !ever {
+		return math.MaxInt64
+	}
+	return d
 }
 
 // serve gives tokens to the first in the list, and arms the timer for the next.
@@ -241,10 +304,10 @@ func (l *listed) serve() {
 	}
 }
 
-// arm starts the timer for n tokens, if they ever come.
-func (l *listed) arm(n int) {
+// until is how long it takes until n tokens are there, if they ever come.
+func (l *listed) until(n int) (d time.Duration, ever bool) {
 	if l.rate.Sign() <= 0 {
-		return
+		return 0, false
 	}
 	missing := new(big.Rat).Sub(big.NewRat(int64(n), 1), l.tokens)
 	missing.Quo(missing, l.rate)
@@ -252,10 +315,16 @@ func (l *listed) arm(n int) {
 	if rest.Sign() > 0 {
 		whole.Add(whole, big.NewInt(1))
 	}
-	if !whole.IsInt64() {
+	return time.Duration(whole.Int64()), whole.IsInt64()
+}
+
+// arm starts the timer for n tokens, if they ever come.
+func (l *listed) arm(n int) {
+	d, ever := l.until(n)
+	if !ever {
 		return
 	}
-	l.timer = time.AfterFunc(time.Duration(whole.Int64()), func() {
+	l.timer = time.AfterFunc(d, func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.serve()

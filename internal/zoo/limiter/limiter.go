@@ -101,6 +101,7 @@ func Designs() []zoo.Design {
 	specs := []lt.Spec{
 		bucketSpec("", lt.Injected), bucketSpec("", lt.PackageTime), bucketSpec("", lt.Explicit),
 		debtSpec("", lt.Injected), queueSpec("", lt.Injected), instantSpec(lt.Explicit), perSecondSpec(""),
+		perPeriodSpec(lt.Explicit), perPeriodSpec(lt.Injected),
 		tickerSpec("", lt.PackageTime),
 		debtSpec("", lt.PackageTime), debtSpec("", lt.Explicit),
 		queueSpec("", lt.PackageTime), instantSpec(lt.Injected),
@@ -111,7 +112,8 @@ func Designs() []zoo.Design {
 		declaring(bucketSpec("a request for 0 is denied", lt.Explicit), lt.Traits{Zero: lt.ZeroDenied}),
 		declaring(debtSpec("a cancelled wait returns an error of its own", lt.PackageTime),
 			lt.Traits{WaitErrors: lt.WaitErrorsOwn}),
-		debtSpec(refusesNever, lt.Explicit), reservesOnly(debtSpec("", lt.Explicit)),
+		debtSpec(refusesNever, lt.Explicit), reasonsSpec(lt.Injected), reasonsSpec(lt.PackageTime),
+		reservesOnly(debtSpec("", lt.Explicit)),
 		creditSpec("", lt.Injected), creditSpec("", lt.PackageTime), creditSpec("", lt.Explicit),
 		creditSpec(refusesDebts, lt.PackageTime),
 		pollingSpec(lt.PackageTime), pollingSpec(lt.Injected),
@@ -169,6 +171,7 @@ const (
 	keepsLock       = "keeps a lock when it denies"
 	leavesGoroutine = "goroutine left behind"
 	idleFamily      = "idle again and again"
+	infKeepsBurst   = "an infinite rate grants no more than the burst"
 	idleAddsUp      = "each idle time brings an eighth of a token, in whole tokens"
 )
 
@@ -201,6 +204,7 @@ var bucketMutants = []struct{ name, rule string }{
 	{"panics when it is empty", "X-CALLS"},
 	{"keeps a lock when it denies", "X-CALLS"},
 	{"checks without the lock", "X-CONC"},
+	{infKeepsBurst, "RL-INF"},
 }
 
 // perSecondMutants are some of those of the bucket that says only how many per second,

@@ -159,7 +159,8 @@ func Designs() []zoo.Design {
 	}
 	for _, spec := range []qt.Spec{
 		clearedByTicker(),
-		expiringKey(), openedByAny(), openedAtOnce(), gridFromFirst(), expiringIncrement(), ticksFromFirst(),
+		expiringKey(), openedByAny(), openedAtOnce(),
+		gridFromFirst(0), gridFromFirst(1), expiringIncrement(), ticksFromFirst(),
 		keyOfUnix(),
 		wholeLog(), counts(""), ring(), roundedDown(), counter(""),
 		cappedCounter(), janitor(), floatingBucket(), atomicArrival(),

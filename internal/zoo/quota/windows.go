@@ -115,12 +115,18 @@ func openedAtOnce() qt.Spec {
 	}
 }
 
-// gridFromFirst has windows that follow one another from the first request on.
-func gridFromFirst() qt.Spec {
+// gridFromFirst has windows that follow one another from the first request on. It is exact, also where a cautious
+// author declares a grain.
+func gridFromFirst(grain time.Duration) qt.Spec {
+	name := "a grid from the first request on"
+	if grain > 0 {
+		name += ", to " + grain.String()
+	}
 	return qt.Spec{
-		Name: "a grid from the first request on", Time: qt.Explicit, Kind: qt.FixedWindow,
+		Name: name, Time: qt.Explicit, Kind: qt.FixedWindow,
 		Traits: qt.Traits{Edge: qt.EdgeHalfOpen, Align: qt.AlignCreation, Denied: qt.DeniedFree, BackTime: qt.BackClamp,
-			Single: true, TooLarge: qt.TooLargeZero, Answers: qt.AnswersRemaining | qt.AnswersRetry | qt.AnswersReset},
+			Grain: grain, Single: true, TooLarge: qt.TooLargeZero,
+			Answers: qt.AnswersRemaining | qt.AnswersRetry | qt.AnswersReset},
 		New: func(_ qt.Env, cfg qt.Config) qt.Funcs {
 			var mu sync.Mutex
 			var first, newest time.Time
