@@ -32,6 +32,8 @@ type Options struct {
 	Observed func(choice string, observed, declared int, values []string)
 	// Pasted, if it is not nil, is told what the subtest TRAITS would print of each choice. Nothing is explored then.
 	Pasted func(Choice)
+	// Settled, if it is not nil, is told what becomes of each choice where some are undeclared, before the run goes on.
+	Settled func(Choice)
 	// Listed, if it is not nil, is told of each choice of the contract. Nothing is run then.
 	Listed func(Trait)
 	// Decided, if it is not nil, is told of each decision that a report asks for.

@@ -102,44 +102,59 @@ func (f *first) design(t *testing.T, d zoo.Design) {
 	f.lines = append(f.lines, fmt.Sprintf("%s: %d: %s", d.Name, len(asked), strings.Join(asked, ", ")))
 }
 
-// mutant says how a first run tells of a mutant.
+// mutant says how a first run tells of a mutant. If it does not before its author has taken the decisions that are
+// meant, these are taken; and if it does not on the schedules that show the mistake, all are explored.
 func (f *first) mutant(t *testing.T, m zoo.Mutant) (how string) {
 	t.Helper()
-	declared := reflect.ValueOf(m.Spec).FieldByName("Traits")
-	spec := decided(t, m.Spec)
-	f.nominal = ""
-	spec.Examine(t, inside.Options{FirstLook: soon, Pasted: func(c inside.Choice) {
-		want := declared.FieldByName(c.Name)
-		if c.Nominal && c.Value != 0 && !want.IsZero() && !means(declared, c.Name, c.Value) {
-			f.nominal = fmt.Sprintf("%s is %v, its author declares %v", c.Name, valued(declared, c.Name, c.Value), want)
-		}
-	}})
 	short := m
 	if n := f.steps[m.Name]; n > 0 && m.Steps == 0 {
 		short.Steps = n
 	}
-	o := optionsOf(short)
-	o.FirstLook = soon
-	for _, o := range []inside.Options{o, {FirstLook: soon}} {
-		wrong := false
-		o.Decided = func(c inside.Choice) { wrong = wrong || !weakens(declared, c) }
-		switch how = tells(spec.Examine(t, o), m.Rule); {
-		case how == byItself:
-			return how
-		case wrong:
-			return byDecision
-		case how == byOther:
-			return how
-		}
+	o, all := optionsOf(short), inside.Options{}
+	meant, how := f.run(t, m, nil, o)
+	if how == byNothing && len(meant) > 0 {
+		_, how = f.run(t, m, meant, o)
 	}
-	if f.nominal != "" {
+	if how == byNothing {
+		_, how = f.run(t, m, meant, all)
+	}
+	if how == byNothing && f.nominal != "" {
 		return byNominal
 	}
-	return byNothing
+	return how
+}
+
+// run is a first run of a mutant whose author has taken some decisions. It returns those that are meant, too.
+func (f *first) run(t *testing.T, m zoo.Mutant, taken []string, o inside.Options) (meant []string, how string) {
+	declared := reflect.ValueOf(m.Spec).FieldByName("Traits")
+	wrong := false
+	f.nominal = ""
+	o.FirstLook = soon
+	o.Settled = func(c inside.Choice) {
+		want := declared.FieldByName(c.Name)
+		switch {
+		case c.Decision && weakens(declared, c):
+			meant = append(meant, c.Name)
+		case c.Nominal && c.Value != 0 && !want.IsZero() && !means(declared, c.Name, c.Value):
+			f.nominal = fmt.Sprintf("%s is %v, its author declares %v", c.Name, valued(declared, c.Name, c.Value), want)
+		}
+	}
+	o.Decided = func(c inside.Choice) { wrong = wrong || !weakens(declared, c) }
+	spec := withTraits(bare(m.Spec), func(tr reflect.Value) {
+		for _, choice := range taken {
+			tr.FieldByName(choice).Set(declared.FieldByName(choice))
+		}
+	})
+	how = tells(spec.Examine(t, o), m.Rule)
+	if wrong && how != byItself {
+		how = byDecision
+	}
+	return meant, how
 }
 
 // tells says how the rules in a report tell of a mutant.
 func tells(r *conformance.Report, rule string) (how string) {
+	how = byNothing
 	for _, v := range r.Verdicts {
 		switch failed := v.Status == conformance.Fail && v.Level != conformance.Provisional && v.Rule != TRAITS; {
 		case failed && v.Rule == rule:
@@ -170,23 +185,6 @@ func means(declared reflect.Value, choice string, value int) bool {
 // bare is a spec without its traits.
 func bare(spec conformance.Spec) conformance.Spec {
 	return withTraits(spec, func(tr reflect.Value) { tr.SetZero() })
-}
-
-// decided is a spec with no traits but those about which its author is asked for a decision, and takes it.
-func decided(t *testing.T, spec conformance.Spec) conformance.Spec {
-	t.Helper()
-	declared := reflect.ValueOf(spec).FieldByName("Traits")
-	var taken []string
-	bare(spec).Examine(t, inside.Options{FirstLook: soon, Pasted: func(c inside.Choice) {
-		if c.Decision && weakens(declared, c) {
-			taken = append(taken, c.Name)
-		}
-	}})
-	return withTraits(bare(spec), func(tr reflect.Value) {
-		for _, choice := range taken {
-			tr.FieldByName(choice).Set(declared.FieldByName(choice))
-		}
-	})
 }
 
 // goldenLines compares lines with a file in testdata, of which all says that none was left out.

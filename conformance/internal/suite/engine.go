@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"cmp"
 	"os"
 	"slices"
 	"sync"
@@ -190,11 +189,8 @@ func (e *engine[T, E]) observeAll() {
 	}
 	if tell := e.options.Pasted; tell != nil {
 		all, _ := e.settle()
-		for _, s := range all {
-			tell(inside.Choice{
-				Name: s.Name, Value: cmp.Or(s.Declared, s.assumed, s.seen), Strict: s.strict(),
-				Decision: s.Declared == 0 && s.weak(s.seen), Nominal: len(s.Order) == 0 && !s.measured(),
-			})
+		for i := range all {
+			tell(all[i].told())
 		}
 		return
 	}

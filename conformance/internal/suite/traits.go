@@ -1,10 +1,12 @@
 package suite
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 )
 
 // Choice is one trait of a contract, in the terms of the subtest TRAITS.
@@ -154,6 +156,14 @@ type job struct {
 	observed bool // it was made to observe something
 }
 
+// told is the choice as tests are told of it.
+func (s *settled) told() inside.Choice {
+	return inside.Choice{
+		Name: s.Name, Value: cmp.Or(s.Declared, s.assumed, s.seen), Strict: s.strict(),
+		Decision: s.Declared == 0 && s.weak(s.seen), Nominal: len(s.Order) == 0 && !s.measured(),
+	}
+}
+
 // settle observes the choices that are undeclared, and returns all of them, with the traits in which what was
 // observed counts as declared. What is observed counts in the choices that come after it.
 func (e *engine[T, E]) settle() (all []settled, seen *T) {
@@ -188,6 +198,11 @@ func (e *engine[T, E]) adopt() {
 		return
 	}
 	e.settled, _ = e.settle()
+	if tell := e.options.Settled; tell != nil {
+		for i := range e.settled {
+			tell(e.settled[i].told())
+		}
+	}
 	t := e.c.Traits()
 	for i := range e.c.Table(e.Suite, t) {
 		if c := e.c.Table(e.Suite, t)[i]; e.settled[i].assumed != 0 && c.Set != nil {
