@@ -66,6 +66,7 @@ var notDrawn = []struct {
 	{"limits and windows are those of common sense", []string{
 		"X-CFG", "RL-INF", "RL-INFOUT", "RL-LIM0", "RL-TINY", "RL-HUGE",
 		"CN-LOWER a cancel after an infinite rate takes the tokens again",
+		"X-CALLS more than the burst is granted, and when it is paid for is divided by the rate",
 		"SL-NORETRO a limit of 0 forgets what has accrued",
 		"FW-ALIGNED FixedWindow: the sum with a limit near the largest int overflows",
 		"SC-APPROX SlidingCounter: the sum with a limit near the largest int overflows",

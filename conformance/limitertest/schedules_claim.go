@@ -105,8 +105,7 @@ func (c *contract) claimFamilies(s *suite.Suite) []suite.Family {
 	// A select between a context that is done and a token that is there takes either by
 	// chance, so that each schedule is run many times.
 	e.add("deadlines", suite.ParseAll( // what waits fails as its tokens come, and those behind it move up
-		"rate=10/1s burst=1 | allow 1 @0 | wait 1 100ms @0 | reserve 1 @0 | reserve 1 @100ms",
-		"rate=10/1s burst=1 | allow 1 @0 | setlimit 0/1s @0 | wait 1 100ms @0")...)
+		"rate=10/1s burst=1 | allow 1 @0 | wait 1 100ms @0 | reserve 1 @0 | reserve 1 @100ms")...)
 	e.add("cancelled before", slices.Repeat(suite.ParseAll(
 		"rate=10/1s burst=1 | wait 1 -1ns @0 | allow 1 @0",
 		"rate=10/1s burst=3 | wait 1 -1ns @0 | allow 3 @0",

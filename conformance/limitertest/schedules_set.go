@@ -48,6 +48,7 @@ func (e *explorer) changes(zero ZeroRate) {
 	e.add("given up in another period", inAnotherPeriod()...)
 	if zero == ZeroRateBurst {
 		e.add("no rate for a while", suite.ParseAll(
+			"rate=10/1s burst=1 | allow 1 @0 | setlimit 0/1s @0 | wait 1 100ms @0",
 			"rate=10/1s burst=3 | allow 3 @0 | setlimit 0/1s @150ms | allow 1 @1h | allow 1 @1h",
 			"rate=10/1s burst=3 | allow 3 @0 | setlimit 0/1s @0 | setlimit 10/1s @1h | "+
 				"allow 1 @1h | allow 1 @1h0m0.11s",

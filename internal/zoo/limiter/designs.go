@@ -135,6 +135,9 @@ func retrying(name string, source lt.TimeSource, check lt.DeadlineCheck,
 		Name: name,
 		Time: source,
 		New: func(env lt.Env, cfg lt.Config) lt.Funcs {
+			if cfg.Rate == lt.Inf {
+				panic("no such limiter")
+			}
 			l := newBucket(cfg, "")
 			return lt.Funcs{
 				AllowN: func(n int) bool { return l.allow(env.Clock.Now(), n) },

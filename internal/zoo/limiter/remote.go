@@ -132,6 +132,9 @@ func remoteRetrySpec(source lt.TimeSource) lt.Spec {
 	spec := retrySpec(source)
 	spec.Name = "zoo: remote that is asked again"
 	spec.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
+		if cfg.Rate == lt.Inf {
+			panic("no such limiter")
+		}
 		l, w := newBucket(cfg, ""), &network{env: env}
 		take := func(n int) (ok bool, retry time.Duration) {
 			_ = w.ask(func() {
