@@ -36,7 +36,7 @@ type engine[T, E any] struct {
 	findings   map[string]*finding
 	doubts     []doubt[T, E]            // findings that are to be confirmed
 	stalls     map[string]string        // rules left inconclusive by runs of their own, and why
-	unfinished *unfinished              // what ended the exploration
+	unfinished *unfinished              // the first run that made no progress
 	notLeft    string                   // why what was left behind breaks no rule
 	told       bool                     // its stacks have been shown
 	refused    string                   // what the constructor, or the end of a fresh instance, panicked with
@@ -230,7 +230,7 @@ func (e *engine[T, E]) reset() {
 	e.stalls = map[string]string{}
 	e.polled = map[string]time.Duration{}
 	e.left = map[string]int{}
-	e.unfinished, e.over, e.first, e.notLeft = nil, "", nil, ""
+	e.unfinished, e.over, e.first, e.notLeft, e.halts = nil, "", nil, "", halts{}
 	e.atHand, e.keptBy = nil, nil
 	e.cannotReenter, e.explained = false, false
 	if c, ok := e.c.(Remembering); ok {
@@ -266,14 +266,10 @@ func (e *engine[T, E]) evaluate() *conformance.Report {
 		return e.nothing(e.inexact)
 	}
 	if e.first != nil {
-		e.unfinish(e.first)
+		e.given(e.first, false)
 	}
 	for _, f := range e.c.Families(e.Suite) {
-		if f = e.kept(f); e.over == "" {
-			e.explore(f)
-		} else {
-			e.unreached(e.jobs(f))
-		}
+		e.explore(e.kept(f))
 		if e.options.Until != "" && e.found(e.options.Until).worst != nil {
 			break
 		}
@@ -394,7 +390,9 @@ func (e *engine[T, E]) judge(active []*Rule[T, E], j Job, rec *Recording) {
 			continue
 		}
 		if rec.Turned {
-			e.over = "timers for no time come without end, and each such run takes long"
+			if e.halts.turned++; e.halts.turned > mostTurned {
+				e.over = "timers for no time come without end, and each such run takes long"
+			}
 		}
 		v.Run = rec
 		switch {

@@ -33,16 +33,17 @@ func (e *engine[T, E]) wrong(k conformance.Known, seen map[conformance.Known]boo
 		return fmt.Sprintf("%s is listed twice", id)
 	}
 	switch {
-	case id == "" && k.Inconclusive && k.Schedule != "":
-		return ""
-	case id == "" && k.Inconclusive:
-		return "an entry that is Inconclusive needs a Rule or a Schedule"
+	case id == "":
+		return "it needs a Rule: an entry excuses one rule on one schedule"
 	case id == "CANARY" && k.Inconclusive:
 		return ""
 	}
 	i := slices.IndexFunc(e.rules, func(r Rule[T, E]) bool { return r.ID == id })
 	if i < 0 {
 		return fmt.Sprintf("there is no rule %q; the nearest is %s", id, e.nearest(id))
+	}
+	if k.Inconclusive && k.Schedule == "" && e.rules[i].Probe == nil {
+		return "it needs a Schedule: an entry excuses one rule on one schedule"
 	}
 	if r := &e.rules[i]; (e.Bubble || e.Time == conformance.Explicit) && !raceDetector && !r.Live {
 		if skip := e.skip(r, e.traits, e.choices); skip.why != "" {

@@ -35,10 +35,11 @@ type lab struct {
 	// skip says why a job is not run, "" if it is.
 	skip func(Job) string
 	last *last // where the schedule under way is noted; nil notes nothing
-	// leaks says that a bubble ended with blocked goroutines, and leaving are the jobs of the
-	// first such bubble.
-	leaks   bool
+	// leaving are the jobs of the first bubble that ended with blocked goroutines; from then on runs wait for
+	// what ends late. leaks says that a bubble has ended so nevertheless.
 	leaving []Job
+	leaks   bool
+	stuck   int // runs that blocked the main goroutine of their bubble
 	runs    int
 }
 
@@ -85,6 +86,7 @@ func (l *lab) run(jobs []Job, judge func(j Job, rec *Recording)) *Hang {
 		before := next.Load()
 		if h := l.watch(&next, ended); h != nil {
 			h.Job, h.Stacks = jobs[h.at], newStacks()
+			l.suite.gaveUp(h)
 			return h
 		}
 		if next.Load() == before {
@@ -103,8 +105,7 @@ func (l *lab) batch(jobs []Job, next *atomic.Int64, judge func(Job, *Recording))
 		s := newStage(l.suite, j, NewFakeTime(j.Schedule.Config.Start(), false))
 		l.stage.Store(s)
 		l.play(s)
-		judge(j, s.Rec.finish())
-		next.Add(1)
+		s.hand(judge, j, next)
 		return
 	}
 	from := int(next.Load())
@@ -135,23 +136,26 @@ func (l *lab) batch(jobs []Job, next *atomic.Int64, judge func(Job, *Recording))
 			if j.Look {
 				s.Rec.rec.Left = before.left()
 			}
-			judge(j, s.Rec.finish())
+			s.hand(judge, j, next)
 			judged++
-			next.Add(1)
 		}
 	})
-	if deadlock != "" {
-		if l.leaks = true; l.leaving == nil {
-			l.leaving = jobs[from:to]
-		}
-		if judged < to { // the job blocked the bubble's main goroutine
-			rec := s.Rec.finish()
-			rec.Stuck = true
-			judge(jobs[judged], rec)
-			next.Add(1)
-		}
+	switch {
+	case deadlock == "":
+	case judged < to: // the job blocked the bubble's main goroutine
+		s.Rec.Locked(func(rec *Recording) { rec.Stuck = true })
+		s.hand(judge, jobs[judged], next)
+		l.stuck++
+		l.leaks = l.leaks || l.stuck > mostStuck
+	case l.leaving == nil:
+		l.leaving, l.suite.patient = jobs[from:to], true
+	default:
+		l.leaks = true
 	}
 }
+
+// mostStuck is how many runs may block their bubble's main goroutine until it counts that what they hold stays.
+const mostStuck = 100
 
 // driver makes the driver of a run in a bubble.
 func (l *lab) driver(j Job) Driver {

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"sync/atomic"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -37,6 +38,8 @@ type Stage struct {
 	// Fresh makes racing steps at 0 with which a schedule begins come right behind the
 	// constructor, before what it has started has run.
 	Fresh bool
+
+	fate atomic.Int32 // what has become of the run: playing, judging or givenUp
 }
 
 // newStage prepares a run.
@@ -44,6 +47,35 @@ func newStage(s *Suite, j Job, d Driver) *Stage {
 	st := &Stage{Suite: s, Job: j, Driver: d, Rec: &Recorder{now: d.Now}}
 	st.Rec.rec.Schedule, st.Rec.rec.Order = j.Schedule, j.Order
 	return st
+}
+
+// What becomes of a run.
+const (
+	playing int32 = iota
+	judging
+	givenUp
+)
+
+// forever never comes. It belongs to no bubble, so that one with goroutines that wait for it does not end.
+var forever = make(chan struct{})
+
+// hand hands what was recorded to judge and counts the job as done. It never returns if the run was given up.
+func (s *Stage) hand(judge func(Job, *Recording), j Job, next *atomic.Int64) {
+	if !s.fate.CompareAndSwap(playing, judging) {
+		<-forever
+	}
+	judge(j, s.Rec.finish())
+	next.Add(1)
+	if !s.fate.CompareAndSwap(judging, playing) {
+		<-forever
+	}
+}
+
+// ends keeps the calling goroutine for good if the run was given up.
+func (s *Stage) ends() {
+	if s.fate.Load() == givenUp {
+		<-forever
+	}
 }
 
 // Drive lets another driver than the suite's own bring about the orders of this run.
@@ -82,7 +114,7 @@ func (s *Stage) Env() conformance.Env { return s.EnvOf(1) }
 
 // EnvOf is Env for as many instances on one clock.
 func (s *Stage) EnvOf(instances int) conformance.Env {
-	w := &watched{Clock: s.Clock(), rec: s.Rec, most: Endless * instances}
+	w := &watched{Clock: s.Clock(), stage: s, rec: s.Rec, most: Endless * instances}
 	w.driver, _ = s.Driver.(*FakeTime)
 	var c clockwork.Clock = w
 	if s.Config().Panics != 0 {
@@ -269,12 +301,29 @@ func (s *Stage) End(at, matters time.Duration, release func()) {
 	}
 	s.Rec.mu.Unlock()
 	release()
-	if s.Look {
+	switch {
+	case s.Look:
 		s.Settle()
 		s.To(Sum(at, matters))
 		s.Rec.rec.Armed = s.Armed()
+	case s.patient:
+		s.Settle()
+		s.pause()
 	}
 	s.Settle()
+}
+
+// pause lets goroutines end that do so at their next tick: until all that is armed has come, or for a minute where
+// nobody can say what is.
+func (s *Stage) pause() {
+	until := s.Now() + time.Minute
+	if h, ok := s.Driver.(*FakeTime); ok {
+		until = s.Now()
+		for _, t := range h.Fake.Timers() {
+			until = max(until, t.Deadline.Sub(h.Start))
+		}
+	}
+	s.To(until)
 }
 
 // Rest waits, before the run looks for goroutines or the bubble ends, for ten times as

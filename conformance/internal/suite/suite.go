@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"runtime"
 	"strings"
 	"testing"
@@ -27,6 +28,8 @@ type Suite struct {
 	cannotReenter bool
 	explained     bool              // a rule was found broken that explains what others find
 	first         *Hang             // the first run, if it made no progress
+	patient       bool              // runs wait for goroutines that end late
+	halts         halts             // the runs that made no progress
 	givenUp       map[string]string // why, by family
 	twice         bool              // each run uses a second instance beside the one that is judged
 	single        bool              // see Single
@@ -98,8 +101,8 @@ func (s *Suite) CannotSettle(why string) { s.inexact = why }
 // End tells the suite why nothing more is to be explored.
 func (s *Suite) End(why string) { s.over = why }
 
-// Ended is what End was told.
-func (s *Suite) Ended() string { return s.over }
+// Ended is what End was told, or else what the first run did that made no progress.
+func (s *Suite) Ended() string { return cmp.Or(s.over, s.halts.first) }
 
 // Try runs a schedule n times outside the exploration and returns what was recorded. Where
 // a run hangs there are fewer.

@@ -37,8 +37,8 @@ func (e *engine[T, E]) report(only string) *conformance.Report {
 		}
 		e.applyKnown(&e.rules[i], v)
 	}
-	if e.first != nil && e.unfinished != nil {
-		r.Verdicts[0].Status, r.Verdicts[0].Reason = conformance.Inconclusive, e.over
+	if e.first != nil {
+		r.Verdicts[0].Status, r.Verdicts[0].Reason = conformance.Inconclusive, e.inWords(e.first)
 	}
 	e.settleInconclusive(r)
 	r.Schedules, r.Runs = len(e.schedules), e.lab.runs
@@ -69,8 +69,8 @@ func (e *engine[T, E]) conclude(r *Rule[T, E], v *conformance.Verdict, only stri
 		f = &finding{}
 	}
 	f.settleChances()
-	if r.Probe != nil && f.judged == 0 && e.over != "" && only == "" {
-		f.unfinished = true // what it does would hang too
+	if r.Probe != nil && f.judged == 0 && (e.over != "" || e.halts.exhausted()) && only == "" {
+		f.unreached = true // what it does would hang too
 	} else if r.Probe != nil && f.judged == 0 {
 		if why := e.probe(r, f, only); why == NoProgress {
 			e.stalls[r.ID] = why
@@ -95,8 +95,10 @@ func (e *engine[T, E]) conclude(r *Rule[T, E], v *conformance.Verdict, only stri
 		v.Text += f.otherKinds()
 	case e.stalls[r.ID] != "":
 		v.Status, v.Reason = conformance.Inconclusive, e.stalls[r.ID]
-	case f.unfinished:
-		v.Status, v.Reason = conformance.Inconclusive, e.over
+	case len(f.unfinished) > 0:
+		v.Status, v.Reason = conformance.Inconclusive, f.unfinished[0].what
+	case f.unreached:
+		v.Status, v.Reason = conformance.Inconclusive, cmp.Or(e.over, tooManyAlike)
 	case f.beyond != "":
 		v.Status = conformance.Skip
 		v.Reason = f.beyond + " is broken, which is more basic: what breaks it may break this rule, too"
@@ -256,29 +258,37 @@ func larger(a, b string) bool {
 // settleInconclusive gives the rules that are left inconclusive their texts; those that are
 // listed as such get none, and so do not fail.
 func (e *engine[T, E]) settleInconclusive(r *conformance.Report) {
-	listed := func(rule string) (entry conformance.Known, ok bool) {
-		for _, k := range e.about.Known {
-			same := e.unfinished != nil && k.Schedule != "" && e.unfinished.hang.Job.Schedule.String() == k.Schedule
-			if k.Inconclusive && (k.Rule == rule && (k.Schedule == "" || same) || k.Rule == "" && same) {
-				return k, true
-			}
-		}
-		return conformance.Known{}, false
-	}
 	for i := range r.Verdicts {
 		v := &r.Verdicts[i]
-		entry, ok := listed(v.Rule)
+		why, listed, ok := e.excused(v.Rule)
 		switch {
 		case v.Status == conformance.Inconclusive && ok:
-			v.Reason = "known: " + entry.Why + " (" + v.Reason + ")"
+			v.Reason = "known: " + why + " (" + v.Reason + ")"
 		case v.Status == conformance.Inconclusive:
 			v.Text = e.couldNot(v.Rule, e.law(v.Rule), v.Reason)
-		case entry.Rule != "" && v.Status == conformance.Pass: // an entry of a schedule alone names no rule
+		case listed && v.Status == conformance.Pass:
 			v.Status = conformance.Fail
 			v.Reason = "it is listed in KnownFailing as inconclusive but passes: remove the entry"
 			v.Text = v.Rule + ": " + v.Reason
 		}
 	}
+}
+
+// excused reports whether a rule is listed as inconclusive, and whether all is that leaves it so.
+func (e *engine[T, E]) excused(rule string) (why string, listed, all bool) {
+	known := map[string]string{}
+	for _, k := range e.about.Known {
+		if k.Inconclusive && k.Rule == rule {
+			known[k.Schedule], why, listed = k.Why, k.Why, true
+		}
+	}
+	f := e.findings[rule]
+	if f == nil || e.stalls[rule] != "" {
+		_, all = known[""]
+		return why, listed, all
+	}
+	other := func(u *unfinished) bool { _, ok := known[u.schedule()]; return !ok }
+	return why, listed, !f.unreached && !slices.ContainsFunc(f.unfinished, other)
 }
 
 // law is the text of a rule.
@@ -334,7 +344,7 @@ func (e *engine[T, E]) markPartial(r *conformance.Report, absent map[string]bool
 		}
 	}
 	switch {
-	case e.unfinished != nil:
+	case e.unfinished != nil && !e.unfinished.blamed:
 		r.Partial = "unfinished: " + e.unfinished.what
 	case e.inexact != "":
 		r.Partial = e.inexact
@@ -431,7 +441,7 @@ func (e *engine[T, E]) close(r *conformance.Report, took time.Duration) {
 		e.T.Skipf("conformance: nothing was judged: %s", r)
 	}
 	e.T.Logf("conformance: %s", r)
-	if where := e.where(""); where != "" && e.red { // the texts of the rules say it where no rule fails
+	if where := e.where(""); where != "" && e.red && !e.unfinished.blamed { // otherwise a rule's text says it
 		e.T.Logf("conformance: what is inconclusive is so because %s%s", e.unfinished.what, where)
 	}
 	// Where traits are undeclared TRAITS has said it.
