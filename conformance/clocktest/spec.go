@@ -206,6 +206,9 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 		}
 		c.traits.OnAdvance = c.traits.OnAdvance || c.observeOnAdvance(s)
 	}
+	if c.traits.Waits == 0 && f.AfterFunc == nil { // it has no functions to wait for
+		c.traits.Waits = WaitsForFunctions
+	}
 	c.learnt = c.traits
 	timers := f.NewTimer != nil || f.AfterFunc != nil
 	channels := f.NewTimer != nil || f.NewTicker != nil || f.After != nil
@@ -272,7 +275,10 @@ func (c *contract) Hung(s *suite.Suite, h *suite.Hang) (rule string, broken *sui
 		}, true
 	}
 	family := h.Job.Family
-	if where := s.WaitsForEver(h); where != "" && family != suite.Leaks {
+	if family == suite.Leaks {
+		family = programs
+	}
+	if where := s.WaitsForEver(h); where != "" {
 		lost := s.Lost(where)
 		lost.Because = before + lost.Because
 		return family, lost, true

@@ -104,7 +104,7 @@ func (l *lab) batch(jobs []Job, next *atomic.Int64, judge func(Job, *Recording))
 		l.last.note(j)
 		s := newStage(l.suite, j, NewFakeTime(j.Schedule.Config.Start(), false))
 		l.stage.Store(s)
-		l.play(s)
+		drives(l, s)
 		s.hand(judge, j, next)
 		return
 	}
@@ -132,7 +132,7 @@ func (l *lab) batch(jobs []Job, next *atomic.Int64, judge func(Job, *Recording))
 			s = newStage(l.suite, j, l.driver(j))
 			l.stage.Store(s)
 			l.last.note(j)
-			l.play(s)
+			drives(l, s)
 			if j.Look {
 				s.Rec.rec.Left = before.left()
 			}

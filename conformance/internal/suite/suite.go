@@ -98,10 +98,7 @@ func (s *Suite) Inexact() string { return s.inexact }
 // CannotSettle tells the suite why runs cannot be settled exactly.
 func (s *Suite) CannotSettle(why string) { s.inexact = why }
 
-// End tells the suite why nothing more is to be explored.
-func (s *Suite) End(why string) { s.over = why }
-
-// Ended is what End was told, or else what the first run did that made no progress.
+// Ended is why nothing more is explored, or else what the first run did that made no progress.
 func (s *Suite) Ended() string { return cmp.Or(s.over, s.halts.first) }
 
 // Try runs a schedule n times outside the exploration and returns what was recorded. Where

@@ -219,7 +219,6 @@ const (
 	methodWaits    = "a method waits for a lock while the callback runs, which no driver can settle"
 	timerFuncWaits = "a timer's function waits for a lock while the callback runs, which no driver can settle"
 	beginsAlike    = "it begins like a schedule that made no progress"
-	tooManyAlike   = "too many schedules with such an operation made no progress"
 )
 
 // reenters reports whether a schedule hangs on an implementation which holds a lock while
@@ -302,7 +301,7 @@ func (s *Suite) inWords(h *Hang) string {
 	case runs != "":
 		return subject + ": it runs on and on, in " + runs
 	case locked != "" && held != "":
-		return fmt.Sprintf("%s: %s, while %s: whoever holds a lock while it waits for its time "+
+		return fmt.Sprintf("%s: %s, while %s: whoever holds a lock while it waits "+
 			"keeps a bubble from settling", subject, locked, held)
 	case locked != "":
 		return subject + ": " + locked
@@ -359,11 +358,11 @@ func (e *engine[T, E]) couldNot(id, law, why string) string {
 		fmt.Fprintln(&b, law)
 	}
 	b.WriteString("This accuses nobody: a run made no progress, and nothing proves that it never will.\n")
+	if e.profile.Asleep != "" && strings.Contains(e.Ended(), "holds a lock") {
+		b.WriteString(e.profile.Asleep + "\n")
+	}
 	u, replay := e.whose(id), ""
 	if u != nil {
-		if e.profile.Asleep != "" && strings.Contains(u.what, "holds a lock") {
-			b.WriteString(e.profile.Asleep + "\n")
-		}
 		if s := u.schedule(); s != "" {
 			fmt.Fprintf(&b, "\n%s\n", s)
 			replay = fmt.Sprintf("replay: ESCAPEMENT_SCHEDULE=%s go test -run %s %s\n",
@@ -374,8 +373,16 @@ func (e *engine[T, E]) couldNot(id, law, why string) string {
 	return b.String() + e.excuse(id) + replay
 }
 
+// aSchedule stands for the rule where a schedule is run alone.
+const aSchedule = "the schedule"
+
 // excuse says how to live with a rule that is left inconclusive.
 func (e *engine[T, E]) excuse(id string) string {
+	for i := range e.rules { // of a schedule that is run alone, the first rule that it leaves inconclusive
+		if f := e.findings[e.rules[i].ID]; id == aSchedule && f != nil && len(f.unfinished) > 0 {
+			id = e.rules[i].ID
+		}
+	}
 	f := e.findings[id]
 	if f != nil && f.unreached {
 		return "\nKnownFailing excuses single schedules, and others that concern the rule were not run.\n"
@@ -443,12 +450,12 @@ func (e *engine[T, E]) blame(id string, f Family, h *Hang, v *Violation) {
 	find.keep(v, f.Name)
 }
 
-// inForce is the rule, if it is in force, or else the first one that is.
+// inForce is the rule, if it is in force, or else one that judges whatever no other does, or the first that is.
 func (e *engine[T, E]) inForce(id string) string {
 	active := e.active()
-	is := func(r *Rule[T, E]) bool { return r.ID == id }
-	if len(active) == 0 || slices.ContainsFunc(active, is) {
+	if len(active) == 0 || slices.ContainsFunc(active, func(r *Rule[T, E]) bool { return r.ID == id }) {
 		return id
 	}
-	return active[0].ID
+	i := slices.IndexFunc(active, func(r *Rule[T, E]) bool { return r.Mixed })
+	return active[max(0, i)].ID
 }

@@ -64,10 +64,7 @@ func (e *engine[T, E]) conclude(r *Rule[T, E], v *conformance.Verdict, only stri
 		}
 		return false
 	}
-	f := e.findings[r.ID]
-	if f == nil {
-		f = &finding{}
-	}
+	f := e.found(r.ID)
 	f.settleChances()
 	if r.Probe != nil && f.judged == 0 && (e.over != "" || e.halts.exhausted()) && only == "" {
 		f.unreached = true // what it does would hang too
@@ -98,7 +95,7 @@ func (e *engine[T, E]) conclude(r *Rule[T, E], v *conformance.Verdict, only stri
 	case len(f.unfinished) > 0:
 		v.Status, v.Reason = conformance.Inconclusive, f.unfinished[0].what
 	case f.unreached:
-		v.Status, v.Reason = conformance.Inconclusive, cmp.Or(e.over, tooManyAlike)
+		v.Status, v.Reason = conformance.Inconclusive, e.Ended()
 	case f.beyond != "":
 		v.Status = conformance.Skip
 		v.Reason = f.beyond + " is broken, which is more basic: what breaks it may break this rule, too"
