@@ -395,3 +395,22 @@ func single(f *lt.Funcs) {
 		f.ReserveAt = func(at time.Time, n int) lt.Reservation { one(n); return reserve(at, n) }
 	}
 }
+
+// A wait that spins in some schedules leaves the others to be judged.
+func TestMutants_oneThatSpins(t *testing.T) {
+	synctestcompat.Require(t)
+	all := limiter.Mutants()
+	i := slices.IndexFunc(all, func(m zoo.Mutant) bool { return strings.HasPrefix(m.Name, "spins while") })
+	r := all[i].Spec.Examine(t, inside.Options{FirstLook: time.Millisecond, Most: 300, Unprobed: true})
+	if n := r.Count(conformance.Inconclusive); n == 0 {
+		t.Errorf("no rule is inconclusive, so that no wait has spun: %s", r)
+	}
+	for _, id := range []string{"W-PRE", "W-DEAD", "W-CANCEL"} {
+		if v, _ := r.Verdict(id); v.Status != conformance.Fail {
+			t.Errorf("%s is %s: %s", id, v.Status, v.Reason)
+		}
+	}
+	if r.Runs < r.Schedules/2 {
+		t.Errorf("most schedules were not run: %s", r)
+	}
+}

@@ -39,7 +39,7 @@ type lab struct {
 	// what ends late. leaks says that a bubble has ended so nevertheless.
 	leaving []Job
 	leaks   bool
-	stuck   int // runs that blocked the main goroutine of their bubble
+	stuck   int // bubbles that a run has blocked or in which time stood still
 	runs    int
 }
 
@@ -116,7 +116,7 @@ func (l *lab) batch(jobs []Job, next *atomic.Int64, judge func(Job, *Recording))
 		}
 	}
 	var s *Stage
-	judged := from
+	judged, spent := from, false
 	deadlock := l.inBubble(func() {
 		for _, j := range jobs[from:to] {
 			if why := l.skip(j); why != "" {
@@ -133,7 +133,9 @@ func (l *lab) batch(jobs []Job, next *atomic.Int64, judge func(Job, *Recording))
 			l.stage.Store(s)
 			l.last.note(j)
 			drives(l, s)
-			if j.Look {
+			if s.late() {
+				spent = true
+			} else if j.Look {
 				s.Rec.rec.Left = before.left()
 			}
 			s.hand(judge, j, next)
@@ -145,8 +147,9 @@ func (l *lab) batch(jobs []Job, next *atomic.Int64, judge func(Job, *Recording))
 	case judged < to: // the job blocked the bubble's main goroutine
 		s.Rec.Locked(func(rec *Recording) { rec.Stuck = true })
 		s.hand(judge, jobs[judged], next)
-		l.stuck++
-		l.leaks = l.leaks || l.stuck > mostStuck
+		l.kept()
+	case spent: // where time stands still nothing ends
+		l.kept()
 	case l.leaving == nil:
 		l.leaving, l.suite.patient = jobs[from:to], true
 	default:
@@ -154,8 +157,14 @@ func (l *lab) batch(jobs []Job, next *atomic.Int64, judge func(Job, *Recording))
 	}
 }
 
-// mostStuck is how many runs may block their bubble's main goroutine until it counts that what they hold stays.
-const mostStuck = 100
+// mostKept is how many bubbles may keep goroutines of which no leak is made until it counts that they stay.
+const mostKept = 100
+
+// kept counts such a bubble.
+func (l *lab) kept() {
+	l.stuck++
+	l.leaks = l.leaks || l.stuck > mostKept
+}
 
 // driver makes the driver of a run in a bubble.
 func (l *lab) driver(j Job) Driver {

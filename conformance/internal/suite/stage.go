@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -111,6 +112,9 @@ func (s *Stage) Spent() bool {
 // Env is what the instance is made in. Its clock recovers the planned panic, and stops an
 // implementation that arms timers of no duration without end.
 func (s *Stage) Env() conformance.Env { return s.EnvOf(1) }
+
+// late reports whether time has not come, or cannot come, to the next tick of what is as slow as the configuration.
+func (s *Stage) late() bool { return s.Spent() || slices.Max(terms(s.Config())) > Century }
 
 // EnvOf is Env for as many instances on one clock.
 func (s *Stage) EnvOf(instances int) conformance.Env {
@@ -306,6 +310,10 @@ func (s *Stage) End(at, matters time.Duration, release func()) {
 		s.Settle()
 		s.To(Sum(at, matters))
 		s.Rec.rec.Armed = s.Armed()
+		if s.Others() > 0 { // they may end at their next tick, and with them what is armed
+			s.pause()
+			s.Rec.rec.Armed = s.Rec.rec.Armed && (s.Others() > 0 || s.Armed())
+		}
 	case s.patient:
 		s.Settle()
 		s.pause()
@@ -313,10 +321,10 @@ func (s *Stage) End(at, matters time.Duration, release func()) {
 	s.Settle()
 }
 
-// pause lets goroutines end that do so at their next tick: until all that is armed has come, or for a minute where
-// nobody can say what is.
+// pause lets goroutines end that do so at their next tick: until all that is armed has come, or where nobody can
+// say what is, for a minute, or as long as the longest time of the configuration.
 func (s *Stage) pause() {
-	until := s.Now() + time.Minute
+	until := s.Now() + max(time.Minute, slices.Max(terms(s.Config())))
 	if h, ok := s.Driver.(*FakeTime); ok {
 		until = s.Now()
 		for _, t := range h.Fake.Timers() {

@@ -58,7 +58,7 @@ const (
 // progress.
 func (l *lab) watch(next *atomic.Int64, ended <-chan struct{}) *Hang {
 	wait := cmp.Or(l.first, firstLook)
-	spins, idles := cmp.Or(1000*l.first, spinning), cmp.Or(200*l.first, watchdog)
+	spins, idles := cmp.Or(400*l.first, spinning), cmp.Or(200*l.first, watchdog)
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	seen, rounds := next.Load(), l.rounds.Load()
@@ -86,7 +86,7 @@ func (l *lab) watch(next *atomic.Int64, ended <-chan struct{}) *Hang {
 		case somethingRuns:
 			proofs = 0
 		}
-		if spins := sight == somethingRuns && processorTime()-used > spins; proofs > 1 || idle > idles || spins {
+		if spun := sight == somethingRuns && processorTime()-used > spins; proofs > 1 || idle > idles || spun {
 			h := l.hang(seen)
 			h.dear = proofs <= 1
 			return h

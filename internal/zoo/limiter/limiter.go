@@ -71,6 +71,7 @@ func Mutants() []zoo.Mutant {
 	all = append(all, zoo.Mutant{
 		Name: neverUnlocks, Rule: "X-CALLS", Spec: asleepSpec(neverUnlocks, lt.Injected), Hangs: true,
 	})
+	all = append(all, zoo.Mutant{Name: spins, Rule: "W-CANCEL", Spec: spinsSpec(lt.Injected), Hangs: true})
 	const ticks = "the ticker goes on after Stop"
 	all = append(all, zoo.Mutant{Name: ticks, Rule: "X-LEAK", Spec: tickerSpec(ticks, lt.Injected), Family: "leaks"})
 	all = append(all,
@@ -101,7 +102,7 @@ func Designs() []zoo.Design {
 	specs := []lt.Spec{
 		bucketSpec("", lt.Injected), bucketSpec("", lt.PackageTime), bucketSpec("", lt.Explicit),
 		debtSpec("", lt.Injected), queueSpec("", lt.Injected), instantSpec(lt.Explicit), perSecondSpec(""),
-		tickerSpec("", lt.PackageTime),
+		tickerSpec("", lt.PackageTime), lateSpec(lt.PackageTime), lateSpec(lt.Injected),
 		debtSpec("", lt.PackageTime), debtSpec("", lt.Explicit),
 		queueSpec("", lt.PackageTime), instantSpec(lt.Injected),
 		retrySpec(lt.Injected), retrySpec(lt.PackageTime), hastySpec(lt.PackageTime), hastySpec(lt.Injected),
