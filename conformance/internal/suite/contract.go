@@ -88,9 +88,8 @@ type Rule[T, E any] struct {
 	About func(j Job) bool
 	// Sees selects among these by the trace; nil selects all of them.
 	Sees func(e E) bool
-	// Beyond lists rules that are more basic. Once one of them is found broken, what this one
-	// finds does not count where it would only show the same mistake again: in runs whose
-	// schedule has an operation of that rule, in all runs if it is about none in particular.
+	// Beyond lists rules that are more basic: what this one finds does not count in a run that breaks one of
+	// them, too.
 	Beyond []string
 	// Unusual reports whether a schedule has the unusual input that the rule is about. An
 	// implementation that is known to break the rule may break any other after such input.

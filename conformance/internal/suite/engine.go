@@ -373,6 +373,7 @@ func (e *engine[T, E]) judge(active []*Rule[T, E], j Job, rec *Recording) {
 	}
 	e.keepAtHand(j, rec)
 	x := e.c.Exam(e.traits, rec, j)
+	var broken []breach[T, E]
 	for _, r := range active {
 		if !r.about(j) || !r.sees(x) {
 			continue
@@ -381,29 +382,45 @@ func (e *engine[T, E]) judge(active []*Rule[T, E], j Job, rec *Recording) {
 		if f.judged++; f.judged == 1 {
 			f.example = j.Schedule.String()
 		}
-		v := e.check(r, x)
-		if v == nil {
-			continue
-		}
-		if basic := e.hidden(r, j); basic != "" {
-			f.beyond = basic
-			continue
-		}
-		if rec.Turned {
-			if e.halts.turned++; e.halts.turned > mostTurned {
-				e.over = "timers for no time come without end, and each such run takes long"
-			}
-		}
-		v.Run = rec
-		switch {
-		case v.Chance:
-			f.chance(v, j)
-		case doubtful(r.ID, j, rec):
-			e.doubts = append(e.doubts, doubt[T, E]{r, v.Kind, j})
-		default:
-			e.keep(r, f, v, j.Family)
+		if v := e.check(r, x); v != nil {
+			broken = append(broken, breach[T, E]{r, v})
 		}
 	}
+	if len(broken) > 0 && rec.Turned {
+		if e.halts.turned++; e.halts.turned > mostTurned {
+			e.over = "timers for no time come without end, and each such run takes long"
+		}
+	}
+	for _, b := range broken {
+		b.v.Run = rec
+		f, basic := e.found(b.rule.ID), hidden(b.rule, broken)
+		switch {
+		case basic != "":
+			f.beyond = basic
+		case b.v.Chance:
+			f.chance(b.v, j)
+		case doubtful(b.rule.ID, j, rec):
+			e.doubts = append(e.doubts, doubt[T, E]{b.rule, b.v.Kind, j})
+		default:
+			e.keep(b.rule, f, b.v, j.Family)
+		}
+	}
+}
+
+// breach is a rule that a run breaks.
+type breach[T, E any] struct {
+	rule *Rule[T, E]
+	v    *Violation
+}
+
+// hidden is the first of the rules that a run breaks beyond which what a rule finds in it says the same, "" if none is.
+func hidden[T, E any](r *Rule[T, E], broken []breach[T, E]) string {
+	for _, b := range broken {
+		if slices.Contains(r.Beyond, b.rule.ID) {
+			return b.rule.ID
+		}
+	}
+	return ""
 }
 
 // keep keeps what a rule has found.
@@ -440,21 +457,6 @@ func (e *engine[T, E]) rerun(s conformance.Schedule) *Recording {
 // breaks reports whether one of the rules has been found broken so far.
 func (e *engine[T, E]) breaks(rules []string) bool {
 	return slices.ContainsFunc(rules, func(id string) bool { f := e.findings[id]; return f != nil && f.worst != nil })
-}
-
-// hidden is the first broken rule beyond which what a rule finds in a run like this does not count, "" if none is.
-func (e *engine[T, E]) hidden(r *Rule[T, E], j Job) string {
-	for i := range e.rules {
-		basic := &e.rules[i]
-		if !slices.Contains(r.Beyond, basic.ID) || !e.breaks([]string{basic.ID}) {
-			continue
-		}
-		steps := slices.DeleteFunc(slices.Clone(basic.Ops), func(op conformance.Op) bool { return !op.Written() })
-		if len(steps) == 0 || Has(steps...)(j) {
-			return basic.ID
-		}
-	}
-	return ""
 }
 
 // found returns what was found about a rule so far, and makes the entry if there is none.

@@ -98,7 +98,7 @@ func (e *engine[T, E]) conclude(r *Rule[T, E], v *conformance.Verdict, only stri
 		v.Status, v.Reason = conformance.Inconclusive, e.Ended()
 	case f.beyond != "":
 		v.Status = conformance.Skip
-		v.Reason = f.beyond + " is broken, which is more basic: what breaks it may break this rule, too"
+		v.Reason = "each run that breaks it breaks " + f.beyond + ", too, which is more basic"
 	case f.judged == 0:
 		v.Status = conformance.Skip
 		v.Reason = cmp.Or(mostOften(f.left), e.inexact, "no schedule of this run concerns it")

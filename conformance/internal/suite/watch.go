@@ -59,6 +59,9 @@ const (
 func (l *lab) watch(next *atomic.Int64, ended <-chan struct{}) *Hang {
 	wait := cmp.Or(l.first, firstLook)
 	spins, idles := cmp.Or(400*l.first, spinning), cmp.Or(200*l.first, watchdog)
+	if l.suite.halts.n > 0 { // what waited for long before need not be waited for as long again
+		idles /= 5
+	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	seen, rounds := next.Load(), l.rounds.Load()
