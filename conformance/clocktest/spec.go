@@ -177,6 +177,13 @@ func (c *contract) Profile() suite.Profile {
 	return suite.Profile{Kind: "clock", Package: "clocktest", OwnClock: true}
 }
 
+// Lacks says that nothing can wait for the clock.
+func (c *contract) Lacks(s *suite.Suite) string {
+	waits := s.Supported(conformance.OpTimer, conformance.OpAfter, conformance.OpAfterFunc, conformance.OpTicker,
+		conformance.OpSleep, conformance.OpTimeout)
+	return suite.If(len(waits) == 0, "the spec has no timer, ticker, function, sleep or context that waits for the clock")
+}
+
 // Unfit refuses specs that cannot be run.
 func (c *contract) Unfit(*suite.Suite) (skip, misuse string) {
 	switch {

@@ -173,6 +173,12 @@ type Hanging interface {
 	Hung(s *Suite, h *Hang) (rule string, broken *Violation, done bool)
 }
 
+// Lacking is a contract that says which operation it is about that the implementation has not, so that it was never
+// run: "" if there is none. A run without it is no whole verdict, and its test is skipped rather than passed.
+type Lacking interface {
+	Lacks(s *Suite) string
+}
+
 // Finding is a contract that finds the family to which a single schedule belongs.
 type Finding interface {
 	FamilyOf(s *Suite, schedule conformance.Schedule) string

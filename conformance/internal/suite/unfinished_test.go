@@ -76,6 +76,9 @@ func TestUnfinished_leavesItsRulesInconclusive(t *testing.T) {
 			if v.Status != conformance.Inconclusive || v.Text != "" || !strings.Contains(v.Reason, "so it is") {
 				t.Errorf("listed, BL-RING is %s: %s", v.Status, v.Reason)
 			}
+			if v := r.Verdicts[0]; v.Status != conformance.Fail {
+				t.Errorf("no core rule was judged, and CANARY is %s", v.Status)
+			}
 		})
 	}
 }
@@ -234,4 +237,19 @@ func TestBudget_tickerThatStartsLate(t *testing.T) {
 			t.Errorf("time stands still at %v: %v", now, b.Spent())
 		}
 	})
+}
+
+// What never returns is named before wrong values, however small their schedules are.
+func TestFinding_neverReturned(t *testing.T) {
+	run := func(text string) *Recording { return &Recording{Trace: conformance.Trace{Schedule: MustParse(text)}} }
+	wrong := &Violation{Run: run("call 1 @0")}
+	first := &Violation{Run: run("call 1 @0 | call 2 @2s"), never: true}
+	smaller := &Violation{Run: run("call 1 @0 | call 2 @1s"), never: true}
+	f := &finding{}
+	for _, v := range []*Violation{wrong, first, wrong, smaller, first} {
+		f.keep(v, "calls")
+	}
+	if f.worst != smaller {
+		t.Errorf("%s is shown", f.worst.Run.Schedule)
+	}
 }

@@ -41,6 +41,7 @@ func (e *engine[T, E]) report(only string) *conformance.Report {
 		r.Verdicts[0].Status, r.Verdicts[0].Reason = conformance.Inconclusive, e.inWords(e.first)
 	}
 	e.settleInconclusive(r)
+	e.settleDark(r, absent)
 	r.Schedules, r.Runs = len(e.schedules), e.lab.runs
 	if len(e.left) > 0 {
 		r.LeftOut = e.left
@@ -133,8 +134,6 @@ func (e *engine[T, E]) probe(r *Rule[T, E], f *finding, only string) (skip strin
 		return only
 	case e.options.Unprobed:
 		return "not asked for"
-	case e.breaks(r.Beyond):
-		return "rules are broken without which it means nothing"
 	}
 	p := &Probe{Suite: e.Suite, rule: r.ID}
 	p.Does(r.Text)
@@ -183,6 +182,18 @@ func (e *engine[T, E]) insist(v *conformance.Verdict) bool {
 	return false
 }
 
+// stillBreaks reports whether a rule is still broken on the schedule of an entry.
+func (e *engine[T, E]) stillBreaks(rule string, k conformance.Known) bool {
+	s, err := conformance.ParseSchedule(k.Schedule)
+	if err != nil || e.lacks(s) != "" {
+		return false
+	}
+	all := e.findings
+	e.findings = map[string]*finding{}
+	defer func() { e.findings = all }()
+	return e.repeats(rule, s)
+}
+
 // repeats runs a schedule up to tries times, and reports whether it broke the rule. Other
 // rules do not count.
 func (e *engine[T, E]) repeats(rule string, s conformance.Schedule) bool {
@@ -207,6 +218,9 @@ func (e *engine[T, E]) applyKnown(r *Rule[T, E], v *conformance.Verdict) {
 			v.Status, v.Reason = conformance.KnownFail, k.Why
 		case v.Status == conformance.Fail && e.randomNext() && races(k) && larger(v.Schedule, k.Schedule):
 			v.Status, v.Reason = conformance.KnownFail, k.Why+" (with the race detector, on a larger schedule)"
+		case v.Status == conformance.Fail && !k.Strict && larger(k.Schedule, v.Schedule) && e.stillBreaks(v.Rule, k):
+			v.Status = conformance.KnownFail
+			v.Reason = k.Why + " (now on a smaller schedule, too: update the entry)"
 		case v.Status == conformance.Fail:
 			v.Text = fmt.Sprintf("known to fail on %q, but now the smallest failing schedule is another one:\n%s",
 				k.Schedule, v.Text)
@@ -268,6 +282,26 @@ func (e *engine[T, E]) settleInconclusive(r *conformance.Report) {
 			v.Reason = "it is listed in KnownFailing as inconclusive but passes: remove the entry"
 			v.Text = v.Rule + ": " + v.Reason
 		}
+	}
+}
+
+// settleDark lets a run fail in which most core rules were not judged, or on fewer schedules than were left out, as
+// runs made no progress, and which entries excuse: that is no verdict, whatever is known.
+func (e *engine[T, E]) settleDark(r *conformance.Report, absent map[string]bool) {
+	core, dark := 0, 0
+	for _, v := range r.Verdicts[2:] {
+		if v.Level == conformance.Core && !absent[v.Rule] {
+			core++
+			if v.Status == conformance.Inconclusive && v.Text == "" && v.Judged <= v.LeftOut {
+				dark++
+			}
+		}
+	}
+	if 2*dark > core && r.Partial == "" {
+		v := &r.Verdicts[0]
+		v.Status = conformance.Fail
+		v.Reason = fmt.Sprintf("%d of %d core rules could not be judged, which no entry of KnownFailing excuses", dark, core)
+		v.Text = "CANARY: " + v.Reason
 	}
 }
 
@@ -340,7 +374,9 @@ func (e *engine[T, E]) markPartial(r *conformance.Report, absent map[string]bool
 			}
 		}
 	}
-	switch {
+	switch why := e.missing(); {
+	case why != "":
+		r.Partial = why
 	case e.unfinished != nil && !e.unfinished.blamed:
 		r.Partial = "unfinished: " + e.unfinished.what
 	case e.inexact != "":
@@ -350,6 +386,14 @@ func (e *engine[T, E]) markPartial(r *conformance.Report, absent map[string]bool
 	case e.shallow && testing.Short():
 		r.Partial = "with -short the longest schedules are left out"
 	}
+}
+
+// missing says what the contract is about and was never run.
+func (e *engine[T, E]) missing() string {
+	if c, ok := e.c.(Lacking); ok {
+		return c.Lacks(e.Suite)
+	}
+	return ""
 }
 
 func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
@@ -449,6 +493,9 @@ func (e *engine[T, E]) close(r *conformance.Report, took time.Duration) {
 	}
 	if cause, also := telling(r, e.rank); len(also) > 0 {
 		e.T.Logf("conformance: look at %s first, which tells most; also broken: %s", cause, strings.Join(also, ", "))
+	}
+	if why := e.missing(); why != "" && !e.T.Failed() {
+		e.T.Skipf("conformance: this is no whole verdict: %s", why)
 	}
 }
 
