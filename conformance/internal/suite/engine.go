@@ -231,7 +231,7 @@ func (e *engine[T, E]) reset() {
 	e.polled = map[string]time.Duration{}
 	e.left = map[string]int{}
 	e.unfinished, e.over, e.first, e.notLeft, e.halts = nil, "", nil, "", halts{}
-	e.atHand, e.keptBy = nil, nil
+	e.atHand, e.keptBy, e.odd = nil, nil, ""
 	e.cannotReenter, e.explained = false, false
 	if c, ok := e.c.(Remembering); ok {
 		c.Forget()

@@ -28,6 +28,7 @@ type Suite struct {
 	cannotReenter bool
 	explained     bool              // a rule was found broken that explains what others find
 	first         *Hang             // the first run, if it made no progress
+	odd           string            // see Odd
 	patient       bool              // runs wait for goroutines that end late
 	halts         halts             // the runs that made no progress
 	givenUp       map[string]string // why, by family
@@ -97,6 +98,9 @@ func (s *Suite) Inexact() string { return s.inexact }
 
 // CannotSettle tells the suite why runs cannot be settled exactly.
 func (s *Suite) CannotSettle(why string) { s.inexact = why }
+
+// Odd lets CANARY fail for why, and the rules judge all the same. It is for a canary.
+func (s *Suite) Odd(why string) { s.odd = why }
 
 // Ended is why nothing more is explored, or else what the first run did that made no progress.
 func (s *Suite) Ended() string { return cmp.Or(s.over, s.halts.first) }

@@ -37,7 +37,10 @@ func (e *engine[T, E]) report(only string) *conformance.Report {
 		}
 		e.applyKnown(&e.rules[i], v)
 	}
-	if e.first != nil {
+	if e.odd != "" {
+		v := &r.Verdicts[0]
+		v.Status, v.Reason, v.Text = conformance.Fail, e.odd, "CANARY: "+e.odd
+	} else if e.first != nil {
 		r.Verdicts[0].Status, r.Verdicts[0].Reason = conformance.Inconclusive, e.inWords(e.first)
 	}
 	e.settleInconclusive(r)

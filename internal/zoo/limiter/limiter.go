@@ -71,6 +71,7 @@ func Mutants() []zoo.Mutant {
 	all = append(all, zoo.Mutant{
 		Name: neverUnlocks, Rule: "X-CALLS", Spec: asleepSpec(neverUnlocks, lt.Injected), Hangs: true,
 	})
+	all = append(all, zoo.Mutant{Name: gives, Rule: "RL-ENV", Spec: givesSpec()})
 	all = append(all, zoo.Mutant{Name: spins, Rule: "W-CANCEL", Spec: spinsSpec(lt.Injected), Hangs: true})
 	const ticks = "the ticker goes on after Stop"
 	all = append(all, zoo.Mutant{Name: ticks, Rule: "X-LEAK", Spec: tickerSpec(ticks, lt.Injected), Family: "leaks"})
