@@ -181,7 +181,8 @@ func (c *contract) Profile() suite.Profile {
 func (c *contract) Lacks(s *suite.Suite) string {
 	waits := s.Supported(conformance.OpTimer, conformance.OpAfter, conformance.OpAfterFunc, conformance.OpTicker,
 		conformance.OpSleep, conformance.OpTimeout)
-	return suite.If(len(waits) == 0, "the spec has no timer, ticker, function, sleep or context that waits for the clock")
+	return suite.If(len(waits) == 0, "the spec has nothing that waits for the clock: no timer, ticker, function, "+
+		"sleep or context")
 }
 
 // Unfit refuses specs that cannot be run.

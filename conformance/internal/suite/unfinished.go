@@ -184,6 +184,9 @@ func (e *engine[T, E]) runnable(f Family, jobs []Job) []Job {
 	return kept
 }
 
+// hopeless reports whether what a probe does would hang, too.
+func (e *engine[T, E]) hopeless() bool { return e.over != "" || e.halts.exhausted() }
+
 // begins reports whether a schedule begins like one that made no progress.
 func (h *halts) begins(s conformance.Schedule) bool {
 	text := s.String() + " | "
@@ -348,6 +351,19 @@ func (e *engine[T, E]) whose(rule string) *unfinished {
 		return f.unfinished[0]
 	}
 	return e.unfinished
+}
+
+// open is why a rule is left inconclusive, "" if it is not.
+func (e *engine[T, E]) open(rule string) string {
+	switch f := e.found(rule); {
+	case e.stalls[rule] != "":
+		return e.stalls[rule]
+	case len(f.unfinished) > 0:
+		return f.unfinished[0].what
+	case f.unreached:
+		return cmp.Or(e.Ended(), "runs made no progress")
+	}
+	return ""
 }
 
 // couldNot is the text of a rule that is left inconclusive.

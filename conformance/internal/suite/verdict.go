@@ -70,7 +70,7 @@ func (e *engine[T, E]) conclude(r *Rule[T, E], v *conformance.Verdict, only stri
 	}
 	f := e.found(r.ID)
 	f.settleChances()
-	if r.Probe != nil && f.judged == 0 && (e.over != "" || e.halts.exhausted()) && only == "" {
+	if r.Probe != nil && f.judged == 0 && e.hopeless() && only == "" {
 		f.unreached = true // what it does would hang too
 	} else if r.Probe != nil && f.judged == 0 {
 		if why := e.probe(r, f, only); why == NoProgress {
@@ -94,12 +94,8 @@ func (e *engine[T, E]) conclude(r *Rule[T, E], v *conformance.Verdict, only stri
 		}
 		e.explain(r, v, f.worst)
 		v.Text += f.otherKinds()
-	case e.stalls[r.ID] != "":
-		v.Status, v.Reason = conformance.Inconclusive, e.stalls[r.ID]
-	case len(f.unfinished) > 0:
-		v.Status, v.Reason = conformance.Inconclusive, f.unfinished[0].what
-	case f.unreached:
-		v.Status, v.Reason = conformance.Inconclusive, e.Ended()
+	case e.open(r.ID) != "":
+		v.Status, v.Reason = conformance.Inconclusive, e.open(r.ID)
 	case f.beyond != "":
 		v.Status = conformance.Skip
 		v.Reason = "each run that breaks it breaks " + f.beyond + ", too, which is more basic"
@@ -161,114 +157,6 @@ func (e *engine[T, E]) probe(r *Rule[T, E], f *finding, only string) (skip strin
 	return ""
 }
 
-// tries is how often the schedule of a known failure is run again before the rule is said
-// to pass: whether it fails may be chance, such as the order in which goroutines run.
-const tries = 100
-
-// insist runs the schedule of a known failure again if the exploration did not find that
-// failure, and reports whether it then fails. A schedule that the exploration does not
-// have, because random schedules found it, counts only if the exploration finds nothing.
-func (e *engine[T, E]) insist(v *conformance.Verdict) bool {
-	for _, k := range e.about.Known {
-		judged := v.Status == conformance.Pass || v.Status == conformance.Fail
-		if k.Rule != v.Rule || !judged || v.Schedule == k.Schedule {
-			continue
-		}
-		s, err := conformance.ParseSchedule(k.Schedule)
-		if err != nil || k.Schedule == "" || v.Status == conformance.Fail && !e.schedules[k.Schedule] {
-			continue // a probe's, or one that is no longer the smallest
-		}
-		if e.repeats(v.Rule, s) {
-			return true
-		}
-	}
-	return false
-}
-
-// stillBreaks reports whether a rule is still broken on the schedule of an entry.
-func (e *engine[T, E]) stillBreaks(rule string, k conformance.Known) bool {
-	s, err := conformance.ParseSchedule(k.Schedule)
-	if err != nil || e.lacks(s) != "" {
-		return false
-	}
-	all := e.findings
-	e.findings = map[string]*finding{}
-	defer func() { e.findings = all }()
-	return e.repeats(rule, s)
-}
-
-// repeats runs a schedule up to tries times, and reports whether it broke the rule. Other
-// rules do not count.
-func (e *engine[T, E]) repeats(rule string, s conformance.Schedule) bool {
-	f, all := e.found(rule), e.findings
-	e.findings = map[string]*finding{rule: f}
-	defer func() { e.findings = all }()
-	for range tries {
-		e.explore(Family{Name: e.familyOf(s), Schedules: []conformance.Schedule{s}})
-		if f.settleChances(); f.worst != nil && f.worst.Run.Schedule.String() == s.String() {
-			return true
-		}
-	}
-	return false
-}
-
-// applyKnown compares a verdict with what is known to fail.
-func (e *engine[T, E]) applyKnown(r *Rule[T, E], v *conformance.Verdict) {
-	for _, k := range e.about.Known {
-		switch {
-		case k.Rule != v.Rule || k.Inconclusive || v.Status == conformance.Skip || v.Status == conformance.Inconclusive:
-		case v.Status == conformance.Fail && v.Schedule == k.Schedule:
-			v.Status, v.Reason = conformance.KnownFail, k.Why
-		case v.Status == conformance.Fail && e.randomNext() && races(k) && larger(v.Schedule, k.Schedule):
-			v.Status, v.Reason = conformance.KnownFail, k.Why+" (with the race detector, on a larger schedule)"
-		case v.Status == conformance.Fail && !k.Strict && larger(k.Schedule, v.Schedule) && e.stillBreaks(v.Rule, k):
-			v.Status = conformance.KnownFail
-			v.Reason = k.Why + " (now on a smaller schedule, too: update the entry)"
-		case v.Status == conformance.Fail:
-			v.Text = fmt.Sprintf("known to fail on %q, but now the smallest failing schedule is another one:\n%s",
-				k.Schedule, v.Text)
-			v.Reason += " (not the known failure)"
-		case v.Status == conformance.Pass && e.byChance(r, k):
-			v.Status, v.Reason = conformance.KnownFail, k.Why+" (by chance: not seen in this run)"
-		case v.Status == conformance.Pass && !e.doable(k):
-			v.Status, v.Reason = conformance.KnownFail, k.Why+" (its schedule cannot be run here)"
-		case v.Status == conformance.Pass:
-			v.Status, v.Reason = conformance.Fail, "it is listed in KnownFailing but passes: remove the entry"
-			v.Text = v.Rule + ": " + v.Reason
-		}
-	}
-}
-
-// doable reports whether the implementation has the operations of a known failure here: without bubbles
-// some are left out.
-func (e *engine[T, E]) doable(k conformance.Known) bool {
-	s, err := conformance.ParseSchedule(k.Schedule)
-	cannot := func(st conformance.Step) bool { return !e.runs(st) }
-	return e.Bubble || err != nil || !slices.ContainsFunc(s.Steps, cannot)
-}
-
-// byChance reports whether a known failure may not show in a run: it is one of calls that
-// meet at one instant, or of an order of timers and steps that only chance brings about.
-func (e *engine[T, E]) byChance(r *Rule[T, E], k conformance.Known) bool {
-	if k.Schedule == "" {
-		return r.Meets
-	}
-	return races(k) && (e.Time == conformance.PackageTime || e.randomNext())
-}
-
-// races reports whether the schedule of a known failure has racing steps.
-func races(k conformance.Known) bool {
-	s, err := conformance.ParseSchedule(k.Schedule)
-	return err == nil && s.RacingSteps() > 0
-}
-
-// larger reports whether a schedule comes after another.
-func larger(a, b string) bool {
-	s, err := conformance.ParseSchedule(a)
-	t, other := conformance.ParseSchedule(b)
-	return err == nil && other == nil && s.Compare(t) > 0
-}
-
 // settleInconclusive gives the rules that are left inconclusive their texts; those that are
 // listed as such get none, and so do not fail.
 func (e *engine[T, E]) settleInconclusive(r *conformance.Report) {
@@ -303,7 +191,8 @@ func (e *engine[T, E]) settleDark(r *conformance.Report, absent map[string]bool)
 	if 2*dark > core && r.Partial == "" {
 		v := &r.Verdicts[0]
 		v.Status = conformance.Fail
-		v.Reason = fmt.Sprintf("%d of %d core rules could not be judged, which no entry of KnownFailing excuses", dark, core)
+		v.Reason = fmt.Sprintf("%d of %d core rules could not be judged, which no entry of KnownFailing excuses",
+			dark, core)
 		v.Text = "CANARY: " + v.Reason
 	}
 }
