@@ -177,6 +177,14 @@ func (c *contract) Profile() suite.Profile {
 	return suite.Profile{Kind: "clock", Package: "clocktest", OwnClock: true}
 }
 
+// Lacks says that nothing can wait for the clock.
+func (c *contract) Lacks(s *suite.Suite) string {
+	waits := s.Supported(conformance.OpTimer, conformance.OpAfter, conformance.OpAfterFunc, conformance.OpTicker,
+		conformance.OpSleep, conformance.OpTimeout)
+	return suite.If(len(waits) == 0, "the spec has nothing that waits for the clock: no timer, ticker, function, "+
+		"sleep or context")
+}
+
 // Unfit refuses specs that cannot be run.
 func (c *contract) Unfit(*suite.Suite) (skip, misuse string) {
 	switch {
@@ -205,6 +213,9 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 			c.traits.Reentrancy = c.observeReentrancy(s)
 		}
 		c.traits.OnAdvance = c.traits.OnAdvance || c.observeOnAdvance(s)
+	}
+	if c.traits.Waits == 0 && f.AfterFunc == nil { // it has no functions to wait for
+		c.traits.Waits = WaitsForFunctions
 	}
 	c.learnt = c.traits
 	timers := f.NewTimer != nil || f.AfterFunc != nil
@@ -272,7 +283,10 @@ func (c *contract) Hung(s *suite.Suite, h *suite.Hang) (rule string, broken *sui
 		}, true
 	}
 	family := h.Job.Family
-	if where := s.WaitsForEver(h); where != "" && family != suite.Leaks {
+	if family == suite.Leaks {
+		family = programs
+	}
+	if where := s.WaitsForEver(h); where != "" {
 		lost := s.Lost(where)
 		lost.Because = before + lost.Because
 		return family, lost, true

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/clocktest"
@@ -69,4 +70,33 @@ func TestHint_onAdvance(t *testing.T) {
 	if v, _ := r.Verdict("CK-REENT"); !strings.Contains(v.Text, "declare OnAdvance: true") {
 		t.Errorf("CK-REENT does not say what to declare:\n%s", v.Text)
 	}
+}
+
+// A clock without functions is not asked what it waits for, and is judged: also by a schedule that is run alone.
+func TestWaits_withoutFunctions(t *testing.T) {
+	synctestcompat.Require(t)
+	spec := mutant(t, "waits under its lock for room in a channel").Spec.(clocktest.Spec)
+	inner := spec.New
+	spec.Traits = clocktest.Traits{}
+	spec.New = func(env clocktest.Env) clocktest.Funcs {
+		f := inner(env)
+		f.AfterFunc = nil
+		return f
+	}
+	t.Setenv("ESCAPEMENT_SCHEDULE", "ticker 1 1s @0 | idle 2s")
+	r := spec.Examine(t, inside.Options{FirstLook: time.Millisecond})
+	if v, _ := r.Verdict("CK-DIFF"); v.Status != conformance.Fail || !strings.Contains(v.Text, "never returned") {
+		t.Errorf("CK-DIFF is %s: %s", v.Status, v.Reason)
+	}
+}
+
+// mutant returns the one with a name.
+func mutant(t *testing.T, name string) zoo.Mutant {
+	t.Helper()
+	all := clock.Mutants()
+	i := slices.IndexFunc(all, func(m zoo.Mutant) bool { return m.Name == name })
+	if i < 0 {
+		t.Fatalf("there is no mutant %q", name)
+	}
+	return all[i]
 }

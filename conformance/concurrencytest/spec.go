@@ -162,7 +162,8 @@ type contract struct {
 	// lock.
 	parked bool
 	// cuts counts the requests whose contexts end as they are decided.
-	cuts int64
+	cuts  int64
+	tries bool // requests can do no more than try
 	// sleeps says whether one who waits holds a lock, nil if that was not found out.
 	sleeps *bool
 }
@@ -176,6 +177,12 @@ func (c *contract) Profile() suite.Profile {
 	return suite.Profile{Kind: "concurrency", Package: "concurrencytest", Anyhow: anyhow,
 		Asleep: "If who waits for a slot is meant to hold a lock meanwhile, declare " +
 			"concurrencytest.Traits{LocksAsleep: true}: what happens while one waits is judged then."}
+}
+
+// Lacks says that nothing can wait for a slot.
+func (c *contract) Lacks(*suite.Suite) string {
+	return suite.If(c.tries, "acquire was never run: the spec has no Acquire, Lock or Do, and what waits for a "+
+		"slot could not be judged")
 }
 
 // Unfit refuses specs that cannot be run.
@@ -199,7 +206,7 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	c.suite, c.traits = s, c.spec.Traits
 	f := c.sample(s)
 	c.traits.Single = c.traits.Single || f.handles(conformance.OpAcquire)
-	if f.triesOnly() { // nothing waits, and hooks are for those who do not merely try
+	if c.tries = f.triesOnly(); c.tries { // nothing waits, and hooks are for those who do not merely try
 		c.traits.Backlog, c.traits.Hook = BacklogNone, HookNone
 	}
 	ops := f.operations(c.traits)

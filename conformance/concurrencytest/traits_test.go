@@ -93,3 +93,39 @@ func TestTraits_oneUndeclared(t *testing.T) {
 		}
 	}
 }
+
+// A semaphore of which nobody can wait for a slot was not judged in what it is for: its test is skipped, not passed.
+func TestLacks_acquire(t *testing.T) {
+	synctestcompat.Require(t)
+	skipped := false
+	t.Run("it", func(t *testing.T) {
+		defer func() { skipped = t.Skipped() }()
+		concurrencytest.Run(t, concurrencytest.Spec{
+			Name: "a channel of slots", Time: concurrencytest.Injected,
+			New: func(_ concurrencytest.Env, cfg concurrencytest.Config) concurrencytest.Funcs {
+				if cfg.Limit < 1 {
+					panic("a channel of slots: want a limit of at least 1")
+				}
+				slots := make(chan struct{}, cfg.Limit)
+				return concurrencytest.Funcs{
+					TryAcquire: func(int) bool {
+						select {
+						case slots <- struct{}{}:
+							return true
+						default:
+							return false
+						}
+					},
+					Release: func(int) { <-slots },
+				}
+			},
+			Traits: concurrencytest.Traits{
+				Single: true, OverRelease: concurrencytest.OverReleaseUndefined,
+				Backlog: concurrencytest.BacklogNone, Hook: concurrencytest.HookNone, // as TRAITS prints them
+			},
+		})
+	})
+	if !skipped {
+		t.Error("acquire was never run, and the test is not skipped")
+	}
+}

@@ -247,7 +247,7 @@ func TestUnfinished_flush(t *testing.T) {
 				f.Flush = flush
 				return f
 			}
-			proof.Unfinished(t, spec, "flush @0 has not come back")
+			proof.Unfinished(t, spec, " has not come back")
 		})
 	}
 }

@@ -381,13 +381,38 @@ func (c *contract) Canary(s *suite.Suite) string {
 
 // runsOn asks very often while time stands still, so that a limiter which reads some other
 // clock, as that of the runtime behind package time, grants again. One that grants always has
-// another mistake.
+// another mistake, and so has one that grants as many where the rate brings none in any test's time:
+// that is said, and the rules judge it.
 func (c *contract) runsOn(s *suite.Suite) string {
+	many := c.grantsAtRest(s, func(env Env) (Funcs, string) {
+		f, _, refused := c.first(env, 100_000, 3)
+		return f, refused
+	})
+	if !many {
+		return ""
+	}
+	slow := Config{Rate: Rate{Events: 1, Per: time.Hour}, Burst: 3}
+	if c.grantsAtRest(s, func(env Env) (Funcs, string) { return c.make(env, slow) }) {
+		s.Odd("denied requests bring tokens: while no time passed, an empty limiter of 1 token an hour granted more")
+		return ""
+	}
+	from := map[TimeSource]string{
+		Injected: "hand Env.Clock to the implementation, and see that it asks no other",
+		PackageTime: "it must ask package time (time.Now, timers), which a bubble holds, and not " +
+			"the clock of the runtime",
+		Explicit: "it must know no time but that which it is told",
+	}
+	return "tokens came while time stood still: the implementation reads a clock that nobody moved; " +
+		from[s.Time]
+}
+
+// grantsAtRest reports whether a limiter that was empty grants at times where no time passes.
+func (c *contract) grantsAtRest(s *suite.Suite, made func(env Env) (f Funcs, refused string)) bool {
 	const asked = 20_000
 	granted, denied := 0, 0
 	_ = s.Play(func(st *suite.Stage) { // what hangs here hangs in the schedules too
 		start := st.Config().Start()
-		impl, _, refused := c.first(st.Plain(), 100_000, 3)
+		impl, refused := made(st.Plain())
 		if refused != "" {
 			return
 		}
@@ -409,17 +434,7 @@ func (c *contract) runsOn(s *suite.Suite) string {
 		_ = suite.Catch(impl.end)
 		st.Settle()
 	})
-	if granted == 0 || denied < 2*granted {
-		return ""
-	}
-	from := map[TimeSource]string{
-		Injected: "hand Env.Clock to the implementation, and see that it asks no other",
-		PackageTime: "it must ask package time (time.Now, timers), which a bubble holds, and not " +
-			"the clock of the runtime",
-		Explicit: "it must know no time but that which it is told",
-	}
-	return "tokens came while time stood still: the implementation reads a clock that nobody moved; " +
-		from[s.Time]
+	return granted > 0 && denied >= 2*granted
 }
 
 // Other says so if an empty limiter gets its whole burst back at once, in just the time in

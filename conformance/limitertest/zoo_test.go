@@ -100,6 +100,17 @@ func TestCanary_runsOn(t *testing.T) {
 	}
 }
 
+// CANARY names one whose denied requests bring tokens, and the rules judge it all the same.
+func TestCanary_gives(t *testing.T) {
+	synctestcompat.Require(t)
+	r := named(t, "denied requests bring tokens").Spec.Examine(t, inside.Options{Most: 100, Unprobed: true})
+	for id, want := range map[string]string{"CANARY": "denied requests bring", "RL-ENV": "were granted from 0 to 0"} {
+		if v, _ := r.Verdict(id); v.Status != conformance.Fail || !strings.Contains(v.Text, want) {
+			t.Errorf("%s is %s: %s", id, v.Status, v.Text)
+		}
+	}
+}
+
 // debts lists when each token that is missing comes back, and forgets those that are back: an
 // earlier instant, where nothing is forgotten yet, is not taken for the newest.
 func debts(_ lt.Env, cfg lt.Config) lt.Funcs {
@@ -420,4 +431,33 @@ func TestMutants_notConcurrent(t *testing.T) {
 	if v.Status != conformance.Fail || !strings.Contains(v.Text, "concurrent use is not the cause") {
 		t.Errorf("X-CONC is %s, want it to say that concurrent use is not the cause:\n%s", v.Status, v.Text)
 	}
+}
+
+// A wait that spins in some schedules leaves the others to be judged.
+func TestMutants_oneThatSpins(t *testing.T) {
+	synctestcompat.Require(t)
+	spec := named(t, "spins while less than a microsecond is missing").Spec
+	r := spec.Examine(t, inside.Options{FirstLook: time.Millisecond, Most: 300, Unprobed: true})
+	if n := r.Count(conformance.Inconclusive); n == 0 {
+		t.Errorf("no rule is inconclusive, so that no wait has spun: %s", r)
+	}
+	for _, id := range []string{"W-PRE", "W-DEAD", "W-CANCEL"} {
+		if v, _ := r.Verdict(id); v.Status != conformance.Fail {
+			t.Errorf("%s is %s: %s", id, v.Status, v.Reason)
+		}
+	}
+	if r.Runs < r.Schedules/2 {
+		t.Errorf("most schedules were not run: %s", r)
+	}
+}
+
+// named returns a mutant.
+func named(t *testing.T, name string) zoo.Mutant {
+	t.Helper()
+	all := limiter.Mutants()
+	i := slices.IndexFunc(all, func(m zoo.Mutant) bool { return m.Name == name })
+	if i < 0 {
+		t.Fatalf("there is no mutant %q", name)
+	}
+	return all[i]
 }

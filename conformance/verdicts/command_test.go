@@ -164,3 +164,16 @@ func TestParse(t *testing.T) {
 		t.Errorf("a flag that is none ends with %d, want %d", code, usageFailed)
 	}
 }
+
+// Where no test ran the suite the command fails, and writes no page.
+func TestRun_nothingJudged(t *testing.T) {
+	page := filepath.Join(t.TempDir(), "page.html")
+	var out, errs strings.Builder
+	code := run([]string{"-html", page, "-run", "^TestNothing$", "../internal/inside"}, &out, &errs)
+	if code != 1 || !strings.Contains(errs.String(), "nothing was judged: no test that matches ^TestNothing$") {
+		t.Errorf("the exit code is %d, and it says:\n%s%s", code, &out, &errs)
+	}
+	if _, err := os.Stat(page); err == nil {
+		t.Error("there is a page, of nothing")
+	}
+}

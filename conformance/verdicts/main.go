@@ -144,6 +144,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	case len(all) == 0:
 		fmt.Fprintf(stderr, "verdicts: nothing was judged: no test that matches %s in %v ran the suite\n",
 			o.run, o.packages)
+		return max(1, code)
 	case !o.json:
 		fmt.Fprintf(stdout, "\n%s\n", summary(all))
 	}

@@ -90,9 +90,8 @@ type Rule[T, E any] struct {
 	About func(j Job) bool
 	// Sees selects among these by the trace; nil selects all of them.
 	Sees func(e E) bool
-	// Beyond lists rules that are more basic. Once one of them is found broken, what this one
-	// finds does not count where it would only show the same mistake again: in runs whose
-	// schedule has an operation of that rule, in all runs if it is about none in particular.
+	// Beyond lists rules that are more basic: what this one finds does not count in a run that breaks one of
+	// them, too.
 	Beyond []string
 	// Unusual reports whether a schedule has the unusual input that the rule is about. An
 	// implementation that is known to break the rule may break any other after such input.
@@ -174,6 +173,12 @@ type Orderly interface {
 // It reports whether the hang is dealt with.
 type Hanging interface {
 	Hung(s *Suite, h *Hang) (rule string, broken *Violation, done bool)
+}
+
+// Lacking is a contract that says which operation it is about that the implementation has not, so that it was never
+// run: "" if there is none. A run without it is no whole verdict, and its test is skipped rather than passed.
+type Lacking interface {
+	Lacks(s *Suite) string
 }
 
 // Finding is a contract that finds the family to which a single schedule belongs.

@@ -161,9 +161,9 @@ func (e *engine[T, E]) freed(with, without declaration[T]) (ids []string) {
 	return ids
 }
 
-// excuse looks for the decision that a broken rule comes to: one that is asked for, or one about a value that was
+// ask looks for the decision that a broken rule comes to: one that is asked for, or one about a value that was
 // assumed, where a weaker one explains all that the rule finds. It returns nil if there is none.
-func (e *engine[T, E]) excuse(r *Rule[T, E], v *Violation) *decision[T, E] {
+func (e *engine[T, E]) ask(r *Rule[T, E], v *Violation) *decision[T, E] {
 	if !e.undeclared || r.Check == nil || v.Run == nil || r.Cause {
 		return nil
 	}

@@ -36,7 +36,7 @@ type engine[T, E any] struct {
 	findings   map[string]*finding
 	doubts     []doubt[T, E]            // findings that are to be confirmed
 	stalls     map[string]string        // rules left inconclusive by runs of their own, and why
-	unfinished *unfinished              // what ended the exploration
+	unfinished *unfinished              // the first run that made no progress
 	notLeft    string                   // why what was left behind breaks no rule
 	told       bool                     // its stacks have been shown
 	refused    string                   // what the constructor, or the end of a fresh instance, panicked with
@@ -249,8 +249,8 @@ func (e *engine[T, E]) reset() {
 	e.stalls = map[string]string{}
 	e.polled = map[string]time.Duration{}
 	e.left = map[string]int{}
-	e.unfinished, e.over, e.first, e.notLeft = nil, "", nil, ""
-	e.atHand, e.keptBy, e.settled, e.decisions = nil, nil, nil, nil
+	e.unfinished, e.over, e.first, e.notLeft, e.halts = nil, "", nil, "", halts{}
+	e.atHand, e.keptBy, e.settled, e.decisions, e.odd = nil, nil, nil, nil, ""
 	e.cannotReenter, e.explained = false, false
 	if c, ok := e.c.(Remembering); ok {
 		c.Forget()
@@ -288,14 +288,10 @@ func (e *engine[T, E]) evaluate() *conformance.Report {
 		return e.nothing(e.inexact)
 	}
 	if e.first != nil {
-		e.unfinish(e.first)
+		e.given(e.first, false)
 	}
 	for _, f := range e.c.Families(e.Suite) {
-		if f = e.kept(f); e.over == "" {
-			e.explore(f)
-		} else {
-			e.unreached(e.jobs(f))
-		}
+		e.explore(e.kept(f))
 		if e.options.Until != "" && e.found(e.options.Until).worst != nil {
 			break
 		}
@@ -399,6 +395,7 @@ func (e *engine[T, E]) judge(active []*Rule[T, E], j Job, rec *Recording) {
 	}
 	e.keepAtHand(j, rec)
 	x := e.c.Exam(e.traits, rec, j)
+	var broken []breach[T, E]
 	for _, r := range active {
 		if !r.about(j) || !r.sees(x) {
 			continue
@@ -407,27 +404,45 @@ func (e *engine[T, E]) judge(active []*Rule[T, E], j Job, rec *Recording) {
 		if f.judged++; f.judged == 1 {
 			f.example = j.Schedule.String()
 		}
-		v := e.check(r, x)
-		if v == nil {
-			continue
-		}
-		if basic := e.hidden(r, j); basic != "" {
-			f.beyond = basic
-			continue
-		}
-		if rec.Turned {
-			e.over = "timers for no time come without end, and each such run takes long"
-		}
-		v.Run = rec
-		switch {
-		case v.Chance:
-			f.chance(v, j)
-		case doubtful(r.ID, j, rec):
-			e.doubts = append(e.doubts, doubt[T, E]{r, v.Kind, j})
-		default:
-			e.keep(r, f, v, j.Family)
+		if v := e.check(r, x); v != nil {
+			broken = append(broken, breach[T, E]{r, v})
 		}
 	}
+	if len(broken) > 0 && rec.Turned {
+		if e.halts.turned++; e.halts.turned > mostTurned {
+			e.over = "timers for no time come without end, and each such run takes long"
+		}
+	}
+	for _, b := range broken {
+		b.v.Run = rec
+		f, basic := e.found(b.rule.ID), hidden(b.rule, broken)
+		switch {
+		case basic != "":
+			f.beyond = basic
+		case b.v.Chance:
+			f.chance(b.v, j)
+		case doubtful(b.rule.ID, j, rec):
+			e.doubts = append(e.doubts, doubt[T, E]{b.rule, b.v.Kind, j})
+		default:
+			e.keep(b.rule, f, b.v, j.Family)
+		}
+	}
+}
+
+// breach is a rule that a run breaks.
+type breach[T, E any] struct {
+	rule *Rule[T, E]
+	v    *Violation
+}
+
+// hidden is the first of the rules that a run breaks beyond which what a rule finds in it says the same, "" if none is.
+func hidden[T, E any](r *Rule[T, E], broken []breach[T, E]) string {
+	for _, b := range broken {
+		if slices.Contains(r.Beyond, b.rule.ID) {
+			return b.rule.ID
+		}
+	}
+	return ""
 }
 
 // keep keeps what a rule has found.
@@ -464,21 +479,6 @@ func (e *engine[T, E]) rerun(s conformance.Schedule) *Recording {
 // breaks reports whether one of the rules has been found broken so far.
 func (e *engine[T, E]) breaks(rules []string) bool {
 	return slices.ContainsFunc(rules, func(id string) bool { f := e.findings[id]; return f != nil && f.worst != nil })
-}
-
-// hidden is the first broken rule beyond which what a rule finds in a run like this does not count, "" if none is.
-func (e *engine[T, E]) hidden(r *Rule[T, E], j Job) string {
-	for i := range e.rules {
-		basic := &e.rules[i]
-		if !slices.Contains(r.Beyond, basic.ID) || !e.breaks([]string{basic.ID}) {
-			continue
-		}
-		steps := slices.DeleteFunc(slices.Clone(basic.Ops), func(op conformance.Op) bool { return !op.Written() })
-		if len(steps) == 0 || Has(steps...)(j) {
-			return basic.ID
-		}
-	}
-	return ""
 }
 
 // found returns what was found about a rule so far, and makes the entry if there is none.

@@ -94,7 +94,7 @@ func (j *examiner[T, E]) Run(s conformance.Schedule) []conformance.Violation {
 		}
 	}
 	if e.unfinished != nil && len(out) == 0 && !e.expected(s) {
-		e.T.Errorf("conformance: %s", e.couldNot("the schedule", "", e.over))
+		e.T.Errorf("conformance: %s", e.couldNot(aSchedule, "", e.unfinished.what))
 	}
 	return out
 }

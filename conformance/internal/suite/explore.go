@@ -20,6 +20,7 @@ func (e *engine[T, E]) explore(f Family) {
 	if e.cannotReenter {
 		jobs = e.without(reenters, deadlocks, f, jobs)
 	}
+	jobs = e.runnable(f, jobs)
 	if e.lab.leaks && len(jobs) > fewer {
 		// What blocks in a bubble for ever stays, and makes each look at the stacks
 		// slower.
@@ -36,9 +37,9 @@ func (e *engine[T, E]) explore(f Family) {
 	defer OneProcessor()()
 	defer e.settleDoubts()
 	for len(jobs) > 0 {
-		noticed := e.lab.leaks
+		noticed := e.lab.leaving != nil
 		h := e.lab.run(jobs, func(j Job, rec *Recording) { e.judge(active, j, rec) })
-		if e.lab.leaks && !noticed && !f.Look {
+		if e.lab.leaving != nil && !noticed && !f.Look {
 			e.lookAgain(e.lab.leaving)
 		}
 		if h == nil {

@@ -14,8 +14,10 @@ type finding struct {
 	family  string
 	kinds   map[string]*Violation // those with the smallest schedule of each kind
 	left    map[string]int        // schedules that concern it and were left out, by reason
-	// unfinished says that schedules which concern it were not reached.
-	unfinished bool
+	// unfinished are runs that concern it and made no progress, and unreached says that schedules which
+	// concern it were not run because of such.
+	unfinished []*unfinished
+	unreached  bool
 	// beyond is a more basic rule that is broken, so that runs were not judged.
 	beyond string
 	// maybe are the findings that count only if they are frequent, by schedule and family: one
@@ -51,7 +53,13 @@ func (f *finding) keep(v *Violation, family string) {
 		f.kinds[v.Kind] = v
 	}
 	order := -1
-	if f.worst != nil {
+	switch {
+	case f.worst == nil:
+	case v.never != f.worst.never:
+		if f.worst.never {
+			order = 1
+		}
+	default:
 		order = v.Run.Schedule.Compare(f.worst.Run.Schedule)
 	}
 	if order < 0 || order == 0 && f.family == Leaks && family != Leaks {

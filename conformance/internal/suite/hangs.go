@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -111,7 +112,8 @@ func (g Goroutine) String() string { return brief(g.Waiting) }
 func (h *Hang) BlockedInCallback() string {
 	for _, g := range h.Goroutines() {
 		call, back := g.below(markOperation), g.below(markCallback)
-		if call >= 0 && back > call && g.Blocked() {
+		served := g.Bubble && !g.Durable && !isLocked(g.Waiting) // perhaps, by somebody outside its bubble
+		if call >= 0 && back > call && g.Blocked() && !served {
 			return g.String()
 		}
 	}
@@ -172,11 +174,11 @@ func (s *Suite) LostLock(h *Hang) string { return s.lostLock(h, "", true) }
 // the stacks do not prove that there is one. Only goroutines with the marker under on
 // their stacks are considered, or all of them if under is "". It is proof that all
 // goroutines of bubbles are blocked and, if alone is set, that all those in code of the
-// implementation wait for locks: then the holder is among them, or has gone without
-// unlocking. Without alone other waits are no objection: that is for operations that must
-// not wait for those who wait for their turn.
+// implementation wait for locks, or for each other on channels while nothing drives the run: then the
+// holder is among them, or has gone without unlocking. Without alone other waits are no objection: that
+// is for operations that must not wait for those who wait for their turn.
 func (s *Suite) lostLock(h *Hang, under string, alone bool) string {
-	lost := ""
+	lost, holder, dead := "", "", s.undriven(h)
 	for _, g := range h.Goroutines() {
 		locked := (g.Bubble || !s.Bubble) && isLocked(g.Waiting)
 		switch {
@@ -185,13 +187,29 @@ func (s *Suite) lostLock(h *Hang, under string, alone bool) string {
 		case g.forGood || !s.foreign(g.Stack):
 		case !g.Bubble && waitsForTests(g.Stack):
 			// It is the test, which waits for the suite.
+		case !locked && g.Bubble && dead && g.atChannel():
+			holder = cmp.Or(holder, ", while "+g.at())
 		case !locked && (alone || !g.Bubble):
 			return "" // it may hold the lock, and give it back
 		case locked && lost == "" && strings.Contains(g.Stack, under):
-			lost = g.State + " in " + g.Function
+			lost = g.at()
 		}
 	}
-	return lost
+	return If(lost != "", lost+holder)
+}
+
+// undriven reports whether nothing can come any more but from the goroutines of a run: no timer is armed, and who
+// does the steps is blocked in the implementation.
+func (s *Suite) undriven(h *Hang) bool {
+	blocked := func(g Goroutine) bool {
+		return g.below(markDrives) >= 0 && s.foreign(g.Stack) && (isLocked(g.Waiting) || g.atChannel())
+	}
+	return !h.Armed && slices.ContainsFunc(h.Goroutines(), blocked)
+}
+
+// atChannel reports whether it waits for another goroutine at a channel.
+func (g Goroutine) atChannel() bool {
+	return strings.HasPrefix(g.State, "chan ") || strings.HasPrefix(g.State, "select")
 }
 
 // WaitsForLock describes a goroutine that waits for a lock in a bubble.

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
@@ -26,7 +27,9 @@ const (
 	lock     = "sync.(*Mutex).Lock"
 	theirs   = "example.com/limiter.(*Limiter).Wait"
 	other    = "example.com/limiter.(*Limiter).refill"
+	sends    = "chan send (durable)" + inBubble
 	step     = here + ".operation"
+	plays    = here + ".drives"
 	prompt   = here + ".Promptly"
 	back     = here + ".callback"
 )
@@ -39,31 +42,35 @@ func TestSuite_lostLock(t *testing.T) {
 		name                   string
 		stacks                 []string
 		all, promptly, ofTurns string // LostLock, LostPromptly, and WaitsForEver where waits may be for a turn
+		untimed                string // WaitsForEver without timers, if that is not as LostLock
 	}{
-		{"alone", []string{waits}, lost, "", ""},
-		{"without a marker", []string{stackOf(locked, lock, theirs)}, lost, "", ""},
-		{"one that must not wait", []string{stackOf(locked, lock, theirs, prompt, step)}, lost, lost, lost},
-		{"beside one that runs", []string{waits, stackOf(runs, other)}, "", "", ""},
+		{"alone", []string{waits}, lost, "", "", ""},
+		{"without a marker", []string{stackOf(locked, lock, theirs)}, lost, "", "", ""},
+		{"one that must not wait", []string{stackOf(locked, lock, theirs, prompt, step)}, lost, lost, lost, ""},
+		{"beside one that runs", []string{waits, stackOf(runs, other)}, "", "", "", ""},
 		{"beside one that waits for something else", []string{
 			stackOf(locked, lock, theirs, prompt, step), stackOf(receives, other),
-		}, "", lost, ""},
+		}, "", lost, "", ""},
 		{"beside one outside its bubble", []string{
 			stackOf(locked, lock, theirs, prompt, step), stackOf("chan receive", other),
-		}, "", "", ""},
+		}, "", "", "", ""},
 		{"beside one that waits for nothing outside its bubble", []string{
 			stackOf(locked, lock, theirs, prompt, step), stackOf("select (no cases)", other),
-		}, lost, lost, lost},
+		}, lost, lost, lost, ""},
 		{"beside one that waits for nothing", []string{
 			waits, stackOf("chan receive (nil chan) (durable)"+inBubble, other),
-		}, lost, "", ""},
-		{"beside another that waits for it", []string{waits, stackOf(locked, lock, other)}, lost, "", ""},
-		{"beside the suite", []string{waits, stackOf(receives, here+".(*lab).batch")}, lost, "", ""},
+		}, lost, "", "", ""},
+		{"beside another that waits for it", []string{waits, stackOf(locked, lock, other)}, lost, "", "", ""},
+		{"beside the suite", []string{waits, stackOf(receives, here+".(*lab).batch")}, lost, "", "", ""},
 		{"beside the test", []string{
 			waits, stackOf("chan receive", "example.com/limiter.TestLimiter", "testing.tRunner"),
-		}, lost, "", ""},
-		{"of the suite itself", []string{stackOf(locked, lock, here+".(*Recorder).Do")}, "", "", ""},
-		{"outside bubbles", []string{stackOf("sync.Mutex.Lock", lock, theirs, step)}, "", "", ""},
-		{"nobody", nil, "", "", ""},
+		}, lost, "", "", ""},
+		{"of the driver, beside one at a channel", []string{
+			stackOf(locked, lock, theirs, step, plays), stackOf(sends, other),
+		}, "", "", "", lost + ", while chan send in " + other},
+		{"of the suite itself", []string{stackOf(locked, lock, here+".(*Recorder).Do")}, "", "", "", ""},
+		{"outside bubbles", []string{stackOf("sync.Mutex.Lock", lock, theirs, step)}, "", "", "", ""},
+		{"nobody", nil, "", "", "", ""},
 	} {
 		h := &Hang{Stacks: strings.Join(tt.stacks, "\n\n"), Armed: true}
 		s := &Suite{Bubble: true, profile: Profile{Waiting: true}}
@@ -77,8 +84,8 @@ func TestSuite_lostLock(t *testing.T) {
 			t.Errorf("%s: WaitsForEver = %q, want %q", tt.name, got, tt.ofTurns)
 		}
 		h.Armed = false // no timer can give the lock back
-		if got := s.WaitsForEver(h); got != tt.all {
-			t.Errorf("%s: WaitsForEver without timers = %q, want %q", tt.name, got, tt.all)
+		if got := s.WaitsForEver(h); got != cmp.Or(tt.untimed, tt.all) {
+			t.Errorf("%s: WaitsForEver without timers = %q, want %q", tt.name, got, cmp.Or(tt.untimed, tt.all))
 		}
 	}
 }

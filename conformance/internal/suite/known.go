@@ -33,16 +33,17 @@ func (e *engine[T, E]) wrong(k conformance.Known, seen map[conformance.Known]boo
 		return fmt.Sprintf("%s is listed twice", id)
 	}
 	switch {
-	case id == "" && k.Inconclusive && k.Schedule != "":
-		return ""
-	case id == "" && k.Inconclusive:
-		return "an entry that is Inconclusive needs a Rule or a Schedule"
+	case id == "":
+		return "it needs a Rule: an entry excuses one rule on one schedule"
 	case id == "CANARY" && k.Inconclusive:
 		return ""
 	}
 	i := slices.IndexFunc(e.rules, func(r Rule[T, E]) bool { return r.ID == id })
 	if i < 0 {
 		return fmt.Sprintf("there is no rule %q; the nearest is %s", id, e.nearest(id))
+	}
+	if k.Inconclusive && k.Schedule == "" && e.rules[i].Probe == nil {
+		return "it needs a Schedule: an entry excuses one rule on one schedule"
 	}
 	if r := &e.rules[i]; (e.Bubble || e.Time == conformance.Explicit) && !raceDetector && !r.Live {
 		if skip := e.skip(r, e.traits, e.choices); skip.why != "" {
@@ -101,4 +102,117 @@ func (e *engine[T, E]) lacks(s conformance.Schedule) string {
 		}
 	}
 	return ""
+}
+
+// tries is how often the schedule of a known failure is run again before the rule is said
+// to pass: whether it fails may be chance, such as the order in which goroutines run.
+const tries = 100
+
+// insist runs the schedule of a known failure again if the exploration did not find that
+// failure, and reports whether it then fails. A schedule that the exploration does not
+// have, because random schedules found it, counts only if the exploration finds nothing.
+func (e *engine[T, E]) insist(v *conformance.Verdict) bool {
+	for _, k := range e.about.Known {
+		judged := v.Status == conformance.Pass || v.Status == conformance.Fail
+		if k.Rule != v.Rule || !judged || v.Schedule == k.Schedule {
+			continue
+		}
+		s, err := conformance.ParseSchedule(k.Schedule)
+		if err != nil || k.Schedule == "" || v.Status == conformance.Fail && !e.schedules[k.Schedule] {
+			continue // a probe's, or one that is no longer the smallest
+		}
+		if e.repeats(v.Rule, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// stillBreaks reports whether a rule is still broken on the schedule of an entry.
+func (e *engine[T, E]) stillBreaks(rule string, k conformance.Known) bool {
+	s, err := conformance.ParseSchedule(k.Schedule)
+	if err != nil || e.lacks(s) != "" {
+		return false
+	}
+	all := e.findings
+	e.findings = map[string]*finding{}
+	defer func() { e.findings = all }()
+	return e.repeats(rule, s)
+}
+
+// repeats runs a schedule up to tries times, and reports whether it broke the rule. Other
+// rules do not count.
+func (e *engine[T, E]) repeats(rule string, s conformance.Schedule) bool {
+	f, all := e.found(rule), e.findings
+	e.findings = map[string]*finding{rule: f}
+	defer func() { e.findings = all }()
+	for range tries {
+		e.explore(Family{Name: e.familyOf(s), Schedules: []conformance.Schedule{s}})
+		if f.settleChances(); f.worst != nil && f.worst.Run.Schedule.String() == s.String() {
+			return true
+		}
+	}
+	return false
+}
+
+// applyKnown compares a verdict with what is known to fail.
+func (e *engine[T, E]) applyKnown(r *Rule[T, E], v *conformance.Verdict) {
+	for _, k := range e.about.Known {
+		switch {
+		case k.Rule != v.Rule || k.Inconclusive || !judged(v):
+		case v.Status == conformance.Fail && v.Schedule == k.Schedule:
+			v.Status, v.Reason = conformance.KnownFail, k.Why
+		case v.Status == conformance.Fail && e.randomNext() && races(k) && larger(v.Schedule, k.Schedule):
+			v.Status, v.Reason = conformance.KnownFail, k.Why+" (with the race detector, on a larger schedule)"
+		case v.Status == conformance.Fail && !k.Strict && larger(k.Schedule, v.Schedule) && e.stillBreaks(v.Rule, k):
+			v.Status = conformance.KnownFail
+			v.Reason = k.Why + " (now on a smaller schedule, too: update the entry)"
+		case v.Status == conformance.Fail:
+			v.Text = fmt.Sprintf("known to fail on %q, but now the smallest failing schedule is another one:\n%s",
+				k.Schedule, v.Text)
+			v.Reason += " (not the known failure)"
+		case v.Status == conformance.Pass && e.byChance(r, k):
+			v.Status, v.Reason = conformance.KnownFail, k.Why+" (by chance: not seen in this run)"
+		case v.Status == conformance.Pass && !e.doable(k):
+			v.Status, v.Reason = conformance.KnownFail, k.Why+" (its schedule cannot be run here)"
+		case v.Status == conformance.Pass:
+			v.Status, v.Reason = conformance.Fail, "it is listed in KnownFailing but passes: remove the entry"
+			v.Text = v.Rule + ": " + v.Reason
+		}
+	}
+}
+
+// doable reports whether the implementation has the operations of a known failure here: without bubbles
+// some are left out.
+func (e *engine[T, E]) doable(k conformance.Known) bool {
+	s, err := conformance.ParseSchedule(k.Schedule)
+	cannot := func(st conformance.Step) bool { return !e.runs(st) }
+	return e.Bubble || err != nil || !slices.ContainsFunc(s.Steps, cannot)
+}
+
+// byChance reports whether a known failure may not show in a run: it is one of calls that
+// meet at one instant, or of an order of timers and steps that only chance brings about.
+func (e *engine[T, E]) byChance(r *Rule[T, E], k conformance.Known) bool {
+	if k.Schedule == "" {
+		return r.Meets
+	}
+	return races(k) && (e.Time == conformance.PackageTime || e.randomNext())
+}
+
+// races reports whether the schedule of a known failure has racing steps.
+func races(k conformance.Known) bool {
+	s, err := conformance.ParseSchedule(k.Schedule)
+	return err == nil && s.RacingSteps() > 0
+}
+
+// larger reports whether a schedule comes after another.
+func larger(a, b string) bool {
+	s, err := conformance.ParseSchedule(a)
+	t, other := conformance.ParseSchedule(b)
+	return err == nil && other == nil && s.Compare(t) > 0
+}
+
+// judged reports whether a rule was judged.
+func judged(v *conformance.Verdict) bool {
+	return v.Status != conformance.Skip && v.Status != conformance.Undecided && v.Status != conformance.Inconclusive
 }

@@ -111,6 +111,21 @@ func TestKnown_isLookedForAgain(t *testing.T) {
 	}
 }
 
+// Where the schedule of an entry still breaks its rule, a smaller one that does so too is noted, or fails if the entry
+// is strict.
+func TestKnown_onASmallerSchedule(t *testing.T) {
+	known := conformance.Known{Rule: "BL-RING", Schedule: "call 1 @0 | call 2 @1s", Why: "it is broken"}
+	dumb := bell{rings: func() bool { return false }}
+	v, _ := Examine(t, aboutBell(known), dumb, inside.Options{}).Verdict("BL-RING")
+	if v.Status != conformance.KnownFail || !strings.Contains(v.Reason, "update the entry") {
+		t.Errorf("BL-RING is %s: %s", v.Status, v.Reason)
+	}
+	known.Strict = true
+	if v, _ = Examine(t, aboutBell(known), dumb, inside.Options{}).Verdict("BL-RING"); v.Status != conformance.Fail {
+		t.Errorf("the entry is strict, and BL-RING is %s: %s", v.Status, v.Reason)
+	}
+}
+
 // Parallel tests take turns: while one runs schedules, no other does.
 func TestRun_takesTurns(t *testing.T) {
 	s := MustParse("call 1 @0")

@@ -35,10 +35,11 @@ type lab struct {
 	// skip says why a job is not run, "" if it is.
 	skip func(Job) string
 	last *last // where the schedule under way is noted; nil notes nothing
-	// leaks says that a bubble ended with blocked goroutines, and leaving are the jobs of the
-	// first such bubble.
-	leaks   bool
+	// leaving are the jobs of the first bubble that ended with blocked goroutines; from then on runs wait for
+	// what ends late. leaks says that a bubble has ended so nevertheless.
 	leaving []Job
+	leaks   bool
+	stuck   int // bubbles that a run has blocked or in which time stood still
 	runs    int
 }
 
@@ -85,6 +86,7 @@ func (l *lab) run(jobs []Job, judge func(j Job, rec *Recording)) *Hang {
 		before := next.Load()
 		if h := l.watch(&next, ended); h != nil {
 			h.Job, h.Stacks = jobs[h.at], newStacks()
+			l.suite.gaveUp(h)
 			return h
 		}
 		if next.Load() == before {
@@ -102,9 +104,8 @@ func (l *lab) batch(jobs []Job, next *atomic.Int64, judge func(Job, *Recording))
 		l.last.note(j)
 		s := newStage(l.suite, j, NewFakeTime(j.Schedule.Config.Start(), false))
 		l.stage.Store(s)
-		l.play(s)
-		judge(j, s.Rec.finish())
-		next.Add(1)
+		drives(l, s)
+		s.hand(judge, j, next)
 		return
 	}
 	from := int(next.Load())
@@ -115,7 +116,7 @@ func (l *lab) batch(jobs []Job, next *atomic.Int64, judge func(Job, *Recording))
 		}
 	}
 	var s *Stage
-	judged := from
+	judged, spent := from, false
 	deadlock := l.inBubble(func() {
 		for _, j := range jobs[from:to] {
 			if why := l.skip(j); why != "" {
@@ -131,26 +132,38 @@ func (l *lab) batch(jobs []Job, next *atomic.Int64, judge func(Job, *Recording))
 			s = newStage(l.suite, j, l.driver(j))
 			l.stage.Store(s)
 			l.last.note(j)
-			l.play(s)
-			if j.Look {
+			drives(l, s)
+			if s.late() {
+				spent = true
+			} else if j.Look {
 				s.Rec.rec.Left = before.left()
 			}
-			judge(j, s.Rec.finish())
+			s.hand(judge, j, next)
 			judged++
-			next.Add(1)
 		}
 	})
-	if deadlock != "" {
-		if l.leaks = true; l.leaving == nil {
-			l.leaving = jobs[from:to]
-		}
-		if judged < to { // the job blocked the bubble's main goroutine
-			rec := s.Rec.finish()
-			rec.Stuck = true
-			judge(jobs[judged], rec)
-			next.Add(1)
-		}
+	switch {
+	case deadlock == "":
+	case judged < to: // the job blocked the bubble's main goroutine
+		s.Rec.Locked(func(rec *Recording) { rec.Stuck = true })
+		s.hand(judge, jobs[judged], next)
+		l.kept()
+	case spent: // where time stands still nothing ends
+		l.kept()
+	case l.leaving == nil:
+		l.leaving, l.suite.patient = jobs[from:to], true
+	default:
+		l.leaks = true
 	}
+}
+
+// mostKept is how many bubbles may keep goroutines of which no leak is made until it counts that they stay.
+const mostKept = 100
+
+// kept counts such a bubble.
+func (l *lab) kept() {
+	l.stuck++
+	l.leaks = l.leaks || l.stuck > mostKept
 }
 
 // driver makes the driver of a run in a bubble.

@@ -16,7 +16,7 @@ const soon = time.Millisecond
 
 // hasty is a lab that runs play in bubbles and looks soon.
 func hasty(t *testing.T, play func()) *lab {
-	return &lab{
+	return &lab{suite: &Suite{},
 		t: t, time: conformance.Injected, bubble: true, first: soon,
 		rounds: new(atomic.Int64), stage: new(atomic.Pointer[Stage]),
 		skip: func(Job) string { return "" },

@@ -32,6 +32,11 @@ func caught(do func()) { do() }
 //go:noinline
 func expired(do func()) { do() }
 
+// drives plays a schedule: its goroutine does the steps and moves time.
+//
+//go:noinline
+func drives(l *lab, s *Stage) { l.play(s) }
+
 // Start runs do on a goroutine of the suite.
 //
 //go:noinline
@@ -47,6 +52,7 @@ const (
 	markCallback  = here + ".callback("
 	markCaught    = here + ".caught("
 	markExpired   = here + ".expired("
+	markDrives    = here + ".drives("
 	markStart     = here + ".Start"
 	markFakeClock = "github.com/escapement-go/escapement/fakeclock."
 )

@@ -9,10 +9,10 @@ import (
 // run one after the other, and each wakes goroutines that would otherwise start on a second
 // processor what is done sooner on the first; where the order is chance, it is less so.
 // There is garbage after each schedule, little of it lives, and so less is collected
-// meanwhile, unless GOGC was set.
+// meanwhile, unless GOGC was set. Runs that were given up may go on, each on one more.
 func OneProcessor() (restore func()) {
 	const usual, seldom = 100, 400
-	n := runtime.GOMAXPROCS(1)
+	n := runtime.GOMAXPROCS(1 + int(burning.Load()))
 	gc := debug.SetGCPercent(seldom)
 	if gc != usual {
 		debug.SetGCPercent(gc)

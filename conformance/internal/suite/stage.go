@@ -1,6 +1,8 @@
 package suite
 
 import (
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -37,6 +39,8 @@ type Stage struct {
 	// Fresh makes racing steps at 0 with which a schedule begins come right behind the
 	// constructor, before what it has started has run.
 	Fresh bool
+
+	fate atomic.Int32 // what has become of the run: playing, judging or givenUp
 }
 
 // newStage prepares a run.
@@ -44,6 +48,35 @@ func newStage(s *Suite, j Job, d Driver) *Stage {
 	st := &Stage{Suite: s, Job: j, Driver: d, Rec: &Recorder{now: d.Now}}
 	st.Rec.rec.Schedule, st.Rec.rec.Order = j.Schedule, j.Order
 	return st
+}
+
+// What becomes of a run.
+const (
+	playing int32 = iota
+	judging
+	givenUp
+)
+
+// forever never comes. It belongs to no bubble, so that one with goroutines that wait for it does not end.
+var forever = make(chan struct{})
+
+// hand hands what was recorded to judge and counts the job as done. It never returns if the run was given up.
+func (s *Stage) hand(judge func(Job, *Recording), j Job, next *atomic.Int64) {
+	if !s.fate.CompareAndSwap(playing, judging) {
+		<-forever
+	}
+	judge(j, s.Rec.finish())
+	next.Add(1)
+	if !s.fate.CompareAndSwap(judging, playing) {
+		<-forever
+	}
+}
+
+// ends keeps the calling goroutine for good if the run was given up.
+func (s *Stage) ends() {
+	if s.fate.Load() == givenUp {
+		<-forever
+	}
 }
 
 // Drive lets another driver than the suite's own bring about the orders of this run.
@@ -80,9 +113,12 @@ func (s *Stage) Spent() bool {
 // implementation that arms timers of no duration without end.
 func (s *Stage) Env() conformance.Env { return s.EnvOf(1) }
 
+// late reports whether time has not come, or cannot come, to the next tick of what is as slow as the configuration.
+func (s *Stage) late() bool { return s.Spent() || slices.Max(terms(s.Config())) > Century }
+
 // EnvOf is Env for as many instances on one clock.
 func (s *Stage) EnvOf(instances int) conformance.Env {
-	w := &watched{Clock: s.Clock(), rec: s.Rec, most: Endless * instances}
+	w := &watched{Clock: s.Clock(), stage: s, rec: s.Rec, most: Endless * instances}
 	w.driver, _ = s.Driver.(*FakeTime)
 	var c clockwork.Clock = w
 	if s.Config().Panics != 0 {
@@ -269,12 +305,33 @@ func (s *Stage) End(at, matters time.Duration, release func()) {
 	}
 	s.Rec.mu.Unlock()
 	release()
-	if s.Look {
+	switch {
+	case s.Look:
 		s.Settle()
 		s.To(Sum(at, matters))
 		s.Rec.rec.Armed = s.Armed()
+		if s.Others() > 0 { // they may end at their next tick, and with them what is armed
+			s.pause()
+			s.Rec.rec.Armed = s.Rec.rec.Armed && (s.Others() > 0 || s.Armed())
+		}
+	case s.patient:
+		s.Settle()
+		s.pause()
 	}
 	s.Settle()
+}
+
+// pause lets goroutines end that do so at their next tick: until all that is armed has come, or where nobody can
+// say what is, for a minute, or as long as the longest time of the configuration.
+func (s *Stage) pause() {
+	until := s.Now() + max(time.Minute, slices.Max(terms(s.Config())))
+	if h, ok := s.Driver.(*FakeTime); ok {
+		until = s.Now()
+		for _, t := range h.Fake.Timers() {
+			until = max(until, t.Deadline.Sub(h.Start))
+		}
+	}
+	s.To(until)
 }
 
 // Rest waits, before the run looks for goroutines or the bubble ends, for ten times as

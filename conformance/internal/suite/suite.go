@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"runtime"
 	"strings"
 	"testing"
@@ -27,6 +28,9 @@ type Suite struct {
 	cannotReenter bool
 	explained     bool                        // a rule was found broken that explains what others find
 	first         *Hang                       // the first run, if it made no progress
+	odd           string                      // see Odd
+	patient       bool                        // runs wait for goroutines that end late
+	halts         halts                       // the runs that made no progress
 	givenUp       map[string]string           // why, by family
 	twice         bool                        // each run uses a second instance beside the one that is judged
 	single        bool                        // see Single
@@ -96,11 +100,11 @@ func (s *Suite) Inexact() string { return s.inexact }
 // CannotSettle tells the suite why runs cannot be settled exactly.
 func (s *Suite) CannotSettle(why string) { s.inexact = why }
 
-// End tells the suite why nothing more is to be explored.
-func (s *Suite) End(why string) { s.over = why }
+// Odd lets CANARY fail for why, and the rules judge all the same. It is for a canary.
+func (s *Suite) Odd(why string) { s.odd = why }
 
-// Ended is what End was told.
-func (s *Suite) Ended() string { return s.over }
+// Ended is why nothing more is explored, or else what the first run did that made no progress.
+func (s *Suite) Ended() string { return cmp.Or(s.over, s.halts.first) }
 
 // Try runs a schedule n times outside the exploration and returns what was recorded. Where
 // a run hangs there are fewer.

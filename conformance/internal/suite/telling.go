@@ -13,6 +13,8 @@ import (
 // requests, show, a few steps show better, and best those that are about one thing.
 func (e *engine[T, E]) rank(id string) int {
 	switch i := slices.IndexFunc(e.rules, func(r Rule[T, E]) bool { return r.ID == id }); {
+	case e.findings[id] != nil && e.findings[id].worst != nil && e.findings[id].worst.never:
+		return -2
 	case i >= 0 && (e.rules[i].Cause || id == callsRule && e.callPanics()):
 		return -1
 	case e.probed(id):

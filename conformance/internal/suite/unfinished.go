@@ -11,14 +11,59 @@ import (
 
 // A schedule is judged; or left out, for a reason that is known before it is run or that
 // its own recording gives; or unfinished. What is left out is counted. What is unfinished
-// ends the exploration and leaves inconclusive every rule that it concerns.
+// leaves inconclusive the rules that it concerns, and no other schedules go unjudged for it
+// but those that begin like it, until too many runs were given up.
 
-// unfinished is what is said of a run that made no progress, and for which no rule can be
-// blamed.
+// unfinished is what is said of a run that made no progress.
 type unfinished struct {
-	hang *Hang
-	what string // in a few words
+	hang   *Hang
+	what   string // in a few words
+	blamed bool   // a rule is broken by it
 }
+
+// schedule is that of the run, "" if it has none.
+func (u *unfinished) schedule() string {
+	if len(u.hang.Job.Schedule.Steps) == 0 {
+		return ""
+	}
+	return u.hang.Job.Schedule.String()
+}
+
+// How many runs are given up. What they hold stays in the process and makes each look at stacks slower, and
+// one that nothing proves to be stuck has taken long and may go on to take a processor.
+const (
+	mostHangs  = 20  // in all, until nothing more is explored
+	mostAlike  = 2   // of one family in one operation, until its schedules with that operation are not run
+	mostDear   = 3   // that no look proved stuck, until no schedule with such an operation is run, nor any probe
+	mostTurned = 100 // with timers for no time that come without end
+)
+
+// halts are the runs that made no progress.
+type halts struct {
+	n, dear int
+	first   string // what the first one did for which no rule is blamed
+	alike   map[alike]int
+	shunned map[conformance.Op]bool // operations in which dear ones hung; "" stands for any
+	begun   []string                // texts of schedules up to the step that did not come back
+	turned  int
+}
+
+// alike is where a run hangs.
+type alike struct {
+	family string
+	op     conformance.Op
+}
+
+// gaveUp counts a run that was given up.
+func (s *Suite) gaveUp(h *Hang) {
+	if h.dear {
+		s.halts.dear++
+		burning.Add(1)
+	}
+}
+
+// exhausted reports whether no more runs may be given up that take long.
+func (h *halts) exhausted() bool { return h.dear >= mostDear }
 
 // leave counts schedules as left out, and for each of the active rules those that concern it.
 func (e *engine[T, E]) leave(active []*Rule[T, E], why, family string, schedules ...conformance.Schedule) {
@@ -57,12 +102,11 @@ func (e *engine[T, E]) hung(f Family, jobs []Job, h *Hang) []Job {
 				e.blame(cmp.Or(rule, id), f, h, v)
 			} else {
 				e.unfinish(h)
-				rest = jobs[h.at:] // it has judged nothing itself
 			}
 			if e.cannotReenter {
 				rest = e.without(reenters, deadlocks, f, rest)
 			}
-			return e.unreached(rest)
+			return e.goOn(f, h, rest)
 		}
 	}
 	if where := h.BlockedInCallback(); where != "" && s.Config.Inside != "" {
@@ -89,11 +133,87 @@ func (e *engine[T, E]) hung(f Family, jobs []Job, h *Hang) []Job {
 			v.Because += "; before that, " + h.Panicked
 		}
 		e.blame(id, f, h, v)
-		return e.unreached(rest)
+	} else {
+		e.unfinish(h)
 	}
-	e.unfinish(h)
-	e.unreached(jobs[h.at:])
-	return nil
+	return e.goOn(f, h, rest)
+}
+
+// goOn returns those of the jobs that are still run after a run that was given up.
+func (e *engine[T, E]) goOn(f Family, h *Hang, rest []Job) []Job {
+	n, op := &e.halts, h.operation()
+	n.n++
+	if n.alike == nil {
+		n.alike, n.shunned = map[alike]int{}, map[conformance.Op]bool{}
+	}
+	n.alike[alike{f.Name, op}]++
+	if h.dear {
+		n.alike[alike{f.Name, op}] = mostAlike
+		n.shunned[op] = true
+	}
+	if op != "" {
+		s, end := h.Job.Schedule, h.open()+1
+		n.begun = append(n.begun, conformance.Schedule{Config: s.Config, Steps: s.Steps[:end:end]}.String()+" | ")
+	}
+	rest = slices.DeleteFunc(slices.Clone(rest), func(j Job) bool { return j.text == h.Job.text })
+	if n.n >= mostHangs || n.exhausted() && n.shunned[""] {
+		e.over = cmp.Or(e.over, fmt.Sprintf("%d runs made no progress, the last because %s", n.n, e.inWords(h)))
+	}
+	return e.runnable(f, rest)
+}
+
+// runnable returns those of the jobs that nothing says will hang.
+func (e *engine[T, E]) runnable(f Family, jobs []Job) []Job {
+	if e.over != "" {
+		e.unreached(jobs)
+		return nil
+	}
+	if e.halts.n == 0 {
+		return jobs
+	}
+	jobs = e.without(e.halts.begins, beginsAlike, f, jobs)
+	var kept, not []Job
+	for _, j := range jobs {
+		if e.halts.shuns(f.Name, j.Schedule) {
+			not = append(not, j)
+		} else {
+			kept = append(kept, j)
+		}
+	}
+	e.unreached(not)
+	return kept
+}
+
+// hopeless reports whether what a probe does would hang, too.
+func (e *engine[T, E]) hopeless() bool { return e.over != "" || e.halts.exhausted() }
+
+// begins reports whether a schedule begins like one that made no progress.
+func (h *halts) begins(s conformance.Schedule) bool {
+	text := s.String() + " | "
+	return slices.ContainsFunc(h.begun, func(begun string) bool { return strings.HasPrefix(text, begun) })
+}
+
+// shuns reports whether schedules like this one have hung too often.
+func (h *halts) shuns(family string, s conformance.Schedule) bool {
+	if h.alike[alike{family, ""}] >= mostAlike {
+		return true
+	}
+	return slices.ContainsFunc(s.Steps, func(st conformance.Step) bool {
+		return h.alike[alike{family, st.Op}] >= mostAlike || h.exhausted() && h.shunned[st.Op]
+	})
+}
+
+// open is the number of the step that has not come back, negative if it is none of the schedule's.
+func (h *Hang) open() int {
+	return slices.IndexFunc(h.Job.Schedule.Steps, func(st conformance.Step) bool { return st.String() == h.Open })
+}
+
+// operation is that of the step that has not come back, "" if it is none of the schedule's.
+func (h *Hang) operation() conformance.Op {
+	if i := h.open(); i >= 0 {
+		return h.Job.Schedule.Steps[i].Op
+	}
+	return ""
 }
 
 // Reasons to leave schedules out once a run has hung.
@@ -101,6 +221,7 @@ const (
 	deadlocks      = "a method deadlocks when the callback calls it, so this would hang too"
 	methodWaits    = "a method waits for a lock while the callback runs, which no driver can settle"
 	timerFuncWaits = "a timer's function waits for a lock while the callback runs, which no driver can settle"
+	beginsAlike    = "it begins like a schedule that made no progress"
 )
 
 // reenters reports whether a schedule hangs on an implementation which holds a lock while
@@ -127,24 +248,36 @@ func (e *engine[T, E]) without(kind func(conformance.Schedule) bool, why string,
 	return kept
 }
 
-// unfinish ends the exploration with a run that made no progress.
+// unfinish notes a run that made no progress and for which no rule can be blamed.
 func (e *engine[T, E]) unfinish(h *Hang) {
-	e.unfinished = &unfinished{h, e.inWords(h)}
-	e.over = e.unfinished.what
-}
-
-// unreached notes the rules that the jobs would have concerned. None is left to run, if the
-// exploration is over.
-func (e *engine[T, E]) unreached(jobs []Job) []Job {
-	if e.over == "" {
-		return jobs
-	}
+	u := e.given(h, false)
 	for _, r := range e.active() {
-		if slices.ContainsFunc(jobs, r.about) {
-			e.found(r.ID).unfinished = true
+		if r.about(h.Job) {
+			f := e.found(r.ID)
+			f.unfinished = append(f.unfinished, u)
 		}
 	}
-	return nil
+}
+
+// given notes a run that was given up, and returns what is said of it.
+func (e *engine[T, E]) given(h *Hang, blamed bool) *unfinished {
+	u := &unfinished{h, e.inWords(h), blamed}
+	if e.unfinished == nil || e.unfinished.blamed && !blamed {
+		e.unfinished = u
+	}
+	if e.halts.first == "" && !blamed {
+		e.halts.first = u.what
+	}
+	return u
+}
+
+// unreached notes the rules that the jobs would have concerned, which are not run.
+func (e *engine[T, E]) unreached(jobs []Job) {
+	for _, r := range e.active() {
+		if slices.ContainsFunc(jobs, r.about) {
+			e.found(r.ID).unreached = true
+		}
+	}
 }
 
 // inWords says in a line what has not come back and what it does instead.
@@ -171,7 +304,7 @@ func (s *Suite) inWords(h *Hang) string {
 	case runs != "":
 		return subject + ": it runs on and on, in " + runs
 	case locked != "" && held != "":
-		return fmt.Sprintf("%s: %s, while %s: whoever holds a lock while it waits for its time "+
+		return fmt.Sprintf("%s: %s, while %s: whoever holds a lock while it waits "+
 			"keeps a bubble from settling", subject, locked, held)
 	case locked != "":
 		return subject + ": " + locked
@@ -208,6 +341,31 @@ func (h *Hang) waitsForCallback() string {
 	return ""
 }
 
+// whose is the run without progress that leaves a rule inconclusive, nil if that is none.
+func (e *engine[T, E]) whose(rule string) *unfinished {
+	f := e.findings[rule]
+	switch {
+	case e.stalls[rule] != "":
+		return nil
+	case f != nil && len(f.unfinished) > 0:
+		return f.unfinished[0]
+	}
+	return e.unfinished
+}
+
+// open is why a rule is left inconclusive, "" if it is not.
+func (e *engine[T, E]) open(rule string) string {
+	switch f := e.found(rule); {
+	case e.stalls[rule] != "":
+		return e.stalls[rule]
+	case len(f.unfinished) > 0:
+		return f.unfinished[0].what
+	case f.unreached:
+		return cmp.Or(e.Ended(), "runs made no progress")
+	}
+	return ""
+}
+
 // couldNot is the text of a rule that is left inconclusive.
 func (e *engine[T, E]) couldNot(id, law, why string) string {
 	var b strings.Builder
@@ -216,40 +374,62 @@ func (e *engine[T, E]) couldNot(id, law, why string) string {
 		fmt.Fprintln(&b, law)
 	}
 	b.WriteString("This accuses nobody: a run made no progress, and nothing proves that it never will.\n")
-	known := fmt.Sprintf("{Rule: %q, Inconclusive: true, Why: \"...\"}", id)
-	replay := ""
-	if u := e.unfinished; u != nil && e.stalls[id] == "" {
-		if e.profile.Asleep != "" && strings.Contains(u.what, "holds a lock") {
-			b.WriteString(e.profile.Asleep + "\n")
-		}
-		if s := u.hang.Job.Schedule; len(s.Steps) > 0 {
-			fmt.Fprintf(&b, "\n%s\n", s)
-			known = fmt.Sprintf("{Schedule: %q, Inconclusive: true, Why: \"...\"}", s)
-			replay = fmt.Sprintf("replay: ESCAPEMENT_SCHEDULE=%s go test -run %s %s\n",
-				quoted(s.String()), quoted(e.pattern(id)), cmp.Or(e.pkg, callerPackage()))
-		}
-		b.WriteString(e.stacksOnce())
+	if e.profile.Asleep != "" && strings.Contains(e.Ended(), "holds a lock") {
+		b.WriteString(e.profile.Asleep + "\n")
 	}
-	fmt.Fprintf(&b, "\nto live with it: KnownFailing: []conformance.Known{%s}\n", known)
-	return b.String() + replay
+	u, replay := e.whose(id), ""
+	if u != nil {
+		if s := u.schedule(); s != "" {
+			fmt.Fprintf(&b, "\n%s\n", s)
+			replay = fmt.Sprintf("replay: ESCAPEMENT_SCHEDULE=%s go test -run %s %s\n",
+				quoted(s), quoted(e.pattern(id)), cmp.Or(e.pkg, callerPackage()))
+		}
+		b.WriteString(e.stacksOnce(u.hang))
+	}
+	return b.String() + e.excuse(id) + replay
+}
+
+// aSchedule stands for the rule where a schedule is run alone.
+const aSchedule = "the schedule"
+
+// excuse says how to live with a rule that is left inconclusive.
+func (e *engine[T, E]) excuse(id string) string {
+	for i := range e.rules { // of a schedule that is run alone, the first rule that it leaves inconclusive
+		if f := e.findings[e.rules[i].ID]; id == aSchedule && f != nil && len(f.unfinished) > 0 {
+			id = e.rules[i].ID
+		}
+	}
+	f := e.findings[id]
+	if f != nil && f.unreached {
+		return "\nKnownFailing excuses single schedules, and others that concern the rule were not run.\n"
+	}
+	entries := []string{fmt.Sprintf("{Rule: %q, Inconclusive: true, Why: \"...\"}", id)}
+	if f != nil && len(f.unfinished) > 0 && e.stalls[id] == "" {
+		entries = nil
+		for _, u := range f.unfinished {
+			entries = append(entries,
+				fmt.Sprintf("{Rule: %q, Schedule: %q, Inconclusive: true, Why: \"...\"}", id, u.schedule()))
+		}
+	}
+	return fmt.Sprintf("\nto live with it: KnownFailing: []conformance.Known{%s}\n", strings.Join(entries, ", "))
 }
 
 // where says which schedule has left a rule inconclusive, "" if it was none.
 func (e *engine[T, E]) where(rule string) string {
-	if e.unfinished == nil || e.stalls[rule] != "" || len(e.unfinished.hang.Job.Schedule.Steps) == 0 {
-		return ""
+	if u := e.whose(rule); u != nil && u.schedule() != "" {
+		return "\non " + u.schedule()
 	}
-	return fmt.Sprintf("\non %s", e.unfinished.hang.Job.Schedule)
+	return ""
 }
 
 // stacksOnce are the stacks of what hangs, for the first text that asks for them.
-func (e *engine[T, E]) stacksOnce() string {
+func (e *engine[T, E]) stacksOnce(h *Hang) string {
 	if e.told {
 		return ""
 	}
 	e.told = true
 	var b strings.Builder
-	for _, g := range e.unfinished.hang.Goroutines() {
+	for _, g := range h.Goroutines() {
 		if e.foreign(g.Stack) && (g.Bubble || g.below(markOperation) >= 0) && !waitsForTests(g.Stack) {
 			fmt.Fprintf(&b, "\n%s (%s)\n%s\n", brief(g.Waiting), g.Place, indented(g.Stack))
 		}
@@ -266,21 +446,32 @@ func indented(stack string) string {
 // CannotReenter tells the suite that a method called from the callback blocks for good.
 func (s *Suite) CannotReenter() { s.cannotReenter = true }
 
-// Lost ends the exploration and returns what to say of an operation that waits for ever.
+// Lost returns what to say of an operation that waits for ever.
 func (s *Suite) Lost(where string) *Violation {
-	s.over = NeverReturned
 	return &Violation{
 		Headline: NeverReturned,
 		Because:  "all else waits too, and nobody is there to unlock it: " + where,
 	}
 }
 
-// blame notes that a run without progress breaks a rule.
+// blame notes that a run without progress breaks a rule: if it is in force, or else the first one that is.
 func (e *engine[T, E]) blame(id string, f Family, h *Hang, v *Violation) {
+	e.given(h, true)
 	if v.Run == nil {
 		v.Run = &Recording{Trace: conformance.Trace{Schedule: h.Job.Schedule, Order: h.Job.Order}}
 	}
-	find := e.found(id)
+	v.never = true
+	find := e.found(e.inForce(id))
 	find.judged++
 	find.keep(v, f.Name)
+}
+
+// inForce is the rule, if it is in force, or else one that judges whatever no other does, or the first that is.
+func (e *engine[T, E]) inForce(id string) string {
+	active := e.active()
+	if len(active) == 0 || slices.ContainsFunc(active, func(r *Rule[T, E]) bool { return r.ID == id }) {
+		return id
+	}
+	i := slices.IndexFunc(active, func(r *Rule[T, E]) bool { return r.Mixed })
+	return active[max(0, i)].ID
 }

@@ -60,7 +60,7 @@ func TestUnfinished_leavesItsRulesInconclusive(t *testing.T) {
 			if n := calls.Load(); n != 1 {
 				t.Errorf("%d schedules were run, want an end with the first", n)
 			}
-			entry := `{Schedule: "` + schedule + `", Inconclusive: true, Why: "..."}`
+			entry := `{Rule: "BL-RING", Schedule: "` + schedule + `", Inconclusive: true, Why: "..."}`
 			for _, want := range append(tt.want, "BL-RING: could not be judged: call 1 @0 has not come back: ",
 				"This accuses nobody", entry, "replay: ESCAPEMENT_SCHEDULE='"+schedule+"'") {
 				if !strings.Contains(v.Text, want) {
@@ -70,18 +70,14 @@ func TestUnfinished_leavesItsRulesInconclusive(t *testing.T) {
 			if !strings.Contains(r.Partial, "unfinished") {
 				t.Errorf("the report is not partial: %s", r)
 			}
-			for _, k := range []conformance.Known{
-				{Schedule: schedule, Inconclusive: true, Why: "so it is"},
-				{Rule: "BL-RING", Inconclusive: true, Why: "so it is"},
-			} {
-				r := Examine(t, aboutBell(k), b, hurried)
-				v, _ := r.Verdict("BL-RING")
-				if v.Status != conformance.Inconclusive || v.Text != "" || !strings.Contains(v.Reason, "so it is") {
-					t.Errorf("listed as %+v, BL-RING is %s: %s", k, v.Status, v.Reason)
-				}
-				if n := r.Count(conformance.Fail); n > 0 {
-					t.Errorf("listed as %+v, %d other rules fail: %s", k, n, r)
-				}
+			k := conformance.Known{Rule: "BL-RING", Schedule: schedule, Inconclusive: true, Why: "so it is"}
+			r = Examine(t, aboutBell(k), b, hurried)
+			v, _ = r.Verdict("BL-RING")
+			if v.Status != conformance.Inconclusive || v.Text != "" || !strings.Contains(v.Reason, "so it is") {
+				t.Errorf("listed, BL-RING is %s: %s", v.Status, v.Reason)
+			}
+			if v := r.Verdicts[0]; v.Status != conformance.Fail {
+				t.Errorf("no core rule was judged, and CANARY is %s", v.Status)
 			}
 		})
 	}
@@ -89,7 +85,7 @@ func TestUnfinished_leavesItsRulesInconclusive(t *testing.T) {
 
 // An entry for what is inconclusive fails when it is no longer.
 func TestUnfinished_listedButJudged(t *testing.T) {
-	k := conformance.Known{Rule: "BL-RING", Inconclusive: true}
+	k := conformance.Known{Rule: "BL-RING", Schedule: "call 1 @0", Inconclusive: true}
 	if v, _ := Examine(t, aboutBell(k), bell{}, hurried).Verdict("BL-RING"); v.Status != conformance.Fail {
 		t.Errorf("BL-RING passes, and is listed as inconclusive: it is %s", v.Status)
 	}
@@ -162,8 +158,9 @@ func TestKnown_entriesThatCannotMatch(t *testing.T) {
 		{conformance.Known{Rule: "BL-RING", Schedule: "call 1 @0"}, ""},
 		{conformance.Known{Rule: "BL-RNG"}, "the nearest is BL-RING"},
 		{conformance.Known{Rule: "BL-RING", Schedule: "call one"}, "its Schedule is none"},
-		{conformance.Known{Inconclusive: true}, "needs a Rule or a Schedule"},
-		{conformance.Known{Schedule: "call 1 @0", Inconclusive: true}, ""},
+		{conformance.Known{Schedule: "call 1 @0", Inconclusive: true}, "needs a Rule"},
+		{conformance.Known{Rule: "BL-RING", Inconclusive: true}, "needs a Schedule"},
+		{conformance.Known{Rule: "BL-RING", Schedule: "call 1 @0", Inconclusive: true}, ""},
 	} {
 		got := e.wrong(tt.known, map[conformance.Known]bool{})
 		if tt.want == "" && got != "" || !strings.Contains(got, tt.want) {
@@ -240,4 +237,19 @@ func TestBudget_tickerThatStartsLate(t *testing.T) {
 			t.Errorf("time stands still at %v: %v", now, b.Spent())
 		}
 	})
+}
+
+// What never returns is named before wrong values, however small their schedules are.
+func TestFinding_neverReturned(t *testing.T) {
+	run := func(text string) *Recording { return &Recording{Trace: conformance.Trace{Schedule: MustParse(text)}} }
+	wrong := &Violation{Run: run("call 1 @0")}
+	first := &Violation{Run: run("call 1 @0 | call 2 @2s"), never: true}
+	smaller := &Violation{Run: run("call 1 @0 | call 2 @1s"), never: true}
+	f := &finding{}
+	for _, v := range []*Violation{wrong, first, wrong, smaller, first} {
+		f.keep(v, "calls")
+	}
+	if f.worst != smaller {
+		t.Errorf("%s is shown", f.worst.Run.Schedule)
+	}
 }

@@ -40,10 +40,14 @@ func (e *engine[T, E]) report(only string) *conformance.Report {
 	if only == "" {
 		r.Verdicts[1], r.Decisions = e.checkTraits()
 	}
-	if e.first != nil && e.unfinished != nil {
-		r.Verdicts[0].Status, r.Verdicts[0].Reason = conformance.Inconclusive, e.over
+	if e.odd != "" {
+		v := &r.Verdicts[0]
+		v.Status, v.Reason, v.Text = conformance.Fail, e.odd, "CANARY: "+e.odd
+	} else if e.first != nil {
+		r.Verdicts[0].Status, r.Verdicts[0].Reason = conformance.Inconclusive, e.inWords(e.first)
 	}
 	e.settleInconclusive(r)
+	e.settleDark(r, absent)
 	r.Schedules, r.Runs = len(e.schedules), e.lab.runs
 	if len(e.left) > 0 {
 		r.LeftOut = e.left
@@ -70,13 +74,10 @@ func (e *engine[T, E]) conclude(r *Rule[T, E], v *conformance.Verdict, only stri
 		}
 		return false
 	}
-	f := e.findings[r.ID]
-	if f == nil {
-		f = &finding{}
-	}
+	f := e.found(r.ID)
 	f.settleChances()
-	if r.Probe != nil && f.judged == 0 && e.over != "" && only == "" {
-		f.unfinished = true // what it does would hang too
+	if r.Probe != nil && f.judged == 0 && e.hopeless() && only == "" {
+		f.unreached = true // what it does would hang too
 	} else if r.Probe != nil && f.judged == 0 {
 		if why := e.probe(r, f, only); why == NoProgress {
 			e.stalls[r.ID] = why
@@ -92,13 +93,11 @@ func (e *engine[T, E]) conclude(r *Rule[T, E], v *conformance.Verdict, only stri
 	switch {
 	case f.worst != nil:
 		e.fail(r, f, v)
-	case e.stalls[r.ID] != "":
-		v.Status, v.Reason = conformance.Inconclusive, e.stalls[r.ID]
-	case f.unfinished:
-		v.Status, v.Reason = conformance.Inconclusive, e.over
+	case e.open(r.ID) != "":
+		v.Status, v.Reason = conformance.Inconclusive, e.open(r.ID)
 	case f.beyond != "":
 		v.Status = conformance.Skip
-		v.Reason = f.beyond + " is broken, which is more basic: what breaks it may break this rule, too"
+		v.Reason = "each run that breaks it breaks " + f.beyond + ", too, which is more basic"
 	case f.judged == 0:
 		v.Status = conformance.Skip
 		v.Reason = cmp.Or(mostOften(f.left), e.inexact, "no schedule of this run concerns it")
@@ -121,7 +120,7 @@ func (e *engine[T, E]) fail(r *Rule[T, E], f *finding, v *conformance.Verdict) {
 	if f.worst.Run != nil {
 		v.Schedule = f.worst.Run.Schedule.String()
 	}
-	if d := e.excuse(r, f.worst); d != nil {
+	if d := e.ask(r, f.worst); d != nil {
 		v.Status, v.Reason = conformance.Undecided, "it depends on a decision about "+d.Name+": "+f.worst.Headline
 		return
 	}
@@ -149,8 +148,6 @@ func (e *engine[T, E]) probe(r *Rule[T, E], f *finding, only string) (skip strin
 		return only
 	case e.options.Unprobed:
 		return "not asked for"
-	case e.breaks(r.Beyond):
-		return "rules are broken without which it means nothing"
 	}
 	p := &Probe{Suite: e.Suite, rule: r.ID}
 	p.Does(r.Text)
@@ -175,125 +172,61 @@ func (e *engine[T, E]) probe(r *Rule[T, E], f *finding, only string) (skip strin
 	return ""
 }
 
-// tries is how often the schedule of a known failure is run again before the rule is said
-// to pass: whether it fails may be chance, such as the order in which goroutines run.
-const tries = 100
-
-// insist runs the schedule of a known failure again if the exploration did not find that
-// failure, and reports whether it then fails. A schedule that the exploration does not
-// have, because random schedules found it, counts only if the exploration finds nothing.
-func (e *engine[T, E]) insist(v *conformance.Verdict) bool {
-	for _, k := range e.about.Known {
-		judged := v.Status == conformance.Pass || v.Status == conformance.Fail
-		if k.Rule != v.Rule || !judged || v.Schedule == k.Schedule {
-			continue
-		}
-		s, err := conformance.ParseSchedule(k.Schedule)
-		if err != nil || k.Schedule == "" || v.Status == conformance.Fail && !e.schedules[k.Schedule] {
-			continue // a probe's, or one that is no longer the smallest
-		}
-		if e.repeats(v.Rule, s) {
-			return true
-		}
-	}
-	return false
-}
-
-// repeats runs a schedule up to tries times, and reports whether it broke the rule. Other
-// rules do not count.
-func (e *engine[T, E]) repeats(rule string, s conformance.Schedule) bool {
-	f, all := e.found(rule), e.findings
-	e.findings = map[string]*finding{rule: f}
-	defer func() { e.findings = all }()
-	for range tries {
-		e.explore(Family{Name: e.familyOf(s), Schedules: []conformance.Schedule{s}})
-		if f.settleChances(); f.worst != nil && f.worst.Run.Schedule.String() == s.String() {
-			return true
-		}
-	}
-	return false
-}
-
-// applyKnown compares a verdict with what is known to fail.
-func (e *engine[T, E]) applyKnown(r *Rule[T, E], v *conformance.Verdict) {
-	for _, k := range e.about.Known {
-		switch {
-		case k.Rule != v.Rule || k.Inconclusive || v.Status == conformance.Skip || v.Status == conformance.Inconclusive:
-		case v.Status == conformance.Fail && v.Schedule == k.Schedule:
-			v.Status, v.Reason = conformance.KnownFail, k.Why
-		case v.Status == conformance.Fail && e.randomNext() && races(k) && larger(v.Schedule, k.Schedule):
-			v.Status, v.Reason = conformance.KnownFail, k.Why+" (with the race detector, on a larger schedule)"
-		case v.Status == conformance.Fail:
-			v.Text = fmt.Sprintf("known to fail on %q, but now the smallest failing schedule is another one:\n%s",
-				k.Schedule, v.Text)
-			v.Reason += " (not the known failure)"
-		case v.Status == conformance.Pass && e.byChance(r, k):
-			v.Status, v.Reason = conformance.KnownFail, k.Why+" (by chance: not seen in this run)"
-		case v.Status == conformance.Pass && !e.doable(k):
-			v.Status, v.Reason = conformance.KnownFail, k.Why+" (its schedule cannot be run here)"
-		case v.Status == conformance.Pass:
-			v.Status, v.Reason = conformance.Fail, "it is listed in KnownFailing but passes: remove the entry"
-			v.Text = v.Rule + ": " + v.Reason
-		}
-	}
-}
-
-// doable reports whether the implementation has the operations of a known failure here: without bubbles
-// some are left out.
-func (e *engine[T, E]) doable(k conformance.Known) bool {
-	s, err := conformance.ParseSchedule(k.Schedule)
-	cannot := func(st conformance.Step) bool { return !e.runs(st) }
-	return e.Bubble || err != nil || !slices.ContainsFunc(s.Steps, cannot)
-}
-
-// byChance reports whether a known failure may not show in a run: it is one of calls that
-// meet at one instant, or of an order of timers and steps that only chance brings about.
-func (e *engine[T, E]) byChance(r *Rule[T, E], k conformance.Known) bool {
-	if k.Schedule == "" {
-		return r.Meets
-	}
-	return races(k) && (e.Time == conformance.PackageTime || e.randomNext())
-}
-
-// races reports whether the schedule of a known failure has racing steps.
-func races(k conformance.Known) bool {
-	s, err := conformance.ParseSchedule(k.Schedule)
-	return err == nil && s.RacingSteps() > 0
-}
-
-// larger reports whether a schedule comes after another.
-func larger(a, b string) bool {
-	s, err := conformance.ParseSchedule(a)
-	t, other := conformance.ParseSchedule(b)
-	return err == nil && other == nil && s.Compare(t) > 0
-}
-
 // settleInconclusive gives the rules that are left inconclusive their texts; those that are
 // listed as such get none, and so do not fail.
 func (e *engine[T, E]) settleInconclusive(r *conformance.Report) {
-	listed := func(rule string) (entry conformance.Known, ok bool) {
-		for _, k := range e.about.Known {
-			same := e.unfinished != nil && k.Schedule != "" && e.unfinished.hang.Job.Schedule.String() == k.Schedule
-			if k.Inconclusive && (k.Rule == rule && (k.Schedule == "" || same) || k.Rule == "" && same) {
-				return k, true
-			}
-		}
-		return conformance.Known{}, false
-	}
 	for i := range r.Verdicts {
 		v := &r.Verdicts[i]
-		entry, ok := listed(v.Rule)
+		why, listed, ok := e.excused(v.Rule)
 		switch {
 		case v.Status == conformance.Inconclusive && ok:
-			v.Reason = "known: " + entry.Why + " (" + v.Reason + ")"
+			v.Reason = "known: " + why + " (" + v.Reason + ")"
 		case v.Status == conformance.Inconclusive:
 			v.Text = e.couldNot(v.Rule, e.law(v.Rule), v.Reason)
-		case entry.Rule != "" && v.Status == conformance.Pass: // an entry of a schedule alone names no rule
+		case listed && v.Status == conformance.Pass:
 			v.Status = conformance.Fail
 			v.Reason = "it is listed in KnownFailing as inconclusive but passes: remove the entry"
 			v.Text = v.Rule + ": " + v.Reason
 		}
 	}
+}
+
+// settleDark lets a run fail in which most core rules were not judged, or on fewer schedules than were left out, as
+// runs made no progress, and which entries excuse: that is no verdict, whatever is known.
+func (e *engine[T, E]) settleDark(r *conformance.Report, absent map[string]bool) {
+	core, dark := 0, 0
+	for _, v := range r.Verdicts[2:] {
+		if v.Level == conformance.Core && !absent[v.Rule] {
+			core++
+			if v.Status == conformance.Inconclusive && v.Text == "" && v.Judged <= v.LeftOut {
+				dark++
+			}
+		}
+	}
+	if 2*dark > core && r.Partial == "" {
+		v := &r.Verdicts[0]
+		v.Status = conformance.Fail
+		v.Reason = fmt.Sprintf("%d of %d core rules could not be judged, which no entry of KnownFailing excuses",
+			dark, core)
+		v.Text = "CANARY: " + v.Reason
+	}
+}
+
+// excused reports whether a rule is listed as inconclusive, and whether all is that leaves it so.
+func (e *engine[T, E]) excused(rule string) (why string, listed, all bool) {
+	known := map[string]string{}
+	for _, k := range e.about.Known {
+		if k.Inconclusive && k.Rule == rule {
+			known[k.Schedule], why, listed = k.Why, k.Why, true
+		}
+	}
+	f := e.findings[rule]
+	if f == nil || e.stalls[rule] != "" {
+		_, all = known[""]
+		return why, listed, all
+	}
+	other := func(u *unfinished) bool { _, ok := known[u.schedule()]; return !ok }
+	return why, listed, !f.unreached && !slices.ContainsFunc(f.unfinished, other)
 }
 
 // law is the text of a rule.
@@ -343,13 +276,15 @@ func (e *engine[T, E]) markPartial(r *conformance.Report, absent map[string]bool
 	for _, v := range r.Verdicts[2:] {
 		if v.Level == conformance.Core && !absent[v.Rule] {
 			core++
-			if v.Status != conformance.Skip {
+			if v.Status != conformance.Skip && v.Status != conformance.Undecided {
 				ran++
 			}
 		}
 	}
-	switch {
-	case e.unfinished != nil:
+	switch why := e.missing(); {
+	case why != "":
+		r.Partial = why
+	case e.unfinished != nil && !e.unfinished.blamed:
 		r.Partial = "unfinished: " + e.unfinished.what
 	case e.inexact != "":
 		r.Partial = e.inexact
@@ -358,6 +293,14 @@ func (e *engine[T, E]) markPartial(r *conformance.Report, absent map[string]bool
 	case e.shallow && testing.Short():
 		r.Partial = "with -short the longest schedules are left out"
 	}
+}
+
+// missing says what the contract is about and was never run.
+func (e *engine[T, E]) missing() string {
+	if c, ok := e.c.(Lacking); ok {
+		return c.Lacks(e.Suite)
+	}
+	return ""
 }
 
 func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
@@ -439,14 +382,14 @@ func (e *engine[T, E]) close(r *conformance.Report, took time.Duration) {
 		e.T.Errorf("conformance: ESCAPEMENT_REPORT: %v", err)
 	}
 	judged := conformance.Report{Verdicts: r.Verdicts[2:]}
-	if judged.Count(conformance.Skip) == len(judged.Verdicts) && !e.T.Failed() {
+	if judged.Count(conformance.Skip, conformance.Undecided) == len(judged.Verdicts) && !e.T.Failed() {
 		if os.Getenv("ESCAPEMENT_SCHEDULE") != "" { // who asks for one schedule wants to know
 			e.T.Fatalf("conformance: ESCAPEMENT_SCHEDULE: nothing was judged: %s", r)
 		}
 		e.T.Skipf("conformance: nothing was judged: %s", r)
 	}
 	e.T.Logf("conformance: %s", r)
-	if where := e.where(""); where != "" && e.red { // the texts of the rules say it where no rule fails
+	if where := e.where(""); where != "" && e.red && !e.unfinished.blamed { // otherwise a rule's text says it
 		e.T.Logf("conformance: what is inconclusive is so because %s%s", e.unfinished.what, where)
 	}
 	// Where traits are undeclared TRAITS has said it.
@@ -457,6 +400,9 @@ func (e *engine[T, E]) close(r *conformance.Report, took time.Duration) {
 	}
 	if cause, also := telling(r, e.rank); len(also) > 0 {
 		e.T.Logf("conformance: look at %s first, which tells most; also broken: %s", cause, strings.Join(also, ", "))
+	}
+	if why := e.missing(); why != "" && !e.T.Failed() {
+		e.T.Skipf("conformance: this is no whole verdict: %s", why)
 	}
 }
 

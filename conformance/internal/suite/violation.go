@@ -23,6 +23,8 @@ type Violation struct {
 	Kind string
 	// Run is the run; the suite sets it for what a Check returns.
 	Run *Recording
+
+	never bool // an operation never returned, which is named before anything else
 }
 
 // Broken makes a violation at an instant.

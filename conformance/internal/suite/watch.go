@@ -24,7 +24,8 @@ type Hang struct {
 	// there is one.
 	Armed bool
 
-	at int64 // the number of its job
+	at   int64 // the number of its job
+	dear bool  // no look proved that it would not go on: it has taken much time, and may take more
 }
 
 // A run without progress is looked at after firstLook of real time, and then ever more
@@ -40,6 +41,10 @@ const (
 	spinning    = 4 * time.Second
 )
 
+// burning counts the runs that were given up though no look proved that they would not go on: each may keep a
+// processor busy as long as the process lives.
+var burning atomic.Int64
+
 // sight is what a look at the stacks shows.
 type sight int
 
@@ -53,7 +58,10 @@ const (
 // progress.
 func (l *lab) watch(next *atomic.Int64, ended <-chan struct{}) *Hang {
 	wait := cmp.Or(l.first, firstLook)
-	spins, idles := cmp.Or(1000*l.first, spinning), cmp.Or(200*l.first, watchdog)
+	spins, idles := cmp.Or(400*l.first, spinning), cmp.Or(200*l.first, watchdog)
+	if l.suite.halts.n > 0 { // what waited for long before need not be waited for as long again
+		idles /= 5
+	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	seen, rounds := next.Load(), l.rounds.Load()
@@ -71,7 +79,8 @@ func (l *lab) watch(next *atomic.Int64, ended <-chan struct{}) *Hang {
 			timer.Reset(wait)
 			continue
 		}
-		switch l.look() {
+		sight := l.look()
+		switch sight {
 		case stuck:
 			proofs++
 		case nothingRuns:
@@ -79,12 +88,11 @@ func (l *lab) watch(next *atomic.Int64, ended <-chan struct{}) *Hang {
 			idle += wait // counted rather than measured: a process that was suspended has not idled
 		case somethingRuns:
 			proofs = 0
-			if processorTime()-used > spins {
-				return l.hang(seen)
-			}
 		}
-		if proofs > 1 || idle > idles {
-			return l.hang(seen)
+		if spun := sight == somethingRuns && processorTime()-used > spins; proofs > 1 || idle > idles || spun {
+			h := l.hang(seen)
+			h.dear = proofs <= 1
+			return h
 		}
 		wait = min(2*wait, longestLook)
 		timer.Reset(wait)
@@ -98,6 +106,7 @@ func (l *lab) hang(at int64) *Hang {
 	if st == nil {
 		return h
 	}
+	st.fate.Swap(givenUp)
 	if fake := st.Fake(); fake != nil && st.Order != conformance.OrderHeld {
 		_, h.Armed = fake.Next()
 	}

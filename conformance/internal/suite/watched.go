@@ -24,6 +24,7 @@ func (g guarded) AfterFunc(d time.Duration, f func()) clockwork.Timer {
 // instant for ever: after Endless of them they expire no more, and the trace says so.
 type watched struct {
 	clockwork.Clock
+	stage  *Stage
 	rec    *Recorder
 	driver *FakeTime // nil on package time
 	most   int       // of them at one instant
@@ -39,6 +40,7 @@ const Endless = 1000
 
 // turns reports whether a timer of duration d is one too many.
 func (w *watched) turns(d time.Duration) bool {
+	w.stage.ends()
 	if d > 0 {
 		return false
 	}
@@ -55,6 +57,26 @@ func (w *watched) turns(d time.Duration) bool {
 		w.rec.rec.Turned = true
 	}
 	return w.n > w.most
+}
+
+// Now never returns to a goroutine of a run that was given up, which may ask for ever.
+func (w *watched) Now() time.Time {
+	w.stage.ends()
+	return w.Clock.Now()
+}
+
+func (w *watched) After(d time.Duration) <-chan time.Time {
+	if w.turns(d) {
+		return nil
+	}
+	return w.Clock.After(d)
+}
+
+func (w *watched) Sleep(d time.Duration) {
+	if w.turns(d) {
+		<-w.After(d)
+	}
+	w.Clock.Sleep(d)
 }
 
 func (w *watched) AfterFunc(d time.Duration, f func()) clockwork.Timer {

@@ -41,7 +41,10 @@ func Mutants() []zoo.Mutant {
 	} {
 		all = append(all, zoo.Mutant{Name: m.name, Rule: m.rule, Spec: asideSpec("zoo plain clock: "+m.name, m.mutant)})
 	}
-	return all
+	return append(all, zoo.Mutant{
+		Name: sendsUnderLock, Rule: "CK-DIFF", Hangs: true,
+		Spec: plainSpec("zoo plain clock: "+sendsUnderLock, ct.Traits{}, func(p *plain) { p.mutant = sendsUnderLock }),
+	})
 }
 
 // Designs are correct clocks that wait for more or less and have more or less.

@@ -21,6 +21,9 @@ type plain struct {
 	mutant string    // what is wrong with that
 }
 
+// sendsUnderLock is a mistake: where a value is unread, the clock waits with its lock until there is room.
+const sendsUnderLock = "waits under its lock for room in a channel"
+
 // plainTimer is a timer of any kind. The channel of one with a function is nil.
 type plainTimer struct {
 	*plain
@@ -173,6 +176,8 @@ func (t *plainTimer) fire() {
 		t.at, t.aside = t.at.Add(t.period), t.plain.aside
 	}
 	switch {
+	case t.f == nil && t.mutant == sendsUnderLock:
+		go t.send(t.now)
 	case t.f == nil:
 		select {
 		case t.c <- t.now:
@@ -185,6 +190,13 @@ func (t *plainTimer) fire() {
 		defer t.mu.Lock()
 		t.f()
 	}
+}
+
+// send waits until there is room for the value.
+func (t *plainTimer) send(value time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.c <- value
 }
 
 // stop disarms a timer under the lock and drops what nobody has received.

@@ -3,6 +3,7 @@ package limiter
 import (
 	"context"
 	"math"
+	"sync/atomic"
 	"time"
 
 	lt "github.com/escapement-go/escapement/conformance/limitertest"
@@ -68,6 +69,47 @@ func tickerSpec(mutant string, source lt.TimeSource) lt.Spec {
 			DeadlineCheck: lt.DeadlineSleeps, Refund: lt.RefundFull, Rewake: lt.RewakeServes,
 		},
 	}
+}
+
+// lateSpec is that channel, filled by a goroutine that looks at its next tick whether it was stopped.
+func lateSpec(source lt.TimeSource) lt.Spec {
+	spec := tickerSpec("", source)
+	spec.Name = "zoo: channel of tokens that ends at a tick"
+	spec.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
+		if cfg.Burst < 1 || !cfg.Rate.Exact() {
+			panic("ticker: want a burst of 1 or more, and a rate with a whole period")
+		}
+		tokens := make(chan struct{}, cfg.Burst)
+		for range cfg.Burst {
+			tokens <- struct{}{}
+		}
+		var stopped atomic.Bool
+		ticker := env.Clock.NewTicker(cfg.Rate.Interval())
+		go func() {
+			defer ticker.Stop()
+			for range ticker.Chan() {
+				if stopped.Load() {
+					return
+				}
+				select {
+				case tokens <- struct{}{}:
+				default:
+				}
+			}
+		}()
+		return lt.Funcs{
+			Allow: func() bool {
+				select {
+				case <-tokens:
+					return true
+				default:
+					return false
+				}
+			},
+			Stop: func() { stopped.Store(true) },
+		}
+	}
+	return spec
 }
 
 // waitsOnly is a design without its requests.

@@ -71,6 +71,8 @@ func Mutants() []zoo.Mutant {
 	all = append(all, zoo.Mutant{
 		Name: neverUnlocks, Rule: "X-CALLS", Spec: asleepSpec(neverUnlocks, lt.Injected), Hangs: true,
 	})
+	all = append(all, zoo.Mutant{Name: gives, Rule: "RL-ENV", Spec: givesSpec()})
+	all = append(all, zoo.Mutant{Name: spins, Rule: "W-CANCEL", Spec: spinsSpec(lt.Injected), Hangs: true})
 	const ticks = "the ticker goes on after Stop"
 	all = append(all, zoo.Mutant{Name: ticks, Rule: "X-LEAK", Spec: tickerSpec(ticks, lt.Injected), Family: "leaks"})
 	all = append(all,
@@ -102,7 +104,7 @@ func Designs() []zoo.Design {
 		bucketSpec("", lt.Injected), bucketSpec("", lt.PackageTime), bucketSpec("", lt.Explicit),
 		debtSpec("", lt.Injected), queueSpec("", lt.Injected), instantSpec(lt.Explicit), perSecondSpec(""),
 		perPeriodSpec(lt.Explicit), perPeriodSpec(lt.Injected),
-		tickerSpec("", lt.PackageTime),
+		tickerSpec("", lt.PackageTime), lateSpec(lt.PackageTime), lateSpec(lt.Injected),
 		debtSpec("", lt.PackageTime), debtSpec("", lt.Explicit),
 		queueSpec("", lt.PackageTime), instantSpec(lt.Injected),
 		retrySpec(lt.Injected), retrySpec(lt.PackageTime), hastySpec(lt.PackageTime), hastySpec(lt.Injected),
