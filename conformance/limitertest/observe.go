@@ -233,8 +233,8 @@ func (o observer) waitErrors() int {
 	return kept
 }
 
-// backTime asks an hour before the newest instant, or sets the clock back by an hour, while
-// there are tokens. It does not tell who goes back: that would explain any mistake.
+// backTime asks long before the newest instant, or sets the clock back by an hour, while there are tokens, and asks at
+// the newest again.
 func (o observer) backTime() int {
 	p := o.plan()
 	if p.cfg.Burst == 1 || !o.s.Accepts(conformance.OpAllow) {
@@ -245,6 +245,10 @@ func (o observer) backTime() int {
 			return 0
 		}
 		return o.setBack()
+	}
+	again := p.see(strings.Repeat("allow 1 @{100} | ", p.full-1) + "allow 1 @0 | allow 1 @{100} | allow 1 @{100}")
+	if grantedFrom(again, 0) > p.full {
+		return int(BackRewind)
 	}
 	switch tr := p.see("allow 1 @0 | allow 1 @{100} | allow 1 @0"); {
 	case len(tr.Done) < 3 || !tr.Done[1].OK:

@@ -163,8 +163,11 @@ func (e *engine[T, E]) freed(with, without declaration[T]) (ids []string) {
 // excuse looks for the decision that a broken rule comes to: one that is asked for, or one about a value that was
 // assumed, where a weaker one explains all that the rule finds. It returns nil if there is none.
 func (e *engine[T, E]) excuse(r *Rule[T, E], v *Violation) *decision[T, E] {
-	if !e.undeclared || r.Check == nil || v.Run == nil || r.Cause {
+	if !e.undeclared || r.Cause {
 		return nil
+	}
+	if v.Run == nil || r.Check == nil {
+		return e.excuseRuns(r, v)
 	}
 	s := v.Run.Schedule
 	here := job{Job{Schedule: s, Order: v.Run.Order, Family: e.familyOf(s), Look: true, Review: true}, v.Run}
@@ -192,6 +195,52 @@ func (e *engine[T, E]) excuse(r *Rule[T, E], v *Violation) *decision[T, E] {
 		}
 	}
 	return nil
+}
+
+// excuseRuns looks for a decision that is asked for and on which it depends what a rule finds by runs of its own,
+// which are made again.
+func (e *engine[T, E]) excuseRuns(r *Rule[T, E], v *Violation) *decision[T, E] {
+	breaks := func(d declaration[T]) bool { return r.Probe != nil && e.probeBreaks(r, d) }
+	if r.Again != nil && v.Run != nil {
+		breaks = func(d declaration[T]) bool { return e.againBreaks(r, v.Run, d) }
+	}
+	for _, d := range e.decisions {
+		if d.value != 0 && breaks(e.with(d.Name, d.strict())) && !breaks(e.with("", 0)) {
+			d.frees = append(d.frees, r.ID)
+			return d
+		}
+	}
+	return nil
+}
+
+// againBreaks reports whether the schedule of a run breaks a rule that compares it with reruns, with other traits.
+func (e *engine[T, E]) againBreaks(r *Rule[T, E], rec *Recording, d declaration[T]) (broken bool) {
+	if e.skip(r, d.traits, d.choices).why != "" {
+		return false
+	}
+	s := rec.Schedule
+	jobs := []Job{{Schedule: s, Order: rec.Order, Family: e.familyOf(s), Look: true}}
+	e.Run(jobs, func(j Job, rec *Recording) {
+		x := e.c.Exam(d.traits, rec, j)
+		broken = rec.LeftOut == "" && r.about(j) && r.sees(x) && r.Again(x, e.rerun) != nil
+	})
+	return broken
+}
+
+// probeBreaks reports whether a rule is broken by runs of its own, with other traits.
+func (e *engine[T, E]) probeBreaks(r *Rule[T, E], other declaration[T]) bool {
+	now := e.c.Traits()
+	defer func() {
+		e.c.Declare(now)
+		e.ops = e.c.Learn(e.Suite)
+	}()
+	e.c.Declare(other.traits)
+	e.ops = e.c.Learn(e.Suite)
+	if e.skip(r, other.traits, e.c.Table(e.Suite, e.c.Traits())).why != "" {
+		return false
+	}
+	broken, _ := r.Probe(&Probe{Suite: e.Suite, rule: r.ID})
+	return broken != nil
 }
 
 // explains reports whether with other traits a rule is not broken by the run that breaks it, nor by any at hand,

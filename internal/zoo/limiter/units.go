@@ -16,7 +16,7 @@ func float32Spec(mutant string, source lt.TimeSource) lt.Spec {
 		l.rate = float64(float32(l.rate))
 		return lt.Funcs{AllowN: func(n int) bool { return l.allow(env.Clock.Now(), n) }, AllowAt: l.allow}
 	}
-	spec.Traits.Digits = 7
+	spec.Traits.Precision = lt.PrecisionFloat32
 	return spec
 }
 
