@@ -17,11 +17,13 @@ type rates struct {
 	full bool               // a new limiter holds its burst
 	take []conformance.Step // ways to take a token
 	hour time.Duration      // a long time
+	more bool               // more than the burst is granted, and paid for later
 }
 
 // rateFamilies lists what is explored of very small and very large rates and bursts.
 func (c *contract) rateFamilies(s *suite.Suite) []suite.Family {
-	r := rates{Suite: s, ask: asking(s), full: c.spec.Traits.Initial == InitialFull, hour: time.Hour}
+	r := rates{Suite: s, ask: asking(s), full: c.spec.Traits.Initial == InitialFull, hour: time.Hour,
+		more: c.spec.Traits.Oversize == OversizePrepaid}
 	if c.spec.Traits.Grain > 0 { // its ticker ticks through all of it
 		r.hour = time.Second
 	}
@@ -118,6 +120,9 @@ func (r rates) none() []conformance.Schedule {
 	some := supported(r.Suite, steps("allow 1", "wait 1 1s"))
 	for _, burst := range []int{1, 3} {
 		out = append(out, suite.Sequences(limited("0/1s", burst), some, []time.Duration{0, 1000 * r.hour}, 4)...)
+	}
+	if r.more && r.ask == conformance.OpAllow {
+		out = append(out, suite.Sequences(limited("0/1s", 2), steps("allow 3", "allow 1"), []time.Duration{0, r.hour}, 3)...)
 	}
 	if reserving := supported(r.Suite, steps("reserve 1", "reserve 2", "allow 1")); len(reserving) == 3 {
 		out = append(out, suite.Sequences(limited("0/1s", 2), reserving, []time.Duration{0}, 4)...)

@@ -79,9 +79,9 @@ func alwaysInfinite(s conformance.Schedule) bool {
 }
 
 // beyondRequests reports whether the run has more than requests that are answered at once, by
-// yes or no.
+// yes or no, or an infinite rate, of which only the account knows.
 func (x *exam) beyondRequests() bool {
-	return failed(&x.Trace) || slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool {
+	return failed(&x.Trace) || x.Schedule.Config.Rate == Inf || slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool {
 		switch s.Op {
 		case conformance.OpCancel, conformance.OpSetLimit, conformance.OpSetBurst, conformance.OpFault:
 			return true

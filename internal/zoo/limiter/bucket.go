@@ -151,9 +151,11 @@ func (l *bucket) begin(t time.Time) {
 	}
 }
 
-// unusual decides requests for no tokens, for fewer, and for more than the burst.
+// unusual decides requests at an infinite rate, for no tokens, for fewer, and for more than the burst.
 func (l *bucket) unusual(n int) (ok, decided bool) {
 	switch {
+	case n > 0 && l.rate >= math.MaxFloat64 && !l.is(infKeepsBurst):
+		return true, true
 	case n > l.burst && l.is("a large request resets the bucket"):
 		l.tokens = 0
 		return false, true

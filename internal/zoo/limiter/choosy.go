@@ -52,11 +52,14 @@ const (
 	neverPrepaid = "more than the burst is never granted, though the next request is to pay"
 	owesMore     = "more than the burst is granted by a bucket that owes"
 	givesMore    = "more than the burst is granted, and nobody pays"
-	grantsMore   = "after a change more than the burst is granted at once, though it has to wait"
+
+	dividesByRate = "more than the burst is granted, and when it is paid for is divided by the rate"
+	grantsMore    = "after a change more than the burst is granted at once, though it has to wait"
 )
 
 var prepaidMutants = []struct{ name, rule string }{
 	{neverPrepaid, "RL-WORK"}, {owesMore, "RL-ENV"}, {givesMore, "RL-ENV"},
+	{dividesByRate, "X-CALLS"},
 }
 
 // grantsMoreSpec is a bucket that lets who asks for more than the burst reserve it, with that mistake.
@@ -167,7 +170,11 @@ func (l *choosyBucket) allow(t time.Time, n int) bool {
 func (l *choosyBucket) take(t time.Time, n int) *choosyClaim {
 	l.level = new(big.Rat).Sub(l.level, tokensOf(n))
 	c := &choosyClaim{n: n, act: t, changes: l.changes}
-	if l.level.Sign() < 0 {
+	switch {
+	case l.level.Sign() >= 0:
+	case l.rate.Events == 0 && !l.is(dividesByRate): // it is never there
+		c.act = t.Add(1<<63 - 1)
+	default:
 		owed := new(big.Rat).Quo(new(big.Rat).Neg(l.level), big.NewRat(int64(l.rate.Events), int64(l.rate.Per)))
 		up := new(big.Int).Add(owed.Num(), new(big.Int).Sub(owed.Denom(), big.NewInt(1)))
 		if up.Quo(up, owed.Denom()); up.IsInt64() {

@@ -169,6 +169,7 @@ const (
 	keepsLock       = "keeps a lock when it denies"
 	leavesGoroutine = "goroutine left behind"
 	idleFamily      = "idle again and again"
+	infKeepsBurst   = "an infinite rate grants no more than the burst"
 	idleAddsUp      = "each idle time brings an eighth of a token, in whole tokens"
 )
 
@@ -201,6 +202,7 @@ var bucketMutants = []struct{ name, rule string }{
 	{"panics when it is empty", "X-CALLS"},
 	{"keeps a lock when it denies", "X-CALLS"},
 	{"checks without the lock", "X-CONC"},
+	{infKeepsBurst, "RL-INF"},
 }
 
 // perSecondMutants are some of those of the bucket that says only how many per second,
