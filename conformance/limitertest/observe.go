@@ -259,19 +259,26 @@ func (o observer) backTime() int {
 	return int(BackReject)
 }
 
-// setBack asks for the rest of a burst when the clock is set back.
+// setBack asks when the clock is set back, and if nothing is granted then, when it has passed all that it had shown.
 func (o observer) setBack() (seen int) {
 	o.s.Play(func(st *suite.Stage) {
-		f, refused := o.c.make(st.Plain(), o.c.usual)
+		f, cfg, refused := o.c.first(st.Plain(), 1, 3)
 		if refused != "" {
 			return
 		}
 		_ = suite.Catch(func() {
-			if clock := st.Fake(); f.allows(clock.Now(), 0) {
-				clock.SetWall(clock.Now().Add(-time.Hour))
-				if seen = int(BackReject); f.allows(clock.Now(), 0) {
-					seen = int(BackClamp)
-				}
+			clock := st.Fake()
+			if !f.allows(clock.Now(), 0) {
+				return
+			}
+			const back = time.Hour
+			clock.SetWall(clock.Now().Add(-back))
+			if seen = int(BackClamp); f.allows(clock.Now(), 0) {
+				return
+			}
+			clock.Advance(back + time.Duration(cfg.Burst+1)*cfg.Rate.Interval())
+			if !f.allows(clock.Now(), 0) {
+				seen = int(BackReject)
 			}
 		})
 		_ = suite.Catch(f.end)

@@ -19,6 +19,7 @@ type observations struct {
 	source TimeSource
 	runs   []*suite.Recording
 	single bool
+	panics bool // it says itself that events are taken one at a time
 	fitted map[Traits]bool
 }
 
@@ -30,7 +31,7 @@ func (c *contract) observations(s *suite.Suite) *observations {
 	o := &observations{kind: c.spec.Kind, source: c.spec.Time, fitted: map[Traits]bool{}}
 	c.seen = o
 	texts := telling(o.kind)
-	if o.single = single(s); !o.single && o.kind != GCRA {
+	if o.single, o.panics = single(s); !o.single && o.kind != GCRA {
 		texts = append(texts, "rate=3/28s | allow 2 @0 | allow 2 @1s | allow 1 @2s") // one that is denied, and room
 	}
 	for _, text := range texts {
@@ -322,11 +323,26 @@ func (o *observations) answers() (fields Answers) {
 	return filled &^ wrong
 }
 
-// single reports whether events can only be taken one at a time: two are refused at once, or
-// count as one.
-func single(s *suite.Suite) bool {
-	granted, ok := decisions(s, "rate=3/1s burst=3 | allow 2 @0 | allow 2 @0")
-	return ok && !(granted[0] && !granted[1])
+// single reports whether events can only be taken one at a time, and whether a panic says so: else each request takes
+// one, however many it is for, or those for several are denied. A limiter that compares wrongly does neither.
+func single(s *suite.Suite) (yes, panics bool) {
+	for _, rec := range s.TryText("rate=3/1s burst=3 | allow 1 @0 | allow 2 @0", conformance.OrderSettled) {
+		if len(rec.Done) == 2 && rec.Done[0].Panic == "" && rec.Done[1].Panic != "" {
+			return true, true
+		}
+	}
+	as := func(text string, want ...bool) bool {
+		granted, ok := decisions(s, text)
+		return ok && slices.Equal(granted, want)
+	}
+	const three, two = "rate=3/1s burst=3 | allow 3 @0 | ", "rate=3/1s burst=3 | allow 2 @0 | "
+	one := as(three+"allow 1 @0 | allow 1 @0 | allow 1 @0", true, true, true, false) &&
+		as(two+"allow 2 @0 | allow 2 @0 | allow 2 @0", true, true, true, false)
+	none := as(three+"allow 1 @0", false, true) && as(two+"allow 1 @0", false, true)
+	if _, ok := decisions(s, "rate=3/1s burst=3 | allow 1 @0"); !ok { // who takes no more than 1 shows it otherwise
+		one = as("rate=1/1s burst=1 | allow 0 @0 | allow 1 @0", true, false)
+	}
+	return one || none, false
 }
 
 // observeTooLarge asks for one more than the limit, and observes the RetryAfter.

@@ -258,9 +258,18 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 	for i := range all {
 		if id := all[i].ID; id != "X-CALLS" && id != "X-LEAK" && id != "RL-EPOCH" {
 			all[i].About = edge.Unkeyed(all[i].About)
+			all[i].Sees = taken(all[i].Sees)
 		}
 	}
 	return append(all, c.keyRules()...)
+}
+
+// taken selects the runs that ask for one at a time, where that is declared.
+func taken(sees func(*exam) bool) func(*exam) bool {
+	return func(x *exam) bool {
+		several := func(d conformance.Done) bool { return d.Op == conformance.OpAllow && d.N != 1 }
+		return !(x.traits.Single && x.asks(several)) && (sees == nil || sees(x))
+	}
 }
 
 // forward is why instants do not go back, or why what they mean is not judged, "" if it is.

@@ -177,6 +177,8 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		},
 		{
 			Name: "Single", Declared: either(tr.Single, 1, 0), Values: []string{"true"}, Literal: suite.Flag,
+			Means:   []string{"one at a time, however many are asked for"},
+			Nominal: c.seen != nil && c.seen.panics, // it says so itself
 			Observe: func() int { return either(c.observations(s).single, 1, 0) },
 			Set:     func(v int) { tr.Single = v == 1 },
 		},

@@ -88,14 +88,12 @@ func (e *engine[T, E]) compare(
 		rules = slices.DeleteFunc(rules, func(r *Rule[T, E]) bool { return !slices.Contains(only, r) })
 	}
 	others := e.judges(without)
-	narrow, narrows := e.c.(Narrowing[T])
 	for _, run := range runs {
 		s := run.rec.Schedule
 		if least != nil && s.Compare(least.found.Run.Schedule) >= 0 || run.rec.LeftOut != "" {
 			continue
 		}
-		if run.rec.Refused != "" && e.profile.Refusals ||
-			narrows && !(narrow.Takes(with.traits, s) && narrow.Takes(without.traits, s)) {
+		if run.rec.Refused != "" && e.profile.Refusals {
 			continue
 		}
 		x, other := e.c.Exam(with.traits, run.rec, run.Job), e.c.Exam(without.traits, run.rec, run.Job)
@@ -201,14 +199,44 @@ func (e *engine[T, E]) excuse(r *Rule[T, E], v *Violation) *decision[T, E] {
 // which are made again.
 func (e *engine[T, E]) excuseRuns(r *Rule[T, E], v *Violation) *decision[T, E] {
 	breaks := func(d declaration[T]) bool { return r.Probe != nil && e.probeBreaks(r, d) }
+	tries := 1
+	if r.Meets {
+		tries = 3 // what goroutines do is chance
+	}
 	if r.Again != nil && v.Run != nil {
 		breaks = func(d declaration[T]) bool { return e.againBreaks(r, v.Run, d) }
 	}
 	for _, d := range e.decisions {
-		if d.value != 0 && breaks(e.with(d.Name, d.strict())) && !breaks(e.with("", 0)) {
+		explains := d.value != 0
+		for i := 0; i < tries && explains; i++ {
+			explains = breaks(e.with(d.Name, d.strict())) && !breaks(e.with("", 0))
+		}
+		if explains {
 			d.frees = append(d.frees, r.ID)
 			return d
 		}
+	}
+	return e.documentedDecision(r, v)
+}
+
+// documentedDecision is one about a choice that only the documentation shows, and that takes the rule out of force.
+func (e *engine[T, E]) documentedDecision(r *Rule[T, E], v *Violation) *decision[T, E] {
+	for i := range e.settled {
+		s := &e.settled[i]
+		if s.Declared != 0 || !s.documented() || s.Set == nil {
+			continue
+		}
+		frees := e.freed(declaration[T]{e.traits, e.choices}, e.with(s.Name, 1))
+		if !slices.Contains(frees, r.ID) {
+			continue
+		}
+		d := &decision[T, E]{settled: s, value: 1, rule: r, run: v, frees: frees}
+		if had := e.decisionOn(s); had != nil {
+			d = had
+		} else {
+			e.decisions = append(e.decisions, d)
+		}
+		return d
 	}
 	return nil
 }
