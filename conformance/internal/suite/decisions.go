@@ -219,8 +219,14 @@ func (e *engine[T, E]) excuseRuns(r *Rule[T, E], v *Violation) *decision[T, E] {
 	return e.documentedDecision(r, v)
 }
 
-// documentedDecision is one about a choice that only the documentation shows, and that takes the rule out of force.
+// documentedDecision is one about a choice that only the documentation shows, and that takes the rule out of force,
+// where no other is broken.
 func (e *engine[T, E]) documentedDecision(r *Rule[T, E], v *Violation) *decision[T, E] {
+	for id, f := range e.findings {
+		if id != r.ID && f.worst != nil {
+			return nil
+		}
+	}
 	for i := range e.settled {
 		s := &e.settled[i]
 		if s.Declared != 0 || !s.documented() || s.Set == nil {
