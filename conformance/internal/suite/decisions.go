@@ -169,12 +169,8 @@ func (e *engine[T, E]) excuse(r *Rule[T, E], v *Violation) *decision[T, E] {
 	}
 	s := v.Run.Schedule
 	here := job{Job{Schedule: s, Order: v.Run.Order, Family: e.familyOf(s), Look: true, Review: true}, v.Run}
-	for _, d := range e.decisions {
-		seen, strict := e.with("", 0), e.with(d.Name, d.strict())
-		if d.value != 0 && e.compare([]job{here}, strict, seen, r) != nil && e.explains(r, here, seen) {
-			d.frees = append(d.frees, r.ID)
-			return d
-		}
+	if d := e.excuseAsked(r, here); d != nil {
+		return d
 	}
 	for i := range e.settled {
 		s := &e.settled[i]
@@ -193,6 +189,22 @@ func (e *engine[T, E]) excuse(r *Rule[T, E], v *Violation) *decision[T, E] {
 		}
 	}
 	return nil
+}
+
+// excuseAsked looks for a decision that is asked for and explains a run: the first that does by itself, or the first
+// of all, if they do together.
+func (e *engine[T, E]) excuseAsked(r *Rule[T, E], here job) *decision[T, E] {
+	taken := slices.DeleteFunc(slices.Clone(e.decisions), func(d *decision[T, E]) bool { return d.value == 0 })
+	seen := e.with("", 0)
+	if len(taken) == 0 || !e.explains(r, here, seen) {
+		return nil
+	}
+	i := slices.IndexFunc(taken, func(d *decision[T, E]) bool {
+		return e.compare([]job{here}, e.with(d.Name, d.strict()), seen, r) != nil
+	})
+	d := taken[max(0, i)]
+	d.frees = append(d.frees, r.ID)
+	return d
 }
 
 // excuseRuns looks for a decision that is asked for and on which it depends what a rule finds by runs of its own,
