@@ -182,6 +182,8 @@ func (l *bucket) tokensAt(t time.Time) float64 {
 
 // bucketSpec describes it.
 func bucketSpec(mutant string, source lt.TimeSource) lt.Spec {
+	tr := lt.LikeXTime
+	tr.Zero = lt.ZeroGranted
 	return lt.Spec{
 		Name: "zoo: " + mutant,
 		Time: source,
@@ -194,6 +196,6 @@ func bucketSpec(mutant string, source lt.TimeSource) lt.Spec {
 				TokensAt: l.tokensAt,
 			}
 		},
-		Traits: lt.LikeXTime,
+		Traits: tr,
 	}
 }
