@@ -262,6 +262,10 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 	if s.Time == Injected {
 		back = nil // X-BACK judges more if it is declared
 	}
+	oversize := suite.Ranked(3)
+	if len(s.Supported(conformance.OpWait, conformance.OpReserve)) == 0 {
+		oversize = suite.Ranked(2) // nothing can wait
+	}
 	infinite := []int{int(InfGrants), int(InfAbsent)}
 	if c.finite {
 		infinite = infinite[1:]
@@ -291,7 +295,7 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 			Observe:  look.initial, Set: func(v int) { t.Initial = Initial(v) },
 		},
 		{
-			Order: suite.Ranked(3),
+			Order: oversize,
 			Name:  "Oversize", Declared: int(t.Oversize),
 			Values: []string{"OversizeRejected", "OversizePrepaid", "OversizeWaits"},
 			Means: []string{"never granted", "granted, and the next request pays",

@@ -164,11 +164,14 @@ func (e *engine[T, E]) excuse(r *Rule[T, E], v *Violation) *decision[T, E] {
 	if !e.undeclared || r.Cause {
 		return nil
 	}
-	if v.Run == nil || r.Check == nil {
+	if v.Run == nil {
 		return e.excuseRuns(r, v)
 	}
 	s := v.Run.Schedule
 	here := job{Job{Schedule: s, Order: v.Run.Order, Family: e.familyOf(s), Look: true, Review: true}, v.Run}
+	if r.Check == nil || !e.breaksRule(r, here, declaration[T]{e.traits, e.choices}) { // reruns showed it
+		return e.excuseRuns(r, v)
+	}
 	if d := e.excuseAsked(r, here); d != nil {
 		return d
 	}
