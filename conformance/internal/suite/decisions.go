@@ -169,7 +169,8 @@ func (e *engine[T, E]) excuse(r *Rule[T, E], v *Violation) *decision[T, E] {
 	}
 	s := v.Run.Schedule
 	here := job{Job{Schedule: s, Order: v.Run.Order, Family: e.familyOf(s), Look: true, Review: true}, v.Run}
-	if r.Check == nil || !e.breaksRule(r, here, declaration[T]{e.traits, e.choices}) { // reruns showed it
+	now := declaration[T]{e.traits, e.choices}
+	if r.Check == nil || r.Again != nil && !e.breaksRule(r, here, now) { // reruns showed it
 		return e.excuseRuns(r, v)
 	}
 	if d := e.excuseAsked(r, here); d != nil {
