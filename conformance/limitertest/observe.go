@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -186,7 +187,15 @@ func (o observer) single() bool {
 		tr := o.see(text)
 		return len(tr.Done) > 0 && tr.Done[0].Panic != ""
 	}
-	return panics("rate=10/1s burst=3 | wait 2 @0") && !panics("rate=10/1s burst=3 | wait 1 @0")
+	if panics("rate=10/1s burst=3 | wait 2 @0") && !panics("rate=10/1s burst=3 | wait 1 @0") {
+		return true
+	}
+	tr := o.see("rate=10/1s burst=3 | wait 3 @0 | wait 3 @0 | wait 3 @0 | wait 3 @0")
+	atOnce := func(d conformance.Done) bool { return d.OK && d.Ended.Seq != 0 && d.Ended.At == 0 }
+	o.c.alone = len(tr.Done) == 4 && !slices.ContainsFunc(tr.Done[:3], func(d conformance.Done) bool {
+		return !atOnce(d)
+	}) && !atOnce(tr.Done[3])
+	return o.c.alone
 }
 
 func (o observer) zero() int {

@@ -211,6 +211,8 @@ type contract struct {
 	stops bool
 	// single says that a request for two tokens panicked, and Single is not declared.
 	single bool
+	// alone says that a wait for several was seen to take one.
+	alone bool
 	// trip is how long a request takes, as far as that can be seen, or as it is declared.
 	trip time.Duration
 	// usual is what the instance was made with that was looked at first.
