@@ -135,7 +135,7 @@ func TestMachineLimiter_accusesNobody(t *testing.T) {
 	}{
 		{"Quantum", func(tr *limitertest.Traits) { tr.Quantum = 1 }},
 		{"Grain", func(tr *limitertest.Traits) { tr.Grain = time.Millisecond }},
-		{"Digits", func(tr *limitertest.Traits) { tr.Digits = 7 }},
+		{"Precision", func(tr *limitertest.Traits) { tr.Precision = limitertest.PrecisionFloat32 }},
 		{"Latency", func(tr *limitertest.Traits) { tr.Latency = time.Millisecond }},
 		{"NextPays", func(tr *limitertest.Traits) { tr.NextPays = true }},
 	} {

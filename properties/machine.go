@@ -24,7 +24,7 @@ import (
 //
 // A decision may be off by what flows in during a nanosecond, and where the interval between
 // two tokens is no whole number of nanoseconds, by one nanosecond more for each token that was
-// granted: see Rate.Interval. A limiter that declares to be less exact, by Quantum, Grain, Digits
+// granted: see Rate.Interval. A limiter that declares to be less exact, by Quantum, Grain, Precision
 // or Latency, or NextPays, is skipped, as limitertest judges it. A failure prints the history as a
 // schedule.
 //
@@ -49,8 +49,8 @@ func inexact(tr limitertest.Traits) string {
 		return "Quantum"
 	case tr.Grain > 0:
 		return "Grain"
-	case tr.Digits > 0:
-		return "Digits"
+	case tr.Precision == limitertest.PrecisionFloat32:
+		return "Precision"
 	case tr.Latency > 0:
 		return "Latency"
 	case tr.NextPays:

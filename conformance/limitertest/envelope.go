@@ -115,7 +115,7 @@ func (x *exam) outdated(d *conformance.Done, at time.Duration) bool {
 
 // envelope looks for a window in which more was granted than rate*L + burst.
 func (x *exam) envelope() *suite.Violation {
-	a := newAccount(&x.Trace, &Traits{Quantum: x.traits.Quantum, Grain: x.traits.Grain, Digits: x.traits.Digits,
+	a := newAccount(&x.Trace, &Traits{Quantum: x.traits.Quantum, Grain: x.traits.Grain, Precision: x.traits.Precision,
 		Latency: x.traits.Latency})
 	g := x.newGranted()
 	for i, first := range g.grants {

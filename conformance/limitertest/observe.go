@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -186,7 +187,15 @@ func (o observer) single() bool {
 		tr := o.see(text)
 		return len(tr.Done) > 0 && tr.Done[0].Panic != ""
 	}
-	return panics("rate=10/1s burst=3 | wait 2 @0") && !panics("rate=10/1s burst=3 | wait 1 @0")
+	if panics("rate=10/1s burst=3 | wait 2 @0") && !panics("rate=10/1s burst=3 | wait 1 @0") {
+		return true
+	}
+	tr := o.see("rate=10/1s burst=3 | wait 3 @0 | wait 3 @0 | wait 3 @0 | wait 3 @0")
+	atOnce := func(d conformance.Done) bool { return d.OK && d.Ended.Seq != 0 && d.Ended.At == 0 }
+	o.c.alone = len(tr.Done) == 4 && !slices.ContainsFunc(tr.Done[:3], func(d conformance.Done) bool {
+		return !atOnce(d)
+	}) && !atOnce(tr.Done[3])
+	return o.c.alone
 }
 
 func (o observer) zero() int {
@@ -233,8 +242,8 @@ func (o observer) waitErrors() int {
 	return kept
 }
 
-// backTime asks an hour before the newest instant, or sets the clock back by an hour, while
-// there are tokens. It does not tell who goes back: that would explain any mistake.
+// backTime asks long before the newest instant, or sets the clock back by an hour, while there are tokens, and asks at
+// the newest again.
 func (o observer) backTime() int {
 	p := o.plan()
 	if p.cfg.Burst == 1 || !o.s.Accepts(conformance.OpAllow) {
@@ -246,6 +255,10 @@ func (o observer) backTime() int {
 		}
 		return o.setBack()
 	}
+	again := p.see(strings.Repeat("allow 1 @{100} | ", p.full-1) + "allow 1 @0 | allow 1 @{100} | allow 1 @{100}")
+	if grantedFrom(again, 0) > p.full {
+		return int(BackRewind)
+	}
 	switch tr := p.see("allow 1 @0 | allow 1 @{100} | allow 1 @0"); {
 	case len(tr.Done) < 3 || !tr.Done[1].OK:
 		return 0
@@ -255,19 +268,26 @@ func (o observer) backTime() int {
 	return int(BackReject)
 }
 
-// setBack asks for the rest of a burst when the clock is set back.
+// setBack asks when the clock is set back, and if nothing is granted then, when it has passed all that it had shown.
 func (o observer) setBack() (seen int) {
 	o.s.Play(func(st *suite.Stage) {
-		f, refused := o.c.make(st.Plain(), o.c.usual)
+		f, cfg, refused := o.c.first(st.Plain(), 1, 3)
 		if refused != "" {
 			return
 		}
 		_ = suite.Catch(func() {
-			if clock := st.Fake(); f.allows(clock.Now(), 0) {
-				clock.SetWall(clock.Now().Add(-time.Hour))
-				if seen = int(BackReject); f.allows(clock.Now(), 0) {
-					seen = int(BackClamp)
-				}
+			clock := st.Fake()
+			if !f.allows(clock.Now(), 0) {
+				return
+			}
+			const back = time.Hour
+			clock.SetWall(clock.Now().Add(-back))
+			if seen = int(BackClamp); f.allows(clock.Now(), 0) {
+				return
+			}
+			clock.Advance(back + time.Duration(cfg.Burst+1)*cfg.Rate.Interval())
+			if !f.allows(clock.Now(), 0) {
+				seen = int(BackReject)
 			}
 		})
 		_ = suite.Catch(f.end)

@@ -142,9 +142,11 @@ func (o observer) units() (quantum int, grain time.Duration) {
 		}
 		slow := o.arrivals(cmp.Or(events/100, 1))
 		same := slow.uneven && a.together == slow.together
-		if same && a.byTokens() && slow.byTokens() {
+		switch {
+		case a.whole && slow.whole: // not a number of tokens, but a window
+		case same && a.byTokens() && slow.byTokens():
 			o.c.units.quantum = a.together
-		} else {
+		default:
 			o.c.units.grain = a.gap
 		}
 		break
@@ -171,6 +173,14 @@ func (o observer) grain() int { _, d := o.units(); return int(d) }
 // unevenRates are events and seconds of rates that neither binary nor decimal fractions hold
 // exactly.
 var unevenRates = [][2]int{{1, 7}, {10, 13}, {3, 7}, {7, 29}, {1, 3}, {11, 13}}
+
+// precision reports whether the rate is a float32. A limiter that is off by more has another mistake.
+func (o observer) precision() int {
+	if o.digits() == 7 {
+		return int(PrecisionFloat32)
+	}
+	return 0
+}
 
 // digits asks ever closer to the instant of a token, and says how many digits of the rate
 // are right: 7 or fewer, 0 if more are.

@@ -38,11 +38,20 @@ func (c *contract) Rules() []rule {
 		if id == "X-CALLS" || id == "X-LEAK" {
 			continue
 		}
+		all[i].Sees = taken(all[i].Sees)
 		if all[i].Unless = c.timed(all[i].Unless); id != "RL-EPOCH" {
 			all[i].About = edge.Unkeyed(all[i].About)
 		}
 	}
 	return append(all, c.keyRules()...)
+}
+
+// taken selects the runs that ask for one token at a time, where that is declared.
+func taken(sees func(*exam) bool) func(*exam) bool {
+	several := func(n, _ int) bool { return n != 1 }
+	return func(x *exam) bool {
+		return !(x.traits.Single && asks(x.Schedule, several)) && (sees == nil || sees(x))
+	}
 }
 
 func core(id, text string) conformance.Rule {

@@ -31,7 +31,6 @@ func (c *contract) rateRules() []rule {
 		{
 			Rule: core("RL-TINY", "A rate however small MUST NOT grant more than the envelope: no delay overflows "+
 				"into none."),
-			Unless: c.uncounted,
 			About: func(j suite.Job) bool {
 				return j.Schedule.Config.Rate.Extreme() && j.Schedule.Config.Rate.Interval() > time.Hour
 			},
@@ -43,7 +42,6 @@ func (c *contract) rateRules() []rule {
 		{
 			Rule: core("RL-HUGE", "A rate however large MUST NOT grant more than the envelope: no interval is "+
 				"rounded to nothing."),
-			Unless: c.uncounted,
 			About: func(j suite.Job) bool {
 				return j.Schedule.Config.Rate.Extreme() && j.Schedule.Config.Rate.Interval() < 2
 			},

@@ -17,10 +17,9 @@ import (
 func (c *contract) requestRules() []rule {
 	return []rule{
 		{
-			Rule:   core("RL-ENV", "In any window of length L no more than rate*L + burst tokens may be granted."),
-			Unless: c.uncounted,
-			Sees:   accepted,
-			Check:  (*exam).env,
+			Rule:  core("RL-ENV", "In any window of length L no more than rate*L + burst tokens may be granted."),
+			Sees:  accepted,
+			Check: (*exam).env,
 		},
 		{
 			Rule: core("RL-WORK", "A request that the bucket can pay for MUST be granted."),
@@ -45,11 +44,10 @@ func (c *contract) requestRules() []rule {
 			Check: (*exam).full,
 		},
 		{
-			Rule:   core("RL-CAP", "The bucket MUST NOT hold more than the burst, after any idle time."),
-			Unless: c.uncounted,
-			About:  suite.Has(conformance.OpAllow, conformance.OpTokens),
-			Sees:   accepted,
-			Check:  (*exam).cap,
+			Rule:  core("RL-CAP", "The bucket MUST NOT hold more than the burst, after any idle time."),
+			About: suite.Has(conformance.OpAllow, conformance.OpTokens),
+			Sees:  accepted,
+			Check: (*exam).cap,
 		},
 		{
 			Rule: extended("RL-TOKENS",
@@ -382,7 +380,7 @@ func (x *exam) fractions() *suite.Violation {
 		return nil
 	}
 	lump := x.traits.lump(x.Schedule.Config.Rate)
-	if tr := x.traits; (tr.Grain > 0 || tr.Digits > 0 || tr.Latency > 0) && x.Schedule.Config.Burst < 2+lump {
+	if tr := x.traits; (tr.Grain > 0 || tr.scale() > 0 || tr.Latency > 0) && x.Schedule.Config.Burst < 2+lump {
 		return nil // what comes late finds the bucket full, and is lost
 	}
 	lump += x.traits.meanwhile(x.Schedule.Config.Rate, 1)

@@ -13,7 +13,6 @@ import (
 
 // Families lists what is explored, in constants.
 func (c *contract) Families(s *suite.Suite) []suite.Family {
-	c.coarse = c.undeclaredUnit(s)
 	return slices.Concat(c.requestFamilies(s), c.rateFamilies(s), c.claimFamilies(s), c.keyFamilies(s))
 }
 

@@ -211,6 +211,8 @@ type contract struct {
 	stops bool
 	// single says that a request for two tokens panicked, and Single is not declared.
 	single bool
+	// alone says that a wait for several was seen to take one.
+	alone bool
 	// trip is how long a request takes, as far as that can be seen, or as it is declared.
 	trip time.Duration
 	// usual is what the instance was made with that was looked at first.
@@ -222,8 +224,8 @@ type contract struct {
 	nextPays *bool
 	// units are what was seen of what the limiter counts in, nil before anybody looked.
 	units *units
-	// coarse names the trait of what it counts in that is undeclared, as far as that is known.
-	coarse string
+	// finite says that the constructor refuses an infinite rate.
+	finite bool
 	// tied says that a burst above 1 is accepted only if it is the Events of the rate.
 	tied bool
 	// greedy says that the constructor was seen to take room or time for each token of the burst.
@@ -279,6 +281,7 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	c.waits, c.stops = f.Wait != nil || f.WaitN != nil, f.Stop != nil
 	c.tied = cfg.Burst > 1 && cfg.Burst == cfg.Rate.Events
 	c.usual, c.single, c.trip = cfg, false, 0
+	c.finite = c.refuses(Config{Inf, cfg.Burst})
 	c.greedy = s.TakesEach(c.full)
 	asks, several := f.Allow != nil || f.several(), f.several()
 	if s.Bubble && s.Time != Explicit {
@@ -319,6 +322,16 @@ func (f *Funcs) operations() map[conformance.Op]bool {
 		conformance.OpStop:     f.Stop != nil,
 		conformance.OpFault:    f.Fail != nil && f.Take != nil,
 	}
+}
+
+// refuses reports whether the constructor refuses a configuration.
+func (c *contract) refuses(cfg Config) bool {
+	start := conformance.Config{}.Start()
+	f, refused := c.make(Env{Clock: suite.NewFakeTime(start, false).Clock(), Start: start}, cfg)
+	if refused == "" {
+		_ = suite.Catch(f.end)
+	}
+	return refused != ""
 }
 
 // full makes a limiter with a burst, and returns what releases it.

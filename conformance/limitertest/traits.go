@@ -65,9 +65,9 @@ type Traits struct {
 	// period of the ticker that refills it, or the unit to which it cuts instants. What accrued
 	// since the last such instant comes at the next.
 	Grain time.Duration
-	// Digits is how many decimal digits of the rate a limiter keeps: 7 if it is a float32. 0
-	// stands for all that matter.
-	Digits int
+	// Precision says how exactly a limiter holds the rate; undeclared, it is taken as
+	// PrecisionExact.
+	Precision Precision
 	// Latency is the most time that a request takes, if it does not answer at once, as over a
 	// network. It may be decided at any instant between. A wait may be late by three times as
 	// much: it asks, and may have to ask again; and if its messages can be overtaken, waits are
@@ -87,12 +87,13 @@ func (t *Traits) lump(r Rate) int {
 	return max(t.Quantum, int(min(n, 1<<30)))
 }
 
-// scale is 10 to the power of the digits of the rate that are kept; 0 if all are.
+// scale is what the rate is divided by to get the most by which the one that the limiter holds is off; 0 if it is
+// exact.
 func (t *Traits) scale() int64 {
-	if t.Digits <= 0 {
-		return 0
+	if t.Precision == PrecisionFloat32 {
+		return 1e7 // a float32 has 24 bits
 	}
-	return pow10(min(t.Digits, 18))
+	return 0
 }
 
 // Initial says how many tokens a new limiter has.
@@ -220,6 +221,15 @@ const (
 	FailClosed                   // it is denied
 )
 
+// Precision says how exactly a limiter holds the rate.
+type Precision int
+
+// The choices.
+const (
+	PrecisionExact   Precision = iota + 1 // to all digits that matter
+	PrecisionFloat32                      // as a float32: to seven digits
+)
+
 // initial returns the tokens of a new limiter with the given burst.
 func (t *Traits) initial(burst int) int {
 	switch t.Initial {
@@ -241,7 +251,8 @@ func (c *contract) Traits() *Traits {
 }
 
 // Table lists the choices. BackRewind is blind: it would explain any mistake about
-// instants that go back.
+// instants that go back. Who panics when asked for two tokens says himself that he is for
+// single ones, and who has no infinite rate, that there is none: neither is a decision.
 func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 	without := func(all ...conformance.Op) func() bool {
 		return func() bool { return len(s.Supported(all...)) < len(all) }
@@ -251,6 +262,14 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 	if s.Time == Injected {
 		back = nil // X-BACK judges more if it is declared
 	}
+	oversize := suite.Ranked(3)
+	if len(s.Supported(conformance.OpWait, conformance.OpReserve)) == 0 {
+		oversize = suite.Ranked(2) // nothing can wait
+	}
+	infinite := []int{int(InfGrants), int(InfAbsent)}
+	if c.finite {
+		infinite = infinite[1:]
+	}
 	return append([]suite.Choice{
 		c.latencyChoice(t, look),
 		{ // before all that is observed of several who wait
@@ -259,6 +278,8 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 		},
 		{
 			Name: "Single", Declared: flagged(t.Single), Literal: suite.Flag,
+			Nominal: !c.alone, // a panic says so
+			Values:  []string{"true"}, Means: []string{"one token at a time, however many are asked for"},
 			Needless: func() bool { return !look.single() },
 			Observe:  func() int { return flagged(look.single()) }, Set: func(v int) { t.Single = v == 1 },
 		},
@@ -275,7 +296,7 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 			Observe:  look.initial, Set: func(v int) { t.Initial = Initial(v) },
 		},
 		{
-			Order: suite.Ranked(3),
+			Order: oversize,
 			Name:  "Oversize", Declared: int(t.Oversize),
 			Values: []string{"OversizeRejected", "OversizePrepaid", "OversizeWaits"},
 			Means: []string{"never granted", "granted, and the next request pays",
@@ -301,7 +322,7 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 			Observe:  look.zeroRate, Set: func(v int) { t.ZeroRate = ZeroRate(v) },
 		},
 		{
-			Order: suite.Ranked(2),
+			Order: infinite,
 			Name:  "Inf", Declared: int(t.Inf),
 			Values:   []string{"InfGrants", "InfAbsent"},
 			Means:    []string{"everything is granted", "there is no such rate"},
@@ -346,7 +367,7 @@ func (c *contract) waitChoices(s *suite.Suite, t *Traits, without func(...confor
 			Observe:  look.deadline, Set: func(v int) { t.DeadlineCheck = DeadlineCheck(v) },
 		},
 		{
-			Order: suite.Ranked(3),
+			Order: []int{int(RefundFull), int(RefundNone)},
 			Name:  "Refund", Declared: int(t.Refund),
 			Values:   []string{"RefundFull", "RefundConservative", "RefundNone"},
 			Means:    []string{"all of it", "all of it, less what was reserved after it", "nothing"},
@@ -392,34 +413,6 @@ func (c *contract) waitChoices(s *suite.Suite, t *Traits, without func(...confor
 	}
 }
 
-// undeclaredUnit names a trait of what the limiter counts in, or grants on credit, that it shows
-// and nobody has declared, while TRAITS has something to print anyway; "" if there is none.
-func (c *contract) undeclaredUnit(s *suite.Suite) string {
-	if t := c.spec.Traits; t.Initial != 0 || t.Quantum+int(t.Grain)+t.Digits != 0 {
-		return ""
-	}
-	look := observer{s, c}
-	switch {
-	case !c.spec.Traits.NextPays && look.nextPays():
-		return "NextPays"
-	case look.quantum() != 0:
-		return "Quantum"
-	case look.grain() != 0:
-		return "Grain"
-	case look.digits() != 0:
-		return "Digits"
-	}
-	return ""
-}
-
-// uncounted takes a rule out of force while what the limiter counts in is undeclared.
-func (c *contract) uncounted(_ *suite.Suite, t *Traits) string {
-	if c.coarse == "" || t.Initial != 0 || t.Quantum+int(t.Grain)+t.Digits != 0 {
-		return ""
-	}
-	return "trait " + c.coarse + " is undeclared"
-}
-
 // unitChoices are those of what a limiter counts in, and of what it may not be used for, which
 // most need not declare.
 func (c *contract) unitChoices(t *Traits, look observer) []suite.Choice {
@@ -438,8 +431,11 @@ func (c *contract) unitChoices(t *Traits, look observer) []suite.Choice {
 			Observe: look.grain, Set: func(v int) { t.Grain = time.Duration(v) },
 		},
 		{
-			Name: "Digits", Declared: t.Digits, Literal: strconv.Itoa,
-			Observe: look.digits, Set: func(v int) { t.Digits = v },
+			Order: suite.Ranked(2),
+			Name:  "Precision", Declared: int(t.Precision),
+			Values:  []string{"PrecisionExact", "PrecisionFloat32"},
+			Means:   []string{"the rate is exact", "the rate is a float32, with seven digits"},
+			Observe: look.precision, Set: func(v int) { t.Precision = Precision(v) },
 		},
 	}
 }

@@ -336,7 +336,7 @@ func TestUnfinished_asleepWithALock(t *testing.T) {
 	}
 }
 
-// TRAITS prints that somebody holds a lock while it sleeps, and leaves open what only two who
+// TRAITS prints that somebody holds a lock while it sleeps, and leaves Rewake open, which only two who
 // wait show.
 func TestTraits_asleep(t *testing.T) {
 	synctestcompat.Require(t)
@@ -347,7 +347,7 @@ func TestTraits_asleep(t *testing.T) {
 		spec.Examine(t, inside.Options{FirstLook: time.Millisecond, Pasted: func(c inside.Choice) {
 			got[c.Name] = c.Value
 		}})
-		for choice, want := range map[string]int{"LocksAsleep": 1, "Fair": 0, "Rewake": 0, "OneGoroutine": 0,
+		for choice, want := range map[string]int{"LocksAsleep": 1, "Fair": int(lt.FairFIFO), "Rewake": 0, "OneGoroutine": 0,
 			"Initial": int(lt.InitialFull), "DeadlineCheck": int(lt.DeadlineFailFast)} {
 			if v, ok := got[choice]; !ok || v != want {
 				t.Errorf("%v: %s is printed as %d, %t, want %d", source, choice, v, ok, want)

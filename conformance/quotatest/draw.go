@@ -183,8 +183,3 @@ func (c *contract) Twins(s *suite.Suite) conformance.Twins {
 	}
 	return tw
 }
-
-// Takes reports whether no more is requested at a time than can be.
-func (c *contract) Takes(t *Traits, s conformance.Schedule) bool {
-	return !t.Single || !slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return st.N > 1 })
-}

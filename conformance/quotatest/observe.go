@@ -19,7 +19,8 @@ type observations struct {
 	source TimeSource
 	runs   []*suite.Recording
 	single bool
-	fitted map[Traits]bool
+	panics bool // it says itself that events are taken one at a time
+	fitted map[Traits]int
 }
 
 // observations returns what is observed, and observes it the first time.
@@ -27,10 +28,10 @@ func (c *contract) observations(s *suite.Suite) *observations {
 	if c.seen != nil {
 		return c.seen
 	}
-	o := &observations{kind: c.spec.Kind, source: c.spec.Time, fitted: map[Traits]bool{}}
+	o := &observations{kind: c.spec.Kind, source: c.spec.Time, fitted: map[Traits]int{}}
 	c.seen = o
 	texts := telling(o.kind)
-	if o.single = single(s); !o.single && o.kind != GCRA {
+	if o.single, o.panics = single(s); !o.single && o.kind != GCRA {
 		texts = append(texts, "rate=3/28s | allow 2 @0 | allow 2 @1s | allow 1 @2s") // one that is denied, and room
 	}
 	for _, text := range texts {
@@ -118,19 +119,21 @@ func polled(config string, gap time.Duration, n int) string {
 }
 
 // fits reports whether a limiter with these traits could have decided as the runs did.
-func (o *observations) fits(tr Traits) bool {
-	yes, known := o.fitted[tr]
+func (o *observations) fits(tr Traits) bool { return len(o.runs) > 0 && o.agrees(tr) == len(o.runs) }
+
+// agrees counts the runs in which a limiter with these traits could have decided as this one did.
+func (o *observations) agrees(tr Traits) int {
+	n, known := o.fitted[tr]
 	if !known {
-		yes = len(o.runs) > 0
 		for _, rec := range o.runs {
 			x := o.exam(rec, &tr)
-			yes = yes && slices.ContainsFunc(x.origins(&tr), func(first origin) bool {
-				return x.compare(&tr, first).bad < 0
-			})
+			if slices.ContainsFunc(x.origins(&tr), func(first origin) bool { return x.compare(&tr, first).bad < 0 }) {
+				n++
+			}
 		}
-		o.fitted[tr] = yes
+		o.fitted[tr] = n
 	}
-	return yes
+	return n
 }
 
 // candidates are the traits with all that is undeclared of how the limiter decides set to each
@@ -163,21 +166,34 @@ func (o *observations) candidates(tr Traits) []Traits {
 	return all
 }
 
-// only returns the one of so many values of a choice with which traits fit, 0 if there are
-// several or none.
-func (o *observations) only(tr *Traits, values int, set func(tr *Traits, v int)) int {
-	found := 0
+// first returns the first of so many values of a choice with which traits agree with all runs, 0 if none does.
+func (o *observations) first(tr *Traits, values int, set func(tr *Traits, v int)) int {
+	for v := 1; v <= values; v++ {
+		with := *tr
+		if set(&with, v); slices.ContainsFunc(o.candidates(with), o.fits) {
+			return v
+		}
+	}
+	return 0
+}
+
+// best is first, but if none agrees with all runs it is the one that agrees with the most: a rule then says why not
+// with all.
+func (o *observations) best(tr *Traits, values int, set func(tr *Traits, v int)) (best int) {
+	if v := o.first(tr, values, set); v != 0 {
+		return v
+	}
+	most := 0
 	for v := 1; v <= values; v++ {
 		with := *tr
 		set(&with, v)
-		switch fits := slices.ContainsFunc(o.candidates(with), o.fits); {
-		case fits && found != 0:
-			return 0
-		case fits:
-			found = v
+		for _, c := range o.candidates(with) {
+			if n := o.agrees(c); n > most {
+				best, most = v, n
+			}
 		}
 	}
-	return found
+	return best
 }
 
 // grains are those that limiters have, the finest first.
@@ -322,11 +338,26 @@ func (o *observations) answers() (fields Answers) {
 	return filled &^ wrong
 }
 
-// single reports whether events can only be taken one at a time: two are refused at once, or
-// count as one.
-func single(s *suite.Suite) bool {
-	granted, ok := decisions(s, "rate=3/1s burst=3 | allow 2 @0 | allow 2 @0")
-	return ok && !(granted[0] && !granted[1])
+// single reports whether events can only be taken one at a time, and whether a panic says so: else each request takes
+// one, however many it is for, or those for several are denied. A limiter that compares wrongly does neither.
+func single(s *suite.Suite) (yes, panics bool) {
+	for _, rec := range s.TryText("rate=3/1s burst=3 | allow 1 @0 | allow 2 @0", conformance.OrderSettled) {
+		if len(rec.Done) == 2 && rec.Done[0].Panic == "" && rec.Done[1].Panic != "" {
+			return true, true
+		}
+	}
+	as := func(text string, want ...bool) bool {
+		granted, ok := decisions(s, text)
+		return ok && slices.Equal(granted, want)
+	}
+	const three, two = "rate=3/1s burst=3 | allow 3 @0 | ", "rate=3/1s burst=3 | allow 2 @0 | "
+	one := as(three+"allow 1 @0 | allow 1 @0 | allow 1 @0", true, true, true, false) &&
+		as(two+"allow 2 @0 | allow 2 @0 | allow 2 @0", true, true, true, false)
+	none := as(three+"allow 1 @0", false, true) && as(two+"allow 1 @0", false, true)
+	if _, ok := decisions(s, "rate=3/1s burst=3 | allow 1 @0"); !ok { // who takes no more than 1 shows it otherwise
+		one = as("rate=1/1s burst=1 | allow 0 @0 | allow 1 @0", true, false)
+	}
+	return one || none, false
 }
 
 // observeTooLarge asks for one more than the limit, and observes the RetryAfter.
@@ -347,19 +378,34 @@ func observeTooLarge(s *suite.Suite) int {
 	return 0
 }
 
-// observeBackTime observes what an instant before the newest one means: whether there is
-// less than at the newest, as much, or more; or more at the newest once there was an older.
+// observeBackTime observes what an instant before the newest one means: whether more is granted than if all had been
+// asked at the newest, or less.
 func observeBackTime(s *suite.Suite) int {
+	const most, last = "rate=1/1s burst=1 | allow 1 @1h | allow 1 @", "rate=2/1s burst=2 | allow 1 @1h | allow 1 @"
+	const again = " | allow 1 @1h | allow 1 @1h"
+	for _, asked := range [][2]string{{most + "0", most + "1h"}, {last + "0" + again, last + "1h" + again}} {
+		back, ok := decisions(s, asked[0])
+		still, ok2 := decisions(s, asked[1])
+		switch {
+		case !ok || !ok2:
+			return 0
+		case count(back) > count(still):
+			return int(BackRewind)
+		}
+	}
 	some, ok := decisions(s, "rate=3/1s burst=3 | allow 1 @1h | allow 1 @0")
-	none, ok2 := decisions(s, "rate=1/1s burst=1 | allow 1 @1h | allow 1 @0")
-	again, ok3 := decisions(s, "rate=2/1s burst=2 | allow 1 @1h | allow 1 @0 | allow 1 @1h | allow 1 @1h")
-	switch {
-	case !ok || !ok2 || !some[0] || !none[0]:
+	if !ok || !some[0] {
 		return 0
-	case none[1], ok3 && again[0] && again[1] && (again[2] || again[3]), ok3 && again[2] && again[3]:
-		return int(BackRewind)
 	}
 	return either(some[1], BackClamp, BackReject)
+}
+
+// count counts what was granted.
+func count(granted []bool) (n int) {
+	for _, ok := range granted {
+		n += either(ok, 1, 0)
+	}
+	return n
 }
 
 // observeErrors observes what a request gets whose answer is an error.

@@ -134,7 +134,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				"MUST be what is declared."),
 			Ops: many,
 			Unless: func(s *suite.Suite, tr *Traits) string {
-				return cmp.Or(unanswered(tr, AnswersRetry), c.undeclared(s, tr))
+				return cmp.Or(unanswered(tr, AnswersRetry), c.undeclared(s, tr),
+					suite.If(tr.TooLarge == 0, "trait TooLarge is undeclared"))
 			},
 			About: func(j suite.Job) bool {
 				full := full(c.spec.Kind, j.Schedule.Config)
@@ -258,9 +259,18 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 	for i := range all {
 		if id := all[i].ID; id != "X-CALLS" && id != "X-LEAK" && id != "RL-EPOCH" {
 			all[i].About = edge.Unkeyed(all[i].About)
+			all[i].Sees = taken(all[i].Sees)
 		}
 	}
 	return append(all, c.keyRules()...)
+}
+
+// taken selects the runs that ask for one at a time, where that is declared.
+func taken(sees func(*exam) bool) func(*exam) bool {
+	return func(x *exam) bool {
+		several := func(d conformance.Done) bool { return d.Op == conformance.OpAllow && d.N != 1 }
+		return !(x.traits.Single && x.asks(several)) && (sees == nil || sees(x))
+	}
 }
 
 // forward is why instants do not go back, or why what they mean is not judged, "" if it is.
@@ -286,14 +296,15 @@ func (c *contract) absentBut(kinds ...Kind) func(*suite.Suite, *Traits) string {
 	}
 }
 
-// answers is the choice that the model does not need: what is answered beside OK.
+// answers is a choice that the model does not need: what is answered beside OK.
 const answers = "Answers"
 
 // undeclared says which of the traits that the model of the kind needs is undeclared, ""
 // if none is.
 func (c *contract) undeclared(s *suite.Suite, tr *Traits) string {
 	for _, choice := range c.Table(s, tr) {
-		if choice.Name != answers && choice.Declared == 0 && choice.Needless != nil && !choice.Needless() {
+		apart := choice.Name == answers || choice.Name == "BackTime" || choice.Name == "TooLarge"
+		if !apart && choice.Declared == 0 && choice.Needless != nil && !choice.Needless() {
 			return "trait " + choice.Name + " is undeclared"
 		}
 	}

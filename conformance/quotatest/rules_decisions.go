@@ -172,7 +172,7 @@ func (x *exam) calls() *suite.Violation {
 		return nil // X-CFG says what comes of it
 	}
 	for _, d := range x.Done {
-		several := d.N != 1 && (x.traits.Single || x.undeclared())
+		several := d.N != 1 && x.traits.Single
 		unusual := d.Op == conformance.OpAllow && (d.N < 1 || d.N > x.full() || several)
 		if d.Panic != "" && !unusual {
 			return x.broken(d.At, "", "%s panicked: %s", d.Step, d.Panic)
@@ -185,12 +185,6 @@ func (x *exam) calls() *suite.Violation {
 		return suite.Broken(0, "", "the constructor panicked with %s: %s", x.Schedule.Config, x.Refused)
 	}
 	return nil
-}
-
-// undeclared reports whether a choice that everybody must declare is not declared, so that it is
-// open whether Single is.
-func (x *exam) undeclared() bool {
-	return x.kind != GCRA && x.traits.Denied == 0 || x.source == conformance.Explicit && x.traits.BackTime == 0
 }
 
 // mayRefuse reports whether a constructor may refuse a configuration, because it makes no

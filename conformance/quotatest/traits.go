@@ -148,6 +148,10 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	if kind == SlidingCounter {
 		aligns = aligns[:AlignCreation]
 	}
+	back := func() bool { return s.Time != conformance.Explicit }
+	if s.Time == conformance.Injected && c.trip == 0 {
+		back = nil // more is judged if it is declared
+	}
 	return []suite.Choice{
 		{
 			Name: "OneGoroutine", Declared: either(tr.OneGoroutine, 1, 0), Literal: suite.Flag,
@@ -177,6 +181,8 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		},
 		{
 			Name: "Single", Declared: either(tr.Single, 1, 0), Values: []string{"true"}, Literal: suite.Flag,
+			Means:   []string{"one at a time, however many are asked for"},
+			Nominal: c.seen != nil && c.seen.panics, // it says so itself
 			Observe: func() int { return either(c.observations(s).single, 1, 0) },
 			Set:     func(v int) { tr.Single = v == 1 },
 		},
@@ -186,7 +192,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Means:    []string{"it is not in the window any more", "it still is"},
 			Needless: func() bool { return kind != FixedWindow && kind != SlidingLog },
 			Observe: func() int {
-				return c.observations(s).only(tr, 2, func(tr *Traits, v int) { tr.Edge = Edge(v) })
+				return c.observations(s).first(tr, 2, func(tr *Traits, v int) { tr.Edge = Edge(v) })
 			},
 			Set: func(v int) { tr.Edge = Edge(v) },
 		},
@@ -197,7 +203,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 				"with a request that comes after the last one has ended"},
 			Needless: func() bool { return kind != FixedWindow && kind != SlidingCounter },
 			Observe: func() int {
-				return c.observations(s).only(tr, len(aligns), func(tr *Traits, v int) { tr.Align = Align(v) })
+				return c.observations(s).best(tr, len(aligns), func(tr *Traits, v int) { tr.Align = Align(v) })
 			},
 			Set: func(v int) { tr.Align = Align(v) },
 		},
@@ -209,7 +215,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 				return kind == GCRA || kind == FixedWindow && (tr.Single || !s.Accepts(takesMany))
 			},
 			Observe: func() int {
-				return c.observations(s).only(tr, 2, func(tr *Traits, v int) { tr.Denied = Denied(v) })
+				return c.observations(s).first(tr, 2, func(tr *Traits, v int) { tr.Denied = Denied(v) })
 			},
 			Set: func(v int) { tr.Denied = Denied(v) },
 		},
@@ -233,7 +239,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Name:  "BackTime", Declared: int(tr.BackTime), Values: []string{"BackClamp", "BackReject", "BackRewind"},
 			Means: []string{"an older instant counts as the newest", "nothing is granted at an older instant",
 				"the limiter goes back in time"},
-			Needless: func() bool { return s.Time != conformance.Explicit },
+			Needless: back,
 			Observe:  func() int { return observeBackTime(s) },
 			Set:      func(v int) { tr.BackTime = BackTime(v) },
 			Blind:    []string{"BackRewind"}, // any mistake about instants that go back

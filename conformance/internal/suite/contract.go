@@ -66,12 +66,6 @@ type Profile struct {
 	OwnClock bool
 }
 
-// Narrowing is a contract with traits that say what is not asked of an implementation.
-type Narrowing[T any] interface {
-	// Takes reports whether a schedule would be run with the traits t.
-	Takes(t *T, s conformance.Schedule) bool
-}
-
 // Rule is one law. Everything that decides whether it applies to an implementation, and to
 // a run, stands in its literal.
 type Rule[T, E any] struct {

@@ -1,6 +1,9 @@
 package suite
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // A decision is asked of the author where a run refutes the value of a trait that is assumed: the weaker value
 // would explain the run, and so might a mistake. Until it is taken nothing is judged that depends on it.
@@ -89,14 +92,12 @@ func (e *engine[T, E]) compare(
 		rules = slices.DeleteFunc(rules, func(r *Rule[T, E]) bool { return !slices.Contains(only, r) })
 	}
 	others := e.judges(without)
-	narrow, narrows := e.c.(Narrowing[T])
 	for _, run := range runs {
 		s := run.rec.Schedule
 		if least != nil && s.Compare(least.found.Run.Schedule) >= 0 || run.rec.LeftOut != "" {
 			continue
 		}
-		if run.rec.Refused != "" && e.profile.Refusals ||
-			narrows && !(narrow.Takes(with.traits, s) && narrow.Takes(without.traits, s)) {
+		if run.rec.Refused != "" && e.profile.Refusals {
 			continue
 		}
 		x, other := e.c.Exam(with.traits, run.rec, run.Job), e.c.Exam(without.traits, run.rec, run.Job)
@@ -143,7 +144,12 @@ func (e *engine[T, E]) decide() (all []*decision[T, E]) {
 		}
 		d.frees = e.freed(strict, seen)
 		for _, id := range e.freed(strict, declaration[T]{e.traits, e.choices}) {
-			e.awaits[id] = s.Name
+			e.awaits[id] = cmp.Or(e.awaits[id], s.Name)
+		}
+		for _, decided := range []declaration[T]{strict, seen} {
+			for _, id := range e.freed(decided, e.with(s.Name, 0)) { // for this alone
+				e.awaits[id] = s.Name
+			}
 		}
 		all = append(all, d)
 	}
@@ -161,40 +167,6 @@ func (e *engine[T, E]) freed(with, without declaration[T]) (ids []string) {
 	return ids
 }
 
-// ask looks for the decision that a broken rule comes to: one that is asked for, or one about a value that was
-// assumed, where a weaker one explains all that the rule finds. It returns nil if there is none.
-func (e *engine[T, E]) ask(r *Rule[T, E], v *Violation) *decision[T, E] {
-	if !e.undeclared || r.Check == nil || v.Run == nil || r.Cause {
-		return nil
-	}
-	s := v.Run.Schedule
-	here := job{Job: Job{Schedule: s, Order: v.Run.Order, Family: e.familyOf(s), Look: true, Review: true}, rec: v.Run}
-	for _, d := range e.decisions {
-		seen, strict := e.with("", 0), e.with(d.Name, d.strict())
-		if d.value != 0 && e.compare([]job{here}, strict, seen, r) != nil && e.explains(r, here, seen) {
-			d.frees = append(d.frees, r.ID)
-			return d
-		}
-	}
-	for i := range e.settled {
-		s := &e.settled[i]
-		if s.Declared != 0 || s.assumed == 0 || s.assumed != s.strict() {
-			continue
-		}
-		for _, weaker := range s.Order[1:] {
-			if other := e.with(s.Name, weaker); e.explains(r, here, other) {
-				d := &decision[T, E]{settled: s, value: weaker, rule: r, run: v, frees: e.freed(e.with("", 0), other)}
-				if !slices.Contains(d.frees, r.ID) {
-					d.frees = append(d.frees, r.ID)
-				}
-				e.decisions = append(e.decisions, d)
-				return d
-			}
-		}
-	}
-	return nil
-}
-
 // explains reports whether with other traits a rule is not broken by the run that breaks it, nor by any at hand,
 // and none of these breaks a rule that it does not break as things are.
 func (e *engine[T, E]) explains(r *Rule[T, E], here job, other declaration[T]) bool {
@@ -203,11 +175,13 @@ func (e *engine[T, E]) explains(r *Rule[T, E], here job, other declaration[T]) b
 
 // explainsAll is explains for some runs.
 func (e *engine[T, E]) explainsAll(r *Rule[T, E], runs []job, other declaration[T]) bool {
+	return e.keeps(r, runs, other) && e.compare(runs, other, declaration[T]{e.traits, e.choices}) == nil
+}
+
+// keeps reports whether with other traits a rule is broken by none of some runs.
+func (e *engine[T, E]) keeps(r *Rule[T, E], runs []job, other declaration[T]) bool {
 	breaks := func(run job) bool { return e.breaksRule(r, run, other) }
-	if slices.Contains(e.judges(other), r) && slices.ContainsFunc(runs, breaks) {
-		return false
-	}
-	return e.compare(runs, other, declaration[T]{e.traits, e.choices}) == nil
+	return !slices.Contains(e.judges(other), r) || !slices.ContainsFunc(runs, breaks)
 }
 
 // breaksRule reports whether a run that was made before breaks a rule.

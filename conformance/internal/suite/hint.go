@@ -24,7 +24,7 @@ func (e *engine[T, E]) hint(r *Rule[T, E], v *Violation) string {
 	var held, freed []string
 	for _, o := range e.others() {
 		inForce, ok := e.holdsWith(r, v.Run, o)
-		if !ok || !e.plausible(o, inForce) || !e.survives(r, o) {
+		if !ok || !e.plausible(o) || !e.survives(r, o) {
 			continue
 		}
 		switch text := e.choices[o.choice].Name + ": " + o.name; {
@@ -139,16 +139,11 @@ func (e *engine[T, E]) declared(o otherwise) declaration[T] {
 	return d
 }
 
-// plausible reports whether what was observed leaves it open that a choice should be declared
-// otherwise. It must agree with what takes the rule out of force; with what keeps the rule in
-// force it need not, unless it agrees with what is declared.
-func (e *engine[T, E]) plausible(o otherwise, inForce bool) bool {
+// plausible reports whether a choice was observed to be made otherwise, where it can be observed: what is declared
+// otherwise only because of a run that breaks a rule would excuse any mistake.
+func (e *engine[T, E]) plausible(o otherwise) bool {
 	c := e.choices[o.choice]
-	if c.Observe == nil {
-		return true
-	}
-	seen := e.observe(c)
-	return seen == o.value || inForce && seen != c.Declared
+	return c.Observe == nil || e.observe(c) == o.value
 }
 
 // hangs reports whether runs hang or leave goroutines behind.

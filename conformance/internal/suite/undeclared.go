@@ -142,7 +142,10 @@ func (e *engine[T, E]) asked(d *decision[T, E]) conformance.Decision {
 		e.explained = true // nothing else is offered instead
 		e.explain(d.rule, &v, d.run)
 		e.explained = explained
-		out.Rule, out.Schedule, out.Headline = d.rule.ID, d.run.Run.Schedule.String(), d.run.Headline
+		out.Rule, out.Headline = d.rule.ID, d.run.Headline
+		if d.run.Run != nil { // a probe has none
+			out.Schedule = d.run.Run.Schedule.String()
+		}
 		out.Because, out.Picture, out.Replay = v.Because, v.Picture, v.Replay
 		fmt.Fprintf(&b, "%s is refuted by %s", strict, v.Text)
 	} else if len(d.tried) > 0 {

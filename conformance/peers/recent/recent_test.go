@@ -99,7 +99,7 @@ func clientGo() limitertest.Spec {
 			Initial: limitertest.InitialFull, BackTime: limitertest.BackClamp, ZeroRate: limitertest.ZeroRateBurst,
 			Fair: limitertest.FairFIFO,
 			// qps is a float32, which has no room for what x/time/rate calls Inf.
-			Inf: limitertest.InfAbsent, Digits: 7,
+			Inf: limitertest.InfAbsent, Precision: limitertest.PrecisionFloat32,
 		},
 		KnownFailing: clientGoKnown,
 	}

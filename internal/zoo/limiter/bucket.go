@@ -106,6 +106,8 @@ func (l *bucket) allow(t time.Time, n int) (ok bool) {
 	switch l.mutant {
 	case "needs a little more than there is":
 		need += 1e-3
+	case roomForOne:
+		need = min(1, need)
 	case "grants a little early":
 		need -= 1e-3
 	}
@@ -130,7 +132,9 @@ func (l *bucket) allow(t time.Time, n int) (ok bool) {
 		l.idle++
 	}
 	still := l.is("time stands still for a full bucket") && l.tokens >= float64(l.burst)
-	l.tokens = tokens - float64(n)
+	if l.tokens = tokens - float64(n); l.is(roomForOne) {
+		l.tokens = max(0, l.tokens)
+	}
 	if t.After(l.last) && !still || l.is("an old instant rewinds") {
 		l.last = t
 	}
@@ -178,6 +182,8 @@ func (l *bucket) tokensAt(t time.Time) float64 {
 
 // bucketSpec describes it.
 func bucketSpec(mutant string, source lt.TimeSource) lt.Spec {
+	tr := lt.LikeXTime
+	tr.Zero = lt.ZeroGranted
 	return lt.Spec{
 		Name: "zoo: " + mutant,
 		Time: source,
@@ -190,6 +196,6 @@ func bucketSpec(mutant string, source lt.TimeSource) lt.Spec {
 				TokensAt: l.tokensAt,
 			}
 		},
-		Traits: lt.LikeXTime,
+		Traits: tr,
 	}
 }

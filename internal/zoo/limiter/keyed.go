@@ -53,7 +53,7 @@ func keyedFloat32Spec(mutant string, source lt.TimeSource) lt.Spec {
 		l.rate = float64(float32(l.rate))
 		return l
 	})
-	spec.Traits.Digits = 7
+	spec.Traits.Precision = lt.PrecisionFloat32
 	return spec
 }
 

@@ -2,6 +2,7 @@
 package limiter
 
 import (
+	"cmp"
 	"strings"
 
 	lt "github.com/escapement-go/escapement/conformance/limitertest"
@@ -79,6 +80,8 @@ func Mutants() []zoo.Mutant {
 		zoo.Mutant{Name: "filled twice each 50ms", Rule: "RL-ENV", Spec: tickSpec("its ticker fills it twice",
 			lt.PackageTime),
 			Steps: 3},
+		zoo.Mutant{Name: "filled each 50ms: a negative request adds tokens", Rule: "RL-NEG",
+			Spec: tickSpec("a negative request adds tokens", lt.PackageTime)},
 		zoo.Mutant{Name: "rate in float32: refills too fast", Rule: "RL-ENV",
 			Spec: float32Spec("refills too fast", lt.Explicit)},
 		zoo.Mutant{Name: "instants in milliseconds: refills too slowly", Rule: "RL-WORK",
@@ -112,6 +115,7 @@ func Designs() []zoo.Design {
 		float32Spec("", lt.Explicit), float32Spec("", lt.Injected),
 		millisecondSpec("", lt.PackageTime), millisecondSpec("", lt.Explicit),
 		declaring(bucketSpec("a request for 0 is denied", lt.Explicit), lt.Traits{Zero: lt.ZeroDenied}),
+		declaring(bucketSpec("an old instant rewinds", lt.Explicit), lt.Traits{BackTime: lt.BackRewind}),
 		declaring(debtSpec("a cancelled wait returns an error of its own", lt.PackageTime),
 			lt.Traits{WaitErrors: lt.WaitErrorsOwn}),
 		debtSpec(refusesNever, lt.Explicit), reasonsSpec(lt.Injected), reasonsSpec(lt.PackageTime),
@@ -149,6 +153,7 @@ func Designs() []zoo.Design {
 func declaring(spec lt.Spec, tr lt.Traits) lt.Spec {
 	spec.Name += ", declared"
 	spec.Traits.Zero, spec.Traits.WaitErrors = tr.Zero, tr.WaitErrors
+	spec.Traits.BackTime = cmp.Or(tr.BackTime, spec.Traits.BackTime)
 	return spec
 }
 
@@ -172,6 +177,7 @@ func designs(specs []lt.Spec) []zoo.Design {
 const (
 	keepsLock       = "keeps a lock when it denies"
 	leavesGoroutine = "goroutine left behind"
+	roomForOne      = "room for one is room for all"
 	idleFamily      = "idle again and again"
 	infKeepsBurst   = "an infinite rate grants no more than the burst"
 	idleAddsUp      = "each idle time brings an eighth of a token, in whole tokens"
@@ -189,6 +195,7 @@ var bucketMutants = []struct{ name, rule string }{
 	{"bucket one too large", "RL-CAP"},
 	{"bucket without a bound", "RL-CAP"},
 	{idleAddsUp, "RL-CAP"},
+	{roomForOne, "RL-ENV"},
 	{"a denied request costs a token", "RL-DENYPURE"},
 	{"moves on when it denies", "RL-FRAC"},
 	{"counts whole tokens only", "RL-WORK"},

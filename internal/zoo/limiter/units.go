@@ -16,7 +16,7 @@ func float32Spec(mutant string, source lt.TimeSource) lt.Spec {
 		l.rate = float64(float32(l.rate))
 		return lt.Funcs{AllowN: func(n int) bool { return l.allow(env.Clock.Now(), n) }, AllowAt: l.allow}
 	}
-	spec.Traits.Digits = 7
+	spec.Traits.Precision = lt.PrecisionFloat32
 	return spec
 }
 
@@ -41,6 +41,7 @@ type tickBucket struct {
 	mu     sync.Mutex
 	cond   *sync.Cond
 	tokens float64
+	adds   bool // a mistake: a negative request does
 	stop   chan struct{}
 }
 
@@ -54,6 +55,7 @@ func tickSpec(mutant string, source lt.TimeSource) lt.Spec {
 				panic("tickBucket: want a burst of at least 1, and a token in fewer than a thousand ticks")
 			}
 			l := &tickBucket{tokens: float64(cfg.Burst), stop: make(chan struct{})}
+			l.adds = mutant == "a negative request adds tokens"
 			if mutant == "its ticker fills it twice" {
 				each *= 2
 			}
@@ -91,7 +93,7 @@ func (l *tickBucket) allow(n int) bool {
 }
 
 func (l *tickBucket) take(n int) bool {
-	if n < 0 || n > 0 && l.tokens < float64(n)-grain {
+	if n < 0 && !l.adds || n > 0 && l.tokens < float64(n)-grain {
 		return false
 	}
 	l.tokens -= float64(n)

@@ -125,6 +125,13 @@ func (l *limiter) decide(t time.Time, n int) (ok bool) {
 	switch l.mutant {
 	case "one too many":
 		ok = n <= room+1 && n <= l.full()
+	case roomForOne:
+		ok = n <= l.full() && room >= 1
+	case roomButOne:
+		ok = n <= l.full() && n-1 <= room && room > 0
+	case takesTheRest:
+		ok = n <= l.full() && room >= 1
+		n = min(n, room)
 	case "the last one is denied":
 		ok = n < room || n == room && room == l.full() && l.full() > 1
 	case "the sum overflows":

@@ -15,6 +15,9 @@ const (
 	sumsPastLargest = "the sum with a limit near the largest int overflows"
 	deniedSetBack   = "what is denied drops events, and its instant is not the newest"
 	tooManySetBack  = "what is too many drops events, and its instant is not the newest"
+	roomForOne      = "room for one is room for all"
+	roomButOne      = "room for all but one is room for all"
+	takesTheRest    = "what does not fit takes the rest"
 	setBackAnew     = "a clock that was set back makes a new limiter of it"
 )
 
@@ -27,6 +30,8 @@ func Mutants() []zoo.Mutant {
 		rule string
 	}{
 		{"one too many", qt.SlidingLog, "SW-ANY"},
+		{roomForOne, qt.SlidingLog, "SW-ANY"},
+		{takesTheRest, qt.SlidingLog, "SW-ANY"},
 		{"forgets the whole log", qt.SlidingLog, "SW-ANY"},
 		{"the window is cut to whole seconds", qt.SlidingLog, "SW-ANY"},
 		{"ages are cut to whole milliseconds", qt.SlidingLog, "SW-WORK"},
@@ -42,6 +47,9 @@ func Mutants() []zoo.Mutant {
 		{"a burst of one is none", qt.SlidingCounter, "SC-N1"},
 		{"windows begin with the first request", qt.SlidingCounter, "SC-FIRST"},
 		{"one too many", qt.FixedWindow, "FW-ALIGNED"},
+		{roomForOne, qt.FixedWindow, "FW-ALIGNED"},
+		{roomButOne, qt.FixedWindow, "FW-ALIGNED"},
+		{takesTheRest, qt.FixedWindow, "FW-ALIGNED"},
 		{"windows begin with the first request", qt.FixedWindow, "FW-ALIGNED"},
 		{sinceUnix, qt.FixedWindow, "FW-ALIGNED"},
 		{sinceUnix, qt.SlidingCounter, "SC-FIRST"},
@@ -59,6 +67,7 @@ func Mutants() []zoo.Mutant {
 		{"half a billionth of an event is none", qt.GCRA, "GC-EQUIV"},
 		{"one too many", qt.GCRA, "GC-BURST"},
 		{"the last one is denied", qt.GCRA, "GC-BURST"},
+		{roomForOne, qt.GCRA, "GC-BURST"},
 		{"idle time builds up", qt.GCRA, "GC-TAT"},
 		{idleAddsUp, qt.GCRA, "GC-TAT"},
 		{"what begins an epoch does not count", qt.GCRA, "GC-TAT"},

@@ -1,0 +1,150 @@
+package suite
+
+import "slices"
+
+// ask looks for the decision that a broken rule comes to: one that is asked for, or one about a value that was
+// assumed, where a weaker one explains all that the rule finds. It returns nil if there is none.
+func (e *engine[T, E]) ask(r *Rule[T, E], v *Violation) *decision[T, E] {
+	if !e.undeclared || r.Cause {
+		return nil
+	}
+	if v.Run == nil {
+		return e.askRuns(r, v)
+	}
+	s := v.Run.Schedule
+	here := job{
+		Job: Job{Schedule: s, Order: v.Run.Order, Family: e.familyOf(s), Look: true, Review: true}, rec: v.Run,
+	}
+	now := declaration[T]{e.traits, e.choices}
+	if r.Check == nil || r.Again != nil && !e.breaksRule(r, here, now) { // reruns showed it
+		return e.askRuns(r, v)
+	}
+	if d := e.explaining(r, here); d != nil {
+		d.frees = append(d.frees, r.ID)
+		return d
+	}
+	return e.doubt(r, here, v)
+}
+
+// explaining is a decision that is asked for and explains a run: the first that does by itself, or the first of all,
+// if they do together. One that does not explain all that is at hand may explain this.
+func (e *engine[T, E]) explaining(r *Rule[T, E], here job) (first *decision[T, E]) {
+	if len(e.decisions) == 0 {
+		return nil
+	}
+	seen, runs := e.with("", 0), append([]job{here}, e.atHand...)
+	together := e.explains(r, here, seen)
+	for _, d := range e.decisions {
+		alone := e.compare([]job{here}, e.with(d.Name, d.strict()), seen, r) != nil
+		switch {
+		case alone && (together || d.clash != nil && e.keeps(r, runs, seen)):
+			return d
+		case together && first == nil && d.clash == nil:
+			first = d
+		}
+	}
+	return first
+}
+
+// doubt makes a decision about a value that was assumed, if a weaker one explains a run. It returns nil if none does.
+func (e *engine[T, E]) doubt(r *Rule[T, E], here job, v *Violation) *decision[T, E] {
+	for i := range e.settled {
+		s := &e.settled[i]
+		if s.Declared != 0 || s.assumed == 0 || s.assumed != s.strict() || s.Sure && s.seen != 0 {
+			continue
+		}
+		for _, weaker := range s.Order[1:] {
+			if other := e.with(s.Name, weaker); e.explains(r, here, other) {
+				d := &decision[T, E]{settled: s, value: weaker, rule: r, run: v, frees: e.freed(e.with("", 0), other)}
+				if !slices.Contains(d.frees, r.ID) {
+					d.frees = append(d.frees, r.ID)
+				}
+				e.decisions = append(e.decisions, d)
+				return d
+			}
+		}
+	}
+	return nil
+}
+
+// askRuns looks for a decision that is asked for and on which it depends what a rule finds by runs of its own,
+// which are made again.
+func (e *engine[T, E]) askRuns(r *Rule[T, E], v *Violation) *decision[T, E] {
+	breaks := func(d declaration[T]) bool { return r.Probe != nil && e.probeBreaks(r, d) }
+	tries := 1
+	if r.Meets {
+		tries = 3 // what goroutines do is chance
+	}
+	if r.Again != nil && v.Run != nil {
+		breaks = func(d declaration[T]) bool { return e.againBreaks(r, v.Run, d) }
+	}
+	for _, d := range e.decisions {
+		explains := d.value != 0
+		for i := 0; i < tries && explains; i++ {
+			explains = breaks(e.with(d.Name, d.strict())) && !breaks(e.with("", 0))
+		}
+		if explains {
+			d.frees = append(d.frees, r.ID)
+			return d
+		}
+	}
+	return e.documentedDecision(r, v)
+}
+
+// documentedDecision is one about a choice that only the documentation shows, and that takes the rule out of force,
+// where no other is broken.
+func (e *engine[T, E]) documentedDecision(r *Rule[T, E], v *Violation) *decision[T, E] {
+	for id, f := range e.findings {
+		if id != r.ID && f.worst != nil {
+			return nil
+		}
+	}
+	for i := range e.settled {
+		s := &e.settled[i]
+		if s.Declared != 0 || !s.documented() || s.Set == nil {
+			continue
+		}
+		frees := e.freed(declaration[T]{e.traits, e.choices}, e.with(s.Name, 1))
+		if !slices.Contains(frees, r.ID) {
+			continue
+		}
+		d := &decision[T, E]{settled: s, value: 1, rule: r, run: v, frees: frees}
+		if had := e.decisionOn(s); had != nil {
+			d = had
+		} else {
+			e.decisions = append(e.decisions, d)
+		}
+		return d
+	}
+	return nil
+}
+
+// againBreaks reports whether the schedule of a run breaks a rule that compares it with reruns, with other traits.
+func (e *engine[T, E]) againBreaks(r *Rule[T, E], rec *Recording, d declaration[T]) (broken bool) {
+	if e.skip(r, d.traits, d.choices).why != "" {
+		return false
+	}
+	s := rec.Schedule
+	jobs := []Job{{Schedule: s, Order: rec.Order, Family: e.familyOf(s), Look: true}}
+	e.Run(jobs, func(j Job, rec *Recording) {
+		x := e.c.Exam(d.traits, rec, j)
+		broken = rec.LeftOut == "" && r.about(j) && r.sees(x) && r.Again(x, e.rerun) != nil
+	})
+	return broken
+}
+
+// probeBreaks reports whether a rule is broken by runs of its own, with other traits.
+func (e *engine[T, E]) probeBreaks(r *Rule[T, E], other declaration[T]) bool {
+	now := e.c.Traits()
+	defer func() {
+		e.c.Declare(now)
+		e.ops = e.c.Learn(e.Suite)
+	}()
+	e.c.Declare(other.traits)
+	e.ops = e.c.Learn(e.Suite)
+	if e.skip(r, other.traits, e.c.Table(e.Suite, e.c.Traits())).why != "" {
+		return false
+	}
+	broken, _ := r.Probe(&Probe{Suite: e.Suite, rule: r.ID})
+	return broken != nil
+}
