@@ -158,6 +158,7 @@ type contract struct {
 	// long as it is not declared.
 	traits, learnt Traits
 	suite          *suite.Suite
+	triesOnly      bool // a request can do no more than try
 	// parked says that a request was seen that waits for a slot, and not by waiting for a
 	// lock.
 	parked bool
@@ -198,8 +199,9 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	s.T.Helper()
 	c.suite, c.traits = s, c.spec.Traits
 	f := c.sample(s)
+	c.triesOnly = f.triesOnly()
 	c.traits.Single = c.traits.Single || f.handles(conformance.OpAcquire)
-	if f.triesOnly() { // nothing waits, and hooks are for those who do not merely try
+	if c.triesOnly { // nothing waits, and hooks are for those who do not merely try
 		c.traits.Backlog, c.traits.Hook = BacklogNone, HookNone
 	}
 	ops := f.operations(c.traits)
