@@ -110,7 +110,7 @@ func (f *first) mutant(t *testing.T, m zoo.Mutant) (how string) {
 	f.nominal = ""
 	spec.Examine(t, inside.Options{FirstLook: soon, Pasted: func(c inside.Choice) {
 		want := declared.FieldByName(c.Name)
-		if c.Nominal && c.Value != 0 && !want.IsZero() && !means(declared, c.Name, c.Value) {
+		if !c.Decision && c.Value != 0 && !want.IsZero() && !means(declared, c.Name, c.Value) {
 			f.nominal = fmt.Sprintf("%s is %v, its author declares %v", c.Name, valued(declared, c.Name, c.Value), want)
 		}
 	}})

@@ -1,6 +1,9 @@
 package suite
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // A decision is asked of the author where a run refutes the value of a trait that is assumed: the weaker value
 // would explain the run, and so might a mistake. Until it is taken nothing is judged that depends on it.
@@ -142,7 +145,12 @@ func (e *engine[T, E]) decide() (all []*decision[T, E]) {
 		}
 		d.frees = e.freed(strict, seen)
 		for _, id := range e.freed(strict, declaration[T]{e.traits, e.choices}) {
-			e.awaits[id] = s.Name
+			e.awaits[id] = cmp.Or(e.awaits[id], s.Name)
+		}
+		for _, decided := range []declaration[T]{strict, seen} {
+			for _, id := range e.freed(decided, e.with(s.Name, 0)) { // for this alone
+				e.awaits[id] = s.Name
+			}
 		}
 		all = append(all, d)
 	}
@@ -177,7 +185,7 @@ func (e *engine[T, E]) excuse(r *Rule[T, E], v *Violation) *decision[T, E] {
 	}
 	for i := range e.settled {
 		s := &e.settled[i]
-		if s.Declared != 0 || s.assumed == 0 || s.assumed != s.strict() {
+		if s.Declared != 0 || s.assumed == 0 || s.assumed != s.strict() || s.Sure && s.seen != 0 {
 			continue
 		}
 		for _, weaker := range s.Order[1:] {

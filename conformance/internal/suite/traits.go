@@ -37,6 +37,8 @@ type Choice struct {
 	// Observe tries the implementation and returns the value that fits, 0 if none does or
 	// none can be told. It is nil for choices that cannot be observed.
 	Observe func() int
+	// Sure says that Observe leaves nothing to chance: no run that breaks a rule casts doubt on what it saw.
+	Sure bool
 	// Shown says what the implementation was built with and did not show, "" for nothing; nil where nothing is.
 	Shown func() string
 	// Set declares another value.
