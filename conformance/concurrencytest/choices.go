@@ -28,16 +28,18 @@ var (
 	triesMean    = "there is nothing to wait with; if a request can wait, set Acquire, Take, Lock or Do"
 	timeoutsMean = []string{"a request waits as long as New is told", "only its context ends a wait"}
 	contextsMean = []string{"a context ends the wait, and one that is done lets nothing run",
-		"it does not end the wait",
-		"it ends the wait, and a request that need not wait may run all the same"}
-	endingsMean = []string{"a request that its context has ended returns the context's error", "an error of its own"}
-	seatsMean   = []string{"a request that runs has left the backlog",
+		"a context does not end the wait",
+		"a context ends the wait, but a request that need not wait may run though its context is done"}
+	endingsMean = []string{"a request that its context has ended returns that error",
+		"a request that its context has ended returns an error of its own"}
+	seatsMean = []string{"a request that runs has left the backlog",
 		"a request that waited keeps its place while it runs"}
 	ordersMean    = []string{"first come, first served", "in any order"}
 	oversizesMean = []string{"a request for more than the limit is rejected at once",
-		"it waits until its context or the timeout ends"}
-	releasesMean = []string{"a release of what nobody holds panics", "it does nothing",
-		"the caller must not do it, so that nothing is judged after it"}
+		"a request for more than the limit waits until its context or the timeout ends"}
+	releasesMean = []string{"a release of what nobody holds panics",
+		"a release of what nobody holds does nothing",
+		"the caller must not release what nobody holds, and nothing is judged after it"}
 	hooksMean = []string{"New installs OnReject, which is called for each rejection", "New installs no OnReject",
 		"requests for more than the limit are rejected without a call"}
 	singleMeans     = []string{"each request takes one slot, whatever it asks for"}
@@ -76,7 +78,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		{
 			Order: []int{int(BacklogBounded), int(BacklogNone)}, // most published ones have no bound
 			Name:  "Backlog", Declared: declared(tr.Backlog, spec.Backlog, learnt.Backlog),
-			Values: backlogs, Means: backlogsMeans, Needless: suite.Always, Apart: true,
+			Values: backlogs, Means: backlogsMeans, Needless: suite.Always, Apart: true, Sure: true,
 			Observe: observe(func() int { return int(c.observeBacklog(s)) }),
 			Set:     func(v int) { tr.Backlog = Backlog(v) },
 		},
@@ -103,7 +105,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		{
 			Order: suite.Ranked(2),
 			Name:  "SeatHeld", Declared: declared(tr.SeatHeld, spec.SeatHeld, learnt.SeatHeld),
-			Values: seats, Means: seatsMean, Apart: true,
+			Values: seats, Means: seatsMean, Apart: true, Sure: true,
 			Needless: func() bool { return tr.Backlog == BacklogUnbounded || nowaits() },
 			Observe:  observe(func() int { return int(c.observeSeatHeld(s)) }),
 			Set:      func(v int) { tr.SeatHeld = SeatHeld(v) },
@@ -123,7 +125,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		},
 		{
 			Order: suite.Ranked(2),
-			Name:  "Oversize", Declared: int(tr.Oversize), Values: oversizes, Means: oversizesMean, Apart: true,
+			Name:  "Oversize", Declared: int(tr.Oversize), Values: oversizes, Means: oversizesMean, Apart: true, Sure: true,
 			Needless: func() bool { return tr.Single },
 			Observe:  observe(func() int { return observeOversize(s) }),
 			Set:      func(v int) { tr.Oversize = Oversize(v) },
@@ -137,6 +139,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		{
 			Order: suite.Ranked(3),
 			Name:  "OverRelease", Declared: int(tr.OverRelease), Values: overReleases, Means: releasesMeans, Apart: true,
+			Sure:     true,
 			Needless: func() bool { return !s.Accepts(conformance.OpRelease) },
 			Observe: observe(func() int {
 				seen, why := c.observeOverRelease(s)
@@ -148,7 +151,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		{
 			Order: []int{int(HookOnce), int(HookFits)},
 			Name:  "Hook", Declared: declared(tr.Hook, spec.Hook, learnt.Hook), Values: hooks, Means: hooksMean,
-			Needless: suite.Always, Blind: []string{"HookNone"},
+			Needless: suite.Always, Blind: []string{"HookNone"}, Sure: true,
 			Observe: observe(func() int { return int(observeHook(s, c.traits)) }),
 			Set:     func(v int) { tr.Hook = Hook(v) },
 		},
