@@ -178,7 +178,11 @@ func (e *engine[T, E]) excuse(r *Rule[T, E], v *Violation) *decision[T, E] {
 	here := job{Job{Schedule: s, Order: v.Run.Order, Family: e.familyOf(s), Look: true, Review: true}, v.Run}
 	for _, d := range e.decisions {
 		seen, strict := e.with("", 0), e.with(d.Name, d.strict())
-		if d.value != 0 && e.compare([]job{here}, strict, seen, r) != nil && e.explains(r, here, seen) {
+		explains := e.explains
+		if d.clash != nil { // it explains this, though not all
+			explains = e.keeps
+		}
+		if e.compare([]job{here}, strict, seen, r) != nil && explains(r, here, seen) {
 			d.frees = append(d.frees, r.ID)
 			return d
 		}
@@ -206,14 +210,18 @@ func (e *engine[T, E]) excuse(r *Rule[T, E], v *Violation) *decision[T, E] {
 // and none of these breaks a rule that it does not break as things are.
 func (e *engine[T, E]) explains(r *Rule[T, E], here job, other declaration[T]) bool {
 	now := declaration[T]{e.traits, e.choices}
-	judged := slices.Contains(e.judges(other), r)
 	for _, runs := range [][]job{{here}, e.atHand} { // most are told by the first
-		if judged && slices.ContainsFunc(runs, func(run job) bool { return e.breaksRule(r, run, other) }) ||
-			e.compare(runs, other, now) != nil {
+		if e.compare(runs, other, now) != nil {
 			return false
 		}
 	}
-	return true
+	return e.keeps(r, here, other)
+}
+
+// keeps reports whether with other traits a rule is not broken by the run that breaks it, nor by any at hand.
+func (e *engine[T, E]) keeps(r *Rule[T, E], here job, other declaration[T]) bool {
+	breaks := func(run job) bool { return e.breaksRule(r, run, other) }
+	return !slices.Contains(e.judges(other), r) || !breaks(here) && !slices.ContainsFunc(e.atHand, breaks)
 }
 
 // breaksRule reports whether a run that was made before breaks a rule.
