@@ -125,7 +125,8 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		},
 		{
 			Order: suite.Ranked(2),
-			Name:  "Oversize", Declared: int(tr.Oversize), Values: oversizes, Means: oversizesMean, Apart: true, Sure: true,
+			Name:  "Oversize", Declared: int(tr.Oversize), Values: oversizes, Means: oversizesMean, Apart: true,
+			Sure:     true,
 			Needless: func() bool { return tr.Single },
 			Observe:  observe(func() int { return observeOversize(s) }),
 			Set:      func(v int) { tr.Oversize = Oversize(v) },
@@ -138,7 +139,8 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		},
 		{
 			Order: suite.Ranked(3),
-			Name:  "OverRelease", Declared: int(tr.OverRelease), Values: overReleases, Means: releasesMeans, Apart: true,
+			Name:  "OverRelease", Declared: int(tr.OverRelease), Values: overReleases, Means: releasesMeans,
+			Apart:    true,
 			Sure:     true,
 			Needless: func() bool { return !s.Accepts(conformance.OpRelease) },
 			Observe: observe(func() int {

@@ -71,7 +71,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		{
 			Order: suite.Ranked(len(heads)),
 			Name:  "Head", Declared: int(tr.Head), Values: heads, Needless: suite.Always, Apart: true,
-			Means: []string{"who finds nothing waiting leaves at once, unless the last one left less than the interval ago",
+			Means: []string{"who finds nothing waiting leaves at once, unless the last left less than the interval ago",
 				"who finds nothing waiting leaves an interval after it came, or after the last one left",
 				"items leave with the ticks of a grid"},
 			Sure: true,
