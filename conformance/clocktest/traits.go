@@ -58,8 +58,10 @@ var (
 	waits     = []string{"WaitsForAll", "WaitsForFunctions", "WaitsForNothing"}
 	waitsMean = []string{"Advance waits for every goroutine that a timer wakes", "Advance waits for functions only",
 		"Advance waits for nothing"}
-	reentrancies = []string{"ReentrancyAllowed", "ReentrancyForbidden"}
-	flags        = []string{"true"}
+	reentrancies     = []string{"ReentrancyAllowed", "ReentrancyForbidden"}
+	reentranciesMean = []string{"functions may use the clock", "functions must not use the clock"}
+	flags            = []string{"true"}
+	onAdvanceMeans   = []string{"functions run on the goroutine that advances the clock, so that they must not sleep"}
 )
 
 // String returns the name of the constant.
@@ -98,20 +100,21 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	return []suite.Choice{
 		{
 			Order: suite.Ranked(len(waits)),
-			Name:  "Waits", Declared: int(tr.Waits), Values: waits, Means: waitsMean, Apart: true,
+			Name:  "Waits", Declared: int(tr.Waits), Values: waits, Means: waitsMean, Apart: true, Sure: true,
 			Needless: func() bool { return !s.Accepts(conformance.OpAfterFunc) },
 			Observe:  func() int { return int(c.observeWaits(s)) },
 			Set:      func(v int) { tr.Waits = Waits(v) },
 		},
 		{
 			Order: suite.Ranked(2),
-			Name:  "Reentrancy", Declared: reentrancy, Values: reentrancies, Apart: true,
+			Name:  "Reentrancy", Declared: reentrancy, Values: reentrancies, Means: reentranciesMean, Apart: true,
+			Sure:    true,
 			Observe: functions(func() int { return int(c.observeReentrancy(s)) }),
 			Set:     func(v int) { tr.Reentrancy = Reentrancy(v) },
 		},
 		{
 			Name: "OnAdvance", Declared: flag(tr.OnAdvance && (spec.OnAdvance || !learnt.OnAdvance)),
-			Values: flags, Literal: suite.Flag, Apart: true,
+			Values: flags, Means: onAdvanceMeans, Literal: suite.Flag, Apart: true,
 			Observe: functions(func() int { return flag(c.observeOnAdvance(s)) }),
 			Set:     func(v int) { tr.OnAdvance = v == 1 },
 		},
@@ -149,15 +152,15 @@ func (c *contract) observeWaits(s *suite.Suite) Waits {
 }
 
 // observeReentrancy observes whether another goroutine gets an answer of the clock while a
-// function runs: it is forbidden to use the clock there if not. Where it may be used nothing need
-// be declared.
+// function runs: it is forbidden to use the clock there if not.
 func (c *contract) observeReentrancy(s *suite.Suite) Reentrancy {
-	var ran, answered atomic.Bool
+	var answered atomic.Bool
+	var seen atomic.Int64
 	defer suite.OneProcessor()() // so that the other goroutine has its turn
 	s.InBubble(func() {
 		f := c.spec.New(Env{Settle: synctestcompat.Wait})
 		f.AfterFunc(time.Second, func() {
-			ran.Store(true)
+			seen.Store(int64(ReentrancyForbidden))
 			suite.Start(func() {
 				f.Now()
 				answered.Store(true)
@@ -165,15 +168,14 @@ func (c *contract) observeReentrancy(s *suite.Suite) Reentrancy {
 			for range 100 {
 				runtime.Gosched()
 			}
-			ran.Store(!answered.Load())
+			if answered.Load() {
+				seen.Store(int64(ReentrancyAllowed))
+			}
 		})
 		f.Advance(time.Second)
 		synctestcompat.Wait()
 	})
-	if ran.Load() {
-		return ReentrancyForbidden
-	}
-	return 0
+	return Reentrancy(seen.Load())
 }
 
 // observeOnAdvance observes which goroutine runs a function.

@@ -54,7 +54,8 @@ func (x *exam) stuck() *suite.Violation {
 		return s.Op == conformance.OpNap || s.Op == conformance.OpAfterFunc && s.D <= 0
 	}
 	if slices.ContainsFunc(x.Schedule.Steps, runsItself) && !x.traits.OnAdvance {
-		because += "; if functions run on the goroutine that advances the clock, declare OnAdvance: true"
+		because += "; only if its documentation says that functions run on the goroutine that advances the clock, " +
+			"declare OnAdvance: true"
 	}
 	return &suite.Violation{
 		Headline: fmt.Sprintf("%s never returned, or what it waits for never came", x.doing),

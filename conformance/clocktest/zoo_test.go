@@ -39,22 +39,29 @@ func TestSubsets(t *testing.T) { proof.Subsets(t, clock.Designs()) }
 // What TRAITS prints can be pasted.
 func TestTraits_roundTrip(t *testing.T) { proof.RoundTrip(t, clock.Designs()) }
 
-// Without declarations nobody is accused, neither of what it does not wait for. Clocks for one goroutine are
-// left out: while it is open what Advance waits for, others use them, and the race detector watches.
-func TestTraits_undeclared(t *testing.T) {
+// That functions run on the goroutine that advances is asked of whoever declares nothing, and no rule accuses
+// meanwhile.
+func TestTraits_decisions(t *testing.T) {
 	synctestcompat.Require(t)
-	for _, d := range clock.Designs() {
-		spec := d.Spec.(clocktest.Spec)
-		if spec.Traits.OneGoroutine {
-			continue
-		}
-		spec.Traits = clocktest.Traits{}
-		short := func(_ string, steps int) bool { return steps <= 3 }
-		for _, v := range spec.Examine(t, inside.Options{Keep: short}).Verdicts {
-			told := v.Rule == "TRAITS" || strings.Contains(v.Text, "declare ")
-			if v.Status == conformance.Fail && !told {
-				t.Errorf("%s: %s: %s", d.Name, v.Rule, v.Text)
-			}
+	designs := clock.Designs()
+	i := slices.IndexFunc(designs, func(d zoo.Design) bool { return d.Name == "zoo plain clock" })
+	spec := designs[i].Spec.(clocktest.Spec)
+	spec.Traits = clocktest.Traits{}
+	r := spec.Examine(t, inside.Options{Unprobed: true})
+	var asked []string
+	for _, d := range r.Decisions {
+		asked = append(asked, d.Trait+": "+d.Value+" ("+d.Means+")")
+	}
+	want := []string{
+		"Waits: clocktest.WaitsForFunctions (Advance waits for functions only)",
+		"OnAdvance: true (functions run on the goroutine that advances the clock, so that they must not sleep)",
+	}
+	if !slices.Equal(asked, want) {
+		t.Errorf("asked are %q, want %q", asked, want)
+	}
+	for _, v := range r.Verdicts {
+		if v.Status == conformance.Fail && v.Rule != "TRAITS" {
+			t.Errorf("%s: %s", v.Rule, v.Text)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package concurrencytest
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -24,19 +25,26 @@ var (
 // What the values mean, for where none of them was observed.
 var (
 	backlogsMean = []string{"as many wait as New is told", "any number waits", "what cannot run is rejected at once"}
+	triesMean    = "there is nothing to wait with; if a request can wait, set Acquire, Take, Lock or Do"
 	timeoutsMean = []string{"a request waits as long as New is told", "only its context ends a wait"}
 	contextsMean = []string{"a context ends the wait, and one that is done lets nothing run",
-		"it does not end the wait",
-		"it ends the wait, and a request that need not wait may run all the same"}
+		"a context does not end the wait",
+		"a context ends the wait, but a request that need not wait may run though its context is done"}
+	endingsMean = []string{"a request that its context has ended returns that error",
+		"a request that its context has ended returns an error of its own"}
 	seatsMean = []string{"a request that runs has left the backlog",
 		"a request that waited keeps its place while it runs"}
 	ordersMean    = []string{"first come, first served", "in any order"}
 	oversizesMean = []string{"a request for more than the limit is rejected at once",
-		"it waits until its context or the timeout ends"}
-	releasesMean = []string{"a release of what nobody holds panics", "it does nothing",
-		"the caller must not do it, so that nothing is judged after it"}
-	hooksMean = []string{"New installs OnReject, which is called for each rejection", "it does not",
-		"it does, but requests for more than the limit are rejected without a call"}
+		"a request for more than the limit waits until its context or the timeout ends"}
+	releasesMean = []string{"a release of what nobody holds panics",
+		"a release of what nobody holds does nothing",
+		"the caller must not release what nobody holds, and nothing is judged after it"}
+	hooksMean = []string{"New installs OnReject, which is called for each rejection", "New installs no OnReject",
+		"requests for more than the limit are rejected without a call"}
+	singleMeans     = []string{"each request takes one slot, whatever it asks for"}
+	overtakesMeans  = []string{"TryAcquire takes what is free though others wait for more"}
+	locksSleepMeans = []string{"who waits for a slot holds a lock for which all others wait"}
 )
 
 // Table lists the choices. Most are not offered as an explanation of a failure, as the rules
@@ -51,6 +59,10 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			return look()
 		}
 	}
+	backlogsMeans, releasesMeans := slices.Clone(backlogsMean), slices.Clone(releasesMean)
+	if c.triesOnly {
+		backlogsMeans[BacklogNone-1] = triesMean
+	}
 	nowaits := func() bool { return tr.Backlog == BacklogNone }
 	single := observe(func() int { return flag(c.observeSingle(s)) })
 	if tr.Oversize != 0 {
@@ -59,13 +71,14 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	return []suite.Choice{
 		{ // the first, since schedules in which two wait show nothing otherwise
 			Name: "LocksAsleep", Declared: flag(tr.LocksAsleep && (spec.LocksAsleep || !learnt.LocksAsleep)),
-			Values: flags, Literal: suite.Flag, Apart: true,
+			Values: flags, Means: locksSleepMeans, Literal: suite.Flag, Apart: true,
 			Observe: observe(func() int { return flag(c.asleep(s)) }),
 			Set:     func(v int) { tr.LocksAsleep = v == 1 },
 		},
 		{
-			Name: "Backlog", Declared: declared(tr.Backlog, spec.Backlog, learnt.Backlog),
-			Values: backlogs, Means: backlogsMean, Needless: suite.Always, Apart: true,
+			Order: []int{int(BacklogBounded), int(BacklogNone)}, // most published ones have no bound
+			Name:  "Backlog", Declared: declared(tr.Backlog, spec.Backlog, learnt.Backlog),
+			Values: backlogs, Means: backlogsMeans, Needless: suite.Always, Apart: true, Sure: true,
 			Observe: observe(func() int { return int(c.observeBacklog(s)) }),
 			Set:     func(v int) { tr.Backlog = Backlog(v) },
 		},
@@ -85,14 +98,14 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		},
 		{
 			Order: suite.Ranked(2),
-			Name:  "ContextError", Declared: int(tr.ContextError), Values: endings, Apart: true,
+			Name:  "ContextError", Declared: int(tr.ContextError), Values: endings, Means: endingsMean, Apart: true,
 			Observe: observe(func() int { return int(c.observeContextError(s)) }),
 			Set:     func(v int) { tr.ContextError = ContextError(v) },
 		},
 		{
 			Order: suite.Ranked(2),
 			Name:  "SeatHeld", Declared: declared(tr.SeatHeld, spec.SeatHeld, learnt.SeatHeld),
-			Values: seats, Means: seatsMean, Apart: true,
+			Values: seats, Means: seatsMean, Apart: true, Sure: true,
 			Needless: func() bool { return tr.Backlog == BacklogUnbounded || nowaits() },
 			Observe:  observe(func() int { return int(c.observeSeatHeld(s)) }),
 			Set:      func(v int) { tr.SeatHeld = SeatHeld(v) },
@@ -106,32 +119,41 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		},
 		{
 			Name: "Single", Declared: flag(tr.Single && (spec.Single || !learnt.Single)),
-			Values: flags, Literal: suite.Flag,
+			Values: flags, Means: singleMeans, Literal: suite.Flag, Nominal: true,
 			Observe: single,
 			Set:     func(v int) { tr.Single = v == 1 },
 		},
 		{
 			Order: suite.Ranked(2),
 			Name:  "Oversize", Declared: int(tr.Oversize), Values: oversizes, Means: oversizesMean, Apart: true,
+			Sure:     true,
 			Needless: func() bool { return tr.Single },
 			Observe:  observe(func() int { return observeOversize(s) }),
 			Set:      func(v int) { tr.Oversize = Oversize(v) },
 		},
 		{ // behind Oversize, without which no request asks for several slots
-			Name: "TryOvertakes", Declared: flag(tr.TryOvertakes), Values: flags, Literal: suite.Flag,
+			Name: "TryOvertakes", Declared: flag(tr.TryOvertakes), Values: flags, Means: overtakesMeans,
+			Literal: suite.Flag,
 			Observe: func() int { return flag(observeTryOvertakes(s, tr)) },
 			Set:     func(v int) { tr.TryOvertakes = v == 1 },
 		},
 		{
 			Order: suite.Ranked(3),
-			Name:  "OverRelease", Declared: int(tr.OverRelease), Values: overReleases, Means: releasesMean, Apart: true,
+			Name:  "OverRelease", Declared: int(tr.OverRelease), Values: overReleases, Means: releasesMeans,
+			Apart:    true,
+			Sure:     true,
 			Needless: func() bool { return !s.Accepts(conformance.OpRelease) },
-			Observe:  observe(func() int { return c.observeOverRelease(s) }),
-			Set:      func(v int) { tr.OverRelease = OverRelease(v) },
+			Observe: observe(func() int {
+				seen, why := c.observeOverRelease(s)
+				releasesMeans[OverReleaseUndefined-1] += why
+				return int(seen)
+			}),
+			Set: func(v int) { tr.OverRelease = OverRelease(v) },
 		},
 		{
-			Name: "Hook", Declared: declared(tr.Hook, spec.Hook, learnt.Hook), Values: hooks, Means: hooksMean,
-			Needless: suite.Always, Blind: []string{"HookNone"},
+			Order: []int{int(HookOnce), int(HookFits)},
+			Name:  "Hook", Declared: declared(tr.Hook, spec.Hook, learnt.Hook), Values: hooks, Means: hooksMean,
+			Needless: suite.Always, Blind: []string{"HookNone"}, Sure: true,
 			Observe: observe(func() int { return int(observeHook(s, c.traits)) }),
 			Set:     func(v int) { tr.Hook = Hook(v) },
 		},
@@ -176,13 +198,21 @@ func (c *contract) observeBacklog(s *suite.Suite) Backlog {
 		}
 		return BacklogUnbounded
 	}
-	seen := try(s, "limit=1 backlog=1 timeout=1h | acquire 1 @0 | acquire 2 @0 | acquire 3 @0")
-	switch {
+	const two = "limit=1 backlog=3 timeout=1h | acquire 1 @0 | acquire 2 @0"
+	switch seen := try(s, two); {
 	case seen == nil || !seen.admitted(1):
 		return 0
 	case seen.rejected(2):
 		return BacklogNone
-	case seen.rejected(3):
+	}
+	text := two
+	for id := 3; id <= 12; id++ { // far more than three
+		text += fmt.Sprintf(" | acquire %d @0", id)
+	}
+	switch seen := try(s, text); {
+	case seen == nil:
+		return 0
+	case seen.rejected(12):
 		return BacklogBounded
 	}
 	return BacklogUnbounded
@@ -301,11 +331,14 @@ func (c *contract) observeFair(s *suite.Suite) Fairness {
 	return 0
 }
 
-// observeSingle observes whether a request takes one slot whatever it asks for.
+// observeSingle observes whether a request takes one slot whatever it asks for, be it more than there are.
 func (c *contract) observeSingle(s *suite.Suite) bool {
-	_, yes := see(s, "limit=2 backlog=5 timeout=1h | acquire 1 2 @0 | acquire 2 @0 | acquire 3 @0",
-		func(seen *trace) bool { return seen.admitted(1) && seen.admitted(2) && !seen.admitted(3) })
-	return yes || c.traits.Single
+	single := func(text string) bool {
+		_, yes := see(s, "limit=2 backlog=5 timeout=1h | "+text+" | acquire 2 @0 | acquire 3 @0",
+			func(seen *trace) bool { return seen.admitted(1) && seen.admitted(2) && !seen.admitted(3) })
+		return yes
+	}
+	return c.traits.Single || single("acquire 1 2 @0") && single("acquire 1 9 @0")
 }
 
 // observeTryOvertakes observes whether a try takes what is free while one waits for more, where others
@@ -332,13 +365,13 @@ func observeOversize(s *suite.Suite) int {
 }
 
 // observeOverRelease observes what a release does when nothing is held: what it does at first, if the schedules
-// by which that is judged show nothing else. Whether a caller may do it at all no schedule can tell.
-func (c *contract) observeOverRelease(s *suite.Suite) int {
-	seen := c.firstOverRelease(s)
-	if seen == 0 {
-		return 0
+// by which that is judged show nothing else. Whatever else it does, which why says, its caller must not do it.
+func (c *contract) observeOverRelease(s *suite.Suite) (seen OverRelease, why string) {
+	seen = firstOverRelease(s)
+	if seen == 0 || seen == OverReleaseUndefined {
+		return seen, ""
 	}
-	c.traits.OverRelease = OverRelease(seen) // until Table sets it back
+	c.traits.OverRelease = seen // until Table sets it back
 	tr := c.traits
 	f := &families{s: s, tr: &tr}
 	f.overReleases(3)
@@ -346,29 +379,34 @@ func (c *contract) observeOverRelease(s *suite.Suite) int {
 		for _, schedule := range family.Schedules {
 			for _, rec := range s.Try(schedule, conformance.OrderSettled, 1) {
 				x := c.Exam(&tr, rec, suite.Job{Schedule: schedule, Order: rec.Order, Family: overRelease})
+				again := func(o conformance.Schedule) *suite.Recording {
+					return slices.Concat(s.Try(o, conformance.OrderSettled, 1), []*suite.Recording{rec})[0]
+				}
 				if seenIn(rec) == nil || x.overRelease() != nil {
-					return 0
+					return OverReleaseUndefined, ""
+				}
+				if v := x.afterOverRelease(again); v != nil {
+					return OverReleaseUndefined, fmt.Sprintf("; in %s %s", schedule, v.Headline)
 				}
 			}
 		}
 	}
-	return seen
+	return seen, ""
 }
 
 // firstOverRelease observes what the first release of what nobody holds does.
-func (c *contract) firstOverRelease(s *suite.Suite) int {
-	seen := try(s, "limit=1 backlog=5 timeout=1h | acquire 1 @0 | release 1 @0 | release 9 @0 | "+
-		"acquire 2 @0 | acquire 3 @0")
+func firstOverRelease(s *suite.Suite) OverRelease {
+	seen := try(s, "limit=1 backlog=5 timeout=1h | acquire 1 @0 | release 1 @0 | release 9 @0")
 	if seen == nil || !seen.admitted(1) {
 		return 0
 	}
 	switch over := seen.groups[2].steps[0]; {
 	case over.panicked != "":
-		return int(OverReleasePanics)
-	case over.ended && seen.admitted(2) && !seen.admitted(3):
-		return int(OverReleaseIgnored)
+		return OverReleasePanics
+	case over.ended:
+		return OverReleaseIgnored
 	}
-	return 0
+	return OverReleaseUndefined
 }
 
 // observeHook observes whether the hook is called for what is rejected. Where nothing is rejected

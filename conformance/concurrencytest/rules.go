@@ -369,7 +369,8 @@ func (x *exam) overRelease() *suite.Violation {
 			case !s.ended:
 				return suite.Broken(g.at, "", "%s never returned", what)
 			case panics && s.panicked == "":
-				return suite.Broken(g.at, "OverReleasePanics is declared", "%s went unnoticed, want a panic", what)
+				because := suite.If(x.declared.OverRelease == OverReleasePanics, "OverReleasePanics is declared")
+				return suite.Broken(g.at, because, "%s went unnoticed, want a panic", what)
 			case !panics && s.panicked != "":
 				return suite.Broken(g.at, "OverReleaseIgnored is declared",
 					"%s panicked, want it ignored: %s", what, s.panicked)

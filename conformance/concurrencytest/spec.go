@@ -158,12 +158,12 @@ type contract struct {
 	// long as it is not declared.
 	traits, learnt Traits
 	suite          *suite.Suite
+	triesOnly      bool // a request can do no more than try
 	// parked says that a request was seen that waits for a slot, and not by waiting for a
 	// lock.
 	parked bool
 	// cuts counts the requests whose contexts end as they are decided.
 	cuts  int64
-	tries bool // requests can do no more than try
 	// sleeps says whether one who waits holds a lock, nil if that was not found out.
 	sleeps *bool
 }
@@ -181,7 +181,7 @@ func (c *contract) Profile() suite.Profile {
 
 // Lacks says that nothing can wait for a slot.
 func (c *contract) Lacks(*suite.Suite) string {
-	return suite.If(c.tries, "acquire was never run: the spec has no Acquire, Lock or Do, and what waits for a "+
+	return suite.If(c.triesOnly, "acquire was never run: the spec has no Acquire, Lock or Do, and what waits for a "+
 		"slot could not be judged")
 }
 
@@ -205,8 +205,9 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	s.T.Helper()
 	c.suite, c.traits = s, c.spec.Traits
 	f := c.sample(s)
+	c.triesOnly = f.triesOnly()
 	c.traits.Single = c.traits.Single || f.handles(conformance.OpAcquire)
-	if c.tries = f.triesOnly(); c.tries { // nothing waits, and hooks are for those who do not merely try
+	if c.triesOnly { // nothing waits, and hooks are for those who do not merely try
 		c.traits.Backlog, c.traits.Hook = BacklogNone, HookNone
 	}
 	ops := f.operations(c.traits)

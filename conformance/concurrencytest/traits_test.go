@@ -1,8 +1,8 @@
 package concurrencytest_test
 
 import (
-	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,44 +10,61 @@ import (
 	"github.com/escapement-go/escapement/conformance/concurrencytest"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/internal/prove"
+	"github.com/escapement-go/escapement/internal/zoo"
 	"github.com/escapement-go/escapement/internal/zoo/concurrency"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
-// Without declared traits only TRAITS fails, and prints what was observed.
-func TestTraits_undeclared(t *testing.T) {
+// Who declares nothing is asked about what takes rules out of force, with what was seen.
+func TestTraits_decisions(t *testing.T) {
 	synctestcompat.Require(t)
-	for _, name := range []string{
-		"zoo queue:  Injected", "zoo channel Injected", "zoo tokens Injected", "zoo seats Injected",
-		"zoo gate before a handler Injected",
+	onlyTries := design(t, "zoo queue:  Injected") // it can wait, and the spec does not say how
+	create := onlyTries.New
+	onlyTries.New = func(env concurrencytest.Env, cfg concurrencytest.Config) concurrencytest.Funcs {
+		f := create(env, cfg)
+		return concurrencytest.Funcs{TryAcquire: f.TryAcquire, Release: f.Release}
+	}
+	for _, c := range []struct {
+		spec                   conformance.Spec
+		trait, value, rule, on string
+		words                  string
+	}{
+		{mutant(t, "looks at the context only while it waits"), "Context", "ContextEndsWait", "CT-CTXPRE",
+			"limit=1 backlog=5 timeout=1h | cancel 1 @0 | acquire 1 @0", "only if your documentation says so"},
+		{mutant(t, "a release too many raises the limit"), "OverRelease", "OverReleaseUndefined", "CT-OVERREL",
+			"limit=1 backlog=1 timeout=1h | acquire 1 @0 | release 1 @0 | release 9 @0", "runs at 0, want it to wait"},
+		{onlyTries, "Backlog", "BacklogNone", "CT-REJECT",
+			"limit=1 backlog=3 timeout=1h | acquire 1 @0 | acquire 2 @0", "set Acquire, Take, Lock or Do"},
 	} {
-		spec := design(t, name)
-		var lines []string
-		spec.Examine(t, inside.Options{Observed: func(choice string, _, declared int, values []string) {
-			if declared > 0 {
-				lines = append(lines, fmt.Sprintf("%s: concurrencytest.%s, // observed", choice, values[declared-1]))
-			}
-		}})
-		spec.Traits = concurrencytest.Traits{Single: spec.Traits.Single}
-		if create := spec.New; strings.HasPrefix(name, "zoo gate") { // it takes what it is given, and lets nothing wait
-			spec.New = func(env concurrencytest.Env, cfg concurrencytest.Config) concurrencytest.Funcs {
-				cfg.Backlog, cfg.Timeout = 0, -1
-				return create(env, cfg)
-			}
+		spec := reflect.New(reflect.TypeOf(c.spec)).Elem()
+		spec.Set(reflect.ValueOf(c.spec))
+		spec.FieldByName("Traits").SetZero()
+		r := spec.Interface().(conformance.Spec).Examine(t, inside.Options{Unprobed: true, Most: 200})
+		i := slices.IndexFunc(r.Decisions, func(d conformance.Decision) bool { return d.Trait == c.trait })
+		if i < 0 {
+			t.Errorf("no decision is asked about %s, of %d", c.trait, len(r.Decisions))
+			continue
 		}
-		r := spec.Examine(t, inside.Options{})
+		d := r.Decisions[i]
+		if want := "concurrencytest." + c.value; d.Value != want || d.Rule != c.rule || d.Schedule != c.on ||
+			!strings.Contains(d.Text, c.words) {
+			t.Errorf("decision %s: %s by %s on %s, want %s by %s on %s, with %q:\n%s",
+				c.trait, d.Value, d.Rule, d.Schedule, want, c.rule, c.on, c.words, d.Text)
+		}
 		for _, v := range r.Verdicts {
-			if (v.Status == conformance.Fail) != (v.Rule == "TRAITS") {
-				t.Errorf("%s: %s: %s\n%s", name, v.Rule, v.Status, v.Text)
-			}
-		}
-		v, _ := r.Verdict("TRAITS")
-		for _, line := range lines {
-			if !strings.Contains(v.Text, line) {
-				t.Errorf("%s: TRAITS does not say %q:\n%s", name, line, v.Text)
+			if v.Status == conformance.Fail && v.Rule != "TRAITS" {
+				t.Errorf("%s fails beside the decision about %s:\n%s", v.Rule, c.trait, v.Text)
 			}
 		}
 	}
+}
+
+// mutant is the mutant of that name.
+func mutant(t *testing.T, name string) conformance.Spec {
+	t.Helper()
+	all := concurrency.Mutants()
+	i := slices.IndexFunc(all, func(m zoo.Mutant) bool { return m.Name == name })
+	return all[i].Spec
 }
 
 // design is the correct design of that name.

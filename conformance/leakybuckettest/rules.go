@@ -117,7 +117,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				"as if it had returned."),
 			Declared: []string{"Head"},
 			Unless: func(s *suite.Suite, tr *Traits) string {
-				return cmp.Or(s.Inexact(), suite.If(tr.Head != HeadAtOnce, ownGoroutine))
+				return cmp.Or(s.Inexact(), suite.If(tr.Head != HeadAtOnce, ownGoroutine), c.undecidedSlack(s, tr))
 			},
 			Probe: c.panics,
 		},
@@ -126,7 +126,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				"one after the other, and each that is MUST leave once, or be cancelled once."),
 			Declared: []string{"Head"},
 			Unless: func(s *suite.Suite, tr *Traits) string {
-				return cmp.Or(s.Inexact(), suite.If(tr.LocksAsleep, "declared: LocksAsleep"))
+				return cmp.Or(s.Inexact(), suite.If(tr.LocksAsleep, "declared: LocksAsleep"), c.undecidedSlack(s, tr))
 			},
 			Meets: true,
 			Probe: c.concurrent,
@@ -142,6 +142,11 @@ func (x *exam) leftBehind() *suite.Violation {
 		return nil
 	}
 	return x.LeftBehind()
+}
+
+// undecidedSlack is why what no schedule shows is not judged where a Slack was observed, and none is declared.
+func (c *contract) undecidedSlack(s *suite.Suite, tr *Traits) string {
+	return suite.If(s.Undeclared() && c.slackSeen > 0 && tr.Slack == 0, "trait Slack is undeclared")
 }
 
 // ownGoroutine is why the callback cannot be made to panic.

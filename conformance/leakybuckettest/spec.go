@@ -148,7 +148,8 @@ func Rules() []conformance.Rule { return suite.Laws(&contract{}) }
 
 // contract is the spec in the terms of the suite.
 type contract struct {
-	spec Spec
+	spec      Spec
+	slackSeen int // the Slack that was observed
 }
 
 // Profile names the contract.

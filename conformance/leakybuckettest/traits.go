@@ -64,13 +64,17 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	return []suite.Choice{
 		{
 			Name: "LocksAsleep", Declared: number(tr.LocksAsleep), Literal: suite.Flag, Apart: true,
+			Means:   []string{"who waits for an item's turn holds a lock for which all others wait"},
 			Observe: func() int { return number(sleepsLocked(s)) },
 			Set:     func(v int) { tr.LocksAsleep = v == 1 },
 		},
 		{
-			Name: "Head", Declared: int(tr.Head), Values: heads, Needless: suite.Always, Apart: true,
-			Means: []string{"at once, unless the last one left less than the interval ago",
-				"an interval after it came, or after the last one left", "with the next tick of a grid"},
+			Order: suite.Ranked(len(heads)),
+			Name:  "Head", Declared: int(tr.Head), Values: heads, Needless: suite.Always, Apart: true,
+			Means: []string{"who finds nothing waiting leaves at once, unless the last left less than the interval ago",
+				"who finds nothing waiting leaves an interval after it came, or after the last one left",
+				"items leave with the ticks of a grid"},
+			Sure: true,
 			Observe: func() int {
 				at, _ := left(s, "interval=100ms backlog=3 | put 1 @30ms", 1)
 				return int(map[time.Duration]Head{
@@ -84,23 +88,26 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		{
 			Name: "Slack", Declared: tr.Slack, Literal: strconv.Itoa, Apart: true,
 			Observe: func() int {
-				if tr.Head != HeadAtOnce || tr.LocksAsleep {
-					return 0
+				if tr.Head == HeadAtOnce && !tr.LocksAsleep {
+					c.slackSeen = max(0, together(s)-1)
 				}
-				return max(0, together(s)-1)
+				return c.slackSeen
 			},
 			Set: func(v int) { tr.Slack = v },
 		},
 		{
-			Name: "Unbounded", Declared: number(tr.Unbounded), Literal: suite.Flag, Apart: true,
+			Name: "Unbounded", Declared: number(tr.Unbounded), Literal: suite.Flag, Nominal: true, Apart: true,
+			Means:   []string{"every item is accepted, however many wait"},
 			Observe: func() int { return number(bottomless(s, tr.LocksAsleep)) },
 			Set:     func(v int) { tr.Unbounded = v == 1 },
 		},
 		{
-			Order: []int{int(CloseAtDeadline), int(conformance.CloseFires), int(CloseDrops)},
+			Order: []int{int(CloseAtDeadline), int(CloseDrops)},
 			Name:  "CloseFlush", Declared: int(tr.CloseFlush), Apart: true,
-			Values:   []string{"CloseFires", "CloseAtDeadline", "CloseDrops"},
-			Means:    []string{"what waits leaves together, which no rule judges", "in its turn", "never"},
+			Values: []string{"CloseFires", "CloseAtDeadline", "CloseDrops"},
+			Means: []string{"what waits at a Close leaves together, which no rule judges",
+				"what waits at a Close leaves in its turn", "what waits at a Close never leaves"},
+			Sure:     true,
 			Needless: func() bool { return !s.Accepts(conformance.OpClose) },
 			Observe:  func() int { return int(drained(s, tr.Slack+2)) },
 			Set:      func(v int) { tr.CloseFlush = CloseFlush(v) },
@@ -108,13 +115,19 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		{
 			Order: suite.Ranked(2),
 			Name:  "ClockBack", Declared: int(tr.ClockBack), Apart: true, Values: []string{"BackBounded", "BackStands"},
+			Means: []string{"a clock that is set back holds an item up no longer than an interval",
+				"a clock that is set back holds items up for as long as it was set back"},
+			Sure:    true,
 			Observe: func() int { return int(setBack(s, tr)) },
 			Set:     func(v int) { tr.ClockBack = ClockBack(v) },
 		},
 		{
 			Order: suite.Ranked(2),
 			Name:  "Reentrancy", Declared: int(tr.Reentrancy),
-			Values:  []string{"ReentrancyAllowed", "ReentrancyForbidden"},
+			Values: []string{"ReentrancyAllowed", "ReentrancyForbidden"},
+			Means: []string{"the function that an item leaves to may use the bucket",
+				"the function that an item leaves to must not use the bucket"},
+			Sure:    true,
 			Observe: func() int { return int(reentrancy(s, tr.LocksAsleep)) },
 			Set:     func(v int) { tr.Reentrancy = Reentrancy(v) },
 		},
@@ -212,7 +225,7 @@ func reentrancy(s *suite.Suite, locksAsleep bool) Reentrancy {
 			return ReentrancyForbidden
 		}
 	}
-	return 0
+	return ReentrancyAllowed
 }
 
 // manyPuts puts n items at an instant.

@@ -70,7 +70,7 @@ where one choice is as good as another: check that each is what you mean, and pa
 		Kept: echotest.B,
 	},
 
-Decision 1. Loud: true, only if your documentation says so. Otherwise this is a mistake:
+Decision 1. Loud: true, only if your documentation says so. Otherwise this is a mistake.
 `
 	if v.Text != want {
 		t.Errorf("TRAITS says\n%s, want\n%s", v.Text, want)

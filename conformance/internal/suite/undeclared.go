@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -132,7 +133,8 @@ func (e *engine[T, E]) asked(d *decision[T, E]) conformance.Decision {
 		if out.Means != "" {
 			fmt.Fprintf(&b, " (%s)", out.Means)
 		}
-		b.WriteString(", only if your documentation says so. Otherwise this is a mistake:\n")
+		b.WriteString(", only if your documentation says so. Otherwise this is a mistake")
+		b.WriteString(cmp.Or(If(d.run != nil || len(d.tried) > 0, ":\n"), ".\n"))
 	} else {
 		fmt.Fprintf(&b, "%s: no value explains what was seen.\n", d.Name)
 	}
