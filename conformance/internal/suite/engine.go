@@ -178,6 +178,7 @@ func (e *engine[T, E]) observeAll() {
 			tell(inside.Choice{
 				Name: s.Name, Value: cmp.Or(s.Declared, s.assumed, s.seen), Strict: s.strict(),
 				Decision: s.Declared == 0 && s.weak(s.seen), Nominal: len(s.Order) == 0 && !s.measured(),
+				Seen: s.seen != 0,
 			})
 		}
 		return
