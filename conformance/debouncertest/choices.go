@@ -193,9 +193,12 @@ func (o observer) optional() []suite.Choice {
 			Set:     func(v int) { t.CloseFlush = CloseFlush(v) },
 		},
 		{
-			Order: suite.Ranked(1),
-			Name:  "ClockBack", Declared: int(t.ClockBack), Values: []string{"BackBounded"},
-			Means:   []string{"a clock that is set back holds what is pending up for one wait at most"},
+			Order: suite.Ranked(2),
+			Name:  "ClockBack", Declared: int(t.ClockBack), Values: []string{"BackBounded", "BackStands"},
+			Means: []string{
+				"a clock that is set back holds what is pending up for one wait at most",
+				"nothing fires until the clock is where it was",
+			},
 			Observe: o.clockBack, Apart: true,
 			Set: func(v int) { t.ClockBack = ClockBack(v) },
 		},

@@ -388,10 +388,21 @@ func (o observer) closeFlush() int {
 	return 0
 }
 
-// clockBack is assumed wherever a clock can be set back.
+// clockBack sees what the rule about it would see.
 func (o observer) clockBack() int {
 	if o.Time != conformance.Injected || len(o.traits.Edges) == 0 {
 		return 0
+	}
+	e := &explorer{Suite: o.Suite, traits: o.traits}
+	base := suite.Configured("wait", "100ms")
+	if built := o.traits.built(); built != Trailing {
+		base = base.With("edges", built.String())
+	}
+	for _, s := range e.setBack(base) {
+		seen := o.Try(s, conformance.OrderSettled, 1)
+		if len(seen) == 0 || o.c.Exam(o.traits, seen[0], suite.Job{}).back() != nil {
+			return int(BackStands)
+		}
 	}
 	return int(BackBounded)
 }
