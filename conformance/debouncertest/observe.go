@@ -80,32 +80,26 @@ func (o observer) edges() int {
 }
 
 func (o observer) bothSingle() int {
-	if rec := o.settled("wait=100ms edges=both | call 1 @0"); rec != nil {
-		return min(len(rec.Fires), int(BothTwice))
-	}
-	return 0
+	return edge.Twice(o.settled("wait=100ms edges=both | call 1 @0"))
 }
 
-// payload looks at what fires last. On the leading edge alone that is the only event so far.
+// payload looks at what fires last. On the leading edge alone that is the only event so far. A callback without a
+// payload gets the same whatever the events are.
 func (o observer) payload() int {
 	e, cfg := o.configured(Trailing, LeadingAndTrailing)
-	rec := o.settled(cfg + " | call 7 @0 | call 9 @50ms")
+	rec, other := o.settled(cfg+" | call 7 @0 | call 9 @50ms"), o.settled(cfg+" | call 17 @0 | call 19 @50ms")
 	if rec == nil || len(rec.Fires) == 0 {
 		return 0
-	}
-	first, newest := 7, 9
-	if e == Leading {
-		first, newest = -1, 7
 	}
 	switch f := rec.Fires[len(rec.Fires)-1]; {
 	case len(f.Values) > 0:
 		return int(AllPayloads)
-	case f.Value == newest:
-		return int(LastPayload)
-	case f.Value == first:
+	case other != nil && len(other.Fires) > 0 && f.Value == other.Fires[len(other.Fires)-1].Value:
+		return int(NoPayload)
+	case e != Leading && f.Value == 7:
 		return int(FirstPayload)
 	}
-	return int(NoPayload)
+	return int(LastPayload)
 }
 
 // firedWith reports whether a callback started at the instant of step i of the schedule.

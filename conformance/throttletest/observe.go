@@ -89,35 +89,30 @@ func (o observer) boundary() int {
 }
 
 func (o observer) bothSingle() int {
-	if rec := o.tried("interval=100ms edges=both | call 1 @0"); rec != nil {
-		return min(int(BothTwice), len(rec.Fires))
-	}
-	return 0
+	return edge.Twice(o.tried("interval=100ms edges=both | call 1 @0"))
 }
 
-// payload looks at what the trailing edge emits, or else at the only event so far.
+// payload looks at what the trailing edge emits, or else at the only event so far. What is emitted without a
+// payload is the same whatever the events are.
 func (o observer) payload() int {
 	e := o.on(Trailing, LeadingAndTrailing, Leading)
 	if e == 0 {
 		return 0
 	}
 	rec := o.tried("interval=100ms edges=%s | call 7 @0 | call 8 @1ms | call 9 @2ms", e)
+	other := o.tried("interval=100ms edges=%s | call 17 @0 | call 18 @1ms | call 19 @2ms", e)
 	if rec == nil || len(rec.Fires) == 0 {
 		return 0
-	}
-	newest, first := 9, []int{7, 8}
-	if e == Leading {
-		newest, first = 7, nil
 	}
 	switch f := rec.Fires[len(rec.Fires)-1]; {
 	case e != Leading && f.Began.At == 0:
 		return 0
-	case f.Value == newest:
-		return int(LastPayload)
-	case slices.Contains(first, f.Value):
+	case other != nil && len(other.Fires) > 0 && f.Value == other.Fires[len(other.Fires)-1].Value:
+		return int(NoPayload)
+	case e != Leading && (f.Value == 7 || f.Value == 8):
 		return int(FirstPayload)
 	}
-	return int(NoPayload)
+	return int(LastPayload)
 }
 
 // afterFlush brings an event soon after a flush that has emitted another. Nobody can tell a throttle of

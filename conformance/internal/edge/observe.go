@@ -55,3 +55,15 @@ func PanicsAs(with func(conformance.PanicPolicy) (broken *suite.Violation, skip 
 	}
 	return int(conformance.PanicRecovered), ""
 }
+
+// Twice tells from a run of a single event with both edges whether it fires on both: at once, and when the wait or
+// interval is over. It returns 0 if there is no such run.
+func Twice(rec *suite.Recording) int {
+	switch {
+	case rec == nil || len(rec.Fires) == 0:
+		return 0
+	case len(rec.Fires) == 2 && rec.Fires[1].Began.At == suite.Wait:
+		return int(conformance.BothTwice)
+	}
+	return int(conformance.BothOnce)
+}
