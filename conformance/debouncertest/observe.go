@@ -332,7 +332,8 @@ func (o observer) full() int {
 	rec := o.settled("wait=100ms k=2" + steps)
 	switch {
 	case !edge.Differ(o.settled("wait=100ms"+steps), rec):
-		return o.say("Full", "New was asked for k=2, and nothing fires sooner than without: declare it if it takes a k.")
+		return o.say("Full", "New was asked for k=2, and nothing fires sooner than without: "+
+			"declare it if it takes a k.")
 	case !firedWith(rec, 1) && firedWith(rec, 2):
 		return int(FullMakesRoom)
 	}

@@ -141,7 +141,8 @@ func (o observer) windows() int {
 	const steps = " | call 1 @0 | call 2 @60ms | call 3 @61ms | call 4 @101ms | call 5 @102ms | call 6 @161ms"
 	rec := o.tried("interval=100ms edges=leading k=2%s", steps)
 	if !edge.Differ(o.tried("interval=100ms edges=leading%s", steps), rec) {
-		return o.say("Windows", "New was asked for k=2, and lets no more pass than without: declare it if it takes a k.")
+		return o.say("Windows", "New was asked for k=2, and lets no more pass than without: "+
+			"declare it if it takes a k.")
 	}
 	passed := func(ms int) bool {
 		return slices.ContainsFunc(rec.Fires, func(f conformance.Fire) bool {

@@ -209,7 +209,8 @@ func (o observer) optional() []suite.Choice {
 		{
 			Name: "Windows", Declared: int(tr.Windows), Values: []string{"WindowsFromFirst", "WindowsSliding"},
 			Means: []string{
-				"k emissions in an interval that begins with the first of them", "k in any period as long as an interval",
+				"k emissions in an interval that begins with the first of them",
+				"k in any period as long as an interval",
 			},
 			Observe: o.windows, Shown: o.shown("Windows"), Set: func(v int) { tr.Windows = Windows(v) },
 		},

@@ -19,9 +19,9 @@ import (
 
 // FirstRuns checks what a stranger is told, whose spec has no traits. Of each correct design no rule fails, and each
 // decision that is asked for offers what its author declares; testdata/decisions.txt lists them. Of each mutant a rule
-// fails, or a decision names what no author has declared, or what was observed of a nominal trait, or the strict value
-// that was seen to hold, is not what its author declares: these are listed there, too. What a mutant shares with its design its author decides. A few of
-// either are run; with ESCAPEMENT_PROVE=1 all of them.
+// fails, or a decision names what no author has declared, or what was observed of a nominal trait, or a strict value
+// that was seen to hold, is not what its author declares: these are listed there, too. What a mutant shares with its
+// design its author decides. A few of either are run; with ESCAPEMENT_PROVE=1 all of them.
 func FirstRuns(t *testing.T, designs []zoo.Design, mutants []zoo.Mutant) {
 	t.Helper()
 	synctestcompat.Require(t)
