@@ -169,6 +169,9 @@ func means(declared reflect.Value, choice string, value int) bool {
 	if edges, ok := want.Interface().([]conformance.Edges); ok { // in any order
 		return edge.Chosen(edges) == value
 	}
+	if want.IsZero() && want.Type() == reflect.TypeFor[conformance.Reentrancy]() { // the default
+		return value == int(conformance.ReentrancyAllowed)
+	}
 	return reflect.DeepEqual(valued(declared, choice, value).Interface(), want.Interface())
 }
 
