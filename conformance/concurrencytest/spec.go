@@ -163,7 +163,7 @@ type contract struct {
 	// lock.
 	parked bool
 	// cuts counts the requests whose contexts end as they are decided.
-	cuts  int64
+	cuts int64
 	// sleeps says whether one who waits holds a lock, nil if that was not found out.
 	sleeps *bool
 }

@@ -30,17 +30,20 @@ func (o observer) always() []suite.Choice {
 		{
 			Name: "Edges", Declared: edge.Chosen(tr.Edges),
 			Values: edge.Single("debouncertest"), Literal: edge.Literal("debouncertest"),
-			Means: []string{
-				"fires when events have paused", "fires for the first event of a burst, at once", "fires for both",
-			},
-			Needless: suite.Always, Observe: o.edges,
+			Means: edge.Means(
+				"Trailing fires when the wait has passed since the newest event",
+				"Leading fires for the first event of a burst, at once", "LeadingAndTrailing does both",
+				"NoEdges fires nothing",
+			),
+			Needless: suite.Always, Observe: o.edges, Shown: o.shown("Edges"),
 			Set: func(v int) { tr.Edges = edge.Listed(v) },
 			Alter: func(v int, rec *suite.Recording) (*suite.Recording, bool) {
 				return edge.Alter(rec, tr.Edges, tr.built(), Edges(v))
 			},
 		},
 		{
-			Name: "Payload", Declared: int(tr.Payload),
+			Order: suite.Ranked(2),
+			Name:  "Payload", Declared: int(tr.Payload),
 			Values:   []string{"LastPayload", "FirstPayload", "NoPayload", "AllPayloads"},
 			Means:    []string{"of the newest event", "of the burst's first", "the callback has none", "of all events"},
 			Needless: suite.Always, Observe: o.payload,
@@ -113,6 +116,7 @@ func (o observer) ofCallbacks() []suite.Choice {
 			Order: suite.Ranked(2),
 			Name:  "Reentrancy", Declared: int(tr.Reentrancy),
 			Values:  []string{"ReentrancyAllowed", "ReentrancyForbidden"},
+			Means:   []string{"the callback may call the debouncer", "the callback must not call the debouncer"},
 			Observe: o.reentrancy,
 			Set:     func(v int) { tr.Reentrancy = Reentrancy(v) },
 		},
@@ -153,22 +157,30 @@ func (o observer) optional() []suite.Choice {
 		{
 			Order: suite.Ranked(3),
 			Name:  "MaxWait", Declared: int(t.MaxWait),
-			Values:  []string{"MaxWaitFromFirst", "MaxWaitFromFire", "MaxWaitOnCall"},
-			Observe: o.maxWait,
-			Set:     func(v int) { t.MaxWait = MaxWait(v) },
+			Values: []string{"MaxWaitFromFirst", "MaxWaitFromFire", "MaxWaitOnCall"},
+			Means: []string{
+				"a bound counts from the first event that has not fired", "the next bound counts from the fire before",
+				"only an event after the bound fires, no timer does",
+			},
+			Observe: o.maxWait, Shown: o.shown("MaxWait"),
+			Set: func(v int) { t.MaxWait = MaxWait(v) },
 		},
 		{
-			Name: "AfterFlush", Declared: int(t.AfterFlush), Values: []string{"FlushEndsBurst", "FlushKeepsBurst"},
+			Order: suite.Ranked(2),
+			Name:  "AfterFlush", Declared: int(t.AfterFlush), Values: []string{"FlushEndsBurst", "FlushKeepsBurst"},
+			Means:   []string{"an event after a flush begins a burst", "the burst goes on"},
 			Observe: o.afterFlush, Set: func(v int) { t.AfterFlush = AfterFlush(v) },
 		},
 		{
 			Name: "Full", Declared: int(t.Full), Values: []string{"FullFires", "FullMakesRoom"},
-			Observe: o.full, Set: func(v int) { t.Full = Full(v) },
+			Means:   []string{"a burst of k events fires at once", "it fires when another event comes"},
+			Observe: o.full, Shown: o.shown("Full"), Set: func(v int) { t.Full = Full(v) },
 		},
 		{
 			Order: []int{0, int(NoBarrier)},
 			Name:  "StopBarrier", Declared: int(t.StopBarrier),
 			Values:  []string{"NoBarrier"},
+			Means:   []string{"what is due may start after Stop"},
 			Observe: o.stopBarrier,
 			Set:     func(v int) { t.StopBarrier = CancelBarrier(v) },
 		},
@@ -176,17 +188,24 @@ func (o observer) optional() []suite.Choice {
 			Order: []int{int(CloseFires), int(CloseDrops)},
 			Name:  "CloseFlush", Declared: int(t.CloseFlush),
 			Values:  []string{"CloseFires", "CloseAtDeadline", "CloseDrops"},
+			Means:   []string{"what is pending fires at the end of the input", "it fires at its time", "it is dropped"},
 			Observe: o.closeFlush,
 			Set:     func(v int) { t.CloseFlush = CloseFlush(v) },
 		},
 		{
-			Name: "ClockBack", Declared: int(t.ClockBack), Values: []string{"BackBounded"},
+			Order: suite.Ranked(2),
+			Name:  "ClockBack", Declared: int(t.ClockBack), Values: []string{"BackBounded", "BackStands"},
+			Means: []string{
+				"a clock that is set back holds what is pending up for one wait at most",
+				"nothing fires until the clock is where it was",
+			},
 			Observe: o.clockBack, Apart: true,
 			Set: func(v int) { t.ClockBack = ClockBack(v) },
 		},
 		{
 			Name: "PanicPolicy", Declared: int(t.PanicPolicy), Values: []string{"PanicPropagates", "PanicRecovered"},
-			Observe: o.panicPolicy, Apart: true,
+			Means:   []string{"the panic of a callback goes up the goroutine that runs it", "it goes nowhere"},
+			Observe: o.panicPolicy, Apart: true, Shown: o.shown("PanicPolicy"),
 			Set: func(v int) { t.PanicPolicy = PanicPolicy(v) },
 		},
 	}

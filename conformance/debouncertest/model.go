@@ -291,7 +291,7 @@ func (m *state) join(now time.Duration, within bool) {
 func (m *state) asked(seq int, now time.Duration) {
 	switch within := m.running || now <= suite.Sum(m.last, m.cfg.Wait); {
 	case m.edges == Leading && m.size > 1 && within: // events of this burst, for which nothing will fire
-	case m.edges == LeadingAndTrailing && m.traits.BothSingle == BothTwice:
+	case m.edges == LeadingAndTrailing && m.traits.BothSingle != BothOnce:
 	case !m.waits && len(m.line) > 0: // decided, behind a callback
 	default:
 		m.pending[seq] = m.waits

@@ -103,7 +103,7 @@ func (c *contract) Play(st *suite.Stage) {
 	end := st.Each(row, p.do)
 	// Long enough for every fire that can still come, and for one that must not come.
 	fires := len(p.steps) + 2
-	if p.cfg.Edges == LeadingAndTrailing && c.spec.Traits.BothSingle == BothTwice {
+	if p.cfg.Edges == LeadingAndTrailing && c.spec.Traits.BothSingle != BothOnce {
 		fires *= 2
 	}
 	rest := suite.Times(3, max(0, cfg.Wait))

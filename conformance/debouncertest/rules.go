@@ -88,7 +88,7 @@ func (x *exam) particular() bool {
 // mayWait reports whether calls may have to wait for a callback that runs, so that nobody can tell when
 // they count.
 func (x *exam) mayWait() bool {
-	return x.Schedule.Config.Busy > 0 && x.traits.Reentrancy == ReentrancyForbidden
+	return x.Schedule.Config.Busy > 0 && x.traits.Reentrancy == ReentrancyForbidden && !x.free
 }
 
 // ofTrailing selects the runs that the rules of the trailing edge judge.

@@ -54,7 +54,7 @@ func (x *exam) overlap() *suite.Violation {
 // all compares what each callback got with the events since the callback before it.
 func (x *exam) all() *suite.Violation {
 	edges := x.Schedule.Config.Edges
-	if !x.judgeable() || edges == LeadingAndTrailing && x.traits.BothSingle == BothTwice {
+	if !x.judgeable() || edges == LeadingAndTrailing && x.traits.BothSingle != BothOnce {
 		return nil
 	}
 	v := x.view()

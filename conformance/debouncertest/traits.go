@@ -52,7 +52,7 @@ type Traits struct {
 	Full Full
 	// CloseFlush says what the end of the input does with the pending event.
 	CloseFlush CloseFlush
-	// ClockBack says what becomes of the wait when the clock is set back: BackBounded.
+	// ClockBack says what becomes of the wait when the clock is set back.
 	ClockBack ClockBack
 	// PanicPolicy says where the panic of a callback goes.
 	PanicPolicy PanicPolicy
@@ -99,6 +99,7 @@ const (
 	CloseDrops      = conformance.CloseDrops
 
 	BackBounded = conformance.BackBounded
+	BackStands  = conformance.BackStands
 
 	PanicPropagates = conformance.PanicPropagates
 	PanicRecovered  = conformance.PanicRecovered

@@ -17,13 +17,16 @@ type exam struct {
 	*suite.Recording
 	traits *Traits
 	stops  bool          // the implementation has a Stop
+	free   bool          // it was seen that a callback may call the implementation
 	seen   *view         // see view
 	first  *edge.Finding // see difference
 }
 
 // Exam puts a trace in the terms of a debouncer.
 func (c *contract) Exam(tr *Traits, rec *suite.Recording, _ suite.Job) *exam {
-	return &exam{Recording: rec, traits: tr, stops: c.stops}
+	return &exam{
+		Recording: rec, traits: tr, stops: c.stops, free: c.spec.Traits.Reentrancy == ReentrancyAllowed,
+	}
 }
 
 // configured reports whether an edge or a bound is configured: then the rules about the

@@ -173,6 +173,10 @@ func TestHint(t *testing.T) {
 		return build(env, cfg, fire)
 	}
 	leadsTo(spec, "DB-LEAD", "Edges: []debouncertest.Edges{debouncertest.Trailing}")
+	// Who has mended the bound, and still declares that only an event brings its fire, is told that it does not fit.
+	spec = debouncer.Choosing(right)
+	spec.Traits.MaxWait = debouncertest.MaxWaitOnCall
+	leadsTo(spec, "DB-MAXNE", "MaxWait: MaxWaitFromFirst")
 	// A timer that has expired fires, whatever comes: that is two choices.
 	late := right
 	late.Tie, late.StaleFire = debouncertest.EitherTie, debouncertest.StaleAllowed

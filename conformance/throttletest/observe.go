@@ -38,14 +38,26 @@ func (o observer) on(edges ...Edges) Edges {
 	return 0
 }
 
+// say notes what New was built with and did not show, and returns that nothing was observed.
+func (o observer) say(choice, said string) int {
+	if o.c.said == nil {
+		o.c.said = map[string]string{}
+	}
+	o.c.said[choice] = said
+	return 0
+}
+
+// shown returns what was noted about a choice.
+func (o observer) shown(choice string) func() string {
+	return func() string { return o.c.said[choice] }
+}
+
 func (o observer) edges() int {
-	return edge.Observed(func(e Edges) ([]conformance.Fire, bool) {
-		rec := o.tried("interval=100ms edges=%s | call 1 @0 | call 2 @1ms", e)
-		if rec == nil {
-			return nil, false
-		}
-		return rec.Fires, true
+	value, said := edge.Observed("throttletest", func(e Edges, steps string) *suite.Recording {
+		return o.tried("interval=100ms edges=%s%s", e, steps)
 	})
+	o.say("Edges", said)
+	return value
 }
 
 // boundary puts events around the end of the interval that a single one began. What comes there
@@ -77,35 +89,30 @@ func (o observer) boundary() int {
 }
 
 func (o observer) bothSingle() int {
-	if rec := o.tried("interval=100ms edges=both | call 1 @0"); rec != nil {
-		return min(int(BothTwice), len(rec.Fires))
-	}
-	return 0
+	return edge.Twice(o.tried("interval=100ms edges=both | call 1 @0"))
 }
 
-// payload looks at what the trailing edge emits, or else at the only event so far.
+// payload looks at what the trailing edge emits, or else at the only event so far. What is emitted without a
+// payload is the same whatever the events are.
 func (o observer) payload() int {
 	e := o.on(Trailing, LeadingAndTrailing, Leading)
 	if e == 0 {
 		return 0
 	}
 	rec := o.tried("interval=100ms edges=%s | call 7 @0 | call 8 @1ms | call 9 @2ms", e)
+	other := o.tried("interval=100ms edges=%s | call 17 @0 | call 18 @1ms | call 19 @2ms", e)
 	if rec == nil || len(rec.Fires) == 0 {
 		return 0
-	}
-	newest, first := 9, []int{7, 8}
-	if e == Leading {
-		newest, first = 7, nil
 	}
 	switch f := rec.Fires[len(rec.Fires)-1]; {
 	case e != Leading && f.Began.At == 0:
 		return 0
-	case f.Value == newest:
-		return int(LastPayload)
-	case slices.Contains(first, f.Value):
+	case other != nil && len(other.Fires) > 0 && f.Value == other.Fires[len(other.Fires)-1].Value:
+		return int(NoPayload)
+	case e != Leading && (f.Value == 7 || f.Value == 8):
 		return int(FirstPayload)
 	}
-	return int(NoPayload)
+	return int(LastPayload)
 }
 
 // afterFlush brings an event soon after a flush that has emitted another. Nobody can tell a throttle of
@@ -131,25 +138,21 @@ func (o observer) windows() int {
 	if o.on(Leading) == 0 {
 		return 0
 	}
-	rec := o.tried("interval=100ms edges=leading k=2 | call 1 @0 | call 2 @60ms | call 3 @61ms" +
-		" | call 4 @101ms | call 5 @102ms | call 6 @161ms")
-	if rec == nil {
-		return 0
+	const steps = " | call 1 @0 | call 2 @60ms | call 3 @61ms | call 4 @101ms | call 5 @102ms | call 6 @161ms"
+	rec := o.tried("interval=100ms edges=leading k=2%s", steps)
+	if !edge.Differ(o.tried("interval=100ms edges=leading%s", steps), rec) {
+		return o.say("Windows", "New was asked for k=2, and lets no more pass than without: "+
+			"declare it if it takes a k.")
 	}
 	passed := func(ms int) bool {
 		return slices.ContainsFunc(rec.Fires, func(f conformance.Fire) bool {
 			return f.Began.At == time.Duration(ms)*time.Millisecond
 		})
 	}
-	switch {
-	case !passed(0) || !passed(60) || passed(61) || !passed(101):
-		return 0
-	case passed(102) && !passed(161):
-		return int(WindowsFromFirst)
-	case !passed(102) && passed(161):
+	if !passed(102) && passed(161) {
 		return int(WindowsSliding)
 	}
-	return 0
+	return int(WindowsFromFirst)
 }
 
 // anchor brings an event an interval after the start of a callback, and one after its end.
@@ -200,7 +203,7 @@ func (o observer) reentrancy() int {
 		return int(ReentrancyForbidden)
 	}
 	if !o.Accepts(opEmits) || o.Accepts(conformance.OpFault) {
-		return 0
+		return int(ReentrancyAllowed) // there is no callback
 	}
 	for _, e := range o.traits.Edges {
 		cfg := base.With("edges", e.String())
@@ -224,43 +227,37 @@ func (o observer) reentrancy() int {
 			}
 		}
 	}
-	return 0
+	return int(ReentrancyAllowed)
 }
 
-// clockBack sees what the rules about it would see.
+// clockBack sees what the rule of one interval at most would see.
 func (o observer) clockBack() int {
-	if o.Time == conformance.PackageTime {
+	if o.Time == conformance.PackageTime || len(o.traits.Edges) == 0 {
 		return 0
 	}
-	for _, back := range []struct {
-		how   ClockBack
-		check func(*exam) *suite.Violation
-	}{{BackBounded, (*exam).heldUp}, {BackStands, (*exam).stands}} {
-		traits := *o.traits
-		traits.ClockBack = back.how
-		held := len(traits.Edges) > 0
-		for _, f := range o.c.setBack(o.Suite, traits.Edges, &traits) {
-			for _, s := range f.Schedules {
-				runs := o.Try(s, conformance.OrderSettled, 1)
-				held = held && len(runs) > 0 && runs[0].Refused == "" &&
-					back.check(o.c.Exam(&traits, runs[0], suite.Job{})) == nil
+	traits := *o.traits
+	traits.ClockBack = BackBounded
+	for _, f := range o.c.setBack(o.Suite, traits.Edges, &traits) {
+		for _, s := range f.Schedules {
+			runs := o.Try(s, conformance.OrderSettled, 1)
+			if len(runs) == 0 || o.c.Exam(&traits, runs[0], suite.Job{}).heldUp() != nil {
+				return int(BackStands)
 			}
 		}
-		if held {
-			return int(back.how)
-		}
 	}
-	return 0
+	return int(BackBounded)
 }
 
-// panicPolicy sees what the rule about it would see: the one policy that is not broken.
+// panicPolicy sees what the rule about it would see.
 func (o observer) panicPolicy() int {
 	if len(o.traits.Edges) == 0 || !o.Accepts(opEmits) || !o.Reentrant() {
 		return 0
 	}
-	return edge.PanicsAs(func(policy PanicPolicy) (*suite.Violation, string) {
+	policy, why := edge.PanicsAs(func(policy PanicPolicy) (*suite.Violation, string) {
 		traits := *o.traits
 		traits.PanicPolicy = policy
 		return o.c.panicsWith(&suite.Probe{Suite: o.Suite}, &traits)
 	})
+	o.say("PanicPolicy", why)
+	return policy
 }

@@ -106,8 +106,11 @@ func flushAtEnd(cfg conformance.Config) []conformance.Schedule {
 // interval come: emissions are the interval apart, none comes twice or after a newer one,
 // and the last event is emitted on the trailing edge.
 func (x *exam) certain() *edge.Finding {
-	if x.unfinished() || x.twice() || x.has(conformance.OpFlush) {
+	switch {
+	case x.unfinished() || x.has(conformance.OpFlush):
 		return &edge.Finding{}
+	case x.twice():
+		return x.together()
 	}
 	order, reset := x.order()
 	inRow := x.rows() // each call of a row may have a goroutine of its own, so that they come in any order
@@ -142,6 +145,20 @@ func (x *exam) certain() *edge.Finding {
 	if last := x.lostLast(); last != nil && !inRow {
 		return say("TH-LAST", last.Began.At, "nothing came after it", "call %d at %s was not emitted by %s",
 			last.N, timeline.Duration(last.Began.At), timeline.Duration(x.End))
+	}
+	return &edge.Finding{}
+}
+
+// together finds an event that is emitted twice at one instant, which is on both edges of no interval.
+func (x *exam) together() *edge.Finding {
+	for i := 1; i < len(x.Fires); i++ {
+		f, before := x.Fires[i], x.Fires[i-1]
+		if x.traits.Payload == LastPayload && f.Value == before.Value && f.Began.At == before.Began.At {
+			v := suite.Broken(f.Began.At, "both edges of an interval are the interval apart",
+				"emitted %d twice at %s", f.Value, timeline.Duration(f.Began.At))
+			v.Lanes = []suite.Lane{x.Got()}
+			return &edge.Finding{Rule: "TH-SPACE", Violation: v}
+		}
 	}
 	return &edge.Finding{}
 }

@@ -151,11 +151,12 @@ func (o observer) needed() []suite.Choice {
 		{
 			Name: "Edges", Declared: edge.Chosen(tr.Edges),
 			Values: edge.Single("throttletest"), Literal: edge.Literal("throttletest"),
-			Means: []string{
-				"an event is emitted at the end of its interval", "an event that finds no interval running is, at once",
-				"both are",
-			},
-			Needless: suite.Always, Observe: o.edges,
+			Means: edge.Means(
+				"Trailing emits at the end of the interval that an event begins",
+				"Leading emits an event at once that finds no interval running", "LeadingAndTrailing does both",
+				"NoEdges emits nothing",
+			),
+			Needless: suite.Always, Observe: o.edges, Shown: o.shown("Edges"),
 			Set: func(v int) { tr.Edges = edge.Listed(v) },
 			Alter: func(v int, rec *suite.Recording) (*suite.Recording, bool) {
 				return edge.Alter(rec, tr.Edges, tr.built(), Edges(v))
@@ -182,7 +183,8 @@ func (o observer) needed() []suite.Choice {
 			Set:      func(v int) { tr.BothSingle = BothSingle(v) },
 		},
 		{
-			Name: "Payload", Declared: int(tr.Payload), Values: []string{"LastPayload", "FirstPayload", "NoPayload"},
+			Order: suite.Ranked(2),
+			Name:  "Payload", Declared: int(tr.Payload), Values: []string{"LastPayload", "FirstPayload", "NoPayload"},
 			Means:    []string{"of the newest event", "of the interval's first", "what is emitted has none"},
 			Needless: func() bool { return !tr.has(Trailing, LeadingAndTrailing) && o.payload() != int(NoPayload) },
 			Observe:  o.payload,
@@ -196,38 +198,55 @@ func (o observer) optional() []suite.Choice {
 	tr := o.traits
 	return []suite.Choice{
 		{
-			Name: "AfterFlush", Declared: int(tr.AfterFlush),
-			Values:  []string{"FlushOpensInterval", "FlushKeepsInterval", "FlushEndsInterval"},
+			Order: suite.Ranked(3),
+			Name:  "AfterFlush", Declared: int(tr.AfterFlush),
+			Values: []string{"FlushOpensInterval", "FlushKeepsInterval", "FlushEndsInterval"},
+			Means: []string{
+				"what a flush emits opens an interval", "the interval that runs goes on", "the interval is over",
+			},
 			Observe: o.afterFlush, Set: func(v int) { tr.AfterFlush = AfterFlush(v) },
 		},
 		{
 			Name: "Windows", Declared: int(tr.Windows), Values: []string{"WindowsFromFirst", "WindowsSliding"},
-			Observe: o.windows, Set: func(v int) { tr.Windows = Windows(v) },
+			Means: []string{
+				"k emissions in an interval that begins with the first of them",
+				"k in any period as long as an interval",
+			},
+			Observe: o.windows, Shown: o.shown("Windows"), Set: func(v int) { tr.Windows = Windows(v) },
 		},
 		{
 			Order: suite.Ranked(2),
 			Name:  "Reentrancy", Declared: int(tr.Reentrancy), Values: []string{"ReentrancyAllowed",
 				"ReentrancyForbidden"},
+			Means:   []string{"the callback may call the throttle", "the callback must not call the throttle"},
 			Observe: o.reentrancy, Set: func(v int) { tr.Reentrancy = Reentrancy(v) },
 		},
 		{
-			Name: "Anchor", Declared: int(tr.Anchor), Values: []string{"AnchorStart", "AnchorEnd"},
+			Order: suite.Ranked(2),
+			Name:  "Anchor", Declared: int(tr.Anchor), Values: []string{"AnchorStart", "AnchorEnd"},
+			Means:   []string{"an interval counts from the start of its callback", "it counts from the end"},
 			Observe: o.anchor, Set: func(v int) { tr.Anchor = Anchor(v) },
 		},
 		{
 			Order: suite.Ranked(2),
 			Name:  "ClockBack", Declared: int(tr.ClockBack), Values: []string{"BackBounded", "BackStands"},
+			Means: []string{
+				"a clock that is set back holds events up for one interval at most",
+				"nothing comes until the clock is where it was",
+			},
 			Observe: o.clockBack, Set: func(v int) { tr.ClockBack = ClockBack(v) },
 		},
 		{
 			Order: []int{int(CloseFires), int(CloseDrops)},
 			Name:  "CloseFlush", Declared: int(tr.CloseFlush),
 			Values:  []string{"CloseFires", "CloseAtDeadline", "CloseDrops"},
+			Means:   []string{"what is pending comes at the end of the input", "it comes at its time", "it is dropped"},
 			Observe: o.closeFlush, Set: func(v int) { tr.CloseFlush = CloseFlush(v) },
 		},
 		{
 			Name: "PanicPolicy", Declared: int(tr.PanicPolicy), Values: []string{"PanicPropagates", "PanicRecovered"},
-			Observe: o.panicPolicy, Apart: true,
+			Means:   []string{"the panic of a callback goes up the goroutine that runs it", "it goes nowhere"},
+			Observe: o.panicPolicy, Apart: true, Shown: o.shown("PanicPolicy"),
 			Set: func(v int) { tr.PanicPolicy = PanicPolicy(v) },
 		},
 	}

@@ -25,6 +25,23 @@ func TestMutants_reported(t *testing.T) { proof.Reported(t, throttle.Mutants()) 
 // Who declares nothing is told of each mistake, and no correct design is accused.
 func TestFirstRuns(t *testing.T) { proof.FirstRuns(t, throttle.Designs(), throttle.Mutants()) }
 
+// A callback that runs under the lock is a mistake, or its author says that it is meant.
+func TestFirstRuns_underLock(t *testing.T) {
+	synctestcompat.Require(t)
+	for _, m := range throttle.Mutants() {
+		if m.Name != "callback under the lock" {
+			continue
+		}
+		spec := m.Spec.(throttletest.Spec)
+		spec.Traits = throttletest.Traits{}
+		r := spec.Examine(t, inside.Options{FirstLook: 20 * time.Millisecond, Most: 50})
+		v, _ := r.Verdict("TRAITS")
+		if want := "// Reentrancy: throttletest.ReentrancyForbidden, // decision"; !strings.Contains(v.Text, want) {
+			t.Errorf("TRAITS asks nothing about it: want %q in\n%s", want, v.Text)
+		}
+	}
+}
+
 func TestDesigns(t *testing.T) { proof.Designs(t, throttle.Designs()) }
 
 func TestDesigns_together(t *testing.T) {
@@ -50,8 +67,8 @@ func TestTraits_undeclared(t *testing.T) {
 		}
 		for _, line := range []string{
 			"throttletest.Traits{", "Payload: throttletest.LastPayload, // observed",
-			"Edges: []throttletest.Edges{" +
-				"throttletest.Trailing, throttletest.Leading, throttletest.LeadingAndTrailing}, // observed",
+			"Edges: []throttletest.Edges{throttletest.Trailing, throttletest.Leading, " +
+				"throttletest.LeadingAndTrailing, throttletest.NoEdges}, // observed",
 			"Boundary: throttletest.BoundaryPasses, // observed",
 		} {
 			if v.Rule == "TRAITS" && !strings.Contains(v.Text, line) {

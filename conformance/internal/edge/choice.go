@@ -7,6 +7,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
 )
 
 // every lists the edges in the order in which a choice names them.
@@ -69,18 +70,111 @@ func Single(pkg string) (values []string) {
 	return values
 }
 
-// Observed returns the edges that an implementation can build, as a value of [Chosen]: those
-// with which it fires, for two events of one burst, on just these edges. Fires returns what
-// fires with some edges in a run where the second event comes soon, and false if there was no
-// such run. That nothing fires is never taken for a choice.
-func Observed(fires func(e conformance.Edges) ([]conformance.Fire, bool)) int {
+// Means says what each value of a choice of edges means: of each edge, in the order in which a choice names them.
+func Means(each ...string) []string {
+	all := make([]string, several<<len(every)-1)
+	for value := range len(all) {
+		var said []string
+		for i, e := range every {
+			if slices.Contains(Listed(value+1), e) {
+				said = append(said, each[i])
+			}
+		}
+		all[value] = strings.Join(said, "; ")
+	}
+	return all
+}
+
+// What New is tried with: events whose fires show on which edges they are, and single ones, bursts and events that
+// go on coming, after pauses.
+const (
+	twoEvents = " | call 1 @0 | call 2 @1ms"
+	bursts    = " | call 1 @0 | call 2 @500ms | call 3 @501ms" +
+		" | call 4 @1s | call 5 @1.06s | call 6 @1.12s | call 7 @1.18s"
+)
+
+// alike are edges with which an implementation does the same.
+type alike struct {
+	edges []conformance.Edges
+	first *suite.Recording // of two events
+	fires string           // all that fires, in words
+}
+
+// Observed returns the edges that New responds to, as a value of [Chosen], and what is to be said of others. Where it
+// does with some edges what it does with no others it can build these, whatever fires. Of edges with which it does the
+// same, those on which something fires are the ones that it builds. Run plays the steps of a text with some edges,
+// and returns nil if they cannot be built.
+func Observed(pkg string, run func(e conformance.Edges, steps string) *suite.Recording) (value int, said string) {
+	var groups []*alike
+	for _, e := range every {
+		first := run(e, twoEvents)
+		if first == nil {
+			continue
+		}
+		g := &alike{[]conformance.Edges{e}, first, firing(first) + "; " + firing(run(e, bursts))}
+		i := slices.IndexFunc(groups, func(o *alike) bool { return o.fires == g.fires })
+		if i < 0 {
+			groups = append(groups, g)
+			continue
+		}
+		groups[i].edges = append(groups[i].edges, e)
+	}
+	off := len(groups) > 1 && slices.ContainsFunc(groups, func(g *alike) bool {
+		return g.silent() && slices.Contains(g.edges, conformance.NoEdges)
+	})
 	var list []conformance.Edges
-	for _, e := range every[:3] {
-		if got, ok := fires(e); ok && shown(got) == e {
-			list = append(list, e)
+	for _, g := range groups {
+		builds := g.edges[0]
+		if e := shown(g.first.Fires); slices.Contains(g.edges, e) {
+			builds = e
+		}
+		others := without(g.edges, builds)
+		switch {
+		case builds == conformance.NoEdges && !g.silent():
+			said += fmt.Sprintf("New was asked for NoEdges too: %s.\n", g.inWords())
+		case off, g.silent() && len(groups) > 1:
+			list = append(list, g.edges...)
+		case len(others) > 0:
+			said += fmt.Sprintf("New was asked for %s too, and does the same as with %s.%s: %s. "+
+				"Declare what it can build.\n", strings.Join(others, ", "), pkg, names[builds], g.inWords())
+			fallthrough
+		default:
+			list = append(list, builds)
 		}
 	}
-	return Chosen(list)
+	return Chosen(list), strings.TrimSpace(said)
+}
+
+// silent reports whether nothing fires.
+func (g *alike) silent() bool { return g.fires == firing(nil)+"; "+firing(nil) }
+
+// inWords says what fires for two events.
+func (g *alike) inWords() string {
+	rec := g.first
+	return fmt.Sprintf("in %s fires %s",
+		suite.Plan(rec.Schedule.Config.Without("edges"), rec.Schedule.Steps...), firing(rec))
+}
+
+// without names the edges but one.
+func without(edges []conformance.Edges, e conformance.Edges) (others []string) {
+	for _, o := range edges {
+		if o != e {
+			others = append(others, names[o])
+		}
+	}
+	return others
+}
+
+// firing says what fires in a run.
+func firing(rec *suite.Recording) string {
+	if rec == nil || len(rec.Fires) == 0 {
+		return "nothing"
+	}
+	var fires []string
+	for _, f := range rec.Fires {
+		fires = append(fires, fmt.Sprintf("%s at %s", suite.FireMark(f.Value), timeline.Duration(f.Began.At)))
+	}
+	return strings.Join(fires, ", ")
 }
 
 // shown are the edges on which something fired, at once or later.
@@ -93,4 +187,14 @@ func shown(fires []conformance.Fire) (seen conformance.Edges) {
 		}
 	}
 	return seen
+}
+
+// Differ reports whether runs of the same steps show that New responds to something that is configured in one of
+// them alone.
+func Differ(plain, configured *suite.Recording) bool {
+	if plain == nil || configured == nil {
+		return false
+	}
+	same := func(a, b conformance.Fire) bool { return a.Began.At == b.Began.At && a.Value == b.Value }
+	return !slices.EqualFunc(plain.Fires, configured.Fires, same)
 }

@@ -39,19 +39,31 @@ func NoReentry(s *suite.Suite, declared conformance.Reentrancy) string {
 	return ""
 }
 
-// PanicsAs returns the one policy that is not broken, as the rule about it would see, 0 if there
-// is none or nobody can tell. With judges by that rule.
-func PanicsAs(with func(conformance.PanicPolicy) (broken *suite.Violation, skip string)) int {
-	fits := 0
-	for _, policy := range []conformance.PanicPolicy{conformance.PanicPropagates, conformance.PanicRecovered} {
-		switch broken, skip := with(policy); {
-		case skip != "":
-			return 0
-		case broken == nil && fits != 0:
-			return 0 // no call runs a callback, so nobody can tell
-		case broken == nil:
-			fits = int(policy)
-		}
+// PanicsAs returns the policy that is not broken, as the rule about it would see; where both are, the one that takes
+// a longer schedule to break. It returns 0 and why if nobody can tell. With judges by that rule.
+func PanicsAs(with func(conformance.PanicPolicy) (broken *suite.Violation, skip string)) (policy int, why string) {
+	up, skip := with(conformance.PanicPropagates)
+	if skip != "" {
+		return 0, skip
 	}
-	return fits
+	kept, _ := with(conformance.PanicRecovered)
+	switch {
+	case up == nil && kept == nil:
+		return 0, "no operation runs the callback, so that nobody sees where its panic goes"
+	case up == nil, kept != nil && up.Run.Schedule.Compare(kept.Run.Schedule) >= 0:
+		return int(conformance.PanicPropagates), ""
+	}
+	return int(conformance.PanicRecovered), ""
+}
+
+// Twice tells from a run of a single event with both edges whether it fires on both: at once, and when the wait or
+// interval is over. It returns 0 if there is no such run.
+func Twice(rec *suite.Recording) int {
+	switch {
+	case rec == nil || len(rec.Fires) == 0:
+		return 0
+	case len(rec.Fires) == 2 && rec.Fires[1].Began.At == suite.Wait:
+		return int(conformance.BothTwice)
+	}
+	return int(conformance.BothOnce)
 }

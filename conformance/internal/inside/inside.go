@@ -59,6 +59,7 @@ type Choice struct {
 	Value, Strict int
 	Decision      bool
 	Nominal       bool // its values are as good as each other
+	Seen          bool // the value was observed
 }
 
 // Found, if it is not nil, is told of a rule as soon as a run breaks it: command mutate, which

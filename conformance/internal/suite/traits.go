@@ -162,7 +162,7 @@ type job struct {
 func (s *settled) told() inside.Choice {
 	return inside.Choice{
 		Name: s.Name, Value: cmp.Or(s.Declared, s.assumed, s.seen), Strict: s.strict(),
-		Decision: s.Declared == 0 && s.weak(s.seen), Nominal: len(s.Order) == 0 && !s.measured(),
+		Decision: s.Declared == 0 && s.weak(s.seen), Nominal: len(s.Order) == 0 && !s.measured(), Seen: s.seen != 0,
 	}
 }
 

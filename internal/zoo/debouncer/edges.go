@@ -153,7 +153,7 @@ func (d *anyEdge) join(now time.Time, fresh bool) (leads bool) {
 
 // wait lets an event wait for the trailing edge.
 func (d *anyEdge) wait(v int, now time.Time) {
-	if !d.pending {
+	if !d.pending && !(d.everBounded && d.is("a fire of the bound does not clear it")) {
 		d.first = now
 	}
 	keeps := d.is("trails with the first payload") || d.is("the bound fires the first payload") && d.cfg.MaxWait > 0
@@ -380,6 +380,7 @@ var onCallMutants = []mistake{
 	{"no event brings the fire", "DB-MAX"},
 	{"a timer brings the fire", "DB-MAXNE"},
 	{"drops what follows a fire of the bound", "DB-MAXTAIL"},
+	{"a fire of the bound does not clear it", "DB-MAXNE"},
 }
 
 // edgeMutants are mistakes of anyEdge, each with the rule that must catch it.

@@ -185,16 +185,18 @@ func (t *table) expire(s *slot) {
 	}
 }
 
-// run runs what is due, and leaves the rest to the timer. It is called with mu held.
+// run runs what is due, and leaves the rest to the timer, also when a callback panics. It is called with mu held.
 func (t *table) run(s *slot) {
+	defer func() {
+		if s.pending {
+			t.arm(s)
+		} else if !s.resting {
+			t.letGo(s)
+		}
+	}()
 	for s.pending && !t.clock.Now().Before(s.due) {
 		s.pending = false
 		t.callback(s, s.value)
-	}
-	if s.pending {
-		t.arm(s)
-	} else if !s.resting {
-		t.letGo(s)
 	}
 }
 

@@ -263,6 +263,9 @@ func (d *timed) enter(v int) {
 	if lead {
 		d.emit(v)
 	}
+	if d.is("both edges emit at once") && d.cfg.Edges == throttletest.LeadingAndTrailing {
+		d.emit(v)
+	}
 	if d.is("what came during the callback follows at once") && lead {
 		d.mu.Lock()
 		next, ok := d.value, d.pending
