@@ -18,9 +18,9 @@ A trait is a choice on which correct implementations differ. What is declared ho
 anything is explored, and the subtest TRAITS prints it, to be pasted.
 
 - **strict**: the first value, under which most is judged, is assumed until a run refutes it. Any other value in the
-  order is a decision that is asked of the author, with the smallest run that refutes the first: it may be documented, or
-  a mistake. A value marked * takes nothing out of force, and is assumed where it is observed. What is true or undeclared
-  is strict as well: undeclared is assumed.
+  order is a decision that is asked of the author, with the smallest run that refutes the first: it may be documented,
+  or a mistake. A value marked * takes nothing out of force, and is assumed where it is observed. What is true or
+  undeclared is strict as well: undeclared is assumed.
 - **nominal**: one value is as good as another. The one that was observed is assumed.
 - **number**: exact is assumed. What was measured is a hint in a decision, and never a declaration.
 

@@ -347,8 +347,9 @@ func TestTraits_asleep(t *testing.T) {
 		spec.Examine(t, inside.Options{FirstLook: time.Millisecond, Pasted: func(c inside.Choice) {
 			got[c.Name] = c.Value
 		}})
-		for choice, want := range map[string]int{"LocksAsleep": 1, "Fair": int(lt.FairFIFO), "Rewake": 0, "OneGoroutine": 0,
-			"Initial": int(lt.InitialFull), "DeadlineCheck": int(lt.DeadlineFailFast)} {
+		for choice, want := range map[string]int{"LocksAsleep": 1, "Fair": int(lt.FairFIFO), "Rewake": 0,
+			"OneGoroutine": 0,
+			"Initial":      int(lt.InitialFull), "DeadlineCheck": int(lt.DeadlineFailFast)} {
 			if v, ok := got[choice]; !ok || v != want {
 				t.Errorf("%v: %s is printed as %d, %t, want %d", source, choice, v, ok, want)
 			}

@@ -34,6 +34,8 @@ type Options struct {
 	Pasted func(Choice)
 	// Settled, if it is not nil, is told what becomes of each choice where some are undeclared, before the run goes on.
 	Settled func(Choice)
+	// Unseen, if it is not nil, is told of each choice of which a report says that New was built with more than it shows.
+	Unseen func(choice string)
 	// Listed, if it is not nil, is told of each choice of the contract. Nothing is run then.
 	Listed func(Trait)
 	// Decided, if it is not nil, is told of each decision that a report asks for.

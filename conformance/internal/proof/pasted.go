@@ -19,8 +19,8 @@ import (
 
 // FirstRuns checks what a stranger is told, whose spec has no traits. Of each correct design no rule fails, and each
 // decision that is asked for offers what its author declares; testdata/decisions.txt lists them. Of each mutant a rule
-// fails, or a decision names what no author has declared, or what was observed of a nominal trait, or a strict value
-// that was seen to hold, is not what its author declares: these are listed there, too. What a mutant shares with its
+// fails, or a decision names what no author has declared, or it is said that New was built with what it does not show,
+// or what was observed without a decision is not what its author declares: these are listed there, too. What a mutant shares with its
 // design its author decides. A few of either are run; with ESCAPEMENT_PROVE=1 all of them.
 func FirstRuns(t *testing.T, designs []zoo.Design, mutants []zoo.Mutant) {
 	t.Helper()
@@ -42,7 +42,7 @@ func FirstRuns(t *testing.T, designs []zoo.Design, mutants []zoo.Mutant) {
 		how := f.mutant(t, m)
 		tally[how]++
 		switch how {
-		case byItself, byOther, byDecision:
+		case byItself, byOther, byDecision, byUnseen:
 		case byNominal:
 			f.lines = append(f.lines, fmt.Sprintf("a nominal trait says it: %s (%s): %s", m.Name, m.Rule, f.nominal))
 		default:
@@ -65,6 +65,7 @@ const (
 	byItself   = "its rule fails"
 	byOther    = "another rule fails"
 	byDecision = "a decision is asked"
+	byUnseen   = "what New was built with and does not show is said"
 	byNominal  = "a nominal trait says it"
 	byNothing  = "nothing"
 )
@@ -75,6 +76,7 @@ type first struct {
 	designs, decisions int
 	lines              []string
 	nominal            string // what the last mutant shows of a nominal trait
+	unseen             bool   // it does not show what its author declares, and that is said
 }
 
 // given reports whether a spec has no traits to leave out.
@@ -119,7 +121,11 @@ func (f *first) mutant(t *testing.T, m zoo.Mutant) (how string) {
 	if how == byNothing {
 		_, how = f.run(t, m, meant, all)
 	}
-	if how == byNothing && f.nominal != "" {
+	switch {
+	case how != byNothing:
+	case f.unseen:
+		return byUnseen
+	case f.nominal != "":
 		return byNominal
 	}
 	return how
@@ -129,14 +135,15 @@ func (f *first) mutant(t *testing.T, m zoo.Mutant) (how string) {
 func (f *first) run(t *testing.T, m zoo.Mutant, taken []string, o inside.Options) (meant []string, how string) {
 	declared := reflect.ValueOf(m.Spec).FieldByName("Traits")
 	wrong := false
-	f.nominal = ""
+	f.nominal, f.unseen = "", false
 	o.FirstLook = soon
+	o.Unseen = func(choice string) { f.unseen = f.unseen || !declared.FieldByName(choice).IsZero() }
 	o.Settled = func(c inside.Choice) {
 		want := declared.FieldByName(c.Name)
 		switch {
 		case c.Decision && weakens(declared, c):
 			meant = append(meant, c.Name)
-		case !c.Nominal && !(c.Seen && c.Value == c.Strict): // a strict one that holds may be weaker for its author
+		case !c.Seen || c.Decision:
 		case c.Value != 0 && !want.IsZero() && !means(declared, c.Name, c.Value):
 			f.nominal = fmt.Sprintf("%s is %v, its author declares %v", c.Name, valued(declared, c.Name, c.Value), want)
 		}

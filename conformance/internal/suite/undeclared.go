@@ -31,6 +31,9 @@ func (e *engine[T, E]) undecided() (reason, text string, decisions []conformance
 		if s.Shown != nil && s.Declared == 0 {
 			if why := s.Shown(); why != "" {
 				fmt.Fprintf(&u.below, "\n%s: %s\n", s.Name, why)
+				if tell := e.options.Unseen; tell != nil {
+					tell(s.Name)
+				}
 			}
 		}
 	}

@@ -51,6 +51,7 @@ func designs(source db.TimeSource) []design {
 			})},
 		{"a timer for each call, one callback at a time", spec(plain(func(d *db.Traits) {
 			d.Tie, d.CancelBarrier, d.Overlap = db.ResetFirst, db.CommitBarrier, db.Serial
+			d.Reentrancy = db.ReentrancyForbidden
 		}),
 			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
 				d := &perCallTimer{clock: clock, wait: cfg.Wait, fire: oneByOne(fire)}

@@ -141,7 +141,7 @@ func designs(source throttletest.TimeSource) []design {
 				return throttletest.Funcs{Call: d.call}
 			})},
 		{"a slot whose callbacks run one by one",
-			spec(on(throttletest.LeadingAndTrailing), func(
+			spec(locked, func(
 				clock clockwork.Clock, cfg throttletest.Config, emit func(int),
 			) throttletest.Funcs {
 				d := &slot{clock: clock, cfg: cfg, emit: emit, serial: new(sync.Mutex)}
