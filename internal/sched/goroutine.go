@@ -137,6 +137,23 @@ func Go(f func()) {
 	g.Point("go", nil)
 }
 
+// Spawn is Go for code that takes no part and may hold locks: the caller goes on, and does not park.
+func Spawn(f func()) {
+	if g := Self(); g != nil {
+		f0 := f
+		child := g.run.newG(callers(2))
+		f = func() { child.main(f0) }
+	}
+	go f()
+}
+
+// Woken is for code that takes no part, and has woken the calling goroutine: it parks.
+func Woken(name string) {
+	if g := Self(); g != nil {
+		g.Point(name, nil)
+	}
+}
+
 // Reserve numbers a goroutine that code which takes no part may start later: on it, begin is to call
 // the function that it runs.
 func (g *G) Reserve() (begin func(f func())) {

@@ -9,7 +9,6 @@ import (
 
 // Config says how a run goes.
 type Config struct {
-	Wait   func()   // returns when every other goroutine of the bubble is durably blocked
 	Prefix []Choice // what is chosen first; what comes after is the first alternative always
 	Points int      // how many steps there may be
 	Still  bool     // time moves only when nobody can go on
@@ -117,7 +116,7 @@ func (r *Run) Drive(body func()) {
 
 // step lets one thing happen. It reports false if there is nothing more.
 func (r *Run) step() bool {
-	r.Wait()
+	Quiesce()
 	if r.failing {
 		return false
 	}
@@ -324,7 +323,7 @@ func (r *Run) let(a alternative) {
 func (r *Run) giveUp() {
 	r.dying.Store(true)
 	for {
-		r.Wait()
+		Quiesce()
 		var next *G
 		for _, g := range r.live {
 			if g.parked {

@@ -151,7 +151,7 @@ func (e *explorer) tooMany(total int) Result {
 
 // once runs one interleaving.
 func (e *explorer) once(prefix []sched.Choice) outcome {
-	run := sched.New(sched.Config{Wait: synctestcompat.Wait, Prefix: prefix, Points: e.cfg.points, Still: e.cfg.still})
+	run := sched.New(sched.Config{Prefix: prefix, Points: e.cfg.points, Still: e.cfg.still})
 	o := outcome{run: run, t: &T{TB: e.tb}}
 	done := make(chan any, 1)
 	go func() {

@@ -114,7 +114,10 @@ func (t *T) Fatalf(format string, args ...any) {
 func (t *T) Skip(args ...any) { t.note(false, fmt.Sprintln(args...)); t.SkipNow() }
 
 // Skipf is Logf and SkipNow.
-func (t *T) Skipf(format string, args ...any) { t.note(false, fmt.Sprintf(format, args...)); t.SkipNow() }
+func (t *T) Skipf(format string, args ...any) {
+	t.note(false, fmt.Sprintf(format, args...))
+	t.SkipNow()
+}
 
 // SkipNow ends the goroutine. If the body calls it, this interleaving is not judged further; if it does so
 // in all of them, the test is skipped.
