@@ -40,11 +40,15 @@ func (r *Run) judge() {
 				w.Holder, w.Since = h.Holder()
 			}
 		} else {
-			w.Stack = stacks[g.goid]
+			if w.Stack = stacks[g.goid]; w.Stack == "" {
+				continue // one that others have started, and that has ended
+			}
 		}
 		s.Waits = append(s.Waits, w)
 	}
-	r.Fail(s)
+	if len(s.Waits) > 0 || !s.Ended {
+		r.Fail(s)
+	}
 }
 
 // stacks returns the traces of the goroutines of the bubble by their numbers.

@@ -20,13 +20,13 @@ type Timer struct {
 	async bool
 	when  int64
 	armed bool
-	made  int
 }
 
 // NewTimer returns a timer that is not armed. Its function must not block; with async it runs on a
 // goroutine of its own.
 func (g *G) NewTimer(async bool, fire func()) *Timer {
-	return &Timer{PCs: callers(2), run: g.run, fire: fire, async: async}
+	g.run.numbers++
+	return &Timer{ID: g.run.numbers, PCs: callers(2), run: g.run, fire: fire, async: async}
 }
 
 // now is the bubble's time in nanoseconds.
@@ -43,8 +43,6 @@ func (t *Timer) Start(g *G, d time.Duration) {
 	r := g.run
 	r.timed = true
 	t.run, t.armed, t.when = r, true, after(r.now(), d)
-	t.ID = r.numbers
-	r.numbers++
 	r.timers = append(r.timers, t)
 }
 

@@ -135,7 +135,7 @@ func describe(s sched.Step) (who, where, what string) {
 			where = ""
 		}
 	case s.Timer != nil:
-		who, where, what = fmt.Sprint("t", s.Timer.ID+1), placeOf(s.Timer.PCs[:]), "timer fires"
+		who, where, what = fmt.Sprint("t", s.Timer.ID), placeOf(s.Timer.PCs[:]), "timer fires"
 	default:
 		what = "time moves on to " + timeline.Duration(s.At)
 	}

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -30,9 +31,9 @@ type listed struct {
 }
 
 type module struct {
-	Path, Version, Dir, GoMod string
-	Main                      bool
-	Replace                   *module
+	Path, Version, Dir, GoMod, GoVersion string
+	Main                                 bool
+	Replace                              *module
 }
 
 // golist runs go list.
@@ -104,12 +105,12 @@ var machinery = []string{
 	"github.com/escapement-go/escapement/fakeclock",
 	"github.com/escapement-go/escapement/internal/sched",
 	"github.com/escapement-go/escapement/synctestcompat",
+	"github.com/escapement-go/escapement/synctestcompat/interleave",
 }
 
 // takesPart reports whether a package is rewritten: those of the main modules are, and those of -with.
 func (w *weaver) takesPart(p *listed) bool {
-	if p.Standard || slices.Contains(machinery, p.ImportPath) || strings.HasPrefix(p.ImportPath, strings.TrimSuffix(shims, "shim/")) &&
-		!strings.HasPrefix(p.ImportPath, strings.TrimSuffix(shims, "shim/")+"testdata/") || p.ImportPath+"/shim/" == shims {
+	if p.Standard || slices.Contains(machinery, p.ImportPath) || strings.HasPrefix(p.ImportPath, shims) {
 		return false
 	}
 	return p.Module != nil && p.Module.Main || w.named(p.ImportPath)
@@ -163,12 +164,6 @@ func (i imports) Import(path string) (*types.Package, error) {
 	return i.std.ImportFrom(path, "", 0)
 }
 
-// unit is what is typed together: a package, with its internal tests or without, or its external tests.
-type unit struct {
-	files []*file
-	pkg   *types.Package
-}
-
 // parse reads files of a package.
 func (c *checker) parse(p *listed, names []string) ([]*file, error) {
 	var files []*file
@@ -198,9 +193,22 @@ func (c *checker) check(p *listed, path string, files []*file, self *types.Packa
 	for _, f := range files {
 		syntax = append(syntax, f.syntax)
 	}
-	pkg, _ := cfg.Check(path, c.fset, syntax, info)
+	pkg := typeCheck(cfg, path, c.fset, syntax, info)
 	for _, f := range files {
 		f.info, f.pkg = info, pkg
 	}
+	return pkg
+}
+
+// typeCheck is cfg.Check. The importer panics where export data is of a newer compiler than this program.
+func typeCheck(cfg types.Config, path string, set *token.FileSet, files []*ast.File, info *types.Info) *types.Package {
+	defer func() {
+		if p := recover(); p != nil {
+			fmt.Fprintf(os.Stderr, "weave: this program was built by %s, and cannot read what the go command makes: %v\n"+
+				"Use it by go run or go tool, which build it anew\n", runtime.Version(), p)
+			os.Exit(2)
+		}
+	}()
+	pkg, _ := cfg.Check(path, set, files, info)
 	return pkg
 }

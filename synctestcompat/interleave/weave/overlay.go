@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 )
 
 // prepare rewrites what is to be, and makes the flags and variables by which go test finds it.
@@ -133,6 +132,3 @@ func (f *file) cgo() bool {
 	}
 	return false
 }
-
-// external reports whether the file is of an external test.
-func (f *file) external() bool { return strings.HasSuffix(f.syntax.Name.Name, "_test") }
