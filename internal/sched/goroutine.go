@@ -20,6 +20,7 @@ type G struct {
 	goid   uint64
 	wake   chan struct{}
 	op     Op
+	here   [depth]uintptr // where Self was called last
 	parked bool // guarded by the mu of run
 	ended  bool // the same
 	killed bool
@@ -52,10 +53,30 @@ type visit struct {
 // spinning is how often a goroutine may come to one place, alone, before it has to give way.
 const spinning = 20
 
-// Self returns the goroutine that calls it, nil if that takes no part in a run.
+// Self returns the goroutine that calls it, nil if that takes no part in a run. A Point that follows is
+// at the place of the caller.
 func Self() *G {
 	r := current.Load()
 	if r == nil {
+		return nil
+	}
+	var c called
+	c.look(2)
+	g := r.self(&c)
+	if g != nil {
+		g.here = [depth]uintptr{}
+		copy(g.here[:], c.pcs)
+	}
+	return g
+}
+
+func (r *Run) self(c *called) *G {
+	if n, ok := c.number(); ok {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if n < len(r.all) && r.all[n].goid != 0 {
+			return r.all[n]
+		}
 		return nil
 	}
 	goid, bubble := identity()
@@ -133,7 +154,7 @@ func Go(f func()) {
 		go f()
 		return
 	}
-	go g.run.newG(callers(2)).main(f)
+	go g.run.newG(g.here).main(f)
 	g.Point("go", nil)
 }
 
@@ -141,7 +162,7 @@ func Go(f func()) {
 func Spawn(f func()) {
 	if g := Self(); g != nil {
 		f0 := f
-		child := g.run.newG(callers(2))
+		child := g.run.newG(g.here)
 		f = func() { child.main(f0) }
 	}
 	go f()
@@ -157,7 +178,7 @@ func Woken(name string) {
 // Reserve numbers a goroutine that code which takes no part may start later: on it, begin is to call
 // the function that it runs.
 func (g *G) Reserve() (begin func(f func())) {
-	child := g.run.newG(callers(2))
+	child := g.run.newG(g.here)
 	return func(f func()) {
 		if current.Load() != child.run {
 			f()
@@ -173,7 +194,7 @@ func (g *G) main(f func()) {
 	g.bind(goid)
 	defer g.end()
 	g.park(Op{Name: "begins", PCs: g.PCs})
-	f()
+	marked(g.ID, f)
 }
 
 // end is deferred: f may have ended by a panic or runtime.Goexit.
@@ -199,22 +220,22 @@ type Panicked struct {
 
 // Point parks the goroutine before it does name to object, until it is chosen.
 func (g *G) Point(name string, object any) {
-	g.park(Op{Name: name, Object: object, PCs: callers(2)})
+	g.park(Op{Name: name, Object: object, PCs: g.here})
 }
 
 // Await is a Point at which the goroutine cannot be chosen before ready reports true.
 func (g *G) Await(name string, object any, ready func() bool) {
-	g.park(Op{Name: name, Object: object, PCs: callers(2), ready: ready})
+	g.park(Op{Name: name, Object: object, PCs: g.here, ready: ready})
 }
 
 // Yield is a Point at which others are let go first.
 func (g *G) Yield(name string) {
-	g.park(Op{Name: name, PCs: callers(2), yield: true})
+	g.park(Op{Name: name, PCs: g.here, yield: true})
 }
 
 // Idle is a Point at which the goroutine is chosen when no other can be at this instant.
 func (g *G) Idle(name string) {
-	g.park(Op{Name: name, PCs: callers(2), idle: true})
+	g.park(Op{Name: name, PCs: g.here, idle: true})
 }
 
 // park parks the goroutine. In a run that has been given up it ends the goroutine, and lets what

@@ -26,7 +26,7 @@ type Timer struct {
 // goroutine of its own.
 func (g *G) NewTimer(async bool, fire func()) *Timer {
 	g.run.numbers++
-	return &Timer{ID: g.run.numbers, PCs: callers(2), run: g.run, fire: fire, async: async}
+	return &Timer{ID: g.run.numbers, PCs: g.here, run: g.run, fire: fire, async: async}
 }
 
 // now is the bubble's time in nanoseconds.
@@ -94,7 +94,7 @@ func (t *Timer) expire(r *Run) {
 // Sleep is a Point that ends d later.
 func (g *G) Sleep(d time.Duration) {
 	g.run.timed = true
-	g.park(Op{Name: "Sleep", PCs: callers(2), until: after(time.Now().UnixNano(), d)})
+	g.park(Op{Name: "Sleep", PCs: g.here, until: after(time.Now().UnixNano(), d)})
 }
 
 // next is the next instant at which something is due.
