@@ -21,8 +21,9 @@ type G struct {
 	wake   chan struct{}
 	op     Op
 	here   [depth]uintptr // where Self was called last
-	parked bool // guarded by the mu of run
-	ended  bool // the same
+	hash   uint64         // stands for what it did, and what that depends on
+	parked bool           // guarded by the mu of run
+	ended  bool           // the same
 	killed bool
 	visits []visit
 	tired  bool // it goes round in circles, and nothing has changed since it gave way
@@ -35,6 +36,7 @@ const depth = 8
 type Op struct {
 	Name   string // "Mutex.Lock"
 	Object any    // a pointer to what it does that to, nil if to nothing
+	More   []any  // and others
 	PCs    [depth]uintptr
 
 	place uint64      // stands for Name and PCs
@@ -132,6 +134,13 @@ func (r *Run) newG(pcs [depth]uintptr) *G {
 	return g
 }
 
+// child numbers a goroutine that g starts.
+func (g *G) child() *G {
+	child := g.run.newG(g.here)
+	child.hash = mix(g.hash, 2)
+	return child
+}
+
 // bind makes the goroutine known, which is running now. Those that are alive are kept in the order of
 // their numbers: of several that start at once any may come first.
 func (g *G) bind(goid uint64) {
@@ -154,7 +163,7 @@ func Go(f func()) {
 		go f()
 		return
 	}
-	go g.run.newG(g.here).main(f)
+	go g.child().main(f)
 	g.Point("go", nil)
 }
 
@@ -162,7 +171,7 @@ func Go(f func()) {
 func Spawn(f func()) {
 	if g := Self(); g != nil {
 		f0 := f
-		child := g.run.newG(g.here)
+		child := g.child()
 		f = func() { child.main(f0) }
 	}
 	go f()
@@ -178,7 +187,7 @@ func Woken(name string) {
 // Reserve numbers a goroutine that code which takes no part may start later: on it, begin is to call
 // the function that it runs.
 func (g *G) Reserve() (begin func(f func())) {
-	child := g.run.newG(g.here)
+	child := g.child()
 	return func(f func()) {
 		if current.Load() != child.run {
 			f()
@@ -206,6 +215,7 @@ func (g *G) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	g.ended, g.parked = true, false
+	r.past += weigh(g, g.hash)
 	delete(r.byID, g.goid)
 	r.live = slices.DeleteFunc(r.live, func(other *G) bool { return other == g })
 	r.refresh()
@@ -221,6 +231,11 @@ type Panicked struct {
 // Point parks the goroutine before it does name to object, until it is chosen.
 func (g *G) Point(name string, object any) {
 	g.park(Op{Name: name, Object: object, PCs: g.here})
+}
+
+// Points is a Point before it does name to several objects.
+func (g *G) Points(name string, objects []any) {
+	g.park(Op{Name: name, More: objects, PCs: g.here})
 }
 
 // Await is a Point at which the goroutine cannot be chosen before ready reports true.
@@ -250,6 +265,7 @@ func (g *G) park(op Op) {
 	g.visit(op.place)
 	r.mu.Lock()
 	g.op, g.parked = op, true
+	r.arrives(g)
 	if r.sleeping {
 		r.sleeping = false
 		r.arrived <- struct{}{}

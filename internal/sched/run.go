@@ -12,6 +12,10 @@ type Config struct {
 	Prefix []Choice // what is chosen first; what comes after is the first alternative always
 	Points int      // how many steps there may be
 	Still  bool     // time moves only when nobody can go on
+
+	// Seen reports whether a state was seen before, nil if that is not asked. The run then has no further
+	// nodes.
+	Seen func(state uint64) bool
 }
 
 // Choice is one of the alternatives at a node, and a number that stands for the node, 0 if
@@ -24,9 +28,10 @@ type Choice struct {
 // Node is a choice that was made, among several alternatives.
 type Node struct {
 	Choice
-	Costs []uint8 // of each alternative: whether it is a preemption; nil at a select
-	Next  uint16  // at a select: the next alternative that takes another case, 0 if there is none
-	Step  int     // how many steps came before
+	Costs []uint8  // of each alternative: whether it is a preemption; nil at a select
+	Keys  []uint64 // of each alternative: a number that stands for the state after it, if Seen is asked
+	Next  uint16   // at a select: the next alternative that takes another case, 0 if there is none
+	Step  int      // how many steps came before
 }
 
 // Step is what the run let happen: a goroutine that did Op, a timer that fired, or, with
@@ -50,6 +55,7 @@ type Run struct {
 	Diverged string // how the run differed from what Prefix was chosen for
 	Pruned   bool   // it goes on as another does
 	TooLong  bool   // there were more steps than Points
+	Merged   bool   // it came to a state that was seen before
 
 	bubble, root uint64
 	start        time.Time
@@ -69,13 +75,15 @@ type Run struct {
 	all, live []*G
 	byID      map[uint64]*G
 	states    map[any]any
+	objects   map[any]*history
+	past      uint64 // of goroutines that have ended, and of timers
 	sleeping  bool
 	arrived   chan struct{}
 }
 
 // New returns a run.
 func New(cfg Config) *Run {
-	return &Run{Config: cfg, byID: make(map[uint64]*G), states: make(map[any]any)}
+	return &Run{Config: cfg, byID: make(map[uint64]*G), states: make(map[any]any), objects: make(map[any]*history)}
 }
 
 // Progress grows with every step.
@@ -268,11 +276,26 @@ func (r *Run) choose(alts []alternative) int {
 	for i, a := range alts {
 		costs[i] = a.cost
 	}
-	k, ok := r.pick(r.place(alts), len(alts))
+	if r.Merged {
+		return 0
+	}
+	if r.Seen != nil && len(r.Nodes) >= len(r.Prefix) && r.Seen(r.state()) {
+		r.Merged = true
+		return 0
+	}
+	place := r.place(alts)
+	k, ok := r.pick(place, len(alts))
 	if !ok {
 		return -1
 	}
-	r.Nodes = append(r.Nodes, Node{Choice: Choice{uint16(k), r.place(alts)}, Costs: costs, Step: len(r.Steps)})
+	n := Node{Choice: Choice{uint16(k), place}, Costs: costs, Step: len(r.Steps)}
+	if r.Seen != nil && len(r.Nodes) >= len(r.Prefix) {
+		n.Keys = make([]uint64, len(alts))
+		for i, a := range alts {
+			n.Keys[i] = r.key(a)
+		}
+	}
+	r.Nodes = append(r.Nodes, n)
 	return k
 }
 
@@ -302,6 +325,7 @@ func (r *Run) let(a alternative) {
 		r.Steps = append(r.Steps, s)
 		r.last = a.g
 		r.mu.Lock()
+		r.does(a.g)
 		a.g.parked = false
 		r.mu.Unlock()
 		a.g.wake <- struct{}{}
@@ -309,6 +333,7 @@ func (r *Run) let(a alternative) {
 		r.Steps = append(r.Steps, s)
 		r.last = nil
 		r.refresh()
+		r.fires(a.t)
 		a.t.expire(r)
 	default:
 		r.last = nil

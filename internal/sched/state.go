@@ -19,7 +19,7 @@ func State[T any](g *G, object any) *T {
 // one was ready then, -1 if none was; what was chosen to come after that was another run's.
 func (g *G) Choose(n int) int {
 	r := g.run
-	if n < 2 || r.dying.Load() {
+	if n < 2 || r.dying.Load() || r.Merged {
 		return 0
 	}
 	k, ok := r.pick(selectPlace, n)
@@ -36,7 +36,11 @@ const selectPlace = 3 << 30
 // none was, up to the last.
 func (g *G) Took(first, taken, n int) {
 	r := g.run
-	if n < 2 || r.dying.Load() {
+	if r.dying.Load() {
+		return
+	}
+	g.hash = mix(g.hash, uint64(taken+2)) // nobody else runs
+	if n < 2 || r.Merged {
 		return
 	}
 	if taken < 0 && first > 0 {

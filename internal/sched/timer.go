@@ -10,16 +10,18 @@ const never = math.MaxInt64
 // Timer calls a function at an instant of the bubble, when the run chooses it. Package time's
 // would run those of one instant in a random order.
 type Timer struct {
-	ID     int
-	PCs    [depth]uintptr
-	Period time.Duration // of a ticker
-	Unread func() bool   // of a ticker: its last tick has not been received, so that time needs not stop for the next
+	ID      int
+	PCs     [depth]uintptr
+	Period  time.Duration // of a ticker
+	Channel any           // that it sends to, nil if to none
+	Unread  func() bool   // of a ticker: its last tick has not been received, so that time needs not stop for the next
 
 	run   *Run
 	fire  func()
 	async bool
 	when  int64
 	armed bool
+	hash  uint64
 }
 
 // NewTimer returns a timer that is not armed. Its function must not block; with async it runs on a
@@ -88,7 +90,9 @@ func (t *Timer) expire(r *Run) {
 		t.fire()
 		return
 	}
-	go r.newG(t.PCs).main(t.fire)
+	g := r.newG(t.PCs)
+	g.hash = t.hash
+	go g.main(t.fire)
 }
 
 // Sleep is a Point that ends d later.

@@ -16,6 +16,8 @@ type explorer struct {
 	cfg    config
 	queue  [][]branch // by the number of preemptions
 	result Result
+	seen   map[uint64]bool  // states
+	keys   map[uint64]uint8 // states after alternatives, and the preemptions up to there
 	watch  *time.Ticker
 }
 
@@ -55,6 +57,9 @@ func (e *explorer) explore() Result {
 	if o := e.once(nil); o.hang != "" { // fills what the package keeps: caches, sync.Once
 		e.fail(o)
 		return e.result
+	}
+	if !e.cfg.full {
+		e.seen, e.keys = make(map[uint64]bool), make(map[uint64]uint8)
 	}
 	e.queue[0] = []branch{{}}
 	total := 0
@@ -125,10 +130,21 @@ func (e *explorer) branch(run *sched.Run, b branch, cost int) {
 		if n.Next > 0 {
 			e.push(branch{choices, i, n.Next}, cost)
 		}
-		for k := len(n.Costs) - 1; k > 0; k-- {
-			e.push(branch{choices, i, uint16(k)}, cost+int(n.Costs[k]))
+		for k := len(n.Costs) - 1; k >= 0; k-- {
+			if c := cost + int(n.Costs[k]); (n.Keys == nil || e.isNew(n.Keys[k], c)) && k > 0 {
+				e.push(branch{choices, i, uint16(k)}, c)
+			}
 		}
 	}
+}
+
+// isNew reports whether the state that an alternative leads to has not been queued with as few preemptions.
+func (e *explorer) isNew(key uint64, cost int) bool {
+	if c, ok := e.keys[key]; ok && int(c) <= cost || cost > e.cfg.bound {
+		return false
+	}
+	e.keys[key] = uint8(cost)
+	return true
 }
 
 func (e *explorer) push(b branch, cost int) {
@@ -152,6 +168,13 @@ func (e *explorer) tooMany(total int) Result {
 // once runs one interleaving.
 func (e *explorer) once(prefix []sched.Choice) outcome {
 	run := sched.New(sched.Config{Prefix: prefix, Points: e.cfg.points, Still: e.cfg.still})
+	if e.seen != nil {
+		run.Seen = func(state uint64) bool {
+			seen := e.seen[state]
+			e.seen[state] = true
+			return seen
+		}
+	}
 	o := outcome{run: run, t: &T{TB: e.tb}}
 	done := make(chan any, 1)
 	go func() {

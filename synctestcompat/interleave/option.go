@@ -29,4 +29,8 @@ func Points(n int) Option { return func(c *config) { c.points = n } }
 // also pass while one is held up, which counts as a preemption.
 func StillTime() Option { return func(c *config) { c.still = true } }
 
+// Unreduced explores also interleavings that differ from others only in the order of operations that do not
+// meet: those on different locks, variables and channels. No program without data races fails only there.
+func Unreduced() Option { return func(c *config) { c.full = true } }
+
 const look = time.Second // how often the watchdog does

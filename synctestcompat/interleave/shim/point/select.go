@@ -79,7 +79,11 @@ func Select(hasDefault bool, cases ...Case) int {
 	if g == nil {
 		return block(hasDefault, cases)
 	}
-	g.Point("select", nil)
+	channels := make([]any, len(cases))
+	for i, c := range cases {
+		channels[i] = c.channel().Chan.Pointer()
+	}
+	g.Points("select", channels)
 	first := g.Choose(len(cases))
 	for i := first; i < len(cases); i++ {
 		if cases[i].try() {
@@ -92,7 +96,7 @@ func Select(hasDefault bool, cases ...Case) int {
 		return -1
 	}
 	i := block(false, cases)
-	g.Point("selected", nil)
+	g.Points("selected", channels)
 	return i
 }
 

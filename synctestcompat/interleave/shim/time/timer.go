@@ -3,6 +3,7 @@
 package time
 
 import (
+	"reflect"
 	"time"
 
 	"github.com/escapement-go/escapement/internal/sched"
@@ -47,6 +48,7 @@ func NewTimer(d Duration) *Timer {
 	t := &Timer{c: make(chan Time, 1)}
 	t.C = t.c
 	t.timer = g.NewTimer(false, func() { tell(t.c) })
+	t.timer.Channel = reflect.ValueOf(t.c).Pointer()
 	t.timer.Start(g, d)
 	return t
 }
@@ -132,6 +134,7 @@ func NewTicker(d Duration) *Ticker {
 	t.C = t.c
 	t.timer = g.NewTimer(false, func() { tell(t.c) })
 	t.timer.Period = d
+	t.timer.Channel = reflect.ValueOf(t.c).Pointer()
 	t.timer.Unread = func() bool { return len(t.c) > 0 }
 	t.timer.Start(g, d)
 	return t
