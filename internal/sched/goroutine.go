@@ -315,10 +315,10 @@ func (g *G) visit(place uint64) {
 }
 
 // yields reports whether others are to be let go first.
-func (g *G) yields() bool {
-	if g.op.yield {
-		return true
-	}
+func (g *G) yields() bool { return g.op.yield || g.circles() }
+
+// circles reports whether the goroutine has come to its place again and again, with nothing to be seen for it.
+func (g *G) circles() bool {
 	for _, v := range g.visits {
 		if v.place == g.op.place {
 			return v.times > spinning

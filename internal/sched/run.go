@@ -2,6 +2,7 @@ package sched
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -157,92 +158,82 @@ type alternative struct {
 	cost uint8
 }
 
-// alternatives returns what can happen next, the goroutine that ran last first.
+// alternatives returns what can happen next, what is plainest first: the goroutine that ran last, unless it is to
+// give way, then the others in the order of their numbers, then timers that are due, then time. A goroutine
+// that goes round in circles comes after all others, so that those have their turn.
 func (r *Run) alternatives() []alternative {
-	alts := r.alts[:0]
+	alts, tired := r.alts[:0], []alternative(nil)
 	now := r.now()
 	last := r.last
 	stays := last != nil && last.parked && last.enabled(now)
-	yields := stays && last.yields()
+	gives := stays && last.yields()
 	cost := uint8(0)
-	if stays && !yields {
+	switch {
+	case gives:
+		last.tired = true
+	case stays:
 		alts = append(alts, alternative{g: last})
 		cost = 1
 	}
 	var idle *G
-	tired := true
-	for _, g := range r.inTurn(last) {
+	for _, g := range r.inTurn(last, gives) {
 		switch {
 		case !g.parked || g == last && stays:
 		case g.op.idle:
 			if idle == nil {
 				idle = g
 			}
-		case g.enabled(now):
+		case !g.enabled(now):
+		case g.tired:
+			tired = append(tired, alternative{g: g, cost: 1})
+		default:
 			alts = append(alts, alternative{g: g, cost: cost})
-			tired = tired && g.tired
 		}
 	}
-	next := int64(never)
 	for _, t := range r.timers {
 		if t.when <= now {
 			alts = append(alts, alternative{t: t, cost: cost})
-			tired = false
-		} else if t.when < next && !t.unread() {
-			next = t.when
 		}
 	}
-	for _, g := range r.live {
-		if g.parked && g.op.until > now {
-			next = min(next, g.op.until)
-		}
+	if gives {
+		tired = append(tired, alternative{g: last, cost: 1})
 	}
-	if stays && yields {
-		c := uint8(1)
-		if len(alts) == 0 {
-			c = 0
-		}
-		last.tired = true
-		alts = append(alts, alternative{g: last, cost: c})
-	} else {
-		tired = tired && !stays
-	}
-	r.alts = r.withTime(alts, next, idle, tired)
+	r.alts = r.withTime(alts, tired, idle)
 	return r.alts
 }
 
-// withTime adds what comes only after the others: who waits until nobody else can go on, and time.
-func (r *Run) withTime(alts []alternative, next int64, idle *G, tired bool) []alternative {
-	moves := next != never && !r.ended
+// withTime adds what comes only after the others: who goes round in circles, who waits until nobody else can go
+// on, and time.
+func (r *Run) withTime(alts, tired []alternative, idle *G) []alternative {
+	moves := idle == nil && !r.ended && r.next() != never
+	first := len(alts) == 0 // time comes before those that may wait for it
+	for _, a := range tired {
+		first = first && a.g.circles()
+	}
+	if first && moves {
+		alts = append(alts, alternative{})
+	}
+	if len(alts) == 0 && len(tired) > 0 {
+		tired[0].cost = 0
+	}
+	alts = append(alts, tired...)
 	switch {
-	case idle != nil:
-		if len(alts) == 0 {
-			alts = append(alts, alternative{g: idle})
-		}
-	case len(alts) == 0:
-		if moves {
-			alts = append(alts, alternative{})
-		}
-	case moves && tired: // all go round in circles until time moves
-		alts = append([]alternative{{}}, alts...)
-	case moves && !r.Still:
+	case len(alts) == 0 && idle != nil:
+		alts = append(alts, alternative{g: idle})
+	case moves && !first && !r.Still:
 		alts = append(alts, alternative{cost: 1})
 	}
 	return alts
 }
 
-// inTurn returns the goroutines that are alive, those started after last first, so that of several that
-// spin each has its turn.
-func (r *Run) inTurn(last *G) []*G {
-	if last == nil || !last.yields() {
+// inTurn returns the goroutines that are alive; if last gives way, those started after it first, so that of
+// several that go round in circles each has its turn.
+func (r *Run) inTurn(last *G, gives bool) []*G {
+	if !gives {
 		return r.live
 	}
-	for i, g := range r.live {
-		if g == last {
-			return append(append([]*G{}, r.live[i+1:]...), r.live[:i]...)
-		}
-	}
-	return r.live
+	i := slices.Index(r.live, last)
+	return append(append([]*G{}, r.live[i+1:]...), r.live[:i]...)
 }
 
 func (g *G) enabled(now int64) bool {

@@ -1,6 +1,9 @@
 package sched
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // State returns what the run keeps about an object that is used by g, made on first use.
 func State[T any](g *G, object any) *T {
@@ -56,6 +59,15 @@ func (g *G) Took(first, taken, n int) {
 
 // stop parks the goroutine in a run that is to end.
 func (g *G) stop() { g.park(Op{Name: "stops", ready: func() bool { return false }}) }
+
+// tried is whether any lock was tried. Only then a point before an Unlock shows something.
+var tried atomic.Bool
+
+// Try notes that a lock is tried.
+func Try() { tried.Store(true) }
+
+// Tried reports whether any lock was tried.
+func Tried() bool { return tried.Load() }
 
 // rewritten has the paths of the packages that were rewritten.
 var rewritten sync.Map

@@ -21,6 +21,14 @@ type explorer struct {
 	watch  *time.Ticker
 }
 
+func newExplorer(tb testing.TB, f func(*T), opts []Option) *explorer {
+	e := &explorer{tb: tb, f: f, cfg: config{bound: 2, runs: 200_000, points: 10_000}}
+	for _, opt := range opts {
+		opt(&e.cfg)
+	}
+	return e
+}
+
 // branch is an interleaving that has not been run: the choices of one that was, up to some node, where it takes
 // another alternative.
 type branch struct {
@@ -72,7 +80,11 @@ func (e *explorer) explore() Result {
 			last := len(e.queue[cost]) - 1
 			b := e.queue[cost][last]
 			e.queue[cost] = e.queue[cost][:last]
+			tried := sched.Tried()
 			o := e.once(b.prefix())
+			if sched.Tried() && !tried { // from now on there are more points
+				return e.explore()
+			}
 			if !o.pruned() {
 				total++
 				e.result.Runs[cost]++

@@ -71,18 +71,13 @@ func (r Result) Summary() string {
 var turn sync.Mutex
 
 // Explore is Check for callers that judge by themselves, as f sees every interleaving: it reports to its
-// caller and not to t. It explores also what no command has rewritten if the caller has
-// made it of the shim packages by hand.
+// caller and not to t.
 func Explore(t testing.TB, f func(*T), opts ...Option) Result {
 	t.Helper()
 	synctestcompat.Require(t)
-	cfg := config{bound: 2, runs: 200_000, points: 10_000}
-	for _, opt := range opts {
-		opt(&cfg)
-	}
 	turn.Lock()
 	defer turn.Unlock()
-	e := &explorer{tb: t, f: f, cfg: cfg}
+	e := newExplorer(t, f, opts)
 	if !Rewritten("") {
 		return e.plain()
 	}

@@ -73,9 +73,9 @@ func AfterFunc(ctx Context, f func()) (stop func() bool) {
 		return context.AfterFunc(ctx, f)
 	}
 	begin := g.Reserve() // now: std starts several in any order
-	stop = context.AfterFunc(ctx, func() { begin(f) })
+	std := context.AfterFunc(ctx, func() { begin(f) })
 	return func() bool {
 		point(ctx)
-		return stop()
+		return std()
 	}
 }

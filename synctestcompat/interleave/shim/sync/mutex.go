@@ -36,6 +36,7 @@ func (m *Mutex) TryLock() bool {
 	if g == nil {
 		return m.mu.TryLock()
 	}
+	sched.Try()
 	g.Point("Mutex.TryLock", m)
 	if !m.mu.TryLock() {
 		return false
@@ -56,6 +57,9 @@ func (m *Mutex) Unlock() {
 			return
 		}
 		panic("sync: unlock of unlocked mutex")
+	}
+	if sched.Tried() {
+		g.Point("Mutex.Unlock", m)
 	}
 	sched.State[held](g, m).by = nil
 	m.mu.Unlock()

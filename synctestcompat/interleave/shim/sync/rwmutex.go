@@ -44,6 +44,7 @@ func (m *RWMutex) TryLock() bool {
 		return m.rw.TryLock()
 	}
 	s := sched.State[readWrite](g, m)
+	sched.Try()
 	g.Point("RWMutex.TryLock", m)
 	if s.writer || s.readers > 0 {
 		return false
@@ -65,6 +66,9 @@ func (m *RWMutex) Unlock() {
 			return
 		}
 		panic("sync: Unlock of unlocked RWMutex")
+	}
+	if sched.Tried() {
+		g.Point("RWMutex.Unlock", m)
 	}
 	s.writer, s.by = false, nil
 	for _, in := range s.waiting {
@@ -100,6 +104,7 @@ func (m *RWMutex) TryRLock() bool {
 		return m.rw.TryRLock()
 	}
 	s := sched.State[readWrite](g, m)
+	sched.Try()
 	g.Point("RWMutex.TryRLock", m)
 	if s.writer {
 		return false
@@ -121,6 +126,9 @@ func (m *RWMutex) RUnlock() {
 			return
 		}
 		panic("sync: RUnlock of unlocked RWMutex")
+	}
+	if sched.Tried() {
+		g.Point("RWMutex.RUnlock", m)
 	}
 	s.readers--
 	g.Point("RWMutex.RUnlock", m)
