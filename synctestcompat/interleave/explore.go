@@ -2,6 +2,8 @@ package interleave
 
 import (
 	"fmt"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 type explorer struct {
 	tb     testing.TB
 	f      func(*T)
+	pkg    string // of the test
 	cfg    config
 	queue  [][]branch // by the number of preemptions
 	result Result
@@ -22,11 +25,28 @@ type explorer struct {
 }
 
 func newExplorer(tb testing.TB, f func(*T), opts []Option) *explorer {
-	e := &explorer{tb: tb, f: f, cfg: config{bound: 2, runs: 200_000, points: 10_000}}
+	e := &explorer{tb: tb, f: f, pkg: callerPackage(), cfg: config{bound: 2, runs: 200_000, points: 10_000}}
 	for _, opt := range opts {
 		opt(&e.cfg)
 	}
 	return e
+}
+
+// callerPackage is the package of the first function on the stack that is not ours, and not of a package that is
+// called by tests.
+func callerPackage() string {
+	var pcs [32]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
+	path := "."
+	for {
+		f, more := frames.Next()
+		if f.Function == "testing.tRunner" || !more {
+			return path
+		}
+		slash := strings.LastIndex(f.Function, "/") + 1
+		name, _, _ := strings.Cut(f.Function[slash:], ".")
+		path = f.Function[:slash] + strings.TrimSuffix(name, "_test")
+	}
 }
 
 // branch is an interleaving that has not been run: the choices of one that was, up to some node, where it takes

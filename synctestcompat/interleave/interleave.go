@@ -30,8 +30,7 @@ func Check(t testing.TB, f func(*T), opts ...Option) {
 	case r.Failure != "":
 		t.Fatal(r.Failure)
 	case !r.Rewritten:
-		t.Skip("interleave: ran once, in the one order that came. To explore all: " + Command +
-			" -run '^" + t.Name() + "$' PACKAGE")
+		t.Skip("interleave: ran once, in the one order that came. To explore all: " + newExplorer(t, f, nil).command())
 	case r.Skipped:
 		t.Skip("interleave: skipped in each interleaving: " + r.Summary())
 	default:

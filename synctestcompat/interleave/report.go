@@ -5,7 +5,6 @@ import (
 	"os"
 	"runtime"
 	"strings"
-	"time"
 
 	"github.com/escapement-go/escapement/internal/sched"
 	"github.com/escapement-go/escapement/internal/timeline"
@@ -26,9 +25,17 @@ func (e *explorer) fail(o outcome) {
 	b.WriteString(indent(o.texts()))
 	b.WriteString(story(o.run))
 	e.result.Replay = e.tb.Name() + ":" + encode(o.run)
-	fmt.Fprintf(&b, "\nto run only this one:\n    %s='%s' %s -run '^%s$' %s", Variable, e.result.Replay, Command,
-		strings.ReplaceAll(e.tb.Name(), "/", "$/^"), packageOf(o.run))
+	fmt.Fprintf(&b, "\nto run only this one:\n    %s='%s' %s", Variable, e.result.Replay, e.command())
 	e.result.Failure = b.String()
+}
+
+// command is what runs the test of this exploration.
+func (e *explorer) command() string {
+	with := ""
+	if flags := os.Getenv("ESCAPEMENT_WEAVE"); flags != "" {
+		with = flags + " "
+	}
+	return fmt.Sprintf("%s %s-run '^%s$' %s", Command, with, strings.ReplaceAll(e.tb.Name(), "/", "$/^"), e.pkg)
 }
 
 // texts says why a run failed.
@@ -203,14 +210,6 @@ func ours(function string) bool {
 	return false
 }
 
-// packageOf is the import path of the package whose test runs.
-func packageOf(run *sched.Run) string {
-	if len(run.Steps) == 0 {
-		return "."
-	}
-	return "."
-}
-
 func indent(texts []string) string {
 	var b strings.Builder
 	for _, text := range texts {
@@ -263,6 +262,3 @@ func framesOfPanic(stack string) (places []string) {
 	}
 	return places
 }
-
-var _ = os.Getenv
-var _ = time.Second

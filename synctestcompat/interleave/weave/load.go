@@ -85,7 +85,7 @@ func (w *weaver) load() error {
 		}
 	}
 	if w.byPath[strings.TrimSuffix(shims, "/shim/")] == nil {
-		fmt.Fprintf(os.Stderr, "weave: no test of these packages imports %s\n", strings.TrimSuffix(shims, "/shim/"))
+		fmt.Fprintf(w.err, "weave: no test of these packages imports %s\n", strings.TrimSuffix(shims, "/shim/"))
 	}
 	args = append([]string{"-export", "-json=ImportPath,Export"}, w.flags...)
 	exports, err := w.golist(append(args, others...)...)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"slices"
@@ -16,22 +17,34 @@ type weaver struct {
 	rest     []string // the other flags of go test
 	args     []string // from -args on
 	env      []string
+	out, err io.Writer
 
 	byPath  map[string]*listed
 	targets []*listed
 }
 
 func main() {
-	w := &weaver{env: os.Environ()}
+	if len(os.Args) > 3 && os.Args[1] == "-tool" { // by the go command
+		os.Exit(tool(os.Args[2:]))
+	}
+	w := &weaver{env: os.Environ(), out: os.Stdout, err: os.Stderr}
 	err := w.parse(os.Args[1:])
 	if err == nil {
 		err = w.prepare()
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "weave:", err)
-		os.Exit(2)
+		os.Exit(complain(err))
 	}
 	os.Exit(w.test())
+}
+
+// complain prints an error and returns the exit code.
+func complain(err error) int {
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintln(os.Stderr, "weave:", err)
+	return 2
 }
 
 // parse takes the command line apart.
@@ -106,17 +119,17 @@ func (w *weaver) test() int {
 	}
 	args = slices.Concat(args, w.flags, w.rest, w.patterns, w.args)
 	cmd := exec.Command("go", args...)
+	// For the line that replays an interleaving.
 	cmd.Env = w.env
+	if len(w.with) > 0 {
+		cmd.Env = append(slices.Clone(w.env), "ESCAPEMENT_WEAVE=-with "+strings.Join(w.with, ","))
+	}
 	hint := &hinter{}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, hint.tee(os.Stdout), hint.tee(os.Stderr)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, hint.tee(w.out), hint.tee(w.err)
 	err := cmd.Run()
-	hint.print(os.Stderr)
+	hint.print(w.err)
 	if exit, ok := err.(*exec.ExitError); ok {
 		return max(1, exit.ExitCode())
 	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "weave:", err)
-		return 2
-	}
-	return 0
+	return complain(err)
 }

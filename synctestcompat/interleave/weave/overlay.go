@@ -44,7 +44,14 @@ func (w *weaver) prepare() error {
 	if err != nil {
 		return err
 	}
-	w.flags = append(w.flags, "-overlay="+to)
+	if w.flags = append(w.flags, "-overlay="+to); !w.covers() {
+		return nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	w.rest = append(w.rest, fmt.Sprintf("-toolexec=%q -tool %q", self, to))
 	return nil
 }
 
@@ -109,7 +116,7 @@ func (c *checker) rewrite(p *listed) (map[string]string, error) {
 	changed := make(map[string]string)
 	for _, f := range all {
 		if f.cgo() {
-			fmt.Fprintf(os.Stderr, "weave: %s imports C and stays as it is: what it does is no point\n", f.name)
+			fmt.Fprintf(c.w.err, "weave: %s imports C and stays as it is: what it does is no point\n", f.name)
 			continue
 		}
 		out := f.rewrite(register)

@@ -4,7 +4,6 @@ package atomic
 
 import (
 	"sync/atomic"
-	"unsafe"
 
 	"github.com/escapement-go/escapement/internal/sched"
 )
@@ -15,236 +14,69 @@ func point(name string, object any) {
 	}
 }
 
-// LoadInt32 is std's.
-func LoadInt32(addr *int32) int32 {
-	point("atomic.Load", addr)
-	return atomic.LoadInt32(addr)
+// The functions of std.
+var (
+	LoadInt32   = load(atomic.LoadInt32)
+	LoadInt64   = load(atomic.LoadInt64)
+	LoadUint32  = load(atomic.LoadUint32)
+	LoadUint64  = load(atomic.LoadUint64)
+	LoadUintptr = load(atomic.LoadUintptr)
+	LoadPointer = load(atomic.LoadPointer)
+
+	StoreInt32   = store(atomic.StoreInt32)
+	StoreInt64   = store(atomic.StoreInt64)
+	StoreUint32  = store(atomic.StoreUint32)
+	StoreUint64  = store(atomic.StoreUint64)
+	StoreUintptr = store(atomic.StoreUintptr)
+	StorePointer = store(atomic.StorePointer)
+
+	SwapInt32   = swap(atomic.SwapInt32)
+	SwapInt64   = swap(atomic.SwapInt64)
+	SwapUint32  = swap(atomic.SwapUint32)
+	SwapUint64  = swap(atomic.SwapUint64)
+	SwapUintptr = swap(atomic.SwapUintptr)
+	SwapPointer = swap(atomic.SwapPointer)
+
+	CompareAndSwapInt32   = compareAndSwap(atomic.CompareAndSwapInt32)
+	CompareAndSwapInt64   = compareAndSwap(atomic.CompareAndSwapInt64)
+	CompareAndSwapUint32  = compareAndSwap(atomic.CompareAndSwapUint32)
+	CompareAndSwapUint64  = compareAndSwap(atomic.CompareAndSwapUint64)
+	CompareAndSwapUintptr = compareAndSwap(atomic.CompareAndSwapUintptr)
+	CompareAndSwapPointer = compareAndSwap(atomic.CompareAndSwapPointer)
+
+	AddInt32   = change("atomic.Add", atomic.AddInt32)
+	AddInt64   = change("atomic.Add", atomic.AddInt64)
+	AddUint32  = change("atomic.Add", atomic.AddUint32)
+	AddUint64  = change("atomic.Add", atomic.AddUint64)
+	AddUintptr = change("atomic.Add", atomic.AddUintptr)
+
+	AndInt32   = change("atomic.And", atomic.AndInt32)
+	AndInt64   = change("atomic.And", atomic.AndInt64)
+	AndUint32  = change("atomic.And", atomic.AndUint32)
+	AndUint64  = change("atomic.And", atomic.AndUint64)
+	AndUintptr = change("atomic.And", atomic.AndUintptr)
+
+	OrInt32   = change("atomic.Or", atomic.OrInt32)
+	OrInt64   = change("atomic.Or", atomic.OrInt64)
+	OrUint32  = change("atomic.Or", atomic.OrUint32)
+	OrUint64  = change("atomic.Or", atomic.OrUint64)
+	OrUintptr = change("atomic.Or", atomic.OrUintptr)
+)
+
+func load[T any](f func(*T) T) func(*T) T {
+	return func(addr *T) T { point("atomic.Load", addr); return f(addr) }
 }
 
-// StoreInt32 is std's.
-func StoreInt32(addr *int32, val int32) {
-	point("atomic.Store", addr)
-	atomic.StoreInt32(addr, val)
+func store[T any](f func(*T, T)) func(*T, T) {
+	return func(addr *T, v T) { point("atomic.Store", addr); f(addr, v) }
 }
 
-// SwapInt32 is std's.
-func SwapInt32(addr *int32, new int32) int32 {
-	point("atomic.Swap", addr)
-	return atomic.SwapInt32(addr, new)
+func swap[T any](f func(*T, T) T) func(*T, T) T { return change("atomic.Swap", f) }
+
+func change[T any](name string, f func(*T, T) T) func(*T, T) T {
+	return func(addr *T, v T) T { point(name, addr); return f(addr, v) }
 }
 
-// CompareAndSwapInt32 is std's.
-func CompareAndSwapInt32(addr *int32, old, new int32) bool {
-	point("atomic.CompareAndSwap", addr)
-	return atomic.CompareAndSwapInt32(addr, old, new)
-}
-
-// AddInt32 is std's.
-func AddInt32(addr *int32, delta int32) int32 {
-	point("atomic.Add", addr)
-	return atomic.AddInt32(addr, delta)
-}
-
-// AndInt32 is std's.
-func AndInt32(addr *int32, mask int32) int32 {
-	point("atomic.And", addr)
-	return atomic.AndInt32(addr, mask)
-}
-
-// OrInt32 is std's.
-func OrInt32(addr *int32, mask int32) int32 {
-	point("atomic.Or", addr)
-	return atomic.OrInt32(addr, mask)
-}
-
-// LoadInt64 is std's.
-func LoadInt64(addr *int64) int64 {
-	point("atomic.Load", addr)
-	return atomic.LoadInt64(addr)
-}
-
-// StoreInt64 is std's.
-func StoreInt64(addr *int64, val int64) {
-	point("atomic.Store", addr)
-	atomic.StoreInt64(addr, val)
-}
-
-// SwapInt64 is std's.
-func SwapInt64(addr *int64, new int64) int64 {
-	point("atomic.Swap", addr)
-	return atomic.SwapInt64(addr, new)
-}
-
-// CompareAndSwapInt64 is std's.
-func CompareAndSwapInt64(addr *int64, old, new int64) bool {
-	point("atomic.CompareAndSwap", addr)
-	return atomic.CompareAndSwapInt64(addr, old, new)
-}
-
-// AddInt64 is std's.
-func AddInt64(addr *int64, delta int64) int64 {
-	point("atomic.Add", addr)
-	return atomic.AddInt64(addr, delta)
-}
-
-// AndInt64 is std's.
-func AndInt64(addr *int64, mask int64) int64 {
-	point("atomic.And", addr)
-	return atomic.AndInt64(addr, mask)
-}
-
-// OrInt64 is std's.
-func OrInt64(addr *int64, mask int64) int64 {
-	point("atomic.Or", addr)
-	return atomic.OrInt64(addr, mask)
-}
-
-// LoadUint32 is std's.
-func LoadUint32(addr *uint32) uint32 {
-	point("atomic.Load", addr)
-	return atomic.LoadUint32(addr)
-}
-
-// StoreUint32 is std's.
-func StoreUint32(addr *uint32, val uint32) {
-	point("atomic.Store", addr)
-	atomic.StoreUint32(addr, val)
-}
-
-// SwapUint32 is std's.
-func SwapUint32(addr *uint32, new uint32) uint32 {
-	point("atomic.Swap", addr)
-	return atomic.SwapUint32(addr, new)
-}
-
-// CompareAndSwapUint32 is std's.
-func CompareAndSwapUint32(addr *uint32, old, new uint32) bool {
-	point("atomic.CompareAndSwap", addr)
-	return atomic.CompareAndSwapUint32(addr, old, new)
-}
-
-// AddUint32 is std's.
-func AddUint32(addr *uint32, delta uint32) uint32 {
-	point("atomic.Add", addr)
-	return atomic.AddUint32(addr, delta)
-}
-
-// AndUint32 is std's.
-func AndUint32(addr *uint32, mask uint32) uint32 {
-	point("atomic.And", addr)
-	return atomic.AndUint32(addr, mask)
-}
-
-// OrUint32 is std's.
-func OrUint32(addr *uint32, mask uint32) uint32 {
-	point("atomic.Or", addr)
-	return atomic.OrUint32(addr, mask)
-}
-
-// LoadUint64 is std's.
-func LoadUint64(addr *uint64) uint64 {
-	point("atomic.Load", addr)
-	return atomic.LoadUint64(addr)
-}
-
-// StoreUint64 is std's.
-func StoreUint64(addr *uint64, val uint64) {
-	point("atomic.Store", addr)
-	atomic.StoreUint64(addr, val)
-}
-
-// SwapUint64 is std's.
-func SwapUint64(addr *uint64, new uint64) uint64 {
-	point("atomic.Swap", addr)
-	return atomic.SwapUint64(addr, new)
-}
-
-// CompareAndSwapUint64 is std's.
-func CompareAndSwapUint64(addr *uint64, old, new uint64) bool {
-	point("atomic.CompareAndSwap", addr)
-	return atomic.CompareAndSwapUint64(addr, old, new)
-}
-
-// AddUint64 is std's.
-func AddUint64(addr *uint64, delta uint64) uint64 {
-	point("atomic.Add", addr)
-	return atomic.AddUint64(addr, delta)
-}
-
-// AndUint64 is std's.
-func AndUint64(addr *uint64, mask uint64) uint64 {
-	point("atomic.And", addr)
-	return atomic.AndUint64(addr, mask)
-}
-
-// OrUint64 is std's.
-func OrUint64(addr *uint64, mask uint64) uint64 {
-	point("atomic.Or", addr)
-	return atomic.OrUint64(addr, mask)
-}
-
-// LoadUintptr is std's.
-func LoadUintptr(addr *uintptr) uintptr {
-	point("atomic.Load", addr)
-	return atomic.LoadUintptr(addr)
-}
-
-// StoreUintptr is std's.
-func StoreUintptr(addr *uintptr, val uintptr) {
-	point("atomic.Store", addr)
-	atomic.StoreUintptr(addr, val)
-}
-
-// SwapUintptr is std's.
-func SwapUintptr(addr *uintptr, new uintptr) uintptr {
-	point("atomic.Swap", addr)
-	return atomic.SwapUintptr(addr, new)
-}
-
-// CompareAndSwapUintptr is std's.
-func CompareAndSwapUintptr(addr *uintptr, old, new uintptr) bool {
-	point("atomic.CompareAndSwap", addr)
-	return atomic.CompareAndSwapUintptr(addr, old, new)
-}
-
-// AddUintptr is std's.
-func AddUintptr(addr *uintptr, delta uintptr) uintptr {
-	point("atomic.Add", addr)
-	return atomic.AddUintptr(addr, delta)
-}
-
-// AndUintptr is std's.
-func AndUintptr(addr *uintptr, mask uintptr) uintptr {
-	point("atomic.And", addr)
-	return atomic.AndUintptr(addr, mask)
-}
-
-// OrUintptr is std's.
-func OrUintptr(addr *uintptr, mask uintptr) uintptr {
-	point("atomic.Or", addr)
-	return atomic.OrUintptr(addr, mask)
-}
-
-// LoadPointer is std's.
-func LoadPointer(addr *unsafe.Pointer) unsafe.Pointer {
-	point("atomic.Load", addr)
-	return atomic.LoadPointer(addr)
-}
-
-// StorePointer is std's.
-func StorePointer(addr *unsafe.Pointer, val unsafe.Pointer) {
-	point("atomic.Store", addr)
-	atomic.StorePointer(addr, val)
-}
-
-// SwapPointer is std's.
-func SwapPointer(addr *unsafe.Pointer, new unsafe.Pointer) unsafe.Pointer {
-	point("atomic.Swap", addr)
-	return atomic.SwapPointer(addr, new)
-}
-
-// CompareAndSwapPointer is std's.
-func CompareAndSwapPointer(addr *unsafe.Pointer, old, new unsafe.Pointer) bool {
-	point("atomic.CompareAndSwap", addr)
-	return atomic.CompareAndSwapPointer(addr, old, new)
+func compareAndSwap[T any](f func(*T, T, T) bool) func(*T, T, T) bool {
+	return func(addr *T, old, new T) bool { point("atomic.CompareAndSwap", addr); return f(addr, old, new) }
 }
