@@ -1,43 +1,189 @@
 package debounce_test
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/escapement-go/escapement/debounce"
-	"github.com/escapement-go/escapement/fakeclock"
 	"github.com/escapement-go/escapement/synctestcompat"
 	"github.com/escapement-go/escapement/synctestcompat/interleave"
 )
 
-func TestOrders_fake(t *testing.T) {
+// bench is a debouncer under test, and what it ran.
+type bench struct {
+	*interleave.T
+	d       *debounce.Debouncer[int]
+	ran     []int
+	running bool
+	stopped bool // Stop has returned
+}
+
+func newBench(t *interleave.T, opts ...debounce.Option) *bench {
+	b := &bench{T: t}
+	b.d = debounce.New(time.Second, func(v int) {
+		if b.running {
+			t.Error("two callbacks overlap")
+		}
+		if b.stopped {
+			t.Error("ran after Stop")
+		}
+		if slices.Contains(b.ran, v) {
+			t.Errorf("%d ran twice", v)
+		}
+		b.running = true
+		b.ran = append(b.ran, v)
+		time.Sleep(time.Millisecond)
+		b.running = false
+	}, opts...)
+	return b
+}
+
+// has reports whether v ran.
+func (b *bench) has(v int) bool { return slices.Contains(b.ran, v) }
+
+// steps are what is done beside the deadline of value 1. Each checks its own answer.
+var steps = []struct {
+	name  string
+	drops bool // values may never run
+	do    func(b *bench, v int)
+}{
+	{"Call", false, func(b *bench, v int) { b.d.Call(v) }},
+	{"Cancel", true, func(b *bench, _ int) {
+		before := len(b.ran)
+		if b.d.Cancel() && before == 1 && b.has(1) && len(b.ran) > 1 {
+			b.Error("Cancel returned true, and what was pending ran")
+		}
+	}},
+	{"Flush", false, func(b *bench, _ int) {
+		if b.d.Flush() && len(b.ran) == 0 {
+			b.Error("Flush returned true, and nothing ran")
+		}
+	}},
+	{"Pending", false, func(b *bench, _ int) { b.d.Pending() }},
+	{"Stop", true, func(b *bench, _ int) { b.d.Stop(); b.stopped = true }},
+	{"Close", true, func(b *bench, _ int) {
+		if err := b.d.Close(context.Background()); err == nil && !b.has(1) {
+			b.Error("Close returned nil, and the pending value did not run")
+		}
+	}},
+}
+
+// Every order of two operations beside a deadline that has come, where this test runs by
+//
+//	go run ./synctestcompat/interleave/weave -run ^TestOrders ./limiters ./debounce
+func TestOrders(t *testing.T) {
+	synctestcompat.Require(t)
+	for name, opts := range map[string][]debounce.Option{
+		"trailing": nil, "both": {debounce.LeadingAndTrailing()}, "maxWait": {debounce.MaxWait(time.Second)},
+	} {
+		for i, first := range steps {
+			for j, second := range steps[i:] {
+				t.Run(fmt.Sprintf("%s_%s_%s", name, first.name, second.name), func(t *testing.T) {
+					interleave.Check(t, func(t *interleave.T) { beside(t, opts, i, i+j) })
+				})
+			}
+		}
+	}
+}
+
+// beside does two steps when the deadline has come.
+func beside(t *interleave.T, opts []debounce.Option, first, second int) {
+	b := newBench(t, opts...)
+	b.d.Call(0)
+	b.d.Call(1)
+	time.Sleep(time.Second)
+	ended := make(chan bool, 1)
+	go func() { steps[first].do(b, 2); ended <- true }()
+	steps[second].do(b, 3)
+	<-ended
+	time.Sleep(5 * time.Second)
+	if b.d.Pending() {
+		t.Error("something is pending at the end")
+	}
+	if steps[first].drops || steps[second].drops {
+		return
+	}
+	calls := []int{1}
+	if steps[first].name == "Call" {
+		calls = []int{2}
+	}
+	if steps[second].name == "Call" {
+		calls = append(calls[:len(calls):len(calls)], 3)
+		if steps[first].name != "Call" {
+			calls = []int{3}
+		}
+	}
+	if !slices.ContainsFunc(calls, b.has) {
+		t.Errorf("ran %v, want one of %v", b.ran, calls)
+	}
+}
+
+// A key is called beside the deadline of another, and of its own.
+func TestOrders_Keyed(t *testing.T) {
 	interleave.Check(t, func(t *interleave.T) {
-		clock := fakeclock.New(fakeclock.WithSettle(synctestcompat.Wait))
-		var got []int
-		d := debounce.New(time.Second, func(v int) { got = append(got, v) }, debounce.WithClock(clock))
-		d.Call(1)
+		ran := make(chan string, 8)
+		d := debounce.NewKeyed(time.Second, func(k string, v int) { ran <- fmt.Sprint(k, v) })
+		d.Call("a", 1)
+		time.Sleep(time.Second)
 		ended := make(chan bool, 1)
-		go func() { ended <- d.Cancel() }()
-		clock.Advance(time.Second)
-		cancelled := <-ended
-		if cancelled == slices.Contains(got, 1) {
-			t.Errorf("Cancel() = %v, and ran %v", cancelled, got)
+		go func() { d.Call("b", 1); ended <- true }()
+		d.Call("a", 2)
+		<-ended
+		time.Sleep(5 * time.Second)
+		if d.Len() != 0 {
+			t.Errorf("%d keys are left", d.Len())
+		}
+		close(ran)
+		var all []string
+		for v := range ran {
+			all = append(all, v)
+		}
+		if !slices.Contains(all, "a2") || !slices.Contains(all, "b1") {
+			t.Errorf("ran %v, want a2 and b1", all)
 		}
 	})
 }
 
-func TestOrders_package(t *testing.T) {
+// With room for one key, the newest value of each still runs.
+func TestOrders_KeyedEviction(t *testing.T) {
 	interleave.Check(t, func(t *interleave.T) {
-		var got []int
-		d := debounce.New(time.Second, func(v int) { got = append(got, v) })
+		ran := make(chan string, 8)
+		d := debounce.NewKeyed(time.Second, func(k string, v int) { ran <- fmt.Sprint(k, v) }, debounce.MaxKeys(1))
+		errs := make(chan error, 1)
+		go func() { errs <- d.Call("a", 1) }()
+		b := d.Call("b", 1)
+		a := <-errs
+		time.Sleep(5 * time.Second)
+		close(ran)
+		var all []string
+		for v := range ran {
+			all = append(all, v)
+		}
+		for key, err := range map[string]error{"a1": a, "b1": b} {
+			if (err == nil) != slices.Contains(all, key) {
+				t.Errorf("%s: the call returned %v, ran %v", key, err, all)
+			}
+		}
+	})
+}
+
+func TestOrders_Batch(t *testing.T) {
+	interleave.Check(t, func(t *interleave.T) {
+		var all []int
+		d := debounce.NewBatch(time.Second, func(vs []int) { all = append(all, vs...) })
 		d.Call(1)
+		time.Sleep(time.Second)
 		ended := make(chan bool, 1)
-		go func() { time.Sleep(time.Second); ended <- d.Cancel() }()
-		cancelled := <-ended
-		synctestcompat.Wait()
-		if cancelled == slices.Contains(got, 1) {
-			t.Errorf("Cancel() = %v, and ran %v", cancelled, got)
+		go func() { d.Call(2); ended <- true }()
+		d.Call(3)
+		<-ended
+		time.Sleep(5 * time.Second)
+		slices.Sort(all)
+		if !slices.Equal(all, []int{1, 2, 3}) {
+			t.Errorf("ran %v, want each once", all)
 		}
 	})
 }

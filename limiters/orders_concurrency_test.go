@@ -11,7 +11,7 @@ import (
 )
 
 // Nobody is lost and nothing is left in use, whatever two do while a third waits: of two slots one is taken,
-// and the third wants two.
+// and the third wants two, or one that it may give up.
 func TestOrders_Concurrency(t *testing.T) {
 	synctestcompat.Require(t)
 	acquire := func(n int) func(*interleave.T, *limiters.Concurrency, context.CancelFunc) {
@@ -47,24 +47,22 @@ func TestOrders_Concurrency(t *testing.T) {
 					c := limiters.NewConcurrency(2)
 					c.TryAcquire(1)
 					ctx, cancel := context.WithCancel(t.Context())
-					ended := make(chan bool, 3)
-					go func() { acquire(2)(t, c, nil); ended <- true }()
+					n, waiter := 2, t.Context()
 					if a.name == "cancel" || b.name == "cancel" {
-						go func() {
-							if c.Acquire(ctx, 1) == nil {
-								c.Release(1)
-							}
-							ended <- true
-						}()
-					} else {
-						ended <- true
+						n, waiter = 1, ctx
 					}
+					ended := make(chan bool, 2)
+					go func() {
+						if c.Acquire(waiter, n) == nil {
+							c.Release(n)
+						}
+						ended <- true
+					}()
 					go func() { a.do(t, c, cancel); ended <- true }()
 					b.do(t, c, cancel)
 					if a.name != "Release" && b.name != "Release" {
 						c.Release(1)
 					}
-					<-ended
 					<-ended
 					<-ended
 					cancel()

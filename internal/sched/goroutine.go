@@ -164,7 +164,7 @@ func Go(f func()) {
 		return
 	}
 	go g.child().main(f)
-	g.Point("go", nil)
+	g.Point("after go", nil)
 }
 
 // Spawn is Go for code that takes no part and may hold locks: the caller goes on, and does not park.

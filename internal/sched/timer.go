@@ -98,7 +98,7 @@ func (t *Timer) expire(r *Run) {
 // Sleep is a Point that ends d later.
 func (g *G) Sleep(d time.Duration) {
 	g.run.timed = true
-	g.park(Op{Name: "Sleep", PCs: g.here, until: after(time.Now().UnixNano(), d)})
+	g.park(Op{Name: "after Sleep", PCs: g.here, until: after(time.Now().UnixNano(), d)})
 }
 
 // next is the next instant at which something is due.

@@ -137,7 +137,9 @@ func story(run *sched.Run) string {
 func describe(s sched.Step) (who, where, what string) {
 	switch {
 	case s.G != nil:
-		who, where, what = nameOf(s.G), placeOf(s.Op.PCs[:]), s.Op.Name
+		if who, where, what = nameOf(s.G), placeOf(s.Op.PCs[:]), s.Op.Name; where == "" {
+			where = placeOf(s.G.PCs[:])
+		}
 		if s.Op.Name == "begins" && s.G.ID == 0 {
 			where = ""
 		}

@@ -76,7 +76,7 @@ func Recv2[T any](c <-chan T) (T, bool) {
 	default:
 	}
 	v, ok := <-c
-	g.Point("received", id(c))
+	g.Point("after receive", id(c))
 	return v, ok
 }
 
@@ -112,7 +112,7 @@ func (s Sender[T]) Send(v T) {
 	default:
 	}
 	s.c <- v
-	g.Point("sent", id(s.c))
+	g.Point("after send", id(s.c))
 }
 
 // id returns a value that is the same for all directions of a channel.

@@ -96,7 +96,7 @@ func Select(hasDefault bool, cases ...Case) int {
 		return -1
 	}
 	i := block(false, cases)
-	g.Points("selected", channels)
+	g.Points("after select", channels)
 	return i
 }
 

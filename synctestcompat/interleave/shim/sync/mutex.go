@@ -63,5 +63,5 @@ func (m *Mutex) Unlock() {
 	}
 	sched.State[held](g, m).by = nil
 	m.mu.Unlock()
-	g.Point("Mutex.Unlock", m)
+	g.Point("after Mutex.Unlock", m)
 }

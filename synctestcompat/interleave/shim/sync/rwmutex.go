@@ -76,7 +76,7 @@ func (m *RWMutex) Unlock() {
 		s.readers++
 	}
 	s.waiting = nil
-	g.Point("RWMutex.Unlock", m)
+	g.Point("after RWMutex.Unlock", m)
 }
 
 // RLock is std's.
@@ -131,7 +131,7 @@ func (m *RWMutex) RUnlock() {
 		g.Point("RWMutex.RUnlock", m)
 	}
 	s.readers--
-	g.Point("RWMutex.RUnlock", m)
+	g.Point("after RWMutex.RUnlock", m)
 }
 
 // RLocker is std's.
