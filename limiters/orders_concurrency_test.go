@@ -119,7 +119,7 @@ func TestOrders_ConcurrencyTimeout(t *testing.T) {
 		if <-ended == nil {
 			c.Release(1)
 		}
-		time.Sleep(time.Second)
+		synctestcompat.Sleep(time.Second)
 		if c.InUse() != 0 || c.Waiting() != 0 {
 			t.Errorf("at the end %d in use, %d waiting", c.InUse(), c.Waiting())
 		}

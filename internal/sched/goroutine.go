@@ -39,7 +39,8 @@ type Op struct {
 	More   []any  // and others
 	PCs    [depth]uintptr
 
-	place uint64      // stands for Name and PCs
+	place uint64      // stands for Name and the newest of PCs: others may spell numbers that differ between runs
+	stack uint64      // stands for all of PCs
 	ready func() bool // nil: always
 	until int64       // it sleeps up to this instant; 0 if not
 	idle  bool        // it waits until nobody else can go on
@@ -48,7 +49,7 @@ type Op struct {
 
 // visit counts how often a goroutine came to a place while nobody else ran.
 type visit struct {
-	place uint64
+	stack uint64
 	times int
 }
 
@@ -261,8 +262,8 @@ func (g *G) park(op Op) {
 		g.die(op)
 		return
 	}
-	op.place = placeOf(&op)
-	g.visit(op.place)
+	op.locate()
+	g.visit(op.stack)
 	r.mu.Lock()
 	g.op, g.parked = op, true
 	r.arrives(g)
@@ -288,22 +289,25 @@ func (g *G) die(op Op) {
 // limitAfter bounds what deferred functions do in a run that has been given up.
 const limitAfter = 100_000
 
-// placeOf returns a number that stands for what a goroutine does where.
-func placeOf(op *Op) uint64 {
+// locate makes the numbers that stand for what a goroutine does where.
+func (op *Op) locate() {
 	h := uint64(14695981039346656037)
 	for i := range len(op.Name) {
 		h = (h ^ uint64(op.Name[i])) * 1099511628211
 	}
-	for _, pc := range op.PCs {
+	for i, pc := range op.PCs {
 		h = (h ^ uint64(pc)) * 1099511628211
+		if i == 1 {
+			op.place = h
+		}
 	}
-	return h
+	op.stack = h
 }
 
 // visit notes that the goroutine has come to a place.
-func (g *G) visit(place uint64) {
+func (g *G) visit(stack uint64) {
 	for i := range g.visits {
-		if g.visits[i].place == place {
+		if g.visits[i].stack == stack {
 			g.visits[i].times++
 			return
 		}
@@ -311,7 +315,7 @@ func (g *G) visit(place uint64) {
 	if g.tired {
 		g.tired, g.visits = false, g.visits[:0]
 	}
-	g.visits = append(g.visits, visit{place, 1})
+	g.visits = append(g.visits, visit{stack, 1})
 }
 
 // yields reports whether others are to be let go first.
@@ -320,7 +324,7 @@ func (g *G) yields() bool { return g.op.yield || g.circles() }
 // circles reports whether the goroutine has come to its place again and again, with nothing to be seen for it.
 func (g *G) circles() bool {
 	for _, v := range g.visits {
-		if v.place == g.op.place {
+		if v.stack == g.op.stack {
 			return v.times > spinning
 		}
 	}

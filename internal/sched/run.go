@@ -190,22 +190,24 @@ func (r *Run) alternatives() []alternative {
 			alts = append(alts, alternative{g: g, cost: cost})
 		}
 	}
+	due := false // no timer is late
 	for _, t := range r.timers {
 		if t.when <= now {
 			alts = append(alts, alternative{t: t, cost: cost})
+			due = true
 		}
 	}
 	if gives {
 		tired = append(tired, alternative{g: last, cost: 1})
 	}
-	r.alts = r.withTime(alts, tired, idle)
+	r.alts = r.withTime(alts, tired, idle, !due && !r.ended)
 	return r.alts
 }
 
 // withTime adds what comes only after the others: who goes round in circles, who waits until nobody else can go
 // on, and time.
-func (r *Run) withTime(alts, tired []alternative, idle *G) []alternative {
-	moves := idle == nil && !r.ended && r.next() != never
+func (r *Run) withTime(alts, tired []alternative, idle *G, moves bool) []alternative {
+	moves = moves && idle == nil && r.next() != never
 	first := len(alts) == 0 // time comes before those that may wait for it
 	for _, a := range tired {
 		first = first && a.g.circles()

@@ -22,7 +22,13 @@ type explorer struct {
 	seen   map[uint64]bool  // states
 	keys   map[uint64]uint8 // states after alternatives, and the preemptions up to there
 	watch  *time.Ticker
+
+	diverged int // how often a run did
 }
+
+// patience is how often an exploration begins anew as something has been made that is kept.
+const patience = 5
+
 
 func newExplorer(tb testing.TB, f func(*T), opts []Option) *explorer {
 	e := &explorer{tb: tb, f: f, pkg: callerPackage(), cfg: config{bound: 2, runs: 200_000, points: 10_000}}
@@ -133,6 +139,10 @@ func (e *explorer) ends(o outcome) bool {
 	case o.failed():
 		e.fail(o)
 	case o.run.Diverged != "":
+		if e.diverged++; e.diverged < patience { // what is made on first use is made now
+			e.explore()
+			return true
+		}
 		e.result.Failure = diverged(o)
 	case o.run.TooLong:
 		e.result.Failure = tooLong(o, e.cfg.points)
