@@ -51,7 +51,7 @@ func TestOrders_Concurrency(t *testing.T) {
 					if a.name == "cancel" || b.name == "cancel" {
 						n, waiter = 1, ctx
 					}
-					ended := make(chan bool, 2)
+					ended := make(chan bool, 3)
 					go func() {
 						if c.Acquire(waiter, n) == nil {
 							c.Release(n)
@@ -59,10 +59,11 @@ func TestOrders_Concurrency(t *testing.T) {
 						ended <- true
 					}()
 					go func() { a.do(t, c, cancel); ended <- true }()
-					b.do(t, c, cancel)
+					go func() { b.do(t, c, cancel); ended <- true }()
 					if a.name != "Release" && b.name != "Release" {
 						c.Release(1)
 					}
+					<-ended
 					<-ended
 					<-ended
 					cancel()

@@ -82,14 +82,17 @@ func pairs[L any](t *testing.T, fresh func() L, after func(L) string, ops ...op[
 func since(d time.Duration) time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Add(d) }
 
 func TestOrders_TokenBucket(t *testing.T) {
-	type L = *limiters.TokenBucket
-	pairs(t, func() L { return limiters.NewTokenBucket(1, 2) },
+	type L = struct {
+		*limiters.TokenBucket
+		r *limiters.Reservation
+	}
+	pairs(t, func() L { l := limiters.NewTokenBucket(1, 3); return L{l, l.Reserve()} },
 		func(l L) string { return fmt.Sprint(l.Tokens(), l.Burst(), l.Limit()) },
 		op[L]{"Allow", func(l L) string { return fmt.Sprint(l.Allow()) }},
 		op[L]{"AllowN", func(l L) string { return fmt.Sprint(l.AllowN(time.Now(), 2)) }},
 		op[L]{"AllowAt", func(l L) string { return fmt.Sprint(l.AllowAt(since(time.Second), 2)) }},
-		op[L]{"Reserve", func(l L) string { return fmt.Sprint(l.Reserve().Delay()) }},
-		op[L]{"Cancel", func(l L) string { l.ReserveN(time.Now(), 2).Cancel(); return "" }},
+		op[L]{"Reserve", func(l L) string { return fmt.Sprint(l.ReserveN(time.Now(), 3).Delay()) }},
+		op[L]{"Cancel", func(l L) string { l.r.Cancel(); return "" }},
 		op[L]{"SetBurst", func(l L) string { l.SetBurst(1); return "" }},
 		op[L]{"SetLimit", func(l L) string { l.SetLimit(2); return "" }},
 		op[L]{"Tokens", func(l L) string { return fmt.Sprint(l.Tokens()) }},

@@ -66,6 +66,9 @@ var tried atomic.Bool
 // Try notes that a lock is tried.
 func Try() { tried.Store(true) }
 
+// SetTried says whether any lock was tried.
+func SetTried(yes bool) { tried.Store(yes) }
+
 // Tried reports whether any lock was tried.
 func Tried() bool { return tried.Load() }
 

@@ -23,12 +23,13 @@ type explorer struct {
 	keys   map[uint64]uint8 // states after alternatives, and the preemptions up to there
 	watch  *time.Ticker
 
-	diverged int // how often a run did
+	diverged int  // how often a run did
+	begun    bool // there was a run
+	tried    bool // locks are tried
 }
 
 // patience is how often an exploration begins anew as something has been made that is kept.
 const patience = 5
-
 
 func newExplorer(tb testing.TB, f func(*T), opts []Option) *explorer {
 	e := &explorer{tb: tb, f: f, pkg: callerPackage(), cfg: config{bound: 2, runs: 200_000, points: 10_000}}
@@ -88,8 +89,7 @@ func (o outcome) failed() bool {
 func (e *explorer) explore() Result {
 	e.result = Result{Rewritten: true, Skipped: true}
 	e.queue = make([][]branch, e.cfg.bound+1)
-	if o := e.once(nil); o.hang != "" { // fills what the package keeps: caches, sync.Once
-		e.fail(o)
+	if !e.warm() {
 		return e.result
 	}
 	if !e.cfg.full {
@@ -106,9 +106,8 @@ func (e *explorer) explore() Result {
 			last := len(e.queue[cost]) - 1
 			b := e.queue[cost][last]
 			e.queue[cost] = e.queue[cost][:last]
-			tried := sched.Tried()
 			o := e.once(b.prefix())
-			if sched.Tried() && !tried { // from now on there are more points
+			if sched.Tried() != e.tried { // from now on there are more points
 				return e.explore()
 			}
 			if !o.pruned() {
@@ -127,6 +126,18 @@ func (e *explorer) explore() Result {
 		e.queue[cost] = nil
 	}
 	return e.result
+}
+
+// warm runs the function once, which fills what its packages keep, and finds out whether locks are tried. It reports
+// false if that hangs.
+func (e *explorer) warm() bool {
+	sched.SetTried(e.tried || sched.Tried() && e.begun)
+	e.begun = true
+	o := e.once(nil)
+	if e.tried = sched.Tried(); o.hang != "" {
+		e.fail(o)
+	}
+	return o.hang == ""
 }
 
 func (o outcome) pruned() bool { return o.run != nil && o.run.Pruned }

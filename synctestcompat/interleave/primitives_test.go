@@ -241,11 +241,16 @@ var bodies = []struct {
 		together(func() {
 			for !ready.Load() {
 			}
-		}, func() {
+		}, func() { ready.Store(true) })
+	}},
+	{"spin and give way", "", func(t *T) {
+		var ready atomic.Bool
+		spin := func() {
 			for !ready.Load() {
 				point.Gosched()
 			}
-		}, func() { ready.Store(true) })
+		}
+		together(spin, spin, func() { ready.Store(true) })
 	}},
 	{"spin until it is time", "", func(t *T) {
 		began := stdtime.Now()

@@ -69,11 +69,13 @@ func (e *explorer) replay(text string) Result {
 		e.result.Failure = fmt.Sprintf("interleave: %s=%s: %v", Variable, text, err)
 		return e.result
 	}
-	if o := e.once(nil); o.hang != "" {
-		e.fail(o)
+	if !e.warm() {
 		return e.result
 	}
 	o := e.once(prefix)
+	if sched.Tried() != e.tried {
+		o = e.once(prefix)
+	}
 	e.result.Points = len(o.run.Steps)
 	switch {
 	case o.run.Diverged != "" || sum(o.run) != want:

@@ -74,7 +74,7 @@ func stuck(s sched.Stuck) []string {
 			state, place := waitOf(w.Stack)
 			text += fmt.Sprintf(" in a %s at %s", state, place)
 		default:
-			text += fmt.Sprintf(" in %s at %s", w.Op.Name, placeOf(w.Op.PCs[:]))
+			text += fmt.Sprintf(" in %s at %s", strings.TrimPrefix(w.Op.Name, "after "), placeOf(w.Op.PCs[:]))
 		}
 		if w.Holder != nil {
 			text += fmt.Sprintf("; %s has held it since %s", nameOf(w.Holder), placeOf(w.Since.PCs[:]))
