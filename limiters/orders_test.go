@@ -126,7 +126,8 @@ func TestOrders_GCRAfresh(t *testing.T) {
 			}
 		}
 		if n != 1 || !first && third {
-			t.Errorf("at 1s %v, then at 3s %v, and %d granted in all with 2s beside; want one, and not the last", first, third, n)
+			t.Errorf("at 1s %v, then at 3s %v, and %d granted in all with 2s beside; want one, and not the last",
+				first, third, n)
 		}
 	})
 }

@@ -37,7 +37,8 @@ func contains(t *testing.T, got string, want ...string) {
 // The first failure is always the same, and its line runs only it.
 func TestReplay(t *testing.T) {
 	first := explored(t, lost)
-	contains(t, first.Failure, "n is 1", "1 preemption", "t     0", "-run '^TestReplay$'", Variable+"='"+first.Replay+"'")
+	contains(t, first.Failure, "n is 1", "1 preemption", "t     0", "-run '^TestReplay$'",
+		Variable+"='"+first.Replay+"'")
 	for range 20 {
 		if again := explored(t, lost); again.Failure != first.Failure {
 			t.Fatalf("first\n%s\nthen\n%s", first.Failure, again.Failure)

@@ -34,34 +34,37 @@
 // first, then those with one, up to [Bound]. So the failure that is shown has the fewest preemptions, and it is the
 // same one each time, on any machine.
 //
-//   - Locks, condition variables, wait groups, Once, Pool and Map of package sync, atomic operations, channels, select, go
-//     statements, contexts, timers and tickers, Sleep and runtime.Gosched all take part. Which case of a select with
-//     several that are ready is taken is a choice; so is which of those who wait for a lock gets it.
+//   - Locks, condition variables, wait groups, Once, Pool and Map of package sync, atomic operations,
+//     channels, select, go statements, contexts, timers and tickers, Sleep and runtime.Gosched all take part.
+//     Which case of a select with several that are ready is taken is a choice; so is which of those who wait
+//     for a lock gets it.
 //   - Time is the bubble's, as in testing/synctest, and a choice: it moves on when nobody can go on, and also,
-//     as a preemption, while a goroutine is held up. That makes an instant stale that was read before. With
-//     [StillTime] it does not.
-//   - synctest.Wait, and Wait and Sleep of synctestcompat, return when no other goroutine can go on at this instant. What
-//     a clock of package fakeclock starts takes part too.
+//     as a preemption, while a goroutine is held up. That makes an instant stale that was read before. So
+//     who sleeps and then checks that something has happened must wait for those that are held up: Sleep of
+//     synctestcompat does. With [StillTime] time moves only when nobody can go on.
+//   - synctest.Wait, and Wait and Sleep of synctestcompat, return when no other goroutine can go on at this
+//     instant. What a clock of package fakeclock starts takes part too.
 //   - Interleavings that differ from others only in the order of operations which do not meet are left out;
 //     [Unreduced] brings them back.
 //
 // What is not:
 //
-//   - Memory is sequentially consistent: an operation sees what came before it. What weak memory adds, and accesses that
-//     nothing orders, are the race detector's: run the same tests with -race, without rewriting. Between two points a
-//     goroutine is not held up, so a variable without any lock or atomic operation changes at once.
-//   - Packages of std and dependencies that are not named with -with run between two points. If one holds a lock while
-//     it calls back, the goroutine that is held up there and the one that wants the lock stop each other: the watchdog proves
-//     that from the stacks, and names the package.
-//   - A Pool hands back what was put last. Of the goroutines that wait at one channel the first is served first, and
-//     Signal wakes the one that has waited longest, as std does today.
+//   - Memory is sequentially consistent: an operation sees what came before it. What weak memory adds, and
+//     accesses that nothing orders, are the race detector's: run the same tests with -race, without rewriting.
+//     Between two points a goroutine is not held up, so a variable without any lock or atomic operation
+//     changes at once.
+//   - Packages of std and dependencies that are not named with -with run between two points. If one holds a
+//     lock while it calls back, the goroutine that is held up there and the one that wants the lock stop each
+//     other: the watchdog proves that from the stacks, and names the package.
+//   - A Pool hands back what was put last. Of the goroutines that wait at one channel the first is served
+//     first, and Signal wakes the one that has waited longest, as std does today.
 //
 // # What a function must be
 //
-// It is called thousands of times, so it should be small: two or three goroutines with a few operations each. Two that come to
-// 20 points each have some hundred interleavings with two preemptions. It makes what it tests, ends what it starts, and
-// does the same each time it is given the same choices. Random numbers, the order of a map or what an earlier
-// call has left behind make it diverge, which is reported as a failure.
+// It is called thousands of times, so it should be small: two or three goroutines with a few operations each.
+// Two that come to 20 points each have some hundred interleavings with two preemptions. It makes what it
+// tests, ends what it starts, and does the same each time it is given the same choices. Random numbers, the
+// order of a map or what an earlier call has left behind make it diverge, which is reported as a failure.
 //
 // It fails by Error and its kin, by a panic, by a deadlock, and by leaving a goroutine behind. The report says who
 // went on from where, as a list and as a timeline with a lane for each goroutine, and ends with a line

@@ -107,7 +107,8 @@ var bodies = []struct {
 	}},
 	{"Mutex, two in two orders", "deadlock", func(t *T) {
 		var a, b sync.Mutex
-		together(func() { a.Lock(); b.Lock(); b.Unlock(); a.Unlock() }, func() { b.Lock(); a.Lock(); a.Unlock(); b.Unlock() })
+		both := func(a, b *sync.Mutex) { a.Lock(); b.Lock(); b.Unlock(); a.Unlock() }
+		together(func() { both(&a, &b) }, func() { both(&b, &a) })
 	}},
 	{"TryLock", "busy", func(t *T) {
 		var mu sync.Mutex

@@ -21,7 +21,8 @@ func (e *explorer) fail(o outcome) {
 		runs += n
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "interleave: an interleaving fails: number %d, with %s", runs, timeline.Count(preemptions, "preemption"))
+	fmt.Fprintf(&b, "interleave: an interleaving fails: number %d, with %s",
+		runs, timeline.Count(preemptions, "preemption"))
 	b.WriteString(indent(o.texts()))
 	b.WriteString(story(o.run))
 	e.result.Replay = e.tb.Name() + ":" + encode(o.run)
@@ -44,7 +45,8 @@ func (o outcome) texts() []string {
 	switch why := o.run.Failure.(type) {
 	case nil:
 	case sched.Panicked:
-		texts = append(texts, fmt.Sprintf("%s panics: %v%s", nameOf(why.G), why.Value, indent(framesOfPanic(string(why.Stack)))))
+		from := indent(framesOfPanic(string(why.Stack)))
+		texts = append(texts, fmt.Sprintf("%s panics: %v%s", nameOf(why.G), why.Value, from))
 	case sched.Stuck:
 		texts = append(texts, stuck(why)...)
 	default:
@@ -225,8 +227,8 @@ func diverged(o outcome) string {
 	at := len(o.run.Steps)
 	var b strings.Builder
 	fmt.Fprintf(&b, "interleave: the function does not do the same twice: %s, after step %d.\n", o.run.Diverged, at)
-	b.WriteString("Something decides that the run does not choose: the order of a map, an address, the wall clock, random numbers," +
-		" or what an earlier run has left behind. Take it out of the function, or make it the same each time.")
+	b.WriteString("Something decides that the run does not choose: the order of a map, an address, the wall clock, " +
+		"random numbers, or what an earlier run has left behind. Take it out of the function, or make it the same each time.")
 	b.WriteString(story(o.run))
 	return b.String()
 }
@@ -235,8 +237,8 @@ func diverged(o outcome) string {
 func tooLong(o outcome, points int) string {
 	steps := o.run.Steps
 	o.run.Steps = steps[max(0, len(steps)-40):]
-	return fmt.Sprintf("interleave: not explored: an interleaving has more than %d points, of which the last %d are shown. "+
-		"Let the function do less, or say Points(n)%s", points, len(o.run.Steps), story(o.run))
+	return fmt.Sprintf("interleave: not explored: an interleaving has more than %d points, of which the last %d are "+
+		"shown. Let the function do less, or say Points(n)%s", points, len(o.run.Steps), story(o.run))
 }
 
 // framesOfPanic returns where a panic came from: the frames of the trace below it, up to ours.

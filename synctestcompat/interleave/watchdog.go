@@ -15,13 +15,15 @@ func proof(run *sched.Run) string {
 	for _, g := range inBubble(run) {
 		state := stateOf(g)
 		switch {
-		case strings.HasPrefix(state, "synctest."), strings.Contains(state, "durable"), strings.Contains(state, "(synctest)"):
+		case strings.HasPrefix(state, "synctest."), strings.Contains(state, "durable"),
+			strings.Contains(state, "(synctest)"): // durably too, on Go 1.24
 		case strings.HasPrefix(state, "sync."), strings.HasPrefix(state, "semacquire"):
-			culprits = append(culprits, fmt.Sprintf("%s waits in a %s of a package that is not rewritten, called at %s, and whoever"+
-				" holds it was held up while it did.\nRewrite that package too: -with %s", idOf(run, g), state, placeIn(g), packageIn(g)))
+			culprits = append(culprits, fmt.Sprintf("%s waits in a %s of a package that is not rewritten, called at %s,"+
+				" and whoever holds it was held up while it did.\nRewrite that package too: -with %s",
+				idOf(run, g), state, placeIn(g), packageIn(g)))
 		case strings.HasPrefix(state, "chan "), strings.HasPrefix(state, "select"):
-			culprits = append(culprits, fmt.Sprintf("%s waits in a %s at %s for a channel that was made outside of the function, which"+
-				" nothing in it can reach. Make it in the function", idOf(run, g), state, placeIn(g)))
+			culprits = append(culprits, fmt.Sprintf("%s waits in a %s at %s for a channel that was made outside of the"+
+				" function, which nothing in it can reach. Make it in the function", idOf(run, g), state, placeIn(g)))
 		default:
 			return "" // it runs
 		}

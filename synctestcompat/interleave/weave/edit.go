@@ -30,7 +30,8 @@ func (t *text) open(at int, s string) {
 }
 
 func (t *text) shut(at int, s string) {
-	t.edits = append(t.edits, edit{from: at, to: at, with: func() string { return s }, closes: true, seq: -len(t.edits)})
+	with := func() string { return s }
+	t.edits = append(t.edits, edit{from: at, to: at, with: with, closes: true, seq: -len(t.edits)})
 }
 
 // sort must be called when all edits are made.

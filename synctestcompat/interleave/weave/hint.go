@@ -37,6 +37,6 @@ func (t tee) Write(p []byte) (int, error) {
 
 func (h *hinter) print(to io.Writer) {
 	for _, p := range h.packages {
-		fmt.Fprintf(to, "weave: %s is not rewritten, and takes a lock, timer or context of a package that is: add -with and its path\n", p)
+		fmt.Fprintf(to, "weave: %s is not rewritten, and takes a lock or timer of a package that is: add -with %s\n", p, p)
 	}
 }

@@ -172,12 +172,13 @@ func (c *checker) parse(p *listed, names []string) ([]*file, error) {
 		if err != nil {
 			return nil, err
 		}
-		syntax, err := parser.ParseFile(c.fset, filepath.Join(p.Dir, name), src, parser.ParseComments|parser.SkipObjectResolution)
+		path := filepath.Join(p.Dir, name)
+		syntax, err := parser.ParseFile(c.fset, path, src, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			return nil, err
 		}
 		offset := func(pos token.Pos) int { return c.fset.PositionFor(pos, false).Offset }
-		files = append(files, &file{text: text{src: string(src)}, syntax: syntax, offset: offset, name: filepath.Join(p.Dir, name)})
+		files = append(files, &file{text: text{src: string(src)}, syntax: syntax, offset: offset, name: path})
 	}
 	return files, nil
 }

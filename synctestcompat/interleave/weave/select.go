@@ -39,7 +39,8 @@ func (f *file) selectStmt(n *ast.SelectStmt) {
 		if len(cases) == 0 {
 			return "switch " + f.call("Select(") + all + ") "
 		}
-		return fmt.Sprintf("switch %s := %s; %s%s) ", strings.Join(names, ", "), strings.Join(values, ", "), f.call("Select("), all)
+		return fmt.Sprintf("switch %s := %s; %s%s) ",
+			strings.Join(names, ", "), strings.Join(values, ", "), f.call("Select("), all)
 	})
 	if !hasDefault {
 		f.open(f.offset(n.Body.Rbrace), `; default: panic("unreachable") `)

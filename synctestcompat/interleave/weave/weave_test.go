@@ -78,7 +78,8 @@ func TestParse(t *testing.T) {
 			t.Errorf("got %q, want %q", got[i], want[i])
 		}
 	}
-	if err := new(weaver).parse([]string{"-overlay", "x"}); err == nil || !strings.Contains(err.Error(), "weave needs") {
+	err := new(weaver).parse([]string{"-overlay", "x"})
+	if err == nil || !strings.Contains(err.Error(), "weave needs") {
 		t.Errorf("-overlay: %v", err)
 	}
 }

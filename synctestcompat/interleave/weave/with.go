@@ -216,7 +216,8 @@ func (w *weaver) workfile(work string, copies map[string]string) error {
 		if r.New.Version == "" {
 			r.New.Path = absolute(r.New.Path)
 		}
-		out += strings.TrimRight(fmt.Sprintf("replace %s %s => %q %s", r.Old.Path, r.Old.Version, r.New.Path, r.New.Version), " ") + "\n"
+		line := fmt.Sprintf("replace %s %s => %q %s", r.Old.Path, r.Old.Version, r.New.Path, r.New.Version)
+		out += strings.TrimRight(line, " ") + "\n"
 	}
 	for _, path := range sorted(copies) {
 		out += fmt.Sprintf("replace %s => %q\n", path, copies[path])
