@@ -1,3 +1,5 @@
+//go:build go1.25
+
 package interleave_test
 
 import (
@@ -43,22 +45,22 @@ func ExampleExplore() {
 	// Output:
 	// 4 interleavings (1 / 3 with 0 to 1 preemptions), 50 points
 	// interleave: an interleaving fails: number 4, with 1 preemption
-	//     example_test.go:37: level -1
+	//     example_test.go:39: level -1
 	// who went on, and where from:
 	//      1  main                      begins
-	//      2  main  example_test.go:33  WaitGroup.Add
-	//      3  main  example_test.go:33  after go
-	//      4  main  example_test.go:23  Mutex.Lock
-	//      5  g1    example_test.go:33  begins, though another could have gone on
-	//      6  g1    example_test.go:23  Mutex.Lock
-	//      7  g1    example_test.go:25  after Mutex.Unlock
-	//      8  g1    example_test.go:27  Mutex.Lock
-	//      9  g1    example_test.go:29  after Mutex.Unlock
-	//     10  g1    example_test.go:33  WaitGroup.Done
-	//     11  main  example_test.go:25  after Mutex.Unlock
-	//     12  main  example_test.go:27  Mutex.Lock
-	//     13  main  example_test.go:29  after Mutex.Unlock
-	//     14  main  example_test.go:35  WaitGroup.Wait
+	//      2  main  example_test.go:35  WaitGroup.Add
+	//      3  main  example_test.go:35  after go
+	//      4  main  example_test.go:25  Mutex.Lock
+	//      5  g1    example_test.go:35  begins, though another could have gone on
+	//      6  g1    example_test.go:25  Mutex.Lock
+	//      7  g1    example_test.go:27  after Mutex.Unlock
+	//      8  g1    example_test.go:29  Mutex.Lock
+	//      9  g1    example_test.go:31  after Mutex.Unlock
+	//     10  g1    example_test.go:35  WaitGroup.Done
+	//     11  main  example_test.go:27  after Mutex.Unlock
+	//     12  main  example_test.go:29  Mutex.Lock
+	//     13  main  example_test.go:31  after Mutex.Unlock
+	//     14  main  example_test.go:37  WaitGroup.Wait
 	//
 	//     t     0    0     0
 	//     main  1-4--------11-14--

@@ -9,10 +9,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/escapement-go/escapement/synctestcompat"
 )
 
 // The packages that stand for those of std have all names that those have on this release.
 func TestShims_areComplete(t *testing.T) {
+	synctestcompat.Require(t)
 	for path := range replaced {
 		std := exported(t, filepath.Join(build.Default.GOROOT, "src", filepath.FromSlash(path)))
 		ours := exported(t, filepath.Join("..", "shim", filepath.FromSlash(path)))
