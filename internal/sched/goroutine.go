@@ -219,7 +219,7 @@ func (g *G) end() {
 	r.past += weigh(g, g.hash)
 	delete(r.byID, g.goid)
 	r.live = slices.DeleteFunc(r.live, func(other *G) bool { return other == g })
-	r.refresh()
+	r.changed = true
 }
 
 // Panicked is the failure of a goroutine that panicked.
@@ -263,8 +263,8 @@ func (g *G) park(op Op) {
 		return
 	}
 	op.locate()
-	g.visit(op.stack)
 	r.mu.Lock()
+	g.visit(op.stack)
 	g.op, g.parked = op, true
 	r.arrives(g)
 	if r.sleeping {

@@ -79,6 +79,7 @@ type Run struct {
 	objects   map[any]*history
 	past      uint64 // of goroutines that have ended, and of timers
 	sleeping  bool
+	changed   bool // a goroutine has ended
 	arrived   chan struct{}
 }
 
@@ -131,6 +132,9 @@ func (r *Run) step() bool {
 	}
 	if r.all[0].ended {
 		r.ended = true
+	}
+	if r.changed {
+		r.refresh()
 	}
 	alts := r.alternatives()
 	if len(alts) == 0 {
@@ -244,6 +248,7 @@ func (g *G) enabled(now int64) bool {
 
 // refresh notes that something has changed that a goroutine which spins may wait for.
 func (r *Run) refresh() {
+	r.changed = false
 	for _, g := range r.live {
 		g.tired = false
 	}
