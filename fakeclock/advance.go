@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"runtime"
 	"time"
+
+	"github.com/escapement-go/escapement/internal/sched"
 )
 
 // Advance moves the clock by d, fires what is due on the way and at the target,
@@ -141,11 +143,12 @@ func (c *Clock) begin(op string) {
 		panic("fakeclock: " + op + " called from the function of WithEvents; " +
 			"return first, and move the clock where the test does")
 	}
+	waits := c.busy
 	for c.busy {
 		c.turn.Wait()
 	}
 	c.busy, c.halted = true, false
-	if c.settle == nil {
+	if c.settle == nil && !waits {
 		return
 	}
 	settled := false
@@ -154,7 +157,12 @@ func (c *Clock) begin(op string) {
 			c.end()
 		}
 	}()
-	c.rest()
+	if waits {
+		c.unlocked(func() { sched.Woken("fakeclock." + op) })
+	}
+	if c.settle != nil {
+		c.rest()
+	}
 	settled = true
 }
 

@@ -3,6 +3,8 @@ package fakeclock
 import (
 	"context"
 	"slices"
+
+	"github.com/escapement-go/escapement/internal/sched"
 )
 
 // BlockUntil blocks until at least n timers are armed, of every kind: timers,
@@ -11,6 +13,7 @@ import (
 func (c *Clock) BlockUntil(n int) {
 	if w := c.waitCount(n); w != nil {
 		<-w.reached
+		sched.Woken("fakeclock.BlockUntil")
 	}
 }
 
@@ -74,6 +77,7 @@ func (c *Clock) newWaiter(n int) *waiter {
 }
 
 func (c *Clock) wait(ctx context.Context, w *waiter) error {
+	defer sched.Woken("fakeclock.BlockUntil")
 	select {
 	case <-w.reached:
 		return nil

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/escapement-go/escapement/internal/sched"
 	"github.com/escapement-go/escapement/internal/stackmark"
 	"github.com/jonboulle/clockwork"
 )
@@ -172,6 +173,7 @@ func (c *Clock) Sleep(d time.Duration) {
 	t.wake = make(chan struct{})
 	c.sleep(t, d)
 	<-t.wake
+	sched.Woken("fakeclock.Sleep")
 }
 
 // sleep arms t for the sleep of its caller.

@@ -1,6 +1,10 @@
 package fakeclock
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/escapement-go/escapement/internal/sched"
+)
 
 // endless is how many timers for no time, and sleeps of none, the functions that one
 // timer started may come to before the clock takes them for a loop. Nobody needs so
@@ -48,5 +52,6 @@ func (c *Clock) doze() {
 	c.unlock()
 	if loops {
 		<-t.wake
+		sched.Woken("fakeclock.Sleep")
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/escapement-go/escapement/internal/sched"
 )
 
 // timer is what the clock arms and fires, one struct for every kind.
@@ -152,7 +154,7 @@ func (c *Clock) deliver(t *timer, awaited bool) {
 		if awaited {
 			c.run(t)
 		} else {
-			go t.f()
+			sched.Spawn(t.f)
 		}
 	case KindSleep:
 		if t.awaited {

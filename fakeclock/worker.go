@@ -1,6 +1,9 @@
 package fakeclock
 
-import "github.com/escapement-go/escapement/internal/stackmark"
+import (
+	"github.com/escapement-go/escapement/internal/sched"
+	"github.com/escapement-go/escapement/internal/stackmark"
+)
 
 // worker runs a function whose end an Advance awaits, on a new goroutine. Methods know
 // by its mark on the stack that the function called them. It serves one function after
@@ -14,12 +17,13 @@ type worker struct {
 	bed   *timer // of its last Sleep
 }
 
-// run starts t's function on a worker.
+// run starts t's function on a worker. In a body that package interleave explores, when that
+// begins to run is a choice.
 func (c *Clock) run(t *timer) {
 	c.active++
 	w := c.hire()
 	w.f, w.timer = t.f, t
-	go w.work()
+	sched.Spawn(w.work)
 }
 
 // hire returns a worker that runs nothing.

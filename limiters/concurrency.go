@@ -211,7 +211,7 @@ func (c *Concurrency) Acquire(ctx context.Context, n int) error {
 		return ctx.Err()
 	default:
 	}
-	if c.take(int64(n)) {
+	if _, ok := c.take(int64(n)); ok {
 		return nil
 	}
 	w, err := c.join(int64(n))
@@ -225,7 +225,15 @@ func (c *Concurrency) Acquire(ctx context.Context, n int) error {
 // did. It never blocks. If n is 0 the answer is true. It panics if n is negative.
 func (c *Concurrency) TryAcquire(n int) bool {
 	mustCount("TryAcquire", n)
-	return c.take(int64(n)) || n == 0
+	s, ok := c.take(int64(n))
+	if ok || n == 0 || s&queued == 0 {
+		return ok || n == 0
+	}
+	// The bit is also set during a Resize, and for a moment after the last who waited was answered.
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, ok = c.take(int64(n))
+	return ok
 }
 
 // Release gives n slots back, and lets those run who waited for them. Any goroutine
@@ -292,15 +300,15 @@ func mustCount(method string, n int) {
 	}
 }
 
-// take takes n slots if they are free and nobody waits.
-func (c *Concurrency) take(n int64) bool {
+// take takes n slots if they are free and nobody waits, and returns the state by which it decided.
+func (c *Concurrency) take(n int64) (s int64, ok bool) {
 	for {
-		s := c.state.Load()
+		s = c.state.Load()
 		if s&queued != 0 || s>>1 < n {
-			return false
+			return s, false
 		}
 		if c.state.CompareAndSwap(s, s-n<<1) {
-			return true
+			return s, true
 		}
 		pause()
 	}

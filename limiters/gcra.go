@@ -110,11 +110,13 @@ func (g *GCRA) AllowAt(t time.Time, n int) Decision {
 	for {
 		ep := g.epoch.Load()
 		if ep == nil {
-			if n > 0 && int64(n) <= g.burst {
-				g.begin(nil, t, 0)
-				continue
+			// The epoch begins with its first grant: one that began before would deny what is
+			// earlier, though nothing was granted.
+			next, retry := g.judge(0, 0, n)
+			if n == 0 || retry > 0 || g.begin(nil, t, next) {
+				return g.result(0, next, retry)
 			}
-			ep = &gcraEpoch{base: t}
+			continue
 		}
 		if r, ok := g.decide(ep, t, int64(t.Sub(ep.base)), n); ok {
 			return r
@@ -122,11 +124,11 @@ func (g *GCRA) AllowAt(t time.Time, n int) Decision {
 	}
 }
 
-// begin begins an epoch.
-func (g *GCRA) begin(old *gcraEpoch, t time.Time, tat int64) {
+// begin begins an epoch after old, unless another has begun.
+func (g *GCRA) begin(old *gcraEpoch, t time.Time, tat int64) bool {
 	ep := &gcraEpoch{base: t}
 	ep.tat.Store(tat)
-	g.epoch.CompareAndSwap(old, ep)
+	return g.epoch.CompareAndSwap(old, ep)
 }
 
 // decide decides at t, which is now after the base of ep, unless that is over.

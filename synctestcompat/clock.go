@@ -32,4 +32,4 @@ func (c *Clock) Advance(d time.Duration) {
 }
 
 // Settle waits for every other goroutine of the bubble to block, as [Wait] does.
-func (c *Clock) Settle() { wait() }
+func (c *Clock) Settle() { Wait() }

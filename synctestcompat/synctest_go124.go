@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"testing"
 	"testing/synctest"
-	"time"
 )
 
 const (
@@ -120,13 +119,4 @@ func bubbleHasOthers() bool {
 		}
 	}
 	return others > 1 // the caller itself is one
-}
-
-// wait also lets zero-duration timers run, as Wait of later releases does. Here
-// they run only when the whole bubble is idle, which the receive brings about.
-// One level of them is reached: a zero timer armed by a zero timer is not.
-func wait() {
-	synctest.Wait()
-	<-time.After(0)
-	synctest.Wait()
 }

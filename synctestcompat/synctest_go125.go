@@ -15,5 +15,3 @@ const (
 func run(t *testing.T, f func(t *testing.T)) {
 	synctest.Test(t, f)
 }
-
-func wait() { synctest.Wait() }

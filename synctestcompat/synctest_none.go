@@ -10,5 +10,3 @@ const (
 )
 
 func run(*testing.T, func(*testing.T)) { panic("synctestcompat: Run: " + reason) }
-
-func wait() { panic("synctestcompat: Wait: " + reason) }

@@ -3,6 +3,8 @@ package synctestcompat
 import (
 	"testing"
 	"time"
+
+	"github.com/escapement-go/escapement/internal/sched"
 )
 
 // Available reports whether this toolchain has bubbles.
@@ -47,14 +49,28 @@ func Run(t *testing.T, f func(t *testing.T)) {
 
 // Wait blocks until every goroutine of the current bubble but the caller is
 // durably blocked. It panics outside a bubble, and if two goroutines of one
-// bubble wait at the same time.
-func Wait() { wait() }
+// bubble wait at the same time. In a body that package interleave explores it returns
+// when no other goroutine can go on at this instant, in the order under way.
+func Wait() {
+	if g := sched.Self(); g != nil {
+		g.Idle("synctestcompat.Wait")
+		return
+	}
+	if !Available {
+		panic("synctestcompat: Wait: " + Reason)
+	}
+	sched.Quiesce()
+}
 
 // Sleep moves the bubble's clock by d and then waits as [Wait] does, so that
 // timers due at the new instant have run and what they woke has settled. With
 // d <= 0 it only waits. It panics outside a bubble, before time has moved.
 func Sleep(d time.Duration) {
-	wait()
-	time.Sleep(d)
-	wait()
+	Wait()
+	if g := sched.Self(); g != nil {
+		g.Sleep(d)
+	} else {
+		time.Sleep(d)
+	}
+	Wait()
 }

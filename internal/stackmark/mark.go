@@ -9,7 +9,7 @@ import "sync"
 type Mark struct{ number uint64 }
 
 // Unlocked calls f, marked, without mu, which is held before and after, also if f panics.
-func (m *Mark) Unlocked(mu *sync.Mutex, f func()) {
+func (m *Mark) Unlocked(mu sync.Locker, f func()) {
 	if m.number == 0 {
 		m.number = New()
 	}

@@ -1,0 +1,112 @@
+package limiters_test
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/escapement-go/escapement/limiters"
+	"github.com/escapement-go/escapement/synctestcompat"
+	"github.com/escapement-go/escapement/synctestcompat/interleave"
+)
+
+// recorder is a callback that checks what every callback must keep.
+type recorder struct {
+	*interleave.T
+	point   atomic.Int64
+	ran     []int
+	running bool
+	stopped bool // Stop has returned
+}
+
+func (r *recorder) run(v int) {
+	if r.running || r.stopped || slices.Contains(r.ran, v) {
+		r.Errorf("%d runs, with another: %v, after Stop: %v, after %v", v, r.running, r.stopped, r.ran)
+	}
+	r.running = true
+	r.ran = append(r.ran, v)
+	r.point.Add(1) // another may go on here
+	r.running = false
+}
+
+// besides does each pair of operations when a timer is due, and then what is last.
+func besides[L any](t *testing.T, fresh func(r *recorder) L, last func(*recorder, L), ops ...struct {
+	name string
+	do   func(*recorder, L, int)
+}) {
+	synctestcompat.Require(t)
+	for i, a := range ops {
+		for _, b := range ops[i:] {
+			t.Run(a.name+"_"+b.name, func(t *testing.T) {
+				interleave.Check(t, func(t *interleave.T) {
+					r := &recorder{T: t}
+					l := fresh(r)
+					time.Sleep(time.Second)
+					ended := make(chan bool, 1)
+					go func() { a.do(r, l, 10); ended <- true }()
+					b.do(r, l, 11)
+					<-ended
+					for range 2 {
+						synctestcompat.Sleep(10 * time.Second)
+					}
+					last(r, l)
+				})
+			})
+		}
+	}
+}
+
+func TestOrders_ThrottleFunc(t *testing.T) {
+	type L = *limiters.ThrottleFunc[int]
+	type op = struct {
+		name string
+		do   func(*recorder, L, int)
+	}
+	besides(t, func(r *recorder) L {
+		l := limiters.NewThrottleFunc(time.Second, r.run)
+		l.Call(1)
+		l.Call(2)
+		return l
+	}, func(r *recorder, _ L) {
+		if !slices.Contains(r.ran, 1) {
+			r.Errorf("ran %v: the first call is missing", r.ran)
+		}
+	},
+		op{"Call", func(_ *recorder, l L, v int) { l.Call(v) }},
+		op{"Cancel", func(_ *recorder, l L, _ int) { l.Cancel() }},
+		op{"Flush", func(_ *recorder, l L, _ int) { l.Flush() }},
+		op{"Stop", func(r *recorder, l L, _ int) { l.Stop(); r.stopped = true }},
+	)
+}
+
+func TestOrders_LeakyBucket(t *testing.T) {
+	type L = struct {
+		*limiters.LeakyBucket[int]
+		ticket limiters.Ticket
+	}
+	type op = struct {
+		name string
+		do   func(*recorder, L, int)
+	}
+	besides(t, func(r *recorder) L {
+		l := limiters.NewLeakyBucket(time.Second, 2, r.run)
+		l.Put(1)
+		ticket, _ := l.Put(2)
+		return L{l, ticket}
+	}, func(r *recorder, l L) {
+		if l.Len() != 0 {
+			r.Errorf("%d are left in the queue", l.Len())
+		}
+	},
+		op{"Put", func(_ *recorder, l L, v int) { l.Put(v) }},
+		op{"Cancel", func(r *recorder, l L, _ int) {
+			if l.LeakyBucket.Cancel(l.ticket) && slices.Contains(r.ran, 2) {
+				r.Errorf("Cancel returned true for what has run: %v", r.ran)
+			}
+		}},
+		op{"Wait", func(_ *recorder, l L, _ int) { l.Wait(context.Background()) }},
+		op{"Stop", func(r *recorder, l L, _ int) { l.Stop(); r.stopped = true }},
+	)
+}

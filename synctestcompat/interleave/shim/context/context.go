@@ -1,0 +1,81 @@
+// Package context stands for std's context in code that was rewritten for package interleave. In an
+// explored body a cancel is a point, and so is the end of a timeout, which may come before or after other
+// timers of its instant.
+package context
+
+import (
+	"context"
+
+	"github.com/escapement-go/escapement/internal/sched"
+)
+
+// What std's package context has besides functions.
+type (
+	Context         = context.Context
+	CancelFunc      = context.CancelFunc
+	CancelCauseFunc = context.CancelCauseFunc
+)
+
+// Errors.
+var (
+	Canceled         = context.Canceled
+	DeadlineExceeded = context.DeadlineExceeded
+)
+
+// Background is std's.
+func Background() Context { return context.Background() }
+
+// TODO is std's.
+func TODO() Context { return context.TODO() }
+
+// WithValue is std's.
+func WithValue(parent Context, key, val any) Context { return context.WithValue(parent, key, val) }
+
+// WithoutCancel is std's.
+func WithoutCancel(parent Context) Context { return context.WithoutCancel(parent) }
+
+// Cause is std's.
+func Cause(c Context) error {
+	if c, ok := c.(*timeout); ok {
+		return c.why()
+	}
+	return context.Cause(c)
+}
+
+// WithCancel is std's.
+func WithCancel(parent Context) (Context, CancelFunc) {
+	ctx, cancel := context.WithCancel(parent)
+	return ctx, func() {
+		point(ctx)
+		cancel()
+	}
+}
+
+// WithCancelCause is std's.
+func WithCancelCause(parent Context) (Context, CancelCauseFunc) {
+	ctx, cancel := context.WithCancelCause(parent)
+	return ctx, func(cause error) {
+		point(ctx)
+		cancel(cause)
+	}
+}
+
+func point(ctx Context) {
+	if g := sched.Self(); g != nil {
+		g.Point("cancel", ctx)
+	}
+}
+
+// AfterFunc is std's: f begins at a point.
+func AfterFunc(ctx Context, f func()) (stop func() bool) {
+	g := sched.Self()
+	if g == nil {
+		return context.AfterFunc(ctx, f)
+	}
+	begin := g.Reserve() // now: std starts several in any order
+	std := context.AfterFunc(ctx, func() { begin(f) })
+	return func() bool {
+		point(ctx)
+		return std()
+	}
+}

@@ -1,0 +1,5 @@
+//go:build never
+
+package syntax
+
+func init() { undefined() }
