@@ -154,7 +154,7 @@ func (c *Clock) deliver(t *timer, awaited bool) {
 		if awaited {
 			c.run(t)
 		} else {
-			sched.Spawn(t.f)
+			go sched.Child(t.f)()
 		}
 	case KindSleep:
 		if t.awaited {

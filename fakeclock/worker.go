@@ -23,7 +23,7 @@ func (c *Clock) run(t *timer) {
 	c.active++
 	w := c.hire()
 	w.f, w.timer = t.f, t
-	sched.Spawn(w.work)
+	go sched.Child(w.work)()
 }
 
 // hire returns a worker that runs nothing.

@@ -30,14 +30,8 @@ func TestDesigns(t *testing.T) { proof.Designs(t, clock.Designs()) }
 
 func TestDesigns_together(t *testing.T) { proof.Together(t, clock.Designs()) }
 
-// What TRAITS observes is what correct clocks declare, so that a stranger can paste it.
-func TestTraits(t *testing.T) { proof.Observed(t, clock.Designs()) }
-
 // An implementation is not accused for what it cannot do.
 func TestSubsets(t *testing.T) { proof.Subsets(t, clock.Designs()) }
-
-// What TRAITS prints can be pasted.
-func TestTraits_roundTrip(t *testing.T) { proof.RoundTrip(t, clock.Designs()) }
 
 // That functions run on the goroutine that advances is asked of whoever declares nothing, and no rule accuses
 // meanwhile.

@@ -41,6 +41,3 @@ func TestUnfinished_asleepWithALock(t *testing.T) {
 
 // An implementation is not accused for what it cannot do.
 func TestSubsets(t *testing.T) { proof.Subsets(t, concurrency.Designs()) }
-
-// What TRAITS prints can be pasted.
-func TestTraits_roundTrip(t *testing.T) { proof.RoundTrip(t, concurrency.Designs()) }

@@ -2,7 +2,6 @@ package leakybuckettest_test
 
 import (
 	"maps"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,7 +10,6 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/proof"
 	"github.com/escapement-go/escapement/conformance/leakybuckettest"
-	"github.com/escapement-go/escapement/internal/zoo"
 	"github.com/escapement-go/escapement/internal/zoo/leakybucket"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
@@ -37,9 +35,6 @@ func TestDesigns_together(t *testing.T) {
 
 func TestDesigns_chosen(t *testing.T) { proof.Chosen(t, leakybucket.Chosen) }
 
-// What TRAITS observes is what correct designs declare, so that a stranger can paste it.
-func TestTraits(t *testing.T) { proof.Observed(t, leakybucket.Designs()) }
-
 // Who holds a lock while it sleeps is told what to declare, and is judged then.
 func TestUnfinished_asleepWithALock(t *testing.T) {
 	for _, source := range []conformance.TimeSource{conformance.Injected, conformance.PackageTime} {
@@ -51,14 +46,6 @@ func TestUnfinished_asleepWithALock(t *testing.T) {
 
 // An implementation is not accused for what it cannot do.
 func TestSubsets(t *testing.T) { proof.Subsets(t, leakybucket.Designs()) }
-
-// What TRAITS prints can be pasted. Without traits, who holds a lock while it sleeps is not
-// judged at all.
-func TestRoundTrip(t *testing.T) {
-	proof.RoundTrip(t, slices.DeleteFunc(leakybucket.Designs(), func(d zoo.Design) bool {
-		return d.Spec.(leakybuckettest.Spec).Traits.LocksAsleep
-	}))
-}
 
 // It prints that somebody holds a lock while it sleeps, too.
 func TestTraits_asleep(t *testing.T) {

@@ -41,31 +41,6 @@ func TestDesigns_chosen(t *testing.T) { proof.Chosen(t, limiter.Chosen) }
 
 func TestDesigns_chosenWaits(t *testing.T) { proof.Chosen(t, limiter.ChosenWaits) }
 
-// What TRAITS observes is what correct designs declare, so that a stranger can paste it.
-// Left out are designs that declare choices of operations that they lack, or an order of
-// waits that shows only when one overtakes another.
-func TestTraits(t *testing.T) {
-	var all []zoo.Design
-	for _, d := range limiter.Designs() {
-		for _, kind := range []string{"in debt", "with a queue", "as an instant", "channel of tokens"} {
-			// BackTime does not show
-			if strings.Contains(d.Name, kind) && !strings.HasPrefix(d.Name, "burst of 1 only") {
-				all = append(all, d)
-			}
-		}
-	}
-	proof.Observed(t, all)
-}
-
-// What TRAITS prints can be pasted. Left out are designs that must declare a lock that is held
-// while they sleep, before anything can be observed.
-func TestTraits_roundTrip(t *testing.T) {
-	all := slices.Concat(limiter.Designs(), limiter.Chosen(3), limiter.ChosenWaits(3))
-	proof.RoundTrip(t, slices.DeleteFunc(all, func(d zoo.Design) bool {
-		return d.Spec.(lt.Spec).Traits.LocksAsleep
-	}))
-}
-
 // runaway is a limiter with a clock of its own, which runs on by a microsecond each time that
 // anybody looks, as that of the runtime does while package time stands still.
 func runaway(_ lt.Env, cfg lt.Config) lt.Funcs {

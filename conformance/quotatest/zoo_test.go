@@ -170,9 +170,6 @@ func TestJudge_fits(t *testing.T) {
 // An implementation is not accused for what it cannot do.
 func TestSubsets(t *testing.T) { proof.Subsets(t, quota.Designs()) }
 
-// What TRAITS prints can be pasted; testdata/traits.txt has what is not its author's.
-func TestRoundTrip(t *testing.T) { proof.RoundTrip(t, quota.Designs()) }
-
 // A limiter that never sees time pass is told so, and no rule accuses it.
 func TestCanary_seesThatTimePasses(t *testing.T) {
 	synctestcompat.Require(t)

@@ -50,11 +50,6 @@ func TestDesigns_together(t *testing.T) {
 
 func TestDesigns_chosen(t *testing.T) { proof.Chosen(t, throttle.Chosen) }
 
-// What TRAITS prints can be pasted.
-func TestTraits(t *testing.T) {
-	proof.RoundTrip(t, append(throttle.Designs(), throttle.Chosen(8)...))
-}
-
 // Without declarations nobody is accused, and TRAITS prints what a plain throttle declares.
 func TestTraits_undeclared(t *testing.T) {
 	synctestcompat.Require(t)
@@ -99,7 +94,7 @@ func TestHint(t *testing.T) {
 		spec := throttle.Choosing(made)
 		spec.Traits = throttle.Plain()
 		v, _ := spec.Examine(t, inside.Options{Until: k.rule}).Verdict(k.rule)
-		hint := strings.Contains(v.Text, "if it is documented so, declare") && strings.Contains(v.Text, k.fits)
+		hint := strings.Contains(v.Text, "If your documentation says so, declare") && strings.Contains(v.Text, k.fits)
 		if v.Status != conformance.Fail || !hint {
 			t.Errorf("%s: got %s, want a failure that leads to %s:\n%s", k.rule, v.Status, k.fits, v.Text)
 		}

@@ -168,14 +168,13 @@ func Go(f func()) {
 	g.Point("after go", nil)
 }
 
-// Spawn is Go for code that takes no part and may hold locks: the caller goes on, and does not park.
-func Spawn(f func()) {
+// Child is what code that takes no part, and may hold locks, starts instead of f: its go statement does not park.
+func Child(f func()) func() {
 	if g := Self(); g != nil {
-		f0 := f
 		child := g.child()
-		f = func() { child.main(f0) }
+		return func() { child.main(f) }
 	}
-	go f()
+	return f
 }
 
 // Woken is for code that takes no part, and has woken the calling goroutine: it parks.

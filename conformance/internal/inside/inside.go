@@ -27,14 +27,12 @@ type Options struct {
 	FirstLook time.Duration
 	// Live runs the rules that fail whatever test is running when they find something.
 	Live bool
-	// Observed, if it is not nil, is told what is observed of each choice that must be
-	// declared, and what was. Nothing is explored then.
-	Observed func(choice string, observed, declared int, values []string)
 	// Pasted, if it is not nil, is told what the subtest TRAITS would print of each choice. Nothing is explored then.
 	Pasted func(Choice)
 	// Settled, if it is not nil, is told what becomes of each choice where some are undeclared, before the run goes on.
 	Settled func(Choice)
-	// Unseen, if it is not nil, is told of each choice of which a report says that New was built with more than it shows.
+	// Unseen, if it is not nil, is told of each choice of which a report says that New shows less than it was built
+	// with.
 	Unseen func(choice string)
 	// Listed, if it is not nil, is told of each choice of the contract. Nothing is run then.
 	Listed func(Trait)

@@ -327,24 +327,6 @@ func Chosen(t *testing.T, draw func(n int) []zoo.Design) {
 	}
 }
 
-// Observed checks that what TRAITS observes is what correct designs declare, so that a
-// stranger can paste it.
-func Observed(t *testing.T, all []zoo.Design) {
-	t.Helper()
-	synctestcompat.Require(t)
-	asked := 0
-	for _, d := range all {
-		d.Spec.Examine(t, inside.Options{Observed: func(choice string, observed, declared int, values []string) {
-			if asked++; observed != declared {
-				t.Errorf("%s: trait %s: observed %d, declared %d of %v", d.Name, choice, observed, declared, values)
-			}
-		}})
-	}
-	if asked == 0 {
-		t.Errorf("none of %d designs must declare anything", len(all))
-	}
-}
-
 // golden compares the text of each row with a file in testdata.
 func golden(t *testing.T, name string, rows []catch) {
 	t.Helper()

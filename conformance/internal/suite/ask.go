@@ -92,31 +92,35 @@ func (e *engine[T, E]) askRuns(r *Rule[T, E], v *Violation) *decision[T, E] {
 }
 
 // documentedDecision is one about a choice that only the documentation shows, and that takes the rule out of force,
-// where no other is broken.
+// where no other is broken but those that it takes out of force as well.
 func (e *engine[T, E]) documentedDecision(r *Rule[T, E], v *Violation) *decision[T, E] {
-	for id, f := range e.findings {
-		if id != r.ID && f.worst != nil {
-			return nil
-		}
-	}
 	for i := range e.settled {
 		s := &e.settled[i]
 		if s.Declared != 0 || !s.documented() || s.Set == nil {
 			continue
 		}
 		frees := e.freed(declaration[T]{e.traits, e.choices}, e.with(s.Name, 1))
-		if !slices.Contains(frees, r.ID) {
+		if !slices.Contains(frees, r.ID) || e.breaksBut(frees) {
 			continue
 		}
-		d := &decision[T, E]{settled: s, value: 1, rule: r, run: v, frees: frees}
-		if had := e.decisionOn(s); had != nil {
-			d = had
-		} else {
-			e.decisions = append(e.decisions, d)
+		if asked := e.decisionOn(s); asked != nil {
+			return asked
 		}
+		d := &decision[T, E]{settled: s, value: 1, rule: r, run: v, frees: frees}
+		e.decisions = append(e.decisions, d)
 		return d
 	}
 	return nil
+}
+
+// breaksBut reports whether a rule is broken that is none of these.
+func (e *engine[T, E]) breaksBut(rules []string) bool {
+	for id, f := range e.findings {
+		if f.worst != nil && !slices.Contains(rules, id) {
+			return true
+		}
+	}
+	return false
 }
 
 // againBreaks reports whether the schedule of a run breaks a rule that compares it with reruns, with other traits.

@@ -155,7 +155,7 @@ func Examine[T, E any](t *testing.T, about About, c Contract[T, E], o inside.Opt
 		e.list(o.Listed)
 		return e.blank("listed only")
 	}
-	if o.Observed != nil || o.Pasted != nil {
+	if o.Pasted != nil {
 		e.observeAll()
 		return e.blank("observed only")
 	}
@@ -181,23 +181,14 @@ func (e *engine[T, E]) list(tell func(inside.Trait)) {
 	}
 }
 
-// observeAll tells what is observed of each choice that must be declared, or what is to be
-// pasted.
+// observeAll tells what is to be pasted.
 func (e *engine[T, E]) observeAll() {
 	if e.prepare(); e.refused != "" {
 		e.T.Fatal("conformance: " + e.panicked())
 	}
-	if tell := e.options.Pasted; tell != nil {
-		all, _ := e.settle()
-		for i := range all {
-			tell(all[i].told())
-		}
-		return
-	}
-	for _, c := range e.choices {
-		if !c.needless() {
-			e.options.Observed(c.Name, c.Observe(), c.Declared, c.Values)
-		}
+	all, _ := e.settle()
+	for i := range all {
+		e.options.Pasted(all[i].told())
 	}
 }
 

@@ -46,16 +46,22 @@ func newStacks() string {
 
 // abandonBubbles abandons the goroutines of all bubbles that there are. Others may hold what
 // is waited for later, unless a test of runs that hang says that what is there is left from
-// tests before it.
+// tests before it. Those of bubbles that still run go on burning.
 func abandonBubbles(others bool) {
 	abandoned.Lock()
 	defer abandoned.Unlock()
+	run := int64(0)
 	for _, g := range goroutine.Stacks() {
 		header, _, _ := strings.Cut(g, "\n")
-		if id, _, _ := strings.Cut(g, " ["); others || strings.Contains(header, "synctest ") {
+		within := strings.Contains(header, "synctest ")
+		if id, _, _ := strings.Cut(g, " ["); others || within {
 			abandoned.ids[id] = true
 		}
+		if within && (strings.Contains(header, "[running") || strings.Contains(header, "[runnable")) {
+			run++
+		}
 	}
+	burning.Store(run)
 }
 
 // isLocked reports whether a goroutine waits for a lock.
@@ -260,5 +266,5 @@ func (s *Suite) own(path string) bool {
 		return false
 	}
 	return path == "conformance" || strings.HasPrefix(path, "conformance/") ||
-		path == "synctestcompat" || path == "internal/goroutine"
+		path == "synctestcompat" || path == "internal/goroutine" || path == "internal/sched"
 }

@@ -19,9 +19,9 @@ import (
 
 // FirstRuns checks what a stranger is told, whose spec has no traits. Of each correct design no rule fails, and each
 // decision that is asked for offers what its author declares; testdata/decisions.txt lists them. Of each mutant a rule
-// fails, or a decision names what no author has declared, or it is said that New was built with what it does not show,
-// or what was observed without a decision is not what its author declares: these are listed there, too. What a mutant shares with its
-// design its author decides. A few of either are run; with ESCAPEMENT_PROVE=1 all of them.
+// fails, or a decision names what no author has declared, or it is said that New shows less than it was built with, or
+// what was observed without a decision is not what its author declares: these are listed there, too. What a mutant
+// shares with its design its author decides. A few of either are run; with ESCAPEMENT_PROVE=1 all of them.
 func FirstRuns(t *testing.T, designs []zoo.Design, mutants []zoo.Mutant) {
 	t.Helper()
 	synctestcompat.Require(t)
@@ -200,6 +200,28 @@ func means(declared reflect.Value, choice string, value int) bool {
 // bare is a spec without its traits.
 func bare(spec conformance.Spec) conformance.Spec {
 	return withTraits(spec, func(tr reflect.Value) { tr.SetZero() })
+}
+
+// withTraits returns the spec with change done to its traits.
+func withTraits(spec conformance.Spec, change func(tr reflect.Value)) conformance.Spec {
+	changed := reflect.New(reflect.TypeOf(spec)).Elem()
+	changed.Set(reflect.ValueOf(spec))
+	change(changed.FieldByName("Traits"))
+	return changed.Interface().(conformance.Spec)
+}
+
+// paste sets a field of traits to a value of its choice.
+func paste(field reflect.Value, value int) {
+	switch field.Kind() {
+	case reflect.Bool:
+		field.SetBool(value != 0)
+	case reflect.Float32, reflect.Float64:
+		field.SetFloat(float64(value))
+	case reflect.Slice: // the only list is that of edges
+		field.Set(reflect.ValueOf(edge.Listed(value)).Convert(field.Type()))
+	default:
+		field.SetInt(int64(value))
+	}
 }
 
 // goldenLines compares lines with a file in testdata, of which all says that none was left out.
