@@ -183,6 +183,33 @@ func TestCanary_seesThatTimePasses(t *testing.T) {
 	}
 }
 
+// A counter that takes what was granted long ago for the window before grants no more than one of 1 again: it sees
+// that time passes all the same, and its rule says what is wrong.
+func TestCanary_countsWhatIsLongGone(t *testing.T) {
+	synctestcompat.Require(t)
+	spec := quotatest.Spec{Name: "stale", Kind: quotatest.SlidingCounter, Time: quotatest.Injected}
+	spec.New = func(env quotatest.Env, cfg quotatest.Config) quotatest.Funcs {
+		var window, before, now int64
+		return quotatest.Funcs{Take: func(n int) quotatest.Answer {
+			at := env.Clock.Now().UnixNano()
+			if w := at / int64(cfg.Window); w != window {
+				window, before, now = w, now, 0 // however long ago that was
+			}
+			left := float64(int64(cfg.Window)-at%int64(cfg.Window)) / float64(cfg.Window)
+			if n < 1 || float64(before)*left+float64(now)+float64(n) > float64(cfg.Limit) {
+				return quotatest.Answer{}
+			}
+			now += int64(n)
+			return quotatest.Answer{OK: true}
+		}}
+	}
+	r := spec.Examine(t, inside.Options{Until: "SC-N1"})
+	canary, _ := r.Verdict("CANARY")
+	if v, _ := r.Verdict("SC-N1"); canary.Status != conformance.Pass || v.Status != conformance.Fail {
+		t.Errorf("CANARY is %s, want pass; SC-N1 is %s, want fail:\n%s%s", canary.Status, v.Status, canary.Text, v.Text)
+	}
+}
+
 // What a constructor refuses is left out and counted, and its limiter still judged.
 func TestRefused_isLeftOut(t *testing.T) {
 	for _, d := range quota.Designs() {

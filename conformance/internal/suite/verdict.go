@@ -381,6 +381,9 @@ func (e *engine[T, E]) close(r *conformance.Report, took time.Duration) {
 	if err := r.Write(took); err != nil {
 		e.T.Errorf("conformance: ESCAPEMENT_REPORT: %v", err)
 	}
+	if v := r.Verdicts[0]; v.Status == conformance.Fail && !e.T.Failed() { // -run has not selected its subtest
+		e.T.Error("\n" + v.Text)
+	}
 	judged := conformance.Report{Verdicts: r.Verdicts[2:]}
 	if judged.Count(conformance.Skip, conformance.Undecided) == len(judged.Verdicts) && !e.T.Failed() {
 		if os.Getenv("ESCAPEMENT_SCHEDULE") != "" { // who asks for one schedule wants to know
