@@ -107,7 +107,7 @@ func Designs() []zoo.Design {
 		bucketSpec("", lt.Injected), bucketSpec("", lt.PackageTime), bucketSpec("", lt.Explicit),
 		debtSpec("", lt.Injected), queueSpec("", lt.Injected), instantSpec(lt.Explicit), perSecondSpec(""),
 		perPeriodSpec(lt.Explicit), perPeriodSpec(lt.Injected),
-		tickerSpec("", lt.PackageTime), lateSpec(lt.PackageTime), lateSpec(lt.Injected),
+		tickerSpec("", lt.PackageTime), lateSpec(lt.PackageTime),
 		debtSpec("", lt.PackageTime), debtSpec("", lt.Explicit),
 		queueSpec("", lt.PackageTime), instantSpec(lt.Injected),
 		retrySpec(lt.Injected), retrySpec(lt.PackageTime), hastySpec(lt.PackageTime), hastySpec(lt.Injected),
@@ -136,7 +136,7 @@ func Designs() []zoo.Design {
 	specs = append(specs, refusingSpecs()...)
 	specs = append(specs, remoteSpecs()...)
 	if synctestcompat.Available { // its goroutine can only be driven exactly in a bubble
-		specs = append(specs, tickerSpec("", lt.Injected), tickSpec("", lt.Injected))
+		specs = append(specs, tickerSpec("", lt.Injected), tickSpec("", lt.Injected), lateSpec(lt.Injected))
 		for _, spec := range []lt.Spec{queueSpec("", lt.PackageTime), tickerSpec("", lt.PackageTime)} {
 			specs = append(specs, waitsOnly(spec))
 		}
