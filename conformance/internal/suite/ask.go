@@ -11,10 +11,7 @@ func (e *engine[T, E]) ask(r *Rule[T, E], v *Violation) *decision[T, E] {
 	if v.Run == nil {
 		return e.askRuns(r, v)
 	}
-	s := v.Run.Schedule
-	here := job{
-		Job: Job{Schedule: s, Order: v.Run.Order, Family: e.familyOf(s), Look: true, Review: true}, rec: v.Run,
-	}
+	here := job{Job: e.review(v.Run), rec: v.Run}
 	now := declaration[T]{e.traits, e.choices}
 	if r.Check == nil || r.Again != nil && !e.breaksRule(r, here, now) { // reruns showed it
 		return e.askRuns(r, v)

@@ -148,6 +148,14 @@ type Family struct {
 	Skip string
 }
 
+// made returns the family with the schedules that it makes.
+func (f Family) made() Family {
+	if f.Make != nil {
+		f.Schedules = f.Make()
+	}
+	return f
+}
+
 // Leaks is the name of the family that looks for what runs leave behind. It comes first:
 // of an implementation that leaks, only the first runs of each other family are made, as
 // many as fewer says.

@@ -305,9 +305,7 @@ func (e *engine[T, E]) canaryFailed(why string) *conformance.Report {
 
 // kept returns the family without the schedules that the options leave out.
 func (e *engine[T, E]) kept(f Family) Family {
-	if f.Make != nil {
-		f.Schedules = f.Make()
-	}
+	f = f.made()
 	if keep := e.options.Keep; keep != nil {
 		f.Schedules = slices.DeleteFunc(slices.Clone(f.Schedules), func(s conformance.Schedule) bool {
 			return !keep(f.Name, len(s.Steps))

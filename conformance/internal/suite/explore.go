@@ -144,10 +144,7 @@ func (e *engine[T, E]) tries(s conformance.Schedule) bool {
 	text := s.String()
 	is := func(other conformance.Schedule) bool { return other.String() == text }
 	return slices.ContainsFunc(e.c.Families(e.Suite), func(f Family) bool {
-		if f.Make != nil {
-			f.Schedules = f.Make()
-		}
-		return slices.ContainsFunc(f.Schedules, is)
+		return slices.ContainsFunc(f.made().Schedules, is)
 	})
 }
 

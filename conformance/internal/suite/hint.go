@@ -68,9 +68,7 @@ func (e *engine[T, E]) fetch() {
 		if f.Skip != "" {
 			continue
 		}
-		if f.Make != nil {
-			f.Schedules = f.Make()
-		}
+		f = f.made()
 		f.Schedules = f.Schedules[:min(len(f.Schedules), fetchedOfEach)]
 		see := func(j Job, rec *Recording) { j.Review = true; e.atHand = append(e.atHand, job{Job: j, rec: rec}) }
 		if e.lab.run(e.runsOf(f), see) != nil {
@@ -152,10 +150,16 @@ func (e *engine[T, E]) hangs() bool {
 		e.cannotReenter || e.lab.leaks
 }
 
+// review is a run that was made before, to be judged once more.
+func (e *engine[T, E]) review(rec *Recording) Job {
+	s := rec.Schedule
+	return Job{Schedule: s, Order: rec.Order, Family: e.familyOf(s), Look: true, Review: true}
+}
+
 // holds reports whether a run breaks no rule with the traits t, and whether r is in force
 // with them. Nothing is run again for it.
 func (e *engine[T, E]) holds(r *Rule[T, E], t *T, choices []Choice, rec *Recording) (inForce, ok bool) {
-	j := Job{Schedule: rec.Schedule, Order: rec.Order, Family: e.familyOf(rec.Schedule), Look: true, Review: true}
+	j := e.review(rec)
 	x := e.c.Exam(t, rec, j)
 	judges := func(r *Rule[T, E]) bool {
 		return (r.Check != nil || r.Again != nil) && e.skip(r, t, choices).why == "" &&
