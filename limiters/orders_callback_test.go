@@ -2,7 +2,6 @@ package limiters_test
 
 import (
 	"context"
-	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -15,21 +14,25 @@ import (
 // recorder is a callback that checks what every callback must keep.
 type recorder struct {
 	*interleave.T
-	point   atomic.Int64
-	ran     []int
-	running bool
-	stopped bool // Stop has returned
+	seen atomic.Uint64 // what follows, and a bit for each value that ran: one word, so that looking on adds few orders
 }
 
+const (
+	running = 1 << iota
+	stopped // Stop has returned
+	ran     // value 0; the others follow
+)
+
 func (r *recorder) run(v int) {
-	if r.running || r.stopped || slices.Contains(r.ran, v) {
-		r.Errorf("%d runs, with another: %v, after Stop: %v, after %v", v, r.running, r.stopped, r.ran)
+	if before := r.seen.Or(running | ran<<v); before&(running|stopped|ran<<v) != 0 {
+		r.Errorf("%d runs, with another: %v, after Stop: %v, again: %v", v, before&running != 0, before&stopped != 0,
+			before&(ran<<v) != 0)
 	}
-	r.running = true
-	r.ran = append(r.ran, v)
-	r.point.Add(1) // another may go on here
-	r.running = false
+	r.seen.And(^uint64(running)) // another may go on before
 }
+
+// has reports whether v ran.
+func (r *recorder) has(v int) bool { return r.seen.Load()&(ran<<v) != 0 }
 
 // besides does each pair of operations when a timer is due, and then what is last.
 func besides[L any](t *testing.T, fresh func(r *recorder) L, last func(*recorder, L), ops ...struct {
@@ -70,14 +73,14 @@ func TestOrders_ThrottleFunc(t *testing.T) {
 		l.Call(2)
 		return l
 	}, func(r *recorder, _ L) {
-		if !slices.Contains(r.ran, 1) {
-			r.Errorf("ran %v: the first call is missing", r.ran)
+		if !r.has(1) {
+			r.Error("the first call is missing")
 		}
 	},
 		op{"Call", func(_ *recorder, l L, v int) { l.Call(v) }},
 		op{"Cancel", func(_ *recorder, l L, _ int) { l.Cancel() }},
 		op{"Flush", func(_ *recorder, l L, _ int) { l.Flush() }},
-		op{"Stop", func(r *recorder, l L, _ int) { l.Stop(); r.stopped = true }},
+		op{"Stop", func(r *recorder, l L, _ int) { l.Stop(); r.seen.Or(stopped) }},
 	)
 }
 
@@ -102,11 +105,11 @@ func TestOrders_LeakyBucket(t *testing.T) {
 	},
 		op{"Put", func(_ *recorder, l L, v int) { l.Put(v) }},
 		op{"Cancel", func(r *recorder, l L, _ int) {
-			if l.LeakyBucket.Cancel(l.ticket) && slices.Contains(r.ran, 2) {
-				r.Errorf("Cancel returned true for what has run: %v", r.ran)
+			if l.LeakyBucket.Cancel(l.ticket) && r.has(2) {
+				r.Error("Cancel returned true for what has run")
 			}
 		}},
 		op{"Wait", func(_ *recorder, l L, _ int) { l.Wait(context.Background()) }},
-		op{"Stop", func(r *recorder, l L, _ int) { l.Stop(); r.stopped = true }},
+		op{"Stop", func(r *recorder, l L, _ int) { l.Stop(); r.seen.Or(stopped) }},
 	)
 }

@@ -95,7 +95,7 @@ func TestSizes(t *testing.T) {
 	if got := unsafe.Sizeof(mu); got != 8 {
 		t.Errorf("a Mutex has %d bytes", got)
 	}
-	if got, want := unsafe.Sizeof(counter{}), 8+8+unsafe.Sizeof(map[int]int{}); got != want {
-		t.Errorf("a counter has %d bytes, want %d", got, want)
+	if got := unsafe.Sizeof(counter{}); got != 24 { // on 32 bits, too: an atomic.Int64 is aligned to 8
+		t.Errorf("a counter has %d bytes, want 24", got)
 	}
 }
