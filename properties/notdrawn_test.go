@@ -234,7 +234,7 @@ var notDrawn = []struct {
 	}},
 	{"limits are drawn in one period", []string{"SL-KEEP a limit in another period leaves the units"}},
 	{"waits for several tokens, one after the other, are seldom drawn", []string{
-		"RL-ENV waits only: a wait is for one token",
+		"RL-ENV waits only: a wait for several takes one less",
 	}},
 	{"bounds shorter than the wait are not drawn", []string{"DB-MAX a bound shorter than the wait is none"}},
 	{"programs have no fifteen functions", []string{

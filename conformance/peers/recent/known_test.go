@@ -55,6 +55,10 @@ var (
 			Rule: "CK-ZERO", Schedule: "timer 1 1s @0 | halt 1 @0 | rearm 1 -1h @0 | read 1 @0 | read 1 @2s",
 			Why: "Reset of a stopped timer says that it was armed",
 		},
+		{
+			Rule: "CK-DIFF", Schedule: "timer 1 30m @0 | read 1 @47m",
+			Why: "a timer sends the time at the end of Increment",
+		},
 	}
 	clientGoKnown = []conformance.Known{
 		{
@@ -74,6 +78,10 @@ var (
 		{
 			Rule: "CK-ZERO", Schedule: "after 1 -1h @0 | read 1 @0 | read 1 @1s",
 			Why: "what is due at once waits for the next Add",
+		},
+		{
+			Rule: "CK-DIFF", Schedule: "timer 5 1m @1h39m | halt 5 @1h59m",
+			Why: "Stop leaves the value in the channel, as before Go 1.23",
 		},
 	}
 	cockroachKnown = []conformance.Known{{
@@ -98,10 +106,16 @@ var (
 			Why: "the sum of the increments overflows, and less than none remain",
 		},
 	}
-	lndKnown = []conformance.Known{{
-		Rule: "CK-TIMER", Schedule: "after 1 1s @0 | read 1 @3s",
-		Why: "a timer sends the time that SetTime gets",
-	}}
+	lndKnown = []conformance.Known{
+		{
+			Rule: "CK-TIMER", Schedule: "after 1 1s @0 | read 1 @3s",
+			Why: "a timer sends the time that SetTime gets",
+		},
+		{
+			Rule: "CK-DIFF", Schedule: "after 2 3m @3h24m | read 2 @4h14m",
+			Why: "a timer sends the time that SetTime gets",
+		},
+	}
 	temporalKnown = []conformance.Known{
 		{
 			Rule: "CK-TIMER", Schedule: "timer 1 10ns @0 | rearm 1 9ns @0 | read 1 @8ns | read 1 @9ns",

@@ -62,7 +62,7 @@ func Mutants() []zoo.Mutant {
 	}
 	all = append(all, zoo.Mutant{Name: grantsMore, Rule: "RL-NBIG", Spec: grantsMoreSpec()})
 	if synctestcompat.Available {
-		const one, shows = "a wait is for one token", "Tokens shows the burst"
+		const one, shows = "a wait for several takes one less", "Tokens shows the burst"
 		all = append(all,
 			zoo.Mutant{Name: "waits only: " + one, Rule: "RL-ENV", Family: "waits",
 				Spec: waitsOnly(queueSpec(one, lt.Injected))},

@@ -144,8 +144,8 @@ func (l *queueBucket) waitN(ctx context.Context, n int) error {
 		l.mu.Unlock()
 		return errTooMany
 	}
-	if l.mutant == "a wait is for one token" {
-		w.n = 1
+	if l.mutant == "a wait for several takes one less" && n > 1 {
+		w.n--
 	}
 	if l.mutant == "who comes last is served first" {
 		l.queue = slices.Insert(l.queue, 0, w)
