@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/escapement-go/escapement/conformance/internal/inside"
+	"github.com/escapement-go/escapement/synctestcompat"
 )
 
 const traitsHead = `<!-- Made by: go test ./conformance -run '^TestTraits_areDocumented$' -update -->
@@ -27,8 +28,9 @@ anything is explored, and the subtest TRAITS prints it, to be pasted.
 Those in *italics* need no declaration: without one, what only they put in force is skipped.
 `
 
-// TRAITS.md is made from the choices of the contracts.
+// TRAITS.md is made from the choices of the contracts, of which some are fit for bubbles only.
 func TestTraits_areDocumented(t *testing.T) {
+	synctestcompat.Require(t)
 	var b strings.Builder
 	b.WriteString(traitsHead)
 	count := 0
