@@ -208,6 +208,18 @@ var bodies = []struct {
 		}
 		together(wait, wait, func() { mu.Lock(); ready = true; mu.Unlock(); c.Signal() })
 	}},
+	{"Cond, a broadcast between the look and the wait", "deadlock", func(t *T) {
+		var mu sync.Mutex
+		var ready atomic.Bool
+		c := sync.NewCond(&mu)
+		together(func() {
+			mu.Lock()
+			for !ready.Load() {
+				c.Wait()
+			}
+			mu.Unlock()
+		}, func() { ready.Store(true); c.Broadcast() })
+	}},
 	{"WaitGroup, added in the goroutine", "not all", func(t *T) {
 		var wg sync.WaitGroup
 		var n atomic.Int64
