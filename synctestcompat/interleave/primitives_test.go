@@ -238,6 +238,14 @@ var bodies = []struct {
 			t.Error("lost")
 		}
 	}},
+	{"atomics, two adds between load and store", "n is 1", func(t *T) {
+		var n atomic.Int64
+		add := func() { n.Add(1) }
+		together(func() { n.Store(n.Load() + 1) }, add, add)
+		if n.Load() == 1 {
+			t.Error("n is 1")
+		}
+	}},
 	{"atomics, compare and swap", "", func(t *T) {
 		var n int64
 		add := func() {
