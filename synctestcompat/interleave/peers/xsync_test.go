@@ -18,7 +18,7 @@ import (
 // Three right uses of golang.org/x/sync, written from its documentation: each holds
 // in every order.
 
-func TestXSync_semaphore(t *testing.T) {
+func TestClean_semaphoreTie(t *testing.T) {
 	interleave.Check(t, func(t *interleave.T) {
 		s := semaphore.NewWeighted(2)
 		var used atomic.Int64
@@ -61,7 +61,7 @@ func TestXSync_semaphore(t *testing.T) {
 	})
 }
 
-func TestXSync_errgroup(t *testing.T) {
+func TestClean_errgroupCause(t *testing.T) {
 	errFirst := errors.New("first")
 	interleave.Check(t, func(t *interleave.T) {
 		g, ctx := errgroup.WithContext(t.Context())
@@ -89,7 +89,7 @@ func TestXSync_errgroup(t *testing.T) {
 	})
 }
 
-func TestXSync_singleflight(t *testing.T) {
+func TestClean_singleflightChan(t *testing.T) {
 	interleave.Check(t, func(t *interleave.T) {
 		var g singleflight.Group
 		var loads, running atomic.Int64

@@ -50,7 +50,7 @@ func laterWindow(fresh func() allower) func(*interleave.T) {
 }
 
 // rolledWindow begins a window in two steps: who comes between them is counted in
-// the window before and then forgotten.
+// the window before and then forgotten. That shows where there was room in that one.
 type rolledWindow struct {
 	window atomic.Int64
 	used   atomic.Int64

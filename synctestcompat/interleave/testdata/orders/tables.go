@@ -17,7 +17,7 @@ var Mistaken = []Program{
 	{"semaphore/if for a loop", "cond", barging(newTrustingCond)},
 	{"gate/opened without the lock", "cond", openedGate(newUnlockedGate)},
 	{"count/load and add", "atomic", exactly(1, 2, newCrowdedCount)},
-	{"window/two words", "atomic", laterWindow(newRolledWindow)},
+	{"window/two words", "atomic", exactly(1, 2, newRolledWindow)},
 	{"flights/put back before they are read", "pool", ownValue(newPooledFlights)},
 	{"throttle/written to when put back", "pool", ownPayload(newPooledThrottle)},
 	{"lease/released as it expires", "release", releaseAtExpiry(newTwiceFreed)},
