@@ -60,9 +60,11 @@ func WithCancelCause(parent Context) (Context, CancelCauseFunc) {
 	}
 }
 
+// point is where a context is about to end, which others see by its Err, or by that of a child.
 func point(ctx Context) {
 	if g := sched.Self(); g != nil {
 		g.Point("cancel", ctx)
+		g.Shows()
 	}
 }
 

@@ -53,6 +53,14 @@ func Close[T any](c chan<- T) {
 	close(c)
 }
 
+// Len is len(c) of a channel.
+func Len[C any](c C) int {
+	if g := sched.Self(); g != nil {
+		g.Point("len", id(c))
+	}
+	return reflect.ValueOf(c).Len()
+}
+
 // Closing returns what closes c: c is evaluated now.
 func Closing[T any](c chan<- T) func() { return func() { Close(c) } }
 

@@ -14,7 +14,7 @@ var firsts = map[string]string{
 	"semaphore/granted as it gives up":             "0.1-ec86",
 	"limiter/deadline at the grant":                "4.1,5.1,6.1-11eb",
 	"gate/broadcast of a context without the lock": "1.1,3.1,5.1-40ff",
-	"tokens/context had ended":                     "first-9fc9",
+	"tokens/context had ended":                     "first-97bd",
 	"batcher/quits before it has drained":          "4.1,10.1-f922",
 	"limiter/a flag as a once":                     "3.1,5.1-15b9",
 	"cache/replaces a newer once":                  "2.1-5bc3",
