@@ -204,6 +204,7 @@ func ours(function string) bool {
 		"github.com/escapement-go/escapement/synctestcompat/interleave.(*explorer)",
 		"github.com/escapement-go/escapement/synctestcompat/interleave.(*T)",
 		"github.com/escapement-go/escapement/internal/sched.",
+		"github.com/escapement-go/escapement/internal/stackmark.",
 		"github.com/escapement-go/escapement/synctestcompat.",
 		"runtime.", "reflect.", "sync.", "internal/", "testing", "context.",
 	} {
