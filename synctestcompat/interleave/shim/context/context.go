@@ -22,17 +22,13 @@ var (
 	DeadlineExceeded = context.DeadlineExceeded
 )
 
-// Background is std's.
-func Background() Context { return context.Background() }
-
-// TODO is std's.
-func TODO() Context { return context.TODO() }
-
-// WithValue is std's.
-func WithValue(parent Context, key, val any) Context { return context.WithValue(parent, key, val) }
-
-// WithoutCancel is std's.
-func WithoutCancel(parent Context) Context { return context.WithoutCancel(parent) }
+// The functions that make no context that ends.
+var (
+	Background    = context.Background
+	TODO          = context.TODO
+	WithValue     = context.WithValue
+	WithoutCancel = context.WithoutCancel
+)
 
 // Cause is std's.
 func Cause(c Context) error {
