@@ -88,18 +88,6 @@ func Recv2[T any](c <-chan T) (T, bool) {
 	return v, ok
 }
 
-// Range is for v := range c: it has points where a receive has them.
-func Range[T any](c <-chan T) func(yield func(T) bool) {
-	return func(yield func(T) bool) {
-		for {
-			v, ok := Recv2(c)
-			if !ok || !yield(v) {
-				return
-			}
-		}
-	}
-}
-
 // Sender sends to a channel.
 type Sender[T any] struct{ c chan<- T }
 
