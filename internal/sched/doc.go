@@ -8,5 +8,5 @@
 //
 // The package knows neither how orders are enumerated, which is the business of package
 // interleave, nor the primitives, which its shim packages build on Point and [G.Await]. It
-// imports nothing but std, so that everything may import it.
+// imports nothing but std and package stackmark, so that everything may import it.
 package sched

@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync/atomic"
+
+	"github.com/escapement-go/escapement/internal/stackmark"
 )
 
 // current is the run that is under way, nil if there is none. There is one at a time.
@@ -74,13 +76,10 @@ func Self() *G {
 }
 
 func (r *Run) self(c *called) *G {
-	if n, ok := c.number(); ok {
+	if mark, ok := c.mark(); ok {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		if n < len(r.all) && r.all[n].goid != 0 {
-			return r.all[n]
-		}
-		return nil
+		return r.marked[mark]
 	}
 	goid, bubble := identity()
 	if bubble == 0 || bubble != r.bubble || goid == r.root {
@@ -203,7 +202,11 @@ func (g *G) main(f func()) {
 	g.bind(goid)
 	defer g.end()
 	g.park(Op{Name: "begins", PCs: g.PCs})
-	marked(g.ID, f)
+	mark := stackmark.New()
+	g.run.mu.Lock()
+	g.run.marked[mark] = g
+	g.run.mu.Unlock()
+	stackmark.Call(mark, f)
 }
 
 // end is deferred: f may have ended by a panic or runtime.Goexit.

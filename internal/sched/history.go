@@ -37,10 +37,7 @@ func (r *Run) of(g *G, object any) *history {
 
 // arrives lets g meet what its next operation is about. The mu of r is held.
 func (r *Run) arrives(g *G) {
-	if g.op.Object != nil {
-		g.hash = mix(g.hash, r.of(g, g.op.Object).written)
-	}
-	for _, object := range g.op.More {
+	for object := range g.op.objects {
 		g.hash = mix(g.hash, r.of(g, object).written)
 	}
 }
@@ -51,38 +48,49 @@ func (r *Run) after(g *G) uint64 {
 	if g.op.idle {
 		hash = mix(hash, r.sum())
 	}
-	meet := func(object any) {
+	for object := range g.op.objects {
 		h := r.of(g, object)
 		if hash = mix(hash, h.written); !g.op.reads() {
 			hash = mix(hash, h.read)
 		}
 	}
-	if g.op.Object != nil {
-		meet(g.op.Object)
-	}
-	for _, object := range g.op.More {
-		meet(object)
-	}
 	return hash
 }
 
-func (op *Op) reads() bool { return strings.HasSuffix(op.Name, ".Load") }
+// objects are what the operation is about.
+func (op *Op) objects(yield func(any) bool) {
+	if op.Object != nil && !yield(op.Object) {
+		return
+	}
+	for _, object := range op.More {
+		if !yield(object) {
+			return
+		}
+	}
+}
+
+func (op *Op) reads() bool { return op.Name == "len" || strings.HasSuffix(op.Name, ".Load") }
+
+// Shows lets all others meet what g has done: they may see it without a point.
+func (g *G) Shows() {
+	g.run.mu.Lock()
+	defer g.run.mu.Unlock()
+	for _, other := range g.run.live {
+		if other != g {
+			other.hash = mix(other.hash, g.hash)
+		}
+	}
+}
 
 // does lets g do its operation.
 func (r *Run) does(g *G) {
 	g.hash = r.after(g)
-	change := func(object any) {
+	for object := range g.op.objects {
 		if h := r.of(g, object); g.op.reads() {
 			h.read += g.hash
 		} else {
 			h.written, h.read = g.hash, 0
 		}
-	}
-	if g.op.Object != nil {
-		change(g.op.Object)
-	}
-	for _, object := range g.op.More {
-		change(object)
 	}
 }
 

@@ -75,6 +75,7 @@ type Run struct {
 	mu        sync.Mutex
 	all, live []*G
 	byID      map[uint64]*G
+	marked    map[uint64]*G // by the marks on their stacks
 	states    map[any]any
 	objects   map[any]*history
 	past      uint64 // of goroutines that have ended, and of timers
@@ -85,7 +86,10 @@ type Run struct {
 
 // New returns a run.
 func New(cfg Config) *Run {
-	return &Run{Config: cfg, byID: make(map[uint64]*G), states: make(map[any]any), objects: make(map[any]*history)}
+	return &Run{
+		Config: cfg, byID: make(map[uint64]*G), marked: make(map[uint64]*G),
+		states: make(map[any]any), objects: make(map[any]*history),
+	}
 }
 
 // Progress grows with every step.

@@ -37,6 +37,29 @@ func anyOf(pcs []uintptr, is func(mark uint64) bool) bool {
 	return false
 }
 
+// Oldest returns the mark of the Call that was made first of those on a stack, given as
+// runtime.Callers does. It looks among the oldest frames only.
+func Oldest(pcs []uintptr) (mark uint64, ok bool) {
+	byPC := alphabet().byPC
+	for i := len(pcs) - 1; i >= max(0, len(pcs)-6); i-- {
+		if s, ok := byPC[pcs[i]]; !ok || s != oldest {
+			continue
+		}
+		for shift := 0; i > 0; shift += 4 {
+			i--
+			switch s, ok := byPC[pcs[i]]; {
+			case !ok || s == oldest:
+				return 0, false
+			case s == newest:
+				return mark, true
+			default:
+				mark |= uint64(s) << shift
+			}
+		}
+	}
+	return 0, false
+}
+
 // InTrace returns the marks of all Calls in the stack trace of a goroutine as package
 // runtime prints it, the newest first. It leaves out those of which the trace, being long,
 // does not show every frame.

@@ -229,3 +229,25 @@ func BenchmarkOn(b *testing.B) {
 		})
 	}
 }
+
+func TestOldest(t *testing.T) {
+	oldest := func() (uint64, bool) {
+		var pcs [64]uintptr
+		return Oldest(pcs[:runtime.Callers(1, pcs[:])])
+	}
+	if mark, ok := oldest(); ok {
+		t.Errorf("Oldest() = %d of a stack without marks", mark)
+	}
+	for _, want := range []uint64{0, 1, 16, 0x1023456789abcdef} {
+		done := make(chan bool)
+		go Call(want, func() {
+			defer close(done)
+			Call(7, func() {
+				if got, ok := oldest(); got != want || !ok {
+					t.Errorf("Oldest() = %#x, %v, want %#x", got, ok, want)
+				}
+			})
+		})
+		<-done
+	}
+}

@@ -53,6 +53,7 @@
 //     accesses that nothing orders, are the race detector's: run the same tests with -race, without rewriting.
 //     Between two points a goroutine is not held up, so a variable without any lock or atomic operation
 //     changes at once.
+//   - Err and Cause of a context are no points: a goroutine looks at them at once after its operation before.
 //   - Packages of std and dependencies that are not named with -with run between two points. If one holds a
 //     lock while it calls back, the goroutine that is held up there and the one that wants the lock stop each
 //     other: the watchdog proves that from the stacks, and names the package.

@@ -208,6 +208,18 @@ var bodies = []struct {
 		}
 		together(wait, wait, func() { mu.Lock(); ready = true; mu.Unlock(); c.Signal() })
 	}},
+	{"Cond, a broadcast between the look and the wait", "deadlock", func(t *T) {
+		var mu sync.Mutex
+		var ready atomic.Bool
+		c := sync.NewCond(&mu)
+		together(func() {
+			mu.Lock()
+			for !ready.Load() {
+				c.Wait()
+			}
+			mu.Unlock()
+		}, func() { ready.Store(true); c.Broadcast() })
+	}},
 	{"WaitGroup, added in the goroutine", "not all", func(t *T) {
 		var wg sync.WaitGroup
 		var n atomic.Int64
@@ -224,6 +236,14 @@ var bodies = []struct {
 		together(add, add)
 		if n.Load() != 2 {
 			t.Error("lost")
+		}
+	}},
+	{"atomics, two adds between load and store", "n is 1", func(t *T) {
+		var n atomic.Int64
+		add := func() { n.Add(1) }
+		together(func() { n.Store(n.Load() + 1) }, add, add)
+		if n.Load() == 1 {
+			t.Error("n is 1")
 		}
 	}},
 	{"atomics, compare and swap", "", func(t *T) {

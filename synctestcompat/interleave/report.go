@@ -116,13 +116,11 @@ func story(run *sched.Run) string {
 		}
 		if who != "" {
 			cell := tl.Lanes[lanes[who]].Cells
-			first, _, more := strings.Cut(cell[len(order)-1], "-")
-			switch {
-			case first == "":
-				cell[len(order)-1] = fmt.Sprint(i + 1)
-			case !more, more:
-				cell[len(order)-1] = fmt.Sprintf("%s-%d", first, i+1)
+			text := fmt.Sprint(i + 1)
+			if first, _, _ := strings.Cut(cell[len(order)-1], "-"); first != "" {
+				text = first + "-" + text
 			}
+			cell[len(order)-1] = text
 		}
 	}
 	b.WriteString(table(rows))
@@ -204,6 +202,7 @@ func ours(function string) bool {
 		"github.com/escapement-go/escapement/synctestcompat/interleave.(*explorer)",
 		"github.com/escapement-go/escapement/synctestcompat/interleave.(*T)",
 		"github.com/escapement-go/escapement/internal/sched.",
+		"github.com/escapement-go/escapement/internal/stackmark.",
 		"github.com/escapement-go/escapement/synctestcompat.",
 		"runtime.", "reflect.", "sync.", "internal/", "testing", "context.",
 	} {

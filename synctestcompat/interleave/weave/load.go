@@ -104,6 +104,7 @@ func (w *weaver) load() error {
 var machinery = []string{
 	"github.com/escapement-go/escapement/fakeclock",
 	"github.com/escapement-go/escapement/internal/sched",
+	"github.com/escapement-go/escapement/internal/stackmark",
 	"github.com/escapement-go/escapement/synctestcompat",
 	"github.com/escapement-go/escapement/synctestcompat/interleave",
 }

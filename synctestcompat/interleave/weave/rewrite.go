@@ -102,8 +102,13 @@ func (f *file) node(n ast.Node) {
 	case *ast.SelectStmt:
 		f.selectStmt(n)
 	case *ast.CallExpr:
-		if id, ok := ast.Unparen(n.Fun).(*ast.Ident); ok && f.builtin(id) == "close" {
-			f.put(id, f.call("Close"))
+		if id, ok := ast.Unparen(n.Fun).(*ast.Ident); ok {
+			switch name := f.builtin(id); {
+			case name == "close":
+				f.put(id, f.call("Close"))
+			case name == "len" && f.chanOf(n.Args[0]):
+				f.put(id, f.call("Len"))
+			}
 		}
 	case *ast.SelectorExpr:
 		f.gosched(n, n.Sel)
@@ -228,11 +233,7 @@ func (f *file) qualifier(p *types.Package) string {
 
 // rangeStmt rewrites for v := range c, if c is a channel, to a loop that receives.
 func (f *file) rangeStmt(n *ast.RangeStmt) {
-	t := f.typeOf(n.X)
-	if p, ok := f.info.TypeOf(n.X).(*types.TypeParam); ok {
-		t = core(p)
-	}
-	if _, ok := t.(*types.Chan); !ok {
+	if !f.chanOf(n.X) {
 		return
 	}
 	from, brace := f.offset(n.For), f.offset(n.Body.Lbrace)
@@ -251,6 +252,16 @@ func (f *file) rangeStmt(n *ast.RangeStmt) {
 		}
 		return "{ " + get + f.src[f.offset(n.Key.Pos()):f.offset(n.Key.End())] + " " + n.Tok.String() + " v_; "
 	})
+}
+
+// chanOf reports whether an expression is a channel.
+func (f *file) chanOf(x ast.Expr) bool {
+	t := f.typeOf(x)
+	if p, ok := f.info.TypeOf(x).(*types.TypeParam); ok {
+		t = core(p)
+	}
+	_, ok := t.(*types.Chan)
+	return ok
 }
 
 // core is the type below all types of a type parameter, nil if they differ.

@@ -53,6 +53,24 @@ func TestWeave_syntax(t *testing.T) {
 	}
 }
 
+// What has one mistake of order fails, in the same interleaving each time, and what has none does not.
+func TestWeave_orders(t *testing.T) {
+	synctestcompat.Require(t)
+	w, out := newWeaver(t, "-count=1", "-v", "../testdata/orders")
+	if err := w.prepare(); err != nil {
+		t.Fatal(err)
+	}
+	status := w.test()
+	for line := range strings.Lines(out.String()) {
+		if _, row, ok := strings.Cut(line, "row: "); ok {
+			t.Log(strings.TrimSpace(row))
+		}
+	}
+	if status != 0 {
+		t.Errorf("go test ended with %d:\n%s", status, out)
+	}
+}
+
 // places returns the lines in which functions begin and end.
 func places(t *testing.T, src string) (lines []int) {
 	t.Helper()

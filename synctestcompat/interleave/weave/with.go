@@ -150,7 +150,15 @@ func (w *weaver) modfile(copies map[string]string) error {
 	if err != nil {
 		return err
 	}
-	src, err := os.ReadFile(gomod)
+	args := []string{"mod", "edit", "-print"}
+	for _, path := range sorted(copies) {
+		args = append(args, "-replace="+path+"="+copies[path])
+	}
+	text, err := w.output("go", append(args, gomod)...)
+	if err != nil {
+		return err
+	}
+	to, err := keep(cache, "go.mod", text+"\n") // in a place that follows from the content
 	if err != nil {
 		return err
 	}
@@ -158,29 +166,10 @@ func (w *weaver) modfile(copies map[string]string) error {
 	if err != nil && !os.IsNotExist(err) {
 		return err
 	}
-	var edits []string
-	for _, path := range sorted(copies) {
-		edits = append(edits, "-replace="+path+"="+copies[path])
-	}
-	// The place follows from the content.
-	to, err := keep(cache, "go.mod", string(src)+"\n// "+strings.Join(edits, " ")+"\n")
-	if err != nil {
-		return err
-	}
 	if err := os.WriteFile(strings.TrimSuffix(to, "mod")+"sum", sum, 0o666); err != nil {
 		return err
 	}
-	made := filepath.Join(filepath.Dir(to), "replaced.mod")
-	if err := copyFile(to, made); err != nil {
-		return err
-	}
-	if err := os.WriteFile(strings.TrimSuffix(made, "mod")+"sum", sum, 0o666); err != nil {
-		return err
-	}
-	if _, err := w.output("go", append(append([]string{"mod", "edit"}, edits...), made)...); err != nil {
-		return err
-	}
-	w.flags = append(w.flags, "-modfile="+made)
+	w.flags = append(w.flags, "-modfile="+to)
 	return nil
 }
 

@@ -22,17 +22,13 @@ var (
 	DeadlineExceeded = context.DeadlineExceeded
 )
 
-// Background is std's.
-func Background() Context { return context.Background() }
-
-// TODO is std's.
-func TODO() Context { return context.TODO() }
-
-// WithValue is std's.
-func WithValue(parent Context, key, val any) Context { return context.WithValue(parent, key, val) }
-
-// WithoutCancel is std's.
-func WithoutCancel(parent Context) Context { return context.WithoutCancel(parent) }
+// The functions that make no context that ends.
+var (
+	Background    = context.Background
+	TODO          = context.TODO
+	WithValue     = context.WithValue
+	WithoutCancel = context.WithoutCancel
+)
 
 // Cause is std's.
 func Cause(c Context) error {
@@ -60,9 +56,11 @@ func WithCancelCause(parent Context) (Context, CancelCauseFunc) {
 	}
 }
 
+// point is where a context is about to end, which others see by its Err, or by that of a child.
 func point(ctx Context) {
 	if g := sched.Self(); g != nil {
 		g.Point("cancel", ctx)
+		g.Shows()
 	}
 }
 

@@ -55,7 +55,12 @@ func WithDeadlineCause(parent Context, d time.Time, cause error) (Context, Cance
 	}
 	std, cancel := context.WithCancel(parent)
 	c := &timeout{Context: std, parent: parent, deadline: d, children: make(map[*func()]bool)}
-	timer := g.NewTimer(true, func() { c.end(DeadlineExceeded, cause, cancel) })
+	timer := g.NewTimer(true, func() {
+		if g := sched.Self(); g != nil {
+			g.Shows()
+		}
+		c.end(DeadlineExceeded, cause, cancel)
+	})
 	timer.Start(g, left)
 	context.AfterFunc(std, func() { c.end(nil, nil, cancel) })
 	return c, func() {

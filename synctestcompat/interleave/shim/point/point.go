@@ -53,6 +53,14 @@ func Close[T any](c chan<- T) {
 	close(c)
 }
 
+// Len is len(c) of a channel.
+func Len[C any](c C) int {
+	if g := sched.Self(); g != nil {
+		g.Point("len", id(c))
+	}
+	return reflect.ValueOf(c).Len()
+}
+
 // Closing returns what closes c: c is evaluated now.
 func Closing[T any](c chan<- T) func() { return func() { Close(c) } }
 
@@ -78,18 +86,6 @@ func Recv2[T any](c <-chan T) (T, bool) {
 	v, ok := <-c
 	g.Point("after receive", id(c))
 	return v, ok
-}
-
-// Range is for v := range c: it has points where a receive has them.
-func Range[T any](c <-chan T) func(yield func(T) bool) {
-	return func(yield func(T) bool) {
-		for {
-			v, ok := Recv2(c)
-			if !ok || !yield(v) {
-				return
-			}
-		}
-	}
 }
 
 // Sender sends to a channel.

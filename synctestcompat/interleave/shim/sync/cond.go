@@ -34,6 +34,7 @@ func (c *Cond) Wait() {
 		c.std().Wait()
 		return
 	}
+	g.Point("Cond.Wait", c) // a signal that comes now is lost
 	s, woken := sched.State[waiting](g, c), new(bool)
 	s.woken = append(s.woken, woken)
 	c.L.Unlock()

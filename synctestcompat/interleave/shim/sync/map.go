@@ -15,12 +15,13 @@ type Map struct {
 	keys []any
 }
 
-// point begins each operation. It returns with mu locked, which is not held across points.
-func (m *Map) point(name string) {
+// point begins each operation, and returns what ends it. In between mu is locked, which is not held across points.
+func (m *Map) point(name string) (end func()) {
 	if g := sched.Self(); g != nil {
 		g.Point(name, m)
 	}
 	m.mu.Lock()
+	return m.mu.Unlock
 }
 
 func (m *Map) store(key, value any) {
@@ -43,30 +44,26 @@ func (m *Map) delete(key any) {
 
 // Load is std's.
 func (m *Map) Load(key any) (value any, ok bool) {
-	m.point("Map.Load")
-	defer m.mu.Unlock()
+	defer m.point("Map.Load")()
 	value, ok = m.m[key]
 	return value, ok
 }
 
 // Store is std's.
 func (m *Map) Store(key, value any) {
-	m.point("Map.Store")
-	defer m.mu.Unlock()
+	defer m.point("Map.Store")()
 	m.store(key, value)
 }
 
 // Clear is std's.
 func (m *Map) Clear() {
-	m.point("Map.Clear")
-	defer m.mu.Unlock()
+	defer m.point("Map.Clear")()
 	m.m, m.keys = nil, nil
 }
 
 // LoadOrStore is std's.
 func (m *Map) LoadOrStore(key, value any) (actual any, loaded bool) {
-	m.point("Map.LoadOrStore")
-	defer m.mu.Unlock()
+	defer m.point("Map.LoadOrStore")()
 	if actual, loaded = m.m[key]; !loaded {
 		m.store(key, value)
 		actual = value
@@ -76,8 +73,7 @@ func (m *Map) LoadOrStore(key, value any) (actual any, loaded bool) {
 
 // LoadAndDelete is std's.
 func (m *Map) LoadAndDelete(key any) (value any, loaded bool) {
-	m.point("Map.LoadAndDelete")
-	defer m.mu.Unlock()
+	defer m.point("Map.LoadAndDelete")()
 	value, loaded = m.m[key]
 	m.delete(key)
 	return value, loaded
@@ -85,15 +81,13 @@ func (m *Map) LoadAndDelete(key any) (value any, loaded bool) {
 
 // Delete is std's.
 func (m *Map) Delete(key any) {
-	m.point("Map.Delete")
-	defer m.mu.Unlock()
+	defer m.point("Map.Delete")()
 	m.delete(key)
 }
 
 // Swap is std's.
 func (m *Map) Swap(key, value any) (previous any, loaded bool) {
-	m.point("Map.Swap")
-	defer m.mu.Unlock()
+	defer m.point("Map.Swap")()
 	previous, loaded = m.m[key]
 	m.store(key, value)
 	return previous, loaded
@@ -101,8 +95,7 @@ func (m *Map) Swap(key, value any) (previous any, loaded bool) {
 
 // CompareAndSwap is std's.
 func (m *Map) CompareAndSwap(key, old, new any) (swapped bool) {
-	m.point("Map.CompareAndSwap")
-	defer m.mu.Unlock()
+	defer m.point("Map.CompareAndSwap")()
 	if v, ok := m.m[key]; !ok || v != old {
 		return false
 	}
@@ -112,8 +105,7 @@ func (m *Map) CompareAndSwap(key, old, new any) (swapped bool) {
 
 // CompareAndDelete is std's.
 func (m *Map) CompareAndDelete(key, old any) (deleted bool) {
-	m.point("Map.CompareAndDelete")
-	defer m.mu.Unlock()
+	defer m.point("Map.CompareAndDelete")()
 	if v, ok := m.m[key]; !ok || v != old {
 		return false
 	}
@@ -123,9 +115,9 @@ func (m *Map) CompareAndDelete(key, old any) (deleted bool) {
 
 // Range is std's: it shows no key twice, and of one that changes meanwhile any value.
 func (m *Map) Range(f func(key, value any) bool) {
-	m.point("Map.Range")
+	end := m.point("Map.Range")
 	keys := slices.Clone(m.keys)
-	m.mu.Unlock()
+	end()
 	for _, key := range keys {
 		if value, ok := m.Load(key); ok && !f(key, value) {
 			return

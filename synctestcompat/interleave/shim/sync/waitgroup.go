@@ -13,24 +13,17 @@ type WaitGroup struct{ wg sync.WaitGroup }
 type count struct{ n int }
 
 // Add is std's.
-func (wg *WaitGroup) Add(delta int) {
-	if g := sched.Self(); g != nil {
-		wg.add(g, "WaitGroup.Add", delta)
-		return
-	}
-	wg.wg.Add(delta)
-}
+func (wg *WaitGroup) Add(delta int) { wg.add("WaitGroup.Add", delta) }
 
 // Done is std's.
-func (wg *WaitGroup) Done() {
-	if g := sched.Self(); g != nil {
-		wg.add(g, "WaitGroup.Done", -1)
+func (wg *WaitGroup) Done() { wg.add("WaitGroup.Done", -1) }
+
+func (wg *WaitGroup) add(name string, delta int) {
+	g := sched.Self()
+	if g == nil {
+		wg.wg.Add(delta)
 		return
 	}
-	wg.wg.Done()
-}
-
-func (wg *WaitGroup) add(g *sched.G, name string, delta int) {
 	g.Point(name, wg)
 	s := sched.State[count](g, wg)
 	if s.n += delta; s.n < 0 && !g.Dying() {

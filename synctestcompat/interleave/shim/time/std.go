@@ -69,47 +69,19 @@ var (
 	Local = time.Local
 )
 
-// Date is std's.
-func Date(year int, month Month, day, hour, min, sec, nsec int, loc *Location) Time {
-	return time.Date(year, month, day, hour, min, sec, nsec, loc)
-}
-
-// FixedZone is std's.
-func FixedZone(name string, offset int) *Location { return time.FixedZone(name, offset) }
-
-// LoadLocation is std's.
-func LoadLocation(name string) (*Location, error) { return time.LoadLocation(name) }
-
-// LoadLocationFromTZData is std's.
-func LoadLocationFromTZData(name string, data []byte) (*Location, error) {
-	return time.LoadLocationFromTZData(name, data)
-}
-
-// Now is std's.
-func Now() Time { return time.Now() }
-
-// Parse is std's.
-func Parse(layout, value string) (Time, error) { return time.Parse(layout, value) }
-
-// ParseDuration is std's.
-func ParseDuration(s string) (Duration, error) { return time.ParseDuration(s) }
-
-// ParseInLocation is std's.
-func ParseInLocation(layout, value string, loc *Location) (Time, error) {
-	return time.ParseInLocation(layout, value, loc)
-}
-
-// Since is std's.
-func Since(t Time) Duration { return time.Since(t) }
-
-// Unix is std's.
-func Unix(sec, nsec int64) Time { return time.Unix(sec, nsec) }
-
-// UnixMicro is std's.
-func UnixMicro(usec int64) Time { return time.UnixMicro(usec) }
-
-// UnixMilli is std's.
-func UnixMilli(msec int64) Time { return time.UnixMilli(msec) }
-
-// Until is std's.
-func Until(t Time) Duration { return time.Until(t) }
+// The functions that ask for no timer.
+var (
+	Date                   = time.Date
+	FixedZone              = time.FixedZone
+	LoadLocation           = time.LoadLocation
+	LoadLocationFromTZData = time.LoadLocationFromTZData
+	Now                    = time.Now
+	Parse                  = time.Parse
+	ParseDuration          = time.ParseDuration
+	ParseInLocation        = time.ParseInLocation
+	Since                  = time.Since
+	Unix                   = time.Unix
+	UnixMicro              = time.UnixMicro
+	UnixMilli              = time.UnixMilli
+	Until                  = time.Until
+)

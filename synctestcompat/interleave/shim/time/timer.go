@@ -45,20 +45,22 @@ func NewTimer(d Duration) *Timer {
 		std := time.NewTimer(d)
 		return &Timer{C: std.C, std: std}
 	}
-	t := &Timer{c: make(chan Time, 1)}
-	t.C = t.c
-	t.timer = g.NewTimer(false, func() { tell(t.c) })
-	t.timer.Channel = reflect.ValueOf(t.c).Pointer()
-	t.timer.Start(g, d)
-	return t
+	timer, c := teller(g)
+	timer.Start(g, d)
+	return &Timer{C: c, timer: timer, c: c}
 }
 
-// tell sends the time to a channel that has room for it.
-func tell(c chan<- Time) {
-	select {
-	case c <- time.Now():
-	default:
-	}
+// teller returns a timer that sends the time to a channel, if that has room for it.
+func teller(g *sched.G) (*sched.Timer, chan Time) {
+	c := make(chan Time, 1)
+	timer := g.NewTimer(false, func() {
+		select {
+		case c <- time.Now():
+		default:
+		}
+	})
+	timer.Channel = reflect.ValueOf(c).Pointer()
+	return timer, c
 }
 
 // AfterFunc is std's.
@@ -83,16 +85,17 @@ func (t *Timer) Stop() bool {
 	if g := sched.Self(); g != nil {
 		g.Point("Timer.Stop", t.timer)
 	}
-	return t.stop()
+	return stop(t.timer, t.c)
 }
 
 // stop also takes back what was sent and not received.
-func (t *Timer) stop() bool {
+func stop(timer *sched.Timer, c <-chan Time) bool {
 	select {
-	case <-t.c:
+	case <-c:
+		timer.Stop() // of a ticker
 		return true
 	default:
-		return t.timer.Stop()
+		return timer.Stop()
 	}
 }
 
@@ -109,7 +112,7 @@ func (t *Timer) Reset(d Duration) bool {
 		return false
 	}
 	g.Point("Timer.Reset", t.timer)
-	was := t.stop()
+	was := stop(t.timer, t.c)
 	t.timer.Start(g, d)
 	return was
 }
@@ -130,14 +133,11 @@ func NewTicker(d Duration) *Ticker {
 		std := time.NewTicker(d)
 		return &Ticker{C: std.C, std: std}
 	}
-	t := &Ticker{c: make(chan Time, 1)}
-	t.C = t.c
-	t.timer = g.NewTimer(false, func() { tell(t.c) })
-	t.timer.Period = d
-	t.timer.Channel = reflect.ValueOf(t.c).Pointer()
-	t.timer.Unread = func() bool { return len(t.c) > 0 }
-	t.timer.Start(g, d)
-	return t
+	timer, c := teller(g)
+	timer.Period = d
+	timer.Unread = func() bool { return len(c) > 0 }
+	timer.Start(g, d)
+	return &Ticker{C: c, timer: timer, c: c}
 }
 
 // Stop is std's.
@@ -149,15 +149,7 @@ func (t *Ticker) Stop() {
 		if g != nil {
 			g.Point("Ticker.Stop", t.timer)
 		}
-		t.drain()
-		t.timer.Stop()
-	}
-}
-
-func (t *Ticker) drain() {
-	select {
-	case <-t.c:
-	default:
+		stop(t.timer, t.c)
 	}
 }
 
@@ -175,7 +167,7 @@ func (t *Ticker) Reset(d Duration) {
 	}
 	if g := sched.Self(); g != nil {
 		g.Point("Ticker.Reset", t.timer)
-		t.drain()
+		stop(t.timer, t.c)
 		t.timer.Period = d
 		t.timer.Start(g, d)
 	}

@@ -170,3 +170,6 @@ func lines(c chan int) string {
 	_, _, line, _ := runtime.Caller(0)
 	return fmt.Sprint(v, " in line ", line)
 }
+
+// len of a channel of a type parameter.
+func waiting[C ~chan T, T any](c C) int { return len(c) }

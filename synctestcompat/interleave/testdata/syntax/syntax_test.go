@@ -52,6 +52,15 @@ func TestSelect(t *testing.T) {
 	}), "b", "sent b|1s", "sent then a|1s", "stopped", "stopped|1s", "then a")
 }
 
+func TestLen(t *testing.T) {
+	want(t, check(t, func(*interleave.T) string {
+		q, all := make(queue[int], 2), []int{1}
+		go q.put(all...)
+		var out chan<- int = q
+		return fmt.Sprint(waiting(q) <= len(out), len(all))
+	}), "true 1")
+}
+
 func TestTotal(t *testing.T) {
 	want(t, check(t, func(*interleave.T) string { return fmt.Sprint(Total()) }, interleave.Runs(500)), "5333")
 }

@@ -57,7 +57,8 @@ func (x *cell[T, A, P]) CompareAndSwap(old, new T) bool {
 	return P(&x.v).CompareAndSwap(old, new)
 }
 
-// number is a cell that can count.
+// number is a cell that can count. Its operations are about the cell, as those of a cell are: what explores
+// orders must know that they meet.
 type number[T, A any, P interface {
 	pointer[T, A]
 	Add(T) T
@@ -66,10 +67,10 @@ type number[T, A any, P interface {
 }] struct{ cell[T, A, P] }
 
 // Add is std's.
-func (x *number[T, A, P]) Add(delta T) T { point("atomic.Add", x); return P(&x.v).Add(delta) }
+func (x *number[T, A, P]) Add(delta T) T { point("atomic.Add", &x.cell); return P(&x.v).Add(delta) }
 
 // And is std's.
-func (x *number[T, A, P]) And(mask T) T { point("atomic.And", x); return P(&x.v).And(mask) }
+func (x *number[T, A, P]) And(mask T) T { point("atomic.And", &x.cell); return P(&x.v).And(mask) }
 
 // Or is std's.
-func (x *number[T, A, P]) Or(mask T) T { point("atomic.Or", x); return P(&x.v).Or(mask) }
+func (x *number[T, A, P]) Or(mask T) T { point("atomic.Or", &x.cell); return P(&x.v).Or(mask) }
