@@ -74,7 +74,9 @@ func (x *exam) tie() *suite.Violation {
 		case n > 1 && !flushed:
 			return x.told(b.due, because, "fired %d times at %s, want once at the most", n, b.due)
 		case n == 0 && x.traits.Tie == FireFirst && !busy && !flushed:
-			return x.told(b.due, because+", and the tie is declared FireFirst", "did not fire at %s", b.due)
+			found := x.told(b.due, because+", and the tie is declared FireFirst", "did not fire at %s", b.due)
+			found.Chance = x.Order == conformance.OrderSampled
+			return found
 		case n > 0 && x.traits.Tie == ResetFirst && x.Order.Certain() && !flushed:
 			because += " and returned before the implementation was told that its timer had expired; " +
 				"the tie is declared ResetFirst"

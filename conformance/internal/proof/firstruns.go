@@ -20,8 +20,9 @@ import (
 // FirstRuns checks what a stranger is told, whose spec has no traits. Of each correct design no rule fails, and each
 // decision that is asked for offers what its author declares; testdata/decisions.txt lists them. Of each mutant a rule
 // fails, or a decision names what no author has declared, or it is said that New shows less than it was built with, or
-// what was observed without a decision is not what its author declares: these are listed there, too. What a mutant
-// shares with its design its author decides. A few of either are run; with ESCAPEMENT_PROVE=1 all of them.
+// what was observed without a decision is not what its author declares, but as good or stricter: these are listed
+// there, too. What a mutant shares with its design its author decides. A few of either are run; with
+// ESCAPEMENT_PROVE=1 all of them.
 func FirstRuns(t *testing.T, designs []zoo.Design, mutants []zoo.Mutant) {
 	t.Helper()
 	synctestcompat.Require(t)
@@ -43,8 +44,8 @@ func FirstRuns(t *testing.T, designs []zoo.Design, mutants []zoo.Mutant) {
 		tally[how]++
 		switch how {
 		case byItself, byOther, byDecision, byUnseen:
-		case byNominal:
-			f.lines = append(f.lines, fmt.Sprintf("a nominal trait says it: %s (%s): %s", m.Name, m.Rule, f.nominal))
+		case byStrict, byNominal:
+			f.lines = append(f.lines, fmt.Sprintf("%s: %s (%s): %s", how, m.Name, m.Rule, f.nominal))
 		default:
 			t.Errorf("a first run says nothing of %q, which breaks %s", m.Name, m.Rule)
 			continue
@@ -66,6 +67,7 @@ const (
 	byOther    = "another rule fails"
 	byDecision = "a decision is asked"
 	byUnseen   = "what New was built with and does not show is said"
+	byStrict   = "a trait says it, and has the strict value"
 	byNominal  = "a nominal trait says it"
 	byNothing  = "nothing"
 )
@@ -75,7 +77,8 @@ type first struct {
 	steps              map[string]int // of the schedules of the golden texts
 	designs, decisions int
 	lines              []string
-	nominal            string // what the last mutant shows of a nominal trait
+	nominal            string // what the last mutant shows of a trait, and its author does not declare
+	strict             bool   // it is the strict value, under which all of it is judged
 	unseen             bool   // it does not show what its author declares, and that is said
 }
 
@@ -125,6 +128,8 @@ func (f *first) mutant(t *testing.T, m zoo.Mutant) (how string) {
 	case how != byNothing:
 	case f.unseen:
 		return byUnseen
+	case f.strict:
+		return byStrict
 	case f.nominal != "":
 		return byNominal
 	}
@@ -135,7 +140,7 @@ func (f *first) mutant(t *testing.T, m zoo.Mutant) (how string) {
 func (f *first) run(t *testing.T, m zoo.Mutant, taken []string, o inside.Options) (meant []string, how string) {
 	declared := reflect.ValueOf(m.Spec).FieldByName("Traits")
 	wrong := false
-	f.nominal, f.unseen = "", false
+	f.nominal, f.strict, f.unseen = "", false, false
 	o.FirstLook = soon
 	o.Unseen = func(choice string) { f.unseen = f.unseen || !declared.FieldByName(choice).IsZero() }
 	o.Settled = func(c inside.Choice) {
@@ -145,6 +150,7 @@ func (f *first) run(t *testing.T, m zoo.Mutant, taken []string, o inside.Options
 			meant = append(meant, c.Name)
 		case !c.Seen || c.Decision:
 		case c.Value != 0 && !want.IsZero() && !means(declared, c.Name, c.Value):
+			f.strict = c.Value == c.Strict
 			f.nominal = fmt.Sprintf("%s is %v, its author declares %v", c.Name, valued(declared, c.Name, c.Value), want)
 		}
 	}

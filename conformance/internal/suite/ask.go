@@ -34,9 +34,9 @@ func (e *engine[T, E]) explaining(r *Rule[T, E], here job) (first *decision[T, E
 	for _, d := range e.decisions {
 		alone := e.compare([]job{here}, e.with(d.Name, d.strict()), seen, r) != nil
 		switch {
-		case alone && (together || d.clash != nil && e.keeps(r, runs, seen)):
+		case alone && (together || d.value == 0 && e.keeps(r, runs, seen)):
 			return d
-		case together && first == nil && d.clash == nil:
+		case together && first == nil && d.value != 0:
 			first = d
 		}
 	}
@@ -51,7 +51,7 @@ func (e *engine[T, E]) doubt(r *Rule[T, E], here job, v *Violation) *decision[T,
 			continue
 		}
 		for _, weaker := range s.Order[1:] {
-			if other := e.with(s.Name, weaker); e.explains(r, here, other) {
+			if other := e.with(s.Name, weaker); e.explains(r, here, other) && e.refutes(s.Name, other) == nil {
 				d := &decision[T, E]{settled: s, value: weaker, rule: r, run: v, frees: e.freed(e.with("", 0), other)}
 				if !slices.Contains(d.frees, r.ID) {
 					d.frees = append(d.frees, r.ID)
@@ -136,13 +136,7 @@ func (e *engine[T, E]) againBreaks(r *Rule[T, E], rec *Recording, d declaration[
 
 // probeBreaks reports whether a rule is broken by runs of its own, with other traits.
 func (e *engine[T, E]) probeBreaks(r *Rule[T, E], other declaration[T]) bool {
-	now := e.c.Traits()
-	defer func() {
-		e.c.Declare(now)
-		e.ops = e.c.Learn(e.Suite)
-	}()
-	e.c.Declare(other.traits)
-	e.ops = e.c.Learn(e.Suite)
+	defer e.declareFor(other)()
 	if e.skip(r, other.traits, e.c.Table(e.Suite, e.c.Traits())).why != "" {
 		return false
 	}

@@ -8,7 +8,8 @@ import (
 // A decision is asked of the author where a run refutes the value of a trait that is assumed: the weaker value
 // would explain the run, and so might a mistake. Until it is taken nothing is judged that depends on it.
 
-// keptOfEach is how many runs of each family a weaker value has to explain.
+// keptOfEach is how many runs of each family a weaker value has to explain. By the rules that are in force with
+// that value alone, the others are judged, too.
 const keptOfEach = 200
 
 // keepAtHand keeps a run to judge it with other traits, where some are undeclared.
@@ -19,9 +20,11 @@ func (e *engine[T, E]) keepAtHand(j Job, rec *Recording) {
 	if e.keptBy == nil {
 		e.keptBy = map[string]int{}
 	}
+	j.Review = true
 	if e.keptBy[j.Family]++; e.keptBy[j.Family] <= keptOfEach {
-		j.Review = true
 		e.atHand = append(e.atHand, job{Job: j, rec: rec})
+	} else {
+		e.besides = append(e.besides, job{Job: j, rec: rec})
 	}
 }
 
@@ -32,7 +35,8 @@ type decision[T, E any] struct {
 	rule  *Rule[T, E] // that breaks with the strict one, nil if no run at hand shows it
 	run   *Violation
 	frees []string // the rules that the weaker value takes out of force, or that await the decision
-	// clash is what the weaker value does not explain, nil if it explains all that is at hand.
+	// clash is what the weaker value does not explain, nil if it explains all that is at hand. If the rule is broken
+	// with the strict value, too, the weaker one is offered nevertheless.
 	clash *refutation[T, E]
 }
 
@@ -128,7 +132,7 @@ func (e *engine[T, E]) decide() (all []*decision[T, E]) {
 	seen := e.with("", 0)
 	for i := range e.settled {
 		s := &e.settled[i]
-		if s.Declared != 0 || !s.weak(s.seen) {
+		if !s.open() {
 			continue
 		}
 		d := &decision[T, E]{settled: s, value: s.seen}
@@ -136,10 +140,10 @@ func (e *engine[T, E]) decide() (all []*decision[T, E]) {
 		if least := e.compare(runs, strict, seen); least != nil {
 			d.rule, d.run = least.rule, least.found
 		}
-		if d.clash = e.compare(runs, seen, strict); d.clash != nil && e.breaks([]string{d.clash.rule.ID}) {
-			d.clash = nil // that is broken anyway
+		if d.clash = e.compare(runs, seen, strict); d.clash == nil {
+			d.clash = e.refutes(s.Name, seen)
 		}
-		if d.clash != nil {
+		if d.clash != nil && !e.breaks([]string{d.clash.rule.ID}) {
 			d.value = 0
 		}
 		d.frees = e.freed(strict, seen)
@@ -154,6 +158,39 @@ func (e *engine[T, E]) decide() (all []*decision[T, E]) {
 		all = append(all, d)
 	}
 	return all
+}
+
+// refutes looks for what refutes a declaration by rules, or on schedules, that wait for one of its choices.
+func (e *engine[T, E]) refutes(choice string, d declaration[T]) *refutation[T, E] {
+	open := e.with(choice, 0)
+	inForce := e.judges(open)
+	waiting := slices.DeleteFunc(e.judges(d), func(r *Rule[T, E]) bool { return slices.Contains(inForce, r) })
+	if len(waiting) > 0 {
+		if least := e.compare(e.besides, d, open, waiting...); least != nil {
+			return least
+		}
+	}
+	if e.hangs() {
+		return nil
+	}
+	defer e.declareFor(d)()
+	var runs []job
+	e.try(&runs, triedOfEach, func(f Family) bool { return !e.explored[f.Name] })
+	return e.compare(runs, d, open)
+}
+
+// triedOfEach is how many runs are made of each family that a value brings, before it is offered.
+const triedOfEach = 2000
+
+// declareFor declares otherwise until what it returns is called.
+func (e *engine[T, E]) declareFor(d declaration[T]) (back func()) {
+	now := e.c.Traits()
+	e.c.Declare(d.traits)
+	e.ops = e.c.Learn(e.Suite)
+	return func() {
+		e.c.Declare(now)
+		e.ops = e.c.Learn(e.Suite)
+	}
 }
 
 // freed lists the rules that are in force with one declaration and not with another.

@@ -45,10 +45,12 @@ type engine[T, E any] struct {
 	left       map[string]int           // schedules left out, by reason
 	polled     map[string]time.Duration // spans of schedules whose time takes too long, by configuration
 	schedules  map[string]bool
-	observed   map[string]int // choices, as they were observed
-	atHand     []job          // runs that a weaker value of an undeclared trait has to explain
-	keptBy     map[string]int // how many of them each family has, or would have
-	settled    []settled      // what becomes of undeclared choices
+	explored   map[string]bool // families
+	observed   map[string]int  // choices, as they were observed
+	atHand     []job           // runs that a weaker value of an undeclared trait has to explain
+	besides    []job           // more, that are judged only by rules which a weaker value brings in force
+	keptBy     map[string]int  // how many of them each family has, or would have
+	settled    []settled       // what becomes of undeclared choices
 	decisions  []*decision[T, E]
 	awaits     map[string]string // the trait to decide on before a rule is in force
 
@@ -234,14 +236,14 @@ func (e *engine[T, E]) prepare() {
 
 // reset forgets what was found.
 func (e *engine[T, E]) reset() {
-	e.schedules = map[string]bool{}
+	e.schedules, e.explored = map[string]bool{}, map[string]bool{}
 	e.findings = map[string]*finding{}
 	e.givenUp = map[string]string{}
 	e.stalls = map[string]string{}
 	e.polled = map[string]time.Duration{}
 	e.left = map[string]int{}
 	e.unfinished, e.over, e.first, e.notLeft, e.halts = nil, "", nil, "", halts{}
-	e.atHand, e.keptBy, e.settled, e.decisions, e.odd = nil, nil, nil, nil, ""
+	e.atHand, e.besides, e.keptBy, e.settled, e.decisions, e.odd = nil, nil, nil, nil, nil, ""
 	e.cannotReenter, e.explained = false, false
 	if c, ok := e.c.(Remembering); ok {
 		c.Forget()

@@ -62,15 +62,20 @@ func (e *engine[T, E]) fetch() {
 	if e.undeclared || len(e.atHand) > 0 || e.hangs() {
 		return
 	}
+	e.try(&e.atHand, fetchedOfEach, func(Family) bool { return true })
+}
+
+// try makes the first runs of some families, none of which is judged.
+func (e *engine[T, E]) try(made *[]job, most int, these func(Family) bool) {
 	runs := e.lab.runs
 	defer OneProcessor()()
 	for _, f := range e.c.Families(e.Suite) {
-		if f.Skip != "" {
+		if f.Skip != "" || !these(f) {
 			continue
 		}
 		f = f.made()
-		f.Schedules = f.Schedules[:min(len(f.Schedules), fetchedOfEach)]
-		see := func(j Job, rec *Recording) { j.Review = true; e.atHand = append(e.atHand, job{Job: j, rec: rec}) }
+		f.Schedules = f.Schedules[:min(len(f.Schedules), most)]
+		see := func(j Job, rec *Recording) { j.Review = true; *made = append(*made, job{Job: j, rec: rec}) }
 		if e.lab.run(e.runsOf(f), see) != nil {
 			break
 		}

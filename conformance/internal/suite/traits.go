@@ -151,6 +151,9 @@ type settled struct {
 	tried   []job // the runs by which it was observed
 }
 
+// open reports whether what was observed is to be decided on.
+func (s *settled) open() bool { return s.Declared == 0 && s.weak(s.seen) }
+
 // job is a run that was made before.
 type job struct {
 	Job
@@ -162,7 +165,7 @@ type job struct {
 func (s *settled) told() inside.Choice {
 	return inside.Choice{
 		Name: s.Name, Value: cmp.Or(s.Declared, s.assumed, s.seen), Strict: s.strict(),
-		Decision: s.Declared == 0 && s.weak(s.seen), Nominal: len(s.Order) == 0 && !s.measured(), Seen: s.seen != 0,
+		Decision: s.open(), Nominal: len(s.Order) == 0 && !s.measured(), Seen: s.seen != 0,
 	}
 }
 

@@ -160,6 +160,9 @@ func (e *engine[T, E]) asked(d *decision[T, E]) conformance.Decision {
 	if c := d.clash; c != nil {
 		fmt.Fprintf(&b, "%s was observed, and does not explain %s: %s\n",
 			d.literal(d.seen, pkg), c.found.Run.Schedule, c.found.Headline)
+		if d.value != 0 {
+			fmt.Fprintf(&b, "%s is broken with either: mend that first.\n", c.rule.ID)
+		}
 	}
 	if len(d.frees) > 0 {
 		fmt.Fprintf(&b, "It takes out of force: %s\n", strings.Join(d.frees, ", "))

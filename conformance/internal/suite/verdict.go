@@ -402,7 +402,7 @@ func (e *engine[T, E]) close(r *conformance.Report, took time.Duration) {
 		}
 	}
 	if cause, also := telling(r, e.rank); len(also) > 0 {
-		e.T.Logf("conformance: look at %s first, which tells most; also broken: %s", cause, strings.Join(also, ", "))
+		e.T.Logf("conformance: begin with %s; also broken: %s", cause, strings.Join(also, ", "))
 	}
 	if why := e.missing(); why != "" && !e.T.Failed() {
 		e.T.Skipf("conformance: this is no whole verdict: %s", why)
