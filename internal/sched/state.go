@@ -48,7 +48,7 @@ func (g *G) Took(first, taken, n int) {
 	}
 	if taken < 0 && first > 0 {
 		r.prune()
-		g.stop()
+		return
 	}
 	next := taken + 1
 	if next == n {
