@@ -221,8 +221,11 @@ func functionName(line string) string {
 	return line
 }
 
+// shims is where the packages are that stand for those of std in code that is rewritten for package interleave.
+const shims = "github.com/escapement-go/escapement/synctestcompat/interleave/shim/"
+
 func ofRuntime(function string) bool {
-	for _, p := range []string{"runtime.", "internal/", "time.", "sync.", "context."} {
+	for _, p := range []string{"runtime.", "internal/", "time.", "sync.", "context.", shims} {
 		if strings.HasPrefix(function, p) {
 			return true
 		}

@@ -100,17 +100,25 @@ func (w *weaver) load() error {
 	return nil
 }
 
-// machinery are the packages that run the others, and so are not rewritten themselves.
+// machinery are the packages that run the others, and so are not rewritten themselves. Those below conformance are more.
 var machinery = []string{
+	"github.com/escapement-go/escapement/conformance",
 	"github.com/escapement-go/escapement/fakeclock",
+	"github.com/escapement-go/escapement/internal/goroutine",
 	"github.com/escapement-go/escapement/internal/sched",
 	"github.com/escapement-go/escapement/synctestcompat",
 	"github.com/escapement-go/escapement/synctestcompat/interleave",
 }
 
+// ofSuite reports whether a package is one of the conformance suite, and not one that it is tried on.
+func ofSuite(path string) bool {
+	below, ok := strings.CutPrefix(path, "github.com/escapement-go/escapement/conformance/")
+	return ok && !strings.HasPrefix(below, "peers") && !strings.Contains(below, "testdata")
+}
+
 // takesPart reports whether a package is rewritten: those of the main modules are, and those of -with.
 func (w *weaver) takesPart(p *listed) bool {
-	if p.Standard || slices.Contains(machinery, p.ImportPath) || strings.HasPrefix(p.ImportPath, shims) {
+	if p.Standard || ofSuite(p.ImportPath) || slices.Contains(machinery, p.ImportPath) || strings.HasPrefix(p.ImportPath, shims) {
 		return false
 	}
 	return p.Module != nil && p.Module.Main || w.named(p.ImportPath)
