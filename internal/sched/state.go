@@ -59,8 +59,8 @@ func (g *G) Took(first, taken, n int) {
 	r.Nodes = append(r.Nodes, Node{Choice: Choice{uint16(first), selectPlace}, Next: uint16(next), Step: len(r.Steps)})
 }
 
-// Meet notes that the goroutine that calls it, if that takes part, meets object here, and parks nothing: orders that differ
-// in who came first are then told apart. It is for code that takes no part, and is no data race.
+// Meet notes that the goroutine that calls it, if that takes part, meets object here, and does not park it: orders that
+// differ in who came first are then told apart. It is for code that takes no part.
 func Meet(object any) {
 	g := Self()
 	if g == nil {

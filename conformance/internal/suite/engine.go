@@ -241,6 +241,7 @@ func (e *engine[T, E]) reset() {
 	e.polled = map[string]time.Duration{}
 	e.left = map[string]int{}
 	e.unfinished, e.over, e.first, e.notLeft, e.halts = nil, "", nil, "", halts{}
+	e.explored, e.unexplored = 0, nil
 	e.atHand, e.keptBy, e.settled, e.decisions, e.odd = nil, nil, nil, nil, ""
 	e.cannotReenter, e.explained = false, false
 	if c, ok := e.c.(Remembering); ok {
@@ -264,7 +265,9 @@ func (e *engine[T, E]) evaluate() *conformance.Report {
 			e.T.Fatalf("conformance: ESCAPEMENT_SCHEDULE: %s", why)
 		}
 		e.strange = !e.tries(s)
-		e.explore(Family{Name: e.familyOf(s), Schedules: []conformance.Schedule{s}, Look: true})
+		f := Family{Name: e.familyOf(s), Schedules: []conformance.Schedule{s}, Look: true}
+		e.explore(f)
+		e.exploreRaces(e.racing(f))
 		return e.report("ESCAPEMENT_SCHEDULE is set: one schedule only")
 	}
 	e.lab.last.does("CANARY", "an instance is made and used, and much time passes")
@@ -281,12 +284,16 @@ func (e *engine[T, E]) evaluate() *conformance.Report {
 	if e.first != nil {
 		e.given(e.first, false)
 	}
+	var races []Job
 	for _, f := range e.c.Families(e.Suite) {
-		e.explore(e.kept(f))
+		f = e.kept(f)
+		races = append(races, e.racing(f)...)
+		e.explore(f)
 		if e.options.Until != "" && e.found(e.options.Until).worst != nil {
 			break
 		}
 	}
+	e.exploreRaces(races)
 	return e.report("")
 }
 

@@ -20,7 +20,7 @@ const (
 // one. What only chance brings about stays as it is, and so does what is known to fail.
 func (e *engine[T, E]) makeSmaller(r *Rule[T, E], f *finding) {
 	v := f.worst
-	if v == nil || v.Run == nil || v.Chance || r.Check == nil || e.hangs() || f.family == Leaks ||
+	if v == nil || v.Run == nil || v.Chance || v.interleaving != "" || r.Check == nil || e.hangs() || f.family == Leaks ||
 		len(v.Run.Schedule.Steps) > tooLong || e.known(v.Run.Schedule) ||
 		e.Time == conformance.PackageTime && v.Run.Schedule.RacingSteps() > 0 {
 		return
