@@ -180,7 +180,8 @@ func StartedInTest() bool {
 	by := " in goroutine " + strconv.FormatUint(ID(), 10) + "\n"
 	for _, g := range Stacks()[1:] {
 		_, creator, _ := strings.Cut(g, "\ncreated by ")
-		if strings.Contains(creator, by) && (strings.Contains(creator, "_test.go:") || strings.HasPrefix(creator, woven)) {
+		unknown := strings.HasPrefix(creator, woven)
+		if strings.Contains(creator, by) && (unknown || strings.Contains(creator, "_test.go:")) {
 			return true
 		}
 	}

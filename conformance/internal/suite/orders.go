@@ -38,7 +38,7 @@ func (e *engine[T, E]) chanced(rule string) string {
 	if why := e.unexplored[rule]; why != "" {
 		return "found by chance, as the orders of the calls cannot be explored: " + why + "\n"
 	}
-	return If(!woven(), "found by chance, which another run may not have: `verdicts -interleave` looks at every order\n")
+	return If(!woven(), "found by chance, which another run may not have: `verdicts -interleave` tries all orders\n")
 }
 
 // together is one exploration for a test.
@@ -139,39 +139,42 @@ func nap(d time.Duration) {
 // meetInOrder explores two rounds of a meeting, as others are like these, each on a new instance.
 func meetInOrder[I any](p *Probe, m Meeting[I]) (worst *Violation) {
 	for round := 0; round < 2 && worst == nil; round++ {
-		worst = p.Orders(func(st *Stage) (v *Violation) {
-			in := m.Make(st.Env(), round)
-			if m.Before != nil {
-				m.Before(st, round)
-			}
-			if m.Prepare != nil {
-				_ = Catch(func() { m.Prepare(in, round) })
-				st.Settle()
-			}
-			for g := range Meeters {
-				Start(func() {
-					for n := range m.Each {
-						Meets(&m)
-						_ = Catch(func() { m.Call(in, round, g, n) })
-						Meets(&m)
-					}
-				})
-			}
-			st.Settle()
-			if m.Between != nil {
-				m.Between(in, round)
-			}
-			m.Pass(st, round)
-			st.Settle()
-			if !st.Spent() {
-				v = m.Judge(in, round, round)
-			}
-			_ = Catch(func() { m.Release(in) })
-			st.Settle()
-			return v
-		})
+		worst = p.Orders(func(st *Stage) *Violation { return m.one(st, round) })
 	}
 	return worst
+}
+
+// one is one round with one instance.
+func (m *Meeting[I]) one(st *Stage, round int) (v *Violation) {
+	in := m.Make(st.Env(), round)
+	if m.Before != nil {
+		m.Before(st, round)
+	}
+	if m.Prepare != nil {
+		_ = Catch(func() { m.Prepare(in, round) })
+		st.Settle()
+	}
+	for g := range Meeters {
+		Start(func() {
+			for n := range m.Each {
+				Meets(m)
+				_ = Catch(func() { m.Call(in, round, g, n) })
+				Meets(m)
+			}
+		})
+	}
+	st.Settle()
+	if m.Between != nil {
+		m.Between(in, round)
+	}
+	m.Pass(st, round)
+	st.Settle()
+	if !st.Spent() {
+		v = m.Judge(in, round, round)
+	}
+	_ = Catch(func() { m.Release(in) })
+	st.Settle()
+	return v
 }
 
 // racing are the schedules of a family of which the interleavings are explored, if any are.
