@@ -44,6 +44,13 @@
 // are judged by the set of legal outcomes; a finding that honest code can produce by being
 // overtaken counts only if it turns up in 15 % of the runs.
 //
+// Which calls meet at one instant is chance as well (X-CONC and its like). Where the code under
+// test is rewritten by the command weave of package synctestcompat/interleave, as
+// verdicts -interleave does, both are explored: the orders of two goroutines' calls, of few
+// requests for a semaphore and of racing steps, with at most two preemptions, up to a number of
+// them, while time stands still. Each outcome is judged as any other; the first that breaks a
+// rule is shown with who went on, and the same one each time. [Report.Interleavings] counts them.
+//
 // A semaphore's model holds every state that some order of what happens at an instant leads
 // to: where a slot comes free as a wait ends, either outcome will do, but not both and not
 // neither. A clock needs no model: each schedule runs on package time in a bubble, and then

@@ -105,6 +105,9 @@ type Report struct {
 	// runs: a racing schedule is run in several orders.
 	Schedules int `json:"schedules"`
 	Runs      int `json:"runs"`
+	// Interleavings is how many orders of goroutines at one instant were explored; 0 where the code under test was not
+	// rewritten for that, so that such orders are what chance brings.
+	Interleavings int `json:"interleavings,omitempty"`
 	// LeftOut counts, by reason, the schedules that were not judged for a reason known before
 	// they were run.
 	LeftOut map[string]int `json:"left_out,omitempty"`

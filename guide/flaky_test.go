@@ -19,4 +19,5 @@ func TestSleeping(t *testing.T) {
 			s.test(t, clockwork.NewRealClock())
 		})
 	}
+	t.Run("tickets", func(t *testing.T) { ticketsBefore(t) })
 }

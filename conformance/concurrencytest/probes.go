@@ -88,30 +88,49 @@ type busyLimiter struct {
 	running, rejected, answered atomic.Int64
 }
 
-const (
-	each       = 6 // requests of a goroutine; two meet for the third slot, and for the last place
-	brought    = suite.Meeters * each
-	slots      = 3
-	placesFree = 4
+// rush is how many requests come to a limiter at one instant: each of two goroutines, or two rows of them.
+type rush struct{ each, slots, places int }
+
+// In each of them two requests meet for the last slot, and for the last place in the backlog. The small one is for
+// every order.
+var (
+	large = rush{each: 6, slots: 3, places: 4}
+	small = rush{each: 2, slots: 1, places: 1}
 )
+
+func (r rush) brought() int { return suite.Meeters * r.each }
+
+// waiting is how many of them must wait.
+func (r rush) waiting(t *Traits) int {
+	switch t.Backlog {
+	case BacklogBounded:
+		return r.places
+	case BacklogNone:
+		return 0
+	}
+	return r.brought() - r.slots
+}
 
 // concurrent lets goroutines bring requests at one instant.
 func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
-	wantWaiting := brought - slots
-	switch c.traits.Backlog {
-	case BacklogBounded:
-		wantWaiting = placesFree
-	case BacklogNone:
-		wantWaiting = 0
+	every := p.Orders(func(st *suite.Stage) *suite.Violation {
+		l := []busyLimiter{{Funcs: c.make(st.Plain(), c.traits.many(small.slots, small.places))}}
+		seen := small.bringAll(st, l, 0, small.waiting(&c.traits))
+		l[0].end()
+		st.Settle()
+		return seen
+	})
+	if every != nil {
+		return every, ""
 	}
 	var seen *suite.Violation // what is abandoned may still write it
 	hang := p.Play(func(st *suite.Stage) {
 		limiters := make([]busyLimiter, suite.Places/2)
 		for i := range limiters {
-			limiters[i].Funcs = c.make(st.Plain(), c.traits.many(slots, placesFree))
+			limiters[i].Funcs = c.make(st.Plain(), c.traits.many(large.slots, large.places))
 		}
 		for round := 0; round < suite.Meetings && seen == nil; round++ {
-			seen = bringAll(st, limiters, round, wantWaiting)
+			seen = large.bringAll(st, limiters, round, large.waiting(&c.traits))
 		}
 		for i := range limiters {
 			limiters[i].end()
@@ -129,7 +148,7 @@ func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
 
 // bringAll brings requests to each limiter, looks at how many run and wait, and lets all of
 // them go.
-func bringAll(st *suite.Stage, limiters []busyLimiter, round, wantWaiting int) (worst *suite.Violation) {
+func (r rush) bringAll(st *suite.Stage, limiters []busyLimiter, round, wantWaiting int) (worst *suite.Violation) {
 	for i := range limiters {
 		l := &limiters[i]
 		l.running.Store(0)
@@ -138,13 +157,14 @@ func bringAll(st *suite.Stage, limiters []busyLimiter, round, wantWaiting int) (
 	}
 	leave := make(chan struct{})
 	ctx, cancel := context.WithCancel(context.Background())
-	st.MeetBlocking(len(limiters), each, func(i, _ int) { limiters[i].bring(ctx, leave) })
+	st.MeetBlocking(len(limiters), r.each, func(i, _ int) { limiters[i].bring(ctx, leave) })
 	st.Settle()
+	brought, slots := r.brought(), r.slots
 	for i := range limiters {
 		running, rejected := int(limiters[i].running.Load()), int(limiters[i].rejected.Load())
 		if waiting := brought - running - rejected; (running != slots || waiting != wantWaiting) && worst == nil {
 			because := fmt.Sprintf("no order of the calls leads to that (%s, limit=%d backlog=%d)",
-				suite.InRound(round), slots, placesFree)
+				suite.InRound(round), slots, r.places)
 			worst = suite.Broken(0, because,
 				"of %d requests at one instant %d run, %d wait and %d are rejected, want %d, %d and %d",
 				brought, running, waiting, rejected, slots, wantWaiting, brought-slots-wantWaiting)

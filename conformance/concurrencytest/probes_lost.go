@@ -1,6 +1,7 @@
 package concurrencytest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -99,11 +100,14 @@ const (
 // round it looks whether a request still waits when all others are gone, and whether too
 // many ran at once.
 func (c *contract) churn(p *suite.Probe) (lost, over *suite.Violation) {
+	if lost, over = c.churnInOrder(p); lost != nil || over != nil {
+		return lost, over
+	}
 	var unanswered, tooMany *suite.Violation // what is abandoned may still write them
 	hang := p.Play(func(st *suite.Stage) {
 		impl := c.make(st.Plain(), c.traits.many(churnLimit, 10))
 		for round := 0; round < churnRounds && unanswered == nil && tooMany == nil; round++ {
-			unanswered, tooMany = impl.comeAndGo(st, round)
+			unanswered, tooMany = impl.comeAndGo(st, churnLimit, round)
 		}
 		impl.end()
 		st.Settle()
@@ -114,19 +118,40 @@ func (c *contract) churn(p *suite.Probe) (lost, over *suite.Violation) {
 	return unanswered, tooMany
 }
 
-// comeAndGo is one round of a churn.
-func (f *Funcs) comeAndGo(st *suite.Stage, round int) (lost, over *suite.Violation) {
-	goroutines := churnLimit + 1 + round%4
+// churnInOrder lets few goroutines come and go in every order: two, of which one gives up, and three.
+func (c *contract) churnInOrder(p *suite.Probe) (lost, over *suite.Violation) {
+	for round := 0; round < 2 && lost == nil && over == nil; round++ {
+		seen := p.Orders(func(st *suite.Stage) *suite.Violation {
+			impl := c.make(st.Plain(), c.traits.many(1, 10))
+			lost, over = impl.comeAndGo(st, 1, round)
+			impl.end()
+			st.Settle()
+			return cmp.Or(lost, over)
+		})
+		if seen == nil {
+			lost, over = nil, nil
+		} else if lost == nil && over == nil { // a deadlock
+			lost = seen
+		}
+	}
+	return lost, over
+}
+
+// comeAndGo is one round of a churn, with a limit.
+func (f *Funcs) comeAndGo(st *suite.Stage, limit, round int) (lost, over *suite.Violation) {
+	goroutines := limit + 1 + round%4
 	forever, stop := context.WithCancel(context.Background())
 	var running, most, ended atomic.Int64
 	for g := range goroutines {
 		run := func() {
+			suite.Meets(f)
 			if n := running.Add(1); n > most.Load() {
 				most.Store(n)
 			}
 			for range (g + round/8) % 4 {
-				runtime.Gosched()
+				suite.Pause(runtime.Gosched)
 			}
+			suite.Meets(f)
 			running.Add(-1)
 		}
 		suite.Start(func() {
@@ -134,7 +159,7 @@ func (f *Funcs) comeAndGo(st *suite.Stage, round int) (lost, over *suite.Violati
 			for i := range 1 + round/4%2 {
 				ctx, cancel := context.WithCancel(forever)
 				if g%2 == 1 && (i+round)%3 == 0 {
-					go cancel()
+					suite.Start(cancel)
 				}
 				_ = suite.Catch(func() { _ = f.request(ctx, run) })
 				cancel()
@@ -144,11 +169,11 @@ func (f *Funcs) comeAndGo(st *suite.Stage, round int) (lost, over *suite.Violati
 	st.Settle()
 	if n := int(ended.Load()); n < goroutines {
 		lost = suite.Broken(0, fmt.Sprintf("each asked and released what it got, some gave up while they waited "+
-			"(round %d of %d, limit=%d)", round+1, churnRounds, churnLimit),
+			"(round %d of %d, limit=%d)", round+1, churnRounds, limit),
 			"%d of %d goroutines wait for ever, though nobody runs", goroutines-n, goroutines)
 	}
-	if n := most.Load(); n > churnLimit {
-		over = suite.Broken(0, "", "%d requests ran at once, with a limit of %d", n, churnLimit)
+	if n := most.Load(); n > int64(limit) {
+		over = suite.Broken(0, "", "%d requests ran at once, with a limit of %d", n, limit)
 	}
 	stop()
 	st.Settle()

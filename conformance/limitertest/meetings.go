@@ -224,6 +224,9 @@ func (c *contract) cancelsConcurrent(p *suite.Probe) *suite.Violation {
 // be handed out one interval after the other, and every wait that was not given up must be
 // served.
 func (c *contract) waitsConcurrent(p *suite.Probe) *suite.Violation {
+	if every := c.waitsInOrder(p); every != nil {
+		return every
+	}
 	const rounds = 20
 	var seen *suite.Violation // what is abandoned may still write it
 	hang := p.Play(func(st *suite.Stage) {
@@ -232,7 +235,7 @@ func (c *contract) waitsConcurrent(p *suite.Probe) *suite.Violation {
 			if refused != "" {
 				return
 			}
-			served, stayed := c.waitTogether(st, &impl, round%2 == 1 && p.Accepts(opContext))
+			served, stayed := c.waitTogether(st, &impl, waiters, round%2 == 1 && p.Accepts(opContext))
 			if seen == nil {
 				seen = c.judgeWaits(served, stayed, fmt.Sprintf("round %d of %d", round+1, rounds))
 			}
@@ -246,9 +249,24 @@ func (c *contract) waitsConcurrent(p *suite.Probe) *suite.Violation {
 	return seen
 }
 
-// waiters is the number of goroutines that wait together. The rate hands out a token to
-// all of them in a third of patient.
+// waitsInOrder lets fewer goroutines wait, and meet in every order.
+func (c *contract) waitsInOrder(p *suite.Probe) *suite.Violation {
+	return p.Orders(func(st *suite.Stage) *suite.Violation {
+		impl, refused := c.make(st.Plain(), Config{perSecond(10), 1})
+		if refused != "" {
+			return nil
+		}
+		served, stayed := c.waitTogether(st, &impl, few, p.Accepts(opContext))
+		impl.end()
+		st.Settle()
+		return c.judgeWaits(served, stayed, "in this order")
+	})
+}
+
+// waiters is the number of goroutines that wait together, few that of those that meet in every order. The rate hands
+// out a token to all of them in a third of patient.
 const (
+	few     = 3
 	waiters = 6
 	patient = 3 * waiters * interval
 )
@@ -256,12 +274,12 @@ const (
 // waitTogether lets goroutines wait from one instant on; if leave is set, some give up
 // when the next token comes. It returns after which times the others were served, in
 // order, and how many have not given up.
-func (c *contract) waitTogether(st *suite.Stage, impl *Funcs, leave bool) (served []time.Duration, stayed int) {
+func (c *contract) waitTogether(st *suite.Stage, impl *Funcs, n int, leave bool) (served []time.Duration, stayed int) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var mu sync.Mutex
 	from, start := st.Now(), make(chan struct{})
-	for g := range waiters {
+	for g := range n {
 		mine, leaves := context.Background(), leave && g%3 == 0
 		if leaves {
 			mine = ctx
@@ -269,7 +287,7 @@ func (c *contract) waitTogether(st *suite.Stage, impl *Funcs, leave bool) (serve
 			stayed++
 		}
 		suite.Start(func() {
-			<-start
+			suite.Pause(func() { <-start })
 			var done conformance.Done
 			if msg := suite.Catch(func() { impl.wait(mine, 1, &done) }); msg == "" && done.OK {
 				mu.Lock()

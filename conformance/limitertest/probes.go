@@ -65,6 +65,7 @@ func (c *contract) probeRules() []rule {
 				return suite.If(!sets, "the implementation has no setlimit or setburst")
 			},
 			Unless: c.oneAtATime,
+			Meets:  true,
 			Probe:  c.setConcurrently,
 		},
 	}

@@ -10,10 +10,15 @@
 //
 // Flags of its own:
 //
-//	-html file   write a page with tables, timelines and schedules to file
-//	-json        print each report as a line of JSON as it comes, and nothing else
-//	-title text  the heading of the page
-//	-v           print what each implementation skips, and why
+//	-html file    write a page with tables, timelines and schedules to file
+//	-interleave   let what happens at one instant meet in every order, where it otherwise meets by chance
+//	-with path    with -interleave, rewrite this package of a dependency too, and those below it
+//	-json         print each report as a line of JSON as it comes, and nothing else
+//	-title text   the heading of the page
+//	-v            print what each implementation skips, and why
+//
+// With -interleave the tests are run by the command weave of package interleave, which rewrites the packages of the
+// main module: a limiter of a dependency takes part only if -with names it.
 //
 // The page is one file without scripts that is the same for the same verdicts, byte for byte:
 // neither seconds nor the Go release are in it. On a terminal one line at the bottom shows what
@@ -45,7 +50,9 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 type options struct {
 	html, title   string
 	json, verbose bool
+	interleave    bool
 	run           string
+	with          []string // packages of dependencies, for -interleave
 	passed        []string // flags for go test
 	packages      []string
 }
@@ -82,6 +89,11 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	fs.StringVar(&o.title, "title", "Verdicts", "the heading of the page")
 	fs.BoolVar(&o.json, "json", false, "print each report as a line of JSON")
 	fs.BoolVar(&o.verbose, "v", false, "print what is skipped, and why")
+	fs.BoolVar(&o.interleave, "interleave", false, "let what happens at one instant meet in every order")
+	fs.Func("with", "with -interleave, rewrite this package of a dependency too", func(s string) error {
+		o.with = append(o.with, "-with="+s)
+		return nil
+	})
 	fs.StringVar(&o.run, "run", "^TestConformance", "the tests to run, as of go test")
 	for _, f := range testFlags {
 		if f.toggle {
@@ -99,11 +111,17 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	if err := fs.Parse(args); err != nil {
 		return nil, err
 	}
+	if len(o.with) > 0 && !o.interleave {
+		fmt.Fprintln(stderr, "verdicts: -with is for -interleave")
+		return nil, errUsage
+	}
 	if o.packages = fs.Args(); len(o.packages) == 0 {
 		o.packages = []string{"."}
 	}
 	return o, nil
 }
+
+var errUsage = errors.New("usage")
 
 // usageFailed is the exit code for arguments that make no sense, as the go command has it.
 const usageFailed = 2
@@ -146,7 +164,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 			o.run, o.packages)
 		return max(1, code)
 	case !o.json:
-		fmt.Fprintf(stdout, "\n%s\n", summary(all))
+		fmt.Fprintf(stdout, "\n%s\n%s\n", summary(all), orders(all))
 	}
 	if o.html != "" {
 		if err := writePage(o.html, o.title, all); err != nil {
@@ -157,9 +175,16 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return code
 }
 
+// weave runs go test with packages rewritten.
+const weave = "github.com/escapement-go/escapement/synctestcompat/interleave/weave"
+
 // judge runs go test and watches it. It returns the exit code of go test.
 func judge(o *options, w *watcher, stderr io.Writer) (int, error) {
-	args := slices.Concat([]string{"test", "-json", "-run", o.run}, o.passed, o.packages)
+	command := []string{"test"}
+	if o.interleave {
+		command = append([]string{"run", weave}, o.with...)
+	}
+	args := slices.Concat(command, []string{"-json", "-run", o.run}, o.passed, o.packages)
 	cmd := exec.Command("go", args...)
 	cmd.Env = append(os.Environ(), "ESCAPEMENT_REPORT="+w.folder)
 	cmd.Stderr = stderr

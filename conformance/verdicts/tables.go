@@ -56,6 +56,18 @@ func summary(all []*report) string {
 		number(len(all), "implementation"), number(len(byContract(all)), "contract"), counted(&total), all[0].Version)
 }
 
+// orders says how what happens at one instant met.
+func orders(all []*report) string {
+	n := 0
+	for _, r := range all {
+		n += r.Interleavings
+	}
+	if n == 0 {
+		return "what happens at one instant met by chance: -interleave tries its orders"
+	}
+	return "what happens at one instant met in " + number(n, "interleaving")
+}
+
 // number is a number of things.
 func number(n int, thing string) string {
 	if n == 1 {

@@ -174,17 +174,22 @@ func Stacks() []string {
 }
 
 // StartedInTest reports whether a goroutine is alive that the caller's has started by a statement
-// of a file of tests.
+// of a file of tests, or may have: stacks do not show where the statement is in code that is rewritten for package
+// interleave.
 func StartedInTest() bool {
 	by := " in goroutine " + strconv.FormatUint(ID(), 10) + "\n"
 	for _, g := range Stacks()[1:] {
 		_, creator, _ := strings.Cut(g, "\ncreated by ")
-		if strings.Contains(creator, by) && strings.Contains(creator, "_test.go:") {
+		unknown := strings.HasPrefix(creator, woven)
+		if strings.Contains(creator, by) && (unknown || strings.Contains(creator, "_test.go:")) {
 			return true
 		}
 	}
 	return false
 }
+
+// woven is where such code starts goroutines.
+const woven = "github.com/escapement-go/escapement/internal/sched.Go"
 
 // Describe reads one goroutine of a dump.
 func Describe(header, stack string) Waiting {
@@ -221,8 +226,11 @@ func functionName(line string) string {
 	return line
 }
 
+// shims is where the packages are that stand for those of std in code that is rewritten for package interleave.
+const shims = "github.com/escapement-go/escapement/synctestcompat/interleave/shim/"
+
 func ofRuntime(function string) bool {
-	for _, p := range []string{"runtime.", "internal/", "time.", "sync.", "context."} {
+	for _, p := range []string{"runtime.", "internal/", "time.", "sync.", "context.", shims} {
 		if strings.HasPrefix(function, p) {
 			return true
 		}

@@ -108,8 +108,9 @@ func (r *Run) Fail(why any) {
 	r.failing = true
 }
 
-// prune ends the run, on the goroutine that calls it: another run goes on as this one would.
-func (r *Run) prune() { r.Pruned, r.failing = true, true }
+// prune says that another run goes on as this one does. It comes to its end all the same, as who waits for a channel
+// could not be ended otherwise, but counts no more.
+func (r *Run) prune() { r.Pruned, r.Merged = true, true }
 
 // Drive runs body, on a goroutine of its own, and all that it starts. It must be called by the first
 // goroutine of a bubble.

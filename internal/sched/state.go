@@ -1,8 +1,10 @@
 package sched
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // State returns what the run keeps about an object that is used by g, made on first use.
@@ -48,13 +50,39 @@ func (g *G) Took(first, taken, n int) {
 	}
 	if taken < 0 && first > 0 {
 		r.prune()
-		g.stop()
+		return
 	}
 	next := taken + 1
 	if next == n {
 		next = 0
 	}
 	r.Nodes = append(r.Nodes, Node{Choice: Choice{uint16(first), selectPlace}, Next: uint16(next), Step: len(r.Steps)})
+}
+
+// Meet notes that the goroutine that calls it, if that takes part, meets object here, and does not park it: orders that
+// differ in who came first are then told apart. It is for code that takes no part.
+func Meet(object any) {
+	g := Self()
+	if g == nil {
+		return
+	}
+	r := g.run
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	h := r.of(g, object)
+	g.hash = mix(g.hash, h.written)
+	h.written = g.hash
+}
+
+// Begin makes now the instant from which those of steps are counted.
+func (g *G) Begin() { g.run.start = time.Now() }
+
+// Steps returns how many steps the run has had. The scheduler, which adds to them, waits meanwhile.
+func (g *G) Steps() int { return len(g.run.Steps) }
+
+// Alone reports whether all goroutines that had a step from a number on are g and another one.
+func (g *G) Alone(from int, other *G) bool {
+	return !slices.ContainsFunc(g.run.Steps[from:], func(s Step) bool { return s.G != nil && s.G != g && s.G != other })
 }
 
 // stop parks the goroutine in a run that is to end.

@@ -24,7 +24,10 @@ func (e *explorer) fail(o outcome) {
 	fmt.Fprintf(&b, "interleave: an interleaving fails: number %d, with %s",
 		runs, timeline.Count(preemptions, "preemption"))
 	b.WriteString(indent(o.texts()))
-	b.WriteString(story(o.run))
+	e.result.Order = story(o.run)
+	b.WriteString(e.result.Order)
+	s, ok := o.run.Failure.(sched.Stuck)
+	e.result.Deadlock = ok && !s.Ended
 	e.result.Replay = e.tb.Name() + ":" + encode(o.run)
 	fmt.Fprintf(&b, "\nto run only this one:\n    %s='%s' %s", Variable, e.result.Replay, e.command())
 	e.result.Failure = b.String()
@@ -195,14 +198,18 @@ func placeOf(pcs []uintptr) string {
 	}
 }
 
-// ours reports whether a function belongs to the machinery.
+// ours reports whether a function belongs to the machinery, or to the conformance suite, which drives what is rewritten.
 func ours(function string) bool {
+	if below, ok := strings.CutPrefix(function, "github.com/escapement-go/escapement/conformance/"); ok {
+		return !strings.HasPrefix(below, "peers") && !strings.HasPrefix(below, "verdicts/testdata")
+	}
 	for _, prefix := range []string{
 		"github.com/escapement-go/escapement/synctestcompat/interleave/shim/",
 		"github.com/escapement-go/escapement/synctestcompat/interleave.(*explorer)",
 		"github.com/escapement-go/escapement/synctestcompat/interleave.(*T)",
 		"github.com/escapement-go/escapement/internal/sched.",
 		"github.com/escapement-go/escapement/internal/stackmark.",
+		"github.com/escapement-go/escapement/fakeclock.",
 		"github.com/escapement-go/escapement/synctestcompat.",
 		"runtime.", "reflect.", "sync.", "internal/", "testing", "context.",
 	} {

@@ -135,6 +135,7 @@ type sharedInstance struct {
 }
 
 func (c *sharedInstance) fire() {
+	suite.Meets(c)
 	if c.fires.Add(1) == 1 {
 		c.found.Store(c.begun.Load())
 	}
@@ -152,6 +153,7 @@ func (b Burst) Together(p *suite.Probe) (*suite.Violation, string) {
 		Each:   each,
 		Before: func(st *suite.Stage, n int) { st.To(time.Duration(n) * round) },
 		Call: func(c *sharedInstance, n, g, i int) {
+			suite.Meets(c)
 			c.begun.Add(1)
 			c.call(time.Duration(n)*round, (n*suite.Meeters+g)*each+i+1)
 		},

@@ -22,6 +22,8 @@ const polls = "the implementation looks at the clock so often that the time in i
 type budget struct {
 	wakes int
 	spent bool
+
+	overtaken bool // see racing
 }
 
 // wake counts one more, and reports whether that is one too many.

@@ -175,7 +175,7 @@ func (e *engine[T, E]) refutes(choice string, d declaration[T]) *refutation[T, E
 	}
 	defer e.declareFor(d)()
 	var runs []job
-	e.try(&runs, triedOfEach, func(f Family) bool { return !e.explored[f.Name] })
+	e.try(&runs, triedOfEach, func(f Family) bool { return !e.families[f.Name] })
 	return e.compare(runs, d, open)
 }
 

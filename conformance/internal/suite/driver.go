@@ -7,6 +7,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/fakeclock"
+	"github.com/escapement-go/escapement/internal/sched"
 	"github.com/escapement-go/escapement/synctestcompat"
 	"github.com/jonboulle/clockwork"
 )
@@ -81,6 +82,10 @@ func (f *FakeTime) Settle() {
 
 // Race brings about the order.
 func (f *FakeTime) Race(at time.Duration, order conformance.Order, step func()) {
+	if g := sched.Self(); g != nil { // who goes first is chosen by package interleave
+		f.To(max(f.Fake.Elapsed(), at-1))
+		order, step = conformance.OrderReceived, f.racing(g, step)
+	}
 	switch order {
 	case conformance.OrderStepFirst:
 		f.move(func() { f.Fake.AdvanceUntil(f.Start.Add(at)) })
@@ -139,7 +144,7 @@ type BubbleTime struct {
 // which schedules begin. That is later than any instant of the real clock that a package
 // may have noted when it was initialized, so that the time since then is not negative.
 func NewBubbleTime(cfg conformance.Config) *BubbleTime {
-	time.Sleep(time.Until(conformance.Config{}.Start()))
+	nap(time.Until(conformance.Config{}.Start()))
 	return &BubbleTime{clock: synctestcompat.NewClock(), start: time.Now(), quick: quick(cfg), terms: terms(cfg)}
 }
 
@@ -168,7 +173,11 @@ func (b *BubbleTime) To(at time.Duration) {
 
 // Race wakes at the instant together with its timers: who goes first is chance.
 func (b *BubbleTime) Race(at time.Duration, _ conformance.Order, step func()) {
+	if g := sched.Self(); g != nil {
+		b.To(max(b.Now(), at-1))
+		step = b.racing(g, step)
+	}
 	synctestcompat.Wait()
-	b.sleep(at-b.Now(), time.Sleep)
+	b.sleep(at-b.Now(), nap)
 	step()
 }

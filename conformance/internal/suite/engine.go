@@ -45,7 +45,7 @@ type engine[T, E any] struct {
 	left       map[string]int           // schedules left out, by reason
 	polled     map[string]time.Duration // spans of schedules whose time takes too long, by configuration
 	schedules  map[string]bool
-	explored   map[string]bool // families
+	families   map[string]bool // those that were explored
 	observed   map[string]int  // choices, as they were observed
 	atHand     []job           // runs that a weaker value of an undeclared trait has to explain
 	besides    []job           // more, that are judged only by rules which a weaker value brings in force
@@ -236,7 +236,7 @@ func (e *engine[T, E]) prepare() {
 
 // reset forgets what was found.
 func (e *engine[T, E]) reset() {
-	e.schedules, e.explored = map[string]bool{}, map[string]bool{}
+	e.schedules, e.families = map[string]bool{}, map[string]bool{}
 	e.findings = map[string]*finding{}
 	e.givenUp = map[string]string{}
 	e.stalls = map[string]string{}
@@ -244,6 +244,7 @@ func (e *engine[T, E]) reset() {
 	e.left = map[string]int{}
 	e.unfinished, e.over, e.first, e.notLeft, e.halts = nil, "", nil, "", halts{}
 	e.atHand, e.besides, e.keptBy, e.settled, e.decisions, e.odd = nil, nil, nil, nil, nil, ""
+	e.explored, e.unexplored = 0, nil
 	e.cannotReenter, e.explained = false, false
 	if c, ok := e.c.(Remembering); ok {
 		c.Forget()
@@ -266,7 +267,9 @@ func (e *engine[T, E]) evaluate() *conformance.Report {
 			e.T.Fatalf("conformance: ESCAPEMENT_SCHEDULE: %s", why)
 		}
 		e.strange = !e.tries(s)
-		e.explore(Family{Name: e.familyOf(s), Schedules: []conformance.Schedule{s}, Look: true})
+		f := Family{Name: e.familyOf(s), Schedules: []conformance.Schedule{s}, Look: true}
+		e.explore(f)
+		e.exploreRaces(e.racing(f))
 		return e.report("ESCAPEMENT_SCHEDULE is set: one schedule only")
 	}
 	e.lab.last.does("CANARY", "an instance is made and used, and much time passes")
@@ -283,12 +286,16 @@ func (e *engine[T, E]) evaluate() *conformance.Report {
 	if e.first != nil {
 		e.given(e.first, false)
 	}
+	var races []Job
 	for _, f := range e.c.Families(e.Suite) {
-		e.explore(e.kept(f))
+		f = e.kept(f)
+		races = append(races, e.racing(f)...)
+		e.explore(f)
 		if e.options.Until != "" && e.found(e.options.Until).worst != nil {
 			break
 		}
 	}
+	e.exploreRaces(races)
 	return e.report("")
 }
 

@@ -16,7 +16,7 @@ func (e *engine[T, E]) explore(f Family) {
 		e.leave(e.active(), f.Skip, f.Name, f.Schedules...)
 		return
 	}
-	e.explored[f.Name] = true
+	e.families[f.Name] = true
 	jobs := e.jobs(f)
 	if e.cannotReenter {
 		jobs = e.without(reenters, deadlocks, f, jobs)

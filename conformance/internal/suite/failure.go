@@ -34,7 +34,7 @@ func (e *engine[T, E]) text(r *Rule[T, E], v *Violation) string {
 		b.WriteString("note: the suite tries no schedule like this one, and may misread it\n")
 	}
 	if v.Run != nil {
-		if v.Run.Order != conformance.OrderSettled {
+		if v.Run.Order != conformance.OrderSettled && v.interleaving == "" {
 			fmt.Fprintf(&b, "order: %s\n", v.Run.Order)
 		}
 		all := lanes(v, v.Run.busy()...)
@@ -44,6 +44,7 @@ func (e *engine[T, E]) text(r *Rule[T, E], v *Violation) string {
 		}
 		fmt.Fprintf(&b, "\n%s%s\n", draw(all, v.At), legend(all, own))
 	}
+	b.WriteString(strings.TrimPrefix(v.order, "\n"))
 	fmt.Fprintf(&b, "replay: %s\n", e.replay(r.ID, v))
 	return b.String()
 }
@@ -75,6 +76,9 @@ func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) +
 
 // replay is the command that shows a violation again.
 func (e *engine[T, E]) replay(id string, v *Violation) string {
+	if v.interleaving != "" {
+		return e.replayOrder(id, v)
+	}
 	command := fmt.Sprintf("go test -run %s %s", quoted(e.pattern(id)), cmp.Or(e.pkg, callerPackage()))
 	if v.Run == nil {
 		return command

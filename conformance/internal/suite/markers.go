@@ -1,6 +1,10 @@
 package suite
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/escapement-go/escapement/internal/sched"
+)
 
 // The functions of this file do nothing but call. They are never inlined, so that their
 // names stand in the stack of what they call, and a proof that reads stacks can look for
@@ -40,7 +44,13 @@ func drives(l *lab, s *Stage) { l.play(s) }
 // Start runs do on a goroutine of the suite.
 //
 //go:noinline
-func Start(do func()) { go do() }
+func Start(do func()) {
+	if sched.Self() != nil {
+		sched.Go(do)
+		return
+	}
+	go do()
+}
 
 // here is the import path of this package, and with it the beginning of its names in
 // stacks.

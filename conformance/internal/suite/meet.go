@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/internal/sched"
 )
 
 // A probe of concurrent use lets two goroutines call each of many instances at the same
@@ -51,7 +52,9 @@ type Meeting[I any] struct {
 // or why it could not be run. Panics of calls are left to X-CALLS. If one goroutine that makes the calls in a row
 // gets the same, the violation says that it is no matter of concurrent use.
 func Meet[I any](p *Probe, m Meeting[I]) (worst *Violation, skip string) {
-	worst, skip = meeting(p, m, p.meet)
+	if worst = meetInOrder(p, m); worst == nil {
+		worst, skip = meeting(p, m, p.meet)
+	}
 	if worst == nil {
 		return nil, skip
 	}
@@ -63,6 +66,7 @@ func Meet[I any](p *Probe, m Meeting[I]) (worst *Violation, skip string) {
 		}
 	}
 	if alone, _ := meeting(p, m, inARow); alone != nil {
+		alone.sequential = true
 		alone.Headline += "; with all calls in a row, too"
 		alone.Because = "one goroutine that makes these calls in a row gets the same: concurrent use is not the cause"
 		return alone, ""
@@ -216,6 +220,12 @@ func spin(c *counter, n int64) bool {
 // with its next goroutine, on the same processor, when a call blocks or returns. It
 // returns when all calls have begun.
 func (s *Suite) MeetBlocking(places, n int, f func(i, k int)) {
+	if sched.Self() != nil {
+		for k := range Meeters * n * places {
+			Start(func() { f(k%places, k/places) })
+		}
+		return
+	}
 	defer s.lab.twoProcessors()()
 	var at [Meeters]counter
 	var begun sync.WaitGroup

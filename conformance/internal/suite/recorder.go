@@ -51,6 +51,7 @@ func (r *Recorder) LeftOut() bool {
 
 // Mark returns the next point of the trace. It must be called within Locked.
 func (r *Recorder) Mark() conformance.Mark {
+	Meets(r)
 	r.seq++
 	return conformance.Mark{At: r.now(), Seq: r.seq}
 }

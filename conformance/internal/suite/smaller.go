@@ -17,10 +17,11 @@ const (
 )
 
 // makeSmaller replaces what a rule found by what it finds on a smaller schedule, if there is
-// one. What only chance brings about stays as it is, and so does what is known to fail.
+// one. What only chance or a chosen order brings about stays as it is, and so does what is known to fail.
 func (e *engine[T, E]) makeSmaller(r *Rule[T, E], f *finding) {
 	v := f.worst
-	if v == nil || v.Run == nil || v.Chance || r.Check == nil || e.hangs() || f.family == Leaks ||
+	fixed := v != nil && (v.Chance || v.interleaving != "")
+	if v == nil || v.Run == nil || fixed || r.Check == nil || e.hangs() || f.family == Leaks ||
 		len(v.Run.Schedule.Steps) > tooLong || e.known(v.Run.Schedule) ||
 		e.Time == conformance.PackageTime && v.Run.Schedule.RacingSteps() > 0 {
 		return

@@ -36,6 +36,8 @@ type Suite struct {
 	single        bool                        // see Single
 	undeclared    bool                        // see Undeclared
 	attempted     func(j Job, rec *Recording) // is told what is tried, where that is to be known
+	explored      int                         // interleavings
+	unexplored    map[string]string           // why there are none, by rule
 	needs         func(s *Suite, st conformance.Step) conformance.Op
 }
 
@@ -195,6 +197,8 @@ type Probe struct {
 	explored []conformance.Schedule
 	stall    string // why it is inconclusive, "" if it is not
 	spent    bool   // time stood still in a run of its own, because its budget was used up
+
+	explorations int // so far
 }
 
 // Does says what the runs do that the probe makes, should one of them end the process. Until it is

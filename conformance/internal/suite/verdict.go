@@ -48,7 +48,7 @@ func (e *engine[T, E]) report(only string) *conformance.Report {
 	}
 	e.settleInconclusive(r)
 	e.settleDark(r, absent)
-	r.Schedules, r.Runs = len(e.schedules), e.lab.runs
+	r.Schedules, r.Runs, r.Interleavings = len(e.schedules), e.lab.runs, e.explored
 	if len(e.left) > 0 {
 		r.LeftOut = e.left
 	}
@@ -106,6 +106,8 @@ func (e *engine[T, E]) conclude(r *Rule[T, E], v *conformance.Verdict, only stri
 		}
 	case r.ID == leakRule && e.notLeft != "":
 		v.Reason = e.notLeft
+	case r.Meets && woven() && e.unexplored[r.ID] != "":
+		v.Reason = "which calls meet is chance, as their orders cannot be explored: " + e.unexplored[r.ID]
 	case v.LeftOut > 0:
 		v.Reason = fmt.Sprintf("%d judged, %d left out: %s", v.Judged, v.LeftOut, mostOften(f.left))
 	}
@@ -323,7 +325,7 @@ func (e *engine[T, E]) subtest(v *conformance.Verdict) {
 			if v.Level == conformance.Provisional {
 				t.Skip("provisional, fails:\n" + v.Text)
 			}
-			t.Error("\n" + v.Text)
+			t.Error("\n" + v.Text + e.chanced(v.Rule))
 		case conformance.KnownFail:
 			t.Skip("known failing: " + v.Reason + "\n" + v.Text)
 		case conformance.Inconclusive:
@@ -392,6 +394,9 @@ func (e *engine[T, E]) close(r *conformance.Report, took time.Duration) {
 		e.T.Skipf("conformance: nothing was judged: %s", r)
 	}
 	e.T.Logf("conformance: %s", r)
+	if why := e.unexplored[""]; why != "" {
+		e.T.Logf("conformance: how racing steps meet is chance, as their orders cannot be explored: %s", why)
+	}
 	if where := e.where(""); where != "" && e.red && !e.unfinished.blamed { // otherwise a rule's text says it
 		e.T.Logf("conformance: what is inconclusive is so because %s%s", e.unfinished.what, where)
 	}

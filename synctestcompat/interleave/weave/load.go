@@ -100,18 +100,28 @@ func (w *weaver) load() error {
 	return nil
 }
 
-// machinery are the packages that run the others, and so are not rewritten themselves.
+// machinery are packages that run the others, and so are not rewritten themselves.
 var machinery = []string{
+	"github.com/escapement-go/escapement/conformance",
 	"github.com/escapement-go/escapement/fakeclock",
+	"github.com/escapement-go/escapement/internal/goroutine",
 	"github.com/escapement-go/escapement/internal/sched",
 	"github.com/escapement-go/escapement/internal/stackmark",
 	"github.com/escapement-go/escapement/synctestcompat",
 	"github.com/escapement-go/escapement/synctestcompat/interleave",
 }
 
+// runs reports whether a package runs the others: it is of the machinery, a shim, or one of the conformance suite, and
+// not one that the suite is tried on.
+func runs(path string) bool {
+	below, suite := strings.CutPrefix(path, "github.com/escapement-go/escapement/conformance/")
+	tried := strings.HasPrefix(below, "peers") || strings.Contains(below, "testdata")
+	return suite && !tried || strings.HasPrefix(path, shims) || slices.Contains(machinery, path)
+}
+
 // takesPart reports whether a package is rewritten: those of the main modules are, and those of -with.
 func (w *weaver) takesPart(p *listed) bool {
-	if p.Standard || slices.Contains(machinery, p.ImportPath) || strings.HasPrefix(p.ImportPath, shims) {
+	if p.Standard || runs(p.ImportPath) {
 		return false
 	}
 	return p.Module != nil && p.Module.Main || w.named(p.ImportPath)

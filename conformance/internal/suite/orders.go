@@ -1,0 +1,276 @@
+package suite
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/internal/sched"
+	"github.com/escapement-go/escapement/synctestcompat"
+	"github.com/escapement-go/escapement/synctestcompat/interleave"
+)
+
+// What runs at one instant meets by chance. Where the code under test was rewritten by the command weave, package
+// interleave makes it meet in every order with few preemptions, and each outcome is judged as it is otherwise.
+// Time then stands still while a goroutine is held up, as it does in all other runs.
+const (
+	mostOrders  = 1000 // interleavings of one probe
+	mostOfEach  = 100  // of one schedule
+	mostShapes  = 24   // racing schedules
+	longestRace = 4    // steps of such a schedule
+)
+
+// woven reports whether orders are explored.
+func woven() bool { return synctestcompat.Available && interleave.Rewritten("") }
+
+// chanced says that a rule was found broken by chance.
+func (e *engine[T, E]) chanced(rule string) string {
+	meets := slices.ContainsFunc(e.rules, func(r Rule[T, E]) bool { return r.ID == rule && r.Meets })
+	f := e.findings[rule]
+	if !meets || f == nil || f.worst == nil || f.worst.interleaving != "" || f.worst.sequential {
+		return ""
+	}
+	if why := e.unexplored[rule]; why != "" {
+		return "found by chance, as the orders of the calls cannot be explored: " + why + "\n"
+	}
+	return If(!woven(), "found by chance, which another run may not have: `verdicts -interleave` tries all orders\n")
+}
+
+// together is one exploration for a test.
+type together struct {
+	testing.TB
+	name string
+}
+
+// Name tells the explorations of a test apart: the interleaving to replay is one of this.
+func (t together) Name() string { return t.name }
+
+// everyOrder explores the interleavings of what play does on a stage of its own, and returns the first violation. A
+// rule with runs of its own has its explorations numbered; racing schedules have no rule.
+func (s *Suite) everyOrder(rule string, n int, j Job, most int, play func(st *Stage) *Violation) *Violation {
+	only := os.Getenv(interleave.Variable)
+	t := together{s.T, s.T.Name()}
+	if rule != "" {
+		t.name = fmt.Sprintf("%s/%s/%d", t.name, rule, n)
+	}
+	if !woven() || s.unexplored[rule] != "" || only != "" && !strings.HasPrefix(only, t.name+":") {
+		return nil
+	}
+	var seen *Violation
+	r := interleave.Explore(t, func(t *interleave.T) {
+		var d Driver
+		if s.Time == conformance.PackageTime {
+			d = NewBubbleTime(j.Schedule.Config)
+		} else {
+			d = NewFakeTime(j.Schedule.Config.Start(), true)
+		}
+		sched.Self().Begin()
+		st := newStage(s, j, d)
+		if seen = nil; st.late() {
+			return
+		}
+		if seen = play(st); seen != nil {
+			t.Fail()
+		}
+	}, interleave.StillTime(), interleave.Runs(most))
+	for _, n := range r.Runs {
+		s.explored += n
+	}
+	if r.Failure != "" && seen == nil {
+		if !r.Deadlock {
+			s.cannotExplore(rule, r.Failure, only != "")
+			return nil
+		}
+		seen = Broken(0, "nobody can go on, and no timer is armed", "operations at one instant never return")
+	}
+	if seen != nil {
+		seen.order, seen.interleaving = r.Order, r.Replay
+	}
+	return seen
+}
+
+// cannotExplore notes why the interleavings of a rule were not explored. Who asks for one of them wants to know.
+func (s *Suite) cannotExplore(rule, failure string, asked bool) {
+	if asked {
+		s.T.Error(failure)
+	}
+	lines := strings.SplitN(failure, "\n", 3)
+	if s.unexplored == nil {
+		s.unexplored = map[string]string{}
+	}
+	s.unexplored[rule] = strings.TrimSpace(lines[min(1, len(lines)-1)])
+}
+
+// Orders explores the interleavings of what play does on a stage of its own, where the code under test is rewritten,
+// and returns the first violation. Play starts goroutines with [Start], and calls [Meets] where they meet beyond
+// what is rewritten.
+func (p *Probe) Orders(play func(st *Stage) *Violation) *Violation {
+	p.explorations++
+	return p.everyOrder(p.rule, p.explorations, Job{}, mostOrders, play)
+}
+
+// Meets says that what goroutines do next which call it with the same pointer depends on who comes first, so that those
+// orders are told apart.
+func Meets(object any) { sched.Meet(object) }
+
+// Pause lets other goroutines run.
+func Pause(otherwise func()) {
+	if g := sched.Self(); g != nil {
+		g.Point("pause", nil)
+		return
+	}
+	otherwise()
+}
+
+// nap sleeps.
+func nap(d time.Duration) {
+	if g := sched.Self(); g != nil {
+		g.Sleep(d)
+		return
+	}
+	time.Sleep(d)
+}
+
+// meetInOrder explores two rounds of a meeting, as others are like these, each on a new instance.
+func meetInOrder[I any](p *Probe, m Meeting[I]) (worst *Violation) {
+	for round := 0; round < 2 && worst == nil; round++ {
+		worst = p.Orders(func(st *Stage) *Violation { return m.one(st, round) })
+	}
+	return worst
+}
+
+// one is one round with one instance.
+func (m *Meeting[I]) one(st *Stage, round int) (v *Violation) {
+	in := m.Make(st.Env(), round)
+	if m.Before != nil {
+		m.Before(st, round)
+	}
+	if m.Prepare != nil {
+		_ = Catch(func() { m.Prepare(in, round) })
+		st.Settle()
+	}
+	for g := range Meeters {
+		Start(func() {
+			for n := range m.Each {
+				Meets(m)
+				_ = Catch(func() { m.Call(in, round, g, n) })
+				Meets(m)
+			}
+		})
+	}
+	st.Settle()
+	if m.Between != nil {
+		m.Between(in, round)
+	}
+	m.Pass(st, round)
+	st.Settle()
+	if !st.Spent() {
+		v = m.Judge(in, round, round)
+	}
+	_ = Catch(func() { m.Release(in) })
+	st.Settle()
+	return v
+}
+
+// racing are the schedules of a family of which the interleavings are explored, if any are.
+func (e *engine[T, E]) racing(f Family) (jobs []Job) {
+	if _, other := e.c.(Orderly); other || !woven() || f.Skip != "" {
+		return nil
+	}
+	for _, s := range f.Schedules {
+		busy := s.Config.Busy > 0 || s.Config.Panics > 0 || s.Config.Inside != ""
+		if s.RacingSteps() > 0 && len(s.Steps) <= longestRace && !busy && !e.known(s) {
+			jobs = append(jobs, Job{Schedule: s, Order: conformance.OrderSampled, Family: f.Name, Review: true})
+		}
+	}
+	return jobs
+}
+
+// exploreRaces explores the interleavings of racing schedules, one of each shape, and judges each outcome by all rules.
+func (e *engine[T, E]) exploreRaces(all []Job) {
+	slices.SortStableFunc(all, func(a, b Job) int { return a.Schedule.Compare(b.Schedule) })
+	shapes := map[string]bool{}
+	for _, j := range all {
+		shape := j.Schedule.Config.String()
+		for _, st := range j.Schedule.Steps {
+			shape += fmt.Sprint(" ", st.Op, st.Racing)
+		}
+		if shapes[shape] || e.tooLong(j) != "" {
+			continue
+		}
+		if shapes[shape] = true; len(shapes) > mostShapes {
+			return
+		}
+		e.exploreRace(j)
+	}
+}
+
+// racing is a step that notes whether a goroutine of the implementation went on before it had returned. If none did,
+// the implementation can have decided nothing before.
+func (b *budget) racing(driver *sched.G, step func()) func() {
+	from := driver.Steps()
+	return func() {
+		before := b.overtaken
+		b.overtaken = true
+		step()
+		b.overtaken = before || !sched.Self().Alone(from, driver)
+	}
+}
+
+// Overtaken reports whether any did.
+func (b *budget) Overtaken() bool { return b.overtaken }
+
+// exploreRace explores one schedule. What honest code does where it is overtaken before its callback starts counts only
+// where no goroutine of it went on before the racing step had returned.
+func (e *engine[T, E]) exploreRace(j Job) {
+	var rule *Rule[T, E]
+	active := e.active()
+	v := e.everyOrder("", 0, j, mostOfEach, func(st *Stage) *Violation {
+		e.c.Play(st)
+		rec := st.Rec.finish()
+		if rec.LeftOut != "" || rec.Refused != "" {
+			return nil
+		}
+		overtaken := st.Driver.(interface{ Overtaken() bool }).Overtaken()
+		x := e.c.Exam(e.traits, rec, j)
+		var broken []breach[T, E]
+		for _, r := range active {
+			if r.Check == nil || r.ID == leakRule || !r.about(j) || !r.sees(x) {
+				continue
+			}
+			if v := r.Check(x); v != nil && !(v.Chance && overtaken) {
+				v.Run, v.Chance = rec, false
+				broken = append(broken, breach[T, E]{r, v})
+			}
+		}
+		for _, b := range broken {
+			if hidden(b.rule, broken) == "" {
+				rule = b.rule
+				return b.v
+			}
+		}
+		return nil
+	})
+	if v != nil && v.Run != nil {
+		e.keep(rule, e.found(rule.ID), v, j.Family)
+	}
+}
+
+// replayOrder is the command that runs the interleaving of a violation again.
+func (e *engine[T, E]) replayOrder(id string, v *Violation) string {
+	with := os.Getenv("ESCAPEMENT_WEAVE")
+	if with != "" {
+		with += " "
+	}
+	line := fmt.Sprintf("%s=%s %s %s-run %s %s", interleave.Variable, quoted(v.interleaving), interleave.Command, with,
+		quoted(e.pattern(id)), cmp.Or(e.pkg, callerPackage()))
+	if v.Run == nil {
+		return line
+	}
+	return fmt.Sprintf("ESCAPEMENT_SCHEDULE=%s %s", quoted(v.Run.Schedule.String()), line)
+}
