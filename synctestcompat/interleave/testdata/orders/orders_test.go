@@ -33,6 +33,8 @@ var firsts = map[string]string{
 	"cache/generation before the lock":             "1.1,7.1-352d",
 	"debouncer/cancelled when it has expired":      "1.1-4b39",
 	"batcher/full when it has expired":             "1.1-429a",
+	"throttle/timer sends to what is closed":       "7.1-cd68",
+	"throttle/timer armed after the item came out": "4.1-15fc",
 }
 
 // explored returns what interleave finds of a program.

@@ -26,6 +26,8 @@ var Mistaken = []Program{
 	{"cache/generation before the lock", "generation", invalidateWhileLoading(newStaleCache)},
 	{"debouncer/cancelled when it has expired", "timer", cancelAtExpiry(newDeadTimer)},
 	{"batcher/full when it has expired", "timer", fullAtExpiry(newStaleBatcher)},
+	{"throttle/timer sends to what is closed", "timer", endsAtExpiry(cooling)},
+	{"throttle/timer armed after the item came out", "timer", passesNext(cooling)},
 }
 
 // Right are programs that hold in every order.
@@ -47,6 +49,8 @@ var Right = []Program{
 	{"semaphore/channel", "channel", cancelAndRelease(newSlots)},
 	{"semaphore/cond", "cond", barging(newCarefulCond)},
 	{"semaphore/weights", "cond", unevenShares},
+	{"throttle/stamps, at the end", "channel", endsAtExpiry(stamped)},
+	{"throttle/stamps, next item", "channel", passesNext(stamped)},
 	{"gate/opened", "cond", openedGate(newLockedGate)},
 	{"gate/cancelled", "context AfterFunc", cancelledGate(newLockedGate)},
 	{"lease/swap", "atomic, AfterFunc", releaseAtExpiry(newSwappedLease)},
