@@ -3,13 +3,14 @@ package suite
 import (
 	"cmp"
 	"slices"
+
+	"github.com/escapement-go/escapement/conformance"
 )
 
 // A decision is asked of the author where a run refutes the value of a trait that is assumed: the weaker value
 // would explain the run, and so might a mistake. Until it is taken nothing is judged that depends on it.
 
-// keptOfEach is how many runs of each family a weaker value has to explain. By the rules that are in force with
-// that value alone, the others are judged, too.
+// keptOfEach is how many runs of each family a weaker value has to explain.
 const keptOfEach = 200
 
 // keepAtHand keeps a run to judge it with other traits, where some are undeclared.
@@ -20,11 +21,9 @@ func (e *engine[T, E]) keepAtHand(j Job, rec *Recording) {
 	if e.keptBy == nil {
 		e.keptBy = map[string]int{}
 	}
-	j.Review = true
 	if e.keptBy[j.Family]++; e.keptBy[j.Family] <= keptOfEach {
+		j.Review = true
 		e.atHand = append(e.atHand, job{Job: j, rec: rec})
-	} else {
-		e.besides = append(e.besides, job{Job: j, rec: rec})
 	}
 }
 
@@ -160,27 +159,39 @@ func (e *engine[T, E]) decide() (all []*decision[T, E]) {
 	return all
 }
 
-// refutes looks for what refutes a declaration by rules, or on schedules, that wait for one of its choices.
-func (e *engine[T, E]) refutes(choice string, d declaration[T]) *refutation[T, E] {
-	open := e.with(choice, 0)
-	inForce := e.judges(open)
-	waiting := slices.DeleteFunc(e.judges(d), func(r *Rule[T, E]) bool { return slices.Contains(inForce, r) })
-	if len(waiting) > 0 {
-		if least := e.compare(e.besides, d, open, waiting...); least != nil {
-			return least
-		}
-	}
+// refutes looks for what refutes a declaration on schedules, or by rules, that wait for one of its choices: these are
+// run for it.
+func (e *engine[T, E]) refutes(choice string, d declaration[T]) (least *refutation[T, E]) {
 	if e.hangs() {
 		return nil
 	}
+	open := e.with(choice, 0)
+	inForce := e.judges(open)
+	waiting := slices.DeleteFunc(e.judges(d), func(r *Rule[T, E]) bool { return slices.Contains(inForce, r) })
 	defer e.declareFor(d)()
-	var runs []job
-	e.try(&runs, triedOfEach, func(f Family) bool { return !e.families[f.Name] })
-	return e.compare(runs, d, open)
+	sampled := ""
+	e.try(triedOfEach, func(j Job) bool {
+		again := j.text == sampled // one sample is enough
+		if j.Order == conformance.OrderSampled {
+			sampled = j.text
+		}
+		concerns := func(r *Rule[T, E]) bool { return r.about(j) }
+		return least == nil && !again && (!e.families[j.Family] || slices.ContainsFunc(waiting, concerns))
+	}, func(run job) {
+		rules := waiting
+		if !e.families[run.Family] {
+			rules = nil // all of them
+		}
+		found := e.compare([]job{run}, d, open, rules...)
+		if found != nil && (least == nil || found.found.Run.Schedule.Compare(least.found.Run.Schedule) < 0) {
+			least = found // the smallest of the first family that has any
+		}
+	})
+	return least
 }
 
-// triedOfEach is how many runs are made of each family that a value brings, before it is offered.
-const triedOfEach = 2000
+// triedOfEach is how many schedules of each family are run to refute a value, before it is offered.
+const triedOfEach = 500
 
 // declareFor declares otherwise until what it returns is called.
 func (e *engine[T, E]) declareFor(d declaration[T]) (back func()) {

@@ -48,7 +48,6 @@ type engine[T, E any] struct {
 	families   map[string]bool // those that were explored
 	observed   map[string]int  // choices, as they were observed
 	atHand     []job           // runs that a weaker value of an undeclared trait has to explain
-	besides    []job           // more, that are judged only by rules which a weaker value brings in force
 	keptBy     map[string]int  // how many of them each family has, or would have
 	settled    []settled       // what becomes of undeclared choices
 	decisions  []*decision[T, E]
@@ -243,7 +242,7 @@ func (e *engine[T, E]) reset() {
 	e.polled = map[string]time.Duration{}
 	e.left = map[string]int{}
 	e.unfinished, e.over, e.first, e.notLeft, e.halts = nil, "", nil, "", halts{}
-	e.atHand, e.besides, e.keptBy, e.settled, e.decisions, e.odd = nil, nil, nil, nil, nil, ""
+	e.atHand, e.keptBy, e.settled, e.decisions, e.odd = nil, nil, nil, nil, ""
 	e.explored, e.unexplored = 0, nil
 	e.cannotReenter, e.explained = false, false
 	if c, ok := e.c.(Remembering); ok {

@@ -62,21 +62,22 @@ func (e *engine[T, E]) fetch() {
 	if e.undeclared || len(e.atHand) > 0 || e.hangs() {
 		return
 	}
-	e.try(&e.atHand, fetchedOfEach, func(Family) bool { return true })
+	all := func(Job) bool { return true }
+	e.try(fetchedOfEach, all, func(run job) { e.atHand = append(e.atHand, run) })
 }
 
-// try makes the first runs of some families, none of which is judged.
-func (e *engine[T, E]) try(made *[]job, most int, these func(Family) bool) {
+// try makes those of the first runs of each family, none of which is judged.
+func (e *engine[T, E]) try(most int, these func(Job) bool, see func(run job)) {
 	runs := e.lab.runs
 	defer OneProcessor()()
 	for _, f := range e.c.Families(e.Suite) {
-		if f.Skip != "" || !these(f) {
+		if f.Skip != "" {
 			continue
 		}
 		f = f.made()
 		f.Schedules = f.Schedules[:min(len(f.Schedules), most)]
-		see := func(j Job, rec *Recording) { j.Review = true; *made = append(*made, job{Job: j, rec: rec}) }
-		if e.lab.run(e.runsOf(f), see) != nil {
+		jobs := slices.DeleteFunc(e.runsOf(f), func(j Job) bool { return !these(j) })
+		if e.lab.run(jobs, func(j Job, rec *Recording) { j.Review = true; see(job{Job: j, rec: rec}) }) != nil {
 			break
 		}
 	}
