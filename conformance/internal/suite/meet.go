@@ -84,37 +84,12 @@ func meeting[I any](p *Probe, m Meeting[I], meet func(f func(g, i int))) (worst 
 		for i := range in {
 			in[i] = m.Make(env, i)
 		}
-		for round := range Meetings {
-			if m.Before != nil {
-				m.Before(st, round)
-			}
-			if m.Prepare != nil {
-				for i := range in {
-					_ = Catch(func() { m.Prepare(in[i], round) })
-				}
-				st.Settle()
-			}
-			meet(func(g, i int) {
-				for n := range m.Each {
-					_ = Catch(func() { m.Call(in[i], round, g, n) })
-				}
+		for round := 0; round < Meetings && !spent; round++ {
+			v, ended := m.round(st, in[:], 0, round, func() {
+				meet(func(g, i int) { m.calls(in[i], round, g) })
 			})
-			st.Settle()
-			if m.Between != nil {
-				for i := range in {
-					m.Between(in[i], i)
-				}
-			}
-			m.Pass(st, round)
-			st.Settle()
-			if st.Spent() { // what was found before stays
-				spent = true
-				break
-			}
-			for i := range in {
-				if v := m.Judge(in[i], i, round); v != nil && seen == nil {
-					seen = v
-				}
+			if spent = !ended; seen == nil { // what was found before stays
+				seen = v
 			}
 		}
 		for i := range in {
@@ -129,6 +104,45 @@ func meeting[I any](p *Probe, m Meeting[I], meet func(f func(g, i int))) (worst 
 		return nil, polls
 	}
 	return seen, ""
+}
+
+// calls are those of goroutine g to an instance in a round.
+func (m *Meeting[I]) calls(in I, round, g int) {
+	for n := range m.Each {
+		_ = Catch(func() { m.Call(in, round, g, n) })
+	}
+}
+
+// round is one round with some instances, of which the first has a number, and in which meet makes the calls. It
+// returns the first violation, or false if the budget of the run was used up before.
+func (m *Meeting[I]) round(st *Stage, in []I, first, round int, meet func()) (worst *Violation, ended bool) {
+	if m.Before != nil {
+		m.Before(st, round)
+	}
+	if m.Prepare != nil {
+		for i := range in {
+			_ = Catch(func() { m.Prepare(in[i], round) })
+		}
+		st.Settle()
+	}
+	meet()
+	st.Settle()
+	if m.Between != nil {
+		for i := range in {
+			m.Between(in[i], first+i)
+		}
+	}
+	m.Pass(st, round)
+	st.Settle()
+	if st.Spent() {
+		return nil, false
+	}
+	for i := range in {
+		if v := m.Judge(in[i], first+i, round); v != nil && worst == nil {
+			worst = v
+		}
+	}
+	return worst, true
 }
 
 // InRound says in which round of a meeting something was seen.

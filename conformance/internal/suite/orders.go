@@ -145,33 +145,19 @@ func meetInOrder[I any](p *Probe, m Meeting[I]) (worst *Violation) {
 }
 
 // one is one round with one instance.
-func (m *Meeting[I]) one(st *Stage, round int) (v *Violation) {
+func (m *Meeting[I]) one(st *Stage, round int) *Violation {
 	in := m.Make(st.Env(), round)
-	if m.Before != nil {
-		m.Before(st, round)
-	}
-	if m.Prepare != nil {
-		_ = Catch(func() { m.Prepare(in, round) })
-		st.Settle()
-	}
-	for g := range Meeters {
-		Start(func() {
-			for n := range m.Each {
-				Meets(m)
-				_ = Catch(func() { m.Call(in, round, g, n) })
-				Meets(m)
-			}
-		})
-	}
-	st.Settle()
-	if m.Between != nil {
-		m.Between(in, round)
-	}
-	m.Pass(st, round)
-	st.Settle()
-	if !st.Spent() {
-		v = m.Judge(in, round, round)
-	}
+	v, _ := m.round(st, []I{in}, round, round, func() {
+		for g := range Meeters {
+			Start(func() {
+				for n := range m.Each {
+					Meets(m)
+					_ = Catch(func() { m.Call(in, round, g, n) })
+					Meets(m)
+				}
+			})
+		}
+	})
 	_ = Catch(func() { m.Release(in) })
 	st.Settle()
 	return v
