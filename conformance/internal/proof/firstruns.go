@@ -45,13 +45,13 @@ func FirstRuns(t *testing.T, designs []zoo.Design, mutants []zoo.Mutant) {
 		switch how {
 		case byItself, byOther, byDecision, byUnseen:
 		case byStrict, byNominal:
-			f.lines = append(f.lines, fmt.Sprintf("%s: %s (%s): %s", how, m.Name, m.Rule, f.nominal))
+			f.lines = append(f.lines, fmt.Sprintf("%s: %s (%s): %s", how, m.Name, m.Rule, f.shown))
 		default:
 			t.Errorf("a first run says nothing of %q, which breaks %s", m.Name, m.Rule)
 			continue
 		}
 		if testing.Verbose() {
-			t.Logf("%s: %s (%s) %s", how, m.Name, m.Rule, f.nominal)
+			t.Logf("%s: %s (%s) %s", how, m.Name, m.Rule, f.shown)
 		}
 	}
 	t.Logf("%d designs are asked for %d decisions; of the mutants %v", f.designs, f.decisions, tally)
@@ -77,8 +77,7 @@ type first struct {
 	steps              map[string]int // of the schedules of the golden texts
 	designs, decisions int
 	lines              []string
-	nominal            string // what the last mutant shows of a trait, and its author does not declare
-	strict             bool   // it is the strict value, under which all of it is judged
+	shown, as          string // what the last mutant shows of a trait though its author does not declare it, and how
 	unseen             bool   // it does not show what its author declares, and that is said
 }
 
@@ -126,21 +125,18 @@ func (f *first) mutant(t *testing.T, m zoo.Mutant) (how string) {
 	}
 	switch {
 	case how != byNothing:
+		return how
 	case f.unseen:
 		return byUnseen
-	case f.strict:
-		return byStrict
-	case f.nominal != "":
-		return byNominal
 	}
-	return how
+	return f.as
 }
 
 // run is a first run of a mutant whose author has taken some decisions. It returns those that are meant, too.
 func (f *first) run(t *testing.T, m zoo.Mutant, taken []string, o inside.Options) (meant []string, how string) {
 	declared := reflect.ValueOf(m.Spec).FieldByName("Traits")
 	wrong := false
-	f.nominal, f.strict, f.unseen = "", false, false
+	f.shown, f.as, f.unseen = "", byNothing, false
 	o.FirstLook = soon
 	o.Unseen = func(choice string) { f.unseen = f.unseen || !declared.FieldByName(choice).IsZero() }
 	o.Settled = func(c inside.Choice) {
@@ -150,8 +146,10 @@ func (f *first) run(t *testing.T, m zoo.Mutant, taken []string, o inside.Options
 			meant = append(meant, c.Name)
 		case !c.Seen || c.Decision:
 		case c.Value != 0 && !want.IsZero() && !means(declared, c.Name, c.Value):
-			f.strict = c.Value == c.Strict
-			f.nominal = fmt.Sprintf("%s is %v, its author declares %v", c.Name, valued(declared, c.Name, c.Value), want)
+			if f.as = byNominal; c.Value == c.Strict {
+				f.as = byStrict
+			}
+			f.shown = fmt.Sprintf("%s is %v, its author declares %v", c.Name, valued(declared, c.Name, c.Value), want)
 		}
 	}
 	o.Decided = func(c inside.Choice) { wrong = wrong || !weakens(declared, c) }
