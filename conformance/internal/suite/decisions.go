@@ -135,7 +135,7 @@ func (e *engine[T, E]) decide() (all []*decision[T, E]) {
 			continue
 		}
 		d := &decision[T, E]{settled: s, value: s.seen}
-		strict, runs := e.with(s.Name, s.strict()), e.runsFor(s)
+		strict, open, runs := e.with(s.Name, s.strict()), e.with(s.Name, 0), e.runsFor(s)
 		if least := e.compare(runs, strict, seen); least != nil {
 			d.rule, d.run = least.rule, least.found
 		}
@@ -150,7 +150,7 @@ func (e *engine[T, E]) decide() (all []*decision[T, E]) {
 			e.awaits[id] = cmp.Or(e.awaits[id], s.Name)
 		}
 		for _, decided := range []declaration[T]{strict, seen} {
-			for _, id := range e.freed(decided, e.with(s.Name, 0)) { // for this alone
+			for _, id := range e.freed(decided, open) { // for this alone
 				e.awaits[id] = s.Name
 			}
 		}
@@ -160,7 +160,7 @@ func (e *engine[T, E]) decide() (all []*decision[T, E]) {
 }
 
 // refutes looks for what refutes a declaration on schedules, or by rules, that wait for one of its choices: these are
-// run for it.
+// run for it. It returns the smallest of the first family that has any.
 func (e *engine[T, E]) refutes(choice string, d declaration[T]) (least *refutation[T, E]) {
 	if e.hangs() {
 		return nil
@@ -176,16 +176,17 @@ func (e *engine[T, E]) refutes(choice string, d declaration[T]) (least *refutati
 			sampled = j.text
 		}
 		concerns := func(r *Rule[T, E]) bool { return r.about(j) }
-		return least == nil && !again && (!e.families[j.Family] || slices.ContainsFunc(waiting, concerns))
-	}, func(run job) {
+		return !again && (!e.families[j.Family] || slices.ContainsFunc(waiting, concerns))
+	}, func(run job) (more bool) {
 		rules := waiting
 		if !e.families[run.Family] {
 			rules = nil // all of them
 		}
 		found := e.compare([]job{run}, d, open, rules...)
 		if found != nil && (least == nil || found.found.Run.Schedule.Compare(least.found.Run.Schedule) < 0) {
-			least = found // the smallest of the first family that has any
+			least = found
 		}
+		return least == nil
 	})
 	return least
 }

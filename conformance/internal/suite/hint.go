@@ -63,11 +63,14 @@ func (e *engine[T, E]) fetch() {
 		return
 	}
 	all := func(Job) bool { return true }
-	e.try(fetchedOfEach, all, func(run job) { e.atHand = append(e.atHand, run) })
+	e.try(fetchedOfEach, all, func(run job) (more bool) {
+		e.atHand = append(e.atHand, run)
+		return true
+	})
 }
 
-// try makes those of the first runs of each family, none of which is judged.
-func (e *engine[T, E]) try(most int, these func(Job) bool, see func(run job)) {
+// try makes those of the first runs of each family, none of which is judged, and no other family if see has said so.
+func (e *engine[T, E]) try(most int, these func(Job) bool, see func(run job) (more bool)) {
 	runs := e.lab.runs
 	defer OneProcessor()()
 	for _, f := range e.c.Families(e.Suite) {
@@ -77,7 +80,12 @@ func (e *engine[T, E]) try(most int, these func(Job) bool, see func(run job)) {
 		f = f.made()
 		f.Schedules = f.Schedules[:min(len(f.Schedules), most)]
 		jobs := slices.DeleteFunc(e.runsOf(f), func(j Job) bool { return !these(j) })
-		if e.lab.run(jobs, func(j Job, rec *Recording) { j.Review = true; see(job{Job: j, rec: rec}) }) != nil {
+		more := true
+		hang := e.lab.run(jobs, func(j Job, rec *Recording) {
+			j.Review = true
+			more = see(job{Job: j, rec: rec}) && more
+		})
+		if hang != nil || !more {
 			break
 		}
 	}
