@@ -2,6 +2,7 @@ package sched
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -102,6 +103,13 @@ func Tried() bool { return tried.Load() }
 
 // rewritten has the paths of the packages that were rewritten.
 var rewritten sync.Map
+
+// OfSuite reports whether a package, or a function of one, belongs to the conformance suite, which drives
+// what is rewritten, and not to what the suite is tried on.
+func OfSuite(path string) bool {
+	below, ok := strings.CutPrefix(path, "github.com/escapement-go/escapement/conformance/")
+	return ok && !strings.HasPrefix(below, "peers") && !strings.Contains(below, "testdata")
+}
 
 // Rewritten notes that a package was rewritten.
 func Rewritten(path string) { rewritten.Store(path, true) }

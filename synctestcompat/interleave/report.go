@@ -200,8 +200,8 @@ func placeOf(pcs []uintptr) string {
 
 // ours reports whether a function belongs to the machinery, or to the conformance suite, which drives what is rewritten.
 func ours(function string) bool {
-	if below, ok := strings.CutPrefix(function, "github.com/escapement-go/escapement/conformance/"); ok {
-		return !strings.HasPrefix(below, "peers") && !strings.HasPrefix(below, "verdicts/testdata")
+	if sched.OfSuite(function) {
+		return true
 	}
 	for _, prefix := range []string{
 		"github.com/escapement-go/escapement/synctestcompat/interleave/shim/",

@@ -16,6 +16,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/escapement-go/escapement/internal/sched"
 )
 
 // listed is what go list says about a package.
@@ -111,12 +113,9 @@ var machinery = []string{
 	"github.com/escapement-go/escapement/synctestcompat/interleave",
 }
 
-// runs reports whether a package runs the others: it is of the machinery, a shim, or one of the conformance suite, and
-// not one that the suite is tried on.
+// runs reports whether a package runs the others: it is of the machinery, a shim, or one of the conformance suite.
 func runs(path string) bool {
-	below, suite := strings.CutPrefix(path, "github.com/escapement-go/escapement/conformance/")
-	tried := strings.HasPrefix(below, "peers") || strings.Contains(below, "testdata")
-	return suite && !tried || strings.HasPrefix(path, shims) || slices.Contains(machinery, path)
+	return sched.OfSuite(path) || strings.HasPrefix(path, shims) || slices.Contains(machinery, path)
 }
 
 // takesPart reports whether a package is rewritten: those of the main modules are, and those of -with.
