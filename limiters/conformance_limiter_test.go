@@ -23,7 +23,7 @@ func tokenBucketSpec(source limitertest.TimeSource) limitertest.Spec {
 			l := limiters.NewTokenBucket(limit, cfg.Burst, limiters.WithClock(injected(source, env)))
 			return tokenBucketFuncs(env, l)
 		},
-		Traits: limitertest.LikeXTime,
+		Traits: limitertest.XTimeRate(),
 	}
 }
 
@@ -100,6 +100,6 @@ func keyedBucketSpec(source limitertest.TimeSource) limitertest.Spec {
 				AllowKeyAt: allowAt,
 			}
 		},
-		Traits: limitertest.LikeXTime,
+		Traits: limitertest.XTimeRate(),
 	}
 }

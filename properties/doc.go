@@ -13,7 +13,7 @@
 //			New: func(_ limitertest.Env, cfg limitertest.Config) limitertest.Funcs {
 //				return limitertest.Funcs{AllowAt: mine.New(cfg.Rate.PerSecond(), cfg.Burst).AllowN}
 //			},
-//			Traits: limitertest.LikeXTime,
+//			Traits: limitertest.XTimeRate(),
 //		})
 //	}
 //

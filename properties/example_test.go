@@ -42,7 +42,7 @@ var newWindow = limitertest.Spec{
 		w := &window{n: cfg.Burst, interval: cfg.Rate.Interval() * time.Duration(cfg.Burst)}
 		return limitertest.Funcs{AllowAt: w.AllowN}
 	},
-	Traits: limitertest.LikeXTime,
+	Traits: limitertest.XTimeRate(),
 }
 
 // A window that starts anew grants twice the burst within an instant; one schedule

@@ -51,7 +51,7 @@ func BenchmarkSchedule(b *testing.B) {
 				l := limiters.NewTokenBucket(limiters.Limit(cfg.Rate.PerSecond()), cfg.Burst, opts...)
 				return limitertest.Funcs{Allow: l.Allow, Tokens: l.Tokens}
 			},
-			Traits: limitertest.LikeXTime,
+			Traits: limitertest.XTimeRate(),
 		}))
 	}
 }

@@ -171,7 +171,7 @@ func bucketSpec(mutant string) limitertest.Spec {
 				return true
 			}}
 		},
-		Traits: limitertest.LikeXTime,
+		Traits: limitertest.XTimeRate(),
 	}
 }
 
@@ -198,7 +198,7 @@ func nanosecondSpec() limitertest.Spec {
 				return true
 			}}
 		},
-		Traits: limitertest.LikeXTime,
+		Traits: limitertest.XTimeRate(),
 	}
 }
 
@@ -226,12 +226,12 @@ func tickingSpec() limitertest.Spec {
 			}}
 		},
 		Traits: limitertest.Traits{
-			Initial:  limitertest.InitialFull,
-			Oversize: limitertest.OversizeRejected,
-			ZeroRate: limitertest.ZeroRateRefused,
-			Inf:      limitertest.InfAbsent,
-			BackTime: limitertest.BackClamp,
-			Quantum:  1,
+			Initial:    limitertest.InitialFull,
+			Oversize:   limitertest.OversizeRejected,
+			ZeroRate:   limitertest.ZeroRateRefused,
+			Inf:        limitertest.InfAbsent,
+			BackTime:   limitertest.BackClamp,
+			RefillSize: 1,
 		},
 	}
 }

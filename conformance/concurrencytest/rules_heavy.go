@@ -159,7 +159,7 @@ func (k *heavies) before(q *request, all []*request) (why string) {
 // whether somebody who asked for too much had been before them tells.
 func (x *exam) held() (rule string, v *suite.Violation) {
 	known := heavies{
-		fifo: x.traits.Fair == FairFIFO, single: x.traits.Single,
+		fifo: x.traits.Fair == FairFIFO, single: x.traits.OneAtATime,
 		heavy: map[*request]bool{}, tooMuch: map[*request]bool{}, spared: map[*request]*request{},
 	}
 	v = x.eachHeavy(func(h *heavily) *suite.Violation {

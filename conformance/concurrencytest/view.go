@@ -131,7 +131,7 @@ func (v *view) take(g *group, tr *Traits, gone map[int]bool) bool {
 	v.steps, v.model.dropped = nil, nil
 	for _, s := range g.steps {
 		st := s.Step
-		if tr.Single && comes(st.Op) {
+		if tr.OneAtATime && comes(st.Op) {
 			st.K = 0
 		}
 		switch {

@@ -22,7 +22,7 @@ func ExampleRun() {
 			l := limiters.NewTokenBucket(limiters.Limit(cfg.Rate.PerSecond()), cfg.Burst, limiters.WithClock(env.Clock))
 			return limitertest.Funcs{Allow: l.Allow, WaitN: l.WaitN}
 		},
-		Traits: limitertest.LikeXTime,
+		Traits: limitertest.XTimeRate(),
 	}
 	// In a test: limitertest.Run(t, spec)
 	rate := limitertest.Rate{Events: 10, Per: 1e9}
@@ -111,7 +111,7 @@ func ExampleFuncs_allowKey() {
 				return ok
 			}}
 		},
-		Traits: limitertest.LikeXTime,
+		Traits: limitertest.XTimeRate(),
 	}
 	// In a test: limitertest.Run(t, spec)
 	rate := limitertest.Rate{Events: 10, Per: time.Second}

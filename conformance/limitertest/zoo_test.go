@@ -63,7 +63,7 @@ func runaway(_ lt.Env, cfg lt.Config) lt.Funcs {
 func TestCanary_runsOn(t *testing.T) {
 	synctestcompat.Require(t)
 	for _, source := range []lt.TimeSource{lt.Injected, lt.PackageTime, lt.Explicit} {
-		spec := lt.Spec{Name: "runaway", Time: source, New: runaway, Traits: lt.LikeXTime}
+		spec := lt.Spec{Name: "runaway", Time: source, New: runaway, Traits: lt.XTimeRate()}
 		for _, v := range spec.Examine(t, inside.Options{}).Verdicts {
 			switch {
 			case v.Rule == "CANARY" && !strings.Contains(v.Text, "while time stood still"):
@@ -115,7 +115,7 @@ func debts(_ lt.Env, cfg lt.Config) lt.Funcs {
 // within the envelope, though only one that asks for nothing ever asks at the later one.
 func TestRun_takenEarlier(t *testing.T) {
 	synctestcompat.Require(t)
-	tr := lt.LikeThrottled
+	tr := lt.Throttled()
 	tr.BackTime = lt.BackClamp
 	o := inside.Options{Until: "RL-PAST", Keep: func(family string, _ int) bool { return family == "back in time" }}
 	r := lt.Spec{Name: "debts", Time: lt.Explicit, New: debts, Traits: tr}.Examine(t, o)
@@ -139,7 +139,7 @@ func stuckAfterYears(env lt.Env, cfg lt.Config) lt.Funcs {
 // holds.
 func TestExamine_stuckAfterYears(t *testing.T) {
 	synctestcompat.Require(t)
-	spec := lt.Spec{Name: "stuck after years", Time: lt.Explicit, New: stuckAfterYears, Traits: lt.LikeThrottled}
+	spec := lt.Spec{Name: "stuck after years", Time: lt.Explicit, New: stuckAfterYears, Traits: lt.Throttled()}
 	o := inside.Options{FirstLook: time.Millisecond, Keep: func(string, int) bool { return false }}
 	if v, _ := spec.Examine(t, o).Verdict("RL-IDLE"); v.Status != conformance.Inconclusive {
 		t.Errorf("RL-IDLE is %s, want inconclusive: %s", v.Status, v.Reason)
@@ -170,7 +170,7 @@ func forgetful(env lt.Env, cfg lt.Config) lt.Funcs {
 // After a long time each operation is the first to ask.
 func TestRun_firstAfterYears(t *testing.T) {
 	synctestcompat.Require(t)
-	spec := lt.Spec{Name: "forgetful", Time: lt.Injected, New: forgetful, Traits: lt.LikeThrottled}
+	spec := lt.Spec{Name: "forgetful", Time: lt.Injected, New: forgetful, Traits: lt.Throttled()}
 	o := inside.Options{Keep: func(string, int) bool { return false }}
 	if v, _ := spec.Examine(t, o).Verdict("RL-IDLE"); v.Status != conformance.Fail {
 		t.Errorf("RL-IDLE is %s, want fail: %s", v.Status, v.Reason)
@@ -206,10 +206,10 @@ func TestTraits_inWindows(t *testing.T) {
 // Every rule that fails because of a declaration that does not fit names the one that
 // does.
 func TestHint(t *testing.T) {
-	late := lt.LikeXTime
+	late := lt.XTimeRate()
 	late.LateCancel = lt.LateRefunds
 	spec := limiter.Choosing(late, lt.Explicit)
-	spec.Traits = lt.LikeXTime
+	spec.Traits = lt.XTimeRate()
 	short := func(family string, steps int) bool { return family == "reservations" && steps <= 5 }
 	failed := 0
 	for _, v := range spec.Examine(t, inside.Options{Keep: short}).Verdicts {
@@ -238,7 +238,7 @@ func turnstile(env lt.Env, cfg lt.Config) lt.Funcs {
 func TestExamine_lockThatATimerGivesBack(t *testing.T) {
 	synctestcompat.Require(t)
 	t.Setenv("ESCAPEMENT_SCHEDULE", "rate=10/1s burst=1 | wait 1 @0 | wait 1 @0")
-	spec := lt.Spec{Name: "turnstile", Time: lt.Injected, New: turnstile, Traits: lt.LikeUber}
+	spec := lt.Spec{Name: "turnstile", Time: lt.Injected, New: turnstile, Traits: lt.UberRatelimit()}
 	inconclusive := 0
 	for _, v := range spec.Examine(t, inside.Options{FirstLook: time.Millisecond}).Verdicts {
 		switch v.Status {
@@ -290,7 +290,7 @@ func ticked(env lt.Env, cfg lt.Config) lt.Funcs {
 func TestRun_fastTicker(t *testing.T) {
 	synctestcompat.Require(t)
 	spec := lt.Spec{Name: "ticked", Time: lt.Injected, New: ticked, Traits: lt.Traits{Initial: lt.InitialFull,
-		ZeroRate: lt.ZeroRateBurst, Inf: lt.InfAbsent, BackTime: lt.BackClamp, Grain: 10 * time.Millisecond}}
+		ZeroRate: lt.ZeroRateBurst, Inf: lt.InfAbsent, BackTime: lt.BackClamp, Resolution: 10 * time.Millisecond}}
 	o := inside.Options{Keep: func(string, int) bool { return false }}
 	for _, v := range spec.Examine(t, o).Verdicts {
 		switch {
@@ -306,12 +306,12 @@ func TestRun_fastTicker(t *testing.T) {
 func TestUnfinished_asleepWithALock(t *testing.T) {
 	for _, source := range []conformance.TimeSource{conformance.Injected, conformance.PackageTime} {
 		t.Run(source.String(), func(t *testing.T) {
-			proof.Unfinished(t, limiter.UndeclaredAsleep(source), "Traits{LocksAsleep: true}")
+			proof.Unfinished(t, limiter.UndeclaredAsleep(source), "Traits{HoldsLockWhileWaiting: true}")
 		})
 	}
 }
 
-// TRAITS prints that somebody holds a lock while it sleeps, and leaves Rewake open, which only two who
+// TRAITS prints that somebody holds a lock while it sleeps, and leaves OnChange open, which only two who
 // wait show.
 func TestTraits_asleep(t *testing.T) {
 	synctestcompat.Require(t)
@@ -322,7 +322,7 @@ func TestTraits_asleep(t *testing.T) {
 		spec.Examine(t, inside.Options{FirstLook: time.Millisecond, Pasted: func(c inside.Choice) {
 			got[c.Name] = c.Value
 		}})
-		for choice, want := range map[string]int{"LocksAsleep": 1, "Fair": int(lt.FairFIFO), "Rewake": 0,
+		for choice, want := range map[string]int{"HoldsLockWhileWaiting": 1, "Fair": int(lt.FairFIFO), "OnChange": 0,
 			"OneGoroutine": 0,
 			"Initial":      int(lt.InitialFull), "DeadlineCheck": int(lt.DeadlineFailFast)} {
 			if v, ok := got[choice]; !ok || v != want {
@@ -351,7 +351,7 @@ func TestSubsets(t *testing.T) {
 			single(&f)
 			return f
 		}
-		spec.Traits.Single = true
+		spec.Traits.OneAtATime = true
 		all[i].Spec = spec
 	}
 	proof.Subsets(t, all)
@@ -384,7 +384,7 @@ func single(f *lt.Funcs) {
 // What one goroutine gets as well is no matter of concurrent use, and X-CONC says so.
 func TestMutants_notConcurrent(t *testing.T) {
 	synctestcompat.Require(t)
-	spec := limiter.Choosing(lt.LikeXTime, lt.Explicit)
+	spec := limiter.Choosing(lt.XTimeRate(), lt.Explicit)
 	build := spec.New
 	spec.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
 		f := build(env, cfg)

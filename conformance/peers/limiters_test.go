@@ -42,7 +42,7 @@ func xtime(source limitertest.TimeSource, known ...limitertest.Known) limitertes
 				SetBurstAt: l.SetBurstAt,
 			}
 		},
-		Traits:       limitertest.LikeXTime,
+		Traits:       limitertest.XTimeRate(),
 		KnownFailing: known,
 	}
 }
@@ -71,7 +71,7 @@ func jujuBucket(known ...limitertest.Known) limitertest.Spec {
 				},
 			}
 		},
-		Traits:       limitertest.LikeJuju,
+		Traits:       limitertest.JujuRatelimit(),
 		KnownFailing: known,
 	}
 }
@@ -103,7 +103,7 @@ func throttledGCRA(known ...limitertest.Known) limitertest.Spec {
 				}
 			}}
 		},
-		Traits:       limitertest.LikeThrottled,
+		Traits:       limitertest.Throttled(),
 		KnownFailing: known,
 	}
 }
@@ -120,7 +120,7 @@ func uberLimiter(known ...limitertest.Known) limitertest.Spec {
 			l := uber.New(cfg.Rate.Events, uber.Per(cfg.Rate.Per), uber.WithClock(env.Clock), uber.WithSlack(cfg.Burst-1))
 			return limitertest.Funcs{Wait: func(int) { l.Take() }}
 		},
-		Traits:       limitertest.LikeUber,
+		Traits:       limitertest.UberRatelimit(),
 		KnownFailing: known,
 	}
 }

@@ -182,7 +182,7 @@ func (l *bucket) tokensAt(t time.Time) float64 {
 
 // bucketSpec describes it.
 func bucketSpec(mutant string, source lt.TimeSource) lt.Spec {
-	tr := lt.LikeXTime
+	tr := lt.XTimeRate()
 	tr.Zero = lt.ZeroGranted
 	return lt.Spec{
 		Name: "zoo: " + mutant,

@@ -42,7 +42,7 @@ func debtSpec(mutant string, source lt.TimeSource) lt.Spec {
 		Name:   "zoo: bucket in debt: " + mutant,
 		Time:   source,
 		New:    func(env lt.Env, cfg lt.Config) lt.Funcs { return newDebtBucket(env.Clock, cfg, mutant).funcs() },
-		Traits: lt.LikeXTime,
+		Traits: lt.XTimeRate(),
 	}
 }
 
@@ -71,6 +71,6 @@ func reasonsSpec(source lt.TimeSource) lt.Spec {
 // reservesOnly declares nothing of waits, as whoever has none need not.
 func reservesOnly(spec lt.Spec) lt.Spec {
 	spec.Name += ", reserves only"
-	spec.Traits.Fair, spec.Traits.DeadlineCheck, spec.Traits.Rewake, spec.Traits.WaitErrors = 0, 0, 0, 0
+	spec.Traits.Fair, spec.Traits.DeadlineCheck, spec.Traits.OnChange, spec.Traits.WaitErrors = 0, 0, 0, 0
 	return spec
 }

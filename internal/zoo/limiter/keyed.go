@@ -42,7 +42,7 @@ func keyedBy(name, mutant string, source lt.TimeSource, make func(cfg lt.Config)
 				AllowKeyAt: allow,
 			}
 		},
-		Traits: lt.LikeXTime,
+		Traits: lt.XTimeRate(),
 	}
 }
 
@@ -61,7 +61,7 @@ func keyedFloat32Spec(mutant string, source lt.TimeSource) lt.Spec {
 func keyedUnits(mutant string, source lt.TimeSource) lt.Spec {
 	spec := keyedSpec(mutant, source)
 	spec.Name = "zoo: a bucket for each key, in units " + mutant
-	spec.Traits.Grain = time.Millisecond
+	spec.Traits.Resolution = time.Millisecond
 	return spec
 }
 
@@ -119,7 +119,7 @@ func keyedTimers(mutant string, source lt.TimeSource) lt.Spec {
 				clear(own)
 			}}
 		},
-		Traits: lt.LikeXTime,
+		Traits: lt.XTimeRate(),
 	}
 }
 

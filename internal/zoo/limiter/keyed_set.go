@@ -153,6 +153,6 @@ func keyedLimitsSpec(mutant string, source lt.TimeSource) lt.Spec {
 				SetBurstAt: burst,
 			}
 		},
-		Traits: lt.LikeXTime,
+		Traits: lt.XTimeRate(),
 	}
 }

@@ -79,8 +79,10 @@ func pacerSpec(mutant string, source lt.TimeSource) lt.Spec {
 				p.wait()
 			}}
 		},
-		Traits: lt.Traits{Initial: lt.InitialFull, Single: true, BackTime: lt.BackClamp, ZeroRate: lt.ZeroRateRefused,
-			Inf: lt.InfAbsent, Fair: lt.FairFIFO},
+		Traits: lt.Traits{
+			Initial: lt.InitialFull, OneAtATime: true, BackTime: lt.BackClamp, ZeroRate: lt.ZeroRateRefused,
+			Inf: lt.InfAbsent, Fair: lt.FairFIFO,
+		},
 	}
 }
 
