@@ -3,17 +3,13 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 )
 
 // compare prints how what is found differs from what is on record, and returns the number
-// of implementations that differ. Where both failure texts are in the directory texts, it
-// shows the first line that differs.
-func compare(w io.Writer, want, got results, texts string) int {
+// of implementations that differ.
+func compare(w io.Writer, want, got results) int {
 	var keys []string
 	for k := range want {
 		keys = append(keys, k)
@@ -45,7 +41,6 @@ func compare(w io.Writer, want, got results, texts string) int {
 			}
 			rules[item]++
 			fmt.Fprintf(w, "%s  %-14s was: %s\n  %-14s  is: %s\n", head, item, orNone(a), "", orNone(b))
-			fmt.Fprint(w, textDiff(texts, a, b))
 			if racing.MatchString(item) && strings.HasPrefix(k, "mutant|") {
 				fmt.Fprintln(w, "    goroutines race here: see whether it is so again, and if not, whether it belongs to what is chance")
 			}
@@ -95,26 +90,4 @@ func counts(of map[string]int) string {
 		fmt.Fprintf(&b, " %s %d", name, of[name])
 	}
 	return b.String()
-}
-
-var hashed = regexp.MustCompile(` #([0-9a-f]{10})\b`)
-
-// textDiff shows where two failure texts part.
-func textDiff(dir, was, is string) string {
-	a, b := hashed.FindStringSubmatch(was), hashed.FindStringSubmatch(is)
-	if dir == "" || a == nil || b == nil || a[1] == b[1] {
-		return ""
-	}
-	before, err1 := os.ReadFile(filepath.Join(dir, a[1]+".txt"))
-	after, err2 := os.ReadFile(filepath.Join(dir, b[1]+".txt"))
-	if err1 != nil || err2 != nil {
-		return ""
-	}
-	old, now := strings.Split(string(before), "\n"), strings.Split(string(after), "\n")
-	for i := range min(len(old), len(now)) {
-		if old[i] != now[i] {
-			return fmt.Sprintf("    - %s\n    + %s\n", old[i], now[i])
-		}
-	}
-	return fmt.Sprintf("    the text had %d lines and has %d\n", len(old), len(now))
 }

@@ -8,21 +8,17 @@
 // implementation is tested, and by which test, is free. It exits with 1 if a result
 // differs or a test fails.
 //
-// What is compared, of each implementation: the number of schedules and runs, why it is
-// partial, and of each rule its level, its status, how many runs it judged, the family and
-// the smallest schedule of its failure, the headline, and a hash of the whole text without
-// the name of the test. What is chance is in chances, each with its reason. To see both
-// texts where they differ, run it with -texts and the same directory before and after a
-// change. Where a change gives new names to what texts speak of, testdata/names.txt has
-// both; where it moves tests, the plan does.
+// What is on record of each implementation: why it is partial, and of each rule its status
+// and the smallest schedule of its failure. What is chance is in chances, each with its
+// reason. Where a change moves tests, the plan does.
 //
 // Left out are mutants that hang, as each waits 10 s for the watchdog (their texts are in
 // testdata/hangs.golden of the suite), X-RACE, which runs with -race only, and what only
 // ESCAPEMENT_PROVE=all adds to correct implementations.
 //
 // With -processors 1,2,8 all of it runs with each GOMAXPROCS, one after the other, and the runs
-// are compared with each other in place of the record: they must not differ. The hash that
-// it prints is of all that is compared.
+// are compared with each other in place of the record, with all counts and a hash of each text:
+// they must not differ. The hash that it prints is of all that is compared.
 //
 // For a comparison of speed, -bench prints each report as a benchmark, for benchstat; on
 // standard error are the seconds of CPU of each process.
@@ -45,7 +41,6 @@ var (
 	bench  = flag.Bool("bench", false, "print seconds and schedules per second of each implementation, as benchmarks do")
 	keep   = flag.String("keep", "", "keep the reports and the output of the tests in this `directory`")
 	from   = flag.String("from", "", "read the reports that -keep left in this `directory`, and run nothing")
-	texts  = flag.String("texts", "", "write failure texts to this `directory`, named by their hash, so that later runs can show both")
 	jobs   = flag.Int("p", 1, "how many processes run at once")
 
 	processors = flag.String("processors", "", "run everything with each of these `numbers` for GOMAXPROCS, and compare the runs")
@@ -66,14 +61,10 @@ func do(contracts []string) error {
 	if err != nil {
 		return err
 	}
-	names, err := readNames(filepath.Join(records, "names.txt"))
-	if err != nil {
-		return err
-	}
 	if *processors != "" {
-		return compareProcessors(chosen, names, strings.Split(*processors, ","))
+		return compareProcessors(chosen, strings.Split(*processors, ","))
 	}
-	found, failed, err := find(chosen, names)
+	found, failed, err := find(chosen, false)
 	if err != nil {
 		return err
 	}
@@ -87,7 +78,7 @@ func do(contracts []string) error {
 	if err != nil {
 		return err
 	}
-	differ := compare(os.Stdout, want, found, *texts)
+	differ := compare(os.Stdout, want, found)
 	switch {
 	case failed != nil:
 		return failed
@@ -100,7 +91,7 @@ func do(contracts []string) error {
 
 // find runs the tests, unless that was done before, and reads their reports. failed says that
 // a test failed.
-func find(chosen []run, names *strings.Replacer) (found results, failed, err error) {
+func find(chosen []run, full bool) (found results, failed, err error) {
 	dir := *from
 	if dir == "" {
 		if dir, err = reportDir(*keep); err != nil {
@@ -121,7 +112,7 @@ func find(chosen []run, names *strings.Replacer) (found results, failed, err err
 			if rep.Contract != r.contract {
 				return nil, failed, fmt.Errorf("%s of the plan runs %q, of the contract %s", r.file(), rep.Name, rep.Contract)
 			}
-			if err := found.add(r.set, rep, names, *texts); err != nil {
+			if err := found.add(r.set, rep, full); err != nil {
 				return nil, failed, err
 			}
 		}
@@ -133,7 +124,7 @@ func find(chosen []run, names *strings.Replacer) (found results, failed, err err
 }
 
 // compareProcessors compares runs with these GOMAXPROCS with each other.
-func compareProcessors(chosen []run, names *strings.Replacer, numbers []string) error {
+func compareProcessors(chosen []run, numbers []string) error {
 	if *from != "" || *keep != "" || *update {
 		return errors.New("-processors goes with none of -from, -keep and -update")
 	}
@@ -142,7 +133,7 @@ func compareProcessors(chosen []run, names *strings.Replacer, numbers []string) 
 		if err := os.Setenv("GOMAXPROCS", n); err != nil {
 			return err
 		}
-		found, failed, err := find(chosen, names)
+		found, failed, err := find(chosen, true)
 		if err = errors.Join(err, failed); err != nil {
 			return err
 		}
@@ -150,7 +141,7 @@ func compareProcessors(chosen []run, names *strings.Replacer, numbers []string) 
 		if first == nil {
 			first = found
 		}
-		if differ := compare(os.Stdout, first, found, *texts); differ > 0 {
+		if differ := compare(os.Stdout, first, found); differ > 0 {
 			return fmt.Errorf("%d of %d implementations differ between GOMAXPROCS %s and %s", differ, len(first), numbers[0], n)
 		}
 	}

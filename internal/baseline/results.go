@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,7 +16,7 @@ import (
 // results are by implementation, as key names it.
 type results map[string]*result
 
-// result has a line for each rule, and for "explored" and "partial", which are none.
+// result has a line for each rule, and for "explored", "left-out" and "partial", which are none.
 type result struct {
 	items []string // in the order of the report
 	is    map[string]string
@@ -32,30 +31,33 @@ func (r *result) put(item, is string) {
 
 func newResult() *result { return &result{is: map[string]string{}} }
 
-// add enters a report. If texts is a directory, failure texts go there.
-func (rs results) add(set string, r report, names *strings.Replacer, texts string) error {
-	k := names.Replace(key(set, r))
+// add enters a report, in full or what is on record of it.
+func (rs results) add(set string, r report, full bool) error {
+	k := key(set, r)
 	out := newResult()
-	explored := fmt.Sprintf("%d schedules, %d runs", r.Schedules, r.Runs)
-	if !r.Bubbles {
-		explored += ", without bubbles"
+	left := 0
+	for _, n := range r.LeftOut {
+		left += n
 	}
-	for _, why := range slices.Sorted(maps.Keys(r.LeftOut)) {
-		explored += fmt.Sprintf(", %d left out: %s", r.LeftOut[why], oneLine(names.Replace(why)))
+	switch {
+	case full:
+		out.put("explored", fmt.Sprintf("%d schedules, %d runs, %d left out", r.Schedules, r.Runs, left))
+	case left*20 > r.Schedules:
+		out.put("left-out", "more than 1 schedule in 20")
 	}
-	out.put("explored", explored)
 	if r.Partial != "" {
-		out.put("partial", oneLine(names.Replace(r.Partial)))
+		out.put("partial", oneLine(r.Partial))
 	}
 	for _, v := range r.Verdicts {
-		v.Reason, v.Text = names.Replace(v.Reason), names.Replace(withoutTest(v.Text))
+		v.Text = withoutTest(v.Text)
 		for _, c := range chances {
 			c.apply(k, &v)
 		}
-		if err := keepText(texts, v.Text); err != nil {
-			return err
+		if full {
+			out.put(v.Rule, v.String())
+		} else {
+			out.put(v.Rule, v.brief())
 		}
-		out.put(v.Rule, v.String())
 	}
 	if old := rs[k]; old != nil && !equal(old, out) {
 		return fmt.Errorf("two reports of %q differ: give them names of their own", k)
@@ -68,7 +70,15 @@ func equal(a, b *result) bool {
 	return slices.Equal(a.items, b.items) && !slices.ContainsFunc(a.items, func(i string) bool { return a.is[i] != b.is[i] })
 }
 
-// String is a verdict in one line.
+// brief is what is on record of a verdict.
+func (v verdict) brief() string {
+	if v.Schedule == "" {
+		return v.Status
+	}
+	return oneLine(fmt.Sprintf("%s [%s]", v.Status, v.Schedule))
+}
+
+// String is all of a verdict in one line.
 func (v verdict) String() string {
 	var b strings.Builder
 	if v.Level != "core" {
@@ -102,16 +112,6 @@ func withoutTest(text string) string { return replayed.ReplaceAllString(text, "$
 var replayed = regexp.MustCompile(`(?m)^(replay: .*go test) -run '[^\n]*$`)
 
 func hash(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))[:10] }
-
-func keepText(dir, text string) error {
-	if dir == "" || text == "" {
-		return nil
-	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(dir, hash(text)+".txt"), []byte(text), 0o666)
-}
 
 // print writes what parse reads: rules of which the same is said share a line.
 func (rs results) print() []byte {
@@ -229,25 +229,4 @@ func contractsOf(chosen []run) []string {
 		}
 	}
 	return out
-}
-
-// readNames reads the names that have changed since the record was made: on each line what
-// stands in reports now, a tab, and what stood there before.
-func readNames(path string) (*strings.Replacer, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	var pairs []string
-	for i, line := range strings.Split(string(text), "\n") {
-		if line == "" || line[0] == '#' {
-			continue
-		}
-		now, before, ok := strings.Cut(line, "\t")
-		if !ok || now == "" {
-			return nil, fmt.Errorf("%s:%d: want the name that is used now, a tab, and the name before", path, i+1)
-		}
-		pairs = append(pairs, now, before)
-	}
-	return strings.NewReplacer(pairs...), nil
 }

@@ -3,13 +3,13 @@
 //
 //	go run ./internal/mutate [flags] [target ...]
 //
-// A target is what stands in plan.go, such as gcra or designs/quota; without any, all of
+// A target is what stands in plan.go, such as gcra or own/keyed; without any, all of
 // them are run, which takes hours. All mutants of a target are compiled into one test binary
 // in which a number in the environment chooses one, so that each costs a run of those tests
 // that reach it. They run with -short first; with -full, those that survive run again with
-// everything that ESCAPEMENT_PROVE=1 adds. With -short, many of the designs whose choices are
-// drawn judge their code, not only the first. A mutant without a lock is run with -race only,
-// where all operations of each design are used at once.
+// everything that ESCAPEMENT_PROVE=1 adds. With -short, a model is judged by many of
+// the designs whose choices are drawn, not only by the first. A mutant without a lock is run with
+// -race only.
 //
 // Who survives stands in testdata/survivors, a file for each target, with the reason that
 // somebody found by reading. The command keeps the reasons of survivors that it finds again,
@@ -100,7 +100,7 @@ func (t target) do(ctx context.Context, root string) (unexplained int, err error
 	if err != nil {
 		return 0, err
 	}
-	all := slices.DeleteFunc(makeMutants(s), func(m mutant) bool { return m.Apart })
+	all := makeMutants(s)
 	if *list {
 		for _, m := range all {
 			fmt.Printf("%d %s: %s\n", m.ID, m.Place, m.Key)

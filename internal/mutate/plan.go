@@ -10,17 +10,11 @@ type target struct {
 	// parts says that each subtest is looked at by itself: a mutant then runs only in those
 	// that reach it.
 	parts bool
-	// together is which tests run with the race detector; "" stands for run.
-	together string
 }
 
-const (
-	designs    = "^TestDesigns(|_chosen|_chosenWaits)$"
-	together   = "^TestDesigns_together$"
-	everything = "^(Test|Fuzz|Example)"
-)
+const everything = "^(Test|Fuzz|Example)"
 
-// plan is all that has a contract: what is bundled, and the correct designs of the zoo.
+// plan is all that has a contract, and what judges it.
 var plan = []target{
 	{name: "tokenbucket", dir: "limiters",
 		files: []string{
@@ -46,18 +40,7 @@ var plan = []target{
 	{name: "own/keyedgcra", dir: "limiters", files: []string{"keyedgcra.go", "arrivals.go"}, run: everything},
 	{name: "own/keyed", dir: "debounce", files: []string{"keyed.go"}, run: everything},
 	{name: "fakeclock", dir: "fakeclock", run: "^TestConformance_"},
-	{name: "designs/limiter", dir: "internal/zoo/limiter", tests: "conformance/limitertest", run: designs,
-		parts: true, together: together},
-	{name: "designs/quota", dir: "internal/zoo/quota", tests: "conformance/quotatest", run: designs,
-		parts: true, together: together},
-	{name: "designs/debouncer", dir: "internal/zoo/debouncer", tests: "conformance/debouncertest", run: designs,
-		parts: true, together: together},
-	{name: "designs/throttle", dir: "internal/zoo/throttle", tests: "conformance/throttletest", run: designs,
-		parts: true, together: together},
-	{name: "designs/leakybucket", dir: "internal/zoo/leakybucket", tests: "conformance/leakybuckettest", run: designs,
-		parts: true, together: together},
-	{name: "designs/concurrency", dir: "internal/zoo/concurrency", tests: "conformance/concurrencytest", run: designs,
-		parts: true, together: together},
-	{name: "designs/clock", dir: "internal/zoo/clock", tests: "conformance/clocktest", run: designs,
-		parts: true, together: together},
+	{name: "model/concurrency", dir: "conformance/concurrencytest",
+		files: []string{"model.go", "model_moves.go", "model_settled.go", "model_state.go"},
+		run:   "^Test(Mutants|Designs|Model)$", parts: true},
 }

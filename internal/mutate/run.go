@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,7 +60,6 @@ func build(ctx context.Context, root string, t target, s *source, d depth) (*pro
 	args := []string{"test", "-c", "-vet=off", "-overlay", list, "-o", p.file}
 	if d == racing {
 		args = append(args, "-race")
-		p.target.run = cmp.Or(t.together, t.run)
 	}
 	cmd := exec.CommandContext(ctx, "go", append(args, "./"+p.target.tests)...)
 	cmd.Dir = root

@@ -15,7 +15,6 @@ type mutant struct {
 	Key   string // what names it from one version of the source to the next
 	Place string // file and line
 	Lock  bool   // it takes a lock away, which only the race detector may notice
-	Apart bool   // it changes what no design of the zoo is judged by
 }
 
 // site is a range of a file that mutants change. Its build gets the text of the range, in
@@ -33,7 +32,6 @@ type maker struct {
 	results *ast.FieldList    // what the innermost function returns
 	last    map[ast.Stmt]bool // statements without which a function might end without its result
 	parents []ast.Node
-	apart   []span // of the file, what no design is judged by
 	mutants []mutant
 	seen    map[string]int
 }
@@ -42,7 +40,7 @@ type maker struct {
 func makeMutants(s *source) []mutant {
 	m := &maker{source: s, seen: map[string]int{}}
 	for _, f := range s.files {
-		m.file, m.apart = f, mistakes(f.tree)
+		m.file = f
 		for _, decl := range f.tree.Decls {
 			if fn, ok := decl.(*ast.FuncDecl); ok && fn.Body != nil {
 				m.in = functionName(fn)
@@ -89,7 +87,6 @@ func (m *maker) add(n ast.Node, kind, was, now string) int {
 	place := m.set.Position(n.Pos())
 	m.mutants = append(m.mutants, mutant{
 		ID: len(m.mutants) + 1, Key: key, Place: fmt.Sprintf("%s/%s:%d", m.dir, m.file.name, place.Line),
-		Apart: slices.ContainsFunc(m.apart, func(s span) bool { return s.holds(n) }),
 	})
 	return len(m.mutants)
 }

@@ -31,22 +31,42 @@ type catch struct {
 	mutant, rule, family string
 	others               []string
 	text                 string // the failure text of its rule
+	whole                bool   // the first of its rule: the golden file has all of the text
+}
+
+// golden is the text in the golden file: of one mutant for each rule all of it, of the others the schedule, or what was
+// found if there is none.
+func (c *catch) golden() string {
+	if c.whole {
+		return c.text
+	}
+	if _, replay, ok := strings.Cut(c.text, "ESCAPEMENT_SCHEDULE='"); ok {
+		quoted, _, _ := strings.Cut(replay, "'")
+		return fmt.Sprintf("%s: ESCAPEMENT_SCHEDULE='%s'\n", c.rule, quoted)
+	}
+	headline, _, _ := strings.Cut(c.text, "\n")
+	return headline + "\n"
 }
 
 // Mutants checks that the rule of each mutant catches it, each in a subtest, and compares the texts with
-// testdata/failures.golden: one mutant for each rule, or all of them if ESCAPEMENT_PROVE=1
+// testdata/failures.golden. One mutant for each rule is run, or all of them if ESCAPEMENT_PROVE=1
 // is set, or those that -run names. Each is explored until its rule has found it; with -v the table of who caught
 // what is printed. Every rule must have a mutant.
 func Mutants(t *testing.T, rules []conformance.Rule, all []zoo.Mutant) {
 	t.Helper()
 	synctestcompat.Require(t)
 	var rows []catch
-	caught, steps := map[string]bool{}, recordedSteps(t)
+	caught, shown, steps := map[string]bool{}, map[string]bool{}, recordedSteps(t)
 	for _, m := range all {
 		again := caught[m.Rule] && !everyMutant() && !named() // one for each rule is enough
 		caught[m.Rule] = true
 		racing := raceDetector && m.Chance // the mutant has a data race as well
-		if m.Hangs || m.Rule == "X-RACE" || racing {
+		if m.Hangs || m.Rule == "X-RACE" {
+			continue
+		}
+		whole := !shown[m.Rule]
+		shown[m.Rule] = true
+		if racing {
 			continue
 		}
 		t.Run(m.Name, func(t *testing.T) {
@@ -61,6 +81,7 @@ func Mutants(t *testing.T, rules []conformance.Rule, all []zoo.Mutant) {
 			if row.family == "" { // its schedule was made smaller than any that is explored
 				row = judge(t, m, optionsOf(m))
 			}
+			row.whole = whole
 			rows = append(rows, row)
 		})
 	}
@@ -198,11 +219,16 @@ func Hangs(t *testing.T, all []zoo.Mutant) {
 	var rows []catch
 	seen := map[string]bool{}
 	for _, m := range all {
-		if !m.Hangs || seen[m.Rule] && !everyMutant() && !named() {
+		whole := m.Hangs && !seen[m.Rule]
+		if !whole && (!m.Hangs || !everyMutant() && !named()) {
 			continue
 		}
 		seen[m.Rule] = true
-		t.Run(m.Name, func(t *testing.T) { rows = append(rows, judge(t, m, optionsOf(m))) })
+		t.Run(m.Name, func(t *testing.T) {
+			row := judge(t, m, optionsOf(m))
+			row.whole = whole
+			rows = append(rows, row)
+		})
 	}
 	golden(t, "hangs.golden", rows)
 }
@@ -333,7 +359,7 @@ func golden(t *testing.T, name string, rows []catch) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Made by: go test -run '^%s$' -update\n", t.Name())
 	for _, r := range rows {
-		fmt.Fprintf(&b, "\n## %s\n\n%s", r.mutant, r.text)
+		fmt.Fprintf(&b, "\n## %s\n\n%s", r.mutant, r.golden())
 	}
 	path := filepath.Join("testdata", name)
 	if *update && named() {
