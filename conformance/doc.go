@@ -12,6 +12,15 @@
 //	concurrencytest  semaphores, bulkheads: limit, backlog, timeout, weights
 //	clocktest        fake clocks, beside package time in a bubble
 //
+// Which contract fits a limiter depends on what an empty one does with a rate of 10 per second
+// and a burst of 10:
+//
+//	limitertest      a token each 100ms: token buckets, GCRA as a bucket, a bucket that a ticker
+//	                 fills; callers may wait for tokens or reserve them, the rate may be set
+//	quotatest        all 10 when a window ends, or each a second after it was taken: fixed and
+//	                 sliding windows; and what answers with numbers, GCRA as well
+//	leakybuckettest  requests leave 100ms apart: queues (Put), and pacers that block (Take)
+//
 // This package is their common vocabulary. A contract's package re-exports what its Spec
 // needs, so that a test imports that one only.
 //

@@ -1,12 +1,6 @@
-// Package leakybuckettest holds leaky buckets to their laws: queues with a bound whose
-// items leave one at a time, an interval apart.
-//
-// Which package is for which limiter is a question of what its callers do:
-//
-//	who asks is answered yes or no, perhaps with numbers: quotatest; by windows, or by GCRA
-//	who asks may wait for tokens, or reserve them, or the rate can be set: limitertest
-//	who asks waits for its turn, and turns are evenly spaced: leakybuckettest, with a Take
-//	items wait in a queue and leave it evenly spaced: leakybuckettest, with a Put
+// Package leakybuckettest holds leaky buckets to their laws: bounded queues whose items leave
+// one at a time, an interval apart, and limiters whose callers wait for such a turn. Package
+// conformance says which contract fits which limiter.
 //
 //	func TestConformance(t *testing.T) {
 //		leakybuckettest.Run(t, leakybuckettest.Spec{
@@ -20,16 +14,12 @@
 //		})
 //	}
 //
-// A limiter whose callers wait for their turn is a leaky bucket too; its spec has a Take:
+// Where callers wait for their turn, the spec has a Take:
 //
-//	New: func(_ leakybuckettest.Env, cfg leakybuckettest.Config, _ func(int)) leakybuckettest.Funcs {
-//		l := mine.NewLimiter(cfg.Interval)
-//		return leakybuckettest.Funcs{Take: func() bool { l.Take(); return true }}
-//	},
+//	return leakybuckettest.Funcs{Take: func() bool { l.Take(); return true }}
 //
-// Leave Traits out at first: the subtest TRAITS prints the literal to paste; or start from
-// those of a library that yours is like, as [UberRatelimit]. What the suite does and how it counts
-// is said in package conformance.
+// Leave Traits out at first: the subtest TRAITS prints the literal to paste; or start from those
+// of a library that yours is like, as [UberRatelimit].
 package leakybuckettest
 
 import (

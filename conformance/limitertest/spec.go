@@ -1,15 +1,7 @@
 // Package limitertest holds rate limiters to their laws: token buckets of which tokens are
-// requested, waited for or reserved, and given back by a cancel. Which package judges a
-// limiter, by what comes of an empty one at a rate of 10 a second and a burst of 10:
-//
-//	limitertest      a token each 100ms, one by one: token buckets, GCRA as a bucket, "so many per
-//	                 second" with a burst, a bucket that a ticker fills
-//	quotatest        all 10 at once when a window ends, or each a second after it was taken:
-//	                 fixed and sliding windows; and whoever answers with what remains and when
-//	                 to try again, GCRA as well
-//	leakybuckettest  the requests come out at distances of 100ms: queues and pacers
-//
-// TRAITS, and the last lines of a run that fails, say so if what was seen belongs to quotatest.
+// requested, waited for, or reserved and refunded, and whose rate may be set. Package
+// conformance says which contract fits which limiter; TRAITS says so if what it sees belongs to
+// another one.
 //
 //	func TestConformance(t *testing.T) {
 //		limitertest.Run(t, limitertest.Spec{
@@ -19,19 +11,12 @@
 //				l := mine.NewLimiter(cfg.Rate.PerSecond(), cfg.Burst)
 //				return limitertest.Funcs{AllowN: l.TryTake, WaitN: l.Take}
 //			},
-//			Traits: limitertest.XTimeRate(),
+//			Traits: limitertest.XTimeRate(), // left out at first: TRAITS prints the literal to paste
 //		})
 //	}
 //
-// A limiter with a bucket for each key, as for each user, has an AllowKey: see its example.
-// One that asks a server takes time, and may not reach it: it has a Take, and see the
-// traits Latency and Errors, and the example of Take.
-//
-// Leave Traits out at first: the subtest TRAITS prints the literal to paste. One exact
-// bucket judges everything: a wait or reservation counts at the instant at which it is
-// due. Where correct limiters differ after a cancel or a change of the limit, the level of
-// that bucket is a range. What the suite does and how it counts is said in package
-// conformance.
+// A limiter with a bucket for each key has an AllowKey; one that asks a server has a Take, and
+// the traits Latency and Errors.
 package limitertest
 
 import (

@@ -1,12 +1,6 @@
-// Package quotatest holds quotas to their laws: limiters that answer at once, by counting
-// in windows or by GCRA, and may say more than yes or no.
-//
-// Which package is for which limiter is a question of what its callers do:
-//
-//	who asks is answered yes or no, perhaps with numbers: quotatest; by windows, or by GCRA
-//	who asks may wait for tokens, or reserve them, or the rate can be set: limitertest
-//	who asks waits for its turn, and turns are evenly spaced: leakybuckettest, with a Take
-//	items wait in a queue and leave it evenly spaced: leakybuckettest, with a Put
+// Package quotatest holds quotas to their laws: limiters that answer at once, by counting in
+// windows or by GCRA, and may say what remains and when to try again. Package conformance says
+// which contract fits which limiter.
 //
 //	func TestConformance(t *testing.T) {
 //		quotatest.Run(t, quotatest.Spec{
@@ -19,23 +13,13 @@
 //					return quotatest.Answer{OK: l.AllowN(t, n)}
 //				}}
 //			},
-//			Traits: quotatest.Traits{
-//				Edge:     quotatest.EdgeHalfOpen,
-//				CountDenied:   quotatest.DeniedFree,
-//				BackTime: quotatest.BackClamp,
-//			},
+//			Traits: quotatest.Traits{Edge: quotatest.EdgeHalfOpen}, // TRAITS prints all of it
 //		})
 //	}
 //
-// A limiter that asks a server takes time, and may not reach it: see the traits Latency and
-// Errors, and the example of Fail.
-//
-// Leave Traits out at first: the subtest TRAITS prints the literal to paste. Rules that begin
-// with SW are about a SlidingLog, with SC about a SlidingCounter, with FW about a FixedWindow
-// and with GC about GCRA; SC-ORDER, GC-RETRY, GC-RESET, GC-REMAIN, GC-DENYPURE, GC-PEEKPURE and
-// GC-NEG about other kinds too. A limiter with a count for each key, as for each user, has a
-// TakeKey. What the suite does and how it counts is said in package
-// conformance.
+// A limiter with a count for each key has a TakeKey; one that asks a server has the traits
+// Latency and Errors, and a Fail. Rules named SW are about a SlidingLog, SC about a
+// SlidingCounter, FW about a FixedWindow and GC about GCRA and the answers of all.
 package quotatest
 
 import (
