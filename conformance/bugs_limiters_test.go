@@ -38,7 +38,7 @@ var limiterBugs = []bug{
 	{"R41", "the epoch means new", "unix 0 means new", ""},
 	{"R43", "a clock of its own", "a wait sleeps on package time", ""},
 	{"R44", "the initial state", "starts empty", ""},
-	{"R46", "tokens that come in bulk double the burst", "", "declared: Quantum"},
+	{"R46", "tokens that come in bulk double the burst", "", "declared: RefillSize"},
 	{"R47", "the fill rate is too low", "refills too slowly", ""},
 	{"R49", "a new limit changes what is there", "a new limit fills the bucket", ""},
 	{"R50", "a new limit counts for the past", "a new limit counts from the beginning", ""},

@@ -64,7 +64,7 @@ type Done struct {
 }
 
 // Answer is what a limiter says of a request. Only OK, Err and the fields that the trait
-// Answers lists are looked at.
+// Fields lists are looked at.
 type Answer struct {
 	// OK says that the events may happen.
 	OK bool

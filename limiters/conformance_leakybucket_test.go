@@ -39,7 +39,7 @@ func leakyBucketSpec(source leakybuckettest.TimeSource) leakybuckettest.Spec {
 			}
 		},
 		Traits: leakybuckettest.Traits{
-			Head: leakybuckettest.HeadAtOnce, CloseFlush: leakybuckettest.CloseAtDeadline,
+			FirstItem: leakybuckettest.FirstAtOnce, CloseFlush: leakybuckettest.CloseAtDeadline,
 			ClockBack: leakybuckettest.BackBounded,
 		},
 	}

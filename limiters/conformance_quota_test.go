@@ -60,7 +60,7 @@ type windowed interface {
 }
 
 // everything is what the decisions of this package tell.
-const everything = quotatest.AnswersRetry | quotatest.AnswersReset | quotatest.AnswersRemaining
+const everything = quotatest.FieldRetry | quotatest.FieldReset | quotatest.FieldRemaining
 
 func answer(d limiters.Decision) quotatest.Answer {
 	return quotatest.Answer{OK: d.Allowed, RetryAfter: d.RetryAfter, ResetAfter: d.ResetAfter, Remaining: d.Remaining}
@@ -89,8 +89,8 @@ func windowSpec(
 			}
 		},
 		Traits: quotatest.Traits{
-			Edge: quotatest.EdgeHalfOpen, Align: quotatest.AlignEpoch, Denied: quotatest.DeniedFree,
-			TooLarge: quotatest.TooLargeForever, BackTime: quotatest.BackClamp, Answers: everything,
+			Edge: quotatest.EdgeHalfOpen, Align: quotatest.AlignEpoch, CountDenied: quotatest.DeniedFree,
+			RetryNever: quotatest.RetryForever, BackTime: quotatest.BackClamp, Fields: everything,
 		},
 	}
 }
@@ -111,7 +111,7 @@ func gcraSpec(source quotatest.TimeSource) quotatest.Spec {
 			}
 		},
 		Traits: quotatest.Traits{
-			TooLarge: quotatest.TooLargeForever, BackTime: quotatest.BackReject, Answers: everything,
+			RetryNever: quotatest.RetryForever, BackTime: quotatest.BackReject, Fields: everything,
 		},
 	}
 }
@@ -191,7 +191,7 @@ func bucketDecisionsSpec(source quotatest.TimeSource) quotatest.Spec {
 			}
 		},
 		Traits: quotatest.Traits{
-			TooLarge: quotatest.TooLargeForever, BackTime: quotatest.BackClamp, Answers: everything,
+			RetryNever: quotatest.RetryForever, BackTime: quotatest.BackClamp, Fields: everything,
 		},
 	}
 }

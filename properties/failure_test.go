@@ -133,11 +133,11 @@ func TestMachineLimiter_accusesNobody(t *testing.T) {
 		trait   string
 		declare func(tr *limitertest.Traits)
 	}{
-		{"Quantum", func(tr *limitertest.Traits) { tr.Quantum = 1 }},
-		{"Grain", func(tr *limitertest.Traits) { tr.Grain = time.Millisecond }},
+		{"RefillSize", func(tr *limitertest.Traits) { tr.RefillSize = 1 }},
+		{"Resolution", func(tr *limitertest.Traits) { tr.Resolution = time.Millisecond }},
 		{"Precision", func(tr *limitertest.Traits) { tr.Precision = limitertest.PrecisionFloat32 }},
 		{"Latency", func(tr *limitertest.Traits) { tr.Latency = time.Millisecond }},
-		{"NextPays", func(tr *limitertest.Traits) { tr.NextPays = true }},
+		{"Overdraft", func(tr *limitertest.Traits) { tr.Overdraft = true }},
 	} {
 		spec := bucketSpec("a discount for many")
 		why.declare(&spec.Traits)

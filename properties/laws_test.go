@@ -163,8 +163,8 @@ func logSpec(change func(f *quotatest.Funcs)) quotatest.Spec {
 			return f
 		},
 		Traits: quotatest.Traits{
-			Edge: quotatest.EdgeHalfOpen, Denied: quotatest.DeniedFree, BackTime: quotatest.BackClamp,
-			Answers: quotatest.AnswersRemaining,
+			Edge: quotatest.EdgeHalfOpen, CountDenied: quotatest.DeniedFree, BackTime: quotatest.BackClamp,
+			Fields: quotatest.FieldRemaining,
 		},
 	}
 }
@@ -179,7 +179,7 @@ func queueSpec(change func(env leakybuckettest.Env, put func(int) bool) func(int
 			put := func(v int) bool { _, err := b.Put(v); return err == nil }
 			return leakybuckettest.Funcs{Put: change(env, put), Stop: b.Stop}
 		},
-		Traits: leakybuckettest.Traits{Head: leakybuckettest.HeadAtOnce},
+		Traits: leakybuckettest.Traits{FirstItem: leakybuckettest.FirstAtOnce},
 	}
 }
 

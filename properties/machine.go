@@ -24,8 +24,8 @@ import (
 //
 // A decision may be off by what flows in during a nanosecond, and where the interval between
 // two tokens is no whole number of nanoseconds, by one nanosecond more for each token that was
-// granted: see Rate.Interval. A limiter that declares to be less exact, by Quantum, Grain, Precision
-// or Latency, or NextPays, is skipped, as limitertest judges it. A failure prints the history as a
+// granted: see Rate.Interval. A limiter that declares to be less exact, by RefillSize, Resolution, Precision
+// or Latency, or Overdraft, is skipped, as limitertest judges it. A failure prints the history as a
 // schedule.
 //
 // It is the only thing here that is made for one contract: what is due when is known of
@@ -45,16 +45,16 @@ func MachineLimiter(t *testing.T, spec limitertest.Spec) {
 // there is none.
 func inexact(tr limitertest.Traits) string {
 	switch {
-	case tr.Quantum > 0:
-		return "Quantum"
-	case tr.Grain > 0:
-		return "Grain"
+	case tr.RefillSize > 0:
+		return "RefillSize"
+	case tr.Resolution > 0:
+		return "Resolution"
 	case tr.Precision == limitertest.PrecisionFloat32:
 		return "Precision"
 	case tr.Latency > 0:
 		return "Latency"
-	case tr.NextPays:
-		return "NextPays"
+	case tr.Overdraft:
+		return "Overdraft"
 	}
 	return ""
 }
@@ -134,7 +134,7 @@ func rounds(r limitertest.Rate) bool { return !r.Exact() && r.Interval() >= time
 
 // several reports whether more than one token can be asked for.
 func (m *machine) several() bool {
-	return !m.spec.Traits.Single && (m.spec.Time == limitertest.Explicit || m.funcs.AllowN != nil)
+	return !m.spec.Traits.OneAtATime && (m.spec.Time == limitertest.Explicit || m.funcs.AllowN != nil)
 }
 
 func (m *machine) run(t *rapidbubble.T) {

@@ -226,12 +226,12 @@ func tickingSpec() limitertest.Spec {
 			}}
 		},
 		Traits: limitertest.Traits{
-			Initial:  limitertest.InitialFull,
-			Oversize: limitertest.OversizeRejected,
-			ZeroRate: limitertest.ZeroRateRefused,
-			Inf:      limitertest.InfAbsent,
-			BackTime: limitertest.BackClamp,
-			Quantum:  1,
+			Initial:    limitertest.InitialFull,
+			Oversize:   limitertest.OversizeRejected,
+			ZeroRate:   limitertest.ZeroRateRefused,
+			Inf:        limitertest.InfAbsent,
+			BackTime:   limitertest.BackClamp,
+			RefillSize: 1,
 		},
 	}
 }

@@ -70,10 +70,10 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	}
 	return []suite.Choice{
 		{ // the first, since schedules in which two wait show nothing otherwise
-			Name: "LocksAsleep", Declared: flag(tr.LocksAsleep && (spec.LocksAsleep || !learnt.LocksAsleep)),
+			Name: "HoldsLockWhileWaiting", Declared: flag(tr.HoldsLockWhileWaiting && (spec.HoldsLockWhileWaiting || !learnt.HoldsLockWhileWaiting)),
 			Values: flags, Means: locksSleepMeans, Literal: suite.Flag, Apart: true,
 			Observe: observe(func() int { return flag(c.asleep(s)) }),
-			Set:     func(v int) { tr.LocksAsleep = v == 1 },
+			Set:     func(v int) { tr.HoldsLockWhileWaiting = v == 1 },
 		},
 		{
 			Order: []int{int(BacklogBounded), int(BacklogNone)}, // most published ones have no bound
@@ -118,16 +118,16 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Set:     func(v int) { tr.Fair = Fairness(v) },
 		},
 		{
-			Name: "Single", Declared: flag(tr.Single && (spec.Single || !learnt.Single)),
+			Name: "OneAtATime", Declared: flag(tr.OneAtATime && (spec.OneAtATime || !learnt.OneAtATime)),
 			Values: flags, Means: singleMeans, Literal: suite.Flag, Nominal: true,
 			Observe: single,
-			Set:     func(v int) { tr.Single = v == 1 },
+			Set:     func(v int) { tr.OneAtATime = v == 1 },
 		},
 		{
 			Order: suite.Ranked(2),
 			Name:  "Oversize", Declared: int(tr.Oversize), Values: oversizes, Means: oversizesMean, Apart: true,
 			Sure:     true,
-			Needless: func() bool { return tr.Single },
+			Needless: func() bool { return tr.OneAtATime },
 			Observe:  observe(func() int { return observeOversize(s) }),
 			Set:      func(v int) { tr.Oversize = Oversize(v) },
 		},
@@ -191,7 +191,7 @@ func (c *contract) asleep(s *suite.Suite) bool {
 
 // observeBacklog observes what becomes of requests that cannot run.
 func (c *contract) observeBacklog(s *suite.Suite) Backlog {
-	if c.traits.LocksAsleep { // only one can wait
+	if c.traits.HoldsLockWhileWaiting { // only one can wait
 		switch seen := try(s, "limit=1 backlog=0 timeout=1h | acquire 1 @0 | acquire 2 @0"); {
 		case seen == nil || seen.rejected(2):
 			return 0
@@ -338,7 +338,7 @@ func (c *contract) observeSingle(s *suite.Suite) bool {
 			func(seen *trace) bool { return seen.admitted(1) && seen.admitted(2) && !seen.admitted(3) })
 		return yes
 	}
-	return c.traits.Single || single("acquire 1 2 @0") && single("acquire 1 9 @0")
+	return c.traits.OneAtATime || single("acquire 1 2 @0") && single("acquire 1 9 @0")
 }
 
 // observeTryOvertakes observes whether a try takes what is free while one waits for more, where others
@@ -412,7 +412,7 @@ func firstOverRelease(s *suite.Suite) OverRelease {
 // observeHook observes whether the hook is called for what is rejected. Where nothing is rejected
 // there is none.
 func observeHook(s *suite.Suite, tr Traits) Hook {
-	if !tr.Single && tr.Oversize == OversizeFails {
+	if !tr.OneAtATime && tr.Oversize == OversizeFails {
 		heavy := try(s, "limit=1 backlog=5 timeout=1h | acquire 1 2 @0")
 		switch {
 		case heavy == nil || !heavy.rejected(1):

@@ -54,7 +54,7 @@ func newFrame(cfg Config, tr *Traits, t *trace) *frame {
 		fifo: tr.Fair == FairFIFO, barge: tr.TryOvertakes, seatKept: tr.SeatHeld == SeatKept,
 		bigWaits: tr.Oversize == OversizeBlocks,
 		noCtx:    tr.Context == ContextIgnored, ctxLate: tr.Context == ContextEndsWait,
-		single: tr.Single, overIgnored: tr.OverRelease == OverReleaseIgnored,
+		single: tr.OneAtATime, overIgnored: tr.OverRelease == OverReleaseIgnored,
 		hook:     tr.Hook,
 		ownError: func(q *request) bool { return tr.ContextError == ErrorOfContext && !errors.Is(q.err, q.ended) },
 		horizons: map[model.Event]*horizon{},
@@ -68,7 +68,7 @@ func newFrame(cfg Config, tr *Traits, t *trace) *frame {
 			case comes(s.Op):
 				q := demand{request: t.requests[s.request], weight: max(1, s.K), at: g.at}
 				q.try = s.Op == conformance.OpTry
-				if q.gone = gone[s.N] && !q.try && !f.noCtx; tr.Single {
+				if q.gone = gone[s.N] && !q.try && !f.noCtx; tr.OneAtATime {
 					q.weight = 1
 				}
 				if s.D > 0 {

@@ -142,7 +142,7 @@ func (r *run) together(steps []conformance.Step, order conformance.Order) {
 // crowded reports whether two requests would wait at once where one that waits holds a lock.
 // The run is left out then.
 func (r *run) crowded(steps []conformance.Step) (yes bool) {
-	if !r.c.traits.LocksAsleep {
+	if !r.c.traits.HoldsLockWhileWaiting {
 		return false
 	}
 	r.To(steps[0].At)
@@ -396,7 +396,7 @@ func (r *run) epilogue(at time.Duration) {
 	}
 	limit := max(0, lastLimit(cfg, r.Steps()))
 	more := max(0, min(2, cfg.Backlog)) + 1
-	if r.c.traits.LocksAsleep {
+	if r.c.traits.HoldsLockWhileWaiting {
 		more = 1 // no two can wait
 	}
 	for i := range limit + more {

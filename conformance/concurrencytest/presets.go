@@ -18,7 +18,7 @@ func XSyncSemaphore() Traits {
 func ChiThrottle() Traits {
 	return Traits{
 		Backlog: BacklogBounded, Timeout: TimeoutBounded, Context: ContextHonoured, SeatHeld: SeatFreed, Fair: FairFIFO,
-		Single: true, Hook: HookNone,
+		OneAtATime: true, Hook: HookNone,
 	}
 }
 
@@ -27,7 +27,7 @@ func ChiThrottle() Traits {
 func FailsafeBulkhead() Traits {
 	return Traits{
 		Backlog: BacklogUnbounded, Timeout: TimeoutBounded, Context: ContextHonoured, Fair: FairFIFO,
-		Single: true, OverRelease: OverReleaseUndefined, Hook: HookNone,
+		OneAtATime: true, OverRelease: OverReleaseUndefined, Hook: HookNone,
 	}
 }
 
@@ -36,6 +36,6 @@ func FailsafeBulkhead() Traits {
 func GoResiliencySemaphore() Traits {
 	return Traits{
 		Backlog: BacklogUnbounded, Timeout: TimeoutBounded, Context: ContextIgnored, Fair: FairFIFO,
-		Single: true, OverRelease: OverReleaseUndefined, Hook: HookNone,
+		OneAtATime: true, OverRelease: OverReleaseUndefined, Hook: HookNone,
 	}
 }

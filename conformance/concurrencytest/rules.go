@@ -123,7 +123,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				"than a lowered limit is open, but where one is rejected for that, another MUST NOT hold up those "+
 				"behind it."),
 			Absent: func(_ *suite.Suite, tr *Traits) string {
-				return cmp.Or(suite.If(tr.Single, noSuchThing), tr.nobodyLeaves())
+				return cmp.Or(suite.If(tr.OneAtATime, noSuchThing), tr.nobodyLeaves())
 			},
 			Unless: func(_ *suite.Suite, tr *Traits) string { return tr.mayLeave() },
 			About:  func(j suite.Job) bool { return weighs(j.Schedule) },
@@ -147,7 +147,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		{
 			Rule: core("CT-OVER", "A request for more than the limit MUST be rejected at once, if it is not "+
 				"declared to wait; it MUST NOT run."),
-			Absent:   func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.Single, noSuchThing) },
+			Absent:   func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.OneAtATime, noSuchThing) },
 			Declared: []string{"Oversize"},
 			Unless:   func(_ *suite.Suite, tr *Traits) string { return tr.waitsForEver() },
 			About:    func(j suite.Job) bool { return oversized(j.Schedule) },
@@ -201,7 +201,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				"and wait as some order of the same calls allows."),
 			Unless: func(_ *suite.Suite, tr *Traits) string {
 				return cmp.Or(suite.If(tr.Backlog == 0, "trait Backlog is undeclared"),
-					suite.If(tr.LocksAsleep, "declared: LocksAsleep"))
+					suite.If(tr.HoldsLockWhileWaiting, "declared: HoldsLockWhileWaiting"))
 			},
 			Meets: true,
 			Probe: c.concurrent,

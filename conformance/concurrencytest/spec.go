@@ -91,7 +91,7 @@ type Config struct {
 // implementation declares BacklogNone.
 type Funcs struct {
 	// Acquire blocks until it has taken weight slots, and returns nil, or until the request
-	// is rejected. An implementation that knows no weights declares Single and ignores it; one
+	// is rejected. An implementation that knows no weights declares OneAtATime and ignores it; one
 	// whose type of weights is narrower than int rejects what that does not hold.
 	Acquire func(ctx context.Context, weight int) error
 	// Lock is Acquire for an implementation that has neither contexts nor errors.
@@ -176,7 +176,7 @@ func (c *contract) Profile() suite.Profile {
 	anyhow := []conformance.Op{conformance.OpRelease, conformance.OpPanic, conformance.OpExit}
 	return suite.Profile{Kind: "concurrency", Package: "concurrencytest", Anyhow: anyhow,
 		Asleep: "If who waits for a slot is meant to hold a lock meanwhile, declare " +
-			"concurrencytest.Traits{LocksAsleep: true}: what happens while one waits is judged then."}
+			"concurrencytest.Traits{HoldsLockWhileWaiting: true}: what happens while one waits is judged then."}
 }
 
 // Lacks says that nothing can wait for a slot.
@@ -206,7 +206,7 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	c.suite, c.traits = s, c.spec.Traits
 	f := c.sample(s)
 	c.triesOnly = f.triesOnly()
-	c.traits.Single = c.traits.Single || f.handles(conformance.OpAcquire)
+	c.traits.OneAtATime = c.traits.OneAtATime || f.handles(conformance.OpAcquire)
 	if c.triesOnly { // nothing waits, and hooks are for those who do not merely try
 		c.traits.Backlog, c.traits.Hook = BacklogNone, HookNone
 	}
@@ -215,7 +215,7 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 		c.traits.Context = ContextIgnored
 	}
 	if c.traits.Backlog == 0 && ops[conformance.OpAcquire] {
-		c.traits.LocksAsleep = c.traits.LocksAsleep || c.asleep(s)
+		c.traits.HoldsLockWhileWaiting = c.traits.HoldsLockWhileWaiting || c.asleep(s)
 		if c.observeBacklog(s) == BacklogNone {
 			c.traits.Backlog = BacklogNone // then nothing waits, which most rules must know
 		}

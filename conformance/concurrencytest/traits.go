@@ -9,7 +9,7 @@ import (
 )
 
 // Traits are the choices on which correct concurrency limiters differ. The zero value of
-// each but Single is "undeclared".
+// each but OneAtATime is "undeclared".
 type Traits struct {
 	// Backlog says whether there is a bound on how many wait.
 	Backlog Backlog
@@ -28,8 +28,8 @@ type Traits struct {
 	// TryOvertakes says that TryAcquire takes slots that are free though others wait for more, as that
 	// of a fair java.util.concurrent.Semaphore does. Only with FairFIFO.
 	TryOvertakes bool
-	// Single says that each request takes one slot. Oversize is needless then.
-	Single bool
+	// OneAtATime says that each request takes one slot. Oversize is needless then.
+	OneAtATime bool
 	// Oversize says what becomes of a request for more than the limit. Until it is declared no
 	// request asks for several slots. It is about the limit at which the request comes: whether one
 	// that waits is rejected by a limit that is lowered below it, or waits on for a higher one, and
@@ -39,10 +39,10 @@ type Traits struct {
 	OverRelease OverRelease
 	// Hook says whether New installs OnReject.
 	Hook Hook
-	// LocksAsleep says that who waits for a slot holds a lock meanwhile, for which others that
+	// HoldsLockWhileWaiting says that who waits for a slot holds a lock meanwhile, for which others that
 	// ask for a slot have to wait. No bubble can settle two of them, so that schedules in
 	// which two wait are left out.
-	LocksAsleep bool
+	HoldsLockWhileWaiting bool
 }
 
 // Backlog says whether there is a bound on how many wait.
@@ -163,7 +163,7 @@ func (tr *Traits) without(cfg Config) Config {
 
 // weighs reports whether requests may ask for several slots: it must be declared what becomes of
 // one that asks for more than there are.
-func (tr *Traits) weighs() bool { return !tr.Single && tr.Oversize != 0 }
+func (tr *Traits) weighs() bool { return !tr.OneAtATime && tr.Oversize != 0 }
 
 // nothingWaits is why rules about waiting are skipped, "" if they are not.
 func (tr *Traits) nothingWaits() string { return suite.If(tr.Backlog == BacklogNone, noSuchThing) }

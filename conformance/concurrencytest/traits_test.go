@@ -83,10 +83,10 @@ func design(t *testing.T, name string) concurrencytest.Spec {
 func TestHint_single(t *testing.T) {
 	synctestcompat.Require(t)
 	spec := design(t, "zoo channel Injected")
-	spec.Traits.Single, spec.Traits.Oversize = false, concurrencytest.OversizeBlocks
+	spec.Traits.OneAtATime, spec.Traits.Oversize = false, concurrencytest.OversizeBlocks
 	r := spec.Examine(t, inside.Options{Until: "CT-LIMIT", Unprobed: true})
-	if v, _ := r.Verdict("CT-LIMIT"); !strings.Contains(v.Text, "declare Single: true") {
-		t.Errorf("CT-LIMIT does not offer Single:\n%s", v.Text)
+	if v, _ := r.Verdict("CT-LIMIT"); !strings.Contains(v.Text, "declare OneAtATime: true") {
+		t.Errorf("CT-LIMIT does not offer OneAtATime:\n%s", v.Text)
 	}
 }
 
@@ -137,7 +137,7 @@ func TestLacks_acquire(t *testing.T) {
 				}
 			},
 			Traits: concurrencytest.Traits{
-				Single: true, OverRelease: concurrencytest.OverReleaseUndefined,
+				OneAtATime: true, OverRelease: concurrencytest.OverReleaseUndefined,
 				Backlog: concurrencytest.BacklogNone, Hook: concurrencytest.HookNone, // as TRAITS prints them
 			},
 		})

@@ -34,7 +34,7 @@ func TestDesigns_chosen(t *testing.T) { proof.Chosen(t, concurrency.Chosen) }
 func TestUnfinished_asleepWithALock(t *testing.T) {
 	for _, source := range []conformance.TimeSource{conformance.Injected, conformance.PackageTime} {
 		t.Run(source.String(), func(t *testing.T) {
-			proof.Unfinished(t, concurrency.UndeclaredAsleep(source), "Traits{LocksAsleep: true}")
+			proof.Unfinished(t, concurrency.UndeclaredAsleep(source), "Traits{HoldsLockWhileWaiting: true}")
 		})
 	}
 }

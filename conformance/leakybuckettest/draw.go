@@ -136,7 +136,7 @@ func (c *contract) Twins(*suite.Suite) conformance.Twins {
 	tr := c.spec.Traits
 	tw := conformance.Twins{
 		Laws:    []string{"X-REPLAY", "X-SCALE", "X-RENAME", "X-ISO"},
-		Windows: tr.Head == HeadOnGrid,
+		Windows: tr.FirstItem == FirstOnGrid,
 		Long:    func(cfg conformance.Config) time.Duration { return 1000 * cfg.Interval },
 		Configs: []conformance.Config{
 			suite.Configured("interval", suite.Unit.String(), "backlog", "2"),

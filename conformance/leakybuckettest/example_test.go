@@ -22,7 +22,7 @@ func ExampleRun() {
 			put := func(v int) bool { _, err := b.Put(v); return err == nil }
 			return leakybuckettest.Funcs{Put: put, Stop: b.Stop}
 		},
-		Traits: leakybuckettest.Traits{Head: leakybuckettest.HeadAtOnce},
+		Traits: leakybuckettest.Traits{FirstItem: leakybuckettest.FirstAtOnce},
 	}
 	// In a test: leakybuckettest.Run(t, spec)
 	clock := fakeclock.New()

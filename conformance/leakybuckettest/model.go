@@ -16,7 +16,7 @@ func (x *exam) dues() [][]time.Duration { return x.duesOf(x.view().items) }
 func (x *exam) duesOf(items []item) [][]time.Duration {
 	interval, traits := x.Schedule.Config.Interval, x.traits
 	answers := 1
-	if traits.Head == HeadWaits || traits.Slack > 0 {
+	if traits.FirstItem == FirstWaits || traits.Slack > 0 {
 		answers = 2
 	}
 	var out [][]time.Duration
@@ -30,16 +30,16 @@ func (x *exam) duesOf(items []item) [][]time.Duration {
 			at, first := it.put.Began.At, len(dues) == 0
 			due := at
 			switch {
-			case traits.Head == HeadOnGrid:
+			case traits.FirstItem == FirstOnGrid:
 				due = suite.Sum(at-at%interval, interval)
 				if !first {
 					due = max(due, suite.Sum(last, interval))
 				}
 				last = due
-			case traits.Head == HeadWaits && first:
+			case traits.FirstItem == FirstWaits && first:
 				due = suite.Sum(at, interval)
 				last = due
-			case traits.Head == HeadWaits:
+			case traits.FirstItem == FirstWaits:
 				if due = suite.Sum(last, interval); at >= last && answer == 0 || at >= due {
 					due = suite.Sum(at, interval) // nothing waited; in the other answer the last period still ran
 				}
@@ -93,7 +93,7 @@ func (x *exam) mistimed() (it *item, due time.Duration, idle, found bool) {
 	return it, due, idle, found
 }
 
-// foundIdle reports whether nothing waited when the item came, and with HeadAtOnce whether
+// foundIdle reports whether nothing waited when the item came, and with FirstAtOnce whether
 // the interval of the item before it was over.
 func (x *exam) foundIdle(it, before *item) bool {
 	if before == nil {
@@ -102,7 +102,7 @@ func (x *exam) foundIdle(it, before *item) bool {
 	if len(before.left) == 0 || before.left[0].Began.Seq >= it.put.Began.Seq {
 		return false
 	}
-	return x.traits.Head != HeadAtOnce ||
+	return x.traits.FirstItem != FirstAtOnce ||
 		it.put.Began.At >= suite.Sum(before.left[0].Began.At, x.Schedule.Config.Interval)
 }
 
@@ -125,5 +125,5 @@ func (x *exam) cut() bool { return x.End < lasts(x.Schedule) }
 
 // over reports whether the accepted item k, counted from 0, must have left when the run ended.
 func (x *exam) over(k int) bool {
-	return !x.cut() || x.traits.Head != 0 && x.quiet() && x.latestDues()[k] <= x.End
+	return !x.cut() || x.traits.FirstItem != 0 && x.quiet() && x.latestDues()[k] <= x.End
 }

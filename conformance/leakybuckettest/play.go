@@ -74,7 +74,7 @@ func (c *contract) Play(st *suite.Stage) {
 	st.Blocks = func(s conformance.Step) bool {
 		return s.Op == conformance.OpClose || s.Op == conformance.OpStop || cfg.Busy > 0
 	}
-	if c.spec.Traits.LocksAsleep {
+	if c.spec.Traits.HoldsLockWhileWaiting {
 		st.Occupied = occupied
 	}
 	stopped, came := false, 0

@@ -7,17 +7,17 @@ package leakybuckettest
 // UberRatelimit are the traits of go.uber.org/ratelimit: so many more callers as it has
 // slack pass at once after idle time.
 func UberRatelimit(slack int) Traits {
-	return Traits{Head: HeadAtOnce, Slack: slack, Unbounded: true}
+	return Traits{FirstItem: FirstAtOnce, Slack: slack, Unbounded: true}
 }
 
 // FailsafeSmooth are the traits of the smooth rate limiter of
 // github.com/failsafe-go/failsafe-go, which spreads executions evenly.
 func FailsafeSmooth() Traits {
-	return Traits{Head: HeadAtOnce, Unbounded: true}
+	return Traits{FirstItem: FirstAtOnce, Unbounded: true}
 }
 
 // XTimeRate are the traits of golang.org/x/time/rate with a burst of 1, whose Wait spaces its
 // callers.
 func XTimeRate() Traits {
-	return Traits{Head: HeadAtOnce, Unbounded: true}
+	return Traits{FirstItem: FirstAtOnce, Unbounded: true}
 }

@@ -19,7 +19,7 @@ func (c *contract) Canary(s *suite.Suite) string {
 	}
 	var impl Funcs
 	v, puts, accepted := 0, 3, 0
-	if c.spec.Traits.LocksAsleep {
+	if c.spec.Traits.HoldsLockWhileWaiting {
 		puts = 2 // only one may wait
 	}
 	var below atomic.Bool // an item left on the goroutine of its Put
@@ -43,7 +43,7 @@ func (c *contract) Canary(s *suite.Suite) string {
 		},
 		Beyond:  50 * suite.Wait,
 		Release: func() { impl.end() },
-		Asleep:  c.spec.Traits.LocksAsleep,
+		Asleep:  c.spec.Traits.HoldsLockWhileWaiting,
 	})
 	switch {
 	case pulse.Hang != nil:
@@ -60,7 +60,7 @@ func (c *contract) Canary(s *suite.Suite) string {
 			"such as the runtime's", accepted, 50*suite.Wait)
 	case s.Time == conformance.Injected && !s.Bubble && (pulse.Strange || pulse.Own == 0):
 		s.CannotSettle(suite.OwnGoroutines)
-	case s.Time == conformance.Injected && !s.Bubble && c.spec.Traits.Head == HeadAtOnce && !below.Load():
+	case s.Time == conformance.Injected && !s.Bubble && c.spec.Traits.FirstItem == FirstAtOnce && !below.Load():
 		s.CannotSettle("what leaves at once does so on another goroutine, which can only be driven exactly in a bubble")
 	}
 	return ""

@@ -22,32 +22,32 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Rule: core("LB-SPACE", "Two items MUST leave at least the interval apart, "+
 				"from one to the next and not on a grid; with a declared slack, after idle time, "+
 				"so many more may leave together."),
-			Declared: []string{"Head"}, // and with it the slack
+			Declared: []string{"FirstItem"}, // and with it the slack
 			Check:    (*exam).space,
 		},
 		{
 			Rule: core("LB-EXACT", "While items wait they MUST leave exactly the interval apart; if what they leave "+
 				"to takes its time, no later than an interval after it has returned."),
-			Declared: []string{"Head"},
+			Declared: []string{"FirstItem"},
 			Check:    (*exam).exact,
 		},
 		{
 			Rule: core("LB-IDLE", "Idle time MUST NOT build up credit beyond the declared slack, "+
-				"and an item that finds nothing waiting MUST leave when the trait Head says."),
-			Declared: []string{"Head"},
+				"and an item that finds nothing waiting MUST leave when the trait FirstItem says."),
+			Declared: []string{"FirstItem"},
 			Check:    (*exam).idle,
 		},
 		{
 			Rule: core("LB-SAMEINSTANT", "Two items that come at the very instant at which the last one left "+
 				"MUST NOT leave together."),
-			Declared: []string{"Head"},
+			Declared: []string{"FirstItem"},
 			Unless:   func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.Slack > 0, "declared: Slack") },
 			Check:    (*exam).sameInstant,
 		},
 		{
 			Rule: core("LB-BOUND", "As many items as the backlog MUST be accepted to wait, and not one more; "+
 				"all of them, if it is declared that there is no bound."),
-			Declared: []string{"Head"},
+			Declared: []string{"FirstItem"},
 			Check:    (*exam).bound,
 		},
 		{
@@ -74,7 +74,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				"MUST give its place back when its turn would have come at the latest, and MUST NOT delay the others: "+
 				"each that waits MUST leave in its own turn, or in that of one that was cancelled before it."),
 			Ops:      []conformance.Op{conformance.OpCancel},
-			Declared: []string{"Head"},
+			Declared: []string{"FirstItem"},
 			About:    suite.Has(conformance.OpCancel),
 			Check:    (*exam).cancel,
 		},
@@ -90,7 +90,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Rule: conformance.Rule{ID: "X-BACK", Level: conformance.Extended,
 				Text: "A clock that is set back MUST NOT hold an item up for longer than is declared: " +
 					"by an interval and what a Slack had saved up, or by what it was set back."},
-			Declared: []string{"Head", "ClockBack"},
+			Declared: []string{"FirstItem", "ClockBack"},
 			Unless: func(s *suite.Suite, _ *Traits) string {
 				return suite.If(s.Time != conformance.Injected, "only an injected clock can be set back")
 			},
@@ -115,18 +115,18 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		{
 			Rule: core("X-PANIC", "If the function panics with an item, the others MUST leave "+
 				"as if it had returned."),
-			Declared: []string{"Head"},
+			Declared: []string{"FirstItem"},
 			Unless: func(s *suite.Suite, tr *Traits) string {
-				return cmp.Or(s.Inexact(), suite.If(tr.Head != HeadAtOnce, ownGoroutine), c.undecidedSlack(s, tr))
+				return cmp.Or(s.Inexact(), suite.If(tr.FirstItem != FirstAtOnce, ownGoroutine), c.undecidedSlack(s, tr))
 			},
 			Probe: c.panics,
 		},
 		{
 			Rule: core("X-CONC", "Of items that many goroutines put at one instant no more may be accepted than "+
 				"one after the other, and each that is MUST leave once, or be cancelled once."),
-			Declared: []string{"Head"},
+			Declared: []string{"FirstItem"},
 			Unless: func(s *suite.Suite, tr *Traits) string {
-				return cmp.Or(s.Inexact(), suite.If(tr.LocksAsleep, "declared: LocksAsleep"), c.undecidedSlack(s, tr))
+				return cmp.Or(s.Inexact(), suite.If(tr.HoldsLockWhileWaiting, "declared: HoldsLockWhileWaiting"), c.undecidedSlack(s, tr))
 			},
 			Meets: true,
 			Probe: c.concurrent,
@@ -220,7 +220,7 @@ func (x *exam) exact() *suite.Violation {
 	if x.judgeable() && x.onlyPuts() && x.back() == 0 && x.Schedule.Config.Busy > 0 {
 		return x.delayed()
 	}
-	if !x.drained() || x.Schedule.RacingSteps() > 0 && x.traits.Head != HeadAtOnce {
+	if !x.drained() || x.Schedule.RacingSteps() > 0 && x.traits.FirstItem != FirstAtOnce {
 		return nil
 	}
 	if _, _, bad := x.tooClose(); bad {
@@ -241,7 +241,7 @@ func (x *exam) exact() *suite.Violation {
 }
 
 func (x *exam) idle() *suite.Violation {
-	if !x.quiet() || x.Schedule.RacingSteps() > 0 && x.traits.Head != HeadAtOnce {
+	if !x.quiet() || x.Schedule.RacingSteps() > 0 && x.traits.FirstItem != FirstAtOnce {
 		return nil
 	}
 	it, due, idle, found := x.mistimed()
@@ -262,7 +262,7 @@ func (x *exam) idle() *suite.Violation {
 	}
 	at := it.left[0].Began.At
 	because := fmt.Sprintf("it came at %s and found nothing waiting, and %s is declared",
-		timeline.Duration(it.put.Began.At), heads[x.traits.Head-1])
+		timeline.Duration(it.put.Began.At), heads[x.traits.FirstItem-1])
 	return x.told(min(at, due), because,
 		"item %d left at %s, want %s", it.put.N, timeline.Duration(at), timeline.Duration(due))
 }
@@ -320,7 +320,7 @@ func queueBefore(items []item, put *conformance.Done) queue {
 // admitted judges whether put was accepted or refused as it had to be.
 func (x *exam) admitted(put *conformance.Done, q queue) *suite.Violation {
 	backlog, interval := x.Schedule.Config.Backlog, x.Schedule.Config.Interval
-	atOnce := x.traits.Head == HeadAtOnce && q.waiting == 0 &&
+	atOnce := x.traits.FirstItem == FirstAtOnce && q.waiting == 0 &&
 		(x.traits.Slack > 0 || q.last < 0 || put.Began.At >= suite.Sum(q.last, interval))
 	because := fmt.Sprintf("%d waited, and the backlog is %d", q.waiting, backlog)
 	switch {
@@ -448,7 +448,7 @@ func (x *exam) heldUp() *suite.Violation {
 		// How long was idle before the clock was set back it cannot know: the slack may be used up.
 		allowed = suite.Times(1+x.traits.Slack, x.Schedule.Config.Interval)
 	}
-	if x.traits.Head != HeadAtOnce {
+	if x.traits.FirstItem != FirstAtOnce {
 		allowed = suite.Sum(allowed, x.Schedule.Config.Interval) // until the period that was under way is over
 	}
 	latest, k := x.latestDues(), -1

@@ -122,7 +122,7 @@ func (x *exam) othersAfterCancel() *suite.Violation {
 // have others.
 func (x *exam) turnsAfterCancel() *suite.Violation {
 	v := x.view()
-	judged := x.traits.Slack == 0 && x.traits.Head != HeadWaits && v.closed == nil && v.stop == nil
+	judged := x.traits.Slack == 0 && x.traits.FirstItem != FirstWaits && v.closed == nil && v.stop == nil
 	if !judged || !x.steady() || x.Schedule.RacingSteps() > 0 {
 		return nil
 	}

@@ -30,7 +30,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		{Name: "bursts", Schedules: sequences(size(3), put, []time.Duration{0, suite.Wait}, 7)},
 		{Name: "long", Schedules: longQueues()},
 	}
-	if tr := c.spec.Traits; tr.Head == HeadAtOnce && tr.Slack == 0 && !tr.Unbounded {
+	if tr := c.spec.Traits; tr.FirstItem == FirstAtOnce && tr.Slack == 0 && !tr.Unbounded {
 		out = append(out, suite.Family{Name: "no backlog", Schedules: after(size(0), "put 1 @0 | put 2 @0", "put 0 @0",
 			[]time.Duration{1, suite.Wait - 1, suite.Wait, 5 * suite.Wait / 2}, 2)})
 	}
@@ -63,7 +63,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 			out = append(out, suite.Family{Name: "epoch " + epoch, Schedules: far})
 		}
 	}
-	if tr := c.spec.Traits; tr.Head != 0 && tr.Slack == 0 && c.undecidedSlack(s, &tr) == "" { // whose time overflows
+	if tr := c.spec.Traits; tr.FirstItem != 0 && tr.Slack == 0 && c.undecidedSlack(s, &tr) == "" { // whose time overflows
 		out = append(out, suite.Family{Name: "centuries", Schedules: c.centuries(s, size(2))})
 	}
 	return out
@@ -312,7 +312,7 @@ func (c *contract) centuries(s *suite.Suite, cfg conformance.Config) []conforman
 		return nil
 	}
 	items := 1
-	if c.spec.Traits.Head == HeadAtOnce {
+	if c.spec.Traits.FirstItem == FirstAtOnce {
 		items = 2
 	}
 	cfg = cfg.Without("interval").With("interval", timeline.Duration(suite.MostHours))

@@ -16,7 +16,7 @@
 //				b := mine.NewBucket(cfg.Interval, cfg.Backlog, leave)
 //				return leakybuckettest.Funcs{Put: b.TryPut, Stop: b.Stop}
 //			},
-//			Traits: leakybuckettest.Traits{Head: leakybuckettest.HeadAtOnce},
+//			Traits: leakybuckettest.Traits{FirstItem: leakybuckettest.FirstAtOnce},
 //		})
 //	}
 //
@@ -156,7 +156,7 @@ type contract struct {
 func (c *contract) Profile() suite.Profile {
 	return suite.Profile{Kind: "leaky bucket", Package: "leakybuckettest", Anyhow: []conformance.Op{conformance.OpWall},
 		Asleep: "If who waits for a turn is meant to hold a lock while it sleeps, declare " +
-			"leakybuckettest.Traits{LocksAsleep: true}: what is done by one caller at a time is judged then."}
+			"leakybuckettest.Traits{HoldsLockWhileWaiting: true}: what is done by one caller at a time is judged then."}
 }
 
 // Unfit refuses specs that cannot be run.
@@ -169,8 +169,8 @@ func (c *contract) Unfit(s *suite.Suite) (skip, misuse string) {
 	case tr.CloseFlush == conformance.CloseFires:
 		return "", "leakybuckettest.Run: with CloseFires what waits would leave together; " +
 			"declare CloseAtDeadline or CloseDrops"
-	case tr.Slack < 0 || tr.Slack > 0 && tr.Head > HeadAtOnce:
-		return "", "leakybuckettest.Run: a Slack goes with HeadAtOnce only, and is not negative"
+	case tr.Slack < 0 || tr.Slack > 0 && tr.FirstItem > FirstAtOnce:
+		return "", "leakybuckettest.Run: a Slack goes with FirstAtOnce only, and is not negative"
 	}
 	return "", ""
 }

@@ -12,21 +12,21 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
-// Traits are the choices on which correct leaky buckets differ. The zero value of Head and
+// Traits are the choices on which correct leaky buckets differ. The zero value of FirstItem and
 // CloseFlush is "undeclared".
 type Traits struct {
-	// Head says when an item leaves that finds nothing waiting.
-	Head Head
+	// FirstItem says when an item leaves that finds nothing waiting.
+	FirstItem FirstItem
 	// CloseFlush says what becomes of what waits when the input ends: CloseAtDeadline or
 	// CloseDrops. Only with Close.
 	CloseFlush CloseFlush
 	// Slack is how many more items than one may leave at once after idle time. Only with
-	// HeadAtOnce.
+	// FirstAtOnce.
 	Slack int
-	// LocksAsleep says that who waits for an item's turn holds a lock while it sleeps, for which
+	// HoldsLockWhileWaiting says that who waits for an item's turn holds a lock while it sleeps, for which
 	// others have to wait. No bubble can settle two of them, so that schedules in which two
 	// items wait are left out.
-	LocksAsleep bool
+	HoldsLockWhileWaiting bool
 	// ClockBack says what a clock that is set back does. Injected only; undeclared, it is not
 	// judged.
 	ClockBack ClockBack
@@ -37,17 +37,17 @@ type Traits struct {
 	Reentrancy Reentrancy
 }
 
-// Head says when an item leaves that finds nothing waiting.
-type Head int
+// FirstItem says when an item leaves that finds nothing waiting.
+type FirstItem int
 
 // The choices.
 const (
-	HeadAtOnce Head = iota + 1 // at once, unless the last one left less than the interval ago
-	HeadWaits                  // an interval after it came, or after the last one left if that is sooner
-	HeadOnGrid                 // at the next instant of a grid that began when the bucket was made
+	FirstAtOnce FirstItem = iota + 1 // at once, unless the last one left less than the interval ago
+	FirstWaits                       // an interval after it came, or after the last one left if that is sooner
+	FirstOnGrid                      // at the next instant of a grid that began when the bucket was made
 )
 
-var heads = []string{"HeadAtOnce", "HeadWaits", "HeadOnGrid"}
+var heads = []string{"FirstAtOnce", "FirstWaits", "FirstOnGrid"}
 
 // Declare goes on as if t had been declared.
 func (c *contract) Declare(t *Traits) { c.spec.Traits = *t }
@@ -63,32 +63,32 @@ func (c *contract) Traits() *Traits {
 func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	return []suite.Choice{
 		{
-			Name: "LocksAsleep", Declared: number(tr.LocksAsleep), Literal: suite.Flag, Apart: true,
+			Name: "HoldsLockWhileWaiting", Declared: number(tr.HoldsLockWhileWaiting), Literal: suite.Flag, Apart: true,
 			Means:   []string{"who waits for an item's turn holds a lock for which all others wait"},
 			Observe: func() int { return number(sleepsLocked(s)) },
-			Set:     func(v int) { tr.LocksAsleep = v == 1 },
+			Set:     func(v int) { tr.HoldsLockWhileWaiting = v == 1 },
 		},
 		{
 			Order: suite.Ranked(len(heads)),
-			Name:  "Head", Declared: int(tr.Head), Values: heads, Needless: suite.Always, Apart: true,
+			Name:  "FirstItem", Declared: int(tr.FirstItem), Values: heads, Needless: suite.Always, Apart: true,
 			Means: []string{"who finds nothing waiting leaves at once, unless the last left less than the interval ago",
 				"who finds nothing waiting leaves an interval after it came, or after the last one left",
 				"items leave with the ticks of a grid"},
 			Sure: true,
 			Observe: func() int {
 				at, _ := left(s, "interval=100ms backlog=3 | put 1 @30ms", 1)
-				return int(map[time.Duration]Head{
-					suite.Wait * 3 / 10:  HeadAtOnce,
-					suite.Wait * 13 / 10: HeadWaits,
-					suite.Wait:           HeadOnGrid,
+				return int(map[time.Duration]FirstItem{
+					suite.Wait * 3 / 10:  FirstAtOnce,
+					suite.Wait * 13 / 10: FirstWaits,
+					suite.Wait:           FirstOnGrid,
 				}[at])
 			},
-			Set: func(v int) { tr.Head = Head(v) },
+			Set: func(v int) { tr.FirstItem = FirstItem(v) },
 		},
 		{
 			Name: "Slack", Declared: tr.Slack, Literal: strconv.Itoa, Apart: true,
 			Observe: func() int {
-				if tr.Head == HeadAtOnce && !tr.LocksAsleep {
+				if tr.FirstItem == FirstAtOnce && !tr.HoldsLockWhileWaiting {
 					c.slackSeen = max(0, together(s)-1)
 				}
 				return c.slackSeen
@@ -98,7 +98,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		{
 			Name: "Unbounded", Declared: number(tr.Unbounded), Literal: suite.Flag, Nominal: true, Apart: true,
 			Means:   []string{"every item is accepted, however many wait"},
-			Observe: func() int { return number(bottomless(s, tr.LocksAsleep)) },
+			Observe: func() int { return number(bottomless(s, tr.HoldsLockWhileWaiting)) },
 			Set:     func(v int) { tr.Unbounded = v == 1 },
 		},
 		{
@@ -128,7 +128,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Means: []string{"the function that an item leaves to may use the bucket",
 				"the function that an item leaves to must not use the bucket"},
 			Sure:    true,
-			Observe: func() int { return int(reentrancy(s, tr.LocksAsleep)) },
+			Observe: func() int { return int(reentrancy(s, tr.HoldsLockWhileWaiting)) },
 			Set:     func(v int) { tr.Reentrancy = Reentrancy(v) },
 		},
 	}
@@ -197,7 +197,7 @@ func drained(s *suite.Suite, n int) CloseFlush {
 
 // setBack observes how long a clock that is set back by 10s holds an item up.
 func setBack(s *suite.Suite, tr *Traits) ClockBack {
-	if s.Time != conformance.Injected || tr.LocksAsleep {
+	if s.Time != conformance.Injected || tr.HoldsLockWhileWaiting {
 		return 0
 	}
 	at, ok := left(s, "interval=100ms backlog=3 | put 1 @0 | wall -10s @50ms | put 2 @50ms", 2)
@@ -211,11 +211,11 @@ func setBack(s *suite.Suite, tr *Traits) ClockBack {
 }
 
 // reentrancy looks for an operation that never returns to the function that an item leaves to.
-func reentrancy(s *suite.Suite, locksAsleep bool) Reentrancy {
+func reentrancy(s *suite.Suite, holdsLockWhileWaiting bool) Reentrancy {
 	if !s.Reentrant() {
 		return ReentrancyForbidden
 	}
-	if s.Inexact() != "" || locksAsleep {
+	if s.Inexact() != "" || holdsLockWhileWaiting {
 		return 0
 	}
 	for _, op := range s.Supported(conformance.OpPut, conformance.OpCancel, conformance.OpClose) {
@@ -252,9 +252,9 @@ func together(s *suite.Suite) (n int) {
 }
 
 // bottomless reports whether a queue accepts more items than may wait in it.
-func bottomless(s *suite.Suite, locksAsleep bool) bool {
+func bottomless(s *suite.Suite, holdsLockWhileWaiting bool) bool {
 	most, text := 64, "interval=100ms backlog=1"+manyPuts("0", 1, 64)
-	if locksAsleep { // no more than one may wait
+	if holdsLockWhileWaiting { // no more than one may wait
 		most, text = 2, "interval=100ms backlog=0 | put 1 @0 | put 2 @0"
 	}
 	rec := tried(s, text)

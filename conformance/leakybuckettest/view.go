@@ -145,7 +145,7 @@ func (v *view) stoppedBefore(d *conformance.Done) bool {
 // told makes a violation with the lanes of a leaky bucket.
 func (x *exam) told(at time.Duration, because, headline string, args ...any) *suite.Violation {
 	want, got := suite.Lane{Name: "want"}, suite.Lane{Name: "got"}
-	if x.quiet() && x.traits.Head != 0 {
+	if x.quiet() && x.traits.FirstItem != 0 {
 		dues, k := x.dues()[0], 0
 		for _, it := range x.view().items {
 			if it.put.OK {

@@ -39,7 +39,7 @@ func TestDesigns_chosen(t *testing.T) { proof.Chosen(t, leakybucket.Chosen) }
 func TestUnfinished_asleepWithALock(t *testing.T) {
 	for _, source := range []conformance.TimeSource{conformance.Injected, conformance.PackageTime} {
 		t.Run(source.String(), func(t *testing.T) {
-			proof.Unfinished(t, leakybucket.UndeclaredAsleep(source), "Traits{LocksAsleep: true}")
+			proof.Unfinished(t, leakybucket.UndeclaredAsleep(source), "Traits{HoldsLockWhileWaiting: true}")
 		})
 	}
 }
@@ -59,7 +59,7 @@ func TestTraits_asleep(t *testing.T) {
 				got[c.Name] = c.Value
 			}
 		}})
-		if want := map[string]int{"LocksAsleep": 1, "Head": 1, "Unbounded": 1}; !maps.Equal(got, want) {
+		if want := map[string]int{"HoldsLockWhileWaiting": 1, "FirstItem": 1, "Unbounded": 1}; !maps.Equal(got, want) {
 			t.Errorf("%v: printed %v, want %v", source, got, want)
 		}
 	}

@@ -95,7 +95,7 @@ func (a *account) waives(law string) bool {
 // replay follows the trace up to the first difference and returns it.
 func (a *account) replay() *difference {
 	tr := a.tr
-	if a.traits.Grain > 0 && a.lossy() || failed(tr) && slices.ContainsFunc(tr.Schedule.Steps, claims) {
+	if a.traits.Resolution > 0 && a.lossy() || failed(tr) && slices.ContainsFunc(tr.Schedule.Steps, claims) {
 		return nil
 	}
 	a.forgive()
@@ -202,9 +202,9 @@ func newAccount(tr *conformance.Trace, traits *Traits) *account {
 		a.tolerance.Add(a.tolerance, new(big.Int).Mul(a.flowOf(r), big.NewInt(roundingOf(r, burst, tr.Schedule))))
 	}
 	a.tolerance.Add(a.tolerance, big.NewInt(1))
-	together := a.tokens(traits.Quantum)
+	together := a.tokens(traits.RefillSize)
 	for _, r := range rates {
-		together = larger(together, new(big.Int).Mul(a.flowOf(r), big.NewInt(int64(traits.Grain))))
+		together = larger(together, new(big.Int).Mul(a.flowOf(r), big.NewInt(int64(traits.Resolution))))
 	}
 	together.Add(together, new(big.Int).Mul(fastest, big.NewInt(int64(late(tr.Schedule, traits)))))
 	a.tolerance.Add(a.tolerance, together)
@@ -283,7 +283,7 @@ func (a *account) tokens(n int) *big.Int {
 
 // need is what the bucket must hold for n tokens to be granted, in units.
 func (a *account) need(n int) *big.Int {
-	if a.traits.NextPays {
+	if a.traits.Overdraft {
 		return new(big.Int)
 	}
 	return a.tokens(n)

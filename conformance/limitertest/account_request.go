@@ -48,7 +48,7 @@ func (a *account) allow(d *conformance.Done) {
 		}
 		return
 	}
-	if a.traits.NextPays && a.unpayable(d.N) {
+	if a.traits.Overdraft && a.unpayable(d.N) {
 		return
 	}
 	most := new(big.Int).Add(need, a.tolerance)
@@ -67,7 +67,7 @@ func (a *account) amid(d *conformance.Done, need *big.Int) {
 	case d.OK && a.hi.Cmp(new(big.Int).Sub(need, a.tolerance)) < 0:
 		a.differ("RL-MODEL", d.At, a.level(),
 			"allow %d at %s was granted, want denied", d.N, timeline.Duration(d.At))
-	case !d.OK && a.traits.NextPays && a.unpayable(d.N):
+	case !d.OK && a.traits.Overdraft && a.unpayable(d.N):
 	case !d.OK && !a.noFloor && a.lo.Cmp(new(big.Int).Add(need, a.tolerance)) >= 0:
 		a.differ("RL-WORK", d.At, a.level(), "allow %d at %s was denied, want granted", d.N, timeline.Duration(d.At))
 	}
@@ -90,7 +90,7 @@ func (a *account) awaited() bool {
 // to judge about it.
 func (a *account) oversize(d *conformance.Done, refused bool) (handled bool) {
 	switch {
-	case a.rate == Inf || d.N <= a.burst || a.traits.NextPays:
+	case a.rate == Inf || d.N <= a.burst || a.traits.Overdraft:
 		return false
 	case a.traits.Oversize == OversizeRejected:
 		if !refused {

@@ -33,7 +33,7 @@ func (a *account) reserve(d *conformance.Done, number int) {
 		return
 	}
 	burst := fmt.Sprintf("the burst is %d", a.burst)
-	if d.N > a.burst && !a.traits.NextPays {
+	if d.N > a.burst && !a.traits.Overdraft {
 		switch {
 		case a.traits.Oversize == OversizeRejected && d.OK:
 			a.differ("RS-OK", d.At, burst, "reserve %d at %s is OK, want not", d.N, timeline.Duration(d.At))
@@ -209,7 +209,7 @@ func (a *account) waitedBehind(c *claim) int {
 // moved gives those who wait new instants, if their waits are served anew. Tokens that a
 // later claim lost when it was given up may be lost at that claim's instant, or at once.
 func (a *account) moved() {
-	if a.traits.Rewake == RewakeKeeps && !a.waives("W-WAKE") {
+	if a.traits.OnChange == OnChangeKeeps && !a.waives("W-WAKE") {
 		return
 	}
 	behind, lost := 0, 0
@@ -227,7 +227,7 @@ func (a *account) moved() {
 		if a.rate == Inf {
 			from, to = a.at, a.at
 		}
-		if c.d.Op == conformance.OpReserve || a.traits.Rewake == 0 || a.waives("W-WAKE") {
+		if c.d.Op == conformance.OpReserve || a.traits.OnChange == 0 || a.waives("W-WAKE") {
 			from, to = min(from, c.from), max(to, c.to)
 		}
 		c.from, c.to = from, to

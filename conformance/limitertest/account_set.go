@@ -27,7 +27,7 @@ func (a *account) setLimit(r Rate) {
 		a.lo, a.hi = a.hindsight(a.lo, flow, true), a.hindsight(a.hi, flow, false)
 	case a.waives("SL-KEEP"):
 		a.noFloor, a.hi = true, a.tokens(a.bound)
-	case a.traits.Rewake != RewakeServes:
+	case a.traits.OnChange != OnChangeServes:
 		// A debt stays the same in tokens, or in time, as for those who wait.
 		for _, end := range []**big.Int{&a.lo, &a.hi} {
 			if (*end).Sign() >= 0 || flow.Sign() == 0 {
@@ -64,11 +64,11 @@ func (a *account) setBurst(burst int) {
 	}
 	lo, hi := 0, 0
 	switch {
-	case a.traits.Raise == RaiseBringsTokens:
+	case a.traits.OnBurstRaised == RaiseBringsTokens:
 		lo, hi = more, more
-	case a.traits.Raise == 0 && more > 0, a.waives("SB-NOGIFT") && more > 0:
+	case a.traits.OnBurstRaised == 0 && more > 0, a.waives("SB-NOGIFT") && more > 0:
 		hi = a.bound
-	case a.traits.Raise == 0:
+	case a.traits.OnBurstRaised == 0:
 		lo = more
 	}
 	if a.waives("SB-LIVE") && more < 0 {
@@ -87,7 +87,7 @@ func (a *account) refuses(n int) bool { return n > a.burst && !a.traits.servesMo
 // servesMore reports whether a request for more than the burst is served in the end. When, if the burst was
 // lowered meanwhile, is open.
 func (t *Traits) servesMore() bool {
-	return t.NextPays || t.Oversize == OversizePrepaid || t.Oversize == OversizeWaits
+	return t.Overdraft || t.Oversize == OversizePrepaid || t.Oversize == OversizeWaits
 }
 
 // outgrownFirst reports whether a burst was set that is less than what a wait is for, before the

@@ -38,7 +38,7 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 	gaps := []time.Duration{0, interval, max(0, interval-2), interval + 2, interval / 2, interval / 10, interval / 3,
 		interval * time.Duration(cfg.Burst), 100 * interval}
 	kind := pick("kind", 6)
-	d := &drawer{Suite: s, cfg: cfg, unusual: kind == 4, credit: c.spec.Traits.NextPays}
+	d := &drawer{Suite: s, cfg: cfg, unusual: kind == 4, credit: c.spec.Traits.Overdraft}
 	back := kind/2 == 1 && s.Time == Explicit && s.Accepts(conformance.OpAllow)
 	ops := drawnOps(s, kind == 5)
 	if s.Accepts(opKeys) && c.oneBucket(s, &c.spec.Traits) == "" && pick("keys", 3) == 2 {
@@ -165,13 +165,13 @@ func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
 // Twins puts the laws that compare two runs to a limiter.
 func (c *contract) Twins(s *suite.Suite) conformance.Twins {
 	tr := c.spec.Traits
-	if !s.Accepts(conformance.OpAllow) || tr.Grain > 0 || tr.scale() > 0 || tr.Latency > 0 {
+	if !s.Accepts(conformance.OpAllow) || tr.Resolution > 0 || tr.scale() > 0 || tr.Latency > 0 {
 		return conformance.Twins{} // they need AllowN, Allow or AllowAt, and compare to the nanosecond
 	}
 	tw := conformance.Twins{
 		Laws:     []string{"X-REPLAY", "X-SCALE", "X-QUERY", "X-ISO"},
 		Question: conformance.OpTokens,
-		Windows:  tr.Quantum > 0,
+		Windows:  tr.RefillSize > 0,
 		Long: func(cfg conformance.Config) time.Duration {
 			return 1000 * cfg.Rate.Interval() * time.Duration(cfg.Burst)
 		},
@@ -188,11 +188,11 @@ func (c *contract) Twins(s *suite.Suite) conformance.Twins {
 	}
 	if tr.Initial == InitialFull { // else it fills up before the first request
 		tw.Laws = append(tw.Laws, "X-SHIFT")
-		if tr.Quantum == 0 { // a limiter whose tokens come at instants of its own differs from a new one
+		if tr.RefillSize == 0 { // a limiter whose tokens come at instants of its own differs from a new one
 			tw.Laws = append(tw.Laws, "X-EVICT")
 		}
 	}
-	if !tr.Single && !tr.NextPays {
+	if !tr.OneAtATime && !tr.Overdraft {
 		tw.Laws = append(tw.Laws, "RL-SPLIT")
 	}
 	return tw

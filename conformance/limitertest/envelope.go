@@ -30,7 +30,7 @@ func (x *exam) newGranted() granted {
 		at := d.At
 		switch d.Op {
 		case conformance.OpSetBurst:
-			if d.N > burst && x.traits.Raise != RaiseBringsNothing {
+			if d.N > burst && x.traits.OnBurstRaised != RaiseBringsNothing {
 				g.raised = append(g.raised, grant{at: d.At, n: d.N - burst})
 			}
 			burst = d.N
@@ -67,7 +67,7 @@ func (x *exam) newGranted() granted {
 // wait then and, as they may have waited for the same tokens, of those that were due before. Only who asks anew would
 // know them.
 func (x *exam) moves(d *conformance.Done, at time.Duration) bool {
-	anew := x.traits.Refund != RefundConservative && x.traits.Refund != RefundNone || x.traits.Rewake == RewakeServes
+	anew := x.traits.Refund != RefundConservative && x.traits.Refund != RefundNone || x.traits.OnChange == OnChangeServes
 	return x.changed(d.At, at, conformance.OpSetLimit, conformance.OpSetBurst) ||
 		anew && (x.left(d.At, at) || d.Delay > 0 && x.left(at, forever)) || x.outdated(d, at)
 }
@@ -115,7 +115,7 @@ func (x *exam) outdated(d *conformance.Done, at time.Duration) bool {
 
 // envelope looks for a window in which more was granted than rate*L + burst.
 func (x *exam) envelope() *suite.Violation {
-	a := newAccount(&x.Trace, &Traits{Quantum: x.traits.Quantum, Grain: x.traits.Grain, Precision: x.traits.Precision,
+	a := newAccount(&x.Trace, &Traits{RefillSize: x.traits.RefillSize, Resolution: x.traits.Resolution, Precision: x.traits.Precision,
 		Latency: x.traits.Latency})
 	g := x.newGranted()
 	for i, first := range g.grants {
@@ -123,7 +123,7 @@ func (x *exam) envelope() *suite.Violation {
 		for _, last := range g.grants[i:] {
 			sum.Add(sum, big.NewInt(int64(last.n)))
 			switch {
-			case x.traits.NextPays:
+			case x.traits.Overdraft:
 				unpaid = max(unpaid, last.n)
 			case last.oversize:
 				largest = max(largest, last.n)

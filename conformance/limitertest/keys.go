@@ -100,7 +100,7 @@ func (t *Traits) apart() string {
 	switch {
 	case t.Initial > InitialFull:
 		return "declared: not full at first: when a key begins to fill up is open"
-	case t.Quantum > 0 || t.Grain > 0:
+	case t.RefillSize > 0 || t.Resolution > 0:
 		return "declared: what it counts in: each key may have units of its own"
 	}
 	return ""

@@ -137,7 +137,7 @@ func (c *contract) judgeTogether(l *askedTogether, round, each int) *suite.Viola
 // in.
 func (c *contract) unevenness(r Rate, n int) time.Duration {
 	tr := &c.spec.Traits
-	off := max(time.Duration(tr.Quantum)*r.Interval(), tr.Grain)
+	off := max(time.Duration(tr.RefillSize)*r.Interval(), tr.Resolution)
 	if scale := tr.scale(); scale > 0 {
 		off += time.Duration(int64(n)*int64(r.Interval())/scale) + 1
 	}
@@ -340,7 +340,7 @@ type setTogether struct {
 func (c *contract) setConcurrently(p *suite.Probe) (worst *suite.Violation, skip string) {
 	const each, burst = 7, 5
 	most := int64(burst + c.spec.Traits.credit())
-	if c.spec.Traits.Raise != RaiseBringsNothing {
+	if c.spec.Traits.OnBurstRaised != RaiseBringsNothing {
 		most += 2
 	}
 	refused := ""

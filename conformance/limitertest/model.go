@@ -56,8 +56,8 @@ func newView(tr *conformance.Trace, traits *Traits) *view {
 	v.tolerance.Add(v.tolerance, new(big.Int).Mul(v.events, big.NewInt(1+roundingOf(cfg.Rate, cfg.Burst, tr.Schedule))))
 	v.tolerance.Add(v.tolerance, new(big.Int).Div(v.per, big.NewInt(1e9)))
 	v.tolerance.Add(v.tolerance, big.NewInt(1))
-	together := new(big.Int).Mul(v.events, big.NewInt(int64(traits.Grain)))
-	v.tolerance.Add(v.tolerance, larger(v.units(traits.Quantum), together))
+	together := new(big.Int).Mul(v.events, big.NewInt(int64(traits.Resolution)))
+	v.tolerance.Add(v.tolerance, larger(v.units(traits.RefillSize), together))
 	v.tolerance.Add(v.tolerance, new(big.Int).Mul(v.events, big.NewInt(int64(late(tr.Schedule, traits)))))
 	if scale := traits.scale(); scale > 0 {
 		lost := v.units(askedOf(cfg.Burst, tr.Schedule))
@@ -77,7 +77,7 @@ func newView(tr *conformance.Trace, traits *Traits) *view {
 		}
 		after := new(big.Int).Sub(level, v.units(d.N))
 		s := step{Done: d, level: level, margin: after, brimful: brimful}
-		if traits.NextPays {
+		if traits.Overdraft {
 			s.margin = level
 		}
 		switch {

@@ -48,24 +48,24 @@ func (o observer) plan() plan {
 
 // credit is how many tokens are granted on top of those that the bucket holds.
 func (o observer) credit() int {
-	if o.c.spec.Traits.NextPays || o.nextPays() {
+	if o.c.spec.Traits.Overdraft || o.overdraft() {
 		return 1
 	}
 	return 0
 }
 
-// nextPays asks a full bucket for all that it holds, and then for two tokens more.
-func (o observer) nextPays() bool {
-	if o.c.nextPays == nil {
-		o.c.nextPays = new(bool)
+// overdraft asks a full bucket for all that it holds, and then for two tokens more.
+func (o observer) overdraft() bool {
+	if o.c.overdraft == nil {
+		o.c.overdraft = new(bool)
 		if o.s.Accepts(opSeveral) && o.c.usual.Burst > 1 {
 			p := plan{o: o, cfg: o.c.usual, op: conformance.OpAllow}
 			tr := p.see(fmt.Sprintf("allow 1 @0 | allow %d @{100} | allow 2 @{100} | "+
 				"allow 1 @{101.5} | allow 1 @{102.5}", p.cfg.Burst))
-			*o.c.nextPays = len(tr.Done) == 5 && tr.Done[1].OK && tr.Done[2].OK && !tr.Done[3].OK && tr.Done[4].OK
+			*o.c.overdraft = len(tr.Done) == 5 && tr.Done[1].OK && tr.Done[2].OK && !tr.Done[3].OK && tr.Done[4].OK
 		}
 	}
-	return *o.c.nextPays
+	return *o.c.overdraft
 }
 
 // accepts reports whether the constructor accepts a configuration.
@@ -445,7 +445,7 @@ func (o observer) lateCancel() int {
 	return int(LateIgnored)
 }
 
-func (o observer) rewake() int {
+func (o observer) onChange() int {
 	p, text, early := o.plan(), "", 1.01
 	switch {
 	case o.s.Accepts(conformance.OpSetLimit):
@@ -455,15 +455,15 @@ func (o observer) rewake() int {
 	case o.s.Accepts(opGiveUp):
 		text = fmt.Sprintf("reserve 1 @0 | wait 1 @0 | cancel %d @0", p.first)
 	default: // the burst alone moves nobody whose tokens it holds
-		return int(RewakeKeeps)
+		return int(OnChangeKeeps)
 	}
 	switch d, at := last(p.drained(text)); {
 	case d.Op == "":
 		return 0
 	case at <= p.after(early)+3*o.c.trip:
-		return int(RewakeServes)
+		return int(OnChangeServes)
 	}
-	return int(RewakeKeeps)
+	return int(OnChangeKeeps)
 }
 
 func (o observer) raise() int {

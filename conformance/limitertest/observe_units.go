@@ -127,9 +127,9 @@ func (a arrivals) between(gaps []time.Duration, fault time.Duration) arrivals {
 
 // units says what a limiter counts in: tokens that arrive together at any rate, or a time in
 // which any number of them does.
-func (o observer) units() (quantum int, grain time.Duration) {
+func (o observer) units() (refillSize int, grain time.Duration) {
 	if o.c.units != nil {
-		return o.c.units.quantum, o.c.units.grain
+		return o.c.units.refillSize, o.c.units.grain
 	}
 	o.c.units = &units{}
 	if o.c.trip > 0 {
@@ -145,13 +145,13 @@ func (o observer) units() (quantum int, grain time.Duration) {
 		switch {
 		case a.whole && slow.whole: // not a number of tokens, but a window
 		case same && a.byTokens() && slow.byTokens():
-			o.c.units.quantum = a.together
+			o.c.units.refillSize = a.together
 		default:
 			o.c.units.grain = a.gap
 		}
 		break
 	}
-	return o.c.units.quantum, o.c.units.grain
+	return o.c.units.refillSize, o.c.units.grain
 }
 
 // byTokens reports whether the rate brings what arrives together in just the time between two
@@ -162,11 +162,11 @@ func (a arrivals) byTokens() bool {
 
 // units are what was seen of what a limiter counts in.
 type units struct {
-	quantum int
-	grain   time.Duration
+	refillSize int
+	grain      time.Duration
 }
 
-func (o observer) quantum() int { n, _ := o.units(); return n }
+func (o observer) refillSize() int { n, _ := o.units(); return n }
 
 func (o observer) grain() int { _, d := o.units(); return int(d) }
 
@@ -185,7 +185,7 @@ func (o observer) precision() int {
 // digits asks ever closer to the instant of a token, and says how many digits of the rate
 // are right: 7 or fewer, 0 if more are.
 func (o observer) digits() (fewest int) {
-	if quantum, grain := o.units(); o.c.trip > 0 || quantum > 0 || grain > 0 || !o.s.Accepts(conformance.OpAllow) {
+	if refillSize, grain := o.units(); o.c.trip > 0 || refillSize > 0 || grain > 0 || !o.s.Accepts(conformance.OpAllow) {
 		return 0
 	}
 	for _, r := range unevenRates {

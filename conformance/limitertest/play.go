@@ -306,7 +306,7 @@ func (c *contract) Play(st *suite.Stage) {
 		}
 	}
 	st.Rests = len(r.claimants) > 0
-	if c.spec.Traits.LocksAsleep || c.locked != nil && *c.locked {
+	if c.spec.Traits.HoldsLockWhileWaiting || c.locked != nil && *c.locked {
 		st.Occupied = occupied
 	}
 	end := st.Each(together, r.step)
@@ -315,7 +315,7 @@ func (c *contract) Play(st *suite.Stage) {
 		tr.Latency = max(tr.Latency, c.trip)
 		end = suite.Sum(end, patience(st.Schedule, &tr))
 	}
-	refill := max(0, time.Duration(cfg.Burst+1)*cfg.Rate.Interval()) + c.spec.Traits.Grain
+	refill := max(0, time.Duration(cfg.Burst+1)*cfg.Rate.Interval()) + c.spec.Traits.Resolution
 	atOnce, rest := r.impl.Stop != nil && end == 0, time.Duration(0)
 	if atOnce { // what all happened at one instant is stopped at it, and rests after that
 		rest = refill
@@ -443,7 +443,7 @@ func patience(s conformance.Schedule, t *Traits) time.Duration {
 			slowest = max(slowest, st.Rate.Interval())
 		}
 	}
-	slowest = max(slowest*time.Duration(max(1, t.Quantum)), t.Grain) // a tick may bring one token only
+	slowest = max(slowest*time.Duration(max(1, t.RefillSize)), t.Resolution) // a tick may bring one token only
 	slowest = suite.Sum(slowest, late(s, t))
 	if t.Fair != FairFIFO {
 		slowest = max(slowest, nap) // who polls is asleep in between, at any rate

@@ -8,25 +8,25 @@ var (
 	LikeXTime = Traits{
 		Initial: InitialFull, Oversize: OversizeRejected, BackTime: BackClamp, ZeroRate: ZeroRateBurst, Inf: InfGrants,
 		Fair: FairFIFO, DeadlineCheck: DeadlineFailFast, Refund: RefundConservative, LateCancel: LateIgnored,
-		Rewake: RewakeKeeps, Raise: RaiseBringsNothing, WaitErrors: WaitErrorsContext,
+		OnChange: OnChangeKeeps, OnBurstRaised: RaiseBringsNothing, WaitErrors: WaitErrorsContext,
 	}
 
 	// LikeJuju are the traits of github.com/juju/ratelimit: a token comes at each multiple
 	// of the interval, and what is taken in advance is final.
 	LikeJuju = Traits{
-		Initial: InitialFull, Quantum: 1, Oversize: OversizeWaits, BackTime: BackClamp, ZeroRate: ZeroRateRefused,
-		Inf: InfAbsent, Fair: FairFIFO, Rewake: RewakeKeeps,
+		Initial: InitialFull, RefillSize: 1, Oversize: OversizeWaits, BackTime: BackClamp, ZeroRate: ZeroRateRefused,
+		Inf: InfAbsent, Fair: FairFIFO, OnChange: OnChangeKeeps,
 	}
 
 	// LikeUber are the traits of go.uber.org/ratelimit with slack: single turns, of which
 	// only the first is there in the beginning.
-	LikeUber = Traits{Initial: InitialOne, Single: true, Fair: FairFIFO, Rewake: RewakeKeeps}
+	LikeUber = Traits{Initial: InitialOne, OneAtATime: true, Fair: FairFIFO, OnChange: OnChangeKeeps}
 
 	// LikeFailsafeSmooth are the traits of a smooth rate limiter of
 	// github.com/failsafe-go/failsafe-go: single permits on a grid, never given back.
 	LikeFailsafeSmooth = Traits{
-		Initial: InitialFull, Single: true, Quantum: 1, ZeroRate: ZeroRateRefused, Inf: InfAbsent,
-		Fair: FairFIFO, DeadlineCheck: DeadlineSleeps, Refund: RefundNone, Rewake: RewakeKeeps,
+		Initial: InitialFull, OneAtATime: true, RefillSize: 1, ZeroRate: ZeroRateRefused, Inf: InfAbsent,
+		Fair: FairFIFO, DeadlineCheck: DeadlineSleeps, Refund: RefundNone, OnChange: OnChangeKeeps,
 	}
 
 	// LikeThrottled are the traits of the GCRA of github.com/throttled/throttled, as the

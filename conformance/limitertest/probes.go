@@ -160,7 +160,7 @@ func (c *contract) drift(p *suite.Probe) (worst *suite.Violation, skip string) {
 		}
 		exact := new(big.Int).Mul(big.NewInt(int64(rate.Events)), big.NewInt(int64(at)))
 		brought := int(exact.Div(exact, big.NewInt(int64(rate.Per))).Int64())
-		if c.spec.Traits.Grain > 0 && burst < 2+lump {
+		if c.spec.Traits.Resolution > 0 && burst < 2+lump {
 			least = -rounds // what comes while the bucket is full is lost
 		}
 		if scale := c.spec.Traits.scale(); scale > 0 {

@@ -98,7 +98,7 @@ func (t *Traits) meanwhile(r Rate, n int) int {
 		return 0
 	}
 	on := *t
-	on.Quantum, on.Grain = 0, time.Duration(n)*t.Latency
+	on.RefillSize, on.Resolution = 0, time.Duration(n)*t.Latency
 	return on.lump(r)
 }
 
@@ -107,7 +107,7 @@ func (t *Traits) meanwhile(r Rate, n int) int {
 func (a *account) unsure(d *conformance.Done) {
 	switch {
 	case d.N < 1 || a.rate == Inf:
-	case d.N > a.burst && !a.traits.NextPays:
+	case d.N > a.burst && !a.traits.Overdraft:
 		a.open = a.traits.Oversize == OversizePrepaid
 	default:
 		left := new(big.Int).Sub(a.need(d.N), a.tokens(d.N))

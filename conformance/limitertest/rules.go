@@ -50,7 +50,7 @@ func (c *contract) Rules() []rule {
 func taken(sees func(*exam) bool) func(*exam) bool {
 	several := func(n, _ int) bool { return n != 1 }
 	return func(x *exam) bool {
-		return !(x.traits.Single && asks(x.Schedule, several)) && (sees == nil || sees(x))
+		return !(x.traits.OneAtATime && asks(x.Schedule, several)) && (sees == nil || sees(x))
 	}
 }
 

@@ -86,17 +86,17 @@ func (x *exam) past() *suite.Violation {
 		case s.Op == conformance.OpSetLimit && above(s.Rate, rate):
 			rate = s.Rate
 		case s.Op == conformance.OpSetBurst && s.N > burst:
-			if burst = s.N; x.traits.Raise != RaiseBringsNothing {
+			if burst = s.N; x.traits.OnBurstRaised != RaiseBringsNothing {
 				return nil
 			}
 		}
 		if rate == Inf || rate.Per <= 0 {
 			return nil
 		}
-		if s.Op != conformance.OpAllow || !s.OK || s.N < 1 || s.N > now && !x.traits.NextPays {
+		if s.Op != conformance.OpAllow || !s.OK || s.N < 1 || s.N > now && !x.traits.Overdraft {
 			continue
 		}
-		if x.traits.NextPays {
+		if x.traits.Overdraft {
 			unpaid = max(unpaid, s.N)
 		}
 		if sum += s.N; sum-unpaid <= burst {
@@ -149,7 +149,7 @@ func (x *exam) deniedEarlier() *suite.Violation {
 func (x *exam) aboveLowered() *suite.Violation {
 	v := x.view()
 	burst, sum, newest, from := -1, 0, time.Duration(math.MinInt64), time.Duration(0)
-	if x.traits.BackTime != BackClamp || x.traits.NextPays || x.traits.Oversize == OversizePrepaid {
+	if x.traits.BackTime != BackClamp || x.traits.Overdraft || x.traits.Oversize == OversizePrepaid {
 		return nil
 	}
 	for _, d := range x.Done {

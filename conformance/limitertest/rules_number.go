@@ -95,7 +95,7 @@ func (x *exam) changedBy(u unusual, again suite.Rerun) *suite.Violation {
 }
 
 func (x *exam) denyPure(again suite.Rerun) *suite.Violation {
-	if !x.plain() || x.beyondRequests() || len(x.Schedule.Steps) > 8 || x.traits.Grain > 0 {
+	if !x.plain() || x.beyondRequests() || len(x.Schedule.Steps) > 8 || x.traits.Resolution > 0 {
 		return nil // a run at other instants within the grain may be decided otherwise
 	}
 	s, bad := x.without(again, func(s step) bool { return s.Op == conformance.OpAllow && !s.OK && s.margin.Sign() < 0 })

@@ -99,7 +99,7 @@ func (c *contract) requestRules() []rule {
 			Ops: ops(opSeveral), Declared: []string{"Oversize"},
 			Unless: func(_ *suite.Suite, t *Traits) string {
 				return cmp.Or(suite.If(t.Oversize == OversizePrepaid, "declared: OversizePrepaid"),
-					suite.If(t.NextPays, "declared: NextPays"))
+					suite.If(t.Overdraft, "declared: Overdraft"))
 			},
 			About:   either(asksFor(isTooMany), suite.Has(conformance.OpSetBurst)),
 			Unusual: func(s conformance.Schedule) bool { return asks(s, isTooMany) },
@@ -131,7 +131,7 @@ func (x *exam) env() *suite.Violation {
 	brought := float64(cfg.Rate.Events) / float64(cfg.Rate.Per) * float64(b.at-a.at)
 	most := brought + float64(cfg.Burst)
 	paid := ""
-	if x.nextPays(b.n) {
+	if x.overdraft(b.n) {
 		most += float64(b.n)
 	}
 	if x.prepaid() {
@@ -151,9 +151,9 @@ func (x *exam) prepaid() bool {
 		!x.beyondRequests() && asks(x.Schedule, isTooMany) && !asks(x.Schedule, isNegative)
 }
 
-// nextPays reports whether a request for n tokens is granted before all of them are there.
-func (x *exam) nextPays(n int) bool {
-	return x.traits.NextPays || x.traits.Oversize == OversizePrepaid && n > x.Schedule.Config.Burst
+// overdraft reports whether a request for n tokens is granted before all of them are there.
+func (x *exam) overdraft(n int) bool {
+	return x.traits.Overdraft || x.traits.Oversize == OversizePrepaid && n > x.Schedule.Config.Burst
 }
 
 // overdrawn returns the window in which more was granted than rate*L + burst, if there is
@@ -168,7 +168,7 @@ func (x *exam) overdrawn() (from, to grant, got int, bad bool) {
 		for _, b := range v.grants[i:] {
 			sum = plus(sum, b.n)
 			paid := sum
-			if x.nextPays(b.n) {
+			if x.overdraft(b.n) {
 				paid -= b.n
 			}
 			if paid <= burst {
@@ -208,8 +208,8 @@ func (x *exam) decisions(f func(s step) *suite.Violation) *suite.Violation {
 func (x *exam) level(s step) string {
 	held := fmt.Sprintf("the bucket held %s at %s", timeline.Count(x.view().tokens(s.level), "token"),
 		timeline.Duration(s.At))
-	if x.traits.NextPays {
-		held += ", and NextPays is declared"
+	if x.traits.Overdraft {
+		held += ", and Overdraft is declared"
 	}
 	return held
 }
@@ -226,7 +226,7 @@ func (x *exam) work() *suite.Violation {
 	}
 	v := x.view()
 	return x.decisions(func(s step) *suite.Violation {
-		if s.OK || x.traits.NextPays && v.unpayable(s.N) {
+		if s.OK || x.traits.Overdraft && v.unpayable(s.N) {
 			return nil
 		}
 		if !v.pays(s) {
@@ -259,7 +259,7 @@ func (x *exam) model() *suite.Violation {
 	}
 	v := x.view()
 	return x.decisions(func(s step) *suite.Violation {
-		refuses := x.traits.NextPays && v.unpayable(s.N) && !s.OK
+		refuses := x.traits.Overdraft && v.unpayable(s.N) && !s.OK
 		if refuses || s.margin.CmpAbs(v.tolerance) <= 0 || s.OK == (s.margin.Sign() > 0) {
 			return nil
 		}
@@ -331,7 +331,7 @@ func (x *exam) cap() *suite.Violation {
 			sum, from, at = 0, at, g.at
 		}
 		paid := sum
-		if sum = plus(sum, g.n); !x.traits.NextPays {
+		if sum = plus(sum, g.n); !x.traits.Overdraft {
 			paid = sum
 		}
 		rate := x.Schedule.Config.Rate
@@ -380,7 +380,7 @@ func (x *exam) fractions() *suite.Violation {
 		return nil
 	}
 	lump := x.traits.lump(x.Schedule.Config.Rate)
-	if tr := x.traits; (tr.Grain > 0 || tr.scale() > 0 || tr.Latency > 0) && x.Schedule.Config.Burst < 2+lump {
+	if tr := x.traits; (tr.Resolution > 0 || tr.scale() > 0 || tr.Latency > 0) && x.Schedule.Config.Burst < 2+lump {
 		return nil // what comes late finds the bucket full, and is lost
 	}
 	lump += x.traits.meanwhile(x.Schedule.Config.Rate, 1)
@@ -391,7 +391,7 @@ func (x *exam) fractions() *suite.Violation {
 	for _, d := range x.Done {
 		level, _ = v.refill(level, d.At-at)
 		at = d.At
-		enough := level.Cmp(v.per) >= 0 || x.traits.NextPays && level.Sign() >= 0
+		enough := level.Cmp(v.per) >= 0 || x.traits.Overdraft && level.Sign() >= 0
 		if d.Op == conformance.OpAllow && enough {
 			level = new(big.Int).Sub(level, v.per)
 			want++

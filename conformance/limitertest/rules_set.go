@@ -38,7 +38,7 @@ func burstRules() []rule {
 		},
 		{
 			Rule: core("SB-NOGIFT", "A higher burst MUST bring no tokens by itself, unless declared."),
-			Ops:  ops(conformance.OpSetBurst), Declared: []string{"Initial", "Raise"},
+			Ops:  ops(conformance.OpSetBurst), Declared: []string{"Initial", "OnBurstRaised"},
 			About: suite.Has(conformance.OpSetBurst),
 			Sees:  accepted,
 			Check: law("SB-NOGIFT"),

@@ -113,7 +113,7 @@ func waitRules() []rule {
 		{
 			Rule: core("W-WAKE", "When the limit changes or another gives up, who waits MUST keep its instant or "+
 				"be served anew, as declared."),
-			Ops: ops(conformance.OpWait), Declared: []string{"Initial", "Fair", "Rewake"},
+			Ops: ops(conformance.OpWait), Declared: []string{"Initial", "Fair", "OnChange"},
 			Unless: unfair,
 			About: both(suite.Has(conformance.OpWait), either(hasDeadline,
 				suite.Has(conformance.OpCancel, conformance.OpSetLimit, conformance.OpSetBurst))),
@@ -229,7 +229,7 @@ func (x *exam) mayOvertake(first, second *conformance.Done) bool {
 	if x.changed(first.At, second.At, conformance.OpSetLimit, conformance.OpSetBurst) {
 		return true
 	}
-	if x.traits.Rewake == RewakeServes {
+	if x.traits.OnChange == OnChangeServes {
 		return false
 	}
 	return x.changed(first.At, second.At, conformance.OpCancel) ||
@@ -252,7 +252,7 @@ func (x *exam) waitsInTime() *suite.Violation {
 	}
 	for _, d := range x.Done {
 		others := waited - d.N // other waits may be served first
-		by := d.At + time.Duration(2*cfg.Burst+2+others)*(max(cfg.Rate.Interval(), x.traits.Grain)+
+		by := d.At + time.Duration(2*cfg.Burst+2+others)*(max(cfg.Rate.Interval(), x.traits.Resolution)+
 			late(x.Schedule, x.traits))
 		if d.Op == conformance.OpWait && x.End > by && (d.Ended.Seq == 0 || d.Ended.At > by) {
 			full := time.Duration(cfg.Burst) * cfg.Rate.Interval()

@@ -164,7 +164,7 @@ func (c *contract) epochs(s *suite.Suite, ask conformance.Op,
 
 // long is a time in which a bucket of the schedules has been full for long.
 func (c *contract) long(cfg conformance.Config) time.Duration {
-	if c.spec.Traits.Grain > 0 {
+	if c.spec.Traits.Resolution > 0 {
 		return min(2*time.Minute, c.far(cfg))
 	}
 	return time.Hour
@@ -174,7 +174,7 @@ func (c *contract) long(cfg conformance.Config) time.Duration {
 // ticker ticks through all of it, in every schedule, so that a limiter that counts in its ticks has the least such gap.
 func (c *contract) far(cfg conformance.Config) time.Duration {
 	t := cfg.Rate.Interval()
-	if grain := c.spec.Traits.Grain; grain > 0 {
+	if grain := c.spec.Traits.Resolution; grain > 0 {
 		return max(t*time.Duration(cfg.Burst+2), 4*grain)
 	}
 	return 100 * t

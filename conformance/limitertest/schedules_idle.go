@@ -51,7 +51,7 @@ func (e *explorer) owing() []conformance.Schedule {
 	head := []conformance.Step{{Op: ask, N: 1}}
 	all := followed(limited("1/24h", 1), head, supported(e.Suite, steps("reserve 1", "wait 1")),
 		[]time.Duration{0, 2 * time.Second, 5 * time.Hour}, 3)[1:]
-	if !e.c.spec.Traits.NextPays {
+	if !e.c.spec.Traits.Overdraft {
 		return all
 	}
 	for _, debt := range []struct{ take, then string }{

@@ -24,7 +24,7 @@ type rates struct {
 func (c *contract) rateFamilies(s *suite.Suite) []suite.Family {
 	r := rates{Suite: s, ask: asking(s), full: c.spec.Traits.Initial == InitialFull, hour: time.Hour,
 		more: c.spec.Traits.Oversize == OversizePrepaid}
-	if c.spec.Traits.Grain > 0 { // its ticker ticks through all of it
+	if c.spec.Traits.Resolution > 0 { // its ticker ticks through all of it
 		r.hour = time.Second
 	}
 	if r.ask == "" {

@@ -118,7 +118,7 @@ type Funcs struct {
 	// where AllowN is nil and Allow is not. Up to 130 keys are used, which count from 1: make the
 	// limiter with room for them. Alone it also is the AllowN, of key 1. AllowKeyAt is the form for
 	// Explicit runs. They are asked for at one instant only where InitialFull is not declared, or a
-	// Quantum or Grain is, and not at all where a Latency is.
+	// RefillSize or Resolution is, and not at all where a Latency is.
 	AllowKey   func(key, n int) bool
 	AllowKeyAt func(t time.Time, key, n int) bool
 	// Take is AllowN of a limiter that asks others, and may get an error for an answer. It is
@@ -131,7 +131,7 @@ type Funcs struct {
 	Tokens   func() float64
 	TokensAt func(t time.Time) float64
 	// Wait blocks until n tokens could be taken. A limiter that hands out single turns
-	// panics for another n and declares Single.
+	// panics for another n and declares OneAtATime.
 	Wait func(n int)
 	// WaitN blocks until n tokens could be taken, or returns an error: ctx is done, or will
 	// be before the tokens are there. It is used instead of Wait. The deadline of ctx is on
@@ -209,7 +209,7 @@ type contract struct {
 	waits bool
 	// stops says that there is a Stop.
 	stops bool
-	// single says that a request for two tokens panicked, and Single is not declared.
+	// single says that a request for two tokens panicked, and OneAtATime is not declared.
 	single bool
 	// alone says that a wait for several was seen to take one.
 	alone bool
@@ -220,8 +220,8 @@ type contract struct {
 	// locked says that who waits was seen to hold a lock while it sleeps, nil before anybody
 	// looked.
 	locked *bool
-	// nextPays says that the next request was seen to pay, nil before anybody looked.
-	nextPays *bool
+	// overdraft says that the next request was seen to pay, nil before anybody looked.
+	overdraft *bool
 	// units are what was seen of what the limiter counts in, nil before anybody looked.
 	units *units
 	// finite says that the constructor refuses an infinite rate.
@@ -243,7 +243,7 @@ func newContract(spec Spec) *contract {
 // Profile names the contract.
 func (c *contract) Profile() suite.Profile {
 	return suite.Profile{Kind: "limiter", Package: "limitertest", Spares: true, Waiting: true, Refusals: true,
-		Asleep: "If a wait is meant to hold a lock while it sleeps, declare limitertest.Traits{LocksAsleep: true}: " +
+		Asleep: "If a wait is meant to hold a lock while it sleeps, declare limitertest.Traits{HoldsLockWhileWaiting: true}: " +
 			"what is done by one call at a time is judged then."}
 }
 
@@ -290,12 +290,12 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 		}
 		c.trip = cmp.Or(c.trip, c.spec.Traits.Latency) // the first request may be one that asks nobody
 	}
-	if several && !c.spec.Traits.Single && cfg.Burst > 1 && (s.Bubble || f.Take == nil) {
+	if several && !c.spec.Traits.OneAtATime && cfg.Burst > 1 && (s.Bubble || f.Take == nil) {
 		c.single = c.refusesSeveral(s, &f, start)
 	}
 	ops := f.operations()
 	ops[conformance.OpAllow] = asks
-	ops[opSeveral] = !c.spec.Traits.Single && !c.single && several
+	ops[opSeveral] = !c.spec.Traits.OneAtATime && !c.single && several
 	ops[conformance.OpWait] = c.waits && (s.Bubble || s.Time != Injected)
 	if ops[conformance.OpReserve] {
 		c.tried(s, &f, func(f *Funcs) {
@@ -453,7 +453,7 @@ func (c *contract) grantsAtRest(s *suite.Suite, made func(env Env) (f Funcs, ref
 // Other says so if an empty limiter gets its whole burst back at once, in just the time in
 // which the rate brings it: it counts in windows, which another package judges.
 func (c *contract) Other(s *suite.Suite) string {
-	if t := c.spec.Traits; t.Quantum != 0 || t.Grain != 0 || c.trip > 0 || !s.Accepts(conformance.OpAllow) {
+	if t := c.spec.Traits; t.RefillSize != 0 || t.Resolution != 0 || c.trip > 0 || !s.Accepts(conformance.OpAllow) {
 		return ""
 	}
 	if a := (observer{s, c}).arrivals(1000); !a.whole || !a.byTokens() {
@@ -461,5 +461,5 @@ func (c *contract) Other(s *suite.Suite) string {
 	}
 	return "an empty limiter got nothing for a while and then its whole burst at once: it seems to count in windows, " +
 		"and package quotatest judges such limiters (Kind FixedWindow, SlidingLog or SlidingCounter). " +
-		"If it is a bucket all the same, declare the Quantum that it is filled by."
+		"If it is a bucket all the same, declare the RefillSize that it is filled by."
 }

@@ -35,36 +35,36 @@ type Traits struct {
 	// LateCancel says what the cancel of a reservation does after its instant. Only
 	// with reservations that can be cancelled.
 	LateCancel LateCancel
-	// Rewake says what becomes of those who wait when the limit changes or another
+	// OnChange says what becomes of those who wait when the limit changes or another
 	// gives up. Only with a wait.
-	Rewake Rewake
-	// Raise says what a higher burst brings. Only with SetBurst.
-	Raise Raise
+	OnChange OnChange
+	// OnBurstRaised says what a higher burst brings. Only with SetBurst.
+	OnBurstRaised OnBurstRaised
 	// Zero says what a request for 0 tokens gets; undeclared, it is taken as ZeroGranted.
 	Zero Zero
 	// WaitErrors says what errors.Is finds in the error of a wait. Only with WaitN.
 	WaitErrors WaitErrors
-	// NextPays says that any number of tokens is granted as soon as nothing is owed, as in the
+	// Overdraft says that any number of tokens is granted as soon as nothing is owed, as in the
 	// RateLimiter of Guava: what the bucket does not hold is owed, and the next request has to
 	// wait until it is paid. Oversize is needless then. What takes more than a hundred years to pay
 	// may be refused.
-	NextPays bool
-	// Single says that tokens can only be taken one at a time.
-	Single bool
+	Overdraft bool
+	// OneAtATime says that tokens can only be taken one at a time.
+	OneAtATime bool
 	// OneGoroutine says that a limiter is for one goroutine at a time, as its documentation
 	// says: what concurrent calls do is not judged.
 	OneGoroutine bool
-	// LocksAsleep says that a wait holds a lock while it sleeps, for which other calls have to
+	// HoldsLockWhileWaiting says that a wait holds a lock while it sleeps, for which other calls have to
 	// wait. No bubble can settle two such calls, so that schedules with two calls at once are
 	// left out.
-	LocksAsleep bool
-	// Quantum is the number of tokens that arrive together, at instants that the limiter
+	HoldsLockWhileWaiting bool
+	// RefillSize is the number of tokens that arrive together, at instants that the limiter
 	// chooses; 0 if each token accrues from the moment at which it is missing.
-	Quantum int
-	// Grain is the time that a limiter counts in, where that is more than a nanosecond: the
+	RefillSize int
+	// Resolution is the time that a limiter counts in, where that is more than a nanosecond: the
 	// period of the ticker that refills it, or the unit to which it cuts instants. What accrued
 	// since the last such instant comes at the next.
-	Grain time.Duration
+	Resolution time.Duration
 	// Precision says how exactly a limiter holds the rate; undeclared, it is taken as
 	// PrecisionExact.
 	Precision Precision
@@ -80,11 +80,11 @@ type Traits struct {
 
 // lump is the number of tokens that may arrive together at a rate, rounded up.
 func (t *Traits) lump(r Rate) int {
-	if t.Grain <= 0 || r.Events <= 0 || r.Per <= 0 {
-		return t.Quantum
+	if t.Resolution <= 0 || r.Events <= 0 || r.Per <= 0 {
+		return t.RefillSize
 	}
-	n := math.Ceil(float64(r.Events) * float64(t.Grain) / float64(r.Per))
-	return max(t.Quantum, int(min(n, 1<<30)))
+	n := math.Ceil(float64(r.Events) * float64(t.Resolution) / float64(r.Per))
+	return max(t.RefillSize, int(min(n, 1<<30)))
 }
 
 // scale is what the rate is divided by to get the most by which the one that the limiter holds is off; 0 if it is
@@ -168,22 +168,22 @@ const (
 	LateRefunds                       // it gives back the tokens, as they were not used
 )
 
-// Rewake says what becomes of those who wait when the limit changes or another
+// OnChange says what becomes of those who wait when the limit changes or another
 // gives up.
-type Rewake int
+type OnChange int
 
 // The choices.
 const (
-	RewakeKeeps  Rewake = iota + 1 // they keep their instants
-	RewakeServes                   // they are served as soon as their tokens are there
+	OnChangeKeeps  OnChange = iota + 1 // they keep their instants
+	OnChangeServes                     // they are served as soon as their tokens are there
 )
 
-// Raise says what a higher burst brings.
-type Raise int
+// OnBurstRaised says what a higher burst brings.
+type OnBurstRaised int
 
 // The choices.
 const (
-	RaiseBringsNothing Raise = iota + 1 // as many tokens as before
+	RaiseBringsNothing OnBurstRaised = iota + 1 // as many tokens as before
 	// RaiseBringsTokens: as many tokens more. What is missing stays the same, and a lower
 	// burst takes as many away.
 	RaiseBringsTokens
@@ -273,19 +273,19 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 	return append([]suite.Choice{
 		c.latencyChoice(t, look),
 		{ // before all that is observed of several who wait
-			Name: "LocksAsleep", Declared: flagged(t.LocksAsleep), Literal: suite.Flag,
-			Observe: func() int { return flagged(look.asleep()) }, Set: func(v int) { t.LocksAsleep = v == 1 },
+			Name: "HoldsLockWhileWaiting", Declared: flagged(t.HoldsLockWhileWaiting), Literal: suite.Flag,
+			Observe: func() int { return flagged(look.asleep()) }, Set: func(v int) { t.HoldsLockWhileWaiting = v == 1 },
 		},
 		{
-			Name: "Single", Declared: flagged(t.Single), Literal: suite.Flag,
+			Name: "OneAtATime", Declared: flagged(t.OneAtATime), Literal: suite.Flag,
 			Nominal: !c.alone, // a panic says so
 			Values:  []string{"true"}, Means: []string{"one token at a time, however many are asked for"},
 			Needless: func() bool { return !look.single() },
-			Observe:  func() int { return flagged(look.single()) }, Set: func(v int) { t.Single = v == 1 },
+			Observe:  func() int { return flagged(look.single()) }, Set: func(v int) { t.OneAtATime = v == 1 },
 		},
 		{
-			Name: "NextPays", Declared: flagged(t.NextPays), Literal: suite.Flag, Apart: true,
-			Observe: func() int { return flagged(look.nextPays()) }, Set: func(v int) { t.NextPays = v == 1 },
+			Name: "Overdraft", Declared: flagged(t.Overdraft), Literal: suite.Flag, Apart: true,
+			Observe: func() int { return flagged(look.overdraft()) }, Set: func(v int) { t.Overdraft = v == 1 },
 		},
 		{
 			Order: suite.Ranked(3),
@@ -301,7 +301,7 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 			Values: []string{"OversizeRejected", "OversizePrepaid", "OversizeWaits"},
 			Means: []string{"never granted", "granted, and the next request pays",
 				"only a wait or reservation gets it"},
-			Needless: func() bool { return t.Single || t.NextPays || !s.Accepts(opSeveral) },
+			Needless: func() bool { return t.OneAtATime || t.Overdraft || !s.Accepts(opSeveral) },
 			Observe:  look.oversize, Set: func(v int) { t.Oversize = Oversize(v) },
 		},
 		{
@@ -383,23 +383,23 @@ func (c *contract) waitChoices(s *suite.Suite, t *Traits, without func(...confor
 			Observe:  look.lateCancel, Set: func(v int) { t.LateCancel = LateCancel(v) },
 		},
 		{
-			Name: "Rewake", Declared: int(t.Rewake),
-			Values: []string{"RewakeKeeps", "RewakeServes"},
+			Name: "OnChange", Declared: int(t.OnChange),
+			Values: []string{"OnChangeKeeps", "OnChangeServes"},
 			Means:  []string{"they keep their instants", "they are served as soon as their tokens are there"},
 			Needless: func() bool {
 				moved := s.Accepts(conformance.OpSetLimit) || s.Accepts(conformance.OpSetBurst) ||
 					s.Accepts(conformance.OpCancel)
 				return !s.Accepts(conformance.OpWait) || !moved
 			},
-			Observe: look.rewake, Set: func(v int) { t.Rewake = Rewake(v) },
+			Observe: look.onChange, Set: func(v int) { t.OnChange = OnChange(v) },
 		},
 		{
 			Order: suite.Ranked(2),
-			Name:  "Raise", Declared: int(t.Raise),
+			Name:  "OnBurstRaised", Declared: int(t.OnBurstRaised),
 			Values:   []string{"RaiseBringsNothing", "RaiseBringsTokens"},
 			Means:    []string{"no more tokens than there were", "as many tokens more"},
 			Needless: without(conformance.OpSetBurst),
-			Observe:  look.raise, Set: func(v int) { t.Raise = Raise(v) },
+			Observe:  look.raise, Set: func(v int) { t.OnBurstRaised = OnBurstRaised(v) },
 		},
 		{
 			Order: []int{int(WaitErrorsDeadline), int(WaitErrorsOwn)},
@@ -423,12 +423,12 @@ func (c *contract) unitChoices(t *Traits, look observer) []suite.Choice {
 			Set:   func(v int) { t.OneGoroutine = v == 1 },
 		},
 		{
-			Name: "Quantum", Declared: t.Quantum, Literal: strconv.Itoa,
-			Observe: look.quantum, Set: func(v int) { t.Quantum = v },
+			Name: "RefillSize", Declared: t.RefillSize, Literal: strconv.Itoa,
+			Observe: look.refillSize, Set: func(v int) { t.RefillSize = v },
 		},
 		{
-			Name: "Grain", Declared: int(t.Grain), Literal: inUnits,
-			Observe: look.grain, Set: func(v int) { t.Grain = time.Duration(v) },
+			Name: "Resolution", Declared: int(t.Resolution), Literal: inUnits,
+			Observe: look.grain, Set: func(v int) { t.Resolution = time.Duration(v) },
 		},
 		{
 			Order: suite.Ranked(2),
@@ -442,10 +442,10 @@ func (c *contract) unitChoices(t *Traits, look observer) []suite.Choice {
 
 // credit is how many tokens a limiter grants on top of those that it holds, where they are asked
 // for one by one.
-func (tr *Traits) credit() int { return flagged(tr.NextPays) }
+func (tr *Traits) credit() int { return flagged(tr.Overdraft) }
 
 // pays reports whether n tokens are granted where none comes and so many are left.
-func (tr *Traits) pays(n, left int) bool { return n <= left || tr.NextPays && left >= 0 }
+func (tr *Traits) pays(n, left int) bool { return n <= left || tr.Overdraft && left >= 0 }
 
 // flagged is a flag as a number.
 func flagged(yes bool) int {

@@ -95,7 +95,7 @@ func (x *exam) beyondRequests() bool {
 
 // outOfRange reports whether a step asks for a number of tokens that has a rule of its own.
 func (x *exam) outOfRange(s conformance.Step) bool {
-	return s.N < 1 || s.N > x.Schedule.Config.Burst && !x.traits.NextPays
+	return s.N < 1 || s.N > x.Schedule.Config.Burst && !x.traits.Overdraft
 }
 
 // plain reports whether the trace is judgeable and has nothing but requests for usual
@@ -152,7 +152,7 @@ func (x *exam) decided() []suite.Lane {
 	for _, s := range v.steps {
 		switch s.Op {
 		case conformance.OpAllow:
-			mark := yes[s.margin.Sign() >= 0 && (s.N <= x.Schedule.Config.Burst || x.traits.NextPays)]
+			mark := yes[s.margin.Sign() >= 0 && (s.N <= x.Schedule.Config.Burst || x.traits.Overdraft)]
 			if s.margin.CmpAbs(v.tolerance) <= 0 && s.N > 0 && !v.pays(s) {
 				mark = "?" // within the tolerance: either
 			}

@@ -290,7 +290,7 @@ func ticked(env lt.Env, cfg lt.Config) lt.Funcs {
 func TestRun_fastTicker(t *testing.T) {
 	synctestcompat.Require(t)
 	spec := lt.Spec{Name: "ticked", Time: lt.Injected, New: ticked, Traits: lt.Traits{Initial: lt.InitialFull,
-		ZeroRate: lt.ZeroRateBurst, Inf: lt.InfAbsent, BackTime: lt.BackClamp, Grain: 10 * time.Millisecond}}
+		ZeroRate: lt.ZeroRateBurst, Inf: lt.InfAbsent, BackTime: lt.BackClamp, Resolution: 10 * time.Millisecond}}
 	o := inside.Options{Keep: func(string, int) bool { return false }}
 	for _, v := range spec.Examine(t, o).Verdicts {
 		switch {
@@ -306,12 +306,12 @@ func TestRun_fastTicker(t *testing.T) {
 func TestUnfinished_asleepWithALock(t *testing.T) {
 	for _, source := range []conformance.TimeSource{conformance.Injected, conformance.PackageTime} {
 		t.Run(source.String(), func(t *testing.T) {
-			proof.Unfinished(t, limiter.UndeclaredAsleep(source), "Traits{LocksAsleep: true}")
+			proof.Unfinished(t, limiter.UndeclaredAsleep(source), "Traits{HoldsLockWhileWaiting: true}")
 		})
 	}
 }
 
-// TRAITS prints that somebody holds a lock while it sleeps, and leaves Rewake open, which only two who
+// TRAITS prints that somebody holds a lock while it sleeps, and leaves OnChange open, which only two who
 // wait show.
 func TestTraits_asleep(t *testing.T) {
 	synctestcompat.Require(t)
@@ -322,7 +322,7 @@ func TestTraits_asleep(t *testing.T) {
 		spec.Examine(t, inside.Options{FirstLook: time.Millisecond, Pasted: func(c inside.Choice) {
 			got[c.Name] = c.Value
 		}})
-		for choice, want := range map[string]int{"LocksAsleep": 1, "Fair": int(lt.FairFIFO), "Rewake": 0,
+		for choice, want := range map[string]int{"HoldsLockWhileWaiting": 1, "Fair": int(lt.FairFIFO), "OnChange": 0,
 			"OneGoroutine": 0,
 			"Initial":      int(lt.InitialFull), "DeadlineCheck": int(lt.DeadlineFailFast)} {
 			if v, ok := got[choice]; !ok || v != want {
@@ -351,7 +351,7 @@ func TestSubsets(t *testing.T) {
 			single(&f)
 			return f
 		}
-		spec.Traits.Single = true
+		spec.Traits.OneAtATime = true
 		all[i].Spec = spec
 	}
 	proof.Subsets(t, all)

@@ -178,7 +178,7 @@ func (c *contract) Twins(s *suite.Suite) conformance.Twins {
 		}
 		tw.Configs = append(tw.Configs, cfg)
 	}
-	if !c.spec.Traits.Single {
+	if !c.spec.Traits.OneAtATime {
 		tw.Laws = append(tw.Laws, "RL-SPLIT")
 	}
 	return tw

@@ -25,9 +25,9 @@ func ExampleRun() {
 			}}
 		},
 		Traits: quotatest.Traits{
-			Edge:     quotatest.EdgeHalfOpen,
-			Denied:   quotatest.DeniedFree,
-			BackTime: quotatest.BackClamp,
+			Edge:        quotatest.EdgeHalfOpen,
+			CountDenied: quotatest.DeniedFree,
+			BackTime:    quotatest.BackClamp,
 		},
 	}
 	// In a test: quotatest.Run(t, spec)
@@ -82,11 +82,11 @@ func ExampleFuncs_fail() {
 			}
 		},
 		Traits: quotatest.Traits{
-			Edge:    quotatest.EdgeHalfOpen,
-			Align:   quotatest.AlignEpoch,
-			Denied:  quotatest.DeniedFree,
-			Latency: 2 * time.Millisecond,
-			Errors:  quotatest.FailOpen,
+			Edge:        quotatest.EdgeHalfOpen,
+			Align:       quotatest.AlignEpoch,
+			CountDenied: quotatest.DeniedFree,
+			Latency:     2 * time.Millisecond,
+			Errors:      quotatest.FailOpen,
 		},
 	}
 	// In a test: quotatest.Run(t, spec)

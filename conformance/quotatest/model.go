@@ -45,7 +45,7 @@ const never = math.MinInt64 / 2
 // AlignCreation and AlignFirstUse.
 func newModel(kind Kind, cfg conformance.Config, tr *Traits, first origin) *model {
 	m := &model{kind: kind, limit: cfg.Rate.Events, window: cfg.Rate.Per, edge: tr.Edge, align: tr.Align, first: first,
-		counted: tr.Denied == DeniedCounted}
+		counted: tr.CountDenied == DeniedCounted}
 	if kind == GCRA {
 		m.limit, m.interval = cfg.Burst, cfg.Rate.Per/time.Duration(cfg.Rate.Events)
 	}

@@ -139,7 +139,7 @@ func (o *observations) agrees(tr Traits) int {
 // candidates are the traits with all that is undeclared of how the limiter decides set to each
 // of its values.
 func (o *observations) candidates(tr Traits) []Traits {
-	all := []Traits{{Edge: tr.Edge, Align: tr.Align, Denied: tr.Denied, Grain: tr.Grain,
+	all := []Traits{{Edge: tr.Edge, Align: tr.Align, CountDenied: tr.CountDenied, Resolution: tr.Resolution,
 		Rounded: tr.Rounded, Buckets: tr.Buckets, Latency: tr.Latency}}
 	vary := func(open bool, values int, set func(tr *Traits, v int)) {
 		if !open {
@@ -162,7 +162,7 @@ func (o *observations) candidates(tr Traits) []Traits {
 	edged := o.kind == FixedWindow || o.kind == SlidingLog
 	vary(tr.Edge == 0 && edged, 2, func(tr *Traits, v int) { tr.Edge = Edge(v) })
 	vary(tr.Align == 0 && windows, aligns, func(tr *Traits, v int) { tr.Align = Align(v) })
-	vary(tr.Denied == 0 && o.kind != GCRA, 2, func(tr *Traits, v int) { tr.Denied = Denied(v) })
+	vary(tr.CountDenied == 0 && o.kind != GCRA, 2, func(tr *Traits, v int) { tr.CountDenied = CountDenied(v) })
 	return all
 }
 
@@ -203,16 +203,16 @@ var grains = []time.Duration{0, 1, time.Microsecond, time.Millisecond, 10 * time
 // parts are the numbers of parts into which limiters divide a window, the finest first.
 var parts = []int{100, 60, 50, 20, 10, 5, 4}
 
-// exactness is the finest Grain or Buckets with which traits fit and explain the answers as
+// exactness is the finest Resolution or Buckets with which traits fit and explain the answers as
 // well, or else with which they fit; neither if one is declared, or none fits, or if other choices than the declared
 // ones explain all of it exactly.
 func (o *observations) exactness(tr *Traits) Traits {
-	if tr.Grain != 0 || tr.Buckets != 0 || !o.exact(*tr, o.fits) && o.exact(Traits{Latency: tr.Latency}, o.explains) {
+	if tr.Resolution != 0 || tr.Buckets != 0 || !o.exact(*tr, o.fits) && o.exact(Traits{Latency: tr.Latency}, o.explains) {
 		return Traits{}
 	}
 	var all []Traits
 	for _, grain := range grains {
-		all = append(all, Traits{Grain: grain})
+		all = append(all, Traits{Resolution: grain})
 	}
 	for _, n := range parts {
 		all = append(all, Traits{Buckets: n})
@@ -222,7 +222,7 @@ func (o *observations) exactness(tr *Traits) Traits {
 	var finest *Traits
 	for i := range all {
 		with := *tr
-		with.Grain, with.Buckets = all[i].Grain, all[i].Buckets
+		with.Resolution, with.Buckets = all[i].Resolution, all[i].Buckets
 		for _, fit := range o.candidates(with) {
 			if !o.fits(fit) {
 				continue
@@ -256,8 +256,8 @@ func (o *observations) rounded(tr Traits) time.Duration {
 	if !o.whole(time.Second) {
 		return 0
 	}
-	if exact := o.exactness(&tr); tr.Grain == 0 && tr.Buckets == 0 {
-		tr.Grain, tr.Buckets = exact.Grain, exact.Buckets
+	if exact := o.exactness(&tr); tr.Resolution == 0 && tr.Buckets == 0 {
+		tr.Resolution, tr.Buckets = exact.Resolution, exact.Buckets
 	}
 	for _, fit := range o.candidates(tr) {
 		if o.fits(fit) && !o.answer(fit) && o.answer(inSeconds(fit)) {
@@ -269,21 +269,21 @@ func (o *observations) rounded(tr Traits) time.Duration {
 
 // whole reports whether a field was always answered in whole numbers of a unit, but for times that stand for never.
 func (o *observations) whole(unit time.Duration) bool {
-	var parts Answers
-	look := func(field Answers, d time.Duration) {
+	var parts Fields
+	look := func(field Fields, d time.Duration) {
 		if d >= 0 && d < century && d%unit != 0 {
 			parts |= field
 		}
 	}
 	for _, rec := range o.runs {
 		for _, d := range rec.Done {
-			look(AnswersReset, d.Answer.ResetAfter)
+			look(FieldReset, d.Answer.ResetAfter)
 			if !d.OK {
-				look(AnswersRetry, d.Answer.RetryAfter)
+				look(FieldRetry, d.Answer.RetryAfter)
 			}
 		}
 	}
-	return o.answers()&(AnswersRetry|AnswersReset)&^parts != 0
+	return o.answers()&(FieldRetry|FieldReset)&^parts != 0
 }
 
 // inSeconds are traits with answers in whole seconds.
@@ -310,15 +310,15 @@ func (o *observations) answer(tr Traits) bool {
 	}
 	return !slices.ContainsFunc(o.runs, func(rec *suite.Recording) bool {
 		x := o.exam(rec, &tr)
-		return fields&AnswersRetry != 0 && tr.Denied != DeniedCounted && x.retry() != nil ||
-			fields&AnswersReset != 0 && x.reset() != nil || fields&AnswersRemaining != 0 && x.remain() != nil
+		return fields&FieldRetry != 0 && tr.CountDenied != DeniedCounted && x.retry() != nil ||
+			fields&FieldReset != 0 && x.reset() != nil || fields&FieldRemaining != 0 && x.remain() != nil
 	})
 }
 
 // answers are the fields that are filled in: some answer has more than 0, and none has less.
-func (o *observations) answers() (fields Answers) {
-	filled, wrong := Answers(0), Answers(0)
-	look := func(field Answers, v int) {
+func (o *observations) answers() (fields Fields) {
+	filled, wrong := Fields(0), Fields(0)
+	look := func(field Fields, v int) {
 		switch {
 		case v > 0:
 			filled |= field
@@ -329,10 +329,10 @@ func (o *observations) answers() (fields Answers) {
 	for _, rec := range o.runs {
 		for _, d := range rec.Done {
 			if !d.OK {
-				look(AnswersRetry, int(d.Answer.RetryAfter))
+				look(FieldRetry, int(d.Answer.RetryAfter))
 			}
-			look(AnswersReset, int(d.Answer.ResetAfter))
-			look(AnswersRemaining, d.Answer.Remaining)
+			look(FieldReset, int(d.Answer.ResetAfter))
+			look(FieldRemaining, d.Answer.Remaining)
 		}
 	}
 	return filled &^ wrong
@@ -368,11 +368,11 @@ func observeTooLarge(s *suite.Suite) int {
 		}
 		switch d := rec.Done[0].Answer.RetryAfter; {
 		case d < 0:
-			return int(TooLargeNegative)
+			return int(RetryNegative)
 		case d >= century:
-			return int(TooLargeForever)
+			return int(RetryForever)
 		case d == 0:
-			return int(TooLargeZero)
+			return int(RetryZero)
 		}
 	}
 	return 0

@@ -124,8 +124,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				"by an estimate, after it at the latest, and it is more than 0."),
 			Ops: allow, Mixed: true, // one about decisions tells more
 			Unless: func(s *suite.Suite, tr *Traits) string {
-				return cmp.Or(unanswered(tr, AnswersRetry),
-					suite.If(tr.Denied == DeniedCounted, "declared: DeniedCounted"), c.undeclared(s, tr))
+				return cmp.Or(unanswered(tr, FieldRetry),
+					suite.If(tr.CountDenied == DeniedCounted, "declared: DeniedCounted"), c.undeclared(s, tr))
 			},
 			Check: unmoved((*exam).retry),
 		},
@@ -134,8 +134,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				"MUST be what is declared."),
 			Ops: many,
 			Unless: func(s *suite.Suite, tr *Traits) string {
-				return cmp.Or(unanswered(tr, AnswersRetry), c.undeclared(s, tr),
-					suite.If(tr.TooLarge == 0, "trait TooLarge is undeclared"))
+				return cmp.Or(unanswered(tr, FieldRetry), c.undeclared(s, tr),
+					suite.If(tr.RetryNever == 0, "trait RetryNever is undeclared"))
 			},
 			About: func(j suite.Job) bool {
 				full := full(c.spec.Kind, j.Schedule.Config)
@@ -148,7 +148,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				"never less than 0 or more than the limit; what an estimate says, within one event."),
 			Ops: allow, Mixed: true, // one about decisions tells more
 			Unless: func(s *suite.Suite, tr *Traits) string {
-				return cmp.Or(unanswered(tr, AnswersRemaining), c.undeclared(s, tr))
+				return cmp.Or(unanswered(tr, FieldRemaining), c.undeclared(s, tr))
 			},
 			Check: unmoved((*exam).remain),
 		},
@@ -157,7 +157,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				"already, it may answer when its window ends; by an estimate, after it at the latest."),
 			Ops: allow, Mixed: true, // one about decisions tells more
 			Unless: func(s *suite.Suite, tr *Traits) string {
-				return cmp.Or(unanswered(tr, AnswersReset), c.undeclared(s, tr))
+				return cmp.Or(unanswered(tr, FieldReset), c.undeclared(s, tr))
 			},
 			Check: unmoved((*exam).reset),
 		},
@@ -165,7 +165,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Rule: core("GC-DENYPURE", "A request that is denied MUST leave no trace, unless it is declared to count."),
 			Ops:  allow,
 			Unless: func(s *suite.Suite, tr *Traits) string {
-				return cmp.Or(suite.If(tr.Denied == DeniedCounted, "declared: DeniedCounted"), c.undeclared(s, tr))
+				return cmp.Or(suite.If(tr.CountDenied == DeniedCounted, "declared: DeniedCounted"), c.undeclared(s, tr))
 			},
 			Again: (*exam).withoutDenied,
 		},
@@ -269,7 +269,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 func taken(sees func(*exam) bool) func(*exam) bool {
 	return func(x *exam) bool {
 		several := func(d conformance.Done) bool { return d.Op == conformance.OpAllow && d.N != 1 }
-		return !(x.traits.Single && x.asks(several)) && (sees == nil || sees(x))
+		return !(x.traits.OneAtATime && x.asks(several)) && (sees == nil || sees(x))
 	}
 }
 
@@ -297,13 +297,13 @@ func (c *contract) absentBut(kinds ...Kind) func(*suite.Suite, *Traits) string {
 }
 
 // answers is a choice that the model does not need: what is answered beside OK.
-const answers = "Answers"
+const answers = "Fields"
 
 // undeclared says which of the traits that the model of the kind needs is undeclared, ""
 // if none is.
 func (c *contract) undeclared(s *suite.Suite, tr *Traits) string {
 	for _, choice := range c.Table(s, tr) {
-		apart := choice.Name == answers || choice.Name == "BackTime" || choice.Name == "TooLarge"
+		apart := choice.Name == answers || choice.Name == "BackTime" || choice.Name == "RetryNever"
 		if !apart && choice.Declared == 0 && choice.Needless != nil && !choice.Needless() {
 			return "trait " + choice.Name + " is undeclared"
 		}
@@ -312,8 +312,8 @@ func (c *contract) undeclared(s *suite.Suite, tr *Traits) string {
 }
 
 // unanswered says that a field is not declared to be filled in.
-func unanswered(tr *Traits, field Answers) string {
-	return suite.If(tr.Answers&field == 0, answersLiteral(int(field))+" is not declared")
+func unanswered(tr *Traits, field Fields) string {
+	return suite.If(tr.Fields&field == 0, answersLiteral(int(field))+" is not declared")
 }
 
 // asks reports whether a request of the schedule is for such a number.

@@ -213,12 +213,12 @@ func (x *exam) retryNever() *suite.Violation {
 		}
 		got := d.Answer.RetryAfter
 		ok, want := false, ""
-		switch x.traits.TooLarge {
-		case TooLargeNegative:
+		switch x.traits.RetryNever {
+		case RetryNegative:
 			ok, want = got < 0, "less than 0"
-		case TooLargeForever:
+		case RetryForever:
 			ok, want = got >= century, "a hundred years or more"
-		case TooLargeZero:
+		case RetryZero:
 			ok, want = got == 0, "0"
 		}
 		if !ok {
@@ -322,7 +322,7 @@ func (x *exam) large() *suite.Violation {
 
 func (x *exam) withoutLarge(again suite.Rerun) *suite.Violation {
 	unusual := func(d conformance.Done) bool { return d.Op != conformance.OpAllow || d.N < 1 }
-	if x.traits.Denied == DeniedCounted || x.asks(unusual) || x.opensUnusually() {
+	if x.traits.CountDenied == DeniedCounted || x.asks(unusual) || x.opensUnusually() {
 		return nil
 	}
 	large := func(d *conformance.Done) bool { return d.N > x.full() }

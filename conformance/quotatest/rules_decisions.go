@@ -75,15 +75,15 @@ func (x *exam) said(d conformance.Done) string {
 		said = "granted"
 	}
 	for _, field := range []struct {
-		is   Answers
+		is   Fields
 		name string
 		of   any
 	}{
-		{AnswersRemaining, "Remaining", d.Answer.Remaining},
-		{AnswersReset, "ResetAfter", timeline.Duration(d.Answer.ResetAfter)},
-		{AnswersRetry, "RetryAfter", timeline.Duration(d.Answer.RetryAfter)},
+		{FieldRemaining, "Remaining", d.Answer.Remaining},
+		{FieldReset, "ResetAfter", timeline.Duration(d.Answer.ResetAfter)},
+		{FieldRetry, "RetryAfter", timeline.Duration(d.Answer.RetryAfter)},
 	} {
-		if x.traits.Answers&field.is != 0 && !(field.is == AnswersRetry && d.OK) {
+		if x.traits.Fields&field.is != 0 && !(field.is == FieldRetry && d.OK) {
 			said += fmt.Sprintf(", %s %v", field.name, field.of)
 		}
 	}
@@ -94,9 +94,9 @@ func (x *exam) said(d conformance.Done) string {
 func (x *exam) wrong() bool {
 	v := x.view()
 	return v != nil && x.ordinary() && v.bad >= 0 ||
-		x.traits.Answers&AnswersRemaining != 0 && x.remain() != nil ||
-		x.traits.Answers&AnswersReset != 0 && x.reset() != nil ||
-		x.traits.Answers&AnswersRetry != 0 && x.traits.Denied != DeniedCounted && x.retry() != nil
+		x.traits.Fields&FieldRemaining != 0 && x.remain() != nil ||
+		x.traits.Fields&FieldReset != 0 && x.reset() != nil ||
+		x.traits.Fields&FieldRetry != 0 && x.traits.CountDenied != DeniedCounted && x.retry() != nil
 }
 
 // exact reports whether the model says when how many fit, and does not estimate it.
@@ -172,7 +172,7 @@ func (x *exam) calls() *suite.Violation {
 		return nil // X-CFG says what comes of it
 	}
 	for _, d := range x.Done {
-		several := d.N != 1 && x.traits.Single
+		several := d.N != 1 && x.traits.OneAtATime
 		unusual := d.Op == conformance.OpAllow && (d.N < 1 || d.N > x.full() || several)
 		if d.Panic != "" && !unusual {
 			return x.broken(d.At, "", "%s panicked: %s", d.Step, d.Panic)

@@ -21,7 +21,7 @@ func (x *exam) past() *suite.Violation {
 		return found
 	}
 	usual := func(d conformance.Done) bool { return d.Op == conformance.OpAllow && d.N >= 1 && d.N <= x.full() }
-	if x.asks(func(d conformance.Done) bool { return !usual(d) }) || x.traits.Denied == DeniedCounted {
+	if x.asks(func(d conformance.Done) bool { return !usual(d) }) || x.traits.CountDenied == DeniedCounted {
 		return nil
 	}
 	var views []*view
@@ -74,7 +74,7 @@ func (x *exam) beyondJudgement() bool {
 	unusual := func(d conformance.Done) bool { return d.Op != conformance.OpAllow || d.N > x.full() }
 	opens := x.kind == FixedWindow && x.traits.Align == AlignFirstUse
 	return x.asks(func(d conformance.Done) bool { return d.Op == conformance.OpAllow && d.N < 1 }) ||
-		(opens || x.traits.Denied == DeniedCounted) && x.asks(unusual)
+		(opens || x.traits.CountDenied == DeniedCounted) && x.asks(unusual)
 }
 
 // readings lists which steps make their instants the newest: what is granted, and each sort of what takes nothing,
@@ -102,7 +102,7 @@ func (x *exam) agreeing() []*view {
 	if v := x.view(); v != nil {
 		return append([]*view{v}, v.also...)
 	}
-	clamps := x.traits.BackTime == BackClamp && x.traits.Denied != DeniedCounted && x.complete() && !x.inOrder()
+	clamps := x.traits.BackTime == BackClamp && x.traits.CountDenied != DeniedCounted && x.complete() && !x.inOrder()
 	beyond := func(d conformance.Done) bool { return d.N < 0 || d.N > x.full() }
 	if !clamps || x.asks(beyond) || len(x.origins(x.traits)) > 1 || len(x.Done) == 0 {
 		return nil
@@ -152,7 +152,7 @@ func (x *exam) allStraightened(moves func(d conformance.Done) bool) (all []*view
 		}
 	}
 	tr := *x.traits
-	tr.Denied = DeniedFree // who counts what is denied may leave out what is old
+	tr.CountDenied = DeniedFree // who counts what is denied may leave out what is old
 	other := &exam{Recording: &rec, traits: &tr, kind: x.kind, source: x.source}
 	for _, first := range other.origins(&tr) {
 		all = append(all, other.compare(&tr, first))

@@ -75,7 +75,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 				Schedules: suite.Sequences(e.config(2).With("epoch", epoch), e.one, e.gaps(), 3)})
 		}
 	}
-	if s.Accepts(takesMany) && e.kind != GCRA && c.spec.Traits.Denied != DeniedCounted && !c.countsEach(s) {
+	if s.Accepts(takesMany) && e.kind != GCRA && c.spec.Traits.CountDenied != DeniedCounted && !c.countsEach(s) {
 		out = append(out, suite.Family{Name: "largest limit", Schedules: largestLimit()})
 	}
 	if s.Accepts(takesKeys) && c.takesTime(&c.spec.Traits) == "" {

@@ -21,7 +21,7 @@
 //			},
 //			Traits: quotatest.Traits{
 //				Edge:     quotatest.EdgeHalfOpen,
-//				Denied:   quotatest.DeniedFree,
+//				CountDenied:   quotatest.DeniedFree,
 //				BackTime: quotatest.BackClamp,
 //			},
 //		})
@@ -56,7 +56,7 @@ type (
 	Report     = conformance.Report
 	BackTime   = conformance.BackTime
 	// Answer is what a limiter says of a request. Only OK and the fields that the trait
-	// Answers lists are looked at.
+	// Fields lists are looked at.
 	Answer = conformance.Answer
 )
 
@@ -125,14 +125,14 @@ type Config struct {
 // skipped. One of Take, TakeAt, TakeKey and TakeKeyAt must be set.
 type Funcs struct {
 	// Take asks for n events now. A limiter that takes single events panics for another n
-	// and declares Single.
+	// and declares OneAtATime.
 	Take func(n int) Answer
 	// TakeAt is the form with an explicit time, for Explicit runs.
 	TakeAt func(t time.Time, n int) Answer
 	// TakeKey is Take for a limiter that counts for each key, as for each user. Up to 130 keys
 	// are used, which count from 1: make the limiter with room for them. Alone it also is the
 	// Take, of key 1. TakeKeyAt is the form for Explicit runs. Keys are asked for
-	// at one instant only where Grain or Buckets is declared, and not at all where a Latency is.
+	// at one instant only where Resolution or Buckets is declared, and not at all where a Latency is.
 	TakeKey   func(key, n int) Answer
 	TakeKeyAt func(t time.Time, key, n int) Answer
 	// Peek and PeekAt answer without taking anything; the OK of their answers is not
@@ -234,7 +234,7 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	allow := explicit && f.TakeAt != nil || !explicit && f.Take != nil
 	return map[conformance.Op]bool{
 		conformance.OpAllow:  allow,
-		takesMany:            allow && !c.spec.Traits.Single,
+		takesMany:            allow && !c.spec.Traits.OneAtATime,
 		takesKeys:            explicit && f.TakeKeyAt != nil || !explicit && f.TakeKey != nil,
 		conformance.OpTokens: explicit && f.PeekAt != nil || !explicit && f.Peek != nil,
 		conformance.OpFault:  f.Fail != nil,

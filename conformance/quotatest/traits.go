@@ -11,34 +11,34 @@ import (
 )
 
 // Traits are the choices on which correct limiters differ. The zero value of Edge, Align,
-// Denied, TooLarge and BackTime is "undeclared".
+// CountDenied, RetryNever and BackTime is "undeclared".
 type Traits struct {
 	// Edge says whether an event exactly as old as the window is still in it. FixedWindow
 	// and SlidingLog only.
 	Edge Edge
 	// Align says where windows begin. FixedWindow and SlidingCounter only.
 	Align Align
-	// Denied says whether a request that was denied counts. Not for GCRA, nor for a FixedWindow
-	// with Single.
-	Denied Denied
-	// TooLarge says what RetryAfter is for a request that can never be granted. Only where
+	// CountDenied says whether a request that was denied counts. Not for GCRA, nor for a FixedWindow
+	// with OneAtATime.
+	CountDenied CountDenied
+	// RetryNever says what RetryAfter is for a request that can never be granted. Only where
 	// RetryAfter is answered.
-	TooLarge TooLarge
+	RetryNever RetryNever
 	// BackTime says what an instant before the newest one means. How much less is granted there than at the newest
 	// is not judged: plain GCRA, which is between the two, may declare BackClamp or BackReject. Not for PackageTime;
 	// of an Injected clock that is set back it is judged only if it is declared.
 	BackTime BackTime
-	// Answers are the fields of Answer that are filled in beside OK, if any. Those that are not
+	// Fields are the fields of Answer that are filled in beside OK, if any. Those that are not
 	// declared are not looked at.
-	Answers Answers
-	// Single says that events can only be taken one at a time.
-	Single bool
+	Fields Fields
+	// OneAtATime says that events can only be taken one at a time.
+	OneAtATime bool
 	// OneGoroutine says that a limiter is for one goroutine at a time, or only roughly right if
 	// several use it, as its documentation says: what concurrent calls do is not judged.
 	OneGoroutine bool
-	// Grain is how exact the limiter is, if not to the nanosecond. A decision that another
+	// Resolution is how exact the limiter is, if not to the nanosecond. A decision that another
 	// instant within the grain would change is not judged.
-	Grain time.Duration
+	Resolution time.Duration
 	// Rounded is the unit in which RetryAfter and ResetAfter are answered, rounded up, if they are
 	// coarser than the decisions, as in the headers of HTTP: time.Second.
 	Rounded time.Duration
@@ -54,7 +54,7 @@ type Traits struct {
 }
 
 // exact reports whether the limiter is exact to the nanosecond.
-func (tr *Traits) exact() bool { return tr.Grain == 0 && tr.Buckets == 0 && tr.Latency == 0 }
+func (tr *Traits) exact() bool { return tr.Resolution == 0 && tr.Buckets == 0 && tr.Latency == 0 }
 
 // grain is how exact the limiter is with a configuration.
 func (tr *Traits) grain(cfg conformance.Config) time.Duration {
@@ -62,7 +62,7 @@ func (tr *Traits) grain(cfg conformance.Config) time.Duration {
 	if n := time.Duration(tr.Buckets); n > 0 {
 		part = (cfg.Rate.Per-1)/n + 1
 	}
-	return max(tr.Grain, part) + tr.Latency
+	return max(tr.Resolution, part) + tr.Latency
 }
 
 // Edge says whether an event exactly as old as the window is still in it.
@@ -91,23 +91,23 @@ const (
 	AlignFirstUse
 )
 
-// Denied says whether a request that was denied counts.
-type Denied int
+// CountDenied says whether a request that was denied counts.
+type CountDenied int
 
 // The choices.
 const (
-	DeniedFree    Denied = iota + 1 // it does not
-	DeniedCounted                   // it does, as if it had been granted
+	DeniedFree    CountDenied = iota + 1 // it does not
+	DeniedCounted                        // it does, as if it had been granted
 )
 
-// TooLarge says what RetryAfter is for a request that can never be granted.
-type TooLarge int
+// RetryNever says what RetryAfter is for a request that can never be granted.
+type RetryNever int
 
 // The choices.
 const (
-	TooLargeNegative TooLarge = iota + 1 // less than 0
-	TooLargeForever                      // a hundred years or more
-	TooLargeZero                         // 0
+	RetryNegative RetryNever = iota + 1 // less than 0
+	RetryForever                        // a hundred years or more
+	RetryZero                           // 0
 )
 
 // Errors says what a request gets whose answer is an error.
@@ -122,14 +122,14 @@ const (
 // century is the least RetryAfter that means for ever.
 const century = suite.Century
 
-// Answers are fields of [Answer].
-type Answers int
+// Fields are fields of [Answer].
+type Fields int
 
 // The fields.
 const (
-	AnswersRetry Answers = 1 << iota
-	AnswersReset
-	AnswersRemaining
+	FieldRetry Fields = 1 << iota
+	FieldReset
+	FieldRemaining
 )
 
 // Declare goes on as if t had been declared.
@@ -165,9 +165,9 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Set:      func(v int) { tr.Latency = time.Duration(v) },
 		},
 		{
-			Name: "Grain", Declared: int(tr.Grain), Literal: durationLiteral,
-			Observe: func() int { return int(c.observations(s).exactness(tr).Grain) },
-			Set:     func(v int) { tr.Grain = time.Duration(v) },
+			Name: "Resolution", Declared: int(tr.Resolution), Literal: durationLiteral,
+			Observe: func() int { return int(c.observations(s).exactness(tr).Resolution) },
+			Set:     func(v int) { tr.Resolution = time.Duration(v) },
 		},
 		{
 			Name: "Rounded", Declared: int(tr.Rounded), Literal: durationLiteral,
@@ -180,11 +180,11 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Set:     func(v int) { tr.Buckets = v },
 		},
 		{
-			Name: "Single", Declared: either(tr.Single, 1, 0), Values: []string{"true"}, Literal: suite.Flag,
+			Name: "OneAtATime", Declared: either(tr.OneAtATime, 1, 0), Values: []string{"true"}, Literal: suite.Flag,
 			Means:   []string{"one at a time, however many are asked for"},
 			Nominal: c.seen != nil && c.seen.panics, // it says so itself
 			Observe: func() int { return either(c.observations(s).single, 1, 0) },
-			Set:     func(v int) { tr.Single = v == 1 },
+			Set:     func(v int) { tr.OneAtATime = v == 1 },
 		},
 		{
 			Order: suite.Ranked(2),
@@ -209,30 +209,30 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		},
 		{
 			Order: suite.Ranked(2),
-			Name:  "Denied", Declared: int(tr.Denied), Values: []string{"DeniedFree", "DeniedCounted"},
+			Name:  "CountDenied", Declared: int(tr.CountDenied), Values: []string{"DeniedFree", "DeniedCounted"},
 			Means: []string{"a request that was denied does not count", "it does"},
 			Needless: func() bool { // who is denied an event finds nothing left in a fixed window, whatever counts
-				return kind == GCRA || kind == FixedWindow && (tr.Single || !s.Accepts(takesMany))
+				return kind == GCRA || kind == FixedWindow && (tr.OneAtATime || !s.Accepts(takesMany))
 			},
 			Observe: func() int {
-				return c.observations(s).first(tr, 2, func(tr *Traits, v int) { tr.Denied = Denied(v) })
+				return c.observations(s).first(tr, 2, func(tr *Traits, v int) { tr.CountDenied = CountDenied(v) })
 			},
-			Set: func(v int) { tr.Denied = Denied(v) },
+			Set: func(v int) { tr.CountDenied = CountDenied(v) },
 		},
 		{
-			Name: answers, Declared: int(tr.Answers), Literal: answersLiteral, Nominal: true,
+			Name: answers, Declared: int(tr.Fields), Literal: answersLiteral, Nominal: true,
 			Needless: func() bool { return c.observations(s).answers() == 0 },
 			Observe:  func() int { return int(c.observations(s).answers()) },
-			Set:      func(v int) { tr.Answers = Answers(v) },
+			Set:      func(v int) { tr.Fields = Fields(v) },
 		},
 		{
-			Order: []int{int(TooLargeNegative), int(TooLargeZero)},
-			Name:  "TooLarge", Declared: int(tr.TooLarge),
-			Values:   []string{"TooLargeNegative", "TooLargeForever", "TooLargeZero"},
+			Order: []int{int(RetryNegative), int(RetryZero)},
+			Name:  "RetryNever", Declared: int(tr.RetryNever),
+			Values:   []string{"RetryNegative", "RetryForever", "RetryZero"},
 			Means:    []string{"RetryAfter is less than 0", "a hundred years or more", "0"},
-			Needless: func() bool { return tr.Answers&AnswersRetry == 0 || tr.Single || !s.Accepts(takesMany) },
+			Needless: func() bool { return tr.Fields&FieldRetry == 0 || tr.OneAtATime || !s.Accepts(takesMany) },
 			Observe:  func() int { return observeTooLarge(s) },
-			Set:      func(v int) { tr.TooLarge = TooLarge(v) },
+			Set:      func(v int) { tr.RetryNever = RetryNever(v) },
 		},
 		{
 			Order: suite.Ranked(3),
@@ -269,7 +269,7 @@ func durationLiteral(v int) string {
 // answersLiteral writes a set of fields as Go has it.
 func answersLiteral(v int) string {
 	var fields []string
-	for i, name := range []string{"AnswersRetry", "AnswersReset", "AnswersRemaining"} {
+	for i, name := range []string{"FieldRetry", "FieldReset", "FieldRemaining"} {
 		if v&(1<<i) != 0 {
 			fields = append(fields, "quotatest."+name)
 		}

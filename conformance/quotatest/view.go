@@ -84,7 +84,7 @@ func (x *exam) grain() time.Duration { return x.grainOf(x.traits) }
 // grainOf is how exact the limiter is with these traits: an interval of GCRA that is no whole number of
 // nanoseconds, or of what the limiter counts in, may be cut or rounded up, once for each event.
 func (x *exam) grainOf(tr *Traits) time.Duration {
-	grain, unit := tr.grain(x.Schedule.Config), max(1, tr.Grain)
+	grain, unit := tr.grain(x.Schedule.Config), max(1, tr.Resolution)
 	if x.kind != GCRA || x.Schedule.Config.Rate.Exact() {
 		return grain
 	}
@@ -141,7 +141,7 @@ func (x *exam) opensUnusually() bool {
 // number that can be granted.
 func (x *exam) answerable() bool {
 	return x.judgeable() && !x.opensUnusually() && !x.asks(func(d conformance.Done) bool {
-		return d.N < 0 || d.N > x.full() && (d.OK || x.traits.Denied == DeniedCounted)
+		return d.N < 0 || d.N > x.full() && (d.OK || x.traits.CountDenied == DeniedCounted)
 	})
 }
 
@@ -241,7 +241,7 @@ func (x *exam) lawOf(v *view) string {
 		switch {
 		case agrees(otherEdge):
 			return "SW-EXP"
-		case agrees(func(tr *Traits) { tr.Denied = DeniedFree + DeniedCounted - tr.Denied }):
+		case agrees(func(tr *Traits) { tr.CountDenied = DeniedFree + DeniedCounted - tr.CountDenied }):
 			return "SW-DENYCOUNT"
 		case s.OK:
 			return "SW-ANY"

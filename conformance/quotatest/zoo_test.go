@@ -42,8 +42,8 @@ func TestHint(t *testing.T) {
 	}{
 		{quotatest.FixedWindow, func(tr *traits) { tr.Edge = quotatest.EdgeClosed }, "Edge: EdgeHalfOpen"},
 		{quotatest.FixedWindow, func(tr *traits) { tr.Align = quotatest.AlignFirstUse }, "Align: AlignEpoch"},
-		{quotatest.SlidingLog, func(tr *traits) { tr.Denied = quotatest.DeniedCounted }, "Denied: DeniedFree"},
-		{quotatest.GCRA, func(tr *traits) { tr.TooLarge = quotatest.TooLargeForever }, "TooLarge: TooLargeNegative"},
+		{quotatest.SlidingLog, func(tr *traits) { tr.CountDenied = quotatest.DeniedCounted }, "CountDenied: DeniedFree"},
+		{quotatest.GCRA, func(tr *traits) { tr.RetryNever = quotatest.RetryForever }, "RetryNever: RetryNegative"},
 	} {
 		spec := quota.Plain(k.kind, quotatest.Explicit)
 		k.wrong(&spec.Traits)
@@ -253,18 +253,18 @@ func TestFaults_areJudged(t *testing.T) {
 func TestTraits_answers(t *testing.T) {
 	spec := quota.Plain(quotatest.GCRA, quotatest.Injected)
 	short := func(_ string, steps int) bool { return steps <= 3 }
-	for _, declared := range []quotatest.Answers{0, quotatest.AnswersRemaining} {
-		spec.Traits.Answers = declared
+	for _, declared := range []quotatest.Fields{0, quotatest.FieldRemaining} {
+		spec.Traits.Fields = declared
 		r := spec.Examine(t, inside.Options{Keep: short})
 		told, _ := r.Verdict("TRAITS")
 		if failed := told.Status == conformance.Fail; failed != (declared == 0) ||
-			failed && !strings.Contains(told.Text, "Answers: quotatest.AnswersRetry | quotatest.AnswersReset") {
-			t.Errorf("Answers: %d declared, TRAITS: %s\n%s", declared, told.Status, told.Text)
+			failed && !strings.Contains(told.Text, "Fields: quotatest.FieldRetry | quotatest.FieldReset") {
+			t.Errorf("Fields: %d declared, TRAITS: %s\n%s", declared, told.Status, told.Text)
 		}
 		v, _ := r.Verdict("GC-RESET")
 		if judged := v.Status == conformance.Pass; judged != (declared == 0) || // what is observed is assumed
-			!judged && v.Reason != "quotatest.AnswersReset is not declared" {
-			t.Errorf("Answers: %d declared, GC-RESET: %s %q", declared, v.Status, v.Reason)
+			!judged && v.Reason != "quotatest.FieldReset is not declared" {
+			t.Errorf("Fields: %d declared, GC-RESET: %s %q", declared, v.Status, v.Reason)
 		}
 		if v, _ := r.Verdict("GC-TAT"); declared == 0 && v.Status != conformance.Pass {
 			t.Errorf("GC-TAT, which needs no answers: %s %s", v.Status, v.Reason)

@@ -45,7 +45,7 @@ func (a *adapter) fillGroup(used map[string]bool) {
 	ctx := map[bool]string{true: "ctx", false: "_"}[strings.Contains(call, "(ctx")]
 	a.put("Take", fmt.Sprintf("func(%s context.Context, _ int) (func(), error) {\ndone := make(chan struct{})\n%s\n"+
 		"return func() { close(done) }, nil\n}", ctx, body))
-	a.assume("Go waits for a slot: declare Single")
+	a.assume("Go waits for a slot: declare OneAtATime")
 	used["Go"], used["Wait"] = true, true // which waits for all
 }
 
@@ -64,5 +64,5 @@ return errors.New("rejected")
 }
 return nil
 }`)
-	a.assume("it is middleware: declare Single")
+	a.assume("it is middleware: declare OneAtATime")
 }

@@ -194,7 +194,7 @@ func (a *adapter) fillQuota() {
 		a.use("net/http", "http")
 		a.use("net/http/httptest", "httptest")
 		a.use("strconv", "strconv")
-		a.assume("its middleware counts requests, one at a time: declare Single, and Answers if it sets the header")
+		a.assume("its middleware counts requests, one at a time: declare OneAtATime, and Fields if it sets the header")
 		a.put("Take", `func(n int) quotatest.Answer {
 if n != 1 {
 panic("one at a time")
@@ -241,7 +241,7 @@ func (d *decision) text(a *adapter) string {
 	b.WriteString("func(" + params + ") quotatest.Answer {\n")
 	if !d.counts && field == "Take" {
 		b.WriteString("if n != 1 {\npanic(\"one at a time\")\n}\n")
-		a.assume("it takes one at a time: declare Single")
+		a.assume("it takes one at a time: declare OneAtATime")
 	}
 	if d.unsigned {
 		b.WriteString("if n < 0 {\npanic(\"unsigned\")\n}\n")

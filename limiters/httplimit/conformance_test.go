@@ -24,13 +24,13 @@ func TestConformance_Concurrency(t *testing.T) {
 			return concurrencytest.Funcs{Do: requests(throttle(http.HandlerFunc(serve))), Resize: c.Resize}
 		},
 		Traits: concurrencytest.Traits{
-			Backlog:  concurrencytest.BacklogBounded,
-			Timeout:  concurrencytest.TimeoutBounded,
-			Context:  concurrencytest.ContextHonoured,
-			SeatHeld: concurrencytest.SeatFreed,
-			Fair:     concurrencytest.FairFIFO,
-			Single:   true,
-			Hook:     concurrencytest.HookOnce,
+			Backlog:    concurrencytest.BacklogBounded,
+			Timeout:    concurrencytest.TimeoutBounded,
+			Context:    concurrencytest.ContextHonoured,
+			SeatHeld:   concurrencytest.SeatFreed,
+			Fair:       concurrencytest.FairFIFO,
+			OneAtATime: true,
+			Hook:       concurrencytest.HookOnce,
 		},
 	})
 }
@@ -66,7 +66,7 @@ func TestConformance_PerClient(t *testing.T) {
 			}}
 		},
 		Traits: quotatest.Traits{
-			Edge: quotatest.EdgeHalfOpen, Align: quotatest.AlignEpoch, Denied: quotatest.DeniedFree,
+			Edge: quotatest.EdgeHalfOpen, Align: quotatest.AlignEpoch, CountDenied: quotatest.DeniedFree,
 			BackTime: quotatest.BackClamp,
 		},
 	})

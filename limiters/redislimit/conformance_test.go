@@ -68,8 +68,8 @@ func TestConformance_bubbles(t *testing.T) {
 }
 
 var traits = quotatest.Traits{
-	TooLarge: quotatest.TooLargeForever, BackTime: quotatest.BackReject, Grain: time.Microsecond,
-	Answers: quotatest.AnswersRetry | quotatest.AnswersReset | quotatest.AnswersRemaining,
+	RetryNever: quotatest.RetryForever, BackTime: quotatest.BackReject, Resolution: time.Microsecond,
+	Fields: quotatest.FieldRetry | quotatest.FieldReset | quotatest.FieldRemaining,
 }
 
 func answer(d limiters.Decision, err error) quotatest.Answer {

@@ -29,7 +29,7 @@ func TestPeer(t *testing.T) {
 	defer rdb.Close()
 	peer := redis_rate.NewLimiter(rdb)
 	tr := traits
-	tr.Grain = 10 * time.Microsecond
+	tr.Resolution = 10 * time.Microsecond
 	known := []quotatest.Known{
 		{Rule: "GC-RETRYNEG", Schedule: "rate=10/1s burst=4 | allow 2147483647 @0",
 			Why: "what never fits is told to come again, each time"},

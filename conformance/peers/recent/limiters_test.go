@@ -30,7 +30,7 @@ func temporalQuota() limitertest.Spec {
 			Initial: limitertest.InitialFull, Oversize: limitertest.OversizeRejected,
 			BackTime: limitertest.BackClamp, ZeroRate: limitertest.ZeroRateBurst, Inf: limitertest.InfGrants,
 			Fair: limitertest.FairFIFO, DeadlineCheck: limitertest.DeadlineFailFast,
-			Refund: limitertest.RefundConservative, Rewake: limitertest.RewakeKeeps,
+			Refund: limitertest.RefundConservative, OnChange: limitertest.OnChangeKeeps,
 			WaitErrors: limitertest.WaitErrorsOwn, // ErrRateLimiterWaitInterrupted, and another
 		},
 		KnownFailing: quotasKnown,

@@ -151,8 +151,8 @@ func cockroach() limitertest.Spec {
 		Traits: limitertest.Traits{
 			Initial: limitertest.InitialFull, Oversize: limitertest.OversizePrepaid, ZeroRate: limitertest.ZeroRateRefused,
 			Inf: limitertest.InfAbsent, Zero: limitertest.ZeroGranted, Fair: limitertest.FairNone,
-			DeadlineCheck: limitertest.DeadlineSleeps, Refund: limitertest.RefundFull, Rewake: limitertest.RewakeKeeps,
-			Raise: limitertest.RaiseBringsTokens, WaitErrors: limitertest.WaitErrorsDeadline, OneGoroutine: true,
+			DeadlineCheck: limitertest.DeadlineSleeps, Refund: limitertest.RefundFull, OnChange: limitertest.OnChangeKeeps,
+			OnBurstRaised: limitertest.RaiseBringsTokens, WaitErrors: limitertest.WaitErrorsDeadline, OneGoroutine: true,
 		},
 		KnownFailing: cockroachKnown,
 	}
@@ -178,7 +178,7 @@ func rateOfHTTP() quotatest.Spec {
 			}
 		},
 		Traits: quotatest.Traits{
-			Align: quotatest.AlignCreation, Denied: quotatest.DeniedFree, Answers: quotatest.AnswersRemaining,
+			Align: quotatest.AlignCreation, CountDenied: quotatest.DeniedFree, Fields: quotatest.FieldRemaining,
 		},
 		KnownFailing: httprateKnown,
 	}
@@ -205,7 +205,7 @@ func zeroLimit() concurrencytest.Spec {
 func unbounded(fair concurrencytest.Fairness, over concurrencytest.OverRelease) concurrencytest.Traits {
 	return concurrencytest.Traits{
 		Backlog: concurrencytest.BacklogUnbounded, Timeout: concurrencytest.TimeoutNone,
-		Context: concurrencytest.ContextIgnored, Fair: fair, Single: true,
+		Context: concurrencytest.ContextIgnored, Fair: fair, OneAtATime: true,
 		OverRelease: over, Hook: concurrencytest.HookNone,
 	}
 }

@@ -24,7 +24,7 @@ func zeroTimeoutLimit() concurrencytest.Spec {
 		},
 		Traits: concurrencytest.Traits{
 			Backlog: concurrencytest.BacklogUnbounded, Timeout: concurrencytest.TimeoutBounded,
-			Context: concurrencytest.ContextIgnored, Fair: concurrencytest.FairNone, Single: true,
+			Context: concurrencytest.ContextIgnored, Fair: concurrencytest.FairNone, OneAtATime: true,
 			OverRelease: concurrencytest.OverReleaseIgnored, Hook: concurrencytest.HookNone,
 		},
 		KnownFailing: timeoutLimitKnown,
@@ -52,7 +52,7 @@ func storjLimiter() concurrencytest.Spec {
 		Traits: concurrencytest.Traits{
 			Backlog: concurrencytest.BacklogUnbounded, Timeout: concurrencytest.TimeoutNone,
 			Context: concurrencytest.ContextHonoured, ContextError: concurrencytest.ErrorOfOwn,
-			Fair: concurrencytest.FairFIFO, Single: true,
+			Fair: concurrencytest.FairFIFO, OneAtATime: true,
 			OverRelease: concurrencytest.OverReleasePanics, Hook: concurrencytest.HookNone,
 		},
 	}

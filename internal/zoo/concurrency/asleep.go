@@ -23,7 +23,7 @@ func asleep(source ct.TimeSource) ct.Spec {
 			return acquire(ctx, n)
 		}}
 	}
-	spec.Traits.LocksAsleep = true
+	spec.Traits.HoldsLockWhileWaiting = true
 	return spec
 }
 
@@ -33,6 +33,6 @@ func asleep(source ct.TimeSource) ct.Spec {
 //go:noinline
 func UndeclaredAsleep(source ct.TimeSource) ct.Spec {
 	spec := asleep(source)
-	spec.Traits.LocksAsleep = false
+	spec.Traits.HoldsLockWhileWaiting = false
 	return spec
 }

@@ -56,7 +56,7 @@ func (q *choosy) hook() {
 
 // acquire takes slots, or says why not; waited says whether it was in the backlog.
 func (q *choosy) acquire(ctx context.Context, weight int) (waited bool, err error) {
-	if q.traits.Single {
+	if q.traits.OneAtATime {
 		weight = 1
 	}
 	defer func() {
@@ -81,7 +81,7 @@ func (q *choosy) acquire(ctx context.Context, weight int) (waited bool, err erro
 func (q *choosy) come(ctx context.Context, weight int) (*choosyRequest, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	big := weight > q.cfg.Limit && !q.traits.Single
+	big := weight > q.cfg.Limit && !q.traits.OneAtATime
 	fits := q.used+weight <= q.cfg.Limit
 	full := q.traits.Backlog == ct.BacklogBounded && len(q.queue)+q.kept >= q.cfg.Backlog
 	r := &choosyRequest{weight: weight, big: big, done: make(chan struct{})}
@@ -155,7 +155,7 @@ func (q *choosy) serve() {
 }
 
 func (q *choosy) try(weight int) bool {
-	if q.traits.Single {
+	if q.traits.OneAtATime {
 		weight = 1
 	}
 	q.mu.Lock()
@@ -178,7 +178,7 @@ func (q *choosy) overtaken() bool {
 func (q *choosy) release(weight int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.traits.Single {
+	if q.traits.OneAtATime {
 		weight = 1
 	}
 	if weight > q.used {
@@ -264,7 +264,7 @@ func chosen(n int) []ct.Spec {
 		tr := ct.Traits{
 			Backlog: ct.Backlog(pick(3)), Timeout: ct.Timeout(pick(2)), Context: ct.Context(pick(3)),
 			SeatHeld: ct.SeatHeld(pick(2)), Fair: ct.Fairness(pick(2)),
-			Single: rnd.IntN(3) == 0, Oversize: ct.Oversize(pick(2)),
+			OneAtATime: rnd.IntN(3) == 0, Oversize: ct.Oversize(pick(2)),
 			OverRelease: ct.OverRelease(pick(3)), Hook: ct.Hook(pick(3)),
 		}
 		if tr.Backlog == ct.BacklogNone {
@@ -281,14 +281,14 @@ func chosen(n int) []ct.Spec {
 		}
 		switch {
 		case w.form == 2:
-			tr.Single, tr.OverRelease, tr.Oversize = true, 0, 0
+			tr.OneAtATime, tr.OverRelease, tr.Oversize = true, 0, 0
 		case w.form == 3:
 			tr.Context = 0
 			tr.SeatHeld = 0
 		default: // a release does not say whose it is
 			tr.SeatHeld = min(tr.SeatHeld, ct.SeatFreed)
 		}
-		if tr.Single {
+		if tr.OneAtATime {
 			tr.Oversize = 0
 		}
 		if tr.Oversize != ct.OversizeFails {

@@ -46,7 +46,7 @@ func channel(source ct.TimeSource) ct.Spec {
 		Traits: ct.Traits{
 			Backlog: ct.BacklogUnbounded, Timeout: ct.TimeoutNone, Context: ct.ContextHonoured,
 			ContextError: ct.ErrorOfContext, Fair: ct.FairFIFO,
-			Single: true, OverRelease: ct.OverReleaseIgnored, Hook: ct.HookNone,
+			OneAtATime: true, OverRelease: ct.OverReleaseIgnored, Hook: ct.HookNone,
 		},
 	}
 }
@@ -135,7 +135,7 @@ func tokens(source ct.TimeSource) ct.Spec {
 		Traits: ct.Traits{
 			Backlog: ct.BacklogBounded, Timeout: ct.TimeoutBounded, Context: ct.ContextHonoured,
 			ContextError: ct.ErrorOfContext, SeatHeld: ct.SeatFreed, Fair: ct.FairFIFO,
-			Single: true, Hook: ct.HookOnce,
+			OneAtATime: true, Hook: ct.HookOnce,
 		},
 	}
 }
@@ -188,7 +188,7 @@ func seats(source ct.TimeSource) ct.Spec {
 		Traits: ct.Traits{
 			Backlog: ct.BacklogBounded, Timeout: ct.TimeoutBounded, Context: ct.ContextHonoured,
 			ContextError: ct.ErrorOfContext, SeatHeld: ct.SeatKept, Fair: ct.FairFIFO,
-			Single: true, Hook: ct.HookNone,
+			OneAtATime: true, Hook: ct.HookNone,
 		},
 	}
 }
@@ -260,7 +260,7 @@ func gate(source ct.TimeSource, middleware bool) ct.Spec {
 			}}
 		},
 		Traits: ct.Traits{
-			Backlog: ct.BacklogNone, Single: true, OverRelease: ct.OverReleaseUndefined, Hook: ct.HookNone,
+			Backlog: ct.BacklogNone, OneAtATime: true, OverRelease: ct.OverReleaseUndefined, Hook: ct.HookNone,
 		},
 	}
 	if middleware {

@@ -34,7 +34,7 @@ func unusual() []zoo.Design {
 			},
 			Traits: traits{
 				Backlog: concurrencytest.BacklogUnbounded, Timeout: concurrencytest.TimeoutNone,
-				Fair: concurrencytest.FairFIFO, Single: true, OverRelease: concurrencytest.OverReleasePanics,
+				Fair: concurrencytest.FairFIFO, OneAtATime: true, OverRelease: concurrencytest.OverReleasePanics,
 				Hook: concurrencytest.HookNone,
 			},
 		}},
@@ -235,7 +235,7 @@ func counterSpec(mutant string) concurrencytest.Spec {
 		Traits: concurrencytest.Traits{
 			Backlog: concurrencytest.BacklogUnbounded, Timeout: concurrencytest.TimeoutBounded,
 			Context: concurrencytest.ContextHonoured, ContextError: concurrencytest.ErrorOfContext,
-			Fair: concurrencytest.FairNone, Single: true, Hook: concurrencytest.HookNone,
+			Fair: concurrencytest.FairNone, OneAtATime: true, Hook: concurrencytest.HookNone,
 			OverRelease: concurrencytest.OverReleaseIgnored,
 		},
 	}

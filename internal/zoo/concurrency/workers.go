@@ -71,7 +71,7 @@ func workersSpec(mutant string, source ct.TimeSource) ct.Spec {
 		Traits: ct.Traits{
 			Backlog: ct.BacklogBounded, Timeout: ct.TimeoutNone, Context: ct.ContextHonoured,
 			ContextError: ct.ErrorOfContext, SeatHeld: ct.SeatFreed, Fair: ct.FairFIFO,
-			Single: true, Hook: ct.HookNone,
+			OneAtATime: true, Hook: ct.HookNone,
 		},
 	}
 }

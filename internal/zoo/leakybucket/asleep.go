@@ -29,7 +29,7 @@ func asleep(source lb.TimeSource) lb.Spec {
 			}
 			return lb.Funcs{Take: take}
 		},
-		Traits: lb.Traits{Head: lb.HeadAtOnce, Unbounded: true, LocksAsleep: true},
+		Traits: lb.Traits{FirstItem: lb.FirstAtOnce, Unbounded: true, HoldsLockWhileWaiting: true},
 	}
 }
 
@@ -39,6 +39,6 @@ func asleep(source lb.TimeSource) lb.Spec {
 //go:noinline
 func UndeclaredAsleep(source lb.TimeSource) lb.Spec {
 	spec := asleep(source)
-	spec.Traits.LocksAsleep = false
+	spec.Traits.HoldsLockWhileWaiting = false
 	return spec
 }

@@ -46,19 +46,19 @@ type leakyWhims struct {
 	stops   bool
 	runs    bool // an item that leaves at once leaves on a goroutine of its own, not below Put
 	saved   bool // a new bucket has its slack
-	rests   bool // a period goes on after the last item, and the next may wait for less than one; lb.HeadWaits
+	rests   bool // a period goes on after the last item, and the next may wait for less than one; lb.FirstWaits
 }
 
 // due is when an item leaves that comes now, after all that wait.
 func (b *choosyLeaky) due(now time.Time) time.Time {
 	t := now
-	switch b.traits.Head {
-	case lb.HeadOnGrid:
+	switch b.traits.FirstItem {
+	case lb.FirstOnGrid:
 		if b.began && b.next.After(now) {
 			return b.next
 		}
 		return b.made.Add((now.Sub(b.made)/b.cfg.Interval + 1) * b.cfg.Interval)
-	case lb.HeadWaits:
+	case lb.FirstWaits:
 		if b.began && b.next.After(now) && (len(b.queue) > 0 || b.whims.rests) {
 			return b.next
 		}
@@ -84,7 +84,7 @@ func (b *choosyLeaky) put(v int) bool {
 		return false
 	}
 	s := now.Add(-time.Duration(b.traits.Slack) * b.cfg.Interval)
-	if b.traits.Head == lb.HeadAtOnce && (!b.began || b.next.Before(s)) {
+	if b.traits.FirstItem == lb.FirstAtOnce && (!b.began || b.next.Before(s)) {
 		if b.began { // what was saved up: no more than the slack
 			b.next = s
 		} else {
@@ -95,7 +95,7 @@ func (b *choosyLeaky) put(v int) bool {
 		}
 	}
 	at := b.due(now)
-	if b.traits.Head == lb.HeadAtOnce && len(b.queue) == 0 && !at.After(now) {
+	if b.traits.FirstItem == lb.FirstAtOnce && len(b.queue) == 0 && !at.After(now) {
 		if b.next, b.began = b.next.Add(b.cfg.Interval), true; b.traits.Slack == 0 {
 			b.after(now)
 		}
@@ -112,7 +112,7 @@ func (b *choosyLeaky) put(v int) bool {
 		return false
 	}
 	b.queue = append(b.queue, choosyItem{v: v, at: at})
-	if b.traits.Head == lb.HeadAtOnce {
+	if b.traits.FirstItem == lb.FirstAtOnce {
 		b.next, b.began = b.next.Add(b.cfg.Interval), true
 	} else {
 		b.after(at)
@@ -216,13 +216,13 @@ const closesTimer = "a close that drops keeps the queue and stops the timer"
 // closeMutant is a bucket whose Close drops what waits, with a mistake. It has no cancel, which would arm
 // the timer.
 func closeMutant(mutant string) lb.Spec {
-	tr := lb.Traits{Head: lb.HeadAtOnce, CloseFlush: lb.CloseDrops}
+	tr := lb.Traits{FirstItem: lb.FirstAtOnce, CloseFlush: lb.CloseDrops}
 	return choosyLeakySpec(lb.Injected, tr, leakyWhims{closes: true, stops: true}, mutant)
 }
 
 // slackMutant is a bucket with a slack that has a mistake.
 func slackMutant(mutant string) lb.Spec {
-	tr := lb.Traits{Head: lb.HeadAtOnce, Slack: 3, CloseFlush: lb.CloseDrops}
+	tr := lb.Traits{FirstItem: lb.FirstAtOnce, Slack: 3, CloseFlush: lb.CloseDrops}
 	return choosyLeakySpec(lb.Injected, tr, leakyWhims{cancels: true, closes: true, stops: true, saved: true}, mutant)
 }
 
@@ -263,11 +263,11 @@ func chosen(n int) []lb.Spec {
 			rests:   coin(),
 			saved:   coin(),
 		}
-		tr := lb.Traits{Head: lb.Head(1 + i%3), Unbounded: rnd.IntN(3) == 0}
+		tr := lb.Traits{FirstItem: lb.FirstItem(1 + i%3), Unbounded: rnd.IntN(3) == 0}
 		if w.closes {
 			tr.CloseFlush = []lb.CloseFlush{lb.CloseAtDeadline, lb.CloseDrops}[rnd.IntN(2)]
 		}
-		if tr.Head == lb.HeadAtOnce && coin() {
+		if tr.FirstItem == lb.FirstAtOnce && coin() {
 			tr.Slack = rnd.IntN(4)
 		}
 		spec := choosyLeakySpec([]lb.TimeSource{lb.Injected, lb.PackageTime}[(i+i/2)%2], tr, w, "")

@@ -49,7 +49,7 @@ func sleeper(source lb.TimeSource) lb.Spec {
 				}
 			}, Close: end, Stop: end}
 		},
-		Traits: lb.Traits{Head: lb.HeadAtOnce, CloseFlush: lb.CloseDrops, ClockBack: lb.BackBounded},
+		Traits: lb.Traits{FirstItem: lb.FirstAtOnce, CloseFlush: lb.CloseDrops, ClockBack: lb.BackBounded},
 	}
 }
 
@@ -84,7 +84,7 @@ func ticker(source lb.TimeSource) lb.Spec {
 				}
 			}, Stop: sync.OnceFunc(func() { ticker.Stop(); close(done) })}
 		},
-		Traits: lb.Traits{Head: lb.HeadOnGrid},
+		Traits: lb.Traits{FirstItem: lb.FirstOnGrid},
 	}
 }
 
@@ -131,7 +131,7 @@ func periods(source lb.TimeSource, lazy bool) lb.Spec {
 				return true
 			}}
 		},
-		Traits: lb.Traits{Head: lb.HeadWaits},
+		Traits: lb.Traits{FirstItem: lb.FirstWaits},
 	}
 }
 
@@ -174,7 +174,7 @@ func reserver(source lb.TimeSource) lb.Spec {
 				},
 			}
 		},
-		Traits: lb.Traits{Head: lb.HeadAtOnce},
+		Traits: lb.Traits{FirstItem: lb.FirstAtOnce},
 	}
 }
 
@@ -226,7 +226,7 @@ func turns(source lb.TimeSource, slack int, mutant string) lb.Spec {
 				return true
 			}}
 		},
-		Traits: lb.Traits{Head: lb.HeadAtOnce, Slack: slack, Unbounded: true},
+		Traits: lb.Traits{FirstItem: lb.FirstAtOnce, Slack: slack, Unbounded: true},
 	}
 }
 
@@ -266,7 +266,7 @@ func boundedTurns(slack int) lb.Spec {
 				return true
 			}}
 		},
-		Traits: lb.Traits{Head: lb.HeadAtOnce, Slack: slack, Unbounded: true, ClockBack: lb.BackBounded},
+		Traits: lb.Traits{FirstItem: lb.FirstAtOnce, Slack: slack, Unbounded: true, ClockBack: lb.BackBounded},
 	}
 }
 
@@ -304,7 +304,7 @@ func ticks(source lb.TimeSource) lb.Spec {
 				}
 			}, Stop: sync.OnceFunc(func() { ticker.Stop(); close(done) })}
 		},
-		Traits: lb.Traits{Head: lb.HeadOnGrid, Unbounded: true},
+		Traits: lb.Traits{FirstItem: lb.FirstOnGrid, Unbounded: true},
 	}
 }
 
@@ -331,6 +331,6 @@ func Blind(source lb.TimeSource) lb.Spec {
 				return true
 			}}
 		},
-		Traits: lb.Traits{Head: lb.HeadAtOnce},
+		Traits: lb.Traits{FirstItem: lb.FirstAtOnce},
 	}
 }

@@ -84,7 +84,7 @@ func oneByOneSpec(source lb.TimeSource, underOwn bool) lb.Spec {
 			b := &oneByOne{clock: env.Clock, cfg: cfg, leave: leave, underOwn: underOwn}
 			return lb.Funcs{Put: b.put, Stop: b.stop}
 		},
-		Traits: lb.Traits{Head: lb.HeadAtOnce},
+		Traits: lb.Traits{FirstItem: lb.FirstAtOnce},
 	}
 	if underOwn {
 		spec.Name += " under its lock"

@@ -338,6 +338,6 @@ func queueSpec(mutant string, source lb.TimeSource) lb.Spec {
 			b := newQueue(env.Clock, cfg, leave, mutant)
 			return lb.Funcs{Put: b.put, Cancel: b.cancel, Close: b.close, Stop: b.stop}
 		},
-		Traits: lb.Traits{Head: lb.HeadAtOnce, CloseFlush: lb.CloseAtDeadline, ClockBack: lb.BackStands},
+		Traits: lb.Traits{FirstItem: lb.FirstAtOnce, CloseFlush: lb.CloseAtDeadline, ClockBack: lb.BackStands},
 	}
 }

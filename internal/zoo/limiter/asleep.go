@@ -40,7 +40,7 @@ func asleepSpec(mutant string, source lt.TimeSource) lt.Spec {
 		b := &asleepBucket{inner: inner(env, cfg), unlocks: mutant != neverUnlocks}
 		return lt.Funcs{AllowN: b.allow, WaitN: b.wait}
 	}
-	spec.Traits.LocksAsleep = true
+	spec.Traits.HoldsLockWhileWaiting = true
 	return spec
 }
 
@@ -50,6 +50,6 @@ func asleepSpec(mutant string, source lt.TimeSource) lt.Spec {
 //go:noinline
 func UndeclaredAsleep(source lt.TimeSource) lt.Spec {
 	spec := asleepSpec("", source)
-	spec.Traits.LocksAsleep = false
+	spec.Traits.HoldsLockWhileWaiting = false
 	return spec
 }

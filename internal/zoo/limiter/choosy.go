@@ -248,7 +248,7 @@ func (l *choosyBucket) setBurst(t time.Time, n int) {
 	l.pass(t)
 	l.changes++
 	more := tokensOf(0)
-	if l.traits.Raise == lt.RaiseBringsTokens {
+	if l.traits.OnBurstRaised == lt.RaiseBringsTokens {
 		more = tokensOf(n - l.burst)
 	}
 	l.level, l.burst = new(big.Rat).Add(l.level, more), n
@@ -319,7 +319,7 @@ func chosenBuckets(n int) []lt.Spec {
 		tr := lt.Traits{
 			Initial: lt.Initial(pick(3)), Oversize: lt.Oversize(pick(3)), ZeroRate: lt.ZeroRate(pick(3)),
 			Inf: lt.InfRate(pick(2)), BackTime: lt.BackTime(pick(3)),
-			Refund: lt.Refund(pick(3)), LateCancel: lt.LateCancel(pick(2)), Raise: lt.Raise(pick(2)),
+			Refund: lt.Refund(pick(3)), LateCancel: lt.LateCancel(pick(2)), OnBurstRaised: lt.OnBurstRaised(pick(2)),
 		}
 		spec := choosySpec([]lt.TimeSource{lt.Explicit, lt.Injected}[i%2], tr, "")
 		spec.Name = fmt.Sprintf("%s %d", spec.Name, i)

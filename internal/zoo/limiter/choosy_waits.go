@@ -109,7 +109,7 @@ func (l *choosyWaits) pass() {
 }
 
 func (l *choosyWaits) debts() bool {
-	return l.traits.Fair == lt.FairFIFO && l.traits.Rewake == lt.RewakeKeeps
+	return l.traits.Fair == lt.FairFIFO && l.traits.OnChange == lt.OnChangeKeeps
 }
 
 // serve gives to those who wait in the list what is there.
@@ -124,7 +124,7 @@ func (l *choosyWaits) serve() {
 			if l.has(l.queue[0].n) {
 				i = 0
 			}
-		case l.traits.Rewake == lt.RewakeKeeps: // each looks for itself
+		case l.traits.OnChange == lt.OnChangeKeeps: // each looks for itself
 		default:
 			i = slices.IndexFunc(l.queue, func(w *choosyWaiter) bool { return l.has(w.n) })
 			if l.whims.newest {
@@ -147,7 +147,7 @@ func (l *choosyWaits) serve() {
 	if len(l.queue) == 0 || l.b.is(cutsWhatIsKept) {
 		l.b.cap()
 	}
-	if len(l.queue) == 0 || l.traits.Fair != lt.FairFIFO && l.traits.Rewake == lt.RewakeKeeps {
+	if len(l.queue) == 0 || l.traits.Fair != lt.FairFIFO && l.traits.OnChange == lt.OnChangeKeeps {
 		return
 	}
 	least := l.pays(l.queue[0].n)
@@ -258,7 +258,7 @@ func (l *choosyWaits) waitN(ctx context.Context, n int) error {
 				}
 			})
 		}
-	case l.traits.Fair != lt.FairFIFO && l.traits.Rewake == lt.RewakeKeeps:
+	case l.traits.Fair != lt.FairFIFO && l.traits.OnChange == lt.OnChangeKeeps:
 		l.look(w)
 	default:
 		l.serve()
@@ -322,7 +322,7 @@ func (l *choosyWaits) set(change func()) {
 
 func (l *choosyWaits) setBurst(n int) {
 	l.set(func() {
-		if l.traits.Raise == lt.RaiseBringsTokens {
+		if l.traits.OnBurstRaised == lt.RaiseBringsTokens {
 			l.b.level = new(big.Rat).Add(l.b.level, tokensOf(n-l.b.burst))
 		}
 		l.b.burst = n
@@ -359,7 +359,7 @@ var outgrownMutants = []struct {
 
 func outgrownSpec(mutant string, fair lt.Fairness) lt.Spec {
 	tr := lt.Traits{Initial: lt.InitialFull, Oversize: lt.OversizeWaits, ZeroRate: lt.ZeroRateBurst, Inf: lt.InfGrants,
-		Fair: fair, DeadlineCheck: lt.DeadlineSleeps, Refund: lt.RefundFull, Rewake: lt.RewakeServes}
+		Fair: fair, DeadlineCheck: lt.DeadlineSleeps, Refund: lt.RefundFull, OnChange: lt.OnChangeServes}
 	spec := choosyWaitsSpec(lt.Injected, tr, waitWhims{allows: true}, mutant)
 	spec.Name = "zoo: more than the burst is waited for, " + map[lt.Fairness]string{lt.FairFIFO: "fairly",
 		lt.FairNone: "unfairly"}[fair] + ": " + mutant
@@ -409,9 +409,9 @@ func chosenWaits(n int) []lt.Spec {
 			Initial: lt.Initial(pick(3)), Oversize: lt.Oversize(pick(3)), ZeroRate: lt.ZeroRate(pick(3)),
 			Inf:  lt.InfRate(pick(2)),
 			Fair: lt.Fairness(1 + i%2), DeadlineCheck: lt.DeadlineCheck(1 + i/2%2),
-			Rewake: lt.Rewake(1 + i/4%2), Refund: lt.Refund(1 + i/8%3), Raise: lt.Raise(pick(2)),
+			OnChange: lt.OnChange(1 + i/4%2), Refund: lt.Refund(1 + i/8%3), OnBurstRaised: lt.OnBurstRaised(pick(2)),
 		}
-		if tr.Refund == lt.RefundFull && tr.Fair == lt.FairFIFO && tr.Rewake == lt.RewakeKeeps {
+		if tr.Refund == lt.RefundFull && tr.Fair == lt.FairFIFO && tr.OnChange == lt.OnChangeKeeps {
 			tr.Refund = lt.RefundConservative
 		}
 		if w.plain && tr.Oversize == lt.OversizeRejected { // it has no error, so it cannot refuse

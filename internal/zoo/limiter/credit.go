@@ -172,9 +172,9 @@ func creditSpec(mutant string, source lt.TimeSource) lt.Spec {
 			}
 		},
 		Traits: lt.Traits{
-			NextPays: true, Initial: lt.InitialFull, ZeroRate: lt.ZeroRateRefused, Inf: lt.InfAbsent,
+			Overdraft: true, Initial: lt.InitialFull, ZeroRate: lt.ZeroRateRefused, Inf: lt.InfAbsent,
 			BackTime: lt.BackClamp, Fair: lt.FairFIFO, DeadlineCheck: lt.DeadlineFailFast, Refund: lt.RefundNone,
-			Rewake: lt.RewakeKeeps, WaitErrors: lt.WaitErrorsDeadline,
+			OnChange: lt.OnChangeKeeps, WaitErrors: lt.WaitErrorsDeadline,
 		},
 	}
 }

@@ -71,6 +71,6 @@ func reasonsSpec(source lt.TimeSource) lt.Spec {
 // reservesOnly declares nothing of waits, as whoever has none need not.
 func reservesOnly(spec lt.Spec) lt.Spec {
 	spec.Name += ", reserves only"
-	spec.Traits.Fair, spec.Traits.DeadlineCheck, spec.Traits.Rewake, spec.Traits.WaitErrors = 0, 0, 0, 0
+	spec.Traits.Fair, spec.Traits.DeadlineCheck, spec.Traits.OnChange, spec.Traits.WaitErrors = 0, 0, 0, 0
 	return spec
 }

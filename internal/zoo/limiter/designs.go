@@ -64,9 +64,9 @@ func tickerSpec(mutant string, source lt.TimeSource) lt.Spec {
 			}
 		},
 		Traits: lt.Traits{
-			Initial: lt.InitialFull, Single: true, Quantum: 1, BackTime: lt.BackClamp,
+			Initial: lt.InitialFull, OneAtATime: true, RefillSize: 1, BackTime: lt.BackClamp,
 			ZeroRate: lt.ZeroRateRefused, Inf: lt.InfAbsent, Fair: lt.FairFIFO,
-			DeadlineCheck: lt.DeadlineSleeps, Refund: lt.RefundFull, Rewake: lt.RewakeServes,
+			DeadlineCheck: lt.DeadlineSleeps, Refund: lt.RefundFull, OnChange: lt.OnChangeServes,
 		},
 	}
 }
@@ -126,7 +126,7 @@ func waitsOnly(spec lt.Spec) lt.Spec {
 // waitsForOne is one whose waits are for one token at a time, and panic for another number.
 func waitsForOne(spec lt.Spec) lt.Spec {
 	whole := spec.New
-	spec.Name, spec.Traits.Single = spec.Name+", one at a time", true
+	spec.Name, spec.Traits.OneAtATime = spec.Name+", one at a time", true
 	spec.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
 		f := whole(env, cfg)
 		wait := f.WaitN
@@ -213,7 +213,7 @@ func retrying(name string, source lt.TimeSource, check lt.DeadlineCheck,
 		Traits: lt.Traits{
 			Initial: lt.InitialFull, Oversize: lt.OversizeRejected, BackTime: lt.BackClamp,
 			ZeroRate: lt.ZeroRateBurst, Inf: lt.InfAbsent, Fair: lt.FairNone,
-			DeadlineCheck: check, Refund: lt.RefundFull, Rewake: lt.RewakeKeeps,
+			DeadlineCheck: check, Refund: lt.RefundFull, OnChange: lt.OnChangeKeeps,
 		},
 	}
 }

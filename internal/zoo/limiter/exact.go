@@ -36,7 +36,7 @@ func exact() []zoo.Design {
 			Traits: limitertest.Traits{
 				Initial: limitertest.InitialFull, Oversize: limitertest.OversizeRejected,
 				ZeroRate: limitertest.ZeroRateBurst, Inf: limitertest.InfAbsent, BackTime: limitertest.BackClamp,
-				Raise: limitertest.RaiseBringsNothing, OneGoroutine: true,
+				OnBurstRaised: limitertest.RaiseBringsNothing, OneGoroutine: true,
 			},
 		}},
 		{Name: "the instant of the next turn, and callers that sleep until theirs", Spec: limitertest.Spec{
@@ -52,7 +52,7 @@ func exact() []zoo.Design {
 				Initial: limitertest.InitialFull, Oversize: limitertest.OversizeRejected,
 				ZeroRate: limitertest.ZeroRateRefused, Inf: limitertest.InfAbsent, Fair: limitertest.FairFIFO,
 				DeadlineCheck: limitertest.DeadlineFailFast, Refund: limitertest.RefundNone,
-				Rewake: limitertest.RewakeKeeps, WaitErrors: limitertest.WaitErrorsDeadline,
+				OnChange: limitertest.OnChangeKeeps, WaitErrors: limitertest.WaitErrorsDeadline,
 			},
 		}},
 		{Name: "a list of those who wait, and a timer for the first", Spec: listedSpec(false)},
@@ -69,7 +69,7 @@ func listedSpec(reserves bool) limitertest.Spec {
 			Initial: limitertest.InitialFull, Oversize: limitertest.OversizeRejected,
 			ZeroRate: limitertest.ZeroRateBurst, Inf: limitertest.InfAbsent, Fair: limitertest.FairFIFO,
 			DeadlineCheck: limitertest.DeadlineSleeps, Refund: limitertest.RefundFull,
-			Rewake: limitertest.RewakeServes, Raise: limitertest.RaiseBringsNothing,
+			OnChange: limitertest.OnChangeServes, OnBurstRaised: limitertest.RaiseBringsNothing,
 			WaitErrors: limitertest.WaitErrorsContext,
 		},
 	}

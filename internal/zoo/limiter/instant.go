@@ -179,7 +179,7 @@ func instantSpec(source lt.TimeSource) lt.Spec {
 			Initial: lt.InitialFull, Oversize: lt.OversizeRejected, BackTime: lt.BackClamp,
 			ZeroRate: lt.ZeroRateRefused, Inf: lt.InfAbsent, Fair: lt.FairFIFO,
 			DeadlineCheck: lt.DeadlineFailFast, Refund: lt.RefundConservative, LateCancel: lt.LateIgnored,
-			Rewake: lt.RewakeKeeps, Raise: lt.RaiseBringsTokens,
+			OnChange: lt.OnChangeKeeps, OnBurstRaised: lt.RaiseBringsTokens,
 		},
 	}
 }

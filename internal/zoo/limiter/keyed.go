@@ -61,7 +61,7 @@ func keyedFloat32Spec(mutant string, source lt.TimeSource) lt.Spec {
 func keyedUnits(mutant string, source lt.TimeSource) lt.Spec {
 	spec := keyedSpec(mutant, source)
 	spec.Name = "zoo: a bucket for each key, in units " + mutant
-	spec.Traits.Grain = time.Millisecond
+	spec.Traits.Resolution = time.Millisecond
 	return spec
 }
 

@@ -79,7 +79,7 @@ func pacerSpec(mutant string, source lt.TimeSource) lt.Spec {
 				p.wait()
 			}}
 		},
-		Traits: lt.Traits{Initial: lt.InitialFull, Single: true, BackTime: lt.BackClamp, ZeroRate: lt.ZeroRateRefused,
+		Traits: lt.Traits{Initial: lt.InitialFull, OneAtATime: true, BackTime: lt.BackClamp, ZeroRate: lt.ZeroRateRefused,
 			Inf: lt.InfAbsent, Fair: lt.FairFIFO},
 	}
 }

@@ -218,7 +218,7 @@ func queueSpec(mutant string, source lt.TimeSource) lt.Spec {
 			Initial: lt.InitialFull, Oversize: lt.OversizeRejected, BackTime: lt.BackClamp,
 			ZeroRate: lt.ZeroRateRefused, Inf: lt.InfAbsent, Fair: lt.FairFIFO,
 			DeadlineCheck: lt.DeadlineSleeps, Refund: lt.RefundFull,
-			Rewake: lt.RewakeServes, Raise: lt.RaiseBringsNothing,
+			OnChange: lt.OnChangeServes, OnBurstRaised: lt.RaiseBringsNothing,
 		},
 	}
 }

@@ -29,7 +29,7 @@ func millisecondSpec(mutant string, source lt.TimeSource) lt.Spec {
 		allow := func(t time.Time, n int) bool { return l.allow(t.Truncate(time.Millisecond), n) }
 		return lt.Funcs{AllowN: func(n int) bool { return allow(env.Clock.Now(), n) }, AllowAt: allow}
 	}
-	spec.Traits.Grain = time.Millisecond
+	spec.Traits.Resolution = time.Millisecond
 	return spec
 }
 
@@ -65,7 +65,7 @@ func tickSpec(mutant string, source lt.TimeSource) lt.Spec {
 		},
 		Traits: lt.Traits{
 			Initial: lt.InitialFull, Oversize: lt.OversizeRejected, BackTime: lt.BackClamp,
-			ZeroRate: lt.ZeroRateRefused, Inf: lt.InfAbsent, Fair: lt.FairNone, Grain: tick,
+			ZeroRate: lt.ZeroRateRefused, Inf: lt.InfAbsent, Fair: lt.FairNone, Resolution: tick,
 		},
 	}
 }
@@ -124,7 +124,7 @@ func oneSpec(mutant string, source lt.TimeSource) lt.Spec {
 		return lt.Funcs{AllowN: func(n int) bool { return l.allow(env.Clock.Now(), n) }, AllowAt: l.allow}
 	}
 	spec.Traits = lt.Traits{
-		Initial: lt.InitialFull, Single: true, OneGoroutine: true, BackTime: lt.BackReject,
+		Initial: lt.InitialFull, OneAtATime: true, OneGoroutine: true, BackTime: lt.BackReject,
 		ZeroRate: lt.ZeroRateRefused, Inf: lt.InfAbsent,
 	}
 	return spec

@@ -64,8 +64,8 @@ func fraction(n int) *big.Rat { return new(big.Rat).SetInt64(int64(n)) }
 
 // cut is t as the limiter sees it.
 func (l *choosy) cut(t time.Time) time.Time {
-	if l.traits.Grain > 0 {
-		return t.Truncate(l.traits.Grain)
+	if l.traits.Resolution > 0 {
+		return t.Truncate(l.traits.Resolution)
 	}
 	return t
 }
@@ -176,7 +176,7 @@ func (l *choosy) until(t time.Time, n int) time.Duration {
 func (l *choosy) take(t time.Time, n int, peek bool) qt.Answer {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.traits.Single && n != 1 && !peek {
+	if l.traits.OneAtATime && n != 1 && !peek {
 		panic("choosy: one at a time")
 	}
 	t = l.cut(t)
@@ -190,10 +190,10 @@ func (l *choosy) take(t time.Time, n int, peek bool) qt.Answer {
 	}
 	ok := l.fits(t, n) && !(old && l.traits.BackTime == qt.BackReject)
 	retry := unanswered
-	if !ok && l.traits.Answers&qt.AnswersRetry != 0 {
+	if !ok && l.traits.Fields&qt.FieldRetry != 0 {
 		retry = l.retry(t, n)
 	}
-	counts := ok || l.traits.Denied == qt.DeniedCounted && (ordinary || l.whims.odd) && !old
+	counts := ok || l.traits.CountDenied == qt.DeniedCounted && (ordinary || l.whims.odd) && !old
 	if !peek && n > 0 && counts {
 		l.count(t, n)
 	}
@@ -236,10 +236,10 @@ func (l *choosy) count(t time.Time, n int) {
 // answer fills in what is declared to be answered.
 func (l *choosy) answer(t time.Time, ok bool, retry time.Duration) qt.Answer {
 	a := qt.Answer{OK: ok, RetryAfter: retry, ResetAfter: unanswered, Remaining: int(unanswered)}
-	if l.traits.Answers&qt.AnswersReset != 0 {
+	if l.traits.Fields&qt.FieldReset != 0 {
 		a.ResetAfter = l.until(t, l.full())
 	}
-	if l.traits.Answers&qt.AnswersRemaining != 0 {
+	if l.traits.Fields&qt.FieldRemaining != 0 {
 		a.Remaining = 0
 		if room := l.room(t); room.Sign() > 0 {
 			a.Remaining = int(new(big.Int).Div(room.Num(), room.Denom()).Int64())
@@ -254,9 +254,9 @@ func (l *choosy) retry(t time.Time, n int) time.Duration {
 	switch {
 	case n <= l.full():
 		return l.until(t, n)
-	case l.traits.TooLarge == qt.TooLargeNegative:
+	case l.traits.RetryNever == qt.RetryNegative:
 		return -1
-	case l.traits.TooLarge == qt.TooLargeForever:
+	case l.traits.RetryNever == qt.RetryForever:
 		return math.MaxInt64
 	}
 	return 0
@@ -297,16 +297,16 @@ func chosen(n int) []qt.Spec {
 		coin := func() bool { return rnd.IntN(2) == 0 }
 		kind, source := qt.Kind(1+i%4), sources[round%4]
 		tr := qt.Traits{
-			Edge: qt.Edge(1 + round%2), Align: aligns[round/2%6], Denied: qt.Denied(pick(2)),
-			TooLarge: qt.TooLarge(pick(3)), BackTime: qt.BackTime(1 + round%3),
-			Answers: qt.Answers(rnd.IntN(8)), Single: rnd.IntN(4) == 0,
+			Edge: qt.Edge(1 + round%2), Align: aligns[round/2%6], CountDenied: qt.CountDenied(pick(2)),
+			RetryNever: qt.RetryNever(pick(3)), BackTime: qt.BackTime(1 + round%3),
+			Fields: qt.Fields(rnd.IntN(8)), OneAtATime: rnd.IntN(4) == 0,
 		}
 		if round%3 == 2 {
-			tr.Grain = []time.Duration{time.Microsecond, time.Millisecond}[rnd.IntN(2)]
+			tr.Resolution = []time.Duration{time.Microsecond, time.Millisecond}[rnd.IntN(2)]
 		}
 		switch {
 		case kind == qt.GCRA: // it has no windows
-			tr.Edge, tr.Align, tr.Denied = 0, 0, 0
+			tr.Edge, tr.Align, tr.CountDenied = 0, 0, 0
 		case kind == qt.SlidingCounter && tr.Align == qt.AlignFirstUse:
 			tr.Align = qt.AlignCreation
 		}

@@ -13,8 +13,8 @@ import (
 func counter(mutant string) qt.Spec {
 	return qt.Spec{
 		Name: "a counter that says when", Time: qt.Explicit, Kind: qt.SlidingCounter,
-		Traits: qt.Traits{Align: qt.AlignEpoch, Denied: qt.DeniedFree, BackTime: qt.BackClamp,
-			TooLarge: qt.TooLargeNegative, Answers: qt.AnswersRetry | qt.AnswersReset | qt.AnswersRemaining},
+		Traits: qt.Traits{Align: qt.AlignEpoch, CountDenied: qt.DeniedFree, BackTime: qt.BackClamp,
+			RetryNever: qt.RetryNegative, Fields: qt.FieldRetry | qt.FieldReset | qt.FieldRemaining},
 		New: func(_ qt.Env, cfg qt.Config) qt.Funcs {
 			if int64(cfg.Limit) > math.MaxInt64/4/int64(cfg.Window) {
 				panic("so many in so long a window cannot be counted with")

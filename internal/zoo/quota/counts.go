@@ -12,7 +12,7 @@ import (
 func counts(mutant string) qt.Spec {
 	return qt.Spec{
 		Name: "a log of counts", Time: qt.Explicit, Kind: qt.SlidingLog,
-		Traits: qt.Traits{Edge: qt.EdgeHalfOpen, Denied: qt.DeniedFree, BackTime: qt.BackClamp},
+		Traits: qt.Traits{Edge: qt.EdgeHalfOpen, CountDenied: qt.DeniedFree, BackTime: qt.BackClamp},
 		New: func(_ qt.Env, cfg qt.Config) qt.Funcs {
 			l := &countingLog{cfg: cfg, mutant: mutant}
 			return qt.Funcs{TakeAt: l.takeAt}

@@ -59,7 +59,7 @@ func clearedByTicker() qt.Spec {
 				return qt.Answer{OK: count.Add(1) <= int64(cfg.Limit)}
 			}, Stop: sync.OnceFunc(func() { close(stop) })}
 		},
-		Traits: qt.Traits{Single: true, Edge: qt.EdgeHalfOpen, Align: qt.AlignCreation},
+		Traits: qt.Traits{OneAtATime: true, Edge: qt.EdgeHalfOpen, Align: qt.AlignCreation},
 	}
 }
 
@@ -94,7 +94,7 @@ func inSeconds(kind qt.Kind, mutant string) qt.Spec {
 // toTheSecond knows the time to the second, as those do that keep Unix times, and takes no window of parts of one.
 func toTheSecond(spec qt.Spec) qt.Spec {
 	spec.Name += ", to the second"
-	spec.Traits.Grain, spec.Traits.Answers, spec.Traits.TooLarge = time.Second, 0, 0
+	spec.Traits.Resolution, spec.Traits.Fields, spec.Traits.RetryNever = time.Second, 0, 0
 	New := spec.New
 	spec.New = func(env qt.Env, cfg qt.Config) qt.Funcs {
 		if cfg.Window%time.Second != 0 {
@@ -111,7 +111,7 @@ func toTheSecond(spec qt.Spec) qt.Spec {
 // wholeLog remembers all that was asked, also what was denied.
 func wholeLog() qt.Spec {
 	return serial("a log of all that was asked", qt.SlidingLog,
-		qt.Traits{Edge: qt.EdgeClosed, Denied: qt.DeniedCounted},
+		qt.Traits{Edge: qt.EdgeClosed, CountDenied: qt.DeniedCounted},
 		func(cfg qt.Config) takeAt {
 			var log []time.Time
 			return func(t time.Time, k int) qt.Answer {
@@ -132,7 +132,7 @@ func wholeLog() qt.Spec {
 // ring remembers the instants of as many events as may be granted in a window.
 func ring() qt.Spec {
 	return serial("a ring of the last that were granted", qt.SlidingLog,
-		qt.Traits{Edge: qt.EdgeHalfOpen, Denied: qt.DeniedFree, Single: true},
+		qt.Traits{Edge: qt.EdgeHalfOpen, CountDenied: qt.DeniedFree, OneAtATime: true},
 		func(cfg qt.Config) takeAt {
 			if cfg.Limit < 1 {
 				panic("a ring has a place at least")
@@ -152,7 +152,7 @@ func ring() qt.Spec {
 // roundedDown rounds its estimate down.
 func roundedDown() qt.Spec {
 	return serial("a counter that rounds down", qt.SlidingCounter,
-		qt.Traits{Align: qt.AlignCreation, Denied: qt.DeniedFree},
+		qt.Traits{Align: qt.AlignCreation, CountDenied: qt.DeniedFree},
 		func(cfg qt.Config) takeAt {
 			var start time.Time
 			used, before, current := false, 0, 0
@@ -179,7 +179,7 @@ func roundedDown() qt.Spec {
 // cappedCounter counts what is denied too, but no more than one above the limit.
 func cappedCounter() qt.Spec {
 	return serial("a counter of all that was asked, up to the limit", qt.SlidingCounter,
-		qt.Traits{Align: qt.AlignEpoch, Denied: qt.DeniedCounted},
+		qt.Traits{Align: qt.AlignEpoch, CountDenied: qt.DeniedCounted},
 		func(cfg qt.Config) takeAt {
 			var start time.Time
 			before, current := 0, 0
@@ -201,7 +201,7 @@ func cappedCounter() qt.Spec {
 func janitor() qt.Spec {
 	return qt.Spec{
 		Name: "a log whose janitor goes home", Time: qt.PackageTime, Kind: qt.SlidingLog,
-		Traits: qt.Traits{Edge: qt.EdgeHalfOpen, Denied: qt.DeniedFree, Single: true},
+		Traits: qt.Traits{Edge: qt.EdgeHalfOpen, CountDenied: qt.DeniedFree, OneAtATime: true},
 		New: func(_ qt.Env, cfg qt.Config) qt.Funcs {
 			if cfg.Window > math.MaxInt64/2 {
 				panic("the janitor comes every other window")
@@ -248,7 +248,7 @@ func janitor() qt.Spec {
 // floatingBucket is a token bucket in floating point, which is exact to a nanosecond.
 func floatingBucket() qt.Spec {
 	return serial("a bucket in floating point", qt.GCRA,
-		qt.Traits{Grain: 1, Answers: qt.AnswersRemaining | qt.AnswersRetry, TooLarge: qt.TooLargeForever},
+		qt.Traits{Resolution: 1, Fields: qt.FieldRemaining | qt.FieldRetry, RetryNever: qt.RetryForever},
 		func(cfg qt.Config) takeAt {
 			tokens, rate := float64(cfg.Burst), float64(cfg.Limit)/cfg.Window.Seconds()
 			var last time.Time

@@ -9,7 +9,7 @@ import (
 func handed() qt.Spec {
 	spec := limiterSpec("", qt.FixedWindow, qt.PackageTime)
 	newWindow := spec.New
-	spec.Name, spec.Traits.Answers = "zoo events handed out", 0
+	spec.Name, spec.Traits.Fields = "zoo events handed out", 0
 	spec.New = func(env qt.Env, cfg qt.Config) qt.Funcs {
 		f, by := newWindow(env, cfg), &zoo.Handed{}
 		return qt.Funcs{Take: func(n int) qt.Answer {

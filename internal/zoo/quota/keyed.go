@@ -60,7 +60,7 @@ func idle(kind qt.Kind, cfg qt.Config) time.Duration {
 // keyedUnits is that of those who count in units, which each key may have for itself.
 func keyedUnits(mutant string, kind qt.Kind, source qt.TimeSource) qt.Spec {
 	spec := keyed(mutant, kind, source)
-	spec.Name, spec.Traits.Grain = spec.Name+", in units", time.Millisecond
+	spec.Name, spec.Traits.Resolution = spec.Name+", in units", time.Millisecond
 	return spec
 }
 

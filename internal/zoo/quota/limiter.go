@@ -320,10 +320,10 @@ func (l *limiter) renewed(now func() time.Time) func() time.Time {
 }
 
 func limiterSpec(mutant string, kind qt.Kind, source qt.TimeSource) qt.Spec {
-	tr := qt.Traits{Denied: qt.DeniedFree, BackTime: qt.BackClamp, Edge: qt.EdgeHalfOpen, Align: qt.AlignEpoch,
-		TooLarge: qt.TooLargeNegative, Answers: qt.AnswersRetry | qt.AnswersReset | qt.AnswersRemaining}
+	tr := qt.Traits{CountDenied: qt.DeniedFree, BackTime: qt.BackClamp, Edge: qt.EdgeHalfOpen, Align: qt.AlignEpoch,
+		RetryNever: qt.RetryNegative, Fields: qt.FieldRetry | qt.FieldReset | qt.FieldRemaining}
 	if kind == qt.SlidingCounter {
-		tr.Answers = qt.AnswersRemaining
+		tr.Fields = qt.FieldRemaining
 	}
 	return qt.Spec{
 		Name: "zoo " + kind.String(),

@@ -10,7 +10,7 @@ import (
 // documents: it keeps the instant of the last one.
 func oneOnly() qt.Spec {
 	return serial("one event in whole seconds", qt.SlidingLog,
-		qt.Traits{Edge: qt.EdgeHalfOpen, Denied: qt.DeniedFree, Single: true},
+		qt.Traits{Edge: qt.EdgeHalfOpen, CountDenied: qt.DeniedFree, OneAtATime: true},
 		func(cfg qt.Config) takeAt {
 			if cfg.Limit != 1 || cfg.Window < time.Second || cfg.Window%time.Second != 0 {
 				panic("one event in whole seconds, and nothing else")

@@ -11,7 +11,7 @@ import (
 func buckets() qt.Spec {
 	const parts = 10
 	return serial("a ring of ten parts of the window", qt.SlidingLog,
-		qt.Traits{Edge: qt.EdgeHalfOpen, Denied: qt.DeniedFree, Buckets: parts},
+		qt.Traits{Edge: qt.EdgeHalfOpen, CountDenied: qt.DeniedFree, Buckets: parts},
 		func(cfg qt.Config) takeAt {
 			if cfg.Window < parts || cfg.Window%parts != 0 {
 				panic("the window is divided into ten parts")
@@ -55,7 +55,7 @@ func remote(kind qt.Kind, source qt.TimeSource, mutant string) qt.Spec {
 	spec := limiterSpec("", kind, source)
 	local := spec.New
 	spec.Name = "a remote " + kind.String()
-	spec.Traits.Latency, spec.Traits.Answers, spec.Traits.TooLarge = roundTrip, 0, 0
+	spec.Traits.Latency, spec.Traits.Fields, spec.Traits.RetryNever = roundTrip, 0, 0
 	spec.Traits.Errors = qt.FailOpen
 	spec.New = func(env qt.Env, cfg qt.Config) qt.Funcs {
 		l := local(env, cfg)

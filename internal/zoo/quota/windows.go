@@ -13,7 +13,7 @@ import (
 // expiringKey counts under a key that expires a window after its first event.
 func expiringKey() qt.Spec {
 	return serial("a key that expires", qt.FixedWindow,
-		qt.Traits{Edge: qt.EdgeHalfOpen, Align: qt.AlignFirstUse, Denied: qt.DeniedFree},
+		qt.Traits{Edge: qt.EdgeHalfOpen, Align: qt.AlignFirstUse, CountDenied: qt.DeniedFree},
 		func(cfg qt.Config) takeAt {
 			var until time.Time
 			n := 0
@@ -37,8 +37,8 @@ func expiringKey() qt.Spec {
 func openedByAny() qt.Spec {
 	return qt.Spec{
 		Name: "a window that any request opens", Time: qt.Explicit, Kind: qt.FixedWindow,
-		Traits: qt.Traits{Edge: qt.EdgeHalfOpen, Align: qt.AlignFirstUse, Denied: qt.DeniedFree, BackTime: qt.BackClamp,
-			TooLarge: qt.TooLargeZero, Answers: qt.AnswersRemaining | qt.AnswersReset},
+		Traits: qt.Traits{Edge: qt.EdgeHalfOpen, Align: qt.AlignFirstUse, CountDenied: qt.DeniedFree, BackTime: qt.BackClamp,
+			RetryNever: qt.RetryZero, Fields: qt.FieldRemaining | qt.FieldReset},
 		New: func(_ qt.Env, cfg qt.Config) qt.Funcs {
 			var mu sync.Mutex
 			var until, newest time.Time
@@ -82,7 +82,7 @@ func openedByLook() qt.Spec {
 			},
 		}
 	}
-	spec.Name, spec.Traits.Answers, spec.Traits.TooLarge = "a window that a look opens", 0, 0
+	spec.Name, spec.Traits.Fields, spec.Traits.RetryNever = "a window that a look opens", 0, 0
 	return spec
 }
 
@@ -90,8 +90,8 @@ func openedByLook() qt.Spec {
 func openedAtOnce() qt.Spec {
 	return qt.Spec{
 		Name: "a window that the constructor opens", Time: qt.Explicit, Kind: qt.FixedWindow,
-		Traits: qt.Traits{Edge: qt.EdgeClosed, Align: qt.AlignFirstUse, Denied: qt.DeniedFree, BackTime: qt.BackClamp,
-			Single: true, TooLarge: qt.TooLargeZero, Answers: qt.AnswersRemaining | qt.AnswersRetry | qt.AnswersReset},
+		Traits: qt.Traits{Edge: qt.EdgeClosed, Align: qt.AlignFirstUse, CountDenied: qt.DeniedFree, BackTime: qt.BackClamp,
+			OneAtATime: true, RetryNever: qt.RetryZero, Fields: qt.FieldRemaining | qt.FieldRetry | qt.FieldReset},
 		New: func(env qt.Env, cfg qt.Config) qt.Funcs {
 			var mu sync.Mutex
 			began, newest, n := env.Start, env.Start, 0
@@ -124,9 +124,9 @@ func gridFromFirst(grain time.Duration) qt.Spec {
 	}
 	return qt.Spec{
 		Name: name, Time: qt.Explicit, Kind: qt.FixedWindow,
-		Traits: qt.Traits{Edge: qt.EdgeHalfOpen, Align: qt.AlignCreation, Denied: qt.DeniedFree, BackTime: qt.BackClamp,
-			Grain: grain, Single: true, TooLarge: qt.TooLargeZero,
-			Answers: qt.AnswersRemaining | qt.AnswersRetry | qt.AnswersReset},
+		Traits: qt.Traits{Edge: qt.EdgeHalfOpen, Align: qt.AlignCreation, CountDenied: qt.DeniedFree, BackTime: qt.BackClamp,
+			Resolution: grain, OneAtATime: true, RetryNever: qt.RetryZero,
+			Fields: qt.FieldRemaining | qt.FieldRetry | qt.FieldReset},
 		New: func(_ qt.Env, cfg qt.Config) qt.Funcs {
 			var mu sync.Mutex
 			var first, newest time.Time
@@ -158,7 +158,7 @@ func gridFromFirst(grain time.Duration) qt.Spec {
 // expiringIncrement counts first and decides then, under a key that expires after a window.
 func expiringIncrement() qt.Spec {
 	return serial("an increment that expires", qt.FixedWindow,
-		qt.Traits{Edge: qt.EdgeClosed, Align: qt.AlignFirstUse, Denied: qt.DeniedCounted},
+		qt.Traits{Edge: qt.EdgeClosed, Align: qt.AlignFirstUse, CountDenied: qt.DeniedCounted},
 		func(cfg qt.Config) takeAt {
 			var until time.Time
 			n := int64(0) // what is denied counts, too, and four limits may be more than an int32
@@ -175,7 +175,7 @@ func expiringIncrement() qt.Spec {
 // ticksFromFirst is gridFromFirst, of any number of events, that says yes or no.
 func ticksFromFirst() qt.Spec {
 	return serial("ticks from the first request", qt.FixedWindow,
-		qt.Traits{Edge: qt.EdgeHalfOpen, Align: qt.AlignCreation, Denied: qt.DeniedFree},
+		qt.Traits{Edge: qt.EdgeHalfOpen, Align: qt.AlignCreation, CountDenied: qt.DeniedFree},
 		func(cfg qt.Config) takeAt {
 			var first time.Time
 			used, left, tick := false, cfg.Limit, time.Duration(0)
@@ -198,7 +198,7 @@ func ticksFromFirst() qt.Spec {
 // keyOfUnix counts under the number of the window since 1970, in whole seconds, as scripts of Redis do.
 func keyOfUnix() qt.Spec {
 	return serial("a key for each window of Unix time", qt.FixedWindow,
-		qt.Traits{Edge: qt.EdgeHalfOpen, Align: qt.AlignUnix, Denied: qt.DeniedFree},
+		qt.Traits{Edge: qt.EdgeHalfOpen, Align: qt.AlignUnix, CountDenied: qt.DeniedFree},
 		func(cfg qt.Config) takeAt {
 			if cfg.Window%time.Second != 0 {
 				panic("the window is no whole number of seconds")

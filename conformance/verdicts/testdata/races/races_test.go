@@ -52,7 +52,7 @@ func TestConformance_semaphore(t *testing.T) {
 			Traits: concurrencytest.Traits{
 				Backlog: concurrencytest.BacklogUnbounded, Timeout: concurrencytest.TimeoutNone,
 				Context: concurrencytest.ContextHonoured, ContextError: concurrencytest.ErrorOfContext,
-				Single: true, SeatHeld: concurrencytest.SeatFreed,
+				OneAtATime: true, SeatHeld: concurrencytest.SeatFreed,
 				Fair: concurrencytest.FairFIFO, OverRelease: concurrencytest.OverReleaseUndefined,
 				Hook: concurrencytest.HookNone,
 			},
