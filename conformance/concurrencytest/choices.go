@@ -319,7 +319,7 @@ func (c *contract) observeFair(s *suite.Suite) Fairness {
 				tr := c.traits
 				tr.Fair = order
 				x := c.Exam(&tr, rec, suite.Job{Schedule: schedule, Order: rec.Order})
-				fits[order] = fits[order] && !x.view().differs
+				fits[order] = fits[order] && x.legal()
 			}
 		}
 	}
@@ -383,7 +383,7 @@ func (c *contract) observeOverRelease(s *suite.Suite) (seen OverRelease, why str
 				again := func(o conformance.Schedule) *suite.Recording {
 					return slices.Concat(s.Try(o, conformance.OrderSettled, 1), []*suite.Recording{rec})[0]
 				}
-				if seenIn(rec) == nil || x.overRelease() != nil {
+				if seenIn(rec) == nil || x.misreleased() != nil {
 					return OverReleaseUndefined, ""
 				}
 				if v := x.afterOverRelease(again); v != nil {

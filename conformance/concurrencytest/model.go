@@ -1,425 +1,243 @@
 package concurrencytest
 
 import (
+	"cmp"
+	"errors"
 	"slices"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/model"
 )
 
-// fate is what has become of a request.
-type fate byte
+// limiters is the model: every correct concurrency limiter with the same traits.
+var limiters = model.Model[*state, string, frame]{
+	Init: (*frame).begin,
+	Due:  (*state).due,
+	Step: (*state).step,
+	Free: (*state).free,
+	Key:  (*state).key, Words: (*state).words,
+	Order: []string{
+		"CT-CTXERR", "CT-HOOK", "X-PANIC", "CT-OVERREL", "CT-LIMIT", "CT-WORK", "CT-SEAT",
+		"CT-REJECT", "CT-TIE", "CT-TIME", "CT-CTX", "CT-HEAD", "CT-NOGHOST", "CT-RESIZE",
+		"CT-CTXPRE", "CT-TIME0", "CT-OVER", "CT-RELEASE", "CT-FIFO",
+	},
+	Most: 2000,
+}
 
-const (
-	fateNone   fate = iota
-	fateWaits       // in the backlog, or for ever
-	fateRuns        // holds its slots
-	fateLeft        // has released them
-	fateFull        // rejected: the backlog was full
-	fateLate        // rejected: the timeout ran out
-	fateGone        // rejected: its context was done
-	fateTooBig      // rejected: more than the limit
-)
+// frame is what all states of a trace share.
+type frame struct {
+	*trace
+	demands []demand
+	limit   int
+	backlog int           // -1: no bound
+	timeout time.Duration // -1: none
+	fifo    bool
+	barge   bool // a try may overtake those that wait
+	// seatKept says that who has waited keeps its place while it runs, bigWaits that a request for more than the
+	// limit waits, noCtx that contexts end no wait, ctxLate that one which is done before its request comes
+	// matters only if that must wait.
+	seatKept, bigWaits, noCtx, ctxLate bool
 
-// outside returns the fate as it looks to those who see answers only.
-func (f fate) outside() fate {
-	switch f {
-	case fateLeft:
-		return fateRuns
-	case fateLate, fateGone, fateTooBig:
-		return fateFull
+	hook                Hook
+	single, overIgnored bool
+	ownError            func(q *request) bool // reports whether an error should have been the context's, and is not
+	inForce             func(rule string) bool
+	horizons            map[model.Event]*horizon
+	// foretells says that nothing was observed: the model says what should become of each request.
+	foretells bool
+}
+
+func newFrame(cfg Config, tr *Traits, t *trace) *frame {
+	f := &frame{
+		trace: t, limit: cfg.Limit, backlog: cfg.Backlog, timeout: cfg.Timeout,
+		fifo: tr.Fair == FairFIFO, barge: tr.TryOvertakes, seatKept: tr.SeatHeld == SeatKept,
+		bigWaits: tr.Oversize == OversizeBlocks,
+		noCtx:    tr.Context == ContextIgnored, ctxLate: tr.Context == ContextEndsWait,
+		single: tr.OneAtATime, overIgnored: tr.OverRelease == OverReleaseIgnored,
+		hook:     tr.Hook,
+		ownError: func(q *request) bool { return tr.ContextError == ErrorOfContext && !errors.Is(q.err, q.ended) },
+		horizons: map[model.Event]*horizon{},
+	}
+	gone := map[int]bool{}
+	for _, g := range t.groups {
+		for _, s := range g.steps {
+			switch {
+			case s.Op == conformance.OpCancel && s.request < 0:
+				gone[s.N] = true
+			case comes(s.Op):
+				q := demand{request: t.requests[s.request], weight: max(1, s.K), at: g.at}
+				q.try = s.Op == conformance.OpTry
+				if q.gone = gone[s.N] && !q.try && !f.noCtx; tr.OneAtATime {
+					q.weight = 1
+				}
+				if s.D > 0 {
+					q.expires = g.at + s.D
+				}
+				f.demands = append(f.demands, q)
+			}
+		}
 	}
 	return f
 }
 
-// state is one state that a concurrency limiter may be in. States are not changed once they
-// are made.
-type state struct {
-	limit, used int
-	fates       []fate
-	queue       []int  // who waits, in the order of arrival
-	kept        []bool // runs after it waited, and so may hold a place in the backlog
-	fresh       []bool // got its slots in this group, and may not have noticed yet
-	lag         int    // how many left the backlog in this group, and may still hold a place
-}
-
-func (s *state) clone() *state {
-	c := *s
-	c.fates, c.queue = slices.Clone(s.fates), slices.Clone(s.queue)
-	c.kept, c.fresh = slices.Clone(s.kept), slices.Clone(s.fresh)
-	return &c
-}
-
-func (s *state) equal(o *state) bool {
-	return s.limit == o.limit && s.used == o.used && s.lag == o.lag && slices.Equal(s.fates, o.fates) &&
-		slices.Equal(s.queue, o.queue) && slices.Equal(s.kept, o.kept)
-}
-
-// demand is what the model knows of a request.
-type demand struct {
-	weight  int
-	at      time.Duration
-	expires time.Duration // when its context is done by itself, never if 0
-	try     bool
-	handler bool
-	gone    bool // its context was cancelled before it came
-}
-
-// demanded returns the request of a step that is done at an instant.
-func demanded(s conformance.Step, at time.Duration, gone, handler bool) demand {
-	q := demand{weight: max(1, s.K), at: at, try: s.Op == conformance.OpTry, gone: gone, handler: handler}
-	if s.D > 0 {
-		q.expires = at + s.D
+// begin is a limiter to which nothing has come. The slips are mistakes that are made all the time.
+func (f *frame) begin(w *ways) {
+	n := len(f.demands)
+	s := &state{frame: f, limit: f.limit, least: f.limit, most: f.limit, backlog: f.backlog, seatKept: f.seatKept,
+		fates: make([]fate, n), notes: make([]note, n)}
+	w.To(s)
+	slip := func(rule, as string, change func(c *state)) {
+		if s.slip(w, rule, as) {
+			c := s.clone()
+			change(c)
+			w.To(c)
+		}
 	}
-	return q
-}
-
-// model says what may become of the requests of a schedule. Where the order of things is
-// open, it holds every state to which some order leads.
-type model struct {
-	backlog  int           // -1: no bound
-	timeout  time.Duration // -1: none
-	fifo     bool
-	barge    bool // a try may overtake those that wait
-	seatKept bool
-	bigWaits bool
-	noCtx    bool
-	ctxLate  bool // a context that is cancelled before the request comes matters only if it must wait
-
-	demands []demand
-	states  []*state
-	at      time.Duration
-	bias    int   // added to every limit, to find out whether that explains a run
-	dropped []int // who is rejected by the resize of this group, as more than the limit
-}
-
-// event is something that happens at some moment of a group.
-type event struct {
-	kind eventKind
-	r    int
-}
-
-type eventKind byte
-
-const (
-	eventArrive eventKind = iota
-	eventExpire
-	eventGone
-	eventRelease
-	eventAdmit
-)
-
-func newModel(cfg Config, traits *Traits) *model {
-	return &model{
-		backlog: cfg.Backlog, timeout: cfg.Timeout,
-		fifo: traits.Fair == FairFIFO, barge: traits.TryOvertakes, seatKept: traits.SeatHeld == SeatKept,
-		bigWaits: traits.Oversize == OversizeBlocks,
-		noCtx:    traits.Context == ContextIgnored, ctxLate: traits.Context == ContextEndsWait,
-		states: []*state{{limit: cfg.Limit}},
+	if f.releasedNothing() {
+		return // which explains more
+	}
+	slip("CT-LIMIT", "the limit were one higher", func(c *state) { c.bias = 1 })
+	if f.limit > 1 {
+		slip("CT-WORK", "the limit were one lower", func(c *state) { c.bias = -1 })
+	}
+	if f.backlog >= 0 {
+		slip("CT-REJECT", "there were one more place", func(c *state) { c.backlog++ })
+		slip("CT-REJECT", "there were one place fewer", func(c *state) { c.backlog = max(0, c.backlog-1) })
+		slip("CT-REJECT", "any number could wait", func(c *state) { c.backlog = -1 })
+		slip("CT-SEAT", "who runs kept its place", func(c *state) { c.seatKept = true })
 	}
 }
 
-// pass lets time pass up to at, by way of each instant at which something is due, and
-// including at itself if settled is set. After each of them it calls look, and stops when
-// that returns false.
-func (m *model) pass(at time.Duration, settled bool, look func(instant time.Duration) bool) bool {
-	for {
-		next, found := at, settled
-		for _, s := range m.states {
-			for _, r := range s.waiting() {
-				for _, due := range m.due(r) {
-					if due > m.at && due < next {
-						next, found = due, true
-					}
-				}
+// slip is the slip of a rule, if that judges the run.
+func (f *frame) slip(w *ways, rule, as string, args ...any) bool {
+	return w.Slips() && f.inForce(rule) && w.Slip(rule, as, args...)
+}
+
+// law is the guard of a rule. If the way goes on against it, what should have become of request r is noted, and why.
+func (s *state) law(w *ways, rule string, holds bool, r int, want fate, because func(s *state, r int) string) bool {
+	if holds || !w.Marks() {
+		return w.Law(rule, holds, "", "")
+	}
+	if !s.inForce(rule) { // it does not judge the run
+		if rule = "CT-WORK"; want.outside() == fateFull || !s.inForce(rule) {
+			rule = "CT-CONV"
+		}
+	}
+	why := because(s, r)
+	s.wrong = append(slices.Clip(s.wrong), wrong{r, want.outside(), why})
+	return w.Law(rule, false, wants[want.outside()], "%s", why)
+}
+
+var wants = map[fate]string{
+	fateNone: "it to wait or be rejected", fateWaits: "it to wait",
+	fateRuns: "it to run", fateFull: "it to be rejected",
+}
+
+// events are the trace in the terms of the model: what was decided between two groups, though nothing that the suite
+// did can have brought it about, has an instant of its own.
+func (f *frame) events() (out []model.Event) {
+	var alone []conformance.Mark // when something was decided, in order
+	for _, q := range f.requests {
+		alone = append(alone, q.decided)
+	}
+	slices.SortFunc(alone, func(a, b conformance.Mark) int { return cmp.Compare(a.Seq, b.Seq) })
+	for n, g := range f.groups {
+		if g.settled.Seq == 0 {
+			return out // the run got stuck here
+		}
+		for len(alone) > 0 && alone[0].Seq < g.settled.Seq {
+			if at := alone[0]; at.Seq > 0 && at.Seq < g.began.Seq && !(g.racing && at.At == g.at) {
+				out = append(out, model.Event{Kind: model.Instant, At: at.At, N: n},
+					model.Event{Kind: model.Settled, At: at.At, N: n})
 			}
+			alone = alone[1:]
 		}
-		if !found || next <= m.at {
-			m.at = at
-			return true
+		if len(g.steps) == 0 {
+			out = append(out, model.Event{Kind: model.Instant, At: g.at, N: n, I: ofGroup, Racing: g.racing})
 		}
-		m.at = next
-		m.group(nil, m.dueAt(next))
-		if !look(next) {
-			return false
+		for i := range g.steps {
+			out = append(out, model.Event{Kind: model.Call, At: g.at, N: n, I: i, Racing: g.racing})
 		}
-		if next == at {
-			return true
-		}
-	}
-}
-
-// waiting lists the requests that wait, including those that can never run.
-func (s *state) waiting() []int {
-	var out []int
-	for r, f := range s.fates {
-		if f == fateWaits {
-			out = append(out, r)
-		}
+		out = append(out, model.Event{Kind: model.Settled, At: g.at, N: n, Racing: g.racing})
 	}
 	return out
 }
 
-// due lists the instants at which the wait of r ends by itself.
-func (m *model) due(r int) []time.Duration {
-	var out []time.Duration
-	q := m.demands[r]
-	if m.timeout >= 0 {
-		out = append(out, q.at+m.timeout)
-	}
-	if q.expires > 0 && !m.noCtx {
-		out = append(out, q.expires)
-	}
-	return out
-}
+// ofGroup is the number of the event with which a group without steps begins.
+const ofGroup = -1
 
-// dueAt lists what is due at an instant.
-func (m *model) dueAt(at time.Duration) []event {
-	var out []event
-	waits := func(r int) bool {
-		return slices.ContainsFunc(m.states, func(s *state) bool { return s.fates[r] == fateWaits })
+// horizon is what is observed when the group of an event has settled.
+func (f *frame) horizon(e model.Event) *horizon {
+	e.I = min(e.I, 0)
+	if h := f.horizons[e]; h != nil {
+		return h
 	}
-	for r, q := range m.demands {
-		if !waits(r) {
-			continue
+	g := f.groups[e.N]
+	h := &horizon{group: g, fates: make([]fate, len(f.demands)), cancels: make([]bool, len(f.demands)), hooks: -1}
+	until := g.began.Seq
+	if e.Kind == model.Call || e.I == ofGroup {
+		until = g.settled.Seq
+		if !f.foretells && (f.hook == HookOnce || f.hook == HookFits) {
+			before := func(m conformance.Mark) bool { return m.Seq < until }
+			h.hooks = len(f.hooks) - len(slices.DeleteFunc(slices.Clone(f.hooks), before))
 		}
-		if m.timeout >= 0 && q.at+m.timeout == at {
-			out = append(out, event{eventExpire, r})
-		}
-		if q.expires == at && q.expires > 0 && !m.noCtx {
-			out = append(out, event{eventGone, r})
-		}
-	}
-	return out
-}
-
-// group lets steps be done in their order, and events in any order among them, including
-// those that the steps bring.
-func (m *model) group(steps []conformance.Step, events []event) {
-	var out []*state
-	for _, s := range m.states {
-		begin := s.clone()
-		begin.lag = 0
-		clear(begin.fresh)
-		m.walk(begin, steps, events, &out)
-	}
-	m.states = out
-}
-
-func (m *model) walk(s *state, steps []conformance.Step, events []event, out *[]*state) {
-	if len(steps) == 0 && len(events) == 0 && m.quiet(s) {
-		if !slices.ContainsFunc(*out, s.equal) {
-			*out = append(*out, s)
-		}
-		if m.fifo {
-			return
-		}
-	}
-	if len(steps) > 0 {
-		next, more := m.do(s, steps[0])
-		m.walk(next, steps[1:], append(slices.Clone(events), more...), out)
-	}
-	for i, e := range events {
-		for _, next := range m.happen(s, e) {
-			m.walk(next, steps, slices.Delete(slices.Clone(events), i, i+1), out)
-		}
-	}
-	if !m.fifo {
-		for _, r := range s.queue {
-			if m.demands[r].weight <= s.limit-s.used {
-				for _, next := range m.happen(s, event{eventAdmit, r}) {
-					m.walk(next, steps, events, out)
-				}
+		for _, s := range g.steps {
+			if s.Op == conformance.OpCancel && s.request >= 0 && f.cancels(s.request) {
+				h.cancels[s.request] = true
 			}
 		}
 	}
+	for r := range h.fates {
+		switch q := f.demands[r]; {
+		case f.foretells: // whatever is right
+		case q.decided.Seq == 0 || q.decided.Seq > until || q.decided.At > e.At:
+			h.fates[r] = fateWaits
+		case q.admitted:
+			h.fates[r] = fateRuns
+		default:
+			h.fates[r] = fateFull
+		}
+	}
+	f.horizons[e] = h
+	return h
 }
 
-// newlyHeavy lists the requests that may wait and would be more than a new limit; ok says that
-// none of them is more than the limit as it is.
-func (m *model) newlyHeavy(limit int) (heavy []int, ok bool) {
-	for _, s := range m.states {
-		for _, r := range s.waiting() {
-			switch w := m.demands[r].weight; {
-			case w > s.limit:
-				return nil, false
-			case w > limit+m.bias && !slices.Contains(heavy, r):
-				heavy = append(heavy, r)
+// cancels reports whether a request hears that its context is cancelled.
+func (f *frame) cancels(r int) bool { return !f.noCtx && !f.demands[r].patient }
+
+// step goes on with an event.
+func (s *state) step(e model.Event, w *ways) {
+	c := s
+	if e.Kind == model.Instant || e.Kind == model.Call && e.I == 0 {
+		c = s.enter(e)
+	}
+	switch e.Kind {
+	case model.Instant:
+		w.To(c)
+	case model.Call:
+		c.do(c.groups[e.N].steps[e.I], w)
+	case model.Settled:
+		s.settle(w)
+	}
+}
+
+// enter begins a group.
+func (s *state) enter(e model.Event) *state {
+	c := s.pends(nil)
+	c.at, c.seen = e.At, s.horizon(e)
+	if e.Kind == model.Call && !e.Racing {
+		return c
+	}
+	for r, f := range c.fates {
+		if ends := c.ends(r); f == fateWaits {
+			if ends[0] == e.At {
+				c.pending = append(c.pending, occurrence{kind: isCancelled, r: r})
+			}
+			if ends[1] == e.At {
+				c.pending = append(c.pending, occurrence{kind: expires, r: r})
 			}
 		}
-	}
-	return heavy, true
-}
-
-// quiet reports whether no request need be admitted. Where the order is open it is enough
-// that one of those that wait does not fit, as it may be the next in turn.
-func (m *model) quiet(s *state) bool {
-	blocked := func(r int) bool { return m.demands[r].weight > s.limit-s.used }
-	return m.fifo || len(s.queue) == 0 || slices.ContainsFunc(s.queue, blocked)
-}
-
-// do does a step, and returns what it brings about.
-func (m *model) do(s *state, st conformance.Step) (*state, []event) {
-	switch st.Op {
-	case conformance.OpAcquire, conformance.OpTry, conformance.OpDo:
-		return s, []event{{eventArrive, st.N}}
-	case conformance.OpCancel:
-		return s, []event{{eventGone, st.N}}
-	case conformance.OpResize:
-		c := s.clone()
-		c.limit = st.N + m.bias
-		for _, r := range m.dropped {
-			if i := slices.Index(c.queue, r); i >= 0 {
-				c.fates[r], c.queue = fateTooBig, slices.Delete(c.queue, i, i+1)
-				c.lag++
-			}
-		}
-		return m.admit(c), nil
-	case conformance.OpRelease, conformance.OpPanic, conformance.OpExit:
-		if m.demands[st.N].handler {
-			return s, []event{{eventRelease, st.N}}
-		}
-		return m.happen(s, event{eventRelease, st.N})[0], nil
-	}
-	return s, nil
-}
-
-// happen returns the states to which an event may lead.
-func (m *model) happen(s *state, e event) []*state {
-	q := m.demands[e.r]
-	c := s.clone()
-	switch e.kind {
-	case eventArrive:
-		return m.arrive(c, e.r)
-	case eventExpire, eventGone:
-		if e.kind == eventGone && s.fates[e.r] == fateNone && !m.noCtx {
-			c.fates[e.r] = fateGone // before it came
-			return []*state{c}
-		}
-		if s.fates[e.r] == fateRuns && s.fresh[e.r] && !(e.kind == eventGone && m.noCtx) {
-			// It may find both its slots and its context done, and then give the slots to
-			// the next.
-			c.fates[e.r], c.kept[e.r] = fateGone, false
-			c.used -= q.weight
-			return []*state{s, m.admit(c)}
-		}
-		if s.fates[e.r] != fateWaits || e.kind == eventGone && m.noCtx {
-			return []*state{s}
-		}
-		c.fates[e.r] = fateLate
-		if e.kind == eventGone {
-			c.fates[e.r] = fateGone
-		}
-		if i := slices.Index(c.queue, e.r); i >= 0 {
-			c.queue = slices.Delete(c.queue, i, i+1)
-			c.lag++
-		}
-	case eventRelease:
-		if s.fates[e.r] != fateRuns {
-			return []*state{s}
-		}
-		c.fates[e.r], c.kept[e.r] = fateLeft, false
-		c.used -= q.weight
-	case eventAdmit:
-		m.run(c, e.r)
-	}
-	return []*state{m.admit(c)}
-}
-
-// arrive lets request r come. If its context is done already and it would be rejected anyhow, both reasons are right.
-func (m *model) arrive(c *state, r int) []*state {
-	q := m.demands[r]
-	if gone := c.fates[r] == fateGone || q.gone && !m.noCtx && !q.try; !gone {
-		return m.enter(c, r)
-	}
-	out := slices.DeleteFunc(m.enter(c.clone(), r), func(s *state) bool {
-		f := s.fates[r]
-		return f.outside() != fateFull && !(f == fateRuns && m.ctxLate)
-	})
-	c.fates[r] = fateGone
-	return append(out, c)
-}
-
-// enter lets request r come, whose context is not done.
-func (m *model) enter(c *state, r int) []*state {
-	q := m.demands[r]
-	end := func(f fate) []*state {
-		c.fates[r] = f
-		return []*state{c}
-	}
-	if q.weight > c.limit {
-		if m.bigWaits && !q.try {
-			if m.timeout == 0 {
-				return end(fateLate)
-			}
-			return end(fateWaits)
-		}
-		return end(fateTooBig)
-	}
-	var out []*state
-	if c.used+q.weight <= c.limit {
-		if len(c.queue) == 0 {
-			c.used += q.weight
-			c.fresh[r] = !q.try
-			return end(fateRuns)
-		}
-		if m.mayOvertake(q) {
-			runs := c.clone()
-			runs.used += q.weight
-			runs.fates[r] = fateRuns
-			out = append(out, runs)
-		}
-	}
-	if q.try {
-		return append(out, end(fateFull)...)
-	}
-	seats := len(c.queue)
-	for _, kept := range c.kept {
-		if kept && m.seatKept {
-			seats++
-		}
-	}
-	if m.backlog >= 0 && seats+c.lag >= m.backlog {
-		full := c.clone()
-		full.fates[r] = fateFull
-		out = append(out, full)
-		if seats >= m.backlog {
-			return out
-		}
-	}
-	if m.timeout == 0 {
-		return append(out, end(fateLate)...)
-	}
-	c.queue = append(c.queue, r)
-	return append(out, end(fateWaits)...)
-}
-
-// mayOvertake reports whether a request may get free slots though others wait.
-func (m *model) mayOvertake(q demand) bool { return !m.fifo || q.try && m.barge }
-
-// admit lets requests run whose turn it is, where the order is given.
-func (m *model) admit(c *state) *state {
-	for m.fifo && len(c.queue) > 0 && m.demands[c.queue[0]].weight <= c.limit-c.used {
-		m.run(c, c.queue[0])
 	}
 	return c
-}
-
-// run admits r from the backlog.
-func (m *model) run(c *state, r int) {
-	c.queue = slices.DeleteFunc(c.queue, func(o int) bool { return o == r })
-	c.fates[r], c.kept[r], c.fresh[r] = fateRuns, true, true
-	c.used += m.demands[r].weight
-	c.lag++
-}
-
-// add makes a request known that has not come yet.
-func (m *model) add(q demand) int {
-	m.demands = append(m.demands, q)
-	for _, s := range m.states {
-		s.fates = append(s.fates, fateNone)
-		s.kept = append(s.kept, false)
-		s.fresh = append(s.fresh, false)
-	}
-	return len(m.demands) - 1
 }

@@ -256,7 +256,7 @@ func (r *run) arrive(done *step) {
 	s := done.Step
 	q := &request{id: s.N, weight: max(1, s.K), handler: r.impl.handles(s.Op), end: make(chan conformance.Op, 1)}
 	ctx, cancel := context.WithCancel(context.Background())
-	if q.cancel = cancel; r.patient(s) {
+	if q.cancel, q.patient = cancel, r.patient(s); q.patient {
 		ctx = context.Background()
 	}
 	if r.gone[s.N] {

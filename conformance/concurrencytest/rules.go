@@ -2,7 +2,6 @@ package concurrencytest
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -11,8 +10,7 @@ import (
 	"github.com/escapement-go/escapement/internal/timeline"
 )
 
-// Rules are the laws of a concurrency limiter. Most judge the first difference between the
-// run and a model.
+// Rules are the laws of a concurrency limiter. Those that have no Check are guards of the model.
 func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 	core := func(id, text string) conformance.Rule {
 		return conformance.Rule{ID: id, Text: text, Level: conformance.Core}
@@ -23,16 +21,14 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 	withoutContext := func(_ *suite.Suite, tr *Traits) string {
 		return suite.If(tr.Context == ContextIgnored, noSuchThing)
 	}
-	return onlyReturns([]suite.Rule[Traits, *exam]{
+	return completed([]suite.Rule[Traits, *exam]{
 		{
-			Rule:  core("CT-LIMIT", "The requests that run MUST NOT take more slots than the limit."),
-			Check: func(x *exam) *suite.Violation { return cmp.Or(differs("CT-LIMIT")(x), x.overfull()) },
+			Rule: core("CT-LIMIT", "The requests that run MUST NOT take more slots than the limit."),
 		},
 		{
 			Rule: core("CT-WORK", "A request that comes while its slots are free and nobody waits MUST get them "+
 				"at once, "+
 				"and one that waits MUST get them as soon as they are free and it is its turn."),
-			Check: func(x *exam) *suite.Violation { return cmp.Or(differs("CT-WORK")(x), x.heldBy("CT-WORK")) },
 		},
 		{
 			Rule: core("CT-REJECT", "A request MUST be rejected at once if and only if it cannot run and as many "+
@@ -42,7 +38,6 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			},
 			Declared: []string{"Backlog"},
 			About:    func(j suite.Job) bool { return j.Schedule.Config.Has("backlog") },
-			Check:    differs("CT-REJECT"),
 		},
 		{
 			Rule: extended("CT-SEAT", "A request that runs MUST NOT hold a place in the backlog, unless that is "+
@@ -53,7 +48,6 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Declared: []string{"Backlog", "SeatHeld"},
 			Unless:   func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.SeatHeld == SeatKept, noSuchThing) },
 			About:    func(j suite.Job) bool { return j.Schedule.Config.Backlog > 0 && len(j.Schedule.Steps) > 2 },
-			Check:    differs("CT-SEAT"),
 		},
 		{
 			Rule: core("CT-TIME", "A request that waits MUST be rejected at exactly its arrival plus the "+
@@ -61,7 +55,6 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Absent:   func(_ *suite.Suite, tr *Traits) string { return tr.noTimeout() },
 			Declared: []string{"Timeout"},
 			About:    func(j suite.Job) bool { return j.Schedule.Config.Timeout > 0 },
-			Check:    differs("CT-TIME"),
 		},
 		{
 			Rule: core("CT-TIME0", "With a timeout of 0 a request that finds its slots free MUST get them, "+
@@ -71,7 +64,6 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			About: func(j suite.Job) bool {
 				return j.Schedule.Config.Has("timeout") && j.Schedule.Config.Timeout == 0
 			},
-			Check: differs("CT-TIME0"),
 		},
 		{
 			Rule: core("CT-CTX", "When the context of a request that waits is done, it MUST be rejected at once "+
@@ -80,7 +72,6 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Absent:   withoutContext,
 			Declared: []string{"Context"},
 			About:    func(j suite.Job) bool { return cancels(j.Schedule) },
-			Check:    differs("CT-CTX"),
 		},
 		{
 			Rule: core("CT-CTXPRE", "A request whose context is already done MUST be rejected, always, and MUST "+
@@ -89,14 +80,12 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Absent:   withoutContext,
 			Declared: []string{"Context"},
 			About:    func(j suite.Job) bool { return cancelsBefore(j.Schedule) },
-			Check:    differs("CT-CTXPRE"),
 		},
 		{
 			Rule: core("CT-CTXERR", "The error of a request that its context has ended MUST be the context's, if that "+
 				"is declared; it MUST NOT be that of another end: a deadline that has passed is no cancellation."),
 			Absent: withoutContext,
 			About:  func(j suite.Job) bool { return cancels(j.Schedule) || cancelsBefore(j.Schedule) },
-			Check:  (*exam).endings,
 		},
 		{
 			Rule: core("CT-TIE", "When a slot comes free at the instant at which the wait ends, the request MUST "+
@@ -105,19 +94,16 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Absent: func(_ *suite.Suite, tr *Traits) string { return tr.nobodyLeaves() },
 			Unless: func(_ *suite.Suite, tr *Traits) string { return tr.mayLeave() },
 			About:  func(j suite.Job) bool { return j.Schedule.RacingSteps() > 0 },
-			Check:  differs("CT-TIE"),
 		},
 		{
 			Rule:   core("CT-NOGHOST", "A slot MUST NOT go to a request that has given up."),
 			Absent: func(_ *suite.Suite, tr *Traits) string { return tr.nobodyLeaves() },
 			Unless: func(_ *suite.Suite, tr *Traits) string { return tr.mayLeave() },
 			About:  func(j suite.Job) bool { return cancels(j.Schedule) || j.Schedule.Config.Timeout > 0 },
-			Check:  differs("CT-NOGHOST"),
 		},
 		{
 			Rule:  core("CT-RELEASE", "What a request took MUST be free when it is done, all of it, exactly once."),
 			About: suite.Has(conformance.OpRelease),
-			Check: differs("CT-RELEASE"),
 		},
 		{
 			Rule: core("CT-OVERREL", "A release of what nobody holds MUST be detected or ignored, as declared; it "+
@@ -128,7 +114,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			},
 			Declared: []string{"OverRelease"},
 			About:    func(j suite.Job) bool { return j.Family == overRelease || j.Family == "replay" },
-			Check:    (*exam).overRelease,
+			Check:    (*exam).misreleased,
 			Again:    (*exam).afterOverRelease,
 		},
 		{
@@ -141,7 +127,6 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			},
 			Unless: func(_ *suite.Suite, tr *Traits) string { return tr.mayLeave() },
 			About:  func(j suite.Job) bool { return weighs(j.Schedule) },
-			Check:  func(x *exam) *suite.Violation { return cmp.Or(differs("CT-HEAD")(x), x.heldBy("CT-HEAD")) },
 		},
 		{
 			Rule: extended("CT-FIFO", "Slots MUST go to those who wait in the order in which they came, and a "+
@@ -151,7 +136,6 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			},
 			Declared: []string{"Fair"},
 			About:    func(j suite.Job) bool { return len(j.Schedule.Steps) > 2 },
-			Check:    differs("CT-FIFO"),
 		},
 		{
 			Rule: core("CT-NOLOST", "However many requests come and go at once, none MUST wait while its slots "+
@@ -167,7 +151,6 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Declared: []string{"Oversize"},
 			Unless:   func(_ *suite.Suite, tr *Traits) string { return tr.waitsForEver() },
 			About:    func(j suite.Job) bool { return oversized(j.Schedule) },
-			Check:    differs("CT-OVER"),
 		},
 		{
 			Rule: core("CT-RESIZE", "After the limit was lowered nothing may be admitted before enough has been "+
@@ -175,7 +158,6 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				"after it was raised those who wait MUST get the new slots at once."),
 			Ops:   []conformance.Op{conformance.OpResize},
 			About: suite.Has(conformance.OpResize),
-			Check: func(x *exam) *suite.Violation { return cmp.Or(differs("CT-RESIZE")(x), x.heldBy("CT-RESIZE")) },
 		},
 		{
 			Rule: extended("CT-HOOK", "The hook MUST be called exactly once for each request that is rejected, also "+
@@ -185,7 +167,6 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			About: func(j suite.Job) bool {
 				return j.Schedule.Config.Has("backlog") || j.Schedule.Config.Has("timeout") || oversized(j.Schedule)
 			},
-			Check: (*exam).hook,
 		},
 		{
 			Rule: core("CT-CONV", "Each request MUST be answered exactly once: it runs or it is rejected, and "+
@@ -201,7 +182,6 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				return suite.If(!s.Accepts(conformance.OpDo), noSuchThing)
 			},
 			About: suite.Has(conformance.OpPanic, conformance.OpExit),
-			Check: differs("X-PANIC"),
 		},
 		{
 			Rule: extended("X-REENT", "Every operation MUST be callable from the hook: it MUST NOT be called "+
@@ -259,16 +239,6 @@ func oversized(s conformance.Schedule) bool {
 	return slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return st.K > s.Config.Limit })
 }
 
-// differs finds runs whose first difference from the model breaks the rule.
-func differs(rule string) func(x *exam) *suite.Violation {
-	return func(x *exam) *suite.Violation {
-		if x.Refused != "" || x.Stuck || !x.view().differs || x.broken() != rule {
-			return nil // X-CALLS judges refusals and runs that got stuck
-		}
-		return x.difference()
-	}
-}
-
 // conserves finds requests that were not answered exactly once, and slots that are gone.
 func (x *exam) conserves() *suite.Violation {
 	if x.Refused == "" && !x.Stuck {
@@ -276,7 +246,7 @@ func (x *exam) conserves() *suite.Violation {
 			return v
 		}
 	}
-	return differs("CT-CONV")(x)
+	return breaks("CT-CONV")(x)
 }
 
 // answers finds requests that were not answered exactly once.
@@ -295,64 +265,11 @@ func (x *exam) answers() *suite.Violation {
 			return suite.Broken(q.decided.At, "", "request %d neither ran nor was it rejected", q.id)
 		}
 	}
-	return x.forgotten()
-}
-
-// forgotten finds requests that wait, and fit, when nothing holds a slot any more. One that is more than
-// the limit by then may wait on, and keep others waiting; one that was more than it when it came may wait on, too, if
-// that is declared.
-func (x *exam) forgotten() *suite.Violation {
-	limit := lastLimit(x.Schedule.Config, x.Schedule.Steps)
-	heavy := func(q *request) bool {
-		return q.weight > limit || x.traits.Oversize == OversizeBlocks && x.cameHeavy(q)
-	}
-	if len(x.lost) == 0 || slices.ContainsFunc(x.lost, heavy) || x.unclear() {
-		return nil
-	}
-	if rule, _ := x.held(); rule != "" && x.inForce(rule) {
-		return nil // which says more
-	}
-	return suite.Broken(x.drained.At, fmt.Sprintf("the limit is %d, and everything else has ended", limit),
-		"request %d waits still, want it to run or be rejected", x.lost[0].id)
-}
-
-// cameHeavy reports whether a request was for more than the limit when it came.
-func (x *exam) cameHeavy(q *request) bool {
-	limit := x.Schedule.Config.Limit
-	for i := range x.Done {
-		if d := &x.Done[i]; d.Op == conformance.OpResize && d.Began.Seq < q.arrived.Seq {
-			limit = d.N
-		}
-	}
-	return q.weight > limit
-}
-
-// endings finds requests that were ended by their contexts and say something else.
-func (x *exam) endings() *suite.Violation {
-	v := x.view()
-	if x.Refused != "" || x.Stuck || v.differs {
-		return nil
-	}
-	for r, q := range x.requests {
-		gone := func(s *state) bool { return r < len(s.fates) && s.fates[r] == fateGone }
-		other := func(s *state) bool { return !gone(s) }
-		if q.err == nil || q.ended == nil || slices.ContainsFunc(v.model.states, other) {
-			continue
-		}
-		switch {
-		case q.lies():
-			return suite.Broken(q.decided.At, "", "request %d returns %q, though its context says %q",
-				q.id, q.err, q.ended)
-		case x.traits.ContextError == ErrorOfContext && !errors.Is(q.err, q.ended):
-			return suite.Broken(q.decided.At, "ErrorOfContext is declared",
-				"request %d returns %q, in which errors.Is does not find %q", q.id, q.err, q.ended)
-		}
-	}
 	return nil
 }
 
-// overRelease judges releases of slots that nobody holds.
-func (x *exam) overRelease() *suite.Violation {
+// misreleased finds releases of slots that nobody holds which do not do what is declared.
+func (x *exam) misreleased() *suite.Violation {
 	if x.Refused != "" || x.Stuck {
 		return nil
 	}
@@ -380,10 +297,9 @@ func (x *exam) overRelease() *suite.Violation {
 	return nil
 }
 
-// afterOverRelease finds a difference that is there after a release of slots that nobody
-// holds, but not without that release.
+// afterOverRelease finds what comes of a release of slots that nobody holds, and not without it.
 func (x *exam) afterOverRelease(again suite.Rerun) *suite.Violation {
-	v := differs("CT-OVERREL")(x)
+	v := breaks("CT-OVERREL")(x)
 	if v == nil {
 		return nil
 	}
@@ -397,24 +313,10 @@ func (x *exam) afterOverRelease(again suite.Rerun) *suite.Violation {
 			}
 		}
 	}
-	if o := x.like(again(without)); o.view().differs {
+	if o := x.like(again(without)); !o.legal() {
 		return nil
 	}
 	return v
-}
-
-// hook judges how often the hook was called.
-func (x *exam) hook() *suite.Violation {
-	if x.Refused != "" || x.Stuck {
-		return nil
-	}
-	v := x.view()
-	if v.hooks < 0 {
-		return nil
-	}
-	rejected := timeline.Count(v.hookLeast, "request")
-	return suite.Broken(v.hooks, rejected+" had been rejected, and "+hooks[x.traits.Hook-1]+" is declared",
-		"by %s the hook was called %d times, want %d", timeline.Duration(v.hooks), v.hookCalls, v.hookLeast)
 }
 
 // calls finds operations that panicked or did not return.

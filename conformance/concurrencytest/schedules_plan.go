@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/model"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
@@ -74,46 +75,45 @@ func (p plan) schedules(tr *Traits) []conformance.Schedule {
 	return out
 }
 
-// position is the state at a point of a schedule.
+// position is what a point of a schedule is like, where the order of service is given.
 type position struct {
-	m     *model
+	*state
 	index map[int]int  // of requests in the model
 	early map[int]bool // whose contexts were cancelled before they came
 }
 
-// state is the only state of the model, where the order of service is given.
-func (at *position) state() *state { return at.m.states[0] }
-
-// after brings the model through steps that are done one after the other.
-func (p plan) after(traits *Traits, steps []conformance.Step) *position {
-	at := &position{newModel(traits.config(p.cfg, nil), traits), map[int]int{}, map[int]bool{}}
-	for _, s := range steps {
-		at.m.pass(s.At, true, always)
-		i, known := at.index[s.N]
+// after foretells what comes of steps that are done one after the other, up to an instant.
+func (p plan) after(traits *Traits, steps []conformance.Step, at time.Duration) *position {
+	pos := &position{index: map[int]int{}, early: map[int]bool{}}
+	tr := &trace{}
+	for _, st := range append(slices.Clone(steps), conformance.Step{At: at}) {
+		g := &group{at: st.At, settled: conformance.Mark{Seq: 1}}
+		tr.groups = append(tr.groups, g)
+		r, known := pos.index[st.N]
 		switch {
-		case comes(s.Op):
-			i = at.m.add(demanded(s, s.At, at.early[s.N], s.Op == conformance.OpDo))
-			at.index[s.N] = i
-		case s.Op == conformance.OpCancel && !known:
-			at.early[s.N] = true
+		case st.Op == "":
 			continue
-		case s.Op == conformance.OpRelease && !known:
+		case comes(st.Op):
+			r = len(tr.requests)
+			tr.requests = append(tr.requests, &request{id: st.N})
+			pos.index[st.N] = r
+		case st.Op == conformance.OpCancel && !known:
+			pos.early[st.N] = true
+			r = -1
+		case st.Op == conformance.OpRelease && !known:
 			continue
 		}
-		if s.Op != conformance.OpResize {
-			s.N = i
-		}
-		at.m.group([]conformance.Step{s}, nil)
+		g.steps = []*step{{Step: st, request: r}}
 	}
-	return at
+	f := newFrame(traits.config(p.cfg, nil), traits, tr)
+	f.foretells = true
+	pos.state = model.Check(limiters, f, f.events()).End[0]
+	return pos
 }
-
-func always(time.Duration) bool { return true }
 
 // next lists what can be done at an instant after steps.
 func (p plan) next(traits *Traits, steps []conformance.Step, at time.Duration) []conformance.Step {
-	pos := p.after(traits, steps)
-	pos.m.pass(at, true, always)
+	pos := p.after(traits, steps, at)
 	out, id := p.ending(pos)
 	out = append(out, p.coming(pos, id)...)
 	if p.early && !pos.early[id] {
@@ -122,13 +122,13 @@ func (p plan) next(traits *Traits, steps []conformance.Step, at time.Duration) [
 	for _, n := range p.resize {
 		// It is open what becomes of a request that waits for more slots than a lowered
 		// limit has.
-		if !slices.ContainsFunc(pos.state().waiting(), func(r int) bool { return pos.m.demands[r].weight > n }) {
+		if !pos.waitsForMore(n) {
 			out = append(out, conformance.Step{Op: conformance.OpResize, N: n})
 		}
 	}
 	if p.over && !slices.ContainsFunc(steps, func(s conformance.Step) bool { return s.N == nobody }) {
 		released := func(s conformance.Step) bool { return s.Op == conformance.OpRelease }
-		switch used := pos.state().used; {
+		switch used := pos.used; {
 		case used == 0, p.again && slices.ContainsFunc(steps, released):
 			out = append(out, conformance.Step{Op: conformance.OpRelease, N: nobody})
 		case traits.OverRelease == OverReleasePanics && traits.weighs():
@@ -136,6 +136,16 @@ func (p plan) next(traits *Traits, steps []conformance.Step, at time.Duration) [
 		}
 	}
 	return out
+}
+
+// waitsForMore reports whether a request waits that asks for more than n slots.
+func (pos *position) waitsForMore(n int) bool {
+	for r, f := range pos.fates {
+		if f == fateWaits && pos.demands[r].weight > n {
+			return true
+		}
+	}
+	return false
 }
 
 // ending lists what can be done with the requests that have come, and the number of the next
@@ -146,7 +156,7 @@ func (p plan) ending(pos *position) (out []conformance.Step, next int) {
 		if !ok {
 			return out, id
 		}
-		switch pos.state().fates[r] {
+		switch pos.fates[r] {
 		case fateRuns:
 			out = append(out, conformance.Step{Op: conformance.OpRelease, N: id})
 			for _, end := range p.ends {
@@ -167,7 +177,7 @@ func (p plan) ending(pos *position) (out []conformance.Step, next int) {
 func (p plan) coming(pos *position, id int) []conformance.Step {
 	var out []conformance.Step
 	for _, k := range p.weights {
-		if len(p.resize) > 0 && k > pos.state().limit && pos.m.bigWaits {
+		if len(p.resize) > 0 && k > pos.limit && pos.bigWaits {
 			continue // no rule says whether it runs after a Resize
 		}
 		if k == 1 {

@@ -46,6 +46,13 @@ type step struct {
 // releasesNothing reports whether nobody held what the step released.
 func (s *step) releasesNothing() bool { return s.Op == conformance.OpRelease && s.request < 0 }
 
+// gives reports whether the step gives slots back that its request holds.
+func (s *step) gives() bool {
+	return s.request >= 0 && slices.Contains([]conformance.Op{
+		conformance.OpRelease, conformance.OpPanic, conformance.OpExit,
+	}, s.Op)
+}
+
 // unclear reports whether the step sets a limit that means nothing, or refuses to have none run: who
 // knows what the limit is then.
 func (s *step) unclear() bool {
@@ -74,6 +81,7 @@ type request struct {
 	left     bool             // its handler has ended
 	early    conformance.Mark // when it returned before that
 	cancel   context.CancelFunc
+	patient  bool // its context is never done
 }
 
 // lies reports whether a request says that its context ended otherwise than it did.

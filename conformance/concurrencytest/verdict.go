@@ -1,0 +1,185 @@
+package concurrencytest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance/internal/model"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// exam is one run under judgement.
+type exam struct {
+	*suite.Recording
+	*trace
+	traits   *Traits
+	declared Traits // as the spec has them
+	// inForce reports whether a rule judges this run, so that a difference may break it.
+	inForce func(rule string) bool
+	fail    func(why string) // ends the test, as a run cannot be judged
+	checked *model.Result[*state]
+}
+
+// Exam puts a trace in the terms of a concurrency limiter.
+func (c *contract) Exam(tr *Traits, rec *suite.Recording, j suite.Job) *exam {
+	known := map[string]bool{}
+	return &exam{
+		Recording: rec, trace: rec.Detail.(*trace), traits: tr, declared: c.spec.Traits,
+		fail: func(why string) {
+			c.suite.T.Fatalf("conformance: %s cannot be judged: %s", j.Schedule, why)
+		},
+		inForce: func(rule string) bool {
+			yes, asked := known[rule]
+			if !asked {
+				yes = suite.InForce(c.suite, c, tr, j, rule)
+				known[rule] = yes
+			}
+			return yes
+		},
+	}
+}
+
+// like returns another run in the same terms.
+func (x *exam) like(rec *suite.Recording) *exam {
+	o := *x
+	o.Recording, o.trace, o.checked = rec, rec.Detail.(*trace), nil
+	return &o
+}
+
+// result is what the model says of the run, which is checked once.
+func (x *exam) result() *model.Result[*state] {
+	if x.checked == nil {
+		f := newFrame(x.traits.config(x.Schedule.Config, nil), x.traits, x.trace)
+		f.inForce = x.inForce
+		r := model.Check(limiters, f, f.events())
+		if r.Failed != "" {
+			x.fail(r.Failed)
+		}
+		x.checked = &r
+	}
+	return x.checked
+}
+
+// legal reports whether a run breaks no law.
+func (x *exam) legal() bool { return len(x.result().Marks) == 0 }
+
+// breaks finds runs that break a rule before any other.
+func breaks(rule string) func(x *exam) *suite.Violation {
+	return func(x *exam) *suite.Violation {
+		if x.Refused != "" || x.Stuck || x.legal() || x.result().Marks[0].Law != rule {
+			return nil // X-CALLS judges refusals and runs that got stuck
+		}
+		return x.difference(x.result().Marks[0])
+	}
+}
+
+// difference makes a violation of the mark that explains where the run leaves the model.
+func (x *exam) difference(m model.Mark) *suite.Violation {
+	r := x.result()
+	s, first := r.State, r.Seen[0]
+	if len(s.wrong) == 0 { // what a request returns, or how often the hook was called
+		return suite.Broken(first.At, first.Because, "%s", first.Want)
+	}
+	i := max(0, slices.IndexFunc(s.wrong, func(w wrong) bool { return s.seen.fates[w.r] == fateRuns }))
+	w := s.wrong[i]
+	words := map[fate]string{fateWaits: "waits", fateRuns: "runs", fateFull: "is rejected"}
+	at := s.at
+	if got := s.seen.fates[w.r]; got != fateWaits {
+		at = x.requests[w.r].decided.At
+	}
+	q := x.requests[w.r]
+	out := suite.Broken(at, w.because,
+		"request %d %s at %s, want %s", q.id, words[s.seen.fates[w.r]], timeline.Duration(at), wants[w.want])
+	out.Lanes = x.lanes(s)
+	if m.Want == "" {
+		out.Because += ", as if " + m.Because
+	}
+	if s.limit == 0 && s.seen.fates[w.r] == fateRuns {
+		out.Because += "; where a limit of 0 means something else, Resize panics"
+	}
+	if name := x.declaredSo(m.Law); name != "" {
+		out.Because += "; " + name + " is declared"
+	}
+	if own := firstOwn(x.Schedule.Steps); q.id >= own {
+		out.Because += "; " + cameLast(own)
+	} else if x.after(s) {
+		out.Because += "; " + lastly
+	}
+	return out
+}
+
+// after reports whether the schedule was over when the group of a state began.
+func (x *exam) after(s *state) bool { return x.isOver(s.seen.group) }
+
+// isOver reports whether the schedule was over when a group began.
+func (t *trace) isOver(g *group) bool { return t.drained.Seq != 0 && g.began.Seq > t.drained.Seq }
+
+// lastly is what comes of a run after the last step of its schedule.
+const lastly = "after the last step the suite releases all that runs"
+
+// cameLast says where requests come from that the schedule does not name.
+func cameLast(own int) string {
+	return fmt.Sprintf("%s, and requests from %d on come", lastly, own)
+}
+
+// declaredSo names the declared choice without which a rule would not be broken, "" if there is none.
+func (x *exam) declaredSo(rule string) string {
+	d := &x.declared
+	named := func(values []string, declared int) string { return append([]string{""}, values...)[declared] }
+	switch rule {
+	case "CT-FIFO":
+		return named(orders, int(d.Fair))
+	case "CT-SEAT":
+		return named(seats, int(d.SeatHeld))
+	case "CT-CTX":
+		return named(contexts, int(d.Context))
+	case "CT-TIME", "CT-TIME0":
+		return named(timeouts, int(d.Timeout))
+	case "CT-OVER":
+		return named(oversizes, int(d.Oversize))
+	case "CT-REJECT":
+		return named(backlogs, int(d.Backlog))
+	}
+	return ""
+}
+
+// endLane is the lane of what the suite does after the last step.
+const endLane = "end"
+
+// lanes show which requests were admitted (+) or rejected (x), and at the first difference
+// which wait (w).
+func (x *exam) lanes(s *state) []suite.Lane {
+	want, got := suite.Lane{Name: "want"}, suite.Lane{Name: "got"}
+	sign := map[fate]string{fateRuns: "+", fateFull: "x", fateWaits: "w"}
+	put := func(l *suite.Lane, at time.Duration, r int, f fate) {
+		l.Marks = append(l.Marks, suite.Mark{At: at, Text: fmt.Sprint(x.requests[r].id, sign[f])})
+	}
+	for r, f := range s.fates {
+		seen, at := s.seen.fates[r], s.at
+		if f == fateNone {
+			continue
+		}
+		if seen != fateWaits {
+			at = x.requests[r].decided.At
+		}
+		i := slices.IndexFunc(s.wrong, func(w wrong) bool { return w.r == r })
+		switch {
+		case i >= 0:
+			if f := s.wrong[i].want; f != fateNone { // else several are right
+				put(&want, s.at, r, f)
+			}
+			put(&got, at, r, seen)
+		case seen != fateWaits:
+			put(&want, at, r, seen)
+			put(&got, at, r, seen)
+		}
+	}
+	out := []suite.Lane{want, got}
+	if x.after(s) {
+		end := suite.Lane{Name: endLane, Marks: []suite.Mark{{At: x.drained.At, Text: "all"}}}
+		out = slices.Insert(out, 0, end)
+	}
+	return out
+}
