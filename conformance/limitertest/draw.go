@@ -165,7 +165,7 @@ func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
 // Twins puts the laws that compare two runs to a limiter.
 func (c *contract) Twins(s *suite.Suite) conformance.Twins {
 	tr := c.spec.Traits
-	if !s.Accepts(conformance.OpAllow) || tr.Resolution > 0 || tr.scale() > 0 || tr.Latency > 0 {
+	if !s.Accepts(opRequest) || tr.Resolution > 0 || tr.scale() > 0 || tr.Latency > 0 {
 		return conformance.Twins{} // they need AllowN, Allow or AllowAt, and compare to the nanosecond
 	}
 	tw := conformance.Twins{

@@ -33,7 +33,7 @@ type plan struct {
 // burst of 1 if that is accepted: who waits for the rest of a burst would be in the way.
 func (o observer) plan() plan {
 	p := plan{o: o, cfg: o.c.usual, op: conformance.OpAllow, first: 1}
-	if !o.s.Accepts(conformance.OpAllow) {
+	if !o.s.Accepts(opRequest) {
 		p.op = conformance.OpWait
 		if one := (Config{perSecond(10), 1}); o.accepts(one) {
 			p.cfg = one
@@ -156,7 +156,7 @@ func (o observer) initial() int {
 func (o observer) oversize() int {
 	p := o.plan()
 	more := strconv.Itoa(p.cfg.Burst+1) + " "
-	if o.s.Accepts(conformance.OpAllow) {
+	if o.s.Accepts(opRequest) {
 		if grantedFrom(p.see("allow 1 @0 | allow "+more+"@{100}"), p.after(100)) > 0 {
 			return int(OversizePrepaid)
 		}
@@ -180,7 +180,7 @@ func (o observer) oversize() int {
 
 // single reports whether a request for two tokens panics, or a wait where there are only waits.
 func (o observer) single() bool {
-	if o.c.single || o.s.Accepts(conformance.OpAllow) || !o.s.Accepts(opContext) || !o.s.Accepts(conformance.OpWait) {
+	if o.c.single || o.s.Accepts(opRequest) || !o.s.Accepts(opContext) || !o.s.Accepts(conformance.OpWait) {
 		return o.c.single
 	}
 	panics := func(text string) bool {
@@ -246,7 +246,7 @@ func (o observer) waitErrors() int {
 // the newest again.
 func (o observer) backTime() int {
 	p := o.plan()
-	if p.cfg.Burst == 1 || !o.s.Accepts(conformance.OpAllow) {
+	if p.cfg.Burst == 1 || !o.s.Accepts(opRequest) {
 		return 0
 	}
 	if o.s.Time == Injected {
@@ -358,7 +358,7 @@ func (o observer) asleep() bool {
 // fair looks for one who is served before another who came earlier.
 func (o observer) fair() int {
 	p := o.plan()
-	several, allows := o.s.Accepts(opSeveral) && p.cfg.Burst > 1, o.s.Accepts(conformance.OpAllow)
+	several, allows := o.s.Accepts(opSeveral) && p.cfg.Burst > 1, o.s.Accepts(opRequest)
 	if several {
 		tr := p.drained("wait 2 @0 | wait 1 @0")
 		if overtaken(tr) || grantedFrom(p.drained("wait 2 @0 | allow 1 @{1.5}"), p.after(1)) > 0 {

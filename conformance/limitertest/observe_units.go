@@ -23,7 +23,7 @@ type arrivals struct {
 
 // arrivals empties a bucket, and empties it again each time when tokens arrive.
 func (o observer) arrivals(events int) (a arrivals) {
-	if !o.s.Accepts(conformance.OpAllow) {
+	if !o.s.Accepts(opRequest) {
 		return o.awaited(events)
 	}
 	const parts, most = 10, 2200 // of an interval, and of these altogether
@@ -185,7 +185,7 @@ func (o observer) precision() int {
 // digits asks ever closer to the instant of a token, and says how many digits of the rate
 // are right: 7 or fewer, 0 if more are.
 func (o observer) digits() (fewest int) {
-	if size, grain := o.units(); o.c.trip > 0 || size > 0 || grain > 0 || !o.s.Accepts(conformance.OpAllow) {
+	if size, grain := o.units(); o.c.trip > 0 || size > 0 || grain > 0 || !o.s.Accepts(opRequest) {
 		return 0
 	}
 	for _, r := range unevenRates {

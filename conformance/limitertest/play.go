@@ -401,9 +401,68 @@ func (r *run) step(s conformance.Step) {
 		if s.N >= 1 && s.N <= len(r.claimants) {
 			r.cancel(s, at)
 		}
+	case conformance.OpAllow:
+		if r.c.tries {
+			r.Rec.Do(s, false, func(done *conformance.Done) { done.OK = r.impl.try(r.Stage, s.N) })
+			return
+		}
+		fallthrough
 	default:
 		r.await(s, func(done *conformance.Done) { r.impl.do(s, at, turn, done) })
 	}
+}
+
+// lingers is why runs are left out in which a context does not end the wait.
+const lingers = "a wait went on after its context had been cancelled"
+
+// try is a request of a limiter that has waits only: one that is given up at once unless it has returned.
+func (f *Funcs) try(st *suite.Stage, n int) bool {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var err error
+	ended, panicked := false, ""
+	suite.Start(func() {
+		panicked = suite.Catch(func() { err = f.WaitN(ctx, n) })
+		ended = true
+	})
+	if st.Settle(); !ended {
+		cancel()
+		st.Settle()
+	}
+	switch {
+	case !ended:
+		st.Rec.Locked(func(rec *suite.Recording) { rec.LeftOut = lingers })
+		return false
+	case panicked != "":
+		panic(panicked)
+	}
+	return err == nil
+}
+
+// triesAreRequests reports whether a wait that is given up at once takes what is there, and nothing if nothing is,
+// and whether one for two tokens does. How exact it is the rules judge.
+func (c *contract) triesAreRequests(s *suite.Suite) (yes, several bool) {
+	s.Play(func(st *suite.Stage) {
+		f, cfg, refused := c.first(st.Plain(), 10, 3)
+		if refused != "" {
+			return
+		}
+		_ = suite.Catch(func() {
+			granted := 0
+			for granted <= cfg.Burst && f.try(st, 1) {
+				granted++
+			}
+			denied := !f.try(st, 1) && !f.try(st, 1)
+			st.To(cfg.Rate.Interval() * 3 / 2)
+			yes = granted > 0 && denied && f.try(st, 1) && !f.try(st, 1)
+			st.To(cfg.Rate.Interval() * 7 / 2)
+			several = !c.spec.Traits.OneAtATime && granted > 1 && f.try(st, 2) && !f.try(st, 1)
+		})
+		_ = suite.Catch(f.end)
+		st.Settle()
+		yes = yes && !st.Rec.LeftOut()
+	})
+	return yes, yes && several
 }
 
 // await does a step and records it.

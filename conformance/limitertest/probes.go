@@ -20,20 +20,20 @@ func (c *contract) probeRules() []rule {
 		{
 			Rule: core("RL-DRIFT", "Over any number of requests the tokens granted MUST stay within a burst of "+
 				"what the rate brought."),
-			Ops: ops(conformance.OpAllow), Declared: []string{"Initial"},
+			Ops: ops(opRequest), Declared: []string{"Initial"},
 			Probe: c.drift,
 		},
 		{
 			Rule: core("RL-IDLE", "However long nobody asks, the bucket MUST be full then, and not more than "+
 				"full: no time is too long to count."),
-			Ops: ops(conformance.OpAllow), Declared: []string{"Initial"},
+			Ops: ops(opRequest), Declared: []string{"Initial"},
 			Probe: c.idle,
 		},
 		{
 			Rule: core("X-BACK",
 				"A clock that is set back MUST NOT bring tokens, and MUST NOT keep them back for longer than it "+
 					"was set back, where it is declared to stand still."),
-			Ops: ops(conformance.OpAllow), Declared: []string{"Initial"},
+			Ops: ops(opRequest), Declared: []string{"Initial"},
 			Unless: func(s *suite.Suite, t *Traits) string {
 				switch {
 				case s.Time != Injected:
@@ -59,7 +59,7 @@ func (c *contract) probeRules() []rule {
 		{
 			Rule: core("SL-CONC", "A limit or burst that is set while others ask MUST NOT let them have more than "+
 				"the larger burst."),
-			Ops: ops(conformance.OpAllow), Declared: []string{"Initial"},
+			Ops: ops(opRequest), Declared: []string{"Initial"},
 			Absent: func(s *suite.Suite, _ *Traits) string {
 				sets := s.Accepts(conformance.OpSetBurst) || s.Accepts(conformance.OpSetLimit)
 				return suite.If(!sets, "the implementation has no setlimit or setburst")
@@ -73,7 +73,7 @@ func (c *contract) probeRules() []rule {
 
 // race uses all operations of one limiter at once.
 func (c *contract) race(p *suite.Probe) (skip string) {
-	if !p.Accepts(conformance.OpAllow) && p.Time != PackageTime {
+	if !p.Accepts(opRequest) && p.Time != PackageTime {
 		return "a wait on an injected clock would have to be settled, which orders what must stay unordered"
 	}
 	start := conformance.Config{}.Start()

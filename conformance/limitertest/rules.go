@@ -125,11 +125,11 @@ func (c *contract) useRules() []rule {
 			Sees:   accepted,
 			Check:  (*exam).leftBehind,
 		},
-		suite.InARow[Traits, *exam](conformance.OpAllow, c.inARow),
+		suite.InARow[Traits, *exam](opRequest, c.inARow),
 		{
 			Rule: core("X-CONC", "Requests made at one instant by many goroutines MUST together get what some "+
 				"order of them gets."),
-			Ops: ops(conformance.OpAllow), Declared: []string{"Initial"},
+			Ops: ops(opRequest), Declared: []string{"Initial"},
 			Unless: c.oneAtATime,
 			Meets:  true,
 			Probe:  c.concurrent,

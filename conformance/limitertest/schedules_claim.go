@@ -156,7 +156,7 @@ func (c *contract) claimFamilies(s *suite.Suite) []suite.Family {
 // single tokens: whoever hands out those alone declares it.
 func (e *explorer) waitsAlone() {
 	tr := e.c.spec.Traits
-	if !e.Accepts(conformance.OpWait) || e.Accepts(conformance.OpAllow) || tr.OneAtATime || tr.Initial == 0 {
+	if !e.Accepts(conformance.OpWait) || e.Accepts(opRequest) || tr.OneAtATime || tr.Initial == 0 {
 		return
 	}
 	three := limited("10/1s", 3)

@@ -91,7 +91,8 @@ type Config struct {
 }
 
 // Funcs are the operations of one limiter; those that are nil are not tried. One of Allow,
-// AllowN, AllowAt, Take, Wait, WaitN, AllowKey and AllowKeyAt must be set.
+// AllowN, AllowAt, Take, Wait, WaitN, AllowKey and AllowKeyAt must be set. Where WaitN is all there is,
+// a request is a WaitN whose context is cancelled at once unless it has returned.
 type Funcs struct {
 	// Allow and AllowN take one token or n, now or not at all. If both are set, single
 	// tokens are requested by either in turn: once, then twice in a row, four times, and so on.
@@ -196,6 +197,8 @@ type contract struct {
 	stops bool
 	// single says that a request for two tokens panicked, and OneAtATime is not declared.
 	single bool
+	// tries says that there is no request, and that a wait which is given up at once is as good as one.
+	tries bool
 	// alone says that a wait for several was seen to take one.
 	alone bool
 	// trip is how long a request takes, as far as that can be seen, or as it is declared.
@@ -245,6 +248,7 @@ func (c *contract) Unfit(s *suite.Suite) (skip, misuse string) {
 
 // Abilities that no step names, in the set of operations.
 const (
+	opRequest conformance.Op = "request" // not a wait that is given up at once, as OpAllow may be
 	opSeveral conformance.Op = "way to take several tokens"
 	opContext conformance.Op = "wait that takes a context"
 	opGiveUp  conformance.Op = "reservation that can be cancelled"
@@ -279,8 +283,12 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 		c.single = c.refusesSeveral(s, &f, start)
 	}
 	ops := f.operations()
-	ops[conformance.OpAllow] = asks
-	ops[opSeveral] = !c.spec.Traits.OneAtATime && !c.single && several
+	tries := false
+	if c.tries = false; !asks && f.WaitN != nil && s.Bubble && s.Time != Explicit {
+		c.tries, tries = c.triesAreRequests(s)
+	}
+	ops[opRequest], ops[conformance.OpAllow] = asks, asks || c.tries
+	ops[opSeveral] = !c.spec.Traits.OneAtATime && !c.single && several || tries
 	ops[conformance.OpWait] = c.waits && (s.Bubble || s.Time != Injected)
 	if ops[conformance.OpReserve] {
 		c.tried(s, &f, func(f *Funcs) {
@@ -343,7 +351,7 @@ func (c *contract) refusesSeveral(s *suite.Suite, f *Funcs, start time.Time) boo
 // Canary proves that the implementation takes its time from where the spec says: it takes
 // all tokens and sees which clock brings more.
 func (c *contract) Canary(s *suite.Suite) string {
-	allows := s.Accepts(conformance.OpAllow)
+	allows := s.Accepts(opRequest)
 	if !allows && !c.waits {
 		return "New returned nothing that " + s.Time.String() +
 			" can use: set Allow, AllowN, AllowKey, Take or Wait, or AllowAt or AllowKeyAt for Explicit"
@@ -438,7 +446,7 @@ func (c *contract) grantsAtRest(s *suite.Suite, made func(env Env) (f Funcs, ref
 // Other says so if an empty limiter gets its whole burst back at once, in just the time in
 // which the rate brings it: it counts in windows, which another package judges.
 func (c *contract) Other(s *suite.Suite) string {
-	if t := c.spec.Traits; t.RefillSize != 0 || t.Resolution != 0 || c.trip > 0 || !s.Accepts(conformance.OpAllow) {
+	if t := c.spec.Traits; t.RefillSize != 0 || t.Resolution != 0 || c.trip > 0 || !s.Accepts(opRequest) {
 		return ""
 	}
 	if a := (observer{s, c}).arrivals(1000); !a.whole || !a.byTokens() {

@@ -319,7 +319,7 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 			Name:  "ZeroRate", Declared: int(t.ZeroRate),
 			Values:   []string{"ZeroRateBurst", "ZeroRateRejects", "ZeroRateRefused"},
 			Means:    []string{"what is there at first, and then nothing", "nothing", "the constructor panics"},
-			Needless: without(conformance.OpAllow),
+			Needless: without(opRequest),
 			Observe:  look.zeroRate, Set: func(v int) { t.ZeroRate = ZeroRate(v) },
 		},
 		{
@@ -327,7 +327,7 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 			Name:  "Inf", Declared: int(t.Inf),
 			Values:   []string{"InfGrants", "InfAbsent"},
 			Means:    []string{"everything is granted", "there is no such rate"},
-			Needless: without(conformance.OpAllow),
+			Needless: without(opRequest),
 			Observe:  look.infinite, Set: func(v int) { t.Inf = InfRate(v) },
 		},
 		c.zeroChoice(s, t),

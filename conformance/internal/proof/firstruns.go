@@ -27,7 +27,7 @@ func FirstRuns(t *testing.T, designs []zoo.Design, mutants []zoo.Mutant) {
 	t.Helper()
 	synctestcompat.Require(t)
 	f := &first{steps: recordedSteps(t)}
-	every := prove.Number(16, 16, 5, 1)
+	every := prove.Number(16, 16, 8, 1)
 	if *update {
 		every = 1
 	}

@@ -31,7 +31,7 @@ func Subsets(t *testing.T, designs []zoo.Design) {
 		designs = designs[len(designs)-1:]
 	}
 	judged := 0
-	every := prove.Number(1, 1, 2, 1) // of two designs that follow each other, the second is run with the others
+	every := prove.Number(1, 1, 4, 1) // of four designs that follow each other, each is run with others
 	for i, d := range designs {
 		n := 0
 		without(d.Spec, func(f reflect.Value) { n = len(operations(f)) }).Examine(t, inside.Options{

@@ -144,7 +144,7 @@ func waitsForOne(spec lt.Spec) lt.Spec {
 // retrySpec is the bucket in floating point whose waits sleep and try again, so
 // that anybody can overtake them.
 func retrySpec(source lt.TimeSource) lt.Spec {
-	return retrying("zoo: bucket that is tried again", source, lt.DeadlineSleeps, untilThere)
+	return retrying("", "zoo: bucket that is tried again", source, lt.DeadlineSleeps, untilThere)
 }
 
 // untilThere is how long what is missing takes.
@@ -159,19 +159,19 @@ func pollingSpec(source lt.TimeSource) lt.Spec {
 	often := func(l *bucket, _ time.Time, _ int) time.Duration {
 		return time.Duration(max(0.03, min(0.3/l.rate, 3600)) * 1e9) // at a low rate, not so often
 	}
-	return retrying("zoo: bucket that is polled", source, lt.DeadlineSleeps, often)
+	return retrying("", "zoo: bucket that is polled", source, lt.DeadlineSleeps, often)
 }
 
 // hastySpec is that of retrySpec whose waits fail as soon as their tokens come after their deadline, with an error
 // of their own: also at that very instant, if another was faster.
 func hastySpec(source lt.TimeSource) lt.Spec {
-	spec := retrying("zoo: bucket that is tried again while there is time", source, lt.DeadlineFailFast, untilThere)
+	spec := retrying("", "zoo: bucket that is tried again while there is time", source, lt.DeadlineFailFast, untilThere)
 	spec.Traits.WaitErrors = lt.WaitErrorsContext
 	return spec
 }
 
 // retrying is a bucket whose waits sleep for so long and try again, unless they fail fast.
-func retrying(name string, source lt.TimeSource, check lt.DeadlineCheck,
+func retrying(mutant, name string, source lt.TimeSource, check lt.DeadlineCheck,
 	sleep func(l *bucket, now time.Time, n int) time.Duration) lt.Spec {
 	return lt.Spec{
 		Name: name,
@@ -180,7 +180,7 @@ func retrying(name string, source lt.TimeSource, check lt.DeadlineCheck,
 			if cfg.Rate == lt.Inf {
 				panic("no such limiter")
 			}
-			l := newBucket(cfg, "")
+			l := newBucket(cfg, mutant)
 			return lt.Funcs{
 				AllowN: func(n int) bool { return l.allow(env.Clock.Now(), n) },
 				WaitN: func(ctx context.Context, n int) error {
@@ -188,12 +188,12 @@ func retrying(name string, source lt.TimeSource, check lt.DeadlineCheck,
 						if err := ctx.Err(); err != nil {
 							return err
 						}
-						if n > cfg.Burst {
-							return errTooMany
-						}
 						now := env.Clock.Now()
 						if l.allow(now, n) {
 							return nil
+						}
+						if n > cfg.Burst {
+							return errTooMany
 						}
 						d := sleep(l, now, n)
 						if by, ok := ctx.Deadline(); ok && check == lt.DeadlineFailFast && d > by.Sub(now) {

@@ -68,6 +68,12 @@ func Mutants() []zoo.Mutant {
 				Spec: waitsOnly(queueSpec(one, lt.Injected))},
 			zoo.Mutant{Name: "waits only: " + shows, Rule: "RL-TOKENS", Family: "waits",
 				Spec: waitsOnly(creditSpec(shows, lt.Injected))})
+		for _, m := range triedMutants {
+			spec := retrying(m.name, "zoo: bucket that is tried again: "+m.name, lt.Injected, lt.DeadlineSleeps, untilThere)
+			all = append(all, zoo.Mutant{
+				Name: "waits only: " + m.name, Rule: m.rule, Family: m.family, Spec: waitsOnly(spec),
+			})
+		}
 	}
 	all = append(all, zoo.Mutant{
 		Name: neverUnlocks, Rule: "X-CALLS", Spec: asleepSpec(neverUnlocks, lt.Injected), Hangs: true,
@@ -214,6 +220,14 @@ var bucketMutants = []struct{ name, rule string }{
 	{"keeps a lock when it denies", "X-CALLS"},
 	{"checks without the lock", "X-CONC"},
 	{infKeepsBurst, "RL-INF"},
+}
+
+// triedMutants are some of those of the bucket whose requests are waits that are given up at once.
+var triedMutants = []struct{ name, rule, family string }{
+	{"refills too slowly", "RL-WORK", "burst 1"},
+	{"a negative request adds tokens", "RL-NEG", "odd numbers"},
+	{"grants more than the burst", "RL-NBIG", "odd bursts"},
+	{"a denied request costs a token", "RL-DENYPURE", "burst 3"},
 }
 
 // perSecondMutants are some of those of the bucket that says only how many per second,
