@@ -30,6 +30,9 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 	if c.tied {
 		limits = drawnTied
 	}
+	if len(c.spec.Only) > 0 {
+		limits = c.onlyConfigs()
+	}
 	cfg := suite.OneOf(pick, "limit", limits)
 	if s.Time != PackageTime && pick("epoch", 8) == 7 {
 		cfg = cfg.With("epoch", suite.OneOf(pick, "year", suite.DrawnEpochs))
@@ -165,7 +168,7 @@ func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
 // Twins puts the laws that compare two runs to a limiter.
 func (c *contract) Twins(s *suite.Suite) conformance.Twins {
 	tr := c.spec.Traits
-	if !s.Accepts(opRequest) || tr.Resolution > 0 || tr.scale() > 0 || tr.Latency > 0 {
+	if len(c.spec.Only) > 0 || !s.Accepts(opRequest) || tr.Resolution > 0 || tr.scale() > 0 || tr.Latency > 0 {
 		return conformance.Twins{} // they need AllowN, Allow or AllowAt, and compare to the nanosecond
 	}
 	tw := conformance.Twins{

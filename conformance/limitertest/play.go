@@ -18,6 +18,9 @@ import (
 
 // make makes a limiter, or says why the constructor refused.
 func (c *contract) make(env Env, cfg Config) (f Funcs, refused string) {
+	if why := c.excludes(cfg); why != "" {
+		return f, why
+	}
 	refused = suite.Catch(func() { f = c.spec.New(env, cfg).only(c.spec.Time) })
 	if refused != "" {
 		refused = fmt.Sprintf("the constructor refused rate=%s burst=%d: %s", cfg.Rate, cfg.Burst, refused)
@@ -27,10 +30,14 @@ func (c *contract) make(env Env, cfg Config) (f Funcs, refused string) {
 
 // first makes a limiter of that many events per second and that burst. Some limiters have
 // no burst, and some have one that is the number of events per second; so it tries a burst
-// of 1 and then as many events per second as the burst. If the constructor refuses all
-// three, the reason is that for the first.
+// of 1 and then as many events per second as the burst; or those that the spec lists. If the
+// constructor refuses all, the reason is that for the first.
 func (c *contract) first(env Env, events, burst int) (f Funcs, cfg Config, refused string) {
-	for _, cfg = range []Config{{perSecond(events), burst}, {perSecond(events), 1}, {perSecond(burst), burst}} {
+	all := []Config{{perSecond(events), burst}, {perSecond(events), 1}, {perSecond(burst), burst}}
+	if len(c.spec.Only) > 0 {
+		all = c.spec.Only
+	}
+	for _, cfg = range all {
 		f, why := c.make(env, cfg)
 		if why == "" {
 			return f, cfg, ""
@@ -276,6 +283,10 @@ func (c *contract) Play(st *suite.Stage) {
 	r := &run{Stage: st, c: c}
 	if c.greedy && cfg.Burst > suite.Many {
 		st.Rec.Locked(func(rec *suite.Recording) { rec.LeftOut = holdsEach })
+		return
+	}
+	if why := c.excludes(Config{cfg.Rate, cfg.Burst}); why != "" {
+		st.Rec.Locked(func(rec *suite.Recording) { rec.LeftOut = refuses })
 		return
 	}
 	made := st.Make(func() {

@@ -13,7 +13,8 @@ import (
 
 // Families lists what is explored, in constants.
 func (c *contract) Families(s *suite.Suite) []suite.Family {
-	return slices.Concat(c.requestFamilies(s), c.rateFamilies(s), c.claimFamilies(s), c.keyFamilies(s))
+	all := slices.Concat(c.requestFamilies(s), c.rateFamilies(s), c.claimFamilies(s), c.keyFamilies(s))
+	return c.onlyFamilies(s, all)
 }
 
 // limited returns the configuration with that rate and burst.

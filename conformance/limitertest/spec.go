@@ -22,6 +22,7 @@ package limitertest
 import (
 	"cmp"
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -71,6 +72,9 @@ type Spec struct {
 	// New makes a limiter. A constructor that refuses cfg panics. Instances must not share
 	// state.
 	New func(env Env, cfg Config) Funcs
+	// Only lists the configurations that New takes, if these are few: schedules are then played on them, with their
+	// instants at as many intervals. Rates and bursts on the list are more than 0, and finite.
+	Only []Config
 	// Traits are the choices of the implementation. What is left undeclared fails the
 	// subtest TRAITS, which prints what holds and asks for decisions.
 	Traits Traits
@@ -240,6 +244,9 @@ func (c *contract) Unfit(s *suite.Suite) (skip, misuse string) {
 	switch spec := c.spec; {
 	case spec.New == nil:
 		return "", "limitertest.Run: the spec has no New; say how to make a limiter"
+	case slices.ContainsFunc(spec.Only, func(cfg Config) bool { return cfg.Burst < 1 || cfg.Rate.Interval() < 1 }):
+		return "", "limitertest.Run: a configuration of Only has a burst below 1, or a rate without an interval; " +
+			"list what New is made with, as {Rate: limitertest.Rate{Events: 20, Per: time.Second}, Burst: 5}"
 	case spec.Traits.Latency > 0 && s.Time == Injected && !synctestcompat.Available:
 		return "requests that take time can only be driven in a bubble: " + synctestcompat.Reason, ""
 	}
@@ -268,7 +275,7 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 			"or as many per second as the burst", refused)
 	}
 	c.waits, c.stops = f.Wait != nil || f.WaitN != nil, f.Stop != nil
-	c.tied = cfg.Burst > 1 && cfg.Burst == cfg.Rate.Events
+	c.tied = len(c.spec.Only) == 0 && cfg.Burst > 1 && cfg.Burst == cfg.Rate.Events
 	c.usual, c.single, c.trip = cfg, false, 0
 	c.finite = c.refuses(Config{Inf, cfg.Burst})
 	c.greedy = s.TakesEach(c.full)

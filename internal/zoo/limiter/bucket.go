@@ -180,6 +180,20 @@ func (l *bucket) tokensAt(t time.Time) float64 {
 	return l.fill(t)
 }
 
+// onlySpec is a plain bucket that is made in one configuration.
+func onlySpec(mutant string, source lt.TimeSource) lt.Spec {
+	spec := bucketSpec(mutant, source)
+	made, only := spec.New, lt.Config{Rate: lt.Rate{Events: 20, Per: time.Second}, Burst: 5}
+	spec.Name, spec.Only = "zoo: 20 per second, a burst of 5: "+mutant, []lt.Config{only}
+	spec.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
+		if cfg != only {
+			panic("New was called with a configuration that Only does not list")
+		}
+		return made(env, cfg)
+	}
+	return spec
+}
+
 // bucketSpec describes it.
 func bucketSpec(mutant string, source lt.TimeSource) lt.Spec {
 	tr := lt.XTimeRate()

@@ -61,6 +61,15 @@ func Mutants() []zoo.Mutant {
 		all = append(all, zoo.Mutant{Name: name, Rule: m.rule, Spec: outgrownSpec(m.name, m.fair)})
 	}
 	all = append(all, zoo.Mutant{Name: grantsMore, Rule: "RL-NBIG", Spec: grantsMoreSpec()})
+	for _, m := range bucketMutants {
+		switch m.name {
+		case "refills too fast", "needs a little more than there is", "bucket without a bound",
+			"a negative request adds tokens", "forgets the rest on a grant", "moves on when it denies":
+			all = append(all, zoo.Mutant{
+				Name: "one configuration: " + m.name, Rule: m.rule, Spec: onlySpec(m.name, lt.Explicit),
+			})
+		}
+	}
 	if synctestcompat.Available {
 		const one, shows = "a wait for several takes one less", "Tokens shows the burst"
 		all = append(all,
@@ -138,6 +147,7 @@ func Designs() []zoo.Design {
 		keyedTimers("", lt.Injected), keyedTimers("", lt.PackageTime),
 		keyedLimitsSpec("", lt.Injected), keyedLimitsSpec("", lt.PackageTime), keyedLimitsSpec("", lt.Explicit),
 		prepaidSpec(""), outgrownSpec("", lt.FairFIFO), outgrownSpec("", lt.FairNone),
+		onlySpec("", lt.Explicit), onlySpec("", lt.Injected),
 	}
 	specs = append(specs, refusingSpecs()...)
 	specs = append(specs, remoteSpecs()...)
