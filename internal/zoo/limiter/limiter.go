@@ -78,7 +78,8 @@ func Mutants() []zoo.Mutant {
 			zoo.Mutant{Name: "waits only: " + shows, Rule: "RL-TOKENS", Family: "waits",
 				Spec: waitsOnly(creditSpec(shows, lt.Injected))})
 		for _, m := range triedMutants {
-			spec := retrying(m.name, "zoo: bucket that is tried again: "+m.name, lt.Injected, lt.DeadlineSleeps, untilThere)
+			name := "zoo: bucket that is tried again: " + m.name
+			spec := retrying(m.name, name, lt.Injected, lt.DeadlineSleeps, untilThere)
 			all = append(all, zoo.Mutant{
 				Name: "waits only: " + m.name, Rule: m.rule, Family: m.family, Spec: waitsOnly(spec),
 			})
