@@ -10,6 +10,9 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
+// senseless reports whether a configuration cannot be one of the list.
+func (cfg Config) senseless() bool { return cfg.Burst < 1 || cfg.Rate.Interval() < 1 }
+
 // excludes says why New is not called with a configuration: the spec has a list, and it is not on it.
 func (c *contract) excludes(cfg Config) string {
 	if only := c.spec.Only; len(only) == 0 || slices.Contains(only, cfg) {

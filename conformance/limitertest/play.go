@@ -285,17 +285,7 @@ func (c *contract) Play(st *suite.Stage) {
 		st.Rec.Locked(func(rec *suite.Recording) { rec.LeftOut = holdsEach })
 		return
 	}
-	if why := c.excludes(Config{cfg.Rate, cfg.Burst}); why != "" {
-		st.Rec.Locked(func(rec *suite.Recording) { rec.LeftOut = refuses })
-		return
-	}
-	made := st.Make(func() {
-		r.impl = c.spec.New(st.Plain(), Config{cfg.Rate, cfg.Burst}).only(c.spec.Time)
-		if st.Twice() {
-			r.impl = r.impl.beside(c.spec.New(st.Plain(), Config{cfg.Rate, cfg.Burst}).only(c.spec.Time))
-		}
-	})
-	if !made {
+	if !r.made(Config{cfg.Rate, cfg.Burst}) {
 		if usual := (Config{cfg.Rate, cfg.Burst}) == c.usual; !usual && !senseless(cfg.Burst) {
 			st.Rec.Locked(func(rec *suite.Recording) { rec.LeftOut = refuses })
 		}
@@ -344,6 +334,16 @@ func (c *contract) Play(st *suite.Stage) {
 			st.Rest(end, refill)
 		}
 		_ = suite.Catch(r.impl.end)
+	})
+}
+
+// made makes the limiter, or reports that its constructor refuses the configuration.
+func (r *run) made(cfg Config) bool {
+	return r.c.excludes(cfg) == "" && r.Make(func() {
+		r.impl = r.c.spec.New(r.Plain(), cfg).only(r.Time)
+		if r.Twice() {
+			r.impl = r.impl.beside(r.c.spec.New(r.Plain(), cfg).only(r.Time))
+		}
 	})
 }
 
@@ -421,59 +421,6 @@ func (r *run) step(s conformance.Step) {
 	default:
 		r.await(s, func(done *conformance.Done) { r.impl.do(s, at, turn, done) })
 	}
-}
-
-// lingers is why runs are left out in which a context does not end the wait.
-const lingers = "a wait went on after its context had been cancelled"
-
-// try is a request of a limiter that has waits only: one that is given up at once unless it has returned.
-func (f *Funcs) try(st *suite.Stage, n int) bool {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	var err error
-	ended, panicked := false, ""
-	suite.Start(func() {
-		panicked = suite.Catch(func() { err = f.WaitN(ctx, n) })
-		ended = true
-	})
-	if st.Settle(); !ended {
-		cancel()
-		st.Settle()
-	}
-	switch {
-	case !ended:
-		st.Rec.Locked(func(rec *suite.Recording) { rec.LeftOut = lingers })
-		return false
-	case panicked != "":
-		panic(panicked)
-	}
-	return err == nil
-}
-
-// triesAreRequests reports whether a wait that is given up at once takes what is there, and nothing if nothing is,
-// and whether one for two tokens does. How exact it is the rules judge.
-func (c *contract) triesAreRequests(s *suite.Suite) (yes, several bool) {
-	s.Play(func(st *suite.Stage) {
-		f, cfg, refused := c.first(st.Plain(), 10, 3)
-		if refused != "" {
-			return
-		}
-		_ = suite.Catch(func() {
-			granted := 0
-			for granted <= cfg.Burst && f.try(st, 1) {
-				granted++
-			}
-			denied := !f.try(st, 1) && !f.try(st, 1)
-			st.To(cfg.Rate.Interval() * 3 / 2)
-			yes = granted > 0 && denied && f.try(st, 1) && !f.try(st, 1)
-			st.To(cfg.Rate.Interval() * 7 / 2)
-			several = !c.spec.Traits.OneAtATime && granted > 1 && f.try(st, 2) && !f.try(st, 1)
-		})
-		_ = suite.Catch(f.end)
-		st.Settle()
-		yes = yes && !st.Rec.LeftOut()
-	})
-	return yes, yes && several
 }
 
 // await does a step and records it.

@@ -244,7 +244,7 @@ func (c *contract) Unfit(s *suite.Suite) (skip, misuse string) {
 	switch spec := c.spec; {
 	case spec.New == nil:
 		return "", "limitertest.Run: the spec has no New; say how to make a limiter"
-	case slices.ContainsFunc(spec.Only, func(cfg Config) bool { return cfg.Burst < 1 || cfg.Rate.Interval() < 1 }):
+	case slices.ContainsFunc(spec.Only, Config.senseless):
 		return "", "limitertest.Run: a configuration of Only has a burst below 1, or a rate without an interval; " +
 			"list what New is made with, as {Rate: limitertest.Rate{Events: 20, Per: time.Second}, Burst: 5}"
 	case spec.Traits.Latency > 0 && s.Time == Injected && !synctestcompat.Available:
@@ -290,12 +290,9 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 		c.single = c.refusesSeveral(s, &f, start)
 	}
 	ops := f.operations()
-	tries := false
-	if c.tries = false; !asks && f.WaitN != nil && s.Bubble && s.Time != Explicit {
-		c.tries, tries = c.triesAreRequests(s)
-	}
+	triesSeveral := c.triesAreRequests(s, &f)
 	ops[opRequest], ops[conformance.OpAllow] = asks, asks || c.tries
-	ops[opSeveral] = !c.spec.Traits.OneAtATime && !c.single && several || tries
+	ops[opSeveral] = !c.spec.Traits.OneAtATime && !c.single && several || triesSeveral
 	ops[conformance.OpWait] = c.waits && (s.Bubble || s.Time != Injected)
 	if ops[conformance.OpReserve] {
 		c.tried(s, &f, func(f *Funcs) {
