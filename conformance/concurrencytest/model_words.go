@@ -13,8 +13,7 @@ func (s *state) came(r int) string { return timeline.Duration(s.demands[r].at) }
 
 // itsTurn says why a request should run.
 func (s *state) itsTurn(r int) string {
-	return fmt.Sprintf("it is its turn, and with it no more than %d of %d slots are taken",
-		s.used+s.demands[r].weight, s.limit)
+	return fmt.Sprintf("%d of %d slots are taken, it needs %d, and it is its turn", s.used, s.limit, s.demands[r].weight)
 }
 
 // notItsTurn says why a request should not run.
@@ -33,7 +32,7 @@ func (s *state) tooMuch(r int) string {
 
 // noSlots says why a request should not run.
 func (s *state) noSlots(r int) string {
-	return fmt.Sprintf("with it %d slots are taken, of %d", s.used+s.demands[r].weight, s.limit)
+	return fmt.Sprintf("%d of %d slots are taken, and it needs %d", s.used, s.limit, s.demands[r].weight)
 }
 
 // noEnd says why a request should wait on.
@@ -70,7 +69,7 @@ func (s *state) room(int) string {
 		return "any number may wait"
 	}
 	taken, _ := s.seats()
-	return fmt.Sprintf("with it no more than %d of %d places in the backlog are taken", taken+1, s.backlog)
+	return fmt.Sprintf("%d of %d places in the backlog are taken", taken, s.backlog)
 }
 
 // noRoom says why a request should be rejected.

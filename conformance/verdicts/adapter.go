@@ -163,8 +163,7 @@ func (a *adapter) bySignatures() string {
 		return "quotatest"
 	case a.middleware() != "" && a.given(count):
 		return "concurrencytest"
-	case has("Release", "ReleasePermit", "Return") &&
-		has("Acquire", "AcquirePermit", "Borrow", "TryAcquire", "TryBorrow"):
+	case has(gives[:5]...) && has(takes[:len(takes)-1]...), a.given(count) && a.pairs():
 		return "concurrencytest"
 	case a.group() != "" && a.given(count):
 		return "concurrencytest"

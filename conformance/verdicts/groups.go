@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"go/types"
+	"slices"
 	"strings"
 )
 
@@ -27,6 +28,21 @@ func (a *adapter) group() string {
 		}
 	}
 	return instance + ".Go(" + strings.Join(args, ", ") + ")"
+}
+
+// pairs reports whether something begins and ends in two methods, of which the first is handed nothing to run.
+func (a *adapter) pairs() bool {
+	begin := slices.ContainsFunc(slices.Concat(takes, begins), func(name string) bool {
+		sig := a.signature(name)
+		return sig != nil && !sig.Variadic() && !slices.ContainsFunc(kindsOf(sig.Params()), func(k kind) bool {
+			return k != context && k != count && k != duration
+		})
+	})
+	end := slices.ContainsFunc(slices.Concat(gives, ends), func(name string) bool {
+		sig := a.signature(name)
+		return sig != nil && !sig.Variadic() && (sig.Params().Len() == 0 || plain(sig) == "int -> ")
+	})
+	return begin && end
 }
 
 // fillGroup sets what a limiter of goroutines can do: a slot is taken by a function that runs

@@ -18,7 +18,7 @@ func TestInit(t *testing.T) {
 	}{
 		{"../../limiters.TokenBucket", []string{
 			"limitertest.Run(t, limitertest.Spec{", "x := limiters.NewTokenBucket(",
-			"// AllowN takes an instant: with Time: Explicit it is the field AllowAt", "Allow:", "WaitN:",
+			"AllowAt: x.AllowN", "Allow:", "WaitN:",
 		}},
 		{"../../limiters.NewConcurrency", []string{"concurrencytest.Run(", "TryAcquire:", "Release:"}},
 		{"../../debounce.New", []string{

@@ -39,12 +39,10 @@ func (a *adapter) fill() {
 	for _, m := range a.left(used) {
 		a.note("not used: %s", m)
 	}
-	for _, name := range []string{"AllowN", "AllowAt", "Take", "TakeAt"} {
-		m := a.method(name)
-		if m != nil && slices.Contains(kindsOf(m.Type().(*types.Signature).Params()), instant) {
-			field := strings.TrimSuffix(strings.TrimSuffix(name, "N"), "At") + "At"
-			a.note("%s takes an instant: with Time: Explicit it is the field %s", name, field)
-		}
+	if a.set["AllowAt"] && !a.set["Allow"] && !a.set["AllowN"] && !a.set["Wait"] && !a.set["WaitN"] {
+		a.time = "Explicit"
+	} else if a.set["AllowAt"] {
+		a.note("AllowAt is what is judged with Time: Explicit")
 	}
 	if !slices.ContainsFunc(a.c.must, func(field string) bool { return a.set[field] }) {
 		a.note("one of these must be set: %s", strings.Join(a.c.must, ", "))
@@ -82,10 +80,10 @@ func (a *adapter) function(sig *types.Signature) {
 }
 
 // names of the parameters of an operation, by kind.
-var paramNames = map[kind]string{payload: "v", count: "n", context: "ctx", instant: "t"}
+var paramNames = map[kind]string{payload: "v", count: "n", context: "ctx", instant: "at"}
 
 // goTypes are the types of the parameters of an operation, by kind.
-var goTypes = map[kind]string{payload: "int", count: "int", context: "context.Context"}
+var goTypes = map[kind]string{payload: "int", count: "int", context: "context.Context", instant: "time.Time"}
 
 // needs are the parameters of an operation that no argument has taken yet.
 type needs []kind
@@ -116,7 +114,7 @@ func (a *adapter) call(o operation, sig *types.Signature, fn string) string {
 	for _, k := range o.params {
 		name := paramNames[k]
 		if slices.Contains(left, k) { // the method knows nothing of it
-			if k == count && o.field == "AllowN" || k == context && o.field == "WaitN" {
+			if k == count && (o.field == "AllowN" || o.field == "AllowAt") || k == context && o.field == "WaitN" || k == instant {
 				return ""
 			}
 			name = "_"
@@ -155,6 +153,8 @@ func (a *adapter) argument(t types.Type, left *needs) string {
 		return a.fraction(t, "n")
 	case k == context && left.take(context):
 		return "ctx"
+	case k == instant && left.take(instant):
+		return "at"
 	case k == context:
 		return a.use("context", "context") + ".Background()"
 	case k == count && left.take(count):
@@ -198,6 +198,9 @@ func (a *adapter) returns(o operation) string {
 	if slices.Contains(o.params, context) {
 		a.use("context", "context")
 	}
+	if slices.Contains(o.params, instant) {
+		a.use("time", "time")
+	}
 	return map[kind]string{boolean: " bool", failure: " error", perSec: " float64"}[o.result]
 }
 
@@ -214,6 +217,9 @@ func (a *adapter) result(o operation, sig *types.Signature, fn, call string) (bo
 		return "return " + call + " == nil", false
 	case at < 0 && o.result == boolean && slices.Equal(kinds, []kind{count}) && o.field == "AllowN":
 		return "return int(" + call + ") == n", false
+	case at < 0 && o.result == failure && slices.Equal(kinds, []kind{boolean}):
+		a.use("errors", "errors")
+		return "if !" + call + " { return errors.New(\"rejected\") }\nreturn nil", false
 	case at < 0 && o.result == perSec && slices.Equal(kinds, []kind{count}):
 		return "return float64(" + call + ")", false
 	case at < 0:

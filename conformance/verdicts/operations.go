@@ -1,6 +1,9 @@
 package main
 
-import "regexp"
+import (
+	"regexp"
+	"slices"
+)
 
 // A kind is what an argument or a result is, as far as adapters care.
 type kind int
@@ -43,6 +46,17 @@ var (
 		"Call", "Trigger", "Add", "Debounce", "Throttle", "Do", "DoOrDiscard", "Push", "Run", "Send", "Put", "Submit",
 	}
 	stops = []string{"Stop", "Shutdown", "Close"}
+
+	// takes and gives are how a slot is taken and given back. So are begins and ends, where the constructor
+	// gets a number: on their own they may be anything's.
+	takes = []string{
+		"AcquireContext", "AcquireCtx", "AcquireWithContext", "Acquire", "AcquirePermit", "AcquireToken",
+		"AcquireTimeout", "AcquireWithTimeout", "TryAcquireTimeout", "Borrow", "Enter", "Lock", "P", "TryAcquire",
+		"TryBorrow", "Wait",
+	}
+	gives  = []string{"Release", "ReleasePermit", "ReleaseToken", "Return", "ReturnToken", "Unlock", "Leave", "V"}
+	begins = []string{"StartContext", "AddWithContext", "Start", "Begin", "Add", "Do", "GetToken", "Get", "Take"}
+	ends   = []string{"Done", "End", "Finish", "PutToken", "Free", "GiveBack", "Put"}
 )
 
 // known are the contracts, those with the plainest names first.
@@ -67,16 +81,12 @@ var known = []*contract{
 		durations: []string{"cfg.Timeout"}, counts: []string{"cfg.Limit", "cfg.Backlog"},
 		must: []string{"Acquire", "Lock"},
 		operations: []operation{
-			{"Acquire", []kind{context, count}, failure, []string{
-				"Acquire", "AcquirePermit", "Borrow", "Enter", "Wait",
-			}},
-			{"Lock", []kind{count}, none, []string{"Acquire", "Borrow", "Lock", "P"}},
+			{"Acquire", []kind{context, count}, failure, slices.Concat(takes, begins)},
+			{"Lock", []kind{count}, none, slices.Concat(takes, begins)},
 			{"TryAcquire", []kind{count}, boolean, []string{
-				"TryAcquire", "TryAcquirePermit", "TryBorrow", "TryEnter",
+				"TryAcquire", "TryAcquirePermit", "TryBorrow", "TryEnter", "TryStart", "TryAdd", "TryLock", "TryGet",
 			}},
-			{"Release", []kind{count}, none, []string{
-				"Release", "ReleasePermit", "Return", "Unlock", "Leave", "V",
-			}},
+			{"Release", []kind{count}, none, slices.Concat(gives, ends)},
 			{"Resize", []kind{count}, none, []string{"Resize", "SetLimit"}},
 			{"Stop", nil, none, stops},
 		},
@@ -107,8 +117,11 @@ var known = []*contract{
 	{
 		pkg: "limitertest", names: regexp.MustCompile(`(?i)limit|rate|bucket|gcra|window`),
 		durations: []string{"cfg.Rate.Per"}, counts: []string{"cfg.Burst"}, rates: []string{"cfg.Rate.PerSecond()"},
-		must: []string{"Allow", "AllowN", "Wait", "WaitN"},
+		must: []string{"Allow", "AllowN", "AllowAt", "Wait", "WaitN"},
 		operations: []operation{
+			{"AllowAt", []kind{instant, count}, boolean, []string{
+				"AllowAt", "AllowNAt", "AllowN", "TakeAt", "TryTakeAt", "Allow", "Take",
+			}},
 			{"AllowN", []kind{count}, boolean, []string{
 				"AllowN", "TakeAvailable", "TryAcquirePermits", "TryTake", "TryToFulfill", "TryConsume", "Take",
 			}},
