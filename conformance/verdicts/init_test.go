@@ -71,6 +71,12 @@ func TestInit_subjects(t *testing.T) {
 			"limitertest.Run(", "x.Init(cfg.Rate.PerSecond(), float64(cfg.Burst))", "x.TryToFulfill(float64(n))",
 			`!x.LimitReached("key")`,
 		}},
+		{"Valve", []string{
+			"concurrencytest.Run(", "NewValve(cfg.Limit)", "if !x.Start(cfg.Timeout) {", `errors.New("rejected")`,
+			"TryAcquire:", "x.Done()",
+		}},
+		{"Sized", []string{"concurrencytest.Run(", "x.AddWithContext(ctx)", "x.Add()", "x.Done()"}},
+		{"Meter", []string{"limitertest.Run(", "Time: limitertest.Explicit", "cfg.Rate.Interval(), cfg.Burst", "x.AllowN(n, at)"}},
 		{"Batcher", []string{
 			"throttletest.Run(", "emit(all[len(all)-1].(int))", "x.DelayThreshold = cfg.Interval", "x.Add(v, 1)",
 		}},

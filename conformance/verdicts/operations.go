@@ -52,7 +52,7 @@ var (
 	takes = []string{
 		"AcquireContext", "AcquireCtx", "AcquireWithContext", "Acquire", "AcquirePermit", "AcquireToken",
 		"AcquireTimeout", "AcquireWithTimeout", "TryAcquireTimeout", "Borrow", "Enter", "Lock", "P", "TryAcquire",
-		"TryBorrow", "Wait",
+		"TryBorrow",
 	}
 	gives  = []string{"Release", "ReleasePermit", "ReleaseToken", "Return", "ReturnToken", "Unlock", "Leave", "V"}
 	begins = []string{"StartContext", "AddWithContext", "Start", "Begin", "Add", "Do", "GetToken", "Get", "Take"}
@@ -81,7 +81,7 @@ var known = []*contract{
 		durations: []string{"cfg.Timeout"}, counts: []string{"cfg.Limit", "cfg.Backlog"},
 		must: []string{"Acquire", "Lock"},
 		operations: []operation{
-			{"Acquire", []kind{context, count}, failure, slices.Concat(takes, begins)},
+			{"Acquire", []kind{context, count}, failure, slices.Concat(takes, begins, []string{"Wait"})},
 			{"Lock", []kind{count}, none, slices.Concat(takes, begins)},
 			{"TryAcquire", []kind{count}, boolean, []string{
 				"TryAcquire", "TryAcquirePermit", "TryBorrow", "TryEnter", "TryStart", "TryAdd", "TryLock", "TryGet",

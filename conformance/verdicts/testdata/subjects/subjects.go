@@ -99,3 +99,32 @@ type Batcher struct{ DelayThreshold time.Duration }
 func NewBatcher(handle func(items []any) error) *Batcher { return &Batcher{} }
 
 func (b *Batcher) Add(item any, size int) error { return nil }
+
+// Valve is a semaphore with other names.
+type Valve struct{}
+
+// NewValve lets n through.
+func NewValve(n int) *Valve { return &Valve{} }
+
+func (v *Valve) Start(timeout time.Duration) bool { return true }
+func (v *Valve) TryStart() bool                   { return true }
+func (v *Valve) Done()                            {}
+
+// Sized is a wait group with a bound.
+type Sized struct{}
+
+// NewSized runs so many at once.
+func NewSized(limit int) Sized { return Sized{} }
+
+func (s *Sized) Add()                                     {}
+func (s *Sized) AddWithContext(ctx context.Context) error { return nil }
+func (s *Sized) Done()                                    {}
+func (s *Sized) Wait()                                    {}
+
+// Meter is told the time.
+type Meter struct{}
+
+// NewMeter makes a bucket.
+func NewMeter(every time.Duration, burst int) *Meter { return &Meter{} }
+
+func (m *Meter) AllowN(n int, at time.Time) bool { return true }
