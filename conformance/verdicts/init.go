@@ -51,6 +51,10 @@ func initialize(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stdout, "assumed: %s\n", s)
 	}
 	fmt.Fprintln(stdout, "Traits are left out: the subtest TRAITS prints the literal to paste.")
+	if *out == "" {
+		fmt.Fprint(stdout, "\nIt was run once. This is what came:\n\n")
+		run([]string{"-run", "^" + a.test() + "$", pkg.folder()}, stdout, stderr) // a verdict, and no failure of init
+	}
 	return 0
 }
 
@@ -64,7 +68,7 @@ func initFlags(stderr io.Writer) (fs *flag.FlagSet, kind, out *string) {
 		fs.PrintDefaults()
 	}
 	kind = fs.String("contract", "", "the `package` of the contract, such as limitertest; otherwise it is guessed")
-	out = fs.String("o", "", "the `file` to write; otherwise conformance_test.go of the package, or of this folder")
+	out = fs.String("o", "", "the `file` to write; otherwise conformance_test.go there or here, and it is run")
 	return fs, kind, out
 }
 

@@ -29,7 +29,7 @@
 //	go run github.com/escapement-go/escapement/conformance/verdicts init ./mine.Debouncer
 //
 //	-contract package   the contract, such as limitertest; otherwise names and signatures tell it
-//	-o file             the file to write; otherwise conformance_test.go
+//	-o file             the file to write; otherwise conformance_test.go, which is run once
 package main
 
 import (

@@ -11,13 +11,17 @@ import (
 	"strings"
 )
 
+// test is the name of the test.
+func (a *adapter) test() string {
+	if token.IsExported(a.name) {
+		return "TestConformance_" + a.name
+	}
+	return "TestConformance"
+}
+
 // source is the text of the test.
 func (a *adapter) source() []byte {
 	var b bytes.Buffer
-	test := "TestConformance"
-	if token.IsExported(a.name) {
-		test += "_" + a.name
-	}
 	name := "conformance_test"
 	if a.pkg.folder() != "." || a.pkg.Module != nil && a.pkg.Module.Main {
 		name = a.pkg.Name + "_test"
@@ -45,7 +49,7 @@ func (a *adapter) source() []byte {
 	if a.c.pkg == "clocktest" {
 		params = "env clocktest.Env"
 	}
-	fmt.Fprintf(&b, ")\n\nfunc %s(t *testing.T) {\n%s.Run(t, %s.Spec{\n", test, a.c.pkg, a.c.pkg)
+	fmt.Fprintf(&b, ")\n\nfunc %s(t *testing.T) {\n%s.Run(t, %s.Spec{\n", a.test(), a.c.pkg, a.c.pkg)
 	fmt.Fprintf(&b, "Name: %q,\n", a.pkg.ImportPath+" "+a.name)
 	if a.c.pkg != "clocktest" { // which knows no other time than that of the clock
 		fmt.Fprintf(&b, "Time: %s.%s, // or %s\n", a.c.pkg, a.time, a.otherTime())
