@@ -114,7 +114,8 @@ func (a *adapter) call(o operation, sig *types.Signature, fn string) string {
 	for _, k := range o.params {
 		name := paramNames[k]
 		if slices.Contains(left, k) { // the method knows nothing of it
-			if k == count && (o.field == "AllowN" || o.field == "AllowAt") || k == context && o.field == "WaitN" || k == instant {
+			switch {
+			case k == instant, k == count && (o.field == "AllowN" || o.field == "AllowAt"), k == context && o.field == "WaitN":
 				return ""
 			}
 			name = "_"
