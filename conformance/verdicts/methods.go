@@ -115,7 +115,8 @@ func (a *adapter) call(o operation, sig *types.Signature, fn string) string {
 		name := paramNames[k]
 		if slices.Contains(left, k) { // the method knows nothing of it
 			switch {
-			case k == instant, k == count && (o.field == "AllowN" || o.field == "AllowAt"), k == context && o.field == "WaitN":
+			case k == instant, k == context && o.field == "WaitN",
+				k == count && (o.field == "AllowN" || o.field == "AllowAt"):
 				return ""
 			}
 			name = "_"
