@@ -76,7 +76,9 @@ func TestInit_subjects(t *testing.T) {
 			"TryAcquire:", "x.Done()",
 		}},
 		{"Sized", []string{"concurrencytest.Run(", "x.AddWithContext(ctx)", "x.Add()", "x.Done()"}},
-		{"Meter", []string{"limitertest.Run(", "Time: limitertest.Explicit", "cfg.Rate.Interval(), cfg.Burst", "x.AllowN(n, at)"}},
+		{"Meter", []string{
+			"limitertest.Run(", "Time: limitertest.Explicit", "cfg.Rate.Interval(), cfg.Burst", "x.AllowN(n, at)",
+		}},
 		{"Batcher", []string{
 			"throttletest.Run(", "emit(all[len(all)-1].(int))", "x.DelayThreshold = cfg.Interval", "x.Add(v, 1)",
 		}},
