@@ -13,7 +13,8 @@ func (s *state) came(r int) string { return timeline.Duration(s.demands[r].at) }
 
 // itsTurn says why a request should run.
 func (s *state) itsTurn(r int) string {
-	return fmt.Sprintf("%d of %d slots are taken, it needs %d, and it is its turn", s.used, s.limit, s.demands[r].weight)
+	return fmt.Sprintf("%d of %d slots are taken, it needs %d, and it is its turn",
+		s.used, s.limit, s.demands[r].weight)
 }
 
 // notItsTurn says why a request should not run.
