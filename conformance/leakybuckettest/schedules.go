@@ -29,6 +29,8 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		{Name: "after idle time", Schedules: sequences(size(2), put, []time.Duration{0, 1, 11 * suite.Wait}, 3)},
 		{Name: "bursts", Schedules: sequences(size(3), put, []time.Duration{0, suite.Wait}, 7)},
 		{Name: "long", Schedules: longQueues()},
+		{Name: "hours", Schedules: sequences(size(2).Without("interval").With("interval", "3h"), put,
+			[]time.Duration{0, time.Hour, 3*time.Hour - 1, 3 * time.Hour, 3*time.Hour + 1}, 3)},
 	}
 	if tr := c.spec.Traits; tr.FirstItem == FirstAtOnce && tr.Slack == 0 && !tr.Unbounded {
 		out = append(out, suite.Family{Name: "no backlog", Schedules: after(size(0), "put 1 @0 | put 2 @0", "put 0 @0",

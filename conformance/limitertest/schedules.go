@@ -105,6 +105,11 @@ func (c *contract) requestFamilies(s *suite.Suite) []suite.Family {
 		grid("thirteenths", limited("10/13s", 2), 3),
 		grid("slow", limited("1/24h", 2), 3),
 		grid("fast", limited("600000000/1s", 1), 4),
+		grid("uneven", limited("15/1s", 1), 3),
+		grid("uneven", limited("700/1s", 1), 3),
+		grid("uneven", limited("80000/1s", 1), 3),
+		grid("uneven", limited("300000/1s", 2), 3),
+		{Name: "uneven", Schedules: polled(ask, 100*time.Millisecond, limited("15/1s", 1), limited("7/1s", 2))},
 		{Name: "full", Schedules: full(ask, c.long)},
 		{Name: "late", Schedules: late},
 		{Name: "polling", Schedules: polling(ask, limited("10/1s", 1), limited("10/1s", 5), limited("3/1s", 1),
@@ -289,6 +294,21 @@ func polling(ask conformance.Op, configs ...conformance.Config) []conformance.Sc
 			}
 			out = append(out, s)
 		}
+	}
+	return out
+}
+
+// polled asks at a period of the caller's own.
+func polled(ask conformance.Op, period time.Duration, configs ...conformance.Config) (out []conformance.Schedule) {
+	if ask != conformance.OpAllow {
+		return nil
+	}
+	for _, cfg := range configs {
+		s := conformance.Schedule{Config: cfg}
+		for i := range 40 {
+			s.Steps = append(s.Steps, conformance.Step{Op: ask, N: 1, At: time.Duration(i) * period})
+		}
+		out = append(out, s)
 	}
 	return out
 }

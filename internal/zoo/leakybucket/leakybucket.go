@@ -17,6 +17,7 @@ func Mutants() []zoo.Mutant {
 		{"no gap is shorter than a nanosecond", "LB-SPACE"},
 		{countsNanos, "LB-SPACE"},
 		{"rounds the interval to milliseconds", "LB-EXACT"},
+		{"no interval is longer than an hour", "LB-SPACE"},
 		{"a nanosecond late", "LB-EXACT"},
 		{"drains at half the pace", "LB-EXACT"},
 		{"the time that the function takes counts twice", "LB-EXACT"},

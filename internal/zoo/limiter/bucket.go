@@ -56,6 +56,10 @@ func (l *bucket) fill(t time.Time) float64 {
 		more = min(elapsed, full).Seconds() * l.rate
 	case "a product overflows after a long time":
 		more = float64(int64(elapsed)*int64(l.rate)) / 1e9
+	case "interval is cut to a microsecond":
+		if us := time.Duration(1e6 / l.rate); us > 0 && us < 1000 {
+			more = float64(elapsed) / float64(us*time.Microsecond)
+		}
 	case "interval is cut to a nanosecond":
 		more = float64(elapsed / max(1, time.Duration(1e9/l.rate)))
 		if l.rate < 1e8 {

@@ -204,6 +204,7 @@ const (
 var bucketMutants = []struct{ name, rule string }{
 	{"refills too fast", "RL-ENV"},
 	{"interval is cut to a nanosecond", "RL-ENV"},
+	{"interval is cut to a microsecond", "RL-ENV"},
 	{"refills too slowly", "RL-WORK"},
 	{"the last nanosecond before it is full is cut off", "RL-WORK"},
 	{"needs a little more than there is", "RL-WORK"},
