@@ -291,7 +291,7 @@ func (c *contract) Play(st *suite.Stage) {
 		}
 		return
 	}
-	if c.trip > 0 && races(st.Schedule) {
+	if c.lasts(st.Schedule) && races(st.Schedule) {
 		st.Rec.Locked(func(rec *suite.Recording) { rec.LeftOut = "what takes time meets no timer at its instant" })
 		r.impl.end()
 		return

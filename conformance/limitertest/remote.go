@@ -83,6 +83,11 @@ func races(s conformance.Schedule) bool {
 	return slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return st.Racing })
 }
 
+// lasts reports whether something in a schedule takes time, or has to settle.
+func (c *contract) lasts(s conformance.Schedule) bool {
+	return c.trip > 0 || c.tries && suite.Has(conformance.OpAllow)(suite.Job{Schedule: s})
+}
+
 // late is by how much what a schedule gets may be off because requests take time: each may be
 // decided at any instant of its own, and who waits asks again, and waits for the answer.
 func late(s conformance.Schedule, t *Traits) time.Duration {

@@ -184,6 +184,24 @@ func (l *bucket) tokensAt(t time.Time) float64 {
 	return l.fill(t)
 }
 
+// readsTwice is a plain bucket that reads its clock again after it has decided, and counts from there.
+const readsTwice = "what passes while a request is decided is lost"
+
+func readsTwiceSpec() lt.Spec {
+	spec := bucketSpec(readsTwice, lt.Injected)
+	spec.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
+		l := newBucket(cfg, "")
+		return lt.Funcs{AllowN: func(n int) bool {
+			ok := l.allow(env.Clock.Now(), n)
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.last = env.Clock.Now()
+			return ok
+		}}
+	}
+	return spec
+}
+
 // onlySpec is a plain bucket that is made in one configuration.
 func onlySpec(mutant string, source lt.TimeSource) lt.Spec {
 	spec := bucketSpec(mutant, source)

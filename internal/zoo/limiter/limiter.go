@@ -61,6 +61,9 @@ func Mutants() []zoo.Mutant {
 		all = append(all, zoo.Mutant{Name: name, Rule: m.rule, Spec: outgrownSpec(m.name, m.fair)})
 	}
 	all = append(all, zoo.Mutant{Name: grantsMore, Rule: "RL-NBIG", Spec: grantsMoreSpec()})
+	if synctestcompat.Available {
+		all = append(all, zoo.Mutant{Name: readsTwice, Rule: "X-READ", Spec: readsTwiceSpec()})
+	}
 	for _, m := range bucketMutants {
 		switch m.name {
 		case "refills too fast", "needs a little more than there is", "bucket without a bound",
