@@ -257,6 +257,7 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 	without := func(all ...conformance.Op) func() bool {
 		return func() bool { return len(s.Supported(all...)) < len(all) }
 	}
+	fixed := func() bool { return len(c.spec.Only) > 0 || !s.Accepts(opRequest) }
 	look := observer{s, c}
 	back := func() bool { return s.Time != Explicit }
 	if s.Time == Injected {
@@ -319,7 +320,7 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 			Name:  "ZeroRate", Declared: int(t.ZeroRate),
 			Values:   []string{"ZeroRateBurst", "ZeroRateRejects", "ZeroRateRefused"},
 			Means:    []string{"what is there at first, and then nothing", "nothing", "the constructor panics"},
-			Needless: without(opRequest),
+			Needless: fixed,
 			Observe:  look.zeroRate, Set: func(v int) { t.ZeroRate = ZeroRate(v) },
 		},
 		{
@@ -327,7 +328,7 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 			Name:  "Inf", Declared: int(t.Inf),
 			Values:   []string{"InfGrants", "InfAbsent"},
 			Means:    []string{"everything is granted", "there is no such rate"},
-			Needless: without(opRequest),
+			Needless: fixed,
 			Observe:  look.infinite, Set: func(v int) { t.Inf = InfRate(v) },
 		},
 		c.zeroChoice(s, t),
