@@ -1,0 +1,466 @@
+package batchtest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/model"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// law is the guard of a rule. Words says what is wanted, and because of what. After a panic that the schedule wants
+// it is X-PANIC's.
+func (s *state) law(w *ways, id string, holds bool, words func() (want, because string)) bool {
+	if holds || !w.Marks() {
+		return w.Law(id, holds, "", "")
+	}
+	if n := s.cfg.Panics; n > 0 && len(s.past) >= n && s.rec.Panicked {
+		id = "X-PANIC"
+	}
+	want, because := words()
+	return w.Law(id, false, want, "%s", because)
+}
+
+// missing judges a batch that should have been handed over, and was not.
+func (s *state) missing(b batch, w *ways) bool {
+	return s.law(w, s.whyMissing(b), false, func() (string, string) {
+		when := "was never handed over"
+		if i, ok := s.first[b.items[0]]; ok {
+			when = "was handed over at " + timeline.Duration(s.rec.Fires[i].Began.At)
+		}
+		return fmt.Sprintf("batch %s %s, want %s", batchMark(b.items), when, timeline.Duration(s.wanted(b))), s.because(b)
+	})
+}
+
+// wanted is when a batch should have been handed over: as it was decided, or when the consumer had returned.
+func (s *state) wanted(b batch) time.Duration {
+	if s.cfg.Busy > 0 {
+		return s.at
+	}
+	return b.at
+}
+
+// because says why a batch is handed over.
+func (s *state) because(b batch) string {
+	switch n := b.items[len(b.items)-1]; b.cause {
+	case bySize:
+		return fmt.Sprintf("item %d makes it full: the size is %d", n, s.cfg.Size)
+	case byFlush:
+		return fmt.Sprintf("it was flushed at %s", timeline.Duration(b.at))
+	case byClose:
+		return fmt.Sprintf("the batcher was closed at %s", timeline.Duration(b.at))
+	}
+	return s.because0(b)
+}
+
+// because0 says what the delay of a batch counts from.
+func (s *state) because0(b batch) string {
+	d := timeline.Duration(s.cfg.Delay)
+	switch {
+	case s.cfg.Delay == 0:
+		return "the delay is 0, and other batches were handed over at once"
+	case s.tr.Anchor == AnchorLastBatch:
+		return fmt.Sprintf("the last hand-over was at %s, and the delay is %s", timeline.Duration(s.last), d)
+	case s.tr.Anchor == AnchorGrid:
+		return fmt.Sprintf("the grid has a tick at each multiple of %s", d)
+	}
+	return fmt.Sprintf("its first item, %d, came at %s, and the delay is %s", b.items[0], timeline.Duration(b.born), d)
+}
+
+// whyMissing is the rule that a batch breaks which is not handed over when it should be.
+func (s *state) whyMissing(b batch) string {
+	when, lost, ok := s.consumedAt(b.items)
+	switch {
+	case s.cfg.Busy > 0 && len(s.past) > 0:
+		return "BT-BUSY"
+	case lost && ok:
+		return "BT-ONCE"
+	case b.cause == bySize && s.cfg.Size == 1:
+		return "BT-N1"
+	case b.cause == byFlush:
+		return "BT-FLUSH"
+	case b.cause == byClose:
+		return "BT-CLOSE"
+	case s.meets:
+		return "BT-MEET"
+	case b.cause == bySize:
+		return "BT-FULL"
+	case s.cfg.Delay == 0:
+		return "BT-D0"
+	}
+	return s.whyLate(b, when, ok)
+}
+
+// consumedAt says when the first of some items is consumed that ever is, and whether one never is.
+func (s *state) consumedAt(items []int) (when time.Duration, lost, ok bool) {
+	for _, v := range items {
+		if i, is := s.first[v]; !is {
+			lost = true
+		} else if !ok {
+			when, ok = s.rec.Fires[i].Began.At, true
+		}
+	}
+	return when, lost, ok
+}
+
+// whyLate is the rule that a delay breaks which does not end when it should, but at another instant, or never if
+// ok is false.
+func (s *state) whyLate(b batch, when time.Duration, ok bool) string {
+	d := s.cfg.Delay
+	switch {
+	case s.idled != never && (!ok || when == suite.Sum(s.idled, d)):
+		return "BT-FLUSH0"
+	case len(s.past) > 0 && s.tr.Anchor == AnchorFirstItem && (!ok || s.countsFrom(suite.Sum(when, -d))):
+		return "BT-REARM"
+	}
+	return "BT-AGE"
+}
+
+// countsFrom reports whether something happened to an earlier batch at an instant.
+func (s *state) countsFrom(at time.Duration) bool {
+	return slices.ContainsFunc(s.past, func(b batch) bool { return b.at == at || b.born == at })
+}
+
+// wrong judges a batch that should not have been handed over, and goes on without its items.
+func (s *state) wrong(e model.Event, w *ways) {
+	if !w.Marks() {
+		w.Law("BT-ONCE", false, "", "")
+		return
+	}
+	items := s.rec.Fires[e.N].Values
+	id, because := s.whyWrong(items, e)
+	if !s.law(w, id, false, func() (string, string) {
+		return fmt.Sprintf("batch %s was handed over at %s, want %s", batchMark(items), timeline.Duration(e.At),
+			s.instead(items)), because
+	}) {
+		return
+	}
+	c := s.clone()
+	has := func(v int) bool { return slices.Contains(items, v) }
+	strip := func(b *batch) { b.items = slices.DeleteFunc(slices.Clone(b.items), has) }
+	strip(&c.open)
+	if len(c.open.items) == 0 {
+		c.open, c.due, c.overdue = batch{}, never, false
+	}
+	for _, list := range []*[]batch{&c.owed, &c.late} {
+		*list = slices.Clone(*list)
+		for i := range *list {
+			strip(&(*list)[i])
+		}
+		*list = slices.DeleteFunc(*list, func(b batch) bool { return len(b.items) == 0 })
+	}
+	c.inbox = slices.DeleteFunc(slices.Clone(c.inbox), func(i int) bool {
+		return s.rec.Done[i].Op == conformance.OpPut && has(s.rec.Done[i].N)
+	})
+	c.begin(e.N, batch{items: items, at: e.At, due: never})
+	w.To(c)
+}
+
+// instead says what should have been handed over.
+func (s *state) instead(items []int) string {
+	switch {
+	case len(s.owed) > 0:
+		return batchMark(s.owed[0].items)
+	case s.due != never && len(items) > 0 && slices.Equal(items, s.open.items):
+		return timeline.Duration(s.due)
+	case s.due != never && slices.ContainsFunc(items, func(v int) bool { return slices.Contains(s.open.items, v) }):
+		return batchMark(s.open.items) + " at " + timeline.Duration(s.due)
+	}
+	return "nothing"
+}
+
+// whyWrong is the rule that a batch breaks which should not have been handed over, and why.
+func (s *state) whyWrong(items []int, e model.Event) (id, because string) {
+	if len(items) == 0 {
+		return s.whyEmpty()
+	}
+	there := s.there()
+	for i, v := range items {
+		switch {
+		case slices.Contains(s.dropped, v):
+			return "BT-CLOSE", fmt.Sprintf("Close had dropped item %d, and CloseDrops is declared", v)
+		case slices.Contains(items[:i], v) || s.consumed(v):
+			return s.atOnce("BT-ONCE"), fmt.Sprintf("item %d was handed over before", v)
+		case !slices.Contains(there, v) && s.closed && s.came(v):
+			return "BT-CLOSE", fmt.Sprintf("item %d came after Close", v)
+		case !slices.Contains(there, v):
+			return "BT-ONCE", fmt.Sprintf("item %d was not accepted", v)
+		}
+	}
+	if id, because := s.whyMixed(items, there); id != "" {
+		return id, because
+	}
+	return s.whyEarly(items, e)
+}
+
+// whyEmpty is the rule that an empty batch breaks.
+func (s *state) whyEmpty() (id, because string) {
+	switch {
+	case s.idled == s.at:
+		return "BT-FLUSH0", "there was nothing to flush"
+	case s.meets:
+		return "BT-MEET", "the batch was handed over, full and old at one instant"
+	}
+	return "BT-EMPTY", "nothing had come since the last hand-over"
+}
+
+// there lists the items that are not handed over, in their order.
+func (s *state) there() (out []int) {
+	for _, b := range slices.Concat(s.late, s.owed, []batch{s.open}) {
+		out = append(out, b.items...)
+	}
+	for _, i := range s.inbox {
+		if d := &s.rec.Done[i]; d.Op == conformance.OpPut {
+			out = append(out, d.N)
+		}
+	}
+	return out
+}
+
+// consumed reports whether an item was handed over before.
+func (s *state) consumed(v int) bool {
+	return slices.ContainsFunc(s.past, func(b batch) bool { return slices.Contains(b.items, v) })
+}
+
+// came reports whether an item was put by now.
+func (s *state) came(v int) bool {
+	return slices.ContainsFunc(s.rec.Done, func(d conformance.Done) bool {
+		return d.Op == conformance.OpPut && d.N == v && d.Began.At <= s.at
+	})
+}
+
+// atOnce is BT-MEET if something was due at the instant of a racing step, and id otherwise.
+func (s *state) atOnce(id string) string {
+	if s.meets {
+		return "BT-MEET"
+	}
+	return id
+}
+
+// whyMixed is the rule that a batch breaks whose items are not the first of those that are there.
+func (s *state) whyMixed(items, there []int) (id, because string) {
+	for i, v := range there[:len(items)] {
+		if v == items[i] {
+			continue
+		}
+		if _, ok := s.first[v]; !ok {
+			return "BT-ONCE", fmt.Sprintf("item %d, which came before item %d, is in no batch", v, items[i])
+		}
+		return "BT-ORDER", fmt.Sprintf("item %d came before item %d", v, items[i])
+	}
+	if n := s.cfg.Size; n > 0 && len(items) > n {
+		return "BT-FULL", fmt.Sprintf("the size is %d", n)
+	}
+	return "", ""
+}
+
+// whyEarly is the rule that a batch of the first items breaks that comes too soon, or is not whole.
+func (s *state) whyEarly(items []int, e model.Event) (id, because string) {
+	if len(s.owed) > 0 { // it should have had more items, or fewer
+		b := s.owed[0]
+		if _, lost, ok := s.consumedAt(b.items); lost && ok {
+			return "BT-ONCE", "one of its items is in no batch"
+		}
+		return s.whyMissing(b), s.because(b)
+	}
+	d, b := s.cfg.Delay, s.open
+	if b.due = s.due; len(b.items) == 0 || s.cfg.Busy > 0 && len(s.running) > 0 {
+		return "BT-BUSY", "the consumer ran"
+	}
+	if d > 0 {
+		because = s.because0(b)
+	}
+	for _, p := range s.past {
+		if p.cause != byAge && p.due == e.At && d > 0 {
+			return "BT-STALE", fmt.Sprintf("the delay of %s ended then, which was handed over before, at %s",
+				batchMark(p.items), timeline.Duration(p.at))
+		}
+	}
+	switch full := s.cfg.Size - len(items); {
+	case d > 0 && s.idled != never && e.At == suite.Sum(s.idled, d):
+		return "BT-FLUSH0", because
+	case s.tr.Anchor == AnchorFirstItem && d > 0 && s.countsFrom(e.At-d):
+		return "BT-REARM", because
+	case s.justCame(items) && s.cfg.Size > 0 && full > 0 && d != 0:
+		return "BT-FULL", fmt.Sprintf("the size is %d", s.cfg.Size)
+	case d == 0 && s.cfg.Size > 0 && s.justCame(items):
+		return "BT-FULL", fmt.Sprintf("the size is %d, and the delay is no bound", s.cfg.Size)
+	case d == 0:
+		return "BT-D0", "there is no delay that could have ended"
+	}
+	return "BT-AGE", because
+}
+
+// justCame reports whether the last of some items came at this instant.
+func (s *state) justCame(items []int) bool {
+	return slices.ContainsFunc(s.rec.Done, func(d conformance.Done) bool {
+		return d.Op == conformance.OpPut && d.N == items[len(items)-1] && d.Began.At == s.at
+	})
+}
+
+// exam is one run under judgement.
+type exam struct {
+	*suite.Recording
+	traits  *Traits
+	refuses bool
+	fail    func(why string) // ends the test, as a run cannot be judged
+	checked *model.Result[*state]
+}
+
+// Exam puts a trace in the terms of a batcher.
+func (c *contract) Exam(tr *Traits, rec *suite.Recording, j suite.Job) *exam {
+	return &exam{
+		Recording: rec, traits: tr, refuses: c.suite.Accepts(opRefuses),
+		fail: func(why string) { c.suite.T.Fatalf("conformance: %s cannot be judged: %s", j.Schedule, why) },
+	}
+}
+
+func (x *exam) detail() *detail { return x.Detail.(*detail) }
+
+// judgeable reports whether the model can judge the run: X-CALLS judges what panicked or got stuck.
+func (x *exam) judgeable() bool {
+	return x.Refused == "" && !x.Stuck && !x.Turned && (x.Schedule.Config.Busy == 0 || x.traits.Busy != 0)
+}
+
+// breaks finds runs that break a rule before any other.
+func breaks(rule string) func(x *exam) *suite.Violation {
+	return func(x *exam) *suite.Violation {
+		if !x.judgeable() {
+			return nil
+		}
+		r := x.result()
+		if len(r.Marks) == 0 || r.Marks[0].Law != rule {
+			return nil
+		}
+		m := r.Marks[0]
+		return x.broken(m.At, m.Because, m.Want)
+	}
+}
+
+// broken makes a violation with the lanes of a batcher.
+func (x *exam) broken(at time.Duration, because, headline string) *suite.Violation {
+	v := &suite.Violation{Headline: headline, Because: because, At: at}
+	if want := x.wants(); want != nil {
+		v.Lanes = append(v.Lanes, suite.Lane{Name: "want", Marks: want})
+	}
+	v.Lanes = append(v.Lanes, suite.Lane{Name: "got", Marks: marks(x.Recording)})
+	return v
+}
+
+// result is what the model says of the run, which is checked once.
+func (x *exam) result() *model.Result[*state] {
+	if x.checked == nil {
+		f := x.frame()
+		r := model.Check(batchers, f, f.events(x.detail()))
+		if r.Failed != "" {
+			x.fail(r.Failed)
+		}
+		x.checked = &r
+	}
+	return x.checked
+}
+
+func (x *exam) frame() *frame {
+	f := &frame{rec: x.Recording, cfg: x.Schedule.Config, tr: x.traits, refuses: x.refuses, first: map[int]int{}}
+	for i, fire := range x.Fires {
+		for _, v := range fire.Values {
+			if _, ok := f.first[v]; !ok {
+				f.first[v] = i
+			}
+		}
+	}
+	return f
+}
+
+// events are the trace in the terms of the model.
+func (f *frame) events(d *detail) (out []model.Event) {
+	type point struct {
+		conformance.Mark
+		e model.Event
+	}
+	var all []point
+	add := func(m conformance.Mark, e model.Event) {
+		if e.At = m.At; m.Seq != 0 {
+			all = append(all, point{m, e})
+		}
+	}
+	for i, op := range f.rec.Done {
+		add(op.Began, model.Event{Kind: model.Call, N: i, Racing: op.Racing})
+		add(op.Ended, model.Event{Kind: model.Return, N: i})
+	}
+	for i, fire := range f.rec.Fires {
+		add(fire.Began, model.Event{Kind: model.Fire, N: i})
+		add(fire.Ended, model.Event{Kind: model.Return, N: i, I: consumed})
+	}
+	slices.SortFunc(all, func(a, b point) int { return a.Seq - b.Seq })
+	settled := d.settled
+	for i, p := range all {
+		if i == 0 || p.At != all[i-1].At || len(settled) > 0 && settled[0].Seq < p.Seq {
+			out = f.endGroup(out, i > 0)
+			f.groups = append(f.groups, group{})
+		}
+		for len(settled) > 0 && settled[0].Seq < p.Seq {
+			settled = settled[1:]
+		}
+		g := &f.groups[len(f.groups)-1]
+		g.until, g.racing = p.Seq, g.racing || p.e.Racing
+		out = append(out, p.e)
+	}
+	out = f.endGroup(out, len(all) > 0)
+	f.groups = append(f.groups, group{until: 1 << 60})
+	out = append(out, model.Event{Kind: model.Settled, At: f.rec.End, N: len(f.groups) - 1, I: len(f.groups) - 1})
+	for i, g := 0, 0; i < len(out); i++ { // all of a group races if one does
+		out[i].Racing = f.groups[g].racing
+		if out[i].Kind == model.Settled {
+			g++
+		}
+	}
+	return out
+}
+
+// endGroup ends a group, if there is one.
+func (f *frame) endGroup(out []model.Event, is bool) []model.Event {
+	if !is {
+		return out
+	}
+	n := len(f.groups) - 1
+	return append(out, model.Event{Kind: model.Settled, At: out[len(out)-1].At, N: n, I: n})
+}
+
+// wants is what the model hands over in a run in which it has no choice, nil in others.
+func (x *exam) wants() (out []suite.Mark) {
+	f, cfg := x.frame(), x.Schedule.Config
+	open := x.traits.Anchor == 0 || x.traits.CloseFlush == 0 || cfg.Delay == 0
+	if open || cfg.Busy > 0 || cfg.Inside != "" || x.Schedule.RacingSteps() > 0 {
+		return nil
+	}
+	s := &state{frame: f, due: never, idled: never}
+	take := func() {
+		for _, b := range s.owed {
+			out = append(out, suite.Mark{At: b.at, Text: batchMark(b.items)})
+			s.last = b.at
+		}
+		s.owed = nil
+	}
+	expire := func(until time.Duration) {
+		if s.due != never && s.due <= until {
+			s.at = s.due
+			s.decide(byAge)
+			take()
+		}
+	}
+	for i, d := range x.Done {
+		if d.Op == conformance.OpPut && !d.OK && !s.closed {
+			return nil
+		}
+		expire(d.Began.At)
+		s.at = d.Began.At
+		s = s.does(i)[0]
+		take()
+	}
+	expire(x.End)
+	return out
+}
