@@ -148,7 +148,7 @@ func (c *contract) other() []suite.Rule[Traits, *exam] {
 			Rule: core("X-LEAK", "After Close, or without it when all is quiet, goroutines and armed timers MUST NOT "+
 				"remain."),
 			About: suite.Looked,
-			Check: func(x *exam) *suite.Violation { return x.LeftBehind() },
+			Check: (*exam).left,
 		},
 		{
 			Rule: core("X-CONC", "Of items that many goroutines hand in at one instant each MUST be in exactly one "+
@@ -177,6 +177,15 @@ func (x *exam) reentry() *suite.Violation {
 			"%s called by the consumer never returned", d.Op)
 	}
 	return nil
+}
+
+// left finds what a run has left behind.
+func (x *exam) left() *suite.Violation {
+	if v := x.LeftBehind(); v == nil || !x.Kept {
+		return v
+	}
+	return suite.Broken(x.End, "Close releases what is held, and nothing comes any more",
+		"a timer is still armed, an hour after close")
 }
 
 // calls finds operations that panicked or did not return.

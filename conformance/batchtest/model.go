@@ -164,7 +164,9 @@ func (s *state) expired(at time.Duration, must bool) (out []*state) {
 }
 
 // busy reports whether the next batch waits for the consumer.
-func (s *state) busy() bool { return len(s.running) > 0 && (s.tr.Busy != BusyOverlaps || s.cfg.Inside != "") }
+func (s *state) busy() bool {
+	return len(s.running) > 0 && (s.tr.Busy != BusyOverlaps || s.cfg.Inside != "")
+}
 
 // decide ends the open batch.
 func (s *state) decide(why cause) {
@@ -415,8 +417,9 @@ func (s *state) returns(e model.Event, w *ways) bool {
 	until := s.groups[e.I].until
 	for i := range s.rec.Done {
 		d := &s.rec.Done[i]
-		waits := d.Op == conformance.OpPut && !d.Inside && d.Began.Seq < until && (d.Ended.Seq == 0 || d.Ended.Seq > until)
-		if !waits || d.Began.At > e.At || s.runs(d) || s.tr.Busy == BusyBlocks && len(s.running) > 0 {
+		returned := d.Ended.Seq != 0 && d.Ended.Seq <= until
+		if d.Op != conformance.OpPut || d.Inside || d.Began.Seq > until || returned || d.Began.At > e.At ||
+			s.runs(d) || s.tr.Busy == BusyBlocks && len(s.running) > 0 {
 			continue
 		}
 		return s.law(w, "BT-BUSY", false, func() (string, string) {
@@ -440,7 +443,7 @@ func (s *state) whyFree() string {
 	return "it did not run the consumer, and " + busies[max(0, int(s.tr.Busy)-1)] + " is declared"
 }
 
-// key of what is left in a list without one element.
+// without returns a list without an element.
 func without(list []int, x int) []int {
 	return slices.DeleteFunc(slices.Clone(list), func(y int) bool { return x == y })
 }

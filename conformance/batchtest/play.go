@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
@@ -15,6 +16,7 @@ import (
 type detail struct {
 	settled []conformance.Mark // points at which nothing moved any more
 	changed int                // the fire whose slice changed while the consumer had it, counted from 1
+	over    bool               // what comes now is not of the schedule
 }
 
 // Signs are the marks of a batcher's timeline.
@@ -47,7 +49,7 @@ func (c *contract) Play(st *suite.Stage) {
 	settled := func() {
 		st.Rec.Locked(func(*suite.Recording) { d.settled = append(d.settled, st.Rec.Mark()) })
 	}
-	st.Rests, st.Alone = true, true
+	st.Rests, st.Alone, st.Released = true, true, closedSoon(st.Schedule)
 	st.Blocks = func(s conformance.Step) bool {
 		return s.Op == conformance.OpClose || s.Op == conformance.OpFlush || cfg.Busy > 0
 	}
@@ -67,11 +69,18 @@ func (c *contract) Play(st *suite.Stage) {
 	})
 	matters := suite.Sum(suite.Times(3, cfg.Delay), suite.Times(len(st.Steps())+1, cfg.Busy))
 	st.End(min(suite.Sum(end, matters), suite.Last(c.spec.Time)), suite.Times(3, cfg.Delay), func() {
+		st.Rec.Locked(func(*suite.Recording) { d.over = true })
 		if !closed && impl.Close != nil {
 			suite.Start(func() { _ = suite.Catch(impl.Close) })
 			st.Settle()
 		}
 	})
+}
+
+// closedSoon reports whether a schedule ends with Close, long before its delay does.
+func closedSoon(s conformance.Schedule) bool {
+	n := len(s.Steps)
+	return n > 0 && s.Steps[n-1].Op == conformance.OpClose && s.Config.Delay >= edge.Months
 }
 
 // together is how many of the steps that are left are done without a pause: those that race at one instant.
@@ -140,6 +149,11 @@ func (c *contract) consume(st *suite.Stage, d *detail, impl *Funcs, items []int)
 	first := 0
 	if len(items) > 0 {
 		first = items[0]
+	}
+	over := false
+	st.Rec.Locked(func(*suite.Recording) { over = d.over })
+	if over {
+		return
 	}
 	i := st.Rec.Fire(first)
 	if i < 0 {

@@ -38,9 +38,9 @@ func (c *contract) Canary(s *suite.Suite) string {
 	case pulse.Own == 0 && pulse.Other > 0:
 		return suite.WrongClock("batchtest")
 	case pulse.Own == 0:
-		return fmt.Sprintf("an item was handed in, and no batch handed over in the %v that passed: either none ever is, "+
-			"or the batcher does not see that time has passed, because it reads another clock than Time says, "+
-			"such as the runtime's", 50*suite.Wait)
+		return fmt.Sprintf("an item was handed in, and no batch handed over in the %v that passed: either none "+
+			"ever is, or the batcher does not see that time has passed, because it reads another clock than Time "+
+			"says, such as the runtime's", 50*suite.Wait)
 	}
 	return ""
 }
@@ -110,7 +110,8 @@ func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
 			}
 			if b.longest > size {
 				return suite.Broken(0, suite.InRound(round),
-					"a batch of items that goroutines handed in at one instant had %d, want %d at the most", b.longest, size)
+					"a batch of items that goroutines handed in at one instant had %d, want %d at the most",
+					b.longest, size)
 			}
 			return nil
 		},

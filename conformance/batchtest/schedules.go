@@ -53,6 +53,9 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		slices.SortStableFunc(f.Schedules, func(a, b conformance.Schedule) int { return len(a.Steps) - len(b.Steps) })
 		out = append(out, f)
 	}
+	if s.Time == conformance.Injected && s.Accepts(conformance.OpClose) { // only an injected clock tells what is armed
+		out = append(out, suite.Family{Name: suite.Leaks, Look: true, Schedules: closesSoon()})
+	}
 	return append(out, suite.Family{Name: "racing", Schedules: races(s)},
 		suite.Family{Name: "long", Schedules: longs()},
 		suite.Family{Name: "panics", Schedules: panics(s)})
@@ -73,7 +76,8 @@ func (c *contract) rows(s *suite.Suite) []row {
 		{"size of one", in(sized("1", delay)), all, halves[:2], 3, false},
 		{"no size", in(sized("", delay)), all, halves, 3, false},
 		{"no delay", in(sized("2", 0), sized("", 0), sized("1", 0)), all, []time.Duration{0, delay}, 3, false},
-		{"short delay", in(sized("3", 1), sized("3", 333333333)), all[:1], []time.Duration{0, 1, 333333333, 400e6}, 3, false},
+		{"odd delays", in(sized("3", 1), sized("3", 333333333)), all[:1], []time.Duration{0, 1, 333333333, 400e6}, 3,
+			false},
 	}
 	if c.spec.Traits.Busy != 0 {
 		out = append(out, c.busyRows()...)
@@ -153,6 +157,13 @@ func races(s *suite.Suite) []conformance.Schedule {
 			two+" | put 2 @100ms~ | close @100ms~")
 	}
 	return suite.ParseAll(texts...)
+}
+
+// closesSoon close soon after a delay of months has begun.
+func closesSoon() []conformance.Schedule {
+	put := []conformance.Step{{Op: conformance.OpPut}}
+	all := suite.Sequences(sized("3", edge.Months), put, []time.Duration{0, delay}, 3)
+	return suite.NumberedCalls(suite.Ending(all, conformance.OpClose, []time.Duration{delay / 2}))
 }
 
 // longs hand in many items, faster and slower than a delay.

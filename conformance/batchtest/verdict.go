@@ -26,12 +26,13 @@ func (s *state) law(w *ways, id string, holds bool, words func() (want, because 
 
 // missing judges a batch that should have been handed over, and was not.
 func (s *state) missing(b batch, w *ways) bool {
-	return s.law(w, s.whyMissing(b), false, func() (string, string) {
+	return s.law(w, s.whyMissing(b), false, func() (want, because string) {
 		when := "was never handed over"
 		if i, ok := s.first[b.items[0]]; ok {
 			when = "was handed over at " + timeline.Duration(s.rec.Fires[i].Began.At)
 		}
-		return fmt.Sprintf("batch %s %s, want %s", batchMark(b.items), when, timeline.Duration(s.wanted(b))), s.because(b)
+		want = fmt.Sprintf("batch %s %s, want %s", batchMark(b.items), when, timeline.Duration(s.wanted(b)))
+		return want, s.because(b)
 	})
 }
 
@@ -53,11 +54,11 @@ func (s *state) because(b batch) string {
 	case byClose:
 		return fmt.Sprintf("the batcher was closed at %s", timeline.Duration(b.at))
 	}
-	return s.because0(b)
+	return s.ofDelay(b)
 }
 
-// because0 says what the delay of a batch counts from.
-func (s *state) because0(b batch) string {
+// ofDelay says what the delay of a batch counts from.
+func (s *state) ofDelay(b batch) string {
 	d := timeline.Duration(s.cfg.Delay)
 	switch {
 	case s.cfg.Delay == 0:
@@ -266,32 +267,41 @@ func (s *state) whyEarly(items []int, e model.Event) (id, because string) {
 		}
 		return s.whyMissing(b), s.because(b)
 	}
-	d, b := s.cfg.Delay, s.open
-	if b.due = s.due; len(b.items) == 0 || s.cfg.Busy > 0 && len(s.running) > 0 {
+	if len(s.open.items) == 0 || s.cfg.Busy > 0 && len(s.running) > 0 {
 		return "BT-BUSY", "the consumer ran"
 	}
-	if d > 0 {
-		because = s.because0(b)
-	}
 	for _, p := range s.past {
-		if p.cause != byAge && p.due == e.At && d > 0 {
+		if p.cause != byAge && p.due == e.At && s.cfg.Delay > 0 {
 			return "BT-STALE", fmt.Sprintf("the delay of %s ended then, which was handed over before, at %s",
 				batchMark(p.items), timeline.Duration(p.at))
 		}
 	}
-	switch full := s.cfg.Size - len(items); {
-	case d > 0 && s.idled != never && e.At == suite.Sum(s.idled, d):
-		return "BT-FLUSH0", because
-	case s.tr.Anchor == AnchorFirstItem && d > 0 && s.countsFrom(e.At-d):
-		return "BT-REARM", because
-	case s.justCame(items) && s.cfg.Size > 0 && full > 0 && d != 0:
-		return "BT-FULL", fmt.Sprintf("the size is %d", s.cfg.Size)
-	case d == 0 && s.cfg.Size > 0 && s.justCame(items):
-		return "BT-FULL", fmt.Sprintf("the size is %d, and the delay is no bound", s.cfg.Size)
-	case d == 0:
+	if s.cfg.Delay == 0 {
+		if s.cfg.Size > 0 && s.justCame(items) {
+			return "BT-FULL", fmt.Sprintf("the size is %d, and the delay is no bound", s.cfg.Size)
+		}
 		return "BT-D0", "there is no delay that could have ended"
 	}
+	return s.whySoon(items, e.At)
+}
+
+// whySoon is the rule that a delay breaks which ends too soon.
+func (s *state) whySoon(items []int, at time.Duration) (id, because string) {
+	because, d := s.ofDelay(s.open), s.cfg.Delay
+	switch {
+	case s.idled != never && at == suite.Sum(s.idled, d):
+		return "BT-FLUSH0", because
+	case s.tr.Anchor == AnchorFirstItem && (s.countsFrom(at-d) || s.hurries(items)):
+		return "BT-REARM", because
+	case s.justCame(items) && s.cfg.Size > len(items):
+		return "BT-FULL", fmt.Sprintf("the size is %d", s.cfg.Size)
+	}
 	return "BT-AGE", because
+}
+
+// hurries reports whether an item alone was handed over at once, which is far from full, and not the first one.
+func (s *state) hurries(items []int) bool {
+	return len(items) == 1 && len(s.past) > 0 && s.cfg.Size != 1 && s.cfg.Size != 2 && s.justCame(items)
 }
 
 // justCame reports whether the last of some items came at this instant.

@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -110,9 +111,10 @@ func reuser(source bt.TimeSource) bt.Spec {
 // runner lets whoever finds nobody running the consumer run it, and all that comes meanwhile. What is old then is
 // taken as it is then.
 type runner struct {
-	clock clockwork.Clock
-	cfg   bt.Config
-	hand  func([]int)
+	clock  clockwork.Clock
+	cfg    bt.Config
+	hand   func([]int)
+	mutant string
 
 	mu      sync.Mutex
 	items   []int
@@ -120,6 +122,7 @@ type runner struct {
 	timer   clockwork.Timer
 	queue   [][]int
 	running bool
+	ran     bool // the consumer has returned just now
 	closed  bool
 }
 
@@ -162,22 +165,37 @@ func (r *runner) take() {
 
 // run runs the consumer as long as there is something to hand over, and unlocks.
 func (r *runner) run() {
-	if r.running {
+	if r.running && r.mutant != "two goroutines run the consumer" {
 		r.mu.Unlock()
 		return
 	}
 	r.running = true
-	defer func() { r.running = false; r.mu.Unlock() }()
+	returned := false
+	defer func() {
+		r.running = !returned && r.mutant == "a panic leaves it running"
+		r.mu.Unlock()
+	}()
 	for {
-		if len(r.items) > 0 && r.cfg.Delay > 0 && !r.clock.Now().Before(r.due) {
+		forgets := r.mutant == "what is old while the consumer runs is forgotten" && len(r.queue) == 0 && r.ran
+		if len(r.items) > 0 && r.cfg.Delay > 0 && !r.clock.Now().Before(r.due) && !forgets {
 			r.take()
 		}
-		if len(r.queue) == 0 {
+		if r.ran = false; len(r.queue) == 0 {
+			returned = true
 			return
 		}
-		items := r.queue[0]
-		r.queue = r.queue[1:]
+		next := 0
+		if r.mutant == "the newest batch goes first" {
+			next = len(r.queue) - 1
+		}
+		items := r.queue[next]
+		r.queue = slices.Delete(slices.Clone(r.queue), next, next+1)
 		r.unlocked(items)
+		r.ran = true
+		if r.mutant == "hands over one batch, whoever waits" {
+			returned = true
+			return
+		}
 	}
 }
 
@@ -203,11 +221,12 @@ func (r *runner) end(flush bool) {
 	r.run()
 }
 
-func runnerSpec(source bt.TimeSource) bt.Spec {
+func runnerSpec(source bt.TimeSource, mutant string) bt.Spec {
 	return bt.Spec{
 		Name: "zoo runner", Time: source, Traits: firstItem(bt.BusyQueues),
 		New: func(env bt.Env, cfg bt.Config, batch func([]int)) bt.Funcs {
 			r := newRunner(env, cfg, batch)
+			r.mutant = mutant
 			return bt.Funcs{Put: r.put, Flush: r.flush, Close: func() { r.end(true) }}
 		},
 	}

@@ -40,9 +40,9 @@ func (l *loop) run() {
 	var old <-chan time.Time
 	take := func() {
 		if timer != nil {
-			timer.Stop()
-			if old = nil; l.mutant == "the loop leaves the old timer in its hands" {
-				old = timer.Chan()
+			if l.mutant != "the loop keeps the timer of a full batch" || len(items) == 0 {
+				timer.Stop()
+				old = nil
 			}
 		}
 		if len(items) > 0 {
@@ -57,7 +57,7 @@ func (l *loop) run() {
 			close(m.done)
 			return
 		}
-		if items = append(items, m.v); len(items) == 1 && l.cfg.Delay > 0 {
+		if items = append(items, m.v); len(items) == 1 && l.cfg.Delay > 0 && (old == nil || l.mutant == "") {
 			timer = l.clock.NewTimer(l.cfg.Delay)
 			old = timer.Chan()
 		}

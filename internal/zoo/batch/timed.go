@@ -2,7 +2,9 @@ package batch
 
 import (
 	"errors"
+	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -30,6 +32,7 @@ type timed struct {
 	closed bool
 	count  int // of items
 	unsafe int
+	taken  []int // the last batch
 }
 
 func (b *timed) is(mutant string) bool { return b.mutant == mutant }
@@ -51,15 +54,28 @@ func (b *timed) put(v int) error {
 		b.mu.Unlock()
 		return errClosed
 	}
+	if b.is("panics with the fourth item") && b.count == 4 {
+		b.mu.Unlock()
+		panic("too many")
+	}
 	if b.add(v); len(b.items) == 1 || b.is("each item starts the delay anew") {
 		b.begin()
 	}
-	if !b.full() {
+	full := b.full()
+	if !full {
 		b.mu.Unlock()
 		return nil
 	}
-	items := b.take()
-	b.release(items)
+	if b.is("takes a full batch under another lock") {
+		b.mu.Unlock()
+		runtime.Gosched()
+		b.mu.Lock()
+		if len(b.items) == 0 {
+			b.mu.Unlock()
+			return nil
+		}
+	}
+	b.release(b.take())
 	if b.is("goroutine left behind when it is full") {
 		zoo.LeaveForGood()
 	}
@@ -74,8 +90,6 @@ func (b *timed) afterClose(v int) error {
 	case b.is("hands over after close"):
 		b.number++
 		b.hand([]int{v})
-	case b.is("panics when it is used for long") && v > 3:
-		panic("closed")
 	}
 	return errClosed
 }
@@ -87,8 +101,8 @@ func (b *timed) add(v int) {
 		b.items = append([]int{v}, b.items...)
 	case b.is("an item that makes it full goes first") && len(b.items) == b.cfg.Size-1:
 		b.items = append([]int{v}, b.items...)
-	case b.is("the first item counts twice"):
-		if b.items = append(b.items, v); len(b.items) == 1 && b.cfg.Size > 2 {
+	case b.is("the second item counts twice"):
+		if b.items = append(b.items, v); len(b.items) == 2 && b.cfg.Size > 2 {
 			b.items = append(b.items, v)
 		}
 	default:
@@ -119,12 +133,12 @@ func (b *timed) full() bool {
 // begin starts the delay of the open batch.
 func (b *timed) begin() {
 	d := b.cfg.Delay
-	if d == 0 && !b.is("a delay of nothing is a second") && !b.is("a delay of 0 is a timer") {
+	if d == 0 && !b.is("a delay of nothing is a millisecond") && !b.is("a delay of 0 is a timer") {
 		return
 	}
 	switch {
-	case d == 0 && b.is("a delay of nothing is a second"):
-		d = time.Second
+	case d == 0 && b.is("a delay of nothing is a millisecond"):
+		d = time.Millisecond
 	case b.is("a nanosecond late"):
 		d++
 	case b.is("a nanosecond early") && d > 1:
@@ -147,6 +161,9 @@ func (b *timed) begin() {
 		b.born = b.clock.Now()
 	}
 	n := b.number
+	if b.is("the delay ends on package time too") {
+		time.AfterFunc(d, func() { b.expire(n) })
+	}
 	b.timer = b.clock.AfterFunc(d, func() { b.expire(n) })
 }
 
@@ -154,8 +171,18 @@ func (b *timed) begin() {
 func (b *timed) expire(n int) {
 	b.mu.Lock()
 	stale := b.is("a late timer takes the next batch") || b.is("timers are left armed, and take what there is")
+	if b.is("timers are left armed, and take nothing, too") && n != b.number && len(b.items) > 0 {
+		b.mu.Unlock()
+		return
+	}
 	switch {
 	case n != b.number && b.is("a late timer hands over nothing"):
+		b.release(nil)
+		return
+	case n != b.number && b.is("a late timer hands its batch over again"):
+		b.release(b.taken)
+		return
+	case len(b.items) == 0 && b.is("timers are left armed, and take nothing, too"):
 		b.release(nil)
 		return
 	case n != b.number && !stale, len(b.items) == 0:
@@ -171,7 +198,7 @@ func (b *timed) expire(n int) {
 		b.begin()
 		b.release(items)
 		return
-	case b.is("a batch that is old is handed over again when it is full"):
+	case b.is("a batch that is old stays open"):
 		items := slices.Clone(b.items)
 		b.release(items)
 		return
@@ -194,7 +221,8 @@ func (b *timed) take() []int {
 	if b.is("the delay counts from the last hand-over") {
 		b.born = b.clock.Now()
 	}
-	if b.timer != nil && !b.is("timers are left armed, and take what there is") && !b.is("timers are left armed") {
+	b.taken = items
+	if b.timer != nil && !strings.HasPrefix(b.mutant, "timers are left armed") {
 		b.timer.Stop()
 	}
 	return items
@@ -206,25 +234,10 @@ func (b *timed) release(items []int) {
 	case b.is("the consumer runs under the lock"):
 		defer b.mu.Unlock()
 		b.hand(items)
-	case b.is("a panic leaves it locked"):
-		b.mu.Unlock()
-		b.mu.Lock()
-		b.unlockedHand(items)
-		b.mu.Unlock()
-	case b.is("reads the items without the lock") && len(items) > 1:
-		b.mu.Unlock()
-		b.hand(items)
 	default:
 		b.mu.Unlock()
 		b.hand(items)
 	}
-}
-
-// unlockedHand hands over without the lock, and has it again only if that returns.
-func (b *timed) unlockedHand(items []int) {
-	b.mu.Unlock()
-	b.hand(items)
-	b.mu.Lock()
 }
 
 func (b *timed) flush() {
