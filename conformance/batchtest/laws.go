@@ -110,7 +110,6 @@ func (c *contract) handOver() []suite.Rule[Traits, *exam] {
 			Rule: core("BT-BUSY", "While the consumer runs, what comes MUST be handed over beside it or after it, in "+
 				"order; callers wait, or items are refused, only then and only as declared."),
 			Declared: []string{"Anchor", "Busy"},
-			About:    having(func(cfg conformance.Config) bool { return cfg.Busy > 0 }),
 		},
 		{
 			Rule:     core("BT-N1", "With a size of 1 each item MUST be handed over at once."),

@@ -29,15 +29,8 @@ type frame struct {
 	cfg     conformance.Config
 	tr      *Traits
 	refuses bool // an item that is not taken is refused with an error
-	groups  []group
 	// first is the fire that first has an item; items that nobody consumes are not in it.
 	first map[int]int
-}
-
-// group is a part of the trace in which nothing has settled.
-type group struct {
-	racing bool
-	until  int // the Seq at its end
 }
 
 // cause is why a batch is handed over.
@@ -130,17 +123,17 @@ func (s *state) step(e model.Event, w *ways) {
 			c.meets = c.meets || e.Racing && s.due == e.At
 			c.call(e.N, w)
 		}
-	case e.I == consumed:
+	case e.N >= consumed:
 		c := s.clone()
-		c.at, c.running = e.At, without(s.running, e.N)
+		c.at, c.running = e.At, without(s.running, e.N-consumed)
 		c.drain(w)
 	default:
 		w.To(s)
 	}
 }
 
-// consumed is the I of a return of the consumer.
-const consumed = 1
+// consumed and the index of a fire are the N of its return.
+const consumed = 1 << 30
 
 // expired are the states after the delays that end by an instant; and the one before them, unless they must.
 func (s *state) expired(at time.Duration, must bool) (out []*state) {
@@ -195,25 +188,21 @@ func (s *state) call(i int, w *ways) {
 // accepts judges whether an item is taken, and goes on if it is not.
 func (s *state) accepts(op *conformance.Done, w *ways) bool {
 	refused := op.Ended.Seq != 0 && (!op.OK || op.Panic != "" && op.Panic != suite.PlannedPanic)
+	waits := len(s.running) > 0 && s.tr.Busy == BusyRefuses
+	id, want, because := "", "", ""
 	switch {
 	case s.closed && !refused && s.refuses && op.Ended.Seq != 0:
-		if s.law(w, "BT-CLOSE", false, func() (string, string) {
-			return fmt.Sprintf("item %d was accepted, want it refused", op.N), "the batcher was closed before"
-		}) {
-			w.To(s)
-		}
-	case s.closed:
+		id, want, because = "BT-CLOSE", "item %d was accepted, want it refused", "the batcher was closed before"
+	case !s.closed && refused && !waits && !s.closesBefore(op):
+		id, want, because = "BT-BUSY", "item %d was refused, want it accepted", "nothing that is declared refuses it"
+	case s.closed || refused:
 		w.To(s)
-	case refused && !s.closesBefore(op) && (len(s.running) == 0 || s.tr.Busy != BusyRefuses):
-		if s.law(w, "BT-BUSY", false, func() (string, string) {
-			return fmt.Sprintf("item %d was refused, want it accepted", op.N), "the batcher was open" + s.idle()
-		}) {
-			w.To(s)
-		}
-	case refused:
-		w.To(s)
+		return false
 	default:
 		return true
+	}
+	if s.law(w, id, false, func() (string, string) { return fmt.Sprintf(want, op.N), because }) {
+		w.To(s)
 	}
 	return false
 }
@@ -223,14 +212,6 @@ func (s *state) closesBefore(op *conformance.Done) bool {
 	return slices.ContainsFunc(s.rec.Done, func(d conformance.Done) bool {
 		return d.Op == conformance.OpClose && d.Began.Seq < op.Ended.Seq
 	})
-}
-
-// idle says that the consumer does not run.
-func (s *state) idle() string {
-	if len(s.running) == 0 {
-		return ", and the consumer did not run"
-	}
-	return ", and the consumer ran"
 }
 
 // does returns the states in which an operation has done its work.
@@ -300,7 +281,7 @@ func (s *state) fills() *state {
 func (s *state) deadlines(op *conformance.Done) []time.Duration {
 	d := s.cfg.Delay
 	tick := func(from time.Duration) []time.Duration {
-		if since := s.at - from; op.Racing && since > 0 && since%d == 0 {
+		if since := s.at - from; op.Racing && (s.meets || since > 0 && since%d == 0) { // it may be on its way
 			return []time.Duration{suite.Sum(s.at, d), s.at}
 		}
 		return []time.Duration{suite.Sum(from, suite.Times(int((s.at-from)/d)+1, d))}
@@ -352,24 +333,21 @@ func (s *state) fire(e model.Event, w *ways) {
 			matched = true
 			continue
 		}
-		for i, b := range c.owed {
-			if !slices.Equal(b.items, items) || i > 0 && !e.Racing && s.tr.Busy != BusyOverlaps {
+		for i, b := range slices.Concat(c.owed, c.late) {
+			late := i - len(c.owed)
+			overtakes := late < 0 && i > 0 && !e.Racing && s.tr.Busy != BusyOverlaps
+			if !slices.Equal(b.items, items) || overtakes {
 				continue
 			}
 			matched = true
 			after := c.clone()
-			after.owed = slices.Concat(c.owed[:i], c.owed[i+1:])
-			after.begin(e.N, b)
-			if c.waits(w) {
-				w.To(after)
+			if late < 0 {
+				after.owed = slices.Concat(c.owed[:i], c.owed[i+1:])
+			} else {
+				after.late = slices.Concat(c.late[:late], c.late[late+1:])
 			}
-		}
-		for i, b := range c.late {
-			if slices.Equal(b.items, items) {
-				matched = true
-				after := c.clone()
-				after.late = slices.Concat(c.late[:i], c.late[i+1:])
-				after.begin(e.N, b)
+			after.begin(e.N, b)
+			if late >= 0 || c.waits(w) {
 				w.To(after)
 			}
 		}
@@ -414,16 +392,16 @@ func (s *state) settle(e model.Event, w *ways) {
 
 // returns judges whether callers wait that should not.
 func (s *state) returns(e model.Event, w *ways) bool {
-	until := s.groups[e.I].until
 	for i := range s.rec.Done {
 		d := &s.rec.Done[i]
-		returned := d.Ended.Seq != 0 && d.Ended.Seq <= until
-		if d.Op != conformance.OpPut || d.Inside || d.Began.Seq > until || returned || d.Began.At > e.At ||
+		returned := d.Ended.Seq != 0 && d.Ended.Seq < e.I
+		if d.Op != conformance.OpPut || d.Inside || d.Began.Seq >= e.I || returned || d.Began.At > e.At ||
 			s.runs(d) || s.tr.Busy == BusyBlocks && len(s.running) > 0 {
 			continue
 		}
 		return s.law(w, "BT-BUSY", false, func() (string, string) {
-			return fmt.Sprintf("the caller with item %d still waited, want it not to", d.N), s.whyFree()
+			return fmt.Sprintf("the caller with item %d still waited, want it not to", d.N),
+				"the consumer did not run, or " + busies[max(0, int(s.tr.Busy)-1)] + " is declared"
 		})
 	}
 	return w.Law("BT-BUSY", true, "", "")
@@ -431,16 +409,7 @@ func (s *state) returns(e model.Event, w *ways) bool {
 
 // runs reports whether the consumer may run on the goroutine of a caller.
 func (s *state) runs(d *conformance.Done) bool {
-	return slices.ContainsFunc(s.running, func(i int) bool {
-		return s.rec.Fires[i].Began.Seq > d.Began.Seq
-	})
-}
-
-func (s *state) whyFree() string {
-	if len(s.running) == 0 {
-		return "the consumer had returned"
-	}
-	return "it did not run the consumer, and " + busies[max(0, int(s.tr.Busy)-1)] + " is declared"
+	return slices.ContainsFunc(s.running, func(i int) bool { return s.rec.Fires[i].Began.Seq > d.Began.Seq })
 }
 
 // without returns a list without an element.

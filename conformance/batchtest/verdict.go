@@ -2,6 +2,7 @@ package batchtest
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -31,17 +32,9 @@ func (s *state) missing(b batch, w *ways) bool {
 		if i, ok := s.first[b.items[0]]; ok {
 			when = "was handed over at " + timeline.Duration(s.rec.Fires[i].Began.At)
 		}
-		want = fmt.Sprintf("batch %s %s, want %s", batchMark(b.items), when, timeline.Duration(s.wanted(b)))
+		want = fmt.Sprintf("batch %s %s, want %s", batchMark(b.items), when, timeline.Duration(s.at))
 		return want, s.because(b)
 	})
-}
-
-// wanted is when a batch should have been handed over: as it was decided, or when the consumer had returned.
-func (s *state) wanted(b batch) time.Duration {
-	if s.cfg.Busy > 0 {
-		return s.at
-	}
-	return b.at
 }
 
 // because says why a batch is handed over.
@@ -160,17 +153,15 @@ func (s *state) wrong(e model.Event, w *ways) {
 	w.To(c)
 }
 
-// instead says what should have been handed over.
+// instead says what should have been handed over, and when.
 func (s *state) instead(items []int) string {
 	switch {
 	case len(s.owed) > 0:
 		return batchMark(s.owed[0].items)
-	case s.due != never && len(items) > 0 && slices.Equal(items, s.open.items):
-		return timeline.Duration(s.due)
-	case s.due != never && slices.ContainsFunc(items, func(v int) bool { return slices.Contains(s.open.items, v) }):
-		return batchMark(s.open.items) + " at " + timeline.Duration(s.due)
+	case s.due == never || len(items) == 0:
+		return "nothing"
 	}
-	return "nothing"
+	return batchMark(s.open.items) + " at " + timeline.Duration(s.due)
 }
 
 // whyWrong is the rule that a batch breaks which should not have been handed over, and why.
@@ -183,9 +174,11 @@ func (s *state) whyWrong(items []int, e model.Event) (id, because string) {
 		switch {
 		case slices.Contains(s.dropped, v):
 			return "BT-CLOSE", fmt.Sprintf("Close had dropped item %d, and CloseDrops is declared", v)
-		case slices.Contains(items[:i], v) || s.consumed(v):
-			return s.atOnce("BT-ONCE"), fmt.Sprintf("item %d was handed over before", v)
-		case !slices.Contains(there, v) && s.closed && s.came(v):
+		case s.consumed(v) && s.meets:
+			return "BT-MEET", fmt.Sprintf("item %d was handed over before, full and old at one instant", v)
+		case s.consumed(v) || slices.Contains(items[:i], v):
+			return "BT-ONCE", fmt.Sprintf("item %d was handed over before", v)
+		case !slices.Contains(there, v) && s.closed:
 			return "BT-CLOSE", fmt.Sprintf("item %d came after Close", v)
 		case !slices.Contains(there, v):
 			return "BT-ONCE", fmt.Sprintf("item %d was not accepted", v)
@@ -226,21 +219,6 @@ func (s *state) consumed(v int) bool {
 	return slices.ContainsFunc(s.past, func(b batch) bool { return slices.Contains(b.items, v) })
 }
 
-// came reports whether an item was put by now.
-func (s *state) came(v int) bool {
-	return slices.ContainsFunc(s.rec.Done, func(d conformance.Done) bool {
-		return d.Op == conformance.OpPut && d.N == v && d.Began.At <= s.at
-	})
-}
-
-// atOnce is BT-MEET if something was due at the instant of a racing step, and id otherwise.
-func (s *state) atOnce(id string) string {
-	if s.meets {
-		return "BT-MEET"
-	}
-	return id
-}
-
 // whyMixed is the rule that a batch breaks whose items are not the first of those that are there.
 func (s *state) whyMixed(items, there []int) (id, because string) {
 	for i, v := range there[:len(items)] {
@@ -252,8 +230,12 @@ func (s *state) whyMixed(items, there []int) (id, because string) {
 		}
 		return "BT-ORDER", fmt.Sprintf("item %d came before item %d", v, items[i])
 	}
-	if n := s.cfg.Size; n > 0 && len(items) > n {
-		return "BT-FULL", fmt.Sprintf("the size is %d", n)
+	because = fmt.Sprintf("the size is %d", s.cfg.Size)
+	switch n := s.cfg.Size; {
+	case n == 1 && len(items) > n:
+		return "BT-N1", because
+	case n > 0 && len(items) > n:
+		return "BT-FULL", because
 	}
 	return "", ""
 }
@@ -271,13 +253,13 @@ func (s *state) whyEarly(items []int, e model.Event) (id, because string) {
 		return "BT-BUSY", "the consumer ran"
 	}
 	for _, p := range s.past {
-		if p.cause != byAge && p.due == e.At && s.cfg.Delay > 0 {
+		if p.cause != byAge && p.due == e.At && s.cfg.Delay > 0 && s.tr.Anchor == AnchorFirstItem {
 			return "BT-STALE", fmt.Sprintf("the delay of %s ended then, which was handed over before, at %s",
 				batchMark(p.items), timeline.Duration(p.at))
 		}
 	}
 	if s.cfg.Delay == 0 {
-		if s.cfg.Size > 0 && s.justCame(items) {
+		if s.cfg.Size > 1 && s.justCame(items) {
 			return "BT-FULL", fmt.Sprintf("the size is %d, and the delay is no bound", s.cfg.Size)
 		}
 		return "BT-D0", "there is no delay that could have ended"
@@ -385,7 +367,7 @@ func (x *exam) frame() *frame {
 	return f
 }
 
-// events are the trace in the terms of the model.
+// events are the trace in the terms of the model. I is the Seq of an event, or of the first one after it.
 func (f *frame) events(d *detail) (out []model.Event) {
 	type point struct {
 		conformance.Mark
@@ -393,7 +375,7 @@ func (f *frame) events(d *detail) (out []model.Event) {
 	}
 	var all []point
 	add := func(m conformance.Mark, e model.Event) {
-		if e.At = m.At; m.Seq != 0 {
+		if e.At, e.I = m.At, m.Seq; m.Seq != 0 {
 			all = append(all, point{m, e})
 		}
 	}
@@ -403,41 +385,30 @@ func (f *frame) events(d *detail) (out []model.Event) {
 	}
 	for i, fire := range f.rec.Fires {
 		add(fire.Began, model.Event{Kind: model.Fire, N: i})
-		add(fire.Ended, model.Event{Kind: model.Return, N: i, I: consumed})
+		add(fire.Ended, model.Event{Kind: model.Return, N: consumed + i})
 	}
 	slices.SortFunc(all, func(a, b point) int { return a.Seq - b.Seq })
-	settled := d.settled
+	from, races := 0, false
+	end := func(at time.Duration, seq int) {
+		out = append(out, model.Event{Kind: model.Settled, At: at, I: seq})
+		for i := range out[from:] { // all of a group races if one does
+			out[from+i].Racing = races
+		}
+		from, races = len(out), false
+	}
+	settled, last := d.settled, time.Duration(0)
 	for i, p := range all {
-		if i == 0 || p.At != all[i-1].At || len(settled) > 0 && settled[0].Seq < p.Seq {
-			out = f.endGroup(out, i > 0)
-			f.groups = append(f.groups, group{})
+		if i > 0 && (p.At != last || len(settled) > 0 && settled[0].Seq < p.Seq) {
+			end(last, p.Seq)
 		}
 		for len(settled) > 0 && settled[0].Seq < p.Seq {
 			settled = settled[1:]
 		}
-		g := &f.groups[len(f.groups)-1]
-		g.until, g.racing = p.Seq, g.racing || p.e.Racing
-		out = append(out, p.e)
+		out, races, last = append(out, p.e), races || p.e.Racing, p.At
 	}
-	out = f.endGroup(out, len(all) > 0)
-	f.groups = append(f.groups, group{until: 1 << 60})
-	out = append(out, model.Event{Kind: model.Settled, At: f.rec.End, N: len(f.groups) - 1, I: len(f.groups) - 1})
-	for i, g := 0, 0; i < len(out); i++ { // all of a group races if one does
-		out[i].Racing = f.groups[g].racing
-		if out[i].Kind == model.Settled {
-			g++
-		}
-	}
+	end(last, math.MaxInt)
+	end(f.rec.End, math.MaxInt)
 	return out
-}
-
-// endGroup ends a group, if there is one.
-func (f *frame) endGroup(out []model.Event, is bool) []model.Event {
-	if !is {
-		return out
-	}
-	n := len(f.groups) - 1
-	return append(out, model.Event{Kind: model.Settled, At: out[len(out)-1].At, N: n, I: n})
 }
 
 // wants is what the model hands over in a run in which it has no choice, nil in others.
