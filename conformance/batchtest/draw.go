@@ -11,7 +11,7 @@ import (
 // Draw draws items at the instants at which a batch is due, one nanosecond either side, and after idle time, with
 // flushes among them, a Close at the end, and steps that race.
 func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
-	out := conformance.Schedule{Config: suite.OneOf(pick, "config", c.drawn(s))}
+	out := conformance.Schedule{Config: suite.OneOf(pick, "config", c.drawn())}
 	ops := append([]conformance.Op{conformance.OpPut, conformance.OpPut, conformance.OpPut},
 		s.Supported(conformance.OpFlush, conformance.OpClose)...)
 	gaps := suite.GapsAround(max(out.Config.Delay, time.Millisecond))
@@ -37,7 +37,7 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 }
 
 // drawn lists the configurations of schedules that are drawn, the plainest first.
-func (c *contract) drawn(s *suite.Suite) []conformance.Config {
+func (c *contract) drawn() []conformance.Config {
 	var out []conformance.Config
 	for _, size := range []string{"3", "2", "1", "8", ""} {
 		out = append(out, sized(size, delay), sized(size, 333333333), sized(size, 0))
@@ -45,18 +45,13 @@ func (c *contract) drawn(s *suite.Suite) []conformance.Config {
 	if c.spec.Traits.Busy != 0 && c.spec.Traits.Anchor == AnchorFirstItem {
 		out = append(out, sized("2", delay).With("busy", "30ms"), sized("3", delay).With("busy", "250ms"))
 	}
-	if s.Time != conformance.PackageTime {
-		for _, epoch := range suite.DrawnEpochs {
-			out = append(out, sized("3", delay).With("epoch", epoch))
-		}
-	}
 	return out
 }
 
 // Fits accepts what is configured and numbered as a drawn schedule is.
 func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
 	again := legal([]conformance.Schedule{{Config: schedule.Config, Steps: slices.Clone(schedule.Steps)}})
-	return suite.Among(c.drawn(s), schedule.Config) && s.Plain(schedule, "size", "delay", "busy", "epoch") &&
+	return suite.Among(c.drawn(), schedule.Config) && s.Plain(schedule, "size", "delay", "busy") &&
 		len(again) == 1 && again[0].String() == schedule.String()
 }
 

@@ -37,6 +37,7 @@ func (c *contract) handOver() []suite.Rule[Traits, *exam] {
 	first := func(_ *suite.Suite, tr *Traits) string {
 		return suite.If(tr.Anchor != AnchorFirstItem, "the delay does not count from the first item")
 	}
+	empties := func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.EmptyBatches, "declared: EmptyBatches") }
 	anchor := []string{"Anchor"}
 	return []suite.Rule[Traits, *exam]{
 		{
@@ -60,10 +61,8 @@ func (c *contract) handOver() []suite.Rule[Traits, *exam] {
 			About:    having(func(cfg conformance.Config) bool { return cfg.Delay > 0 }),
 		},
 		{
-			Rule: core("BT-EMPTY", "A batch MUST NOT be empty, unless that is declared."),
-			Unless: func(_ *suite.Suite, tr *Traits) string {
-				return suite.If(tr.EmptyBatches, "declared: EmptyBatches")
-			},
+			Rule:   core("BT-EMPTY", "A batch MUST NOT be empty, unless that is declared."),
+			Unless: empties,
 		},
 		{
 			Rule: core("BT-REARM", "The delay of the next batch MUST count from its own first item, also after a full "+
@@ -94,10 +93,8 @@ func (c *contract) handOver() []suite.Rule[Traits, *exam] {
 		{
 			Rule: core("BT-FLUSH0", "Flush of nothing MUST NOT do anything, at once or to the next delay."),
 			Ops:  []conformance.Op{conformance.OpFlush}, Declared: anchor,
-			Unless: func(_ *suite.Suite, tr *Traits) string {
-				return suite.If(tr.EmptyBatches, "declared: EmptyBatches")
-			},
-			About: suite.Has(conformance.OpFlush),
+			Unless: empties,
+			About:  suite.Has(conformance.OpFlush),
 		},
 		{
 			Rule: core("BT-CLOSE", "Close MUST hand over what is there, or drop it, as declared; what comes later "+

@@ -16,6 +16,7 @@ var batchers = model.Model[*state, string, frame]{
 	Due:  func(s *state) (time.Duration, bool) { return s.due, s.due != never },
 	Step: (*state).step,
 	Key:  (*state).key, Words: (*state).words,
+	Order: []string{"BT-STALE", "BT-MEET", "BT-FLUSH0", "BT-ONCE", "BT-ORDER"},
 }
 
 type ways = model.Ways[*state]
@@ -52,6 +53,12 @@ type batch struct {
 	due   time.Duration // when its delay ends, or would have
 }
 
+// What a delay of 0 means.
+const (
+	zeroNone = iota + 1
+	zeroNow
+)
+
 // state is one state that a batcher may be in. It is not changed once it was handed on, and its lists never are.
 type state struct {
 	*frame
@@ -61,26 +68,16 @@ type state struct {
 	// overdue says that the delay of the open batch has ended while the consumer ran, which will take it then.
 	overdue bool
 	owed    []batch // decided and not handed over, in order
-	late    []batch // owed for longer than may be
 	inbox   []int   // operations whose turn comes when the consumer has returned
 	running []int   // the consumer's runs
 	closed  bool
-	dropped []int // at Close
-	zero    zero
+	dropped []int         // at Close
+	zero    int           // what a delay of 0 has turned out to mean: no bound, at once, or nothing so far
 	last    time.Duration // when a batch was last handed over
 	past    []batch       // what was handed over
 	idled   time.Duration // when a Flush last found nothing since the last hand-over
 	meets   bool          // something was due at the instant at which this group races
 }
-
-// zero is what a delay of 0 means.
-type zero byte
-
-const (
-	zeroOpen zero = iota
-	zeroNone
-	zeroNow
-)
 
 func (s *state) clone() *state {
 	c := *s
@@ -89,7 +86,7 @@ func (s *state) clone() *state {
 
 // key tells states apart. What follows from the trace is not in it.
 func (s *state) key() string {
-	return fmt.Sprint(s.open.items, s.open.born, s.due, s.overdue, ids(s.owed), ids(s.late), s.inbox, s.running,
+	return fmt.Sprint(s.open.items, s.open.born, s.due, s.overdue, ids(s.owed), s.inbox, s.running,
 		s.closed, s.dropped, s.zero, s.last, s.idled, s.meets)
 }
 
@@ -187,7 +184,11 @@ func (s *state) call(i int, w *ways) {
 
 // accepts judges whether an item is taken, and goes on if it is not.
 func (s *state) accepts(op *conformance.Done, w *ways) bool {
-	refused := op.Ended.Seq != 0 && (!op.OK || op.Panic != "" && op.Panic != suite.PlannedPanic)
+	refused := op.Ended.Seq != 0 && !op.OK && op.Panic != suite.PlannedPanic
+	if refused && op.Panic != "" && !s.closed {
+		w.Open("X-CALLS judges what panics")
+		return false
+	}
 	waits := len(s.running) > 0 && s.tr.Busy == BusyRefuses
 	id, want, because := "", "", ""
 	switch {
@@ -201,10 +202,7 @@ func (s *state) accepts(op *conformance.Done, w *ways) bool {
 	default:
 		return true
 	}
-	if s.law(w, id, false, func() (string, string) { return fmt.Sprintf(want, op.N), because }) {
-		w.To(s)
-	}
-	return false
+	return s.law(w, id, false, func() (string, string) { return fmt.Sprintf(want, op.N), because })
 }
 
 // closesBefore reports whether Close was called before an operation returned, which waited until then.
@@ -259,10 +257,10 @@ func (s *state) joins(op *conformance.Done) (out []*state) {
 	c.open.born = s.at
 	for _, due := range s.deadlines(op) {
 		c := c.clone()
-		if c.due, c.open.due = due, due; s.cfg.Delay == 0 {
-			if c.zero = zeroNone; due != never {
-				c.zero = zeroNow
-			}
+		if c.due, c.open.due = due, due; due != never {
+			c.zero = zeroNow
+		} else {
+			c.zero = zeroNone
 		}
 		out = append(out, c.fills())
 	}
@@ -287,7 +285,7 @@ func (s *state) deadlines(op *conformance.Done) []time.Duration {
 		return []time.Duration{suite.Sum(from, suite.Times(int((s.at-from)/d)+1, d))}
 	}
 	switch {
-	case d == 0 && s.zero == zeroOpen:
+	case d == 0 && s.zero == 0:
 		return []time.Duration{never, s.at}
 	case d == 0 && s.zero == zeroNone:
 		return []time.Duration{never}
@@ -333,21 +331,15 @@ func (s *state) fire(e model.Event, w *ways) {
 			matched = true
 			continue
 		}
-		for i, b := range slices.Concat(c.owed, c.late) {
-			late := i - len(c.owed)
-			overtakes := late < 0 && i > 0 && !e.Racing && s.tr.Busy != BusyOverlaps
-			if !slices.Equal(b.items, items) || overtakes {
+		for i, b := range c.owed {
+			if !slices.Equal(b.items, items) || i > 0 && !e.Racing && s.tr.Busy != BusyOverlaps {
 				continue
 			}
 			matched = true
 			after := c.clone()
-			if late < 0 {
-				after.owed = slices.Concat(c.owed[:i], c.owed[i+1:])
-			} else {
-				after.late = slices.Concat(c.late[:late], c.late[late+1:])
-			}
+			after.owed = slices.Concat(c.owed[:i], c.owed[i+1:])
 			after.begin(e.N, b)
-			if late >= 0 || c.waits(w) {
+			if c.waits(w) {
 				w.To(after)
 			}
 		}
@@ -375,15 +367,7 @@ func (s *state) begin(fire int, b batch) {
 // settle judges what must have happened when everything has settled.
 func (s *state) settle(e model.Event, w *ways) {
 	c := s.clone()
-	if !s.busy() {
-		for _, b := range s.owed {
-			if !c.missing(b, w) {
-				return
-			}
-		}
-		c.late, c.owed = slices.Concat(s.late, s.owed), nil
-	}
-	if s.cfg.Busy > 0 && !s.returns(e, w) {
+	if len(s.owed) > 0 && !s.busy() && !s.missing(s.owed[0], w) || s.cfg.Busy > 0 && !s.returns(e, w) {
 		return
 	}
 	c.meets = false

@@ -49,7 +49,10 @@ func (c *contract) Play(st *suite.Stage) {
 	settled := func() {
 		st.Rec.Locked(func(*suite.Recording) { d.settled = append(d.settled, st.Rec.Mark()) })
 	}
-	st.Rests, st.Alone, st.Released = true, true, closedSoon(st.Schedule)
+	st.Rests, st.Alone = true, true
+	if steps := st.Steps(); cfg.Delay >= edge.Months && steps[len(steps)-1].Op == conformance.OpClose {
+		st.Released = true // long before the delay ends
+	}
 	st.Blocks = func(s conformance.Step) bool {
 		return s.Op == conformance.OpClose || s.Op == conformance.OpFlush || cfg.Busy > 0
 	}
@@ -77,12 +80,6 @@ func (c *contract) Play(st *suite.Stage) {
 	})
 }
 
-// closedSoon reports whether a schedule ends with Close, long before its delay does.
-func closedSoon(s conformance.Schedule) bool {
-	n := len(s.Steps)
-	return n > 0 && s.Steps[n-1].Op == conformance.OpClose && s.Config.Delay >= edge.Months
-}
-
 // together is how many of the steps that are left are done without a pause: those that race at one instant.
 func together(left []conformance.Step) int {
 	n := 1
@@ -96,12 +93,8 @@ func together(left []conformance.Step) int {
 func (f *Funcs) do(s conformance.Step, d *conformance.Done) {
 	switch s.Op {
 	case conformance.OpPut:
-		d.OK = true
-		if f.Put == nil {
-			f.Add(s.N)
-		} else if d.Err = f.Put(s.N); d.Err != nil {
-			d.OK = false
-		}
+		d.Err = f.Put(s.N)
+		d.OK = d.Err == nil
 	case conformance.OpFlush:
 		f.Flush()
 	case conformance.OpClose:
@@ -124,21 +117,26 @@ func (c *contract) refused(st *suite.Stage) {
 // into that before.
 func (c *contract) made(st *suite.Stage, d *detail, impl *Funcs) Funcs {
 	cfg := Config{st.Config().Size, st.Config().Delay}
-	f := c.spec.New(st.Env(), cfg, func(items []int) {
+	f := c.make(st.Env(), cfg, func(items []int) {
 		st.Callback(func() { c.consume(st, d, impl, items) })
 	})
 	if !st.Twice() {
 		return f
 	}
-	other := c.spec.New(st.Plain(), cfg, func([]int) {})
-	if add := f.Add; add != nil {
-		f.Add = func(v int) { other.Add(-v); add(v) }
-	}
-	if put := f.Put; put != nil {
-		f.Put = func(v int) error { _ = other.Put(-v); return put(v) }
-	}
-	if end := f.Close; end != nil {
+	other := c.make(st.Plain(), cfg, func([]int) {})
+	put, end := f.Put, f.Close
+	f.Put = func(v int) error { _ = other.Put(-v); return put(v) }
+	if end != nil {
 		f.Close = func() { other.Close(); end() }
+	}
+	return f
+}
+
+// make makes a batcher that has a Put.
+func (c *contract) make(env Env, cfg Config, batch func([]int)) Funcs {
+	f := c.spec.New(env, cfg, batch)
+	if add := f.Add; f.Put == nil && add != nil {
+		f.Put = func(v int) error { add(v); return nil }
 	}
 	return f
 }

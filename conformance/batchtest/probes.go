@@ -18,11 +18,11 @@ func (c *contract) Canary(s *suite.Suite) string {
 	v := 0
 	pulse := s.Sees(suite.Life{
 		Make: func(env conformance.Env, sign func()) {
-			impl = c.spec.New(env, Config{9, suite.Wait}, func([]int) { sign() })
+			impl = c.make(env, Config{9, suite.Wait}, func([]int) { sign() })
 		},
 		Use: func() int {
 			v++
-			impl.put(v)
+			_ = impl.Put(v)
 			return 0
 		},
 		Beyond:  50 * suite.Wait,
@@ -45,15 +45,6 @@ func (c *contract) Canary(s *suite.Suite) string {
 	return ""
 }
 
-// put hands an item in and reports whether it was taken.
-func (f *Funcs) put(v int) bool {
-	if f.Put != nil {
-		return f.Put(v) == nil
-	}
-	f.Add(v)
-	return true
-}
-
 // end releases what can be released.
 func (f *Funcs) end() {
 	if f.Close != nil {
@@ -65,8 +56,7 @@ func (f *Funcs) end() {
 type shared struct {
 	Funcs
 	mu      sync.Mutex
-	handed  map[int]int // how often, by item
-	taken   map[int]bool
+	more    map[int]int // how often it was handed over more than it was taken, by item
 	longest int
 }
 
@@ -75,13 +65,13 @@ func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
 	const each, size = 5, 3
 	return suite.Meet(p, suite.Meeting[*shared]{
 		Make: func(env conformance.Env, _ int) *shared {
-			b := &shared{handed: map[int]int{}, taken: map[int]bool{}}
-			b.Funcs = c.spec.New(env, Config{size, suite.Wait}, func(items []int) {
+			b := &shared{more: map[int]int{}}
+			b.Funcs = c.make(env, Config{size, suite.Wait}, func(items []int) {
 				b.mu.Lock()
 				defer b.mu.Unlock()
 				b.longest = max(b.longest, len(items))
 				for _, v := range items {
-					b.handed[v]++
+					b.more[v]++
 				}
 			})
 			return b
@@ -90,9 +80,9 @@ func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
 		Before: func(st *suite.Stage, round int) { st.To(time.Duration(round) * 10 * suite.Wait) },
 		Call: func(b *shared, _, g, n int) {
 			v := g*each + n
-			if ok := b.put(v); ok {
+			if b.Put(v) == nil {
 				b.mu.Lock()
-				b.taken[v] = true
+				b.more[v]--
 				b.mu.Unlock()
 			}
 		},
@@ -100,12 +90,11 @@ func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
 		Judge: func(b *shared, _, round int) *suite.Violation {
 			b.mu.Lock()
 			defer b.mu.Unlock()
-			defer func() { clear(b.handed); clear(b.taken); b.longest = 0 }()
+			defer func() { clear(b.more); b.longest = 0 }()
 			for v := range suite.Meeters * each {
-				want := number(b.taken[v])
-				if got := b.handed[v]; got != want {
+				if n := b.more[v]; n != 0 {
 					return suite.Broken(0, suite.InRound(round),
-						"item %d, which was handed in beside others, was handed over %d times, want %d", v, got, want)
+						"item %d, which was handed in beside others, was handed over %+d times too often", v, n)
 				}
 			}
 			if b.longest > size {
@@ -122,8 +111,8 @@ func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
 // race uses all operations of one batcher at once.
 func (c *contract) race(p *suite.Probe) (skip string) {
 	return p.Clash(func(env conformance.Env) []func(int) {
-		impl := c.spec.New(env, Config{3, suite.Wait}, func([]int) {})
-		put := func(i int) { impl.put(i) }
+		impl := c.make(env, Config{3, suite.Wait}, func([]int) {})
+		put := func(i int) { _ = impl.Put(i) }
 		ops := []func(int){put, put}
 		if impl.Flush != nil {
 			ops = append(ops, func(int) { impl.Flush() })

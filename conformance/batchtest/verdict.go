@@ -12,8 +12,8 @@ import (
 	"github.com/escapement-go/escapement/internal/timeline"
 )
 
-// law is the guard of a rule. Words says what is wanted, and because of what. After a panic that the schedule wants
-// it is X-PANIC's.
+// law is the guard of a rule. Words says what is wanted, and because of what. Behind the first mistake of a run nothing
+// is judged. After a panic that the schedule wants the rule is X-PANIC.
 func (s *state) law(w *ways, id string, holds bool, words func() (want, because string)) bool {
 	if holds || !w.Marks() {
 		return w.Law(id, holds, "", "")
@@ -22,7 +22,10 @@ func (s *state) law(w *ways, id string, holds bool, words func() (want, because 
 		id = "X-PANIC"
 	}
 	want, because := words()
-	return w.Law(id, false, want, "%s", because)
+	if w.Law(id, false, want, "%s", because) {
+		w.Open("the run has broken a law")
+	}
+	return false
 }
 
 // missing judges a batch that should have been handed over, and was not.
@@ -118,7 +121,7 @@ func (s *state) countsFrom(at time.Duration) bool {
 	return slices.ContainsFunc(s.past, func(b batch) bool { return b.at == at || b.born == at })
 }
 
-// wrong judges a batch that should not have been handed over, and goes on without its items.
+// wrong judges a batch that should not have been handed over.
 func (s *state) wrong(e model.Event, w *ways) {
 	if !w.Marks() {
 		w.Law("BT-ONCE", false, "", "")
@@ -126,31 +129,10 @@ func (s *state) wrong(e model.Event, w *ways) {
 	}
 	items := s.rec.Fires[e.N].Values
 	id, because := s.whyWrong(items, e)
-	if !s.law(w, id, false, func() (string, string) {
+	s.law(w, id, false, func() (string, string) {
 		return fmt.Sprintf("batch %s was handed over at %s, want %s", batchMark(items), timeline.Duration(e.At),
 			s.instead(items)), because
-	}) {
-		return
-	}
-	c := s.clone()
-	has := func(v int) bool { return slices.Contains(items, v) }
-	strip := func(b *batch) { b.items = slices.DeleteFunc(slices.Clone(b.items), has) }
-	strip(&c.open)
-	if len(c.open.items) == 0 {
-		c.open, c.due, c.overdue = batch{}, never, false
-	}
-	for _, list := range []*[]batch{&c.owed, &c.late} {
-		*list = slices.Clone(*list)
-		for i := range *list {
-			strip(&(*list)[i])
-		}
-		*list = slices.DeleteFunc(*list, func(b batch) bool { return len(b.items) == 0 })
-	}
-	c.inbox = slices.DeleteFunc(slices.Clone(c.inbox), func(i int) bool {
-		return s.rec.Done[i].Op == conformance.OpPut && has(s.rec.Done[i].N)
 	})
-	c.begin(e.N, batch{items: items, at: e.At, due: never})
-	w.To(c)
 }
 
 // instead says what should have been handed over, and when.
@@ -203,7 +185,7 @@ func (s *state) whyEmpty() (id, because string) {
 
 // there lists the items that are not handed over, in their order.
 func (s *state) there() (out []int) {
-	for _, b := range slices.Concat(s.late, s.owed, []batch{s.open}) {
+	for _, b := range slices.Concat(s.owed, []batch{s.open}) {
 		out = append(out, b.items...)
 	}
 	for _, i := range s.inbox {
@@ -243,11 +225,7 @@ func (s *state) whyMixed(items, there []int) (id, because string) {
 // whyEarly is the rule that a batch of the first items breaks that comes too soon, or is not whole.
 func (s *state) whyEarly(items []int, e model.Event) (id, because string) {
 	if len(s.owed) > 0 { // it should have had more items, or fewer
-		b := s.owed[0]
-		if _, lost, ok := s.consumedAt(b.items); lost && ok {
-			return "BT-ONCE", "one of its items is in no batch"
-		}
-		return s.whyMissing(b), s.because(b)
+		return s.whyMissing(s.owed[0]), s.because(s.owed[0])
 	}
 	if len(s.open.items) == 0 || s.cfg.Busy > 0 && len(s.running) > 0 {
 		return "BT-BUSY", "the consumer ran"
@@ -414,34 +392,28 @@ func (f *frame) events(d *detail) (out []model.Event) {
 // wants is what the model hands over in a run in which it has no choice, nil in others.
 func (x *exam) wants() (out []suite.Mark) {
 	f, cfg := x.frame(), x.Schedule.Config
-	open := x.traits.Anchor == 0 || x.traits.CloseFlush == 0 || cfg.Delay == 0
+	open := x.traits.Anchor == 0 || x.traits.Anchor == AnchorLastBatch || x.traits.CloseFlush == 0 || cfg.Delay == 0
 	if open || cfg.Busy > 0 || cfg.Inside != "" || x.Schedule.RacingSteps() > 0 {
 		return nil
 	}
 	s := &state{frame: f, due: never, idled: never}
-	take := func() {
-		for _, b := range s.owed {
-			out = append(out, suite.Mark{At: b.at, Text: batchMark(b.items)})
-			s.last = b.at
-		}
-		s.owed = nil
-	}
-	expire := func(until time.Duration) {
-		if s.due != never && s.due <= until {
+	to := func(at time.Duration) {
+		if s.due != never && s.due <= at {
 			s.at = s.due
 			s.decide(byAge)
-			take()
 		}
+		s.at = at
 	}
 	for i, d := range x.Done {
 		if d.Op == conformance.OpPut && !d.OK && !s.closed {
 			return nil
 		}
-		expire(d.Began.At)
-		s.at = d.Began.At
+		to(d.Began.At)
 		s = s.does(i)[0]
-		take()
 	}
-	expire(x.End)
+	to(x.End)
+	for _, b := range s.owed {
+		out = append(out, suite.Mark{At: b.at, Text: batchMark(b.items)})
+	}
 	return out
 }
