@@ -19,7 +19,7 @@ func TestDraw(t *testing.T) {
 	fits := 0
 	for _, d := range batch.Designs() {
 		j := d.Spec.Judge(t)
-		for range prove.Number(2, 4, 10, 10_000) {
+		for range prove.Number(2, 2, 5, 10_000) {
 			s := j.Draw(pick)
 			if again, err := conformance.ParseSchedule(s.String()); err != nil || again.String() != s.String() {
 				t.Fatalf("%q is read as %q, %v", s, again, err)

@@ -91,7 +91,7 @@ func (c *contract) rows(s *suite.Suite) []row {
 	if s.Time != conformance.PackageTime {
 		for _, epoch := range suite.Epochs {
 			cfg := sized("3", delay).With("epoch", epoch)
-			out = append(out, row{"epoch " + epoch, in(cfg), all[:2], around[:5], 3, false})
+			out = append(out, row{"epoch " + epoch, in(cfg), all[:2], around[3:5], 3, false})
 		}
 	}
 	return out
