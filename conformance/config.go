@@ -28,6 +28,9 @@ type Config struct {
 	// has a Backlog too.
 	Limit, Backlog int
 	Timeout        time.Duration
+	// Size is the most items that a batch has, Delay the age at which it is handed over.
+	Size  int
+	Delay time.Duration
 
 	// Busy is how long each callback runs, on the clock under test, or with BusyRuns as many
 	// of them, the first ones; the others take no time then.
@@ -72,6 +75,8 @@ var configKeys = []configKey{
 	intKey("limit", func(c *Config) *int { return &c.Limit }),
 	intKey("backlog", func(c *Config) *int { return &c.Backlog }),
 	durationKey("timeout", func(c *Config) *time.Duration { return &c.Timeout }),
+	intKey("size", func(c *Config) *int { return &c.Size }),
+	durationKey("delay", func(c *Config) *time.Duration { return &c.Delay }),
 	durationKey("busy", func(c *Config) *time.Duration { return &c.Busy }),
 	intKey("busyruns", func(c *Config) *int { return &c.BusyRuns }),
 	{"inside", func(c *Config) string { return string(c.Inside) }, func(c *Config, s string) error {

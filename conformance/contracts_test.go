@@ -4,6 +4,7 @@ import (
 	"flag"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/batchtest"
 	"github.com/escapement-go/escapement/conformance/clocktest"
 	"github.com/escapement-go/escapement/conformance/concurrencytest"
 	"github.com/escapement-go/escapement/conformance/debouncertest"
@@ -12,6 +13,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/quotatest"
 	"github.com/escapement-go/escapement/conformance/throttletest"
 	"github.com/escapement-go/escapement/internal/zoo"
+	"github.com/escapement-go/escapement/internal/zoo/batch"
 	"github.com/escapement-go/escapement/internal/zoo/clock"
 	"github.com/escapement-go/escapement/internal/zoo/concurrency"
 	"github.com/escapement-go/escapement/internal/zoo/debouncer"
@@ -40,6 +42,7 @@ func contracts() []contract {
 		{"leaky bucket", "leakybuckettest", leakybuckettest.Rules(), leakybucket.Mutants()},
 		{"quota", "quotatest", quotatest.Rules(), quota.Mutants()},
 		{"concurrency", "concurrencytest", concurrencytest.Rules(), concurrency.Mutants()},
+		{"batcher", "batchtest", batchtest.Rules(), batch.Mutants()},
 		{"clock", "clocktest", clocktest.Rules(), clock.Mutants()},
 	}
 }

@@ -1,5 +1,5 @@
 // Package conformance holds debouncers, throttles, rate limiters, leaky buckets, windows,
-// concurrency limiters and fake clocks to the laws that any of them must keep. Import the
+// concurrency limiters, batchers and fake clocks to the laws that any of them must keep. Import the
 // package of your contract in the test of your own type, describe the type in ten lines, and
 // learn in about a second which laws it breaks, each with the smallest of its schedules that
 // breaks it.
@@ -10,6 +10,7 @@
 //	quotatest        windows and GCRA: what answers at once with remaining and retry-after
 //	leakybuckettest  queues that let items go at an even pace
 //	concurrencytest  semaphores, bulkheads: limit, backlog, timeout, weights
+//	batchtest        batchers: items handed over together, by their number, their age, or a flush
 //	clocktest        fake clocks, beside package time in a bubble
 //
 // Which contract fits a limiter depends on what an empty one does with a rate of 10 per second

@@ -119,6 +119,8 @@ var lawsElsewhere = []struct{ id, where string }{
 		"X-CALLS a constructor that refuses what is."},
 	{"X-CFG of leaky buckets and semaphores", "is not judged: " +
 		"every interval, limit and backlog that is tried makes sense."},
+	{"X-CFG and X-BACK of batchers", "are not judged."},
+	{"BT-WEIGHT", "is not judged: an item counts as one."},
 	{"DB-INSERT", "compares two runs."},
 	{"DB-CONCAT", "compares two runs."},
 	{"DB-MAXAUTO", "DB-MAX: the bound fires without another event."},

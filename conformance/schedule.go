@@ -62,11 +62,11 @@ const (
 	OpCall    Op = "call"    // call N [K]: an event with payload N, for key K (debouncer, throttle)
 	OpFault   Op = "fault"   // fault N: an error item with payload N (throttle); 1: requests fail (limiter, quota)
 	OpCancel  Op = "cancel"  // cancel [N]: the pending event, of key N, item N, or the Nth reserve or wait of a limiter
-	OpFlush   Op = "flush"   // flush [N]: of key N (debouncer)
+	OpFlush   Op = "flush"   // flush [N]: of key N (debouncer, batcher)
 	OpPending Op = "pending" // pending: asks (debouncer)
 	OpStop    Op = "stop"    // stop (debouncer, throttle)
 	OpReset   Op = "reset"   // reset [N]: of key N (throttle)
-	OpClose   Op = "close"   // close: the input ends (streams, leaky bucket)
+	OpClose   Op = "close"   // close: the input ends (streams, leaky bucket, batcher)
 	OpWall    Op = "wall"    // wall D: the wall clock is set D further, or back (debouncer, throttle)
 
 	OpAllow    Op = "allow"    // allow N [K]: N tokens now or not at all, for key K (limiter, quota)
@@ -76,7 +76,7 @@ const (
 	OpSetLimit Op = "setlimit" // setlimit RATE (limiter)
 	OpSetBurst Op = "setburst" // setburst N (limiter)
 
-	OpPut Op = "put" // put N: item N joins the queue (leaky bucket)
+	OpPut Op = "put" // put N: item N joins the queue (leaky bucket, batcher)
 
 	OpAcquire Op = "acquire" // acquire N [K] [D]: request N, weight K, for D at most (concurrency)
 	OpTry     Op = "try"     // try N [K]: request N, now or not at all (concurrency)

@@ -6,15 +6,19 @@ import (
 )
 
 // A Batch is a [Debouncer] that fires with all the values that have not fired yet,
-// in the order of their calls, and not only with the newest. With [MaxWait] it is the
-// usual batcher: flush when it is quiet, or when the oldest value has waited long
-// enough.
+// in the order of their calls, and not only with the newest. With [MaxSize] and [MaxDelay]
+// it is the usual batcher, which hands values over when they are so many or the oldest of
+// them is so old; a wait of the same delay then has no say, and a shorter one also hands
+// over when it is quiet:
 //
-// Nothing but MaxWait bounds how many values gather. The slice belongs to the
+//	debounce.NewBatch(delay, f, debounce.MaxSize(100), debounce.MaxDelay(delay))
+//
+// Without MaxSize nothing bounds how many values gather. The slice belongs to the
 // function that gets it. Cancel and Stop drop every value of the burst. The zero
 // Batch is like the zero Debouncer, and all methods are safe for concurrent use.
 type Batch[T any] struct {
-	d Debouncer[[]T]
+	d       Debouncer[[]T]
+	maxSize int // 0: no bound
 }
 
 // NewBatch returns a Batch that runs f when no call has come for wait, or as opts
@@ -24,13 +28,16 @@ func NewBatch[T any](wait time.Duration, f func([]T), opts ...Option) *Batch[T] 
 	if f == nil {
 		panic("debounce: NewBatch: f must not be nil: pass the function to run")
 	}
-	b := new(Batch[T])
-	b.d.init("NewBatch", wait, f, apply(opts))
+	b, cfg := new(Batch[T]), apply(opts)
+	b.d.init("NewBatch", wait, f, cfg)
+	b.maxSize, b.d.eager = cfg.maxSize, cfg.maxSize == 1
 	return b
 }
 
 // Call adds v to the values that wait for the end of the burst, which is wait from
-// now. Otherwise it does what [Debouncer.Call] does.
+// now. If they are as many as [MaxSize] says, Call runs the function with them before it
+// returns, or leaves them to the goroutine that runs it now. Otherwise it does what
+// [Debouncer.Call] does.
 func (b *Batch[T]) Call(v T) {
 	d := &b.d
 	d.mu.Lock()
@@ -44,7 +51,17 @@ func (b *Batch[T]) Call(v T) {
 		return
 	}
 	d.value, d.newest = append(d.value, v), d.since()
-	d.mu.Unlock()
+	if b.maxSize == 0 || len(d.value) < b.maxSize {
+		d.mu.Unlock()
+		return
+	}
+	d.disarm()
+	d.queue = append(d.queue, job[[]T]{value: d.take()})
+	if d.running {
+		d.mu.Unlock()
+		return
+	}
+	d.run()
 }
 
 // Cancel drops the values that have not fired yet; see [Debouncer.Cancel].

@@ -58,6 +58,7 @@ type Debouncer[T any] struct {
 	base  time.Time // instants are counted from the first call
 	begun bool      // base is set
 	timer timer     // nil until it is needed
+	eager bool      // what is unfired is due at once: in a Batch of one
 
 	// The execution. Callbacks run one after the other, all on the goroutine
 	// that set running; queue is what it has to run next, due already.
@@ -139,7 +140,7 @@ func (d *Debouncer[T]) first(v, again T) {
 	}
 	if d.unfired {
 		d.value = again
-		if d.rest(d.newest) <= 0 { // wait is 0
+		if d.eager || d.rest(d.newest) <= 0 { // wait is 0
 			d.queue, fires = append(d.queue, job[T]{value: d.take()}), true
 		}
 	}

@@ -16,6 +16,7 @@ type config struct {
 	maxWait     time.Duration   // 0: no bound
 	edges       edges
 	maxKeys     int // 0: no bound
+	maxSize     int // 0: no bound
 	dropOnClose bool
 }
 
@@ -83,6 +84,27 @@ func MaxWait(w time.Duration) Option {
 		panic(fmt.Sprintf("debounce: MaxWait: %v must be > 0; leave the option out for no bound", w))
 	}
 	return func(cfg *config) { cfg.maxWait = w }
+}
+
+// MaxSize bounds how many values a [Batch] gathers: the call that makes them n runs the
+// function with all of them at once, on its own goroutine. The burst goes on, as after
+// [MaxWait], whose bound starts anew with the next value. With 1 each call that has not fired
+// on a leading edge fires at once. It changes nothing else. It panics if n is not positive.
+func MaxSize(n int) Option {
+	if n <= 0 {
+		panic(fmt.Sprintf("debounce: MaxSize: %d must be > 0; leave the option out for no bound", n))
+	}
+	return func(cfg *config) { cfg.maxSize = n }
+}
+
+// MaxDelay is [MaxWait] in the words of a [Batch]: its function runs once d has passed since
+// the first value that it has not got, at exactly d if wait is no shorter. It panics if d is
+// not positive.
+func MaxDelay(d time.Duration) Option {
+	if d <= 0 {
+		panic(fmt.Sprintf("debounce: MaxDelay: %v must be > 0; leave the option out for no bound", d))
+	}
+	return func(cfg *config) { cfg.maxWait = d }
 }
 
 // MaxKeys bounds how many keys a [Keyed] holds at a time; it changes nothing

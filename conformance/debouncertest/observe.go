@@ -426,7 +426,7 @@ func (c *contract) Other(s *suite.Suite) string {
 	}
 	_, cfg := o.configured(Trailing)
 	const batches = "it seems to collect batches, where a debouncer waits for a pause; " +
-		"no package of this module judges those"
+		"package batchtest judges such"
 	at := func(rec *suite.Recording, want ...time.Duration) bool {
 		return rec != nil && slices.EqualFunc(rec.Fires, want, func(f conformance.Fire, at time.Duration) bool {
 			return f.Began.At == at
@@ -436,7 +436,7 @@ func (c *contract) Other(s *suite.Suite) string {
 	if at(rec, wait, 150*time.Millisecond+wait) {
 		return "each fire came a wait after the first of its events, and not after the newest: " + batches +
 			". If the callback is for one of the events only, it is a throttle of the trailing edge, " +
-			"and package throttletest judges such."
+			"which package throttletest judges."
 	}
 	if !at(o.settled(cfg + " | call 1 @0")) {
 		return ""

@@ -261,3 +261,29 @@ func (o observer) panicPolicy() int {
 	o.say("PanicPolicy", why)
 	return policy
 }
+
+// Other says so if one event alone is not emitted at once, and so many at one instant are, before any time has passed:
+// that is a batcher of a size. One of a delay only is a throttle of the trailing edge.
+func (c *contract) Other(s *suite.Suite) string {
+	o := observer{s, c.Traits(), c}
+	e := o.on(Trailing)
+	if e == 0 || !s.Accepts(conformance.OpCall) {
+		return ""
+	}
+	atOnce := func(n int) bool {
+		steps := ""
+		for v := 1; v <= n; v++ {
+			steps += fmt.Sprintf(" | call %d @0", v)
+		}
+		rec := o.tried("interval=100ms edges=%s%s", e, steps)
+		return rec != nil && len(rec.Fires) > 0 && rec.Fires[0].Began.At == 0
+	}
+	if atOnce(1) || !atOnce(largestBatch) {
+		return ""
+	}
+	return "nothing is emitted at once for one event, and something is for so many at one instant: " +
+		"it seems to collect batches of a size, and package batchtest judges such."
+}
+
+// largestBatch is how many events are tried, to find out whether as many make a batch.
+const largestBatch = 128

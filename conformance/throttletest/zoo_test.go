@@ -153,3 +153,48 @@ func TestRun_untilTimeIsOver(t *testing.T) {
 		t.Error(r)
 	}
 }
+
+// Who collects batches is told which package judges that, and a throttle is not.
+func TestTraits_batches(t *testing.T) {
+	synctestcompat.Require(t)
+	batcher := throttletest.Spec{
+		Name: "batches of three", Time: throttletest.Injected,
+		New: func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+			var mu sync.Mutex
+			held, number := 0, 0
+			hand := func(batch, v int) {
+				mu.Lock()
+				old := batch != number || held == 0
+				if !old {
+					held, number = 0, number+1
+				}
+				mu.Unlock()
+				if !old {
+					emit(v)
+				}
+			}
+			return throttletest.Funcs{Call: func(v int) {
+				mu.Lock()
+				held++
+				n, batch := held, number
+				mu.Unlock()
+				switch n {
+				case 1:
+					env.Clock.AfterFunc(cfg.Interval, func() { hand(batch, v) })
+				case 3:
+					hand(batch, v)
+				}
+			}}
+		},
+	}
+	for _, k := range []struct {
+		spec conformance.Spec
+		says bool
+	}{{batcher, true}, {throttle.Designs()[0].Spec, false}} {
+		o := inside.Options{Keep: func(_ string, steps int) bool { return steps <= 2 }}
+		v, _ := k.spec.Examine(t, o).Verdict("TRAITS")
+		if strings.Contains(v.Text, "package batchtest") != k.says {
+			t.Errorf("TRAITS names batchtest: %v, want %v:\n%s", !k.says, k.says, v.Text)
+		}
+	}
+}

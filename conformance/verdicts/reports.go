@@ -104,7 +104,7 @@ func (f *folder) now() []underWay {
 }
 
 // contracts are the kinds in the order in which they are shown; others come after them.
-var contracts = []string{"debouncer", "throttle", "limiter", "quota", "leaky bucket", "concurrency", "clock"}
+var contracts = []string{"debouncer", "throttle", "limiter", "quota", "leaky bucket", "concurrency", "batcher", "clock"}
 
 // rank is the place of a contract.
 func rank(contract string) int {

@@ -37,7 +37,8 @@ const (
 
 // plan is everything that is on record. Only this table knows where the tests are.
 var plan = []run{
-	{"bundled", "debouncer", "debounce", "^TestConformance_"},
+	{"bundled", "debouncer", "debounce", "^TestConformance_(Debouncer|DebouncerTwice|Batch|Keyed|Stream)$"},
+	{"bundled", "batcher", "debounce", "^TestConformance_Batch(OfSize|Stopped)$"},
 	{"bundled", "throttle", "limiters", "^TestConformance_Throttle"},
 	{"bundled", "limiter", "limiters", "^TestConformance_(TokenBucket|GCRA_tokenBucket)$"},
 	{"bundled", "leaky bucket", "limiters", "^TestConformance_LeakyBucket$"},
@@ -52,6 +53,7 @@ var plan = []run{
 	{"correct", "leaky bucket", "conformance/leakybuckettest", designs},
 	{"correct", "quota", "conformance/quotatest", designs},
 	{"correct", "concurrency", "conformance/concurrencytest", designs},
+	{"correct", "batcher", "conformance/batchtest", designs},
 	{"correct", "clock", "conformance/clocktest", designs},
 
 	{"mutant", "debouncer", "conformance/debouncertest", mutants},
@@ -60,6 +62,7 @@ var plan = []run{
 	{"mutant", "leaky bucket", "conformance/leakybuckettest", mutants},
 	{"mutant", "quota", "conformance/quotatest", mutants},
 	{"mutant", "concurrency", "conformance/concurrencytest", mutants},
+	{"mutant", "batcher", "conformance/batchtest", mutants},
 	{"mutant", "clock", "conformance/clocktest", mutants},
 
 	{"peer", "debouncer", peers, "^TestPeers(|_stricter)$/^(BepDebounce|LoDebounce)$"},

@@ -72,7 +72,7 @@ const (
 
 // terms are the times of a configuration.
 func terms(cfg conformance.Config) []time.Duration {
-	return []time.Duration{cfg.Wait, cfg.MaxWait, cfg.Timeout, cfg.Interval, cfg.Rate.Interval()}
+	return []time.Duration{cfg.Wait, cfg.MaxWait, cfg.Timeout, cfg.Interval, cfg.Delay, cfg.Rate.Interval()}
 }
 
 // quick reports whether a ticker that is as fast as a configuration says would wake too often in

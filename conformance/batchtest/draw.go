@@ -1,0 +1,78 @@
+package batchtest
+
+import (
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// Draw draws items at the instants at which a batch is due, one nanosecond either side, and after idle time, with
+// flushes among them, a Close at the end, and steps that race.
+func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
+	out := conformance.Schedule{Config: suite.OneOf(pick, "config", c.drawn())}
+	ops := append([]conformance.Op{conformance.OpPut, conformance.OpPut, conformance.OpPut},
+		s.Supported(conformance.OpFlush, conformance.OpClose)...)
+	gaps := suite.GapsAround(max(out.Config.Delay, time.Millisecond))
+	at, items := time.Duration(0), 0
+	for i, m := range suite.Moves(pick, ops, len(gaps), 2*delay, 0) {
+		switch {
+		case i == 0:
+		case m.Gap < len(gaps):
+			at += gaps[m.Gap]
+		default:
+			at += m.Any
+		}
+		st := conformance.Step{Op: m.Op, At: at, Racing: m.Race && i > 0 && out.Config.Busy == 0}
+		if items == 0 || m.Op == conformance.OpPut {
+			items++
+			st.Op, st.N = conformance.OpPut, items
+		}
+		if out.Steps = append(out.Steps, st); st.Op == conformance.OpClose {
+			break
+		}
+	}
+	return out
+}
+
+// drawn lists the configurations of schedules that are drawn, the plainest first.
+func (c *contract) drawn() []conformance.Config {
+	var out []conformance.Config
+	for _, size := range []string{"3", "2", "1", "8", ""} {
+		out = append(out, sized(size, delay), sized(size, 333333333), sized(size, 0))
+	}
+	if c.spec.Traits.Busy != 0 && c.spec.Traits.Anchor == AnchorFirstItem {
+		out = append(out, sized("2", delay).With("busy", "30ms"), sized("3", delay).With("busy", "250ms"))
+	}
+	return out
+}
+
+// Fits accepts what is configured and numbered as a drawn schedule is.
+func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
+	again := legal([]conformance.Schedule{{Config: schedule.Config, Steps: slices.Clone(schedule.Steps)}})
+	return suite.Among(c.drawn(), schedule.Config) && s.Plain(schedule, "size", "delay", "busy") &&
+		len(again) == 1 && again[0].String() == schedule.String()
+}
+
+// Tidied numbers the items of a schedule from which steps were left out.
+func (c *contract) Tidied(_ *suite.Suite, s conformance.Schedule) conformance.Schedule {
+	return suite.NumberedCalls([]conformance.Schedule{s})[0]
+}
+
+// Twins puts the laws that compare two runs to a batcher.
+func (c *contract) Twins(*suite.Suite) conformance.Twins {
+	tw := conformance.Twins{
+		Laws:    []string{"X-REPLAY", "X-SCALE", "X-RENAME", "X-ISO"},
+		Windows: c.spec.Traits.Anchor != AnchorFirstItem,
+		Long:    func(cfg conformance.Config) time.Duration { return 1000 * cfg.Delay },
+		Configs: []conformance.Config{sized("2", suite.Unit), sized("5", suite.Unit)},
+		Draw: func(cfg conformance.Config, pick suite.Pick) conformance.Schedule {
+			return suite.DrawClear(pick, cfg, []conformance.Op{conformance.OpPut}, suite.Bare)
+		},
+	}
+	if !tw.Windows {
+		tw.Laws = append(tw.Laws, "X-SHIFT", "X-EVICT")
+	}
+	return tw
+}

@@ -1,0 +1,204 @@
+package batchtest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// Rules are the laws of a batcher. Those that have neither a Check nor a Probe are guards of the model.
+func (c *contract) Rules() []suite.Rule[Traits, *exam] {
+	rules := append(c.handOver(), c.other()...)
+	for i := range rules {
+		r := &rules[i]
+		if r.Check == nil && r.Probe == nil {
+			r.Check = breaks(r.ID)
+		}
+		if about := r.About; about == nil && r.Check != nil {
+			r.About = func(j suite.Job) bool { return j.Schedule.Config.Panics == 0 }
+		}
+	}
+	return rules
+}
+
+func core(id, text string) conformance.Rule {
+	return conformance.Rule{ID: id, Text: text, Level: conformance.Core}
+}
+
+// handOver are the laws of when a batch is handed over, and of what is in it.
+func (c *contract) handOver() []suite.Rule[Traits, *exam] {
+	having := func(has func(cfg conformance.Config) bool) func(suite.Job) bool {
+		return func(j suite.Job) bool { return j.Schedule.Config.Panics == 0 && has(j.Schedule.Config) }
+	}
+	first := func(_ *suite.Suite, tr *Traits) string {
+		return suite.If(tr.Anchor != AnchorFirstItem, "the delay does not count from the first item")
+	}
+	empties := func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.EmptyBatches, "declared: EmptyBatches") }
+	anchor := []string{"Anchor"}
+	return []suite.Rule[Traits, *exam]{
+		{
+			Rule: core("BT-ONCE", "Every item that was accepted MUST be in exactly one batch, and no other; a batch "+
+				"MUST NOT change while its consumer runs."),
+			Check: (*exam).once,
+		},
+		{
+			Rule: core("BT-ORDER", "Items MUST keep their order, within a batch and from batch to batch."),
+		},
+		{
+			Rule: core("BT-FULL", "The item that makes a batch full MUST hand it over at once, and no batch may have "+
+				"more items."),
+			Declared: anchor,
+			About:    having(func(cfg conformance.Config) bool { return cfg.Size > 1 }),
+		},
+		{
+			Rule: core("BT-AGE", "A batch that is not full MUST be handed over when its delay ends, not before and "+
+				"not after: counted from its first item, or as declared."),
+			Declared: anchor,
+			About:    having(func(cfg conformance.Config) bool { return cfg.Delay > 0 }),
+		},
+		{
+			Rule:   core("BT-EMPTY", "A batch MUST NOT be empty, unless that is declared."),
+			Unless: empties,
+		},
+		{
+			Rule: core("BT-REARM", "The delay of the next batch MUST count from its own first item, also after a full "+
+				"batch, a Flush and idle time."),
+			Absent:   first,
+			Declared: anchor,
+			About:    having(func(cfg conformance.Config) bool { return cfg.Delay > 0 }),
+		},
+		{
+			Rule: core("BT-STALE", "The timer of a batch that was handed over otherwise MUST NOT take anything from "+
+				"the next one."),
+			Absent:   first,
+			Declared: anchor,
+			About:    having(func(cfg conformance.Config) bool { return cfg.Delay > 0 }),
+		},
+		{
+			Rule: core("BT-MEET", "A batch that is full and old at one instant MUST be handed over once; an item that "+
+				"comes at that instant MUST be in this batch or begin the next."),
+			Declared: anchor,
+			About:    func(j suite.Job) bool { return j.Schedule.RacingSteps() > 0 },
+		},
+		{
+			Rule:     core("BT-FLUSH", "Flush MUST hand over what is there, at once."),
+			Ops:      []conformance.Op{conformance.OpFlush},
+			Declared: anchor,
+			About:    suite.Has(conformance.OpFlush),
+		},
+		{
+			Rule: core("BT-FLUSH0", "Flush of nothing MUST NOT do anything, at once or to the next delay."),
+			Ops:  []conformance.Op{conformance.OpFlush}, Declared: anchor,
+			Unless: empties,
+			About:  suite.Has(conformance.OpFlush),
+		},
+		{
+			Rule: core("BT-CLOSE", "Close MUST hand over what is there, or drop it, as declared; what comes later "+
+				"MUST NOT be handed over, and MUST be refused where an item can be."),
+			Ops:      []conformance.Op{conformance.OpClose},
+			Declared: []string{"CloseFlush"},
+			About:    suite.Has(conformance.OpClose),
+		},
+		{
+			Rule: core("BT-BUSY", "While the consumer runs, what comes MUST be handed over beside it or after it, in "+
+				"order; callers wait, or items are refused, only then and only as declared."),
+			Declared: []string{"Anchor", "Busy"},
+		},
+		{
+			Rule:     core("BT-N1", "With a size of 1 each item MUST be handed over at once."),
+			Declared: anchor,
+			About:    having(func(cfg conformance.Config) bool { return cfg.Size == 1 }),
+		},
+		{
+			Rule: core("BT-D0", "With a delay of 0 a batch MUST be handed over at once, or only when it is full, by "+
+				"Flush and by Close: one of these, always."),
+			Declared: anchor,
+			About:    having(func(cfg conformance.Config) bool { return cfg.Delay == 0 }),
+		},
+	}
+}
+
+// other are the laws that each contract has in its own words.
+func (c *contract) other() []suite.Rule[Traits, *exam] {
+	return []suite.Rule[Traits, *exam]{
+		suite.OneClock[Traits, *exam](onPackageTime, marks),
+		suite.Calls[Traits]((*exam).calls),
+		{
+			Rule: core("X-PANIC", "If the consumer panics with a batch, the next ones MUST be handed over as if it "+
+				"had returned."),
+			Declared: []string{"Anchor"},
+			About:    func(j suite.Job) bool { return j.Schedule.Config.Panics > 0 },
+			Sees:     func(x *exam) bool { return x.Panicked },
+		},
+		{
+			Rule:   core("X-REENT", "An operation called by the consumer MUST NOT deadlock."),
+			Unless: func(s *suite.Suite, tr *Traits) string { return edge.NoReentry(s, tr.Reentrancy) },
+			About:  func(j suite.Job) bool { return j.Schedule.Config.Inside != "" },
+			Check:  (*exam).reentry,
+		},
+		{
+			Rule: core("X-LEAK", "After Close, or without it when all is quiet, goroutines and armed timers MUST NOT "+
+				"remain."),
+			About: suite.Looked,
+			Check: (*exam).left,
+		},
+		{
+			Rule: core("X-CONC", "Of items that many goroutines hand in at one instant each MUST be in exactly one "+
+				"batch, and no batch may have more than its size."),
+			Meets: true,
+			Probe: c.concurrent,
+		},
+		suite.Race[Traits, *exam](c.race),
+	}
+}
+
+// once finds batches that changed under their consumer, and what the model says of BT-ONCE.
+func (x *exam) once() *suite.Violation {
+	if n := x.detail().changed; n > 0 && n <= len(x.Fires) {
+		f := x.Fires[n-1]
+		return x.broken(f.Ended.At, "the slice belongs to the consumer until it returns",
+			fmt.Sprintf("batch %s changed while the consumer ran", batchMark(f.Values)))
+	}
+	return breaks("BT-ONCE")(x)
+}
+
+// reentry finds operations that never returned to the consumer that called them.
+func (x *exam) reentry() *suite.Violation {
+	if d := edge.Reentered(x.Recording); d != nil && x.Stuck {
+		return suite.Broken(d.Began.At, "everything that could wake it was asleep for good",
+			"%s called by the consumer never returned", d.Op)
+	}
+	return nil
+}
+
+// left finds what a run has left behind.
+func (x *exam) left() *suite.Violation {
+	if v := x.LeftBehind(); v == nil || !x.Kept {
+		return v
+	}
+	return suite.Broken(x.End, "Close releases what is held, and nothing comes any more",
+		"a timer is still armed, an hour after close")
+}
+
+// calls finds operations that panicked or did not return.
+func (x *exam) calls() *suite.Violation {
+	if x.Refused != "" {
+		return &suite.Violation{Headline: fmt.Sprintf("the constructor panicked with %s: %s",
+			x.Schedule.Config, x.Refused)}
+	}
+	closed := slices.IndexFunc(x.Done, func(d conformance.Done) bool { return d.Op == conformance.OpClose })
+	for i, d := range x.Done {
+		late := d.Op == conformance.OpPut && closed >= 0 && i > closed
+		switch {
+		case d.Panic != "" && d.Panic != suite.PlannedPanic && !late:
+			return x.broken(d.Began.At, "", fmt.Sprintf("%s panicked: %s", d.Step, d.Panic))
+		case d.Ended.Seq == 0 && !d.Inside && (x.Stuck || x.Schedule.Config.Busy == 0):
+			return x.broken(d.Began.At, "", fmt.Sprintf("%s never returned", d.Step))
+		}
+	}
+	return cmp.Or(x.WithoutEnd())
+}

@@ -1,0 +1,203 @@
+package batchtest
+
+import (
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+const delay = suite.Wait
+
+// sized is a configuration with a size and a delay, each left out if it is 0.
+func sized(size string, delay time.Duration) conformance.Config {
+	cfg := conformance.Config{}
+	if size != "" {
+		cfg = cfg.With("size", size)
+	}
+	if delay > 0 {
+		cfg = cfg.With("delay", timeline.Duration(delay))
+	}
+	return cfg
+}
+
+// row is a family as data: all sequences of up to depth steps with the gaps between them, in each of the
+// configurations, behind a head of steps at 0.
+type row struct {
+	name  string
+	cfgs  []conformance.Config
+	steps []conformance.Op
+	gaps  []time.Duration
+	depth int
+	look  bool
+}
+
+// Families lists what is explored, in constants.
+func (c *contract) Families(s *suite.Suite) []suite.Family {
+	if !s.Accepts(conformance.OpPut) {
+		return nil
+	}
+	var out []suite.Family
+	for _, r := range c.rows(s) {
+		f := suite.Family{Name: r.name, Look: r.look}
+		var steps []conformance.Step
+		for _, op := range s.Supported(r.steps...) {
+			steps = append(steps, conformance.Step{Op: op})
+		}
+		for _, cfg := range r.cfgs {
+			f.Schedules = append(f.Schedules, legal(suite.Sequences(cfg, steps, r.gaps, r.depth))...)
+		}
+		slices.SortStableFunc(f.Schedules, func(a, b conformance.Schedule) int { return len(a.Steps) - len(b.Steps) })
+		out = append(out, f)
+	}
+	if s.Time == conformance.Injected && s.Accepts(conformance.OpClose) { // only an injected clock tells what is armed
+		out = append(out, suite.Family{Name: suite.Leaks, Look: true, Schedules: closesSoon()})
+	}
+	return append(out, suite.Family{Name: "racing", Schedules: races(s)},
+		suite.Family{Name: "long", Schedules: longs()},
+		suite.Family{Name: "panics", Schedules: panics(s)})
+}
+
+func (c *contract) rows(s *suite.Suite) []row {
+	const put, flush, closes = conformance.OpPut, conformance.OpFlush, conformance.OpClose
+	around := []time.Duration{0, 1, delay / 2, delay - 1, delay, delay + 1, 5 * delay / 2}
+	halves := []time.Duration{0, delay / 2, delay, 5 * delay / 2}
+	in := func(cfgs ...conformance.Config) []conformance.Config { return cfgs }
+	all := []conformance.Op{put, flush, closes}
+	out := []row{
+		{suite.Leaks, in(sized("2", delay)), all, []time.Duration{0, delay / 2}, 3, true},
+		{"items", in(sized("3", delay), sized("2", delay)), all[:1], around, 4, false},
+		{"flushes", in(sized("3", delay)), all[:2], []time.Duration{0, delay / 2, delay}, 4, false},
+		{"closes", in(sized("3", delay)), all, []time.Duration{0, delay / 2, delay}, 3, false},
+		{"longer", in(sized("3", delay)), all[:1], []time.Duration{0, 3 * delay / 10, 13 * delay / 10}, 6, false},
+		{"size of one", in(sized("1", delay)), all, halves[:2], 3, false},
+		{"no size", in(sized("", delay)), all, halves, 3, false},
+		{"no delay", in(sized("2", 0), sized("", 0), sized("1", 0)), all, []time.Duration{0, delay}, 3, false},
+		{"a nanosecond", in(sized("3", 1)), all[:1], []time.Duration{0, 1, 2}, 3, false},
+		{"odd delay", in(sized("3", 333333333)), all[:1], []time.Duration{0, 333333332, 333333333, 400e6}, 3, false},
+	}
+	if c.spec.Traits.Busy != 0 {
+		out = append(out, c.busyRows()...)
+	}
+	if edge.NoReentry(s, c.spec.Traits.Reentrancy) == "" {
+		for _, op := range s.Supported(all...) {
+			cfgs := in(sized("2", delay).With("inside", string(op)), sized("1", delay).With("inside", string(op)))
+			out = append(out, row{"inside", cfgs, all[:2], []time.Duration{0, delay / 2, delay}, 3, false})
+		}
+	}
+	if s.Time != conformance.PackageTime {
+		for _, epoch := range suite.Epochs {
+			cfg := sized("3", delay).With("epoch", epoch)
+			out = append(out, row{"epoch " + epoch, in(cfg), all[:2], around[3:5], 3, false})
+		}
+	}
+	return out
+}
+
+// busyRows are schedules in which the consumer takes its time. Where the delay counts from something else than the
+// first item, hand-overs that wait for the consumer are judged without one.
+func (c *contract) busyRows() []row {
+	ops := []conformance.Op{conformance.OpPut, conformance.OpFlush}
+	if c.spec.Traits.CloseFlush == CloseFires {
+		ops = append(ops, conformance.OpClose)
+	}
+	d := delay
+	if c.spec.Traits.Anchor != AnchorFirstItem {
+		d = 0
+	}
+	var out []row
+	for _, busy := range []string{"30ms", "250ms"} {
+		cfgs := []conformance.Config{sized("2", d).With("busy", busy), sized("1", d).With("busy", busy)}
+		gaps := []time.Duration{1 * time.Millisecond, 20 * time.Millisecond, 110 * time.Millisecond}
+		out = append(out, row{"busy " + busy, cfgs, ops, gaps, 3, false},
+			row{"busy for " + busy, cfgs[:1], ops[:1], gaps[1:], 6, false})
+	}
+	return out
+}
+
+// legal numbers the items, and leaves out schedules that have nothing but items behind a Close, or two of these, or no
+// item.
+func legal(all []conformance.Schedule) []conformance.Schedule {
+	all = slices.DeleteFunc(all, func(s conformance.Schedule) bool {
+		closed := slices.IndexFunc(s.Steps, func(st conformance.Step) bool { return st.Op == conformance.OpClose })
+		other := func(st conformance.Step) bool { return st.Op != conformance.OpPut }
+		return closed >= 0 && slices.ContainsFunc(s.Steps[closed+1:], other) ||
+			!slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return st.Op == conformance.OpPut })
+	})
+	return suite.NumberedCalls(all)
+}
+
+// races are schedules in which something is done at the instant at which a delay ends.
+func races(s *suite.Suite) []conformance.Schedule {
+	const two, three = "size=2 delay=100ms | put 1 @0", "size=3 delay=100ms | put 1 @0"
+	texts := []string{
+		two + " | put 2 @100ms~",
+		three + " | put 2 @100ms~",
+		three + " | put 2 @50ms | put 3 @100ms~",
+		three + " | put 2 @100ms~ | put 3 @150ms",
+		two + " | put 2 @100ms~ | put 3 @100ms~",
+		two + " | put 2 @100ms~ | put 3 @100ms~ | put 4 @150ms",
+		two + " | put 2 @100ms~ | put 3 @100ms~ | put 4 @100ms~",
+		"size=1 delay=100ms | put 1 @0 | put 2 @100ms~",
+	}
+	if s.Accepts(conformance.OpFlush) {
+		texts = append(texts,
+			three+" | flush @100ms~",
+			three+" | flush @100ms~ | put 2 @100ms~",
+			three+" | put 2 @100ms~ | flush @100ms~",
+			three+" | flush @100ms~ | put 2 @150ms")
+	}
+	if s.Accepts(conformance.OpClose) {
+		texts = append(texts,
+			three+" | close @100ms~",
+			three+" | put 2 @100ms~ | close @100ms~",
+			two+" | put 2 @100ms~ | close @100ms~")
+	}
+	return suite.ParseAll(texts...)
+}
+
+// closesSoon close soon after a delay of months has begun.
+func closesSoon() []conformance.Schedule {
+	put := []conformance.Step{{Op: conformance.OpPut}}
+	all := suite.Sequences(sized("3", edge.Months), put, []time.Duration{0, delay}, 3)
+	return suite.NumberedCalls(suite.Ending(all, conformance.OpClose, []time.Duration{delay / 2}))
+}
+
+// longs hand in many items, faster and slower than a delay.
+func longs() (out []conformance.Schedule) {
+	for _, cfg := range []conformance.Config{sized("8", delay), sized("20", delay), sized("", delay)} {
+		for _, gap := range []time.Duration{0, delay / 10, delay * 3 / 10, delay, delay * 13 / 10} {
+			s := conformance.Schedule{Config: cfg}
+			for i := range 40 {
+				s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpPut, N: i + 1, At: time.Duration(i) * gap})
+			}
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// panics let the consumer panic with the first batch or the second, where that can be survived: within an operation,
+// and in the function of an injected clock's timer.
+func panics(s *suite.Suite) []conformance.Schedule {
+	texts := []string{
+		"size=2 delay=100ms panics=1 | put 1 @0 | put 2 @0 | put 3 @0",
+		"size=2 delay=100ms panics=1 | put 1 @0 | put 2 @0 | put 3 @0 | put 4 @0",
+		"size=2 delay=100ms panics=2 | put 1 @0 | put 2 @0 | put 3 @0 | put 4 @0 | put 5 @0",
+		"size=2 delay=100ms panics=1 | put 1 @0 | put 2 @150ms | put 3 @150ms",
+		"size=2 delay=100ms panics=1 | put 1 @0 | put 2 @150ms",
+	}
+	if s.Accepts(conformance.OpFlush) {
+		texts = append(texts, "size=2 delay=100ms panics=1 | put 1 @0 | flush @0 | put 2 @0")
+	}
+	return suite.ParseAll(texts...)
+}
+
+// onPackageTime are the schedules that are run while package time moves on.
+func onPackageTime(*suite.Suite) []conformance.Schedule {
+	put := []conformance.Step{{Op: conformance.OpPut}}
+	return legal(suite.Sequences(sized("3", delay), put, suite.Around(delay), 3))
+}

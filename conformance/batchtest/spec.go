@@ -1,0 +1,166 @@
+// Package batchtest holds batchers to their laws: items are handed over together when the batch is
+// full, when its first item has reached an age, or by Flush and Close. Package conformance says which
+// contract fits which implementation.
+//
+//	func TestConformance(t *testing.T) {
+//		batchtest.Run(t, batchtest.Spec{
+//			Name: "mine",
+//			Time: batchtest.PackageTime,
+//			New: func(_ batchtest.Env, cfg batchtest.Config, batch func([]int)) batchtest.Funcs {
+//				b := mine.New(cfg.Size, cfg.Delay, batch)
+//				return batchtest.Funcs{Add: b.Add, Flush: b.Flush, Close: b.Close}
+//			},
+//		})
+//	}
+//
+// Leave Traits out at first: the subtest TRAITS prints the literal to paste. Batchers are driven in
+// bubbles: where the toolchain has none the suite skips. Weights are not judged.
+package batchtest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/synctestcompat"
+)
+
+// What a spec needs from package conformance, which explains it.
+type (
+	Env        = conformance.Env
+	TimeSource = conformance.TimeSource
+	Known      = conformance.Known
+	Report     = conformance.Report
+	CloseFlush = conformance.CloseFlush
+	Reentrancy = conformance.Reentrancy
+)
+
+// The ways to take time that a batcher may have, what may become of an open batch when the input
+// ends, and whether the consumer may call the batcher.
+const (
+	Injected    = conformance.Injected
+	PackageTime = conformance.PackageTime
+	CloseFires  = conformance.CloseFires
+	CloseDrops  = conformance.CloseDrops
+
+	ReentrancyAllowed   = conformance.ReentrancyAllowed
+	ReentrancyForbidden = conformance.ReentrancyForbidden
+)
+
+// Spec describes an implementation.
+type Spec struct {
+	// Name is the implementation's name in reports.
+	Name string
+	// Time says how it takes its time: Injected or PackageTime.
+	Time TimeSource
+	// New makes a batcher that calls batch with the items of each batch. The slice must not change
+	// before batch has returned. A constructor that refuses cfg panics. Instances must not share
+	// state.
+	New func(env Env, cfg Config, batch func([]int)) Funcs
+	// Traits are the choices of the implementation. What is left undeclared fails the
+	// subtest TRAITS, which prints what holds and asks for decisions.
+	Traits Traits
+	// KnownFailing lists what is known to fail.
+	KnownFailing []Known
+}
+
+// Config is what a batcher is made with. A constructor may refuse a 0.
+type Config struct {
+	// Size is the number of items that make a batch full; 0 is no bound.
+	Size int
+	// Delay is the age of its first item at which a batch is handed over. 0 is no bound, or
+	// hands over at once: either is correct.
+	Delay time.Duration
+}
+
+// Funcs are the operations of one batcher. Add or Put must be set; the rules of an operation that is
+// nil are skipped.
+type Funcs struct {
+	// Add hands an item in. One that comes after Close is ignored, or panics.
+	Add func(v int)
+	// Put is Add for a batcher that may refuse: it returns an error if it has not taken the item.
+	// It is used instead of Add.
+	Put func(v int) error
+	// Flush hands over what is there, and may wait until the consumer has returned.
+	Flush func()
+	// Close ends the input, and may wait until the consumer has returned. It releases what the
+	// batcher holds, and is called once.
+	Close func()
+}
+
+// Run holds an implementation to the laws of a batcher, one subtest for each rule, and returns
+// what it found.
+func Run(t *testing.T, spec Spec) *Report {
+	t.Helper()
+	return spec.Run(t)
+}
+
+// Run is the function [Run].
+func (spec Spec) Run(t *testing.T) *Report {
+	t.Helper()
+	return suite.Run(t, spec.about(), &contract{spec: spec})
+}
+
+// Judge returns what runs single schedules.
+func (spec Spec) Judge(t *testing.T) conformance.Judge {
+	t.Helper()
+	return suite.NewExaminer(t, spec.about(), &contract{spec: spec})
+}
+
+// Examine is for the tests of this module.
+func (spec Spec) Examine(t *testing.T, o inside.Options) *Report {
+	t.Helper()
+	return suite.Examine(t, spec.about(), &contract{spec: spec}, o)
+}
+
+func (spec Spec) about() suite.About {
+	return suite.About{Name: spec.Name, Time: spec.Time, Known: spec.KnownFailing}
+}
+
+// Rules are the laws, in the order of their subtests.
+func Rules() []conformance.Rule { return suite.Laws(&contract{}) }
+
+// contract is the spec in the terms of the suite.
+type contract struct {
+	spec  Spec
+	suite *suite.Suite
+}
+
+// Profile names the contract.
+func (c *contract) Profile() suite.Profile {
+	return suite.Profile{Kind: "batcher", Package: "batchtest", Receivers: true}
+}
+
+// Unfit refuses specs that cannot be run.
+func (c *contract) Unfit(s *suite.Suite) (skip, misuse string) {
+	switch {
+	case c.spec.New == nil:
+		return "", "batchtest.Run: the spec has no New; say how to make a batcher"
+	case s.Time == conformance.Explicit:
+		return "", "batchtest.Run: a batcher needs a clock of its own; set Time to Injected or PackageTime"
+	case c.spec.Traits.CloseFlush == conformance.CloseAtDeadline:
+		return "", "batchtest.Run: after Close nothing is handed over at its deadline; declare CloseFires or CloseDrops"
+	case !synctestcompat.Available:
+		return "a batcher can only be settled in a bubble: " + synctestcompat.Reason, ""
+	}
+	return "", ""
+}
+
+// opRefuses is the ability to refuse an item.
+const opRefuses conformance.Op = "put that returns an error"
+
+// Learn looks at an instance that is thrown away.
+func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
+	c.suite = s
+	h := suite.NewFakeTime(conformance.Config{}.Start(), false)
+	f := c.spec.New(Env{Clock: h.Clock(), Start: h.Start}, Config{3, time.Hour}, func([]int) {})
+	if f.Close != nil {
+		suite.ThrowAway(f.Close)
+	}
+	return map[conformance.Op]bool{
+		conformance.OpPut: f.Add != nil || f.Put != nil, opRefuses: f.Put != nil,
+		conformance.OpFlush: f.Flush != nil, conformance.OpClose: f.Close != nil,
+	}
+}

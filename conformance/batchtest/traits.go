@@ -1,0 +1,223 @@
+package batchtest
+
+import (
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// Traits are the choices on which correct batchers differ. The zero value of Anchor, CloseFlush and
+// Busy is "undeclared".
+type Traits struct {
+	// Anchor says what the delay of a batch counts from.
+	Anchor Anchor
+	// CloseFlush says what becomes of the open batch at Close: CloseFires or CloseDrops. Only with
+	// Close.
+	CloseFlush CloseFlush
+	// Busy says what happens while the consumer runs. With ReentrancyForbidden it is not observed, and need
+	// not be declared: a lock may be held while the consumer runs, and then it must not be.
+	Busy Busy
+	// EmptyBatches says that a batch may be empty, where a delay ends in which nothing came.
+	EmptyBatches bool
+	// Reentrancy is only declared to opt out: Forbidden means that the consumer must not call the
+	// batcher, as its documentation says.
+	Reentrancy Reentrancy
+}
+
+// Anchor says what the delay of a batch counts from.
+type Anchor int
+
+// The choices.
+const (
+	AnchorFirstItem Anchor = iota + 1 // the first item of the batch
+	AnchorLastBatch                   // the last hand-over: a ticker that each hand-over starts anew
+	AnchorGrid                        // nothing: batches are handed over with the ticks of a ticker
+)
+
+var anchors = []string{"AnchorFirstItem", "AnchorLastBatch", "AnchorGrid"}
+
+// Busy says what happens while the consumer runs.
+type Busy int
+
+// The choices.
+const (
+	BusyOverlaps Busy = iota + 1 // the next batch is handed over all the same
+	BusyQueues                   // batches, or items, wait their turn, and callers do not
+	BusyBlocks                   // callers may wait until the consumer has returned
+	BusyRefuses                  // items may be refused
+)
+
+var busies = []string{"BusyOverlaps", "BusyQueues", "BusyBlocks", "BusyRefuses"}
+
+// Declare goes on as if t had been declared.
+func (c *contract) Declare(t *Traits) { c.spec.Traits = *t }
+
+// Traits returns what is declared.
+func (c *contract) Traits() *Traits {
+	tr := c.spec.Traits
+	return &tr
+}
+
+// Table lists the choices.
+func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
+	return []suite.Choice{
+		{
+			Name: "Anchor", Declared: int(tr.Anchor), Values: anchors, Order: suite.Ranked(len(anchors)),
+			Needless: suite.Always, Apart: true, Sure: true,
+			Means: []string{"a batch is handed over a delay after its first item",
+				"a batch is handed over a delay, or a multiple of it, after the last hand-over",
+				"a batch is handed over with the next tick of a grid that began with the batcher"},
+			Observe: func() int { return int(anchored(s)) },
+			Set:     func(v int) { tr.Anchor = Anchor(v) },
+		},
+		{
+			Name: "CloseFlush", Declared: int(tr.CloseFlush), Apart: true, Sure: true,
+			Order:  []int{int(CloseFires), int(CloseDrops)},
+			Values: []string{"CloseFires", "CloseAtDeadline", "CloseDrops"},
+			Means: []string{"Close hands over what is there", "Close hands over what is there when it is due",
+				"Close drops what is there"},
+			Needless: func() bool { return !s.Accepts(conformance.OpClose) },
+			Observe:  func() int { return int(closes(s)) },
+			Set:      func(v int) { tr.CloseFlush = CloseFlush(v) },
+		},
+		{
+			Name: "EmptyBatches", Declared: number(tr.EmptyBatches), Literal: suite.Flag, Apart: true,
+			Means:   []string{"a delay in which nothing came ends with an empty batch"},
+			Observe: func() int { return number(handsNothing(s)) },
+			Set:     func(v int) { tr.EmptyBatches = v == 1 },
+		},
+		{
+			Name: "Reentrancy", Declared: int(tr.Reentrancy), Order: suite.Ranked(2), Sure: true,
+			Values:  []string{"ReentrancyAllowed", "ReentrancyForbidden"},
+			Means:   []string{"the consumer may use the batcher", "the consumer must not use the batcher"},
+			Observe: func() int { return int(reentrancy(s)) },
+			Set:     func(v int) { tr.Reentrancy = Reentrancy(v) },
+		},
+		{
+			Name: "Busy", Declared: int(tr.Busy), Values: busies, Apart: true,
+			Means: []string{"the next batch is handed over while the consumer still runs",
+				"what comes while the consumer runs is handed over after it, and no caller waits",
+				"callers wait while the consumer runs", "items are refused while the consumer runs"},
+			Needless: func() bool { return tr.Reentrancy == ReentrancyForbidden },
+			Observe:  func() int { return int(whileBusy(s)) },
+			Set:      func(v int) { tr.Busy = Busy(v) },
+		},
+	}
+}
+
+// number is 1 for true.
+func number(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// tried runs a schedule and returns the run, nil if it did not come to its end.
+func tried(s *suite.Suite, text string) *suite.Recording {
+	for _, rec := range s.TryText(text, conformance.OrderSettled) {
+		if rec.LeftOut == "" && !rec.Stuck && rec.Refused == "" {
+			return rec
+		}
+	}
+	return nil
+}
+
+// handed returns when item v was handed over, ok = false if it never was.
+func handed(rec *suite.Recording, v int) (at time.Duration, ok bool) {
+	for _, f := range rec.Fires {
+		if slices.Contains(f.Values, v) {
+			return f.Began.At, true
+		}
+	}
+	return 0, false
+}
+
+// anchored observes what the delay counts from. A second batch begins after the first has shown whether that
+// waits for a grid.
+func anchored(s *suite.Suite) Anchor {
+	const full = "size=2 delay=100ms | put 1 @0 | put 2 @30ms | put 3 @60ms"
+	rec := tried(s, full)
+	if rec == nil {
+		return 0
+	}
+	at, _ := handed(rec, 3)
+	return map[time.Duration]Anchor{
+		160 * time.Millisecond: AnchorFirstItem, 130 * time.Millisecond: AnchorLastBatch,
+		100 * time.Millisecond: AnchorGrid,
+	}[at]
+}
+
+// closes observes what becomes of an open batch at Close.
+func closes(s *suite.Suite) CloseFlush {
+	rec := tried(s, "size=3 delay=100ms | put 1 @0 | close @30ms")
+	if rec == nil {
+		return 0
+	}
+	switch at, ok := handed(rec, 1); {
+	case !ok:
+		return CloseDrops
+	case at == 30*time.Millisecond:
+		return CloseFires
+	}
+	return 0
+}
+
+// handsNothing reports whether empty batches come by themselves, on a fresh batcher and behind a batch.
+func handsNothing(s *suite.Suite) bool {
+	empty := func(f conformance.Fire) bool { return len(f.Values) == 0 }
+	for _, text := range []string{"size=3 delay=100ms | put 1 @250ms", "size=3 delay=100ms | put 1 @0 | put 2 @450ms"} {
+		if rec := tried(s, text); rec != nil && slices.ContainsFunc(rec.Fires, empty) {
+			return true
+		}
+	}
+	return false
+}
+
+// reentrancy looks for an operation that never returns to the consumer.
+func reentrancy(s *suite.Suite) Reentrancy {
+	if !s.Reentrant() {
+		return ReentrancyForbidden
+	}
+	for _, op := range s.Supported(conformance.OpPut, conformance.OpFlush, conformance.OpClose) {
+		for _, size := range []string{"size=2", "size=1"} {
+			text := size + " delay=100ms inside=" + string(op) + " | put 1 @0 | put 2 @0 | put 3 @0"
+			runs := s.TryText(text, conformance.OrderSettled)
+			if len(runs) == 0 || edge.Reentered(runs[0]) != nil {
+				return ReentrancyForbidden
+			}
+		}
+	}
+	return ReentrancyAllowed
+}
+
+// whileBusy observes what happens while the consumer runs.
+func whileBusy(s *suite.Suite) Busy {
+	rec := tried(s, "size=1 delay=100ms busy=250ms | put 1 @0 | put 2 @20ms | put 3 @40ms | put 4 @60ms | put 5 @80ms"+
+		" | put 6 @100ms | put 7 @120ms")
+	if rec == nil || len(rec.Fires) < 2 {
+		return 0
+	}
+	if second := rec.Fires[1]; second.Began.Seq < rec.Fires[0].Ended.Seq {
+		return BusyOverlaps
+	}
+	for i, d := range rec.Done {
+		switch {
+		case !d.OK:
+			return BusyRefuses
+		case i > 0 && d.Ended.At > d.Began.At && !ran(rec, &d):
+			return BusyBlocks
+		}
+	}
+	return BusyQueues
+}
+
+// ran reports whether a consumer began during an operation, perhaps on its goroutine.
+func ran(rec *suite.Recording, d *conformance.Done) bool {
+	return slices.ContainsFunc(rec.Fires, func(f conformance.Fire) bool {
+		return f.Began.Seq > d.Began.Seq && f.Began.Seq < d.Ended.Seq
+	})
+}

@@ -1,0 +1,419 @@
+package batchtest
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/model"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
+)
+
+// law is the guard of a rule. Words says what is wanted, and because of what. Behind the first mistake of a run nothing
+// is judged. After a panic that the schedule wants the rule is X-PANIC.
+func (s *state) law(w *ways, id string, holds bool, words func() (want, because string)) bool {
+	if holds || !w.Marks() {
+		return w.Law(id, holds, "", "")
+	}
+	if n := s.cfg.Panics; n > 0 && len(s.past) >= n && s.rec.Panicked {
+		id = "X-PANIC"
+	}
+	want, because := words()
+	if w.Law(id, false, want, "%s", because) {
+		w.Open("the run has broken a law")
+	}
+	return false
+}
+
+// missing judges a batch that should have been handed over, and was not.
+func (s *state) missing(b batch, w *ways) bool {
+	return s.law(w, s.whyMissing(b), false, func() (want, because string) {
+		when := "was never handed over"
+		if i, ok := s.first[b.items[0]]; ok {
+			when = "was handed over at " + timeline.Duration(s.rec.Fires[i].Began.At)
+		}
+		want = fmt.Sprintf("batch %s %s, want %s", batchMark(b.items), when, timeline.Duration(s.at))
+		return want, s.because(b)
+	})
+}
+
+// because says why a batch is handed over.
+func (s *state) because(b batch) string {
+	switch n := b.items[len(b.items)-1]; b.cause {
+	case bySize:
+		return fmt.Sprintf("item %d makes it full: the size is %d", n, s.cfg.Size)
+	case byFlush:
+		return fmt.Sprintf("it was flushed at %s", timeline.Duration(b.at))
+	case byClose:
+		return fmt.Sprintf("the batcher was closed at %s", timeline.Duration(b.at))
+	}
+	return s.ofDelay(b)
+}
+
+// ofDelay says what the delay of a batch counts from.
+func (s *state) ofDelay(b batch) string {
+	d := timeline.Duration(s.cfg.Delay)
+	switch {
+	case s.cfg.Delay == 0:
+		return "the delay is 0, and other batches were handed over at once"
+	case s.tr.Anchor == AnchorLastBatch:
+		return fmt.Sprintf("the last hand-over was at %s, and the delay is %s", timeline.Duration(s.last), d)
+	case s.tr.Anchor == AnchorGrid:
+		return fmt.Sprintf("the grid has a tick at each multiple of %s", d)
+	}
+	return fmt.Sprintf("its first item, %d, came at %s, and the delay is %s", b.items[0], timeline.Duration(b.born), d)
+}
+
+// whyMissing is the rule that a batch breaks which is not handed over when it should be.
+func (s *state) whyMissing(b batch) string {
+	when, lost, ok := s.consumedAt(b.items)
+	switch {
+	case s.cfg.Busy > 0 && len(s.past) > 0:
+		return "BT-BUSY"
+	case lost && ok:
+		return "BT-ONCE"
+	case b.cause == bySize && s.cfg.Size == 1:
+		return "BT-N1"
+	case b.cause == byFlush:
+		return "BT-FLUSH"
+	case b.cause == byClose:
+		return "BT-CLOSE"
+	case s.meets:
+		return "BT-MEET"
+	case b.cause == bySize:
+		return "BT-FULL"
+	case s.cfg.Delay == 0:
+		return "BT-D0"
+	}
+	return s.whyLate(b, when, ok)
+}
+
+// consumedAt says when the first of some items is consumed that ever is, and whether one never is.
+func (s *state) consumedAt(items []int) (when time.Duration, lost, ok bool) {
+	for _, v := range items {
+		if i, is := s.first[v]; !is {
+			lost = true
+		} else if !ok {
+			when, ok = s.rec.Fires[i].Began.At, true
+		}
+	}
+	return when, lost, ok
+}
+
+// whyLate is the rule that a delay breaks which does not end when it should, but at another instant, or never if
+// ok is false.
+func (s *state) whyLate(b batch, when time.Duration, ok bool) string {
+	d := s.cfg.Delay
+	switch {
+	case s.idled != never && (!ok || when == suite.Sum(s.idled, d)):
+		return "BT-FLUSH0"
+	case len(s.past) > 0 && s.tr.Anchor == AnchorFirstItem && (!ok || s.countsFrom(suite.Sum(when, -d))):
+		return "BT-REARM"
+	}
+	return "BT-AGE"
+}
+
+// countsFrom reports whether something happened to an earlier batch at an instant.
+func (s *state) countsFrom(at time.Duration) bool {
+	return slices.ContainsFunc(s.past, func(b batch) bool { return b.at == at || b.born == at })
+}
+
+// wrong judges a batch that should not have been handed over.
+func (s *state) wrong(e model.Event, w *ways) {
+	if !w.Marks() {
+		w.Law("BT-ONCE", false, "", "")
+		return
+	}
+	items := s.rec.Fires[e.N].Values
+	id, because := s.whyWrong(items, e)
+	s.law(w, id, false, func() (string, string) {
+		return fmt.Sprintf("batch %s was handed over at %s, want %s", batchMark(items), timeline.Duration(e.At),
+			s.instead(items)), because
+	})
+}
+
+// instead says what should have been handed over, and when.
+func (s *state) instead(items []int) string {
+	switch {
+	case len(s.owed) > 0:
+		return batchMark(s.owed[0].items)
+	case s.due == never || len(items) == 0:
+		return "nothing"
+	}
+	return batchMark(s.open.items) + " at " + timeline.Duration(s.due)
+}
+
+// whyWrong is the rule that a batch breaks which should not have been handed over, and why.
+func (s *state) whyWrong(items []int, e model.Event) (id, because string) {
+	if len(items) == 0 {
+		return s.whyEmpty()
+	}
+	there := s.there()
+	for i, v := range items {
+		switch {
+		case slices.Contains(s.dropped, v):
+			return "BT-CLOSE", fmt.Sprintf("Close had dropped item %d, and CloseDrops is declared", v)
+		case s.consumed(v) && s.meets:
+			return "BT-MEET", fmt.Sprintf("item %d was handed over before, full and old at one instant", v)
+		case s.consumed(v) || slices.Contains(items[:i], v):
+			return "BT-ONCE", fmt.Sprintf("item %d was handed over before", v)
+		case !slices.Contains(there, v) && s.closed:
+			return "BT-CLOSE", fmt.Sprintf("item %d came after Close", v)
+		case !slices.Contains(there, v):
+			return "BT-ONCE", fmt.Sprintf("item %d was not accepted", v)
+		}
+	}
+	if id, because := s.whyMixed(items, there); id != "" {
+		return id, because
+	}
+	return s.whyEarly(items, e)
+}
+
+// whyEmpty is the rule that an empty batch breaks.
+func (s *state) whyEmpty() (id, because string) {
+	switch {
+	case s.idled == s.at:
+		return "BT-FLUSH0", "there was nothing to flush"
+	case s.meets:
+		return "BT-MEET", "the batch was handed over, full and old at one instant"
+	}
+	return "BT-EMPTY", "nothing had come since the last hand-over"
+}
+
+// there lists the items that are not handed over, in their order.
+func (s *state) there() (out []int) {
+	for _, b := range slices.Concat(s.owed, []batch{s.open}) {
+		out = append(out, b.items...)
+	}
+	for _, i := range s.inbox {
+		if d := &s.rec.Done[i]; d.Op == conformance.OpPut {
+			out = append(out, d.N)
+		}
+	}
+	return out
+}
+
+// consumed reports whether an item was handed over before.
+func (s *state) consumed(v int) bool {
+	return slices.ContainsFunc(s.past, func(b batch) bool { return slices.Contains(b.items, v) })
+}
+
+// whyMixed is the rule that a batch breaks whose items are not the first of those that are there.
+func (s *state) whyMixed(items, there []int) (id, because string) {
+	for i, v := range there[:len(items)] {
+		if v == items[i] {
+			continue
+		}
+		if _, ok := s.first[v]; !ok {
+			return "BT-ONCE", fmt.Sprintf("item %d, which came before item %d, is in no batch", v, items[i])
+		}
+		return "BT-ORDER", fmt.Sprintf("item %d came before item %d", v, items[i])
+	}
+	because = fmt.Sprintf("the size is %d", s.cfg.Size)
+	switch n := s.cfg.Size; {
+	case n == 1 && len(items) > n:
+		return "BT-N1", because
+	case n > 0 && len(items) > n:
+		return "BT-FULL", because
+	}
+	return "", ""
+}
+
+// whyEarly is the rule that a batch of the first items breaks that comes too soon, or is not whole.
+func (s *state) whyEarly(items []int, e model.Event) (id, because string) {
+	if len(s.owed) > 0 { // it should have had more items, or fewer
+		return s.whyMissing(s.owed[0]), s.because(s.owed[0])
+	}
+	if len(s.open.items) == 0 || s.cfg.Busy > 0 && len(s.running) > 0 {
+		return "BT-BUSY", "the consumer ran"
+	}
+	for _, p := range s.past {
+		if p.cause != byAge && p.due == e.At && s.cfg.Delay > 0 && s.tr.Anchor == AnchorFirstItem {
+			return "BT-STALE", fmt.Sprintf("the delay of %s ended then, which was handed over before, at %s",
+				batchMark(p.items), timeline.Duration(p.at))
+		}
+	}
+	if s.cfg.Delay == 0 {
+		if s.cfg.Size > 1 && s.justCame(items) {
+			return "BT-FULL", fmt.Sprintf("the size is %d, and the delay is no bound", s.cfg.Size)
+		}
+		return "BT-D0", "there is no delay that could have ended"
+	}
+	return s.whySoon(items, e.At)
+}
+
+// whySoon is the rule that a delay breaks which ends too soon.
+func (s *state) whySoon(items []int, at time.Duration) (id, because string) {
+	because, d := s.ofDelay(s.open), s.cfg.Delay
+	switch {
+	case s.idled != never && at == suite.Sum(s.idled, d):
+		return "BT-FLUSH0", because
+	case s.tr.Anchor == AnchorFirstItem && (s.countsFrom(at-d) || s.hurries(items)):
+		return "BT-REARM", because
+	case s.justCame(items) && s.cfg.Size > len(items):
+		return "BT-FULL", fmt.Sprintf("the size is %d", s.cfg.Size)
+	}
+	return "BT-AGE", because
+}
+
+// hurries reports whether an item alone was handed over at once, which is far from full, and not the first one.
+func (s *state) hurries(items []int) bool {
+	return len(items) == 1 && len(s.past) > 0 && s.cfg.Size != 1 && s.cfg.Size != 2 && s.justCame(items)
+}
+
+// justCame reports whether the last of some items came at this instant.
+func (s *state) justCame(items []int) bool {
+	return slices.ContainsFunc(s.rec.Done, func(d conformance.Done) bool {
+		return d.Op == conformance.OpPut && d.N == items[len(items)-1] && d.Began.At == s.at
+	})
+}
+
+// exam is one run under judgement.
+type exam struct {
+	*suite.Recording
+	traits  *Traits
+	refuses bool
+	fail    func(why string) // ends the test, as a run cannot be judged
+	checked *model.Result[*state]
+}
+
+// Exam puts a trace in the terms of a batcher.
+func (c *contract) Exam(tr *Traits, rec *suite.Recording, j suite.Job) *exam {
+	return &exam{
+		Recording: rec, traits: tr, refuses: c.suite.Accepts(opRefuses),
+		fail: func(why string) { c.suite.T.Fatalf("conformance: %s cannot be judged: %s", j.Schedule, why) },
+	}
+}
+
+func (x *exam) detail() *detail { return x.Detail.(*detail) }
+
+// judgeable reports whether the model can judge the run: X-CALLS judges what panicked or got stuck.
+func (x *exam) judgeable() bool {
+	return x.Refused == "" && !x.Stuck && !x.Turned && (x.Schedule.Config.Busy == 0 || x.traits.Busy != 0)
+}
+
+// breaks finds runs that break a rule before any other.
+func breaks(rule string) func(x *exam) *suite.Violation {
+	return func(x *exam) *suite.Violation {
+		if !x.judgeable() {
+			return nil
+		}
+		r := x.result()
+		if len(r.Marks) == 0 || r.Marks[0].Law != rule {
+			return nil
+		}
+		m := r.Marks[0]
+		return x.broken(m.At, m.Because, m.Want)
+	}
+}
+
+// broken makes a violation with the lanes of a batcher.
+func (x *exam) broken(at time.Duration, because, headline string) *suite.Violation {
+	v := &suite.Violation{Headline: headline, Because: because, At: at}
+	if want := x.wants(); want != nil {
+		v.Lanes = append(v.Lanes, suite.Lane{Name: "want", Marks: want})
+	}
+	v.Lanes = append(v.Lanes, suite.Lane{Name: "got", Marks: marks(x.Recording)})
+	return v
+}
+
+// result is what the model says of the run, which is checked once.
+func (x *exam) result() *model.Result[*state] {
+	if x.checked == nil {
+		f := x.frame()
+		r := model.Check(batchers, f, f.events(x.detail()))
+		if r.Failed != "" {
+			x.fail(r.Failed)
+		}
+		x.checked = &r
+	}
+	return x.checked
+}
+
+func (x *exam) frame() *frame {
+	f := &frame{rec: x.Recording, cfg: x.Schedule.Config, tr: x.traits, refuses: x.refuses, first: map[int]int{}}
+	for i, fire := range x.Fires {
+		for _, v := range fire.Values {
+			if _, ok := f.first[v]; !ok {
+				f.first[v] = i
+			}
+		}
+	}
+	return f
+}
+
+// events are the trace in the terms of the model. I is the Seq of an event, or of the first one after it.
+func (f *frame) events(d *detail) (out []model.Event) {
+	type point struct {
+		conformance.Mark
+		e model.Event
+	}
+	var all []point
+	add := func(m conformance.Mark, e model.Event) {
+		if e.At, e.I = m.At, m.Seq; m.Seq != 0 {
+			all = append(all, point{m, e})
+		}
+	}
+	for i, op := range f.rec.Done {
+		add(op.Began, model.Event{Kind: model.Call, N: i, Racing: op.Racing})
+		add(op.Ended, model.Event{Kind: model.Return, N: i})
+	}
+	for i, fire := range f.rec.Fires {
+		add(fire.Began, model.Event{Kind: model.Fire, N: i})
+		add(fire.Ended, model.Event{Kind: model.Return, N: consumed + i})
+	}
+	slices.SortFunc(all, func(a, b point) int { return a.Seq - b.Seq })
+	from, races := 0, false
+	end := func(at time.Duration, seq int) {
+		out = append(out, model.Event{Kind: model.Settled, At: at, I: seq})
+		for i := range out[from:] { // all of a group races if one does
+			out[from+i].Racing = races
+		}
+		from, races = len(out), false
+	}
+	settled, last := d.settled, time.Duration(0)
+	for i, p := range all {
+		if i > 0 && (p.At != last || len(settled) > 0 && settled[0].Seq < p.Seq) {
+			end(last, p.Seq)
+		}
+		for len(settled) > 0 && settled[0].Seq < p.Seq {
+			settled = settled[1:]
+		}
+		out, races, last = append(out, p.e), races || p.e.Racing, p.At
+	}
+	end(last, math.MaxInt)
+	end(f.rec.End, math.MaxInt)
+	return out
+}
+
+// wants is what the model hands over in a run in which it has no choice, nil in others.
+func (x *exam) wants() (out []suite.Mark) {
+	f, cfg := x.frame(), x.Schedule.Config
+	open := x.traits.Anchor == 0 || x.traits.Anchor == AnchorLastBatch || x.traits.CloseFlush == 0 || cfg.Delay == 0
+	if open || cfg.Busy > 0 || cfg.Inside != "" || x.Schedule.RacingSteps() > 0 {
+		return nil
+	}
+	s := &state{frame: f, due: never, idled: never}
+	to := func(at time.Duration) {
+		if s.due != never && s.due <= at {
+			s.at = s.due
+			s.decide(byAge)
+		}
+		s.at = at
+	}
+	for i, d := range x.Done {
+		if d.Op == conformance.OpPut && !d.OK && !s.closed {
+			return nil
+		}
+		to(d.Began.At)
+		s = s.does(i)[0]
+	}
+	to(x.End)
+	for _, b := range s.owed {
+		out = append(out, suite.Mark{At: b.at, Text: batchMark(b.items)})
+	}
+	return out
+}

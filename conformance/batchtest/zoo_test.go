@@ -1,0 +1,28 @@
+package batchtest_test
+
+import (
+	"testing"
+
+	"github.com/escapement-go/escapement/conformance/batchtest"
+	"github.com/escapement-go/escapement/conformance/internal/proof"
+	"github.com/escapement-go/escapement/internal/zoo/batch"
+)
+
+func TestMutants(t *testing.T) { proof.Mutants(t, batchtest.Rules(), batch.Mutants()) }
+
+func TestMutants_thatHang(t *testing.T) { proof.Hangs(t, batch.Mutants()) }
+
+func TestMutants_thatRace(t *testing.T) { proof.Races(t, batch.Mutants()) }
+
+func TestMutants_reported(t *testing.T) { proof.Reported(t, batch.Mutants()) }
+
+// Who declares nothing is told of each mistake, and no correct design is accused.
+func TestFirstRuns(t *testing.T) { proof.FirstRuns(t, batch.Designs(), batch.Mutants()) }
+
+func TestDesigns(t *testing.T) { proof.Designs(t, batch.Designs()) }
+
+// An implementation is not accused for what it cannot do, on an injected clock, as time does not change what it can.
+func TestSubsets(t *testing.T) {
+	all := batch.Designs()
+	proof.Subsets(t, all[:len(all)/2])
+}
