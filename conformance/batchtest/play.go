@@ -46,9 +46,7 @@ func (c *contract) Play(st *suite.Stage) {
 		c.refused(st)
 		return
 	}
-	settled := func() {
-		st.Rec.Locked(func(*suite.Recording) { d.settled = append(d.settled, st.Rec.Mark()) })
-	}
+	settled := func() { st.Rec.Locked(func(*suite.Recording) { d.settled = append(d.settled, st.Rec.Mark()) }) }
 	st.Rests, st.Alone = true, true
 	if steps := st.Steps(); cfg.Delay >= edge.Months && steps[len(steps)-1].Op == conformance.OpClose {
 		st.Released = true // long before the delay ends

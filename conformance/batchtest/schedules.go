@@ -137,7 +137,7 @@ func legal(all []conformance.Schedule) []conformance.Schedule {
 	return suite.NumberedCalls(all)
 }
 
-// races are schedules in which something is done at the instant at which a delay ends.
+// races are schedules in which something is done at the instant when a delay ends.
 func races(s *suite.Suite) []conformance.Schedule {
 	const two, three = "size=2 delay=100ms | put 1 @0", "size=3 delay=100ms | put 1 @0"
 	texts := []string{
