@@ -94,8 +94,9 @@ func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
 			defer func() { clear(b.more); b.longest = 0 }()
 			for v := range suite.Meeters * each {
 				if n := b.more[v]; n != 0 {
+					what := map[bool]string{true: "was lost", false: "was handed over more than once"}[n < 0]
 					return suite.Broken(0, suite.InRound(round),
-						"item %d, which was handed in beside others, was handed over %+d times too often", v, n)
+						"item %d, which was accepted beside others, %s", v, what)
 				}
 			}
 			if size > 0 && b.longest > size {
