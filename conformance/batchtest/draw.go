@@ -9,7 +9,7 @@ import (
 )
 
 // Draw draws items at the instants at which a batch is due, one nanosecond either side, and after idle time, with
-// flushes among them, a Close at the end, and steps that race.
+// flushes among them and a Close at the end.
 func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 	out := conformance.Schedule{Config: suite.OneOf(pick, "config", c.drawn())}
 	ops := append([]conformance.Op{conformance.OpPut, conformance.OpPut, conformance.OpPut},
@@ -24,7 +24,7 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 		default:
 			at += m.Any
 		}
-		st := conformance.Step{Op: m.Op, At: at, Racing: m.Race && i > 0 && out.Config.Busy == 0}
+		st := conformance.Step{Op: m.Op, At: at}
 		if items == 0 || m.Op == conformance.OpPut {
 			items++
 			st.Op, st.N = conformance.OpPut, items

@@ -1,7 +1,6 @@
 package batchtest
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -168,15 +167,18 @@ func (x *exam) once() *suite.Violation {
 
 // reentry finds operations that never returned to the consumer that called them.
 func (x *exam) reentry() *suite.Violation {
-	if d := edge.Reentered(x.Recording); d != nil && x.Stuck {
-		return suite.Broken(d.Began.At, "everything that could wake it was asleep for good",
-			"%s called by the consumer never returned", d.Op)
+	if d := edge.Reentered(x.Recording); d != nil {
+		headline := fmt.Sprintf("%s called by the consumer never returned", d.Op)
+		return x.broken(d.Began.At, edge.WhyReentered(x.Recording), headline)
 	}
 	return nil
 }
 
 // left finds what a run has left behind.
 func (x *exam) left() *suite.Violation {
+	if edge.Reentered(x.Recording) != nil {
+		return nil // which X-REENT judges
+	}
 	if v := x.LeftBehind(); v == nil || !x.Kept {
 		return v
 	}
@@ -190,15 +192,16 @@ func (x *exam) calls() *suite.Violation {
 		return &suite.Violation{Headline: fmt.Sprintf("the constructor panicked with %s: %s",
 			x.Schedule.Config, x.Refused)}
 	}
+	reentered := edge.Reentered(x.Recording) != nil
 	closed := slices.IndexFunc(x.Done, func(d conformance.Done) bool { return d.Op == conformance.OpClose })
 	for i, d := range x.Done {
 		late := d.Op == conformance.OpPut && closed >= 0 && i > closed
 		switch {
 		case d.Panic != "" && d.Panic != suite.PlannedPanic && !late:
 			return x.broken(d.Began.At, "", fmt.Sprintf("%s panicked: %s", d.Step, d.Panic))
-		case d.Ended.Seq == 0 && !d.Inside && (x.Stuck || x.Schedule.Config.Busy == 0):
+		case d.Ended.Seq == 0 && !d.Inside && (x.Stuck || x.Schedule.Config.Busy == 0) && !reentered:
 			return x.broken(d.Began.At, "", fmt.Sprintf("%s never returned", d.Step))
 		}
 	}
-	return cmp.Or(x.WithoutEnd())
+	return x.WithoutEnd()
 }

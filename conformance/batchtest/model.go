@@ -86,15 +86,8 @@ func (s *state) clone() *state {
 
 // key tells states apart. What follows from the trace is not in it.
 func (s *state) key() string {
-	return fmt.Sprint(s.open.items, s.open.born, s.due, s.overdue, ids(s.owed), s.inbox, s.running,
+	return fmt.Sprint(s.open.items, s.open.born, s.due, s.overdue, s.owed, s.inbox, s.running,
 		s.closed, s.dropped, s.zero, s.last, s.idled, s.meets)
-}
-
-func ids(all []batch) (out []any) {
-	for _, b := range all {
-		out = append(out, b.items, b.cause)
-	}
-	return out
 }
 
 // words describes the state.

@@ -18,7 +18,7 @@ func (c *contract) Canary(s *suite.Suite) string {
 	v := 0
 	pulse := s.Sees(suite.Life{
 		Make: func(env conformance.Env, sign func()) {
-			impl = c.make(env, Config{9, suite.Wait}, func([]int) { sign() })
+			impl = c.make(env, Config{c.size, suite.Wait}, func([]int) { sign() })
 		},
 		Use: func() int {
 			v++
@@ -34,7 +34,7 @@ func (c *contract) Canary(s *suite.Suite) string {
 			return suite.NeverReturned + ": " + where
 		}
 	case pulse.Refused != "":
-		return fmt.Sprintf("New refused a size of 9 and a delay of %v: %s", suite.Wait, pulse.Refused)
+		return fmt.Sprintf("New refused a size of %d and a delay of %v: %s", c.size, suite.Wait, pulse.Refused)
 	case pulse.Own == 0 && pulse.Other > 0:
 		return suite.WrongClock("batchtest")
 	case pulse.Own == 0:
@@ -62,7 +62,8 @@ type shared struct {
 
 // concurrent lets goroutines hand items in at one instant.
 func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
-	const each, size = 5, 3
+	const each = 5
+	size := min(3, c.size)
 	return suite.Meet(p, suite.Meeting[*shared]{
 		Make: func(env conformance.Env, _ int) *shared {
 			b := &shared{more: map[int]int{}}
@@ -93,11 +94,12 @@ func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
 			defer func() { clear(b.more); b.longest = 0 }()
 			for v := range suite.Meeters * each {
 				if n := b.more[v]; n != 0 {
+					what := map[bool]string{true: "was lost", false: "was handed over more than once"}[n < 0]
 					return suite.Broken(0, suite.InRound(round),
-						"item %d, which was handed in beside others, was handed over %+d times too often", v, n)
+						"item %d, which was accepted beside others, %s", v, what)
 				}
 			}
-			if b.longest > size {
+			if size > 0 && b.longest > size {
 				return suite.Broken(0, suite.InRound(round),
 					"a batch of items that goroutines handed in at one instant had %d, want %d at the most",
 					b.longest, size)
@@ -111,7 +113,7 @@ func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
 // race uses all operations of one batcher at once.
 func (c *contract) race(p *suite.Probe) (skip string) {
 	return p.Clash(func(env conformance.Env) []func(int) {
-		impl := c.make(env, Config{3, suite.Wait}, func([]int) {})
+		impl := c.make(env, Config{min(3, c.size), suite.Wait}, func([]int) {})
 		put := func(i int) { _ = impl.Put(i) }
 		ops := []func(int){put, put}
 		if impl.Flush != nil {

@@ -24,8 +24,7 @@ func sized(size string, delay time.Duration) conformance.Config {
 	return cfg
 }
 
-// row is a family as data: all sequences of up to depth steps with the gaps between them, in each of the
-// configurations, behind a head of steps at 0.
+// row is a family as data: all sequences of up to depth steps with the gaps between them, in each configuration.
 type row struct {
 	name  string
 	cfgs  []conformance.Config
@@ -47,6 +46,9 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		for _, op := range s.Supported(r.steps...) {
 			steps = append(steps, conformance.Step{Op: op})
 		}
+		if c.size == 0 {
+			r.cfgs = []conformance.Config{r.cfgs[len(r.cfgs)-1].Without("size")}
+		}
 		for _, cfg := range r.cfgs {
 			f.Schedules = append(f.Schedules, legal(suite.Sequences(cfg, steps, r.gaps, r.depth))...)
 		}
@@ -56,10 +58,16 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	if s.Time == conformance.Injected && s.Accepts(conformance.OpClose) { // only an injected clock tells what is armed
 		out = append(out, suite.Family{Name: suite.Leaks, Look: true, Schedules: closesSoon()})
 	}
-	return append(out, suite.Family{Name: "racing", Schedules: races(s)},
-		suite.Family{Name: "long", Schedules: longs()},
-		suite.Family{Name: "panics", Schedules: panics(s)})
+	out = append(out, suite.Family{Name: "racing", Schedules: races(s)},
+		suite.Family{Name: "long", Schedules: longs()}, suite.Family{Name: "panics", Schedules: panics(s)})
+	slices.SortStableFunc(out, func(a, b suite.Family) int { // what may leave something behind comes last
+		return number(a.Name == reentrant) - number(b.Name == reentrant)
+	})
+	return out
 }
+
+// reentrant is the family of operations in the consumer.
+const reentrant = "inside"
 
 func (c *contract) rows(s *suite.Suite) []row {
 	const put, flush, closes = conformance.OpPut, conformance.OpFlush, conformance.OpClose
@@ -85,7 +93,7 @@ func (c *contract) rows(s *suite.Suite) []row {
 	if edge.NoReentry(s, c.spec.Traits.Reentrancy) == "" {
 		for _, op := range s.Supported(all...) {
 			cfgs := in(sized("2", delay).With("inside", string(op)), sized("1", delay).With("inside", string(op)))
-			out = append(out, row{"inside", cfgs, all[:2], []time.Duration{0, delay / 2, delay}, 3, false})
+			out = append(out, row{reentrant, cfgs, all[:2], []time.Duration{0, delay / 2, delay}, 3, false})
 		}
 	}
 	if s.Time != conformance.PackageTime {
@@ -109,17 +117,16 @@ func (c *contract) busyRows() []row {
 		d = 0
 	}
 	var out []row
+	gaps := []time.Duration{time.Millisecond, 20 * time.Millisecond, 110 * time.Millisecond}
 	for _, busy := range []string{"30ms", "250ms"} {
 		cfgs := []conformance.Config{sized("2", d).With("busy", busy), sized("1", d).With("busy", busy)}
-		gaps := []time.Duration{1 * time.Millisecond, 20 * time.Millisecond, 110 * time.Millisecond}
 		out = append(out, row{"busy " + busy, cfgs, ops, gaps, 3, false},
 			row{"busy for " + busy, cfgs[:1], ops[:1], gaps[1:], 6, false})
 	}
 	return out
 }
 
-// legal numbers the items, and leaves out schedules that have nothing but items behind a Close, or two of these, or no
-// item.
+// legal numbers the items, and leaves out schedules without one, or with more than items behind a Close.
 func legal(all []conformance.Schedule) []conformance.Schedule {
 	all = slices.DeleteFunc(all, func(s conformance.Schedule) bool {
 		closed := slices.IndexFunc(s.Steps, func(st conformance.Step) bool { return st.Op == conformance.OpClose })
@@ -130,7 +137,7 @@ func legal(all []conformance.Schedule) []conformance.Schedule {
 	return suite.NumberedCalls(all)
 }
 
-// races are schedules in which something is done at the instant at which a delay ends.
+// races are schedules in which something is done at the instant when a delay ends.
 func races(s *suite.Suite) []conformance.Schedule {
 	const two, three = "size=2 delay=100ms | put 1 @0", "size=3 delay=100ms | put 1 @0"
 	texts := []string{

@@ -66,7 +66,7 @@ type Spec struct {
 	KnownFailing []Known
 }
 
-// Config is what a batcher is made with. A constructor may refuse a 0.
+// Config is what a batcher is made with. A constructor may refuse a 0, and every Size but 0 if it has none.
 type Config struct {
 	// Size is the number of items that make a batch full; 0 is no bound.
 	Size int
@@ -126,6 +126,7 @@ func Rules() []conformance.Rule { return suite.Laws(&contract{}) }
 type contract struct {
 	spec  Spec
 	suite *suite.Suite
+	size  int // that a constructor takes: it may refuse every bound
 }
 
 // Profile names the contract.
@@ -155,7 +156,13 @@ const opRefuses conformance.Op = "put that returns an error"
 func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	c.suite = s
 	h := suite.NewFakeTime(conformance.Config{}.Start(), false)
-	f := c.spec.New(Env{Clock: h.Clock(), Start: h.Start}, Config{3, time.Hour}, func([]int) {})
+	f, make := Funcs{}, func(size int) Funcs {
+		return c.spec.New(Env{Clock: h.Clock(), Start: h.Start}, Config{size, time.Hour}, func([]int) {})
+	}
+	if c.size = 9; suite.Catch(func() { f = make(c.size) }) != "" {
+		c.size = 0
+		f = make(c.size)
+	}
 	if f.Close != nil {
 		suite.ThrowAway(f.Close)
 	}

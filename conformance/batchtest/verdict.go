@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/model"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
@@ -248,20 +249,16 @@ func (s *state) whyEarly(items []int, e model.Event) (id, because string) {
 // whySoon is the rule that a delay breaks which ends too soon.
 func (s *state) whySoon(items []int, at time.Duration) (id, because string) {
 	because, d := s.ofDelay(s.open), s.cfg.Delay
+	hurries := len(items) == 1 && len(s.past) > 0 && s.cfg.Size != 2 && s.justCame(items) // far from full
 	switch {
 	case s.idled != never && at == suite.Sum(s.idled, d):
 		return "BT-FLUSH0", because
-	case s.tr.Anchor == AnchorFirstItem && (s.countsFrom(at-d) || s.hurries(items)):
+	case s.tr.Anchor == AnchorFirstItem && (s.countsFrom(at-d) || hurries):
 		return "BT-REARM", because
 	case s.justCame(items) && s.cfg.Size > len(items):
 		return "BT-FULL", fmt.Sprintf("the size is %d", s.cfg.Size)
 	}
 	return "BT-AGE", because
-}
-
-// hurries reports whether an item alone was handed over at once, which is far from full, and not the first one.
-func (s *state) hurries(items []int) bool {
-	return len(items) == 1 && len(s.past) > 0 && s.cfg.Size != 1 && s.cfg.Size != 2 && s.justCame(items)
 }
 
 // justCame reports whether the last of some items came at this instant.
@@ -290,9 +287,10 @@ func (c *contract) Exam(tr *Traits, rec *suite.Recording, j suite.Job) *exam {
 
 func (x *exam) detail() *detail { return x.Detail.(*detail) }
 
-// judgeable reports whether the model can judge the run: X-CALLS judges what panicked or got stuck.
+// judgeable reports whether the model can judge the run: X-CALLS and X-REENT judge what got stuck.
 func (x *exam) judgeable() bool {
-	return x.Refused == "" && !x.Stuck && !x.Turned && (x.Schedule.Config.Busy == 0 || x.traits.Busy != 0)
+	stuck := x.Stuck || x.Turned || edge.Reentered(x.Recording) != nil
+	return x.Refused == "" && !stuck && (x.Schedule.Config.Busy == 0 || x.traits.Busy != 0)
 }
 
 // breaks finds runs that break a rule before any other.

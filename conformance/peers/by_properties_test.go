@@ -37,6 +37,7 @@ func TestProperties(t *testing.T) {
 	t.Run("Concurrency", func(t *testing.T) { drawn(t, semaphores()) })
 	t.Run("Quota", func(t *testing.T) { drawn(t, quotas()) })
 	t.Run("LeakyBucket", func(t *testing.T) { drawn(t, leakyBuckets()) })
+	t.Run("Batcher", func(t *testing.T) { drawn(t, batchers()) })
 	t.Run("Clock", func(t *testing.T) { drawn(t, fakeClocks()) })
 }
 

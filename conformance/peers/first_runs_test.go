@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/batchtest"
 	"github.com/escapement-go/escapement/conformance/clocktest"
 	"github.com/escapement-go/escapement/conformance/concurrencytest"
 	"github.com/escapement-go/escapement/conformance/debouncertest"
@@ -37,6 +38,7 @@ func TestFirstRuns(t *testing.T) {
 	each(t, rateLimiters(), func(t *testing.T, spec limitertest.Spec) { bare(t, spec.Name, spec, known) })
 	each(t, quotas(), func(t *testing.T, spec quotatest.Spec) { bare(t, spec.Name, spec, known) })
 	each(t, leakyBuckets(), func(t *testing.T, spec leakybuckettest.Spec) { bare(t, spec.Name, spec, known) })
+	each(t, batchers(), func(t *testing.T, spec batchtest.Spec) { bare(t, spec.Name, spec, known) })
 	each(t, semaphores(), func(t *testing.T, spec concurrencytest.Spec) { bare(t, spec.Name, spec, known) })
 	each(t, fakeClocks(), func(t *testing.T, spec clocktest.Spec) { bare(t, spec.Name, spec, known) })
 	if os.Getenv(firstRun) != "" || len(known) == 0 {

@@ -206,6 +206,9 @@ var leavesOut = map[string]string{
 	"peer|clock|juju|Injected":        leaks,
 	"peer|clock|k8s|Injected":         leaks,
 
+	"peer|batcher|eapache/go-resiliency v1.7.0 batcher|PackageTime": "it has no size, and refuses each",
+	"peer|batcher|samber/lo v1.53.0 BufferWithTimeout|PackageTime":  "it has both bounds, and refuses to be without one",
+
 	"bundled|debouncer|debounce.Stream|Injected":  "its callbacks may not call it, as declared",
 	"peer|limiter|juju/ratelimit v1.0.2|Injected": "it is made with an interval in whole nanoseconds, and refuses other rates",
 }

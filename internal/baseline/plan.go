@@ -71,6 +71,7 @@ var plan = []run{
 	{"peer", "leaky bucket", peers, "^TestQuotas$/^LeakyBucket$"},
 	{"peer", "quota", peers, "^TestQuotas$/^(Throttled|ThrottledRacing|SlidingWindow|Ulule|FailsafeBursty)$"},
 	{"peer", "concurrency", peers, "^TestConcurrencyPeers$"},
+	{"peer", "batcher", peers, "^TestBatchers$"},
 	{"peer", "clock", peers, "^TestClocks$"},
 }
 

@@ -35,7 +35,7 @@ func (it item) key() string { return it.report.Contract + it.report.Name + it.v.
 
 // rank is the place of a report: clocks come last, as nobody has sorted what they do.
 func rank(r judgement) int {
-	order := []string{"debouncer", "throttle", "limiter", "quota", "leaky bucket", "concurrency", "clock"}
+	order := []string{"debouncer", "throttle", "limiter", "quota", "leaky bucket", "concurrency", "batcher", "clock"}
 	return slices.Index(order, r.Contract)
 }
 

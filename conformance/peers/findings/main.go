@@ -29,7 +29,7 @@ type folder struct {
 	page, title string // of the page with the verdicts, page as it is named here
 }
 
-const most = "^Test(Peers|ConcurrencyPeers|Quotas|Clocks)$"
+const most = "^Test(Peers|ConcurrencyPeers|Quotas|Batchers|Clocks)$"
 
 var folders = []folder{
 	{".", most, "verdicts.html", "Verdicts on published libraries"},

@@ -7,8 +7,10 @@ require (
 	github.com/didip/tollbooth/v7 v7.0.2
 	github.com/escapement-go/escapement v0.0.0
 	github.com/ethereum/go-ethereum v1.17.10
+	github.com/graph-gophers/dataloader/v7 v7.1.0
 	github.com/jonboulle/clockwork v0.5.0
 	github.com/lightningnetwork/lnd/clock v1.1.1
+	github.com/vikstrous/dataloadgen v0.0.10
 	go.temporal.io/server v1.30.8
 	google.golang.org/api v0.296.0
 	k8s.io/client-go v0.37.2

@@ -190,6 +190,13 @@ var (
 		Rule: "X-REENT", Schedule: "interval=100ms edges=trailing inside=flush | call 1 @0",
 		Why: "Flush waits for the handler to return, and so for itself where that calls it; the docs do not forbid that",
 	}}
+	bundlesKnown = []conformance.Known{{
+		Rule: "X-REENT", Schedule: "size=1 delay=100ms inside=flush | put 1 @0", Why: bundlerKnown[0].Why,
+	}, {
+		Rule: "BT-STALE", Schedule: "size=2 delay=100ms | put 1 @0 | put 2 @100ms~ | put 3 @100ms~",
+		Why: "a timer that has expired when its bundle becomes full handles the next one at once; the docs promise the " +
+			"delay \"from the time that the first message is added to a bundle\"",
+	}}
 	cooldownKnown = []conformance.Known{{
 		Rule: "X-REENT", Schedule: "interval=100ms edges=leading inside=stop | call 1 @0",
 		Why: "Stop waits for the function to return, and so for itself where that calls it; the docs do not say so",

@@ -13,6 +13,7 @@ import (
 	cloudfoundry "code.cloudfoundry.org/clock/fakeclock"
 	"github.com/cockroachdb/tokenbucket"
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/batchtest"
 	"github.com/escapement-go/escapement/conformance/clocktest"
 	"github.com/escapement-go/escapement/conformance/concurrencytest"
 	"github.com/escapement-go/escapement/conformance/limitertest"
@@ -326,6 +327,9 @@ func TestPeers(t *testing.T) {
 	throttles := func(name string, s throttletest.Spec) {
 		judge(name, func(t *testing.T) *conformance.Report { return throttletest.Run(t, s) })
 	}
+	batchers := func(name string, s batchtest.Spec) {
+		judge(name, func(t *testing.T) *conformance.Report { return batchtest.Run(t, s) })
+	}
 	semaphores := func(name string, s concurrencytest.Spec) {
 		judge(name, func(t *testing.T) *conformance.Report { return concurrencytest.Run(t, s) })
 	}
@@ -343,6 +347,9 @@ func TestPeers(t *testing.T) {
 	throttles("LessExecutor", zeroLess())
 	throttles("Cooldown", storjCooldown())
 	throttles("bundler", googleBundler())
+	batchers("bundles", bundles())
+	batchers("graph", graphLoader())
+	batchers("dataloadgen", generatedLoader())
 	semaphores("Limit", zeroLimit())
 	semaphores("errgroup", group())
 	semaphores("conc", concPool())
