@@ -35,7 +35,7 @@ func MachineLimiter(t *testing.T, spec limitertest.Spec) {
 	if declared := inexact(spec.Traits); declared != "" {
 		t.Skip("properties: MachineLimiter: it declares " + declared + ", which limitertest judges and no exact bucket does")
 	}
-	if !spec.Judge(t).Accepts(conformance.OpAllow) {
+	if !spec.Judge(t).Accepts(conformance.OpAllow) || !requests(spec) {
 		t.Skip("properties: MachineLimiter: the implementation has no Allow, AllowN or AllowAt")
 	}
 	rapidbubble.Check(t, machineOf(spec))
@@ -72,7 +72,25 @@ var limits = []limitertest.Config{
 
 // machineOf is the machine as a property.
 func machineOf(spec limitertest.Spec) func(*rapidbubble.T) {
-	return func(t *rapidbubble.T) { newMachine(spec, rapid.SampledFrom(limits).Draw(t.T, "limit")).run(t) }
+	return func(t *rapidbubble.T) { newMachine(spec, rapid.SampledFrom(limitsOf(spec)).Draw(t.T, "limit")).run(t) }
+}
+
+// limitsOf are the rates and bursts of a spec's limiters.
+func limitsOf(spec limitertest.Spec) []limitertest.Config {
+	if len(spec.Only) > 0 {
+		return spec.Only
+	}
+	return limits
+}
+
+// requests reports whether a limiter has a request that is not a wait given up at once, or cannot be looked at.
+func requests(spec limitertest.Spec) bool {
+	m := &machine{spec: spec}
+	m.make(limitertest.Env{Clock: fakeclock.New(), Start: time.Now()}, limitsOf(spec)[0])
+	if m.funcs.Stop != nil {
+		m.funcs.Stop()
+	}
+	return m.refused || m.funcs.Allow != nil || m.funcs.AllowN != nil || m.funcs.AllowAt != nil
 }
 
 // machine is one limiter and the bucket beside it.
