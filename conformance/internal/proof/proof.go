@@ -314,7 +314,7 @@ func judgeDesign(t *testing.T, spec conformance.Spec, level prove.Level) {
 		spec.Run(t)
 		return
 	}
-	r := spec.Examine(t, inside.Options{Most: prove.Number(200, 200, 1000, 1000)})
+	r := spec.Examine(t, inside.Options{Most: 200})
 	if r.Count(conformance.Pass) == 0 && synctestcompat.Available {
 		t.Errorf("nothing was judged: %s", r)
 	}
