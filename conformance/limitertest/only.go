@@ -10,8 +10,8 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
-// senseless reports whether a configuration cannot be one of the list.
-func (cfg Config) senseless() bool { return cfg.Burst < 1 || cfg.Rate.Interval() < 1 }
+// unlistable reports whether a configuration cannot be one of the list.
+func (cfg Config) unlistable() bool { return cfg.Burst < 1 || cfg.Rate.Interval() < 1 }
 
 // excludes says why New is not called with a configuration: the spec has a list, and it is not on it.
 func (c *contract) excludes(cfg Config) string {

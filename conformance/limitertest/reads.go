@@ -33,6 +33,7 @@ func (m *movingClock) Now() time.Time {
 	return m.last
 }
 
+// Since and Until are readings, too.
 func (m *movingClock) Since(t time.Time) time.Duration { return m.Now().Sub(t) }
 func (m *movingClock) Until(t time.Time) time.Duration { return t.Sub(m.Now()) }
 

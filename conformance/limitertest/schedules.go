@@ -288,11 +288,7 @@ func polling(ask conformance.Op, configs ...conformance.Config) []conformance.Sc
 	for _, cfg := range configs {
 		t := cfg.Rate.Interval()
 		for _, gap := range []time.Duration{t * 3 / 10, t / 10, t * 7 / 10, t - 1, t/3 + 1, t} {
-			s := conformance.Schedule{Config: cfg}
-			for i := range 60 {
-				s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpAllow, N: 1, At: time.Duration(i) * gap})
-			}
-			out = append(out, s)
+			out = append(out, asksEach(suite.Plan(cfg), ask, gap, 60))
 		}
 	}
 	return out
@@ -304,13 +300,17 @@ func polled(ask conformance.Op, period time.Duration, configs ...conformance.Con
 		return nil
 	}
 	for _, cfg := range configs {
-		s := conformance.Schedule{Config: cfg}
-		for i := range 40 {
-			s.Steps = append(s.Steps, conformance.Step{Op: ask, N: 1, At: time.Duration(i) * period})
-		}
-		out = append(out, s)
+		out = append(out, asksEach(suite.Plan(cfg), ask, period, 40))
 	}
 	return out
+}
+
+// asksEach adds n requests for a token to a schedule, one each period from its start on.
+func asksEach(s conformance.Schedule, ask conformance.Op, period time.Duration, n int) conformance.Schedule {
+	for i := range n {
+		s.Steps = append(s.Steps, conformance.Step{Op: ask, N: 1, At: time.Duration(i) * period})
+	}
+	return s
 }
 
 // inStep asks each time that the bucket may be full, and a little before in between: that is where
@@ -360,11 +360,7 @@ func again(s *suite.Suite, cfg conformance.Config, ask conformance.Op,
 	var out []conformance.Schedule
 	for _, head := range heads {
 		for _, gap := range gaps {
-			one := suite.Plan(cfg, head...)
-			for i := range 8 {
-				one.Steps = append(one.Steps, conformance.Step{Op: ask, N: 1, At: time.Duration(i) * gap})
-			}
-			out = append(out, one)
+			out = append(out, asksEach(suite.Plan(cfg, head...), ask, gap, 8))
 		}
 	}
 	return out

@@ -244,7 +244,7 @@ func (c *contract) Unfit(s *suite.Suite) (skip, misuse string) {
 	switch spec := c.spec; {
 	case spec.New == nil:
 		return "", "limitertest.Run: the spec has no New; say how to make a limiter"
-	case slices.ContainsFunc(spec.Only, Config.senseless):
+	case slices.ContainsFunc(spec.Only, Config.unlistable):
 		return "", "limitertest.Run: a configuration of Only has a burst below 1, or a rate without an interval; " +
 			"list what New is made with, as {Rate: limitertest.Rate{Events: 20, Per: time.Second}, Burst: 5}"
 	case spec.Traits.Latency > 0 && s.Time == Injected && !synctestcompat.Available:

@@ -163,7 +163,7 @@ func (a *adapter) bySignatures() string {
 		return "quotatest"
 	case a.middleware() != "" && a.given(count):
 		return "concurrencytest"
-	case has(gives[:5]...) && has(takes...), a.given(count) && a.pairs():
+	case has(gives...) && has(takes...), a.given(count) && a.pairs():
 		return "concurrencytest"
 	case a.group() != "" && a.given(count):
 		return "concurrencytest"

@@ -54,9 +54,9 @@ var (
 		"AcquireTimeout", "AcquireWithTimeout", "TryAcquireTimeout", "Borrow", "Enter", "Lock", "P", "TryAcquire",
 		"TryBorrow",
 	}
-	gives  = []string{"Release", "ReleasePermit", "ReleaseToken", "Return", "ReturnToken", "Unlock", "Leave", "V"}
+	gives  = []string{"Release", "ReleasePermit", "ReleaseToken", "Return", "ReturnToken"}
 	begins = []string{"StartContext", "AddWithContext", "Start", "Begin", "Add", "Do", "GetToken", "Get", "Take"}
-	ends   = []string{"Done", "End", "Finish", "PutToken", "Free", "GiveBack", "Put"}
+	ends   = []string{"Unlock", "Leave", "V", "Done", "End", "Finish", "PutToken", "Free", "GiveBack", "Put"}
 )
 
 // known are the contracts, those with the plainest names first.

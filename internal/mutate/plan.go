@@ -42,5 +42,5 @@ var plan = []target{
 	{name: "fakeclock", dir: "fakeclock", run: "^TestConformance_"},
 	{name: "model/concurrency", dir: "conformance/concurrencytest",
 		files: []string{"model.go", "model_moves.go", "model_settled.go", "model_state.go"},
-		run:   "^Test(Mutants|Designs|Model)$", parts: true},
+		run:   "^Test(Mutants|Designs)$|^TestModel_", parts: true},
 }

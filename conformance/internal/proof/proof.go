@@ -40,9 +40,8 @@ func (c *catch) golden() string {
 	if c.whole {
 		return c.text
 	}
-	if _, replay, ok := strings.Cut(c.text, "ESCAPEMENT_SCHEDULE='"); ok {
-		quoted, _, _ := strings.Cut(replay, "'")
-		return fmt.Sprintf("%s: ESCAPEMENT_SCHEDULE='%s'\n", c.rule, quoted)
+	if quoted, ok := replayed(c.text); ok {
+		return fmt.Sprintf("%s: %s%s'\n", c.rule, replays, quoted)
 	}
 	headline, _, _ := strings.Cut(c.text, "\n")
 	return headline + "\n"
@@ -174,14 +173,23 @@ func recordedSteps(t *testing.T) map[string]int {
 	steps := map[string]int{}
 	for _, section := range strings.Split(string(text), "\n## ")[1:] {
 		name, _, _ := strings.Cut(section, "\n")
-		if _, replay, ok := strings.Cut(section, "ESCAPEMENT_SCHEDULE='"); ok {
-			quoted, _, _ := strings.Cut(replay, "'")
+		if quoted, ok := replayed(section); ok {
 			if schedule, err := conformance.ParseSchedule(quoted); err == nil {
 				steps[name] = len(schedule.Steps)
 			}
 		}
 	}
 	return steps
+}
+
+// replays is what stands before the schedule in a text that says how to run it again.
+const replays = "ESCAPEMENT_SCHEDULE='"
+
+// replayed is the schedule that a text says how to run again, if there is one.
+func replayed(text string) (schedule string, ok bool) {
+	_, replay, ok := strings.Cut(text, replays)
+	schedule, _, _ = strings.Cut(replay, "'")
+	return schedule, ok
 }
 
 // explored chooses the schedules that a mutant is run with, of one family or with "" of all.
