@@ -94,10 +94,6 @@ func TestMutants(t *testing.T) {
 		}
 		t.Run(c.folder, func(t *testing.T) {
 			tab, explored := newTable(), explored(t, c.folder)
-			every := every
-			if c.folder == "concurrencytest" && !prove.Reaches(prove.All) {
-				every = 1000 // its model takes minutes on the long schedules of those that are not found
-			}
 			for i, m := range drawn(c.mutants()) {
 				if i%every == 9%every { // which are quick to be found, and leave nothing behind
 					tab.add(t, m, look(t, m), explored[m.Name])

@@ -14,8 +14,8 @@ import (
 var batchers = model.Model[*state, string, frame]{
 	Init: func(f *frame, w *ways) { w.To(&state{frame: f, due: never, idled: never}) },
 	Due:  func(s *state) (time.Duration, bool) { return s.due, s.due != never },
-	Step: (*state).step,
-	Key:  (*state).key, Words: (*state).words,
+	Step: (*state).step, Free: (*state).unseen,
+	Key: (*state).key, Words: (*state).words,
 	Order: []string{"BT-STALE", "BT-MEET", "BT-FLUSH0", "BT-ONCE", "BT-ORDER"},
 }
 
@@ -68,6 +68,7 @@ type state struct {
 	// overdue says that the delay of the open batch has ended while the consumer ran, which will take it then.
 	overdue bool
 	owed    []batch // decided and not handed over, in order
+	late    []int   // operations that race and have not done their work
 	inbox   []int   // operations whose turn comes when the consumer has returned
 	running []int   // the consumer's runs
 	closed  bool
@@ -86,8 +87,8 @@ func (s *state) clone() *state {
 
 // key tells states apart. What follows from the trace is not in it.
 func (s *state) key() string {
-	return fmt.Sprint(s.open.items, s.open.born, s.due, s.overdue, s.owed, s.inbox, s.running,
-		s.closed, s.dropped, s.zero, s.last, s.idled, s.meets)
+	return fmt.Sprint(s.open.items, s.open.born, s.due, s.overdue, s.owed, s.late, s.inbox,
+		s.running, s.closed, s.dropped, s.zero, s.last, s.idled, s.meets)
 }
 
 // words describes the state.
@@ -100,7 +101,9 @@ func (s *state) step(e model.Event, w *ways) {
 	switch {
 	case e.Kind == model.Settled:
 		for _, c := range s.expired(e.At, true) {
-			c.settle(e, w)
+			if len(c.late) == 0 {
+				c.settle(e, w)
+			}
 		}
 	case e.Kind == model.Instant:
 		for _, c := range s.expired(e.At, true) {
@@ -110,15 +113,28 @@ func (s *state) step(e model.Event, w *ways) {
 		s.fire(e, w)
 	case e.Kind == model.Call:
 		for _, c := range s.expired(e.At, false) {
-			c.meets = c.meets || e.Racing && s.due == e.At
-			c.call(e.N, w)
+			if !e.Racing {
+				c.call(e.N, w)
+				continue
+			}
+			c.meets, c.late = c.meets || s.due == e.At, append(slices.Clip(s.late), e.N)
+			w.To(c)
 		}
 	case e.N >= consumed:
 		c := s.clone()
 		c.at, c.running = e.At, without(s.running, e.N-consumed)
 		c.drain(w)
-	default:
+	case !slices.Contains(s.late, e.N): // else it cannot have returned
 		w.To(s)
+	}
+}
+
+// unseen goes to where an operation that races leads when it does its work.
+func (s *state) unseen(w *ways) {
+	for _, i := range s.late {
+		c := s.clone()
+		c.late = without(s.late, i)
+		c.call(i, w)
 	}
 }
 

@@ -1,6 +1,7 @@
 package peers
 
 import (
+	"sync"
 	"testing"
 
 	"github.com/eapache/go-resiliency/batcher"
@@ -54,7 +55,21 @@ func loBuffer() batchtest.Spec {
 					}
 				}
 			}()
-			return batchtest.Funcs{Add: func(v int) { in <- v }, Close: func() { close(in) }}
+			var mu sync.RWMutex // a channel must not be closed while somebody sends
+			closed := false
+			add := func(v int) {
+				mu.RLock()
+				defer mu.RUnlock()
+				if !closed {
+					in <- v
+				}
+			}
+			return batchtest.Funcs{Add: add, Close: func() {
+				mu.Lock()
+				defer mu.Unlock()
+				closed = true
+				close(in)
+			}}
 		},
 		Traits: batchtest.Traits{ // source; the loop is who calls back
 			Anchor: batchtest.AnchorLastBatch, CloseFlush: batchtest.CloseFires, Busy: batchtest.BusyBlocks,
