@@ -8,64 +8,72 @@ import (
 	"testing"
 
 	"github.com/escapement-go/escapement/conformance"
-	"github.com/escapement-go/escapement/internal/zoo"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
-const rulesHead = `<!-- Made by: go test ./conformance -run '^TestRules_areDocumented$' -update -->
+const madeBy = "<!-- Made by: go test ./conformance -run '^TestRules_areDocumented$' -update -->\n\n"
 
-# Rules
+const rulesHead = madeBy + `# Rules
 
 One rule is one law, and one subtest of that name. A rule fails only if a MUST is broken. *Core* rules hold for every
 implementation that has the operation; *extended* ones for those that declare the trait. The subtest CANARY comes first
-and proves that time is taken from where the spec says; TRAITS fails while a choice is undeclared. With each rule stands
-what one of the mistakes that it catches is told, if one neither hangs nor races, and the names of all of them.
+and proves that time is taken from where the spec says; TRAITS fails while a choice is undeclared.
+
+| contract | rules | core | |
+|---|---|---|---|
 `
 
-// RULES.md is made from the rules, the mutants and the golden failures, so that it cannot
-// fall behind them. Each rule has a heading of its own, to which its link leads.
+// RULES.md and the page of each contract are made from the rules, the mutants and the golden failures, so that they
+// cannot fall behind them. Each rule has a heading of its own, to which its link leads.
 func TestRules_areDocumented(t *testing.T) {
 	synctestcompat.Require(t) // some mutants are listed only where there are bubbles
-	var b strings.Builder
-	b.WriteString(rulesHead)
+	pages := map[string]string{}
+	index := rulesHead
 	for _, c := range contracts() {
-		fmt.Fprintf(&b, "\n**%s** (`%s`): %s\n", title(c.kind), c.pkg, index(c))
-	}
-	for _, c := range contracts() {
-		told := failures(t, c.pkg)
-		fmt.Fprintf(&b, "\n## %s\n\nPackage `%s`.\n", title(c.kind), c.pkg)
+		file, core := c.pkg+"/RULES.md", 0
 		for _, r := range c.rules {
-			fmt.Fprintf(&b, "\n### %s: %s\n\n%s *%s*\n", title(c.kind), r.ID, r.Text, r.Level)
-			b.WriteString(detail(r, c.mutants, told))
+			if r.Level == conformance.Core {
+				core++
+			}
 		}
+		index += fmt.Sprintf("| [%s](%s) | %d | %d | `%s` |\n", title(c.kind), file, len(c.rules), core, c.pkg)
+		pages[file] = rulesPage(t, c)
 	}
-	b.WriteString("\n## Laws without a rule of that name\n\n")
+	index += "\n## Laws without a rule of that name\n\n"
 	for _, law := range lawsElsewhere {
-		fmt.Fprintf(&b, "- **%s**: %s\n", law.id, law.where)
+		index += fmt.Sprintf("- **%s**: %s\n", law.id, law.where)
 	}
-	if *update {
-		if err := os.WriteFile("RULES.md", []byte(b.String()), 0o666); err != nil {
-			t.Fatal(err)
+	pages["RULES.md"] = index
+	for name, want := range pages {
+		if *update {
+			if err := os.WriteFile(name, []byte(want), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			continue
 		}
-		return
+		if got, err := os.ReadFile(name); err != nil || string(got) != want {
+			t.Errorf("%s is not what the rules say (%v); run with -update", name, err)
+		}
 	}
-	if got, err := os.ReadFile("RULES.md"); err != nil || string(got) != b.String() {
-		t.Errorf("RULES.md is not what the rules say (%v); run with -update", err)
+}
+
+// rulesPage has the rules of one contract.
+func rulesPage(t *testing.T, c contract) string {
+	t.Helper()
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s# Rules of `%s`\n\nWhat *core* and *extended* mean, and the other contracts: "+
+		"[RULES.md](../RULES.md). With a rule stands what one\nmistake that it catches is told, "+
+		"if that neither hangs nor races.\n", madeBy, c.pkg)
+	told := failures(t, c.pkg)
+	for _, r := range c.rules {
+		fmt.Fprintf(&b, "\n## %s\n\n%s *%s*\n", r.ID, r.Text, r.Level)
+		b.WriteString(detail(r, told))
 	}
+	return b.String()
 }
 
 // title is the name of a contract in headings.
 func title(kind string) string { return strings.ToUpper(kind[:1]) + kind[1:] }
-
-// index lists the rules of a contract, each with a link to its heading.
-func index(c contract) string {
-	var links []string
-	for _, r := range c.rules {
-		_, anchor, _ := strings.Cut(r.Link, "#")
-		links = append(links, fmt.Sprintf("[%s](#%s)", r.ID, anchor))
-	}
-	return strings.Join(links, ", ")
-}
 
 // failures are the golden failures of a contract, by rule: the first of each.
 func failures(t *testing.T, pkg string) map[string]string {
@@ -84,24 +92,14 @@ func failures(t *testing.T, pkg string) map[string]string {
 	return first
 }
 
-// detail is what stands below a law: what it needs, what breaking it looks like, and which
-// mistakes it catches.
-func detail(r conformance.Rule, mutants []zoo.Mutant, told map[string]string) string {
+// detail is what stands below a law: what it needs, and what breaking it looks like.
+func detail(r conformance.Rule, told map[string]string) string {
 	var b strings.Builder
 	if len(r.Needs) > 0 {
 		fmt.Fprintf(&b, "Needs %s.\n", strings.Join(r.Needs, ", "))
 	}
 	if text := told[r.ID]; text != "" {
 		fmt.Fprintf(&b, "\n```\n%s\n```\n", shortened(text))
-	}
-	var names []string
-	for _, m := range mutants {
-		if m.Rule == r.ID {
-			names = append(names, m.Name)
-		}
-	}
-	if len(names) > 0 {
-		fmt.Fprintf(&b, "\nCatches: %s.\n", strings.Join(names, "; "))
 	}
 	return b.String()
 }

@@ -19,6 +19,13 @@ var notDrawn = []struct {
 		"TH-CLOSE the end of the input leaves what waits for a key",
 		"TH-CLOSE the output is closed before what waits has come",
 	}},
+	{"of a batcher neither its end nor what meets a delay's end is drawn", []string{
+		"BT-STALE a late timer takes the next batch", "BT-MEET", "BT-CLOSE accepts after close",
+		"BT-CLOSE hands over after close", "X-LEAK close leaves the timer armed",
+	}},
+	{"clocks stand while an operation runs", []string{"X-READ"}},
+	{"everything comes to rest after each step", []string{"X-EFFECT"}},
+	{"no step does that", []string{"CN-WITHIN", "CN-WINDOW", "GC-FRESH", "TH-CANCEL"}},
 	{"errors in a stream are not drawn", []string{"TH-ERR", "TH-ERRNEUT"}},
 	{"one key is drawn", []string{
 		"DB-KEY", "TH-KEY", "TH-STOP stop leaves what waits for a key",
@@ -54,7 +61,7 @@ var notDrawn = []struct {
 	}},
 	{"package time is not moved", []string{
 		"X-CLOCK1 arms a timer of package time too",
-		"X-CLOCK1 an interval ends on package time too",
+		"X-CLOCK1 an interval ends on package time too", "X-CLOCK1 the delay ends on package time too",
 		"X-CLOCK1 an item leaves on package time too",
 		"X-CLOCK1 a deadline is compared with package time",
 		"X-CLOCK1 SlidingLog: adds what package time has passed",

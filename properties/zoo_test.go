@@ -13,6 +13,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/internal/prove"
 	"github.com/escapement-go/escapement/internal/zoo"
+	"github.com/escapement-go/escapement/internal/zoo/batch"
 	"github.com/escapement-go/escapement/internal/zoo/clock"
 	"github.com/escapement-go/escapement/internal/zoo/concurrency"
 	"github.com/escapement-go/escapement/internal/zoo/debouncer"
@@ -38,6 +39,7 @@ var contracts = []struct {
 	{"leakybuckettest", leakybucket.Mutants, leakybucket.Designs, []func(int) []zoo.Design{leakybucket.Chosen}},
 	{"quotatest", quota.Mutants, quota.Designs, []func(int) []zoo.Design{quota.Chosen}},
 	{"concurrencytest", concurrency.Mutants, concurrency.Designs, []func(int) []zoo.Design{concurrency.Chosen}},
+	{"batchtest", batch.Mutants, batch.Designs, nil},
 	{"clocktest", clock.Mutants, clock.Designs, nil},
 }
 

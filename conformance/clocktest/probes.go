@@ -183,6 +183,7 @@ func shared(p *suite.Probe, f Funcs) []func(i int) {
 	}
 	if f.AfterFunc != nil {
 		ops = append(ops, sharedTimer(p, f.AfterFunc(milli, func() {}))...)
+		ops = append(ops, func(i int) { f.AfterFunc(millis(i), func() {}) })
 	}
 	if f.NewTicker != nil {
 		t := f.NewTicker(milli)

@@ -167,7 +167,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		{
 			Rule: core("CK-CONTEXT", "A context with a deadline MUST be live before it, without blocking "+
 				"whoever asks, and MUST have ended with context.DeadlineExceeded from it on, "+
-				"or as cancelled before."),
+				"or as cancelled when cancel returns."),
 			Ops:   []conformance.Op{conformance.OpTimeout},
 			About: suite.InFamily("CK-CONTEXT"),
 			Check: (*exam).inOrder,

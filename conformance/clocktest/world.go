@@ -255,7 +255,9 @@ func (w *world) step(who int, s conformance.Step) {
 		w.makeContext(who, s)
 	case conformance.OpCancel:
 		if c := w.contextOf(s.N); c != nil && c.cancel != nil {
-			c.cancel()
+			if c.cancel(); !isClosed(c.Done()) {
+				w.note(who, fmt.Sprintf("C%d", s.N), "context %d is live when cancel has returned", s.N)
+			}
 		}
 	}
 }

@@ -175,6 +175,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check: (*exam).conserves,
 		},
 		suite.OneClock[Traits, *exam](c.timed, decisions),
+		suite.Effect[Traits, *exam](c.effects),
 		suite.Calls[Traits]((*exam).calls),
 		{
 			Rule: core("X-PANIC", "A handler that panics or leaves by runtime.Goexit MUST give back its slot."),

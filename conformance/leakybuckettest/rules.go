@@ -98,6 +98,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check: (*exam).heldUp,
 		},
 		suite.OneClock[Traits, *exam](onPackageTime, suite.FireMarks),
+		suite.Reads[Traits, *exam](filled, taken),
 		suite.Calls[Traits]((*exam).calls),
 		{
 			Rule:   core("X-REENT", "An operation called by the function that an item leaves to MUST NOT deadlock."),

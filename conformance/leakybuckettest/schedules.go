@@ -133,6 +133,26 @@ func onPackageTime(*suite.Suite) []conformance.Schedule {
 	return sequences(suite.Configured("interval", "100ms", "backlog", "2"), put, suite.Around(suite.Wait), 3)
 }
 
+// filled are schedules of items that come to a full bucket around the instants at which others leave it.
+func filled(*suite.Suite) []conformance.Schedule {
+	put := conformance.Step{Op: conformance.OpPut}
+	all := suite.Sequences(suite.Configured("interval", "100ms", "backlog", "2"), []conformance.Step{put},
+		[]time.Duration{0, suite.Wait / 2, suite.Wait, suite.Wait + 2}, 4)
+	for i := range all {
+		all[i].Steps = append([]conformance.Step{put, put}, all[i].Steps...)
+	}
+	return suite.NumberedCalls(all)
+}
+
+// taken are the answers to items, and the items that leave.
+func taken(rec *suite.Recording) []suite.Mark {
+	out := suite.FireMarks(rec)
+	for _, d := range rec.Done {
+		out = append(out, suite.Mark{At: d.At, Text: map[bool]string{true: "y", false: "n"}[d.OK]})
+	}
+	return out
+}
+
 // busy are schedules in which the function that items leave to takes its time, up to more than an
 // interval, and in which the bucket is stopped or closed meanwhile.
 func busy(s *suite.Suite, cfg conformance.Config) (out []suite.Family) {

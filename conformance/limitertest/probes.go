@@ -57,16 +57,13 @@ func (c *contract) probeRules() []rule {
 			Probe: c.oneClock,
 		},
 		{
-			Rule: core("X-READ", "An operation that reads its clock more than once MUST decide as at one of the "+
-				"instants that it read; what passes in between MUST NOT be lost, nor count twice."),
-			Ops: ops(opRequest), Declared: []string{"Initial"},
-			Unless: func(s *suite.Suite, t *Traits) string {
-				return cmp.Or(suite.If(s.Time != Injected || !s.Bubble,
-					"only an injected clock, in a bubble, can be moved while an operation runs"),
-					suite.If(t.Resolution > 0 || t.scale() > 0, "it counts in units of its own"), c.takesTime(s, t))
-			},
-			Probe: c.reads,
+			Rule: core("CN-WITHIN", "A reservation within a time MUST be made if its tokens come in that time, with "+
+				"the delay that Reserve says, and MUST take nothing otherwise."),
+			Ops: ops(opWithin), Declared: []string{"Initial"},
+			Unless: c.takesTime,
+			Probe:  c.within,
 		},
+		suite.Reads[Traits, *exam](c.read, answered),
 		{
 			Rule: core("SL-CONC", "A limit or burst that is set while others ask MUST NOT let them have more than "+
 				"the larger burst."),

@@ -126,6 +126,7 @@ func (c *contract) useRules() []rule {
 			Check:  (*exam).leftBehind,
 		},
 		suite.InARow[Traits, *exam](opRequest, c.inARow),
+		suite.Effect[Traits, *exam](c.effects),
 		{
 			Rule: core("X-CONC", "Requests made at one instant by many goroutines MUST together get what some "+
 				"order of them gets."),

@@ -131,6 +131,9 @@ type Funcs struct {
 	// form with an explicit time, for Explicit runs.
 	Reserve   func(n int) Reservation
 	ReserveAt func(t time.Time, n int) Reservation
+	// ReserveWithin is Reserve for tokens that come within a time, such as TakeMaxDuration. It is looked at beside a
+	// Reserve, where time is not an argument.
+	ReserveWithin func(n int, most time.Duration) Reservation
 	// SetLimit and SetBurst change the rate and the burst from now on, of each key if there are
 	// keys: leave out what is for new keys only. The forms with an explicit time are for Explicit runs.
 	SetLimit   func(r Rate)
@@ -259,6 +262,7 @@ const (
 	opSeveral conformance.Op = "way to take several tokens"
 	opContext conformance.Op = "wait that takes a context"
 	opGiveUp  conformance.Op = "reservation that can be cancelled"
+	opWithin  conformance.Op = "reservation within a time"
 	opKeys    conformance.Op = "allow with key"
 )
 
@@ -314,6 +318,7 @@ func (f *Funcs) operations() map[conformance.Op]bool {
 		opContext:              f.WaitN != nil,
 		opKeys:                 f.keyed(),
 		conformance.OpReserve:  f.Reserve != nil || f.ReserveAt != nil,
+		opWithin:               f.ReserveWithin != nil && f.Reserve != nil,
 		conformance.OpSetLimit: f.SetLimit != nil || f.SetLimitAt != nil,
 		conformance.OpSetBurst: f.SetBurst != nil || f.SetBurstAt != nil,
 		conformance.OpStop:     f.Stop != nil,

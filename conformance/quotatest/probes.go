@@ -186,10 +186,12 @@ func (c *contract) race(p *suite.Probe) (skip string) {
 
 // timed are schedules of requests around the ends of windows, and for keys if there are any.
 func (c *contract) timed(s *suite.Suite) []conformance.Schedule {
-	cfg, gaps := configured(c.spec.Kind, 1), []time.Duration{0, time.Second / 2, time.Second}
+	cfg := configured(c.spec.Kind, 1)
+	w := cfg.Rate.Interval()
+	gaps := []time.Duration{0, w / 2, w, w + 2}
 	out := suite.Sequences(cfg, []conformance.Step{asking(1)}, gaps, 4)
 	if s.Accepts(takesKeys) {
-		out = append(out, edge.TwoKeys(cfg, time.Second, 1))
+		out = append(out, edge.TwoKeys(cfg, w, 1))
 	}
 	return out
 }

@@ -229,7 +229,19 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Ops:  allow, Declared: []string{"Latency"},
 			Check: (*exam).late,
 		},
+		{
+			Rule: core("CN-WINDOW", "What is given back at once MUST count no more than if it had never been asked "+
+				"for, and nothing else; and nothing, when its window has passed."),
+			Ops: []conformance.Op{givesBack}, Unless: c.oneAtATime,
+			Probe: func(p *suite.Probe) (*suite.Violation, string) { return cmp.Or(c.backed(p), c.late(p)), "" },
+		},
+		{
+			Rule: core("GC-FRESH", "After Reset a limiter MUST grant at once what a new one grants, and no more."),
+			Ops:  []conformance.Op{conformance.OpReset}, Unless: c.oneAtATime,
+			Probe: func(p *suite.Probe) (*suite.Violation, string) { return c.reset(p), "" },
+		},
 		suite.OneClock[Traits, *exam](c.timed, decided),
+		suite.Reads[Traits, *exam](c.timed, decided),
 		suite.Calls[Traits]((*exam).calls),
 		{
 			Rule: core("X-CFG", "A limiter whose limit, burst or window makes no sense, or cannot be counted with, "+

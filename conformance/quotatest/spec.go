@@ -123,6 +123,10 @@ type Funcs struct {
 	// looked at.
 	Peek   func() Answer
 	PeekAt func(t time.Time) Answer
+	// GiveBack gives n of the newest events back, in the window of their request: whoever asked did not use them.
+	// Reset forgets every event. With keys both are about key 1.
+	GiveBack func(n int)
+	Reset    func()
 	// Fail makes the requests that come fail, as when a remote limiter cannot be reached, or
 	// lets them work again. Answers then have an Err.
 	Fail func(failing bool)
@@ -196,6 +200,7 @@ func (c *contract) Unfit(s *suite.Suite) (skip, misuse string) {
 const (
 	takesMany conformance.Op = "way to take several tokens"
 	takesKeys conformance.Op = "take with key"
+	givesBack conformance.Op = "way to give back"
 )
 
 // Learn looks at an instance that is thrown away.
@@ -221,6 +226,8 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 		takesMany:            allow && !c.spec.Traits.OneAtATime,
 		takesKeys:            explicit && f.TakeKeyAt != nil || !explicit && f.TakeKey != nil,
 		conformance.OpTokens: explicit && f.PeekAt != nil || !explicit && f.Peek != nil,
+		givesBack:            allow && f.GiveBack != nil,
+		conformance.OpReset:  allow && f.Reset != nil,
 		conformance.OpFault:  f.Fail != nil,
 		conformance.OpStop:   f.Stop != nil,
 	}

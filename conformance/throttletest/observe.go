@@ -88,6 +88,21 @@ func (o observer) boundary() int {
 	return int(BoundaryWaits)
 }
 
+// stopBarrier tries a stop that meets the end of an interval.
+func (o observer) stopBarrier() int {
+	e := o.on(Trailing, LeadingAndTrailing)
+	if !o.Accepts(conformance.OpStop) || e == 0 {
+		return 0
+	}
+	text := fmt.Sprintf("interval=100ms edges=%s | call 1 @0 | call 2 @50ms | stop @100ms~", e)
+	for _, rec := range o.TryText(text, conformance.OrderHeld) {
+		if len(rec.Done) == 3 && (&exam{Recording: rec, traits: &Traits{}}).stopHolds() != nil {
+			return int(NoBarrier)
+		}
+	}
+	return 0
+}
+
 func (o observer) bothSingle() int {
 	return edge.Twice(o.tried("interval=100ms edges=both | call 1 @0"))
 }

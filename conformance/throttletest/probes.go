@@ -2,7 +2,9 @@ package throttletest
 
 import (
 	"fmt"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -60,6 +62,66 @@ func (c *contract) inARow(p *suite.Probe) (*suite.Violation, string) {
 			f := c.spec.New(env, Config{Interval: suite.Wait, Edges: edges}, emit)
 			return f.Call, func() { f.release(false) }
 		})
+}
+
+// drops drops an event that waits for the end of an interval, and brings another one long after it.
+func (c *contract) drops(p *suite.Probe) (v *suite.Violation, skip string) {
+	for _, e := range c.kinds() {
+		if e&Trailing == 0 {
+			continue
+		}
+		var mu sync.Mutex
+		var got, want []int
+		p.PlayToEnd(func(st *suite.Stage) {
+			f := c.spec.New(st.Plain(), Config{Interval: suite.Wait, Edges: e}, func(v int) {
+				mu.Lock()
+				defer mu.Unlock()
+				got = append(got, v)
+			})
+			for i, at := range []time.Duration{0, suite.Wait / 2} {
+				st.To(at)
+				f.Call(i + 1)
+				st.Settle()
+			}
+			f.Drop()
+			st.To(5 * suite.Wait)
+			f.Call(3)
+			st.To(10 * suite.Wait)
+			st.Settle()
+			f.release(false)
+		})
+		if want = []int{3}; e&Leading != 0 {
+			want = []int{1, 3}
+		}
+		mu.Lock()
+		if seen := slices.Compact(slices.Clone(got)); !slices.Equal(seen, want) && v == nil {
+			v = suite.Broken(suite.Wait/2, "event 2 was pending, and was dropped at 50ms",
+				"with events at 0, 50ms and 500ms and edges %s it emitted %v, want %v", e, seen, want)
+		}
+		mu.Unlock()
+	}
+	return v, ""
+}
+
+// effects reset a throttle within its interval, and bring an event.
+func (c *contract) effects(p *suite.Probe) []suite.Script {
+	if !p.Accepts(conformance.OpReset) || !slices.Contains(c.kinds(), Leading) {
+		return nil
+	}
+	return []suite.Script{{Text: "a reset and an event", Play: func(st *suite.Stage, pause func()) []string {
+		var emitted atomic.Int64
+		emit := func(int) { emitted.Add(1) }
+		f := c.spec.New(st.Plain(), Config{Interval: suite.Wait, Edges: Leading}, emit)
+		event := func(v int) { f.event(conformance.Step{N: v}, time.Time{}, false, emit) }
+		event(1)
+		st.Settle()
+		f.Reset()
+		pause()
+		event(2)
+		st.Settle()
+		f.release(false)
+		return []string{suite.YesNo(emitted.Load() == 2)}
+	}}}
 }
 
 func (c *contract) together(p *suite.Probe, edges Edges) (*suite.Violation, string) {

@@ -275,6 +275,18 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		},
 		suite.OneClock[Traits, *exam](edge.CallsAround("interval", opKeys), suite.FireMarks),
 		{
+			Rule: conformance.Rule{ID: "TH-CANCEL", Level: core,
+				Text: "Drop MUST drop what is pending, and nothing that comes later."},
+			Ops: []conformance.Op{opDrop},
+			Absent: func(_ *suite.Suite, tr *Traits) string {
+				return suite.If(len(tr.Edges) > 0 && !tr.has(Trailing, LeadingAndTrailing), "nothing is ever pending")
+			},
+			Unless: func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.Payload == NoPayload, nameless) },
+			Probe:  c.drops,
+		},
+		suite.Effect[Traits, *exam](c.effects),
+		suite.Reads[Traits, *exam](edge.CallsAround("interval", opKeys), suite.FireMarks),
+		{
 			Rule: conformance.Rule{
 				ID:    "X-ROW",
 				Level: conformance.Extended,

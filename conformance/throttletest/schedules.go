@@ -234,6 +234,9 @@ func (c *contract) ends(s *suite.Suite, e Edges) []suite.Family {
 		if flushes {
 			racing = append(racing, flushAtEnd(cfg)...)
 		}
+		if s.Accepts(conformance.OpStop) {
+			out = append(out, suite.Family{Name: "racing stop " + e.String(), Schedules: stopAtEnd(cfg)})
+		}
 		out = append(out, suite.Family{Name: "racing " + e.String(), Schedules: racing})
 	case e == Leading && s.Accepts(conformance.OpReset):
 		out = append(out, suite.Family{Name: "racing reset", Schedules: resetAtEnd(cfg)})

@@ -91,6 +91,8 @@ type Funcs struct {
 	// Flush emits what is pending now, and nothing if nothing is. With keys that is what is pending
 	// of each key, or of none of them.
 	Flush func()
+	// Drop drops what is pending, and the throttle goes on.
+	Drop func()
 	// Stop releases what the throttle holds, and drops what is pending. A call after it
 	// does no harm; a second Stop may panic. A method that emits what is pending is a Close.
 	Stop func()
@@ -178,6 +180,7 @@ const (
 	opEmits    conformance.Op = "emit"
 	opKeys     conformance.Op = "call with key"
 	opResetKey conformance.Op = "reset with key"
+	opDrop     conformance.Op = "drop"
 )
 
 // withKey are the same operations with a key.
@@ -197,6 +200,7 @@ func (c *contract) Learn(*suite.Suite) map[conformance.Op]bool {
 		conformance.OpReset:  f.Reset != nil,
 		conformance.OpFlush:  f.Flush != nil,
 		conformance.OpStop:   f.Stop != nil,
+		opDrop:               f.Drop != nil,
 		conformance.OpFault:  f.Fault != nil,
 		conformance.OpClose:  f.Close != nil && f.Closed != nil,
 		conformance.OpCancel: f.Cancel != nil && f.Closed != nil,

@@ -64,6 +64,16 @@ func intervalEnds(cfg conformance.Config) []conformance.Schedule {
 	return append(out, suite.Plan(cfg, call(1, 0), racing(2)))
 }
 
+// stopAtEnd lets a stop race with the end of an interval.
+func stopAtEnd(cfg conformance.Config) (out []conformance.Schedule) {
+	for _, gap := range []time.Duration{1, suite.Wait / 2} {
+		out = append(out, suite.Plan(cfg, conformance.Step{Op: conformance.OpCall, N: 1},
+			conformance.Step{Op: conformance.OpCall, N: 2, At: gap},
+			conformance.Step{Op: conformance.OpStop, At: suite.Wait, Racing: true}))
+	}
+	return out
+}
+
 // resetAtEnd lets a reset, or a reset and an event, race with the end of an interval, and
 // another event come before the end of the next.
 func resetAtEnd(cfg conformance.Config) []conformance.Schedule {

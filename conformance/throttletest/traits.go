@@ -44,6 +44,9 @@ type Traits struct {
 	PanicPolicy PanicPolicy
 	// CloseFlush says what the end of a stream's input does with the pending event.
 	CloseFlush CloseFlush
+	// StopBarrier is only declared to opt out: NoBarrier means that an emission that is due may still begin after
+	// Stop has returned.
+	StopBarrier StopBarrier
 	// Reentrancy is only declared to opt out: Forbidden means that the callback must not
 	// call the throttle.
 	Reentrancy Reentrancy
@@ -92,6 +95,12 @@ const (
 	BoundaryEither                      // either
 	BoundaryRounded                     // either, and so is an event a nanosecond before or after it: time is rounded
 )
+
+// StopBarrier says what the return of Stop does not promise.
+type StopBarrier int
+
+// The choice.
+const NoBarrier StopBarrier = 1 // an emission that is due may still begin
 
 // AfterFlush says what becomes of the interval when a flush has emitted something.
 type AfterFlush int
@@ -242,6 +251,12 @@ func (o observer) optional() []suite.Choice {
 			Values:  []string{"CloseFires", "CloseAtDeadline", "CloseDrops"},
 			Means:   []string{"what is pending comes at the end of the input", "it comes at its time", "it is dropped"},
 			Observe: o.closeFlush, Set: func(v int) { tr.CloseFlush = CloseFlush(v) },
+		},
+		{
+			Order: []int{0, int(NoBarrier)},
+			Name:  "StopBarrier", Declared: int(tr.StopBarrier), Values: []string{"NoBarrier"},
+			Means:   []string{"what is due may be emitted after Stop"},
+			Observe: o.stopBarrier, Set: func(v int) { tr.StopBarrier = StopBarrier(v) },
 		},
 		{
 			Name: "PanicPolicy", Declared: int(tr.PanicPolicy), Values: []string{"PanicPropagates", "PanicRecovered"},

@@ -4,7 +4,11 @@
 package zoo
 
 import (
+	"sync"
 	"sync/atomic"
+	"time"
+
+	"github.com/jonboulle/clockwork"
 
 	"github.com/escapement-go/escapement/conformance"
 )
@@ -58,6 +62,33 @@ func (h *Handed) Out(take func() bool) bool {
 	go h.away.Store(false)
 	return true
 }
+
+// LosesTime is the name of mutants that lose what passes between two readings of their clock.
+const LosesTime = "what passes between two readings is lost"
+
+// LosingTime returns a clock that adds up what passes between its readings, and reads the one that it is made from
+// twice for each. It has no mistake if that stands between the two.
+func LosingTime(of clockwork.Clock) clockwork.Clock {
+	now := of.Now()
+	return &losing{Clock: of, now: now, last: now}
+}
+
+type losing struct {
+	clockwork.Clock
+	mu        sync.Mutex
+	now, last time.Time
+}
+
+func (l *losing) Now() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.now = l.now.Add(l.Clock.Since(l.last))
+	l.last = l.Clock.Now()
+	return l.now
+}
+
+func (l *losing) Since(t time.Time) time.Duration { return l.Now().Sub(t) }
+func (l *losing) Until(t time.Time) time.Duration { return t.Sub(l.Now()) }
 
 // InTurn runs all of runs, whatever one of them panics with: the panic goes on when the
 // others are done.

@@ -41,7 +41,7 @@ type Contract[T, E any] interface {
 // Profile says what a contract is called, and in which few things its runs differ from
 // those of others.
 type Profile struct {
-	// Kind is its name in reports, and with a rule's id the rule's place in RULES.md.
+	// Kind is its name in reports.
 	Kind string
 	// Package is the package of its spec, for literals that are to be pasted.
 	Package string
@@ -131,6 +131,8 @@ type Job struct {
 	text string // the schedule's, if it is at hand
 	// Jump makes package time move an hour before each step on an injected clock.
 	Jump bool
+	// readings are those of a clock that goes on at each of them.
+	readings *readings
 	// Review says that a run which was judged before is judged once more, to find out what
 	// another declaration would make of it: an Exam learns nothing from it.
 	Review bool

@@ -85,11 +85,11 @@ func newEngine[T, E any](t *testing.T, about About, c Contract[T, E], o inside.O
 	return e
 }
 
-// linked returns the rules of a contract, each with its link into RULES.md and what it needs.
+// linked returns the rules of a contract, each with its link into the RULES.md of its package and what it needs.
 func linked[T, E any](c Contract[T, E]) []Rule[T, E] {
 	rules := c.Rules()
 	for i := range rules {
-		rules[i].Link = link(c.Profile().Kind, rules[i].ID)
+		rules[i].Link = link(c.Profile().Package, rules[i].ID)
 		for _, op := range rules[i].Ops {
 			rules[i].Needs = append(rules[i].Needs, "the operation "+string(op))
 		}

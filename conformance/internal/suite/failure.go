@@ -15,10 +15,10 @@ import (
 	"github.com/escapement-go/escapement/internal/timeline"
 )
 
-// link leads to a rule in RULES.md, where each heading is a contract's name and an id.
-func link(kind, id string) string {
-	return "https://github.com/escapement-go/escapement/blob/main/conformance/RULES.md#" +
-		strings.ReplaceAll(strings.ToLower(kind+" "+id), " ", "-")
+// link leads to a rule on the page of its contract's package.
+func link(pkg, id string) string {
+	const pages = "https://github.com/escapement-go/escapement/blob/main/conformance/"
+	return pages + pkg + "/RULES.md#" + strings.ToLower(id)
 }
 
 // text is what a failing subtest prints: what happened, the rule, why, the timeline, and

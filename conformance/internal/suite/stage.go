@@ -124,12 +124,20 @@ func (s *Stage) EnvOf(instances int) conformance.Env {
 	if s.Config().Panics != 0 {
 		c = guarded{c}
 	}
-	return conformance.Env{Clock: c, Start: s.Config().Start()}
+	return s.env(c)
 }
 
 // Plain is Env with the driver's clock as it is, which does not survive panics.
 func (s *Stage) Plain() conformance.Env {
-	return conformance.Env{Clock: s.Clock(), Start: s.Config().Start()}
+	return s.env(s.Clock())
+}
+
+func (s *Stage) env(c clockwork.Clock) conformance.Env {
+	start := s.Config().Start()
+	if s.readings != nil {
+		c = readClock{c, start, s.Rec, s.readings}
+	}
+	return conformance.Env{Clock: c, Start: start}
 }
 
 // Make makes an instance. It records what the constructor panics with, and reports whether

@@ -4,6 +4,7 @@ package clock
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	ct "github.com/escapement-go/escapement/conformance/clocktest"
@@ -73,12 +74,31 @@ func Designs() []zoo.Design {
 		plainSpec("zoo plain clock that runs functions under its lock", ct.Traits{Reentrancy: ct.ReentrancyForbidden}),
 		asideSpec("zoo plain clock that sets unread tickers aside", ""),
 		plainSpec("zoo plain clock for one goroutine", ct.Traits{OneGoroutine: true}),
+		global(plainSpec("zoo clock that is a global variable", ct.Traits{})),
 		starting(plainSpec("zoo plain clock that starts its functions", ct.Traits{})),
 		sleepless(plainSpec("zoo plain clock for one goroutine without Sleep", ct.Traits{OneGoroutine: true})),
 	} {
 		all = append(all, zoo.Design{Name: s.Name, Spec: s})
 	}
 	return all
+}
+
+// global is a clock of which there is one at a time.
+func global(s ct.Spec) ct.Spec {
+	made := s.New
+	var now atomic.Pointer[ct.Funcs]
+	s.New = func(env ct.Env) ct.Funcs {
+		f := made(env)
+		now.Store(&f)
+		return ct.Funcs{
+			Now:       func() time.Time { return now.Load().Now() },
+			Advance:   func(d time.Duration) { now.Load().Advance(d) },
+			After:     func(d time.Duration) <-chan time.Time { return now.Load().After(d) },
+			NewTimer:  func(d time.Duration) clockwork.Timer { return now.Load().NewTimer(d) },
+			AfterFunc: func(d time.Duration, fn func()) clockwork.Timer { return now.Load().AfterFunc(d, fn) },
+		}
+	}
+	return s
 }
 
 // starting is a clock that starts its functions, and moves on.

@@ -46,6 +46,13 @@ var contextMistakes = []mistake{
 			return expired{ownDeadline{ctx, f.Now().Add(d)}}, func() { cancel(nil) }
 		}
 	}},
+	{"cancel ends it on a goroutine", "CK-CONTEXT", func(f *ct.Funcs) {
+		withTimeout := f.WithTimeout
+		f.WithTimeout = func(p context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+			ctx, cancel := withTimeout(p, d)
+			return ctx, func() { go cancel() }
+		}
+	}},
 	{"a cancel after the deadline changes Err", "CK-CONTEXT", func(f *ct.Funcs) {
 		withTimeout := f.WithTimeout
 		f.WithTimeout = func(p context.Context, d time.Duration) (context.Context, context.CancelFunc) {

@@ -244,6 +244,10 @@ var functionMistakes = []mistake{
 		f.Now = func() time.Time { return now }
 		f.Advance = func(d time.Duration) { now = now.Add(d); advance(d) }
 	}},
+	{"numbers its functions without a lock", "X-RACE", func(f *ct.Funcs) {
+		n, afterFunc := 0, f.AfterFunc
+		f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer { n++; return afterFunc(d, fn) }
+	}},
 	{"counts without a lock", "X-RACE", func(f *ct.Funcs) {
 		n := 0
 		wrapFuncs(func(t *timerMutant) {

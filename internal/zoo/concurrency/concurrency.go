@@ -101,6 +101,7 @@ func Mutants() []zoo.Mutant {
 	return append(all,
 		zoo.Mutant{Name: late, Rule: "CT-NOLOST", Spec: signal(late, ct.Injected), Chance: true,
 			Only: func(string) bool { return false }},
+		zoo.Mutant{Name: resizesLater, Rule: "X-EFFECT", Spec: queueSpec(resizesLater, ct.Injected), Steps: 3},
 		zoo.Mutant{Name: wholeTimeout, Rule: "CT-TIME", Spec: counterSpec(wholeTimeout), Steps: 5},
 		zoo.Mutant{Name: looksLate, Rule: "CT-CTXPRE", Spec: loopSpec(looksLate, ct.Injected), Steps: 3},
 		zoo.Mutant{Name: returnsEarly, Rule: "CT-CONV", Spec: workersSpec(returnsEarly, ct.Injected), Steps: 4},

@@ -431,6 +431,9 @@ func newQueue(env ct.Env, cfg ct.Config, mutant string) *queue {
 	return &queue{clock: env.Clock, cfg: cfg, first: cfg.Limit, mutant: mutant}
 }
 
+// resizesLater is a mutant's name.
+const resizesLater = "a new limit is set by a goroutine"
+
 func queueSpec(mutant string, source ct.TimeSource) ct.Spec {
 	if mutant == permitTwice || mutant == permitOthers || mutant == triedTwice {
 		return permitsSpec(mutant, source)
@@ -441,6 +444,9 @@ func queueSpec(mutant string, source ct.TimeSource) ct.Spec {
 		New: func(env ct.Env, cfg ct.Config) ct.Funcs {
 			q := newQueue(env, cfg, mutant)
 			f := ct.Funcs{Acquire: q.acquire, TryAcquire: q.try, Release: q.release, Do: q.do, Resize: q.resize}
+			if mutant == resizesLater {
+				f.Resize = func(limit int) { go q.resize(limit) }
+			}
 			if mutant == "counts requests without a lock" {
 				n := 0
 				f.TryAcquire = func(weight int) bool { n++; return q.try(weight) }

@@ -98,6 +98,13 @@ func Mutants() []zoo.Mutant {
 		zoo.Mutant{Name: oneMoreCaller, Rule: "LB-BOUND", Spec: gateSpec(lb.Injected, oneMoreCaller)},
 		zoo.Mutant{Name: leavesTimer, Rule: "X-LEAK", Spec: gateSpec(lb.Injected, leavesTimer)},
 		zoo.Mutant{Name: opensAtStop, Rule: "LB-SPACE", Spec: gateSpec(lb.Injected, opensAtStop)})
+	loses := queueSpec("", lb.Injected)
+	made := loses.New
+	loses.New = func(env lb.Env, cfg lb.Config, leave func(int)) lb.Funcs {
+		env.Clock = zoo.LosingTime(env.Clock)
+		return made(env, cfg, leave)
+	}
+	all = append(all, zoo.Mutant{Name: zoo.LosesTime, Rule: "X-READ", Spec: loses})
 	return append(all, zoo.Mutant{
 		Name: "counts without the lock",
 		Rule: "X-RACE",

@@ -184,20 +184,12 @@ func (l *bucket) tokensAt(t time.Time) float64 {
 	return l.fill(t)
 }
 
-// readsTwice is a plain bucket that reads its clock again after it has decided, and counts from there.
-const readsTwice = "what passes while a request is decided is lost"
-
-func readsTwiceSpec() lt.Spec {
-	spec := bucketSpec(readsTwice, lt.Injected)
+// losesTime is a plain bucket that loses time.
+func losesTime() lt.Spec {
+	spec := bucketSpec(zoo.LosesTime, lt.Injected)
 	spec.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
-		l := newBucket(cfg, "")
-		return lt.Funcs{AllowN: func(n int) bool {
-			ok := l.allow(env.Clock.Now(), n)
-			l.mu.Lock()
-			defer l.mu.Unlock()
-			l.last = env.Clock.Now()
-			return ok
-		}}
+		l, clock := newBucket(cfg, ""), zoo.LosingTime(env.Clock)
+		return lt.Funcs{AllowN: func(n int) bool { return l.allow(clock.Now(), n) }}
 	}
 	return spec
 }

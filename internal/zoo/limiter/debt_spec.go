@@ -27,8 +27,20 @@ func (l *debtBucket) funcs() lt.Funcs {
 			Cancel: func() { c.cancelAt(l.clock.Now()) }, CancelAt: c.cancelAt,
 		}
 	}
+	within := func(n int, most time.Duration) lt.Reservation {
+		if l.is("a reservation that comes too late keeps its tokens") {
+			if r := reserve(l.clock.Now(), n); r.Delay() <= most {
+				return r
+			}
+			return lt.Reservation{OK: func() bool { return false }}
+		}
+		c, ok := l.take(l.clock.Now(), n, most)
+		delay := func() time.Duration { return c.delay(l.clock.Now()) }
+		return lt.Reservation{OK: func() bool { return ok }, Delay: delay}
+	}
 	return lt.Funcs{
-		AllowN: func(n int) bool { return l.allow(l.clock.Now(), n) }, AllowAt: l.allow,
+		ReserveWithin: within,
+		AllowN:        func(n int) bool { return l.allow(l.clock.Now(), n) }, AllowAt: l.allow,
 		Tokens: func() float64 { return l.tokensAt(l.clock.Now()) }, TokensAt: l.tokensAt,
 		WaitN:   l.waitN,
 		Reserve: func(n int) lt.Reservation { return reserve(l.clock.Now(), n) }, ReserveAt: reserve,

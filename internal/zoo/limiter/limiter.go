@@ -62,7 +62,7 @@ func Mutants() []zoo.Mutant {
 	}
 	all = append(all, zoo.Mutant{Name: grantsMore, Rule: "RL-NBIG", Spec: grantsMoreSpec()})
 	if synctestcompat.Available {
-		all = append(all, zoo.Mutant{Name: readsTwice, Rule: "X-READ", Spec: readsTwiceSpec()})
+		all = append(all, zoo.Mutant{Name: zoo.LosesTime, Rule: "X-READ", Spec: losesTime()})
 	}
 	for _, m := range bucketMutants {
 		switch m.name {
@@ -91,6 +91,22 @@ func Mutants() []zoo.Mutant {
 	all = append(all, zoo.Mutant{
 		Name: neverUnlocks, Rule: "X-CALLS", Spec: asleepSpec(neverUnlocks, lt.Injected), Hangs: true,
 	})
+	const cancelsLater = "a reservation is cancelled by a goroutine"
+	later := debtSpec("", lt.Injected)
+	made := later.New
+	later.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
+		f := made(env, cfg)
+		reserve := f.Reserve
+		f.Reserve = func(n int) lt.Reservation {
+			r := reserve(n)
+			if cancel := r.Cancel; cancel != nil {
+				r.Cancel = func() { go cancel() }
+			}
+			return r
+		}
+		return f
+	}
+	all = append(all, zoo.Mutant{Name: cancelsLater, Rule: "X-EFFECT", Spec: later})
 	all = append(all, zoo.Mutant{Name: gives, Rule: "RL-ENV", Spec: givesSpec()})
 	all = append(all, zoo.Mutant{Name: spins, Rule: "W-CANCEL", Spec: spinsSpec(lt.Injected), Hangs: true})
 	const ticks = "the ticker goes on after Stop"
@@ -291,6 +307,7 @@ var debtMutants = []struct {
 	{"a cancelled wait leaves a goroutine", "X-LEAK", "leaks", lt.Injected},
 	{"a wait sleeps on package time", "X-CLOCK1", "deadlines", lt.Injected},
 	{"a reservation that is refused takes its tokens", "RS-OK", "reservations", lt.Explicit},
+	{"a reservation that comes too late keeps its tokens", "CN-WITHIN", "", lt.Injected},
 	{"a reservation above the burst is OK", "RS-OK", "reservations", lt.Explicit},
 	{"a delay is a tenth too short", "RS-DELAY", "reservations", lt.Explicit},
 	{"a delay is for its own tokens", "RS-MONO", "reservations", lt.Explicit},

@@ -319,6 +319,28 @@ func (l *limiter) renewed(now func() time.Time) func() time.Time {
 	}
 }
 
+// giveBack takes the newest events out.
+func (l *limiter) giveBack(n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.is("what is given back counts twice") {
+		n *= 2
+	}
+	l.current = max(0, l.current-n)
+	l.log = l.log[:max(0, len(l.log)-n)]
+	l.arrival = l.arrival.Add(-time.Duration(n) * l.interval())
+}
+
+// reset forgets every event.
+func (l *limiter) reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.used, l.log, l.current, l.before, l.arrival = false, nil, 0, 0, time.Time{}
+	if l.is("a reset keeps one") {
+		l.take(l.newest, 1)
+	}
+}
+
 func limiterSpec(mutant string, kind qt.Kind, source qt.TimeSource) qt.Spec {
 	tr := qt.Traits{CountDenied: qt.DeniedFree, BackTime: qt.BackClamp, Edge: qt.EdgeHalfOpen, Align: qt.AlignEpoch,
 		RetryNever: qt.RetryNegative, Fields: qt.FieldRetry | qt.FieldReset | qt.FieldRemaining}
@@ -354,6 +376,7 @@ func limiterSpec(mutant string, kind qt.Kind, source qt.TimeSource) qt.Spec {
 				now = l.renewed(now)
 			}
 			return qt.Funcs{
+				GiveBack: l.giveBack, Reset: l.reset,
 				Take:   func(n int) qt.Answer { return l.takeAt(now(), n) },
 				TakeAt: l.takeAt,
 				Peek:   func() qt.Answer { return l.takeAt(now(), 0) },

@@ -104,6 +104,10 @@ func Mutants() []zoo.Mutant {
 		{"a burst that is too large denies everything", qt.GCRA, "X-CFG"},
 		{"adds what package time has passed", qt.SlidingLog, "X-CLOCK1"},
 		{"goroutine left behind", qt.GCRA, "X-LEAK"},
+		{"what is given back counts twice", qt.SlidingLog, "CN-WINDOW"},
+		{"what is given back counts twice", qt.FixedWindow, "CN-WINDOW"},
+		{"what is given back counts twice", qt.GCRA, "CN-WINDOW"},
+		{"a reset keeps one", qt.FixedWindow, "GC-FRESH"},
 		{"decides without the lock", qt.SlidingCounter, "X-CONC"},
 		{"counts without the lock", qt.GCRA, "X-RACE"},
 	} {
@@ -137,6 +141,15 @@ func Mutants() []zoo.Mutant {
 		{"reset when the window ends", "GC-RESET"},
 	} {
 		all = append(all, zoo.Mutant{Name: "SlidingCounter: " + m.name, Rule: m.rule, Spec: counter(m.name)})
+	}
+	for _, kind := range []qt.Kind{qt.FixedWindow, qt.SlidingLog, qt.SlidingCounter, qt.GCRA} {
+		spec := limiterSpec("", kind, qt.Injected)
+		made := spec.New
+		spec.New = func(env qt.Env, cfg qt.Config) qt.Funcs {
+			env.Clock = zoo.LosingTime(env.Clock)
+			return made(env, cfg)
+		}
+		all = append(all, zoo.Mutant{Name: kind.String() + ": " + zoo.LosesTime, Rule: "X-READ", Spec: spec})
 	}
 	all = append(all,
 		zoo.Mutant{Name: "FixedWindow: a look opens the window", Rule: "GC-PEEKPURE", Spec: openedByLook()})

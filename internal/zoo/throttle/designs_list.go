@@ -51,7 +51,7 @@ func designs(source throttletest.TimeSource) []design {
 	rounded := leading
 	rounded.Boundary = throttletest.BoundaryRounded
 	woken := on(throttletest.LeadingAndTrailing)
-	woken.Payload = throttletest.NoPayload
+	woken.Payload, woken.StopBarrier = throttletest.NoPayload, throttletest.NoBarrier // nobody waits for the loop
 	batch := throttletest.Traits{
 		Edges:      []throttletest.Edges{throttletest.Trailing},
 		Payload:    throttletest.LastPayload,
@@ -64,7 +64,7 @@ func designs(source throttletest.TimeSource) []design {
 	first.Payload = throttletest.FirstPayload
 	all := on(throttletest.Leading, throttletest.Trailing, throttletest.LeadingAndTrailing)
 	forbids := all // its callbacks run on the goroutine that receives
-	forbids.Reentrancy = throttletest.ReentrancyForbidden
+	forbids.Reentrancy, forbids.StopBarrier = throttletest.ReentrancyForbidden, throttletest.NoBarrier
 	locked := on(throttletest.LeadingAndTrailing)
 	locked.Reentrancy = throttletest.ReentrancyForbidden
 	return []design{

@@ -46,7 +46,7 @@ func asynchronous() []zoo.Design {
 			},
 			Traits: throttletest.Traits{
 				Edges: []throttletest.Edges{throttletest.Trailing}, Payload: throttletest.LastPayload,
-				PanicPolicy: throttletest.PanicRecovered,
+				PanicPolicy: throttletest.PanicRecovered, StopBarrier: throttletest.NoBarrier,
 			},
 		}},
 		{Name: "a goroutine for as long as intervals follow each other", Spec: throttletest.Spec{
@@ -60,6 +60,7 @@ func asynchronous() []zoo.Design {
 				Edges:    []throttletest.Edges{throttletest.Leading, throttletest.LeadingAndTrailing},
 				Boundary: throttletest.BoundaryEither, BothSingle: throttletest.BothOnce,
 				Payload: throttletest.LastPayload, Anchor: throttletest.AnchorStart,
+				StopBarrier: throttletest.NoBarrier,
 			},
 		}},
 	}

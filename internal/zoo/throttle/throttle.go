@@ -70,6 +70,8 @@ var timedMistakes = []mistake{
 	{"a flush of nothing ends the interval", "TH-FLUSH"},
 	{"a flush that emits ends the interval", "TH-FLUSH"},
 	{"stop lets the pending event come", "TH-STOP"},
+	{"a timer that has expired emits after stop", "TH-STOP"},
+	{"drop leaves what is pending", "TH-CANCEL"},
 	{"stop leaves what waits for a key", "TH-STOP"},
 	{"the end of the input leaves what waits for a key", "TH-CLOSE"},
 	{"flush emits what stop has dropped", "TH-STOP"},
@@ -154,6 +156,23 @@ func Mutants() []zoo.Mutant {
 		dedupes   = "an event with the payload of the one before is none"
 		overtakes = "an event is handed over on a goroutine"
 	)
+	loses := timedSpec("", throttletest.Injected)
+	made := loses.New
+	loses.New = func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+		env.Clock = zoo.LosingTime(env.Clock)
+		return made(env, cfg, emit)
+	}
+	all = append(all, zoo.Mutant{Name: zoo.LosesTime, Rule: "X-READ", Spec: loses})
+	const resetsLater = "a reset is done by a goroutine"
+	later := timedSpec("", throttletest.Injected)
+	build := later.New
+	later.New = func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+		f := build(env, cfg, emit)
+		reset := f.Reset
+		f.Reset = func() { go reset() }
+		return f
+	}
+	all = append(all, zoo.Mutant{Name: resetsLater, Rule: "X-EFFECT", Spec: later})
 	const lost = "an error that comes last takes what is pending with it"
 	return append(all,
 		zoo.Mutant{Name: beforeReader, Rule: "TH-BUSY", Spec: deliveredSpec(beforeReader, throttletest.Injected)},

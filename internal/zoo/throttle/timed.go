@@ -403,8 +403,8 @@ func (d *timed) stop() {
 	}
 	runs := d.is("stop leaves the timer of the interval armed") || d.is("stop lets the pending event come") ||
 		d.is("an interval that ends after stop leaves a goroutine") && !d.clock.Now().Before(d.until)
-	if d.timer != nil && !runs {
-		d.timer.Stop()
+	if d.timer != nil && !runs && !d.timer.Stop() && d.is("a timer that has expired emits after stop") {
+		return
 	}
 	if d.is("flush emits what stop has dropped") {
 		d.gen++
@@ -466,10 +466,15 @@ func timedSpec(mutant string, source throttletest.TimeSource, edges ...throttlet
 				},
 				AllowAt: d.allowAt,
 				Reset:   d.reset,
-				Flush:   d.flushAll,
-				Stop:    d.stop,
-				Close:   d.end,
-				Closed:  d.closed,
+				Drop: func() {
+					d.mu.Lock()
+					defer d.mu.Unlock()
+					d.pending = d.pending && d.is("drop leaves what is pending")
+				},
+				Flush:  d.flushAll,
+				Stop:   d.stop,
+				Close:  d.end,
+				Closed: d.closed,
 			}
 		},
 		Traits: throttletest.Traits{
