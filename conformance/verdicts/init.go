@@ -33,28 +33,27 @@ func initialize(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "verdicts init:", err)
 		return 1
 	}
-	a, err := newAdapter(pkg, name, *kind)
+	all, err := newAdapters(pkg, name, *kind)
 	if err != nil {
 		fmt.Fprintln(stderr, "verdicts init:", err)
 		return 1
 	}
-	file := *out
-	if file == "" {
+	file, run := *out, *out == ""
+	if run {
 		file = filepath.Join(pkg.folder(), "conformance_test.go")
 	}
-	if err := create(file, a.source()); err != nil {
+	if err := create(file, all[0].source()); err != nil {
 		fmt.Fprintln(stderr, "verdicts init:", err)
 		return 1
 	}
-	fmt.Fprintf(stdout, "wrote %s\n", file)
-	for _, s := range a.assumed {
-		fmt.Fprintf(stdout, "assumed: %s\n", s)
+	t := trial{file: file, all: all}
+	if run {
+		if err := t.run(stdout, stderr); err != nil {
+			fmt.Fprintln(stderr, "verdicts init:", err)
+			return 1
+		}
 	}
-	fmt.Fprintln(stdout, "Traits are left out: the subtest TRAITS prints the literal to paste.")
-	if *out == "" {
-		fmt.Fprint(stdout, "\nIt was run once. This is what came:\n\n")
-		run([]string{"-run", "^" + a.test() + "$", pkg.folder()}, stdout, stderr) // a verdict, and no failure of init
-	}
+	t.tell(stdout)
 	return 0
 }
 
@@ -109,6 +108,18 @@ func (l *loaded) folder() string {
 		return l.Dir
 	}
 	return "."
+}
+
+// testPackage is the name of the package of a test there.
+func (l *loaded) testPackage() string {
+	if l.Module != nil && l.Module.Main {
+		return l.Name + "_test"
+	}
+	name, err := exec.Command("go", "list", "-f", "{{.Name}}", ".").Output()
+	if err != nil || len(bytes.TrimSpace(name)) == 0 {
+		return "conformance_test"
+	}
+	return string(bytes.TrimSpace(name)) + "_test"
 }
 
 // load reads the exported declarations of a package from what the compiler writes.

@@ -18,7 +18,7 @@ func TestInit(t *testing.T) {
 	}{
 		{"../../limiters.TokenBucket", []string{
 			"limitertest.Run(t, limitertest.Spec{", "x := limiters.NewTokenBucket(",
-			"AllowAt: x.AllowN", "Allow:", "WaitN:",
+			"AllowAt:", "Allow:", "WaitN:",
 		}},
 		{"../../limiters.NewConcurrency", []string{"concurrencytest.Run(", "TryAcquire:", "Release:"}},
 		{"../../debounce.New", []string{
@@ -80,8 +80,61 @@ func TestInit_subjects(t *testing.T) {
 			"limitertest.Run(", "Time: limitertest.Explicit", "cfg.Rate.Interval(), cfg.Burst", "x.AllowN(n, at)",
 		}},
 		{"Batcher", []string{
-			"throttletest.Run(", "emit(all[len(all)-1].(int))", "x.DelayThreshold = cfg.Interval", "x.Add(v, 1)",
+			"batchtest.Run(", "all = append(all, item.(int))", "x.DelayThreshold = cfg.Delay", "x.Add(v, 1)",
 		}},
+		{"Tickets", []string{
+			"concurrencytest.Run(", "NewTickets(uint(cfg.Limit))", "r, err := x.GetToken(ctx, uint(n))",
+			"return func() { r() }, nil", "Take:",
+		}},
+		{"RateLimit", []string{"concurrencytest.Run(", "if x.GetToken(ctx.Done()) {", "x.PutToken()"}},
+		{"Throttler", []string{"concurrencytest.Run(", "return x.Do()", "x.Done(nil)"}},
+		{"Permits", []string{"concurrencytest.Run(", "return x.AcquireTimeout(cfg.Timeout)", "x.Release()"}},
+		{"Fixed", []string{"concurrencytest.Run(", "x.Take()", "return x.TryTake()", "x.Release()"}},
+		{"Door", []string{"concurrencytest.Run(", "p := subjects.NewDoor(cfg.Limit) x := *p", "x.AcquireCtx(ctx)"}},
+		{"Pacer", []string{
+			"leakybuckettest.Run(", "leakybuckettest.Injected", "var clock subjects.Clock = env.Clock",
+			`panic("it is made with a rate per second")`, "int(time.Second/cfg.Interval), 0, &clock)",
+			"x.Take() return true",
+		}},
+		{"FlowLimiter", []string{
+			"limitertest.Run(", "subjects.NewFlowLimiter(cfg.Rate.Events, ", "subjects.Per(cfg.Rate.Per)",
+			"subjects.WithSlack(cfg.Burst-1)", "subjects.WithTimeSource(env.Clock)",
+			`panic("one at a time") } x.Take()`,
+		}},
+		{"Store", []string{
+			"limitertest.Run(", "limitertest.PackageTime", "subjects.NewStoreWithConfig(subjects.StoreConfig{" +
+				"Rate: cfg.Rate.PerSecond(), Burst: cfg.Burst})", `r, _ := x.Allow("key"); return r`,
+		}},
+		{"SaverBucket", []string{
+			"limitertest.Run(", "limitertest.Injected", "if !cfg.Rate.Exact() {", "int64(cfg.Burst), env.Clock.Now)",
+			"_, r := x.TakeMaxDuration(int64(n), 0)", "x.TakeAvailable(int64(1)) == 1",
+		}},
+		{"Sampler", []string{
+			"quotatest.Run(", "x.Period = cfg.Window", "x.Burst = uint32(cfg.Limit)",
+			"x.Sample(subjects.Level(0))",
+		}},
+		{"Ring", []string{"quotatest.Run(", "NewRing(cfg.Limit, cfg.Window)", "r0 := x.Allow()"}},
+		{"Often", []string{"throttletest.Run(", "x.Do(func() error { emit(v); return nil })"}},
+		{"KeyedCalls", []string{
+			"debouncertest.Run(", "NewKeyedDebouncer[int, int](cfg.Wait, func(_ int, v int) { fire(v) }, opts...)",
+			"if cfg.MaxWait > 0 { // declare MaxWait", "x.Call(key, v)", "CancelKey: func(key int) { x.Cancel(key) }",
+		}},
+		{"Bulk", []string{
+			"batchtest.Run(", "all = append(all, item.(int))", "WithBulkTasks(cfg.Size)", "WithBulkInterval(cfg.Delay)",
+			"if cfg.Delay == 0 {", "return x.Add(v)", "Flush: x.Flush",
+		}},
+		{"Waiting", []string{"batchtest.Run(", "go x.Run(v)", `if cfg.Size > 0 { panic("it has none") }`}},
+		{"Drawn", []string{
+			"batchtest.Run(",
+			"NewDrawn(cfg.Delay, uint(cfg.Size), uint(1<<30), uint(1), func(_ any) (_ uint) { return })",
+			"v, err := x.Get()", "Close: x.Dispose",
+		}},
+		{"Typed", []string{
+			"batchtest.Run(",
+			"reflect.TypeFor[int](), &subjects.TypedOptions{MaxBatchSize: cfg.Size, Linger: cfg.Delay}",
+			"batch(v.([]int))", "Close: x.Shutdown",
+		}},
+		{"Burst", []string{"debouncertest.Run(", "NewBatch: func(", "fire func([]int)", "fire(v)"}},
 	} {
 		file := filepath.Join(folder, c.name+"_test.go")
 		var failed bytes.Buffer

@@ -137,17 +137,25 @@ func run(args []string, stdout, stderr io.Writer) int {
 	} else if err != nil {
 		return usageFailed
 	}
-	folder, err := os.MkdirTemp("", "verdicts-")
+	_, code, err := verdicts(o, stdout, stderr)
 	if err != nil {
 		fmt.Fprintln(stderr, "verdicts:", err)
 		return 1
+	}
+	return code
+}
+
+// verdicts runs the tests and prints what came of them. The code is that to exit with.
+func verdicts(o *options, stdout, stderr io.Writer) (*watcher, int, error) {
+	folder, err := os.MkdirTemp("", "verdicts-")
+	if err != nil {
+		return nil, 1, err
 	}
 	defer os.RemoveAll(folder)
 	w := newWatcher(folder, o, stdout, stderr)
 	code, err := judge(o, w, stderr)
 	if err != nil {
-		fmt.Fprintln(stderr, "verdicts:", err)
-		return 1
+		return nil, 1, err
 	}
 	all := ordered(w.reports)
 	if !o.json {
@@ -162,17 +170,16 @@ func run(args []string, stdout, stderr io.Writer) int {
 	case len(all) == 0:
 		fmt.Fprintf(stderr, "verdicts: nothing was judged: no test that matches %s in %v ran the suite\n",
 			o.run, o.packages)
-		return max(1, code)
+		return w, max(1, code), nil
 	case !o.json:
 		fmt.Fprintf(stdout, "\n%s\n%s\n", summary(all), orders(all))
 	}
 	if o.html != "" {
 		if err := writePage(o.html, o.title, all); err != nil {
-			fmt.Fprintln(stderr, "verdicts:", err)
-			return 1
+			return nil, 1, err
 		}
 	}
-	return code
+	return w, code, nil
 }
 
 // weave runs go test with packages rewritten.
