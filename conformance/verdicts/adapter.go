@@ -24,6 +24,7 @@ type adapter struct {
 	fields  []string         // the Funcs
 	notes   []string         // what could not be told
 	assumed []string
+	asked   []string          // traits that only its documentation tells
 	imports map[string]string // names by path
 	set     map[string]bool   // the fields that are there
 	traits  map[string]string // what signatures tell
@@ -323,6 +324,6 @@ func (a *adapter) note(text string, args ...any) {
 func (a *adapter) put(field, expr string) {
 	if !a.set[field] {
 		a.set[field] = true
-		a.fields = append(a.fields, field+": "+expr+",")
+		a.fields = append(a.fields, field+": "+expr+","+a.c.remarks[field])
 	}
 }

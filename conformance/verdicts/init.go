@@ -10,6 +10,7 @@ import (
 	"go/token"
 	"go/types"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,57 +19,75 @@ import (
 
 // initialize writes the test that judges a type.
 func initialize(args []string, stdout, stderr io.Writer) int {
-	fs, kind, out := initFlags(stderr)
-	if err := fs.Parse(args); errors.Is(err, flag.ErrHelp) {
+	flags, o := initFlags(stderr)
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return 0
-	} else if err != nil || fs.NArg() != 1 {
+	} else if err != nil || flags.NArg() != 1 || o.out != "" && (o.html != "" || o.writeTraits) {
 		if err == nil {
-			fs.Usage()
+			flags.Usage()
 		}
 		return usageFailed
 	}
-	path, name := target(fs.Arg(0))
-	pkg, err := load(path)
-	if err != nil {
+	if err := o.write(flags.Arg(0), stdout, stderr); err != nil {
 		fmt.Fprintln(stderr, "verdicts init:", err)
 		return 1
 	}
-	all, err := newAdapters(pkg, name, *kind)
-	if err != nil {
-		fmt.Fprintln(stderr, "verdicts init:", err)
-		return 1
-	}
-	file, run := *out, *out == ""
-	if run {
-		file = filepath.Join(pkg.folder(), "conformance_test.go")
-	}
-	if err := create(file, all[0].source()); err != nil {
-		fmt.Fprintln(stderr, "verdicts init:", err)
-		return 1
-	}
-	t := trial{file: file, all: all}
-	if run {
-		if err := t.run(stdout, stderr); err != nil {
-			fmt.Fprintln(stderr, "verdicts init:", err)
-			return 1
-		}
-	}
-	t.tell(stdout)
 	return 0
 }
 
-// initFlags are the flags of init: the contract and the file.
-func initFlags(stderr io.Writer) (fs *flag.FlagSet, kind, out *string) {
-	fs = flag.NewFlagSet("verdicts init", flag.ContinueOnError)
+// initOptions are the flags of init.
+type initOptions struct {
+	contract, out, html string
+	writeTraits         bool
+}
+
+// initFlags are the flags of init.
+func initFlags(stderr io.Writer) (*flag.FlagSet, *initOptions) {
+	fs, o := flag.NewFlagSet("verdicts init", flag.ContinueOnError), &initOptions{}
 	fs.SetOutput(stderr)
 	fs.Usage = func() {
 		fmt.Fprint(stderr, "usage: verdicts init [flags] package.Type\n"+
 			"       or package.Constructor; a type of this folder is .Type\n\n")
 		fs.PrintDefaults()
 	}
-	kind = fs.String("contract", "", "the `package` of the contract, such as limitertest; otherwise it is guessed")
-	out = fs.String("o", "", "the `file` to write; otherwise conformance_test.go there or here, and it is run")
-	return fs, kind, out
+	fs.StringVar(&o.contract, "contract", "",
+		"the `package` of the contract, such as limitertest; otherwise it is guessed")
+	fs.StringVar(&o.out, "o", "",
+		"the `file` to write; otherwise conformance_test.go there or here, and it is run")
+	fs.StringVar(&o.html, "html", "", "write a page on that run to this `file`")
+	fs.BoolVar(&o.writeTraits, "write-traits", false,
+		"put the Traits that the run observes into the test, which may be there already")
+	return fs, o
+}
+
+// write writes the test, runs it and tells what came of it.
+func (o *initOptions) write(arg string, stdout, stderr io.Writer) error {
+	path, name := target(arg)
+	pkg, err := load(path)
+	if err != nil {
+		return err
+	}
+	all, err := newAdapters(pkg, name, o.contract)
+	if err != nil {
+		return err
+	}
+	t := trial{file: o.out, folder: pkg.folder(), all: all, o: o}
+	if o.out == "" {
+		t.file = filepath.Join(t.folder, "conformance_test.go")
+	}
+	err = create(t.file, all[0].source())
+	if errors.Is(err, fs.ErrExist) && o.writeTraits {
+		return t.again(stdout, stderr)
+	} else if err != nil {
+		return err
+	}
+	if o.out == "" {
+		if err := t.run(stderr); err != nil {
+			return err
+		}
+	}
+	t.tell(stdout)
+	return nil
 }
 
 // target splits package.Name. A name alone is one of the package in this folder.

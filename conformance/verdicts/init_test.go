@@ -117,7 +117,8 @@ func TestInit_subjects(t *testing.T) {
 		{"Often", []string{"throttletest.Run(", "x.Do(func() error { emit(v); return nil })"}},
 		{"KeyedCalls", []string{
 			"debouncertest.Run(", "NewKeyedDebouncer[int, int](cfg.Wait, func(_ int, v int) { fire(v) }, opts...)",
-			"if cfg.MaxWait > 0 { // declare MaxWait", "x.Call(key, v)", "CancelKey: func(key int) { x.Cancel(key) }",
+			"if cfg.MaxWait > 0 {", "// declare MaxWait: one of", "x.Call(key, v)",
+			"CancelKey: func(key int) { x.Cancel(key) }",
 		}},
 		{"Bulk", []string{
 			"batchtest.Run(", "all = append(all, item.(int))", "WithBulkTasks(cfg.Size)", "WithBulkInterval(cfg.Delay)",

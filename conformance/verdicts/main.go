@@ -30,6 +30,11 @@
 //
 //	-contract package   the contract, such as limitertest; otherwise names and signatures tell it
 //	-o file             the file to write; otherwise conformance_test.go, which is run once
+//	-html file          write a page on that run to file
+//	-write-traits       put the traits that the run observes into the test, which may be there already
+//
+// In a module that has no requirement yet, go get -tool github.com/escapement-go/escapement/conformance/verdicts
+// records it, for the tests too, and go tool verdicts is the command.
 package main
 
 import (
@@ -82,7 +87,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 		fmt.Fprint(stderr, "usage: verdicts [flags] [packages]\n       verdicts init [flags] package.Type\n\n")
 		fs.PrintDefaults()
 		fmt.Fprint(stderr, "\ninit looks at a type and writes the test that judges it. Its flags:\n\n")
-		of, _, _ := initFlags(stderr)
+		of, _ := initFlags(stderr)
 		of.PrintDefaults()
 	}
 	fs.StringVar(&o.html, "html", "", "write a page to this `file`")

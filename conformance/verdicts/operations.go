@@ -51,7 +51,8 @@ type contract struct {
 
 	named     []wellKnown                   // arguments that names tell
 	perSecond struct{ expr, unless string } // a whole number per second, and where there is none
-	optional  map[string]string             // what is 0 unless a trait is declared, and that trait
+	optional  map[string]string             // what is 0 unless a trait is declared, and the values of that trait
+	remarks   map[string]string             // behind a field
 	bounds    []string                      // what a constructor may have no argument for
 }
 
@@ -89,7 +90,11 @@ var known = []*contract{
 	{
 		pkg: "debouncertest", made: "fire", names: regexp.MustCompile(`(?i)debounc|coalesc`),
 		durations: []string{"cfg.Wait", "cfg.MaxWait"}, counts: []string{"cfg.Full"}, must: []string{"Call", "CallKey"},
-		optional: map[string]string{"cfg.MaxWait": "MaxWait", "cfg.Full": "Full"},
+		optional: map[string]string{
+			"cfg.MaxWait": "MaxWait: one of MaxWaitFromFirst, MaxWaitFromFire and MaxWaitOnCall",
+			"cfg.Full":    "Full: one of FullFires and FullMakesRoom",
+		},
+		remarks: map[string]string{"Stop": " // if calls work again afterwards, this is Cancel"},
 		operations: []operation{
 			{"CallKey", []kind{key, payload}, none, events},
 			{"CancelKey", []kind{key}, none, []string{"Cancel", "CancelKey"}},
@@ -139,7 +144,7 @@ var known = []*contract{
 	{
 		pkg: "throttletest", made: "emit", names: regexp.MustCompile(`(?i)throttl|sometimes|cooldown`),
 		durations: []string{"cfg.Interval"}, counts: []string{"cfg.K"}, must: []string{"Call", "CallKey", "Allow"},
-		optional: map[string]string{"cfg.K": "Windows"},
+		optional: map[string]string{"cfg.K": "Windows: which periods hold no more than K events"},
 		operations: []operation{
 			{"CallKey", []kind{key, payload}, none, events},
 			{"ResetKey", []kind{key}, none, []string{"Reset"}},

@@ -219,8 +219,9 @@ func (g *giver) further(elem types.Type) []string {
 		}
 		g.a.assume("%s sets %s", f.Name(), expr)
 		option := g.a.use(g.a.pkg.ImportPath, g.a.pkg.Name) + "." + f.Name() + "(" + expr + ")"
-		if trait := g.a.c.optional[expr]; trait != "" {
-			option = "if " + expr + " > 0 { // declare " + trait + "\nopts = append(opts, " + option + ")\n}"
+		if trait, is0 := g.a.c.optional[expr]; is0 {
+			g.a.asked = append(g.a.asked, "declare "+trait+"; until then what it bounds is not tried")
+			option = "if " + expr + " > 0 {\nopts = append(opts, " + option + ")\n}"
 			sometimes = append(sometimes, option)
 			continue
 		}

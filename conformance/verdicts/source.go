@@ -89,14 +89,14 @@ func (a *adapter) body() []byte {
 		fmt.Fprintf(&b, "return %s.Funcs{\n%s\n}\n},\n", a.c.pkg, strings.Join(a.fields, "\n"))
 	}
 	if len(a.traits) == 0 {
-		fmt.Fprint(&b, "// Traits: left out at first; the subtest TRAITS prints the literal to paste.\n})\n}\n")
+		b.WriteString(a.questions() + noTraits + "})\n}\n")
 	} else {
 		var told []string
 		for _, name := range slices.Sorted(maps.Keys(a.traits)) {
 			told = append(told, name+": "+a.traits[name])
 		}
-		fmt.Fprintf(&b, "// The subtest TRAITS prints the rest of the literal.\nTraits: %s.Traits{%s},\n})\n}\n",
-			a.c.pkg, strings.Join(told, ", "))
+		fmt.Fprintf(&b, "%sTraits: %s.Traits{%s},\n})\n}\n",
+			a.questions()+someTraits, a.c.pkg, strings.Join(told, ", "))
 	}
 	for _, h := range helpers {
 		if a.helpers[h.name] {
@@ -104,6 +104,15 @@ func (a *adapter) body() []byte {
 		}
 	}
 	return b.Bytes()
+}
+
+// questions are comments on traits that nothing shows.
+func (a *adapter) questions() string {
+	var b strings.Builder
+	for _, q := range a.asked {
+		b.WriteString("// " + q + "\n")
+	}
+	return b.String()
 }
 
 // otherTime is the source of time that it could be instead.

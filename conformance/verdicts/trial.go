@@ -13,58 +13,105 @@ import (
 // trial is the run of what init has written. Where a type may keep several contracts, that which it does keep is left:
 // a type is not accused of breaking a promise that it may never have made.
 type trial struct {
-	file  string
-	all   []*adapter
-	taken int      // of them
-	broke []string // what each that was tried breaks, in words; nil if nothing was run
+	file, folder string
+	all          []*adapter
+	o            *initOptions
+	taken        int      // of all
+	broke        []string // what each that was tried breaks, in words; nil if nothing was run
 
 	text bytes.Buffer // what the run of the one that is taken prints
 }
 
 // run tries one after the other, until one breaks no rule.
-func (t *trial) run(stdout, stderr io.Writer) error {
+func (t *trial) run(stderr io.Writer) error {
 	fewest := -1
-	var texts []string
+	var best *judged
 	for i, a := range t.all {
 		if err := os.WriteFile(t.file, a.source(), 0o666); err != nil {
 			return err
 		}
-		var text bytes.Buffer
-		broken, err := try(a, &text, stderr)
+		j, err := t.judge("^"+a.test()+"$", stderr)
 		if err != nil {
 			return err
 		}
-		texts = append(texts, text.String())
+		broken := j.broken()
 		t.broke = append(t.broke, inOne(broken))
 		if fewest < 0 || len(broken) < fewest {
-			fewest, t.taken = len(broken), i
+			fewest, t.taken, best = len(broken), i, j
 		}
 		if len(broken) == 0 {
 			break
 		}
 	}
-	t.text.WriteString(texts[t.taken])
-	return os.WriteFile(t.file, t.all[t.taken].source(), 0o666)
+	if err := os.WriteFile(t.file, t.all[t.taken].source(), 0o666); err != nil {
+		return err
+	}
+	return t.finish(best, "^"+t.all[t.taken].test()+"$", stderr)
 }
 
-// try runs a test, prints what comes, and returns the rules that fail.
-func try(a *adapter, out, stderr io.Writer) (broken []string, err error) {
-	o := &options{run: "^" + a.test() + "$", packages: []string{a.pkg.folder()}}
-	w, _, err := verdicts(o, out, stderr)
+// finish writes the traits and the page, if that is asked for.
+func (t *trial) finish(j *judged, tests string, stderr io.Writer) error {
+	if t.o.writeTraits {
+		if err := writeTraits(t.file, j.reports); err != nil {
+			return err
+		}
+		var err error
+		if j, err = t.judge(tests, stderr); err != nil {
+			return err
+		}
+	}
+	t.text = j.text
+	if t.o.html == "" {
+		return nil
+	}
+	return writePage(t.o.html, "Verdicts", ordered(j.reports))
+}
+
+// again runs a test that is there, and writes its traits.
+func (t *trial) again(stdout, stderr io.Writer) error {
+	const tests = "^TestConformance"
+	j, err := t.judge(tests, stderr)
+	if err != nil {
+		return err
+	}
+	if err := t.finish(j, tests, stderr); err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "wrote the traits into %s\n\nIt was run again. This is what came:\n\n%s", t.file, &t.text)
+	return nil
+}
+
+// judged is what came of a run.
+type judged struct {
+	reports []*report
+	text    bytes.Buffer
+}
+
+// judge runs tests.
+func (t *trial) judge(tests string, stderr io.Writer) (*judged, error) {
+	j := &judged{}
+	w, _, err := verdicts(&options{run: tests, packages: []string{t.folder}}, &j.text, stderr)
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range w.reports {
+	j.reports = w.reports
+	return j, nil
+}
+
+// broken are the rules that fail.
+func (j *judged) broken() []string {
+	var out []string
+	for _, r := range j.reports {
 		for _, v := range r.Verdicts {
 			if v.Status == conformance.Fail && v.Rule != "TRAITS" {
-				broken = append(broken, v.Rule)
+				out = append(out, v.Rule)
 			}
 		}
 	}
-	if len(w.reports) == 0 {
-		broken = append(broken, "nothing was judged")
+	if len(j.reports) == 0 {
+		out = append(out, "nothing, as nothing was judged")
 	}
-	return broken, nil
+	return out
 }
 
 // inOne names a few rules.
@@ -84,16 +131,23 @@ func (t *trial) tell(out io.Writer) {
 	for _, s := range t.all[t.taken].assumed {
 		fmt.Fprintf(out, "assumed: %s\n", s)
 	}
+	for _, s := range t.all[t.taken].asked {
+		fmt.Fprintf(out, "asked: %s\n", s)
+	}
 	for i, a := range t.all {
 		switch by := (choice{a.c, a.kind}).String(); {
 		case i < len(t.broke) && i != t.taken:
-			fmt.Fprintf(out, "tried: as one of %s it breaks %s; if it is meant to be one, say -contract %s\n",
+			fmt.Fprintf(out, "tried: by %s it breaks %s; if it is meant to keep that, say -contract %s\n",
 				by, t.broke[i], a.c.pkg)
 		case i != t.taken:
-			fmt.Fprintf(out, "it may be one of %s too: then say -contract %s\n", by, a.c.pkg)
+			fmt.Fprintf(out, "it may be meant to keep %s: then say -contract %s\n", by, a.c.pkg)
 		}
 	}
-	fmt.Fprintln(out, "Traits are left out: the subtest TRAITS prints the literal to paste.")
+	if t.o.writeTraits {
+		fmt.Fprintln(out, "Its traits were observed: check that each is what you mean.")
+	} else {
+		fmt.Fprintln(out, "The subtest TRAITS prints the traits to paste; -write-traits puts them into the test.")
+	}
 	if t.broke != nil {
 		fmt.Fprintf(out, "\nIt was run once. This is what came:\n\n%s", &t.text)
 	}
