@@ -35,9 +35,9 @@ type adapter struct {
 	looped  bool              // Run is taken
 	batched bool              // its callback gets all events of a burst
 
-	indirect bool   // the constructor returns a pointer to an interface
-	lacking  bool   // an argument could not be told
-	anyKey   string // what stands for a key where an operation has none
+	indirect bool     // the constructor returns a pointer to an interface
+	lacking  []string // what could not be told, and must be
+	anyKey   string   // what stands for a key where an operation has none
 }
 
 const root = "github.com/escapement-go/escapement/"
@@ -142,7 +142,7 @@ func (a *adapter) madeBy(maker *types.Func) {
 // complete reports whether the suite can run it.
 func (a *adapter) complete() bool {
 	has := func(field string) bool { return a.set[field] }
-	return !a.lacking && (a.whole != "" || slices.ContainsFunc(a.c.must, has))
+	return len(a.lacking) == 0 && (a.whole != "" || slices.ContainsFunc(a.c.must, has))
 }
 
 // configured is how much of the configuration is used.
@@ -156,6 +156,19 @@ func (a *adapter) configured() int {
 
 var configuration = regexp.MustCompile(`cfg\.[A-Z]\w*`)
 
+// needDurations refuses to be made without the durations of the configuration, and reports whether that is new.
+func (a *adapter) needDurations() bool {
+	text, before := strings.Join(a.lines, "\n"), len(a.lines)
+	for _, field := range a.c.durations {
+		refusal := "if " + field + " <= 0 {\npanic(\"it ends the process\")\n}"
+		whole := configuration.FindString(field) == field && strings.Contains(text, field)
+		if whole && !strings.Contains(text, refusal) {
+			a.lines = append([]string{refusal}, a.lines...)
+		}
+	}
+	return len(a.lines) > before
+}
+
 // bound refuses the configurations that a constructor has no argument for, or that mean something else to it.
 func (a *adapter) bound() {
 	text := strings.Join(a.lines, "\n")
@@ -163,7 +176,9 @@ func (a *adapter) bound() {
 		refusal := "if " + field + " == 0 {\npanic(\"0 may be no bound to it, or its default\")\n}"
 		if !strings.Contains(text, field) {
 			refusal = "if " + field + " > 0 {\npanic(\"it has none\")\n}"
-			a.lacking = a.lacking || field == a.c.durations[0]
+			if field == a.c.durations[0] {
+				a.lack("say what its %s is, without which nothing is judged", strings.TrimPrefix(field, "cfg."))
+			}
 		}
 		a.lines = append([]string{refusal}, a.lines...)
 	}
@@ -314,6 +329,11 @@ func (a *adapter) further(t types.Type, i int) string {
 
 // short names types in comments, without importing anything.
 func (a *adapter) short(p *types.Package) string { return p.Name() }
+
+// lack says what could not be told and must be: until then the test skips.
+func (a *adapter) lack(text string, args ...any) {
+	a.lacking = append(a.lacking, fmt.Sprintf(text, args...))
+}
 
 // note says what could not be told.
 func (a *adapter) note(text string, args ...any) {

@@ -25,8 +25,8 @@ func (a *adapter) arguments(sig *types.Signature) (list string, given bool) {
 			expr = a.special(v.Type())
 		}
 		if expr == "" { // what it writes compiles all the same
-			given, a.lacking, expr = false, true, "*new("+types.TypeString(v.Type(), a.qualifier)+")"
-			a.lines = append(a.lines, fmt.Sprintf("panic(\"say what its %s is\")", types.TypeString(v.Type(), a.short)))
+			given, expr = false, "*new("+types.TypeString(v.Type(), a.qualifier)+")"
+			a.lack("say which %s it is made with", types.TypeString(v.Type(), a.short))
 		}
 		out = append(out, expr)
 	}

@@ -48,7 +48,7 @@ func (a *adapter) fill() {
 		a.note("AllowAt is what is judged with Time: Explicit")
 	}
 	if !slices.ContainsFunc(a.c.must, func(field string) bool { return a.set[field] }) {
-		a.note("one of these must be set: %s", strings.Join(a.c.must, ", "))
+		a.lack("one of these must be set: %s", strings.Join(a.c.must, ", "))
 	}
 }
 
@@ -79,7 +79,7 @@ func (a *adapter) function(sig *types.Signature) {
 			}
 		}
 	}
-	a.note("what it returns could not be told: %s", types.TypeString(sig, a.short))
+	a.lack("what it returns could not be told: %s", types.TypeString(sig, a.short))
 }
 
 // names of the parameters of an operation, by kind.

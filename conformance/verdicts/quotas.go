@@ -220,7 +220,7 @@ return quotatest.Answer{OK: served, Remaining: left}
 	}
 	d := a.decision()
 	if d == nil {
-		a.note("one of these must be set: Take, TakeAt")
+		a.lack("one of these must be set: Take, TakeAt")
 		a.fields = append(a.fields, "// Take: nothing fits.")
 		return
 	}

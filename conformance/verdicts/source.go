@@ -68,7 +68,11 @@ func (a *adapter) body() []byte {
 	if a.c.pkg == "clocktest" {
 		params = "env clocktest.Env"
 	}
-	fmt.Fprintf(&b, "\nfunc %s(t *testing.T) {\n%s.Run(t, %s.Spec{\n", a.test(), a.c.pkg, a.c.pkg)
+	fmt.Fprintf(&b, "\nfunc %s(t *testing.T) {\n", a.test())
+	if len(a.lacking) > 0 {
+		fmt.Fprintf(&b, "t.Skip(%q)\n", "not complete: "+strings.Join(a.lacking, "; "))
+	}
+	fmt.Fprintf(&b, "%s.Run(t, %s.Spec{\n", a.c.pkg, a.c.pkg)
 	fmt.Fprintf(&b, "Name: %q,\n", a.pkg.ImportPath+" "+a.name)
 	if a.c.pkg != "clocktest" { // which knows no other time than that of the clock
 		fmt.Fprintf(&b, "Time: %s.%s, // or %s\n", a.c.pkg, a.time, a.otherTime())

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -87,5 +88,40 @@ func TestWithTraits(t *testing.T) {
 	}
 	if _, err := withTraits([]byte("package x\n\nfunc TestX() {}\n"), "TestX", traits); err == nil {
 		t.Error("a test without a spec gets traits")
+	}
+}
+
+// A process that dies of a duration of 0 is no verdict: the constructor is not asked for it again.
+func TestAdapter_needDurations(t *testing.T) {
+	pkg, err := load("./testdata/subjects")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := newAdapters(pkg, "Often", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !all[0].needDurations() || all[0].needDurations() {
+		t.Error("a refusal is written never, or twice")
+	}
+	if text := string(all[0].source()); strings.Count(text, "if cfg.Interval <= 0 {") != 1 {
+		t.Errorf("no refusal of an interval of 0 in\n%s", text)
+	}
+}
+
+// What the suite cannot run compiles and says what is lacking.
+func TestInit_notComplete(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "x_test.go")
+	var out, failed bytes.Buffer
+	if code := run([]string{"init", "-o", file, "./testdata/subjects.AgelessBatcher"}, &out, &failed); code != 0 {
+		t.Fatalf("init ends with %d: %s", code, &failed)
+	}
+	for _, want := range []string{"not complete: say which chan int", "not complete: say what its Delay is"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("there is no %q in\n%s", want, &out)
+		}
+	}
+	if text, err := exec.Command("go", "vet", file).CombinedOutput(); err != nil {
+		t.Errorf("it does not compile: %s", text)
 	}
 }

@@ -69,3 +69,11 @@ type Burst[T any] struct{}
 func NewDebouncedBatch[T any](wait time.Duration, f func([]T)) *Burst[T] { return nil }
 
 func (b *Burst[T]) Add(v T) {}
+
+// AgelessBatcher has no delay.
+type AgelessBatcher struct{}
+
+// NewAgelessBatcher gets what to do, and something of its own.
+func NewAgelessBatcher(size int, room chan int, handle func([]int)) *AgelessBatcher { return nil }
+
+func (b *AgelessBatcher) Add(v int) {}
