@@ -170,7 +170,7 @@ func TestHelp(t *testing.T) {
 	if code := run([]string{"-h"}, io.Discard, &help); code != 0 {
 		t.Errorf("-h ends with %d", code)
 	}
-	for _, want := range []string{"-html", "init [flags]", "-contract package", "-o file"} {
+	for _, want := range []string{"-html", "init [flags]", "-contract package", "-o file", "-write-traits"} {
 		if !strings.Contains(help.String(), want) {
 			t.Errorf("-h does not say %q:\n%s", want, &help)
 		}

@@ -149,12 +149,15 @@ func (t *trial) tell(out io.Writer) {
 		fmt.Fprintf(out, "asked: %s\n", s)
 	}
 	for i, a := range t.all {
+		say := "say -contract " + a.c.pkg
+		if a.kind != "" && a.c == t.all[t.taken].c {
+			say = "set Kind: quotatest." + a.kind
+		}
 		switch by := (choice{a.c, a.kind}).String(); {
 		case i < len(t.broke) && i != t.taken:
-			fmt.Fprintf(out, "tried: by %s it breaks %s; if it is meant to keep that, say -contract %s\n",
-				by, t.broke[i], a.c.pkg)
+			fmt.Fprintf(out, "tried: by %s it breaks %s; if it is meant to keep that, %s\n", by, t.broke[i], say)
 		case i != t.taken:
-			fmt.Fprintf(out, "it may be meant to keep %s: then say -contract %s\n", by, a.c.pkg)
+			fmt.Fprintf(out, "it may be meant to keep %s: then %s\n", by, say)
 		}
 	}
 	if t.o.writeTraits {
