@@ -14,90 +14,206 @@ type adapter struct {
 	pkg     *loaded
 	c       *contract
 	subject types.Type // what the constructor returns
-	maker   *types.Func
-	name    string   // of what was asked for
-	time    string   // the constant
-	lines   []string // how an instance is made
-	fields  []string // the Funcs
-	notes   []string // what could not be told
+	makers  []*types.Func
+	maker   *types.Func      // the one in use
+	sig     *types.Signature // of it
+	of      string           // its type arguments
+	name    string           // of what was asked for
+	time    string           // the constant
+	lines   []string         // how an instance is made
+	fields  []string         // the Funcs
+	notes   []string         // what could not be told
 	assumed []string
+	asked   []string          // traits that only its documentation tells
 	imports map[string]string // names by path
 	set     map[string]bool   // the fields that are there
+	traits  map[string]string // what signatures tell
 	whole   string            // the Funcs, where they are no literal
 	kind    string            // of a quota
 	helpers map[string]bool   // declarations that are needed
 	spare   []setting         // what the constructor was not given
 	looped  bool              // Run is taken
+	batched bool              // its callback gets all events of a burst
+
+	indirect bool     // the constructor returns a pointer to an interface
+	lacking  []string // what could not be told, and must be
+	anyKey   string   // what stands for a key where an operation has none
 }
 
 const root = "github.com/escapement-go/escapement/"
 
-// newAdapter looks at what is called name.
-func newAdapter(pkg *loaded, name, kind string) (*adapter, error) {
-	a := &adapter{
-		pkg: pkg, name: name, time: "PackageTime",
-		set: map[string]bool{}, imports: map[string]string{}, helpers: map[string]bool{},
-	}
+// newAdapters look at what is called name: one for each contract that it may keep, at most three, the likeliest first.
+func newAdapters(pkg *loaded, name, asked string) ([]*adapter, error) {
+	a := &adapter{pkg: pkg, name: name, imports: map[string]string{}}
 	switch obj := pkg.types.Scope().Lookup(name).(type) {
 	case *types.TypeName:
-		a.subject, a.maker = obj.Type(), constructor(pkg.types, obj)
-		if a.maker == nil {
-			a.assume("its zero value works, as no function returns a %s", name)
-		} else {
-			a.assume("%s makes it", a.maker.Name())
-		}
+		a.subject, a.makers = obj.Type(), constructors(pkg.types, obj)
 	case *types.Func:
-		a.maker = obj
 		results := obj.Type().(*types.Signature).Results()
 		if results.Len() == 0 {
 			return nil, fmt.Errorf("%s.%s returns nothing", pkg.ImportPath, name)
 		}
-		a.subject = results.At(0).Type()
+		a.subject, a.makers = results.At(0).Type(), []*types.Func{obj}
 	default:
 		return nil, fmt.Errorf("%s has no exported type or function %s", pkg.ImportPath, name)
 	}
-	switch a.c = a.choose(kind); {
-	case a.c == nil && kind != "":
-		return nil, fmt.Errorf("init writes no test for %s", kind)
-	case a.c == nil:
+	if len(a.makers) > 0 {
+		a.madeBy(a.makers[0])
+	}
+	choices := a.choices(asked)
+	switch {
+	case len(choices) == 0 && asked != "":
+		return nil, fmt.Errorf("init writes no test for %s", asked)
+	case len(choices) == 0:
 		return nil, fmt.Errorf("what contract %s.%s keeps cannot be told from its names: say -contract",
 			pkg.ImportPath, name)
 	}
-	a.assume("it keeps the contract of %s", a.c.pkg)
-	a.make()
-	switch a.c.pkg {
-	case "clocktest":
-		a.fillClock()
-	case "quotatest":
-		a.fillQuota()
-	default:
-		a.fill()
+	var all, complete []*adapter
+	for _, c := range choices {
+		b := a.best(c)
+		if all = append(all, b); b.complete() {
+			complete = append(complete, b)
+		}
 	}
-	return a, nil
+	if len(complete) == 0 {
+		complete = all[:1]
+	}
+	return complete[:min(len(complete), 3)], nil
 }
+
+// best is the adapter of a choice whose constructor takes most of the configuration.
+func (a *adapter) best(c choice) *adapter {
+	if len(a.makers) == 0 {
+		b := a.adapted(c, nil)
+		b.assume("its zero value works, as no function returns a %s", a.name)
+		return b
+	}
+	var best *adapter
+	for _, m := range a.makers {
+		b := a.adapted(c, m)
+		if m.Name() != a.name {
+			b.assume("%s makes it", m.Name())
+		}
+		if best == nil || b.complete() && (!best.complete() || b.configured() > best.configured()) {
+			best = b
+		}
+	}
+	return best
+}
+
+// adapted writes the adapter of a choice and a constructor.
+func (a *adapter) adapted(c choice, maker *types.Func) *adapter {
+	b := &adapter{
+		pkg: a.pkg, name: a.name, makers: a.makers, subject: a.subject, c: c.c, kind: c.kind, time: "PackageTime",
+		set: map[string]bool{}, imports: map[string]string{}, helpers: map[string]bool{}, traits: map[string]string{},
+	}
+	if maker != nil {
+		b.madeBy(maker)
+	}
+	b.assume("it keeps the contract of %s", c)
+	b.make()
+	switch b.c.pkg {
+	case "clocktest":
+		b.fillClock()
+	case "quotatest":
+		b.fillQuota()
+	default:
+		b.fill()
+	}
+	b.bound()
+	return b
+}
+
+// madeBy says which constructor is used. What is generic is made for ints.
+func (a *adapter) madeBy(maker *types.Func) {
+	a.maker, a.sig = maker, maker.Type().(*types.Signature)
+	if n := a.sig.TypeParams().Len(); n > 0 {
+		ints := slices.Repeat([]types.Type{types.Typ[types.Int]}, n)
+		if t, err := types.Instantiate(nil, a.sig, ints, true); err == nil {
+			a.sig, a.of = t.(*types.Signature), "["+strings.TrimSuffix(strings.Repeat("int, ", n), ", ")+"]"
+		}
+	}
+	a.subject = a.sig.Results().At(0).Type()
+	if p, ok := a.subject.(*types.Pointer); ok && types.IsInterface(p.Elem()) {
+		a.subject, a.indirect = p.Elem(), true
+	}
+}
+
+// complete reports whether the suite can run it.
+func (a *adapter) complete() bool {
+	has := func(field string) bool { return a.set[field] }
+	return len(a.lacking) == 0 && (a.whole != "" || slices.ContainsFunc(a.c.must, has))
+}
+
+// configured is how much of the configuration is used.
+func (a *adapter) configured() int {
+	used := map[string]bool{}
+	for _, field := range configuration.FindAllString(strings.Join(a.lines, "\n"), -1) {
+		used[field] = true
+	}
+	return len(used)
+}
+
+var configuration = regexp.MustCompile(`cfg\.[A-Z]\w*`)
+
+// needDurations refuses to be made without the durations of the configuration, and reports whether that is new.
+func (a *adapter) needDurations() bool {
+	text, before := strings.Join(a.lines, "\n"), len(a.lines)
+	for _, field := range a.c.durations {
+		refusal := "if " + field + " <= 0 {\npanic(\"it ends the process\")\n}"
+		whole := configuration.FindString(field) == field && strings.Contains(text, field)
+		if whole && !strings.Contains(text, refusal) {
+			a.lines = append([]string{refusal}, a.lines...)
+		}
+	}
+	return len(a.lines) > before
+}
+
+// bound refuses the configurations that a constructor has no argument for, or that mean something else to it.
+func (a *adapter) bound() {
+	text := strings.Join(a.lines, "\n")
+	for _, field := range a.c.bounds {
+		refusal := "if " + field + " == 0 {\npanic(\"0 may be no bound to it, or its default\")\n}"
+		if !strings.Contains(text, field) {
+			refusal = "if " + field + " > 0 {\npanic(\"it has none\")\n}"
+			if field == a.c.durations[0] {
+				a.lack("say what its %s is, without which nothing is judged", strings.TrimPrefix(field, "cfg."))
+			}
+		}
+		a.lines = append([]string{refusal}, a.lines...)
+	}
+}
+
+// declare is a trait that signatures tell.
+func (a *adapter) declare(trait, value string) { a.traits[trait] = value }
 
 func (a *adapter) assume(text string, args ...any) {
 	a.assumed = append(a.assumed, fmt.Sprintf(text, args...))
 }
 
-// constructor is the function of a package that returns a type, or a pointer to it: the
-// shortest name that begins with New.
-func constructor(pkg *types.Package, obj *types.TypeName) *types.Func {
-	var best *types.Func
+// constructors are the functions of a package that return a type, or a pointer to it, and begin with New; for an
+// interface those that return something that has it. The shortest name comes first.
+func constructors(pkg *types.Package, obj *types.TypeName) []*types.Func {
+	var exact, fitting []*types.Func
+	iface, isInterface := obj.Type().Underlying().(*types.Interface)
 	for _, name := range pkg.Scope().Names() {
 		f, ok := pkg.Scope().Lookup(name).(*types.Func)
 		if !ok || !f.Exported() || !strings.HasPrefix(name, "New") {
 			continue
 		}
-		results := f.Type().(*types.Signature).Results()
-		if results.Len() == 0 || named(results.At(0).Type()) != obj {
-			continue
-		}
-		if best == nil || len(name) < len(best.Name()) {
-			best = f
+		switch results := f.Type().(*types.Signature).Results(); {
+		case results.Len() == 0:
+		case named(results.At(0).Type()) == obj:
+			exact = append(exact, f)
+		case isInterface && types.Implements(results.At(0).Type(), iface):
+			fitting = append(fitting, f)
 		}
 	}
-	return best
+	if len(exact) == 0 {
+		exact = fitting
+	}
+	slices.SortStableFunc(exact, func(x, y *types.Func) int { return len(x.Name()) - len(y.Name()) })
+	return exact
 }
 
 // named is the name of a type or of what it points to, nil if it has none.
@@ -109,74 +225,6 @@ func named(t types.Type) *types.TypeName {
 		return n.Obj()
 	}
 	return nil
-}
-
-// choose chooses the contract: the one named; or that which signatures tell; or the first whose
-// names are those of the thing, then of its package.
-func (a *adapter) choose(kind string) *contract {
-	if kind == "" {
-		kind = a.bySignatures()
-	}
-	names := []string{a.name, a.pkg.Name}
-	if n := named(a.subject); n != nil {
-		names = slices.Insert(names, 1, n.Name())
-	}
-	for _, name := range append(names, a.pkg.ImportPath) {
-		for _, c := range known {
-			if c.pkg == kind || kind == "" && c.names.MatchString(name) {
-				return c
-			}
-		}
-	}
-	if kind != "" || a.method("Go") != nil { // what waits for what it started is a group
-		return nil
-	}
-	for _, c := range known { // by what it can do
-		for _, o := range c.operations {
-			if slices.Contains(c.must, o.field) && a.method(o.methods[0]) != nil {
-				return c
-			}
-		}
-	}
-	if a.given(duration) && slices.ContainsFunc(events, func(name string) bool { return a.method(name) != nil }) {
-		return contractOf("throttletest")
-	}
-	return nil
-}
-
-// contractOf is the contract of a package.
-func contractOf(pkg string) *contract {
-	i := slices.IndexFunc(known, func(c *contract) bool { return c.pkg == pkg })
-	return known[i]
-}
-
-// bySignatures is the package of the contract that methods and their results tell, whatever the
-// names of types; "" if they do not.
-func (a *adapter) bySignatures() string {
-	has := func(names ...string) bool {
-		return slices.ContainsFunc(names, func(name string) bool { return a.method(name) != nil })
-	}
-	switch {
-	case a.isClock():
-		return "clocktest"
-	case a.middleware() != "" && a.given(duration):
-		return "quotatest"
-	case a.middleware() != "" && a.given(count):
-		return "concurrencytest"
-	case has(gives...) && has(takes...), a.given(count) && a.pairs():
-		return "concurrencytest"
-	case a.group() != "" && a.given(count):
-		return "concurrencytest"
-	case has("Wait", "WaitN", "Reserve"):
-	case a.decision().more(), a.decision() != nil && a.byName() != "" && a.byName() != "GCRA":
-		return "quotatest"
-	}
-	return ""
-}
-
-// given reports whether the constructor gets something of a kind.
-func (a *adapter) given(k kind) bool {
-	return a.maker != nil && slices.Contains(kindsOf(a.maker.Type().(*types.Signature).Params()), k)
 }
 
 // method is a method of the subject, nil if there is none.
@@ -197,7 +245,7 @@ func (a *adapter) use(importPath, name string) string {
 				return true
 			}
 		}
-		return reserved[name] != "" && reserved[name] != importPath
+		return reserved[name] != "" && reserved[name] != importPath || a.c != nil && name == a.c.made
 	}
 	if taken(name) {
 		name = lower.ReplaceAllString(strings.ToLower(path.Base(path.Dir(importPath))), "") + name
@@ -213,7 +261,9 @@ var lower = regexp.MustCompile(`[^a-z]`)
 var reserved = map[string]string{
 	"testing": "testing", "time": "time", "context": "context", "http": "net/http", "httptest": "net/http/httptest",
 	"strconv": "strconv", "errors": "errors", "clockwork": clockwork, "handle": "-", "ticker": "-",
-	"x": "-", "t": "-",
+	"x": "-", "t": "-", "p": "-", "period": "-", "ok": "-", "all": "-", "opts": "-", "clock": "-", "v": "-", "r": "-",
+	"err": "-", "cfg": "-", "env": "-", "n": "-", "ctx": "-", "key": "-", "run": "-", "at": "-",
+	"newest": "-", "item": "-",
 }
 
 // qualifier names packages in types.
@@ -236,31 +286,29 @@ func (a *adapter) make() {
 		a.setFurther()
 		return
 	}
-	sig := a.maker.Type().(*types.Signature)
-	name := a.use(a.pkg.ImportPath, a.pkg.Name) + "." + a.maker.Name()
-	if n := sig.TypeParams().Len(); n > 0 {
-		ints := slices.Repeat([]types.Type{types.Typ[types.Int]}, n)
-		if t, err := types.Instantiate(nil, sig, ints, true); err == nil {
-			sig = t.(*types.Signature)
-			a.subject = sig.Results().At(0).Type()
-			name += "[" + strings.TrimSuffix(strings.Repeat("int, ", n), ", ") + "]"
-		}
-	}
-	args, given := a.arguments(sig)
+	args, given := a.arguments(a.sig)
 	if !given {
-		a.note("not all arguments of %s could be told: %s", a.maker.Name(), types.TypeString(sig, a.short))
+		a.note("not all arguments of %s could be told: %s", a.maker.Name(), types.TypeString(a.sig, a.short))
 	}
 	vars := []string{instance}
-	for i := 1; i < sig.Results().Len(); i++ {
-		vars = append(vars, a.further(sig.Results().At(i).Type(), i))
+	for i := 1; i < a.sig.Results().Len(); i++ {
+		vars = append(vars, a.further(a.sig.Results().At(i).Type(), i))
+	}
+	name := a.use(a.pkg.ImportPath, a.pkg.Name) + "." + a.maker.Name() + a.of
+	if a.indirect {
+		vars[0] = "p"
 	}
 	a.lines = append(a.lines, fmt.Sprintf("%s := %s(%s)", strings.Join(vars, ", "), name, args))
+	if a.indirect {
+		a.lines = append(a.lines, instance+" := *p")
+	}
 	if slices.Contains(vars, "err") {
 		a.lines = append(a.lines, "if err != nil {\npanic(err) // it refuses cfg\n}")
 	}
-	a.spare = a.settings(sig)
+	a.spare = a.settings(a.sig)
 	a.setFurther()
 	a.runs()
+	a.pulled()
 }
 
 // further names a result of the constructor behind the first.
@@ -282,6 +330,11 @@ func (a *adapter) further(t types.Type, i int) string {
 // short names types in comments, without importing anything.
 func (a *adapter) short(p *types.Package) string { return p.Name() }
 
+// lack says what could not be told and must be: until then the test skips.
+func (a *adapter) lack(text string, args ...any) {
+	a.lacking = append(a.lacking, fmt.Sprintf(text, args...))
+}
+
 // note says what could not be told.
 func (a *adapter) note(text string, args ...any) {
 	a.notes = append(a.notes, fmt.Sprintf(text, args...))
@@ -291,6 +344,6 @@ func (a *adapter) note(text string, args ...any) {
 func (a *adapter) put(field, expr string) {
 	if !a.set[field] {
 		a.set[field] = true
-		a.fields = append(a.fields, field+": "+expr+",")
+		a.fields = append(a.fields, field+": "+expr+","+a.c.remarks[field])
 	}
 }

@@ -106,7 +106,7 @@ func (a *adapter) fillClock() {
 	}
 	now, advance := a.nowBody(), a.advanceBody()
 	if now == "" || advance == "" {
-		a.note("Now and Advance must be set")
+		a.lack("Now and Advance must be set")
 		a.fields = append(a.fields, "// Now: nothing fits.", "// Advance: nothing fits.")
 	} else {
 		a.put("Now", a.function0("func() time.Time { return "+now+" }", instance+".Now", now == instance+".Now()"))

@@ -35,14 +35,16 @@ func (a *adapter) pairs() bool {
 	begin := slices.ContainsFunc(slices.Concat(takes, begins), func(name string) bool {
 		sig := a.signature(name)
 		return sig != nil && !sig.Variadic() && !slices.ContainsFunc(kindsOf(sig.Params()), func(k kind) bool {
-			return k != context && k != count && k != duration
+			return k != context && k != count && k != duration && k != ending
 		})
 	})
 	end := slices.ContainsFunc(slices.Concat(gives, ends), func(name string) bool {
 		sig := a.signature(name)
-		return sig != nil && !sig.Variadic() && (sig.Params().Len() == 0 || plain(sig) == "int -> ")
+		return sig != nil && !sig.Variadic() && !slices.ContainsFunc(kindsOf(sig.Params()), func(k kind) bool {
+			return k != count && k != failure
+		})
 	})
-	return begin && end
+	return begin && end && !a.given(perSec)
 }
 
 // fillGroup sets what a limiter of goroutines can do: a slot is taken by a function that runs
@@ -61,7 +63,7 @@ func (a *adapter) fillGroup(used map[string]bool) {
 	ctx := map[bool]string{true: "ctx", false: "_"}[strings.Contains(call, "(ctx")]
 	a.put("Take", fmt.Sprintf("func(%s context.Context, _ int) (func(), error) {\ndone := make(chan struct{})\n%s\n"+
 		"return func() { close(done) }, nil\n}", ctx, body))
-	a.assume("Go waits for a slot: declare OneAtATime")
+	a.declare("OneAtATime", "true")
 	used["Go"], used["Wait"] = true, true // which waits for all
 }
 
@@ -80,5 +82,5 @@ return errors.New("rejected")
 }
 return nil
 }`)
-	a.assume("it is middleware: declare OneAtATime")
+	a.declare("OneAtATime", "true")
 }

@@ -10,6 +10,7 @@ import (
 	"go/token"
 	"go/types"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,58 +19,75 @@ import (
 
 // initialize writes the test that judges a type.
 func initialize(args []string, stdout, stderr io.Writer) int {
-	fs, kind, out := initFlags(stderr)
-	if err := fs.Parse(args); errors.Is(err, flag.ErrHelp) {
+	flags, o := initFlags(stderr)
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return 0
-	} else if err != nil || fs.NArg() != 1 {
+	} else if err != nil || flags.NArg() != 1 || o.out != "" && (o.html != "" || o.writeTraits) {
 		if err == nil {
-			fs.Usage()
+			flags.Usage()
 		}
 		return usageFailed
 	}
-	path, name := target(fs.Arg(0))
-	pkg, err := load(path)
-	if err != nil {
+	if err := o.write(flags.Arg(0), stdout, stderr); err != nil {
 		fmt.Fprintln(stderr, "verdicts init:", err)
 		return 1
-	}
-	a, err := newAdapter(pkg, name, *kind)
-	if err != nil {
-		fmt.Fprintln(stderr, "verdicts init:", err)
-		return 1
-	}
-	file := *out
-	if file == "" {
-		file = filepath.Join(pkg.folder(), "conformance_test.go")
-	}
-	if err := create(file, a.source()); err != nil {
-		fmt.Fprintln(stderr, "verdicts init:", err)
-		return 1
-	}
-	fmt.Fprintf(stdout, "wrote %s\n", file)
-	for _, s := range a.assumed {
-		fmt.Fprintf(stdout, "assumed: %s\n", s)
-	}
-	fmt.Fprintln(stdout, "Traits are left out: the subtest TRAITS prints the literal to paste.")
-	if *out == "" {
-		fmt.Fprint(stdout, "\nIt was run once. This is what came:\n\n")
-		run([]string{"-run", "^" + a.test() + "$", pkg.folder()}, stdout, stderr) // a verdict, and no failure of init
 	}
 	return 0
 }
 
-// initFlags are the flags of init: the contract and the file.
-func initFlags(stderr io.Writer) (fs *flag.FlagSet, kind, out *string) {
-	fs = flag.NewFlagSet("verdicts init", flag.ContinueOnError)
+// initOptions are the flags of init.
+type initOptions struct {
+	contract, out, html string
+	writeTraits         bool
+}
+
+// initFlags are the flags of init.
+func initFlags(stderr io.Writer) (*flag.FlagSet, *initOptions) {
+	fs, o := flag.NewFlagSet("verdicts init", flag.ContinueOnError), &initOptions{}
 	fs.SetOutput(stderr)
 	fs.Usage = func() {
 		fmt.Fprint(stderr, "usage: verdicts init [flags] package.Type\n"+
 			"       or package.Constructor; a type of this folder is .Type\n\n")
 		fs.PrintDefaults()
 	}
-	kind = fs.String("contract", "", "the `package` of the contract, such as limitertest; otherwise it is guessed")
-	out = fs.String("o", "", "the `file` to write; otherwise conformance_test.go there or here, and it is run")
-	return fs, kind, out
+	fs.StringVar(&o.contract, "contract", "",
+		"the `package` of the contract, such as limitertest; otherwise it is guessed")
+	fs.StringVar(&o.out, "o", "",
+		"the `file` to write; otherwise conformance_test.go there or here, and it is run")
+	fs.StringVar(&o.html, "html", "", "write a page on that run to this `file`")
+	fs.BoolVar(&o.writeTraits, "write-traits", false,
+		"put the Traits that the run observes into the test, which may be there already")
+	return fs, o
+}
+
+// write writes the test, runs it and tells what came of it.
+func (o *initOptions) write(arg string, stdout, stderr io.Writer) error {
+	path, name := target(arg)
+	pkg, err := load(path)
+	if err != nil {
+		return err
+	}
+	all, err := newAdapters(pkg, name, o.contract)
+	if err != nil {
+		return err
+	}
+	t := trial{file: o.out, folder: pkg.folder(), all: all, o: o}
+	if o.out == "" {
+		t.file = filepath.Join(t.folder, "conformance_test.go")
+	}
+	err = create(t.file, all[0].source())
+	if errors.Is(err, fs.ErrExist) && o.writeTraits {
+		return t.again(stdout, stderr)
+	} else if err != nil {
+		return err
+	}
+	if o.out == "" {
+		if err := t.run(stderr); err != nil {
+			return err
+		}
+	}
+	t.tell(stdout)
+	return nil
 }
 
 // target splits package.Name. A name alone is one of the package in this folder.
@@ -109,6 +127,18 @@ func (l *loaded) folder() string {
 		return l.Dir
 	}
 	return "."
+}
+
+// testPackage is the name of the package of a test there.
+func (l *loaded) testPackage() string {
+	if l.Module != nil && l.Module.Main {
+		return l.Name + "_test"
+	}
+	name, err := exec.Command("go", "list", "-f", "{{.Name}}", ".").Output()
+	if err != nil || len(bytes.TrimSpace(name)) == 0 {
+		return "conformance_test"
+	}
+	return string(bytes.TrimSpace(name)) + "_test"
 }
 
 // load reads the exported declarations of a package from what the compiler writes.

@@ -18,7 +18,7 @@ func TestInit(t *testing.T) {
 	}{
 		{"../../limiters.TokenBucket", []string{
 			"limitertest.Run(t, limitertest.Spec{", "x := limiters.NewTokenBucket(",
-			"AllowAt: x.AllowN", "Allow:", "WaitN:",
+			"AllowAt:", "Allow:", "WaitN:",
 		}},
 		{"../../limiters.NewConcurrency", []string{"concurrencytest.Run(", "TryAcquire:", "Release:"}},
 		{"../../debounce.New", []string{
@@ -50,6 +50,10 @@ func TestInit(t *testing.T) {
 
 // What init tells of the types of others compiles, and is what a user would write.
 func TestInit_subjects(t *testing.T) {
+	pkg, err := load("./testdata/subjects")
+	if err != nil {
+		t.Fatal(err)
+	}
 	folder, files := t.TempDir(), []string{"vet"}
 	for _, c := range []struct {
 		name string
@@ -80,17 +84,71 @@ func TestInit_subjects(t *testing.T) {
 			"limitertest.Run(", "Time: limitertest.Explicit", "cfg.Rate.Interval(), cfg.Burst", "x.AllowN(n, at)",
 		}},
 		{"Batcher", []string{
-			"throttletest.Run(", "emit(all[len(all)-1].(int))", "x.DelayThreshold = cfg.Interval", "x.Add(v, 1)",
+			"batchtest.Run(", "all = append(all, item.(int))", "x.DelayThreshold = cfg.Delay", "x.Add(v, 1)",
 		}},
+		{"Tickets", []string{
+			"concurrencytest.Run(", "NewTickets(uint(cfg.Limit))", "r, err := x.GetToken(ctx, uint(n))",
+			"return func() { r() }, nil", "Take:",
+		}},
+		{"RateLimit", []string{"concurrencytest.Run(", "if x.GetToken(ctx.Done()) {", "x.PutToken()"}},
+		{"Throttler", []string{"concurrencytest.Run(", "return x.Do()", "x.Done(nil)"}},
+		{"Permits", []string{"concurrencytest.Run(", "return x.AcquireTimeout(cfg.Timeout)", "x.Release()"}},
+		{"Fixed", []string{"concurrencytest.Run(", "x.Take()", "return x.TryTake()", "x.Release()"}},
+		{"Door", []string{"concurrencytest.Run(", "p := subjects.NewDoor(cfg.Limit) x := *p", "x.AcquireCtx(ctx)"}},
+		{"Pacer", []string{
+			"leakybuckettest.Run(", "leakybuckettest.Injected", "var clock subjects.Clock = env.Clock",
+			`panic("it is made with a rate per second")`, "int(time.Second/cfg.Interval), 0, &clock)",
+			"x.Take() return true",
+		}},
+		{"FlowLimiter", []string{
+			"limitertest.Run(", "subjects.NewFlowLimiter(cfg.Rate.Events, ", "subjects.Per(cfg.Rate.Per)",
+			"subjects.WithSlack(cfg.Burst-1)", "subjects.WithTimeSource(env.Clock)",
+			`panic("one at a time") } x.Take()`,
+		}},
+		{"Store", []string{
+			"limitertest.Run(", "limitertest.PackageTime", "subjects.NewStoreWithConfig(subjects.StoreConfig{" +
+				"Rate: cfg.Rate.PerSecond(), Burst: cfg.Burst})", `r, _ := x.Allow("key"); return r`,
+		}},
+		{"SaverBucket", []string{
+			"limitertest.Run(", "limitertest.Injected", "if !cfg.Rate.Exact() {", "int64(cfg.Burst), env.Clock.Now)",
+			"_, r := x.TakeMaxDuration(int64(n), 0)", "x.TakeAvailable(int64(1)) == 1",
+		}},
+		{"Sampler", []string{
+			"quotatest.Run(", "x.Period = cfg.Window", "x.Burst = uint32(cfg.Limit)",
+			"x.Sample(subjects.Level(0))",
+		}},
+		{"Ring", []string{"quotatest.Run(", "NewRing(cfg.Limit, cfg.Window)", "r0 := x.Allow()"}},
+		{"Often", []string{"throttletest.Run(", "x.Do(func() error { emit(v); return nil })"}},
+		{"KeyedCalls", []string{
+			"debouncertest.Run(", "NewKeyedDebouncer[int, int](cfg.Wait, func(_ int, v int) { fire(v) }, opts...)",
+			"if cfg.MaxWait > 0 {", "// declare MaxWait: one of", "x.Call(key, v)",
+			"CancelKey: func(key int) { x.Cancel(key) }",
+		}},
+		{"Bulk", []string{
+			"batchtest.Run(", "all = append(all, item.(int))", "WithBulkTasks(cfg.Size)", "WithBulkInterval(cfg.Delay)",
+			"if cfg.Delay == 0 {", "return x.Add(v)", "Flush: x.Flush",
+		}},
+		{"Waiting", []string{"batchtest.Run(", "go x.Run(v)", `if cfg.Size > 0 { panic("it has none") }`}},
+		{"Drawn", []string{
+			"batchtest.Run(",
+			"NewDrawn(cfg.Delay, uint(cfg.Size), uint(1<<30), uint(1), func(_ any) (_ uint) { return })",
+			"v, err := x.Get()", "Close: x.Dispose",
+		}},
+		{"Typed", []string{
+			"batchtest.Run(",
+			"reflect.TypeFor[int](), &subjects.TypedOptions{MaxBatchSize: cfg.Size, Linger: cfg.Delay}",
+			"batch(v.([]int))", "Close: x.Shutdown",
+		}},
+		{"Burst", []string{"debouncertest.Run(", "NewBatch: func(", "fire func([]int)", "fire(v)"}},
 	} {
 		file := filepath.Join(folder, c.name+"_test.go")
-		var failed bytes.Buffer
-		if code := run([]string{"init", "-o", file, "./testdata/subjects." + c.name}, io.Discard, &failed); code != 0 {
-			t.Errorf("init %s ends with %d: %s", c.name, code, &failed)
+		all, err := newAdapters(pkg, c.name, "")
+		if err != nil {
+			t.Errorf("init %s: %v", c.name, err)
 			continue
 		}
-		text, err := os.ReadFile(file)
-		if err != nil {
+		text := all[0].source()
+		if err := os.WriteFile(file, text, 0o666); err != nil {
 			t.Fatal(err)
 		}
 		plain := strings.Join(strings.Fields(string(text)), " ")
@@ -112,7 +170,7 @@ func TestHelp(t *testing.T) {
 	if code := run([]string{"-h"}, io.Discard, &help); code != 0 {
 		t.Errorf("-h ends with %d", code)
 	}
-	for _, want := range []string{"-html", "init [flags]", "-contract package", "-o file"} {
+	for _, want := range []string{"-html", "init [flags]", "-contract package", "-o file", "-write-traits"} {
 		if !strings.Contains(help.String(), want) {
 			t.Errorf("-h does not say %q:\n%s", want, &help)
 		}

@@ -30,6 +30,11 @@
 //
 //	-contract package   the contract, such as limitertest; otherwise names and signatures tell it
 //	-o file             the file to write; otherwise conformance_test.go, which is run once
+//	-html file          write a page on that run to file
+//	-write-traits       put the traits that the run observes into the test, which may be there already
+//
+// In a module that has no requirement yet, go get -tool github.com/escapement-go/escapement/conformance/verdicts
+// records it, for the tests too, and go tool verdicts is the command.
 package main
 
 import (
@@ -82,7 +87,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 		fmt.Fprint(stderr, "usage: verdicts [flags] [packages]\n       verdicts init [flags] package.Type\n\n")
 		fs.PrintDefaults()
 		fmt.Fprint(stderr, "\ninit looks at a type and writes the test that judges it. Its flags:\n\n")
-		of, _, _ := initFlags(stderr)
+		of, _ := initFlags(stderr)
 		of.PrintDefaults()
 	}
 	fs.StringVar(&o.html, "html", "", "write a page to this `file`")
@@ -137,17 +142,25 @@ func run(args []string, stdout, stderr io.Writer) int {
 	} else if err != nil {
 		return usageFailed
 	}
-	folder, err := os.MkdirTemp("", "verdicts-")
+	_, code, err := verdicts(o, stdout, stderr)
 	if err != nil {
 		fmt.Fprintln(stderr, "verdicts:", err)
 		return 1
+	}
+	return code
+}
+
+// verdicts runs the tests and prints what came of them. The code is that to exit with.
+func verdicts(o *options, stdout, stderr io.Writer) (*watcher, int, error) {
+	folder, err := os.MkdirTemp("", "verdicts-")
+	if err != nil {
+		return nil, 1, err
 	}
 	defer os.RemoveAll(folder)
 	w := newWatcher(folder, o, stdout, stderr)
 	code, err := judge(o, w, stderr)
 	if err != nil {
-		fmt.Fprintln(stderr, "verdicts:", err)
-		return 1
+		return nil, 1, err
 	}
 	all := ordered(w.reports)
 	if !o.json {
@@ -162,17 +175,16 @@ func run(args []string, stdout, stderr io.Writer) int {
 	case len(all) == 0:
 		fmt.Fprintf(stderr, "verdicts: nothing was judged: no test that matches %s in %v ran the suite\n",
 			o.run, o.packages)
-		return max(1, code)
+		return w, max(1, code), nil
 	case !o.json:
 		fmt.Fprintf(stdout, "\n%s\n%s\n", summary(all), orders(all))
 	}
 	if o.html != "" {
 		if err := writePage(o.html, o.title, all); err != nil {
-			fmt.Fprintln(stderr, "verdicts:", err)
-			return 1
+			return nil, 1, err
 		}
 	}
-	return code
+	return w, code, nil
 }
 
 // weave runs go test with packages rewritten.

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"go/types"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -23,16 +24,18 @@ func (a *adapter) fill() {
 	}
 	for _, o := range a.c.operations {
 		for _, name := range o.methods {
+			name, waits := strings.CutPrefix(name, "go ")
 			m := a.method(name)
-			if m == nil || used[name] || a.set[o.field] {
+			again := a.set[o.field+"Key"] // with a key, and now with any
+			if m == nil || used[name] && !again || a.set[o.field] || a.set[instead[o.field]] {
 				continue
 			}
-			if expr := a.call(o, m.Type().(*types.Signature), instance+"."+name); expr != "" {
+			if expr := a.call(o, m.Type().(*types.Signature), instance+"."+name, waits); expr != "" {
 				a.put(o.field, expr)
 				used[name] = true
 			}
 		}
-		if !a.set[o.field] {
+		if !a.set[o.field] && !slices.Contains(o.params, key) && !a.set[instead[o.field]] {
 			a.fields = append(a.fields, fmt.Sprintf("// %s: nothing fits.", o.field))
 		}
 	}
@@ -45,7 +48,7 @@ func (a *adapter) fill() {
 		a.note("AllowAt is what is judged with Time: Explicit")
 	}
 	if !slices.ContainsFunc(a.c.must, func(field string) bool { return a.set[field] }) {
-		a.note("one of these must be set: %s", strings.Join(a.c.must, ", "))
+		a.lack("one of these must be set: %s", strings.Join(a.c.must, ", "))
 	}
 }
 
@@ -70,20 +73,22 @@ func (a *adapter) left(used map[string]bool) []string {
 func (a *adapter) function(sig *types.Signature) {
 	for _, o := range a.c.operations {
 		if o.field == "Call" || o.field == "Allow" && sig.Results().Len() == 1 {
-			if expr := a.call(o, sig, instance); expr != "" {
+			if expr := a.call(o, sig, instance, false); expr != "" {
 				a.put(o.field, expr)
 				return
 			}
 		}
 	}
-	a.note("what it returns could not be told: %s", types.TypeString(sig, a.short))
+	a.lack("what it returns could not be told: %s", types.TypeString(sig, a.short))
 }
 
 // names of the parameters of an operation, by kind.
-var paramNames = map[kind]string{payload: "v", count: "n", context: "ctx", instant: "at"}
+var paramNames = map[kind]string{payload: "v", count: "n", context: "ctx", instant: "at", key: "key", running: "run"}
 
 // goTypes are the types of the parameters of an operation, by kind.
-var goTypes = map[kind]string{payload: "int", count: "int", context: "context.Context", instant: "time.Time"}
+var goTypes = map[kind]string{
+	payload: "int", count: "int", context: "context.Context", instant: "time.Time", key: "int", running: "func()",
+}
 
 // needs are the parameters of an operation that no argument has taken yet.
 type needs []kind
@@ -97,36 +102,49 @@ func (n *needs) take(k kind) bool {
 	return i >= 0
 }
 
-// call is an operation by means of a function, "" if it cannot be.
-func (a *adapter) call(o operation, sig *types.Signature, fn string) string {
+// call is an operation by means of a function, "" if it cannot be. One that waits for what comes of it is called on a
+// goroutine.
+func (a *adapter) call(o operation, sig *types.Signature, fn string, waits bool) string {
 	var have, args []string
 	left := needs(slices.Clone(o.params))
+	a.anyKey = map[string]string{"Call": "1"}[o.field]
 	for i := range sig.Params().Len() {
 		if sig.Variadic() && i == sig.Params().Len()-1 {
 			break
 		}
-		arg := a.argument(sig.Params().At(i).Type(), &left)
+		arg := a.argument(sig.Params().At(i), &left)
 		if arg == "" {
 			return ""
 		}
 		args = append(args, arg)
 	}
+	single := slices.Contains(left, count) && a.c.pkg == "limitertest"
+	if slices.Contains(left, count) && a.c.pkg == "concurrencytest" && slices.Contains(a.c.must, o.field) {
+		a.declare("OneAtATime", "true")
+	}
 	for _, k := range o.params {
 		name := paramNames[k]
 		if slices.Contains(left, k) { // the method knows nothing of it
 			switch {
-			case k == instant, k == context && o.field == "WaitN",
+			case k == instant, k == key, k == running, k == context && o.field == "WaitN",
+				k == payload && (slices.Contains(o.params, key) || o.field == "Cancel"),
 				k == count && (o.field == "AllowN" || o.field == "AllowAt"):
 				return ""
 			}
-			name = "_"
+			name = map[bool]string{true: "n", false: "_"}[single && k == count]
 		}
 		have = append(have, name+" "+goTypes[k])
 	}
 	body, same := a.result(o, sig, fn, fn+"("+strings.Join(args, ", ")+")")
+	if waits {
+		body, same = "go "+body, false
+	}
 	switch {
 	case body == "":
 		return ""
+	case single:
+		a.declare("OneAtATime", "true")
+		body = "if n != 1 {\npanic(\"one at a time\")\n}\n" + body
 	case same && fits(o, sig):
 		return fn
 	}
@@ -137,8 +155,10 @@ func (a *adapter) call(o operation, sig *types.Signature, fn string) string {
 func (a *adapter) guard(o operation, sig *types.Signature) string {
 	for v := range sig.Params().Variables() {
 		if slices.Contains(o.params, count) && unsigned(v.Type()) {
-			returned := map[kind]string{boolean: " false", failure: ` errors.New("negative")`}[o.result]
-			if o.result == failure {
+			returned := map[kind]string{
+				boolean: " false", failure: ` errors.New("negative")`, release: ` nil, errors.New("negative")`,
+			}[o.result]
+			if o.result == failure || o.result == release {
 				a.use("errors", "errors")
 			}
 			return "if n < 0 { return" + returned + " }\n"
@@ -147,33 +167,93 @@ func (a *adapter) guard(o operation, sig *types.Signature) string {
 	return ""
 }
 
+// taken are the arguments for what an operation has, by the kind of the parameter.
+var taken = []struct {
+	have, need kind
+	expr       string
+}{
+	{context, context, "ctx"}, {ending, context, "ctx.Done()"}, {instant, instant, "at"},
+}
+
+// defaults are the arguments for what no operation has.
+var defaults = map[kind]string{ident: `"key"`, failure: "nil", ending: "nil"}
+
 // argument is what a parameter gets, "" if that cannot be told.
-func (a *adapter) argument(t types.Type, left *needs) string {
+func (a *adapter) argument(v *types.Var, left *needs) string {
+	t := v.Type()
 	k := kindOf(t)
+	for _, x := range taken {
+		if x.have == k && left.take(x.need) {
+			return x.expr
+		}
+	}
 	switch {
-	case k == perSec && left.take(count): // tokens may be fractions
-		return a.fraction(t, "n")
-	case k == context && left.take(context):
-		return "ctx"
-	case k == instant && left.take(instant):
-		return "at"
+	case k == count || k == perSec:
+		return a.number(v, left)
 	case k == context:
 		return a.use("context", "context") + ".Background()"
-	case k == count && left.take(count):
-		return a.converted(t, "n")
-	case (k == count || isAny(t)) && left.take(payload):
+	case isAny(t) && left.take(payload):
 		return a.payload(t)
-	case k == count:
-		return a.converted(t, "1")
-	case k == ident:
-		return `"key"`
-	case k == duration && len(a.c.durations) > 0:
+	case k == duration:
+		return a.patience(t)
+	case isWork(t) && left.take(running):
+		return work0(t, "run()")
+	case isWork(t) && a.c.made != "" && left.take(payload):
+		return work0(t, a.c.made+"(v)")
+	}
+	return defaults[k]
+}
+
+// number is the argument for a number: a key, how many, or the payload.
+func (a *adapter) number(v *types.Var, left *needs) string {
+	t := v.Type()
+	k := kindOf(t)
+	switch {
+	case k == count && keys.MatchString(v.Name()) && (slices.Contains(*left, key) || a.of != ""):
+		return map[bool]string{true: "key", false: a.anyKey}[left.take(key)]
+	case k == count && !quantity(v):
+		return types.TypeString(t, a.qualifier) + "(0)"
+	case k == perSec && left.take(count): // tokens may be fractions
+		return a.fraction(t, "n")
+	case k == perSec:
+		return ""
+	case left.take(count):
+		return a.converted(t, "n")
+	case left.take(payload):
+		return a.payload(t)
+	}
+	return a.converted(t, "1")
+}
+
+// patience is for how long a method may wait.
+func (a *adapter) patience(t types.Type) string {
+	switch {
+	case a.c.pkg == "limitertest": // what is granted is granted now
+		return a.converted(t, "0")
+	case len(a.c.durations) > 0:
 		return a.c.durations[0]
-	case k == work && a.c.made != "" && left.take(payload):
-		return "func() { " + a.c.made + "(v) }"
 	}
 	return ""
 }
+
+// work0 is a function that does something, and returns nil if it returns an error.
+func work0(t types.Type, body string) string {
+	if kindOf(t) == work {
+		return "func() { " + body + " }"
+	}
+	return "func() error { " + body + "; return nil }"
+}
+
+// keys are the names of parameters that say for whom something is asked.
+var keys = regexp.MustCompile(`(?i)^(key|k|id)$`)
+
+// quantity reports whether a whole number says how many, and is no level, mode or the like with a type of its own.
+func quantity(v *types.Var) bool {
+	_, basic := types.Unalias(v.Type()).(*types.Basic)
+	return basic || quantities.MatchString(v.Name())
+}
+
+var quantities = regexp.MustCompile(`(?i)^(n|num|count|tokens?|cost|amount|quantity|weight|size|permits?|units|hits)$`)
 
 // fits reports whether a function has the parameters of an operation.
 func fits(o operation, sig *types.Signature) bool {
@@ -193,46 +273,4 @@ func (a *adapter) payload(t types.Type) string {
 		return "v"
 	}
 	return types.TypeString(t, a.qualifier) + "(v)"
-}
-
-// returns is the result of an operation.
-func (a *adapter) returns(o operation) string {
-	if slices.Contains(o.params, context) {
-		a.use("context", "context")
-	}
-	if slices.Contains(o.params, instant) {
-		a.use("time", "time")
-	}
-	return map[kind]string{boolean: " bool", failure: " error", perSec: " float64"}[o.result]
-}
-
-// result is the body of an adapter: the call, and what becomes of its results. Same says
-// that they are those of the operation.
-func (a *adapter) result(o operation, sig *types.Signature, fn, call string) (body string, same bool) {
-	kinds := kindsOf(sig.Results())
-	at := slices.Index(kinds, o.result)
-	blanks := slices.Repeat([]string{"_"}, len(kinds))
-	switch {
-	case o.result == none:
-		return call, len(kinds) == 0
-	case at < 0 && o.result == boolean && slices.Equal(kinds, []kind{failure}):
-		return "return " + call + " == nil", false
-	case at < 0 && o.result == boolean && slices.Equal(kinds, []kind{count}) && o.field == "AllowN":
-		return "return int(" + call + ") == n", false
-	case at < 0 && o.result == failure && slices.Equal(kinds, []kind{boolean}):
-		a.use("errors", "errors")
-		return "if !" + call + " { return errors.New(\"rejected\") }\nreturn nil", false
-	case at < 0 && o.result == perSec && slices.Equal(kinds, []kind{count}):
-		return "return float64(" + call + ")", false
-	case at < 0:
-		return "", false
-	case len(kinds) == 1 && o.result == perSec && types.TypeString(sig.Results().At(0).Type(), nil) != "float64":
-		return "return float64(" + call + ")", false
-	case len(kinds) == 1 && o.result == boolean && refuses.MatchString(fn):
-		return "return !" + call, false
-	case len(kinds) == 1:
-		return "return " + call, true
-	}
-	blanks[at] = "r"
-	return fmt.Sprintf("%s := %s; return r", strings.Join(blanks, ", "), call), false
 }

@@ -18,8 +18,12 @@ const (
 	boolean
 	failure // an error
 	context
-	work  // a func() to be called
-	ident // a string: a key
+	work    // a func() to be called
+	ident   // a string: a key
+	key     // the number of a key
+	running // a func() to be called while a slot is held
+	ending  // a channel that is closed when nobody waits any more
+	release // a func() that gives back
 )
 
 // operation is a function of a contract's Funcs that a method may stand for.
@@ -30,6 +34,12 @@ type operation struct {
 	methods []string // by worth
 }
 
+// instead are the fields that make others needless.
+var instead = map[string]string{
+	"Acquire": "Take", "Lock": "Take", "TryAcquire": "Take", "Release": "Take", "Add": "Put", "Take": "Put",
+	"Wait": "WaitN",
+}
+
 // contract is what init knows of one.
 type contract struct {
 	pkg, made string // the package, and what New gets besides env and cfg
@@ -38,6 +48,12 @@ type contract struct {
 	durations, counts, rates []string
 	operations               []operation
 	must                     []string // one of these fields must be set
+
+	named     []wellKnown                   // arguments that names tell
+	perSecond struct{ expr, unless string } // a whole number per second, and where there is none
+	optional  map[string]string             // what is 0 unless a trait is declared, and the values of that trait
+	remarks   map[string]string             // behind a field
+	bounds    []string                      // what a constructor may have no argument for
 }
 
 // Names that methods of several contracts have.
@@ -47,14 +63,21 @@ var (
 	}
 	stops = []string{"Stop", "Shutdown", "Close"}
 
+	// puts are how batches get their items. Behind "go" are names of methods that wait for the batch.
+	puts = []string{
+		"AddNoWait", "Add", "Put", "Push", "Enqueue", "Append", "Submit", "Send", "Write", "Call", "Collect", "Insert",
+		"Run", "Do", "Load",
+	}
+
 	// takes and gives are how a slot is taken and given back. So are begins and ends, where the constructor
 	// gets a number: on their own they may be anything's.
 	takes = []string{
-		"AcquireContext", "AcquireCtx", "AcquireWithContext", "Acquire", "AcquirePermit", "AcquireToken",
+		"AcquireContext", "AcquireCtx", "AcquireWithContext", "TakeWithContext", "Acquire", "AcquirePermit",
+		"AcquireToken",
 		"AcquireTimeout", "AcquireWithTimeout", "TryAcquireTimeout", "Borrow", "Enter", "Lock", "P", "TryAcquire",
 		"TryBorrow",
 	}
-	gives  = []string{"Release", "ReleasePermit", "ReleaseToken", "Return", "ReturnToken"}
+	gives  = []string{"Release", "ReleasePermit", "ReleaseToken", "Return", "ReturnToken", "Give"}
 	begins = []string{"StartContext", "AddWithContext", "Start", "Begin", "Add", "Do", "GetToken", "Get", "Take"}
 	ends   = []string{"Unlock", "Leave", "V", "Done", "End", "Finish", "PutToken", "Free", "GiveBack", "Put"}
 )
@@ -66,8 +89,16 @@ var known = []*contract{
 	},
 	{
 		pkg: "debouncertest", made: "fire", names: regexp.MustCompile(`(?i)debounc|coalesc`),
-		durations: []string{"cfg.Wait", "cfg.MaxWait"}, must: []string{"Call"},
+		durations: []string{"cfg.Wait", "cfg.MaxWait"}, counts: []string{"cfg.Full"}, must: []string{"Call", "CallKey"},
+		optional: map[string]string{
+			"cfg.MaxWait": "MaxWait: one of MaxWaitFromFirst, MaxWaitFromFire and MaxWaitOnCall",
+			"cfg.Full":    "Full: one of FullFires and FullMakesRoom",
+		},
+		remarks: map[string]string{"Stop": " // if calls work again afterwards, this is Cancel"},
 		operations: []operation{
+			{"CallKey", []kind{key, payload}, none, events},
+			{"CancelKey", []kind{key}, none, []string{"Cancel", "CancelKey"}},
+			{"FlushKey", []kind{key}, none, []string{"Flush", "FlushKey"}},
 			{"Call", []kind{payload}, none, events},
 			{"CancelReports", nil, boolean, []string{"Cancel", "Discard"}},
 			{"Cancel", nil, none, []string{"Cancel", "Discard", "Clear"}},
@@ -79,27 +110,44 @@ var known = []*contract{
 	{
 		pkg: "concurrencytest", names: regexp.MustCompile(`(?i)semaphore|bulkhead|concurren|inflight`),
 		durations: []string{"cfg.Timeout"}, counts: []string{"cfg.Limit", "cfg.Backlog"},
-		must: []string{"Acquire", "Lock"},
+		must: []string{"Acquire", "Lock", "Take", "Do"},
 		operations: []operation{
+			{"Take", []kind{context, count}, release, slices.Concat(takes, begins)},
+			{"Do", []kind{context, running}, failure, []string{"Do", "Run", "Execute", "Call"}},
 			{"Acquire", []kind{context, count}, failure, slices.Concat(takes, begins, []string{"Wait"})},
 			{"Lock", []kind{count}, none, slices.Concat(takes, begins)},
 			{"TryAcquire", []kind{count}, boolean, []string{
 				"TryAcquire", "TryAcquirePermit", "TryBorrow", "TryEnter", "TryStart", "TryAdd", "TryLock", "TryGet",
+				"TryTake",
 			}},
 			{"Release", []kind{count}, none, slices.Concat(gives, ends)},
-			{"Resize", []kind{count}, none, []string{"Resize", "SetLimit"}},
+			{"Resize", []kind{count}, none, []string{"Resize", "SetLimit", "SetCapacity"}},
 			{"Stop", nil, none, stops},
 		},
 	},
 	{
 		pkg: "quotatest", names: regexp.MustCompile(`(?i)quota(s|test)?$|fixed.?window|sliding.?(window|log|counter)`),
 		durations: []string{"cfg.Window"}, counts: []string{"cfg.Limit", "cfg.Burst"},
-		rates: []string{"float64(cfg.Limit) / cfg.Window.Seconds()"}, must: []string{"Take"},
+		rates: []string{"float64(cfg.Limit) / cfg.Window.Seconds()"}, must: []string{"Take", "TakeKey"},
+		perSecond: struct{ expr, unless string }{"cfg.Limit", "cfg.Window != time.Second"},
 	},
 	{
-		pkg: "throttletest", made: "emit", names: regexp.MustCompile(`(?i)throttl|sometimes|batch|bundl|cooldown`),
-		durations: []string{"cfg.Interval"}, counts: []string{"cfg.K"}, must: []string{"Call", "Allow"},
+		pkg: "batchtest", made: "batch", names: batches, durations: []string{"cfg.Delay"}, counts: []string{"cfg.Size"},
+		must: []string{"Add", "Put"}, bounds: []string{"cfg.Size", "cfg.Delay"},
 		operations: []operation{
+			{"Put", []kind{payload}, failure, puts[:len(puts)-3]},
+			{"Add", []kind{payload}, none, slices.Concat(puts[:len(puts)-3], []string{"go Run", "go Do", "go Load"})},
+			{"Flush", nil, none, []string{"Flush", "FlushNow"}},
+			{"Close", nil, none, slices.Concat(stops, []string{"Dispose"})},
+		},
+	},
+	{
+		pkg: "throttletest", made: "emit", names: regexp.MustCompile(`(?i)throttl|sometimes|cooldown`),
+		durations: []string{"cfg.Interval"}, counts: []string{"cfg.K"}, must: []string{"Call", "CallKey", "Allow"},
+		optional: map[string]string{"cfg.K": "Windows: which periods hold no more than K events"},
+		operations: []operation{
+			{"CallKey", []kind{key, payload}, none, events},
+			{"ResetKey", []kind{key}, none, []string{"Reset"}},
 			{"Call", []kind{payload}, none, events},
 			{"Allow", nil, boolean, []string{"Allow"}},
 			{"Reset", nil, none, []string{"Reset"}},
@@ -108,25 +156,34 @@ var known = []*contract{
 	},
 	{
 		pkg: "leakybuckettest", made: "leave", names: regexp.MustCompile(`(?i)leaky|pacer`),
-		durations: []string{"cfg.Interval"}, counts: []string{"cfg.Backlog"}, must: []string{"Put"},
+		durations: []string{"cfg.Interval"}, counts: []string{"cfg.Backlog"}, must: []string{"Put", "Take"},
+		rates:     []string{"float64(time.Second) / float64(cfg.Interval)"},
+		perSecond: struct{ expr, unless string }{"int(time.Second / cfg.Interval)", "time.Second%cfg.Interval != 0"},
+		named:     []wellKnown{{count, regexp.MustCompile(`(?i)slack$`), "0"}},
 		operations: []operation{
-			{"Put", []kind{payload}, boolean, []string{"Put", "Add", "Offer", "Push"}},
+			{"Put", []kind{payload}, boolean, []string{"TryPut", "Put", "Add", "Offer", "Push"}},
+			{"Take", nil, boolean, []string{"Take", "Wait"}},
+			{"Cancel", []kind{payload}, boolean, []string{"Cancel"}},
 			{"Stop", nil, none, stops},
 		},
 	},
 	{
 		pkg: "limitertest", names: regexp.MustCompile(`(?i)limit|rate|bucket|gcra|window`),
 		durations: []string{"cfg.Rate.Per"}, counts: []string{"cfg.Burst"}, rates: []string{"cfg.Rate.PerSecond()"},
-		must: []string{"Allow", "AllowN", "AllowAt", "Wait", "WaitN"},
+		must:      []string{"Allow", "AllowN", "AllowAt", "Wait", "WaitN", "AllowKey"},
+		perSecond: struct{ expr, unless string }{"cfg.Rate.Events", "cfg.Rate.Per != time.Second"},
+		named:     []wellKnown{{count, regexp.MustCompile(`(?i)slack$`), "cfg.Burst - 1"}},
 		operations: []operation{
+			{"AllowKey", []kind{key, count}, boolean, []string{"AllowN", "Allow", "AllowKey", "Take"}},
 			{"AllowAt", []kind{instant, count}, boolean, []string{
 				"AllowAt", "AllowNAt", "AllowN", "TakeAt", "TryTakeAt", "Allow", "Take",
 			}},
 			{"AllowN", []kind{count}, boolean, []string{
-				"AllowN", "TakeAvailable", "TryAcquirePermits", "TryTake", "TryToFulfill", "TryConsume", "Take",
+				"AllowN", "TakeMaxDuration", "TryAcquirePermits", "TryTake", "TryToFulfill", "TryConsume", "Take",
 			}},
 			{"Allow", nil, boolean, []string{
-				"Allow", "TryAccept", "TryAcquire", "TryAcquirePermit", "Take", "LimitReached", "Limited",
+				"Allow", "TryAccept", "TryAcquire", "TryAcquirePermit", "Take", "TakeAvailable", "LimitReached",
+				"Limited",
 			}},
 			{"WaitN", []kind{context, count}, failure, []string{"WaitN", "AcquirePermits", "WaitCtx", "Wait"}},
 			{"Wait", []kind{count}, none, []string{"Wait", "Take"}},

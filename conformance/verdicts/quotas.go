@@ -12,11 +12,12 @@ var (
 	decides = []string{
 		"TakeN", "Take", "AllowN", "Allow", "RateLimitCtx", "RateLimit", "Increment", "IncrementN", "LimitN", "Limit",
 		"Check", "Hit", "Get", "TryTake", "TryAcquire", "TryAcquirePermits", "TryAcquirePermit", "Request", "Reached",
-		"LimitReached", "Limited", "OnLimit",
+		"LimitReached", "Limited", "OnLimit", "Sample",
 	}
 	middlewares = []string{"Handler", "Handle", "Middleware", "Wrap", "Limit"}
 	// refuses are names of results, fields and methods that say the opposite of OK.
-	refuses   = regexp.MustCompile(`(?i)limited|reached|exceed|denied|block|onlimit|reject|throttled`)
+	refuses = regexp.MustCompile(`(?i)limited|reached|exceed|denied|block|onlimit|reject|throttled|^(exit|timedout|` +
+		`cancelled)$`)
 	grants    = regexp.MustCompile(`(?i)^(ok|allowed|allow|granted|success)$`)
 	remains   = regexp.MustCompile(`(?i)^(remaining|left|remain)$`)
 	retries   = regexp.MustCompile(`(?i)^(retryafter|retryin|tryagainafter|waitfor)$`)
@@ -33,6 +34,7 @@ type decision struct {
 	counts   bool              // it takes a number
 	unsigned bool              // and no negative one
 	recorder bool              // it takes what http handlers get
+	keyed    bool              // it takes the number of a key
 }
 
 // more reports whether it says more than yes or no.
@@ -75,6 +77,15 @@ func (a *adapter) decides(name string, sig *types.Signature) *decision {
 		case instant:
 			args = append(args, "time.Now()")
 		case count, perSec:
+			v := sig.Params().At(i)
+			if keys.MatchString(v.Name()) && a.of != "" {
+				d.keyed = true
+				args = append(args, "key")
+				continue
+			} else if !quantity(v) && kindOf(t) == count {
+				args = append(args, types.TypeString(t, a.qualifier)+"(0)")
+				continue
+			}
 			if d.counts {
 				return nil
 			}
@@ -188,13 +199,13 @@ func (d *decision) member(local string, m member, set func(field, expr string)) 
 
 // fillQuota sets the fields of quotatest.Funcs.
 func (a *adapter) fillQuota() {
-	a.kind = a.algorithm()
 	a.assume("it promises what a %s does: otherwise say another Kind", a.kind)
 	if wrap := a.middleware(); wrap != "" {
 		a.use("net/http", "http")
 		a.use("net/http/httptest", "httptest")
 		a.use("strconv", "strconv")
-		a.assume("its middleware counts requests, one at a time: declare OneAtATime, and Fields if it sets the header")
+		a.declare("OneAtATime", "true")
+		a.assume("its middleware counts requests: declare Fields if it sets the header")
 		a.put("Take", `func(n int) quotatest.Answer {
 if n != 1 {
 panic("one at a time")
@@ -209,11 +220,11 @@ return quotatest.Answer{OK: served, Remaining: left}
 	}
 	d := a.decision()
 	if d == nil {
-		a.note("one of these must be set: Take, TakeAt")
+		a.lack("one of these must be set: Take, TakeAt")
 		a.fields = append(a.fields, "// Take: nothing fits.")
 		return
 	}
-	a.put("Take", d.text(a))
+	a.put(map[bool]string{true: "TakeKey", false: "Take"}[d.keyed], d.text(a))
 	if sig := a.signature("Peek"); sig != nil {
 		if p := a.decides("Peek", sig); p != nil && !p.counts && !p.recorder {
 			a.put("Peek", p.text(a))
@@ -238,10 +249,13 @@ func (d *decision) text(a *adapter) string {
 		field = "Peek"
 	}
 	params := map[string]string{"Take": "n int", "Peek": ""}[field]
+	if d.keyed {
+		params = "key, n int"
+	}
 	b.WriteString("func(" + params + ") quotatest.Answer {\n")
 	if !d.counts && field == "Take" {
 		b.WriteString("if n != 1 {\npanic(\"one at a time\")\n}\n")
-		a.assume("it takes one at a time: declare OneAtATime")
+		a.declare("OneAtATime", "true")
 	}
 	if d.unsigned {
 		b.WriteString("if n < 0 {\npanic(\"unsigned\")\n}\n")
@@ -291,11 +305,11 @@ func isMiddleware(sig *types.Signature) bool {
 	return plain(sig) == "net/http.Handler -> net/http.Handler" && !sig.Variadic()
 }
 
-// algorithm is the Kind that names tell: those of the package's parameters, too, for who counts
-// by two windows has to speak of the one before.
-func (a *adapter) algorithm() string {
+// algorithms are the Kinds that it may be, as names tell: those of the package's parameters, too, for who counts by two
+// windows has to speak of the one before. Where they do not, it may be a window of either kind.
+func (a *adapter) algorithms() []string {
 	if told := a.byName(); told != "" {
-		return told
+		return []string{told}
 	}
 	scope := a.pkg.types.Scope()
 	for _, name := range scope.Names() {
@@ -307,21 +321,21 @@ func (a *adapter) algorithm() string {
 			params := m.Type().(*types.Signature).Params()
 			for i := range params.Len() {
 				if before.MatchString(params.At(i).Name()) {
-					return "SlidingCounter"
+					return []string{"SlidingCounter"}
 				}
 			}
 		}
 	}
-	return "FixedWindow"
+	return []string{"FixedWindow", "SlidingLog"}
 }
 
-// algorithms are the names that say what is promised.
-var algorithms = []struct {
+// promises are the names that say what is promised.
+var promises = []struct {
 	kind  string
 	names *regexp.Regexp
 }{
 	{"GCRA", regexp.MustCompile(`(?i)gcra|bucket`)},
-	{"SlidingLog", regexp.MustCompile(`(?i)sliding.?log|log$`)},
+	{"SlidingLog", regexp.MustCompile(`(?i:sliding.?log)|(^|[a-z])Log$`)},
 	{"SlidingCounter", regexp.MustCompile(`(?i)sliding`)},
 	{"FixedWindow", regexp.MustCompile(`(?i)fixed.?window`)},
 }
@@ -329,7 +343,7 @@ var algorithms = []struct {
 // byName is the Kind that a name says, "" if none does.
 func (a *adapter) byName() string {
 	for _, name := range []string{a.name, a.pkg.Name} {
-		for _, k := range algorithms {
+		for _, k := range promises {
 			if k.names.MatchString(name) {
 				return k.kind
 			}

@@ -22,19 +22,20 @@ func (a *adapter) test() string {
 // source is the text of the test.
 func (a *adapter) source() []byte {
 	var b bytes.Buffer
-	name := "conformance_test"
-	if a.pkg.folder() != "." || a.pkg.Module != nil && a.pkg.Module.Main {
-		name = a.pkg.Name + "_test"
-	}
-	fmt.Fprintf(&b, "package %s\n\nimport (\n", name)
-	for _, p := range slices.Sorted(maps.Keys(a.imports)) {
-		if !strings.Contains(strings.SplitN(p, "/", 2)[0], ".") {
+	body := a.body()
+	fmt.Fprintf(&b, "package %s\n\nimport (\n", a.pkg.testPackage())
+	isStd := func(p string) bool { return !strings.Contains(strings.SplitN(p, "/", 2)[0], ".") }
+	paths := slices.DeleteFunc(slices.Sorted(maps.Keys(a.imports)), func(p string) bool {
+		return !bytes.Contains(body, []byte(a.imports[p]+".")) // of what was tried and left
+	})
+	for _, p := range paths {
+		if isStd(p) {
 			fmt.Fprintf(&b, "%q\n", p)
 		}
 	}
 	fmt.Fprintf(&b, "\"testing\"\n\n%q\n", root+"conformance/"+a.c.pkg)
-	for _, p := range slices.Sorted(maps.Keys(a.imports)) {
-		if !strings.Contains(strings.SplitN(p, "/", 2)[0], ".") { // with those of the standard library
+	for _, p := range paths {
+		if isStd(p) { // with those of the standard library
 			continue
 		}
 		if name := a.imports[p]; name != a.named(p) {
@@ -42,14 +43,36 @@ func (a *adapter) source() []byte {
 		}
 		fmt.Fprintf(&b, "%q\n", p)
 	}
+	b.WriteString(")\n")
+	b.Write(body)
+	text, err := format.Source(b.Bytes())
+	if err != nil {
+		return b.Bytes() // what could not be told is no Go
+	}
+	return text
+}
+
+// body is what follows the imports.
+func (a *adapter) body() []byte {
+	var b bytes.Buffer
 	params := fmt.Sprintf("env %s.Env, cfg %s.Config", a.c.pkg, a.c.pkg)
-	if a.c.made != "" {
+	field := "New"
+	switch {
+	case a.batched:
+		field, params = "NewBatch", params+", "+a.c.made+" func([]int)"
+	case a.c.pkg == "batchtest":
+		params += ", " + a.c.made + " func([]int)"
+	case a.c.made != "":
 		params += ", " + a.c.made + " func(int)"
 	}
 	if a.c.pkg == "clocktest" {
 		params = "env clocktest.Env"
 	}
-	fmt.Fprintf(&b, ")\n\nfunc %s(t *testing.T) {\n%s.Run(t, %s.Spec{\n", a.test(), a.c.pkg, a.c.pkg)
+	fmt.Fprintf(&b, "\nfunc %s(t *testing.T) {\n", a.test())
+	if len(a.lacking) > 0 {
+		fmt.Fprintf(&b, "t.Skip(%q)\n", "not complete: "+strings.Join(a.lacking, "; "))
+	}
+	fmt.Fprintf(&b, "%s.Run(t, %s.Spec{\n", a.c.pkg, a.c.pkg)
 	fmt.Fprintf(&b, "Name: %q,\n", a.pkg.ImportPath+" "+a.name)
 	if a.c.pkg != "clocktest" { // which knows no other time than that of the clock
 		fmt.Fprintf(&b, "Time: %s.%s, // or %s\n", a.c.pkg, a.time, a.otherTime())
@@ -57,7 +80,7 @@ func (a *adapter) source() []byte {
 	if a.kind != "" {
 		fmt.Fprintf(&b, "Kind: %s.%s,\n", a.c.pkg, a.kind)
 	}
-	fmt.Fprintf(&b, "New: func(%s) %s.Funcs {\n%s\n", params, a.c.pkg, strings.Join(a.lines, "\n"))
+	fmt.Fprintf(&b, "%s: func(%s) %s.Funcs {\n%s\n", field, params, a.c.pkg, strings.Join(a.lines, "\n"))
 	for _, n := range a.notes {
 		fmt.Fprintf(&b, "// %s\n", n)
 	}
@@ -69,17 +92,31 @@ func (a *adapter) source() []byte {
 	} else {
 		fmt.Fprintf(&b, "return %s.Funcs{\n%s\n}\n},\n", a.c.pkg, strings.Join(a.fields, "\n"))
 	}
-	fmt.Fprintf(&b, "// Traits: left out at first; the subtest TRAITS prints the literal to paste.\n})\n}\n")
+	if len(a.traits) == 0 {
+		b.WriteString(a.questions() + noTraits + "})\n}\n")
+	} else {
+		var told []string
+		for _, name := range slices.Sorted(maps.Keys(a.traits)) {
+			told = append(told, name+": "+a.traits[name])
+		}
+		fmt.Fprintf(&b, "%sTraits: %s.Traits{%s},\n})\n}\n",
+			a.questions()+someTraits, a.c.pkg, strings.Join(told, ", "))
+	}
 	for _, h := range helpers {
 		if a.helpers[h.name] {
 			b.WriteString(h.text)
 		}
 	}
-	text, err := format.Source(b.Bytes())
-	if err != nil {
-		return b.Bytes() // what could not be told is no Go
+	return b.Bytes()
+}
+
+// questions are comments on traits that nothing shows.
+func (a *adapter) questions() string {
+	var b strings.Builder
+	for _, q := range a.asked {
+		b.WriteString("// " + q + "\n")
 	}
-	return text
+	return b.String()
 }
 
 // otherTime is the source of time that it could be instead.

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"fmt"
+	"go/types"
+	"regexp"
+	"strings"
+)
+
+// callback is what the constructor is to call, if a parameter is a function.
+func (a *adapter) callback(t types.Type) string {
+	sig, ok := t.Underlying().(*types.Signature)
+	if !ok || a.c.made == "" || !isCallback(sig) {
+		return ""
+	}
+	at, body := eventOf(sig), a.c.made+"(0)"
+	var params []string
+	for i := range sig.Params().Len() {
+		p := sig.Params().At(i).Type()
+		name := "_"
+		if i == at {
+			if handed := a.handed(p); handed != "" {
+				name, body = "v", handed
+			}
+		}
+		params = append(params, name+" "+types.TypeString(p, a.qualifier))
+	}
+	switch {
+	case sig.Params().Len() == 0:
+		a.noPayload()
+	case at < 0:
+		a.note("the callback gets %s: say which event it stands for", types.TypeString(sig.Params(), a.short))
+	}
+	if sig.Results().Len() > 0 {
+		return "func(" + strings.Join(params, ", ") + ")" + blank(sig, a.qualifier) + " {\n" + body + "\nreturn\n}"
+	}
+	if strings.Contains(body, "\n") {
+		body = "\n" + body + "\n"
+	}
+	return fmt.Sprintf("func(%s) { %s }", strings.Join(params, ", "), body)
+}
+
+// noPayload says that a callback is not told what for.
+func (a *adapter) noPayload() {
+	if a.c.pkg == "debouncertest" {
+		a.declare("Payload", "debouncertest.NoPayload")
+	} else {
+		a.assume("its callback takes no payload: declare Payload: NoPayload")
+	}
+}
+
+// blank are the results of a function that returns zero values.
+func blank(sig *types.Signature, names types.Qualifier) string {
+	var out []string
+	for v := range sig.Results().Variables() {
+		out = append(out, "_ "+types.TypeString(v.Type(), names))
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(out, ", ") + ")"
+}
+
+// isCallback reports whether a function may be one: it returns nothing, an error, or an answer for each item.
+func isCallback(sig *types.Signature) bool {
+	for v := range sig.Results().Variables() {
+		if kindOf(v.Type()) != failure && isSlice(v.Type()) == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// eventOf is the index of the parameter that says what a callback is called for: the last that can be a number, or
+// several of them; -1 if there is none.
+func eventOf(sig *types.Signature) int {
+	for i := sig.Params().Len() - 1; i >= 0; i-- {
+		t := sig.Params().At(i).Type()
+		if elem := isSlice(t); elem != nil {
+			t = elem
+		}
+		if _, generic := t.(*types.TypeParam); generic || isAny(t) || types.Identical(t, types.Typ[types.Int]) {
+			return i
+		}
+	}
+	return -1
+}
+
+// handed hands what a callback gets to the suite, "" if that cannot be told.
+func (a *adapter) handed(t types.Type) string {
+	all, before := "", ""
+	switch elem := isSlice(t); {
+	case elem != nil && isAny(elem):
+		all, before = "all", "var all []int\nfor _, item := range v {\nall = append(all, item.(int))\n}\n"
+	case elem != nil:
+		all = "v"
+	case isAny(t) && (a.c.pkg == "batchtest" || a.isNamed(batches)):
+		all = "v.([]int)"
+	case isAny(t):
+		return a.c.made + "(v.(int))"
+	default:
+		return a.c.made + "(v)"
+	}
+	if a.c.pkg == "debouncertest" {
+		a.batched = true
+	}
+	if a.c.pkg == "batchtest" || a.batched {
+		return before + a.c.made + "(" + all + ")"
+	}
+	return before + "newest := " + all + "; " + a.c.made + "(newest[len(newest)-1])"
+}
+
+// batches are names of what gathers events; its newest stands for them.
+var batches = regexp.MustCompile(`(?i)batch|bundl|bulk`)
+
+// isSlice is the type of the elements of a slice, nil if it is none.
+func isSlice(t types.Type) types.Type {
+	if s, ok := t.Underlying().(*types.Slice); ok {
+		return s.Elem()
+	}
+	return nil
+}
+
+// pulls are methods that return a batch.
+var pulls = []string{"Get", "Next", "Batch", "NextBatch", "Receive"}
+
+// pull is a method that waits for a batch and returns it.
+func (a *adapter) pull() (sig *types.Signature, name string) {
+	for _, name := range pulls {
+		sig := a.signature(name)
+		if sig == nil || sig.Params().Len() > 0 || sig.Results().Len() == 0 {
+			continue
+		}
+		elem := isSlice(sig.Results().At(0).Type())
+		if elem != nil && (isAny(elem) || types.Identical(elem, types.Typ[types.Int])) {
+			return sig, name
+		}
+	}
+	return nil, ""
+}
+
+// pulled hands over what a method returns, in a loop.
+func (a *adapter) pulled() {
+	sig, name := a.pull()
+	if sig == nil || a.c.pkg != "batchtest" {
+		return
+	}
+	vars, over := "v", "v == nil"
+	if sig.Results().Len() == 2 && kindOf(sig.Results().At(1).Type()) == failure {
+		vars, over = "v, err", "err != nil"
+	}
+	a.lines = append(a.lines, fmt.Sprintf("go func() {\nfor {\n%s := %s.%s()\nif %s {\nreturn\n}\n%s\n}\n}()",
+		vars, instance, name, over, a.handed(sig.Results().At(0).Type())))
+	a.assume("%s returns the batches, one after the other", name)
+	a.looped = true
+}
+
+// idle is a function that does nothing and returns zero values, for a parameter that is a function.
+func (a *adapter) idle(t types.Type) string {
+	sig, ok := t.Underlying().(*types.Signature)
+	if !ok {
+		return ""
+	}
+	if plain(sig) == " -> time.Time" && !a.blocks() {
+		a.time = "Injected"
+		return "env.Clock.Now"
+	}
+	var params []string
+	for v := range sig.Params().Variables() {
+		params = append(params, "_ "+types.TypeString(v.Type(), a.qualifier))
+	}
+	a.assume("its %s may do nothing", types.TypeString(t, a.short))
+	return "func(" + strings.Join(params, ", ") + ")" + blank(sig, a.qualifier) + " { return }"
+}
+
+// blocks reports whether some of its methods wait, so that a clock that is only read is not all its time.
+func (a *adapter) blocks() bool {
+	return a.c.made != "" || a.has("Wait", "WaitN", "Acquire", "Reserve")
+}

@@ -1,0 +1,255 @@
+package main
+
+import (
+	"go/types"
+	"regexp"
+	"slices"
+)
+
+// choice is a contract that a type may keep, and the Kind where it is that of a quota.
+type choice struct {
+	c    *contract
+	kind string
+}
+
+func (c choice) String() string {
+	if c.kind != "" {
+		return c.c.pkg + ", as a " + c.kind
+	}
+	return c.c.pkg
+}
+
+// signs are what signatures tell, whatever the names of types. The first that holds counts.
+var signs = []struct {
+	holds     func(a *adapter) bool
+	contracts []string
+}{
+	{(*adapter).isClock, []string{"clocktest"}},
+	{func(a *adapter) bool { return a.middleware() != "" && a.given(duration) }, []string{"quotatest"}},
+	{func(a *adapter) bool { return a.middleware() != "" && a.given(count) }, []string{"concurrencytest"}},
+	{(*adapter).hasSlots, []string{"concurrencytest"}},
+	{func(a *adapter) bool { return a.gathers() && a.isNamed(debounces) }, []string{"debouncertest", "batchtest"}},
+	{(*adapter).gathers, []string{"batchtest"}},
+	{(*adapter).paces, []string{"throttletest", "debouncertest"}},
+	{(*adapter).answers, []string{"quotatest"}},
+	{func(a *adapter) bool { return a.decision() != nil && a.given(perSec) }, []string{"limitertest"}},
+	{func(a *adapter) bool { return a.counts() && a.isNamed(buckets) }, []string{"limitertest"}},
+	{(*adapter).counts, []string{"quotatest", "limitertest"}},
+}
+
+var (
+	debounces = regexp.MustCompile(`(?i)debounc|coalesc`)
+	buckets   = regexp.MustCompile(`(?i)bucket|gcra`)
+)
+
+// choices are the contracts that a type may keep: the one asked for; or those that signatures tell; or those whose
+// names are its, then its package's; or what can be done with it.
+func (a *adapter) choices(asked string) []choice {
+	var found []string
+	if asked != "" {
+		found = []string{asked}
+	}
+	for _, s := range signs {
+		if found == nil && s.holds(a) {
+			found = s.contracts
+		}
+	}
+	if found == nil {
+		found = a.byNames()
+	}
+	if found == nil {
+		found = a.byOperations()
+	}
+	var out []choice
+	for _, pkg := range found {
+		i := slices.IndexFunc(known, func(c *contract) bool { return c.pkg == pkg })
+		switch {
+		case i >= 0 && pkg == "quotatest":
+			for _, kind := range a.algorithms() {
+				out = append(out, choice{known[i], kind})
+			}
+		case i >= 0:
+			out = append(out, choice{known[i], ""})
+		}
+	}
+	return out
+}
+
+// names are those of what is judged, from the nearest to the farthest.
+func (a *adapter) names() []string {
+	names := []string{a.name, a.pkg.Name, a.pkg.ImportPath}
+	if a.maker != nil {
+		names = slices.Insert(names, 1, a.maker.Name())
+	}
+	if n := named(a.subject); n != nil {
+		names = slices.Insert(names, 1, n.Name())
+	}
+	return names
+}
+
+func (a *adapter) isNamed(re *regexp.Regexp) bool {
+	return slices.ContainsFunc(a.names(), re.MatchString)
+}
+
+// byNames are the contracts that names tell.
+func (a *adapter) byNames() []string {
+	var out []string
+	for _, name := range a.names() {
+		for _, c := range known {
+			if c.names.MatchString(name) && !slices.Contains(out, c.pkg) {
+				out = append(out, c.pkg)
+			}
+		}
+	}
+	return out
+}
+
+// byOperations are the contracts whose functions it has by their best names.
+func (a *adapter) byOperations() []string {
+	if a.method("Go") != nil { // what waits for what it started is a group
+		return nil
+	}
+	for _, c := range known {
+		for _, o := range c.operations {
+			if slices.Contains(c.must, o.field) && a.method(o.methods[0]) != nil && o.methods[0] != events[0] {
+				return []string{c.pkg}
+			}
+		}
+	}
+	if a.given(duration) && a.has(events...) {
+		return []string{"debouncertest", "throttletest"}
+	}
+	return nil
+}
+
+// has reports whether there is one of some methods.
+func (a *adapter) has(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return a.method(name) != nil })
+}
+
+// hasSlots reports whether slots are taken and given back.
+func (a *adapter) hasSlots() bool {
+	return a.has(gives...) && a.has(takes...) || a.given(count) && (a.pairs() || a.group() != "" || a.handsOut())
+}
+
+// handsOut reports whether what is taken is given back by what taking returns.
+func (a *adapter) handsOut() bool {
+	return slices.ContainsFunc(slices.Concat(takes, begins), func(name string) bool {
+		sig := a.signature(name)
+		return sig != nil && sig.Results().Len() > 0 && a.giveBack(sig.Results().At(0).Type(), "r") != ""
+	})
+}
+
+// gathers reports whether items are handed over as slices, to a callback or to who asks for them.
+func (a *adapter) gathers() bool {
+	if !a.has(puts...) {
+		return false
+	}
+	if sig, _ := a.pull(); sig != nil {
+		return true
+	}
+	for _, t := range a.offered() {
+		sig, ok := t.Underlying().(*types.Signature)
+		if !ok || !isCallback(sig) {
+			continue
+		}
+		if last := eventOf(sig); last >= 0 {
+			t := sig.Params().At(last).Type()
+			if isSlice(t) != nil || isAny(t) && a.isNamed(batches) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// paces reports whether work is handed to it that it runs at most once in a duration.
+func (a *adapter) paces() bool {
+	if !a.given(duration) || a.given(count) || a.given(perSec) || a.isNamed(debounces) {
+		return false
+	}
+	return slices.ContainsFunc(events, func(name string) bool {
+		sig := a.signature(name)
+		return sig != nil && sig.Params().Len() == 1 && isWork(sig.Params().At(0).Type())
+	})
+}
+
+// answers reports whether it answers requests with more than a yes or no, or counts by an algorithm that its name says.
+func (a *adapter) answers() bool {
+	return a.decision().more() && !a.has("Wait", "WaitN", "Reserve") || a.counts() && a.byName() != ""
+}
+
+// counts reports whether it answers requests, and is made with a number in a period: that period may be a window, or
+// that in which a bucket is filled.
+func (a *adapter) counts() bool {
+	if a.decision() == nil || a.given(perSec) || !a.given(count) || !a.given(duration) || a.has("Reserve", "Tokens") {
+		return false
+	}
+	return !slices.ContainsFunc(a.parameters(), func(v *types.Var) bool {
+		return kindOf(v.Type()) == duration && intervals.MatchString(v.Name()) ||
+			kindOf(v.Type()) == count && bursts.MatchString(v.Name())
+	})
+}
+
+// parameters are those of all constructors.
+func (a *adapter) parameters() []*types.Var {
+	var out []*types.Var
+	for _, m := range a.makers {
+		sig := m.Type().(*types.Signature)
+		if m == a.maker {
+			sig = a.sig
+		}
+		for v := range sig.Params().Variables() {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// offered are the types of what can be given to it: parameters, options and the fields of structs of options, its
+// own if it has no constructor.
+func (a *adapter) offered() []types.Type {
+	var out []types.Type
+	for _, v := range a.parameters() {
+		t := v.Type()
+		out = append(out, t)
+		if s, ok := t.(*types.Slice); ok {
+			for _, f := range a.optionFuncs(s.Elem()) {
+				out = append(out, f.Type().(*types.Signature).Params().At(0).Type())
+			}
+		}
+		out = append(out, usualFields(t)...)
+	}
+	if len(a.makers) == 0 {
+		out = append(out, usualFields(a.subject)...)
+		for _, name := range []string{"Init", "Run"} {
+			if sig := a.signature(name); sig != nil {
+				for v := range sig.Params().Variables() {
+					out = append(out, v.Type())
+				}
+			}
+		}
+	}
+	return out
+}
+
+// usualFields are the types of the fields of a struct whose names are known.
+func usualFields(t types.Type) []types.Type {
+	var out []types.Type
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	if s, ok := t.Underlying().(*types.Struct); ok {
+		for f := range s.Fields() {
+			if f.Exported() && usually(kindOf(f.Type()), f.Name()) {
+				out = append(out, f.Type())
+			}
+		}
+	}
+	return out
+}
+
+// given reports whether something of a kind can be given to it.
+func (a *adapter) given(k kind) bool {
+	return slices.ContainsFunc(a.offered(), func(t types.Type) bool { return kindOf(t) == k })
+}

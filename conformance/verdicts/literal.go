@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/format"
+	"go/parser"
+	"go/token"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// literal is what TRAITS prints to be pasted, behind a tab.
+var literal = regexp.MustCompile(`(?s)\n\tTraits: \w+\.Traits\{\n.*?\n\t\},`)
+
+// writeTraits puts what TRAITS has printed into the specs of a file.
+func writeTraits(path string, reports []*report) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	for _, r := range reports {
+		for _, v := range r.Verdicts {
+			traits := strings.TrimSpace(literal.FindString(v.Text))
+			if v.Rule != "TRAITS" || traits == "" {
+				continue
+			}
+			if text, err = withTraits(text, r.Test, traits); err != nil {
+				return fmt.Errorf("%s: %w", path, err)
+			}
+		}
+	}
+	return os.WriteFile(path, text, 0o666)
+}
+
+// Comments that init writes where traits are to come.
+const (
+	noTraits   = "// Traits: left out at first; the subtest TRAITS prints the literal to paste.\n"
+	someTraits = "// The subtest TRAITS prints the rest of the literal.\n"
+)
+
+// withTraits is the text of a file in which the spec of a test has other traits.
+func withTraits(text []byte, test, traits string) ([]byte, error) {
+	for _, comment := range []string{noTraits, someTraits} {
+		text = bytes.Replace(text, []byte(comment), nil, 1)
+	}
+	files := token.NewFileSet()
+	f, err := parser.ParseFile(files, "", text, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	name, _, _ := strings.Cut(test, "/")
+	spec, err := specOf(f, name)
+	if err != nil {
+		return nil, err
+	}
+	from, to := files.Position(spec.Rbrace).Offset, files.Position(spec.Rbrace).Offset
+	for _, e := range spec.Elts {
+		kv, ok := e.(*ast.KeyValueExpr)
+		if key, isName := kv.Key.(*ast.Ident); ok && isName && key.Name == "Traits" {
+			from, to = files.Position(kv.Pos()).Offset, files.Position(kv.End()).Offset
+			traits = strings.TrimSuffix(traits, ",")
+		}
+	}
+	if from == to {
+		traits += "\n"
+	}
+	text = slices.Concat(text[:from], []byte(traits), text[to:])
+	if strings.Contains(traits, "time.") && !bytes.Contains(text, []byte(`"time"`)) {
+		text = bytes.Replace(text, []byte("import ("), []byte("import (\n\"time\""), 1)
+	}
+	return format.Source(text)
+}
+
+// specOf is the spec in a test.
+func specOf(f *ast.File, test string) (*ast.CompositeLit, error) {
+	var specs []*ast.CompositeLit
+	for _, d := range f.Decls {
+		fn, ok := d.(*ast.FuncDecl)
+		if !ok || fn.Name.Name != test {
+			continue
+		}
+		ast.Inspect(fn, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.CompositeLit); ok {
+				if of, ok := lit.Type.(*ast.SelectorExpr); ok && of.Sel.Name == "Spec" {
+					specs = append(specs, lit)
+				}
+			}
+			return true
+		})
+	}
+	if len(specs) != 1 {
+		return nil, fmt.Errorf("%d specs in %s, want one: paste what TRAITS prints", len(specs), test)
+	}
+	return specs[0], nil
+}

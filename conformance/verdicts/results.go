@@ -1,0 +1,146 @@
+package main
+
+import (
+	"fmt"
+	"go/types"
+	"slices"
+	"strings"
+)
+
+// returns is the result of an operation.
+func (a *adapter) returns(o operation) string {
+	if slices.Contains(o.params, context) {
+		a.use("context", "context")
+	}
+	if slices.Contains(o.params, instant) {
+		a.use("time", "time")
+	}
+	return map[kind]string{
+		boolean: " bool", failure: " error", perSec: " float64", release: " (func(), error)",
+	}[o.result]
+}
+
+// conversions are the bodies that make what an operation returns of what a method does, where that is not among its
+// results. Those without a field are of any.
+var conversions = []struct {
+	field string
+	want  kind
+	have  []kind
+	body  string
+}{
+	{"Take", boolean, nil, "%s\nreturn true"}, // which waits for its turn
+	{"Take", boolean, []kind{instant}, "%s\nreturn true"},
+	{"Do", failure, nil, "%s\nreturn nil"},
+	{"Put", boolean, []kind{none, failure}, "_, err := %s\nreturn err == nil"},
+	{"Allow", boolean, []kind{count}, "return %s == 1"}, // of several it may take some
+	{"", boolean, []kind{failure}, "return %s == nil"},
+	{"", perSec, []kind{count}, "return float64(%s)"},
+}
+
+// result is the body of an adapter: the call, and what becomes of its results. Same says
+// that they are those of the operation.
+func (a *adapter) result(o operation, sig *types.Signature, fn, call string) (body string, same bool) {
+	kinds := kindsOf(sig.Results())
+	at := slices.Index(kinds, o.result)
+	switch {
+	case o.result == none && o.field == "Resize" && len(kinds) == 0:
+		return "if n == 0 {\npanic(\"it may mean something else\")\n}\n" + call, false
+	case o.result == none:
+		return call, len(kinds) == 0
+	case o.result == release:
+		return a.released(sig, call), false
+	case at < 0:
+		return a.conversion(o, sig, call), false
+	case len(kinds) > 1:
+		vars := slices.Repeat([]string{"_"}, len(kinds))
+		vars[at] = "r"
+		return fmt.Sprintf("%s := %s; return r", strings.Join(vars, ", "), call), false
+	case o.result == perSec && types.TypeString(sig.Results().At(0).Type(), nil) != "float64":
+		return "return float64(" + call + ")", false
+	case o.result == boolean && refuses.MatchString(fn):
+		return "return !" + call, false
+	}
+	return "return " + call, true
+}
+
+// conversion is the body where a method does not return what an operation does, "" if there is none.
+func (a *adapter) conversion(o operation, sig *types.Signature, call string) string {
+	kinds := kindsOf(sig.Results())
+	if part := granted(sig); o.result == boolean && part != "" {
+		return answered(kinds, part, call)
+	}
+	for _, c := range conversions {
+		if (c.field == o.field || c.field == "") && c.want == o.result && slices.Equal(c.have, kinds) {
+			return fmt.Sprintf(c.body, call)
+		}
+	}
+	if o.result != failure || !slices.Equal(kinds, []kind{boolean}) {
+		return ""
+	}
+	a.use("errors", "errors")
+	refused := map[bool]string{false: "!"}[refuses.MatchString(sig.Results().At(0).Name())]
+	return "if " + refused + call + " { return errors.New(\"rejected\") }\nreturn nil"
+}
+
+// granted is the part of the first result that says that a request was granted, "" if there is none.
+func granted(sig *types.Signature) string {
+	n := sig.Results().Len()
+	if n == 0 || n > 1 && kindOf(sig.Results().At(n-1).Type()) != failure {
+		return ""
+	}
+	for _, m := range members(sig.Results().At(0).Type()) {
+		if m.kind == boolean && grants.MatchString(m.name) {
+			return m.expr
+		}
+	}
+	return ""
+}
+
+// answered is the body of a decision of which a part says whether it was granted.
+func answered(kinds []kind, part, call string) string {
+	if len(kinds) == 1 {
+		return "return " + call + part
+	}
+	others := strings.Repeat(", _", len(kinds)-2)
+	return "r" + others + ", err := " + call + "\nreturn err == nil && r" + part
+}
+
+// giveBack is the call that gives back what is held by a value of a type, "" if there is none.
+func (a *adapter) giveBack(t types.Type, value string) string {
+	if sig, ok := t.Underlying().(*types.Signature); ok {
+		if sig.Params().Len() == 0 {
+			return value + "()"
+		}
+		return ""
+	}
+	for _, name := range gives {
+		obj, _, _ := types.LookupFieldOrMethod(t, true, a.pkg.types, name)
+		if f, ok := obj.(*types.Func); ok && f.Type().(*types.Signature).Params().Len() == 0 {
+			return value + "." + name + "()"
+		}
+	}
+	return ""
+}
+
+// released is the body of an adapter of what hands out how it is given back.
+func (a *adapter) released(sig *types.Signature, call string) string {
+	kinds := kindsOf(sig.Results())
+	if len(kinds) == 0 || len(kinds) > 2 {
+		return ""
+	}
+	back := a.giveBack(sig.Results().At(0).Type(), "r")
+	if back == "" {
+		return ""
+	}
+	give := "return func() { " + back + " }, nil"
+	switch {
+	case len(kinds) == 1:
+		return "r := " + call + "\n" + give
+	case kinds[1] == failure:
+		return "r, err := " + call + "\nif err != nil {\nreturn nil, err\n}\n" + give
+	case kinds[1] == boolean:
+		a.use("errors", "errors")
+		return "r, ok := " + call + "\nif !ok {\nreturn nil, errors.New(\"rejected\")\n}\n" + give
+	}
+	return ""
+}

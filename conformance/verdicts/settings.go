@@ -1,0 +1,249 @@
+package main
+
+import (
+	"go/types"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// options is a literal of a struct of options, with the fields whose names are known; nil for
+// one in which no name is, if it is a pointer.
+func (a *adapter) options(t types.Type) string {
+	elem, ref := t, ""
+	if p, ok := t.(*types.Pointer); ok {
+		elem, ref = p.Elem(), "&"
+	}
+	s, ok := elem.Underlying().(*types.Struct)
+	if !ok || named(elem) == nil {
+		return ""
+	}
+	var parts []string
+	for _, x := range a.fitting(s) {
+		parts = append(parts, x.name+": "+x.expr)
+	}
+	name := types.TypeString(elem, a.short)
+	switch {
+	case len(parts) > 0:
+		a.assume("%s has no other field that matters than those that are set", name)
+		return ref + types.TypeString(elem, a.qualifier) + "{" + strings.Join(parts, ", ") + "}"
+	case ref != "":
+		a.assume("nil stands for the defaults of %s", name)
+		return "nil"
+	}
+	return ""
+}
+
+// setting is something that can be set, and to what.
+type setting struct{ name, expr string }
+
+// usual are the names of what a configuration has.
+var usual = map[kind]*regexp.Regexp{
+	duration: regexp.MustCompile(more + `(interval|window|period|per|wait|delay|threshold|timeout|duration|linger|` +
+		`age)$`),
+	count: regexp.MustCompile(more + `(limit|max|tokens|burst|events|requests|capacity|size|backlog|threshold|tasks|` +
+		`items|slack)$`),
+	perSec: regexp.MustCompile(more + `(rate|limit|max|rps|qps|persecond)$`),
+}
+
+// more are words that such names may begin with.
+const more = `(?i)^(with)?(max|bundle|batch|bulk|flush|item|count|delay)*`
+
+// usually reports whether something of a kind with a name is usual.
+func usually(k kind, name string) bool {
+	re := usual[k]
+	return re != nil && re.MatchString(name) && !strings.Contains(strings.ToLower(name), "byte")
+}
+
+// fitting are the fields of a struct that a configuration can fill.
+func (a *adapter) fitting(s *types.Struct) []setting {
+	var fields []*types.Var
+	for f := range s.Fields() {
+		if f.Exported() && usually(kindOf(f.Type()), f.Name()) {
+			fields = append(fields, f)
+		}
+	}
+	if len(fields) == 0 {
+		return nil
+	}
+	g := a.giver(types.NewSignatureType(nil, nil, nil, types.NewTuple(fields...), nil, false))
+	var out []setting
+	for _, f := range fields {
+		if len(g.left(kindOf(f.Type()))) > 0 {
+			x := setting{f.Name(), g.simple(f.Name(), f.Type())}
+			a.refuse(x.expr+" == 0", "0 may stand for a default")
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// settings are the fields and the methods of the subject that set what its constructor was not
+// given.
+func (a *adapter) settings(sig *types.Signature) []setting {
+	var has []kind
+	if sig != nil {
+		has = kindsOf(sig.Params())
+	}
+	t := a.subject
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	var out []setting
+	if s, ok := t.Underlying().(*types.Struct); ok && !slices.Contains(has, duration) {
+		for _, x := range a.fitting(s) {
+			out = append(out, setting{x.name + " = ", x.expr})
+		}
+	}
+	if slices.Contains(has, count) || slices.Contains(has, perSec) {
+		return out
+	}
+	for name, exprs := range map[string][]string{"SetMax": a.c.rates, "SetRate": a.c.rates, "SetBurst": a.c.counts} {
+		m := a.signature(name)
+		if m == nil || len(exprs) == 0 || m.Params().Len() != 1 {
+			continue
+		}
+		if k := kindOf(m.Params().At(0).Type()); k == count || k == perSec {
+			out = append(out, setting{name, a.converted(m.Params().At(0).Type(), exprs[len(exprs)-1])})
+		}
+	}
+	slices.SortFunc(out, func(x, y setting) int { return strings.Compare(y.name, x.name) })
+	return out
+}
+
+// setFurther sets what the constructor was not given.
+func (a *adapter) setFurther() {
+	for _, x := range a.spare {
+		line := instance + "." + x.name + "(" + x.expr + ")"
+		if strings.HasSuffix(x.name, " = ") {
+			line = instance + "." + x.name + x.expr
+		}
+		a.lines = append(a.lines, line)
+	}
+}
+
+// runs starts the loop of a thing that has one, and gets its callback there.
+func (a *adapter) runs() {
+	sig := a.signature("Run")
+	if sig == nil || a.c.made == "" || sig.Variadic() ||
+		plain(sig) != "context.Context,func(ctx context.Context) error -> error" {
+		return
+	}
+	a.use("context", "context")
+	a.lines = append(a.lines, "go func() {\n_ = "+instance+".Run(context.Background(), func(context.Context) error {\n"+
+		a.c.made+"(0)\nreturn nil\n})\n}()")
+	a.assume("Run is its loop, and runs the callback, without a payload: declare Payload: NoPayload")
+	a.looped = true
+}
+
+// clock is the clock of the suite, if a parameter is one.
+func (a *adapter) clock(t types.Type) string {
+	elem, ref := t, ""
+	if p, ok := t.(*types.Pointer); ok { // to an interface
+		elem, ref = p.Elem(), "&clock"
+	}
+	i, ok := elem.Underlying().(*types.Interface)
+	if !ok || !hasMethod(i, "Now") || !fitsClock(i) {
+		return ""
+	}
+	a.time = "Injected"
+	if ref == "" {
+		return "env.Clock"
+	}
+	a.lines = append(a.lines, "var clock "+types.TypeString(elem, a.qualifier)+" = env.Clock")
+	return ref
+}
+
+// clockMethods are the methods of env.Clock.
+var clockMethods = map[string]string{
+	"After": "time.Duration -> <-chan time.Time", "Sleep": "time.Duration -> ", "Now": " -> time.Time",
+	"Since": "time.Time -> time.Duration", "Until": "time.Time -> time.Duration",
+	"NewTicker": "time.Duration -> " + clockwork + ".Ticker", "NewTimer": "time.Duration -> " + clockwork + ".Timer",
+	"AfterFunc": "time.Duration,func() -> " + clockwork + ".Timer",
+}
+
+// fitsClock reports whether env.Clock has the methods of an interface.
+func fitsClock(i *types.Interface) bool {
+	for m := range i.Methods() {
+		if clockMethods[m.Name()] != plain(m.Type().(*types.Signature)) {
+			return false
+		}
+	}
+	return true
+}
+
+func hasMethod(i *types.Interface, name string) bool {
+	for k := range i.NumMethods() {
+		if i.Method(k).Name() == name {
+			return true
+		}
+	}
+	return false
+}
+
+// optionFuncs are the functions of the package that make an option of a type from one argument.
+func (a *adapter) optionFuncs(option types.Type) []*types.Func {
+	var out []*types.Func
+	scope := a.pkg.types.Scope()
+	for _, name := range scope.Names() {
+		f, ok := scope.Lookup(name).(*types.Func)
+		if !ok || !f.Exported() {
+			continue
+		}
+		sig := f.Type().(*types.Signature)
+		if sig.TypeParams().Len() == 0 && sig.Params().Len() == 1 && !sig.Variadic() && sig.Results().Len() == 1 &&
+			types.Identical(sig.Results().At(0).Type(), option) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// further are the arguments behind those that must be there: a callback, or the options that set the clock and what is
+// left of the configuration.
+func (g *giver) further(elem types.Type) []string {
+	if kindOf(elem) == work && len(g.a.optionFuncs(elem)) == 0 {
+		if expr := g.a.callback(elem); expr != "" {
+			return []string{expr}
+		}
+	}
+	var always, sometimes []string
+	for _, f := range g.a.optionFuncs(elem) {
+		t := f.Type().(*types.Signature).Params().At(0).Type()
+		expr := g.option(f.Name(), t)
+		if expr == "" {
+			expr = g.a.clock(t)
+		}
+		if expr == "" {
+			continue
+		}
+		g.a.assume("%s sets %s", f.Name(), expr)
+		option := g.a.use(g.a.pkg.ImportPath, g.a.pkg.Name) + "." + f.Name() + "(" + expr + ")"
+		if trait, is0 := g.a.c.optional[expr]; is0 {
+			g.a.asked = append(g.a.asked, "declare "+trait+"; until then what it bounds is not tried")
+			option = "if " + expr + " > 0 {\nopts = append(opts, " + option + ")\n}"
+			sometimes = append(sometimes, option)
+			continue
+		}
+		always = append(always, option)
+	}
+	if len(sometimes) == 0 {
+		return always
+	}
+	list := types.TypeString(types.NewSlice(elem), g.a.qualifier)
+	g.a.lines = append(g.a.lines, "opts := "+list+"{"+strings.Join(always, ", ")+"}")
+	g.a.lines = append(g.a.lines, sometimes...)
+	return []string{"opts..."}
+}
+
+// option is what an option sets, of what is left of the configuration; "" if that cannot be told.
+func (g *giver) option(name string, t types.Type) string {
+	k := kindOf(t)
+	known := slices.ContainsFunc(g.a.c.named, func(w wellKnown) bool {
+		return w.kind == k && w.names.MatchString(name)
+	})
+	if !usually(k, name) || len(g.left(k)) == 0 && !known {
+		return ""
+	}
+	return g.simple(name, t)
+}

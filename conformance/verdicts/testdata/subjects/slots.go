@@ -1,0 +1,60 @@
+package subjects
+
+import (
+	"context"
+	"time"
+)
+
+// Tickets hands out how a ticket is given back.
+type Tickets struct{}
+
+// NewTickets makes them.
+func NewTickets(n uint) *Tickets { return &Tickets{} }
+
+func (t *Tickets) GetToken(ctx context.Context, cost uint) (func() error, error) { return nil, nil }
+
+// RateLimit is a semaphore, whatever its name says, whose wait a channel ends.
+type RateLimit struct{}
+
+// NewRateLimit lets n through.
+func NewRateLimit(n int) *RateLimit { return &RateLimit{} }
+
+func (r *RateLimit) GetToken(done <-chan struct{}) (exit bool) { return false }
+func (r *RateLimit) PutToken()                                 {}
+
+// Throttler lets so many work, and is told what came of it.
+type Throttler struct{}
+
+// NewThrottler lets n work.
+func NewThrottler(n int) *Throttler { return &Throttler{} }
+
+func (t *Throttler) Do() error      { return nil }
+func (t *Throttler) Done(err error) {}
+
+// Permits waits for so long.
+type Permits struct{}
+
+// NewPermits makes them.
+func NewPermits(n int) *Permits { return &Permits{} }
+
+func (p *Permits) AcquireTimeout(d time.Duration) error { return nil }
+func (p *Permits) Release()                             {}
+
+// Fixed is a channel.
+type Fixed chan struct{}
+
+// NewFixed has so many places.
+func NewFixed(limit int) Fixed { return make(Fixed, limit) }
+
+func (f Fixed) Take()         {}
+func (f Fixed) TryTake() bool { return true }
+func (f Fixed) Release()      {}
+
+// Door is an interface, and what is made is a pointer to one.
+type Door interface {
+	AcquireCtx(ctx context.Context) error
+	Release()
+}
+
+// NewDoor returns a pointer.
+func NewDoor(n int) *Door { return new(Door) }

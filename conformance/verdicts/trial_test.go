@@ -1,0 +1,127 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/escapement-go/escapement/synctestcompat"
+)
+
+// Of the contracts that a type may keep, that which it keeps is left, with the traits that were observed, and a page.
+func TestInit_tries(t *testing.T) {
+	if !synctestcompat.Available {
+		t.Skip("package time can only be held in a bubble: " + synctestcompat.Reason)
+	}
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	const path = "github.com/escapement-go/escapement"
+	module := strings.Replace(read(t, root, "go.mod"), "module "+path, "module example.com/kept", 1) +
+		"\nrequire " + path + " v0.0.0\n\nreplace " + path + " => " + root + "\n"
+	for name, text := range map[string]string{
+		"go.mod": module, "go.sum": read(t, root, "go.sum"),
+		"kept.go": read(t, root, "conformance/verdicts/testdata/kept/kept.go"),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+	var out, failed bytes.Buffer
+	if code := run([]string{"init", "-write-traits", "-html", "page.html", ".NewRing"}, &out, &failed); code != 0 {
+		t.Fatalf("init ends with %d: %s%s", code, &out, &failed)
+	}
+	test := read(t, dir, "conformance_test.go")
+	for _, want := range []string{"Kind: quotatest.SlidingLog,", "Traits: quotatest.Traits{", "OneAtATime: true,"} {
+		if !strings.Contains(strings.Join(strings.Fields(test), " "), want) {
+			t.Errorf("there is no %q in\n%s", want, test)
+		}
+	}
+	for _, want := range []string{"tried: by quotatest, as a FixedWindow it breaks", "It was run once."} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("there is no %q in\n%s", want, &out)
+		}
+	}
+	if page := read(t, dir, "page.html"); !strings.Contains(page, "example.com/kept NewRing") {
+		t.Error("the page does not name what was judged")
+	}
+}
+
+func read(t *testing.T, dir, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// What TRAITS prints replaces the traits of a spec, or comes behind its last field.
+func TestWithTraits(t *testing.T) {
+	const traits = "Traits: quotatest.Traits{\n\t\tLatency: time.Second, // decision 1\n\t},"
+	for _, c := range []struct{ name, before string }{
+		{"none", "Name: \"x\",\n" + noTraits},
+		{"some", "Name: \"x\",\n" + someTraits + "Traits: quotatest.Traits{OneAtATime: true},\n"},
+		{"before others", "Traits: quotatest.Traits{},\nName: \"x\",\n"},
+	} {
+		text := "package x\n\nimport (\n\t\"testing\"\n)\n\n" +
+			"func TestX(t *testing.T) {\nquotatest.Run(t, quotatest.Spec{\n" + c.before + "})\n}\n"
+		got, err := withTraits([]byte(text), "TestX/sub", traits)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		plain := strings.Join(strings.Fields(string(got)), " ")
+		for _, want := range []string{
+			"Traits: quotatest.Traits{ Latency: time.Second, // decision 1 }", `import ( "testing" "time" )`,
+		} {
+			if strings.Count(plain, "Traits:") != 1 || !strings.Contains(plain, want) {
+				t.Errorf("%s: there is no %q in\n%s", c.name, want, got)
+			}
+		}
+	}
+	if _, err := withTraits([]byte("package x\n\nfunc TestX() {}\n"), "TestX", traits); err == nil {
+		t.Error("a test without a spec gets traits")
+	}
+}
+
+// A process that dies of a duration of 0 is no verdict: the constructor is not asked for it again.
+func TestAdapter_needDurations(t *testing.T) {
+	pkg, err := load("./testdata/subjects")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := newAdapters(pkg, "Often", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !all[0].needDurations() || all[0].needDurations() {
+		t.Error("a refusal is written never, or twice")
+	}
+	if text := string(all[0].source()); strings.Count(text, "if cfg.Interval <= 0 {") != 1 {
+		t.Errorf("no refusal of an interval of 0 in\n%s", text)
+	}
+}
+
+// What the suite cannot run compiles and says what is lacking.
+func TestInit_notComplete(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "x_test.go")
+	var out, failed bytes.Buffer
+	if code := run([]string{"init", "-o", file, "./testdata/subjects.AgelessBatcher"}, &out, &failed); code != 0 {
+		t.Fatalf("init ends with %d: %s", code, &failed)
+	}
+	for _, want := range []string{"not complete: say which chan int", "not complete: say what its Delay is"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("there is no %q in\n%s", want, &out)
+		}
+	}
+	if text, err := exec.Command("go", "vet", file).CombinedOutput(); err != nil {
+		t.Errorf("it does not compile: %s", text)
+	}
+}
