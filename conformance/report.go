@@ -14,7 +14,7 @@ import (
 
 // Version is the version of the rules. It changes when a rule is added, promoted
 // or judges differently, so that two reports can be compared.
-const Version = "0.8.0"
+const Version = "0.9.0"
 
 // Status is what became of a rule.
 type Status string

@@ -117,7 +117,7 @@ func record(t *testing.T, folder string, tab *table) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts := map[string]string{folder: tab.String()}
+	parts := map[string]string{folder: tab.summary()}
 	for _, part := range strings.Split(string(old), "\n## ")[1:] {
 		if of, text, _ := strings.Cut(part, "\n\n"); of != folder {
 			parts[of] = text
@@ -211,8 +211,12 @@ func steps(t *testing.T, text string) int {
 
 // String is the table and what it comes to.
 func (tab *table) String() string {
-	return fmt.Sprintf("```\n%s```\n\n%d of %d found; %d by the rule that is made for them, of which %d came to as few\n"+
-		"steps as the explorer.\n", tab.rows.String(), tab.found, tab.all, tab.alike, tab.same)
+	return fmt.Sprintf("```\n%s```\n\n%s", tab.rows.String(), tab.summary())
+}
+
+func (tab *table) summary() string {
+	return fmt.Sprintf("%d of %d found; %d by the rule that is made for them, of which %d came to as few\n"+
+		"steps as the explorer.\n", tab.found, tab.all, tab.alike, tab.same)
 }
 
 // designs are correct implementations of other designs than those of this module: a share of
@@ -269,13 +273,11 @@ const mutantsHead = `<!-- Made by: ESCAPEMENT_PROVE=all go test -timeout 0 ./pro
 # What finds which mutant
 
 Every rule of the suite has a mutant that is one statement away from a correct implementation. The suite finds each
-of them by the rule in the second column (TestMutants of each contract shows it). Below is what 3000 random schedules
-find, from one fixed seed: the rule that broke first, the number of steps in the suite's smallest schedule ("-" if
-another rule broke), in what rapid made of the drawn one, and in what is left after Smallest; where the two differ,
-both are shown.
+of them by its own rule (TestMutants of each contract shows it). Below is what 3000 random schedules find, from one
+fixed seed; -v prints the tables. What they do not find stands in notdrawn_test.go, each with its reason.
 
 The laws of two runs have mutants of their own, in laws_test.go. What only the suite finds shows when goroutines call
-at once or in what package time leaves open; the table says so. Mutants that hang until a watchdog looks, that only the
+at once or in what package time leaves open. Mutants that hang until a watchdog looks, that only the
 race detector sees, or that show by chance are left out. Nothing in this zoo is found by properties only, because the
 zoo was made for the suite; what properties found in honest code was in histories of five steps and more.
 `

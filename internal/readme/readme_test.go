@@ -160,9 +160,6 @@ func TestChangelog(t *testing.T) {
 		}
 	}
 	ids := regexp.MustCompile(`\b(?:CK|CN|CT|DB|LB|RL|RS|SB|TH|W|X)-[A-Z0-9]+\b`).FindAllString(text, -1)
-	if len(ids) == 0 {
-		t.Error("no rule is listed")
-	}
 	for _, id := range ids {
 		if !strings.Contains(rules, "## "+id+"\n") {
 			t.Errorf("no rule %s", id)

@@ -17,8 +17,8 @@ const head = `<!-- Made by: go run ./findings -->
 What the suite says of published libraries, unmodified, at the versions named. A *defect* breaks what the library's own
 documents promise, or what nobody can want; a *choice* is behaviour that its documents do not mention and that some may
 rely on. That a fake clock differs from package time may be what its authors chose: few of those findings are sorted. The
-same as pages with timelines: [verdicts.html](verdicts.html), [recent/verdicts.html](recent/verdicts.html) for those that
-need a recent Go, and [redis.html](redis.html) for what shares a Redis server.
+same as pages with timelines, attached to each release: verdicts.html, recent/verdicts.html for those that need a recent
+Go, and redis.html for what shares a Redis server.
 
 `
 
