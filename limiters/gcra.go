@@ -104,7 +104,7 @@ func (g *GCRA) AllowN(n int) Decision {
 }
 
 // AllowAt grants n events at t, all of them or none. It reads no clock. With n == 0
-// it only tells how things stand, and changes nothing. A negative n is denied, and
+// it only tells how things stand and when one event could be granted, and changes nothing. A negative n is denied, and
 // so is an n of more than burst: they can never be granted.
 func (g *GCRA) AllowAt(t time.Time, n int) Decision {
 	for {
@@ -112,8 +112,11 @@ func (g *GCRA) AllowAt(t time.Time, n int) Decision {
 		if ep == nil {
 			// The epoch begins with its first grant: one that began before would deny what is
 			// earlier, though nothing was granted.
+			if n == 0 {
+				return g.peek(0, 0)
+			}
 			next, retry := g.judge(0, 0, n)
-			if n == 0 || retry > 0 || g.begin(nil, t, next) {
+			if retry > 0 || g.begin(nil, t, next) {
 				return g.result(0, next, retry)
 			}
 			continue
@@ -139,8 +142,11 @@ func (g *GCRA) decide(ep *gcraEpoch, t time.Time, now int64, n int) (r Decision,
 		if tat == over {
 			return r, false
 		}
+		if n == 0 {
+			return g.peek(now, tat), true
+		}
 		next, retry := g.judge(now, tat, n)
-		if n == 0 || retry > 0 {
+		if retry > 0 {
 			return g.result(now, next, retry), true
 		}
 		if now <= tooFar {

@@ -36,7 +36,7 @@ func TestGCRA(t *testing.T) {
 			{0, 1, ofGCRA(burst, true, 2, 0, 100*ms)},
 			{0, 3, ofGCRA(burst, false, 2, 100*ms, 100*ms)},
 			{0, 2, ofGCRA(burst, true, 0, 0, 300*ms)},
-			{0, 0, ofGCRA(burst, true, 0, 0, 300*ms)},
+			{0, 0, ofGCRA(burst, true, 0, 100*ms, 300*ms)}, // a look says when there is one
 			{0, 1, ofGCRA(burst, false, 0, 100*ms, 300*ms)},
 			{100*ms - 1, 1, ofGCRA(burst, false, 0, 1, 200*ms+1)},
 			{100 * ms, 2, ofGCRA(burst, false, 1, 100*ms, 200*ms)},
@@ -67,7 +67,7 @@ func TestGCRA_zeroValue(t *testing.T) {
 			t.Errorf("AllowAt(%d) = %+v, want %+v", n, got, want)
 		}
 	}
-	if got, want := g.AllowN(0), (Decision{Allowed: true}); got != want || g.Allow() {
+	if got, want := g.AllowN(0), (Decision{Allowed: true, RetryAfter: InfDuration}); got != want || g.Allow() {
 		t.Errorf("AllowN(0) = %+v, want %+v, and Allow false", got, want)
 	}
 	if NewGCRA(1, -3).Allow() || NewGCRA(1, 0).Allow() {
@@ -214,11 +214,11 @@ func likeTokenBucket(t *rapid.T) {
 			t.Fatalf("step %d: AllowAt(%v, %d) = %+v, but it is as new in %v", i, at, n, got, reset)
 		}
 		retry := InfDuration
-		if want {
+		if want && n > 0 {
 			retry = 0
-		} else if n > 0 && n <= burst {
-			cost := new(big.Int).Mul(b.interval, big.NewInt(int64(n)))
-			retry = time.Duration(cost.Sub(cost, after).Int64())
+		} else if wanted := max(n, 1); n >= 0 && wanted <= burst {
+			cost := new(big.Int).Mul(b.interval, big.NewInt(int64(wanted)))
+			retry = max(0, time.Duration(cost.Sub(cost, after).Int64())) // of a look, for one
 		}
 		if got.RetryAfter != retry {
 			t.Fatalf("step %d: AllowAt(%v, %d) = %+v, want to retry after %v", i, at, n, got, retry)

@@ -107,7 +107,7 @@ func (g *KeyedGCRA[K]) Allow(key K) bool {
 }
 
 // AllowAt grants n events of key at t, all of them or none. It reads no clock. With n == 0 it
-// only tells how things stand, and changes nothing. A negative n is denied, and so is an n of
+// only tells how things stand and when one event could be granted, and changes nothing. A negative n is denied, and so is an n of
 // more than burst: they can never be granted. If there is no room for the key, nothing is
 // granted and the error is ErrTooManyKeys; otherwise it is nil. It panics as Allow does.
 func (g *KeyedGCRA[K]) AllowAt(key K, t time.Time, n int) (Decision, error) {
@@ -148,6 +148,9 @@ func (g *KeyedGCRA[K]) decide(key K, t time.Time, clock bool, n int) (Decision, 
 			key))
 	}
 	if len(g.shards) == 0 {
+		if n == 0 {
+			return g.peek(0, 0), nil
+		}
 		_, retry := g.judge(0, 0, n)
 		return g.result(0, 0, retry), nil
 	}
@@ -176,8 +179,11 @@ func (g *KeyedGCRA[K]) decide(key K, t time.Time, clock bool, n int) (Decision, 
 // renew decides on n events of a key that is held, unless it is not there any more.
 func (g *KeyedGCRA[K]) renew(a *arrival[K], now int64, n int) (d Decision, ok bool) {
 	for tat := a.tat.Load(); tat < over; tat = a.tat.Load() {
+		if n == 0 {
+			return g.peek(now, tat), true
+		}
 		next, retry := g.judge(now, tat, n)
-		if n == 0 || retry > 0 || a.tat.CompareAndSwap(tat, next) {
+		if retry > 0 || a.tat.CompareAndSwap(tat, next) {
 			return g.result(now, next, retry), true
 		}
 	}
@@ -210,7 +216,9 @@ func (g *KeyedGCRA[K]) admit(s *arrivalShard[K], key K, place place, t time.Time
 		}
 		next, retry := g.judge(now, tat, n)
 		switch {
-		case n == 0 || retry > 0:
+		case n == 0:
+			return g.peek(now, tat), nil
+		case retry > 0:
 			return g.result(now, next, retry), nil
 		case now > tooFar:
 			table = g.move(s, table, t, now)

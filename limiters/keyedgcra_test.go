@@ -387,7 +387,7 @@ func TestKeyedGCRA_zeroValue(t *testing.T) {
 		}
 	}
 	got, err := k.Take(context.Background(), "a", 0)
-	if want := (Decision{Allowed: true}); err != nil || got != want || k.Allow("a") || k.Len() != 0 {
+	if want := (Decision{Allowed: true, RetryAfter: InfDuration}); err != nil || got != want || k.Allow("a") || k.Len() != 0 {
 		t.Errorf("Take(0) = %+v, %v, want %+v, and Allow false", got, err, want)
 	}
 	if NewKeyedGCRA[int](1, 1, -3).Allow(1) || NewKeyedGCRA[int](1, 1, 0).Allow(1) {

@@ -139,11 +139,14 @@ func (l *Limiter) decision(n int, granted bool, ahead int64) limiters.Decision {
 	if room := tau - ahead; room > 0 {
 		d.Remaining = int(room / l.interval)
 	}
+	wanted := max(n, 1) // of a look, one
 	switch {
 	case l.impossible(n):
 		d.Allowed, d.RetryAfter = false, limiters.InfDuration
-	case !granted:
-		d.RetryAfter = microseconds(ahead + l.interval*int64(n) - tau)
+	case l.impossible(wanted):
+		d.RetryAfter = limiters.InfDuration
+	case !granted || n == 0:
+		d.RetryAfter = microseconds(max(0, ahead+l.interval*int64(wanted)-tau))
 	}
 	return d
 }
