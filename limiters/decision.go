@@ -173,7 +173,7 @@ func (g *GCRA) Take(ctx context.Context, _ string, n int) (Decision, error) {
 	if err := ctx.Err(); err != nil {
 		return Decision{}, err
 	}
-	return g.AllowN(n), nil
+	return g.allow(n), nil
 }
 
 // Take decides on n events now; see [Taker]. The key does not matter.

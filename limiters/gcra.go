@@ -70,13 +70,13 @@ func NewGCRA(interval time.Duration, burst int, opts ...Option) *GCRA {
 func (g *GCRA) Allow() bool {
 	ep := g.epoch.Load()
 	if ep == nil || g.clock != nil {
-		return g.AllowN(1).Allowed
+		return g.allow(1).Allowed
 	}
 	now := max(int64(time.Since(ep.base)), -tooFar) // Half the price of time.Now.
 	for {
 		tat := ep.tat.Load()
 		if tat == over || now > tooFar {
-			return g.AllowN(1).Allowed
+			return g.allow(1).Allowed
 		}
 		next := max(now, tat) + g.interval
 		if next-g.interval*g.burst > now {
@@ -88,8 +88,13 @@ func (g *GCRA) Allow() bool {
 	}
 }
 
-// AllowN grants n events now, all of them or none. See AllowAt.
-func (g *GCRA) AllowN(n int) Decision {
+// AllowN reports whether n events may happen at t, all of them or none, and grants them if
+// so. It reads no clock. If n is 0 the answer is true, if n is negative it is false, and
+// neither changes anything.
+func (g *GCRA) AllowN(t time.Time, n int) bool { return g.AllowAt(t, n).Allowed }
+
+// allow grants n events now, all of them or none.
+func (g *GCRA) allow(n int) Decision {
 	if g.clock != nil {
 		return g.AllowAt(g.clock.Now(), n)
 	}
@@ -162,4 +167,4 @@ func (g *GCRA) decide(ep *gcraEpoch, t time.Time, now int64, n int) (r Decision,
 
 // Fresh reports whether everything granted so far makes no difference any more: from now on
 // it decides as a new one would. It is what a [Keyed] asks.
-func (g *GCRA) Fresh() bool { return g.AllowN(0).ResetAfter <= 0 }
+func (g *GCRA) Fresh() bool { return g.allow(0).ResetAfter <= 0 }

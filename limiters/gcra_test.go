@@ -67,8 +67,8 @@ func TestGCRA_zeroValue(t *testing.T) {
 			t.Errorf("AllowAt(%d) = %+v, want %+v", n, got, want)
 		}
 	}
-	if got, want := g.AllowN(0), (Decision{Allowed: true, RetryAfter: InfDuration}); got != want || g.Allow() {
-		t.Errorf("AllowN(0) = %+v, want %+v, and Allow false", got, want)
+	if got, want := g.allow(0), (Decision{Allowed: true, RetryAfter: InfDuration}); got != want || g.Allow() {
+		t.Errorf("a look = %+v, want %+v, and Allow false", got, want)
 	}
 	if NewGCRA(1, -3).Allow() || NewGCRA(1, 0).Allow() {
 		t.Error("no burst, but a grant")
@@ -242,7 +242,7 @@ func TestGCRA_clock(t *testing.T) {
 			}
 		}
 	}
-	if got, want := g.AllowN(2), ofGCRA(2, false, 0, 200*ms, 200*ms); got != want {
+	if got, want := g.allow(2), ofGCRA(2, false, 0, 200*ms, 200*ms); got != want {
 		t.Errorf("AllowN(2) = %+v, want %+v", got, want)
 	}
 }
@@ -263,9 +263,9 @@ func TestGCRA_concurrent(t *testing.T) {
 					if g.Allow() {
 						granted.Add(1)
 					}
-					g.AllowN(0)
-					g.AllowN(51)
-					g.AllowN(-1)
+					g.allow(0)
+					g.allow(51)
+					g.allow(-1)
 				}
 			}()
 		}
@@ -282,7 +282,7 @@ func TestGCRA_doesNotAllocate(t *testing.T) {
 		"grant": NewGCRA(1, 1000), "deny": NewGCRA(time.Hour, 1), "clock": NewGCRA(1, 1000, WithClock(clockwork.NewFakeClockAt(t0))),
 	} {
 		g.Allow()
-		if got := testing.AllocsPerRun(100, func() { g.Allow(); g.AllowN(2); g.AllowAt(t0, 0) }); got != 0 {
+		if got := testing.AllocsPerRun(100, func() { g.Allow(); g.allow(2); g.AllowAt(t0, 0) }); got != 0 {
 			t.Errorf("%s: %v allocations, want 0", name, got)
 		}
 	}
@@ -298,7 +298,7 @@ func TestGCRA_aCenturyAhead(t *testing.T) {
 	}
 	g, k := ahead()
 	sameG, sameK := ahead()
-	if got, want := g.Allow(), sameG.AllowN(1).Allowed; got != want {
+	if got, want := g.Allow(), sameG.allow(1).Allowed; got != want {
 		t.Errorf("Allow of a GCRA = %t, AllowN(1) = %t", got, want)
 	}
 	want, _ := sameK.Take(context.Background(), 0, 1)

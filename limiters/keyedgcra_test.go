@@ -42,7 +42,7 @@ func TestKeyedGCRA_forgettingIsNotSeen(t *testing.T) {
 			if kept[key] == nil {
 				kept[key] = NewGCRA(100*ms, 3, WithClock(clock))
 			}
-			want := kept[key].AllowN(0)
+			want := kept[key].allow(0)
 			got, err := k.AllowAt(key, clock.Now(), 0)
 			if err != nil || got != want {
 				t.Fatalf("history %d, step %d: key %d: a look: %+v, %v, kept %+v", h, i, key, got, err, want)
@@ -53,7 +53,7 @@ func TestKeyedGCRA_forgettingIsNotSeen(t *testing.T) {
 				}
 				continue
 			}
-			if want := kept[key].AllowN(n); got != want {
+			if want := kept[key].allow(n); got != want {
 				t.Fatalf("history %d, step %d: key %d: Take(%d) = %+v, kept %+v", h, i, key, n, got, want)
 			}
 			if k.Len() > room {
