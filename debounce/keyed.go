@@ -147,6 +147,7 @@ func (d *Keyed[K, T]) Stop() {
 // returns the first error, after it has tried all. Called by a callback, it waits
 // for none.
 func (d *Keyed[K, T]) Close(ctx context.Context) error {
+	mustHave(ctx)
 	all := d.stop()
 	within := inCallback(all)
 	var first error

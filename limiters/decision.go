@@ -40,7 +40,7 @@ type Decision struct {
 // With n == 0 the Decision is allowed and nothing is counted: it tells how things stand, and
 // RetryAfter when one could be granted. A negative n is denied. An error means that there is no decision, and the Decision is
 // zero: that of ctx if it is done already, [ErrTooManyKeys] of those with a limit for each. The limiters of this
-// package use ctx for nothing else, and do not block. A Taker is safe for concurrent use.
+// package use ctx for nothing else, panic if it is nil, and do not block. A Taker is safe for concurrent use.
 type Taker interface {
 	Take(ctx context.Context, key string, n int) (Decision, error)
 }
@@ -57,6 +57,9 @@ var (
 
 // Take decides on n events now; see [Taker]. The key does not matter.
 func (w *FixedWindow) Take(ctx context.Context, _ string, n int) (Decision, error) {
+	if ctx == nil {
+		noContext("FixedWindow.Take")
+	}
 	if err := ctx.Err(); err != nil {
 		return Decision{}, err
 	}
@@ -96,6 +99,9 @@ func (w *windows) decision(ok bool, n int) Decision {
 
 // Take decides on n events now; see [Taker]. The key does not matter.
 func (w *SlidingLog) Take(ctx context.Context, _ string, n int) (Decision, error) {
+	if ctx == nil {
+		noContext("SlidingLog.Take")
+	}
 	if err := ctx.Err(); err != nil {
 		return Decision{}, err
 	}
@@ -130,6 +136,9 @@ func (w *SlidingLog) allow(t time.Time, n int) Decision {
 
 // Take decides on n events now; see [Taker]. The key does not matter.
 func (w *SlidingCounter) Take(ctx context.Context, _ string, n int) (Decision, error) {
+	if ctx == nil {
+		noContext("SlidingCounter.Take")
+	}
 	if err := ctx.Err(); err != nil {
 		return Decision{}, err
 	}
@@ -170,6 +179,9 @@ func (w *SlidingCounter) allow(t time.Time, n int) Decision {
 
 // Take decides on n events now; see [Taker]. The key does not matter.
 func (g *GCRA) Take(ctx context.Context, _ string, n int) (Decision, error) {
+	if ctx == nil {
+		noContext("GCRA.Take")
+	}
 	if err := ctx.Err(); err != nil {
 		return Decision{}, err
 	}
@@ -178,6 +190,9 @@ func (g *GCRA) Take(ctx context.Context, _ string, n int) (Decision, error) {
 
 // Take decides on n events now; see [Taker]. The key does not matter.
 func (l *TokenBucket) Take(ctx context.Context, _ string, n int) (Decision, error) {
+	if ctx == nil {
+		noContext("TokenBucket.Take")
+	}
 	if err := ctx.Err(); err != nil {
 		return Decision{}, err
 	}
@@ -268,6 +283,9 @@ func (l *TokenBucket) decision(e time.Duration, n int64, ok bool) Decision {
 // Take decides on n events of key now; see [Taker], which a Keyed with keys of type string
 // is. It panics if the limiters of k are none.
 func (k *Keyed[K, L]) Take(ctx context.Context, key K, n int) (d Decision, err error) {
+	if ctx == nil {
+		noContext("Keyed.Take")
+	}
 	if err := ctx.Err(); err != nil {
 		return d, err
 	}
@@ -283,6 +301,11 @@ func (k *Keyed[K, L]) Take(ctx context.Context, key K, n int) (d Decision, err e
 		return Decision{}, full
 	}
 	return d, err
+}
+
+// noContext panics in place of a nil dereference.
+func noContext(method string) {
+	panic("limiters: " + method + ": ctx is nil: use context.Background()")
 }
 
 // less is d - by, or the nearest time.Duration.

@@ -213,7 +213,7 @@ func TestTokenBucket_AllowAtExtremes(t *testing.T) {
 	}{
 		{Inf, 0, [2]Decision{{true, math.MaxInt, 0, math.MaxInt, 0, 0}, {true, math.MaxInt, 0, math.MaxInt, 0, 0}}},
 		{0, 1, [2]Decision{{true, 1, inf, 0, 0, inf}, {false, 1, inf, 0, inf, inf}}},
-		{Limit(math.NaN()), 2, [2]Decision{{true, 2, inf, 1, 0, inf}, {true, 2, inf, 0, 0, inf}}},
+		{Limit(math.Inf(-1)), 2, [2]Decision{{true, 2, inf, 1, 0, inf}, {true, 2, inf, 0, 0, inf}}},
 		{1, 0, [2]Decision{{false, 0, 0, 0, inf, 0}, {false, 0, 0, 0, inf, 0}}},
 		{Every(math.MaxInt64), 1, [2]Decision{{true, 1, inf, 0, 0, inf}, {false, 1, inf, 0, inf, inf}}},
 		{1e18, math.MaxInt32, [2]Decision{{true, math.MaxInt32, 2, math.MaxInt32, 0, 1}, {true, math.MaxInt32, 2, math.MaxInt32, 0, 1}}},

@@ -72,12 +72,15 @@ func NewKeyed[K comparable, L any](room int, make func(key K) L, fresh func(L) b
 
 // Do calls f with the limiter of key, under no lock. Keep the limiter no longer than
 // f runs: it may be forgotten after that. If there is no room for the key, f is not
-// called and the error is ErrTooManyKeys; otherwise it is nil. It panics if key is
-// not equal to itself, as NaN.
+// called and the error is ErrTooManyKeys; otherwise it is nil. It panics if f is nil, or
+// key is not equal to itself, as NaN.
 //
 //	ok := false
 //	err := users.Do(name, func(l *limiters.SlidingLog) { ok = l.Allow() })
 func (k *Keyed[K, L]) Do(key K, f func(L)) error {
+	if f == nil {
+		panic(fmt.Sprintf("limiters: Keyed.Do(%v, nil): f must not be nil: pass what is done with the limiter", key))
+	}
 	e := k.acquire(key)
 	if e == nil {
 		return ErrTooManyKeys

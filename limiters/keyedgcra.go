@@ -117,6 +117,9 @@ func (g *KeyedGCRA[K]) AllowAt(key K, t time.Time, n int) (Decision, error) {
 // Take decides on n events of key now, as AllowAt does; see [Taker], which a KeyedGCRA with
 // keys of type string is.
 func (g *KeyedGCRA[K]) Take(ctx context.Context, key K, n int) (Decision, error) {
+	if ctx == nil {
+		noContext("KeyedGCRA.Take")
+	}
 	if err := ctx.Err(); err != nil {
 		return Decision{}, err
 	}

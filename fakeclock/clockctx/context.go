@@ -14,20 +14,23 @@ import (
 )
 
 // WithDeadline is [context.WithDeadline] on the time of clock, as the package comment
-// describes. It panics if parent is nil.
+// describes. It panics if clock is nil, and with package context's text if parent is nil.
 func WithDeadline(parent context.Context, clock clockwork.Clock, d time.Time) (context.Context, context.CancelFunc) {
+	mustHave(clock, "WithDeadline")
 	return WithDeadlineCause(parent, clock, d, nil)
 }
 
 // WithTimeout is WithDeadline at clock.Now().Add(timeout). The timeout is a duration: a step
 // of the wall clock changes nothing about when the context ends.
 func WithTimeout(parent context.Context, clock clockwork.Clock, timeout time.Duration) (context.Context, context.CancelFunc) {
+	mustHave(clock, "WithTimeout")
 	return WithTimeoutCause(parent, clock, timeout, nil)
 }
 
 // WithTimeoutCause is WithTimeout that sets the cause of the context when the
 // timeout expires. cancel does not set it.
 func WithTimeoutCause(parent context.Context, clock clockwork.Clock, timeout time.Duration, cause error) (context.Context, context.CancelFunc) {
+	mustHave(clock, "WithTimeoutCause")
 	began := elapsedOn(clock) // before Now: a clock that moves in between must not end the context early
 	deadline := clock.Now().Add(timeout)
 	if began < 0 {
@@ -39,11 +42,18 @@ func WithTimeoutCause(parent context.Context, clock clockwork.Clock, timeout tim
 // WithDeadlineCause is WithDeadline that sets the cause of the context when the
 // deadline is exceeded. cancel does not set it.
 func WithDeadlineCause(parent context.Context, clock clockwork.Clock, d time.Time, cause error) (context.Context, context.CancelFunc) {
+	mustHave(clock, "WithDeadlineCause")
 	ends := never
 	if now := elapsedOn(clock); now >= 0 {
 		ends = later(now, clock.Until(d))
 	}
 	return withDeadline(parent, clock, d, ends, cause)
+}
+
+func mustHave(clock clockwork.Clock, function string) {
+	if clock == nil {
+		panic("clockctx: " + function + ": clock is nil: use clockwork.NewRealClock(), or a clock of the test")
+	}
 }
 
 // withDeadline makes a context that ends at d. On a clock that tells how far it has moved, that is when
