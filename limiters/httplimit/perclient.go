@@ -30,10 +30,10 @@ const DefaultClients = 1 << 16
 // timer. PerClient panics if limit is less than 1 or window is not positive.
 func PerClient(limit int, window time.Duration, opts ...Option) func(http.Handler) http.Handler {
 	if limit < 1 {
-		panic(fmt.Sprintf("httplimit: PerClient: limit %d must be >= 1", limit))
+		panic(fmt.Sprintf("httplimit: PerClient: limit %d must be >= 1: to let nothing in, do not serve", limit))
 	}
 	if window <= 0 {
-		panic(fmt.Sprintf("httplimit: PerClient: window %v must be > 0", window))
+		panic(fmt.Sprintf("httplimit: PerClient: window %v must be > 0: use the time that limit is for, such as time.Minute", window))
 	}
 	opts = append([]Option{Key(ByAddress())}, opts...)
 	cfg := configure(opts)
