@@ -51,23 +51,23 @@ type keyedEntry[K comparable, L any] struct {
 // when there is none.
 const looks = 4
 
-// NewKeyed returns a Keyed with room for so many keys. make makes the limiter of a
+// NewKeyed returns a Keyed with room for maxKeys keys. make makes the limiter of a
 // key. fresh reports whether a limiter decides from now on as one that make has just
 // made; for a [FixedWindow], [SlidingLog], [SlidingCounter], [GCRA] or [TokenBucket] that is
 // its method Fresh. Both are called with a lock held and must not use the Keyed. It panics if
-// room is less than 1 or a function is nil.
+// maxKeys is less than 1 or a function is nil.
 //
 //	users := limiters.NewKeyed(100_000, func(string) *limiters.SlidingLog {
 //		return limiters.NewSlidingLog(10, time.Minute)
 //	}, (*limiters.SlidingLog).Fresh)
-func NewKeyed[K comparable, L any](room int, make func(key K) L, fresh func(L) bool) *Keyed[K, L] {
-	if room < 1 {
-		panic(fmt.Sprintf("limiters: NewKeyed: room %d must be >= 1: without keys use the limiter itself", room))
+func NewKeyed[K comparable, L any](maxKeys int, make func(key K) L, fresh func(L) bool) *Keyed[K, L] {
+	if maxKeys < 1 {
+		panic(fmt.Sprintf("limiters: NewKeyed: maxKeys %d must be >= 1: without keys use the limiter itself", maxKeys))
 	}
 	if make == nil || fresh == nil {
 		panic("limiters: NewKeyed: make and fresh must not be nil: pass a function that never reports fresh to keep all keys")
 	}
-	return &Keyed[K, L]{room: room, make: make, fresh: fresh, keys: map[K]*keyedEntry[K, L]{}}
+	return &Keyed[K, L]{room: maxKeys, make: make, fresh: fresh, keys: map[K]*keyedEntry[K, L]{}}
 }
 
 // Do calls f with the limiter of key, under no lock. Keep the limiter no longer than

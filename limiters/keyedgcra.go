@@ -60,14 +60,14 @@ const (
 	looksElsewhere = 16 // of a new key, at keys of other shards, if there is no room
 )
 
-// NewKeyedGCRA returns a KeyedGCRA with room for so many keys, and for each of them one event
-// per interval, and burst at once. A negative burst is 0. It panics if room is less than 1,
+// NewKeyedGCRA returns a KeyedGCRA with room for maxKeys keys, and for each of them one event
+// per interval, and burst at once. A negative burst is 0. It panics if maxKeys is less than 1,
 // interval is less than a nanosecond, or burst intervals are more than 73 years.
 //
 //	users := limiters.NewKeyedGCRA[string](1_000_000, time.Second/10, 20)
-func NewKeyedGCRA[K comparable](room int, interval time.Duration, burst int, opts ...Option) *KeyedGCRA[K] {
-	if room < 1 {
-		panic(fmt.Sprintf("limiters: NewKeyedGCRA: room %d must be >= 1: without keys use a GCRA", room))
+func NewKeyedGCRA[K comparable](maxKeys int, interval time.Duration, burst int, opts ...Option) *KeyedGCRA[K] {
+	if maxKeys < 1 {
+		panic(fmt.Sprintf("limiters: NewKeyedGCRA: maxKeys %d must be >= 1: without keys use a GCRA", maxKeys))
 	}
 	var cfg config
 	for _, opt := range opts {
@@ -76,8 +76,8 @@ func NewKeyedGCRA[K comparable](room int, interval time.Duration, burst int, opt
 		}
 	}
 	return &KeyedGCRA[K]{
-		clock: cfg.clock, cellRate: newCellRate("NewKeyedGCRA", interval, burst), room: int64(room),
-		seed: maphash.MakeSeed(), shards: make([]arrivalShard[K], min((room-1)/shardKeys+1, mostShards)),
+		clock: cfg.clock, cellRate: newCellRate("NewKeyedGCRA", interval, burst), room: int64(maxKeys),
+		seed: maphash.MakeSeed(), shards: make([]arrivalShard[K], min((maxKeys-1)/shardKeys+1, mostShards)),
 	}
 }
 

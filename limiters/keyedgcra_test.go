@@ -396,7 +396,7 @@ func TestKeyedGCRA_zeroValue(t *testing.T) {
 }
 
 func TestKeyedGCRA_panics(t *testing.T) {
-	wantPanic(t, "limiters: NewKeyedGCRA: room 0 must be >= 1: without keys use a GCRA", func() { NewKeyedGCRA[int](0, 1, 1) })
+	wantPanic(t, "limiters: NewKeyedGCRA: maxKeys 0 must be >= 1: without keys use a GCRA", func() { NewKeyedGCRA[int](0, 1, 1) })
 	wantPanic(t, "limiters: NewKeyedGCRA: interval 0s must be >= 1ns: use a TokenBucket for higher rates, and for Inf",
 		func() { NewKeyedGCRA[int](1, 0, 1) })
 	nan := "limiters: KeyedGCRA: key NaN is not equal to itself, so it would be new each time: use another"

@@ -38,7 +38,7 @@ func TestArguments(t *testing.T) {
 		{"", func() { PerClient(math.MaxInt, math.MaxInt64, WithClock(nil)) }},
 		{"RetryAfter: d -1ns must be >= 0: for", func() { RetryAfter(-1) }},
 		{"", func() { RetryAfter(math.MaxInt64) }},
-		{"Clients: n 0 must be >= 1: for", func() { Clients(0) }},
+		{"MaxKeys: n 0 must be >= 1: for", func() { MaxKeys(0) }},
 		{"Count: c is a nil *expvar.Map: make", func() { Count((*expvar.Map)(nil)) }},
 		{"ByPrefix: bits 0 must be from 1 to 128: for", func() { ByPrefix(0) }},
 		{"ByPrefix: bits 129 must be from 1 to 128: for", func() { ByPrefix(129) }},

@@ -30,7 +30,7 @@ type config struct {
 }
 
 func configure(opts []Option) config {
-	cfg := config{retryAfter: time.Second, clients: DefaultClients}
+	cfg := config{retryAfter: time.Second, clients: DefaultMaxKeys}
 	for _, opt := range opts {
 		if opt != nil {
 			opt(&cfg)
@@ -150,11 +150,11 @@ func RetryAfter(d time.Duration) Option {
 	return func(cfg *config) { cfg.retryAfter = d }
 }
 
-// Clients sets how many clients [PerClient] can have a count for at a time, instead of
-// [DefaultClients]; it changes nothing else. It panics if n is less than 1.
-func Clients(n int) Option {
+// MaxKeys sets how many clients [PerClient] can have a count for at a time, instead of
+// [DefaultMaxKeys]; it changes nothing else. It panics if n is less than 1.
+func MaxKeys(n int) Option {
 	if n < 1 {
-		panic(fmt.Sprintf("httplimit: Clients: n %d must be >= 1: for one limit for all, use Rate", n))
+		panic(fmt.Sprintf("httplimit: MaxKeys: n %d must be >= 1: for one limit for all, use Rate", n))
 	}
 	return func(cfg *config) { cfg.clients = n }
 }

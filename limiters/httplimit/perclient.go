@@ -8,8 +8,8 @@ import (
 	"github.com/escapement-go/escapement/limiters"
 )
 
-// DefaultClients is how many clients [PerClient] can have a count for at a time.
-const DefaultClients = 1 << 16
+// DefaultMaxKeys is how many clients [PerClient] can have a count for at a time.
+const DefaultMaxKeys = 1 << 16
 
 // PerClient returns middleware that lets each client send about limit requests in any time
 // as long as window, and answers the others as [Rate] does, with 429:
@@ -22,9 +22,9 @@ const DefaultClients = 1 << 16
 // them in a window of the clock, and always fewer than twice as many in any.
 //
 // It keeps some 200 bytes, and the key, for each client that sent something in this window
-// or the one before, and of no more than [DefaultClients] of them: then new ones get 503
+// or the one before, and of no more than [DefaultMaxKeys] of them: then new ones get 503
 // until others can be forgotten without granting anything. Only an attack from so many
-// addresses gets there; see [Clients].
+// addresses gets there; see [MaxKeys].
 //
 // All handlers that the middleware wraps share the limit. It starts no goroutine and no
 // timer. PerClient panics if limit is less than 1 or window is not positive.

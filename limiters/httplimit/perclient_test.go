@@ -43,7 +43,7 @@ func TestPerClient(t *testing.T) {
 func TestPerClient_room(t *testing.T) {
 	clock := fakeclock.New()
 	var why []string
-	h := PerClient(1, time.Minute, WithClock(clock), Clients(2),
+	h := PerClient(1, time.Minute, WithClock(clock), MaxKeys(2),
 		OnThrottle(func(_ *http.Request, err error) { why = append(why, err.Error()) }))(servedAtOnce)
 	got := []string{}
 	for i := range 4 {
