@@ -240,10 +240,11 @@ func (d *Debouncer[T]) stop(wait bool) {
 // Close returns its error, and the call still runs. Close returns [ErrStopped] if
 // Stop or Cancel drop the call meanwhile. Called by the callback, Close does
 // not wait and returns nil: f then runs as soon as the callback has returned. Close
-// may be called again, and waits again.
+// may be called again, and waits again. It panics if ctx is nil.
 func (d *Debouncer[T]) Close(ctx context.Context) error { return d.close(ctx, true) }
 
 func (d *Debouncer[T]) close(ctx context.Context, wait bool) error {
+	mustHave(ctx)
 	d.mu.Lock()
 	d.stopped = true
 	d.settle()
@@ -281,6 +282,12 @@ func (d *Debouncer[T]) close(ctx context.Context, wait bool) error {
 		return ctx.Err()
 	}
 	return nil
+}
+
+func mustHave(ctx context.Context) {
+	if ctx == nil {
+		panic("debounce: Close: ctx is nil: use context.Background()")
+	}
 }
 
 // settle makes what is unfired due and ends the burst.

@@ -50,8 +50,8 @@ func TestNew_panics(t *testing.T) {
 		f    func(int)
 		want string
 	}{
-		{-time.Second, func(int) {}, "debounce: New: wait -1s must be >= 0"},
-		{math.MinInt64, func(int) {}, "debounce: New: wait -2562047h47m16.854775808s must be >= 0"},
+		{-time.Second, func(int) {}, "debounce: New: wait -1s must be >= 0: use 0 to fire with each call"},
+		{math.MinInt64, func(int) {}, "debounce: New: wait -2562047h47m16.854775808s must be >= 0: use 0 to fire with each call"},
 		{time.Second, nil, "debounce: New: f must not be nil"},
 	} {
 		t.Run(tt.want, func(t *testing.T) {

@@ -63,15 +63,15 @@ func TestMaxWait_armsLazily(t *testing.T) {
 
 func TestOptions_panic(t *testing.T) {
 	for want, f := range map[string]func(){
-		"debounce: MaxWait: 0s must be > 0; leave the option out for no bound":  func() { MaxWait(0) },
-		"debounce: MaxSize: 0 must be > 0; leave the option out for no bound":   func() { MaxSize(0) },
-		"debounce: MaxDelay: 0s must be > 0; leave the option out for no bound": func() { MaxDelay(0) },
-		"debounce: MaxKeys: -1 must be > 0; leave the option out for no bound":  func() { MaxKeys(-1) },
-		"debounce: NewBatch: f must not be nil: pass the function to run":       func() { NewBatch[int](1, nil) },
-		"debounce: NewKeyed: f must not be nil: pass the function to run":       func() { NewKeyed[int, int](1, nil) },
-		"debounce: NewKeyed: wait -1ns must be >= 0":                            func() { NewKeyed(-1, func(int, int) {}) },
-		"debounce: Stream: wait -1ns must be >= 0":                              func() { Stream[int](t.Context(), nil, -1, nil) },
-		"debounce: Call: zero Keyed: use NewKeyed":                              func() { _ = new(Keyed[int, int]).Call(1, 1) },
+		"debounce: MaxWait: 0s must be > 0; leave the option out for no bound":     func() { MaxWait(0) },
+		"debounce: MaxSize: 0 must be > 0; leave the option out for no bound":      func() { MaxSize(0) },
+		"debounce: MaxDelay: 0s must be > 0; leave the option out for no bound":    func() { MaxDelay(0) },
+		"debounce: MaxKeys: -1 must be > 0; leave the option out for no bound":     func() { MaxKeys(-1) },
+		"debounce: NewBatch: f must not be nil: pass the function to run":          func() { NewBatch[int](1, nil) },
+		"debounce: NewKeyed: f must not be nil: pass the function to run":          func() { NewKeyed[int, int](1, nil) },
+		"debounce: NewKeyed: wait -1ns must be >= 0: use 0 to fire with each call": func() { NewKeyed(-1, func(int, int) {}) },
+		"debounce: Stream: wait -1ns must be >= 0: use 0 to fire with each call":   func() { Stream[int](t.Context(), nil, -1, nil) },
+		"debounce: Call: zero Keyed: use NewKeyed":                                 func() { _ = new(Keyed[int, int]).Call(1, 1) },
 	} {
 		func() {
 			defer func() {

@@ -10,8 +10,9 @@ import (
 	"github.com/escapement-go/escapement/internal/stackmark"
 )
 
-// ErrKeys is what Keyed.Call returns for a new key while [MaxKeys] others are held.
-var ErrKeys = errors.New("debounce: too many keys have a burst under way")
+// ErrTooManyKeys is what Keyed.Call returns for a new key while [MaxKeys] others are held; compare
+// with errors.Is.
+var ErrTooManyKeys = errors.New("debounce: too many keys are in use")
 
 // A Keyed is one [Debouncer] for each key: a burst of one key neither delays nor
 // fires another, and their callbacks may overlap; those of one key do not.
@@ -65,7 +66,7 @@ func NewKeyed[K comparable, T any](wait time.Duration, f func(K, T), opts ...Opt
 	return &Keyed[K, T]{wait: wait, f: f, cfg: cfg, known: make(map[K]*entry[K, T])}
 }
 
-// Call is [Debouncer.Call] for key k. It returns [ErrKeys], and does nothing, if
+// Call is [Debouncer.Call] for key k. It returns [ErrTooManyKeys], and does nothing, if
 // k has no burst and as many keys as [MaxKeys] allows have one; otherwise nil. It
 // panics if k is not equal to itself, as NaN.
 func (d *Keyed[K, T]) Call(k K, v T) error {
@@ -147,6 +148,7 @@ func (d *Keyed[K, T]) Stop() {
 // returns the first error, after it has tried all. Called by a callback, it waits
 // for none.
 func (d *Keyed[K, T]) Close(ctx context.Context) error {
+	mustHave(ctx)
 	all := d.stop()
 	within := inCallback(all)
 	var first error
@@ -218,7 +220,7 @@ func (d *Keyed[K, T]) hold(k K, e *entry[K, T]) (*entry[K, T], error) {
 	case d.stopped:
 		return nil, nil
 	case d.cfg.maxKeys > 0 && d.held >= d.cfg.maxKeys:
-		return nil, ErrKeys
+		return nil, ErrTooManyKeys
 	}
 	if e == nil {
 		if e = d.resting[d.next]; e != nil {

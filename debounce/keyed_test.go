@@ -120,8 +120,8 @@ func TestKeyed_askedOfThoseLetGo(t *testing.T) {
 			t.Fatalf("Call = %v with %d keys held", err, d.Len())
 		}
 	}
-	if err := d.Call(0, 0); !errors.Is(err, ErrKeys) {
-		t.Errorf("Call of a key at rest = %v with %d keys held, want ErrKeys", err, d.Len())
+	if err := d.Call(0, 0); !errors.Is(err, ErrTooManyKeys) {
+		t.Errorf("Call of a key at rest = %v with %d keys held, want ErrTooManyKeys", err, d.Len())
 	}
 	for k := range rests {
 		if d.Cancel(k) || d.Flush(k) || d.Pending(k) {
@@ -303,7 +303,7 @@ func TestKeyed_MaxKeys(t *testing.T) {
 	for _, tt := range []struct {
 		key  string
 		want error
-	}{{"a", nil}, {"b", nil}, {"c", ErrKeys}, {"a", nil}} {
+	}{{"a", nil}, {"b", nil}, {"c", ErrTooManyKeys}, {"a", nil}} {
 		if err := d.Call(tt.key, 1); !errors.Is(err, tt.want) {
 			t.Errorf("Call(%s) = %v, want %v", tt.key, err, tt.want)
 		}
@@ -324,8 +324,8 @@ func TestKeyed_MaxKeys_one(t *testing.T) {
 	if err := d.Call("a", 1); err != nil {
 		t.Errorf("Call(a) = %v, want nil", err)
 	}
-	if err := d.Call("b", 1); !errors.Is(err, ErrKeys) {
-		t.Errorf("Call(b) = %v, want ErrKeys", err)
+	if err := d.Call("b", 1); !errors.Is(err, ErrTooManyKeys) {
+		t.Errorf("Call(b) = %v, want ErrTooManyKeys", err)
 	}
 }
 

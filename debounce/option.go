@@ -35,7 +35,7 @@ func apply(opts []Option) config {
 // wait is negative.
 func (cfg *config) burst(constructor string, wait time.Duration) burst {
 	if wait < 0 {
-		panic(fmt.Sprintf("debounce: %s: wait %v must be >= 0", constructor, wait))
+		panic(fmt.Sprintf("debounce: %s: wait %v must be >= 0: use 0 to fire with each call", constructor, wait))
 	}
 	return burst{wait: wait, maxWait: cfg.maxWait, edges: cfg.edges}
 }

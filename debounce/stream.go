@@ -25,8 +25,12 @@ import (
 // when it is read. A value that is read at the very deadline of the one before
 // begins a new burst.
 //
-// Stream panics if wait is negative.
+// From a nil in nothing comes until ctx is done. Stream panics if ctx is nil or wait is
+// negative.
 func Stream[T any](ctx context.Context, in <-chan T, wait time.Duration, bypass func(T) bool, opts ...Option) <-chan T {
+	if ctx == nil {
+		panic("debounce: Stream: ctx is nil: use context.Background()")
+	}
 	cfg := apply(opts)
 	s := &stream[T]{ctx: ctx, out: make(chan T), burst: cfg.burst("Stream", wait), clock: cfg.clock, keep: !cfg.dropOnClose}
 	if s.clock == nil {

@@ -2,6 +2,7 @@ package fakeclock
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/escapement-go/escapement/internal/sched"
@@ -19,8 +20,11 @@ func (c *Clock) BlockUntil(n int) {
 
 // BlockUntilContext is BlockUntil that gives up when ctx is done and then
 // returns ctx.Err(). If enough timers are armed when it is called it returns
-// nil even if ctx is done.
+// nil even if ctx is done. It panics if ctx is nil.
 func (c *Clock) BlockUntilContext(ctx context.Context, n int) error {
+	if ctx == nil {
+		panic(fmt.Sprintf("fakeclock: BlockUntilContext(nil, %d): there is no context; use BlockUntil", n))
+	}
 	w := c.waitCount(n)
 	if w == nil {
 		return nil
@@ -32,8 +36,15 @@ func (c *Clock) BlockUntilContext(ctx context.Context, n int) error {
 // returns, or until ctx is done, and then returns ctx.Err(). It calls ready at
 // once, so it may return nil though ctx is done, and again after timers were
 // armed, stopped, reset or fired; changes in quick succession may be seen as
-// one. It calls ready on its own goroutine, and ready may use the clock.
+// one. It calls ready on its own goroutine, and ready may use the clock. It panics
+// if ctx or ready is nil.
 func (c *Clock) BlockUntilFunc(ctx context.Context, ready func([]Timer) bool) error {
+	switch {
+	case ctx == nil:
+		panic("fakeclock: BlockUntilFunc(nil, ready): there is no context; use context.Background()")
+	case ready == nil:
+		panic("fakeclock: BlockUntilFunc(ctx, nil): there is nothing to ask; use BlockUntil")
+	}
 	for {
 		timers, w := c.watch()
 		if ready(timers) {

@@ -59,7 +59,9 @@ func New(opts ...Option) *Clock {
 	c := new(Clock)
 	c.init()
 	for _, opt := range opts {
-		opt(c)
+		if opt != nil {
+			opt(c)
+		}
 	}
 	return c
 }

@@ -75,7 +75,8 @@
 // # Wall time
 //
 // [Clock.SetWall] steps the wall clock, forward or back, and leaves elapsed time
-// and what is armed alone. Since and Until measure elapsed time across steps.
+// and what is armed alone. Since measures elapsed time across steps; Until says what a
+// timer would wait.
 // [Clock.NewTimerAt] and [Clock.AfterFuncAt] arm for an instant of wall time,
 // which becomes a duration when they are called, as everywhere in Go.
 //

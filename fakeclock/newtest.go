@@ -14,8 +14,11 @@ type TestingT interface {
 // the cleanups that were registered later, it fails the test if timers are
 // still armed: what they serve was not shut down. It names each, and where it
 // was made. Those of After do not count, as nobody can stop them. See
-// [WithLeftovers].
+// [WithLeftovers]. It panics if tb is nil.
 func NewTest(tb TestingT, opts ...Option) *Clock {
+	if tb == nil {
+		panic("fakeclock: NewTest(nil): there is no test to fail; use New")
+	}
 	c := New(append([]Option{WithSites()}, opts...)...)
 	if !c.leftovers {
 		tb.Cleanup(func() {

@@ -2,7 +2,8 @@ package fakeclock
 
 import "time"
 
-// Option configures a [Clock] that [New] or [NewTest] makes.
+// Option configures a [Clock] that [New] or [NewTest] makes. The zero Option (nil) changes
+// nothing.
 type Option func(*Clock)
 
 // WithStart makes the clock start at t, in t's location. A monotonic reading of

@@ -13,9 +13,9 @@ import (
 // AdvanceUntil, NewTimerAt and AfterFuncAt speak in wall time after the last
 // step; a target that Advance or a variant has begun to move to stays.
 //
-// [Clock.Since] and [Clock.Until] measure elapsed time across steps. t.Sub(u)
-// of two times of this clock steps with it, unlike package time's: only the
-// runtime can give a time the monotonic reading that Sub would use.
+// [Clock.Since] measures elapsed time across steps. t.Sub(u) of two times of this clock
+// steps with it, unlike package time's: only the runtime can give a time the monotonic
+// reading that Sub would use.
 //
 // A monotonic reading of t is dropped.
 func (c *Clock) SetWall(t time.Time) {
@@ -49,9 +49,20 @@ func (c *Clock) Since(t time.Time) time.Duration {
 	return last.at(now).Sub(t)
 }
 
-// Until returns the duration until t: -Since(t).
+// Until returns the duration until t, which is what a timer of NewTimerAt(t) or a context
+// with the deadline t would wait: a t after Now is wall time after the last step, even if it
+// was shown before a step back. Of any other t it is -Since(t).
 func (c *Clock) Until(t time.Time) time.Duration {
-	return -max(c.Since(t), -math.MaxInt64)
+	last, now := c.reading()
+	// As in Since, without what Sub does for times centuries apart.
+	if sec := t.Unix() - last.sec; uint64(sec+1) < 1<<33 {
+		if d := sec*int64(time.Second) + int64(t.Nanosecond()) - last.nsec; d > now {
+			return time.Duration(d - now)
+		}
+	} else if d := t.Sub(last.at(now)); d > 0 {
+		return d
+	}
+	return -c.Since(t)
 }
 
 // segment maps elapsed to wall time between two steps of the wall clock. It

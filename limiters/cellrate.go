@@ -41,6 +41,13 @@ func (c *cellRate) judge(now, tat int64, n int) (next int64, retry time.Duration
 	return after, 0
 }
 
+// peek tells how things stand at now if the theoretical arrival time is tat, with the wait for one event.
+func (c *cellRate) peek(now, tat int64) Decision {
+	d := c.result(now, max(now, tat), 0)
+	_, d.RetryAfter = c.judge(now, tat, 1)
+	return d
+}
+
 // result tells how things stand at now if the theoretical arrival time is next.
 func (c *cellRate) result(now, next int64, retry time.Duration) Decision {
 	r := Decision{

@@ -189,8 +189,11 @@ func slots(function string, limit int) int64 {
 
 // Do takes a slot, calls f and gives the slot back, also if f panics or calls
 // runtime.Goexit. It blocks as Acquire does. It returns what f returned, or, if
-// there was no slot and f was not called, the error of Acquire.
+// there was no slot and f was not called, the error of Acquire. It panics if f is nil.
 func (c *Concurrency) Do(ctx context.Context, f func() error) error {
+	if f == nil {
+		panic("limiters: Concurrency.Do: f must not be nil: pass the function to run, or use Acquire")
+	}
 	if err := c.Acquire(ctx, 1); err != nil {
 		return err
 	}
@@ -202,9 +205,12 @@ func (c *Concurrency) Do(ctx context.Context, f func() error) error {
 // n slots must be released later. If it returns an error it took nothing:
 // [ErrBacklogFull], [ErrTimeout], [ErrOverLimit] if n is more than the limit or a
 // Resize made it so, or ctx.Err() if ctx is done, which is looked at first. If n is
-// 0 there is nothing to wait for. It panics if n is negative.
+// 0 there is nothing to wait for. It panics if n is negative or ctx is nil.
 func (c *Concurrency) Acquire(ctx context.Context, n int) error {
 	mustCount("Acquire", n)
+	if ctx == nil {
+		noContext("Concurrency.Acquire")
+	}
 	done := ctx.Done()
 	select {
 	case <-done:

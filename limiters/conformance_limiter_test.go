@@ -64,7 +64,7 @@ func TestConformance_GCRA_tokenBucket(t *testing.T) {
 		Time: limitertest.PackageTime,
 		New: func(_ limitertest.Env, cfg limitertest.Config) limitertest.Funcs {
 			g := limiters.NewGCRA(cfg.Rate.Interval(), cfg.Burst)
-			return limitertest.Funcs{Allow: g.Allow, AllowN: func(n int) bool { return g.AllowN(n).Allowed }}
+			return limitertest.Funcs{Allow: g.Allow, AllowN: func(n int) bool { return took(g, n).OK }}
 		},
 		Traits: limitertest.Traits{
 			Initial:  limitertest.InitialFull,

@@ -66,6 +66,12 @@ func answer(d limiters.Decision) quotatest.Answer {
 	return quotatest.Answer{OK: d.Allowed, RetryAfter: d.RetryAfter, ResetAfter: d.ResetAfter, Remaining: d.Remaining}
 }
 
+// took is the answer of a limiter that decides now.
+func took(l limiters.Taker, n int) quotatest.Answer {
+	d, _ := l.Take(context.Background(), "", n)
+	return answer(d)
+}
+
 // windowSpec describes a limiter by windows.
 func windowSpec(
 	kind quotatest.Kind, source quotatest.TimeSource,
@@ -104,9 +110,9 @@ func gcraSpec(source quotatest.TimeSource) quotatest.Spec {
 			interval := cfg.Window / time.Duration(cfg.Limit)
 			g := limiters.NewGCRA(interval, cfg.Burst, limiters.WithClock(injected(source, env)))
 			return quotatest.Funcs{
-				Take:   func(n int) quotatest.Answer { return answer(g.AllowN(n)) },
+				Take:   func(n int) quotatest.Answer { return took(g, n) },
 				TakeAt: func(t time.Time, n int) quotatest.Answer { return answer(g.AllowAt(t, n)) },
-				Peek:   func() quotatest.Answer { return answer(g.AllowN(0)) },
+				Peek:   func() quotatest.Answer { return took(g, 0) },
 				PeekAt: func(t time.Time) quotatest.Answer { return answer(g.AllowAt(t, 0)) },
 			}
 		},

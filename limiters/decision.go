@@ -23,7 +23,8 @@ type Decision struct {
 	Remaining int
 	// RetryAfter is how much later the n events could be granted, if there are no
 	// others: no sooner, and then for certain. It is 0 if they were granted, and
-	// InfDuration if they never can be.
+	// InfDuration if they never can be. With n == 0 it is that of one event, which it is
+	// 0 for if one could be granted now.
 	RetryAfter time.Duration
 	// ResetAfter is how much later all is as if there had never been an event:
 	// InfDuration if it never is.
@@ -36,10 +37,10 @@ type Decision struct {
 // limit for all keys, a [Keyed] of these and a [KeyedGCRA], with a limit for each, and whatever
 // asks a store that many machines share.
 //
-// With n == 0 the Decision is allowed and nothing is counted: it tells how things stand. A
-// negative n is denied. An error means that there is no decision, and the Decision is
+// With n == 0 the Decision is allowed and nothing is counted: it tells how things stand, and
+// RetryAfter when one could be granted. A negative n is denied. An error means that there is no decision, and the Decision is
 // zero: that of ctx if it is done already, [ErrTooManyKeys] of those with a limit for each. The limiters of this
-// package use ctx for nothing else, and do not block. A Taker is safe for concurrent use.
+// package use ctx for nothing else, panic if it is nil, and do not block. A Taker is safe for concurrent use.
 type Taker interface {
 	Take(ctx context.Context, key string, n int) (Decision, error)
 }
@@ -56,6 +57,9 @@ var (
 
 // Take decides on n events now; see [Taker]. The key does not matter.
 func (w *FixedWindow) Take(ctx context.Context, _ string, n int) (Decision, error) {
+	if ctx == nil {
+		noContext("FixedWindow.Take")
+	}
 	if err := ctx.Err(); err != nil {
 		return Decision{}, err
 	}
@@ -77,7 +81,7 @@ func (w *FixedWindow) allow(t time.Time, n int) Decision {
 	if d.Remaining < w.limit {
 		d.ResetAfter = less(w.window, t.Sub(w.start))
 	}
-	if d.RetryAfter == 0 && !d.Allowed {
+	if d.RetryAfter == 0 && (!d.Allowed || n == 0 && d.Remaining == 0) {
 		d.RetryAfter = d.ResetAfter
 	}
 	return d
@@ -87,7 +91,7 @@ func (w *FixedWindow) allow(t time.Time, n int) Decision {
 // only if it is InfDuration.
 func (w *windows) decision(ok bool, n int) Decision {
 	d := Decision{Allowed: ok, Limit: w.limit, Window: w.window}
-	if n < 0 || n > w.limit {
+	if n < 0 || max(n, 1) > w.limit {
 		d.RetryAfter = InfDuration
 	}
 	return d
@@ -95,6 +99,9 @@ func (w *windows) decision(ok bool, n int) Decision {
 
 // Take decides on n events now; see [Taker]. The key does not matter.
 func (w *SlidingLog) Take(ctx context.Context, _ string, n int) (Decision, error) {
+	if ctx == nil {
+		noContext("SlidingLog.Take")
+	}
 	if err := ctx.Err(); err != nil {
 		return Decision{}, err
 	}
@@ -117,10 +124,10 @@ func (w *SlidingLog) allow(t time.Time, n int) Decision {
 		return d
 	}
 	d.ResetAfter = less(w.window, t.Sub(w.entry(w.n-1).at))
-	if d.Allowed || d.RetryAfter != 0 {
+	if d.RetryAfter != 0 || d.Allowed && (n > 0 || left > 0) {
 		return d
 	}
-	for left += w.entry(i).n; left < n; left += w.entry(i).n {
+	for left += w.entry(i).n; left < max(n, 1); left += w.entry(i).n {
 		i++
 	}
 	d.RetryAfter = less(w.window, t.Sub(w.entry(i).at))
@@ -129,6 +136,9 @@ func (w *SlidingLog) allow(t time.Time, n int) Decision {
 
 // Take decides on n events now; see [Taker]. The key does not matter.
 func (w *SlidingCounter) Take(ctx context.Context, _ string, n int) (Decision, error) {
+	if ctx == nil {
+		noContext("SlidingCounter.Take")
+	}
 	if err := ctx.Err(); err != nil {
 		return Decision{}, err
 	}
@@ -156,26 +166,33 @@ func (w *SlidingCounter) allow(t time.Time, n int) Decision {
 	case v.before > 0:
 		d.ResetAfter = end
 	}
-	switch room := w.limit - v.current - n; {
-	case d.Allowed || d.RetryAfter != 0:
+	wanted := max(n, 1) // of a look, one
+	switch room := w.limit - v.current - wanted; {
+	case d.RetryAfter != 0 || d.Allowed && (n > 0 || d.Remaining > 0):
 	case room >= 0: // The window before fades out.
 		d.RetryAfter = less(w.faded(v.before, room), since)
 	default: // This one does, after its end.
-		d.RetryAfter = less(end, -w.faded(v.current, w.limit-n))
+		d.RetryAfter = less(end, -w.faded(v.current, w.limit-wanted))
 	}
 	return d
 }
 
 // Take decides on n events now; see [Taker]. The key does not matter.
 func (g *GCRA) Take(ctx context.Context, _ string, n int) (Decision, error) {
+	if ctx == nil {
+		noContext("GCRA.Take")
+	}
 	if err := ctx.Err(); err != nil {
 		return Decision{}, err
 	}
-	return g.AllowN(n), nil
+	return g.allow(n), nil
 }
 
 // Take decides on n events now; see [Taker]. The key does not matter.
 func (l *TokenBucket) Take(ctx context.Context, _ string, n int) (Decision, error) {
+	if ctx == nil {
+		noContext("TokenBucket.Take")
+	}
 	if err := ctx.Err(); err != nil {
 		return Decision{}, err
 	}
@@ -228,7 +245,7 @@ func (l *TokenBucket) decision(e time.Duration, n int64, ok bool) Decision {
 	if !forever {
 		d.Window = l.interval.wait(uint64(l.burst), 0, 0)
 	}
-	if !ok {
+	if !ok || n == 0 && l.burst == 0 {
 		d.RetryAfter = InfDuration
 	}
 	now := max(e, l.last)
@@ -237,7 +254,9 @@ func (l *TokenBucket) decision(e time.Duration, n int64, ok bool) Decision {
 	}
 	missing := uint64(l.burst) - uint64(l.left)
 	if forever {
-		d.Remaining, d.ResetAfter = int(max(l.left, 0)), InfDuration
+		if d.Remaining, d.ResetAfter = int(max(l.left, 0)), InfDuration; n == 0 && d.Remaining == 0 {
+			d.RetryAfter = InfDuration
+		}
 		return d
 	}
 	// What is complete before the next nanosecond can be granted.
@@ -252,8 +271,9 @@ func (l *TokenBucket) decision(e time.Duration, n int64, ok bool) Decision {
 	if d.ResetAfter = reset; reset < InfDuration {
 		d.ResetAfter = less(behind, -reset)
 	}
-	if !ok && n > 0 && n <= l.burst {
-		if wait := l.interval.wait(uint64(n)-uint64(l.left), uint64(now), l.phase); wait < InfDuration {
+	if !ok && n > 0 && n <= l.burst || n == 0 && d.Remaining == 0 {
+		d.RetryAfter = InfDuration
+		if wait := l.interval.wait(uint64(max(n, 1))-uint64(l.left), uint64(now), l.phase); wait < InfDuration {
 			d.RetryAfter = less(behind, -wait)
 		}
 	}
@@ -263,6 +283,9 @@ func (l *TokenBucket) decision(e time.Duration, n int64, ok bool) Decision {
 // Take decides on n events of key now; see [Taker], which a Keyed with keys of type string
 // is. It panics if the limiters of k are none.
 func (k *Keyed[K, L]) Take(ctx context.Context, key K, n int) (d Decision, err error) {
+	if ctx == nil {
+		noContext("Keyed.Take")
+	}
 	if err := ctx.Err(); err != nil {
 		return d, err
 	}
@@ -278,6 +301,11 @@ func (k *Keyed[K, L]) Take(ctx context.Context, key K, n int) (d Decision, err e
 		return Decision{}, full
 	}
 	return d, err
+}
+
+// noContext panics in place of a nil dereference.
+func noContext(method string) {
+	panic("limiters: " + method + ": ctx is nil: use context.Background()")
 }
 
 // less is d - by, or the nearest time.Duration.

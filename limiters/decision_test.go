@@ -124,16 +124,7 @@ func TestTokenBucket_AllowAt(t *testing.T) {
 			n := rapid.IntRange(0, burst+1).Draw(t, "n")
 			d := again(at, n)
 			history = append(history, request{at, n})
-			if d.Allowed != (d.RetryAfter == 0) {
-				t.Fatalf("AllowAt(%v, %d) = %+v", at, n, d)
-			}
-			if n > burst {
-				if d.RetryAfter != InfDuration {
-					t.Fatalf("AllowAt(%v, %d) = %+v of a burst of %d", at, n, d, burst)
-				}
-			} else if !d.Allowed && (again(at.Add(d.RetryAfter-1), n).Allowed || !again(at.Add(d.RetryAfter), n).Allowed) {
-				t.Fatalf("AllowAt(%v, %d) = %+v, but it is granted sooner, or not then", at, n, d)
-			}
+			saysWhen(t, again, d, at, n, burst)
 			if !again(at, d.Remaining).Allowed || d.Remaining < burst && again(at, d.Remaining+1).Allowed {
 				t.Fatalf("AllowAt(%v, %d) = %+v, but not so many remain", at, n, d)
 			}
@@ -179,18 +170,28 @@ func TestWindows_AllowAt(t *testing.T) {
 	}
 }
 
-// agrees checks what a window of a limit decided by what it decides at other instants.
-func agrees(t *rapid.T, again func(time.Time, int) Decision, d Decision, at time.Time, n, limit int) {
+// saysWhen checks when a decision says that its n events, or of a look one, are granted.
+func saysWhen(t *rapid.T, again func(time.Time, int) Decision, d Decision, at time.Time, n, limit int) {
+	wanted := max(n, 1)
 	switch {
-	case n > limit:
-		if d.Allowed || d.RetryAfter != InfDuration {
+	case d.Allowed != (d.RetryAfter == 0) && n > 0 || n == 0 && !d.Allowed:
+		t.Fatalf("AllowAt(%v, %d) = %+v", at, n, d)
+	case wanted > limit:
+		if d.RetryAfter != InfDuration {
 			t.Fatalf("AllowAt(%v, %d) = %+v of %d", at, n, d, limit)
 		}
-	case d.Allowed != (d.RetryAfter == 0):
-		t.Fatalf("AllowAt(%v, %d) = %+v", at, n, d)
-	case !d.Allowed && (again(at.Add(d.RetryAfter-1), n).Allowed || !again(at.Add(d.RetryAfter), n).Allowed):
+	case d.RetryAfter == 0:
+		if n == 0 && !again(at, 1).Allowed {
+			t.Fatalf("AllowAt(%v, 0) = %+v, but one is denied", at, d)
+		}
+	case again(at.Add(d.RetryAfter-1), wanted).Allowed || !again(at.Add(d.RetryAfter), wanted).Allowed:
 		t.Fatalf("AllowAt(%v, %d) = %+v, but it is granted sooner, or not then", at, n, d)
 	}
+}
+
+// agrees checks what a window of a limit decided by what it decides at other instants.
+func agrees(t *rapid.T, again func(time.Time, int) Decision, d Decision, at time.Time, n, limit int) {
+	saysWhen(t, again, d, at, n, limit)
 	if !again(at, d.Remaining).Allowed || d.Remaining < limit && again(at, d.Remaining+1).Allowed {
 		t.Fatalf("AllowAt(%v, %d) = %+v, but not so many remain", at, n, d)
 	}
@@ -212,7 +213,7 @@ func TestTokenBucket_AllowAtExtremes(t *testing.T) {
 	}{
 		{Inf, 0, [2]Decision{{true, math.MaxInt, 0, math.MaxInt, 0, 0}, {true, math.MaxInt, 0, math.MaxInt, 0, 0}}},
 		{0, 1, [2]Decision{{true, 1, inf, 0, 0, inf}, {false, 1, inf, 0, inf, inf}}},
-		{Limit(math.NaN()), 2, [2]Decision{{true, 2, inf, 1, 0, inf}, {true, 2, inf, 0, 0, inf}}},
+		{Limit(math.Inf(-1)), 2, [2]Decision{{true, 2, inf, 1, 0, inf}, {true, 2, inf, 0, 0, inf}}},
 		{1, 0, [2]Decision{{false, 0, 0, 0, inf, 0}, {false, 0, 0, 0, inf, 0}}},
 		{Every(math.MaxInt64), 1, [2]Decision{{true, 1, inf, 0, 0, inf}, {false, 1, inf, 0, inf, inf}}},
 		{1e18, math.MaxInt32, [2]Decision{{true, math.MaxInt32, 2, math.MaxInt32, 0, 1}, {true, math.MaxInt32, 2, math.MaxInt32, 0, 1}}},
@@ -268,7 +269,7 @@ func TestWindows_AllowAtExtremes(t *testing.T) {
 			for _, at := range []time.Time{t0, t0.AddDate(290, 0, 0), {}, t0.AddDate(-290, 0, 0), time.Unix(1<<40, 0)} {
 				for _, n := range []int{math.MaxInt, 1, 0, -1} {
 					d := w.AllowAt(at, n)
-					if d.RetryAfter < 0 || d.ResetAfter < 0 || d.Remaining < 0 || d.Allowed != (d.RetryAfter == 0) {
+					if d.RetryAfter < 0 || d.ResetAfter < 0 || d.Remaining < 0 || n != 0 && d.Allowed != (d.RetryAfter == 0) {
 						t.Errorf("%s of %v: AllowAt(%v, %d) = %+v", kind.name, length, at, n, d)
 					}
 				}

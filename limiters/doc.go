@@ -71,9 +71,10 @@
 //     ReserveN(t, 2) and its CancelAt(t), CancelAt(t) of the second: 3 tokens come
 //     back with the last; there 4.
 //   - What was cancelled too late, or in vain, stays so.
-//   - The floating-point infinity is Inf, and a rate that is not a number, or is
-//     negative, is 0. With those of math.Inf(1) and math.NaN(), a burst of 5 and 100
-//     calls of Allow: 100 and 5 are granted; there 100 and 100, and Tokens is NaN.
+//   - The floating-point infinity is Inf, and a rate that is negative, or by SetLimit not a
+//     number, is 0; NewTokenBucket panics with the latter. With math.Inf(1), and after
+//     SetLimit(math.NaN()), a burst of 5 and 100 calls of Allow: 100 and 5 are granted; there
+//     100 and 100, and Tokens is NaN.
 //   - A negative burst is 0.
 //   - A delay does not overflow. With Every(math.MaxInt64) and a burst of 1, two
 //     calls of AllowN(t, 1): the second is denied; there it is granted.

@@ -70,13 +70,13 @@ func NewGCRA(interval time.Duration, burst int, opts ...Option) *GCRA {
 func (g *GCRA) Allow() bool {
 	ep := g.epoch.Load()
 	if ep == nil || g.clock != nil {
-		return g.AllowN(1).Allowed
+		return g.allow(1).Allowed
 	}
 	now := max(int64(time.Since(ep.base)), -tooFar) // Half the price of time.Now.
 	for {
 		tat := ep.tat.Load()
 		if tat == over || now > tooFar {
-			return g.AllowN(1).Allowed
+			return g.allow(1).Allowed
 		}
 		next := max(now, tat) + g.interval
 		if next-g.interval*g.burst > now {
@@ -88,8 +88,13 @@ func (g *GCRA) Allow() bool {
 	}
 }
 
-// AllowN grants n events now, all of them or none. See AllowAt.
-func (g *GCRA) AllowN(n int) Decision {
+// AllowN reports whether n events may happen at t, all of them or none, and grants them if
+// so. It reads no clock. If n is 0 the answer is true, if n is negative it is false, and
+// neither changes anything.
+func (g *GCRA) AllowN(t time.Time, n int) bool { return g.AllowAt(t, n).Allowed }
+
+// allow grants n events now, all of them or none.
+func (g *GCRA) allow(n int) Decision {
 	if g.clock != nil {
 		return g.AllowAt(g.clock.Now(), n)
 	}
@@ -104,7 +109,7 @@ func (g *GCRA) AllowN(n int) Decision {
 }
 
 // AllowAt grants n events at t, all of them or none. It reads no clock. With n == 0
-// it only tells how things stand, and changes nothing. A negative n is denied, and
+// it only tells how things stand and when one event could be granted, and changes nothing. A negative n is denied, and
 // so is an n of more than burst: they can never be granted.
 func (g *GCRA) AllowAt(t time.Time, n int) Decision {
 	for {
@@ -112,8 +117,11 @@ func (g *GCRA) AllowAt(t time.Time, n int) Decision {
 		if ep == nil {
 			// The epoch begins with its first grant: one that began before would deny what is
 			// earlier, though nothing was granted.
+			if n == 0 {
+				return g.peek(0, 0)
+			}
 			next, retry := g.judge(0, 0, n)
-			if n == 0 || retry > 0 || g.begin(nil, t, next) {
+			if retry > 0 || g.begin(nil, t, next) {
 				return g.result(0, next, retry)
 			}
 			continue
@@ -139,8 +147,11 @@ func (g *GCRA) decide(ep *gcraEpoch, t time.Time, now int64, n int) (r Decision,
 		if tat == over {
 			return r, false
 		}
+		if n == 0 {
+			return g.peek(now, tat), true
+		}
 		next, retry := g.judge(now, tat, n)
-		if n == 0 || retry > 0 {
+		if retry > 0 {
 			return g.result(now, next, retry), true
 		}
 		if now <= tooFar {
@@ -156,4 +167,4 @@ func (g *GCRA) decide(ep *gcraEpoch, t time.Time, now int64, n int) (r Decision,
 
 // Fresh reports whether everything granted so far makes no difference any more: from now on
 // it decides as a new one would. It is what a [Keyed] asks.
-func (g *GCRA) Fresh() bool { return g.AllowN(0).ResetAfter <= 0 }
+func (g *GCRA) Fresh() bool { return g.allow(0).ResetAfter <= 0 }

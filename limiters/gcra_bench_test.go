@@ -21,10 +21,10 @@ func BenchmarkGCRA(b *testing.B) {
 	}{
 		{"floor", func() { time.Since(benchmarkBase) }},
 		{"grant", func() { grant.Allow() }},
-		{"grant-result", func() { grant.AllowN(1) }},
+		{"grant-result", func() { grant.allow(1) }},
 		{"grant-real-clock", func() { clock.Allow() }},
 		{"deny", func() { deny.Allow() }},
-		{"deny-result", func() { deny.AllowN(1) }},
+		{"deny-result", func() { deny.allow(1) }},
 	} {
 		b.Run(bm.name, func(b *testing.B) {
 			b.ReportAllocs()

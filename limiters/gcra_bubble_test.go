@@ -27,7 +27,7 @@ func TestGCRA_inBubble(t *testing.T) {
 		} {
 			time.Sleep(tt.sleep)
 			for k, want := range tt.want {
-				if look := g.AllowN(0).Remaining > 0; look != want {
+				if look := g.allow(0).Remaining > 0; look != want {
 					t.Errorf("step %d: before #%d something remains: %v, want %v", i, k, look, want)
 				}
 				if got := g.Allow(); got != want {

@@ -36,7 +36,7 @@ func TestGCRA(t *testing.T) {
 			{0, 1, ofGCRA(burst, true, 2, 0, 100*ms)},
 			{0, 3, ofGCRA(burst, false, 2, 100*ms, 100*ms)},
 			{0, 2, ofGCRA(burst, true, 0, 0, 300*ms)},
-			{0, 0, ofGCRA(burst, true, 0, 0, 300*ms)},
+			{0, 0, ofGCRA(burst, true, 0, 100*ms, 300*ms)}, // a look says when there is one
 			{0, 1, ofGCRA(burst, false, 0, 100*ms, 300*ms)},
 			{100*ms - 1, 1, ofGCRA(burst, false, 0, 1, 200*ms+1)},
 			{100 * ms, 2, ofGCRA(burst, false, 1, 100*ms, 200*ms)},
@@ -67,8 +67,8 @@ func TestGCRA_zeroValue(t *testing.T) {
 			t.Errorf("AllowAt(%d) = %+v, want %+v", n, got, want)
 		}
 	}
-	if got, want := g.AllowN(0), (Decision{Allowed: true}); got != want || g.Allow() {
-		t.Errorf("AllowN(0) = %+v, want %+v, and Allow false", got, want)
+	if got, want := g.allow(0), (Decision{Allowed: true, RetryAfter: InfDuration}); got != want || g.Allow() {
+		t.Errorf("a look = %+v, want %+v, and Allow false", got, want)
 	}
 	if NewGCRA(1, -3).Allow() || NewGCRA(1, 0).Allow() {
 		t.Error("no burst, but a grant")
@@ -214,11 +214,11 @@ func likeTokenBucket(t *rapid.T) {
 			t.Fatalf("step %d: AllowAt(%v, %d) = %+v, but it is as new in %v", i, at, n, got, reset)
 		}
 		retry := InfDuration
-		if want {
+		if want && n > 0 {
 			retry = 0
-		} else if n > 0 && n <= burst {
-			cost := new(big.Int).Mul(b.interval, big.NewInt(int64(n)))
-			retry = time.Duration(cost.Sub(cost, after).Int64())
+		} else if wanted := max(n, 1); n >= 0 && wanted <= burst {
+			cost := new(big.Int).Mul(b.interval, big.NewInt(int64(wanted)))
+			retry = max(0, time.Duration(cost.Sub(cost, after).Int64())) // of a look, for one
 		}
 		if got.RetryAfter != retry {
 			t.Fatalf("step %d: AllowAt(%v, %d) = %+v, want to retry after %v", i, at, n, got, retry)
@@ -242,7 +242,7 @@ func TestGCRA_clock(t *testing.T) {
 			}
 		}
 	}
-	if got, want := g.AllowN(2), ofGCRA(2, false, 0, 200*ms, 200*ms); got != want {
+	if got, want := g.allow(2), ofGCRA(2, false, 0, 200*ms, 200*ms); got != want {
 		t.Errorf("AllowN(2) = %+v, want %+v", got, want)
 	}
 }
@@ -263,9 +263,9 @@ func TestGCRA_concurrent(t *testing.T) {
 					if g.Allow() {
 						granted.Add(1)
 					}
-					g.AllowN(0)
-					g.AllowN(51)
-					g.AllowN(-1)
+					g.allow(0)
+					g.allow(51)
+					g.allow(-1)
 				}
 			}()
 		}
@@ -282,7 +282,7 @@ func TestGCRA_doesNotAllocate(t *testing.T) {
 		"grant": NewGCRA(1, 1000), "deny": NewGCRA(time.Hour, 1), "clock": NewGCRA(1, 1000, WithClock(clockwork.NewFakeClockAt(t0))),
 	} {
 		g.Allow()
-		if got := testing.AllocsPerRun(100, func() { g.Allow(); g.AllowN(2); g.AllowAt(t0, 0) }); got != 0 {
+		if got := testing.AllocsPerRun(100, func() { g.Allow(); g.allow(2); g.AllowAt(t0, 0) }); got != 0 {
 			t.Errorf("%s: %v allocations, want 0", name, got)
 		}
 	}
@@ -298,7 +298,7 @@ func TestGCRA_aCenturyAhead(t *testing.T) {
 	}
 	g, k := ahead()
 	sameG, sameK := ahead()
-	if got, want := g.Allow(), sameG.AllowN(1).Allowed; got != want {
+	if got, want := g.Allow(), sameG.allow(1).Allowed; got != want {
 		t.Errorf("Allow of a GCRA = %t, AllowN(1) = %t", got, want)
 	}
 	want, _ := sameK.Take(context.Background(), 0, 1)

@@ -51,33 +51,36 @@ type keyedEntry[K comparable, L any] struct {
 // when there is none.
 const looks = 4
 
-// NewKeyed returns a Keyed with room for so many keys. make makes the limiter of a
+// NewKeyed returns a Keyed with room for maxKeys keys. make makes the limiter of a
 // key. fresh reports whether a limiter decides from now on as one that make has just
 // made; for a [FixedWindow], [SlidingLog], [SlidingCounter], [GCRA] or [TokenBucket] that is
 // its method Fresh. Both are called with a lock held and must not use the Keyed. It panics if
-// room is less than 1 or a function is nil.
+// maxKeys is less than 1 or a function is nil.
 //
 //	users := limiters.NewKeyed(100_000, func(string) *limiters.SlidingLog {
 //		return limiters.NewSlidingLog(10, time.Minute)
 //	}, (*limiters.SlidingLog).Fresh)
-func NewKeyed[K comparable, L any](room int, make func(key K) L, fresh func(L) bool) *Keyed[K, L] {
-	if room < 1 {
-		panic(fmt.Sprintf("limiters: NewKeyed: room %d must be >= 1: without keys use the limiter itself", room))
+func NewKeyed[K comparable, L any](maxKeys int, make func(key K) L, fresh func(L) bool) *Keyed[K, L] {
+	if maxKeys < 1 {
+		panic(fmt.Sprintf("limiters: NewKeyed: maxKeys %d must be >= 1: without keys use the limiter itself", maxKeys))
 	}
 	if make == nil || fresh == nil {
 		panic("limiters: NewKeyed: make and fresh must not be nil: pass a function that never reports fresh to keep all keys")
 	}
-	return &Keyed[K, L]{room: room, make: make, fresh: fresh, keys: map[K]*keyedEntry[K, L]{}}
+	return &Keyed[K, L]{room: maxKeys, make: make, fresh: fresh, keys: map[K]*keyedEntry[K, L]{}}
 }
 
 // Do calls f with the limiter of key, under no lock. Keep the limiter no longer than
 // f runs: it may be forgotten after that. If there is no room for the key, f is not
-// called and the error is ErrTooManyKeys; otherwise it is nil. It panics if key is
-// not equal to itself, as NaN.
+// called and the error is ErrTooManyKeys; otherwise it is nil. It panics if f is nil, or
+// key is not equal to itself, as NaN.
 //
 //	ok := false
 //	err := users.Do(name, func(l *limiters.SlidingLog) { ok = l.Allow() })
 func (k *Keyed[K, L]) Do(key K, f func(L)) error {
+	if f == nil {
+		panic(fmt.Sprintf("limiters: Keyed.Do(%v, nil): f must not be nil: pass what is done with the limiter", key))
+	}
 	e := k.acquire(key)
 	if e == nil {
 		return ErrTooManyKeys

@@ -139,7 +139,7 @@ func TestKeyed_panicReleases(t *testing.T) {
 
 func TestKeyed_panics(t *testing.T) {
 	zero, never := func(int) int { return 0 }, func(int) bool { return false }
-	wantPanic(t, "limiters: NewKeyed: room 0 must be >= 1: without keys use the limiter itself", func() { NewKeyed(0, zero, never) })
+	wantPanic(t, "limiters: NewKeyed: maxKeys 0 must be >= 1: without keys use the limiter itself", func() { NewKeyed(0, zero, never) })
 	wantPanic(t, "limiters: NewKeyed: make and fresh must not be nil: pass a function that never reports fresh to keep all keys",
 		func() { NewKeyed(1, zero, nil) })
 	wantPanic(t, "limiters: Keyed.Do: key NaN is not equal to itself, so it would be new each time: use another", func() {

@@ -60,14 +60,14 @@ const (
 	looksElsewhere = 16 // of a new key, at keys of other shards, if there is no room
 )
 
-// NewKeyedGCRA returns a KeyedGCRA with room for so many keys, and for each of them one event
-// per interval, and burst at once. A negative burst is 0. It panics if room is less than 1,
+// NewKeyedGCRA returns a KeyedGCRA with room for maxKeys keys, and for each of them one event
+// per interval, and burst at once. A negative burst is 0. It panics if maxKeys is less than 1,
 // interval is less than a nanosecond, or burst intervals are more than 73 years.
 //
 //	users := limiters.NewKeyedGCRA[string](1_000_000, time.Second/10, 20)
-func NewKeyedGCRA[K comparable](room int, interval time.Duration, burst int, opts ...Option) *KeyedGCRA[K] {
-	if room < 1 {
-		panic(fmt.Sprintf("limiters: NewKeyedGCRA: room %d must be >= 1: without keys use a GCRA", room))
+func NewKeyedGCRA[K comparable](maxKeys int, interval time.Duration, burst int, opts ...Option) *KeyedGCRA[K] {
+	if maxKeys < 1 {
+		panic(fmt.Sprintf("limiters: NewKeyedGCRA: maxKeys %d must be >= 1: without keys use a GCRA", maxKeys))
 	}
 	var cfg config
 	for _, opt := range opts {
@@ -76,8 +76,8 @@ func NewKeyedGCRA[K comparable](room int, interval time.Duration, burst int, opt
 		}
 	}
 	return &KeyedGCRA[K]{
-		clock: cfg.clock, cellRate: newCellRate("NewKeyedGCRA", interval, burst), room: int64(room),
-		seed: maphash.MakeSeed(), shards: make([]arrivalShard[K], min((room-1)/shardKeys+1, mostShards)),
+		clock: cfg.clock, cellRate: newCellRate("NewKeyedGCRA", interval, burst), room: int64(maxKeys),
+		seed: maphash.MakeSeed(), shards: make([]arrivalShard[K], min((maxKeys-1)/shardKeys+1, mostShards)),
 	}
 }
 
@@ -107,7 +107,7 @@ func (g *KeyedGCRA[K]) Allow(key K) bool {
 }
 
 // AllowAt grants n events of key at t, all of them or none. It reads no clock. With n == 0 it
-// only tells how things stand, and changes nothing. A negative n is denied, and so is an n of
+// only tells how things stand and when one event could be granted, and changes nothing. A negative n is denied, and so is an n of
 // more than burst: they can never be granted. If there is no room for the key, nothing is
 // granted and the error is ErrTooManyKeys; otherwise it is nil. It panics as Allow does.
 func (g *KeyedGCRA[K]) AllowAt(key K, t time.Time, n int) (Decision, error) {
@@ -117,6 +117,9 @@ func (g *KeyedGCRA[K]) AllowAt(key K, t time.Time, n int) (Decision, error) {
 // Take decides on n events of key now, as AllowAt does; see [Taker], which a KeyedGCRA with
 // keys of type string is.
 func (g *KeyedGCRA[K]) Take(ctx context.Context, key K, n int) (Decision, error) {
+	if ctx == nil {
+		noContext("KeyedGCRA.Take")
+	}
 	if err := ctx.Err(); err != nil {
 		return Decision{}, err
 	}
@@ -148,6 +151,9 @@ func (g *KeyedGCRA[K]) decide(key K, t time.Time, clock bool, n int) (Decision, 
 			key))
 	}
 	if len(g.shards) == 0 {
+		if n == 0 {
+			return g.peek(0, 0), nil
+		}
 		_, retry := g.judge(0, 0, n)
 		return g.result(0, 0, retry), nil
 	}
@@ -176,8 +182,11 @@ func (g *KeyedGCRA[K]) decide(key K, t time.Time, clock bool, n int) (Decision, 
 // renew decides on n events of a key that is held, unless it is not there any more.
 func (g *KeyedGCRA[K]) renew(a *arrival[K], now int64, n int) (d Decision, ok bool) {
 	for tat := a.tat.Load(); tat < over; tat = a.tat.Load() {
+		if n == 0 {
+			return g.peek(now, tat), true
+		}
 		next, retry := g.judge(now, tat, n)
-		if n == 0 || retry > 0 || a.tat.CompareAndSwap(tat, next) {
+		if retry > 0 || a.tat.CompareAndSwap(tat, next) {
 			return g.result(now, next, retry), true
 		}
 	}
@@ -210,7 +219,9 @@ func (g *KeyedGCRA[K]) admit(s *arrivalShard[K], key K, place place, t time.Time
 		}
 		next, retry := g.judge(now, tat, n)
 		switch {
-		case n == 0 || retry > 0:
+		case n == 0:
+			return g.peek(now, tat), nil
+		case retry > 0:
 			return g.result(now, next, retry), nil
 		case now > tooFar:
 			table = g.move(s, table, t, now)

@@ -42,7 +42,7 @@ func TestKeyedGCRA_forgettingIsNotSeen(t *testing.T) {
 			if kept[key] == nil {
 				kept[key] = NewGCRA(100*ms, 3, WithClock(clock))
 			}
-			want := kept[key].AllowN(0)
+			want := kept[key].allow(0)
 			got, err := k.AllowAt(key, clock.Now(), 0)
 			if err != nil || got != want {
 				t.Fatalf("history %d, step %d: key %d: a look: %+v, %v, kept %+v", h, i, key, got, err, want)
@@ -53,7 +53,7 @@ func TestKeyedGCRA_forgettingIsNotSeen(t *testing.T) {
 				}
 				continue
 			}
-			if want := kept[key].AllowN(n); got != want {
+			if want := kept[key].allow(n); got != want {
 				t.Fatalf("history %d, step %d: key %d: Take(%d) = %+v, kept %+v", h, i, key, n, got, want)
 			}
 			if k.Len() > room {
@@ -387,7 +387,7 @@ func TestKeyedGCRA_zeroValue(t *testing.T) {
 		}
 	}
 	got, err := k.Take(context.Background(), "a", 0)
-	if want := (Decision{Allowed: true}); err != nil || got != want || k.Allow("a") || k.Len() != 0 {
+	if want := (Decision{Allowed: true, RetryAfter: InfDuration}); err != nil || got != want || k.Allow("a") || k.Len() != 0 {
 		t.Errorf("Take(0) = %+v, %v, want %+v, and Allow false", got, err, want)
 	}
 	if NewKeyedGCRA[int](1, 1, -3).Allow(1) || NewKeyedGCRA[int](1, 1, 0).Allow(1) {
@@ -396,7 +396,7 @@ func TestKeyedGCRA_zeroValue(t *testing.T) {
 }
 
 func TestKeyedGCRA_panics(t *testing.T) {
-	wantPanic(t, "limiters: NewKeyedGCRA: room 0 must be >= 1: without keys use a GCRA", func() { NewKeyedGCRA[int](0, 1, 1) })
+	wantPanic(t, "limiters: NewKeyedGCRA: maxKeys 0 must be >= 1: without keys use a GCRA", func() { NewKeyedGCRA[int](0, 1, 1) })
 	wantPanic(t, "limiters: NewKeyedGCRA: interval 0s must be >= 1ns: use a TokenBucket for higher rates, and for Inf",
 		func() { NewKeyedGCRA[int](1, 0, 1) })
 	nan := "limiters: KeyedGCRA: key NaN is not equal to itself, so it would be new each time: use another"

@@ -110,6 +110,9 @@ func (b *LeakyBucket[T]) Put(v T) (Ticket, error) {
 // ctx.Err returns if ctx is done first. The caller has had no turn then: what
 // waits behind it moves up.
 func (b *LeakyBucket[T]) Wait(ctx context.Context) error {
+	if ctx == nil {
+		noContext("LeakyBucket.Wait")
+	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -166,6 +169,9 @@ func (b *LeakyBucket[T]) Len() int {
 // as by Stop and the error is ctx.Err(): a ctx that is done already drops all.
 // Called from f it does not wait.
 func (b *LeakyBucket[T]) Close(ctx context.Context) error {
+	if ctx == nil {
+		noContext("LeakyBucket.Close")
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.closed = true

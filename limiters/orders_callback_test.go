@@ -81,6 +81,12 @@ func TestOrders_ThrottleFunc(t *testing.T) {
 		op{"Cancel", func(_ *recorder, l L, _ int) { l.Cancel() }},
 		op{"Flush", func(_ *recorder, l L, _ int) { l.Flush() }},
 		op{"Stop", func(r *recorder, l L, _ int) { l.Stop(); r.seen.Or(stopped) }},
+		op{"Close", func(r *recorder, l L, _ int) {
+			if err := l.Close(context.Background()); err != nil {
+				r.Errorf("Close = %v", err)
+			}
+			r.seen.Or(stopped)
+		}},
 	)
 }
 

@@ -102,9 +102,10 @@ func TestOrders_TokenBucket(t *testing.T) {
 func TestOrders_GCRA(t *testing.T) {
 	type L = *limiters.GCRA
 	pairs(t, func() L { return limiters.NewGCRA(time.Second, 2) },
-		func(l L) string { return fmt.Sprint(l.AllowN(0)) },
+		func(l L) string { return fmt.Sprint(l.Take(context.Background(), "", 0)) },
 		op[L]{"Allow", func(l L) string { return fmt.Sprint(l.Allow()) }},
-		op[L]{"AllowN", func(l L) string { return fmt.Sprint(l.AllowN(2).Allowed) }},
+		op[L]{"AllowN", func(l L) string { return fmt.Sprint(l.AllowN(time.Now(), 2)) }},
+		op[L]{"Take", func(l L) string { return fmt.Sprint(l.Take(context.Background(), "", 2)) }},
 		op[L]{"later", func(l L) string { return fmt.Sprint(l.AllowAt(since(time.Second), 2).Allowed) }},
 		op[L]{"muchLater", func(l L) string { return fmt.Sprint(l.AllowAt(since(40*365*24*time.Hour), 2).Allowed) }},
 		op[L]{"Fresh", func(l L) string { return fmt.Sprint(l.Fresh()) }},

@@ -40,8 +40,11 @@ type Sometimes struct {
 	end     time.Duration // of the newest run, counted from the base of epoch
 }
 
-// Do runs f, before it returns, or does nothing.
+// Do runs f, before it returns, or does nothing. It panics if f is nil.
 func (s *Sometimes) Do(f func()) {
+	if f == nil {
+		panic("limiters: Sometimes.Do: f must not be nil: pass the function to run")
+	}
 	if s.Interval <= 0 {
 		if s.counted() {
 			f()

@@ -1,6 +1,7 @@
 package limiters
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -202,6 +203,51 @@ func (h *ThrottleFunc[T]) Flush() bool {
 		h.run(h.now())
 	}
 	return true
+}
+
+// Pending reports whether an event waits: whether Cancel would find one to drop.
+func (h *ThrottleFunc[T]) Pending() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.pending || len(h.queue) > 0
+}
+
+// Close makes Call do nothing, and runs the function now for the event that waits, on the
+// caller's goroutine, or on the one on which it is running already: the last run may so be
+// closer to the one before than the interval. When it returns nil the function is not running,
+// unless it is the function that called, and no timer is armed. ctx bounds only how long Close
+// waits for another goroutine: if it is done first, Close returns its error, and the event still
+// runs. Stop and Cancel drop the event also while Close waits. It panics if ctx is nil.
+func (h *ThrottleFunc[T]) Close(ctx context.Context) error {
+	if ctx == nil {
+		noContext("ThrottleFunc.Close")
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.stopped = true
+	h.disarm()
+	switch {
+	case h.running:
+		h.due = h.pending
+	case h.pending || len(h.queue) > 0:
+		h.run(h.now())
+	}
+	if !h.running || h.mark.On() {
+		return nil
+	}
+	wakes := context.AfterFunc(ctx, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.done.Broadcast()
+	})
+	defer wakes()
+	for h.running && ctx.Err() == nil {
+		h.done.Wait()
+	}
+	if h.running {
+		return ctx.Err()
+	}
+	return nil
 }
 
 // Stop drops the event that waits and makes Call do nothing. When it returns the

@@ -25,10 +25,13 @@ import (
 // falls due, not when it is delivered. An item that is read at the very end of a window comes
 // after the one that is due there.
 //
-// It panics if interval is negative or the edges are none of those listed for [Edges].
+// It panics if ctx is nil, interval is negative or the edges are none of those listed for [Edges].
 func ThrottleFuncStream[T any](
 	ctx context.Context, in <-chan Item[T], interval time.Duration, opts ...ThrottleFuncOption,
 ) <-chan Item[T] {
+	if ctx == nil {
+		noContext("ThrottleFuncStream")
+	}
 	if interval < 0 {
 		panic(fmt.Sprintf("limiters: ThrottleFuncStream: interval %v must be >= 0: use 0 to let everything pass", interval))
 	}

@@ -19,8 +19,15 @@ type Item[T any] struct {
 // A reader that gives up early must cancel ctx. Until then one goroutine runs; it
 // has no timer.
 //
-// Streams that share h share its windows.
+// Streams that share h share its windows. From a nil in nothing comes until ctx is done.
+// ThrottleStream panics if ctx or h is nil.
 func ThrottleStream[T any](ctx context.Context, h *Throttle, in <-chan Item[T]) <-chan Item[T] {
+	if ctx == nil {
+		noContext("ThrottleStream")
+	}
+	if h == nil {
+		panic("limiters: ThrottleStream: h must not be nil: use NewThrottle")
+	}
 	out := make(chan Item[T])
 	go func() {
 		defer close(out)

@@ -1,6 +1,7 @@
 package limiters
 
 import (
+	"fmt"
 	"math"
 	"math/bits"
 	"sync"
@@ -71,8 +72,11 @@ type TokenBucket struct {
 }
 
 // NewTokenBucket returns a full TokenBucket of b tokens, refilled at rate r. A
-// negative b is 0.
+// negative b is 0. It panics if r is not a number.
 func NewTokenBucket(r Limit, b int, opts ...Option) *TokenBucket {
+	if r != r {
+		panic(fmt.Sprintf("limiters: NewTokenBucket: rate %v must be a number: use 0 to grant the burst and no more, Inf for no limit", r))
+	}
 	var cfg config
 	for _, opt := range opts {
 		if opt != nil {

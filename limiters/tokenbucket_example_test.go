@@ -72,7 +72,7 @@ func ExampleGCRA() {
 	lim := limiters.NewGCRA(100*time.Millisecond, 2, limiters.WithClock(clock)) // 10 per second, 2 at once
 
 	for range 3 {
-		r := lim.AllowN(1)
+		r, _ := lim.Take(context.Background(), "", 1) // a GCRA has one limit for all keys
 		fmt.Printf("%v, %d remaining, retry after %v, reset after %v\n", r.Allowed, r.Remaining, r.RetryAfter, r.ResetAfter)
 		clock.Advance(30 * time.Millisecond)
 	}

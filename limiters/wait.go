@@ -42,6 +42,9 @@ func (l *TokenBucket) Wait(ctx context.Context) error { return l.WaitN(ctx, 1) }
 // The deadline is compared with the clock of the limiter, whose timer it waits for
 // if it must; without waiting it does not allocate.
 func (l *TokenBucket) WaitN(ctx context.Context, n int) error {
+	if ctx == nil {
+		noContext("TokenBucket.WaitN")
+	}
 	if n < 0 {
 		return fmt.Errorf("limiters: WaitN(n=%d): %w", n, ErrNegative)
 	}

@@ -201,6 +201,7 @@ var notDrawn = []struct {
 		"CT-TIE who times out as a lower limit rejects it leaves its place twice",
 	}},
 	{"Tick is not drawn", []string{"CK-TICK"}},
+	{"steps of the wall clock are not drawn", []string{"CK-WALL"}},
 	{"3000 schedules do not happen to show it", []string{
 		"X-LEAK stop does not stop the timer", "X-LEAK who is stopped leaves his timer armed",
 		"GC-EQUIV GCRA: the interval is cut to whole microseconds",

@@ -14,8 +14,11 @@ const Available = available
 // [Available] is true.
 const Reason = reason
 
-// Require skips the test with [Reason] where bubbles are missing.
+// Require skips the test with [Reason] where bubbles are missing. It panics if tb is nil.
 func Require(tb testing.TB) {
+	if tb == nil {
+		panic("synctestcompat: Require: tb is nil: pass the test to skip")
+	}
 	tb.Helper()
 	if !Available {
 		tb.Skip("synctestcompat: " + Reason)
@@ -38,8 +41,11 @@ func Require(tb testing.TB) {
 // would.
 //
 // Run must not be called from inside a bubble or from a Cleanup function.
-// Different goroutines may run bubbles at the same time.
+// Different goroutines may run bubbles at the same time. It panics if t or f is nil.
 func Run(t *testing.T, f func(t *testing.T)) {
+	if t == nil || f == nil {
+		panic("synctestcompat: Run: t and f must not be nil: pass the test and what runs in its bubble")
+	}
 	if !Available {
 		t.Helper()
 		Require(t)

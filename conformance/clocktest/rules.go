@@ -187,6 +187,15 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check: (*exam).counts,
 		},
 		{
+			Rule: core("CK-WALL", "When the wall clock is stepped, timers, tickers, functions and timeouts from "+
+				"before and after the step MUST last their durations, children of older parents too, and Until "+
+				"MUST agree with the timer that is armed for the same instant."),
+			Absent: func(s *suite.Suite, _ *Traits) string {
+				return suite.If(!s.Accepts(opSetWall), "the clock has no SetWall")
+			},
+			Probe: c.stepsWall,
+		},
+		{
 			Rule: conformance.Rule{ID: "CK-AWAIT", Level: conformance.Extended,
 				Text: "When Advance returns, what it declares to wait for MUST have run."},
 			Ops:      []conformance.Op{conformance.OpAfterFunc},

@@ -67,6 +67,8 @@ type Funcs struct {
 	Until func(t time.Time) time.Duration
 	// Advance moves the clock by d, which is at least 0, and fires what is due on the way.
 	Advance func(d time.Duration)
+	// SetWall steps the wall clock to t, forward or back, and fires nothing: Now is t, and goes on from there.
+	SetWall func(t time.Time)
 
 	// Sleep, After, NewTimer, AfterFunc and NewTicker are like those of package time; a
 	// period of 0 or less must panic.
@@ -99,8 +101,8 @@ type Clock interface {
 }
 
 // Of returns the operations of a clock with clockwork's methods, all but the contexts.
-// Tick is set if the clock has it, and Armed if it has BlockUntilContext, by which timers can be
-// counted.
+// Tick and SetWall are set if the clock has them, and Armed if it has BlockUntilContext, by which
+// timers can be counted.
 func Of(c Clock) Funcs {
 	f := Funcs{
 		Now: c.Now, Since: c.Since, Until: c.Until, Advance: c.Advance,
@@ -110,6 +112,9 @@ func Of(c Clock) Funcs {
 		Tick(d time.Duration) <-chan time.Time
 	}); ok {
 		f.Tick = t.Tick
+	}
+	if w, ok := c.(interface{ SetWall(t time.Time) }); ok {
+		f.SetWall = w.SetWall
 	}
 	if b, ok := c.(interface {
 		BlockUntilContext(ctx context.Context, n int) error
@@ -197,11 +202,12 @@ func (c *contract) Unfit(*suite.Suite) (skip, misuse string) {
 }
 
 // Abilities that no step names, in the set of operations: the Reset of timers, and that of
-// tickers. In schedules both are rearm.
+// tickers, which are both rearm in schedules, Tick, and SetWall.
 const (
 	opResetTimer  conformance.Op = "Timer.Reset"
 	opResetTicker conformance.Op = "Ticker.Reset"
 	opTick        conformance.Op = "Tick"
+	opSetWall     conformance.Op = "SetWall"
 )
 
 // Learn looks at a clock that is thrown away. Until it is declared what Advance waits for, it is
@@ -228,7 +234,7 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 		conformance.OpTicker: f.NewTicker != nil, conformance.OpAfterFunc: f.AfterFunc != nil,
 		conformance.OpSleep: f.Sleep != nil, conformance.OpNap: f.Sleep != nil,
 		conformance.OpHalt: timers, conformance.OpRearm: resetTimer || resetTicker, conformance.OpChan: timers,
-		opTick: f.Tick != nil, opResetTimer: resetTimer, opResetTicker: resetTicker,
+		opTick: f.Tick != nil, opSetWall: f.SetWall != nil, opResetTimer: resetTimer, opResetTicker: resetTicker,
 		conformance.OpConsume: channels, conformance.OpRead: channels,
 		conformance.OpArmed:   f.Armed != nil,
 		conformance.OpTimeout: f.WithTimeout != nil, conformance.OpDeadline: f.WithDeadline != nil,

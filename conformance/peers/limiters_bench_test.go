@@ -63,7 +63,7 @@ func BenchmarkLimiter(b *testing.B) {
 		{"floor/monotonic read", func() bool { return time.Since(began) > 0 }, true},
 
 		{"grant/GCRA.Allow", gcra.Allow, true},
-		{"grant/GCRA.AllowN", func() bool { return gcra.AllowN(1).Allowed }, true},
+		{"grant/GCRA.AllowN", func() bool { return gcra.AllowN(time.Now(), 1) }, true},
 		{"grant/TokenBucket.Allow", own.Allow, true},
 		{"grant/xtime.Allow", xtime.Allow, true},
 		{"grant/juju.TakeAvailable", func() bool { return jujuPlenty.TakeAvailable(1) == 1 }, true},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/coder/quartz"
+	"github.com/jonboulle/clockwork"
 	k8s "k8s.io/utils/clock/testing"
 
 	"github.com/escapement-go/escapement/fakeclock"
@@ -96,7 +97,10 @@ var fromQuartz = []row{
 			clock := fakeclock.NewTest(t)
 			woke := make(chan time.Time)
 			go func() { woke <- <-clock.NewTimer(time.Second).Chan() }()
-			err := clock.BlockUntilFunc(context.Background(), func(ts []fakeclock.Timer) bool { return len(ts) == 1 })
+			due := clock.Now().Add(time.Second)
+			err := clock.BlockUntilFunc(context.Background(), func(ts []fakeclock.Timer) bool {
+				return len(ts) > 0 && ts[0].Deadline.Equal(due)
+			})
 			if err != nil {
 				return err.Error()
 			}
@@ -115,6 +119,43 @@ var fromQuartz = []row{
 			clock := fakeclock.NewTest(t, fakeclock.WithEvents(func(fakeclock.Event) { n++ }))
 			clock.NewTimer(time.Second).Stop()
 			return fmt.Sprint(n > 0)
+		}},
+	{"quartz", "`quartz.Clock`, `quartz.NewReal()`",
+		func(*testing.T) string {
+			var clock quartz.Clock = quartz.NewReal()
+			return fmt.Sprint(clock.Until(time.Now().Add(time.Hour)) > time.Minute)
+		},
+		func(*testing.T) string {
+			var clock clockwork.Clock = clockwork.NewRealClock()
+			return fmt.Sprint(clock.Until(time.Now().Add(time.Hour)) > time.Minute)
+		}},
+	{"quartz", "`clock.NewTimer(d, \"worker\", \"retry\")`, and the tags of every other call",
+		func(t *testing.T) string {
+			mock := mock(t)
+			timer := mock.NewTimer(time.Second, "worker", "retry")
+			mock.Advance(time.Second).MustWait(context.Background())
+			return at(<-timer.C)
+		},
+		func(t *testing.T) string {
+			clock := fakeclock.NewTest(t)
+			timer := clock.NewTimer(time.Second)
+			clock.Advance(time.Second)
+			return at(<-timer.Chan())
+		}},
+	{"quartz", "`timer.C`, `ticker.C`",
+		func(t *testing.T) string {
+			mock := mock(t)
+			ticker := mock.NewTicker(time.Second)
+			defer ticker.Stop()
+			mock.Advance(time.Second).MustWait(context.Background())
+			return ready(ticker.C)
+		},
+		func(t *testing.T) string {
+			clock := fakeclock.NewTest(t)
+			ticker := clock.NewTicker(time.Second)
+			defer ticker.Stop()
+			clock.Advance(time.Second)
+			return ready(ticker.Chan())
 		}},
 }
 

@@ -113,7 +113,11 @@ func TestXTime_differences(t *testing.T) {
 			return b.tokens(t0) - before
 		}, 3, 4},
 		{"math.Inf(1)", calls(math.Inf(1)), 100, 100},
-		{"NaN", calls(math.NaN()), 5, 100},
+		{"SetLimit of NaN", func(make func(float64, int) bucket, _ bucket) float64 {
+			b := make(1, 5)
+			b.setLimit(t0, math.NaN())
+			return granted(100, func(int) bool { return b.allow(t0, 1) })
+		}, 5, 100},
 		{"longest interval", func(make func(float64, int) bucket, _ bucket) float64 {
 			b := make(float64(rate.Every(math.MaxInt64)), 1)
 			return granted(2, func(int) bool { return b.allow(t0, 1) })

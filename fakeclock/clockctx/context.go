@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -13,25 +14,53 @@ import (
 )
 
 // WithDeadline is [context.WithDeadline] on the time of clock, as the package comment
-// describes. It panics if parent is nil.
+// describes. It panics if clock is nil, and with package context's text if parent is nil.
 func WithDeadline(parent context.Context, clock clockwork.Clock, d time.Time) (context.Context, context.CancelFunc) {
+	mustHave(clock, "WithDeadline")
 	return WithDeadlineCause(parent, clock, d, nil)
 }
 
-// WithTimeout is WithDeadline at clock.Now().Add(timeout).
+// WithTimeout is WithDeadline at clock.Now().Add(timeout). The timeout is a duration: a step
+// of the wall clock changes nothing about when the context ends.
 func WithTimeout(parent context.Context, clock clockwork.Clock, timeout time.Duration) (context.Context, context.CancelFunc) {
-	return WithDeadlineCause(parent, clock, clock.Now().Add(timeout), nil)
+	mustHave(clock, "WithTimeout")
+	return WithTimeoutCause(parent, clock, timeout, nil)
 }
 
 // WithTimeoutCause is WithTimeout that sets the cause of the context when the
 // timeout expires. cancel does not set it.
 func WithTimeoutCause(parent context.Context, clock clockwork.Clock, timeout time.Duration, cause error) (context.Context, context.CancelFunc) {
-	return WithDeadlineCause(parent, clock, clock.Now().Add(timeout), cause)
+	mustHave(clock, "WithTimeoutCause")
+	began := elapsedOn(clock) // before Now: a clock that moves in between must not end the context early
+	deadline := clock.Now().Add(timeout)
+	if began < 0 {
+		return withDeadline(parent, clock, deadline, never, cause)
+	}
+	return withDeadline(parent, clock, deadline, later(began, timeout), cause)
 }
 
 // WithDeadlineCause is WithDeadline that sets the cause of the context when the
 // deadline is exceeded. cancel does not set it.
 func WithDeadlineCause(parent context.Context, clock clockwork.Clock, d time.Time, cause error) (context.Context, context.CancelFunc) {
+	mustHave(clock, "WithDeadlineCause")
+	ends := never
+	if now := elapsedOn(clock); now >= 0 {
+		ends = later(now, clock.Until(d))
+	}
+	return withDeadline(parent, clock, d, ends, cause)
+}
+
+func mustHave(clock clockwork.Clock, function string) {
+	if clock == nil {
+		panic("clockctx: " + function + ": clock is nil: use clockwork.NewRealClock(), or a clock of the test")
+	}
+}
+
+// withDeadline makes a context that ends at d. On a clock that tells how far it has moved, that is when
+// it has moved by ends, which a step of its wall clock does not change.
+func withDeadline(
+	parent context.Context, clock clockwork.Clock, d time.Time, ends time.Duration, cause error,
+) (context.Context, context.CancelFunc) {
 	if parent == nil {
 		panic("cannot create context from nil parent")
 	}
@@ -39,13 +68,13 @@ func WithDeadlineCause(parent context.Context, clock clockwork.Clock, d time.Tim
 	if above != nil {
 		above.poll() // a parent that has ended tells its own error to who comes after, not before
 	}
-	if earlier, ok := parent.Deadline(); ok && earlier.Before(d) {
+	if endsBefore(parent, above, d, ends) {
 		return context.WithCancel(parent)
 	}
 	if cause == nil {
 		cause = context.DeadlineExceeded
 	}
-	c := &deadlineContext{clock: clock, deadline: d}
+	c := &deadlineContext{clock: clock, deadline: d, ends: ends}
 	c.relay.parent = parent
 	c.Context, c.cancel = context.WithCancel(&c.relay)
 	c.follow(above)
@@ -59,6 +88,43 @@ func WithDeadlineCause(parent context.Context, clock clockwork.Clock, d time.Tim
 		c.poll() // the parent may have ended before
 		c.end(c.cancel)
 	}
+}
+
+// endsBefore reports whether parent ends before a context with the deadline d that ends at ends. Between
+// contexts of one clock that is a comparison of elapsed times, since their deadlines may be wall times
+// from before and after a step.
+func endsBefore(parent context.Context, above *deadlineContext, d time.Time, ends time.Duration) bool {
+	earlier, ok := parent.Deadline()
+	if !ok {
+		return false
+	}
+	if above != nil && above.ends != never && ends != never && above.deadline.Equal(earlier) {
+		return above.ends < ends
+	}
+	return earlier.Before(d)
+}
+
+// elapser is a clock that tells how far it has moved, whatever became of its wall clock: a
+// fakeclock.Clock does, and what embeds one.
+type elapser interface{ Elapsed() time.Duration }
+
+// elapsedOn returns how far the clock has moved, and -1 if it does not tell.
+func elapsedOn(clock clockwork.Clock) time.Duration {
+	if c, ok := clock.(elapser); ok {
+		return c.Elapsed()
+	}
+	return -1
+}
+
+// never is the elapsed time at which a context ends that has a deadline only.
+const never time.Duration = math.MaxInt64
+
+// later returns elapsed+d, or the last instant before never.
+func later(elapsed, d time.Duration) time.Duration {
+	if d > never-1-elapsed {
+		return never - 1
+	}
+	return elapsed + d
 }
 
 // deadlineContext is a context that ends with context.DeadlineExceeded.
@@ -79,6 +145,7 @@ type deadlineContext struct {
 	relay    relay
 	clock    clockwork.Clock
 	deadline time.Time
+	ends     time.Duration    // elapsed time of the clock at the deadline, or never if it does not tell
 	above    *deadlineContext // nearest ancestor
 	watch    context.Context  // nil if the parent never ends
 
@@ -125,7 +192,15 @@ func (c *deadlineContext) String() string {
 	if s, ok := c.relay.parent.(fmt.Stringer); ok {
 		name = s.String()
 	}
-	return fmt.Sprintf("%s.WithDeadline(%v [%v])", name, c.deadline, c.clock.Until(c.deadline))
+	return fmt.Sprintf("%s.WithDeadline(%v [%v])", name, c.deadline, c.left())
+}
+
+// left is the duration until the deadline.
+func (c *deadlineContext) left() time.Duration {
+	if c.ends == never {
+		return c.clock.Until(c.deadline)
+	}
+	return c.ends - elapsedOn(c.clock)
 }
 
 // follow makes c end when its parent does: at once if that is by the end of a
@@ -162,7 +237,7 @@ func (c *deadlineContext) startTimer(cause error) {
 		c.poll() // an ancestor may have ended before, and the news be on its way
 		c.end(func() { c.relay.expire(cause) })
 	}
-	d := c.clock.Until(c.deadline)
+	d := c.left()
 	if d <= 0 {
 		expire()
 		return

@@ -24,6 +24,11 @@
 // timer is made. A deadline is compared as an instant: on a clock with another time than
 // package time, use contexts of this package all the way down.
 //
+// A timeout lasts its duration, as with package context, if the wall clock is stepped forward or
+// back before or after, and of a parent and a child the one with less time left ends first. For
+// that a clock without monotonic readings has to tell how far it has moved, by a method
+// Elapsed() time.Duration: a fakeclock.Clock has it. A deadline is wall time when it is set.
+//
 // # Difference from package context
 //
 // When an ancestor that package context made is cancelled, the context is done as soon as it

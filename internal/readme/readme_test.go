@@ -50,7 +50,7 @@ func TestReadme_failureIsWhatTheSuitePrints(t *testing.T) {
 func TestDocuments_linksLead(t *testing.T) {
 	for _, name := range []string{
 		"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "RELEASING.md", "SECURITY.md",
-		"sleeplint/README.md", "fakeclock/MOVING.md", "debounce/COMPARISON.md",
+		"sleeplint/README.md", "fakeclock/MOVING.md", "debounce/COMPARISON.md", "limiters/VOCABULARY.md",
 		"conformance/peers/README.md", "go1.24/README.md", "guide/SOURCES.md",
 	} {
 		for _, link := range regexp.MustCompile(`\]\(([^)\s]+)\)`).FindAllStringSubmatch(read(t, name), -1) {

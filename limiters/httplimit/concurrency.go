@@ -3,6 +3,7 @@ package httplimit
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -17,8 +18,12 @@ const (
 
 // New returns middleware that lets limit requests run at once and
 // [DefaultBacklog] others wait for [DefaultTimeout]. For other numbers, or a clock,
-// use [Concurrency]. It panics if limit is less than 1.
+// use [Concurrency]. It panics if limit is less than 1, and what it returns if the handler is
+// nil.
 func New(limit int, opts ...Option) func(http.Handler) http.Handler {
+	if limit < 1 {
+		panic(fmt.Sprintf("httplimit: New: limit %d must be >= 1: to let nothing run, do not serve", limit))
+	}
 	return Concurrency(limiters.NewConcurrency(limit, limiters.Backlog(DefaultBacklog), limiters.Timeout(DefaultTimeout)), opts...)
 }
 
@@ -38,21 +43,29 @@ func Concurrency(c *limiters.Concurrency, opts ...Option) func(http.Handler) htt
 	}
 	cfg := configure(opts)
 	return func(next http.Handler) http.Handler {
+		mustServe(next)
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			err := c.Do(r.Context(), func() error {
-				cfg.tell(r, limiters.Decision{Allowed: true}, nil)
+				cfg.tell(r, limiters.Decision{Allowed: true}, nil, letIn)
 				next.ServeHTTP(w, r)
 				return nil
 			})
 			switch {
 			case err == nil:
 			case errors.Is(err, limiters.ErrTimeout), errors.Is(err, context.DeadlineExceeded):
-				cfg.reject(w, r, rejection{err: err, status: http.StatusServiceUnavailable, text: "request timeout"})
+				cfg.reject(w, r, rejection{err: err, status: http.StatusServiceUnavailable, text: "request timeout", count: tooLate})
 			case errors.Is(err, context.Canceled):
 				cfg.gone(w)
 			default:
-				cfg.reject(w, r, rejection{err: err, status: http.StatusServiceUnavailable, text: "service busy"})
+				cfg.reject(w, r, rejection{err: err, status: http.StatusServiceUnavailable, text: "service busy", count: noPlace})
 			}
 		})
+	}
+}
+
+// mustServe panics if a handler is nil, before a request comes.
+func mustServe(next http.Handler) {
+	if isNil(next) {
+		panic("httplimit: the handler to limit is nil: for that of package net/http, use http.DefaultServeMux")
 	}
 }

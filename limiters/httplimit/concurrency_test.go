@@ -245,7 +245,7 @@ func TestConcurrency_hooks(t *testing.T) {
 		synctestcompat.Sleep(time.Second)
 		s.expect("/a " + served)
 	})
-	if got, want := fmt.Sprint(seen, counts), `[/a true true /b false false] {"allowed": 1, "rejected": 1}`; got != want {
+	if got, want := fmt.Sprint(seen, counts), `[/a true true /b false false] {"allowed": 1, "rejected: full": 1}`; got != want {
 		t.Errorf("seen %s, want %s", got, want)
 	}
 }

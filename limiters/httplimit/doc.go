@@ -15,7 +15,8 @@
 //	503 Service Unavailable, "request timeout"      no slot came free in time
 //
 // each with Retry-After; [RetryAfter] says what it is where no limiter does, and with 0 leaves
-// it out there. [Reject] answers otherwise, [OnDecision] sees and [Count] counts what was let
-// in and what was not. A request whose client has gone while it waited gives up its place, and
+// it out there. [Reject] answers otherwise, [OnDecision] sees and [Count] counts by reason what
+// was let in and what was not. [RateFunc] has a limit for each plan, [Cost] weighs requests, and
+// [FailOpen] lets in what cannot be decided. A request whose client has gone while it waited gives up its place, and
 // runs no more.
 package httplimit

@@ -109,7 +109,7 @@ type onlyNow struct{ clockwork.Clock }
 
 func (onlyNow) Now() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
 
-// PerClient has no timer, has room for DefaultClients, and its handlers share the limit; New
+// PerClient has no timer, has room for DefaultMaxKeys, and its handlers share the limit; New
 // lets DefaultBacklog wait. A key of one's own takes the place of the address.
 func TestPackageComment_defaults(t *testing.T) {
 	limit := PerClient(1, time.Minute, WithClock(onlyNow{}))
@@ -121,14 +121,14 @@ func TestPackageComment_defaults(t *testing.T) {
 	h := PerClient(1, time.Minute, WithClock(onlyNow{}), nil, Key(func(*http.Request) string { return fmt.Sprint(key) }))(
 		http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	r := httptest.NewRequest("GET", "/", nil)
-	for key = range DefaultClients + 1 {
+	for key = range DefaultMaxKeys + 1 {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
-		if want := map[bool]int{true: 200, false: 503}[key < DefaultClients]; w.Code != want {
+		if want := map[bool]int{true: 200, false: 503}[key < DefaultMaxKeys]; w.Code != want {
 			t.Fatalf("client %d is answered %d, want %d", key, w.Code, want)
 		}
 	}
-	if cfg := configure(nil); cfg.clients != DefaultClients || cfg.retryAfter != time.Second {
+	if cfg := configure(nil); cfg.clients != DefaultMaxKeys || cfg.retryAfter != time.Second {
 		t.Errorf("without options there is room for %d, and Retry-After is %v", cfg.clients, cfg.retryAfter)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"strings"
 	"sync"
 	"time"
 
@@ -114,7 +115,7 @@ func ExamplePerClient_options() {
 	// / true 3 <nil>
 	// /search false 3 httplimit: the rate is exceeded
 	// {"error":"httplimit: the rate is exceeded"}
-	// {"allowed": 2, "rejected": 1}
+	// {"allowed": 2, "rejected: rate": 1}
 }
 
 // A limiter of your own for each client: a Keyed, and a key.
@@ -181,4 +182,33 @@ func ExampleByAddress() {
 	// Output:
 	// 10.1.2.3
 	// 2001:db8::/64
+}
+
+// A limit for each plan, and for each user in it.
+func ExampleRateFunc() {
+	free := limiters.NewKeyedGCRA[string](10_000, time.Hour, 1)
+	paid := limiters.NewKeyedGCRA[string](10_000, time.Second, 100)
+	plan := func(r *http.Request) limiters.Taker {
+		if r.Header.Get("Plan") == "paid" {
+			return paid
+		}
+		return free
+	}
+	user := httplimit.Key(func(r *http.Request) string { return r.Header.Get("User") })
+	handler := httplimit.RateFunc(plan, user)(http.NotFoundHandler())
+
+	for _, who := range []string{"ann free", "ann free", "bob paid", "bob paid"} {
+		w, r := httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil)
+		name, plan, _ := strings.Cut(who, " ")
+		r.Header.Set("User", name)
+		r.Header.Set("Plan", plan)
+		handler.ServeHTTP(w, r)
+		fmt.Println(who, w.Code, w.Header().Get("RateLimit-Policy"))
+	}
+
+	// Output:
+	// ann free 404 "default";q=1;w=3600
+	// ann free 429 "default";q=1;w=3600
+	// bob paid 404 "default";q=100;w=100
+	// bob paid 404 "default";q=100;w=100
 }

@@ -38,7 +38,7 @@ type policies struct{ last atomic.Pointer[policy] }
 
 // describe says in fields what there is to say of a decision. It sets them as h.Set does, but
 // makes one slice for both.
-func (p *policies) describe(h http.Header, d limiters.Decision) {
+func (p *policies) describe(h http.Header, d limiters.Decision, cfg *config) {
 	if d.Limit <= 0 || d.Limit == math.MaxInt || int64(d.Limit) > mostInteger {
 		return
 	}
@@ -49,6 +49,27 @@ func (p *policies) describe(h http.Header, d limiters.Decision) {
 	}
 	values := []string{said.text, state(d)}
 	h["Ratelimit-Policy"], h["Ratelimit"] = values[:1:1], values[1:]
+	if cfg.xRateLimit {
+		cfg.older(h, d)
+	}
+}
+
+// older sets the fields of XRateLimit.
+func (cfg *config) older(h http.Header, d limiters.Decision) {
+	h.Set("X-RateLimit-Limit", strconv.Itoa(d.Limit))
+	h.Set("X-RateLimit-Remaining", strconv.Itoa(max(d.Remaining, 0)))
+	if d.ResetAfter < limiters.InfDuration {
+		now := time.Now()
+		if cfg.clock != nil {
+			now = cfg.clock.Now()
+		}
+		at := now.Add(max(d.ResetAfter, 0))
+		reset := at.Unix()
+		if at.Nanosecond() > 0 {
+			reset++
+		}
+		h.Set("X-RateLimit-Reset", strconv.FormatInt(reset, 10))
+	}
 }
 
 // state says what is left, and when all of it is there again.

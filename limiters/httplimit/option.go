@@ -3,6 +3,7 @@ package httplimit
 import (
 	"fmt"
 	"net/http"
+	"reflect"
 	"time"
 
 	"github.com/escapement-go/escapement/limiters"
@@ -22,12 +23,14 @@ type config struct {
 	onThrottle func(r *http.Request, err error)
 	onDecision func(r *http.Request, d limiters.Decision, err error)
 	counts     Counter
+	failOpen   bool
+	xRateLimit bool
 	answer     func(w http.ResponseWriter, r *http.Request, status int, err error)
 	retryAfter time.Duration
 }
 
 func configure(opts []Option) config {
-	cfg := config{retryAfter: time.Second, clients: DefaultClients}
+	cfg := config{retryAfter: time.Second, clients: DefaultMaxKeys}
 	for _, opt := range opts {
 		if opt != nil {
 			opt(&cfg)
@@ -38,13 +41,19 @@ func configure(opts []Option) config {
 
 // Key says who sends a request: requests with the same key share a limit. Without it that
 // is [ByAddress]() for [PerClient], and the key "" for [Rate]; [Concurrency] has none. Take
-// it from what cannot be chosen freely: a session, a token that was checked.
+// it from what cannot be chosen freely: a session, a token that was checked. With a nil f it
+// changes nothing.
 func Key(f func(r *http.Request) string) Option {
-	return func(cfg *config) { cfg.key = f }
+	return func(cfg *config) {
+		if f != nil {
+			cfg.key = f
+		}
+	}
 }
 
 // Cost says for how many a request counts, instead of 1: with 0 it is free, and with more
-// than the limit, or less than 0, always denied. [Concurrency] has no cost.
+// than the limit, or less than 0, always denied. [Concurrency] has no cost. A nil f, as of all
+// that follow, is as no option.
 func Cost(f func(r *http.Request) int) Option {
 	return func(cfg *config) { cfg.cost = f }
 }
@@ -57,8 +66,8 @@ func OnThrottle(f func(r *http.Request, err error)) Option {
 }
 
 // OnDecision calls f once for each request, before the handler runs or the answer is
-// written. err is nil if the request is let in, and otherwise what [OnThrottle] is told; of
-// d, [Concurrency] says only whether it is Allowed.
+// written. err is nil if the request is let in, unless by [FailOpen], and otherwise what
+// [OnThrottle] is told; of d, [Concurrency] says only whether it is Allowed.
 func OnDecision(f func(r *http.Request, d limiters.Decision, err error)) Option {
 	return func(cfg *config) { cfg.onDecision = f }
 }
@@ -69,10 +78,60 @@ type Counter interface {
 	Add(name string, delta int64)
 }
 
-// Count counts each request in c, as "allowed" or as "rejected". A client that goes while
-// its request waits is neither. Nothing is exported.
+// What [Count] calls the ends of a request.
+const (
+	letIn      = "allowed"
+	opened     = "failed open"
+	overRate   = "rejected: rate"
+	noPlace    = "rejected: full"
+	tooLate    = "rejected: late"
+	noDecision = "rejected: undecided"
+)
+
+// Count counts each request in c, under one of these names:
+//
+//	allowed              it is let in
+//	failed open          it is let in without a decision; see FailOpen
+//	rejected: rate       429, the rate is exceeded
+//	rejected: full       503, the backlog is full
+//	rejected: late       503, no slot came free in time
+//	rejected: undecided  503, there is no decision on the rate
+//
+// A client that goes while its request waits is not counted. Nothing is exported. Count panics
+// if c is a nil pointer.
 func Count(c Counter) Option {
+	if c != nil && isNil(c) {
+		panic(fmt.Sprintf("httplimit: Count: c is a nil %T: make one", c))
+	}
 	return func(cfg *config) { cfg.counts = c }
+}
+
+// isNil reports whether v is nil, or an interface with a nil pointer or function in it.
+func isNil(v any) bool {
+	switch in := reflect.ValueOf(v); in.Kind() {
+	case reflect.Invalid:
+		return true
+	case reflect.Pointer, reflect.Func:
+		return in.IsNil()
+	default:
+		return false
+	}
+}
+
+// FailOpen makes [Rate], [RateFunc] and [PerClient] let a request in if the limiter returns an
+// error, as one does whose server is away: without it that is answered with 503. Too many keys,
+// limiters.ErrTooManyKeys, are still refused, as whoever sends so many would have no limit, and
+// so is a request whose context is done. [OnDecision] is told of the error.
+func FailOpen() Option {
+	return func(cfg *config) { cfg.failOpen = true }
+}
+
+// XRateLimit makes [Rate], [RateFunc] and [PerClient] also set the older fields that many
+// clients know: X-RateLimit-Limit, X-RateLimit-Remaining, and X-RateLimit-Reset, the time at
+// which all of the limit is there again, in seconds since 1970, rounded up, by [WithClock] or
+// package time. Nothing but custom says what they mean; these are the usual meanings.
+func XRateLimit() Option {
+	return func(cfg *config) { cfg.xRateLimit = true }
 }
 
 // Reject calls f to answer a request that is rejected, in place of a line of text. status is
@@ -91,17 +150,17 @@ func RetryAfter(d time.Duration) Option {
 	return func(cfg *config) { cfg.retryAfter = d }
 }
 
-// Clients sets how many clients [PerClient] can have a count for at a time, instead of
-// [DefaultClients]; it changes nothing else. It panics if n is less than 1.
-func Clients(n int) Option {
+// MaxKeys sets how many clients [PerClient] can have a count for at a time, instead of
+// [DefaultMaxKeys]; it changes nothing else. It panics if n is less than 1.
+func MaxKeys(n int) Option {
 	if n < 1 {
-		panic(fmt.Sprintf("httplimit: Clients: n %d must be >= 1: for one limit for all, use Rate", n))
+		panic(fmt.Sprintf("httplimit: MaxKeys: n %d must be >= 1: for one limit for all, use Rate", n))
 	}
 	return func(cfg *config) { cfg.clients = n }
 }
 
-// WithClock makes [PerClient] take its time from c; it changes nothing else, as other
-// limiters have a clock already. A nil c, like no WithClock, means package time.
+// WithClock makes [PerClient], and the reset of [XRateLimit], take their time from c; it changes
+// nothing else, as other limiters have a clock already. A nil c, like no WithClock, means package time.
 func WithClock(c clockwork.Clock) Option {
 	return func(cfg *config) { cfg.clock = c }
 }
@@ -112,11 +171,15 @@ type rejection struct {
 	err    error
 	status int
 	text   string
+	count  string
 }
 
 // reject tells the hooks and the client.
 func (cfg *config) reject(w http.ResponseWriter, r *http.Request, why rejection) {
-	cfg.tell(r, why.Decision, why.err)
+	if cfg.onThrottle != nil {
+		cfg.onThrottle(r, why.err)
+	}
+	cfg.tell(r, why.Decision, why.err, why.count)
 	if why.RetryAfter <= 0 {
 		why.RetryAfter = cfg.retryAfter
 	}
@@ -128,17 +191,10 @@ func (cfg *config) reject(w http.ResponseWriter, r *http.Request, why rejection)
 	http.Error(w, why.text, why.status)
 }
 
-// tell tells the hooks.
-func (cfg *config) tell(r *http.Request, d limiters.Decision, err error) {
+// tell tells the hooks of a request that ends under a name of Count.
+func (cfg *config) tell(r *http.Request, d limiters.Decision, err error, name string) {
 	if cfg.counts != nil {
-		name := "allowed"
-		if err != nil {
-			name = "rejected"
-		}
 		cfg.counts.Add(name, 1)
-	}
-	if err != nil && cfg.onThrottle != nil {
-		cfg.onThrottle(r, err)
 	}
 	if cfg.onDecision != nil {
 		cfg.onDecision(r, d, err)

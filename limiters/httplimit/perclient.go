@@ -8,8 +8,8 @@ import (
 	"github.com/escapement-go/escapement/limiters"
 )
 
-// DefaultClients is how many clients [PerClient] can have a count for at a time.
-const DefaultClients = 1 << 16
+// DefaultMaxKeys is how many clients [PerClient] can have a count for at a time.
+const DefaultMaxKeys = 1 << 16
 
 // PerClient returns middleware that lets each client send about limit requests in any time
 // as long as window, and answers the others as [Rate] does, with 429:
@@ -22,18 +22,18 @@ const DefaultClients = 1 << 16
 // them in a window of the clock, and always fewer than twice as many in any.
 //
 // It keeps some 200 bytes, and the key, for each client that sent something in this window
-// or the one before, and of no more than [DefaultClients] of them: then new ones get 503
+// or the one before, and of no more than [DefaultMaxKeys] of them: then new ones get 503
 // until others can be forgotten without granting anything. Only an attack from so many
-// addresses gets there; see [Clients].
+// addresses gets there; see [MaxKeys].
 //
 // All handlers that the middleware wraps share the limit. It starts no goroutine and no
 // timer. PerClient panics if limit is less than 1 or window is not positive.
 func PerClient(limit int, window time.Duration, opts ...Option) func(http.Handler) http.Handler {
 	if limit < 1 {
-		panic(fmt.Sprintf("httplimit: PerClient: limit %d must be >= 1", limit))
+		panic(fmt.Sprintf("httplimit: PerClient: limit %d must be >= 1: to let nothing in, do not serve", limit))
 	}
 	if window <= 0 {
-		panic(fmt.Sprintf("httplimit: PerClient: window %v must be > 0", window))
+		panic(fmt.Sprintf("httplimit: PerClient: window %v must be > 0: use the time that limit is for, such as time.Minute", window))
 	}
 	opts = append([]Option{Key(ByAddress())}, opts...)
 	cfg := configure(opts)

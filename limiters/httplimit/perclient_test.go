@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"runtime"
 	"strings"
 	"testing"
@@ -44,7 +43,7 @@ func TestPerClient(t *testing.T) {
 func TestPerClient_room(t *testing.T) {
 	clock := fakeclock.New()
 	var why []string
-	h := PerClient(1, time.Minute, WithClock(clock), Clients(2),
+	h := PerClient(1, time.Minute, WithClock(clock), MaxKeys(2),
 		OnThrottle(func(_ *http.Request, err error) { why = append(why, err.Error()) }))(servedAtOnce)
 	got := []string{}
 	for i := range 4 {
@@ -80,39 +79,4 @@ func heap() int64 {
 	runtime.GC()
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
-}
-
-func TestByAddress(t *testing.T) {
-	proxies := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8:ffff::/48")}
-	for _, tt := range []struct {
-		remote    string
-		forwarded []string
-		none, by  string // without and with proxies
-	}{
-		{"192.0.2.1:1", nil, "192.0.2.1", "192.0.2.1"},
-		{"192.0.2.1:1", []string{"203.0.113.9"}, "192.0.2.1", "192.0.2.1"}, // forged
-		{"[2001:db8::1%eth0]:1", nil, "2001:db8::/64", "2001:db8::/64"},
-		{"10.0.0.1:1", nil, "10.0.0.1", "10.0.0.1"},
-		{"10.0.0.1:1", []string{"203.0.113.9"}, "10.0.0.1", "203.0.113.9"},
-		{"[::ffff:10.0.0.1]:1", []string{"203.0.113.9"}, "10.0.0.1", "203.0.113.9"},
-		{"10.0.0.1:1", []string{"198.51.100.1, 203.0.113.9"}, "10.0.0.1", "203.0.113.9"}, // the first is forged
-		{"10.0.0.1:1", []string{"198.51.100.1", "203.0.113.9, 10.1.1.1"}, "10.0.0.1", "203.0.113.9"},
-		{"10.0.0.1:1", []string{"10.1.1.2, 10.1.1.1"}, "10.0.0.1", "10.1.1.2"},
-		{"10.0.0.1:1", []string{"203.0.113.9, unknown, 10.1.1.1"}, "10.0.0.1", "10.1.1.1"},
-		{"10.0.0.1:1", []string{""}, "10.0.0.1", "10.0.0.1"},
-		{"10.0.0.1:1", []string{"203.0.113.9:4711"}, "10.0.0.1", "203.0.113.9"},
-		{"[2001:db8:ffff::1]:1", []string{"[2001:db8:1:2:3::4]:4711"}, "2001:db8:ffff::/64", "2001:db8:1:2::/64"},
-		{"@", []string{"203.0.113.9"}, "@", "@"},
-		{"", nil, "", ""},
-	} {
-		r := httptest.NewRequest("GET", "/", nil)
-		r.RemoteAddr = tt.remote
-		r.Header["X-Forwarded-For"] = tt.forwarded
-		if got := ByAddress()(r); got != tt.none {
-			t.Errorf("%s, %q: %q, want %q", tt.remote, tt.forwarded, got, tt.none)
-		}
-		if got := ByAddress(proxies...)(r); got != tt.by {
-			t.Errorf("%s, %q: by proxies %q, want %q", tt.remote, tt.forwarded, got, tt.by)
-		}
-	}
 }

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"net"
 	"sync/atomic"
 	"time"
 
@@ -33,17 +34,29 @@ type answer struct {
 	err     error
 }
 
-// ask runs the script and waits until ctx is done or the time is over. A client by itself does
-// not: it looks at a deadline only if told so, and never at a cancellation. It is not told
-// of either, so that what is given up stays out for as long as the server does not answer.
+// outage is a moment in which the server is not asked, as it could not be connected to.
+type outage struct {
+	until time.Time
+	err   error
+}
+
+// ask runs the script, or without args removes the key, and waits until ctx is done or the time
+// is over. A client by itself does not: it looks at a deadline only if told so, and never at a
+// cancellation. It is not told of either, so that what is given up stays out for as long as the
+// server does not answer.
 func (l *Limiter) ask(ctx context.Context, key string, args []any) answer {
+	if o := l.outage.Load(); o != nil && time.Now().Before(o.until) {
+		return answer{err: o.err}
+	}
 	if l.lost.Load() >= mostLost {
 		return answer{err: ErrNoAnswer}
 	}
 	var ended atomic.Bool // by its answer, or given up
 	came := make(chan answer, 1)
 	go func() {
-		came <- l.run(context.WithoutCancel(ctx), key, args)
+		a := l.request(context.WithoutCancel(ctx), key, args)
+		l.connected(a.err) // also of a request that was given up
+		came <- a
 		if ended.Swap(true) {
 			l.lost.Add(-1)
 		}
@@ -67,6 +80,32 @@ func (l *Limiter) ask(ctx context.Context, key string, args []any) answer {
 	return answer{err: err}
 }
 
+// connected notes whether the server could be connected to.
+func (l *Limiter) connected(err error) {
+	switch {
+	case err == nil:
+		if l.outage.Load() != nil {
+			l.outage.Store(nil)
+		}
+	case l.pause > 0 && isDial(err):
+		again := fmt.Errorf("not asked for %v after: %w", l.pause, err)
+		l.outage.Store(&outage{time.Now().Add(l.pause), again})
+	}
+}
+
+// isDial reports whether there was no connection.
+func isDial(err error) bool {
+	var failed *net.OpError
+	return errors.As(err, &failed) && failed.Op == "dial"
+}
+
+func (l *Limiter) request(ctx context.Context, key string, args []any) answer {
+	if args == nil {
+		return l.remove(ctx, key)
+	}
+	return l.run(ctx, key, args)
+}
+
 // run runs the script: by its digest, or if the server does not know that, by its text.
 func (l *Limiter) run(ctx context.Context, key string, args []any) answer {
 	cmd := l.send(ctx, "evalsha", script.Hash(), key, args)
@@ -81,6 +120,15 @@ func (l *Limiter) run(ctx context.Context, key string, args []any) answer {
 	default:
 		return answer{granted: r[0] == 1, ahead: r[1]}
 	}
+}
+
+// remove deletes a key.
+func (l *Limiter) remove(ctx context.Context, key string) answer {
+	cmd := redis.NewIntCmd(ctx, "del", key)
+	if err := l.client.Process(ctx, cmd); err != nil {
+		return answer{err: err}
+	}
+	return answer{err: cmd.Err()}
 }
 
 func (l *Limiter) send(ctx context.Context, command, which, key string, args []any) once {

@@ -4,7 +4,7 @@
 // [limiters.Taker] with a limit for each key, and goes wherever these go, such as in front of
 // HTTP handlers:
 //
-//	rdb := redis.NewClient(&redis.Options{Addr: "10.0.0.1:6379"})
+//	rdb := redis.NewClient(&redis.Options{Addr: "10.0.0.1:6379", DialerRetries: 1})
 //	users := redislimit.New(rdb, "users", 100*time.Millisecond, 10) // 10 per second, 10 at once
 //	handler := httplimit.Rate(users, httplimit.Key(user))(mux)
 //

@@ -26,7 +26,7 @@ func Example() {
 
 	machine := func() *redislimit.Limiter {
 		rdb := redis.NewClient(&redis.Options{
-			Addr:   "127.0.0.1:6379",
+			Addr: "127.0.0.1:6379", DialerRetries: 1,
 			Dialer: func(context.Context, string, string) (net.Conn, error) { return server.Dial() },
 		})
 		return redislimit.New(rdb, "users", time.Second, 2, redislimit.Timeout(time.Minute))
@@ -56,7 +56,7 @@ func ExampleFailTo() {
 	server := miniredis.NewMiniRedis()
 	defer server.Close()
 	rdb := redis.NewClient(&redis.Options{
-		Addr:   "127.0.0.1:6379",
+		Addr: "127.0.0.1:6379", DialerRetries: 1,
 		Dialer: func(context.Context, string, string) (net.Conn, error) { return server.Dial() },
 	})
 	defer rdb.Close()
@@ -89,4 +89,40 @@ func ExampleFailTo() {
 	// 200 "default";q=1;w=3600
 	// redislimit: Take of users: LOADING Redis is loading the dataset in memory
 	// 429 "default";q=1;w=3600
+}
+
+// Plans: each user has the limit of what was paid for.
+func ExamplePerKey() {
+	server := miniredis.NewMiniRedis()
+	defer server.Close()
+	server.SetTime(time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC))
+	rdb := redis.NewClient(&redis.Options{
+		Addr: "127.0.0.1:6379", DialerRetries: 1,
+		Dialer: func(context.Context, string, string) (net.Conn, error) { return server.Dial() },
+	})
+	defer rdb.Close()
+
+	paid := map[string]bool{"ann": true}
+	users := redislimit.New(rdb, "users", time.Hour, 1, redislimit.Timeout(time.Minute),
+		redislimit.PerKey(func(user string) redislimit.Plan {
+			if paid[user] {
+				return redislimit.Plan{Interval: time.Second, Burst: 100}
+			}
+			return redislimit.Plan{} // that of New
+		}))
+	for _, user := range []string{"ann", "ann", "bob", "bob"} {
+		d, err := users.Take(context.Background(), user, 1)
+		fmt.Println(user, d.Allowed, d.Remaining, "of", d.Limit, err)
+	}
+	fmt.Println(users.Reset(context.Background(), "bob"))
+	d, err := users.Take(context.Background(), "bob", 1)
+	fmt.Println("bob", d.Allowed, d.Remaining, "of", d.Limit, err)
+
+	// Output:
+	// ann true 99 of 100 <nil>
+	// ann true 98 of 100 <nil>
+	// bob true 0 of 1 <nil>
+	// bob false 0 of 1 <nil>
+	// <nil>
+	// bob true 0 of 1 <nil>
 }

@@ -29,31 +29,37 @@ type Client interface {
 //     replaced by one that is behind, keys in use are denied longer by as much. Never is more
 //     granted.
 //   - A server that forgets, because it restarts without persistence, fails over to a replica
-//     that lags, or evicts keys, grants up to a burst again for each key it has forgotten.
+//     that lags, or evicts keys, grants up to a burst again for each key it has forgotten. So
+//     does one whose clock goes ahead and back again: the keys that were used have expired
+//     meanwhile.
 //   - A request whose answer is lost may have been counted. No request is sent again, whatever
 //     the client's MaxRetries: it takes its tokens once at most, and is granted once at most.
 //   - RetryAfter counts from the server's decision. Who waits that long from when the answer
 //     came waits long enough.
 //
 // Each key is one key of the server, the name and, in braces, the key: "users:{ann}". So
-// limits of the same key are in one slot of a cluster. It expires when all its tokens
-// are there again. Limiters with the same name share their state, also with another interval:
-// give each limit a name.
+// limits of the same key are in one slot of a cluster. What cannot stand in braces for that, ""
+// and what begins with "}", follows them: "users:{!}." and "users:{!}}x.", all in one slot. A
+// key expires when all its tokens are there again. Limiters with the same name share their
+// state, also with another interval: give each limit a name.
+//
+// All keys have the limit that New is told, or each the [Plan] that [PerKey] finds for it, or
+// that TakePlan is told with a request.
 //
 // The zero Limiter has no server, and panics when asked: make one with [New]. It has no
 // goroutine but those of requests under way. All methods are safe for concurrent use.
 type Limiter struct {
-	client   Client
-	name     string
-	interval int64 // in microseconds
-	burst    int64
+	client Client
+	name   string
+	rate   rate
 	config
 
-	lost atomic.Int32 // requests that nobody waits for any more
+	lost   atomic.Int32           // requests that nobody waits for any more
+	outage atomic.Pointer[outage] // nil: none
 }
 
-// longest is the most that burst intervals may be, in microseconds: 73 years, as of a GCRA.
-const longest = 1 << 61 / 1000
+// rate is a limit: an event per so many microseconds, and so many at once.
+type rate struct{ interval, burst int64 }
 
 // New returns a Limiter of one event per interval, and burst at once, for each key. The
 // interval is rounded up to whole microseconds. A negative burst is 0. Nothing is sent.
@@ -61,22 +67,18 @@ const longest = 1 << 61 / 1000
 // It panics if client is nil, name is empty or has a brace, interval is not positive, or
 // burst intervals are more than 73 years.
 func New(client Client, name string, interval time.Duration, burst int, opts ...Option) *Limiter {
-	if client == nil {
+	if isNil(client) {
 		panic("redislimit: New: client is nil: use a *redis.Client, for one machine use package limiters")
 	}
 	if name == "" || strings.ContainsAny(name, "{}") {
 		panic(fmt.Sprintf("redislimit: New: name %q must not be empty or have a brace: "+
 			"use a word for what is limited", name))
 	}
-	if interval <= 0 {
-		panic(fmt.Sprintf("redislimit: New: interval %v must be > 0", interval))
+	r, why := Plan{interval, burst}.rate()
+	if why != "" {
+		panic("redislimit: New: " + why)
 	}
-	l := &Limiter{client: client, name: name, burst: int64(max(burst, 0)), config: config{timeout: DefaultTimeout}}
-	l.interval = int64((interval-1)/time.Microsecond) + 1
-	if l.burst > 0 && l.interval > longest/l.burst {
-		panic(fmt.Sprintf("redislimit: New: %d intervals of %v are more than 73 years: "+
-			"use a smaller burst", burst, interval))
-	}
+	l := &Limiter{client: client, name: name, rate: r, config: config{timeout: DefaultTimeout, pause: DefaultPause}}
 	for _, opt := range opts {
 		if opt != nil {
 			opt(&l.config)
@@ -91,59 +93,142 @@ func New(client Client, name string, interval time.Duration, burst int, opts ...
 // If ctx is done first, the error is that of ctx: the request may be counted or not. If the
 // server does not decide, what comes is said by [FailOpen] or [FailTo], and otherwise an error.
 func (l *Limiter) Take(ctx context.Context, key string, n int) (limiters.Decision, error) {
-	if l.clock != nil {
-		return l.TakeAt(ctx, l.clock.Now(), key, n)
+	r, err := l.rateOf(key)
+	if err != nil {
+		return limiters.Decision{}, err
 	}
-	return l.take(ctx, key, n)
+	return l.take(ctx, r, key, n)
+}
+
+// TakePlan decides on n events of key now as Take does, by the limit p. The key keeps when
+// its next event is due: what it has used of one plan it has used of another, in time. A p that
+// New would not take is an error, whatever comes if the server does not decide.
+func (l *Limiter) TakePlan(ctx context.Context, p Plan, key string, n int) (limiters.Decision, error) {
+	r, why := p.rate()
+	if why != "" {
+		return limiters.Decision{}, fmt.Errorf("redislimit: TakePlan of %s: %s", l.name, why)
+	}
+	return l.take(ctx, r, key, n)
 }
 
 // TakeAt decides on n events of key at t as Take does. It reads no clock; the server's says
 // only when the key is forgotten. One before the newest that was granted is judged as it
 // stands: less is left at it.
 func (l *Limiter) TakeAt(ctx context.Context, t time.Time, key string, n int) (limiters.Decision, error) {
-	return l.take(ctx, key, n, t.Unix(), t.Nanosecond()/1000)
+	r, err := l.rateOf(key)
+	if err != nil {
+		return limiters.Decision{}, err
+	}
+	return l.takeAt(ctx, r, t, key, n)
 }
 
-// take decides at an instant, or else now.
-func (l *Limiter) take(ctx context.Context, key string, n int, instant ...any) (limiters.Decision, error) {
-	if l.client == nil {
-		panic("redislimit: Take: the zero Limiter has no server: use New")
+// Reset forgets what key has used: its burst is there again. The key may be one that nothing
+// is known of. It waits for the server as Take does, but an error is returned whatever comes
+// otherwise if the server does not decide, and the key may be forgotten or not. It can be
+// called again.
+func (l *Limiter) Reset(ctx context.Context, key string) error {
+	l.mustHave(ctx, "Reset")
+	if err := ctx.Err(); err != nil {
+		return err
 	}
+	a := l.ask(ctx, l.serverKey(key), nil)
+	switch {
+	case a.err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return fmt.Errorf("redislimit: Reset of %s: %w", l.name, a.err)
+}
+
+// mustHave panics if there is no server or no context.
+func (l *Limiter) mustHave(ctx context.Context, method string) {
+	switch {
+	case l.client == nil:
+		panic("redislimit: " + method + ": the zero Limiter has no server: use New")
+	case ctx == nil:
+		panic("redislimit: " + method + ": ctx is nil: use context.Background()")
+	}
+}
+
+// serverKey is the key of the server. What is between the first braces of it says in which slot
+// of a cluster it is, and if that is nothing, all of it does.
+func (l *Limiter) serverKey(key string) string {
+	if key == "" || key[0] == '}' {
+		return l.name + ":{!}" + key + "." // all others end with a brace
+	}
+	return l.name + ":{" + key + "}"
+}
+
+// rateOf returns the limit of key.
+func (l *Limiter) rateOf(key string) (rate, error) {
+	if l.perKey == nil {
+		return l.rate, nil
+	}
+	p := l.perKey(key)
+	if p == (Plan{}) {
+		return l.rate, nil
+	}
+	r, why := p.rate()
+	if why != "" {
+		return r, fmt.Errorf("redislimit: Take of %s: PerKey: %s", l.name, why)
+	}
+	return r, nil
+}
+
+func (l *Limiter) takeAt(ctx context.Context, r rate, t time.Time, key string, n int) (limiters.Decision, error) {
+	return l.decide(ctx, r, key, n, t.Unix(), t.Nanosecond()/1000)
+}
+
+func (l *Limiter) take(ctx context.Context, r rate, key string, n int) (limiters.Decision, error) {
+	if l.clock != nil {
+		return l.takeAt(ctx, r, l.clock.Now(), key, n)
+	}
+	return l.decide(ctx, r, key, n)
+}
+
+// decide decides at an instant, or else now.
+func (l *Limiter) decide(ctx context.Context, r rate, key string, n int, instant ...any) (limiters.Decision, error) {
+	l.mustHave(ctx, "Take")
 	if err := ctx.Err(); err != nil {
 		return limiters.Decision{}, err
 	}
-	args := []any{l.interval, l.burst, n}
-	if l.impossible(n) {
+	args := []any{r.interval, r.burst, n}
+	if r.impossible(n) {
 		args[2] = 0 // to tell how things stand
 	}
-	a := l.ask(ctx, l.name+":{"+key+"}", append(args, instant...))
+	args = append(args, instant...)
+	a := l.ask(ctx, l.serverKey(key), args)
 	switch {
 	case a.err == nil:
-		return l.decision(n, a.granted, a.ahead), nil
+		return r.decision(n, a.granted, a.ahead), nil
 	case ctx.Err() != nil:
 		return limiters.Decision{}, ctx.Err()
 	}
-	return l.fail(ctx, key, n, fmt.Errorf("redislimit: Take of %s: %w", l.name, a.err))
+	return l.fail(ctx, r, key, n, fmt.Errorf("redislimit: Take of %s: %w", l.name, a.err))
 }
 
 // impossible reports whether so many events are never granted.
-func (l *Limiter) impossible(n int) bool { return n < 0 || int64(n) > l.burst }
+func (r rate) impossible(n int) bool { return n < 0 || int64(n) > r.burst }
 
 // decision tells how things stand if the theoretical arrival time is so far ahead.
-func (l *Limiter) decision(n int, granted bool, ahead int64) limiters.Decision {
-	tau := l.interval * l.burst
+func (r rate) decision(n int, granted bool, ahead int64) limiters.Decision {
+	tau := r.interval * r.burst
 	d := limiters.Decision{
 		Allowed: granted, ResetAfter: microseconds(ahead),
-		Limit: int(l.burst), Window: microseconds(tau),
+		Limit: int(r.burst), Window: microseconds(tau),
 	}
 	if room := tau - ahead; room > 0 {
-		d.Remaining = int(room / l.interval)
+		d.Remaining = int(room / r.interval)
 	}
+	wanted := max(n, 1) // of a look, one
 	switch {
-	case l.impossible(n):
+	case r.impossible(n):
 		d.Allowed, d.RetryAfter = false, limiters.InfDuration
-	case !granted:
-		d.RetryAfter = microseconds(ahead + l.interval*int64(n) - tau)
+	case r.impossible(wanted):
+		d.RetryAfter = limiters.InfDuration
+	case !granted || n == 0:
+		d.RetryAfter = microseconds(max(0, ahead+r.interval*int64(wanted)-tau))
 	}
 	return d
 }

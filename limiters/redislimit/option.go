@@ -10,8 +10,12 @@ import (
 	"github.com/jonboulle/clockwork"
 )
 
-// DefaultTimeout is how long a [Limiter] waits for the server without [Timeout].
-const DefaultTimeout = 250 * time.Millisecond
+const (
+	// DefaultTimeout is how long a [Limiter] waits for the server without [Timeout].
+	DefaultTimeout = 250 * time.Millisecond
+	// DefaultPause is how long the server is not asked after a failure to connect without [Pause].
+	DefaultPause = 100 * time.Millisecond
+)
 
 // An Option changes what [New] makes. Options are applied in order; the zero Option (nil)
 // changes nothing.
@@ -19,8 +23,10 @@ type Option func(*config)
 
 type config struct {
 	timeout   time.Duration
-	clock     clockwork.Clock // nil: the server's
-	fallback  limiters.Taker  // nil: none
+	pause     time.Duration
+	perKey    func(key string) Plan // nil: all have one limit
+	clock     clockwork.Clock       // nil: the server's
+	fallback  limiters.Taker        // nil: none
 	open      bool
 	onFailure func(err error)
 }
@@ -32,9 +38,24 @@ type config struct {
 // It is in package time. Timeout panics if d is not positive.
 func Timeout(d time.Duration) Option {
 	if d <= 0 {
-		panic(fmt.Sprintf("redislimit: Timeout: d %v must be > 0", d))
+		panic(fmt.Sprintf("redislimit: Timeout: d %v must be > 0: for a long wait use minutes", d))
 	}
 	return func(cfg *config) { cfg.timeout = d }
+}
+
+// Pause sets for how long the server is not asked after it could not be connected to, instead of
+// [DefaultPause]: meanwhile requests fail at once, with that error. With 0 each request connects.
+// It is in package time. Pause panics if d is negative.
+//
+// How long the first request takes is the client's: with DialerRetries: 1 in its options, a
+// server that is down refuses it in about a millisecond, and the error says so. By default a
+// client tries 5 times, 100 ms apart, for longer than [DefaultTimeout]: the error of the first
+// requests is then [ErrNoAnswer], and that of the connection comes with those after.
+func Pause(d time.Duration) Option {
+	if d < 0 {
+		panic(fmt.Sprintf("redislimit: Pause: d %v must be >= 0: use 0 to connect each time", d))
+	}
+	return func(cfg *config) { cfg.pause = d }
 }
 
 // FailClosed makes Take return an error if the server does not decide. It is the default.
@@ -51,14 +72,15 @@ func FailOpen() Option {
 // FailTo lets l decide on a request if the server does not, usually a limiters.Keyed with what
 // one machine may grant meanwhile. FailTo panics if l is nil.
 func FailTo(l limiters.Taker) Option {
-	if l == nil {
+	if isNil(l) {
 		panic("redislimit: FailTo: l is nil: for no limit use FailOpen")
 	}
 	return func(cfg *config) { cfg.open, cfg.fallback = false, l }
 }
 
 // OnFailure calls f once for each request that the server does not decide on, with the
-// reason, before the answer is found otherwise. A context of the caller that is done is no
+// reason, before the answer is found otherwise: what the connection says, such as "connection
+// refused" (see [Pause]), what the server says, or [ErrNoAnswer]. A context of the caller that is done is no
 // failure. f may be called by many goroutines at once, and under no lock.
 func OnFailure(f func(err error)) Option {
 	return func(cfg *config) { cfg.onFailure = f }
@@ -74,14 +96,14 @@ func WithClock(c clockwork.Clock) Option {
 }
 
 // fail answers in place of the server, which did not because of err.
-func (l *Limiter) fail(ctx context.Context, key string, n int, err error) (limiters.Decision, error) {
+func (l *Limiter) fail(ctx context.Context, r rate, key string, n int, err error) (limiters.Decision, error) {
 	if l.onFailure != nil {
 		l.onFailure(err)
 	}
 	switch {
 	case l.fallback != nil:
 		return l.fallback.Take(ctx, key, n)
-	case l.open && l.impossible(n):
+	case l.open && r.impossible(n):
 		return limiters.Decision{Limit: math.MaxInt, Remaining: math.MaxInt, RetryAfter: limiters.InfDuration}, nil
 	case l.open:
 		return limiters.Decision{Allowed: true, Limit: math.MaxInt, Remaining: math.MaxInt}, nil

@@ -22,7 +22,7 @@ type mistake struct {
 // Mutants are mistakes, each with the rule that must catch it.
 func Mutants() []zoo.Mutant {
 	var all []zoo.Mutant
-	for _, m := range slices.Concat(timerMistakes, functionMistakes, contextMistakes, longMistakes) {
+	for _, m := range slices.Concat(timerMistakes, functionMistakes, contextMistakes, longMistakes, wallMistakes) {
 		design, waits := "zoo clock that settles", ct.WaitsForAll
 		if m.rule == "CK-AWAIT" || m.rule == "X-RACE" {
 			design, waits = "zoo clock", ct.WaitsForFunctions

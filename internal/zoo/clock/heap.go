@@ -38,7 +38,8 @@ func heapedFunctions(branches int, mutant string) func(f *ct.Funcs) {
 			t.arm(d)
 			return t
 		}
-		f.Armed = nil // what is in the heap is not counted
+		f.Armed = nil   // what is in the heap is not counted
+		f.SetWall = nil // what is in the heap is due at wall times
 	}
 }
 
