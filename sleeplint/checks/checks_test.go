@@ -6,7 +6,6 @@ import (
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/analysistest"
-	"golang.org/x/tools/go/analysis/passes/inspect"
 
 	"github.com/escapement-go/escapement/sleeplint/checks"
 )
@@ -16,7 +15,7 @@ import (
 var all = &analysis.Analyzer{
 	Name:     "all",
 	Doc:      "all analyzers",
-	Requires: []*analysis.Analyzer{inspect.Analyzer},
+	Requires: required(),
 	Run: func(pass *analysis.Pass) (any, error) {
 		for _, a := range checks.All() {
 			if _, err := a.Run(pass); err != nil {
@@ -25,6 +24,13 @@ var all = &analysis.Analyzer{
 		}
 		return nil, nil
 	},
+}
+
+func required() (all []*analysis.Analyzer) {
+	for _, a := range checks.All() {
+		all = append(all, a.Requires...)
+	}
+	return all
 }
 
 func TestAll_reportsAndFixes(t *testing.T) {
