@@ -37,6 +37,11 @@ func TestAll_reportsAndFixes(t *testing.T) {
 	analysistest.RunWithSuggestedFixes(t, filepath.Join(analysistest.TestData(), "go124"), all, "./...")
 }
 
+// A module's name need not have a dot, as those outside of the standard library mostly do.
+func TestAll_moduleWithoutDot(t *testing.T) {
+	analysistest.Run(t, filepath.Join(analysistest.TestData(), "plain"), all, "./...")
+}
+
 func TestAll_valid(t *testing.T) {
 	if err := analysis.Validate(checks.All()); err != nil {
 		t.Error(err)

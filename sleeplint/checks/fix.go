@@ -92,7 +92,7 @@ func (g *graph) standsAlone(at place, body []ast.Stmt, t types.Object) bool {
 			case *ast.Ident:
 				v, ok := g.pass.TypesInfo.Uses[n].(*types.Var)
 				return ok && v != t && !v.IsField() && (v.Pos() < from || v.Pos() > at.unit.body.End()) &&
-					v.Pkg() != nil && !isStandard(v.Pkg().Path()) && !isPlain(v.Type())
+					v.Pkg() != nil && !g.isStandard(v.Pkg().Path()) && !isPlain(v.Type())
 			}
 			return false
 		}) {

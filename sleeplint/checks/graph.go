@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/types"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -65,6 +66,7 @@ type graph struct {
 	mu      sync.Mutex // analyzers run at the same time, and it grows as they ask
 	pass    *analysis.Pass
 	nodes   map[types.Object]*node
+	funcs   []*types.Func      // those of the nodes, in the order of the text
 	methods map[string][]*node // by name, for calls through interfaces
 	modes   map[*types.Func]*[2]uint64
 }
@@ -93,16 +95,14 @@ func newGraph(pass *analysis.Pass) *graph {
 	g := &graph{
 		pass: pass, nodes: map[types.Object]*node{}, methods: map[string][]*node{}, modes: map[*types.Func]*[2]uint64{},
 	}
-	if isStandard(pass.Pkg.Path()) && !strings.HasPrefix(pass.Pkg.Path(), "command-line-arguments") {
+	if g.isStandard(pass.Pkg.Path()) && !slices.ContainsFunc(pass.Files, g.isTestFile) {
 		return g
 	}
 	for _, file := range pass.Files {
 		g.read(file)
 	}
-	for obj, n := range g.nodes {
-		if fn, ok := obj.(*types.Func); ok {
-			g.export(fn, n)
-		}
+	for _, fn := range g.funcs {
+		g.export(fn, g.nodes[fn])
 	}
 	for _, name := range pass.Pkg.Scope().Names() {
 		if t, ok := pass.Pkg.Scope().Lookup(name).Type().Underlying().(*types.Interface); ok {
@@ -138,6 +138,7 @@ func (g *graph) read(file *ast.File) {
 					n.parts = []ast.Node{d.Body}
 				}
 				g.nodes[fn] = n
+				g.funcs = append(g.funcs, fn)
 				if d.Recv != nil {
 					g.methods[d.Name.Name] = append(g.methods[d.Name.Name], n)
 				}
@@ -186,7 +187,7 @@ func bindings(pass *analysis.Pass, n ast.Node, bind func(obj types.Object, value
 			}
 		}
 	case *ast.CompositeLit:
-		t, _ := types.Unalias(pass.TypesInfo.TypeOf(n)).Underlying().(*types.Struct)
+		t := structOf(pass.TypesInfo.TypeOf(n))
 		for i, e := range n.Elts {
 			if pair, ok := e.(*ast.KeyValueExpr); ok && t != nil {
 				pairs([]ast.Expr{pair.Key}, []ast.Expr{pair.Value})
@@ -195,6 +196,15 @@ func bindings(pass *analysis.Pass, n ast.Node, bind func(obj types.Object, value
 			}
 		}
 	}
+}
+
+// structOf is the struct that a literal is of: in a list of pointers their & can be left out.
+func structOf(t types.Type) *types.Struct {
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	s, _ := t.Underlying().(*types.Struct)
+	return s
 }
 
 func isGlobal(v *types.Var) bool { return v.Pkg() != nil && v.Parent() == v.Pkg().Scope() }
@@ -214,7 +224,7 @@ func (g *graph) targets(n *node, id *ast.Ident) (nodes []*node, foreign *reached
 			return nil, nil
 		}
 		if recv := fn.Signature().Recv(); recv != nil && types.IsInterface(recv.Type()) {
-			if fn.Pkg() == g.pass.Pkg || isStandard(fn.Pkg().Path()) {
+			if fn.Pkg() == g.pass.Pkg || g.isStandard(fn.Pkg().Path()) {
 				return g.implementing(fn), nil
 			}
 			nodes = g.implementing(fn)
@@ -222,7 +232,7 @@ func (g *graph) targets(n *node, id *ast.Ident) (nodes []*node, foreign *reached
 		if in := g.nodes[fn]; in != nil {
 			return []*node{in}, nil
 		}
-		if isStandard(fn.Pkg().Path()) {
+		if g.isStandard(fn.Pkg().Path()) {
 			return nil, outside(fn)
 		}
 		if fact := new(reached); g.pass.ImportObjectFact(fn, fact) {
@@ -281,7 +291,7 @@ func (g *graph) look(n *node) {
 // that some library may write say nothing of a test.
 func (g *graph) within(n *node, foreign *reached, id *ast.Ident) *reached {
 	path := g.pass.TypesInfo.Uses[id].Pkg().Path()
-	if isStandard(path) || path == strings.TrimSuffix(g.pass.Pkg.Path(), "_test") {
+	if g.isStandard(path) || path == strings.TrimSuffix(g.pass.Pkg.Path(), "_test") {
 		return foreign
 	}
 	rest := *foreign
@@ -313,6 +323,17 @@ func (g *graph) reaches(n *node) *reached {
 	}
 	return sum
 }
+
+// isStandard reports whether a package is the standard library's. A module need not have a dot
+// in its name.
+func (g *graph) isStandard(path string) bool {
+	if m := g.pass.Module; m != nil && m.Path != "" && m.Path != "std" && strings.HasPrefix(path+"/", m.Path+"/") {
+		return false
+	}
+	return isStandard(path)
+}
+
+func (g *graph) isTestFile(file *ast.File) bool { return inTestFile(g.pass, file.FileStart) }
 
 func isStandard(path string) bool {
 	first, _, _ := strings.Cut(path, "/")

@@ -77,8 +77,9 @@ func runSleep(pass *analysis.Pass) (any, error) {
 // users are the tests that reach each node of a test file.
 func (g *graph) users() map[*node][]*node {
 	users := map[*node][]*node{}
-	for _, n := range g.nodes {
-		if n.decl == nil || !n.inTest || n.decl.Recv == nil && !strings.HasPrefix(n.decl.Name.Name, "Test") {
+	for _, fn := range g.funcs {
+		n := g.nodes[fn]
+		if !n.inTest || n.decl.Recv == nil && !strings.HasPrefix(n.decl.Name.Name, "Test") {
 			continue
 		}
 		if isTest(g.pass, n.decl) {

@@ -51,7 +51,7 @@ func (g *graph) ownsItsState(n ast.Node) bool {
 			return false
 		}
 		v, ok := g.pass.TypesInfo.Uses[id].(*types.Var)
-		return ok && isGlobal(v) && !isStandard(v.Pkg().Path()) && !isPlain(v.Type())
+		return ok && isGlobal(v) && !g.isStandard(v.Pkg().Path()) && !isPlain(v.Type())
 	})
 }
 
