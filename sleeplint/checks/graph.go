@@ -107,7 +107,9 @@ func newGraph(pass *analysis.Pass) *graph {
 	for _, name := range pass.Pkg.Scope().Names() {
 		if t, ok := pass.Pkg.Scope().Lookup(name).Type().Underlying().(*types.Interface); ok {
 			for m := range t.ExplicitMethods() {
-				g.export(m, g.implementing(m)...)
+				if m.Pkg() == pass.Pkg { // the type may be another name for one of another package
+					g.export(m, g.implementing(m)...)
+				}
 			}
 		}
 	}

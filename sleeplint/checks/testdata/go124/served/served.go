@@ -42,3 +42,14 @@ type Caller interface{ Call() error }
 
 // Do calls whatever it is.
 func Do(c Caller) error { return c.Call() }
+
+// Handler is an interface of another package.
+type Handler = http.Handler
+
+// Fault has the method of a predeclared interface.
+type Fault error
+
+type fault struct{}
+
+func (fault) Error() string                                { return "" }
+func (fault) ServeHTTP(http.ResponseWriter, *http.Request) { Start() }
