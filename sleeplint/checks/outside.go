@@ -75,12 +75,19 @@ func (r *reached) advice() string {
 		what = r.Writes
 	}
 	page := "#which-of-them"
-	if r.Clock {
-		way, page = ", or move the clock that the code takes", connections
-	} else if way != "" {
+	if way != "" {
 		page = connections
 	}
+	way = or(r.orClock(), way)
 	return "it reaches " + what + ", which no bubble holds: wait for the event" + way + ": " + guide + page
+}
+
+// orClock is the way that a clock opens, if the code takes one.
+func (r *reached) orClock() string {
+	if r.Clock {
+		return ", or move the clock that the code takes"
+	}
+	return ""
 }
 
 // usesClock reports whether n uses a clock that can be another: an interface with Now.

@@ -94,7 +94,12 @@ func (g *graph) users() map[*node][]*node {
 // adviceFor is the advice for a sleep in n, if it is not to take a bubble: in a helper, that of
 // the tests that use it, where all of them reach what no bubble holds.
 func (g *graph) adviceFor(n *node, users map[*node][]*node) string {
-	advice := g.reaches(n).advice()
+	reached := g.reaches(n)
+	advice := reached.advice()
+	if n.decl == nil && advice == "" { // a bubble wants a T
+		way := "wait for the event" + reached.orClock()
+		return "specs of ginkgo have no bubbles: " + way + ": " + guide + "#which-of-them"
+	}
 	for _, test := range users[n] {
 		a := g.reaches(test).advice()
 		if a == "" {

@@ -116,10 +116,10 @@ func (fixtures) settle() {
 
 var _ = Describe("a tree", func() {
 	BeforeEach(func() {
-		time.Sleep(time.Second) // want `the test sleeps 1s`
+		time.Sleep(time.Second) // want `the test sleeps 1s; specs of ginkgo have no bubbles: wait for the event: `
 	})
 	It("sleeps", func() {
-		time.Sleep(time.Second) // want `the test sleeps 1s`
+		time.Sleep(time.Second) // want `the test sleeps 1s; specs of ginkgo have no bubbles: wait for the event: `
 		go func() { time.Sleep(time.Second) }()
 	})
 })
