@@ -15,19 +15,18 @@ const synctest = "testing/synctest"
 
 // bubbleFix puts a test or a subtest into a bubble, and a Wait behind each of its sleeps, in a
 // module of Go 1.25 or later. Parallel stays outside, as does a deferred look for leaks that it
-// begins with. The fix is certain where nothing that is reached speaks
-// against a bubble: see [graph.fits].
-func (g *graph) bubbleFix(at place) (fix analysis.SuggestedFix, certain, ok bool) {
+// begins with. Whether what is reached speaks against a bubble, [graph.fits] tells.
+func (g *graph) bubbleFix(at place) (fix analysis.SuggestedFix, ok bool) {
 	t := testParam(g.pass, at.unit)
 	if t == nil || !allows(g.pass, "go1.25") {
-		return fix, false, false
+		return fix, false
 	}
 	body := at.unit.body.List
 	for len(body) > 0 && staysOutside(g.pass, body[0], t) {
 		body = body[1:]
 	}
-	if len(body) == 0 || !g.standsAlone(at, body, t) {
-		return fix, false, false
+	if len(body) == 0 || !g.standsAlone(at, body, t) || !g.fits(body) {
+		return fix, false
 	}
 	file := fileOf(g.pass, at.unit.body)
 	name, edits := imported(file, synctest)
@@ -44,8 +43,7 @@ func (g *graph) bubbleFix(at place) (fix analysis.SuggestedFix, certain, ok bool
 	})
 	w.block(body, at)
 	insert(at.unit.body.Rbrace, "})\n")
-	fix = analysis.SuggestedFix{Message: "Run the test in a bubble", TextEdits: edits}
-	return fix, g.fits(at, body), true
+	return analysis.SuggestedFix{Message: "Run the test in a bubble", TextEdits: edits}, true
 }
 
 // testParam is the T of a test or a subtest.
@@ -102,17 +100,20 @@ func (g *graph) standsAlone(at place, body []ast.Stmt, t types.Object) bool {
 	return true
 }
 
-// fits reports whether nothing that the statements reach speaks against a bubble: what could
-// keep time from moving, what they open and do not close, and what could happen at the very
-// instant at which the test looks. It says no where it does not know.
-func (g *graph) fits(at place, body []ast.Stmt) bool {
+// fits reports whether nothing that the statements reach speaks against a bubble: the network,
+// what they open and do not close, what else could keep time from moving, and what could happen
+// at the very instant at which the test looks. It says no where it does not know; of the last
+// two only if nothing is to be tried out.
+func (g *graph) fits(body []ast.Stmt) bool {
 	n := &node{inTest: true, parts: []ast.Node{&ast.BlockStmt{List: body}}}
 	all := g.all(n)
 	sum := g.reaches(n)
 	switch {
-	case sum.network() != "" || sum.Writes != "" || sum.Unfit || g.lasting(n):
+	case sum.network() != "" || g.lasting(n):
 		return false
-	case sum.Concurs && (sum.Locked || sum.CallsHeld && g.valuesWait(all)):
+	case tryBubbles:
+		return true
+	case sum.Writes != "" || sum.Unfit || sum.Concurs && (sum.Locked || sum.CallsHeld && g.valuesWait(all)):
 		return false
 	}
 	return !g.meets(all, sum.Aligned)

@@ -64,7 +64,7 @@ func runSleep(pass *analysis.Pass) (any, error) {
 		}
 		d.Message = "the test " + what + "; " + or(g.adviceFor(at.root, users), instead)
 		if !fixed[at.unit.body] {
-			if fix, certain, ok := g.bubbleFix(at); ok && (certain || tryBubbles) {
+			if fix, ok := g.bubbleFix(at); ok {
 				d.SuggestedFixes = []analysis.SuggestedFix{fix}
 				fixed[at.unit.body] = true
 			}
