@@ -58,6 +58,9 @@ func runSleep(pass *analysis.Pass) (any, error) {
 		}
 		d := analysis.Diagnostic{Category: "sleep"}
 		instead := "a bubble does not wait for it: " + guide + "#which-of-them"
+		if g.lasting(at.root) {
+			instead = "a bubble does not wait for it, once the test ends what it starts: " + guide + endless
+		}
 		if what == polls {
 			d.Category = "poll"
 			instead = "in a bubble, or with a channel, the test knows when: " + guide + "#which-of-them"
@@ -119,6 +122,7 @@ func endsLoad(pass *analysis.Pass, stmt ast.Stmt) bool {
 
 const (
 	polls       = "polls in real time"
+	endless     = "#12-a-goroutine-that-never-stops"
 	connections = "#11-a-server-and-its-client-over-real-connections"
 )
 

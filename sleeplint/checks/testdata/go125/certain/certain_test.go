@@ -48,7 +48,7 @@ func TestOfUnknownLength(t *testing.T) { // no fix: it may be the same
 func TestLeavesBehind(t *testing.T) { // no fix: a goroutine outlives it
 	var b Breaker
 	b.Watch(10 * time.Millisecond)
-	time.Sleep(25 * time.Millisecond) // want `the test sleeps 25ms`
+	time.Sleep(25 * time.Millisecond) // want `the test sleeps 25ms; a bubble does not wait for it, once the test ends what it starts: `
 }
 
 func TestStops(t *testing.T) {
