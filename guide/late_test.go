@@ -79,6 +79,7 @@ var sleeping = []struct {
 	passes bool // what breaks is that it passes although there is a bug
 	leaks  bool // it leaves a goroutine behind, which a bubble finds
 }{
+	{name: "first", test: firstBefore, by: 20 * time.Millisecond},
 	{name: "debounce", test: debounceBefore, by: 40 * time.Millisecond},
 	{name: "cache", test: cacheBefore, by: 30 * time.Millisecond},
 	{name: "retry", test: retryBefore, by: 5 * time.Millisecond},

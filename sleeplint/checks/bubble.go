@@ -21,8 +21,9 @@ bubble of its own. And a sleeper wakes at the same instant as the timers that ar
 in random order with them, so an assertion right after a sleep sees their effects or not:
 synctest.Wait is to be between the two. That is reported where something else in the bubble
 is given the same duration.`,
-	URL: traps,
-	Run: runBubble,
+	URL:      traps,
+	Requires: []*analysis.Analyzer{reaching},
+	Run:      runBubble,
 }
 
 // panics are the methods of the bubble's T that it refuses.
@@ -33,7 +34,9 @@ var panics = map[string]string{
 }
 
 func runBubble(pass *analysis.Pass) (any, error) {
-	tests(pass, func(stmt ast.Stmt, at place) {
+	g, release := shared(pass)
+	defer release()
+	tests(g, func(stmt ast.Stmt, at place) {
 		if at.t == nil {
 			return
 		}

@@ -6,7 +6,6 @@ import (
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/analysistest"
-	"golang.org/x/tools/go/analysis/passes/inspect"
 
 	"github.com/escapement-go/escapement/sleeplint/checks"
 )
@@ -16,7 +15,7 @@ import (
 var all = &analysis.Analyzer{
 	Name:     "all",
 	Doc:      "all analyzers",
-	Requires: []*analysis.Analyzer{inspect.Analyzer},
+	Requires: required(),
 	Run: func(pass *analysis.Pass) (any, error) {
 		for _, a := range checks.All() {
 			if _, err := a.Run(pass); err != nil {
@@ -27,8 +26,20 @@ var all = &analysis.Analyzer{
 	},
 }
 
+func required() (all []*analysis.Analyzer) {
+	for _, a := range checks.All() {
+		all = append(all, a.Requires...)
+	}
+	return all
+}
+
 func TestAll_reportsAndFixes(t *testing.T) {
 	analysistest.RunWithSuggestedFixes(t, filepath.Join(analysistest.TestData(), "go124"), all, "./...")
+}
+
+// A module's name need not have a dot, as those outside of the standard library mostly do.
+func TestAll_moduleWithoutDot(t *testing.T) {
+	analysistest.Run(t, filepath.Join(analysistest.TestData(), "plain"), all, "./...")
 }
 
 func TestAll_valid(t *testing.T) {

@@ -13,53 +13,63 @@ import (
 
 const synctest = "testing/synctest"
 
-// bubbleFix puts a whole test into a bubble, and a Wait behind each of its sleeps. It does
-// so for tests that stand by themselves: a function of the testing package's form, without
-// subtests, in a module of Go 1.25 or later, which calls nothing but this package, the
-// standard library and testify, and uses no variable of a package that a bubble could not
-// share with other tests. A Parallel at its beginning stays outside. Whether the test is then
-// certain to pass is asked of [reach].
-func bubbleFix(pass *analysis.Pass, f *ast.FuncDecl) (fix analysis.SuggestedFix, ok bool) {
-	t := testParam(pass, f)
-	if t == nil || !allows(pass, "go1.25") || !standsAlone(pass, f, t) {
+// bubbleFix puts a test or a subtest into a bubble, and a Wait behind each of its sleeps, in a
+// module of Go 1.25 or later. Parallel stays outside, as does a deferred look for leaks that it
+// begins with. Whether what is reached speaks against a bubble, [graph.fits] tells.
+func (g *graph) bubbleFix(at place) (fix analysis.SuggestedFix, ok bool) {
+	t := testParam(g.pass, at.unit)
+	if t == nil || !allows(g.pass, "go1.25") {
 		return fix, false
 	}
-	body := f.Body.List
-	if call, ok := called(body[0]); ok && callee(pass, call) == "(*testing.T).Parallel" {
+	body := at.unit.body.List
+	for len(body) > 0 && staysOutside(g.pass, body[0], t) {
 		body = body[1:]
 	}
-	if len(body) == 0 {
+	if len(body) == 0 || !g.standsAlone(at, body, t) || !g.fits(body) {
 		return fix, false
 	}
-	file := fileOf(pass, f)
+	file := fileOf(g.pass, at.unit.body)
 	name, edits := imported(file, synctest)
 	insert := func(pos token.Pos, text string) {
 		edits = append(edits, analysis.TextEdit{Pos: pos, End: pos, NewText: []byte(text)})
 	}
 	insert(body[0].Pos(), name+".Test("+t.Name()+", func("+t.Name()+" *testing.T) {\n")
-	w := &walker{pass: pass, visit: func(stmt ast.Stmt, at place) {
-		if call, ok := called(stmt); ok && callee(pass, call) == "time.Sleep" && !waits(pass, at.next) {
+	w := newWalker(g, func(stmt ast.Stmt, in place) {
+		call, ok := called(stmt)
+		inside := stmt.Pos() >= body[0].Pos() && stmt.End() <= at.unit.body.End()
+		if ok && inside && callee(g.pass, call) == "time.Sleep" && !waits(g.pass, in.next) {
 			insert(stmt.End(), "\n"+name+".Wait()")
 		}
-	}}
-	w.block(body, place{test: f})
-	insert(f.Body.Rbrace, "})\n")
+	})
+	w.block(body, at)
+	insert(at.unit.body.Rbrace, "})\n")
 	return analysis.SuggestedFix{Message: "Run the test in a bubble", TextEdits: edits}, true
 }
 
-// testParam is the T of a function that go test runs.
-func testParam(pass *analysis.Pass, f *ast.FuncDecl) types.Object {
-	if f.Recv != nil || !strings.HasPrefix(f.Name.Name, "Test") || len(f.Body.List) == 0 {
+// testParam is the T of a test or a subtest.
+func testParam(pass *analysis.Pass, u unit) types.Object {
+	if u.body == nil || u.params.NumFields() != 1 || len(u.params.List[0].Names) != 1 {
 		return nil
 	}
-	if f.Type.Params.NumFields() != 1 || len(f.Type.Params.List[0].Names) != 1 {
-		return nil
-	}
-	t := pass.TypesInfo.Defs[f.Type.Params.List[0].Names[0]]
+	t := pass.TypesInfo.Defs[u.params.List[0].Names[0]]
 	if t == nil || t.Name() == "_" || types.TypeString(t.Type(), nil) != "*testing.T" {
 		return nil
 	}
 	return t
+}
+
+// staysOutside reports whether a statement at the beginning is Parallel, or a deferred call that
+// is handed the T and nothing else.
+func staysOutside(pass *analysis.Pass, stmt ast.Stmt, t types.Object) bool {
+	if call, ok := called(stmt); ok {
+		return callee(pass, call) == "(*testing.T).Parallel"
+	}
+	d, ok := stmt.(*ast.DeferStmt)
+	if !ok || len(d.Call.Args) != 1 {
+		return false
+	}
+	id, ok := d.Call.Args[0].(*ast.Ident)
+	return ok && pass.TypesInfo.Uses[id] == t
 }
 
 // allows reports whether the module's go line is at least that version.
@@ -68,39 +78,45 @@ func allows(pass *analysis.Pass, least string) bool {
 	return v != "" && version.Compare(v, least) >= 0
 }
 
-// standsAlone reports whether nothing in f speaks against a bubble.
-func standsAlone(pass *analysis.Pass, f *ast.FuncDecl, t types.Object) bool {
-	alone := true
-	ast.Inspect(f.Body, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.CallExpr:
-			switch callee(pass, n) {
-			case "(*testing.T).Run", "(*testing.T).Deadline":
-				alone = false
-			case "(*testing.T).Parallel":
-				if call, ok := called(f.Body.List[0]); !ok || call != n {
-					alone = false
-				}
+// standsAlone reports whether nothing in the statements is refused in a bubble, or is from
+// outside and may belong to no bubble.
+func (g *graph) standsAlone(at place, body []ast.Stmt, t types.Object) bool {
+	from := body[0].Pos()
+	for _, stmt := range body {
+		if anyOf(stmt, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.CallExpr:
+				return panics[callee(g.pass, n)] != ""
+			case *ast.Ident:
+				v, ok := g.pass.TypesInfo.Uses[n].(*types.Var)
+				return ok && v != t && !v.IsField() && (v.Pos() < from || v.Pos() > at.unit.body.End()) &&
+					v.Pkg() != nil && !g.isStandard(v.Pkg().Path()) && !isPlain(v.Type())
 			}
-		case *ast.Ident:
-			obj := pass.TypesInfo.Uses[n]
-			alone = alone && (obj == nil || obj.Pkg() == nil || known(pass, obj))
+			return false
+		}) {
+			return false
 		}
-		return alone
-	})
-	return alone
+	}
+	return true
 }
 
-// known reports whether a test in a bubble may use obj.
-func known(pass *analysis.Pass, obj types.Object) bool {
-	path := obj.Pkg().Path()
-	own := path == strings.TrimSuffix(pass.Pkg.Path(), "_test") || path == pass.Pkg.Path()
-	if v, ok := obj.(*types.Var); ok && own && obj.Parent() == obj.Pkg().Scope() {
-		_, isBasic := v.Type().Underlying().(*types.Basic)
-		return isBasic || types.TypeString(v.Type(), nil) == "error"
+// fits reports whether nothing that the statements reach speaks against a bubble: the network,
+// what they open and do not close, what else could keep time from moving, and what could happen
+// at the very instant at which the test looks. It says no where it does not know; of the last
+// two only if nothing is to be tried out.
+func (g *graph) fits(body []ast.Stmt) bool {
+	n := &node{inTest: true, parts: []ast.Node{&ast.BlockStmt{List: body}}}
+	all := g.all(n)
+	sum := g.reaches(n)
+	switch {
+	case sum.network() != "" || g.lasting(n):
+		return false
+	case tryBubbles:
+		return true
+	case sum.Writes != "" || sum.Unfit || sum.Concurs && (sum.Locked || sum.CallsHeld && g.valuesWait(all)):
+		return false
 	}
-	first, _, _ := strings.Cut(path, "/")
-	return own || !strings.Contains(first, ".") || strings.HasPrefix(path, "github.com/stretchr/testify/")
+	return !g.meets(all, sum.Aligned)
 }
 
 func fileOf(pass *analysis.Pass, n ast.Node) *ast.File {

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/constant"
 	"go/token"
+	"go/types"
 	"strings"
 	"time"
 
@@ -17,16 +18,18 @@ var Sleep = &analysis.Analyzer{
 
 A test that sleeps is as slow as its sleeps, and fails when what it waits for comes later.
 In a bubble of testing/synctest, or on a fake clock, it takes no time and cannot be late.
-Reported are time.Sleep, receives from time.After, loops around either that poll, and
-Eventually and Never of testify, on the goroutine of a test, outside of bubbles. Limits in
-a select that only end a test which hangs are not reported.
+Reported are time.Sleep, receives from time.After, timers and tickers, loops around them that
+poll, and Eventually and Never of testify, on the goroutine of a test, outside of bubbles.
+Limits in a select that only end a test which hangs are not reported.
 
-Where nothing that a test reaches speaks against a bubble, a fix puts the whole test into
-one. With -bubble there are such fixes for more tests. They are for trying out: whether the
-code under test stops its goroutines, and holds no lock while it waits, shows when the test
-runs.`,
-	URL: guide,
-	Run: runSleep,
+What to do instead depends on what the test reaches, through helpers, closures, fields and
+packages. Where it reaches no network, closes what it opens, and nothing else speaks against
+a bubble, a fix puts the test or subtest into one. With -bubble there are such fixes for more
+tests. They are for trying out: whether the code under test holds no lock while it waits, and
+when its timers are due, shows when the test runs.`,
+	URL:      guide,
+	Requires: []*analysis.Analyzer{reaching},
+	Run:      runSleep,
 }
 
 // tryBubbles is set by -sleeptest.bubble: fixes need not be certain.
@@ -38,9 +41,11 @@ func init() {
 }
 
 func runSleep(pass *analysis.Pass) (any, error) {
-	reaches := reachesOutside(pass)
-	fixed := map[*ast.FuncDecl]bool{}
-	tests(pass, func(stmt ast.Stmt, at place) {
+	g, release := shared(pass)
+	defer release()
+	users := g.users()
+	fixed := map[*ast.BlockStmt]bool{}
+	tests(g, func(stmt ast.Stmt, at place) {
 		if at.bubble {
 			return
 		}
@@ -53,24 +58,59 @@ func runSleep(pass *analysis.Pass) (any, error) {
 		}
 		d := analysis.Diagnostic{Category: "sleep"}
 		instead := "a bubble does not wait for it: " + guide + "#which-of-them"
+		if g.lasting(at.root) {
+			instead = "a bubble does not wait for it, once the test ends what it starts: " + guide + endless
+		}
 		if what == polls {
 			d.Category = "poll"
 			instead = "in a bubble, or with a channel, the test knows when: " + guide + "#which-of-them"
 		}
-		if reaches != "" { // a socket or a process keeps a bubble from moving
-			instead = "the package uses " + reaches + ": wait for the event, or hand the code a fake clock: " +
-				guide + connections
-		}
-		d.Message = "the test " + what + "; " + instead
-		if reaches == "" && !fixed[at.test] {
-			if fix, ok := bubbleFix(pass, at.test); ok && (tryBubbles || newReach(pass, at.test).certain()) {
+		d.Message = "the test " + what + "; " + or(g.adviceFor(at.root, users), instead)
+		if !fixed[at.unit.body] {
+			if fix, ok := g.bubbleFix(at); ok {
 				d.SuggestedFixes = []analysis.SuggestedFix{fix}
-				fixed[at.test] = true
+				fixed[at.unit.body] = true
 			}
 		}
 		report(pass, n, d)
 	})
 	return nil, nil
+}
+
+// users are the tests that reach each node of a test file.
+func (g *graph) users() map[*node][]*node {
+	users := map[*node][]*node{}
+	for _, fn := range g.funcs {
+		n := g.nodes[fn]
+		if !n.inTest || n.decl.Recv == nil && !strings.HasPrefix(n.decl.Name.Name, "Test") {
+			continue
+		}
+		if isTest(g.pass, n.decl) {
+			for _, m := range g.all(n) {
+				users[m] = append(users[m], n)
+			}
+		}
+	}
+	return users
+}
+
+// adviceFor is the advice for a sleep in n, if it is not to take a bubble: in a helper, that of
+// the tests that use it, where all of them reach what no bubble holds.
+func (g *graph) adviceFor(n *node, users map[*node][]*node) string {
+	reached := g.reaches(n)
+	advice := reached.advice()
+	if n.decl == nil && advice == "" { // a bubble wants a T
+		way := "wait for the event" + reached.orClock()
+		return "specs of ginkgo have no bubbles: " + way + ": " + guide + "#which-of-them"
+	}
+	for _, test := range users[n] {
+		a := g.reaches(test).advice()
+		if a == "" {
+			return ""
+		}
+		advice = or(advice, a)
+	}
+	return advice
 }
 
 // endsLoad reports whether a statement sets an atomic flag, as after a sleep during which
@@ -82,6 +122,7 @@ func endsLoad(pass *analysis.Pass, stmt ast.Stmt) bool {
 
 const (
 	polls       = "polls in real time"
+	endless     = "#12-a-goroutine-that-never-stops"
 	connections = "#11-a-server-and-its-client-over-real-connections"
 )
 
@@ -90,7 +131,7 @@ func wait(pass *analysis.Pass, stmt ast.Stmt) (how string, at ast.Node) {
 	if call, ok := called(stmt); ok {
 		switch name := callee(pass, call); {
 		case name == "time.Sleep" && !isZero(pass, call.Args[0]):
-			return "sleeps" + length(pass, call.Args[0]), call
+			return "sleeps" + length(pass, call), call
 		case isEventually(name):
 			return polls, call
 		}
@@ -100,6 +141,10 @@ func wait(pass *analysis.Pass, stmt ast.Stmt) (how string, at ast.Node) {
 	switch s := stmt.(type) {
 	case *ast.ExprStmt:
 		received = s.X
+	case *ast.RangeStmt:
+		if _, ok := ofTimer(pass, s.X); ok {
+			return polls, s.X
+		}
 	case *ast.SelectStmt:
 		if len(s.Body.List) == 1 { // a sleep in disguise; with another case it is a limit
 			if only, ok := s.Body.List[0].(*ast.CommClause).Comm.(*ast.ExprStmt); ok {
@@ -108,11 +153,31 @@ func wait(pass *analysis.Pass, stmt ast.Stmt) (how string, at ast.Node) {
 		}
 	}
 	if receive, ok := received.(*ast.UnaryExpr); ok && receive.Op == token.ARROW {
-		if call, ok := ast.Unparen(receive.X).(*ast.CallExpr); ok && callee(pass, call) == "time.After" {
-			return "sleeps" + length(pass, call.Args[0]), receive
+		if call, ok := ofTimer(pass, receive.X); ok {
+			return "sleeps" + length(pass, call), receive
 		}
 	}
 	return "", nil
+}
+
+// ofTimer reports whether a channel is one of package time, and the call that made it, if it
+// is made there.
+func ofTimer(pass *analysis.Pass, channel ast.Expr) (made *ast.CallExpr, ok bool) {
+	channel = ast.Unparen(channel)
+	if call, isCall := channel.(*ast.CallExpr); isCall {
+		name := callee(pass, call)
+		return call, name == "time.After" || name == "time.Tick"
+	}
+	sel, ok := channel.(*ast.SelectorExpr)
+	if !ok || sel.Sel.Name != "C" {
+		return nil, false
+	}
+	made, _ = ast.Unparen(sel.X).(*ast.CallExpr)
+	switch types.TypeString(pass.TypesInfo.TypeOf(sel.X), nil) {
+	case "*time.Timer", "*time.Ticker":
+		return made, true
+	}
+	return nil, false
 }
 
 // isEventually reports whether a function of testify polls.
@@ -127,9 +192,12 @@ func isEventually(name string) bool {
 	return false
 }
 
-// length is the duration if it is constant, with a space before it.
-func length(pass *analysis.Pass, d ast.Expr) string {
-	if v := pass.TypesInfo.Types[d].Value; v != nil {
+// length is the duration that a call is given, if it is constant, with a space before it.
+func length(pass *analysis.Pass, call *ast.CallExpr) string {
+	if call == nil || len(call.Args) == 0 {
+		return ""
+	}
+	if v := pass.TypesInfo.Types[call.Args[0]].Value; v != nil {
 		if n, ok := constant.Int64Val(v); ok {
 			return " " + time.Duration(n).String()
 		}
@@ -187,29 +255,4 @@ func asks(pass *analysis.Pass, cond ast.Expr) bool {
 		return !found
 	})
 	return found
-}
-
-// outside are packages for what a bubble does not hold.
-var outside = map[string]bool{
-	"net": true, "net/http": true, "net/http/httptest": true, "net/rpc": true, "os/exec": true,
-	"os/signal": true, "syscall": true, "database/sql": true, "google.golang.org/grpc": true,
-	"github.com/fsnotify/fsnotify": true, "golang.org/x/sys/unix": true, "plugin": true,
-}
-
-// reachesOutside is the first package that this one, or the one that it tests, imports for
-// the network, processes or the like.
-func reachesOutside(pass *analysis.Pass) string {
-	imports := pass.Pkg.Imports()
-	for _, p := range imports {
-		if p.Path() == strings.TrimSuffix(pass.Pkg.Path(), "_test") {
-			imports = append(imports[:len(imports):len(imports)], p.Imports()...)
-			break
-		}
-	}
-	for _, p := range imports {
-		if outside[p.Path()] {
-			return p.Path()
-		}
-	}
-	return ""
 }

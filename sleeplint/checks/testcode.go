@@ -13,21 +13,19 @@ import (
 
 // place is where a statement of a test runs.
 type place struct {
-	test   *ast.FuncDecl // what it is part of
-	bubble bool          // in a bubble, or in a function that may be called from one
-	t      types.Object  // the bubble's T, where it is certain that this is one
-	body   ast.Node      // what runs in the bubble then
-	loops  []ast.Stmt    // loops around it in the same function, the innermost last
-	next   ast.Stmt      // the statement after it, if any
+	root   *node        // the declaration that it is part of
+	unit   unit         // the test or subtest that it is part of
+	bubble bool         // in a bubble, or in a function that may be called from one
+	t      types.Object // the bubble's T, where it is certain that this is one
+	body   ast.Node     // what runs in the bubble then
+	loops  []ast.Stmt   // loops around it in the same function, the innermost last
+	next   ast.Stmt     // the statement after it, if any
 }
 
-// bubbles are the functions that run one in a bubble, with the number of its parameter.
-var bubbles = map[string]int{
-	"testing/synctest.Test":                          1,
-	"testing/synctest.Run":                           0,
-	"pgregory.net/rapid.SyncTest":                    1,
-	escapement + "/synctestcompat.Run":               1,
-	escapement + "/synctestcompat/rapidbubble.Check": 1,
+// unit is a function that the testing package calls with a T.
+type unit struct {
+	params *ast.FieldList
+	body   *ast.BlockStmt
 }
 
 // settling are the functions that work in bubbles only: whoever calls one is in a bubble.
@@ -38,25 +36,21 @@ var settling = map[string]bool{
 	escapement + "/synctestcompat.Sleep": true,
 }
 
-// subtests are functions that call their last argument as part of the test.
-var subtests = map[string]bool{
-	"(*testing.T).Run":                               true,
-	"pgregory.net/rapid.Check":                       true,
-	"(*github.com/stretchr/testify/suite.Suite).Run": true,
-}
-
 // walker visits the statements that tests run on their own goroutine.
 type walker struct {
-	pass    *analysis.Pass
+	*graph
 	bubbled map[types.Object]bool // functions of the package that a bubble calls, or may
 	started map[types.Object]bool // functions of the package that a go statement calls
+	values  map[types.Object][]*ast.FuncLit
+	seen    map[ast.Node]bool    // calls, and bodies of functions
+	called  map[types.Object]int // how often tests call a function
 	visit   func(stmt ast.Stmt, at place)
 }
 
-// tests visits the statements of all tests of the package, and of the helpers that are
-// handed a T.
-func tests(pass *analysis.Pass, visit func(stmt ast.Stmt, at place)) {
-	w := &walker{pass, map[types.Object]bool{}, map[types.Object]bool{}, visit}
+// tests visits the statements of all tests of the package, of the helpers that are handed a
+// T, and of those that only they call.
+func tests(g *graph, visit func(stmt ast.Stmt, at place)) {
+	w := newWalker(g, visit)
 	for grown := true; grown; { // until no function is added
 		before := len(w.bubbled)
 		for _, f := range w.functions() {
@@ -64,12 +58,59 @@ func tests(pass *analysis.Pass, visit func(stmt ast.Stmt, at place)) {
 		}
 		grown = len(w.bubbled) > before
 	}
-	for _, f := range w.functions() {
-		self := pass.TypesInfo.Defs[f.Name]
-		if isTest(pass, f) && !w.started[self] && !asksRuntime(pass, f) {
-			w.block(f.Body.List, place{test: f, bubble: w.bubbled[self]})
+	for _, spec := range w.specs() { // trees of ginkgo
+		w.calls(spec, place{root: &node{parts: []ast.Node{spec}, inTest: true}})
+	}
+	uses := map[types.Object]int{}
+	for _, obj := range g.pass.TypesInfo.Uses {
+		uses[obj]++
+	}
+	for grown := true; grown; { // until no helper is added
+		before := len(w.seen)
+		for _, f := range w.functions() {
+			self := g.pass.TypesInfo.Defs[f.Name]
+			if isTest(g.pass, f) || uses[self] > 0 && w.called[self] == uses[self] {
+				w.function(f, self)
+			}
+		}
+		grown = len(w.seen) > before
+	}
+}
+
+func newWalker(g *graph, visit func(stmt ast.Stmt, at place)) *walker {
+	return &walker{
+		graph: g, bubbled: map[types.Object]bool{}, started: map[types.Object]bool{}, values: g.readValues(),
+		seen: map[ast.Node]bool{}, called: map[types.Object]int{}, visit: visit,
+	}
+}
+
+// function visits a function, unless it is of another goroutine or waits for the runtime.
+func (w *walker) function(f *ast.FuncDecl, self types.Object) {
+	if w.started[self] || w.seen[f.Body] || waitsForRuntime(w.pass, f) {
+		return
+	}
+	w.seen[f.Body] = true
+	at := place{root: w.nodes[self], bubble: w.bubbled[self]}
+	if f.Recv == nil && strings.HasPrefix(f.Name.Name, "Test") {
+		at.unit = unit{f.Type.Params, f.Body}
+	}
+	w.block(f.Body.List, at)
+}
+
+// specs are the values of variables of test files.
+func (w *walker) specs() (all []ast.Expr) {
+	for _, file := range w.pass.Files {
+		for _, decl := range file.Decls {
+			d, ok := decl.(*ast.GenDecl)
+			if !ok || d.Tok != token.VAR || !inTestFile(w.pass, file.Pos()) {
+				continue
+			}
+			for _, spec := range d.Specs {
+				all = append(all, spec.(*ast.ValueSpec).Values...)
+			}
 		}
 	}
+	return all
 }
 
 // functions are those of test files.
@@ -91,12 +132,20 @@ func inTestFile(pass *analysis.Pass, pos token.Pos) bool {
 	return strings.HasSuffix(pass.Fset.File(pos).Name(), "_test.go")
 }
 
+// ofSuite are the methods without a parameter that suites are run by.
+var ofSuite = regexp.MustCompile(`^(Test|Set[Uu]p|TearDown)`)
+
 // isTest reports whether f is a test, a method of a suite that is one, or is handed a T.
 func isTest(pass *analysis.Pass, f *ast.FuncDecl) bool {
-	if f.Recv != nil && strings.HasPrefix(f.Name.Name, "Test") && f.Type.Params.NumFields() == 0 {
+	if f.Recv != nil && ofSuite.MatchString(f.Name.Name) && f.Type.Params.NumFields() == 0 {
 		return true
 	}
-	for _, param := range f.Type.Params.List {
+	return takesT(pass, f.Type)
+}
+
+// takesT reports whether a function is handed a T.
+func takesT(pass *analysis.Pass, f *ast.FuncType) bool {
+	for _, param := range f.Params.List {
 		switch types.TypeString(pass.TypesInfo.TypeOf(param.Type), nil) {
 		case "*testing.T", "testing.TB":
 			return true
@@ -105,20 +154,20 @@ func isTest(pass *analysis.Pass, f *ast.FuncDecl) bool {
 	return false
 }
 
-// asksRuntime reports whether f waits for what no clock and no bubble brings about: the
+// waitsForRuntime reports whether f waits for what no clock and no bubble brings about: the
 // garbage collector, or the state of goroutines.
-func asksRuntime(pass *analysis.Pass, f *ast.FuncDecl) bool {
-	found := false
-	ast.Inspect(f.Body, func(n ast.Node) bool {
-		if call, ok := n.(*ast.CallExpr); ok {
-			switch callee(pass, call) {
-			case "runtime.GC", "runtime.Stack", "runtime.NumGoroutine":
-				found = true
-			}
+func waitsForRuntime(pass *analysis.Pass, f *ast.FuncDecl) bool {
+	return anyOf(f.Body, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return false
 		}
-		return !found
+		switch callee(pass, call) {
+		case "runtime.GC", "runtime.Stack", "runtime.NumGoroutine":
+			return true
+		}
+		return false
 	})
-	return found
 }
 
 // findBubbles notes the functions of the package that f hands to a bubble, or calls in
@@ -154,12 +203,15 @@ func (w *walker) findBubbles(f *ast.FuncDecl) {
 					mark(sel.Sel)
 				}
 			}
-			i, ok := bubbles[name]
-			if !ok || i >= len(call.Args) {
-				return true
+			for i, arg := range call.Args {
+				if w.argMode(call, i) == inBubble {
+					mark(arg)
+					look(arg, true)
+				} else {
+					look(arg, inside)
+				}
 			}
-			mark(call.Args[i])
-			look(call.Args[i], true)
+			look(call.Fun, inside)
 			return false
 		})
 	}
@@ -193,21 +245,27 @@ func (w *walker) stmt(stmt ast.Stmt, at place) {
 	case *ast.BlockStmt:
 		w.block(s.List, at)
 	case *ast.IfStmt:
-		if s.Init != nil {
-			w.calls(s.Init, at)
+		w.parts(at, s.Init)
+		w.expr(s.Cond, at)
+		if !stopsTimer(w.pass, s.Cond) { // or its body drains the channel
+			w.block(s.Body.List, at)
 		}
-		w.calls(s.Cond, at)
-		w.block(s.Body.List, at)
 		if s.Else != nil {
 			w.stmt(s.Else, at)
 		}
 	case *ast.ForStmt:
+		w.parts(at, s.Init, s.Post)
+		w.expr(s.Cond, at)
 		w.block(s.Body.List, at.within(s))
 	case *ast.RangeStmt:
+		w.expr(s.X, at)
 		w.block(s.Body.List, at.within(s))
 	case *ast.SwitchStmt:
+		w.parts(at, s.Init)
+		w.expr(s.Tag, at)
 		w.clauses(s.Body, at)
 	case *ast.TypeSwitchStmt:
+		w.parts(at, s.Init, s.Assign)
 		w.clauses(s.Body, at)
 	case *ast.SelectStmt:
 		w.clauses(s.Body, at)
@@ -220,46 +278,86 @@ func (w *walker) stmt(stmt ast.Stmt, at place) {
 	}
 }
 
+// stopsTimer reports whether a condition asks if a timer has been stopped in time.
+func stopsTimer(pass *analysis.Pass, cond ast.Expr) bool {
+	return anyOf(cond, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		return ok && callee(pass, call) == "(*time.Timer).Stop"
+	})
+}
+
 func (at place) within(loop ast.Stmt) place {
 	at.loops = append(at.loops[:len(at.loops):len(at.loops)], loop)
 	return at
+}
+
+func (w *walker) parts(at place, stmts ...ast.Stmt) {
+	for _, s := range stmts {
+		if s != nil {
+			w.calls(s, at)
+		}
+	}
+}
+
+func (w *walker) expr(e ast.Expr, at place) {
+	if e != nil {
+		w.calls(e, at)
+	}
 }
 
 func (w *walker) clauses(body *ast.BlockStmt, at place) {
 	for _, c := range body.List {
 		switch c := c.(type) {
 		case *ast.CaseClause:
+			for _, e := range c.List {
+				w.expr(e, at)
+			}
 			w.block(c.Body, at)
 		case *ast.CommClause:
+			w.parts(at, c.Comm)
 			w.block(c.Body, at)
 		}
 	}
 }
 
-// calls goes into the functions that n calls as part of the test: subtests, bubbles, and
-// literals that are called where they stand.
+// calls goes into the functions that n calls as part of the test: subtests, bubbles, what a
+// helper calls while it is called itself, and literals that the test calls by a name.
+// A function that is handed a T is part of the test in any case.
 func (w *walker) calls(n ast.Node, at place) {
 	at.loops, at.next = nil, nil
 	ast.Inspect(n, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncLit:
+			if takesT(w.pass, n.Type) {
+				w.literal(n, at, here)
+			}
 			return false
 		case *ast.CallExpr:
-			name := w.callee(n)
-			if i, ok := bubbles[name]; ok && i < len(n.Args) {
-				inside := at
-				inside.bubble = true
-				if lit, ok := ast.Unparen(n.Args[i]).(*ast.FuncLit); ok {
-					inside.t, inside.body = w.firstParam(lit.Type), lit.Body
-				}
-				w.literal(n.Args[i], inside)
-			} else if subtests[name] && len(n.Args) > 0 {
-				w.literal(n.Args[len(n.Args)-1], at)
+			if w.seen[n] {
+				return true
 			}
-			w.literal(n.Fun, at)
+			w.seen[n] = true
+			if f, ok := typeutil.Callee(w.pass.TypesInfo, n).(*types.Func); ok {
+				w.called[f.Origin()]++
+			}
+			w.literal(n.Fun, at, here)
+			for i, arg := range n.Args {
+				inside := at
+				if w.callee(n) == "(*testing.T).Run" && i == 1 {
+					inside.unit = unitOf(arg)
+				}
+				w.literal(arg, inside, w.argMode(n, i))
+			}
 		}
 		return true
 	})
+}
+
+func unitOf(e ast.Expr) unit {
+	if lit, ok := ast.Unparen(e).(*ast.FuncLit); ok {
+		return unit{lit.Type.Params, lit.Body}
+	}
+	return unit{}
 }
 
 func (w *walker) firstParam(f *ast.FuncType) types.Object {
@@ -269,8 +367,20 @@ func (w *walker) firstParam(f *ast.FuncType) types.Object {
 	return w.pass.TypesInfo.Defs[f.Params.List[0].Names[0]]
 }
 
-func (w *walker) literal(e ast.Expr, at place) {
-	if lit, ok := ast.Unparen(e).(*ast.FuncLit); ok {
+// literal visits a function that is written in place, or is the value of a variable or
+// field, and that is run so.
+func (w *walker) literal(e ast.Expr, at place, as mode) {
+	if as == unknown {
+		return
+	}
+	for _, lit := range w.literals(e) {
+		if w.seen[lit.Body] {
+			continue
+		}
+		w.seen[lit.Body] = true
+		if as == inBubble {
+			at.bubble, at.t, at.body = true, w.firstParam(lit.Type), lit.Body
+		}
 		w.block(lit.Body.List, at)
 	}
 }

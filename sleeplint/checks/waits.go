@@ -4,21 +4,25 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"regexp"
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/types/typeutil"
 )
 
-// isConcurrent reports whether anything runs beside the test.
-func (r *reach) isConcurrent() bool {
+// any reports whether something in n, or n, is so.
+func anyOf(n ast.Node, is func(ast.Node) bool) bool {
 	found := false
-	for _, d := range r.bodies {
-		ast.Inspect(d.Body, func(n ast.Node) bool {
-			found = found || n != nil && isElsewhere(r.pass, n)
-			return !found
-		})
-	}
+	ast.Inspect(n, func(n ast.Node) bool {
+		found = found || n != nil && is(n)
+		return !found
+	})
 	return found
+}
+
+// isConcurrent reports whether anything in n runs beside the test.
+func (g *graph) isConcurrent(n ast.Node) bool {
+	return anyOf(n, func(n ast.Node) bool { return isElsewhere(g.pass, n) })
 }
 
 // isElsewhere reports whether n starts something on another goroutine.
@@ -34,40 +38,78 @@ func isElsewhere(pass *analysis.Pass, n ast.Node) bool {
 }
 
 // here visits what runs on the goroutine of n.
-func (r *reach) here(n ast.Node, visit func(ast.Node) bool) {
-	ast.Inspect(n, func(n ast.Node) bool {
-		return n != nil && !isElsewhere(r.pass, n) && visit(n)
+func (g *graph) here(n ast.Node, visit func(ast.Node) bool) {
+	inspectWaiting(n, func(n ast.Node) bool { return !isElsewhere(g.pass, n) && visit(n) })
+}
+
+// ownsItsState reports whether n uses no variable of a package that outlives the bubble and
+// may hold a channel or a timer.
+func (g *graph) ownsItsState(n ast.Node) bool {
+	return !anyOf(n, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		if !ok {
+			return false
+		}
+		v, ok := g.pass.TypesInfo.Uses[id].(*types.Var)
+		return ok && isGlobal(v) && !g.isStandard(v.Pkg().Path()) && !isPlain(v.Type())
 	})
+}
+
+// harmless are types of the standard library that hold neither channels nor timers.
+var harmless = regexp.MustCompile(`^(error$|time\.Time$|\*?(reflect|regexp|text/|html/|math/|log\.|log/|encoding/` +
+	`|crypto/|hash|unicode|embed|net/url|net/netip|sync/atomic\.(Bool|Int|Uint)|sync\.(RW)?Mutex))`)
+
+// isPlain reports whether a value of this type has nothing in it that belongs to a bubble.
+func isPlain(t types.Type) bool {
+	if harmless.MatchString(types.TypeString(t, nil)) {
+		return true
+	}
+	switch t := t.Underlying().(type) {
+	case *types.Basic, *types.Signature:
+		return true
+	case *types.Slice:
+		return isPlain(t.Elem())
+	case *types.Array:
+		return isPlain(t.Elem())
+	case *types.Map:
+		return isPlain(t.Key()) && isPlain(t.Elem())
+	case *types.Struct:
+		for f := range t.Fields() {
+			if !isPlain(f.Type()) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
 }
 
 // loopsWait reports whether no loop that nobody counts asks until something has happened,
 // without a wait in it: while a goroutine is busy, the time of its bubble stands still. In
 // the package under test these are the loops that ask for the time, or for an atomic.
-func (r *reach) loopsWait(d *ast.FuncDecl) bool {
-	wait := true
-	inTest := inTestFile(r.pass, d.Pos())
-	ast.Inspect(d.Body, func(n ast.Node) bool {
-		if n != nil && isOpen(r.pass, n) && (inTest || r.asksTime(n)) {
-			wait = wait && r.waits(n, map[*ast.FuncDecl]bool{})
-		}
-		return wait
+func (g *graph) loopsWait(n ast.Node, inTest bool) bool {
+	return !anyOf(n, func(n ast.Node) bool {
+		return isOpen(g.pass, n) && (inTest || g.asksTime(n)) && !g.waits(n, map[*node]bool{})
 	})
-	return wait
 }
 
-// asksTime reports whether n names the time or an atomic.
-func (r *reach) asksTime(n ast.Node) bool {
-	found := false
-	ast.Inspect(n, func(n ast.Node) bool {
-		if id, ok := n.(*ast.Ident); ok {
-			if fn, ok := r.pass.TypesInfo.Uses[id].(*types.Func); ok && fn.Pkg() != nil {
-				path := fn.Pkg().Path()
-				found = found || path == "time" || path == "sync/atomic"
-			}
+// asksTime reports whether n asks for the time, or loads an atomic.
+func (g *graph) asksTime(n ast.Node) bool {
+	return anyOf(n, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		if !ok {
+			return false
 		}
-		return !found
+		fn, ok := g.pass.TypesInfo.Uses[id].(*types.Func)
+		if !ok || fn.Pkg() == nil {
+			return false
+		}
+		switch fn.FullName() {
+		case "time.Now", "time.Since", "time.Until":
+			return true
+		}
+		return fn.Pkg().Path() == "sync/atomic"
 	})
-	return found
 }
 
 // isOpen reports whether n is a loop whose end is not in its head.
@@ -84,43 +126,44 @@ func isOpen(pass *analysis.Pass, n ast.Node) bool {
 	return false
 }
 
-// goroutinesEnd reports whether the goroutines that d starts come to an end by themselves:
-// they have no loop that nobody counts, and those of the package under test wait for no
-// channel.
-func (r *reach) goroutinesEnd(d *ast.FuncDecl) bool {
-	end := true
-	inTest := inTestFile(r.pass, d.Pos())
-	ast.Inspect(d.Body, func(n ast.Node) bool {
-		if g, ok := n.(*ast.GoStmt); ok {
-			end = end && r.ends(g.Call, inTest, map[*ast.FuncDecl]bool{})
-		}
-		return end
-	})
-	return end
+func (g *graph) hasOpenLoop(n ast.Node) bool {
+	return anyOf(n, func(n ast.Node) bool { return isOpen(g.pass, n) })
 }
 
-func (r *reach) ends(n ast.Node, mayReceive bool, seen map[*ast.FuncDecl]bool) bool {
-	end := true
-	ast.Inspect(n, func(n ast.Node) bool {
-		if n != nil && (isOpen(r.pass, n) || !mayReceive && isCommunication(r.pass, n)) {
-			end = false
-		}
-		return end
+func (g *graph) communicates(n ast.Node) bool {
+	found := false
+	inspectWaiting(n, func(n ast.Node) bool {
+		found = found || isCommunication(g.pass, n)
+		return !found
 	})
-	for _, d := range r.uses(n) {
-		if d != nil && !seen[d] {
-			seen[d] = true
-			end = end && r.ends(d.Body, mayReceive && inTestFile(r.pass, d.Pos()), seen)
+	return found
+}
+
+// inspectWaiting visits n but the communications of a select that has a default.
+func inspectWaiting(n ast.Node, visit func(ast.Node) bool) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectStmt); ok && hasDefault(s) {
+			for _, c := range s.Body.List {
+				for _, stmt := range c.(*ast.CommClause).Body {
+					inspectWaiting(stmt, visit)
+				}
+			}
+			return false
 		}
-	}
-	return end
+		return n != nil && visit(n)
+	})
 }
 
 // isCommunication reports whether n waits for another goroutine.
 func isCommunication(pass *analysis.Pass, n ast.Node) bool {
 	switch n := n.(type) {
-	case *ast.SendStmt, *ast.SelectStmt:
+	case *ast.SendStmt:
 		return true
+	case *ast.SelectStmt:
+		return !hasDefault(n)
+	case *ast.RangeStmt:
+		_, isChan := pass.TypesInfo.TypeOf(n.X).Underlying().(*types.Chan)
+		return isChan
 	case *ast.UnaryExpr:
 		return n.Op == token.ARROW
 	case *ast.CallExpr:
@@ -130,20 +173,36 @@ func isCommunication(pass *analysis.Pass, n ast.Node) bool {
 	return false
 }
 
-// waits reports whether n, or what it calls, waits for time or for others.
-func (r *reach) waits(n ast.Node, seen map[*ast.FuncDecl]bool) bool {
-	found := false
-	r.here(n, func(n ast.Node) bool {
-		if call, ok := n.(*ast.CallExpr); ok {
-			found = found || callee(r.pass, call) == "time.Sleep"
+// hasDefault reports whether a select waits for nothing.
+func hasDefault(s *ast.SelectStmt) bool {
+	for _, c := range s.Body.List {
+		if c.(*ast.CommClause).Comm == nil {
+			return true
 		}
-		found = found || isCommunication(r.pass, n)
+	}
+	return false
+}
+
+// waits reports whether n, or what it calls, waits for time or for others.
+func (g *graph) waits(n ast.Node, seen map[*node]bool) bool {
+	found := false
+	var uses []*node
+	g.here(n, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			found = found || callee(g.pass, n) == "time.Sleep"
+		case *ast.Ident:
+			if nodes, _ := g.targets(&node{}, n); nodes != nil {
+				uses = append(uses, nodes...)
+			}
+		}
+		found = found || isCommunication(g.pass, n)
 		return !found
 	})
-	for _, d := range r.usesOf(n, r.here) {
-		if !found && d != nil && !seen[d] {
-			seen[d] = true
-			found = r.waits(d.Body, seen)
+	for _, m := range uses {
+		if !found && m.decl != nil && m.decl.Body != nil && !seen[m] {
+			seen[m] = true
+			found = g.waits(m.decl.Body, seen)
 		}
 	}
 	return found
@@ -151,37 +210,74 @@ func (r *reach) waits(n ast.Node, seen map[*ast.FuncDecl]bool) bool {
 
 var locks = map[string]bool{
 	"(*sync.Mutex).Lock": true, "(*sync.RWMutex).Lock": true, "(*sync.RWMutex).RLock": true,
-	"(sync.Locker).Lock": true, "(*sync.Once).Do": true,
+	"(sync.Locker).Lock": true,
 }
 
-// waitsLocked reports whether d may wait after it has locked something: another goroutine
-// that waits for the lock keeps time from moving. A function that is a value may be any of
-// those that are written where the test can reach.
-func (r *reach) waitsLocked(d *ast.FuncDecl) bool {
-	locked := token.NoPos
-	r.here(d.Body, func(n ast.Node) bool {
-		if call, ok := n.(*ast.CallExpr); ok && !locked.IsValid() && locks[callee(r.pass, call)] {
-			locked = call.Pos()
+var unlocks = map[string]bool{
+	"(*sync.Mutex).Unlock": true, "(*sync.RWMutex).Unlock": true, "(*sync.RWMutex).RUnlock": true,
+	"(sync.Locker).Unlock": true,
+}
+
+// waitsLocked reports whether d may wait while it holds a lock, and whether it calls a
+// function that is a value then: another goroutine that waits for the lock keeps time from
+// moving.
+func (g *graph) waitsLocked(d *ast.FuncDecl) (waits, callsValue bool) {
+	ast.Inspect(d.Body, func(n ast.Node) bool {
+		for _, held := range g.held(n) {
+			waits = waits || g.waits(held, map[*node]bool{})
+			callsValue = callsValue || g.callsValue(held)
 		}
-		return true
+		return !waits
 	})
-	if !locked.IsValid() {
-		return false
+	return waits, callsValue
+}
+
+// held are what runs under a lock that is taken in n: the statements up to the one that
+// unlocks it, or to the end, and what a Once calls.
+func (g *graph) held(n ast.Node) (all []ast.Node) {
+	if call, ok := n.(*ast.CallExpr); ok && callee(g.pass, call) == "(*sync.Once).Do" {
+		return []ast.Node{call.Args[0]}
 	}
-	for _, stmt := range d.Body.List {
-		if stmt.End() > locked && (r.waits(stmt, map[*ast.FuncDecl]bool{}) || r.callsValue(stmt) && r.valuesWait()) {
-			return true
+	locked := false
+	for _, stmt := range statements(n) {
+		call, ok := called(stmt)
+		if !ok {
+			if _, isDefer := stmt.(*ast.DeferStmt); locked && !isDefer {
+				all = append(all, stmt)
+			}
+			continue
+		}
+		switch name := callee(g.pass, call); {
+		case locks[name]:
+			locked = true
+		case locked && unlocks[name]:
+			locked = false
+		case locked:
+			all = append(all, stmt)
 		}
 	}
-	return false
+	return all
+}
+
+// statements are those of a block or a clause.
+func statements(n ast.Node) []ast.Stmt {
+	switch n := n.(type) {
+	case *ast.BlockStmt:
+		return n.List
+	case *ast.CaseClause:
+		return n.Body
+	case *ast.CommClause:
+		return n.Body
+	}
+	return nil
 }
 
 // callsValue reports whether n calls a function that is a value.
-func (r *reach) callsValue(n ast.Node) bool {
+func (g *graph) callsValue(n ast.Node) bool {
 	found := false
-	r.here(n, func(n ast.Node) bool {
+	g.here(n, func(n ast.Node) bool {
 		if call, ok := n.(*ast.CallExpr); ok {
-			_, isVar := typeutil.Callee(r.pass.TypesInfo, call).(*types.Var)
+			_, isVar := typeutil.Callee(g.pass.TypesInfo, call).(*types.Var)
 			found = found || isVar
 		}
 		return !found
@@ -189,19 +285,21 @@ func (r *reach) callsValue(n ast.Node) bool {
 	return found
 }
 
-// valuesWait reports whether a function that may be a value waits.
-func (r *reach) valuesWait() bool {
-	found := false
-	for _, d := range r.bodies {
-		ast.Inspect(d.Body, func(n ast.Node) bool { // on any goroutine
-			if lit, ok := n.(*ast.FuncLit); ok {
-				found = found || r.waits(lit.Body, map[*ast.FuncDecl]bool{})
+// valuesWait reports whether a function that may be a value waits: a literal that is written
+// where the test can reach, or a function of a test, but the test itself.
+func (g *graph) valuesWait(all []*node) bool {
+	for i, m := range all {
+		for _, part := range m.parts {
+			if anyOf(part, func(n ast.Node) bool { // on any goroutine
+				lit, ok := n.(*ast.FuncLit)
+				return ok && g.waits(lit.Body, map[*node]bool{})
+			}) {
+				return true
 			}
-			return !found
-		})
-		if d != r.bodies[0] && d.Recv == nil && inTestFile(r.pass, d.Pos()) {
-			found = found || r.waits(d.Body, map[*ast.FuncDecl]bool{})
+			if i > 0 && m.inTest && m.decl != nil && m.decl.Recv == nil && g.waits(part, map[*node]bool{}) {
+				return true
+			}
 		}
 	}
-	return found
+	return false
 }

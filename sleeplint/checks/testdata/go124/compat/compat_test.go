@@ -57,3 +57,13 @@ func settle(t *testing.T) {
 	time.Sleep(time.Second)
 	synctestcompat.Wait()
 }
+
+func inBubble(t *testing.T, f func(t *testing.T)) {
+	synctestcompat.Run(t, func(t *testing.T) { f(t) })
+}
+
+func TestWrapped(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		time.Sleep(time.Second)
+	})
+}

@@ -8,6 +8,11 @@ import (
 )
 
 func TestProcess(t *testing.T) {
-	_ = process.Command
-	time.Sleep(time.Second) // want `the test sleeps 1s; the package uses os/exec: wait for the event, or hand the code a fake clock`
+	_ = process.Run()
+	time.Sleep(time.Second) // want `the test sleeps 1s; it reaches os/exec.Command, which no bubble holds: wait for the event: `
+}
+
+func TestWithoutProcess(t *testing.T) {
+	_ = process.Name()
+	time.Sleep(time.Second) // want `the test sleeps 1s; a bubble does not wait for it`
 }

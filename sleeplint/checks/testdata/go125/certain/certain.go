@@ -1,6 +1,7 @@
 package certain
 
 import (
+	"context"
 	"sync"
 	"time"
 )
@@ -48,6 +49,26 @@ func (b *Breaker) Watch(d time.Duration) {
 	}()
 }
 
+// Meter counts until it is stopped.
+type Meter struct{ done chan bool }
+
+func NewMeter(ctx context.Context) *Meter {
+	m := &Meter{make(chan bool)}
+	go func() {
+		for {
+			select {
+			case <-m.done:
+				return
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return m
+}
+
+func (m *Meter) Stop() { close(m.done) }
+
 // Answer leaves a goroutine behind if nobody receives.
 func (b *Breaker) Answer() <-chan bool {
 	c := make(chan bool)
@@ -58,6 +79,8 @@ func (b *Breaker) Answer() <-chan bool {
 var shared = map[string]*time.Timer{}
 
 func Shared(name string) { shared[name] = time.NewTimer(time.Hour) }
+
+type Answerer interface{ Answer() <-chan bool }
 
 type Opener interface{ Open(time.Duration) }
 

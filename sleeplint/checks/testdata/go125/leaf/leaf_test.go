@@ -20,7 +20,7 @@ func TestParallel(t *testing.T) {
 	time.Sleep(10 * time.Millisecond) // want `the test sleeps 10ms`
 }
 
-func TestSubtests(t *testing.T) { // no fix: subtests are to be outside
+func TestSubtests(t *testing.T) { // each in a bubble
 	t.Run("inner", func(t *testing.T) {
 		time.Sleep(10 * time.Millisecond) // want `the test sleeps 10ms`
 	})

@@ -1,0 +1,3 @@
+module plain
+
+go 1.24.0
