@@ -374,6 +374,7 @@ var split = Law{
 func scaled(c conformance.Config, k time.Duration) conformance.Config {
 	c.Wait *= k
 	c.Interval *= k
+	c.Delay *= k
 	c.Rate.Per *= k
 	c.Timeout *= k
 	return c
