@@ -5,30 +5,22 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
-// effects take the only slot, do what makes one free, and try to take it.
-func (c *contract) effects(p *suite.Probe) (out []suite.Script) {
-	if !p.Accepts(conformance.OpTry) {
+// effects take the only slot, raise the limit, and try to take another one. A release has no such promise: where slots
+// are those of functions that run, a spec can only tell one to end.
+func (c *contract) effects(p *suite.Probe) []suite.Script {
+	if !p.Accepts(conformance.OpTry) || !p.Accepts(conformance.OpResize) {
 		return nil
 	}
-	add := func(text string, do func(f *Funcs)) {
-		out = append(out, suite.Script{Text: text, Play: func(st *suite.Stage, pause func()) []string {
-			f := c.make(st.Plain(), c.traits.many(1, 1))
-			first := f.TryAcquire(1)
-			st.Settle()
-			do(&f)
-			pause()
-			second := f.TryAcquire(1)
-			if f.Stop != nil {
-				f.Stop()
-			}
-			return []string{suite.YesNo(first), suite.YesNo(second)}
-		}})
-	}
-	if p.Accepts(conformance.OpRelease) {
-		add("a try, a release and a try", func(f *Funcs) { f.Release(1) })
-	}
-	if p.Accepts(conformance.OpResize) {
-		add("a try, a larger limit and a try", func(f *Funcs) { f.Resize(2) })
-	}
-	return out
+	return []suite.Script{{Text: "a larger limit and a try", Play: func(st *suite.Stage, pause func()) []string {
+		f := c.make(st.Plain(), c.traits.many(1, 1))
+		first := f.TryAcquire(1)
+		st.Settle()
+		f.Resize(2)
+		pause()
+		second := f.TryAcquire(1)
+		if f.Stop != nil {
+			f.Stop()
+		}
+		return []string{suite.YesNo(first), suite.YesNo(second)}
+	}}}
 }
