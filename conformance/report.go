@@ -99,6 +99,9 @@ type Report struct {
 	// Package is the import path of the test that ran the suite, Test its name.
 	Package string `json:"package,omitempty"`
 	Test    string `json:"test,omitempty"`
+	// File and Line are where the test called Run, the file as the compiler names it; Line is 0 where it is not known.
+	File string `json:"file,omitempty"`
+	Line int    `json:"line,omitempty"`
 	// Bubbles says whether the runs were settled exactly, in bubbles.
 	Bubbles bool `json:"bubbles"`
 	// Schedules is the number of different schedules explored, Runs that of the

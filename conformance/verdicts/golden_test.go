@@ -62,7 +62,10 @@ func TestReports_update(t *testing.T) {
 func reported(t *testing.T, spec conformance.Spec, name string) []byte {
 	t.Helper()
 	r := spec.Examine(t, inside.Options{Name: name})
-	r.Package, r.Test = "example.com/mine", "TestConformance"
+	if filepath.Base(r.File) != "golden_test.go" || r.Line == 0 {
+		t.Errorf("the report of %s was made at %s:%d, want a line of this file", name, r.File, r.Line)
+	}
+	r.Package, r.Test, r.File, r.Line = "example.com/mine", "TestConformance", "/src/mine/mine_test.go", 12
 	line, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)
@@ -140,6 +143,9 @@ func TestVerdicts_holdWhatPagesShow(t *testing.T) {
 	v, _ := r.Verdict(m.Rule)
 	if v.Status != conformance.Fail || v.Law == "" || v.Because == "" || v.Example == "" || v.Picture == nil {
 		t.Fatalf("%s: %+v", m.Rule, v)
+	}
+	if filepath.Base(r.File) != "golden_test.go" || r.Line == 0 {
+		t.Errorf("the report was made at %s:%d, want a line of this file", r.File, r.Line)
 	}
 	if r.Test != t.Name() || !strings.HasSuffix(r.Package, "/conformance/verdicts") {
 		t.Errorf("the report is of %s of %s", r.Test, r.Package)

@@ -243,7 +243,9 @@ func (e *engine[T, E]) law(id string) string {
 
 // blank is a report in which every rule is skipped for one reason.
 func (e *engine[T, E]) blank(why string) *conformance.Report {
+	file, line := callSite()
 	r := &conformance.Report{
+		File: file, Line: line,
 		Version:  conformance.Version,
 		Name:     e.about.Name,
 		Contract: e.profile.Kind,
