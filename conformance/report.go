@@ -118,6 +118,9 @@ type Report struct {
 	Partial string `json:"partial,omitempty"`
 	// Decisions are those that are open: the run is not green until each is taken.
 	Decisions []Decision `json:"decisions,omitempty"`
+	// Causes are what fails and what could not be judged, each with its rules and the most telling first; see
+	// [Report.ByCause].
+	Causes []Cause `json:"causes,omitempty"`
 	// Verdicts are those on each rule, in the order of the subtests.
 	Verdicts []Verdict `json:"verdicts"`
 }

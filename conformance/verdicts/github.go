@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// checkout is the folder to which the paths of annotations are relative: that of the repository in a workflow, or else the
-// current one.
+// checkout is the folder to which the paths of annotations are relative: that of the repository in a workflow, or else
+// the current one.
 func checkout() string {
 	here, _ := os.Getwd()
 	return cmp.Or(os.Getenv("GITHUB_WORKSPACE"), here)
@@ -19,10 +19,12 @@ func checkout() string {
 // annotate prints a workflow command of GitHub Actions for each rule that fails, at the line of its spec.
 func annotate(w io.Writer, all []*report, root string) {
 	for _, r := range all {
-		for _, v := range r.Verdicts {
-			if failing(&v) {
-				fmt.Fprintf(w, "::error %stitle=%s::%s: %s\n", r.place(root), escapedProperty(v.Rule+" of "+r.Name),
-					escapedMessage(v.Rule), escapedMessage(v.Reason))
+		for _, c := range r.causes() {
+			for _, rule := range c.Rules {
+				if v, _ := r.Verdict(rule); failing(&v) {
+					fmt.Fprintf(w, "::error %stitle=%s::%s: %s\n", r.place(root),
+						escapedProperty(v.Rule+" of "+r.Name), escapedMessage(v.Rule), escapedMessage(v.Reason))
+				}
 			}
 		}
 	}

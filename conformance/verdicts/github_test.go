@@ -8,8 +8,8 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 )
 
-// An annotation stands at the line of the spec, its path from the root of the repository; what would end a command early
-// is escaped.
+// An annotation stands at the line of the spec, its path from the root of the repository; what would end a command
+// early is escaped.
 func TestAnnotate(t *testing.T) {
 	root := t.TempDir()
 	r := bad
@@ -23,7 +23,8 @@ func TestAnnotate(t *testing.T) {
 	elsewhere.File, elsewhere.Line = "/elsewhere/x_test.go", 3
 	var out bytes.Buffer
 	annotate(&out, []*report{{Report: good}, {Report: r}, {Report: bad}, {Report: elsewhere}}, root)
-	want := "::error file=a%2Cb/mine_test.go,line=12,title=DB-ONE of mine%3A 2::DB-ONE: fired at 100%25,%0Awant: once\n" +
+	want := "::error file=a%2Cb/mine_test.go,line=12,title=DB-ONE of mine%3A 2" +
+		"::DB-ONE: fired at 100%25,%0Awant: once\n" +
 		"::error title=DB-ONE of bad::DB-ONE: fired twice\n" +
 		"::error file=/elsewhere/x_test.go,line=3,title=DB-ONE of bad::DB-ONE: fired twice\n"
 	if out.String() != want {

@@ -120,6 +120,26 @@ func TestTables_golden(t *testing.T) {
 	}
 }
 
+// Rules that fail by one cause are told once, and what could not be judged comes last, with its place.
+func TestPrintFailures_byCause(t *testing.T) {
+	r := &report{Report: conformance.Report{Name: "mine", Contract: "debouncer", Time: "Injected"}}
+	for _, rule := range []string{"DB-KEY", "DB-ONE", "X-ISO"} {
+		r.Verdicts = append(r.Verdicts, conformance.Verdict{Rule: rule, Text: rule + ": told\n"})
+	}
+	r.Verdicts = append(r.Verdicts, conformance.Verdict{Rule: "X-CONC", Text: "X-CONC: could not be judged\n"})
+	r.Causes = []conformance.Cause{
+		{Status: conformance.Fail, Rules: []string{"DB-ONE", "DB-KEY", "X-ISO"}},
+		{Status: conformance.Inconclusive, Rules: []string{"X-CONC", "X-LEAK"}, Place: "mine.Call at mine.go:7"},
+	}
+	var b bytes.Buffer
+	printFailures(&b, r, screen{width: func() int { return 80 }})
+	want := "\n=== mine (debouncer, Injected)\n\nDB-ONE: told\nbreaks too: DB-KEY, X-ISO\n" +
+		"\nX-CONC: could not be judged\nit hangs in mine.Call at mine.go:7\nleft open too: X-LEAK\n"
+	if b.String() != want {
+		t.Errorf("got\n%swant\n%s", &b, want)
+	}
+}
+
 // Tables are never wider than the screen; what the suite says is printed as it is.
 func TestTables_fit(t *testing.T) {
 	for _, width := range []int{60, 80, 160} {

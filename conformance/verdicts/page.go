@@ -61,8 +61,13 @@ type finding struct {
 	Schedule, Words, Replay                                   string
 	Drawing                                                   template.HTML
 	Open                                                      bool
+	Place                                                     string
+	Also                                                      []alsoBroken
 	frees                                                     []string // the rules that await a decision
 }
+
+// alsoBroken is another rule that fails by the cause of a finding.
+type alsoBroken struct{ ID, Rule, Headline, Law, Replay string }
 
 // passed is a rule that held.
 type passed struct {
@@ -157,6 +162,11 @@ func newCell(r *report, rule string, in impl) cellView {
 		if f.Rule == rule || v.Status == conformance.Undecided && slices.Contains(f.frees, rule) {
 			c.Href = "#" + f.ID
 		}
+		for _, a := range f.Also {
+			if a.Rule == rule {
+				c.Href = "#" + a.ID
+			}
+		}
 	}
 	return c
 }
@@ -170,20 +180,55 @@ func newImpl(r *report, ids *slugs) impl {
 	for _, d := range r.Decisions {
 		in.Findings = append(in.Findings, newDecision(in.ID, d, ids))
 	}
+	in.Findings = append(in.Findings, findings(in.ID, r, ids)...)
 	for _, v := range r.Verdicts {
-		switch v.Status {
-		case conformance.Pass:
+		if v.Status == conformance.Pass {
 			in.Passed = append(in.Passed, passed{
 				Rule: v.Rule, Law: v.Law, Note: v.Reason, Judged: v.Judged, Example: v.Example,
 			})
-		case conformance.Fail, conformance.KnownFail, conformance.Inconclusive:
-			in.Findings = append(in.Findings, newFinding(in.ID, v, ids))
 		}
 	}
 	for _, g := range skips(r) {
 		in.Skipped = append(in.Skipped, skippedView{g.reason, strings.Join(g.rules, ", ")})
 	}
 	return in
+}
+
+// findings are what fails, each cause once, then rules that fail no test, and last what could not be judged.
+func findings(owner string, r *report, ids *slugs) []finding {
+	var broken, open []finding
+	told := map[string]bool{}
+	for _, c := range r.causes() {
+		v, _ := r.Verdict(c.Rules[0])
+		f := newFinding(owner, v, ids)
+		f.Place = c.Place
+		for _, rule := range c.Rules {
+			told[rule] = true
+		}
+		for _, rule := range c.Rules[1:] {
+			v, _ := r.Verdict(rule)
+			a := alsoBroken{ID: ids.of(owner, rule), Rule: rule, Law: v.Law, Replay: v.Replay}
+			if v.Reason != c.Headline {
+				a.Headline = v.Reason
+			}
+			f.Also = append(f.Also, a)
+		}
+		if c.Status == conformance.Inconclusive {
+			open = append(open, f)
+		} else {
+			broken = append(broken, f)
+		}
+	}
+	for _, v := range r.Verdicts {
+		switch {
+		case told[v.Rule]:
+		case v.Status == conformance.Fail, v.Status == conformance.KnownFail:
+			broken = append(broken, newFinding(owner, v, ids))
+		case v.Status == conformance.Inconclusive:
+			open = append(open, newFinding(owner, v, ids))
+		}
+	}
+	return append(broken, open...)
 }
 
 // newDecision is the part of the page on a decision that is asked for.

@@ -45,6 +45,14 @@ func (r *report) red() bool {
 	return slices.ContainsFunc(r.Verdicts, func(v conformance.Verdict) bool { return failing(&v) })
 }
 
+// causes are what the implementation fails by, each with its rules, and then what could not be judged.
+func (r *report) causes() []conformance.Cause {
+	if len(r.Causes) > 0 {
+		return r.Causes
+	}
+	return r.ByCause(nil)
+}
+
 // folder reads the files of a folder to which test processes write.
 type folder struct {
 	path string

@@ -232,17 +232,24 @@ func wrapped(text string, width int, indent string) string {
 	return b.String()
 }
 
-// printFailures prints what an implementation fails, as the suite says it.
+// printFailures prints what an implementation fails, as the suite says it: each cause once, with the rules that fail by
+// it.
 func printFailures(w io.Writer, r *report, s screen) {
-	first := true
-	for _, v := range r.Verdicts {
-		if !failing(&v) {
-			continue
-		}
-		if first {
+	for i, c := range r.causes() {
+		if i == 0 {
 			fmt.Fprintf(w, "\n%s %s (%s, %s)\n", s.paint(red, "==="), r.Name, r.Contract, r.Time)
-			first = false
 		}
+		v, _ := r.Verdict(c.Rules[0])
 		fmt.Fprintf(w, "\n%s\n", strings.TrimRight(cmp.Or(v.Text, v.Rule+": "+v.Reason), "\n"))
+		if c.Place != "" {
+			fmt.Fprintf(w, "it hangs in %s\n", c.Place)
+		}
+		if len(c.Rules) > 1 {
+			lead := "breaks too: "
+			if c.Status == conformance.Inconclusive {
+				lead = "left open too: "
+			}
+			fmt.Fprintln(w, wrapped(lead+strings.Join(c.Rules[1:], ", "), s.columnsOr(plainWidth), "    "))
+		}
 	}
 }

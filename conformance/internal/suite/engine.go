@@ -164,6 +164,7 @@ func Examine[T, E any](t *testing.T, about About, c Contract[T, E], o inside.Opt
 	if o.Live {
 		e.runAllLive(r)
 	}
+	e.setCauses(r)
 	if err := r.Write(time.Since(began)); err != nil {
 		t.Errorf("conformance: ESCAPEMENT_REPORT: %v", err)
 	}

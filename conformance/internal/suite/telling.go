@@ -48,9 +48,38 @@ func corner(cfg conformance.Config) bool {
 		cfg.Has("burst") && (cfg.Burst < 1 || cfg.Burst >= 1<<30)
 }
 
+// restates reports whether a schedule may show at a boundary what a plain one shows, too: in a corner, for one of several
+// keys, with a clock that is set, or with a callback that calls back or panics.
+func restates(s conformance.Schedule) bool {
+	return corner(s.Config) || s.Config.Has("inside") || s.Config.Has("panics") ||
+		slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return st.K != 0 || st.Op == conformance.OpWall })
+}
+
+// setCauses groups what fails, and says where what could not be judged hangs.
+func (e *engine[T, E]) setCauses(r *conformance.Report) {
+	first, also := telling(r, e.rank)
+	r.Causes = r.ByCause(append([]string{"CANARY", TRAITS, first}, also...))
+	for i := range r.Causes {
+		c := &r.Causes[i]
+		if u := e.whose(c.Rules[0]); u != nil && c.Status == conformance.Inconclusive {
+			c.Schedule, c.Place = u.schedule(), e.place(u.hang)
+		}
+	}
+}
+
+// place is the line of the implementation, or of its test, at which a run hangs, "" if no goroutine shows one.
+func (e *engine[T, E]) place(h *Hang) string {
+	for _, g := range h.Goroutines() {
+		if e.foreign(g.Stack) && (g.Bubble || g.below(markOperation) >= 0) && !waitsForTests(g.Stack) && g.Place != "" {
+			return g.Function + " at " + g.Place
+		}
+	}
+	return ""
+}
+
 // telling names the rule among those that fail which tells most of what is wrong, and the
-// others. It is one of the least rank, which a corner raises; the one that breaks on the smallest schedule; of
-// several, the one that concerns the fewest schedules.
+// others. It is one of the least rank, which a corner raises; one that a plain schedule breaks; the one that breaks
+// on the smallest schedule; of several, the one that concerns the fewest schedules.
 func telling(r *conformance.Report, rank func(rule string) int) (cause string, also []string) {
 	var failing []conformance.Verdict
 	parsed := map[string]conformance.Schedule{}
@@ -78,6 +107,8 @@ func telling(r *conformance.Report, rank func(rule string) int) (cause string, a
 		switch {
 		case p != q:
 			return p - q
+		case sOK && tOK && restates(s) != restates(t):
+			return map[bool]int{false: -1, true: 1}[restates(s)]
 		case sOK && tOK:
 			return cmp.Or(s.Compare(t), cmp.Compare(a.Judged, b.Judged))
 		case sOK:

@@ -382,6 +382,7 @@ func (e *engine[T, E]) runLive(t *testing.T, r *Rule[T, E], v *conformance.Verdi
 // if nothing could be judged.
 func (e *engine[T, E]) close(r *conformance.Report, took time.Duration) {
 	e.T.Helper()
+	e.setCauses(r)
 	if err := r.Write(took); err != nil {
 		e.T.Errorf("conformance: ESCAPEMENT_REPORT: %v", err)
 	}
