@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // Version is the version of the rules. It changes when a rule is added, promoted
@@ -150,7 +151,7 @@ func (r *Report) Verdict(rule string) (Verdict, bool) {
 
 // String returns the report in one line.
 func (r *Report) String() string {
-	s := fmt.Sprintf("%s (%s, %s): %d pass, %d fail, %d known failing, %d skipped", r.Name, r.Contract, r.Time,
+	s := fmt.Sprintf("%s (%s, %s): %d pass, %d fail, %d known failing, %d skipped", inLine(r.Name), r.Contract, r.Time,
 		r.Count(Pass), r.Count(Fail), r.Count(KnownFail), r.Count(Skip))
 	if n := r.Count(Inconclusive); n > 0 {
 		s += fmt.Sprintf(", %d inconclusive", n)
@@ -166,6 +167,14 @@ func (r *Report) String() string {
 		s += "; partial: " + r.Partial
 	}
 	return s
+}
+
+// inLine is a name as it is, or quoted if it has characters that a terminal would obey.
+func inLine(name string) string {
+	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return strconv.Quote(name)
+	}
+	return name
 }
 
 // Table prints reports side by side: one line for each rule, one column for each

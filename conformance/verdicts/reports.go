@@ -17,6 +17,7 @@ type report struct {
 	Seconds float64 `json:"seconds"`
 
 	line []byte // as it was written
+	said string // what the test printed of it
 }
 
 // shown are the statuses in the order in which they are counted.
@@ -80,6 +81,7 @@ func (f *folder) news() []*report {
 			f.read[path] += len(line) + 1
 			r := &report{line: line}
 			if json.Unmarshal(line, r) == nil {
+				r.makePrintable()
 				out = append(out, r)
 			}
 			text = rest
@@ -104,6 +106,7 @@ func (f *folder) now() []underWay {
 		line, _, _ := bytes.Cut(text, []byte("\n"))
 		var u underWay
 		if json.Unmarshal(line, &u) == nil {
+			u.Name = printableName(u.Name)
 			out = append(out, u)
 		}
 	}

@@ -48,8 +48,8 @@ func corner(cfg conformance.Config) bool {
 		cfg.Has("burst") && (cfg.Burst < 1 || cfg.Burst >= 1<<30)
 }
 
-// restates reports whether a schedule may show at a boundary what a plain one shows, too: in a corner, for one of several
-// keys, with a clock that is set, or with a callback that calls back or panics.
+// restates reports whether a schedule may show at a boundary what a plain one shows, too: in a corner, for one of
+// several keys, with a clock that is set, or with a callback that calls back or panics.
 func restates(s conformance.Schedule) bool {
 	return corner(s.Config) || s.Config.Has("inside") || s.Config.Has("panics") ||
 		slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return st.K != 0 || st.Op == conformance.OpWall })
