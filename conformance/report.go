@@ -103,6 +103,8 @@ type Report struct {
 	// File and Line are where the test called Run, the file as the compiler names it; Line is 0 where it is not known.
 	File string `json:"file,omitempty"`
 	Line int    `json:"line,omitempty"`
+	// Traits are those that the spec declares, each as a field of its literal, such as "Tie: FireFirst".
+	Traits []string `json:"traits,omitempty"`
 	// Bubbles says whether the runs were settled exactly, in bubbles.
 	Bubbles bool `json:"bubbles"`
 	// Schedules is the number of different schedules explored, Runs that of the

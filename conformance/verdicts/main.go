@@ -217,7 +217,7 @@ func verdicts(o *options, stdout, stderr io.Writer) (*watcher, int, error) {
 			o.run, o.packages)
 		return w, max(1, code), nil
 	case !o.json:
-		fmt.Fprintf(stdout, "\n%s\n%s\n", summary(all), orders(all))
+		fmt.Fprintf(stdout, "\n%s\n%s\n", w.screen.wrap(summary(all), "    "), w.screen.wrap(orders(all), "    "))
 	}
 	if o.html != "" {
 		if err := writePage(o.html, o.title, all); err != nil {

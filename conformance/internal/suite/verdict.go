@@ -252,6 +252,7 @@ func (e *engine[T, E]) blank(why string) *conformance.Report {
 		Time:     e.Time.String(),
 		Package:  cmp.Or(e.pkg, callerPackage()),
 		Test:     e.T.Name(),
+		Traits:   e.chosen,
 		Bubbles:  e.Bubble,
 		Partial:  why,
 	}
