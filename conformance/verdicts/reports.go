@@ -20,12 +20,15 @@ type report struct {
 	said string // what the test printed of it
 }
 
-// shown are the statuses in the order in which they are counted.
-var shown = []struct {
+// shownStatus is how a status is told.
+type shownStatus struct {
 	status conformance.Status
 	word   string // behind a number
 	cell   string // in a table
-}{
+}
+
+// shown are the statuses in the order in which they are counted.
+var shown = []shownStatus{
 	{conformance.Pass, "passed", "pass"},
 	{conformance.Fail, "failed", "FAIL"},
 	{conformance.KnownFail, "known to fail", "known"},
