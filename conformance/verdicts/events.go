@@ -70,7 +70,8 @@ func (t *tests) add(e event) {
 }
 
 // noise are lines that say nothing which the tables do not say.
-var noise = regexp.MustCompile(`^(\s*(=== |--- )|PASS$|FAIL$|(FAIL|ok|exit status)\s|\?\s|coverage: )`)
+var noise = regexp.MustCompile(`^(\s*(=== |--- )|PASS$|FAIL$|(FAIL|ok|exit status)\s|\?\s|coverage: )|` +
+	`^\s+\S+: conformance: (begin with|what is inconclusive is so because) |^\s+on [a-z]+=\S+ .*\|`)
 
 // failsBelow reports whether a subtest of a test failed.
 func (t *tests) failsBelow(key string) bool {

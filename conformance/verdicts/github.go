@@ -16,10 +16,15 @@ func checkout() string {
 	return cmp.Or(os.Getenv("GITHUB_WORKSPACE"), here)
 }
 
-// annotate prints a workflow command of GitHub Actions for each rule that fails, at the line of its spec.
+// annotate prints a workflow command of GitHub Actions for each rule that fails, at the line of its spec. What could
+// not be judged fails a test only where nothing else does.
 func annotate(w io.Writer, all []*report, root string) {
 	for _, r := range all {
-		for _, c := range r.causes() {
+		causes := r.causes()
+		for _, c := range causes {
+			if c.Status != causes[0].Status {
+				break
+			}
 			for _, rule := range c.Rules {
 				if v, _ := r.Verdict(rule); failing(&v) {
 					fmt.Fprintf(w, "::error %stitle=%s::%s: %s\n", r.place(root),

@@ -18,6 +18,7 @@ func TestAnnotate(t *testing.T) {
 		{Rule: "DB-ONE", Level: conformance.Core, Status: conformance.Fail, Reason: "fired at 100%,\nwant: once"},
 		{Rule: "DB-TIE", Level: conformance.Provisional, Status: conformance.Fail, Reason: "fails no test"},
 		{Rule: "DB-KEY", Level: conformance.Core, Status: conformance.Pass},
+		{Rule: "X-CONC", Level: conformance.Core, Status: conformance.Inconclusive, Reason: "it hangs", Text: "X-CONC"},
 	}
 	elsewhere := bad
 	elsewhere.File, elsewhere.Line = "/elsewhere/x_test.go", 3

@@ -48,22 +48,35 @@ func corner(cfg conformance.Config) bool {
 		cfg.Has("burst") && (cfg.Burst < 1 || cfg.Burst >= 1<<30)
 }
 
-// restates reports whether a schedule may show at a boundary what a plain one shows, too: in a corner, for one of
-// several keys, with a clock that is set, or with a callback that calls back or panics.
-func restates(s conformance.Schedule) bool {
-	return corner(s.Config) || s.Config.Has("inside") || s.Config.Has("panics") ||
-		slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return st.K != 0 || st.Op == conformance.OpWall })
+// oddness is the greater, the more likely a schedule shows at a boundary what a plain one shows, too: 1 in a corner,
+// for one of several keys, with a clock that is set, or with a callback that calls back or panics; 2 with a negative
+// time.
+func oddness(s conformance.Schedule) int {
+	cfg := s.Config
+	special := func(st conformance.Step) bool { return st.K != 0 || st.Op == conformance.OpWall }
+	switch {
+	case min(cfg.Wait, cfg.MaxWait, cfg.Interval, cfg.Timeout) < 0:
+		return 2
+	case corner(cfg), cfg.Has("inside"), cfg.Has("panics"), slices.ContainsFunc(s.Steps, special):
+		return 1
+	}
+	return 0
 }
 
-// setCauses groups what fails, and says where what could not be judged hangs.
+// setCauses groups what fails, and says where what could not be judged hangs: what hangs in one place is one cause.
 func (e *engine[T, E]) setCauses(r *conformance.Report) {
 	first, also := telling(r, e.rank)
-	r.Causes = r.ByCause(append([]string{"CANARY", TRAITS, first}, also...))
-	for i := range r.Causes {
-		c := &r.Causes[i]
+	hangs := map[string]int{}
+	for _, c := range r.ByCause(append([]string{"CANARY", TRAITS, first}, also...)) {
 		if u := e.whose(c.Rules[0]); u != nil && c.Status == conformance.Inconclusive {
 			c.Schedule, c.Place = u.schedule(), e.place(u.hang)
 		}
+		if i, ok := hangs[c.Place]; ok && c.Place != "" {
+			r.Causes[i].Rules = append(r.Causes[i].Rules, c.Rules...)
+			continue
+		}
+		hangs[c.Place] = len(r.Causes)
+		r.Causes = append(r.Causes, c)
 	}
 }
 
@@ -107,10 +120,8 @@ func telling(r *conformance.Report, rank func(rule string) int) (cause string, a
 		switch {
 		case p != q:
 			return p - q
-		case sOK && tOK && restates(s) != restates(t):
-			return map[bool]int{false: -1, true: 1}[restates(s)]
 		case sOK && tOK:
-			return cmp.Or(s.Compare(t), cmp.Compare(a.Judged, b.Judged))
+			return cmp.Or(oddness(s)-oddness(t), s.Compare(t), cmp.Compare(a.Judged, b.Judged))
 		case sOK:
 			return -1
 		case tOK:

@@ -48,6 +48,18 @@ func TestTelling_plainFirst(t *testing.T) {
 	}
 }
 
+// A negative time is refused or means 0: what both show is told for 0.
+func TestTelling_zeroBeforeNegative(t *testing.T) {
+	r := &conformance.Report{Verdicts: []conformance.Verdict{{Rule: "CANARY"}, {Rule: "TRAITS"}}}
+	for rule, schedule := range map[string]string{"negative": "wait=-1ns | call 1 @0", "zero": "wait=0 | call 1 @0"} {
+		r.Verdicts = append(r.Verdicts, conformance.Verdict{Rule: rule, Level: conformance.Core,
+			Status: conformance.Fail, Schedule: schedule})
+	}
+	if cause, _ := telling(r, func(string) int { return 0 }); cause != "zero" {
+		t.Errorf("telling = %q, want zero", cause)
+	}
+}
+
 // A lane of what is wanted is drawn only where it differs at the instant that the headline tells of.
 func TestCompared(t *testing.T) {
 	lane := func(name string, texts ...string) Lane {
