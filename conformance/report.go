@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // Version is the version of the rules. It changes when a rule is added, promoted
@@ -99,6 +100,11 @@ type Report struct {
 	// Package is the import path of the test that ran the suite, Test its name.
 	Package string `json:"package,omitempty"`
 	Test    string `json:"test,omitempty"`
+	// File and Line are where the test called Run, the file as the compiler names it; Line is 0 where it is not known.
+	File string `json:"file,omitempty"`
+	Line int    `json:"line,omitempty"`
+	// Traits are those that the spec declares, each as a field of its literal, such as "Tie: FireFirst".
+	Traits []string `json:"traits,omitempty"`
 	// Bubbles says whether the runs were settled exactly, in bubbles.
 	Bubbles bool `json:"bubbles"`
 	// Schedules is the number of different schedules explored, Runs that of the
@@ -115,6 +121,9 @@ type Report struct {
 	Partial string `json:"partial,omitempty"`
 	// Decisions are those that are open: the run is not green until each is taken.
 	Decisions []Decision `json:"decisions,omitempty"`
+	// Causes are what fails and what could not be judged, each with its rules and the most telling first; see
+	// [Report.ByCause].
+	Causes []Cause `json:"causes,omitempty"`
 	// Verdicts are those on each rule, in the order of the subtests.
 	Verdicts []Verdict `json:"verdicts"`
 }
@@ -144,7 +153,7 @@ func (r *Report) Verdict(rule string) (Verdict, bool) {
 
 // String returns the report in one line.
 func (r *Report) String() string {
-	s := fmt.Sprintf("%s (%s, %s): %d pass, %d fail, %d known failing, %d skipped", r.Name, r.Contract, r.Time,
+	s := fmt.Sprintf("%s (%s, %s): %d pass, %d fail, %d known failing, %d skipped", inLine(r.Name), r.Contract, r.Time,
 		r.Count(Pass), r.Count(Fail), r.Count(KnownFail), r.Count(Skip))
 	if n := r.Count(Inconclusive); n > 0 {
 		s += fmt.Sprintf(", %d inconclusive", n)
@@ -160,6 +169,14 @@ func (r *Report) String() string {
 		s += "; partial: " + r.Partial
 	}
 	return s
+}
+
+// inLine is a name as it is, or quoted if it has characters that a terminal would obey.
+func inLine(name string) string {
+	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return strconv.Quote(name)
+	}
+	return name
 }
 
 // Table prints reports side by side: one line for each rule, one column for each

@@ -19,6 +19,17 @@ func TestTable_labels(t *testing.T) {
 	}
 }
 
+// A name that a terminal would obey is quoted.
+func TestReport_String_quotes(t *testing.T) {
+	for name, want := range map[string]string{
+		"Größe \"x\" 一": "Größe \"x\" 一 (", "\x1b[2Jmine": `"\x1b[2Jmine" (`, "two\nlines": `"two\nlines" (`,
+	} {
+		if got := (&Report{Name: name}).String(); !strings.HasPrefix(got, want) {
+			t.Errorf("the report on %q begins %q, want %s", name, got, want)
+		}
+	}
+}
+
 // Each report is a line of the file that ESCAPEMENT_REPORT names, and none where it names no file.
 func TestReport_Write(t *testing.T) {
 	r := &Report{Version: Version, Name: "mine", Verdicts: []Verdict{{Rule: "RL-ENV", Status: Pass, Judged: 3}}}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -69,7 +70,8 @@ func (t *tests) add(e event) {
 }
 
 // noise are lines that say nothing which the tables do not say.
-var noise = regexp.MustCompile(`^(\s*(=== |--- )|PASS$|FAIL$|(FAIL|ok|exit status)\s|\?\s|coverage: )`)
+var noise = regexp.MustCompile(`^(\s*(=== |--- )|PASS$|FAIL$|(FAIL|ok|exit status)\s|\?\s|coverage: )|` +
+	`^\s+\S+: conformance: (begin with|what is inconclusive is so because) |^\s+on [a-z]+=\S+ .*\|`)
 
 // failsBelow reports whether a subtest of a test failed.
 func (t *tests) failsBelow(key string) bool {
@@ -87,7 +89,7 @@ func (t *tests) printRest(w io.Writer, all []*report) {
 	judges := map[string]bool{}
 	for _, r := range all {
 		judges[id(r.Package, r.Test)] = true
-		lines = append(lines, "conformance: "+r.String())
+		lines = append(lines, "conformance: "+cmp.Or(r.said, r.String()))
 		for _, v := range r.Verdicts {
 			told[id(r.Package, r.Test+"/"+v.Rule)] = v.Text != ""
 		}
@@ -105,7 +107,7 @@ func (t *tests) printRest(w io.Writer, all []*report) {
 		text := strings.Split(strings.TrimRight(t.output[key].String(), "\n"), "\n")
 		text = slices.DeleteFunc(text, known)
 		if len(text) > 0 && strings.TrimSpace(strings.Join(text, "")) != "" {
-			fmt.Fprintf(w, "\n--- FAIL: %s\n%s\n", strings.TrimSpace(key), strings.Join(text, "\n"))
+			fmt.Fprintf(w, "\n--- FAIL: %s\n%s\n", strings.TrimSpace(key), printable(strings.Join(text, "\n")))
 		}
 	}
 }

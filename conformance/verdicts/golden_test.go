@@ -62,7 +62,10 @@ func TestReports_update(t *testing.T) {
 func reported(t *testing.T, spec conformance.Spec, name string) []byte {
 	t.Helper()
 	r := spec.Examine(t, inside.Options{Name: name})
-	r.Package, r.Test = "example.com/mine", "TestConformance"
+	if filepath.Base(r.File) != "golden_test.go" || r.Line == 0 {
+		t.Errorf("the report of %s was made at %s:%d, want a line of this file", name, r.File, r.Line)
+	}
+	r.Package, r.Test, r.File, r.Line = "example.com/mine", "TestConformance", "/src/mine/mine_test.go", 12
 	line, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)
@@ -117,6 +120,26 @@ func TestTables_golden(t *testing.T) {
 	}
 }
 
+// Rules that fail by one cause are told once, and what could not be judged comes last, with its place.
+func TestPrintFailures_byCause(t *testing.T) {
+	r := &report{Report: conformance.Report{Name: "mine", Contract: "debouncer", Time: "Injected"}}
+	for _, rule := range []string{"DB-KEY", "DB-ONE", "X-ISO"} {
+		r.Verdicts = append(r.Verdicts, conformance.Verdict{Rule: rule, Text: rule + ": told\n"})
+	}
+	r.Verdicts = append(r.Verdicts, conformance.Verdict{Rule: "X-CONC", Text: "X-CONC: could not be judged\n"})
+	r.Causes = []conformance.Cause{
+		{Status: conformance.Fail, Rules: []string{"DB-ONE", "DB-KEY", "X-ISO"}},
+		{Status: conformance.Inconclusive, Rules: []string{"X-CONC", "X-LEAK"}, Place: "mine.Call at mine.go:7"},
+	}
+	var b bytes.Buffer
+	printFailures(&b, r, screen{width: func() int { return 80 }})
+	want := "\n=== mine (debouncer, Injected)\n\nDB-ONE: told\nbreaks too: DB-KEY, X-ISO\n" +
+		"\nX-CONC: could not be judged\nit hangs in mine.Call at mine.go:7\nleft open too: X-LEAK\n"
+	if b.String() != want {
+		t.Errorf("got\n%swant\n%s", &b, want)
+	}
+}
+
 // Tables are never wider than the screen; what the suite says is printed as it is.
 func TestTables_fit(t *testing.T) {
 	for _, width := range []int{60, 80, 160} {
@@ -140,6 +163,9 @@ func TestVerdicts_holdWhatPagesShow(t *testing.T) {
 	v, _ := r.Verdict(m.Rule)
 	if v.Status != conformance.Fail || v.Law == "" || v.Because == "" || v.Example == "" || v.Picture == nil {
 		t.Fatalf("%s: %+v", m.Rule, v)
+	}
+	if filepath.Base(r.File) != "golden_test.go" || r.Line == 0 {
+		t.Errorf("the report was made at %s:%d, want a line of this file", r.File, r.Line)
 	}
 	if r.Test != t.Name() || !strings.HasSuffix(r.Package, "/conformance/verdicts") {
 		t.Errorf("the report is of %s of %s", r.Test, r.Package)

@@ -10,6 +10,7 @@
 //
 // Flags of its own:
 //
+//	-github       print an annotation of GitHub Actions for each rule that fails, at the line that calls Run
 //	-html file    write a page with tables, timelines and schedules to file
 //	-interleave   let what happens at one instant meet in every order, where it otherwise meets by chance
 //	-with path    with -interleave, rewrite this package of a dependency too, and those below it
@@ -23,6 +24,40 @@
 // The page is one file without scripts that is the same for the same verdicts, byte for byte:
 // neither seconds nor the Go release are in it. On a terminal one line at the bottom shows what
 // is under way. NO_COLOR and TERM=dumb are honoured. Nothing is left behind but what -html names.
+//
+// The exit status is
+//
+//	0   every test that was run passed, and one of them ran the suite; rules may be skipped or known to fail
+//	1   a rule fails, a decision is open, or another test or a build failed; or nothing was judged
+//	2   the arguments make no sense
+//
+// # In CI
+//
+// With -github the last lines are workflow commands, one for each rule that fails, the most telling first; GitHub shows
+// them in the diff of a pull request, up to ten for a step:
+//
+//	steps:
+//	- run: go tool verdicts -github -html verdicts.html ./...
+//	- uses: actions/upload-artifact@v4
+//	  if: always()
+//	  with: {name: verdicts, path: verdicts.html}
+//
+// With -json these lines are written to standard error. Each report has the file and the line that called Run.
+//
+// Each rule is a subtest with the rule's name, so what makes JUnit's XML of go test -json makes one test case of each
+// rule, with the failure as its text:
+//
+//	go test -json -run '^TestConformance' ./... >events.json
+//	go-junit-report -parser gojson -in events.json -out junit.xml
+//
+// or, in one command,
+//
+//	gotestsum --junitfile junit.xml -- -run '^TestConformance' ./...
+//
+// What the suite skips is skipped there too, with the reason. With ESCAPEMENT_REPORT=reports.jsonl the same run also
+// writes the reports that -json prints.
+//
+// # Writing the test
 //
 // A second form looks at a type and writes the test that judges it:
 //
@@ -56,6 +91,7 @@ type options struct {
 	html, title   string
 	json, verbose bool
 	interleave    bool
+	github        bool
 	run           string
 	with          []string // packages of dependencies, for -interleave
 	passed        []string // flags for go test
@@ -93,6 +129,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	fs.StringVar(&o.html, "html", "", "write a page to this `file`")
 	fs.StringVar(&o.title, "title", "Verdicts", "the heading of the page")
 	fs.BoolVar(&o.json, "json", false, "print each report as a line of JSON")
+	fs.BoolVar(&o.github, "github", false, "print an annotation of GitHub Actions for each rule that fails")
 	fs.BoolVar(&o.verbose, "v", false, "print what is skipped, and why")
 	fs.BoolVar(&o.interleave, "interleave", false, "let what happens at one instant meet in every order")
 	fs.Func("with", "with -interleave, rewrite this package of a dependency too", func(s string) error {
@@ -171,13 +208,16 @@ func verdicts(o *options, stdout, stderr io.Writer) (*watcher, int, error) {
 		rest = stderr
 	}
 	w.tests.printRest(rest, all)
+	if o.github {
+		defer annotate(rest, all, checkout())
+	}
 	switch {
 	case len(all) == 0:
 		fmt.Fprintf(stderr, "verdicts: nothing was judged: no test that matches %s in %v ran the suite\n",
 			o.run, o.packages)
 		return w, max(1, code), nil
 	case !o.json:
-		fmt.Fprintf(stdout, "\n%s\n%s\n", summary(all), orders(all))
+		fmt.Fprintf(stdout, "\n%s\n%s\n", w.screen.wrap(summary(all), "    "), w.screen.wrap(orders(all), "    "))
 	}
 	if o.html != "" {
 		if err := writePage(o.html, o.title, all); err != nil {

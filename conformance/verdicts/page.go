@@ -32,7 +32,7 @@ type page struct {
 type section struct {
 	Name, ID string
 	Counts   []string // the heads of the counts
-	Rules    []string // the columns
+	Rules    []ruleView
 	Rows     []tableRow
 	Impls    []impl
 }
@@ -40,9 +40,12 @@ type section struct {
 // tableRow is an implementation in the table.
 type tableRow struct {
 	Name, Time, Href string
-	Counts           []int
+	Counts           []string
 	Cells            []cellView
 }
+
+// ruleView is a column, and the law of the rule below the table; ID is empty if it has none.
+type ruleView struct{ Rule, ID, Law string }
 
 // cellView is what the table says of a rule.
 type cellView struct{ Text, Class, Href string }
@@ -50,6 +53,7 @@ type cellView struct{ Text, Class, Href string }
 // impl is an implementation below the table.
 type impl struct {
 	ID, Name, Time, Package, Test, Partial, Summary string
+	Traits                                          []string
 	Findings                                        []finding
 	Passed                                          []passed
 	Skipped                                         []skippedView
@@ -61,8 +65,13 @@ type finding struct {
 	Schedule, Words, Replay                                   string
 	Drawing                                                   template.HTML
 	Open                                                      bool
+	Place                                                     string
+	Also                                                      []alsoBroken
 	frees                                                     []string // the rules that await a decision
 }
+
+// alsoBroken is another rule that fails by the cause of a finding.
+type alsoBroken struct{ ID, Rule, Headline, Law, Replay string }
 
 // passed is a rule that held.
 type passed struct {
@@ -127,23 +136,76 @@ func (s *slugs) of(texts ...string) string {
 
 // newSection is the part of the page on a contract.
 func newSection(reports []*report, ids *slugs) section {
-	s := section{Name: reports[0].Contract, ID: ids.of(reports[0].Contract), Rules: columns(reports)}
-	for _, st := range shown {
+	s := section{Name: reports[0].Contract, ID: ids.of(reports[0].Contract)}
+	for _, rule := range columns(reports) {
+		s.Rules = append(s.Rules, newRule(reports, rule, ids))
+	}
+	counted := slices.Clone(shown)
+	counted = slices.DeleteFunc(counted, func(st shownStatus) bool {
+		return !slices.ContainsFunc(reports, func(r *report) bool { return r.Count(st.status) > 0 })
+	})
+	for _, st := range counted {
 		s.Counts = append(s.Counts, st.cell)
 	}
 	for _, r := range reports {
 		in := newImpl(r, ids)
+		in.Name = distinct(r, reports)
 		s.Impls = append(s.Impls, in)
-		line := tableRow{Name: r.Name, Time: r.Time, Href: "#" + in.ID}
-		for _, st := range shown {
-			line.Counts = append(line.Counts, r.Count(st.status))
+		line := tableRow{Name: in.Name, Time: r.Time, Href: "#" + in.ID}
+		for _, st := range counted {
+			line.Counts = append(line.Counts, unlessZero(r.Count(st.status)))
 		}
 		for _, rule := range s.Rules {
-			line.Cells = append(line.Cells, newCell(r, rule, in))
+			line.Cells = append(line.Cells, newCell(r, rule.Rule, in))
 		}
 		s.Rows = append(s.Rows, line)
 	}
 	return s
+}
+
+// newRule is a column, with the law that any of the reports has.
+func newRule(reports []*report, rule string, ids *slugs) ruleView {
+	view := ruleView{Rule: rule}
+	for _, r := range reports {
+		if v, _ := r.Verdict(rule); v.Law != "" && view.ID == "" {
+			view.ID, view.Law = ids.of(r.Contract, "rule", rule), v.Law
+		}
+	}
+	return view
+}
+
+// distinct is the name of an implementation, with its time source and its test where others have that name, too.
+func distinct(r *report, reports []*report) string {
+	name, times, tests := 0, 0, 0
+	for _, o := range reports {
+		if o.Name != r.Name {
+			continue
+		}
+		name++
+		if o.Time == r.Time {
+			times++
+		}
+		if o.Time == r.Time && o.Test == r.Test {
+			tests++
+		}
+	}
+	switch {
+	case name == 1:
+		return r.Name
+	case times == 1:
+		return fmt.Sprintf("%s (%s)", r.Name, r.Time)
+	case tests == 1:
+		return fmt.Sprintf("%s (%s, %s)", r.Name, r.Time, r.Test)
+	}
+	return fmt.Sprintf("%s (%s, %s of %s)", r.Name, r.Time, r.Test, r.Package)
+}
+
+// unlessZero is a number, and nothing for 0.
+func unlessZero(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
 }
 
 // newCell is what a row says of a rule, with a link to what was found.
@@ -157,6 +219,11 @@ func newCell(r *report, rule string, in impl) cellView {
 		if f.Rule == rule || v.Status == conformance.Undecided && slices.Contains(f.frees, rule) {
 			c.Href = "#" + f.ID
 		}
+		for _, a := range f.Also {
+			if a.Rule == rule {
+				c.Href = "#" + a.ID
+			}
+		}
 	}
 	return c
 }
@@ -165,25 +232,60 @@ func newCell(r *report, rule string, in impl) cellView {
 func newImpl(r *report, ids *slugs) impl {
 	in := impl{
 		ID: ids.of(r.Contract, r.Name, r.Time), Name: r.Name, Time: r.Time, Package: r.Package, Test: r.Test,
-		Partial: r.Partial, Summary: counted(&r.Report),
+		Partial: r.Partial, Summary: counted(&r.Report), Traits: r.Traits,
 	}
 	for _, d := range r.Decisions {
 		in.Findings = append(in.Findings, newDecision(in.ID, d, ids))
 	}
+	in.Findings = append(in.Findings, findings(in.ID, r, ids)...)
 	for _, v := range r.Verdicts {
-		switch v.Status {
-		case conformance.Pass:
+		if v.Status == conformance.Pass {
 			in.Passed = append(in.Passed, passed{
 				Rule: v.Rule, Law: v.Law, Note: v.Reason, Judged: v.Judged, Example: v.Example,
 			})
-		case conformance.Fail, conformance.KnownFail, conformance.Inconclusive:
-			in.Findings = append(in.Findings, newFinding(in.ID, v, ids))
 		}
 	}
 	for _, g := range skips(r) {
 		in.Skipped = append(in.Skipped, skippedView{g.reason, strings.Join(g.rules, ", ")})
 	}
 	return in
+}
+
+// findings are what fails, each cause once, then rules that fail no test, and last what could not be judged.
+func findings(owner string, r *report, ids *slugs) []finding {
+	var broken, open []finding
+	told := map[string]bool{}
+	for _, c := range r.causes() {
+		v, _ := r.Verdict(c.Rules[0])
+		f := newFinding(owner, v, ids)
+		f.Place = c.Place
+		for _, rule := range c.Rules {
+			told[rule] = true
+		}
+		for _, rule := range c.Rules[1:] {
+			v, _ := r.Verdict(rule)
+			a := alsoBroken{ID: ids.of(owner, rule), Rule: rule, Law: v.Law, Replay: v.Replay}
+			if v.Reason != c.Headline {
+				a.Headline = v.Reason
+			}
+			f.Also = append(f.Also, a)
+		}
+		if c.Status == conformance.Inconclusive {
+			open = append(open, f)
+		} else {
+			broken = append(broken, f)
+		}
+	}
+	for _, v := range r.Verdicts {
+		switch {
+		case told[v.Rule]:
+		case v.Status == conformance.Fail, v.Status == conformance.KnownFail:
+			broken = append(broken, newFinding(owner, v, ids))
+		case v.Status == conformance.Inconclusive:
+			open = append(open, newFinding(owner, v, ids))
+		}
+	}
+	return append(broken, open...)
 }
 
 // newDecision is the part of the page on a decision that is asked for.

@@ -57,8 +57,8 @@ func TestPage_isWhole(t *testing.T) {
 			t.Errorf("the page has %q", bad)
 		}
 	}
-	if n := bytes.Count(text, []byte("<svg")); n < 15 {
-		t.Errorf("%d timelines, want one for each failure", n)
+	if n := bytes.Count(text, []byte("<svg")); n < 10 {
+		t.Errorf("%d timelines, want one for each cause", n)
 	}
 }
 

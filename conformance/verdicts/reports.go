@@ -17,14 +17,18 @@ type report struct {
 	Seconds float64 `json:"seconds"`
 
 	line []byte // as it was written
+	said string // what the test printed of it
 }
 
-// shown are the statuses in the order in which they are counted.
-var shown = []struct {
+// shownStatus is how a status is told.
+type shownStatus struct {
 	status conformance.Status
 	word   string // behind a number
 	cell   string // in a table
-}{
+}
+
+// shown are the statuses in the order in which they are counted.
+var shown = []shownStatus{
 	{conformance.Pass, "passed", "pass"},
 	{conformance.Fail, "failed", "FAIL"},
 	{conformance.KnownFail, "known to fail", "known"},
@@ -43,6 +47,14 @@ func failing(v *conformance.Verdict) bool {
 // red reports whether an implementation has such a verdict.
 func (r *report) red() bool {
 	return slices.ContainsFunc(r.Verdicts, func(v conformance.Verdict) bool { return failing(&v) })
+}
+
+// causes are what the implementation fails by, each with its rules, and then what could not be judged.
+func (r *report) causes() []conformance.Cause {
+	if len(r.Causes) > 0 {
+		return r.Causes
+	}
+	return r.ByCause(nil)
 }
 
 // folder reads the files of a folder to which test processes write.
@@ -72,6 +84,7 @@ func (f *folder) news() []*report {
 			f.read[path] += len(line) + 1
 			r := &report{line: line}
 			if json.Unmarshal(line, r) == nil {
+				r.makePrintable()
 				out = append(out, r)
 			}
 			text = rest
@@ -96,6 +109,7 @@ func (f *folder) now() []underWay {
 		line, _, _ := bytes.Cut(text, []byte("\n"))
 		var u underWay
 		if json.Unmarshal(line, &u) == nil {
+			u.Name = printableName(u.Name)
 			out = append(out, u)
 		}
 	}

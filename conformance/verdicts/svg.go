@@ -248,11 +248,15 @@ func (d *drawing) brief(s conformance.Span) bool {
 
 // widest is the room that the texts of a row need in a column.
 func (d *drawing) widest(r drawnRow, col int) float64 {
-	w := 0.0
+	w, broadest := 0.0, 0.0
 	for _, m := range r.marks {
 		if m.At == d.instants[col] {
 			w += pill(m.Text) + 2
+			broadest = max(broadest, pill(m.Text)+2)
 		}
+	}
+	if d.answered(r, col) != nil {
+		w = max(w, broadest*float64(len(d.slots[col])))
 	}
 	for _, s := range r.spans {
 		if s.From == d.instants[col] {
@@ -364,7 +368,35 @@ func (d *drawing) span(s conformance.Span, class string, mid float64, over bool)
 	d.pill(class, s.Text, from, mid)
 }
 
-// marks draws the marks of one instant, one beside the other.
+// answered are the requests of an instant, in their order, if the marks of a row are what each was answered: where no
+// callback fires and there are as many. It is nil otherwise.
+func (d *drawing) answered(r drawnRow, col int) []int {
+	if r.class != "want" && r.class != "got" || len(spansOf(d.p, callback)) > 0 {
+		return nil
+	}
+	var requests []int
+	for _, s := range d.p.Spans {
+		if s.From == d.instants[col] {
+			requests = append(requests, s.First)
+		}
+	}
+	slices.Sort(requests)
+	marks := 0
+	for _, m := range r.marks {
+		if strings.HasPrefix(m.Text, "F") {
+			return nil // it is a callback, of which none came
+		}
+		if m.At == d.instants[col] {
+			marks++
+		}
+	}
+	if marks != len(requests) {
+		return nil
+	}
+	return requests
+}
+
+// marks draws the marks of one instant: answers below their requests, others one beside the other.
 func (d *drawing) marks(r drawnRow, col int, mid float64) {
 	var texts []string
 	total := 0.0
@@ -379,7 +411,13 @@ func (d *drawing) marks(r drawnRow, col int, mid float64) {
 	if len(r.spans) > 0 {
 		class += " undone"
 	}
-	for _, text := range texts {
+	requests := d.answered(r, col)
+	for i, text := range texts {
+		if requests != nil {
+			below, _ := d.x(d.instants[col], requests[i])
+			d.pill(class, text, below, mid)
+			continue
+		}
 		d.pill(class, text, x+pill(text)/2+1, mid)
 		x += pill(text) + 2
 	}

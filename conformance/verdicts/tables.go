@@ -34,7 +34,7 @@ func printAll(w io.Writer, all []*report, o *options, s screen) {
 	}
 	for _, r := range all {
 		if r.Partial != "" {
-			fmt.Fprintf(w, "\npartial: %s: %s\n", r.Name, r.Partial)
+			fmt.Fprintf(w, "\n%s\n", s.wrap(fmt.Sprintf("partial: %s: %s", r.Name, r.Partial), "    "))
 		}
 	}
 	if o.verbose || len(all) == 1 {
@@ -211,38 +211,24 @@ func skips(r *report) []skipped {
 	return out
 }
 
-// wrapped breaks a text into lines of a width.
-func wrapped(text string, width int, indent string) string {
-	var b strings.Builder
-	used := 0
-	for i, word := range strings.Split(text, " ") {
-		n := utf8.RuneCountInString(word)
-		switch {
-		case i == 0:
-		case used+1+n > width:
-			b.WriteString("\n" + indent)
-			used = len(indent)
-		default:
-			b.WriteString(" ")
-			used++
-		}
-		b.WriteString(word)
-		used += n
-	}
-	return b.String()
-}
-
-// printFailures prints what an implementation fails, as the suite says it.
+// printFailures prints what an implementation fails, as the suite says it: each cause once, with the rules that fail by
+// it.
 func printFailures(w io.Writer, r *report, s screen) {
-	first := true
-	for _, v := range r.Verdicts {
-		if !failing(&v) {
-			continue
-		}
-		if first {
+	for i, c := range r.causes() {
+		if i == 0 {
 			fmt.Fprintf(w, "\n%s %s (%s, %s)\n", s.paint(red, "==="), r.Name, r.Contract, r.Time)
-			first = false
 		}
-		fmt.Fprintf(w, "\n%s\n", strings.TrimRight(cmp.Or(v.Text, v.Rule+": "+v.Reason), "\n"))
+		v, _ := r.Verdict(c.Rules[0])
+		fmt.Fprintf(w, "\n%s\n", s.wrapText(strings.TrimRight(cmp.Or(v.Text, v.Rule+": "+v.Reason), "\n")))
+		if c.Place != "" {
+			fmt.Fprintln(w, s.wrap("it hangs in "+c.Place, "    "))
+		}
+		if len(c.Rules) > 1 {
+			lead := "breaks too: "
+			if c.Status == conformance.Inconclusive {
+				lead = "left open too: "
+			}
+			fmt.Fprintln(w, s.wrap(lead+strings.Join(c.Rules[1:], ", "), "    "))
+		}
 	}
 }

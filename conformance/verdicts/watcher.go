@@ -79,7 +79,7 @@ func (w *watcher) look(now time.Time) {
 	for _, r := range w.files.news() {
 		w.reports = append(w.reports, r)
 		w.clear()
-		fmt.Fprintln(w.lines, w.ended(r))
+		fmt.Fprintln(w.lines, w.screen.wrap(w.ended(r), strings.Repeat(" ", len("FAIL 123456s  "))))
 		if w.json != nil {
 			fmt.Fprintf(w.json, "%s\n", r.line)
 		}

@@ -29,8 +29,9 @@ type engine[T, E any] struct {
 	traits  *T
 	choices []Choice
 	options inside.Options
-	shallow bool   // the longest schedules of a family were left out
-	pkg     string // the import path of its test
+	shallow bool     // the longest schedules of a family were left out
+	pkg     string   // the import path of its test
+	chosen  []string // the traits of the spec, as the report has them
 
 	// What was found.
 	findings   map[string]*finding
@@ -164,6 +165,7 @@ func Examine[T, E any](t *testing.T, about About, c Contract[T, E], o inside.Opt
 	if o.Live {
 		e.runAllLive(r)
 	}
+	e.setCauses(r)
 	if err := r.Write(time.Since(began)); err != nil {
 		t.Errorf("conformance: ESCAPEMENT_REPORT: %v", err)
 	}
@@ -231,6 +233,7 @@ func (e *engine[T, E]) prepare() {
 	e.traits = e.c.Traits()
 	e.choices = e.c.Table(e.Suite, e.traits)
 	e.undeclared = slices.ContainsFunc(e.choices, Choice.missing)
+	e.chosen = declared(e.choices)
 }
 
 // reset forgets what was found.

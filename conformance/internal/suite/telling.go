@@ -48,9 +48,51 @@ func corner(cfg conformance.Config) bool {
 		cfg.Has("burst") && (cfg.Burst < 1 || cfg.Burst >= 1<<30)
 }
 
+// oddness is the greater, the more likely a schedule shows at a boundary what a plain one shows, too: 1 in a corner,
+// for one of several keys, with a clock that is set, or with a callback that calls back or panics; 2 with a negative
+// time.
+func oddness(s conformance.Schedule) int {
+	cfg := s.Config
+	special := func(st conformance.Step) bool { return st.K != 0 || st.Op == conformance.OpWall }
+	switch {
+	case min(cfg.Wait, cfg.MaxWait, cfg.Interval, cfg.Timeout) < 0:
+		return 2
+	case corner(cfg), cfg.Has("inside"), cfg.Has("panics"), slices.ContainsFunc(s.Steps, special):
+		return 1
+	}
+	return 0
+}
+
+// setCauses groups what fails, and says where what could not be judged hangs: what hangs in one place is one cause.
+func (e *engine[T, E]) setCauses(r *conformance.Report) {
+	first, also := telling(r, e.rank)
+	hangs := map[string]int{}
+	for _, c := range r.ByCause(append([]string{"CANARY", TRAITS, first}, also...)) {
+		if u := e.whose(c.Rules[0]); u != nil && c.Status == conformance.Inconclusive {
+			c.Schedule, c.Place = u.schedule(), e.place(u.hang)
+		}
+		if i, ok := hangs[c.Place]; ok && c.Place != "" {
+			r.Causes[i].Rules = append(r.Causes[i].Rules, c.Rules...)
+			continue
+		}
+		hangs[c.Place] = len(r.Causes)
+		r.Causes = append(r.Causes, c)
+	}
+}
+
+// place is the line of the implementation, or of its test, at which a run hangs, "" if no goroutine shows one.
+func (e *engine[T, E]) place(h *Hang) string {
+	for _, g := range h.Goroutines() {
+		if e.foreign(g.Stack) && (g.Bubble || g.below(markOperation) >= 0) && !waitsForTests(g.Stack) && g.Place != "" {
+			return g.Function + " at " + g.Place
+		}
+	}
+	return ""
+}
+
 // telling names the rule among those that fail which tells most of what is wrong, and the
-// others. It is one of the least rank, which a corner raises; the one that breaks on the smallest schedule; of
-// several, the one that concerns the fewest schedules.
+// others. It is one of the least rank, which a corner raises; one that a plain schedule breaks; the one that breaks
+// on the smallest schedule; of several, the one that concerns the fewest schedules.
 func telling(r *conformance.Report, rank func(rule string) int) (cause string, also []string) {
 	var failing []conformance.Verdict
 	parsed := map[string]conformance.Schedule{}
@@ -79,7 +121,7 @@ func telling(r *conformance.Report, rank func(rule string) int) (cause string, a
 		case p != q:
 			return p - q
 		case sOK && tOK:
-			return cmp.Or(s.Compare(t), cmp.Compare(a.Judged, b.Judged))
+			return cmp.Or(oddness(s)-oddness(t), s.Compare(t), cmp.Compare(a.Judged, b.Judged))
 		case sOK:
 			return -1
 		case tOK:

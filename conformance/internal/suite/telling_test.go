@@ -37,12 +37,26 @@ func TestTelling_plainFirst(t *testing.T) {
 		"zero":  "wait=0 | call 1 @0", "short": "wait=100ms maxwait=1ns | call 1 @0",
 		"epoch": "wait=100ms epoch=1970-01-01T00:00:00Z | call 1 @0", "infinite": "rate=inf burst=1 | allow 1 @0",
 		"long": "wait=2500000h | call 1 @0",
+		"key":  "wait=100ms | call 1 1 @0 | call 2 1 @1ns", "set": "wait=100ms | call 1 @0 | wall 1s @1ns",
+		"inside": "wait=100ms inside=call | call 1 @0", "panics": "wait=100ms panics=1 | call 1 @0",
 	} {
 		r.Verdicts = append(r.Verdicts, conformance.Verdict{Rule: rule, Level: conformance.Core,
 			Status: conformance.Fail, Schedule: schedule, Judged: 1})
 	}
 	if cause, _ := telling(r, func(string) int { return 0 }); cause != "plain" {
 		t.Errorf("telling = %q, want plain", cause)
+	}
+}
+
+// A negative time is refused or means 0: what both show is told for 0.
+func TestTelling_zeroBeforeNegative(t *testing.T) {
+	r := &conformance.Report{Verdicts: []conformance.Verdict{{Rule: "CANARY"}, {Rule: "TRAITS"}}}
+	for rule, schedule := range map[string]string{"negative": "wait=-1ns | call 1 @0", "zero": "wait=0 | call 1 @0"} {
+		r.Verdicts = append(r.Verdicts, conformance.Verdict{Rule: rule, Level: conformance.Core,
+			Status: conformance.Fail, Schedule: schedule})
+	}
+	if cause, _ := telling(r, func(string) int { return 0 }); cause != "zero" {
+		t.Errorf("telling = %q, want zero", cause)
 	}
 }
 

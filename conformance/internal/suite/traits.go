@@ -135,6 +135,17 @@ func (c Choice) literal(value int, pkg string) string {
 	return pkg + "." + c.Values[value-1]
 }
 
+// declared are the choices that a spec makes, as fields of a literal.
+func declared(choices []Choice) []string {
+	var fields []string
+	for _, c := range choices {
+		if c.named(c.Declared) {
+			fields = append(fields, c.Name+": "+strings.TrimPrefix(c.literal(c.Declared, ""), "."))
+		}
+	}
+	return fields
+}
+
 // means says what a value means, "" where nothing does.
 func (c Choice) means(value int) string {
 	if value < 1 || value > len(c.Means) {

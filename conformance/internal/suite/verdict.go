@@ -243,13 +243,16 @@ func (e *engine[T, E]) law(id string) string {
 
 // blank is a report in which every rule is skipped for one reason.
 func (e *engine[T, E]) blank(why string) *conformance.Report {
+	file, line := callSite()
 	r := &conformance.Report{
+		File: file, Line: line,
 		Version:  conformance.Version,
 		Name:     e.about.Name,
 		Contract: e.profile.Kind,
 		Time:     e.Time.String(),
 		Package:  cmp.Or(e.pkg, callerPackage()),
 		Test:     e.T.Name(),
+		Traits:   e.chosen,
 		Bubbles:  e.Bubble,
 		Partial:  why,
 	}
@@ -380,6 +383,7 @@ func (e *engine[T, E]) runLive(t *testing.T, r *Rule[T, E], v *conformance.Verdi
 // if nothing could be judged.
 func (e *engine[T, E]) close(r *conformance.Report, took time.Duration) {
 	e.T.Helper()
+	e.setCauses(r)
 	if err := r.Write(took); err != nil {
 		e.T.Errorf("conformance: ESCAPEMENT_REPORT: %v", err)
 	}

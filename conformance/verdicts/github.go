@@ -1,0 +1,58 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// checkout is the folder to which the paths of annotations are relative: that of the repository in a workflow, or else
+// the current one.
+func checkout() string {
+	here, _ := os.Getwd()
+	return cmp.Or(os.Getenv("GITHUB_WORKSPACE"), here)
+}
+
+// annotate prints a workflow command of GitHub Actions for each rule that fails, at the line of its spec. What could
+// not be judged fails a test only where nothing else does.
+func annotate(w io.Writer, all []*report, root string) {
+	for _, r := range all {
+		causes := r.causes()
+		for _, c := range causes {
+			if c.Status != causes[0].Status {
+				break
+			}
+			for _, rule := range c.Rules {
+				if v, _ := r.Verdict(rule); failing(&v) {
+					fmt.Fprintf(w, "::error %stitle=%s::%s: %s\n", r.place(root),
+						escapedProperty(v.Rule+" of "+r.Name), escapedMessage(v.Rule), escapedMessage(v.Reason))
+				}
+			}
+		}
+	}
+}
+
+// place is where Run was called, as properties of a command; "" where that is not known.
+func (r *report) place(root string) string {
+	if r.Line == 0 {
+		return ""
+	}
+	file := r.File
+	if below, err := filepath.Rel(root, file); err == nil && filepath.IsLocal(below) {
+		file = below
+	}
+	return fmt.Sprintf("file=%s,line=%d,", escapedProperty(filepath.ToSlash(file)), r.Line)
+}
+
+// escapedMessage is a text as the message of a workflow command, which ends with its line.
+func escapedMessage(text string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(text)
+}
+
+// escapedProperty is a text as a property of a workflow command, which ends with a comma or colons.
+func escapedProperty(text string) string {
+	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(escapedMessage(text))
+}
