@@ -61,7 +61,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	out = append(out, suite.Family{Name: "racing", Schedules: races(s)},
 		suite.Family{Name: "long", Schedules: longs()}, suite.Family{Name: "panics", Schedules: panics(s)})
 	slices.SortStableFunc(out, func(a, b suite.Family) int { // what may leave something behind comes last
-		return number(a.Name == reentrant) - number(b.Name == reentrant)
+		return suite.Number(a.Name == reentrant) - suite.Number(b.Name == reentrant)
 	})
 	return out
 }

@@ -85,9 +85,9 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Set:      func(v int) { tr.CloseFlush = CloseFlush(v) },
 		},
 		{
-			Name: "EmptyBatches", Declared: number(tr.EmptyBatches), Literal: suite.Flag, Apart: true,
+			Name: "EmptyBatches", Declared: suite.Number(tr.EmptyBatches), Literal: suite.Flag, Apart: true,
 			Means:   []string{"a delay in which nothing came ends with an empty batch"},
-			Observe: func() int { return number(handsNothing(s)) },
+			Observe: func() int { return suite.Number(handsNothing(s)) },
 			Set:     func(v int) { tr.EmptyBatches = v == 1 },
 		},
 		{
@@ -107,14 +107,6 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Set:      func(v int) { tr.Busy = Busy(v) },
 		},
 	}
-}
-
-// number is 1 for true.
-func number(yes bool) int {
-	if yes {
-		return 1
-	}
-	return 0
 }
 
 // tried runs a schedule that begins with a size, or runs it without the size if a constructor refuses that. It returns

@@ -65,7 +65,7 @@ func (c *contract) stepWall(step time.Duration) *suite.Violation {
 		move(at - f.Now().Sub(start))
 		for _, w := range all {
 			if fired := w.fired(); fired != (at >= w.due) {
-				has := []string{"not fired", "fired"}[flag(fired)]
+				has := []string{"not fired", "fired"}[suite.Number(fired)]
 				return suite.Broken(0, because, "%s has %s by %s, want it at %s",
 					w.name, has, timeline.Duration(at), timeline.Duration(w.due))
 			}

@@ -113,24 +113,17 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Set:     func(v int) { tr.Reentrancy = Reentrancy(v) },
 		},
 		{
-			Name: "OnAdvance", Declared: flag(tr.OnAdvance && (spec.OnAdvance || !learnt.OnAdvance)),
+			Name: "OnAdvance", Declared: suite.Number(tr.OnAdvance && (spec.OnAdvance || !learnt.OnAdvance)),
 			Values: flags, Means: onAdvanceMeans, Literal: suite.Flag, Apart: true,
-			Observe: functions(func() int { return flag(c.observeOnAdvance(s)) }),
+			Observe: functions(func() int { return suite.Number(c.observeOnAdvance(s)) }),
 			Set:     func(v int) { tr.OnAdvance = v == 1 },
 		},
 		{
-			Name: "OneGoroutine", Declared: flag(tr.OneGoroutine), Literal: suite.Flag,
+			Name: "OneGoroutine", Declared: suite.Number(tr.OneGoroutine), Literal: suite.Flag,
 			Means: []string{"its documentation says that it is for one goroutine at a time"},
 			Set:   func(v int) { tr.OneGoroutine = v == 1 },
 		},
 	}
-}
-
-func flag(yes bool) int {
-	if yes {
-		return 1
-	}
-	return 0
 }
 
 // forbids is why rules about what functions do with the clock are skipped, "" if they are not.

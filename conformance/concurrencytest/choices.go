@@ -64,16 +64,17 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		backlogsMeans[BacklogNone-1] = triesMean
 	}
 	nowaits := func() bool { return tr.Backlog == BacklogNone }
-	single := observe(func() int { return flag(c.observeSingle(s)) })
+	single := observe(func() int { return suite.Number(c.observeSingle(s)) })
 	if tr.Oversize != 0 {
 		single = nil // its author says that requests ask for several slots: only a failure makes one doubt it
 	}
 	return []suite.Choice{
 		{ // the first, since schedules in which two wait show nothing otherwise
-			Name:     "HoldsLockWhileWaiting",
-			Declared: flag(tr.HoldsLockWhileWaiting && (spec.HoldsLockWhileWaiting || !learnt.HoldsLockWhileWaiting)),
-			Values:   flags, Means: locksSleepMeans, Literal: suite.Flag, Apart: true,
-			Observe: observe(func() int { return flag(c.asleep(s)) }),
+			Name: "HoldsLockWhileWaiting",
+			Declared: suite.Number(tr.HoldsLockWhileWaiting &&
+				(spec.HoldsLockWhileWaiting || !learnt.HoldsLockWhileWaiting)),
+			Values: flags, Means: locksSleepMeans, Literal: suite.Flag, Apart: true,
+			Observe: observe(func() int { return suite.Number(c.asleep(s)) }),
 			Set:     func(v int) { tr.HoldsLockWhileWaiting = v == 1 },
 		},
 		{
@@ -119,7 +120,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Set:     func(v int) { tr.Fair = Fairness(v) },
 		},
 		{
-			Name: "OneAtATime", Declared: flag(tr.OneAtATime && (spec.OneAtATime || !learnt.OneAtATime)),
+			Name: "OneAtATime", Declared: suite.Number(tr.OneAtATime && (spec.OneAtATime || !learnt.OneAtATime)),
 			Values: flags, Means: singleMeans, Literal: suite.Flag, Nominal: true,
 			Observe: single,
 			Set:     func(v int) { tr.OneAtATime = v == 1 },
@@ -133,9 +134,9 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Set:      func(v int) { tr.Oversize = Oversize(v) },
 		},
 		{ // behind Oversize, without which no request asks for several slots
-			Name: "TryOvertakes", Declared: flag(tr.TryOvertakes), Values: flags, Means: overtakesMeans,
+			Name: "TryOvertakes", Declared: suite.Number(tr.TryOvertakes), Values: flags, Means: overtakesMeans,
 			Literal: suite.Flag,
-			Observe: func() int { return flag(observeTryOvertakes(s, tr)) },
+			Observe: func() int { return suite.Number(observeTryOvertakes(s, tr)) },
 			Set:     func(v int) { tr.TryOvertakes = v == 1 },
 		},
 		{
@@ -168,14 +169,6 @@ func declared[V ~int](now, spec, learnt V) int {
 		return 0
 	}
 	return int(now)
-}
-
-// flag is a choice that is true or false.
-func flag(yes bool) int {
-	if yes {
-		return 1
-	}
-	return 0
 }
 
 // asleep reports whether one who waits for a slot holds a lock for which the next one waits.

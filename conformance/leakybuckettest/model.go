@@ -113,7 +113,7 @@ func lasts(s conformance.Schedule) (end time.Duration) {
 		puts++
 	}
 	for _, st := range s.Steps {
-		puts += number(st.Op == conformance.OpPut)
+		puts += suite.Number(st.Op == conformance.OpPut)
 		end = max(end, st.At)
 	}
 	return suite.Sum(suite.Sum(end, suite.Times(puts, suite.Sum(s.Config.Interval, s.Config.Busy))), back(s))

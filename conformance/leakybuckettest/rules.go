@@ -356,7 +356,7 @@ func (x *exam) drop() *suite.Violation {
 	for i := range v.items {
 		it := &v.items[i]
 		came, n, k := it.put.Began.At, it.put.N, accepted
-		accepted += number(it.put.OK)
+		accepted += suite.Number(it.put.OK)
 		switch {
 		case !it.put.OK && len(it.left) > 0:
 			at := it.left[0].Began.At

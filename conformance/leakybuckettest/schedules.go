@@ -191,7 +191,7 @@ func stopsOnce(steps []conformance.Step) bool {
 		if stops > 0 && s.Op == conformance.OpClose {
 			return false
 		}
-		stops += number(s.Op == conformance.OpStop)
+		stops += suite.Number(s.Op == conformance.OpStop)
 	}
 	return stops == 1
 }

@@ -63,9 +63,10 @@ func (c *contract) Traits() *Traits {
 func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	return []suite.Choice{
 		{
-			Name: "HoldsLockWhileWaiting", Declared: number(tr.HoldsLockWhileWaiting), Literal: suite.Flag, Apart: true,
+			Name: "HoldsLockWhileWaiting", Declared: suite.Number(tr.HoldsLockWhileWaiting),
+			Literal: suite.Flag, Apart: true,
 			Means:   []string{"who waits for an item's turn holds a lock for which all others wait"},
-			Observe: func() int { return number(sleepsLocked(s)) },
+			Observe: func() int { return suite.Number(sleepsLocked(s)) },
 			Set:     func(v int) { tr.HoldsLockWhileWaiting = v == 1 },
 		},
 		{
@@ -96,9 +97,9 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Set: func(v int) { tr.Slack = v },
 		},
 		{
-			Name: "Unbounded", Declared: number(tr.Unbounded), Literal: suite.Flag, Nominal: true, Apart: true,
+			Name: "Unbounded", Declared: suite.Number(tr.Unbounded), Literal: suite.Flag, Nominal: true, Apart: true,
 			Means:   []string{"every item is accepted, however many wait"},
-			Observe: func() int { return number(bottomless(s, tr.HoldsLockWhileWaiting)) },
+			Observe: func() int { return suite.Number(bottomless(s, tr.HoldsLockWhileWaiting)) },
 			Set:     func(v int) { tr.Unbounded = v == 1 },
 		},
 		{
@@ -134,14 +135,6 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	}
 }
 
-// number is 1 for true.
-func number(yes bool) int {
-	if yes {
-		return 1
-	}
-	return 0
-}
-
 // sleepsLocked reports whether a run of two items that wait hangs because who waits holds a lock.
 func sleepsLocked(s *suite.Suite) bool {
 	if why := s.Ended(); why != "" || s.Inexact() != "" {
@@ -168,7 +161,7 @@ func tried(s *suite.Suite, text string) *suite.Recording {
 // sets counts the steps that set the clock, which are not done to the bucket.
 func sets(s conformance.Schedule) (n int) {
 	for _, st := range s.Steps {
-		n += number(st.Op == conformance.OpWall)
+		n += suite.Number(st.Op == conformance.OpWall)
 	}
 	return n
 }
@@ -263,7 +256,7 @@ func bottomless(s *suite.Suite, holdsLockWhileWaiting bool) bool {
 	}
 	accepted := 0
 	for _, d := range rec.Done {
-		accepted += number(d.OK)
+		accepted += suite.Number(d.OK)
 	}
 	return accepted == most
 }

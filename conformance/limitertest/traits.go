@@ -274,20 +274,20 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 	return append([]suite.Choice{
 		c.latencyChoice(t, look),
 		{ // before all that is observed of several who wait
-			Name: "HoldsLockWhileWaiting", Declared: flagged(t.HoldsLockWhileWaiting), Literal: suite.Flag,
-			Observe: func() int { return flagged(look.asleep()) },
+			Name: "HoldsLockWhileWaiting", Declared: suite.Number(t.HoldsLockWhileWaiting), Literal: suite.Flag,
+			Observe: func() int { return suite.Number(look.asleep()) },
 			Set:     func(v int) { t.HoldsLockWhileWaiting = v == 1 },
 		},
 		{
-			Name: "OneAtATime", Declared: flagged(t.OneAtATime), Literal: suite.Flag,
+			Name: "OneAtATime", Declared: suite.Number(t.OneAtATime), Literal: suite.Flag,
 			Nominal: !c.alone, // a panic says so
 			Values:  []string{"true"}, Means: []string{"one token at a time, however many are asked for"},
 			Needless: func() bool { return !look.single() },
-			Observe:  func() int { return flagged(look.single()) }, Set: func(v int) { t.OneAtATime = v == 1 },
+			Observe:  func() int { return suite.Number(look.single()) }, Set: func(v int) { t.OneAtATime = v == 1 },
 		},
 		{
-			Name: "Overdraft", Declared: flagged(t.Overdraft), Literal: suite.Flag, Apart: true,
-			Observe: func() int { return flagged(look.overdraft()) }, Set: func(v int) { t.Overdraft = v == 1 },
+			Name: "Overdraft", Declared: suite.Number(t.Overdraft), Literal: suite.Flag, Apart: true,
+			Observe: func() int { return suite.Number(look.overdraft()) }, Set: func(v int) { t.Overdraft = v == 1 },
 		},
 		{
 			Order: suite.Ranked(3),
@@ -420,7 +420,7 @@ func (c *contract) waitChoices(s *suite.Suite, t *Traits, without func(...confor
 func (c *contract) unitChoices(t *Traits, look observer) []suite.Choice {
 	return []suite.Choice{
 		{
-			Name: "OneGoroutine", Declared: flagged(t.OneGoroutine), Literal: suite.Flag,
+			Name: "OneGoroutine", Declared: suite.Number(t.OneGoroutine), Literal: suite.Flag,
 			Means: []string{"its documentation says that it is for one goroutine at a time"},
 			Set:   func(v int) { t.OneGoroutine = v == 1 },
 		},
@@ -444,18 +444,10 @@ func (c *contract) unitChoices(t *Traits, look observer) []suite.Choice {
 
 // credit is how many tokens a limiter grants on top of those that it holds, where they are asked
 // for one by one.
-func (tr *Traits) credit() int { return flagged(tr.Overdraft) }
+func (tr *Traits) credit() int { return suite.Number(tr.Overdraft) }
 
 // pays reports whether n tokens are granted where none comes and so many are left.
 func (tr *Traits) pays(n, left int) bool { return n <= left || tr.Overdraft && left >= 0 }
-
-// flagged is a flag as a number.
-func flagged(yes bool) int {
-	if yes {
-		return 1
-	}
-	return 0
-}
 
 // inUnits writes a duration as Go has it.
 func inUnits(d int) string {

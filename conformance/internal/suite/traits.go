@@ -58,6 +58,14 @@ type Choice struct {
 // Flag writes the value of a choice that is true or not declared.
 func Flag(int) string { return "true" }
 
+// Number is the value of such a choice.
+func Number(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
 // Ranked is the Order of a strict choice whose constants are in it: the first of n values is the one
 // under which most is judged.
 func Ranked(n int) []int {
