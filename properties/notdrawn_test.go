@@ -272,7 +272,7 @@ var notDrawn = []struct {
 	}},
 	{"waits of more than an hour are not drawn", []string{
 		"CK-FUNC the longest wait of a function overflows", "CK-FUNC a function overflows",
-		"CK-TICKER a ticker overflows", "CK-STOP the deadline of a Reset overflows",
+		"CK-TICKER a ticker overflows", "CK-STOP the deadline of a Reset overflows", "CK-TIMER a timer overflows",
 	}},
 	{"bounds of more than a second are not drawn", []string{
 		"DB-MAXNE the bound is 32 bits of microseconds", "DB-MAXNE the bound is a duration since the first event of all",
