@@ -144,13 +144,9 @@ func filled(*suite.Suite) []conformance.Schedule {
 	return suite.NumberedCalls(all)
 }
 
-// taken are the answers to items, and the items that leave.
+// taken are the items that leave, and the answers to items.
 func taken(rec *suite.Recording) []suite.Mark {
-	out := suite.FireMarks(rec)
-	for _, d := range rec.Done {
-		out = append(out, suite.Mark{At: d.At, Text: map[bool]string{true: "y", false: "n"}[d.OK]})
-	}
-	return out
+	return append(suite.FireMarks(rec), suite.Answers(conformance.OpPut)(rec)...)
 }
 
 // busy are schedules in which the function that items leave to takes its time, up to more than an

@@ -63,7 +63,7 @@ func (c *contract) probeRules() []rule {
 			Unless: c.takesTime,
 			Probe:  c.within,
 		},
-		suite.Reads[Traits, *exam](c.read, answered),
+		suite.Reads[Traits, *exam](c.read, suite.Answers(conformance.OpAllow)),
 		{
 			Rule: core("SL-CONC", "A limit or burst that is set while others ask MUST NOT let them have more than "+
 				"the larger burst."),

@@ -23,15 +23,3 @@ func (c *contract) read(s *suite.Suite) (out []conformance.Schedule) {
 	}
 	return out
 }
-
-// answered are the answers to requests.
-func answered(rec *suite.Recording) (out []suite.Mark) {
-	for _, d := range rec.Done {
-		sign := "n"
-		if d.OK {
-			sign = "y"
-		}
-		out = append(out, suite.Mark{At: d.At, Text: sign})
-	}
-	return out
-}

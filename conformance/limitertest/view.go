@@ -148,16 +148,15 @@ func (x *exam) breaks(law string) *suite.Violation {
 func (x *exam) decided() []suite.Lane {
 	v := x.view()
 	want, got := suite.Lane{Name: "want"}, suite.Lane{Name: "got"}
-	yes := map[bool]string{true: "y", false: "n"}
 	for _, s := range v.steps {
 		switch s.Op {
 		case conformance.OpAllow:
-			mark := yes[s.margin.Sign() >= 0 && (s.N <= x.Schedule.Config.Burst || x.traits.Overdraft)]
+			mark := suite.Granted[s.margin.Sign() >= 0 && (s.N <= x.Schedule.Config.Burst || x.traits.Overdraft)]
 			if s.margin.CmpAbs(v.tolerance) <= 0 && s.N > 0 && !v.pays(s) {
 				mark = "?" // within the tolerance: either
 			}
 			want.Marks = append(want.Marks, suite.Mark{At: s.At, Text: mark})
-			got.Marks = append(got.Marks, suite.Mark{At: s.At, Text: yes[s.OK]})
+			got.Marks = append(got.Marks, suite.Mark{At: s.At, Text: suite.Granted[s.OK]})
 		case conformance.OpWait:
 			want.Marks = append(want.Marks, suite.Mark{At: s.due, Text: "y"})
 			if s.Ended.Seq != 0 {

@@ -1,6 +1,7 @@
 package quotatest
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -10,53 +11,65 @@ import (
 	"github.com/escapement-go/escapement/internal/timeline"
 )
 
-// told plays a limiter and returns the answers to single requests: after what do does, a quarter of an interval after a
-// request, and later, each time until it denies.
-func (c *contract) told(p *suite.Probe, limit int, do func(f *Funcs, take func(n int) bool)) (answers string) {
+// session is what is done with a limiter: a request for one, as many as are granted in a row, and a pause until an
+// instant that is so many quarters of an interval after the first.
+type session struct {
+	*Funcs
+	take    func() bool
+	granted func() int
+	to      func(quarters int)
+}
+
+// within plays a session with a limiter.
+func (c *contract) within(p *suite.Probe, limit int, do func(s session)) {
 	cfg := configured(c.spec.Kind, limit)
 	p.PlayToEnd(func(st *suite.Stage) {
 		f := c.spec.made(st.Plain(), c.plain(limit))
-		take := func(n int) bool {
+		take := func() bool {
 			var d conformance.Done
-			f.do(conformance.Step{Op: conformance.OpAllow, N: n}, cfg.Start().Add(st.Now()), c.spec.Time, &d)
+			f.do(conformance.Step{Op: conformance.OpAllow, N: 1}, cfg.Start().Add(st.Now()), c.spec.Time, &d)
 			return d.OK
 		}
-		take(1)
-		quarter := cfg.Rate.Interval() / 4
-		st.To(quarter)
-		do(&f, take)
-		for _, at := range []time.Duration{quarter, 3 * quarter, 9 * quarter, 21 * quarter} {
-			st.To(at)
-			n := 0
-			for n <= 2*limit && take(1) {
+		granted := func() (n int) {
+			for n <= 2*limit && take() {
 				n++
 			}
-			answers += fmt.Sprintf("%d at %s, ", n, timeline.Duration(at))
+			return n
 		}
+		do(session{&f, take, granted, func(n int) { st.To(time.Duration(n) * (cfg.Rate.Interval() / 4)) }})
 		f.stop()
 	})
-	return strings.TrimSuffix(answers, ", ")
+}
+
+// told are the answers to single requests after so many are taken, and some of them given back.
+func (c *contract) told(p *suite.Probe, limit, taken, back int) string {
+	var answers []string
+	c.within(p, limit, func(s session) {
+		s.take()
+		s.to(1)
+		for range taken {
+			s.take()
+		}
+		if back > 0 {
+			s.GiveBack(back)
+		}
+		quarter := configured(c.spec.Kind, limit).Rate.Interval() / 4
+		for _, n := range []int{1, 3, 9, 21} {
+			s.to(n)
+			answers = append(answers, fmt.Sprintf("%d at %s", s.granted(), timeline.Duration(time.Duration(n)*quarter)))
+		}
+	})
+	return strings.Join(answers, ", ")
 }
 
 // backed gives back what was granted, the whole of it and a part.
 func (c *contract) backed(p *suite.Probe) *suite.Violation {
 	limit := accepted(p.Suite, c.spec.Kind, 3)
 	for _, of := range []struct{ taken, back int }{{1, 1}, {2, 2}, {2, 1}} {
-		take := func(n int) func(f *Funcs, take func(n int) bool) {
-			return func(_ *Funcs, take func(n int) bool) {
-				for range n {
-					take(1)
-				}
-			}
-		}
 		if of.taken >= limit {
 			continue
 		}
-		want := c.told(p, limit, take(of.taken-of.back))
-		got := c.told(p, limit, func(f *Funcs, ask func(n int) bool) {
-			take(of.taken)(f, ask)
-			f.GiveBack(of.back)
-		})
+		want, got := c.told(p, limit, of.taken-of.back, 0), c.told(p, limit, of.taken, of.back)
 		if got != want {
 			return suite.Broken(0, fmt.Sprintf("%d were asked for and %d of them given back", of.taken, of.back),
 				"single requests were granted %s, want %s", got, want)
@@ -67,50 +80,32 @@ func (c *contract) backed(p *suite.Probe) *suite.Violation {
 
 // late gives everything back when its window has passed: what the next one grants stays the same.
 func (c *contract) late(p *suite.Probe) *suite.Violation {
-	limit := accepted(p.Suite, c.spec.Kind, 3)
-	cfg := configured(c.spec.Kind, limit)
-	granted := 0
-	p.PlayToEnd(func(st *suite.Stage) {
-		f := c.spec.made(st.Plain(), c.plain(limit))
-		take := func() bool {
-			var d conformance.Done
-			f.do(conformance.Step{Op: conformance.OpAllow, N: 1}, cfg.Start().Add(st.Now()), c.spec.Time, &d)
-			return d.OK
-		}
+	return c.whole(p, "what was granted windows ago was given back", func(s session, limit int) {
 		for range limit {
-			take()
+			s.take()
 		}
-		st.To(time.Duration(4*limit) * cfg.Rate.Interval())
-		f.GiveBack(limit)
-		for granted <= 2*limit && take() {
-			granted++
-		}
-		f.stop()
+		s.to(16 * limit)
+		s.GiveBack(limit)
 	})
-	if granted != limit {
-		return suite.Broken(0, "what was granted windows ago was given back",
-			"%d single requests were granted, want %d", granted, limit)
-	}
-	return nil
 }
 
-// reset resets a limiter of which something is used.
+// reset resets a limiter of which something is used, and one of which everything is.
 func (c *contract) reset(p *suite.Probe) *suite.Violation {
-	var granted [2]int
-	limit := accepted(p.Suite, c.spec.Kind, 3)
-	for i := range granted {
-		c.told(p, limit, func(f *Funcs, take func(n int) bool) {
-			for n := 0; i == 1 && n <= 2*limit && take(1); n++ {
-			}
-			f.Reset()
-			for granted[i] <= 2*limit && take(1) {
-				granted[i]++
-			}
-		})
-		if granted[i] != limit {
-			return suite.Broken(0, "it was reset, and a new one grants as many at once",
-				"%d single requests were granted, want %d", granted[i], limit)
-		}
+	const because = "it was reset, and a new one grants as many at once"
+	some := func(s session, _ int) { s.take(); s.to(1); s.Reset() }
+	all := func(s session, _ int) { s.take(); s.to(1); s.granted(); s.Reset() }
+	return cmp.Or(c.whole(p, because, some), c.whole(p, because, all))
+}
+
+// whole finds that a limiter does not grant all at once, and no more, after what do does.
+func (c *contract) whole(p *suite.Probe, because string, do func(s session, limit int)) *suite.Violation {
+	limit, granted := accepted(p.Suite, c.spec.Kind, 3), 0
+	c.within(p, limit, func(s session) {
+		do(s, limit)
+		granted = s.granted()
+	})
+	if granted != limit {
+		return suite.Broken(0, because, "%d single requests were granted, want %d", granted, limit)
 	}
 	return nil
 }

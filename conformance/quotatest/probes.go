@@ -195,13 +195,3 @@ func (c *contract) timed(s *suite.Suite) []conformance.Schedule {
 	}
 	return out
 }
-
-// decided is what was answered, and when.
-func decided(rec *suite.Recording) (out []suite.Mark) {
-	for _, d := range rec.Done {
-		if d.Op == conformance.OpAllow {
-			out = append(out, suite.Mark{At: d.At, Text: signs[d.OK]})
-		}
-	}
-	return out
-}

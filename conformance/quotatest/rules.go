@@ -240,8 +240,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Ops:  []conformance.Op{conformance.OpReset}, Unless: c.oneAtATime,
 			Probe: func(p *suite.Probe) (*suite.Violation, string) { return c.reset(p), "" },
 		},
-		suite.OneClock[Traits, *exam](c.timed, decided),
-		suite.Reads[Traits, *exam](c.timed, decided),
+		suite.OneClock[Traits, *exam](c.timed, suite.Answers(conformance.OpAllow)),
+		suite.Reads[Traits, *exam](c.timed, suite.Answers(conformance.OpAllow)),
 		suite.Calls[Traits]((*exam).calls),
 		{
 			Rule: core("X-CFG", "A limiter whose limit, burst or window makes no sense, or cannot be counted with, "+

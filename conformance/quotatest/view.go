@@ -279,13 +279,10 @@ func (x *exam) lawOf(v *view) string {
 	return "GC-EQUIV"
 }
 
-// signs are how the timeline shows decisions.
-var signs = map[bool]string{true: "y", false: "n"}
-
 // broken makes a violation with the lanes of a quota: what the model grants, and what was.
 func (x *exam) broken(at time.Duration, because, headline string, args ...any) *suite.Violation {
 	out := suite.Broken(at, because, headline, args...)
-	got := suite.Lane{Name: "got", Marks: decided(x.Recording)}
+	got := suite.Lane{Name: "got", Marks: suite.Answers(conformance.OpAllow)(x.Recording)}
 	v := x.view()
 	if v == nil {
 		out.Lanes = []suite.Lane{got}
@@ -296,7 +293,7 @@ func (x *exam) broken(at time.Duration, because, headline string, args ...any) *
 		if d.Op != conformance.OpAllow {
 			continue
 		}
-		mark := signs[v.steps[i].fits]
+		mark := suite.Granted[v.steps[i].fits]
 		if !v.steps[i].clear {
 			mark = "?" // either
 		}

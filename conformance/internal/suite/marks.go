@@ -11,6 +11,9 @@ import (
 	"github.com/escapement-go/escapement/internal/timeline"
 )
 
+// Granted is how the timeline shows an answer.
+var Granted = map[bool]string{true: "y", false: "n"}
+
 // stepMark is how the timeline shows a step: by what it is about, and in brackets by what is said
 // of it only at times.
 func stepMark(s conformance.Step) string {

@@ -16,21 +16,29 @@ func OneClock[T, E any](schedules func(s *Suite) []conformance.Schedule, marks f
 	return Rule[T, E]{
 		Rule: conformance.Rule{ID: "X-CLOCK1", Level: conformance.Core,
 			Text: "No other clock than the one injected may have any influence."},
-		Unless: func(s *Suite, _ *T) string {
-			if s.Time != conformance.Injected {
-				return "no clock is injected"
-			}
-			return If(!s.Bubble, "package time can only be held in a bubble")
-		},
-		Cause: true,
-		Probe: func(p *Probe) (*Violation, string) { return otherClock(p, schedules(p.Suite), marks) },
+		Unless: injected[T]("package time can only be held in a bubble"),
+		Cause:  true,
+		Probe:  func(p *Probe) (*Violation, string) { return otherClock(p, schedules(p.Suite), marks) },
 	}
 }
 
+// injected takes a rule out of force that is about an injected clock, in a bubble.
+func injected[T any](noBubble string) func(s *Suite, _ *T) string {
+	return func(s *Suite, _ *T) string {
+		if s.Time != conformance.Injected {
+			return "no clock is injected"
+		}
+		return If(!s.Bubble, noBubble)
+	}
+}
+
+// jumps makes package time move on before each step.
+func jumps(_ int, j *Job) { j.Jump = true }
+
 func otherClock(p *Probe, schedules []conformance.Schedule, marks func(rec *Recording) []Mark) (*Violation, string) {
-	still, done := p.runAll(schedules, false)
-	moved, alsoDone := p.runAll(schedules, true)
-	if !done || !alsoDone || len(still) != len(moved) {
+	still, done := p.runAll(schedules, nil)
+	moved, alsoDone := p.runAll(schedules, jumps)
+	if !done || !alsoDone {
 		return nil, "a run made no progress"
 	}
 	for i, rec := range moved {
@@ -43,16 +51,22 @@ func otherClock(p *Probe, schedules []conformance.Schedule, marks func(rec *Reco
 		} else if seen {
 			continue
 		}
-		k, at := apart(want, got)
-		return &Violation{
-			Headline: fmt.Sprintf("%s, want %s as on package time that stands still", said(got, k), said(want, k)),
-			Because:  "package time moved on by an hour before each step, and Env.Clock did not",
-			At:       at,
-			Lanes:    []Lane{{"want", want}, {"got", got}},
-			Run:      rec,
-		}, ""
+		return unlike(rec, want, got, "as on package time that stands still",
+			"package time moved on by an hour before each step, and Env.Clock did not"), ""
 	}
 	return nil, ""
+}
+
+// unlike is the violation of a run that shows other marks than are wanted.
+func unlike(run *Recording, want, got []Mark, as, because string) *Violation {
+	k, at := apart(want, got)
+	return &Violation{
+		Headline: fmt.Sprintf("%s, want %s %s", said(got, k), said(want, k), as),
+		Because:  because,
+		At:       at,
+		Lanes:    []Lane{{"want", want}, {"got", got}},
+		Run:      run,
+	}
 }
 
 // both runs a schedule some more times on each time, and reports whether what comes out on the one also comes
@@ -62,8 +76,8 @@ func (p *Probe) both(
 ) (seen, done bool) {
 	const more = 8
 	others := slices.Repeat([]conformance.Schedule{s}, more)
-	onStill, done := p.runAll(others, false)
-	onMoved, alsoDone := p.runAll(others, true)
+	onStill, done := p.runAll(others, nil)
+	onMoved, alsoDone := p.runAll(others, jumps)
 	onStill, onMoved = append(onStill, still), append(onMoved, moved)
 	seen = slices.ContainsFunc(onMoved, func(rec *Recording) bool {
 		return slices.ContainsFunc(onStill, func(o *Recording) bool { return slices.Equal(marks(rec), marks(o)) })
@@ -93,15 +107,30 @@ func said(marks []Mark, k int) string {
 	return marks[k].Text + " at " + timeline.Duration(marks[k].At)
 }
 
-// runAll runs each schedule once, and reports whether all have come to their ends.
-func (p *Probe) runAll(schedules []conformance.Schedule, jump bool) (out []*Recording, done bool) {
-	var jobs []Job
-	for _, s := range schedules {
-		jobs = append(jobs, Job{Schedule: s, Jump: jump})
+// runAll runs each schedule once, with what as changes of its job unless as is nil, and reports whether all have come
+// to their ends.
+func (p *Probe) runAll(schedules []conformance.Schedule, as func(i int, j *Job)) (out []*Recording, done bool) {
+	jobs := make([]Job, len(schedules))
+	for i, s := range schedules {
+		if jobs[i].Schedule = s; as != nil {
+			as(i, &jobs[i])
+		}
 	}
 	h := p.Run(jobs, func(_ Job, rec *Recording) { out = append(out, rec) })
-	return out, h == nil
+	return out, h == nil && len(out) == len(jobs)
 }
 
 // FireMarks are those of the callbacks of a run.
 func FireMarks(rec *Recording) []Mark { return rec.Got().Marks }
+
+// Answers are the marks of the answers to operations of one kind.
+func Answers(op conformance.Op) func(rec *Recording) []Mark {
+	return func(rec *Recording) (out []Mark) {
+		for _, d := range rec.Done {
+			if d.Op == op {
+				out = append(out, Mark{At: d.At, Text: Granted[d.OK]})
+			}
+		}
+		return out
+	}
+}

@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -19,12 +18,7 @@ func Reads[T, E any](schedules func(s *Suite) []conformance.Schedule, marks func
 		Rule: conformance.Rule{ID: "X-READ", Level: conformance.Core,
 			Text: "An operation that reads its clock more than once MUST decide as at one of the instants that it " +
 				"read: nothing that passes between two of them may be lost or count twice."},
-		Unless: func(s *Suite, _ *T) string {
-			if s.Time != conformance.Injected {
-				return "no clock is injected"
-			}
-			return If(!s.Bubble, "only in a bubble can everything come to rest between steps")
-		},
+		Unless: injected[T]("only in a bubble can everything come to rest between steps"),
 		Probe: func(p *Probe) (*Violation, string) {
 			all := schedules(p.Suite)
 			if len(all) == 0 {
@@ -36,15 +30,9 @@ func Reads[T, E any](schedules func(s *Suite) []conformance.Schedule, marks func
 }
 
 func (p *Probe) reads(schedules []conformance.Schedule, marks func(rec *Recording) []Mark) (*Violation, string) {
-	var moving, still []*readings
-	for range schedules {
-		moving = append(moving, &readings{})
-	}
-	moved, done := p.runOn(schedules, moving)
-	for _, r := range moving {
-		still = append(still, &readings{at: r.chosen(0)})
-	}
-	stood, also := p.runOn(schedules, still)
+	moving := make([]readings, len(schedules))
+	moved, done := p.runAll(schedules, func(i int, j *Job) { j.readings = &moving[i] })
+	stood, also := p.runAll(schedules, func(i int, j *Job) { j.readings = &readings{at: moving[i].chosen(0)} })
 	if !done || !also {
 		return nil, "a run made no progress"
 	}
@@ -56,15 +44,8 @@ func (p *Probe) reads(schedules []conformance.Schedule, marks func(rec *Recordin
 		if moving[i].explains(p, schedules[i], got, want, marks) {
 			continue
 		}
-		k, at := apart(want, got)
-		return &Violation{
-			Headline: fmt.Sprintf("%s, want %s as on a clock that stands", said(got, k), said(want, k)),
-			Because: "the clock went on by 1ns at each reading, and this comes at none of the instants that the " +
-				"operations read",
-			At:    at,
-			Lanes: []Lane{{"want", want}, {"got", got}},
-			Run:   rec,
-		}, ""
+		return unlike(rec, want, got, "as on a clock that stands", "the clock went on by 1ns at each reading, and "+
+			"this comes at none of the instants that the operations read"), ""
 	}
 	return nil, ""
 }
@@ -78,7 +59,8 @@ func (r *readings) explains(
 		return true
 	}
 	for turn := 1; turn < r.choices(); turn++ {
-		still, done := p.runOn([]conformance.Schedule{s}, []*readings{{at: r.chosen(turn)}})
+		at := &readings{at: r.chosen(turn)}
+		still, done := p.runAll([]conformance.Schedule{s}, func(_ int, j *Job) { j.readings = at })
 		if !done || !played(still[0]) || same(got, marks(still[0]), slack) {
 			return true
 		}
@@ -88,16 +70,6 @@ func (r *readings) explains(
 
 // played reports whether a run shows what comes of its schedule.
 func played(rec *Recording) bool { return rec.LeftOut == "" && rec.Refused == "" && !rec.Stuck }
-
-// runOn runs schedules once, each on a clock with its readings.
-func (p *Probe) runOn(schedules []conformance.Schedule, r []*readings) (out []*Recording, done bool) {
-	var jobs []Job
-	for i, s := range schedules {
-		jobs = append(jobs, Job{Schedule: s, readings: r[i]})
-	}
-	h := p.Run(jobs, func(_ Job, rec *Recording) { out = append(out, rec) })
-	return out, h == nil && len(out) == len(jobs)
-}
 
 // same reports whether marks are alike but for what a clock that goes on adds to their instants.
 func same(a, b []Mark, slack time.Duration) bool {
