@@ -18,7 +18,7 @@
 //	}
 //
 // A spec of any contract will do: what is drawn is up to the contract. [Fuzz] makes the
-// same a native fuzz target, whose corpus is readable schedules. [Laws] holds the
+// same a native fuzz target, whose corpus is readable schedules, [FuzzBytes] one for OSS-Fuzz. [Laws] holds the
 // implementation to metamorphic laws, which compare two runs: that the same history an hour
 // later has the same outcome, that a question changes nothing, and so on.
 //

@@ -1,6 +1,8 @@
 package properties
 
 import (
+	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -60,6 +62,41 @@ func TestFuzz_corpus(t *testing.T) {
 			t.Errorf("a debouncer fits %s", text)
 		}
 	}
+}
+
+// Bytes choose a schedule: of a right implementation nothing is said, whatever they are; of one with a mistake some of
+// them end in a panic that says what is wrong and how to run it again.
+func TestFuzzBytes(t *testing.T) {
+	synctestcompat.Require(t)
+	random := rand.New(rand.NewPCG(1, 2))
+	right, wrong := FuzzBytes(toySpec("")), FuzzBytes(toySpec("rounds the deadline"))
+	said := ""
+	for range 200 {
+		data := make([]byte, random.IntN(100))
+		for i := range data {
+			data[i] = byte(random.Uint32())
+		}
+		right(data)
+		func() {
+			defer func() {
+				if r := recover(); r != nil {
+					said = r.(string)
+				}
+			}()
+			wrong(data)
+		}()
+	}
+	if !strings.Contains(said, "DB-") || !strings.Contains(said, "ESCAPEMENT_SCHEDULE=") {
+		t.Errorf("of a mistake it says %q", said)
+	}
+	spec := toySpec("")
+	spec.Time = 0
+	defer func() {
+		if r := recover(); r == nil || !strings.Contains(r.(string), "properties: FuzzBytes: ") {
+			t.Errorf("of a spec without Time it says %v", r)
+		}
+	}()
+	FuzzBytes(spec)
 }
 
 // What does not apply skips the test, and says so.

@@ -1,6 +1,7 @@
 package properties
 
 import (
+	"flag"
 	"os"
 	"testing"
 
@@ -39,9 +40,7 @@ const seeds = 20
 // there are no schedules, and the target says why.
 func corpus(spec conformance.Spec) []conformance.Schedule {
 	var out []conformance.Schedule
-	done := make(chan bool)
-	go func() { // skipping and failing end the goroutine
-		defer close(done)
+	apart(func() {
 		j := spec.Judge(new(testing.T))
 		schedules := Schedules(j)
 		for seed := 0; len(out) < seeds && seed < 10*seeds; seed++ {
@@ -49,7 +48,51 @@ func corpus(spec conformance.Spec) []conformance.Schedule {
 				out = append(out, s)
 			}
 		}
+	})
+	return out
+}
+
+// apart calls f on a goroutine of its own, which skipping and failing end.
+func apart(f func()) {
+	done := make(chan bool)
+	go func() {
+		defer close(done)
+		f()
 	}()
 	<-done
-	return out
+}
+
+// FuzzBytes makes a target for fuzzers that know no *testing.F, such as libFuzzer under OSS-Fuzz and ClusterFuzzLite
+// ([build script]). The bytes are the choices by which a schedule is drawn, as for [Check]: every input is a schedule,
+// and a longer one has more steps. The target returns 0, and panics if a rule is broken, with the text of the failure,
+// which holds the line that replays it. FuzzBytes itself panics where the implementation cannot be judged. The target
+// must not be called concurrently.
+//
+// [build script]: https://github.com/escapement-go/escapement/blob/main/properties/FUZZING.md
+func FuzzBytes(spec conformance.Spec) (target func(data []byte) int) {
+	if testing.Init(); !flag.Parsed() { // this is no test, and the arguments are another engine's
+		_ = flag.CommandLine.Parse(nil)
+	}
+	var j conformance.Judge
+	apart(func() { j = spec.Judge(new(testing.T)) })
+	if j == nil {
+		panic("properties: FuzzBytes: this implementation cannot be judged here; properties.Fuzz in a test says why")
+	}
+	return func(data []byte) int {
+		for _, v := range j.Run(j.Draw(chosen(data))) {
+			panic("\n" + v.Text())
+		}
+		return 0
+	}
+}
+
+// chosen lets bytes choose, and the plainest when there are no more.
+func chosen(data []byte) func(label string, n int) int {
+	return func(_ string, n int) int {
+		var choice uint64
+		for most := uint64(1); most < uint64(n) && len(data) > 0; most <<= 8 {
+			choice, data = choice<<8|uint64(data[0]), data[1:]
+		}
+		return int(choice % uint64(n))
+	}
 }
