@@ -226,7 +226,7 @@ func TestDebouncer_concurrent(t *testing.T) {
 					mu.Unlock()
 					fired.Add(1)
 					if v%3 == 0 {
-						time.Sleep(15)
+						time.Sleep(15 * time.Nanosecond)
 					}
 					if v%5 == 0 {
 						d.Pending()

@@ -120,7 +120,7 @@ func TestStream_overdue(t *testing.T) {
 			in <- -1
 			go func() {
 				in <- 2
-				time.Sleep(1) // so that the journal has an order
+				time.Sleep(time.Nanosecond) // so that the journal has an order
 				j.log("2 was read")
 				close(in)
 			}()

@@ -211,5 +211,6 @@ func TestWithTimeout_nilParentPanics(t *testing.T) {
 			t.Errorf("panic %v", r)
 		}
 	}()
-	fakeclock.WithTimeout(nil, fakeclock.New(), time.Second) //nolint:staticcheck // that is the test
+	//lint:ignore SA1012 that is the test
+	fakeclock.WithTimeout(nil, fakeclock.New(), time.Second)
 }

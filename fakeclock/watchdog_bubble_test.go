@@ -49,7 +49,7 @@ func TestWatchdog_blockedFunction(t *testing.T) {
 		})
 		clock.AfterFunc(6, func() {
 			close(gate)
-			time.Sleep(1) // the other goes on and sleeps, and is no longer waited for
+			time.Sleep(time.Nanosecond) // the other goes on and sleeps, and is no longer waited for
 			happened.add(clock, "next")
 		})
 		text := stuckAdvance(t, clock, 7, 10*time.Second)
@@ -74,7 +74,7 @@ func TestWatchdog_blockedFunction(t *testing.T) {
 func TestWatchdog_laterTimer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clock, happened := fakeclock.New(fakeclock.WithWatchdog(time.Minute)), &log{}
-		clock.AfterFunc(1, func() { time.Sleep(1) })
+		clock.AfterFunc(1, func() { time.Sleep(time.Nanosecond) })
 		clock.Advance(1)            // waits too, but not for ever
 		clock.AfterFunc(1, func() { // sleeps in this clock: not to blame
 			clock.Sleep(7)

@@ -76,7 +76,7 @@ func TestThrottle_aMomentBefore(t *testing.T) {
 			if h.Allow() {
 				t.Errorf("%+v: passed before the window's end", tt)
 			}
-			time.Sleep(1)
+			time.Sleep(time.Nanosecond)
 			if !h.Allow() {
 				t.Errorf("%+v: denied at the window's end", tt)
 			}
@@ -353,22 +353,22 @@ func TestConcurrency_timeoutsOnPackageTime(t *testing.T) {
 	inQueue(t, NewConcurrency(2, Timeout(10)), func(q *queue) {
 		q.request(forever, "a", 2)
 		q.request(forever, "b", 1)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		q.request(forever, "c", 1)
-		time.Sleep(9)
+		time.Sleep(9 * time.Nanosecond)
 		q.expect("a runs", "b timeout")
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		q.expect("c timeout")
 		q.Release(1)
 		q.request(forever, "d", 2)
-		time.Sleep(5)
+		time.Sleep(5 * time.Nanosecond)
 		go func() {
 			if q.Acquire(forever, 1) == nil { // with that the order of the answers is not known
-				time.Sleep(1)
+				time.Sleep(time.Nanosecond)
 				q.Release(2)
 			}
 		}()
-		time.Sleep(5)
+		time.Sleep(5 * time.Nanosecond)
 		q.expect("d timeout")
 		synctestcompat.Sleep(1)
 		q.empty()

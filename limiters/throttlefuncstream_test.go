@@ -87,7 +87,7 @@ func TestThrottleFuncStream_errors(t *testing.T) {
 			in <- Item[int]{Value: -1, Err: failed}
 			go func() {
 				in <- Item[int]{Value: 2}
-				time.Sleep(1) // so that the notes have an order
+				time.Sleep(time.Nanosecond) // so that the notes have an order
 				got.add("2 was read")
 				close(in)
 			}()

@@ -181,8 +181,7 @@ func (c *contract) cancelsTwice(p *suite.Probe) (granted bool) {
 // cancelledTogether is a limiter of which a reservation is cancelled by several goroutines.
 type cancelledTogether struct {
 	Funcs
-	debt    Reservation
-	granted bool
+	debt Reservation
 }
 
 // cancelsConcurrent lets two goroutines cancel the same reservation at one instant. Its

@@ -213,9 +213,9 @@ func (o observer) digitsOf(r Rate) (right int) {
 		_ = suite.Catch(func() {
 			for i := 0; i < 1000 && ask(at); i++ {
 			}
-			due, off := at+r.Interval(), r.Interval()
+			due := at + r.Interval()
 			for n := 3; n <= 8; n++ { // too early by a part in 10^n
-				off = r.Interval() / time.Duration(pow10(n))
+				off := r.Interval() / time.Duration(pow10(n))
 				if ask(due - off) {
 					right = max(1, min(7, n-1))
 					return
@@ -225,7 +225,7 @@ func (o observer) digitsOf(r Rate) (right int) {
 				return
 			}
 			for n := 8; n >= 3; n-- { // too late by as much
-				off = r.Interval() / time.Duration(pow10(n))
+				off := r.Interval() / time.Duration(pow10(n))
 				if ask(due + off + 2) {
 					right = min(7, n)
 					return

@@ -50,7 +50,8 @@ func (c *contract) triesAreRequests(s *suite.Suite, of *Funcs) (several bool) {
 			for granted <= cfg.Burst && f.try(st, 1) {
 				granted++
 			}
-			denied := !f.try(st, 1) && !f.try(st, 1)
+			denied := !f.try(st, 1)
+			denied = !f.try(st, 1) && denied
 			st.To(cfg.Rate.Interval() * 3 / 2)
 			c.tries = granted > 0 && denied && f.try(st, 1) && !f.try(st, 1)
 			st.To(cfg.Rate.Interval() * 7 / 2)

@@ -421,14 +421,12 @@ func observeErrors(s *suite.Suite) int {
 
 // decisions runs a schedule and returns what was granted, and whether it was run to its end.
 func decisions(s *suite.Suite, text string) (granted []bool, ok bool) {
-	for _, rec := range s.TryText(text, conformance.OrderSettled) {
-		if len(rec.Done) != len(rec.Schedule.Steps) || rec.LeftOut != "" {
-			return nil, false
-		}
-		for _, d := range rec.Done {
-			granted = append(granted, d.OK)
-		}
-		return granted, true
+	recs := s.TryText(text, conformance.OrderSettled)
+	if len(recs) == 0 || len(recs[0].Done) != len(recs[0].Schedule.Steps) || recs[0].LeftOut != "" {
+		return nil, false
 	}
-	return nil, false
+	for _, d := range recs[0].Done {
+		granted = append(granted, d.OK)
+	}
+	return granted, true
 }

@@ -157,8 +157,8 @@ func TestNew(t *testing.T) {
 	if a == 0 || b <= a || b >= Of("") {
 		t.Errorf("New() = %d, then %d; want more each time, from 1 to below %d", a, b, Of(""))
 	}
-	if Of("a") == Of("b") || Of("a") != Of("a") {
-		t.Errorf("Of(a) = %d, Of(b) = %d", Of("a"), Of("b"))
+	if a, again := Of("a"), Of("a"); a == Of("b") || a != again {
+		t.Errorf("Of(a) = %d and %d, Of(b) = %d", a, again, Of("b"))
 	}
 }
 

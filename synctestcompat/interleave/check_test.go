@@ -1,3 +1,5 @@
+//lint:file-ignore SA2001 a lock that protects nothing is one point more to explore
+
 package interleave
 
 import (

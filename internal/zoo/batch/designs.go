@@ -28,8 +28,7 @@ func lazy(source bt.TimeSource) bt.Spec {
 			var born time.Time
 			var timer clockwork.Timer
 			armed, closed := false, false
-			var expire func()
-			expire = func() {
+			expire := func() {
 				mu.Lock()
 				armed = false
 				if len(items) == 0 {

@@ -75,7 +75,7 @@ var contextMistakes = []mistake{
 		withTimeout := f.WithTimeout
 		f.WithTimeout = func(p context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 			if own, ok := p.(timed); ok {
-				p = causeless{own.Context}
+				p = causeless(own)
 			}
 			ctx, cancel := withTimeout(p, d)
 			return timed{ctx}, cancel

@@ -30,7 +30,6 @@ type choosyWaits struct {
 
 type choosyWaiter struct {
 	n     int
-	act   time.Time // when it looks, or is served
 	done  chan struct{}
 	ended bool // served
 	ghost bool // given up, and not all of it comes back
