@@ -2,6 +2,7 @@ package limitertest_test
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/proof"
 	lt "github.com/escapement-go/escapement/conformance/limitertest"
+	"github.com/escapement-go/escapement/internal/goroutine"
 	"github.com/escapement-go/escapement/internal/prove"
 	"github.com/escapement-go/escapement/internal/zoo"
 	"github.com/escapement-go/escapement/internal/zoo/limiter"
@@ -425,6 +427,21 @@ func TestMutants_oneThatSpins(t *testing.T) {
 	if r.Runs < r.Schedules/2 {
 		t.Errorf("most schedules were not run: %s", r)
 	}
+	for range 1000 {
+		if !spinning() {
+			return
+		}
+		runtime.Gosched()
+	}
+	t.Error("a wait of a run that was given up goes on spinning")
+}
+
+// spinning reports whether a wait that spins runs, or would if there were a processor.
+func spinning() bool {
+	return slices.ContainsFunc(goroutine.Stacks(), func(stack string) bool {
+		header, calls, _ := strings.Cut(stack, "\n")
+		return strings.Contains(calls, "limiter.spinsSpec") && strings.Contains(header, "[run")
+	})
 }
 
 // named returns a mutant.

@@ -125,18 +125,17 @@ func (l *lab) batch(jobs []Job, next *atomic.Int64, judge func(Job, *Recording))
 				next.Add(1)
 				continue
 			}
-			var before crowd
-			if j.Look {
-				before = newCrowd()
-			}
 			s = newStage(l.suite, j, l.driver(j))
+			if j.Look {
+				s.before = newCrowd()
+			}
 			l.stage.Store(s)
 			l.last.note(j)
 			drives(l, s)
 			if s.late() {
 				spent = true
 			} else if j.Look {
-				s.Rec.rec.Left = before.left()
+				s.Rec.rec.Left = s.before.left()
 			}
 			s.hand(judge, j, next)
 			judged++

@@ -40,7 +40,8 @@ type Stage struct {
 	// constructor, before what it has started has run.
 	Fresh bool
 
-	fate atomic.Int32 // what has become of the run: playing, judging or givenUp
+	before crowd        // who was in the bubble of a run that looks for what it leaves
+	fate   atomic.Int32 // what has become of the run: playing, judging or givenUp
 }
 
 // newStage prepares a run.
@@ -118,7 +119,7 @@ func (s *Stage) late() bool { return s.Spent() || slices.Max(terms(s.Config())) 
 
 // EnvOf is Env for as many instances on one clock.
 func (s *Stage) EnvOf(instances int) conformance.Env {
-	w := &watched{Clock: s.Clock(), stage: s, rec: s.Rec, most: Endless * instances}
+	w := &watched{ending: ending{s.Clock(), s}, rec: s.Rec, most: Endless * instances}
 	w.driver, _ = s.Driver.(*FakeTime)
 	var c clockwork.Clock = w
 	if s.Config().Panics != 0 {
@@ -127,9 +128,9 @@ func (s *Stage) EnvOf(instances int) conformance.Env {
 	return s.env(c)
 }
 
-// Plain is Env with the driver's clock as it is, which does not survive panics.
+// Plain is Env with a clock that does neither.
 func (s *Stage) Plain() conformance.Env {
-	return s.env(s.Clock())
+	return s.env(ending{s.Clock(), s})
 }
 
 func (s *Stage) env(c clockwork.Clock) conformance.Env {
@@ -318,9 +319,9 @@ func (s *Stage) End(at, matters time.Duration, release func()) {
 		s.Settle()
 		s.To(Sum(at, matters))
 		s.Rec.rec.Armed = s.Armed()
-		if s.Others() > 0 { // they may end at their next tick, and with them what is armed
+		if s.Bubble && len(s.before.left()) > 0 { // they may end at their next tick, and with them what is armed
 			s.pause()
-			s.Rec.rec.Armed = s.Rec.rec.Armed && (s.Others() > 0 || s.Armed())
+			s.Rec.rec.Armed = s.Rec.rec.Armed && (len(s.before.left()) > 0 || s.Armed())
 		}
 	case s.patient:
 		s.Settle()

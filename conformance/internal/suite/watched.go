@@ -20,11 +20,41 @@ func (g guarded) AfterFunc(d time.Duration, f func()) clockwork.Timer {
 	})
 }
 
+// ending is a clock that never returns to a goroutine of a run that was given up, which may ask it for ever.
+type ending struct {
+	clockwork.Clock
+	stage *Stage
+}
+
+func (e ending) Now() time.Time {
+	e.stage.ends()
+	return e.Clock.Now()
+}
+
+func (e ending) Since(t time.Time) time.Duration {
+	e.stage.ends()
+	return e.Clock.Since(t)
+}
+
+func (e ending) Until(t time.Time) time.Duration {
+	e.stage.ends()
+	return e.Clock.Until(t)
+}
+
+func (e ending) After(d time.Duration) <-chan time.Time {
+	e.stage.ends()
+	return e.Clock.After(d)
+}
+
+func (e ending) NewTimer(d time.Duration) clockwork.Timer {
+	e.stage.ends()
+	return e.Clock.NewTimer(d)
+}
+
 // watched is a clock that keeps an implementation from arming timers of no duration at one
 // instant for ever: after Endless of them they expire no more, and the trace says so.
 type watched struct {
-	clockwork.Clock
-	stage  *Stage
+	ending
 	rec    *Recorder
 	driver *FakeTime // nil on package time
 	most   int       // of them at one instant
@@ -57,12 +87,6 @@ func (w *watched) turns(d time.Duration) bool {
 		w.rec.rec.Turned = true
 	}
 	return w.n > w.most
-}
-
-// Now never returns to a goroutine of a run that was given up, which may ask for ever.
-func (w *watched) Now() time.Time {
-	w.stage.ends()
-	return w.Clock.Now()
 }
 
 func (w *watched) After(d time.Duration) <-chan time.Time {
