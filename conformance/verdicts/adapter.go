@@ -78,7 +78,7 @@ func newAdapters(pkg *loaded, name, asked string) ([]*adapter, error) {
 	if len(complete) == 0 {
 		complete = all[:1]
 	}
-	return complete[:min(len(complete), 3)], nil
+	return complete, nil
 }
 
 // best is the adapter of a choice whose constructor takes most of the configuration.

@@ -94,6 +94,13 @@ func TestInit_subjects(t *testing.T) {
 		{"Throttler", []string{"concurrencytest.Run(", "return x.Do()", "x.Done(nil)"}},
 		{"Permits", []string{"concurrencytest.Run(", "return x.AcquireTimeout(cfg.Timeout)", "x.Release()"}},
 		{"Fixed", []string{"concurrencytest.Run(", "x.Take()", "return x.TryTake()", "x.Release()"}},
+		{"Turnstile", []string{
+			"concurrencytest.Run(", "Lock: func(_ int) { x.Acquire() }",
+			"TryAcquire: func(_ int) bool { return x.TryAcquire() }",
+		}},
+		{"NewTwo", []string{
+			"quotatest.SlidingCounter", "GiveBack: func(n int) { x.GiveBack(int64(n)) }", "Reset: func() { x.Reset() }",
+		}},
 		{"Door", []string{"concurrencytest.Run(", "p := subjects.NewDoor(cfg.Limit) x := *p", "x.AcquireCtx(ctx)"}},
 		{"Pacer", []string{
 			"leakybuckettest.Run(", "leakybuckettest.Injected", "var clock subjects.Clock = env.Clock",

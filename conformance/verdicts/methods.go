@@ -27,7 +27,7 @@ func (a *adapter) fill() {
 			name, waits := strings.CutPrefix(name, "go ")
 			m := a.method(name)
 			again := a.set[o.field+"Key"] // with a key, and now with any
-			if m == nil || used[name] && !again || a.set[o.field] || a.set[instead[o.field]] {
+			if m == nil || used[name] && !again || a.set[o.field] || a.set[instead[o.field]] || a.isTry(o, name) {
 				continue
 			}
 			if expr := a.call(o, m.Type().(*types.Signature), instance+"."+name, waits); expr != "" {
@@ -50,6 +50,20 @@ func (a *adapter) fill() {
 	if !slices.ContainsFunc(a.c.must, func(field string) bool { return a.set[field] }) {
 		a.lack("one of these must be set: %s", strings.Join(a.c.must, ", "))
 	}
+}
+
+// isTry reports whether a method that takes a slot at once or not at all would stand for one that waits, where another
+// method is there for that.
+func (a *adapter) isTry(o operation, name string) bool {
+	sig := a.signature(name)
+	if a.c.pkg != "concurrencytest" || o.field == "TryAcquire" || !strings.HasPrefix(name, "Try") || sig == nil {
+		return false
+	}
+	waits := slices.ContainsFunc(slices.Concat(takes, begins), func(other string) bool {
+		return !strings.HasPrefix(other, "Try") && a.method(other) != nil
+	})
+	return waits && slices.Equal(kindsOf(sig.Results()), []kind{boolean}) &&
+		!slices.Contains(kindsOf(sig.Params()), duration)
 }
 
 // left are the methods that stand for no operation.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/types"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -230,6 +231,15 @@ return quotatest.Answer{OK: served, Remaining: left}
 			a.put("Peek", p.text(a))
 		}
 	}
+	for _, back := range []string{"GiveBack", "Refund", "Return", "Undo"} {
+		if sig := a.signature(back); sig != nil && slices.Equal(kindsOf(sig.Params()), []kind{count}) {
+			t := sig.Params().At(0).Type()
+			a.put("GiveBack", "func(n int) { "+instance+"."+back+"("+a.converted(t, "n")+") }")
+		}
+	}
+	if sig := a.signature("Reset"); sig != nil && sig.Params().Len() == 0 {
+		a.put("Reset", "func() { "+instance+".Reset() }")
+	}
 	if sig := a.signature("Close"); sig != nil && plain(sig) == "context.Context -> error" {
 		a.use("context", "context")
 		a.put("Stop", "func() { _ = "+instance+".Close(context.Background()) }")
@@ -326,7 +336,7 @@ func (a *adapter) algorithms() []string {
 			}
 		}
 	}
-	return []string{"FixedWindow", "SlidingLog"}
+	return []string{"FixedWindow", "SlidingLog", "SlidingCounter"}
 }
 
 // promises are the names that say what is promised.
@@ -342,7 +352,7 @@ var promises = []struct {
 
 // byName is the Kind that a name says, "" if none does.
 func (a *adapter) byName() string {
-	for _, name := range []string{a.name, a.pkg.Name} {
+	for _, name := range a.names() {
 		for _, k := range promises {
 			if k.names.MatchString(name) {
 				return k.kind

@@ -31,7 +31,7 @@ func (t *trial) run(stderr io.Writer) error {
 		if err != nil {
 			return err
 		}
-		broken := j.broken()
+		broken := slices.Concat(j.broken(), j.unexplained())
 		t.broke = append(t.broke, inOne(broken))
 		if fewest < 0 || len(broken) < fewest {
 			fewest, t.taken, best = len(broken), i, j
@@ -125,6 +125,19 @@ func (j *judged) broken() []string {
 	return out
 }
 
+// unexplained are the choices of which no value explains what was seen.
+func (j *judged) unexplained() []string {
+	var out []string
+	for _, r := range j.reports {
+		for _, d := range r.Decisions {
+			if d.Value == "" {
+				out = append(out, d.Rule)
+			}
+		}
+	}
+	return out
+}
+
 // inOne names a few rules.
 func inOne(rules []string) string {
 	switch n := len(rules); {
@@ -148,7 +161,15 @@ func (t *trial) tell(out io.Writer) {
 	for _, s := range t.all[t.taken].asked {
 		fmt.Fprintf(out, "asked: %s\n", s)
 	}
+	const most = 3 // to pick from
+	others := 0
 	for i, a := range t.all {
+		if i != t.taken {
+			others++
+		}
+		if others == most {
+			break
+		}
 		say := "say -contract " + a.c.pkg
 		if a.kind != "" && a.c == t.all[t.taken].c {
 			say = "set Kind: quotatest." + a.kind

@@ -114,3 +114,13 @@ func NewKeyedDebouncer[K comparable, V any](wait time.Duration, f func(K, V), op
 func (k *KeyedCalls[K, V]) Call(key K, v V) error { return nil }
 func (k *KeyedCalls[K, V]) Cancel(key K) bool     { return true }
 func (k *KeyedCalls[K, V]) Stop()                 {}
+
+// SlidingTwo says by its name, and not by that of its constructor, how it counts.
+type SlidingTwo struct{}
+
+// NewTwo grants so many in a window.
+func NewTwo(limit int, window time.Duration) *SlidingTwo { return &SlidingTwo{} }
+
+func (*SlidingTwo) AllowN(n int) bool { return true }
+func (*SlidingTwo) GiveBack(n int64)  {}
+func (*SlidingTwo) Reset()            {}
