@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// InfDuration is what Delay returns if the tokens will not be there for 292 years
-// or ever, or if the [Reservation] is not OK. It is the longest time.Duration.
+// InfDuration is what Delay returns if the tokens need 292 years or more, or never
+// come, or if the [Reservation] is not OK. It is the longest time.Duration.
 const InfDuration = time.Duration(math.MaxInt64)
 
 // A Reservation holds tokens of a [TokenBucket] that are there now or will be. Who
@@ -37,11 +37,11 @@ func (l *TokenBucket) Reserve() *Reservation {
 	return &r
 }
 
-// ReserveN reserves n tokens from t on, as soon as they will be there. They are
-// taken from the bucket at once, which leaves it in debt if they are not there
-// yet. It is not OK, and takes nothing, if n is more than the burst (unless the
-// rate is Inf), negative, or would leave a debt of more than 4e18 tokens. If n is
-// 0 it is OK without delay, and takes nothing.
+// ReserveN reserves n tokens from t on, for as soon as they have accrued. They are
+// taken at once, which leaves the bucket in debt if it holds fewer. It is not OK, and
+// takes nothing, if n is more than the burst (unless the rate is Inf), negative, or
+// would leave a debt of more than 4e18 tokens. If n is 0 it is OK without delay, and
+// takes nothing.
 //
 // It does not allocate if the caller does not let the Reservation escape.
 func (l *TokenBucket) ReserveN(t time.Time, n int) *Reservation {
