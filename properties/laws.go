@@ -12,9 +12,9 @@ import (
 	"github.com/escapement-go/escapement/internal/stackmark"
 )
 
-// Laws holds an implementation to metamorphic laws, those that compare two runs, one subtest
-// for each that applies to it; [AllLaws] says what they demand. The schedules keep away from ties, whose
-// outcome may be open. A contract to which none applies skips the test.
+// Laws checks metamorphic laws, which compare two runs, with one subtest for each law that applies;
+// [AllLaws] lists them. The schedules avoid ties, whose outcome may be open. A contract without such
+// laws skips the test.
 func Laws(t *testing.T, spec conformance.Spec) {
 	t.Helper()
 	w := newTwin(spec.Judge(t))

@@ -19,11 +19,11 @@ const Variable = "ESCAPEMENT_INTERLEAVE"
 const Command = "go run github.com/escapement-go/escapement/synctestcompat/interleave/weave"
 
 // Check calls f in a bubble once for each interleaving of its goroutines and of time, those with the
-// fewest preemptions first, and fails with the first in which f fails: by t.Error and its kin, a panic, a
-// deadlock, or a goroutine that is left over.
+// fewest preemptions first, and fails with the first in which f fails: by t.Error and the like, a panic,
+// a deadlock, or a leaked goroutine.
 //
-// Where the packages are not rewritten (see the package comment) there is nothing to choose: Check calls
-// f once and then skips the test. Checks of parallel tests take turns.
+// If the packages are not rewritten (see the package comment), Check calls f once and then skips the
+// test. Checks of parallel tests take turns.
 func Check(t testing.TB, f func(*T), opts ...Option) {
 	t.Helper()
 	switch r := Explore(t, f, opts...); {
@@ -71,8 +71,7 @@ func (r Result) Summary() string {
 // turn is held by the Check that explores.
 var turn sync.Mutex
 
-// Explore is Check for callers that judge by themselves, as f sees every interleaving: it reports to its
-// caller and not to t.
+// Explore is Check for callers that judge the result themselves: it reports to its caller and not to t.
 func Explore(t testing.TB, f func(*T), opts ...Option) Result {
 	t.Helper()
 	synctestcompat.Require(t)
