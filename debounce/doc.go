@@ -55,9 +55,8 @@
 //	unfired  Cancel                              drops it                 idle
 //	any      Stop, Close                         drops it or fires it     stopped
 //
-// A call at exactly the deadline finds what the timer has left: an unfired value, if
-// the timer has not come to it, and then moves the deadline; otherwise it is the
-// first call of a burst.
+// A call at exactly the deadline moves the deadline if the value has not fired yet;
+// otherwise it is the first call of a burst.
 //
 // # Cost
 //

@@ -87,7 +87,7 @@ func TestDivergence(t *testing.T) {
 		}
 		together(lock, lock)
 	})
-	contains(t, r.Failure, "does not do the same twice")
+	contains(t, r.Failure, "is not deterministic")
 }
 
 // What is made on first use, in some orders only, is no divergence.
@@ -175,7 +175,7 @@ func TestPlain(t *testing.T) {
 		t.Errorf("%+v after %d calls", r, calls)
 	}
 	e.f = func(t *T) { t.Fatal("wrong") }
-	contains(t, e.plain().Failure, "wrong", "in the one order that came")
+	contains(t, e.plain().Failure, "wrong", "in the only order that ran")
 	e.f = func(t *T) { <-make(chan int) }
 	contains(t, e.plain().Failure, "deadlock")
 }

@@ -30,7 +30,7 @@ func Check(t testing.TB, f func(*T), opts ...Option) {
 	case r.Failure != "":
 		t.Fatal(r.Failure)
 	case !r.Rewritten:
-		t.Skip("interleave: ran once, in the one order that came. To explore all: " + newExplorer(t, f, nil).command())
+		t.Skip("interleave: ran once, in one order. To explore all: " + newExplorer(t, f, nil).command())
 	case r.Skipped:
 		t.Skip("interleave: skipped in each interleaving: " + r.Summary())
 	default:
@@ -49,7 +49,7 @@ type Result struct {
 	Left      int    // how many more are known, but were not run
 	Points    int    // steps of all
 	Failure   string // a report, "" if none failed
-	Order     string // the part of Failure that says who went on
+	Order     string // the part of Failure that lists which goroutine continued
 	Deadlock  bool   // the one that failed did so as nobody could go on before the function had returned
 	Replay    string // the value of Variable for the one that failed
 }
