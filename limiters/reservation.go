@@ -9,8 +9,8 @@ import (
 // come, or if the [Reservation] is not OK. It is the longest time.Duration.
 const InfDuration = time.Duration(math.MaxInt64)
 
-// A Reservation holds tokens of a [TokenBucket] that are there now or will be. Who
-// holds it may act after its delay, or may cancel it so that others get them.
+// A Reservation holds tokens of a [TokenBucket], perhaps in advance. Its holder may act
+// after its delay, or cancel it so that others get them.
 //
 // The zero Reservation is not OK. A Reservation must not be copied. Its methods
 // are safe for concurrent use.
@@ -66,9 +66,9 @@ func (r *Reservation) Delay() time.Duration {
 	return max(0, r.act.Sub(r.lim.clock.Now()))
 }
 
-// DelayFrom returns how long from t on the holder must wait before it acts: 0 if
-// it may at once, InfDuration if the tokens take longer than that to flow in. It
-// does not change if the limit, the burst or other reservations do.
+// DelayFrom returns how long from t on the holder must wait before it acts: 0 if it may
+// act at once, [InfDuration] if the tokens need longer than that. It does not change if
+// the limit, the burst or other reservations do.
 func (r *Reservation) DelayFrom(t time.Time) time.Duration {
 	if !r.ok || r.never {
 		return InfDuration
@@ -76,7 +76,7 @@ func (r *Reservation) DelayFrom(t time.Time) time.Duration {
 	return max(0, r.act.Sub(t))
 }
 
-// Cancel gives the tokens back as of now. See CancelAt.
+// Cancel refunds the tokens as of now. See CancelAt.
 func (r *Reservation) Cancel() {
 	if !r.ok {
 		return
@@ -87,11 +87,10 @@ func (r *Reservation) Cancel() {
 	r.lim.cancel(r, now, true)
 }
 
-// CancelAt says that the holder does not act, and gives the tokens back as of t, as
-// far as possible: those that were reserved after it, and whose delays include
-// its own, cannot act earlier, so their tokens are not given back.
-// Nor is more given back than it took, or than would be there now if it had never
-// been made. It does nothing after the delay is over, and nothing the second time.
+// CancelAt says that the holder will not act, and refunds the tokens as of t, except
+// those on which later reservations rely: these keep their delays. It never refunds
+// more than the reservation took, nor leaves more tokens than if it had never been
+// made. It does nothing after the delay is over, and nothing the second time.
 //
 // If t is exactly when the holder could have acted, it is still in time.
 func (r *Reservation) CancelAt(t time.Time) {

@@ -66,8 +66,8 @@ func OnThrottle(f func(r *http.Request, err error)) Option {
 }
 
 // OnDecision calls f once for each request, before the handler runs or the answer is
-// written. err is nil if the request is let in, unless by [FailOpen], and otherwise what
-// [OnThrottle] is told; of d, [Concurrency] says only whether it is Allowed.
+// written. err is nil for an admitted request, unless [FailOpen] admitted it, and
+// otherwise the error of [OnThrottle]; from [Concurrency], only d.Allowed is set.
 func OnDecision(f func(r *http.Request, d limiters.Decision, err error)) Option {
 	return func(cfg *config) { cfg.onDecision = f }
 }
@@ -150,7 +150,7 @@ func RetryAfter(d time.Duration) Option {
 	return func(cfg *config) { cfg.retryAfter = d }
 }
 
-// MaxKeys sets how many clients [PerClient] can have a count for at a time, instead of
+// MaxKeys sets how many clients [PerClient] can count at a time, instead of
 // [DefaultMaxKeys]; it changes nothing else. It panics if n is less than 1.
 func MaxKeys(n int) Option {
 	if n < 1 {
