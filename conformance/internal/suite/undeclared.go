@@ -40,8 +40,9 @@ func (e *engine[T, E]) undecided() (reason, text string, decisions []conformance
 	reason = u.reason()
 	var b strings.Builder
 	fmt.Fprintf(&b, "TRAITS: %s\n", reason)
-	b.WriteString("Correct implementations differ in these choices. These values held in every run, or were " +
-		"observed\nwhere no value is stricter: check that each is what you mean, and paste them.\n\n")
+	b.WriteString("Correct implementations differ in these choices.\n" +
+		"These values held in every run, or were observed where no value is stricter:\n" +
+		"check that each is what you mean, and paste them.\n\n")
 	fmt.Fprintf(&b, "\tTraits: %s.Traits{\n%s\t},\n%s", u.pkg, u.fields.String(), u.below.String())
 	if why := e.other(); why != "" {
 		fmt.Fprintf(&b, "\n%s\n", why)
