@@ -32,13 +32,13 @@ type Config struct {
 	Size  int
 	Delay time.Duration
 
-	// Busy is how long each callback runs, on the clock under test, or with BusyRuns as many
-	// of them, the first ones; the others take no time then.
+	// Busy is how long each callback runs, on the clock under test, or with BusyRuns only
+	// the first of them; the others then take no time.
 	Busy     time.Duration
 	BusyRuns int
-	// Inside is an operation that the first callback does before it returns, or with InsideRun
-	// the one of that number, counted from 1; if callbacks take time, it is one that each of them
-	// does at its end, unless it is an event.
+	// Inside is an operation that the first callback, or with InsideRun the callback of that
+	// number, does before it returns; if callbacks take time, each of them does it at its end,
+	// unless it is an event.
 	Inside    Op
 	InsideRun int
 	// Panics is the number of the callback that panics, counted from 1.

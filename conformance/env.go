@@ -6,7 +6,7 @@ import (
 	"github.com/jonboulle/clockwork"
 )
 
-// TimeSource says how an implementation takes its time.
+// TimeSource says where an implementation takes its time from.
 type TimeSource int
 
 const (
@@ -15,7 +15,7 @@ const (
 	// PackageTime: the implementation calls package time. It runs unchanged inside
 	// bubbles of testing/synctest; where the toolchain has none the suite skips.
 	PackageTime
-	// Explicit: the operations take the time as an argument and no clock is read.
+	// Explicit: operations take the time as an argument and read no clock.
 	Explicit
 )
 
@@ -32,7 +32,7 @@ func (s TimeSource) String() string {
 	return "undeclared"
 }
 
-// Env is what an implementation is made in.
+// Env is the environment of an implementation.
 type Env struct {
 	// Clock is the clock to inject. In a PackageTime run it is package time behind
 	// the same interface.

@@ -4,8 +4,8 @@ import (
 	"time"
 )
 
-// Picture is one run as data, for whoever draws it: the lanes of the timeline that a failure
-// text shows, and what took time. Its fields may change until version 1 of the module.
+// Picture is one run as data, for drawing it: the lanes of the timeline that a failure text
+// shows, and what took time. Its fields may change until version 1 of the module.
 type Picture struct {
 	// Order says in words how racing steps met their timers; empty if none raced.
 	Order string `json:"order,omitempty"`

@@ -13,11 +13,11 @@ import (
 	"unicode"
 )
 
-// Version is the version of the rules. It changes when a rule is added, promoted
-// or judges differently, so that two reports can be compared.
+// Version is the version of the rules. It changes when a rule is added, promoted or
+// judges differently, so that reports can be compared.
 const Version = "0.9.0"
 
-// Status is what became of a rule.
+// Status is the outcome of a rule.
 type Status string
 
 const (
@@ -36,11 +36,11 @@ const (
 	Inconclusive Status = "inconclusive"
 )
 
-// Decision is what only the author of an implementation can tell: whether a value of a trait that expects less is
-// documented, or what shows it is a mistake.
+// Decision is a question that only the author of an implementation can answer: whether a weaker value of a trait
+// is documented, or the observed behaviour is a mistake.
 type Decision struct {
-	// Trait is the trait's name, Value the value that would explain what was seen, as a literal, and Strict the one
-	// that a run refutes; Value is empty if none explains it. Means says in a few words what Value means.
+	// Trait is the trait's name, Value the value that would explain the runs, as a literal, and Strict the one that
+	// a run refutes; Value is empty if none explains them. Means explains Value in a few words.
 	Trait  string `json:"trait"`
 	Value  string `json:"value,omitempty"`
 	Strict string `json:"strict,omitempty"`
@@ -50,9 +50,9 @@ type Decision struct {
 	Rule     string `json:"rule,omitempty"`
 	Schedule string `json:"schedule,omitempty"`
 	Headline string `json:"headline,omitempty"`
-	// Frees are the rules that Value takes out of force, and those that would hold with it.
+	// Frees are the rules that Value turns off, and those that would hold with it.
 	Frees []string `json:"frees,omitempty"`
-	// Text is all that is said of it. Because, Replay and Picture are parts of it.
+	// Text is the whole text. Because, Replay and Picture are parts of it.
 	Text    string   `json:"text,omitempty"`
 	Because string   `json:"because,omitempty"`
 	Replay  string   `json:"replay,omitempty"`
@@ -81,8 +81,8 @@ type Verdict struct {
 	// Law is the rule in one sentence. Example is the first schedule that the rule judged.
 	Law     string `json:"law,omitempty"`
 	Example string `json:"example,omitempty"`
-	// Because, Replay and Picture are parts of a failure's text: why that is expected which did
-	// not come, the command that runs the schedule alone, and the timeline as data.
+	// Because, Replay and Picture are parts of a failure's text: why the wanted behaviour is
+	// expected, the command that runs the schedule alone, and the timeline as data.
 	Because string   `json:"because,omitempty"`
 	Replay  string   `json:"replay,omitempty"`
 	Picture *Picture `json:"picture,omitempty"`
@@ -107,22 +107,22 @@ type Report struct {
 	Traits []string `json:"traits,omitempty"`
 	// Bubbles says whether the runs were settled exactly, in bubbles.
 	Bubbles bool `json:"bubbles"`
-	// Schedules is the number of different schedules explored, Runs that of the
-	// runs: a racing schedule is run in several orders.
+	// Schedules counts the different schedules explored, Runs the runs: a racing
+	// schedule runs in several orders.
 	Schedules int `json:"schedules"`
 	Runs      int `json:"runs"`
-	// Interleavings is how many orders of goroutines at one instant were explored; 0 where the code under test was not
-	// rewritten for that, so that such orders are what chance brings.
+	// Interleavings is how many orders of goroutines at one instant were explored; 0 if the code under test was not
+	// rewritten for that, so such orders are chance.
 	Interleavings int `json:"interleavings,omitempty"`
 	// LeftOut counts, by reason, the schedules that were not judged for a reason known before
 	// they were run.
 	LeftOut map[string]int `json:"left_out,omitempty"`
-	// Partial says why the run is not a whole verdict; empty if it is one.
+	// Partial says why the verdict is partial; empty if it is not.
 	Partial string `json:"partial,omitempty"`
 	// Decisions are those that are open: the run is not green until each is taken.
 	Decisions []Decision `json:"decisions,omitempty"`
-	// Causes are what fails and what could not be judged, each with its rules and the most telling first; see
-	// [Report.ByCause].
+	// Causes are the failures and the rules that could not be judged, grouped, each with the most telling
+	// rule first; see [Report.ByCause].
 	Causes []Cause `json:"causes,omitempty"`
 	// Verdicts are those on each rule, in the order of the subtests.
 	Verdicts []Verdict `json:"verdicts"`
@@ -245,8 +245,7 @@ func label(i int) string {
 }
 
 // Write appends the report as one line of JSON, with the seconds that it took, to the file
-// that ESCAPEMENT_REPORT names, if it names one. If it names a folder, that is a file of this
-// process there.
+// that ESCAPEMENT_REPORT names, if any. If it names a folder, each process has a file there.
 func (r *Report) Write(took time.Duration) error {
 	path := os.Getenv("ESCAPEMENT_REPORT")
 	if path == "" {

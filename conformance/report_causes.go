@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Cause is something that an implementation does, with all the rules that fail by it: on one schedule, or with one
-// headline. Rules that could not be judged for one reason are one, too.
+// Cause is one behaviour of an implementation, with all the rules that fail by it: on one schedule, or with one
+// headline. Rules that could not be judged for one reason are one cause, too.
 type Cause struct {
 	// Status is Fail, or Inconclusive for what could not be judged.
 	Status Status `json:"status"`
@@ -20,8 +20,8 @@ type Cause struct {
 	Place string `json:"place,omitempty"`
 }
 
-// ByCause groups the rules that fail a test by what they find, then those that could not be judged. The order of the
-// former is that of first, and for rules that are not in it that of the verdicts.
+// ByCause groups failing rules by their finding, then those that could not be judged. The order of the former is
+// that of first, and for rules that are not in it that of the verdicts.
 func (r *Report) ByCause(first []string) []Cause {
 	rank := func(v Verdict) int {
 		if i := slices.Index(first, v.Rule); i >= 0 {

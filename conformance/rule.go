@@ -27,21 +27,21 @@ type Rule struct {
 	Needs []string
 }
 
-// Known excuses one rule on one schedule. The rule still runs: if it passes, or if it fails
-// on other schedules than this one only, the test fails, so that the list shrinks and hides no
-// regression. Where a smaller schedule breaks the rule besides, which a new version of the suite
-// may find, that is noted.
+// Known excuses one rule on one schedule. The rule still runs: if it passes, or if it fails on
+// other schedules than this one only, the test fails, so that the list shrinks and hides no
+// regression. If a smaller schedule, perhaps of a new version of the suite, breaks the rule too,
+// the report notes it.
 type Known struct {
 	// Rule is the rule's ID.
 	Rule string
-	// Schedule is the smallest schedule that breaks it, as the failure prints it. Where the
-	// suite's own schedules do not break the rule it may be any that does, such as one that
-	// package properties came to.
+	// Schedule is the smallest schedule that breaks it, as the failure prints it. If none
+	// of the suite's schedules breaks the rule, it may be any that does, such as one that
+	// package properties found.
 	Schedule string
 	// Inconclusive says that the rule cannot be judged, because a run of the schedule makes no
-	// progress and nothing proves why: the failure prints the entry. There is no Schedule where
-	// it is a run that the rule makes for itself. A run of which most core rules were not judged
-	// fails, whatever is known.
+	// progress and nothing proves why: the failure prints the entry. Schedule is empty if the
+	// rule makes that run itself. A run in which most core rules were not judged fails in any
+	// case.
 	Inconclusive bool
 	// Strict lets a smaller schedule that breaks the rule fail, too.
 	Strict bool
@@ -57,6 +57,6 @@ type Violation struct {
 	Headline string
 	// Text returns what a failing subtest of the suite prints: the rule, the timeline and how to
 	// replay the schedule. It takes longer than the run, as it looks for traits that would explain
-	// the run, and is to be asked before the judge runs another schedule.
+	// it. Call it before the judge runs another schedule.
 	Text func() string
 }

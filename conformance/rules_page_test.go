@@ -15,9 +15,9 @@ const madeBy = "<!-- Made by: go test ./conformance -run '^TestRules_areDocument
 
 const rulesHead = madeBy + `# Rules
 
-One rule is one law, and one subtest of that name. A rule fails only if a MUST is broken. *Core* rules hold for every
+Each rule is one law and one subtest of its name. A rule fails only if a MUST is broken. *Core* rules hold for every
 implementation that has the operation; *extended* ones for those that declare the trait. The subtest CANARY comes first
-and proves that time is taken from where the spec says; TRAITS fails while a choice is undeclared.
+and proves that time comes from where the spec says; TRAITS fails while a choice is undeclared.
 
 | contract | rules | core | |
 |---|---|---|---|
@@ -62,8 +62,8 @@ func rulesPage(t *testing.T, c contract) string {
 	t.Helper()
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s# Rules of `%s`\n\nWhat *core* and *extended* mean, and the other contracts: "+
-		"[RULES.md](../RULES.md). With a rule stands what one\nmistake that it catches is told, "+
-		"if that neither hangs nor races.\n", madeBy, c.pkg)
+		"[RULES.md](../RULES.md). Each rule shows the failure of one\nmistake that it catches, "+
+		"unless that hangs or races.\n", madeBy, c.pkg)
 	told := failures(t, c.pkg)
 	for _, r := range c.rules {
 		fmt.Fprintf(&b, "\n## %s\n\n%s *%s*\n", r.ID, r.Text, r.Level)

@@ -116,32 +116,32 @@ var lawsElsewhere = []struct{ id, where string }{
 	{"X-RENAME for payloads that differ", "compares two runs. A payload of 0 is tried, and judged by all rules."},
 	{"X-QUERY", "compares two runs. All rules judge schedules with pending among the other operations."},
 	{"X-EVICT of debouncers and throttles", "compares two runs. DB-KEY and TH-KEY judge keys that come back."},
-	{"X-CFG of debouncers and throttles", "DB-ZERO, DB-NEG and TH-ZERO judge what is not positive, " +
-		"X-CALLS a constructor that refuses what is."},
+	{"X-CFG of debouncers and throttles", "DB-ZERO, DB-NEG and TH-ZERO judge waits of 0 or less, " +
+		"X-CALLS constructors that refuse positive ones."},
 	{"X-CFG of leaky buckets and semaphores", "is not judged: " +
-		"every interval, limit and backlog that is tried makes sense."},
+		"all intervals, limits and backlogs tried are sensible."},
 	{"X-CFG and X-BACK of batchers", "are not judged."},
 	{"BT-WEIGHT", "is not judged: an item counts as one."},
 	{"DB-INSERT", "compares two runs."},
 	{"DB-CONCAT", "compares two runs."},
 	{"DB-MAXAUTO", "DB-MAX: the bound fires without another event."},
-	{"DB-MAXNOLEAD", "DB-MAXNE: what a fire of the bound makes lead comes too early."},
+	{"DB-MAXNOLEAD", "DB-MAXNE: an event that leads after a fire of the bound comes too early."},
 	{"DB-MAXEQ", "DB-MAX and DB-MAXNE judge a bound equal to the wait. " +
-		"A smaller one is not tried: refused, cut to the wait or taken as it is, all are right."},
+		"A smaller one is not tried: it may be refused, raised to the wait or kept."},
 	{"DB-MAXTIE", "DB-MAXNE: one fire too many."},
 	{"DB-SERIALKEEP", "DB-LIVE, DB-QUIET and DB-EXACT judge events that come while the callback runs."},
 	{"DB-GOROUTINE", "is a choice, on which no rule depends."},
-	{"DB-NOLOCK", "X-REENT judges what a lock held during the callback does to the callback. " +
-		"That it keeps others waiting is a choice."},
+	{"DB-NOLOCK", "X-REENT judges a lock that is held during the callback and that the callback needs. " +
+		"That others wait for it is a choice."},
 	{"TH-SUBSEQ", "TH-NOSPON, TH-PAY and TH-SPACE compare every emission with the events."},
 	{"TH-NOLOCK", "as DB-NOLOCK."},
-	{"TH-CTX, a reader that stops", "is judged by what is left when the context is cancelled too. Before that an " +
-		"item in a buffer and a goroutine that is blocked for good look alike from outside, as whoever describes " +
-		"the stream writes the reader. A reader that is late is not tried: what it misses depends on that buffer."},
-	{"RL-SPLIT", "RL-MODEL: both ways are decided as by the exact bucket."},
+	{"TH-CTX, a reader that stops", "is judged by what remains after the context is cancelled. Before that a " +
+		"buffered item and a goroutine blocked for good look alike, as the spec writes the reader. " +
+		"Late readers are not tried: what they miss depends on the buffer."},
+	{"RL-SPLIT", "RL-MODEL: both are decided as by the exact bucket."},
 	{"GC-OVF", "X-CFG judges bursts and intervals whose product overflows, RL-TINY and RL-HUGE those of limiters."},
 	{"GC-SUBNS", "X-CFG judges intervals below a nanosecond, RL-HUGE those of limiters."},
-	{"LB-BACK", "LB-CANCEL: what is cancelled gives its place back, and delays nobody."},
+	{"LB-BACK", "LB-CANCEL: a cancelled item frees its place and delays no other."},
 }
 
 // Each law has a rule, or is listed with the rules that cover it, or with the reason why none

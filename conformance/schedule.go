@@ -40,10 +40,9 @@ type Step struct {
 	// of one instant are done in their order, each after the one before it has
 	// settled.
 	At time.Duration
-	// Racing marks a step that does not let the timers of its instant go first:
-	// timer and step meet, as they do in life, and whatever order the driver can
-	// bring about is tried. To a throttle, those of one instant come in a row, before the
-	// timer or after it.
+	// Racing marks a step that races the timers of its instant: the driver tries every
+	// order that it can enforce. For a throttle, the racing steps of one instant come in
+	// a row, before the timer or after it.
 	Racing bool
 	// In, if it is not 0, says that the step has no instant of its own: it is done
 	// by function, sleeper or consumer In, each time that it runs, wakes or

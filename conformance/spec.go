@@ -52,32 +52,32 @@ type Judge interface {
 	// judging it: for laws that compare two runs. Steps do not race. It fails the test if
 	// the run makes no progress. A run that was ended early says so ([Trace.LeftOut]).
 	Trace(s Schedule) *Trace
-	// Beside is Trace with a second instance, to which the same is done.
+	// Beside is Trace with a second instance, which gets the same steps.
 	Beside(s Schedule) *Trace
-	// Twins says how the laws that compare two runs are put to it.
+	// Twins says how the laws that compare two runs apply to it.
 	Twins() Twins
 	// Smallest makes a schedule that breaks a rule smaller, as long as it still breaks it.
 	// It returns s itself if that does not break the rule.
 	Smallest(s Schedule, rule string) Schedule
 }
 
-// Twins is how metamorphic laws, which compare two runs, are put to an implementation; see
+// Twins says how metamorphic laws, which compare two runs, apply to an implementation; see
 // package properties.
 type Twins struct {
 	// Laws are the ids of those that apply.
 	Laws []string
-	// Question is an operation that asks and changes nothing, "" if there is none.
+	// Question is an operation that changes nothing, "" if there is none.
 	Question Op
-	// Nameless says that what comes out does not bear the payload.
+	// Nameless says that the output does not carry the payload.
 	Nameless bool
-	// Windows says that time is counted in windows, one unit each: what is moved must be
-	// moved by whole ones.
+	// Windows says that time is counted in windows of one unit: steps must be moved by
+	// whole units.
 	Windows bool
 	// Long is a time after which nothing that happened before matters.
 	Long func(c Config) time.Duration
 	// Configs are the configurations in which the laws are put, the plainest first.
 	Configs []Config
-	// Draw returns a random schedule in one of them that keeps clear of every tie, whose
-	// outcome may be open. pick is that of [Judge.Draw].
+	// Draw returns a random schedule in one of them that avoids ties, whose outcome may
+	// be open. pick is that of [Judge.Draw].
 	Draw func(c Config, pick func(label string, n int) int) Schedule
 }

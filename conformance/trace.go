@@ -4,24 +4,24 @@ import (
 	"time"
 )
 
-// Trace is what one run of a schedule did and what came of it. Rules see traces,
+// Trace records one run of a schedule: its steps and their effects. Rules see traces,
 // never implementations.
 type Trace struct {
 	Schedule Schedule
 	// Order is how the racing steps met the timers of their instants.
 	Order Order
-	// Done lists the steps in the order in which they began, those done inside
-	// a callback included.
+	// Done lists the steps in the order in which they began, including those inside a
+	// callback.
 	Done []Done
 	// Fires lists the callbacks in the order in which they started.
 	Fires []Fire
-	// End is the last instant that was looked at; everything had time to settle.
+	// End is the last observed instant; everything had time to settle.
 	End time.Duration
 	// Refused is what the constructor panicked with, if it did.
 	Refused string
 	// Stuck says that a step blocked for ever and the run was given up.
 	Stuck bool
-	// LeftOut is why the run was ended early and is not judged, "" if it is.
+	// LeftOut is why the run ended early and is not judged, "" if it is.
 	LeftOut string
 	// Armed says that a timer was still armed at the end, other than by After (Injected only).
 	Armed bool
@@ -50,34 +50,34 @@ type Done struct {
 	// return. A request to a concurrency limiter ends when it gets its slots or is
 	// rejected.
 	Began, Ended Mark
-	// OK is what an operation with a result said: cancelled, granted, pending.
+	// OK is the result of an operation that has one: cancelled, granted, pending.
 	OK bool
-	// Tokens is what a tokens query returned, Delay what a reservation said, Err what
-	// a wait returned.
+	// Tokens is the result of a tokens query, Delay that of a reservation, Err that of
+	// a wait.
 	Tokens float64
 	Delay  time.Duration
 	Err    error
-	// Answer is what a quota answered.
+	// Answer is a quota's answer.
 	Answer Answer
 	// Panic is what the call panicked with, if it did.
 	Panic string
 }
 
-// Answer is what a limiter says of a request. Only OK, Err and the fields that the trait
-// Fields lists are looked at.
+// Answer is a limiter's answer to a request. Only OK, Err and the fields that the trait
+// Fields lists are read.
 type Answer struct {
 	// OK says that the events may happen.
 	OK bool
-	// RetryAfter is how long to wait until the same request is granted, if nothing
-	// else is. It is looked at if OK is false.
+	// RetryAfter is how long to wait until the same request is granted, if nothing else
+	// is. It is read if OK is false.
 	RetryAfter time.Duration
-	// ResetAfter is how long it takes until the limiter is as if new, if nothing else
-	// is granted.
+	// ResetAfter is how long it takes until the limiter is as new, if nothing else is
+	// granted.
 	ResetAfter time.Duration
 	// Remaining is how many more events would be granted at this instant.
 	Remaining int
-	// Err is why there is no answer, as from a limiter that could not be reached. OK then says
-	// what the request gets all the same.
+	// Err is why there is no answer, as from an unreachable limiter. OK then says whether the
+	// request is granted anyway.
 	Err error
 }
 
@@ -104,10 +104,10 @@ const (
 	// OrderFireFirst lets timers and functions go first, as for a step that is not
 	// racing.
 	OrderFireFirst
-	// OrderSampled leaves the order to chance; many runs see what comes.
+	// OrderSampled leaves the order to chance; many runs sample it.
 	OrderSampled
-	// OrderReceived lets who waits on a timer's channel receive its value, and go on when the
-	// step has returned, or blocks.
+	// OrderReceived lets the receiver of a timer's channel get its value, and continue when
+	// the step has returned, or blocks.
 	OrderReceived
 )
 
@@ -118,8 +118,8 @@ func (o Order) String() string {
 		"the racing step went before the timers of its instant",
 		"the timer had fired and its function was held until the racing step had returned",
 		"the timer and its function went before the racing step",
-		"timer and racing step met by chance",
-		"who waited for the timer had received its value and was held until the racing step had returned",
+		"the order of timer and racing step was chance",
+		"the receiver of the timer had its value and was held until the racing step had returned",
 	}[o]
 }
 

@@ -1,7 +1,6 @@
 package conformance
 
-// The choices that implementations of more than one contract make. The zero value of each is
-// "undeclared".
+// The choices that several contracts share. The zero value of each is "undeclared".
 
 // Payload says which event of a burst the callback gets.
 type Payload int
@@ -32,7 +31,7 @@ const (
 	ReentrancyForbidden                       // documented as a deadlock
 )
 
-// PanicPolicy says where the panic of a callback goes. The implementation works on after
+// PanicPolicy says where a callback's panic goes. The implementation must work on after
 // it.
 type PanicPolicy int
 
@@ -42,7 +41,7 @@ const (
 	PanicRecovered                         // nowhere
 )
 
-// CloseFlush says what becomes of the pending event when the input ends.
+// CloseFlush says what happens to the pending event when the input ends.
 type CloseFlush int
 
 // The choices.
@@ -61,7 +60,7 @@ const (
 	BackStands                       // nothing comes any sooner: time stands still until the clock is where it was
 )
 
-// BackTime says what an instant before the newest one means.
+// BackTime says how an instant before the newest one is treated.
 type BackTime int
 
 // The choices.
@@ -71,7 +70,7 @@ const (
 	BackRewind                     // the limiter goes back in time: callers must not pass such instants
 )
 
-// Fairness says in which order those who wait are served.
+// Fairness says in which order waiters are served.
 type Fairness int
 
 // The choices.

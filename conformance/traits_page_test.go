@@ -15,17 +15,17 @@ const traitsHead = `<!-- Made by: go test ./conformance -run '^TestTraits_areDoc
 
 # Traits
 
-A trait is a choice on which correct implementations differ. What is declared holds. What is not is settled before
-anything is explored, and the subtest TRAITS prints it, to be pasted.
+A trait is a choice on which correct implementations differ. Declared traits hold. The suite settles the others before
+it explores, and the subtest TRAITS prints them, to be pasted.
 
-- **strict**: the first value, under which most is judged, is assumed until a run refutes it. Any other value in the
-  order is a decision that is asked of the author, with the smallest run that refutes the first: it may be documented,
-  or a mistake. A value marked * takes nothing out of force, and is assumed where it is observed. What is true or
-  undeclared is strict as well: undeclared is assumed.
-- **nominal**: one value is as good as another. The one that was observed is assumed.
-- **number**: exact is assumed. What was measured is a hint in a decision, and never a declaration.
+- **strict**: the first value, under which most rules apply, is assumed until a run refutes it. A later value is then a
+  decision for the author, with the smallest run that refutes the first: the behaviour is documented, or a mistake. A
+  value marked * turns nothing off, and is assumed if it is observed. A trait that is true or undeclared is strict, too:
+  undeclared is assumed.
+- **nominal**: no value is stricter. The observed one is assumed.
+- **number**: exact is assumed. A measured number is a hint in a decision, and never a declaration.
 
-Those in *italics* need no declaration: without one, what only they put in force is skipped.
+Traits in *italics* need no declaration: without one, the rules that depend on them are skipped.
 `
 
 // TRAITS.md is made from the choices of the contracts, of which some are fit for bubbles only.

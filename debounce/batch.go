@@ -5,17 +5,16 @@ import (
 	"time"
 )
 
-// A Batch is a [Debouncer] that fires with all the values that have not fired yet,
-// in the order of their calls, and not only with the newest. With [MaxSize] and [MaxDelay]
-// it is the usual batcher, which hands values over when they are so many or the oldest of
-// them is so old; a wait of the same delay then has no say, and a shorter one also hands
-// over when it is quiet:
+// A Batch is a [Debouncer] that fires with all the values that have not fired yet, in the
+// order of their calls, and not only with the newest. With [MaxSize] and [MaxDelay] it is
+// the usual batcher, which hands values over by number and by age; a wait equal to the
+// delay has no effect, and a shorter one also hands over after a quiet period:
 //
 //	debounce.NewBatch(delay, f, debounce.MaxSize(100), debounce.MaxDelay(delay))
 //
-// Without MaxSize nothing bounds how many values gather. The slice belongs to the
-// function that gets it. Cancel and Stop drop every value of the burst. The zero
-// Batch is like the zero Debouncer, and all methods are safe for concurrent use.
+// Without MaxSize the number of values is unbounded. The slice belongs to the function
+// that gets it. Cancel and Stop drop every value of the burst. The zero Batch is like
+// the zero Debouncer, and all methods are safe for concurrent use.
 type Batch[T any] struct {
 	d       Debouncer[[]T]
 	maxSize int // 0: no bound
@@ -34,10 +33,9 @@ func NewBatch[T any](wait time.Duration, f func([]T), opts ...Option) *Batch[T] 
 	return b
 }
 
-// Call adds v to the values that wait for the end of the burst, which is wait from
-// now. If they are as many as [MaxSize] says, Call runs the function with them before it
-// returns, or leaves them to the goroutine that runs it now. Otherwise it does what
-// [Debouncer.Call] does.
+// Call adds v to the burst's values and moves its end to wait from now. If they reach
+// [MaxSize], Call runs the function with them before it returns, or leaves them to the
+// goroutine that is running it. Otherwise it acts like [Debouncer.Call].
 func (b *Batch[T]) Call(v T) {
 	d := &b.d
 	d.mu.Lock()

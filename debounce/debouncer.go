@@ -14,27 +14,25 @@ import (
 // it waited.
 var ErrStopped = errors.New("debounce: stopped before the pending call could run")
 
-// A Debouncer runs a function once a burst of calls is over: at exactly the
-// newest call plus wait, with the newest value. Options make it run at the first
-// call too, or only then, and bound how long it can be put off.
+// A Debouncer runs a function once a burst of calls is over: at exactly the newest call
+// plus wait, with the newest value. Options make it also run at the first call, or only
+// then, and bound how long it can be postponed.
 //
-// It keeps one timer and re-arms it lazily: a call during a burst only notes
-// its time, and the timer, when it expires, goes back to sleep for what is left
-// of the quiet period.
+// It keeps one timer and re-arms it lazily: a call during a burst only records its
+// time, and the timer, when it expires, is armed again for the rest of the quiet
+// period.
 //
-// The zero Debouncer has no function to run: its Call panics, and its other
-// methods find nothing to do. Make one with [New].
+// The zero Debouncer has no function: its Call panics, and its other methods do
+// nothing. Make one with [New].
 //
-// The quiet period is closed at its end: a call at exactly newest + wait comes
-// too late if the firing was decided first, and otherwise extends the burst; if
-// there is nothing left to fire, it begins a burst. A wait of 0 means that every
-// call fires, and synchronously: see Call.
+// The quiet period is closed at its end: a call at exactly newest + wait extends the
+// burst unless its firing was decided first; if nothing is left to fire, it begins a
+// burst. A wait of 0 means that every call fires, and synchronously: see Call.
 //
-// The function runs on the goroutine of the timer, or on that of the caller
-// (Call on the leading edge or if wait is 0, Flush, Close). A firing that falls
-// due while the function is running is decided anew when it returns, and runs on
-// the same goroutine. If the function panics, the panic goes where package time or
-// the caller would see it; the Debouncer stays usable.
+// The function runs on the goroutine of the timer, or on that of the caller (Call on
+// the leading edge or if wait is 0, Flush, Close). A firing that falls due while the
+// function is running is decided again when it returns, and runs on the same goroutine.
+// A panic of the function propagates on that goroutine; the Debouncer stays usable.
 //
 // An idle Debouncer holds no goroutine and no armed timer; neither does one
 // after Stop, Cancel or Close. Its timer is made by the first Call that needs it:
@@ -108,10 +106,10 @@ func (d *Debouncer[T]) init(constructor string, wait time.Duration, f func(T), c
 // Call makes v the newest value and the end of the quiet period wait from now. It
 // does not block on a running callback.
 //
-// If the call fires at once, on the leading edge of a burst or because wait is 0,
-// Call runs f(v) itself before it returns, and then whatever other calls have left
-// behind meanwhile; if a callback is running, it leaves v to the goroutine that
-// runs it. What fires at once fires one at a time, in order.
+// If the call fires at once, on the leading edge of a burst or because wait is 0, Call
+// runs f(v) itself before it returns, and then for values that other calls have left
+// meanwhile; if a callback is running, it leaves v to that goroutine. Such calls fire
+// one at a time, in order.
 //
 // After Stop and Close, Call does nothing. On a zero Debouncer it panics.
 func (d *Debouncer[T]) Call(v T) {
@@ -155,10 +153,9 @@ func (d *Debouncer[T]) first(v, again T) {
 }
 
 // Cancel drops the call that has not fired yet, and ends the burst: the next call
-// begins one. True means that there was such a call, and that nothing will run for
-// it; false, that nothing was pending or that its firing had been decided already,
-// so that f is about to run, is running, or has run. Cancel does not wait for a
-// running callback.
+// begins one. True means that f will not run for it; false, that nothing was pending or
+// that its firing had been decided, so that f is about to run, is running, or has run.
+// Cancel does not wait for a running callback.
 func (d *Debouncer[T]) Cancel() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -166,8 +163,8 @@ func (d *Debouncer[T]) Cancel() bool {
 }
 
 // Flush runs f now, on the caller's goroutine, if a call is pending, and reports
-// whether it did. The deadline is dead with it: the next call begins a burst. A
-// call that fired on the leading edge is not pending.
+// whether it did. This ends the burst: the next call begins another. A call that fired
+// on the leading edge is not pending.
 //
 // If a callback is running, its goroutine runs f once more, right after it, and
 // Flush waits for that. Called by the callback, Flush does not wait: true then
@@ -201,10 +198,9 @@ func (d *Debouncer[T]) flush() bool {
 	return out.ran
 }
 
-// Pending reports whether a call has not fired yet and is not cancelled: whether
-// Cancel would find something to drop. In the callback, the call for which it
-// runs is no longer pending, save one of [LeadingAndTrailingTwice] that is to fire
-// again.
+// Pending reports whether Cancel would drop a call: one that has neither fired nor been
+// cancelled. The call of a running callback is no longer pending, unless
+// [LeadingAndTrailingTwice] will fire it again.
 func (d *Debouncer[T]) Pending() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -213,11 +209,10 @@ func (d *Debouncer[T]) Pending() bool {
 
 func (d *Debouncer[T]) pending() bool { return d.unfired || len(d.queue) > 0 }
 
-// Stop drops the call that has not fired yet and ends the Debouncer. It returns
-// when a running callback has finished, unless the callback itself calls it:
-// after Stop nothing of the Debouncer runs, and Call, Cancel, Flush and Pending
-// find nothing to do. Stop may be called again, and waits again; it must not be
-// called by a goroutine for which the callback waits.
+// Stop drops the call that has not fired yet and ends the Debouncer. It returns when a
+// running callback has finished, unless the callback itself calls it: after Stop no
+// callback runs, and Call, Cancel, Flush and Pending do nothing. Stop may be called
+// again, and waits again; a goroutine for which the callback waits must not call it.
 func (d *Debouncer[T]) Stop() { d.stop(true) }
 
 func (d *Debouncer[T]) stop(wait bool) {
@@ -232,9 +227,8 @@ func (d *Debouncer[T]) stop(wait bool) {
 	}
 }
 
-// Close ends the Debouncer as Stop does, but runs f for the call that has not
-// fired yet, on the caller's goroutine, or on the one that runs a callback now;
-// it returns when nothing of the Debouncer runs any more.
+// Close ends the Debouncer like Stop, but runs f for the pending call, on the caller's
+// goroutine, or on one that is running a callback; it returns when no callback runs.
 //
 // ctx bounds only how long Close waits for other goroutines: if it is done first,
 // Close returns its error, and the call still runs. Close returns [ErrStopped] if

@@ -2,33 +2,31 @@
 //
 // The terms, as used throughout the package:
 //
-//   - wait, or quiet period: how long it must stay silent before a burst is over.
-//   - burst: calls of which each comes less than wait after the one before.
+//   - wait, or quiet period: how long calls must pause before a burst is over.
+//   - burst: calls that each come less than wait after the previous one.
 //   - deadline: the instant of the newest call plus wait. Every call moves it.
 //   - trailing edge: the end of a burst, when its deadline is reached. f runs
 //     there, once, with the value of the newest call.
 //   - leading edge: the first call of a burst. With [Leading] or
 //     [LeadingAndTrailing] f runs there, with that call's value.
-//   - decision: the atomic step that takes the newest value out of the
-//     Debouncer, to run f with it. What returned before the decision is
-//     honoured by it; what comes after belongs to the next firing.
+//   - decision: the atomic step that takes the newest value out of the Debouncer, to
+//     run f with it. The decision respects every call that returned before it; later
+//     calls belong to the next firing.
 //
 // A Debouncer promises:
 //
-//   - On the trailing edge f runs at exactly newest call + wait on a clock that can
-//     be that exact (a fake clock, a synctest bubble), and never before, unless
-//     [MaxWait] or Flush say so.
-//   - No value is stale: a timer that expires while a newer call comes in finds
-//     the deadline moved and goes back to sleep.
+//   - On the trailing edge f runs at exactly newest call + wait on an exact clock (a
+//     fake clock, a synctest bubble), and never sooner, except by [MaxWait] or Flush.
+//   - No value is stale: a timer that expires during a newer call finds the deadline
+//     moved and is armed again.
 //   - f never overlaps with itself and never runs under a lock: it may call any
 //     method of its Debouncer.
 //   - No call is lost because it came while f was running.
 //
-// It does not promise that every call is answered (that is what a queue does; see
-// [Batch] for one that hands out all values of a burst) or that a steady stream of
-// calls is ever answered: calls closer together than wait postpone f for as long
-// as they last. [MaxWait] bounds that. What answers a steady stream at a steady
-// rate is a throttle; package limiters has them.
+// It does not promise to run f for every call (a queue does; see [Batch] for all values
+// of a burst), or ever for a steady stream of calls: calls closer together than wait
+// postpone f for as long as they last. [MaxWait] bounds that. To run f at a steady rate
+// use a throttle of package limiters.
 //
 //	                      debounce                     throttle
 //	f runs                when calls have paused       at most once an interval
@@ -39,7 +37,7 @@
 //
 // # States
 //
-// A Debouncer is idle, or has a burst, of which something may be unfired:
+// A Debouncer is idle, or has a burst, whose newest value may be unfired:
 //
 //	state    on           if                     does                     next
 //	idle     call         trailing               notes the value          unfired
@@ -57,25 +55,24 @@
 //	unfired  Cancel                              drops it                 idle
 //	any      Stop, Close                         drops it or fires it     stopped
 //
-// A call at exactly the deadline finds what the timer has left: an unfired value, if
-// the timer has not come to it, and then moves the deadline; otherwise it is the
-// first call of a burst.
+// A call at exactly the deadline moves the deadline if the value has not fired yet;
+// otherwise it is the first call of a burst.
 //
 // # Cost
 //
 // A call takes constant time: a lock and a read of the monotonic clock. It allocates
-// the timer, once, and room for what fires at once while two such calls or more wait
-// for a callback; else nothing. The timer is armed once for each burst and again at
-// most twice for each wait that the burst lasts. Firing costs a goroutine of the timer,
-// or nothing but f on the caller's; [Leading] has no timer. [Batch] allocates its
-// slices, [Keyed] a debouncer for a key, unless it has let go of another.
+// the timer, once, and a queue if two or more calls that fire at once wait for a
+// callback; otherwise nothing. The timer is armed once for each burst and again at most
+// twice for each wait that the burst lasts. Firing costs a goroutine of the timer, or
+// only f on the caller's goroutine; [Leading] has no timer. [Batch] allocates its
+// slices, [Keyed] a debouncer for each key, unless it can reuse one.
 //
 // COMPARISON.md, beside this file, has the same calls in lodash and RxJS.
 //
 // # Use
 //
-// Saving a document once its author pauses for half a second, and at least every
-// ten seconds while they do not:
+// To save a document when its author pauses for half a second, and at least every ten
+// seconds otherwise:
 //
 //	saver := debounce.New(500*time.Millisecond, save, debounce.MaxWait(10*time.Second))
 //	for doc := range edits {
@@ -83,7 +80,7 @@
 //	}
 //	err := saver.Close(ctx) // do not wait for the last one
 //
-// In a test, the same code on a clock held in the hand:
+// In a test, the same code on a fake clock:
 //
 //	clock := fakeclock.New()
 //	saver := debounce.New(500*time.Millisecond, save, debounce.WithClock(clock))

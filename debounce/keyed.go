@@ -17,12 +17,10 @@ var ErrTooManyKeys = errors.New("debounce: too many keys are in use")
 // A Keyed is one [Debouncer] for each key: a burst of one key neither delays nor
 // fires another, and their callbacks may overlap; those of one key do not.
 //
-// It holds a key only as long as that makes a difference: while the key has a
-// burst or a running callback. What it holds is therefore bounded by the number of
-// keys called within the last wait, and by [MaxKeys] if given. A key that was let
-// go of and comes back finds what it would have found. So that bursts cost less, a
-// Keyed remembers the last 32 keys that it let go of, with their stopped timers, which
-// others may inherit.
+// It holds a key only while the key has a burst or a running callback. So it holds no
+// more keys than were called within the last wait, and than [MaxKeys] if given.
+// Forgetting a key changes nothing when it comes back. To make bursts cheaper, a Keyed
+// keeps the last 32 forgotten keys with their stopped timers, for reuse by other keys.
 //
 // Each key that is held has a timer of its own; there is no other goroutine. In a
 // synctest bubble, use a Keyed that was not called outside of it. The zero Keyed is
@@ -145,8 +143,8 @@ func (d *Keyed[K, T]) Stop() {
 }
 
 // Close is [Debouncer.Close] for all keys, one after the other, now and later. It
-// returns the first error, after it has tried all. Called by a callback, it waits
-// for none.
+// closes all of them and returns the first error. Called by a callback, it waits for
+// none.
 func (d *Keyed[K, T]) Close(ctx context.Context) error {
 	mustHave(ctx)
 	all := d.stop()

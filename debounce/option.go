@@ -63,18 +63,17 @@ func LeadingAndTrailing() Option {
 	return func(cfg *config) { cfg.edges = both }
 }
 
-// LeadingAndTrailingTwice is [LeadingAndTrailing] to the letter of the usual
-// definition, "once at the start of the burst, once at its end": a burst of one
-// call fires twice, with the same value.
+// LeadingAndTrailingTwice is [LeadingAndTrailing] by the literal definition, "once at
+// the start of the burst, once at its end": a burst of one call fires twice, with the
+// same value.
 func LeadingAndTrailingTwice() Option {
 	return func(cfg *config) { cfg.edges = twice }
 }
 
-// MaxWait bounds how long a call can be put off by later ones: a burst also fires
-// once w has passed since the first call that has not fired, with the newest value
-// by then. The burst goes on: calls that follow have their own trailing fire, and
-// none of them becomes a leading one. Any fire, Cancel or Flush starts the bound
-// anew.
+// MaxWait bounds how long later calls can postpone a call: a burst also fires when its
+// first pending call is w old, with the newest value. The burst goes on: later calls
+// have their own trailing fire, and none of them becomes a leading one. Any fire,
+// Cancel or Flush restarts the bound.
 //
 // A w below wait is in order and then decides alone when the trailing edge fires;
 // so is w equal to wait. With [Leading] nothing is ever put off and MaxWait has no
@@ -97,9 +96,8 @@ func MaxSize(n int) Option {
 	return func(cfg *config) { cfg.maxSize = n }
 }
 
-// MaxDelay is [MaxWait] in the words of a [Batch]: its function runs once d has passed since
-// the first value that it has not got, at exactly d if wait is no shorter. It panics if d is
-// not positive.
+// MaxDelay is [MaxWait] for a [Batch]: its function runs when the oldest pending value is d
+// old, or sooner if wait is shorter. It panics if d is not positive.
 func MaxDelay(d time.Duration) Option {
 	if d <= 0 {
 		panic(fmt.Sprintf("debounce: MaxDelay: %v must be > 0; leave the option out for no bound", d))

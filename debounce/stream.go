@@ -14,11 +14,11 @@ import (
 // ahead of a value that is pending; they neither begin nor extend a burst. A nil
 // bypass lets none pass.
 //
-// When in is closed, the pending value is sent at once, or dropped if
-// [DropOnClose] is among opts, and the channel is closed. It is also closed as soon
-// as ctx is done; what was pending, or on its way to a reader that has gone, is
-// then lost. From then on nothing is read from in. A reader that gives up early
-// must cancel ctx. Until the end one goroutine runs, and at most one timer is armed.
+// When in is closed, the pending value is sent at once, or dropped if [DropOnClose] is
+// among opts, and the channel is closed. It is also closed as soon as ctx is done; a
+// pending value, or one on its way to a reader that has gone, is then lost, and nothing
+// more is read from in. A reader that gives up early must cancel ctx. Until the end one
+// goroutine runs, and at most one timer is armed.
 //
 // The channel is unbuffered, and nothing is read from in while a value waits for
 // its reader: a slow reader slows the sender down, and a value counts as called

@@ -7,10 +7,10 @@ import (
 	"github.com/jonboulle/clockwork"
 )
 
-// NewTimerAt is NewTimer for an instant: the timer fires at t, or at once if t
-// is not after Now. With NewTimer(t.Sub(Now())) another goroutine might advance
-// the clock in between; here nothing comes in between. A timer for an instant
-// beyond the clock's range stays armed and never fires.
+// NewTimerAt is NewTimer for an instant: the timer fires at t, or at once if t is not
+// after Now. With NewTimer(t.Sub(Now())) another goroutine might advance the clock in
+// between; this is atomic. A timer for an instant beyond the clock's range stays armed
+// and never fires.
 func (c *Clock) NewTimerAt(t time.Time) clockwork.Timer {
 	u := c.newTimer(KindTimer)
 	u.c = make(chan time.Time, 1)

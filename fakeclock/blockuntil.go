@@ -18,9 +18,9 @@ func (c *Clock) BlockUntil(n int) {
 	}
 }
 
-// BlockUntilContext is BlockUntil that gives up when ctx is done and then
-// returns ctx.Err(). If enough timers are armed when it is called it returns
-// nil even if ctx is done. It panics if ctx is nil.
+// BlockUntilContext is BlockUntil that gives up when ctx is done and then returns
+// ctx.Err(). If enough timers are already armed it returns nil even if ctx is done. It
+// panics if ctx is nil.
 func (c *Clock) BlockUntilContext(ctx context.Context, n int) error {
 	if ctx == nil {
 		panic(fmt.Sprintf("fakeclock: BlockUntilContext(nil, %d): there is no context; use BlockUntil", n))

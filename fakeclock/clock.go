@@ -13,10 +13,10 @@ import (
 
 var _ clockwork.Clock = (*Clock)(nil)
 
-// Clock is a clock that moves only when told to, as the package comment
-// describes. [New] makes one; the zero Clock is what New() returns. It must not
-// be copied. Durations are counted in nanoseconds from the start, up to 292
-// years. All methods may be called concurrently.
+// Clock is a clock that moves only by Advance and its variants, as the package comment
+// describes. [New] makes one; the zero Clock is what New() returns. It must not be
+// copied. Durations are counted in nanoseconds from the start, up to 292 years. All
+// methods may be called concurrently.
 type Clock struct {
 	settle    func()
 	sites     bool
@@ -127,7 +127,7 @@ func (c *Clock) AfterFunc(d time.Duration, f func()) clockwork.Timer {
 	return c.calling(KindAfterFunc, d, f)
 }
 
-// ContextAfterFunc is AfterFunc for what makes contexts, as package clockctx does: the
+// ContextAfterFunc is AfterFunc for packages that make contexts, such as clockctx: the
 // timer is listed as KindContext.
 func (c *Clock) ContextAfterFunc(d time.Duration, f func()) clockwork.Timer {
 	if f == nil {

@@ -9,10 +9,10 @@ import (
 	"github.com/escapement-go/escapement/fakeclock/clockctx"
 )
 
-// WithDeadline is [clockctx.WithDeadline], for tests, where this package is imported
-// already. In production code use that one: it comes without a fake clock. Do not use
-// clockwork.WithDeadline and WithTimeout instead of either: they ask for clockwork's own fake
-// clock by type and run on real time with any other.
+// WithDeadline is [clockctx.WithDeadline], for tests, where this package is imported already.
+// In production code use that one: it links no fake clock. Do not use clockwork.WithDeadline
+// and WithTimeout: they recognise only clockwork's own fake clock, and run on real time with
+// any other.
 //
 // On a [Clock] the context is done when the Advance to d returns, with everything below it.
 // The Clock lists its timer as KindContext, also past a wrapper that embeds *Clock and

@@ -23,8 +23,9 @@ func (c *Clock) loops(t *timer, awaited bool) bool {
 		return false
 	}
 	if c.stuck == "" {
-		c.stuck = fmt.Sprintf("fakeclock: Advance has fired %d timers for no time, or sleeps of none, at %s, and would for ever: each leads to the next.\n"+
-			"Use a duration > 0 there, or end the loop. The last is %v, armed in %v.",
+		c.stuck = fmt.Sprintf("fakeclock: Advance has fired %d timers or sleeps of no duration at %s, and "+
+			"would for ever: each arms the next.\nUse a duration > 0, or end the loop. The last is %v, armed "+
+			"in %v.",
 			c.endless, stamp(c.Now()), Timer{t.kind, c.at(c.now.Load()), 0, t.site.String()}, here())
 		c.abandon()
 		c.halted = true // or others that loop, and are not awaited any more, would go on

@@ -22,10 +22,10 @@ func (e Event) String() string { return fmt.Sprintf("%s %v %v", stamp(e.At), e.K
 // EventKind says what happened to a timer. The zero value is EventArmed.
 type EventKind uint8
 
-// What happens to timers. One that is due at once is armed, or reset, and then
-// fires. A ticker fires at each tick that it sends, and arms itself silently;
-// the ticks that it drops are not visited and give no event. During a Hold a
-// timer fires when it comes due; what is held gives no event at its release.
+// What happens to timers. A timer that is due at once is armed, or reset, and then
+// fires. A ticker fires at each tick that it sends, and re-arms itself silently;
+// dropped ticks give no event. During a Hold a timer fires when it comes due; its
+// release gives no event.
 const (
 	EventArmed   EventKind = iota // made
 	EventFired                    // came due

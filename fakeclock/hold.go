@@ -2,12 +2,11 @@ package fakeclock
 
 import "sync/atomic"
 
-// Hold keeps back what timers start until release is called. A timer that
-// comes due meanwhile has fired as far as anybody can tell: it is not armed,
-// and Stop of an AfterFunc returns false. But the function does not run, the
-// sleeper does not wake, and the value is not on the channel; as with any
-// unread value, Stop and Reset of the timer return true and discard it, and a
-// ticker drops further ticks.
+// Hold delays everything that timers start until release is called. A timer that comes
+// due meanwhile counts as fired: it is not armed, and Stop of an AfterFunc returns
+// false. But the function does not run, the sleeper does not wake, and the value is not
+// on the channel; as with any unread value, Stop and Reset of the timer return true and
+// discard it, and a ticker drops further ticks.
 //
 // This models the operation that comes after a timer has fired and before the
 // first instruction of its function. Advance does not wait for what is held.

@@ -2,19 +2,18 @@ package fakeclock
 
 import "strings"
 
-// TestingT is what [NewTest] needs of a test. *testing.T, *testing.B,
-// *testing.F and *rapid.T are such.
+// TestingT is what [NewTest] needs of a test; *testing.T, *testing.B, *testing.F and
+// *rapid.T implement it.
 type TestingT interface {
 	Helper()
 	Errorf(format string, args ...any)
 	Cleanup(func())
 }
 
-// NewTest is [New] for a test, with WithSites. At the end of the test, after
-// the cleanups that were registered later, it fails the test if timers are
-// still armed: what they serve was not shut down. It names each, and where it
-// was made. Those of After do not count, as nobody can stop them. See
-// [WithLeftovers]. It panics if tb is nil.
+// NewTest is [New] for a test, with WithSites. At the end of the test, after the
+// cleanups that were registered later, it fails the test if timers are still armed:
+// something was not shut down. It names each, and where it was made. Timers of After do
+// not count, as they cannot be stopped. See [WithLeftovers]. It panics if tb is nil.
 func NewTest(tb TestingT, opts ...Option) *Clock {
 	if tb == nil {
 		panic("fakeclock: NewTest(nil): there is no test to fail; use New")

@@ -6,8 +6,8 @@ import "time"
 // nothing.
 type Option func(*Clock)
 
-// WithStart makes the clock start at t, in t's location. A monotonic reading of
-// t is dropped. Every time is as good as another, time.Time{} included.
+// WithStart makes the clock start at t, in t's location. A monotonic reading of t is
+// dropped. Any time is allowed, also time.Time{}.
 func WithStart(t time.Time) Option {
 	return func(c *Clock) { c.wall.Store(newSegment(t.Round(0), 0, nil)) }
 }
@@ -17,19 +17,18 @@ func WithStart(t time.Time) Option {
 // moves, then after each timer that fires. So each of them begins and ends
 // settled, and goroutines that are about to arm a timer do so first.
 //
-// In a bubble f is synctest.Wait. Elsewhere f is whatever returns when the code
-// under test has come to rest. f may use the clock, but must not advance it.
-// As the clock no longer waits for them, functions may advance it; their call
-// queues until the one that started them is done, and settles in its own time:
-// a test must not call synctest.Wait until then. A nil f restores the default.
+// In a bubble f is synctest.Wait. Elsewhere f must return when the code under test has
+// settled. f may use the clock, but must not advance it. As the clock no longer waits
+// for functions, they may advance it; their Advance queues behind the one that started
+// them: until it is done a test must not call synctest.Wait. A nil f restores the
+// default.
 func WithSettle(f func()) Option {
 	return func(c *Clock) { c.settle = f }
 }
 
-// WithSites makes the clock record where each timer is made, for [Timer] and
-// for the reports that show it. A site is the first caller outside this package
-// and clockwork. Recording costs several times what the timer does. [NewTest]
-// does it always.
+// WithSites makes the clock record where each timer is made, for [Timer] and for the
+// reports that show it. A site is the first caller outside this package and clockwork.
+// Recording costs several times as much as the timer. [NewTest] always records.
 func WithSites() Option {
 	return func(c *Clock) { c.sites = true }
 }
@@ -56,13 +55,12 @@ func WithLeftovers() Option {
 }
 
 // WithWatchdog sets for how long Advance waits for functions that are blocked on
-// something other than this clock's Sleep: a channel, a lock, a timer. Then it
-// panics and says which functions, and where they are blocked. d is real time,
-// or bubble time in a bubble; the default is 10 s, and d <= 0 waits for ever.
-// The clock looks every d, so up to 2d may pass.
-// Functions that compute, sleep in package time or wait for the network are
-// not taken to be blocked. After the panic nothing waits for the functions any
-// more, and the clock stands where it was.
+// something other than this clock's Sleep: a channel, a lock, a timer. Then it panics
+// and shows which functions are blocked, and where. d is real time, or bubble time in a
+// bubble; the default is 10 s, and d <= 0 waits for ever. The clock checks every d, so
+// up to 2d may pass. Functions that compute, sleep in package time or wait for the
+// network are not taken to be blocked. After the panic nothing waits for the functions
+// any more, and the clock stands where it was.
 func WithWatchdog(d time.Duration) Option {
 	return func(c *Clock) { c.patience = d }
 }

@@ -26,10 +26,9 @@ func (c *Clock) SetWall(t time.Time) {
 	c.changed()
 }
 
-// Since returns the time elapsed since t. After steps of the wall clock a time
-// may have been shown more than once, or never: t is taken to be of the latest
-// step's time that has shown it, else to be wall time after the last step.
-// Without steps this is Now().Sub(t).
+// Since returns the time elapsed since t. After steps of the wall clock a time may have
+// occurred more than once, or never: t is taken as its latest occurrence, or else as
+// wall time after the last step. Without steps this is Now().Sub(t).
 func (c *Clock) Since(t time.Time) time.Duration {
 	last, now := c.reading()
 	// As below for the latest step, without what Sub does for times centuries apart.
@@ -51,7 +50,7 @@ func (c *Clock) Since(t time.Time) time.Duration {
 
 // Until returns the duration until t, which is what a timer of NewTimerAt(t) or a context
 // with the deadline t would wait: a t after Now is wall time after the last step, even if it
-// was shown before a step back. Of any other t it is -Since(t).
+// occurred before a step back. For any other t it is -Since(t).
 func (c *Clock) Until(t time.Time) time.Duration {
 	last, now := c.reading()
 	// As in Since, without what Sub does for times centuries apart.

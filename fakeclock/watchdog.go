@@ -85,10 +85,9 @@ func (c *Clock) blocked(stacks []byte) string {
 
 // giveUp makes the Advance under way panic, and wait for nothing any more.
 func (c *Clock) giveUp(report string) {
-	c.stuck = fmt.Sprintf("fakeclock: Advance has waited %v for what it started, and all of that is blocked "+
-		"on something other than this clock's Sleep.\n"+
-		"Do not block there; or run the test in a bubble, with WithSettle(synctest.Wait), where Advance waits for nothing more; "+
-		"or raise the limit by WithWatchdog.", c.patience)
+	c.stuck = fmt.Sprintf("fakeclock: Advance has waited %v for functions that it started, and all are "+
+		"blocked on something other than this clock's Sleep.\nDo not block in them; or run the test in a "+
+		"bubble, with WithSettle(synctest.Wait); or raise the limit by WithWatchdog.", c.patience)
 	if !c.sites {
 		c.stuck += "\nWithSites adds where each function was handed to the clock."
 	}

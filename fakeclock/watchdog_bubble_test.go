@@ -54,8 +54,8 @@ func TestWatchdog_blockedFunction(t *testing.T) {
 		})
 		text := stuckAdvance(t, clock, 7, 10*time.Second)
 		wantParts(t, text,
-			"fakeclock: Advance has waited 10s for what it started, and all of that is blocked on something other than this clock's Sleep.\n",
-			"Do not block there; or run the test in a bubble, with WithSettle(synctest.Wait)", "WithWatchdog",
+			"fakeclock: Advance has waited 10s for functions that it started, and all are blocked on something other than this clock's Sleep.\n",
+			"Do not block in them; or run the test in a bubble, with WithSettle(synctest.Wait)", "WithWatchdog",
 			"\n\nAfterFunc due 2000-01-01 00:00:00.000000005 (made in fakeclock_test.TestWatchdog_blockedFunction.func1 watchdog_bubble_test.go:",
 			"\ngoroutine ", " [chan receive", "TestWatchdog_blockedFunction.func1.1(", "watchdog_bubble_test.go:")
 		if strings.Contains(text, "WithSites") {

@@ -4,8 +4,8 @@
 // Each file has the code under test, the test that sleeps (xBefore), and what takes its
 // place: in a bubble (TestX_bubble), on the fake clock (TestX_fakeClock), or both. The
 // tests that sleep run in two ways. TestBefore_breaksWhenLate runs each in a bubble in
-// which what the code waits for comes late, as on a busy machine: there each of them
-// fails, or passes over a bug. Real time they see only with
+// which events come late, as on a busy machine: there each of them fails, or misses a
+// bug. They run on real time only with
 //
 //	go test -tags flaky -run '^TestSleeping$' -count 100 ./guide
 package guide

@@ -20,38 +20,36 @@ var (
 	// ErrTimeout means that no slot came free within the timeout. It is not
 	// context.DeadlineExceeded, which would be the caller's own deadline.
 	ErrTimeout = errors.New("limiters: no slot came free within the timeout")
-	// ErrOverLimit means that more slots were asked for than there are.
+	// ErrOverLimit means that a request asked for more slots than the limit.
 	ErrOverLimit = errors.New("limiters: more slots than the limit")
 )
 
-// A Concurrency limits how many requests run at once, where a rate limiter limits
-// how many begin per second. A request takes a slot, or several if it weighs more,
-// and gives them back when it is done:
+// A Concurrency limits how many requests run at once, where a rate limiter limits how
+// many begin per second. A request takes a slot, or several if it weighs more, and
+// releases them when it is done:
 //
 //	err := c.Do(ctx, func() error { return serve(w, r) })
 //
-// It is a weighted semaphore with a queue. Of limit slots those that are free are
-// given at once. A request that finds too few waits in the backlog, which is served
-// first come, first served: nobody overtakes, also not one that weighs less or has
-// just come, so that heavy requests are not starved. A request leaves the backlog
-// when it gets its slots, when the timeout has run out since it came, and when its
-// context is done; then those behind it are looked at again. Only waiting takes a
-// place in the backlog, running does not: up to limit + backlog requests are in
-// there together.
+// It is a weighted semaphore with a queue. A request gets free slots at once. If too
+// few are free it waits in the backlog, which is served first come, first served: no
+// request overtakes, even if it weighs less or has just come, so heavy requests are not
+// starved. A waiter leaves the backlog when it gets its slots, when the timeout ends,
+// and when its context is done; then the waiters behind it are tried again. Running
+// requests take no place in the backlog: up to limit + backlog requests are admitted.
 //
-// Without options the backlog has no bound and the wait no end but the context's,
-// as in golang.org/x/sync/semaphore. Backlog(0) rejects what cannot run at once.
+// Without options the backlog is unbounded and only the context ends a wait, as in
+// golang.org/x/sync/semaphore. Backlog(0) rejects what cannot run at once.
 //
 // The zero Concurrency has no slots, and refuses everything with [ErrOverLimit].
 // Limits are from 1; one above 1<<61 counts as 1<<61.
 //
-// At the instant at which the timeout ends a request gets a slot that comes free or
-// [ErrTimeout], never both and never neither. If the context is done, even at the
-// same instant, and Acquire returns an error, no slot is taken.
+// If a slot comes free just as the timeout ends, the request gets the slot or
+// [ErrTimeout], never both and never neither. If Acquire returns the context's error,
+// it has taken no slot.
 //
 // It has no goroutines, and timers only for as long as a request waits with a timeout:
 // one for all of them on package time, one for each on another clock. All methods are
-// safe for concurrent use, and take effect one after the other. Where nobody waits,
+// safe for concurrent use, and take effect one after the other. Without waiters,
 // Acquire and Release are one atomic operation each.
 type Concurrency struct {
 	clock   clockwork.Clock // nil: package time
@@ -142,8 +140,8 @@ type backlogOption int
 
 func (n backlogOption) applyConcurrency(cfg *concurrencyConfig) { cfg.backlog = int(n) }
 
-// Backlog lets at most n requests wait. With 0 none does: what cannot run at once
-// is rejected. It panics if n is negative.
+// Backlog lets at most n requests wait. With 0 none does: a request that cannot run at
+// once is rejected. It panics if n is negative.
 func Backlog(n int) ConcurrencyOption {
 	if n < 0 {
 		panic(fmt.Sprintf("limiters: Backlog: n %d must be >= 0: for no bound, leave it out", n))
@@ -155,8 +153,8 @@ type timeoutOption time.Duration
 
 func (d timeoutOption) applyConcurrency(cfg *concurrencyConfig) { cfg.timeout = time.Duration(d) }
 
-// Timeout lets a request wait for d at most. With 0 none waits, but those that find
-// a slot get it. It panics if d is negative.
+// Timeout lets a request wait for d at most. With 0 none waits, but a request that
+// finds a free slot gets it. It panics if d is negative.
 func Timeout(d time.Duration) ConcurrencyOption {
 	if d < 0 {
 		panic(fmt.Sprintf("limiters: Timeout: d %v must be >= 0: for no timeout, leave it out", d))
@@ -187,9 +185,9 @@ func slots(function string, limit int) int64 {
 	return min(int64(limit), maxSlots)
 }
 
-// Do takes a slot, calls f and gives the slot back, also if f panics or calls
-// runtime.Goexit. It blocks as Acquire does. It returns what f returned, or, if
-// there was no slot and f was not called, the error of Acquire. It panics if f is nil.
+// Do takes a slot, calls f and releases the slot, even if f panics or calls
+// runtime.Goexit. It blocks as Acquire does. It returns what f returned, or, if it got
+// no slot and did not call f, the error of Acquire. It panics if f is nil.
 func (c *Concurrency) Do(ctx context.Context, f func() error) error {
 	if f == nil {
 		panic("limiters: Concurrency.Do: f must not be nil: pass the function to run, or use Acquire")
@@ -201,11 +199,11 @@ func (c *Concurrency) Do(ctx context.Context, f func() error) error {
 	return f()
 }
 
-// Acquire takes n slots, and waits for them if it must and may. If it returns nil,
-// n slots must be released later. If it returns an error it took nothing:
-// [ErrBacklogFull], [ErrTimeout], [ErrOverLimit] if n is more than the limit or a
-// Resize made it so, or ctx.Err() if ctx is done, which is looked at first. If n is
-// 0 there is nothing to wait for. It panics if n is negative or ctx is nil.
+// Acquire takes n slots, and waits for them if it must and may. If it returns nil, n
+// slots must be released later. If it returns an error it took nothing:
+// [ErrBacklogFull], [ErrTimeout], [ErrOverLimit] if n is more than the limit, perhaps
+// after a Resize, or ctx.Err() if ctx is done, which is checked first. If n is 0 it
+// does not wait. It panics if n is negative or ctx is nil.
 func (c *Concurrency) Acquire(ctx context.Context, n int) error {
 	mustCount("Acquire", n)
 	if ctx == nil {
@@ -227,8 +225,8 @@ func (c *Concurrency) Acquire(ctx context.Context, n int) error {
 	return c.wait(ctx, done, w)
 }
 
-// TryAcquire takes n slots if they are free and nobody waits, and reports whether it
-// did. It never blocks. If n is 0 the answer is true. It panics if n is negative.
+// TryAcquire takes n slots if they are free and no request waits, and reports whether
+// it did. It never blocks. If n is 0 the answer is true. It panics if n is negative.
 func (c *Concurrency) TryAcquire(n int) bool {
 	mustCount("TryAcquire", n)
 	s, ok := c.take(int64(n))
@@ -242,9 +240,9 @@ func (c *Concurrency) TryAcquire(n int) bool {
 	return ok
 }
 
-// Release gives n slots back, and lets those run who waited for them. Any goroutine
-// may do it. It does not block. It panics if fewer than n are in use, or if n is
-// negative, and changes nothing then.
+// Release releases n slots and lets waiters have them. Any goroutine may call it. It
+// does not block. If fewer than n are in use, or n is negative, it panics and changes
+// nothing.
 func (c *Concurrency) Release(n int) {
 	mustCount("Release", n)
 	s := c.state.Load()
@@ -261,10 +259,10 @@ func (c *Concurrency) Release(n int) {
 	c.wake()
 }
 
-// Resize changes the limit. Requests that run go on: if the limit is less than what
-// is in use, nothing is given until enough has been released. If it is more than
-// before, those who waited get the new slots now. Requests that wait for more slots
-// than there are left get [ErrOverLimit]. It panics if limit is less than 1.
+// Resize changes the limit. Running requests go on: below the number in use, no slot is
+// given until enough have been released. If the limit is raised, waiters get the new
+// slots now. Waiters for more slots than the new limit get [ErrOverLimit]. It panics if
+// limit is less than 1.
 func (c *Concurrency) Resize(limit int) {
 	slots := slots("Concurrency.Resize", limit)
 	c.mu.Lock()

@@ -7,40 +7,37 @@ import (
 	"time"
 )
 
-// A Decision is what a limiter says of a request for n events, and how things stand after
-// it: what an HTTP server needs for its headers. The zero Decision is a denial that says no
-// more.
+// A Decision is a limiter's answer to a request for n events, with its state afterwards, as
+// an HTTP server needs it for headers. The zero Decision is a denial without numbers.
 type Decision struct {
 	// Allowed says whether all n events were granted.
 	Allowed bool
 	// Limit is the most events that can be granted at once, or in Window: math.MaxInt if
 	// there is no limit.
 	Limit int
-	// Window is the time that Limit is for: of windows their length, of a bucket the time
-	// in which it fills, InfDuration if it never does.
+	// Window is the period of Limit: the length of a window, or the time in which a
+	// bucket fills, InfDuration if it never does.
 	Window time.Duration
 	// Remaining is how many more could be granted at the same instant.
 	Remaining int
-	// RetryAfter is how much later the n events could be granted, if there are no
-	// others: no sooner, and then for certain. It is 0 if they were granted, and
-	// InfDuration if they never can be. With n == 0 it is that of one event, which it is
-	// 0 for if one could be granted now.
+	// RetryAfter is how much later the n events will be granted, if there are no others,
+	// and not sooner. It is 0 if they were granted, and InfDuration if they never can
+	// be. With n == 0 it is that of one event: 0 if one could be granted now.
 	RetryAfter time.Duration
-	// ResetAfter is how much later all is as if there had never been an event:
-	// InfDuration if it never is.
+	// ResetAfter is how much later the limiter is as new: InfDuration if it never is.
 	ResetAfter time.Duration
 }
 
-// A Taker decides whether somebody, known by a key, may do n things now, and counts them if
-// so: all of them or none. It is the one interface of the limiters that never wait:
-// [FixedWindow], [SlidingLog], [SlidingCounter], [GCRA] and [TokenBucket], which have one
-// limit for all keys, a [Keyed] of these and a [KeyedGCRA], with a limit for each, and whatever
-// asks a store that many machines share.
+// A Taker decides whether the user of a key may do n things now, all or none, and counts them
+// if so. It is the one interface of the limiters that never wait: [FixedWindow], [SlidingLog],
+// [SlidingCounter], [GCRA] and [TokenBucket], which have one limit for all keys, a [Keyed] of
+// these and a [KeyedGCRA], with a limit for each, and any limiter on a store shared by many
+// machines.
 //
-// With n == 0 the Decision is allowed and nothing is counted: it tells how things stand, and
-// RetryAfter when one could be granted. A negative n is denied. An error means that there is no decision, and the Decision is
-// zero: that of ctx if it is done already, [ErrTooManyKeys] of those with a limit for each. The limiters of this
-// package use ctx for nothing else, panic if it is nil, and do not block. A Taker is safe for concurrent use.
+// With n == 0 the Decision is allowed and nothing is counted: it reports what remains, and in RetryAfter when one
+// event will be granted. A negative n is denied. An error means that there is no decision, and the Decision is zero:
+// it is that of ctx if ctx is already done, or [ErrTooManyKeys] of a limiter with keys. The limiters of this package
+// use ctx for nothing else, panic if it is nil, and do not block. A Taker is safe for concurrent use.
 type Taker interface {
 	Take(ctx context.Context, key string, n int) (Decision, error)
 }
@@ -68,7 +65,8 @@ func (w *FixedWindow) Take(ctx context.Context, _ string, n int) (Decision, erro
 	return w.allow(w.now(), n), nil
 }
 
-// AllowAt decides on n events at t as AllowN does, and says how things stand.
+// AllowAt decides on n events at t as AllowN does, and reports what remains and when to
+// try again.
 func (w *FixedWindow) AllowAt(t time.Time, n int) Decision {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -110,7 +108,8 @@ func (w *SlidingLog) Take(ctx context.Context, _ string, n int) (Decision, error
 	return w.allow(w.now(), n), nil
 }
 
-// AllowAt decides on n events at t as AllowN does, and says how things stand.
+// AllowAt decides on n events at t as AllowN does, and reports what remains and when to
+// try again.
 func (w *SlidingLog) AllowAt(t time.Time, n int) Decision {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -147,7 +146,8 @@ func (w *SlidingCounter) Take(ctx context.Context, _ string, n int) (Decision, e
 	return w.allow(w.now(), n), nil
 }
 
-// AllowAt decides on n events at t as AllowN does, and says how things stand.
+// AllowAt decides on n events at t as AllowN does, and reports what remains and when to
+// try again.
 func (w *SlidingCounter) AllowAt(t time.Time, n int) Decision {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -211,8 +211,8 @@ func (l *TokenBucket) Take(ctx context.Context, _ string, n int) (Decision, erro
 	return l.decision(e, int64(n), ok), nil
 }
 
-// AllowAt decides on n events at t as AllowN does, and says how things stand. At rate
-// [Inf] that is without a limit, whatever the burst.
+// AllowAt decides on n events at t as AllowN does, and reports what remains and when to
+// try again. At rate [Inf] that is without a limit, whatever the burst.
 func (l *TokenBucket) AllowAt(t time.Time, n int) Decision {
 	l.lock()
 	defer l.mu.Unlock()
@@ -281,7 +281,7 @@ func (l *TokenBucket) decision(e time.Duration, n int64, ok bool) Decision {
 }
 
 // Take decides on n events of key now; see [Taker], which a Keyed with keys of type string
-// is. It panics if the limiters of k are none.
+// is. It panics if the limiters of k are no [Taker].
 func (k *Keyed[K, L]) Take(ctx context.Context, key K, n int) (d Decision, err error) {
 	if ctx == nil {
 		noContext("Keyed.Take")

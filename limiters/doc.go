@@ -3,73 +3,71 @@
 // The terms, as used throughout the package:
 //
 //   - rate, or limit: how many events per second there may be in the long run.
-//   - token: the right to one event. Tokens come in at the rate, evenly, also
-//     in fractions.
-//   - burst: how many tokens can be saved up. A bucket begins full.
-//   - grant: an event that may happen. It takes its tokens at once.
-//   - envelope: what can be granted in any time of length L, which is
-//     rate * L + burst, and no more.
-//   - reservation: tokens taken before they are there. It may act when they are.
+//   - token: the right to one event. Tokens accrue evenly at the rate, also in
+//     fractions.
+//   - burst: how many tokens a bucket can hold. It begins full.
+//   - grant: permission for an event. It takes the tokens at once.
+//   - envelope: the most that is granted in any time of length L: rate * L + burst.
+//   - reservation: tokens taken in advance. Its holder may act when they have accrued.
 //   - window: of a throttle, the interval that an event opens.
-//   - slot: the right to run, of which there are limit; it is given back.
+//   - slot: the right to run, of which there are limit; its holder releases it.
 //   - backlog: the requests that wait for slots.
 //
-// To choose: a [TokenBucket] keeps a rate and allows bursts; it can also wait and
-// reserve. A [GCRA] decides the same for whole intervals, without a lock. A [Throttle] lets
-// one event pass per window and drops the others, without a timer; a
-// [ThrottleFunc] also runs the newest of them at the end, and [ThrottleStream] and
-// [ThrottleFuncStream] are the two for channels. [Sometimes] is for logs and the like. A [LeakyBucket]
-// queues events and lets them go at an even pace. A [SlidingLog] keeps a limit in
-// any stretch of time, a [SlidingCounter] nearly so with two counters, and a
-// [FixedWindow] counts anew every minute, say. [Keyed] has one of them per user, and a
-// [KeyedGCRA] a GCRA for each of a great many. A [Concurrency] limits how many events go on
-// at once, however fast they come; it is the only one that must be told when they end. Those
-// that never wait all say by Take what remains and when to try again: they are [Taker]. Package httplimit puts limiters in
-// front of HTTP handlers. Package redislimit, a module of its own, keeps a GCRA for many machines.
+// To choose: a [TokenBucket] keeps a rate and allows bursts; it can also wait and reserve. A [GCRA] decides alike for
+// whole intervals, without a lock. A [Throttle] lets one event pass per window and drops the others, without a timer;
+// a [ThrottleFunc] also runs the newest of them at the end, and [ThrottleStream] and [ThrottleFuncStream] are the two
+// for channels. [Sometimes] is for logs and the like. A [LeakyBucket] queues events and releases them at an even pace.
+// A [SlidingLog] keeps a limit in any period of its window, a [SlidingCounter] approximately, with two counters, and a
+// [FixedWindow] starts a new count every minute, say. [Keyed] keeps one limiter per user, and a [KeyedGCRA] a GCRA for
+// each of very many users. A [Concurrency] limits how many events run at once, however fast they come; it is the only
+// one that must be told when they end. All that never wait are a [Taker]: Take reports what remains and when to try
+// again. Package httplimit puts limiters in front of HTTP handlers. Package redislimit, a module of its own, keeps a
+// GCRA for many machines.
 //
-// [TokenBucket] has all that the Limiter of golang.org/x/time/rate v0.14.0 has:
-// a program that uses it needs another import, and NewTokenBucket for NewLimiter.
-// It decides as that does, but for rounding, as long as time does not go back, n is
-// positive, the rate is a finite number, and a reservation is cancelled once, under the
-// limit and burst it was made under. Both count instants in whole nanoseconds, and grant an
-// event in the nanosecond in which its token is complete: less than one nanosecond early.
-// But x/time/rate counts tokens in floating point and cuts delays off, where this is exact:
+// [TokenBucket] has everything that the Limiter of golang.org/x/time/rate v0.14.0 has: to
+// move, change the import, and NewLimiter to NewTokenBucket. It decides alike, except for
+// rounding, as long as time does not go back, n is positive, the rate is a finite number,
+// and a reservation is cancelled once, under the limit and burst it was made under. Both
+// count instants in whole nanoseconds, and grant an event in the nanosecond in which its
+// token is complete: less than one nanosecond early. But x/time/rate counts tokens in
+// floating point and truncates delays, and this is exact:
 //
-//   - A delay is the same or one nanosecond apart, as a rule longer here, for rates from
-//     one a minute on: many long histories have such a delay. With slower rates the
-//     errors there add up, for one a day to some thirty nanoseconds in thousands of events.
+//   - For rates of one a minute or more, delays are equal or one nanosecond apart, mostly
+//     longer here: many long histories have such a delay. At slower rates its errors add
+//     up, at one a day to some thirty nanoseconds in thousands of events.
 //   - At an exact boundary x/time/rate may be one nanosecond early. With limit 10/s,
 //     burst 10 and no tokens left, AllowN at +100ms-1ns is true there; here it is false,
 //     and true at +100ms.
-//   - Here nothing adds up. The tokens of a rate like 10/s or Every(7*time.Millisecond) are
-//     complete at exactly the nanosecond one would expect, and the one before is too
-//     early, after any number of events.
+//   - Here no error adds up. After any number of events, the tokens of a rate like 10/s or
+//     Every(7*time.Millisecond) are complete at exactly the expected nanosecond, and not
+//     one earlier.
 //
-// Outside of those bounds it keeps to the envelope, and differs in these histories, of a
-// bucket with limit 1/s, burst 10 and no tokens left, if nothing else is said:
+// Outside these conditions it keeps to the envelope, and differs in the following
+// histories. Unless stated, the bucket has limit 1/s, burst 10 and no tokens left:
 //
-//   - An instant before the newest counts as the newest, in all methods. A full
-//     bucket, and AllowN at +10s, +0s, +10s, and so on, 200 times in turn: 10 are
-//     granted. In x/time/rate it sets the clock back, the same time is paid for
-//     again, and all 200 are granted.
-//   - The clock is read when it is a method's turn, not before: goroutines that
-//     compete for Allow cannot set the clock back for one another.
-//   - n == 0 changes nothing. With a debt, AllowN(t, 0) is true, ReserveN(t, 0) has
-//     no delay and WaitN(ctx, 0) does not wait; there false, and as long as the debt.
+//   - An instant before the newest counts as the newest, in all methods. A full bucket,
+//     and AllowN at +10s, +0s, +10s, and so on, 200 times in turn: 10 are granted. In
+//     x/time/rate it sets the clock back, the same time brings tokens again, and all
+//     200 are granted.
+//   - Methods read the clock under the lock: goroutines that compete for Allow cannot
+//     set the clock back for one another.
+//   - n == 0 changes nothing. With a debt, AllowN(t, 0) is true, ReserveN(t, 0) has no
+//     delay and WaitN(ctx, 0) does not wait; there it is false, and they last as long
+//     as the debt.
 //   - n < 0 changes nothing. AllowN(t, -5) is false, ReserveN(t, -5) not OK and
 //     WaitN(ctx, -5) an [ErrNegative]; there they add 5 tokens.
-//   - Cancel gives back once. ReserveN(t, 5) and two CancelAt(t): no tokens; there 10.
-//   - Cancel gives back what was taken. SetLimitAt(t, Inf), ReserveN(t, 5),
+//   - Cancel refunds once. ReserveN(t, 5) and two CancelAt(t): no tokens; there 10.
+//   - Cancel refunds only what was taken. SetLimitAt(t, Inf), ReserveN(t, 5),
 //     SetLimitAt(t, 1), CancelAt(t): no tokens; there 5.
 //   - Cancel counts what was reserved later in tokens, not in time at the old limit.
-//     ReserveN(t, 5), SetLimitAt(t, 10), ReserveN(t, 5), CancelAt(t) of the first:
-//     nothing comes back, as the second waits for all of it; there 9 tokens.
-//   - Cancel gives back no more than there would be without the reservation.
-//     ReserveN(t, 5), SetLimitAt(t, 100), AllowN(t+1s, 10), CancelAt(t+1s): no tokens,
-//     the bucket was full meanwhile; there 9. Nor more than was taken, whatever was
-//     cancelled before: ReserveN(t, 4), ReserveN(t, 3), CancelAt(t) of the first,
-//     ReserveN(t, 2) and its CancelAt(t), CancelAt(t) of the second: 3 tokens come
-//     back with the last; there 4.
+//     ReserveN(t, 5), SetLimitAt(t, 10), ReserveN(t, 5), CancelAt(t) of the first: no
+//     refund, as the second relies on all of it; there 9 tokens.
+//   - Cancel leaves no more than there would be without the reservation. ReserveN(t,
+//     5), SetLimitAt(t, 100), AllowN(t+1s, 10), CancelAt(t+1s): no tokens, as the
+//     bucket was full meanwhile; there 9. Nor does it refund more than was taken,
+//     whatever was cancelled before: ReserveN(t, 4), ReserveN(t, 3), CancelAt(t) of the
+//     first, ReserveN(t, 2) and its CancelAt(t), CancelAt(t) of the second: the last
+//     refunds 3 tokens; there 4.
 //   - What was cancelled too late, or in vain, stays so.
 //   - The floating-point infinity is Inf, and a rate that is negative, or by SetLimit not a
 //     number, is 0; NewTokenBucket panics with the latter. With math.Inf(1), and after
@@ -78,12 +76,12 @@
 //   - A negative burst is 0.
 //   - A delay does not overflow. With Every(math.MaxInt64) and a burst of 1, two
 //     calls of AllowN(t, 1): the second is denied; there it is granted.
-//   - A reservation whose tokens need 292 years or more never may act: its delay is
-//     [InfDuration] whenever one asks. There it counts down from that.
-//   - A context that is done is an error whatever the tokens, also if n == 0. If it is
-//     done at the instant at which a Wait ends, the Wait has succeeded; there it is
-//     either. A Wait that would end after the deadline returns [ErrDeadline], which
-//     is also a context.DeadlineExceeded; there it is not.
+//   - A reservation whose tokens need 292 years or more may never act: its delay is
+//     always [InfDuration]. There it counts down from that.
+//   - A context that is done is an error whatever the tokens, also if n == 0. If it
+//     ends at the instant at which a Wait ends, the Wait succeeds; there either may
+//     happen. A Wait that would end after the deadline returns [ErrDeadline], which is
+//     also a context.DeadlineExceeded; there it is not.
 //
 // Five requests at once, then two per second:
 //
@@ -93,14 +91,14 @@
 //		return
 //	}
 //
-// Or as many as come, each in its turn, but not after the request has gone:
+// Or every request, each in its turn, unless its context ends first:
 //
 //	if err := lim.Wait(r.Context()); err != nil {
 //		return err
 //	}
 //
-// What go.uber.org/ratelimit, juju/ratelimit and Guava do with slack, with a maximal wait and
-// with requests that the next one pays for is in the examples.
+// The examples show how to get the slack of go.uber.org/ratelimit, the maximal wait of
+// juju/ratelimit and the prepaid requests of Guava.
 //
 // The same decision as a function of time, for a test, a simulation or a log:
 //

@@ -31,7 +31,7 @@ func (c *nowClock) Now() time.Time {
 }
 func (c *nowClock) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
 
-// A method that is given an instant reads no clock.
+// Methods that take an instant read no clock.
 func TestPackageComment_instantsReadNoClock(t *testing.T) {
 	clock := WithClock(noClock{})
 	for name, make := range deciders {

@@ -8,20 +8,20 @@ import (
 	"github.com/jonboulle/clockwork"
 )
 
-// A FixedWindow grants at most limit events in each window of time, and counts
-// anew in the next. Windows follow one another without a gap, each as long as the
-// one before, on the grid of [time.Time.Truncate]: with a window of time.Minute
-// they are the minutes of the clock, for everybody alike.
+// A FixedWindow grants at most limit events in each window of time, and starts a new
+// count in the next. Windows are of equal length, without gaps, on the grid of
+// [time.Time.Truncate]: with a window of time.Minute they are the minutes of the clock,
+// for all users alike.
 //
 // That is all it promises. Events at the end of one window and at the start of the
 // next can be close together: any time as long as a window, wherever it starts, has
 // at most 2*limit of them, and those 2*limit may come at once. A [SlidingCounter]
 // comes closer to limit for two more words of memory, a [SlidingLog] keeps it.
 //
-// A window is half open: the instant at which it ends belongs to the next. An
-// event that is denied costs nothing, and no event extends a window. An instant
-// before the current window counts as in it: a clock that goes back by d grants
-// nothing more until it has come back, for d and a window at most.
+// A window is half open: the instant at which it ends belongs to the next. A denied
+// event costs nothing, and no event extends a window. An instant before the current
+// window counts as in it: if the clock goes back by d, nothing more is granted until it
+// is where it was, for d and a window at most.
 //
 // The zero FixedWindow denies everything. Make one with [NewFixedWindow]. It follows
 // the wall clock and has no goroutine and no timer. All methods are safe for

@@ -7,27 +7,26 @@ import (
 	"github.com/jonboulle/clockwork"
 )
 
-// A GCRA grants events at a rate with bursts, as a [TokenBucket] does, by the
-// generic cell rate algorithm of ATM networks (ITU-T I.371, virtual scheduling). Its state
-// is one number, the theoretical arrival time at which the next event would be
-// due if they came evenly. An event is granted if it is not earlier than that by
-// more than burst-1 intervals, and moves it an interval on.
+// A GCRA grants events at a rate with bursts, as a [TokenBucket] does, by the generic cell
+// rate algorithm of ATM networks (ITU-T I.371, virtual scheduling). Its state is one
+// number, the theoretical arrival time of the next event if events came evenly. An event
+// is granted if it comes at most burst-1 intervals before that, and then moves it on by an
+// interval.
 //
 // It decides exactly as a bucket of burst tokens into which one token flows per
-// interval: so burst events at once when it has been idle, then one per
-// interval. It counts in whole nanoseconds, and nothing is rounded. The envelope
-// is closed at its end: what takes exactly d is granted d later.
+// interval: so burst events at once when it has been idle, then one per interval. It
+// counts in whole nanoseconds, and nothing is rounded. The envelope is closed at its
+// end: a token that takes exactly d is granted d later.
 //
-// To choose: a GCRA takes no lock, so that goroutines do not wait for each other. A
-// [TokenBucket] also has rates that are no whole number of nanoseconds, can wait and
-// reserve, and can be changed.
+// To choose: a GCRA takes no lock, so goroutines do not wait for each other. A
+// [TokenBucket] also has intervals that are no whole number of nanoseconds, can wait
+// and reserve, and can change its rate.
 //
 // The zero GCRA rejects all events (other than n == 0). Make one with [NewGCRA].
 //
-// Any instants will do, also the zero time. One before the newest that was granted
-// is judged as it stands: less is left at it, so it may be denied where a
-// TokenBucket, for which it counts as the newest, still has tokens. Never is
-// more granted.
+// Any instant is allowed, also the zero time. An instant before the newest grant is
+// taken as it is: fewer events are left there, so it may be denied where a
+// [TokenBucket], which counts it as the newest, still has tokens. It never grants more.
 //
 // In a synctest bubble, use a GCRA that has not granted anything outside of it.
 //
@@ -108,9 +107,8 @@ func (g *GCRA) allow(n int) Decision {
 	return g.AllowAt(time.Now(), n)
 }
 
-// AllowAt grants n events at t, all of them or none. It reads no clock. With n == 0
-// it only tells how things stand and when one event could be granted, and changes nothing. A negative n is denied, and
-// so is an n of more than burst: they can never be granted.
+// AllowAt grants n events at t, all of them or none. It reads no clock. With n == 0 it only reports what remains and
+// when one event will be granted. A negative n, or one above burst, is denied: it can never be granted.
 func (g *GCRA) AllowAt(t time.Time, n int) Decision {
 	for {
 		ep := g.epoch.Load()
@@ -165,6 +163,6 @@ func (g *GCRA) decide(ep *gcraEpoch, t time.Time, now int64, n int) (r Decision,
 	}
 }
 
-// Fresh reports whether everything granted so far makes no difference any more: from now on
-// it decides as a new one would. It is what a [Keyed] asks.
+// Fresh reports whether earlier grants no longer matter: from now on it decides as a new
+// one would. It is what a [Keyed] asks.
 func (g *GCRA) Fresh() bool { return g.allow(0).ResetAfter <= 0 }

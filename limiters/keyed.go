@@ -10,21 +10,19 @@ import (
 // compare with errors.Is.
 var ErrTooManyKeys = errors.New("limiters: too many keys are in use")
 
-// A Keyed has a limiter of its own for each key: for each user, address or tenant.
-// Keys do not influence each other, except that there is room for a bounded number.
+// A Keyed has one limiter for each key: a user, an address or a tenant. Keys are
+// independent, except that there is room for a bounded number.
 //
-// A limiter is made when its key is first used. It is forgotten only when nobody
-// can tell: when it decides as a new one would from now on, which fresh reports,
-// and no call uses it. So forgetting never grants anything, whatever the keys. If
-// there is no room, a new key is refused: choose the bound so that this happens only
-// under attack, and deny then. That holds while the clock does not go back to before
-// what has been forgotten.
+// A limiter is made when its key is first used. It is forgotten only when no caller can
+// notice: when it decides as a new one would, which fresh reports, and no call uses it.
+// So forgetting never grants anything, whatever the keys. If there is no room, a new
+// key is refused: choose the bound so that this happens only under attack, and deny
+// then. This holds unless the clock goes back beyond a forgotten grant.
 //
-// Each call with a new key looks at a few of the others in turn, so that idle keys
-// are forgotten at the pace at which new ones come, and none costs more than a few
-// looks, also when all the room is taken. A limiter that was changed after it was
-// made, such as by a new rate, must not be reported as fresh, or the change is
-// lost.
+// Each call with a new key checks a few other keys in turn, so idle keys are forgotten
+// as fast as new ones come, and a call costs no more than a few checks, even if all
+// room is taken. A limiter that was changed after it was made, such as by a new rate,
+// must not be reported as fresh, or the change is lost.
 //
 // The zero Keyed has no limiters and no room: make one with [NewKeyed]. It has no
 // goroutine and no timer. All methods are safe for concurrent use.
@@ -70,10 +68,10 @@ func NewKeyed[K comparable, L any](maxKeys int, make func(key K) L, fresh func(L
 	return &Keyed[K, L]{room: maxKeys, make: make, fresh: fresh, keys: map[K]*keyedEntry[K, L]{}}
 }
 
-// Do calls f with the limiter of key, under no lock. Keep the limiter no longer than
-// f runs: it may be forgotten after that. If there is no room for the key, f is not
-// called and the error is ErrTooManyKeys; otherwise it is nil. It panics if f is nil, or
-// key is not equal to itself, as NaN.
+// Do calls f with the limiter of key, under no lock. Do not keep the limiter after f has
+// returned: it may be forgotten. If there is no room for the key, f is not called and
+// the error is ErrTooManyKeys; otherwise it is nil. It panics if f is nil, or key is not
+// equal to itself, as NaN.
 //
 //	ok := false
 //	err := users.Do(name, func(l *limiters.SlidingLog) { ok = l.Allow() })
@@ -90,7 +88,7 @@ func (k *Keyed[K, L]) Do(key K, f func(L)) error {
 	return nil
 }
 
-// Len returns how many keys there are now, those included that could be forgotten.
+// Len returns how many keys are held now, including those that could be forgotten.
 func (k *Keyed[K, L]) Len() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -12,34 +12,34 @@ import (
 )
 
 // A KeyedGCRA is one [GCRA] for each key: for each user, address or tenant. It decides as a
-// [Keyed] of them does, for many keys in less time and a fifth of the memory: of a key it
-// keeps the key and one number, its theoretical arrival time, which lie side by side in a
-// hash table. There is room for a bounded number of keys.
+// [Keyed] of them does, for many keys in less time and a fifth of the memory: it keeps each
+// key with one number, its theoretical arrival time, in a hash table. There is room for a
+// bounded number of keys.
 //
 // A key is held from its first grant on. It is forgotten only when it decides as a new one
-// would, and when others need its place: so forgetting never grants anything. If there is no
+// would, and another needs its place: so forgetting never grants anything. If there is no
 // room, a new key is refused: choose the bound so that this happens only under attack. A
-// look, with n == 0, and a denial need no room.
+// query, with n == 0, and a denial need no room.
 //
-// A new key costs a lock of the few thousand keys that are placed with it, and now and then the
-// table of these is made anew, without those that can be forgotten. If all the room is taken,
-// it looks at a few of them in turn, and then at a few of the others, and is refused if none of
-// all these can be forgotten.
+// A new key takes the lock of the few thousand keys of its part of the table, and now and then
+// that part is rebuilt without the keys that can be forgotten. If all room is taken, a new key
+// checks a few keys of its part in turn, then a few of the others, and is refused if none of
+// these can be forgotten.
 //
 // The zero KeyedGCRA has no room, and rejects all events (other than n == 0). Make one with
 // [NewKeyedGCRA].
 //
-// Any instants will do, as for a GCRA. One before the newest that was granted to a key is
-// judged as it stands; and for a key that is not held, one before an arrival time that was
-// forgotten is judged as if that had been its own. So if the clock goes back, a key may be
-// denied until it is where it was, and never is more granted.
+// Any instant is allowed, as for a [GCRA]. An instant before a key's newest grant is taken
+// as it is; and for a key that is not held, one before a forgotten arrival time is judged
+// as if that were the key's own. So if the clock goes back, a key may be denied until it
+// is where it was, but is never granted more.
 //
 // In a synctest bubble, use a KeyedGCRA that has not granted anything outside of it.
 //
 // It has no goroutines or timers. A decision on a key that is held takes no lock: a grant is
-// one compare-and-swap, a denial only reads. It allocates nothing, but for keys that have
-// pointers other than those of strings. All methods are safe for concurrent use, and
-// take effect one after the other.
+// one compare-and-swap, a denial only reads. It allocates only for keys that contain
+// pointers other than those of strings. All methods are safe for concurrent use, and take
+// effect one after the other.
 type KeyedGCRA[K comparable] struct {
 	clock clockwork.Clock // nil: package time
 	cellRate
@@ -82,7 +82,8 @@ func NewKeyedGCRA[K comparable](maxKeys int, interval time.Duration, burst int, 
 }
 
 // Allow reports whether an event of key may happen now, and grants it if so. Without room for
-// the key it is denied; Take tells that apart. It panics if key is not equal to itself, as NaN.
+// the key it is denied; Take returns an error then. It panics if key is not equal to itself, as
+// NaN.
 func (g *KeyedGCRA[K]) Allow(key K) bool {
 	if g.burst == 0 { // also of the zero KeyedGCRA
 		return false
@@ -106,10 +107,10 @@ func (g *KeyedGCRA[K]) Allow(key K) bool {
 	return d.Allowed
 }
 
-// AllowAt grants n events of key at t, all of them or none. It reads no clock. With n == 0 it
-// only tells how things stand and when one event could be granted, and changes nothing. A negative n is denied, and so is an n of
-// more than burst: they can never be granted. If there is no room for the key, nothing is
-// granted and the error is ErrTooManyKeys; otherwise it is nil. It panics as Allow does.
+// AllowAt grants n events of key at t, all of them or none. It reads no clock. With n == 0 it only reports what
+// remains and when one event will be granted. A negative n, or one above burst, is denied: it can never be granted. If
+// there is no room for the key, nothing is granted and the error is ErrTooManyKeys; otherwise it is nil. It panics as
+// Allow does.
 func (g *KeyedGCRA[K]) AllowAt(key K, t time.Time, n int) (Decision, error) {
 	return g.decide(key, t, false, n)
 }
@@ -126,7 +127,7 @@ func (g *KeyedGCRA[K]) Take(ctx context.Context, key K, n int) (Decision, error)
 	return g.decide(key, time.Time{}, true, n)
 }
 
-// Len returns how many keys there are now, those included that could be forgotten.
+// Len returns how many keys are held now, including those that could be forgotten.
 func (g *KeyedGCRA[K]) Len() int { return int(g.held.Load()) }
 
 // place returns the shard of a key, and where in its table the key belongs.

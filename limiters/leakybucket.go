@@ -12,37 +12,34 @@ import (
 	"github.com/jonboulle/clockwork"
 )
 
-// What a [LeakyBucket] refuses; compare with errors.Is.
+// The errors of a [LeakyBucket]; compare with errors.Is.
 var (
 	ErrQueueFull = errors.New("limiters: the queue of the leaky bucket is full")
 	ErrClosed    = errors.New("limiters: the leaky bucket is closed")
 )
 
-// A LeakyBucket is a queue with a bound whose items leave one at a time, interval
-// apart: the queue discipline of a throttle. Where a [TokenBucket] lets a burst
-// pass, a LeakyBucket smooths it; both keep the same long-run rate. An item that
-// finds no room is refused, and its sender is told.
+// A LeakyBucket is a bounded queue whose items leave one at a time, interval apart.
+// Where a [TokenBucket] lets a burst pass, a LeakyBucket smooths it; both keep the same
+// long-run rate. An item that finds no room is refused with an error.
 //
-// An item leaves at once if none waits and the last one left interval ago or
-// more, otherwise exactly interval after the one before it. Idle time builds no
-// credit: after any of it one item leaves at once, and the next interval later.
-// Instants are counted in whole nanoseconds from one item to the next, so nothing
-// drifts; where the timers of package time are late, the next item is as late, and
-// never closer than interval.
+// An item leaves at once if none waits and the last one left interval ago or more,
+// otherwise exactly interval after the one before it. Idle time builds no credit: after
+// it one item leaves at once, and the next interval later. Instants are counted in
+// whole nanoseconds from one item to the next, so nothing drifts; if a timer of package
+// time is late, the next item is as late, and never closer than interval.
 //
-// To leave is to be given to the function f, under no lock, so that f may call any
-// method. It runs on the goroutine of the Put that brought the item, if that
-// leaves at once, or on that of a timer, one run at a time: an item that falls due
-// while f runs leaves when it returns. If f panics the item has left, and the
-// others leave as if it had returned. A [LeakyBucket.Wait] stands in the same queue
-// without an item.
+// An item leaves by a call of f, under no lock, so f may call any method. f runs on the
+// goroutine of the item's Put, if it leaves at once, or on that of a timer, one run at
+// a time: an item that falls due while f runs leaves when it returns. If f panics the
+// item has left, and the others leave as if it had returned. A [LeakyBucket.Wait]
+// queues without an item.
 //
 // The zero LeakyBucket has no function and no interval: its Put panics and its Wait
 // returns at once. Make one with [NewLeakyBucket].
 //
-// It has no goroutine, and an armed timer only while something waits. A clock that
-// goes back delays what waits by interval at most. All methods are safe for
-// concurrent use.
+// It has no goroutine, and an armed timer only while something waits. A clock that goes
+// back delays waiting items by interval at most. All methods are safe for concurrent
+// use.
 type LeakyBucket[T any] struct {
 	interval time.Duration
 	size     int
@@ -106,9 +103,9 @@ func (b *LeakyBucket[T]) Put(v T) (Ticket, error) {
 }
 
 // Wait blocks until it is the caller's turn, as if it had put an item. The error is
-// ErrQueueFull, ErrClosed (also if the bucket is stopped meanwhile), or what
-// ctx.Err returns if ctx is done first. The caller has had no turn then: what
-// waits behind it moves up.
+// ErrQueueFull, ErrClosed (also if the bucket is stopped meanwhile), or what ctx.Err
+// returns if ctx is done first. Then the caller has had no turn, and the items behind
+// it move up.
 func (b *LeakyBucket[T]) Wait(ctx context.Context) error {
 	if ctx == nil {
 		noContext("LeakyBucket.Wait")
@@ -135,8 +132,8 @@ func (b *LeakyBucket[T]) Wait(ctx context.Context) error {
 }
 
 // Cancel takes an item out of the queue and reports whether it was there: if so it
-// never leaves, and what waits behind it moves up by one place at once. The cost
-// grows with the length of the queue.
+// never leaves, and the items behind it move up by one place at once. The cost grows
+// with the length of the queue.
 func (b *LeakyBucket[T]) Cancel(t Ticket) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -164,10 +161,10 @@ func (b *LeakyBucket[T]) Len() int {
 	return len(b.queue)
 }
 
-// Close makes Put and Wait refuse, and waits until everything has left, interval
-// apart as ever, and f has returned. If ctx is done before that, the rest is dropped
-// as by Stop and the error is ctx.Err(): a ctx that is done already drops all.
-// Called from f it does not wait.
+// Close makes Put and Wait refuse, and waits until all items have left, still interval
+// apart, and f has returned. If ctx is done before that, it drops the rest like Stop
+// and returns ctx.Err(): with a ctx that is already done it drops all. Called from f it
+// does not wait.
 func (b *LeakyBucket[T]) Close(ctx context.Context) error {
 	if ctx == nil {
 		noContext("LeakyBucket.Close")
@@ -187,9 +184,9 @@ func (b *LeakyBucket[T]) Close(ctx context.Context) error {
 	return nil
 }
 
-// Stop makes Put and Wait refuse and drops what waits; a Wait returns ErrClosed.
-// When it returns f is not running, unless it is f that called, nothing leaves any
-// more, and no timer is armed.
+// Stop makes Put and Wait refuse, and drops the waiting items; a Wait returns
+// ErrClosed. When it returns f is not running, unless it is f that called, no item
+// leaves any more, and no timer is armed.
 func (b *LeakyBucket[T]) Stop() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -6,13 +6,12 @@ import (
 	"time"
 )
 
-// A Limit is a rate, in events per second. The zero Limit allows no events but
-// those that a burst allows.
+// A Limit is a rate, in events per second. The zero Limit allows only the events of a
+// burst.
 //
-// Zero and negative limits mean 0, and so does one that is not a number, with which
-// [NewTokenBucket] panics: a rate that is computed later should not end the process. [Inf] and the floating-point infinity
-// mean no limit. Rates below one event in 544 years count as 0; those above
-// 1e12 are rounded down to fewer digits than a float64 has.
+// Zero and negative limits mean 0. So does NaN in SetLimit, as a rate computed at run time should not end the process;
+// [NewTokenBucket] panics with it. [Inf] and the floating-point infinity mean no limit. Rates below one event in 544
+// years count as 0; those above 1e12 are rounded down to fewer digits than a float64 has.
 type Limit float64
 
 // Inf is the infinite rate: it allows all events, whatever the burst.

@@ -15,7 +15,7 @@ type config struct {
 // time of the bubble. Package time called directly is also the fastest: prefer
 // nil to a clock that only wraps it.
 //
-// A method that is given an instant reads no clock.
+// Methods that take an instant read no clock.
 func WithClock(c clockwork.Clock) Option {
 	return func(cfg *config) { cfg.clock = c }
 }

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// InfDuration is what Delay returns if the tokens will not be there for 292 years
-// or ever, or if the [Reservation] is not OK. It is the longest time.Duration.
+// InfDuration is what Delay returns if the tokens need 292 years or more, or never
+// come, or if the [Reservation] is not OK. It is the longest time.Duration.
 const InfDuration = time.Duration(math.MaxInt64)
 
-// A Reservation holds tokens of a [TokenBucket] that are there now or will be. Who
-// holds it may act after its delay, or may cancel it so that others get them.
+// A Reservation holds tokens of a [TokenBucket], perhaps in advance. Its holder may act
+// after its delay, or cancel it so that others get them.
 //
 // The zero Reservation is not OK. A Reservation must not be copied. Its methods
 // are safe for concurrent use.
@@ -37,11 +37,11 @@ func (l *TokenBucket) Reserve() *Reservation {
 	return &r
 }
 
-// ReserveN reserves n tokens from t on, as soon as they will be there. They are
-// taken from the bucket at once, which leaves it in debt if they are not there
-// yet. It is not OK, and takes nothing, if n is more than the burst (unless the
-// rate is Inf), negative, or would leave a debt of more than 4e18 tokens. If n is
-// 0 it is OK without delay, and takes nothing.
+// ReserveN reserves n tokens from t on, for as soon as they have accrued. They are
+// taken at once, which leaves the bucket in debt if it holds fewer. It is not OK, and
+// takes nothing, if n is more than the burst (unless the rate is Inf), negative, or
+// would leave a debt of more than 4e18 tokens. If n is 0 it is OK without delay, and
+// takes nothing.
 //
 // It does not allocate if the caller does not let the Reservation escape.
 func (l *TokenBucket) ReserveN(t time.Time, n int) *Reservation {
@@ -66,9 +66,9 @@ func (r *Reservation) Delay() time.Duration {
 	return max(0, r.act.Sub(r.lim.clock.Now()))
 }
 
-// DelayFrom returns how long from t on the holder must wait before it acts: 0 if
-// it may at once, InfDuration if the tokens take longer than that to flow in. It
-// does not change if the limit, the burst or other reservations do.
+// DelayFrom returns how long from t on the holder must wait before it acts: 0 if it may
+// act at once, [InfDuration] if the tokens need longer than that. It does not change if
+// the limit, the burst or other reservations do.
 func (r *Reservation) DelayFrom(t time.Time) time.Duration {
 	if !r.ok || r.never {
 		return InfDuration
@@ -76,7 +76,7 @@ func (r *Reservation) DelayFrom(t time.Time) time.Duration {
 	return max(0, r.act.Sub(t))
 }
 
-// Cancel gives the tokens back as of now. See CancelAt.
+// Cancel refunds the tokens as of now. See CancelAt.
 func (r *Reservation) Cancel() {
 	if !r.ok {
 		return
@@ -87,11 +87,10 @@ func (r *Reservation) Cancel() {
 	r.lim.cancel(r, now, true)
 }
 
-// CancelAt says that the holder does not act, and gives the tokens back as of t, as
-// far as possible: those that were reserved after it, and whose delays include
-// its own, cannot act earlier, so their tokens are not given back.
-// Nor is more given back than it took, or than would be there now if it had never
-// been made. It does nothing after the delay is over, and nothing the second time.
+// CancelAt says that the holder will not act, and refunds the tokens as of t, except
+// those on which later reservations rely: these keep their delays. It never refunds
+// more than the reservation took, nor leaves more tokens than if it had never been
+// made. It does nothing after the delay is over, and nothing the second time.
 //
 // If t is exactly when the holder could have acted, it is still in time.
 func (r *Reservation) CancelAt(t time.Time) {

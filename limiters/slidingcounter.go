@@ -6,26 +6,24 @@ import (
 	"time"
 )
 
-// A SlidingCounter keeps close to limit events in any time as long as window, with
-// two counters instead of a log. It counts the events of the current window and of
-// the one before, on the same grid as a [FixedWindow], and takes those of the one
-// before for spread evenly: at a share s of the current window, counted from 0, an
-// event is granted if
+// A SlidingCounter keeps close to limit events in any period of length window, with two
+// counters instead of a log. It counts the events of the current and the previous
+// window, on the same grid as a [FixedWindow], and assumes those of the previous one
+// were spread evenly: at a share s of the current window, counted from 0, an event is
+// granted if
 //
 //	before * (1 - s) + current + 1 <= limit
 //
-// That estimate is computed exactly, in integers. It is what never exceeds limit;
-// the events themselves may, as far as they were not spread evenly: at most limit
-// are in each window of the grid, and fewer than 2*limit in any time as long as a
-// window, wherever it starts. If events do come evenly it is limit, or one more. There, too,
-// where a [FixedWindow] would grant limit at once, a SlidingCounter under load lets
-// them in as the window before fades out.
+// This estimate is computed exactly, in integers, and never exceeds limit. The events may,
+// if they were not spread evenly: at most limit are in each window of the grid, and fewer
+// than 2*limit in any period of length window; if they come evenly, limit or one more. And
+// where a [FixedWindow] would grant limit at once, a SlidingCounter under load admits events
+// gradually, as the previous window fades.
 //
-// A window is half open: the instant at which it ends belongs to the next. An
-// event that is denied costs nothing. An instant before the newest event granted
-// counts as that one: a late event resets no counter, and a clock that goes back
-// by d grants nothing that it would not have granted at once, until it has come
-// back.
+// A window is half open: the instant at which it ends belongs to the next. A denied
+// event costs nothing. An instant before the newest granted event counts as that one: a
+// late event resets no counter, and if the clock goes back by d, nothing is granted
+// that would not have been granted at once, until it is where it was.
 //
 // The zero SlidingCounter denies everything. Make one with [NewSlidingCounter]. It
 // follows the wall clock and has no goroutine and no timer. All methods are safe

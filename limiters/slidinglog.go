@@ -5,21 +5,20 @@ import (
 	"time"
 )
 
-// A SlidingLog grants at most limit events in any time as long as window, wherever
-// it starts. It remembers when each of them was: that is the strictest limit there
-// is for its parameters, at the price of 32 to 64 bytes for each event within a
-// window, 128 at first, events of the same instant counted as one.
+// A SlidingLog grants at most limit events in any period of length window. It records
+// the instant of each: this is the strictest limit for its parameters, at the price of
+// 32 to 64 bytes for each event within a window, 128 at first; events of one instant
+// count as one.
 //
-// It grants whenever that keeps the promise, so up to limit events at once, and
-// then none until the oldest is window ago. A time of that length is half open: an
-// event exactly window ago is outside. An event that is denied costs nothing and
-// is not remembered. An instant before the newest that was asked about counts as that
-// one: a clock that goes back by d grants nothing that it would not have granted at
-// once, until it has come back.
+// It grants whenever that allows, so up to limit events at once, and then none until
+// the oldest is window ago. A period is half open: an event exactly window ago is
+// outside. A denied event costs nothing and is not recorded. An instant before the
+// newest one counts as the newest: if the clock goes back by d, nothing is granted that
+// would not have been granted at once, until it is where it was.
 //
 // The zero SlidingLog denies everything. Make one with [NewSlidingLog]. It has no
-// goroutine and no timer, and keeps the memory of its longest log. All methods are
-// safe for concurrent use, and take effect one after the other. AllowN takes
+// goroutine and no timer, and does not free the memory of its longest log. All methods
+// are safe for concurrent use, and take effect one after the other. AllowN takes
 // constant time on average, over any number of calls.
 type SlidingLog struct {
 	windows

@@ -8,24 +8,24 @@ import (
 	"github.com/jonboulle/clockwork"
 )
 
-// A Sometimes runs a function on some of the calls of Do, as the type of that name
-// in golang.org/x/time/rate does. A call runs it if any of these is so:
+// A Sometimes runs a function on some of the calls of Do, like the type of that name in
+// golang.org/x/time/rate. A call runs it if any of these holds:
 //
 //   - it is among the first First calls;
-//   - Every is positive and the calls before it are a multiple of Every;
-//   - Interval is positive and has gone by since the end of the last run, or there
-//     was no run yet.
+//   - Every is positive and the number of earlier calls is a multiple of Every;
+//   - Interval is positive and has passed since the end of the last run, or there was
+//     no run yet.
 //
 // Without any of the three, only the first call runs: the zero Sometimes is a
 // [sync.Once]. A negative field counts as 0. A call exactly Interval after the end
 // of the last run runs. A run that panics counts as one, and is over.
 //
-// Unlike there, the function does not run under a lock: it may call Do, and a call
-// does not wait for the run of another. Runs may so overlap. While one that was
-// run for any reason goes on, no other call runs for the sake of Interval.
+// Unlike there, the function does not run under a lock: it may call Do, and a call does
+// not wait for another's run. So runs may overlap. During a run, no other call runs
+// because of Interval.
 //
-// The fields must not change after the first Do, nor a Sometimes be copied. All
-// else is safe for concurrent use.
+// Do not change the fields after the first Do, and do not copy a Sometimes. Do is safe
+// for concurrent use.
 type Sometimes struct {
 	First    int             // if positive, the first First calls run
 	Every    int             // if positive, every Every-th call runs, from the first on

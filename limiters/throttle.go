@@ -10,9 +10,9 @@ import (
 	"github.com/jonboulle/clockwork"
 )
 
-// A Throttle lets the first event pass, and then none until interval has gone by
-// since: the leading edge of each window. It compares instants, and has no timer
-// and no goroutine. What it denies is dropped: it never comes back to it.
+// A Throttle lets the first event pass, and then none until interval has passed: the
+// leading edge of each window. It compares instants, and has no timer and no goroutine.
+// Denied events are dropped for good.
 //
 // Its window opens with an event that passes, not on a grid: at t, with
 // [PerWindow](k), the next k-1 events before t+interval pass too, and the first
@@ -32,8 +32,8 @@ import (
 //	delay                wait                       0 (leading), up to interval (trailing, sample)
 //	needs a timer        yes                        not for the leading edge
 //
-// Nor does a Throttle queue events or block: to hold events back until there is
-// room is a leaky bucket, and to sleep until then is the Wait of a rate limiter.
+// Nor does a Throttle queue events or block: to queue events use a leaky bucket, to
+// block the Wait of a rate limiter.
 //
 // The zero Throttle lets everything pass, as interval 0 does. The window is open
 // at its end: an event exactly interval after its start is in the next one. The

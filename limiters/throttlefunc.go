@@ -40,8 +40,8 @@ func (o Option) applyThrottleFunc(cfg *throttleFuncConfig) {
 func (e Edges) applyThrottleFunc(cfg *throttleFuncConfig) { cfg.edges = e }
 
 // A ThrottleFunc runs a function with the events given to Call, at most once per
-// interval, so that it can be told of the newest event where a [Throttle] would
-// drop it. By its edges:
+// interval, and can run it with the newest event where a [Throttle] would drop that.
+// Its edges:
 //
 //   - Leading|Trailing, the default: an event outside of a window opens one and
 //     runs at once. If more come within, the newest runs at its end.
@@ -58,14 +58,14 @@ func (e Edges) applyThrottleFunc(cfg *throttleFuncConfig) { cfg.edges = e }
 // plus interval is in it only if it comes before the timer. With interval 0 every
 // event runs, in order, before Call returns or, if the function is running, after.
 //
-// The function runs on the goroutine of the caller (the leading edge, Flush) or of
-// the timer, one run at a time and under no lock: it may call any method. What
-// falls due while it runs follows on the same goroutine, with the newest event,
-// and opens its window then; with Leading alone it is dropped. If the function
-// panics, what had fallen due waits for the timer, with interval 0 for a Call.
+// The function runs on the goroutine of the caller (the leading edge, Flush) or of the
+// timer, one run at a time and under no lock: it may call any method. An event that
+// falls due while it runs follows on the same goroutine, with the newest value, and
+// opens its window then; with Leading alone it is dropped. If the function panics, an
+// event that had fallen due waits for the timer, or with interval 0 for a Call.
 //
-// Only while an event waits is there an armed timer. A clock that goes back delays
-// a run by interval at most. All methods are safe for concurrent use.
+// A timer is armed only while an event waits. A clock that goes back delays a run by
+// interval at most. All methods are safe for concurrent use.
 type ThrottleFunc[T any] struct {
 	interval time.Duration
 	f        func(T)
@@ -213,8 +213,8 @@ func (h *ThrottleFunc[T]) Pending() bool {
 }
 
 // Close makes Call do nothing, and runs the function now for the event that waits, on the
-// caller's goroutine, or on the one on which it is running already: the last run may so be
-// closer to the one before than the interval. When it returns nil the function is not running,
+// caller's goroutine, or on the one on which it is running already: so the last run may come
+// less than interval after the one before. When it returns nil the function is not running,
 // unless it is the function that called, and no timer is armed. ctx bounds only how long Close
 // waits for another goroutine: if it is done first, Close returns its error, and the event still
 // runs. Stop and Cancel drop the event also while Close waits. It panics if ctx is nil.

@@ -15,8 +15,8 @@ import (
 // [ThrottleStream]: they pass at once, ahead of an item that waits for its time.
 //
 // When in is closed, the item that waits for its time is sent at once, and the channel is
-// closed. It is also closed as soon as ctx is done; what was waiting, or on its way to a
-// reader that has gone, is then lost, and from then on nothing is read from in. A reader
+// closed. It is also closed as soon as ctx is done; an item that waits, or was on its way
+// to a reader that has gone, is then lost, and nothing more is read from in. A reader
 // that gives up early must cancel ctx. Until the end one goroutine runs, and at most one
 // timer is armed.
 //

@@ -11,36 +11,32 @@ import (
 	"github.com/jonboulle/clockwork"
 )
 
-// Limiter is the name by which users of golang.org/x/time/rate know a
-// [TokenBucket].
+// Limiter is the name of [TokenBucket] in golang.org/x/time/rate.
 type Limiter = TokenBucket
 
-// A TokenBucket grants events at a rate, and bursts of them after quieter times.
-// It is a bucket of burst tokens, full at first, into which rate tokens per
-// second flow until it is full. An event takes tokens. If they are not there,
-// Allow denies the event and takes nothing, Wait waits for them, and Reserve
-// says when they will be there; the last two leave a debt that is paid first.
+// A TokenBucket grants events at a rate, and bursts of them after quieter times. It is
+// a bucket of burst tokens, full at first, which gains rate tokens per second until it
+// is full. An event takes tokens. If there are too few, Allow denies the event and
+// takes nothing, Wait waits for them, and Reserve says when they will have accrued; the
+// last two leave a debt that is paid first.
 //
-// Its state is an instant, the tokens there were at that instant, and the tokens
-// taken since, in whole numbers: so no rounding error can build up, however
-// many events there are. See the package comment for how it compares with
-// golang.org/x/time/rate.
+// Its state is an instant, the balance at that instant, and the tokens taken since, in
+// whole numbers: so no rounding error can build up, however many events there are. See
+// the package comment for how it compares with golang.org/x/time/rate.
 //
 // The zero TokenBucket has no tokens and no rate, and rejects all events (other
 // than n == 0) until both are set. Make one with [NewTokenBucket].
 //
 // Rates are in events per second, from 0 (the burst, and then nothing) to [Inf]
-// (everything, whatever the burst). The envelope is closed at its end: tokens
-// that take exactly d are there d later. Any instants will do, also the zero
-// time. Those more than 292 years apart, the longest time.Duration, count as 292
-// years apart, which fills all but the slowest buckets. An instant before the
-// newest one at which something was granted, reserved, cancelled or set counts as
-// the newest.
+// (everything, whatever the burst). The envelope is closed at its end: tokens that take
+// exactly d are available d later. Any instant is allowed, also the zero time. Instants
+// more than 292 years apart, the longest time.Duration, count as 292 years apart, which
+// fills all but the slowest buckets. An instant before the newest one at which
+// something was granted, reserved, cancelled or set counts as the newest.
 //
-// Methods without an instant use that of the clock, which they read when it is
-// their turn. In a synctest bubble, use a TokenBucket that has not granted
-// anything outside of it: its time and that of the bubble have nothing to do with
-// each other.
+// Methods without an instant read the clock, under the lock. In a synctest bubble, use
+// a TokenBucket that has not granted anything outside of it: times inside and outside
+// are unrelated.
 //
 // It has no goroutines, and no timers but that of a Wait while it waits. All
 // methods are safe for concurrent use, and take effect one after the other.
@@ -96,7 +92,7 @@ func (l *TokenBucket) Limit() Limit {
 	return l.limit
 }
 
-// Burst returns the most tokens that there can be, and so the most events that
+// Burst returns the most tokens that the bucket can hold, and so the most events that
 // can be granted at once. It does not matter if the rate is Inf.
 func (l *TokenBucket) Burst() int {
 	l.lock()
@@ -177,16 +173,16 @@ func (l *TokenBucket) AllowN(t time.Time, n int) bool {
 	return ok
 }
 
-// Tokens returns how many tokens there are now. See TokensAt.
+// Tokens returns the balance now. See TokensAt.
 func (l *TokenBucket) Tokens() float64 {
 	l.lock()
 	defer l.mu.Unlock()
 	return l.tokens(l.now().Sub(l.at))
 }
 
-// TokensAt returns how many tokens there are at t, rounded to a float64. It is
-// never more than the burst, and negative while there is a debt: by less than
-// what flows in during one nanosecond if nothing was reserved.
+// TokensAt returns the balance at t, rounded to a float64. It is never more than the
+// burst, and negative in debt: without reservations by less than accrues in one
+// nanosecond.
 func (l *TokenBucket) TokensAt(t time.Time) float64 {
 	l.lock()
 	defer l.mu.Unlock()

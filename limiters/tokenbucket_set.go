@@ -9,10 +9,9 @@ func (l *TokenBucket) SetLimit(r Limit) {
 	l.setLimit(l.now(), true, r)
 }
 
-// SetLimitAt sets the limit from t on. The tokens that there are stay, and so do
-// debts; reservations and waits made before keep their instants. Under [Inf]
-// debts are paid at once, and when it ends the bucket is full, unless it is
-// the same instant.
+// SetLimitAt sets the limit from t on. The balance stays, also a debt; earlier
+// reservations and waits keep their instants. Under [Inf] debts are paid at once, and
+// when it ends the bucket is full, unless it is the same instant.
 func (l *TokenBucket) SetLimitAt(t time.Time, r Limit) {
 	l.lock()
 	defer l.mu.Unlock()
@@ -26,9 +25,9 @@ func (l *TokenBucket) SetBurst(b int) {
 	l.setBurst(l.now(), true, b)
 }
 
-// SetBurstAt sets the burst from t on. Tokens above it are lost; a higher burst
-// brings no tokens but the time to collect them. A negative b is 0.
-// Reservations and waits made before keep their instants.
+// SetBurstAt sets the burst from t on. Tokens above it are lost; a higher burst adds no
+// tokens by itself. A negative b is 0. Earlier reservations and waits keep their
+// instants.
 func (l *TokenBucket) SetBurstAt(t time.Time, b int) {
 	l.lock()
 	defer l.mu.Unlock()

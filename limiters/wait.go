@@ -14,33 +14,32 @@ var (
 	ErrNegative = errors.New("n must be >= 0")
 	// ErrBurst: n is more than the burst, so there can never be n tokens.
 	ErrBurst = errors.New("n exceeds the burst")
-	// ErrDeadline: the tokens would be there after the deadline of the context. It
-	// is also a context.DeadlineExceeded, only sooner.
+	// ErrDeadline: the tokens would come after the deadline of the context. It is also
+	// a context.DeadlineExceeded, returned sooner.
 	ErrDeadline = fmt.Errorf("tokens would be there too late: %w", context.DeadlineExceeded)
 )
 
 // Wait waits for a token. See WaitN.
 func (l *TokenBucket) Wait(ctx context.Context) error { return l.WaitN(ctx, 1) }
 
-// WaitN waits until n tokens are there, takes them and returns nil; or returns an
-// error, and has taken none. Waits are served in the order in which they began. Only
-// who begins after the limit was changed, or something was given back, may be served before
-// others that wait, as they keep their instants. The error is
+// WaitN waits until n tokens are available, takes them and returns nil; or it returns an
+// error and takes none. Waits are served in the order in which they began. Only a wait that
+// begins after a change of the limit or a refund may be served before older ones, as these
+// keep their instants. The error is
 //
 //   - [ErrNegative] or [ErrBurst] if n is negative, or more than the burst (unless
 //     the rate is Inf), whatever the context;
-//   - that of ctx if it is done already, also if the tokens are there and if n is 0;
-//   - [ErrDeadline], at once, if the tokens will be there after the deadline of ctx;
-//   - that of ctx if it is done before the tokens are there. What was reserved is
-//     given back as by [Reservation.CancelAt].
+//   - that of ctx if it is already done, even if the tokens are available or n is 0;
+//   - [ErrDeadline], at once, if the tokens will come after the deadline of ctx;
+//   - that of ctx if it is done before the tokens come. The tokens are refunded as by
+//     [Reservation.CancelAt].
 //
-// If the tokens are there exactly at the deadline, or when ctx is done, the wait
-// has succeeded. If the limit is changed meanwhile, it still lasts as long
-// as it would have. Without a deadline, and if the tokens will not be there for 292
-// years, it lasts until ctx is done.
+// If the tokens come exactly at the deadline, or just when ctx is done, the wait
+// succeeds. A change of the limit does not change how long it lasts. Without a
+// deadline, and if the tokens need 292 years or more, it lasts until ctx is done.
 //
-// The deadline is compared with the clock of the limiter, whose timer it waits for
-// if it must; without waiting it does not allocate.
+// The deadline is compared with the clock of the limiter, which also has the timer;
+// without waiting it does not allocate.
 func (l *TokenBucket) WaitN(ctx context.Context, n int) error {
 	if ctx == nil {
 		noContext("TokenBucket.WaitN")

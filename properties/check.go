@@ -36,8 +36,8 @@ func picker(t *rapid.T) func(label string, n int) int {
 	return func(label string, n int) int { return rapid.IntRange(0, n-1).Draw(t, label) }
 }
 
-// CheckWith draws schedules from a generator and has them judged. [Check] is made of it; it
-// is exported for generators of one's own.
+// CheckWith draws schedules from a generator and has them judged. [Check] uses it; it is
+// exported for your own generators.
 //
 // With ESCAPEMENT_SCHEDULE set it runs that schedule and no other, as the replay line of a
 // failure says.

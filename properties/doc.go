@@ -1,6 +1,6 @@
 // Package properties explores further than package conformance: package rapid draws
-// long random schedules for the same contracts, the same rules judge them, and what
-// fails is made smaller.
+// long random schedules for the same contracts, the same rules judge them, and failures
+// are shrunk.
 //
 // # A property test in ten lines
 //
@@ -17,33 +17,31 @@
 //		})
 //	}
 //
-// A spec of any contract will do: what is drawn is up to the contract. [Fuzz] makes the
-// same a native fuzz target, whose corpus is readable schedules, [FuzzBytes] one for OSS-Fuzz. [Laws] holds the
-// implementation to metamorphic laws, which compare two runs: that the same history an hour
-// later has the same outcome, that a question changes nothing, and so on.
+// A spec of any contract works: the contract decides what is drawn. [Fuzz] makes it a
+// native fuzz target, whose corpus is readable schedules, [FuzzBytes] one for OSS-Fuzz. [Laws] checks metamorphic laws,
+// which compare two runs: the same history an hour later has the same outcome, a query
+// changes nothing, and so on.
 //
 // # When conformance is enough
 //
 // Conformance enumerates every short schedule, smallest first, in the same order on every
-// machine, and probes what no single schedule shows, such as data races and what the
-// methods do to their callers. Run it always. Properties add length, odd numbers and mixes:
-// state that wears out, counts that overflow, a cancel of one of five reservations; and the
-// laws of two runs. They are random: run them with the tests as they are, and for long
-// (-rapid.checks=1000000) after a rewrite. MUTANTS.md, in testdata, has what each of the two
-// finds of all mistakes of the zoo.
+// machine, and probes what single schedules cannot show, such as data races. Run it always.
+// Properties add length, odd numbers and mixes: state that degrades, counts that overflow, a
+// cancel of one of five reservations; and the laws of two runs. They are random: run them
+// with your other tests, and for long (-rapid.checks=1000000) after a rewrite. MUTANTS.md,
+// in testdata, lists which mistakes of the zoo each of the two finds.
 //
-// # To reproduce and to make smaller
+// # Reproducing and shrinking
 //
 // A failure prints the schedule in one line, with the command that replays it:
 //
 //	ESCAPEMENT_SCHEDULE='wait=100ms | call 1 @0 | cancel @99ms' go test -run '^TestMine$'
 //
 // rapid also prints its seed, and writes a fail file under testdata/rapid that is tried
-// first from then on; delete it when the mistake is gone. What rapid could not make
-// smaller is made smaller step by step afterwards, as [conformance.Judge] does for any
-// schedule that breaks a rule: see its Smallest.
+// first from then on; delete it when the mistake is fixed. The suite shrinks the
+// schedule further, step by step, as [conformance.Judge] does in Smallest.
 //
-// # A law of one's own
+// # Your own law
 //
 // Draw a schedule, run it, look at the trace:
 //
@@ -56,8 +54,8 @@
 //		}
 //	})
 //
-// [CheckWith] takes a generator of your own, and judges by the rules of the contract.
-// [MachineLimiter] is a state machine that decides as it goes, beside an exact model. For
-// machines of your own, and for properties that start goroutines of their own, see package
+// [CheckWith] takes your own generator, and judges by the rules of the contract.
+// [MachineLimiter] is a state machine that compares a limiter with an exact model. For
+// your own machines, and for properties that start goroutines, see package
 // synctestcompat/rapidbubble.
 package properties

@@ -9,9 +9,9 @@ import (
 )
 
 // Fuzz makes [Check] a native fuzz target. The input is the text of a schedule, and so is
-// each entry of the corpus; what does not parse, or is no schedule that could have been
-// drawn, is passed over. A clock makes a poor target: few texts are programs of which
-// package time leaves nothing open.
+// each entry of the corpus; texts that do not parse, or that could not have been drawn,
+// are skipped. A clock makes a poor target: package time leaves the outcome of most texts
+// open.
 func Fuzz(f *testing.F, spec conformance.Spec) {
 	f.Helper()
 	for _, s := range corpus(spec) {

@@ -12,9 +12,9 @@ import (
 	"github.com/escapement-go/escapement/internal/stackmark"
 )
 
-// Laws holds an implementation to metamorphic laws, those that compare two runs, one subtest
-// for each that applies to it; [AllLaws] says what they demand. The schedules keep away from ties, whose
-// outcome may be open. A contract to which none applies skips the test.
+// Laws checks metamorphic laws, which compare two runs, with one subtest for each law that applies;
+// [AllLaws] lists them. The schedules avoid ties, whose outcome may be open. A contract without such
+// laws skips the test.
 func Laws(t *testing.T, spec conformance.Spec) {
 	t.Helper()
 	w := newTwin(spec.Judge(t))
@@ -91,7 +91,7 @@ func (w *twin) check(t *testing.T) {
 				}
 			})
 			if !compared {
-				t.Skip("properties: no run of the law came to its end")
+				t.Skip("properties: no run of the law finished")
 			}
 		})
 	}
@@ -210,7 +210,7 @@ var shift = Law{
 }
 
 var scale = Law{
-	ID: "X-SCALE", Text: "With all durations k times as long, the same MUST come out k times as late.",
+	ID: "X-SCALE", Text: "With all durations k times as long, the same output MUST come k times as late.",
 	broken: func(w *twin, p pair) string {
 		k := []time.Duration{2, 3, 10, 1000}[p.k%4]
 		s := conformance.Schedule{Config: scaled(p.first.Config, k), Steps: slices.Clone(p.first.Steps)}
@@ -226,7 +226,7 @@ var scale = Law{
 }
 
 var rename = Law{
-	ID: "X-RENAME", Text: "Other payloads MUST change nothing but the payloads that come out.",
+	ID: "X-RENAME", Text: "Other payloads MUST change only the payloads of the output.",
 	broken: func(w *twin, p pair) string {
 		other := func(n int) int { return 3 - 7*n }
 		s := conformance.Schedule{Config: p.first.Config, Steps: slices.Clone(p.first.Steps)}
@@ -246,7 +246,7 @@ var rename = Law{
 }
 
 var query = Law{
-	ID: "X-QUERY", Text: "A question MUST change nothing that comes later.",
+	ID: "X-QUERY", Text: "A query MUST NOT change later outcomes.",
 	broken: func(w *twin, p pair) string {
 		s := conformance.Schedule{Config: p.first.Config}
 		for i, st := range p.first.Steps {
@@ -261,14 +261,14 @@ var query = Law{
 }
 
 var iso = Law{
-	ID: "X-ISO", Text: "What another instance does MUST change nothing.",
+	ID: "X-ISO", Text: "Another instance MUST NOT change the outcome.",
 	broken: func(w *twin, p pair) string {
 		return differ("with another instance beside:", p.first, w.whole(w.Beside(p.first)), w.outcomes(p.first))
 	},
 }
 
 var evict = Law{
-	ID: "X-EVICT", Text: "After a long idle an instance MUST be as good as new.",
+	ID: "X-EVICT", Text: "After a long idle time an instance MUST behave as a new one.",
 	broken: func(w *twin, p pair) string {
 		d := p.first.Steps[len(p.first.Steps)-1].At + w.Long(p.first.Config)
 		if w.Windows {
@@ -279,7 +279,7 @@ var evict = Law{
 }
 
 var concat = Law{
-	ID: "DB-CONCAT", Text: "What comes more than the wait after everything else MUST come out as if it came alone.",
+	ID: "DB-CONCAT", Text: "Events more than the wait after all others MUST have the outcome that they have alone.",
 	broken: func(w *twin, p pair) string {
 		d := p.first.Steps[len(p.first.Steps)-1].At + p.first.Config.Wait + time.Microsecond
 		return w.after("one after the other:", p, d)
@@ -338,7 +338,7 @@ var insert = Law{
 
 var split = Law{
 	ID:   "RL-SPLIT",
-	Text: "What is granted in one request MUST be granted in two at the same instant, with the same tokens left.",
+	Text: "A granted request MUST also be granted as two at the same instant, with the same balance left.",
 	broken: func(w *twin, p pair) string {
 		granted := map[int]bool{} // by number of the request
 		for _, o := range w.outcomes(p.first) {

@@ -18,18 +18,17 @@ import (
 )
 
 // MachineLimiter drives a limiter as a state machine beside an exact bucket, in bubbles. It
-// decides as it goes: the bucket says when the next token is due, and the machine asks
-// then, two nanoseconds before and two after, which schedules that are drawn beforehand
-// hardly meet once the history is long. The limiter must have Allow, AllowN or AllowAt.
+// decides as it goes: the bucket knows when the next token is due, and the machine asks
+// then, and two nanoseconds before and after, which schedules drawn in advance hardly hit
+// after a long history. The limiter must have Allow, AllowN or AllowAt.
 //
-// A decision may be off by what flows in during a nanosecond, and where the interval between
-// two tokens is no whole number of nanoseconds, by one nanosecond more for each token that was
-// granted: see Rate.Interval. A limiter that declares to be less exact, by RefillSize, Resolution, Precision
-// or Latency, or Overdraft, is skipped, as limitertest judges it. A failure prints the history as a
-// schedule.
+// A decision may be off by what accrues in a nanosecond, and if the interval between two tokens is no whole
+// number of nanoseconds, by one nanosecond more for each granted token: see Rate.Interval. A limiter that
+// declares to be less exact, by RefillSize, Resolution, Precision or Latency, or Overdraft, is skipped, as
+// limitertest judges it. A failure prints the history as a schedule.
 //
-// It is the only thing here that is made for one contract: what is due when is known of
-// buckets only.
+// It is the only function here for one contract: only a bucket tells when something is
+// due.
 func MachineLimiter(t *testing.T, spec limitertest.Spec) {
 	t.Helper()
 	if declared := inexact(spec.Traits); declared != "" {

@@ -19,7 +19,7 @@ type Clock struct {
 	clockwork.Clock
 }
 
-// NewClock returns the clock of whatever bubble its caller is in.
+// NewClock returns the clock of its caller's bubble.
 func NewClock() *Clock { return &Clock{clockwork.NewRealClock()} }
 
 // Advance moves the bubble's clock by d and settles, as [Sleep] does. It panics

@@ -11,14 +11,13 @@
 // Three calls are enough for most tests:
 //
 //   - [Run] runs a function in a new bubble;
-//   - [Wait] blocks until every other goroutine of the bubble is durably
-//     blocked: what was going to happen at this instant has happened;
+//   - [Wait] blocks until every other goroutine of the bubble is durably blocked:
+//     everything due at this instant has happened;
 //   - [Sleep] moves the bubble's clock and then waits. A bare time.Sleep returns
 //     at the instant at which other timers are due, in random order with them;
 //     a check right after it sees their effects or not, by chance.
 //
-// [Clock] puts the same two moves behind clockwork's interface, for code that
-// takes its clock as a value.
+// [Clock] offers both through clockwork's interface, for code that takes a clock.
 //
 // # What differs between releases
 //
@@ -32,10 +31,9 @@
 //	a race in the bubble    reported when the       fails the bubble's T at once
 //	                        outer test ends
 //
-// Go 1.24 by itself lets time run on after the bubble's function returned, so
-// that a leaked ticker would keep it busy for ever. [Run] hides that: on every
-// release a goroutine that is left behind makes Run panic with the text of
-// Go 1.25 and later.
+// In Go 1.24 itself time goes on after the bubble's function has returned, so a leaked
+// ticker would keep it busy for ever. [Run] hides that: on every release a leaked
+// goroutine makes Run panic with the text of Go 1.25 and later.
 //
 // Where a toolchain has no bubbles, [Available] is false, [Reason] says why,
 // and Run skips its test with that reason.

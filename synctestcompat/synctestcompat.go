@@ -53,10 +53,10 @@ func Run(t *testing.T, f func(t *testing.T)) {
 	run(t, f)
 }
 
-// Wait blocks until every goroutine of the current bubble but the caller is
-// durably blocked. It panics outside a bubble, and if two goroutines of one
-// bubble wait at the same time. In a body that package interleave explores it returns
-// when no other goroutine can go on at this instant, in the order under way.
+// Wait blocks until every goroutine of the current bubble but the caller is durably
+// blocked. It panics outside a bubble, and if two goroutines of one bubble wait at the
+// same time. In a body that package interleave explores it returns when no other
+// goroutine can continue at this instant, in the current order.
 func Wait() {
 	if g := sched.Self(); g != nil {
 		g.Idle("synctestcompat.Wait")

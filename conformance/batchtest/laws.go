@@ -40,7 +40,7 @@ func (c *contract) handOver() []suite.Rule[Traits, *exam] {
 	anchor := []string{"Anchor"}
 	return []suite.Rule[Traits, *exam]{
 		{
-			Rule: core("BT-ONCE", "Every item that was accepted MUST be in exactly one batch, and no other; a batch "+
+			Rule: core("BT-ONCE", "Every accepted item, and no other, MUST be in exactly one batch; a batch "+
 				"MUST NOT change while its consumer runs."),
 			Check: (*exam).once,
 		},
@@ -48,63 +48,63 @@ func (c *contract) handOver() []suite.Rule[Traits, *exam] {
 			Rule: core("BT-ORDER", "Items MUST keep their order, within a batch and from batch to batch."),
 		},
 		{
-			Rule: core("BT-FULL", "The item that makes a batch full MUST hand it over at once, and no batch may have "+
-				"more items."),
+			Rule: core("BT-FULL", "The item that fills a batch MUST hand it over at once, and no batch may "+
+				"have more items."),
 			Declared: anchor,
 			About:    having(func(cfg conformance.Config) bool { return cfg.Size > 1 }),
 		},
 		{
-			Rule: core("BT-AGE", "A batch that is not full MUST be handed over when its delay ends, not before and "+
-				"not after: counted from its first item, or as declared."),
+			Rule: core("BT-AGE", "A batch that is not full MUST be handed over exactly when its delay ends, "+
+				"counted from its first item or as declared."),
 			Declared: anchor,
 			About:    having(func(cfg conformance.Config) bool { return cfg.Delay > 0 }),
 		},
 		{
-			Rule:   core("BT-EMPTY", "A batch MUST NOT be empty, unless that is declared."),
+			Rule:   core("BT-EMPTY", "A batch MUST NOT be empty, unless declared."),
 			Unless: empties,
 		},
 		{
-			Rule: core("BT-REARM", "The delay of the next batch MUST count from its own first item, also after a full "+
-				"batch, a Flush and idle time."),
+			Rule: core("BT-REARM", "The delay of the next batch MUST count from its own first item, even "+
+				"after a full batch, a Flush and idle time."),
 			Absent:   first,
 			Declared: anchor,
 			About:    having(func(cfg conformance.Config) bool { return cfg.Delay > 0 }),
 		},
 		{
-			Rule: core("BT-STALE", "The timer of a batch that was handed over otherwise MUST NOT take anything from "+
-				"the next one."),
+			Rule: core("BT-STALE", "The timer of a batch that was already handed over MUST NOT hand over the "+
+				"next one."),
 			Absent:   first,
 			Declared: anchor,
 			About:    having(func(cfg conformance.Config) bool { return cfg.Delay > 0 }),
 		},
 		{
-			Rule: core("BT-MEET", "A batch that is full and old at one instant MUST be handed over once; an item that "+
-				"comes at that instant MUST be in this batch or begin the next."),
+			Rule: core("BT-MEET", "A batch that becomes full just as its delay ends MUST be handed over "+
+				"once; an item of that instant MUST be in it or begin the next."),
 			Declared: anchor,
 			About:    func(j suite.Job) bool { return j.Schedule.RacingSteps() > 0 },
 		},
 		{
-			Rule:     core("BT-FLUSH", "Flush MUST hand over what is there, at once."),
+			Rule:     core("BT-FLUSH", "Flush MUST hand over the current batch at once."),
 			Ops:      []conformance.Op{conformance.OpFlush},
 			Declared: anchor,
 			About:    suite.Has(conformance.OpFlush),
 		},
 		{
-			Rule: core("BT-FLUSH0", "Flush of nothing MUST NOT do anything, at once or to the next delay."),
+			Rule: core("BT-FLUSH0", "If no items wait, Flush MUST NOT do anything, now or to the next delay."),
 			Ops:  []conformance.Op{conformance.OpFlush}, Declared: anchor,
 			Unless: empties,
 			About:  suite.Has(conformance.OpFlush),
 		},
 		{
-			Rule: core("BT-CLOSE", "Close MUST hand over what is there, or drop it, as declared; what comes later "+
-				"MUST NOT be handed over, and MUST be refused where an item can be."),
+			Rule: core("BT-CLOSE", "Close MUST hand over the current batch or drop it, as declared; later "+
+				"items MUST NOT be handed over, and MUST be refused where items can be."),
 			Ops:      []conformance.Op{conformance.OpClose},
 			Declared: []string{"CloseFlush"},
 			About:    suite.Has(conformance.OpClose),
 		},
 		{
-			Rule: core("BT-BUSY", "While the consumer runs, what comes MUST be handed over beside it or after it, in "+
-				"order; callers wait, or items are refused, only then and only as declared."),
+			Rule: core("BT-BUSY", "Items that come while the consumer runs MUST be handed over beside it or "+
+				"after it, in order; callers wait, or items are refused, only then and only as declared."),
 			Declared: []string{"Anchor", "Busy"},
 		},
 		{
@@ -113,8 +113,8 @@ func (c *contract) handOver() []suite.Rule[Traits, *exam] {
 			About:    having(func(cfg conformance.Config) bool { return cfg.Size == 1 }),
 		},
 		{
-			Rule: core("BT-D0", "With a delay of 0 a batch MUST be handed over at once, or only when it is full, by "+
-				"Flush and by Close: one of these, always."),
+			Rule: core("BT-D0", "With a delay of 0 every batch MUST be handed over at once, or every batch "+
+				"only when full, by Flush or by Close."),
 			Declared: anchor,
 			About:    having(func(cfg conformance.Config) bool { return cfg.Delay == 0 }),
 		},
@@ -127,27 +127,26 @@ func (c *contract) other() []suite.Rule[Traits, *exam] {
 		suite.OneClock[Traits, *exam](onPackageTime, marks),
 		suite.Calls[Traits]((*exam).calls),
 		{
-			Rule: core("X-PANIC", "If the consumer panics with a batch, the next ones MUST be handed over as if it "+
-				"had returned."),
+			Rule: core("X-PANIC", "If the consumer panics, later batches MUST be handed over as if it had "+
+				"returned."),
 			Declared: []string{"Anchor"},
 			About:    func(j suite.Job) bool { return j.Schedule.Config.Panics > 0 },
 			Sees:     func(x *exam) bool { return x.Panicked },
 		},
 		{
-			Rule:   core("X-REENT", "An operation called by the consumer MUST NOT deadlock."),
+			Rule:   core("X-REENT", "An operation called from the consumer MUST NOT deadlock."),
 			Unless: func(s *suite.Suite, tr *Traits) string { return edge.NoReentry(s, tr.Reentrancy) },
 			About:  func(j suite.Job) bool { return j.Schedule.Config.Inside != "" },
 			Check:  (*exam).reentry,
 		},
 		{
-			Rule: core("X-LEAK", "After Close, or without it when all is quiet, goroutines and armed timers MUST NOT "+
-				"remain."),
+			Rule:  core("X-LEAK", "No goroutine or armed timer may remain after Close, or while idle."),
 			About: suite.Looked,
 			Check: (*exam).left,
 		},
 		{
-			Rule: core("X-CONC", "Of items that many goroutines hand in at one instant each MUST be in exactly one "+
-				"batch, and no batch may have more than its size."),
+			Rule: core("X-CONC", "Each item of concurrent callers at one instant MUST be in exactly one "+
+				"batch, and no batch may exceed its size."),
 			Meets: true,
 			Probe: c.concurrent,
 		},
@@ -182,7 +181,7 @@ func (x *exam) left() *suite.Violation {
 	if v := x.LeftBehind(); v == nil || !x.Kept {
 		return v
 	}
-	return suite.Broken(x.End, "Close releases what is held, and nothing comes any more",
+	return suite.Broken(x.End, "Close releases everything, and nothing more will come",
 		"a timer is still armed, an hour after close")
 }
 

@@ -38,9 +38,8 @@ func (c *contract) Canary(s *suite.Suite) string {
 	case pulse.Own == 0 && pulse.Other > 0:
 		return suite.WrongClock("batchtest")
 	case pulse.Own == 0:
-		return fmt.Sprintf("an item was handed in, and no batch handed over in the %v that passed: either none "+
-			"ever is, or the batcher does not see that time has passed, because it reads another clock than Time "+
-			"says, such as the runtime's", 50*suite.Wait)
+		return fmt.Sprintf("an item was handed in, and no batch handed over within %v: either none ever is, "+
+			"or the batcher reads another clock than Time says, such as the runtime's", 50*suite.Wait)
 	}
 	return ""
 }

@@ -1,6 +1,6 @@
-// Package batchtest holds batchers to their laws: items are handed over together when the batch is
-// full, when its first item has reached an age, or by Flush and Close. Package conformance says which
-// contract fits which implementation.
+// Package batchtest tests batchers against their laws: items are handed over together when the batch
+// is full, when its first item has reached an age, or by Flush and Close. Package conformance says
+// which contract fits which implementation.
 //
 //	func TestConformance(t *testing.T) {
 //		batchtest.Run(t, batchtest.Spec{
@@ -37,8 +37,8 @@ type (
 	Reentrancy = conformance.Reentrancy
 )
 
-// The ways to take time that a batcher may have, what may become of an open batch when the input
-// ends, and whether the consumer may call the batcher.
+// Where a batcher may take its time from, what may happen to an open batch when the input ends,
+// and whether the consumer may call the batcher.
 const (
 	Injected    = conformance.Injected
 	PackageTime = conformance.PackageTime
@@ -53,25 +53,25 @@ const (
 type Spec struct {
 	// Name is the implementation's name in reports.
 	Name string
-	// Time says how it takes its time: Injected or PackageTime.
+	// Time says where it takes its time from: Injected or PackageTime.
 	Time TimeSource
 	// New makes a batcher that calls batch with the items of each batch. The slice must not change
 	// before batch has returned. A constructor that refuses cfg panics. Instances must not share
 	// state.
 	New func(env Env, cfg Config, batch func([]int)) Funcs
-	// Traits are the choices of the implementation. What is left undeclared fails the
-	// subtest TRAITS, which prints what holds and asks for decisions.
+	// Traits are the choices of the implementation. Undeclared ones fail the subtest
+	// TRAITS, which prints the observed values and asks for decisions.
 	Traits Traits
-	// KnownFailing lists what is known to fail.
+	// KnownFailing lists known failures.
 	KnownFailing []Known
 }
 
 // Config is what a batcher is made with. A constructor may refuse a 0, and every Size but 0 if it has none.
 type Config struct {
-	// Size is the number of items that make a batch full; 0 is no bound.
+	// Size is the number of items that fill a batch; 0 means unbounded.
 	Size int
-	// Delay is the age of its first item at which a batch is handed over. 0 is no bound, or
-	// hands over at once: either is correct.
+	// Delay is the age of its first item at which a batch is handed over. 0 means
+	// unlimited, or at once: either is correct.
 	Delay time.Duration
 }
 
@@ -83,15 +83,15 @@ type Funcs struct {
 	// Put is Add for a batcher that may refuse: it returns an error if it has not taken the item.
 	// It is used instead of Add.
 	Put func(v int) error
-	// Flush hands over what is there, and may wait until the consumer has returned.
+	// Flush hands over the current batch, and may wait until the consumer has returned.
 	Flush func()
-	// Close ends the input, and may wait until the consumer has returned. It releases what the
-	// batcher holds, and is called once.
+	// Close ends the input, and may wait until the consumer has returned. It releases all
+	// resources, and is called once.
 	Close func()
 }
 
-// Run holds an implementation to the laws of a batcher, one subtest for each rule, and returns
-// what it found.
+// Run tests an implementation against the laws of a batcher, one subtest for each rule, and
+// returns what it found.
 func Run(t *testing.T, spec Spec) *Report {
 	t.Helper()
 	return spec.Run(t)

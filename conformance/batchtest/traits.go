@@ -15,13 +15,13 @@ import (
 type Traits struct {
 	// Anchor says what the delay of a batch counts from.
 	Anchor Anchor
-	// CloseFlush says what becomes of the open batch at Close: CloseFires or CloseDrops. Only with
+	// CloseFlush says what happens to the open batch at Close: CloseFires or CloseDrops. Only with
 	// Close.
 	CloseFlush CloseFlush
 	// Busy says what happens while the consumer runs. With ReentrancyForbidden it is not observed, and need
-	// not be declared: a lock may be held while the consumer runs, and then it must not be.
+	// not be declared, as the batcher may hold a lock then.
 	Busy Busy
-	// EmptyBatches says that a batch may be empty, where a delay ends in which nothing came.
+	// EmptyBatches says that a batch is empty if its delay ends without an item.
 	EmptyBatches bool
 	// Reentrancy is only declared to opt out: Forbidden means that the consumer must not call the
 	// batcher, as its documentation says.
@@ -70,7 +70,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Needless: suite.Always, Apart: true, Sure: true,
 			Means: []string{"a batch is handed over a delay after its first item",
 				"a batch is handed over a delay, or a multiple of it, after the last hand-over",
-				"a batch is handed over with the next tick of a grid that began with the batcher"},
+				"a batch is handed over at the next tick of a grid that began with the batcher"},
 			Observe: func() int { return int(anchored(s)) },
 			Set:     func(v int) { tr.Anchor = Anchor(v) },
 		},
@@ -78,15 +78,15 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Name: "CloseFlush", Declared: int(tr.CloseFlush), Apart: true, Sure: true,
 			Order:  []int{int(CloseFires), int(CloseDrops)},
 			Values: []string{"CloseFires", "CloseAtDeadline", "CloseDrops"},
-			Means: []string{"Close hands over what is there", "Close hands over what is there when it is due",
-				"Close drops what is there"},
+			Means: []string{"Close hands over the current batch", "Close hands over the current batch when it is due",
+				"Close drops the current batch"},
 			Needless: func() bool { return !s.Accepts(conformance.OpClose) },
 			Observe:  func() int { return int(closes(s)) },
 			Set:      func(v int) { tr.CloseFlush = CloseFlush(v) },
 		},
 		{
 			Name: "EmptyBatches", Declared: suite.Number(tr.EmptyBatches), Literal: suite.Flag, Apart: true,
-			Means:   []string{"a delay in which nothing came ends with an empty batch"},
+			Means:   []string{"a delay without items ends with an empty batch"},
 			Observe: func() int { return suite.Number(handsNothing(s)) },
 			Set:     func(v int) { tr.EmptyBatches = v == 1 },
 		},
@@ -100,7 +100,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		{
 			Name: "Busy", Declared: int(tr.Busy), Values: busies, Apart: true,
 			Means: []string{"the next batch is handed over while the consumer still runs",
-				"what comes while the consumer runs is handed over after it, and no caller waits",
+				"items that come while the consumer runs are handed over after it, and no caller waits",
 				"callers wait while the consumer runs", "items are refused while the consumer runs"},
 			Needless: func() bool { return tr.Reentrancy == ReentrancyForbidden },
 			Observe:  func() int { return int(whileBusy(s)) },

@@ -158,7 +158,8 @@ func (s *state) whyWrong(items []int, e model.Event) (id, because string) {
 		case slices.Contains(s.dropped, v):
 			return "BT-CLOSE", fmt.Sprintf("Close had dropped item %d, and CloseDrops is declared", v)
 		case s.consumed(v) && s.meets:
-			return "BT-MEET", fmt.Sprintf("item %d was handed over before, full and old at one instant", v)
+			return "BT-MEET", fmt.Sprintf("item %d was handed over before, when the batch was full just as "+
+				"its delay ended", v)
 		case s.consumed(v) || slices.Contains(items[:i], v):
 			return "BT-ONCE", fmt.Sprintf("item %d was handed over before", v)
 		case !slices.Contains(there, v) && s.closed:
@@ -177,11 +178,11 @@ func (s *state) whyWrong(items []int, e model.Event) (id, because string) {
 func (s *state) whyEmpty() (id, because string) {
 	switch {
 	case s.idled == s.at:
-		return "BT-FLUSH0", "there was nothing to flush"
+		return "BT-FLUSH0", "there was no item to flush"
 	case s.meets:
-		return "BT-MEET", "the batch was handed over, full and old at one instant"
+		return "BT-MEET", "the batch was handed over, full just as its delay ended"
 	}
-	return "BT-EMPTY", "nothing had come since the last hand-over"
+	return "BT-EMPTY", "no item had come since the last hand-over"
 }
 
 // there lists the items that are not handed over, in their order.
@@ -233,13 +234,13 @@ func (s *state) whyEarly(items []int, e model.Event) (id, because string) {
 	}
 	for _, p := range s.past {
 		if p.cause != byAge && p.due == e.At && s.cfg.Delay > 0 && s.tr.Anchor == AnchorFirstItem {
-			return "BT-STALE", fmt.Sprintf("the delay of %s ended then, which was handed over before, at %s",
+			return "BT-STALE", fmt.Sprintf("the delay of %s ended then, but it was handed over before, at %s",
 				batchMark(p.items), timeline.Duration(p.at))
 		}
 	}
 	if s.cfg.Delay == 0 {
 		if s.cfg.Size > 1 && s.justCame(items) {
-			return "BT-FULL", fmt.Sprintf("the size is %d, and the delay is no bound", s.cfg.Size)
+			return "BT-FULL", fmt.Sprintf("the size is %d, and the delay is unlimited", s.cfg.Size)
 		}
 		return "BT-D0", "there is no delay that could have ended"
 	}

@@ -163,7 +163,7 @@ func (l *ledger) acts(id, turn int, s conformance.Step) {
 	case conformance.OpCancel, conformance.OpTimeout, conformance.OpDeadline, conformance.OpWithin, conformance.OpArmed:
 		for _, o := range l.objects {
 			if !o.halted && o.due == now && o.served != now {
-				l.open = "something is due at the instant at which another goroutine looks at all"
+				l.open = "something is due at the instant at which another goroutine observes everything"
 			}
 		}
 	}

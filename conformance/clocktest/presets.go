@@ -1,19 +1,19 @@
 package clocktest
 
-// The functions below are the traits of libraries that are known, to start from: each is
-// proved on the library that it names. A clock in a bubble whose Advance calls Env.Settle
-// waits for all, whatever its library does on its own.
+// The functions below return the traits of well-known libraries, as a start. The tests of
+// this module prove each on the library that it names. A clock in a bubble whose Advance
+// calls Env.Settle waits for all, whatever its library does on its own.
 
 // Clockwork are the traits of the fake clock of github.com/jonboulle/clockwork: Advance starts
 // the functions that are due, and returns.
 func Clockwork() Traits { return Traits{Waits: WaitsForNothing} }
 
 // Quartz are the traits of the mock of github.com/coder/quartz when Advance goes from event to
-// event and settles at each, as its documentation tells to.
+// event and settles at each, as its documentation says.
 func Quartz() Traits { return Traits{Waits: WaitsForAll} }
 
 // Benbjohnson are the traits of the mock of github.com/benbjohnson/clock, which naps at each
-// event: in a bubble everything else comes to rest meanwhile.
+// event: in a bubble everything else settles meanwhile.
 func Benbjohnson() Traits { return Traits{Waits: WaitsForAll} }
 
 // K8s are the traits of the fake clock of k8s.io/utils/clock/testing, which runs functions

@@ -19,7 +19,7 @@ func (c *contract) Canary(s *suite.Suite) (why string) {
 	s.InBubble(func() {
 		f := c.spec.New(Env{Settle: synctestcompat.Wait})
 		if f.Now == nil || f.Advance == nil {
-			why = "New returned no Now or no Advance: a clock can be read and moved"
+			why = "New returned no Now or no Advance: a clock needs both"
 			return
 		}
 		start := f.Now()
@@ -121,7 +121,7 @@ func (c *contract) awaits(p *suite.Probe) (*suite.Violation, string) {
 	declared := c.traits.Waits
 	if how := c.returnsEarly(p.Suite, function); how != "" {
 		return &suite.Violation{
-			Headline: "Advance returned before the function that it started had (" + how + ")",
+			Headline: "Advance returned while the function that it started still ran (" + how + ")",
 			Because:  "the clock declares " + declared.String(),
 		}, ""
 	}

@@ -27,14 +27,14 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 	}
 	return []suite.Rule[Traits, *exam]{
 		{
-			Rule: core("CK-NOW", "The clock MUST move by what Advance says and by nothing else, and Since and "+
-				"Until MUST agree with Now."),
+			Rule: core("CK-NOW", "Only Advance may move the clock, by exactly what it says; Since and Until "+
+				"MUST agree with Now."),
 			About: suite.InFamily("CK-NOW"),
 			Check: (*exam).inOrder,
 		},
 		{
-			Rule: core("CK-TIMER", "A timer, and After, MUST send once, no sooner than the clock reaches the "+
-				"deadline, and what it sends MUST be the time of the deadline."),
+			Rule: core("CK-TIMER", "A timer, and After, MUST send once, when the clock reaches the deadline "+
+				"and not sooner, and MUST send the time of the deadline."),
 			Unless: func(s *suite.Suite, _ *Traits) string {
 				none := !s.Accepts(conformance.OpTimer) && !s.Accepts(conformance.OpAfter)
 				return suite.If(none, "the implementation has no timer")
@@ -43,8 +43,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check: (*exam).inOrder,
 		},
 		{
-			Rule: core("CK-STOP", "Stop and Reset MUST report whether the timer was armed; a stopped timer MUST "+
-				"NOT fire, and one that was reset MUST fire once, that much after the Reset."),
+			Rule: core("CK-STOP", "Stop and Reset MUST report whether the timer was armed; a stopped timer "+
+				"MUST NOT fire, and a reset one MUST fire once, its new duration after the Reset."),
 			Ops:   []conformance.Op{conformance.OpTimer},
 			About: suite.InFamily("CK-STOP"),
 			Check: (*exam).inOrder,
@@ -58,15 +58,15 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check: (*exam).inOrder,
 		},
 		{
-			Rule: core("CK-TICKER", "A ticker MUST send the time of each tick; ticks that come while one is "+
-				"unread MUST be dropped, and the cadence MUST NOT shift."),
+			Rule: core("CK-TICKER", "A ticker MUST send the time of each tick, drop ticks while one waits to "+
+				"be received, and keep its cadence."),
 			Ops:   []conformance.Op{conformance.OpTicker},
 			About: suite.InFamily("CK-TICKER"),
 			Check: (*exam).inOrder,
 		},
 		{
-			Rule: core("CK-TICKSTOP", "A stopped ticker MUST NOT tick; Reset MUST make it tick at the new "+
-				"period from then on, a stopped one too, until it is stopped."),
+			Rule: core("CK-TICKSTOP", "A stopped ticker MUST NOT tick; Reset MUST make any ticker, a stopped "+
+				"one too, tick at the new period until it is stopped."),
 			Ops:   []conformance.Op{conformance.OpTicker},
 			About: suite.InFamily("CK-TICKSTOP"),
 			Check: (*exam).inOrder,
@@ -93,20 +93,20 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check: (*exam).inOrder,
 		},
 		{
-			Rule: core("CK-ZERO", "Timers, functions and sleeps with a duration <= 0 MUST fire at once, without "+
-				"the clock being moved."),
+			Rule: core("CK-ZERO", "Timers, functions and sleeps with a duration <= 0 MUST fire at once, "+
+				"without an Advance."),
 			About: suite.InFamily("CK-ZERO"),
 			Check: (*exam).inOrder,
 		},
 		{
-			Rule: core("CK-FUNC", "AfterFunc MUST run its function once when the duration has passed and not "+
-				"before; Stop and Reset MUST report whether it was armed, and hold."),
+			Rule: core("CK-FUNC", "AfterFunc MUST run its function once, exactly when the duration has "+
+				"passed; Stop and Reset MUST take effect, and report whether it was armed."),
 			Ops:   []conformance.Op{conformance.OpAfterFunc},
 			About: suite.InFamily("CK-FUNC"),
 			Check: (*exam).inAnyOrder,
 		},
 		{
-			Rule:  core("CK-CHAN", "The channel of a timer that AfterFunc made MUST be nil."),
+			Rule:  core("CK-CHAN", "AfterFunc's timer MUST have a nil channel."),
 			Ops:   []conformance.Op{conformance.OpAfterFunc},
 			About: suite.InFamily("CK-CHAN"),
 			Check: (*exam).inOrder,
@@ -118,8 +118,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check: (*exam).inAnyOrder,
 		},
 		{
-			Rule: core("CK-SAME", "Timers that are due at one instant MUST all fire, in whatever order, but for one "+
-				"that a function stops in time: Stop MUST then report true, and otherwise false."),
+			Rule: core("CK-SAME", "Timers due at one instant MUST all fire, in any order, except one that a "+
+				"function stops in time: Stop MUST then report true, and otherwise false."),
 			About: suite.InFamily("CK-SAME"),
 			Check: (*exam).together,
 		},
@@ -132,7 +132,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		},
 		{
 			Rule: core("CK-ORDER", "Functions with different deadlines MUST run in the order of their "+
-				"deadlines, however far the clock is moved at once."),
+				"deadlines, however far one Advance goes."),
 			Ops: []conformance.Op{conformance.OpAfterFunc}, Declared: []string{"Waits"},
 			Unless: unlessNothing,
 			About:  suite.InFamily("CK-ORDER"),
@@ -140,23 +140,23 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		},
 		{
 			Rule: core("CK-AT", "While a function runs, Now MUST be the instant at which it was due, however "+
-				"far the clock is moved at once."),
+				"far one Advance goes."),
 			Ops: []conformance.Op{conformance.OpAfterFunc}, Declared: []string{"Waits"},
 			Unless: unlessIdle,
 			About:  suite.InFamily("CK-AT"),
 			Check:  (*exam).inOrder,
 		},
 		{
-			Rule: core("CK-CHAIN", "What a function arms, resets, stops or receives MUST count before the clock "+
-				"moves on: what it arms fires on the way, what it stops does not."),
+			Rule: core("CK-CHAIN", "What a function arms, resets, stops or receives MUST take effect before "+
+				"the clock moves on: what it arms fires on the way, what it stops does not."),
 			Ops: []conformance.Op{conformance.OpAfterFunc}, Declared: []string{"Waits"},
 			Unless: unlessIdle,
 			About:  suite.InFamily("CK-CHAIN"),
 			Check:  (*exam).inOrder,
 		},
 		{
-			Rule: core("CK-FLOW", "A goroutine that a timer wakes MUST have its turn before the clock moves on: "+
-				"it finds Now at that instant, and what it arms, receives, resets or stops counts."),
+			Rule: core("CK-FLOW", "A goroutine woken by a timer MUST run before the clock moves on: Now is "+
+				"still that instant, and what it arms, receives, resets or stops takes effect."),
 			Ops: []conformance.Op{conformance.OpConsume}, Declared: []string{"Waits"},
 			Unless: func(_ *suite.Suite, tr *Traits) string {
 				return suite.If(tr.Waits > WaitsForAll, "declared: "+tr.Waits.String())
@@ -165,31 +165,31 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check: (*exam).inOrder,
 		},
 		{
-			Rule: core("CK-CONTEXT", "A context with a deadline MUST be live before it, without blocking "+
-				"whoever asks, and MUST have ended with context.DeadlineExceeded from it on, "+
-				"or as cancelled when cancel returns."),
+			Rule: core("CK-CONTEXT", "A context MUST be live until its deadline, and answer without "+
+				"blocking; from the deadline on it MUST have ended with context.DeadlineExceeded, or as "+
+				"cancelled once cancel returns."),
 			Ops:   []conformance.Op{conformance.OpTimeout},
 			About: suite.InFamily("CK-CONTEXT"),
 			Check: (*exam).inOrder,
 		},
 		{
-			Rule: core("CK-CTXTREE", "A context MUST have the earlier deadline of its own and its parent's, end "+
-				"when its parent ends, and keep the Err and Cause with which it first ended."),
+			Rule: core("CK-CTXTREE", "A context MUST have the earlier of its own and its parent's deadline, "+
+				"end when its parent ends, and keep the Err and Cause with which it first ended."),
 			Ops:   []conformance.Op{conformance.OpTimeout},
 			About: suite.InFamily("CK-CTXTREE"),
 			Check: (*exam).inOrder,
 		},
 		{
-			Rule: core("CK-ARMED", "What is armed MUST be counted once, and what has fired or was stopped, "+
-				"reset or cancelled MUST NOT be counted any more."),
+			Rule: core("CK-ARMED", "What is armed MUST be counted once, and no longer after it has fired or "+
+				"was stopped, reset or cancelled."),
 			Ops:   []conformance.Op{conformance.OpArmed},
 			About: suite.InFamily("CK-ARMED"),
 			Check: (*exam).counts,
 		},
 		{
-			Rule: core("CK-WALL", "When the wall clock is stepped, timers, tickers, functions and timeouts from "+
-				"before and after the step MUST last their durations, children of older parents too, and Until "+
-				"MUST agree with the timer that is armed for the same instant."),
+			Rule: core("CK-WALL", "After a step of the wall clock, timers, tickers, functions and timeouts, "+
+				"old and new, MUST last their durations, children of older contexts too; Until MUST agree "+
+				"with a timer armed for the same instant."),
 			Absent: func(s *suite.Suite, _ *Traits) string {
 				return suite.If(!s.Accepts(opSetWall), "the clock has no SetWall")
 			},
@@ -197,7 +197,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		},
 		{
 			Rule: conformance.Rule{ID: "CK-AWAIT", Level: conformance.Extended,
-				Text: "When Advance returns, what it declares to wait for MUST have run."},
+				Text: "When Advance returns, all that it is declared to wait for MUST have run."},
 			Ops:      []conformance.Op{conformance.OpAfterFunc},
 			Declared: []string{"Waits"},
 			Unless:   unlessNothing,
@@ -217,8 +217,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Mixed:    true,
 		},
 		{
-			Rule: core("X-LEAK", "When all timers are stopped and all contexts cancelled, "+
-				"a goroutine MUST NOT remain."),
+			Rule:  core("X-LEAK", "When all timers are stopped and all contexts cancelled, no goroutine may remain."),
 			About: suite.Looked,
 			Check: (*exam).leaves,
 		},

@@ -1,7 +1,7 @@
-// Package clocktest holds fake clocks to what package time does. A fake clock moves only
-// when it is told to; its timers, tickers, functions, sleepers and contexts must be like
-// those of package time. Each schedule runs on package time in a bubble and then on the
-// clock, which must show the same.
+// Package clocktest compares fake clocks with package time. A fake clock moves only by
+// Advance; its timers, tickers, functions, sleepers and contexts must behave like those
+// of package time. Each schedule runs on package time in a bubble and then on the clock,
+// which must behave the same.
 //
 //	func TestConformance(t *testing.T) {
 //		clocktest.Run(t, clocktest.Spec{
@@ -13,10 +13,9 @@
 //		})
 //	}
 //
-// Where package time promises nothing, as for the order of equal deadlines, nothing is
-// demanded. Without bubbles everything is skipped. Leave Traits out at first: the subtest
-// TRAITS prints the literal to paste. What the suite does and how it counts is said in
-// package conformance.
+// Where package time promises nothing, as for the order of equal deadlines, no rule
+// applies. Without bubbles everything is skipped. Leave Traits out at first: the subtest
+// TRAITS prints the literal to paste. Package conformance explains what the suite does.
 package clocktest
 
 import (
@@ -44,17 +43,17 @@ type Spec struct {
 	Name string
 	// New makes a clock that stands still. Clocks must not share state.
 	New func(env Env) Funcs
-	// Traits are the choices of the implementation. What is left undeclared fails the
-	// subtest TRAITS, which prints what holds and asks for decisions.
+	// Traits are the choices of the implementation. Undeclared ones fail the subtest
+	// TRAITS, which prints the observed values and asks for decisions.
 	Traits Traits
-	// KnownFailing lists what is known to fail.
+	// KnownFailing lists known failures.
 	KnownFailing []Known
 }
 
-// Env is what a clock is made in.
+// Env is the environment of a clock.
 type Env struct {
-	// Settle returns when every goroutine of the test is blocked. A clock that can be told
-	// to wait for goroutines while it advances gets this to do so.
+	// Settle returns when every goroutine of the test is blocked, for clocks that can wait
+	// for goroutines while they advance.
 	Settle func()
 }
 
@@ -79,11 +78,11 @@ type Funcs struct {
 	NewTicker func(d time.Duration) clockwork.Ticker
 	// Tick is like that of package time: it returns nil for a period of 0 or less.
 	Tick func(d time.Duration) <-chan time.Time
-	// NoTimerReset and NoTickerReset say that the Reset of timers, those of functions
-	// included, and that of tickers is not to be called.
+	// NoTimerReset and NoTickerReset say that Reset of timers, also of AfterFunc's, or
+	// of tickers must not be called.
 	NoTimerReset, NoTickerReset bool
-	// NoTimerAnswers says that Stop or Reset of timers, those of functions included, does not
-	// tell whether they were armed: what these return means nothing.
+	// NoTimerAnswers says that Stop or Reset of timers, also of AfterFunc's, does not report
+	// whether they were armed: their results are ignored.
 	NoTimerAnswers bool
 
 	// WithTimeout and WithDeadline are like those of package context.
@@ -132,8 +131,8 @@ func Of(c Clock) Funcs {
 	return f
 }
 
-// Run holds a fake clock to what package time does, one subtest for each rule, and returns
-// what it found.
+// Run compares a fake clock with package time, one subtest for each rule, and returns what
+// it found.
 func Run(t *testing.T, spec Spec) *Report {
 	t.Helper()
 	return spec.Run(t)
@@ -186,8 +185,8 @@ func (c *contract) Profile() suite.Profile {
 func (c *contract) Lacks(s *suite.Suite) string {
 	waits := s.Supported(conformance.OpTimer, conformance.OpAfter, conformance.OpAfterFunc, conformance.OpTicker,
 		conformance.OpSleep, conformance.OpTimeout)
-	return suite.If(len(waits) == 0, "the spec has nothing that waits for the clock: no timer, ticker, function, "+
-		"sleep or context")
+	return suite.If(len(waits) == 0, "the spec has nothing that waits for the clock: no timer, ticker, "+
+		"AfterFunc, Sleep or context")
 }
 
 // Unfit refuses specs that cannot be run.
@@ -284,8 +283,8 @@ func (c *contract) Hung(s *suite.Suite, h *suite.Hang) (rule string, broken *sui
 		return "CK-REENT", &suite.Violation{
 			Headline: "a method of the clock that a function called never returned",
 			Because: before + "its goroutine is blocked under the function that the clock runs: " + where +
-				"; if it is documented that functions must not use the clock, " +
-				"declare Reentrancy: clocktest.ReentrancyForbidden",
+				"; if your documentation forbids functions to use the clock, declare Reentrancy: " +
+				"clocktest.ReentrancyForbidden",
 		}, true
 	}
 	family := h.Job.Family

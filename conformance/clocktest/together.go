@@ -58,12 +58,12 @@ func (x *exam) together() *suite.Violation {
 // false.
 func (x *exam) contradicts(s conformance.Step, stopped bool) *suite.Violation {
 	v := &suite.Violation{
-		Headline: fmt.Sprintf("%s: true, but function %d runs", call(s), s.N),
-		Because:  fmt.Sprintf("function %d stops it at the instant at which both are due, in either order", s.In),
+		Headline: fmt.Sprintf("Stop of function %d reported true, but it runs", s.N),
+		Because:  fmt.Sprintf("function %d stops it when both are due, in either order", s.In),
 		Lanes:    []suite.Lane{{Name: "got"}},
 	}
 	if !stopped {
-		v.Headline = fmt.Sprintf("%s: false, but function %d never runs", call(s), s.N)
+		v.Headline = fmt.Sprintf("Stop of function %d reported false, but it never runs", s.N)
 	}
 	for _, made := range x.Schedule.Steps {
 		if made.Op == conformance.OpAfterFunc && made.N == s.N {

@@ -20,11 +20,11 @@ type Traits struct {
 	// Reentrancy says whether a function may use the clock. ReentrancyForbidden is for a clock
 	// that runs functions under its own lock: functions do nothing then.
 	Reentrancy Reentrancy
-	// OnAdvance says that functions run on the goroutine that advances the clock, or arms a
-	// timer whose time has come. They do not sleep then.
+	// OnAdvance says that functions run on the goroutine that advances the clock, or that
+	// arms a timer which is due. They do not sleep then.
 	OnAdvance bool
-	// OneGoroutine says that the clock is for one goroutine at a time, as its documentation
-	// has it. X-RACE is skipped.
+	// OneGoroutine says that the clock's documentation restricts it to one goroutine at a
+	// time. X-RACE is skipped.
 	OneGoroutine bool
 }
 
@@ -41,7 +41,7 @@ const (
 type Waits int
 
 // The choices. Package time in a bubble waits for everything; a clock that declares less is
-// not held to the laws of what it does not wait for.
+// not judged on what it does not wait for.
 const (
 	// WaitsForAll: for every goroutine that a timer wakes or starts, until it blocks. Only
 	// possible with Env.Settle or something like it.
@@ -61,7 +61,7 @@ var (
 	reentrancies     = []string{"ReentrancyAllowed", "ReentrancyForbidden"}
 	reentranciesMean = []string{"functions may use the clock", "functions must not use the clock"}
 	flags            = []string{"true"}
-	onAdvanceMeans   = []string{"functions run on the goroutine that advances the clock, so that they must not sleep"}
+	onAdvanceMeans   = []string{"functions run on the goroutine that advances the clock, so they must not sleep"}
 )
 
 // String returns the name of the constant.

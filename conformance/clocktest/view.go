@@ -37,7 +37,7 @@ func (x *exam) open() string {
 func (x *exam) told(d *difference, want, got []event) *suite.Violation {
 	step := x.Schedule.Steps[d.part/2]
 	v := &suite.Violation{
-		Headline: d.headline(), Because: d.because(step, x.Schedule), At: d.at, Kind: d.kind(),
+		Headline: d.headline(x.Schedule), Because: d.because(step, x.Schedule), At: d.at, Kind: d.kind(),
 		Lanes: d.lanes(step, want, got),
 	}
 	if d.at < 0 {
@@ -49,7 +49,7 @@ func (x *exam) told(d *difference, want, got []event) *suite.Violation {
 // stuck says which step blocked for good.
 func (x *exam) stuck() *suite.Violation {
 	d := &difference{agreed: len(x.got)}
-	because := "every goroutine is blocked, while on package time the schedule runs to its end"
+	because := "every goroutine is blocked; on package time the schedule runs to its end"
 	runsItself := func(s conformance.Step) bool { // who arms it may run the function
 		return s.Op == conformance.OpNap || s.Op == conformance.OpAfterFunc && s.D <= 0
 	}
@@ -57,30 +57,34 @@ func (x *exam) stuck() *suite.Violation {
 		because += "; only if its documentation says that functions run on the goroutine that advances the clock, " +
 			"declare OnAdvance: true"
 	}
+	step, at, _ := strings.Cut(x.doing, " @")
 	return &suite.Violation{
-		Headline: fmt.Sprintf("%s never returned, or what it waits for never came", x.doing),
+		Headline: fmt.Sprintf("%s at %s never returned, or what it waits for never came", method(step, x.Schedule), at),
 		Because:  because,
 		At:       x.End,
 		Lanes:    d.lanes(conformance.Step{}, x.want, x.got),
 	}
 }
 
-func (d *difference) headline() string {
+func (d *difference) headline(s conformance.Schedule) string {
 	if len(d.want) == 0 {
-		return d.got[0].told() + ", want nothing of the kind"
+		if d.got[0].cause != "" {
+			return inGo(d.got[0].told(), s) + ", want no panic"
+		}
+		return inGo(d.got[0].told(), s) + ", want nothing"
 	}
 	want, got := d.pair()
 	when := " (at " + timeline.Duration(want.at) + ")"
 	about, what, answer := strings.Cut(want.text, ": ")
 	switch {
 	case got.text == "":
-		return "nothing, want " + want.text + when
+		return missing(want.text, s) + timeline.Duration(want.at)
 	case got.text == want.text:
-		return got.text + " too early, want it at " + timeline.Duration(want.at)
+		return inGo(got.text, s) + " too early, want it at " + timeline.Duration(want.at)
 	case answer && strings.HasPrefix(got.text, about+": "):
-		return got.told() + ", want " + what + when
+		return inGo(got.told(), s) + ", want " + strings.TrimPrefix(what, "nil is ") + when
 	}
-	return got.told() + ", want " + want.text + when
+	return inGo(got.told(), s) + ", want " + inGo(want.text, s) + when
 }
 
 // told is the text of an event, with what a panic was about.
@@ -124,9 +128,9 @@ func (d *difference) kind() string {
 }
 
 func (d *difference) because(step conformance.Step, s conformance.Schedule) string {
-	text := "package time shows the latter"
+	text := "that is what package time does"
 	if len(d.want) == 0 {
-		text = "package time shows nothing more"
+		text = "package time does nothing more"
 	}
 	if d.part%2 == 1 {
 		text += " at the step " + step.String()
@@ -135,7 +139,7 @@ func (d *difference) because(step conformance.Step, s conformance.Schedule) stri
 	}
 	for _, f := range s.Steps {
 		if f.In != 0 {
-			text += fmt.Sprintf("; %d does %s in its turn", f.In, call(f))
+			text += fmt.Sprintf("; %s does %s when it runs", made(f.In, s), call(f))
 		}
 	}
 	return text

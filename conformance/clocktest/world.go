@@ -256,7 +256,7 @@ func (w *world) step(who int, s conformance.Step) {
 	case conformance.OpCancel:
 		if c := w.contextOf(s.N); c != nil && c.cancel != nil {
 			if c.cancel(); !isClosed(c.Done()) {
-				w.note(who, fmt.Sprintf("C%d", s.N), "context %d is live when cancel has returned", s.N)
+				w.note(who, fmt.Sprintf("C%d", s.N), "context %d is live after cancel has returned", s.N)
 			}
 		}
 	}

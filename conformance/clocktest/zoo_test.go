@@ -48,7 +48,7 @@ func TestTraits_decisions(t *testing.T) {
 	}
 	want := []string{
 		"Waits: clocktest.WaitsForFunctions (Advance waits for functions only)",
-		"OnAdvance: true (functions run on the goroutine that advances the clock, so that they must not sleep)",
+		"OnAdvance: true (functions run on the goroutine that advances the clock, so they must not sleep)",
 	}
 	if !slices.Equal(asked, want) {
 		t.Errorf("asked are %q, want %q", asked, want)

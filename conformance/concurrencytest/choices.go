@@ -24,15 +24,16 @@ var (
 
 // What the values mean, for where none of them was observed.
 var (
-	backlogsMean = []string{"as many wait as New is told", "any number waits", "what cannot run is rejected at once"}
-	triesMean    = "there is nothing to wait with; if a request can wait, set Acquire, Take, Lock or Do"
+	backlogsMean = []string{"as many requests wait as New is told", "any number of requests waits", "a request that " +
+		"cannot run is rejected at once"}
+	triesMean    = "no operation waits; if a request can wait, set Acquire, Take, Lock or Do"
 	timeoutsMean = []string{"a request waits as long as New is told", "only its context ends a wait"}
-	contextsMean = []string{"a context ends the wait, and one that is done lets nothing run",
+	contextsMean = []string{"a context ends the wait, and a request whose context is done does not run",
 		"a context does not end the wait",
 		"a context ends the wait, but a request that need not wait may run though its context is done"}
-	endingsMean = []string{"a request that its context has ended returns that error",
-		"a request that its context has ended returns an error of its own"}
-	seatsMean = []string{"a request that runs has left the backlog",
+	endingsMean = []string{"a request ended by its context returns the context's error",
+		"a request ended by its context returns another error"}
+	seatsMean = []string{"a running request has left the backlog",
 		"a request that waited keeps its place while it runs"}
 	ordersMean    = []string{"first come, first served", "in any order"}
 	oversizesMean = []string{"a request for more than the limit is rejected at once",
@@ -43,8 +44,8 @@ var (
 	hooksMean = []string{"New installs OnReject, which is called for each rejection", "New installs no OnReject",
 		"requests for more than the limit are rejected without a call"}
 	singleMeans     = []string{"each request takes one slot, whatever it asks for"}
-	overtakesMeans  = []string{"TryAcquire takes what is free though others wait for more"}
-	locksSleepMeans = []string{"who waits for a slot holds a lock for which all others wait"}
+	overtakesMeans  = []string{"TryAcquire takes free slots though others wait for more"}
+	locksSleepMeans = []string{"a waiter holds a lock that all other callers need"}
 )
 
 // Table lists the choices. Most are not offered as an explanation of a failure, as the rules

@@ -116,7 +116,7 @@ func (f *Funcs) keep(over OverRelease) {
 		case release != nil:
 			release()
 		case over == OverReleasePanics:
-			panic("nothing was handed out that could be called for it")
+			panic("it had returned no function to release it")
 		}
 	}
 }

@@ -105,7 +105,7 @@ func (f *frame) begin(w *ways) {
 		slip("CT-REJECT", "there were one more place", func(c *state) { c.backlog++ })
 		slip("CT-REJECT", "there were one place fewer", func(c *state) { c.backlog = max(0, c.backlog-1) })
 		slip("CT-REJECT", "any number could wait", func(c *state) { c.backlog = -1 })
-		slip("CT-SEAT", "who runs kept its place", func(c *state) { c.seatKept = true })
+		slip("CT-SEAT", "running requests kept their places", func(c *state) { c.seatKept = true })
 	}
 }
 

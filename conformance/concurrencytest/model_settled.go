@@ -42,7 +42,7 @@ func (s *state) works(w *ways) bool {
 					return fmt.Sprintf("%s; request %d asks for more than the limit, for which another was rejected",
 						s.itsTurn(r), s.demands[passed].id)
 				case s.notes[r]&heavy != 0:
-					return s.itsTurn(r) + "; the limit was too low for it, and no longer is"
+					return s.itsTurn(r) + "; the limit was too low for it before, and no longer is"
 				}
 				return s.itsTurn(r)
 			}

@@ -21,7 +21,7 @@ func (s *state) itsTurn(r int) string {
 func (s *state) notItsTurn(r int) string {
 	text, o := fmt.Sprintf("%d of %d slots are taken, and ", s.used, s.limit), s.demands[s.ahead(r)].id
 	if s.demands[r].try {
-		return text + fmt.Sprintf("request %d waits, whom a try must not overtake", o)
+		return text + fmt.Sprintf("request %d waits, and TryAcquire must not overtake it", o)
 	}
 	return text + fmt.Sprintf("it is the turn of request %d", o)
 }
@@ -56,7 +56,7 @@ func (s *state) cancelled(int) string { return "its context is done" }
 func (s *state) contextWasDone(r int) string {
 	why := "its context was done before it came"
 	if s.seen.fates[r] == fateRuns {
-		why += "; where that may be, if it need not wait, declare ContextEndsWait"
+		why += "; if it may run without waiting, declare ContextEndsWait"
 	}
 	return why
 }
@@ -89,7 +89,7 @@ func (s *state) noRoom(r int) string {
 	case q.try:
 		return text + ", and a try does not wait"
 	case kept > 0:
-		return fmt.Sprintf("%s, and of %d places in the backlog %d by who waits and %d by who runs",
+		return fmt.Sprintf("%s; of %d places in the backlog waiters hold %d and running requests %d",
 			text, s.backlog, len(s.queue), kept)
 	}
 	return fmt.Sprintf("%s and %d of %d places in the backlog", text, len(s.queue), s.backlog)

@@ -33,7 +33,8 @@ func (c *contract) Signs() []suite.Sign {
 		{Like: regexp.MustCompile(`^\d+\+$`), Means: "+ runs"},
 		{Like: regexp.MustCompile(`^\d+w$`), Means: "w waits"},
 		{Like: regexp.MustCompile(`^\d+x$`), Means: "x is rejected"},
-		{Lane: endLane, Like: regexp.MustCompile(`^all$`), Means: "all is where the suite releases all that runs"},
+		{Lane: endLane, Like: regexp.MustCompile(`^all$`), Means: "all is where the suite releases all " +
+			"running requests"},
 	}
 }
 

@@ -4,8 +4,8 @@ package concurrencytest
 // this module prove each on the library that it names.
 
 // XSyncSemaphore are the traits of golang.org/x/sync/semaphore: Acquire blocks until there is
-// room or its context is done, first come, first served. More than the size waits for its
-// context; a release too many panics.
+// room or its context is done, first come, first served. A request for more than the size
+// waits for its context; an extra release panics.
 func XSyncSemaphore() Traits {
 	return Traits{
 		Backlog: BacklogUnbounded, Timeout: TimeoutNone, Context: ContextHonoured, ContextError: ErrorOfContext,
@@ -23,7 +23,7 @@ func ChiThrottle() Traits {
 }
 
 // FailsafeBulkhead are the traits of the bulkhead of failsafe-go: permits, one each, with a
-// wait that is bounded. A release too many must not happen.
+// bounded wait. An extra release must not happen.
 func FailsafeBulkhead() Traits {
 	return Traits{
 		Backlog: BacklogUnbounded, Timeout: TimeoutBounded, Context: ContextHonoured, Fair: FairFIFO,

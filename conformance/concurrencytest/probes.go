@@ -14,8 +14,8 @@ import (
 // Canary proves that the timeout is measured on the clock that the spec says.
 func (c *contract) Canary(s *suite.Suite) string {
 	if !s.Accepts(conformance.OpAcquire) {
-		return "New returned nothing that can be used: set Acquire or Lock, and Release, or Do; where nothing " +
-			"waits TryAcquire and Release will do"
+		return "New returned nothing to use: set Acquire or Lock, and Release, or Do; if requests never " +
+			"wait, TryAcquire and Release"
 	}
 	if s.Time != conformance.Injected || c.traits.Timeout != TimeoutBounded {
 		return ""
@@ -163,7 +163,7 @@ func (r rush) bringAll(st *suite.Stage, limiters []busyLimiter, round, wantWaiti
 	for i := range limiters {
 		running, rejected := int(limiters[i].running.Load()), int(limiters[i].rejected.Load())
 		if waiting := brought - running - rejected; (running != slots || waiting != wantWaiting) && worst == nil {
-			because := fmt.Sprintf("no order of the calls leads to that (%s, limit=%d backlog=%d)",
+			because := fmt.Sprintf("no sequential order of these calls gives this result (%s, limit=%d backlog=%d)",
 				suite.InRound(round), slots, r.places)
 			worst = suite.Broken(0, because,
 				"of %d requests at one instant %d run, %d wait and %d are rejected, want %d, %d and %d",

@@ -78,7 +78,7 @@ func (c *contract) releasedAt(st *suite.Stage, call int64) (lost *suite.Violatio
 	} else if ended.Load() < 2 {
 		lost = suite.Broken(0, fmt.Sprintf("the slot was released while the request asked its context (limit=1, "+
 			"call %d of Done and Err)", call),
-			"a request waits for ever, though the only slot is free")
+			"a waiter is stuck, though the only slot is free")
 	}
 	stop()
 	if impl.Release != nil {
@@ -168,9 +168,9 @@ func (f *Funcs) comeAndGo(st *suite.Stage, limit, round int) (lost, over *suite.
 	}
 	st.Settle()
 	if n := int(ended.Load()); n < goroutines {
-		lost = suite.Broken(0, fmt.Sprintf("each asked and released what it got, some gave up while they waited "+
+		lost = suite.Broken(0, fmt.Sprintf("each acquired and released, and some gave up while they waited "+
 			"(round %d of %d, limit=%d)", round+1, churnRounds, limit),
-			"%d of %d goroutines wait for ever, though nobody runs", goroutines-n, goroutines)
+			"%d of %d goroutines wait for ever, though all slots are free", goroutines-n, goroutines)
 	}
 	if n := most.Load(); n > int64(limit) {
 		over = suite.Broken(0, "", "%d requests ran at once, with a limit of %d", n, limit)

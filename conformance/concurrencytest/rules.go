@@ -23,16 +23,15 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 	}
 	return completed([]suite.Rule[Traits, *exam]{
 		{
-			Rule: core("CT-LIMIT", "The requests that run MUST NOT take more slots than the limit."),
+			Rule: core("CT-LIMIT", "Running requests MUST NOT hold more slots than the limit."),
 		},
 		{
-			Rule: core("CT-WORK", "A request that comes while its slots are free and nobody waits MUST get them "+
-				"at once, "+
-				"and one that waits MUST get them as soon as they are free and it is its turn."),
+			Rule: core("CT-WORK", "A request that finds its slots free and no waiters MUST run at once; a "+
+				"waiter MUST run as soon as its slots are free and it is its turn."),
 		},
 		{
-			Rule: core("CT-REJECT", "A request MUST be rejected at once if and only if it cannot run and as many "+
-				"wait as the backlog has places, none included."),
+			Rule: core("CT-REJECT", "A request MUST be rejected at once if and only if it cannot run and the "+
+				"backlog is full; a backlog of 0 is always full."),
 			Absent: func(_ *suite.Suite, tr *Traits) string {
 				return suite.If(tr.Backlog == BacklogUnbounded, noSuchThing)
 			},
@@ -40,8 +39,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			About:    func(j suite.Job) bool { return j.Schedule.Config.Has("backlog") },
 		},
 		{
-			Rule: extended("CT-SEAT", "A request that runs MUST NOT hold a place in the backlog, unless that is "+
-				"declared."),
+			Rule: extended("CT-SEAT", "A running request MUST NOT keep a place in the backlog, unless declared."),
 			Absent: func(_ *suite.Suite, tr *Traits) string {
 				return suite.If(tr.Backlog == BacklogUnbounded || tr.Backlog == BacklogNone, noSuchThing)
 			},
@@ -50,15 +48,15 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			About:    func(j suite.Job) bool { return j.Schedule.Config.Backlog > 0 && len(j.Schedule.Steps) > 2 },
 		},
 		{
-			Rule: core("CT-TIME", "A request that waits MUST be rejected at exactly its arrival plus the "+
-				"timeout, and its place MUST be free then."),
+			Rule: core("CT-TIME", "A waiter MUST be rejected at exactly its arrival plus the timeout, and "+
+				"its place MUST be free then."),
 			Absent:   func(_ *suite.Suite, tr *Traits) string { return tr.noTimeout() },
 			Declared: []string{"Timeout"},
 			About:    func(j suite.Job) bool { return j.Schedule.Config.Timeout > 0 },
 		},
 		{
-			Rule: core("CT-TIME0", "With a timeout of 0 a request that finds its slots free MUST get them, "+
-				"and another MUST be rejected at once."),
+			Rule: core("CT-TIME0", "With a timeout of 0 a request MUST run at once if its slots are free, "+
+				"and otherwise be rejected at once."),
 			Absent:   func(_ *suite.Suite, tr *Traits) string { return tr.noTimeout() },
 			Declared: []string{"Timeout"},
 			About: func(j suite.Job) bool {
@@ -66,31 +64,29 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			},
 		},
 		{
-			Rule: core("CT-CTX", "When the context of a request that waits is done, it MUST be rejected at once "+
-				"and its place be free; "+
-				"when it is done later nothing may come of it."),
+			Rule: core("CT-CTX", "When a waiter's context ends, it MUST be rejected at once and its place be "+
+				"free; a context that ends later MUST have no effect."),
 			Absent:   withoutContext,
 			Declared: []string{"Context"},
 			About:    func(j suite.Job) bool { return cancels(j.Schedule) },
 		},
 		{
-			Rule: core("CT-CTXPRE", "A request whose context is already done MUST be rejected, always, and MUST "+
-				"NOT take a slot; "+
-				"if that is declared, only one that would have to wait."),
+			Rule: core("CT-CTXPRE", "A request whose context is already done MUST be rejected and MUST NOT "+
+				"take a slot; with ContextEndsWait, only if it would have to wait."),
 			Absent:   withoutContext,
 			Declared: []string{"Context"},
 			About:    func(j suite.Job) bool { return cancelsBefore(j.Schedule) },
 		},
 		{
-			Rule: core("CT-CTXERR", "The error of a request that its context has ended MUST be the context's, if that "+
-				"is declared; it MUST NOT be that of another end: a deadline that has passed is no cancellation."),
+			Rule: core("CT-CTXERR", "A request ended by its context MUST return the context's error, if "+
+				"declared, and MUST NOT return the error of another end: a passed deadline is no "+
+				"cancellation."),
 			Absent: withoutContext,
 			About:  func(j suite.Job) bool { return cancels(j.Schedule) || cancelsBefore(j.Schedule) },
 		},
 		{
-			Rule: core("CT-TIE", "When a slot comes free at the instant at which the wait ends, the request MUST "+
-				"either get it or be rejected, "+
-				"never both and never neither, and the slot MUST NOT be lost."),
+			Rule: core("CT-TIE", "If a slot comes free at the instant a wait ends, the waiter MUST either "+
+				"get it or be rejected, never both and never neither, and the slot MUST NOT be lost."),
 			Absent: func(_ *suite.Suite, tr *Traits) string { return tr.nobodyLeaves() },
 			Unless: func(_ *suite.Suite, tr *Traits) string { return tr.mayLeave() },
 			About:  func(j suite.Job) bool { return j.Schedule.RacingSteps() > 0 },
@@ -102,12 +98,12 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			About:  func(j suite.Job) bool { return cancels(j.Schedule) || j.Schedule.Config.Timeout > 0 },
 		},
 		{
-			Rule:  core("CT-RELEASE", "What a request took MUST be free when it is done, all of it, exactly once."),
+			Rule:  core("CT-RELEASE", "When a request is done, all its slots MUST come free, exactly once."),
 			About: suite.Has(conformance.OpRelease),
 		},
 		{
-			Rule: core("CT-OVERREL", "A release of what nobody holds MUST be detected or ignored, as declared; it "+
-				"MUST NOT block, raise the limit, or give back what another holds."),
+			Rule: core("CT-OVERREL", "Releasing a slot that nobody holds MUST panic or be ignored, as "+
+				"declared; it MUST NOT block, raise the limit, or release another holder's slot."),
 			Absent: func(s *suite.Suite, tr *Traits) string {
 				absent := !s.Accepts(conformance.OpRelease) || tr.OverRelease == OverReleaseUndefined
 				return suite.If(absent, noSuchThing)
@@ -118,10 +114,9 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Again:    (*exam).afterOverRelease,
 		},
 		{
-			Rule: core("CT-HEAD", "When the request that is first in the backlog gives up, or can never run, "+
-				"those behind it that fit MUST get the free slots at once. What becomes of one that waits for more "+
-				"than a lowered limit is open, but where one is rejected for that, another MUST NOT hold up those "+
-				"behind it."),
+			Rule: core("CT-HEAD", "When the first waiter gives up, or can never run, those behind it that "+
+				"fit MUST get the free slots at once. A waiter for more than a lowered limit may wait or be "+
+				"rejected; but if one is rejected, another MUST NOT block those behind it."),
 			Absent: func(_ *suite.Suite, tr *Traits) string {
 				return cmp.Or(suite.If(tr.OneAtATime, noSuchThing), tr.nobodyLeaves())
 			},
@@ -129,8 +124,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			About:  func(j suite.Job) bool { return weighs(j.Schedule) },
 		},
 		{
-			Rule: extended("CT-FIFO", "Slots MUST go to those who wait in the order in which they came, and a "+
-				"request that comes later MUST NOT overtake."),
+			Rule: extended("CT-FIFO", "Waiters MUST get slots in order of arrival, and a later request MUST "+
+				"NOT overtake them."),
 			Absent: func(_ *suite.Suite, tr *Traits) string {
 				return cmp.Or(tr.nothingWaits(), suite.If(tr.Fair == FairNone, noSuchThing))
 			},
@@ -138,30 +133,29 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			About:    func(j suite.Job) bool { return len(j.Schedule.Steps) > 2 },
 		},
 		{
-			Rule: core("CT-NOLOST", "However many requests come and go at once, none MUST wait while its slots "+
-				"are free."),
+			Rule: core("CT-NOLOST", "However many requests come and go at once, none may wait for ever while "+
+				"its slots are free."),
 			Absent: func(_ *suite.Suite, tr *Traits) string { return tr.nothingWaits() },
 			Meets:  true,
 			Probe:  c.lost,
 		},
 		{
-			Rule: core("CT-OVER", "A request for more than the limit MUST be rejected at once, if it is not "+
-				"declared to wait; it MUST NOT run."),
+			Rule: core("CT-OVER", "A request for more than the limit MUST NOT run; it MUST be rejected at "+
+				"once, unless declared to wait."),
 			Absent:   func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.OneAtATime, noSuchThing) },
 			Declared: []string{"Oversize"},
 			Unless:   func(_ *suite.Suite, tr *Traits) string { return tr.waitsForEver() },
 			About:    func(j suite.Job) bool { return oversized(j.Schedule) },
 		},
 		{
-			Rule: core("CT-RESIZE", "After the limit was lowered nothing may be admitted before enough has been "+
-				"released; "+
-				"after it was raised those who wait MUST get the new slots at once."),
+			Rule: core("CT-RESIZE", "After the limit is lowered nothing may be admitted until enough is "+
+				"released; after it is raised waiters MUST get the new slots at once."),
 			Ops:   []conformance.Op{conformance.OpResize},
 			About: suite.Has(conformance.OpResize),
 		},
 		{
-			Rule: extended("CT-HOOK", "The hook MUST be called exactly once for each request that is rejected, also "+
-				"for one of more than the limit unless the contrary is declared."),
+			Rule: extended("CT-HOOK", "The hook MUST be called exactly once for each rejected request; for "+
+				"one over the limit, as declared."),
 			Absent:   func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.Hook == HookNone, noSuchThing) },
 			Declared: []string{"Hook"},
 			About: func(j suite.Job) bool {
@@ -169,37 +163,36 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			},
 		},
 		{
-			Rule: core("CT-CONV", "Each request MUST be answered exactly once: it runs or it is rejected, and "+
-				"one that runs a handler MUST NOT return before it; "+
-				"when all have ended every slot and every place MUST be free."),
+			Rule: core("CT-CONV", "Each request MUST either run or be rejected, exactly once, and MUST NOT "+
+				"return before its handler; when all have ended every slot and place MUST be free."),
 			Check: (*exam).conserves,
 		},
 		suite.OneClock[Traits, *exam](c.timed, decisions),
 		suite.Effect[Traits, *exam](c.effects),
 		suite.Calls[Traits]((*exam).calls),
 		{
-			Rule: core("X-PANIC", "A handler that panics or leaves by runtime.Goexit MUST give back its slot."),
+			Rule: core("X-PANIC", "A handler that panics or leaves by runtime.Goexit MUST release its slot."),
 			Absent: func(s *suite.Suite, _ *Traits) string {
 				return suite.If(!s.Accepts(conformance.OpDo), noSuchThing)
 			},
 			About: suite.Has(conformance.OpPanic, conformance.OpExit),
 		},
 		{
-			Rule: extended("X-REENT", "Every operation MUST be callable from the hook: it MUST NOT be called "+
-				"under a lock."),
+			Rule: extended("X-REENT", "The hook MUST be able to call every operation: it MUST NOT run under a "+
+				"lock."),
 			Absent:   func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.Hook == HookNone, noSuchThing) },
 			Declared: []string{"Hook"},
 			Probe:    c.reentry,
 		},
 		{
-			Rule: core("X-LEAK", "When all is quiet, and after Stop, a goroutine or an armed timer MUST NOT "+
-				"remain; nor may each request that is rejected leave one behind as long as another runs."),
+			Rule: core("X-LEAK", "No goroutine or armed timer may remain while idle or after Stop; nor may "+
+				"each rejected request leave one behind while another runs."),
 			About: suite.Looked,
 			Check: (*exam).left,
 		},
 		{
-			Rule: core("X-CONC", "Of requests that many goroutines bring at one instant exactly as many MUST run "+
-				"and wait as some order of the same calls allows."),
+			Rule: core("X-CONC", "Of concurrent requests at one instant exactly as many MUST run and wait as "+
+				"in some sequential order of them."),
 			Unless: func(_ *suite.Suite, tr *Traits) string {
 				return cmp.Or(suite.If(tr.Backlog == 0, "trait Backlog is undeclared"),
 					suite.If(tr.HoldsLockWhileWaiting, "declared: HoldsLockWhileWaiting"))
@@ -257,7 +250,7 @@ func (x *exam) answers() *suite.Violation {
 		case q.panicked != "" || q.answered == 0:
 			continue // X-CALLS or the model judges that
 		case q.answered > 1 && q.runs == 1:
-			return suite.Broken(q.decided.At, "", "request %d ran, and was rejected all the same: %v", q.id, q.err)
+			return suite.Broken(q.decided.At, "", "request %d ran, but was also rejected: %v", q.id, q.err)
 		case q.answered > 1:
 			return suite.Broken(q.decided.At, "", "request %d ran %d times", q.id, q.runs)
 		case q.early.Seq > 0:
@@ -368,6 +361,6 @@ func (x *exam) piled() *suite.Violation {
 	if rejected < many || last.others-first.others < rejected {
 		return nil
 	}
-	return suite.Broken(last.at, "one request runs, and nobody waits",
+	return suite.Broken(last.at, "one request runs, and none waits",
 		"%d more goroutines than before %d requests were rejected", last.others-first.others, rejected)
 }

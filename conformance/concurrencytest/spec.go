@@ -1,7 +1,7 @@
-// Package concurrencytest holds concurrency limiters to their laws: at most so many
-// requests run at once, and the others wait or are rejected. Semaphores, bulkheads and
-// throttling middleware are of this kind. A limiter that polls for slots, and so finds
-// them some time after they are free, is not of this kind.
+// Package concurrencytest tests concurrency limiters against their laws: a limited
+// number of requests run at once, and the others wait or are rejected. Examples are
+// semaphores, bulkheads and throttling middleware, but not limiters that poll for
+// slots, and so get them later than they are free.
 //
 //	func TestConformance(t *testing.T) {
 //		concurrencytest.Run(t, concurrencytest.Spec{
@@ -15,11 +15,11 @@
 //		})
 //	}
 //
-// Leave Traits out at first: the subtest TRAITS prints the literal to paste. Requests wait
-// on goroutines, which can only be driven exactly in a bubble: where the toolchain has no
-// bubbles the suite skips. A schedule is over with its last step, when all that it began is let go: one
-// of your own shows that a wait ends by itself if it ends with an idle step. What the suite does and how
-// it counts is said in package conformance.
+// Leave Traits out at first: the subtest TRAITS prints the literal to paste. Requests wait on
+// goroutines, which can only be driven exactly in a bubble: where the toolchain has no bubbles the suite
+// skips. A schedule is over with its last step, when all that it began is let go: one of your own shows
+// that a wait ends by itself if it ends with an idle step. Package conformance explains what the suite
+// does.
 package concurrencytest
 
 import (
@@ -43,8 +43,8 @@ type (
 	Fairness   = conformance.Fairness
 )
 
-// The ways to take time that a concurrency limiter may have, and the orders in which those
-// who wait may get slots.
+// Where a concurrency limiter may take its time from, and in which order waiters may get
+// slots.
 const (
 	Injected    = conformance.Injected
 	PackageTime = conformance.PackageTime
@@ -56,16 +56,16 @@ const (
 type Spec struct {
 	// Name is the implementation's name in reports.
 	Name string
-	// Time says how it takes its time: Injected or PackageTime. It matters only if there is
-	// a timeout.
+	// Time says where it takes its time from: Injected or PackageTime. It matters only if
+	// there is a timeout.
 	Time TimeSource
 	// New makes a limiter. A constructor that refuses cfg panics. Instances must not share
 	// state.
 	New func(env Env, cfg Config) Funcs
-	// Traits are the choices of the implementation. What is left undeclared fails the
-	// subtest TRAITS, which prints what holds and asks for decisions.
+	// Traits are the choices of the implementation. Undeclared ones fail the subtest
+	// TRAITS, which prints the observed values and asks for decisions.
 	Traits Traits
-	// KnownFailing lists what is known to fail.
+	// KnownFailing lists known failures.
 	KnownFailing []Known
 }
 
@@ -73,13 +73,12 @@ type Spec struct {
 type Config struct {
 	// Limit is the number of slots, at least 1.
 	Limit int
-	// Backlog is how many requests may wait, 0 included. It is -1, and means nothing, for
-	// an implementation that declares BacklogUnbounded, and always 0 for one that declares
-	// BacklogNone.
+	// Backlog is how many requests may wait, 0 included. It is -1 and meaningless with
+	// BacklogUnbounded, and always 0 with BacklogNone.
 	Backlog int
-	// Timeout is how long a request may wait, 0 included. It is -1, and means nothing, for
-	// an implementation that declares TimeoutNone or BacklogNone. An implementation for
-	// which a 0, here or as Backlog, does not mean that nothing waits refuses it.
+	// Timeout is how long a request may wait, 0 included. It is -1 and meaningless with
+	// TimeoutNone or BacklogNone. New must refuse a 0, here or as Backlog, unless it means
+	// that no request waits.
 	Timeout time.Duration
 	// OnReject is the hook to install, for an implementation that declares HookOnce or
 	// HookFits.
@@ -90,37 +89,36 @@ type Config struct {
 // One of Acquire, Take, Lock and Do must be set, or TryAcquire or TryTake if the
 // implementation declares BacklogNone.
 type Funcs struct {
-	// Acquire blocks until it has taken weight slots, and returns nil, or until the request
-	// is rejected. An implementation that knows no weights declares OneAtATime and ignores it; one
-	// whose type of weights is narrower than int rejects what that does not hold.
+	// Acquire blocks until it has taken weight slots, and returns nil, or until the request is
+	// rejected. An implementation without weights declares OneAtATime and ignores it; one whose
+	// weights are narrower than int rejects larger ones.
 	Acquire func(ctx context.Context, weight int) error
 	// Lock is Acquire for an implementation that has neither contexts nor errors.
 	Lock func(weight int)
 	// TryAcquire takes weight slots, now or not at all.
 	TryAcquire func(weight int) bool
-	// Release gives weight slots back that Acquire, Lock or TryAcquire took.
+	// Release releases weight slots that Acquire, Lock or TryAcquire took.
 	Release func(weight int)
-	// Take and TryTake are Acquire and TryAcquire for an implementation that hands out what
-	// gives the slots back: a function, or the method of a permit, a token or a listener's
-	// connection. They are used instead of Acquire, TryAcquire and Release. A release too
-	// many calls one of those functions again.
+	// Take and TryTake are Acquire and TryAcquire for an implementation that returns a
+	// function to release the slots, such as the method of a permit, a token or a
+	// listener's connection. They are used instead of Acquire, TryAcquire and Release. An
+	// extra release calls such a function again.
 	Take    func(ctx context.Context, weight int) (release func(), err error)
 	TryTake func(weight int) (release func(), ok bool)
-	// Do is the form of middleware: it takes one slot, calls run and gives the slot back. It
+	// Do is the form of middleware: it takes one slot, calls run and releases the slot. It
 	// returns an error if the request was rejected.
 	Do func(ctx context.Context, run func()) error
-	// Resize changes the limit. With one of 0 nothing runs until it is raised; an implementation for
-	// which it means something else panics, and one below 0, for which it may do anything, is tried to
-	// see that it returns.
+	// Resize changes the limit. With a limit of 0 nothing runs until it is raised; an implementation
+	// for which 0 means something else panics. A negative limit may do anything, but must return.
 	Resize func(limit int)
-	// Stop releases what the limiter holds, if it holds anything. A second one may panic.
+	// Stop releases resources, if the limiter holds any. A second one may panic.
 	Stop func()
 
 	again func() // calls once more what Take or TryTake has handed out and was called last
 }
 
-// Run holds an implementation to the laws of a concurrency limiter, one subtest for each
-// rule, and returns what it found.
+// Run tests an implementation against the laws of a concurrency limiter, one subtest for
+// each rule, and returns what it found.
 func Run(t *testing.T, spec Spec) *Report {
 	t.Helper()
 	return spec.Run(t)
@@ -175,14 +173,15 @@ func (c *contract) Profile() suite.Profile {
 	// Slots may end with a function, and handlers as they are told to.
 	anyhow := []conformance.Op{conformance.OpRelease, conformance.OpPanic, conformance.OpExit}
 	return suite.Profile{Kind: "concurrency", Package: "concurrencytest", Anyhow: anyhow,
-		Asleep: "If who waits for a slot is meant to hold a lock meanwhile, declare " +
-			"concurrencytest.Traits{HoldsLockWhileWaiting: true}: what happens while one waits is judged then."}
+		Asleep: "If a waiter is meant to hold a lock meanwhile, declare " +
+			"concurrencytest.Traits{HoldsLockWhileWaiting: true}: what happens while one waits is judged " +
+			"then."}
 }
 
 // Lacks says that nothing can wait for a slot.
 func (c *contract) Lacks(*suite.Suite) string {
-	return suite.If(c.triesOnly, "acquire was never run: the spec has no Acquire, Lock or Do, and what waits for a "+
-		"slot could not be judged")
+	return suite.If(c.triesOnly, "acquire was never run: the spec has no Acquire, Lock or Do, so waiting for "+
+		"a slot could not be judged")
 }
 
 // Unfit refuses specs that cannot be run.
@@ -191,10 +190,9 @@ func (c *contract) Unfit(s *suite.Suite) (skip, misuse string) {
 	case c.spec.New == nil:
 		return "", "concurrencytest.Run: the spec has no New; say how to make a limiter"
 	case s.Time == conformance.Explicit:
-		return "", "concurrencytest.Run: those who wait for a slot need a clock of their own; set Time to " +
-			"Injected or PackageTime"
+		return "", "concurrencytest.Run: waiters need a clock of their own; set Time to Injected or PackageTime"
 	case !synctestcompat.Available:
-		return "those who wait for a slot can only be settled in a bubble: " + synctestcompat.Reason, ""
+		return "waiters can only be settled in a bubble: " + synctestcompat.Reason, ""
 	}
 	return "", ""
 }

@@ -11,41 +11,40 @@ import (
 // Traits are the choices on which correct concurrency limiters differ. The zero value of
 // each but OneAtATime is "undeclared".
 type Traits struct {
-	// Backlog says whether there is a bound on how many wait.
+	// Backlog says whether the number of waiters is bounded.
 	Backlog Backlog
-	// Timeout says whether there is a bound on how long they wait. Not with BacklogNone.
+	// Timeout says whether their wait is bounded. Not with BacklogNone.
 	Timeout Timeout
 	// Context says whether a context ends the wait. Not for Lock.
 	Context Context
-	// ContextError says which error a request returns that its context has ended. It may stay
-	// undeclared: then the error must not be that of another end.
+	// ContextError says which error a request ended by its context returns. If undeclared,
+	// the error must not be that of another end.
 	ContextError ContextError
 	// SeatHeld says whether a request that waited keeps its place in the backlog while it
 	// runs. Only with BacklogBounded.
 	SeatHeld SeatHeld
-	// Fair says in which order those who wait get slots. Not with BacklogNone.
+	// Fair says in which order waiters get slots. Not with BacklogNone.
 	Fair Fairness
-	// TryOvertakes says that TryAcquire takes slots that are free though others wait for more, as that
-	// of a fair java.util.concurrent.Semaphore does. Only with FairFIFO.
+	// TryOvertakes says that TryAcquire takes free slots though others wait for more, as in a fair
+	// java.util.concurrent.Semaphore. Only with FairFIFO.
 	TryOvertakes bool
 	// OneAtATime says that each request takes one slot. Oversize is needless then.
 	OneAtATime bool
-	// Oversize says what becomes of a request for more than the limit. Until it is declared no
-	// request asks for several slots. It is about the limit at which the request comes: whether one
-	// that waits is rejected by a limit that is lowered below it, or waits on for a higher one, and
-	// whether it holds up others meanwhile, is open.
+	// Oversize says what happens to a request for more than the limit. Until it is declared no
+	// request asks for several slots. It concerns the limit when the request comes: if the limit is
+	// lowered below a waiter's request, the waiter may be rejected or wait on, and may block others
+	// meanwhile.
 	Oversize Oversize
 	// OverRelease says what a Release does when nothing is held. Only with Release.
 	OverRelease OverRelease
 	// Hook says whether New installs OnReject.
 	Hook Hook
-	// HoldsLockWhileWaiting says that who waits for a slot holds a lock meanwhile, for which others that
-	// ask for a slot have to wait. No bubble can settle two of them, so that schedules in
-	// which two wait are left out.
+	// HoldsLockWhileWaiting says that a waiter holds a lock which other callers need. No bubble can
+	// settle two of them, so schedules in which two wait are left out.
 	HoldsLockWhileWaiting bool
 }
 
-// Backlog says whether there is a bound on how many wait.
+// Backlog says whether the number of waiters is bounded.
 type Backlog int
 
 // The choices.
@@ -55,7 +54,7 @@ const (
 	BacklogNone                         // nothing waits: what cannot run is rejected at once
 )
 
-// Timeout says whether there is a bound on how long a request waits.
+// Timeout says whether a request's wait is bounded.
 type Timeout int
 
 // The choices.
@@ -74,7 +73,7 @@ const (
 	ContextEndsWait                    // it does, but a request that need not wait may run though its context is done
 )
 
-// ContextError says which error a request returns that its context has ended.
+// ContextError says which error a request ended by its context returns.
 type ContextError int
 
 // The choices.
@@ -92,7 +91,7 @@ const (
 	SeatKept                      // until it is done
 )
 
-// Oversize says what becomes of a request for more slots than there are.
+// Oversize says what happens to a request for more slots than the limit.
 type Oversize int
 
 // The choices.
@@ -111,7 +110,7 @@ const (
 	OverReleaseUndefined                        // the caller must not do it
 )
 
-// Hook says whether there is a hook for what is rejected.
+// Hook says whether there is a hook for rejections.
 type Hook int
 
 // The choices.

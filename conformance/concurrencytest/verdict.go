@@ -117,11 +117,11 @@ func (x *exam) after(s *state) bool { return x.isOver(s.seen.group) }
 func (t *trace) isOver(g *group) bool { return t.drained.Seq != 0 && g.began.Seq > t.drained.Seq }
 
 // lastly is what comes of a run after the last step of its schedule.
-const lastly = "after the last step the suite releases all that runs"
+const lastly = "after the last step the suite releases all running requests"
 
 // cameLast says where requests come from that the schedule does not name.
 func cameLast(own int) string {
-	return fmt.Sprintf("%s, and requests from %d on come", lastly, own)
+	return fmt.Sprintf("%s, and sends requests from %d on", lastly, own)
 }
 
 // declaredSo names the declared choice without which a rule would not be broken, "" if there is none.

@@ -32,7 +32,7 @@ func (o observer) always() []suite.Choice {
 			Values: edge.Single("debouncertest"), Literal: edge.Literal("debouncertest"),
 			Means: edge.Means(
 				"Trailing fires when the wait has passed since the newest event",
-				"Leading fires for the first event of a burst, at once", "LeadingAndTrailing does both",
+				"Leading fires at once for the first event of a burst", "LeadingAndTrailing does both",
 				"NoEdges fires nothing",
 			),
 			Needless: suite.Always, Observe: o.edges, Shown: o.shown("Edges"),
@@ -64,7 +64,7 @@ func (o observer) always() []suite.Choice {
 			Values: []string{"StaleForbidden", "StaleAllowed"},
 			Means: []string{
 				"a call that has returned supersedes what has not started",
-				"a timer that has expired fires all the same",
+				"an expired timer fires all the same",
 			},
 			Needless: o.noTrailing, Observe: o.staleFire,
 			Set: func(v int) { tr.StaleFire = StaleFire(v) },
@@ -81,7 +81,7 @@ func (o observer) ofOperations() []suite.Choice {
 			Name:  "CancelBarrier", Declared: int(tr.CancelBarrier),
 			Values: []string{"NoBarrier", "CommitBarrier", "FinishBarrier"},
 			Means: []string{
-				"what is due may start after Cancel", "true means that nothing will run for what it cancelled",
+				"due callbacks may start after Cancel", "if it reports true, nothing runs for what it cancelled",
 				"nothing starts after Cancel",
 			},
 			Needless: o.without(conformance.OpCancel), Observe: o.cancelBarrier,
@@ -92,7 +92,8 @@ func (o observer) ofOperations() []suite.Choice {
 			Name:  "AfterCancel", Declared: int(tr.AfterCancel),
 			Values: []string{"CancelReusable", "CancelFinal", "CancelKeepsBurst"},
 			Means: []string{
-				"the next event begins a burst", "nothing fires any more", "the burst goes on without what was pending",
+				"the next event begins a burst", "nothing fires again", "the burst goes on without the " +
+					"cancelled events",
 			},
 			Needless: o.without(conformance.OpCancel), Observe: o.afterCancel,
 			Set: func(v int) { tr.AfterCancel = AfterCancel(v) },
@@ -100,7 +101,7 @@ func (o observer) ofOperations() []suite.Choice {
 		{
 			Name: "StopPending", Declared: int(tr.StopPending),
 			Values:   []string{"StopDrops", "StopFlushes"},
-			Means:    []string{"what is pending is discarded", "what is pending fires"},
+			Means:    []string{"pending events are discarded", "pending events fire"},
 			Needless: o.without(conformance.OpStop), Observe: o.stopPending,
 			Set: func(v int) { tr.StopPending = StopPending(v) },
 		},
@@ -159,8 +160,8 @@ func (o observer) optional() []suite.Choice {
 			Name:  "MaxWait", Declared: int(t.MaxWait),
 			Values: []string{"MaxWaitFromFirst", "MaxWaitFromFire", "MaxWaitOnCall"},
 			Means: []string{
-				"a bound counts from the first event that has not fired", "the next bound counts from the fire before",
-				"only an event after the bound fires, no timer does",
+				"the bound counts from the first pending event", "the bound counts from the previous fire",
+				"only an event after the bound fires, not a timer",
 			},
 			Observe: o.maxWait, Shown: o.shown("MaxWait"),
 			Set: func(v int) { t.MaxWait = MaxWait(v) },
@@ -180,15 +181,16 @@ func (o observer) optional() []suite.Choice {
 			Order: []int{0, int(NoBarrier)},
 			Name:  "StopBarrier", Declared: int(t.StopBarrier),
 			Values:  []string{"NoBarrier"},
-			Means:   []string{"what is due may start after Stop"},
+			Means:   []string{"due callbacks may start after Stop"},
 			Observe: o.stopBarrier,
 			Set:     func(v int) { t.StopBarrier = CancelBarrier(v) },
 		},
 		{
 			Order: []int{int(CloseFires), int(CloseDrops)},
 			Name:  "CloseFlush", Declared: int(t.CloseFlush),
-			Values:  []string{"CloseFires", "CloseAtDeadline", "CloseDrops"},
-			Means:   []string{"what is pending fires at the end of the input", "it fires at its time", "it is dropped"},
+			Values: []string{"CloseFires", "CloseAtDeadline", "CloseDrops"},
+			Means: []string{"pending events fire at the end of the input", "they fire at their deadline", "they " +
+				"are dropped"},
 			Observe: o.closeFlush,
 			Set:     func(v int) { t.CloseFlush = CloseFlush(v) },
 		},
@@ -196,15 +198,15 @@ func (o observer) optional() []suite.Choice {
 			Order: suite.Ranked(2),
 			Name:  "ClockBack", Declared: int(t.ClockBack), Values: []string{"BackBounded", "BackStands"},
 			Means: []string{
-				"a clock that is set back holds what is pending up for one wait at most",
-				"nothing fires until the clock is where it was",
+				"setting the clock back delays pending events by one wait at most",
+				"nothing fires until the clock is back where it was",
 			},
 			Observe: o.clockBack, Apart: true,
 			Set: func(v int) { t.ClockBack = ClockBack(v) },
 		},
 		{
 			Name: "PanicPolicy", Declared: int(t.PanicPolicy), Values: []string{"PanicPropagates", "PanicRecovered"},
-			Means:   []string{"the panic of a callback goes up the goroutine that runs it", "it goes nowhere"},
+			Means:   []string{"a callback's panic propagates on its goroutine", "a callback's panic is recovered"},
 			Observe: o.panicPolicy, Apart: true, Shown: o.shown("PanicPolicy"),
 			Set: func(v int) { t.PanicPolicy = PanicPolicy(v) },
 		},

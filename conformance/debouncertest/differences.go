@@ -44,7 +44,8 @@ func (x *exam) boundLeads(found *edge.Finding) {
 		}
 		for _, s := range x.Schedule.Steps {
 			if s.Op == conformance.OpCall && s.N == f.Value && s.At == f.Began.At {
-				found.Because = text("call %d is not the first of its burst, which no fire of the bound ends; ", s.N) +
+				found.Because = text("call %d is not the first of its burst, which a fire of the bound does "+
+					"not end; ", s.N) +
 					found.Because
 				return
 			}
@@ -163,8 +164,7 @@ func (x *exam) edgeBecause(want []edge.Fire, w *edge.Fire, _ time.Duration) stri
 		why += text("; the callback before it ends at %s", w.At)
 	}
 	if shortBound(cfg) {
-		why += text("; that a bound shorter than the wait counts as the wait, %s, "+
-			"does not explain the run either", cfg.Wait)
+		why += text("; taking a bound shorter than the wait as the wait, %s, does not explain the run either", cfg.Wait)
 	}
 	return why
 }
@@ -176,17 +176,17 @@ func (x *exam) decidedBecause(w *edge.Fire, at time.Duration) string {
 	case edge.Leading:
 		return text("call %d at %s is the first of its burst", w.Value, at)
 	case edge.Bound:
-		return text("the first event that has not fired came at %s, and the bound is %s", at-cfg.MaxWait, cfg.MaxWait)
+		return text("the first pending event came at %s, and the bound is %s", at-cfg.MaxWait, cfg.MaxWait)
 	case edge.Brought:
-		return text("more than the bound of %s has passed since the first event that has not fired, "+
-			"so that call %d fires: MaxWaitOnCall is declared",
+		return text("more than the bound of %s has passed since the first pending event, so call %d fires: "+
+			"MaxWaitOnCall is declared",
 			cfg.MaxWait, w.Value)
 	case edge.Trailing:
 		return text("the newest event came at %s, and the wait is %s", at-cfg.Wait, cfg.Wait)
 	case edge.Flushed:
 		return text("flush at %s fires what is pending", at)
 	case edge.Filled:
-		return text("the burst was full: it may hold no more than %d", cfg.K)
+		return text("the burst was full with %d", cfg.K)
 	}
 	return ""
 }

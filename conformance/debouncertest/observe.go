@@ -292,8 +292,8 @@ func (o observer) maxWait() int {
 	}
 	rec := o.settled(strings.Replace(cfg, "wait=100ms", "wait=100ms maxwait=250ms", 1) + bounded)
 	if !edge.Differ(o.settled(cfg+bounded), rec) {
-		return o.say("MaxWait", "New was asked for maxwait=250ms, and nothing fires sooner than without: "+
-			"declare it if it takes a bound.")
+		return o.say("MaxWait", "New was asked for maxwait=250ms, and nothing fires sooner than without it: "+
+			"declare MaxWait if it takes a bound.")
 	}
 	for _, how := range []MaxWait{MaxWaitFromFirst, MaxWaitFromFire, MaxWaitOnCall} {
 		traits := *o.traits
@@ -333,8 +333,8 @@ func (o observer) full() int {
 	rec := o.settled("wait=100ms k=2" + steps)
 	switch {
 	case !edge.Differ(o.settled("wait=100ms"+steps), rec):
-		return o.say("Full", "New was asked for k=2, and nothing fires sooner than without: "+
-			"declare it if it takes a k.")
+		return o.say("Full", "New was asked for k=2, and nothing fires sooner than without it: declare Full "+
+			"if it takes a k.")
 	case !firedWith(rec, 1) && firedWith(rec, 2):
 		return int(FullMakesRoom)
 	}
@@ -425,8 +425,8 @@ func (c *contract) Other(s *suite.Suite) string {
 		return ""
 	}
 	_, cfg := o.configured(Trailing)
-	const batches = "it seems to collect batches, where a debouncer waits for a pause; " +
-		"package batchtest judges such"
+	const batches = "it seems to collect batches, where a debouncer waits for a pause; package batchtest " +
+		"judges batchers"
 	at := func(rec *suite.Recording, want ...time.Duration) bool {
 		return rec != nil && slices.EqualFunc(rec.Fires, want, func(f conformance.Fire, at time.Duration) bool {
 			return f.Began.At == at
@@ -434,9 +434,9 @@ func (c *contract) Other(s *suite.Suite) string {
 	}
 	rec := o.settled(cfg + " | call 1 @0 | call 2 @50ms | call 3 @150ms | call 4 @220ms")
 	if at(rec, wait, 150*time.Millisecond+wait) {
-		return "each fire came a wait after the first of its events, and not after the newest: " + batches +
-			". If the callback is for one of the events only, it is a throttle of the trailing edge, " +
-			"which package throttletest judges."
+		return "each fire came a wait after the first of its events, not after the newest: " + batches +
+			". If the callback gets one of the events only, it is a throttle on the trailing edge: use " +
+			"package throttletest."
 	}
 	if !at(o.settled(cfg + " | call 1 @0")) {
 		return ""

@@ -96,7 +96,8 @@ func (c *contract) together(edges Edges) edge.Burst {
 		Once:  edges == LeadingAndTrailing && c.spec.Traits.BothSingle != BothTwice,
 		Fires: "fires",
 		Because: func(round int) string {
-			return fmt.Sprintf("they are one burst (edges=%s, %s), and no order of the calls fires otherwise",
+			return fmt.Sprintf("they are one burst (edges=%s, %s), and every sequential order of these calls "+
+				"fires the same number",
 				edges, suite.InRound(round))
 		},
 	}
@@ -170,7 +171,7 @@ func (c *contract) flushes(p *suite.Probe) (*suite.Violation, string) {
 			if twice(round) {
 				what = "two flushes at one instant"
 			}
-			return suite.Broken(0, "no order of the calls fires otherwise ("+suite.InRound(round)+")",
+			return suite.Broken(0, "every sequential order of these calls fires once ("+suite.InRound(round)+")",
 				"one event and %s brought %d fires, want 1", what, n)
 		},
 		Release: func(d *flushed) { d.release(false) },

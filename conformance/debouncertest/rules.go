@@ -112,32 +112,30 @@ func (x *exam) ofAnyEdge() bool { return x.ofTrailing() || x.ofEdges() }
 func (c *contract) commonRules() []rule {
 	return []rule{
 		{
-			Rule: core("X-CONC", "Of events that many goroutines bring at one instant each edge MUST fire once, "+
-				"also if they flush them."),
+			Rule: core("X-CONC", "When many goroutines call at one instant, each edge MUST fire once, even "+
+				"if they flush too."),
 			Beyond: laws,
 			Meets:  true,
 			Probe:  c.concurrent,
 		},
 		suite.OneClock[Traits, *exam](edge.CallsAround("wait", opKeys), suite.FireMarks),
 		{
-			Rule: extended("X-ROW", "Events that one goroutine brings at one instant MUST come out in their order, "+
-				"however soon one comes after the other; a cancel, flush or query right behind them "+
-				"MUST NOT overtake them."),
+			Rule: extended("X-ROW", "Calls of one goroutine at one instant MUST take effect in their order; "+
+				"a cancel, flush or query right behind them MUST NOT overtake them."),
 			Unless: func(s *suite.Suite, _ *Traits) string { return suite.If(!s.Bubble, suite.Unordered) },
 			Beyond: laws,
 			Probe:  c.inARow,
 		},
 		{
-			Rule: extended("X-RENAME", "An event MUST count whatever its payload is, one that is equal to the "+
-				"last one too."),
+			Rule:   extended("X-RENAME", "Every event MUST count, even one whose payload equals the last."),
 			Beyond: laws,
 			Probe: func(p *suite.Probe) (*suite.Violation, string) {
 				return edge.Payloads(p, "wait", c.kinds())
 			},
 		},
 		{
-			Rule: extended("X-PANIC", "After the panic of a callback the debouncer MUST work on, "+
-				"and the panic go where it is declared to go."),
+			Rule: extended("X-PANIC", "After a callback panics the debouncer MUST work on, and the panic "+
+				"propagate or be recovered, as declared."),
 			Unless: func(_ *suite.Suite, tr *Traits) string {
 				return suite.If(tr.PanicPolicy == 0, "no PanicPolicy is declared")
 			},
@@ -152,7 +150,7 @@ func (c *contract) commonRules() []rule {
 			Check:  (*exam).reentry,
 		},
 		{
-			Rule:   core("X-LEAK", "When all is quiet, and after Stop, no goroutine and no armed timer may remain."),
+			Rule:   core("X-LEAK", "No goroutine or armed timer may remain while idle or after Stop."),
 			Unless: func(s *suite.Suite, _ *Traits) string { return suite.If(!s.Bubble, suite.OnlyInBubble) },
 			About:  suite.Looked,
 			Check:  (*exam).leak,
@@ -215,7 +213,7 @@ func (x *exam) leak() *suite.Violation {
 	case x.Armed:
 		return x.told(x.End, "", "a timer is still armed %s", since)
 	case x.Kept:
-		return x.told(x.End, "Stop ends the debouncer, and nothing comes any more",
+		return x.told(x.End, "Stop ends the debouncer, and nothing more will come",
 			"a timer is still armed, an hour after Stop")
 	}
 	return nil

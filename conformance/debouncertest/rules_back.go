@@ -12,8 +12,8 @@ import (
 // backRule is that of a clock that is set back.
 func backRule() rule {
 	return rule{
-		Rule: extended("X-BACK", "When the clock is set back, what is pending MUST fire once, "+
-			"and be held up for one wait at most."),
+		Rule: extended("X-BACK", "When the clock is set back, pending events MUST fire once, delayed by one "+
+			"wait at most."),
 		Unless: func(s *suite.Suite, tr *Traits) string {
 			return cmp.Or(suite.If(tr.ClockBack != BackBounded, "no ClockBack: BackBounded is declared"),
 				suite.If(s.Time == conformance.PackageTime, "no clock is injected"))
@@ -35,7 +35,7 @@ func (x *exam) back() *suite.Violation {
 	}
 	calls := 0
 	step := x.Schedule.Steps[slices.IndexFunc(x.Schedule.Steps, setsClock)]
-	because := text("the clock was set back by %s at %s, and that may hold up what is pending for %s at most",
+	because := text("the clock was set back by %s at %s, which may delay pending events by %s at most",
 		-step.D, step.At, w)
 	for _, s := range x.Schedule.Steps {
 		if setsClock(s) {

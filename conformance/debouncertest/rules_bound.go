@@ -9,29 +9,29 @@ func boundRules() []rule {
 	unbounded := func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.MaxWait == 0, "no MaxWait is declared") }
 	return []rule{
 		{
-			Rule: extended("DB-MAX", "With a bound on the wait, what is pending MUST fire when the bound has passed "+
-				"since the first event that has not fired, without another event; or with the next one, as declared."),
+			Rule: extended("DB-MAX", "With a bound on the wait, pending events MUST fire when the first of "+
+				"them is as old as the bound: without another event, or with the next one, as declared."),
 			Absent: unbounded,
 			Sees:   (*exam).ofEdges,
 			Check:  differs("DB-MAX", nil, nil),
 		},
 		{
-			Rule: extended("DB-MAXNE", "The bound MUST NOT cut a wait short: nothing may fire before the wait "+
-				"since the newest event, or the bound since the first that has not fired, has passed."),
+			Rule: extended("DB-MAXNE", "The bound MUST NOT cut a wait short: nothing may fire before the "+
+				"wait has passed since the newest event, or the bound since the first pending one."),
 			Absent: unbounded,
 			Sees:   (*exam).ofEdgesOrRenewed,
 			Check:  differs("DB-MAXNE", nil, (*exam).firesRenewed),
 		},
 		{
-			Rule: extended("DB-MAXTAIL", "With a bound on the wait, events MUST still fire when the wait has passed "+
-				"since the newest, those after a fire of the bound too."),
+			Rule: extended("DB-MAXTAIL", "With a bound on the wait, events MUST still fire a wait after the "+
+				"newest, even after the bound has fired."),
 			Absent: unbounded,
 			Sees:   (*exam).ofEdges,
 			Check:  differs("DB-MAXTAIL", nil, (*exam).tailLostInBound),
 		},
 		{
-			Rule: extended("DB-MAXPAY", "A fire of the bound MUST carry the payload that is declared, "+
-				"of the events up to that instant."),
+			Rule: extended("DB-MAXPAY", "When the bound fires, it MUST carry the declared payload of the "+
+				"events up to that instant."),
 			Declared: []string{"Payload"},
 			Absent:   unbounded,
 			Sees:     (*exam).ofEdges,
@@ -43,8 +43,8 @@ func boundRules() []rule {
 // fullRule is that of bursts that hold a bounded number of events.
 func fullRule() rule {
 	return rule{
-		Rule: extended("DB-FULL", "A burst that holds as many events as it may MUST fire at once, "+
-			"or when another event comes, as declared. Any other MUST fire as if it could hold more."),
+		Rule: extended("DB-FULL", "A burst of k events MUST fire at once, or when another event comes, as "+
+			"declared. A smaller burst MUST fire as if there were no k."),
 		Absent: func(s *suite.Suite, tr *Traits) string {
 			if why := suite.If(tr.Full == 0, "no Full is declared"); why != "" {
 				return why

@@ -25,8 +25,8 @@ func overlapRule() rule {
 // allRule is that of callbacks that get all events.
 func allRule() rule {
 	return rule{
-		Rule: extended("DB-ALL", "A callback that is declared to get all events MUST get each that has not fired "+
-			"and was not discarded, once and in order."),
+		Rule: extended("DB-ALL", "A callback declared to get all events MUST get each pending one, once and "+
+			"in order."),
 		Unless: func(_ *suite.Suite, tr *Traits) string {
 			return suite.If(tr.Payload != AllPayloads, "no Payload: AllPayloads is declared")
 		},
@@ -89,7 +89,7 @@ func (x *exam) all() *suite.Violation {
 			want = want[n:] // the events before it in its burst are lost
 		}
 		if was, _ := x.Detail.(changed); slices.Equal(was[f.Began.Seq], want) {
-			return x.told(f.Began.At, "a batch that is handed out is its callback's until that returns",
+			return x.told(f.Began.At, "a batch belongs to its callback until that returns",
 				"fired at %s with %v, which had become %v when the callback returned", f.Began.At, want, f.Values)
 		}
 		if !slices.Equal(f.Values, want) {

@@ -22,9 +22,9 @@ func cancelRules() []rule {
 			Check:  (*exam).cancel,
 		},
 		{
-			Rule: extended("DB-CANCELBAR", "After the return of Cancel a callback that its promise "+
-				"excludes MUST NOT start: for what it reported cancelled (commit), or at all (finish). "+
-				"With commit, Cancel MUST NOT report as cancelled what has fired."),
+			Rule: extended("DB-CANCELBAR", "Once Cancel has returned, a callback MUST NOT start: for what it "+
+				"reported cancelled (commit), or at all (finish). With commit, Cancel MUST NOT report a "+
+				"fired event as cancelled."),
 			Ops:      ops,
 			Declared: []string{"CancelBarrier"},
 			Absent:   noTrailing,
@@ -34,8 +34,8 @@ func cancelRules() []rule {
 			Check:    (*exam).barrier,
 		},
 		{
-			Rule: core("DB-REUSE", "After Cancel a new event MUST start a new burst, unless Cancel is declared final; "+
-				"then nothing may fire any more."),
+			Rule: core("DB-REUSE", "After Cancel a new event MUST start a new burst, unless Cancel is "+
+				"declared final; then nothing may fire again."),
 			Ops:      ops,
 			Declared: []string{"AfterCancel"},
 			Absent:   noTrailing,
@@ -136,9 +136,9 @@ func (x *exam) barrier() *suite.Violation {
 		if k == nil || commit && !k.OK {
 			continue
 		}
-		why := "it had promised that nothing starts after its return"
+		why := "FinishBarrier is declared: nothing starts after it returns"
 		if commit {
-			why = "it had reported true: nothing runs for what it cancelled"
+			why = "it had reported true, so nothing may run for what it cancelled"
 		}
 		found := x.told(f.Began.At, text("cancel had returned at %s, and %s", k.Ended.At, why),
 			"a callback started at %s, after cancel had returned", f.Began.At)
@@ -222,7 +222,7 @@ func (x *exam) reuse() *suite.Violation {
 	for _, b := range v.bursts {
 		if k := v.lastOf(b.first.Began.Seq, conformance.OpCancel); k != nil && !x.fulfilled(b) {
 			return x.told(b.due,
-				text("call %d came after cancel at %s, as to a fresh debouncer", b.first.N, k.Began.At),
+				text("call %d came after cancel at %s, as in a new debouncer", b.first.N, k.Began.At),
 				"nothing fired for call %d, want a fire at %s", b.last.N, b.due)
 		}
 	}

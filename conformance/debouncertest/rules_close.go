@@ -12,8 +12,8 @@ import (
 // closeRule is that of the end of the input.
 func closeRule() rule {
 	return rule{
-		Rule: extended("DB-CLOSE", "When the input ends, what is pending MUST fire at once, fire at its time "+
-			"or be dropped, as declared, and nothing more."),
+		Rule: extended("DB-CLOSE", "When the input ends, pending events MUST fire at once, at their deadline "+
+			"or not at all, as declared, and nothing more."),
 		Ops: []conformance.Op{conformance.OpClose},
 		Unless: func(_ *suite.Suite, tr *Traits) string {
 			return suite.If(tr.CloseFlush == 0, "no CloseFlush is declared")
@@ -121,7 +121,7 @@ func (x *exam) closeMet(end *conformance.Done, late bool) *suite.Violation {
 	if fires > 0 || x.traits.CloseFlush == CloseDrops {
 		return nil
 	}
-	return x.told(at, "it was due when the input ended, and fires whichever came first",
+	return x.told(at, "it was due when the input ended, and must fire in either order",
 		"nothing fired for call %d, want a fire at %s", c.N, at)
 }
 
@@ -162,6 +162,6 @@ func (x *exam) closeLate(f *conformance.Fire, want time.Duration) *suite.Violati
 	if f.Began.At == want || held {
 		return nil
 	}
-	return x.told(f.Began.At, "the input had ended; only a callback that runs may hold up what is pending then",
+	return x.told(f.Began.At, "the input had ended; only a running callback may delay pending events then",
 		"fired at %s, want %s", f.Began.At, want)
 }

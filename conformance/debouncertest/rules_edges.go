@@ -14,15 +14,15 @@ func edgeRules() []rule {
 	leading := without(Leading, LeadingAndTrailing)
 	return []rule{
 		{
-			Rule: extended("DB-LEAD", "On the leading edge the first event of all MUST fire at its own instant, "+
-				"with its own payload."),
+			Rule: extended("DB-LEAD", "On the leading edge the very first event MUST fire at its own "+
+				"instant, with its own payload."),
 			Absent: leading,
 			Sees:   (*exam).ofEdges,
 			Check:  differs("DB-LEAD", (*exam).firstLost, nil),
 		},
 		{
-			Rule: extended("DB-LEAD1", "No event but the first of a burst may fire on the leading edge; "+
-				"a burst lasts until the wait has passed since its newest event."),
+			Rule: extended("DB-LEAD1", "Only the first event of a burst may fire on the leading edge; a "+
+				"burst lasts until the wait has passed since its newest event."),
 			Absent: leading,
 			Sees:   (*exam).ofEdges,
 			Check:  differs("DB-LEAD1", nil, (*exam).leadsWithin),
@@ -49,8 +49,8 @@ func edgeRules() []rule {
 			Check:    differs("DB-BOTH1", nil, nil),
 		},
 		{
-			Rule: extended("DB-BOTHN", "With both edges a burst of several events MUST fire on the trailing edge too, "+
-				"once, with the payload that is declared."),
+			Rule: extended("DB-BOTHN", "With both edges a burst of several events MUST also fire on the "+
+				"trailing edge, once, with the declared payload."),
 			Declared: []string{"BothSingle", "Payload"},
 			Absent:   without(LeadingAndTrailing),
 			Sees:     (*exam).ofEdges,
@@ -62,8 +62,8 @@ func edgeRules() []rule {
 // noEdgeRule is that of a debouncer that fires on no edge.
 func noEdgeRule() rule {
 	return rule{
-		Rule: extended("DB-NONE", "With no edge at all nothing may fire, by a bound neither, "+
-			"unless the constructor refuses it."),
+		Rule: extended("DB-NONE", "Without any edge nothing may fire, not even by a bound, unless the "+
+			"constructor refuses that."),
 		Absent: without(NoEdges),
 		About:  func(j suite.Job) bool { return j.Schedule.Config.Edges == NoEdges },
 		Check:  differs("DB-NONE", nil, nil),

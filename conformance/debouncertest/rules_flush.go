@@ -14,8 +14,8 @@ import (
 func flushRules() []rule {
 	return []rule{
 		{
-			Rule: core("DB-FLUSH", "Flush MUST fire a pending event at once and exactly once. "+
-				"The next event MUST begin a burst, or go on with it, as declared; undeclared, it may do either."),
+			Rule: core("DB-FLUSH", "Flush MUST fire a pending event at once and exactly once. The next event "+
+				"MUST begin a new burst or continue the old one, as declared; if undeclared, either."),
 			Ops:    []conformance.Op{conformance.OpFlush},
 			Absent: without(Trailing, LeadingAndTrailing),
 			About:  suite.Has(conformance.OpFlush),
@@ -23,8 +23,8 @@ func flushRules() []rule {
 			Check:  (*exam).flush,
 		},
 		{
-			Rule: core("DB-FLUSH0", "Flush without a pending event MUST NOT fire, "+
-				"nor fire again what the leading edge has fired."),
+			Rule: core("DB-FLUSH0", "Flush MUST NOT fire if no event is pending, nor repeat what the leading "+
+				"edge fired."),
 			Ops:   []conformance.Op{conformance.OpFlush},
 			About: suite.Has(conformance.OpFlush),
 			Sees:  (*exam).ofAnyEdge,

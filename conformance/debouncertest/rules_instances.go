@@ -11,7 +11,7 @@ import (
 
 // keyRules are those of keys and instances, each of which is a debouncer of its own.
 func keyRules() []rule {
-	const untold = "declared: NoPayload, so nobody can tell for which key a callback runs"
+	const untold = "declared: NoPayload, so the key of a callback is unknown"
 	beyond := append(slices.Clone(laws), "DB-CANCEL", "DB-REUSE", "DB-FLUSH", "DB-FLUSH0", "DB-STOP", "DB-OVERLAP")
 	return []rule{
 		{

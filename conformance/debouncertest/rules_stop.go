@@ -82,8 +82,8 @@ func (x *exam) firesAfter(stop *conformance.Done) *suite.Violation {
 	for i := range x.Fires {
 		f := &x.Fires[i]
 		if x.sawFire(stop, f) {
-			const because = "StopDrops is declared; if it is documented that Stop lets what is pending fire, " +
-				"declare StopPending: StopFlushes"
+			const because = "StopDrops is declared; if your documentation says that Stop fires pending " +
+				"events, declare StopPending: StopFlushes"
 			return x.told(f.Began.At, because,
 				"fired at %s, while stop was waiting since %s", f.Began.At, stop.Began.At)
 		}
@@ -93,7 +93,7 @@ func (x *exam) firesAfter(stop *conformance.Done) *suite.Violation {
 		}
 		because := text("stop had returned at %s", stop.Ended.At)
 		if due {
-			because += "; if it is documented that what is due may still start then, declare StopBarrier: NoBarrier"
+			because += "; if your documentation lets due callbacks still start then, declare StopBarrier: NoBarrier"
 		}
 		found := x.told(f.Began.At, because, "fired at %s, after stop", f.Began.At)
 		// At the instant of a racing stop it may have been decided before.

@@ -11,8 +11,8 @@ import (
 func tieRules() []rule {
 	return []rule{
 		{
-			Rule: core("DB-TIE", "An event at the very instant of the deadline MUST either "+
-				"let the old burst fire there and start a new one, or join it; as declared, and never both."),
+			Rule: core("DB-TIE", "An event at exactly the deadline MUST either start a new burst, and the "+
+				"old one fires, or join the old one: as declared, never both."),
 			Declared: []string{"Tie"},
 			Absent:   noTrailing,
 			About:    suite.Races(conformance.OpCall),
@@ -74,12 +74,11 @@ func (x *exam) tie() *suite.Violation {
 		case n > 1 && !flushed:
 			return x.told(b.due, because, "fired %d times at %s, want once at the most", n, b.due)
 		case n == 0 && x.traits.Tie == FireFirst && !busy && !flushed:
-			found := x.told(b.due, because+", and the tie is declared FireFirst", "did not fire at %s", b.due)
+			found := x.told(b.due, because+", and FireFirst is declared", "did not fire at %s", b.due)
 			found.Chance = x.Order == conformance.OrderSampled
 			return found
 		case n > 0 && x.traits.Tie == ResetFirst && x.Order.Certain() && !flushed:
-			because += " and returned before the implementation was told that its timer had expired; " +
-				"the tie is declared ResetFirst"
+			because += " and returned before the timer's function ran; ResetFirst is declared"
 			return x.told(b.due, because,
 				"fired at %s, want %s", b.due, d.Began.At+v.wait)
 		}

@@ -19,8 +19,8 @@ func trailingRules() []rule {
 			Check:  (*exam).quiet,
 		},
 		{
-			Rule: core("DB-EXACT", "On a fake clock a trailing fire MUST come at exactly the newest event "+
-				"plus the wait; behind a callback that still runs, at that callback's end."),
+			Rule: core("DB-EXACT", "On a fake clock a trailing fire MUST come exactly the wait after the "+
+				"newest event, or when a callback that still runs returns."),
 			Absent: noTrailing,
 			Sees:   (*exam).ofTrailing,
 			Check:  (*exam).exact,
@@ -32,8 +32,8 @@ func trailingRules() []rule {
 			Check:  (*exam).once,
 		},
 		{
-			Rule: core("DB-LAST", "The callback MUST get the payload of the event that the implementation declares: "+
-				"the newest, or the first of the burst."),
+			Rule: core("DB-LAST", "The callback MUST get the declared payload: that of the burst's newest "+
+				"event, or of its first."),
 			Declared: []string{"Payload"},
 			Absent:   noTrailing,
 			Unless:   nameless,
@@ -41,14 +41,14 @@ func trailingRules() []rule {
 			Check:    (*exam).payload,
 		},
 		{
-			Rule: core("DB-LIVE", "When events stop and nothing discards them, the burst MUST fire, "+
-				"also if its events came while the callback was running."),
+			Rule: core("DB-LIVE", "When events stop and nothing discards them, the burst MUST fire, even if "+
+				"they came while the callback ran."),
 			Absent: noTrailing,
 			Sees:   (*exam).ofTrailing,
 			Check:  (*exam).live,
 		},
 		{
-			Rule:   core("DB-IDLE", "The callback MUST NOT run without an event that has not fired yet."),
+			Rule:   core("DB-IDLE", "The callback MUST NOT run unless an event is pending."),
 			Absent: noTrailing,
 			Sees:   (*exam).ofTrailing,
 			Check:  (*exam).idle,
@@ -213,7 +213,7 @@ func (x *exam) payload() *suite.Violation {
 	for i, f := range x.Fires {
 		own := v.byN[f.Value]
 		if own == nil && f.Key != 0 {
-			return x.told(f.Began.At, "that is an event of another instance, or none",
+			return x.told(f.Began.At, "that payload is another instance's, or none's",
 				"fired with payload %d", f.Value)
 		}
 		if own == nil || fired[f.Value] || own.Began.Seq > f.Began.Seq || x.waited(i) {
@@ -371,8 +371,8 @@ func (x *exam) subsequence() *suite.Violation {
 		own := x.view().byN[f.Value]
 		switch {
 		case own == nil || own.Began.Seq > f.Began.Seq:
-			return x.told(f.Began.At, "no call had that payload",
-				"fired with payload %d, which nobody called with", f.Value)
+			return x.told(f.Began.At, "payloads must come from calls",
+				"fired with payload %d, which no call had", f.Value)
 		case own.Began.Seq <= last:
 			return x.told(f.Began.At, "each event may be fired once, and not after a newer one",
 				"fired with payload %d again or out of order", f.Value)

@@ -10,7 +10,7 @@ func waitRules() []rule {
 	return []rule{
 		{
 			Rule: core("DB-ZERO", "With a wait of 0 every event MUST fire at its own instant, as declared, "+
-				"unless the constructor refuses it."),
+				"unless the constructor refuses 0."),
 			Declared: []string{"ZeroWait"},
 			Absent:   noTrailing,
 			About: func(j suite.Job) bool {
@@ -20,7 +20,7 @@ func waitRules() []rule {
 			Check: (*exam).zeroWait,
 		},
 		{
-			Rule:     core("DB-NEG", "A negative wait MUST be refused by the constructor, or mean 0."),
+			Rule:     core("DB-NEG", "The constructor MUST refuse a negative wait, or take it as 0."),
 			Declared: []string{"ZeroWait"},
 			Absent:   noTrailing,
 			About:    func(j suite.Job) bool { return j.Schedule.Config.Wait < 0 },
@@ -52,7 +52,7 @@ func (x *exam) zeroWait() *suite.Violation {
 		}
 		switch {
 		case f == nil || f.Began.At != c.Began.At:
-			return x.told(c.Began.At, "with no wait each event is a burst of its own",
+			return x.told(c.Began.At, "with a wait of 0 each event is a burst of its own",
 				"call %d at %s did not fire at its instant", c.N, c.Began.At)
 		case want == ZeroSync && f.Began.Seq > c.Ended.Seq && !c.Inside: // the callback may have to end first
 			return x.told(c.Began.At, "ZeroSync is declared",
@@ -75,7 +75,7 @@ func (x *exam) negativeWait() *suite.Violation {
 	}
 	for n, c := range x.view().calls {
 		if n >= len(x.Fires) || x.Fires[n].Began.At != c.Began.At {
-			return x.told(c.Began.At, "a negative wait was accepted, so it means 0",
+			return x.told(c.Began.At, "a negative wait was accepted, so it counts as 0",
 				"call %d at %s did not fire at its instant", c.N, c.Began.At)
 		}
 	}

@@ -213,7 +213,7 @@ func (e *explorer) slow() string {
 
 // noWaits are schedules with a wait that is 0 or negative.
 func (e *explorer) noWaits() []suite.Family {
-	const late = "what fires after its call at the same instant can only be awaited in a bubble"
+	const late = "only a bubble can wait for what fires after its call at the same instant"
 	zero, negative := e.Unsettled(), e.Unsettled()
 	if t := e.traits.ZeroWait; !e.Bubble && t != ZeroRefused {
 		negative = late

@@ -1,5 +1,5 @@
-// Package debouncertest holds debouncers to their laws: of a burst of events they let one
-// through, when the events have paused, when they begin, or both.
+// Package debouncertest tests debouncers against their laws: they let one event of a
+// burst through, at its end, at its beginning, or both.
 //
 //	func TestConformance(t *testing.T) {
 //		debouncertest.Run(t, debouncertest.Spec{
@@ -13,8 +13,8 @@
 //		})
 //	}
 //
-// Leave Traits out at first: the subtest TRAITS prints the literal to paste. What the
-// suite does and how it counts is said in package conformance.
+// Leave Traits out at first: the subtest TRAITS prints the literal to paste. Package
+// conformance explains what the suite does.
 package debouncertest
 
 import (
@@ -35,7 +35,7 @@ type (
 	Report     = conformance.Report
 )
 
-// The ways to take time that a debouncer may have.
+// Where a debouncer may take its time from.
 const (
 	Injected    = conformance.Injected
 	PackageTime = conformance.PackageTime
@@ -45,7 +45,7 @@ const (
 type Spec struct {
 	// Name is the implementation's name in reports.
 	Name string
-	// Time says how it takes its time: Injected or PackageTime.
+	// Time says where it takes its time from: Injected or PackageTime.
 	Time TimeSource
 	// New makes a debouncer that calls fire with the payload of what it fires for. A
 	// constructor that refuses cfg panics. Instances must not share state.
@@ -53,10 +53,10 @@ type Spec struct {
 	// NewBatch is set instead of New if the callback gets all events of a burst. The
 	// callback owns the slice until it returns.
 	NewBatch func(env Env, cfg Config, fire func([]int)) Funcs
-	// Traits are the choices of the implementation. What is left undeclared fails the
-	// subtest TRAITS, which prints what holds and asks for decisions.
+	// Traits are the choices of the implementation. Undeclared ones fail the subtest
+	// TRAITS, which prints the observed values and asks for decisions.
 	Traits Traits
-	// KnownFailing lists what is known to fail.
+	// KnownFailing lists known failures.
 	KnownFailing []Known
 }
 
@@ -71,8 +71,8 @@ type Config struct {
 	MaxWait time.Duration
 	// Edges says on which edges to fire. It is one of the trait Edges.
 	Edges Edges
-	// Full is how many events a burst may hold; 0 stands for any number. It is 0 unless the
-	// trait Full is declared.
+	// Full is how many events fill a burst; 0 means unbounded. It is 0 unless the trait
+	// Full is declared.
 	Full int
 }
 
@@ -81,29 +81,29 @@ type Config struct {
 type Funcs struct {
 	// Call is an event with a payload.
 	Call func(int)
-	// Cancel discards the pending event. An implementation whose cancel reports something
-	// sets CancelReports instead: true means that nothing will run for what it cancelled. With keys
-	// that is the pending event of each key, or of none of them.
+	// Cancel discards the pending event. An implementation whose cancel reports something sets
+	// CancelReports instead: true means that nothing will run for the cancelled event. With keys it
+	// cancels those of all keys, or of none.
 	Cancel        func()
 	CancelReports func() bool
-	// Flush fires the pending event now, and nothing if there is none. With keys that is the
-	// pending event of each key, or of none of them.
+	// Flush fires the pending event now, and nothing if there is none. With keys it fires
+	// those of all keys, or of none.
 	Flush func()
 	// Pending reports whether an event is pending. With keys it is not judged.
 	Pending func() bool
 	// Stop ends the debouncer for good. A call after it does nothing, nor does a second Stop.
 	Stop func()
-	// Close ends the input of a stream or batch. It may return before what it does is
-	// done. No event comes after it, from a callback neither.
+	// Close ends the input of a stream or batch. It may return before its work is done.
+	// No event comes after it, not even from a callback.
 	Close func()
 	// CallKey is Call for a debouncer that keeps a wait for each key. CancelKey and FlushKey
-	// are Cancel and Flush for one of them, which may be at rest or new.
+	// are Cancel and Flush for one key, which may be idle or new.
 	CallKey             func(key, v int)
 	CancelKey, FlushKey func(key int)
 }
 
-// Run holds an implementation to the laws of a debouncer, one subtest for each rule, and
-// returns what it found. [Rules] lists the rules.
+// Run tests an implementation against the laws of a debouncer, one subtest for each
+// rule, and returns what it found. [Rules] lists the rules.
 //
 // Every event of a schedule has its own payload, 1, 2, 3 and so on, so that a rule can
 // tell what a callback fired for. Implementations whose callback takes no payload declare

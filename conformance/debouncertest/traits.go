@@ -12,7 +12,7 @@ type Traits struct {
 	Edges []Edges
 	// Payload says which event of a burst the callback gets.
 	Payload Payload
-	// Tie says what an event does that comes at the very instant of the deadline.
+	// Tie says what an event at exactly the deadline does.
 	Tie Tie
 	// StaleFire says whether a callback may still start for an event after a newer
 	// call has returned.
@@ -36,23 +36,23 @@ type Traits struct {
 	// Reentrancy is only declared to opt out: Forbidden means that the callback
 	// must not call the debouncer.
 	Reentrancy Reentrancy
-	// StopBarrier is only declared to opt out: NoBarrier means that a callback that is due
-	// may still start when Stop has returned: at the very instant of Stop, or, if it waits
-	// for another callback, when that ends, as where a receiver is handed what fires.
+	// StopBarrier is only declared to opt out: NoBarrier means that a due callback may
+	// still start after Stop has returned: at the instant of Stop, or, if it waits for
+	// another callback, when that ends, as with a receiving goroutine.
 	StopBarrier CancelBarrier
 
-	// The following are only declared by implementations that they are about. Without them
-	// the rules that they put in force are skipped.
+	// The following are only declared where they apply. Without them their rules are
+	// skipped.
 
 	// AfterFlush says whether the burst goes on after a flush that has fired, so that the next
 	// event need not lead. Only with LeadingAndTrailing.
 	AfterFlush AfterFlush
-	// Full says what becomes of a burst that holds as many events as it may, on the trailing
-	// edge: batches are often bounded so.
+	// Full says when a full burst fires, on the trailing edge, as in batches of bounded
+	// size.
 	Full Full
 	// CloseFlush says what the end of the input does with the pending event.
 	CloseFlush CloseFlush
-	// ClockBack says what becomes of the wait when the clock is set back.
+	// ClockBack says what happens to the wait when the clock is set back.
 	ClockBack ClockBack
 	// PanicPolicy says where the panic of a callback goes.
 	PanicPolicy PanicPolicy
@@ -105,8 +105,7 @@ const (
 	PanicRecovered  = conformance.PanicRecovered
 )
 
-// Tie says what an event does at the very instant of the deadline, before the
-// timer has been served.
+// Tie says what an event at exactly the deadline does, before the timer has fired.
 type Tie int
 
 // The outcomes of a tie.
@@ -200,7 +199,7 @@ const (
 	MaxWaitOnCall                       // only an event after the bound fires; no timer does
 )
 
-// Full says what becomes of a burst that holds as many events as it may.
+// Full says when a full burst fires.
 type Full int
 
 // The choices.

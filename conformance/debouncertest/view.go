@@ -57,7 +57,7 @@ func text(format string, args ...any) string {
 func (x *exam) told(at time.Duration, because, headline string, args ...any) *suite.Violation {
 	v := &suite.Violation{Headline: text(headline, args...), Because: because, At: at, Lanes: x.lanes()}
 	if x.view().moved {
-		v.Because += "; of what comes during a callback the wait counts from its end, as SerialReceiver is declared"
+		v.Because += "; the wait of events during a callback counts from its end, as SerialReceiver is declared"
 	}
 	return v
 }

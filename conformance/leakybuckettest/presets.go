@@ -1,11 +1,11 @@
 package leakybuckettest
 
-// The functions below are the traits of libraries that are known, to start from: each is
-// proved on the library that it names. Their callers block for their turn, any number of
-// them, and the first has not to wait.
+// The functions below return the traits of well-known libraries, as a start. The tests
+// of this module prove each on the library that it names. Any number of callers block
+// for their turn, and the first does not wait.
 
-// UberRatelimit are the traits of go.uber.org/ratelimit: so many more callers as it has
-// slack pass at once after idle time.
+// UberRatelimit are the traits of go.uber.org/ratelimit: after idle time as many
+// callers as its slack pass at once, and one more.
 func UberRatelimit(slack int) Traits {
 	return Traits{FirstItem: FirstAtOnce, Slack: slack, Unbounded: true}
 }

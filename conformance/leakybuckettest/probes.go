@@ -55,13 +55,12 @@ func (c *contract) Canary(s *suite.Suite) string {
 	case pulse.Own <= 1 && pulse.Other > 1:
 		return suite.WrongClock("leakybuckettest")
 	case s.Bubble && accepted >= puts && pulse.Own == 0:
-		return fmt.Sprintf("%d items were accepted, and none left in the %v that passed: either none ever leaves, "+
-			"or the bucket does not see that time has passed, because it reads another clock than Time says, "+
-			"such as the runtime's", accepted, 50*suite.Wait)
+		return fmt.Sprintf("%d items were accepted, and none left within %v: either none ever leaves, or the "+
+			"bucket reads another clock than Time says, such as the runtime's", accepted, 50*suite.Wait)
 	case s.Time == conformance.Injected && !s.Bubble && (pulse.Strange || pulse.Own == 0):
 		s.CannotSettle(suite.OwnGoroutines)
 	case s.Time == conformance.Injected && !s.Bubble && c.spec.Traits.FirstItem == FirstAtOnce && !below.Load():
-		s.CannotSettle("what leaves at once does so on another goroutine, which can only be driven exactly in a bubble")
+		s.CannotSettle("items that leave at once do so on another goroutine, which only a bubble can drive exactly")
 	}
 	return ""
 }
@@ -106,8 +105,8 @@ func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
 				}
 			}
 			if n > most && !c.spec.Traits.Unbounded && worst == nil {
-				because := fmt.Sprintf("nothing waited (%s), and no order of the calls has more accepted "+
-					"with a backlog of %d", suite.InRound(round), backlog)
+				because := fmt.Sprintf("no item waited (%s), and every sequential order of these calls has "+
+					"as many accepted with a backlog of %d", suite.InRound(round), backlog)
 				worst = suite.Broken(0, because,
 					"%d goroutines with %d items each at one instant had %d accepted, want %d at the most",
 					suite.Meeters, each, n, most)
@@ -159,8 +158,8 @@ func (c *contract) cancels(p *suite.Probe) (*suite.Violation, string) {
 				return nil
 			}
 			return suite.Broken(0, "it waited behind two others ("+suite.InRound(round)+")",
-				"two goroutines cancelled an item at one instant: %d were told that it was there, "+
-					"and it left %d times, want 1 and 0", cancelled, left)
+				"two goroutines cancelled an item at one instant: Cancel reported true %d times, and it left "+
+					"%d times, want 1 and 0", cancelled, left)
 		},
 		Release: func(b *cancelledBucket) { b.end() },
 	})
@@ -212,7 +211,7 @@ func (c *contract) panics(p *suite.Probe) (worst *suite.Violation, skip string) 
 		mu.Lock()
 		defer mu.Unlock()
 		if below.Load() && !c.inTime(left) {
-			worst = suite.Broken(0, "an item that has left has left, and the others must not pay for it",
+			worst = suite.Broken(0, "the first item has left, and the others must not be affected",
 				"the function panicked with the first of three items, and they left at %v, want %v",
 				left, []time.Duration{0, suite.Wait, 2 * suite.Wait})
 		}
@@ -221,7 +220,7 @@ func (c *contract) panics(p *suite.Probe) (worst *suite.Violation, skip string) 
 	})
 	switch {
 	case hang != nil && below.Load():
-		return suite.Broken(0, "what Put holds must be released when the function unwinds it",
+		return suite.Broken(0, "Put must release its locks when the function panics",
 			"after the function panicked in a Put, the next operation never returned"), ""
 	case !below.Load():
 		return nil, ownGoroutine

@@ -19,21 +19,20 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 	}
 	return []suite.Rule[Traits, *exam]{
 		{
-			Rule: core("LB-SPACE", "Two items MUST leave at least the interval apart, "+
-				"from one to the next and not on a grid; with a declared slack, after idle time, "+
-				"so many more may leave together."),
+			Rule: core("LB-SPACE", "Items MUST leave at least the interval apart, measured from item to "+
+				"item, not on a grid; after idle time as many more as the declared Slack may leave together."),
 			Declared: []string{"FirstItem"}, // and with it the slack
 			Check:    (*exam).space,
 		},
 		{
-			Rule: core("LB-EXACT", "While items wait they MUST leave exactly the interval apart; if what they leave "+
-				"to takes its time, no later than an interval after it has returned."),
+			Rule: core("LB-EXACT", "While items wait they MUST leave exactly the interval apart; if the "+
+				"function takes time, at most an interval after it returns."),
 			Declared: []string{"FirstItem"},
 			Check:    (*exam).exact,
 		},
 		{
-			Rule: core("LB-IDLE", "Idle time MUST NOT build up credit beyond the declared slack, "+
-				"and an item that finds nothing waiting MUST leave when the trait FirstItem says."),
+			Rule: core("LB-IDLE", "Idle time MUST NOT build up credit beyond the declared Slack, and an item "+
+				"that finds an empty queue MUST leave when FirstItem says."),
 			Declared: []string{"FirstItem"},
 			Check:    (*exam).idle,
 		},
@@ -45,14 +44,14 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check:    (*exam).sameInstant,
 		},
 		{
-			Rule: core("LB-BOUND", "As many items as the backlog MUST be accepted to wait, and not one more; "+
-				"all of them, if it is declared that there is no bound."),
+			Rule: core("LB-BOUND", "As many items as the backlog holds MUST be accepted to wait, and not one "+
+				"more; with Unbounded, all of them."),
 			Declared: []string{"FirstItem"},
 			Check:    (*exam).bound,
 		},
 		{
-			Rule: core("LB-DROP", "An item that was refused, or that waits when Stop returns, MUST NOT leave; "+
-				"any other that was accepted MUST leave, once."),
+			Rule: core("LB-DROP", "An item that was refused, or that waits when Stop returns, MUST NOT "+
+				"leave; every other item MUST leave, once."),
 			Check: (*exam).drop,
 		},
 		{
@@ -60,27 +59,26 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check: (*exam).fifo,
 		},
 		{
-			Rule:  core("LB-EMPTY", "What was not put MUST NOT leave."),
+			Rule:  core("LB-EMPTY", "Only items that were put may leave."),
 			Check: (*exam).empty,
 		},
 		{
-			Rule: core("LB-FRAC", "However often items are offered and refused, "+
-				"it MUST NOT change when the others leave."),
+			Rule:   core("LB-FRAC", "Refused items, however many, MUST NOT change when the others leave."),
 			Unless: func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.Unbounded, "declared: Unbounded") },
 			Again:  (*exam).often,
 		},
 		{
-			Rule: core("LB-CANCEL", "An item that is cancelled while it waits MUST NOT leave, "+
-				"MUST give its place back when its turn would have come at the latest, and MUST NOT delay the others: "+
-				"each that waits MUST leave in its own turn, or in that of one that was cancelled before it."),
+			Rule: core("LB-CANCEL", "An item cancelled while it waits MUST NOT leave, MUST free its place no "+
+				"later than its turn, and MUST NOT delay the others: each MUST leave in its own turn, or in "+
+				"that of an item cancelled before it."),
 			Ops:      []conformance.Op{conformance.OpCancel},
 			Declared: []string{"FirstItem"},
 			About:    suite.Has(conformance.OpCancel),
 			Check:    (*exam).cancel,
 		},
 		{
-			Rule: core("LB-CLOSE", "After Close nothing may be accepted; "+
-				"what waits MUST leave or not, as declared."),
+			Rule: core("LB-CLOSE", "After Close nothing may be accepted; waiting items MUST leave or not, as "+
+				"declared."),
 			Ops:      []conformance.Op{conformance.OpClose},
 			Declared: []string{"CloseFlush"},
 			About:    suite.Has(conformance.OpClose),
@@ -88,8 +86,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		},
 		{
 			Rule: conformance.Rule{ID: "X-BACK", Level: conformance.Extended,
-				Text: "A clock that is set back MUST NOT hold an item up for longer than is declared: " +
-					"by an interval and what a Slack had saved up, or by what it was set back."},
+				Text: "A clock that is set back MUST NOT delay an item by more than declared: by an interval " +
+					"plus the saved Slack, or by as much as it was set back."},
 			Declared: []string{"FirstItem", "ClockBack"},
 			Unless: func(s *suite.Suite, _ *Traits) string {
 				return suite.If(s.Time != conformance.Injected, "only an injected clock can be set back")
@@ -101,21 +99,19 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		suite.Reads[Traits, *exam](filled, taken),
 		suite.Calls[Traits]((*exam).calls),
 		{
-			Rule:   core("X-REENT", "An operation called by the function that an item leaves to MUST NOT deadlock."),
+			Rule:   core("X-REENT", "An operation called from the function that gets an item MUST NOT deadlock."),
 			Unless: func(s *suite.Suite, tr *Traits) string { return edge.NoReentry(s, tr.Reentrancy) },
 			About:  func(j suite.Job) bool { return j.Schedule.Config.Inside != "" },
 			Check:  (*exam).reentry,
 		},
 		{
-			Rule: core("X-LEAK", "After Stop, or Close without Stop, goroutines and armed timers MUST NOT remain; "+
-				"without either, when all is quiet."),
+			Rule:   core("X-LEAK", "No goroutine or armed timer may remain after Stop or Close, or while idle."),
 			Unless: func(s *suite.Suite, _ *Traits) string { return suite.If(!s.Bubble, suite.OnlyInBubble) },
 			About:  suite.Looked,
 			Check:  (*exam).leftBehind,
 		},
 		{
-			Rule: core("X-PANIC", "If the function panics with an item, the others MUST leave "+
-				"as if it had returned."),
+			Rule:     core("X-PANIC", "If the function panics, the other items MUST leave as if it had returned."),
 			Declared: []string{"FirstItem"},
 			Unless: func(s *suite.Suite, tr *Traits) string {
 				return cmp.Or(s.Inexact(), suite.If(tr.FirstItem != FirstAtOnce, ownGoroutine), c.undecidedSlack(s, tr))
@@ -123,8 +119,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Probe: c.panics,
 		},
 		{
-			Rule: core("X-CONC", "Of items that many goroutines put at one instant no more may be accepted than "+
-				"one after the other, and each that is MUST leave once, or be cancelled once."),
+			Rule: core("X-CONC", "Concurrent puts at one instant MUST NOT have more items accepted than "+
+				"sequential ones; each accepted item MUST leave once or be cancelled once."),
 			Declared: []string{"FirstItem"},
 			Unless: func(s *suite.Suite, tr *Traits) string {
 				locks := suite.If(tr.HoldsLockWhileWaiting, "declared: HoldsLockWhileWaiting")
@@ -208,7 +204,7 @@ func (x *exam) delayed() *suite.Violation {
 		}
 		came, at := it.put.Began.At, it.left[0].Began.At
 		if latest := suite.Sum(max(free, came), interval); at > latest {
-			because := fmt.Sprintf("it came at %s, and what the one before it left to had returned by %s",
+			because := fmt.Sprintf("it came at %s, and the function of the one before had returned by %s",
 				timeline.Duration(came), timeline.Duration(free))
 			return x.told(latest, because, "item %d left at %s, want %s at the latest",
 				it.put.N, timeline.Duration(at), timeline.Duration(latest))
@@ -255,15 +251,15 @@ func (x *exam) idle() *suite.Violation {
 		if !idled || b.Began.At == a.Began.At {
 			return nil
 		}
-		return x.told(b.Began.At, "nothing had left for a while, which must not count",
-			"item %d left %s after item %d that found nothing waiting",
+		return x.told(b.Began.At, "idle time before them must not count",
+			"item %d left %s after item %d, which found an empty queue",
 			b.Value, timeline.Duration(b.Began.At-a.Began.At), a.Value)
 	}
 	if !found || !idle || len(it.left) == 0 {
 		return nil
 	}
 	at := it.left[0].Began.At
-	because := fmt.Sprintf("it came at %s and found nothing waiting, and %s is declared",
+	because := fmt.Sprintf("it came at %s and found an empty queue, and %s is declared",
 		timeline.Duration(it.put.Began.At), heads[x.traits.FirstItem-1])
 	return x.told(min(at, due), because,
 		"item %d left at %s, want %s", it.put.N, timeline.Duration(at), timeline.Duration(due))
@@ -386,7 +382,7 @@ func (x *exam) fifo() *suite.Violation {
 	for _, f := range x.Fires {
 		i := slices.IndexFunc(x.view().items, func(it item) bool { return it.put.N == f.Value })
 		if i >= 0 && i < newest {
-			return x.told(f.Began.At, "", "item %d left at %s, after item %d that came later",
+			return x.told(f.Began.At, "", "item %d left at %s, after item %d, which came later",
 				f.Value, timeline.Duration(f.Began.At), x.view().items[newest].put.N)
 		}
 		newest = max(newest, i)
@@ -427,11 +423,11 @@ func (x *exam) often(again suite.Rerun) *suite.Violation {
 	for i, f := range x.Fires {
 		at := f.Began.At
 		if i >= len(other.Fires) || f.Value != other.Fires[i].Value {
-			return x.told(at, "without the items that were refused it does not",
+			return x.told(at, "without the refused items it does not",
 				"item %d left at %s", f.Value, timeline.Duration(at))
 		}
 		if o := other.Fires[i].Began.At; at != o {
-			because := fmt.Sprintf("without the items that were refused it leaves at %s", timeline.Duration(o))
+			because := fmt.Sprintf("without the refused items it leaves at %s", timeline.Duration(o))
 			return x.told(min(o, at), because,
 				"item %d left at %s, want %s", f.Value, timeline.Duration(at), timeline.Duration(o))
 		}

@@ -43,7 +43,7 @@ func (x *exam) cancelReports() *suite.Violation {
 		}
 		because := "it waited"
 		if !waits {
-			because = "it did not wait: it had left, was refused, or was never put"
+			because = "it was not waiting: it had left, was refused, or was never put"
 		}
 		return x.told(d.Began.At, because,
 			"cancel %d at %s reported %v, want %v", d.N, timeline.Duration(d.Began.At), d.OK, waits)
@@ -95,7 +95,7 @@ func (x *exam) othersAfterCancel() *suite.Violation {
 		if !put.OK {
 			held := placesHeld(items[:i], put, latest)
 			if held < x.Schedule.Config.Backlog && !x.traits.Unbounded {
-				return x.told(put.Began.At, "what was cancelled must not hold a place for ever",
+				return x.told(put.Began.At, "a cancelled item must not keep its place for ever",
 					"item %d was refused, want accepted", put.N)
 			}
 			continue
@@ -105,10 +105,10 @@ func (x *exam) othersAfterCancel() *suite.Violation {
 		case it.cancelled != nil:
 		case len(it.left) == 0 && x.cut():
 		case len(it.left) == 0:
-			return x.told(put.Began.At, "what was cancelled was another item",
+			return x.told(put.Began.At, "another item was cancelled",
 				"item %d never left (up to %s)", put.N, timeline.Duration(x.End))
 		case it.left[0].Began.At > latest[k]:
-			return x.told(latest[k], "so it would have if nothing had been cancelled",
+			return x.told(latest[k], "without the cancel it would have",
 				"item %d left at %s, want at %s or before",
 				put.N, timeline.Duration(it.left[0].Began.At), timeline.Duration(latest[k]))
 		}
@@ -138,7 +138,7 @@ func (x *exam) turnsAfterCancel() *suite.Violation {
 		for i, turn := range may {
 			words[i] = timeline.Duration(turn)
 		}
-		return x.told(at, "it may keep its turn, or move up for what was cancelled",
+		return x.told(at, "it may keep its turn, or move up to that of a cancelled item",
 			"item %d left at %s, want %s", it.put.N, timeline.Duration(at), strings.Join(words, " or "))
 	}
 	return nil

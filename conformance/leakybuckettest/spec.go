@@ -1,6 +1,6 @@
-// Package leakybuckettest holds leaky buckets to their laws: bounded queues whose items leave
-// one at a time, an interval apart, and limiters whose callers wait for such a turn. Package
-// conformance says which contract fits which limiter.
+// Package leakybuckettest tests leaky buckets against their laws: bounded queues whose items
+// leave one at a time, an interval apart, and limiters whose callers wait for such a turn.
+// Package conformance says which contract fits which limiter.
 //
 //	func TestConformance(t *testing.T) {
 //		leakybuckettest.Run(t, leakybuckettest.Spec{
@@ -19,7 +19,7 @@
 //	return leakybuckettest.Funcs{Take: func() bool { l.Take(); return true }}
 //
 // Leave Traits out at first: the subtest TRAITS prints the literal to paste; or start from those
-// of a library that yours is like, as [UberRatelimit].
+// of a similar library, such as [UberRatelimit].
 package leakybuckettest
 
 import (
@@ -42,8 +42,8 @@ type (
 	Reentrancy = conformance.Reentrancy
 )
 
-// The ways to take time that a leaky bucket may have, what may become of what waits when the
-// input ends, what a clock that is set back may do, and whether functions may call the bucket.
+// Where a leaky bucket may take its time from, what may happen to waiting items when the input
+// ends, what a clock that is set back may do, and whether functions may call the bucket.
 const (
 	Injected        = conformance.Injected
 	PackageTime     = conformance.PackageTime
@@ -60,15 +60,15 @@ const (
 type Spec struct {
 	// Name is the implementation's name in reports.
 	Name string
-	// Time says how it takes its time: Injected or PackageTime.
+	// Time says where it takes its time from: Injected or PackageTime.
 	Time TimeSource
 	// New makes a bucket that calls leave with each item as it leaves. A constructor that
 	// refuses cfg panics. Instances must not share state.
 	New func(env Env, cfg Config, leave func(int)) Funcs
-	// Traits are the choices of the implementation. What is left undeclared fails the
-	// subtest TRAITS, which prints what holds and asks for decisions.
+	// Traits are the choices of the implementation. Undeclared ones fail the subtest
+	// TRAITS, which prints the observed values and asks for decisions.
 	Traits Traits
-	// KnownFailing lists what is known to fail.
+	// KnownFailing lists known failures.
 	KnownFailing []Known
 }
 
@@ -76,10 +76,10 @@ type Spec struct {
 type Config struct {
 	// Interval is the time between two items that leave. It is more than 0.
 	Interval time.Duration
-	// Backlog is the most items that wait. An item that leaves at once is not among them;
-	// one that a goroutine of the implementation has taken and holds until its time is. With a
-	// Backlog of 0, which a constructor may refuse or take for a default or for no bound, none
-	// waits, or none is let through at all.
+	// Backlog is the most items that wait. An item that leaves at once does not count; one
+	// that a goroutine of the implementation holds until its time does. With a Backlog of 0,
+	// which a constructor may refuse or take as a default or as unbounded, no item waits, or
+	// none is accepted at all.
 	Backlog int
 }
 
@@ -89,23 +89,22 @@ type Funcs struct {
 	// Put offers item v and reports whether it was accepted. It does not block until the
 	// item leaves.
 	Put func(v int) bool
-	// Take is for a bucket whose callers block for their turn: it returns true when the turn has
-	// come, and false if it never will, since the bucket was stopped, or at once if as many as
-	// the backlog wait already. The suite calls it on a goroutine for each item, which leaves
-	// when Take has returned; leave is not for the implementation to call then.
+	// Take is for a bucket whose callers block for their turn: it returns true when the turn
+	// comes, and false if it never will, since the bucket was stopped, or at once if the backlog
+	// is full. The suite calls it on a goroutine for each item, which leaves when Take returns;
+	// the implementation then does not call leave.
 	Take func() bool
 	// Cancel takes item v out of the queue and reports whether it was there.
 	Cancel func(v int) bool
-	// Close ends the input. It may block until what waits has left or is dropped.
+	// Close ends the input. It may block until waiting items have left or are dropped.
 	Close func()
-	// Stop releases what the bucket holds, and drops what waits. A method that lets what
-	// waits leave is a Close. Operations that come later return; what they answer is open. A second
-	// Stop may panic.
+	// Stop releases everything, and drops waiting items. A method that lets them leave is a Close.
+	// Later operations return; their results are ignored. A second Stop may panic.
 	Stop func()
 }
 
-// Run holds an implementation to the laws of a leaky bucket, one subtest for each rule,
-// and returns what it found.
+// Run tests an implementation against the laws of a leaky bucket, one subtest for each
+// rule, and returns what it found.
 func Run(t *testing.T, spec Spec) *Report {
 	t.Helper()
 	return spec.Run(t)
@@ -145,8 +144,8 @@ type contract struct {
 // Profile names the contract.
 func (c *contract) Profile() suite.Profile {
 	return suite.Profile{Kind: "leaky bucket", Package: "leakybuckettest", Anyhow: []conformance.Op{conformance.OpWall},
-		Asleep: "If who waits for a turn is meant to hold a lock while it sleeps, declare " +
-			"leakybuckettest.Traits{HoldsLockWhileWaiting: true}: what is done by one caller at a time is judged then."}
+		Asleep: "If a waiter is meant to hold a lock while it sleeps, declare " +
+			"leakybuckettest.Traits{HoldsLockWhileWaiting: true}: then single callers are judged."}
 }
 
 // Unfit refuses specs that cannot be run.
@@ -157,10 +156,10 @@ func (c *contract) Unfit(s *suite.Suite) (skip, misuse string) {
 	case s.Time == conformance.Explicit:
 		return "", "leakybuckettest.Run: a leaky bucket needs a clock of its own; set Time to Injected or PackageTime"
 	case tr.CloseFlush == conformance.CloseFires:
-		return "", "leakybuckettest.Run: with CloseFires what waits would leave together; " +
-			"declare CloseAtDeadline or CloseDrops"
+		return "", "leakybuckettest.Run: with CloseFires waiting items would leave together; declare " +
+			"CloseAtDeadline or CloseDrops"
 	case tr.Slack < 0 || tr.Slack > 0 && tr.FirstItem > FirstAtOnce:
-		return "", "leakybuckettest.Run: a Slack goes with FirstAtOnce only, and is not negative"
+		return "", "leakybuckettest.Run: a Slack needs FirstAtOnce, and must not be negative"
 	}
 	return "", ""
 }

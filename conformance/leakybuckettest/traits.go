@@ -15,29 +15,28 @@ import (
 // Traits are the choices on which correct leaky buckets differ. The zero value of FirstItem and
 // CloseFlush is "undeclared".
 type Traits struct {
-	// FirstItem says when an item leaves that finds nothing waiting.
+	// FirstItem says when an item that finds an empty queue leaves.
 	FirstItem FirstItem
-	// CloseFlush says what becomes of what waits when the input ends: CloseAtDeadline or
-	// CloseDrops. Only with Close.
+	// CloseFlush says what happens to waiting items when the input ends: CloseAtDeadline
+	// or CloseDrops. Only with Close.
 	CloseFlush CloseFlush
 	// Slack is how many more items than one may leave at once after idle time. Only with
 	// FirstAtOnce.
 	Slack int
-	// HoldsLockWhileWaiting says that who waits for an item's turn holds a lock while it sleeps, for which
-	// others have to wait. No bubble can settle two of them, so that schedules in which two
-	// items wait are left out.
+	// HoldsLockWhileWaiting says that a waiter holds a lock while it sleeps, which other callers need. No
+	// bubble can settle two of them, so schedules in which two items wait are left out.
 	HoldsLockWhileWaiting bool
 	// ClockBack says what a clock that is set back does. Injected only; undeclared, it is not
 	// judged.
 	ClockBack ClockBack
 	// Unbounded says that the queue has no bound: every item is accepted.
 	Unbounded bool
-	// Reentrancy is only declared to opt out: Forbidden means that the function that an item
-	// leaves to must not call the bucket, as its documentation says.
+	// Reentrancy is only declared to opt out: Forbidden means that the documentation forbids
+	// the item's function to call the bucket.
 	Reentrancy Reentrancy
 }
 
-// FirstItem says when an item leaves that finds nothing waiting.
+// FirstItem says when an item that finds an empty queue leaves.
 type FirstItem int
 
 // The choices.
@@ -65,15 +64,16 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		{
 			Name: "HoldsLockWhileWaiting", Declared: suite.Number(tr.HoldsLockWhileWaiting),
 			Literal: suite.Flag, Apart: true,
-			Means:   []string{"who waits for an item's turn holds a lock for which all others wait"},
+			Means:   []string{"a waiter holds a lock that all other callers need"},
 			Observe: func() int { return suite.Number(sleepsLocked(s)) },
 			Set:     func(v int) { tr.HoldsLockWhileWaiting = v == 1 },
 		},
 		{
 			Order: suite.Ranked(len(heads)),
 			Name:  "FirstItem", Declared: int(tr.FirstItem), Values: heads, Needless: suite.Always, Apart: true,
-			Means: []string{"who finds nothing waiting leaves at once, unless the last left less than the interval ago",
-				"who finds nothing waiting leaves an interval after it came, or after the last one left",
+			Means: []string{"an item that finds an empty queue leaves at once, unless the last left less " +
+				"than an interval ago",
+				"an item that finds an empty queue leaves an interval after it came or the last one left",
 				"items leave with the ticks of a grid"},
 			Sure: true,
 			Observe: func() int {
@@ -106,8 +106,8 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Order: []int{int(CloseAtDeadline), int(CloseDrops)},
 			Name:  "CloseFlush", Declared: int(tr.CloseFlush), Apart: true,
 			Values: []string{"CloseFires", "CloseAtDeadline", "CloseDrops"},
-			Means: []string{"what waits at a Close leaves together, which no rule judges",
-				"what waits at a Close leaves in its turn", "what waits at a Close never leaves"},
+			Means: []string{"items that wait at Close leave together, which no rule judges",
+				"items that wait at Close leave in their turn", "items that wait at Close never leave"},
 			Sure:     true,
 			Needless: func() bool { return !s.Accepts(conformance.OpClose) },
 			Observe:  func() int { return int(drained(s, tr.Slack+2)) },
@@ -116,8 +116,8 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		{
 			Order: suite.Ranked(2),
 			Name:  "ClockBack", Declared: int(tr.ClockBack), Apart: true, Values: []string{"BackBounded", "BackStands"},
-			Means: []string{"a clock that is set back holds an item up no longer than an interval",
-				"a clock that is set back holds items up for as long as it was set back"},
+			Means: []string{"setting the clock back delays an item by an interval at most",
+				"setting the clock back delays items by as much"},
 			Sure:    true,
 			Observe: func() int { return int(setBack(s, tr)) },
 			Set:     func(v int) { tr.ClockBack = ClockBack(v) },
@@ -126,8 +126,8 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Order: suite.Ranked(2),
 			Name:  "Reentrancy", Declared: int(tr.Reentrancy),
 			Values: []string{"ReentrancyAllowed", "ReentrancyForbidden"},
-			Means: []string{"the function that an item leaves to may use the bucket",
-				"the function that an item leaves to must not use the bucket"},
+			Means: []string{"the function that gets an item may use the bucket",
+				"the function that gets an item must not use the bucket"},
 			Sure:    true,
 			Observe: func() int { return int(reentrancy(s, tr.HoldsLockWhileWaiting)) },
 			Set:     func(v int) { tr.Reentrancy = Reentrancy(v) },

@@ -412,18 +412,36 @@ func (a *account) differ(law string, at time.Duration, because, headline string,
 
 // level describes the range in words.
 func (a *account) level() string {
+	return fmt.Sprintf("the bucket held %s at %s", a.words(a.lo, a.hi, "at most "), timeline.Duration(a.at))
+}
+
+// debt describes the range after a reservation: what it makes the bucket owe, or leaves in it.
+func (a *account) debt() string {
+	if a.hi.Sign() >= 0 {
+		return a.level() + " after this reservation"
+	}
+	least, most := new(big.Int).Neg(a.hi), new(big.Int).Neg(a.lo)
+	if a.noFloor {
+		most = least
+	}
+	return fmt.Sprintf("with this reservation the bucket owes %s at %s",
+		a.words(least, most, "at least "), timeline.Duration(a.at))
+}
+
+// words describes a number of tokens between two bounds; without a floor only one is known.
+func (a *account) words(least, most *big.Int, only string) string {
 	read := func(n *big.Int) string {
 		f, _ := new(big.Rat).SetFrac(n, a.one).Float64()
 		return number(f)
 	}
-	held := timeline.Count(read(a.hi), "token")
+	tokens := timeline.Count(read(most), "token")
 	switch {
 	case a.noFloor:
-		held = "at most " + held
-	case a.lo.Cmp(a.hi) != 0:
-		held = "between " + read(a.lo) + " and " + held
+		return only + tokens
+	case least.Cmp(most) != 0:
+		return "between " + read(least) + " and " + tokens
 	}
-	return fmt.Sprintf("the bucket held %s at %s", held, timeline.Duration(a.at))
+	return tokens
 }
 
 func larger(a, b *big.Int) *big.Int {

@@ -128,7 +128,7 @@ func (a *account) served(c *claim, deadline time.Duration) {
 			"%s returned at %s, want %s", what, timeline.Duration(at), timeline.Duration(c.to))
 	case !fifo && a.hi.Cmp(new(big.Int).Sub(a.need(d.N), a.tolerance)) < 0:
 		a.differ("W-NOTEARLY", at, a.level(),
-			"%s returned at %s, before its tokens were there", what, timeline.Duration(at))
+			"%s returned at %s, before its tokens were available", what, timeline.Duration(at))
 	}
 	if off := max(c.from-at, at-c.to); fifo && a.found != nil && off > 0 {
 		brings := new(big.Int).Mul(a.flow, big.NewInt(int64(off)))
@@ -154,7 +154,7 @@ func (c *claim) there(at time.Duration) string {
 	if c.d.N == 1 {
 		are = "is"
 	}
-	return fmt.Sprintf("after what others had taken before it, %s %s there for it at %s",
+	return fmt.Sprintf("after earlier requests %s %s available to it at %s",
 		timeline.Count(c.d.N, "token"), are, timeline.Duration(at))
 }
 

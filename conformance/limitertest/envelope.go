@@ -146,13 +146,21 @@ func (x *exam) envelope() *suite.Violation {
 				f, _ := new(big.Rat).SetFrac(units, a.one).Float64()
 				return number(f)
 			}
-			return x.broken(last.at, fmt.Sprintf("in %s the rate %s brings %s, on top of a burst of %d",
-				timeline.Duration(last.at-first.at), rate, timeline.Count(in(flow), "token"), top),
+			return x.broken(last.at, brings(last.at-first.at, rate, in(flow), top),
 				"%d tokens were granted from %s to %s, want %s at the most",
 				sum, timeline.Duration(first.at), timeline.Duration(last.at), in(most))
 		}
 	}
 	return nil
+}
+
+// brings says what may be granted in a window: what the rate brings, and the burst.
+func brings(window time.Duration, rate Rate, tokens string, burst any) string {
+	if window == 0 {
+		return fmt.Sprintf("at one instant no more may be granted than the burst of %v", burst)
+	}
+	return fmt.Sprintf("in %s the rate %s brings %s, on top of a burst of %v",
+		timeline.Duration(window), rate, timeline.Count(tokens, "token"), burst)
 }
 
 // top returns what may be granted in a window besides what the rate brings: the burst, and

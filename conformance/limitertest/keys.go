@@ -53,9 +53,9 @@ func (c *contract) keyRules() []rule {
 	basic := []string{"RL-ENV", "RL-WORK", "RL-MODEL", "RL-FULL"}
 	return []rule{
 		{
-			Rule: core("X-ISO", "Each key MUST have a bucket of its own, however many there are: requests for one "+
-				"MUST be decided as if nobody asked for the others. "+
-				"A limit or burst that is set MUST be that of each."),
+			Rule: core("X-ISO", "Each key MUST have its own bucket, however many keys there are: requests "+
+				"for one MUST be decided as if there were no others. A new limit or burst MUST apply to "+
+				"every key."),
 			Ops: ops(opKeys), Declared: []string{"Initial"}, Beyond: basic,
 			Unless: c.takesTime,
 			About:  func(j suite.Job) bool { return edge.ForKeys(j.Schedule) && !j.Schedule.Config.Has("epoch") },
@@ -74,8 +74,8 @@ func (c *contract) keyRules() []rule {
 			},
 		},
 		{
-			Rule: core("X-EVICT", "A key for which nobody has asked for a while MUST NOT be granted more than if it "+
-				"had been remembered: it may be forgotten once its bucket is full."),
+			Rule: core("X-EVICT", "A key that was idle for a while MUST NOT get more than if it had been "+
+				"remembered: it may be forgotten once its bucket is full."),
 			Ops: ops(opKeys), Beyond: basic,
 			Unless: c.oneBucket,
 			About:  func(j suite.Job) bool { return edge.ForKeys(j.Schedule) && edge.ComeBack(j.Schedule) },
@@ -99,9 +99,9 @@ func (c *contract) oneBucket(s *suite.Suite, t *Traits) string {
 func (t *Traits) apart() string {
 	switch {
 	case t.Initial > InitialFull:
-		return "declared: not full at first: when a key begins to fill up is open"
+		return "declared: not full at first, and when a key begins to fill is undefined"
 	case t.RefillSize > 0 || t.Resolution > 0:
-		return "declared: what it counts in: each key may have units of its own"
+		return "declared: a unit of counting, which may differ from key to key"
 	}
 	return ""
 }

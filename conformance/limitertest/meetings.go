@@ -103,8 +103,8 @@ func (c *contract) judgeTogether(l *askedTogether, round, each int) *suite.Viola
 	all := slices.Concat(l.delays[:]...)
 	l.delays = [suite.Meeters][]time.Duration{}
 	broken := func(headline string, args ...any) *suite.Violation {
-		return suite.Broken(0, fmt.Sprintf("no order of the calls does that (%s, rate=%s burst=%d); "+
-			"if it is documented as for one goroutine, declare OneGoroutine",
+		return suite.Broken(0, fmt.Sprintf("no sequential order of these calls gives this result (%s, "+
+			"rate=%s burst=%d); if it is documented as for one goroutine, declare OneGoroutine",
 			suite.InRound(round), rate, burst), headline, args...)
 	}
 	if msg := l.panicked.Load(); msg != nil {
@@ -125,8 +125,7 @@ func (c *contract) judgeTogether(l *askedTogether, round, each int) *suite.Viola
 	grace := time.Duration(len(due)+1) + c.unevenness(rate, len(due)+burst)
 	for n, got := range due {
 		if exact := time.Duration(n+1) * rate.Interval(); (got - exact).Abs() > grace {
-			return broken("of the reservations that were made at one instant by many goroutines, "+
-				"number %d in time is due after %s, want %s",
+			return broken("of concurrent reservations at one instant, number %d by time is due after %s, want %s",
 				n+1, timeline.Duration(got), timeline.Duration(exact))
 		}
 	}
@@ -211,7 +210,7 @@ func (c *contract) cancelsConcurrent(p *suite.Probe) *suite.Violation {
 			because := fmt.Sprintf("the bucket was empty when the token was reserved (%s, rate=%s burst=%d)",
 				suite.InRound(round), inDebt.Rate, inDebt.Burst)
 			return suite.Broken(0, because,
-				"two goroutines cancelled a reservation at one instant, and a token came of it that was never there")
+				"two goroutines cancelled a reservation at one instant, and refunded a token too many")
 		},
 		Release: func(l *cancelledTogether) { l.end() },
 	})
@@ -314,15 +313,16 @@ func (c *contract) judgeWaits(served []time.Duration, stayed int, round string) 
 	if len(served) != stayed {
 		return suite.Broken(0, fmt.Sprintf("in %s the rate %s brings enough for all (%s)", timeline.Duration(patient),
 			rate, round),
-			"of %d goroutines that waited for a token each from one instant on, and did not give up, %d were served",
+			"of %d goroutines that began to wait for a token each at one instant, and did not give up, %d "+
+				"were served",
 			stayed, len(served))
 	}
 	grace := time.Duration(waiters+1) + c.unevenness(rate, waiters)
 	for i, got := range served {
 		if least := time.Duration(i+1-c.spec.Traits.initial(1)-c.spec.Traits.credit()) * interval; got < least-grace {
 			return suite.Broken(0, fmt.Sprintf("the rate is %s and the burst 1 (%s)", rate, round),
-				"of goroutines that waited for a token each from one instant on, "+
-					"number %d in time was served after %s, want %s",
+				"of goroutines that began to wait for a token each at one instant, number %d by time was "+
+					"served after %s, want %s",
 				i+1, timeline.Duration(got), timeline.Duration(least))
 		}
 	}
@@ -371,8 +371,8 @@ func (c *contract) setConcurrently(p *suite.Probe) (worst *suite.Violation, skip
 				return nil
 			}
 			return suite.Broken(0, fmt.Sprintf("the burst was never above %d (%s)", burst, suite.InRound(round)),
-				"%d goroutines asking at one instant, while limit and burst were set, got %d tokens, "+
-					"want %d at the most",
+				"%d goroutines asking at one instant, while limit and burst were being set, got %d tokens, "+
+					"want %d at most",
 				suite.Meeters, n, most)
 		},
 		Release: func(l *setTogether) { l.end() },

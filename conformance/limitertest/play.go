@@ -272,8 +272,8 @@ func (c *contract) Signs() []suite.Sign {
 		{Like: regexp.MustCompile(`^y$`), Means: "y is granted"},
 		{Like: regexp.MustCompile(`^n$`), Means: "n is denied"},
 		{Like: regexp.MustCompile(`^\?$`), Means: "? is either"},
-		{Like: regexp.MustCompile(`^\+`), Means: "+ is reserved for so much later"},
-		{Like: regexp.MustCompile(`^err$`), Means: "err is a wait that has failed"},
+		{Like: regexp.MustCompile(`^\+`), Means: "+ is the delay of a reservation"},
+		{Like: regexp.MustCompile(`^err$`), Means: "err is a wait that failed"},
 	}
 }
 
@@ -292,7 +292,7 @@ func (c *contract) Play(st *suite.Stage) {
 		return
 	}
 	if c.lasts(st.Schedule) && races(st.Schedule) {
-		st.Rec.Locked(func(rec *suite.Recording) { rec.LeftOut = "what takes time meets no timer at its instant" })
+		st.Rec.Locked(func(rec *suite.Recording) { rec.LeftOut = "a step that takes time cannot race a timer" })
 		r.impl.end()
 		return
 	}
@@ -442,7 +442,7 @@ func (r *run) cancel(s conformance.Step, at time.Time) {
 	}
 }
 
-// nap is how long one who polls may be asleep between two looks.
+// nap is the longest sleep of a polling goroutine.
 const nap = 100 * time.Millisecond
 
 // patience is a time in which any limiter that serves reservations and waits at all has

@@ -24,15 +24,15 @@ func (c *contract) probeRules() []rule {
 			Probe: c.drift,
 		},
 		{
-			Rule: core("RL-IDLE", "However long nobody asks, the bucket MUST be full then, and not more than "+
+			Rule: core("RL-IDLE", "After idle time, however long, the bucket MUST be full and not more than "+
 				"full: no time is too long to count."),
 			Ops: ops(opRequest), Declared: []string{"Initial"},
 			Probe: c.idle,
 		},
 		{
 			Rule: core("X-BACK",
-				"A clock that is set back MUST NOT bring tokens, and MUST NOT keep them back for longer than it "+
-					"was set back, where it is declared to stand still."),
+				"A clock that is set back MUST NOT bring tokens; where it is declared to stand still, it "+
+					"MUST NOT withhold them for longer than it was set back."),
 			Ops: ops(opRequest), Declared: []string{"Initial"},
 			Unless: func(s *suite.Suite, t *Traits) string {
 				switch {
@@ -46,7 +46,7 @@ func (c *contract) probeRules() []rule {
 			Probe: c.back,
 		},
 		{
-			Rule: core("X-CLOCK1", "Nothing but the injected clock may decide: moving package time MUST NOT change "+
+			Rule: core("X-CLOCK1", "Only the injected clock may decide: moving package time MUST NOT change "+
 				"anything."),
 			Declared: []string{"Initial"},
 			Unless: func(s *suite.Suite, t *Traits) string {
@@ -57,15 +57,15 @@ func (c *contract) probeRules() []rule {
 			Probe: c.oneClock,
 		},
 		{
-			Rule: core("CN-WITHIN", "A reservation within a time MUST be made if its tokens come in that time, with "+
-				"the delay that Reserve says, and MUST take nothing otherwise."),
+			Rule: core("CN-WITHIN", "A reservation with a maximal delay MUST be made if its tokens come in "+
+				"time, with the delay that Reserve would give, and MUST take nothing otherwise."),
 			Ops: ops(opWithin), Declared: []string{"Initial"},
 			Unless: c.takesTime,
 			Probe:  c.within,
 		},
 		suite.Reads[Traits, *exam](c.read, suite.Answers(conformance.OpAllow)),
 		{
-			Rule: core("SL-CONC", "A limit or burst that is set while others ask MUST NOT let them have more than "+
+			Rule: core("SL-CONC", "Setting a limit or burst during requests MUST NOT grant them more than "+
 				"the larger burst."),
 			Ops: ops(opRequest), Declared: []string{"Initial"},
 			Absent: func(s *suite.Suite, _ *Traits) string {
@@ -241,7 +241,7 @@ func (c *contract) idleFor(st *suite.Stage, events int, d time.Duration,
 	ask(0)
 	st.Settle()
 	if st.Time != Explicit && (st.Armed() || !st.Bubble || st.Others() > others) {
-		return worst, "something of the limiter runs on, and would tick for years"
+		return worst, "the limiter keeps a timer running, which would tick for years"
 	}
 	for i := range 6 {
 		idle := d + time.Duration(i)*d/7
@@ -250,7 +250,7 @@ func (c *contract) idleFor(st *suite.Stage, events int, d time.Duration,
 		most := full + c.spec.Traits.lump(cfg.Rate) + c.spec.Traits.meanwhile(cfg.Rate, full+1)
 		if n := ask(i); (n < full || n > most) && worst == nil {
 			worst = suite.Broken(0,
-				fmt.Sprintf("nobody had asked meanwhile, and the rate %s fills the bucket of %d sooner", cfg.Rate,
+				fmt.Sprintf("nobody asked meanwhile, and the rate %s fills the bucket of %d sooner", cfg.Rate,
 					cfg.Burst),
 				"%d tokens were granted at once after %s, want %d", n, timeline.Duration(idle), full)
 		}
@@ -323,7 +323,8 @@ func (c *contract) setBackWithout(st *suite.Stage, impl *Funcs, s conformance.St
 	if granted <= burst+1+c.spec.Traits.credit() {
 		return nil
 	}
-	because := fmt.Sprintf("no time passed, the bucket holds %d, and all that was done while the clock was back was %q",
+	because := fmt.Sprintf("no time passed, the bucket holds %d, and all that happened while the clock was "+
+		"back was %q",
 		burst, s.Op)
 	return suite.Broken(0, because,
 		"%d tokens were granted while the clock was set back by %s and on again, want %d at the most",
@@ -366,8 +367,7 @@ func (c *contract) setBack(st *suite.Stage, impl *Funcs, first, burst int,
 	ask(1)
 	if granted == 0 && worst == nil && c.spec.Traits.BackTime == BackClamp {
 		worst = suite.Broken(0,
-			"by then the clock had passed every instant that it had shown before, "+
-				"by more than the bucket takes to fill",
+			"by then the clock was past its newest instant by more than the bucket takes to fill",
 			"nothing was granted %s after the clock was set back by %s",
 			timeline.Duration(later), timeline.Duration(back))
 	}
@@ -415,8 +415,8 @@ func (c *contract) oneClock(p *suite.Probe) (*suite.Violation, string) {
 		if _, still := c.onClocks(p, s, false); still != nil && still.headline == d.headline {
 			continue
 		}
-		v := x.broken(d.at, "package time ran on by an hour at each step "+
-			"while the injected clock did not; "+d.because, "%s", d.headline)
+		moved := "package time moved by an hour at each step and the injected clock did not; "
+		v := x.broken(d.at, moved+d.because, "%s", d.headline)
 		v.Run = x.Recording
 		return v, ""
 	}

@@ -118,8 +118,7 @@ func (c *contract) useRules() []rule {
 	return []rule{
 		suite.Calls[Traits]((*exam).calls),
 		{
-			Rule: core("X-LEAK", "When all is quiet, and after Stop, no goroutine may remain, and after Stop "+
-				"no armed timer."),
+			Rule:   core("X-LEAK", "No goroutine may remain while idle or after Stop, and no armed timer after Stop."),
 			Unless: func(s *suite.Suite, _ *Traits) string { return suite.If(!s.Bubble, suite.OnlyInBubble) },
 			About:  suite.Looked,
 			Sees:   accepted,
@@ -128,7 +127,7 @@ func (c *contract) useRules() []rule {
 		suite.InARow[Traits, *exam](opRequest, c.inARow),
 		suite.Effect[Traits, *exam](c.effects),
 		{
-			Rule: core("X-CONC", "Requests made at one instant by many goroutines MUST together get what some "+
+			Rule: core("X-CONC", "Concurrent requests at one instant MUST together get what some sequential "+
 				"order of them gets."),
 			Ops: ops(opRequest), Declared: []string{"Initial"},
 			Unless: c.oneAtATime,

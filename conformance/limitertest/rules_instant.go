@@ -17,9 +17,9 @@ func instantRules() []rule {
 	return []rule{
 		{
 			Rule: core("RL-PAST",
-				"Instants that go back MUST NOT add tokens: all that is granted between the earliest and "+
-					"the newest instant stays within the envelope. Where the newest instant stands, as declared, "+
-					"they MUST be decided as at that, and take away no tokens either."),
+				"Instants that go back MUST NOT add tokens: all grants between the earliest and the newest "+
+					"instant stay within the envelope. With BackClamp they MUST be decided as at the newest "+
+					"instant, and MUST NOT take tokens away."),
 			Ops: ops(conformance.OpAllow), Declared: []string{"BackTime"},
 			Unless:  cannotGoBack,
 			About:   func(j suite.Job) bool { return suite.GoesBack(j.Schedule) },
@@ -28,7 +28,7 @@ func instantRules() []rule {
 			Check:   (*exam).past,
 		},
 		{
-			Rule: core("RL-EPOCH", "Decisions MUST NOT depend on where on the time line the clock starts."),
+			Rule: core("RL-EPOCH", "Decisions MUST NOT depend on the time at which the clock starts."),
 			Unless: func(s *suite.Suite, _ *Traits) string {
 				return suite.If(s.Time == PackageTime, "package time always starts at the same instant")
 			},
@@ -40,8 +40,9 @@ func instantRules() []rule {
 }
 
 var pastQuery = rule{
-	Rule: core("RL-PASTQ", "A query about an instant before the newest one MUST NOT show more tokens than there are."),
-	Ops:  ops(conformance.OpTokens), Declared: []string{"BackTime"},
+	Rule: core("RL-PASTQ", "A query about an instant before the newest MUST NOT show more tokens than at the "+
+		"newest."),
+	Ops: ops(conformance.OpTokens), Declared: []string{"BackTime"},
 	Unless: cannotGoBack,
 	About:  suite.Has(conformance.OpTokens),
 	Sees:   accepted,
@@ -109,7 +110,7 @@ func (x *exam) past() *suite.Violation {
 		if new(big.Rat).SetInt64(int64(sum)).Cmp(most) > 0 {
 			f, _ := limit.Float64()
 			return x.broken(s.At,
-				fmt.Sprintf("all instants lie between %s and %s; asking about an earlier one brings no time",
+				fmt.Sprintf("all instants lie between %s and %s; an earlier one adds no time",
 					timeline.Duration(lo), timeline.Duration(hi)),
 				"%d tokens were granted by step %d, want %s at the most", sum, i+1, number(f))
 		}
@@ -136,8 +137,8 @@ func (x *exam) deniedEarlier() *suite.Violation {
 		case d.OK:
 			sum += d.N
 		case d.At < newest && sum+d.N <= first:
-			return x.broken(d.At, fmt.Sprintf("BackClamp is declared: the newest instant stands, and of the %d tokens "+
-				"that there were at first only %d were granted before", first, sum),
+			return x.broken(d.At, fmt.Sprintf("BackClamp is declared: the newest instant stands, and of the "+
+				"first %d tokens only %d were granted before", first, sum),
 				"allow %d at %s, after %s, was denied, want granted", d.N, timeline.Duration(d.At),
 				timeline.Duration(newest))
 		}
@@ -258,7 +259,7 @@ func (x *exam) epoch(again suite.Rerun) *suite.Violation {
 		if i < len(other.Done) && (d.OK != other.Done[i].OK || d.Ended.At != other.Done[i].Ended.At) {
 			return x.broken(d.At,
 				"a clock that starts at "+conformance.Config{}.Start().Format(time.RFC3339)+" gets another answer",
-				"%s %d at %s after %s is decided otherwise",
+				"%s %d at %s after %s is decided differently",
 				d.Op, d.N, timeline.Duration(d.At), x.Schedule.Config.Epoch.Format(time.RFC3339))
 		}
 	}

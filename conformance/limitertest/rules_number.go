@@ -90,7 +90,7 @@ func (x *exam) changedBy(u unusual, again suite.Rerun) *suite.Violation {
 	if !bad {
 		return nil
 	}
-	return x.broken(s.At, "without "+u.what+" before it, the same limiter decides otherwise",
+	return x.broken(s.At, "without "+u.what+" before it, the same limiter decides differently",
 		"%s %d at %s: %s changed the outcome", s.Op, s.N, timeline.Duration(s.At), u.what)
 }
 
@@ -102,7 +102,7 @@ func (x *exam) denyPure(again suite.Rerun) *suite.Violation {
 	if !bad {
 		return nil
 	}
-	return x.broken(s.At, "without the requests that were denied before it, the same limiter decides otherwise",
+	return x.broken(s.At, "without the denied requests before it, the same limiter decides differently",
 		"%s %d at %s: a denied request changed the outcome", s.Op, s.N, timeline.Duration(s.At))
 }
 

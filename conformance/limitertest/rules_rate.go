@@ -16,8 +16,8 @@ import (
 func (c *contract) rateRules() []rule {
 	return []rule{
 		{
-			Rule: core("RL-LIM0", "At a rate of 0 a limiter MUST grant what it has at first, or nothing as "+
-				"declared, and never anything more."),
+			Rule: core("RL-LIM0", "At a rate of 0 a limiter MUST grant its initial tokens, or none, as "+
+				"declared, and no more."),
 			Ops: ops(conformance.OpAllow), Declared: []string{"Initial", "ZeroRate"},
 			About: either(atFirstZero, laterZero),
 			Sees:  accepted,
@@ -29,8 +29,8 @@ func (c *contract) rateRules() []rule {
 			},
 		},
 		{
-			Rule: core("RL-TINY", "A rate however small MUST NOT grant more than the envelope: no delay overflows "+
-				"into none."),
+			Rule: core("RL-TINY", "However small the rate, no more than the envelope may be granted: no "+
+				"delay overflows to 0."),
 			About: func(j suite.Job) bool {
 				return j.Schedule.Config.Rate.Extreme() && j.Schedule.Config.Rate.Interval() > time.Hour
 			},
@@ -40,8 +40,8 @@ func (c *contract) rateRules() []rule {
 			},
 		},
 		{
-			Rule: core("RL-HUGE", "A rate however large MUST NOT grant more than the envelope: no interval is "+
-				"rounded to nothing."),
+			Rule: core("RL-HUGE", "However large the rate, no more than the envelope may be granted: no "+
+				"interval is rounded to 0."),
 			About: func(j suite.Job) bool {
 				return j.Schedule.Config.Rate.Extreme() && j.Schedule.Config.Rate.Interval() < 2
 			},
@@ -67,8 +67,7 @@ func laterZero(j suite.Job) bool {
 
 // senselessBurst is the law of bursts that make no sense, such as 0.
 var senselessBurst = rule{
-	Rule: core("X-CFG", "A limiter whose burst or rate makes no sense MUST be refused by its constructor, "+
-		"or keep working: it does not panic later, is not unlimited, and does not deny what its burst holds."),
+	Rule: core("X-CFG", "A constructor MUST refuse a senseless configuration or return a limiter that works."),
 	About: func(j suite.Job) bool {
 		cfg := j.Schedule.Config
 		return cfg.Has("burst") && senseless(cfg.Burst) || cfg.Has("rate") && cfg.Rate.Extreme()
@@ -94,9 +93,8 @@ func infiniteRules() []rule {
 			Check:  law("RL-INF"),
 		},
 		{
-			Rule: core("RL-INFOUT", "After an infinite rate the bucket MUST hold what it held before it, or "+
-				"more, up to the burst: what was granted under it was for nothing, and a cancel of it MUST "+
-				"bring nothing."),
+			Rule: core("RL-INFOUT", "When an infinite limit ends, the bucket MUST hold at least what it held "+
+				"before, and at most the burst; cancelling what it granted MUST NOT bring tokens."),
 			Ops: ops(conformance.OpSetLimit), Declared: []string{"Initial", "Inf"},
 			Unless: absent,
 			About:  both(atInfiniteRate, suite.Has(conformance.OpSetLimit)),
@@ -142,7 +140,7 @@ func (x *exam) zeroRate() *suite.Violation {
 		granted := d.OK && d.Ended.Seq != 0 && (d.Op == conformance.OpAllow || claims(d.Step))
 		prepaid := x.traits.Oversize == OversizePrepaid && d.N > cfg.Burst && left == cfg.Burst // nobody will pay
 		if granted && !x.traits.pays(d.N, left) && !prepaid {
-			return x.broken(d.At, fmt.Sprintf("it began with %s, and none comes", timeline.Count(there, "token")),
+			return x.broken(d.At, fmt.Sprintf("it began with %s, and gets no more", timeline.Count(there, "token")),
 				"%s %d at %s was granted", d.Op, d.N, timeline.Duration(d.At))
 		}
 		if v := x.deniedAtZeroRate(i, left); v != nil {
@@ -161,7 +159,7 @@ func (x *exam) deniedAtZeroRate(step, left int) *suite.Violation {
 	deadline := d.At + d.D + x.traits.Latency
 	switch {
 	case d.Op == conformance.OpAllow && !d.OK && x.traits.pays(d.N, left) && x.traits.ZeroRate == ZeroRateBurst:
-		return x.broken(d.At, fmt.Sprintf("of the first tokens %d were left", left)+x.refusedBefore(step),
+		return x.broken(d.At, fmt.Sprintf("%d of the initial tokens were left", left)+x.refusedBefore(step),
 			"allow %d at %s was denied, want granted", d.N, timeline.Duration(d.At))
 	case d.Op == conformance.OpWait && d.D > 0 && x.End > deadline && (d.Ended.Seq == 0 || d.Ended.At > deadline):
 		return x.broken(deadline, "its deadline was at "+timeline.Duration(deadline),
@@ -173,7 +171,7 @@ func (x *exam) deniedAtZeroRate(step, left int) *suite.Violation {
 // refusedBefore says so if a reservation was refused before a step: it takes nothing.
 func (x *exam) refusedBefore(step int) string {
 	refused := func(d conformance.Done) bool { return d.Op == conformance.OpReserve && !d.OK }
-	return suite.If(slices.ContainsFunc(x.Done[:step], refused), "; a reservation that is not OK takes none")
+	return suite.If(slices.ContainsFunc(x.Done[:step], refused), "; a reservation that is not OK takes nothing")
 }
 
 // senselessRate looks at what a limiter grants at first whose rate is extreme: that is its burst, and what
@@ -204,8 +202,7 @@ func (x *exam) senselessBurst() *suite.Violation {
 		}
 		asks := d.Op == conformance.OpAllow || d.Op == conformance.OpWait
 		if cfg.Burst > 0 && asks && d.N == 1 && x.traits.Initial == InitialFull && !x.atOnce(&d) {
-			return x.broken(d.At, fmt.Sprintf("the constructor accepted a burst of %d, of which "+
-				"next to nothing is taken",
+			return x.broken(d.At, fmt.Sprintf("the constructor accepted a burst of %d, nearly all of which is left",
 				cfg.Burst), "%s 1 at %s was not granted at once", d.Op, timeline.Duration(d.At))
 		}
 		if cfg.Burst > 0 || d.Op != conformance.OpAllow || !d.OK {

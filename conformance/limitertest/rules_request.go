@@ -51,16 +51,16 @@ func (c *contract) requestRules() []rule {
 		},
 		{
 			Rule: extended("RL-TOKENS",
-				"Tokens MUST show the tokens that are there, rounded down to whole ones or not, "+
-					"and what is owed as a negative number or as nothing."),
+				"Tokens MUST show the balance, rounded down to whole tokens or not; a debt as a negative "+
+					"number or as 0."),
 			Ops: ops(conformance.OpTokens), Declared: []string{"Initial"},
 			About: suite.Has(conformance.OpTokens),
 			Sees:  accepted,
 			Check: (*exam).tokens,
 		},
 		{
-			Rule: core("RL-DENYPURE", "A request that is denied MUST leave no trace: what follows is decided as "+
-				"if it had not been made."),
+			Rule: core("RL-DENYPURE", "A denied request MUST leave no trace: later decisions are as if it "+
+				"had not been made."),
 			Ops: ops(conformance.OpAllow), Declared: []string{"Initial"},
 			About: suite.Has(conformance.OpAllow),
 			Sees:  accepted,
@@ -75,8 +75,8 @@ func (c *contract) requestRules() []rule {
 			Check: (*exam).fractions,
 		},
 		{
-			Rule: core("RL-N0", "A request for 0 tokens MUST be granted while nothing is owed, unless it is "+
-				"declared to be refused, and change nothing."),
+			Rule: core("RL-N0", "A request for 0 tokens MUST change nothing, and MUST be granted while "+
+				"nothing is owed, unless declared to be refused."),
 			Ops: ops(opSeveral), Declared: []string{"Initial"},
 			About: asksFor(isZero),
 			Sees:  accepted,
@@ -135,10 +135,9 @@ func (x *exam) env() *suite.Violation {
 		most += float64(b.n)
 	}
 	if x.prepaid() {
-		paid = ", and what is granted beyond that is paid for before anything else is"
+		paid = ", and an oversize grant is paid for before the next"
 	}
-	return x.broken(b.at, fmt.Sprintf("in %s the rate %s brings %s, on top of a burst of %d%s",
-		timeline.Duration(b.at-a.at), cfg.Rate, timeline.Count(number(brought), "token"), cfg.Burst, paid),
+	return x.broken(b.at, brings(b.at-a.at, cfg.Rate, number(brought), cfg.Burst)+paid,
 		"%d tokens were granted from %s to %s, want %s at the most",
 		sum, timeline.Duration(a.at), timeline.Duration(b.at), number(most))
 }
@@ -289,7 +288,7 @@ func (x *exam) firstBurst() *suite.Violation {
 			return nil
 		}
 		if taken += d.N; !x.atOnce(&d) {
-			return x.broken(d.At, fmt.Sprintf("a new limiter holds its burst of %d, and only %d were asked for",
+			return x.broken(d.At, fmt.Sprintf("a new limiter holds its burst of %d, and the requests add up to %d",
 				x.Schedule.Config.Burst, taken),
 				"%s %d of a new limiter was not granted at once", d.Op, d.N)
 		}

@@ -26,15 +26,15 @@ func reserveRules() []rule {
 			Check: law("RS-DELAY"),
 		},
 		{
-			Rule: core("RS-MONO", "While nothing is changed or given back, a reservation of tokens MUST NOT be "+
-				"due before an earlier one."),
+			Rule: core("RS-MONO", "Without a change or refund, a reservation of tokens MUST NOT be due "+
+				"before an earlier one."),
 			Ops:   ops(conformance.OpReserve),
 			About: suite.Has(conformance.OpReserve),
 			Sees:  accepted,
 			Check: (*exam).reservesInOrder,
 		},
 		{
-			Rule: core("RS-DEBT", "What was reserved MUST be paid before anything else is granted."),
+			Rule: core("RS-DEBT", "Reserved tokens MUST be paid before anything else is granted."),
 			Ops:  ops(conformance.OpReserve), Declared: []string{"Initial"},
 			About: suite.Has(conformance.OpReserve),
 			Sees:  accepted,
@@ -47,8 +47,8 @@ func reserveRules() []rule {
 func cancelRules() []rule {
 	return []rule{
 		{
-			Rule: core("CN-UPPER", "A cancel MUST NOT bring more tokens than the reservation took, nor leave more "+
-				"than there would be without it."),
+			Rule: core("CN-UPPER", "A cancel MUST NOT refund more than the reservation took, nor leave more "+
+				"tokens than if it had never been made."),
 			Ops: ops(opGiveUp), Declared: []string{"Initial"},
 			About: givesUp(conformance.OpReserve),
 			Sees:  accepted,
@@ -62,8 +62,8 @@ func cancelRules() []rule {
 			Check: law("CN-LOWER"),
 		},
 		{
-			Rule: core("CN-LIFO", "A cancel of the newest reservation before its instant MUST undo it exactly, "+
-				"unless nothing is ever refunded."),
+			Rule: core("CN-LIFO", "Cancelling the newest reservation before it is due MUST undo it exactly, "+
+				"unless cancels refund nothing."),
 			Ops: ops(opGiveUp), Declared: []string{"Initial", "Refund"},
 			About: givesUp(conformance.OpReserve),
 			Sees:  accepted,
@@ -71,17 +71,17 @@ func cancelRules() []rule {
 		},
 		{
 			Rule: core("CN-ANY",
-				"A cancel of an earlier reservation before its instant MUST refund what is declared: all, "+
-					"or all less what was reserved after it and is due no earlier; or less, where a new limit "+
-					"or burst has no room for it."),
+				"Cancelling an earlier reservation before it is due MUST refund all of it (RefundFull), or "+
+					"all but what later reservations rely on (RefundConservative); less only where a new "+
+					"limit or burst has no room."),
 			Ops: ops(opGiveUp), Declared: []string{"Initial", "Refund"},
 			About: givesUp(conformance.OpReserve),
 			Sees:  accepted,
 			Check: law("CN-ANY"),
 		},
 		{
-			Rule: core("CN-LATE", "A cancel after the instant of a reservation MUST do what is declared, nothing "+
-				"or give the tokens back."),
+			Rule: core("CN-LATE", "Cancelling a reservation after it is due MUST do nothing or refund its "+
+				"tokens, as declared."),
 			Ops: ops(opGiveUp), Declared: []string{"Initial", "LateCancel"},
 			About: givesUp(conformance.OpReserve),
 			Sees:  accepted,

@@ -9,15 +9,15 @@ import (
 func limitRules() []rule {
 	return []rule{
 		{
-			Rule: core("SL-NORETRO", "A new limit MUST count from the instant at which it is set: what accrued "+
-				"before accrued at the old one."),
+			Rule: core("SL-NORETRO", "A new limit MUST apply from the instant it is set: until then tokens "+
+				"accrue at the old one."),
 			Ops: ops(conformance.OpSetLimit), Declared: []string{"Initial"},
 			About: suite.Has(conformance.OpSetLimit),
 			Sees:  accepted,
 			Check: law("SL-NORETRO"),
 		},
 		{
-			Rule: core("SL-KEEP", "Setting a limit MUST NOT change the tokens that are there."),
+			Rule: core("SL-KEEP", "Setting a limit MUST NOT change the balance."),
 			Ops:  ops(conformance.OpSetLimit), Declared: []string{"Initial"},
 			About: suite.Has(conformance.OpSetLimit),
 			Sees:  accepted,
@@ -30,23 +30,22 @@ func limitRules() []rule {
 func burstRules() []rule {
 	return []rule{
 		{
-			Rule: core("SB-CAP", "A lower burst MUST take away at once what exceeds it."),
+			Rule: core("SB-CAP", "Lowering the burst MUST remove at once what exceeds it."),
 			Ops:  ops(conformance.OpSetBurst), Declared: []string{"Initial"},
 			About: suite.Has(conformance.OpSetBurst),
 			Sees:  accepted,
 			Check: law("SB-CAP"),
 		},
 		{
-			Rule: core("SB-NOGIFT", "A higher burst MUST bring no tokens by itself, unless declared."),
+			Rule: core("SB-NOGIFT", "Raising the burst MUST NOT add tokens by itself, unless declared."),
 			Ops:  ops(conformance.OpSetBurst), Declared: []string{"Initial", "OnBurstRaised"},
 			About: suite.Has(conformance.OpSetBurst),
 			Sees:  accepted,
 			Check: law("SB-NOGIFT"),
 		},
 		{
-			Rule: core("SB-LIVE", "A lower burst MUST NOT take more than what exceeds it, and "+
-				"tokens MUST go on accruing "+
-				"after it."),
+			Rule: core("SB-LIVE", "Lowering the burst MUST NOT remove more than what exceeds it, and tokens "+
+				"MUST keep accruing."),
 			Ops: ops(conformance.OpSetBurst), Declared: []string{"Initial"},
 			About: suite.Has(conformance.OpSetBurst),
 			Sees:  accepted,

@@ -16,15 +16,15 @@ import (
 func waitRules() []rule {
 	return []rule{
 		{
-			Rule: core("W-NOTEARLY", "A wait MUST NOT return before its tokens are there."),
+			Rule: core("W-NOTEARLY", "A wait MUST NOT return before its tokens are available."),
 			Ops:  ops(conformance.OpWait), Declared: []string{"Initial"},
 			About: suite.Has(conformance.OpWait),
 			Sees:  accepted,
 			Check: law("W-NOTEARLY"),
 		},
 		{
-			Rule: core("W-EXACT", "A wait MUST return nil as soon as its tokens are there: where waits are fair, "+
-				"at the very instant."),
+			Rule: core("W-EXACT", "A wait MUST return nil as soon as its tokens are available; if waits are "+
+				"fair, at that very instant."),
 			Ops: ops(conformance.OpWait), Declared: []string{"Initial", "Fair"},
 			Unless: unfair,
 			About:  suite.Has(conformance.OpWait),
@@ -39,8 +39,8 @@ func waitRules() []rule {
 			Check: law("W-EATS"),
 		},
 		{
-			Rule: core("W-PRE", "A wait whose context is done before it begins MUST return an error at once, "+
-				"and take nothing, even if the tokens are there."),
+			Rule: core("W-PRE", "A wait whose context is done before it begins MUST return an error at once "+
+				"and take nothing, even if tokens are available."),
 			Ops: ops(opContext), Declared: []string{"Initial"},
 			About: either(givesUp(conformance.OpWait), hasDeadline),
 			Sees:  accepted,
@@ -66,16 +66,16 @@ func waitRules() []rule {
 		},
 		{
 			Rule: core("W-CANCEL", "A wait whose context is cancelled MUST return an error at that instant, "+
-				"and give back what the declared refund says, so that those behind it get it."),
+				"and refund what is declared to the waiters behind it."),
 			Ops: ops(opContext), Declared: []string{"Initial", "Refund"},
 			About: givesUp(conformance.OpWait),
 			Sees:  accepted,
 			Check: law("W-CANCEL"),
 		},
 		{
-			Rule: extended("W-ERR", "The error of a wait that gives up MUST be, as far as declared, that of its "+
-				"context: errors.Is finds context.Canceled if it was cancelled, and context.DeadlineExceeded if "+
-				"its deadline has passed."),
+			Rule: extended("W-ERR", "A wait that gives up MUST, as far as declared, return its context's "+
+				"error: errors.Is finds context.Canceled after a cancel, and context.DeadlineExceeded after "+
+				"a deadline."),
 			Ops: ops(opContext, conformance.OpWait), Declared: []string{"WaitErrors"},
 			Unless: func(_ *suite.Suite, t *Traits) string {
 				return suite.If(t.WaitErrors == WaitErrorsOwn, "declared: WaitErrorsOwn")
@@ -85,8 +85,8 @@ func waitRules() []rule {
 			Check: (*exam).waitErrors,
 		},
 		{
-			Rule: core("W-FIFO", "Where waits are fair, those who wait MUST be served in the order in which they "+
-				"came, unless they keep their instants while something is changed or given back."),
+			Rule: core("W-FIFO", "If waits are fair, waiters MUST be served in order of arrival, unless they "+
+				"keep their instants after a change or refund."),
 			Ops: ops(conformance.OpWait), Declared: []string{"Fair"},
 			Unless: unfair,
 			About:  suite.Has(conformance.OpWait),
@@ -94,7 +94,7 @@ func waitRules() []rule {
 			Check:  (*exam).waitsInOrder,
 		},
 		{
-			Rule: core("W-NOSTARVE", "Where waits are fair, a wait MUST return in bounded time, however often "+
+			Rule: core("W-NOSTARVE", "If waits are fair, a wait MUST return in bounded time, however often "+
 				"others ask."),
 			Ops: ops(conformance.OpWait, conformance.OpAllow), Declared: []string{"Fair"},
 			Unless: unfair,
@@ -103,7 +103,7 @@ func waitRules() []rule {
 			Check:  (*exam).waitsInTime,
 		},
 		{
-			Rule: core("W-NOLOST", "A wait that nobody gave up MUST return once there is nobody left to ask, "+
+			Rule: core("W-NOLOST", "A wait that was not given up MUST return when no more requests come, "+
 				"whoever gave up before it."),
 			Ops:   ops(conformance.OpWait),
 			About: suite.Has(conformance.OpWait),
@@ -111,8 +111,8 @@ func waitRules() []rule {
 			Check: (*exam).waitsReturn,
 		},
 		{
-			Rule: core("W-WAKE", "When the limit changes or another gives up, who waits MUST keep its instant or "+
-				"be served anew, as declared."),
+			Rule: core("W-WAKE", "After SetLimit, or when another waiter gives up, a wait MUST keep its "+
+				"instant or be rescheduled, as declared."),
 			Ops: ops(conformance.OpWait), Declared: []string{"Initial", "Fair", "OnChange"},
 			Unless: unfair,
 			About: both(suite.Has(conformance.OpWait), either(hasDeadline,
@@ -302,7 +302,7 @@ func (x *exam) waitsReturn() *suite.Violation {
 		claimed++
 		if d.Op == conformance.OpWait && d.N <= most && x.lost(d, claimed) {
 			return x.broken(x.End,
-				"nobody had asked since "+timeline.Duration(x.Schedule.Steps[len(x.Schedule.Steps)-1].At),
+				"the last request came at "+timeline.Duration(x.Schedule.Steps[len(x.Schedule.Steps)-1].At),
 				"wait %d at %s had not returned by %s", d.N, timeline.Duration(d.At), timeline.Duration(x.End))
 		}
 	}

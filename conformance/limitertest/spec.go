@@ -1,7 +1,7 @@
-// Package limitertest holds rate limiters to their laws: token buckets of which tokens are
+// Package limitertest tests rate limiters against their laws: token buckets whose tokens are
 // requested, waited for, or reserved and refunded, and whose rate may be set. Package
-// conformance says which contract fits which limiter; TRAITS says so if what it sees belongs to
-// another one.
+// conformance says which contract fits which limiter; TRAITS says so if the limiter seems to
+// belong to another.
 //
 //	func TestConformance(t *testing.T) {
 //		limitertest.Run(t, limitertest.Spec{
@@ -41,12 +41,12 @@ type (
 	Report     = conformance.Report
 	BackTime   = conformance.BackTime
 	Fairness   = conformance.Fairness
-	// Answer is what a remote limiter says of a request. Only OK and Err are looked at.
+	// Answer is a remote limiter's answer to a request. Only OK and Err are read.
 	Answer = conformance.Answer
 )
 
-// The ways to take time that a limiter may have, what an instant before the newest one may
-// mean to it, and the orders in which it may serve those who wait.
+// Where a limiter may take its time from, how it may treat an instant before the newest
+// one, and in which order it may serve waiters.
 const (
 	Injected    = conformance.Injected
 	PackageTime = conformance.PackageTime
@@ -67,36 +67,36 @@ var Inf = conformance.Inf
 type Spec struct {
 	// Name is the implementation's name in reports.
 	Name string
-	// Time says how it takes its time. Explicit needs AllowAt.
+	// Time says where it takes its time from. Explicit needs AllowAt.
 	Time TimeSource
 	// New makes a limiter. A constructor that refuses cfg panics. Instances must not share
 	// state.
 	New func(env Env, cfg Config) Funcs
-	// Only lists the configurations that New takes, if these are few: schedules are then played on them, with their
-	// instants at as many intervals. Rates and bursts on the list are more than 0, and finite.
+	// Only lists the configurations that New takes, if these are few: schedules then use them, with their instants
+	// scaled to their intervals. Rates and bursts on the list are more than 0, and finite.
 	Only []Config
-	// Traits are the choices of the implementation. What is left undeclared fails the
-	// subtest TRAITS, which prints what holds and asks for decisions.
+	// Traits are the choices of the implementation. Undeclared ones fail the subtest
+	// TRAITS, which prints the observed values and asks for decisions.
 	Traits Traits
-	// KnownFailing lists what is known to fail.
+	// KnownFailing lists known failures.
 	KnownFailing []Known
 }
 
-// Config is what a limiter is made with. A limiter that is made with a number of events
-// per period, all of which may come at once, gets Burst events in Rate.Period(Burst); where
-// there is no such period, New panics. If its period cannot be chosen, New panics unless
-// Burst is Rate.Events.
+// Config is what a limiter is made with. A limiter that is made with a number of events per
+// period, all of which may come at once, gets Burst events in Rate.Period(Burst); New
+// panics if there is no such period. If its period is fixed, New panics unless Burst is
+// Rate.Events.
 type Config struct {
-	// Rate is how many tokens come in a period: a fraction, 0 or [Inf].
+	// Rate is the number of tokens per period: a fraction, 0 or [Inf].
 	Rate Rate
 	// Burst is the most tokens that the bucket holds. Some schedules have a burst of 0 or
 	// less, or a huge one, which a constructor may refuse.
 	Burst int
 }
 
-// Funcs are the operations of one limiter; those that are nil are not tried. One of Allow,
-// AllowN, AllowAt, Take, Wait, WaitN, AllowKey and AllowKeyAt must be set. Where WaitN is all there is,
-// a request is a WaitN whose context is cancelled at once unless it has returned.
+// Funcs are the operations of one limiter; those that are nil are not tried. One of Allow, AllowN,
+// AllowAt, Take, Wait, WaitN, AllowKey and AllowKeyAt must be set. If only WaitN is set, a request is a
+// WaitN whose context is cancelled at once unless it has returned.
 type Funcs struct {
 	// Allow and AllowN take one token or n, now or not at all. If both are set, single
 	// tokens are requested by either in turn: once, then twice in a row, four times, and so on.
@@ -105,42 +105,43 @@ type Funcs struct {
 	// AllowAt is the form with an explicit time, for Explicit runs.
 	AllowAt func(t time.Time, n int) bool
 	// AllowKey is AllowN for a limiter that keeps a bucket for each key, as for each user; n is 1
-	// where AllowN is nil and Allow is not. Up to 130 keys are used, which count from 1: make the
-	// limiter with room for them. Alone it also is the AllowN, of key 1. AllowKeyAt is the form for
-	// Explicit runs. They are asked for at one instant only where InitialFull is not declared, or a
-	// RefillSize or Resolution is, and not at all where a Latency is.
+	// if AllowN is nil and Allow is not. The keys are 1 to 130: make the limiter with room for
+	// them. Without AllowN, AllowKey of key 1 is used for it. AllowKeyAt is the form for Explicit
+	// runs. Keys are tested over time only for limiters that start full and are exact; not with
+	// Latency.
 	AllowKey   func(key, n int) bool
 	AllowKeyAt func(t time.Time, key, n int) bool
-	// Take is AllowN of a limiter that asks others, and may get an error for an answer. It is
-	// used instead of Allow and AllowN, and not in Explicit runs.
+	// Take is AllowN of a limiter that asks a server, and may return an error. It is used
+	// instead of Allow and AllowN, and not in Explicit runs.
 	Take func(n int) Answer
-	// Fail makes the requests that come fail, as when a remote limiter cannot be reached, or
-	// lets them work again. Only with Take: the answers then have an Err.
+	// Fail makes later requests fail, as when a remote limiter cannot be reached, or lets
+	// them work again. Only with Take: the answers then have an Err.
 	Fail func(failing bool)
-	// Tokens and TokensAt return the tokens that are there.
+	// Tokens and TokensAt return the balance.
 	Tokens   func() float64
 	TokensAt func(t time.Time) float64
-	// Wait blocks until n tokens could be taken. A limiter that hands out single turns
-	// panics for another n and declares OneAtATime.
+	// Wait blocks until it has taken n tokens. A limiter for single tokens panics for
+	// another n and declares OneAtATime.
 	Wait func(n int)
-	// WaitN blocks until n tokens could be taken, or returns an error: ctx is done, or will
-	// be before the tokens are there. It is used instead of Wait. The deadline of ctx is on
-	// the clock that the implementation uses.
+	// WaitN blocks until it has taken n tokens, or returns an error: ctx is done, or will
+	// be before the tokens come. It is used instead of Wait. The deadline of ctx is on the
+	// clock that the implementation uses.
 	WaitN func(ctx context.Context, n int) error
 	// Reserve takes n tokens in advance and says when the caller may act. ReserveAt is the
 	// form with an explicit time, for Explicit runs.
 	Reserve   func(n int) Reservation
 	ReserveAt func(t time.Time, n int) Reservation
-	// ReserveWithin is Reserve for tokens that come within a time, such as TakeMaxDuration. It is looked at beside a
-	// Reserve, where time is not an argument.
+	// ReserveWithin is Reserve with a maximal delay, such as TakeMaxDuration. It is tested only together with
+	// Reserve, and not in Explicit runs.
 	ReserveWithin func(n int, most time.Duration) Reservation
-	// SetLimit and SetBurst change the rate and the burst from now on, of each key if there are
-	// keys: leave out what is for new keys only. The forms with an explicit time are for Explicit runs.
+	// SetLimit and SetBurst change the rate and the burst from now on, of each key if there are keys:
+	// leave out methods that apply to new keys only. The forms with an explicit time are for Explicit
+	// runs.
 	SetLimit   func(r Rate)
 	SetLimitAt func(t time.Time, r Rate)
 	SetBurst   func(burst int)
 	SetBurstAt func(t time.Time, burst int)
-	// Stop releases what the limiter holds, if it holds anything. A second one may panic.
+	// Stop releases resources, if the limiter holds any. A second one may panic.
 	Stop func()
 }
 
@@ -151,20 +152,20 @@ type Funcs struct {
 //
 // A limiter that merely returns a duration d sets Delay to a function that returns d.
 type Reservation struct {
-	// OK says whether there is a reservation at all. Nil means yes.
+	// OK reports whether there is a reservation. Nil means yes.
 	OK func() bool
-	// Delay says how long the caller must wait before it acts; DelayFrom says it for
+	// Delay is how long the caller must wait before it acts; DelayFrom is the form for
 	// Explicit runs.
 	Delay     func() time.Duration
 	DelayFrom func(t time.Time) time.Duration
-	// Cancel gives the tokens back: the caller will not act. CancelAt is for Explicit runs.
-	// Nil where reservations are final.
+	// Cancel refunds the tokens: the caller will not act. CancelAt is for Explicit runs.
+	// Nil if reservations are final.
 	Cancel   func()
 	CancelAt func(t time.Time)
 }
 
-// Run holds an implementation to the laws of a rate limiter, one subtest for each rule, and
-// returns what it found.
+// Run tests an implementation against the laws of a rate limiter, one subtest for each
+// rule, and returns what it found.
 func Run(t *testing.T, spec Spec) *Report {
 	t.Helper()
 	return spec.Run(t)
@@ -239,7 +240,7 @@ func newContract(spec Spec) *contract {
 func (c *contract) Profile() suite.Profile {
 	return suite.Profile{Kind: "limiter", Package: "limitertest", Spares: true, Waiting: true, Refusals: true,
 		Asleep: "If a wait is meant to hold a lock while it sleeps, declare " +
-			"limitertest.Traits{HoldsLockWhileWaiting: true}: what is done by one call at a time is judged then."}
+			"limitertest.Traits{HoldsLockWhileWaiting: true}: then single calls are judged."}
 }
 
 // Unfit refuses specs that cannot be run.
@@ -275,8 +276,8 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	start := conformance.Config{}.Start()
 	f, cfg, refused := c.first(Env{Clock: suite.NewFakeTime(start, false).Clock(), Start: start}, 10, 3)
 	if refused != "" {
-		s.T.Fatalf("conformance: limitertest.Run: %s; New must accept it, or the burst 1, "+
-			"or as many per second as the burst", refused)
+		s.T.Fatalf("conformance: limitertest.Run: %s; New must accept this, or a burst of 1, or a rate per "+
+			"second equal to the burst", refused)
 	}
 	c.waits, c.stops = f.Wait != nil || f.WaitN != nil, f.Stop != nil
 	c.tied = len(c.spec.Only) == 0 && cfg.Burst > 1 && cfg.Burst == cfg.Rate.Events
@@ -412,12 +413,11 @@ func (c *contract) runsOn(s *suite.Suite) string {
 		return ""
 	}
 	from := map[TimeSource]string{
-		Injected: "hand Env.Clock to the implementation, and see that it asks no other",
-		PackageTime: "it must ask package time (time.Now, timers), which a bubble holds, and not " +
-			"the clock of the runtime",
-		Explicit: "it must know no time but that which it is told",
+		Injected:    "hand Env.Clock to the implementation, and let it read no other",
+		PackageTime: "it must read package time (time.Now, timers), which a bubble controls, not the runtime's clock",
+		Explicit:    "it must use only the time that it is passed",
 	}
-	return "tokens came while time stood still: the implementation reads a clock that nobody moved; " +
+	return "tokens came while time stood still: the implementation reads another clock; " +
 		from[s.Time]
 }
 
@@ -461,7 +461,7 @@ func (c *contract) Other(s *suite.Suite) string {
 	if a := (observer{s, c}).arrivals(1000); !a.whole || !a.byTokens() {
 		return ""
 	}
-	return "an empty limiter got nothing for a while and then its whole burst at once: it seems to count in windows, " +
-		"and package quotatest judges such limiters (Kind FixedWindow, SlidingLog or SlidingCounter). " +
-		"If it is a bucket all the same, declare the RefillSize that it is filled by."
+	return "an empty limiter granted nothing for a while and then its whole burst at once: it seems to count " +
+		"in windows, which package quotatest judges (Kind FixedWindow, SlidingLog or SlidingCounter). If it " +
+		"is a bucket after all, declare its RefillSize."
 }

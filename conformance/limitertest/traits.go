@@ -15,66 +15,63 @@ import (
 type Traits struct {
 	// Initial says how many tokens a new limiter has.
 	Initial Initial
-	// Oversize says what happens to a request for more than the burst. Only where
-	// several tokens can be asked for.
+	// Oversize says what happens to a request for more than the burst. Only if several
+	// tokens can be requested.
 	Oversize Oversize
 	// ZeroRate says what a limiter does whose rate is 0, Inf what one does whose rate is
 	// [Inf].
 	ZeroRate ZeroRate
 	Inf      InfRate
-	// BackTime says what an instant before the newest one means. Explicit only.
+	// BackTime says how an instant before the newest one is treated. Explicit only.
 	BackTime BackTime
-	// Fair says in which order those who wait are served. Only with a wait.
+	// Fair says in which order waiters are served. Only with a wait.
 	Fair Fairness
 	// DeadlineCheck says when a wait fails whose deadline comes before its tokens.
 	// Only with WaitN.
 	DeadlineCheck DeadlineCheck
-	// Refund says what comes back when a wait or a reservation is given up before its
-	// instant. Only where that can be done.
+	// Refund says what is refunded when a wait or a reservation is cancelled before it
+	// is due. Only if that is possible.
 	Refund Refund
-	// LateCancel says what the cancel of a reservation does after its instant. Only
-	// with reservations that can be cancelled.
+	// LateCancel says what cancelling a reservation does after it is due. Only if
+	// reservations can be cancelled.
 	LateCancel LateCancel
-	// OnChange says what becomes of those who wait when the limit changes or another
-	// gives up. Only with a wait.
+	// OnChange says what happens to waiters when the limit changes or another gives up.
+	// Only with a wait.
 	OnChange OnChange
-	// OnBurstRaised says what a higher burst brings. Only with SetBurst.
+	// OnBurstRaised says what raising the burst adds. Only with SetBurst.
 	OnBurstRaised OnBurstRaised
-	// Zero says what a request for 0 tokens gets; undeclared, it is taken as ZeroGranted.
+	// Zero says what a request for 0 tokens gets; the default is ZeroGranted.
 	Zero Zero
 	// WaitErrors says what errors.Is finds in the error of a wait. Only with WaitN.
 	WaitErrors WaitErrors
-	// Overdraft says that any number of tokens is granted as soon as nothing is owed, as in the
-	// RateLimiter of Guava: what the bucket does not hold is owed, and the next request has to
-	// wait until it is paid. Oversize is needless then. What takes more than a hundred years to pay
-	// may be refused.
+	// Overdraft says that a request is granted while the balance is not negative, and may overdraw
+	// it, as in the RateLimiter of Guava: the next request waits until the debt is paid. Oversize
+	// is needless then. A debt of more than a hundred years may be refused.
 	Overdraft bool
 	// OneAtATime says that tokens can only be taken one at a time.
 	OneAtATime bool
-	// OneGoroutine says that a limiter is for one goroutine at a time, as its documentation
-	// says: what concurrent calls do is not judged.
+	// OneGoroutine says that a limiter's documentation restricts it to one goroutine at a
+	// time: concurrent calls are not judged.
 	OneGoroutine bool
-	// HoldsLockWhileWaiting says that a wait holds a lock while it sleeps, for which other calls have to
-	// wait. No bubble can settle two such calls, so that schedules with two calls at once are
-	// left out.
+	// HoldsLockWhileWaiting says that a wait holds a lock while it sleeps, which other calls need. No
+	// bubble can settle two such calls, so schedules with two calls at once are left out.
 	HoldsLockWhileWaiting bool
 	// RefillSize is the number of tokens that arrive together, at instants that the limiter
 	// chooses; 0 if each token accrues from the moment at which it is missing.
 	RefillSize int
-	// Resolution is the time that a limiter counts in, where that is more than a nanosecond: the
-	// period of the ticker that refills it, or the unit to which it cuts instants. What accrued
-	// since the last such instant comes at the next.
+	// Resolution is the limiter's unit of time, if that is more than a nanosecond: the period of
+	// the ticker that refills it, or the unit to which it truncates instants. Tokens that accrue
+	// between two such instants come at the second.
 	Resolution time.Duration
-	// Precision says how exactly a limiter holds the rate; undeclared, it is taken as
+	// Precision says how exactly a limiter keeps the rate; the default is
 	// PrecisionExact.
 	Precision Precision
-	// Latency is the most time that a request takes, if it does not answer at once, as over a
-	// network. It may be decided at any instant between. A wait may be late by three times as
-	// much: it asks, and may have to ask again; and if its messages can be overtaken, waits are
-	// FairNone.
+	// Latency is the most time that a request takes, as over a network. It may be decided at
+	// any instant in between. A wait may be late by three times as much, as it may have to ask
+	// again; if messages can overtake each other, waits are FairNone.
 	Latency time.Duration
-	// Errors says what a request gets whose answer is an error. Only with Fail, or where answers
-	// have an Err. Whether the limiter has counted such a request is left open.
+	// Errors says whether a request whose answer is an error is granted. Only with Fail, or if
+	// answers have an Err. The limiter may or may not count such a request.
 	Errors Errors
 }
 
@@ -146,8 +143,8 @@ const (
 	DeadlineSleeps                            // at the deadline
 )
 
-// Refund says what comes back when a wait or a reservation is given up before its
-// instant.
+// Refund says what is refunded when a wait or a reservation is cancelled before it is
+// due.
 type Refund int
 
 // The choices.
@@ -159,7 +156,7 @@ const (
 	RefundNone // nothing
 )
 
-// LateCancel says what the cancel of a reservation does after its instant.
+// LateCancel says what cancelling a reservation does after it is due.
 type LateCancel int
 
 // The choices.
@@ -168,8 +165,7 @@ const (
 	LateRefunds                       // it gives back the tokens, as they were not used
 )
 
-// OnChange says what becomes of those who wait when the limit changes or another
-// gives up.
+// OnChange says what happens to waiters when the limit changes or another gives up.
 type OnChange int
 
 // The choices.
@@ -178,7 +174,7 @@ const (
 	OnChangeServes                     // they are served as soon as their tokens are there
 )
 
-// OnBurstRaised says what a higher burst brings.
+// OnBurstRaised says what raising the burst adds.
 type OnBurstRaised int
 
 // The choices.
@@ -212,7 +208,7 @@ const (
 	WaitErrorsOwn // nothing that can be relied on
 )
 
-// Errors says what a request gets whose answer is an error.
+// Errors says whether a request whose answer is an error is granted.
 type Errors int
 
 // The choices.
@@ -221,7 +217,7 @@ const (
 	FailClosed                   // it is denied
 )
 
-// Precision says how exactly a limiter holds the rate.
+// Precision says how exactly a limiter keeps the rate.
 type Precision int
 
 // The choices.
@@ -301,8 +297,8 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 			Order: oversize,
 			Name:  "Oversize", Declared: int(t.Oversize),
 			Values: []string{"OversizeRejected", "OversizePrepaid", "OversizeWaits"},
-			Means: []string{"never granted", "granted, and the next request pays",
-				"only a wait or reservation gets it"},
+			Means: []string{"never granted", "granted, and the next request pays for it",
+				"granted to waits and reservations only"},
 			Needless: func() bool { return t.OneAtATime || t.Overdraft || !s.Accepts(opSeveral) },
 			Observe:  look.oversize, Set: func(v int) { t.Oversize = Oversize(v) },
 		},
@@ -310,7 +306,7 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 			Order: suite.Ranked(3),
 			Name:  "BackTime", Declared: int(t.BackTime),
 			Values:   []string{"BackClamp", "BackReject", "BackRewind"},
-			Means:    []string{"the newest instant stands", "the request is denied", "time goes back"},
+			Means:    []string{"it counts as the newest instant", "the request is denied", "time goes back to it"},
 			Blind:    []string{"BackRewind"},
 			Needless: back,
 			Observe:  look.backTime, Set: func(v int) { t.BackTime = BackTime(v) },
@@ -319,7 +315,7 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 			Order: suite.Ranked(2),
 			Name:  "ZeroRate", Declared: int(t.ZeroRate),
 			Values:   []string{"ZeroRateBurst", "ZeroRateRejects", "ZeroRateRefused"},
-			Means:    []string{"what is there at first, and then nothing", "nothing", "the constructor panics"},
+			Means:    []string{"the initial tokens, and then nothing", "nothing", "the constructor panics"},
 			Needless: fixed,
 			Observe:  look.zeroRate, Set: func(v int) { t.ZeroRate = ZeroRate(v) },
 		},
@@ -327,7 +323,7 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 			Order: infinite,
 			Name:  "Inf", Declared: int(t.Inf),
 			Values:   []string{"InfGrants", "InfAbsent"},
-			Means:    []string{"everything is granted", "there is no such rate"},
+			Means:    []string{"everything is granted", "no rate is infinite"},
 			Needless: fixed,
 			Observe:  look.infinite, Set: func(v int) { t.Inf = InfRate(v) },
 		},
@@ -356,7 +352,7 @@ func (c *contract) waitChoices(s *suite.Suite, t *Traits, without func(...confor
 			Order: suite.Ranked(2),
 			Name:  "Fair", Declared: int(t.Fair),
 			Values:   []string{"FairFIFO", "FairNone"},
-			Means:    []string{"in the order in which they came", "in any order"},
+			Means:    []string{"in order of arrival", "in any order"},
 			Needless: without(conformance.OpWait),
 			Observe:  look.fair, Set: func(v int) { t.Fair = Fairness(v) },
 		},
@@ -372,7 +368,7 @@ func (c *contract) waitChoices(s *suite.Suite, t *Traits, without func(...confor
 			Order: []int{int(RefundFull), int(RefundNone)},
 			Name:  "Refund", Declared: int(t.Refund),
 			Values:   []string{"RefundFull", "RefundConservative", "RefundNone"},
-			Means:    []string{"all of it", "all of it, less what was reserved after it", "nothing"},
+			Means:    []string{"all of it", "all but what later reservations rely on", "nothing"},
 			Needless: without(conformance.OpCancel),
 			Observe:  look.refund, Set: func(v int) { t.Refund = Refund(v) },
 		},
@@ -380,14 +376,14 @@ func (c *contract) waitChoices(s *suite.Suite, t *Traits, without func(...confor
 			Order: suite.Ranked(2),
 			Name:  "LateCancel", Declared: int(t.LateCancel),
 			Values:   []string{"LateIgnored", "LateRefunds"},
-			Means:    []string{"does nothing", "gives the tokens back"},
+			Means:    []string{"does nothing", "refunds its tokens"},
 			Needless: without(opGiveUp),
 			Observe:  look.lateCancel, Set: func(v int) { t.LateCancel = LateCancel(v) },
 		},
 		{
 			Name: "OnChange", Declared: int(t.OnChange),
 			Values: []string{"OnChangeKeeps", "OnChangeServes"},
-			Means:  []string{"they keep their instants", "they are served as soon as their tokens are there"},
+			Means:  []string{"waiters keep their instants", "waiters are rescheduled"},
 			Needless: func() bool {
 				moved := s.Accepts(conformance.OpSetLimit) || s.Accepts(conformance.OpSetBurst) ||
 					s.Accepts(conformance.OpCancel)
@@ -399,7 +395,7 @@ func (c *contract) waitChoices(s *suite.Suite, t *Traits, without func(...confor
 			Order: suite.Ranked(2),
 			Name:  "OnBurstRaised", Declared: int(t.OnBurstRaised),
 			Values:   []string{"RaiseBringsNothing", "RaiseBringsTokens"},
-			Means:    []string{"no more tokens than there were", "as many tokens more"},
+			Means:    []string{"it adds no tokens", "it adds as many tokens"},
 			Needless: without(conformance.OpSetBurst),
 			Observe:  look.raise, Set: func(v int) { t.OnBurstRaised = OnBurstRaised(v) },
 		},
@@ -407,8 +403,8 @@ func (c *contract) waitChoices(s *suite.Suite, t *Traits, without func(...confor
 			Order: []int{int(WaitErrorsDeadline), int(WaitErrorsOwn)},
 			Name:  "WaitErrors", Declared: int(t.WaitErrors),
 			Values: []string{"WaitErrorsContext", "WaitErrorsDeadline", "WaitErrorsOwn"},
-			Means: []string{"that of the context", "that, and DeadlineExceeded for a deadline " +
-				"that is too near", "any"},
+			Means: []string{"the context's error", "the context's error, and DeadlineExceeded if the " +
+				"deadline is too near", "any"},
 			Blind:   []string{"WaitErrorsOwn"},
 			Observe: look.waitErrors, Set: func(v int) { t.WaitErrors = WaitErrors(v) },
 		},
@@ -436,7 +432,7 @@ func (c *contract) unitChoices(t *Traits, look observer) []suite.Choice {
 			Order: suite.Ranked(2),
 			Name:  "Precision", Declared: int(t.Precision),
 			Values:  []string{"PrecisionExact", "PrecisionFloat32"},
-			Means:   []string{"the rate is exact", "the rate is a float32, with seven digits"},
+			Means:   []string{"the rate is exact", "the rate is a float32, of seven digits"},
 			Observe: look.precision, Set: func(v int) { t.Precision = Precision(v) },
 		},
 	}

@@ -47,9 +47,9 @@ func (c *contract) within(p *suite.Probe) (v *suite.Violation, skip string) {
 			if most == free[0] || ok == (most > free[0]) && got == want {
 				continue
 			}
-			because := "Reserve would have got its token in " + timeline.Duration(free[0])
-			return suite.Broken(0, because, "behind %d others a reservation within %s: made %s, its delay %s, and "+
-				"that of the next one %s, want %s, %s and %s", before, timeline.Duration(most),
+			because := "Reserve would get its token in " + timeline.Duration(free[0])
+			return suite.Broken(0, because, "behind %d others, a reservation within %s: made %s, delay %s, "+
+				"delay of the next one %s; want %s, %s and %s", before, timeline.Duration(most),
 				suite.YesNo(ok), timeline.Duration(got[0]), timeline.Duration(got[1]),
 				suite.YesNo(most > free[0]), timeline.Duration(want[0]), timeline.Duration(want[1])), ""
 		}

@@ -1,3 +1,3 @@
-// Package peers holds published debouncers and rate limiters, unmodified, to the
-// conformance suite. It has no code of its own: see its tests and its README.
+// Package peers runs the conformance suite on published debouncers and rate limiters,
+// unmodified. It has no code of its own: see its tests and its README.
 package peers

@@ -71,7 +71,7 @@ func (c *contract) backed(p *suite.Probe) *suite.Violation {
 		}
 		want, got := c.told(p, limit, of.taken-of.back, 0), c.told(p, limit, of.taken, of.back)
 		if got != want {
-			return suite.Broken(0, fmt.Sprintf("%d were asked for and %d of them given back", of.taken, of.back),
+			return suite.Broken(0, fmt.Sprintf("%d were requested and %d of them refunded", of.taken, of.back),
 				"single requests were granted %s, want %s", got, want)
 		}
 	}
@@ -80,7 +80,7 @@ func (c *contract) backed(p *suite.Probe) *suite.Violation {
 
 // late gives everything back when its window has passed: what the next one grants stays the same.
 func (c *contract) late(p *suite.Probe) *suite.Violation {
-	return c.whole(p, "what was granted windows ago was given back", func(s session, limit int) {
+	return c.whole(p, "a request of earlier windows was refunded", func(s session, limit int) {
 		for range limit {
 			s.take()
 		}
@@ -91,7 +91,7 @@ func (c *contract) late(p *suite.Probe) *suite.Violation {
 
 // reset resets a limiter of which something is used, and one of which everything is.
 func (c *contract) reset(p *suite.Probe) *suite.Violation {
-	const because = "it was reset, and a new one grants as many at once"
+	const because = "it was reset, and a new one grants that many at once"
 	some := func(s session, _ int) { s.take(); s.to(1); s.Reset() }
 	all := func(s session, _ int) { s.take(); s.to(1); s.granted(); s.Reset() }
 	return cmp.Or(c.whole(p, because, some), c.whole(p, because, all))

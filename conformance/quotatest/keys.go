@@ -57,8 +57,9 @@ func (c *contract) keyRules() []suite.Rule[Traits, *exam] {
 		"FW-2N", "FW-NOEXTEND", "FW-EDGE", "FW-HIT", "GC-EQUIV", "GC-BURST", "GC-TAT"}
 	return []suite.Rule[Traits, *exam]{
 		{
-			Rule: conformance.Rule{ID: "X-ISO", Level: conformance.Core, Text: "Each key MUST be counted by itself, " +
-				"however many there are: requests for one MUST be decided as if nobody asked for the others."},
+			Rule: conformance.Rule{ID: "X-ISO", Level: conformance.Core, Text: "Each key MUST be counted by " +
+				"itself, however many keys there are: requests for one MUST be decided as if there were no " +
+				"others."},
 			Ops: []conformance.Op{takesKeys}, Beyond: basic,
 			Unless: func(s *suite.Suite, tr *Traits) string { return cmp.Or(c.takesTime(tr), c.undeclared(s, tr)) },
 			About:  func(j suite.Job) bool { return edge.ForKeys(j.Schedule) && !j.Schedule.Config.Has("epoch") },
@@ -76,9 +77,9 @@ func (c *contract) keyRules() []suite.Rule[Traits, *exam] {
 			},
 		},
 		{
-			Rule: conformance.Rule{ID: "X-EVICT", Level: conformance.Core, Text: "A key for which nobody has " +
-				"asked for a while MUST NOT be granted more than if it had been remembered: " +
-				"it may be forgotten once it decides as a new one."},
+			Rule: conformance.Rule{ID: "X-EVICT", Level: conformance.Core, Text: "A key that was idle for a " +
+				"while MUST NOT get more than if it had been remembered: it may be forgotten once it decides " +
+				"as a new one."},
 			Ops: []conformance.Op{takesKeys}, Beyond: basic,
 			Unless: c.oneForAll,
 			About:  func(j suite.Job) bool { return edge.ForKeys(j.Schedule) && edge.ComeBack(j.Schedule) },
@@ -97,7 +98,7 @@ func (c *contract) Needs(_ *suite.Suite, st conformance.Step) conformance.Op {
 // oneForAll is why keys are tried at one instant only, or not at all, "" if they are tried at all times.
 func (c *contract) oneForAll(s *suite.Suite, tr *Traits) string {
 	return cmp.Or(c.takesTime(tr),
-		suite.If(!tr.exact(), "declared: what it counts in: each key may have units of its own"),
+		suite.If(!tr.exact(), "declared: a unit of counting, which may differ from key to key"),
 		c.undeclared(s, tr))
 }
 

@@ -28,9 +28,9 @@ func (c *contract) Canary(s *suite.Suite) string {
 	case seen.Own == 0 && seen.Other > 0:
 		return suite.WrongClock("quotatest")
 	case seen.blind() && c.sees(s, 5, time.Hour+618*time.Millisecond).blind(): // a mistake may show with 1 only
-		return fmt.Sprintf("of 10 requests at one instant %d were granted with a limit of 1 in 1s, and none an hour "+
-			"later: either the limiter never grants anything again, or it does not see that time has passed, "+
-			"because it reads another clock than Time says, such as the runtime's", seen.first)
+		return fmt.Sprintf("of 10 requests at one instant %d were granted with a limit of 1 in 1s, and none "+
+			"an hour later: either the limiter never grants again, or it reads another clock than Time says, "+
+			"such as the runtime's", seen.first)
 	}
 	return ""
 }
@@ -129,8 +129,9 @@ func (c *contract) requestsConcurrent(p *suite.Probe) (*suite.Violation, string)
 				return nil
 			}
 			return suite.Broken(0,
-				"the limiter was as if new ("+suite.InRound(round)+"), and no order of the calls grants another "+
-					"number; if it is documented as rough, or as for one goroutine, declare OneGoroutine",
+				"the limiter was as new ("+suite.InRound(round)+"), and every sequential order of these "+
+					"calls grants as many; if it is documented as approximate or for one goroutine, declare "+
+					"OneGoroutine",
 				"%d goroutines asking %d times each at one instant were granted %d, want %d",
 				suite.Meeters, each, granted, limit)
 		},

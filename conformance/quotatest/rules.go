@@ -23,36 +23,35 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 	allow, many := []conformance.Op{conformance.OpAllow}, []conformance.Op{takesMany}
 	all := []suite.Rule[Traits, *exam]{
 		{
-			Rule:   core("SW-ANY", "In any period as long as the window more than the limit MUST NOT be granted."),
+			Rule:   core("SW-ANY", "No more than the limit may be granted in any period as long as the window."),
 			Absent: log, Ops: allow, Unless: c.undeclared,
 			Check: func(x *exam) *suite.Violation { return x.decided("SW-ANY") },
 		},
 		{
-			Rule: core("SW-EXP", "An event exactly as old as the window MUST be outside of it, "+
-				"or inside, as declared."),
+			Rule:   core("SW-EXP", "An event exactly as old as the window MUST be inside or outside it, as declared."),
 			Absent: log, Ops: allow, Unless: c.undeclared,
 			Check: func(x *exam) *suite.Violation { return x.decided("SW-EXP") },
 		},
 		{
-			Rule:   core("SW-WORK", "A request for which there is room in the window MUST be granted."),
+			Rule:   core("SW-WORK", "A request that fits into the window MUST be granted."),
 			Absent: log, Ops: allow, Unless: c.undeclared,
 			Check: func(x *exam) *suite.Violation { return x.decided("SW-WORK") },
 		},
 		{
-			Rule:   core("SW-DENYCOUNT", "Requests that were denied MUST count or not, as declared."),
+			Rule:   core("SW-DENYCOUNT", "Denied requests MUST count or not, as declared."),
 			Absent: log, Ops: allow, Unless: c.undeclared,
 			Check: func(x *exam) *suite.Violation { return x.decided("SW-DENYCOUNT") },
 		},
 		{
-			Rule: core("SC-APPROX", "A request MUST be granted if the estimate has room for it and denied if not, "+
-				"except within one event of the boundary once the window before has begun to fade; "+
-				"and in any period as long as a window more than twice the limit MUST NOT be granted."),
+			Rule: core("SC-APPROX", "A request MUST be granted if the estimate has room for it and denied if "+
+				"not, except within one event of the boundary once the previous window has begun to fade. No "+
+				"more than twice the limit may be granted in any period as long as a window."),
 			Absent: counter, Ops: allow, Unless: c.undeclared,
 			Check: func(x *exam) *suite.Violation { return cmp.Or(unmoved((*exam).twice)(x), x.decided("SC-APPROX")) },
 		},
 		{
-			Rule: core("SC-ORDER", "Instants that go back MUST NOT reset what was counted: "+
-				"no more is granted than the limit in each window that they span, and one more at either end."),
+			Rule: core("SC-ORDER", "Instants that go back MUST NOT reset the counts: no more may be granted "+
+				"than the limit for each window that they span, and for one more at either end."),
 			Absent: c.absentBut(FixedWindow, SlidingLog, SlidingCounter), Ops: allow,
 			Unless: func(s *suite.Suite, tr *Traits) string {
 				return cmp.Or(forward(s, tr), c.undeclared(s, tr))
@@ -61,41 +60,42 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check: (*exam).backInWindows,
 		},
 		{
-			Rule: core("SC-N1", "With a limit of 1 an event MUST be granted when two windows are empty, "+
-				"and no other may be in its window."),
+			Rule: core("SC-N1", "With a limit of 1 an event MUST be granted if its window and the one before "+
+				"are empty, and no other in its window."),
 			Absent: counter, Ops: allow, Unless: c.undeclared,
 			About: func(j suite.Job) bool { return j.Schedule.Config.Rate.Events == 1 },
 			Check: func(x *exam) *suite.Violation { return x.decided("SC-N1") },
 		},
 		{
-			Rule:   core("SC-FIRST", "Windows MUST begin where it is declared, the first one too."),
+			Rule:   core("SC-FIRST", "Every window MUST begin where declared, the first one too."),
 			Absent: counter, Ops: allow, Unless: c.undeclared,
 			Check: func(x *exam) *suite.Violation { return x.decided("SC-FIRST") },
 		},
 		{
-			Rule: core("FW-ALIGNED", "In each window, which begins where it is declared, "+
-				"more than the limit MUST NOT be granted."),
+			Rule: core("FW-ALIGNED", "No more than the limit may be granted in each window, which begins "+
+				"where declared."),
 			Absent: window, Ops: allow, Unless: c.undeclared,
 			Check: func(x *exam) *suite.Violation { return x.decided("FW-ALIGNED") },
 		},
 		{
-			Rule:   core("FW-2N", "In any period as long as a window more than twice the limit MUST NOT be granted."),
+			Rule:   core("FW-2N", "No more than twice the limit may be granted in any period as long as a window."),
 			Absent: window, Unless: c.undeclared,
 			Check: unmoved((*exam).twice),
 		},
 		{
-			Rule: core("FW-NOEXTEND", "Requests MUST NOT extend a window: "+
-				"the next one begins when it is due, and has its limit."),
+			Rule: core("FW-NOEXTEND", "Requests MUST NOT extend a window: the next one begins on time, with "+
+				"its full limit."),
 			Absent: window, Ops: allow, Unless: c.undeclared,
 			Check: func(x *exam) *suite.Violation { return x.decided("FW-NOEXTEND") },
 		},
 		{
-			Rule:   core("FW-EDGE", "The instant at which a window ends MUST belong to the next, or not, as declared."),
+			Rule: core("FW-EDGE", "The instant at which a window ends MUST belong to it or to the next, as "+
+				"declared."),
 			Absent: window, Ops: allow, Unless: c.undeclared,
 			Check: func(x *exam) *suite.Violation { return x.decided("FW-EDGE") },
 		},
 		{
-			Rule:   core("FW-HIT", "A request MUST be granted up to and including the one that uses up the limit."),
+			Rule:   core("FW-HIT", "Requests MUST be granted up to and including the one that uses up the limit."),
 			Absent: window, Ops: allow, Unless: c.undeclared,
 			Check: func(x *exam) *suite.Violation { return x.decided("FW-HIT") },
 		},
@@ -105,13 +105,13 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check: func(x *exam) *suite.Violation { return x.decided("GC-EQUIV") },
 		},
 		{
-			Rule:   core("GC-BURST", "Of a new limiter exactly the burst MUST be granted at once."),
+			Rule:   core("GC-BURST", "A new limiter MUST grant exactly its burst at once."),
 			Absent: gcra, Ops: allow, Unless: c.undeclared,
 			Check: func(x *exam) *suite.Violation { return x.decided("GC-BURST") },
 		},
 		{
-			Rule: core("GC-TAT", "After any idle time, and whatever instants come, "+
-				"more than the burst MUST NOT be granted on top of the rate."),
+			Rule: core("GC-TAT", "After any idle time, and at any instants, no more than the burst may be "+
+				"granted on top of the rate."),
 			Absent: gcra, Ops: allow,
 			Unless: func(s *suite.Suite, tr *Traits) string {
 				return cmp.Or(suite.If(tr.BackTime == BackRewind, "declared: BackRewind"), c.undeclared(s, tr))
@@ -119,9 +119,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check: func(x *exam) *suite.Violation { return cmp.Or(x.backInBucket(), x.decided("GC-TAT")) },
 		},
 		{
-			Rule: answered("GC-RETRY", "A request that was denied MUST be granted "+
-				"after exactly the RetryAfter of its answer, and not a nanosecond before; "+
-				"by an estimate, after it at the latest, and it is more than 0."),
+			Rule: answered("GC-RETRY", "A denied request MUST be granted after exactly its RetryAfter, and "+
+				"not a nanosecond sooner; an estimate MUST be positive, and may be too long."),
 			Ops: allow, Mixed: true, // one about decisions tells more
 			Unless: func(s *suite.Suite, tr *Traits) string {
 				return cmp.Or(unanswered(tr, FieldRetry),
@@ -130,8 +129,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check: unmoved((*exam).retry),
 		},
 		{
-			Rule: answered("GC-RETRYNEG", "The RetryAfter of a request that can never be granted "+
-				"MUST be what is declared."),
+			Rule: answered("GC-RETRYNEG", "The RetryAfter of a request that can never be granted MUST be as "+
+				"declared."),
 			Ops: many,
 			Unless: func(s *suite.Suite, tr *Traits) string {
 				return cmp.Or(unanswered(tr, FieldRetry), c.undeclared(s, tr),
@@ -144,8 +143,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check: (*exam).retryNever,
 		},
 		{
-			Rule: answered("GC-REMAIN", "Remaining MUST be how many more events would be granted at once: "+
-				"never less than 0 or more than the limit; what an estimate says, within one event."),
+			Rule: answered("GC-REMAIN", "Remaining MUST be how many more events would be granted at once, "+
+				"from 0 to the limit; an estimate may be off by one event."),
 			Ops: allow, Mixed: true, // one about decisions tells more
 			Unless: func(s *suite.Suite, tr *Traits) string {
 				return cmp.Or(unanswered(tr, FieldRemaining), c.undeclared(s, tr))
@@ -153,8 +152,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check: unmoved((*exam).remain),
 		},
 		{
-			Rule: answered("GC-RESET", "After ResetAfter, and not before, the limiter MUST be as if new; if it is "+
-				"already, it may answer when its window ends; by an estimate, after it at the latest."),
+			Rule: answered("GC-RESET", "The limiter MUST be as new after ResetAfter, and not sooner; an "+
+				"estimate may be too long. A limiter that is as new may tell when its window ends."),
 			Ops: allow, Mixed: true, // one about decisions tells more
 			Unless: func(s *suite.Suite, tr *Traits) string {
 				return cmp.Or(unanswered(tr, FieldReset), c.undeclared(s, tr))
@@ -162,7 +161,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check: unmoved((*exam).reset),
 		},
 		{
-			Rule: core("GC-DENYPURE", "A request that is denied MUST leave no trace, unless it is declared to count."),
+			Rule: core("GC-DENYPURE", "A denied request MUST leave no trace, unless it is declared to count."),
 			Ops:  allow,
 			Unless: func(s *suite.Suite, tr *Traits) string {
 				return cmp.Or(suite.If(tr.CountDenied == DeniedCounted, "declared: DeniedCounted"), c.undeclared(s, tr))
@@ -170,7 +169,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Again: (*exam).withoutDenied,
 		},
 		{
-			Rule:   core("GC-PEEKPURE", "To ask without taking, or for 0, MUST leave no trace."),
+			Rule:   core("GC-PEEKPURE", "A query, or a request for 0, MUST leave no trace."),
 			Unless: c.undeclared,
 			About: func(j suite.Job) bool {
 				return suite.Has(conformance.OpTokens)(j) || asks(j.Schedule, func(n int) bool { return n == 0 })
@@ -198,9 +197,9 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Again: (*exam).withoutLarge,
 		},
 		{
-			Rule: core("RL-PAST", "At an instant before the newest one MUST NOT be granted what "+
-				"does not fit at the newest, "+
-				"and who asks at the newest, or later, MUST be granted what fits, whatever instants came before."),
+			Rule: core("RL-PAST", "A request at an instant before the newest MUST NOT be granted if it does "+
+				"not fit at the newest; one at the newest or later MUST be granted if it fits, whatever "+
+				"instants came before."),
 			Ops: allow,
 			Unless: func(s *suite.Suite, tr *Traits) string {
 				return cmp.Or(forward(s, tr), c.undeclared(s, tr))
@@ -209,7 +208,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check: (*exam).past,
 		},
 		{
-			Rule: core("RL-EPOCH", "Answers MUST NOT depend on where on the time line the clock starts."),
+			Rule: core("RL-EPOCH", "Answers MUST NOT depend on the time at which the clock starts."),
 			Ops:  allow,
 			Unless: func(s *suite.Suite, tr *Traits) string {
 				always := suite.If(s.Time == conformance.PackageTime, "package time always starts at the same instant")
@@ -230,8 +229,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check: (*exam).late,
 		},
 		{
-			Rule: core("CN-WINDOW", "What is given back at once MUST count no more than if it had never been asked "+
-				"for, and nothing else; and nothing, when its window has passed."),
+			Rule: core("CN-WINDOW", "A refund at once MUST undo exactly what it gives back; after its window "+
+				"has passed it MUST change nothing."),
 			Ops: []conformance.Op{givesBack}, Unless: c.remote,
 			Probe: func(p *suite.Probe) (*suite.Violation, string) { return cmp.Or(c.backed(p), c.late(p)), "" },
 		},
@@ -244,23 +243,22 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		suite.Reads[Traits, *exam](c.timed, suite.Answers(conformance.OpAllow)),
 		suite.Calls[Traits]((*exam).calls),
 		{
-			Rule: core("X-CFG", "A limiter whose limit, burst or window makes no sense, or cannot be counted with, "+
-				"MUST be refused by its constructor, or keep working: "+
-				"it does not panic later, is not unlimited, and does not deny for ever."),
+			Rule: core("X-CFG", "A constructor MUST refuse a senseless limit, burst or window, or return a "+
+				"limiter that works: it does not panic later, is not unlimited, and does not deny for ever."),
 			Ops:   allow,
 			About: func(j suite.Job) bool { return mayRefuse(c.spec.Kind, j.Schedule.Config) },
 			Check: (*exam).config,
 		},
 		{
-			Rule:   core("X-LEAK", "When all is quiet, and after Stop, goroutines and armed timers MUST NOT remain."),
+			Rule:   core("X-LEAK", "No goroutine or armed timer may remain while idle or after Stop."),
 			Unless: func(s *suite.Suite, _ *Traits) string { return suite.If(!s.Bubble, suite.OnlyInBubble) },
 			About:  suite.Looked,
 			Check:  func(x *exam) *suite.Violation { return x.LeftBehind() },
 		},
 		suite.InARow[Traits, *exam](conformance.OpAllow, c.inARow),
 		{
-			Rule: core("X-CONC", "Requests made at one instant by many goroutines "+
-				"MUST together get what some order of them gets, whoever peeks meanwhile."),
+			Rule: core("X-CONC", "Concurrent requests at one instant MUST together get what some sequential "+
+				"order of them gets, whoever queries meanwhile."),
 			Ops:    allow,
 			Unless: c.oneAtATime,
 			Meets:  true,

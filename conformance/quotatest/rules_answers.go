@@ -51,7 +51,7 @@ func (x *exam) retryKept() *suite.Violation {
 		case d.OK || d.Answer.Err != nil || d.Answer.RetryAfter < 0:
 			said = conformance.Done{}
 		case late:
-			because := fmt.Sprintf("the answer at %s had said: after %s",
+			because := fmt.Sprintf("the answer at %s gave a RetryAfter of %s",
 				timeline.Duration(said.At), timeline.Duration(said.Answer.RetryAfter))
 			return x.broken(d.At, because, "allow %d at %s was denied, want granted", d.N, timeline.Duration(d.At))
 		default:
@@ -127,7 +127,7 @@ func (x *exam) reset() *suite.Violation {
 		if x.says(got, want) || want == 0 && got >= 0 && got <= after.window {
 			return nil
 		}
-		return x.broken(s.At, fmt.Sprintf("all of it is there again at %s", timeline.Duration(s.At+want)),
+		return x.broken(s.At, fmt.Sprintf("the limiter is as new at %s", timeline.Duration(s.At+want)),
 			"%s was answered with ResetAfter %s, want %s", s.Step, timeline.Duration(got), x.wanted(want))
 	})
 }
@@ -149,7 +149,7 @@ func (x *exam) resetKept() *suite.Violation {
 		}
 		next := x.Done[i+1]
 		if !next.OK && next.Op == conformance.OpAllow && next.At-d.At >= reset {
-			because := fmt.Sprintf("the answer at %s had said: all of it is there again after %s",
+			because := fmt.Sprintf("the answer at %s gave a ResetAfter of %s",
 				timeline.Duration(d.At), timeline.Duration(reset))
 			return x.broken(next.At, because, "allow %d at %s was denied, want granted",
 				next.N, timeline.Duration(next.At))
@@ -264,7 +264,7 @@ func (x *exam) without(again suite.Rerun, drop func(d *conformance.Done) bool, w
 			if !x.traits.exact() && !x.of(other).steps[i].clear {
 				return nil // rounding decides, which may depend on earlier requests
 			}
-			return x.broken(d.At, "without "+what+" before it, the same limiter decides otherwise",
+			return x.broken(d.At, "without "+what+" before it, the same limiter decides differently",
 				"allow %d at %s: %s changed the outcome", d.N, timeline.Duration(d.At), what)
 		}
 	}
@@ -285,7 +285,7 @@ func (x *exam) withoutDenied(again suite.Rerun) *suite.Violation {
 	return x.without(again, func(d *conformance.Done) bool {
 		// A request that had to be granted is kept: that it was denied is another mistake.
 		return slices.ContainsFunc(v.steps, func(s step) bool { return s.Done == d && !d.OK && s.clear && !s.fits })
-	}, "a request that was denied")
+	}, "a denied request")
 }
 
 func (x *exam) withoutLooks(again suite.Rerun) *suite.Violation {
@@ -294,7 +294,7 @@ func (x *exam) withoutLooks(again suite.Rerun) *suite.Violation {
 		return nil
 	}
 	look := func(d *conformance.Done) bool { return d.Op == conformance.OpTokens || d.N == 0 }
-	return x.without(again, look, "a look")
+	return x.without(again, look, "a query")
 }
 
 func (x *exam) withoutNegative(again suite.Rerun) *suite.Violation {

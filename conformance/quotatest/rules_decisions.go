@@ -159,7 +159,7 @@ func (x *exam) bounded(most func(span time.Duration) int) *suite.Violation {
 			sum += d.N
 		}
 		if limit := most(hi - lo + 2*x.grain()); sum > limit { // either end may be off by the grain
-			because := fmt.Sprintf("all instants lie between %s and %s; asking about an earlier one brings nothing",
+			because := fmt.Sprintf("all instants lie between %s and %s; an earlier one adds nothing",
 				timeline.Duration(lo), timeline.Duration(hi))
 			return x.broken(d.At, because, "%d were granted by step %d, want %d at the most", sum, i+1, limit)
 		}
@@ -208,13 +208,13 @@ func (x *exam) config() *suite.Violation {
 	}
 	for i, d := range x.Done {
 		if d.Panic != "" {
-			return x.broken(d.At, "the constructor had accepted it", "%s panicked: %s", d.Step, d.Panic)
+			return x.broken(d.At, "the constructor accepted it", "%s panicked: %s", d.Step, d.Panic)
 		}
 		if found := x.unlimited(x.Done[i:]); found != nil {
 			return found
 		}
 		if !d.OK && x.mustFit(i) {
-			because := fmt.Sprintf("the constructor had accepted %s, and nothing was granted for so long",
+			because := fmt.Sprintf("the constructor accepted %s, and nothing had been granted for long enough",
 				x.Schedule.Config)
 			return x.broken(d.At, because, "allow %d at %s was denied, want granted", d.N, timeline.Duration(d.At))
 		}
@@ -256,7 +256,7 @@ func (x *exam) unlimited(steps []conformance.Done) *suite.Violation {
 			continue
 		}
 		if sum += o.N; big.NewInt(int64(sum)).Cmp(most) > 0 {
-			because := fmt.Sprintf("the constructor had accepted %s, which is no more than %s there", cfg, most)
+			because := fmt.Sprintf("the constructor accepted %s, which allows %s there", cfg, most)
 			return x.broken(o.At, because, "%d were granted from %s to %s, want %s at the most",
 				sum, timeline.Duration(d.At), timeline.Duration(o.At), most)
 		}

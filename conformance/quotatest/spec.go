@@ -1,6 +1,6 @@
-// Package quotatest holds quotas to their laws: limiters that answer at once, by counting in
-// windows or by GCRA, and may say what remains and when to try again. Package conformance says
-// which contract fits which limiter.
+// Package quotatest tests quotas against their laws: limiters that answer at once, by counting
+// in windows or by GCRA, perhaps with what remains and when to try again. Package conformance
+// says which contract fits which limiter.
 //
 //	func TestConformance(t *testing.T) {
 //		quotatest.Run(t, quotatest.Spec{
@@ -39,13 +39,13 @@ type (
 	Known      = conformance.Known
 	Report     = conformance.Report
 	BackTime   = conformance.BackTime
-	// Answer is what a limiter says of a request. Only OK and the fields that the trait
-	// Fields lists are looked at.
+	// Answer is a limiter's answer to a request. Only OK and the fields that the trait
+	// Fields lists are read.
 	Answer = conformance.Answer
 )
 
-// The ways to take time that a quota may have, and what an instant before the newest one
-// may mean.
+// Where a quota may take its time from, and how it may treat an instant before the
+// newest one.
 const (
 	Injected    = conformance.Injected
 	PackageTime = conformance.PackageTime
@@ -59,17 +59,17 @@ const (
 type Spec struct {
 	// Name is the implementation's name in reports.
 	Name string
-	// Time says how it takes its time. Explicit needs TakeAt.
+	// Time says where it takes its time from. Explicit needs TakeAt.
 	Time TimeSource
 	// Kind is the algorithm: what the implementation promises.
 	Kind Kind
 	// New makes a limiter. A constructor that refuses cfg panics. Instances must not share
 	// state.
 	New func(env Env, cfg Config) Funcs
-	// Traits are the choices of the implementation. What is left undeclared fails the
-	// subtest TRAITS, which prints what holds and asks for decisions.
+	// Traits are the choices of the implementation. Undeclared ones fail the subtest
+	// TRAITS, which prints the observed values and asks for decisions.
 	Traits Traits
-	// KnownFailing lists what is known to fail.
+	// KnownFailing lists known failures.
 	KnownFailing []Known
 }
 
@@ -108,34 +108,34 @@ type Config struct {
 // Funcs are the operations of one limiter; the rules of an operation that is nil are
 // skipped. One of Take, TakeAt, TakeKey and TakeKeyAt must be set.
 type Funcs struct {
-	// Take asks for n events now. A limiter that takes single events panics for another n
-	// and declares OneAtATime.
+	// Take asks for n events now. A limiter for single events panics for another n and
+	// declares OneAtATime.
 	Take func(n int) Answer
 	// TakeAt is the form with an explicit time, for Explicit runs.
 	TakeAt func(t time.Time, n int) Answer
-	// TakeKey is Take for a limiter that counts for each key, as for each user. Up to 130 keys
-	// are used, which count from 1: make the limiter with room for them. Alone it also is the
-	// Take, of key 1. TakeKeyAt is the form for Explicit runs. Keys are asked for
-	// at one instant only where Resolution or Buckets is declared, and not at all where a Latency is.
+	// TakeKey is Take for a limiter that counts for each key, as for each user. The keys are 1 to
+	// 130: make the limiter with room for them. Without Take, TakeKey of key 1 is used for it.
+	// TakeKeyAt is the form for Explicit runs. Keys are tested over time only for exact limiters; not
+	// with Latency.
 	TakeKey   func(key, n int) Answer
 	TakeKeyAt func(t time.Time, key, n int) Answer
-	// Peek and PeekAt answer without taking anything; the OK of their answers is not
-	// looked at.
+	// Peek and PeekAt answer without taking anything; the OK of their answers is
+	// ignored.
 	Peek   func() Answer
 	PeekAt func(t time.Time) Answer
-	// GiveBack gives n of the newest events back, in the window of their request: whoever asked did not use them.
+	// GiveBack refunds n of the newest events, in the window of their request: their caller did not use them.
 	// Reset forgets every event. With keys both are about key 1.
 	GiveBack func(n int)
 	Reset    func()
-	// Fail makes the requests that come fail, as when a remote limiter cannot be reached, or
-	// lets them work again. Answers then have an Err.
+	// Fail makes later requests fail, as when a remote limiter cannot be reached, or lets
+	// them work again. Answers then have an Err.
 	Fail func(failing bool)
-	// Stop releases what the limiter holds, if it holds anything. A second one may panic.
+	// Stop releases resources, if the limiter holds any. A second one may panic.
 	Stop func()
 }
 
-// Run holds an implementation to the laws of its kind, one subtest for each rule, and
-// returns what it found.
+// Run tests an implementation against the laws of its kind, one subtest for each rule,
+// and returns what it found.
 func Run(t *testing.T, spec Spec) *Report {
 	t.Helper()
 	return spec.Run(t)
@@ -187,8 +187,8 @@ func (c *contract) Unfit(s *suite.Suite) (skip, misuse string) {
 		return "", "quotatest.Run: the spec has no Kind; " +
 			"say what the limiter promises: FixedWindow, SlidingLog, SlidingCounter or GCRA"
 	case spec.Kind == SlidingCounter && spec.Traits.Align == AlignFirstUse:
-		return "", "quotatest.Run: the windows of a SlidingCounter follow one another, " +
-			"as each fades out in the next; declare AlignEpoch, AlignUnix or AlignCreation"
+		return "", "quotatest.Run: the windows of a SlidingCounter are adjacent, as each fades during the " +
+			"next; declare AlignEpoch, AlignUnix or AlignCreation"
 	case spec.Traits.Latency > 0 && s.Time == conformance.Injected && !synctestcompat.Available:
 		return "requests that take time can only be driven in a bubble: " + synctestcompat.Reason, ""
 	}

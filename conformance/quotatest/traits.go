@@ -18,38 +18,38 @@ type Traits struct {
 	Edge Edge
 	// Align says where windows begin. FixedWindow and SlidingCounter only.
 	Align Align
-	// CountDenied says whether a request that was denied counts. Not for GCRA, nor for a FixedWindow
-	// with OneAtATime.
+	// CountDenied says whether denied requests count. Not for GCRA, nor for a FixedWindow with
+	// OneAtATime.
 	CountDenied CountDenied
 	// RetryNever says what RetryAfter is for a request that can never be granted. Only where
 	// RetryAfter is answered.
 	RetryNever RetryNever
-	// BackTime says what an instant before the newest one means. How much less is granted there than at the newest
-	// is not judged: plain GCRA, which is between the two, may declare BackClamp or BackReject. Not for PackageTime;
-	// of an Injected clock that is set back it is judged only if it is declared.
+	// BackTime says how an instant before the newest one is treated. How much less is granted there than at the
+	// newest is not judged: plain GCRA may declare BackClamp or BackReject. Not for PackageTime; with an Injected
+	// clock that is set back, it is judged only if declared.
 	BackTime BackTime
-	// Fields are the fields of Answer that are filled in beside OK, if any. Those that are not
-	// declared are not looked at.
+	// Fields are the fields of Answer that are set besides OK, if any. Undeclared fields are
+	// ignored.
 	Fields Fields
 	// OneAtATime says that events can only be taken one at a time.
 	OneAtATime bool
-	// OneGoroutine says that a limiter is for one goroutine at a time, or only roughly right if
-	// several use it, as its documentation says: what concurrent calls do is not judged.
+	// OneGoroutine says that a limiter's documentation restricts it to one goroutine at a time,
+	// or calls it approximate for several: concurrent calls are not judged.
 	OneGoroutine bool
 	// Resolution is how exact the limiter is, if not to the nanosecond. A decision that another
-	// instant within the grain would change is not judged.
+	// instant within the resolution would change is not judged.
 	Resolution time.Duration
-	// Rounded is the unit in which RetryAfter and ResetAfter are answered, rounded up, if they are
-	// coarser than the decisions, as in the headers of HTTP: time.Second.
+	// Rounded is the unit to which RetryAfter and ResetAfter are rounded up, if they are coarser
+	// than the decisions, as in HTTP headers: time.Second.
 	Rounded time.Duration
-	// Buckets is into how many parts the limiter divides the window, if it counts by part: then
-	// it is as exact as one of them is long.
+	// Buckets is the number of parts of the window, if the limiter counts by part: then it is
+	// exact to one part.
 	Buckets int
-	// Latency is the most time that a request takes, if it does not answer at once, as over a
-	// network. It may be decided at any instant between.
+	// Latency is the most time that a request takes, as over a network. It may be decided at
+	// any instant in between.
 	Latency time.Duration
-	// Errors says what a request gets whose answer is an error. Only with Fail, or where answers
-	// have an Err. Whether the limiter has counted such a request is left open.
+	// Errors says whether a request whose answer is an error is granted. Only with Fail, or if
+	// answers have an Err. The limiter may or may not count such a request.
 	Errors Errors
 }
 
@@ -91,7 +91,7 @@ const (
 	AlignFirstUse
 )
 
-// CountDenied says whether a request that was denied counts.
+// CountDenied says whether denied requests count.
 type CountDenied int
 
 // The choices.
@@ -110,7 +110,7 @@ const (
 	RetryZero                           // 0
 )
 
-// Errors says what a request gets whose answer is an error.
+// Errors says whether a request whose answer is an error is granted.
 type Errors int
 
 // The choices.
@@ -155,7 +155,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	return []suite.Choice{
 		{
 			Name: "OneGoroutine", Declared: either(tr.OneGoroutine, 1, 0), Literal: suite.Flag,
-			Means: []string{"its documentation says that only one goroutine at a time gets what is exact"},
+			Means: []string{"its documentation says that it is exact for one goroutine at a time only"},
 			Set:   func(v int) { tr.OneGoroutine = v == 1 },
 		},
 		{
@@ -189,7 +189,8 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		{
 			Order: suite.Ranked(2),
 			Name:  "Edge", Declared: int(tr.Edge), Values: []string{"EdgeHalfOpen", "EdgeClosed"},
-			Means:    []string{"it is not in the window any more", "it still is"},
+			Means: []string{"an event as old as the window has left it", "an event as old as the window " +
+				"is still in it"},
 			Needless: func() bool { return kind != FixedWindow && kind != SlidingLog },
 			Observe: func() int {
 				return c.observations(s).first(tr, 2, func(tr *Traits, v int) { tr.Edge = Edge(v) })
@@ -199,8 +200,8 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		{
 			Name: "Align", Declared: int(tr.Align), Values: aligns,
 			Means: []string{"at whole multiples of the window since the year 1, as of time.Truncate",
-				"at whole multiples of it since 1970", "one after the other, from the start",
-				"with a request that comes after the last one has ended"},
+				"at whole multiples of the window since 1970", "one after another, from the start",
+				"with the first request after the last one has ended"},
 			Needless: func() bool { return kind != FixedWindow && kind != SlidingCounter },
 			Observe: func() int {
 				return c.observations(s).best(tr, len(aligns), func(tr *Traits, v int) { tr.Align = Align(v) })
@@ -210,7 +211,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		{
 			Order: suite.Ranked(2),
 			Name:  "CountDenied", Declared: int(tr.CountDenied), Values: []string{"DeniedFree", "DeniedCounted"},
-			Means: []string{"a request that was denied does not count", "it does"},
+			Means: []string{"denied requests do not count", "denied requests count"},
 			Needless: func() bool { // who is denied an event finds nothing left in a fixed window, whatever counts
 				return kind == GCRA || kind == FixedWindow && (tr.OneAtATime || !s.Accepts(takesMany))
 			},

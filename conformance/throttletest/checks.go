@@ -41,9 +41,9 @@ func (x *exam) fromNothing() *suite.Violation {
 		if emissions <= brought {
 			continue
 		}
-		because := "no event with that payload had come"
+		because := "no event had that payload"
 		if brought > 0 {
-			because = fmt.Sprintf("it had been emitted %d times for %d events", emissions-1, brought/each)
+			because = fmt.Sprintf("it was emitted %d times for %d events", emissions-1, brought/each)
 		}
 		v := suite.Broken(f.Began.At, because, "emitted %d at %s", f.Value, timeline.Duration(f.Began.At))
 		v.Lanes = []suite.Lane{x.Got()}
@@ -71,7 +71,7 @@ func (x *exam) stopHolds() *suite.Violation {
 			if f.Began.Seq > d.Ended.Seq && f.Began.Seq < until && !excused {
 				because := "stop had returned at " + timeline.Duration(d.Ended.At) + ", and drops what is pending"
 				if due {
-					because += "; if it is documented that what is due may still be emitted then, declare " +
+					because += "; if your documentation lets due events still be emitted then, declare " +
 						"StopBarrier: NoBarrier"
 				}
 				v := suite.Broken(f.Began.At, because,
@@ -203,7 +203,7 @@ func (x *exam) cancelCloses() *suite.Violation {
 		return v
 	}
 	if last := x.ended(conformance.OpCancel); last != nil && !last.OK {
-		return suite.Broken(last.At, "", "the output was still open when the context had been cancelled at %s",
+		return suite.Broken(last.At, "", "the output was still open after the context was cancelled at %s",
 			timeline.Duration(last.At))
 	}
 	return nil
@@ -235,11 +235,11 @@ func (x *exam) endCloses() *suite.Violation {
 		v.Lanes = emitted(f)
 		return v
 	case !x.Closed:
-		return suite.Broken(last.At, "", "the output was never closed after the input had ended at %s",
+		return suite.Broken(last.At, "", "the output was never closed after the input ended at %s",
 			timeline.Duration(last.At))
 	case !last.OK && x.edges == Leading:
-		return suite.Broken(last.At, "nothing waits for its time on the leading edge",
-			"the output was still open when the input had ended at %s", timeline.Duration(last.At))
+		return suite.Broken(last.At, "nothing is pending on the leading edge",
+			"the output was still open after the input ended at %s", timeline.Duration(last.At))
 	}
 	return nil
 }

@@ -128,7 +128,7 @@ func (x *exam) heldUp() *suite.Violation {
 		}
 		inTime := func(f conformance.Fire) bool { return f.Began.At >= s.At && f.Began.At <= by }
 		if !slices.ContainsFunc(x.Fires, inTime) {
-			because := fmt.Sprintf("the clock was set back by %s at %s, and that may hold events up for %s at most",
+			because := fmt.Sprintf("the clock was set back by %s at %s, which may delay events by %s at most",
 				timeline.Duration(-set.D), timeline.Duration(set.At), timeline.Duration(interval))
 			return suite.Broken(by, because,
 				"nothing was emitted from %s to %s", timeline.Duration(s.At), timeline.Duration(by))
@@ -240,7 +240,7 @@ func (x *exam) stands() *suite.Violation {
 				because = fmt.Sprintf("%d had come in the interval of %s before it on that clock",
 					most, timeline.Duration(interval))
 			}
-			return suite.Broken(f.Began.At, because, "emitted at %s, when the clock had come no further than %s",
+			return suite.Broken(f.Began.At, because, "emitted at %s, when the clock had reached no more than %s",
 				timeline.Duration(f.Began.At), timeline.Duration(at))
 		}
 		since = append(since, at)
@@ -255,7 +255,7 @@ func (x *exam) lostWhenSetBack() *suite.Violation {
 	if last == nil || x.shown(x.End) < x.latest(x.End)+2*interval {
 		return nil
 	}
-	v := suite.Broken(last.Began.At, fmt.Sprintf("the clock had come to %s by then, and the interval is %s",
+	v := suite.Broken(last.Began.At, fmt.Sprintf("the clock had reached %s by then, and the interval is %s",
 		timeline.Duration(x.shown(x.End)), timeline.Duration(interval)),
 		"call %d at %s was not emitted by %s", last.N, timeline.Duration(last.Began.At), timeline.Duration(x.End))
 	v.Lanes = []suite.Lane{x.Got()}

@@ -156,8 +156,8 @@ func (o observer) windows() int {
 	const steps = " | call 1 @0 | call 2 @60ms | call 3 @61ms | call 4 @101ms | call 5 @102ms | call 6 @161ms"
 	rec := o.tried("interval=100ms edges=leading k=2%s", steps)
 	if !edge.Differ(o.tried("interval=100ms edges=leading%s", steps), rec) {
-		return o.say("Windows", "New was asked for k=2, and lets no more pass than without: "+
-			"declare it if it takes a k.")
+		return o.say("Windows", "New was asked for k=2, and lets no more pass than without it: declare "+
+			"Windows if it takes a k.")
 	}
 	passed := func(ms int) bool {
 		return slices.ContainsFunc(rec.Fires, func(f conformance.Fire) bool {
@@ -296,8 +296,8 @@ func (c *contract) Other(s *suite.Suite) string {
 	if atOnce(1) || !atOnce(largestBatch) {
 		return ""
 	}
-	return "nothing is emitted at once for one event, and something is for so many at one instant: " +
-		"it seems to collect batches of a size, and package batchtest judges such."
+	return "one event emits nothing at once, but many at one instant do: it seems to collect batches, which " +
+		"package batchtest judges."
 }
 
 // largestBatch is how many events are tried, to find out whether as many make a batch.

@@ -1,7 +1,7 @@
 package throttletest
 
-// The functions below are the traits of libraries that are known, to start from: each is
-// proved on the library that it names.
+// The functions below return the traits of well-known libraries, as a start. The tests
+// of this module prove each on the library that it names.
 
 // LoThrottle are the traits of NewThrottle of samber/lo: the functions are called on the
 // leading edge, without an argument, and a timer ends the interval.

@@ -151,7 +151,8 @@ func (c *contract) together(p *suite.Probe, edges Edges) (*suite.Violation, stri
 		return call, func() { f.release(false) }
 	}
 	b.Because = func(round int) string {
-		return fmt.Sprintf("no interval was running (edges=%s, %s), and no order of the calls emits another number",
+		return fmt.Sprintf("no interval was running (edges=%s, %s), and every sequential order of these "+
+			"calls emits as many",
 			edges, suite.InRound(round))
 	}
 	return b.Together(p)

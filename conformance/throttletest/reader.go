@@ -82,7 +82,7 @@ func (x *exam) abandoned() *suite.Violation {
 	if len(senders) == 0 || last == nil {
 		return nil
 	}
-	v := suite.Broken(last.At, "the reader had gone, and the context had been cancelled at "+timeline.Duration(last.At),
+	v := suite.Broken(last.At, "the reader had gone, and the context was cancelled at "+timeline.Duration(last.At),
 		"a goroutine waits for good: %s", senders[0])
 	v.Lanes = []suite.Lane{x.Got()}
 	return v

@@ -125,21 +125,21 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		return about(on(r, Leading), several)
 	}
 	all := []rule{
-		on(law(core, "TH-FIRST", "On the leading edge the very first event MUST be emitted at once, "+
-			"wherever on the time line the clock starts."),
+		on(law(core, "TH-FIRST", "On the leading edge the very first event MUST be emitted at once, at "+
+			"whatever time the clock starts."),
 			Leading, LeadingAndTrailing),
-		on(law(core, "TH-LEADNEXT", "On the leading edge an event that comes after the end of an interval "+
-			"MUST be emitted at once; at its very end, as declared."),
+		on(law(core, "TH-LEADNEXT", "On the leading edge an event after the end of an interval MUST be "+
+			"emitted at once; one at exactly its end, as declared."),
 			Leading, LeadingAndTrailing),
 		orBack(law(core, "TH-SPACE", "Two emissions MUST be at least the interval apart."), false),
 		c.dropped(law(core, "TH-DROP", "With the leading edge alone an event within an interval MUST be dropped, "+
 			"and never emitted later.")),
 		on(law(core, "TH-LAST", "On the trailing edge, what came last in an interval MUST be emitted at its end."),
 			Trailing, LeadingAndTrailing),
-		on(law(core, "TH-NOTDEB", "Events that go on coming MUST NOT put off the end of an interval."),
+		on(law(core, "TH-NOTDEB", "A steady stream of events MUST NOT postpone the end of an interval."),
 			Trailing, LeadingAndTrailing),
-		on(law(core, "TH-PAY", "The trailing edge MUST emit the payload that is declared: "+
-			"of the newest event of the interval, or of its first."),
+		on(law(core, "TH-PAY", "The trailing edge MUST emit the declared payload: of the interval's newest "+
+			"event, or of its first."),
 			Trailing, LeadingAndTrailing),
 		on(law(core, "TH-SINGLE", "With both edges a single event MUST be emitted once, or twice, as declared."),
 			LeadingAndTrailing),
@@ -149,25 +149,25 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		on(law(core, "TH-TRAILOPENS", "An emission on the trailing edge MUST open an interval of its own."),
 			Trailing, LeadingAndTrailing),
 		unbidden(law(core, "TH-NOSPON", "Nothing may be emitted without an event since the last emission, "+
-			"nor what no event has brought.")),
-		zeroes(law(core, "TH-ZERO", "With an interval of 0 every event MUST be emitted, "+
-			"unless the constructor refuses it.")),
-		about(on(law(extended, "TH-NONE", "With no edge at all nothing may be emitted, "+
-			"unless the constructor refuses it."), NoEdges),
+			"nor with a payload that no event had.")),
+		zeroes(law(core, "TH-ZERO", "With an interval of 0 every event MUST be emitted, unless the "+
+			"constructor refuses 0.")),
+		about(on(law(extended, "TH-NONE", "Without any edge nothing may be emitted, unless the constructor "+
+			"refuses that."), NoEdges),
 			func(j suite.Job) bool { return j.Schedule.Config.Edges == NoEdges }),
 		needs(crowding(about(on(law(core, "TH-RESET", "After Reset the next event MUST be emitted, "+
 			"and begin an interval of full length."), Leading), resets)),
 			conformance.OpReset),
-		c.flushes(law(extended, "TH-FLUSH", "Flush MUST emit what is pending at once and once, "+
-			"and nothing if nothing is. What it emits MUST open an interval, leave the one that runs, or end it, "+
-			"as declared; undeclared, any of these. Events after it MUST be emitted within an interval, "+
-			"and after a flush of nothing no sooner than without it, and on the leading edge no later.")),
+		c.flushes(law(extended, "TH-FLUSH", "Flush MUST emit a pending event at once, once, and nothing if "+
+			"none is pending. Its emission MUST open an interval, leave the current one running, or end it, "+
+			"as declared; if undeclared, any of these. Later events MUST be emitted within an interval; a "+
+			"flush of nothing MUST NOT make them come sooner, nor later on the leading edge.")),
 		{
 			Rule: conformance.Rule{
 				ID:    "TH-ONEOF",
 				Level: core,
-				Text: "Of events that many goroutines bring at one instant each edge MUST emit one, " +
-					"or the leading edge the k that are declared.",
+				Text: "When many goroutines bring events at one instant, each edge MUST emit one of them, or " +
+					"the leading edge the declared k.",
 			},
 			Meets: true,
 			Probe: c.concurrent,
@@ -183,26 +183,26 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			About: suite.Has(conformance.OpStop),
 			Check: (*exam).stopHolds,
 		},
-		orBack(windows(law(extended, "TH-RATE", "No interval may hold more than the k events that it lets pass, "+
-			"counted as declared.")), true),
+		orBack(windows(law(extended, "TH-RATE", "An interval MUST NOT let more than k events pass, counted "+
+			"as declared.")), true),
 		windows(law(extended, "TH-MAXIMAL",
-			"An event that finds less than k in its interval MUST be emitted at once.")),
-		needs(about(law(extended, "TH-ERR", "An error item MUST be passed on at once, in its place, "+
-			"whatever the interval."),
+			"An event MUST be emitted at once if its interval has fewer than k emissions.")),
+		needs(about(law(extended, "TH-ERR", "An error item MUST be passed on at once and in order, whatever "+
+			"the interval."),
 			suite.Steps(conformance.OpFault)), conformance.OpFault),
-		needs(about(law(extended, "TH-ERRNEUT", "Errors MUST NOT open or put off an interval, or count in one."),
+		needs(about(law(extended, "TH-ERRNEUT", "Errors MUST NOT open an interval, postpone one or count in one."),
 			suite.Steps(conformance.OpFault)), conformance.OpFault),
 		{
 			Rule: conformance.Rule{ID: "TH-CTX", Level: extended,
-				Text: "When its context is cancelled the output MUST be closed at once, nothing may be " +
-					"emitted any more, and no goroutine may go on waiting for a reader that has gone."},
+				Text: "When the context is cancelled the output MUST be closed at once, nothing more may be " +
+					"emitted, and no goroutine may keep waiting for a reader that has gone."},
 			Ops:   []conformance.Op{conformance.OpCancel},
 			About: suite.Steps(conformance.OpCancel),
 			Check: (*exam).cancelCloses,
 		},
 		{
 			Rule: conformance.Rule{ID: "TH-CLOSE", Level: extended,
-				Text: "When its input ends the output MUST be closed, and what is pending treated as declared."},
+				Text: "When the input ends the output MUST be closed, and pending events treated as declared."},
 			Ops: []conformance.Op{conformance.OpClose},
 			Unless: func(_ *suite.Suite, tr *Traits) string {
 				return undeclared(tr.has(Trailing, LeadingAndTrailing) && tr.CloseFlush == 0, "CloseFlush")
@@ -214,9 +214,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Rule: conformance.Rule{
 				ID:    "TH-BUSY",
 				Level: core,
-				Text: "A callback that takes time MUST NOT change this: " +
-					"emissions begin at least the interval apart, none comes twice, " +
-					"and what came last on the trailing edge is emitted.",
+				Text: "Even if callbacks take time, emissions MUST begin at least the interval apart, none " +
+					"may come twice, and the trailing edge MUST emit the newest event.",
 			},
 			About: isBusy,
 			Check: (*exam).busy,
@@ -233,7 +232,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		},
 		{
 			Rule: conformance.Rule{ID: "TH-CLOCKBACK", Level: extended,
-				Text: "When the clock is set back, events MUST NOT be held up for more than one interval."},
+				Text: "When the clock is set back, events MUST NOT be delayed by more than one interval."},
 			Unless: func(s *suite.Suite, tr *Traits) string {
 				return setBackUnless(s, tr, BackBounded, "ClockBack: BackBounded")
 			},
@@ -245,9 +244,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Rule: conformance.Rule{
 				ID:    "X-BACK",
 				Level: extended,
-				Text: "When the clock is set back, nothing may come sooner " +
-					"than on a clock that stands still until it is where it was, and what waits MUST come " +
-					"when that clock has moved on.",
+				Text: "A clock that is set back MUST count as one that stands still until it is where it " +
+					"was: no emission may come sooner, and pending events MUST come when it has moved on.",
 			},
 			Unless: func(s *suite.Suite, tr *Traits) string {
 				return setBackUnless(s, tr, BackStands, "ClockBack: BackStands")
@@ -276,7 +274,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		suite.OneClock[Traits, *exam](edge.CallsAround("interval", opKeys), suite.FireMarks),
 		{
 			Rule: conformance.Rule{ID: "TH-CANCEL", Level: core,
-				Text: "Drop MUST drop what is pending, and nothing that comes later."},
+				Text: "Drop MUST drop the pending event, and none that comes later."},
 			Ops: []conformance.Op{opDrop},
 			Absent: func(_ *suite.Suite, tr *Traits) string {
 				return suite.If(len(tr.Edges) > 0 && !tr.has(Trailing, LeadingAndTrailing), "nothing is ever pending")
@@ -290,8 +288,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Rule: conformance.Rule{
 				ID:    "X-ROW",
 				Level: conformance.Extended,
-				Text: "Events that one goroutine brings at one instant MUST come out in their order, however soon " +
-					"one comes after the other.",
+				Text: "Events of one goroutine at one instant MUST come out in their order, however fast " +
+					"they follow.",
 			},
 			Unless: func(s *suite.Suite, _ *Traits) string { return suite.If(!s.Bubble, suite.Unordered) },
 			Absent: func(s *suite.Suite, _ *Traits) string {
@@ -304,7 +302,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Rule: conformance.Rule{
 				ID:    "X-RENAME",
 				Level: conformance.Extended,
-				Text:  "An event MUST count whatever its payload is, one that is equal to the last one too.",
+				Text:  "Every event MUST count, even one whose payload equals the last.",
 			},
 			Absent: func(s *suite.Suite, _ *Traits) string {
 				return suite.If(!s.Accepts(opEmits), "its events have no payloads")
@@ -318,8 +316,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Rule: conformance.Rule{
 				ID:    "X-PANIC",
 				Level: extended,
-				Text: "After the panic of a callback the throttle MUST work on, " +
-					"and the panic go where it is declared to go.",
+				Text: "After a callback panics the throttle MUST work on, and the panic propagate or be " +
+					"recovered, as declared.",
 			},
 			Unless: func(s *suite.Suite, tr *Traits) string {
 				if why := undeclared(tr.PanicPolicy == 0, "PanicPolicy"); why != "" {
@@ -348,7 +346,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		suite.Calls[Traits]((*exam).calls),
 		{
 			Rule: conformance.Rule{ID: "X-LEAK", Level: core,
-				Text: "When all is quiet, and after Stop, no goroutine and no armed timer may remain."},
+				Text: "No goroutine or armed timer may remain while idle or after Stop."},
 			Unless: func(s *suite.Suite, _ *Traits) string { return suite.If(!s.Bubble, suite.OnlyInBubble) },
 			About:  suite.Looked,
 			Check:  (*exam).leak,
@@ -367,7 +365,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 var whateverEdges = []string{"X-CLOCK1", "X-REENT", "X-CALLS", "X-LEAK", "X-RACE"}
 
 // nameless is why keys cannot be judged.
-const nameless = "declared: NoPayload, so nobody can tell for which key a callback runs"
+const nameless = "declared: NoPayload, so the key of a callback is unknown"
 
 // unbidden is the rule of what is emitted though nothing has come. It judges every run, unless what is
 // wrong is that a key emits for another.

@@ -1,5 +1,5 @@
-// Package throttletest holds throttles to their laws: after an emission no other comes for
-// an interval.
+// Package throttletest tests throttles against their laws: after an emission no other
+// comes for an interval.
 //
 //	func TestConformance(t *testing.T) {
 //		throttletest.Run(t, throttletest.Spec{
@@ -16,8 +16,8 @@
 //	}
 //
 // Leave Traits out at first: the subtest TRAITS prints the literal to paste; or start from
-// those of a library that yours is like, as [LoThrottle]. What the suite does and how it counts
-// is said in package conformance.
+// those of a similar library, such as [LoThrottle]. Package conformance explains what the suite
+// does.
 //
 // An interval begins with an emission, or with an event that waits for its end; a sampler
 // that emits on a fixed grid is not a throttle in this sense.
@@ -52,15 +52,15 @@ const (
 type Spec struct {
 	// Name is the implementation's name in reports.
 	Name string
-	// Time says how it takes its time. Explicit needs AllowAt.
+	// Time says where it takes its time from. Explicit needs AllowAt.
 	Time TimeSource
 	// New makes a throttle that calls emit with the payload of what it emits. A constructor
 	// that refuses cfg panics. Instances must not share state.
 	New func(env Env, cfg Config, emit func(int)) Funcs
-	// Traits are the choices of the implementation. What is left undeclared fails the
-	// subtest TRAITS, which prints what holds and asks for decisions.
+	// Traits are the choices of the implementation. Undeclared ones fail the subtest
+	// TRAITS, which prints the observed values and asks for decisions.
 	Traits Traits
-	// KnownFailing lists what is known to fail.
+	// KnownFailing lists known failures.
 	KnownFailing []Known
 }
 
@@ -79,7 +79,7 @@ type Config struct {
 // Funcs are the operations of one throttle. One of Call, Allow and AllowAt must be set;
 // the rules of an operation that is nil are skipped.
 type Funcs struct {
-	// Call is an event with a payload; what comes of it goes to emit.
+	// Call is an event with a payload; its emission goes to emit.
 	Call func(v int)
 	// Allow is an event without one: true stands for an emission at once. Leading edge
 	// only.
@@ -88,33 +88,33 @@ type Funcs struct {
 	AllowAt func(t time.Time) bool
 	// Reset forgets the last emission: the next event passes. Leading edge only.
 	Reset func()
-	// Flush emits what is pending now, and nothing if nothing is. With keys that is what is pending
-	// of each key, or of none of them.
+	// Flush emits the pending event now, and nothing if none is pending. With keys it emits those
+	// of all keys, or of none.
 	Flush func()
-	// Drop drops what is pending, and the throttle goes on.
+	// Drop drops the pending event, and the throttle goes on.
 	Drop func()
-	// Stop releases what the throttle holds, and drops what is pending. A call after it
-	// does no harm; a second Stop may panic. A method that emits what is pending is a Close.
+	// Stop releases resources, and drops pending events. A call after it is harmless; a
+	// second Stop may panic. A method that emits pending events is a Close.
 	Stop func()
 
 	// CallKey is Call for a throttle that keeps an interval for each key, ResetKey is Reset for
-	// one of them, which may be at rest or new.
+	// one key, which may be idle or new.
 	CallKey  func(key, v int)
 	ResetKey func(key int)
 
-	// Fault is an error item of a stream, which goes to emit too. Close ends the input of
-	// a stream, Cancel its context, and Closed reports whether its output is closed. Close
-	// and Cancel may return before what they do is done. Nothing is sent after them, and an
-	// event that waits must not go on waiting once the context is cancelled, unless it is the
-	// spec that sends it on a channel of its own. Who reads the output calls emit: while that
-	// does not return, the reader has gone.
+	// Fault is an error item of a stream, which goes to emit too. Close ends the input of a
+	// stream, Cancel its context, and Closed reports whether its output is closed. Close and
+	// Cancel may return before their work is done. Nothing is sent after them, and a waiting
+	// event must not go on waiting once the context is cancelled, unless the spec itself
+	// sends it on a channel. The output's reader calls emit: while emit does not return, the
+	// reader has gone.
 	Fault         func(v int)
 	Close, Cancel func()
 	Closed        func() bool
 }
 
-// Run holds an implementation to the laws of a throttle, one subtest for each rule, and
-// returns what it found.
+// Run tests an implementation against the laws of a throttle, one subtest for each
+// rule, and returns what it found.
 func Run(t *testing.T, spec Spec) *Report {
 	t.Helper()
 	return spec.Run(t)

@@ -195,7 +195,7 @@ func (x *exam) atTie() *edge.Finding {
 		}
 	}
 	at := timeline.Duration(found.At)
-	found.Headline = "nothing was emitted at " + at + ", in whatever order what races there comes"
+	found.Headline = "nothing was emitted at " + at + ", in any order of the racing steps"
 	if i := slices.IndexFunc(x.Fires, func(f conformance.Fire) bool { return f.Began.At == found.At }); i >= 0 {
 		found.Headline = fmt.Sprintf("emitted %d at %s, want nothing then in any order", x.Fires[i].Value, at)
 	}

@@ -15,8 +15,8 @@ type Traits struct {
 	// interval running is emitted at once, on the trailing edge the newest event of an
 	// interval is emitted at its end.
 	Edges []Edges
-	// Boundary says what becomes of an event at the very end of an interval. Only with the
-	// leading edge.
+	// Boundary says what happens to an event at exactly the end of an interval. Only with
+	// the leading edge.
 	Boundary Boundary
 	// BothSingle says how often a single event is emitted with both edges. Only with
 	// LeadingAndTrailing.
@@ -25,20 +25,20 @@ type Traits struct {
 	// trailing edge.
 	Payload Payload
 
-	// The following are only declared by implementations that they are about. Without them
-	// the rules that they put in force are skipped.
+	// The following are only declared where they apply. Without them their rules are
+	// skipped.
 
-	// AfterFlush says what becomes of the interval when a flush has emitted something. Only
+	// AfterFlush says what happens to the interval when a flush has emitted something. Only
 	// with the trailing edge.
 	AfterFlush AfterFlush
 	// Windows says which periods hold no more than Config.K events. Only with the leading
 	// edge.
 	Windows Windows
-	// Anchor says from where an interval counts whose callback takes time. Only with the
-	// leading edge. For a stream the callback begins when its reader takes the item; one whose
-	// interval counts from when it has made up its mind declares none.
+	// Anchor says where the interval of a slow callback counts from. Only with the
+	// leading edge. For a stream the callback begins when its reader receives the item; a
+	// stream whose interval counts from its decision declares none.
 	Anchor Anchor
-	// ClockBack says what becomes of the interval when the clock is set back.
+	// ClockBack says what happens to the interval when the clock is set back.
 	ClockBack ClockBack
 	// PanicPolicy says where the panic of a callback goes.
 	PanicPolicy PanicPolicy
@@ -85,7 +85,7 @@ const (
 	ReentrancyForbidden = conformance.ReentrancyForbidden
 )
 
-// Boundary says what becomes of an event at the very end of an interval.
+// Boundary says what happens to an event at exactly the end of an interval.
 type Boundary int
 
 // The choices.
@@ -102,7 +102,7 @@ type StopBarrier int
 // The choice.
 const NoBarrier StopBarrier = 1 // an emission that is due may still begin
 
-// AfterFlush says what becomes of the interval when a flush has emitted something.
+// AfterFlush says what happens to the interval when a flush has emitted something.
 type AfterFlush int
 
 // The choices.
@@ -121,7 +121,7 @@ const (
 	WindowsSliding                      // no period of that length holds more
 )
 
-// Anchor says from where an interval counts whose callback takes time.
+// Anchor says where the interval of a slow callback counts from.
 type Anchor int
 
 // The choices.
@@ -162,7 +162,7 @@ func (o observer) needed() []suite.Choice {
 			Values: edge.Single("throttletest"), Literal: edge.Literal("throttletest"),
 			Means: edge.Means(
 				"Trailing emits at the end of the interval that an event begins",
-				"Leading emits an event at once that finds no interval running", "LeadingAndTrailing does both",
+				"Leading emits at once an event that finds no interval running", "LeadingAndTrailing does both",
 				"NoEdges emits nothing",
 			),
 			Needless: suite.Always, Observe: o.edges, Shown: o.shown("Edges"),
@@ -176,8 +176,8 @@ func (o observer) needed() []suite.Choice {
 			Name:  "Boundary", Declared: int(tr.Boundary),
 			Values: []string{"BoundaryPasses", "BoundaryWaits", "BoundaryEither", "BoundaryRounded"},
 			Means: []string{
-				"an event at the very end of an interval is emitted", "it still belongs to the interval", "either",
-				"either, and a nanosecond before and after the end too",
+				"an event at exactly the end of an interval is emitted", "it still belongs to the interval", "either",
+				"either, also a nanosecond before and after the end",
 			},
 			Needless: func() bool { return len(tr.Edges) > 0 && !tr.has(Leading) },
 			Observe:  o.boundary,
@@ -211,7 +211,7 @@ func (o observer) optional() []suite.Choice {
 			Name:  "AfterFlush", Declared: int(tr.AfterFlush),
 			Values: []string{"FlushOpensInterval", "FlushKeepsInterval", "FlushEndsInterval"},
 			Means: []string{
-				"what a flush emits opens an interval", "the interval that runs goes on", "the interval is over",
+				"what a flush emits opens an interval", "the current interval goes on", "the interval is over",
 			},
 			Observe: o.afterFlush, Set: func(v int) { tr.AfterFlush = AfterFlush(v) },
 		},
@@ -240,27 +240,28 @@ func (o observer) optional() []suite.Choice {
 			Order: suite.Ranked(2),
 			Name:  "ClockBack", Declared: int(tr.ClockBack), Values: []string{"BackBounded", "BackStands"},
 			Means: []string{
-				"a clock that is set back holds events up for one interval at most",
-				"nothing comes until the clock is where it was",
+				"setting the clock back delays events by one interval at most",
+				"nothing comes until the clock is back where it was",
 			},
 			Observe: o.clockBack, Set: func(v int) { tr.ClockBack = ClockBack(v) },
 		},
 		{
 			Order: []int{int(CloseFires), int(CloseDrops)},
 			Name:  "CloseFlush", Declared: int(tr.CloseFlush),
-			Values:  []string{"CloseFires", "CloseAtDeadline", "CloseDrops"},
-			Means:   []string{"what is pending comes at the end of the input", "it comes at its time", "it is dropped"},
+			Values: []string{"CloseFires", "CloseAtDeadline", "CloseDrops"},
+			Means: []string{"pending events come at the end of the input", "they come when they are due", "they " +
+				"are dropped"},
 			Observe: o.closeFlush, Set: func(v int) { tr.CloseFlush = CloseFlush(v) },
 		},
 		{
 			Order: []int{0, int(NoBarrier)},
 			Name:  "StopBarrier", Declared: int(tr.StopBarrier), Values: []string{"NoBarrier"},
-			Means:   []string{"what is due may be emitted after Stop"},
+			Means:   []string{"due events may be emitted after Stop"},
 			Observe: o.stopBarrier, Set: func(v int) { tr.StopBarrier = StopBarrier(v) },
 		},
 		{
 			Name: "PanicPolicy", Declared: int(tr.PanicPolicy), Values: []string{"PanicPropagates", "PanicRecovered"},
-			Means:   []string{"the panic of a callback goes up the goroutine that runs it", "it goes nowhere"},
+			Means:   []string{"a callback's panic propagates on its goroutine", "a callback's panic is recovered"},
 			Observe: o.panicPolicy, Apart: true, Shown: o.shown("PanicPolicy"),
 			Set: func(v int) { tr.PanicPolicy = PanicPolicy(v) },
 		},

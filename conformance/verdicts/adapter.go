@@ -65,7 +65,7 @@ func newAdapters(pkg *loaded, name, asked string) ([]*adapter, error) {
 	case len(choices) == 0 && asked != "":
 		return nil, fmt.Errorf("init writes no test for %s", asked)
 	case len(choices) == 0:
-		return nil, fmt.Errorf("what contract %s.%s keeps cannot be told from its names: say -contract",
+		return nil, fmt.Errorf("the contract of %s.%s is not clear from its names: set -contract",
 			pkg.ImportPath, name)
 	}
 	var all, complete []*adapter
@@ -177,7 +177,7 @@ func (a *adapter) bound() {
 		if !strings.Contains(text, field) {
 			refusal = "if " + field + " > 0 {\npanic(\"it has none\")\n}"
 			if field == a.c.durations[0] {
-				a.lack("say what its %s is, without which nothing is judged", strings.TrimPrefix(field, "cfg."))
+				a.lack("set its %s: without it nothing is judged", strings.TrimPrefix(field, "cfg."))
 			}
 		}
 		a.lines = append([]string{refusal}, a.lines...)
@@ -288,7 +288,7 @@ func (a *adapter) make() {
 	}
 	args, given := a.arguments(a.sig)
 	if !given {
-		a.note("not all arguments of %s could be told: %s", a.maker.Name(), types.TypeString(a.sig, a.short))
+		a.note("some arguments of %s are unclear: %s", a.maker.Name(), types.TypeString(a.sig, a.short))
 	}
 	vars := []string{instance}
 	for i := 1; i < a.sig.Results().Len(); i++ {

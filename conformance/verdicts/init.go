@@ -56,7 +56,7 @@ func initFlags(stderr io.Writer) (*flag.FlagSet, *initOptions) {
 		"the `file` to write; otherwise conformance_test.go there or here, and it is run")
 	fs.StringVar(&o.html, "html", "", "write a page on that run to this `file`")
 	fs.BoolVar(&o.writeTraits, "write-traits", false,
-		"put the Traits that the run observes into the test, which may be there already")
+		"insert the observed Traits into the test, also into an existing one")
 	return fs, o
 }
 

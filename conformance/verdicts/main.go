@@ -1,5 +1,5 @@
-// Verdicts runs the tests that hold implementations to the conformance suite, shows how far
-// they are, and then what came of it: one table for each contract, each failure once.
+// Verdicts runs the tests that use the conformance suite, shows their progress, and then
+// the verdicts: one table for each contract, each failure once.
 //
 //	go run github.com/escapement-go/escapement/conformance/verdicts ./...
 //
@@ -12,18 +12,18 @@
 //
 //	-github       print an annotation of GitHub Actions for each rule that fails, at the line that calls Run
 //	-html file    write a page with tables, timelines and schedules to file
-//	-interleave   let what happens at one instant meet in every order, where it otherwise meets by chance
+//	-interleave   try every order of calls at one instant, which is otherwise chance
 //	-with path    with -interleave, rewrite this package of a dependency too, and those below it
 //	-json         print each report as a line of JSON as it comes, and nothing else
 //	-title text   the heading of the page
 //	-v            print what each implementation skips, and why
 //
-// With -interleave the tests are run by the command weave of package interleave, which rewrites the packages of the
-// main module: a limiter of a dependency takes part only if -with names it.
+// With -interleave the command weave of package interleave runs the tests. It rewrites the packages of the main
+// module, and a dependency's only if -with names it.
 //
-// The page is one file without scripts that is the same for the same verdicts, byte for byte:
-// neither seconds nor the Go release are in it. On a terminal one line at the bottom shows what
-// is under way. NO_COLOR and TERM=dumb are honoured. Nothing is left behind but what -html names.
+// The page is one file without scripts, byte for byte the same for the same verdicts: it has
+// neither durations nor the Go release. On a terminal the last line shows the progress.
+// NO_COLOR and TERM=dumb are honoured. Only the file of -html is written.
 //
 // The exit status is
 //
@@ -44,8 +44,8 @@
 //
 // With -json these lines are written to standard error. Each report has the file and the line that called Run.
 //
-// Each rule is a subtest with the rule's name, so what makes JUnit's XML of go test -json makes one test case of each
-// rule, with the failure as its text:
+// Each rule is a subtest of its name, so converters from go test -json to JUnit's XML make each rule a test case,
+// with the failure as its text:
 //
 //	go test -json -run '^TestConformance' ./... >events.json
 //	go-junit-report -parser gojson -in events.json -out junit.xml
@@ -54,19 +54,19 @@
 //
 //	gotestsum --junitfile junit.xml -- -run '^TestConformance' ./...
 //
-// What the suite skips is skipped there too, with the reason. With ESCAPEMENT_REPORT=reports.jsonl the same run also
+// Skipped rules are skipped there too, with the reason. With ESCAPEMENT_REPORT=reports.jsonl the same run also
 // writes the reports that -json prints.
 //
 // # Writing the test
 //
-// A second form looks at a type and writes the test that judges it:
+// The form init inspects a type and writes the test that judges it:
 //
 //	go run github.com/escapement-go/escapement/conformance/verdicts init ./mine.Debouncer
 //
-//	-contract package   the contract, such as limitertest; otherwise names and signatures tell it
+//	-contract package   the contract, such as limitertest; otherwise it is derived from names and signatures
 //	-o file             the file to write; otherwise conformance_test.go, which is run once
 //	-html file          write a page on that run to file
-//	-write-traits       put the traits that the run observes into the test, which may be there already
+//	-write-traits       insert the observed traits into the test, also into an existing one
 //
 // In a module that has no requirement yet, go get -tool github.com/escapement-go/escapement/conformance/verdicts
 // records it, for the tests too, and go tool verdicts is the command.
@@ -131,7 +131,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	fs.BoolVar(&o.json, "json", false, "print each report as a line of JSON")
 	fs.BoolVar(&o.github, "github", false, "print an annotation of GitHub Actions for each rule that fails")
 	fs.BoolVar(&o.verbose, "v", false, "print what is skipped, and why")
-	fs.BoolVar(&o.interleave, "interleave", false, "let what happens at one instant meet in every order")
+	fs.BoolVar(&o.interleave, "interleave", false, "try every order of calls at one instant")
 	fs.Func("with", "with -interleave, rewrite this package of a dependency too", func(s string) error {
 		o.with = append(o.with, "-with="+s)
 		return nil

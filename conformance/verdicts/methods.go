@@ -93,7 +93,7 @@ func (a *adapter) function(sig *types.Signature) {
 			}
 		}
 	}
-	a.lack("what it returns could not be told: %s", types.TypeString(sig, a.short))
+	a.lack("its results are unclear: %s", types.TypeString(sig, a.short))
 }
 
 // names of the parameters of an operation, by kind.

@@ -308,7 +308,7 @@ func newDecision(owner string, d conformance.Decision, ids *slugs) finding {
 		f.Law = "It means: " + d.Means + "."
 	}
 	if len(d.Frees) > 0 {
-		f.Law += " It takes out of force: " + strings.Join(d.Frees, ", ") + "."
+		f.Law += " It turns off: " + strings.Join(d.Frees, ", ") + "."
 	}
 	return f
 }

@@ -25,7 +25,7 @@ func (a *adapter) options(t types.Type) string {
 	name := types.TypeString(elem, a.short)
 	switch {
 	case len(parts) > 0:
-		a.assume("%s has no other field that matters than those that are set", name)
+		a.assume("%s has no other relevant fields", name)
 		return ref + types.TypeString(elem, a.qualifier) + "{" + strings.Join(parts, ", ") + "}"
 	case ref != "":
 		a.assume("nil stands for the defaults of %s", name)

@@ -63,9 +63,9 @@ func orders(all []*report) string {
 		n += r.Interleavings
 	}
 	if n == 0 {
-		return "what happens at one instant met by chance: -interleave tries its orders"
+		return "concurrent calls met in chance orders: -interleave tries every order"
 	}
-	return "what happens at one instant met in " + number(n, "interleaving")
+	return "concurrent calls were tried in " + number(n, "interleaving")
 }
 
 // number is a number of things.

@@ -88,7 +88,7 @@ func (t *trial) again(stdout, stderr io.Writer) error {
 	if err := t.finish(j, tests, stderr); err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "wrote the traits into %s\n\nIt was run again. This is what came:\n\n%s", t.file, &t.text)
+	fmt.Fprintf(stdout, "wrote the traits into %s\n\nIt was run again. The result:\n\n%s", t.file, &t.text)
 	return nil
 }
 
@@ -176,9 +176,9 @@ func (t *trial) tell(out io.Writer) {
 		}
 		switch by := (choice{a.c, a.kind}).String(); {
 		case i < len(t.broke) && i != t.taken:
-			fmt.Fprintf(out, "tried: by %s it breaks %s; if it is meant to keep that, %s\n", by, t.broke[i], say)
+			fmt.Fprintf(out, "tried: by %s it breaks %s; if that is its contract, %s\n", by, t.broke[i], say)
 		case i != t.taken:
-			fmt.Fprintf(out, "it may be meant to keep %s: then %s\n", by, say)
+			fmt.Fprintf(out, "its contract may be %s: then %s\n", by, say)
 		}
 	}
 	if t.o.writeTraits {
@@ -187,6 +187,6 @@ func (t *trial) tell(out io.Writer) {
 		fmt.Fprintln(out, "The subtest TRAITS prints the traits to paste; -write-traits puts them into the test.")
 	}
 	if t.broke != nil {
-		fmt.Fprintf(out, "\nIt was run once. This is what came:\n\n%s", &t.text)
+		fmt.Fprintf(out, "\nIt was run once. The result:\n\n%s", &t.text)
 	}
 }

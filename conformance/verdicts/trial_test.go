@@ -116,7 +116,7 @@ func TestInit_notComplete(t *testing.T) {
 	if code := run([]string{"init", "-o", file, "./testdata/subjects.AgelessBatcher"}, &out, &failed); code != 0 {
 		t.Fatalf("init ends with %d: %s", code, &failed)
 	}
-	for _, want := range []string{"not complete: say which chan int", "not complete: say what its Delay is"} {
+	for _, want := range []string{"not complete: say which chan int", "not complete: set its Delay"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("there is no %q in\n%s", want, &out)
 		}

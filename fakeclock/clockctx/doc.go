@@ -1,9 +1,9 @@
 // Package clockctx has contexts with deadlines on the time of a clock.
 //
-// They are for code that takes a clockwork.Clock, production code above all: any clock will
-// do, clockwork.NewRealClock() and a wrapper of any clock included, and no fake clock comes
-// into the binary. clockwork.WithDeadline and WithTimeout are not for that: they ask for
-// clockwork's own fake clock by type, and silently run on real time with any other.
+// They are for code that takes a clockwork.Clock, above all production code: any clock
+// works, also clockwork.NewRealClock() and wrappers, and no fake clock is linked into the
+// binary. clockwork.WithDeadline and WithTimeout do not work so: they recognise only
+// clockwork's own fake clock, and silently run on real time with any other.
 //
 //	func (c *Client) Get(ctx context.Context, key string) (string, error) {
 //		ctx, cancel := clockctx.WithTimeout(ctx, c.clock, time.Second)
@@ -11,31 +11,30 @@
 //		...
 //	}
 //
-// A context answers as package context's would, and contexts of either kind may be above and
-// below it: Err is context.DeadlineExceeded or context.Canceled, and context.Cause says why. It
-// is done when the clock reaches the deadline: on a fakeclock.Clock when Advance returns, with
-// everything below it. It is done with everything below it when cancel returns too, and its
-// timer is released. So call cancel, as with package context: until then, or the deadline, a
-// timer of the clock is armed. There is no goroutine, but the one that package context starts
-// below a parent with a Done channel of its own. A deadline that has passed, and a timeout of 0
-// or less, end the context before it is returned, without a timer.
+// A context behaves like one of package context, and its parent and children may be of either
+// kind: Err is context.DeadlineExceeded or context.Canceled, and context.Cause says why. It is
+// done when the clock reaches the deadline: on a fakeclock.Clock when Advance returns, with all
+// its children. When cancel returns it is done too, with all its children, and its timer is
+// released. So call cancel, as with package context: until then, or the deadline, a timer of
+// the clock is armed. No goroutine is started, except by package context for a parent of a
+// custom type. A deadline that has passed, or a timeout of 0 or less, ends the context before
+// it is returned, without a timer.
 //
 // If the parent's deadline comes first, the context is context.WithCancel(parent), and no
-// timer is made. A deadline is compared as an instant: on a clock with another time than
-// package time, use contexts of this package all the way down.
+// timer is made. Deadlines are compared as instants: on a clock whose time is not package
+// time's, use contexts of this package only.
 //
-// A timeout lasts its duration, as with package context, if the wall clock is stepped forward or
-// back before or after, and of a parent and a child the one with less time left ends first. For
-// that a clock without monotonic readings has to tell how far it has moved, by a method
-// Elapsed() time.Duration: a fakeclock.Clock has it. A deadline is wall time when it is set.
+// A timeout lasts its duration, as with package context, whatever steps the wall clock takes,
+// and of a parent and a child the one with less time left ends first. For that, a clock without
+// monotonic readings needs a method Elapsed() time.Duration, as a fakeclock.Clock has. A
+// deadline is wall time when it is set.
 //
 // # Difference from package context
 //
-// When an ancestor that package context made is cancelled, the context is done as soon as it
-// is asked, by a call of Done, Err or context.Cause. But who does not ask, that is a channel
-// that Done returned earlier, children that package context made, and the timer, learns it from
-// another goroutine, a moment later. (Of the end of a custom parent with its own Done channel,
-// package context learns in this way too.)
+// When an ancestor of package context is cancelled, the context is done by the next call of
+// Done, Err or context.Cause. But a channel that Done returned earlier, children of package
+// context, and the timer learn of it a moment later, from another goroutine. (Package context
+// itself learns of the end of a custom parent in this way.)
 //
 // # Concurrency
 //

@@ -31,7 +31,7 @@ var chances = []chance{
 	{
 		keys:    regexp.MustCompile(`^mutant\|`),
 		rules:   racing,
-		numbers: regexp.MustCompile(`\b(\d+) run, (\d+) wait and (\d+) are rejected|: (\d+) of \d+ goroutines wait|^(\d+) of \d+ goroutines wait|(\d+) of \d+ requests are never answered|brought (\d+) \w+(?: at once and (\d+) in all)?|had (\d+) accepted|\bgot (\d+) tokens|were granted (\d+)|(\d+) were served|number (\d+) in time \D+(\d\S*), want (\d\S*)|(\d+) were told|left (\d+) times`),
+		numbers: regexp.MustCompile(`\b(\d+) run, (\d+) wait and (\d+) are rejected|: (\d+) of \d+ goroutines wait|^(\d+) of \d+ goroutines wait|(\d+) of \d+ requests are never answered|brought (\d+) \w+(?: at once and (\d+) in all)?|had (\d+) accepted|\bgot (\d+) tokens|were granted (\d+)|(\d+) were served|number (\d+) (?:in|by) time \D+(\d\S*), want (\d\S*)|(\d+) were told|reported true (\d+) times|left (\d+) times`),
 		why:     "the probe lets goroutines race in earnest: how many of them come between a look and what follows from it is chance",
 	},
 	{

@@ -9,8 +9,8 @@ import (
 )
 
 // ByAddress returns the function for [Key] that tells clients apart by their addresses: it is
-// [ByPrefix] with 64 bits of an IPv6 address. Who has one has at least the 2^64 of its /64, so
-// these are one client.
+// [ByPrefix] with 64 bits of an IPv6 address. A client with one address has its whole /64, so
+// a /64 is one client.
 func ByAddress(proxies ...netip.Prefix) func(r *http.Request) string {
 	return byPrefix("ByAddress", 64, proxies)
 }
@@ -18,17 +18,16 @@ func ByAddress(proxies ...netip.Prefix) func(r *http.Request) string {
 // ByPrefix returns the function for [Key] that tells clients apart by their addresses: by so
 // many bits of an IPv6 address, such as 56 where providers hand these out, and by all of an
 // IPv4 one. An IPv4 address in an IPv6 one is the IPv4 one, both as ::ffff:192.0.2.1 and
-// through a NAT64 as 64:ff9b::192.0.2.1. Link-local addresses, which all are in one prefix, are
-// a client each, together with their zone. All whose address is none, as on a Unix socket, are
-// one client for each text that the server has for it.
+// through a NAT64 as 64:ff9b::192.0.2.1. Link-local addresses, which all share one prefix, are
+// a client each, together with their zone. Without an address, as on a Unix socket, each text
+// that the server gives instead is one client.
 //
-// The address is that of the other end of the connection. If that is one of proxies, it is
-// the last in X-Forwarded-For that is none of them: each proxy adds who it was called by at
-// the end of that header, and what is further ahead can be forged by anybody. Without
-// proxies the header is never looked at. A proxy that does not set it must not be named, or
-// clients choose their own address. ::ffff:10.0.0.0/104 is 10.0.0.0/8. To look an address up
-// takes as many steps as the number of proxies has binary digits. For another header, give Key
-// a function of your own.
+// The address is that of the connection's other end. If that is one of proxies, it is the last
+// in X-Forwarded-For that is none of them: each proxy appends its caller to that header, and
+// earlier entries can be forged. Without proxies the header is ignored. Do not name a proxy
+// that does not set it, or clients choose their own address. ::ffff:10.0.0.0/104 is
+// 10.0.0.0/8. To look an address up takes as many steps as the number of proxies has binary
+// digits. For another header, pass your own function to Key.
 //
 // It panics if bits is not from 1 to 128, or one of proxies is not valid.
 func ByPrefix(bits int, proxies ...netip.Prefix) func(r *http.Request) string {

@@ -27,16 +27,14 @@ func New(limit int, opts ...Option) func(http.Handler) http.Handler {
 	return Concurrency(limiters.NewConcurrency(limit, limiters.Backlog(DefaultBacklog), limiters.Timeout(DefaultTimeout)), opts...)
 }
 
-// Concurrency returns middleware that takes a slot of c for each request. The
-// backlog and the timeout are those of c; limiters.Backlog(0) rejects what cannot
-// run at once. All handlers that it wraps, and everybody else who uses c, share its
-// slots.
+// Concurrency returns middleware that takes a slot of c for each request. The backlog
+// and the timeout are those of c; [limiters.Backlog](0) rejects requests that cannot
+// run at once. All wrapped handlers, and other users of c, share its slots.
 //
-// The slot is given back when the handler has returned or panicked, also with
-// http.ErrAbortHandler. The panic goes on to the server. A request waits until its
-// context is done at most: if its deadline has passed that is answered like a
-// timeout; if the client has gone nobody is there to answer, and nothing is
-// reported to the hooks. The handler gets the http.ResponseWriter as it is. It panics if c is nil.
+// The slot is released when the handler returns or panics, also with [http.ErrAbortHandler]. The
+// panic goes on to the server. A request waits no longer than its context: a passed deadline is
+// answered like a timeout; if the client has disconnected there is no answer, and no call of the
+// hooks. The handler gets the http.ResponseWriter unchanged. It panics if c is nil.
 func Concurrency(c *limiters.Concurrency, opts ...Option) func(http.Handler) http.Handler {
 	if c == nil {
 		panic("httplimit: Concurrency: c is nil: make one with limiters.NewConcurrency, or use New")

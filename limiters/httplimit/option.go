@@ -39,10 +39,10 @@ func configure(opts []Option) config {
 	return cfg
 }
 
-// Key says who sends a request: requests with the same key share a limit. Without it that
-// is [ByAddress]() for [PerClient], and the key "" for [Rate]; [Concurrency] has none. Take
-// it from what cannot be chosen freely: a session, a token that was checked. With a nil f it
-// changes nothing.
+// Key identifies the sender of a request: requests with the same key share a limit. The
+// default is [ByAddress]() for [PerClient], and the key "" for [Rate]; [Concurrency] has
+// none. Take it from something a client cannot choose: a session, a verified token. With a
+// nil f it changes nothing.
 func Key(f func(r *http.Request) string) Option {
 	return func(cfg *config) {
 		if f != nil {
@@ -51,23 +51,23 @@ func Key(f func(r *http.Request) string) Option {
 	}
 }
 
-// Cost says for how many a request counts, instead of 1: with 0 it is free, and with more
-// than the limit, or less than 0, always denied. [Concurrency] has no cost. A nil f, as of all
-// that follow, is as no option.
+// Cost sets how many events a request counts as, instead of 1: with 0 it is free, and with
+// more than the limit, or less than 0, always denied. [Concurrency] has no cost. A nil f, here
+// and in the options below, changes nothing.
 func Cost(f func(r *http.Request) int) Option {
 	return func(cfg *config) { cfg.cost = f }
 }
 
-// OnThrottle calls f once for each request that is rejected, before the answer is
-// written. err says why: limiters.ErrBacklogFull, limiters.ErrTimeout,
+// OnThrottle calls f once for each rejected request, before the answer is written. err
+// is the reason: limiters.ErrBacklogFull, limiters.ErrTimeout,
 // context.DeadlineExceeded, limiters.ErrTooManyKeys or [ErrRate], among others.
 func OnThrottle(f func(r *http.Request, err error)) Option {
 	return func(cfg *config) { cfg.onThrottle = f }
 }
 
 // OnDecision calls f once for each request, before the handler runs or the answer is
-// written. err is nil if the request is let in, unless by [FailOpen], and otherwise what
-// [OnThrottle] is told; of d, [Concurrency] says only whether it is Allowed.
+// written. err is nil for an admitted request, unless [FailOpen] admitted it, and
+// otherwise the error of [OnThrottle]; from [Concurrency], only d.Allowed is set.
 func OnDecision(f func(r *http.Request, d limiters.Decision, err error)) Option {
 	return func(cfg *config) { cfg.onDecision = f }
 }
@@ -97,8 +97,8 @@ const (
 //	rejected: late       503, no slot came free in time
 //	rejected: undecided  503, there is no decision on the rate
 //
-// A client that goes while its request waits is not counted. Nothing is exported. Count panics
-// if c is a nil pointer.
+// A client that disconnects while its request waits is not counted. Nothing is exported. Count
+// panics if c is a nil pointer.
 func Count(c Counter) Option {
 	if c != nil && isNil(c) {
 		panic(fmt.Sprintf("httplimit: Count: c is a nil %T: make one", c))
@@ -118,31 +118,31 @@ func isNil(v any) bool {
 	}
 }
 
-// FailOpen makes [Rate], [RateFunc] and [PerClient] let a request in if the limiter returns an
-// error, as one does whose server is away: without it that is answered with 503. Too many keys,
-// limiters.ErrTooManyKeys, are still refused, as whoever sends so many would have no limit, and
-// so is a request whose context is done. [OnDecision] is told of the error.
+// FailOpen makes [Rate], [RateFunc] and [PerClient] admit a request if the limiter returns an
+// error, for example because its server is down: without it the answer is 503. Too many keys,
+// limiters.ErrTooManyKeys, are still refused, or an attacker with many keys would have no
+// limit, and so is a request whose context is done. [OnDecision] gets the error.
 func FailOpen() Option {
 	return func(cfg *config) { cfg.failOpen = true }
 }
 
 // XRateLimit makes [Rate], [RateFunc] and [PerClient] also set the older fields that many
 // clients know: X-RateLimit-Limit, X-RateLimit-Remaining, and X-RateLimit-Reset, the time at
-// which all of the limit is there again, in seconds since 1970, rounded up, by [WithClock] or
-// package time. Nothing but custom says what they mean; these are the usual meanings.
+// which the full limit is available again, in seconds since 1970, rounded up, by [WithClock]
+// or package time. No standard defines them; these are the usual meanings.
 func XRateLimit() Option {
 	return func(cfg *config) { cfg.xRateLimit = true }
 }
 
-// Reject calls f to answer a request that is rejected, in place of a line of text. status is
-// 429 or 503, and the fields that go with it are set. err says why, as for [OnThrottle].
+// Reject calls f to answer a rejected request, instead of a line of text. status is 429 or
+// 503, and its header fields are set. err is the reason, as for [OnThrottle].
 func Reject(f func(w http.ResponseWriter, r *http.Request, status int, err error)) Option {
 	return func(cfg *config) { cfg.answer = f }
 }
 
-// RetryAfter sets what the Retry-After header says where no limiter says it, which is in a
-// 503, and in a 429 if the limiter's Decision does not: one second without this. It is rounded
-// up to seconds; with 0 there is no such header. RetryAfter panics if d is negative.
+// RetryAfter sets the Retry-After header of answers without a limiter's own value: of each
+// 503, and of a 429 whose Decision has none. The default is one second. It is rounded up to
+// seconds; 0 omits the header. RetryAfter panics if d is negative.
 func RetryAfter(d time.Duration) Option {
 	if d < 0 {
 		panic(fmt.Sprintf("httplimit: RetryAfter: d %v must be >= 0: for no header, use 0", d))
@@ -150,7 +150,7 @@ func RetryAfter(d time.Duration) Option {
 	return func(cfg *config) { cfg.retryAfter = d }
 }
 
-// MaxKeys sets how many clients [PerClient] can have a count for at a time, instead of
+// MaxKeys sets how many clients [PerClient] can count at a time, instead of
 // [DefaultMaxKeys]; it changes nothing else. It panics if n is less than 1.
 func MaxKeys(n int) Option {
 	if n < 1 {

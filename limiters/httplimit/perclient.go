@@ -16,15 +16,15 @@ const DefaultMaxKeys = 1 << 16
 //
 //	handler := httplimit.PerClient(100, time.Minute)(mux)
 //
-// A client is an address, or for IPv6 the /64 that it is in: [ByAddress](). What a proxy says
-// of the address counts only if the proxy is named: Key(ByAddress(proxy)). Each client has a
-// limiters.SlidingCounter: a limit from the first request on, with no more than limit of
-// them in a window of the clock, and always fewer than twice as many in any.
+// A client is an address, or for IPv6 its /64: [ByAddress](). An address from a proxy counts
+// only if the proxy is named: Key(ByAddress(proxy)). Each client has a
+// limiters.SlidingCounter: a limit from the first request on, with no more than limit of them
+// in a window of the clock, and always fewer than twice as many in any.
 //
-// It keeps some 200 bytes, and the key, for each client that sent something in this window
-// or the one before, and of no more than [DefaultMaxKeys] of them: then new ones get 503
-// until others can be forgotten without granting anything. Only an attack from so many
-// addresses gets there; see [MaxKeys].
+// It keeps some 200 bytes and the key for each client of this window and the previous one,
+// up to [DefaultMaxKeys] clients: then new ones get 503 until others can be forgotten
+// without granting anything. Only an attack from that many addresses reaches this; see
+// [MaxKeys].
 //
 // All handlers that the middleware wraps share the limit. It starts no goroutine and no
 // timer. PerClient panics if limit is less than 1 or window is not positive.

@@ -9,28 +9,28 @@ import (
 	"github.com/escapement-go/escapement/limiters"
 )
 
-// ErrRate is what the hooks are told of a request that came too fast.
+// ErrRate is the error that hooks get for a request that exceeds the rate.
 var ErrRate = errors.New("httplimit: the rate is exceeded")
 
 // Rate returns middleware that asks l for each request, by default with the key "" and for
 // one event: see [Key] and [Cost].
 //
-// A request that is denied gets 429 Too Many Requests, with Retry-After. So that clients
-// can keep to the limit, all answers, also those of the handler, have the fields
-// RateLimit-Policy and RateLimit as revision 10 (September 2025) of
-// draft-ietf-httpapi-ratelimit-headers has them, which the revisions before 08 had otherwise;
-// [XRateLimit] adds those of before any draft. The policy's name
-// is "default", q the limit, w its window, r what remains and t when all of it is there
-// again; times are in seconds, rounded up. What is without a limit or an end, or has more
-// than the 15 digits of a structured field, is left out, and if that is the limit, all is.
+// A request that is denied gets 429 Too Many Requests, with Retry-After. So that clients can
+// keep to the limit, all answers, also those of the handler, have the fields RateLimit-Policy
+// and RateLimit as revision 10 (September 2025) of draft-ietf-httpapi-ratelimit-headers has
+// them, which differ from revisions before 08; [XRateLimit] adds the older fields. The
+// policy's name is "default", q is the limit, w its window, r what remains and t the time
+// until the full limit is available; times are in seconds, rounded up. Infinite values, or
+// those of more than the 15 digits of a structured field, are omitted; without a limit, all
+// fields are.
 //
 // If l returns an error there is no decision, and the request gets 503 Service Unavailable, or
-// by [FailOpen] is let in.
+// with [FailOpen] is admitted.
 //
-// The handler gets the http.ResponseWriter of the server as it is: with Flush, Hijack, and
-// all that a http.ResponseController finds. All handlers that the middleware wraps share l.
-// It starts no goroutine, and may be used by many. Rate panics if l is nil, and what it returns
-// if the handler is nil.
+// The handler gets the server's http.ResponseWriter unchanged: with Flush, Hijack, and all that
+// a [http.ResponseController] needs. All wrapped handlers share l. It starts no goroutine, and
+// is safe for concurrent use. Rate panics if l is nil, and what it returns if the handler is
+// nil.
 func Rate(l limiters.Taker, opts ...Option) func(http.Handler) http.Handler {
 	if isNil(l) {
 		panic(fmt.Sprintf("httplimit: Rate: l is nil (%T): use a limiter of package limiters, or PerClient", l))

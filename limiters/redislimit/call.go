@@ -12,8 +12,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// ErrNoAnswer is the error of a [Limiter] if the server does not answer in time, or has not
-// answered so many others that it is not asked; compare with errors.Is.
+// ErrNoAnswer is the error of a [Limiter] if the server does not answer in time, or too
+// many requests are still unanswered; compare with errors.Is.
 var ErrNoAnswer = errors.New("no answer from the server in time")
 
 //go:embed gcra.lua

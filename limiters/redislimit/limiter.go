@@ -12,42 +12,40 @@ import (
 )
 
 // A Client sends commands to the server: a *redis.Client, *redis.ClusterClient, *redis.Ring
-// or redis.UniversalClient. A pipeline is none, as it sends them later.
+// or redis.UniversalClient. A pipeline is not one, as it sends commands later.
 type Client interface {
 	Process(ctx context.Context, cmd redis.Cmder) error
 }
 
-// A Limiter grants events at a rate with bursts, for each key, to all machines that ask
-// one server: the generic cell rate algorithm, as a [limiters.GCRA] has it, in one script that
-// the server runs as a whole.
+// A Limiter grants events at a rate with bursts, for each key, to all machines that use one
+// server: the algorithm of [limiters.GCRA], in one script that the server runs atomically.
 //
-// It decides exactly as that GCRA does at the instant at which the server runs the script,
-// in whole microseconds: burst events at once for a key that has been idle, then one per
-// interval. Server and network add this:
+// It decides exactly as a GCRA at the instant at which the server runs the script, in
+// whole microseconds: burst events at once for an idle key, then one per interval. Server
+// and network add this:
 //
-//   - The instants are the server's, cut to microseconds. If its clock goes back, or it is
-//     replaced by one that is behind, keys in use are denied longer by as much. Never is more
+//   - Instants are the server's, truncated to microseconds. If its clock goes back, or it is
+//     replaced by one that is behind, keys in use are denied longer by as much. More is never
 //     granted.
 //   - A server that forgets, because it restarts without persistence, fails over to a replica
 //     that lags, or evicts keys, grants up to a burst again for each key it has forgotten. So
-//     does one whose clock goes ahead and back again: the keys that were used have expired
-//     meanwhile.
+//     does one whose clock goes ahead and back: used keys have expired meanwhile.
 //   - A request whose answer is lost may have been counted. No request is sent again, whatever
 //     the client's MaxRetries: it takes its tokens once at most, and is granted once at most.
-//   - RetryAfter counts from the server's decision. Who waits that long from when the answer
-//     came waits long enough.
+//   - RetryAfter counts from the server's decision. To wait that long after the answer is
+//     long enough.
 //
-// Each key is one key of the server, the name and, in braces, the key: "users:{ann}". So
-// limits of the same key are in one slot of a cluster. What cannot stand in braces for that, ""
-// and what begins with "}", follows them: "users:{!}." and "users:{!}}x.", all in one slot. A
-// key expires when all its tokens are there again. Limiters with the same name share their
-// state, also with another interval: give each limit a name.
+// Each key is one key of the server, the name and, in braces, the key: "users:{ann}". So limits
+// of the same key are in one slot of a cluster. Keys that cannot be in braces, "" and those
+// that begin with "}", follow them: "users:{!}." and "users:{!}}x.", all in one slot. A key
+// expires when it has its full burst again. Limiters with the same name share their state, also
+// with another interval: give each limit a name.
 //
-// All keys have the limit that New is told, or each the [Plan] that [PerKey] finds for it, or
-// that TakePlan is told with a request.
+// All keys have the limit of New, or each the [Plan] of [PerKey], or that of a request by
+// TakePlan.
 //
-// The zero Limiter has no server, and panics when asked: make one with [New]. It has no
-// goroutine but those of requests under way. All methods are safe for concurrent use.
+// The zero Limiter has no server, and its methods panic: make one with [New]. It has
+// goroutines only during requests. All methods are safe for concurrent use.
 type Limiter struct {
 	client Client
 	name   string
@@ -87,11 +85,11 @@ func New(client Client, name string, interval time.Duration, burst int, opts ...
 	return l
 }
 
-// Take decides on n events of key now; see [limiters.Taker]. A negative n is denied, and so
-// is an n of more than the burst. It waits for the server for as long as [Timeout] says.
+// Take decides on n events of key now; see [limiters.Taker]. A negative n, or one above the
+// burst, is denied. It waits for the server as long as [Timeout] allows.
 //
-// If ctx is done first, the error is that of ctx: the request may be counted or not. If the
-// server does not decide, what comes is said by [FailOpen] or [FailTo], and otherwise an error.
+// If ctx is done first, the error is that of ctx, and the request may be counted or not. If the
+// server does not decide, [FailOpen] or [FailTo] does; otherwise Take returns an error.
 func (l *Limiter) Take(ctx context.Context, key string, n int) (limiters.Decision, error) {
 	r, err := l.rateOf(key)
 	if err != nil {
@@ -100,9 +98,9 @@ func (l *Limiter) Take(ctx context.Context, key string, n int) (limiters.Decisio
 	return l.take(ctx, r, key, n)
 }
 
-// TakePlan decides on n events of key now as Take does, by the limit p. The key keeps when
-// its next event is due: what it has used of one plan it has used of another, in time. A p that
-// New would not take is an error, whatever comes if the server does not decide.
+// TakePlan decides on n events of key now as Take does, by the limit p. The key keeps the time
+// at which its next event is due: time used under one plan is used under another. A p that New
+// would not accept is an error, whatever the policy.
 func (l *Limiter) TakePlan(ctx context.Context, p Plan, key string, n int) (limiters.Decision, error) {
 	r, why := p.rate()
 	if why != "" {
@@ -111,9 +109,9 @@ func (l *Limiter) TakePlan(ctx context.Context, p Plan, key string, n int) (limi
 	return l.take(ctx, r, key, n)
 }
 
-// TakeAt decides on n events of key at t as Take does. It reads no clock; the server's says
-// only when the key is forgotten. One before the newest that was granted is judged as it
-// stands: less is left at it.
+// TakeAt decides on n events of key at t as Take does. It reads no clock; by the server's
+// clock keys are forgotten. An instant before the newest grant is taken as it is: fewer
+// events are left there.
 func (l *Limiter) TakeAt(ctx context.Context, t time.Time, key string, n int) (limiters.Decision, error) {
 	r, err := l.rateOf(key)
 	if err != nil {
@@ -122,10 +120,9 @@ func (l *Limiter) TakeAt(ctx context.Context, t time.Time, key string, n int) (l
 	return l.takeAt(ctx, r, t, key, n)
 }
 
-// Reset forgets what key has used: its burst is there again. The key may be one that nothing
-// is known of. It waits for the server as Take does, but an error is returned whatever comes
-// otherwise if the server does not decide, and the key may be forgotten or not. It can be
-// called again.
+// Reset forgets what key has used: it has its full burst again. The key may be unknown. It
+// waits for the server as Take does, but returns an error, whatever the policy, if the
+// server does not decide: then the key may be forgotten or not. It can be called again.
 func (l *Limiter) Reset(ctx context.Context, key string) error {
 	l.mustHave(ctx, "Reset")
 	if err := ctx.Err(); err != nil {

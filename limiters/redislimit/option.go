@@ -13,7 +13,7 @@ import (
 const (
 	// DefaultTimeout is how long a [Limiter] waits for the server without [Timeout].
 	DefaultTimeout = 250 * time.Millisecond
-	// DefaultPause is how long the server is not asked after a failure to connect without [Pause].
+	// DefaultPause is the pause after a failure to connect, without [Pause].
 	DefaultPause = 100 * time.Millisecond
 )
 
@@ -32,10 +32,10 @@ type config struct {
 }
 
 // Timeout sets how long Take waits for the server, connecting included, instead of
-// [DefaultTimeout]. A request that has no answer by then is given up with [ErrNoAnswer], and
-// may have been counted. While 16 of these have not come back, others are not sent, and fail
-// at once: they come back when the server answers, or after the client's ReadTimeout.
-// It is in package time. Timeout panics if d is not positive.
+// [DefaultTimeout]. A request without an answer by then returns [ErrNoAnswer], and may have
+// been counted. While 16 of these are pending, others are not sent, and fail at once: they
+// end when the server answers, or after the client's ReadTimeout. It is in package time.
+// Timeout panics if d is not positive.
 func Timeout(d time.Duration) Option {
 	if d <= 0 {
 		panic(fmt.Sprintf("redislimit: Timeout: d %v must be > 0: for a long wait use minutes", d))
@@ -43,14 +43,14 @@ func Timeout(d time.Duration) Option {
 	return func(cfg *config) { cfg.timeout = d }
 }
 
-// Pause sets for how long the server is not asked after it could not be connected to, instead of
-// [DefaultPause]: meanwhile requests fail at once, with that error. With 0 each request connects.
-// It is in package time. Pause panics if d is negative.
+// Pause sets the pause after a failure to connect to the server, instead of [DefaultPause]:
+// meanwhile requests fail at once, with that error. With 0 each request connects. It is in
+// package time. Pause panics if d is negative.
 //
-// How long the first request takes is the client's: with DialerRetries: 1 in its options, a
+// The client's options decide how long the first request takes: with DialerRetries: 1, a
 // server that is down refuses it in about a millisecond, and the error says so. By default a
-// client tries 5 times, 100 ms apart, for longer than [DefaultTimeout]: the error of the first
-// requests is then [ErrNoAnswer], and that of the connection comes with those after.
+// client tries 5 times, 100 ms apart, longer than [DefaultTimeout]: the first requests then
+// return [ErrNoAnswer], and later ones the error of the connection.
 func Pause(d time.Duration) Option {
 	if d < 0 {
 		panic(fmt.Sprintf("redislimit: Pause: d %v must be >= 0: use 0 to connect each time", d))
@@ -63,14 +63,14 @@ func FailClosed() Option {
 	return func(cfg *config) { cfg.open, cfg.fallback = false, nil }
 }
 
-// FailOpen grants whatever n up to the burst if the server does not decide, without a limit:
-// the Decision says so, as that of a limiters.TokenBucket at rate Inf.
+// FailOpen grants every n up to the burst if the server does not decide, without a limit:
+// the Decision is that of a [limiters.TokenBucket] at rate Inf.
 func FailOpen() Option {
 	return func(cfg *config) { cfg.open, cfg.fallback = true, nil }
 }
 
-// FailTo lets l decide on a request if the server does not, usually a limiters.Keyed with what
-// one machine may grant meanwhile. FailTo panics if l is nil.
+// FailTo lets l decide on a request if the server does not, usually a limiters.Keyed with the
+// limit of one machine. FailTo panics if l is nil.
 func FailTo(l limiters.Taker) Option {
 	if isNil(l) {
 		panic("redislimit: FailTo: l is nil: for no limit use FailOpen")
@@ -78,19 +78,19 @@ func FailTo(l limiters.Taker) Option {
 	return func(cfg *config) { cfg.open, cfg.fallback = false, l }
 }
 
-// OnFailure calls f once for each request that the server does not decide on, with the
-// reason, before the answer is found otherwise: what the connection says, such as "connection
-// refused" (see [Pause]), what the server says, or [ErrNoAnswer]. A context of the caller that is done is no
-// failure. f may be called by many goroutines at once, and under no lock.
+// OnFailure calls f once for each request that the server does not decide on, with the reason, before the
+// policy decides: an error of the connection, such as "connection refused" (see [Pause]), one of the server,
+// or [ErrNoAnswer]. A done context of the caller is no failure. f may be called by many goroutines at once,
+// and under no lock.
 func OnFailure(f func(err error)) Option {
 	return func(cfg *config) { cfg.onFailure = f }
 }
 
-// WithClock makes the Limiter take its instants from c, in place of the server's clock. A nil
+// WithClock makes the Limiter take its instants from c, instead of the server's clock. A nil
 // c, like no WithClock, means the server's.
 //
-// The clocks of all callers must then agree: what they differ by can be granted again. And
-// they must be as fast as the server's, by which a key expires.
+// The clocks of all callers must then agree: time by which they differ can be granted
+// twice. And they must run as fast as the server's, by which keys expire.
 func WithClock(c clockwork.Clock) Option {
 	return func(cfg *config) { cfg.clock = c }
 }

@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// A Plan is a limit of its own, for some keys or for one request: an event per Interval, which is
-// rounded up to whole microseconds, and Burst at once. A negative Burst is 0. The zero Plan is
-// none.
+// A Plan is a limit for some keys or for one request: an event per Interval, which is rounded up
+// to whole microseconds, and Burst at once. A negative Burst is 0. The zero Plan is no plan.
 type Plan struct {
 	Interval time.Duration
 	Burst    int
@@ -29,10 +28,10 @@ func (p Plan) rate() (r rate, why string) {
 	return r, ""
 }
 
-// PerKey gives each key the limit that f returns for it, such as that of the plan of a user; where
-// it returns the zero Plan, that of [New]. f is called for each request, by many goroutines at
-// once, and should not block. A limit that New would not take is an error of Take. A nil f
-// changes nothing.
+// PerKey gives each key the limit that f returns for it, such as that of the plan of a user; if it
+// returns the zero Plan, that of [New]. f is called for each request, by many goroutines at once,
+// and should not block. A limit that New would not accept is an error of Take. A nil f changes
+// nothing.
 func PerKey(f func(key string) Plan) Option {
 	return func(cfg *config) { cfg.perKey = f }
 }

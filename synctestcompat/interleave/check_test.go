@@ -56,8 +56,8 @@ func TestReplay(t *testing.T) {
 			t.Errorf("%s: %q", wrong, r.Failure)
 		}
 	}
-	contains(t, e.replay("first-0000").Failure, "does not exist any more")
-	contains(t, e.replay("0.7-0000").Failure, "does not exist any more")
+	contains(t, e.replay("first-0000").Failure, "no longer exists")
+	contains(t, e.replay("0.7-0000").Failure, "no longer exists")
 }
 
 func TestBoundsAndRuns(t *testing.T) {
@@ -74,7 +74,7 @@ func TestBoundsAndRuns(t *testing.T) {
 	e := newExplorer(t, right, nil)
 	defer e.close()
 	e.cfg.runs = 5 // as if that were the default
-	contains(t, e.explore().Failure, "which is no proof", "not explored: at least")
+	contains(t, e.explore().Failure, "but not all were explored", "not explored: at least")
 	contains(t, explored(t, right, Points(8)).Failure, "not explored", "more than 8 points")
 }
 
@@ -89,7 +89,7 @@ func TestDivergence(t *testing.T) {
 		}
 		together(lock, lock)
 	})
-	contains(t, r.Failure, "does not do the same twice")
+	contains(t, r.Failure, "is not deterministic")
 }
 
 // What is made on first use, in some orders only, is no divergence.
@@ -177,7 +177,7 @@ func TestPlain(t *testing.T) {
 		t.Errorf("%+v after %d calls", r, calls)
 	}
 	e.f = func(t *T) { t.Fatal("wrong") }
-	contains(t, e.plain().Failure, "wrong", "in the one order that came")
+	contains(t, e.plain().Failure, "wrong", "in the only order that ran")
 	e.f = func(t *T) { <-make(chan int) }
 	contains(t, e.plain().Failure, "deadlock")
 }

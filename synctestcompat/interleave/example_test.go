@@ -46,12 +46,12 @@ func ExampleExplore() {
 	// 4 interleavings (1 / 3 with 0 to 1 preemptions), 50 points
 	// interleave: an interleaving fails: number 4, with 1 preemption
 	//     example_test.go:39: level -1
-	// who went on, and where from:
+	// which goroutine continued, and where:
 	//      1  main                      begins
 	//      2  main  example_test.go:35  WaitGroup.Add
 	//      3  main  example_test.go:35  after go
 	//      4  main  example_test.go:25  Mutex.Lock
-	//      5  g1    example_test.go:35  begins, though another could have gone on
+	//      5  g1    example_test.go:35  begins, though another could have continued
 	//      6  g1    example_test.go:25  Mutex.Lock
 	//      7  g1    example_test.go:27  after Mutex.Unlock
 	//      8  g1    example_test.go:29  Mutex.Lock

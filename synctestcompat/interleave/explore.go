@@ -212,8 +212,8 @@ func (e *explorer) tooMany(total int) Result {
 		e.result.Left += len(q)
 	}
 	if !e.cfg.given {
-		e.result.Failure = fmt.Sprintf("interleave: none of %s failed, which is no proof. Let the function do less, or "+
-			"say that this is enough: Bound(%d), or Runs(%d)", e.result.Summary(), max(0, len(e.result.Runs)-2), total)
+		e.result.Failure = fmt.Sprintf("interleave: none of %s failed, but not all were explored. Let the "+
+			"function do less, or accept this by Bound(%d) or Runs(%d)", e.result.Summary(), max(0, len(e.result.Runs)-2), total)
 	}
 	return e.result
 }
@@ -287,7 +287,7 @@ func (e *explorer) plain() Result {
 		t.texts = append(t.texts, fmt.Sprint(p))
 	}
 	if t.failed {
-		why := "interleave: failed in the one order that came, as nothing is rewritten"
+		why := "interleave: failed in the only order that ran, as no package is rewritten"
 		return Result{Failure: why + indent(t.texts)}
 	}
 	return Result{}

@@ -19,18 +19,18 @@ const Variable = "ESCAPEMENT_INTERLEAVE"
 const Command = "go run github.com/escapement-go/escapement/synctestcompat/interleave/weave"
 
 // Check calls f in a bubble once for each interleaving of its goroutines and of time, those with the
-// fewest preemptions first, and fails with the first in which f fails: by t.Error and its kin, a panic, a
-// deadlock, or a goroutine that is left over.
+// fewest preemptions first, and fails with the first in which f fails: by t.Error and the like, a panic,
+// a deadlock, or a leaked goroutine.
 //
-// Where the packages are not rewritten (see the package comment) there is nothing to choose: Check calls
-// f once and then skips the test. Checks of parallel tests take turns.
+// If the packages are not rewritten (see the package comment), Check calls f once and then skips the
+// test. Checks of parallel tests take turns.
 func Check(t testing.TB, f func(*T), opts ...Option) {
 	t.Helper()
 	switch r := Explore(t, f, opts...); {
 	case r.Failure != "":
 		t.Fatal(r.Failure)
 	case !r.Rewritten:
-		t.Skip("interleave: ran once, in the one order that came. To explore all: " + newExplorer(t, f, nil).command())
+		t.Skip("interleave: ran once, in one order. To explore all: " + newExplorer(t, f, nil).command())
 	case r.Skipped:
 		t.Skip("interleave: skipped in each interleaving: " + r.Summary())
 	default:
@@ -49,7 +49,7 @@ type Result struct {
 	Left      int    // how many more are known, but were not run
 	Points    int    // steps of all
 	Failure   string // a report, "" if none failed
-	Order     string // the part of Failure that says who went on
+	Order     string // the part of Failure that lists which goroutine continued
 	Deadlock  bool   // the one that failed did so as nobody could go on before the function had returned
 	Replay    string // the value of Variable for the one that failed
 }
@@ -71,8 +71,7 @@ func (r Result) Summary() string {
 // turn is held by the Check that explores.
 var turn sync.Mutex
 
-// Explore is Check for callers that judge by themselves, as f sees every interleaving: it reports to its
-// caller and not to t.
+// Explore is Check for callers that judge the result themselves: it reports to its caller and not to t.
 func Explore(t testing.TB, f func(*T), opts ...Option) Result {
 	t.Helper()
 	synctestcompat.Require(t)

@@ -334,7 +334,7 @@ var bodies = []struct {
 		}
 		together(func() { point.Gosched(); stop() }, func() { point.Gosched(); point.Close(c) })
 	}},
-	{"channel, sent to nobody", "left over", func(t *T) {
+	{"channel, sent to nobody", "left when", func(t *T) {
 		c := make(chan int)
 		point.Go(func() { point.To(c).Send(1) })
 	}},

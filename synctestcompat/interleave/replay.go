@@ -79,8 +79,8 @@ func (e *explorer) replay(text string) Result {
 	e.result.Points = len(o.run.Steps)
 	switch {
 	case o.run.Diverged != "" || sum(o.run) != want:
-		e.result.Failure = "interleave: " + Variable + " names an interleaving that does not exist any more, " +
-			"or the function does not do the same twice" + story(o.run)
+		e.result.Failure = "interleave: " + Variable + " names an interleaving that no longer exists, or the " +
+			"function is not deterministic" + story(o.run)
 	default:
 		e.ends(o)
 	}

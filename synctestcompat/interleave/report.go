@@ -68,9 +68,9 @@ func (o outcome) texts() []string {
 
 // stuck says who waits for what.
 func stuck(s sched.Stuck) []string {
-	texts := []string{"deadlock: no goroutine can go on, and no timer is pending"}
+	texts := []string{"deadlock: no goroutine can continue, and no timer is pending"}
 	if s.Ended {
-		texts = []string{"left over when the function has returned:"}
+		texts = []string{"left when the function had returned:"}
 	}
 	for _, w := range s.Waits {
 		text := fmt.Sprintf("    %s waits", nameOf(w.G))
@@ -102,7 +102,7 @@ func story(run *sched.Run) string {
 	var b strings.Builder
 	tl := timeline.Timeline{Mark: -1}
 	lanes := map[string]int{}
-	b.WriteString("\nwho went on, and where from:\n")
+	b.WriteString("\nwhich goroutine continued, and where:\n")
 	var order []string
 	var rows [][4]string
 	for i, s := range run.Steps {
@@ -152,7 +152,7 @@ func describe(s sched.Step) (who, where, what string) {
 		what = "time moves on to " + timeline.Duration(s.At)
 	}
 	if s.Cost > 0 {
-		what += ", though another could have gone on"
+		what += ", though another could have continued"
 	}
 	return who, where, what
 }
@@ -232,9 +232,9 @@ func indent(texts []string) string {
 func diverged(o outcome) string {
 	at := len(o.run.Steps)
 	var b strings.Builder
-	fmt.Fprintf(&b, "interleave: the function does not do the same twice: %s, after step %d.\n", o.run.Diverged, at)
-	b.WriteString("Something decides that the run does not choose: the order of a map, an address, the wall clock, " +
-		"random numbers, or what an earlier run has left behind. Take it out of the function, or make it the same each time.")
+	fmt.Fprintf(&b, "interleave: the function is not deterministic: %s, after step %d.\n", o.run.Diverged, at)
+	b.WriteString("It depends on more than the choices: map order, an address, the wall clock, random " +
+		"numbers, or state left by an earlier run. Remove that, or make it the same each time.")
 	b.WriteString(story(o.run))
 	return b.String()
 }

@@ -9,11 +9,12 @@ import (
 	"testing"
 )
 
-// T is what the function of [Check] is given, once for each interleaving. It collects what fails in
-// it. Its Cleanup functions are called at the end of the interleaving, in the bubble; its Context belongs to the
-// bubble too. What else a testing.TB has is that of the test.
+// T is the argument of [Check]'s function, a new one for each interleaving. It collects failures. Its Cleanup
+// functions are called at the end of the interleaving, in the bubble; its Context belongs to the bubble too. The
+// other methods of testing.TB are those of the test.
 //
-// All methods may be called by all goroutines. FailNow and what calls it end the goroutine that calls.
+// All methods may be called by all goroutines. FailNow, and methods that use it, end the calling
+// goroutine.
 type T struct {
 	testing.TB
 
@@ -59,7 +60,7 @@ func (t *T) note(fails bool, text string) {
 	t.texts = append(t.texts, fmt.Sprintf("%s:%d: %s", base(file), line, strings.TrimSuffix(text, "\n")))
 }
 
-// Helper does nothing: a text names the line that it comes from.
+// Helper does nothing: each text names its own line.
 func (t *T) Helper() {}
 
 // Cleanup calls f when the interleaving ends.
@@ -119,8 +120,8 @@ func (t *T) Skipf(format string, args ...any) {
 	t.SkipNow()
 }
 
-// SkipNow ends the goroutine. If the body calls it, this interleaving is not judged further; if it does so
-// in all of them, the test is skipped.
+// SkipNow ends the goroutine. If f's goroutine calls it, this interleaving is not judged further; if it
+// does so in all of them, the test is skipped.
 func (t *T) SkipNow() {
 	t.mu.Lock()
 	t.skipped = true

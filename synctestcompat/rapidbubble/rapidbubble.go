@@ -53,10 +53,9 @@ func MakeFuzz(prop func(*T), opts ...Option) func(*testing.T, []byte) {
 // Option changes how properties run.
 type Option func(*runner)
 
-// Horizon sets how much bubble time a property may take, 1000 hours unless it is
-// set. A property that is blocked then, other than in time.Sleep, fails: it waits for
-// something that does not come, while timers keep the bubble from being in deadlock. It
-// panics if d is not positive.
+// Horizon sets how much bubble time a property may take, 1000 hours unless it is set. A
+// property that is blocked then, other than in time.Sleep, fails: it waits in vain,
+// while timers hide the deadlock. It panics if d is not positive.
 func Horizon(d time.Duration) Option {
 	if d <= 0 {
 		panic(fmt.Sprintf("rapidbubble: Horizon(%v): a property needs time to run; use a duration > 0", d))

@@ -11,11 +11,11 @@ import (
 //
 //	n := rapid.Int().Draw(t.T, "n")
 //
-// Everything else is called on T itself. The embedded T's own Cleanup and Context
-// belong to no bubble and must not be used: on Go 1.25 and later a context made
-// there ends the process.
+// Call everything else on T itself. The embedded T's own Cleanup and Context belong to
+// no bubble and must not be used: on Go 1.25 and later a context made there ends the
+// process.
 //
-// Its methods may be called by goroutines of the bubble at once, drawing excepted.
+// Goroutines of the bubble may call its methods concurrently, but not draw.
 type T struct {
 	*rapid.T
 	it *iteration
@@ -55,9 +55,9 @@ func (t *T) Repeat(actions map[string]func(*T)) {
 	t.T.Repeat(inner)
 }
 
-// Guard returns f in a form that may run on any goroutine of the bubble: a panic
-// or a FailNow in it becomes the failure of the property instead of the end of the
-// process. Wrap in it the callbacks that a property hands to the code under test.
+// Guard returns f in a form that may run on any goroutine of the bubble: a panic or a
+// FailNow in it becomes the failure of the property instead of the end of the process.
+// Wrap callbacks that a property passes to the code under test.
 func (t *T) Guard(f func()) func() {
 	return func() { t.it.attempt(f) }
 }

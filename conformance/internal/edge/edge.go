@@ -164,7 +164,7 @@ func WhyReentered(rec *suite.Recording) string {
 	if cfg := rec.Schedule.Config; cfg.Busy > 0 {
 		return "callbacks that ran at the same time called it, and it waits for one of them"
 	}
-	return "its caller, the callback, is what it waits for"
+	return "it waits for the callback, which is its caller"
 }
 
 // Preferred returns first if it is among the edges or the list is empty; otherwise one of

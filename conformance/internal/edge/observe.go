@@ -49,7 +49,7 @@ func PanicsAs(with func(conformance.PanicPolicy) (broken *suite.Violation, skip 
 	kept, _ := with(conformance.PanicRecovered)
 	switch {
 	case up == nil && kept == nil:
-		return 0, "no operation runs the callback, so that nobody sees where its panic goes"
+		return 0, "no operation runs the callback, so nothing shows where its panic goes"
 	case up == nil, kept != nil && up.Run.Schedule.Compare(kept.Run.Schedule) >= 0:
 		return int(conformance.PanicPropagates), ""
 	}

@@ -71,13 +71,13 @@ func Panics(p *suite.Probe, configs []conformance.Config, ops []conformance.Op, 
 	case h != nil:
 		if where := h.LockedOut(); where != "" {
 			return &suite.Violation{Headline: "an operation never returned after a callback had panicked",
-				Because: "nothing runs that could let go of what it waits for: " + where,
+				Because: "nothing is running that could release what it waits for: " + where,
 				Run:     &suite.Recording{Trace: conformance.Trace{Schedule: h.Job.Schedule}}}, ""
 		}
 		return nil, "no progress, and the stacks do not prove why"
 	case panicked == 0:
-		return nil, "the callback runs on a goroutine of the implementation, or of package time, " +
-			"where a panic would end the process"
+		return nil, "the callback runs on a goroutine of the implementation or of package time, where a " +
+			"panic ends the process"
 	}
 	return worst, ""
 }
@@ -87,9 +87,9 @@ func Panics(p *suite.Probe, configs []conformance.Config, ops []conformance.Op, 
 func gone(rec *suite.Recording, policy conformance.PanicPolicy) *suite.Violation {
 	panicked := func(d conformance.Done) bool { return d.Panic != "" }
 	if rec.Called && policy == conformance.PanicPropagates && !slices.ContainsFunc(rec.Done, panicked) {
-		const because = "an operation ran the callback, and PanicPropagates is declared; " +
-			"if it is documented so, declare PanicPolicy: PanicRecovered"
-		return suite.Broken(0, because, "the panic of the callback came out of nothing")
+		const because = "an operation ran the callback, and PanicPropagates is declared; if your " +
+			"documentation says so, declare PanicPolicy: PanicRecovered"
+		return suite.Broken(0, because, "the callback's panic reached no caller")
 	}
 	for i, d := range rec.Done {
 		switch {
@@ -98,8 +98,8 @@ func gone(rec *suite.Recording, policy conformance.PanicPolicy) *suite.Violation
 			return suite.Broken(d.At, "a callback had panicked before", "%s panicked: %s", d.Step, d.Panic)
 		case policy == conformance.PanicRecovered:
 			return suite.Broken(d.At,
-				"PanicRecovered is declared; if it is documented so, declare PanicPolicy: PanicPropagates",
-				"the panic of the callback came out of %s", d.Step)
+				"PanicRecovered is declared; if your documentation says so, declare PanicPolicy: PanicPropagates",
+				"the callback's panic reached the caller of %s", d.Step)
 		default:
 			rec.Done[i].Panic = ""
 		}

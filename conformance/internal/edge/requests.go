@@ -73,7 +73,7 @@ func Alone(rec *suite.Recording, again suite.Rerun, forAll ...conformance.Op) *s
 		for i, d := range own.Done {
 			if want := alone[shape]; len(want) == len(own.Done) && d.OK != want[i].OK {
 				granted := map[bool]string{true: "granted", false: "denied"}
-				return suite.Broken(d.At, "so it is decided if nobody asks for the other keys",
+				return suite.Broken(d.At, "this is the decision without requests for other keys",
 					"allow %d at %s was %s, want %s", d.N, timeline.Duration(d.At), granted[d.OK], granted[want[i].OK])
 			}
 		}
@@ -213,7 +213,7 @@ func MeetNewKeys(p *suite.Probe, before func(st *suite.Stage, round int),
 			if granted == keys {
 				return nil
 			}
-			return suite.Broken(0, "nobody had asked for these keys ("+suite.InRound(round)+"), and each grants one",
+			return suite.Broken(0, "these keys are new ("+suite.InRound(round)+"), and each grants one",
 				"%d goroutines asking at one instant for one of each of %d keys were granted %d, want %d",
 				suite.Meeters, keys, granted, keys)
 		},

@@ -86,14 +86,14 @@ func (r *row) inOrder(p *suite.Probe) (*suite.Violation, string) {
 			return nil, "a run made no progress, or had two outcomes"
 		}
 		if r.adapted {
-			return nil, "the spec starts a goroutine for an event, so that the order is not the implementation's"
+			return nil, "the spec starts a goroutine for each event, so their order is not the implementation's"
 		}
 		if overtook {
 			return suite.Broken(0, "they had returned, and their wait was not over",
 				"%d events%s in a row at one instant: the answer was as if none of them had come", n, r.then), ""
 		}
 		if !same {
-			because := fmt.Sprintf("that comes out if everything settles after each of them (edges=%s)", r.edges)
+			because := fmt.Sprintf("this is the outcome if everything settles after each (edges=%s)", r.edges)
 			return suite.Broken(0, because, "%d events%s in a row at one instant brought %s, want %s",
 				n, r.then, r.inWords(got), r.inWords(want)), ""
 		}

@@ -22,8 +22,8 @@ func InARow[T, E any](
 	op conformance.Op, make func(p *Probe) func(st *Stage) (ask func() bool, end func()),
 ) Rule[T, E] {
 	const requests = 5
-	rule := settles[T, E]("X-ROW", "Requests in a row at one instant MUST be answered as they are if everything comes "+
-		"to rest in between.", func(p *Probe) []Script {
+	rule := settles[T, E]("X-ROW", "Requests in a row at one instant MUST get the answers that they get if "+
+		"everything settles in between.", func(p *Probe) []Script {
 		begin := make(p)
 		return []Script{{"5 requests in a row", func(st *Stage, pause func()) (answers []string) {
 			ask, end := begin(st)
@@ -42,8 +42,8 @@ func InARow[T, E any](
 
 // Effect is X-EFFECT: what an operation promises at its return. The scripts do something, and ask for its effect.
 func Effect[T, E any](scripts func(p *Probe) []Script) Rule[T, E] {
-	return settles[T, E]("X-EFFECT", "What an operation promises at its return MUST hold when it returns, and not "+
-		"only when everything has come to rest.", scripts)
+	return settles[T, E]("X-EFFECT", "What an operation promises MUST hold as soon as it returns, not only "+
+		"once everything has settled.", scripts)
 }
 
 func settles[T, E any](id, text string, scripts func(p *Probe) []Script) Rule[T, E] {
@@ -51,7 +51,7 @@ func settles[T, E any](id, text string, scripts func(p *Probe) []Script) Rule[T,
 		Rule: conformance.Rule{ID: id, Level: conformance.Core, Text: text},
 		Unless: func(s *Suite, _ *T) string {
 			return If(!s.Bubble || s.Time == conformance.Explicit,
-				"only in a bubble, and not where it is told the time, can anything be left to do in between")
+				"work can be left over only in a bubble, and only if it reads the time itself")
 		},
 		Probe: func(p *Probe) (*Violation, string) {
 			all := scripts(p)
@@ -60,7 +60,7 @@ func settles[T, E any](id, text string, scripts func(p *Probe) []Script) Rule[T,
 					return v, skip
 				}
 			}
-			return nil, If(len(all) == 0, "it has no operation whose effect can be asked for")
+			return nil, If(len(all) == 0, "it has no operation whose effect can be queried")
 		},
 	}
 }
@@ -90,7 +90,7 @@ func (p *Probe) atOnce(s Script) (*Violation, string) {
 	if !slices.Equal(answers(true), want) {
 		return nil, "it had two outcomes"
 	}
-	return Broken(0, "they are answered so if everything comes to rest after each",
+	return Broken(0, "these are the answers if everything settles after each",
 		"%s at one instant were answered %s, want %s", s.Text, strings.Join(got, ", "), strings.Join(want, ", ")), ""
 }
 

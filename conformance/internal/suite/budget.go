@@ -16,7 +16,7 @@ import (
 const mostWakes = 110_000
 
 // polls is why such a run is not judged.
-const polls = "the implementation looks at the clock so often that the time in it takes too long"
+const polls = "the implementation reads the clock so often that this schedule takes too long"
 
 // budget counts how often an implementation wakes in a run.
 type budget struct {

@@ -113,9 +113,8 @@ func (l Life) pulse(st *Stage) (p Pulse) {
 
 // WrongClock is what a canary says where the other clock is in use.
 func WrongClock(pkg string) string {
-	return fmt.Sprintf("the spec says Injected, but nothing came of it that Env.Clock moved "+
-		"and something did when package time moved: "+
-		"hand Env.Clock to the implementation, or set Time: %s.PackageTime", pkg)
+	return fmt.Sprintf("the spec says Injected, but moving Env.Clock had no effect and moving package time "+
+		"did: hand Env.Clock to the implementation, or set Time: %s.PackageTime", pkg)
 }
 
 // strangers are the goroutines that neither the clock nor the suite has started.

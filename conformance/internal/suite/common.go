@@ -41,14 +41,14 @@ func (r *Recording) WithoutEnd() *Violation {
 	if !r.Turned {
 		return nil
 	}
-	return &Violation{Headline: fmt.Sprintf("more than %d timers were armed for no time at one instant", Endless),
-		Because: "on a clock that stands until it is moved that goes on for ever"}
+	return &Violation{Headline: fmt.Sprintf("more than %d timers of no duration were armed at one instant", Endless),
+		Because: "on a clock that only the test moves that never ends"}
 }
 
 // What there is to say of a timer that a stop has left armed.
 const (
 	keptHeadline = "a timer is still armed, an hour after stop"
-	keptWhy      = "stop releases what is held, and nothing comes any more"
+	keptWhy      = "stop releases everything, and nothing more will come"
 )
 
 // LeftBehind finds what a run has left behind.

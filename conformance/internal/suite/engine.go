@@ -274,7 +274,7 @@ func (e *engine[T, E]) evaluate() *conformance.Report {
 		e.exploreRaces(e.racing(f))
 		return e.report("ESCAPEMENT_SCHEDULE is set: one schedule only")
 	}
-	e.lab.last.does("CANARY", "an instance is made and used, and much time passes")
+	e.lab.last.does("CANARY", "an instance is used for a long time")
 	if why := e.c.Canary(e.Suite); why != "" {
 		return e.canaryFailed(why)
 	}
@@ -303,7 +303,7 @@ func (e *engine[T, E]) evaluate() *conformance.Report {
 
 // panicked is what CANARY says of a constructor that panics with what is usual.
 func (e *engine[T, E]) panicked() string {
-	return "New, or the end of what it made, panicked with a configuration that is nothing special: " + e.refused
+	return "New or Stop panicked with an ordinary configuration: " + e.refused
 }
 
 // canaryFailed is the report of a run in which nothing can be judged, because of why.
@@ -410,7 +410,7 @@ func (e *engine[T, E]) judge(active []*Rule[T, E], j Job, rec *Recording) {
 	}
 	if len(broken) > 0 && rec.Turned {
 		if e.halts.turned++; e.halts.turned > mostTurned {
-			e.over = "timers for no time come without end, and each such run takes long"
+			e.over = "timers of no duration are armed without end, and each such run takes long"
 		}
 	}
 	for _, b := range broken {

@@ -158,7 +158,7 @@ func (h *Hang) lockedOut() string {
 func (h *Hang) LockedOut() string { return h.lockedOut() }
 
 // NeverReturned is what is said of an operation that waits for ever.
-const NeverReturned = "an operation never returned: it waits for a lock that nobody gives back"
+const NeverReturned = "an operation never returned: it waits for a lock that is never released"
 
 // WaitsForEver describes an operation of a run without progress that waits for a lock which
 // nobody will give back, "" if that cannot be proved.

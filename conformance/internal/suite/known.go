@@ -25,7 +25,7 @@ func (e *engine[T, E]) checkKnown() {
 func (e *engine[T, E]) wrong(k conformance.Known, seen map[conformance.Known]bool) string {
 	if k.Schedule != "" {
 		if _, err := conformance.ParseSchedule(k.Schedule); err != nil {
-			return fmt.Sprintf("its Schedule is none: %v", err)
+			return fmt.Sprintf("its Schedule is invalid: %v", err)
 		}
 	}
 	id := k.Rule

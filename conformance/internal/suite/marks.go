@@ -74,8 +74,8 @@ type Signed interface {
 
 // commonSigns are those of all contracts.
 var commonSigns = []Sign{
-	{regexp.MustCompile(`^\d*\*$`), anyLane, "* is called inside of a callback"},
-	{regexp.MustCompile(`~$`), anyLane, "~ comes at the very instant at which something is due"},
+	{regexp.MustCompile(`^\d*\*$`), anyLane, "* is called inside a callback"},
+	{regexp.MustCompile(`~$`), anyLane, "~ comes just when something is due"},
 	{regexp.MustCompile(`\[$`), "busy", "[ and ) are where a callback begins and ends"},
 	{regexp.MustCompile(`\[|\)`), conformance.LaneWindow, "[ and ) are where a window begins and ends"},
 }

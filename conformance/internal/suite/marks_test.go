@@ -37,7 +37,7 @@ func TestLegend(t *testing.T) {
 		{Like: regexp.MustCompile("^y$"), Means: "y is granted"},
 		{Like: regexp.MustCompile("^n$"), Means: "n is denied"},
 	}
-	const want = "where n is denied, ~ comes at the very instant at which something is due\n"
+	const want = "where n is denied, ~ comes just when something is due\n"
 	if got := legend(lanes, own); got != want {
 		t.Errorf("legend = %q, want %q", got, want)
 	}

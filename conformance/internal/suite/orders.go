@@ -38,7 +38,7 @@ func (e *engine[T, E]) chanced(rule string) string {
 	if why := e.unexplored[rule]; why != "" {
 		return "found by chance, as the orders of the calls cannot be explored: " + why + "\n"
 	}
-	return If(!woven(), "found by chance, which another run may not have: `verdicts -interleave` tries all orders\n")
+	return If(!woven(), "found by chance, which another run may miss: `verdicts -interleave` tries all orders\n")
 }
 
 // together is one exploration for a test.
@@ -86,7 +86,7 @@ func (s *Suite) everyOrder(rule string, n int, j Job, most int, play func(st *St
 			s.cannotExplore(rule, r.Failure, only != "")
 			return nil
 		}
-		seen = Broken(0, "nobody can go on, and no timer is armed", "operations at one instant never return")
+		seen = Broken(0, "no goroutine can continue, and no timer is armed", "operations at one instant never return")
 	}
 	if seen != nil {
 		seen.order, seen.interleaving = r.Order, r.Replay

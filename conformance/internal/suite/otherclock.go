@@ -15,7 +15,7 @@ import (
 func OneClock[T, E any](schedules func(s *Suite) []conformance.Schedule, marks func(rec *Recording) []Mark) Rule[T, E] {
 	return Rule[T, E]{
 		Rule: conformance.Rule{ID: "X-CLOCK1", Level: conformance.Core,
-			Text: "No other clock than the one injected may have any influence."},
+			Text: "Only the injected clock may have any influence."},
 		Unless: injected[T]("package time can only be held in a bubble"),
 		Cause:  true,
 		Probe:  func(p *Probe) (*Violation, string) { return otherClock(p, schedules(p.Suite), marks) },

@@ -35,7 +35,7 @@ func Alike(p *Probe, schedules []conformance.Schedule) (*Violation, string) {
 		_, at := apart(want, got)
 		return &Violation{
 			Headline: fmt.Sprintf("with equal payloads callbacks run at %s, want %s", instants(got), instants(want)),
-			Because:  different[i].Schedule.String() + " brings that, and an event is one whatever its payload is",
+			Because:  different[i].Schedule.String() + " brings that, and every event counts whatever its payload",
 			At:       at,
 			Lanes:    []Lane{{"want", want}, {"got", got}},
 			Run:      rec,

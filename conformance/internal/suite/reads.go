@@ -16,8 +16,8 @@ import (
 func Reads[T, E any](schedules func(s *Suite) []conformance.Schedule, marks func(rec *Recording) []Mark) Rule[T, E] {
 	return Rule[T, E]{
 		Rule: conformance.Rule{ID: "X-READ", Level: conformance.Core,
-			Text: "An operation that reads its clock more than once MUST decide as at one of the instants that it " +
-				"read: nothing that passes between two of them may be lost or count twice."},
+			Text: "An operation that reads the clock more than once MUST decide as at one of those instants: " +
+				"no time between two readings may be lost or counted twice."},
 		Unless: injected[T]("only in a bubble can everything come to rest between steps"),
 		Probe: func(p *Probe) (*Violation, string) {
 			all := schedules(p.Suite)
@@ -44,8 +44,8 @@ func (p *Probe) reads(schedules []conformance.Schedule, marks func(rec *Recordin
 		if moving[i].explains(p, schedules[i], got, want, marks) {
 			continue
 		}
-		return unlike(rec, want, got, "as on a clock that stands", "the clock went on by 1ns at each reading, and "+
-			"this comes at none of the instants that the operations read"), ""
+		return unlike(rec, want, got, "as on a clock that stands still", "the clock moved by 1ns at each "+
+			"reading, and no instant that the operations read explains this"), ""
 	}
 	return nil, ""
 }

@@ -59,8 +59,9 @@ func (openEcho) Table(*suite.Suite, *echoTraits) []suite.Choice {
 func TestExamine_traitsToPaste(t *testing.T) {
 	v, _ := suite.Examine(t, about, openEcho{echoAfter(time.Second)}, inside.Options{}).Verdict("TRAITS")
 	const want = `TRAITS: undeclared; 1 decision is open: Loud; nothing tells Patience
-Correct implementations differ in these choices. What follows was seen to hold, or was observed
-where one choice is as good as another: check that each is what you mean, and paste it.
+Correct implementations differ in these choices.
+These values held in every run, or were observed where no value is stricter:
+check that each is what you mean, and paste them.
 
 	Traits: echotest.Traits{
 		// Patience: no run tells, so choose one of

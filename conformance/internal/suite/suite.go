@@ -255,7 +255,7 @@ const OwnGoroutines = "goroutines of the implementation can only be driven exact
 const OnlyInBubble = "goroutines can only be told apart in a bubble"
 
 // Unordered is why events in a row are not brought outside a bubble.
-const Unordered = "only in a bubble can be waited for what events in a row have started"
+const Unordered = "only a bubble can wait for what events in a row have started"
 
 // WithoutRaceDetector is why rules that need it are skipped, "" if it is there.
 func WithoutRaceDetector() string {

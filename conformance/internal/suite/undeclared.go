@@ -40,8 +40,9 @@ func (e *engine[T, E]) undecided() (reason, text string, decisions []conformance
 	reason = u.reason()
 	var b strings.Builder
 	fmt.Fprintf(&b, "TRAITS: %s\n", reason)
-	b.WriteString("Correct implementations differ in these choices. What follows was seen to hold, or was observed\n" +
-		"where one choice is as good as another: check that each is what you mean, and paste it.\n\n")
+	b.WriteString("Correct implementations differ in these choices.\n" +
+		"These values held in every run, or were observed where no value is stricter:\n" +
+		"check that each is what you mean, and paste them.\n\n")
 	fmt.Fprintf(&b, "\tTraits: %s.Traits{\n%s\t},\n%s", u.pkg, u.fields.String(), u.below.String())
 	if why := e.other(); why != "" {
 		fmt.Fprintf(&b, "\n%s\n", why)
@@ -158,14 +159,14 @@ func (e *engine[T, E]) asked(d *decision[T, E]) conformance.Decision {
 		fmt.Fprintf(&b, "seen in %s\n", out.Schedule)
 	}
 	if c := d.clash; c != nil {
-		fmt.Fprintf(&b, "%s was observed, and does not explain %s: %s\n",
+		fmt.Fprintf(&b, "%s was observed, but does not explain %s: %s\n",
 			d.literal(d.seen, pkg), c.found.Run.Schedule, c.found.Headline)
 		if d.value != 0 {
-			fmt.Fprintf(&b, "%s is broken with either: mend that first.\n", c.rule.ID)
+			fmt.Fprintf(&b, "%s is broken with either value: fix that first.\n", c.rule.ID)
 		}
 	}
 	if len(d.frees) > 0 {
-		fmt.Fprintf(&b, "It takes out of force: %s\n", strings.Join(d.frees, ", "))
+		fmt.Fprintf(&b, "It turns off: %s\n", strings.Join(d.frees, ", "))
 	}
 	out.Text = b.String()
 	return out

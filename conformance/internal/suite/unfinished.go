@@ -113,7 +113,7 @@ func (e *engine[T, E]) hung(f Family, jobs []Job, h *Hang) []Job {
 		e.cannotReenter = true
 		because := "its goroutine is blocked, under its own callback: " + where
 		if slices.ContainsFunc(e.choices, func(c Choice) bool { return c.Name == "Reentrancy" }) {
-			because += "; if it is documented that callbacks must not do this, declare Reentrancy: " +
+			because += "; if your documentation forbids callbacks to do this, declare Reentrancy: " +
 				e.profile.Package + ".ReentrancyForbidden"
 		}
 		e.blame(id, f, h, &Violation{
@@ -304,12 +304,12 @@ func (s *Suite) inWords(h *Hang) string {
 	case runs != "":
 		return subject + ": it runs on and on, in " + runs
 	case locked != "" && held != "":
-		return fmt.Sprintf("%s: %s, while %s: whoever holds a lock while it waits "+
-			"keeps a bubble from settling", subject, locked, held)
+		return fmt.Sprintf("%s: %s, while %s: a goroutine that holds a lock while it waits keeps a bubble "+
+			"from settling", subject, locked, held)
 	case locked != "":
 		return subject + ": " + locked
 	case outside != "":
-		return subject + ": " + outside + ", for what its bubble cannot bring"
+		return subject + ": " + outside + ", for something outside its bubble"
 	}
 	return subject
 }
@@ -373,7 +373,7 @@ func (e *engine[T, E]) couldNot(id, law, why string) string {
 	if law != "" {
 		fmt.Fprintln(&b, law)
 	}
-	b.WriteString("This accuses nobody: a run made no progress, and nothing proves that it never will.\n")
+	b.WriteString("This accuses nobody: a run made no progress, but nothing proves that it never would.\n")
 	if e.profile.Asleep != "" && strings.Contains(e.Ended(), "holds a lock") {
 		b.WriteString(e.profile.Asleep + "\n")
 	}
@@ -450,7 +450,7 @@ func (s *Suite) CannotReenter() { s.cannotReenter = true }
 func (s *Suite) Lost(where string) *Violation {
 	return &Violation{
 		Headline: NeverReturned,
-		Because:  "all else waits too, and nobody is there to unlock it: " + where,
+		Because:  "all other goroutines wait too, and none can unlock it: " + where,
 	}
 }
 

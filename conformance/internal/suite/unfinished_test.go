@@ -30,7 +30,7 @@ func TestUnfinished_leavesItsRulesInconclusive(t *testing.T) {
 		want  []string
 	}{
 		{"waits for what is outside its bubble", func() { <-outside },
-			[]string{"chan receive in ", "for what its bubble cannot bring"}},
+			[]string{"chan receive in ", "for something outside its bubble"}},
 		{"spins", func() {
 			for !enough.Load() {
 			}
@@ -157,7 +157,7 @@ func TestKnown_entriesThatCannotMatch(t *testing.T) {
 	}{
 		{conformance.Known{Rule: "BL-RING", Schedule: "call 1 @0"}, ""},
 		{conformance.Known{Rule: "BL-RNG"}, "the nearest is BL-RING"},
-		{conformance.Known{Rule: "BL-RING", Schedule: "call one"}, "its Schedule is none"},
+		{conformance.Known{Rule: "BL-RING", Schedule: "call one"}, "its Schedule is invalid"},
 		{conformance.Known{Schedule: "call 1 @0", Inconclusive: true}, "needs a Rule"},
 		{conformance.Known{Rule: "BL-RING", Inconclusive: true}, "needs a Schedule"},
 		{conformance.Known{Rule: "BL-RING", Schedule: "call 1 @0", Inconclusive: true}, ""},

@@ -414,7 +414,7 @@ func (e *engine[T, E]) close(r *conformance.Report, took time.Duration) {
 		e.T.Logf("conformance: begin with %s; also broken: %s", cause, strings.Join(also, ", "))
 	}
 	if why := e.missing(); why != "" && !e.T.Failed() {
-		e.T.Skipf("conformance: this is no whole verdict: %s", why)
+		e.T.Skipf("conformance: the verdict is partial: %s", why)
 	}
 }
 

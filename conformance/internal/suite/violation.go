@@ -24,7 +24,7 @@ type Violation struct {
 	// Run is the run; the suite sets it for what a Check returns.
 	Run *Recording
 
-	// interleaving is the one in which it was found, for a replay, and order who went on in it; "" if it was found
+	// interleaving is the one in which it was found, for a replay, and order that of its goroutines; "" if it was found
 	// otherwise.
 	interleaving, order string
 	// sequential says that calls in a row show it, too.

@@ -63,7 +63,7 @@ type watched struct {
 }
 
 // atOnce is why a run is left out in which a timer expires as it is armed.
-const atOnce = "only in a bubble can be waited for what a timer starts at once"
+const atOnce = "only a bubble can wait for what a timer starts at once"
 
 // Endless is more timers of no duration than one instance needs at one instant.
 const Endless = 1000

@@ -1,4 +1,4 @@
-// Package recent holds published libraries to the conformance suite that package peers cannot
-// have: they need a newer Go than its module, or would move the versions of its others. It
-// is run on the local release alone and has no code of its own.
+// Package recent runs the conformance suite on published libraries that package peers cannot
+// require: they need a newer Go than its module, or would change the versions of others. It
+// runs on the local release only and has no code of its own.
 package recent

@@ -1,3 +1,3 @@
-// Package peers has nothing but tests: interleave finds what is known of published libraries, on their own
-// source, and accuses none that is right.
+// Package peers has only tests: interleave finds known bugs of published libraries, on their own source,
+// and reports none in correct ones.
 package peers

@@ -6,14 +6,13 @@
 //
 // It rewrites the packages of the main module, or of all modules of a workspace, that the tests need, with
 // their tests. -with path adds a package of a dependency and those below it; several are separated by commas.
-// The rewritten files are kept in the user's cache, in places that follow from their content, and handed to
-// the go command by -overlay: nothing in the module changes, lines in stack traces and coverage are those of
-// the source, and results of tests are cached. As an overlay may not change the module cache, a dependency is
-// copied, and replaced by -modfile or, in a workspace, by a go.work of its own. Vendored packages are
-// rewritten where they are.
+// The rewritten files are kept in the user's cache, addressed by content, and passed to the go command by
+// -overlay: nothing in the module changes, stack traces and coverage show the source's lines, and test
+// results are cached. As an overlay cannot change the module cache, a dependency is copied, and replaced by
+// -modfile or, in a workspace, by another go.work. Vendored packages are rewritten in place.
 //
-// Files that import C stay as they are, which is said. So do packages of std. A package that hands a lock, a
-// timer or a ticker to one that is not rewritten does not compile, as those are then different types: name
-// that one with -with. Run only tests that explore: others run as ever, but what they measure, such as
-// allocations and time, is not what was written. Vet is off, unless asked for.
+// Files that import C are not rewritten, and are reported; nor are packages of std. A package that passes a
+// lock, a timer or a ticker to one that is not rewritten does not compile, as the types differ: name the
+// other with -with. Run only tests that explore: others work, but their allocations and times are not those
+// of the source. Vet is off, unless requested.
 package main
