@@ -109,30 +109,50 @@ func (c *Clock) move(last, target int64) {
 		c.fire(t, c.settle == nil)
 		c.rest()
 	}
-	c.now.Store(target)
+	if c.now.Load() != target { // to store costs more
+		c.now.Store(target)
+	}
 	c.visited = max(c.visited, last)
 }
 
 // due removes the first timer from the queue and returns it, nil if there is
 // none that is due up to and including last.
 func (c *Clock) due(last int64) *timer {
+	last = min(last, never-1)
 	first := c.queue.first()
 	if len(c.unread) > 0 && first.when > c.now.Load() {
-		c.requeueRead()
-		first = c.queue.first()
+		if t := c.unread[0]; len(c.unread) > 1 {
+			c.requeueRead()
+			first = c.queue.first()
+		} else if !t.ticked() {
+			if next := t.nextTick(c.visited); next <= last && next < first.when {
+				t.when = next
+				return t
+			}
+			c.requeueRead()
+			first = c.queue.first()
+		}
 	}
-	if first.when > min(last, never-1) {
+	if first.when > last {
 		return nil
 	}
 	c.queue.remove(first.t)
 	return first.t
 }
 
-// begin takes the turn for op and returns with the lock held, in a settled
-// clock. The turn is a flag with a condition rather than a mutex because a
-// goroutine that waits for a mutex would keep a bubble from settling.
+// begin takes the turn for op and returns with the lock held, in a settled clock. It is
+// mostly free.
 func (c *Clock) begin(op string) {
 	c.lock()
+	if c.busy || c.active > 0 || c.telling || c.settle != nil {
+		c.await(op)
+	}
+	c.busy, c.halted = true, false
+}
+
+// await waits for the turn of op. The turn is a flag with a condition rather than a mutex
+// because a goroutine that waits for a mutex would keep a bubble from settling.
+func (c *Clock) await(op string) {
 	if c.inCallback() {
 		c.mu.Unlock()
 		panic("fakeclock: " + op + " called from a function that an Advance is waiting for; " +
@@ -145,7 +165,9 @@ func (c *Clock) begin(op string) {
 	}
 	waits := c.busy
 	for c.busy {
+		c.queued++
 		c.turn.Wait()
+		c.queued--
 	}
 	c.busy, c.halted = true, false
 	if c.settle == nil && !waits {
@@ -174,7 +196,9 @@ func (c *Clock) end() {
 	}
 	c.stuck = ""
 	c.busy = false
-	c.turn.Signal()
+	if c.queued > 0 {
+		c.turn.Signal()
+	}
 	c.mu.Unlock()
 }
 

@@ -38,8 +38,9 @@ type Clock struct {
 	telling bool           // somebody delivers them
 	teller  stackmark.Mark // on the stack of hook
 
-	busy bool      // one Advance or release is under way
-	turn sync.Cond // its end
+	busy   bool      // one Advance or release is under way
+	turn   sync.Cond // its end
+	queued int       // others that wait for it
 
 	active  int                // functions that the Advance under way waits for
 	quiet   sync.Cond          // active is 0
