@@ -51,6 +51,7 @@ func (c *Clock) retire(w *worker) {
 	}
 	w.f, w.timer, w.bed = nil, nil, nil
 	c.idle = append(c.idle, w)
+	c.relay()
 	c.leave()
 }
 
