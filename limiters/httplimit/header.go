@@ -86,8 +86,18 @@ func state(d limiters.Decision) string {
 // retryAfter sets Retry-After, unless d is 0.
 func retryAfter(h http.Header, d time.Duration) {
 	if d > 0 {
-		h.Set("Retry-After", strconv.FormatInt(min(seconds(d), mostSeconds), 10))
+		h["Retry-After"] = []string{strconv.FormatInt(min(seconds(d), mostSeconds), 10)}
 	}
+}
+
+// writeLine is http.Error for a line that ends there, and makes one slice for both fields.
+func writeLine(w http.ResponseWriter, line []byte, status int) {
+	h := w.Header()
+	delete(h, "Content-Length")
+	values := []string{"text/plain; charset=utf-8", "nosniff"}
+	h["Content-Type"], h["X-Content-Type-Options"] = values[:1:1], values[1:]
+	w.WriteHeader(status)
+	_, _ = w.Write(line)
 }
 
 // seconds is d in whole seconds, rounded up.
