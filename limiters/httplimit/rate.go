@@ -73,7 +73,7 @@ func RateFunc(choose func(r *http.Request) limiters.Taker, opts ...Option) func(
 				cfg.undecided(w, r, err)
 				return
 			}
-			said.describe(w.Header(), d, &cfg)
+			said.describe(w.Header(), &d, &cfg)
 			if !d.Allowed {
 				cfg.reject(w, r, rejection{d, ErrRate, http.StatusTooManyRequests, tooManyRequests, overRate})
 				return
