@@ -142,12 +142,8 @@ func (c *Clock) due(last int64) *timer {
 	last = min(last, never-1)
 	first := c.queue.first()
 	if len(c.unread) > 0 && first.when > c.now.Load() {
-		if t := c.unread[0]; len(c.unread) > 1 {
-			c.requeueRead()
-			first = c.queue.first()
-		} else if !t.ticked() {
-			if next := t.nextTick(c.visited); next <= last && next < first.when {
-				t.when = next
+		if t := c.unread[0]; len(c.unread) > 1 || !t.ticked() {
+			if c.stays(t, min(last, first.when-1)) {
 				return t
 			}
 			c.requeueRead()
@@ -161,17 +157,17 @@ func (c *Clock) due(last int64) *timer {
 	return first.t
 }
 
-// begin takes the turn for op and returns with the lock held, in a settled clock. It is
-// mostly free.
+// begin takes the turn for op and returns with the lock held, in a settled clock.
 func (c *Clock) begin(op string) {
 	c.lock()
 	if c.busy || c.active > 0 || c.telling || c.settle != nil {
 		c.await(op)
+		return
 	}
 	c.busy, c.halted = true, false
 }
 
-// await waits for the turn of op. The turn is a flag with a condition rather than a mutex
+// await takes the turn where that is not free, or settle is to be called. The turn is a flag with a condition rather than a mutex
 // because a goroutine that waits for a mutex would keep a bubble from settling.
 func (c *Clock) await(op string) {
 	if c.inCallback() {

@@ -203,6 +203,18 @@ func (c *Clock) requeueRead() {
 	c.unread = c.unread[:still]
 }
 
+// stays arms t, a ticker that is aside and whose tick has been read, for the next tick where it
+// is. It does nothing and reports false if others are aside, or that tick is not due up to and
+// including last. The way through the queue and back would take as long as the tick.
+func (c *Clock) stays(t *timer, last int64) bool {
+	next := t.nextTick(c.visited)
+	if len(c.unread) > 1 || next > last {
+		return false
+	}
+	t.when = next
+	return true
+}
+
 // nextTick returns the first tick after visited of a ticker that ticked at
 // t.when, which at the instant of the tick itself is not visited yet.
 func (t *timer) nextTick(visited int64) int64 {
