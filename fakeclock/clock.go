@@ -38,9 +38,12 @@ type Clock struct {
 	telling bool           // somebody delivers them
 	teller  stackmark.Mark // on the stack of hook
 
-	busy bool      // one Advance or release is under way
-	turn sync.Cond // its end
+	busy   bool      // one Advance or release is under way
+	turn   sync.Cond // its end
+	queued int       // others that wait for it
 
+	last    int64              // the Advance under way fires what is due up to here
+	relays  bool               // functions that are over go on in its place
 	active  int                // functions that the Advance under way waits for
 	quiet   sync.Cond          // active is 0
 	workers map[uint64]*worker // by mark, but not those given up

@@ -168,40 +168,60 @@ func (c *Clock) deliver(t *timer, awaited bool) {
 // the tick is unread: until then further ticks would be dropped, so visiting
 // them would cost time and show nothing.
 func (c *Clock) rearm(t *timer) {
-	if t.held || len(t.c) > 0 {
+	aside := t.pos == unread
+	switch {
+	case t.ticked() && !aside:
 		t.pos = unread
 		c.unread = append(c.unread, t)
-		return
+	case !t.ticked():
+		if aside {
+			c.unread = remove(c.unread, t)
+		}
+		t.when = later(t.when, t.period)
+		c.queue.push(t)
 	}
-	t.when = later(t.when, t.period)
-	c.queue.push(t)
 }
+
+// ticked reports whether the tick of a ticker is unread.
+func (t *timer) ticked() bool { return t.held || len(t.c) > 0 }
 
 // requeueRead puts the tickers whose tick has been read back into the queue. It
 // must run before the clock moves on, so that the next tick is the first after
 // the read.
 func (c *Clock) requeueRead() {
-	if len(c.unread) == 0 {
-		return
-	}
-	still := c.unread[:0]
-	for _, t := range c.unread {
-		if t.held || len(t.c) > 0 {
-			still = append(still, t)
+	still := 0
+	for i, t := range c.unread {
+		c.unread[i] = nil
+		if t.ticked() {
+			c.unread[still] = t
+			still++
 			continue
 		}
 		t.when = t.nextTick(c.visited)
 		c.queue.push(t)
 	}
-	clear(c.unread[len(still):])
-	c.unread = still
+	c.unread = c.unread[:still]
+}
+
+// stays arms t, a ticker that is aside and whose tick has been read, for the next tick where it
+// is. It does nothing and reports false if others are aside, or that tick is not due up to and
+// including last. The way through the queue and back would take as long as the tick.
+func (c *Clock) stays(t *timer, last int64) bool {
+	next := t.nextTick(c.visited)
+	if len(c.unread) > 1 || next > last {
+		return false
+	}
+	t.when = next
+	return true
 }
 
 // nextTick returns the first tick after visited of a ticker that ticked at
 // t.when, which at the instant of the tick itself is not visited yet.
 func (t *timer) nextTick(visited int64) int64 {
-	visited = max(visited, t.when)
-	return later(visited-(visited-t.when)%t.period, t.period)
+	if since := visited - t.when; since >= t.period {
+		return later(visited-since%t.period, t.period)
+	}
+	return later(t.when, t.period)
 }
 
 // armed returns the number of armed timers.

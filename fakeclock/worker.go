@@ -51,6 +51,7 @@ func (c *Clock) retire(w *worker) {
 	}
 	w.f, w.timer, w.bed = nil, nil, nil
 	c.idle = append(c.idle, w)
+	c.relay()
 	c.leave()
 }
 
@@ -74,12 +75,18 @@ func (c *Clock) inCallback() bool { return c.caller() != nil }
 
 // caller returns the worker that the caller runs on, nil if it is none that an
 // Advance is waiting for.
-func (c *Clock) caller() (caller *worker) {
-	if c.active > 0 {
-		stackmark.Any(func(mark uint64) bool {
-			caller = c.workers[mark]
-			return caller != nil
-		})
+func (c *Clock) caller() *worker {
+	if c.active == 0 {
+		return nil
 	}
+	return c.marked()
+}
+
+// marked is caller while an Advance waits for some.
+func (c *Clock) marked() (caller *worker) {
+	stackmark.Any(func(mark uint64) bool {
+		caller = c.workers[mark]
+		return caller != nil
+	})
 	return caller
 }

@@ -8,12 +8,13 @@ import (
 	"github.com/jonboulle/clockwork"
 )
 
-// BenchmarkRows_clocks has reads of a fake clock, and a timer that is armed anew.
+// BenchmarkRows_clocks has reads of a fake clock, a timer that is armed anew, and what fires.
 func BenchmarkRows_clocks(b *testing.B) {
 	rows := []costRow{nowRow(), sinceRow()}
 	for _, n := range []int{1, 10_000, 1_000_000} {
 		rows = append(rows, resetRow(n))
 	}
+	rows = append(rows, advanceRows()...)
 	measureRows(b, append(rows, pendingBytesRow("timer"), pendingBytesRow("func")))
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"hash/maphash"
 	"math/rand/v2"
-	"net/http"
 	"runtime"
 	"strconv"
 	"sync"
@@ -15,7 +14,6 @@ import (
 	bep "github.com/bep/debounce"
 	"github.com/escapement-go/escapement/debounce"
 	"github.com/escapement-go/escapement/limiters"
-	"github.com/escapement-go/escapement/limiters/httplimit"
 	romdo "github.com/romdo/go-debounce"
 	"github.com/sethvargo/go-limiter/memorystore"
 	"golang.org/x/time/rate"
@@ -23,7 +21,8 @@ import (
 
 // BenchmarkRows_keys has what is kept for each key, and middleware: see costRow.
 func BenchmarkRows_keys(b *testing.B) {
-	measureRows(b, []costRow{manyKeysRow(), fewKeysRow(1), fewKeysRow(2), keyBytesRow(), headersRow()})
+	rows := []costRow{manyKeysRow(), fewKeysRow(1), fewKeysRow(2), keyBytesRow(), headersRow()}
+	measureRows(b, append(rows, clientsRows()...))
 }
 
 // BenchmarkRows_debounce has what debouncers are called for most.
@@ -206,49 +205,6 @@ func heapInUse() float64 {
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	return float64(stats.HeapAlloc)
-}
-
-// discard is a http.ResponseWriter that keeps its header, as one request has it.
-type discard struct{ header http.Header }
-
-func (w discard) Header() http.Header         { return w.header }
-func (w discard) Write(p []byte) (int, error) { return len(p), nil }
-func (w discard) WriteHeader(int)             {}
-
-// headersRow is a request that is let in and told what remains. What it costs more than the
-// handler alone is what the goal is for.
-func headersRow() costRow {
-	return costRow{name: "httplimit.Rate, with headers", most: 200, sides: func(b *testing.B) []side {
-		bare := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
-		r, err := http.NewRequest("GET", "/", nil)
-		if err != nil {
-			b.Fatal(err)
-		}
-		serve := func(h http.Handler) func(n int) {
-			w := discard{http.Header{}}
-			return func(n int) {
-				for range n {
-					h.ServeHTTP(w, r)
-				}
-			}
-		}
-		ann := func(*http.Request) string { return "ann" }
-		bucket := limiters.NewTokenBucket(1e6, 1<<20)
-		gcra := limiters.NewGCRA(time.Microsecond, 1<<20)
-		users := limiters.NewKeyedGCRA[string](1000, time.Microsecond, 1<<20)
-		alone := limiters.NewTokenBucket(1e6, 1<<20)
-		return []side{
-			{name: "TokenBucket", loop: serve(httplimit.Rate(bucket)(bare))},
-			{name: "GCRA", loop: serve(httplimit.Rate(gcra)(bare))},
-			{name: "KeyedGCRA, a key", loop: serve(httplimit.Rate(users, httplimit.Key(ann))(bare))},
-			{name: "TokenBucket.Take, no middleware", loop: func(n int) {
-				for range n {
-					_, _ = alone.Take(context.Background(), "", 1)
-				}
-			}},
-			{name: "the handler alone", loop: serve(bare)},
-		}
-	}}
 }
 
 // lockAndRead is the floor of what notes when it was called.

@@ -136,3 +136,38 @@ func BenchmarkByAddress(b *testing.B) {
 		})
 	}
 }
+
+// An IPv4 address with a port is found to be one without being parsed, and nothing else is.
+func TestByAddress_plain(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	plain := 0
+	for range 200_000 {
+		s := []byte(netip.AddrPortFrom(netip.AddrFrom4([4]byte{byte(r.Int()), byte(r.Int()), byte(r.IntN(12)), byte(r.Int())}), uint16(r.Int())).String())
+		for range r.IntN(3) {
+			i := r.IntN(len(s))
+			switch c := ".:0123456789[]%x "[r.IntN(17)]; r.IntN(3) {
+			case 0:
+				s[i] = c
+			case 1:
+				s = append(s[:i], s[i+1:]...)
+			default:
+				s = append(s[:i+1], s[i:]...)
+				s[i] = c
+			}
+		}
+		host, ok := plainHost(string(s))
+		want, err := netip.ParseAddrPort(string(s))
+		if ok && (err != nil || host != client(want.Addr().Unmap(), 64)) {
+			t.Fatalf("%q: host %q, want %v, %v", s, host, want, err)
+		}
+		if canonical := err == nil && want.Addr().Is4() && want.String() == string(s); canonical && !ok {
+			t.Fatalf("%q: not found to be an address", s)
+		}
+		if ok {
+			plain++
+		}
+	}
+	if plain < 50_000 || plain > 150_000 {
+		t.Errorf("%d of 200,000 are addresses with a port, want about a half", plain)
+	}
+}

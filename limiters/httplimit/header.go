@@ -22,15 +22,23 @@ type policy struct {
 	limit  int
 	window time.Duration
 	text   string
+
+	first, empty atomic.Pointer[state] // with one less than the limit, and with nothing left
+}
+
+// A state is what was said last where so much is left.
+type state struct {
+	reset int64 // in seconds
+	text  string
 }
 
 // newPolicy returns the policy of a decision that has one.
-func newPolicy(d limiters.Decision) *policy {
+func newPolicy(d *limiters.Decision) *policy {
 	text := `"default";q=` + strconv.Itoa(d.Limit)
 	if d.Window > 0 && d.Window < limiters.InfDuration {
 		text += ";w=" + strconv.FormatInt(seconds(d.Window), 10)
 	}
-	return &policy{d.Limit, d.Window, text}
+	return &policy{limit: d.Limit, window: d.Window, text: text}
 }
 
 // policies has the policy that was said last: mostly it is the next one, too.
@@ -38,7 +46,7 @@ type policies struct{ last atomic.Pointer[policy] }
 
 // describe says in fields what there is to say of a decision. It sets them as h.Set does, but
 // makes one slice for both.
-func (p *policies) describe(h http.Header, d limiters.Decision, cfg *config) {
+func (p *policies) describe(h http.Header, d *limiters.Decision, cfg *config) {
 	if d.Limit <= 0 || d.Limit == math.MaxInt || int64(d.Limit) > mostInteger {
 		return
 	}
@@ -47,7 +55,7 @@ func (p *policies) describe(h http.Header, d limiters.Decision, cfg *config) {
 		said = newPolicy(d)
 		p.last.Store(said)
 	}
-	values := []string{said.text, state(d)}
+	values := []string{said.text, said.state(d)}
 	h["Ratelimit-Policy"], h["Ratelimit"] = values[:1:1], values[1:]
 	if cfg.xRateLimit {
 		cfg.older(h, d)
@@ -55,7 +63,7 @@ func (p *policies) describe(h http.Header, d limiters.Decision, cfg *config) {
 }
 
 // older sets the fields of XRateLimit.
-func (cfg *config) older(h http.Header, d limiters.Decision) {
+func (cfg *config) older(h http.Header, d *limiters.Decision) {
 	h.Set("X-RateLimit-Limit", strconv.Itoa(d.Limit))
 	h.Set("X-RateLimit-Remaining", strconv.Itoa(max(d.Remaining, 0)))
 	if d.ResetAfter < limiters.InfDuration {
@@ -72,13 +80,34 @@ func (cfg *config) older(h http.Header, d limiters.Decision) {
 	}
 }
 
-// state says what is left, and when all of it is there again.
-func state(d limiters.Decision) string {
-	var room [64]byte
-	text := append(room[:0], `"default";r=`...)
-	text = strconv.AppendInt(text, min(max(int64(d.Remaining), 0), mostInteger), 10)
+// state says what is left, and when all of it is there again. Two texts are kept, as a request
+// mostly is the first of its client in a while, or in a flood of those that are denied.
+func (p *policy) state(d *limiters.Decision) string {
+	left, reset := min(max(int64(d.Remaining), 0), mostInteger), int64(0)
 	if d.ResetAfter > 0 && d.ResetAfter < limiters.InfDuration {
-		text = strconv.AppendInt(append(text, ";t="...), seconds(d.ResetAfter), 10)
+		reset = seconds(d.ResetAfter)
+	}
+	kept := &p.empty
+	switch left {
+	case 0:
+	case int64(p.limit) - 1:
+		kept = &p.first
+	default:
+		return stateText(left, reset)
+	}
+	s := kept.Load()
+	if s == nil || s.reset != reset {
+		s = &state{reset, stateText(left, reset)}
+		kept.Store(s)
+	}
+	return s.text
+}
+
+func stateText(left, reset int64) string {
+	var room [64]byte
+	text := strconv.AppendInt(append(room[:0], `"default";r=`...), left, 10)
+	if reset > 0 {
+		text = strconv.AppendInt(append(text, ";t="...), reset, 10)
 	}
 	return string(text)
 }
@@ -86,8 +115,18 @@ func state(d limiters.Decision) string {
 // retryAfter sets Retry-After, unless d is 0.
 func retryAfter(h http.Header, d time.Duration) {
 	if d > 0 {
-		h.Set("Retry-After", strconv.FormatInt(min(seconds(d), mostSeconds), 10))
+		h["Retry-After"] = []string{strconv.FormatInt(min(seconds(d), mostSeconds), 10)}
 	}
+}
+
+// writeLine is http.Error for a line that ends there, and makes one slice for both fields.
+func writeLine(w http.ResponseWriter, line []byte, status int) {
+	h := w.Header()
+	delete(h, "Content-Length")
+	values := []string{"text/plain; charset=utf-8", "nosniff"}
+	h["Content-Type"], h["X-Content-Type-Options"] = values[:1:1], values[1:]
+	w.WriteHeader(status)
+	_, _ = w.Write(line)
 }
 
 // seconds is d in whole seconds, rounded up.

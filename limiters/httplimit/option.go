@@ -165,12 +165,20 @@ func WithClock(c clockwork.Clock) Option {
 	return func(cfg *config) { cfg.clock = c }
 }
 
+// What is answered instead of the handler.
+var (
+	tooManyRequests    = []byte("too many requests\n")
+	serviceUnavailable = []byte("service unavailable\n")
+	serviceBusy        = []byte("service busy\n")
+	requestTimeout     = []byte("request timeout\n")
+)
+
 // rejection is an answer instead of the handler's.
 type rejection struct {
 	limiters.Decision
 	err    error
 	status int
-	text   string
+	line   []byte
 	count  string
 }
 
@@ -188,7 +196,7 @@ func (cfg *config) reject(w http.ResponseWriter, r *http.Request, why rejection)
 		cfg.answer(w, r, why.status, why.err)
 		return
 	}
-	http.Error(w, why.text, why.status)
+	writeLine(w, why.line, why.status)
 }
 
 // tell tells the hooks of a request that ends under a name of Count.

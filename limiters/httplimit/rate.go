@@ -73,9 +73,9 @@ func RateFunc(choose func(r *http.Request) limiters.Taker, opts ...Option) func(
 				cfg.undecided(w, r, err)
 				return
 			}
-			said.describe(w.Header(), d, &cfg)
+			said.describe(w.Header(), &d, &cfg)
 			if !d.Allowed {
-				cfg.reject(w, r, rejection{d, ErrRate, http.StatusTooManyRequests, "too many requests", overRate})
+				cfg.reject(w, r, rejection{d, ErrRate, http.StatusTooManyRequests, tooManyRequests, overRate})
 				return
 			}
 			cfg.tell(r, d, nil, letIn)
@@ -96,6 +96,6 @@ func (cfg *config) undecided(w http.ResponseWriter, r *http.Request, err error) 
 		return
 	}
 	cfg.reject(w, r, rejection{
-		err: err, status: http.StatusServiceUnavailable, text: "service unavailable", count: noDecision,
+		err: err, status: http.StatusServiceUnavailable, line: serviceUnavailable, count: noDecision,
 	})
 }
