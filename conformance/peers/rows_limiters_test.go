@@ -19,6 +19,8 @@ func BenchmarkRows_limiters(b *testing.B) {
 	for _, goroutines := range []int{1, 2} {
 		rows = append(rows, throttleRow(goroutines), tokenBucketRow(goroutines))
 	}
+	rows = append(rows, tokenRows()...)
+	rows = append(rows, gcraRows()...)
 	rows = append(rows, throttleFuncRow())
 	rows = append(rows, sometimesRows()...)
 	rows = append(rows, concurrencyRows()...)
