@@ -23,7 +23,9 @@ import (
 
 // BenchmarkRows_keys has what is kept for each key, and middleware: see costRow.
 func BenchmarkRows_keys(b *testing.B) {
-	measureRows(b, []costRow{manyKeysRow(), fewKeysRow(1), fewKeysRow(2), keyBytesRow(), headersRow()})
+	measureRows(b, []costRow{
+		manyKeysRow(), keyedOfGCRARow(), fewKeysRow(1), fewKeysRow(2), keyBytesRow(), keyedOfGCRABytesRow(), headersRow(),
+	})
 }
 
 // BenchmarkRows_debounce has what debouncers are called for most.
@@ -92,6 +94,22 @@ func keyedSyncMap() keyed {
 	}}
 }
 
+// keyedMutexMap is the other way to write it.
+func keyedMutexMap() keyed {
+	var mu sync.Mutex
+	m := map[string]*rate.Limiter{}
+	return keyed{"mutex and map of x/time/rate", func(key string) bool {
+		mu.Lock()
+		l, ok := m[key]
+		if !ok {
+			l = rate.NewLimiter(rate.Every(time.Hour), thousands)
+			m[key] = l
+		}
+		mu.Unlock()
+		return l.Allow()
+	}}
+}
+
 func (k keyed) fill(keys []string) keyed {
 	for _, key := range keys {
 		k.allow(key)
@@ -114,6 +132,19 @@ func manyKeysRow() costRow {
 			side{name: "read the key and the clock", loop: inOrder(keys, order, func(key string) {
 				length += int(key[len(key)-1]) + int(time.Since(began))
 			})})
+	}}
+}
+
+// keyedOfGCRARow is the same of what has any limiter for each key.
+func keyedOfGCRARow() costRow {
+	return costRow{name: "any limiter for each of 1M keys", sides: func(b *testing.B) []side {
+		keys, order := names(million)
+		sides := []side{}
+		for _, k := range []keyed{keyedOfGCRA(million), keyedMutexMap(), keyedSyncMap()} {
+			k.fill(keys)
+			sides = append(sides, side{name: k.name, most: 1, loop: inOrder(keys, order, func(key string) { k.allow(key) })})
+		}
+		return sides
 	}}
 }
 
@@ -181,22 +212,32 @@ func fewKeysRow(goroutines int) costRow {
 // keyBytesRow is what a million keys hold of the heap, without the strings themselves.
 func keyBytesRow() costRow {
 	return costRow{name: "a key of 1M", unit: "B", most: 60, sides: func(b *testing.B) []side {
-		keys, _ := names(million)
-		var sides []side
-		for _, make := range []func() keyed{
+		return bytesOf(
 			func() keyed { return keyedGCRA(million) },
-			func() keyed { return keyedOfGCRA(million) },
 			func() keyed { return keyedSethvargo(b) },
 			keyedSyncMap,
-		} {
-			before := heapInUse()
-			k := make().fill(keys)
-			held := heapInUse() - before
-			runtime.KeepAlive(k)
-			sides = append(sides, side{name: k.name, most: 1, calls: 1, measure: func(int) float64 { return held / million }})
-		}
-		return sides
+		)
 	}}
+}
+
+// keyedOfGCRABytesRow is the same of what has any limiter for each key.
+func keyedOfGCRABytesRow() costRow {
+	return costRow{name: "a key of 1M, any limiter", unit: "B", most: 130, sides: func(*testing.B) []side {
+		return bytesOf(func() keyed { return keyedOfGCRA(million) }, keyedMutexMap, keyedSyncMap)
+	}}
+}
+
+// bytesOf measures each with a million keys.
+func bytesOf(makers ...func() keyed) (sides []side) {
+	keys, _ := names(million)
+	for _, make := range makers {
+		before := heapInUse()
+		k := make().fill(keys)
+		held := heapInUse() - before
+		runtime.KeepAlive(k)
+		sides = append(sides, side{name: k.name, most: 1, calls: 1, measure: func(int) float64 { return held / million }})
+	}
+	return sides
 }
 
 // heapInUse returns what the heap holds.
