@@ -169,33 +169,27 @@ func concurrencyRows() (rows []costRow) {
 				xsync := semaphore.NewWeighted(int64(use.slots))
 				channel, queue := make(chan struct{}, use.slots), &handover{free: use.slots}
 				return []side{
-					{name: "limiters.Concurrency, Timeout", loop: func(n int) {
-						for range n {
-							_ = timed.Acquire(ctx, 1)
-							use.held()
-							timed.Release(1)
-						}
-					}},
-					{name: "limiters.Concurrency", most: 1.5, loop: func(n int) {
-						for range n {
-							_ = own.Acquire(ctx, 1)
-							use.held()
-							own.Release(1)
-						}
-					}},
-					{name: "x/sync/semaphore", most: 1, loop: func(n int) {
-						for range n {
-							_ = xsync.Acquire(ctx, 1)
-							use.held()
-							xsync.Release(1)
-						}
-					}},
-					{name: "a buffered channel, any order", loop: times(func() {
+					{name: "limiters.Concurrency", loop: times(func() {
+						_ = own.Acquire(ctx, 1)
+						use.held()
+						own.Release(1)
+					})},
+					{name: "limiters.Concurrency, Timeout", loop: times(func() {
+						_ = timed.Acquire(ctx, 1)
+						use.held()
+						timed.Release(1)
+					})},
+					{name: "x/sync/semaphore", most: 1, loop: times(func() {
+						_ = xsync.Acquire(ctx, 1)
+						use.held()
+						xsync.Release(1)
+					})},
+					{name: "a buffered channel", most: 1.2, loop: times(func() {
 						channel <- struct{}{}
 						use.held()
 						<-channel
 					})},
-					{name: "floor of a queue: first come, first served", most: 1.2, loop: times(func() {
+					{name: "floor: a mutex, and a channel for each", loop: times(func() {
 						queue.acquire()
 						use.held()
 						queue.release()
@@ -207,9 +201,9 @@ func concurrencyRows() (rows []costRow) {
 	return rows
 }
 
-// A handover is the least with which slots are given in the order in which they were asked for,
-// and nobody overtakes: whoever gives one back wakes the first in the queue, who has it then. So each slot waits for a
-// goroutine that must be scheduled first. A buffered channel is quicker by letting those that run overtake.
+// A handover is the least with which slots are given in the order in which they were asked for:
+// whoever gives one back wakes the first in the queue, who has it then. So each slot waits for a
+// goroutine that must be scheduled first.
 type handover struct {
 	mu    sync.Mutex
 	free  int
