@@ -64,6 +64,7 @@ type Concurrency struct {
 
 	mu      sync.Mutex
 	waiters backlog
+	spare   *waiter // one of those that waited alone, for the next
 
 	// With a timeout on package time. As all wait for equally long, it runs out in the
 	// order in which they came, so one timer does for all.
@@ -76,49 +77,6 @@ const (
 	maxSlots  = 1 << 61
 	noTimeout = time.Duration(-1)
 )
-
-// waiter is a request in the backlog.
-type waiter struct {
-	n        int64
-	ready    chan struct{} // closed when it is answered. Of a bubble, so that it cannot be used again
-	err      error         // the answer, nil for slots; set before ready is closed
-	deadline time.Duration // with a timeout on package time
-
-	waits      bool // it has not been answered
-	prev, next *waiter
-}
-
-// backlog is the requests that wait, in the order in which they came.
-type backlog struct {
-	first, last *waiter
-	len         int
-}
-
-func (b *backlog) push(w *waiter) {
-	w.waits, w.prev = true, b.last
-	if b.last == nil {
-		b.first = w
-	} else {
-		b.last.next = w
-	}
-	b.last = w
-	b.len++
-}
-
-func (b *backlog) remove(w *waiter) {
-	if w.prev == nil {
-		b.first = w.next
-	} else {
-		w.prev.next = w.next
-	}
-	if w.next == nil {
-		b.last = w.prev
-	} else {
-		w.next.prev = w.prev
-	}
-	w.waits, w.prev, w.next = false, nil, nil
-	b.len--
-}
 
 // A ConcurrencyOption is an option of [NewConcurrency]: [WithClock], [Backlog] or
 // [Timeout].
@@ -218,9 +176,13 @@ func (c *Concurrency) Acquire(ctx context.Context, n int) error {
 	if _, ok := c.take(int64(n)); ok {
 		return nil
 	}
-	w, err := c.join(int64(n))
-	if w == nil {
+	alone := done == nil && (c.timeout == noTimeout || c.clock == nil) // it waits for nothing else
+	w, err := c.join(int64(n), alone)
+	switch {
+	case w == nil:
 		return err
+	case alone:
+		return c.sleep(w)
 	}
 	return c.wait(ctx, done, w)
 }
@@ -328,7 +290,7 @@ func pause() {
 // join takes n slots after all, or finds out why they cannot be had, or makes the
 // caller wait. Between the look at what is free and the bit that makes those
 // who release look into the backlog nothing can come free unseen.
-func (c *Concurrency) join(n int64) (*waiter, error) {
+func (c *Concurrency) join(n int64, alone bool) (*waiter, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for {
@@ -347,7 +309,7 @@ func (c *Concurrency) join(n int64) (*waiter, error) {
 		case c.timeout == 0:
 			return nil, ErrTimeout
 		case c.state.CompareAndSwap(s, s|queued):
-			w := &waiter{n: n, ready: make(chan struct{})}
+			w := c.waiter(n, alone)
 			if c.timeout != noTimeout && c.clock == nil {
 				w.deadline = c.deadline()
 			}
@@ -394,10 +356,6 @@ func (c *Concurrency) wait(ctx context.Context, done <-chan struct{}, w *waiter)
 		timer := c.clock.NewTimer(c.timeout)
 		defer timer.Stop()
 		expired = timer.Chan()
-	}
-	if done == nil && expired == nil { // a receive takes half the time of a select
-		<-w.ready
-		return w.err
 	}
 	select {
 	case <-w.ready:
@@ -462,8 +420,11 @@ func (c *Concurrency) wake() {
 // answer ends the wait of w. mu is held.
 func (c *Concurrency) answer(w *waiter, err error) {
 	c.remove(w)
-	w.err = err
-	close(w.ready)
+	if w.err = err; w.awake != nil {
+		w.awake.Signal()
+	} else {
+		close(w.ready)
+	}
 }
 
 // remove takes w out of the backlog, and stops the timer if nobody waits any more. mu is

@@ -185,6 +185,9 @@ func (g *GCRA) Take(ctx context.Context, _ string, n int) (Decision, error) {
 	if err := ctx.Err(); err != nil {
 		return Decision{}, err
 	}
+	if now, next, retry, ok := g.swapNow(n); ok {
+		return g.result(now, next, retry), nil
+	}
 	return g.allow(n), nil
 }
 

@@ -284,8 +284,8 @@ func TestLockless_collisions(t *testing.T) {
 		collide(t, func() {
 			l = NewTokenBucket(Every(time.Hour), 1)
 			l.Allow()
-			l.began = l.at.Add(-2 * time.Hour) // since then the token is there again
-			l.taken.Store(1)
+			l.lockless.began = l.at.Add(-2 * time.Hour) // since then the token is there again
+			l.lockless.word.Store(1)
 		}, allow, allow, one(t))
 	})
 	t.Run("Concurrency, both take", func(t *testing.T) {

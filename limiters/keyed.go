@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 )
 
 // ErrTooManyKeys is the error of [Keyed.Do] if there is no room for another key;
@@ -39,9 +40,8 @@ type Keyed[K comparable, L any] struct {
 
 type keyedEntry[K comparable, L any] struct {
 	key   K
-	at    int // in all
-	users int // calls of Do
 	l     L
+	users atomic.Int32 // calls of Do; they begin with mu held
 }
 
 // looks is how many limiters a call with a new key looks at. With two, everything
@@ -83,7 +83,7 @@ func (k *Keyed[K, L]) Do(key K, f func(L)) error {
 	if e == nil {
 		return ErrTooManyKeys
 	}
-	defer k.release(e)
+	defer e.users.Add(-1)
 	f(e.l)
 	return nil
 }
@@ -107,18 +107,12 @@ func (k *Keyed[K, L]) acquire(key K) *keyedEntry[K, L] {
 		if len(k.all) >= k.room {
 			return nil
 		}
-		e = &keyedEntry[K, L]{key: key, at: len(k.all), l: k.make(key)}
+		e = &keyedEntry[K, L]{key: key, l: k.make(key)}
 		k.keys[key] = e
 		k.all = append(k.all, e)
 	}
-	e.users++
+	e.users.Add(1)
 	return e
-}
-
-func (k *Keyed[K, L]) release(e *keyedEntry[K, L]) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	e.users--
 }
 
 // sweep forgets what it can of the next few limiters.
@@ -128,15 +122,13 @@ func (k *Keyed[K, L]) sweep() {
 			k.hand = 0
 		}
 		e := k.all[k.hand]
-		if e.users > 0 || !k.fresh(e.l) {
+		if e.users.Load() > 0 || !k.fresh(e.l) {
 			k.hand++
 			continue
 		}
 		delete(k.keys, e.key)
 		last := len(k.all) - 1
-		k.all[e.at] = k.all[last]
-		k.all[e.at].at = e.at
-		k.all[last] = nil
+		k.all[k.hand], k.all[last] = k.all[last], nil
 		k.all = k.all[:last]
 	}
 }

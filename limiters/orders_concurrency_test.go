@@ -14,10 +14,19 @@ import (
 // Nobody is lost and nothing is left in use, whatever two do while a third waits: of two slots one is taken,
 // and the third wants two, or one that it may give up.
 func TestOrders_Concurrency(t *testing.T) {
+	ordersOfThree(t, (*interleave.T).Context)
+}
+
+// The same where who waits cannot be cancelled, and so waits for its slots and for nothing else.
+func TestOrders_ConcurrencyAlone(t *testing.T) {
+	ordersOfThree(t, func(*interleave.T) context.Context { return context.Background() })
+}
+
+func ordersOfThree(t *testing.T, ctx func(*interleave.T) context.Context) {
 	synctestcompat.Require(t)
 	acquire := func(n int) func(*interleave.T, *limiters.Concurrency, context.CancelFunc) {
 		return func(t *interleave.T, c *limiters.Concurrency, _ context.CancelFunc) {
-			if c.Acquire(t.Context(), n) == nil {
+			if c.Acquire(ctx(t), n) == nil {
 				c.Release(n)
 			}
 		}
@@ -47,15 +56,15 @@ func TestOrders_Concurrency(t *testing.T) {
 				interleave.Check(t, func(t *interleave.T) {
 					c := limiters.NewConcurrency(2)
 					c.TryAcquire(1)
-					ctx, cancel := context.WithCancel(t.Context())
+					cancelled, cancel := context.WithCancel(t.Context())
 					ended := make(chan bool, 2)
 					go func() { a.do(t, c, cancel); ended <- true }()
 					if strings.HasPrefix(b.name, "Acquire") { // then so is the other: two wait
 						go func() { b.do(t, c, cancel); ended <- true }()
 					} else {
-						n, waiter := 2, t.Context()
+						n, waiter := 2, ctx(t)
 						if a.name == "cancel" || b.name == "cancel" {
-							n, waiter = 1, ctx
+							n, waiter = 1, cancelled
 						}
 						go func() {
 							if c.Acquire(waiter, n) == nil {

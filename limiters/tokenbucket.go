@@ -39,7 +39,9 @@ type Limiter = TokenBucket
 // are unrelated.
 //
 // It has no goroutines, and no timers but that of a Wait while it waits. All
-// methods are safe for concurrent use, and take effect one after the other.
+// methods are safe for concurrent use, and take effect one after the other. On package
+// time, an Allow that follows another is one compare-and-swap, or if it is denied only
+// reads; all else, and the Allow after that, takes a lock.
 type TokenBucket struct {
 	clock clockwork.Clock // nil: package time
 	inf   atomic.Bool     // limit is Inf
@@ -59,12 +61,7 @@ type TokenBucket struct {
 
 	ledger
 
-	// What Allow needs to find the bucket full and take a token without the lock. As long
-	// as taken is positive, a full bucket lost a token then, counted from began, and that
-	// is all there is to know: what is guarded by mu is older. See lock.
-	taken  atomic.Int64
-	began  time.Time    // of package time; set before taken was positive first, and never again
-	refill atomic.Int64 // the time after which that token is there again
+	lockless lockless // if it is open, what is guarded by mu is older. See lock
 }
 
 // NewTokenBucket returns a full TokenBucket of b tokens, refilled at rate r. A
@@ -105,52 +102,59 @@ func (l *TokenBucket) Allow() bool {
 	if l.inf.Load() {
 		return true
 	}
-	if taken := l.taken.Load(); taken > 0 {
-		for e := int64(time.Since(l.began)); taken > 0 && e-taken >= l.refill.Load(); taken = l.taken.Load() {
-			if l.taken.CompareAndSwap(taken, e) {
-				return true
-			}
+	s := &l.lockless
+	for word := s.word.Load(); word != closed; word = s.word.Load() {
+		now := int64(time.Since(s.began))
+		next := now
+		if word < 0 || now-word < s.refill.Load() {
+			next = s.next(word, now)
 		}
-	}
-	l.lock()
-	defer l.mu.Unlock()
-	if l.own {
-		e := max(time.Since(l.at), l.last) // Half the price of time.Now.
-		if l.burst > 0 && l.full(e) {
-			l.fill(e)
-			l.left, l.delayed = l.left-1, false
-			l.unlocked()
+		if next == closed {
+			break
+		}
+		if next == word && s.word.Load() == word {
+			return false
+		}
+		if next != word && s.word.CompareAndSwap(word, next) {
 			return true
 		}
-		ok, _ := l.grant(e, 1)
+	}
+	return l.allowLocked()
+}
+
+// allowLocked is Allow with the lock. The limit may have become Inf before it got it.
+func (l *TokenBucket) allowLocked() bool {
+	l.lock()
+	defer l.mu.Unlock()
+	if l.limit == Inf {
+		return true
+	}
+	if !l.own {
+		now := l.now()
+		e := l.after(now)
+		ok, moved := l.grant(e, 1)
+		if moved {
+			l.moved(now, e, true)
+		}
+		if ok && l.own { // from now on
+			l.open(false)
+		}
 		return ok
 	}
-	now := l.now()
-	e := l.after(now)
-	ok, moved := l.grant(e, 1)
-	if moved {
-		l.moved(now, e, true)
+	now := time.Since(l.at) // Half the price of time.Now.
+	e := max(now, l.last)
+	full := l.burst > 0 && l.full(e)
+	ok := full
+	if full {
+		l.fill(e)
+		l.left, l.delayed = l.left-1, false
+	} else {
+		ok, _ = l.grant(e, 1)
+	}
+	if ok && now == e {
+		l.open(full)
 	}
 	return ok
-}
-
-// unlocked lets Allow take the next token without the lock, after one has been taken from
-// a bucket that was full.
-func (l *TokenBucket) unlocked() {
-	if l.began.IsZero() {
-		l.began = l.at.Add(-1)
-	}
-	l.taken.Store(int64(l.at.Sub(l.began)))
-}
-
-// lock locks mu, and ends that Allow does without.
-func (l *TokenBucket) lock() {
-	l.mu.Lock()
-	if l.taken.Load() <= 0 {
-		return
-	}
-	l.fill(l.began.Add(time.Duration(l.taken.Swap(0))).Sub(l.at))
-	l.left, l.delayed = l.left-1, false
 }
 
 // AllowN reports whether n events may happen at t, all of them or none, and
@@ -165,6 +169,9 @@ func (l *TokenBucket) AllowN(t time.Time, n int) bool {
 	}
 	l.lock()
 	defer l.mu.Unlock()
+	if l.limit == Inf {
+		return true
+	}
 	e := l.after(t)
 	ok, moved := l.grant(e, int64(n))
 	if moved {
@@ -311,7 +318,7 @@ func (l *TokenBucket) rate(r Limit) {
 	l.limit = r.sane()
 	l.interval = l.limit.interval()
 	l.inf.Store(l.limit == Inf)
-	l.refill.Store(int64(l.interval.least()))
+	l.lockless.set(l.interval, l.burst)
 	if l.mark == nil {
 		l.mark = new(mark)
 	}

@@ -63,6 +63,8 @@ func TestTokenBucket_allowLikeAllowN(t *testing.T) {
 				switch rng.IntN(4) {
 				case 0:
 					time.Sleep(time.Duration(rng.IntN(4)))
+				case 2:
+					time.Sleep(time.Duration(rng.IntN(64)/63) * 30 * time.Hour)
 				case 1:
 					time.Sleep(time.Duration(float64(time.Second) / max(float64(r), 0.1) * float64(rng.IntN(3))))
 				}
@@ -95,6 +97,88 @@ func TestTokenBucket_oneTokenOfMany(t *testing.T) {
 		}
 		if sum != 500 {
 			t.Errorf("%d tokens, want one each 2ns, 500", sum)
+		}
+	})
+}
+
+// A word is the state: as long as it is open, one that was there before means the same as then.
+func TestTokenBucket_wordsAreNew(t *testing.T) {
+	type state struct {
+		interval     interval
+		anchor, left int64
+		burst        int64
+		phase        uint64
+	}
+	rng := rand.New(rand.NewPCG(11, 12))
+	rounds, opened := prove.Long(200, 5000), 0
+	for range rounds {
+		synctestcompat.Run(t, func(t *testing.T) {
+			l, means := NewTokenBucket(1e9, 3), map[int64]state{}
+			for range 200 {
+				switch now := time.Now(); rng.IntN(12) {
+				case 0:
+					l.SetLimit([]Limit{1e7, 1e8, 1e9, 3e9}[rng.IntN(4)])
+				case 1:
+					l.SetBurst(1 + rng.IntN(4))
+				case 2:
+					l.AllowN(now.Add(time.Duration(rng.IntN(9)-4)), 1+rng.IntN(2))
+				case 3:
+					l.Reserve().Cancel()
+				case 4:
+					l.Reserve()
+				case 5:
+					l.Tokens()
+				default:
+					l.Allow()
+				}
+				s := &l.lockless
+				if word := s.word.Load(); word != closed {
+					now := state{interval{s.cost.Load(), uint8(s.shift.Load())}, 0, 0, s.full.Load(), 0}
+					if word < 0 {
+						now.anchor, now.left, now.phase = s.anchor.Load(), s.left.Load(), s.phase.Load()
+					}
+					if before, ok := means[word]; ok && before != now {
+						t.Fatalf("word %x meant %+v, now %+v", uint64(word), before, now)
+					}
+					means[word] = now
+					opened++
+				}
+				time.Sleep(time.Duration(rng.IntN(3)))
+			}
+		})
+	}
+	if opened < 25*rounds {
+		t.Errorf("open after %d of %d steps", opened, 200*rounds)
+	}
+}
+
+// What a word has no room for, more tokens or more time, takes the lock once, and goes on.
+func TestTokenBucket_wordIsFull(t *testing.T) {
+	synctestcompat.Run(t, func(t *testing.T) {
+		for _, tt := range []struct {
+			calls int
+			wait  time.Duration
+		}{{3 * mostTaken, 1}, {30, 10 * time.Hour}} {
+			r := Limit(0.7 / tt.wait.Seconds())
+			l, locked := NewTokenBucket(r, 1<<20), NewTokenBucket(r, 1<<20)
+			_, _ = l.Take(context.Background(), "", 1<<19)
+			locked.AllowN(time.Now(), 1<<19)
+			opened := 0
+			for i := range tt.calls {
+				time.Sleep(tt.wait)
+				if got, want := l.Allow(), locked.AllowN(time.Now(), 1); got != want {
+					t.Fatalf("call %d, %v apart: got %v, want %v", i, tt.wait, got, want)
+				}
+				if l.lockless.word.Load() != closed {
+					opened++
+				}
+			}
+			if got, want := l.Tokens(), locked.TokensAt(time.Now()); got != want {
+				t.Errorf("%d calls, %v apart: %v tokens, want %v", tt.calls, tt.wait, got, want)
+			}
+			if opened < tt.calls {
+				t.Errorf("%d calls, %v apart: open after %d", tt.calls, tt.wait, opened)
+			}
 		}
 	})
 }

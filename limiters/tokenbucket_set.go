@@ -52,8 +52,8 @@ func (l *TokenBucket) setLimit(t time.Time, clock bool, r Limit) {
 func (l *TokenBucket) setBurst(t time.Time, clock bool, b int) {
 	waiting := l.advance(t, clock)
 	l.set = true
-	l.rate(l.limit) // In a zero TokenBucket it is not set.
 	l.burst = max(int64(b), 0)
+	l.rate(l.limit) // In a zero TokenBucket it is not set.
 	if l.left >= l.burst {
 		l.left = l.burst
 		l.carry(0)

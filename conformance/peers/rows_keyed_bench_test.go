@@ -4,7 +4,6 @@ import (
 	"context"
 	"hash/maphash"
 	"math/rand/v2"
-	"runtime"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -21,7 +20,9 @@ import (
 
 // BenchmarkRows_keys has what is kept for each key, and middleware: see costRow.
 func BenchmarkRows_keys(b *testing.B) {
-	rows := []costRow{manyKeysRow(), fewKeysRow(1), fewKeysRow(2), keyBytesRow(), headersRow()}
+	rows := []costRow{
+		manyKeysRow(), keyedOfGCRARow(), fewKeysRow(1), fewKeysRow(2), keyBytesRow(), keyedOfGCRABytesRow(), headersRow(),
+	}
 	measureRows(b, append(rows, clientsRows()...))
 }
 
@@ -91,6 +92,22 @@ func keyedSyncMap() keyed {
 	}}
 }
 
+// keyedMutexMap is the other way to write it.
+func keyedMutexMap() keyed {
+	var mu sync.Mutex
+	m := map[string]*rate.Limiter{}
+	return keyed{"mutex and map of x/time/rate", func(key string) bool {
+		mu.Lock()
+		l, ok := m[key]
+		if !ok {
+			l = rate.NewLimiter(rate.Every(time.Hour), thousands)
+			m[key] = l
+		}
+		mu.Unlock()
+		return l.Allow()
+	}}
+}
+
 func (k keyed) fill(keys []string) keyed {
 	for _, key := range keys {
 		k.allow(key)
@@ -113,6 +130,19 @@ func manyKeysRow() costRow {
 			side{name: "read the key and the clock", loop: inOrder(keys, order, func(key string) {
 				length += int(key[len(key)-1]) + int(time.Since(began))
 			})})
+	}}
+}
+
+// keyedOfGCRARow is the same of what has any limiter for each key.
+func keyedOfGCRARow() costRow {
+	return costRow{name: "any limiter for each of 1M keys", sides: func(b *testing.B) []side {
+		keys, order := names(million)
+		sides := []side{}
+		for _, k := range []keyed{keyedOfGCRA(million), keyedMutexMap(), keyedSyncMap()} {
+			k.fill(keys)
+			sides = append(sides, side{name: k.name, most: 1, loop: inOrder(keys, order, func(key string) { k.allow(key) })})
+		}
+		return sides
 	}}
 }
 
@@ -175,36 +205,6 @@ func fewKeysRow(goroutines int) costRow {
 		row.most = 35
 	}
 	return row
-}
-
-// keyBytesRow is what a million keys hold of the heap, without the strings themselves.
-func keyBytesRow() costRow {
-	return costRow{name: "a key of 1M", unit: "B", most: 60, sides: func(b *testing.B) []side {
-		keys, _ := names(million)
-		var sides []side
-		for _, make := range []func() keyed{
-			func() keyed { return keyedGCRA(million) },
-			func() keyed { return keyedOfGCRA(million) },
-			func() keyed { return keyedSethvargo(b) },
-			keyedSyncMap,
-		} {
-			before := heapInUse()
-			k := make().fill(keys)
-			held := heapInUse() - before
-			runtime.KeepAlive(k)
-			sides = append(sides, side{name: k.name, most: 1, calls: 1, measure: func(int) float64 { return held / million }})
-		}
-		return sides
-	}}
-}
-
-// heapInUse returns what the heap holds.
-func heapInUse() float64 {
-	runtime.GC()
-	runtime.GC() // what the first one finalized
-	var stats runtime.MemStats
-	runtime.ReadMemStats(&stats)
-	return float64(stats.HeapAlloc)
 }
 
 // lockAndRead is the floor of what notes when it was called.
@@ -280,6 +280,14 @@ func callCancelRow() costRow {
 				}
 				_ = last
 			}},
+			{name: "floor without the read: it does not know when", loop: times(func() {
+				mu.Lock()
+				timer.Reset(time.Hour)
+				mu.Unlock()
+				mu.Lock()
+				timer.Stop()
+				mu.Unlock()
+			})},
 			{name: "romdo", most: 1, loop: func(n int) {
 				for range n {
 					debounced()

@@ -3,6 +3,7 @@ package peers
 import (
 	"context"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -19,6 +20,8 @@ func BenchmarkRows_limiters(b *testing.B) {
 	for _, goroutines := range []int{1, 2} {
 		rows = append(rows, throttleRow(goroutines), tokenBucketRow(goroutines))
 	}
+	rows = append(rows, tokenRows()...)
+	rows = append(rows, gcraRows()...)
 	rows = append(rows, throttleFuncRow())
 	rows = append(rows, sometimesRows()...)
 	rows = append(rows, concurrencyRows()...)
@@ -156,6 +159,7 @@ func concurrencyRows() (rows []costRow) {
 		{"free", 1, 100, func() {}},
 		{"free", 2, 100, func() {}},
 		{"queueing for one slot", 8, 1, runtime.Gosched},
+		{"queueing for two slots", 8, 2, runtime.Gosched},
 	} {
 		rows = append(rows, costRow{
 			name: "Concurrency, " + use.name, goroutines: use.goroutines,
@@ -163,31 +167,78 @@ func concurrencyRows() (rows []costRow) {
 				own := limiters.NewConcurrency(use.slots)
 				timed := limiters.NewConcurrency(use.slots, limiters.Timeout(time.Hour))
 				xsync := semaphore.NewWeighted(int64(use.slots))
+				channel, queue := make(chan struct{}, use.slots), &handover{free: use.slots}
 				return []side{
-					{name: "limiters.Concurrency, Timeout", loop: func(n int) {
-						for range n {
-							_ = timed.Acquire(ctx, 1)
-							use.held()
-							timed.Release(1)
-						}
-					}},
-					{name: "limiters.Concurrency", most: 1.5, loop: func(n int) {
-						for range n {
-							_ = own.Acquire(ctx, 1)
-							use.held()
-							own.Release(1)
-						}
-					}},
-					{name: "x/sync/semaphore", most: 1, loop: func(n int) {
-						for range n {
-							_ = xsync.Acquire(ctx, 1)
-							use.held()
-							xsync.Release(1)
-						}
-					}},
+					{name: "limiters.Concurrency", loop: times(func() {
+						_ = own.Acquire(ctx, 1)
+						use.held()
+						own.Release(1)
+					})},
+					{name: "limiters.Concurrency, Timeout", loop: times(func() {
+						_ = timed.Acquire(ctx, 1)
+						use.held()
+						timed.Release(1)
+					})},
+					{name: "x/sync/semaphore", most: 1, loop: times(func() {
+						_ = xsync.Acquire(ctx, 1)
+						use.held()
+						xsync.Release(1)
+					})},
+					{name: "a buffered channel", most: 1.2, loop: times(func() {
+						channel <- struct{}{}
+						use.held()
+						<-channel
+					})},
+					{name: "floor: a mutex, and a channel for each", loop: times(func() {
+						queue.acquire()
+						use.held()
+						queue.release()
+					})},
 				}
 			},
 		})
 	}
 	return rows
+}
+
+// A handover is the least with which slots are given in the order in which they were asked for:
+// whoever gives one back wakes the first in the queue, who has it then. So each slot waits for a
+// goroutine that must be scheduled first.
+type handover struct {
+	mu    sync.Mutex
+	free  int
+	queue []chan struct{}
+	spare []chan struct{}
+}
+
+func (h *handover) acquire() {
+	h.mu.Lock()
+	if h.free > 0 {
+		h.free--
+		h.mu.Unlock()
+		return
+	}
+	var ready chan struct{}
+	if last := len(h.spare) - 1; last >= 0 {
+		ready, h.spare = h.spare[last], h.spare[:last]
+	} else {
+		ready = make(chan struct{}, 1)
+	}
+	h.queue = append(h.queue, ready)
+	h.mu.Unlock()
+	<-ready
+	h.mu.Lock()
+	h.spare = append(h.spare, ready)
+	h.mu.Unlock()
+}
+
+func (h *handover) release() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.queue) == 0 {
+		h.free++
+		return
+	}
+	h.queue[0] <- struct{}{}
+	h.queue = append(h.queue[:0], h.queue[1:]...)
 }
