@@ -76,7 +76,7 @@
 // value, and a weaker one explains every run, TRAITS asks for a decision: it prints the value
 // as a comment, with the smallest such run and the rules that it turns off. Until the value
 // is declared, or the code is fixed, these rules are undecided and TRAITS fails. Numbers,
-// such as a resolution, are always decisions. If no value explains the runs, a rule fails.
+// such as a resolution, are always decisions. If no value explains the runs, the decision says so.
 //
 // Known failures go into KnownFailing, by rule and smallest schedule: the rule still runs,
 // and the test fails if the rule passes, or fails on another schedule.

@@ -50,6 +50,8 @@ type Decision struct {
 	Rule     string `json:"rule,omitempty"`
 	Schedule string `json:"schedule,omitempty"`
 	Headline string `json:"headline,omitempty"`
+	// Unexplained is what the value that was observed does not explain, in a sentence; empty if it explains everything.
+	Unexplained string `json:"unexplained,omitempty"`
 	// Frees are the rules that Value turns off, and those that would hold with it.
 	Frees []string `json:"frees,omitempty"`
 	// Text is the whole text. Because, Replay and Picture are parts of it.

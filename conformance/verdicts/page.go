@@ -66,6 +66,7 @@ type finding struct {
 	Drawing                                                   template.HTML
 	Open                                                      bool
 	Place                                                     string
+	Unexplained, Literal                                      string // of a decision, and of what is undeclared
 	Also                                                      []alsoBroken
 	frees                                                     []string // the rules that await a decision
 }
@@ -307,6 +308,7 @@ func newDecision(owner string, d conformance.Decision, ids *slugs) finding {
 	if d.Means != "" {
 		f.Law = "It means: " + d.Means + "."
 	}
+	f.Unexplained = d.Unexplained
 	if len(d.Frees) > 0 {
 		f.Law += " It turns off: " + strings.Join(d.Frees, ", ") + "."
 	}
@@ -322,6 +324,9 @@ func newFinding(owner string, v conformance.Verdict, ids *slugs) finding {
 	}
 	if v.Status == conformance.KnownFail {
 		f.Why = v.Reason
+	}
+	if v.Rule == "TRAITS" {
+		f.Literal = strings.TrimSpace(literal.FindString(v.Text))
 	}
 	if p := v.Picture; p != nil {
 		f.Order = p.Order

@@ -159,8 +159,9 @@ func (e *engine[T, E]) asked(d *decision[T, E]) conformance.Decision {
 		fmt.Fprintf(&b, "seen in %s\n", out.Schedule)
 	}
 	if c := d.clash; c != nil {
-		fmt.Fprintf(&b, "%s was observed, but does not explain %s: %s\n",
+		out.Unexplained = fmt.Sprintf("%s was observed, but does not explain %s: %s",
 			d.literal(d.seen, pkg), c.found.Run.Schedule, c.found.Headline)
+		b.WriteString(out.Unexplained + "\n")
 		if d.value != 0 {
 			fmt.Fprintf(&b, "%s is broken with either value: fix that first.\n", c.rule.ID)
 		}
