@@ -76,6 +76,9 @@ type group[S any] struct {
 	from   []way[S]
 }
 
+// mostOfSlips is how many states may explain a trace that leaves the model: of more, the laws are told where it does.
+const mostOfSlips = 400
+
 // extra is how many more laws than before a group may break.
 const extra = 4
 
@@ -226,6 +229,7 @@ func (c *check[S, K, T]) explain(r *Result[S]) {
 		return
 	}
 	r.Marks = r.Seen
+	c.m.Most = min(c.m.Most, mostOfSlips)
 	end, left := c.follow(1, true)
 	if c.failed != "" || left != nil {
 		return
