@@ -3,16 +3,33 @@ package suite
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/escapement-go/escapement/conformance"
 )
 
 // explain puts the parts of a failure's text into its verdict, for those who draw it.
 func (e *engine[T, E]) explain(r *Rule[T, E], v *conformance.Verdict, broken *Violation) {
+	broken.Because = e.assuming(broken.Because)
 	v.Text, v.Because, v.Replay = e.text(r, broken), broken.Because, e.replay(r.ID, broken)
 	if broken.Run != nil {
 		v.Picture = pictured(broken)
 	}
+}
+
+// assuming says of values that nobody has declared that they are assumed.
+func (e *engine[T, E]) assuming(because string) string {
+	for i := range e.settled {
+		s := &e.settled[i]
+		if s.Declared != 0 {
+			continue
+		}
+		for _, value := range s.Values {
+			name := value[strings.LastIndex(value, ".")+1:]
+			because = strings.ReplaceAll(because, name+" is declared", name+" is assumed")
+		}
+	}
+	return because
 }
 
 // pictured is the timeline of a violation as data.
