@@ -1,15 +1,15 @@
 package clocktest
 
 import (
-	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/prove"
-	"github.com/escapement-go/escapement/internal/timeline"
 	"github.com/escapement-go/escapement/synctestcompat"
 	"github.com/jonboulle/clockwork"
 )
@@ -64,23 +64,48 @@ type shown struct {
 	steps     []conformance.Step
 	got, want string // the headline
 	panics    bool   // want is a panic at the instant of the difference
-	word      string // the first word of what the difference is about
+	word      string // what the difference is about, as in aboutWhat
 	n         int    // and its number
 	// goroutines sleep or receive, functions run.
 	goroutines, functions bool
+}
+
+// missed matches what is said of what did not happen.
+var missed = regexp.MustCompile(` did not (run|wake)$| received nothing$`)
+
+// aboutWhat are the words of headlines, by the operations that they are about.
+var aboutWhat = []struct {
+	word  string
+	words *regexp.Regexp
+}{
+	{"halt", regexp.MustCompile(`^Stop of \w+ (\d+)`)},
+	{"rearm", regexp.MustCompile(`^Reset\(\S+\) of \w+ (\d+)`)},
+	{"read", regexp.MustCompile(`^(?:the value|nothing was) received from \w+ (\d+)`)},
+	{"chan", regexp.MustCompile(`^(?:the channel|Chan) of \w+ (\d+)`)},
+	{"now:", regexp.MustCompile(`^Now is ()`)},
+	{"armed:", regexp.MustCompile(`^the number of armed timers is ()`)},
+	{"function", regexp.MustCompile(`^function (\d+)`)},
+	{"consumer", regexp.MustCompile(`^consumer (\d+)`)},
 }
 
 func show(v *suite.Violation) *shown {
 	s := &shown{steps: v.Run.Schedule.Steps}
 	s.got, s.want, _ = strings.Cut(v.Headline, ", want ")
 	about := s.got
-	if s.got == "nothing" {
+	switch {
+	case s.got == "nothing":
 		about = s.want
+	case missed.MatchString(s.got):
+		s.got = "nothing"
 	}
-	var rest string
-	s.word, rest, _ = strings.Cut(about, " ")
-	_, _ = fmt.Sscanf(rest, "%d", &s.n)
-	s.panics = strings.HasSuffix(s.want, "panics (at "+timeline.Duration(v.At)+")")
+	for _, w := range aboutWhat {
+		if found := w.words.FindStringSubmatch(about); found != nil {
+			s.word = w.word
+			s.n, _ = strconv.Atoi(found[1])
+			break
+		}
+	}
+	s.panics = strings.Contains(s.want, " panics ")
 	s.goroutines = s.has(conformance.OpConsume, 0) || s.has(conformance.OpSleep, 0)
 	s.functions = s.has(conformance.OpAfterFunc, 0)
 	return s

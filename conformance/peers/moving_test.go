@@ -172,7 +172,7 @@ var fromClockwork = []row{
 			clock.Advance(time.Second)
 			return fmt.Sprint(len(ran))
 		}},
-	{"clockwork.FakeClock", "the same, for a goroutine of the code's own",
+	{"clockwork.FakeClock", "the same, for a goroutine that the code started",
 		func(t *testing.T) string {
 			clock := clockwork.NewFakeClockAt(start)
 			count := sleeper(clock)
