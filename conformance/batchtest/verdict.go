@@ -36,8 +36,7 @@ func (s *state) missing(b batch, w *ways) bool {
 		if i, ok := s.first[b.items[0]]; ok {
 			when = "was handed over at " + timeline.Duration(s.rec.Fires[i].Began.At)
 		}
-		want = fmt.Sprintf("batch %s %s, want %s", batchMark(b.items), when, timeline.Duration(s.at))
-		return want, s.because(b)
+		return fmt.Sprintf("batch %s %s, want %s", batchMark(b.items), when, timeline.Duration(s.at)), s.because(b)
 	})
 }
 
@@ -286,8 +285,6 @@ func (c *contract) Exam(tr *Traits, rec *suite.Recording, j suite.Job) *exam {
 	}
 }
 
-func (x *exam) detail() *detail { return x.Detail.(*detail) }
-
 // judgeable reports whether the model can judge the run: X-CALLS and X-REENT judge what got stuck.
 func (x *exam) judgeable() bool {
 	stuck := x.Stuck || x.Turned || edge.Reentered(x.Recording) != nil
@@ -300,30 +297,27 @@ func breaks(rule string) func(x *exam) *suite.Violation {
 		if !x.judgeable() {
 			return nil
 		}
-		r := x.result()
-		if len(r.Marks) == 0 || r.Marks[0].Law != rule {
-			return nil
+		if r := x.result(); len(r.Marks) > 0 && r.Marks[0].Law == rule {
+			return x.broken(r.Marks[0].At, r.Marks[0].Because, r.Marks[0].Want)
 		}
-		m := r.Marks[0]
-		return x.broken(m.At, m.Because, m.Want)
+		return nil
 	}
 }
 
 // broken makes a violation with the lanes of a batcher.
 func (x *exam) broken(at time.Duration, because, headline string) *suite.Violation {
-	v := &suite.Violation{Headline: headline, Because: because, At: at}
-	if want := x.wants(); want != nil {
-		v.Lanes = append(v.Lanes, suite.Lane{Name: "want", Marks: want})
+	lanes := []suite.Lane{{Name: "want", Marks: x.wants()}, {Name: "got", Marks: marks(x.Recording)}}
+	if lanes[0].Marks == nil {
+		lanes = lanes[1:]
 	}
-	v.Lanes = append(v.Lanes, suite.Lane{Name: "got", Marks: marks(x.Recording)})
-	return v
+	return &suite.Violation{Headline: headline, Because: because, At: at, Lanes: lanes}
 }
 
 // result is what the model says of the run, which is checked once.
 func (x *exam) result() *model.Result[*state] {
 	if x.checked == nil {
 		f := x.frame()
-		r := model.Check(batchers, f, f.events(x.detail()))
+		r := model.Check(batchers, f, f.events(x.Detail.(*detail)))
 		if r.Failed != "" {
 			x.fail(r.Failed)
 		}
