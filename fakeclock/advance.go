@@ -167,8 +167,8 @@ func (c *Clock) begin(op string) {
 	c.busy, c.halted = true, false
 }
 
-// await takes the turn where that is not free, or settle is to be called. The turn is a flag with a condition rather than a mutex
-// because a goroutine that waits for a mutex would keep a bubble from settling.
+// await takes the turn where that is not free, or settle is to be called. The turn is a flag with a condition rather
+// than a mutex because a goroutine that waits for a mutex would keep a bubble from settling.
 func (c *Clock) await(op string) {
 	if c.inCallback() {
 		c.mu.Unlock()

@@ -82,7 +82,7 @@ func (c *Clock) caller() *worker {
 	return c.marked()
 }
 
-// marked is caller while an Advance waits for some.
+// marked is caller while an Advance waits for some: apart, as what it returns is on the heap.
 func (c *Clock) marked() (caller *worker) {
 	stackmark.Any(func(mark uint64) bool {
 		caller = c.workers[mark]

@@ -85,8 +85,8 @@ func look(t *testing.T, m zoo.Mutant) find {
 
 // Which of the suite's mutants properties find too, and how small what they come to is; -v
 // prints the tables. Unless the suite is to be proved it is one of each contract in which one is
-// found and made smaller within a second. That those which are listed in notDrawn are not found takes all draws of each,
-// and is shown by the long form only.
+// found and made smaller within a second. That those which are listed in notDrawn are not found takes all draws of
+// each, and is shown by the long form only.
 func TestMutants(t *testing.T) {
 	synctestcompat.Require(t)
 	set(t, "rapid.checks", "3000")

@@ -67,40 +67,30 @@ func missing(text string, s conformance.Schedule) string {
 	return "nothing, want " + inGo(text, s) + " at "
 }
 
+// makes are the calls of package time, by the steps that make something with a duration, or let it pass.
+var makes = map[conformance.Op]string{
+	conformance.OpTimer: "NewTimer", conformance.OpTicker: "NewTicker", conformance.OpAfter: "After",
+	conformance.OpAfterFunc: "AfterFunc", conformance.OpTimeout: "WithTimeout", conformance.OpDeadline: "WithDeadline",
+	conformance.OpIdle: "Advance", conformance.OpSleep: "Sleep", conformance.OpNap: "Sleep",
+}
+
+// uses are those of steps that are about what was made before.
+var uses = map[conformance.Op]string{
+	conformance.OpHalt: "Stop of ", conformance.OpCancel: "cancel of ", conformance.OpRead: "a receive from ",
+	conformance.OpChan: "Chan of ",
+}
+
 // method is the call of package time that a step makes.
 func method(step string, s conformance.Schedule) string {
 	words := strings.Fields(step)
-	d := words[len(words)-1]
-	if len(words) > 2 {
-		d = words[2]
-	}
-	switch conformance.Op(words[0]) {
-	case conformance.OpHalt:
-		return "Stop of " + subject(step, s)
-	case conformance.OpRearm:
+	op, d := conformance.Op(words[0]), words[min(2, len(words)-1)]
+	switch {
+	case op == conformance.OpRearm:
 		return "Reset(" + d + ") of " + subject(step, s)
-	case conformance.OpTimer:
-		return "NewTimer(" + d + ")"
-	case conformance.OpTicker:
-		return "NewTicker(" + d + ")"
-	case conformance.OpAfter:
-		return "After(" + d + ")"
-	case conformance.OpAfterFunc:
-		return "AfterFunc(" + d + ")"
-	case conformance.OpIdle:
-		return "Advance(" + d + ")"
-	case conformance.OpTimeout:
-		return "WithTimeout(" + d + ")"
-	case conformance.OpDeadline:
-		return "WithDeadline(" + d + ")"
-	case conformance.OpCancel:
-		return "cancel of " + subject(step, s)
-	case conformance.OpSleep, conformance.OpNap:
-		return "Sleep(" + d + ")"
-	case conformance.OpRead:
-		return "a receive from " + subject(step, s)
-	case conformance.OpChan:
-		return "Chan of " + subject(step, s)
+	case makes[op] != "":
+		return makes[op] + "(" + d + ")"
+	case uses[op] != "":
+		return uses[op] + subject(step, s)
 	}
 	return step
 }

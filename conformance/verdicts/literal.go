@@ -11,10 +11,20 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/escapement-go/escapement/conformance"
 )
 
 // literal is what TRAITS prints to be pasted, behind a tab.
 var literal = regexp.MustCompile(`(?s)\n\tTraits: \w+\.Traits\{\n.*?\n\t\},`)
+
+// toPaste is the literal that a verdict says to paste, "" if it says none.
+func toPaste(v conformance.Verdict) string {
+	if v.Rule != "TRAITS" {
+		return ""
+	}
+	return strings.TrimSpace(literal.FindString(v.Text))
+}
 
 // writeTraits puts what TRAITS has printed into the specs of a file.
 func writeTraits(path string, reports []*report) error {
@@ -24,8 +34,8 @@ func writeTraits(path string, reports []*report) error {
 	}
 	for _, r := range reports {
 		for _, v := range r.Verdicts {
-			traits := strings.TrimSpace(literal.FindString(v.Text))
-			if v.Rule != "TRAITS" || traits == "" {
+			traits := toPaste(v)
+			if traits == "" {
 				continue
 			}
 			if text, err = withTraits(text, r.Test, traits); err != nil {

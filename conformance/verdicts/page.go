@@ -320,13 +320,10 @@ func newFinding(owner string, v conformance.Verdict, ids *slugs) finding {
 	f := finding{
 		ID: ids.of(owner, v.Rule), Rule: v.Rule, Class: classes[v.Status][0], Word: classes[v.Status][1],
 		Headline: headline(v), Law: v.Law, Because: v.Because, Schedule: v.Schedule, Replay: v.Replay,
-		Words: inWords(v.Schedule), Open: failing(&v),
+		Words: inWords(v.Schedule), Open: failing(&v), Literal: toPaste(v),
 	}
 	if v.Status == conformance.KnownFail {
 		f.Why = v.Reason
-	}
-	if v.Rule == "TRAITS" {
-		f.Literal = strings.TrimSpace(literal.FindString(v.Text))
 	}
 	if p := v.Picture; p != nil {
 		f.Order = p.Order

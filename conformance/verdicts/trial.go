@@ -31,7 +31,7 @@ func (t *trial) run(stderr io.Writer) error {
 		if err != nil {
 			return err
 		}
-		broken := slices.Concat(j.broken(), j.unexplained())
+		broken := j.broken()
 		t.broke = append(t.broke, inOne(broken))
 		if fewest < 0 || len(broken) < fewest {
 			fewest, t.taken, best = len(broken), i, j
@@ -109,7 +109,7 @@ func (t *trial) judge(tests string, stderr io.Writer) (*judged, error) {
 	return j, nil
 }
 
-// broken are the rules that fail.
+// broken are the rules that fail, and those that wait for a choice of which no value explains what was seen.
 func (j *judged) broken() []string {
 	var out []string
 	for _, r := range j.reports {
@@ -118,22 +118,14 @@ func (j *judged) broken() []string {
 				out = append(out, v.Rule)
 			}
 		}
-	}
-	if len(j.reports) == 0 {
-		out = append(out, "nothing, as nothing was judged")
-	}
-	return out
-}
-
-// unexplained are the choices of which no value explains what was seen.
-func (j *judged) unexplained() []string {
-	var out []string
-	for _, r := range j.reports {
 		for _, d := range r.Decisions {
 			if d.Value == "" {
 				out = append(out, d.Rule)
 			}
 		}
+	}
+	if len(j.reports) == 0 {
+		out = append(out, "nothing, as nothing was judged")
 	}
 	return out
 }

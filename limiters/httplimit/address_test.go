@@ -142,7 +142,8 @@ func TestByAddress_plain(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	plain := 0
 	for range 200_000 {
-		s := []byte(netip.AddrPortFrom(netip.AddrFrom4([4]byte{byte(r.Int()), byte(r.Int()), byte(r.IntN(12)), byte(r.Int())}), uint16(r.Int())).String())
+		four := netip.AddrFrom4([4]byte{byte(r.Int()), byte(r.Int()), byte(r.IntN(12)), byte(r.Int())})
+		s := []byte(netip.AddrPortFrom(four, uint16(r.Int())).String())
 		for range r.IntN(3) {
 			i := r.IntN(len(s))
 			switch c := ".:0123456789[]%x "[r.IntN(17)]; r.IntN(3) {

@@ -51,11 +51,15 @@ func Concurrency(c *limiters.Concurrency, opts ...Option) func(http.Handler) htt
 			switch {
 			case err == nil:
 			case errors.Is(err, limiters.ErrTimeout), errors.Is(err, context.DeadlineExceeded):
-				cfg.reject(w, r, rejection{err: err, status: http.StatusServiceUnavailable, line: requestTimeout, count: tooLate})
+				cfg.reject(w, r, rejection{
+					err: err, status: http.StatusServiceUnavailable, line: requestTimeout, count: tooLate,
+				})
 			case errors.Is(err, context.Canceled):
 				cfg.gone(w)
 			default:
-				cfg.reject(w, r, rejection{err: err, status: http.StatusServiceUnavailable, line: serviceBusy, count: noPlace})
+				cfg.reject(w, r, rejection{
+					err: err, status: http.StatusServiceUnavailable, line: serviceBusy, count: noPlace,
+				})
 			}
 		})
 	}
