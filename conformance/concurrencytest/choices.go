@@ -9,19 +9,6 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
-var (
-	backlogs     = []string{"BacklogBounded", "BacklogUnbounded", "BacklogNone"}
-	timeouts     = []string{"TimeoutBounded", "TimeoutNone"}
-	contexts     = []string{"ContextHonoured", "ContextIgnored", "ContextEndsWait"}
-	endings      = []string{"ErrorOfContext", "ErrorOfOwn"}
-	seats        = []string{"SeatFreed", "SeatKept"}
-	orders       = []string{"FairFIFO", "FairNone"}
-	oversizes    = []string{"OversizeFails", "OversizeBlocks"}
-	overReleases = []string{"OverReleasePanics", "OverReleaseIgnored", "OverReleaseUndefined"}
-	hooks        = []string{"HookOnce", "HookNone", "HookFits"}
-	flags        = []string{"true"}
-)
-
 // What the values mean, for where none of them was observed.
 var (
 	backlogsMean = []string{"as many requests wait as New is told", "any number of requests waits", "a request that " +
@@ -441,9 +428,6 @@ func observeFitting(s *suite.Suite) Hook {
 	}
 	return Hook(first(played, false))
 }
-
-// often is how many runs show what is left to chance.
-const often = 24
 
 // try plays a schedule as if every bound were declared, and returns what became of its
 // requests; nil if the run hangs or is left out, or the configuration is refused.

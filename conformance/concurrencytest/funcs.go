@@ -7,15 +7,6 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 )
 
-// Abilities that no step names, in the set of operations: opTwoWays is a Do beside an
-// Acquire or Lock, opContext that requests are given contexts, and opAgain that slots are given
-// back by what was handed out.
-const (
-	opTwoWays conformance.Op = "Do beside Acquire"
-	opContext conformance.Op = "context"
-	opAgain   conformance.Op = "permit"
-)
-
 // operations reports what a limiter can do.
 func (f *Funcs) operations(tr Traits) map[conformance.Op]bool {
 	return map[conformance.Op]bool{

@@ -471,3 +471,18 @@ func (r *run) leave() {
 		r.Settle()
 	}
 }
+
+// many is how many requests must have been rejected before what each has left behind counts.
+const many = 3
+
+// piles reports whether a schedule can show goroutines that stay, one for each request that is
+// rejected while one runs. Where something is released it does not.
+func piles(s conformance.Schedule) bool {
+	return len(s.Steps) > many && !suite.Has(conformance.OpRelease)(suite.Job{Schedule: s})
+}
+
+// high is a limit that a constructor may refuse.
+const high = 300
+
+// endLane is the lane of what the suite does after the last step.
+const endLane = "end"

@@ -234,26 +234,3 @@ func (c *contract) timed(*suite.Suite) []conformance.Schedule {
 	f := &families{tr: &c.traits}
 	return f.planned(1, 2, "100ms", plan{gaps: halves, depth: 4, later: true})
 }
-
-// decisions are what became of a schedule's requests, and when.
-func decisions(rec *suite.Recording) (out []suite.Mark) {
-	t, _ := rec.Detail.(*trace)
-	if t == nil {
-		return nil
-	}
-	for _, q := range t.requests {
-		if q.arrived.Seq > t.drained.Seq {
-			break
-		}
-		text := fmt.Sprint(q.id, "w")
-		switch {
-		case q.decided.Seq > t.drained.Seq:
-		case q.decided.Seq > 0 && q.admitted:
-			text = fmt.Sprint(q.id, "+")
-		case q.decided.Seq > 0:
-			text = fmt.Sprint(q.id, "x")
-		}
-		out = append(out, suite.Mark{At: q.decided.At, Text: text})
-	}
-	return out
-}

@@ -211,18 +211,6 @@ func cancels(s conformance.Schedule) bool {
 	})
 }
 
-// cancelsBefore reports whether a context is cancelled before its request comes.
-func cancelsBefore(s conformance.Schedule) bool {
-	for i, st := range s.Steps {
-		if st.Op == conformance.OpCancel && slices.ContainsFunc(s.Steps[i:], func(o conformance.Step) bool {
-			return o.N == st.N && (o.Op == conformance.OpAcquire || o.Op == conformance.OpDo)
-		}) {
-			return true
-		}
-	}
-	return false
-}
-
 // weighs reports whether a request asks for several slots.
 func weighs(s conformance.Schedule) bool {
 	return slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return st.K > 1 })
@@ -320,15 +308,6 @@ func (x *exam) left() *suite.Violation {
 		return nil
 	}
 	return cmp.Or(x.LeftBehind(), x.piled())
-}
-
-// many is how many requests must have been rejected before what each has left behind counts.
-const many = 3
-
-// piles reports whether a schedule can show goroutines that stay, one for each request that is
-// rejected while one runs. Where something is released it does not.
-func piles(s conformance.Schedule) bool {
-	return len(s.Steps) > many && !suite.Has(conformance.OpRelease)(suite.Job{Schedule: s})
 }
 
 // piled finds such goroutines.

@@ -190,9 +190,6 @@ func (f *families) weights() {
 	f.out = append(f.out, suite.Family{Name: "large numbers", Schedules: f.large()})
 }
 
-// high is a limit that a constructor may refuse.
-const high = 300
-
 // large are limits and weights that are more than some types hold, and such as are more than any
 // type holds when something is added.
 func (f *families) large() (all []conformance.Schedule) {
@@ -379,4 +376,19 @@ func (f *families) longQueues() []conformance.Schedule {
 		out = append(out, s)
 	}
 	return out
+}
+
+// often is how many runs show what is left to chance.
+const often = 24
+
+// cancelsBefore reports whether a context is cancelled before its request comes.
+func cancelsBefore(s conformance.Schedule) bool {
+	for i, st := range s.Steps {
+		if st.Op == conformance.OpCancel && slices.ContainsFunc(s.Steps[i:], func(o conformance.Step) bool {
+			return o.N == st.N && (o.Op == conformance.OpAcquire || o.Op == conformance.OpDo)
+		}) {
+			return true
+		}
+	}
+	return false
 }

@@ -272,3 +272,12 @@ func (c *contract) make(env Env, cfg Config) Funcs {
 	f.keep(c.spec.Traits.OverRelease)
 	return f
 }
+
+// Abilities that no step names, in the set of operations: opTwoWays is a Do beside an
+// Acquire or Lock, opContext that requests are given contexts, and opAgain that slots are given
+// back by what was handed out.
+const (
+	opTwoWays conformance.Op = "Do beside Acquire"
+	opContext conformance.Op = "context"
+	opAgain   conformance.Op = "permit"
+)

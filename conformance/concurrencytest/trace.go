@@ -3,10 +3,12 @@ package concurrencytest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
 // trace is what was done to a concurrency limiter and what came of it. It is the detail of a
@@ -159,4 +161,27 @@ func (t *trace) done(groups int) []conformance.Done {
 // comes reports whether an operation is a request.
 func comes(op conformance.Op) bool {
 	return op == conformance.OpAcquire || op == conformance.OpTry || op == conformance.OpDo
+}
+
+// decisions are what became of a schedule's requests, and when.
+func decisions(rec *suite.Recording) (out []suite.Mark) {
+	t, _ := rec.Detail.(*trace)
+	if t == nil {
+		return nil
+	}
+	for _, q := range t.requests {
+		if q.arrived.Seq > t.drained.Seq {
+			break
+		}
+		text := fmt.Sprint(q.id, "w")
+		switch {
+		case q.decided.Seq > t.drained.Seq:
+		case q.decided.Seq > 0 && q.admitted:
+			text = fmt.Sprint(q.id, "+")
+		case q.decided.Seq > 0:
+			text = fmt.Sprint(q.id, "x")
+		}
+		out = append(out, suite.Mark{At: q.decided.At, Text: text})
+	}
+	return out
 }

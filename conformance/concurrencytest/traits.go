@@ -199,3 +199,17 @@ func (tr *Traits) waitsForEver() string {
 // noSuchThing is why rules are skipped that are about something that an implementation is
 // declared not to have.
 const noSuchThing = "the implementation is declared to have no such thing"
+
+// The values of each trait, as Go has them.
+var (
+	backlogs     = []string{"BacklogBounded", "BacklogUnbounded", "BacklogNone"}
+	timeouts     = []string{"TimeoutBounded", "TimeoutNone"}
+	contexts     = []string{"ContextHonoured", "ContextIgnored", "ContextEndsWait"}
+	endings      = []string{"ErrorOfContext", "ErrorOfOwn"}
+	seats        = []string{"SeatFreed", "SeatKept"}
+	orders       = []string{"FairFIFO", "FairNone"}
+	oversizes    = []string{"OversizeFails", "OversizeBlocks"}
+	overReleases = []string{"OverReleasePanics", "OverReleaseIgnored", "OverReleaseUndefined"}
+	hooks        = []string{"HookOnce", "HookNone", "HookFits"}
+	flags        = []string{"true"}
+)

@@ -145,9 +145,6 @@ func (x *exam) declaredSo(rule string) string {
 	return ""
 }
 
-// endLane is the lane of what the suite does after the last step.
-const endLane = "end"
-
 // lanes show which requests were admitted (+) or rejected (x), and at the first difference
 // which wait (w).
 func (x *exam) lanes(s *state) []suite.Lane {
