@@ -21,21 +21,21 @@ import (
 // decision that is asked for offers what its author declares; testdata/decisions.txt lists them. Of each mutant a rule
 // fails, or a decision names what no author has declared, or it is said that New shows less than it was built with, or
 // what was observed without a decision is not what its author declares, but as good or stricter: these are listed
-// there, too. What a mutant shares with its design its author decides. A few of either are run, and with
-// ESCAPEMENT_PROVE=all, or to make the list again, every one.
+// there, too. What a mutant shares with its design its author decides. A few of either are run, with ESCAPEMENT_PROVE=1
+// every mutant, and with ESCAPEMENT_PROVE=all, or to make the list again, every design, too.
 func FirstRuns(t *testing.T, designs []zoo.Design, mutants []zoo.Mutant) {
 	t.Helper()
 	synctestcompat.Require(t)
 	f := &first{steps: recordedSteps(t)}
-	every := prove.Number(16, 16, 8, 1)
+	everyDesign, everyMutant := prove.Number(16, 16, 8, 1), prove.Number(16, 16, 1, 1)
 	if *update {
-		every = 1
+		everyDesign, everyMutant = 1, 1
 	}
-	for i := 0; i < len(designs); i += every {
+	for i := 0; i < len(designs); i += everyDesign {
 		f.design(t, designs[i])
 	}
 	tally := map[string]int{}
-	for i := 0; i < len(mutants); i += every {
+	for i := 0; i < len(mutants); i += everyMutant {
 		m := mutants[i]
 		if m.Hangs || m.Rule == "X-RACE" || m.Rule == TRAITS || raceDetector && m.Chance || given(m.Spec) {
 			continue
@@ -55,7 +55,7 @@ func FirstRuns(t *testing.T, designs []zoo.Design, mutants []zoo.Mutant) {
 		}
 	}
 	t.Logf("%d designs are asked for %d decisions; of the mutants %v", f.designs, f.decisions, tally)
-	goldenLines(t, "decisions.txt", f.lines, every == 1)
+	goldenLines(t, "decisions.txt", f.lines, everyDesign == 1)
 }
 
 // TRAITS is the subtest that says what is undeclared.

@@ -12,7 +12,7 @@ func (e *engine[T, E]) ask(r *Rule[T, E], v *Violation) *decision[T, E] {
 		return e.askRuns(r, v)
 	}
 	here := job{Job: e.review(v.Run), rec: v.Run}
-	now := declaration[T]{e.traits, e.choices}
+	now := e.declaredNow()
 	if r.Check == nil || r.Again != nil && !e.breaksRule(r, here, now) { // reruns showed it
 		return e.askRuns(r, v)
 	}
@@ -67,13 +67,13 @@ func (e *engine[T, E]) doubt(r *Rule[T, E], here job, v *Violation) *decision[T,
 // askRuns looks for a decision that is asked for and on which it depends what a rule finds by runs of its own,
 // which are made again.
 func (e *engine[T, E]) askRuns(r *Rule[T, E], v *Violation) *decision[T, E] {
-	breaks := func(d declaration[T]) bool { return r.Probe != nil && e.probeBreaks(r, d) }
+	breaks := func(d declaration[T, E]) bool { return r.Probe != nil && e.probeBreaks(r, d) }
 	tries := 1
 	if r.Meets {
 		tries = 3 // what goroutines do is chance
 	}
 	if r.Again != nil && v.Run != nil {
-		breaks = func(d declaration[T]) bool { return e.againBreaks(r, v.Run, d) }
+		breaks = func(d declaration[T, E]) bool { return e.againBreaks(r, v.Run, d) }
 	}
 	for _, d := range e.decisions {
 		explains := d.value != 0
@@ -96,7 +96,7 @@ func (e *engine[T, E]) documentedDecision(r *Rule[T, E], v *Violation) *decision
 		if s.Declared != 0 || !s.documented() || s.Set == nil {
 			continue
 		}
-		frees := e.freed(declaration[T]{e.traits, e.choices}, e.with(s.Name, 1))
+		frees := e.freed(e.declaredNow(), e.with(s.Name, 1))
 		if !slices.Contains(frees, r.ID) || e.breaksBut(frees) {
 			continue
 		}
@@ -121,7 +121,7 @@ func (e *engine[T, E]) breaksBut(rules []string) bool {
 }
 
 // againBreaks reports whether the schedule of a run breaks a rule that compares it with reruns, with other traits.
-func (e *engine[T, E]) againBreaks(r *Rule[T, E], rec *Recording, d declaration[T]) (broken bool) {
+func (e *engine[T, E]) againBreaks(r *Rule[T, E], rec *Recording, d declaration[T, E]) (broken bool) {
 	if e.skip(r, d.traits, d.choices).why != "" {
 		return false
 	}
@@ -135,7 +135,7 @@ func (e *engine[T, E]) againBreaks(r *Rule[T, E], rec *Recording, d declaration[
 }
 
 // probeBreaks reports whether a rule is broken by runs of its own, with other traits.
-func (e *engine[T, E]) probeBreaks(r *Rule[T, E], other declaration[T]) bool {
+func (e *engine[T, E]) probeBreaks(r *Rule[T, E], other declaration[T, E]) bool {
 	defer e.declareFor(other)()
 	if e.skip(r, other.traits, e.c.Table(e.Suite, e.c.Traits())).why != "" {
 		return false

@@ -46,7 +46,7 @@ type refutation[T, E any] struct {
 }
 
 // with is the declaration in which all that was observed counts, but for one choice, which has another value.
-func (e *engine[T, E]) with(choice string, value int) declaration[T] {
+func (e *engine[T, E]) with(choice string, value int) declaration[T, E] {
 	t := e.c.Traits()
 	for i := range e.settled {
 		c := e.c.Table(e.Suite, t)[i]
@@ -58,17 +58,7 @@ func (e *engine[T, E]) with(choice string, value int) declaration[T] {
 			c.Set(s.seen)
 		}
 	}
-	return declaration[T]{t, e.c.Table(e.Suite, t)}
-}
-
-// judges lists the rules that would judge runs with a declaration.
-func (e *engine[T, E]) judges(d declaration[T]) (rules []*Rule[T, E]) {
-	for i := range e.rules {
-		if r := &e.rules[i]; r.Check != nil && e.skip(r, d.traits, d.choices).why == "" {
-			rules = append(rules, r)
-		}
-	}
-	return rules
+	return e.declaring(t)
 }
 
 // finds is what a rule finds in a run that was made before, nil if nothing, or what may be chance: of runs by which
@@ -88,13 +78,12 @@ func (e *engine[T, E]) finds(r *Rule[T, E], x E, run job) *Violation {
 // compare looks for the smallest of some runs that breaks a rule with one declaration and does not with another. It is
 // one of the rules in only, or of all of them.
 func (e *engine[T, E]) compare(
-	runs []job, with, without declaration[T], only ...*Rule[T, E],
+	runs []job, with, without declaration[T, E], only ...*Rule[T, E],
 ) (least *refutation[T, E]) {
-	rules := e.judges(with)
+	rules := with.judges
 	if len(only) > 0 {
-		rules = slices.DeleteFunc(rules, func(r *Rule[T, E]) bool { return !slices.Contains(only, r) })
+		rules = slices.DeleteFunc(slices.Clone(rules), func(r *Rule[T, E]) bool { return !slices.Contains(only, r) })
 	}
-	others := e.judges(without)
 	for _, run := range runs {
 		s := run.rec.Schedule
 		if least != nil && s.Compare(least.found.Run.Schedule) >= 0 || run.rec.LeftOut != "" {
@@ -106,7 +95,7 @@ func (e *engine[T, E]) compare(
 		x, other := e.c.Exam(with.traits, run.rec, run.Job), e.c.Exam(without.traits, run.rec, run.Job)
 		for _, r := range rules {
 			v := e.finds(r, x, run)
-			if v == nil || slices.Contains(others, r) && e.finds(r, other, run) != nil {
+			if v == nil || slices.Contains(without.judges, r) && e.finds(r, other, run) != nil {
 				continue
 			}
 			least = &refutation[T, E]{r, v}
@@ -146,10 +135,10 @@ func (e *engine[T, E]) decide() (all []*decision[T, E]) {
 			d.value = 0
 		}
 		d.frees = e.freed(strict, seen)
-		for _, id := range e.freed(strict, declaration[T]{e.traits, e.choices}) {
+		for _, id := range e.freed(strict, e.declaredNow()) {
 			e.awaits[id] = cmp.Or(e.awaits[id], s.Name)
 		}
-		for _, decided := range []declaration[T]{strict, seen} {
+		for _, decided := range []declaration[T, E]{strict, seen} {
 			for _, id := range e.freed(decided, open) { // for this alone
 				e.awaits[id] = s.Name
 			}
@@ -161,14 +150,15 @@ func (e *engine[T, E]) decide() (all []*decision[T, E]) {
 
 // refutes looks for what refutes a declaration on schedules, or by rules, that wait for one of its choices: these are
 // run for it. It returns the smallest of the first family that has any.
-func (e *engine[T, E]) refutes(choice string, d declaration[T]) (least *refutation[T, E]) {
+func (e *engine[T, E]) refutes(choice string, d declaration[T, E]) (least *refutation[T, E]) {
 	if e.hangs() {
 		return nil
 	}
 	open := e.with(choice, 0)
-	inForce := e.judges(open)
-	waiting := slices.DeleteFunc(e.judges(d), func(r *Rule[T, E]) bool { return slices.Contains(inForce, r) })
+	waiting := slices.Clone(d.judges)
+	waiting = slices.DeleteFunc(waiting, func(r *Rule[T, E]) bool { return slices.Contains(open.judges, r) })
 	defer e.declareFor(d)()
+	d, open = e.declaring(d.traits), e.declaring(open.traits) // as the operations are now
 	sampled := ""
 	e.try(triedOfEach, func(j Job) bool {
 		again := j.text == sampled // one sample is enough
@@ -195,7 +185,7 @@ func (e *engine[T, E]) refutes(choice string, d declaration[T]) (least *refutati
 const triedOfEach = 500
 
 // declareFor declares otherwise until what it returns is called.
-func (e *engine[T, E]) declareFor(d declaration[T]) (back func()) {
+func (e *engine[T, E]) declareFor(d declaration[T, E]) (back func()) {
 	now := e.c.Traits()
 	e.c.Declare(d.traits)
 	e.ops = e.c.Learn(e.Suite)
@@ -206,7 +196,7 @@ func (e *engine[T, E]) declareFor(d declaration[T]) (back func()) {
 }
 
 // freed lists the rules that are in force with one declaration and not with another.
-func (e *engine[T, E]) freed(with, without declaration[T]) (ids []string) {
+func (e *engine[T, E]) freed(with, without declaration[T, E]) (ids []string) {
 	for i := range e.rules {
 		r := &e.rules[i]
 		if e.skip(r, with.traits, with.choices).why == "" && e.skip(r, without.traits, without.choices).why != "" {
@@ -218,22 +208,22 @@ func (e *engine[T, E]) freed(with, without declaration[T]) (ids []string) {
 
 // explains reports whether with other traits a rule is not broken by the run that breaks it, nor by any at hand,
 // and none of these breaks a rule that it does not break as things are.
-func (e *engine[T, E]) explains(r *Rule[T, E], here job, other declaration[T]) bool {
+func (e *engine[T, E]) explains(r *Rule[T, E], here job, other declaration[T, E]) bool {
 	return e.explainsAll(r, []job{here}, other) && e.explainsAll(r, e.atHand, other) // most are told by the first
 }
 
 // explainsAll is explains for some runs.
-func (e *engine[T, E]) explainsAll(r *Rule[T, E], runs []job, other declaration[T]) bool {
-	return e.keeps(r, runs, other) && e.compare(runs, other, declaration[T]{e.traits, e.choices}) == nil
+func (e *engine[T, E]) explainsAll(r *Rule[T, E], runs []job, other declaration[T, E]) bool {
+	return e.keeps(r, runs, other) && e.compare(runs, other, e.declaredNow()) == nil
 }
 
 // keeps reports whether with other traits a rule is broken by none of some runs.
-func (e *engine[T, E]) keeps(r *Rule[T, E], runs []job, other declaration[T]) bool {
+func (e *engine[T, E]) keeps(r *Rule[T, E], runs []job, other declaration[T, E]) bool {
 	breaks := func(run job) bool { return e.breaksRule(r, run, other) }
-	return !slices.Contains(e.judges(other), r) || !slices.ContainsFunc(runs, breaks)
+	return !slices.Contains(other.judges, r) || !slices.ContainsFunc(runs, breaks)
 }
 
 // breaksRule reports whether a run that was made before breaks a rule.
-func (e *engine[T, E]) breaksRule(r *Rule[T, E], run job, d declaration[T]) bool {
+func (e *engine[T, E]) breaksRule(r *Rule[T, E], run job, d declaration[T, E]) bool {
 	return run.rec.LeftOut == "" && e.finds(r, e.c.Exam(d.traits, run.rec, run.Job), run) != nil
 }

@@ -54,7 +54,7 @@ type engine[T, E any] struct {
 	decisions  []*decision[T, E]
 	awaits     map[string]string // the trait to decide on before a rule is in force
 
-	otherwise map[otherwise]declaration[T] // what would be declared, made as it is asked for
+	otherwise map[otherwise]declaration[T, E] // what would be declared, made as it is asked for
 }
 
 // alone makes parallel tests take turns: whoever runs schedules holds it, since a run sets

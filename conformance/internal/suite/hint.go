@@ -130,22 +130,37 @@ func (e *engine[T, E]) holdsWith(r *Rule[T, E], rec *Recording, o otherwise) (in
 	return e.holds(r, d.traits, d.choices, rec)
 }
 
-// declaration is what would be declared.
-type declaration[T any] struct {
+// declaration is what would be declared, with the rules that then judge traces.
+type declaration[T, E any] struct {
 	traits  *T
 	choices []Choice
+	judges  []*Rule[T, E]
 }
 
+// declaring is the declaration of some traits.
+func (e *engine[T, E]) declaring(t *T) declaration[T, E] {
+	d := declaration[T, E]{traits: t, choices: e.c.Table(e.Suite, t)}
+	for i := range e.rules {
+		if r := &e.rules[i]; r.Check != nil && e.skip(r, t, d.choices).why == "" {
+			d.judges = append(d.judges, r)
+		}
+	}
+	return d
+}
+
+// declaredNow is the declaration that judges what is explored.
+func (e *engine[T, E]) declaredNow() declaration[T, E] { return e.declaring(e.traits) }
+
 // declared is the declaration with a choice otherwise, made once for all the runs that are asked about it.
-func (e *engine[T, E]) declared(o otherwise) declaration[T] {
+func (e *engine[T, E]) declared(o otherwise) declaration[T, E] {
 	if d, ok := e.otherwise[o]; ok {
 		return d
 	}
 	t := e.c.Traits()
 	e.c.Table(e.Suite, t)[o.choice].Set(o.value)
-	d := declaration[T]{t, e.c.Table(e.Suite, t)}
+	d := e.declaring(t)
 	if e.otherwise == nil {
-		e.otherwise = map[otherwise]declaration[T]{}
+		e.otherwise = map[otherwise]declaration[T, E]{}
 	}
 	e.otherwise[o] = d
 	return d
