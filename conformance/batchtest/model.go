@@ -405,6 +405,14 @@ func (s *state) runs(d *conformance.Done) bool {
 	return slices.ContainsFunc(s.running, func(i int) bool { return s.rec.Fires[i].Began.Seq > d.Began.Seq })
 }
 
+// outcomes names the causes of what was handed over.
+func (s *state) outcomes() (out []string) {
+	for _, b := range s.past {
+		out = append(out, [...]string{byAge: "age", bySize: "size", byFlush: "flush", byClose: "close"}[b.cause])
+	}
+	return out
+}
+
 // without returns a list without an element.
 func without(list []int, x int) []int {
 	return slices.DeleteFunc(slices.Clone(list), func(y int) bool { return x == y })

@@ -80,6 +80,7 @@ func (c *contract) rows(s *suite.Suite) []row {
 		{"items", in(sized("3", delay), sized("2", delay)), all[:1], around, 4, false},
 		{"flushes", in(sized("3", delay)), all[:2], []time.Duration{0, delay / 2, delay}, 4, false},
 		{"closes", in(sized("3", delay)), all, []time.Duration{0, delay / 2, delay}, 3, false},
+		{"behind others", in(sized("2", delay)), all, []time.Duration{0, delay / 2}, 4, false},
 		{"longer", in(sized("3", delay)), all[:1], []time.Duration{0, 3 * delay / 10, 13 * delay / 10}, 6, false},
 		{"size of one", in(sized("1", delay)), all, halves[:2], 3, false},
 		{"no size", in(sized("", delay)), all, halves, 3, false},

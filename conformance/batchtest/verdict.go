@@ -274,6 +274,7 @@ type exam struct {
 	traits  *Traits
 	refuses bool
 	fail    func(why string) // ends the test, as a run cannot be judged
+	reached func(guardsAndOutcomes []string)
 	checked *model.Result[*state]
 }
 
@@ -281,7 +282,8 @@ type exam struct {
 func (c *contract) Exam(tr *Traits, rec *suite.Recording, j suite.Job) *exam {
 	return &exam{
 		Recording: rec, traits: tr, refuses: c.suite.Accepts(opRefuses),
-		fail: func(why string) { c.suite.T.Fatalf("conformance: %s cannot be judged: %s", j.Schedule, why) },
+		fail:    func(why string) { c.suite.T.Fatalf("conformance: %s cannot be judged: %s", j.Schedule, why) },
+		reached: func(all []string) { c.suite.Reached(j, all) },
 	}
 }
 
@@ -322,6 +324,9 @@ func (x *exam) result() *model.Result[*state] {
 			x.fail(r.Failed)
 		}
 		x.checked = &r
+		if len(r.End) > 0 {
+			x.reached(append(r.Judged, r.End[0].outcomes()...))
+		}
 	}
 	return x.checked
 }

@@ -26,3 +26,6 @@ func TestSubsets(t *testing.T) {
 	all := batch.Designs()
 	proof.Subsets(t, all[:len(all)/2])
 }
+
+// Each two guards and outcomes of the model meet in some run.
+func TestCoverage(t *testing.T) { proof.Coverage(t, batch.Designs(), batch.Mutants(), nil) }

@@ -171,6 +171,18 @@ func (s *state) words() string {
 	return fmt.Sprintf("%d of %d slots are taken and %d wait", s.used, s.limit, len(s.queue))
 }
 
+// outcomes names what became of the requests, but of those that still wait.
+func (s *state) outcomes() (out []string) {
+	names := [...]string{fateRuns: "ran", fateLeft: "ran", fateFull: "full", fateLate: "late", fateGone: "gone",
+		fateTooBig: "too big"}
+	for _, f := range s.fates {
+		if f != fateNone && f != fateWaits {
+			out = append(out, names[f])
+		}
+	}
+	return out
+}
+
 // due is the next instant at which a wait ends by itself.
 func (s *state) due() (next time.Duration, ok bool) {
 	for r, f := range s.fates {

@@ -187,6 +187,9 @@ func (f *families) weights() {
 	if f.oversize {
 		f.add("more than the limit", 2, 5, "1h", plan{weights: []int{1, 3}, depth: 5, cancel: f.contexts})
 	}
+	if f.oversize && f.timeout {
+		f.add("more than the limit, in time", 1, 2, "100ms", plan{weights: []int{1, 2}, gaps: halves, depth: 4})
+	}
 	f.out = append(f.out, suite.Family{Name: "large numbers", Schedules: f.large()})
 }
 

@@ -19,6 +19,7 @@ type exam struct {
 	// inForce reports whether a rule judges this run, so that a difference may break it.
 	inForce func(rule string) bool
 	fail    func(why string) // ends the test, as a run cannot be judged
+	reached func(guardsAndOutcomes []string)
 	checked *model.Result[*state]
 }
 
@@ -30,6 +31,7 @@ func (c *contract) Exam(tr *Traits, rec *suite.Recording, j suite.Job) *exam {
 		fail: func(why string) {
 			c.suite.T.Fatalf("conformance: %s cannot be judged: %s", j.Schedule, why)
 		},
+		reached: func(all []string) { c.suite.Reached(j, all) },
 		inForce: func(rule string) bool {
 			yes, asked := known[rule]
 			if !asked {
@@ -58,6 +60,9 @@ func (x *exam) result() *model.Result[*state] {
 			x.fail(r.Failed)
 		}
 		x.checked = &r
+		if len(r.End) > 0 {
+			x.reached(append(r.Judged, r.End[0].outcomes()...))
+		}
 	}
 	return x.checked
 }

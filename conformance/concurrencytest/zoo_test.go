@@ -41,3 +41,8 @@ func TestUnfinished_asleepWithALock(t *testing.T) {
 
 // An implementation is not accused for what it cannot do.
 func TestSubsets(t *testing.T) { proof.Subsets(t, concurrency.Designs()) }
+
+// Each two guards and outcomes of the model meet in some run.
+func TestCoverage(t *testing.T) {
+	proof.Coverage(t, concurrency.Designs(), concurrency.Mutants(), nil)
+}

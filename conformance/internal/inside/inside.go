@@ -36,6 +36,8 @@ type Options struct {
 	Unseen func(choice string)
 	// Listed, if it is not nil, is told of each choice of the contract. Nothing is run then.
 	Listed func(Trait)
+	// Reached, if it is not nil, is told which guards of a model have judged a run of a family, and what came of it.
+	Reached func(family string, guardsAndOutcomes []string)
 	// Decided, if it is not nil, is told of each decision that a report asks for.
 	Decided func(Choice)
 }

@@ -65,7 +65,8 @@ var alone sync.Mutex
 func newEngine[T, E any](t *testing.T, about About, c Contract[T, E], o inside.Options) *engine[T, E] {
 	t.Helper()
 	e := &engine[T, E]{
-		Suite: &Suite{T: t, Time: about.Time, profile: c.Profile(), givenUp: map[string]string{}},
+		Suite: &Suite{T: t, Time: about.Time, profile: c.Profile(), givenUp: map[string]string{},
+			reached: o.Reached},
 		about: about, c: c, options: o,
 	}
 	if k, ok := c.(Keyed); ok {

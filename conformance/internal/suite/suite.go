@@ -39,6 +39,7 @@ type Suite struct {
 	explored      int                         // interleavings
 	unexplored    map[string]string           // why there are none, by rule
 	needs         func(s *Suite, st conformance.Step) conformance.Op
+	reached       func(family string, guardsAndOutcomes []string) // is told of each run, where that is to be known
 }
 
 // Accepts reports whether the implementation has an operation.
@@ -66,6 +67,13 @@ func (s *Suite) Supported(ops ...conformance.Op) []conformance.Op {
 		}
 	}
 	return out
+}
+
+// Reached says which guards of a model have judged a run, and what came of it.
+func (s *Suite) Reached(j Job, guardsAndOutcomes []string) {
+	if s.reached != nil {
+		s.reached(j.Family, guardsAndOutcomes)
+	}
 }
 
 // Twice says that Play is to make a second instance and do everything with it first.

@@ -46,6 +46,7 @@ func Mutants() []zoo.Mutant {
 		{"flush of nothing hands over nothing", "BT-FLUSH0"},
 		{"flush of nothing starts a delay", "BT-FLUSH0"},
 		{"close forgets what is there", "BT-CLOSE"},
+		{"close forgets what came after a full batch", "BT-CLOSE"},
 		{"close leaves what is there to the timer", "BT-CLOSE"},
 		{"accepts after close", "BT-CLOSE"},
 		{"hands over after close", "BT-CLOSE"},

@@ -25,6 +25,7 @@ var mistakes = []struct {
 	{"times out in whole milliseconds", "CT-TIME", 0},
 	{"a timeout of a nanosecond is none", "CT-TIME", 0},
 	{"the timeout grows with the limit", "CT-TIME", 5},
+	{"nobody times out once more than the limit was asked for", "CT-TIME", 4},
 	{"a request that timed out keeps its place", "CT-TIME", 0},
 	{"a timeout of 0 rejects everything", "CT-TIME0", 0},
 	{"does not look at the context while it waits", "CT-CTX", 0},

@@ -35,6 +35,7 @@ type queue struct {
 	seats   int
 	n       int
 	waiters []*waiter
+	tooBig  bool // a request asked for more than the limit
 }
 
 type waiter struct {
@@ -143,6 +144,7 @@ func (q *queue) acquire(ctx context.Context, weight int) error {
 		most = q.first
 	}
 	if weight > most && !q.is("a request for more than the limit waits") {
+		q.tooBig = true
 		q.mu.Unlock()
 		if q.is(hooksFitting) {
 			return errTooBig
@@ -209,7 +211,7 @@ func (q *queue) wait(ctx context.Context, w *waiter) error {
 	if q.is("a timeout of a nanosecond is none") && timeout == 1 {
 		timeout = 0
 	}
-	if timeout > 0 {
+	if timeout > 0 && !(q.tooBig && q.is("nobody times out once more than the limit was asked for")) {
 		if q.is("the timeout grows with the limit") {
 			timeout = timeout * time.Duration(q.cfg.Limit) / time.Duration(q.first)
 		}
