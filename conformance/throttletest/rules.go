@@ -274,7 +274,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		suite.OneClock[Traits, *exam](edge.CallsAround("interval", opKeys), suite.FireMarks),
 		{
 			Rule: conformance.Rule{ID: "TH-CANCEL", Level: core,
-				Text: "Drop MUST drop the pending event, and none that comes later."},
+				Text: "Drop MUST drop the pending event, and none that comes later. What was dropped " +
+					"MUST NOT open an interval."},
 			Ops: []conformance.Op{opDrop},
 			Absent: func(_ *suite.Suite, tr *Traits) string {
 				return suite.If(len(tr.Edges) > 0 && !tr.has(Trailing, LeadingAndTrailing), "nothing is ever pending")

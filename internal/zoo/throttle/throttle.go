@@ -72,6 +72,7 @@ var timedMistakes = []mistake{
 	{"stop lets the pending event come", "TH-STOP"},
 	{"a timer that has expired emits after stop", "TH-STOP"},
 	{"drop leaves what is pending", "TH-CANCEL"},
+	{"a dropped event opens an interval", "TH-CANCEL"},
 	{"stop leaves what waits for a key", "TH-STOP"},
 	{"the end of the input leaves what waits for a key", "TH-CLOSE"},
 	{"flush emits what stop has dropped", "TH-STOP"},
@@ -278,4 +279,13 @@ func Chosen(n int) []zoo.Design {
 		all = append(all, zoo.Design{Name: spec.Name, Spec: spec})
 	}
 	return all
+}
+
+func (d *timed) drop() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.pending && d.is("a dropped event opens an interval") {
+		d.until = d.until.Add(d.cfg.Interval)
+	}
+	d.pending = d.pending && d.is("drop leaves what is pending")
 }

@@ -466,15 +466,11 @@ func timedSpec(mutant string, source throttletest.TimeSource, edges ...throttlet
 				},
 				AllowAt: d.allowAt,
 				Reset:   d.reset,
-				Drop: func() {
-					d.mu.Lock()
-					defer d.mu.Unlock()
-					d.pending = d.pending && d.is("drop leaves what is pending")
-				},
-				Flush:  d.flushAll,
-				Stop:   d.stop,
-				Close:  d.end,
-				Closed: d.closed,
+				Drop:    d.drop,
+				Flush:   d.flushAll,
+				Stop:    d.stop,
+				Close:   d.end,
+				Closed:  d.closed,
 			}
 		},
 		Traits: throttletest.Traits{
