@@ -34,6 +34,7 @@ type state struct {
 	held        int           // how many have not
 	value       int           // what will fire
 	first, last time.Duration // the first event that has not fired, and the newest
+	since       time.Duration // the fire from which the next bound counts, edge.Far if it counts from the first event
 	cut         time.Duration // the newest cancel or flush
 	open        bool          // there is a burst
 	burst, size int           // its number, and its events so far
@@ -123,7 +124,7 @@ func (x *exam) model(r reading, p *path) model {
 		model: model{edge.Model{Certain: edge.Far}, map[int]bool{}}, path: p,
 		cfg: cfg, traits: x.traits, edges: cfg.Edges,
 		bounded: bounded, onCall: bounded && x.traits.MaxWait == MaxWaitOnCall, reading: r,
-		cut: -edge.Far,
+		cut: -edge.Far, since: edge.Far,
 	}
 	if x.traits.Overlap == Serial {
 		m.busy = cfg.Busy
@@ -152,8 +153,13 @@ func (m *state) deadline() (time.Duration, edge.Kind) {
 func (m *state) fire(at time.Duration, kind edge.Kind) {
 	m.start(edge.Fire{At: at, Value: m.value, Kind: kind, Burst: m.burst, Size: m.size})
 	m.waits, m.overdue = false, false
-	if m.bounded && m.traits.MaxWait != MaxWaitFromFirst && kind != edge.Trailing {
+	m.since = edge.Far
+	switch {
+	case !m.bounded || m.traits.MaxWait == MaxWaitFromFirst || kind == edge.Trailing:
+	case kind != edge.Flushed || m.traits.MaxWait != MaxWaitFromFire:
 		m.Doubt(at + 1) // since implementations differ in what the next bound counts from
+	case m.path.either(2) == 1:
+		m.since = at
 	}
 }
 
@@ -239,7 +245,7 @@ func (m *state) call(v int, now time.Duration) {
 		return
 	}
 	if !m.waits && !(m.fromLead && m.edges&Leading != 0 && m.size == 2) {
-		m.first = now
+		m.first = min(now, m.since)
 	}
 	if !m.waits || m.traits.Payload != FirstPayload {
 		m.value = v

@@ -81,6 +81,9 @@ func (x *exam) flush() *suite.Violation {
 	if !x.judgeable() {
 		return nil
 	}
+	if found := x.lostMeeting(conformance.OpFlush); found != nil {
+		return found
+	}
 	v := x.view()
 	for _, k := range v.ops {
 		if k.Op != conformance.OpFlush || k.Inside || x.silent(k.Began.Seq) {

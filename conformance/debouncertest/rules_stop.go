@@ -62,9 +62,11 @@ func (x *exam) harmed(stop *conformance.Done, after []conformance.Done) *suite.V
 // unflushed finds an event that was pending and did not fire, where Stop is declared to
 // fire it.
 func (x *exam) unflushed(stop *conformance.Done) *suite.Violation {
-	if !x.judgeable() || x.configured() || x.traits.StopPending != StopFlushes ||
-		stop.Inside || x.unsure(stop.Began.At) || x.silent(stop.Began.Seq) {
+	if !x.judgeable() || x.configured() || x.traits.StopPending != StopFlushes || stop.Inside {
 		return nil
+	}
+	if found := x.lostMeeting(conformance.OpStop); found != nil || x.unsure(stop.Began.At) || x.silent(stop.Began.Seq) {
+		return found
 	}
 	c := x.pendingAt(stop.Began.Seq)
 	fired := slices.ContainsFunc(x.Fires, func(f conformance.Fire) bool {

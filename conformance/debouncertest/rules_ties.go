@@ -104,3 +104,19 @@ func (x *exam) stale() *suite.Violation {
 		return found
 	})
 }
+
+// lostMeeting finds a burst that never fired, as an operation that fires what is pending met its deadline: whichever
+// went first, one of the two fires it.
+func (x *exam) lostMeeting(op conformance.Op) *suite.Violation {
+	v, cfg := x.view(), x.Schedule.Config
+	return x.ties(op, func(d *conformance.Done, b *burst) *suite.Violation {
+		other := func(o *conformance.Done) bool { return o != d && o.Began.At == b.due }
+		fires := func(f conformance.Fire) bool { return f.Began.At == b.due && f.Began.Seq > b.last.Began.Seq }
+		if cfg.Busy > 0 || d.Ended.Seq == 0 || x.silent(b.last.Began.Seq) ||
+			slices.ContainsFunc(v.ops, other) || slices.ContainsFunc(x.Fires, fires) {
+			return nil
+		}
+		return x.told(b.due, text("%s met the deadline of call %d, and neither fired it", op, b.last.N),
+			"nothing fired at %s, want one fire", b.due)
+	})
+}

@@ -196,7 +196,11 @@ func (d *choosy) settle(apart bool) {
 
 // counts lets the bound count from a fire, if it is to.
 func (d *choosy) counts(values []int) {
-	if len(values) > 0 {
+	switch {
+	case len(values) == 0:
+	case d.is(boundOutlives):
+		d.bounded = true
+	default:
 		d.bounded, d.from = d.traits.MaxWait == db.MaxWaitFromFire, d.clock.Now()
 	}
 }

@@ -54,6 +54,14 @@ func Mutants() []zoo.Mutant {
 			return db.Funcs{Call: d.call, Pending: func() bool { return d.ask(d.asks) }, Stop: d.stop}
 		},
 	}))
+	stops := trailingSpec(leavesDue, db.Injected)
+	stops.Traits.StopPending = db.StopFlushes
+	made := stops.New
+	stops.New = func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
+		d := made(env, cfg, fire)
+		return db.Funcs{Call: d.Call, Stop: func() { d.Flush(); d.Stop() }}
+	}
+	all = append(all, mutant("stop leaves what is due to a timer, and takes it from it", "DB-STOP", stops))
 	received := plain(func(tr *db.Traits) { tr.Overlap, tr.StaleFire = db.SerialReceiver, db.StaleAllowed })
 	flushes := map[conformance.Op]bool{conformance.OpFlush: true}
 	all = append(all, mutant(flushesNothing, "DB-FLUSH", choosySpec(db.Injected, received,
@@ -72,7 +80,9 @@ func Mutants() []zoo.Mutant {
 		tr.Edges = []db.Edges{db.LeadingAndTrailing}
 		tr.BothSingle, tr.AfterFlush = db.BothOnce, db.FlushEndsBurst
 	})
+	fromFire := plain(func(tr *db.Traits) { tr.MaxWait = db.MaxWaitFromFire })
 	all = append(all,
+		mutant(boundOutlives, "DB-MAXNE", choosySpec(db.Injected, fromFire, ways{mutant: boundOutlives}, flushes)),
 		mutant("a flush that fires leaves the burst open", "DB-FLUSH", choosySpec(db.Injected, ends, ways{}, flushes)),
 		mutant("an event with the payload of the one before is none", "X-RENAME", calling(zoo.Deduped)),
 		mutant("events are handed over on goroutines of their own", "X-ROW", calling(zoo.Overtaking)))
@@ -85,6 +95,9 @@ func Mutants() []zoo.Mutant {
 
 // flushesNothing is a mistake of a choosy debouncer.
 const flushesNothing = "a flush that comes while its receiver runs the callback is none"
+
+// boundOutlives is another.
+const boundOutlives = "a bound that counts from the first event outlives its fire"
 
 // leadsForAll is a debouncer of the leading edge alone that has keys and makes no difference of them.
 func leadsForAll() db.Spec {

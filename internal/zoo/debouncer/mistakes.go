@@ -91,6 +91,7 @@ var trailingMutants = []mistake{
 	{"cancel reports what waits its turn", "DB-CANCELBAR"},
 	{"a new burst is taken for the cancelled one", "DB-QUIET"},
 	{"flush does nothing", "DB-FLUSH"},
+	{leavesDue, "DB-FLUSH"},
 	{"flush while running fires nothing", "DB-FLUSH"},
 	{"flush fires without an event", "DB-FLUSH0"},
 	{"flush keeps the timer", "DB-IDLE"},
