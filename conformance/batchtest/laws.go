@@ -78,8 +78,8 @@ func (c *contract) handOver() []suite.Rule[Traits, *exam] {
 			About:    having(func(cfg conformance.Config) bool { return cfg.Delay > 0 }),
 		},
 		{
-			Rule: core("BT-MEET", "A batch that becomes full just as its delay ends MUST be handed over "+
-				"once; an item of that instant MUST be in it or begin the next."),
+			Rule: core("BT-MEET", "A batch that becomes full, is flushed or closed just as its delay ends MUST be "+
+				"handed over once; an item of that instant MUST be in it or begin the next."),
 			Declared: anchor,
 			About:    func(j suite.Job) bool { return j.Schedule.RacingSteps() > 0 },
 		},

@@ -104,7 +104,7 @@ func (c *contract) refused(st *suite.Stage) {
 		cfg := rec.Schedule.Config
 		odd := cfg.Delay%time.Millisecond != 0 || cfg.Size == 0 || c.size == 0 || cfg.Delay == 0
 		if odd && !strings.HasPrefix(rec.Refused, "runtime error: ") {
-			rec.LeftOut = "the constructor refused " + cfg.String() + ": " + rec.Refused
+			rec.LeftOut = suite.RefusedWhy(cfg, rec.Refused)
 		}
 	})
 }

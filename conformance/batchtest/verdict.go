@@ -157,8 +157,7 @@ func (s *state) whyWrong(items []int, e model.Event) (id, because string) {
 		case slices.Contains(s.dropped, v):
 			return "BT-CLOSE", fmt.Sprintf("Close had dropped item %d, and CloseDrops is declared", v)
 		case s.consumed(v) && s.meets:
-			return "BT-MEET", fmt.Sprintf("item %d was handed over before, when the batch was full just as "+
-				"its delay ended", v)
+			return "BT-MEET", fmt.Sprintf("item %d was handed over before, just as the delay ended", v)
 		case s.consumed(v) || slices.Contains(items[:i], v):
 			return "BT-ONCE", fmt.Sprintf("item %d was handed over before", v)
 		case !slices.Contains(there, v) && s.closed:
@@ -179,7 +178,7 @@ func (s *state) whyEmpty() (id, because string) {
 	case s.idled == s.at:
 		return "BT-FLUSH0", "there was no item to flush"
 	case s.meets:
-		return "BT-MEET", "the batch was handed over, full just as its delay ended"
+		return "BT-MEET", "the batch had been handed over just as its delay ended"
 	}
 	return "BT-EMPTY", "no item had come since the last hand-over"
 }

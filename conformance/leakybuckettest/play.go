@@ -172,7 +172,7 @@ func occupied(rec *suite.Recording, _ conformance.Step) bool {
 func (c *contract) refused(st *suite.Stage) {
 	st.Rec.Locked(func(rec *suite.Recording) {
 		if !strings.HasPrefix(rec.Refused, "runtime error: ") || st.Config().Backlog == 0 {
-			rec.LeftOut = "the constructor refused " + st.Config().String() + ": " + rec.Refused
+			rec.LeftOut = suite.RefusedWhy(st.Config(), rec.Refused)
 		}
 	})
 }

@@ -123,7 +123,7 @@ func (c *contract) refused(st *suite.Stage) {
 		cfg := st.Config()
 		failed := strings.HasPrefix(rec.Refused, "runtime error: ") && !incountable(cfg.Rate.Events)
 		if !mayRefuse(c.spec.Kind, cfg) && !failed {
-			rec.LeftOut = "the constructor refused " + cfg.String() + ": " + rec.Refused
+			rec.LeftOut = suite.RefusedWhy(cfg, rec.Refused)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -66,3 +67,8 @@ func (r *Recording) LeftBehind() *Violation {
 
 // Looked selects the runs that looked for what they left behind.
 func Looked(j Job) bool { return j.Look }
+
+// RefusedWhy is why a run is left out whose configuration the constructor refused.
+func RefusedWhy(cfg conformance.Config, why string) string {
+	return "the constructor refused " + cmp.Or(cfg.String(), "a configuration in which nothing is set") + ": " + why
+}

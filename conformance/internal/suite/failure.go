@@ -29,6 +29,7 @@ func (e *engine[T, E]) text(r *Rule[T, E], v *Violation) string {
 	if v.Because != "" {
 		fmt.Fprintf(&b, "because %s\n", v.Because)
 	}
+	b.WriteString(starts(v))
 	b.WriteString(e.hint(r, v))
 	if e.strange && !e.probed(r.ID) {
 		b.WriteString("note: the suite tries no schedule like this one, and may misread it\n")
@@ -47,6 +48,16 @@ func (e *engine[T, E]) text(r *Rule[T, E], v *Violation) string {
 	b.WriteString(strings.TrimPrefix(v.order, "\n"))
 	fmt.Fprintf(&b, "replay: %s\n", e.replay(r.ID, v))
 	return b.String()
+}
+
+// starts says where the clock of a run starts, if that is nothing usual.
+func starts(v *Violation) string {
+	if v.Run == nil || !v.Run.Schedule.Config.Has("epoch") {
+		return ""
+	}
+	start := v.Run.Schedule.Config.Start()
+	return fmt.Sprintf("note: the clock starts at %s%s\n", start.Format(time.RFC3339Nano),
+		If(start.IsZero(), ", the zero time, so that IsZero does not say that nothing has happened yet"))
 }
 
 // mostKinds is how many kinds of findings of one rule are shown.

@@ -108,6 +108,24 @@ func (u *undeclared) decide(s *settled, value int, d conformance.Decision) {
 	fmt.Fprintf(&u.below, "\nDecision %d. %s", n, d.Text)
 }
 
+// leftOut says what becomes of a decision that is not taken about a choice that need not be declared, once the others
+// are: the rules that need it are not judged, or those fail that it turns off.
+func (e *engine[T, E]) leftOut(d *decision[T, E]) string {
+	if !d.optional() {
+		return ""
+	}
+	e.undeclared = false
+	unjudged := e.freed(e.with(d.Name, d.strict()), e.with(d.Name, 0))
+	e.undeclared = true
+	switch {
+	case len(unjudged) > 0:
+		return fmt.Sprintf("If it stays undeclared, they are not judged: %s\n", strings.Join(unjudged, ", "))
+	case len(d.frees) > 0:
+		return fmt.Sprintf("If it stays undeclared, they fail: %s\n", strings.Join(d.frees, ", "))
+	}
+	return ""
+}
+
 // decisionOn is the decision about a choice, nil if none is asked for.
 func (e *engine[T, E]) decisionOn(s *settled) *decision[T, E] {
 	for _, d := range e.decisions {
@@ -169,6 +187,7 @@ func (e *engine[T, E]) asked(d *decision[T, E]) conformance.Decision {
 	if len(d.frees) > 0 {
 		fmt.Fprintf(&b, "It turns off: %s\n", strings.Join(d.frees, ", "))
 	}
+	b.WriteString(e.leftOut(d))
 	out.Text = b.String()
 	return out
 }
