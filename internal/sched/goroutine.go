@@ -202,11 +202,23 @@ func (g *G) main(f func()) {
 	g.bind(goid)
 	defer g.end()
 	g.park(Op{Name: "begins", PCs: g.PCs})
-	mark := stackmark.New()
-	g.run.mu.Lock()
-	g.run.marked[mark] = g
-	g.run.mu.Unlock()
-	stackmark.Call(mark, f)
+	stackmark.Call(g.mark(), f)
+}
+
+// marks are those of the first, the second and further goroutines of a run. Each run has them in turn, as low numbers
+// are spelled in few frames; one that leaves goroutines behind keeps them.
+var marks []uint64
+
+// mark returns what is to be on the stack of the goroutine.
+func (g *G) mark() uint64 {
+	r := g.run
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for len(r.marks) <= g.ID {
+		r.marks = append(r.marks, stackmark.New())
+	}
+	r.marked[r.marks[g.ID]] = g
+	return r.marks[g.ID]
 }
 
 // end is deferred: f may have ended by a panic or runtime.Goexit.

@@ -3,6 +3,7 @@ package interleave
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -82,6 +83,7 @@ func Explore(t testing.TB, f func(*T), opts ...Option) Result {
 		return e.plain()
 	}
 	defer e.close()
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // as one goroutine goes on at a time: waking a processor costs more
 	if only, ok := strings.CutPrefix(os.Getenv(Variable), t.Name()+":"); ok {
 		return e.replay(only)
 	}
