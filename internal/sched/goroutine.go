@@ -43,6 +43,7 @@ type Op struct {
 
 	place uint64      // stands for Name and the newest of PCs: others may spell numbers that differ between runs
 	stack uint64      // stands for all of PCs
+	kind  kind        // of Name
 	ready func() bool // nil: always
 	until int64       // it sleeps up to this instant; 0 if not
 	idle  bool        // it waits until nobody else can go on
@@ -303,7 +304,7 @@ func (g *G) die(op Op) {
 // limitAfter bounds what deferred functions do in a run that has been given up.
 const limitAfter = 100_000
 
-// locate makes the numbers that stand for what a goroutine does where.
+// locate makes the numbers that stand for what a goroutine does where, and finds out of which kind it is.
 func (op *Op) locate() {
 	h := uint64(14695981039346656037)
 	for i := range len(op.Name) {
@@ -316,6 +317,7 @@ func (op *Op) locate() {
 		}
 	}
 	op.stack = h
+	op.kind = kinds[op.Name]
 }
 
 // visit notes that the goroutine has come to a place.
