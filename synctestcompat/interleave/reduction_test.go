@@ -61,6 +61,13 @@ var operations = map[string]func(w *world) any{
 		w.mu.Unlock()
 		return nil
 	},
+	"try": func(w *world) any {
+		ok := w.mu.TryLock()
+		if ok {
+			w.mu.Unlock()
+		}
+		return ok
+	},
 	"share": func(w *world) any {
 		w.rw.RLock()
 		w.rw.RUnlock()
@@ -111,6 +118,7 @@ func TestReduction(t *testing.T) {
 		{"read", "read", "write"},
 		{"share load", "share add", "write"},
 		{"lock load", "add lock", "double"},
+		{"lock load", "try", "try add"},
 		{"load", "load", "load", "add"},
 	}
 	names := []string{"add", "load", "double", "err", "cancel", "len", "send", "take", "read", "write", "keep", "drop"}
