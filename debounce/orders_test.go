@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -106,10 +107,11 @@ func beside(t *interleave.T, opts []debounce.Option, first, second int) {
 	b := newBench(t, opts...)
 	b.d.Call(1)
 	time.Sleep(time.Second)
-	ended := make(chan bool, 1)
-	go func() { steps[first].do(b, 2); ended <- true }()
+	var beside sync.WaitGroup
+	beside.Add(1)
+	go func() { steps[first].do(b, 2); beside.Done() }()
 	steps[second].do(b, 3)
-	<-ended
+	beside.Wait()
 	settle()
 	if b.d.Pending() {
 		t.Error("something is pending at the end")
@@ -147,10 +149,11 @@ func TestOrders_Keyed(t *testing.T) {
 		d := debounce.NewKeyed(time.Second, func(k string, v int) { ran <- fmt.Sprint(k, v) })
 		d.Call("a", 1)
 		time.Sleep(time.Second)
-		ended := make(chan bool, 1)
-		go func() { d.Call("b", 1); ended <- true }()
+		var beside sync.WaitGroup
+		beside.Add(1)
+		go func() { d.Call("b", 1); beside.Done() }()
 		d.Call("a", 2)
-		<-ended
+		beside.Wait()
 		settle()
 		if d.Len() != 0 {
 			t.Errorf("%d keys are left", d.Len())
@@ -195,10 +198,11 @@ func TestOrders_Batch(t *testing.T) {
 		d := debounce.NewBatch(time.Second, func(vs []int) { all = append(all, vs...) })
 		d.Call(1)
 		time.Sleep(time.Second)
-		ended := make(chan bool, 1)
-		go func() { d.Call(2); ended <- true }()
+		var beside sync.WaitGroup
+		beside.Add(1)
+		go func() { d.Call(2); beside.Done() }()
 		d.Call(3)
-		<-ended
+		beside.Wait()
 		settle()
 		slices.Sort(all)
 		if !slices.Equal(all, []int{1, 2, 3}) {

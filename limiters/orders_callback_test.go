@@ -2,6 +2,7 @@ package limiters_test
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -47,10 +48,11 @@ func besides[L any](t *testing.T, fresh func(r *recorder) L, last func(*recorder
 					r := &recorder{T: t}
 					l := fresh(r)
 					time.Sleep(time.Second)
-					ended := make(chan bool, 1)
-					go func() { a.do(r, l, 10); ended <- true }()
+					var beside sync.WaitGroup
+					beside.Add(1)
+					go func() { a.do(r, l, 10); beside.Done() }()
 					b.do(r, l, 11)
-					<-ended
+					beside.Wait()
 					for range 2 {
 						synctestcompat.Sleep(10 * time.Second)
 					}

@@ -3,6 +3,7 @@ package limiters_test
 import (
 	"context"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -57,10 +58,11 @@ func ordersOfThree(t *testing.T, ctx func(*interleave.T) context.Context) {
 					c := limiters.NewConcurrency(2)
 					c.TryAcquire(1)
 					cancelled, cancel := context.WithCancel(t.Context())
-					ended := make(chan bool, 2)
-					go func() { a.do(t, c, cancel); ended <- true }()
+					var beside sync.WaitGroup
+					beside.Add(2)
+					go func() { a.do(t, c, cancel); beside.Done() }()
 					if strings.HasPrefix(b.name, "Acquire") { // then so is the other: two wait
-						go func() { b.do(t, c, cancel); ended <- true }()
+						go func() { b.do(t, c, cancel); beside.Done() }()
 					} else {
 						n, waiter := 2, ctx(t)
 						if a.name == "cancel" || b.name == "cancel" {
@@ -70,15 +72,14 @@ func ordersOfThree(t *testing.T, ctx func(*interleave.T) context.Context) {
 							if c.Acquire(waiter, n) == nil {
 								c.Release(n)
 							}
-							ended <- true
+							beside.Done()
 						}()
 						b.do(t, c, cancel)
 					}
 					if a.name != "Release" && b.name != "Release" {
 						c.Release(1)
 					}
-					<-ended
-					<-ended
+					beside.Wait()
 					cancel()
 					if c.InUse() != 0 || c.Waiting() != 0 {
 						t.Errorf("at the end %d in use, %d waiting", c.InUse(), c.Waiting())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -40,13 +41,12 @@ func orders[L any](t *testing.T, fresh func() L, after func(L) string, ops ...op
 	}
 	interleave.Check(t, func(t *interleave.T) {
 		l, answers := fresh(), make([]string, len(ops))
-		ended := make(chan bool, len(ops))
+		var running sync.WaitGroup // not a channel: the order in which these end would count
+		running.Add(len(ops))
 		for i, o := range ops {
-			go func() { answers[i] = o.do(l); ended <- true }()
+			go func() { answers[i] = o.do(l); running.Done() }()
 		}
-		for range ops {
-			<-ended
-		}
+		running.Wait()
 		if got := fmt.Sprint(answers, after(l)); !legal[got] {
 			t.Errorf("got %s, which no order gives; legal: %v", got, legal)
 		}

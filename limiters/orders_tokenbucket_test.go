@@ -3,6 +3,7 @@ package limiters_test
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -103,17 +104,17 @@ func merges[L any](t *testing.T, fresh func() L, after func(L) string, first, se
 	interleave.Check(t, func(t *interleave.T) {
 		l, turns := fresh(), [2][]op[L]{first, second}
 		var answers [2][]string
-		ended := make(chan bool, 2)
+		var running sync.WaitGroup
+		running.Add(2)
 		for who, ops := range turns {
 			go func() {
 				for _, o := range ops {
 					answers[who] = append(answers[who], o.do(l))
 				}
-				ended <- true
+				running.Done()
 			}()
 		}
-		<-ended
-		<-ended
+		running.Wait()
 		if got := fmt.Sprint(answers, after(l)); !legal[got] {
 			t.Errorf("got %s, which no order gives; legal: %v", got, legal)
 		}

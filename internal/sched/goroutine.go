@@ -43,6 +43,7 @@ type Op struct {
 
 	place uint64      // stands for Name and the newest of PCs: others may spell numbers that differ between runs
 	stack uint64      // stands for all of PCs
+	kind  kind        // of Name
 	ready func() bool // nil: always
 	until int64       // it sleeps up to this instant; 0 if not
 	idle  bool        // it waits until nobody else can go on
@@ -202,11 +203,23 @@ func (g *G) main(f func()) {
 	g.bind(goid)
 	defer g.end()
 	g.park(Op{Name: "begins", PCs: g.PCs})
-	mark := stackmark.New()
-	g.run.mu.Lock()
-	g.run.marked[mark] = g
-	g.run.mu.Unlock()
-	stackmark.Call(mark, f)
+	stackmark.Call(g.mark(), f)
+}
+
+// marks are those of the first, the second and further goroutines of a run. Each run has them in turn, as low numbers
+// are spelled in few frames; one that leaves goroutines behind keeps them.
+var marks []uint64
+
+// mark returns what is to be on the stack of the goroutine.
+func (g *G) mark() uint64 {
+	r := g.run
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for len(r.marks) <= g.ID {
+		r.marks = append(r.marks, stackmark.New())
+	}
+	r.marked[r.marks[g.ID]] = g
+	return r.marks[g.ID]
 }
 
 // end is deferred: f may have ended by a panic or runtime.Goexit.
@@ -291,7 +304,7 @@ func (g *G) die(op Op) {
 // limitAfter bounds what deferred functions do in a run that has been given up.
 const limitAfter = 100_000
 
-// locate makes the numbers that stand for what a goroutine does where.
+// locate makes the numbers that stand for what a goroutine does where, and finds out of which kind it is.
 func (op *Op) locate() {
 	h := uint64(14695981039346656037)
 	for i := range len(op.Name) {
@@ -304,6 +317,7 @@ func (op *Op) locate() {
 		}
 	}
 	op.stack = h
+	op.kind = kinds[op.Name]
 }
 
 // visit notes that the goroutine has come to a place.

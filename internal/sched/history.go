@@ -1,7 +1,5 @@
 package sched
 
-import "strings"
-
 // What happened so far is told apart by a number in which the order of operations counts only where they
 // meet: each goroutine has a number that stands for what it did and for all that it depends on, each
 // object one for what was done to it. Orders that differ only in what does not meet come to the same sum, and
@@ -13,8 +11,48 @@ import "strings"
 
 // history is what was done to an object.
 type history struct {
-	written uint64
-	read    uint64 // a sum: the order of reads does not count
+	before uint64
+	since  uint64 // a sum of what was done after that, all of one kind: its order does not count
+	kind   kind
+}
+
+// kind is what operations have in common that commute: on the same object, either order lets both return the same, and
+// leaves the same behind.
+type kind uint8
+
+// The kinds. Everything else commutes with nothing.
+const (
+	reading  kind = iota + 1 // leaves all as it was
+	counting                 // down, with no answer: what comes below zero in one order does so in the other
+	entering                 // beside others; whether that has to wait does not depend on them
+	leaving
+)
+
+var kinds = map[string]kind{
+	"len": reading, "atomic.Load": reading, "Map.Load": reading, "WaitGroup.Wait": reading,
+	"WaitGroup.Done": counting,
+	"RWMutex.RLock":  entering, "RWMutex.TryRLock": entering,
+	"RWMutex.RUnlock": leaving, "after RWMutex.RUnlock": leaving,
+}
+
+// met returns the number that stands for what an operation of a kind depends on.
+func (h *history) met(k kind) uint64 {
+	if k != 0 && k == h.kind {
+		return h.before
+	}
+	return mix(h.before, h.since)
+}
+
+// add adds an operation.
+func (h *history) add(k kind, hash uint64) {
+	switch {
+	case k == 0:
+		*h = history{before: hash}
+	case k == h.kind:
+		h.since += hash
+	default:
+		*h = history{h.met(k), hash, k}
+	}
 }
 
 // mix returns a number that stands for a and then b.
@@ -25,11 +63,12 @@ func mix(a, b uint64) uint64 {
 	return h ^ h>>29
 }
 
-// of returns the history of an object. The number of one that is new follows from who uses it first.
-func (r *Run) of(g *G, object any) *history {
+// of returns the history of an object. One that is new needs no number of its own: which one it is follows from what
+// the goroutine did that uses it.
+func (r *Run) of(object any) *history {
 	h := r.objects[object]
 	if h == nil {
-		h = &history{written: mix(g.hash, 1)}
+		h = &history{before: 1}
 		r.objects[object] = h
 	}
 	return h
@@ -38,7 +77,7 @@ func (r *Run) of(g *G, object any) *history {
 // arrives lets g meet what its next operation is about. The mu of r is held.
 func (r *Run) arrives(g *G) {
 	for object := range g.op.objects {
-		g.hash = mix(g.hash, r.of(g, object).written)
+		g.hash = mix(g.hash, r.of(object).before)
 	}
 }
 
@@ -49,10 +88,7 @@ func (r *Run) after(g *G) uint64 {
 		hash = mix(hash, r.sum())
 	}
 	for object := range g.op.objects {
-		h := r.of(g, object)
-		if hash = mix(hash, h.written); !g.op.reads() {
-			hash = mix(hash, h.read)
-		}
+		hash = mix(hash, r.of(object).met(g.op.kind))
 	}
 	return hash
 }
@@ -69,8 +105,6 @@ func (op *Op) objects(yield func(any) bool) {
 	}
 }
 
-func (op *Op) reads() bool { return op.Name == "len" || strings.HasSuffix(op.Name, ".Load") }
-
 // Shows lets all others meet what g has done: they may see it without a point.
 func (g *G) Shows() {
 	g.run.mu.Lock()
@@ -86,11 +120,7 @@ func (g *G) Shows() {
 func (r *Run) does(g *G) {
 	g.hash = r.after(g)
 	for object := range g.op.objects {
-		if h := r.of(g, object); g.op.reads() {
-			h.read += g.hash
-		} else {
-			h.written, h.read = g.hash, 0
-		}
+		r.of(object).add(g.op.kind, g.hash)
 	}
 }
 
@@ -99,7 +129,7 @@ func (r *Run) afterTimer(t *Timer) uint64 {
 	hash := mix(mix(uint64(t.ID), uint64(t.when)), t.hash)
 	for _, object := range []any{t, t.Channel} {
 		if h := r.objects[object]; h != nil {
-			hash = mix(mix(hash, h.written), h.read)
+			hash = mix(hash, h.met(0))
 		}
 	}
 	return hash
@@ -108,9 +138,9 @@ func (r *Run) afterTimer(t *Timer) uint64 {
 // fires lets a timer meet what it is about.
 func (r *Run) fires(t *Timer) {
 	t.hash = r.afterTimer(t)
-	r.objects[t] = &history{written: t.hash}
+	r.objects[t] = &history{before: t.hash}
 	if t.Channel != nil {
-		r.objects[t.Channel] = &history{written: t.hash}
+		r.objects[t.Channel] = &history{before: t.hash}
 	}
 	r.past += mix(t.hash, 3)
 }

@@ -29,8 +29,8 @@ type Choice struct {
 // Node is a choice that was made, among several alternatives.
 type Node struct {
 	Choice
-	Costs []uint8  // of each alternative: whether it is a preemption; nil at a select
-	Keys  []uint64 // of each alternative: a number that stands for the state after it, if Seen is asked
+	Costs []uint8  // of each alternative: whether it is a preemption; nil at a select, and where Prefix chose
+	Keys  []uint64 // of each alternative: a number that stands for the state after it, if Seen is asked; nil as Costs
 	Next  uint16   // at a select: the next alternative that takes another case, 0 if there is none
 	Step  int      // how many steps came before
 }
@@ -76,6 +76,7 @@ type Run struct {
 	all, live []*G
 	byID      map[uint64]*G
 	marked    map[uint64]*G // by the marks on their stacks
+	marks     []uint64      // of goroutines by their numbers
 	states    map[any]any
 	objects   map[any]*history
 	past      uint64 // of goroutines that have ended, and of timers
@@ -121,12 +122,16 @@ func (r *Run) Drive(body func()) {
 	r.arrived = make(chan struct{}, 1)
 	current.Store(r)
 	defer current.Store(nil)
+	r.marks, marks = marks, nil
 	g := r.newG(callers(2))
 	go g.main(body)
 	for r.step() {
 	}
 	r.judge()
 	r.giveUp()
+	if len(r.live) == 0 {
+		marks = r.marks
+	}
 }
 
 // step lets one thing happen. It reports false if there is nothing more.
@@ -275,14 +280,11 @@ func (r *Run) place(alts []alternative) uint32 {
 
 // choose returns which alternative happens, and notes that there were others; -1 if the run diverged.
 func (r *Run) choose(alts []alternative) int {
-	costs := make([]uint8, len(alts))
-	for i, a := range alts {
-		costs[i] = a.cost
-	}
 	if r.Merged {
 		return 0
 	}
-	if r.Seen != nil && len(r.Nodes) >= len(r.Prefix) && r.Seen(r.state()) {
+	open := len(r.Nodes) >= len(r.Prefix)
+	if open && r.Seen != nil && r.Seen(r.state()) {
 		r.Merged = true
 		return 0
 	}
@@ -291,15 +293,31 @@ func (r *Run) choose(alts []alternative) int {
 	if !ok {
 		return -1
 	}
-	n := Node{Choice: Choice{uint16(k), place}, Costs: costs, Step: len(r.Steps)}
-	if r.Seen != nil && len(r.Nodes) >= len(r.Prefix) {
-		n.Keys = make([]uint64, len(alts))
-		for i, a := range alts {
-			n.Keys[i] = r.key(a)
-		}
+	n := Node{Choice: Choice{uint16(k), place}, Step: len(r.Steps)}
+	if open {
+		n.Costs, n.Keys = r.costs(alts), r.keys(alts)
 	}
 	r.Nodes = append(r.Nodes, n)
 	return k
+}
+
+func (r *Run) costs(alts []alternative) []uint8 {
+	costs := make([]uint8, len(alts))
+	for i, a := range alts {
+		costs[i] = a.cost
+	}
+	return costs
+}
+
+func (r *Run) keys(alts []alternative) []uint64 {
+	if r.Seen == nil {
+		return nil
+	}
+	keys := make([]uint64, len(alts))
+	for i, a := range alts {
+		keys[i] = r.key(a)
+	}
+	return keys
 }
 
 // pick returns what Prefix says about the next node.

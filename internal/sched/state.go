@@ -70,9 +70,9 @@ func Meet(object any) {
 	r := g.run
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	h := r.of(g, object)
-	g.hash = mix(g.hash, h.written)
-	h.written = g.hash
+	h := r.of(object)
+	g.hash = mix(g.hash, h.met(0))
+	h.add(0, g.hash)
 }
 
 // Begin makes now the instant from which those of steps are counted.

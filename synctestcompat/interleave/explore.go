@@ -22,6 +22,8 @@ type explorer struct {
 	seen   map[uint64]bool  // states
 	keys   map[uint64]uint8 // states after alternatives, and the preemptions up to there
 	watch  *time.Ticker
+	steps  []sched.Step // room for those of the next run
+	nodes  []sched.Node // the same
 
 	diverged int  // how often a run did
 	begun    bool // there was a run
@@ -122,6 +124,7 @@ func (e *explorer) explore() Result {
 				return e.result
 			}
 			e.branch(o.run, b, cost)
+			e.steps, e.nodes = o.run.Steps[:0], o.run.Nodes[:0]
 		}
 		e.queue[cost] = nil
 	}
@@ -221,6 +224,7 @@ func (e *explorer) tooMany(total int) Result {
 // once runs one interleaving.
 func (e *explorer) once(prefix []sched.Choice) outcome {
 	run := sched.New(sched.Config{Prefix: prefix, Points: e.cfg.points, Still: e.cfg.still})
+	run.Steps, run.Nodes, e.steps, e.nodes = e.steps, e.nodes, nil, nil
 	if e.seen != nil {
 		run.Seen = func(state uint64) bool {
 			seen := e.seen[state]

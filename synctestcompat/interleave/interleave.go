@@ -3,6 +3,7 @@ package interleave
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -23,7 +24,7 @@ const Command = "go run github.com/escapement-go/escapement/synctestcompat/inter
 // a deadlock, or a leaked goroutine.
 //
 // If the packages are not rewritten (see the package comment), Check calls f once and then skips the
-// test. Checks of parallel tests take turns.
+// test. Checks of parallel tests take turns. Meanwhile GOMAXPROCS is 1, so that f finds the same on any machine.
 func Check(t testing.TB, f func(*T), opts ...Option) {
 	t.Helper()
 	switch r := Explore(t, f, opts...); {
@@ -82,6 +83,7 @@ func Explore(t testing.TB, f func(*T), opts ...Option) Result {
 		return e.plain()
 	}
 	defer e.close()
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // as one goroutine goes on at a time: waking a processor costs more
 	if only, ok := strings.CutPrefix(os.Getenv(Variable), t.Name()+":"); ok {
 		return e.replay(only)
 	}

@@ -18,6 +18,7 @@ type world struct {
 	mu     sync.Mutex
 	rw     sync.RWMutex
 	m      sync.Map
+	wg     sync.WaitGroup // counts what "done" does
 	c      chan int
 	ctx    context.Context
 	cancel func()
@@ -53,34 +54,57 @@ var operations = map[string]func(w *world) any{
 	},
 	"keep": func(w *world) any { _, loaded := w.m.LoadOrStore("k", 1); return loaded },
 	"drop": func(w *world) any { _, loaded := w.m.LoadAndDelete("k"); return loaded },
+	"done": func(w *world) any { w.wg.Done(); return nil },
+	"wait": func(w *world) any { w.wg.Wait(); return nil },
+	"lock": func(w *world) any {
+		w.mu.Lock()
+		w.mu.Unlock()
+		return nil
+	},
+	"try": func(w *world) any {
+		ok := w.mu.TryLock()
+		if ok {
+			w.mu.Unlock()
+		}
+		return ok
+	},
+	"share": func(w *world) any {
+		w.rw.RLock()
+		w.rw.RUnlock()
+		return nil
+	},
 }
 
-// outcomes returns what goroutines that do these operations can see, in all orders.
-func outcomes(t *testing.T, lines []string, opts ...Option) map[string]bool {
+// outcomes returns what goroutines that do these operations can see, in all orders, and how many those are.
+func outcomes(t *testing.T, lines []string, opts ...Option) (all map[string]bool, orders int) {
 	t.Helper()
-	all := make(map[string]bool)
+	all = make(map[string]bool)
 	r := explored(t, func(t *T) {
 		w := &world{c: make(chan int, 1)}
+		w.wg.Add(strings.Count(fmt.Sprint(lines), "done"))
 		w.ctx, w.cancel = context.WithCancel(context.Background())
-		saw, ended := make([][]any, len(lines)), make(chan int, len(lines))
+		var running sync.WaitGroup
+		running.Add(len(lines))
+		saw := make([][]any, len(lines))
 		for i, line := range lines {
 			point.Go(func() {
 				for _, name := range strings.Fields(line) {
 					saw[i] = append(saw[i], operations[name](w))
 				}
-				point.To(ended).Send(i)
+				running.Done()
 			})
 		}
 		w.cancel()
-		for range lines {
-			point.Recv(ended)
-		}
+		running.Wait()
 		all[fmt.Sprint(saw, w.n.Load(), len(w.c))] = true
 	}, opts...)
 	if r.Failure != "" {
 		t.Fatal(r.Failure)
 	}
-	return all
+	for _, n := range r.Runs {
+		orders += n
+	}
+	return all, orders
 }
 
 // What is left out comes to nothing that is not seen otherwise.
@@ -89,6 +113,13 @@ func TestReduction(t *testing.T) {
 		{"double", "add", "add"},
 		{"add err double", "add err"},
 		{"take", "len len", "send"},
+		{"add done", "double done", "wait load"},
+		{"done add", "wait load", "wait double"},
+		{"read", "read", "write"},
+		{"share load", "share add", "write"},
+		{"lock load", "add lock", "double"},
+		{"lock load", "try", "try add"},
+		{"load", "load", "load", "add"},
 	}
 	names := []string{"add", "load", "double", "err", "cancel", "len", "send", "take", "read", "write", "keep", "drop"}
 	r := rand.New(rand.NewPCG(1, 2))
@@ -97,11 +128,25 @@ func TestReduction(t *testing.T) {
 		programs = append(programs, []string{draw() + " " + draw(), draw() + " " + draw() + " " + draw()})
 	}
 	for _, lines := range programs {
-		reduced := outcomes(t, lines)
-		for outcome := range outcomes(t, lines, Unreduced()) {
+		reduced, orders := outcomes(t, lines)
+		full, all := outcomes(t, lines, Unreduced())
+		for outcome := range full {
 			if !reduced[outcome] {
 				t.Errorf("%q: %s is not found", lines, outcome)
 			}
+		}
+		if orders > all {
+			t.Errorf("%q: %d orders are left of %d", lines, orders, all)
+		}
+	}
+}
+
+// Operations of one kind commute, so that fewer orders are left than of those that do not.
+func TestReduction_kinds(t *testing.T) {
+	for same, other := range map[string]string{"load": "add", "done": "keep", "share": "write"} {
+		_, fewer := outcomes(t, []string{same, same, same})
+		if _, more := outcomes(t, []string{other, other, other}); fewer >= more {
+			t.Errorf("three times %q: %d orders, three times %q: %d", same, fewer, other, more)
 		}
 	}
 }
