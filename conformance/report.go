@@ -29,7 +29,8 @@ const (
 	KnownFail Status = "known"
 	// Skip: the rule was not judged; the reason says why.
 	Skip Status = "skip"
-	// Undecided: the rule is not judged until a decision is taken; see [Report.Decisions].
+	// Undecided: the rule is not judged until a decision is taken; see [Report.Decisions]. TRAITS is undecided,
+	// and its subtest fails, while a choice is undeclared or a decision is open.
 	Undecided Status = "undecided"
 	// Inconclusive: a run made no progress and nothing proves why. A core rule then fails the
 	// test, unless another one fails or KnownFailing lists it.
@@ -123,8 +124,8 @@ type Report struct {
 	Partial string `json:"partial,omitempty"`
 	// Decisions are those that are open: the run is not green until each is taken.
 	Decisions []Decision `json:"decisions,omitempty"`
-	// Causes are the failures and the rules that could not be judged, grouped, each with the most telling
-	// rule first; see [Report.ByCause].
+	// Causes are the failures, TRAITS if it is undecided, and the rules that could not be judged, grouped, each with
+	// the most telling rule first; see [Report.ByCause].
 	Causes []Cause `json:"causes,omitempty"`
 	// Verdicts are those on each rule, in the order of the subtests.
 	Verdicts []Verdict `json:"verdicts"`
@@ -159,6 +160,9 @@ func (r *Report) String() string {
 		r.Count(Pass), r.Count(Fail), r.Count(KnownFail), r.Count(Skip))
 	if n := r.Count(Inconclusive); n > 0 {
 		s += fmt.Sprintf(", %d inconclusive", n)
+	}
+	if n := r.Count(Undecided); n > 0 {
+		s += fmt.Sprintf(", %d undecided", n)
 	}
 	if n := len(r.Decisions); n > 0 {
 		s += fmt.Sprintf(", %d to decide", n)

@@ -9,7 +9,7 @@ import (
 // Cause is one behaviour of an implementation, with all the rules that fail by it: on one schedule, or with one
 // headline. Rules that could not be judged for one reason are one cause, too.
 type Cause struct {
-	// Status is Fail, or Inconclusive for what could not be judged.
+	// Status is Fail, Undecided for what is to be declared or decided, or Inconclusive for what could not be judged.
 	Status Status `json:"status"`
 	// Rules are the IDs of the rules, the one that tells most of it first.
 	Rules []string `json:"rules"`
@@ -20,8 +20,8 @@ type Cause struct {
 	Place string `json:"place,omitempty"`
 }
 
-// ByCause groups failing rules by their finding, then those that could not be judged. The order of the former is
-// that of first, and for rules that are not in it that of the verdicts.
+// ByCause groups failing rules by their finding, then TRAITS if it is undecided, then rules that could not be judged.
+// The order of the failing ones is that of first, and for rules that are not in it that of the verdicts.
 func (r *Report) ByCause(first []string) []Cause {
 	rank := func(v Verdict) int {
 		if i := slices.Index(first, v.Rule); i >= 0 {
@@ -29,17 +29,19 @@ func (r *Report) ByCause(first []string) []Cause {
 		}
 		return len(first)
 	}
-	var broken, open []Verdict
+	var broken, asked, open []Verdict
 	for _, v := range r.Verdicts {
 		switch {
 		case v.Status == Fail && v.Level != Provisional:
 			broken = append(broken, v)
+		case v.Status == Undecided && v.Text != "":
+			asked = append(asked, v)
 		case v.Status == Inconclusive && v.Text != "":
 			open = append(open, v)
 		}
 	}
 	slices.SortStableFunc(broken, func(a, b Verdict) int { return rank(a) - rank(b) })
-	return append(grouped(broken), grouped(open)...)
+	return slices.Concat(grouped(broken), grouped(asked), grouped(open))
 }
 
 // grouped joins verdicts of one cause, in the order in which each cause is first found.

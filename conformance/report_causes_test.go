@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// What fails is grouped by schedule and by headline; what could not be judged comes last, by its reason.
+// What fails is grouped by schedule and by headline; then comes what is to be decided; what could not be judged comes
+// last, by its reason.
 func TestReport_ByCause(t *testing.T) {
 	failed := func(rule, headline, schedule string) Verdict {
 		return Verdict{Rule: rule, Level: Core, Status: Fail, Reason: headline, Schedule: schedule}
@@ -15,6 +16,8 @@ func TestReport_ByCause(t *testing.T) {
 	}
 	r := &Report{Verdicts: []Verdict{
 		open("HANGS", "Call has not come back", "HANGS: could not be judged"),
+		{Rule: "TRAITS", Level: Core, Status: Undecided, Reason: "undeclared", Text: "TRAITS: undeclared"},
+		{Rule: "WAITS", Level: Core, Status: Undecided, Reason: "it depends on a decision about Tie"},
 		failed("KEY", "key 1: fired at 100ms, want 101ms", "call 1 1 @0"),
 		failed("PLAIN", "fired at 100ms, want 101ms", "call 1 @0"),
 		failed("AFTER", "after the panic of a callback: fired at 100ms, want 101ms", ""),
@@ -33,7 +36,8 @@ func TestReport_ByCause(t *testing.T) {
 	for _, c := range r.ByCause([]string{"PLAIN"}) {
 		got = append(got, string(c.Status)+" "+strings.Join(c.Rules, " "))
 	}
-	want := "fail PLAIN KEY AFTER SAME; fail OTHER; fail SERIAL ISO; fail PANIC BOUND; inconclusive HANGS ALSO"
+	want := "fail PLAIN KEY AFTER SAME; fail OTHER; fail SERIAL ISO; fail PANIC BOUND; undecided TRAITS; " +
+		"inconclusive HANGS ALSO"
 	if text := strings.Join(got, "; "); text != want {
 		t.Errorf("ByCause = %s, want %s", text, want)
 	}

@@ -4,10 +4,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
@@ -62,12 +66,12 @@ func rulesPage(t *testing.T, c contract) string {
 	t.Helper()
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s# Rules of `%s`\n\nWhat *core* and *extended* mean, and the other contracts: "+
-		"[RULES.md](../RULES.md). Each rule shows the failure of one\nmistake that it catches, "+
-		"unless that hangs or races.\n", madeBy, c.pkg)
-	told := failures(t, c.pkg)
+		"[RULES.md](../RULES.md). Each rule names the choices\nwith which it is not judged, and shows "+
+		"the failure of one mistake that it catches, unless that hangs or races.\n", madeBy, c.pkg)
+	told, off := failures(t, c.pkg), offs(t, c)
 	for _, r := range c.rules {
 		fmt.Fprintf(&b, "\n## %s\n\n%s *%s*\n", r.ID, r.Text, r.Level)
-		b.WriteString(detail(r, told))
+		b.WriteString(detail(r, told, off[r.ID]))
 	}
 	return b.String()
 }
@@ -92,11 +96,41 @@ func failures(t *testing.T, pkg string) map[string]string {
 	return first
 }
 
-// detail is what stands below a law: what it needs, and what breaking it looks like.
-func detail(r conformance.Rule, told map[string]string) string {
+// offs are the choices that take a rule out of force, by rule, with the other traits of any mutant.
+func offs(t *testing.T, c contract) map[string][]string {
+	t.Helper()
+	all, tried := map[string][]string{}, map[string]bool{}
+	for _, m := range c.mutants {
+		traits := fmt.Sprint(reflect.ValueOf(m.Spec).FieldByName("Traits"))
+		if tried[traits] {
+			continue
+		}
+		tried[traits] = true
+		m.Spec.Examine(t, inside.Options{Listed: func(tr inside.Trait) {
+			for id, values := range tr.Off {
+				for _, v := range values {
+					if !slices.Contains(all[id], v) {
+						all[id] = append(all[id], v)
+					}
+				}
+			}
+		}})
+	}
+	return all
+}
+
+// edges are lists of one, of which the pages say that alone.
+var edges = regexp.MustCompile(`\[\]\w+\.Edges\{\w+\.(\w+)\}`)
+
+// detail is what stands below a law: what it needs, the choices that take it out of force, and what breaking it looks
+// like.
+func detail(r conformance.Rule, told map[string]string, off []string) string {
 	var b strings.Builder
 	if len(r.Needs) > 0 {
 		fmt.Fprintf(&b, "Needs %s.\n", strings.Join(r.Needs, ", "))
+	}
+	if len(off) > 0 {
+		fmt.Fprintf(&b, "Not judged with %s.\n", edges.ReplaceAllString(strings.Join(off, ", "), "$1"))
 	}
 	if text := told[r.ID]; text != "" {
 		fmt.Fprintf(&b, "\n```\n%s\n```\n", shortened(text))

@@ -43,6 +43,9 @@ func TestTraits_areDocumented(t *testing.T) {
 				name = "*" + name + "*"
 			}
 			fmt.Fprintf(&b, "| %s | %s | %s |\n", name, tr.Kind, values(tr))
+			if len(tr.Means) == 0 {
+				t.Errorf("%s of %s: nothing says what it means", tr.Name, c.pkg)
+			}
 		}})
 	}
 	fmt.Fprintf(&b, "\n%d traits.\n", count)
@@ -61,7 +64,7 @@ func TestTraits_areDocumented(t *testing.T) {
 func values(tr inside.Trait) string {
 	if len(tr.Values) == 0 {
 		if tr.Kind == "number" {
-			return "0 is exact"
+			return "0 is exact; else: " + strings.Join(tr.Means, "")
 		}
 		return "undeclared, true" + meaning(tr.Means, 0)
 	}

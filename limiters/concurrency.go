@@ -280,7 +280,7 @@ func (c *Concurrency) take(n int64) (s int64, ok bool) {
 	}
 }
 
-// pause does nothing for about 100 ns. Who finds that another processor was faster leaves
+// pause does nothing for a moment. Who finds that another processor was faster leaves
 // the state to it for a while: two that fight for it are slower than one after the other.
 func pause() {
 	for range 300 {

@@ -28,7 +28,7 @@ type outcome struct {
 // leaked ticker prevents for ever. So the function looks for goroutines of its
 // bubble before it returns and, if there are any, blocks for good on a channel
 // from outside, which freezes the bubble where it is. The look is a stack dump,
-// which costs 100 µs and more, so it is taken only if the number of goroutines in
+// which is expensive, so it is taken only if the number of goroutines in
 // the process has changed.
 //
 // Nothing of the package's own may end in the meantime and hide a leak in that number:

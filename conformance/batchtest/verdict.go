@@ -36,7 +36,8 @@ func (s *state) missing(b batch, w *ways) bool {
 		if i, ok := s.first[b.items[0]]; ok {
 			when = "was handed over at " + timeline.Duration(s.rec.Fires[i].Began.At)
 		}
-		return fmt.Sprintf("batch %s %s, want %s", batchMark(b.items), when, timeline.Duration(s.at)), s.because(b)
+		want = fmt.Sprintf("batch %s %s, want it at %s", batchMark(b.items), when, timeline.Duration(s.at))
+		return want, s.because(b)
 	})
 }
 

@@ -71,7 +71,19 @@ type shown struct {
 }
 
 // missed matches what is said of what did not happen.
-var missed = regexp.MustCompile(` did not (run|wake)$| received nothing$`)
+var missed = regexp.MustCompile(` did not (run|wake|panic)$| received nothing$`)
+
+// What should have panicked is said to have not.
+func TestMissing(t *testing.T) {
+	s, err := conformance.ParseSchedule("ticker 1 1s @0 | rearm 1 0 @0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "Reset(0) of ticker 1 did not panic, want a panic at "
+	if got := missing("rearm 1 0: panics", s); got != want {
+		t.Errorf("missing = %q, want %q", got, want)
+	}
+}
 
 // aboutWhat are the words of headlines, by the operations that they are about.
 var aboutWhat = []struct {
@@ -93,8 +105,8 @@ func show(v *suite.Violation) *shown {
 	s.got, s.want, _ = strings.Cut(v.Headline, ", want ")
 	about := s.got
 	switch {
-	case s.got == "nothing":
-		about = s.want
+	case s.got == "nothing happened":
+		about, s.got = strings.TrimPrefix(s.want, "that "), "nothing"
 	case missed.MatchString(s.got):
 		s.got = "nothing"
 	}
@@ -105,7 +117,7 @@ func show(v *suite.Violation) *shown {
 			break
 		}
 	}
-	s.panics = strings.Contains(s.want, " panics ")
+	s.panics = strings.Contains(s.want, "panic")
 	s.goroutines = s.has(conformance.OpConsume, 0) || s.has(conformance.OpSleep, 0)
 	s.functions = s.has(conformance.OpAfterFunc, 0)
 	return s

@@ -64,7 +64,10 @@ func missing(text string, s conformance.Schedule) string {
 	case "receives":
 		return who + " received nothing, want " + value + " at "
 	}
-	return "nothing, want " + inGo(text, s) + " at "
+	if call, ok := strings.CutSuffix(text, ": panics"); ok {
+		return method(call, s) + " did not panic, want a panic at "
+	}
+	return "nothing happened, want that " + inGo(text, s) + " at "
 }
 
 // makes are the calls of package time, by the steps that make something with a duration, or let it pass.

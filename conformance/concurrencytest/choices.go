@@ -25,9 +25,8 @@ var (
 	ordersMean    = []string{"first come, first served", "in any order"}
 	oversizesMean = []string{"a request for more than the limit is rejected at once",
 		"a request for more than the limit waits until its context or the timeout ends"}
-	releasesMean = []string{"a release of what nobody holds panics",
-		"a release of what nobody holds does nothing",
-		"the caller must not release what nobody holds, and nothing is judged after it"}
+	releasesMean = []string{"Release panics if no slot is held", "Release does nothing if no slot is held",
+		"callers must not call Release if no slot is held, and nothing is judged after it"}
 	hooksMean = []string{"New installs OnReject, which is called for each rejection", "New installs no OnReject",
 		"requests for more than the limit are rejected without a call"}
 	singleMeans     = []string{"each request takes one slot, whatever it asks for"}

@@ -292,8 +292,8 @@ func (o observer) maxWait() int {
 	}
 	rec := o.settled(strings.Replace(cfg, "wait=100ms", "wait=100ms maxwait=250ms", 1) + bounded)
 	if !edge.Differ(o.settled(cfg+bounded), rec) {
-		return o.say("MaxWait", "New was asked for maxwait=250ms, and nothing fires sooner than without it: "+
-			"declare MaxWait if it takes a bound.")
+		return o.say("MaxWait", "New does the same with cfg.MaxWait = 250ms as without: if your code takes a "+
+			"bound, hand it on, and declare MaxWait.")
 	}
 	for _, how := range []MaxWait{MaxWaitFromFirst, MaxWaitFromFire, MaxWaitOnCall} {
 		traits := *o.traits
@@ -333,8 +333,8 @@ func (o observer) full() int {
 	rec := o.settled("wait=100ms k=2" + steps)
 	switch {
 	case !edge.Differ(o.settled("wait=100ms"+steps), rec):
-		return o.say("Full", "New was asked for k=2, and nothing fires sooner than without it: declare Full "+
-			"if it takes a k.")
+		return o.say("Full", "New does the same with cfg.Full = 2 as without: if your code takes a number, hand "+
+			"it on, and declare Full.")
 	case !firedWith(rec, 1) && firedWith(rec, 2):
 		return int(FullMakesRoom)
 	}

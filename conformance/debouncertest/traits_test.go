@@ -69,7 +69,7 @@ func TestTraits_batches(t *testing.T) {
 	} {
 		o := inside.Options{Keep: func(_ string, steps int) bool { return steps <= 2 }}
 		v, _ := k.spec.Examine(t, o).Verdict("TRAITS")
-		if v.Status != conformance.Fail || !strings.Contains(v.Text, k.says) ||
+		if v.Status != conformance.Undecided || !strings.Contains(v.Text, k.says) ||
 			strings.Contains(v.Text, "collect batches") != (k.says != "") {
 			t.Errorf("%s: want it to say %q, TRAITS is %s:\n%s", k.spec.Name, k.says, v.Status, v.Text)
 		}

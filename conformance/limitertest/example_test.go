@@ -126,6 +126,6 @@ func ExampleRules() {
 		fmt.Printf("%s (%s): %s\n", r.ID, r.Level, r.Text)
 	}
 	// Output:
-	// RL-ENV (core): In any window of length L no more than rate*L + burst tokens may be granted.
-	// RL-WORK (core): A request that the bucket can pay for MUST be granted.
+	// RL-FULL (core): A new limiter MUST grant its burst at once.
+	// RL-CAP (core): The bucket MUST NOT hold more than the burst, after any idle time.
 }

@@ -141,6 +141,7 @@ func (c *contract) faults() suite.Family {
 func (c *contract) latencyChoice(t *Traits, look observer) suite.Choice {
 	return suite.Choice{
 		Name: "Latency", Declared: int(t.Latency), Literal: inUnits,
+		Means:    []string{"the most time that a request takes, as over a network"},
 		Needless: func() bool { return c.trip == 0 },
 		Observe:  look.latency, Set: func(v int) { t.Latency = time.Duration(v) },
 	}

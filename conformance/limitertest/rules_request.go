@@ -13,9 +13,25 @@ import (
 	"github.com/escapement-go/escapement/internal/timeline"
 )
 
-// requestRules are the laws of requests that are answered at once.
+// requestRules are the laws of requests that are answered at once. Where one schedule breaks several rules the first of
+// them is told, so what is about one thing stands before what is about any.
 func (c *contract) requestRules() []rule {
 	return []rule{
+		{
+			Rule:     core("RL-FULL", "A new limiter MUST grant its burst at once."),
+			Declared: []string{"Initial"},
+			Unless: func(_ *suite.Suite, t *Traits) string {
+				return suite.If(t.Initial != InitialFull, "declared: not full at first")
+			},
+			Sees:  accepted,
+			Check: (*exam).full,
+		},
+		{
+			Rule:  core("RL-CAP", "The bucket MUST NOT hold more than the burst, after any idle time."),
+			About: suite.Has(conformance.OpAllow, conformance.OpTokens),
+			Sees:  accepted,
+			Check: (*exam).cap,
+		},
 		{
 			Rule:  core("RL-ENV", "In any window of length L no more than rate*L + burst tokens may be granted."),
 			Sees:  accepted,
@@ -33,21 +49,6 @@ func (c *contract) requestRules() []rule {
 			Ops: ops(conformance.OpAllow), Declared: []string{"Initial"},
 			Sees:  accepted,
 			Check: (*exam).model,
-		},
-		{
-			Rule:     core("RL-FULL", "A new limiter MUST grant its burst at once."),
-			Declared: []string{"Initial"},
-			Unless: func(_ *suite.Suite, t *Traits) string {
-				return suite.If(t.Initial != InitialFull, "declared: not full at first")
-			},
-			Sees:  accepted,
-			Check: (*exam).full,
-		},
-		{
-			Rule:  core("RL-CAP", "The bucket MUST NOT hold more than the burst, after any idle time."),
-			About: suite.Has(conformance.OpAllow, conformance.OpTokens),
-			Sees:  accepted,
-			Check: (*exam).cap,
 		},
 		{
 			Rule: extended("RL-TOKENS",

@@ -271,6 +271,7 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 		c.latencyChoice(t, look),
 		{ // before all that is observed of several who wait
 			Name: "HoldsLockWhileWaiting", Declared: suite.Number(t.HoldsLockWhileWaiting), Literal: suite.Flag,
+			Means:   []string{"a waiter holds a lock that all other callers need"},
 			Observe: func() int { return suite.Number(look.asleep()) },
 			Set:     func(v int) { t.HoldsLockWhileWaiting = v == 1 },
 		},
@@ -283,6 +284,7 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 		},
 		{
 			Name: "Overdraft", Declared: suite.Number(t.Overdraft), Literal: suite.Flag, Apart: true,
+			Means:   []string{"a request is granted while nothing is owed, and may overdraw the balance"},
 			Observe: func() int { return suite.Number(look.overdraft()) }, Set: func(v int) { t.Overdraft = v == 1 },
 		},
 		{
@@ -422,10 +424,12 @@ func (c *contract) unitChoices(t *Traits, look observer) []suite.Choice {
 		},
 		{
 			Name: "RefillSize", Declared: t.RefillSize, Literal: strconv.Itoa,
+			Means:   []string{"so many tokens arrive together, at instants that the limiter chooses"},
 			Observe: look.refillSize, Set: func(v int) { t.RefillSize = v },
 		},
 		{
 			Name: "Resolution", Declared: int(t.Resolution), Literal: inUnits,
+			Means:   []string{"its unit of time: tokens that accrue within one come at its end"},
 			Observe: look.grain, Set: func(v int) { t.Resolution = time.Duration(v) },
 		},
 		{

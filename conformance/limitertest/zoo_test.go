@@ -411,6 +411,16 @@ func TestMutants_notConcurrent(t *testing.T) {
 	}
 }
 
+// What is held too much is told by the rule about that, not by those about whatever is granted.
+func TestMutants_tooMuchIsHeld(t *testing.T) {
+	short := func(_ string, steps int) bool { return steps <= 2 }
+	o := inside.Options{Keep: short, Unprobed: true}
+	r := named(t, "so many per second: bucket without a bound").Spec.Examine(t, o)
+	if len(r.Causes) == 0 || r.Causes[0].Rules[0] != "RL-CAP" || !slices.Contains(r.Causes[0].Rules, "RL-ENV") {
+		t.Errorf("the causes are %v, want RL-CAP before RL-ENV", r.Causes)
+	}
+}
+
 // A wait that spins in some schedules leaves the others to be judged.
 func TestMutants_oneThatSpins(t *testing.T) {
 	synctestcompat.Require(t)

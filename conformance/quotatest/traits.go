@@ -160,22 +160,26 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		},
 		{
 			Name: "Latency", Declared: int(tr.Latency), Literal: durationLiteral,
+			Means:    []string{"the most time that a request takes, as over a network"},
 			Needless: func() bool { return c.trip == 0 },
 			Observe:  func() int { return int(c.observations(s).latency()) },
 			Set:      func(v int) { tr.Latency = time.Duration(v) },
 		},
 		{
 			Name: "Resolution", Declared: int(tr.Resolution), Literal: durationLiteral,
+			Means:   []string{"a decision is exact to within so much time"},
 			Observe: func() int { return int(c.observations(s).exactness(tr).Resolution) },
 			Set:     func(v int) { tr.Resolution = time.Duration(v) },
 		},
 		{
 			Name: "Rounded", Declared: int(tr.Rounded), Literal: durationLiteral,
+			Means:   []string{"the unit to which RetryAfter and ResetAfter are rounded up"},
 			Observe: func() int { return int(c.observations(s).rounded(*tr)) },
 			Set:     func(v int) { tr.Rounded = time.Duration(v) },
 		},
 		{
 			Name: "Buckets", Declared: tr.Buckets, Literal: strconv.Itoa,
+			Means:   []string{"the window is counted in so many parts, and is exact to one of them"},
 			Observe: func() int { return c.observations(s).exactness(tr).Buckets },
 			Set:     func(v int) { tr.Buckets = v },
 		},
@@ -222,6 +226,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		},
 		{
 			Name: answers, Declared: int(tr.Fields), Literal: answersLiteral, Nominal: true,
+			Means:    []string{"the fields of Answer that are set, besides OK"},
 			Needless: func() bool { return c.observations(s).answers() == 0 },
 			Observe:  func() int { return int(c.observations(s).answers()) },
 			Set:      func(v int) { tr.Fields = Fields(v) },
@@ -247,6 +252,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		},
 		{
 			Name: "Errors", Declared: int(tr.Errors), Values: []string{"FailOpen", "FailClosed"},
+			Means:    []string{"a request that fails is granted", "a request that fails is denied"},
 			Needless: func() bool { return !s.Accepts(conformance.OpFault) },
 			Observe:  func() int { return observeErrors(s) },
 			Set:      func(v int) { tr.Errors = Errors(v) },

@@ -156,8 +156,8 @@ func (o observer) windows() int {
 	const steps = " | call 1 @0 | call 2 @60ms | call 3 @61ms | call 4 @101ms | call 5 @102ms | call 6 @161ms"
 	rec := o.tried("interval=100ms edges=leading k=2%s", steps)
 	if !edge.Differ(o.tried("interval=100ms edges=leading%s", steps), rec) {
-		return o.say("Windows", "New was asked for k=2, and lets no more pass than without it: declare "+
-			"Windows if it takes a k.")
+		return o.say("Windows", "New does the same with cfg.K = 2 as without: if your code takes a K, "+
+			"hand it on, and declare Windows.")
 	}
 	passed := func(ms int) bool {
 		return slices.ContainsFunc(rec.Fires, func(f conformance.Fire) bool {
@@ -214,11 +214,11 @@ func (o observer) closeFlush() int {
 // reentrancy looks for an operation that never returns to the callback, or not while another
 // one runs.
 func (o observer) reentrancy() int {
-	if !o.Reentrant() {
+	switch {
+	case !o.Accepts(opEmits) || o.Accepts(conformance.OpFault): // there is no callback
+		return 0
+	case !o.Reentrant():
 		return int(ReentrancyForbidden)
-	}
-	if !o.Accepts(opEmits) || o.Accepts(conformance.OpFault) {
-		return int(ReentrancyAllowed) // there is no callback
 	}
 	for _, e := range o.traits.Edges {
 		cfg := base.With("edges", e.String())

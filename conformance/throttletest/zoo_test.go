@@ -57,7 +57,7 @@ func TestTraits_undeclared(t *testing.T) {
 	spec.Traits = throttletest.Traits{}
 	short := func(_ string, steps int) bool { return steps <= 3 }
 	for _, v := range spec.Examine(t, inside.Options{Keep: short}).Verdicts {
-		if failed := v.Status == conformance.Fail; failed != (v.Rule == "TRAITS") {
+		if v.Status == conformance.Fail {
 			t.Errorf("%s: %s: %s", v.Rule, v.Status, v.Text)
 		}
 		for _, line := range []string{
@@ -151,6 +151,28 @@ func TestRun_untilTimeIsOver(t *testing.T) {
 	spec := throttle.Choosing(throttle.Plain())
 	if r := spec.Examine(t, inside.Options{Unprobed: true}).String(); strings.Contains(r, "time is over") {
 		t.Error(r)
+	}
+}
+
+// Of one that answers yes or no it is not asked what a callback may do, nor why New shows one edge only.
+func TestTraits_answers(t *testing.T) {
+	spec := throttletest.Spec{Name: "answers", Time: throttletest.Injected}
+	spec.New = func(env throttletest.Env, cfg throttletest.Config, _ func(int)) throttletest.Funcs {
+		var next time.Time
+		return throttletest.Funcs{Allow: func() bool {
+			now := env.Clock.Now()
+			if now.Before(next) {
+				return false
+			}
+			next = now.Add(cfg.Interval)
+			return true
+		}}
+	}
+	short := func(_ string, steps int) bool { return steps <= 2 }
+	v, _ := spec.Examine(t, inside.Options{Keep: short, Unprobed: true}).Verdict("TRAITS")
+	if strings.Contains(v.Text, "Reentrancy") || strings.Contains(v.Text, "New was asked for") ||
+		!strings.Contains(v.Text, "Edges: []throttletest.Edges{throttletest.Leading}") {
+		t.Errorf("TRAITS says\n%s", v.Text)
 	}
 }
 

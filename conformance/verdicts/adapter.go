@@ -160,7 +160,7 @@ var configuration = regexp.MustCompile(`cfg\.[A-Z]\w*`)
 func (a *adapter) needDurations() bool {
 	text, before := strings.Join(a.lines, "\n"), len(a.lines)
 	for _, field := range a.c.durations {
-		refusal := "if " + field + " <= 0 {\npanic(\"it ends the process\")\n}"
+		refusal := "if " + field + " <= 0 {\npanic(\"made like this, it ended the process\")\n}"
 		whole := configuration.FindString(field) == field && strings.Contains(text, field)
 		if whole && !strings.Contains(text, refusal) {
 			a.lines = append([]string{refusal}, a.lines...)

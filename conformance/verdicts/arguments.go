@@ -41,6 +41,9 @@ func (a *adapter) fraction(t types.Type, expr string) string {
 	return a.converted(t, expr)
 }
 
+// isBurst reports whether a parameter is for a burst, which not every capacity is.
+func isBurst(name string) bool { return strings.Contains(strings.ToLower(name), "burst") }
+
 // giver hands out what a configuration has.
 type giver struct {
 	a                        *adapter
@@ -86,10 +89,16 @@ func (a *adapter) giver(sig *types.Signature) *giver {
 	g.timeless = len(spans) == 0 && !a.hasPeriod(sig)
 	rated := slices.Contains(kindsOf(sig.Params()), perSec)
 	single := len(numbers)-len(g.keyed(sig)) == 1 && len(spans) > 0
+	if a.kind == "GCRA" {
+		g.counts = append(slices.Clone(g.counts), "cfg.Burst")
+	}
 	switch {
 	case a.kind == "GCRA" && single:
-		g.durations, g.counts = []string{"cfg.Window / time.Duration(max(1, cfg.Limit))"}, []string{"cfg.Burst"}
+		g.durations = []string{"cfg.Window / time.Duration(max(1, cfg.Limit))"}
+		g.take("cfg.Limit")
 		a.use("time", "time")
+	case a.kind == "GCRA" && rated:
+		g.take("cfg.Limit")
 	case a.c.pkg != "limitertest" || rated:
 	case single && (slices.ContainsFunc(numbers, bursts.MatchString) || intervals.MatchString(spans[0])):
 		g.durations = []string{"cfg.Rate.Interval()"} // one token in each interval
@@ -132,6 +141,15 @@ func (g *giver) left(k kind) []string {
 	return map[kind][]string{duration: g.durations, count: g.counts, perSec: g.rates}[k]
 }
 
+// take takes a number, wherever it stands, and reports whether it was left.
+func (g *giver) take(expr string) bool {
+	i := slices.Index(g.counts, expr)
+	if i >= 0 {
+		g.counts = slices.Concat(g.counts[:i], g.counts[i+1:])
+	}
+	return i >= 0
+}
+
 // next takes the first of a list.
 func next(list *[]string, fallback string) string {
 	if len(*list) == 0 {
@@ -158,10 +176,13 @@ func (g *giver) simple(name string, t types.Type) string {
 		if r := g.a.c.perSecond; r.expr != "" && g.timeless && perSecond.MatchString(name) {
 			g.a.refuse(r.unless, "it is made with a rate per second")
 			g.a.useTime(r.unless)
-			g.counts = slices.DeleteFunc(slices.Clone(g.counts), func(expr string) bool { return expr == r.expr })
+			g.take(r.expr)
 			return g.a.converted(t, r.expr)
 		}
-		expr := next(&g.counts, "1")
+		expr := "cfg.Burst"
+		if !isBurst(name) || !g.take(expr) {
+			expr = next(&g.counts, "1")
+		}
 		if unsigned(t) && strings.HasPrefix(expr, "cfg.") {
 			g.a.refuse(expr+" < 0", "unsigned")
 		}

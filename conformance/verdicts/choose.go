@@ -30,6 +30,7 @@ var signs = []struct {
 	{(*adapter).hasSlots, []string{"concurrencytest"}},
 	{func(a *adapter) bool { return a.gathers() && a.isNamed(debounces) }, []string{"debouncertest", "batchtest"}},
 	{(*adapter).gathers, []string{"batchtest"}},
+	{func(a *adapter) bool { return a.isNamed(queues) && a.handsOver() }, []string{"leakybuckettest", "throttletest"}},
 	{(*adapter).paces, []string{"throttletest", "debouncertest"}},
 	{(*adapter).answers, []string{"quotatest"}},
 	{func(a *adapter) bool { return a.decision() != nil && a.given(perSec) }, []string{"limitertest"}},
@@ -40,6 +41,7 @@ var signs = []struct {
 var (
 	debounces = regexp.MustCompile(`(?i)debounc|coalesc`)
 	buckets   = regexp.MustCompile(`(?i)bucket|gcra`)
+	queues    = regexp.MustCompile(`(?i)bucket|queue|leak|pace|shap|drip|limit`)
 )
 
 // choices are the contracts that a type may keep: the one asked for; or those that signatures tell; or those whose
@@ -148,19 +150,24 @@ func (a *adapter) gathers() bool {
 	if sig, _ := a.pull(); sig != nil {
 		return true
 	}
-	for _, t := range a.offered() {
+	return a.calls(func(item types.Type) bool { return isSlice(item) != nil || isAny(item) && a.isNamed(batches) })
+}
+
+// handsOver reports whether what is put into it goes to a callback, one by one.
+func (a *adapter) handsOver() bool {
+	return a.has(puts...) && a.calls(func(item types.Type) bool { return isSlice(item) == nil })
+}
+
+// calls reports whether it is given a callback, and what that gets is such.
+func (a *adapter) calls(such func(item types.Type) bool) bool {
+	return slices.ContainsFunc(a.offered(), func(t types.Type) bool {
 		sig, ok := t.Underlying().(*types.Signature)
 		if !ok || !isCallback(sig) {
-			continue
+			return false
 		}
-		if last := eventOf(sig); last >= 0 {
-			t := sig.Params().At(last).Type()
-			if isSlice(t) != nil || isAny(t) && a.isNamed(batches) {
-				return true
-			}
-		}
-	}
-	return false
+		last := eventOf(sig)
+		return last >= 0 && such(sig.Params().At(last).Type())
+	})
 }
 
 // paces reports whether work is handed to it that it runs at most once in a duration.

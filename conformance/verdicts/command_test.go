@@ -123,7 +123,7 @@ func TestOrdered(t *testing.T) {
 }
 
 // What go test says besides: builds that failed, panics, and tests that are none of the
-// suite's. What a report tells is not told again.
+// suite's. What a report tells is not told again, and what an earlier run left is no failure.
 func TestTests_printRest(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("testdata", "events.json"))
 	if err != nil {
@@ -140,6 +140,9 @@ func TestTests_printRest(t *testing.T) {
 	want := `
 --- FAIL: example.com/c build
 c.go:3: undefined: x
+
+note: the process of an earlier run of TestConformance_other ended in this schedule:
+replay: go test
 
 --- FAIL: example.com/b TestConformance_other
 panic: boom

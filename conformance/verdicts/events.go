@@ -73,6 +73,9 @@ func (t *tests) add(e event) {
 var noise = regexp.MustCompile(`^(\s*(=== |--- )|PASS$|FAIL$|(FAIL|ok|exit status)\s|\?\s|coverage: )|` +
 	`^\s+\S+: conformance: (begin with|what is inconclusive is so because) |^\s+on [a-z]+=\S+ .*\|`)
 
+// earlier is what a test says of the process of an earlier run, which is no failure of this one.
+var earlier = regexp.MustCompile(`(?m)^conformance: (the process of an earlier run of .*\n(?:.*\n)??replay: .*\n)`)
+
 // failsBelow reports whether a subtest of a test failed.
 func (t *tests) failsBelow(key string) bool {
 	for other, ended := range t.ended {
@@ -104,7 +107,11 @@ func (t *tests) printRest(w io.Writer, all []*report) {
 		if told[key] || t.ended[key] != "fail" && !unended || t.failsBelow(key) && !judges[key] {
 			continue
 		}
-		text := strings.Split(strings.TrimRight(t.output[key].String(), "\n"), "\n")
+		said := t.output[key].String()
+		for _, note := range earlier.FindAllStringSubmatch(said, -1) {
+			fmt.Fprintf(w, "\nnote: %s", printable(note[1]))
+		}
+		text := strings.Split(strings.TrimRight(earlier.ReplaceAllString(said, ""), "\n"), "\n")
 		text = slices.DeleteFunc(text, known)
 		if len(text) > 0 && strings.TrimSpace(strings.Join(text, "")) != "" {
 			fmt.Fprintf(w, "\n--- FAIL: %s\n%s\n", strings.TrimSpace(key), printable(strings.Join(text, "\n")))

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/escapement-go/escapement/conformance"
 )
 
 // checkout is the folder to which the paths of annotations are relative: that of the repository in a workflow, or else
@@ -22,7 +24,7 @@ func annotate(w io.Writer, all []*report, root string) {
 	for _, r := range all {
 		causes := r.causes()
 		for _, c := range causes {
-			if c.Status != causes[0].Status {
+			if c.Status == conformance.Inconclusive && c.Status != causes[0].Status {
 				break
 			}
 			for _, rule := range c.Rules {

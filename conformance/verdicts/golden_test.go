@@ -120,7 +120,8 @@ func TestTables_golden(t *testing.T) {
 	}
 }
 
-// Rules that fail by one cause are told once, and what could not be judged comes last, with its place.
+// Rules that fail by one cause are told once, what could not be judged comes behind them, with its place, and what is
+// skipped last.
 func TestPrintFailures_byCause(t *testing.T) {
 	r := &report{Report: conformance.Report{Name: "mine", Contract: "debouncer", Time: "Injected"}}
 	for _, rule := range []string{"DB-KEY", "DB-ONE", "X-ISO"} {
@@ -131,12 +132,15 @@ func TestPrintFailures_byCause(t *testing.T) {
 		{Status: conformance.Fail, Rules: []string{"DB-ONE", "DB-KEY", "X-ISO"}},
 		{Status: conformance.Inconclusive, Rules: []string{"X-CONC", "X-LEAK"}, Place: "mine.Call at mine.go:7"},
 	}
+	r.Verdicts = append(r.Verdicts, conformance.Verdict{Rule: "X-RACE", Status: conformance.Skip, Reason: "no -race"})
 	var b bytes.Buffer
-	printFailures(&b, r, screen{width: func() int { return 80 }})
-	want := "\n=== mine (debouncer, Injected)\n\nDB-ONE: told\nbreaks too: DB-KEY, X-ISO\n" +
-		"\nX-CONC: could not be judged\nit hangs in mine.Call at mine.go:7\nleft open too: X-LEAK\n"
-	if b.String() != want {
-		t.Errorf("got\n%swant\n%s", &b, want)
+	printAll(&b, []*report{r}, &options{}, screen{width: func() int { return 80 }})
+	_, told, _ := strings.Cut(b.String(), "===")
+	want := " mine (debouncer, Injected)\n\nDB-ONE: told\nbreaks too: DB-KEY, X-ISO\n" +
+		"\nX-CONC: could not be judged\nit hangs in mine.Call at mine.go:7\nleft open too: X-LEAK\n" +
+		"\nskipped by mine:\n  no -race: X-RACE\n"
+	if told != want {
+		t.Errorf("got\n%swant\n%s", told, want)
 	}
 }
 

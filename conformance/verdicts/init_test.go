@@ -59,6 +59,14 @@ func TestInit_subjects(t *testing.T) {
 		name string
 		want []string
 	}{
+		{"RateBucket", []string{
+			"leakybuckettest.Run(", "NewRateBucket(cfg.Backlog, cfg.Interval, func(v int) { leave(v) })",
+			"return x.Put(v) == nil",
+		}},
+		{"quotatest NewCell", []string{"quotatest.GCRA,", "NewCell(cfg.Burst, cfg.Limit, cfg.Window)"}},
+		{"quotatest NewRatedCell", []string{
+			"quotatest.GCRA,", "NewRatedCell(float64(cfg.Limit)/cfg.Window.Seconds(), cfg.Burst)",
+		}},
 		{"Wheel", []string{
 			"clocktest.Run(", "NewWheel(time.Date(", "x.SetTime(x.Now().Add(d))", "After:",
 			"x.TickAfter", "c, h := x.NewTimer(d)",
@@ -148,8 +156,12 @@ func TestInit_subjects(t *testing.T) {
 		}},
 		{"Burst", []string{"debouncertest.Run(", "NewBatch: func(", "fire func([]int)", "fire(v)"}},
 	} {
-		file := filepath.Join(folder, c.name+"_test.go")
-		all, err := newAdapters(pkg, c.name, "")
+		asked, name, ok := strings.Cut(c.name, " ")
+		if !ok {
+			asked, name = "", c.name
+		}
+		file := filepath.Join(folder, name+"_test.go")
+		all, err := newAdapters(pkg, name, asked)
 		if err != nil {
 			t.Errorf("init %s: %v", c.name, err)
 			continue

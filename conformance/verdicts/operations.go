@@ -127,7 +127,7 @@ var known = []*contract{
 	},
 	{
 		pkg: "quotatest", names: regexp.MustCompile(`(?i)quota(s|test)?$|fixed.?window|sliding.?(window|log|counter)`),
-		durations: []string{"cfg.Window"}, counts: []string{"cfg.Limit", "cfg.Burst"},
+		durations: []string{"cfg.Window"}, counts: []string{"cfg.Limit"},
 		rates: []string{"float64(cfg.Limit) / cfg.Window.Seconds()"}, must: []string{"Take", "TakeKey"},
 		perSecond: struct{ expr, unless string }{"cfg.Limit", "cfg.Window != time.Second"},
 	},
@@ -161,7 +161,9 @@ var known = []*contract{
 		perSecond: struct{ expr, unless string }{"int(time.Second / cfg.Interval)", "time.Second%cfg.Interval != 0"},
 		named:     []wellKnown{{count, regexp.MustCompile(`(?i)slack$`), "0"}},
 		operations: []operation{
-			{"Put", []kind{payload}, boolean, []string{"TryPut", "Put", "Add", "Offer", "Push"}},
+			{"Put", []kind{payload}, boolean, []string{
+				"TryPut", "Put", "Add", "Offer", "Push", "Enqueue", "Submit", "Send",
+			}},
 			{"Take", nil, boolean, []string{"Take", "Wait"}},
 			{"Cancel", []kind{payload}, boolean, []string{"Cancel"}},
 			{"Stop", nil, none, stops},

@@ -235,10 +235,7 @@ func newImpl(r *report, ids *slugs) impl {
 		ID: ids.of(r.Contract, r.Name, r.Time), Name: r.Name, Time: r.Time, Package: r.Package, Test: r.Test,
 		Partial: r.Partial, Summary: counted(&r.Report), Traits: r.Traits,
 	}
-	for _, d := range r.Decisions {
-		in.Findings = append(in.Findings, newDecision(in.ID, d, ids))
-	}
-	in.Findings = append(in.Findings, findings(in.ID, r, ids)...)
+	in.Findings = findings(in.ID, r, ids)
 	for _, v := range r.Verdicts {
 		if v.Status == conformance.Pass {
 			in.Passed = append(in.Passed, passed{
@@ -252,9 +249,13 @@ func newImpl(r *report, ids *slugs) impl {
 	return in
 }
 
-// findings are what fails, each cause once, then rules that fail no test, and last what could not be judged.
+// findings are what fails, each cause once, then rules that fail no test, then the decisions, and last what could not
+// be judged.
 func findings(owner string, r *report, ids *slugs) []finding {
-	var broken, open []finding
+	var broken, asked, open []finding
+	for _, d := range r.Decisions {
+		asked = append(asked, newDecision(owner, d, ids))
+	}
 	told := map[string]bool{}
 	for _, c := range r.causes() {
 		v, _ := r.Verdict(c.Rules[0])
@@ -271,9 +272,12 @@ func findings(owner string, r *report, ids *slugs) []finding {
 			}
 			f.Also = append(f.Also, a)
 		}
-		if c.Status == conformance.Inconclusive {
+		switch c.Status {
+		case conformance.Inconclusive:
 			open = append(open, f)
-		} else {
+		case conformance.Undecided:
+			asked = append(asked, f)
+		default:
 			broken = append(broken, f)
 		}
 	}
@@ -286,7 +290,7 @@ func findings(owner string, r *report, ids *slugs) []finding {
 			open = append(open, newFinding(owner, v, ids))
 		}
 	}
-	return append(broken, open...)
+	return slices.Concat(broken, asked, open)
 }
 
 // newDecision is the part of the page on a decision that is asked for.

@@ -316,10 +316,14 @@ func isMiddleware(sig *types.Signature) bool {
 }
 
 // algorithms are the Kinds that it may be, as names tell: those of the package's parameters, too, for who counts by two
-// windows has to speak of the one before. Where they do not, it may be a window of either kind.
+// windows has to speak of the one before, and no window has a burst. Where they do not, it may be a window of either
+// kind.
 func (a *adapter) algorithms() []string {
 	if told := a.byName(); told != "" {
 		return []string{told}
+	}
+	if slices.ContainsFunc(a.parameters(), func(v *types.Var) bool { return isBurst(v.Name()) }) {
+		return []string{"GCRA"}
 	}
 	scope := a.pkg.types.Scope()
 	for _, name := range scope.Names() {

@@ -37,10 +37,11 @@ var shown = []shownStatus{
 	{conformance.Skip, "skipped", "skip"},
 }
 
-// failing reports whether a verdict is one of those that are told whole. A provisional rule
-// fails no test.
+// failing reports whether a verdict is one of those that are told whole: TRAITS is, while something is to be declared
+// or decided. A provisional rule fails no test.
 func failing(v *conformance.Verdict) bool {
 	return v.Status == conformance.Fail && v.Level != conformance.Provisional ||
+		v.Status == conformance.Undecided && v.Text != "" ||
 		v.Status == conformance.Inconclusive && v.Level == conformance.Core && v.Text != ""
 }
 
@@ -49,7 +50,8 @@ func (r *report) red() bool {
 	return slices.ContainsFunc(r.Verdicts, func(v conformance.Verdict) bool { return failing(&v) })
 }
 
-// causes are what the implementation fails by, each with its rules, and then what could not be judged.
+// causes are what the implementation fails by, each with its rules, then what is to be decided, and then what could not
+// be judged.
 func (r *report) causes() []conformance.Cause {
 	if len(r.Causes) > 0 {
 		return r.Causes

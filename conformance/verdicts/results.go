@@ -31,6 +31,7 @@ var conversions = []struct {
 	{"Take", boolean, nil, "%s\nreturn true"}, // which waits for its turn
 	{"Take", boolean, []kind{instant}, "%s\nreturn true"},
 	{"Do", failure, nil, "%s\nreturn nil"},
+	{"Put", boolean, nil, "%s\nreturn true"},
 	{"Put", boolean, []kind{none, failure}, "_, err := %s\nreturn err == nil"},
 	{"Allow", boolean, []kind{count}, "return %s == 1"}, // of several it may take some
 	{"", boolean, []kind{failure}, "return %s == nil"},

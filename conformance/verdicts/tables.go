@@ -14,7 +14,7 @@ import (
 // plainWidth is how wide tables are where there is no terminal.
 const plainWidth = 120
 
-// printAll prints the tables, then each failure once.
+// printAll prints the tables, then each failure once, and last what is skipped.
 func printAll(w io.Writer, all []*report, o *options, s screen) {
 	var whole []*report // of contracts that need no columns for rules
 	for _, reports := range byContract(all) {
@@ -37,11 +37,11 @@ func printAll(w io.Writer, all []*report, o *options, s screen) {
 			fmt.Fprintf(w, "\n%s\n", s.wrap(fmt.Sprintf("partial: %s: %s", r.Name, r.Partial), "    "))
 		}
 	}
-	if o.verbose || len(all) == 1 {
-		printSkipped(w, all, s.columnsOr(plainWidth))
-	}
 	for _, r := range all {
 		printFailures(w, r, s)
+	}
+	if o.verbose || len(all) == 1 {
+		printSkipped(w, all, s.columnsOr(plainWidth))
 	}
 }
 

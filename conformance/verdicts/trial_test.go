@@ -48,6 +48,15 @@ func TestInit_tries(t *testing.T) {
 			t.Errorf("there is no %q in\n%s", want, &out)
 		}
 	}
+	t.Run("what ends the process anyhow is refused nothing", func(t *testing.T) {
+		if err := os.Remove(filepath.Join(dir, "conformance_test.go")); err != nil {
+			t.Fatal(err)
+		}
+		run([]string{"init", "-contract", "throttletest", ".NewDoomed"}, &out, &failed)
+		if test := read(t, dir, "conformance_test.go"); strings.Contains(test, "panic(") {
+			t.Errorf("it refuses what it is made with:\n%s", test)
+		}
+	})
 	if page := read(t, dir, "page.html"); !strings.Contains(page, "example.com/kept NewRing") {
 		t.Error("the page does not name what was judged")
 	}

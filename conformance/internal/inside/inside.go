@@ -51,6 +51,8 @@ type Trait struct {
 	Order         []int
 	// Optional says that nobody need declare it.
 	Optional bool
+	// Off are the values that take a rule out of force, by its ID.
+	Off map[string][]string
 }
 
 // Choice is a trait as TRAITS prints it.

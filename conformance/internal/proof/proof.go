@@ -327,7 +327,8 @@ func judgeDesign(t *testing.T, spec conformance.Spec, level prove.Level) {
 		t.Errorf("nothing was judged: %s", r)
 	}
 	for _, v := range r.Verdicts {
-		failed := v.Status == conformance.Fail && v.Level != conformance.Provisional
+		failed := v.Status == conformance.Fail && v.Level != conformance.Provisional ||
+			v.Status == conformance.Undecided && v.Text != "" // TRAITS
 		if open := v.Status == conformance.Inconclusive && v.Level == conformance.Core; failed || open {
 			t.Errorf("%s\n%s", v.Rule, v.Text)
 		}

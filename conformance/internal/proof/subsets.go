@@ -75,7 +75,7 @@ func without(spec conformance.Spec, take func(f reflect.Value)) conformance.Spec
 // Stop any more may leave its goroutines behind, and that is no mistake of the suite.
 func accuses(v conformance.Verdict) bool {
 	switch v.Rule {
-	case "TRAITS", "X-LEAK":
+	case "X-LEAK":
 		return false
 	case "CANARY":
 		return v.Status == conformance.Fail && !strings.HasPrefix(v.Reason, "New returned no")

@@ -67,7 +67,7 @@ func oddness(s conformance.Schedule) int {
 func (e *engine[T, E]) setCauses(r *conformance.Report) {
 	first, also := telling(r, e.rank)
 	hangs := map[string]int{}
-	for _, c := range r.ByCause(append([]string{"CANARY", TRAITS, first}, also...)) {
+	for _, c := range r.ByCause(append([]string{"CANARY", first}, also...)) {
 		if u := e.whose(c.Rules[0]); u != nil && c.Status == conformance.Inconclusive {
 			c.Schedule, c.Place = u.schedule(), e.place(u.hang)
 		}

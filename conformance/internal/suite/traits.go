@@ -24,7 +24,7 @@ type Choice struct {
 	// Values are the names of the values, in the order of the constants, for the literal;
 	// nil for traits that are no list of constants. Means says in a few words what each of
 	// them means. A choice that nobody need declare, with no Observe, has Means if only the
-	// documentation shows it: the condition, as in "only if".
+	// documentation shows it: the condition, as in "only if". Of a number Means says what it counts or measures.
 	Values, Means []string
 	// Order are the values of a strict choice, the one under which most is judged first; nil for others. A
 	// value that is not among them takes nothing out of force: it is assumed where it is observed.
@@ -156,6 +156,9 @@ func declared(choices []Choice) []string {
 
 // means says what a value means, "" where nothing does.
 func (c Choice) means(value int) string {
+	if c.Values == nil {
+		value = min(value, 1)
+	}
 	if value < 1 || value > len(c.Means) {
 		return ""
 	}
@@ -240,6 +243,44 @@ func (e *engine[T, E]) adopt() {
 	e.otherwise = nil
 }
 
+// list tells of the choices of the contract.
+func (e *engine[T, E]) list(tell func(inside.Trait)) {
+	e.prepare()
+	for k, c := range e.choices {
+		t := inside.Trait{
+			Name: c.Name, Kind: c.Kind(), Means: c.Means, Order: c.Order, Optional: c.optional(), Off: e.off(k),
+		}
+		if !c.measured() {
+			t.Values = c.Values
+		}
+		tell(t)
+	}
+}
+
+// off are the values of a choice with which a rule is out of force that is in force with another, by rule.
+func (e *engine[T, E]) off(choice int) map[string][]string {
+	c, all := e.choices[choice], map[string][]string{}
+	if c.Set == nil {
+		return all
+	}
+	values := max(1, len(c.Values))
+	for value := 1; value <= values; value++ {
+		chosen := e.declared(otherwise{choice, value, ""})
+		name := c.Name
+		if c.Values != nil || c.Kind() == "strict" {
+			name += ": " + strings.TrimPrefix(c.literal(value, ""), ".")
+		}
+		for other := 0; other <= values; other++ {
+			for _, id := range e.freed(e.declared(otherwise{choice, other, ""}), chosen) {
+				if !slices.Contains(all[id], name) {
+					all[id] = append(all[id], name)
+				}
+			}
+		}
+	}
+	return all
+}
+
 // skipped is why a rule is not in force.
 type skipped struct {
 	why string
@@ -307,7 +348,7 @@ func (e *engine[T, E]) checkTraits() (v conformance.Verdict, decisions []conform
 	if !e.undeclared {
 		return v, nil
 	}
-	v.Status = conformance.Fail
+	v.Status = conformance.Undecided
 	v.Reason, v.Text, decisions = e.undecided()
 	return v, decisions
 }

@@ -14,6 +14,7 @@ type undeclared struct {
 	pkg       string
 	fields    strings.Builder // of the literal
 	below     strings.Builder // the decisions, and what was built and not shown
+	pasted    bool            // a field is to be pasted that is not declared
 	open      []string        // choices that nothing tells
 	decisions []conformance.Decision
 }
@@ -40,10 +41,13 @@ func (e *engine[T, E]) undecided() (reason, text string, decisions []conformance
 	reason = u.reason()
 	var b strings.Builder
 	fmt.Fprintf(&b, "TRAITS: %s\n", reason)
-	b.WriteString("Correct implementations differ in these choices.\n" +
-		"These values held in every run, or were observed where no value is stricter:\n" +
-		"check that each is what you mean, and paste them.\n\n")
-	fmt.Fprintf(&b, "\tTraits: %s.Traits{\n%s\t},\n%s", u.pkg, u.fields.String(), u.below.String())
+	if u.pasted || len(u.open) > 0 {
+		b.WriteString("Correct implementations differ in these choices.\n" +
+			"These values held in every run, or were observed where no value is stricter:\n" +
+			"check that each is what you mean, and paste them.\n\n")
+		fmt.Fprintf(&b, "\tTraits: %s.Traits{\n%s\t},\n", u.pkg, u.fields.String())
+	}
+	b.WriteString(u.below.String())
 	if why := e.other(); why != "" {
 		fmt.Fprintf(&b, "\n%s\n", why)
 	}
@@ -52,21 +56,23 @@ func (e *engine[T, E]) undecided() (reason, text string, decisions []conformance
 
 // reason says what is undeclared in a line.
 func (u *undeclared) reason() string {
-	why := "undeclared"
-	switch n := len(u.decisions); {
+	var why, names []string
+	if u.pasted || len(u.open) > 0 {
+		why = append(why, "undeclared")
+	}
+	for _, d := range u.decisions {
+		names = append(names, d.Trait)
+	}
+	switch n := len(names); {
 	case n == 1:
-		why += "; 1 decision is open: " + u.decisions[0].Trait
+		why = append(why, "1 decision is open: "+names[0])
 	case n > 1:
-		var names []string
-		for _, d := range u.decisions {
-			names = append(names, d.Trait)
-		}
-		why += fmt.Sprintf("; %d decisions are open: %s", n, strings.Join(names, ", "))
+		why = append(why, fmt.Sprintf("%d decisions are open: %s", n, strings.Join(names, ", ")))
 	}
 	if len(u.open) > 0 {
-		why += "; nothing tells " + strings.Join(u.open, ", ")
+		why = append(why, "nothing tells "+strings.Join(u.open, ", "))
 	}
-	return why
+	return strings.Join(why, "; ")
 }
 
 // field writes a choice that is declared, assumed or left open.
@@ -77,6 +83,7 @@ func (u *undeclared) field(s *settled) {
 		}
 		fmt.Fprintf(&u.fields, "\t\t%s%s: %s,%s\n", comment, s.Name, s.literal(value, u.pkg), note)
 	}
+	u.pasted = u.pasted || s.Declared == 0 && s.assumed != 0
 	switch {
 	case s.Declared != 0:
 		line("", s.Declared, "")
@@ -183,6 +190,9 @@ func (e *engine[T, E]) asked(d *decision[T, E]) conformance.Decision {
 		if d.value != 0 {
 			fmt.Fprintf(&b, "%s is broken with either value: fix that first.\n", c.rule.ID)
 		}
+	}
+	if d.run != nil && d.number() && len(d.tried) > 0 {
+		fmt.Fprintf(&b, "%s was measured in runs such as %s\n", d.literal(d.seen, pkg), d.tried[0].rec.Schedule)
 	}
 	if len(d.frees) > 0 {
 		fmt.Fprintf(&b, "It turns off: %s\n", strings.Join(d.frees, ", "))

@@ -337,6 +337,9 @@ func (e *engine[T, E]) subtest(v *conformance.Verdict) {
 			}
 			t.Skip(string(v.Status) + ": " + v.Reason + e.where(v.Rule))
 		case conformance.Skip, conformance.Undecided:
+			if v.Text != "" { // TRAITS says what is to be decided
+				t.Error("\n" + v.Text)
+			}
 			t.Skip(string(v.Status) + ": " + v.Reason)
 		}
 	})

@@ -124,3 +124,22 @@ func NewTwo(limit int, window time.Duration) *SlidingTwo { return &SlidingTwo{} 
 func (*SlidingTwo) AllowN(n int) bool { return true }
 func (*SlidingTwo) GiveBack(n int64)  {}
 func (*SlidingTwo) Reset()            {}
+
+// RateBucket hands its items over one after the other.
+type RateBucket struct{}
+
+// NewRateBucket calls handle, once in each interval.
+func NewRateBucket(capacity int, interval time.Duration, handle func(int)) *RateBucket { return nil }
+
+func (*RateBucket) Put(v int) error { return nil }
+
+// Cell has a burst, as no window has.
+type Cell struct{}
+
+// NewCell grants a burst at once.
+func NewCell(burst, limit int, window time.Duration) *Cell { return &Cell{} }
+
+// NewRatedCell is told a rate.
+func NewRatedCell(perSecond float64, burst int) *Cell { return &Cell{} }
+
+func (*Cell) Allow() bool { return true }
